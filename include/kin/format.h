@@ -270,6 +270,30 @@ enum kinf_record {
 
 	KINF_R_AUDIT = 19, /* how many, and that many numbers: kinf_audit. Of a merged file
 			      losses are here and not in the header */
+
+	/* Of the sample before, behind the fields of its trace point: text: a bit for each of enum
+	   kinf_detail that there is, then the numbers of each, in this order. What a reader does
+	   not know is behind all that it knows. */
+	KINF_R_DETAILS = 29,
+};
+enum kinf_detail {              /* what a sample says beside its stack, in numbers */
+		   KINF_D_ADDR, /* of the data, in the process; a frame there or 0 */
+		   KINF_D_PHYS_ADDR,
+		   KINF_D_DATA_SRC,    /* perf_mem_data_src of the kernel */
+		   KINF_D_WEIGHT,      /* what the CPU says the access cost, the whole instruction,
+					  and a stage of the pipeline: cycles */
+		   KINF_D_TRANSACTION, /* PERF_TXN_ flags and the abort code */
+		   KINF_D_DATA_PAGE,   /* its size in bytes; 0: not known */
+		   KINF_D_CODE_PAGE,
+		   KINF_D_CGROUP,    /* its path: a string */
+		   KINF_D_NAMESPACE, /* of the control group: device, inode */
+		   KINF_D_REGISTERS, /* when the sample was taken: names ("AX BX", a string),
+					PERF_SAMPLE_REGS_ABI_, which of the names (a bit each), and
+					a number for each of those */
+		   KINF_D_BRANCHES,  /* taken before the sample, the last one first: how many, and
+					of each from where, to where, flags of perf_branch_entry,
+					and a frame there or 0 of both */
+		   KINF_N_DETAILS
 };
 enum kinf_audit {
 	KINF_AUDIT_LOST,

@@ -84,15 +84,15 @@ static void add_subtree(struct callchains *c, pathid at)
 	const struct hist_stat *below = &c->h->below[at * c->h->hists.opts->n_events];
 	const struct taken *taken = &c->taken[at];
 	if (below->count != taken->count || below->weight != taken->weight)
-		add_strand(c, SUBTREE, at, 0, c->h->paths.at[at].hop, below->weight - taken->weight,
-			   below->count - taken->count);
+		add_strand(c, SUBTREE, at, 0, c->h->tree->nodes[at].place,
+			   below->weight - taken->weight, below->count - taken->count);
 }
 
 /* A root is no strand: its samples have no frames to show. */
 static void add_up(struct callchains *c, pathid at, const struct hist_stat *s)
 {
-	if (c->h->paths.at[at].hop != NONE && (s->count || s->weight))
-		add_strand(c, UP, at, 0, c->h->paths.at[at].hop, s->weight, s->count);
+	if (c->h->paths.at[at].depth && (s->count || s->weight))
+		add_strand(c, UP, at, 0, c->h->tree->nodes[at].place, s->weight, s->count);
 }
 
 static void add_down(struct callchains *c, pathid at, const struct hist_stat *s)
@@ -101,8 +101,8 @@ static void add_down(struct callchains *c, pathid at, const struct hist_stat *s)
 	if (!s->count && !s->weight)
 		return; /* of other events */
 	vec_reserve(&c->sequence, n);
-	for (uint32_t i = n; i--; at = c->h->paths.at[at].caller)
-		c->sequence.at[first + i] = c->h->paths.at[at].hop;
+	for (uint32_t i = n; i--; at = c->h->tree->nodes[at].caller)
+		c->sequence.at[first + i] = c->h->tree->nodes[at].place;
 	c->sequence.n += n;
 	if (n)
 		add_strand(c, DOWN, first, n - 1, c->sequence.at[first], s->weight, s->count);
@@ -112,14 +112,15 @@ static void add_down(struct callchains *c, pathid at, const struct hist_stat *s)
 static void take_out(struct callchains *c, pathid at, uint32_t row, const struct hist_stat *s)
 {
 	const struct path *paths = c->h->paths.at;
+	const struct path_node *nodes = c->h->tree->nodes;
 	pathid end = at;
-	while (end != NONE && paths[end].row != row)
-		end = paths[end].caller;
-	if (end == NONE)
+	while (end && paths[end].row != row)
+		end = nodes[end].caller;
+	if (!end)
 		return;
-	while (paths[end].above != NONE)
+	while (paths[end].above)
 		end = paths[end].above;
-	for (pathid p = at;; p = c->h->paths.at[p].caller) {
+	for (pathid p = at;; p = nodes[p].caller) {
 		vec_push(&c->touched, p);
 		c->taken[p].weight += s->weight;
 		c->taken[p].count += s->count;
@@ -173,14 +174,14 @@ static void follow(struct callchains *c, const struct strand *s)
 	struct strand next = *s;
 	switch (s->kind) {
 	case SUBTREE:
-		for (pathid p = h->paths.at[s->at].first; p != NONE; p = h->next[p])
+		for (pathid p = h->tree->nodes[s->at].first; p; p = h->tree->nodes[p].next)
 			add_subtree(c, p);
 		break;
 	case UP:
-		next.at = h->paths.at[s->at].caller;
-		next.hop = h->paths.at[next.at].hop;
-		if (next.hop == NONE)
+		next.at = h->tree->nodes[s->at].caller;
+		if (!h->paths.at[next.at].depth)
 			break;
+		next.hop = h->tree->nodes[next.at].place;
 		next.ckey = h->hops.at[next.hop].ckey;
 		vec_push(&c->found.list, next);
 		break;

@@ -280,7 +280,7 @@ static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct 
 static struct hist_stat *own_of(struct hists_private *h, pathid path, uint32_t row)
 {
 	size_t n_events = h->hists.opts->n_events;
-	if (h->paths.at[path].row == NONE && h->paths.at[path].hop != NONE)
+	if (h->paths.at[path].row == NONE && h->paths.at[path].depth)
 		h->paths.at[path].row = row;
 	if (h->paths.at[path].row == row)
 		return NULL;
@@ -497,6 +497,8 @@ struct hists *hists_new(const struct profile *p, struct program *g, const struct
 	find_depths(h);
 	find_parents(h);
 	find_ignored(h);
+	if (!hists_rows_suffice(h))
+		hists_begin_paths(h);
 	add_samples(h);
 	if (hists_rows_suffice(h))
 		hists_rows_sum(h);
@@ -515,23 +517,21 @@ void hists_free(struct hists *hists)
 	struct hists_private *h = hists ? hists->priv : NULL;
 	if (!h)
 		return;
-	struct map64 *maps[] = { &h->hop_ids,  &h->address_ids, &h->chain_ids,   &h->offset_ids,
-				 &h->line_ids, &h->inlined_ids, &h->more_stacks, &h->row_ids,
-				 &h->leaf_ids, &h->parent_ids };
+	struct map64 *maps[] = { &h->hop_ids,    &h->address_ids, &h->chain_ids,
+				 &h->offset_ids, &h->line_ids,    &h->inlined_ids,
+				 &h->row_ids,    &h->leaf_ids,    &h->parent_ids };
 	void *blocks[] = { h->hops_of,        h->dso_names,  h->below,      h->self,
 			   h->children,       h->total,      h->unfiltered, h->parent_matches,
 			   h->ignore_matches, h->parents,    h->parent_at,  h->ignored,
 			   h->depths,         h->first_path, h->paths_of,   h->first_leaf,
-			   h->leaves_of,      h->next,       h->innermost,  h->regular,
-			   h->weight_of,      h->targets,    h->commands };
+			   h->leaves_of,      h->innermost,  h->regular,    h->weight_of,
+			   h->targets,        h->commands };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
 		free(blocks[i]);
-	for (size_t i = 0; i < SKEY_ARRAYS; i++)
-		free(h->of_stacks[i]);
-	pairs_free(&h->path_ids);
-	vec_free(&h->todo);
+	path_tree_free(h->tree);
+	vec_free(&h->end);
 	hist_detail_done(h);
 	vec_free(&h->skey_details);
 	vec_free(&h->levels);
@@ -540,7 +540,6 @@ void hists_free(struct hists *hists)
 	vec_free(&h->hops);
 	vec_free(&h->hop_lists);
 	vec_free(&h->paths);
-	vec_free(&h->roots);
 	vec_free(&h->rows);
 	vec_free(&h->own);
 	vec_free(&h->visits);

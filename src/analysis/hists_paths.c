@@ -153,55 +153,6 @@ uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid 
 
 /* ---- paths ---- */
 
-static pathid add_path(struct hists_private *h, struct path p)
-{
-	pathid id = (pathid)h->paths.n;
-	vec_push(&h->paths, p);
-	vec_reserve(&h->own, h->hists.opts->n_events);
-	memset(h->own.at + h->own.n, 0, h->hists.opts->n_events * sizeof(*h->own.at));
-	h->own.n += h->hists.opts->n_events;
-	return id;
-}
-
-static pathid root_of(struct hists_private *h, uint32_t skey)
-{
-	while (h->roots.n <= skey)
-		vec_push(&h->roots, NONE);
-	if (h->roots.at[skey] == NONE)
-		h->roots.at[skey] = add_path(h, (struct path){ .caller = NONE,
-							       .hop = NONE,
-							       .row = NONE,
-							       .first = NONE,
-							       .above = NONE });
-	return h->roots.at[skey];
-}
-
-/* Most paths have one below them: what is below a new one is new without a look anywhere. */
-static pathid below(struct hists_private *h, pathid caller, uint32_t hop, uint32_t skey,
-		    taskid task)
-{
-	struct path *c = &h->paths.at[caller];
-	pathid id = (pathid)h->paths.n;
-	if (c->first != NONE && h->paths.at[c->first].hop == hop)
-		return c->first;
-	if (c->first != NONE)
-		id = pairs_add(&h->path_ids, h->paths.at, sizeof(*h->paths.at), caller, hop, id);
-	else
-		c->first = id;
-	if (id != h->paths.n)
-		return id;
-	struct path p = { .caller = caller,
-			  .hop = hop,
-			  .row = NONE,
-			  .depth = c->depth + 1,
-			  .first = NONE,
-			  .above = NONE };
-	add_path(h, p);
-	if (!h->hists.opts->no_children)
-		h->paths.at[id].row = hists_row(h, skey, hop, task);
-	return id;
-}
-
 bool hists_leaves_out(const struct hists_private *h, frameid frame)
 {
 	const struct frame *f = &h->hists.profile->samples.frames[frame];
@@ -214,63 +165,59 @@ bool hists_leaves_out(const struct hists_private *h, frameid frame)
 		       PLACE_UNKNOWN;
 }
 
-static pathid below_frame(struct hists_private *h, pathid caller, frameid frame, uint32_t skey,
-			  taskid task)
+static struct path_places hops_of(void *arg, frameid frame)
 {
+	struct hists_private *h = arg;
 	if (hists_leaves_out(h, frame))
-		return caller;
-	const struct frame_hops hops = *hists_hops(h, frame);
-	for (uint32_t i = 0; i < hops.n; i++)
-		caller = below(h, caller, h->hop_lists.at[hops.first + i], skey, task);
-	return caller;
+		return (struct path_places){ 0 };
+	const struct frame_hops *hops = hists_hops(h, frame);
+	return (struct path_places){ &h->hop_lists.at[hops->first], hops->n };
 }
 
-uint32_t *hists_of_stack(struct hists_private *h, stackid stack, uint32_t skey)
+/* What the nodes are that were made last, all below the root of one skey. */
+static void add_paths(struct hists_private *h, uint32_t skey, taskid task)
 {
-	if (skey >= SKEY_ARRAYS) {
-		uint32_t *at = map64_at(&h->more_stacks, MAP64_PAIR(stack, skey));
-		*at = *at == NONE ? 0 : *at;
-		return at;
+	const struct path_node *nodes = h->maker.nodes.at;
+	size_t n_events = h->hists.opts->n_events, first = h->paths.n, n = h->maker.nodes.n;
+	if (first == n)
+		return;
+	vec_reserve(&h->paths, n - first);
+	vec_reserve(&h->own, (n - first) * n_events);
+	memset(h->own.at + h->own.n, 0, (n - first) * n_events * sizeof(*h->own.at));
+	h->own.n += (n - first) * n_events;
+	for (size_t i = first; i < n; i++) {
+		bool is_hop = nodes[i].caller != 0;
+		struct path p = { .row = NONE };
+		if (is_hop)
+			p.depth = h->paths.at[nodes[i].caller].depth + 1;
+		if (is_hop && !h->hists.opts->no_children)
+			p.row = hists_row(h, skey, nodes[i].place, task);
+		h->paths.at[h->paths.n++] = p;
 	}
-	if (!h->of_stacks[skey])
-		h->of_stacks[skey] =
-			xalloc((h->hists.profile->samples.n_stacks + 1) * sizeof(**h->of_stacks));
-	return &h->of_stacks[skey][stack];
 }
 
-/* The stack up to the first one whose path is known, then down again. */
-static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
+void hists_begin_paths(struct hists_private *h)
 {
-	const struct samples *s = &h->hists.profile->samples;
-	uint32_t known = 0;
-	h->todo.n = 0;
-	for (; stack; stack = s->stacks[stack].caller) {
-		known = *hists_of_stack(h, stack, skey);
-		if (known)
-			break;
-		vec_push(&h->todo, stack);
-	}
-	pathid at = known ? known - 1 : root_of(h, skey);
-	while (h->todo.n) {
-		stackid next = h->todo.at[--h->todo.n];
-		at = below_frame(h, at, s->stacks[next].frame, skey, task);
-		*hists_of_stack(h, next, skey) = at + 1;
-	}
-	return at;
+	path_maker_init(&h->maker, &h->hists.profile->samples, hops_of, h);
+	add_paths(h, 0, 0);
+}
+
+static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey)
+{
+	path_maker_root(&h->maker, skey, skey);
+	return path_maker_stack(&h->maker, skey, stack);
 }
 
 /* The innermost n frames of a stack, or all: not looked up by stack, as it is not its beginning. */
-static pathid path_end(struct hists_private *h, stackid stack, uint32_t n, uint32_t skey,
-		       taskid task)
+static pathid path_end(struct hists_private *h, stackid stack, uint32_t n, uint32_t skey)
 {
 	const struct samples *s = &h->hists.profile->samples;
-	VEC(frameid) frames = { 0 };
+	h->end.n = 0;
 	for (; stack && n; stack = s->stacks[stack].caller, n--)
-		vec_push(&frames, s->stacks[stack].frame);
-	pathid at = root_of(h, skey);
-	while (frames.n)
-		at = below_frame(h, at, frames.at[--frames.n], skey, task);
-	vec_free(&frames);
+		vec_push(&h->end, s->stacks[stack].frame);
+	pathid at = path_maker_root(&h->maker, skey, skey);
+	while (h->end.n)
+		at = path_maker_frame(&h->maker, at, h->end.at[--h->end.n]);
 	return at;
 }
 
@@ -290,42 +237,39 @@ static uint32_t frames_from(const struct hists_private *h, stackid outer, stacki
 	return n;
 }
 
-/* Of a stack that is cut at an end, or has no frames. */
-static struct stack_path cut_path(struct hists_private *h, stackid stack, uint32_t skey,
-				  taskid task)
+/* Of a stack that is cut at an end, or has no frames; `leaf` is that of its Self. */
+static pathid cut_path(struct hists_private *h, stackid stack, uint32_t skey, uint32_t leaf)
 {
 	const struct hists_opts *o = h->hists.opts;
 	stackid ignored = h->ignored ? h->ignored[stack] : 0;
-	struct stack_path ret;
-	if (ignored && h->rules->ignore_drops_callers && o->order == CHAIN_CALLER) {
-		ret.row = hists_row(h, skey, hists_leaf_hop(h, ignored), task);
-		ret.path = path_end(h, stack, frames_from(h, ignored, stack), skey, task);
-		return ret;
-	}
+	if (ignored && h->rules->ignore_drops_callers && o->order == CHAIN_CALLER)
+		return path_end(h, stack, frames_from(h, ignored, stack), skey);
 	if (ignored)
 		stack = ignored;
-	uint32_t leaf_hop = hists_leaf_hop(h, stack);
-	ret.row = hists_row(h, skey, leaf_hop, task);
 	if (o->no_callers)
 		stack = 0;
 	if (h->depths && h->depths[stack] > o->max_stack) {
-		if (o->order == CHAIN_CALLEE) {
-			ret.path = path_end(h, stack, o->max_stack, skey, task);
-			return ret;
-		}
+		if (o->order == CHAIN_CALLEE)
+			return path_end(h, stack, o->max_stack, skey);
 		stack = caller_at(h, stack, o->max_stack);
 	}
 	/* A sample without a stack is one of nobody knows where. */
-	ret.path = stack ? whole_path(h, stack, skey, task)
-			 : below(h, root_of(h, skey), leaf_hop, skey, task);
-	return ret;
+	pathid root = path_maker_root(&h->maker, skey, skey);
+	return stack ? whole_path(h, stack, skey) : path_maker_below(&h->maker, root, leaf);
 }
 
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task)
 {
-	if (!stack || h->ignored || h->depths || h->hists.opts->no_callers)
-		return cut_path(h, stack, skey, task);
-	struct stack_path ret = { .path = whole_path(h, stack, skey, task) };
+	struct stack_path ret;
+	if (!stack || h->ignored || h->depths || h->hists.opts->no_callers) {
+		uint32_t leaf = hists_leaf_hop(h, hists_leaf_of(h, stack));
+		ret.row = hists_row(h, skey, leaf, task);
+		ret.path = cut_path(h, stack, skey, leaf);
+		add_paths(h, skey, task);
+		return ret;
+	}
+	ret.path = whole_path(h, stack, skey);
+	add_paths(h, skey, task);
 	ret.row = hists_row(h, skey, hists_leaf_hop(h, stack), task);
 	return ret;
 }

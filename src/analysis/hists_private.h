@@ -5,12 +5,10 @@
 #include "analysis/hists.h"
 #include "base/arena.h"
 #include "base/map64.h"
-#include "base/pairs.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "paths/path_maker.h"
 #include "profile/detail.h"
-
-typedef uint32_t pathid; /* index into paths; a caller's is always smaller */
 
 struct hop { /* a frame, or a function inlined there, as far as rows and chains tell it apart */
 	uint32_t fkey, ckey;
@@ -19,14 +17,11 @@ struct hop { /* a frame, or a function inlined there, as far as rows and chains 
 	bool inlined;
 };
 
-struct path {          /* begins with the pair that it is found by */
-	pathid caller; /* NONE for roots, of which there is one per skey; they have no hop */
-	uint32_t hop;
+struct path { /* a node of the tree: what it is to rows. Its place is a hop, of a root a skey */
 	uint32_t row;   /* NONE: none */
-	uint32_t depth; /* hops; 0 for roots */
-	pathid first;   /* the first path below it; NONE: there is none */
-	pathid above;   /* the next path towards the root with the same row; NONE: this is the
-			   outermost */
+	uint32_t depth; /* hops; 0 for roots, of which there is one per skey, and for node 0 */
+	pathid above;   /* the next path towards the root with the same row; 0: this is the
+			 * outermost */
 };
 
 /* Tuples of values as ids. */
@@ -55,8 +50,6 @@ struct stack_path {
 	uint32_t row; /* of its Self */
 };
 
-enum { SKEY_ARRAYS = 16 }; /* first so many skeys: most recordings have fewer */
-
 struct frame_hops { /* of one frame, the physical function first, then what is inlined into it */
 	uint32_t first, n;
 };
@@ -84,19 +77,17 @@ struct hists_private {
 	bool by_time;                    /* HIST_TIME is a key */
 	VEC(detailid) skey_details;      /* [skey]: of the first such sample */
 
-	VEC(struct path) paths;
-	struct pairs path_ids;            /* (caller, hop) of all but the first below each */
-	uint32_t *of_stacks[SKEY_ARRAYS]; /* [skey][stack]: its path, or visit, + 1; 0: none yet;
-					   * NULL: none at all */
-	struct map64 more_stacks;         /* (stack, skey) of later skeys: as in the arrays */
-	VEC(stackid) todo;                /* of whole_path() */
-	VEC(pathid) roots;                /* [skey] */
+	struct path_maker maker; /* roots are skeys */
+	struct path_tree *tree;  /* what was made; NULL: none */
+	VEC(struct path) paths;  /* [node] */
+	VEC(frameid) end;        /* of path_end() */
 
 	VEC(struct hist_row) rows;
 	struct map64 row_ids; /* (skey, fkey) */
 
 	struct row_sums *row_sums; /* hists_rows.c's */
 	VEC(struct visit) visits;
+	struct stack_numbers visit_of; /* by skey; + 1 */
 	VEC(struct hist_stat) own; /* [path or visit * n_events + event]: samples that end there */
 	VEC(struct leaf) leaves;
 	VEC(struct hist_stat) leaf_own;
@@ -120,7 +111,6 @@ struct hists_private {
 	uint32_t *first_path, *paths_of; /* paths of the row: in caller order the outermost ones */
 	uint32_t *first_leaf,
 		*leaves_of; /* in caller order paths with samples, by the row of their Self */
-	pathid *next;       /* [path]: the next one below its caller; NONE ends */
 	struct hist_stat *regular;   /* [path]: samples of the first event that end there and whose
 				      * Self is   the path's row's */
 	struct hist_stat *innermost; /* [path]: samples of the first event in whose stacks this is
@@ -183,10 +173,8 @@ void hists_rows_sum(struct hists_private *h);
 void hists_find_passing(struct hists_private *h);
 
 /* hists_paths.c: the path of a stack, and the row that its Self goes to. */
+void hists_begin_paths(struct hists_private *h);
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);
-/* Where the number of a stack's path or visit is kept, + 1; 0: it has none yet. Valid until the
- * next is asked for. */
-uint32_t *hists_of_stack(struct hists_private *h, stackid stack, uint32_t skey);
 const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);
 /* Callers there are none, as far as the options go. */

@@ -21,9 +21,9 @@ bool hists_rows_suffice(const struct hists_private *h)
 struct row_sums {
 	struct hists_private *h;
 	size_t n_events;
-	bool is_met_once;                  /* visits are added up as they come */
-	uint32_t *frame_rows[SKEY_ARRAYS]; /* [skey][frame]; NULL: none yet */
-	VEC(uint32_t) seen;                /* [row]: the visit it was met in last, + 1 */
+	bool is_met_once;                   /* visits are added up as they come */
+	uint32_t *frame_rows[STACK_ARRAYS]; /* [skey][frame]; NULL: none yet */
+	VEC(uint32_t) seen;                 /* [row]: the visit it was met in last, + 1 */
 	VEC(struct hist_stat) self, children;
 	VEC(frameid) frames; /* of learn() */
 	const struct visit *visit;
@@ -58,7 +58,7 @@ static uint32_t *frame_rows(struct row_sums *s)
 {
 	uint32_t skey = s->visit->skey;
 
-	if (skey >= SKEY_ARRAYS)
+	if (skey >= STACK_ARRAYS)
 		return NULL;
 	if (!s->frame_rows[skey])
 		s->frame_rows[skey] =
@@ -154,7 +154,7 @@ static void count_callers(struct row_sums *s)
 static uint32_t leaf_row(struct row_sums *s)
 {
 	stackid stack = s->visit->stack;
-	const uint32_t *rows = s->visit->skey < SKEY_ARRAYS ? s->frame_rows[s->visit->skey] : NULL;
+	const uint32_t *rows = s->visit->skey < STACK_ARRAYS ? s->frame_rows[s->visit->skey] : NULL;
 	uint32_t known = rows ? rows[s->h->hists.profile->samples.stacks[stack].frame] : NOT_KNOWN;
 
 	if (known == NOT_KNOWN || known == SEVERAL)
@@ -188,6 +188,7 @@ static struct row_sums *sums_of(struct hists_private *h)
 	s->h = h;
 	s->n_events = h->hists.opts->n_events;
 	s->is_met_once = is_met_once(&h->hists.profile->samples);
+	stack_numbers_init(&h->visit_of, h->hists.profile->samples.n_stacks);
 	s->one = xalloc((s->n_events + 1) * sizeof(*s->one));
 	append_zeros(s); /* so that there is something to point to */
 	s->seen.n = s->self.n = s->children.n = 0;
@@ -219,7 +220,7 @@ void hists_rows_add(struct hists_private *h, const struct visit *visit, size_t e
 		return;
 	}
 	if (!last || last->stack != visit->stack || last->skey != visit->skey) {
-		uint32_t *known = hists_of_stack(h, visit->stack, visit->skey);
+		uint32_t *known = stack_numbers_at(&h->visit_of, visit->skey, visit->stack);
 		if (!*known)
 			*known = new_visit(h, visit);
 		at = *known;
@@ -235,8 +236,9 @@ void hists_rows_sum(struct hists_private *h)
 		add_visit(s, &h->visits.at[i], &h->own.at[i * s->n_events]);
 	h->self = s->self.at;
 	h->children = s->children.at;
-	for (size_t i = 0; i < SKEY_ARRAYS; i++)
+	for (size_t i = 0; i < STACK_ARRAYS; i++)
 		free(s->frame_rows[i]);
+	stack_numbers_done(&h->visit_of);
 	vec_free(&s->seen);
 	vec_free(&s->frames);
 	free(s->one);

@@ -12,65 +12,45 @@ static void sum_below(struct hists_private *h)
 	h->below = xrealloc(NULL, h->paths.n * n_events + 1, sizeof(*h->below));
 	if (h->own.n)
 		memcpy(h->below, h->own.at, h->own.n * sizeof(*h->below));
-	for (size_t i = h->paths.n; i--;)
-		if (h->paths.at[i].caller != NONE)
-			hist_stat_add(&h->below[h->paths.at[i].caller * n_events],
-				      &h->below[i * n_events], n_events);
+	for (size_t i = h->paths.n; i-- > 1;)
+		hist_stat_add(&h->below[h->tree->nodes[i].caller * n_events],
+			      &h->below[i * n_events], n_events);
 }
 
-static void link_children(struct hists_private *h)
+/* At each path the last one above it of each row is known. */
+struct above {
+	struct path *paths;
+	pathid *last; /* [row] */
+};
+
+static void enter(pathid node, void *arg)
 {
-	h->next = xrealloc(NULL, h->paths.n + 1, sizeof(*h->next));
-	for (size_t i = 0; i < h->paths.n; i++)
-		h->paths.at[i].first = NONE;
-	for (size_t i = h->paths.n; i--;) {
-		pathid caller = h->paths.at[i].caller;
-		h->next[i] = NONE;
-		if (caller == NONE)
-			continue;
-		h->next[i] = h->paths.at[caller].first;
-		h->paths.at[caller].first = (pathid)i;
-	}
+	struct above *a = arg;
+	struct path *p = &a->paths[node];
+	if (p->row == NONE)
+		return;
+	p->above = a->last[p->row];
+	a->last[p->row] = node;
 }
 
-/* Depth first, so that at each path the last one above it of each row is known. */
+static void leave(pathid node, void *arg)
+{
+	struct above *a = arg;
+	const struct path *p = &a->paths[node];
+	if (p->row != NONE)
+		a->last[p->row] = p->above;
+}
+
 static void find_above(struct hists_private *h)
 {
-	pathid *last = xrealloc(NULL, h->rows.n + 1, sizeof(*last));
-	memset(last, 0xff, (h->rows.n + 1) * sizeof(*last));
-	for (size_t r = 0; r < h->paths.n; r++) {
-		if (h->paths.at[r].caller != NONE)
-			continue;
-		for (pathid at = h->paths.at[r].first; at != NONE && at != r;) {
-			struct path *p = &h->paths.at[at];
-			if (p->row != NONE) {
-				p->above = last[p->row];
-				last[p->row] = at;
-			}
-			if (p->first != NONE) {
-				at = p->first;
-				continue;
-			}
-			for (;;) { /* leave */
-				p = &h->paths.at[at];
-				if (p->row != NONE)
-					last[p->row] = p->above;
-				if (h->next[at] != NONE) {
-					at = h->next[at];
-					break;
-				}
-				at = p->caller;
-				if (at == r)
-					break;
-			}
-		}
-	}
-	free(last);
+	struct above a = { h->paths.at, xalloc((h->rows.n + 1) * sizeof(*a.last)) };
+	path_tree_visit(h->tree, &(struct path_visitor){ enter, leave, &a });
+	free(a.last);
 }
 
 static bool is_on_path(const struct hists_private *h, pathid path, uint32_t row)
 {
-	for (; path != NONE; path = h->paths.at[path].caller)
+	for (; path; path = h->tree->nodes[path].caller)
 		if (h->paths.at[path].row == row)
 			return true;
 	return false;
@@ -86,7 +66,7 @@ static void sum_rows(struct hists_private *h)
 		if (p->row == NONE)
 			continue;
 		hist_stat_add(&h->self[p->row * n_events], &h->own.at[i * n_events], n_events);
-		if (p->above == NONE)
+		if (!p->above)
 			hist_stat_add(&h->children[p->row * n_events], &h->below[i * n_events],
 				      n_events);
 	}
@@ -118,7 +98,7 @@ static bool is_start(const struct hists_private *h, pathid i)
 	if (p->row == NONE)
 		return false;
 	return h->hists.opts->order == CHAIN_CALLER
-		       ? p->above == NONE
+		       ? !p->above
 		       : h->innermost[i].count || h->innermost[i].weight;
 }
 
@@ -181,15 +161,15 @@ static void find_innermost(struct hists_private *h)
 	for (size_t i = 0; i < h->paths.n; i++)
 		hist_stat_add(&h->innermost[i], &h->below[i * n_events], 1);
 	for (size_t i = 0; i < h->paths.n; i++)
-		if (h->paths.at[i].above != NONE)
+		if (h->paths.at[i].above)
 			hist_stat_take(&h->innermost[h->paths.at[i].above],
 				       &h->below[i * n_events]);
 	/* Samples whose Self goes elsewhere have their whole chain there. */
 	for (size_t i = 0; i < h->leaves.n; i++) {
 		pathid at = h->leaves.at[i].path;
-		while (at != NONE && h->paths.at[at].row != h->leaves.at[i].row)
-			at = h->paths.at[at].caller;
-		if (at != NONE)
+		while (at && h->paths.at[at].row != h->leaves.at[i].row)
+			at = h->tree->nodes[at].caller;
+		if (at)
 			hist_stat_take(&h->innermost[at], &h->leaf_own.at[i * n_events]);
 	}
 }
@@ -208,17 +188,16 @@ static void find_row_depths(struct hists_private *h)
 	size_t n_events = h->hists.opts->n_events;
 	uint32_t *height =
 		xalloc((h->paths.n + 1) * sizeof(*height)); /* hops from here to the end */
-	for (size_t i = h->paths.n; i--;) {
-		const struct path *p = &h->paths.at[i];
-		bool first = is_any(&h->below[i * n_events]);
-		if (first && p->caller != NONE && height[i] + 1 > height[p->caller])
-			height[p->caller] = height[i] + 1;
+	for (size_t i = h->paths.n; i-- > 1;) {
+		pathid caller = h->tree->nodes[i].caller;
+		if (is_any(&h->below[i * n_events]) && height[i] + 1 > height[caller])
+			height[caller] = height[i] + 1;
 	}
 	for (size_t i = 0; i < h->paths.n; i++) {
 		const struct path *p = &h->paths.at[i];
 		if (!is_any(&h->below[i * n_events]))
 			continue;
-		if (h->hists.opts->order == CHAIN_CALLER && p->above == NONE)
+		if (h->hists.opts->order == CHAIN_CALLER && !p->above)
 			deepen(h, p->row, height[i] + 1);
 		if (ends_here(h, (pathid)i) ||
 		    (h->hists.opts->order == CHAIN_CALLEE && is_start(h, (pathid)i)))
@@ -232,8 +211,8 @@ static void find_row_depths(struct hists_private *h)
 
 void hists_sum_paths(struct hists_private *h)
 {
+	h->tree = path_maker_end(&h->maker);
 	sum_below(h);
-	link_children(h);
 	find_above(h);
 	sum_rows(h);
 	if (!h->hists.opts->chains)

@@ -38,9 +38,12 @@ bool callgraph_has_stacks(const struct callgraph_opts *o)
 
 /* ---- what frames are ---- */
 
-/* The function a place is in: with a place per line, of which that is some earlier one. */
+/* The function a place is in: with a place per line, of which that is some earlier one. Else a
+ * place is one, labels of assembly code, which are not typed as functions, included. */
 static symid function_of(const struct symbols *s, symid place)
 {
+	if (!s->opts.lines)
+		return place == NONE ? NONE : s->at[place].owner;
 	while (place != NONE && !s->at[place].is_function)
 		place--; /* from 0 to NONE */
 	return place == NONE ? NONE : s->at[place].owner;

@@ -9,6 +9,7 @@
 #include "base/guard.h"
 #include "page/html_write.h"
 #include "paths/path_tree.h"
+#include "report/reports.h"
 #include "table/select.h"
 #include "table/table_build.h"
 
@@ -169,6 +170,21 @@ static struct kin_error *keep_samples(struct kin_comparison *c, bool after, stru
 	return err;
 }
 
+/* Who called whom. By line there are no calls: a function is entered at one. */
+static struct kin_error *find_calls(const struct kin_comparison *c, struct kin_profile *p,
+				    struct report_input *in, const struct report_input **ret)
+{
+	struct view *v;
+	if (c->o.lines)
+		return NULL;
+	struct kin_error *err = profile_view_for(p, &flat_report, &v);
+	if (err)
+		return err;
+	*in = report_input_of(p, v);
+	*ret = in;
+	return NULL;
+}
+
 static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool after,
 						  struct kin_profile *p)
 {
@@ -183,6 +199,9 @@ static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool
 	struct kin_error *err = kin_report(p, c->o.lines ? "lines" : "flat", &opts, &r.flat);
 	if (!err && r.n_runs > 1)
 		err = by_run(c, p, &r.by_run);
+	struct report_input in;
+	if (!err)
+		err = find_calls(c, p, &in, &r.calls);
 	if (!err)
 		err = comparison_add(c->of, after ? REPEATS_AFTER : REPEATS_BEFORE, &r);
 	if (!err && c->paths && p->data->samples.n)

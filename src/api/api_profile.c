@@ -404,8 +404,8 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 		struct input_opts how = {
 			.target = p->target,
 			.symfs = o->symfs,
-			.details = o->details,
-			.cpu_state = o->cpu_state,
+			.details = o->details || o->for_writing,
+			.cpu_state = o->cpu_state || o->for_writing,
 			.trace_fields = o->trace_fields || o->details || o->for_writing,
 			.held = held,
 		};
@@ -549,6 +549,8 @@ size_t kin_profile_n_hints(const struct kin_profile *p) { return p->hints.n; }
 const char *kin_profile_hint_at(const struct kin_profile *p, size_t i) { return p->hints.at[i]; }
 
 const char *kin_profile_origin(const struct kin_profile *p) { return p->origin; }
+
+mode_t kin_profile_file_mode(const struct kin_profile *p) { return profile_file_mode(p->data); }
 
 size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
 const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)

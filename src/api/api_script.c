@@ -12,6 +12,12 @@
 #include "object/source.h"
 #include "report/reports.h"
 
+/* A profile that was opened without them has none, whatever is asked. */
+static bool no_inlines(const struct kin_profile *p, const struct kin_script_opts *o)
+{
+	return p->naming.no_inlines || !o->inlines;
+}
+
 static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 				      const struct kin_script_opts *o,
 				      const struct sample_filter *filter, FILE *out)
@@ -23,7 +29,7 @@ static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 								    .event = o->event,
 								    .filter = filter,
 								    .weights = !o->counts,
-								    .no_inlines = !o->inlines,
+								    .no_inlines = no_inlines(p, o),
 								    .no_comm = o->no_comm,
 								    .pid = o->show_pid,
 								    .tid = o->show_tid,
@@ -124,6 +130,7 @@ static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 		.delta = o->delta,
 		.max_stack = o->leaves ? 1 : o->max_stack,
 		.leaves = o->leaves,
+		.no_inlines = no_inlines(p, o),
 		.no_frames = o->no_frames,
 		.whole_paths = o->whole_paths || json,
 		.stop_at = o->stop_at,
@@ -178,7 +185,7 @@ static struct kin_error *unguarded_script(struct kin_profile *p, const char *for
 	if (err)
 		return err;
 	struct program_opts naming = p->naming;
-	naming.no_inlines = !o.inlines;
+	naming.no_inlines = no_inlines(p, &o);
 	if (naming.style == DEMANGLE_TIDY) /* other programs know names as perf has them */
 		naming.style = format[0] == 't' ? DEMANGLE_SHORT : DEMANGLE_AUTO;
 	struct program *g = profile_program(p, &naming);

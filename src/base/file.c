@@ -137,7 +137,19 @@ struct kin_error *file_check_link(const char *path)
 	return is_link(path) ? refuse_link(path) : NULL;
 }
 
-struct kin_error *file_create(const char *path, int *ret)
+mode_t file_mode_of(const char *path)
+{
+	struct stat st;
+	bool known = !strcmp(path, "-") ? !fstat(STDIN_FILENO, &st) : !stat(path, &st);
+	mode_t mode = 0600;
+	if (known && st.st_mode & S_IRGRP)
+		mode |= 0060;
+	if (known && st.st_mode & S_IROTH)
+		mode |= 0006;
+	return mode;
+}
+
+struct kin_error *file_create(const char *path, mode_t mode, int *ret)
 {
 	bool is_given = file_is_descriptor(path);
 	struct stat st;
@@ -145,7 +157,7 @@ struct kin_error *file_create(const char *path, int *ret)
 	if (err)
 		return err;
 	int how = is_given ? 0 : O_NONBLOCK | O_NOFOLLOW;
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | how, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | how, mode);
 	if (fd < 0 && errno == ELOOP && !is_given)
 		return refuse_link(path);
 	if (fd < 0 && errno == ENXIO)
@@ -153,6 +165,8 @@ struct kin_error *file_create(const char *path, int *ret)
 	if (fd < 0)
 		return cannot_write(path, errno);
 
+	if (fstat(fd, &st) == 0 && !is_given && S_ISREG(st.st_mode) && st.st_mode & 0666 & ~mode)
+		(void)!fchmod(fd, st.st_mode & mode); /* somebody else's keeps its rights */
 	if (fstat(fd, &st) < 0 || (S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0))
 		err = cannot_write(path, errno);
 	else if (!is_given && !S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))

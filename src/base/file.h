@@ -4,6 +4,8 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <sys/types.h>
+
 #include "base/base.h"
 #include "base/bytes.h"
 
@@ -30,11 +32,17 @@ void file_free(struct file *f);
  * /dev/fd/N, /proc/self/fd/N. */
 bool file_is_descriptor(const char *path);
 
+/* What a file may allow at most that is made of the one with that name ("-": standard input): to
+ * read and write it, but group and others only what they may read there. Of what is no file, such
+ * as a pipe or a store, 0600. */
+mode_t file_mode_of(const char *path);
+
 /* Opens a file to be written from its start: a new one, a regular one (which is emptied), a
  * character device, or any descriptor named as such. Other things are refused, and nothing waits.
+ * `mode` is the most that it may allow: the umask, or what the file allowed before, may be less.
  * Symbolic links are not followed: who may write to the folder would choose what is overwritten.
  * Errors name the path. */
-MUST_CHECK struct kin_error *file_create(const char *path, int *fd);
+MUST_CHECK struct kin_error *file_create(const char *path, mode_t mode, int *fd);
 /* Only the symbolic-link check of file_create(), for callers that open the file themselves. */
 MUST_CHECK struct kin_error *file_check_link(const char *path);
 

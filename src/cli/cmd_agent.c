@@ -5,6 +5,7 @@
  * time. */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -182,6 +183,7 @@ static bool send_file(struct sender *s, const char *path)
 	s->cost.samples += r.samples;
 	s->cost.rows += r.rows;
 	unlink(path);
+	malloc_trim(0); /* until the next minute others may have it */
 	return true;
 }
 
@@ -258,24 +260,47 @@ static void say(const char *line)
 	is_stuck = true;
 }
 
+/* Some four times a second. What unwind tables took while they were made is others' again. */
 static bool is_over(void *arg, uint64_t lost)
 {
-	(void)arg;
+	enum { TICKS = 240 };
+	unsigned *ticks = arg;
 	(void)lost;
+	if (++*ticks % TICKS == 0)
+		malloc_trim(0);
 	return told_to_stop || is_stuck;
 }
 
-/* True: not to be tried again. */
-static bool record_once(const struct settings *s, const char *output, int *status)
+/* A full disk is the only trouble that goes away by itself: the sender makes room, or somebody
+ * else. */
+static bool may_pass(const struct kin_error *err)
 {
-	enum { BUFFER_BYTES = 512 << 10 };
-	const struct record_watch watch = { .tick = is_over };
+	return kin_error_errno(err) == ENOSPC || kin_error_errno(err) == EDQUOT;
+}
+
+static void say_trouble(const struct record_opts *opts, const struct kin_error *err)
+{
+	char *remedy = record_remedy(opts);
+	bool refused = kin_error_errno(err) == EACCES || kin_error_errno(err) == EPERM;
+	message("agent", "%s%s%s", kin_error_message(err), refused ? ": " : "",
+		refused ? remedy : "");
+	free(remedy);
+}
+
+/* True: not to be tried again. *troubles: how often it could not begin, in a row. */
+static bool record_once(const struct settings *s, const char *output, unsigned *troubles,
+			int *status)
+{
+	enum { BUFFER_BYTES = 512 << 10, TABLE_BYTES = 24 << 20 };
+	unsigned ticks = 0;
+	const struct record_watch watch = { .tick = is_over, .arg = &ticks };
 	struct record_opts opts = {
 		.events = s->agent.events,
 		.frequency = s->agent.frequency ? s->agent.frequency : 49,
 		.everything = true,
 		.output = output,
 		.buffer_bytes = BUFFER_BYTES,
+		.table_bytes = TABLE_BYTES,
 		.parts = { .every_ns = s->agent.every_ns, .silent = true },
 		.watch = &watch,
 		.say = say,
@@ -285,15 +310,14 @@ static bool record_once(const struct settings *s, const char *output, int *statu
 	bool not_executed;
 	struct kin_error *err = record(&opts, &r, &not_executed);
 	if (err) {
-		char *remedy = record_remedy(&opts);
-		bool refused = kin_error_errno(err) == EACCES || kin_error_errno(err) == EPERM;
-		message("agent", "%s%s%s", kin_error_message(err), refused ? ": " : "",
-			refused ? remedy : "");
-		free(remedy);
+		bool over = !may_pass(err);
+		if (over || !(*troubles)++)
+			say_trouble(&opts, err);
 		kin_error_free(err);
 		*status = EXIT_ERROR;
-		return true;
+		return over || told_to_stop;
 	}
+	*troubles = 0;
 	record_audit_done(&r.audit);
 	*status = r.finished ? EXIT_OK : EXIT_ERROR;
 	return told_to_stop;
@@ -303,10 +327,12 @@ static int record_on(const struct settings *s, struct spool *spool)
 {
 	char *output = spool_output(spool);
 	uint64_t began = clock_now_ns();
+	unsigned troubles = 0;
 	int status;
 	spool_adopt(spool);
-	while (!record_once(s, output, &status)) {
-		message("agent", "the recording ended early; it begins anew");
+	while (!record_once(s, output, &troubles, &status)) {
+		if (troubles <= 1)
+			message("agent", "the recording ended early; it begins anew");
 		sleep(1);
 		spool_adopt(spool);
 	}

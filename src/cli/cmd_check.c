@@ -138,7 +138,7 @@ static bool begin(struct settings *s, char error[512])
 
 struct gate_check {
 	const struct settings *s;
-	const struct sides *sides;
+	struct sides *sides;
 	struct kin_table *table;
 	bool counted, timed; /* are they checked? */
 	size_t matched;      /* functions that are looked at */
@@ -379,8 +379,10 @@ static void check_table(struct gate_check *k)
 
 static int write_findings(const struct gate_check *k, int status)
 {
+	struct output_opts opts = k->s->output;
 	struct output out;
-	struct kin_error *err = output_open(&k->s->output, status, &out);
+	opts.mode = k->sides->mode;
+	struct kin_error *err = output_open(&opts, status, &out);
 	if (!err) {
 		findings_write(&k->found, k->s->format, out.stream);
 		err = output_finish(&out, NULL);
@@ -388,7 +390,7 @@ static int write_findings(const struct gate_check *k, int status)
 	return err ? message_error("check", err) : EXIT_OK;
 }
 
-static int check(const struct settings *s, const struct sides *sides)
+static int check(const struct settings *s, struct sides *sides)
 {
 	struct settings asked = *s;
 	struct gate_check k = { .s = s, .sides = sides };

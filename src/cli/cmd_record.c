@@ -63,6 +63,8 @@ static const struct example examples[] = {
 	{ "kin record --wall make -j2", "where it ran, and where it waited" },
 	{ "kin record --mark ./test.sh", "in which kin mark NAME names moments" },
 	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
+	{ "kin record -e page-faults -c 1 -d ./prog",
+	  "page faults and their addresses; then: kin script -F +addr" },
 	{ "kin record --python python3 train.py", "with the functions of the script in stacks" },
 	{ "kin record -a --every=1h --switch-max-files=24 -o last-day/",
 	  "the last day of the machine, a file for each hour" },
@@ -101,6 +103,15 @@ enum {
 	RECORD_PYTHON,
 	RECORD_NODE,
 	RECORD_JAVA,
+	RECORD_DATA,
+	RECORD_WEIGHT,
+	RECORD_PHYSICAL,
+	RECORD_DATA_PAGE,
+	RECORD_CODE_PAGE,
+	RECORD_TRANSACTION,
+	RECORD_REGISTERS,
+	RECORD_BRANCHES,
+	RECORD_BRANCH_KINDS,
 };
 
 static const struct opt_group what_options = {
@@ -209,6 +220,39 @@ static const struct opt_group how_options = {
 	},
 };
 
+static const struct opt_group detail_options = {
+	"Of each sample, too: fields of kin script -F, keys of kin report",
+	(const struct opt[]){
+		{ RECORD_DATA, 'd', "data", NULL,
+		  "addr and data_src: the address that the event is about (page faults, accesses "
+		  "of memory by precise events), and where the data came from",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_PHYSICAL, 0, "phys-data", NULL, "phys_addr: the physical address of it",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_DATA_PAGE, 0, "data-page-size", NULL,
+		  "data_page_size: size of the page with that address", NULL, COMPLETE_NOTHING },
+		{ RECORD_CODE_PAGE, 0, "code-page-size", NULL,
+		  "code_page_size: size of the page with the code", NULL, COMPLETE_NOTHING },
+		{ RECORD_WEIGHT, 'W', "weight", NULL,
+		  "weight: what the CPU says the access or transaction cost", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_TRANSACTION, 0, "transaction", NULL,
+		  "transaction: why a memory transaction was aborted", NULL, COMPLETE_NOTHING },
+		{ RECORD_REGISTERS, 'I', "intr-regs", "[NAMES]",
+		  "iregs: registers when the sample was taken, AX,IP or all", NULL,
+		  COMPLETE_NOTHING },
+		{ RECORD_BRANCHES, 'b', "branch-any", NULL,
+		  "brstack: the branches that the CPU took before, where it keeps a record of them",
+		  NULL, COMPLETE_NOTHING },
+		{ RECORD_BRANCH_KINDS, 'j', "branch-filter", "KINDS",
+		  "only branches of these kinds: any, any_call, any_ret, ind_call, call, cond, "
+		  "ind_jmp, abort_tx, in_tx, no_tx; u, k, hv: to where; no_flags, no_cycles, "
+		  "save_type",
+		  NULL, COMPLETE_NOTHING },
+		{ 0 },
+	},
+};
+
 static const struct opt_group file_options = {
 	"Output",
 	(const struct opt[]){
@@ -301,8 +345,9 @@ static const struct opt_group ever_options = {
 	},
 };
 
-static const struct opt_group *const options[] = { &what_options, &how_options,     &file_options,
-						   &ever_options, &general_options, NULL };
+static const struct opt_group *const options[] = { &what_options, &how_options,  &detail_options,
+						   &file_options, &ever_options, &general_options,
+						   NULL };
 
 /* ---- the command line ---- */
 
@@ -450,6 +495,16 @@ static bool take_filter(const char *arg, struct record_line *l, char error[512])
 	return true;
 }
 
+/* True: there is no error. */
+static bool take(struct kin_error *err, char error[512])
+{
+	if (!err)
+		return true;
+	snprintf(error, 512, "%s", kin_error_message(err));
+	kin_error_free(err);
+	return false;
+}
+
 static bool take_clock(const char *arg, char error[512])
 {
 	if (!strcmp(arg, "monotonic") || !strcmp(arg, "mono") || !strcmp(arg, "CLOCK_MONOTONIC"))
@@ -564,6 +619,30 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case RECORD_JAVA:
 		l->interpreters.java = true;
 		break;
+	case RECORD_DATA:
+		o->wanted.fields |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
+		break;
+	case RECORD_WEIGHT:
+		o->wanted.fields |= PERF_SAMPLE_WEIGHT_STRUCT;
+		break;
+	case RECORD_PHYSICAL:
+		o->wanted.fields |= PERF_SAMPLE_PHYS_ADDR;
+		break;
+	case RECORD_DATA_PAGE:
+		o->wanted.fields |= PERF_SAMPLE_DATA_PAGE_SIZE;
+		break;
+	case RECORD_CODE_PAGE:
+		o->wanted.fields |= PERF_SAMPLE_CODE_PAGE_SIZE;
+		break;
+	case RECORD_TRANSACTION:
+		o->wanted.fields |= PERF_SAMPLE_TRANSACTION;
+		break;
+	case RECORD_REGISTERS:
+		return take(wanted_registers(arg, &o->wanted), error);
+	case RECORD_BRANCHES:
+		return take(wanted_branches("any", &o->wanted), error);
+	case RECORD_BRANCH_KINDS:
+		return take(wanted_branches(arg, &o->wanted), error);
 	case SAMPLING_EVENT:
 		l->last_events = l->sampling.events ? strlen(l->sampling.events) + 1 : 0;
 		return sampling_set(&l->sampling, id, arg, error);

@@ -31,13 +31,22 @@ static struct sheet sheet_of(FILE *out, int fd)
 	return (struct sheet){ out, width };
 }
 
+/* How much of the word of n characters goes on one line: all, or what ends with a comma. */
+static size_t piece_of(const char *word, size_t n, size_t room)
+{
+	for (size_t i = room; n > room && i > 0; i--)
+		if (word[i - 1] == ',')
+			return i;
+	return n;
+}
+
 /* Words from column `at` on, later lines indented. */
 static void wrap(const struct sheet *s, const char *text, size_t at, size_t indent)
 {
-	bool first = true;
+	bool first = true, within = false; /* a word that is too long for a line */
 	while (*text) {
-		size_t n = strcspn(text, " ");
-		if (!first && at + 1 + n > s->width) {
+		size_t word = strcspn(text, " "), n = piece_of(text, word, s->width - indent);
+		if (within || (!first && at + 1 + n > s->width)) {
 			fprintf(s->out, "\n%*s", (int)indent, "");
 			at = indent;
 			first = true;
@@ -45,6 +54,7 @@ static void wrap(const struct sheet *s, const char *text, size_t at, size_t inde
 		fprintf(s->out, "%s%.*s", first ? "" : " ", (int)n, text);
 		at += n + !first;
 		first = false;
+		within = n < word;
 		text += n + strspn(text + n, " ");
 	}
 	fputc('\n', s->out);
@@ -126,7 +136,10 @@ static void put_command(const struct command *c, const struct sheet *s)
 		wrap(s, c->description[i], 0, 0);
 	}
 	for (size_t g = 0; c->options[g]; g++) {
-		fprintf(s->out, "\n%s:\n", c->options[g]->title);
+		char *title = xprintf("%s:", c->options[g]->title);
+		fputc('\n', s->out);
+		wrap(s, title, 0, 0);
+		free(title);
 		for (const struct opt *o = c->options[g]->opts; o->id; o++)
 			put_option(o, s);
 	}

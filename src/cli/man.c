@@ -131,7 +131,9 @@ static const struct man_item environment[] = {
 	  "that are not here, unless --no-debuginfod is given. Its other variables are those of "
 	  "debuginfod-find(1)." },
 	{ "KIN_CACHE", "off: nothing is kept in ~/.cache/kin, and what is there is not used." },
-	{ "COLUMNS, LINES", "The size of the terminal, if that does not say itself." },
+	{ "COLUMNS, LINES",
+	  "The size of the terminal, if that does not say itself. COLUMNS is also the width of "
+	  "what goes to a pipe; without it that is as wide as it has to be." },
 	{ 0 },
 };
 

@@ -40,9 +40,11 @@ static void terminal_size(int fd, unsigned *columns, unsigned *lines)
 	*lines = known ? w.ws_row : from_environment("LINES", 24);
 }
 
+/* Shells do not export COLUMNS: whoever sets it for a pipe, as watch does, knows how wide what
+ * shows it is. */
 unsigned output_columns(int fd)
 {
-	unsigned columns = 0, lines;
+	unsigned columns = from_environment("COLUMNS", 0), lines;
 	if (isatty(fd))
 		terminal_size(fd, &columns, &lines);
 	return columns;
@@ -59,7 +61,7 @@ struct kin_error *output_open(const struct output_opts *o, int status, struct ou
 {
 	bool to_stdout = is_stdout(o), terminal = output_is_terminal(o);
 	struct output out = { .name = to_stdout ? "standard output" : o->path };
-	unsigned columns = 0, lines = 0;
+	unsigned columns = to_stdout ? output_columns(STDOUT_FILENO) : 0, lines = 0;
 
 	if (terminal)
 		terminal_size(STDOUT_FILENO, &columns, &lines);
@@ -69,7 +71,7 @@ struct kin_error *output_open(const struct output_opts *o, int status, struct ou
 	out.width = o->has_width ? o->width : columns;
 	if (!to_stdout) {
 		int fd;
-		struct kin_error *err = file_create(o->path, &fd);
+		struct kin_error *err = file_create(o->path, o->mode, &fd);
 		if (err)
 			return err;
 		out.stream = fdopen(fd, "w");

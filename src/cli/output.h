@@ -4,6 +4,7 @@
 #define CLI_OUTPUT_H
 
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/base.h"
 
@@ -13,6 +14,7 @@ enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct output_opts {
 	const char *path; /* NULL or "-": standard output */
+	mode_t mode;      /* what a file may allow at most */
 	enum color_when color;
 	bool no_pager;
 	bool has_width; /* width was given: 0 is unlimited */
@@ -29,7 +31,8 @@ struct output {
 	struct pager *pager; /* NULL: none */
 };
 
-/* Columns of the terminal that a file is; 0: it is none. */
+/* Columns of the terminal that a file is, or of what a pipe leads to, where COLUMNS says so; 0: not
+ * known. */
 unsigned output_columns(int fd);
 
 /* Whether what is opened with these would be read on a terminal. */

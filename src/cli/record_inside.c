@@ -49,6 +49,7 @@ static void say_what_lacks(const struct record_opts *o)
 		{ parts_are_wanted(&o->parts), "--switch-output" },
 		{ o->parts.overwrite, "--overwrite" },
 		{ o->duration_ns, "--duration" },
+		{ o->wanted.fields, "what -d, -W, -I, -b and the like record of each sample" },
 	};
 	char *all = xprintf("%s", "");
 	for (size_t i = 0; i < ARRAY_LEN(lacking); i++) {

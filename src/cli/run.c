@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/content.h"
 #include "cli/fetching.h"
@@ -189,6 +190,14 @@ int run_open(const struct settings *s, struct kin_profile **ret, struct told *to
 	return err ? message_error(s->command->name, err) : open_data(s, ret, told);
 }
 
+/* The settings to write what is made of the profile. */
+static struct settings allow(const struct settings *s, const struct kin_profile *profile)
+{
+	struct settings allowed = *s;
+	allowed.output.mode = kin_profile_file_mode(profile);
+	return allowed;
+}
+
 int run_profile(const struct settings *s, profile_user *use)
 {
 	struct kin_profile *profile;
@@ -196,7 +205,8 @@ int run_profile(const struct settings *s, profile_user *use)
 	int status = run_open(s, &profile, &told);
 	if (!profile)
 		return status;
-	struct kin_error *err = use(profile, s, status);
+	struct settings allowed = allow(s, profile);
+	struct kin_error *err = use(profile, &allowed, status);
 	int doubt = run_tell(s, profile, &told);
 	kin_profile_free(profile);
 	return err ? message_error(s->command->name, err) : status ? status : doubt;
@@ -210,9 +220,10 @@ int run_report(const struct settings *s, const char *report)
 	int status = run_open(s, &profile, &told);
 	if (!profile)
 		return status;
+	struct settings allowed = allow(s, profile);
 	struct kin_error *err = make_table(s, report, profile, &table);
 	if (!err)
-		err = run_render(s, table, status);
+		err = run_render(&allowed, table, status);
 	kin_table_free(table);
 	int doubt = run_tell(s, profile, &told); /* after a pager, which would cover it */
 	if (!run_has_notes(s->format))
@@ -239,8 +250,12 @@ struct kin_error *run_print_about(const struct settings *s, unsigned what, FILE 
 
 int run_about(const struct settings *s, unsigned what)
 {
+	struct output_opts opts = s->output;
 	struct output out;
-	struct kin_error *err = output_open(&s->output, EXIT_OK, &out);
+	opts.mode = s->data.at.n ? 0666 : 0600;
+	for (size_t i = 0; i < s->data.at.n; i++)
+		opts.mode &= file_mode_of(s->data.at.at[i]);
+	struct kin_error *err = output_open(&opts, EXIT_OK, &out);
 	if (!err)
 		err = output_finish(&out, run_print_about(s, what, out.stream));
 	return err ? message_error(s->command->name, err) : EXIT_OK;

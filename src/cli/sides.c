@@ -15,7 +15,7 @@
 #include "kin/table.h"
 #include "tui/browse.h"
 
-void sides_init(struct sides *sides) { *sides = (struct sides){ 0 }; }
+void sides_init(struct sides *sides) { *sides = (struct sides){ .mode = 0666 }; }
 
 void sides_done(struct sides *sides)
 {
@@ -108,7 +108,7 @@ struct settings sides_settings(const struct sides *sides, const struct settings 
 }
 
 /* Returns the exit status that the recording calls for; `*err`: it cannot be compared. */
-static int add_one(const struct sides *sides, const struct settings *s, int side, size_t i,
+static int add_one(struct sides *sides, const struct settings *s, int side, size_t i,
 		   struct kin_comparison *c, bool *added, bool *hinted)
 {
 	const char *data[2];
@@ -119,6 +119,7 @@ static int add_one(const struct sides *sides, const struct settings *s, int side
 	*added = false;
 	if (!p)
 		return status;
+	sides->mode &= kin_profile_file_mode(p);
 	struct kin_error *err = kin_comparison_add(c, side == SIDE_AFTER, p);
 	*added = !err;
 	if (*hinted) /* the others' are the same */
@@ -132,8 +133,8 @@ static int add_one(const struct sides *sides, const struct settings *s, int side
 static bool is_page(const struct settings *s) { return s->format && !strcmp(s->format, "html"); }
 
 /* The comparison that the table is made of, or NULL. */
-static int compare(const struct sides *sides, const struct settings *s,
-		   struct kin_comparison **ret_c, struct kin_table **ret)
+static int compare(struct sides *sides, const struct settings *s, struct kin_comparison **ret_c,
+		   struct kin_table **ret)
 {
 	struct kin_diff_opts opts = s->diff;
 	int status = EXIT_OK;
@@ -154,7 +155,7 @@ static int compare(const struct sides *sides, const struct settings *s,
 	return err ? message_error(s->command->name, err) : status;
 }
 
-int sides_compare(const struct sides *sides, const struct settings *s, struct kin_table **ret)
+int sides_compare(struct sides *sides, const struct settings *s, struct kin_table **ret)
 {
 	struct kin_comparison *c;
 	int status = compare(sides, s, &c, ret);
@@ -181,6 +182,7 @@ static struct kin_error *write_page(const struct sides *sides, const struct sett
 	struct output_opts opts = s->output;
 	struct output out;
 	opts.no_pager = true;
+	opts.mode = sides->mode;
 	struct kin_error *err = output_open(&opts, status, &out);
 	if (err)
 		return err;
@@ -245,16 +247,18 @@ static bool fails(const struct settings *s, const struct kin_table *t)
 
 static int incomparable(int status) { return status == EXIT_ERROR ? EXIT_INCOMPARABLE : status; }
 
-int sides_show(const struct sides *sides, const struct settings *s)
+int sides_show(struct sides *sides, const struct settings *s)
 {
 	struct kin_table *table = NULL;
 	struct kin_comparison *c;
 	int status = incomparable(compare(sides, s, &c, &table));
 	struct kin_error *err = NULL;
+	struct settings allowed = *s;
+	allowed.output.mode = sides->mode;
 	if (table)
 		err = s->tui       ? browse_table(sides, s, table)
 		      : is_page(s) ? write_page(sides, s, c, table, status)
-				   : run_render(s, table, status);
+				   : run_render(&allowed, table, status);
 	kin_comparison_free(c);
 	if (!table)
 		return status;

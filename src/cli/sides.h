@@ -23,6 +23,7 @@ struct sides {
 	struct string_list of[N_SIDES]; /* paths: one for each recording */
 	const char *program[N_SIDES];   /* NULL: to be found */
 	struct arena words;             /* what the lists point into */
+	mode_t mode; /* what a file may allow at most that is made of those compared so far */
 };
 
 /* Options of all that compares; a command's own begin at OPT_OF_SIDES. */
@@ -99,10 +100,10 @@ struct settings sides_settings(const struct sides *sides, const struct settings 
 
 /* Compares, by s->diff and the columns of s. *ret is NULL if they could not be compared, which was
  * said. Returns the exit status that the data calls for. */
-int sides_compare(const struct sides *sides, const struct settings *s, struct kin_table **ret);
+int sides_compare(struct sides *sides, const struct settings *s, struct kin_table **ret);
 
 /* The same, and renders it as s says. Returns what to exit with: EXIT_SLOWER, EXIT_INCOMPARABLE ...
  */
-int sides_show(const struct sides *sides, const struct settings *s);
+int sides_show(struct sides *sides, const struct settings *s);
 
 #endif

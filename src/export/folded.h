@@ -36,20 +36,6 @@ struct folded_opts {
 	bool escaped;                       /* names may be shown on a terminal */
 };
 
-/* The same as a tree: a parent stands before its children, which are in no order. */
-struct folded_node {
-	uint32_t parent; /* of node 0, the root without a name, itself */
-	strid name;      /* in `names` */
-	uint64_t own;    /* of stacks that end here */
-};
-struct folded_tree {
-	struct folded_node *nodes;
-	size_t n;
-	struct strtab *names;
-};
-struct folded_tree folded_tree_of(const struct profile *p, const struct folded_opts *opts);
-void folded_tree_done(struct folded_tree *t);
-
 /* Fails if `out` cannot be written. */
 MUST_CHECK struct kin_error *folded_write(FILE *out, const struct profile *p,
 					  const struct folded_opts *opts);

@@ -457,9 +457,18 @@ static bool is_in_object(struct script *c, const struct sample *x)
 	       (is_listed(c->o->objects, path) || (slash && is_listed(c->o->objects, slash + 1)));
 }
 
+/* By what the data says, and part of where it is. */
+static bool is_inlined(const struct script *c, stackid stack)
+{
+	const struct samples *s = &c->p->samples;
+	return c->o->no_inlines && s->frames[s->stacks[stack].frame].flags & FRAME_INLINED;
+}
+
 /* The leaf's function behind what is said of the sample, in its line. */
 static void put_leaf(struct script *c, stackid stack, const struct event *e)
 {
+	while (is_inlined(c, stack))
+		stack = c->p->samples.stacks[stack].caller;
 	if (!stack) { /* nobody knows where */
 		sink_str(&c->out, " [unknown]");
 		return;
@@ -472,7 +481,7 @@ static void put_leaf(struct script *c, stackid stack, const struct event *e)
 }
 
 /* Of perf.data the text is what perf script prints, and that has no marks. */
-static bool is_left_out(const struct script *c, frameid frame)
+static bool is_hidden_mark(const struct script *c, frameid frame)
 {
 	return c->p->samples.frames[frame].flags & FRAME_MARK && !c->o->json && c->p->n_sources &&
 	       !strcmp(c->p->sources[0].kind, "perf.data");
@@ -482,15 +491,16 @@ static void put_frames(struct script *c, stackid stack, const struct event *e)
 {
 	const struct stack *stacks = c->p->samples.stacks;
 	unsigned left = c->o->max_stack;
-	bool stopped = c->o->no_frames;
-	for (bool first = true; stack && !stopped; stack = stacks[stack].caller, first = false) {
-		if (is_left_out(c, stacks[stack].frame))
+	bool stopped = c->o->no_frames, first = true;
+	for (; stack && !stopped; stack = stacks[stack].caller) {
+		if (is_hidden_mark(c, stacks[stack].frame) || is_inlined(c, stack))
 			continue;
 		if (c->o->max_stack && !left--)
 			break;
 		const struct script_piece *x = piece_of(c, stacks[stack].frame, e);
 		if (c->o->json && !first)
 			sink_char(&c->out, ',');
+		first = false;
 		sink_bytes(&c->out, c->pieces + x->at, x->n);
 		stopped = c->o->stop_at && is_frame_of(c, c->stops, c->o->stop_at, stack);
 	}
@@ -1246,27 +1256,26 @@ static struct kin_error *check_fields(const struct script *c)
 		there |= c->p->sources[i].has_day ? SCRIPT_TOD : 0;
 	static const struct {
 		uint64_t field;
-		const char *name, *option;
+		const char *name, *command;
 	} sources[] = {
-		{ SCRIPT_IREGS, "iregs", "--intr-regs" },
-		{ SCRIPT_UREGS, "uregs", "--user-regs" },
-		{ SCRIPT_BRSTACK, "brstack", "-b" },
-		{ SCRIPT_BRSTACKSYM, "brstacksym", "-b" },
-		{ SCRIPT_BRSTACKOFF, "brstackoff", "-b" },
-		{ SCRIPT_BRSTACKINSN, "brstackinsn", "-b" },
-		{ SCRIPT_BRSTACKINSNLEN, "brstackinsnlen", "-b" },
-		{ SCRIPT_DATA_SRC, "data_src", "-d" },
-		{ SCRIPT_DATA_PAGE_SIZE, "data_page_size", "--data-page-size" },
-		{ SCRIPT_CODE_PAGE_SIZE, "code_page_size", "--code-page-size" },
-		{ SCRIPT_TOD, "tod", "-k monotonic" },
+		{ SCRIPT_IREGS, "iregs", "kin record --intr-regs" },
+		{ SCRIPT_UREGS, "uregs", "perf record --user-regs" },
+		{ SCRIPT_BRSTACK, "brstack", "kin record -b" },
+		{ SCRIPT_BRSTACKSYM, "brstacksym", "kin record -b" },
+		{ SCRIPT_BRSTACKOFF, "brstackoff", "kin record -b" },
+		{ SCRIPT_BRSTACKINSN, "brstackinsn", "kin record -b" },
+		{ SCRIPT_BRSTACKINSNLEN, "brstackinsnlen", "kin record -b" },
+		{ SCRIPT_DATA_SRC, "data_src", "kin record -d" },
+		{ SCRIPT_DATA_PAGE_SIZE, "data_page_size", "kin record --data-page-size" },
+		{ SCRIPT_CODE_PAGE_SIZE, "code_page_size", "kin record --code-page-size" },
+		{ SCRIPT_TOD, "tod", "perf record -k monotonic" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		if (!(there & sources[i].field) &&
 		    script_fields_any(&c->o->fields, sources[i].field))
-			return err_new(
-				KIN_ERROR_USAGE,
-				"--columns: no sample here has %s: perf record %s records it",
-				sources[i].name, sources[i].option);
+			return err_new(KIN_ERROR_USAGE,
+				       "--columns: no sample here has %s: %s records it",
+				       sources[i].name, sources[i].command);
 	return NULL;
 }
 

@@ -97,6 +97,7 @@ struct script_opts {
 	unsigned max_stack;   /* frames; 0: all */
 	bool no_frames;       /* not one of them */
 	bool leaves;          /* one, and as if there were no others */
+	bool no_inlines;      /* frames that the data calls inlined are left out */
 	bool whole_paths;     /* of sources, not only the name of the file */
 	const char *stop_at;  /* "f,g": no frames behind one of these; NULL: all */
 	const char *objects;  /* "libc.so.6": only samples taken in these; NULL: all */

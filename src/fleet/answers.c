@@ -8,17 +8,28 @@
 
 static uint64_t read_length(struct bytes *b) { return bytes_uleb(b); }
 
+/* Most are what the one before was: names of threads, files, objects. */
+static const char *copy_text(struct answers *a, const struct bytes *text)
+{
+	size_t n = bytes_left(text);
+	const void *nul = n ? memchr(text->pos, '\0', n) : NULL;
+	if (nul)
+		n = (size_t)((const uint8_t *)nul - text->pos);
+	if (!n)
+		return "";
+	if (a->last_text && a->last_length == n && !memcmp(a->last_text, text->pos, n))
+		return a->last_text;
+	char *copy = arena_alloc_bytes(&a->arena, n + 1);
+	memcpy(copy, text->pos, n);
+	a->last_text = copy;
+	a->last_length = n;
+	return copy;
+}
+
 static const char *read_text(struct answers *a, struct bytes *b)
 {
 	struct bytes text = bytes_take(b, read_length(b));
-	size_t n = bytes_left(&text);
-	const void *nul = n ? memchr(text.pos, '\0', n) : NULL;
-	if (nul)
-		n = (size_t)((const uint8_t *)nul - text.pos);
-	char *copy = arena_alloc_bytes(&a->arena, n + 1);
-	if (n)
-		memcpy(copy, text.pos, n);
-	return copy;
+	return copy_text(a, &text);
 }
 
 static void add_to(uint64_t *sum, uint64_t n)
@@ -39,8 +50,8 @@ static void read_sum(struct answers *a, struct bytes *b, uint32_t shard)
 	bool fits = high <= UINT32_MAX;
 	x.weight = fits ? high << 32 : UINT64_MAX;
 	add_to(&x.weight, low);
-	uint64_t key = rows_hash_number(rows_hash_number(ROWS_HASH_START, x.event), x.stack);
-	uint32_t *at = map64_at(&a->sum_ids, rows_hash_end(key));
+	/* Ids are hashes themselves. */
+	uint32_t *at = map64_at(&a->sum_ids, x.stack ^ rows_hash_end(x.event));
 	if (*at == NONE) {
 		*at = (uint32_t)a->sums.n;
 		vec_push(&a->sums, x);
@@ -131,12 +142,67 @@ static void read_function(struct answers *a, struct bytes *b, uint32_t shard)
 	vec_push(&a->functions, x);
 }
 
+/* ---- stacks that are kept here ---- */
+
+struct own_stack {
+	uint64_t id;
+	struct bytes comm, path;
+	uint8_t flags;
+};
+
+static struct own_stack read_kept(struct bytes *b)
+{
+	struct own_stack s = { .id = bytes_u64(b) };
+	s.comm = bytes_take(b, read_length(b));
+	s.flags = bytes_u8(b);
+	uint64_t n = read_length(b);
+	if (n > bytes_left(b) / 4)
+		bytes_fail(b);
+	s.path = bytes_take(b, b->failed ? 0 : 4 * n);
+	return s;
+}
+
+static void read_kept_stack(struct answers *a, struct bytes *b, uint32_t shard)
+{
+	struct own_stack k = read_kept(b);
+	(void)shard;
+	if (b->failed || (a->wanted && map64_get(a->wanted, k.id) == NONE))
+		return;
+	struct rows_stack s = { .id = k.id, .flags = k.flags, .first = a->path.n };
+	s.comm = copy_text(a, &k.comm);
+	for (s.n = 0; bytes_left(&k.path); s.n++) {
+		uint32_t frame = bytes_u32(&k.path);
+		if (frame >= a->frames.n)
+			bytes_fail(b);
+		vec_push(&a->path, frame);
+	}
+	uint32_t *at = b->failed ? NULL : map64_at(&a->stack_ids, s.id);
+	if (!at || *at != NONE) {
+		a->path.n = s.first;
+		return;
+	}
+	*at = (uint32_t)a->stacks.n;
+	vec_push(&a->stacks, s);
+}
+
+void answers_put_stack(const struct answers *a, const struct rows_stack *s, struct http_bytes *ret)
+{
+	row_u64(ret, s->id);
+	row_text(ret, s->comm);
+	row_u8(ret, s->flags);
+	row_length(ret, s->n);
+	for (size_t i = 0; i < s->n; i++)
+		row_u32(ret, a->path.at[s->first + i]);
+}
+
+uint64_t answers_skip_stack(struct bytes *b) { return read_kept(b).id; }
+
 bool answers_take(struct answers *a, enum answers_table table, uint32_t shard, struct bytes bytes)
 {
 	static void (*const readers[])(struct answers *, struct bytes *, uint32_t) = {
 		[ANSWERS_SUMS] = read_sum,           [ANSWERS_EVENTS] = read_event,
 		[ANSWERS_STACKS] = read_stack,       [ANSWERS_FRAMES] = read_frame,
-		[ANSWERS_FUNCTIONS] = read_function,
+		[ANSWERS_FUNCTIONS] = read_function, [ANSWERS_KEPT_STACKS] = read_kept_stack,
 	};
 	while (bytes_left(&bytes))
 		readers[table](a, &bytes, shard);

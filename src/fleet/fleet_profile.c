@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fleet/fleet_rows_hash.h"
+#include "fleet/path_order.h"
 #include "names/kept.h"
 #include "object/object.h"
 
@@ -28,7 +29,7 @@ enum place_form {
 
 struct fleet_place { /* a frame, and the functions inlined there */
 	enum place_form form;
-	size_t first, n; /* of path: frames, the physical one first */
+	size_t first, n; /* of place_frames */
 	uint32_t symbol; /* PLACE_OF_SYMBOL: index of symbols */
 	uint32_t number; /* of its places, from 0 */
 	bool is_made;
@@ -50,13 +51,15 @@ struct fleet_maker {
 	VEC(struct fleet_object) objects;
 	VEC(struct symbol_of) symbols;
 	VEC(struct fleet_place) places;
-	VEC(uint32_t) stack_places; /* of each stack, outermost first */
-	VEC(uint32_t) place_starts; /* [stacks + 1]: of stack_places */
+	VEC(uint32_t) place_frames; /* of each place, the physical one first */
 	VEC(frameid) made;
+	stackid *stacks; /* [a->stacks] */
 	struct map64 object_ids, symbol_ids;
 	struct map64 place_ids;     /* by hash of the frames, of places with inlined functions */
 	VEC(uint32_t) frame_places; /* by frame: the place without any; NONE: not made yet */
 	struct kept *kept;
+	const char *comm; /* of `task`; NULL: there is none yet */
+	taskid task;
 	uint64_t missing; /* samples whose names are not there */
 };
 
@@ -128,7 +131,9 @@ static struct fleet_place make_place(struct fleet_maker *m, size_t first, size_t
 {
 	const struct rows_frame *x = frame_of(m, m->a->path.at[first]);
 	const struct rows_function *row = function_of(m, x);
-	struct fleet_place p = { .form = PLACE_BY_NAME, .first = first, .n = n };
+	struct fleet_place p = { .form = PLACE_BY_NAME, .first = m->place_frames.n, .n = n };
+	for (size_t i = 0; i < n; i++)
+		vec_push(&m->place_frames, m->a->path.at[first + i]);
 	if (row)
 		object_of(m, row);
 	if (row && row->flags & ROWS_UNNAMED) {
@@ -162,22 +167,23 @@ static uint32_t place_of(struct fleet_maker *m, size_t first, size_t n)
 	return *at;
 }
 
+/* Puts places where the frames of each stack were: the path is one of places from then on. */
 static void find_places(struct fleet_maker *m)
 {
 	for (size_t i = 0; i < m->a->frames.n; i++)
 		vec_push(&m->frame_places, NONE);
 	for (size_t i = 0; i < m->a->stacks.n; i++) {
-		const struct rows_stack *s = &m->a->stacks.at[i];
-		vec_push(&m->place_starts, (uint32_t)m->stack_places.n);
+		struct rows_stack *s = &m->a->stacks.at[i];
+		size_t places = 0;
 		for (size_t k = s->first, end = s->first + s->n; k < end;) {
 			size_t n = 1;
 			while (k + n < end && is_inlined(m, m->a->path.at[k + n]))
 				n++;
-			vec_push(&m->stack_places, place_of(m, k, n));
+			m->a->path.at[s->first + places++] = place_of(m, k, n);
 			k += n;
 		}
+		s->n = places;
 	}
-	vec_push(&m->place_starts, (uint32_t)m->stack_places.n);
 }
 
 /* ---- what is kept for them ---- */
@@ -222,7 +228,7 @@ static void leave_bare_addresses(struct fleet_maker *m)
 {
 	for (size_t i = 0; i < m->places.n; i++) {
 		const struct fleet_place *p = &m->places.at[i];
-		const struct rows_frame *x = frame_of(m, m->a->path.at[p->first]);
+		const struct rows_frame *x = frame_of(m, m->place_frames.at[p->first]);
 		if (p->form != PLACE_BARE || x->address >= UINT64_MAX / 2)
 			continue;
 		struct fleet_object *o = &m->objects.at[object_of(m, function_of(m, x))];
@@ -302,12 +308,12 @@ static void keep_place(struct fleet_maker *m, const struct fleet_place *p)
 {
 	const struct symbol_of *s = &m->symbols.at[p->symbol];
 	struct kept_object *o = m->objects.at[s->object].kept;
-	const struct rows_frame *leaf = frame_of(m, m->a->path.at[p->first + p->n - 1]);
+	const struct rows_frame *leaf = frame_of(m, m->place_frames.at[p->first + p->n - 1]);
 	const struct rows_function *in = function_of(m, leaf);
 	add_line(m, o, address_of(m, p), in ? in->name : s->row->name, leaf->file, leaf->line);
 	for (size_t i = 1; i < p->n; i++) {
 		const struct rows_function *inlined =
-			function_of(m, frame_of(m, m->a->path.at[p->first + i]));
+			function_of(m, frame_of(m, m->place_frames.at[p->first + i]));
 		vec_push(&o->inlines,
 			 ((struct kept_inline){
 				 .addr = address_of(m, p),
@@ -353,14 +359,14 @@ static void make_named(struct fleet_maker *m, const struct rows_frame *x)
 
 static void make_frames(struct fleet_maker *m, struct fleet_place *p)
 {
-	const struct rows_frame *x = frame_of(m, m->a->path.at[p->first]);
+	const struct rows_frame *x = frame_of(m, m->place_frames.at[p->first]);
 	p->made_first = (uint32_t)m->made.n;
 	p->is_made = true;
 	if (x && x->flags & ROWS_CALLER_GUESSED)
 		vec_push(&m->made, profile_add_mark(m->into, MARK_GUESSED));
 	if (p->form == PLACE_BY_NAME) {
 		for (size_t i = 0; i < p->n; i++)
-			make_named(m, frame_of(m, m->a->path.at[p->first + i]));
+			make_named(m, frame_of(m, m->place_frames.at[p->first + i]));
 	} else {
 		struct frame made = { .flags = flags_of(x) & ~(uint32_t)FRAME_INLINED };
 		bool bare = p->form == PLACE_BARE;
@@ -371,20 +377,50 @@ static void make_frames(struct fleet_maker *m, struct fleet_place *p)
 	p->made_n = (uint32_t)m->made.n - p->made_first;
 }
 
-static stackid add_stack(struct fleet_maker *m, uint32_t id)
+/* Below what is on the stack by now. */
+static stackid add_place(struct fleet_maker *m, stackid at, uint32_t place)
 {
-	const struct rows_stack *s = &m->a->stacks.at[id];
-	stackid at = 0;
-	if (s->flags & ROWS_CUT)
-		at = profile_add_stack(m->into, at, profile_add_mark(m->into, MARK_CUT));
-	for (uint32_t i = m->place_starts.at[id]; i < m->place_starts.at[id + 1]; i++) {
-		struct fleet_place *p = &m->places.at[m->stack_places.at[i]];
-		if (!p->is_made)
-			make_frames(m, p);
-		for (uint32_t k = 0; k < p->made_n; k++)
-			at = profile_add_stack(m->into, at, m->made.at[p->made_first + k]);
-	}
+	struct fleet_place *p = &m->places.at[place];
+	if (!p->is_made)
+		make_frames(m, p);
+	for (uint32_t k = 0; k < p->made_n; k++)
+		at = profile_push_stack(m->into, at, m->made.at[p->made_first + k]);
 	return at;
+}
+
+static size_t in_common(const struct path_of_stack *a, const struct path_of_stack *b)
+{
+	size_t n = 0;
+	while (n < a->n && n < b->n && a->at[n] == b->at[n])
+		n++;
+	return n;
+}
+
+/* Of those with a mark that callers are missing, or of those without: in an order in which each
+ * shares its callers with the one before it, so that none need be looked up. */
+static void add_stacks(struct fleet_maker *m, bool cut)
+{
+	struct path_of_stack *list = xalloc((m->a->stacks.n + 1) * sizeof(*list));
+	size_t n = 0, deepest = 0;
+	for (size_t i = 0; i < m->a->stacks.n; i++) {
+		const struct rows_stack *s = &m->a->stacks.at[i];
+		if (!(s->flags & ROWS_CUT) != !cut)
+			continue;
+		list[n++] = (struct path_of_stack){ m->a->path.at + s->first, (uint32_t)s->n,
+						    (uint32_t)i };
+		deepest = s->n > deepest ? s->n : deepest;
+	}
+	path_order(list, n);
+	stackid *at = xalloc((deepest + 1) * sizeof(*at)), mark = 0;
+	if (n && cut)
+		mark = profile_push_stack(m->into, 0, profile_add_mark(m->into, MARK_CUT));
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = i ? in_common(&list[i - 1], &list[i]) : 0; k < list[i].n; k++)
+			at[k] = add_place(m, k ? at[k - 1] : mark, list[i].at[k]);
+		m->stacks[list[i].index] = list[i].n ? at[list[i].n - 1] : mark;
+	}
+	free(at);
+	free(list);
 }
 
 /* ---- samples ---- */
@@ -424,10 +460,21 @@ static void count_stack(struct fleet_maker *m, uint8_t flags, uint64_t count)
 	       count);
 }
 
-static void add_sample(struct fleet_maker *m, const struct answers_sum *x)
+/* Most are called what the one before was. */
+static taskid task_of(struct fleet_maker *m, const char *comm)
+{
+	if (!*comm || (m->comm && !strcmp(m->comm, comm)))
+		return *comm ? m->task : 0;
+	m->comm = comm;
+	m->task = profile_add_task(
+		m->into, (struct task){ .comm = profile_add_string(m->into, comm, strlen(comm)) });
+	return m->task;
+}
+
+static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint16_t event)
 {
 	uint32_t id = map64_get(&m->a->stack_ids, x->stack);
-	struct sample s = { .event = add_event(m, x->event), .cpu = CPU_NONE, .weight = x->weight };
+	struct sample s = { .event = event, .cpu = CPU_NONE, .weight = x->weight };
 	if (id == NONE) {
 		const char *name = "[unknown]";
 		frameid frame = profile_add_frame(
@@ -436,12 +483,8 @@ static void add_sample(struct fleet_maker *m, const struct answers_sum *x)
 		s.stack = profile_add_stack(m->into, 0, frame);
 		add_to(&m->missing, x->count);
 	} else {
-		const char *comm = m->a->stacks.at[id].comm;
-		if (*comm)
-			s.task = profile_add_task(
-				m->into, (struct task){ .comm = profile_add_string(m->into, comm,
-										   strlen(comm)) });
-		s.stack = add_stack(m, id);
+		s.task = task_of(m, m->a->stacks.at[id].comm);
+		s.stack = m->stacks[id];
 		count_stack(m, m->a->stacks.at[id].flags, x->count);
 	}
 	/* 10^12 samples of one stack are as many as there can be. */
@@ -481,9 +524,14 @@ static void add_events(struct fleet_maker *m)
 
 static void add_samples(struct fleet_maker *m)
 {
+	uint16_t event = 0;
 	add_events(m);
-	for (size_t i = 0; i < m->a->sums.n; i++)
-		add_sample(m, &m->a->sums.at[i]);
+	for (size_t i = 0; i < m->a->sums.n; i++) {
+		const struct answers_sum *x = &m->a->sums.at[i];
+		if (!i || x->event != x[-1].event)
+			event = add_event(m, x->event);
+		add_sample(m, x, event);
+	}
 }
 
 /* ---- all of it ---- */
@@ -495,12 +543,15 @@ uint64_t fleet_profile(struct answers *a, struct profile_builder *into)
 		qsort(a->sums.at, a->sums.n, sizeof(*a->sums.at), by_event);
 	find_places(&m);
 	keep_names(&m);
+	m.stacks = xalloc((a->stacks.n + 1) * sizeof(*m.stacks));
+	add_stacks(&m, false);
+	add_stacks(&m, true);
 	add_samples(&m);
+	free(m.stacks);
 	vec_free(&m.objects);
 	vec_free(&m.symbols);
 	vec_free(&m.places);
-	vec_free(&m.stack_places);
-	vec_free(&m.place_starts);
+	vec_free(&m.place_frames);
 	vec_free(&m.made);
 	map64_free(&m.object_ids);
 	map64_free(&m.symbol_ids);

@@ -14,6 +14,7 @@
 #include "base/guard.h"
 #include "fleet/fleet_profile.h"
 #include "fleet/fleet_rows_hash.h"
+#include "fleet/stack_cache.h"
 #include "fleet/store.h"
 #include "formats/formats.h"
 #include "input/input.h"
@@ -124,70 +125,159 @@ static bool may_use_rollups(const struct store_url *u)
 	return u->to_s >= HOUR_S;
 }
 
+/* A rollup is of one hour, and so is what it is of: what is outside of the time need not be read.
+ */
+static void add_hours(FILE *f, const struct store_url *u)
+{
+	fprintf(f, "bucket >= toDateTime(%" PRIu64 ") AND bucket <= toDateTime(%" PRIu64 ")",
+		u->from_s, u->to_s - HOUR_S);
+}
+
 /* Those that lie in the time that is asked for. Of two that are of the same recording, as they were
- * made at the same time, the smaller one counts. */
+ * made at the same time, the smaller one counts. ANY in place of ALL would be of one of them alone
+ * in servers from 20.1 on. */
 static char *rollups_question(const struct store_url *u)
 {
-	char *sql = NULL;
+	char *sql = NULL, *hours = NULL;
 	size_t size;
-	FILE *f = xopen_memstream(&sql, &size);
-	fprintf(f,
-		"SELECT rollup FROM {db}.rollup_receipts WHERE bucket >= toDateTime(%" PRIu64
-		") AND bucket <= toDateTime(%" PRIu64 ")",
-		u->from_s, u->to_s - HOUR_S);
+	FILE *f = xopen_memstream(&hours, &size);
+	add_hours(f, u);
+	xclose_memstream(f, &hours);
+	f = xopen_memstream(&sql, &size);
+	fprintf(f, "SELECT rollup FROM {db}.rollup_receipts WHERE %s", hours);
 	add_filters(f, u);
-	fputs(" AND rollup NOT IN (SELECT rollup FROM (SELECT content, rollup FROM "
-	      "{db}.rollup_batches WHERE rollup IN (SELECT rollup FROM {db}.rollup_receipts)) ANY "
-	      "INNER JOIN (SELECT content, min(rollup) AS smallest FROM {db}.rollup_batches WHERE "
-	      "rollup IN (SELECT rollup FROM {db}.rollup_receipts) GROUP BY content HAVING count() "
-	      "> 1) USING content WHERE rollup != smallest) FORMAT RowBinary",
-	      f);
+	fprintf(f,
+		" AND rollup NOT IN (SELECT rollup FROM (SELECT content, rollup FROM "
+		"{db}.rollup_batches WHERE %s AND rollup IN (SELECT rollup FROM "
+		"{db}.rollup_receipts WHERE %s)) ALL INNER JOIN (SELECT content, min(rollup) AS "
+		"smallest FROM {db}.rollup_batches WHERE %s AND rollup IN (SELECT rollup FROM "
+		"{db}.rollup_receipts WHERE %s) GROUP BY content HAVING count() > 1) USING content "
+		"WHERE rollup != smallest) FORMAT RowBinary",
+		hours, hours, hours, hours);
 	xclose_memstream(f, &sql);
+	free(hours);
 	return sql;
 }
 
+struct sums_of {                /* what is asked for sums */
+	const uint64_t *events; /* ascending: those that there are one by one; */
+	size_t n;               /* and what else there may be; 0: all together */
+	bool rollups;           /* those in the table `ids` */
+};
+
 /* A sum may be larger than 64 bits hold, and is the largest number then; the server would go round.
- * With rollups: of those in the table `ids`, and of recordings that are in none of these. */
-static char *sums_question(const struct store_url *u, bool with_rollups)
+ * With rollups: of recordings that are in none of these. */
+static void add_samples(FILE *f, const struct store_url *u, bool rollups)
 {
-	char *sql = NULL;
-	size_t size;
-	FILE *f = xopen_memstream(&sql, &size);
 	fprintf(f,
-		"SELECT event, stack, sum(bitAnd(weight, toUInt64(4294967295))), "
-		"sum(bitShiftRight(weight, 32)), sum(count) FROM {db}.samples WHERE "
-		"bucket >= toDateTime(%" PRIu64 ") AND bucket < toDateTime(%" PRIu64 ")",
+		"stack, sum(bitAnd(weight, toUInt64(4294967295))), sum(bitShiftRight(weight, 32)), "
+		"sum(count) FROM {db}.samples WHERE bucket >= toDateTime(%" PRIu64
+		") AND bucket < toDateTime(%" PRIu64 ")",
 		u->from_s, u->to_s);
 	add_services(f, u);
 	fputs(" AND batch IN (", f);
 	add_receipts(f, u, "min(batch)");
-	if (with_rollups)
-		fputs(" AND content NOT IN (SELECT content FROM {db}.rollup_batches WHERE rollup "
-		      "IN (SELECT id FROM ids))",
-		      f);
-	fputs(" GROUP BY content) GROUP BY event, stack", f);
-	if (with_rollups)
-		fputs(" UNION ALL SELECT event, stack, sum(low), sum(high), sum(count) FROM "
-		      "{db}.rollups WHERE rollup IN (SELECT id FROM ids) GROUP BY event, stack",
-		      f);
+	if (rollups) {
+		fputs(" AND content NOT IN (SELECT content FROM {db}.rollup_batches WHERE ", f);
+		add_hours(f, u);
+		fputs(" AND rollup IN (SELECT id FROM ids))", f);
+	}
+	fputs(" GROUP BY content)", f);
+}
+
+static void add_rollups(FILE *f, const struct store_url *u)
+{
+	fputs("stack, sum(low), sum(high), sum(count) FROM {db}.rollups WHERE ", f);
+	add_hours(f, u);
+	add_services(f, u);
+	fputs(" AND rollup IN (SELECT id FROM ids)", f);
+}
+
+/* What is none of these events: a condition that an index helps with. */
+static void add_others(FILE *f, const struct sums_of *of)
+{
+	fprintf(f, " AND (event < %" PRIu64, of->events[0]);
+	for (size_t i = 1; i < of->n; i++)
+		fprintf(f, " OR (event > %" PRIu64 " AND event < %" PRIu64 ")", of->events[i - 1],
+			of->events[i]);
+	fprintf(f, " OR event > %" PRIu64 ")", of->events[of->n - 1]);
+}
+
+/* Sums by one number take the server half as long as those by two, so events are asked for one by
+ * one; one that came only now is among what is left. */
+static void add_selects(FILE *f, const struct store_url *u, const struct sums_of *of, bool rollups)
+{
+	for (size_t i = 0; i <= of->n; i++) {
+		bool one = i < of->n;
+		fputs(i || rollups ? " UNION ALL SELECT " : "SELECT ", f);
+		if (one)
+			fprintf(f, "toUInt64(%" PRIu64 "), ", of->events[i]);
+		else
+			fputs("event, ", f);
+		if (rollups)
+			add_rollups(f, u);
+		else
+			add_samples(f, u, of->rollups);
+		if (one)
+			fprintf(f, " AND event = %" PRIu64, of->events[i]);
+		else if (of->n)
+			add_others(f, of);
+		fputs(one ? " GROUP BY stack" : " GROUP BY event, stack", f);
+	}
+}
+
+static char *sums_sql(const struct store_url *u, const struct sums_of *of)
+{
+	char *sql = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&sql, &size);
+	add_selects(f, u, of, false);
+	if (of->rollups)
+		add_selects(f, u, of, true);
 	fputs(" FORMAT RowBinary", f);
 	xclose_memstream(f, &sql);
 	return sql;
 }
 
-/* ---- the shards, all at once ---- */
+/* With a table beside it the question is a part of the URL, of which servers take 16 KB. */
+static bool fits_url(const char *sql)
+{
+	enum { MOST = 14000 };
+	char *escaped = http_escaped(sql);
+	bool fits = strlen(escaped) < MOST;
+	free(escaped);
+	return fits;
+}
 
-struct questions {
-	char *rollups; /* NULL: of no use here */
-	char *sums, *sums_with_rollups;
-};
+/* Clears of->rollups if there is no room for them: single recordings give the same sums. */
+static char *sums_question(const struct store_url *u, struct sums_of *of)
+{
+	enum { EVENTS_MAX = 8 };
+	of->n = of->n <= EVENTS_MAX ? of->n : 0;
+	char *sql = sums_sql(u, of);
+	if (of->rollups && of->n && !fits_url(sql)) {
+		struct sums_of together = { .rollups = true };
+		free(sql);
+		sql = sums_sql(u, &together);
+	}
+	if (of->rollups && !fits_url(sql)) {
+		of->rollups = false;
+		free(sql);
+		sql = sums_sql(u, of);
+	}
+	return sql;
+}
+
+/* ---- the shards, all at once ---- */
 
 struct fleet_question {
 	pthread_t thread;
 	bool started;
 	struct store *store;
+	const struct store_url *url;
 	size_t shard;
-	const struct questions *sql;
+	const char *rollups; /* SQL; NULL: of no use here */
+	struct http_bytes events;
 	struct store_answer answer;
 	struct kin_error *err;
 };
@@ -203,7 +293,7 @@ static struct kin_error *ask_rollups(struct fleet_question *q, struct http_bytes
 {
 	struct store_answer a;
 	struct kin_error *err =
-		store_ask(q->store, q->shard, &(struct store_query){ .sql = q->sql->rollups }, &a);
+		store_ask(q->store, q->shard, &(struct store_query){ .sql = q->rollups }, &a);
 	if (err && has_no_table(&a)) {
 		kin_error_free(err);
 		err = NULL;
@@ -213,16 +303,53 @@ static struct kin_error *ask_rollups(struct fleet_question *q, struct http_bytes
 	return err;
 }
 
+static struct kin_error *ask_events(struct fleet_question *q)
+{
+	struct kin_error *err =
+		store_ask(q->store, q->shard,
+			  &(struct store_query){
+				  .sql = "SELECT event, name, unit, kind, max(period), "
+					 "max(frequency) FROM {db}.events GROUP BY event, name, "
+					 "unit, kind ORDER BY event FORMAT RowBinary" },
+			  &q->answer);
+	q->events = q->answer.bytes;
+	q->answer.bytes = (struct http_bytes){ 0 };
+	return err;
+}
+
+struct fleet_events { /* a VEC */
+	uint64_t *at;
+	size_t n, cap;
+};
+
+/* What is damaged is told when it is taken. */
+static struct fleet_events events_of(const struct http_bytes *bytes)
+{
+	struct fleet_events ret = { 0 };
+	struct answers a = { 0 };
+	bool sound = answers_take(&a, ANSWERS_EVENTS, 0, bytes_of("", bytes->at, bytes->n));
+	for (size_t i = 0; i < a.events.n && sound; i++)
+		if (!i || a.events.at[i].id > a.events.at[i - 1].id)
+			vec_push(&ret, a.events.at[i].id);
+	answers_done(&a);
+	return ret;
+}
+
 static struct kin_error *ask_sums(struct fleet_question *q)
 {
 	struct http_bytes rollups = { 0 };
-	struct kin_error *err = q->sql->rollups ? ask_rollups(q, &rollups) : NULL;
+	struct kin_error *err = ask_events(q);
+	if (!err && q->rollups)
+		err = ask_rollups(q, &rollups);
 	if (!err) {
+		struct fleet_events events = events_of(&q->events);
+		struct sums_of of = { events.at, events.n, rollups.n > 0 };
+		char *sql = sums_question(q->url, &of);
 		struct http_part part = { "ids", rollups.at, rollups.n };
-		struct store_query query = { .sql = rollups.n ? q->sql->sums_with_rollups
-							      : q->sql->sums,
-					     .part = rollups.n ? &part : NULL };
+		struct store_query query = { .sql = sql, .part = of.rollups ? &part : NULL };
 		err = store_ask(q->store, q->shard, &query, &q->answer);
+		free(sql);
+		vec_free(&events);
 	}
 	vec_free(&rollups);
 	return err;
@@ -235,13 +362,14 @@ static void *ask_shard(void *arg)
 	return NULL;
 }
 
-static void ask_shards(struct fleet *f, const struct questions *sql,
-		       struct fleet_question *questions)
+static void ask_shards(struct fleet *f, const char *rollups, struct fleet_question *questions)
 {
 	size_t n = f->url->shards.n;
 	for (size_t i = 0; i < n; i++) {
 		struct fleet_question *q = &questions[i];
-		*q = (struct fleet_question){ .store = f->store, .shard = i, .sql = sql };
+		*q = (struct fleet_question){
+			.store = f->store, .url = f->url, .shard = i, .rollups = rollups
+		};
 		q->started = i && !pthread_create(&q->thread, NULL, ask_shard, q);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -261,28 +389,24 @@ static void take_sums(struct fleet *f, struct fleet_question *q)
 				       "a part of the store is missing: what hosts sent to shard "
 				       "%zu of %zu is not in this",
 				       q->shard + 1, f->url->shards.n));
-	} else if (!answers_take(&f->a, ANSWERS_SUMS, (uint32_t)q->shard,
+	} else if (!answers_take(&f->a, ANSWERS_EVENTS, (uint32_t)q->shard,
+				 bytes_of("", q->events.at, q->events.n)) ||
+		   !answers_take(&f->a, ANSWERS_SUMS, (uint32_t)q->shard,
 				 bytes_of("", q->answer.bytes.at, q->answer.bytes.n))) {
 		keep_first(f, damaged(f, q->shard));
 	}
+	vec_free(&q->events);
 	vec_free(&q->answer.bytes);
 }
 
 static void read_sums(struct fleet *f)
 {
 	struct fleet_question *questions = xalloc(f->url->shards.n * sizeof(*questions));
-	bool rollups = may_use_rollups(f->url);
-	struct questions sql = { .sums = sums_question(f->url, false) };
-	if (rollups) {
-		sql.rollups = rollups_question(f->url);
-		sql.sums_with_rollups = sums_question(f->url, true);
-	}
-	ask_shards(f, &sql, questions);
+	char *rollups = may_use_rollups(f->url) ? rollups_question(f->url) : NULL;
+	ask_shards(f, rollups, questions);
 	for (size_t i = 0; i < f->url->shards.n; i++)
 		take_sums(f, &questions[i]);
-	free(sql.rollups);
-	free(sql.sums);
-	free(sql.sums_with_rollups);
+	free(rollups);
 	free(questions);
 }
 
@@ -354,10 +478,6 @@ static void read_names(struct fleet *f)
 			any = f->a.sums.at[i].shard == shard;
 		if (!any)
 			continue;
-		read_table(f, shard, ANSWERS_EVENTS,
-			   "SELECT event, name, unit, kind, max(period), max(frequency) FROM "
-			   "{db}.events GROUP BY event, name, unit, kind FORMAT RowBinary",
-			   &(struct http_bytes){ 0 });
 		read_names_of(f, shard);
 	}
 }
@@ -367,11 +487,14 @@ static void read_names(struct fleet *f)
 static struct kin_error *read_store(const struct store_url *url, struct profile_builder *into)
 {
 	struct fleet f = { .url = url };
+	struct stack_cache cache;
 	struct kin_error *err = store_new(url, &f.store);
 	if (err)
 		return err;
 	read_sums(&f);
+	stack_cache_open(&cache, url, &f.a);
 	read_names(&f);
+	stack_cache_close(&cache, &f.a, !f.err);
 	uint64_t missing = fleet_profile(&f.a, into);
 	if (missing)
 		keep_first(&f, err_new(KIN_ERROR_FORMAT,

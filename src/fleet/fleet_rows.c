@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "fleet/fleet_rows_hash.h"
+#include "fleet/store.h"
 
 enum { NS = 1000000000 };
 
@@ -331,4 +332,29 @@ void rows_done(struct rows *r)
 	vec_free(&r->sums);
 	kin_samples_free(r->samples);
 	*r = (struct rows){ 0 };
+}
+
+/* ---- as RowBinary ---- */
+
+void rows_put_function(const struct rows_function *f, struct http_bytes *ret)
+{
+	row_u64(ret, f->id);
+	row_text(ret, f->name);
+	row_text(ret, f->file);
+	row_u32(ret, f->line);
+	row_text(ret, f->object);
+	row_text(ret, f->build_id);
+	row_u8(ret, f->kind);
+	row_u8(ret, f->flags);
+	row_u64(ret, f->address);
+}
+
+void rows_put_frame(const struct rows_frame *f, struct http_bytes *ret)
+{
+	row_u64(ret, f->id);
+	row_u64(ret, f->function);
+	row_text(ret, f->file);
+	row_u32(ret, f->line);
+	row_u8(ret, f->flags);
+	row_u64(ret, f->address);
 }

@@ -89,4 +89,9 @@ MUST_CHECK struct kin_error *rows_of(struct kin_profile *profile, const struct r
 				     struct rows *ret);
 void rows_done(struct rows *r);
 
+/* As RowBinary, in the order of doc/fleet.md. */
+struct http_bytes;
+void rows_put_function(const struct rows_function *f, struct http_bytes *ret);
+void rows_put_frame(const struct rows_frame *f, struct http_bytes *ret);
+
 #endif

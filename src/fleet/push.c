@@ -120,17 +120,8 @@ static struct kin_error *send_functions(struct batch *b)
 	struct kin_error *err = find_missing(b, "functions", "function", &ids, &missing);
 	for (size_t i = 0; i < r->functions.n && !err; i++) {
 		const struct rows_function *f = &r->functions.at[i];
-		if (!is_in(&missing, f->id))
-			continue;
-		row_u64(&rows, f->id);
-		row_text(&rows, f->name);
-		row_text(&rows, f->file);
-		row_u32(&rows, f->line);
-		row_text(&rows, f->object);
-		row_text(&rows, f->build_id);
-		row_u8(&rows, f->kind);
-		row_u8(&rows, f->flags);
-		row_u64(&rows, f->address);
+		if (is_in(&missing, f->id))
+			rows_put_function(f, &rows);
 	}
 	if (!err)
 		err = insert(b, "INSERT INTO {db}.functions FORMAT RowBinary", &rows);
@@ -153,14 +144,8 @@ static struct kin_error *send_frames(struct batch *b)
 	struct kin_error *err = find_missing(b, "frames", "frame", &ids, &missing);
 	for (size_t i = 0; i < r->frames.n && !err; i++) {
 		const struct rows_frame *f = &r->frames.at[i];
-		if (!is_in(&missing, f->id))
-			continue;
-		row_u64(&rows, f->id);
-		row_u64(&rows, f->function);
-		row_text(&rows, f->file);
-		row_u32(&rows, f->line);
-		row_u8(&rows, f->flags);
-		row_u64(&rows, f->address);
+		if (is_in(&missing, f->id))
+			rows_put_frame(f, &rows);
 	}
 	if (!err)
 		err = insert(b, "INSERT INTO {db}.frames FORMAT RowBinary", &rows);

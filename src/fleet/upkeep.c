@@ -111,13 +111,14 @@ static struct kin_error *check(struct upkeep *t, const struct hour *h, uint64_t 
 	struct kin_error *err = ask_own(
 		t,
 		xprintf("SELECT n, samples, counted FROM (SELECT 1 AS one, count() AS n, "
-			"sum(samples) AS samples FROM {db}.receipts WHERE batch IN (SELECT batch "
-			"FROM {db}.rollup_batches WHERE bucket = toDateTime(%" PRIu32
-			") AND rollup = %" PRIu64
-			")) ANY INNER JOIN (SELECT 1 AS one, sum(count) AS counted FROM "
+			"sum(samples) AS samples FROM {db}.receipts WHERE low >= "
+			"toDateTime(%" PRIu32 ") AND low < toDateTime(%" PRIu32
+			") AND batch IN (SELECT batch FROM {db}.rollup_batches WHERE bucket = "
+			"toDateTime(%" PRIu32 ") AND rollup = %" PRIu64
+			")) ALL INNER JOIN (SELECT 1 AS one, sum(count) AS counted FROM "
 			"{db}.rollups WHERE bucket = toDateTime(%" PRIu32 ") AND rollup = %" PRIu64
 			") USING one FORMAT RowBinary",
-			h->begin_s, rollup, h->begin_s, rollup),
+			h->begin_s, h->begin_s + HOUR_S, h->begin_s, rollup, h->begin_s, rollup),
 		&answer);
 	struct bytes all = bytes_of("", answer.at, answer.n);
 	if (!err) {

@@ -126,11 +126,11 @@ static const char *unused_name(struct annotate *a, const char *path)
 	return strtab_get(a->names, id);
 }
 
-static struct kin_error *open_regular(const char *name, FILE **ret)
+static struct kin_error *open_regular(const char *name, mode_t mode, FILE **ret)
 {
 	struct stat st;
 	int fd = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-		      0666);
+		      mode);
 
 	if (fd < 0 && errno == ELOOP)
 		return err_new(KIN_ERROR_UNSUPPORTED,
@@ -145,6 +145,8 @@ static struct kin_error *open_regular(const char *name, FILE **ret)
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "%s: exists and is not a regular file; remove it", name);
 	}
+	if (st.st_mode & 0666 & ~mode)
+		(void)!fchmod(fd, st.st_mode & mode);
 	if (ftruncate(fd, 0) < 0 || !(*ret = fdopen(fd, "w"))) {
 		struct kin_error *err = err_os(errno, "%s", name);
 		close(fd);
@@ -157,5 +159,5 @@ struct kin_error *annotate_create(struct annotate *a, const char *path, const ch
 				  FILE **ret)
 {
 	*name = unused_name(a, path);
-	return open_regular(*name, ret);
+	return open_regular(*name, profile_file_mode(a->in->profile), ret);
 }

@@ -120,7 +120,7 @@ struct kin_error *sum_write_gnu(const char *path, const struct profile *p, struc
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: the BSD formats need a histogram", path);
 
 	int fd;
-	struct kin_error *err = file_create(path, &fd);
+	struct kin_error *err = file_create(path, profile_file_mode(p), &fd);
 	if (err)
 		return err;
 	struct sum_writer w = { fdopen(fd, "wb"), *target };

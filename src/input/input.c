@@ -376,13 +376,15 @@ static struct kin_error *read_in_threads(struct input_item *items, size_t n, siz
 
 static size_t count_threads(size_t n_files, size_t bytes)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t n = bytes / BYTES_PER_THREAD;
 
 	if (n > n_files)
 		n = n_files;
 	if (n > MAX_THREADS)
 		n = MAX_THREADS;
+	if (n < 2)
+		return 1;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN); /* reads a file */
 	return cores > 0 && n > (size_t)cores ? (size_t)cores : n;
 }
 

@@ -118,10 +118,7 @@ MUST_CHECK struct kin_error *input_check(const char *const *paths, size_t n,
 					 const struct input_held *held);
 
 /* Files appear whole or not at all; a device or a pipe is written directly. Nobody may read them
- * who may not read the files they are made of. */
-
-/* What such a file may allow, at most: see out_open(). */
-mode_t input_mode(const struct profile *p);
+ * who may not read the files they are made of (profile_file_mode()). */
 
 /* gmon_write - the GNU format, readable by every gprof: a histogram bin above 65535 or an arc count
  * above 2^32-1 becomes several records, which readers add up. */

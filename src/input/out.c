@@ -71,7 +71,7 @@ static struct kin_error *open_file(struct out *o, mode_t mode)
 			return err_about(err_os(errno, "cannot write %s", o->path),
 					 (struct err_facts){ ERR_OPENING, o->path });
 	}
-	return file_create(o->path, &o->fd);
+	return file_create(o->path, mode, &o->fd);
 }
 
 struct kin_error *out_open(const char *path, mode_t mode, struct out **ret)

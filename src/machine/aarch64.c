@@ -136,6 +136,7 @@ const struct machine machine_aarch64 = {
 	.lr = 30,
 	.is_signing = true,
 	.perf_mask = 0x1ffffffff,
+	.sample_mask = 0x1ffffffff,
 	.perf_names =
 		"x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x20 x21 "
 		"x22 x23 x24 x25 x26 x27 x28 x29 lr sp pc . . . . . . . . . . . . . vg",

@@ -67,6 +67,7 @@ struct machine {
 
 	uint64_t perf_mask;              /* of those below */
 	uint8_t perf[MACHINE_REGISTERS]; /* each DWARF register's; NO_REGISTER: it is always 0 */
+	uint64_t sample_mask;            /* all that the kernel puts into samples of any event */
 	uint8_t perf_pc;
 	/* Names of the kernel's registers from number 0 on, as perf has them, a space between two;
 	 * ".": a number without one. */

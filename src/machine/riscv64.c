@@ -216,6 +216,7 @@ const struct machine machine_riscv64 = {
 	.bx = MACHINE_NO_REGISTER,
 	.lr = RA,
 	.perf_mask = 0xffffffff, /* pc, x1 .. x31 */
+	.sample_mask = 0xffffffff,
 	.perf_names =
 		"pc ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 "
 		"s10 s11 t3 t4 t5 t6",

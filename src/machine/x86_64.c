@@ -272,6 +272,7 @@ const struct machine machine_x86_64 = {
 	.bx = 3,
 	.lr = MACHINE_NO_REGISTER,
 	.perf_mask = 0xff01ff,
+	.sample_mask = 0xff0fff,
 	.perf_names =
 		"AX BX CX DX SI DI BP SP IP FLAGS CS SS DS ES FS GS R8 R9 R10 R11 R12 R13 R14 "
 		"R15 . . . . . . . . XMM0 XMM0 XMM1 XMM1 XMM2 XMM2 XMM3 XMM3 XMM4 XMM4 XMM5 "

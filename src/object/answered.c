@@ -14,6 +14,8 @@ void answered_free(struct answered *a)
 	vec_free(&a->nowhere);
 	vec_free(&a->spans);
 	vec_free(&a->list);
+	vec_free(&a->lines);
+	vec_free(&a->new_lines);
 	strtab_free(a->strings);
 	file_free(&a->file);
 	free(a);
@@ -217,9 +219,67 @@ void answered_add_inlines(struct answered *a, const uint64_t *addrs,
 	a->changed = true;
 }
 
+/* ---- lines ---- */
+
+bool answered_line(const struct answered *a, uint64_t addr, struct srcloc *ret)
+{
+	size_t low = 0, high = a->lines.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (a->lines.at[mid].high <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == a->lines.n || a->lines.at[low].low > addr)
+		return false;
+	*ret = a->lines.at[low].at;
+	return true;
+}
+
+void answered_add_line(struct answered *a, uint64_t low, uint64_t high, const struct srcloc *at)
+{
+	enum { MOST = 100000 };
+	struct answered_line *last = a->new_lines.n ? &a->new_lines.at[a->new_lines.n - 1] : NULL;
+	if ((last && last->low == low) || a->new_lines.n == MOST || low >= high)
+		return;
+	struct answered_line new = { low, high, *at };
+	new.at.file = at->file ? own_copy(a, at->file) : NULL;
+	new.at.function = at->function ? own_copy(a, at->function) : NULL;
+	vec_push(&a->new_lines, new);
+	a->changed = true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct answered_line *l = a, *r = b;
+	return l->low < r->low ? -1 : l->low > r->low;
+}
+
+/* Both lists, as one; of those that overlap the first. To be freed. */
+static struct answered_line *all_lines(const struct answered *a, size_t *n)
+{
+	size_t all = a->lines.n + a->new_lines.n;
+	struct answered_line *ret = xrealloc(NULL, all + 1, sizeof(*ret));
+	if (a->lines.n)
+		memcpy(ret, a->lines.at, a->lines.n * sizeof(*ret));
+	if (a->new_lines.n)
+		memcpy(ret + a->lines.n, a->new_lines.at, a->new_lines.n * sizeof(*ret));
+	qsort(ret, all, sizeof(*ret), by_start);
+	*n = 0;
+	for (size_t i = 0; i < all; i++) {
+		struct answered_line x = ret[i];
+		if (*n && ret[*n - 1].high > x.low)
+			x.low = ret[*n - 1].high;
+		if (x.low < x.high)
+			ret[(*n)++] = x;
+	}
+	return ret;
+}
+
 /* ---- bytes ---- */
 
-enum { VERSION = 1, ORDER = 0x01020304, LARGEST = 32 << 20 };
+enum { VERSION = 2, ORDER = 0x01020304, LARGEST = 32 << 20 };
 
 static const char magic[8] = "KINNAM\r\n";
 
@@ -229,7 +289,7 @@ struct answered_head {
 	char magic[8];
 	uint32_t version, order; /* ORDER */
 	uint64_t checksum;       /* of everything, with 0 here */
-	uint64_t n_symbols, n_nowhere, n_spans, n_list, strings;
+	uint64_t n_symbols, n_nowhere, n_spans, n_list, strings, n_lines;
 	struct answered_key key;
 };
 
@@ -240,6 +300,11 @@ struct symbol_bytes {
 
 struct inline_bytes {
 	uint32_t name, depth;
+};
+
+struct line_bytes {
+	uint64_t low, high;
+	uint32_t file, function, line, unused;
 };
 
 /* Against damage; what is read is checked as well. */
@@ -258,7 +323,7 @@ static uint64_t checksum(const uint8_t *p, size_t size)
 
 /* The arrays of a file: pointers into its bytes, whose sizes are known to fit. */
 struct arrays {
-	const uint8_t *symbols, *nowhere, *spans, *list;
+	const uint8_t *symbols, *nowhere, *spans, *list, *lines;
 	const char *strings;
 	struct answered_head h;
 };
@@ -284,7 +349,8 @@ static bool find_arrays(struct file *f, const struct answered_key *key, struct a
 	if (!take(&left, h->n_symbols, sizeof(struct symbol_bytes)) ||
 	    !take(&left, h->n_nowhere, sizeof(uint64_t)) ||
 	    !take(&left, h->n_spans, sizeof(struct answered_span)) ||
-	    !take(&left, h->n_list, sizeof(struct inline_bytes)) || left != h->strings || !left)
+	    !take(&left, h->n_list, sizeof(struct inline_bytes)) ||
+	    !take(&left, h->n_lines, sizeof(struct line_bytes)) || left != h->strings || !left)
 		return false;
 	memset(f->data + offsetof(struct answered_head, checksum), 0, sizeof(h->checksum));
 	if (checksum(f->data, f->size) != h->checksum)
@@ -293,7 +359,8 @@ static bool find_arrays(struct file *f, const struct answered_key *key, struct a
 	ret->nowhere = ret->symbols + h->n_symbols * sizeof(struct symbol_bytes);
 	ret->spans = ret->nowhere + h->n_nowhere * sizeof(uint64_t);
 	ret->list = ret->spans + h->n_spans * sizeof(struct answered_span);
-	ret->strings = (const char *)ret->list + h->n_list * sizeof(struct inline_bytes);
+	ret->lines = ret->list + h->n_list * sizeof(struct inline_bytes);
+	ret->strings = (const char *)ret->lines + h->n_lines * sizeof(struct line_bytes);
 	return !ret->strings[0] && !ret->strings[h->strings - 1];
 }
 
@@ -360,6 +427,31 @@ static bool read_spans(struct answered *a, const struct arrays *x)
 	return true;
 }
 
+/* "": none. */
+static const char *text_of(const struct arrays *x, uint32_t at)
+{
+	return x->strings[at] ? x->strings + at : NULL;
+}
+
+static bool read_lines(struct answered *a, const struct arrays *x)
+{
+	uint64_t high = 0;
+	vec_reserve(&a->lines, x->h.n_lines);
+	for (uint64_t i = 0; i < x->h.n_lines; i++) {
+		struct line_bytes s;
+		memcpy(&s, x->lines + i * sizeof(s), sizeof(s));
+		if (s.low < high || s.high <= s.low || s.file >= x->h.strings ||
+		    s.function >= x->h.strings)
+			return false;
+		high = s.high;
+		vec_push(&a->lines, ((struct answered_line){ s.low,
+							     s.high,
+							     { text_of(x, s.function),
+							       text_of(x, s.file), s.line } }));
+	}
+	return true;
+}
+
 struct answered *answered_read(struct file *f, const struct answered_key *key)
 {
 	struct answered *a = xalloc(sizeof(*a));
@@ -367,7 +459,7 @@ struct answered *answered_read(struct file *f, const struct answered_key *key)
 	a->file = *f;
 	*f = (struct file){ 0 };
 	if (find_arrays(&a->file, key, &x) && read_symbols(a, &x) && read_nowhere(a, &x) &&
-	    read_spans(a, &x))
+	    read_spans(a, &x) && read_lines(a, &x))
 		return a;
 	answered_free(a);
 	return NULL;
@@ -417,10 +509,11 @@ static uint8_t *put(uint8_t *to, const void *from, size_t n)
 
 static uint8_t *bytes_of_all(const struct answered *a, const struct answered_head *h,
 			     const struct symbol_bytes *symbols, const struct inline_bytes *list,
-			     const struct texts *t, size_t *size)
+			     const struct line_bytes *lines, const struct texts *t, size_t *size)
 {
 	*size = sizeof(*h) + a->symbols.n * sizeof(*symbols) + a->nowhere.n * sizeof(uint64_t) +
-		a->spans.n * sizeof(*a->spans.at) + a->list.n * sizeof(*list) + t->size;
+		a->spans.n * sizeof(*a->spans.at) + a->list.n * sizeof(*list) +
+		h->n_lines * sizeof(*lines) + t->size;
 	if (*size > LARGEST)
 		return NULL;
 	uint8_t *all = xrealloc(NULL, *size, 1), *p = put(all, h, sizeof(*h));
@@ -428,6 +521,7 @@ static uint8_t *bytes_of_all(const struct answered *a, const struct answered_hea
 	p = put(p, a->nowhere.at, a->nowhere.n * sizeof(uint64_t));
 	p = put(p, a->spans.at, a->spans.n * sizeof(*a->spans.at));
 	p = put(p, list, a->list.n * sizeof(*list));
+	p = put(p, lines, h->n_lines * sizeof(*lines));
 	for (size_t i = 0; i < t->at.n; i++) {
 		const char *s = strtab_get(t->names, (strid)i);
 		p = put(p, s, strlen(s) + 1);
@@ -436,9 +530,28 @@ static uint8_t *bytes_of_all(const struct answered *a, const struct answered_hea
 	return all;
 }
 
+static struct line_bytes *bytes_of_lines(const struct answered *a, struct texts *t, uint64_t *n)
+{
+	size_t count;
+	struct answered_line *all = all_lines(a, &count);
+	struct line_bytes *ret = xalloc((count + 1) * sizeof(*ret));
+	for (size_t i = 0; i < count; i++) {
+		const struct srcloc *at = &all[i].at;
+		ret[i] =
+			(struct line_bytes){ .low = all[i].low,
+					     .high = all[i].high,
+					     .file = place(t, at->file ? at->file : ""),
+					     .function = place(t, at->function ? at->function : ""),
+					     .line = at->line };
+	}
+	free(all);
+	*n = count;
+	return ret;
+}
+
 uint8_t *answered_write(const struct answered *a, const struct answered_key *key, size_t *size)
 {
-	if (!a->symbols.n && !a->nowhere.n && !a->spans.n)
+	if (!a->symbols.n && !a->nowhere.n && !a->spans.n && !a->lines.n && !a->new_lines.n)
 		return NULL;
 	struct texts t = { .names = strtab_new() };
 	struct answered_head h = { .n_symbols = a->symbols.n,
@@ -458,10 +571,12 @@ uint8_t *answered_write(const struct answered *a, const struct answered_key *key
 	for (size_t i = 0; i < a->list.n; i++)
 		list[i] =
 			(struct inline_bytes){ place(&t, a->list.at[i].name), a->list.at[i].depth };
+	struct line_bytes *lines = bytes_of_lines(a, &t, &h.n_lines);
 	h.strings = t.size;
-	uint8_t *all = bytes_of_all(a, &h, symbols, list, &t, size);
+	uint8_t *all = bytes_of_all(a, &h, symbols, list, lines, &t, size);
 	free(symbols);
 	free(list);
+	free(lines);
 	vec_free(&t.at);
 	strtab_free(t.names);
 	return all;

@@ -1,10 +1,10 @@
 /* answered.h - what an ELF file was asked and has answered: kept for the next time, as finding it
  * out anew takes reading all symbols and unpacking the debug information.
  *
- * Of each address that was asked about the symbol that it is in, and which functions are inlined
- * there; either for as far around it as the answer is the same. What is asked next is answered from
- * here if all of it is known, and else by the file, whose answers are added. Answers are
- * the file's, so nothing tells where they come from.
+ * Of each address that was asked about the symbol that it is in, which functions are inlined
+ * there, and its source line; each for as far around it as the answer is the same. What is asked
+ * next is answered from here if all of it is known, and else by the file, whose answers are added.
+ * Answers are the file's, so nothing tells where they come from.
  *
  * Kept in files (answered_file.c): one per build id in $XDG_CACHE_HOME/kin/names, else
  * ~/.cache/kin/names, for their user alone, replaced atomically; 256 MiB in all, beyond which those
@@ -36,11 +36,18 @@ struct answered_span { /* list[first .. first + n) are inlined at all of [low, h
 	uint32_t first, n;
 };
 
+struct answered_line { /* all of [low, high) is of that line; file NULL: of none that is known */
+	uint64_t low, high;
+	struct srcloc at;
+};
+
 struct answered {
 	VEC(struct answered_symbol) symbols; /* by address, not overlapping */
 	VEC(uint64_t) nowhere;               /* ascending: addresses that no symbol has */
 	VEC(struct answered_span) spans;     /* by address, not overlapping */
 	VEC(struct answered_inline) list;    /* innermost first, of each span */
+	VEC(struct answered_line) lines;     /* by address, not overlapping */
+	VEC(struct answered_line) new_lines; /* in the order in which they were added */
 	struct strtab *strings;              /* of names that were added; NULL: none */
 	struct file file;                    /* of names that were read */
 	bool changed;                        /* since it was read */
@@ -64,6 +71,12 @@ bool answered_inlines(const struct answered *a, const uint64_t *addrs, size_t n,
 void answered_add_inlines(struct answered *a, const uint64_t *addrs,
 			  const struct address_range *reach, size_t n,
 			  const struct object_inline *list, size_t count);
+
+/* As object_place(), of a line that was known when `a` was read: true if it was. ret->file may be
+ * NULL. */
+bool answered_line(const struct answered *a, uint64_t addr, struct srcloc *ret);
+/* For the next time. Not more than some 100,000. */
+void answered_add_line(struct answered *a, uint64_t low, uint64_t high, const struct srcloc *at);
 
 /* ---- as bytes ---- */
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "names/kept.h"
+#include "object/answered.h"
 #include "object/lines_private.h"
 
 enum { DECODE_AGAIN = 16, DECODE_FREE = 16 << 20, LINE_BYTES = 10, SPLIT_BYTES = 1 << 30 };
@@ -118,22 +119,41 @@ static void *answers(struct object_lines *l, const struct line_rules *rules)
 	return l->answers;
 }
 
+static bool find_line(struct object_lines *l, struct answered *answered, uint64_t addr,
+		      struct srcloc *ret)
+{
+	static const struct srcloc nowhere;
+	if (!l->index)
+		l->index = line_index_new(l);
+	const struct line_run *run = line_index_find(l->index, addr);
+	if (answered && run && run->at.file)
+		answered_add_line(answered, run->addr, run->end, &run->at);
+	else if (answered && !run)
+		answered_add_line(answered, addr, addr + 1, &nowhere);
+	if (run)
+		*ret = run->at;
+	return run;
+}
+
 bool object_place(struct object_file *o, uint64_t addr, const struct line_rules *rules,
 		  struct srcloc *ret)
 {
 	if (o->kept)
 		return kept_place(o->kept, addr, ret);
+	bool is_read = o->lines && o->lines->index;
+	struct answered *known = !rules && object_dwarf(o) ? object_answered(o) : NULL;
+	struct srcloc at;
+	if (known && !is_read && answered_line(known, addr, &at)) {
+		if (at.file)
+			*ret = at;
+		return at.file;
+	}
 	struct object_lines *l = object_lines(o);
 	if (!l->info)
 		return false;
 	if (rules)
 		return rules->find(answers(l, rules), addr, ret);
-	if (!l->index)
-		l->index = line_index_new(l);
-	const struct line_run *run = line_index_find(l->index, addr);
-	if (run)
-		*ret = run->at;
-	return run;
+	return find_line(l, known, addr, ret);
 }
 
 /* ---- all runs ---- */

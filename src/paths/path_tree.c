@@ -3,105 +3,68 @@
 
 #include <stdlib.h>
 
-#include "base/pairs.h"
-#include "base/vec.h"
+#include "base/sort.h"
+#include "paths/path_maker.h"
 
 /* ---- the tree ---- */
 
-struct path_tree_maker {
+struct stacks_of_all {
 	const struct samples *samples;
-	const struct path_frames *frames, *leaves;
-	VEC(struct path_node) nodes;
-	VEC(pathid) latest; /* [node]: of those below it the one that was asked for last */
-	struct pairs ids;   /* (caller, place): all but the first below each */
+	const struct path_frames *leaves;
+	struct path_maker maker;
 	pathid *of_callers; /* [n_stacks]: the path of the stack as a caller's */
 };
-
-/* Behind the first of its caller's, whose place in the list stays. */
-static void add_node(struct path_tree_maker *m, pathid caller, symid place)
-{
-	pathid id = (pathid)m->nodes.n, first = m->nodes.at[caller].first;
-	pathid *link = first ? &m->nodes.at[first].next : &m->nodes.at[caller].first;
-	pathid next = *link;
-
-	*link = id;
-	vec_push(&m->nodes, ((struct path_node){ .caller = caller, .place = place, .next = next }));
-	vec_push(&m->latest, 0);
-}
-
-/* Most paths go on in one way, or in the one that the last one took: the others are looked up. */
-static pathid below(struct path_tree_maker *m, pathid caller, symid place)
-{
-	const struct path_node *nodes = m->nodes.at;
-	pathid id = m->latest.at[caller], first = nodes[caller].first;
-
-	if (id && nodes[id].place == place)
-		return id;
-	id = (pathid)m->nodes.n;
-	if (first && nodes[first].place == place)
-		id = first;
-	else if (first)
-		id = pairs_add(&m->ids, nodes, sizeof(*nodes), caller, place, id);
-	if (id == m->nodes.n)
-		add_node(m, caller, place);
-	return m->latest.at[caller] = id;
-}
 
 static bool has_places(const struct path_frames *f, frameid frame)
 {
 	return f->first[frame] != f->first[frame + 1];
 }
 
-static pathid below_frame(struct path_tree_maker *m, pathid at, const struct path_frames *f,
+static pathid below_frame(struct path_maker *m, pathid at, const struct path_frames *f,
 			  frameid frame)
 {
 	for (uint32_t i = f->first[frame]; i < f->first[frame + 1]; i++)
-		at = below(m, at, f->places[i]);
+		at = path_maker_below(m, at, f->places[i]);
 	return at;
 }
 
 /* Where samples with the stack end, if leaves are not what callers are. */
-static pathid end_of(struct path_tree_maker *m, stackid stack)
+static pathid end_of(struct stacks_of_all *a, stackid stack)
 {
-	const struct stack *stacks = m->samples->stacks;
+	const struct stack *stacks = a->samples->stacks;
 	stackid leaf = stack;
-	while (leaf && !has_places(m->leaves, stacks[leaf].frame))
+	while (leaf && !has_places(a->leaves, stacks[leaf].frame))
 		leaf = stacks[leaf].caller;
 	if (!leaf) /* nothing but what is no leaf */
-		return m->of_callers[stack];
-	return below_frame(m, m->of_callers[stacks[leaf].caller], m->leaves, stacks[leaf].frame);
+		return a->of_callers[stack];
+	return below_frame(&a->maker, a->of_callers[stacks[leaf].caller], a->leaves,
+			   stacks[leaf].frame);
 }
 
-static void end_samples(struct path_tree_maker *m, struct path_tree *p)
+static pathid *ends_of_samples(struct stacks_of_all *a)
 {
-	const struct samples *s = m->samples;
-	p->ends = xalloc(s->n_stacks * sizeof(*p->ends));
+	const struct samples *s = a->samples;
+	pathid *ends = xalloc(s->n_stacks * sizeof(*ends));
 	for (size_t i = 0; i < s->n; i++)
-		if (!p->ends[s->at[i].stack])
-			p->ends[s->at[i].stack] = end_of(m, s->at[i].stack);
-	free(m->of_callers);
+		if (!ends[s->at[i].stack])
+			ends[s->at[i].stack] = end_of(a, s->at[i].stack);
+	free(a->of_callers);
+	return ends;
 }
 
 struct path_tree *path_tree_new(const struct samples *s, const struct path_frames *frames,
 				const struct path_frames *leaves)
 {
-	struct path_tree *p = xalloc(sizeof(*p));
-	struct path_tree_maker m = { .samples = s, .frames = frames, .leaves = leaves };
+	struct stacks_of_all a = { .samples = s, .leaves = leaves };
 
-	m.of_callers = xalloc((s->n_stacks + 1) * sizeof(*m.of_callers));
-	vec_push(&m.nodes, ((struct path_node){ .place = NONE }));
-	vec_push(&m.latest, 0);
+	path_maker_init(&a.maker, s, NULL, NULL);
+	a.of_callers = xalloc((s->n_stacks + 1) * sizeof(*a.of_callers));
 	for (size_t i = 1; i < s->n_stacks; i++)
-		m.of_callers[i] = below_frame(&m, m.of_callers[s->stacks[i].caller], frames,
+		a.of_callers[i] = below_frame(&a.maker, a.of_callers[s->stacks[i].caller], frames,
 					      s->stacks[i].frame);
-	if (leaves)
-		end_samples(&m, p);
-	else
-		p->ends = m.of_callers;
-	p->nodes = m.nodes.at;
-	p->n = m.nodes.n;
-	pairs_free(&m.ids);
-	vec_free(&m.latest);
+	pathid *ends = leaves ? ends_of_samples(&a) : a.of_callers;
+	struct path_tree *p = path_maker_end(&a.maker);
+	p->ends = ends;
 	return p;
 }
 
@@ -112,6 +75,27 @@ void path_tree_free(struct path_tree *p)
 	free(p->nodes);
 	free(p->ends);
 	free(p);
+}
+
+/* Most nodes are alone below their caller: the others are taken out and put back, the last one
+ * first. */
+void path_tree_sort(struct path_tree *p, const uint32_t *ranks)
+{
+	VEC(struct sort_key) keys = { 0 };
+	struct path_node *nodes = p->nodes;
+
+	for (size_t i = 1; i < p->n; i++)
+		if (nodes[i].next || nodes[nodes[i].caller].first != i)
+			vec_push(&keys, ((struct sort_key){ ranks[nodes[i].place], (uint32_t)i }));
+	sort_keys(keys.at, keys.n);
+	for (size_t i = 0; i < keys.n; i++)
+		nodes[nodes[keys.at[i].index].caller].first = 0;
+	for (size_t i = keys.n; i--;) {
+		struct path_node *node = &nodes[keys.at[i].index], *caller = &nodes[node->caller];
+		node->next = caller->first;
+		caller->first = keys.at[i].index;
+	}
+	vec_free(&keys);
 }
 
 /* ---- weights ---- */

@@ -32,7 +32,7 @@ void path_frames_free(struct path_frames *f);
 
 struct path_node {
 	pathid caller; /* smaller than its own index; of the root 0 */
-	symid place;   /* of the root NONE */
+	symid place;   /* of the root NONE; or what else a report tells paths apart by */
 	pathid first;  /* a node below it; 0: none */
 	pathid next;   /* the next node below the same caller; 0: none */
 };
@@ -40,7 +40,8 @@ struct path_node {
 struct path_tree {
 	struct path_node *nodes; /* [n] */
 	size_t n;
-	pathid *ends; /* [n_stacks]: the path of a sample that has the stack */
+	pathid *ends; /* [n_stacks]: the path of a sample that has the stack; NULL: not of one
+		       * that has all stacks */
 };
 
 /* Of all stacks. `leaves`: what a frame is where a sample was in it, if that is something else than
@@ -48,6 +49,9 @@ struct path_tree {
 struct path_tree *path_tree_new(const struct samples *s, const struct path_frames *frames,
 				const struct path_frames *leaves);
 void path_tree_free(struct path_tree *p); /* NULL is fine */
+
+/* Nodes below one caller are visited in the order of the ranks of their places: ranks[place]. */
+void path_tree_sort(struct path_tree *p, const uint32_t *ranks);
 
 /* ---- weights ---- */
 

@@ -143,27 +143,13 @@ static const struct opt_refusal of_diff[] = {
 };
 
 /* What else perf record knows. */
-static const char
-	memory[] = "perf record -d and kin report --mem-mode show accesses to memory",
-	branches[] = "perf record -b, and kin report -b or kin script -F +brstack show branches",
-	tracing[] = "traces by the hardware are not recorded: perf record has them",
-	registers[] = "perf record --intr-regs, and kin script -F +iregs show registers",
-	seldom[] = "tasks that run already are looked at when they are first seen",
-	bpf[] = "--wall records the time off the CPUs without BPF programs",
-	one_thread[] = "one thread writes the file; -m has larger buffers";
+static const char tracing[] = "traces by the hardware are not recorded: perf record has them",
+		  seldom[] = "tasks that run already are looked at when they are first seen",
+		  bpf[] = "--wall records the time off the CPUs without BPF programs",
+		  one_thread[] = "one thread writes the file; -m has larger buffers";
 static const struct opt_refusal of_record[] = {
-	{ 'b', "branch-any", branches },
-	{ 'j', "branch-filter", branches },
-	{ 'd', "data", memory },
-	{ 'W', "weight", memory },
-	{ 0, "phys-data", memory },
-	{ 0, "data-page-size", memory },
-	{ 0, "code-page-size",
-	  "perf record --code-page-size has it, for kin report -s "
-	  "code_page_size" },
-	{ 0, "transaction", "perf record --transaction has it, for kin report -s transaction" },
-	{ 'I', "intr-regs", registers },
-	{ 0, "user-regs", registers },
+	{ 0, "user-regs",
+	  "--intr-regs has them for samples in user mode: -e EVENT:u has no others" },
 	{ 'n', "no-samples", "samples are all that is recorded: perf stat counts" },
 	{ 0, "running-time",
 	  "events that take turns on the CPU's counters are scaled by perf stat" },
@@ -192,8 +178,8 @@ static const struct opt_refusal of_record[] = {
 
 /* What else perf top 6.1 knows. */
 static const struct opt_refusal of_top[] = {
-	{ 'b', "branch-any", "perf record -b and kin report -b show branches" },
-	{ 'j', "branch-filter", "perf record -j and kin report -b show branches" },
+	{ 'b', "branch-any", "kin record -b and kin report -b show branches" },
+	{ 'j', "branch-filter", "kin record -j and kin report -b show branches" },
 	{ 'f', "count-filter", "--min-share hides small rows" },
 	{ 'r', "realtime", "chrt -f 1 kin top runs it at a real-time priority" },
 	{ 'k', "vmlinux", "the kernel's symbols are found by themselves" },

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile/canonical.h"
+#include "profile/canonical_details.h"
 #include "profile/detail.h"
 
 struct canon {
@@ -129,8 +130,11 @@ static int by_frame(const void *a, const void *b, void *arg)
 /* Marks with 1 the stacks of samples, those that they are below, and their frames. */
 static void mark_used(struct canon *c)
 {
-	for (size_t i = 0; i < c->s->n; i++)
+	for (size_t i = 0; i < c->s->n; i++) {
 		c->stacks[c->s->at[i].stack] = 1;
+		if (!c->sums)
+			canonical_detail_mark(c->s, sample_detail(c->s, &c->s->at[i]), c->frames);
+	}
 	for (size_t i = c->s->n_stacks; i-- > 1;) {
 		if (!c->stacks[i])
 			continue;
@@ -215,18 +219,24 @@ static void add_stacks(struct canon *c)
 
 /* ---- samples ---- */
 
-struct told_place { /* a sample, and the fields of its trace point */
+struct told_place { /* a sample, and what it says beside its stack */
 	struct sample at;
-	const char *trace; /* NULL: it has none */
+	const char *trace;           /* fields of a trace point; NULL: it has none */
+	const struct detail *detail; /* the rest; NULL: nothing */
 };
+
+static struct canonical_details details(const struct canon *c)
+{
+	return (struct canonical_details){ c->p, c->frames };
+}
 
 static int by_told(const void *a, const void *b, void *arg)
 {
+	const struct canonical_details d = details(arg);
 	const struct told_place *p = a, *q = b;
 	const struct sample *x = &p->at, *y = &q->at;
 	int order = ORDER(x->time_ns, y->time_ns);
 
-	(void)arg;
 	if (!order)
 		order = ORDER(x->event, y->event);
 	if (!order)
@@ -241,7 +251,11 @@ static int by_told(const void *a, const void *b, void *arg)
 		order = ORDER(x->flags, y->flags);
 	if (!order)
 		order = ORDER(p->trace != NULL, q->trace != NULL);
-	return order || !p->trace ? order : strcmp(p->trace, q->trace);
+	if (!order && p->trace)
+		order = strcmp(p->trace, q->trace);
+	if (!order)
+		order = ORDER(p->detail != NULL, q->detail != NULL);
+	return order || !p->detail ? order : canonical_detail_order(&d, p->detail, q->detail);
 }
 
 static void join(struct canon *c, struct sample *sum, const struct sample *more)
@@ -256,15 +270,20 @@ static void join(struct canon *c, struct sample *sum, const struct sample *more)
 	}
 }
 
-static void add_sample(struct canon *c, struct sample x, const char *trace)
+static void add_sample(struct canon *c, struct sample x, const struct told_place *told)
 {
-	struct detail d = { .has = DETAIL_TRACE };
+	const struct canonical_details all = details(c);
+	struct detail d = { .has = 0 };
 
 	profile_add_sample(c->b, x);
-	if (!trace)
-		return;
-	d.trace = profile_add_string(c->b, trace, strlen(trace));
-	profile_set_detail(c->b, profile_add_detail(c->b, &d));
+	if (told->detail)
+		d = canonical_detail_copy(&all, told->detail, c->b);
+	if (told->trace) {
+		d.trace = profile_add_string(c->b, told->trace, strlen(told->trace));
+		d.has |= DETAIL_TRACE;
+	}
+	if (told->detail || told->trace)
+		profile_set_detail(c->b, profile_add_detail(c->b, &d));
 }
 
 static void add_all(struct canon *c)
@@ -280,18 +299,19 @@ static void add_all(struct canon *c)
 		x->task = c->tasks[x->task];
 		x->stack = c->stacks[x->stack];
 		all[i].trace = d->has & DETAIL_TRACE && !c->sums ? text(c, d->trace) : NULL;
+		all[i].detail = canonical_detail_says(d) && !c->sums ? d : NULL;
 		if (c->sums) {
 			x->time_ns = 0;
 			x->cpu = CPU_NONE;
 			x->parallelism = 0;
 		}
 	}
-	sort(all, n, sizeof(*all), by_told, NULL);
+	sort(all, n, sizeof(*all), by_told, c);
 	for (size_t i = 0; i < n; i = next) {
 		struct sample sum = all[i].at;
-		for (next = i + 1; next < n && !by_told(&all[i], &all[next], NULL); next++)
+		for (next = i + 1; next < n && !by_told(&all[i], &all[next], c); next++)
 			join(c, &sum, &all[next].at);
-		add_sample(c, sum, all[i].trace);
+		add_sample(c, sum, &all[i]);
 	}
 	free(all);
 }

@@ -1,7 +1,7 @@
 /* detail.h - optional sample attributes: address and cost of a memory access, branch taken, cgroup.
  *
- * Details are read only for who asks for them (input_opts.details), and only perf.data has them,
- * but for the fields of trace points (input_opts.trace_fields). Equal ones are one; 0 is the one
+ * Details are read only for who asks for them (input_opts.details), but for the fields of trace
+ * points (input_opts.trace_fields): from perf.data and .kin files. Equal ones are one; 0 is the one
  * that says nothing. */
 #ifndef PROFILE_DETAIL_H
 #define PROFILE_DETAIL_H

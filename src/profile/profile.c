@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/map64.h"
 #include "names/kept.h"
 #include "profile/arcs.h"
@@ -555,6 +556,14 @@ struct arc *profile_take_arcs(struct profile *p)
 
 	profile_release_arcs(p);
 	return arcs;
+}
+
+mode_t profile_file_mode(const struct profile *p)
+{
+	mode_t mode = 0666;
+	for (size_t i = 0; i < p->n_sources; i++)
+		mode &= file_mode_of(strtab_get(p->strings, p->sources[i].path));
+	return mode;
 }
 
 void profile_release_arcs(struct profile *p)

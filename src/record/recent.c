@@ -14,19 +14,32 @@ struct recent {
 	uint64_t dropped;
 };
 
+/* A copy at *at, which goes on behind it; NULL of NULL. */
+static const void *copy(uint8_t **at, const void *from, size_t size)
+{
+	if (!from)
+		return NULL;
+	void *to = memcpy(*at, from, size);
+	*at += size;
+	return to;
+}
+
 struct kept_sample *kept_sample_new(const struct recorded_sample *s)
 {
-	size_t bytes =
-		sizeof(struct kept_sample) + s->n * sizeof(s->frames[0]) + s->sample.n_fields;
+	const struct ring_details *d = &s->details;
+	size_t registers = d->registers ? (size_t)__builtin_popcountll(d->mask) : 0;
+	size_t bytes = sizeof(struct kept_sample) +
+		       (s->n + s->n_places) * sizeof(struct stack_frame) +
+		       (registers + 3 * d->n_branches) * sizeof(uint64_t) + s->sample.n_fields;
 	struct kept_sample *k = xalloc(bytes);
+	uint8_t *at = (uint8_t *)(k + 1);
 	k->of = *s;
 	k->bytes = bytes;
-	if (s->n)
-		memcpy(k->frames, s->frames, s->n * sizeof(s->frames[0]));
-	k->of.frames = k->frames;
-	if (s->sample.fields)
-		k->of.sample.fields =
-			memcpy(&k->frames[s->n], s->sample.fields, s->sample.n_fields);
+	k->of.frames = copy(&at, s->frames, s->n * sizeof(s->frames[0]));
+	k->of.places = copy(&at, s->places, s->n_places * sizeof(s->places[0]));
+	k->of.details.registers = copy(&at, d->registers, registers * sizeof(uint64_t));
+	k->of.details.branches = copy(&at, d->branches, 3 * d->n_branches * sizeof(uint64_t));
+	k->of.sample.fields = copy(&at, s->sample.fields, s->sample.n_fields);
 	return k;
 }
 

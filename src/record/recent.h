@@ -6,11 +6,10 @@
 
 #include "record/recording.h"
 
-/* A sample with its frames and fields, to be freed with free(). */
+/* A sample with all that it points to behind it, to be freed with free(). */
 struct kept_sample {
 	struct recorded_sample of;
 	size_t bytes; /* of all of it */
-	struct stack_frame frames[];
 };
 struct kept_sample *kept_sample_new(const struct recorded_sample *s);
 

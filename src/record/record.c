@@ -127,6 +127,7 @@ static struct rings_opts rings_opts_of(struct session *s)
 		.buffer_bytes = o->buffer_bytes,
 		.filters = o->filters,
 		.n_filters = o->n_filters,
+		.wanted = o->wanted,
 	};
 }
 
@@ -323,7 +324,7 @@ static struct kin_error *open_files(struct session *s)
 		s->parts = parts_new(o->output, &o->parts);
 	s->jit = jit_new();
 	s->kernel = kernel_new();
-	s->modules = modules_new(0);
+	s->modules = modules_new(o->table_bytes);
 	s->spaces = spaces_new(s->modules, unwinding_release);
 	s->unwinding = unwinding_new(
 		o->mode, (struct unwinding_copies){ rings_stack_bytes(s->rings, false),
@@ -426,6 +427,7 @@ static void session_done(struct session *s)
 	rings_free(s->rings);
 	vec_free(&s->events.at);
 	vec_free(&s->followed.at);
+	vec_free(&s->places);
 	free(s->event_ids);
 	gate_free(s->gate);
 	markers_free(s->markers);

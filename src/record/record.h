@@ -62,6 +62,8 @@ struct record_opts {
 	const struct rings_filter *filters; /* of trace points in `events` */
 	size_t n_filters;
 	size_t buffer_bytes; /* of each CPU; 0: as large as may be */
+	size_t table_bytes;  /* of unwind tables in memory; 0: 64 MiB */
+	struct wanted_details wanted;
 	/* What: a program, */
 	char *const *argv; /* NULL-terminated; NULL: no program */
 	unsigned runs;     /* one after the other; 0: one */

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "input/trace_format.h"
+#include "machine/machine.h"
 #include "record/recent.h"
 
 enum { WAITING_MAX = 16 << 20, FRAMES_MAX = UNWINDING_DEPTH + 256 };
@@ -38,6 +39,7 @@ struct recording {
 	FILE *nowhere;          /* what is only read for the functions in it */
 	struct kinfile_frame frames[FRAMES_MAX];
 	struct watched_name names[FRAMES_MAX]; /* for `watch` */
+	VEC(struct kinfile_branch) branches;   /* of the sample at hand */
 };
 
 struct recording *recording_new(struct kinfile_writer *w, struct jit *jit, struct kernel *kernel,
@@ -101,14 +103,14 @@ static struct watched_name kernel_name(struct recording *r, const struct stack_f
 }
 
 /* false: has a name that is not known yet. */
-static bool convert(struct recording *r, const struct recorded_sample *s, size_t i,
-		    struct kinfile_frame *ret)
+static bool convert(struct recording *r, const struct recorded_sample *s,
+		    const struct stack_frame *f, struct kinfile_frame *ret,
+		    struct watched_name *watched)
 {
-	const struct stack_frame *f = &s->frames[i];
 	*ret = (struct kinfile_frame){ .addr = f->addr, .flags = f->flags };
-	r->names[i] = (struct watched_name){ 0 };
+	*watched = (struct watched_name){ 0 };
 	if (f->flags & KINF_FRAME_MARK) {
-		const char *mark = r->names[i].name = stack_mark_name(f->flags);
+		const char *mark = watched->name = stack_mark_name(f->flags);
 		ret->name = kinfile_writer_string(r->w, mark, strlen(mark));
 		return true;
 	}
@@ -117,7 +119,7 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 			return false;
 		name_kernel(r, ret);
 		if (r->watch)
-			r->names[i] = kernel_name(r, f);
+			*watched = kernel_name(r, f);
 		return true;
 	}
 	if (!f->module)
@@ -129,7 +131,7 @@ static bool convert(struct recording *r, const struct recorded_sample *s, size_t
 				    s->sample.time_ns);
 	if (name)
 		ret->name = kinfile_writer_string(r->w, name, strlen(name));
-	r->names[i].name = name;
+	watched->name = name;
 	return name || jit_has_ended(r->jit, s->pid, s->sample.time_ns);
 }
 
@@ -137,7 +139,7 @@ static bool convert_all(struct recording *r, const struct recorded_sample *s)
 {
 	bool all = true;
 	for (size_t i = 0; i < s->n; i++)
-		all &= convert(r, s, i, &r->frames[i]);
+		all &= convert(r, s, &s->frames[i], &r->frames[i], &r->names[i]);
 	return all;
 }
 
@@ -194,6 +196,71 @@ static void done_with_traces(struct recording *r)
 	r->nowhere = NULL;
 }
 
+/* ---- what samples say beside their stacks ---- */
+
+/* The frame there; 0: nothing that is known. */
+static uint32_t place_id(struct recording *r, const struct recorded_sample *s, size_t i)
+{
+	struct watched_name unused;
+	struct kinfile_frame f;
+	if (i >= s->n_places)
+		return 0;
+	convert(r, s, &s->places[i], &f, &unused);
+	return f.module ? kinfile_writer_frame(r->w, &f) : 0;
+}
+
+static void find_branches(struct recording *r, const struct recorded_sample *s)
+{
+	const uint64_t *at = s->details.branches;
+	r->branches.n = 0;
+	for (size_t i = 0; i < s->details.n_branches; i++, at += 3) {
+		struct kinfile_branch b = { at[0], at[1], at[2], place_id(r, s, 1 + 2 * i),
+					    place_id(r, s, 2 + 2 * i) };
+		vec_push(&r->branches, b);
+	}
+}
+
+static uint32_t bit(enum kinf_detail kind, bool there) { return (uint32_t)there << kind; }
+
+/* Three numbers in one, where the kernel says so. */
+static void split_weight(const struct ring_details *d, struct kinfile_details *ret)
+{
+	bool several = d->fields & PERF_SAMPLE_WEIGHT_STRUCT;
+	ret->weight = several ? (uint32_t)d->weight : d->weight;
+	ret->ins_lat = several ? (uint16_t)(d->weight >> 32) : 0;
+	ret->p_stage_cyc = several ? d->weight >> 48 : 0;
+}
+
+static struct kinfile_details details_of(struct recording *r, const struct recorded_sample *s)
+{
+	const struct ring_details *d = &s->details;
+	const char *names = machine_native()->perf_names;
+	uint64_t is = d->fields;
+	struct kinfile_details k = { .addr = d->addr,
+				     .phys_addr = d->phys_addr,
+				     .data_src = d->data_src,
+				     .transaction = d->transaction,
+				     .data_page = d->data_page,
+				     .code_page = d->code_page,
+				     .registers_abi = d->abi,
+				     .registers_mask = d->mask,
+				     .registers = d->registers };
+	k.has = bit(KINF_D_ADDR, d->addr) | bit(KINF_D_PHYS_ADDR, d->phys_addr) |
+		bit(KINF_D_DATA_SRC, d->data_src) | bit(KINF_D_WEIGHT, d->weight) |
+		bit(KINF_D_TRANSACTION, d->transaction) |
+		bit(KINF_D_DATA_PAGE, is & PERF_SAMPLE_DATA_PAGE_SIZE) |
+		bit(KINF_D_CODE_PAGE, is & PERF_SAMPLE_CODE_PAGE_SIZE) |
+		bit(KINF_D_REGISTERS, d->abi) | bit(KINF_D_BRANCHES, d->n_branches);
+	split_weight(d, &k);
+	k.target = d->addr ? place_id(r, s, 0) : 0;
+	if (d->abi)
+		k.register_names = kinfile_writer_string(r->w, names, strlen(names));
+	find_branches(r, s);
+	k.branches = r->branches.at;
+	k.n_branches = r->branches.n;
+	return k;
+}
+
 static void emit(struct recording *r, const struct recorded_sample *s)
 {
 	uint32_t mode = mode_of_end[s->end];
@@ -205,6 +272,11 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 	k.n_frames = s->n;
 	if (k.fields)
 		name_functions(r, s);
+	struct kinfile_details details = { .has = 0 };
+	if (s->details.fields)
+		details = details_of(r, s);
+	if (details.has)
+		k.details = &details;
 	kinfile_writer_sample(r->w, &k);
 	if (r->watch && r->watch->sample)
 		r->watch->sample(r->watch->arg, s, r->names);
@@ -343,6 +415,7 @@ void recording_free(struct recording *r)
 	for (size_t i = 0; i < r->waiting.n; i++)
 		free(r->waiting.at[i]);
 	vec_free(&r->waiting);
+	vec_free(&r->branches);
 	recent_free(r->recent);
 	free(r);
 }

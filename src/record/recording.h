@@ -43,6 +43,11 @@ struct recorded_sample {
 	const struct stack_frame *frames; /* leaf first */
 	size_t n;
 	enum stack_end end;
+	struct ring_details details;
+	/* Of details: at its address, then where each branch comes from and goes to; NULL: it says
+	 * nothing of the kind. */
+	const struct stack_frame *places;
+	size_t n_places;
 };
 void recording_sample(struct recording *r, const struct recorded_sample *s);
 

@@ -25,10 +25,13 @@ enum {
 	STACK_MIN = 4 << 10,
 	STACK_MAX = 16 << 10,
 	STACK_LARGE = (64 << 10) - 8, /* the kernel's limit */
-	SLACK_NS = 2000000,           /* how late the writer of a record may be to show it */
-	BUFFERED_MS = 60,             /* the recorder may sleep so long and lose nothing, */
-	LARGE_MS = 20,                /* with large copies */
-	RECORD_MAX = 1 << 16,         /* the size field's */
+	/* The same with details: the kernel cuts stacks to what records may hold at most, and
+	 * thinks of nothing that comes behind them. */
+	STACK_DETAILED = 56 << 10,
+	SLACK_NS = 2000000,   /* how late the writer of a record may be to show it */
+	BUFFERED_MS = 60,     /* the recorder may sleep so long and lose nothing, */
+	LARGE_MS = 20,        /* with large copies */
+	RECORD_MAX = 1 << 16, /* the size field's */
 	FIELDS_MAX = 2 << 10, /* of a sample but its stack: the chain is the longest of them */
 	CLOCK_MIN_NS = 10000, /* of the kernel's timers */
 	GROUP_MAX = 64,       /* events that are counted together */
@@ -177,10 +180,15 @@ static bool reads_group(const struct record_events *events, size_t i)
 	return !e->is_read && i + 1 < events->at.n && e[1].is_read && e[1].group == e->group;
 }
 
+static uint32_t largest_stack(const struct rings_opts *opts)
+{
+	return opts->wanted.fields ? STACK_DETAILED : STACK_LARGE;
+}
+
 /* Samples at switches have small copies at all times: there may be very many. */
 static void make_large(struct rings *r, const struct rings_opts *opts, uint64_t rate)
 {
-	uint32_t stack = fitting_stack(r, rate, STACK_LARGE, LARGE_MS);
+	uint32_t stack = fitting_stack(r, rate, largest_stack(opts), LARGE_MS);
 	if (r->no_large || stack <= r->attrs.at[0].sample_stack_user)
 		return;
 	r->large = true;
@@ -207,6 +215,8 @@ static void make_attrs(struct rings *r, const struct rings_opts *opts)
 	bool by_choice = opts->stack_bytes == UINT32_MAX;
 	uint32_t stack_bytes =
 		by_choice ? fitting_stack(r, rate, STACK_MAX, BUFFERED_MS) : opts->stack_bytes;
+	if (stack_bytes > largest_stack(opts))
+		stack_bytes = largest_stack(opts);
 	size_t tracking = tracking_event(opts->events);
 	bool on_demand = tracking != 0; /* sampling begins when somebody says so */
 	r->attrs.n = 0;
@@ -235,6 +245,11 @@ static void make_attrs(struct rings *r, const struct rings_opts *opts)
 			a.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 			a.sample_regs_user = machine_native()->perf_mask;
 			a.sample_stack_user = stack;
+		}
+		if (e->purpose == EVENT_SAMPLED) {
+			a.sample_type |= opts->wanted.fields & WANTED_FIELDS;
+			a.sample_regs_intr = opts->wanted.registers;
+			a.branch_sample_type = opts->wanted.branches;
 		}
 		if (reads_group(opts->events, i)) {
 			a.sample_type |= PERF_SAMPLE_READ;
@@ -314,7 +329,11 @@ static bool simplify(struct rings *r)
 	bool any = false;
 	for (size_t i = 0; i < r->attrs.n; i++) {
 		struct perf_event_attr *a = &r->attrs.at[i];
-		if (a->read_format & PERF_FORMAT_LOST) {
+		if (a->sample_type & PERF_SAMPLE_WEIGHT_STRUCT) {
+			a->sample_type &= ~(uint64_t)PERF_SAMPLE_WEIGHT_STRUCT;
+			a->sample_type |= PERF_SAMPLE_WEIGHT;
+			any = true;
+		} else if (a->read_format & PERF_FORMAT_LOST) {
 			a->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
 			any = true;
 		} else if (a->build_id) {
@@ -325,8 +344,14 @@ static bool simplify(struct rings *r)
 	return any;
 }
 
-static struct kin_error *refused(int errnum, const char *event)
+static struct kin_error *refused(int errnum, const char *event, bool branches)
 {
+	bool lacks = errnum == ENOENT || errnum == EOPNOTSUPP || errnum == ENODEV;
+	if (branches && lacks)
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "-b: this machine keeps no record of the branches before '%s' (LBR, "
+			       "BRBE); virtual machines seldom show one",
+			       event);
 	switch (errnum) {
 	case EACCES:
 	case EPERM:
@@ -384,7 +409,8 @@ static struct kin_error *open_one(struct rings *r, size_t attr, const char *name
 			       "alone: -i, -a, or without S",
 			       name);
 	if (fd < 0)
-		return refused(errno, name);
+		return refused(errno, name,
+			       r->attrs.at[attr].sample_type & PERF_SAMPLE_BRANCH_STACK);
 	struct opened_event o = { .fd = fd, .cpu = cpu, .tid = tid, .attr = (uint16_t)attr };
 	vec_push(&r->opened, o);
 	r->n_alive++;
@@ -740,62 +766,127 @@ static const uint64_t *parse_group(struct rings *r, const struct perf_event_attr
 	return at;
 }
 
+/* The words of a sample, in the order of the kernel's fields. Once they are too few all others are
+ * 0. */
+struct sample_words {
+	const uint64_t *at, *end;
+	bool failed;
+};
+
+/* n words; NULL if they are not all there. */
+static const uint64_t *take_words(struct sample_words *w, uint64_t n)
+{
+	const uint64_t *at = w->at;
+	w->failed |= n > (uint64_t)(w->end - w->at);
+	if (w->failed)
+		return NULL;
+	w->at += n;
+	return at;
+}
+
+static uint64_t take_word(struct sample_words *w)
+{
+	const uint64_t *at = take_words(w, 1);
+	return at ? *at : 0;
+}
+
+/* A 32 bit size and that many bytes. */
+static void take_raw(struct sample_words *w, struct ring_record *ret)
+{
+	uint32_t size = 0;
+	if (w->at < w->end)
+		memcpy(&size, w->at, sizeof(size));
+	w->failed |= (size + UINT64_C(4)) % 8 != 0;
+	const uint8_t *raw = (const uint8_t *)take_words(w, (size + UINT64_C(4)) / 8);
+	if (!raw)
+		return;
+	ret->raw = raw + 4;
+	ret->raw_size = size;
+}
+
+static void take_stack(struct sample_words *w, struct ring_record *ret)
+{
+	ret->abi = take_word(w);
+	ret->regs = take_words(
+		w, ret->abi ? (uint64_t)__builtin_popcountll(machine_native()->perf_mask) : 0);
+	uint64_t size = take_word(w);
+	if (!size)
+		return;
+	w->failed |= size % 8 != 0;
+	ret->stack = (const uint8_t *)take_words(w, size / 8);
+	uint64_t filled = take_word(w);
+	ret->stack_full = filled >= size;
+	ret->stack_size = (size_t)(filled < size ? filled : size);
+}
+
+static void take_branches(struct sample_words *w, struct ring_details *d)
+{
+	uint64_t n = take_word(w);
+	w->failed |= n > UINT16_MAX;
+	d->branches = take_words(w, 3 * n);
+	d->n_branches = d->branches ? (size_t)n : 0;
+}
+
+/* What comes behind the stack. */
+static void take_details(struct sample_words *w, const struct perf_event_attr *a,
+			 struct ring_details *d)
+{
+	if (a->sample_type & PERF_SAMPLE_WEIGHT_TYPE)
+		d->weight = take_word(w);
+	if (a->sample_type & PERF_SAMPLE_DATA_SRC)
+		d->data_src = take_word(w);
+	if (a->sample_type & PERF_SAMPLE_TRANSACTION)
+		d->transaction = take_word(w);
+	if (a->sample_type & PERF_SAMPLE_REGS_INTR) {
+		d->abi = take_word(w);
+		d->mask = a->sample_regs_intr;
+		d->registers = take_words(w, d->abi ? (uint64_t)__builtin_popcountll(d->mask) : 0);
+	}
+	if (a->sample_type & PERF_SAMPLE_PHYS_ADDR)
+		d->phys_addr = take_word(w);
+	if (a->sample_type & PERF_SAMPLE_DATA_PAGE_SIZE)
+		d->data_page = take_word(w);
+	if (a->sample_type & PERF_SAMPLE_CODE_PAGE_SIZE)
+		d->code_page = take_word(w);
+}
+
 /* The kernel wrote it: its lengths are good. Still nothing is read past the record. */
 static bool parse_sample(struct rings *r, struct ring_record *ret)
 {
-	const uint64_t *at = (const uint64_t *)(const void *)(ret->header + 1);
-	const uint64_t *end = at + (ret->header->size - sizeof(*ret->header)) / 8;
-	if (end - at < 6)
-		return false;
-	size_t attr = attr_of(r, at[0]);
-	ret->event = event_of_attr(r, attr);
-	ret->ip = at[1];
-	ret->pid = (uint32_t)at[2];
-	ret->tid = (uint32_t)(at[2] >> 32);
-	ret->time_ns = at[3];
-	ret->cpu = (uint32_t)at[4];
-	ret->period = at[5];
-	at += 6;
+	const uint64_t *first = (const uint64_t *)(const void *)(ret->header + 1);
+	struct sample_words w = { first, first + (ret->header->size - sizeof(*ret->header)) / 8,
+				  false };
+	size_t attr = attr_of(r, take_word(&w));
 	const struct perf_event_attr *a = &r->attrs.at[attr];
-	if (a->sample_type & PERF_SAMPLE_READ && !(at = parse_group(r, a, at, end, ret)))
+	ret->event = event_of_attr(r, attr);
+	ret->ip = take_word(&w);
+	uint64_t task = take_word(&w);
+	ret->pid = (uint32_t)task;
+	ret->tid = (uint32_t)(task >> 32);
+	ret->time_ns = take_word(&w);
+	ret->details.fields = a->sample_type & WANTED_FIELDS;
+	if (a->sample_type & PERF_SAMPLE_ADDR)
+		ret->details.addr = take_word(&w);
+	ret->cpu = (uint32_t)take_word(&w);
+	ret->period = take_word(&w);
+	if (w.failed)
+		return false;
+	if (a->sample_type & PERF_SAMPLE_READ && !(w.at = parse_group(r, a, w.at, w.end, ret)))
 		return false;
 	if (a->sample_type & PERF_SAMPLE_CALLCHAIN) {
-		if (at == end || *at >= (uint64_t)(end - at))
-			return false;
-		ret->n_chain = (size_t)*at++;
-		ret->chain = at;
-		at += ret->n_chain;
+		uint64_t n = take_word(&w);
+		ret->chain = take_words(&w, n);
+		ret->n_chain = ret->chain ? (size_t)n : 0;
 	}
-	if (a->sample_type & PERF_SAMPLE_RAW) { /* u32 size, and that many bytes */
-		uint32_t size = 0;
-		if (at < end)
-			memcpy(&size, at, sizeof(size));
-		if (at == end || (size + 4) % 8 || (size + 4) / 8 > (uint64_t)(end - at))
-			return false;
-		ret->raw = (const uint8_t *)at + 4;
-		ret->raw_size = size;
-		at += (size + 4) / 8;
-	}
-	if (!(a->sample_type & PERF_SAMPLE_STACK_USER))
-		return true;
-	if (at == end)
-		return false;
-	ret->abi = *at++;
-	size_t n_regs = ret->abi ? (size_t)__builtin_popcountll(machine_native()->perf_mask) : 0;
-	if ((size_t)(end - at) < n_regs + 1)
-		return false;
-	ret->regs = at;
-	at += n_regs;
-	uint64_t size = *at++;
-	if (!size)
-		return true;
-	if (size % 8 || size / 8 >= (uint64_t)(end - at))
-		return false;
-	ret->stack = (const uint8_t *)at;
-	uint64_t filled = at[size / 8];
-	ret->stack_full = filled >= size;
-	ret->stack_size = (size_t)(filled < size ? filled : size);
-	return true;
+	if (a->sample_type & PERF_SAMPLE_RAW)
+		take_raw(&w, ret);
+	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		take_branches(&w, &ret->details);
+	if (a->sample_type & PERF_SAMPLE_STACK_USER)
+		take_stack(&w, ret);
+	if (ret->details.fields)
+		take_details(&w, a, &ret->details);
+	return !w.failed;
 }
 
 static void count_lost(struct rings *r, const struct perf_event_header *h)

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "record/events.h"
+#include "record/wanted.h"
 
 struct rings_opts {
 	struct record_events *events; /* those that the kernel refuses a part of are changed: see
@@ -33,6 +34,7 @@ struct rings_opts {
 	size_t buffer_bytes; /* of each CPU: a power of two; 0: as large as may be */
 	const struct rings_filter *filters;
 	size_t n_filters;
+	struct wanted_details wanted;
 };
 
 struct rings_filter { /* of those trace points whose names stand at [from, to) of the text that */
@@ -75,6 +77,15 @@ struct ring_value {
 	uint64_t more; /* counted since the sample before; of the thread, or of the CPU */
 };
 
+struct ring_details {    /* of a sample, beside its stack */
+	uint64_t fields; /* PERF_SAMPLE_* that there are; 0: none */
+	uint64_t addr, weight, data_src, transaction, phys_addr, data_page, code_page;
+	uint64_t abi, mask;        /* PERF_SAMPLE_REGS_ABI_*, which registers; */
+	const uint64_t *registers; /* one for each bit of the mask, if there is an ABI */
+	const uint64_t *branches;  /* the last one first: from, to, flags */
+	size_t n_branches;
+};
+
 struct ring_record {
 	const struct perf_event_header *header; /* valid until the next call */
 	/* of all records */
@@ -95,6 +106,7 @@ struct ring_record {
 	size_t n_values;
 	const uint8_t *raw; /* a trace point's fields; NULL: none */
 	size_t raw_size;
+	struct ring_details details;
 };
 
 /* Records up to a moment ago; `all`: up to now. */

@@ -21,6 +21,19 @@ static const uint64_t SECOND_NS = 1000000000;
 
 /* ---- records ---- */
 
+/* What is at the addresses that a sample names: its data, and the ends of its branches. */
+static void find_places(struct session *s, const struct ring_details *d, const struct thread *t)
+{
+	s->places.n = 0;
+	if (!d->fields)
+		return;
+	vec_push(&s->places, unwinding_place(t->space, d->addr));
+	for (size_t i = 0; i < d->n_branches; i++) {
+		vec_push(&s->places, unwinding_place(t->space, d->branches[3 * i]));
+		vec_push(&s->places, unwinding_place(t->space, d->branches[3 * i + 1]));
+	}
+}
+
 /* With the stack at hand. */
 static void record_sample(struct session *s, const struct ring_record *r, struct thread *t)
 {
@@ -40,7 +53,11 @@ static void record_sample(struct session *s, const struct ring_record *r, struct
 				     .run = t->run,
 				     .frames = s->stack.frames,
 				     .n = s->stack.n,
-				     .end = s->stack.end };
+				     .end = s->stack.end,
+				     .details = r->details };
+	find_places(s, &r->details, t);
+	k.places = s->places.at;
+	k.n_places = s->places.n;
 	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
 	s->samples++;

@@ -52,6 +52,7 @@ struct session {
 	bool stop;
 	struct kin_error *trouble; /* the first; the recording goes on */
 	struct unwound stack;
+	VEC(struct stack_frame) places; /* that the details of the sample at hand name */
 };
 
 /* Opens the next file; what is kept in memory goes to none yet. */

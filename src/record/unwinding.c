@@ -202,6 +202,17 @@ static void add_user(struct space *s, struct unwound *ret, uint64_t pc, bool exa
 	ret->frames[ret->n++] = f;
 }
 
+struct stack_frame unwinding_place(const struct space *s, uint64_t addr)
+{
+	struct stack_frame f = { .pc = addr, .addr = addr };
+	const struct mapping *m = space_find(s, addr);
+	if (addr >> 63) /* where the kernel is, on all machines */
+		f.flags = KINF_FRAME_KERNEL;
+	else if (m)
+		f = (struct stack_frame){ addr, addr - m->bias, m->module, 0 };
+	return f;
+}
+
 static void add_kernel(const struct ring_record *r, struct unwound *ret)
 {
 	bool kernel = false, first = true;

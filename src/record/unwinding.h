@@ -57,6 +57,9 @@ void unwinding_release(struct space *s);
 void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_record *r,
 		      struct unwound *ret);
 
+/* What is at an address of a process: of data, or of a branch. */
+struct stack_frame unwinding_place(const struct space *s, uint64_t addr);
+
 struct unwinding_stats {
 	uint64_t stacks, complete, guesses, cut; /* of user stacks */
 	uint64_t deep;                           /* that do not fit a small copy */

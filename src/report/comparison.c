@@ -43,6 +43,7 @@ void comparison_free(struct comparison *c)
 			free(s->recordings.at[k].started);
 		vec_free(&s->times);
 		vec_free(&s->totals);
+		vec_free(&s->calls);
 		vec_free(&s->recordings);
 		free(c->scratch[i]);
 	}
@@ -97,20 +98,25 @@ static struct row_columns find_columns(const struct comparison *c, struct kin_ta
 	};
 }
 
-static uint32_t slot_of(struct comparison *c, const struct row_columns *k,
-			const struct kin_cell *cells)
+uint32_t comparison_slot(struct comparison *c, strid name, strid object)
 {
-	strid name = c->o.by_line
-			     ? intern_line(c, &cells[k->name], &cells[k->file], &cells[k->line])
-			     : intern(c, &cells[k->name]);
-	struct compared_function f = { .name = name, .object = intern(c, &cells[k->object]) };
-	uint32_t *slot = map64_at(&c->index, MAP64_PAIR(f.name, f.object));
+	struct compared_function f = { .name = name, .object = object };
+	uint32_t *slot = map64_at(&c->index, MAP64_PAIR(name, object));
 	if (*slot == NONE) {
 		*slot = (uint32_t)c->at.n;
 		f.of[BEFORE].slot = f.of[AFTER].slot = NONE;
 		vec_push(&c->at, f);
 	}
 	return *slot;
+}
+
+static uint32_t slot_of(struct comparison *c, const struct row_columns *k,
+			const struct kin_cell *cells)
+{
+	strid name = c->o.by_line
+			     ? intern_line(c, &cells[k->name], &cells[k->file], &cells[k->line])
+			     : intern(c, &cells[k->name]);
+	return comparison_slot(c, name, intern(c, &cells[k->object]));
 }
 
 /* "run 3" -> 2 */
@@ -213,6 +219,7 @@ struct kin_error *comparison_add(struct comparison *c, int side,
 	double total = property(r->flat, "total") / s->rate, weight = r->per_sample / s->rate;
 	if (r->n_runs == 1)
 		s->totals.at[s->totals.n - 1] = total;
+	comparison_add_calls(c, side, r);
 	s->weight += weight;
 	s->samples += weight > 0 ? total / weight : 0;
 	vec_push(&s->recordings, new);
@@ -226,23 +233,35 @@ static bool is_alone(const struct compared_function *f, int side)
 	return f->of[side].slot != NONE && f->of[!side].slot == NONE;
 }
 
-/* What a function was called before compilers made something of it. */
+/* Where the line begins in "f (file.c:12)"; its end, if it has none. */
+static size_t name_length(const struct comparison *c, const char *text)
+{
+	const char *last = NULL, *next = text;
+	while (c->o.by_line && (next = strstr(next, " (")))
+		last = next++;
+	return last && strchr(last, ':') ? (size_t)(last - text) : strlen(text);
+}
+
+/* What a function was called before compilers made something of it. Its line stays. */
 static strid plain(struct comparison *c, strid name, bool inlined)
 {
 	static const char *const marks[] = { ".constprop.", ".isra.", ".part.",  ".cold",
 					     ".lto_priv.",  ".llvm.", " [clone " };
 	const char *text = strtab_get(c->strings, name);
-	size_t n = strlen(text), tail = strlen(REPORT_INLINED);
-	if (inlined)
-		return n > tail && !strcmp(text + n - tail, REPORT_INLINED)
-			       ? strtab_addn(c->strings, text, n - tail)
-			       : name;
-	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+	size_t whole = name_length(c, text), n = whole, tail = strlen(REPORT_INLINED);
+	if (inlined && n > tail && !memcmp(text + n - tail, REPORT_INLINED, tail))
+		n -= tail;
+	for (size_t i = 0; i < ARRAY_LEN(marks) && !inlined; i++) {
 		const char *mark = strstr(text, marks[i]);
 		if (mark && mark > text && (size_t)(mark - text) < n)
 			n = (size_t)(mark - text);
 	}
-	return strtab_addn(c->strings, text, n);
+	if (n == whole)
+		return name;
+	char *shorter = xprintf("%.*s%s", (int)n, text, text + whole);
+	strid id = strtab_add(c->strings, shorter);
+	free(shorter);
+	return id;
 }
 
 static strid same(struct comparison *c, strid name)
@@ -454,6 +473,7 @@ struct kin_error *comparison_finish(struct comparison *c)
 	match(c, without_inlined);
 	match(c, without_marks);
 	tell_fates(c);
+	comparison_order_calls(c);
 	return NULL;
 }
 

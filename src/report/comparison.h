@@ -16,14 +16,16 @@
 #include "kin/table.h"
 
 struct kin_error;
+struct report_input;
 
 /* One recording. The tables are the report "flat" with the columns of comparison_columns, or, by
  * line, "lines" with those of comparison_line_columns. */
 struct comparison_recording {
 	struct kin_table *flat;
-	struct kin_table *by_run; /* the same by run; NULL if there is one run only */
-	size_t n_runs;            /* >= 1 */
-	double per_sample;        /* what a sample stands for, in ticks */
+	struct kin_table *by_run;         /* the same by run; NULL if there is one run only */
+	size_t n_runs;                    /* >= 1 */
+	const struct report_input *calls; /* whose graph says who called whom; NULL: not known */
+	double per_sample;                /* what a sample stands for, in ticks */
 	bool sampled; /* it is of a program that ran, and took a time that another run may not */
 	const char *started; /* when, as text that sorts by time; NULL: not known */
 };
@@ -68,19 +70,26 @@ struct measured { /* of a function (its slot) in one run */
 	double time;
 };
 
+struct compared_call { /* from a function, and what the callee took in these calls; of a run */
+	uint32_t callee, caller; /* slots; caller NONE: not known */
+	double calls, time;
+};
+
 struct compared_recording {
 	size_t first_run, n_runs;
 	char *started; /* NULL: not known */
 };
 
 struct comparison_side {
-	VEC(struct measured) times; /* by slot, when finished */
-	VEC(double) totals;         /* of each run */
+	VEC(struct measured) times;      /* by slot, when finished */
+	VEC(double) totals;              /* of each run */
+	VEC(struct compared_call) calls; /* by callee and caller, when finished */
 	VEC(struct compared_recording) recordings;
 	double samples, weight; /* sum over recordings: how many, and what a sample stands for */
 	bool sampled;           /* all of them were */
 	bool counted;           /* all of them count calls */
 	double rate;
+	bool traced; /* counted, and what went along each call was measured, of all of them */
 };
 
 struct comparison {
@@ -115,6 +124,26 @@ struct effect {
 /* Of a function; or of all together. */
 struct effect comparison_effect(struct comparison *c, const struct compared_function *f);
 struct effect comparison_total(struct comparison *c);
+
+/* Why the time of a function is another one: it is that of its calls from each caller, which is how
+ * many calls there are, times the part that is from there, times what one from there takes. The
+ * first factor, then the second, then the third becomes that of after; so the three parts add up
+ * to the change. `caller`: of the second, the one that makes most of it. */
+struct causes {
+	double by_calls, by_callers, by_cost;
+	bool traced;      /* else callers are not known, and what they make is in by_cost */
+	strid caller;     /* 0: none */
+	double of_caller; /* how much of by_callers is due to it */
+	double more;      /* by how much its part of the calls grew, -1 to 1 */
+};
+/* False where calls of both sides are not known, or there are none. */
+bool comparison_causes(const struct comparison *c, const struct compared_function *f,
+		       const struct effect *e, struct causes *ret);
+
+/* For comparison_add() and comparison_finish(). */
+uint32_t comparison_slot(struct comparison *c, strid name, strid object);
+void comparison_add_calls(struct comparison *c, int side, const struct comparison_recording *r);
+void comparison_order_calls(struct comparison *c);
 
 /* Runs of a side, and the number of values that its means are of. */
 size_t comparison_runs(const struct comparison *c, int side);

@@ -477,13 +477,13 @@ static struct kin_error *check_data(const struct hists_ask *a, const struct prof
 	if (a->given->branches && !a->branches)
 		return err_new(
 			KIN_ERROR_USAGE,
-			"--branch-stack: the recording has no branches; perf record -b makes "
-			"one that has, on machines that can");
+			"--branch-stack: the recording has no branches; kin record -b --perf-data "
+			"FILE or perf record -b makes one that has, on machines that can");
 	if (a->given->accesses && !has_accesses(p))
 		return err_new(
 			KIN_ERROR_USAGE,
-			"--mem-mode: the recording has no accesses to memory; perf mem record "
-			"makes one that has, on machines that can");
+			"--mem-mode: the recording has no accesses to memory; kin record -d or "
+			"perf mem record makes one that has, on machines that can");
 	return NULL;
 }
 
@@ -495,13 +495,13 @@ static struct kin_error *check_keys(const struct hists_ask *a)
 			return err_new(
 				KIN_ERROR_USAGE,
 				"--sort: '%s' is of branches: it takes -b, and a recording by "
-				"perf record -b",
+				"kin record -b --perf-data or perf record -b",
 				k->name);
 		if (k->need == NEED_ACCESSES && !a->given->accesses)
 			return err_new(
 				KIN_ERROR_USAGE,
 				"--sort: '%s' is of accesses to memory: it takes --mem-mode, "
-				"and a recording by perf mem record",
+				"and a recording by kin record -d or perf mem record",
 				k->name);
 	}
 	return NULL;

@@ -308,6 +308,19 @@ static void named_done(struct named_function *n)
 	free(n->shown);
 }
 
+/* Of a function that is only there where it was inlined: its places in all others. */
+static void find_places_inlined(const struct symbols *s, const symid *named, size_t n,
+				struct named_function *ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (s->at[named[i]].is_function || !s->at[named[i]].file)
+			continue;
+		if (!ret->functions.n)
+			vec_push(&ret->functions, named[i]);
+		ret->function_of[named[i]] = ret->functions.at[0];
+	}
+}
+
 static void find_functions(struct annotate_job *j, const char *name, struct named_function *ret)
 {
 	const struct symbols *s = j->in->symbols;
@@ -327,12 +340,14 @@ static void find_functions(struct annotate_job *j, const char *name, struct name
 		ret->wanted[named[i]] = true;
 		vec_push(&ret->functions, named[i]);
 	}
-	free(named);
 	for (symid i = 0; i < s->n; i++) {
 		if (s->at[i].is_function)
 			inside = ret->wanted[s->at[i].owner] ? s->at[i].owner : NONE;
 		ret->function_of[i] = inside;
 	}
+	if (!ret->functions.n)
+		find_places_inlined(s, named, n, ret);
+	free(named);
 	for (symid i = 0; i < s->n; i++)
 		ret->wanted[i] = ret->function_of[i] != NONE;
 }
@@ -414,8 +429,9 @@ static void add_range(struct annotate_job *j, const struct coverage *c, struct l
 				     .to = lines[r.last].line,
 				     .whole = j->function_time };
 
-	part.heading =
-		arena_printf(&j->arena, own ? "%s (%s)" : "inlined into %s (%s)", name, path);
+	bool inlined = !j->in->symbols->at[r.function].is_function;
+	part.heading = arena_printf(&j->arena, "%s%s%s (%s)", own ? "" : "inlined into ", name,
+				    own && inlined ? ", inlined" : "", path);
 	listing_add(j->listing, part, source);
 }
 

@@ -30,7 +30,9 @@ enum {
 	CALLS_AFTER,
 	CALLS_GROWTH,
 	BY_CALLS,
+	BY_CALLERS,
 	BY_COST,
+	CALLER,
 	FATE,
 	OBJECT,
 	NAME,
@@ -126,12 +128,26 @@ enum {
 			       .type = kind,                                                       \
 			       .hidden = true,                                                     \
 			       .change = true },                                                   \
+		[BY_CALLERS] = { .key = "by_callers",                                              \
+				 .title = "by callers",                                            \
+				 .help = "the part that is due to who calls: more or less of the " \
+					 "calls from where one cost more than others before; "     \
+					 "shown where both sides have stacks and counts",          \
+				 .type = kind,                                                     \
+				 .hidden = true,                                                   \
+				 .change = true },                                                 \
 		[BY_COST] = { .key = "by_cost",                                                    \
 			      .title = "by cost",                                                  \
 			      .help = "the rest: due to what a call costs now",                    \
 			      .type = kind,                                                        \
 			      .hidden = true,                                                      \
 			      .change = true },                                                    \
+		[CALLER] = { .key = "caller",                                                      \
+			     .title = "which caller",                                              \
+			     .help = "the caller that most of that part is due to, and by what "   \
+				     "percentage of all calls there are more from it, or fewer",   \
+			     .type = KIN_CELL_TEXT,                                                \
+			     .hidden = true },                                                     \
 		[FATE] = { .key = "what",                                                          \
 			   .title = "what",                                                        \
 			   .help = "what became of the function itself: new, gone, renamed, "      \
@@ -157,7 +173,8 @@ struct diff {
 	const struct diff_opts *o;
 	double ticks; /* of the table, per unit */
 	struct effect total;
-	bool fates; /* some row has one */
+	bool fates;   /* some row has one */
+	bool callers; /* some row's are others than before, by more than chance */
 };
 
 /* ---- rows ---- */
@@ -222,15 +239,32 @@ static void set_interval(const struct diff *d, struct kin_cell *c, const struct 
 	c[RUNS] = runs <= 100000 ? cell_count((uint64_t)runs) : cell_none();
 }
 
-/* time = calls * cost: the change of the one at the cost before, and the rest. */
-static void set_causes(const struct diff *d, struct kin_cell *c, const struct listed *l)
+/* "parse +20 %" */
+static struct kin_cell cell_of_caller(const struct diff *d, struct kin_table *t,
+				      const struct causes *causes)
 {
-	double before = l->f->of[BEFORE].calls, after = l->f->of[AFTER].calls;
-	if (!comparison_is_counted(d->c) || !(before > 0) || !(after > 0) || d->c->o.shares)
+	if (!causes->caller)
+		return cell_none();
+	char *text = xprintf("%s %+.0f %%", strtab_get(d->c->strings, causes->caller),
+			     100 * causes->more);
+	struct kin_cell cell = cell_text(table_text(t, text));
+	free(text);
+	return cell;
+}
+
+static void set_causes(struct diff *d, struct kin_table *t, struct kin_cell *c,
+		       const struct listed *l)
+{
+	struct causes causes;
+	if (!comparison_causes(d->c, l->f, &l->effect, &causes))
 		return;
-	double by_calls = l->effect.before * (after / before - 1);
-	c[BY_CALLS] = cell_of_time(d, by_calls);
-	c[BY_COST] = cell_of_time(d, l->effect.change.value - by_calls);
+	c[BY_CALLS] = cell_of_time(d, causes.by_calls);
+	c[BY_COST] = cell_of_time(d, causes.by_cost);
+	if (!causes.traced)
+		return;
+	c[BY_CALLERS] = cell_of_time(d, causes.by_callers);
+	c[CALLER] = cell_of_caller(d, t, &causes);
+	d->callers |= fabs(causes.by_callers) > contrast_margin(&l->effect.change, confidence);
 }
 
 static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
@@ -252,7 +286,7 @@ static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
 	c[CALLS_AFTER] = a->calls > 0 ? cell_count((uint64_t)(a->calls + 0.5)) : cell_none();
 	if (b->calls > 0 && a->calls > 0)
 		c[CALLS_GROWTH] = cell_share((double)a->least_calls / (double)b->most_calls - 1);
-	set_causes(d, c, l);
+	set_causes(d, t, c, l);
 	char *fate = fate_in_words(d, l->f);
 	c[FATE] = fate ? cell_text(table_text(t, fate)) : cell_none();
 	d->fates |= fate && l->f->fate != FATE_NEW && l->f->fate != FATE_GONE;
@@ -501,8 +535,12 @@ static void show_columns(const struct diff *d, struct kin_table *t)
 	table_show(t, "runs", d->o->detect > 0 && has_times(d));
 	table_show(t, "calls_before", counted);
 	table_show(t, "calls_after", counted);
-	table_show(t, "by_calls", counted && percent && !d->c->o.shares);
-	table_show(t, "by_cost", counted && percent && !d->c->o.shares);
+	bool traced = d->c->side[BEFORE].traced && d->c->side[AFTER].traced;
+	bool causes = counted && has_times(d) && (percent || traced) && !d->c->o.shares;
+	table_show(t, "by_calls", causes);
+	table_show(t, "by_callers", causes && traced);
+	table_show(t, "by_cost", causes);
+	table_show(t, "caller", causes && d->callers);
 	table_show(t, "what", d->fates);
 	table_show(t, "object", has_objects(d));
 }

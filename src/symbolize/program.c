@@ -770,6 +770,8 @@ void program_free(struct program *g)
 	symbols_free(g->symbols);
 	for (size_t i = 0; i < g->profile->n_objects; i++) {
 		vec_free(&g->objects[i].hits);
+		if (g->objects[i].file) /* lines were asked for only now */
+			object_remember(g->objects[i].file);
 		if (!g->objects[i].borrowed)
 			object_free(g->objects[i].file);
 	}

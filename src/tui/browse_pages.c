@@ -583,11 +583,11 @@ void browse_follow_jump(struct browser *b) { list_centre(&here(b)->list, browse_
 enum { FILES_MAX = 1000 };
 
 /* A new one, never one that is there. */
-static FILE *create_file(char *name, size_t size)
+static FILE *create_file(mode_t mode, char *name, size_t size)
 {
 	for (int i = 1; i <= FILES_MAX; i++) {
 		snprintf(name, size, "kin-view-%d.txt", i);
-		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 		if (fd >= 0)
 			return fdopen(fd, "w");
 		if (errno != EEXIST)
@@ -599,7 +599,7 @@ static FILE *create_file(char *name, size_t size)
 void browse_print(struct browser *b)
 {
 	char name[32];
-	FILE *out = create_file(name, sizeof(name));
+	FILE *out = create_file(kin_profile_file_mode(b->profile), name, sizeof(name));
 	VEC(const struct page_row *) rows = { 0 };
 	for (size_t i = 0; i < b->shown.n; i++)
 		vec_push(&rows, row_at(b, i));

@@ -217,12 +217,9 @@ static bool read_fde(const struct cfi_section *s, const struct cfi_entry *e, str
 {
 	if (e->is_cie || e->cie == SIZE_MAX)
 		return false;
-	if (!f->init || f->cie != e->cie) {
+	if ((!f->init || f->cie != e->cie) && !read_cie(s, e->cie, f)) {
 		f->init = NULL;
-		if (!read_cie(s, e->cie, f)) {
-			f->init = NULL;
-			return false;
-		}
+		return false;
 	}
 	struct bytes c = e->body;
 	struct cfi_bases bases = bases_of(s);

@@ -11,7 +11,7 @@
 #include "base/folder.h"
 #include "unwind/unwind_table_private.h"
 
-enum { VERSION = 2, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 144 << 20 };
+enum { VERSION = 2, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 96 << 20 };
 
 /* Of this machine's byte order; only it reads the file again. */
 struct table_header {

@@ -1,11 +1,15 @@
-"""Reports agree: Self and Children of a function are the same in flat, graph, report, on the page and in folded stacks,
-with functions inlined expanded and folded. For random stacks, and for a program recorded here.
+"""Reports agree: Self and Children of a function are the same in flat, graph, report, browse, on the page, in folded
+stacks and in exported files, with functions inlined expanded and folded, and so is the time of a call in graph and cycles.
+For random stacks; for random recordings of several events with inlined functions and recursion; for a program recorded
+here, with lines and annotate.
 
     agree.py BUILD [SEED]
 """
+import importlib.util
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -13,33 +17,45 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+import pprof_files
 from pages import unpack
 from tap import Tap
 
 ROUNDS = 30
+BROWSED = 2  # of each kind: on a terminal this takes its time
 NAMES = ['main', 'f', 'g', 'h', 'i', 'j']
 MARK = ' (inlined)'
 
-# Each always inlined function is the same work in two callers.
+# Each always inlined function is the same work in two callers. A label of assembly code is no function to the linker.
 PROGRAM = '''
 volatile unsigned long x;
 static inline __attribute__((always_inline)) void inner(int n) { for (int i = 0; i < n; i++) x = x * 3 + 1; }
 static inline __attribute__((always_inline)) void outer(int n) { inner(n); for (int i = 0; i < n; i++) x ^= x >> 3; }
 __attribute__((noinline)) void one(void) { outer(20000); x++; }
 __attribute__((noinline)) void two(int n) { inner(9000); if (n) two(n - 1); x++; }
-int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); } return 0; }
+__attribute__((noinline)) void part(void) { for (int i = 0; i < 9000; i++) x = x * 5 + 1; }
+void label(void);
+#ifdef __x86_64__
+__asm__(".text\\nlabel: .cfi_startproc\\nsub $8, %rsp\\n.cfi_adjust_cfa_offset 8\\ncall part\\n"
+        "add $8, %rsp\\n.cfi_adjust_cfa_offset -8\\nret\\n.cfi_endproc");
+#else
+__attribute__((noinline)) void label(void) { part(); x++; }
+#endif
+int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); } return 0; }
 '''
-FUNCTIONS = ['main', 'one', 'two', 'inner', 'outer']
+FUNCTIONS = ['main', 'one', 'two', 'inner', 'outer', 'label', 'part']
 
 
 class Kin:
     def __init__(self, build, data):
         self.kin, self.data = os.path.join(build, 'kin'), data
 
-    def text(self, *args):
+    def bytes(self, *args):
         env = dict(os.environ, HOME='/nonexistent', LC_ALL='C')
-        made = subprocess.run([self.kin, *args, self.data], capture_output=True, text=True, env=env, check=True)
-        return made.stdout
+        return subprocess.run([self.kin, *args, self.data], capture_output=True, env=env, check=True).stdout
+
+    def text(self, *args):
+        return self.bytes(*args).decode()
 
     def rows(self, *args):
         """And what their times are to be multiplied by."""
@@ -53,7 +69,8 @@ def plain(name):
 
 def flat(kin, how):
     rows, rate = kin.rows('flat', *how)
-    return [(r['name'], r['self'] * rate, r['inclusive'] * rate) for r in rows]
+    # Without any caller there is no column of Children, which are Self.
+    return [(r['name'], r['self'] * rate, r.get('inclusive', r['self']) * rate) for r in rows]
 
 
 def graph(kin, how):
@@ -93,6 +110,37 @@ def page(kin, how):
     return [(names[i], own.get(i, 0), below[i]) for i in below if i < len(names)]
 
 
+def sums_of_stacks(stacks):
+    """[([function, outermost first], weight)]: {function: (self, children)}, each sample once."""
+    own, below = {}, {}
+    for path, weight in stacks:
+        own[path[-1]] = own.get(path[-1], 0) + weight
+        for name in set(path):
+            below[name] = below.get(name, 0) + weight
+    return {name: (own.get(name, 0), below[name]) for name in below}
+
+
+def rows_of_stacks(stacks):
+    return [(name, *sums) for name, sums in sums_of_stacks(stacks).items()]
+
+
+def event_of(how):
+    return next((word[len('--event='):] for word in how if word.startswith('--event=')), None)
+
+
+def exported_json(kin, how):
+    event = event_of(how)
+    samples = json.loads(kin.text('export', '--to=json', *how))['samples']
+    return rows_of_stacks([([f['sym'] for f in reversed(s['frames'])], s['period'])
+                           for s in samples if event in (None, s['event'])])
+
+
+def exported_pprof(kin, how):
+    """The weights of an event are behind its numbers of samples."""
+    events = pprof_files.decode(kin.bytes('export', '--to=pprof', *how))
+    return rows_of_stacks(events[event_of(how) or list(events)[-1]])
+
+
 def sums_of(rows, names):
     """No other function has one of the names."""
     sums = {}
@@ -103,27 +151,104 @@ def sums_of(rows, names):
     return sums
 
 
-def folded(kin, how):
-    own, below = {}, {}
-    for line in kin.text('script', '--folded', '--no-comm', *how).splitlines():
-        path, count = line.rsplit(' ', 1)
-        names = path.split(';')
-        own[names[-1]] = own.get(names[-1], 0) + int(count)
-        for name in set(names):
-            below[name] = below.get(name, 0) + int(count)
-    return {name: (own.get(name, 0), below[name]) for name in below}
+def folded_stacks(kin, how):
+    lines = kin.text('script', '--folded', '--no-comm', *how).splitlines()
+    return [(path.split(';'), int(count)) for path, count in (line.rsplit(' ', 1) for line in lines)]
+
+
+def difference(kin, make, how, names):
+    """Of a report from folded stacks; None: they agree."""
+    want, got = sums_of_stacks(folded_stacks(kin, how)), sums_of(make(kin, how), names)
+    for name in names:
+        if got.get(name, (0, 0)) != want.get(name, (0, 0)):
+            return f'{make.__name__} {" ".join(how)}: {name}: {got.get(name)}, not {want.get(name)}'
+    return None
+
+
+def calls_disagree(kin, how):
+    """Of a call its time is that of the samples with it on their stack, once, and alike in graph and cycles."""
+    want = {}
+    for path, weight in folded_stacks(kin, how):
+        for call in set(zip(['<spontaneous>'] + path, path)):
+            want[call] = want.get(call, 0) + weight
+    name_of = lambda text: plain(text.split(' <cycle ')[0])
+    rows, rate = kin.rows('graph', *how)
+    owner, seen = {r['group']: name_of(r['name']) for r in rows if r['kind'] == 'function'}, set()
+    for r in rows:
+        if r['kind'] not in ('caller', 'callee') or r['group'] not in owner or r['name'].startswith('<'):
+            continue
+        if r['self'] is None and name_of(r['name']) == owner[r['group']]:
+            continue  # itself: its time is in its own row
+        other, here = name_of(r['name']), owner[r['group']]
+        call = (other, here) if r['kind'] == 'caller' else (here, other)
+        seen.add((r['kind'], call))
+        got = round((r['self'] + r['children']) * rate)
+        if got != want.get(call):
+            return f'graph {" ".join(how)}: {call}: {got}, not {want.get(call)}'
+    missing = [call for call in want if call[0] not in (call[1], '<spontaneous>') and not {('caller', call), ('callee', call)} <= seen]
+    if missing:
+        return f'graph {" ".join(how)}: without {missing[0]}'
+    rows, rate = kin.rows('cycles', *how)
+    for r in rows:
+        call = tuple(name_of(end) for end in r['name'].split(' -> ')) if r['what'] in ('entry', 'inner') else ()
+        if len(call) == 2 and round(r['time'] * rate) != want.get(call):
+            return f'cycles {" ".join(how)}: {call}: {r["time"] * rate}, not {want.get(call)}'
+    return None
+
+
+REPORTS = (flat, graph, report, page, exported_json, exported_pprof)
 
 
 def disagreement(kin, how, names):
-    """The first report and function that differ from folded stacks; None: they agree."""
-    want = folded(kin, how)
-    for make in (flat, graph, report, page):
-        got = sums_of(make(kin, how), names)
-        for name in names:
-            if got.get(name, (0, 0)) != want.get(name, (0, 0)):
-                return f'{make.__name__} {" ".join(how)}: {name}: {got.get(name)}, not {want.get(name)}'
-    return None
+    """The first report, and function or call, that differ from folded stacks; None: they agree."""
+    whys = (difference(kin, make, how, names) for make in REPORTS)
+    return next(filter(None, whys), None) or calls_disagree(kin, how)
 
+
+# ---- on a terminal ----
+
+class Browser:
+    """Rows as kin browse writes them to a file. Without tmux there is none."""
+
+    def __init__(self, folder, build):
+        self.folder, self.terminal = folder, None
+        if shutil.which('tmux'):
+            spec = importlib.util.spec_from_file_location('tui_run', os.path.join(HERE, '..', 'tui', 'run.py'))
+            tui = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(tui)
+            self.terminal = tui.Terminal(folder, build, 120, 40)
+
+    def shares(self, kin, how):
+        """{function: (Self, Children)}, in percent."""
+        written = os.path.join(self.folder, 'kin-view-1.txt')
+        if os.path.exists(written):
+            os.unlink(written)
+        self.terminal.run(f'kin browse {" ".join(how)} {kin.data}')
+        assert self.terminal.wait('Enter callers'), self.terminal.screen()
+        self.terminal.keys('P')
+        assert self.terminal.wait('rows are in kin-view-1.txt'), self.terminal.screen()
+        self.terminal.keys('q')
+        assert self.terminal.wait('^prompt'), self.terminal.screen()
+        with open(written, encoding='utf-8') as f:
+            rows = [re.match(r' *([\d.]+)% +([\d.]+)% .*?(\w+)(?: \(inlined\))?$', line.rstrip()) for line in f]
+        return {r[3]: (float(r[2]), float(r[1])) for r in rows if r}
+
+    def difference(self, kin, how, event, names):
+        """It shows the first event first."""
+        stacks = folded_stacks(kin, how + event)
+        total, want, got = sum(weight for _, weight in stacks), sums_of_stacks(stacks), self.shares(kin, how)
+        for name in names:
+            for expected, shown in zip(want.get(name, (0, 0)), got.get(name, (0, 0))):
+                if abs(expected * 100 / total - shown) > 0.0051:
+                    return f'browse {" ".join(how)}: {name}: {shown} %, not {expected} of {total}'
+        return None
+
+    def close(self):
+        if self.terminal:
+            self.terminal.close()
+
+
+# ---- random data ----
 
 def random_stacks(rng):
     """Which functions are inlined is by name: else one name would be two things."""
@@ -135,18 +260,51 @@ def random_stacks(rng):
     return ''.join(lines)
 
 
+def random_recording(rng):
+    """A file of pprof, and the names of its events. Of a function inlined in some place each place is one where it is
+    inlined; what is called there may be the same functions again."""
+    outer, inlined = NAMES[:3], NAMES[3:]
+    rng.shuffle(inlined)
+    places = [[(name, 'a.c', rng.randrange(1, 99)) for name in
+               [rng.choice(outer)] + rng.sample(inlined, rng.choice([0, 0, 1, 2]))] for _ in range(rng.randrange(2, 15))]
+    events = rng.sample([('cpu', 'nanoseconds'), ('faults', 'count'), ('cache misses', 'count')], rng.randrange(1, 4))
+    samples = [([rng.randrange(len(places)) for _ in range(rng.randrange(1, 12))],
+                [rng.choice([0, rng.randrange(1, 10**rng.randrange(1, 8))]) for _ in events])
+               for _ in range(rng.randrange(1, 60))]
+    samples.append(([0], [1 for _ in events]))  # of each event there is something
+    return pprof_files.encode(events, places, samples), [name for name, _ in events]
+
+
+def check_kind(tap, build, folder, what, kind, make):
+    """`make(round)`: a file, and the options to look at each of its events by."""
+    browsed = Browser(folder, build)
+    for more in ([], ['--no-inline']):
+        wrong = []
+        for n in range(ROUNDS):
+            content, events = make(n)
+            path = os.path.join(folder, f'random.{kind}')
+            with open(path, 'wb') as f:
+                f.write(content)
+            for event in events:
+                kin, how = Kin(build, path), more + event
+                why = disagreement(kin, how, NAMES)
+                if not why and n < BROWSED and browsed.terminal and event == events[0]:
+                    why = browsed.difference(kin, more, event, NAMES)
+                if why:
+                    shutil.copy(path, os.path.join(tempfile.gettempdir(), f'kin-agree.{kind}'))
+                    wrong.append(f'{why}; the data is in {tempfile.gettempdir()}/kin-agree.{kind}')
+        tap.ok(not wrong, f'{what} {" ".join(more)}', wrong[0] if wrong else '')
+    browsed.close()
+
+
 def check_random(tap, build, folder, seed):
-    for how in ([], ['--no-inline']):
-        rng, wrong = random.Random(seed), []
-        for _ in range(ROUNDS):
-            path = os.path.join(folder, 'random.folded')
-            with open(path, 'w', encoding='ascii') as f:
-                f.write(random_stacks(rng))
-            why = disagreement(Kin(build, path), how, NAMES)
-            if why:
-                with open(path, encoding='ascii') as f:
-                    wrong.append(why + '\n' + f.read())
-        tap.ok(not wrong, f'random stacks {" ".join(how)}', wrong[0] if wrong else '')
+    check_kind(tap, build, folder, 'random stacks', 'folded',
+               lambda n: (random_stacks(random.Random(seed * ROUNDS + n)).encode(), [[]]))
+
+    def recording(n):
+        content, events = random_recording(random.Random(seed * ROUNDS + n))
+        return content, [[f'--event={name}'] for name in events]
+    check_kind(tap, build, folder, 'random recordings', 'pb', recording)
 
 
 def record(build, folder):
@@ -162,6 +320,27 @@ def record(build, folder):
     return data if os.path.exists(data) else None
 
 
+def lines_disagree(kin):
+    """Lines of a function add up to its Self; annotate has with a function what was inlined into it, too, and a function
+    that was inlined wherever it was."""
+    expanded, folded_in = (sums_of_stacks(folded_stacks(kin, how)) for how in ([], ['--no-inline']))
+    lines_of = {}
+    rows, rate = kin.rows('lines')
+    for r in rows:
+        lines_of[r['name']] = lines_of.get(r['name'], 0) + r['self'] * rate
+    for name in FUNCTIONS:
+        if name == 'label':
+            continue  # of assembly code, without lines
+        rows, rate = kin.rows('annotate', name)
+        want = expanded.get(name, (0, 0))[0]
+        if round(lines_of.get(name, 0)) != want:
+            return f'lines: {name}: {lines_of.get(name)}, not {want}'
+        source, want = sum(r['self'] * rate for r in rows if r['self']), folded_in.get(name, (want, 0))[0]
+        if round(source) != want:
+            return f'annotate {name}: {source}, not {want}'
+    return None
+
+
 def check_recorded(tap, build, folder):
     data = record(build, folder)
     if not data:
@@ -171,6 +350,8 @@ def check_recorded(tap, build, folder):
     for how in ([], ['--no-inline']):
         why = disagreement(kin, how, FUNCTIONS)
         tap.ok(not why, f'a recording {" ".join(how)}', why or '')
+    why = lines_disagree(kin)
+    tap.ok(not why, 'lines of a recording', why or '')
     inlined = [name for name, _, _ in flat(kin, []) if name.endswith(MARK)]
     tap.ok('inner' + MARK in inlined and 'outer' + MARK in inlined, 'inlined functions have rows', str(inlined))
     tap.ok(not any(MARK in name for name, _, _ in flat(kin, ['--no-inline'])), '--no-inline has none')

@@ -93,8 +93,8 @@ def main():
             shutil.copy(os.path.join(CASE, name), folder)
         def run(*args, **kw):
             return on_terminal([kin, *args], folder, **kw)
-        plain = lambda *args: subprocess.run([kin, *args], cwd=folder, capture_output=True,
-                                             stdin=subprocess.DEVNULL).stdout.decode()
+        plain = lambda *args, **env: subprocess.run([kin, *args], cwd=folder, capture_output=True, env={**os.environ, **env},
+                                                    stdin=subprocess.DEVNULL).stdout.decode()
 
         marked = os.path.join(folder, 'marked')
         with open(marked, 'w') as f:
@@ -155,6 +155,19 @@ def main():
                 # A command to be copied stays in one line.
                 lines = [len(l) for l in text.splitlines() if not l.startswith('  kin ')]
                 tap.ok(width - 12 <= max(lines) <= width, f'{words} on {columns} columns', text)
+        for words in (['help', 'record'], ['help', 'top'], ['help', 'script'], ['help', 'diff']):
+            text, _ = run(*words, columns=40)
+            long = [l for l in text.splitlines() if len(l) > 40 and not l.startswith('  kin ')]
+            tap.ok(not long and 'Usage' in text, f'{words} on 40 columns', long)
+        for words in (['flat', 'prog'], ['graph', 'prog'], ['help', 'record'], ['info', 'gmon.out'], ['report', 'gmon.out']):
+            text = plain(*words, COLUMNS='40')
+            long = [l for l in text.splitlines() if len(l) > 40 and not l.startswith('  kin ')]
+            tap.ok(text and not long and text == run(*words, *never * (words[0] != 'help'), columns=40, KIN_PAGER='cat')[0], f'{words} in a pipe, with COLUMNS=40: as on a terminal',
+                   long or text)
+        tap.ok(plain('flat', 'prog', '-f', 'csv', COLUMNS='40') == plain('flat', 'prog', '-f', 'csv'), 'COLUMNS does not cut tables for programs')
+        subprocess.run([kin, 'flat', 'prog', '-o', 'wide.txt'], cwd=folder, env={**os.environ, 'COLUMNS': '40'}, check=False)
+        with open(os.path.join(folder, 'wide.txt')) as f:
+            tap.ok(f.read() == plain('flat', 'prog'), 'COLUMNS does not cut what goes into a file')
         text, _ = run('help', 'report', columns=0, COLUMNS='66')
         tap.ok(54 <= max(map(len, text.splitlines())) <= 66, 'a terminal that does not say its size: COLUMNS', text)
         tap.ok(run('help', 'report', columns=80)[0] == plain('help', 'report'), 'help in a file: 80 columns')

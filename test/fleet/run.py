@@ -249,6 +249,41 @@ def test_tidy(tap, kin, shards, folder, seeds=4):
     tap.ok(kin('tidy', url + '?service=x')[0] == 2 and kin('tidy', '--keep=soon', url)[0] == 2, 'what makes no sense is refused')
 
 
+def test_kept_stacks(tap, kin, shards, folder, rounds=24):
+    """Stacks that were asked for once are kept: reports are the same with and without, and with a file that is damaged."""
+    url, r = shards.url('kept'), random.Random(11)
+    names = [f'f{i}' for i in range(40)]
+    first, second = (write(folder, f'kept{i}.script', random_recording(r, names) + random_recording(r, names)) for i in range(2))
+    bare = servers.environment(KIN_CACHE='off')
+    kept = lambda: sorted(os.scandir(os.path.join(folder, 'cache', 'kin', 'stacks')), key=lambda e: e.stat().st_mtime)[-1].path
+    answer = lambda **k: kin('report', '--all-rows', '--format=json', url + k.pop('query', ''), **k)
+    kin('push', '-q', '--host=a', '--service=one', url, first)
+    same = [answer(query='?service=one')[1] for _ in range(2)]
+    kin('push', '-q', '--host=b', '--service=two', url, second)
+    want = answer(env=bare)
+    same += [answer()[1], answer()[1]]
+    tap.ok(same[0] == same[1] and same[2] == same[3] == want[1] != same[0], 'stacks that are kept are those of the store', want[2])
+    file = kept()
+    tap.ok(os.stat(file).st_mode & 0o077 == 0, 'nobody else reads what is kept')
+    for s in shards:
+        if int(s.ask("SELECT count() FROM system.tables WHERE database = 'kept' AND name = 'stacks'")):
+            s.ask('TRUNCATE TABLE kept.stacks')
+    had, none = answer(), answer(env=bare)
+    tap.ok(had[:2] == want[:2], 'they are not asked for again', had[2])
+    tap.ok(none[0] == 1 and 'names are missing' in none[2], 'without them the store is asked', none[2])
+    whole, wrong = open(file, 'rb').read(), ''
+    for i in range(rounds):
+        data = bytearray(whole)
+        for _ in range(r.choice([1, 1, 4])):
+            data[r.randrange(len(data))] ^= 1 << r.randrange(8)
+        with open(file, 'wb') as f:
+            f.write(data[:r.choice([len(data), len(data), r.randrange(len(data))])])
+        status, out, err = answer()
+        if not (status == 1 and 'names are missing' in err):
+            wrong += f'{status} {err}'
+    tap.ok(not wrong, 'a damaged file does not count', wrong)
+
+
 def test_ranks(tap, kin, shards, folder):
     """Files of a job are found by rank and job."""
     url, job = shards.url('ranks'), {'OMPI_COMM_WORLD_SIZE': '2', 'PMIX_NAMESPACE': 'job.7'}
@@ -685,11 +720,10 @@ def test_agent_on_a_full_disk(tap, kin, shards, folder):
         if not begun and agent.poll() is not None:
             tap.skip('an agent whose disk is full', 'nothing can be recorded here')
             return
-        with open(os.path.join(disk, 'other'), 'wb') as f:
+        with open(os.path.join(disk, 'other'), 'wb', buffering=0) as f:
             try:
                 while True:
                     f.write(bytes(1 << 16))
-                    f.flush()
             except OSError:
                 pass
         dropped = wait_for(lambda: heard('no more room'), 30)
@@ -801,11 +835,13 @@ def main():
         kin = Kin(args[0], folder)
         write(folder, 'prog.c', PROGRAM)
         subprocess.run(['cc', '-g', '-O1', '-o', 'prog', 'prog.c'], cwd=folder, check=True)
+        os.environ['XDG_CACHE_HOME'] = os.path.join(folder, 'cache')
         with servers.Servers(3, folder) as shards:
             test_recordings(tap, kin, shards, folder)
             test_sums(tap, kin, shards, seeds)
             test_other_engines(tap, kin, shards, folder)
             test_tidy(tap, kin, shards, folder)
+            test_kept_stacks(tap, kin, shards, folder)
             test_ranks(tap, kin, shards, folder)
             test_sql(tap, kin, shards)
             test_tls(tap, kin, shards, folder)

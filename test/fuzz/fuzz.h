@@ -24,7 +24,7 @@ static inline struct input_opts fuzz_options(uint8_t how)
 
 	o.rules = how & 4 ? &gnu_input_rules : NULL;
 	o.format = (enum input_format)(how >> 3 & 3);
-	o.details = o.trace_fields = how & 32;
+	o.details = o.cpu_state = o.trace_fields = how & 32;
 	o.branches = how & 64 ? INPUT_BRANCHES : INPUT_SAMPLES;
 	return o;
 }

@@ -24,6 +24,10 @@ static void ask(const struct answered *a, uint64_t addr)
 		}
 		free(t.at);
 	}
+	struct srcloc at;
+	if (answered_line(a, addr, &at))
+		seen += at.line + (at.file ? strlen(at.file) : 0) +
+			(at.function ? strlen(at.function) : 0);
 	if (answered_inlines(a, &addr, 1, &list, &n)) {
 		for (size_t i = 0; i < n; i++) {
 			expect(!list[i].address);
@@ -42,6 +46,7 @@ static void add(struct answered *a, uint64_t addr)
 		return;
 	answered_add_symbols(a, &addr, 1, &(struct symbol_table){ &s, 1 });
 	answered_add_inlines(a, &addr, &reach, 1, &f, 1);
+	answered_add_line(a, addr, addr + 4, &(struct srcloc){ "added", "a.c", 7 });
 	ask(a, addr);
 }
 
@@ -59,6 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask(a, a->symbols.at[i].addr);
 	for (size_t i = 0; a && i < a->spans.n && i < 16; i++)
 		ask(a, a->spans.at[i].low);
+	for (size_t i = 0; a && i < a->lines.n && i < 16; i++)
+		ask(a, a->lines.at[i].low);
 	if (a) {
 		add(a, size * 64);
 		add(a, a->symbols.at[a->symbols.n - 1].end);

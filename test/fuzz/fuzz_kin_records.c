@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	h.writer = KINF_BY_RUNTIME; /* others are sealed */
 	b.size = all - 1 - KINF_PAGE;
+	file[0] = 32; /* with details */
 	memcpy(file + 1, &h, sizeof(h));
 	memcpy(file + 1 + KINF_PAGE, &b, sizeof(b));
 	if (size)

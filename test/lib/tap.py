@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 
+os.environ.pop('COLUMNS', None)  # which says how wide output is
 os.umask(0o022)  # programs are for other users, too, and chmod heeds it
 
 # Shells start background jobs with interrupts ignored, and all that a driver starts would inherit that.

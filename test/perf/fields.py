@@ -174,9 +174,9 @@ def test_json(tap, kin, folder):
 def test_refused(tap, kin, folder):
     """What is not in the recording is said, and how to get it; as is what there is not at all."""
     data = write(folder, 'plain', 0)
-    for fields, said in (('iregs', 'perf record --intr-regs'), ('sw:comm,uregs', 'perf record --user-regs'),
-                         ('+brstack', 'perf record -b'), ('brstackinsn', 'perf record -b'), ('data_src', 'perf record -d'), ('tod', 'perf record -k monotonic'),
-                         ('code_page_size', 'perf record --code-page-size'), ('bpf-output', 'perf script'),
+    for fields, said in (('iregs', 'kin record --intr-regs'), ('sw:comm,uregs', 'perf record --user-regs'),
+                         ('+brstack', 'kin record -b'), ('brstackinsn', 'kin record -b'), ('data_src', 'kin record -d'), ('tod', 'perf record -k monotonic'),
+                         ('code_page_size', 'kin record --code-page-size'), ('bpf-output', 'perf script'),
                          ('xw:comm', '(hw, sw, trace'), ('hw:nosuch', "unknown field 'nosuch'")):
         status, out, err = script(kin, data, ['-F', fields], folder)
         tap.ok(status and not out and said in err and err.count('\n') == 1, f'-F {fields} is answered with a remedy', f'{status} {err}')

@@ -467,6 +467,59 @@ def test_children(tap, box):
     tap.ok('fast' not in names, '-i: not what it starts', names)
 
 
+DETAILS = ['-d', '-W', '-I', '--phys-data', '--data-page-size', '--code-page-size', '--transaction']
+OF_DETAILS = 'comm,addr,data_src,weight,phys_addr,data_page_size,code_page_size,iregs'
+
+
+def test_details(tap, box):
+    """What samples say beside their stacks: the same in the .kin file, in the perf.data file, and in a merged one."""
+    def shown(program, path, fields=OF_DETAILS):
+        return sorted(box.run(program, 'script', '-F', fields, '-i', path).out.splitlines())
+
+    r = box.record('-e', 'page-faults', '-c', '7', *DETAILS, '-o', 'details.kin', '--perf-data', 'details.data', './fast', 'spin', '50')
+    mine = shown(box.kin, 'details.kin')
+    tap.ok(len(mine) > 5 and all('ABI:2' in line and ' SP:0x' in line for line in mine), 'samples have registers', r.err)
+    tap.ok(any(re.search(r'^ *\S+ +[1-9a-f][0-9a-f]{6,} ', line) for line in mine), '... and addresses', mine[:3])
+    if shutil.which('perf'):
+        theirs = shown('perf', 'details.data')
+        tap.ok(mine == theirs, '... the same as perf reads in the perf.data', list(zip(mine, theirs))[:3])
+    merged = box.run(box.kin, 'merge', '-o', 'once.kin', 'details.kin')
+    tap.ok(shown(box.kin, 'once.kin') == mine, '... and in a merged file', merged.err)
+    box.run(box.kin, 'merge', '-o', 'of_perf.kin', 'details.data')
+    tap.ok(shown(box.kin, 'of_perf.kin') == mine, '... and in one that is made of the perf.data', shown(box.kin, 'of_perf.kin')[:3])
+    box.run(box.kin, 'pack', '-o', 'packed.kin', 'details.kin')
+    tap.ok(shown(box.kin, 'packed.kin') == mine, '... and in a packed one')
+    r = box.record('-e', 'page-faults', '-c', '7', *DETAILS, '--overwrite', '-o', 'kept.kin', './fast', 'spin', '50')
+    tap.ok(len(shown(box.kin, 'kept.kin')) > 5 and all('ABI:2' in line for line in shown(box.kin, 'kept.kin')), '--overwrite keeps them', r.err)
+    text = box.run(box.kin, 'report', '-s', 'comm,code_page_size', 'details.kin')
+    tap.ok(re.search(r'(4K|N/A|2M)', text.out), 'kin report -s code_page_size', text.out + text.err)
+    box.record('-Isp,AX', '-e', 'task-clock', '-o', 'some.kin', './fast', 'spin', '50')
+    some = shown(box.kin, 'some.kin', 'iregs')
+    tap.ok(some and all(re.fullmatch(r' *ABI:2 +AX:0x[0-9a-f]+ +SP:0x[0-9a-f]+ *', line) for line in some), '-I: these registers', some[:2])
+    r = box.record('--intr-regs=AX,NO', './fast', 'exit', '0')
+    tap.ok(r.returncode == 2 and "'NO' is no register" in r.err and ' R15' in r.err, '-I: no such register', f'{r.returncode} {r.err}')
+    r = box.record('-j', 'any_call,odd', './fast', 'exit', '0')
+    tap.ok(r.returncode == 2 and "'odd' is no kind" in r.err, '-j: no such kind', f'{r.returncode} {r.err}')
+    for words in (['-b'], ['-j', 'any_call,u']):
+        r = box.record(*words, '-o', 'branches.kin', './fast', 'spin', '100')
+        branches = r.returncode == 0 and ''.join(shown(box.kin, 'branches.kin', 'brstack'))
+        tap.ok((r.returncode == 125 and 'keeps no record of the branches' in r.err) or '/' in branches,
+               f'{words[0]}: branches, or a line that says why not', f'{r.returncode} {r.err}')
+    r = box.record('-e', 'task-clock', '-o', 'plain.kin', './fast', 'spin', '50')
+    r = box.run(box.kin, 'script', '-F', 'iregs', 'plain.kin')
+    tap.ok(r.returncode and 'kin record --intr-regs records it' in r.err, 'what was not recorded is said', r.err)
+
+
+def test_perf_data_events(tap, box):
+    """perf reads no trace points that kin writes: it says so, and records."""
+    if not mount_tracefs():
+        tap.skip('a perf.data of trace points', 'no tracefs')
+        return
+    r = box.record('-e', 'sched:sched_process_exec', '-o', 'exec.kin', '--perf-data', 'exec.data', './fast', 'exit', '4')
+    tap.ok(r.returncode == 4 and 'exec.data is not written' in r.err and not os.path.exists(os.path.join(box.folder, 'exec.data')) and
+           len(script(box, 'exec.kin')) == 1, '--perf-data of trace points: said, and recorded without', r.err)
+
+
 def options_of(command):
     """perf's options: letters and names."""
     text = subprocess.run(['perf', command, '-h'], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
@@ -496,7 +549,8 @@ def test_all_options(tap, box):
 
 TESTS = (test_attach_with_command, test_user, test_fallback, test_periods, test_events, test_leader_sampling, test_breakpoint, test_trace_points,
          test_trace_points_of_perf, test_delay,
-         test_control, test_mark, test_limits, test_switch_output, test_overwrite, test_callchains, test_pipe, test_children, test_all_options)
+         test_control, test_mark, test_limits, test_switch_output, test_overwrite, test_callchains, test_pipe, test_children, test_details, test_perf_data_events,
+         test_all_options)
 
 
 if __name__ == '__main__':

@@ -217,6 +217,8 @@ static struct answered *small(void)
 	struct address_range reach[] = { { 8, 9 }, { 16, 30 }, { 40, 48 } };
 	answered_add_symbols(a, hits, 3, &(struct symbol_table){ s, 2 });
 	answered_add_inlines(a, hits, reach, 3, list, 2);
+	answered_add_line(a, 16, 24, &(struct srcloc){ "one", "a.c", 3 });
+	answered_add_line(a, 40, 41, &(struct srcloc){ 0 });
 	return a;
 }
 
@@ -233,6 +235,50 @@ static bool is_read(const uint8_t *bytes, size_t size, const struct answered_key
 	struct answered *a = answered_read(&f, k);
 	answered_free(a);
 	return a != NULL;
+}
+
+/* Runs of lines, of which some addresses are asked for, in several turns. */
+static void test_lines(void)
+{
+	size_t bad = 0, unknown = 0;
+	for (uint32_t seed = 1; seed <= 100; seed++) {
+		uint32_t random = seed * 104729, line[SPACE];
+		uint64_t start[SPACE], end[SPACE];
+		for (uint64_t low = 0, high; low < SPACE; low = high) {
+			high = low + 1 + next_random(&random) % 9;
+			uint32_t number = next_random(&random) % 4; /* 0: none */
+			for (uint64_t i = low; i < high && i < SPACE; i++) {
+				line[i] = number;
+				start[i] = number ? low : i;
+				end[i] = number ? high : i + 1;
+			}
+		}
+		struct answered *a = xalloc(sizeof(*a));
+		for (int turn = 0; turn < 3 && a; turn++) {
+			for (int i = 0; i < 300; i++) {
+				uint64_t at = next_random(&random) % SPACE;
+				struct srcloc x = { at % 2 ? "f" : NULL, "a.c", line[at] };
+				struct srcloc none = { 0 };
+				answered_add_line(a, start[at], end[at], line[at] ? &x : &none);
+			}
+			a = again(a);
+		}
+		size_t found = 0;
+		for (uint64_t i = 0; a && i < SPACE; i++) {
+			struct srcloc at;
+			if (!answered_line(a, i, &at))
+				continue;
+			found++;
+			bad += line[i] ? at.line != line[i] || !at.file ||
+						 strcmp(at.file, "a.c") != 0
+				       : at.file != NULL;
+		}
+		bad += !a;
+		unknown += found < 300;
+		answered_free(a);
+	}
+	OK(bad == 0);
+	OK(unknown == 0);
 }
 
 static void test_damage(void)
@@ -275,6 +321,7 @@ static void test_keys(void)
 int main(void)
 {
 	test_random();
+	test_lines();
 	test_damage();
 	test_keys();
 	return DONE();

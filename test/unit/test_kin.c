@@ -54,7 +54,10 @@ static struct data slurp(const char *path)
 static struct profile *read_bytes(const uint8_t *at, size_t n, bool *failed)
 {
 	struct profile_builder *b = profile_builder_new();
-	struct input_opts o = { .target = { .is_64bit = true }, .trace_fields = true };
+	struct input_opts o = { .target = { .is_64bit = true },
+				.details = true,
+				.cpu_state = true,
+				.trace_fields = true };
 	struct source source = { 0 };
 	uint8_t *copy = malloc(n + !n);
 	if (n)
@@ -73,9 +76,12 @@ static struct profile *read_bytes(const uint8_t *at, size_t n, bool *failed)
 static struct profile *read_file(const char *path, bool *failed)
 {
 	struct profile *p;
-	struct kin_error *err = input_read(
-		&path, 1,
-		&(struct input_opts){ .target = { .is_64bit = true }, .trace_fields = true }, &p);
+	struct kin_error *err = input_read(&path, 1,
+					   &(struct input_opts){ .target = { .is_64bit = true },
+								 .details = true,
+								 .cpu_state = true,
+								 .trace_fields = true },
+					   &p);
 	*failed = err != NULL;
 	if (err)
 		printf("# %s\n", kin_error_message(err));
@@ -142,6 +148,65 @@ static taskid random_task(struct profile_builder *b)
 	return profile_add_task(b, t);
 }
 
+static frameid random_place(struct profile_builder *b)
+{
+	return pick(2) ? 0
+		       : profile_add_frame(
+				 b, (struct frame){ .addr = pick(9), .object = random_object(b) });
+}
+
+static uint64_t random_registers(struct profile_builder *b)
+{
+	uint64_t at, mask = pick(4), *w = profile_add_words(b, 4, &at);
+	w[0] = 2;
+	w[1] = mask;
+	w[2] = pick(2);
+	w[3] = mask == 3 ? pick(2) : 0;
+	return at;
+}
+
+static uint64_t random_branches(struct profile_builder *b)
+{
+	struct taken_branch taken[2];
+	uint64_t at, n = 1 + pick(2);
+	for (uint64_t i = 0; i < n; i++)
+		taken[i] = (struct taken_branch){ .from = pick(2),
+						  .to = UINT64_MAX - pick(2),
+						  .flags = pick(2),
+						  .source = random_place(b),
+						  .target = random_place(b) };
+	uint64_t *w = profile_add_words(b, 1 + n * TAKEN_BRANCH_WORDS, &at);
+	w[0] = n;
+	memcpy(w + 1, taken, n * sizeof(taken[0]));
+	return at;
+}
+
+/* Of each kind some, of which some are equal. */
+static struct detail random_detail(struct profile_builder *b)
+{
+	struct detail d = { .weight = pick(2), .transaction = pick(2), .phys_addr = pick(2) };
+	if (pick(2)) {
+		d.has = DETAIL_ADDR;
+		d.addr = UINT64_MAX - pick(2);
+		d.target = random_place(b);
+	}
+	d.has |= (pick(2) ? DETAIL_DATA_PAGE : 0) | (pick(2) ? DETAIL_CODE_PAGE : 0);
+	d.data_page_size = d.has & DETAIL_DATA_PAGE ? pick(2) * 4096 : 0;
+	if (!pick(3)) {
+		d.interrupt_registers = random_registers(b);
+		d.register_names = word(b, "AX BX", 2);
+	}
+	if (!pick(3))
+		d.branches = random_branches(b);
+	if (!pick(3)) {
+		d.has |= DETAIL_CGROUP | DETAIL_NAMESPACE;
+		d.cgroup = word(b, "/group", 2);
+		d.cgroup_device = pick(2);
+		d.cgroup_inode = pick(2);
+	}
+	return d;
+}
+
 static void add_random(struct profile_builder *b, uint32_t n)
 {
 	static const enum event_kind kinds[] = { EVENT_ON_CPU, EVENT_BLOCKED, EVENT_WAITING };
@@ -159,10 +224,12 @@ static void add_random(struct profile_builder *b, uint32_t n)
 		s.cpu = pick(2) ? CPU_NONE : (uint16_t)pick(4);
 		s.parallelism = (uint16_t)pick(2);
 		profile_add_sample(b, s);
+		struct detail d = pick(2) ? (struct detail){ .has = 0 } : random_detail(b);
 		if (!pick(3)) {
-			struct detail d = { .has = DETAIL_TRACE, .trace = word(b, "field=", 4) };
-			profile_set_detail(b, profile_add_detail(b, &d));
+			d.has |= DETAIL_TRACE;
+			d.trace = word(b, "field=", 4);
 		}
+		profile_set_detail(b, profile_add_detail(b, &d));
 
 		struct arc a = { .from = pick(40), .to = pick(9), .count = pick(100) };
 		a.from_object = random_object(b);
@@ -227,6 +294,14 @@ static uint64_t traced(const struct profile *p)
 	return n;
 }
 
+static size_t with_registers(const struct profile *p)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->samples.n; i++)
+		n += sample_detail(&p->samples, &p->samples.at[i])->interrupt_registers != 0;
+	return n;
+}
+
 static void what_is_written_is_read(void)
 {
 	for (uint32_t size = 0; size < 60; size += 15) {
@@ -238,6 +313,7 @@ static void what_is_written_is_read(void)
 		OK(!failed && same(one, two));
 		OK(weight_of(p) == weight_of(q) && p->n_arcs == q->n_arcs);
 		OK(probes_of(p) == probes_of(q) && traced(p) == traced(q));
+		OK(!size || (with_registers(q) && with_registers(q) <= with_registers(p)));
 		OK(p->samples.n_task_arcs == q->samples.n_task_arcs);
 		OK(p->samples.n_latencies == q->samples.n_latencies && q->n_histograms == 1);
 		OK(!memcmp(&p->samples.audit, &q->samples.audit, sizeof(struct audit)));
@@ -254,9 +330,12 @@ static void what_is_written_is_read(void)
 static struct data merged(const char *const *paths, size_t n)
 {
 	struct profile *p;
-	OK(good(input_read(
-		paths, n,
-		&(struct input_opts){ .target = { .is_64bit = true }, .trace_fields = true }, &p)));
+	OK(good(input_read(paths, n,
+			   &(struct input_opts){ .target = { .is_64bit = true },
+						 .details = true,
+						 .cpu_state = true,
+						 .trace_fields = true },
+			   &p)));
 	struct data d = written(p);
 	profile_free(p);
 	return d;
@@ -340,6 +419,74 @@ static void record(struct recording *r, uint32_t depth, uint32_t spread)
 	s.frames = frames;
 	s.n_frames = depth;
 	kinfile_writer_sample(r->w, &s);
+}
+
+/* All that a sample may say, and how it comes back. */
+static void details_come_back(void)
+{
+	const char *path = path_of("details.kin");
+	const struct kinfile_writer_opts o = recorder();
+	struct recording r = begin(path, &o);
+	const uint64_t registers[] = { 7, UINT64_MAX };
+	struct kinfile_details d = { .has = (1u << KINF_N_DETAILS) - 1,
+				     .addr = 0x601000,
+				     .phys_addr = 1,
+				     .data_src = 2,
+				     .weight = 3,
+				     .ins_lat = 4,
+				     .p_stage_cyc = 70000,
+				     .transaction = 5,
+				     .data_page = 4096,
+				     .code_page = 2 << 20,
+				     .namespace_device = 6,
+				     .namespace_inode = 7,
+				     .registers_abi = 2,
+				     .registers_mask = 1u << 3 | 1u << 8,
+				     .registers = registers };
+	struct kinfile_branch taken[] = { { 1, 2, 3, 0, 0 }, { 4, 5, 6, 0, 0 } };
+	struct kinfile_frame place = { .addr = 0x1234, .module = r.module[0] };
+	bool failed;
+
+	d.cgroup = kinfile_writer_string(r.w, "/system.slice", 13);
+	d.register_names = kinfile_writer_string(r.w, "AX BX CX DX", 11);
+	d.target = taken[1].target = kinfile_writer_frame(r.w, &place);
+	d.branches = taken;
+	d.n_branches = ARRAY_LEN(taken);
+	struct kinfile_sample s = { .event = r.event, .task = r.task, .details = &d };
+	for (uint32_t i = 0; i < 9000; i++) { /* more than a block */
+		s.time_ns = ++r.now;
+		s.details = i % 3 ? &d : NULL;
+		kinfile_writer_sample(r.w, &s);
+	}
+	OK(good(kinfile_writer_close(r.w, KINF_EXITED, 0, r.now)));
+	struct profile *p = read_file(path, &failed);
+	size_t n = 0, bad = 0;
+	for (size_t i = 0; i < p->samples.n; i++) {
+		const struct detail *x = sample_detail(&p->samples, &p->samples.at[i]);
+		n += x->has != 0;
+		bad += (x->has != 0) != (i % 3 != 0);
+	}
+	OK(!failed && n == 6000 && !bad);
+	struct data merged = written(p);
+	struct profile *q = read_bytes(merged.at, merged.n, &failed);
+	for (n = 0, bad = 0; bad < q->samples.n; bad++)
+		n += sample_detail(&q->samples, &q->samples.at[bad])->branches != 0;
+	OK(!failed && n == 6000);
+	profile_free(q);
+	free(merged.at);
+	const struct detail *x = sample_detail(&p->samples, &p->samples.at[1]);
+	OK(x->addr == 0x601000 && x->phys_addr == 1 && x->data_src == 2 && x->weight == 3);
+	OK(x->ins_lat == 4 && x->p_stage_cyc == UINT16_MAX && x->transaction == 5);
+	OK(x->data_page_size == 4096 && x->code_page_size == 2 << 20);
+	OK(x->cgroup_device == 6 && x->cgroup_inode == 7);
+	OK_STR(strtab_get(p->strings, x->cgroup), "/system.slice");
+	OK_STR(strtab_get(p->strings, x->register_names), "AX BX CX DX");
+	struct detail_registers regs = detail_registers(&p->samples, x->interrupt_registers);
+	OK(regs.abi == 2 && regs.mask == (1u << 3 | 1u << 8) && regs.values[1] == UINT64_MAX);
+	const struct taken_branch *b = detail_branches(&p->samples, x, &n);
+	OK(n == 2 && b[0].to == 2 && !b[0].target && b[1].flags == 6);
+	OK(p->samples.frames[b[1].target].addr == 0x1234 && x->target == b[1].target);
+	profile_free(p);
 }
 
 /* A certain frame, the mark, and callers that are a guess. */
@@ -845,6 +992,7 @@ int main(void)
 		return 1;
 	what_is_written_is_read();
 	merging_is_associative_and_commutative();
+	details_come_back();
 	a_guess_is_marked();
 	a_recording_can_be_read_at_any_time();
 	samples_are_small();

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "paths/path_maker.h"
 #include "paths/path_tree.h"
 
 enum { PLACES = 7, FRAMES = 12, STACKS = 80, SAMPLES = 120, EVENTS = 2, MOST = 3 };
@@ -235,6 +236,72 @@ static void test_random(void)
 	OK(visits);
 }
 
+/* ---- stack by stack ---- */
+
+enum { ROOTS = 40 };
+
+static struct path_places places_of(void *arg, frameid frame)
+{
+	const struct path_frames *f = arg;
+	return (struct path_places){ &f->places[f->first[frame]],
+				     f->first[frame + 1] - f->first[frame] };
+}
+
+/* Places of roots are above all others. */
+static bool is_path_below(const struct path_tree *t, pathid end, const struct path *p,
+			  uint32_t root)
+{
+	size_t i = 0;
+	for (; t->nodes[end].caller; end = t->nodes[end].caller, i++)
+		if (i == p->n || p->at[i] != t->nodes[end].place)
+			return false;
+	return i == p->n && t->nodes[end].place == PLACES + root;
+}
+
+/* Below one caller the ranks go up. */
+static bool is_sorted(const struct path_tree *t, const uint32_t *ranks)
+{
+	for (size_t i = 0; i < t->n; i++)
+		for (pathid k = t->nodes[i].first; k && t->nodes[k].next; k = t->nodes[k].next)
+			if (ranks[t->nodes[k].place] >= ranks[t->nodes[t->nodes[k].next].place])
+				return false;
+	return true;
+}
+
+static void test_maker(void)
+{
+	bool tree = true, ends = true, sorted = true;
+	srand(5);
+	for (int round = 0; round < 100; round++) {
+		struct made m = make(false);
+		const struct samples *s = &m.profile->samples;
+		uint32_t roots[SAMPLES], ranks[PLACES + ROOTS];
+		pathid found[SAMPLES];
+		struct path_maker maker;
+		path_maker_init(&maker, s, places_of, &m.frames);
+		for (size_t i = 0; i < s->n; i++) {
+			roots[i] = (uint32_t)rand() % (round & 1 ? ROOTS : 2);
+			path_maker_root(&maker, roots[i], PLACES + roots[i]);
+			found[i] = path_maker_stack(&maker, roots[i], s->at[i].stack);
+		}
+		struct path_tree *t = path_maker_end(&maker);
+		for (uint32_t i = 0; i < PLACES + ROOTS; i++)
+			ranks[i] = round & 2 ? i : PLACES + ROOTS - i;
+		tree &= is_tree(t);
+		path_tree_sort(t, ranks);
+		sorted &= is_tree(t) && is_visited(t) && is_sorted(t, ranks);
+		for (size_t i = 0; i < s->n; i++) {
+			struct path p = path_of(&m, s->at[i].stack);
+			ends &= is_path_below(t, found[i], &p, roots[i]);
+		}
+		path_tree_free(t);
+		done(&m);
+	}
+	OK(tree);
+	OK(ends);
+	OK(sorted);
+}
+
 static void test_empty(void)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -255,6 +322,7 @@ static void test_empty(void)
 int main(void)
 {
 	test_random();
+	test_maker();
 	test_empty();
 	return DONE();
 }

@@ -9,7 +9,7 @@
 #include "lib/cfi_build.h"
 #include "object/object.h"
 #include "tap.h"
-#include "unwind/unwind_table.h"
+#include "unwind/unwind_table_private.h"
 
 static const uint8_t x86_start[] = { 0x0c, 7, 8, 0x80 + 16, 1 }; /* CFA rsp+8, ra at CFA-8 */
 static const uint8_t arm_start[] = { 0x0c, 31, 0 };
@@ -67,6 +67,7 @@ static void test_instructions(void)
 	       "0: sp+8 ra=[cfa-8] fp=? bx=[cfa-24]\n"
 	       "1: sp+8 ra=[cfa-8] bx=[cfa-24]\n"
 	       "2: sp+8 ra=r5 fp=r12 bx=[cfa-24]");
+	OK_STR(X86(0x09, 6, 7), "0: sp+8 ra=[cfa-8] fp=sp");
 	/* the outermost frame */
 	OK_STR(X86(0x07, 16), "0: end");
 	/* remember_state, restore_state bring the CFA back, too */
@@ -98,6 +99,11 @@ static void test_expressions(void)
 	       "0: plt 0 ra=[cfa-8]");
 	OK_STR(X86(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x40, 0x2a, 0x33, 0x24, 0x22),
 	       "0: none");
+	OK_STR(X86(0x0f, 11, 0x76, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22),
+	       "0: none");
+	/* the first and the last register with an operation of its own */
+	OK_STR(ARM(0x0f, 2, 0x70, 16), "0: r0+16");
+	OK_STR(ARM(0x0f, 2, 0x8f, 16), "0: sp+16");
 	/* what is saved, relative to the same place in memory, and to another one */
 	OK_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 6, 0x76, 0x78, 0x06, 0x09, 0xf0, 0x22),
 	       "0: [fp-8]+0 ra=[cfa-8] fp=[cfa-16]");
@@ -122,6 +128,8 @@ static void test_expressions(void)
 	OK_STR(X86(0x0f, 1, 0xff), "0: none");
 	/* after an expression an offset alone makes no sense */
 	OK_STR(X86(0x0f, 2, 0x77, 8, 0x0e, 8), "0: none");
+	OK_STR(X86(0x0f, 2, 0x77, 8, 0x13, 0x7f), "0: none");
+	OK_STR(X86(0x0f, 2, 0x77, 8, 0x0d, 6), "0: none");
 }
 
 static void test_limits(void)
@@ -449,6 +457,54 @@ static void test_entries(void)
 	OK(!is_read(&(struct shape){ 4, 8, 1, "", 0, false }));
 }
 
+/* Of each entry where it begins, of those that there are one after the other. */
+static const char *entries_of(const struct cfi_build *b)
+{
+	static char text[256];
+	struct cfi_section s = cfi_finish(b, &machine_x86_64);
+	struct cfi_fde f = { 0 };
+	*text = '\0';
+	for (size_t at = 0; cfi_next(&s, &at, &f);)
+		sprintf(text + strlen(text), "%jx ", (uintmax_t)f.low);
+	return text;
+}
+
+/* Entries of several CIEs, some damaged, and what ends a section that another one follows. */
+static void test_mixed_entries(void)
+{
+	static struct cfi_build b;
+	struct unwind_row row;
+	struct cfi_fde f = { 0 };
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, BYTES(0x0c, 7, 8)); /* of the return address nothing is said */
+	cfi_fde(&b, 0x4000, 0x40, BYTES(0));
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	OK(cfi_find(&s, 0x4000, &f) && cfi_row(&s, &f, 0x4000, &row));
+	OK(row.ra == UNWIND_AT_CFA && row.ra_offset == -1); /* in words */
+	cfi_put(&b, 0, 4);
+	cfi_fde(&b, 0x4040, 0x40, BYTES(0));
+	OK_STR(entries_of(&b), "4000 4040 ");
+
+	size_t plain = b.n; /* without augmentation: addresses are absolute */
+	cfi_put(&b, 0, 8);
+	cfi_put(&b, 1, 2);
+	cfi_put(&b, 0x107801, 3);
+	cfi_close(&b, plain);
+	size_t entry = b.n;
+	cfi_put(&b, 0, 4);
+	cfi_put(&b, b.n - plain, 4);
+	cfi_put(&b, 0x5000, 8);
+	cfi_put(&b, 0x40, 8);
+	cfi_close(&b, entry);
+	OK_STR(entries_of(&b), "4000 4040 5000 ");
+
+	b.at[plain + 8] = 2; /* no such version */
+	OK_STR(entries_of(&b), "4000 4040 ");
+	b.at[plain + 8] = 1;
+	memset(b.at + entry + 4, 0x7f, 4); /* a CIE far in front of the section */
+	OK_STR(entries_of(&b), "4000 4040 ");
+}
+
 /* A later section does not change what an earlier one covers. */
 static void test_sections(void)
 {
@@ -587,6 +643,59 @@ static void damage_file(const char *folder, const char *path, const struct unwin
 	OK(n > 64 && tried == 2 * n && refused == 2 * n);
 }
 
+static bool save_id(const struct unwind_table *t, const char *folder, const char *id)
+{
+	struct kin_error *err = unwind_table_save(t, folder, id);
+	kin_error_free(err);
+	return !err;
+}
+
+/* Whole files, of a table that makes no sense. */
+static void is_refused(const char *folder, const struct unwind_table *t, bool refused)
+{
+	struct unwind_table *back = NULL;
+	OK(save_id(t, folder, "abcd"));
+	struct kin_error *err = unwind_table_load(folder, "abcd", &back);
+	OK(!back == refused && !err == !refused);
+	unwind_table_free(back);
+	kin_error_free(err);
+}
+
+static void unsound_rows(const char *folder, struct unwind_table *t)
+{
+	enum { REGISTERS = UNWIND_DWARF + MACHINE_REGISTERS };
+	struct unwind_row *row = &t->rules[t->n_rules - 1], sound = *row;
+	row->fp = UNWIND_IN_REG;
+	row->fp_offset = 0;
+	is_refused(folder, t, false);
+	row->fp_offset = REGISTERS - 1;
+	is_refused(folder, t, false);
+	row->fp_offset = REGISTERS;
+	is_refused(folder, t, true);
+	row->fp_offset = -1;
+	is_refused(folder, t, true);
+	*row = sound;
+	row->bx = UNWIND_UNKNOWN;
+	is_refused(folder, t, false);
+	row->bx = UNWIND_UNKNOWN + 1;
+	is_refused(folder, t, true);
+	*row = sound;
+	row->reg = REGISTERS;
+	is_refused(folder, t, true);
+	*row = sound;
+	uint32_t *rule = &t->points[1].rule, *at = &t->points[t->n_points - 1].at;
+	uint32_t good_rule = *rule, good_at = *at;
+	*rule = (uint32_t)t->n_rules;
+	is_refused(folder, t, true);
+	*rule = good_rule;
+	*at = (uint32_t)t->size + 1;
+	is_refused(folder, t, true);
+	*at = t->points[t->n_points - 2].at;
+	is_refused(folder, t, true);
+	*at = good_at;
+	is_refused(folder, t, false);
+}
+
 static bool has_cache(void)
 {
 	char *folder = unwind_cache_folder();
@@ -646,6 +755,10 @@ static void test_files(void)
 	err = unwind_table_save(t, folder, "../abcd");
 	OK(err);
 	kin_error_free(err);
+	char longest[130] = "";
+	memset(longest, 'a', 129);
+	OK(!save_id(t, folder, "a") && !save_id(t, folder, "abcx") && !save_id(t, folder, longest));
+	unsound_rows(folder, t);
 	damage_file(folder, path, t);
 	unlink(path);
 	rmdir(folder);
@@ -671,6 +784,7 @@ int main(int argc, char **argv)
 	test_header();
 	test_segment();
 	test_entries();
+	test_mixed_entries();
 	test_sections();
 	test_gaps();
 	test_files();

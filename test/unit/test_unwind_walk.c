@@ -331,7 +331,8 @@ static void test_walks(void)
 		stack[i] = i % 2 ? 0x1010 : 0;
 	stack[41] = 0x1110; /* 21 frames, then the outermost */
 	struct unwind_walk w = walk(u, stack, 64, 0x1010, pcs, 64);
-	OK(w.end == UNWIND_COMPLETE && w.n == 22 && !w.guessed);
+	OK(w.end == UNWIND_COMPLETE && w.n == 22 && !w.guessed && !w.missing);
+	OK_STR(unwind_end_name(w.end), "complete");
 	OK(pcs[0] == 0x1010 && pcs[20] == 0x1010 && pcs[21] == 0x1110);
 	OK(c.calls <= 3); /* what was found is kept */
 	w = walk(u, stack, 64, 0x1010, pcs, 5);
@@ -343,6 +344,7 @@ static void test_walks(void)
 	stack[3] = 0x9999; /* no code */
 	w = walk(u, stack, 64, 0x1010, pcs, 64);
 	OK(w.end == UNWIND_DAMAGED && w.n == 2);
+	OK_STR(unwind_end_name(w.end), "damaged");
 	stack[3] = 0; /* a return address of 0 ends a stack as well */
 	w = walk(u, stack, 64, 0x1010, pcs, 64);
 	OK(w.end == UNWIND_COMPLETE && w.n == 2);

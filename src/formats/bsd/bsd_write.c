@@ -136,7 +136,7 @@ static struct kin_error *write_bsd(const char *path, const struct profile *p,
 		w.counter = bin_size(largest_bin(&w.h));
 	if ((err = check_size(&w)) || (err = check(&w)))
 		return err;
-	if ((err = out_open(path, input_mode(p), &w.out)))
+	if ((err = out_open(path, profile_file_mode(p), &w.out)))
 		return err;
 	write_all(&w);
 	return out_close(w.out);

@@ -1,6 +1,5 @@
 /* gmon_write.c - a profile as one GNU gmon.out. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/err.h"
@@ -197,19 +196,6 @@ static void write_all(struct gmon_writer *w)
 	write_blocks(w);
 }
 
-mode_t input_mode(const struct profile *p)
-{
-	mode_t mode = 0666;
-	for (size_t i = 0; i < p->n_sources; i++) {
-		struct stat st;
-		if (stat(strtab_get(p->strings, p->sources[i].path), &st) < 0)
-			continue;
-		mode &= st.st_mode & S_IRGRP ? 0666 : 0606;
-		mode &= st.st_mode & S_IROTH ? 0666 : 0660;
-	}
-	return mode;
-}
-
 struct kin_error *gmon_write(const char *path, const struct profile *p,
 			     const struct input_target *target)
 {
@@ -220,7 +206,7 @@ struct kin_error *gmon_write(const char *path, const struct profile *p,
 	w.largest = target->is_64bit ? UINT64_MAX : UINT32_MAX;
 	if ((err = check_addresses(&w)) || (err = check_excess(&w)))
 		return err;
-	if ((err = out_open(path, input_mode(p), &w.out)))
+	if ((err = out_open(path, profile_file_mode(p), &w.out)))
 		return err;
 	write_all(&w);
 	return out_close(w.out);

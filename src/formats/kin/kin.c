@@ -443,7 +443,9 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 
 	if (err)
 		return err;
-	f.leaves_only = o->needs.no_callers;
+	f.leaves_only = o->needs.no_callers && !o->details;
+	f.details = o->details;
+	f.cpu_state = o->cpu_state;
 	f.traces = o->trace_fields ? kinfile_traces_new() : NULL;
 	for (size_t i = 0; i < ARRAY_LEN(f.ids); i++)
 		f.ids[i].next = 1;

@@ -26,6 +26,9 @@ void kinfile_put_signed(struct kinfile_plain *to, uint64_t v); /* zigzag of v as
 void kinfile_put_time(struct kinfile_plain *to, uint64_t time_ns);
 void kinfile_put_text(struct kinfile_plain *to, const void *s, size_t n);
 
+/* A whole record. */
+void kinfile_put_details(struct kinfile_plain *to, const struct kinfile_details *d);
+
 /* Seals blocks: the room that takes. */
 struct kinfile_packer {
 	struct ZSTD_CCtx_s *zstd; /* NULL: no memory */

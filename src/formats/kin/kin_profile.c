@@ -133,11 +133,92 @@ static void put_trace(struct profile_pen *n, const struct detail *d)
 		return;
 	struct kinfile_plain *r = begin(n, KINF_R_TRACE_TEXT);
 	kinfile_put_text(r, text(n, d->trace), strlen(text(n, d->trace)));
-	end(n);
+}
+
+/* ---- what samples say beside their stacks ---- */
+
+static uint32_t frame_id(const struct profile_pen *n, frameid frame)
+{
+	return frame ? n->first_frame + frame - 1 : 0;
+}
+
+/* To be freed. */
+static struct kinfile_branch *branches_of(const struct profile_pen *n,
+					  const struct taken_branch *taken, size_t count)
+{
+	struct kinfile_branch *all = xrealloc(NULL, count + 1, sizeof(*all));
+	for (size_t i = 0; i < count; i++)
+		all[i] = (struct kinfile_branch){ .from = taken[i].from,
+						  .to = taken[i].to,
+						  .flags = taken[i].flags,
+						  .source = frame_id(n, taken[i].source),
+						  .target = frame_id(n, taken[i].target) };
+	return all;
+}
+
+static uint32_t bit(enum kinf_detail kind, bool there) { return (uint32_t)there << kind; }
+
+static struct kinfile_details details_of(struct profile_pen *n, const struct detail *d)
+{
+	struct kinfile_details k = { .addr = d->addr,
+				     .target = frame_id(n, d->target),
+				     .phys_addr = d->phys_addr,
+				     .data_src = d->data_src,
+				     .weight = d->weight,
+				     .ins_lat = d->ins_lat,
+				     .p_stage_cyc = d->p_stage_cyc,
+				     .transaction = d->transaction,
+				     .data_page = d->data_page_size,
+				     .code_page = d->code_page_size,
+				     .namespace_device = d->cgroup_device,
+				     .namespace_inode = d->cgroup_inode };
+	k.has = bit(KINF_D_ADDR, d->has & DETAIL_ADDR) | bit(KINF_D_PHYS_ADDR, d->phys_addr) |
+		bit(KINF_D_DATA_SRC, d->has & DETAIL_DATA_SRC) |
+		bit(KINF_D_WEIGHT, d->weight || d->ins_lat || d->p_stage_cyc) |
+		bit(KINF_D_TRANSACTION, d->transaction) |
+		bit(KINF_D_DATA_PAGE, d->has & DETAIL_DATA_PAGE) |
+		bit(KINF_D_CODE_PAGE, d->has & DETAIL_CODE_PAGE) |
+		bit(KINF_D_CGROUP, d->has & DETAIL_CGROUP) |
+		bit(KINF_D_NAMESPACE, d->has & DETAIL_NAMESPACE) |
+		bit(KINF_D_REGISTERS, d->interrupt_registers) | bit(KINF_D_BRANCHES, d->branches);
+	if (d->has & DETAIL_CGROUP)
+		k.cgroup =
+			kinfile_writer_string(n->w, text(n, d->cgroup), strlen(text(n, d->cgroup)));
+	if (d->interrupt_registers) {
+		struct detail_registers r = detail_registers(n->s, d->interrupt_registers);
+		k.registers_abi = r.abi;
+		k.registers_mask = r.mask;
+		k.registers = r.values;
+		k.register_names = kinfile_writer_string(n->w, text(n, d->register_names),
+							 strlen(text(n, d->register_names)));
+	}
+	return k;
+}
+
+/* Strings are records, too: theirs come before the sample. */
+static void put_strings(struct profile_pen *n)
+{
+	for (size_t i = 1; i < n->s->n_details; i++)
+		details_of(n, &n->s->details[i]);
+}
+
+static void put_details(struct profile_pen *n, const struct detail *d)
+{
+	size_t count;
+	struct kinfile_details k = details_of(n, d);
+	if (!k.has)
+		return;
+	const struct taken_branch *taken = detail_branches(n->s, d, &count);
+	struct kinfile_branch *branches = branches_of(n, taken, count);
+	k.branches = branches;
+	k.n_branches = count;
+	kinfile_put_details(kinfile_writer_plain(n->w), &k);
+	free(branches);
 }
 
 static void put_samples(struct profile_pen *n)
 {
+	put_strings(n);
 	for (size_t i = 0; i < n->s->n; i++) {
 		const struct sample *x = &n->s->at[i];
 		bool sum = x->count != 1 || x->parallelism;
@@ -154,8 +235,10 @@ static void put_samples(struct profile_pen *n)
 			kinfile_put(r, x->count);
 			kinfile_put(r, x->parallelism);
 		}
-		end(n);
+		/* In the same block, as a reader of the next one knows no sample. */
 		put_trace(n, sample_detail(n->s, x));
+		put_details(n, sample_detail(n->s, x));
+		end(n);
 	}
 }
 

@@ -44,6 +44,8 @@ struct kinfile {
 	struct kinfile_ids ids[KINF_R_STRING + 1];
 	struct kinfile_traces
 		*traces;  /* kin_trace.c; NULL: fields of trace points are passed over */
+	bool details;     /* of samples: all but registers and branches; */
+	bool cpu_state;   /* and these */
 	bool leaves_only; /* of the recorder's stacks the callers are not looked at */
 	VEC(stackid)
 	leaves;         /* with that, [frame]: the stack of it alone; 0: not made yet; NONE: it

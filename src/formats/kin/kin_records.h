@@ -14,7 +14,8 @@ struct kinfile_stream {
 	struct kinfile *f;
 	struct bytes in;
 	uint64_t time_ns; /* of the last record that has one */
-	uint32_t sampled; /* event, in the file, of the record before, if that is a sample; 0 */
+	uint32_t sampled; /* event, in the file, of the sample that these records are of; 0: none */
+	strid trace;      /* fields of that sample, as text; 0: none */
 };
 
 /* A number that must fit 32 bits. */
@@ -78,6 +79,9 @@ void kinfile_read_trace_format(struct kinfile_stream *s);
 void kinfile_read_trace_function(struct kinfile_stream *s);
 void kinfile_read_trace_fields(struct kinfile_stream *s, uint32_t event);
 void kinfile_read_trace_text(struct kinfile_stream *s, uint32_t event);
+
+/* kin_details.c: the rest of what samples say */
+void kinfile_read_details(struct kinfile_stream *s, uint32_t event);
 struct kinfile_traces *kinfile_traces_new(void);
 void kinfile_traces_free(struct kinfile_traces *t); /* NULL is fine */
 

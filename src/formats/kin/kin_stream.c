@@ -224,6 +224,7 @@ static void read_sample(struct kinfile_stream *s)
 	profile_add_sample(s->f->into, x);
 	count_sample(s, &x, mode);
 	s->sampled = id;
+	s->trace = 0;
 }
 
 static void read_switch(struct kinfile_stream *s)
@@ -373,11 +374,17 @@ static void read_record(struct kinfile_stream *s)
 	uint8_t kind = *s->in.pos++;
 	uint32_t sampled = s->sampled;
 
-	s->sampled = 0;
-	if (kind == KINF_R_TRACE_FIELDS)
+	if (kind == KINF_R_TRACE_FIELDS) {
 		kinfile_read_trace_fields(s, sampled);
-	else if (kind == KINF_R_TRACE_TEXT)
+		return;
+	}
+	if (kind == KINF_R_TRACE_TEXT) {
 		kinfile_read_trace_text(s, sampled);
+		return;
+	}
+	s->sampled = 0;
+	if (kind == KINF_R_DETAILS)
+		kinfile_read_details(s, sampled);
 	else if (kind < ARRAY_LEN(readers) && readers[kind])
 		readers[kind](s);
 	else

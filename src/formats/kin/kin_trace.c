@@ -91,7 +91,7 @@ static void set_text(struct kinfile_stream *s, const char *text, size_t n)
 {
 	struct detail d = { .has = DETAIL_TRACE };
 
-	d.trace = profile_add_string(s->f->into, text, n);
+	d.trace = s->trace = profile_add_string(s->f->into, text, n);
 	profile_set_detail(s->f->into, profile_add_detail(s->f->into, &d));
 }
 

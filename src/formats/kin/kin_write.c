@@ -352,7 +352,7 @@ static bool frame_same(const void *a, const void *b)
 static const struct records_kind frame_records = { sizeof(struct kinfile_frame), frame_hash,
 						   frame_same };
 
-static uint32_t intern_frame(struct kinfile_writer *w, const struct kinfile_frame *f)
+uint32_t kinfile_writer_frame(struct kinfile_writer *w, const struct kinfile_frame *f)
 {
 	struct frames *x = &w->frames;
 	uint32_t i = records_add(&x->ids, &frame_records, x->at.at, f, (uint32_t)x->at.n);
@@ -374,7 +374,7 @@ static uint32_t intern_stack(struct kinfile_writer *w, const struct kinfile_samp
 			continue;
 		}
 		w->last.n = i;
-		uint32_t frame = intern_frame(w, f);
+		uint32_t frame = kinfile_writer_frame(w, f);
 		uint32_t *known = map64_at(&w->stacks, MAP64_PAIR(stack, frame));
 		if (*known == NONE)
 			*known = kinfile_writer_put_stack(w, stack, frame);
@@ -434,6 +434,8 @@ void kinfile_writer_sample(struct kinfile_writer *w, const struct kinfile_sample
 		kinfile_put_u8(r, KINF_R_TRACE_FIELDS);
 		kinfile_put_text(r, s->fields, s->n_fields);
 	}
+	if (s->details)
+		kinfile_put_details(r, s->details);
 	w->in_block++;
 	w->n_samples++;
 	end_record(w);

@@ -1,0 +1,236 @@
+/* kin_details.c - what samples say beside their stacks, in a .kin file: accesses, registers,
+ * branches. */
+#include <string.h>
+
+#include "formats/kin/kin_private.h"
+#include "formats/kin/kin_records.h"
+#include "profile/detail.h"
+
+enum { REGISTERS_MAX = 64, BRANCHES_MAX = 1024 };
+
+/* ---- writing ---- */
+
+static void put_registers(struct kinfile_plain *to, const struct kinfile_details *d)
+{
+	int n = __builtin_popcountll(d->registers_mask);
+
+	kinfile_put(to, d->register_names);
+	kinfile_put(to, d->registers_abi);
+	kinfile_put(to, d->registers_mask);
+	for (int i = 0; i < n; i++)
+		kinfile_put(to, d->registers[i]);
+}
+
+static void put_branches(struct kinfile_plain *to, const struct kinfile_details *d)
+{
+	size_t n = d->n_branches < BRANCHES_MAX ? d->n_branches : BRANCHES_MAX;
+
+	kinfile_put(to, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct kinfile_branch *b = &d->branches[i];
+		kinfile_put(to, b->from);
+		kinfile_put(to, b->to);
+		kinfile_put(to, b->flags);
+		kinfile_put(to, b->source);
+		kinfile_put(to, b->target);
+	}
+}
+
+static void put_detail(struct kinfile_plain *to, const struct kinfile_details *d,
+		       enum kinf_detail kind)
+{
+	switch (kind) {
+	case KINF_D_ADDR:
+		kinfile_put(to, d->addr);
+		kinfile_put(to, d->target);
+		break;
+	case KINF_D_PHYS_ADDR:
+		kinfile_put(to, d->phys_addr);
+		break;
+	case KINF_D_DATA_SRC:
+		kinfile_put(to, d->data_src);
+		break;
+	case KINF_D_WEIGHT:
+		kinfile_put(to, d->weight);
+		kinfile_put(to, d->ins_lat);
+		kinfile_put(to, d->p_stage_cyc);
+		break;
+	case KINF_D_TRANSACTION:
+		kinfile_put(to, d->transaction);
+		break;
+	case KINF_D_DATA_PAGE:
+		kinfile_put(to, d->data_page);
+		break;
+	case KINF_D_CODE_PAGE:
+		kinfile_put(to, d->code_page);
+		break;
+	case KINF_D_CGROUP:
+		kinfile_put(to, d->cgroup);
+		break;
+	case KINF_D_NAMESPACE:
+		kinfile_put(to, d->namespace_device);
+		kinfile_put(to, d->namespace_inode);
+		break;
+	case KINF_D_REGISTERS:
+		put_registers(to, d);
+		break;
+	case KINF_D_BRANCHES:
+		put_branches(to, d);
+		break;
+	case KINF_N_DETAILS:
+		break;
+	}
+}
+
+void kinfile_put_details(struct kinfile_plain *to, const struct kinfile_details *d)
+{
+	struct kinfile_plain text = { .time_ns = 0 };
+
+	kinfile_put(&text, d->has);
+	for (unsigned kind = 0; kind < KINF_N_DETAILS; kind++)
+		if (d->has & 1u << kind)
+			put_detail(&text, d, (enum kinf_detail)kind);
+	kinfile_put_u8(to, KINF_R_DETAILS);
+	kinfile_put_text(to, text.bytes.at, text.bytes.n);
+	vec_free(&text.bytes);
+}
+
+/* ---- reading ---- */
+
+/* The profile's frame; 0 for 0, and for one that damage took away. */
+static frameid take_frame(const struct kinfile_stream *s, struct bytes *in)
+{
+	uint32_t frame = kinfile_find(s, KINF_R_FRAME, kinfile_take32(in));
+
+	return frame == NONE ? 0 : frame;
+}
+
+static strid take_string(const struct kinfile_stream *s, struct bytes *in)
+{
+	uint32_t string = kinfile_find(s, KINF_R_STRING, kinfile_take32(in));
+
+	return string == NONE ? 0 : string;
+}
+
+static uint16_t take16(struct bytes *in)
+{
+	uint64_t v = bytes_uleb(in);
+
+	return v < UINT16_MAX ? (uint16_t)v : UINT16_MAX;
+}
+
+static void take_addr(const struct kinfile_stream *s, struct bytes *in, struct detail *d)
+{
+	d->addr = bytes_uleb(in);
+	d->target = take_frame(s, in);
+	d->has |= DETAIL_ADDR;
+}
+
+static void take_registers(struct kinfile_stream *s, struct bytes *in, struct detail *d)
+{
+	strid names = take_string(s, in);
+	uint64_t abi = bytes_uleb(in), mask = bytes_uleb(in), at, values[REGISTERS_MAX];
+	size_t n = (size_t)__builtin_popcountll(mask);
+
+	for (size_t i = 0; i < n; i++)
+		values[i] = bytes_uleb(in);
+	if (in->failed || !s->f->cpu_state)
+		return;
+	uint64_t *w = profile_add_words(s->f->into, 2 + n, &at);
+	w[0] = abi;
+	w[1] = mask;
+	memcpy(w + 2, values, n * sizeof(*values));
+	d->interrupt_registers = at;
+	d->register_names = names;
+}
+
+static void take_branches(struct kinfile_stream *s, struct bytes *in, struct detail *d)
+{
+	uint64_t n = bytes_uleb(in), at;
+	struct taken_branch all[BRANCHES_MAX];
+
+	if (n > BRANCHES_MAX)
+		bytes_fail(in);
+	for (size_t i = 0; i < n && !in->failed; i++) {
+		struct taken_branch *b = &all[i];
+		b->from = bytes_uleb(in);
+		b->to = bytes_uleb(in);
+		b->flags = bytes_uleb(in);
+		b->source = take_frame(s, in);
+		b->target = take_frame(s, in);
+	}
+	if (in->failed || !n || !s->f->cpu_state)
+		return;
+	uint64_t *w = profile_add_words(s->f->into, 1 + n * TAKEN_BRANCH_WORDS, &at);
+	w[0] = n;
+	memcpy(w + 1, all, n * sizeof(*all));
+	d->branches = at;
+}
+
+static void take_detail(struct kinfile_stream *s, struct bytes *in, enum kinf_detail kind,
+			struct detail *d)
+{
+	switch (kind) {
+	case KINF_D_ADDR:
+		take_addr(s, in, d);
+		break;
+	case KINF_D_PHYS_ADDR:
+		d->phys_addr = bytes_uleb(in);
+		break;
+	case KINF_D_DATA_SRC:
+		d->data_src = bytes_uleb(in);
+		d->has |= DETAIL_DATA_SRC;
+		break;
+	case KINF_D_WEIGHT:
+		d->weight = bytes_uleb(in);
+		d->ins_lat = take16(in);
+		d->p_stage_cyc = take16(in);
+		break;
+	case KINF_D_TRANSACTION:
+		d->transaction = bytes_uleb(in);
+		break;
+	case KINF_D_DATA_PAGE:
+		d->data_page_size = bytes_uleb(in);
+		d->has |= DETAIL_DATA_PAGE;
+		break;
+	case KINF_D_CODE_PAGE:
+		d->code_page_size = bytes_uleb(in);
+		d->has |= DETAIL_CODE_PAGE;
+		break;
+	case KINF_D_CGROUP:
+		d->cgroup = take_string(s, in);
+		d->has |= DETAIL_CGROUP;
+		break;
+	case KINF_D_NAMESPACE:
+		d->cgroup_device = kinfile_take32(in);
+		d->cgroup_inode = bytes_uleb(in);
+		d->has |= DETAIL_NAMESPACE;
+		break;
+	case KINF_D_REGISTERS:
+		take_registers(s, in, d);
+		break;
+	case KINF_D_BRANCHES:
+		take_branches(s, in, d);
+		break;
+	case KINF_N_DETAILS:
+		break;
+	}
+}
+
+void kinfile_read_details(struct kinfile_stream *s, uint32_t event)
+{
+	struct kinfile_text text = kinfile_take_text(&s->in);
+	struct bytes in = bytes_of(NULL, text.s, text.n);
+	struct detail d = { .trace = s->trace, .has = s->trace ? DETAIL_TRACE : 0 };
+
+	if (s->in.failed || !event || !s->f->details)
+		return;
+	uint64_t has = bytes_uleb(&in);
+	for (unsigned kind = 0; kind < KINF_N_DETAILS && !in.failed; kind++)
+		if (has & 1u << kind)
+			take_detail(s, &in, (enum kinf_detail)kind, &d);
+	if (in.failed)
+		bytes_fail(&s->in);
+	else
+		profile_set_detail(s->f->into, profile_add_detail(s->f->into, &d));
+}

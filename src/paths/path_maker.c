@@ -1,0 +1,97 @@
+/* path_maker.c - stacks become paths. */
+#include "paths/path_maker.h"
+
+#include <stdlib.h>
+
+void path_maker_init(struct path_maker *m, const struct samples *s,
+		     struct path_places (*places)(void *arg, frameid frame), void *arg)
+{
+	*m = (struct path_maker){ .stacks = s->stacks, .places = places, .arg = arg };
+	stack_numbers_init(&m->paths, s->n_stacks);
+	vec_push(&m->nodes, ((struct path_node){ .place = NONE }));
+}
+
+/* Most paths go on in one way, or in the one that the last one took: the others are looked up. */
+pathid path_maker_below(struct path_maker *m, pathid caller, uint32_t place)
+{
+	struct path_node *nodes = m->nodes.at, *from = &nodes[caller];
+	pathid id = from->next;
+
+	if (id && nodes[id].place == place)
+		return id;
+	id = (pathid)m->nodes.n;
+	if (!from->first)
+		from->first = id;
+	else if (nodes[from->first].place == place)
+		id = from->first;
+	else
+		id = pairs_add(&m->ids, nodes, sizeof(*nodes), caller, place, id);
+	from->next = id;
+	if (id == m->nodes.n)
+		vec_push(&m->nodes, ((struct path_node){ .caller = caller, .place = place }));
+	return id;
+}
+
+pathid path_maker_root(struct path_maker *m, uint32_t root, uint32_t place)
+{
+	while (m->roots.n <= root)
+		vec_push(&m->roots, 0);
+	if (!m->roots.at[root])
+		m->roots.at[root] = path_maker_below(m, 0, place);
+	return m->roots.at[root];
+}
+
+pathid path_maker_frame(struct path_maker *m, pathid caller, frameid frame)
+{
+	struct path_places places = m->places(m->arg, frame);
+	for (size_t i = 0; i < places.n; i++)
+		caller = path_maker_below(m, caller, places.at[i]);
+	return caller;
+}
+
+/* The stack up to the first one whose path is known, then down again. */
+pathid path_maker_stack(struct path_maker *m, uint32_t root, stackid stack)
+{
+	pathid at = m->roots.at[root];
+	m->todo.n = 0;
+	for (; stack; stack = m->stacks[stack].caller) {
+		pathid known = *stack_numbers_at(&m->paths, root, stack);
+		if (known) {
+			at = known;
+			break;
+		}
+		vec_push(&m->todo, stack);
+	}
+	while (m->todo.n) {
+		stack = m->todo.at[--m->todo.n];
+		at = path_maker_frame(m, at, m->stacks[stack].frame);
+		*stack_numbers_at(&m->paths, root, stack) = at;
+	}
+	return at;
+}
+
+static void link_nodes(struct path_node *nodes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		nodes[i].first = 0;
+	for (size_t i = n; i-- > 1;) {
+		struct path_node *caller = &nodes[nodes[i].caller];
+		nodes[i].next = caller->first;
+		caller->first = (pathid)i;
+	}
+	nodes[0].next = 0;
+}
+
+struct path_tree *path_maker_end(struct path_maker *m)
+{
+	struct path_tree *p = xalloc(sizeof(*p));
+	pairs_free(&m->ids);
+	vec_free(&m->roots);
+	vec_free(&m->todo);
+	stack_numbers_done(&m->paths);
+	link_nodes(m->nodes.at, m->nodes.n);
+	p->nodes = m->nodes.at;
+	p->n = m->nodes.n;
+	*m = (struct path_maker){ 0 };
+	return p;
+}

@@ -1,0 +1,135 @@
+"""What changed, by cause: the parts of a change by calls, by callers and by cost add up to it, and are what they should be.
+
+    causes.py BUILD
+
+Random programs of known calls: a function is called by several others, and what a call takes depends on by which one.
+The parts are computed here from the same numbers, exactly.
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from fractions import Fraction
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from tap import Tap
+
+COLUMNS = 'name,before,after,change,calls_before,calls_after,by_calls,by_callers,by_cost,caller'
+
+
+def write(path, program):
+    """As callgrind does. `program`: of each function its callers' calls and what one takes: {f: {caller: (calls, cost)}}."""
+    callers = sorted({c for calls in program.values() for c in calls})
+    text = ['# callgrind format', 'events: Ir', '', 'fn=main', '1 10']
+    for c in callers:
+        below = sum(n * t for calls in program.values() for k, (n, t) in calls.items() if k == c)
+        text += [f'cfn={c}', 'calls=1 1', f'2 {below + 5}']
+    for c in callers:
+        text += ['', f'fn={c}', '1 5']
+        for f, calls in program.items():
+            if c in calls:
+                text += [f'cfn={f}', f'calls={calls[c][0]} 1', f'2 {calls[c][0] * calls[c][1]}']
+    for f, calls in program.items():
+        text += ['', f'fn={f}', f'1 {sum(n * t for n, t in calls.values())}']
+    with open(path, 'w') as out:
+        out.write('\n'.join(text) + '\n')
+
+
+def mean(programs):
+    """Calls and time of each arc of a run, on average: {f: {caller: (calls, time)}}."""
+    sums = {}
+    for program in programs:
+        for f, calls in program.items():
+            for c, (n, t) in calls.items():
+                old = sums.setdefault(f, {}).get(c, (0, 0))
+                sums[f][c] = (old[0] + Fraction(n, len(programs)), old[1] + Fraction(n * t, len(programs)))
+    return sums
+
+
+def causes(before, after):
+    """Of one function: by calls, by callers, by cost, and the caller that makes most of the second."""
+    n0, n1 = (sum(n for n, t in x.values()) for x in (before, after))
+    average = sum(t for n, t in before.values()) / n0
+    cost = lambda x, c, other: x[c][1] / x[c][0] if c in x else other
+    part = lambda x, c, n: (x[c][0] if c in x else 0) / n
+    everyone = set(before) | set(after)
+    mix = {c: n1 * (part(after, c, n1) - part(before, c, n0)) * (cost(before, c, average) - average) for c in everyone}
+    dearer = sum(n1 * part(after, c, n1) * (cost(after, c, 0) - cost(before, c, average)) for c in after)
+    most = max(everyone, key=lambda c: abs(mix[c]))
+    ties = [c for c in everyone if abs(mix[c]) == abs(mix[most])]
+    return (n1 - n0) * average, sum(mix.values()), dearer, most if len(ties) == 1 and mix[most] else None
+
+
+def random_program(r):
+    return {f'f{i}': {f'c{k}': (r.randint(1, 1000), r.randint(1, 50)) for k in range(6) if r.random() < 0.7}
+            for i in range(r.randint(1, 4))}
+
+
+def variant(r, program):
+    """The same some time later: callers come and go, calls move from one to another, costs change."""
+    new = {}
+    for f, calls in program.items():
+        new[f] = {c: (max(1, int(n * r.choice([1, 1, 0.2, 3]))), r.choice([t, t, t + 3])) for c, (n, t) in calls.items()
+                  if r.random() < 0.9}
+        if r.random() < 0.3:
+            new[f]['new'] = (r.randint(1, 900), r.randint(1, 50))
+    return new
+
+
+def renamed(program, name, other):
+    return {f: {other if c == name else c: x for c, x in calls.items()} for f, calls in program.items()}
+
+
+def rows(kin, folder, *words):
+    done = subprocess.run([kin, 'diff', '--format=json', '--all', f'--columns={COLUMNS}', *words], cwd=folder,
+                          capture_output=True, text=True)
+    return {r['name']: r for r in json.loads(done.stdout)['rows']} if not done.returncode else done.stderr
+
+
+def near(got, want):
+    return got is not None and abs(got - want) <= 1e-6 * max(1, abs(want))
+
+
+def differs(got, before, after):
+    """What is not as it should be, in words; '' if nothing is."""
+    for f in before:
+        if not before[f] or not after.get(f):
+            continue
+        row, want = got.get(f, {}), causes(before[f], after[f])
+        parts = [row.get(k) for k in ('by_calls', 'by_callers', 'by_cost')]
+        if not all(near(g, float(w)) for g, w in zip(parts, want)):
+            return f'{f}: {parts}, not {[float(w) for w in want[:3]]}'
+        if not near(sum(parts), row['change']):
+            return f'{f}: {parts} is not {row["change"]}'
+        if want[3] and (row.get('caller') or '').rsplit(' ', 2)[0] != want[3]:
+            return f'{f}: {row.get("caller")}, not {want[3]}'
+    return ''
+
+
+def main():
+    kin, tap = os.path.join(os.path.abspath(sys.argv[1]), 'kin'), Tap()
+    for seed in range(40):
+        r = random.Random(seed)
+        with tempfile.TemporaryDirectory() as folder:
+            first = random_program(r)
+            sides = []
+            for side, start in (('before', first), ('after', variant(r, first))):
+                runs = [start] + [variant(r, start) for _ in range(r.choice([0, 0, 2]))]
+                os.mkdir(os.path.join(folder, side))
+                for i, program in enumerate(runs):
+                    written = program if side == 'before' else renamed(program, 'c1', 'c1.constprop.0')
+                    write(os.path.join(folder, side, str(i)), written)
+                sides.append(mean(runs))
+            before, after = sides[0], renamed(sides[1], 'c1', 'c1.constprop.0')
+            both = renamed(before, 'c1', 'c1.constprop.0') if any('c1' in x for x in sides[1].values()) else before
+            for more in ([], ['--inclusive']):
+                got = rows(kin, folder, *more, 'before', 'after')
+                wrong = got if isinstance(got, str) else differs(got, both, after)
+                tap.ok(not wrong, f'seed {seed} {" ".join(more)}: the parts are what they should be, and add up', wrong)
+    return tap.done()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
