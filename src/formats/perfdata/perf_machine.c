@@ -306,7 +306,7 @@ static void emit_off_cpu(struct perf *p, struct perf_thread *t, uint64_t until)
 			    .flags = FRAME_GUESSED,
 			    .count = 1,
 			    .weight = until - t->out,
-			    .time_ns = until };
+			    .time_ns = t->out };
 	emit(p, s, NULL, t->tid);
 }
 
