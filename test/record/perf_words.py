@@ -98,6 +98,18 @@ def test_events(tap, box):
     tap.ok(samples and not any('kernel' in s['frames'][0]['dso'] for s in samples), '--all-user: user mode alone', r.err)
 
 
+def test_same_name(tap, box):
+    """Two events of one name are two: nothing is counted twice."""
+    r = box.record('-e', 'cpu-clock', '-e', '{cpu-clock,task-clock}', '-o', 'two.kin', './fast', 'spin', '200')
+    seen = {}
+    for s in script(box, 'two.kin'):
+        seen[s['event']] = seen.get(s['event'], 0) + 1
+    info = box.run(box.kin, 'info', '--strict', 'two.kin')
+    tap.ok(sorted(seen) == ['cpu-clock', 'cpu-clock#2', 'task-clock'] and max(seen.values()) < 1.2 * min(seen.values()),
+           'events of one name are told apart', f'{r.err} {seen}')
+    tap.ok('samples stand for' not in info.err and info.returncode == 0, '... and CPU time is not doubled', info.err + info.out)
+
+
 def test_leader_sampling(tap, box):
     """{a,b}:S: b is read when a is sampled, at a's place; all of b counts once."""
     r = box.record('-e', '{task-clock,page-faults}:S', '-F', '2000', '-o', 'read.kin', 'sh', '-c',
@@ -532,7 +544,7 @@ def test_all_options(tap, box):
                f'{n}: {unknown}')
 
 
-TESTS = (test_attach_with_command, test_user, test_fallback, test_periods, test_events, test_leader_sampling, test_breakpoint, test_trace_points,
+TESTS = (test_attach_with_command, test_user, test_fallback, test_periods, test_events, test_same_name, test_leader_sampling, test_breakpoint, test_trace_points,
          test_trace_points_of_perf, test_delay,
          test_control, test_mark, test_limits, test_switch_output, test_overwrite, test_callchains, test_pipe, test_children, test_details,
          test_all_options)
