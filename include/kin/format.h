@@ -266,7 +266,7 @@ enum kinf_record {
 			       measuring these calls took and their sum has not */
 	KINF_R_TRACE_TEXT = 25, /* of the sample before: its fields, text */
 
-	KINF_R_MARKER = 29, /* time - last time (signed), name text: what somebody says happened */
+	KINF_R_MARKER = 30, /* time - last time (signed), name text: what somebody says happened */
 
 	KINF_R_AUDIT = 19, /* how many, and that many numbers: kinf_audit. Of a merged file
 			      losses are here and not in the header */

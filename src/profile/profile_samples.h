@@ -122,7 +122,9 @@ struct sample {
 	uint32_t count; /* samples that were alike and were added up; >= 1 */
 	uint32_t source;  /* index into sources[] of the profile */
 	uint64_t weight;  /* sum over them, in the event's unit */
-	uint64_t time_ns; /* on the recording's clock; 0: not known, or many */
+	/* On the recording's clock; 0: not known, or many. Of time off the CPU, when it began: the
+	 * weight is the time from there on. Of CPU time the weight is the time before. */
+	uint64_t time_ns;
 };
 
 /* How far to trust the samples: what was lost is part of the measurement. */

@@ -351,6 +351,58 @@ def test_timeline(tap, page, url):
     tap.ok(listed == ['load, from 1.000 s to 2.500 s', 'query <b>, from 2.500 s to 3.997 s', 'late, at 3.997 s'], 'and all are listed', str(listed))
 
 
+PROGRAM = """
+volatile unsigned long sink;
+__attribute__((noinline)) void spin(int n) { for (int i = 0; i < n; i++) { sink += i; if (sink % 7 == 3) sink ^= i; } }
+int main(int argc, char **argv) { (void)argv; for (int i = 0; i < 4000; i++) spin(argc * 20000); }
+"""
+
+
+def test_machine_code(tap, kin, folder, page, url):
+    """Instructions with arrows from jumps to where they go, their lines, and the way back."""
+    with open(os.path.join(folder, 'spin.c'), 'w') as f:
+        f.write(PROGRAM)
+    built = subprocess.run(['cc', '-O1', '-g', '-o', 'spin', 'spin.c'], cwd=folder, capture_output=True, text=True)
+    run(kin, folder, 'run', '-q', '-o', 'spin.kin', './spin')
+    if built.returncode or not os.path.exists(os.path.join(folder, 'spin.kin')):
+        tap.skip('instructions in the page', 'no compiler, or nothing could be measured')
+        return
+    write(tap, kin, folder, 'spin.html', 'spin.kin')
+    page.go(url.format('spin.html') + '#code')
+    settle(page)
+    page.run('[...document.querySelectorAll("main a")].find(a => a.textContent === "spin").click()')
+    settle(page)
+    places = page.run("""(() => {
+        const rows = [...document.querySelectorAll("main tbody tr")], texts = rows.map(r => r.querySelector(".code").textContent);
+        const address = rows.map(r => r.querySelector(".name.soft").textContent), top = document.querySelector(".jumps").getBoundingClientRect().top;
+        const height = rows[0].getBoundingClientRect().height, at = y => Math.floor((y - 0) / height);
+        return { texts, address, arrows: [...document.querySelectorAll(".jumps path")].map(p => {
+            const [, from, to] = /^M[\\d.]+ ([\\d.]+)H[\\d.-]+V([\\d.]+)H/.exec(p.getAttribute("d"));
+            return [at(from), at(to)];
+        }), fits: Math.abs(rows[0].getBoundingClientRect().top - top) < 4 };
+        })()""")
+    jumps = {(i, places['address'].index(m[1])) for i, t in enumerate(places['texts']) for m in [re.match(r'j\w+ +0x0*([0-9a-f]+)', t)]
+             if m and m[1] in places['address']}
+    tap.ok(jumps and {tuple(a) for a in places['arrows']} == jumps and places['fits'], 'an arrow for each jump, from its row to where it goes', f'{jumps} {places}')
+    page.run('[...document.querySelectorAll("main tbody td:last-child a")][0].click()')
+    settle(page)
+    seen = page.run('[document.querySelector("h2").textContent.split("/").pop(), document.querySelector("tr.self .code").textContent.slice(0, 30)]')
+    tap.ok(seen[0] == 'spin.c' and 'noinline' in seen[1], 'its line leads to the source', str(seen))
+    page.run('document.querySelector("tr.self a").click()')
+    settle(page)
+    tap.ok(page.run('document.querySelector("h2").textContent') == 'spin', 'and the line back')
+
+
+def test_print(tap, page, url):
+    """On paper there is what was shown, and nothing to click on."""
+    page.go(url.format('threads.html') + '#functions')
+    settle(page)
+    page.media('print')
+    shown = page.run('["nav", ".tools", "#filters", "main table", "h1"].map(s => [s, [...document.querySelectorAll(s)].some(e => e.getClientRects().length)])')
+    page.media('')
+    tap.ok(dict(shown) == {'nav': False, '.tools': False, '#filters': False, 'main table': True, 'h1': True}, 'print', str(shown))
+
+
 def test_shown(tap, kin, folder, page, url):
     """Names are texts; deep graphs; lists that Back finds as they were; narrow screens."""
     page.go(url.format('stacks.html') + '#functions')
@@ -491,6 +543,8 @@ def main():
             test_left_out(tap, kin, folder, page, url)
             test_flame(tap, kin, folder, page, url)
             test_timeline(tap, page, url)
+            test_machine_code(tap, kin, folder, page, url)
+            test_print(tap, page, url)
             test_shown(tap, kin, folder, page, url)
             test_old(tap, kin, folder, page, url)
             test_difference(tap, kin, folder, page, url)

@@ -484,7 +484,7 @@ OF_DETAILS = 'comm,addr,data_src,weight,phys_addr,data_page_size,code_page_size,
 
 
 def test_details(tap, box):
-    """What samples say beside their stacks: the same in the .kin file, in the perf.data file, and in a merged one."""
+    """What samples say beside their stacks: the same in the .kin file and in a merged one."""
     def shown(program, path, fields=OF_DETAILS):
         return sorted(box.run(program, 'script', '-F', fields, '-i', path).out.splitlines())
 

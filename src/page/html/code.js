@@ -47,6 +47,13 @@ function links_to_code(f) {
 
 const whole_time = () => (data.tables.instructions || data.tables.lines).properties.total || 1;
 
+// Lines and instructions are not in the file by time, thread and event: whoever chose some of these is told.
+function note_of_whole() {
+	if (!paths || !(stretch_at_hand() || threads_at_hand() || event_at_hand()))
+		return data.events && data.events.length > 1 ? el("p", { class: "note" }, `Times are of ${data.events[0].name}.`) : null;
+	return el("p", { class: "warn" }, `Lines and instructions have the time of the whole recording, of ${data.events[0].name}: not that of the part or event chosen above.`);
+}
+
 // Where a jump goes to, if that is an instruction of the same function.
 function jumps_of(rows) {
 	const index = new Map(rows.map((r, i) => [BigInt(r.address), i])), jumps = [];
@@ -102,7 +109,7 @@ function view_instructions(i) {
 			e.preventDefault();
 			document.getElementById("hottest").scrollIntoView({ block: "center" });
 		} }, "To the hottest instruction")),
-		notes_of(data.tables.instructions),
+		note_of_whole(), notes_of(data.tables.instructions),
 		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Instructions" }, el("table", { class: "listing" }, el("caption", { class: "unseen" }, "Instructions of " + c.name),
 			el("thead", {}, el("tr", {}, head("Self", "n"), with_all ? head("Total", "n minor") : null, head("Samples", "n minor"), with_calls ? head("Calls", "n minor") : null,
 				head("Address"), head("Jumps"), head("Instruction"), head("Line", "minor"))), el("tbody", {}, rows))),
@@ -122,7 +129,7 @@ function view_source(i) {
 	let before = null;
 	return [
 		el("h2", { class: "name title" }, file.name), el("p", { class: "soft" }, `${percent(file.self / total)} of all, in its lines. `,
-			el("a", { href: changed({ l: rows.reduce((a, r) => ((r.self || 0) > (a.self || 0) ? r : a)).line }) }, "To the hottest line")), notes_of(data.tables.lines),
+			el("a", { href: changed({ l: rows.reduce((a, r) => ((r.self || 0) > (a.self || 0) ? r : a)).line }) }, "To the hottest line")), note_of_whole(), notes_of(data.tables.lines),
 		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Source" }, el("table", { class: "listing" }, el("caption", { class: "unseen" }, "Source " + file.name),
 			el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "n" }, "Self"), el("th", { scope: "col", class: "n minor" }, "Total"),
 				counted ? el("th", { scope: "col", class: "n" }, "Count") : null, el("th", { scope: "col", class: "n" }, "Line"), el("th", { scope: "col" }, "Source"))),
@@ -148,7 +155,7 @@ function view_code(argument) {
 		{ title: "Name", key: r => r.name, cell: r => el("td", { class: "name" }, el("a", { href: link(r) }, r.name)) },
 	], list, sorting(), caption).element] : null);
 	return [
-		data.events && data.events.length > 1 ? el("p", { class: "note" }, `Times are of ${data.events[0].name}, of the whole recording.`) : null,
+		note_of_whole(),
 		table("Source files", code.files.map((x, i) => ({ i, name: x.name, share: x.self / total })), r => link_to("code", `s${r.i}`)),
 		table("Instructions of functions", code.functions.map((x, i) => ({ i, name: x.name, share: (x.row.self || 0) / total })), r => link_to("code", `f${r.i}`)),
 		notes_of(data.tables.lines, data.tables.instructions),

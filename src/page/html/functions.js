@@ -160,7 +160,7 @@ function neighbourhood(f, lists, base, share) {
 	const y_of = (i, n) => middle + (i - (n - 1) / 2) * 38;
 	const box = (x, y, who, text, part) => {
 		const shape = [svg("rect", { x, y: y - 14, width: 220, height: 28, rx: 4, class: who === f ? "here" : "box" }),
-			svg("text", { x: x + 8, y: y + 4 }, text.length > 24 ? text.slice(0, 23) + "…" : text),
+			svg("text", { x: x + 8, y: y + 4 }, text.length > 20 ? text.slice(0, 19) + "…" : text),
 			svg("text", { x: x + 213, y: y + 4, "text-anchor": "end", class: "part" }, percent(part)), svg("title", {}, text)];
 		return who === f ? svg("g", {}, shape) : svg("a", { href: link_to("function", who.id) }, shape);
 	};

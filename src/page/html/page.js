@@ -19,6 +19,12 @@ function views_there() {
 	return views;
 }
 
+// A thread that had several names is known by the last.
+function text_of_threads(list) {
+	const names = new Map(list.map(i => [data.threads[i][2] ? data.threads[i].slice(1, 4).join("/") : i, thread_name(i)]));
+	return names.size > 3 ? `${names.size} threads` : [...names.values()].join(", ");
+}
+
 // Event, stretch and threads that all views are about, each to be taken away.
 function filters() {
 	if (!paths)
@@ -30,7 +36,7 @@ function filters() {
 	if (stretch)
 		list.push(away(`${place_text(stretch.from)} to ${place_text(stretch.to)} s`, { t: null, z: null, w: null }));
 	if (threads)
-		list.push(away(threads.size > 3 ? `${threads.size} threads` : [...threads].map(thread_name).join(", "), { th: null, z: null, w: null }));
+		list.push(away(text_of_threads([...threads]), { th: null, z: null, w: null }));
 	if (stretch || threads)
 		list.push(checkbox_of("shares of this part", !!state.keys.rel, on => go_to(changed({ rel: on ? "1" : null }))));
 	return list;

@@ -3,7 +3,20 @@
 const LANE = 34, LANES = 60;
 const KINDS = ["on-cpu", "blocked", "waiting"], KIND_NAMES = ["on a CPU", "blocked", "waiting for a CPU"];
 
-function end_of_time() { return paths.n_samples ? paths.time[paths.n_samples - 1] + 1 : 1; }
+let known_end = 0;
+
+const is_off_cpu = i => data.events[paths.event[i] >> 1].kind !== "on-cpu";
+
+// Of the last sample, or of the last time off the CPU, which begins where its sample is.
+function end_of_time() {
+	if (!known_end) {
+		known_end = paths.n_samples ? paths.time[paths.n_samples - 1] + 1 : 1;
+		for (let i = 0; i < paths.n_samples; i++)
+			if (is_off_cpu(i))
+				known_end = Math.max(known_end, paths.time[i] + Math.round(paths.weight[i] / data.unit_ns));
+	}
+	return known_end;
+}
 
 // Threads are one that have one number, whatever their names; [{ name, process, ids, weight }], busiest first.
 function lanes_of_threads() {
@@ -28,7 +41,7 @@ function lanes_of_threads() {
 
 let known_lanes = null;
 
-// Parts of each pixel's time, by kind: a sample stands for the time right before it.
+// Parts of each pixel's time, by kind: a sample stands for the time right before it, or off the CPU for the time after it.
 function activity(lane, pixels) {
 	const sums = KINDS.map(() => new Float64Array(pixels)), per_pixel = end_of_time() / pixels;
 	const cpu = data.events.findIndex(e => e.kind === "on-cpu"), unit = data.unit_ns;
@@ -36,7 +49,8 @@ function activity(lane, pixels) {
 		const event = data.events[paths.event[i] >> 1], kind = KINDS.indexOf(event.kind);
 		if (kind === 0 && paths.event[i] >> 1 !== cpu)
 			continue;
-		const end = paths.time[i], start = Math.max(0, end - (event.unit === "ns" ? paths.weight[i] / unit : per_pixel));
+		const size = event.unit === "ns" ? paths.weight[i] / unit : per_pixel, start = Math.max(0, paths.time[i] - (kind ? 0 : size));
+		const end = kind ? start + size : paths.time[i];
 		const a = Math.min(pixels - 1, Math.floor(start / per_pixel)), b = Math.min(pixels - 1, Math.floor(end / per_pixel));
 		for (let x = a; x <= b; x++)
 			sums[kind][x] += Math.min(end, (x + 1) * per_pixel) - Math.max(start, x * per_pixel) || (a === b ? per_pixel / 10 : 0);
