@@ -1,10 +1,11 @@
 """A store of many hosts: what it takes on disk, and how long kin takes for reports of it.
 
-    fleet.py BUILD [--hosts N] [--hours N] [--shards N]
+    fleet.py BUILD [--hosts N] [--hours N] [--shards N] [--day]
 
 ClickHouse servers on the loopback hold, for each host and ten minutes, 3,200 samples drawn by Zipf's law from 200,000
 stacks of 25 frames (30,000 functions, 90,000 lines): some 1,900 rows. Every query of a server has the 128 MiB that
-doc/fleet.md says it needs, and fails beyond. Prints a table.
+doc/fleet.md says it needs, and fails beyond. Prints a table. --day: also reports of a day of sums of hours, which are
+copies of the first one.
 """
 import argparse
 import os
@@ -19,7 +20,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'test', 'fleet'))
 import servers
 
 STACKS, DEPTH, FUNCTIONS, FRAMES, DRAWS, BUCKET = 200000, 25, 30000, 90000, 3200, 600
-BEGIN = 1700000400  # a whole number of buckets
+BEGIN = 1700002800  # a whole hour
 QUERY_BYTES = 128 << 20
 SCRIPT = 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 first+0x1 (/bin/web)\n\n'
 
@@ -87,6 +88,20 @@ def copy_hour(shard, db, hour):
                    f'WHERE low >= toDateTime({BEGIN}) AND low < toDateTime({BEGIN + 3600})')
 
 
+def copy_sums(shard, db, hour):
+    """The sum of the first hour again, later, with its receipts, and without the rows that it is of."""
+    later, first = hour * 3600, f'bucket = toDateTime({BEGIN})'
+    fill_by(shard, f'INSERT INTO {db}.rollups SELECT bucket + {later}, service, event, stack, bitXor(rollup, {hour}), low, high, count '
+                   f'FROM {db}.rollups WHERE {first}')
+    fill_by(shard, f'INSERT INTO {db}.rollup_batches SELECT bucket + {later}, bitXor(rollup, {hour}), bitXor(content, {hour}), '
+                   f'bitXor(batch, {hour}) FROM {db}.rollup_batches WHERE {first}')
+    fill_by(shard, f'INSERT INTO {db}.rollup_receipts SELECT bucket + {later}, bitXor(rollup, {hour}), service, version, recordings '
+                   f'FROM {db}.rollup_receipts WHERE {first}')
+    fill_by(shard, f'INSERT INTO {db}.receipts SELECT low + {later}, high + {later}, bitXor(content, {hour}), bitXor(batch, {hour}), '
+                   f'service, version, host, labels, rows, samples, doubts FROM {db}.receipts '
+                   f'WHERE low >= toDateTime({BEGIN}) AND low < toDateTime({BEGIN + 3600})')
+
+
 def fill(build, shards, db, hosts, hours):
     for i, shard in enumerate(shards):
         with tempfile.TemporaryDirectory() as folder:
@@ -135,6 +150,7 @@ def main():
     p.add_argument('--hosts', type=int, default=1000)
     p.add_argument('--hours', type=int, default=1)
     p.add_argument('--shards', type=int, default=3)
+    p.add_argument('--day', action='store_true')
     args = p.parse_args()
     why = servers.missing()
     if why:
@@ -155,6 +171,13 @@ def main():
         ok &= measure(args.build, shards, f'{args.hours} h: kin report', 'report', url)
         ok &= measure(args.build, shards, f'{args.hours} h: kin tidy', 'tidy', shards.url('scale'))
         ok &= measure(args.build, shards, f'{args.hours} h, tidied: kin report', 'report', url)
+        ok &= measure(args.build, shards, 'an hour, tidied: kin report', 'report', url + span)
+        if args.day:
+            for hour in range(args.hours, args.hours + 24):
+                for shard in shards:
+                    copy_sums(shard, 'scale', hour)
+            first = BEGIN + 3600 * args.hours
+            ok &= measure(args.build, shards, 'a day, tidied: kin report', 'report', f'{url}&from={first}&to={first + 86400}')
     return 0 if ok else 1
 
 

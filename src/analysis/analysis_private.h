@@ -10,10 +10,6 @@ static inline const struct callgraph_rules *callgraph_rules_of(const struct call
 	return o->rules ? o->rules : &callgraph_rules;
 }
 
-/* histogram.c: our credit_rules. */
-double histogram_bin_bytes(const struct histogram *first);
-void histogram_credit(struct callgraph *g, const struct histogram *h, const struct selection *sel);
-
 /* histogram.c: nodes[].self, total, outside, rate, dimension. */
 void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 				 const struct callgraph_opts *o);

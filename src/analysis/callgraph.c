@@ -201,10 +201,6 @@ static void sort_cycles(struct callgraph *g)
 	free(scratch);
 }
 
-const struct callgraph_rules callgraph_rules = {
-	.credit = { .bin_bytes = histogram_bin_bytes, .credit = histogram_credit },
-};
-
 struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 				const struct callgraph_opts *opts)
 {

@@ -599,8 +599,46 @@ static bool may_be_taken(const struct flow *f, const struct ways *w, uint32_t to
 	return e->to == to && (!e->is_known || e->count);
 }
 
+/* Where the branches go that one block was made into. */
+struct block_targets {
+	uint32_t at[2];
+	unsigned n; /* 3: of more than two places */
+	bool is_beyond;
+};
+
+static void add_target(struct block_targets *t, uint32_t target)
+{
+	for (unsigned i = 0; i < t->n && i < ARRAY_LEN(t->at); i++)
+		if (t->at[i] == target)
+			return;
+	if (t->n < ARRAY_LEN(t->at))
+		t->at[t->n] = target;
+	t->n += t->n < 3;
+}
+
+/* Whether a block of [first, last] chooses between cases of a switch of which some are behind these
+ * pieces. A comparison of floating-point numbers is several branches, too, but to two places. */
+static bool chooses_beyond(const struct flow *f, const struct ways *ways, uint32_t first,
+			   uint32_t last, uint32_t to)
+{
+	struct block_targets t = { .n = 0 };
+	for (uint32_t i = first; i <= last; i++) {
+		const struct ways *w = &ways[i];
+		uint32_t target = w->branch == NONE ? NONE : f->edges[w->branch].to;
+		if (f->pieces[i].hook || w->first != w->last || w->first + 1 != i)
+			t = (struct block_targets){ .n = 0 };
+		if (target == NONE)
+			continue;
+		add_target(&t, target);
+		t.is_beyond |= target > last && target != to;
+		if (t.is_beyond && (t.n > 2 || w->n_out > 2))
+			return true;
+	}
+	return false;
+}
+
 /* The branch is the only way into what lies between it and the jump. What chooses between the cases
- * of a switch leads past their breaks rightly. */
+ * of a switch leads past their breaks rightly, as does what the switch is within. */
 static bool may_be_passed(const struct flow *f, const struct ways *ways, uint32_t piece,
 			  uint32_t to)
 {
@@ -611,8 +649,10 @@ static bool may_be_passed(const struct flow *f, const struct ways *ways, uint32_
 		if (f->pieces[i].enters_unseen || ways[i].last > piece)
 			return false;
 		first = ways[i].first < first ? ways[i].first : first;
-		if (first == i - 1 && ways[i].n_out <= 2 && may_be_taken(f, &ways[i - 1], to))
-			return true;
+		bool is_if = f->pieces[i].hook != 0; /* what it guards is a block of its own */
+		if (first == i - 1 && is_if && ways[i].n_out <= 2 &&
+		    may_be_taken(f, &ways[i - 1], to))
+			return !chooses_beyond(f, ways, i, piece, to);
 	}
 	return false;
 }

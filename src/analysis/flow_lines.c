@@ -44,7 +44,8 @@ struct flow_lines {
 	uint8_t *is_met;              /* [n_pieces]: from code of other lines than theirs */
 	uint8_t *is_one_of;           /* [n_pieces]: ways, or where they part or meet */
 	uint8_t *is_reached;
-	uint32_t *inner; /* edges within a part, by part */
+	uint8_t *is_next; /* [n_pieces]: only the piece before leads to it */
+	uint32_t *inner;  /* edges within a part, by part */
 };
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -92,6 +93,8 @@ static void find_blocks(struct flow_lines *x)
 		if (!i || !goes_on(f, i, block, &s[i]))
 			block = i;
 		x->block_of[i] = block;
+		x->is_next[i] = i && !f->pieces[i].enters_unseen && s[i].first == i - 1 &&
+				s[i].last == i - 1;
 	}
 	free(s);
 	x->edges = xalloc((f->n_edges + 1) * sizeof(*x->edges));
@@ -180,7 +183,8 @@ static uint32_t first_line(const struct flow_lines *x, uint32_t piece)
 	return id == NONE ? NONE : x->line_of[id];
 }
 
-/* A jump that the compiler made: back to a loop's start, whose line it is given; or behind
+/* A jump that the compiler made: back to a loop's start, whose line it is given; or on from the
+ * comparisons of a switch, to code of the line that it is given as well; or behind
  * statements without code, of the line that happens to be before it, if control comes from
  * elsewhere; or the one that many share. */
 static bool is_mere_jump(const struct flow_lines *x, uint32_t piece)
@@ -190,8 +194,11 @@ static bool is_mere_jump(const struct flow_lines *x, uint32_t piece)
 		return p->is_shared_jump;
 	if (p->hook)
 		return x->is_met[piece] && x->s->at[first_place(x, piece)].addr < p->start;
-	return x->f->pieces[p->jumps_to].addr < p->addr &&
-	       first_line(x, p->jumps_to) == first_line(x, piece);
+	const struct flow_piece *to = &x->f->pieces[p->jumps_to];
+	bool is_back = to->addr < p->addr;
+	bool is_of_switch =
+		piece && x->is_met[piece] && !p[-1].is_call && !to->hook; /* its last way */
+	return (is_back || is_of_switch) && first_line(x, p->jumps_to) == first_line(x, piece);
 }
 
 struct line_stretch {     /* of one file in a piece */
@@ -238,7 +245,8 @@ static void add_piece(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 		add_place(x, s, first_part, x->block_of[piece], i, p->passed);
 }
 
-/* The first block of a function has the line of its head, too. */
+/* The first block of a function has the line of its head, too, unless it is a loop: what is before
+ * that is code of the head. */
 static void add_pieces(struct flow_lines *x)
 {
 	struct line_stretch s = { 0 };
@@ -256,7 +264,8 @@ static void add_pieces(struct flow_lines *x)
 			first_part = (uint32_t)x->parts.n;
 			head = first_place(x, i);
 		} else if (p->hook && head != NONE) {
-			add_place(x, &s, first_part, i, head, UINT64_MAX);
+			if (x->is_next[i])
+				add_place(x, &s, first_part, i, head, UINT64_MAX);
 			head = NONE;
 		}
 		add_piece(x, &s, first_part, i);
@@ -511,6 +520,7 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	x.is_met = xalloc(f->n_pieces + 1);
 	x.is_one_of = xalloc(f->n_pieces + 1);
 	x.is_reached = xalloc(f->n_pieces + 1);
+	x.is_next = xalloc(f->n_pieces + 1);
 	x.part_of = xrealloc(NULL, n + 1, sizeof(*x.part_of));
 	memset(x.part_of, 0xff, n * sizeof(*x.part_of));
 	x.block_of = xalloc((f->n_pieces + 1) * sizeof(*x.block_of));
@@ -533,6 +543,7 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	free(x.is_met);
 	free(x.is_one_of);
 	free(x.is_reached);
+	free(x.is_next);
 	free(x.part_of);
 	return x.at;
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/hist_detail.h"
 #include "analysis/hists_private.h"
 
 /* ---- values of frames ---- */
@@ -197,7 +196,12 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 		return value ? arena_printf(a, "%" PRIu32, value) : "unknown";
 	case HIST_IPC:
 		return "-";
-	default:
-		return hist_detail_text(UNCONST(struct hists_private *, h), key, value, row);
+	default: /* of details */
+		return NULL;
 	}
+}
+
+bool hist_is_named(const struct hists *h, const struct hist_row *row)
+{
+	return row->place != NONE && program_kind(h->program, row->place) != PLACE_UNKNOWN;
 }

@@ -43,7 +43,8 @@ static double bin_edge(const struct bins *b, const struct histogram *h, uint32_t
 	return (double)h->low + smaller(edge, (double)(h->high - h->low));
 }
 
-void histogram_credit(struct callgraph *g, const struct histogram *h, const struct selection *sel)
+static void histogram_credit(struct callgraph *g, const struct histogram *h,
+			     const struct selection *sel)
 {
 	const struct symbols *s = g->symbols;
 	struct bins b = bins_of(h);
@@ -72,10 +73,14 @@ void histogram_credit(struct callgraph *g, const struct histogram *h, const stru
 	}
 }
 
-double histogram_bin_bytes(const struct histogram *first)
+static double histogram_bin_bytes(const struct histogram *first)
 {
 	return first->n ? (double)(first->high - first->low) / first->n : 0;
 }
+
+const struct callgraph_rules callgraph_rules = {
+	.credit = { .bin_bytes = histogram_bin_bytes, .credit = histogram_credit },
+};
 
 void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 				 const struct callgraph_opts *o)

@@ -561,12 +561,9 @@ uint32_t hists_value(const struct hists *hists, size_t row, enum hist_key key)
 
 const char *hists_text(const struct hists *hists, size_t row, enum hist_key key)
 {
-	return hist_key_text(hists->priv, key, hists_value(hists, row, key), &hists->rows[row]);
-}
-
-bool hist_is_named(const struct hists *h, const struct hist_row *row)
-{
-	return row->place != NONE && program_kind(h->program, row->place) != PLACE_UNKNOWN;
+	uint32_t value = hists_value(hists, row, key);
+	const char *text = hist_key_text(hists->priv, key, value, &hists->rows[row]);
+	return text ? text : hist_detail_text(hists->priv, key, value, &hists->rows[row]);
 }
 
 const char *hists_function(const struct hists *hists, size_t row)

@@ -129,6 +129,7 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 bool hist_offset(const struct hists_private *h, frameid frame, symid place, uint64_t *ret);
 /* What the thread of its first sample was called in the end. */
 const char *hist_last_comm(const struct hists_private *h, const struct hist_row *row);
+/* NULL: it is a key of details. */
 const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
 			  const struct hist_row *row);
 uint32_t hist_line_id(struct hists_private *h,

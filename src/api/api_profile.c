@@ -15,6 +15,7 @@
 #include "input/gcov.h"
 #include "names/kept.h"
 #include "perf/perf_about.h"
+#include "symbolize/frame_classes.h"
 #include "symbolize/keep.h"
 #include "symbolize/remedies.h"
 
@@ -392,6 +393,27 @@ static void tell_unfinished(struct kin_profile *p)
 	}
 }
 
+static frameid first_of_class(void *classes, const struct profile *p, frameid frame)
+{
+	return frame_classes_first(classes, p, frame);
+}
+
+/* NULL: frames are told apart by address. */
+static struct frame_classes *classes_for(const struct kin_profile *p, const struct kin_open_opts *o,
+					 struct input_needs *needs)
+{
+	if (!o->by_function || p->object || o->debuginfod || o->lines || o->details ||
+	    o->for_writing || needs->no_callers)
+		return NULL;
+	struct frame_classes_opts opts = { .debug_dir = o->debug_dir,
+					   .symfs = o->symfs,
+					   .inlines = !o->no_inlines };
+	struct frame_classes *c = frame_classes_new(&opts);
+	needs->alike = first_of_class;
+	needs->alike_arg = c;
+	return c;
+}
+
 /* Without p->data: nothing was read at all. */
 static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
@@ -414,7 +436,11 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 		how.branches = o->branches               ? INPUT_BRANCHES
 			       : o->branches_if_recorded ? INPUT_AS_RECORDED
 							 : INPUT_SAMPLES;
+		struct frame_classes *classes = classes_for(p, o, &how.needs);
 		err = input_read(paths, n, &how, &p->data);
+		if (classes && p->data)
+			p->files = frame_classes_take_files(classes, p->data);
+		frame_classes_free(classes);
 	}
 	input_held_free(held);
 	return err;

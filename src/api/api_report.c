@@ -97,6 +97,13 @@ bool kin_hists_need_times(const struct kin_hists_opts *opts)
 	return hists_ask_needs_times(&o);
 }
 
+bool kin_hists_need_addresses(const struct kin_hists_opts *opts)
+{
+	struct kin_hists_opts o;
+	opts_copy(&o, sizeof(o), opts);
+	return hists_ask_needs_addresses(&o);
+}
+
 /* Whose rules a report follows, in place of kin's own. */
 static const struct hists_style *find_style(const char *rules)
 {

@@ -1,11 +1,11 @@
-/* pairs.c - a hash table of indices: the pairs stay in their own array. */
+/* pairs.c - a hash table with linear probing. */
 #include "base/pairs.h"
 
 #include <stdlib.h>
 
 struct pairs_slot {
-	uint32_t tag;   /* its hash: says where the slot is, or should be */
-	uint32_t index; /* of the record, + 1; 0: empty */
+	uint32_t a, b;
+	uint32_t id; /* + 1; 0: empty */
 };
 
 static uint64_t hash(uint32_t a, uint32_t b)
@@ -16,10 +16,11 @@ static uint64_t hash(uint32_t a, uint32_t b)
 	return key ^ key >> 32;
 }
 
-/* Of up to 2^32 slots, which the tag alone tells: so records need not be looked at to grow. */
-static size_t place(const struct pairs *x, uint32_t tag)
+/* Of up to 2^32 slots, in the order of the hash: a larger table is filled from its begin to its
+ * end. */
+static size_t place(const struct pairs *x, uint32_t a, uint32_t b)
 {
-	return (size_t)(((uint64_t)tag * x->cap) >> 32);
+	return (size_t)(((hash(a, b) & UINT32_MAX) * x->cap) >> 32);
 }
 
 static size_t following(const struct pairs *x, size_t i) { return i + 1 < x->cap ? i + 1 : 0; }
@@ -28,38 +29,36 @@ static void grow(struct pairs *x)
 {
 	struct pairs old = *x;
 
-	x->cap = old.cap ? 2 * old.cap : 64;
+	x->cap = old.cap ? old.cap + old.cap / 2 : 64;
 	x->slots = xalloc(x->cap * sizeof(*x->slots));
 	for (size_t i = 0; i < old.cap; i++) {
-		if (!old.slots[i].index)
+		if (!old.slots[i].id)
 			continue;
-		size_t to = place(x, old.slots[i].tag);
-		while (x->slots[to].index)
+		size_t to = place(x, old.slots[i].a, old.slots[i].b);
+		while (x->slots[to].id)
 			to = following(x, to);
 		x->slots[to] = old.slots[i];
 	}
 	free(old.slots);
 }
 
-uint32_t pairs_add(struct pairs *x, const void *at, size_t size, uint32_t a, uint32_t b,
-		   uint32_t next)
+uint32_t pairs_add(struct pairs *x, uint32_t a, uint32_t b, uint32_t next)
 {
 	if (4 * x->n >= 3 * x->cap)
 		grow(x);
-	uint32_t tag = (uint32_t)hash(a, b);
-	size_t i = place(x, tag);
-	for (; x->slots[i].index; i = following(x, i)) {
-		if (x->slots[i].tag != tag)
-			continue;
-		uint32_t known = x->slots[i].index - 1;
-		const uint32_t *r =
-			(const uint32_t *)(const void *)((const char *)at + known * size);
-		if (r[0] == a && r[1] == b)
-			return known;
-	}
-	x->slots[i] = (struct pairs_slot){ tag, next + 1 };
+	size_t i = place(x, a, b);
+	for (; x->slots[i].id; i = following(x, i))
+		if (x->slots[i].a == a && x->slots[i].b == b)
+			return x->slots[i].id - 1;
+	x->slots[i] = (struct pairs_slot){ a, b, next + 1 };
 	x->n++;
 	return next;
+}
+
+void pairs_prefetch(const struct pairs *x, uint32_t a, uint32_t b)
+{
+	if (x->cap)
+		__builtin_prefetch(&x->slots[place(x, a, b)], 1);
 }
 
 void pairs_free(struct pairs *x)

@@ -1,7 +1,6 @@
-/* pairs.h - an index of records that begin with a pair of 32-bit ids, each pair once.
+/* pairs.h - an index of pairs of 32-bit ids, each pair once: the id of what has it.
  *
- * The records lie in an array of the owner's; the index takes 11 to 21 bytes for each, half of
- * a map64, and what is not there is seen without a look at the records. */
+ * The index takes 16 to 24 bytes for each, and a question looks at one place in memory. */
 #ifndef BASE_PAIRS_H
 #define BASE_PAIRS_H
 
@@ -12,10 +11,10 @@ struct pairs {
 	size_t n, cap;
 };
 
-/* The record of the pair (a, b); if there is none, `next` is noted as its index and returned: it is
- * then to be put there before the next call. `at`: the records, of `size` bytes each. */
-uint32_t pairs_add(struct pairs *x, const void *at, size_t size, uint32_t a, uint32_t b,
-		   uint32_t next);
+/* The id of the pair (a, b); if it is new, `next`, which is not NONE, is noted as that. */
+uint32_t pairs_add(struct pairs *x, uint32_t a, uint32_t b, uint32_t next);
+/* A hint that this pair is asked for soon: most of the time goes into waiting for memory. */
+void pairs_prefetch(const struct pairs *x, uint32_t a, uint32_t b);
 void pairs_free(struct pairs *x);
 
 #endif

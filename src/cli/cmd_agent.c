@@ -291,7 +291,7 @@ static void say_trouble(const struct record_opts *opts, const struct kin_error *
 static bool record_once(const struct settings *s, const char *output, unsigned *troubles,
 			int *status)
 {
-	enum { BUFFER_BYTES = 512 << 10, TABLE_BYTES = 24 << 20 };
+	enum { BUFFER_BYTES = 512 << 10, TABLE_BYTES = 40 << 20 };
 	unsigned ticks = 0;
 	const struct record_watch watch = { .tick = is_over, .arg = &ticks };
 	struct record_opts opts = {

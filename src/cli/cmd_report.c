@@ -247,6 +247,8 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 	h.call_graph = page || h.no_callers ? "none" : s->call_graph;
 	o->no_callers = !kin_hists_need_callers(&h);
 	o->no_times = !kin_hists_need_times(&h);
+	o->by_function = !kin_hists_need_addresses(&h);
+	o->no_inlines = o->no_inlines || !h.inlines;
 }
 
 /* Prints, or shows on the terminal. */

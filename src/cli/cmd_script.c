@@ -1,4 +1,6 @@
 /* cmd_script.c - the samples themselves, for people and for programs. */
+#include <string.h>
+
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -290,6 +292,16 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	return err;
 }
 
+/* Stacks by name need neither times nor addresses. */
+static void narrow(const struct settings *s, struct kin_open_opts *o)
+{
+	if (!s->format || strcmp(s->format, "folded") != 0)
+		return;
+	o->no_times = !s->script.cpus && !s->script.times;
+	o->by_function = true;
+	o->no_inlines = o->no_inlines || !s->script.inlines;
+}
+
 static int run(const struct settings *s)
 {
 	return s->only_about ? run_about(s, s->about) : run_profile(s, write_to);
@@ -307,5 +319,6 @@ const struct command script_command = {
 	.examples = examples,
 	.begin = begin,
 	.set = set,
+	.narrow = narrow,
 	.run = run,
 };

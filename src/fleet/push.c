@@ -316,9 +316,26 @@ static struct kin_error *find_receipt(struct batch *b, bool *ret)
 
 /* ---- attempts ---- */
 
-static struct kin_error *attempt(struct batch *b)
+static bool lacks_tables(const struct batch *b)
+{
+	return b->outcome == STORE_REFUSED &&
+	       (b->code == STORE_NO_TABLE || b->code == STORE_NO_DATABASE);
+}
+
+/* The first recording of all finds no tables, and makes them. */
+static struct kin_error *find_receipt_or_begin(struct batch *b)
 {
 	struct kin_error *err = find_receipt(b, &b->result->was_there);
+	if (!err || !lacks_tables(b))
+		return err;
+	kin_error_free(err);
+	err = store_create(b->p->store, b->shard);
+	return err ? err : find_receipt(b, &b->result->was_there);
+}
+
+static struct kin_error *attempt(struct batch *b)
+{
+	struct kin_error *err = find_receipt_or_begin(b);
 	if (err || b->result->was_there)
 		return err;
 	if (getrandom(&b->number, sizeof(b->number), 0) != sizeof(b->number))
@@ -340,8 +357,7 @@ static bool may_go_on(struct batch *b, struct kin_error **err)
 	if (b->outcome == STORE_UNKNOWN ||
 	    (b->outcome == STORE_REFUSED && b->code == STORE_TOO_MANY_PARTS))
 		return true;
-	if (b->outcome != STORE_REFUSED ||
-	    (b->code != STORE_NO_TABLE && b->code != STORE_NO_DATABASE))
+	if (!lacks_tables(b))
 		return false;
 	struct kin_error *worse = store_create(b->p->store, b->shard);
 	if (!worse)

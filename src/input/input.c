@@ -585,13 +585,16 @@ struct kin_error *input_read(const char *const *paths, size_t n, const struct in
 	struct paths files = { 0 };
 	struct kin_error *err = list_files(paths, n, opts, &files);
 	struct input_item *items = xalloc(files.at.n * sizeof(*items));
+	struct input_opts o = *opts;
 	struct input_held *own = NULL;
 
+	if (files.at.n > 1) /* each has frames of its own */
+		o.needs.alike = NULL;
 	if (!opts->held)
 		own = input_hold((const char *const *)files.at.at, files.at.n);
 	for (size_t i = 0; i < files.at.n; i++)
 		items[i] = make_item(files.at.at[i], own ? own : opts->held);
-	keep_first(&err, read_items(items, files.at.n, opts, ret));
+	keep_first(&err, read_items(items, files.at.n, &o, ret));
 	input_held_free(own);
 	free(items);
 	paths_free(&files);

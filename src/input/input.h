@@ -72,6 +72,11 @@ struct input_needs {
 	bool no_callers; /* of a stack only the frame that the sample was taken in */
 	bool no_times;   /* samples that differ in their time and processor alone are one, of no
 			  * time, no processor and no details; but for those of trace points */
+	/* The frame that is to be in stacks in place of `frame`, the last one of p's so far: where
+	 * they are alike to whoever will look at them. NULL: each is different. Equal stacks are
+	 * then one. Of several files none is asked for. */
+	frameid (*alike)(void *arg, const struct profile *p, frameid frame);
+	void *alike_arg;
 };
 
 struct input_opts {

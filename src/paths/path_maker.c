@@ -25,7 +25,7 @@ pathid path_maker_below(struct path_maker *m, pathid caller, uint32_t place)
 	else if (nodes[from->first].place == place)
 		id = from->first;
 	else
-		id = pairs_add(&m->ids, nodes, sizeof(*nodes), caller, place, id);
+		id = pairs_add(&m->ids, caller, place, id);
 	from->next = id;
 	if (id == m->nodes.n)
 		vec_push(&m->nodes, ((struct path_node){ .caller = caller, .place = place }));

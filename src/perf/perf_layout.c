@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#include "perf/perf_style.h"
+#include "perf/perf_keys.h"
+
+static const char owner[] = "perf report";
 
 static void find_elided(const struct hists_state *s, struct perf_layout *l, struct arena *a)
 {
@@ -77,10 +79,10 @@ void perf_layout_describe(struct hists_state *s)
 	find_widths(s, l, &s->arena);
 	l->sort_order = sort_order(s->ask, &s->arena);
 	l->skip_first_hop = !given->fields && given->sort && !strncmp(given->sort, "sym", 3);
-	table_set_layout(s->table, &perf_style, l);
+	table_set_layout(s->table, owner, l);
 }
 
 const struct perf_layout *perf_layout_of(const struct kin_table *t)
 {
-	return table_layout(t, &perf_style);
+	return table_layout(t, owner);
 }

@@ -16,6 +16,9 @@ struct perf_layout {
 	bool skip_first_hop;    /* of chains: it is the row */
 };
 
+/* Takes it down; hists_style.describe. */
+void perf_layout_describe(struct hists_state *s);
+
 /* NULL: the table is no report "hists", or not as perf has it. */
 const struct perf_layout *perf_layout_of(const struct kin_table *t);
 

@@ -9,8 +9,8 @@
 #include "analysis/hist_key.h"
 #include "base/err.h"
 #include "base/escape.h"
+#include "perf/perf_keys.h"
 #include "perf/perf_page.h"
-#include "perf/perf_style.h"
 
 enum { COUNT_WIDTH = 12, ADDRESS_WIDTH = 16, LEVEL_WIDTH = 4, INDENT = 3 };
 

@@ -325,7 +325,7 @@ size_t profile_add_sample(struct profile_builder *b, struct sample s)
 void profile_add_detailed_sample(struct profile_builder *b, struct sample s, detailid detail)
 {
 	s.source = (uint32_t)b->sources.n;
-	samples_add_sample(&b->samples, s, detail);
+	samples_sum_sample(&b->samples, s, detail);
 }
 
 uint64_t *profile_add_words(struct profile_builder *b, size_t n, uint64_t *at)
@@ -459,7 +459,7 @@ static void merge_arcs(struct profile_builder *into, struct profile_builder *fro
 	arcs_end_file(&into->arcs);
 }
 
-static void merge_texts(struct profile_builder *into, const struct profile_builder *from,
+static void merge_texts(struct profile_builder *into, struct profile_builder *from,
 			const objid *ids)
 {
 	size_t n = strtab_count(from->strings);
@@ -510,6 +510,15 @@ struct kin_error *profile_builder_merge(struct profile_builder *into, struct pro
 	free(ids);
 	profile_builder_free(from);
 	return err;
+}
+
+struct profile profile_frames(const struct profile_builder *b)
+{
+	return (struct profile){ .strings = b->strings,
+				 .objects = b->objects.at,
+				 .n_objects = b->objects.n,
+				 .samples = { .frames = b->samples.frames.at,
+					      .n_frames = b->samples.frames.n } };
 }
 
 struct profile *profile_finish(struct profile_builder *b)

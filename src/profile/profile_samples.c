@@ -48,22 +48,28 @@ frameid samples_add_frame(struct samples_builder *s, struct frame f)
  * a new one is new without a look anywhere. */
 static stackid find_stack(struct samples_builder *s, stackid caller, frameid frame, stackid next)
 {
-	stackid first = s->first.at[caller];
-	if (first && s->stacks.at[first].frame == frame)
-		return first;
-	if (first)
-		return pairs_add(&s->stack_ids, s->stacks.at, sizeof(*s->stacks.at), caller, frame,
-				 next);
-	return s->first.at[caller] = next;
+	struct stack_callees *known = &s->callees.at[caller];
+	if (known->first && known->first_frame != frame) {
+		if (known->latest_frame != frame || !known->latest) {
+			known->latest = pairs_add(&s->stack_ids, caller, frame, next);
+			known->latest_frame = frame;
+		}
+		return known->latest;
+	}
+	if (!known->first) {
+		known->first_frame = frame;
+		known->first = next;
+	}
+	return known->first;
 }
 
 /* Those that were pushed since the last time; of equal ones the first is the one to be found. */
 static void index_pushed(struct samples_builder *s)
 {
-	while (s->first.n < s->stacks.n) {
-		stackid id = (stackid)s->first.n;
+	while (s->callees.n < s->stacks.n) {
+		stackid id = (stackid)s->callees.n;
 		struct stack x = s->stacks.at[id];
-		vec_push(&s->first, 0);
+		vec_push(&s->callees, ((struct stack_callees){ 0 }));
 		find_stack(s, x.caller, x.frame, id);
 	}
 }
@@ -74,7 +80,7 @@ stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid fra
 	stackid id = find_stack(s, caller, frame, (stackid)s->stacks.n);
 	if (id == s->stacks.n) {
 		vec_push(&s->stacks, ((struct stack){ caller, frame }));
-		vec_push(&s->first, 0);
+		vec_push(&s->callees, ((struct stack_callees){ 0 }));
 	}
 	return id;
 }
@@ -154,36 +160,31 @@ uint16_t samples_add_event(struct samples_builder *s, struct event e)
 
 /* ---- samples ---- */
 
-static uint64_t sample_hash(const void *sample)
+static uint64_t kind_hash(const void *kind)
 {
-	const struct sample *x = sample;
-	uint64_t kind = (uint64_t)x->event << 32 | (uint64_t)x->parallelism << 16 | x->flags;
-	return records_mix(records_mix(MAP64_PAIR(x->source, x->task), x->stack), kind);
+	const struct sample_kind *x = kind;
+	uint64_t rest = (uint64_t)x->event << 32 | (uint64_t)x->parallelism << 16 | x->flags;
+	return records_mix(records_mix(0, MAP64_PAIR(x->source, x->task)), rest);
 }
 
-/* Of those that were added up: none has a time or a processor. */
-static bool sample_same(const void *a, const void *b)
+static bool kind_same(const void *a, const void *b)
 {
-	const struct sample *x = a, *y = b;
-	return x->stack == y->stack && x->task == y->task && x->event == y->event &&
-	       x->parallelism == y->parallelism && x->flags == y->flags && x->source == y->source;
+	const struct sample_kind *x = a, *y = b;
+	return x->task == y->task && x->event == y->event && x->parallelism == y->parallelism &&
+	       x->flags == y->flags && x->source == y->source;
 }
 
-static const struct records_kind sample_records = { sizeof(struct sample), sample_hash,
-						    sample_same };
+static const struct records_kind kind_records = { sizeof(struct sample_kind), kind_hash,
+						  kind_same };
 
-/* The sample that `x` is to be added to; s->at.n: there is none. What has just been added to is
- * what most often comes again. */
-static uint32_t find_sample(struct samples_builder *s, const struct sample *x)
+static uint32_t add_kind(struct samples_builder *s, const struct sample *x)
 {
-	while (s->latest.n <= x->stack)
-		vec_push(&s->latest, 0);
-	uint32_t *latest = &s->latest.at[x->stack];
-	if (!*latest || !sample_same(&s->at.at[*latest - 1], x))
-		*latest = records_add(&s->sample_ids, &sample_records, s->at.at, x,
-				      (uint32_t)s->at.n) +
-			  1;
-	return *latest - 1;
+	struct sample_kind kind = { x->task, x->source, x->event, x->parallelism, x->flags };
+	uint32_t id =
+		records_add(&s->kind_ids, &kind_records, s->kinds.at, &kind, (uint32_t)s->kinds.n);
+	if (id == s->kinds.n)
+		vec_push(&s->kinds, kind);
+	return id;
 }
 
 void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t count,
@@ -195,10 +196,66 @@ void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t co
 	add(s, &sum->weight, weight);
 }
 
+/* Those of trace points may get a detail yet: what happened. */
+static bool is_summed(const struct samples_builder *s, const struct sample *x, detailid detail)
+{
+	return s->sums && !detail && x->event < s->events.n && !s->events.at[x->event].is_trace;
+}
+
+static void find_next(struct samples_builder *s)
+{
+	struct coming_sample *c = &s->coming[s->n_found++ % SAMPLES_COMING];
+	uint32_t next = (uint32_t)s->at.n;
+
+	c->id = pairs_add(&s->sample_ids, c->x.stack, c->kind, next);
+	if (c->id == next) {
+		vec_push(&s->at, c->x);
+		c->id = NONE;
+	} else {
+		__builtin_prefetch(&s->at.at[c->id], 1);
+	}
+}
+
+static void add_next(struct samples_builder *s)
+{
+	const struct coming_sample *c = &s->coming[s->n_added++ % SAMPLES_COMING];
+
+	if (c->id != NONE)
+		samples_add_to_sample(s, c->id, c->x.count, c->x.weight);
+}
+
+/* As many as came before the n-th. */
+static void settle(struct samples_builder *s, uint64_t n)
+{
+	while (s->n_found < n)
+		find_next(s);
+	while (s->n_added < n)
+		add_next(s);
+}
+
+void samples_sum_sample(struct samples_builder *s, struct sample x, detailid detail)
+{
+	if (!is_summed(s, &x, detail)) {
+		samples_add_sample(s, x, detail);
+		return;
+	}
+	struct coming_sample *c = &s->coming[s->n_came++ % SAMPLES_COMING];
+	x.time_ns = 0;
+	x.cpu = CPU_NONE;
+	s->is_sum = true;
+	c->x = x;
+	c->kind = add_kind(s, &x);
+	pairs_prefetch(&s->sample_ids, x.stack, c->kind);
+	if (s->n_came - s->n_found == SAMPLES_COMING / 2)
+		find_next(s);
+	if (s->n_came - s->n_added == SAMPLES_COMING)
+		add_next(s);
+}
+
 size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid detail)
 {
-	/* Those of trace points may get a detail yet: what happened. */
-	s->is_sum = s->sums && !detail && x.event < s->events.n && !s->events.at[x.event].is_trace;
+	settle(s, s->n_came);
+	s->is_sum = is_summed(s, &x, detail);
 	if (!s->is_sum) {
 		vec_push(&s->at, x);
 		samples_set_detail(s, detail);
@@ -206,7 +263,7 @@ size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid d
 	}
 	x.time_ns = 0;
 	x.cpu = CPU_NONE;
-	uint32_t id = find_sample(s, &x);
+	uint32_t id = pairs_add(&s->sample_ids, x.stack, add_kind(s, &x), (uint32_t)s->at.n);
 	if (id == s->at.n)
 		vec_push(&s->at, x);
 	else
@@ -499,9 +556,11 @@ static void merge_audit(struct samples_builder *into, const struct audit *from)
 		add(into, &sums[i], more[i]);
 }
 
-void samples_builder_merge(struct samples_builder *into, const struct samples_builder *from,
+void samples_builder_merge(struct samples_builder *into, struct samples_builder *from,
 			   const strid *strings, const objid *objects, uint32_t first_source)
 {
+	settle(into, into->n_came);
+	settle(from, from->n_came);
 	frameid *frames = merge_frames(into, from, strings, objects);
 	stackid *stacks = merge_stacks(into, from->stacks.at, from->stacks.n, frames);
 	taskid *tasks = merge_tasks(into, from, strings);
@@ -527,7 +586,7 @@ void samples_builder_init(struct samples_builder *s)
 	/* Not to be found: a frame at address 0 of nothing known is one, too. */
 	vec_push(&s->frames, ((struct frame){ 0 }));
 	vec_push(&s->stacks, ((struct stack){ 0 }));
-	vec_push(&s->first, 0);
+	vec_push(&s->callees, ((struct stack_callees){ 0 }));
 	samples_add_task(s, (struct task){ 0 });
 	samples_add_detail(s, &(struct detail){ 0 });
 	vec_push(&s->words, 0);
@@ -601,11 +660,13 @@ struct samples samples_builder_view(struct samples_builder *s)
 
 void samples_builder_seal(struct samples_builder *s)
 {
+	settle(s, s->n_came);
 	records_free(&s->frame_ids);
 	pairs_free(&s->stack_ids);
-	vec_free(&s->first);
-	records_free(&s->sample_ids);
-	vec_free(&s->latest);
+	vec_free(&s->callees);
+	pairs_free(&s->sample_ids);
+	records_free(&s->kind_ids);
+	vec_free(&s->kinds);
 }
 
 void samples_builder_done(struct samples_builder *s)
@@ -616,13 +677,14 @@ void samples_builder_done(struct samples_builder *s)
 	records_free(&s->frame_ids);
 	vec_free(&s->stacks);
 	pairs_free(&s->stack_ids);
-	vec_free(&s->first);
+	vec_free(&s->callees);
 	vec_free(&s->tasks);
 	records_free(&s->task_ids);
 	vec_free(&s->events);
 	vec_free(&s->at);
-	records_free(&s->sample_ids);
-	vec_free(&s->latest);
+	pairs_free(&s->sample_ids);
+	records_free(&s->kind_ids);
+	vec_free(&s->kinds);
 	vec_free(&s->details);
 	vec_free(&s->words);
 	records_free(&s->detail_ids);

@@ -9,25 +9,47 @@
 #include "profile/detail.h"
 #include "profile/profile_samples.h"
 
+struct stack_callees { /* of a stack: the first one, and that which was looked up last; 0: none */
+	frameid first_frame, latest_frame;
+	stackid first, latest;
+};
+
+struct sample_kind { /* what tells samples of one stack apart, but for times and processors */
+	taskid task;
+	uint32_t source;
+	uint16_t event, parallelism, flags;
+};
+
+/* On its way into a sum: its place in memory is fetched while others come. */
+struct coming_sample {
+	struct sample x;
+	uint32_t kind;
+	uint32_t id; /* that it is added to; NONE: it is a new one, and there */
+};
+
+enum { SAMPLES_COMING = 16 };
+
 struct samples_builder {
 	VEC(struct frame) frames;
 	struct records frame_ids;
 	VEC(struct stack) stacks;
-	VEC(stackid)
-	first; /* [stack]: its first callee; 0: none; shorter than stacks where some
-		* were pushed that nobody looked for yet */
-	struct pairs stack_ids; /* (caller, frame) of all other callees */
+	VEC(struct stack_callees)
+	callees; /* [stack]; shorter than stacks where some were pushed that nobody looked for yet
+		  */
+	struct pairs stack_ids; /* (caller, frame) of all but the first callees */
 	size_t pushed_max;      /* stacks from which on pushed ones are looked up, too */
 	VEC(struct task) tasks;
 	struct records task_ids;
 	VEC(struct event) events;
 	VEC(struct sample) at;
-	bool sums;                 /* those that differ in time and processor alone are one */
-	bool is_sum;               /* what was added last */
-	struct records sample_ids; /* with `sums` */
-	VEC(uint32_t)
-	latest; /* [stack]: the sample that was added to last, + 1; 0: none yet; may be
-		 * shorter */
+	bool sums;   /* those that differ in time and processor alone are one */
+	bool is_sum; /* what was added last */
+	/* With `sums`: */
+	VEC(struct sample_kind) kinds;
+	struct records kind_ids;
+	struct pairs sample_ids;                     /* (stack, kind) */
+	struct coming_sample coming[SAMPLES_COMING]; /* the i-th at i % SAMPLES_COMING */
+	uint64_t n_came, n_found, n_added;           /* of these so far */
 	VEC(struct detail) details;
 	VEC(uint64_t) words;
 	struct records detail_ids;
@@ -55,7 +77,7 @@ struct samples samples_builder_view(struct samples_builder *s);
 
 /* Adds all of `from`, whose strings and objects have the given ids in `into`, and whose sources
  * begin at first_source there. */
-void samples_builder_merge(struct samples_builder *into, const struct samples_builder *from,
+void samples_builder_merge(struct samples_builder *into, struct samples_builder *from,
 			   const strid *strings, const objid *objects, uint32_t first_source);
 
 frameid samples_add_frame(struct samples_builder *s, struct frame f);
@@ -65,6 +87,8 @@ taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
 uint64_t *samples_add_words(struct samples_builder *s, size_t n, uint64_t *at);
 size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid detail);
+/* The same where nobody asks which it becomes. */
+void samples_sum_sample(struct samples_builder *s, struct sample x, detailid detail);
 void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t count,
 			   uint64_t weight);
 detailid samples_add_detail(struct samples_builder *s, const struct detail *d);

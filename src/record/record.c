@@ -81,9 +81,26 @@ static void limit_rate(struct record_event *e)
 		e->frequency = most;
 }
 
+/* Several may have one name, in and outside of a group: "cpu-clock#2". */
+static void tell_apart(struct record_events *events)
+{
+	for (size_t i = 0; i < events->at.n; i++) {
+		unsigned number = 1;
+		struct record_event *e = &events->at.at[i];
+		char name[sizeof(e->name)];
+		snprintf(name, sizeof(name), "%.240s", e->name);
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(events->at.at[k].name, e->name)) {
+				snprintf(e->name, sizeof(e->name), "%.240s#%u", name, ++number);
+				k = (size_t)-1; /* that may be taken, too */
+			}
+	}
+}
+
 /* What the command line says of all of them. */
 static void set_all(struct record_events *events, const struct record_opts *o)
 {
+	tell_apart(events);
 	for (size_t i = 0; i < events->at.n; i++) {
 		struct record_event *e = &events->at.at[i];
 		if (e->purpose != EVENT_SAMPLED)

@@ -561,6 +561,16 @@ bool hists_ask_needs_times(const struct kin_hists_opts *g)
 	       hists_ask_needs_details(g);
 }
 
+bool hists_ask_needs_addresses(const struct kin_hists_opts *g)
+{
+	static const enum hist_key keys[] = { HIST_SYMOFF, HIST_SRCLINE, HIST_SRCFILE, HIST_IPC };
+	bool needs = g->call_graph &&
+		     (in_list(g->call_graph, "address") || in_list(g->call_graph, "srcline"));
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		needs = needs || has_key(g, keys[i]);
+	return needs || hists_ask_needs_details(g);
+}
+
 static struct kin_error *read_socket(struct hists_ask *a)
 {
 	const char *text = a->given->socket;

@@ -69,6 +69,8 @@ bool hists_ask_needs_details(const struct kin_hists_opts *given);
  * processor, they were. */
 bool hists_ask_needs_callers(const struct kin_hists_opts *given);
 bool hists_ask_needs_times(const struct kin_hists_opts *given);
+/* Whether it makes a difference where in a function a frame is. */
+bool hists_ask_needs_addresses(const struct kin_hists_opts *given);
 /* Whether any of it takes the functions that were inlined: where Self is that of the function
  * around them, nobody sees them but among callers. */
 bool hists_ask_needs_inlines(const struct kin_hists_opts *given, const struct hists_style *style);

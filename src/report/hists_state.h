@@ -55,6 +55,9 @@ struct hists_state {
 	struct kin_cell *cells;
 };
 
+/* What shares of an event are of: its weight, or the time that passed. */
+double hists_total(const struct hists_state *s, size_t event, bool latency);
+
 /* Percent of the first event's total. */
 double hists_percent(const struct hists_state *s, const struct hist_stat *stat);
 

@@ -62,20 +62,7 @@ static const struct kin_column extra_columns[] = {
 
 /* ---- cells ---- */
 
-static double total_of(const struct hists_state *s, size_t event, bool latency)
-{
-	const struct hists *h = s->hists;
-	const struct hist_stat *t =
-		s->ask->given->relative ? &h->total[event] : &h->unfiltered[event];
-	return latency ? t->latency : (double)t->weight;
-}
-
 static double share(double part, double total) { return total > 0 ? part / total : 0; }
-
-double hists_percent(const struct hists_state *s, const struct hist_stat *stat)
-{
-	return 100 * share((double)stat->weight, total_of(s, 0, false));
-}
 
 static const char *level_text(uint16_t level)
 {
@@ -101,13 +88,13 @@ static struct kin_cell figure_cell(const struct hists_state *s, const struct his
 	case FIELD_CHILDREN:
 		if (s->ask->style->says_missing && s->ask->opts.no_children)
 			return cell_none();
-		return cell_share(share((double)children->weight, total_of(s, c->event, false)));
+		return cell_share(share((double)children->weight, hists_total(s, c->event, false)));
 	case FIELD_SELF:
-		return cell_share(share((double)self->weight, total_of(s, c->event, false)));
+		return cell_share(share((double)self->weight, hists_total(s, c->event, false)));
 	case FIELD_LATENCY_CHILDREN:
-		return cell_share(share(children->latency, total_of(s, c->event, true)));
+		return cell_share(share(children->latency, hists_total(s, c->event, true)));
 	case FIELD_LATENCY:
-		return cell_share(share(self->latency, total_of(s, c->event, true)));
+		return cell_share(share(self->latency, hists_total(s, c->event, true)));
 	case FIELD_SAMPLES:
 		return cell_count(self->count);
 	case FIELD_PERIOD:
@@ -117,7 +104,7 @@ static struct kin_cell figure_cell(const struct hists_state *s, const struct his
 	case FIELD_GUEST_KERNEL:
 	case FIELD_GUEST_USER:
 		return cell_share(
-			share((double)level_weight(s, e, c), total_of(s, c->event, false)));
+			share((double)level_weight(s, e, c), hists_total(s, c->event, false)));
 	case FIELD_KEY:
 		break;
 	}
@@ -204,7 +191,8 @@ static double share_of_node(const struct hists_state *s, uint32_t node)
 {
 	const struct chain_node *n = &s->chain->nodes[node], *p = &s->chain->nodes[n->parent];
 	bool relative = s->ask->mode == MODE_FRACTAL;
-	return share((double)n->sum, relative ? (double)(p->sum - p->hit) : total_of(s, 0, false));
+	return share((double)n->sum,
+		     relative ? (double)(p->sum - p->hit) : hists_total(s, 0, false));
 }
 
 /* Depth first; the parent links are the stack. */
@@ -252,7 +240,7 @@ static int by_hit(const void *a, const void *b)
 static void emit_one(struct hists_state *s, uint32_t node)
 {
 	size_t first = s->emitted.n;
-	double part = share((double)s->chain->nodes[node].hit, total_of(s, 0, false));
+	double part = share((double)s->chain->nodes[node].hit, hists_total(s, 0, false));
 	for (uint32_t at = node; at; at = s->chain->nodes[at].parent)
 		emit(s, at, 1, true, 0);
 	for (size_t i = first, k = s->emitted.n - 1; i < k; i++, k--) {
@@ -302,7 +290,7 @@ static void start_chains(struct hists_state *s, uint32_t row)
 	bool ends = a->mode == MODE_FLAT || a->mode == MODE_FOLDED;
 	struct chain_opts o = {
 		.pruning = a->mode == MODE_FRACTAL ? CHAIN_MIN_SHARE : CHAIN_MIN_WEIGHT,
-		.min_weight = (uint64_t)(total_of(s, 0, false) * (a->threshold / 100)),
+		.min_weight = (uint64_t)(hists_total(s, 0, false) * (a->threshold / 100)),
 		.min_share = a->threshold / 100,
 		.by_name = ends,
 		.below_only = a->given->below_only,
@@ -318,25 +306,6 @@ static void start_chains(struct hists_state *s, uint32_t row)
 }
 
 /* ---- rows ---- */
-
-static bool is_of_function(const struct hists_state *s, uint32_t row, const char *name)
-{
-	const struct hist_row *r = &s->hists->rows[row];
-	if (!hist_is_named(s->hists, r))
-		return false;
-	/* As it is shown: "f (inlined)". */
-	return (r->inlined && !strcmp(hists_function(s->hists, row), name)) ||
-	       report_symbol_is(program_symbols(s->hists->program), r->place, name);
-}
-
-bool hists_state_wants(const struct hists_state *s, uint32_t row)
-{
-	const struct kin_hists_opts *g = s->ask->given;
-	if (g->function && !is_of_function(s, row, g->function))
-		return false;
-	const char *name = g->symbol_filter ? hists_function(s->hists, row) : NULL;
-	return !g->symbol_filter || (name && strstr(name, g->symbol_filter));
-}
 
 static bool is_shown(const struct hists_state *s, const struct hists_entry *e)
 {

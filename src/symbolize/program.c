@@ -13,6 +13,7 @@
 #include "object/kernel.h"
 #include "symbolize/hit_addresses.h"
 #include "symbolize/kallsyms.h"
+#include "symbolize/program_private.h"
 #include "symbolize/recorded.h"
 #include "symbolize/symbols_private.h"
 
@@ -27,13 +28,6 @@ struct extra { /* a place that no symbol table has */
 	uint64_t start; /* PLACE_NAMED: where it begins, of its first frame; 0: not known */
 	bool inlined;
 	symid owner; /* PLACE_INLINED: the first place of its name in the object; else itself */
-};
-
-/* What several programs of one profile share. */
-struct program_files {
-	struct object_file **at; /* [n_objects]; NULL: not opened */
-	size_t n;
-	struct kallsyms *kernel; /* NULL: not opened */
 };
 
 struct opened_object {
@@ -233,7 +227,9 @@ static void add_part(struct program *g, objid id, struct symbols_row *row)
 	opts.table.hits = at->hits.at;
 	opts.table.n_hits = at->hits.n;
 	struct symbols *s = NULL;
-	struct kin_error *err = symbols_new(at->file, &opts, &s);
+	if (g->opts.files && at->file == g->opts.files->at[id] && !opts.lines && !at->hits.n)
+		s = TAKE(g->opts.files->symbols[id]);
+	struct kin_error *err = s ? NULL : symbols_new(at->file, &opts, &s);
 	vec_free(&at->hits);
 	if (err) {
 		trouble(g, id, err);
@@ -482,23 +478,12 @@ static uint64_t look_at(const struct program *g, frameid frame)
 	return g->profile->samples.frames[frame].addr - g->is_call[frame];
 }
 
-/* Data without call-frame information takes each caller's address for a return address; what a
- * signal handler returns to is a function's first instruction, with no call before it. */
-static bool is_return(const struct opened_object *at, const struct symbols *s,
-		      const struct frame *f)
-{
-	if (!(f->flags & FRAME_RETURN) || !f->addr)
-		return false;
-	symid id = s ? symbols_find(s, f->addr) : NONE;
-	return id == NONE || s->at[id].addr != f->addr || object_call_ends_at(at->file, f->addr);
-}
-
 static symid frame_place(struct program *g, const struct symbols_row *row, frameid frame)
 {
 	const struct frame *f = &g->profile->samples.frames[frame];
 	const struct opened_object *at = &g->objects[f->object];
 	const struct symbols *s = at->part != NONE ? row->symbols[at->part] : NULL;
-	g->is_call[frame] = !f->name && is_return(at, s, f);
+	g->is_call[frame] = !f->name && program_is_return(at->file, s, f);
 	if (f->name)
 		return named_place(g, f);
 	if (s) {
@@ -704,12 +689,22 @@ static void doubt_the_nameless(struct program *g)
 	}
 }
 
+void program_files_grow(struct program_files *f, size_t n)
+{
+	if (n <= f->n)
+		return;
+	f->at = xrealloc(f->at, n, sizeof(*f->at));
+	f->symbols = xrealloc(f->symbols, n, sizeof(*f->symbols));
+	memset(f->at + f->n, 0, (n - f->n) * sizeof(*f->at));
+	memset(f->symbols + f->n, 0, (n - f->n) * sizeof(*f->symbols));
+	f->n = n;
+}
+
 struct program_files *program_files_new(const struct profile *p)
 {
 	struct program_files *f = xalloc(sizeof(*f));
 
-	f->n = p->n_objects;
-	f->at = xalloc((f->n + 1) * sizeof(*f->at));
+	program_files_grow(f, p->n_objects);
 	return f;
 }
 
@@ -717,9 +712,12 @@ void program_files_free(struct program_files *f)
 {
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->n; i++)
+	for (size_t i = 0; i < f->n; i++) {
+		symbols_free(f->symbols[i]);
 		object_free(f->at[i]);
+	}
 	kallsyms_free(f->kernel);
+	free(f->symbols);
 	free(f->at);
 	free(f);
 }

@@ -157,6 +157,28 @@ def test_recordings(tap, kin, shards, folder):
            'what is sent twice counts once', err)
 
 
+def test_example(tap, kin, folder):
+    """The store to try things with: it starts, is used as it says, and ends."""
+    port = next(p for p in range(20000 + os.getpid() % 10000, 60000, 7)
+                if all(socket.socket().connect_ex(('127.0.0.1', p + i)) for i in (0, 1, 1000, 1001)))
+    script = os.path.join(HERE, '..', '..', 'doc', 'examples', 'store.sh')
+    p = subprocess.Popen(['sh', script, os.path.join(folder, 'try it'), '2', str(port)], stdin=subprocess.DEVNULL, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    said = [p.stdout.readline() for _ in range(2)]
+    pushed = ['', '']
+    if 'KIN_STORE_LOGIN=' in said[0]:
+        login = said[0].split('=', 1)[1].strip().strip("'")
+        env = {k: v for k, v in servers.environment(KIN_STORE_LOGIN=login).items() if k not in ('KIN_STORE_USER', 'KIN_STORE_PASSWORD')}
+        url = said[1].split()[2]
+        pushed = [kin('push', url, write(folder, 'try.script', random_recording(random.Random(7), ['main', 'f'])), env=env)[2],
+                  kin('export', '--to=folded', url, env=env)[1]]
+    p.terminate()
+    err = p.communicate(timeout=60)[1]
+    tap.ok('samples in' in pushed[0] and 'attempt' not in pushed[0] and 'main' in pushed[1],
+           'doc/examples/store.sh starts a store that is used as it says', f'{said} {pushed} {err}')
+    tap.ok(all(socket.socket().connect_ex(('127.0.0.1', port + i)) for i in (0, 1)), 'it ends its servers', err)
+
+
 def test_other_engines(tap, kin, shards, folder):
     """What kin export writes for them is read as it is by the server, into the table of doc/fleet.md."""
     one, page = shards[0], open(os.path.join(HERE, '..', '..', 'doc', 'fleet.md')).read()
@@ -839,6 +861,7 @@ def main():
         with servers.Servers(3, folder) as shards:
             test_recordings(tap, kin, shards, folder)
             test_sums(tap, kin, shards, seeds)
+            test_example(tap, kin, folder)
             test_other_engines(tap, kin, shards, folder)
             test_tidy(tap, kin, shards, folder)
             test_kept_stacks(tap, kin, shards, folder)

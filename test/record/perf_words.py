@@ -98,6 +98,18 @@ def test_events(tap, box):
     tap.ok(samples and not any('kernel' in s['frames'][0]['dso'] for s in samples), '--all-user: user mode alone', r.err)
 
 
+def test_same_name(tap, box):
+    """Two events of one name are two: nothing is counted twice."""
+    r = box.record('-e', 'cpu-clock', '-e', '{cpu-clock,task-clock}', '-o', 'two.kin', './fast', 'spin', '200')
+    seen = {}
+    for s in script(box, 'two.kin'):
+        seen[s['event']] = seen.get(s['event'], 0) + 1
+    info = box.run(box.kin, 'info', '--strict', 'two.kin')
+    tap.ok(sorted(seen) == ['cpu-clock', 'cpu-clock#2', 'task-clock'] and max(seen.values()) < 1.2 * min(seen.values()),
+           'events of one name are told apart', f'{r.err} {seen}')
+    tap.ok('samples stand for' not in info.err and info.returncode == 0, '... and CPU time is not doubled', info.err + info.out)
+
+
 def test_leader_sampling(tap, box):
     """{a,b}:S: b is read when a is sampled, at a's place; all of b counts once."""
     r = box.record('-e', '{task-clock,page-faults}:S', '-F', '2000', '-o', 'read.kin', 'sh', '-c',
@@ -472,21 +484,16 @@ OF_DETAILS = 'comm,addr,data_src,weight,phys_addr,data_page_size,code_page_size,
 
 
 def test_details(tap, box):
-    """What samples say beside their stacks: the same in the .kin file, in the perf.data file, and in a merged one."""
+    """What samples say beside their stacks: the same in the .kin file and in a merged one."""
     def shown(program, path, fields=OF_DETAILS):
         return sorted(box.run(program, 'script', '-F', fields, '-i', path).out.splitlines())
 
-    r = box.record('-e', 'page-faults', '-c', '7', *DETAILS, '-o', 'details.kin', '--perf-data', 'details.data', './fast', 'spin', '50')
+    r = box.record('-e', 'page-faults', '-c', '7', *DETAILS, '-o', 'details.kin', './fast', 'spin', '50')
     mine = shown(box.kin, 'details.kin')
     tap.ok(len(mine) > 5 and all('ABI:2' in line and ' SP:0x' in line for line in mine), 'samples have registers', r.err)
     tap.ok(any(re.search(r'^ *\S+ +[1-9a-f][0-9a-f]{6,} ', line) for line in mine), '... and addresses', mine[:3])
-    if shutil.which('perf'):
-        theirs = shown('perf', 'details.data')
-        tap.ok(mine == theirs, '... the same as perf reads in the perf.data', list(zip(mine, theirs))[:3])
     merged = box.run(box.kin, 'merge', '-o', 'once.kin', 'details.kin')
     tap.ok(shown(box.kin, 'once.kin') == mine, '... and in a merged file', merged.err)
-    box.run(box.kin, 'merge', '-o', 'of_perf.kin', 'details.data')
-    tap.ok(shown(box.kin, 'of_perf.kin') == mine, '... and in one that is made of the perf.data', shown(box.kin, 'of_perf.kin')[:3])
     box.run(box.kin, 'pack', '-o', 'packed.kin', 'details.kin')
     tap.ok(shown(box.kin, 'packed.kin') == mine, '... and in a packed one')
     r = box.record('-e', 'page-faults', '-c', '7', *DETAILS, '--overwrite', '-o', 'kept.kin', './fast', 'spin', '50')
@@ -508,16 +515,6 @@ def test_details(tap, box):
     r = box.record('-e', 'task-clock', '-o', 'plain.kin', './fast', 'spin', '50')
     r = box.run(box.kin, 'script', '-F', 'iregs', 'plain.kin')
     tap.ok(r.returncode and 'kin record --intr-regs records it' in r.err, 'what was not recorded is said', r.err)
-
-
-def test_perf_data_events(tap, box):
-    """perf reads no trace points that kin writes: it says so, and records."""
-    if not mount_tracefs():
-        tap.skip('a perf.data of trace points', 'no tracefs')
-        return
-    r = box.record('-e', 'sched:sched_process_exec', '-o', 'exec.kin', '--perf-data', 'exec.data', './fast', 'exit', '4')
-    tap.ok(r.returncode == 4 and 'exec.data is not written' in r.err and not os.path.exists(os.path.join(box.folder, 'exec.data')) and
-           len(script(box, 'exec.kin')) == 1, '--perf-data of trace points: said, and recorded without', r.err)
 
 
 def options_of(command):
@@ -547,9 +544,9 @@ def test_all_options(tap, box):
                f'{n}: {unknown}')
 
 
-TESTS = (test_attach_with_command, test_user, test_fallback, test_periods, test_events, test_leader_sampling, test_breakpoint, test_trace_points,
+TESTS = (test_attach_with_command, test_user, test_fallback, test_periods, test_events, test_same_name, test_leader_sampling, test_breakpoint, test_trace_points,
          test_trace_points_of_perf, test_delay,
-         test_control, test_mark, test_limits, test_switch_output, test_overwrite, test_callchains, test_pipe, test_children, test_details, test_perf_data_events,
+         test_control, test_mark, test_limits, test_switch_output, test_overwrite, test_callchains, test_pipe, test_children, test_details,
          test_all_options)
 
 

@@ -128,6 +128,113 @@ def small():
         tap.ok(right > (80 if level == '-O0' else 20) and not wrong, name, '\n'.join([f'{right} right', *wrong[:20]]))
 
 
+BREAKS = """
+#include <stdio.h>
+static volatile int sum;
+static void call(int n) { sum += n; }
+static int within_if(const char *p, const char *end)
+{
+	if (p != end) {
+		switch (*p) {
+		case 'a':
+			if (p[1] == 'b')
+				call(1);
+			else
+				call(2);
+			break;
+		case 'c':
+			call(3);
+			break;
+		case 'd': {
+			call(4);
+			break;
+		}
+		default:
+			return 1;
+		}
+	}
+	return 0;
+}
+static int after_calls(unsigned n)
+{
+	switch (n) {
+	case 3:
+		call(5);
+		break;
+	case 4:
+		call(6);
+		break;
+	case 5:
+		call(7);
+		break;
+	}
+	return 2;
+}
+static int many(unsigned n)
+{
+	switch (n) {
+	case 100: case 101: case 103: case 200: case 201: case 400: case 500: case 1000: case 1001:
+		break;
+	case 7:
+		if (sum)
+			call(8);
+		break;
+	default:
+		return 1;
+	}
+	return 0;
+}
+int main(void)
+{
+	const char *words[] = { "ab", "ax", "c", "d", "x", "c", "" };
+	for (int i = 0; i < 7; i++)
+		sum += within_if(words[i], words[i] + (*words[i] ? 1 : 0));
+	for (unsigned i = 0; i < 1100; i++)
+		sum += many(i) + after_calls(i % 7);
+	printf("%d\\n", sum);
+	return 0;
+}
+"""
+# At -O2 the loop is the first block that is counted; the head is not.
+LOOP = """
+#include <stdio.h>
+static volatile int v;
+__attribute__((noinline)) static int work(int n)
+{
+	int s = 0;
+	for (int i = 0; i < n; i++)
+		s += v;
+	return s;
+}
+int main(void)
+{
+	int t = 0;
+	for (int i = 0; i < 1000; i++)
+		t += work(i);
+	printf("%d\\n", t);
+	return 0;
+}
+"""
+
+
+def breaks():
+    if not wanted('lines'):
+        return
+    gcov, kin, loop = folders('gcov', 'kin', 'loop')
+    for d, text in ((gcov, BREAKS), (kin, BREAKS), (loop, LOOP)):
+        with open(os.path.join(d, 'prog.c'), 'w') as f:
+            f.write(text)
+    truth = by_gcov(gcov, 'prog.c', '', './prog')
+    mine = by_kin(kin, 'prog.c', '', './prog')
+    right, *others = compare(gcov, truth, mine)
+    tap.ok(right > 30 and not sum(others, []), 'lines: breaks of switches', '\n'.join([str(right), *sum(others, [])]))
+    # Without -pg, which calls its own hook before the first block.
+    shell(f'gcc -w -g -O2 {BLOCKS["gcc"]} prog.c -o prog -L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT} && ./prog', loop)
+    out = shell(f'{os.path.abspath(KIN)} annotate -x --format json --columns count,line prog kin.*.kin', loop)
+    head = [row['count'] for row in json.loads(out)['rows'] if row.get('line') == 12]
+    tap.ok(head == [1], 'lines: the head of a function that is one loop, at -O2', head)
+
+
 def debian():
     if not FULL or not wanted('lines'):
         return
@@ -146,9 +253,9 @@ def debian():
         truth = by_gcov(gcov, sources, flags, start, '-lm')
         right, wrong, unknown, missed = compare(gcov, truth, by_kin(kin, sources, flags, start, '-lm'))
         said = f'{right} lines as gcov has them, {len(wrong)} not, {len(unknown)} without a count'
-        tap.ok(right > 1000 and len(wrong) <= right // 900 and len(unknown) <= right // 700 and not missed,
+        tap.ok(right > 1000 and len(wrong) <= right // 900 and len(unknown) <= right // 1000 and not missed,
                f'lines: {package}', '\n'.join([said, *missed, *wrong[:40], *unknown[:40]]))
         print(f'# {package}: {said}')
 
 
-PARTS = [small, debian]
+PARTS = [small, breaks, debian]

@@ -111,14 +111,17 @@ struct perf_sample {
 	bool is_longer; /* than its fields, all of which are known */
 };
 
-/* Whether the first addresses of its chain say where a sample was taken: *kept bytes of the record
- * are enough for that. */
-bool perf_sample_has_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-			  size_t size, uint32_t *kept);
+/* A sample of which nothing but where it was taken is wanted. */
+struct perf_leaf_sample {
+	uint64_t ip, period; /* ip: what perf_stack_of() would begin with */
+	uint32_t pid, tid, cpu;
+	uint16_t attr;     /* index */
+	uint8_t mode, own; /* PERF_MODE_: of ip; the record's */
+};
 
-/* What is there of such a sample. */
-void perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-			    struct perf_sample *ret);
+/* False: where it was taken takes more than the first addresses of its chain, or it is damaged. */
+bool perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			    size_t size, struct perf_leaf_sample *ret);
 
 /* Fields that come behind the stack are only read with `details`.
  * False if the record is shorter than what it holds. Pointers are into the record. */
@@ -129,12 +132,15 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 
 struct perf_record {
 	uint64_t time;
-	uint64_t offset; /* in the file, for messages */
-	const uint8_t
-		*data; /* `kept` bytes: the whole record, unless its leaf is all that is wanted */
-	uint32_t size, kept;
-	bool is_leaf; /* of its chain only what perf_stack_leaf() needs is there */
-	struct perf_chunk *chunk;
+	union {
+		struct {
+			uint64_t offset;     /* in the file, for messages */
+			const uint8_t *data; /* `size` bytes */
+			struct perf_chunk *chunk;
+		};
+		struct perf_leaf_sample leaf;
+	};
+	uint32_t size; /* 0: a leaf */
 };
 
 struct perf_queue {
@@ -145,7 +151,7 @@ struct perf_queue {
 	struct perf_chunk *fill, *unused;
 };
 
-/* Keeps a copy of r.kept bytes of r.data. */
+/* Keeps a copy of r.data. */
 void perf_queue_add(struct perf_queue *q, struct perf_record r);
 /* Those up to `limit`, to deliver(arg, record), oldest first, equally old ones as they were added.
  * May leave them for later if few were added since the last time. */
@@ -321,15 +327,15 @@ struct perf_chains {
 	size_t n_kernel;
 	struct perf_last last[PERF_LASTS]; /* by thread */
 	VEC(stackid) leaves;               /* [frame]: the stack of it alone; 0: not made yet */
+	VEC(frameid) alike; /* [frame]: what is in stacks in its place; 0: not asked for yet */
 };
 
 void perf_stacks_init(struct perf *p);
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s);
-/* The address, and its mode, that perf_stack_of() would begin with: of records with is_leaf. */
-uint64_t perf_leaf_of(const struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
-		      unsigned *mode);
-/* The stack of that alone. */
+/* What the mode of addresses is behind a marker (PERF_CONTEXT_). */
+unsigned perf_mode_of_marker(uint64_t marker, unsigned mode);
+/* The stack of that address alone. */
 stackid perf_stack_leaf(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip);
 /* The stack of n_above frames, leaf first, that were called from the `n` addresses of user code. */
 stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t *chain, size_t n,
@@ -348,10 +354,12 @@ struct perf_leaf;
 /* Adds up a sample that has a place in the table, by its event, task and weight; false: it has
  * none, and once it is in the profile, as the sample of that number, perf_leaf_keep() gives it one.
  */
-bool perf_leaf_add(struct perf *p, const struct perf_space *space, const struct sample *x,
-		   uint64_t ip, unsigned mode);
-void perf_leaf_keep(struct perf *p, const struct perf_space *space, const struct sample *x,
-		    uint64_t ip, unsigned mode, size_t sample);
+bool perf_leaf_add(struct perf *p, const struct perf_leaf_sample *s, const struct perf_space *space,
+		   const struct sample *x);
+void perf_leaf_keep(struct perf *p, const struct perf_leaf_sample *s,
+		    const struct perf_space *space, const struct sample *x, size_t sample);
+/* A hint that it comes soon. */
+void perf_leaf_prefetch(const struct perf *p, const struct perf_leaf_sample *s);
 void perf_leaves_start(struct perf *p);
 /* Adds what was added up to the profile's samples. */
 void perf_leaves_finish(struct perf *p);
@@ -478,6 +486,7 @@ struct perf {
 	uint32_t n_owners, n_generations;
 	uint64_t n_nodes;
 	struct perf_chains chains;
+	struct input_needs needs;
 	struct perf_leaf *leaves; /* NULL: samples are not added up, or have callers */
 	struct perf_dwarf *dwarf;
 	struct perf_machine machine;

@@ -198,6 +198,7 @@ static struct kin_error *read_all(struct perf *p, struct window *w, const struct
 	p->details.wanted = o->details;
 	p->details.cpu_state = o->cpu_state;
 	p->traces.wanted = o->trace_fields;
+	p->needs = o->needs;
 	p->leaves_only = o->needs.no_callers && !o->details;
 	if (p->leaves_only && o->needs.no_times)
 		perf_leaves_start(p);

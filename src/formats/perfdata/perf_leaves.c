@@ -11,7 +11,7 @@ enum { LEAF_BITS = 2 };
 #else
 enum { LEAF_BITS = 14 };
 #endif
-enum { LEAVES = 1 << LEAF_BITS, MODE_BITS = 3 };
+enum { MODE_BITS = 3, WAYS = 2, LEAVES = WAYS << LEAF_BITS };
 
 struct perf_leaf {
 	uint64_t ip, weight; /* weight, count: what the profile's sample has not got yet */
@@ -29,40 +29,52 @@ static void flush(struct perf *p, struct perf_leaf *l)
 	l->weight = 0;
 }
 
-static struct perf_leaf *find(struct perf *p, uint64_t ip, uint32_t space, taskid task,
-			      uint16_t event)
+/* Where it is, or may be: WAYS places in one line of the cache, of which the first is the newest.
+ */
+static struct perf_leaf *find(const struct perf *p, const struct perf_leaf_sample *s)
 {
-	uint64_t other = (uint64_t)task << 32 | (uint64_t)event << 28 | space;
-	uint64_t hash = (ip ^ other * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
+	uint64_t other = (uint64_t)s->tid << 16 | s->attr;
+	uint64_t hash = (s->ip ^ other * 0xd6e8feb86659fd93u) * 0x9e3779b97f4a7c15u;
 
-	return &p->leaves[hash >> (64 - LEAF_BITS)];
+	return &p->leaves[WAYS * (hash >> (64 - LEAF_BITS))];
 }
 
-bool perf_leaf_add(struct perf *p, const struct perf_space *space, const struct sample *x,
-		   uint64_t ip, unsigned mode)
+void perf_leaf_prefetch(const struct perf *p, const struct perf_leaf_sample *s)
 {
-	uint32_t key = space->generation << MODE_BITS | mode;
-	struct perf_leaf *l = find(p, ip, key, x->task, x->event);
+	if (p->leaves)
+		__builtin_prefetch(find(p, s), 1);
+}
 
-	if (!l->sample || l->ip != ip || l->space != key || l->task != x->task ||
-	    l->event != x->event || space->generation >> (32 - MODE_BITS))
+bool perf_leaf_add(struct perf *p, const struct perf_leaf_sample *s, const struct perf_space *space,
+		   const struct sample *x)
+{
+	uint32_t key = space->generation << MODE_BITS | s->mode;
+	struct perf_leaf *l = find(p, s);
+
+	if (space->generation >> (32 - MODE_BITS))
 		return false;
-	if (l->count == UINT16_MAX || l->weight + x->weight < l->weight)
-		flush(p, l);
-	l->count++;
-	l->weight += x->weight;
-	return true;
+	for (size_t i = 0; i < WAYS; i++, l++) {
+		if (!l->sample || l->ip != s->ip || l->space != key || l->task != x->task ||
+		    l->event != x->event)
+			continue;
+		if (l->count == UINT16_MAX || l->weight + x->weight < l->weight)
+			flush(p, l);
+		l->count++;
+		l->weight += x->weight;
+		return true;
+	}
+	return false;
 }
 
-void perf_leaf_keep(struct perf *p, const struct perf_space *space, const struct sample *x,
-		    uint64_t ip, unsigned mode, size_t sample)
+void perf_leaf_keep(struct perf *p, const struct perf_leaf_sample *s,
+		    const struct perf_space *space, const struct sample *x, size_t sample)
 {
-	uint32_t key = space->generation << MODE_BITS | mode;
-	struct perf_leaf *l = find(p, ip, key, x->task, x->event);
+	struct perf_leaf *l = find(p, s);
 
-	flush(p, l);
-	*l = (struct perf_leaf){ .ip = ip,
-				 .space = key,
+	flush(p, &l[WAYS - 1]);
+	memmove(l + 1, l, (WAYS - 1) * sizeof(*l));
+	*l = (struct perf_leaf){ .ip = s->ip,
+				 .space = space->generation << MODE_BITS | s->mode,
 				 .task = x->task,
 				 .sample = (uint32_t)sample + 1,
 				 .event = x->event };

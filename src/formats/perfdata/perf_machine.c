@@ -134,28 +134,6 @@ static void emit_as(struct perf *p, struct perf_attr *a, struct sample s, uint64
 	emit(p, s, stack, tid);
 }
 
-/* What has no callers waits for nothing, and has no details. */
-static void emit_leaf(struct perf *p, struct perf_attr *a, struct sample x,
-		      const struct perf_sample *s, struct perf_space *user)
-{
-	unsigned mode;
-	uint64_t ip = perf_leaf_of(p, a, s, &mode);
-	const struct perf_space *space = perf_space_of(p, user, mode);
-	bool is_kept = p->leaves && space && mode == s->mode && !x.parallelism;
-
-	perf_attr_declare(p, a);
-	x.event = a->event;
-	x.weight = s->period;
-	account(p, a, &x);
-	if (is_kept && perf_leaf_add(p, space, &x, ip, mode))
-		return;
-	x.stack = perf_stack_leaf(p, user, mode, ip);
-	space = perf_space_of(p, user, mode);
-	size_t at = profile_add_sample(p->into, x);
-	if (is_kept)
-		perf_leaf_keep(p, space, &x, ip, mode, at);
-}
-
 /* What a counter counted since it was last read. */
 static uint64_t advance(struct perf_id *id, uint64_t value)
 {
@@ -218,6 +196,43 @@ static void emit_branches(struct perf *p, struct perf_attr *a, struct sample lik
 	p->machine.detail = 0;
 }
 
+static struct sample sample_of(struct perf *p, struct perf_thread *t, uint64_t when, uint32_t cpu,
+			       unsigned mode)
+{
+	uint64_t time = sample_time(when);
+
+	return (struct sample){ .task = perf_thread_task(p, t, time ? time : PERF_NO_TIME),
+				.cpu = cpu < CPU_NONE ? (uint16_t)cpu : CPU_NONE,
+				.parallelism = parallelism(p),
+				.flags = (uint16_t)flags_of(mode),
+				.count = 1,
+				.time_ns = time };
+}
+
+/* What has no callers waits for nothing, and has no details. */
+static void deliver_leaf(struct perf *p, uint64_t time, const struct perf_leaf_sample *l)
+{
+	perf_attrs_declare(p);
+	struct perf_attr *a = &p->attrs.at.at[l->attr];
+	struct perf_thread *t = perf_thread_at(p, l->pid, l->tid);
+	struct perf_space *user = &perf_process_of(p, t)->space;
+	const struct perf_space *space = perf_space_of(p, user, l->mode);
+	struct sample x = sample_of(p, t, time, l->cpu, l->own);
+	bool is_kept = p->leaves && space && l->mode == l->own && !x.parallelism;
+
+	perf_attr_declare(p, a);
+	x.event = a->event;
+	x.weight = l->period;
+	account(p, a, &x);
+	if (is_kept && perf_leaf_add(p, l, space, &x))
+		return;
+	x.stack = perf_stack_leaf(p, user, l->mode, l->ip);
+	space = perf_space_of(p, user, l->mode);
+	size_t at = profile_add_sample(p->into, x);
+	if (is_kept)
+		perf_leaf_keep(p, l, space, &x, at);
+}
+
 static void deliver_sample(struct perf *p, const struct perf_record *r)
 {
 	struct perf_sample s;
@@ -230,9 +245,7 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 		return;
 	}
 	bool by_branch = p->details.by_branch, details = p->details.wanted || by_branch;
-	if (r->is_leaf) {
-		perf_sample_parse_leaf(p, a, r->data, &s);
-	} else if (!perf_sample_parse(p, a, r->data, r->size, details, &s)) {
+	if (!perf_sample_parse(p, a, r->data, r->size, details, &s)) {
 		perf_damaged(p, r->offset, "a sample says that it is longer than it is");
 		return;
 	}
@@ -240,17 +253,7 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 		perf_damaged(p, r->offset, "a sample is longer than the fields it has");
 	struct perf_thread *t = perf_thread_at(p, s.pid, s.tid);
 	struct perf_space *space = &perf_process_of(p, t)->space;
-	uint64_t time = sample_time(s.time);
-	struct sample sample = { .task = perf_thread_task(p, t, time ? time : PERF_NO_TIME),
-				 .cpu = s.cpu < CPU_NONE ? (uint16_t)s.cpu : CPU_NONE,
-				 .parallelism = parallelism(p),
-				 .flags = (uint16_t)flags_of(s.mode),
-				 .count = 1,
-				 .time_ns = time };
-	if (r->is_leaf) {
-		emit_leaf(p, a, sample, &s, space);
-		return;
-	}
+	struct sample sample = sample_of(p, t, s.time, s.cpu, s.mode);
 	struct perf_stack stack = perf_stack_of(p, space, a, &s);
 	sample.stack = stack.all;
 	if (stack.user)
@@ -534,6 +537,10 @@ static void read_owner(struct perf *p, const struct perf_record *r, uint32_t *pi
 
 void perf_machine_deliver(struct perf *p, const struct perf_record *r)
 {
+	if (!r->size) {
+		deliver_leaf(p, r->time, &r->leaf);
+		return;
+	}
 	struct bytes b = bytes_of(p->name, r->data, r->size);
 	uint32_t pid, tid, type = perf_u32(p, r->data);
 

@@ -14,6 +14,8 @@ enum { CHUNK = 1 << 20 };
  * half is then delivered. */
 enum { WAITING_MAX = 512 << 20 };
 
+enum { AHEAD = 6 }; /* records that are fetched before their turn */
+
 struct perf_chunk {
 	struct perf_chunk *next;
 	size_t used, live; /* bytes; records */
@@ -35,10 +37,10 @@ static struct perf_chunk *chunk_new(struct perf_queue *q)
 
 static void release(struct perf_queue *q, const struct perf_record *r)
 {
-	struct perf_chunk *c = r->chunk;
+	struct perf_chunk *c = r->size ? r->chunk : NULL;
 
-	q->bytes -= r->kept;
-	if (--c->live || c == q->fill)
+	q->bytes -= r->size + sizeof(*r);
+	if (!c || --c->live || c == q->fill)
 		return;
 	c->next = q->unused;
 	q->unused = c;
@@ -48,18 +50,19 @@ static void keep_copy(struct perf_queue *q, struct perf_record *r)
 {
 	if (q->fill && q->fill->live == 0)
 		q->fill->used = 0;
-	if (!q->fill || CHUNK - q->fill->used < r->kept)
+	if (!q->fill || CHUNK - q->fill->used < r->size)
 		q->fill = chunk_new(q); /* the old one is released with its last record */
 	r->chunk = q->fill;
-	r->data = memcpy(q->fill->data + q->fill->used, r->data, r->kept);
-	q->fill->used += r->kept;
+	r->data = memcpy(q->fill->data + q->fill->used, r->data, r->size);
+	q->fill->used += r->size;
 	q->fill->live++;
-	q->bytes += r->kept;
 }
 
 void perf_queue_add(struct perf_queue *q, struct perf_record r)
 {
-	keep_copy(q, &r);
+	if (r.size)
+		keep_copy(q, &r);
+	q->bytes += r.size + sizeof(r);
 	if (q->sorted == q->at.n && (!q->at.n || q->at.at[q->at.n - 1].time <= r.time))
 		q->sorted++;
 	vec_push(&q->at, r);
@@ -136,6 +139,18 @@ static size_t count_due(const struct perf_queue *q, uint64_t limit)
 	return low;
 }
 
+/* What was copied a round ago is not in the core's cache any more, and where leaves are added up is
+ * not there yet. */
+static void prefetch(const struct perf *p, const struct perf_record *r)
+{
+	enum { LINE = 64, LINES_MAX = 8 };
+
+	if (!r->size)
+		perf_leaf_prefetch(p, &r->leaf);
+	for (size_t i = 0; i < LINES_MAX && i * LINE < r->size; i++)
+		__builtin_prefetch(r->data + i * LINE);
+}
+
 void perf_queue_flush(struct perf_queue *q, uint64_t limit,
 		      void (*deliver)(struct perf *p, const struct perf_record *r), struct perf *p)
 {
@@ -150,6 +165,8 @@ void perf_queue_flush(struct perf_queue *q, uint64_t limit,
 	if (!full && limit != PERF_NO_TIME && n < q->at.n / 8)
 		return; /* moving the rest costs as much as there is of it */
 	for (size_t i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			prefetch(p, &q->at.at[i + AHEAD]);
 		deliver(p, &q->at.at[i]);
 		release(q, &q->at.at[i]);
 	}

@@ -48,17 +48,19 @@ static bool is_timed(uint64_t time) { return time && time != PERF_NO_TIME; }
 static void add(struct perf *p, struct head *h, const uint8_t *data, size_t size, uint64_t offset)
 {
 	uint32_t id;
-	struct perf_record r = { .time = PERF_NO_TIME,
-				 .offset = offset,
-				 .data = data,
-				 .size = (uint32_t)size,
-				 .kept = (uint32_t)size };
+	struct perf_record r = {
+		.time = PERF_NO_TIME, .offset = offset, .data = data, .size = (uint32_t)size
+	};
 	const struct perf_attr *a = perf_attrs_of(p, data, size, &id);
+	struct perf_leaf_sample leaf;
 
-	if (a && p->leaves_only && perf_u32(p, data) == PERF_R_SAMPLE)
-		r.is_leaf = perf_sample_has_leaf(p, a, data, size, &r.kept);
 	if (a)
 		r.time = perf_attrs_time(p, a, data, size);
+	if (a && p->leaves_only && perf_u32(p, data) == PERF_R_SAMPLE &&
+	    perf_sample_parse_leaf(p, a, data, size, &leaf)) {
+		r.leaf = leaf;
+		r.size = 0;
+	}
 	if (!is_timed(r.time)) { /* made up by perf about what was there before */
 		perf_machine_deliver(p, &r);
 		return;

@@ -171,46 +171,70 @@ static void read_details(const struct perf *p, const struct perf_attr *a, struct
 		bytes_take(b, (size_t)bytes_u64(b));
 }
 
-bool perf_sample_has_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-			  size_t size, uint32_t *kept)
-{
-	enum { FIRST = 4 }; /* marks and addresses that are looked at */
-	const uint64_t fixed = PERF_IDENTIFIER | PERF_IP | PERF_TID | PERF_TIME | PERF_ADDR |
-			       PERF_ID | PERF_STREAM_ID | PERF_CPU | PERF_PERIOD;
-	size_t chain = PERF_RECORD_HEADER + a->fixed + 8;
-
-	/* Where threads were before they were switched from takes whole stacks. */
-	if (a->sample_type & ~(fixed | PERF_CALLCHAIN) || !(a->sample_type & PERF_CALLCHAIN) ||
-	    p->machine.has_switches || p->details.by_branch || size < chain)
-		return false;
-	uint64_t n = perf_u64(p, record + chain - 8);
-	if (n != (size - chain) / 8 || /* or it is damaged */
-	    (n >= 2 && perf_u64(p, record + chain + 8 * (n - 2)) == PERF_CONTEXT_USER_DEFERRED))
-		return false;
-	for (size_t i = 0; i < FIRST && i < n; i++) {
-		if (perf_u64(p, record + chain + 8 * i) >= PERF_CONTEXT_MAX)
-			continue;
-		*kept = (uint32_t)(chain + 8 * (i + 1));
-		return true;
-	}
-	return false;
-}
-
+/* Sets what is in the fixed part, and no more: a sample is large. */
 static void begin(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
 		  struct perf_sample *ret)
 {
-	*ret = (struct perf_sample){ .time = PERF_NO_TIME, .cpu = NONE, .period = a->period };
+	ret->ip = 0;
+	ret->pid = ret->tid = 0;
+	ret->time = PERF_NO_TIME;
+	ret->cpu = NONE;
+	ret->period = a->period;
+	ret->addr = 0;
 	ret->mode = perf_u16(p, record + 4) & PERF_MODE_MASK;
 	if (a->frequency && !(a->sample_type & PERF_PERIOD))
 		ret->period = a->unit == EVENT_NS ? 1000000000 / a->frequency : 1;
 	read_fixed(p, a, record + PERF_RECORD_HEADER, ret);
 }
 
-void perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-			    struct perf_sample *ret)
+/* As the stack of the chain begins: the sample's own address may be more precise. */
+static bool find_leaf(const struct perf *p, const struct perf_sample *s, const uint8_t *chain,
+		      uint64_t n, struct perf_leaf_sample *ret)
 {
-	begin(p, a, record, ret);
-	ret->chain = record + PERF_RECORD_HEADER + a->fixed + 8;
+	enum { FIRST = 4 }; /* marks and addresses that are looked at */
+	unsigned mode = s->mode;
+
+	for (size_t i = 0; i < FIRST && i < n; i++) {
+		uint64_t ip = perf_u64(p, chain + 8 * i);
+		if (ip >= PERF_CONTEXT_MAX) {
+			mode = perf_mode_of_marker(ip, mode);
+			continue;
+		}
+		if (s->ip && s->ip != ip) { /* mode: only the callers in user code are there */
+			mode = s->mode;
+			ip = s->ip;
+		}
+		ret->ip = ip;
+		ret->mode = (uint8_t)mode;
+		return true;
+	}
+	return false;
+}
+
+bool perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			    size_t size, struct perf_leaf_sample *ret)
+{
+	const uint64_t fixed = PERF_IDENTIFIER | PERF_IP | PERF_TID | PERF_TIME | PERF_ADDR |
+			       PERF_ID | PERF_STREAM_ID | PERF_CPU | PERF_PERIOD;
+	size_t at = PERF_RECORD_HEADER + a->fixed + 8;
+	struct perf_sample s;
+
+	/* Where threads were before they were switched from takes whole stacks. */
+	if (a->sample_type & ~(fixed | PERF_CALLCHAIN) || !(a->sample_type & PERF_CALLCHAIN) ||
+	    p->machine.has_switches || p->details.by_branch || size < at)
+		return false;
+	uint64_t n = perf_u64(p, record + at - 8);
+	if (n != (size - at) / 8 || /* or it is damaged */
+	    (n >= 2 && perf_u64(p, record + at + 8 * (n - 2)) == PERF_CONTEXT_USER_DEFERRED))
+		return false;
+	begin(p, a, record, &s);
+	*ret = (struct perf_leaf_sample){ .period = s.period,
+					  .pid = s.pid,
+					  .tid = s.tid,
+					  .cpu = s.cpu,
+					  .attr = (uint16_t)(a - p->attrs.at.at),
+					  .own = (uint8_t)s.mode };
+	return find_leaf(p, &s, record + at, n, ret);
 }
 
 bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
@@ -223,6 +247,7 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 	b.pos += PERF_RECORD_HEADER;
 	if (bytes_left(&b) < a->fixed)
 		return false;
+	*ret = (struct perf_sample){ 0 };
 	begin(p, a, record, ret);
 	b.pos += a->fixed;
 	if (t & PERF_READ)

@@ -85,13 +85,29 @@ static struct frame resolve(struct perf *p, struct perf_space *space, unsigned m
 	return (struct frame){ .addr = ip };
 }
 
+/* What stands in stacks for the frame, the last one so far. */
+static frameid alike(struct perf *p, frameid frame)
+{
+	struct perf_chains *c = &p->chains;
+
+	if (!p->needs.alike)
+		return frame;
+	while (c->alike.n <= frame)
+		vec_push(&c->alike, 0);
+	if (!c->alike.at[frame]) {
+		struct profile so_far = profile_frames(p->into);
+		c->alike.at[frame] = p->needs.alike(p->needs.alike_arg, &so_far, frame);
+	}
+	return c->alike.at[frame];
+}
+
 static frameid look_up(struct perf *p, struct perf_space *space, unsigned mode, uint64_t ip,
 		       uint32_t flags)
 {
 	struct frame f = resolve(p, space, mode, ip);
 
 	f.flags |= flags;
-	return profile_add_frame(p->into, f);
+	return alike(p, profile_add_frame(p->into, f));
 }
 
 static frameid frame_of(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip,
@@ -124,7 +140,7 @@ frameid perf_frame_at(struct perf *p, struct perf_space *user, uint64_t ip)
 
 /* ---- chains ---- */
 
-static unsigned mode_of_marker(uint64_t marker, unsigned mode)
+unsigned perf_mode_of_marker(uint64_t marker, unsigned mode)
 {
 	switch (marker) {
 	case PERF_CONTEXT_HV:
@@ -204,7 +220,7 @@ static void push_chain(struct perf_walk *w, const struct perf_attr *a, const str
 	for (size_t i = 0; i < n; i++) {
 		uint64_t ip = perf_u64(w->p, chain + 8 * i);
 		if (ip >= PERF_CONTEXT_MAX) {
-			mode = mode_of_marker(ip, mode);
+			mode = perf_mode_of_marker(ip, mode);
 			first = true;
 			continue;
 		}
@@ -288,6 +304,13 @@ static void keep_words(const struct perf_walk *w, const uint8_t *chain, size_t n
 			last->frames_in[c->words[i]] = (uint16_t)(w->n + w->below - i);
 }
 
+/* Where frames are alike, so are many stacks; of others most are new. */
+static stackid add(struct perf *p, stackid caller, frameid frame)
+{
+	return p->needs.alike ? profile_add_stack(p->into, caller, frame)
+			      : profile_push_stack(p->into, caller, frame);
+}
+
 /* From the root to the leaf; what is as in the thread's stack before needs no looking up. */
 static struct perf_stack intern(struct perf_walk *w)
 {
@@ -303,7 +326,7 @@ static struct perf_stack intern(struct perf_walk *w)
 		last->modes[i] = c->modes[n - 1 - i];
 	for (size_t i = same; i < n; i++) {
 		last->frames[i] = c->frames_now[n - 1 - i];
-		ret.all = last->ids[i] = profile_push_stack(w->p->into, ret.all, last->frames[i]);
+		ret.all = last->ids[i] = add(w->p, ret.all, last->frames[i]);
 	}
 	last->n = n;
 	last->n_words = 0;
@@ -437,24 +460,6 @@ struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const 
 	return find_or_make(p, space, a, s);
 }
 
-/* As push_chain() begins. */
-uint64_t perf_leaf_of(const struct perf *p, const struct perf_attr *a, const struct perf_sample *s,
-		      unsigned *mode)
-{
-	const uint8_t *at = s->chain;
-	uint64_t ip;
-
-	*mode = s->mode;
-	while ((ip = perf_u64(p, at)) >= PERF_CONTEXT_MAX) {
-		*mode = mode_of_marker(ip, *mode);
-		at += 8;
-	}
-	if (!(a->sample_type & PERF_IP) || !s->ip || s->ip == ip)
-		return ip;
-	*mode = s->mode;
-	return s->ip;
-}
-
 stackid perf_stack_leaf(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip)
 {
 	struct perf_chains *c = &p->chains;
@@ -477,7 +482,7 @@ stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t 
 	push_chain(&w, &none, &s, chain, n);
 	stackid user = intern(&w).all;
 	for (size_t i = n_above; i-- > 0;)
-		user = profile_push_stack(p->into, user, above[i]);
+		user = add(p, user, above[i]);
 	return user;
 }
 
@@ -492,4 +497,5 @@ void perf_stacks_done(struct perf *p)
 	free(p->chains.frames);
 	free(p->chains.known);
 	vec_free(&p->chains.leaves);
+	vec_free(&p->chains.alike);
 }
