@@ -984,8 +984,48 @@ static void the_documented_example_is_read(void)
 	vec_free(&m.bytes);
 }
 
+/* Does not compile if two kinds of records have one number, nor if one is missing here. */
+static bool is_record(enum kinf_record kind)
+{
+	switch (kind) {
+	case KINF_R_MODULE:
+	case KINF_R_FRAME:
+	case KINF_R_STACK:
+	case KINF_R_TASK:
+	case KINF_R_EVENT:
+	case KINF_R_STRING:
+	case KINF_R_SAMPLE:
+	case KINF_R_SWITCH:
+	case KINF_R_TASK_END:
+	case KINF_R_LOSS:
+	case KINF_R_UNWIND:
+	case KINF_R_INFO:
+	case KINF_R_FIRST_ID:
+	case KINF_R_ARC:
+	case KINF_R_COUNT:
+	case KINF_R_LATENCY:
+	case KINF_R_HISTOGRAM:
+	case KINF_R_TASK_TIMES:
+	case KINF_R_TRACE_FORMAT:
+	case KINF_R_TRACE_FIELDS:
+	case KINF_R_TRACE_FUNCTION:
+	case KINF_R_HEADER:
+	case KINF_R_RANK_TASK:
+	case KINF_R_RANKS:
+	case KINF_R_SPREAD:
+	case KINF_R_PROBES:
+	case KINF_R_TRACE_TEXT:
+	case KINF_R_MARKER:
+	case KINF_R_AUDIT:
+	case KINF_R_DETAILS:
+		return true;
+	}
+	return false;
+}
+
 int main(void)
 {
+	OK(is_record(KINF_R_MODULE) && !is_record((enum kinf_record)0));
 	OK(crc32c(0, "123456789", 9) == 0xe3069283);
 	OK(crc32c(crc32c(0, "12345", 5), "6789", 4) == 0xe3069283);
 	if (!mkdtemp(folder))
