@@ -274,7 +274,7 @@ enum kinf_record {
 	/* Of the sample before, behind the fields of its trace point: text: a bit for each of enum
 	   kinf_detail that there is, then the numbers of each, in this order. What a reader does
 	   not know is behind all that it knows. */
-	KINF_R_DETAILS = 30,
+	KINF_R_DETAILS = 31,
 };
 enum kinf_detail {              /* what a sample says beside its stack, in numbers */
 		   KINF_D_ADDR, /* of the data, in the process; a frame there or 0 */

@@ -71,15 +71,23 @@ static struct kin_error *write_perf_data(const char *path, const char *to)
 	struct kin_profile *profile = NULL;
 	struct output out = { 0 };
 	struct kin_error *err = may_replace(to);
-	mode_t mask = umask(077);
 	if (!err)
 		err = kin_profile_open(&path, 1, &opts, &profile);
 	if (!err)
-		err = output_open(&(struct output_opts){ .path = to }, 0, &out);
+		err = output_open(&(struct output_opts){ .path = to, .mode = 0600 }, 0, &out);
 	if (out.stream)
 		err = output_finish(&out, kin_export(profile, "perf.data", NULL, out.stream));
-	umask(mask);
 	kin_profile_free(profile);
+	return err;
+}
+
+/* Without samples there is nothing to write; but an older file is not this run's. */
+static struct kin_error *no_perf_data(const char *to)
+{
+	struct kin_error *err = may_replace(to);
+	if (!err && !unlink(to))
+		err = err_new(KIN_ERROR_USAGE,
+			      "%s, of an earlier run, is removed: there are no samples", to);
 	return err;
 }
 
@@ -97,8 +105,9 @@ bool record_end(const struct record_ending *e, struct record_audit *a, const cha
 	if (!e->quiet && e->more && named)
 		message("record", "  %s", named);
 	free(named);
-	struct kin_error *err =
-		path && any && e->perf_data ? write_perf_data(path, e->perf_data) : NULL;
+	struct kin_error *err = NULL;
+	if (path && e->perf_data)
+		err = any ? write_perf_data(path, e->perf_data) : no_perf_data(e->perf_data);
 	bool all = !err;
 	if (err)
 		message("record", "%s", kin_error_message(err));

@@ -5,7 +5,7 @@
  *
  * They come as datagrams, "NANOSECONDS NAME", through a socket of the kernel's abstract names: it
  * leaves nothing behind, and who sends to a recorder that is gone is told so and does not wait.
- *Only processes of the recorder's user, and of root, are heard. */
+ * Only processes of the recorder's user, and of root, are heard. */
 #ifndef RECORD_MARKERS_H
 #define RECORD_MARKERS_H
 

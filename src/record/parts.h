@@ -14,7 +14,7 @@ struct parts_opts {         /* when a file ends; all zero: when the recording do
 	uint64_t max_bytes; /* when it is as large; 0: never */
 	uint64_t every_ns;  /* after that time; 0: never */
 	unsigned max_files; /* the newest stay, others are removed; 0: all stay */
-	bool silent;        /* names of files are not told */
+	bool silent;        /* nothing is told that is not wrong: names of files, why it waits */
 	bool overwrite;     /* what is kept meanwhile is in memory: the most recent samples */
 };
 

@@ -494,6 +494,12 @@ def test_details(tap, box):
     tap.ok(any(re.search(r'^ *\S+ +[1-9a-f][0-9a-f]{6,} ', line) for line in mine), '... and addresses', mine[:3])
     merged = box.run(box.kin, 'merge', '-o', 'once.kin', 'details.kin')
     tap.ok(shown(box.kin, 'once.kin') == mine, '... and in a merged file', merged.err)
+    if shutil.which('perf'):
+        made = box.run('perf', 'record', '-q', '-e', 'page-faults', '-c', '7', *DETAILS, '-o', 'details.data', './fast', 'spin', '50')
+        theirs = shown('perf', 'details.data')
+        box.run(box.kin, 'merge', '-o', 'of_perf.kin', 'details.data')
+        tap.ok(len(theirs) > 5 and shown(box.kin, 'of_perf.kin') == theirs, '... and in one that is made of a perf.data: as perf reads it',
+               f"{made.err} {list(zip(shown(box.kin, 'of_perf.kin'), theirs))[:3]}")
     box.run(box.kin, 'pack', '-o', 'packed.kin', 'details.kin')
     tap.ok(shown(box.kin, 'packed.kin') == mine, '... and in a packed one')
     r = box.record('-e', 'page-faults', '-c', '7', *DETAILS, '--overwrite', '-o', 'kept.kin', './fast', 'spin', '50')
