@@ -120,8 +120,8 @@ struct sample {
 			       */
 	uint16_t flags; /* enum frame_flags of the leaf, as far as the data says it of the sample */
 	uint32_t count; /* samples that were alike and were added up; >= 1 */
-	uint32_t source;  /* index into sources[] of the profile */
-	uint64_t weight;  /* sum over them, in the event's unit */
+	uint32_t source; /* index into sources[] of the profile */
+	uint64_t weight; /* sum over them, in the event's unit */
 	/* On the recording's clock; 0: not known, or many. Of time off the CPU, when it began: the
 	 * weight is the time from there on. Of CPU time the weight is the time before. */
 	uint64_t time_ns;

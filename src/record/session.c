@@ -613,7 +613,8 @@ static void tell_of_others(struct session *s, uint64_t *ended_ns, bool *told)
 {
 	enum { SOON_MS = 600 };
 	uint64_t now = clock_now_ns();
-	if (*told || s->opts->parts.silent || !s->target.ended || record_is_apart(s->opts) || rings_all_gone(s->rings))
+	if (*told || s->opts->parts.silent || !s->target.ended || record_is_apart(s->opts) ||
+	    rings_all_gone(s->rings))
 		return;
 	*ended_ns = *ended_ns ? *ended_ns : now;
 	if (now - *ended_ns < SOON_MS * UINT64_C(1000000))
