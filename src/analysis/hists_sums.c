@@ -224,7 +224,7 @@ void hists_sum_paths(struct hists_private *h)
 	sum_below(h);
 	find_above(h);
 	sum_rows(h);
-	if (!h->hists.opts->chains)
+	if (!h->hists.opts->chains || !h->hists.opts->n_events) /* without events no rows */
 		return;
 	find_regular(h);
 	if (h->hists.opts->order == CHAIN_CALLEE)

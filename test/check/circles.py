@@ -5,6 +5,7 @@
 What is allowed to is below, with the reason. Calls of functions by pointers, of which tables are made, are none.
 """
 import collections
+import fnmatch
 import os
 import re
 import sys
@@ -16,7 +17,7 @@ from tap import Tap
 # Files that may be in one circle.
 ALLOWED = {
     # A table of what there is, and helpers of what is in it.
-    'cli': [{'command.c', 'help.c', 'prefix.c', 'cmd_cc.c', 'cmd_check.c', 'cmd_compare.c', 'cmd_mark.c', 'cmd_record.c', 'cmd_run.c', 'cmd_top.c'}],
+    'cli': [{'command.c', 'help.c', 'prefix.c', 'cmd_*.c'}],
     'table': [{'render.c', 'order.c', 'table_csv.c', 'table_json.c', 'table_text.c'}],
     # GNU's matching of names, a variant of ours, which is chosen where it begins.
     'gnu': [{'symspec.c', 'symspec_gnu.c'}],
@@ -59,12 +60,16 @@ def circles(calls):
     return list(found)
 
 
+def is_among(files, patterns):
+    return all(any(fnmatch.fnmatch(f, p) for p in patterns) for f in files)
+
+
 def main():
     tap, src = Tap(), os.path.join(ROOT, 'src')
     for folder, _, files in sorted(os.walk(src)):
         name = os.path.relpath(folder, src)
         if any(f.endswith('.c') for f in files):
-            wrong = [c for c in circles(calls_of(folder)) if not any(c <= allowed for allowed in ALLOWED.get(name, []))]
+            wrong = [c for c in circles(calls_of(folder)) if not any(is_among(c, names) for names in ALLOWED.get(name, []))]
             tap.ok(not wrong, f'src/{name} has no circles', '\n'.join(' '.join(sorted(c)) for c in wrong))
     return tap.done()
 

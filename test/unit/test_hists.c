@@ -121,6 +121,19 @@ static bool rows_are_alike(const struct profile *p, struct program *g, const enu
 	return alike;
 }
 
+/* Of no event, as where a filter leaves none. */
+static bool has_nothing(const struct profile *p, struct program *g, enum chain_order order)
+{
+	static const enum hist_key sym[] = { HIST_SYM };
+	struct hists_opts o = { .keys = sym, .n_keys = 1, .chains = true, .order = order };
+	struct hists *h = hists_new(p, g, &o);
+	struct callchains *c = callchains_new(h);
+	bool nothing = !h->n;
+	callchains_free(c);
+	hists_free(h);
+	return nothing;
+}
+
 int main(void)
 {
 	static const enum hist_key sym[] = { HIST_SYM }, dso[] = { HIST_DSO },
@@ -133,6 +146,8 @@ int main(void)
 		struct sums b = sums_of(p, g, CHAIN_CALLEE, sym, 1);
 		struct sums d = sums_of(p, g, CHAIN_CALLER, dso, 1);
 		struct sums t = sums_of(p, g, CHAIN_CALLEE, both, 2);
+		CHECK(has_nothing(p, g, CHAIN_CALLER) && has_nothing(p, g, CHAIN_CALLEE),
+		      "without an event there are no rows");
 		CHECK(a.bounded && b.bounded && d.bounded && t.bounded,
 		      "Self adds up to the total; Self <= Children <= total");
 		CHECK(a.chains_add_up && b.chains_add_up && d.chains_add_up && t.chains_add_up,

@@ -109,6 +109,9 @@ static void test_expressions(void)
 	       "0: [fp-8]+0 ra=[cfa-8] fp=[cfa-16]");
 	OK_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 6, 0x76, 0x70, 0x06, 0x09, 0xf0, 0x22),
 	       "0: [fp-8]+0 ra=[cfa-8] fp=?");
+	/* the CFA is 16 more than what is in memory there, the register 8 more */
+	OK_STR(X86(0x0f, 5, 0x76, 0x78, 0x06, 0x23, 16, 0x10, 6, 5, 0x76, 0x78, 0x06, 0x23, 8),
+	       "0: [fp-8]+16 ra=[cfa-8] fp=[cfa-8]");
 	/* a place that is computed from the CFA, which is there to begin with */
 	OK_STR(X86(0x10, 6, 3, 0x09, 0xf0, 0x22), "0: sp+8 ra=[cfa-8] fp=[cfa-16]");
 	/* OpenSSL's: [rsp+152] + 8 */
@@ -288,6 +291,11 @@ static void test_header(void)
 	OK(row.flags == UNWIND_SIGNAL);
 	s.hdr_size = 20; /* the table has eight pairs, and room for one */
 	OK(cfi_find(&s, 0x4010, &f) && !cfi_find(&s, 0x4110, &f));
+	s.hdr_size = h.n;
+	h.at[3] = 0xff; /* no table: all entries are looked at */
+	OK(cfi_find(&s, 0x4110, &f) && f.low == 0x4100 && !cfi_find(&s, 0x4150, &f));
+	h.at[0] = 2; /* no such version */
+	OK(cfi_find(&s, 0x4110, &f) && f.low == 0x4100);
 }
 
 /* A segment in memory with both sections, whose sizes may be wrong. */
