@@ -6,12 +6,21 @@
 
 /* ---- sums over paths ---- */
 
+/* Paths have sums from the first sample on. If there was none, there is the root, without any. */
+static void complete_sums(struct hists_private *h)
+{
+	size_t n = h->paths.n * h->hists.opts->n_events, lacking = n - h->own.n;
+	vec_reserve(&h->own, lacking + 1);
+	memset(h->own.at + h->own.n, 0, lacking * sizeof(*h->own.at));
+	h->own.n = n;
+}
+
 static void sum_below(struct hists_private *h)
 {
 	size_t n_events = h->hists.opts->n_events;
+	complete_sums(h);
 	h->below = xrealloc(NULL, h->paths.n * n_events + 1, sizeof(*h->below));
-	if (h->own.n)
-		memcpy(h->below, h->own.at, h->own.n * sizeof(*h->below));
+	memcpy(h->below, h->own.at, h->own.n * sizeof(*h->below));
 	for (size_t i = h->paths.n; i-- > 1;)
 		hist_stat_add(&h->below[h->tree->nodes[i].caller * n_events],
 			      &h->below[i * n_events], n_events);

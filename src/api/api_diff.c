@@ -123,12 +123,15 @@ static void add_build(struct kin_comparison *c, const char *path, const char *id
 		 ((struct diff_build){ xprintf("%s", path), xprintf("%s", id), after, same }));
 }
 
+/* "[unknown]" is no file. */
 static void take_builds(struct kin_comparison *c, const struct profile *p, bool after)
 {
-	for (size_t i = 0; i < p->n_objects; i++)
-		if (p->objects[i].kind == OBJECT_ELF && p->objects[i].build_id)
-			add_build(c, strtab_get(p->strings, p->objects[i].path),
-				  strtab_get(p->strings, p->objects[i].build_id), after);
+	for (size_t i = 0; i < p->n_objects; i++) {
+		const struct object *o = &p->objects[i];
+		const char *path = strtab_get(p->strings, o->path);
+		if (o->kind == OBJECT_ELF && o->build_id && *path != '[')
+			add_build(c, path, strtab_get(p->strings, o->build_id), after);
+	}
 }
 
 /* What was built again in between. */

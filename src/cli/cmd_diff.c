@@ -18,6 +18,10 @@ static const char *const description[] = {
 	"Functions are the same if they have the same name, in the same program or library; if "
 	"that is called otherwise now, the name will do where it is the only one. So will the name "
 	"without what compilers put behind it: .constprop.0, .part.1, (inlined).",
+	"Where both sides count calls and have stacks (kin cc, callgrind), a change is divided "
+	"into "
+	"what more or fewer calls make, what other callers make, and what is left: calls that cost "
+	"more.",
 	"Times differ by chance, too. What differs by no more than that is left out: two "
 	"standard deviations of sampling, or of the repetitions where there are any, corrected "
 	"for the number of functions (Holm), so that equal programs have a row once in twenty "

@@ -82,12 +82,11 @@ static struct kin_error *write_perf_data(const char *path, const char *to)
 }
 
 /* Without samples there is nothing to write; but an older file is not this run's. */
-static struct kin_error *no_perf_data(const char *to)
+static struct kin_error *no_perf_data(const char *to, bool quiet)
 {
 	struct kin_error *err = may_replace(to);
-	if (!err && !unlink(to))
-		err = err_new(KIN_ERROR_USAGE,
-			      "%s, of an earlier run, is removed: there are no samples", to);
+	if (!err && !unlink(to) && !quiet)
+		message("record", "%s, of an earlier run, is removed: there are no samples", to);
 	return err;
 }
 
@@ -107,7 +106,8 @@ bool record_end(const struct record_ending *e, struct record_audit *a, const cha
 	free(named);
 	struct kin_error *err = NULL;
 	if (path && e->perf_data)
-		err = any ? write_perf_data(path, e->perf_data) : no_perf_data(e->perf_data);
+		err = any ? write_perf_data(path, e->perf_data)
+			  : no_perf_data(e->perf_data, e->quiet);
 	bool all = !err;
 	if (err)
 		message("record", "%s", kin_error_message(err));

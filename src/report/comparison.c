@@ -98,18 +98,6 @@ static struct row_columns find_columns(const struct comparison *c, struct kin_ta
 	};
 }
 
-uint32_t comparison_slot(struct comparison *c, strid name, strid object)
-{
-	struct compared_function f = { .name = name, .object = object };
-	uint32_t *slot = map64_at(&c->index, MAP64_PAIR(name, object));
-	if (*slot == NONE) {
-		*slot = (uint32_t)c->at.n;
-		f.of[BEFORE].slot = f.of[AFTER].slot = NONE;
-		vec_push(&c->at, f);
-	}
-	return *slot;
-}
-
 static uint32_t slot_of(struct comparison *c, const struct row_columns *k,
 			const struct kin_cell *cells)
 {
@@ -492,11 +480,6 @@ double comparison_mean_total(const struct comparison *c, int side)
 bool comparison_is_repeated(const struct comparison *c)
 {
 	return c->repeats.n[BEFORE] > 1 && c->repeats.n[AFTER] > 1;
-}
-
-bool comparison_is_counted(const struct comparison *c)
-{
-	return c->side[BEFORE].counted && c->side[AFTER].counted;
 }
 
 double comparison_samples(const struct comparison *c, const struct compared_function *f)

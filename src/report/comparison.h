@@ -150,7 +150,10 @@ size_t comparison_runs(const struct comparison *c, int side);
 double comparison_mean_total(const struct comparison *c, int side);
 /* Whether chance is known from repetitions on both sides, and not from sampling alone. */
 bool comparison_is_repeated(const struct comparison *c);
-bool comparison_is_counted(const struct comparison *c);
+static inline bool comparison_is_counted(const struct comparison *c)
+{
+	return c->side[REPEATS_BEFORE].counted && c->side[REPEATS_AFTER].counted;
+}
 /* How many samples there are of a function on both sides. */
 double comparison_samples(const struct comparison *c, const struct compared_function *f);
 static inline bool compared_is_there(const struct compared_function *f)

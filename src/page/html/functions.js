@@ -131,13 +131,21 @@ function relatives(f) {
 	return lists;
 }
 
+// Functions of one name are told apart by where they are.
+function relative_name(r, list) {
+	const cell = name_cell(r.f);
+	if (list.some(o => o !== r && o.f && o.f.name === r.f.name))
+		cell.append(el("span", { class: "tag" }, base_name(r.f.object || "")));
+	return cell;
+}
+
 function relative_rows(list, base) {
 	return list.map(r => el("tr", {},
 		r.time === null ? el("td", { class: "n soft" }, "recursion") : share_cell(base ? r.time / base : 0),
 		el("td", { class: "n" }, r.time === null ? "" : show_time(r.time)),
 		has_calls() ? el("td", { class: "n minor" }, count(r.calls)) : null,
 		has_calls() ? el("td", { class: "n minor" }, typeof r.calls === "number" && r.calls && r.time ? show_time(r.time / r.calls) : "") : null,
-		r.f ? name_cell(r.f) : el("td", { class: "name" }, r.name)));
+		r.f ? relative_name(r, list) : el("td", { class: "name" }, r.name)));
 }
 
 function relative_table(title, list, base) {

@@ -34,7 +34,7 @@ function filters() {
 	if (data.events.length > 1)
 		list.push(select_of("Event", data.events.map(e => [e.name, e.name]), event_of().name, e => go_to(changed({ e, z: null, w: null }))));
 	if (stretch)
-		list.push(away(`${place_text(stretch.from)} to ${place_text(stretch.to)} s`, { t: null, z: null, w: null }));
+		list.push(away(`${seconds(stretch.from)} to ${seconds(stretch.to)}`, { t: null, z: null, w: null }));
 	if (threads)
 		list.push(away(text_of_threads([...threads]), { th: null, z: null, w: null }));
 	if (stretch || threads)

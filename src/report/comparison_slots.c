@@ -1,0 +1,14 @@
+/* comparison_slots.c - the functions that a comparison is of, each once, by name and object. */
+#include "report/comparison.h"
+
+uint32_t comparison_slot(struct comparison *c, strid name, strid object)
+{
+	struct compared_function f = { .name = name, .object = object };
+	uint32_t *slot = map64_at(&c->index, MAP64_PAIR(name, object));
+	if (*slot == NONE) {
+		*slot = (uint32_t)c->at.n;
+		f.of[REPEATS_BEFORE].slot = f.of[REPEATS_AFTER].slot = NONE;
+		vec_push(&c->at, f);
+	}
+	return *slot;
+}
