@@ -182,7 +182,7 @@ static void add_paths(struct hists_private *h, uint32_t skey, taskid task)
 	if (first == n)
 		return;
 	vec_reserve(&h->paths, n - first);
-	vec_reserve(&h->own, (n - first) * n_events);
+	vec_reserve(&h->own, (n - first) * n_events + 1); /* there may be no events */
 	memset(h->own.at + h->own.n, 0, (n - first) * n_events * sizeof(*h->own.at));
 	h->own.n += (n - first) * n_events;
 	for (size_t i = first; i < n; i++) {
