@@ -31,9 +31,10 @@ static struct map64_slot *slot(const struct map64 *m, uint64_t key)
 static void grow(struct map64 *m)
 {
 	struct map64 old = *m;
+	size_t cap = old.cap ? old.cap * 2 : 64;
 
-	m->cap = old.cap ? old.cap * 2 : 64;
-	m->slots = xalloc(m->cap * sizeof(*m->slots));
+	m->slots = xalloc(cap * sizeof(*m->slots)); /* else it stays as it was */
+	m->cap = cap;
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.slots[i].used)
 			*slot(m, old.slots[i].key) = old.slots[i];

@@ -30,9 +30,10 @@ static void grow(struct pairs *x)
 {
 	enum { LARGE = 1 << 20 };
 	struct pairs old = *x;
+	size_t cap = !old.cap ? 64 : old.cap < LARGE ? 2 * old.cap : old.cap + old.cap / 2;
 
-	x->cap = !old.cap ? 64 : old.cap < LARGE ? 2 * old.cap : old.cap + old.cap / 2;
-	x->slots = xalloc(x->cap * sizeof(*x->slots));
+	x->slots = xalloc(cap * sizeof(*x->slots)); /* else it stays as it was */
+	x->cap = cap;
 	for (size_t i = 0; i < old.cap; i++) {
 		if (!old.slots[i].id)
 			continue;

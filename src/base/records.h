@@ -47,9 +47,9 @@ static inline void records_grow(struct records *x, const struct records_kind *ki
 	if (2 * (x->n + 1) <= x->cap)
 		return;
 	uint32_t *old = x->slots;
-	size_t n = x->cap;
-	x->cap = n ? 2 * n : 64;
-	x->slots = (uint32_t *)xrealloc(NULL, x->cap, sizeof(*x->slots));
+	size_t n = x->cap, cap = n ? 2 * n : 64;
+	x->slots = (uint32_t *)xrealloc(NULL, cap, sizeof(*x->slots));
+	x->cap = cap; /* if there is memory */
 	memset(x->slots, 0xff, x->cap * sizeof(*x->slots));
 	for (size_t i = 0; i < n; i++)
 		if (old[i] != NONE)

@@ -39,8 +39,10 @@ static void place(struct strtab *t, strid id)
 
 static void grow(struct strtab *t, size_t cap)
 {
+	/* Without memory the old ones stay: whoever has the table still frees it. */
+	strid *slots = xrealloc(NULL, cap, sizeof(*t->slots));
 	free(t->slots);
-	t->slots = xrealloc(NULL, cap, sizeof(*t->slots));
+	t->slots = slots;
 	t->cap = cap;
 	memset(t->slots, 0xff, cap * sizeof(*t->slots));
 	for (size_t i = 0; i < t->at.n; i++)

@@ -49,6 +49,7 @@ static void build_index(struct arcs *a, size_t n)
 	while (cap < n * 2)
 		cap *= 2;
 	free(a->slots);
+	a->slots = NULL;
 	a->slots = xrealloc(NULL, cap, sizeof(*a->slots));
 	memset(a->slots, 0xff, cap * sizeof(*a->slots));
 	a->cap = cap;
