@@ -56,10 +56,13 @@ def run(build, folder, command, library=None, data='x.kin', **fault):
     done = subprocess.run([os.path.join(build, 'kin'), *command.format(out=written).split(), data], cwd=folder, env=env,
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
     calls, out = 0, done.stdout
-    for path in (written, written + '.kin'):
-        if os.path.exists(path):
-            with open(path, 'rb') as f:
-                out += f.read()
+    if os.path.exists(written + '.kin'):  # what it says: a block that could not be packed is as good as any
+        subprocess.run([os.path.join(build, 'kin'), 'merge', '-o', 'again.kin', written + '.kin'], cwd=folder, check=True,
+                       stdin=subprocess.DEVNULL, timeout=300)
+        os.rename(os.path.join(folder, 'again.kin'), written)
+    if os.path.exists(written):
+        with open(written, 'rb') as f:
+            out += f.read()
     if os.path.exists(report):
         with open(report) as f:
             calls = int(f.read().split()[0])
