@@ -1,9 +1,10 @@
 """Reports of samples: kin next to perf report, perf script and addr2line, on recordings made here.
 
-Started by bench/run.sh BUILD report [full]. Both programs are run in turn on the same file; a ratio is
+Started by bench/run.sh BUILD report [full|many]. Both programs are run in turn on the same file; a ratio is
 perf's CPU time (user + system, with the processes that it starts) by kin's, of two neighbouring runs.
 Recordings: one that gen.c makes up, and those that perf makes of work.cpp, if it may.
 """
+import datetime
 import math
 import os
 import shutil
@@ -154,21 +155,34 @@ class Reports:
             self.table.add(row)
             before = n, now, memory
 
+    def many(self):
+        """Ten million samples: what is kept are distinct stacks."""
+        folder = self.made_up(10000000)
+        for what, words, goal in (("call chains", ["report", "--stdio"], 4), ("table alone (`-g none`)", ["report", "--stdio", "-g", "none"], 1.2),
+                                  ("Self alone", ["report", "--stdio", "--no-children", "-g", "none"], None),
+                                  ("folded stacks", ["script", "--folded", "--no-inline"], 3)):
+            runs = [self.run([self.kin, *words, "-i", "perf.data"], folder) for _ in range(5)]
+            cpu, memory = statistics.median(r.cpu for r in runs), statistics.median(r.memory for r in runs)
+            good = memory <= 300 and (not goal or cpu <= goal)
+            self.table.add(Row(f"ten million samples, {what}", kin=seconds([r.cpu for r in runs]), memory=f"{memory:.0f} MiB",
+                               goal=f"≤ {goal} s, 300 MiB" if goal else "≤ 300 MiB", met="yes" if good else "**no**"))
+
 
 def main():
     build, directory, words = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:]
     if not shutil.which("perf"):
         sys.exit("bench: no perf to compare with")
     r = Reports(build, directory, "full" in words)
-    r.made_up_rows()
-    r.recorded_rows()
-    r.growth()
+    rows = [r.made_up_rows, r.recorded_rows, r.growth, r.many] if r.full else [r.made_up_rows, r.recorded_rows, r.growth]
+    for add in [r.many] if "many" in words else rows:
+        add()
     version = subprocess.run(["perf", "--version"], text=True, capture_output=True).stdout.strip()
-    text = markdown(r.table, f"Peer: {version}; load average at the start {os.getloadavg()[0]:.1f}.")
+    peer = "" if "many" in words else f"peer: {version}; "
+    text = markdown(r.table, f"{datetime.date.today()}: {peer}{os.cpu_count()} cores, load average at the start {os.getloadavg()[0]:.1f}.")
     text = text.replace("GNU gprof", "perf")
     print(text)
     if "--keep" in words:
-        keep(text, "report")
+        keep(text, "many" if "many" in words else "report")
 
 
 if __name__ == "__main__":
