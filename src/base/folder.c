@@ -5,12 +5,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/vec.h"
 
 static bool is_mine(const char *path, mode_t forbidden)
@@ -126,4 +128,38 @@ void folder_trim(const char *path, uint64_t most)
 	vec_free(&files);
 	if (d)
 		closedir(d);
+}
+
+void folder_keep(const char *path, const void *data, size_t size, uint64_t most)
+{
+	char *folder = xprintf("%.*s", (int)(strrchr(path, '/') - path), path);
+	char *temporary = xprintf("%s.XXXXXX", path);
+	struct kin_error *err = folder_make(folder);
+	int fd = -1;
+	if (!err) {
+		folder_trim(folder, most - size);
+		fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
+	}
+	kin_error_free(err);
+	if (fd >= 0) {
+		bool good = file_write_all(fd, data, size);
+		good &= close(fd) == 0;
+		if (!good || rename(temporary, path) < 0)
+			unlink(temporary);
+	}
+	free(temporary);
+	free(folder);
+}
+
+uint64_t folder_checksum(const uint8_t *p, size_t size)
+{
+	uint64_t h = size, w;
+	for (; size >= 8; p += 8, size -= 8) {
+		memcpy(&w, p, 8);
+		h = (h ^ w) * UINT64_C(0x9fb21c651e98df25);
+		h ^= h >> 29;
+	}
+	for (; size; p++, size--)
+		h = (h ^ *p) * UINT64_C(0x9fb21c651e98df25);
+	return h;
 }

@@ -1,12 +1,9 @@
 /* stack_cache.c - the file: a head, then functions, frames and stacks, as rows. */
 #include "fleet/stack_cache.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/folder.h"
@@ -21,19 +18,6 @@ struct stack_cache_head {
 };
 
 static const char magic[8] = "kinstk1";
-
-static uint64_t checksum(const uint8_t *p, size_t size)
-{
-	uint64_t h = size, w;
-	for (; size >= 8; p += 8, size -= 8) {
-		memcpy(&w, p, 8);
-		h = (h ^ w) * UINT64_C(0x9fb21c651e98df25);
-		h ^= h >> 29;
-	}
-	for (; size; p++, size--)
-		h = (h ^ *p) * UINT64_C(0x9fb21c651e98df25);
-	return h;
-}
 
 /* Of another store names may be other ones. */
 static char *path_of(const struct store_url *url)
@@ -61,7 +45,7 @@ static bool parts_of(const struct file *f, struct bytes part[3])
 	memcpy(&h, f->data, sizeof(h));
 	struct bytes rest = bytes_of("", f->data + sizeof(h), f->size - sizeof(h));
 	if (memcmp(h.magic, magic, sizeof(magic)) != 0 ||
-	    h.checksum != checksum(rest.pos, bytes_left(&rest)))
+	    h.checksum != folder_checksum(rest.pos, bytes_left(&rest)))
 		return false;
 	part[0] = bytes_take(&rest, h.functions);
 	part[1] = bytes_take(&rest, h.frames);
@@ -129,27 +113,6 @@ static void put_stacks(const struct stack_cache *c, const struct answers *a, str
 	}
 }
 
-static void save(const char *path, const struct http_bytes *all)
-{
-	char *folder = xprintf("%.*s", (int)(strrchr(path, '/') - path), path);
-	char *temporary = xprintf("%s.XXXXXX", path);
-	struct kin_error *err = folder_make(folder);
-	int fd = -1;
-	if (!err) {
-		folder_trim(folder, ALL - all->n);
-		fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
-	}
-	kin_error_free(err);
-	if (fd >= 0) {
-		bool good = file_write_all(fd, all->at, all->n);
-		good &= close(fd) == 0;
-		if (!good || rename(temporary, path) < 0)
-			unlink(temporary);
-	}
-	free(temporary);
-	free(folder);
-}
-
 static void keep(const struct stack_cache *c, const struct answers *a)
 {
 	struct stack_cache_head h = { 0 };
@@ -164,10 +127,10 @@ static void keep(const struct stack_cache *c, const struct answers *a)
 	h.frames = all.n - sizeof(h) - h.functions;
 	put_stacks(c, a, &all);
 	memcpy(h.magic, magic, sizeof(magic));
-	h.checksum = checksum((const uint8_t *)all.at + sizeof(h), all.n - sizeof(h));
+	h.checksum = folder_checksum((const uint8_t *)all.at + sizeof(h), all.n - sizeof(h));
 	memcpy(all.at, &h, sizeof(h));
 	if (all.n <= LARGEST)
-		save(c->path, &all);
+		folder_keep(c->path, all.at, all.n, ALL);
 	vec_free(&all);
 }
 

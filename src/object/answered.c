@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/folder.h"
 #include "base/strtab.h"
 
 void answered_free(struct answered *a)
@@ -307,20 +308,6 @@ struct line_bytes {
 	uint32_t file, function, line, unused;
 };
 
-/* Against damage; what is read is checked as well. */
-static uint64_t checksum(const uint8_t *p, size_t size)
-{
-	uint64_t h = size, w;
-	for (; size >= 8; p += 8, size -= 8) {
-		memcpy(&w, p, 8);
-		h = (h ^ w) * UINT64_C(0x9fb21c651e98df25);
-		h ^= h >> 29;
-	}
-	for (; size; p++, size--)
-		h = (h ^ *p) * UINT64_C(0x9fb21c651e98df25);
-	return h;
-}
-
 /* The arrays of a file: pointers into its bytes, whose sizes are known to fit. */
 struct arrays {
 	const uint8_t *symbols, *nowhere, *spans, *list, *lines;
@@ -353,7 +340,7 @@ static bool find_arrays(struct file *f, const struct answered_key *key, struct a
 	    !take(&left, h->n_lines, sizeof(struct line_bytes)) || left != h->strings || !left)
 		return false;
 	memset(f->data + offsetof(struct answered_head, checksum), 0, sizeof(h->checksum));
-	if (checksum(f->data, f->size) != h->checksum)
+	if (folder_checksum(f->data, f->size) != h->checksum)
 		return false;
 	ret->symbols = f->data + sizeof(*h);
 	ret->nowhere = ret->symbols + h->n_symbols * sizeof(struct symbol_bytes);
@@ -495,7 +482,7 @@ bool answered_seal(uint8_t *data, size_t size, const struct answered_key *key)
 	h.checksum = 0;
 	h.key = *key;
 	memcpy(data, &h, sizeof(h));
-	h.checksum = checksum(data, size);
+	h.checksum = folder_checksum(data, size);
 	memcpy(data, &h, sizeof(h));
 	return true;
 }

@@ -4,11 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/folder.h"
@@ -134,27 +132,6 @@ struct answered *object_answered(struct object_file *o)
 
 /* ---- writing ---- */
 
-static void save(const char *path, const uint8_t *data, size_t size)
-{
-	char *folder = xprintf("%.*s", (int)(strrchr(path, '/') - path), path);
-	char *temporary = xprintf("%s.XXXXXX", path);
-	struct kin_error *err = folder_make(folder);
-	int fd = -1;
-	if (!err) {
-		folder_trim(folder, ALL - size);
-		fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
-	}
-	kin_error_free(err);
-	if (fd >= 0) {
-		bool good = file_write_all(fd, data, size);
-		good &= close(fd) == 0;
-		if (!good || rename(temporary, path) < 0)
-			unlink(temporary);
-	}
-	free(temporary);
-	free(folder);
-}
-
 void object_remember(struct object_file *o)
 {
 	struct answered_key key;
@@ -167,6 +144,6 @@ void object_remember(struct object_file *o)
 		!trouble && describe(o, &key) ? answered_write(o->answered, &key, &size) : NULL;
 	kin_error_free(trouble);
 	if (data)
-		save(o->answered_path, data, size);
+		folder_keep(o->answered_path, data, size, ALL);
 	free(data);
 }
