@@ -324,41 +324,43 @@ static void put_comm(struct perf_writer *w, uint32_t pid, uint32_t tid, const ch
 	put_trailer(w, pid, tid, time);
 }
 
-/* Of the process that has the sample: what its name is, and where its objects are. */
-static void introduce(struct perf_writer *w, const struct kin_sample *s, uint32_t pid, uint32_t tid)
+/* What the thread is called, where that is new. */
+static void put_name(struct perf_writer *w, const struct kin_sample *s, uint32_t pid, uint32_t tid)
 {
-	struct kin_samples *from = w->x.samples;
-	const struct kin_thread *t = kin_samples_thread(from, s->thread);
+	const struct kin_thread *t = kin_samples_thread(w->x.samples, s->thread);
 	uint32_t *named = map64_at(&w->named, MAP64_PAIR(pid, tid));
 	bool first = *named == NONE;
 	if (*named != s->thread && *t->name)
 		put_comm(w, pid, tid, t->name, first ? 0 : s->time_ns);
 	*named = s->thread;
-	for (uint32_t at = s->stack; at; at = kin_samples_stack(from, at)->caller) {
-		const struct kin_stack *stack = kin_samples_stack(from, at);
-		uint32_t object = kin_samples_location(from, stack->location)->object;
-		const struct written_object *o = &w->objects[object];
-		uint32_t *mapped = o->at.n ? map64_at(&w->mapped, MAP64_PAIR(pid, object)) : NULL;
-		for (size_t i = 0; mapped && *mapped == NONE && i < o->at.n; i++)
-			put_mapping(w, pid, o, &o->at.at[i]);
-		if (mapped)
-			*mapped = 1;
-	}
 }
 
-/* Addresses, innermost first, with who they belong to before them. Returns whether the first one is
- * the kernel's. */
-static bool chain_of(struct perf_writer *w, uint32_t stack)
+/* Where an object is in the process, the first time. */
+static void put_place(struct perf_writer *w, uint32_t pid, uint32_t object)
+{
+	const struct written_object *o = &w->objects[object];
+	uint32_t *mapped = o->at.n ? map64_at(&w->mapped, MAP64_PAIR(pid, object)) : NULL;
+	if (!mapped || *mapped != NONE)
+		return;
+	*mapped = 1;
+	for (size_t i = 0; i < o->at.n; i++)
+		put_mapping(w, pid, o, &o->at.at[i]);
+}
+
+/* Addresses, innermost first, with who they belong to before them; objects that are new in the
+ * process are placed. Returns whether the first one is the kernel's. */
+static bool chain_of(struct perf_writer *w, uint32_t stack, uint32_t pid)
 {
 	struct kin_samples *from = w->x.samples;
 	bool in_kernel = false, leaf_in_kernel = false;
 	w->chain.n = 0;
-	for (; stack && w->chain.n < RECORD_MAX / 8 - 16;
-	     stack = kin_samples_stack(from, stack)->caller) {
-		const struct kin_location *l =
-			kin_samples_location(from, kin_samples_stack(from, stack)->location);
+	while (stack && w->chain.n < RECORD_MAX / 8 - 16) {
+		const struct kin_stack *at = kin_samples_stack(from, stack);
+		const struct kin_location *l = kin_samples_location(from, at->location);
+		stack = at->caller;
 		if (!l->address)
 			continue;
+		put_place(w, pid, l->object);
 		if (!w->chain.n)
 			leaf_in_kernel = l->is_kernel;
 		if (!w->chain.n || in_kernel != l->is_kernel)
@@ -375,8 +377,8 @@ static void put_sample(struct perf_writer *w, const struct kin_sample *s)
 	const struct kin_thread *t = kin_samples_thread(w->x.samples, s->thread);
 	bool known = t->tid || t->pid || *t->name;
 	uint32_t pid = known ? t->pid : UINT32_MAX, tid = known ? t->tid : UINT32_MAX;
-	introduce(w, s, pid, tid);
-	bool kernel = chain_of(w, s->stack);
+	put_name(w, s, pid, tid);
+	bool kernel = chain_of(w, s->stack, pid);
 	size_t n = w->chain.n;
 	put_header(w, PERF_R_SAMPLE, kernel ? PERF_MODE_KERNEL : PERF_MODE_USER,
 		   PERF_RECORD_HEADER + FIXED + n * 8);
