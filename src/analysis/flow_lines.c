@@ -472,28 +472,46 @@ static bool count_loops(const struct flow_lines *x, const struct line_part *s, u
 
 /* ---- all ---- */
 
-/* Lines with code in functions of which no block was counted are not known by this. */
-static void mark_measured(struct flow_lines *x, size_t n)
+struct measured { /* by place: functions of the flow; by part: objects with some */
+	uint8_t *functions, *parts;
+};
+
+static struct measured find_measured(const struct flow_lines *x)
 {
 	const struct flow *f = x->f;
-	uint8_t *in_flow = xalloc(x->s->n + 1);
-	symid function = NONE;
+	struct measured m = { xalloc(x->s->n + 1), xalloc(x->s->n_parts + 1) };
 
 	for (size_t i = 0; i < f->n_pieces; i++) {
 		uint64_t addr = f->pieces[i].hook ? f->pieces[i].hook : f->pieces[i].addr;
 		symid id = symbols_find_function(x->s, addr);
-		if (id != NONE)
-			in_flow[id] = true;
+		if (id == NONE)
+			continue;
+		m.functions[id] = true;
+		m.parts[x->s->at[id].part] = true;
 	}
-	for (size_t i = 0; i < n; i++)
-		x->at[i].is_measured = true;
+	return m;
+}
+
+/* Code of a line in a function without hooks, in an object that has others: how often it was
+ * executed is not known. What other objects have of it, as libraries of a header, is not counted. */
+static void mark_measured(struct flow_lines *x)
+{
+	struct measured m = find_measured(x);
+	symid function = NONE;
+
 	for (symid i = 0; i < x->s->n; i++) {
-		if (x->s->at[i].is_function)
-			function = x->s->at[i].owner;
-		if (x->line_of[i] != NONE && (function == NONE || !in_flow[function]))
-			x->at[x->line_of[i]].is_measured = false;
+		const struct symbol *at = &x->s->at[i];
+		if (at->is_function)
+			function = at->owner;
+		if (x->line_of[i] == NONE || !m.parts[at->part])
+			continue;
+		struct flow_line *line = &x->at[x->line_of[i]];
+		bool is_counted = function != NONE && m.functions[function];
+		line->is_measured |= is_counted;
+		line->is_elsewhere |= !is_counted;
 	}
-	free(in_flow);
+	free(m.functions);
+	free(m.parts);
 }
 
 /* A line whose only end is a jump that gcc led others past seems never to be reached, though code
@@ -524,14 +542,14 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	x.part_of = xrealloc(NULL, n + 1, sizeof(*x.part_of));
 	memset(x.part_of, 0xff, n * sizeof(*x.part_of));
 	x.block_of = xalloc((f->n_pieces + 1) * sizeof(*x.block_of));
-	mark_measured(&x, n);
+	mark_measured(&x);
 	mark_met(&x);
 	find_blocks(&x);
 	add_pieces(&x);
 	group_edges(&x);
 	enter_parts(&x);
 	for (size_t i = 0; i < x.parts.n; i++)
-		x.at[x.parts.at[i].line].is_known = true;
+		x.at[x.parts.at[i].line].is_known = !x.at[x.parts.at[i].line].is_elsewhere;
 	for (size_t i = 0; i < x.parts.n; i++)
 		count_part(&x, &x.parts.at[i]);
 	vec_free(&x.parts);

@@ -297,9 +297,10 @@ struct object_step { /* an instruction; the rest as in struct machine_step */
 /* The instructions of [low, high); false as with object_instructions(). */
 bool object_steps(struct object_file *o, uint64_t low, uint64_t high,
 		  void (*add)(const struct object_step *step, void *arg), void *arg);
-/* Where the table at addr lets a switch jump to: its entries up to the first that is not in
- * `range`, and their number. `is_relative`: they are 32-bit differences to the table's address. */
-size_t object_jump_table(struct object_file *o, uint64_t addr, bool is_relative,
+/* Where the table at at.low, which ends by at.high, lets a switch jump to: its entries up to the
+ * first that is not in `range`, and their number. `is_relative`: they are 32-bit differences to the
+ * table's address. */
+size_t object_jump_table(struct object_file *o, struct address_range at, bool is_relative,
 			 struct address_range range, void (*add)(uint64_t target, void *arg),
 			 void *arg);
 
