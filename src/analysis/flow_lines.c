@@ -2,6 +2,9 @@
  * through several files for the last in each stretch of one. A line that is the last of none is
  * executed as often as the blocks that it has a part in.
  *
+ * These rules say 0 of some lines that were executed, and of others leave out the functions in which
+ * no block ends with them. All blocks with code of such a line count for it.
+ *
  * A block is one or more pieces: what the compiler made of one may branch within, as where it
  * compares two values. It bears the number of its first piece. */
 #include "analysis/flow_lines.h"
@@ -29,11 +32,18 @@ struct stretch_end { /* a line that a block counts for */
 	bool within_unknown, outside_unknown;
 };
 
+struct line_state {
+	bool ends, never_ends; /* blocks of functions in which it was executed; and none of them */
+	bool is_left_out;      /* 0 by the rules, though code of it was executed */
+};
+
 struct flow_lines {
 	const struct flow *f;
 	const struct symbols *s;
 	const uint32_t *line_of;
 	struct flow_line *at;
+	struct line_state *states;   /* by line */
+	bool counts_all;             /* blocks count for all their lines, not only the last */
 	VEC(struct line_part) parts; /* by function */
 	uint32_t *part_of;           /* [lines]: the last one of each */
 	uint32_t *block_of;          /* [n_pieces] */
@@ -226,9 +236,9 @@ static void add_place(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 	if (!part || part->seen_in == block)
 		return;
 	add_to_part(x, part, block, x->s->at[id].addr, passed);
-	if (s->file != file)
+	if (s->file != file || x->counts_all)
 		add_end(x, s);
-	s->last = s->file == file && line < s->last ? s->last : line;
+	s->last = s->file == file && line < s->last && !x->counts_all ? s->last : line;
 	s->file = file;
 }
 
@@ -519,13 +529,43 @@ static void mark_measured(struct flow_lines *x)
 static void count_part(struct flow_lines *x, const struct line_part *s)
 {
 	struct flow_line *l = &x->at[s->line];
+	struct line_state *state = &x->states[s->line];
 	uint64_t loops = 0;
 	bool is_known = s->ends_some ? !s->entered_unknown && count_loops(x, s, &loops)
 				     : !s->inside_unknown;
 	uint64_t count = s->ends_some ? add(s->entered, loops) : s->inside;
 
+	state->ends |= s->ends_some && s->inside;
+	state->never_ends |= !s->ends_some && s->inside;
+	state->is_left_out |= !count && s->inside;
 	l->is_known &= is_known && !s->all_passed && (count || !s->inside);
 	l->count = add(l->count, count);
+}
+
+static bool is_settled(const struct line_state *s)
+{
+	return !s->is_left_out && !(s->ends && s->never_ends);
+}
+
+/* Counts all lines, or, by all blocks, those that are not settled. */
+static void count_lines(struct flow_lines *x, size_t n, bool counts_all)
+{
+	memset(x->part_of, 0xff, n * sizeof(*x->part_of));
+	x->parts.n = x->ends.n = 0;
+	free(x->inner);
+	x->counts_all = counts_all;
+	add_pieces(x);
+	group_edges(x);
+	enter_parts(x);
+	for (size_t i = 0; i < n; i++) {
+		if (counts_all && is_settled(&x->states[i]))
+			continue;
+		x->at[i].is_known = x->at[i].is_measured && !x->at[i].is_elsewhere;
+		x->at[i].count = 0;
+	}
+	for (size_t i = 0; i < x->parts.n; i++)
+		if (!counts_all || !is_settled(&x->states[x->parts.at[i].line]))
+			count_part(x, &x->parts.at[i]);
 }
 
 struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, const uint32_t *line_of,
@@ -540,18 +580,13 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	x.is_reached = xalloc(f->n_pieces + 1);
 	x.is_next = xalloc(f->n_pieces + 1);
 	x.part_of = xrealloc(NULL, n + 1, sizeof(*x.part_of));
-	memset(x.part_of, 0xff, n * sizeof(*x.part_of));
+	x.states = xalloc((n + 1) * sizeof(*x.states));
 	x.block_of = xalloc((f->n_pieces + 1) * sizeof(*x.block_of));
 	mark_measured(&x);
 	mark_met(&x);
 	find_blocks(&x);
-	add_pieces(&x);
-	group_edges(&x);
-	enter_parts(&x);
-	for (size_t i = 0; i < x.parts.n; i++)
-		x.at[x.parts.at[i].line].is_known = !x.at[x.parts.at[i].line].is_elsewhere;
-	for (size_t i = 0; i < x.parts.n; i++)
-		count_part(&x, &x.parts.at[i]);
+	count_lines(&x, n, false);
+	count_lines(&x, n, true);
 	vec_free(&x.parts);
 	free(x.inner);
 	free(x.block_of);
@@ -563,5 +598,6 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	free(x.is_reached);
 	free(x.is_next);
 	free(x.part_of);
+	free(x.states);
 	return x.at;
 }
