@@ -23,6 +23,7 @@ struct line_part { /* of a line: the blocks of one function */
 	uint64_t entered; /* how often those that end with it are, from others */
 	bool inside_unknown, entered_unknown, ends_some;
 	bool all_passed;   /* nothing but jumps that may be passed */
+	bool is_doubtful;  /* one of those may end with another line */
 	uint32_t first, n; /* edges within, in inner[] */
 };
 
@@ -35,6 +36,7 @@ struct stretch_end { /* a line that a block counts for */
 struct line_state {
 	bool ends, never_ends; /* blocks of functions in which it was executed; and none of them */
 	bool is_left_out;      /* 0 by the rules, though code of it was executed */
+	bool is_doubted;       /* known only if it counts the same by all of its blocks */
 };
 
 struct flow_lines {
@@ -214,6 +216,7 @@ static bool is_mere_jump(const struct flow_lines *x, uint32_t piece)
 struct line_stretch {     /* of one file in a piece */
 	const char *file; /* NULL: none yet */
 	uint32_t last;    /* the highest line, as gcov sorts them */
+	symid before;     /* of what is before the block's first row, perhaps of the block; or NONE */
 };
 
 static void add_end(struct flow_lines *x, const struct line_stretch *s)
@@ -223,6 +226,18 @@ static void add_end(struct flow_lines *x, const struct line_stretch *s)
 	uint32_t part = x->part_of[s->last];
 	vec_push(&x->ends, ((struct stretch_end){ .part = part }));
 	x->parts.at[part].ends_some = true;
+	x->parts.at[part].is_doubtful |= s->before != NONE && x->line_of[s->before] > s->last &&
+					 x->s->at[s->before].file == s->file;
+}
+
+/* What a block's first row does not begin with is mostly the rest of another statement. Of a macro,
+ * whose code is all of one column, it may be the statement that the block ends with. */
+static symid before_first_row(const struct flow_lines *x, uint32_t piece)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	bool has_other = p->hook && p->own > p->addr && p->own < p->end;
+	symid id = has_other ? symbols_find(x->s, p->addr) : NONE;
+	return id != NONE && x->line_of[id] != NONE ? id : NONE;
 }
 
 /* Each line of a block once. */
@@ -239,6 +254,7 @@ static void add_place(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 	if (s->file != file || x->counts_all)
 		add_end(x, s);
 	s->last = s->file == file && line < s->last && !x->counts_all ? s->last : line;
+	s->before = s->file && s->file != file ? NONE : s->before;
 	s->file = file;
 }
 
@@ -259,7 +275,7 @@ static void add_piece(struct flow_lines *x, struct line_stretch *s, uint32_t fir
  * that is code of the head. */
 static void add_pieces(struct flow_lines *x)
 {
-	struct line_stretch s = { 0 };
+	struct line_stretch s = { .before = NONE };
 	uint32_t first_part = 0;
 	symid head = NONE;
 
@@ -267,7 +283,7 @@ static void add_pieces(struct flow_lines *x)
 		const struct flow_piece *p = &x->f->pieces[i];
 		if (x->block_of[i] == i) {
 			add_end(x, &s);
-			s = (struct line_stretch){ 0 };
+			s = (struct line_stretch){ .before = before_first_row(x, i) };
 			x->first_end[i] = (uint32_t)x->ends.n;
 		}
 		if (p->is_entry) {
@@ -538,17 +554,17 @@ static void count_part(struct flow_lines *x, const struct line_part *s)
 	state->ends |= s->ends_some && s->inside;
 	state->never_ends |= !s->ends_some && s->inside;
 	state->is_left_out |= !count && s->inside;
+	state->is_doubted |= s->is_doubtful && count != s->inside;
 	l->is_known &= is_known && !s->all_passed && (count || !s->inside);
 	l->count = add(l->count, count);
 }
 
 static bool is_settled(const struct line_state *s)
 {
-	return !s->is_left_out && !(s->ends && s->never_ends);
+	return !s->is_left_out && !s->is_doubted && !(s->ends && s->never_ends);
 }
 
-/* Counts all lines, or, by all blocks, those that are not settled. */
-static void count_lines(struct flow_lines *x, size_t n, bool counts_all)
+static void add_counts(struct flow_lines *x, size_t n, bool counts_all)
 {
 	memset(x->part_of, 0xff, n * sizeof(*x->part_of));
 	x->parts.n = x->ends.n = 0;
@@ -557,15 +573,30 @@ static void count_lines(struct flow_lines *x, size_t n, bool counts_all)
 	add_pieces(x);
 	group_edges(x);
 	enter_parts(x);
-	for (size_t i = 0; i < n; i++) {
-		if (counts_all && is_settled(&x->states[i]))
-			continue;
-		x->at[i].is_known = x->at[i].is_measured && !x->at[i].is_elsewhere;
-		x->at[i].count = 0;
-	}
 	for (size_t i = 0; i < x->parts.n; i++)
 		if (!counts_all || !is_settled(&x->states[x->parts.at[i].line]))
 			count_part(x, &x->parts.at[i]);
+}
+
+static void count_lines(struct flow_lines *x, size_t n)
+{
+	uint64_t *first = xalloc((n + 1) * sizeof(*first));
+
+	for (size_t i = 0; i < n; i++)
+		x->at[i].is_known = x->at[i].is_measured && !x->at[i].is_elsewhere;
+	add_counts(x, n, false);
+	for (size_t i = 0; i < n; i++) {
+		struct flow_line *l = &x->at[i];
+		first[i] = l->count;
+		if (is_settled(&x->states[i]))
+			continue;
+		l->is_known = l->is_measured && !l->is_elsewhere;
+		l->count = 0;
+	}
+	add_counts(x, n, true);
+	for (size_t i = 0; i < n; i++)
+		x->at[i].is_known &= !x->states[i].is_doubted || x->at[i].count == first[i];
+	free(first);
 }
 
 struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, const uint32_t *line_of,
@@ -585,8 +616,7 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	mark_measured(&x);
 	mark_met(&x);
 	find_blocks(&x);
-	count_lines(&x, n, false);
-	count_lines(&x, n, true);
+	count_lines(&x, n);
 	vec_free(&x.parts);
 	free(x.inner);
 	free(x.block_of);
