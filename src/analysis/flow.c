@@ -23,6 +23,7 @@ struct flow_step { /* an instruction, at flat addresses */
 	bool enters_unseen;
 	bool starts_row;  /* of the line table */
 	bool has_no_line; /* the row that starts here says so */
+	bool is_optimized; /* this row's unit */
 };
 
 struct flow_code {
@@ -230,6 +231,7 @@ static void mark_rows(struct flow_code *c, const struct symbols_part *part)
 			continue;
 		c->at.at[i].starts_row = rows[row].has_line;
 		c->at.at[i].has_no_line = !rows[row].has_line;
+		c->at.at[i].is_optimized = rows[row].is_optimized;
 	}
 	free(rows);
 }
@@ -501,6 +503,7 @@ static void add_pieces(struct flow *f, const struct flow_code *c, uint32_t *piec
 		}
 		struct flow_piece *p = &f->pieces[f->n_pieces - 1];
 		p->end = at->addr + at->size;
+		p->is_optimized |= at->is_optimized;
 		if (at->starts_row && p->own == UINT64_MAX)
 			p->own = at->addr;
 		if (!at->is_hook)

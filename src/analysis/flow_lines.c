@@ -23,7 +23,7 @@ struct line_part { /* of a line: the blocks of one function */
 	uint64_t entered; /* how often those that end with it are, from others */
 	bool inside_unknown, entered_unknown, ends_some;
 	bool all_passed;   /* nothing but jumps that may be passed */
-	bool is_doubtful;  /* one of those may end with another line */
+	bool is_doubtful;  /* one of those may end with another line, or was mixed with others */
 	uint32_t first, n; /* edges within, in inner[] */
 };
 
@@ -141,6 +141,7 @@ static void add_to_part(struct flow_lines *x, struct line_part *part, uint32_t b
 	part->inside = add(part->inside, p->is_known ? p->count : 0);
 	part->inside_unknown |= !p->is_known;
 	part->all_passed &= addr >= passed;
+	part->is_doubtful |= p->is_optimized;
 	x->at[part->line].is_executed |= p->is_known && p->count > 0;
 }
 

@@ -173,7 +173,8 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 
 struct line_start {
 	uint64_t addr;
-	bool has_line; /* false: the compiler says that the code is of no line */
+	bool has_line;     /* false: the compiler says that the code is of no line */
+	bool is_optimized; /* as far as the unit tells */
 };
 /* Where rows of the line table begin within [low, high), also of the line before: ascending,
  * possibly repeated, *n of them, freed with free(). */
