@@ -29,7 +29,7 @@ static const char *const columns[N_PARTS][16] = {
 		     "name", "members", NULL },
 	[LINES] = { "self", "inclusive", "count", "line", "source", "file", NULL },
 	[INSTRUCTIONS] = { "self", "inclusive", "samples", "calls", "address", "instruction",
-			   "function", "object", "file", "line", NULL },
+			   "function", "object", "file", "line", "inlined", NULL },
 };
 
 static struct kin_error *add_table(struct kin_profile *p, enum page_part part, const char *report,
@@ -82,6 +82,7 @@ static struct kin_error *make_tables(struct kin_profile *p, const struct kin_htm
 	return err;
 }
 
+/* Samples are told apart by instruction where code is shown. */
 static struct kin_error *make_paths(struct kin_profile *p, struct page_parts *ret)
 {
 	struct view *v;
@@ -91,7 +92,8 @@ static struct kin_error *make_paths(struct kin_profile *p, struct page_parts *re
 	if (err)
 		return err;
 	ret->paths = html_paths_new();
-	html_paths_add(ret->paths, p->data, v->program, 0, p->naming.no_inlines);
+	html_paths_add(ret->paths, p->data, v->program, 0, p->naming.no_inlines,
+		       ret->tables[LINES].table || ret->tables[INSTRUCTIONS].table);
 	profile_hear(p, v->program);
 	return NULL;
 }

@@ -7,6 +7,7 @@
  *
  *	{"title": ..., "tables": {"info": {"properties", "notes", "columns", "rows"}, ...},
  *	 "functions": {"name": [...], "object": [...], "kind": [...]}, "objects": [...],
+ *	 "files": [...],
  *	 "threads": [[name, pid, tid, run, start, end], ...], "events": [{"name", "unit", "kind"}],
  *	 "columns": {"node_up": [n, offset], ...}, ...}
  *
