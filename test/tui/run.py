@@ -840,7 +840,7 @@ def main():
         for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_difference, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
                      test_colors, test_without, test_top, test_top_stalled):
-            test(tap, folder, build)
+            tap.part(test, tap, folder, build)
     return tap.done()
 
 
