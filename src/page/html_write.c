@@ -109,11 +109,9 @@ static void put_rows(struct sink *s, struct kin_table *t)
 	}
 }
 
-static void put_table(struct sink *s, const struct html_table *x)
+static void put_table(struct sink *s, struct kin_table *t)
 {
-	struct kin_table *t = x->table;
-	json_string(s, x->key);
-	sink_str(s, ":{");
+	sink_char(s, '{');
 	put_properties(s, t);
 	sink_str(s, ",\"columns\":[\"kind\",\"group\"");
 	for (size_t i = 0; i < kin_table_n_columns(t); i++) {
@@ -125,15 +123,30 @@ static void put_table(struct sink *s, const struct html_table *x)
 	sink_str(s, "]}");
 }
 
+char *html_table_json(struct kin_table *t)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&text, &size);
+	struct sink s;
+	sink_init(&s, f);
+	put_table(&s, t);
+	sink_flush(&s);
+	xclose_memstream(f, &text);
+	return text;
+}
+
 static void put_tables(struct sink *s, const struct html_table *tables)
 {
 	bool any = false;
 	sink_str(s, ",\n\"tables\":{");
 	for (; tables->key; tables++) {
-		if (!tables->table)
+		if (!tables->json)
 			continue;
 		sink_str(s, any ? ",\n" : "\n");
-		put_table(s, tables);
+		json_string(s, tables->key);
+		sink_char(s, ':');
+		sink_str(s, tables->json);
 		any = true;
 	}
 	sink_char(s, '}');
