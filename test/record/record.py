@@ -925,10 +925,7 @@ def main():
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
                      test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_linked,
                      test_compilers, test_lines, top.test_memory, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
-            try:
-                test(tap, box)
-            except subprocess.TimeoutExpired as e:
-                tap.ok(False, f'{test.__name__}: ends within {LIMIT} s', e)
+            tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)
     return tap.done()
