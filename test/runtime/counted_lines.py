@@ -392,7 +392,7 @@ def debian():
         sources = ' '.join(f'{n}.c' for n in names.split()) if names else '*.c'
         gcov, kin = os.path.join(gcov, folder), os.path.join(kin, folder)
         truth = by_gcov(gcov, sources, flags, start, '-lm')
-        version = os.path.basename(p.stdout.strip())
+        version = os.path.basename(p.stdout.strip().rstrip('/'))
         right, wrong, unknown, missed = compare(gcov, truth, by_kin(kin, sources, flags, start, '-lm'), TRUE.get(version))
         said = f'{right} lines as gcov or a breakpoint has them, {len(wrong)} not, {len(unknown)} without a count'
         blank = {text.split(' ')[0] for text in unknown}
