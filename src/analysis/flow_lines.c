@@ -503,14 +503,14 @@ static bool count_loops(const struct flow_lines *x, const struct line_part *s, u
 
 /* ---- all ---- */
 
-struct measured { /* by place: functions of the flow; by part: objects with some */
+struct measured_code { /* by place: functions of the flow; by part: objects with some */
 	uint8_t *functions, *parts;
 };
 
-static struct measured find_measured(const struct flow_lines *x)
+static struct measured_code find_measured(const struct flow_lines *x)
 {
 	const struct flow *f = x->f;
-	struct measured m = { xalloc(x->s->n + 1), xalloc(x->s->n_parts + 1) };
+	struct measured_code m = { xalloc(x->s->n + 1), xalloc(x->s->n_parts + 1) };
 
 	for (size_t i = 0; i < f->n_pieces; i++) {
 		uint64_t addr = f->pieces[i].hook ? f->pieces[i].hook : f->pieces[i].addr;
@@ -528,7 +528,7 @@ static struct measured find_measured(const struct flow_lines *x)
  */
 static void mark_measured(struct flow_lines *x)
 {
-	struct measured m = find_measured(x);
+	struct measured_code m = find_measured(x);
 	symid function = NONE;
 
 	for (symid i = 0; i < x->s->n; i++) {
