@@ -315,6 +315,25 @@ def report(program, options, data, folder):
             if not line.startswith('# (Tip:')]
 
 
+# The sockets of a machine's processors are not in .kin files.
+NOT_KEPT = ('-s socket', '-s comm,socket,cpu')
+
+
+def test_merged(tap, kin, folder):
+    """Branches, accesses and the rest are in a .kin file made of it: the same words show the same."""
+    for name, make in RECORDINGS.items():
+        data, merged = (os.path.join(folder, name + end) for end in ('.merge', '.kin'))
+        make(folder, data)
+        subprocess.run([kin, 'merge', '-o', merged, data], check=False, capture_output=True, stdin=subprocess.DEVNULL)
+        for line in OPTIONS[name].split('\n'):
+            if line in NOT_KEPT:
+                continue
+            a, b = (report(kin, line.split(), path, folder) for path in (data, merged))
+            at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+            tap.ok(len(a) > 2 and sorted(a) == sorted(b), f'{name}, as a .kin file: {line or "no options"}',
+                   f'line {at + 1}: of the perf.data {a[at:at + 1]}, of the .kin file {b[at:at + 1]}')
+
+
 def test(tap, kin, folder):
     for name, make in RECORDINGS.items():
         data = os.path.join(folder, name + '.made')

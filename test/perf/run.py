@@ -131,6 +131,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             tap.part(facts.test, tap, kin, folder)
         with tempfile.TemporaryDirectory() as folder:
+            tap.part(made.test_merged, tap, kin, folder)
+        with tempfile.TemporaryDirectory() as folder:
             tap.part(commands.test, tap, kin, folder, bool(os.environ.get('KIN_FULL')))
         if live.has_peer():
             with tempfile.TemporaryDirectory() as folder:

@@ -443,9 +443,11 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 
 	if (err)
 		return err;
-	f.leaves_only = o->needs.no_callers && !o->details;
+	f.leaves_only = o->needs.no_callers && !o->details && o->branches != INPUT_BRANCHES;
 	f.details = o->details;
 	f.cpu_state = o->cpu_state;
+	f.by_branch = o->branches == INPUT_BRANCHES;
+	f.by_first = o->branches == INPUT_AS_RECORDED;
 	f.traces = o->trace_fields ? kinfile_traces_new() : NULL;
 	for (size_t i = 0; i < ARRAY_LEN(f.ids); i++)
 		f.ids[i].next = 1;

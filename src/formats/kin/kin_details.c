@@ -165,6 +165,37 @@ static void take_registers(struct kinfile_stream *s, struct bytes *in, struct de
 	d->register_names = names;
 }
 
+/* Each branch as a sample at its target, of weight 1. */
+static void add_branches(struct kinfile_stream *s, const struct taken_branch *b, size_t n,
+			 const struct detail *of)
+{
+	struct profile_builder *into = s->f->into;
+
+	for (; n--; b++) {
+		struct detail d = {
+			.has = (of->has & (DETAIL_CGROUP | DETAIL_NAMESPACE)) | DETAIL_ADDR |
+			       DETAIL_BRANCH,
+			.cgroup = of->cgroup,
+			.cgroup_device = of->cgroup_device,
+			.cgroup_inode = of->cgroup_inode,
+			.ins_lat = of->ins_lat,
+			.p_stage_cyc = of->p_stage_cyc,
+			.transaction = of->transaction,
+			.code_page_size = of->code_page_size,
+			.from = b->from,
+			.addr = b->to,
+			.branch = b->flags,
+			.source = b->source,
+			.target = b->target,
+			.weight = branch_cycles(b->flags) ? branch_cycles(b->flags) : 1,
+		};
+		struct sample x = s->like;
+		x.stack = b->target ? profile_add_stack(into, 0, b->target) : 0;
+		x.weight = x.count;
+		profile_add_detailed_sample(into, x, profile_add_detail(into, &d));
+	}
+}
+
 static void take_branches(struct kinfile_stream *s, struct bytes *in, struct detail *d)
 {
 	uint64_t n = bytes_uleb(in), at;
@@ -180,6 +211,8 @@ static void take_branches(struct kinfile_stream *s, struct bytes *in, struct det
 		b->source = take_frame(s, in);
 		b->target = take_frame(s, in);
 	}
+	if (!in->failed && s->f->by_branch)
+		add_branches(s, all, n, d);
 	if (in->failed || !n || !s->f->cpu_state)
 		return;
 	uint64_t *w = profile_add_words(s->f->into, 1 + n * TAKEN_BRANCH_WORDS, &at);
@@ -244,14 +277,21 @@ void kinfile_read_details(struct kinfile_stream *s, uint32_t event)
 	struct bytes in = bytes_of(NULL, text.s, text.n);
 	struct detail d = { .trace = s->trace, .has = s->trace ? DETAIL_TRACE : 0 };
 
-	if (s->in.failed || !event || !s->f->details)
+	if (s->in.failed || !event)
 		return;
 	uint64_t has = bytes_uleb(&in);
+	if (s->is_held && has & 1u << KINF_D_BRANCHES) {
+		s->f->by_branch = true;
+		s->is_held = false;
+	}
+	kinfile_add_held(s);
+	if (!s->f->details && !s->f->by_branch)
+		return;
 	for (unsigned kind = 0; kind < KINF_N_DETAILS && !in.failed; kind++)
 		if (has & 1u << kind)
 			take_detail(s, &in, (enum kinf_detail)kind, &d);
 	if (in.failed)
 		bytes_fail(&s->in);
-	else
+	else if (!s->f->by_branch)
 		profile_set_detail(s->f->into, profile_add_detail(s->f->into, &d));
 }

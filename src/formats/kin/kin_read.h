@@ -46,6 +46,8 @@ struct kinfile {
 		*traces;  /* kin_trace.c; NULL: fields of trace points are passed over */
 	bool details;     /* of samples: all but registers and branches; */
 	bool cpu_state;   /* and these */
+	bool by_branch;   /* samples are the branches that were taken before each; ... */
+	bool by_first;    /* ... if the first sample has some: that is not yet read */
 	bool leaves_only; /* of the recorder's stacks the callers are not looked at */
 	VEC(stackid)
 	leaves;         /* with that, [frame]: the stack of it alone; 0: not made yet; NONE: it

@@ -15,6 +15,8 @@ struct kinfile_stream {
 	struct bytes in;
 	uint64_t time_ns; /* of the last record that has one */
 	uint32_t sampled; /* event, in the file, of the sample that these records are of; 0: none */
+	struct sample like; /* the sample itself */
+	bool is_held;       /* it is not added yet: see by_first */
 	strid trace;      /* fields of that sample, as text; 0: none */
 };
 
@@ -80,6 +82,8 @@ void kinfile_read_trace_function(struct kinfile_stream *s);
 void kinfile_read_trace_fields(struct kinfile_stream *s, uint32_t event);
 void kinfile_read_trace_text(struct kinfile_stream *s, uint32_t event);
 
+/* The first sample is one like others. */
+void kinfile_add_held(struct kinfile_stream *s);
 /* kin_details.c: the rest of what samples say */
 void kinfile_read_details(struct kinfile_stream *s, uint32_t event);
 struct kinfile_traces *kinfile_traces_new(void);

@@ -196,6 +196,13 @@ static void count_sample(struct kinfile_stream *s, const struct sample *x, uint3
 	}
 }
 
+void kinfile_add_held(struct kinfile_stream *s)
+{
+	if (s->is_held)
+		profile_add_sample(s->f->into, s->like);
+	s->is_held = false;
+}
+
 static void read_sample(struct kinfile_stream *s)
 {
 	uint32_t id = kinfile_take32(&s->in), event = kinfile_find(s, KINF_R_EVENT, id);
@@ -221,7 +228,11 @@ static void read_sample(struct kinfile_stream *s)
 	x.stack = stack;
 	x.cpu = cpu && cpu <= CPU_NONE ? (uint16_t)(cpu - 1) : CPU_NONE;
 	x.flags = (uint16_t)(mode & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR));
-	profile_add_sample(s->f->into, x);
+	s->like = x;
+	s->is_held = s->f->by_first;
+	s->f->by_first = false;
+	if (!s->f->by_branch && !s->is_held)
+		profile_add_sample(s->f->into, x);
 	count_sample(s, &x, mode);
 	s->sampled = id;
 	s->trace = 0;
@@ -374,6 +385,9 @@ static void read_record(struct kinfile_stream *s)
 	uint8_t kind = *s->in.pos++;
 	uint32_t sampled = s->sampled;
 
+	if (kind != KINF_R_DETAILS)
+		kinfile_add_held(s);
+
 	if (kind == KINF_R_TRACE_FIELDS) {
 		kinfile_read_trace_fields(s, sampled);
 		return;
@@ -400,6 +414,7 @@ void kinfile_read_records(struct kinfile *f, const uint8_t *plain, size_t n, uin
 		record = s.in.pos;
 		read_record(&s);
 	}
+	kinfile_add_held(&s);
 	if (s.in.failed) {
 		char *what =
 			xprintf("no such record, at %zu of the block", (size_t)(record - plain));
