@@ -2,8 +2,8 @@
  * through several files for the last in each stretch of one. A line that is the last of none is
  * executed as often as the blocks that it has a part in.
  *
- * These rules say 0 of some lines that were executed, and of others leave out the functions in which
- * no block ends with them. All blocks with code of such a line count for it.
+ * These rules say 0 of some lines that were executed, and of others leave out the functions in
+ * which no block ends with them. All blocks with code of such a line count for it.
  *
  * A block is one or more pieces: what the compiler made of one may branch within, as where it
  * compares two values. It bears the number of its first piece. */
@@ -217,7 +217,7 @@ static bool is_mere_jump(const struct flow_lines *x, uint32_t piece)
 struct line_stretch {     /* of one file in a piece */
 	const char *file; /* NULL: none yet */
 	uint32_t last;    /* the highest line, as gcov sorts them */
-	symid before;     /* of what is before the block's first row, perhaps of the block; or NONE */
+	symid before; /* of what is before the block's first row, perhaps of the block; or NONE */
 };
 
 static void add_end(struct flow_lines *x, const struct line_stretch *s)
@@ -499,14 +499,14 @@ static bool count_loops(const struct flow_lines *x, const struct line_part *s, u
 
 /* ---- all ---- */
 
-struct measured { /* by place: functions of the flow; by part: objects with some */
+struct flow_measured { /* by place: functions of the flow; by part: objects with some */
 	uint8_t *functions, *parts;
 };
 
-static struct measured find_measured(const struct flow_lines *x)
+static struct flow_measured find_measured(const struct flow_lines *x)
 {
 	const struct flow *f = x->f;
-	struct measured m = { xalloc(x->s->n + 1), xalloc(x->s->n_parts + 1) };
+	struct flow_measured m = { xalloc(x->s->n + 1), xalloc(x->s->n_parts + 1) };
 
 	for (size_t i = 0; i < f->n_pieces; i++) {
 		uint64_t addr = f->pieces[i].hook ? f->pieces[i].hook : f->pieces[i].addr;
@@ -520,10 +520,11 @@ static struct measured find_measured(const struct flow_lines *x)
 }
 
 /* Code of a line in a function without hooks, in an object that has others: how often it was
- * executed is not known. What other objects have of it, as libraries of a header, is not counted. */
+ * executed is not known. What other objects have of it, as libraries of a header, is not counted.
+ */
 static void mark_measured(struct flow_lines *x)
 {
-	struct measured m = find_measured(x);
+	struct flow_measured m = find_measured(x);
 	symid function = NONE;
 
 	for (symid i = 0; i < x->s->n; i++) {
