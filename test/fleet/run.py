@@ -678,9 +678,9 @@ def test_agent(tap, kin, shards, folder):
     one, spool = shards[:1], os.path.join(folder, 'spool')
     url = shards.url('agent', one)
 
-    def agent(*words):
+    def agent(*words, stderr=subprocess.PIPE):
         return subprocess.Popen([kin.kin, 'agent', url, '--every=1s', '--spool', spool, *words], cwd=folder, env=servers.environment(),
-                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr, text=True)
 
     first = agent()
     time.sleep(3)
@@ -694,8 +694,9 @@ def test_agent(tap, kin, shards, folder):
            'an agent sends all that it recorded, and says what it costs', said)
     sent = int(one[0].ask('SELECT count() FROM agent.receipts'))
     killed = agent('--every=10m')
-    wait_for(lambda: os.path.exists(os.path.join(spool, 'recording.kin')))
-    time.sleep(2.5)  # the file is whole up to the last second
+    recording, sizes = os.path.join(spool, 'recording.kin'), set()
+    # The file is whole up to the last second.
+    wait_for(lambda: os.path.exists(recording) and (sizes.add(os.path.getsize(recording)) or len(sizes) > 3))
     killed.kill()
     killed.communicate()
     tap.ok(os.path.exists(os.path.join(spool, 'recording.kin')), 'a killed agent leaves its recording')
@@ -715,11 +716,13 @@ def test_agent(tap, kin, shards, folder):
     after = int(one[0].ask('SELECT count() FROM agent.receipts'))
     tap.ok(after >= now + left - 1 and not waiting(spool), 'it is sent when the store is there again', f'{now} {left} {after} {said}')
     one[0].kill()
-    full = agent('--spool-size=1K')
-    dropped = wait_for(lambda: len(waiting(spool)) <= 1 and os.path.exists(os.path.join(spool, 'recording.kin')), 10)
-    time.sleep(3)
-    said = end_agent(full)
-    tap.ok(dropped and 'no more room' in said, 'a full spool drops the oldest, and says so', said)
+    with open(os.path.join(folder, 'full-spool.err'), 'w+') as err:
+        full = agent('--spool-size=1K', stderr=err)
+        said = lambda: err.seek(0) or err.read()
+        dropped = wait_for(lambda: 'no more room' in said())
+        left = len(waiting(spool))
+        end_agent(full)
+        tap.ok(dropped and left <= 1, 'a full spool drops the oldest, and says so', f'{left} {said()}')
     one[0].start()
 
 
