@@ -22,7 +22,7 @@ enum { TABLE_LIMIT = 64 << 20 };
 struct modules {
 	VEC(struct module *) at;
 	struct strtab *keys;
-	VEC(char) key; /* that is looked for */
+	VEC(char) key;       /* that is looked for */
 	struct map64 by_key; /* strid -> index */
 	size_t n_open;
 	size_t table_bytes, table_limit;
