@@ -17,7 +17,7 @@ struct kinfile_stream {
 	uint32_t sampled; /* event, in the file, of the sample that these records are of; 0: none */
 	struct sample like; /* the sample itself */
 	bool is_held;       /* it is not added yet: see by_first */
-	strid trace;      /* fields of that sample, as text; 0: none */
+	strid trace;        /* fields of that sample, as text; 0: none */
 };
 
 /* A number that must fit 32 bits. */
@@ -83,7 +83,13 @@ void kinfile_read_trace_fields(struct kinfile_stream *s, uint32_t event);
 void kinfile_read_trace_text(struct kinfile_stream *s, uint32_t event);
 
 /* The first sample is one like others. */
-void kinfile_add_held(struct kinfile_stream *s);
+static inline void kinfile_add_held(struct kinfile_stream *s)
+{
+	if (s->is_held)
+		profile_add_sample(s->f->into, s->like);
+	s->is_held = false;
+}
+
 /* kin_details.c: the rest of what samples say */
 void kinfile_read_details(struct kinfile_stream *s, uint32_t event);
 struct kinfile_traces *kinfile_traces_new(void);

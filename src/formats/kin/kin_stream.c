@@ -196,13 +196,6 @@ static void count_sample(struct kinfile_stream *s, const struct sample *x, uint3
 	}
 }
 
-void kinfile_add_held(struct kinfile_stream *s)
-{
-	if (s->is_held)
-		profile_add_sample(s->f->into, s->like);
-	s->is_held = false;
-}
-
 static void read_sample(struct kinfile_stream *s)
 {
 	uint32_t id = kinfile_take32(&s->in), event = kinfile_find(s, KINF_R_EVENT, id);
