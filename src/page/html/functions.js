@@ -97,6 +97,10 @@ function view_functions() {
 			const list = chosen(search.value.toLowerCase());
 			table.choose(list);
 			say(`${list.length} functions`);
+		}, onkeydown: e => {
+			const first = table.element.querySelector("td.name a");
+			if (e.key === "Enter" && first)
+				first.click();
 		} });
 	return [el("div", { class: "tools" }, search), notes_of(data.tables.functions), lossy_note(), table.element];
 }
