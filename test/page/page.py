@@ -546,6 +546,10 @@ def test_questions(tap, kin, folder, page, url):
     v.type('/', *'malloc', 'Enter')
     answered('Who calls malloc most?', v, v.has('Called by (1)') and 'parse' in v.row(0))
     v = Visitor(page, threads)
+    v.view('Functions')
+    v.type('/', *'m', 'Enter')
+    tap.ok(page.run('document.querySelector("h2").textContent') == max((f for f in want if 'm' in f), key=lambda f: want[f][0]), 'Enter: the first function found')
+    v = Visitor(page, threads)
     v.view('Flame graph')
     v.type('/', *'/malloc/')
     answered('How much of the time has malloc on the stack, by whatever name?', v,

@@ -98,9 +98,10 @@ function view_functions() {
 			table.choose(list);
 			say(`${list.length} functions`);
 		}, onkeydown: e => {
-			const first = table.element.querySelector("td.name a");
-			if (e.key === "Enter" && first)
-				first.click();
+			const list = e.key === "Enter" ? chosen(search.value.toLowerCase()).sort((a, b) => b.self - a.self) : [];
+			const found = list.find(r => r.f.name === search.value) || list[0]; // of "malloc" not _int_malloc
+			if (found)
+				go_to(link_to("function", found.f.id));
 		} });
 	return [el("div", { class: "tools" }, search), notes_of(data.tables.functions), lossy_note(), table.element];
 }
