@@ -44,7 +44,7 @@ void html_paths_free(struct html_paths *t)
 	vec_free(&t->samples);
 	vec_free(&t->markers);
 	map64_free(&t->function_of);
-	map64_free(&t->node_of);
+	pairs_free(&t->node_of);
 	strtab_free(t->strings);
 	free(t);
 }
@@ -125,12 +125,10 @@ static uint32_t *add_nodes(struct adding *a, const struct path_tree *tree)
 	for (size_t i = 1; i < tree->n; i++) {
 		uint32_t caller = node_of[tree->nodes[i].caller];
 		uint32_t function = function_of(a, tree->nodes[i].place);
-		uint32_t *known = map64_at(&t->node_of, MAP64_PAIR(caller, function));
-		if (*known == NONE) {
-			*known = (uint32_t)t->nodes.n;
+		uint32_t next = (uint32_t)t->nodes.n;
+		node_of[i] = pairs_add(&t->node_of, caller, function, next);
+		if (node_of[i] == next)
 			vec_push(&t->nodes, ((struct html_node){ caller, function }));
-		}
-		node_of[i] = *known;
 	}
 	return node_of;
 }

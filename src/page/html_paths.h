@@ -9,6 +9,7 @@
 #define PAGE_HTML_PATHS_H
 
 #include "base/map64.h"
+#include "base/pairs.h"
 #include "base/vec.h"
 #include "profile/profile.h"
 #include "symbolize/program.h"
@@ -79,7 +80,9 @@ struct html_paths {
 	VEC(struct html_sample) samples;
 	VEC(struct html_marker) markers;
 	uint32_t runs[HTML_SIDES]; /* that each side's samples are of; 0: there is no such side */
-	struct map64 function_of, node_of; /* of what was added so far */
+	/* Of what was added so far; of nodes by (caller, function): */
+	struct map64 function_of;
+	struct pairs node_of;
 };
 
 struct html_paths *html_paths_new(void);

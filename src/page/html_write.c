@@ -20,56 +20,32 @@
 /* ---- values ---- */
 
 /* Nine digits are more than a page shows; all that there are would be most of the file. */
-static void put_double(struct sink *s, double v)
+static void put_number(struct sink *s, double v)
 {
 	char text[32];
-	if (!isfinite(v))
-		sink_str(s, "null");
-	else
-		sink_bytes(s, text, (size_t)snprintf(text, sizeof(text), "%.9g", v));
+	sink_bytes(s, text, (size_t)snprintf(text, sizeof(text), "%.9g", v));
 }
 
-static void put_pair(struct sink *s, uint64_t a, char between, uint64_t b)
+static void put_double(struct sink *s, double v)
+{
+	if (isfinite(v))
+		put_number(s, v);
+	else
+		sink_str(s, "null");
+}
+
+static void put_time(struct sink *s, double ticks, double rate) { put_double(s, ticks / rate); }
+
+static void put_pair(struct sink *s, enum kin_cell_type type, uint64_t a, uint64_t b)
 {
 	sink_char(s, '"');
 	value_count(s, a);
-	sink_char(s, between);
+	sink_char(s, type == KIN_CELL_OF ? '/' : '+');
 	value_count(s, b);
 	sink_char(s, '"');
 }
 
-static void put_cell(struct sink *s, const struct kin_cell *c, double rate)
-{
-	switch (c->type) {
-	case KIN_CELL_NONE:
-		sink_str(s, "null");
-		break;
-	case KIN_CELL_COUNT:
-		value_count(s, c->count);
-		break;
-	case KIN_CELL_ADDRESS:
-		sink_char(s, '"');
-		value_address(s, c->count);
-		sink_char(s, '"');
-		break;
-	case KIN_CELL_TIME:
-		put_double(s, c->number / rate);
-		break;
-	case KIN_CELL_SHARE:
-	case KIN_CELL_NUMBER:
-		put_double(s, c->number);
-		break;
-	case KIN_CELL_TEXT:
-		json_string(s, c->text);
-		break;
-	case KIN_CELL_OF:
-		put_pair(s, c->pair.a, '/', c->pair.b);
-		break;
-	case KIN_CELL_PLUS:
-		put_pair(s, c->pair.a, '+', c->pair.b);
-		break;
-	}
-}
+static const struct value_json_rules as_shown = { put_time, put_number, put_pair };
 
 /* ---- tables: rows are arrays, as their keys would be most of the file ---- */
 
@@ -81,7 +57,7 @@ static void put_properties(struct sink *s, const struct kin_table *t)
 		sink_str(s, i ? "," : "");
 		json_string(s, p->key);
 		sink_char(s, ':');
-		put_cell(s, &p->value, kin_table_rate(t));
+		value_json(s, &p->value, kin_table_rate(t), &as_shown);
 	}
 	sink_str(s, "},\"notes\":[");
 	for (size_t i = 0; i < kin_table_n_notes(t); i++) {
@@ -103,17 +79,15 @@ static void put_rows(struct sink *s, struct kin_table *t)
 		value_count(s, row.group);
 		for (size_t i = 0; i < kin_table_n_columns(t); i++) {
 			sink_char(s, ',');
-			put_cell(s, &row.cells[i], kin_table_rate(t));
+			value_json(s, &row.cells[i], kin_table_rate(t), &as_shown);
 		}
 		sink_char(s, ']');
 	}
 }
 
-static void put_table(struct sink *s, const struct html_table *x)
+static void put_table(struct sink *s, struct kin_table *t)
 {
-	struct kin_table *t = x->table;
-	json_string(s, x->key);
-	sink_str(s, ":{");
+	sink_char(s, '{');
 	put_properties(s, t);
 	sink_str(s, ",\"columns\":[\"kind\",\"group\"");
 	for (size_t i = 0; i < kin_table_n_columns(t); i++) {
@@ -125,15 +99,30 @@ static void put_table(struct sink *s, const struct html_table *x)
 	sink_str(s, "]}");
 }
 
+char *html_table_json(struct kin_table *t)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&text, &size);
+	struct sink s;
+	sink_init(&s, f);
+	put_table(&s, t);
+	sink_flush(&s);
+	xclose_memstream(f, &text);
+	return text;
+}
+
 static void put_tables(struct sink *s, const struct html_table *tables)
 {
 	bool any = false;
 	sink_str(s, ",\n\"tables\":{");
 	for (; tables->key; tables++) {
-		if (!tables->table)
+		if (!tables->json)
 			continue;
 		sink_str(s, any ? ",\n" : "\n");
-		put_table(s, tables);
+		json_string(s, tables->key);
+		sink_char(s, ':');
+		sink_str(s, tables->json);
 		any = true;
 	}
 	sink_char(s, '}');
