@@ -38,6 +38,7 @@ struct jit_source { /* a file that grows */
 struct process {
 	pid_t pid;
 	uid_t owner;
+	uint64_t since_ns; /* CLOCK_REALTIME: files written before are not its own */
 	struct jit_source map, dump;
 	VEC(struct jit_code) code; /* by address, then order; once sorted */
 	bool sorted;
@@ -119,8 +120,16 @@ static uid_t owner_of(pid_t pid)
 	return stat(path, &st) ? geteuid() : st.st_uid;
 }
 
+static bool is_of(const struct stat *st, const struct process *p)
+{
+	uint64_t written_ns =
+		(uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+	return S_ISREG(st->st_mode) && (st->st_uid == p->owner || !st->st_uid) &&
+	       written_ns >= p->since_ns;
+}
+
 /* A regular file of the process's owner, or of root: in /tmp anybody may put files. */
-static bool source_open(struct jit_source *s, uid_t owner)
+static bool source_open(struct jit_source *s, const struct process *p)
 {
 	struct stat st;
 	if (s->fd >= 0)
@@ -131,7 +140,7 @@ static bool source_open(struct jit_source *s, uid_t owner)
 		       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	if (s->fd < 0)
 		return false;
-	if (!fstat(s->fd, &st) && S_ISREG(st.st_mode) && (st.st_uid == owner || !st.st_uid))
+	if (!fstat(s->fd, &st) && is_of(&st, p))
 		return true;
 	close(s->fd);
 	s->fd = -1;
@@ -181,6 +190,13 @@ static struct process *add_process(struct jit *j, pid_t pid)
 	return p;
 }
 
+void jit_add_ended(struct jit *j, pid_t pid, uint64_t start_time_ns)
+{
+	enum { COARSE_NS = 20000000 }; /* the clock of file systems goes by ticks */
+	struct process *p = add_process(j, pid);
+	p->since_ns = start_time_ns > COARSE_NS ? start_time_ns - COARSE_NS : 0;
+}
+
 void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns)
 {
 	struct process *p = find_process(j, pid, time_ns);
@@ -189,11 +205,11 @@ void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns)
 	if (p->dump.path || p->dump.bad)
 		return;
 	p->dump.path = xprintf("/proc/%d/root%s", (int)pid, path);
-	if (source_open(&p->dump, p->owner))
+	if (source_open(&p->dump, p))
 		return;
 	free(p->dump.path);
 	p->dump.path = xprintf("%s", path);
-	source_open(&p->dump, p->owner);
+	source_open(&p->dump, p);
 }
 
 static void add_code(struct process *p, struct jit_code c, const char *name, size_t n)
@@ -229,7 +245,7 @@ static void read_map(struct jit *j, struct process *p)
 {
 	struct jit_source *s = &p->map;
 	ssize_t n;
-	if (!source_open(s, p->owner))
+	if (!source_open(s, p))
 		return;
 	while (s->at < FILE_MAX && (n = pread(s->fd, j->buffer, CHUNK - 1, (off_t)s->at)) > 0) {
 		char *line = j->buffer, *limit = j->buffer + n, *end;
@@ -290,7 +306,7 @@ static void read_dump(struct process *p)
 	struct jitdump_record r;
 	struct stat st;
 	ssize_t n;
-	if (!source_open(s, p->owner) || s->bad || !read_dump_header(s) || fstat(s->fd, &st))
+	if (!source_open(s, p) || s->bad || !read_dump_header(s) || fstat(s->fd, &st))
 		return;
 	while (s->at < FILE_MAX && (n = pread(s->fd, head, sizeof(head), (off_t)s->at)) > 0) {
 		struct bytes b = bytes_of(s->path, head, (size_t)n);

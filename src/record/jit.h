@@ -15,6 +15,9 @@ struct jit;
 struct jit *jit_new(void);
 void jit_free(struct jit *j); /* NULL is fine */
 
+/* A process that has ended, and began at that time (CLOCK_REALTIME): an older file is of another
+ * one that had the id. */
+void jit_add_ended(struct jit *j, pid_t pid, uint64_t start_time_ns);
 /* The process maps a jitdump file. */
 void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns);
 /* Looks for what is new, and for files that were not there. */

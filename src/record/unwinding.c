@@ -349,7 +349,7 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct ring_recor
 	unwinder_walk(walker->unwinder, &w, u->pcs, UNWINDING_DEPTH);
 	for (size_t i = 0; i < w.n; i++)
 		add_user(s, ret, u->pcs[i], !i);
-	for (size_t i = w.n - w.guessed; w.guessed && i < w.n; i++)
+	for (size_t i = w.certain; i < w.n; i++)
 		ret->frames[ret->n_kernel + i].flags |= KINF_FRAME_GUESSED;
 
 	bool beyond = w.end == UNWIND_TRUNCATED && w.missing >= w.copy_addr;

@@ -186,8 +186,9 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 				row = &guessed;
 			}
 		}
+		if (by_guess && !w->guessed++)
+			w->certain = n;
 		pcs[n++] = r.pc;
-		w->guessed += by_guess;
 		by_guess = row->flags & UNWIND_GUESSED;
 		if (by_guess && u->opts.no_guess) {
 			w->end = UNWIND_NO_CFI;
@@ -200,6 +201,7 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		}
 	}
 	w->n = n;
+	w->certain = w->guessed ? w->certain : n;
 	w->top = r.sp;
 }
 

@@ -50,7 +50,8 @@ struct unwind_walk {
 	size_t copy_size;
 	/* out */
 	size_t n; /* frames: pcs[0] is regs.pc, the others are return addresses as they stand */
-	size_t guessed; /* how many of them follow from a guessed row */
+	size_t guessed; /* how many of them a guessed row has led to */
+	size_t certain; /* how many come before the first of those */
 	enum unwind_end end;
 	uint64_t missing; /* UNWIND_TRUNCATED: the address that could not be read */
 	uint64_t top;     /* sp of the outermost frame that was found */
