@@ -13,16 +13,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../../test/lib/perf_data.h"
+
 enum { SIZE = 256, TEXT = 0x1000, DEPTH = 28, CALLEES = 4 };
 static const uint64_t program_at = 0x400000, lib_at = 0x7f0000000000;
 
-static uint64_t state;
+static struct perf_made made = { .now = 1000000000 };
 
-static uint32_t pick(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((state >> 33) * n >> 31);
-}
+static uint32_t pick(uint32_t n) { return perf_pick(&made, n); }
 
 /* Small numbers more often. */
 static uint32_t pick_few(uint32_t n)
@@ -104,84 +102,6 @@ static void write_object(const char *dir, const char *name, uint32_t n, char *pa
 	free(zero);
 }
 
-/* ---- records ---- */
-
-enum { PID = 500, TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5 | 1 << 7 | 1 << 8 };
-static uint64_t now = 1000000000, written;
-static FILE *out;
-
-static void record(uint32_t type, uint16_t misc, const uint64_t *words, size_t n)
-{
-	uint64_t head = type | (uint64_t)misc << 32 | (uint64_t)(8 + n * 8) << 48;
-	fwrite(&head, 8, 1, out);
-	if (n)
-		fwrite(words, 8, n, out);
-	written += 8 + n * 8;
-}
-
-static uint64_t pair(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
-
-/* What follows records that are no samples: task, time, processor. */
-static size_t trailer(uint64_t *w, uint32_t tid)
-{
-	w[0] = pair(PID, tid);
-	w[1] = now;
-	w[2] = 0;
-	return 3;
-}
-
-static size_t words_of(uint64_t *w, const char *s)
-{
-	size_t n = strlen(s) / 8 + 1;
-	memset(w, 0, n * 8);
-	memcpy(w, s, strlen(s));
-	return n;
-}
-
-static void put_comm(uint32_t tid, bool exec)
-{
-	uint64_t w[16] = { pair(PID, tid) };
-	size_t n = 1 + words_of(w + 1, tid == PID ? "program" : "worker");
-	record(3, exec ? 0x2000 : 0, w, n + trailer(w + n, tid));
-}
-
-static void put_mapping(const char *path, uint64_t at, uint64_t size)
-{
-	uint64_t w[600] = { pair(PID, PID), at, size, 0, pair(8, 1), 1, 0, pair(5, 2) };
-	size_t n = 8 + words_of(w + 8, path);
-	record(10, 2, w, n + trailer(w + n, PID));
-}
-
-static void put_header(bool again)
-{
-	struct {
-		char magic[8];
-		uint64_t size, attr_size, attrs_at, attrs_size, data_at, data_size, types[2];
-		uint64_t features[4];
-		/* one event: cpu-clock, 1,000 times a second; comm, mmap, task, mmap2,
-		 * sample_id_all, comm_exec */
-		uint32_t type, this_size;
-		uint64_t config, frequency, sample_type, read_format, flags;
-		uint8_t rest[128 - 48], ids[16];
-	} h = { .magic = "PERFILE2",
-		.size = 104,
-		.attr_size = 144,
-		.attrs_at = 104,
-		.attrs_size = 144,
-		.data_at = sizeof(h),
-		.data_size = written,
-		.type = 1,
-		.this_size = 128,
-		.frequency = 1000,
-		.sample_type = TYPE,
-		.flags = 1 << 8 | 1 << 9 | 1 << 10 | 1 << 13 | 1 << 18 | 1 << 20 | 1 << 23 |
-			 1 << 24 };
-	memcpy(h.magic, "PERFILE2", 8);
-	if (again)
-		rewind(out);
-	fwrite(&h, sizeof(h), 1, out);
-}
-
 /* ---- stacks ---- */
 
 struct level {
@@ -213,15 +133,15 @@ static void put_sample(const struct level *stack, uint32_t depth, uint32_t tid)
 	uint64_t w[DEPTH + 16];
 	size_t n = 0;
 	w[n++] = stack[depth - 1].address;
-	w[n++] = pair(PID, tid);
-	w[n++] = now;
+	w[n++] = perf_pair(MADE_PID, tid);
+	w[n++] = made.now;
 	w[n++] = tid & 1;
 	w[n++] = 1000000;
 	w[n++] = depth + 1;
 	w[n++] = (uint64_t)-512;
 	for (uint32_t i = depth; i--;)
 		w[n++] = stack[i].address;
-	record(9, 2, w, n);
+	perf_record(&made, PERF_SAMPLE, IN_USER, w, n);
 }
 
 static void put_samples(uint64_t n)
@@ -248,10 +168,10 @@ static void put_samples(uint64_t n)
 				depth = d + 1;
 		}
 		depths[thread] = stack[depth - 1].function >= functions ? depth - 1 : depth;
-		now += 250000;
-		put_sample(stack, depth, PID + thread);
+		made.now += 250000;
+		put_sample(stack, depth, MADE_PID + thread);
 		if (i % 4096 == 4095)
-			record(68, 0, NULL, 0);
+			perf_record(&made, PERF_ROUND, 0, NULL, 0);
 	}
 }
 
@@ -262,21 +182,25 @@ int main(int argc, char **argv)
 		return fprintf(stderr, "usage: %s DIR SAMPLES [FUNCTIONS [SEED]]\n", argv[0]), 2;
 	mkdir(argv[1], 0777);
 	functions = argc > 3 ? (uint32_t)atoi(argv[3]) : 6000;
-	state = argc > 4 ? (uint64_t)atoll(argv[4]) : 1;
+	made.random = argc > 4 ? (uint64_t)atoll(argv[4]) : 1;
 	write_object(argv[1], "program", functions, program);
 	write_object(argv[1], "lib.so", functions / 4 + 1, lib);
-	out = create(argv[1], "perf.data", path);
-	put_header(false);
-	put_comm(PID, true);
-	put_mapping(realpath(program, path), program_at, TEXT + (uint64_t)functions * SIZE);
-	put_mapping(realpath(lib, path), lib_at, TEXT + (uint64_t)(functions / 4 + 1) * SIZE);
+	made.out = create(argv[1], "perf.data", path);
+	perf_header(&made);
+	perf_comm(&made, MADE_PID, "program", COMM_EXEC);
+	perf_mapping(&made, realpath(program, path), program_at, TEXT + (uint64_t)functions * SIZE,
+		     0);
+	perf_mapping(&made, realpath(lib, path), lib_at,
+		     TEXT + (uint64_t)(functions / 4 + 1) * SIZE, 0);
 	for (uint32_t t = 1; t < 4; t++) {
-		uint64_t w[8] = { pair(PID, PID), pair(PID + t, PID), now };
-		record(7, 0, w, 3 + trailer(w + 3, PID));
-		put_comm(PID + t, false);
+		uint64_t w[8] = { perf_pair(MADE_PID, MADE_PID), perf_pair(MADE_PID + t, MADE_PID),
+				  made.now };
+		perf_record(&made, PERF_FORK, 0, w, 3 + perf_trailer(&made, w + 3, MADE_PID));
+		perf_comm(&made, MADE_PID + t, "worker", 0);
 	}
 	put_samples(strtoull(argv[2], NULL, 10));
-	record(68, 0, NULL, 0);
-	put_header(true);
-	return fclose(out) ? 1 : 0;
+	perf_record(&made, PERF_ROUND, 0, NULL, 0);
+	rewind(made.out);
+	perf_header(&made);
+	return fclose(made.out) ? 1 : 0;
 }

@@ -6,6 +6,7 @@
 #include "api/api_private.h"
 #include "base/err.h"
 #include "base/guard.h"
+#include "base/suggest.h"
 #include "formats/gzip.h"
 
 const struct kin_format *kin_format_at(size_t i)
@@ -37,14 +38,26 @@ const struct kin_format *kin_format_of_name(const char *name)
 	return f ? &f->about : NULL;
 }
 
-static struct kin_error *unknown(const char *name)
+static struct kin_error *unwritten(const char *what, const char *name, const char *hint)
 {
 	char *list = format_names(true);
-	struct kin_error *err = err_new(
-		KIN_ERROR_USAGE, "%s '%.80s' (%s)",
-		format_find(name) ? "kin reads, but does not write, the format" : "unknown format",
-		name, list);
+	struct kin_error *err =
+		err_new(KIN_ERROR_USAGE, "%s '%.80s'%s (%s)", what, name, hint, list);
 	free(list);
+	return err;
+}
+
+static struct kin_error *unknown(const char *name)
+{
+	if (format_find(name))
+		return unwritten("kin reads, but does not write, the format", name, "");
+	struct suggestion s = suggestion_for(name, strlen(name));
+	for (size_t i = 0; all_formats[i]; i++)
+		if (all_formats[i]->write)
+			suggestion_try(&s, all_formats[i]->about.name);
+	char *hint = s.best ? xprintf(": did you mean '%s'?", s.best) : NULL;
+	struct kin_error *err = unwritten("unknown format", name, hint ? hint : "");
+	free(hint);
 	return err;
 }
 
@@ -56,6 +69,8 @@ static struct kin_error *unguarded_export(struct kin_profile *p, const char *for
 	const struct format *f = format_find(format);
 	if (!f || !f->write)
 		return unknown(format);
+	if (!out)
+		return NULL;
 	errno = 0;
 	FILE *packed = o.gzip || f->about.is_packed ? gzip_to(out) : NULL;
 	struct kin_error *err = f->write(p, &o, packed ? packed : out);

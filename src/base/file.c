@@ -149,7 +149,7 @@ mode_t file_mode_of(const char *path)
 	return mode;
 }
 
-struct kin_error *file_create(const char *path, mode_t mode, int *ret)
+struct kin_error *file_open_output(const char *path, mode_t mode, int *ret)
 {
 	bool is_given = file_is_descriptor(path);
 	struct stat st;
@@ -167,7 +167,7 @@ struct kin_error *file_create(const char *path, mode_t mode, int *ret)
 
 	if (fstat(fd, &st) == 0 && !is_given && S_ISREG(st.st_mode) && st.st_mode & 0666 & ~mode)
 		(void)!fchmod(fd, st.st_mode & mode); /* somebody else's keeps its rights */
-	if (fstat(fd, &st) < 0 || (S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0))
+	if (fstat(fd, &st) < 0)
 		err = cannot_write(path, errno);
 	else if (!is_given && !S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))
 		err = refuse(path, "neither a file nor a character device");
@@ -177,6 +177,27 @@ struct kin_error *file_create(const char *path, mode_t mode, int *ret)
 	}
 	if (!is_given) /* terminals and the like must not be half full */
 		(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	*ret = fd;
+	return NULL;
+}
+
+bool file_empty(int fd)
+{
+	struct stat st;
+	return !fstat(fd, &st) && (!S_ISREG(st.st_mode) || !ftruncate(fd, 0));
+}
+
+struct kin_error *file_create(const char *path, mode_t mode, int *ret)
+{
+	int fd;
+	struct kin_error *err = file_open_output(path, mode, &fd);
+	if (err)
+		return err;
+	if (!file_empty(fd)) {
+		err = cannot_write(path, errno);
+		close(fd);
+		return err;
+	}
 	*ret = fd;
 	return NULL;
 }

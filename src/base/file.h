@@ -43,6 +43,11 @@ mode_t file_mode_of(const char *path);
  * Symbolic links are not followed: who may write to the folder would choose what is overwritten.
  * Errors name the path. */
 MUST_CHECK struct kin_error *file_create(const char *path, mode_t mode, int *fd);
+/* The same, but what is in a regular file stays until file_empty(): for who does not know yet
+ * whether there will be anything to write. */
+MUST_CHECK struct kin_error *file_open_output(const char *path, mode_t mode, int *fd);
+/* Empties a regular file, and does nothing to others. False with errno set if it cannot. */
+MUST_CHECK bool file_empty(int fd);
 /* Only the symbolic-link check of file_create(), for callers that open the file themselves. */
 MUST_CHECK struct kin_error *file_check_link(const char *path);
 

@@ -130,25 +130,40 @@ void folder_trim(const char *path, uint64_t most)
 		closedir(d);
 }
 
-void folder_keep(const char *path, const void *data, size_t size, uint64_t most)
+struct kin_error *folder_put(const char *path, const void *data, size_t size)
 {
 	char *folder = xprintf("%.*s", (int)(strrchr(path, '/') - path), path);
-	char *temporary = xprintf("%s.XXXXXX", path);
 	struct kin_error *err = folder_make(folder);
-	int fd = -1;
-	if (!err) {
-		folder_trim(folder, most - size);
-		fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
+	free(folder);
+	if (err)
+		return err;
+	char *temporary = xprintf("%s.XXXXXX", path);
+	int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
+	bool good = fd >= 0 && file_write_all(fd, data, size);
+	int errnum = errno;
+	if (fd >= 0 && close(fd) < 0 && good) {
+		good = false;
+		errnum = errno;
 	}
-	kin_error_free(err);
-	if (fd >= 0) {
-		bool good = file_write_all(fd, data, size);
-		good &= close(fd) == 0;
-		if (!good || rename(temporary, path) < 0)
+	if (good && rename(temporary, path) < 0) {
+		good = false;
+		errnum = errno;
+	}
+	if (!good) {
+		err = err_os(errnum, "cannot write %s", path);
+		if (fd >= 0)
 			unlink(temporary);
 	}
 	free(temporary);
+	return err;
+}
+
+void folder_keep(const char *path, const void *data, size_t size, uint64_t most)
+{
+	char *folder = xprintf("%.*s", (int)(strrchr(path, '/') - path), path);
+	folder_trim(folder, most - size);
 	free(folder);
+	kin_error_free(folder_put(path, data, size));
 }
 
 uint64_t folder_checksum(const uint8_t *p, size_t size)

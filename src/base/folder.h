@@ -19,9 +19,12 @@ void folder_used(const char *path);
 /* Removes the files used least recently, until the others are `most` bytes at most. What cannot be
  * removed stays. */
 void folder_trim(const char *path, uint64_t most);
-/* Puts a file in its place, for the user alone, whole or not at all; its folder is made if it is
- * missing, and trimmed so that all in it are `most` bytes at most. Where that cannot be, it is
- * left: what is kept can be made again. */
+/* Puts a file in its place, for the user alone, whole or not at all. Its folder is made if it is
+ * missing. */
+struct kin_error *folder_put(const char *path, const void *data, size_t size)
+	__attribute__((warn_unused_result));
+/* The same, and before that trims the folder, so that all in it are `most` bytes at most. Where
+ * that cannot be, it is left: what is kept can be made again. */
 void folder_keep(const char *path, const void *data, size_t size, uint64_t most);
 /* Of the contents of a file that is kept, against damage; what is read is checked as well. */
 uint64_t folder_checksum(const uint8_t *p, size_t size);

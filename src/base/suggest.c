@@ -59,7 +59,9 @@ void suggestion_try(struct suggestion *s, const char *candidate)
 	size_t n = strlen(candidate);
 	if (s->len > LONGEST || n > LONGEST)
 		return;
-	unsigned d = edit_distance(s->word, s->len, candidate, n, s->distance);
+	/* A word that is cut short is as good as a letter mistyped. */
+	bool begins = s->len >= 3 && s->len < n && !memcmp(candidate, s->word, s->len);
+	unsigned d = begins ? 1 : edit_distance(s->word, s->len, candidate, n, s->distance);
 	/* Half of the letters wrong is another word. */
 	if (d < s->distance && 2 * d < n + 1) {
 		s->distance = d;

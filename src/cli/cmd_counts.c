@@ -20,8 +20,6 @@ static const struct opt_group *const options[] = {
 	&general_options, NULL,
 };
 
-static int run(const struct settings *s) { return run_report(s, "counts"); }
-
 const struct command counts_command = {
 	.name = "counts",
 	.group = COMMANDS_LOOK,
@@ -31,5 +29,5 @@ const struct command counts_command = {
 	.options = options,
 	.examples = examples,
 	.names_subjects = true,
-	.run = run,
+	.run = run_named,
 };

@@ -22,20 +22,13 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-static const struct opt_group *const options[] = {
-	&input_options, &names_options,  &inline_options,  &select_options,
-	&part_options,  &output_options, &general_options, NULL,
-};
-
-static int run(const struct settings *s) { return run_report(s, "flat"); }
-
 const struct command flat_command = {
 	.name = "flat",
 	.group = COMMANDS_LOOK,
 	.summary = "time per function, and how often each was called",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,
-	.options = options,
+	.options = report_command_options,
 	.examples = examples,
-	.run = run,
+	.run = run_named,
 };

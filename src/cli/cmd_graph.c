@@ -24,21 +24,14 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-static const struct opt_group *const options[] = {
-	&input_options, &names_options,  &inline_options,  &select_options,
-	&part_options,  &output_options, &general_options, NULL,
-};
-
-static int run(const struct settings *s) { return run_report(s, "graph"); }
-
 const struct command graph_command = {
 	.name = "graph",
 	.group = COMMANDS_LOOK,
 	.summary = "callers and callees of each function, and the time of each call",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION]...",
 	.description = description,
-	.options = options,
+	.options = report_command_options,
 	.examples = examples,
 	.names_subjects = true,
-	.run = run,
+	.run = run_named,
 };

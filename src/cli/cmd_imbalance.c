@@ -52,8 +52,6 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	return true;
 }
 
-static int run(const struct settings *s) { return run_report(s, "imbalance"); }
-
 const struct command imbalance_command = {
 	.name = "imbalance",
 	.group = COMMANDS_LOOK,
@@ -64,5 +62,5 @@ const struct command imbalance_command = {
 	.examples = examples,
 	.names_subjects = true,
 	.set = set,
-	.run = run,
+	.run = run_named,
 };

@@ -24,8 +24,6 @@ static const struct opt_group *const options[] = {
 	&input_options, &names_options, &select_options, &output_options, &general_options, NULL,
 };
 
-static int run(const struct settings *s) { return run_report(s, "latency"); }
-
 const struct command latency_command = {
 	.name = "latency",
 	.group = COMMANDS_LOOK,
@@ -35,5 +33,5 @@ const struct command latency_command = {
 	.options = options,
 	.examples = examples,
 	.names_subjects = true,
-	.run = run,
+	.run = run_named,
 };

@@ -21,8 +21,6 @@ static const struct opt_group *const options[] = {
 	&part_options,  &output_options, &general_options,  NULL,
 };
 
-static int run(const struct settings *s) { return run_report(s, "lines"); }
-
 const struct command lines_command = {
 	.name = "lines",
 	.group = COMMANDS_LOOK,
@@ -32,5 +30,5 @@ const struct command lines_command = {
 	.options = options,
 	.examples = examples,
 	.names_subjects = true,
-	.run = run,
+	.run = run_named,
 };

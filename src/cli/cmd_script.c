@@ -1,10 +1,10 @@
 /* cmd_script.c - the samples themselves, for people and for programs. */
 #include <string.h>
 
-#include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/run.h"
+#include "cli/sample_options.h"
 #include "perf/perf_refusals.h"
 
 static const char *const description[] = {
@@ -32,9 +32,6 @@ static const struct example examples[] = {
 
 enum {
 	OPT_FIELDS = OPT_OWN,
-	OPT_NS,
-	OPT_INLINE,
-	OPT_NO_INLINE,
 	OPT_FOLDED,
 	OPT_COUNTS,
 	OPT_NO_COMM,
@@ -42,22 +39,11 @@ enum {
 	OPT_SHOW_TID,
 	OPT_ANNOTATE,
 	OPT_FULL_NAMES,
-	SCRIPT_COMMS,
-	SCRIPT_PID,
-	SCRIPT_TID,
-	SCRIPT_CPU,
-	SCRIPT_TIME,
-	SCRIPT_SYMBOLS,
 	SCRIPT_LEAVES,
-	SCRIPT_MAX_STACK,
 	SCRIPT_RELATIVE,
 	SCRIPT_DELTA,
 	SCRIPT_WHOLE_PATHS,
 	SCRIPT_STOP_AT,
-	SCRIPT_DSOS,
-	SCRIPT_HEADER,
-	SCRIPT_HEADER_ONLY,
-	SCRIPT_SHOW_INFO,
 };
 
 static const struct opt_group fields_group = {
@@ -82,26 +68,21 @@ static const struct opt_group fields_group = {
 		  "search this directory, too, for sources that are not at the path in the "
 		  "program; repeatable",
 		  NULL, COMPLETE_DIRECTORY },
-		{ OPT_NS, 0, "ns", NULL, "print times with nine decimals, not six", NULL,
-		  COMPLETE_NOTHING },
+		SAMPLES_NANOSECONDS_ROW,
 		{ SCRIPT_RELATIVE, 0, "reltime", NULL, "print times since the first sample", NULL,
 		  COMPLETE_NOTHING },
 		{ SCRIPT_DELTA, 0, "deltatime", NULL, "print times since the previous sample", NULL,
 		  COMPLETE_NOTHING },
 		{ SCRIPT_LEAVES, 'G', "hide-call-graph", NULL, "print only the innermost frame",
 		  NULL, COMPLETE_NOTHING },
-		{ SCRIPT_MAX_STACK, 0, "max-stack", "N", "print at most N frames of a stack", NULL,
+		{ SAMPLES_MAX_STACK, 0, "max-stack", "N", "print at most N frames of a stack", NULL,
 		  COMPLETE_NOTHING },
 		{ SCRIPT_STOP_AT, 0, "stop-bt", "NAMES",
 		  "print frames up to the first of these functions", NULL, COMPLETE_NOTHING },
 		{ SCRIPT_WHOLE_PATHS, 0, "full-source-path", NULL,
 		  "print whole source paths with srcline, not only file names", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_INLINE, 0, "inline", NULL, "show inlined functions as frames (the default)",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_NO_INLINE, 0, "no-inline", NULL,
-		  "attribute inlined code to the function it was inlined into", NULL,
-		  COMPLETE_NOTHING },
+		SAMPLES_INLINE_ROWS,
 		{ 0 },
 	},
 };
@@ -133,22 +114,12 @@ static const struct opt_group filter_group = {
 	"Samples",
 	(const struct opt[]){
 		OPTIONS_OF_PARTS,
-		{ SCRIPT_COMMS, 'c', "comms", "NAMES", "only samples of these commands", NULL,
+		{ SAMPLES_COMMS, 'c', "comms", "NAMES", "only samples of these commands", NULL,
 		  COMPLETE_NOTHING },
-		{ SCRIPT_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions",
-		  NULL, COMPLETE_NOTHING },
-		{ SCRIPT_DSOS, 0, "dsos", "NAMES",
+		SAMPLES_SYMBOLS_ROW,
+		{ SAMPLES_OBJECTS, 0, "dsos", "NAMES",
 		  "only samples taken in these programs or libraries", NULL, COMPLETE_NOTHING },
-		{ SCRIPT_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL,
-		  COMPLETE_NOTHING },
-		{ SCRIPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL,
-		  COMPLETE_NOTHING },
-		{ SCRIPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these CPUs: 0-3,8", NULL,
-		  COMPLETE_NOTHING },
-		{ SCRIPT_TIME, 0, "time", "SPAN",
-		  "only samples in this interval: START,STOP in seconds, 10%-20%, 10%/2 (the "
-		  "second tenth), or between markers: NAME,NAME",
-		  NULL, COMPLETE_NOTHING },
+		SAMPLES_PLACE_ROWS,
 		{ 0 },
 	},
 };
@@ -161,12 +132,7 @@ static const struct opt_group output_group = {
 		  COMPLETE_NOTHING, ARG_OR_FILE },
 		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
 		  NULL, COMPLETE_FILE },
-		{ SCRIPT_HEADER, 0, "header", NULL, "print the header of a perf.data first", NULL,
-		  COMPLETE_NOTHING },
-		{ SCRIPT_HEADER_ONLY, 0, "header-only", NULL, "print the header and exit", NULL,
-		  COMPLETE_NOTHING },
-		{ SCRIPT_SHOW_INFO, 'I', "show-info", NULL,
-		  "include CPU, cache and memory details in the header", NULL, COMPLETE_NOTHING },
+		SAMPLES_HEADER_ROWS,
 		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING },
 		{ 0 },
 	},
@@ -180,17 +146,22 @@ static const struct opt_group *const options[] = {
 static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
 	struct kin_script_opts *o = &s->script;
-	uint64_t n = 0;
+	const struct sample_fields fields = {
+		.comms = &o->comms,
+		.symbols = &o->symbols,
+		.objects = &o->objects,
+		.pids = &o->pids,
+		.tids = &o->tids,
+		.cpus = &o->cpus,
+		.times = &o->times,
+		.max_stack = &o->max_stack,
+		.no_stacks = &o->no_frames,
+		.inlines = &o->inlines,
+		.nanoseconds = &o->nanoseconds,
+	};
 	switch (id) {
 	case OPT_FIELDS:
 		o->fields = o->fields ? arena_printf(&s->words, "%s %s", o->fields, arg) : arg;
-		break;
-	case OPT_NS:
-		o->nanoseconds = true;
-		break;
-	case OPT_INLINE:
-	case OPT_NO_INLINE:
-		o->inlines = id == OPT_INLINE;
 		break;
 	case OPT_FOLDED:
 		s->format = "folded";
@@ -213,17 +184,8 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_FULL_NAMES:
 		o->full_names = true;
 		break;
-	case SCRIPT_SYMBOLS:
-		o->symbols = arg;
-		break;
 	case SCRIPT_LEAVES:
 		o->leaves = true;
-		break;
-	case SCRIPT_MAX_STACK:
-		if (!arg_u64(arg, 0, 1000000, &n))
-			return arg_bad("--max-stack", arg, "a number from 0 to 1000000", error);
-		o->max_stack = (unsigned)n;
-		o->no_frames = !n;
 		break;
 	case SCRIPT_STOP_AT:
 		o->stop_at = arg;
@@ -231,38 +193,14 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case SCRIPT_WHOLE_PATHS:
 		o->whole_paths = true;
 		break;
-	case SCRIPT_DSOS:
-		o->objects = arg;
-		break;
-	case SCRIPT_HEADER:
-	case SCRIPT_HEADER_ONLY:
-		s->about |= KIN_ABOUT_HEADER;
-		s->only_about |= id == SCRIPT_HEADER_ONLY;
-		break;
-	case SCRIPT_SHOW_INFO:
-		s->about |= KIN_ABOUT_ALL_OF_HEADER;
-		break;
 	case SCRIPT_RELATIVE:
 		o->relative = true;
 		break;
 	case SCRIPT_DELTA:
 		o->delta = true;
 		break;
-	case SCRIPT_COMMS:
-		o->comms = arg;
-		break;
-	case SCRIPT_PID:
-		o->pids = arg;
-		break;
-	case SCRIPT_TID:
-		o->tids = arg;
-		break;
-	case SCRIPT_CPU:
-		o->cpus = arg;
-		break;
-	case SCRIPT_TIME:
-		o->times = arg;
-		break;
+	default:
+		return sample_options_set(s, &fields, id, arg, error);
 	}
 	return true;
 }

@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -57,6 +58,50 @@ bool output_is_terminal(const struct output_opts *o)
 	return is_stdout(o) && isatty(STDOUT_FILENO);
 }
 
+/* ---- a file that is emptied when there is something to write ---- */
+
+struct output_file {
+	int fd;
+	bool is_new;
+	bool is_begun; /* it is emptied */
+	bool is_kept;  /* nothing came: it stays as it was */
+};
+
+static ssize_t write_file(void *cookie, const char *data, size_t size)
+{
+	struct output_file *f = cookie;
+	if (!f->is_begun && !file_empty(f->fd))
+		return 0;
+	f->is_begun = true;
+	return file_write_all(f->fd, data, size) ? (ssize_t)size : 0;
+}
+
+static int close_file(void *cookie)
+{
+	struct output_file *f = cookie;
+	bool bad = !f->is_begun && !f->is_kept && !file_empty(f->fd);
+	return close(f->fd) || bad ? -1 : 0;
+}
+
+static struct kin_error *open_file(const struct output_opts *o, struct output *out)
+{
+	struct output_file *f = xalloc(sizeof(*f));
+	f->is_new = access(o->path, F_OK) && errno == ENOENT;
+	struct kin_error *err = file_open_output(o->path, o->mode, &f->fd);
+	if (!err) {
+		out->stream = fopencookie(
+			f, "w",
+			(cookie_io_functions_t){ .write = write_file, .close = close_file });
+		if (!out->stream)
+			close(f->fd);
+		else
+			out->file = f;
+	}
+	if (!out->file)
+		free(f);
+	return err;
+}
+
 struct kin_error *output_open(const struct output_opts *o, int status, struct output *ret)
 {
 	bool to_stdout = is_stdout(o), terminal = output_is_terminal(o);
@@ -70,13 +115,9 @@ struct kin_error *output_open(const struct output_opts *o, int status, struct ou
 	out.lines = lines;
 	out.width = o->has_width ? o->width : columns;
 	if (!to_stdout) {
-		int fd;
-		struct kin_error *err = file_create(o->path, o->mode, &fd);
+		struct kin_error *err = open_file(o, &out);
 		if (err)
 			return err;
-		out.stream = fdopen(fd, "w");
-		if (!out.stream)
-			close(fd);
 	} else if (terminal && !o->no_pager) {
 		out.stream = pager_open(lines, status, &out.pager);
 	} else {
@@ -105,7 +146,13 @@ static struct kin_error *close_all(struct output *out)
 
 struct kin_error *output_finish(struct output *out, struct kin_error *err)
 {
+	struct output_file *f = out->file;
+	if (f)
+		f->is_kept = err && !f->is_begun && !__fpending(out->stream);
 	struct kin_error *at_close = close_all(out);
+	if (f && f->is_kept && f->is_new)
+		(void)!unlink(out->name);
+	free(f);
 	if (!err || !at_close)
 		return err ? err : at_close;
 	/* The same write error seen twice: the one from closing names the file. */

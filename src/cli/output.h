@@ -25,10 +25,11 @@ struct output {
 	FILE *stream;
 	const char *name; /* for messages */
 	bool color;
-	unsigned width;      /* 0: unlimited */
-	unsigned lines;      /* of the terminal; 0: it is none */
-	bool is_seen;        /* it ends on a terminal */
-	struct pager *pager; /* NULL: none */
+	unsigned width;           /* 0: unlimited */
+	unsigned lines;           /* of the terminal; 0: it is none */
+	bool is_seen;             /* it ends on a terminal */
+	struct pager *pager;      /* NULL: none */
+	struct output_file *file; /* NULL: none of our own */
 };
 
 /* Columns of the terminal that a file is, or of what a pipe leads to, where COLUMNS says so; 0: not
@@ -40,8 +41,9 @@ bool output_is_terminal(const struct output_opts *o);
 /* `status` is what to exit with if the reader quits the pager early. */
 MUST_CHECK struct kin_error *output_open(const struct output_opts *o, int status,
 					 struct output *ret);
-/* Closes it and waits for the pager. Returns err, what went wrong so far, or if that is NULL
- * whether everything could be written. */
+/* Closes it and waits for the pager. If something went wrong before anything was written, a file
+ * that was there stays as it was, and one that was not there is not. Returns err, what went wrong
+ * so far, or if that is NULL whether everything could be written. */
 MUST_CHECK struct kin_error *output_finish(struct output *out, struct kin_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "cli/arg.h"
+#include "cli/sample_options.h"
 
 enum {
 	OPT_CHILDREN = OPT_OWN,
@@ -15,10 +16,7 @@ enum {
 	OPT_FIELDS,
 	OPT_CALL_GRAPH,
 	OPT_CALLER,
-	OPT_INLINE,
-	OPT_NO_INLINE,
 	OPT_PHYSICAL,
-	OPT_MAX_STACK,
 	OPT_PARENT,
 	OPT_EXCLUDE_OTHER,
 	OPT_IGNORE_CALLEES,
@@ -27,14 +25,7 @@ enum {
 	OPT_PERCENTAGE,
 	OPT_SAMPLES,
 	OPT_PERIOD,
-	OPT_COMMS,
-	OPT_DSOS,
-	OPT_SYMBOLS,
 	OPT_SYMBOL_FILTER,
-	OPT_PID,
-	OPT_TID,
-	OPT_CPU,
-	OPT_TIME,
 	OPT_PARALLELISM,
 	OPT_HIERARCHY,
 	OPT_GROUP,
@@ -51,13 +42,9 @@ enum {
 	OPT_ACCESSES,
 	OPT_LEVELS,
 	OPT_UNRESOLVED,
-	OPT_NANOSECONDS,
 	OPT_QUANTUM,
 	OPT_SOCKET,
 	OPT_STDIO_COLOR,
-	OPT_HEADER,
-	OPT_HEADER_ONLY,
-	OPT_SHOW_INFO,
 	OPT_TASKS,
 	OPT_MMAPS,
 };
@@ -113,8 +100,7 @@ static const struct opt_group rows_group = {
 		{ OPT_QUANTUM, 0, "time-quantum", "TIME",
 		  "round the key time down to a multiple of this: 1s, 100ms (the default), 10us",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_NANOSECONDS, 0, "ns", NULL, "print times with nine decimals, not six", NULL,
-		  COMPLETE_NOTHING },
+		SAMPLES_NANOSECONDS_ROW,
 		{ OPT_HIERARCHY, 0, "hierarchy", NULL,
 		  "nest rows, a level for each key; shows only Self", NULL, COMPLETE_NOTHING },
 		{ OPT_GROUP, 0, "group", NULL, "show all events side by side", NULL,
@@ -146,15 +132,11 @@ static const struct opt_group chains_group = {
 		  NULL, COMPLETE_NOTHING, ARG_OR_OPTION },
 		{ OPT_CALLER, 'G', "inverted", NULL, "the same as -g caller", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_INLINE, 0, "inline", NULL, "show inlined functions as frames (the default)",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_NO_INLINE, 0, "no-inline", NULL,
-		  "attribute inlined code to the function it was inlined into", NULL,
-		  COMPLETE_NOTHING },
+		SAMPLES_INLINE_ROWS,
 		{ OPT_PHYSICAL, 0, "self-physical", NULL,
 		  "charge Self of inlined code to the enclosing function, as perf does", NULL,
 		  COMPLETE_NOTHING },
-		{ OPT_MAX_STACK, 0, "max-stack", "N", "use at most N frames of a stack", NULL,
+		{ SAMPLES_MAX_STACK, 0, "max-stack", "N", "use at most N frames of a stack", NULL,
 		  COMPLETE_NOTHING },
 		{ OPT_PARENT, 'p', "parent", "REGEX", "functions that the key parent looks for",
 		  NULL, COMPLETE_NOTHING },
@@ -170,26 +152,16 @@ static const struct opt_group filter_group = {
 	"Samples",
 	(const struct opt[]){
 		OPTIONS_OF_PARTS,
-		{ OPT_COMMS, 'c', "comms", "NAMES",
+		{ SAMPLES_COMMS, 'c', "comms", "NAMES",
 		  "only samples of these commands; shares stay those of all samples, as with the "
 		  "next options",
 		  NULL, COMPLETE_NOTHING },
-		{ OPT_DSOS, 'd', "dsos", "NAMES",
+		{ SAMPLES_OBJECTS, 'd', "dsos", "NAMES",
 		  "only samples taken in these programs or libraries", NULL, COMPLETE_NOTHING },
-		{ OPT_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions",
-		  NULL, COMPLETE_NOTHING },
+		SAMPLES_SYMBOLS_ROW,
 		{ OPT_SYMBOL_FILTER, 0, "symbol-filter", "TEXT",
 		  "only rows of functions whose name contains this text", NULL, COMPLETE_NOTHING },
-		{ OPT_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_CPU, 'C', "cpu", "NUMBERS", "only samples on these CPUs: 0-3,8", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_TIME, 0, "time", "SPAN",
-		  "only samples in this interval: START,STOP in seconds, 10%-20%, 10%/2 (the "
-		  "second tenth), or between markers: NAME,NAME",
-		  NULL, COMPLETE_NOTHING },
+		SAMPLES_PLACE_ROWS,
 		{ OPT_SOCKET, 0, "socket-filter", "NUMBER", "only samples on CPUs of this socket",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_UNRESOLVED, 'U', "hide-unresolved", NULL,
@@ -226,13 +198,7 @@ static const struct opt_group output_group = {
 		{ OPT_WIDTH, 0, "width", "COLUMNS", "truncate names so that lines fit; 0: never",
 		  NULL, COMPLETE_NOTHING },
 		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING },
-		{ OPT_HEADER, 0, "header", NULL,
-		  "print the header of a perf.data first; kin info describes data of all formats",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_HEADER_ONLY, 0, "header-only", NULL, "print the header and exit", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_SHOW_INFO, 'I', "show-info", NULL,
-		  "include CPU, cache and memory details in the header", NULL, COMPLETE_NOTHING },
+		SAMPLES_HEADER_ROWS,
 		{ OPT_STATS, 0, "stats", NULL,
 		  "print only the number of samples of each event, and of records of each kind in "
 		  "a perf.data",
@@ -269,7 +235,19 @@ static void add_call_graph(struct settings *s, const char *more)
 bool report_options_set(struct settings *s, int id, const char *arg, char error[512])
 {
 	struct kin_hists_opts *h = &s->hists;
-	uint64_t n = 0;
+	const struct sample_fields fields = {
+		.comms = &h->comms,
+		.symbols = &h->symbols,
+		.objects = &h->dsos,
+		.pids = &h->pids,
+		.tids = &h->tids,
+		.cpus = &h->cpus,
+		.times = &h->times,
+		.max_stack = &h->max_stack,
+		.no_stacks = &h->no_callers,
+		.inlines = &h->inlines,
+		.nanoseconds = &h->nanoseconds,
+	};
 	switch (id) {
 	case OPT_CHILDREN:
 		h->no_children = false;
@@ -292,20 +270,8 @@ bool report_options_set(struct settings *s, int id, const char *arg, char error[
 	case OPT_CALLER:
 		add_call_graph(s, "caller");
 		break;
-	case OPT_INLINE:
-		h->inlines = true;
-		break;
-	case OPT_NO_INLINE:
-		h->inlines = false;
-		break;
 	case OPT_PHYSICAL:
 		h->self_physical = true;
-		break;
-	case OPT_MAX_STACK:
-		if (!arg_u64(arg, 0, 1000000, &n))
-			return arg_bad("--max-stack", arg, "a number from 0 to 1000000", error);
-		h->max_stack = (unsigned)n;
-		h->no_callers = !n;
 		break;
 	case OPT_PARENT:
 		h->parent = arg;
@@ -331,29 +297,8 @@ bool report_options_set(struct settings *s, int id, const char *arg, char error[
 	case OPT_PERIOD:
 		h->show_period = true;
 		break;
-	case OPT_COMMS:
-		h->comms = arg;
-		break;
-	case OPT_DSOS:
-		h->dsos = arg;
-		break;
-	case OPT_SYMBOLS:
-		h->symbols = arg;
-		break;
 	case OPT_SYMBOL_FILTER:
 		h->symbol_filter = arg;
-		break;
-	case OPT_PID:
-		h->pids = arg;
-		break;
-	case OPT_TID:
-		h->tids = arg;
-		break;
-	case OPT_CPU:
-		h->cpus = arg;
-		break;
-	case OPT_TIME:
-		h->times = arg;
 		break;
 	case OPT_PARALLELISM:
 		h->parallelism = arg;
@@ -387,14 +332,6 @@ bool report_options_set(struct settings *s, int id, const char *arg, char error[
 	case OPT_STATS:
 		s->stats = true;
 		break;
-	case OPT_HEADER:
-	case OPT_HEADER_ONLY:
-		s->about |= KIN_ABOUT_HEADER;
-		s->only_about |= id == OPT_HEADER_ONLY;
-		break;
-	case OPT_SHOW_INFO:
-		s->about |= KIN_ABOUT_ALL_OF_HEADER;
-		break;
 	case OPT_TASKS:
 	case OPT_MMAPS:
 		s->about |= id == OPT_MMAPS ? KIN_ABOUT_MAPS : KIN_ABOUT_TASKS;
@@ -414,9 +351,6 @@ bool report_options_set(struct settings *s, int id, const char *arg, char error[
 	case OPT_UNRESOLVED:
 		h->hide_unresolved = true;
 		break;
-	case OPT_NANOSECONDS:
-		h->nanoseconds = true;
-		break;
 	case OPT_QUANTUM:
 		return arg_duration(arg, &h->time_quantum_ns) ||
 		       arg_bad("--time-quantum", arg, "a time as 1s, 100ms, 10us or 5ns", error);
@@ -428,6 +362,8 @@ bool report_options_set(struct settings *s, int id, const char *arg, char error[
 		break;
 	case OPT_VERBOSE:
 		break;
+	default:
+		return sample_options_set(s, &fields, id, arg, error);
 	}
 	return true;
 }

@@ -232,6 +232,8 @@ int run_report(const struct settings *s, const char *report)
 	return err ? message_error(s->command->name, err) : status ? status : doubt;
 }
 
+int run_named(const struct settings *s) { return run_report(s, s->command->name); }
+
 struct kin_error *run_print_about(const struct settings *s, unsigned what, FILE *out)
 {
 	struct kin_error *err = s->data.at.n ? NULL : kin_about(NULL, what, out);

@@ -44,6 +44,8 @@ MUST_CHECK struct kin_error *run_render(const struct settings *s, struct kin_tab
 
 /* The same for a report that is rendered as s says. Returns the exit status. */
 int run_report(const struct settings *s, const char *report);
+/* The report that has the command's name. */
+int run_named(const struct settings *s);
 
 /* Prints what a perf.data says of itself (enum kin_about): of all data that is named, or of the
  * last recording here. */

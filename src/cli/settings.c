@@ -209,6 +209,11 @@ const struct opt_group general_options = {
 	},
 };
 
+const struct opt_group *const report_command_options[] = {
+	&input_options, &names_options,  &inline_options,  &select_options,
+	&part_options,  &output_options, &general_options, NULL,
+};
+
 void string_list_add(struct string_list *l, const char *word)
 {
 	vec_reserve(&l->at, 2);

@@ -85,6 +85,8 @@ void settings_read_config(struct settings *s);
 extern const struct opt_group input_options, recording_options, names_options, inline_options,
 	select_options, output_options, difference_output_options, source_options, coverage_options,
 	part_options, general_options;
+/* All of a command that prints a report of functions and has no options of its own. */
+extern const struct opt_group *const report_command_options[];
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DEBUG_DIR,

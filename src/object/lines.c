@@ -346,7 +346,7 @@ struct line_start *object_line_rows(struct object_file *o, struct address_range 
 		struct line_run *runs = kept_line_runs(o->kept, range, n);
 		for (size_t i = 0; i < *n; i++)
 			vec_push(&rows,
-				 ((struct line_start){ runs[i].addr, runs[i].at.line != 0 }));
+				 ((struct line_start){ runs[i].addr, runs[i].at.line != 0, false }));
 		free(runs);
 		*n = rows.n;
 		return rows.at;

@@ -194,8 +194,9 @@ static void add_thread(struct kin_table *t, const struct profile *p, const struc
 		       bool many_runs)
 {
 	char *times = times_text(k->cpu_ns, k->sampled_ns);
-	char *whose = k->pid || k->tid ? xprintf("pid %" PRIu32 ", tid %" PRIu32, k->pid, k->tid)
-				       : xprintf("of numbers not known");
+	char *whose = k->pid   ? xprintf("pid %" PRIu32 ", tid %" PRIu32, k->pid, k->tid)
+		      : k->tid ? xprintf("tid %" PRIu32, k->tid)
+			       : xprintf("of numbers not known");
 	char *run = many_runs ? xprintf(", run %" PRIu32, k->run + 1) : NULL;
 	char *detail = xprintf("%s%s%s", whose, run ? run : "", times);
 	add(t, "thread", "name", cell_text(table_text(t, strtab_get(p->strings, k->comm))), detail);

@@ -4,59 +4,21 @@
  * reader keeps 64 bits. "3/7" is {"of":[3,7]} and "3+7" {"plus":[3,7]}. A cell with nothing to
  * show is null. Rows that nest say so in "kind", "depth" and "group"; plain rows have none of them.
  */
-#include <math.h>
-
 #include "base/json.h"
 #include "table/render.h"
 #include "table/table_build.h"
 #include "table/value.h"
 
-static void pair(struct sink *s, const char *name, uint64_t a, uint64_t b)
+static void put_pair(struct sink *s, enum kin_cell_type type, uint64_t a, uint64_t b)
 {
-	sink_str(s, "{\"");
-	sink_str(s, name);
-	sink_str(s, "\":[");
+	sink_str(s, type == KIN_CELL_OF ? "{\"of\":[" : "{\"plus\":[");
 	value_count(s, a);
 	sink_char(s, ',');
 	value_count(s, b);
 	sink_str(s, "]}");
 }
 
-static void value(struct sink *s, const struct kin_cell *c, double rate)
-{
-	switch (c->type) {
-	case KIN_CELL_NONE:
-		sink_str(s, "null");
-		break;
-	case KIN_CELL_COUNT:
-		value_count(s, c->count);
-		break;
-	case KIN_CELL_ADDRESS:
-		sink_char(s, '"');
-		value_address(s, c->count);
-		sink_char(s, '"');
-		break;
-	case KIN_CELL_TIME:
-	case KIN_CELL_SHARE:
-	case KIN_CELL_NUMBER:
-		if (!isfinite(c->number))
-			sink_str(s, "null");
-		else if (c->type == KIN_CELL_TIME)
-			value_time(s, c->number, rate);
-		else
-			value_number(s, c->number);
-		break;
-	case KIN_CELL_TEXT:
-		json_string(s, c->text);
-		break;
-	case KIN_CELL_OF:
-		pair(s, "of", c->pair.a, c->pair.b);
-		break;
-	case KIN_CELL_PLUS:
-		pair(s, "plus", c->pair.a, c->pair.b);
-		break;
-	}
-}
+static const struct value_json_rules without_loss = { value_time, value_number, put_pair };
 
 static void member(struct sink *s, const char *key, const char *text)
 {
@@ -80,7 +42,7 @@ static void heading(struct sink *s, const struct kin_table *t)
 		sink_str(s, i ? ",\n  " : "\n  ");
 		json_string(s, p->key);
 		sink_char(s, ':');
-		value(s, &p->value, kin_table_rate(t));
+		value_json(s, &p->value, kin_table_rate(t), &without_loss);
 	}
 	sink_str(s, "},\n\"notes\":[");
 	for (size_t i = 0; i < kin_table_n_notes(t); i++) {
@@ -142,7 +104,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 			sink_char(&s, '"');
 			sink_str(&s, kin_table_column(t, shown.at[i])->key);
 			sink_str(&s, "\":");
-			value(&s, &row.cells[shown.at[i]], rate);
+			value_json(&s, &row.cells[shown.at[i]], rate, &without_loss);
 		}
 		sink_char(&s, '}');
 	}

@@ -1,8 +1,10 @@
 /* value.c - exact text of each type of cell. */
 #include "table/value.h"
 
+#include <math.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "base/num.h"
 
 enum { MOST_DECIMALS = 9 };
@@ -68,6 +70,41 @@ void value_time(struct sink *s, double ticks, double rate)
 		put_fraction(s, (uint64_t)ticks, k);
 	else
 		value_number(s, ticks / rate);
+}
+
+void value_json(struct sink *s, const struct kin_cell *c, double rate,
+		const struct value_json_rules *rules)
+{
+	switch (c->type) {
+	case KIN_CELL_NONE:
+		sink_str(s, "null");
+		break;
+	case KIN_CELL_COUNT:
+		value_count(s, c->count);
+		break;
+	case KIN_CELL_ADDRESS:
+		sink_char(s, '"');
+		value_address(s, c->count);
+		sink_char(s, '"');
+		break;
+	case KIN_CELL_TIME:
+	case KIN_CELL_SHARE:
+	case KIN_CELL_NUMBER:
+		if (!isfinite(c->number))
+			sink_str(s, "null");
+		else if (c->type == KIN_CELL_TIME)
+			rules->time(s, c->number, rate);
+		else
+			rules->number(s, c->number);
+		break;
+	case KIN_CELL_TEXT:
+		json_string(s, c->text);
+		break;
+	case KIN_CELL_OF:
+	case KIN_CELL_PLUS:
+		rules->pair(s, c->type, c->pair.a, c->pair.b);
+		break;
+	}
 }
 
 const char *value_row_kind(enum kin_row_kind kind)

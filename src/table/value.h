@@ -12,6 +12,16 @@ void value_time(struct sink *s, double ticks, double rate);
 void value_count(struct sink *s, uint64_t v);
 void value_address(struct sink *s, uint64_t v); /* "0x401136" */
 
+/* How a cell is written as JSON where readers differ; numbers are finite. */
+struct value_json_rules {
+	void (*time)(struct sink *s, double ticks, double rate);
+	void (*number)(struct sink *s, double v); /* shares, too */
+	void (*pair)(struct sink *s, enum kin_cell_type type, uint64_t a, uint64_t b);
+};
+/* "null" for what has nothing to show. */
+void value_json(struct sink *s, const struct kin_cell *c, double rate,
+		const struct value_json_rules *rules);
+
 const char *value_row_kind(enum kin_row_kind kind);   /* "caller" */
 const char *value_cell_type(enum kin_cell_type type); /* "time" */
 

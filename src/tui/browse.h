@@ -29,6 +29,7 @@ struct browse_opts {
 	struct kin_profile *before;
 	unsigned delay_ms;
 	size_t refreshes; /* end after so many; 0: when the user says so */
+	int status;       /* exit status of the process if it ends while something goes on */
 };
 
 /* Until the user quits, or a signal comes, which is delivered at the end. `profile` is borrowed. An

@@ -40,7 +40,7 @@ char *unwind_cache_folder(void);
 /* NULL result without an error: not cached. `build_id` is hex. */
 struct kin_error *unwind_table_load(const char *folder, const char *build_id,
 				    struct unwind_table **ret) __attribute__((warn_unused_result));
-/* Removes what was used least recently, so that 192 MiB are left at most. */
+/* Removes what was used least recently, so that 96 MiB are left at most. */
 void unwind_cache_trim(void);
 /* Makes the folder if need be. */
 struct kin_error *unwind_table_save(const struct unwind_table *t, const char *folder,

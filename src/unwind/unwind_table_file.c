@@ -1,7 +1,6 @@
-/* Tables kept in files: a header, the points, the rules. */
+/* unwind_table_file.c - tables kept in files: a header, the points, the rules. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,39 +10,23 @@
 #include "base/folder.h"
 #include "unwind/unwind_table_private.h"
 
-enum { VERSION = 2, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 96 << 20 };
+enum { VERSION = 3, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 96 << 20 };
 
 /* Of this machine's byte order; only it reads the file again. */
 struct table_header {
 	char magic[8];
+	uint64_t checksum;         /* of all that follows it */
 	uint32_t version, machine; /* e_machine */
 	uint64_t base, size;
 	uint64_t n_points, n_rules;
-	uint64_t checksum; /* of everything, with 0 here */
 };
 
 static const char magic[8] = "KINUNW\r\n";
 
-/* Against damage, not against malice: what is read is checked as well. */
-static uint64_t checksum(uint64_t h, const void *data, size_t size)
+static uint64_t checksum(const void *data, size_t size)
 {
-	const uint8_t *p = data;
-	uint64_t w;
-	for (; size >= 8; p += 8, size -= 8) {
-		memcpy(&w, p, 8);
-		h = (h ^ w) * UINT64_C(0x9fb21c651e98df25);
-		h ^= h >> 29;
-	}
-	return h;
-}
-
-static uint64_t checksum_all(const struct table_header *h, const void *points, const void *rules)
-{
-	struct table_header zero = *h;
-	zero.checksum = 0;
-	uint64_t sum = checksum(1, &zero, sizeof(zero));
-	sum = checksum(sum, points, h->n_points * sizeof(struct unwind_point));
-	return checksum(sum, rules, h->n_rules * sizeof(struct unwind_row));
+	const size_t begin = offsetof(struct table_header, version);
+	return folder_checksum((const uint8_t *)data + begin, size - begin);
 }
 
 /* ---- names ---- */
@@ -103,7 +86,7 @@ static bool sound(const struct table_header *h, const struct unwind_point *point
 {
 	if (!machine_of(h))
 		return false;
-	if (h->checksum != checksum_all(h, points, rules) || !sound_points(h, points))
+	if (!sound_points(h, points))
 		return false;
 	for (size_t i = 0; i < h->n_rules; i++)
 		if (!sound_row(&rules[i]))
@@ -116,7 +99,8 @@ static bool read_header(const struct file *f, struct table_header *h)
 	if (f->size < sizeof(*h))
 		return false;
 	memcpy(h, f->data, sizeof(*h));
-	if (memcmp(h->magic, magic, sizeof(magic)) != 0 || h->version != VERSION)
+	if (memcmp(h->magic, magic, sizeof(magic)) != 0 || h->version != VERSION ||
+	    h->checksum != checksum(f->data, f->size))
 		return false;
 	size_t left = f->size - sizeof(*h);
 	return h->n_points && h->n_rules && h->size <= UINT32_MAX &&
@@ -181,50 +165,32 @@ out:
 
 /* ---- saving ---- */
 
-static bool write_table(int fd, const struct unwind_table *t)
-{
-	struct table_header h = { .version = VERSION, .machine = t->machine->elf };
-	memcpy(h.magic, magic, sizeof(magic));
-	h.base = t->base;
-	h.size = t->size;
-	h.n_points = t->n_points;
-	h.n_rules = t->n_rules;
-	h.checksum = checksum_all(&h, t->points, t->rules);
-	return file_write_all(fd, &h, sizeof(h)) &&
-	       file_write_all(fd, t->points, t->n_points * sizeof(*t->points)) &&
-	       file_write_all(fd, t->rules, t->n_rules * sizeof(*t->rules));
-}
-
 struct kin_error *unwind_table_save(const struct unwind_table *t, const char *folder,
 				    const char *build_id)
 {
 	struct kin_error *err = check_id(build_id);
-	if (!err)
-		err = folder_make(folder);
 	if (err)
 		return err;
-	char *temporary = xprintf("%s/.%s.XXXXXX", folder, build_id);
+	struct table_header h = {
+		.version = VERSION,
+		.machine = t->machine->elf,
+		.base = t->base,
+		.size = t->size,
+		.n_points = t->n_points,
+		.n_rules = t->n_rules,
+	};
+	memcpy(h.magic, magic, sizeof(magic));
+	size_t points = t->n_points * sizeof(*t->points), rules = t->n_rules * sizeof(*t->rules);
+	size_t size = sizeof(h) + points + rules;
+	uint8_t *file = xrealloc(NULL, 1, size);
+	memcpy(file, &h, sizeof(h));
+	memcpy(file + sizeof(h), t->points, points);
+	memcpy(file + sizeof(h) + points, t->rules, rules);
+	h.checksum = checksum(file, size);
+	memcpy(file, &h, sizeof(h));
 	char *path = xprintf("%s/%s", folder, build_id);
-	int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
-	if (fd < 0)
-		err = err_os(errno, "cannot write %s", temporary);
-	else {
-		bool good = write_table(fd, t);
-		int errnum = errno;
-		if (close(fd) < 0 && good) {
-			good = false;
-			errnum = errno;
-		}
-		if (good && rename(temporary, path) < 0) {
-			good = false;
-			errnum = errno;
-		}
-		if (!good) {
-			unlink(temporary);
-			err = err_os(errnum, "cannot write %s", path);
-		}
-	}
-	free(temporary);
+	err = folder_put(path, file, size);
 	free(path);
+	free(file);
 	return err;
 }

@@ -396,9 +396,9 @@ def check_counted(tap, build, folder):
 def main():
     build, tap = os.path.abspath(sys.argv[1]), Tap()
     with tempfile.TemporaryDirectory(prefix='kin-agree-') as folder:
-        check_random(tap, build, folder, int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-        check_recorded(tap, build, folder)
-        check_counted(tap, build, folder)
+        tap.part(check_random, tap, build, folder, int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+        tap.part(check_recorded, tap, build, folder)
+        tap.part(check_counted, tap, build, folder)
     return tap.done()
 
 

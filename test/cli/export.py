@@ -392,6 +392,10 @@ def reads(tap, kin, folder, want):
     got, _ = flat(kin, folder, 'one.speedscope.json')
     tap.ok(got == {f: (float(own), float(both)) for f, (own, both) in want['cycles'].items()},
            'speedscope: exported and read', str(got))
+    threads = lambda *data: run(folder, kin, 'report', '--no-children', '-g', 'none', '-s', 'comm,tid', '-f', 'csv', *data).stdout
+    before, after = ([line.split(',')[:3] for line in threads(*data).splitlines()]
+                     for data in (('--event=cycles', '-i', 'x.script'), ('-i', 'one.speedscope.json')))
+    tap.ok(before == after and len(before) == 4, 'speedscope: threads are what they were', f'{before}\n{after}')
     for name, data, expected in [
             ('n.cpuprofile', CPU_PROFILE, {'b': (.001, .001), 'a': (.004, .007), '(anonymous):9': (.002, .002)}),
             ('e.json', EVENTED, {'a': (.0115, .014), 'b': (.0025, .0025)})]:

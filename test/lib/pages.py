@@ -7,6 +7,8 @@ import html.parser
 import json
 import zlib
 
+from pprof_files import read_varint
+
 
 class Document(html.parser.HTMLParser):
     """Tags, and what is in script and style elements."""
@@ -45,14 +47,7 @@ def unpack(text):
     for key, (n, at) in data.get('columns', {}).items():
         column = []
         for _ in range(n):
-            value = shift = 0
-            while True:
-                byte = body[at]
-                at += 1
-                value |= (byte & 127) << shift
-                shift += 7
-                if byte < 128:
-                    break
+            value, at = read_varint(body, at)
             column.append(value)
         data['columns'][key] = column
     return data

@@ -12,6 +12,18 @@ def varint(number):
     return out + bytes([number])
 
 
+def read_varint(data, at):
+    """The number there, and where the next one begins."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
 def number(field, value):
     return varint(field << 3) + varint(value)
 
@@ -55,36 +67,23 @@ def encode(events, locations, samples):
 def fields(data):
     """[(field, number or bytes)]"""
     at = 0
-
-    def take():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 0x7f) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
     while at < len(data):
-        key = take()
-        value = take()
+        key, at = read_varint(data, at)
+        value, at = read_varint(data, at)
         if key & 7 == 2:
             value, at = data[at:at + value], at + value
         yield key >> 3, value
 
 
 def unpacked(content):
-    return [content] if isinstance(content, int) else [v for _, v in fields(b''.join(b'\0' + v for v in split(content)))]
-
-
-def split(content):
-    """A run of varints, one by one."""
-    start = 0
-    for i, byte in enumerate(content):
-        if byte < 0x80:
-            yield content[start:i + 1]
-            start = i + 1
+    """The numbers of a packed field, or the one of a field that is not."""
+    if isinstance(content, int):
+        return [content]
+    ret, at = [], 0
+    while at < len(content):
+        value, at = read_varint(content, at)
+        ret.append(value)
+    return ret
 
 
 def decode(data):

@@ -3,8 +3,9 @@
     summary.py NAME LOG COMMAND...      run, keep the output in LOG, show failures and a line of counts
     summary.py --total                  "N passed, N failed, N skipped" over all runs so far
 
-The counts of every run are added to the file named by $TEST_TOTALS. A driver that prints no plan, or
-another number of points than planned, or ends with another status than its points explain, has one
+The counts of every run, and the first line of each failure, are added to the file named by $TEST_TOTALS;
+the failures are said once more at the end, where nobody has to look for them. A driver that prints no plan,
+or another number of points than planned, or ends with another status than its points explain, has one
 failure more.
 """
 import collections
@@ -15,6 +16,7 @@ import sys
 import time
 
 SHOWN_FAILURES, SHOWN_LINES = 25, 14
+FAILURE = '! '                      # begins a line of $TEST_TOTALS that names a failure
 POINT = re.compile(r'(not )?ok\b *\d* *-? *(.*?)(?: # (SKIP|TODO)\b *(.*))?$', re.I)
 
 
@@ -81,12 +83,22 @@ def run(name, log, command):
           f'({time.monotonic() - start:.0f} s, {log})', flush=True)
     with open(os.environ['TEST_TOTALS'], 'a') as f:
         f.write(f'{s.passed} {s.failed} {s.skipped}\n')
+        for failure in s.failures:
+            f.write(f'{FAILURE}{name}: ' + failure[0].split('\n')[0][:400] + '\n')
     return 1 if s.failed else 0
 
 
 def total():
+    counts, failures = [(0, 0, 0)], []
     with open(os.environ['TEST_TOTALS']) as f:
-        passed, failed, skipped = map(sum, zip((0, 0, 0), *(map(int, l.split()) for l in f)))
+        for line in f:
+            if line.startswith(FAILURE):
+                failures.append(line[len(FAILURE):].rstrip('\n'))
+            else:
+                counts.append(tuple(map(int, line.split())))
+    passed, failed, skipped = map(sum, zip(*counts))
+    for failure in failures[:SHOWN_FAILURES]:
+        print(f'failed: {failure}')
     print(f'{passed} passed, {failed} failed, {skipped} skipped', flush=True)
     return 1 if failed or not passed else 0
 

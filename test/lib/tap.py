@@ -8,6 +8,7 @@
 import os
 import signal
 import sys
+import traceback
 
 os.environ.pop('COLUMNS', None)  # which says how wide output is
 os.umask(0o022)  # programs are for other users, too, and chmod heeds it
@@ -36,6 +37,14 @@ class Tap:
         self.count += 1
         self.skipped += 1
         print(f'ok {self.count} - {clean(name)} # SKIP {clean(reason)}', file=self.out, flush=True)
+
+    def part(self, test, *args):
+        """What test(*args) returns. An exception is one failed point, so that the parts after it are not lost."""
+        try:
+            return test(*args)
+        except Exception:
+            self.ok(False, f'{test.__module__}, {test.__name__}: goes to its end', traceback.format_exc())
+            return None
 
     def note(self, text):
         for line in str(text).splitlines():

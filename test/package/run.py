@@ -161,11 +161,11 @@ def main():
     tap = Tap()
     build, full = os.path.abspath(sys.argv[1]), '--full' in sys.argv
     with tempfile.TemporaryDirectory() as folder:
-        libraries(tap, build)
-        sources(tap)
-        cmake(tap, build, folder)
+        tap.part(libraries, tap, build)
+        tap.part(sources, tap)
+        tap.part(cmake, tap, build, folder)
         if full:
-            packages(tap, folder)
+            tap.part(packages, tap, folder)
         else:
             tap.skip('the packages are built, compared and installed', 'takes minutes: --full')
     return tap.done()

@@ -14,8 +14,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+sys.path.insert(0, os.path.join(HERE, '..', 'perf'))
 sys.path.insert(0, HERE)
 import chromium
+import made
 from pages import Document, unpack
 from tap import Tap
 
@@ -393,6 +395,91 @@ def test_machine_code(tap, kin, folder, page, url):
     tap.ok(page.run('document.querySelector("h2").textContent') == 'spin', 'and the line back')
 
 
+INLINED = """
+volatile unsigned long sink;
+static inline __attribute__((always_inline)) void add(int i) { sink += i; }
+static inline __attribute__((always_inline)) void step(int i) {
+	add(i);
+	if (sink % 7 == 3)
+		sink ^= i;
+}
+__attribute__((noinline)) void spin(int n) {
+	for (int i = 0; i < n; i++)
+		step(i);
+}
+int main(int argc, char **argv) { (void)argv; spin(argc); }
+"""
+
+
+def write_hits(folder):
+    """A recording of which is known where each sample was taken: all instructions of a function, two events, three threads."""
+    with open(os.path.join(folder, 'inlined.c'), 'w') as f:
+        f.write(INLINED)
+    program = os.path.join(folder, 'inlined')
+    built = subprocess.run(['cc', '-O1', '-g', '-no-pie', '-o', program, 'inlined.c'], cwd=folder, capture_output=True, text=True)
+    code = subprocess.run(['objdump', '-d', '--no-show-raw-insn', program], capture_output=True, text=True) if shutil.which('objdump') else built
+    if built.returncode or code.returncode or '<spin>:' not in code.stdout:
+        return None
+    addresses = [int(a, 16) for a in re.findall(r'^ *([0-9a-f]+):', code.stdout.split('<spin>:')[1].split('\n\n')[0], re.M)]
+    rand, r = random.Random(1), made.Recording(made.BASIC, events=2)
+    for tid in (101, 102, 103):
+        r.comm(100, 'inlined', tid)
+    page = min(addresses) & ~0xfff
+    r.mmap(100, page, 0x2000, program, page & 0xffff)
+    for i in range(1200):
+        r.sample(100, rand.choice(addresses), rand.randrange(900000, 1100000), tid=101 + i % 3, event=0 if i % 7 else 1, step=SECONDS * 10**9 // 1200)
+    r.write(os.path.join(folder, 'hits.data'))
+    return addresses
+
+
+def test_hits(tap, kin, folder, page, url):
+    """Lines and instructions of a stretch, a thread and an event are those of kin annotate with the same filters."""
+    if not write_hits(folder):
+        tap.skip('lines and instructions of a part', 'no compiler, or no objdump: NOT TESTED')
+        return
+    write(tap, kin, folder, 'hits.html', 'hits.data')
+    annotated = lambda *args: json.loads(run(kin, folder, 'annotate', '-f', 'json', '-c', 'all', *args, 'hits.data').stdout)['rows']
+    events = ('cpu-clock', 'task-clock')
+    whole = {e: sum(s for s, _ in reported(kin, folder, '--event', e, 'hits.data').values()) for e in events}
+    start = 1 + 4e-6 + SECONDS / 1200  # of the first sample, which is after four records of a microsecond
+    span = ['--time', f'{start + 1.001:.6f},{start + 2.001:.6f}']  # between samples, which are 3.3 ms apart
+    numbers = {}
+    for name, keys, filters, event in (('all', '', [], events[0]), ('the other event', 'e=task-clock', [], events[1]),
+                                       ('a thread', 'th=TH', ['--thread', '102'], events[0]),
+                                       ('a stretch', 't=1.001-2.001', span, events[0]),
+                                       ('a stretch of a thread, of the other event', 't=1.001-2.001&th=TH&e=task-clock', ['--thread', '102', *span], events[1])):
+        page.go(url.format('hits.html') + '#code')
+        settle(page)
+        numbers = dict(page.run('[...document.querySelectorAll("main a")].map(a => [a.textContent, a.hash.replace(/[?].*/, "")])'))
+        threads = [t[2] for t in unpack(open(os.path.join(folder, 'hits.html'), encoding='utf-8').read())['threads']]
+        look(page, f'{numbers["spin"]}?{keys.replace("TH", str(threads.index(102)))}')
+        got = page.run('[...document.querySelectorAll("main tbody tr")].map(r => [r.querySelector(".name.soft").textContent, r.cells[0].innerText.trim(), '
+                       'r.querySelector(".share") ? [...r.querySelectorAll(".n")].find((c, i) => i && /^[0-9]+$/.test(c.innerText)).innerText : ""])')
+        want = [[r['address'][2:], percent(r['self'] * 1e9, whole[event]) if r['self'] else '', str(r['samples']) if r['self'] else '']
+                for r in annotated('--asm', '--event', event, *filters) if r['kind'] == 'plain']
+        tap.ok(got == want and any(g[1] for g in got), f'instructions of {name}: the shares and samples of kin annotate --asm', f'{got}\n{want}')
+        file = next(v for k, v in numbers.items() if k.endswith('inlined.c'))
+        look(page, f'{file}?{keys.replace("TH", str(threads.index(102)))}')
+        got = page.run('[...document.querySelectorAll("main tbody tr")].filter(r => r.querySelector(".share")).map(r => '
+                       '[r.querySelector(".n.soft").textContent, r.cells[0].innerText.trim()])')
+        want = [[str(r['line']), percent(r['self'] * 1e9, whole[event])] for r in annotated('--event', event, *filters) if r['self'] and r['line']]
+        tap.ok(got == want and got, f'lines of {name}: the shares of kin annotate', f'{got}\n{want}')
+    look(page, numbers['spin'])
+    seen = page.run('[...document.querySelectorAll("main tbody td:last-child")].map(c => c.title)')
+    tap.ok('add < step' in seen and '' in seen, 'the functions inlined at each instruction', str(seen))
+    size = os.path.getsize(os.path.join(folder, 'hits.html')) >> 10
+    small = os.path.join(folder, 'small.html')
+    for kib in range(size, size // 2, -1):
+        run(kin, folder, 'html', '-o', small, f'--max-size={kib}K', 'hits.data')
+        data = unpack(open(small, encoding='utf-8').read())
+        if not len(data['columns']['place_line']):
+            break
+    tap.ok(not len(data['columns']['place_line']) and not data['left_out'], 'where there is no room, samples are not told apart by instruction', str(kib))
+    page.go(url.format('small.html') + f'{numbers["spin"]}?t=1-2')
+    settle(page)
+    tap.ok('of the whole recording' in page.run('document.querySelector("main").innerText'), '... and the page says so')
+
+
 def test_print(tap, page, url):
     """On paper there is what was shown, and nothing to click on."""
     page.go(url.format('threads.html') + '#functions')
@@ -445,8 +532,9 @@ def test_shown(tap, kin, folder, page, url):
         page.size(width, 800)
         for scheme in ('light', 'dark'):
             page.scheme(scheme)
-            for view in ('summary', 'functions', 'flame', 'timeline', 'function/2'):
-                page.go(url.format('threads.html') + f'#{view}')
+            for name, view in (*(('threads', v) for v in ('summary', 'functions', 'flame', 'timeline', 'function/2')),
+                               *(('hits', v) for v in ('code', 'code/f0?t=1-2', 'code/s0'))):
+                page.go(url.format(f'{name}.html') + f'#{view}')
                 settle(page)
                 fits = page.run('document.documentElement.scrollWidth <= innerWidth')
                 if not fits or page.errors:
@@ -503,7 +591,7 @@ def test_access(tap, page, url):
     for scheme in ('light', 'dark'):
         page.scheme(scheme)
         for where in ('threads.html#summary', 'threads.html#functions', 'threads.html#flame', 'threads.html#timeline?t=1-2&th=1', 'threads.html#function/2',
-                      'threads.html#cycle/1', 'difference.html', 'difference.html#flame', 'counts.html', 'counts.html#function/1'):
+                      'threads.html#cycle/1', 'hits.html#code', 'hits.html#code/f0?t=1-2', 'hits.html#code/s0', 'difference.html', 'difference.html#flame', 'counts.html', 'counts.html#function/1'):
             page.ask('Page.navigate', url='about:blank')
             page.go(url.format(where))
             settle(page)
@@ -528,10 +616,10 @@ def test_old(tap, kin, folder, page, url):
 def main():
     kin, tap = os.path.join(os.path.abspath(sys.argv[1]), 'kin'), Tap()
     with tempfile.TemporaryDirectory(prefix='kin-html.', ignore_cleanup_errors=True) as folder:
-        test_counts(tap, kin, folder)
-        test_hostile(tap, kin, folder)
-        test_size(tap, kin, folder)
-        test_code(tap, folder)
+        tap.part(test_counts, tap, kin, folder)
+        tap.part(test_hostile, tap, kin, folder)
+        tap.part(test_size, tap, kin, folder)
+        tap.part(test_code, tap, folder)
         if not chromium.found():
             tap.skip('the page in a browser', 'chromium is not installed: what the page SHOWS was not tested')
             return tap.done()
@@ -539,16 +627,17 @@ def main():
         with chromium.Chromium() as browser:
             page = browser.open()
             page.size(1200, 800)
-            test_numbers(tap, kin, folder, page, url)
-            test_left_out(tap, kin, folder, page, url)
-            test_flame(tap, kin, folder, page, url)
-            test_timeline(tap, page, url)
-            test_machine_code(tap, kin, folder, page, url)
-            test_print(tap, page, url)
-            test_shown(tap, kin, folder, page, url)
-            test_old(tap, kin, folder, page, url)
-            test_difference(tap, kin, folder, page, url)
-            test_access(tap, page, url)
+            tap.part(test_numbers, tap, kin, folder, page, url)
+            tap.part(test_left_out, tap, kin, folder, page, url)
+            tap.part(test_flame, tap, kin, folder, page, url)
+            tap.part(test_timeline, tap, page, url)
+            tap.part(test_machine_code, tap, kin, folder, page, url)
+            tap.part(test_hits, tap, kin, folder, page, url)
+            tap.part(test_print, tap, page, url)
+            tap.part(test_shown, tap, kin, folder, page, url)
+            tap.part(test_old, tap, kin, folder, page, url)
+            tap.part(test_difference, tap, kin, folder, page, url)
+            tap.part(test_access, tap, page, url)
             tap.ok(not page.errors, 'no errors in scripts, nothing that the policy forbids', '\n'.join(page.errors))
     return tap.done()
 

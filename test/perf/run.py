@@ -125,18 +125,18 @@ def main():
     kin, wanted, tap, cases = os.path.abspath(sys.argv[1]), sys.argv[2:], Tap(), find_cases()
     if not wanted:
         with tempfile.TemporaryDirectory() as folder:
-            live.test(tap, kin, folder)
+            tap.part(live.test, tap, kin, folder)
         with tempfile.TemporaryDirectory() as folder:
-            fields.test(tap, kin, folder)
+            tap.part(fields.test, tap, kin, folder)
         with tempfile.TemporaryDirectory() as folder:
-            facts.test(tap, kin, folder)
+            tap.part(facts.test, tap, kin, folder)
         with tempfile.TemporaryDirectory() as folder:
-            commands.test(tap, kin, folder, bool(os.environ.get('KIN_FULL')))
+            tap.part(commands.test, tap, kin, folder, bool(os.environ.get('KIN_FULL')))
         if live.has_peer():
             with tempfile.TemporaryDirectory() as folder:
-                made.test(tap, kin, folder)
+                tap.part(made.test, tap, kin, folder)
             with tempfile.TemporaryDirectory() as folder:
-                seeds.test(tap, kin, folder)
+                tap.part(seeds.test, tap, kin, folder)
         else:
             tap.skip('recordings made up', 'NOT TESTED: no perf 6.1')
     if not cases:

@@ -256,18 +256,18 @@ def main():
     tap = Tap()
     box = Box(sys.argv[1])
     try:
-        test_names(tap, box, 'run', lambda file: box.run(box.kin, 'run', '-o', file, './prog'))
-        test_pack(tap, box)
-        test_damage(tap, box)
+        tap.part(test_names, tap, box, 'run', lambda file: box.run(box.kin, 'run', '-o', file, './prog'))
+        tap.part(test_pack, tap, box)
+        tap.part(test_damage, tap, box)
         box.compile(1000)
         p = box.run(box.kin, 'record', '--dry-run', './prog')
         if p.returncode:
             tap.skip('kin record', p.stderr.decode().strip())
         else:
             sample = lambda file: box.run(box.kin, 'record', '-o', file, './prog')
-            test_names(tap, box, 'record', sample)
-            test_diff(tap, box, sample)
-            test_cache(tap, box)
+            tap.part(test_names, tap, box, 'record', sample)
+            tap.part(test_diff, tap, box, sample)
+            tap.part(test_cache, tap, box)
     finally:
         shutil.rmtree(box.folder)
     sys.exit(tap.done())

@@ -28,7 +28,7 @@ def main():
     tap, box = Tap(), Box(a.subject, a.build, a.full)
     for topic in a.only or TOPICS:
         tap.note(topic)
-        importlib.import_module(topic).test(tap, box)
+        tap.part(importlib.import_module(topic).test, tap, box)
     sys.exit(tap.done())
 
 

@@ -615,7 +615,7 @@ try:
     TARGET_PLAIN = build('target', 'target.c')
     for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, *machines.PARTS, installed, cmake_package, exceptions, blocks, classic,
                  output, storage, privilege, kills, races, waiting, failing, stepping, stepping_renewal, stepping_samples, *sampling.PARTS, *latency.PARTS, *counted_lines.PARTS):
-        part()
+        tap.part(part)
 finally:
     shutil.rmtree(TMP, ignore_errors=True)
 sys.exit(tap.done())

@@ -8,63 +8,16 @@
 
 #include <kin/kin.h>
 
-enum {
-	PID = 500,
-	DEPTH = 12,
-	SAMPLES = 4000,
-	TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5 | 1 << 7 | 1 << 8
-};
-enum { RECORD_SAMPLE = 9, RECORD_MMAP2 = 10, RECORD_COMM = 3, RECORD_ROUND = 68, USER = 2 };
+#include "lib/perf_data.h"
+
+enum { DEPTH = 12, SAMPLES = 4000 };
 static const uint64_t base = 0x400000;
 
-static uint64_t state, now, written;
-static FILE *out;
+static struct perf_made made;
 
-static uint32_t pick(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((state >> 33) * n >> 31);
-}
+static uint32_t pick(uint32_t n) { return perf_pick(&made, n); }
 
 /* ---- a recording ---- */
-
-static void put(uint32_t type, uint16_t misc, const uint64_t *words, size_t n)
-{
-	uint64_t head = type | (uint64_t)misc << 32 | (uint64_t)(8 + n * 8) << 48;
-
-	fwrite(&head, 8, 1, out);
-	if (n)
-		fwrite(words, 8, n, out);
-	written += 8 + n * 8;
-}
-
-static uint64_t pair(uint32_t low, uint32_t high) { return low | (uint64_t)high << 32; }
-
-static size_t put_text(uint64_t *w, const char *s)
-{
-	size_t n = strlen(s) / 8 + 1;
-
-	memset(w, 0, n * 8);
-	memcpy(w, s, strlen(s));
-	return n;
-}
-
-/* What follows records that are no samples: task, time, processor. */
-static size_t trailer(uint64_t *w, uint32_t tid)
-{
-	w[0] = pair(PID, tid);
-	w[1] = now;
-	w[2] = 0;
-	return 3;
-}
-
-static void put_comm(uint32_t tid, const char *comm)
-{
-	uint64_t w[16] = { pair(PID, tid) };
-	size_t n = 1 + put_text(w + 1, comm);
-
-	put(RECORD_COMM, 0, w, n + trailer(w + n, tid));
-}
 
 /* The code of this program: where it is in the file. */
 static bool find_code(uint64_t *offset, uint64_t *size, char *path, size_t room)
@@ -87,47 +40,13 @@ static bool find_code(uint64_t *offset, uint64_t *size, char *path, size_t room)
 	return found;
 }
 
-static void put_mapping(const char *path, uint64_t offset, uint64_t size)
-{
-	uint64_t w[600] = { pair(PID, PID), base, size, offset, pair(8, 1), 1, 0, pair(5, 2) };
-	size_t n = 8 + put_text(w + 8, path);
-
-	put(RECORD_MMAP2, USER, w, n + trailer(w + n, PID));
-}
-
-static void put_header(void)
-{
-	struct {
-		char magic[8];
-		uint64_t size, attr_size, attrs_at, attrs_size, data_at, data_size, types[2];
-		uint64_t features[4];
-		uint32_t type, this_size;
-		uint64_t config, frequency, sample_type, read_format, flags;
-		uint8_t rest[128 - 48], ids[16];
-	} h = { .size = 104,
-		.attr_size = 144,
-		.attrs_at = 104,
-		.attrs_size = 144,
-		.data_at = sizeof(h),
-		.data_size = written,
-		.type = 1,
-		.this_size = 128,
-		.frequency = 1000,
-		.sample_type = TYPE,
-		.flags = 1 << 8 | 1 << 9 | 1 << 10 | 1 << 13 | 1 << 18 | 1 << 20 | 1 << 23 |
-			 1 << 24 };
-
-	memcpy(h.magic, "PERFILE2", 8);
-	fwrite(&h, sizeof(h), 1, out);
-}
-
 /* Some of the frames of the one before, then other ones: within functions that are there again and
  * again, at addresses of which many are met once; some are of nothing. */
 static void put_sample(uint64_t *stack, size_t *depth, uint64_t size)
 {
 	uint64_t w[DEPTH + 16];
 	size_t n = 0, keep = pick((uint32_t)*depth);
-	uint32_t tid = PID + pick(3);
+	uint32_t tid = MADE_PID + pick(3);
 
 	*depth = keep + 1 + pick(DEPTH - (uint32_t)keep);
 	for (size_t i = keep; i < *depth; i++) {
@@ -136,17 +55,17 @@ static void put_sample(uint64_t *stack, size_t *depth, uint64_t size)
 		if (!pick(40))
 			stack[i] = pick(4) ? base + 2 * size : (uint64_t)-4096 - pick(64);
 	}
-	now += pick(3) * 1000;
+	made.now += pick(3) * 1000;
 	w[n++] = stack[*depth - 1];
-	w[n++] = pair(PID, tid);
-	w[n++] = now;
+	w[n++] = perf_pair(MADE_PID, tid);
+	w[n++] = made.now;
 	w[n++] = tid & 1;
 	w[n++] = 1000000 + pick(3);
 	w[n++] = *depth + 1;
 	w[n++] = (uint64_t)-512;
 	for (size_t i = *depth; i--;)
 		w[n++] = stack[i];
-	put(RECORD_SAMPLE, USER, w, n);
+	perf_record(&made, PERF_SAMPLE, IN_USER, w, n);
 }
 
 static bool write_recording(const char *path, uint64_t seed)
@@ -155,28 +74,25 @@ static bool write_recording(const char *path, uint64_t seed)
 	char program[4096];
 	size_t depth = 0;
 
-	state = seed;
-	now = 1000000000;
-	written = 0;
-	out = fopen(path, "wb");
-	if (!out || !find_code(&offset, &size, program, sizeof(program)))
+	made = (struct perf_made){ .out = fopen(path, "wb"), .now = 1000000000, .random = seed };
+	if (!made.out || !find_code(&offset, &size, program, sizeof(program)))
 		return false;
-	put_header();
-	put_comm(PID, "program");
-	put_mapping(program, offset, size);
-	put_comm(PID + 1, "worker");
-	put_comm(PID + 2, "worker");
+	perf_header(&made);
+	perf_comm(&made, MADE_PID, "program", 0);
+	perf_mapping(&made, program, base, size, offset);
+	perf_comm(&made, MADE_PID + 1, "worker", 0);
+	perf_comm(&made, MADE_PID + 2, "worker", 0);
 	for (size_t i = 0; i < SAMPLES; i++) {
 		put_sample(stack, &depth, size);
 		if (i % 500 == 499)
-			put(RECORD_ROUND, 0, NULL, 0);
+			perf_record(&made, PERF_ROUND, 0, NULL, 0);
 		if (i == SAMPLES / 2)
-			put_comm(PID + 2, "late");
+			perf_comm(&made, MADE_PID + 2, "late", 0);
 	}
-	put(RECORD_ROUND, 0, NULL, 0);
-	rewind(out);
-	put_header();
-	return fclose(out) == 0;
+	perf_record(&made, PERF_ROUND, 0, NULL, 0);
+	rewind(made.out);
+	perf_header(&made);
+	return fclose(made.out) == 0;
 }
 
 /* ---- reports of it ---- */

@@ -1,4 +1,5 @@
 /* Call-frame information made by hand, tables, their files. */
+#include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -602,6 +603,196 @@ static int compare_module(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
+/* ---- encodings of pointers ---- */
+
+enum { TEXT_BASE = CFI_ADDR + 0x1000, DATA_BASE = CFI_ADDR + 0xf00 };
+
+static void put_value(struct cfi_build *b, unsigned format, int64_t v)
+{
+	static const uint8_t widths[] = { 8, 0, 2, 4, 8, 0, 0, 0, 0, 0, 2, 4, 8 };
+	if (widths[format])
+		cfi_put(b, (uint64_t)v, widths[format]);
+	else { /* LEB128, padded to three bytes */
+		cfi_put(b, ((uint64_t)v & 0x7f) | 0x80, 1);
+		cfi_put(b, ((uint64_t)v >> 7 & 0x7f) | 0x80, 1);
+		cfi_put(b, (uint64_t)v >> 14 & 0x7f, 1);
+	}
+}
+
+/* A function at `low` whose entry says so with this encoding; false: no entry can be read. */
+static bool entry_says(unsigned encoding, uint64_t low)
+{
+	static struct cfi_build b;
+	struct cfi_fde f;
+	unsigned format = encoding & 0xf;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	b.at[16] = (uint8_t)encoding;
+	size_t entry = b.n;
+	cfi_put(&b, 0, 4);
+	cfi_put(&b, b.n, 4);
+	uint64_t base = 0;
+	switch (encoding & 0xf0) {
+	case 0x10:
+		base = CFI_ADDR + b.n;
+		break;
+	case 0x20:
+		base = TEXT_BASE;
+		break;
+	case 0x30:
+		base = DATA_BASE;
+		break;
+	case 0x50:
+		while ((CFI_ADDR + b.n) % 8)
+			cfi_put(&b, 0x77, 1);
+		break;
+	}
+	put_value(&b, format < 13 ? format : 0, (int64_t)(low - base));
+	put_value(&b, format < 13 ? format : 0, 0x155);
+	cfi_put(&b, 0, 1);
+	cfi_close(&b, entry);
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	s.text_base = TEXT_BASE;
+	s.data_base = DATA_BASE;
+	return cfi_find(&s, low, &f) && f.low == low && f.high == low + 0x155 &&
+	       !cfi_find(&s, low - 1, &f) && !cfi_find(&s, low + 0x155, &f) &&
+	       cfi_find(&s, low + 0x154, &f);
+}
+
+static void test_encodings(void)
+{
+	static const uint8_t formats[] = { 0, 1, 2, 3, 4, 9, 10, 11, 12 };
+	static const uint8_t relative[] = { 0x10, 0x20, 0x30 };
+	for (size_t i = 0; i < sizeof(formats); i++) {
+		OK(entry_says(formats[i], 0x1234));
+		for (size_t k = 0; k < sizeof(relative); k++) {
+			OK(entry_says(relative[k] | formats[i], CFI_ADDR + 0x1234));
+			if (formats[i] > 8) /* behind it, where only signed numbers lead */
+				OK(entry_says(relative[k] | formats[i], CFI_ADDR - 0x1234));
+		}
+	}
+	OK(entry_says(0x50, UINT64_C(0x123456789)));
+	for (unsigned bad = 5; bad < 16; bad = bad == 8 ? 13 : bad + 1)
+		OK(!entry_says(bad, 0x1234));
+	OK(!entry_says(0x60, 0x1234) && !entry_says(0x80, 0x1234)); /* not known; in memory */
+}
+
+/* ---- tables of any functions ---- */
+
+static uint64_t random_state = 1;
+
+static unsigned pick(unsigned n)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)((random_state >> 33) % n);
+}
+
+/* An augmentation may be so long and no longer. */
+static bool letters_are_read(unsigned n)
+{
+	static struct cfi_build b;
+	struct cfi_fde f;
+	b = (struct cfi_build){ 0 };
+	cfi_put(&b, 0, 8);
+	cfi_put(&b, 1, 1);
+	cfi_put(&b, 'z', 1);
+	for (unsigned i = 1; i < n; i++)
+		cfi_put(&b, 'S', 1);
+	cfi_put(&b, 0x10780100, 4); /* end, alignments, return address */
+	cfi_put(&b, 0, 1);
+	cfi_close(&b, 0);
+	size_t entry = b.n;
+	cfi_put(&b, 0, 4);
+	cfi_put(&b, b.n, 4);
+	cfi_put(&b, 0x5000, 8);
+	cfi_put(&b, 0x40, 8);
+	cfi_put(&b, 0, 1);
+	cfi_close(&b, entry);
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	return cfi_find(&s, 0x5000, &f) && f.signal == (n > 1);
+}
+
+static void test_letters(void)
+{
+	OK(letters_are_read(1) && letters_are_read(2) && letters_are_read(16));
+	OK(!letters_are_read(17));
+}
+
+enum { AT = 0x4000, ROOM = 0x800 };
+
+/* What is at each address: the function, 0: none. */
+struct expected {
+	int at[ROOM + 16];
+};
+
+/* Functions of one section, in any order and overlapping; each has a CFA of its own. */
+static void random_section(struct cfi_build *b, struct expected *all, int first)
+{
+	struct expected own = { { 0 } };
+	unsigned n = 1 + pick(12), low[12], high[12];
+	*b = (struct cfi_build){ 0 };
+	cfi_cie(b, false, 16, x86_start, sizeof(x86_start));
+	for (unsigned i = 0; i < n; i++) {
+		bool again = true;
+		while (again) { /* no two begin at the same place */
+			low[i] = pick(ROOM - 0x100);
+			again = false;
+			for (unsigned k = 0; k < i; k++)
+				again |= low[k] == low[i];
+		}
+		high[i] = low[i] + 1 + pick(pick(2) ? 24 : 0x100);
+		uint8_t code[] = { 0x0e, (uint8_t)(4 * (first + (int)i)) };
+		cfi_fde(b, AT + low[i], high[i] - low[i], code, sizeof(code));
+	}
+	for (unsigned at = 0; at < ROOM; at++) { /* of two the one that starts first */
+		unsigned best = n;
+		for (unsigned i = 0; i < n; i++)
+			if (low[i] <= at && at < high[i] && (best == n || low[i] < low[best]))
+				best = i;
+		own.at[at] = best < n ? first + (int)best : 0;
+	}
+	for (unsigned at = 0; at < ROOM; at++)
+		if (!all->at[at])
+			all->at[at] = own.at[at];
+}
+
+static void test_random_tables(void)
+{
+	static struct cfi_build b[2];
+	size_t wrong = 0, looked = 0;
+	for (int round = 0; round < 300; round++) {
+		struct expected all = { { 0 } };
+		struct cfi_section s[2];
+		size_t n = 1 + pick(2), most = ROOM;
+		for (size_t i = 0; i < n; i++) {
+			random_section(&b[i], &all, 1 + 12 * (int)i);
+			s[i] = cfi_finish(&b[i], &machine_x86_64);
+		}
+		while (!all.at[most - 1])
+			most--;
+		/* Padding belongs to the function before it. */
+		for (size_t at = 1; at < most; at++) {
+			size_t gap = 0;
+			while (!all.at[at + gap])
+				gap++;
+			for (size_t i = 0; gap < 16 && i < gap && all.at[at - 1]; i++)
+				all.at[at + i] = all.at[at - 1];
+			at += gap;
+		}
+		struct unwind_table *t = unwind_table_new(s, n);
+		for (size_t at = 0; t && at < ROOM + 16; at++) {
+			const struct unwind_row *row = unwind_table_find(t, AT + at);
+			looked++;
+			wrong += all.at[at] ? row->cfa != UNWIND_CFA_REG ||
+						      row->cfa_offset != 4 * all.at[at]
+					    : row->cfa != UNWIND_CFA_NONE;
+		}
+		wrong += unwind_table_find(t, AT - 1)->cfa != UNWIND_CFA_NONE && all.at[0];
+		unwind_table_free(t);
+	}
+	OK(looked > 300 * ROOM && !wrong);
+}
+
 /* ---- files ---- */
 
 static bool same_table(const struct unwind_table *a, const struct unwind_table *b, uint64_t base)
@@ -742,6 +933,38 @@ static void test_whose_folder(void)
 	OK(!system(command));
 }
 
+/* A file that is used counts as new, and the oldest go when there are too many. */
+static void test_age(const char *folder, const struct unwind_table *t)
+{
+	enum { LARGE = 40 << 20 };
+	static const char *const names[] = { "old", "new", "newer" };
+	static const struct timespec long_ago[2] = { { 1000, 0 }, { 1000, 0 } };
+	struct unwind_table *back = NULL;
+	char path[300];
+	struct stat st;
+	OK(save_id(t, folder, "abcd"));
+	snprintf(path, sizeof(path), "%s/abcd", folder);
+	OK(!utimensat(AT_FDCWD, path, long_ago, 0));
+	kin_error_free(unwind_table_load(folder, "abcd", &back));
+	OK(back && !stat(path, &st) && st.st_mtime > 1000);
+	unwind_table_free(back);
+	for (int i = 0; i < 3; i++) {
+		const struct timespec when[2] = { { 1000 + i, 0 }, { 1000 + i, 0 } };
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		FILE *f = fopen(path, "w");
+		OK(f && !ftruncate(fileno(f), LARGE) && !fclose(f) &&
+		   !utimensat(AT_FDCWD, path, when, 0));
+	}
+	unwind_cache_trim();
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		OK(unlink(path) == (i ? 0 : -1));
+	}
+	kin_error_free(unwind_table_load(folder, "abcd", &back));
+	OK(back);
+	unwind_table_free(back);
+}
+
 static void test_files(void)
 {
 	char top[] = "/tmp/kin-unwind-XXXXXX", path[256];
@@ -767,6 +990,7 @@ static void test_files(void)
 	memset(longest, 'a', 129);
 	OK(!save_id(t, folder, "a") && !save_id(t, folder, "abcx") && !save_id(t, folder, longest));
 	unsound_rows(folder, t);
+	test_age(folder, t);
 	damage_file(folder, path, t);
 	unlink(path);
 	rmdir(folder);
@@ -795,6 +1019,9 @@ int main(int argc, char **argv)
 	test_mixed_entries();
 	test_sections();
 	test_gaps();
+	test_encodings();
+	test_letters();
+	test_random_tables();
 	test_files();
 #ifdef __x86_64__
 	struct compared c = { 0 };

@@ -284,6 +284,7 @@ static void test_perf_registers(void)
 struct code {
 	struct unwind_table *table;
 	size_t calls;
+	bool gone; /* its memory */
 };
 
 /* [0x1000, 0x2000) has a table, [0x5000, 0x6000) has none. */
@@ -367,14 +368,19 @@ static void test_walks(void)
 	unwind_table_free(c.table);
 }
 
-/* "push %rbp; mov %rsp, %rbp" at 0x5500, and a system call for signal handlers at 0x5600. */
+/* "push %rbp; mov %rsp, %rbp" at 0x5500, a system call for signal handlers at 0x5600, "add $8,
+ * %rsp; ret" at 0x5700. */
 static size_t code_at(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
 	static const uint8_t push[] = { 0x55, 0x48, 0x89, 0xe5 };
 	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	(void)arg;
+	static const uint8_t leave[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+	if (((const struct code *)arg)->gone)
+		return 0;
 	for (size_t i = 0; i < size; i++, addr++) {
 		ret[i] = 0x90;
+		if (addr - 0x5700 < sizeof(leave))
+			ret[i] = leave[addr - 0x5700];
 		if (addr - 0x5500 < sizeof(push))
 			ret[i] = push[addr - 0x5500];
 		if (addr - 0x5600 < sizeof(sigreturn))
@@ -410,6 +416,33 @@ static void test_walks_by_code(void)
 	OK(w.end == UNWIND_COMPLETE && w.n == 3 && pcs[1] == 0x5600 && pcs[2] == 0x1110 &&
 	   !w.guessed);
 	OK(w.top == 0x8100);
+	unwinder_free(u);
+	unwind_table_free(c.table);
+}
+
+/* What was read off code is known when the code cannot be read any more, until mappings change. */
+static void test_code_that_is_gone(void)
+{
+	uint64_t stack[64] = { 0, 0x1110, 0x8040, 0x1110 }, pcs[64];
+	struct code c = { .table = table_of_two() };
+	struct unwinder *u =
+		unwinder_new(&(struct unwinder_opts){ .find = find, .code = code_at, .arg = &c });
+	struct unwind_walk w = walk(u, stack, 64, 0x5700, pcs, 64);
+	OK(w.end == UNWIND_COMPLETE && w.n == 2 && !w.guessed && w.top == 0x8010);
+	c.gone = true;
+	w = walk(u, stack, 64, 0x5700, pcs, 64);
+	OK(w.end == UNWIND_COMPLETE && w.n == 2 && !w.guessed && w.top == 0x8010);
+	w = walk(u, stack, 64, 0x5710, pcs, 64);
+	OK(w.n == 2 && w.guessed == 1 && w.top == 0x8020); /* by the frame pointer */
+	walk(u, stack, 64, 0x1110, pcs, 64);
+	size_t calls = c.calls;
+	w = walk(u, stack, 64, 0x1110, pcs, 64);
+	OK(w.n == 1 && c.calls == calls); /* kept */
+	unwinder_flush(u);
+	w = walk(u, stack, 64, 0x1110, pcs, 64);
+	OK(w.n == 1 && c.calls == calls + 1); /* asked anew */
+	w = walk(u, stack, 64, 0x5700, pcs, 64);
+	OK(w.n == 2 && w.guessed == 1 && w.top == 0x8020);
 	unwinder_free(u);
 	unwind_table_free(c.table);
 }
@@ -552,6 +585,7 @@ int main(void)
 	test_perf_registers();
 	test_walks();
 	test_walks_by_code();
+	test_code_that_is_gone();
 #ifdef __x86_64__
 	test_own_stack();
 #endif

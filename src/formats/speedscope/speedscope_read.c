@@ -1,6 +1,7 @@
 /* speedscope_read.c - sampled and evented profiles; each is a thread.
  *
- * Frames, which all profiles share, may stand behind them: the file is gone through twice. */
+ * Frames, which all profiles share, may stand behind them: the file is gone through more than once.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ struct speedscope_reader {
 	struct scan j;
 	struct profile_builder *into;
 	VEC(frameid) frames;
-	bool cut; /* something refers to a frame that is not there */
+	bool cut;     /* something refers to a frame that is not there */
+	bool is_ours; /* written by kin: profiles have the names of exported_thread_name() */
 	/* Of the profile that is read: */
 	VEC(stackid) stacks;
 	VEC(double) weights;
@@ -164,15 +166,28 @@ static uint16_t add_event(struct speedscope_reader *c, uint64_t ns)
 	return profile_add_event(c->into, e);
 }
 
+/* A thread by what a profile is called: "COMM/TID" if kin wrote it, with ": EVENT" behind where
+ * there are several. */
+static struct task task_of(struct speedscope_reader *c, const char *name)
+{
+	struct task task = { 0 };
+	size_t n = strlen(name);
+	const char *slash = c->is_ours ? strrchr(name, '/') : NULL;
+	size_t digits = slash ? strspn(slash + 1, "0123456789") : 0;
+	if (digits && digits < 10 && (!slash[1 + digits] || slash[1 + digits] == ':')) {
+		task.tid = (uint32_t)strtoul(slash + 1, NULL, 10);
+		n = (size_t)(slash - name);
+	}
+	task.comm = profile_add_string(c->into, name, n);
+	return task;
+}
+
 static void add_samples(struct speedscope_reader *c)
 {
 	const double most = 9e18;
 	uint64_t ns = c->unit ? ns_of(c->unit) : 0;
 	uint16_t event = add_event(c, ns);
-	struct task task = { 0 };
-	if (c->name)
-		task.comm = profile_add_string(c->into, c->name, strlen(c->name));
-	taskid id = profile_add_task(c->into, task);
+	taskid id = profile_add_task(c->into, c->name ? task_of(c, c->name) : (struct task){ 0 });
 	for (size_t i = 0; i < c->stacks.n; i++) {
 		double weight = i < c->weights.n ? c->weights.at[i] : 1;
 		weight *= ns ? (double)ns : 1;
@@ -234,6 +249,13 @@ static void read_member(struct speedscope_reader *c, const char *name,
 	}
 }
 
+static void read_exporter(struct speedscope_reader *c)
+{
+	char *name = scan_string(&c->j);
+	c->is_ours = name && !strncmp(name, "kin ", 4);
+	free(name);
+}
+
 struct kin_error *speedscope_read(struct bytes all, const struct input_opts *o,
 				  struct profile_builder *into, struct source *source)
 {
@@ -242,6 +264,8 @@ struct kin_error *speedscope_read(struct bytes all, const struct input_opts *o,
 	(void)o;
 	(void)source;
 	read_member(&c, "shared", read_shared);
+	c.j = begin;
+	read_member(&c, "exporter", read_exporter);
 	c.j = begin;
 	read_member(&c, "profiles", read_profiles);
 	bool failed = c.j.failed || c.cut;

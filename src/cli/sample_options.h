@@ -1,0 +1,72 @@
+/* sample_options.h - which samples, how much of their stacks, and which header: what kin report and
+ * kin script ask alike.
+ *
+ * Rows that say the same in both are here; the others stay with the commands. */
+#ifndef CLI_SAMPLE_OPTIONS_H
+#define CLI_SAMPLE_OPTIONS_H
+
+#include "cli/settings.h"
+
+enum { /* ids of options */
+       SAMPLES_COMMS = OPT_OWN + 1000,
+       SAMPLES_SYMBOLS,
+       SAMPLES_OBJECTS,
+       SAMPLES_PID,
+       SAMPLES_TID,
+       SAMPLES_CPU,
+       SAMPLES_TIME,
+       SAMPLES_MAX_STACK,
+       SAMPLES_INLINE,
+       SAMPLES_NO_INLINE,
+       SAMPLES_NANOSECONDS,
+       SAMPLES_HEADER,
+       SAMPLES_HEADER_ONLY,
+       SAMPLES_SHOW_INFO,
+};
+
+/* Rows of an option table. */
+/* clang-format off */
+#define SAMPLES_SYMBOLS_ROW \
+	{ SAMPLES_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions", NULL, \
+	  COMPLETE_NOTHING }
+#define SAMPLES_PLACE_ROWS \
+	{ SAMPLES_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL, \
+	  COMPLETE_NOTHING }, \
+	{ SAMPLES_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL, \
+	  COMPLETE_NOTHING }, \
+	{ SAMPLES_CPU, 'C', "cpu", "NUMBERS", "only samples on these CPUs: 0-3,8", NULL, \
+	  COMPLETE_NOTHING }, \
+	{ SAMPLES_TIME, 0, "time", "SPAN", \
+	  "only samples in this interval: START,STOP in seconds, 10%-20%, 10%/2 (the second " \
+	  "tenth), or between markers: NAME,NAME", \
+	  NULL, COMPLETE_NOTHING }
+#define SAMPLES_INLINE_ROWS \
+	{ SAMPLES_INLINE, 0, "inline", NULL, "show inlined functions as frames (the default)", \
+	  NULL, COMPLETE_NOTHING }, \
+	{ SAMPLES_NO_INLINE, 0, "no-inline", NULL, \
+	  "attribute inlined code to the function it was inlined into", NULL, COMPLETE_NOTHING }
+#define SAMPLES_NANOSECONDS_ROW \
+	{ SAMPLES_NANOSECONDS, 0, "ns", NULL, "print times with nine decimals, not six", NULL, \
+	  COMPLETE_NOTHING }
+#define SAMPLES_HEADER_ROWS \
+	{ SAMPLES_HEADER, 0, "header", NULL, \
+	  "print the header of a perf.data first; kin info describes data of all formats", NULL, \
+	  COMPLETE_NOTHING }, \
+	{ SAMPLES_HEADER_ONLY, 0, "header-only", NULL, "print the header and exit", NULL, \
+	  COMPLETE_NOTHING }, \
+	{ SAMPLES_SHOW_INFO, 'I', "show-info", NULL, \
+	  "include CPU, cache and memory details in the header", NULL, COMPLETE_NOTHING }
+/* clang-format on */
+
+/* Where a command keeps what is asked. */
+struct sample_fields {
+	const char **comms, **symbols, **objects, **pids, **tids, **cpus, **times;
+	unsigned *max_stack;
+	bool *no_stacks, *inlines, *nanoseconds;
+};
+
+/* One of the options above; others are left alone. False: error[] is set. */
+MUST_CHECK bool sample_options_set(struct settings *s, const struct sample_fields *f, int id,
+				   const char *arg, char error[512]);
+
+#endif
