@@ -134,7 +134,8 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 			return &s->row;
 		}
 	}
-	*guessed = guess(u, r);
+	if (!u->opts.row || !u->opts.row(u->opts.arg, pc, guessed))
+		*guessed = guess(u, r);
 	return guessed;
 }
 
