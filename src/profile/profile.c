@@ -73,6 +73,11 @@ objid profile_add_object_of(struct profile_builder *b, const char *path, const c
 	return id;
 }
 
+enum object_kind profile_object_kind(const struct profile_builder *b, objid id)
+{
+	return b->objects.at[id].kind;
+}
+
 objid profile_add_object(struct profile_builder *b, const char *path, const char *build_id)
 {
 	return profile_add_object_of(b, path, build_id, OBJECT_ELF, false);
