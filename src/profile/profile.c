@@ -344,6 +344,17 @@ void profile_add_to_sample(struct profile_builder *b, size_t sample, uint32_t co
 	samples_add_to_sample(&b->samples, sample, count, weight);
 }
 
+size_t profile_push_sample(struct profile_builder *b, struct sample s)
+{
+	s.source = (uint32_t)b->sources.n;
+	return samples_push_sample(&b->samples, s);
+}
+
+void profile_prefetch_sample(const struct profile_builder *b, size_t sample)
+{
+	__builtin_prefetch(&b->samples.at.at[sample], 1);
+}
+
 void profile_sum_samples(struct profile_builder *b) { b->samples.sums = true; }
 
 detailid profile_add_detail(struct profile_builder *b, const struct detail *d)
