@@ -85,7 +85,7 @@ static const struct opt_group rows_group = {
 		{ OPT_LEVELS, 0, "show-cpu-utilization", NULL,
 		  "columns that divide Self into kernel and user mode", NULL, COMPLETE_NOTHING },
 		{ OPT_BRANCHES, 'b', "branch-stack", NULL,
-		  "a sample for each branch that was recorded (perf record -b); keys: dso_from, "
+		  "a sample for each branch that was recorded (kin record -b); keys: dso_from, "
 		  "dso_to, symbol_from, symbol_to, addr_from, addr_to, srcline_from, srcline_to, "
 		  "mispredict, in_tx, abort, cycles. With --stdio the default for such data",
 		  NULL, COMPLETE_NOTHING },

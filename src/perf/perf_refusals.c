@@ -178,7 +178,7 @@ static const struct opt_refusal of_record[] = {
 
 /* What else perf top 6.1 knows. */
 static const struct opt_refusal of_top[] = {
-	{ 'b', "branch-any", "perf record -b and kin report -b show branches" },
+	{ 'b', "branch-any", "kin record -b and kin report -b show branches" },
 	{ 'j', "branch-filter", "perf record -j and kin report -b show branches" },
 	{ 'f', "count-filter", "--min-share hides small rows" },
 	{ 'r', "realtime", "chrt -f 1 kin top runs it at a real-time priority" },

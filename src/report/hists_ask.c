@@ -477,7 +477,7 @@ static struct kin_error *check_data(const struct hists_ask *a, const struct prof
 	if (a->given->branches && !a->branches)
 		return err_new(
 			KIN_ERROR_USAGE,
-			"--branch-stack: the recording has no branches as samples; perf record -b "
+			"--branch-stack: the recording has no branches as samples; kin record -b "
 			"makes one that has, on machines that can");
 	if (a->given->accesses && !has_accesses(p))
 		return err_new(
@@ -495,7 +495,7 @@ static struct kin_error *check_keys(const struct hists_ask *a)
 			return err_new(
 				KIN_ERROR_USAGE,
 				"--sort: '%s' is of branches: it takes -b, and a recording by "
-				"perf record -b",
+				"kin record -b",
 				k->name);
 		if (k->need == NEED_ACCESSES && !a->given->accesses)
 			return err_new(
