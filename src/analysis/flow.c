@@ -21,8 +21,8 @@ struct flow_step { /* an instruction, at flat addresses */
 	bool no_way_back; /* ... or never does */
 	bool ends_call;
 	bool enters_unseen;
-	bool starts_row;  /* of the line table */
-	bool has_no_line; /* the row that starts here says so */
+	bool starts_row;   /* of the line table */
+	bool has_no_line;  /* the row that starts here says so */
 	bool is_optimized; /* this row's unit */
 };
 
@@ -387,8 +387,8 @@ static bool read_table(struct jump_tables *t, uint64_t table, bool is_relative,
 	t->base = part->base;
 	range.low -= part->base;
 	range.high -= part->base;
-	return table && object_jump_table(part->object, at, is_relative, range, add_table_jump, t) >
-				0;
+	return table &&
+	       object_jump_table(part->object, at, is_relative, range, add_table_jump, t) > 0;
 }
 
 /* The table is named in the jump, or, of position-independent code, shortly before it. */

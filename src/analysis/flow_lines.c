@@ -2,8 +2,8 @@
  * through several files for the last in each stretch of one. A line that is the last of none is
  * executed as often as the blocks that it has a part in.
  *
- * These rules say 0 of some lines that were executed, and of others leave out the functions in which
- * no block ends with them. All blocks with code of such a line count for it.
+ * These rules say 0 of some lines that were executed, and of others leave out the functions in
+ * which no block ends with them. All blocks with code of such a line count for it.
  *
  * A block is one or more pieces: what the compiler made of one may branch within, as where it
  * compares two values. It bears the number of its first piece. */
@@ -217,7 +217,7 @@ static bool is_mere_jump(const struct flow_lines *x, uint32_t piece)
 struct line_stretch {     /* of one file in a piece */
 	const char *file; /* NULL: none yet */
 	uint32_t last;    /* the highest line, as gcov sorts them */
-	symid before;     /* of what is before the block's first row, perhaps of the block; or NONE */
+	symid before; /* of what is before the block's first row, perhaps of the block; or NONE */
 };
 
 static void add_end(struct flow_lines *x, const struct line_stretch *s)
@@ -520,7 +520,8 @@ static struct measured find_measured(const struct flow_lines *x)
 }
 
 /* Code of a line in a function without hooks, in an object that has others: how often it was
- * executed is not known. What other objects have of it, as libraries of a header, is not counted. */
+ * executed is not known. What other objects have of it, as libraries of a header, is not counted.
+ */
 static void mark_measured(struct flow_lines *x)
 {
 	struct measured m = find_measured(x);
