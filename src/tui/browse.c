@@ -33,7 +33,8 @@ static void renew(struct browser *b)
 	b->profile = p;
 	b->owned = true;
 	b->loads++;
-	browse_load(b); /* a function that is not there any more stays as it was */
+	if (!browse_is_at_code(b)) /* which stays as it was when one went there */
+		browse_load(b);    /* a function that is not there any more stays, too */
 }
 
 static int time_left(const struct browser *b)
@@ -87,6 +88,7 @@ static void done(struct browser *b)
 	marks_done(&b->marks);
 	free(b->chosen_event);
 	free(b->part);
+	kin_profile_free(b->code);
 	if (b->whole)
 		kin_profile_free(b->profile);
 	if (b->owned)

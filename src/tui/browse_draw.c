@@ -61,10 +61,12 @@ static const char *hints(struct browser *b)
 	switch (here(b)->what) {
 	case FUNCTIONS:
 		if (b->opts->next)
-			return wide ? "Enter callers, callees  f flame  s sort  / filter  p pause  "
-				      "? menu  "
-				      "q quit"
-				    : "Enter callers  s sort  / filter  p pause  ? menu  q quit";
+			return wider  ? "Enter callers  a source  f flame  s sort  / filter  p "
+					"pause  ? menu  q quit"
+			       : wide ? "Enter callers  a source  f flame  s sort  p pause  ? menu "
+					" "
+					"q quit"
+				      : "Enter callers  s sort  / filter  p pause  ? menu  q quit";
 		return wider ? "Enter callers  + unfold  a source  f flame  s sort  / filter  ? "
 			       "menu  q "
 			       "quit"
@@ -77,8 +79,6 @@ static const char *hints(struct browser *b)
 		if (b->opts->changes)
 			return "Enter go there  b before, after  Esc back  / filter  ? menu  q "
 			       "quit";
-		if (b->opts->next)
-			return "Enter go there  Esc back  / filter  ? menu  q quit";
 		return "Enter go there  a source  Esc back  / filter  ? menu  q quit";
 	case SOURCE:
 		return "a instructions  H hottest  Esc back  / filter  ? menu  q quit";

@@ -109,12 +109,19 @@ static char *copy(const char *text) { return text ? xprintf("%s", text) : NULL; 
 
 static struct kin_profile *whole(struct browser *b) { return b->whole ? b->whole : b->profile; }
 
+static bool is_code(enum browse_what what) { return what == SOURCE || what == INSTRUCTIONS; }
+
+bool browse_is_at_code(const struct browser *b)
+{
+	return is_code(b->places.at[b->places.n - 1].what) && b->code;
+}
+
 static struct page_job *new_job(struct browser *b)
 {
 	struct page_job *j = xalloc(sizeof(*j));
 	bool parts = here(b)->what == THREADS || here(b)->what == OBJECTS;
 	j->what = here(b)->what;
-	j->profile = parts ? whole(b) : b->profile;
+	j->profile = parts ? whole(b) : is_code(j->what) && b->code ? b->code : b->profile;
 	j->opts = b->opts;
 	j->function = copy(here(b)->function);
 	j->event_name = copy(b->event_name);
@@ -530,9 +537,9 @@ void browse_enter_source(struct browser *b)
 		free(function);
 		return;
 	}
-	if (b->opts->next) { /* names are all that is kept of samples */
-		browse_say(b, "source is shown of recordings: kin record, then kin browse");
-		return;
+	if (b->opts->code && browse_idle(b)) {
+		kin_profile_free(b->code);
+		b->code = b->opts->code(b->opts->arg);
 	}
 	const char *of_row = selected_function(b);
 	char *function = copy(of_row ? of_row : here(b)->function);

@@ -59,6 +59,7 @@ struct browser {
 	struct kin_profile *after; /* of a comparison: the newer one, */
 	bool is_before;            /* and whether profile is the older one */
 	char *part;                /* what it is of, for the head */
+	struct kin_profile *code;  /* of source and instructions that are shown; NULL: profile */
 	VEC(size_t)
 	shown;                           /* rows of the page that pass the filter; from their
 					  * number on those that are unfolded below them */
@@ -158,6 +159,9 @@ bool browse_load(struct browser *b);
 void browse_choose_rows(struct browser *b); /* those that pass the filter */
 void browse_forget(struct browse_place *p);
 void browse_say(struct browser *b, const char *text);
+
+/* Whether source or instructions of a profile that changes are shown: those of one moment. */
+bool browse_is_at_code(const struct browser *b);
 
 /* Whether one is selected that is not the page's own. */
 bool browse_has_function(struct browser *b);

@@ -450,7 +450,7 @@ def test_hits(tap, kin, folder, page, url):
                                        ('a stretch of a thread, of the other event', 't=1.001-2.001&th=TH&e=task-clock', ['--thread', '102', *span], events[1])):
         page.go(url.format('hits.html') + '#code')
         settle(page)
-        numbers = dict(page.run('[...document.querySelectorAll("main a")].map(a => [a.textContent, a.hash.replace(/[?].*/, "")])'))
+        numbers = dict(page.run('[...document.querySelectorAll("main td a")].map(a => [a.textContent, a.hash.replace(/[?].*/, "")])'))
         threads = [t[2] for t in unpack(open(os.path.join(folder, 'hits.html'), encoding='utf-8').read())['threads']]
         look(page, f'{numbers["spin"]}?{keys.replace("TH", str(threads.index(102)))}')
         got = page.run('[...document.querySelectorAll("main tbody tr")].map(r => [r.querySelector(".name.soft").textContent, r.cells[0].innerText.trim(), '
@@ -478,6 +478,116 @@ def test_hits(tap, kin, folder, page, url):
     page.go(url.format('small.html') + f'{numbers["spin"]}?t=1-2')
     settle(page)
     tap.ok('of the whole recording' in page.run('document.querySelector("main").innerText'), '... and the page says so')
+
+
+class Visitor:
+    """Somebody with a mouse and a keyboard, whose clicks are counted."""
+
+    def __init__(self, page, url):
+        self.page, self.clicks = page, 0
+        page.go(url)
+        settle(page)
+
+    def click(self, script):
+        self.clicks += 1
+        self.page.click_on(script)
+        settle(self.page)
+
+    def link(self, text, within='main'):
+        self.click(f'[...document.querySelectorAll("{within} a")].find(a => a.textContent === {json.dumps(text)})')
+
+    def view(self, name):
+        self.link(name, '#views')
+
+    def choose(self, value):
+        """From a list: one click opens it, one takes the entry."""
+        self.clicks += 2
+        self.page.run(f'(e => {{ e.value = {json.dumps(value)}; e.dispatchEvent(new Event("change")); }})(document.querySelector("#filters select"))')
+        settle(self.page)
+
+    def type(self, *keys):
+        for key in keys:
+            self.page.key(key)
+        settle(self.page)
+
+    def drag(self, row, start, end):
+        self.clicks += 1
+        x, y, width, height = self.page.run(f'(b => [b.left, b.top, b.width, b.height])(document.querySelectorAll("canvas.lane")[{row}].getBoundingClientRect())')
+        self.page.drag(x + width * start, y + height / 2, x + width * end, y + height / 2)
+        settle(self.page)
+
+    def row(self, n=0):
+        """The texts of a table's first row, below the n-th heading."""
+        return self.page.run(f'[...document.querySelectorAll("main table")[{n}].querySelector("tbody tr").cells].map(c => c.innerText.trim())')
+
+    def has(self, text):
+        return text in self.page.run('document.querySelector("main").innerText')
+
+
+def test_questions(tap, kin, folder, page, url):
+    """Those of doc/views.md, in as many clicks as that says."""
+    told = {}
+    with open(os.path.join(HERE, '..', '..', 'doc', 'views.md'), encoding='utf-8') as f:
+        for line in f:
+            found = re.match(r'\| (.*\?)[^|]* \|.* \| ([0-9, ]+) \|$', line)
+            if found:
+                told[found[1]] = [int(n) for n in found[2].split(',')]
+
+    def answered(question, visitor, good):
+        tap.ok(good and visitor.clicks in told.get(question, []), f'{question} {visitor.clicks}',
+               f'{told.get(question)} clicks; {page.run("location.hash")}\n{page.run("document.body.innerText")[:1500]}')
+
+    threads, hits = url.format('threads.html'), url.format('hits.html')
+    v = Visitor(page, threads)
+    want = reported(kin, folder, '--event', page.run('document.querySelector("#filters select").value'), 'threads.script')
+    answered('Where is the time spent?', v, max(want, key=lambda f: want[f][0]) in v.row())
+    v = Visitor(page, threads)
+    v.view('Functions')
+    v.type('/', *'malloc', 'Enter')
+    answered('Who calls malloc most?', v, v.has('Called by (1)') and 'parse' in v.row(0))
+    v = Visitor(page, threads)
+    v.view('Functions')
+    v.type('/', *'m', 'Enter')
+    tap.ok(page.run('document.querySelector("h2").textContent') == max((f for f in want if 'm' in f), key=lambda f: want[f][0]), 'Enter: the first function found')
+    v = Visitor(page, threads)
+    v.view('Flame graph')
+    v.type('/', *'/malloc/')
+    answered('How much of the time has malloc on the stack, by whatever name?', v,
+             page.run('document.getElementById("matched").textContent').startswith(percent(want['malloc'][1], sum(s for s, _ in want.values()))))
+    v = Visitor(page, threads)
+    v.view('Timeline')
+    v.drag(2, .5, .75)
+    answered('What does thread 3 do between second 2 and 3?', v, re.search(r't=2\.?\d*-\d.*th=|th=.*t=2\.?\d*-\d|t=1\.99\d*-', page.run('location.hash')) and v.has('What was done there'))
+    v.link('in the order of time')
+    answered('In which order did it do that?', v, 'how=time' in page.run('location.hash') and 't=' in page.run('location.hash'))
+    v = Visitor(page, threads)
+    v.view('Timeline')
+    v.click('document.querySelector(".strip a")')
+    answered('What was done between two moments that the program named?', v, 't=1-2.5' in page.run('location.hash'))
+    v = Visitor(page, url.format('difference.html'))
+    answered('What got slower, and is it chance?', v, v.has('Slower') and 'memset' in v.row())
+    v = Visitor(page, threads)
+    v.link('↻ Cycle 1')
+    answered('Is this cycle real?', v, v.has('confirmed: sampled stacks go round it'))
+    if os.path.exists(os.path.join(folder, 'hits.html')):
+        v = Visitor(page, hits)
+        v.view('Code')
+        v.click('document.querySelector("main td a")')
+        answered('Which line?', v, page.run('(r => r && r.querySelector(".share") && r.getBoundingClientRect().top < innerHeight)(document.querySelector("tr.self"))'))
+        v = Visitor(page, hits)
+        v.view('Code')
+        v.link('spin')
+        answered('Which instruction?', v, page.run('document.getElementById("hottest").getBoundingClientRect().top < innerHeight') and 'h=1' in page.run('location.hash'))
+    with open(os.path.join(folder, 'waits.script'), 'w') as f:
+        for i in range(20):
+            f.write(f'prog 1/1 [000] {i}.5: 1000000 cpu-clock:\n\t401000 work+0x0 (/bin/prog)\n\n'
+                    f'prog 1/1 [000] {i}.7: 1000000 blocked:\n\t402000 read_lock+0x0 (/bin/prog)\n\t403000 take_turn+0x0 (/bin/prog)\n\n')
+    write(tap, kin, folder, 'waits.html', 'waits.script')
+    v = Visitor(page, url.format('waits.html'))
+    v.choose('blocked')
+    seen = v.row()
+    v.link('read_lock')
+    answered('Where does it wait, and for whom?', v, 'read_lock' in seen and 'take_turn' in v.row())
 
 
 def test_print(tap, page, url):
@@ -637,6 +747,7 @@ def main():
             tap.part(test_shown, tap, kin, folder, page, url)
             tap.part(test_old, tap, kin, folder, page, url)
             tap.part(test_difference, tap, kin, folder, page, url)
+            tap.part(test_questions, tap, kin, folder, page, url)
             tap.part(test_access, tap, page, url)
             tap.ok(not page.errors, 'no errors in scripts, nothing that the policy forbids', '\n'.join(page.errors))
     return tap.done()

@@ -815,8 +815,6 @@ def test_top(tap, folder, build):
         tap.ok(t.wait('paused', gone=True), 'p: goes on', t.screen())
         t.keys('Enter')
         tap.ok(t.wait('Enter go there'), 'Enter: callers and callees while it runs', t.screen())
-        t.keys('a')
-        tap.ok(t.wait('kin record, then kin browse'), 'a: where there is source', t.screen())
         t.keys('Escape')
         t.wait('Enter callers')
         work.kill()
@@ -851,6 +849,34 @@ def test_top(tap, folder, build):
     finally:
         work.kill()
         work.wait()
+
+
+def test_top_code(tap, folder, build):
+    """kin top: source and instructions of a function, with the samples so far."""
+    with open(os.path.join(folder, 'busy.c'), 'w') as f:
+        f.write('volatile long x;\nint main(void)\n{\n\tfor (;;)\n\t\tx += 1;\n}\n')
+    built = subprocess.run(['cc', '-g', '-O0', '-o', 'busy', 'busy.c'], cwd=folder, capture_output=True, text=True)
+    top = subprocess.run([os.path.join(os.path.abspath(build), 'kin'), 'top', '--stdio', '-n', '1', '-d', '0.1', 'true'], cwd=folder,
+                         capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if built.returncode or top.returncode:
+        tap.skip('kin top: source', built.stderr + top.stderr)
+        return
+    t = Terminal(folder, build, columns=100, rows=24)
+    t.run('kin top -d 0.2 ./busy; echo status=$?')
+    t.wait(r'busy .* main$')
+    t.type('/main')
+    t.keys('Enter', 'a')
+    s = t.wait('a instructions')
+    tap.ok(s and re.search(r'^ *\d+\.\d\d% .*(x \+= 1;|for \(;;\))', s, re.M), 'a: source lines with the samples so far', s or t.screen())
+    t.keys('a')
+    s = t.wait('a source  H hottest|Enter follow')
+    tap.ok(s and re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ .*\w', s, re.M), 'a: its instructions', s or t.screen())
+    t.keys('Escape')
+    tap.ok(t.wait('only /main'), 'Esc: back to what runs now', t.screen())
+    t.keys('q')
+    t.wait('status=')
+    kill(folder, './busy')
+    t.close()
 
 
 def event_of(screen):
@@ -923,7 +949,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
         for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
-                     test_colors, test_without, test_top, test_top_stalled):
+                     test_colors, test_without, test_top, test_top_code, test_top_stalled):
             tap.part(test, tap, folder, build)
     return tap.done()
 

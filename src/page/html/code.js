@@ -170,7 +170,7 @@ function view_instructions(i) {
 		return el("tr", { id: k === hottest ? "hottest" : null, class: state.keys.l && r.file && r.file === state.keys.file && String(r.line) === state.keys.l ? "self" : null },
 			now.self ? share_cell(now.self) : el("td"), with_all ? el("td", { class: "n minor" }, now.all ? percent(now.all) : "") : null,
 			el("td", { class: "n minor" }, count(now.samples)), with_calls ? el("td", { class: "n minor" }, count(r.calls)) : null,
-			el("td", { class: "name soft" }, r.address.replace(/^0x0*/, "")), k ? null : el("td", { class: "arrows", rowspan: c.rows.length }, jump_arrows(c.rows)),
+			el("td", { class: "name soft minor" }, r.address.replace(/^0x0*/, "")), k ? null : el("td", { class: "arrows", rowspan: c.rows.length }, jump_arrows(c.rows)),
 			el("td", { class: "name code", title: r.instruction }, r.instruction.replace(`<${c.name}`, "<")), el("td", { class: "name soft minor" }, shown),
 			with_inlined ? el("td", { class: "name soft minor", title: r.inlined }, el("div", { class: "clip" }, inlined)) : null);
 	});
@@ -184,7 +184,7 @@ function view_instructions(i) {
 		note_of_whole(), notes_of(data.tables.instructions),
 		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Instructions" }, el("table", { class: "listing" }, el("caption", { class: "unseen" }, "Instructions of " + c.name),
 			el("thead", {}, el("tr", {}, head("Self", "n"), with_all ? head("Total", "n minor") : null, head("Samples", "n minor"), with_calls ? head("Calls", "n minor") : null,
-				head("Address"), head("Jumps"), head("Instruction"), head("Line", "minor"), with_inlined ? head("Inlined", "minor") : null)), el("tbody", {}, rows))),
+				head("Address", "minor"), head("Jumps"), head("Instruction"), head("Line", "minor"), with_inlined ? head("Inlined", "minor") : null)), el("tbody", {}, rows))),
 	];
 }
 
@@ -220,7 +220,7 @@ function view_source(i) {
 
 function view_code(argument) {
 	if (/^[fs]\d+$/.test(argument)) {
-		setTimeout(() => { const row = main.querySelector("tr.self"); if (row) row.scrollIntoView({ block: "center" }); });
+		setTimeout(() => { const row = main.querySelector(state.keys.h ? "#hottest" : "tr.self"); if (row) row.scrollIntoView({ block: "center" }); });
 		return (argument[0] === "f" ? view_instructions : view_source)(Number(argument.slice(1)));
 	}
 	const code = code_at_hand(), hits = hits_at_hand(), table = (caption, list, link) => (list.length ? [el("h2", {}, caption), sortable([
@@ -229,8 +229,8 @@ function view_code(argument) {
 	], list, sorting(), caption).element] : null);
 	return [
 		note_of_whole(),
-		table("Source files", code.files.map((x, i) => ({ i, name: x.name, share: share_of_rows(x.rows, hits) })), r => link_to("code", `s${r.i}`)),
-		table("Instructions of functions", code.functions.map((x, i) => ({ i, name: x.name, share: share_of_rows(x.rows, hits) })), r => link_to("code", `f${r.i}`)),
+		table("Source files", code.files.map((x, i) => ({ i, name: x.name, share: share_of_rows(x.rows, hits) })), r => link_to("code", `s${r.i}`, { l: hottest_of(code.files[r.i].rows, hits).line })),
+		table("Instructions of functions", code.functions.map((x, i) => ({ i, name: x.name, share: share_of_rows(x.rows, hits) })), r => link_to("code", `f${r.i}`, { h: 1 })),
 		notes_of(data.tables.lines, data.tables.instructions),
 	];
 }
