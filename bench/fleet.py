@@ -165,8 +165,10 @@ def main():
         span = f'&from={BEGIN}&to={BEGIN + 3600}'
         url = shards.url('scale') + '?service=scale'
         for _ in range(2):
-            for view in (['report'], ['flat'], ['graph'], ['html', '-o', os.path.join(folder, 'page.html')], ['export', '--to=folded']):
-                ok &= measure(args.build, shards, f'an hour: kin {" ".join(view)}'.replace(folder, ''), *view, url + span)
+            for view in (['report'], ['flat'], ['graph'], ['html', '-o', os.path.join(folder, 'page.html')], ['export', '--to=folded'],
+                         ['diff', url + span]):
+                name = ' '.join(w for w in view if not w.startswith('http'))
+                ok &= measure(args.build, shards, f'an hour: kin {name}'.replace(folder, ''), *view, url + span)
         ok &= measure(args.build, shards, 'an hour of one host', 'report', url + span + '&host=host7')
         ok &= measure(args.build, shards, f'{args.hours} h: kin report', 'report', url)
         ok &= measure(args.build, shards, f'{args.hours} h: kin tidy', 'tidy', shards.url('scale'))
@@ -177,7 +179,8 @@ def main():
                 for shard in shards:
                     copy_sums(shard, 'scale', hour)
             first = BEGIN + 3600 * args.hours
-            ok &= measure(args.build, shards, 'a day, tidied: kin report', 'report', f'{url}&from={first}&to={first + 86400}')
+            for view in ('report', 'graph'):
+                ok &= measure(args.build, shards, f'a day, tidied: kin {view}', view, f'{url}&from={first}&to={first + 86400}')
     return 0 if ok else 1
 
 

@@ -22,9 +22,9 @@ enum { TABLE_LIMIT = 64 << 20 };
 struct modules {
 	VEC(struct module *) at;
 	struct strtab *keys;
-	VEC(char) key;       /* that is looked for */
-	struct map64 by_key; /* strid -> index */
-	size_t n_open;
+	VEC(char) key;              /* that is looked for */
+	struct map64 by_key;        /* strid -> index */
+	size_t n_open, oldest_open; /* files; no module before that one has one */
 	size_t table_bytes, table_limit;
 	uint64_t uses; /* of tables */
 	bool saved;    /* one or more, into the cache */
@@ -454,6 +454,26 @@ const struct unwind_table *module_table(struct module *m)
 	return m->table;
 }
 
+/* Too many are open: the one that has been for longest, without being needed, is closed. What could
+ * not be opened again is read now. Most files that are mapped on a machine are never needed. */
+static void close_oldest(struct modules *all)
+{
+	while (all->at.at[all->oldest_open]->fd < 0)
+		all->oldest_open++;
+	struct module *m = all->at.at[all->oldest_open];
+	int fd = m->fd;
+	m->fd = -1;
+	if (!reopen(m)) {
+		m->fd = fd;
+		module_table(m);
+		return;
+	}
+	close_file(m);
+	close(fd);
+	all->n_open--;
+	m->evicted = true;
+}
+
 /* ---- interning ---- */
 
 static bool is_jitdump(const char *path)
@@ -526,10 +546,8 @@ struct module *modules_find(struct modules *m, const struct module_key *key)
 	struct module *made = module_new(m, key);
 	*index = (uint32_t)m->at.n;
 	vec_push(&m->at, made);
-	if (made->fd >= 0 && ++m->n_open > OPEN_MAX_FILES) {
-		/* Too many to keep until they are needed: this one is needed now. */
-		module_table(made);
-	}
+	if (made->fd >= 0 && ++m->n_open > OPEN_MAX_FILES)
+		close_oldest(m);
 	return made;
 }
 

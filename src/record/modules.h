@@ -3,6 +3,7 @@
  * Modules are interned by path and build-id (or inode, where the kernel says that alone). A file is
  * opened when it is first seen mapped, since it may be gone when it is first needed; its
  * call-frame information is read when a stack first leads into it, from the cache if it is there.
+ * Of very many those that were opened first are closed until they are needed.
  *
  * Tables of that information have a limit of memory. Beyond it those that were used least recently
  * are freed, and read again when a stack leads there; but not those that could not be read again,
@@ -33,7 +34,7 @@ struct module {
 	struct modules *all;
 	int fd; /* -1: not open */
 	bool sought;
-	bool evicted;               /* had a table, which is to be read again */
+	bool evicted;               /* had a table, or its file open: is to be read again */
 	bool cached;                /* the cache has the table */
 	bool kept;                  /* the table cannot be read again */
 	uint64_t used;              /* when last: by modules.uses */

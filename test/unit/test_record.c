@@ -694,6 +694,49 @@ static void tables_have_a_limit(const char *cache)
 	modules_free(m);
 }
 
+static size_t n_open_files(void)
+{
+	size_t n = 0;
+	for (int fd = 0; fd < 2048; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Of more files than may be open those that were opened first are closed, and read where that is
+ * asked for; one of them that is gone by then was read before. */
+static void few_files_are_open(void)
+{
+	enum { FILES = 500, GONE = 3 };
+	char folder[] = "/tmp/kin-test-XXXXXX", self[4096], paths[FILES][64];
+	struct module *at[FILES];
+	struct modules *m = modules_new(0);
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[length > 0 ? length : 0] = '\0';
+	unsetenv("XDG_CACHE_HOME");
+	OK(length > 0 && mkdtemp(folder));
+	size_t before = n_open_files(), rows = 0, good = 0;
+	for (size_t i = 0; i < FILES; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/%zu", folder, i);
+		if (symlink(self, paths[i]) || !(at[i] = module_of_file(m, paths[i])))
+			break;
+		good++;
+		if (i == GONE)
+			unlink(paths[i]);
+	}
+	OK(good == FILES);
+	OK(n_open_files() - before < FILES / 2);
+	for (size_t i = 0, n = good; i < n; i += 100) {
+		const struct unwind_table *t = module_table(at[i]), *gone = module_table(at[GONE]);
+		rows = rows ? rows : t ? unwind_table_rows(t) : 0;
+		OK(t && rows && unwind_table_rows(t) == rows);
+		OK(gone && unwind_table_rows(gone) == rows);
+	}
+	modules_free(m);
+	for (size_t i = 0; i < good; i++)
+		unlink(paths[i]);
+	rmdir(folder);
+}
+
 /* A table that nothing could bring back stays, whatever the limit. */
 static void last_copies_stay(void)
 {
@@ -724,6 +767,7 @@ static void test_tables(void)
 	tables_have_a_limit(NULL);
 	tables_have_a_limit(folder);
 	last_copies_stay();
+	few_files_are_open();
 	snprintf(command, sizeof(command), "rm -r %s", folder);
 	OK(!system(command));
 	if (kept)
