@@ -23,7 +23,7 @@ struct flow_step { /* an instruction, at flat addresses */
 	bool enters_unseen;
 	bool starts_row;   /* of the line table */
 	bool has_no_line;  /* the row that starts here says so */
-	bool is_optimized; /* this row's unit */
+	bool is_optimized; /* as the next row's unit */
 };
 
 struct flow_code {
@@ -227,11 +227,11 @@ static void mark_rows(struct flow_code *c, const struct symbols_part *part)
 			continue;
 		while (row < n && rows[row].addr + part->base < addr)
 			row++;
+		c->at.at[i].is_optimized = row < n && rows[row].is_optimized;
 		if (row == n || rows[row].addr + part->base != addr)
 			continue;
 		c->at.at[i].starts_row = rows[row].has_line;
 		c->at.at[i].has_no_line = !rows[row].has_line;
-		c->at.at[i].is_optimized = rows[row].is_optimized;
 	}
 	free(rows);
 }
@@ -311,7 +311,8 @@ static void mark_leaders(struct flow_code *c)
 			continue;
 		struct flow_step *start = &c->at.at[start_of_hook(c, i)];
 		start->is_leader = true;
-		if (has_guard(c->s, at)) /* clang makes no row for the same line */
+		/* clang makes no row for the same line; of optimized code it may be any */
+		if (has_guard(c->s, at) && !start->is_optimized)
 			start->starts_row |= !start->has_no_line;
 		start->starts_row |= start->enters_unseen; /* goes on with the statement */
 	}

@@ -23,7 +23,8 @@ struct line_part { /* of a line: the blocks of one function */
 	uint64_t entered; /* how often those that end with it are, from others */
 	bool inside_unknown, entered_unknown, ends_some;
 	bool all_passed;   /* nothing but jumps that may be passed */
-	bool is_doubtful;  /* one of those may end with another line, or was mixed with others */
+	bool is_doubtful;  /* one of those may end with another line ... */
+	bool is_mixed;     /* ... or is of optimized code, where lines are mixed */
 	uint32_t first, n; /* edges within, in inner[] */
 };
 
@@ -36,7 +37,8 @@ struct stretch_end { /* a line that a block counts for */
 struct line_state {
 	bool ends, never_ends; /* blocks of functions in which it was executed; and none of them */
 	bool is_left_out;      /* 0 by the rules, though code of it was executed */
-	bool is_doubted;       /* known only if it counts the same by all of its blocks */
+	bool is_doubted;       /* what a block ends with is not sure */
+	bool is_mixed;         /* known only if it counts the same by all of its blocks */
 };
 
 struct flow_lines {
@@ -141,7 +143,7 @@ static void add_to_part(struct flow_lines *x, struct line_part *part, uint32_t b
 	part->inside = add(part->inside, p->is_known ? p->count : 0);
 	part->inside_unknown |= !p->is_known;
 	part->all_passed &= addr >= passed;
-	part->is_doubtful |= p->is_optimized;
+	part->is_mixed |= p->is_optimized;
 	x->at[part->line].is_executed |= p->is_known && p->count > 0;
 }
 
@@ -173,6 +175,8 @@ static void mark_met(struct flow_lines *x)
 static uint64_t own_code(const struct flow_lines *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
+	if (!p->hook && p->is_optimized && x->is_met[piece] && p->own == UINT64_MAX)
+		return p->own; /* moved there */
 	if (!p->hook)
 		return piece && p[-1].is_call && p->own < p->end ? p->own : p->addr;
 	bool is_within = !x->is_met[piece] && x->is_one_of[piece];
@@ -499,14 +503,14 @@ static bool count_loops(const struct flow_lines *x, const struct line_part *s, u
 
 /* ---- all ---- */
 
-struct flow_measured { /* by place: functions of the flow; by part: objects with some */
+struct measured_code { /* by place: functions of the flow; by part: objects with some */
 	uint8_t *functions, *parts;
 };
 
-static struct flow_measured find_measured(const struct flow_lines *x)
+static struct measured_code find_measured(const struct flow_lines *x)
 {
 	const struct flow *f = x->f;
-	struct flow_measured m = { xalloc(x->s->n + 1), xalloc(x->s->n_parts + 1) };
+	struct measured_code m = { xalloc(x->s->n + 1), xalloc(x->s->n_parts + 1) };
 
 	for (size_t i = 0; i < f->n_pieces; i++) {
 		uint64_t addr = f->pieces[i].hook ? f->pieces[i].hook : f->pieces[i].addr;
@@ -524,7 +528,7 @@ static struct flow_measured find_measured(const struct flow_lines *x)
  */
 static void mark_measured(struct flow_lines *x)
 {
-	struct flow_measured m = find_measured(x);
+	struct measured_code m = find_measured(x);
 	symid function = NONE;
 
 	for (symid i = 0; i < x->s->n; i++) {
@@ -557,13 +561,15 @@ static void count_part(struct flow_lines *x, const struct line_part *s)
 	state->never_ends |= !s->ends_some && s->inside;
 	state->is_left_out |= !count && s->inside;
 	state->is_doubted |= s->is_doubtful && count != s->inside;
+	state->is_mixed |= s->is_mixed && count != s->inside;
 	l->is_known &= is_known && !s->all_passed && (count || !s->inside);
 	l->count = add(l->count, count);
 }
 
 static bool is_settled(const struct line_state *s)
 {
-	return !s->is_left_out && !s->is_doubted && !(s->ends && s->never_ends);
+	bool is_doubted = s->is_left_out || s->is_doubted || s->is_mixed;
+	return !is_doubted && !(s->ends && s->never_ends);
 }
 
 static void add_counts(struct flow_lines *x, size_t n, bool counts_all)
@@ -597,7 +603,7 @@ static void count_lines(struct flow_lines *x, size_t n)
 	}
 	add_counts(x, n, true);
 	for (size_t i = 0; i < n; i++)
-		x->at[i].is_known &= !x->states[i].is_doubted || x->at[i].count == first[i];
+		x->at[i].is_known &= !x->states[i].is_mixed || x->at[i].count == first[i];
 	free(first);
 }
 

@@ -31,15 +31,8 @@ struct unit_reader {
 /* The executable section that holds addr; NULL if none does. */
 static const struct code_range *code_at(const struct object_file *o, uint64_t addr)
 {
-	size_t low = 0, high = o->n_code;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (o->code[mid].high <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < o->n_code && o->code[low].low <= addr ? &o->code[low] : NULL;
+	size_t i = object_code_after(o, addr);
+	return i < o->n_code && o->code[i].low <= addr ? &o->code[i] : NULL;
 }
 
 static void drop_dead(const struct object_file *o, struct line_table *t)

@@ -3,8 +3,9 @@
     run.py BUILD [--update] [SESSION...]
 
 A session is a file of sessions/: "@ CASE" copies that case of test/cases into the session's empty
-folder, "# ..." is a comment, "$ COMMAND" is run by sh there, and the lines up to the next command are
-its output (standard error after standard output), with "[N]" for an exit status other than 0.
+folder, "@ fuzz/FORMAT/NAME" that file of a fuzz corpus, without the byte in front of a perf.data that
+is the fuzzer's own; "# ..." is a comment, "$ COMMAND" is run by sh there, and the lines up to the next
+command are its output (standard error after standard output), with "[N]" for an exit status other than 0.
 --update writes what is printed now: read the difference as a user would.
 """
 import glob
@@ -35,7 +36,16 @@ def run(command, folder, env):
     return text + (f'[{done.returncode}]\n' if done.returncode else '')
 
 
+def copy_corpus(name, folder):
+    with open(os.path.join(HERE, '..', 'fuzz', 'corpus', *name.split('/')[1:]), 'rb') as f:
+        data = f.read()
+    with open(os.path.join(folder, os.path.basename(name)), 'wb') as f:
+        f.write(data[max(data.find(b'PERFILE2'), 0):])
+
+
 def copy_case(case, folder):
+    if case.startswith('fuzz/'):
+        return copy_corpus(case, folder)
     source = os.path.join(HERE, '..', 'cases', case)
     for name in os.listdir(source):
         if name not in ('expected.txt', 'options') and os.path.isfile(os.path.join(source, name)):

@@ -1,0 +1,188 @@
+/* test_rank_spreads.c - what ranks differ by, on random stacks, against looking at each sample
+ * alone. */
+#include "tap.h"
+
+#include <stdlib.h>
+
+#include "analysis/rank_spreads.h"
+
+enum { RANKS = 5, NAMES = 7, DEPTH = 6, SAMPLES = 150, EVENTS = 2, ROUNDS = 60 };
+enum { NOTHING = NAMES }; /* instead of a function: the whole rank; no caller */
+
+static const char *const names[NAMES] = { "main",      "solve",        "swap",    "MPI_Send",
+					  "PMPI_Wait", "mpi_barrier_", "mpi_like" };
+static const bool is_mpi[NAMES] = { [3] = true, [4] = true, [5] = true };
+
+struct truth {
+	uint64_t of[EVENTS][N_SPREAD_KINDS][NAMES + 1][NAMES + 1][RANKS]; /* from, to */
+};
+
+static void add(struct truth *t, unsigned event, enum spread_kind kind, int from, int to, int rank,
+		uint64_t weight)
+{
+	t->of[event][kind][from][to][rank] += weight;
+}
+
+/* A function, and a call, count once for each sample. */
+static void add_sample(struct truth *t, unsigned event, int rank, const int *path, int n,
+		       uint64_t w)
+{
+	bool met[NAMES] = { false }, called[NAMES][NAMES] = { { false } }, mpi = false;
+	for (int i = 0; i < n; i++) {
+		mpi |= is_mpi[path[i]];
+		if (!met[path[i]])
+			add(t, event, SPREAD_INCLUSIVE, NOTHING, path[i], rank, w);
+		met[path[i]] = true;
+		if (!i)
+			continue;
+		if (!called[path[i - 1]][path[i]])
+			add(t, event, SPREAD_ARC, path[i - 1], path[i], rank, w);
+		called[path[i - 1]][path[i]] = true;
+	}
+	add(t, event, SPREAD_ALL, NOTHING, NOTHING, rank, w);
+	add(t, event, mpi ? SPREAD_MPI : SPREAD_WORK, NOTHING, NOTHING, rank, w);
+	if (n)
+		add(t, event, SPREAD_SELF, NOTHING, path[n - 1], rank, w);
+	if (n && !mpi)
+		add(t, event, SPREAD_OWN_WORK, NOTHING, path[n - 1], rank, w);
+}
+
+static stackid push_path(struct profile_builder *b, const int *path, int n)
+{
+	stackid s = 0;
+	for (int i = 0; i < n; i++) {
+		const char *name = names[path[i]];
+		struct frame f = { .name = profile_add_string(b, name, strlen(name)),
+				   .flags = FRAME_RETURN };
+		s = profile_add_stack(b, s, profile_add_frame(b, f));
+	}
+	return s;
+}
+
+/* The last rank has a thread and no samples; some samples are of no rank. */
+static struct profile *random_profile(struct truth *t)
+{
+	struct profile_builder *b = profile_builder_new();
+	taskid tasks[RANKS + 1];
+	for (uint32_t i = 0; i <= RANKS; i++)
+		tasks[i] = profile_add_task(
+			b, (struct task){ .pid = 100 + i, .tid = 100 + i, .rank = i });
+	profile_add_event(
+		b, (struct event){ .name = profile_add_string(b, "clock", 5), .unit = EVENT_NS });
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "faults", 6) });
+	memset(t, 0, sizeof(*t));
+	for (int i = 0; i < SAMPLES; i++) {
+		int path[DEPTH], n = rand() % (DEPTH + 1), rank = rand() % RANKS;
+		for (int k = 0; k < n; k++)
+			path[k] = rand() % NAMES;
+		struct sample s = { .task = tasks[rank],
+				    .stack = push_path(b, path, n),
+				    .event = (uint16_t)(rand() % EVENTS),
+				    .count = 1,
+				    .weight = (uint64_t)rand() % 100000 };
+		profile_add_sample(b, s);
+		if (rank)
+			add_sample(t, s.event, rank - 1, path, n, s.weight);
+	}
+	return profile_finish(b);
+}
+
+static int number_of(const struct spread_set *s, const struct spread_function *f)
+{
+	for (int i = 0; f->name && i < NAMES; i++)
+		if (!strcmp(strtab_get(s->strings, f->name), names[i]))
+			return i;
+	return NOTHING;
+}
+
+static bool is_right(const struct spread *x, const uint64_t of[RANKS])
+{
+	uint64_t sum = 0, min = UINT64_MAX, max = 0;
+	uint32_t min_rank = 0, max_rank = 0, n = 0;
+	for (uint32_t i = 0; i < RANKS; i++) {
+		sum += of[i];
+		n += of[i] > 0;
+		min_rank = of[i] < min ? i : min_rank;
+		min = of[i] < min ? of[i] : min;
+		max_rank = of[i] > max ? i : max_rank;
+		max = of[i] > max ? of[i] : max;
+	}
+	return x->sum == sum && x->min == min && x->max == max && x->n == n &&
+	       x->min_rank == min_rank && x->max_rank == max_rank;
+}
+
+static size_t count_expected(const struct truth *t)
+{
+	const uint64_t *at = &t->of[0][0][0][0][0];
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof(t->of) / sizeof(*at); i += RANKS) {
+		bool any = false;
+		for (size_t k = 0; k < RANKS; k++)
+			any |= at[i + k] > 0;
+		n += any;
+	}
+	return n;
+}
+
+static void test_random_stacks(void)
+{
+	static struct truth t;
+	size_t wrong = 0, rows = 0, wanted = 0, ranks = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		srand((unsigned)round);
+		struct profile *p = random_profile(&t);
+		struct program *g =
+			program_new(p, NULL, &(struct program_opts){ .style = DEMANGLE_NONE });
+		struct spread_set *s = rank_spreads_new(p, g);
+		for (size_t i = 0; i < s->rows.n; i++) {
+			const struct spread_row *r = &s->rows.at[i];
+			bool clock = !strcmp(strtab_get(s->strings, r->event), "clock");
+			int from = number_of(s, &r->from), to = number_of(s, &r->to);
+			wrong += r->unit != (clock ? EVENT_NS : EVENT_COUNT) ||
+				 !is_right(&r->of, t.of[!clock][r->kind][from][to]);
+		}
+		rows += s->rows.n;
+		wanted += count_expected(&t);
+		ranks += spread_set_count(s) != RANKS || s->twice;
+		spread_set_free(s);
+		program_free(g);
+		profile_free(p);
+	}
+	OK(!wrong);
+	OK(rows == wanted && rows > ROUNDS * 50);
+	OK(!ranks); /* all are known, with samples or without */
+}
+
+static void test_no_ranks(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "clock", 5) });
+	profile_add_sample(b, (struct sample){ .count = 1, .weight = 5 });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_new(p, NULL, &(struct program_opts){ .style = DEMANGLE_NONE });
+	struct spread_set *s = rank_spreads_new(p, g);
+	OK(!s->rows.n && !spread_set_count(s));
+	spread_set_free(s);
+	program_free(g);
+	profile_free(p);
+}
+
+static void test_names(void)
+{
+	static const char *const yes[] = { "MPI_Send", "PMPI_Send", "mpi_send_", "pmpi_send_",
+					   "mpi_x_" };
+	static const char *const no[] = { "",      "P",    "pMPI_Send",   "Pmpi_send_", "mpi_send",
+					  "mpi__", "MPIX", "my_MPI_Send", "xmpi_send_" };
+	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
+		OK(rank_spreads_is_mpi(yes[i]));
+	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
+		OK(!rank_spreads_is_mpi(no[i]));
+}
+
+int main(void)
+{
+	test_random_stacks();
+	test_no_ranks();
+	test_names();
+	return DONE();
+}
