@@ -27,9 +27,10 @@ static const char *const description[] = {
 	"shows where the time goes: a row per command, library and function, with Self, its "
 	"share of the samples, and Children, the share including callees. Weights fade by an "
 	"eighth with each refresh, so the rows show the last moments.",
-	"On a terminal Enter shows the callers and callees of a function, Esc goes back, / shows "
-	"only rows that contain a text, s sorts by Children or by Self, p pauses, ? lists all "
-	"keys, q quits. --stdio prints each refresh, as does kin top whenever standard output is "
+	"On a terminal Enter shows the callers and callees of a function, a its source, Esc goes "
+	"back, / shows only rows that contain a text, s sorts by Children or by Self, p pauses, ? "
+	"lists all keys, q quits. --stdio prints each refresh, as does kin top whenever standard "
+	"output is "
 	"not a terminal; --json prints one JSON document per refresh and event.",
 	"--wall adds the time that threads were blocked, or waited for a CPU, as separate events.",
 	"The file ~/.kinconfig or, if there is none, ~/.perfconfig may say top.children = false.",

@@ -206,7 +206,9 @@ static void draw_titles(struct browser *b)
 		titles[i] = page(b)->columns[i].title;
 	unsigned at = draw_cells(b, 1, titles, TERM_BOLD);
 	if (browse_spark_columns(b)) {
-		term_put(b->term, 1, at, browse_spark_width(b), "over time", TERM_BOLD);
+		unsigned width = browse_spark_width(b);
+		term_put(b->term, 1, at, width, width < strlen("over time") ? "time" : "over time",
+			 TERM_BOLD);
 		at += browse_spark_columns(b);
 	}
 	term_put(b->term, 1, at, term_columns(b->term), page(b)->name_title, TERM_BOLD);
