@@ -108,9 +108,10 @@ struct rt_module {
 	uint64_t unwind, unwind_size, segment, segment_size; /* PT_GNU_EH_FRAME and where it lies */
 	uint8_t *_Atomic copy; /* rt_frames.c: of its call-frame information; NULL: there is none */
 	uint64_t copy_addr, copy_size;
-	bool transient;          /* came after the start: may go again */
-	bool called;             /* rt_gmon.c: some call or block is in it; of first_id's */
-	struct rt_module *older; /* of all there ever were */
+	bool transient;           /* came after the start: may go again */
+	bool called;              /* rt_gmon.c: some call or block is in it; of first_id's */
+	struct rt_module *older;  /* of all there ever were */
+	struct rt_module *origin; /* rt_made.c: this is a part of it, mapped once more; or NULL */
 };
 
 struct rt_extent { /* memory that blocks lie in: a part of the file, or anonymous */
@@ -151,6 +152,13 @@ extern struct rt {
 	struct rt_module *_Atomic active, *_Atomic all;
 	struct kinf_block *module_block, *info_block;
 	struct kinf_block *retired, *retired_counts, *retired_latencies;
+
+	struct {                                   /* rt_made.c */
+		struct rt_module *_Atomic regions; /* newest first */
+		uint32_t n;
+		uint64_t rests;           /* times the cost of looking, until the next time */
+		_Atomic uint64_t next_ns; /* CLOCK_MONOTONIC: not before then */
+	} made;
 
 	struct kinf_block *thread_block;
 	struct rt_thread *threads, *inspected;
@@ -276,7 +284,16 @@ struct rt_module *rt_module_at(uint64_t addr); /* NULL: not known */
 struct rt_module *rt_module_learn(uint64_t addr);
 bool rt_module_is_gone(const struct rt_module *m); /* asks the loader; takes no lock */
 void rt_own_code(uint64_t *start, uint64_t *end);
+/* With the lock: the module's record, into the file; none, and a loss, if there is no room. */
+void rt_module_write(struct rt_module *m);
 void rt_modules_retire(void); /* after dlclose(): moves the calls of what was unmapped */
+
+/* ---- rt_made.c ---- */
+
+/* The region of code made at run time that holds an address which no module has; NULL: none. May
+ * take the lock, and read the kernel's list of mappings. */
+const struct rt_module *rt_made_at(uint64_t addr);
+void rt_made_start(void); /* with the lock: into the new file */
 
 /* ---- rt_bus.c ---- */
 

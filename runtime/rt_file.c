@@ -353,6 +353,7 @@ bool rt_file_start(void)
 	write_header();
 	rt_info_start();
 	rt_modules_start();
+	rt_made_start();
 	return true;
 }
 

@@ -1,8 +1,9 @@
 /* Call-frame information of modules, as samples look it up.
  *
- * That of a module that may be unloaded is copied when a thread is certainly in it, and looked up
+ * That of a module that may be unloaded is copied when a thread is first met in it, and looked up
  * in the copy from then on: whoever has a stale address of such a module reads nothing that may go
- * away meanwhile. A copy stays for good, and serves again when the same file is mapped anew. */
+ * away meanwhile. It is copied by the kernel, and the loader has the module before and after. A
+ * copy stays for good, and serves again when the same file is mapped anew. */
 #include "rt.h"
 
 #include <sys/mman.h>
@@ -30,15 +31,22 @@ static struct frame_tables in_place(const struct rt_module *m)
 				      m->segment_size };
 }
 
+static bool read_memory(uint64_t from, void *to, size_t n)
+{
+	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)from, n };
+
+	return SYS6(process_vm_readv, rt.pid, &local, 1, &remote, 1, 0) == (long)n;
+}
+
 /* From its first byte to the end of the segment. */
 static struct frame_tables needed(const struct rt_module *m)
 {
-	const uint8_t *hdr = (const uint8_t *)(uintptr_t)m->unwind;
+	uint8_t hdr[8];
 	struct frame_tables t = in_place(m);
 	uint64_t first = m->unwind;
 	int32_t frames;
 
-	if (hdr[1] != RELATIVE)
+	if (!read_memory(m->unwind, hdr, sizeof(hdr)) || hdr[1] != RELATIVE)
 		return t;
 	__builtin_memcpy(&frames, hdr + 4, sizeof(frames));
 	if (frames < 0)
@@ -57,16 +65,14 @@ static const struct rt_module *copied_before(const struct rt_module *m)
 }
 
 /* By the kernel: it is fast, and says no where the module has gone all the same. */
-static uint8_t *copy(const struct frame_tables *t)
+static uint8_t *copy(const struct rt_module *m, const struct frame_tables *t)
 {
 	long at = SYS6(mmap, NULL, t->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		       0);
-	struct iovec to = { (void *)at, t->size };
-	struct iovec from = { (void *)(uintptr_t)t->addr, t->size };
 
 	if (at < 0 && at > -4096)
 		return NULL;
-	if (SYS6(process_vm_readv, rt.pid, &to, 1, &from, 1, 0) == (long)t->size)
+	if (read_memory(t->addr, (void *)at, t->size) && !rt_module_is_gone(m))
 		return (uint8_t *)at;
 	SYS2(munmap, at, t->size);
 	return NULL;
@@ -83,7 +89,7 @@ static void make_copy(struct rt_module *m)
 	if (before)
 		atomic_store(&m->copy, before->copy);
 	else if (t.size <= LARGEST)
-		atomic_store(&m->copy, copy(&t));
+		atomic_store(&m->copy, copy(m, &t));
 }
 
 static bool find_tables(struct rt_module *m, bool doubtful, struct frame_tables *ret)
@@ -95,12 +101,14 @@ static bool find_tables(struct rt_module *m, bool doubtful, struct frame_tables 
 		return true;
 	}
 	if (!m->copy) {
-		if (doubtful || rt.sampling.unloading || rt_module_is_gone(m) || !rt_lock(&mask))
+		if (rt.sampling.unloading || rt_module_is_gone(m) || !rt_lock(&mask))
 			return false;
 		if (!m->copy)
 			make_copy(m);
 		rt_unlock(mask);
 	}
+	if (!m->copy && doubtful) /* it may go while we read */
+		return false;
 	*ret = m->copy ? (struct frame_tables){ m->copy, m->copy_addr, m->copy_size } : in_place(m);
 	return true;
 }

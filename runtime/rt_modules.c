@@ -111,7 +111,7 @@ static uint64_t cwd_size(const struct rt_module *m)
 	return text_size(rt.cwd) + 1;
 }
 
-static void write_record(struct rt_module *m)
+void rt_module_write(struct rt_module *m)
 {
 	const char *path = path_of(m);
 	uint64_t before = cwd_size(m), path_size = before + text_size(path);
@@ -171,7 +171,7 @@ void rt_modules_start(void)
 				oldest = m;
 		if (!oldest)
 			break;
-		write_record(oldest);
+		rt_module_write(oldest);
 		if (!oldest->record)
 			break;
 	}
@@ -231,7 +231,7 @@ static struct rt_module *add(const struct rt_module *found)
 	*m = *found;
 	m->first_id = before ? before->first_id : 0;
 	if (rt.header)
-		write_record(m);
+		rt_module_write(m);
 	m->older = rt.all;
 	m->next = rt.active;
 	atomic_store(&rt.all, m);

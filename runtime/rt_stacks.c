@@ -49,7 +49,8 @@ struct stack_walk {
 	uint64_t stack, stack_end; /* to be read as it lies */
 	struct unwind_regs r;
 	uint32_t n;
-	bool doubtful; /* some frame before this one was guessed */
+	bool doubtful;           /* some frame before this one was guessed: */
+	uint32_t first_doubtful; /* the first that follows from that; 0: none */
 	enum kinf_stack_end end;
 };
 
@@ -164,13 +165,19 @@ static bool guess(struct stack_walk *w, struct unwind_row *ret)
 
 static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 {
-	uint64_t pc = unwind_lookup_pc(&w->r);
+	uint64_t pc = unwind_lookup_pc(&w->r), at = pc;
 	struct rt_module *m;
 
 	if (cached(pc, ret))
 		return true;
 	m = w->doubtful ? rt_module_at(pc) : rt_module_learn(pc);
-	if (!m || !rt_frames_row(m, w->doubtful, pc, ret))
+	if (!m) {
+		const struct rt_module *made = rt_made_at(pc);
+
+		m = made ? made->origin : NULL;
+		at -= m ? made->bias - m->bias : 0;
+	}
+	if (!m || !rt_frames_row(m, w->doubtful, at, ret))
 		return guess(w, ret);
 	keep(pc, ret);
 	return true;
@@ -181,6 +188,9 @@ static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 /* Frames of ours between the program and what it called are not the program's. */
 static bool is_own(uint64_t pc) { return pc >= rt.sampling.own && pc < rt.sampling.own_end; }
 
+/* What else a guess leads to is no return address. */
+static bool is_code(uint64_t addr) { return rt_module_at(addr) || rt_made_at(addr); }
+
 static void walk_up(struct stack_walk *w)
 {
 	bool guessed = false;
@@ -190,8 +200,10 @@ static void walk_up(struct stack_walk *w)
 		enum unwind_status status;
 		struct unwind_row row;
 
-		if (!find_row(w, &row) || (guessed && w->n && !rt_module_at(w->r.pc)))
+		if ((guessed && w->n && !is_code(unwind_lookup_pc(&w->r))) || !find_row(w, &row))
 			return;
+		if (guessed && !w->first_doubtful)
+			w->first_doubtful = w->n;
 		if (!w->n || !is_own(w->r.pc))
 			w->s->pc[w->n++] = w->r.pc;
 		guessed = row.flags & UNWIND_GUESSED;
@@ -241,7 +253,8 @@ static uint32_t hash_of(const uint64_t *pc, uint32_t n, uint32_t epoch)
 static bool is_same(const struct kinf_stack *r, const struct stack_walk *w, uint32_t hash,
 		    uint32_t epoch)
 {
-	if (r->hash != hash || r->depth != w->n || r->epoch != epoch || r->end != w->end)
+	if (r->hash != hash || r->depth != w->n || r->epoch != epoch || r->end != w->end ||
+	    r->doubtful != w->first_doubtful)
 		return false;
 	for (uint32_t i = 0; i < w->n; i++)
 		if (r->pc[i] != w->s->pc[i])
@@ -305,7 +318,8 @@ static struct kinf_stack *add_record(struct stack_walk *w, uint32_t *place, uint
 	struct kinf_stack *r = (struct kinf_stack *)(s->block->payload + at);
 
 	r->epoch = epoch;
-	r->end = w->end;
+	r->end = (uint16_t)w->end;
+	r->doubtful = (uint16_t)w->first_doubtful;
 	r->hash = hash;
 	copy_bytes(r->pc, s->pc, w->n * sizeof(r->pc[0]));
 	__atomic_store_n(&r->depth, w->n, __ATOMIC_RELEASE);
@@ -376,7 +390,8 @@ void rt_stacks_add(struct rt_thread *t, const void *context, uint64_t weight_ns)
 	}
 	w.s = t->stacks;
 	walk(&w, &t->clock, context);
-	rt_module_learn(w.s->pc[0]);
+	if (!rt_module_learn(w.s->pc[0]))
+		rt_made_at(w.s->pc[0]);
 	if (w.end == KINF_STACK_CUT && w.n == 1) {
 		w.end = KINF_STACK_LEAF_ONLY;
 		lose(t, KINF_LOST_STACKS);

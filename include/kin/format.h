@@ -92,6 +92,7 @@ enum kinf_type {
 	KINF_RETIRED_COUNTS = 10, /* struct kinf_retired_count[]: of modules that were unmapped */
 	KINF_RETIRED_LATENCIES = 11, /* struct kinf_retired_latency[] */
 	KINF_NAMES = 12,             /* names of what was hit, see below; sealed */
+	KINF_MADE = 13,              /* struct kinf_made, one after the other */
 	KINF_N_TYPES
 };
 
@@ -130,6 +131,7 @@ struct kinf_module {
 };
 #define KINF_MODULE_MAIN 1u /* the executable */
 #define KINF_MODULE_VDSO 2u
+#define KINF_MODULE_MADE 4u /* no file: code made at run time, or the jitdump that tells of it */
 
 struct kinf_thread {
 	uint32_t index; /* 1.. in the order of appearance; written last; 0: no more */
@@ -161,13 +163,22 @@ struct kinf_retired_arc { /* addresses are link-time addresses within modules */
 struct kinf_stack {
 	uint32_t depth; /* written last; 0: no more */
 	uint32_t epoch;
-	uint32_t end;       /* enum kinf_stack_end */
+	uint16_t end;       /* enum kinf_stack_end */
+	uint16_t doubtful;  /* frames from this one on follow from a guess; 0: none does */
 	uint32_t hash;      /* the writer's own */
 	uint64_t count;     /* samples */
 	uint64_t weight_ns; /* CPU time that they stand for, by the clock */
 	uint64_t pc[];      /* depth of them */
 };
 enum kinf_stack_end { KINF_STACK_LEAF_ONLY, KINF_STACK_COMPLETE, KINF_STACK_CUT };
+
+/* The name of code made at run time, at run-time addresses: written when the process has ended, by
+ * who started it. Variable size: the name follows, without NUL, padded to 8. */
+struct kinf_made {
+	uint32_t size;       /* of the whole record, multiple of 8 */
+	uint32_t name_size;  /* bytes, without padding */
+	uint64_t start, end; /* [start, end) */
+};
 
 /* Executions of basic blocks: n pairs of address and count, at run-time addresses: where the call
  * of the hook in the block returns to. A pair whose address is 0 is unused. */

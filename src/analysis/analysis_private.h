@@ -25,9 +25,11 @@ void callgraph_paths_free(struct stack_paths *p); /* NULL is fine */
 /* As callgraph_credit_histograms(), from the samples' leaves. */
 void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o,
 			      const struct stack_paths *p);
-/* All calls that are on stacks, each once. */
-void callgraph_stack_arcs(const struct stack_paths *p, void (*add)(symid from, symid to, void *arg),
-			  void *arg);
+/* All calls that are on stacks, each once: add()'s n-th is number n, from 0. */
+void callgraph_stack_arcs(struct stack_paths *p, size_t n_places,
+			  void (*add)(symid from, symid to, void *arg), void *arg);
+/* What they became: of call n arcs[n]. */
+void callgraph_stack_arcs_are(struct stack_paths *p, const arcid *arcs);
 /* In place of callgraph_propagate(): measured, roots, cycles as well. */
 void callgraph_measure(struct callgraph *g, const struct stack_paths *p);
 
@@ -35,7 +37,7 @@ void callgraph_measure(struct callgraph *g, const struct stack_paths *p);
  * profile's arcs are not looked at again, and released if the options say so. `stacks`: NULL
  * without samples. */
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
-			const struct callgraph_opts *o, const struct stack_paths *stacks);
+			const struct callgraph_opts *o, struct stack_paths *stacks);
 
 /* cycles.c: top_order and cycle of every symbol; the cycle nodes and their members. */
 void callgraph_find_cycles(struct callgraph *g);

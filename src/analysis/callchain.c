@@ -1,5 +1,5 @@
-/* callchain.c - makes a row's tree of call chains one level after the other, by sorting strands of
- * stacks. */
+/* callchain.c - makes a row's tree of call chains one level after the other, by sharing strands of
+ * stacks out among the functions that they go on to. */
 #include "analysis/callchain.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/hists_private.h"
-#include "base/sort.h"
+#include "base/map64.h"
 
 /* What a node is made of: places in the tree of paths, or chains with a weight of their own. */
 enum strand_kind {
@@ -20,7 +20,7 @@ struct strand {
 	enum strand_kind kind : 2;
 	unsigned left : 30;
 	uint32_t at;
-	uint32_t hop, ckey; /* ckey: the hop's */
+	uint32_t hop;
 	uint64_t weight, count;
 };
 
@@ -32,23 +32,49 @@ struct strand_list {
 	VEC(struct strand) list;
 };
 
+struct group { /* strands of c->found whose hops are one in chains */
+	struct chain_node node;
+	uint32_t class, number; /* number: in the order in which groups were met */
+	uint32_t n;             /* strands */
+};
+
 struct callchains {
 	struct hists_private *h;
 	struct callchain tree;
 	VEC(struct chain_node) nodes;
-	struct strand_list level, next, found, sorted;
-	VEC(struct sort_key) keys;
-	VEC(uint32_t) starts; /* [node of the level]: where its strands begin */
+	struct strand_list level, next, found;
+	uint32_t *classes;  /* [hop]: the first one that is the same in chains */
+	uint32_t *group_at; /* [class]: its group, if that one is of the class */
+	VEC(struct group) groups;
+	VEC(uint32_t) group_of;  /* [strand of c->found] */
+	VEC(uint32_t) places_in; /* [group]: where its next strand goes in c->next; NONE: nowhere */
+	VEC(uint32_t) starts;    /* [node of the level]: where its strands begin */
 	VEC(uint32_t) sequence;
 	struct taken *taken; /* [path]: samples below that have whole chains of this row */
 	VEC(pathid) touched;
 	bool below_only;
 };
 
+static void find_classes(struct callchains *c)
+{
+	struct map64 firsts = { 0 };
+	size_t n = c->h->hops.n;
+	c->classes = xrealloc(NULL, n + 1, sizeof(*c->classes));
+	c->group_at = xalloc((n + 1) * sizeof(*c->group_at));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *first = map64_at(&firsts, c->h->hops.at[i].ckey);
+		if (*first == NONE)
+			*first = i;
+		c->classes[i] = *first;
+	}
+	map64_free(&firsts);
+}
+
 struct callchains *callchains_new(const struct hists *hists)
 {
 	struct callchains *c = xalloc(sizeof(*c));
 	c->h = hists->priv;
+	find_classes(c);
 	c->taken = xalloc((c->h->paths.n + 1) * sizeof(*c->taken));
 	return c;
 }
@@ -61,11 +87,14 @@ void callchains_free(struct callchains *c)
 	vec_free(&c->level.list);
 	vec_free(&c->next.list);
 	vec_free(&c->found.list);
-	vec_free(&c->sorted.list);
-	vec_free(&c->keys);
+	vec_free(&c->groups);
+	vec_free(&c->group_of);
+	vec_free(&c->places_in);
 	vec_free(&c->starts);
 	vec_free(&c->sequence);
 	vec_free(&c->touched);
+	free(c->classes);
+	free(c->group_at);
 	free(c->taken);
 	free(c);
 }
@@ -75,17 +104,16 @@ void callchains_free(struct callchains *c)
 static void add_strand(struct callchains *c, enum strand_kind kind, uint32_t at, uint32_t left,
 		       uint32_t hop, uint64_t weight, uint64_t count)
 {
-	vec_push(&c->found.list,
-		 ((struct strand){ kind, left, at, hop, c->h->hops.at[hop].ckey, weight, count }));
+	vec_push(&c->found.list, ((struct strand){ kind, left, at, hop, weight, count }));
 }
 
 static void add_subtree(struct callchains *c, pathid at)
 {
 	const struct hist_stat *below = &c->h->below[at * c->h->hists.opts->n_events];
-	const struct taken *taken = &c->taken[at];
-	if (below->count != taken->count || below->weight != taken->weight)
+	struct taken taken = c->touched.n ? c->taken[at] : (struct taken){ 0 };
+	if (below->count != taken.count || below->weight != taken.weight)
 		add_strand(c, SUBTREE, at, 0, c->h->tree->nodes[at].place,
-			   below->weight - taken->weight, below->count - taken->count);
+			   below->weight - taken.weight, below->count - taken.count);
 }
 
 /* A root is no strand: its samples have no frames to show. */
@@ -182,7 +210,6 @@ static void follow(struct callchains *c, const struct strand *s)
 		if (!h->paths.at[next.at].depth)
 			break;
 		next.hop = h->tree->nodes[next.at].place;
-		next.ckey = h->hops.at[next.hop].ckey;
 		vec_push(&c->found.list, next);
 		break;
 	case DOWN:
@@ -191,35 +218,9 @@ static void follow(struct callchains *c, const struct strand *s)
 		next.at++;
 		next.left--;
 		next.hop = c->sequence.at[next.at];
-		next.ckey = h->hops.at[next.hop].ckey;
 		vec_push(&c->found.list, next);
 		break;
 	}
-}
-
-static uint64_t chain_key(const struct strand *s) { return MAP64_PAIR(s->ckey, s->hop); }
-
-/* The strands in c->found by their chain keys. */
-static void sort_found(struct callchains *c)
-{
-	struct strand_list found = c->found;
-	size_t n = found.list.n, in_order = 1; /* mostly all are: they go on to the same function */
-	while (in_order < n &&
-	       chain_key(&found.list.at[in_order - 1]) <= chain_key(&found.list.at[in_order]))
-		in_order++;
-	if (in_order >= n)
-		return;
-	c->keys.n = c->sorted.list.n = 0;
-	vec_reserve(&c->keys, n);
-	vec_reserve(&c->sorted.list, n);
-	for (size_t i = 0; i < n; i++)
-		c->keys.at[i] = (struct sort_key){ chain_key(&found.list.at[i]), (uint32_t)i };
-	sort_keys(c->keys.at, n);
-	for (size_t i = 0; i < n; i++)
-		c->sorted.list.at[i] = found.list.at[c->keys.at[i].index];
-	c->sorted.list.n = n;
-	c->found = c->sorted;
-	c->sorted = found;
 }
 
 /* Higher places first, later objects first: as good as any, and perf's. */
@@ -247,11 +248,6 @@ struct node_order {
 	bool by_name;
 };
 
-struct group { /* strands of c->found with one key */
-	struct chain_node node;
-	size_t begin, end;
-};
-
 static int by_weight(const void *a, const void *b, void *arg)
 {
 	const struct node_order *o = arg;
@@ -261,25 +257,44 @@ static int by_weight(const void *a, const void *b, void *arg)
 	return by_place(o->h, x->node.hop, y->node.hop);
 }
 
-static struct group *group_found(struct callchains *c, uint32_t parent, size_t *n)
+/* Of the class of a hop; a new one where there is none yet. */
+static struct group *group_for(struct callchains *c, uint32_t parent, uint32_t hop)
 {
-	sort_found(c);
+	uint32_t class = c->classes[hop], at = c->group_at[class];
+	if (at < c->groups.n && c->groups.at[at].class == class)
+		return &c->groups.at[at];
+	at = c->group_at[class] = (uint32_t)c->groups.n;
+	vec_push(&c->groups,
+		 ((struct group){
+			 .node = { .parent = parent, .hop = hop }, .class = class, .number = at }));
+	return &c->groups.at[at];
+}
+
+static void group_found(struct callchains *c, uint32_t parent)
+{
 	const struct strand *s = c->found.list.at;
-	size_t count = c->found.list.n;
-	struct group *groups = xrealloc(NULL, count + 1, sizeof(*groups));
-	*n = 0;
-	for (size_t i = 0; i < count; i++) {
-		struct group *g = *n ? &groups[*n - 1] : NULL;
-		if (!g || s[g->begin].ckey != s[i].ckey) {
-			g = &groups[(*n)++];
-			*g = (struct group){ .node = { .parent = parent, .hop = s[i].hop },
-					     .begin = i };
-		}
-		g->end = i + 1;
+	c->groups.n = c->group_of.n = 0;
+	vec_reserve(&c->group_of, c->found.list.n);
+	for (size_t i = 0; i < c->found.list.n; i++) {
+		struct group *g = group_for(c, parent, s[i].hop);
+		g->n++;
 		g->node.sum += s[i].weight;
 		g->node.n_below += s[i].count;
+		if (g->node.hop > s[i].hop) /* of those that are the same the first one */
+			g->node.hop = s[i].hop;
+		c->group_of.at[c->group_of.n++] = g->number;
 	}
-	return groups;
+}
+
+/* The strands in c->found to where those of their groups go in c->next. */
+static void share_out(struct callchains *c)
+{
+	uint32_t *to = c->places_in.at;
+	for (size_t i = 0; i < c->found.list.n; i++) {
+		uint32_t group = c->group_of.at[i];
+		if (to[group] != NONE)
+			c->next.list.at[to[group]++] = c->found.list.at[i];
+	}
 }
 
 static bool stays(const struct chain_node *node, const struct chain_node *parent,
@@ -293,31 +308,40 @@ static bool stays(const struct chain_node *node, const struct chain_node *parent
 /* Children of a node, of the strands in c->found. */
 static void add_children(struct callchains *c, uint32_t parent, const struct chain_opts *o)
 {
-	size_t n;
-	struct group *groups = group_found(c, parent, &n);
+	group_found(c, parent);
 	struct chain_node *p = &c->nodes.at[parent];
+	struct group *groups = c->groups.at;
+	size_t n = c->groups.n;
 	p->hit = p->sum;
 	p->count = p->n_below;
 	for (size_t i = 0; i < n; i++) {
 		p->hit -= groups[i].node.sum;
 		p->count -= groups[i].node.n_below;
 	}
-	if (n > 1)
-		qsort_r(groups, n, sizeof(*groups), by_weight,
-			&(struct node_order){ c->h, o->by_name });
-	p->first = (uint32_t)c->nodes.n;
 	bool joins = n == 1 && !p->count && !p->hit && parent;
+	p->first = (uint32_t)c->nodes.n;
+	struct chain_node above = *p;
+	size_t n_staying = 0;
+	vec_reserve(&c->places_in, n);
 	for (size_t i = 0; i < n; i++) {
-		if (!stays(&groups[i].node, &c->nodes.at[parent], o))
-			continue;
+		c->places_in.at[groups[i].number] = NONE;
+		if (stays(&groups[i].node, &above, o))
+			groups[n_staying++] = groups[i];
+	}
+	if (n_staying > 1)
+		qsort_r(groups, n_staying, sizeof(*groups), by_weight,
+			&(struct node_order){ c->h, o->by_name });
+	for (size_t i = 0; i < n_staying; i++) {
 		groups[i].node.joins = joins;
 		vec_push(&c->nodes, groups[i].node);
 		c->nodes.at[parent].n++;
 		vec_push(&c->starts, (uint32_t)c->next.list.n);
-		for (size_t k = groups[i].begin; k < groups[i].end; k++)
-			vec_push(&c->next.list, c->found.list.at[k]);
+		c->places_in.at[groups[i].number] = (uint32_t)c->next.list.n;
+		vec_reserve(&c->next.list, groups[i].n);
+		c->next.list.n += groups[i].n;
 	}
-	free(groups);
+	if (n_staying)
+		share_out(c);
 }
 
 static void grow(struct callchains *c, const struct chain_opts *o)

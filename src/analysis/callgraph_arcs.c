@@ -5,7 +5,7 @@
 #include "analysis/analysis_private.h"
 #include "base/vec.h"
 
-struct arc_tally { /* one record of the profile, or one call found in the code */
+struct arc_tally { /* one record of the profile, or one call found in the code or on stacks */
 	symid from, to;
 	uint32_t record; /* NONE: of no profile, counted 0 times */
 };
@@ -250,9 +250,9 @@ static struct callee *sum_if_ordered(struct callgraph *g, const struct profile *
 	return callees;
 }
 
-/* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols). */
-static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
-				  const struct tallies *t)
+/* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols).
+ * Records of tallies become their arcs. */
+static struct callee *sum_tallies(struct callgraph *g, const struct profile *p, struct tallies *t)
 {
 	size_t n = t->v.n;
 	uint32_t *start = xalloc((g->n_symbols + 1) * sizeof(*start));
@@ -271,9 +271,10 @@ static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
 	for (symid from = 0; from < g->n_symbols; from++) {
 		begin_caller(&m, from);
 		for (; i < start[from]; i++) {
-			const struct arc_tally *r = &t->v.at[grouped[i]];
+			struct arc_tally *r = &t->v.at[grouped[i]];
 			if (make_arc(&m, r->to, r->record == NONE ? 0 : p->arcs[r->record].count))
 				g->seq[g->n_arcs - 1] = grouped[i];
+			r->record = m.callees[r->to].arc;
 		}
 	}
 	free(start);
@@ -287,9 +288,19 @@ static void add_stack_call(symid from, symid to, void *tallies)
 	vec_push(&t->v, ((struct arc_tally){ from, to, NONE }));
 }
 
+/* What the calls on stacks became, which are the tallies from `first` on. */
+static void tell_stacks(struct stack_paths *stacks, const struct tallies *t, size_t first)
+{
+	arcid *arcs = xrealloc(NULL, t->v.n - first, sizeof(*arcs));
+	for (size_t i = first; i < t->v.n; i++)
+		arcs[i - first] = t->v.at[i].record;
+	callgraph_stack_arcs_are(stacks, arcs);
+	free(arcs);
+}
+
 static struct callee *sum_unordered(struct callgraph *g, const struct profile *p, struct symbols *s,
-				    const struct callgraph_opts *o,
-				    const struct stack_paths *stacks, size_t *n_records)
+				    const struct callgraph_opts *o, struct stack_paths *stacks,
+				    size_t *n_records)
 {
 	struct tallies t = { 0 };
 	struct arc_tally one;
@@ -303,9 +314,12 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 	}
 	if (o->static_calls)
 		scan_code(g, p, s, o, &t);
+	size_t first = t.v.n;
 	if (callgraph_has_stacks(o))
-		callgraph_stack_arcs(stacks, add_stack_call, &t);
+		callgraph_stack_arcs(stacks, g->n_symbols, add_stack_call, &t);
 	struct callee *callees = sum_tallies(g, p, &t);
+	if (callgraph_has_stacks(o))
+		tell_stacks(stacks, &t, first);
 	*n_records = t.v.n;
 	vec_free(&t.v);
 	return callees;
@@ -372,7 +386,7 @@ bool callgraph_wants_callers(const struct callgraph_opts *o)
 }
 
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
-			const struct callgraph_opts *o, const struct stack_paths *stacks)
+			const struct callgraph_opts *o, struct stack_paths *stacks)
 {
 	struct callee *callees = NULL;
 	size_t n_records = 0;

@@ -21,8 +21,9 @@ struct flow_step { /* an instruction, at flat addresses */
 	bool no_way_back; /* ... or never does */
 	bool ends_call;
 	bool enters_unseen;
-	bool starts_row;  /* of the line table */
-	bool has_no_line; /* the row that starts here says so */
+	bool starts_row;   /* of the line table */
+	bool has_no_line;  /* the row that starts here says so */
+	bool is_optimized; /* as the next row's unit */
 };
 
 struct flow_code {
@@ -226,6 +227,7 @@ static void mark_rows(struct flow_code *c, const struct symbols_part *part)
 			continue;
 		while (row < n && rows[row].addr + part->base < addr)
 			row++;
+		c->at.at[i].is_optimized = row < n && rows[row].is_optimized;
 		if (row == n || rows[row].addr + part->base != addr)
 			continue;
 		c->at.at[i].starts_row = rows[row].has_line;
@@ -309,7 +311,8 @@ static void mark_leaders(struct flow_code *c)
 			continue;
 		struct flow_step *start = &c->at.at[start_of_hook(c, i)];
 		start->is_leader = true;
-		if (has_guard(c->s, at)) /* clang makes no row for the same line */
+		/* clang makes no row for the same line; of optimized code it may be any */
+		if (has_guard(c->s, at) && !start->is_optimized)
 			start->starts_row |= !start->has_no_line;
 		start->starts_row |= start->enters_unseen; /* goes on with the statement */
 	}
@@ -324,6 +327,7 @@ struct table_jump {
 
 struct jump_tables {
 	struct flow_code *c;
+	VEC(uint64_t) named; /* by the code, in order: a table ends where the next one begins */
 	size_t from;
 	uint64_t base;
 	VEC(struct table_jump) jumps;
@@ -343,17 +347,49 @@ static void add_table_jump(uint64_t target, void *arg)
 	add_jump(t, target + t->base);
 }
 
+static int by_value(const void *l, const void *r)
+{
+	const uint64_t *left = l, *right = r;
+	return (*left > *right) - (*left < *right);
+}
+
+static void find_named(struct jump_tables *t)
+{
+	for (size_t i = 0; i < t->c->at.n; i++) {
+		const struct flow_step *at = &t->c->at.at[i];
+		if (at->target && (at->kind == STEP_ON || at->kind == STEP_SWITCH))
+			vec_push(&t->named, at->target);
+	}
+	if (t->named.n)
+		qsort(t->named.at, t->named.n, sizeof(*t->named.at), by_value);
+}
+
+/* The first address that the code names behind addr. */
+static uint64_t named_after(const struct jump_tables *t, uint64_t addr)
+{
+	size_t low = 0, high = t->named.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (t->named.at[mid] <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < t->named.n ? t->named.at[low] : UINT64_MAX;
+}
+
 static bool read_table(struct jump_tables *t, uint64_t table, bool is_relative,
 		       struct address_range range)
 {
 	symid id = symbols_find(t->c->s, range.low);
 	const struct symbols_part *part = &t->c->s->parts[t->c->s->at[id].part];
+	struct address_range at = { table - part->base, named_after(t, table) - part->base };
 
 	t->base = part->base;
 	range.low -= part->base;
 	range.high -= part->base;
-	return table && object_jump_table(part->object, table - part->base, is_relative, range,
-					  add_table_jump, t) > 0;
+	return table &&
+	       object_jump_table(part->object, at, is_relative, range, add_table_jump, t) > 0;
 }
 
 /* The table is named in the jump, or, of position-independent code, shortly before it. */
@@ -405,6 +441,8 @@ static void mark_labels(struct flow_code *c, size_t first, size_t end)
 static void read_tables(struct jump_tables *t)
 {
 	struct flow_code *c = t->c;
+
+	find_named(t);
 	for (size_t i = 0, first = 0, end; i < c->at.n; i = end) {
 		bool unread = false;
 		for (first = i, end = i + 1; end < c->at.n && !c->at.at[end].is_entry;)
@@ -466,6 +504,7 @@ static void add_pieces(struct flow *f, const struct flow_code *c, uint32_t *piec
 		}
 		struct flow_piece *p = &f->pieces[f->n_pieces - 1];
 		p->end = at->addr + at->size;
+		p->is_optimized |= at->is_optimized;
 		if (at->starts_row && p->own == UINT64_MAX)
 			p->own = at->addr;
 		if (!at->is_hook)
@@ -930,6 +969,7 @@ struct flow *flow_new(const struct profile *p, const struct symbols *s)
 	map64_free(&c.never);
 	vec_free(&c.at);
 	vec_free(&t.jumps);
+	vec_free(&t.named);
 	if (!any) {
 		flow_free(f);
 		return NULL;

@@ -26,6 +26,7 @@ struct flow_piece {
 	bool enters_unseen;  /* also by other ways than the edges: from a caller, a landing pad */
 	bool leaves_unseen;  /* likewise: a return, a call that does not come back */
 	bool is_call;        /* ends with one */
+	bool is_optimized;   /* some rows that start in it are of optimized code */
 	uint32_t jumps_to;   /* of a piece that is one jump: where to; else NONE */
 	bool is_shared_jump; /* of a piece that is one jump to where a register says: gcc makes it,
 			      * for all of a function that go to labels as values */

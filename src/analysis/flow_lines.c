@@ -2,6 +2,9 @@
  * through several files for the last in each stretch of one. A line that is the last of none is
  * executed as often as the blocks that it has a part in.
  *
+ * These rules say 0 of some lines that were executed, and of others leave out the functions in
+ * which no block ends with them. All blocks with code of such a line count for it.
+ *
  * A block is one or more pieces: what the compiler made of one may branch within, as where it
  * compares two values. It bears the number of its first piece. */
 #include "analysis/flow_lines.h"
@@ -20,6 +23,8 @@ struct line_part { /* of a line: the blocks of one function */
 	uint64_t entered; /* how often those that end with it are, from others */
 	bool inside_unknown, entered_unknown, ends_some;
 	bool all_passed;   /* nothing but jumps that may be passed */
+	bool is_doubtful;  /* one of those may end with another line ... */
+	bool is_mixed;     /* ... or is of optimized code, where lines are mixed */
 	uint32_t first, n; /* edges within, in inner[] */
 };
 
@@ -29,11 +34,20 @@ struct stretch_end { /* a line that a block counts for */
 	bool within_unknown, outside_unknown;
 };
 
+struct line_state {
+	bool ends, never_ends; /* blocks of functions in which it was executed; and none of them */
+	bool is_left_out;      /* 0 by the rules, though code of it was executed */
+	bool is_doubted;       /* what a block ends with is not sure */
+	bool is_mixed;         /* known only if it counts the same by all of its blocks */
+};
+
 struct flow_lines {
 	const struct flow *f;
 	const struct symbols *s;
 	const uint32_t *line_of;
 	struct flow_line *at;
+	struct line_state *states;   /* by line */
+	bool counts_all;             /* blocks count for all their lines, not only the last */
 	VEC(struct line_part) parts; /* by function */
 	uint32_t *part_of;           /* [lines]: the last one of each */
 	uint32_t *block_of;          /* [n_pieces] */
@@ -129,6 +143,7 @@ static void add_to_part(struct flow_lines *x, struct line_part *part, uint32_t b
 	part->inside = add(part->inside, p->is_known ? p->count : 0);
 	part->inside_unknown |= !p->is_known;
 	part->all_passed &= addr >= passed;
+	part->is_mixed |= p->is_optimized;
 	x->at[part->line].is_executed |= p->is_known && p->count > 0;
 }
 
@@ -160,6 +175,8 @@ static void mark_met(struct flow_lines *x)
 static uint64_t own_code(const struct flow_lines *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
+	if (!p->hook && p->is_optimized && x->is_met[piece] && p->own == UINT64_MAX)
+		return p->own; /* moved there */
 	if (!p->hook)
 		return piece && p[-1].is_call && p->own < p->end ? p->own : p->addr;
 	bool is_within = !x->is_met[piece] && x->is_one_of[piece];
@@ -204,6 +221,7 @@ static bool is_mere_jump(const struct flow_lines *x, uint32_t piece)
 struct line_stretch {     /* of one file in a piece */
 	const char *file; /* NULL: none yet */
 	uint32_t last;    /* the highest line, as gcov sorts them */
+	symid before; /* of what is before the block's first row, perhaps of the block; or NONE */
 };
 
 static void add_end(struct flow_lines *x, const struct line_stretch *s)
@@ -213,6 +231,18 @@ static void add_end(struct flow_lines *x, const struct line_stretch *s)
 	uint32_t part = x->part_of[s->last];
 	vec_push(&x->ends, ((struct stretch_end){ .part = part }));
 	x->parts.at[part].ends_some = true;
+	x->parts.at[part].is_doubtful |= s->before != NONE && x->line_of[s->before] > s->last &&
+					 x->s->at[s->before].file == s->file;
+}
+
+/* What a block's first row does not begin with is mostly the rest of another statement. Of a macro,
+ * whose code is all of one column, it may be the statement that the block ends with. */
+static symid before_first_row(const struct flow_lines *x, uint32_t piece)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	bool has_other = p->hook && p->own > p->addr && p->own < p->end;
+	symid id = has_other ? symbols_find(x->s, p->addr) : NONE;
+	return id != NONE && x->line_of[id] != NONE ? id : NONE;
 }
 
 /* Each line of a block once. */
@@ -226,9 +256,10 @@ static void add_place(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 	if (!part || part->seen_in == block)
 		return;
 	add_to_part(x, part, block, x->s->at[id].addr, passed);
-	if (s->file != file)
+	if (s->file != file || x->counts_all)
 		add_end(x, s);
-	s->last = s->file == file && line < s->last ? s->last : line;
+	s->last = s->file == file && line < s->last && !x->counts_all ? s->last : line;
+	s->before = s->file && s->file != file ? NONE : s->before;
 	s->file = file;
 }
 
@@ -249,7 +280,7 @@ static void add_piece(struct flow_lines *x, struct line_stretch *s, uint32_t fir
  * that is code of the head. */
 static void add_pieces(struct flow_lines *x)
 {
-	struct line_stretch s = { 0 };
+	struct line_stretch s = { .before = NONE };
 	uint32_t first_part = 0;
 	symid head = NONE;
 
@@ -257,7 +288,7 @@ static void add_pieces(struct flow_lines *x)
 		const struct flow_piece *p = &x->f->pieces[i];
 		if (x->block_of[i] == i) {
 			add_end(x, &s);
-			s = (struct line_stretch){ 0 };
+			s = (struct line_stretch){ .before = before_first_row(x, i) };
 			x->first_end[i] = (uint32_t)x->ends.n;
 		}
 		if (p->is_entry) {
@@ -472,28 +503,47 @@ static bool count_loops(const struct flow_lines *x, const struct line_part *s, u
 
 /* ---- all ---- */
 
-/* Lines with code in functions of which no block was counted are not known by this. */
-static void mark_measured(struct flow_lines *x, size_t n)
+struct measured_code { /* by place: functions of the flow; by part: objects with some */
+	uint8_t *functions, *parts;
+};
+
+static struct measured_code find_measured(const struct flow_lines *x)
 {
 	const struct flow *f = x->f;
-	uint8_t *in_flow = xalloc(x->s->n + 1);
-	symid function = NONE;
+	struct measured_code m = { xalloc(x->s->n + 1), xalloc(x->s->n_parts + 1) };
 
 	for (size_t i = 0; i < f->n_pieces; i++) {
 		uint64_t addr = f->pieces[i].hook ? f->pieces[i].hook : f->pieces[i].addr;
 		symid id = symbols_find_function(x->s, addr);
-		if (id != NONE)
-			in_flow[id] = true;
+		if (id == NONE)
+			continue;
+		m.functions[id] = true;
+		m.parts[x->s->at[id].part] = true;
 	}
-	for (size_t i = 0; i < n; i++)
-		x->at[i].is_measured = true;
+	return m;
+}
+
+/* Code of a line in a function without hooks, in an object that has others: how often it was
+ * executed is not known. What other objects have of it, as libraries of a header, is not counted.
+ */
+static void mark_measured(struct flow_lines *x)
+{
+	struct measured_code m = find_measured(x);
+	symid function = NONE;
+
 	for (symid i = 0; i < x->s->n; i++) {
-		if (x->s->at[i].is_function)
-			function = x->s->at[i].owner;
-		if (x->line_of[i] != NONE && (function == NONE || !in_flow[function]))
-			x->at[x->line_of[i]].is_measured = false;
+		const struct symbol *at = &x->s->at[i];
+		if (at->is_function)
+			function = at->owner;
+		if (x->line_of[i] == NONE || !m.parts[at->part])
+			continue;
+		struct flow_line *line = &x->at[x->line_of[i]];
+		bool is_counted = function != NONE && m.functions[function];
+		line->is_measured |= is_counted;
+		line->is_elsewhere |= !is_counted;
 	}
-	free(in_flow);
+	free(m.functions);
+	free(m.parts);
 }
 
 /* A line whose only end is a jump that gcc led others past seems never to be reached, though code
@@ -501,13 +551,60 @@ static void mark_measured(struct flow_lines *x, size_t n)
 static void count_part(struct flow_lines *x, const struct line_part *s)
 {
 	struct flow_line *l = &x->at[s->line];
+	struct line_state *state = &x->states[s->line];
 	uint64_t loops = 0;
 	bool is_known = s->ends_some ? !s->entered_unknown && count_loops(x, s, &loops)
 				     : !s->inside_unknown;
 	uint64_t count = s->ends_some ? add(s->entered, loops) : s->inside;
 
+	state->ends |= s->ends_some && s->inside;
+	state->never_ends |= !s->ends_some && s->inside;
+	state->is_left_out |= !count && s->inside;
+	state->is_doubted |= s->is_doubtful && count != s->inside;
+	state->is_mixed |= s->is_mixed && count != s->inside;
 	l->is_known &= is_known && !s->all_passed && (count || !s->inside);
 	l->count = add(l->count, count);
+}
+
+static bool is_settled(const struct line_state *s)
+{
+	bool is_doubted = s->is_left_out || s->is_doubted || s->is_mixed;
+	return !is_doubted && !(s->ends && s->never_ends);
+}
+
+static void add_counts(struct flow_lines *x, size_t n, bool counts_all)
+{
+	memset(x->part_of, 0xff, n * sizeof(*x->part_of));
+	x->parts.n = x->ends.n = 0;
+	free(x->inner);
+	x->counts_all = counts_all;
+	add_pieces(x);
+	group_edges(x);
+	enter_parts(x);
+	for (size_t i = 0; i < x->parts.n; i++)
+		if (!counts_all || !is_settled(&x->states[x->parts.at[i].line]))
+			count_part(x, &x->parts.at[i]);
+}
+
+static void count_lines(struct flow_lines *x, size_t n)
+{
+	uint64_t *first = xalloc((n + 1) * sizeof(*first));
+
+	for (size_t i = 0; i < n; i++)
+		x->at[i].is_known = x->at[i].is_measured && !x->at[i].is_elsewhere;
+	add_counts(x, n, false);
+	for (size_t i = 0; i < n; i++) {
+		struct flow_line *l = &x->at[i];
+		first[i] = l->count;
+		if (is_settled(&x->states[i]))
+			continue;
+		l->is_known = l->is_measured && !l->is_elsewhere;
+		l->count = 0;
+	}
+	add_counts(x, n, true);
+	for (size_t i = 0; i < n; i++)
+		x->at[i].is_known &= !x->states[i].is_mixed || x->at[i].count == first[i];
+	free(first);
 }
 
 struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, const uint32_t *line_of,
@@ -522,18 +619,12 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	x.is_reached = xalloc(f->n_pieces + 1);
 	x.is_next = xalloc(f->n_pieces + 1);
 	x.part_of = xrealloc(NULL, n + 1, sizeof(*x.part_of));
-	memset(x.part_of, 0xff, n * sizeof(*x.part_of));
+	x.states = xalloc((n + 1) * sizeof(*x.states));
 	x.block_of = xalloc((f->n_pieces + 1) * sizeof(*x.block_of));
-	mark_measured(&x, n);
+	mark_measured(&x);
 	mark_met(&x);
 	find_blocks(&x);
-	add_pieces(&x);
-	group_edges(&x);
-	enter_parts(&x);
-	for (size_t i = 0; i < x.parts.n; i++)
-		x.at[x.parts.at[i].line].is_known = true;
-	for (size_t i = 0; i < x.parts.n; i++)
-		count_part(&x, &x.parts.at[i]);
+	count_lines(&x, n);
 	vec_free(&x.parts);
 	free(x.inner);
 	free(x.block_of);
@@ -545,5 +636,6 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	free(x.is_reached);
 	free(x.is_next);
 	free(x.part_of);
+	free(x.states);
 	return x.at;
 }

@@ -7,7 +7,8 @@
 
 struct flow_line {
 	uint64_t count;
-	bool is_measured;  /* all code of the line is in functions of the flow */
+	bool is_measured;  /* code of the line is in functions of the flow ... */
+	bool is_elsewhere; /* ... and in others of their objects */
 	bool is_known;     /* so is the count */
 	bool is_executed;  /* some code of the line was */
 	bool starts_block; /* a counted block begins with it */

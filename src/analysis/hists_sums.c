@@ -15,10 +15,35 @@ static void complete_sums(struct hists_private *h)
 	h->own.n = n;
 }
 
+/* Chains go from a path to those below it, again and again: these are put next to it. */
+static void renumber(struct hists_private *h)
+{
+	size_t n = h->paths.n, n_events = h->hists.opts->n_events;
+	pathid *before = path_tree_renumber(h->tree);
+	struct path *paths = xrealloc(NULL, n, sizeof(*paths));
+	struct hist_stat *own = xrealloc(NULL, n * n_events + 1, sizeof(*own));
+	pathid *now = xrealloc(NULL, n, sizeof(*now));
+	for (size_t i = 0; i < n; i++) {
+		paths[i] = h->paths.at[before[i]];
+		for (size_t e = 0; e < n_events; e++)
+			own[i * n_events + e] = h->own.at[before[i] * n_events + e];
+		now[before[i]] = (pathid)i;
+	}
+	for (size_t i = 0; i < h->leaves.n; i++)
+		h->leaves.at[i].path = now[h->leaves.at[i].path];
+	free(before);
+	free(now);
+	free(h->paths.at);
+	free(h->own.at);
+	h->paths.at = paths;
+	h->paths.cap = n;
+	h->own.at = own;
+	h->own.cap = n * n_events + 1;
+}
+
 static void sum_below(struct hists_private *h)
 {
 	size_t n_events = h->hists.opts->n_events;
-	complete_sums(h);
 	h->below = xrealloc(NULL, h->paths.n * n_events + 1, sizeof(*h->below));
 	memcpy(h->below, h->own.at, h->own.n * sizeof(*h->below));
 	for (size_t i = h->paths.n; i-- > 1;)
@@ -221,6 +246,9 @@ static void find_row_depths(struct hists_private *h)
 void hists_sum_paths(struct hists_private *h)
 {
 	h->tree = path_maker_end(&h->maker);
+	complete_sums(h);
+	if (h->hists.opts->chains)
+		renumber(h);
 	sum_below(h);
 	find_above(h);
 	sum_rows(h);

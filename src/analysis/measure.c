@@ -10,13 +10,14 @@
 #include <string.h>
 
 #include "analysis/analysis_private.h"
-#include "base/map64.h"
 #include "base/vec.h"
 #include "paths/path_tree.h"
 
 struct stack_paths {
 	struct path_tree *tree; /* places are owners: what times and calls are charged to */
 	struct path_weights weights;
+	uint32_t *calls; /* [nodes]: the number of the call by which it is reached, as
+			  * callgraph_stack_arcs() gave it, then its arc; NULL: not asked for yet */
 };
 
 /* ---- stacks ---- */
@@ -111,6 +112,7 @@ void callgraph_paths_free(struct stack_paths *p)
 		return;
 	path_weights_free(&p->weights);
 	path_tree_free(p->tree);
+	free(p->calls);
 	free(p);
 }
 
@@ -146,31 +148,69 @@ void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *
 
 /* ---- calls ---- */
 
-void callgraph_stack_arcs(const struct stack_paths *p, void (*add)(symid from, symid to, void *arg),
-			  void *arg)
+/* Lists of the nodes below nodes of one place, in the order of the nodes: [nodes], the next of the
+ * list or 0, and [places], the first. Those below the root are in none. */
+static pathid *list_by_caller(const struct path_tree *t, size_t n_places, uint32_t *next)
+{
+	pathid *first = xalloc((n_places + 1) * sizeof(*first));
+	for (size_t i = t->n; i-- > 1;) {
+		pathid caller = t->nodes[i].caller;
+		if (!caller)
+			continue;
+		next[i] = first[t->nodes[caller].place];
+		first[t->nodes[caller].place] = (pathid)i;
+	}
+	return first;
+}
+
+/* Puts where the next of the list was the first node that is reached by the same call. */
+static void find_first_of_calls(const struct path_tree *t, size_t n_places, uint32_t *calls)
+{
+	struct met_callee {
+		symid from;
+		pathid first;
+	} *met = xalloc((n_places + 1) * sizeof(*met));
+	pathid *lists = list_by_caller(t, n_places, calls);
+	for (symid from = 0; from < n_places; from++)
+		for (pathid i = lists[from], next; i; i = next) {
+			struct met_callee *m = &met[t->nodes[i].place];
+			next = calls[i];
+			if (!m->first || m->from != from)
+				*m = (struct met_callee){ from, i };
+			calls[i] = m->first;
+		}
+	free(lists);
+	free(met);
+}
+
+void callgraph_stack_arcs(struct stack_paths *p, size_t n_places,
+			  void (*add)(symid from, symid to, void *arg), void *arg)
 {
 	const struct path_node *nodes = p->tree->nodes;
-	struct map64 seen = { 0 };
+	uint32_t n = 0;
 
+	p->calls = xalloc(p->tree->n * sizeof(*p->calls));
+	find_first_of_calls(p->tree, n_places, p->calls);
 	for (size_t i = 1; i < p->tree->n; i++) {
-		if (!nodes[i].caller)
-			continue;
-		symid from = nodes[nodes[i].caller].place, to = nodes[i].place;
-		uint32_t *known = map64_at(&seen, MAP64_PAIR(from, to));
-		if (*known == NONE) {
-			*known = 0;
-			add(from, to, arg);
+		if (!nodes[i].caller) {
+			p->calls[i] = NONE;
+		} else if (p->calls[i] == i) {
+			p->calls[i] = n++;
+			add(nodes[nodes[i].caller].place, nodes[i].place, arg);
+		} else {
+			p->calls[i] = p->calls[p->calls[i]]; /* a smaller index */
 		}
 	}
-	map64_free(&seen);
+}
+
+void callgraph_stack_arcs_are(struct stack_paths *p, const arcid *arcs)
+{
+	for (size_t i = 1; i < p->tree->n; i++)
+		if (p->calls[i] != NONE)
+			p->calls[i] = arcs[p->calls[i]];
 }
 
 /* ---- measuring ---- */
-
-struct met_arc {
-	uint32_t n;    /* how often it is on the path */
-	double before; /* own time of its callee that was seen before it was */
-};
 
 struct met_cycle {
 	uint32_t n;     /* members on the path */
@@ -178,22 +218,20 @@ struct met_cycle {
 	symid last;     /* the innermost of them */
 };
 
-struct visited {    /* of a node of the path that is looked at */
-	arcid arc;  /* NONE: from the root */
-	symid last; /* of its cycle: the member before it */
+struct visited {       /* of a node of the path that is looked at */
+	double before; /* own time of its function that was seen before it was */
+	symid last;    /* of its cycle: the member before it */
 	bool again;
 };
 
 struct measuring {
 	struct callgraph *g;
 	const struct stack_paths *paths;
-	struct map64 arcs;        /* MAP64_PAIR(from, to) -> arcid */
 	VEC(struct visited) path; /* the innermost node last */
-	struct met_arc *arc_met;  /* [arcs] */
+	uint32_t *arc_met;        /* [arcs]: how often it is on the path */
 	uint32_t *met;            /* [symbols] */
 	struct met_cycle *cycles; /* [cycles + 1] */
 	double *own;              /* [symbols]: own time seen so far */
-	double entered;           /* that of the place below the root, when it was entered */
 	double *inclusive;        /* [symbols] */
 };
 
@@ -211,33 +249,29 @@ static struct visited *innermost(struct measuring *m) { return &m->path.at[m->pa
 static void enter_call(struct measuring *m, pathid node)
 {
 	const struct path_node *at = &m->paths->tree->nodes[node];
-	const struct path_weight *below = &m->paths->weights.below[node];
-	struct visited *v = innermost(m);
 
 	if (!m->met[at->place]++)
-		m->inclusive[at->place] += below->sum;
-	if (!at->caller) {
-		m->entered = m->own[at->place];
-		return;
-	}
-	symid from = m->paths->tree->nodes[at->caller].place;
-	v->arc = map64_get(&m->arcs, MAP64_PAIR(from, at->place));
-	if (v->arc != NONE && !m->arc_met[v->arc].n++)
-		m->arc_met[v->arc].before = m->own[at->place];
+		m->inclusive[at->place] += m->paths->weights.below[node].sum;
+	if (at->caller)
+		m->arc_met[m->paths->calls[node]]++;
+	innermost(m)->before = m->own[at->place];
 }
 
 static void leave_call(struct measuring *m, pathid node)
 {
 	const struct path_node *at = &m->paths->tree->nodes[node];
 	const struct path_weight *below = &m->paths->weights.below[node];
-	arcid arc = innermost(m)->arc;
+	double own = m->own[at->place] - innermost(m)->before;
 
 	m->met[at->place]--;
-	if (!at->caller)
-		charge(&m->g->roots[at->place], m->own[at->place] - m->entered, below->sum);
-	if (arc == NONE || --m->arc_met[arc].n)
+	if (!at->caller) {
+		charge(&m->g->roots[at->place], own, below->sum);
 		return;
-	charge(&m->g->measured[arc].along, m->own[at->place] - m->arc_met[arc].before, below->sum);
+	}
+	arcid arc = m->paths->calls[node];
+	if (--m->arc_met[arc])
+		return;
+	charge(&m->g->measured[arc].along, own, below->sum);
 	m->g->measured[arc].samples += below->count;
 }
 
@@ -277,7 +311,7 @@ static void enter(pathid node, void *arg)
 	symid place = m->paths->tree->nodes[node].place;
 	uint32_t cycle = m->g->nodes[place].cycle;
 
-	vec_push(&m->path, ((struct visited){ .arc = NONE }));
+	vec_push(&m->path, ((struct visited){ 0 }));
 	enter_call(m, node);
 	if (cycle)
 		enter_cycle(m, node, cycle);
@@ -306,13 +340,10 @@ static void begin(struct measuring *m, struct callgraph *g, const struct stack_p
 	g->measured = xalloc(g->n_arcs * sizeof(*g->measured));
 	g->roots = xalloc(g->n_symbols * sizeof(*g->roots));
 	g->cycles = xalloc(g->n_cycles * sizeof(*g->cycles));
-	for (size_t i = 0; i < g->n_arcs; i++)
-		*map64_at(&m->arcs, MAP64_PAIR(g->arcs[i].from, g->arcs[i].to)) = (uint32_t)i;
 }
 
 static void end(struct measuring *m)
 {
-	map64_free(&m->arcs);
 	vec_free(&m->path);
 	free(m->arc_met);
 	free(m->met);

@@ -167,9 +167,9 @@ static struct kin_error *by_run(const struct kin_comparison *c, struct kin_profi
 static struct kin_error *keep_samples(struct kin_comparison *c, bool after, struct kin_profile *p)
 {
 	struct view *v;
-	struct kin_error *err = profile_view_for(p, &flat_report, &v);
+	struct kin_error *err = profile_names_for(p, &flat_report, &v);
 	if (!err)
-		html_paths_add(c->paths, p->data, v->program, after, p->naming.no_inlines);
+		html_paths_add(c->paths, p->data, v->program, after, p->naming.no_inlines, false);
 	return err;
 }
 
@@ -267,12 +267,16 @@ static struct kin_error *unguarded_html(struct kin_comparison *c, struct kin_tab
 {
 	struct kin_html_opts o;
 	opts_copy(&o, sizeof(o), opts);
-	const struct html_table tables[] = { { "difference", table }, { NULL, NULL } };
-	return html_write(out, &(struct html_input){
-				       .title = o.title ? o.title : "Difference",
-				       .tables = tables,
-				       .paths = c->paths && c->paths->samples.n ? c->paths : NULL,
-				       .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES });
+	char *json = html_table_json(table);
+	const struct html_table tables[] = { { "difference", json }, { NULL, NULL } };
+	struct kin_error *err = html_write(
+		out,
+		&(struct html_input){ .title = o.title ? o.title : "Difference",
+				      .tables = tables,
+				      .paths = c->paths && c->paths->samples.n ? c->paths : NULL,
+				      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES });
+	free(json);
+	return err;
 }
 
 struct kin_error *kin_comparison_html(struct kin_comparison *c, struct kin_table *table,

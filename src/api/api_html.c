@@ -29,7 +29,7 @@ static const char *const columns[N_PARTS][16] = {
 		     "name", "members", NULL },
 	[LINES] = { "self", "inclusive", "count", "line", "source", "file", NULL },
 	[INSTRUCTIONS] = { "self", "inclusive", "samples", "calls", "address", "instruction",
-			   "function", "object", "file", "line", NULL },
+			   "function", "object", "file", "line", "inlined", NULL },
 };
 
 static struct kin_error *add_table(struct kin_profile *p, enum page_part part, const char *report,
@@ -40,7 +40,14 @@ static struct kin_error *add_table(struct kin_profile *p, enum page_part part, c
 				     .min_share = part == GRAPH ? opts->min_share : 0,
 				     .source_dirs = opts->source_dirs,
 				     .max_threads = THREADS_MAX };
-	return kin_report(p, report, &o, &ret->tables[part].table);
+	struct kin_table *t;
+	profile_forget_graphs(p, report_find(report));
+	struct kin_error *err = kin_report(p, report, &o, &t);
+	if (err)
+		return err;
+	ret->tables[part].json = html_table_json(t);
+	kin_table_free(t);
+	return NULL;
 }
 
 /* Code that cannot be shown is no reason to show nothing: the reports say why in their notes, or
@@ -63,18 +70,19 @@ static bool has_files(const struct kin_profile *p)
 }
 
 /* With samples, times come of the paths: what functions and calls add to them is how often they
- * were called, and which functions are in cycles. */
+ * were called, and which functions are in cycles. Those that are made of one call graph are
+ * neighbours: only one is there at a time. */
 static struct kin_error *make_tables(struct kin_profile *p, const struct kin_html_opts *opts,
 				     struct page_parts *ret)
 {
 	bool sampled = p->data->samples.n > 0, counted = p->data->n_arcs > 0;
 	struct kin_error *err = add_table(p, INFO, "info", opts, ret);
-	if (!err)
-		err = add_table(p, FUNCTIONS, "flat", opts, ret);
 	if (!err && (!sampled || counted))
 		err = add_table(p, GRAPH, "graph", opts, ret);
 	if (!err)
 		err = add_table(p, CYCLES, "cycles", opts, ret);
+	if (!err)
+		err = add_table(p, FUNCTIONS, "flat", opts, ret);
 	if (!err && !opts->no_code && has_files(p)) {
 		try_table(p, LINES, "annotate", opts, ret);
 		try_table(p, INSTRUCTIONS, "asm", opts, ret);
@@ -82,16 +90,19 @@ static struct kin_error *make_tables(struct kin_profile *p, const struct kin_htm
 	return err;
 }
 
+/* Samples are told apart by instruction where code is shown. */
 static struct kin_error *make_paths(struct kin_profile *p, struct page_parts *ret)
 {
 	struct view *v;
 	if (!p->data->samples.n)
 		return NULL;
-	struct kin_error *err = profile_view_for(p, &flat_report, &v);
+	struct kin_error *err = profile_names_for(p, &flat_report, &v);
 	if (err)
 		return err;
+	profile_forget_graphs(p, NULL);
 	ret->paths = html_paths_new();
-	html_paths_add(ret->paths, p->data, v->program, 0, p->naming.no_inlines);
+	html_paths_add(ret->paths, p->data, v->program, 0, p->naming.no_inlines,
+		       ret->tables[LINES].json || ret->tables[INSTRUCTIONS].json);
 	profile_hear(p, v->program);
 	return NULL;
 }
@@ -99,7 +110,7 @@ static struct kin_error *make_paths(struct kin_profile *p, struct page_parts *re
 static void parts_done(struct page_parts *x)
 {
 	for (size_t i = 0; i < N_PARTS; i++)
-		kin_table_free(x->tables[i].table);
+		free(x->tables[i].json);
 	html_paths_free(x->paths);
 }
 

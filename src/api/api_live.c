@@ -15,6 +15,7 @@ struct kin_live {
 	struct names *names;
 	struct program_opts naming;
 	struct kin_profile *last; /* NULL: none yet */
+	struct kin_profile *code; /* the same by instruction */
 	uint64_t asked_ns;        /* for it, or begun */
 	double lasting_ns;        /* time that it is of, faded as its weights */
 	char *message;
@@ -70,6 +71,7 @@ static struct kin_error *start(struct kin_live *l, const struct kin_live_opts *o
 static void free_live(struct kin_live *l)
 {
 	kin_profile_free(l->last);
+	kin_profile_free(l->code);
 	names_free(l->names);
 	vec_free(&l->pids);
 	vec_free(&l->tids);
@@ -115,14 +117,28 @@ struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
 	const struct profile *past = l->last ? l->last->data : NULL;
 	struct kin_profile *now = profile_of_data(fade(past, keep, fresh, l->names), &l->naming);
 
+	const struct profile *past_code = l->code ? l->code->data : NULL;
+	struct program_opts by_line = l->naming;
+	by_line.no_inlines = false;
+	struct kin_profile *code = profile_of_data(fade_code(past_code, keep, fresh), &by_line);
+
 	uint64_t asked_ns = clock_now_ns();
 	l->lasting_ns = l->lasting_ns * keep + (double)(asked_ns - l->asked_ns);
 	l->asked_ns = asked_ns;
 	profile_free(fresh);
 	kin_profile_free(l->last);
+	kin_profile_free(l->code);
+	l->code = code;
 	l->last = now;
 	profile_ref(now);
 	return now;
+}
+
+struct kin_profile *kin_live_code(struct kin_live *l)
+{
+	if (l->code)
+		profile_ref(l->code);
+	return l->code;
 }
 
 bool kin_live_is_over(struct kin_live *l) { return live_is_over(l->live); }

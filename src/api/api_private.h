@@ -84,6 +84,12 @@ MUST_CHECK struct kin_error *profile_view(struct kin_profile *p, enum view_kind 
 /* What the report is made of. */
 MUST_CHECK struct kin_error *profile_view_for(struct kin_profile *p, const struct report *r,
 					      struct view **ret);
+/* The same without its call graph, unless that is there. */
+MUST_CHECK struct kin_error *profile_names_for(struct kin_profile *p, const struct report *r,
+					       struct view **ret);
+/* Frees the call graphs that `next` is not made of (NULL: all), unless somebody has a table of the
+ * profile. They are made anew where they are asked for. */
+void profile_forget_graphs(struct kin_profile *p, const struct report *next);
 
 /* What reports are made of. */
 struct report_input report_input_of(const struct kin_profile *p, const struct view *v);

@@ -238,14 +238,34 @@ struct kin_error *profile_view(struct kin_profile *p, enum view_kind kind, bool 
 	return NULL;
 }
 
+static enum view_kind kind_for(const struct kin_profile *p, const struct report *r)
+{
+	if (p->lines || r->by_line)
+		return VIEW_LINES;
+	if (r->inlines && p->data->samples.n && !p->naming.no_inlines)
+		return VIEW_EXPANDED;
+	return VIEW_FUNCTIONS;
+}
+
 struct kin_error *profile_view_for(struct kin_profile *p, const struct report *r, struct view **ret)
 {
-	enum view_kind kind = VIEW_FUNCTIONS;
-	if (p->lines || r->by_line)
-		kind = VIEW_LINES;
-	else if (r->inlines && p->data->samples.n && !p->naming.no_inlines)
-		kind = VIEW_EXPANDED;
-	return profile_view(p, kind, true, ret);
+	return profile_view(p, kind_for(p, r), true, ret);
+}
+
+struct kin_error *profile_names_for(struct kin_profile *p, const struct report *r,
+				    struct view **ret)
+{
+	return profile_view(p, kind_for(p, r), false, ret);
+}
+
+void profile_forget_graphs(struct kin_profile *p, const struct report *next)
+{
+	for (enum view_kind kind = 0; kind < N_VIEWS && p->refs == 1; kind++) {
+		if (next && kind == kind_for(p, next))
+			continue;
+		callgraph_free(p->views[kind].graph);
+		p->views[kind].graph = NULL;
+	}
 }
 
 struct report_input report_input_of(const struct kin_profile *p, const struct view *v)

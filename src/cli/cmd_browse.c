@@ -40,8 +40,8 @@ struct kin_error *browse_profile(struct kin_profile *profile, const struct setti
 				    .hists = s->hists.size ? &s->hists : &usual,
 				    .part = open_part,
 				    .arg = &again,
-				    .source_dirs = string_list(&s->source_dirs) };
-	(void)status;
+				    .source_dirs = string_list(&s->source_dirs),
+				    .status = status };
 	return browse(profile, &opts);
 }
 

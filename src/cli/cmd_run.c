@@ -15,6 +15,7 @@
 #include "cli/naming.h"
 #include "cli/prefix.h"
 #include "cli/rank_file.h"
+#include "record/made_names.h"
 #include "record/preload.h"
 #include "record/runtime_file.h"
 
@@ -190,6 +191,16 @@ static void say_all(const char *output, size_t others)
 	free(all);
 }
 
+static void name_file(const struct run_line *l, const char *path)
+{
+	struct kin_error *err = made_names_put(path);
+	if (err)
+		message("run", "names are not kept: %s", kin_error_message(err));
+	kin_error_free(err);
+	if (!l->no_names)
+		naming_put("run", path, NULL);
+}
+
 /* All files of the run get names, but for those of processes that go on. */
 static void name_files(const struct run_line *l, const struct timespec *start)
 {
@@ -206,7 +217,7 @@ static void name_files(const struct run_line *l, const struct timespec *start)
 			continue;
 		struct kin_error *busy = runtime_file_check_busy(last);
 		if (!busy)
-			naming_put("run", last, NULL);
+			name_file(l, last);
 		kin_error_free(busy);
 	}
 	globfree(&g);
@@ -284,7 +295,7 @@ static int run_line(const struct run_line *l)
 	if (!r.ran)
 		return r.status;
 	child_ended();
-	if (r.measured && !l->no_names)
+	if (r.measured)
 		name_files(l, &r.start);
 	if (r.measured)
 		say_files(l, &r.start);

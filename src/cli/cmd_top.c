@@ -438,6 +438,12 @@ static double cores(void *arg, const char *event)
 	return kin_live_cores(s->live, event);
 }
 
+static struct kin_profile *code(void *arg)
+{
+	const struct shown *s = arg;
+	return kin_live_code(s->live);
+}
+
 static struct kin_error *show(struct kin_live *live, const struct top_line *l)
 {
 	struct shown s = { .live = live, .line = l };
@@ -445,6 +451,7 @@ static struct kin_error *show(struct kin_live *live, const struct top_line *l)
 				 .hists = &l->hists,
 				 .next = next_profile,
 				 .cores = cores,
+				 .code = code,
 				 .arg = &s,
 				 .delay_ms = (unsigned)(l->delay_s * 1000),
 				 .refreshes = l->count };

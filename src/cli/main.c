@@ -1,6 +1,7 @@
 /* main.c - kin COMMAND ..., kin ./PROGRAM ..., or gprof if called by that name. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -131,10 +132,19 @@ static int run_kin(int argc, char **argv)
 	return help ? show_help(c) : start_command(c, argc - 1, argv + 1);
 }
 
+/* Reports of many stacks need one large block after the other, each of another size: what is freed
+ * is the system's again at once. glibc would come to keep blocks of up to 32 MiB. */
+static void give_back_large_blocks(void)
+{
+	enum { LARGE = 8 << 20 };
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
 int main(int argc, char **argv)
 {
 	occupy_standard_files();
 	if (argc > 0 && is_gprof(base_name(argv[0])))
 		return gprof_main(argc, argv);
+	give_back_large_blocks();
 	return run_kin(argc, argv);
 }

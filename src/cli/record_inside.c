@@ -17,6 +17,7 @@
 #include "cli/message.h"
 #include "cli/record_end.h"
 #include "kin/kin.h"
+#include "record/made_names.h"
 #include "record/runtime_file.h"
 
 enum { USUAL_HZ = 999 };
@@ -158,6 +159,17 @@ static void say_none(const char *program, const char *output)
 			program, output);
 }
 
+/* Each file has those of its own process. */
+static void name_made(const struct inside_files *f)
+{
+	for (size_t i = 0; i < f->ended.n; i++) {
+		struct kin_error *err = made_names_put(f->ended.at[i]);
+		if (err)
+			message("record", "%s", kin_error_message(err));
+		kin_error_free(err);
+	}
+}
+
 static void finish(const struct record_opts *o, const char *run, struct record_audit *a,
 		   const struct record_ending *e)
 {
@@ -165,6 +177,7 @@ static void finish(const struct record_opts *o, const char *run, struct record_a
 	struct stat st;
 	a->cpu_ns = 0;
 	struct inside_files f = find_files(o->output, run, a);
+	name_made(&f);
 	struct kin_error *err = join(&f, o->output);
 	if (err)
 		message("record", "%s: each process keeps a file of its own",

@@ -199,7 +199,7 @@ void branch_code_put(struct sink *out, struct program *g, const struct profile *
 	};
 	size_t n;
 	const struct taken_branch *b =
-		detail_branches(&p->samples, sample_detail(&p->samples, x), &n);
+		detail_branches(p->samples.words, sample_detail(&p->samples, x), &n);
 	struct code_spot sample;
 	if (!n)
 		return;

@@ -705,7 +705,7 @@ static void put_registers(struct script *c, const struct detail *d, uint64_t at)
 	struct register_name names[REGISTERS_MAX];
 	if (!at)
 		return;
-	const struct detail_registers r = detail_registers(&c->p->samples, at);
+	const struct detail_registers r = detail_registers(c->p->samples.words, at);
 	char text[64];
 	size_t k = 0;
 	split_names(string_of(c, d->register_names), names);
@@ -731,7 +731,7 @@ static void json_registers(struct script *c, bool *first, const char *key, const
 	struct register_name names[REGISTERS_MAX];
 	if (!at)
 		return;
-	const struct detail_registers r = detail_registers(&c->p->samples, at);
+	const struct detail_registers r = detail_registers(c->p->samples.words, at);
 	char text[64];
 	size_t k = 0;
 	split_names(string_of(c, d->register_names), names);
@@ -794,7 +794,7 @@ static void put_branches(struct script *c, const struct detail *d)
 			 : c->fields & SCRIPT_BRSTACKSYM ? SCRIPT_BRSTACKSYM
 							 : SCRIPT_BRSTACKOFF;
 	size_t n;
-	const struct taken_branch *b = detail_branches(&c->p->samples, d, &n);
+	const struct taken_branch *b = detail_branches(c->p->samples.words, d, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (field != SCRIPT_BRSTACKSYM)
 			sink_char(s, ' ');
@@ -835,7 +835,7 @@ static void json_end(struct script *c, bool *first, const char *end, uint64_t ad
 static void json_branches(struct script *c, const struct detail *d)
 {
 	size_t n;
-	const struct taken_branch *b = detail_branches(&c->p->samples, d, &n);
+	const struct taken_branch *b = detail_branches(c->p->samples.words, d, &n);
 	sink_char(&c->out, '[');
 	for (size_t i = 0; i < n; i++) {
 		bool first = true;

@@ -1,11 +1,11 @@
-/* jitdump.c - headers, and the two kinds of records that tell of names. */
+/* jitdump.c - headers, and the kinds of records that tell of code. */
 #include "input/jitdump.h"
 
 #include <string.h>
 
 #include "base/base.h"
 
-enum { MAGIC = 0x4a695444, LOAD = 0, MOVE = 1, RECORD = 16 };
+enum { MAGIC = 0x4a695444, LOAD = 0, MOVE = 1, FRAMES = 4, RECORD = 16 };
 
 uint32_t jitdump_header(struct bytes *b)
 {
@@ -38,6 +38,14 @@ static void read_move(struct bytes *b, struct jitdump_record *r)
 	r->code_size = bytes_u64(b);
 }
 
+/* u64 size of both, of .eh_frame_hdr, of what is mapped of them. */
+static void read_frames(struct bytes *b, struct jitdump_record *r)
+{
+	r->frames_size = bytes_u64(b);
+	r->frames_hdr_size = bytes_u64(b);
+	bytes_u64(b);
+}
+
 bool jitdump_next(struct bytes b, struct jitdump_record *ret)
 {
 	struct jitdump_record r = { .kind = JITDUMP_OTHER };
@@ -52,11 +60,17 @@ bool jitdump_next(struct bytes b, struct jitdump_record *ret)
 		read_load(&b, &r);
 	else if (id == MOVE)
 		read_move(&b, &r);
+	else if (id == FRAMES)
+		read_frames(&b, &r);
+	bool has_frames = !b.failed && r.frames_hdr_size <= r.frames_size &&
+			  r.frames_size <= left - (JITDUMP_BEFORE_FRAMES - RECORD);
 	bool is_whole = !b.failed && r.code_size && r.addr + r.code_size >= r.addr;
 	if (is_whole && id == LOAD && r.name_size)
 		r.kind = JITDUMP_LOAD;
 	else if (is_whole && id == MOVE)
 		r.kind = JITDUMP_MOVE;
+	else if (has_frames && r.frames_size)
+		r.kind = JITDUMP_FRAMES;
 	*ret = r;
 	return true;
 }

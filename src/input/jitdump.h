@@ -11,13 +11,15 @@
 #include "base/bytes.h"
 
 enum {
-	JITDUMP_HEADER = 40,      /* bytes of it that must be there */
-	JITDUMP_BEFORE_NAME = 56, /* bytes of a record of code, before its name */
+	JITDUMP_HEADER = 40,        /* bytes of it that must be there */
+	JITDUMP_BEFORE_NAME = 56,   /* bytes of a record of code, before its name */
+	JITDUMP_BEFORE_FRAMES = 40, /* of one of call-frame information, before that */
 };
 
 enum jitdump_kind {
-	JITDUMP_LOAD, /* code was made */
-	JITDUMP_MOVE, /* code that was at `from` moved */
+	JITDUMP_LOAD,   /* code was made */
+	JITDUMP_MOVE,   /* code that was at `from` moved */
+	JITDUMP_FRAMES, /* call-frame information of the code that the next LOAD tells of */
 	JITDUMP_OTHER,
 };
 
@@ -26,6 +28,10 @@ struct jitdump_record {
 	uint32_t size;          /* of the whole record, in bytes: at least 16 */
 	uint64_t time_ns;       /* by the clock of the program's choice, mostly CLOCK_MONOTONIC */
 	uint64_t addr, code_size, from;
+	/* FRAMES: .eh_frame and behind it .eh_frame_hdr, JITDUMP_BEFORE_FRAMES behind the start of
+	 * the record. Their addresses are those of the code's end, rounded up to 8, and what
+	 * follows. */
+	uint64_t frames_size, frames_hdr_size;
 	const char *name; /* LOAD: points into the bytes; not terminated if it is cut */
 	size_t name_size;
 };

@@ -12,7 +12,7 @@ enum { LEAST_PART = 8 };
 
 struct fading {
 	struct profile_builder *into;
-	struct names *names;
+	struct names *names; /* NULL: frames keep their addresses, and have no callers */
 	struct tally tally;
 };
 
@@ -47,11 +47,12 @@ static objid object_of(struct import *x, objid id)
 	if (!id)
 		return 0;
 	if (x->objects[id] == NONE) {
-		/* All names are known: it is never to be opened. */
-		bool is_file = o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO;
-		enum object_kind kind = is_file ? OBJECT_OTHER : o->kind;
+		/* Where all names are known it is never to be opened. */
+		bool is_closed = x->f->names && (o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO);
+		enum object_kind kind = is_closed ? OBJECT_OTHER : o->kind;
+		bool is_main = !x->f->names && o->is_main;
 		x->objects[id] = profile_add_object_of(x->f->into, text(x, o->path),
-						       text(x, o->build_id), kind, false);
+						       text(x, o->build_id), kind, is_main);
 	}
 	return x->objects[id];
 }
@@ -69,13 +70,24 @@ static const char *name_of(struct import *x, const struct frame *frame)
 	return name ? name : "[unknown]";
 }
 
+/* With its address. */
+static frameid code_of(struct import *x, frameid id)
+{
+	struct frame made = x->from->samples.frames[id];
+	made.object = object_of(x, made.object);
+	made.name = made.name ? string(x, text(x, made.name)) : 0;
+	return profile_add_frame(x->f->into, made);
+}
+
 static frameid frame_of(struct import *x, frameid id)
 {
 	const struct frame *frame = &x->from->samples.frames[id];
 
 	if (!id)
 		return 0;
-	if (x->frames[id] == NONE) {
+	if (x->frames[id] == NONE && !x->f->names) {
+		x->frames[id] = code_of(x, id);
+	} else if (x->frames[id] == NONE) {
 		struct frame made = { .object = object_of(x, frame->object),
 				      .name = string(x, name_of(x, frame)),
 				      .flags = frame->flags &
@@ -91,6 +103,8 @@ static stackid stack_of(struct import *x, stackid id)
 	VEC(stackid) todo = { 0 };
 	stackid made = 0;
 
+	if (!x->f->names)
+		return id ? profile_add_stack(x->f->into, 0, frame_of(x, stacks[id].frame)) : 0;
 	for (; id && x->stacks[id] == NONE; id = stacks[id].caller)
 		vec_push(&todo, id);
 	made = id ? x->stacks[id] : 0;
@@ -131,7 +145,7 @@ static uint16_t event_of(struct import *x, uint16_t id)
 static void add(struct import *x, const struct sample *s, uint64_t weight, uint32_t count)
 {
 	struct sample made = { .stack = stack_of(x, s->stack),
-			       .task = task_of(x, s->task),
+			       .task = x->f->names ? task_of(x, s->task) : 0,
 			       .event = event_of(x, s->event),
 			       .cpu = CPU_NONE,
 			       .flags = s->flags,
@@ -208,4 +222,9 @@ struct profile *fade(const struct profile *past, double keep, const struct profi
 	a->lost = (past ? past->samples.audit.lost : 0) + fresh->samples.audit.lost;
 	profile_add_source(f.into, "", (struct source){ .kind = "live" });
 	return profile_finish(f.into);
+}
+
+struct profile *fade_code(const struct profile *past, double keep, const struct profile *fresh)
+{
+	return fade(past, keep, fresh, NULL);
 }

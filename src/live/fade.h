@@ -14,4 +14,9 @@
 struct profile *fade(const struct profile *past, double keep, const struct profile *fresh,
 		     struct names *names);
 
+/* The same of instructions: samples have the frame that they were taken at, by its address, and
+ * neither callers nor threads, so that what was taken at one is one sample. Objects are those that
+ * ran, for whoever wants to open them. `past` was made by this. */
+struct profile *fade_code(const struct profile *past, double keep, const struct profile *fresh);
+
 #endif

@@ -119,7 +119,7 @@ static bool read_header(const struct dwarf_file *f, struct bytes *c, struct dwar
 }
 
 struct top_entry {
-	struct dwarf_value name, comp_dir, split_name, low, high, ranges;
+	struct dwarf_value name, comp_dir, producer, split_name, low, high, ranges;
 };
 
 static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t name,
@@ -131,6 +131,9 @@ static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t
 		break;
 	case DW_AT_comp_dir:
 		top->comp_dir = *v;
+		break;
+	case DW_AT_producer:
+		top->producer = *v;
 		break;
 	case DW_AT_dwo_name:
 	case DW_AT_GNU_dwo_name:
@@ -197,6 +200,17 @@ static bool read_attributes(struct dwarf_info *d, const struct dwarf_file *f, st
 	return !c.failed;
 }
 
+/* "GNU C17 12.2.0 -mtune=generic -g -O2": the last level holds. */
+static void take_producer(struct dwarf_unit *u, const char *producer)
+{
+	const char *options = producer ? strstr(producer, " -") : NULL;
+
+	u->says_options = options != NULL;
+	for (const char *o = options; o; o = strstr(o + 1, " -"))
+		if (!strncmp(o, " -O", 3))
+			u->is_optimized = o[3] != '0';
+}
+
 static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u)
 {
 	uint64_t start_end = u->offset + UNIT_START;
@@ -221,6 +235,7 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 	/* Only now the bases are known that indices count from. */
 	u->name = dwarf_value_string(f, u, &top.name);
 	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
+	take_producer(u, dwarf_value_string(f, u, &top.producer));
 	u->split_name = f->is_split ? NULL : dwarf_value_string(f, u, &top.split_name);
 	dwarf_value_address(f, u, &top.low, &u->low);
 	d->indexed_ranges = false;

@@ -40,6 +40,8 @@ struct dwarf_unit {
 	bool has_lines;
 	bool damaged;        /* cannot be read */
 	bool indexed_ranges; /* a list of its ranges has addresses by index */
+	bool is_optimized;   /* its producer says so: as GCC's options -O1, -Os ... */
+	bool says_options;   /* the producer names them */
 	uint16_t language;   /* 0: not said */
 	uint64_t lines;      /* offset in .debug_line */
 	uint64_t low;        /* base of range lists */

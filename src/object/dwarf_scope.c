@@ -101,13 +101,19 @@ static const struct dwarf_file *file_of(const struct dwarf_scopes *s, const stru
 
 static bool is_lambda_name(const char *name) { return name && !strncmp(name, "<lambda", 7); }
 
-/* GCC calls the constructors of a closure type "<lambda>", clang nothing, older GCCs the type. */
+/* GCC calls the constructors of a closure type "<lambda>", which those that capture something lack,
+ * clang nothing, older GCCs the type. What has no name, but can be called, is one anyway. */
 static void note_lambda(struct unit_scopes *x, const struct dwarf_file *f, const struct scope *at)
 {
 	const char *name = dwarf_value_string(f, x->unit, &at->entry.name);
-	if (!is_lambda_name(name))
+	if (at->tag != DW_TAG_subprogram) {
+		x->at.at[x->at.n - 1].is_lambda = is_lambda_name(name);
 		return;
-	x->at.at[at->tag == DW_TAG_subprogram ? at->around : x->at.n - 1].is_lambda = true;
+	}
+	struct scope *type = &x->at.at[at->around];
+	bool calls = name && !strcmp(name, "operator()");
+	if (is_lambda_name(name) || (calls && !dwarf_value_string(f, x->unit, &type->entry.name)))
+		type->is_lambda = true;
 }
 
 /* Closure types, and what they hold. */

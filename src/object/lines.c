@@ -345,8 +345,8 @@ struct line_start *object_line_rows(struct object_file *o, struct address_range 
 	if (o->kept) { /* where runs begin is what is known of rows */
 		struct line_run *runs = kept_line_runs(o->kept, range, n);
 		for (size_t i = 0; i < *n; i++)
-			vec_push(&rows,
-				 ((struct line_start){ runs[i].addr, runs[i].at.line != 0 }));
+			vec_push(&rows, ((struct line_start){ runs[i].addr, runs[i].at.line != 0,
+							      false }));
 		free(runs);
 		*n = rows.n;
 		return rows.at;

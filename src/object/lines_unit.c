@@ -4,9 +4,11 @@
  * starts at 0 or -1); the function is the innermost one. A function without a linkage name that has
  * a symbol (static ones of C++) has that name. What is left of a row behind the end of a function
  * is padding, and belongs to it. Other rules than these: struct unit_rules. */
+#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "object/dwarf_abbrev.h"
 #include "object/lines_private.h"
 
 const struct unit_rules unit_rules = { .left_out = UNIT_NO_CODE, .repeated = UNIT_CODE_REPEATED };
@@ -313,6 +315,20 @@ void unit_sequences(struct object_lines *l, size_t unit, const struct unit_rules
 		add_sequences(&l->table, ret);
 }
 
+/* clang does not name its options, but lists all calls of functions that it optimizes. */
+static bool is_optimized(struct dwarf_info *d, const struct dwarf_unit *u)
+{
+	const struct abbrevs *t =
+		u->says_options || u->is_optimized ? NULL : abbrevs_of(d, &d->file, u);
+
+	for (size_t i = 0; t && i < t->attributes.n; i++) {
+		uint32_t name = t->attributes.at[i].name;
+		if (name == DW_AT_call_all_calls || name == DW_AT_GNU_all_call_sites)
+			return true;
+	}
+	return u->is_optimized;
+}
+
 void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
 	       struct row_starts *ret)
 {
@@ -323,10 +339,11 @@ void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
 		return;
 	if (!line_table_read(l->info, u, false, &l->table) || !may_decode(l, t->bytes))
 		return;
+	bool optimized = is_optimized(l->info, u);
 	for (size_t i = 0; i < t->rows.n; i++)
 		if (t->rows.at[i].addr >= range.low && t->rows.at[i].addr < range.high)
 			vec_push(ret, ((struct line_start){ t->rows.at[i].addr,
-							    t->rows.at[i].line != 0 }));
+							    t->rows.at[i].line != 0, optimized }));
 }
 
 static void emit_all(struct unit_reader *r)

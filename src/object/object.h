@@ -173,7 +173,8 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 
 struct line_start {
 	uint64_t addr;
-	bool has_line; /* false: the compiler says that the code is of no line */
+	bool has_line;     /* false: the compiler says that the code is of no line */
+	bool is_optimized; /* as far as the unit tells */
 };
 /* Where rows of the line table begin within [low, high), also of the line before: ascending,
  * possibly repeated, *n of them, freed with free(). */
@@ -297,9 +298,10 @@ struct object_step { /* an instruction; the rest as in struct machine_step */
 /* The instructions of [low, high); false as with object_instructions(). */
 bool object_steps(struct object_file *o, uint64_t low, uint64_t high,
 		  void (*add)(const struct object_step *step, void *arg), void *arg);
-/* Where the table at addr lets a switch jump to: its entries up to the first that is not in
- * `range`, and their number. `is_relative`: they are 32-bit differences to the table's address. */
-size_t object_jump_table(struct object_file *o, uint64_t addr, bool is_relative,
+/* Where the table at at.low, which ends by at.high, lets a switch jump to: its entries up to the
+ * first that is not in `range`, and their number. `is_relative`: they are 32-bit differences to the
+ * table's address. */
+size_t object_jump_table(struct object_file *o, struct address_range at, bool is_relative,
 			 struct address_range range, void (*add)(uint64_t target, void *arg),
 			 void *arg);
 

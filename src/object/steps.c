@@ -108,13 +108,15 @@ static uint64_t entry(const uint8_t *p, size_t size, uint64_t relative_to)
 	return relative_to ? relative_to + (uint64_t)(int64_t)(int32_t)low : low;
 }
 
-size_t object_jump_table(struct object_file *o, uint64_t addr, bool is_relative,
+size_t object_jump_table(struct object_file *o, struct address_range at, bool is_relative,
 			 struct address_range range, void (*add)(uint64_t target, void *arg),
 			 void *arg)
 {
+	uint64_t addr = at.low;
 	size_t left = 0, n = 0, size = is_relative || !object_is_64bit(o) ? 4 : 8;
 	const uint8_t *p = loaded_bytes(o, addr, &left);
 
+	left = left < at.high - addr ? left : (size_t)(at.high - addr);
 	for (; p && left >= size; p += size, left -= size, n++) {
 		uint64_t target = entry(p, size, is_relative ? addr : 0);
 		if (!is_relative)

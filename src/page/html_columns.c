@@ -13,6 +13,11 @@ const char *const html_column_keys[N_HTML_COLUMNS] = {
 	[COLUMN_SAMPLE_NODE] = "sample_node",
 	[COLUMN_SAMPLE_WEIGHT] = "sample_weight",
 	[COLUMN_SAMPLE_COUNT] = "sample_count",
+	[COLUMN_SAMPLE_PLACE] = "sample_place",
+	[COLUMN_PLACE_OBJECT] = "place_object",
+	[COLUMN_PLACE_ADDRESS] = "place_address",
+	[COLUMN_PLACE_FILE] = "place_file",
+	[COLUMN_PLACE_LINE] = "place_line",
 	[COLUMN_LOST_EVENT] = "lost_event",
 	[COLUMN_LOST_FUNCTION] = "lost_function",
 	[COLUMN_LOST_SELF] = "lost_self",
@@ -50,6 +55,7 @@ struct cut {
 	uint32_t *id;           /* [nodes]: in the file; of one left out, that of what stands for it
 				 */
 	bool *is_whole;         /* [nodes]: nothing was left out right below */
+	bool places;            /* are kept */
 };
 
 static void weigh(struct cut *x, uint32_t event, uint32_t side)
@@ -254,13 +260,15 @@ static int by_time(const void *l, const void *r)
 		return a->event > b->event ? 1 : -1;
 	if (a->side != b->side)
 		return a->side > b->side ? 1 : -1;
-	return (a->node > b->node) - (a->node < b->node);
+	if (a->node != b->node)
+		return a->node > b->node ? 1 : -1;
+	return (a->place > b->place) - (a->place < b->place);
 }
 
 static bool is_alike(const struct html_sample *a, const struct html_sample *b)
 {
 	return a->time_ns == b->time_ns && a->thread == b->thread && a->event == b->event &&
-	       a->side == b->side && a->node == b->node;
+	       a->side == b->side && a->node == b->node && a->place == b->place;
 }
 
 /* In units, of nodes in the file; those that are alike are one. */
@@ -272,6 +280,7 @@ static size_t join_samples(const struct cut *x, struct html_sample *at)
 		uint64_t time = t->samples.at[i].time_ns;
 		at[i] = t->samples.at[i];
 		at[i].node = x->id[at[i].node];
+		at[i].place = x->places ? at[i].place : 0;
 		at[i].time_ns = x->c->unit_ns && time > x->c->first_ns
 					? (time - x->c->first_ns) / x->c->unit_ns
 					: 0;
@@ -300,17 +309,30 @@ static void put_samples(struct cut *x)
 		put_signed(x->c, COLUMN_SAMPLE_NODE, (int64_t)at[i].node - before.node);
 		put(x->c, COLUMN_SAMPLE_WEIGHT, at[i].weight);
 		put(x->c, COLUMN_SAMPLE_COUNT, at[i].count);
+		if (x->places)
+			put(x->c, COLUMN_SAMPLE_PLACE, at[i].place);
 		before = at[i];
 	}
 	free(at);
 }
 
+static void put_places(struct cut *x)
+{
+	for (size_t i = 0; i < x->t->places.n && x->places; i++) {
+		const struct html_place *p = &x->t->places.at[i];
+		put(x->c, COLUMN_PLACE_OBJECT, p->object);
+		put(x->c, COLUMN_PLACE_ADDRESS, p->address);
+		put(x->c, COLUMN_PLACE_FILE, p->file);
+		put(x->c, COLUMN_PLACE_LINE, p->line);
+	}
+}
+
 /* ---- all of it ---- */
 
-struct html_columns html_columns_of(const struct html_paths *t, size_t max_nodes, uint64_t unit_ns)
+struct html_columns html_columns_of(const struct html_paths *t, const struct html_limits *limits)
 {
 	size_t n = t->nodes.n;
-	struct html_columns c = { .unit_ns = unit_ns };
+	struct html_columns c = { .unit_ns = limits->unit_ns };
 	struct cut x = { .t = t,
 			 .c = &c,
 			 .own = xalloc(n * sizeof(*x.own)),
@@ -319,14 +341,16 @@ struct html_columns html_columns_of(const struct html_paths *t, size_t max_nodes
 			 .first = xalloc(n * sizeof(*x.first)),
 			 .next = xalloc(n * sizeof(*x.next)),
 			 .id = xalloc(n * sizeof(*x.id)),
-			 .is_whole = xalloc(n * sizeof(*x.is_whole)) };
+			 .is_whole = xalloc(n * sizeof(*x.is_whole)),
+			 .places = limits->places && t->places.n };
 	memset(x.is_whole, true, n * sizeof(*x.is_whole));
 	html_duration(t, &c.first_ns);
-	choose(&x, max_nodes);
+	choose(&x, limits->max_nodes);
 	link_nodes(&x);
 	put_nodes(&x);
 	put_losses(&x);
 	put_samples(&x);
+	put_places(&x);
 	free(x.own);
 	free(x.total);
 	free(x.kept);

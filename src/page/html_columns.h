@@ -20,6 +20,11 @@ enum html_column_key {
 	COLUMN_SAMPLE_NODE,  /* difference to the sample before: 2 * d, or -2 * d - 1 */
 	COLUMN_SAMPLE_WEIGHT,
 	COLUMN_SAMPLE_COUNT,
+	COLUMN_SAMPLE_PLACE,  /* number of its place + 1; 0: none */
+	COLUMN_PLACE_OBJECT,  /* [places] as the next three: of "objects" */
+	COLUMN_PLACE_ADDRESS, /* as linked */
+	COLUMN_PLACE_FILE,    /* of "files", + 1; 0: its line is not known */
+	COLUMN_PLACE_LINE,
 	COLUMN_LOST_EVENT, /* event * 2 + side: of what functions lose; [lost] as the next three */
 	COLUMN_LOST_FUNCTION,
 	COLUMN_LOST_SELF,
@@ -44,8 +49,13 @@ extern const char *const html_column_keys[N_HTML_COLUMNS];
 /* The time between the first sample and the last; 0: times are not known. */
 uint64_t html_duration(const struct html_paths *t, uint64_t *first_ns);
 
-/* At most max_nodes nodes, of widest ones; times in units of unit_ns, 0: none. */
-struct html_columns html_columns_of(const struct html_paths *t, size_t max_nodes, uint64_t unit_ns);
+struct html_limits {
+	size_t max_nodes; /* the widest ones */
+	uint64_t unit_ns; /* of times; 0: none are kept */
+	bool places;      /* are kept */
+};
+
+struct html_columns html_columns_of(const struct html_paths *t, const struct html_limits *limits);
 void html_columns_done(struct html_columns *c);
 
 #endif

@@ -6,6 +6,22 @@
 
 #include "paths/path_tree.h"
 
+static uint32_t number_of(struct html_texts *x, strid text)
+{
+	uint32_t *known = map64_at(&x->numbers, text);
+	if (*known == NONE) {
+		*known = (uint32_t)x->at.n;
+		vec_push(&x->at, text);
+	}
+	return *known;
+}
+
+static void texts_done(struct html_texts *x)
+{
+	vec_free(&x->at);
+	map64_free(&x->numbers);
+}
+
 struct html_paths *html_paths_new(void)
 {
 	struct html_paths *t = xalloc(sizeof(*t));
@@ -18,14 +34,17 @@ void html_paths_free(struct html_paths *t)
 {
 	if (!t)
 		return;
+	texts_done(&t->objects);
+	texts_done(&t->files);
 	vec_free(&t->functions);
 	vec_free(&t->nodes);
 	vec_free(&t->threads);
 	vec_free(&t->events);
+	vec_free(&t->places);
 	vec_free(&t->samples);
 	vec_free(&t->markers);
 	map64_free(&t->function_of);
-	map64_free(&t->node_of);
+	pairs_free(&t->node_of);
 	strtab_free(t->strings);
 	free(t);
 }
@@ -51,6 +70,12 @@ static strid key_of_object(const struct adding *a, objid object)
 	return strtab_add(a->t->strings, is_main ? "/" : slash ? slash + 1 : path);
 }
 
+static uint32_t number_of_object(const struct adding *a, objid object)
+{
+	strid path = strtab_add(a->t->strings, program_object_name(a->g, object));
+	return number_of(&a->t->objects, path);
+}
+
 static uint32_t function_of(struct adding *a, symid place)
 {
 	if (a->functions[place] != NONE)
@@ -59,7 +84,7 @@ static uint32_t function_of(struct adding *a, symid place)
 	objid object = program_object(a->g, place);
 	struct html_function f = {
 		.name = strtab_add(t->strings, program_name(a->g, place)),
-		.object = strtab_add(t->strings, program_object_name(a->g, object)),
+		.object = number_of_object(a, object),
 		.kind = a->kinds[place] | (program_is_inlined(a->g, place) ? HTML_INLINED : 0),
 	};
 	uint64_t key =
@@ -100,12 +125,10 @@ static uint32_t *add_nodes(struct adding *a, const struct path_tree *tree)
 	for (size_t i = 1; i < tree->n; i++) {
 		uint32_t caller = node_of[tree->nodes[i].caller];
 		uint32_t function = function_of(a, tree->nodes[i].place);
-		uint32_t *known = map64_at(&t->node_of, MAP64_PAIR(caller, function));
-		if (*known == NONE) {
-			*known = (uint32_t)t->nodes.n;
+		uint32_t next = (uint32_t)t->nodes.n;
+		node_of[i] = pairs_add(&t->node_of, caller, function, next);
+		if (node_of[i] == next)
 			vec_push(&t->nodes, ((struct html_node){ caller, function }));
-		}
-		node_of[i] = *known;
 	}
 	return node_of;
 }
@@ -172,7 +195,67 @@ static uint32_t n_runs(const struct samples *s)
 	return last + 1;
 }
 
-static void add_samples(struct adding *a, const struct path_tree *tree, const uint32_t *node_of)
+/* ---- places ---- */
+
+static int by_count(const void *l, const void *r, void *counts)
+{
+	const uint64_t *n = counts;
+	frameid a = *(const frameid *)l, b = *(const frameid *)r;
+	if (n[a] != n[b])
+		return n[a] < n[b] ? 1 : -1;
+	return (a > b) - (a < b);
+}
+
+/* The page counts in doubles: addresses above these are of kernels, whose code is not at hand. */
+static bool has_place(const struct adding *a, frameid id)
+{
+	const struct frame *f = &a->p->samples.frames[id];
+	return id && !f->name && !(f->flags & FRAME_KERNEL) && f->addr < 1ull << 53 &&
+	       program_object_file(a->g, f->object);
+}
+
+static void add_place(struct adding *a, frameid id)
+{
+	struct html_paths *t = a->t;
+	const struct frame *f = &a->p->samples.frames[id];
+	struct html_place made = {
+		.object = number_of_object(a, f->object),
+		.address = f->addr,
+	};
+	struct srcloc line;
+	if (program_line(a->g, id, &line) && line.file) {
+		made.file = number_of(&t->files, strtab_add(t->strings, line.file)) + 1;
+		made.line = line.line;
+	}
+	vec_push(&t->places, made);
+}
+
+/* Of the frames that samples end at: the numbers of their places + 1, or 0. To be freed. */
+static uint32_t *add_places(struct adding *a)
+{
+	const struct samples *s = &a->p->samples;
+	uint32_t *place_of = xalloc((s->n_frames + 1) * sizeof(*place_of));
+	uint64_t *counts = xalloc((s->n_frames + 1) * sizeof(*counts));
+	VEC(frameid) hit = { 0 };
+	for (size_t i = 0; i < s->n; i++) {
+		frameid at = s->stacks[s->at[i].stack].frame;
+		if (!counts[at] && has_place(a, at))
+			vec_push(&hit, at);
+		counts[at] += s->at[i].count;
+	}
+	if (hit.n)
+		qsort_r(hit.at, hit.n, sizeof(*hit.at), by_count, counts);
+	for (size_t i = 0; i < hit.n; i++) {
+		add_place(a, hit.at[i]);
+		place_of[hit.at[i]] = (uint32_t)a->t->places.n;
+	}
+	vec_free(&hit);
+	free(counts);
+	return place_of;
+}
+
+static void add_samples(struct adding *a, const struct path_tree *tree, const uint32_t *node_of,
+			const uint32_t *place_of)
 {
 	struct html_paths *t = a->t;
 	const struct samples *s = &a->p->samples;
@@ -181,13 +264,16 @@ static void add_samples(struct adding *a, const struct path_tree *tree, const ui
 	vec_reserve(&t->samples, s->n);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
-		vec_push(&t->samples, ((struct html_sample){ .node = node_of[tree->ends[x->stack]],
-							     .thread = first + x->task,
-							     .event = events[x->event],
-							     .side = (uint16_t)a->side,
-							     .count = x->count,
-							     .weight = x->weight,
-							     .time_ns = x->time_ns }));
+		vec_push(&t->samples,
+			 ((struct html_sample){
+				 .node = node_of[tree->ends[x->stack]],
+				 .thread = first + x->task,
+				 .event = events[x->event],
+				 .side = (uint16_t)a->side,
+				 .count = x->count,
+				 .place = place_of ? place_of[s->stacks[x->stack].frame] : 0,
+				 .weight = x->weight,
+				 .time_ns = x->time_ns }));
 	}
 	free(events);
 }
@@ -202,7 +288,7 @@ static void add_markers(struct html_paths *t, const struct profile *p)
 }
 
 void html_paths_add(struct html_paths *t, const struct profile *p, struct program *g, uint32_t side,
-		    bool no_inlines)
+		    bool no_inlines, bool places)
 {
 	struct adding a = { .t = t, .p = p, .g = g, .side = side };
 	t->runs[side] += n_runs(&p->samples);
@@ -217,8 +303,10 @@ void html_paths_add(struct html_paths *t, const struct profile *p, struct progra
 	a.kinds = xalloc((n_places + 1) * sizeof(*a.kinds));
 	find_kinds(&a, &frames);
 	uint32_t *node_of = add_nodes(&a, tree);
-	add_samples(&a, tree, node_of);
+	uint32_t *place_of = places ? add_places(&a) : NULL;
+	add_samples(&a, tree, node_of, place_of);
 	add_markers(t, p);
+	free(place_of);
 	free(node_of);
 	free(a.functions);
 	free(a.kinds);

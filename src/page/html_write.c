@@ -85,11 +85,9 @@ static void put_rows(struct sink *s, struct kin_table *t)
 	}
 }
 
-static void put_table(struct sink *s, const struct html_table *x)
+static void put_table(struct sink *s, struct kin_table *t)
 {
-	struct kin_table *t = x->table;
-	json_string(s, x->key);
-	sink_str(s, ":{");
+	sink_char(s, '{');
 	put_properties(s, t);
 	sink_str(s, ",\"columns\":[\"kind\",\"group\"");
 	for (size_t i = 0; i < kin_table_n_columns(t); i++) {
@@ -101,15 +99,30 @@ static void put_table(struct sink *s, const struct html_table *x)
 	sink_str(s, "]}");
 }
 
+char *html_table_json(struct kin_table *t)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&text, &size);
+	struct sink s;
+	sink_init(&s, f);
+	put_table(&s, t);
+	sink_flush(&s);
+	xclose_memstream(f, &text);
+	return text;
+}
+
 static void put_tables(struct sink *s, const struct html_table *tables)
 {
 	bool any = false;
 	sink_str(s, ",\n\"tables\":{");
 	for (; tables->key; tables++) {
-		if (!tables->table)
+		if (!tables->json)
 			continue;
 		sink_str(s, any ? ",\n" : "\n");
-		put_table(s, tables);
+		json_string(s, tables->key);
+		sink_char(s, ':');
+		sink_str(s, tables->json);
 		any = true;
 	}
 	sink_char(s, '}');
@@ -117,10 +130,21 @@ static void put_tables(struct sink *s, const struct html_table *tables)
 
 /* ---- what samples refer to ---- */
 
+static void put_texts(struct sink *s, const char *key, const struct html_paths *t,
+		      const struct html_texts *x)
+{
+	sink_str(s, ",\n\"");
+	sink_str(s, key);
+	sink_str(s, "\":[");
+	for (size_t i = 0; i < x->at.n; i++) {
+		sink_str(s, i ? "," : "");
+		json_string(s, strtab_get(t->strings, x->at.at[i]));
+	}
+	sink_char(s, ']');
+}
+
 static void put_functions(struct sink *s, const struct html_paths *t)
 {
-	struct map64 objects = { 0 };
-	VEC(strid) paths = { 0 };
 	sink_str(s, ",\n\"functions\":{\"name\":[");
 	for (size_t i = 0; i < t->functions.n; i++) {
 		sink_str(s, i ? ",\n" : "\n");
@@ -128,27 +152,15 @@ static void put_functions(struct sink *s, const struct html_paths *t)
 	}
 	sink_str(s, "],\n\"object\":[");
 	for (size_t i = 0; i < t->functions.n; i++) {
-		uint32_t *known = map64_at(&objects, t->functions.at[i].object);
-		if (*known == NONE) {
-			*known = (uint32_t)paths.n;
-			vec_push(&paths, t->functions.at[i].object);
-		}
 		sink_str(s, i ? "," : "");
-		value_count(s, *known);
+		value_count(s, t->functions.at[i].object);
 	}
 	sink_str(s, "],\n\"kind\":[");
 	for (size_t i = 0; i < t->functions.n; i++) {
 		sink_str(s, i ? "," : "");
 		value_count(s, t->functions.at[i].kind);
 	}
-	sink_str(s, "]},\n\"objects\":[");
-	for (size_t i = 0; i < paths.n; i++) {
-		sink_str(s, i ? "," : "");
-		json_string(s, strtab_get(t->strings, paths.at[i]));
-	}
-	sink_char(s, ']');
-	vec_free(&paths);
-	map64_free(&objects);
+	sink_str(s, "]}");
 }
 
 static void put_threads(struct sink *s, const struct html_paths *t)
@@ -260,6 +272,8 @@ static struct kin_error *json_of(const struct html_input *in, const struct html_
 	put_tables(&s, in->tables);
 	if (in->paths) {
 		put_functions(&s, in->paths);
+		put_texts(&s, "objects", in->paths, &in->paths->objects);
+		put_texts(&s, "files", in->paths, &in->paths->files);
 		put_threads(&s, in->paths);
 		put_events(&s, in->paths);
 		put_markers(&s, in->paths, c);
@@ -341,34 +355,42 @@ static size_t n_bytes(const struct html_columns *c)
 	return n;
 }
 
-/* First times become coarse, then the narrowest nodes are left out. What is certainly too large is
- * not packed to see by how much: columns become a third to two thirds of what they are. */
+/* First times become coarse, then it is not told which instructions samples were taken at, then the
+ * narrowest nodes are left out. What is certainly too large is not packed to see by how much:
+ * columns become a third to two thirds of what they are. */
 static struct kin_error *fit_data(const struct html_input *in, struct page_text *ret)
 {
 	static const uint64_t steps[] = { 1u << 31, 100000, 10000 };
 	enum { TRIES = 12, FEWEST = 100 };
 	uint64_t first, duration = html_duration(in->paths, &first);
 	bool has_times = first && !in->paths->runs[1];
-	size_t max_nodes = in->paths->nodes.n;
+	struct html_limits limits = { .max_nodes = in->paths->nodes.n,
+				      .places = in->paths->places.n > 0 };
 	struct kin_error *err = NULL;
 	for (size_t i = 0; i < TRIES && !err; i++) {
 		uint64_t step = steps[i < ARRAY_LEN(steps) ? i : ARRAY_LEN(steps) - 1];
-		struct html_columns c = html_columns_of(in->paths, max_nodes,
-							has_times ? unit_for(duration, step) : 0);
+		limits.unit_ns = has_times ? unit_for(duration, step) : 0;
+		struct html_columns c = html_columns_of(in->paths, &limits);
 		free(ret->at);
 		*ret = (struct page_text){ 0 };
 		size_t third = size_of_file(n_bytes(&c) / 3);
-		bool is_hopeless = in->max_bytes && third > in->max_bytes && max_nodes > FEWEST;
+		bool is_coarse = !has_times || i + 1 >= ARRAY_LEN(steps);
+		bool is_least = is_coarse && !limits.places && limits.max_nodes <= FEWEST;
+		bool is_hopeless = in->max_bytes && third > in->max_bytes && !is_least;
 		if (!is_hopeless || i + 1 == TRIES)
 			err = pack_data(in, &c, ret);
 		html_columns_done(&c);
 		double size = (double)(is_hopeless ? third : size_of_file(ret->n));
-		if (!in->max_bytes || size <= (double)in->max_bytes || max_nodes <= FEWEST)
+		if (!in->max_bytes || size <= (double)in->max_bytes || is_least)
 			break;
-		if (has_times && i + 1 < ARRAY_LEN(steps))
+		if (!is_coarse)
 			continue;
-		max_nodes = (size_t)((double)max_nodes * 0.9 * (double)in->max_bytes / size);
-		max_nodes = max_nodes < FEWEST ? FEWEST : max_nodes;
+		if (limits.places) {
+			limits.places = false;
+			continue;
+		}
+		double fewer = (double)limits.max_nodes * 0.9 * (double)in->max_bytes / size;
+		limits.max_nodes = fewer < FEWEST ? FEWEST : (size_t)fewer;
 	}
 	return err;
 }

@@ -7,6 +7,7 @@
  *
  *	{"title": ..., "tables": {"info": {"properties", "notes", "columns", "rows"}, ...},
  *	 "functions": {"name": [...], "object": [...], "kind": [...]}, "objects": [...],
+ *	 "files": [...],
  *	 "threads": [[name, pid, tid, run, start, end], ...], "events": [{"name", "unit", "kind"}],
  *	 "columns": {"node_up": [n, offset], ...}, ...}
  *
@@ -25,8 +26,12 @@ enum { HTML_BYTES = 5000000 }; /* of a file, unless somebody says otherwise */
 
 struct html_table {
 	const char *key;
-	struct kin_table *table; /* NULL: there is none */
+	char *json; /* html_table_json(); NULL: there is none */
 };
+
+/* A table as the page holds it: what it was made of need not be there when the page is written. To
+ * be freed. */
+char *html_table_json(struct kin_table *t);
 
 struct html_input {
 	const char *title;

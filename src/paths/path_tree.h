@@ -50,6 +50,10 @@ struct path_tree *path_tree_new(const struct samples *s, const struct path_frame
 				const struct path_frames *leaves);
 void path_tree_free(struct path_tree *p); /* NULL is fine */
 
+/* Numbers the nodes in the order in which they are visited: what is below one is next to it in
+ * memory. Returns what their numbers were, [n], to be freed. Not of a tree with `ends`. */
+pathid *path_tree_renumber(struct path_tree *p);
+
 /* Nodes below one caller are visited in the order of the ranks of their places: ranks[place]. */
 void path_tree_sort(struct path_tree *p, const uint32_t *ranks);
 

@@ -19,7 +19,7 @@ bool canonical_detail_says(const struct detail *d)
 void canonical_detail_mark(const struct samples *s, const struct detail *d, frameid *frames)
 {
 	size_t n;
-	const struct taken_branch *b = detail_branches(s, d, &n);
+	const struct taken_branch *b = detail_branches(s->words, d, &n);
 
 	frames[d->target] = 1;
 	for (size_t i = 0; i < n; i++)
@@ -49,8 +49,8 @@ static int by_registers(const struct canonical_details *c, const struct detail *
 
 	if (order || !x->interrupt_registers)
 		return order;
-	struct detail_registers p = detail_registers(s, x->interrupt_registers);
-	struct detail_registers q = detail_registers(s, y->interrupt_registers);
+	struct detail_registers p = detail_registers(s->words, x->interrupt_registers);
+	struct detail_registers q = detail_registers(s->words, y->interrupt_registers);
 	if (!(order = by_text(c, x->register_names, y->register_names)))
 		order = ORDER(p.abi, q.abi);
 	if (!order)
@@ -63,8 +63,8 @@ static int by_branches(const struct canonical_details *c, const struct detail *x
 		       const struct detail *y)
 {
 	size_t n, m;
-	const struct taken_branch *p = detail_branches(&c->p->samples, x, &n);
-	const struct taken_branch *q = detail_branches(&c->p->samples, y, &m);
+	const struct taken_branch *p = detail_branches(c->p->samples.words, x, &n);
+	const struct taken_branch *q = detail_branches(c->p->samples.words, y, &m);
 	int order = ORDER(n, m);
 
 	for (size_t i = 0; i < n && !order; i++) {
@@ -122,7 +122,7 @@ static uint64_t copy_branches(const struct canonical_details *c, const struct de
 			      struct profile_builder *into)
 {
 	size_t n;
-	const struct taken_branch *from = detail_branches(&c->p->samples, d, &n);
+	const struct taken_branch *from = detail_branches(c->p->samples.words, d, &n);
 	uint64_t at, *words = profile_add_words(into, 1 + n * TAKEN_BRANCH_WORDS, &at);
 	struct taken_branch *to = (struct taken_branch *)(words + 1);
 
@@ -155,7 +155,7 @@ struct detail canonical_detail_copy(const struct canonical_details *c, const str
 	if (d->cgroup)
 		copy.cgroup = copy_text(c, d->cgroup, into);
 	if (d->interrupt_registers) {
-		uint64_t mask = detail_registers(&c->p->samples, d->interrupt_registers).mask;
+		uint64_t mask = detail_registers(c->p->samples.words, d->interrupt_registers).mask;
 		copy.interrupt_registers = copy_words(c, d->interrupt_registers,
 						      2 + (size_t)__builtin_popcountll(mask), into);
 		copy.register_names = copy_text(c, d->register_names, into);

@@ -75,18 +75,17 @@ struct detail_registers {
 	const uint64_t *values; /* one per bit of the mask, from the lowest on */
 };
 
-static inline struct detail_registers detail_registers(const struct samples *s, uint64_t at)
+static inline struct detail_registers detail_registers(const uint64_t *words, uint64_t at)
 {
-	const uint64_t *w = s->words + at;
-	return (struct detail_registers){ w[0], w[1], w + 2 };
+	return (struct detail_registers){ words[at], words[at + 1], words + at + 2 };
 }
 
 /* The branches that the CPU took before a sample, the last one first; *n of them. */
-static inline const struct taken_branch *detail_branches(const struct samples *s,
+static inline const struct taken_branch *detail_branches(const uint64_t *words,
 							 const struct detail *d, size_t *n)
 {
-	*n = d->branches ? (size_t)s->words[d->branches] : 0;
-	return d->branches ? (const struct taken_branch *)(s->words + d->branches + 1) : NULL;
+	*n = d->branches ? (size_t)words[d->branches] : 0;
+	return d->branches ? (const struct taken_branch *)(words + d->branches + 1) : NULL;
 }
 
 /* ---- building ---- */

@@ -73,6 +73,11 @@ objid profile_add_object_of(struct profile_builder *b, const char *path, const c
 	return id;
 }
 
+enum object_kind profile_object_kind(const struct profile_builder *b, objid id)
+{
+	return b->objects.at[id].kind;
+}
+
 objid profile_add_object(struct profile_builder *b, const char *path, const char *build_id)
 {
 	return profile_add_object_of(b, path, build_id, OBJECT_ELF, false);
@@ -337,6 +342,17 @@ void profile_add_to_sample(struct profile_builder *b, size_t sample, uint32_t co
 			   uint64_t weight)
 {
 	samples_add_to_sample(&b->samples, sample, count, weight);
+}
+
+size_t profile_push_sample(struct profile_builder *b, struct sample s)
+{
+	s.source = (uint32_t)b->sources.n;
+	return samples_push_sample(&b->samples, s);
+}
+
+void profile_prefetch_sample(const struct profile_builder *b, size_t sample)
+{
+	__builtin_prefetch(&b->samples.at.at[sample], 1);
 }
 
 void profile_sum_samples(struct profile_builder *b) { b->samples.sums = true; }

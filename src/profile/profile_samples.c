@@ -252,6 +252,18 @@ void samples_sum_sample(struct samples_builder *s, struct sample x, detailid det
 		add_next(s);
 }
 
+size_t samples_push_sample(struct samples_builder *s, struct sample x)
+{
+	settle(s, s->n_came);
+	s->is_sum = s->sums;
+	if (s->sums) {
+		x.time_ns = 0;
+		x.cpu = CPU_NONE;
+	}
+	vec_push(&s->at, x);
+	return s->at.n - 1;
+}
+
 size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid detail)
 {
 	settle(s, s->n_came);

@@ -222,6 +222,10 @@ void profile_sum_samples(struct profile_builder *b);
 /* The same as `count` such samples more. */
 void profile_add_to_sample(struct profile_builder *b, size_t sample, uint32_t count,
 			   uint64_t weight);
+/* The same without a look at whether there is one that it could be joined with. */
+size_t profile_push_sample(struct profile_builder *b, struct sample s);
+/* A hint that this sample is added to soon. */
+void profile_prefetch_sample(const struct profile_builder *b, size_t sample);
 void profile_add_task_arc(struct profile_builder *b, struct task_arc a); /* equal ones are summed */
 void profile_add_latency(struct profile_builder *b,
 			 struct latency l); /* bucket is copied, summed */

@@ -87,6 +87,7 @@ taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
 uint64_t *samples_add_words(struct samples_builder *s, size_t n, uint64_t *at);
 size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid detail);
+size_t samples_push_sample(struct samples_builder *s, struct sample x); /* it is no other one */
 /* The same where nobody asks which it becomes. */
 void samples_sum_sample(struct samples_builder *s, struct sample x, detailid detail);
 void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t count,

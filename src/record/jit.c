@@ -13,18 +13,28 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "input/jitdump.h"
+#include "machine/machine.h"
+#include "unwind/cfi.h"
 
 enum {
 	FILE_MAX = 512 << 20,
 	CHUNK = 256 << 10,
 	NAME_MAX_SIZE = 4096,
-	OVERLAPS = 32, /* pieces that start before an address and may reach over it */
+	FRAMES_MAX = 64 << 10,     /* bytes of one piece's, */
+	ALL_FRAMES_MAX = 64 << 20, /* of all of a process */
+	OVERLAPS = 32,             /* pieces that start before an address and may reach over it */
 };
 
 struct jit_code {
 	uint64_t addr, size, time_ns; /* made at; 0: not known */
 	strid name;
-	uint32_t order; /* what was said later */
+	uint32_t order;  /* what was said later */
+	uint32_t frames; /* + 1, in process.frames; 0: nothing is known */
+};
+
+struct jit_frames { /* call-frame information of one piece */
+	uint8_t *at;
+	uint64_t size, hdr_size; /* of both sections, of the second */
 };
 
 struct jit_source { /* a file that grows */
@@ -38,9 +48,13 @@ struct jit_source { /* a file that grows */
 struct process {
 	pid_t pid;
 	uid_t owner;
+	uint64_t since_ns; /* CLOCK_REALTIME: files written before are not its own */
 	struct jit_source map, dump;
 	VEC(struct jit_code) code; /* by address, then order; once sorted */
 	bool sorted;
+	VEC(struct jit_frames) frames;
+	uint64_t frames_size;
+	uint32_t pending;      /* of those that the next piece has, + 1; 0: none */
 	struct strtab *names;  /* NULL: none */
 	uint64_t ended_ns;     /* UINT64_MAX: not yet */
 	struct process *older; /* that had the same id and has ended; NULL: none */
@@ -70,6 +84,9 @@ static void process_free(struct process *p)
 	source_close(&p->map);
 	source_close(&p->dump);
 	vec_free(&p->code);
+	for (size_t i = 0; i < p->frames.n; i++)
+		free(p->frames.at[i].at);
+	vec_free(&p->frames);
 	strtab_free(p->names);
 	free(p);
 }
@@ -119,8 +136,16 @@ static uid_t owner_of(pid_t pid)
 	return stat(path, &st) ? geteuid() : st.st_uid;
 }
 
+static bool is_of(const struct stat *st, const struct process *p)
+{
+	uint64_t written_ns =
+		(uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+	return S_ISREG(st->st_mode) && (st->st_uid == p->owner || !st->st_uid) &&
+	       written_ns >= p->since_ns;
+}
+
 /* A regular file of the process's owner, or of root: in /tmp anybody may put files. */
-static bool source_open(struct jit_source *s, uid_t owner)
+static bool source_open(struct jit_source *s, const struct process *p)
 {
 	struct stat st;
 	if (s->fd >= 0)
@@ -131,7 +156,7 @@ static bool source_open(struct jit_source *s, uid_t owner)
 		       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	if (s->fd < 0)
 		return false;
-	if (!fstat(s->fd, &st) && S_ISREG(st.st_mode) && (st.st_uid == owner || !st.st_uid))
+	if (!fstat(s->fd, &st) && is_of(&st, p))
 		return true;
 	close(s->fd);
 	s->fd = -1;
@@ -181,6 +206,13 @@ static struct process *add_process(struct jit *j, pid_t pid)
 	return p;
 }
 
+void jit_add_ended(struct jit *j, pid_t pid, uint64_t start_time_ns)
+{
+	enum { COARSE_NS = 20000000 }; /* the clock of file systems goes by ticks */
+	struct process *p = add_process(j, pid);
+	p->since_ns = start_time_ns > COARSE_NS ? start_time_ns - COARSE_NS : 0;
+}
+
 void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns)
 {
 	struct process *p = find_process(j, pid, time_ns);
@@ -189,11 +221,11 @@ void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns)
 	if (p->dump.path || p->dump.bad)
 		return;
 	p->dump.path = xprintf("/proc/%d/root%s", (int)pid, path);
-	if (source_open(&p->dump, p->owner))
+	if (source_open(&p->dump, p))
 		return;
 	free(p->dump.path);
 	p->dump.path = xprintf("%s", path);
-	source_open(&p->dump, p->owner);
+	source_open(&p->dump, p);
 }
 
 static void add_code(struct process *p, struct jit_code c, const char *name, size_t n)
@@ -229,7 +261,7 @@ static void read_map(struct jit *j, struct process *p)
 {
 	struct jit_source *s = &p->map;
 	ssize_t n;
-	if (!source_open(s, p->owner))
+	if (!source_open(s, p))
 		return;
 	while (s->at < FILE_MAX && (n = pread(s->fd, j->buffer, CHUNK - 1, (off_t)s->at)) > 0) {
 		char *line = j->buffer, *limit = j->buffer + n, *end;
@@ -264,7 +296,10 @@ static bool read_dump_header(struct jit_source *s)
 
 static void take_load(struct process *p, const struct jitdump_record *r)
 {
-	struct jit_code c = { .addr = r->addr, .size = r->code_size, .time_ns = r->time_ns };
+	struct jit_code c = {
+		.addr = r->addr, .size = r->code_size, .time_ns = r->time_ns, .frames = p->pending
+	};
+	p->pending = 0;
 	add_code(p, c, r->name, r->name_size);
 }
 
@@ -282,6 +317,23 @@ static void take_move(struct process *p, const struct jitdump_record *r)
 	}
 }
 
+static void take_frames(struct process *p, const struct jitdump_record *r)
+{
+	struct jit_frames f = { .size = r->frames_size, .hdr_size = r->frames_hdr_size };
+	p->pending = 0;
+	if (f.size > FRAMES_MAX || p->frames_size + f.size > ALL_FRAMES_MAX)
+		return;
+	f.at = xalloc(f.size);
+	if (pread(p->dump.fd, f.at, f.size, (off_t)(p->dump.at + JITDUMP_BEFORE_FRAMES)) !=
+	    (ssize_t)f.size) {
+		free(f.at);
+		return;
+	}
+	p->frames_size += f.size;
+	vec_push(&p->frames, f);
+	p->pending = (uint32_t)p->frames.n;
+}
+
 /* Whole records; of one that is not, more is to come. */
 static void read_dump(struct process *p)
 {
@@ -290,7 +342,7 @@ static void read_dump(struct process *p)
 	struct jitdump_record r;
 	struct stat st;
 	ssize_t n;
-	if (!source_open(s, p->owner) || s->bad || !read_dump_header(s) || fstat(s->fd, &st))
+	if (!source_open(s, p) || s->bad || !read_dump_header(s) || fstat(s->fd, &st))
 		return;
 	while (s->at < FILE_MAX && (n = pread(s->fd, head, sizeof(head), (off_t)s->at)) > 0) {
 		struct bytes b = bytes_of(s->path, head, (size_t)n);
@@ -301,6 +353,8 @@ static void read_dump(struct process *p)
 			take_load(p, &r);
 		else if (r.kind == JITDUMP_MOVE)
 			take_move(p, &r);
+		else if (r.kind == JITDUMP_FRAMES)
+			take_frames(p, &r);
 		s->at += r.size;
 	}
 }
@@ -399,13 +453,8 @@ static bool better(const struct jit_code *c, const struct jit_code *best, uint64
 	return c->order > best->order;
 }
 
-const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
+static const struct jit_code *find_code(struct process *p, uint64_t addr, uint64_t time_ns)
 {
-	struct process *p = find_process(j, pid, time_ns);
-	if (!p) {
-		p = add_process(j, pid);
-		update(j, p);
-	}
 	if (!p->sorted && p->code.n)
 		qsort(p->code.at, p->code.n, sizeof(*p->code.at), by_address);
 	p->sorted = true;
@@ -423,5 +472,43 @@ const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
 		if (addr - c->addr < c->size && better(c, best, time_ns))
 			best = c;
 	}
-	return best ? strtab_get(p->names, best->name) : NULL;
+	return best;
+}
+
+const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
+{
+	struct process *p = find_process(j, pid, time_ns);
+	if (!p) {
+		p = add_process(j, pid);
+		update(j, p);
+	}
+	const struct jit_code *code = find_code(p, addr, time_ns);
+	return code ? strtab_get(p->names, code->name) : NULL;
+}
+
+/* The sections lie behind the code, as perf lays them out: with 8 bytes to align to. */
+static bool row_of(const struct jit_code *c, const struct jit_frames *f, uint64_t addr,
+		   struct unwind_row *ret)
+{
+	uint64_t at = c->addr + ((c->size + 7) & ~UINT64_C(7));
+	struct cfi_section s = { .machine = machine_native(),
+				 .data = f->at,
+				 .size = f->size - f->hdr_size,
+				 .addr = at };
+	struct cfi_fde fde;
+	return cfi_find(&s, addr, &fde) && cfi_row(&s, &fde, addr, ret) &&
+	       ret->cfa != UNWIND_CFA_NONE;
+}
+
+bool jit_row(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns, struct unwind_row *ret)
+{
+	struct process *p = find_process(j, pid, time_ns);
+	if (!p || !p->dump.path)
+		return false;
+	const struct jit_code *code = find_code(p, addr, time_ns);
+	if (!code && p->ended_ns == UINT64_MAX) {
+		update(j, p);
+		code = find_code(p, addr, time_ns);
+	}
+	return code && code->frames && row_of(code, &p->frames.at[code->frames - 1], addr, ret);
 }

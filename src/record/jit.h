@@ -10,11 +10,15 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "unwind/row.h"
 
 struct jit;
 struct jit *jit_new(void);
 void jit_free(struct jit *j); /* NULL is fine */
 
+/* A process that has ended, and began at that time (CLOCK_REALTIME): an older file is of another
+ * one that had the id. */
+void jit_add_ended(struct jit *j, pid_t pid, uint64_t start_time_ns);
 /* The process maps a jitdump file. */
 void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns);
 /* Looks for what is new, and for files that were not there. */
@@ -22,6 +26,10 @@ void jit_update(struct jit *j);
 /* The name of what was at the address at that time; NULL: not (yet) known. Opens the process's
  * files when first asked about it. Lives until the process is forgotten. */
 const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns);
+
+/* The rule to step out of the code at the address, as a jitdump that the process maps has it;
+ * false: it says nothing. Reads on in the dump where it has not told of the address. */
+bool jit_row(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns, struct unwind_row *ret);
 
 /* The process ended then: its files are read for the last time and closed. Its names stay for
  * samples of before; the id may soon be another process's. */

@@ -22,6 +22,7 @@ enum { TABLE_LIMIT = 64 << 20 };
 struct modules {
 	VEC(struct module *) at;
 	struct strtab *keys;
+	VEC(char) key;       /* that is looked for */
 	struct map64 by_key; /* strid -> index */
 	size_t n_open;
 	size_t table_bytes, table_limit;
@@ -58,6 +59,7 @@ void modules_free(struct modules *m)
 	vec_free(&m->at);
 	map64_free(&m->by_key);
 	strtab_free(m->keys);
+	vec_free(&m->key);
 	free(m);
 }
 
@@ -505,20 +507,20 @@ static struct module *module_new(struct modules *all, const struct module_key *k
 
 struct module *modules_find(struct modules *m, const struct module_key *key)
 {
-	char id[2 * BUILD_ID_MAX + 40];
-	size_t n = 0;
 	bool jit = kind_of(key->path) == KINF_JIT; /* code of one process */
-	bool is_dump = jit && is_jitdump(key->path);
-	if (jit)
-		n = (size_t)sprintf(id, "%d", (int)key->pid);
-	else if (!key->build_id_size)
-		n = (size_t)sprintf(id, "%llu", (unsigned long long)key->inode);
-	if (!jit)
-		n += num_hex(id + n, key->build_id,
-			     key->build_id_size < BUILD_ID_MAX ? key->build_id_size : BUILD_ID_MAX);
-	char *text = xprintf("%.*s %s", (int)n, id, jit && !is_dump ? "" : key->path);
-	uint32_t *index = map64_at(&m->by_key, strtab_add(m->keys, text));
-	free(text);
+	const char *path = jit && !is_jitdump(key->path) ? "" : key->path;
+	size_t n_path = strlen(path), n_id = key->build_id_size;
+	n_id = jit ? 0 : n_id < BUILD_ID_MAX ? n_id : BUILD_ID_MAX;
+	m->key.n = 0;
+	vec_reserve(&m->key, NUM_MAX + n_path + 1);
+	if (jit || !n_id)
+		m->key.n = num_u64(m->key.at, jit ? (uint64_t)key->pid : key->inode);
+	else
+		m->key.n = num_hex(m->key.at, key->build_id, n_id);
+	m->key.at[m->key.n++] = ' ';
+	memcpy(m->key.at + m->key.n, path, n_path);
+	strid text = strtab_addn(m->keys, m->key.at, m->key.n + n_path);
+	uint32_t *index = map64_at(&m->by_key, text);
 	if (*index != NONE)
 		return m->at.at[*index];
 	struct module *made = module_new(m, key);

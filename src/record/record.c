@@ -343,9 +343,10 @@ static struct kin_error *open_files(struct session *s)
 	s->kernel = kernel_new();
 	s->modules = modules_new(o->table_bytes);
 	s->spaces = spaces_new(s->modules, unwinding_release);
-	s->unwinding = unwinding_new(
-		o->mode, (struct unwinding_copies){ rings_stack_bytes(s->rings, false),
-						    rings_stack_bytes(s->rings, true) });
+	s->unwinding = unwinding_new(o->mode,
+				     (struct unwinding_copies){ rings_stack_bytes(s->rings, false),
+								rings_stack_bytes(s->rings, true) },
+				     s->jit);
 	s->recording = recording_new(w, s->jit, s->kernel, o->watch);
 	if (o->parts.overwrite)
 		recording_keep_recent(s->recording, RECENT_BYTES);

@@ -39,7 +39,7 @@ struct recording {
 	FILE *nowhere;          /* what is only read for the functions in it */
 	struct kinfile_frame frames[FRAMES_MAX];
 	struct watched_name names[FRAMES_MAX]; /* for `watch` */
-	VEC(struct kinfile_branch) branches;   /* of the sample at hand */
+	VEC(uint64_t) words;                   /* of the sample at hand */
 };
 
 struct recording *recording_new(struct kinfile_writer *w, struct jit *jit, struct kernel *kernel,
@@ -209,55 +209,63 @@ static uint32_t place_id(struct recording *r, const struct recorded_sample *s, s
 	return f.module ? kinfile_writer_frame(r->w, &f) : 0;
 }
 
-static void find_branches(struct recording *r, const struct recorded_sample *s)
+/* The registers and branches of a sample, after a 0: an index of 0 is none. */
+static void find_words(struct recording *r, const struct recorded_sample *s, struct detail *ret)
 {
-	const uint64_t *at = s->details.branches;
-	r->branches.n = 0;
-	for (size_t i = 0; i < s->details.n_branches; i++, at += 3) {
-		struct kinfile_branch b = { at[0], at[1], at[2], place_id(r, s, 1 + 2 * i),
-					    place_id(r, s, 2 + 2 * i) };
-		vec_push(&r->branches, b);
+	const struct ring_details *d = &s->details;
+	const uint64_t *at = d->branches;
+
+	r->words.n = 0;
+	vec_push(&r->words, 0);
+	if (d->abi) {
+		ret->interrupt_registers = r->words.n;
+		vec_push(&r->words, d->abi);
+		vec_push(&r->words, d->mask);
+		for (int i = 0; i < __builtin_popcountll(d->mask); i++)
+			vec_push(&r->words, d->registers[i]);
+	}
+	if (d->n_branches) {
+		ret->branches = r->words.n;
+		vec_push(&r->words, d->n_branches);
+	}
+	for (size_t i = 0; i < d->n_branches; i++, at += 3) {
+		struct taken_branch b = { at[0], at[1], at[2], place_id(r, s, 1 + 2 * i),
+					  place_id(r, s, 2 + 2 * i) };
+		uint64_t words[TAKEN_BRANCH_WORDS];
+		memcpy(words, &b, sizeof(b));
+		for (size_t k = 0; k < TAKEN_BRANCH_WORDS; k++)
+			vec_push(&r->words, words[k]);
 	}
 }
 
-static uint32_t bit(enum kinf_detail kind, bool there) { return (uint32_t)there << kind; }
-
 /* Three numbers in one, where the kernel says so. */
-static void split_weight(const struct ring_details *d, struct kinfile_details *ret)
+static void split_weight(const struct ring_details *d, struct detail *ret)
 {
 	bool several = d->fields & PERF_SAMPLE_WEIGHT_STRUCT;
 	ret->weight = several ? (uint32_t)d->weight : d->weight;
 	ret->ins_lat = several ? (uint16_t)(d->weight >> 32) : 0;
-	ret->p_stage_cyc = several ? d->weight >> 48 : 0;
+	ret->p_stage_cyc = several ? (uint16_t)(d->weight >> 48) : 0;
 }
 
-static struct kinfile_details details_of(struct recording *r, const struct recorded_sample *s)
+static struct detail details_of(struct recording *r, const struct recorded_sample *s)
 {
 	const struct ring_details *d = &s->details;
 	const char *names = machine_native()->perf_names;
 	uint64_t is = d->fields;
-	struct kinfile_details k = { .addr = d->addr,
-				     .phys_addr = d->phys_addr,
-				     .data_src = d->data_src,
-				     .transaction = d->transaction,
-				     .data_page = d->data_page,
-				     .code_page = d->code_page,
-				     .registers_abi = d->abi,
-				     .registers_mask = d->mask,
-				     .registers = d->registers };
-	k.has = bit(KINF_D_ADDR, d->addr) | bit(KINF_D_PHYS_ADDR, d->phys_addr) |
-		bit(KINF_D_DATA_SRC, d->data_src) | bit(KINF_D_WEIGHT, d->weight) |
-		bit(KINF_D_TRANSACTION, d->transaction) |
-		bit(KINF_D_DATA_PAGE, is & PERF_SAMPLE_DATA_PAGE_SIZE) |
-		bit(KINF_D_CODE_PAGE, is & PERF_SAMPLE_CODE_PAGE_SIZE) |
-		bit(KINF_D_REGISTERS, d->abi) | bit(KINF_D_BRANCHES, d->n_branches);
+	struct detail k = { .addr = d->addr,
+			    .phys_addr = d->phys_addr,
+			    .data_src = d->data_src,
+			    .transaction = d->transaction,
+			    .data_page_size = d->data_page,
+			    .code_page_size = d->code_page };
+	k.has = (d->addr ? DETAIL_ADDR : 0) | (d->data_src ? DETAIL_DATA_SRC : 0) |
+		(is & PERF_SAMPLE_DATA_PAGE_SIZE ? DETAIL_DATA_PAGE : 0) |
+		(is & PERF_SAMPLE_CODE_PAGE_SIZE ? DETAIL_CODE_PAGE : 0);
 	split_weight(d, &k);
 	k.target = d->addr ? place_id(r, s, 0) : 0;
 	if (d->abi)
 		k.register_names = kinfile_writer_string(r->w, names, strlen(names));
-	find_branches(r, s);
-	k.branches = r->branches.at;
-	k.n_branches = r->branches.n;
+	find_words(r, s, &k);
 	return k;
 }
 
@@ -272,11 +280,12 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 	k.n_frames = s->n;
 	if (k.fields)
 		name_functions(r, s);
-	struct kinfile_details details = { .has = 0 };
-	if (s->details.fields)
+	struct detail details;
+	if (s->details.fields) {
 		details = details_of(r, s);
-	if (details.has)
 		k.details = &details;
+		k.words = r->words.at;
+	}
 	kinfile_writer_sample(r->w, &k);
 	if (r->watch && r->watch->sample)
 		r->watch->sample(r->watch->arg, s, r->names);
@@ -415,7 +424,7 @@ void recording_free(struct recording *r)
 	for (size_t i = 0; i < r->waiting.n; i++)
 		free(r->waiting.at[i]);
 	vec_free(&r->waiting);
-	vec_free(&r->branches);
+	vec_free(&r->words);
 	recent_free(r->recent);
 	free(r);
 }

@@ -8,19 +8,10 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "formats/kin/kin_write.h"
-#include "kin/format.h"
 
-/* Of the payload of a block, as far as the file has it. */
-struct file_part {
-	const uint8_t *at;
-	size_t size;
-};
-
-/* The block at *at, which moves on to the next one; false: there is none. */
-static bool next_block(const struct file *f, size_t *at, struct kinf_block *head,
-		       struct file_part *ret)
+bool runtime_file_next_block(const struct file *f, size_t *at, struct kinf_block *head,
+			     struct runtime_part *ret)
 {
 	if (f->size < *at || f->size - *at < sizeof(*head))
 		return false;
@@ -28,12 +19,12 @@ static bool next_block(const struct file *f, size_t *at, struct kinf_block *head
 	if (head->magic != KINF_BLOCK_MAGIC || head->size < sizeof(*head) ||
 	    head->size > f->size - *at || head->used > head->size - sizeof(*head))
 		return false;
-	*ret = (struct file_part){ f->data + *at + sizeof(*head), (size_t)head->used };
+	*ret = (struct runtime_part){ f->data + *at + sizeof(*head), (size_t)head->used };
 	*at += (size_t)head->size;
 	return true;
 }
 
-static void add_stacks(struct file_part p, struct record_audit *a)
+static void add_stacks(struct runtime_part p, struct record_audit *a)
 {
 	struct kinf_stack s;
 	while (p.size >= sizeof(s)) {
@@ -51,7 +42,7 @@ static void add_stacks(struct file_part p, struct record_audit *a)
 	}
 }
 
-static void add_threads(struct file_part p, struct record_audit *a)
+static void add_threads(struct runtime_part p, struct record_audit *a)
 {
 	struct kinf_thread t;
 	for (; p.size >= sizeof(t); p.at += sizeof(t), p.size -= sizeof(t)) {
@@ -61,7 +52,7 @@ static void add_threads(struct file_part p, struct record_audit *a)
 }
 
 /* Settings are a line among others, between commas. */
-static bool names_run(struct file_part p, const char *run)
+static bool names_run(struct runtime_part p, const char *run)
 {
 	char *setting = xprintf("options=run=%s,", run);
 	bool found = memmem(p.at, p.size, setting, strlen(setting));
@@ -72,9 +63,9 @@ static bool names_run(struct file_part p, const char *run)
 static bool add_blocks(const struct file *f, const char *run, struct record_audit *a)
 {
 	struct kinf_block head;
-	struct file_part p;
+	struct runtime_part p;
 	bool found = false;
-	for (size_t at = KINF_PAGE; next_block(f, &at, &head, &p);) {
+	for (size_t at = KINF_PAGE; runtime_file_next_block(f, &at, &head, &p);) {
 		if (head.type == KINF_INFO)
 			found = found || names_run(p, run);
 		if (head.type == KINF_STACKS)
@@ -85,7 +76,7 @@ static bool add_blocks(const struct file *f, const char *run, struct record_audi
 	return found;
 }
 
-static bool has_calls(struct file_part p)
+static bool has_calls(struct runtime_part p)
 {
 	struct kinf_arc a;
 	for (; p.size >= sizeof(a); p.at += sizeof(a), p.size -= sizeof(a)) {
@@ -101,9 +92,9 @@ bool runtime_file_has_calls(const char *path)
 	struct file f = { 0 };
 	struct kin_error *err = file_read(path, &(struct file_opts){ 0 }, &f);
 	struct kinf_block head;
-	struct file_part p;
+	struct runtime_part p;
 	bool found = false;
-	for (size_t at = KINF_PAGE; !err && !found && next_block(&f, &at, &head, &p);)
+	for (size_t at = KINF_PAGE; !err && !found && runtime_file_next_block(&f, &at, &head, &p);)
 		found = (head.type == KINF_ARCS && has_calls(p)) ||
 			(head.type == KINF_RETIRED_ARCS && p.size);
 	kin_error_free(err);

@@ -3,9 +3,21 @@
 #ifndef RECORD_RUNTIME_FILE_H
 #define RECORD_RUNTIME_FILE_H
 
+#include "base/file.h"
+#include "kin/format.h"
 #include "record/recording_audit.h"
 
 struct kin_error;
+
+/* Of the payload of a block, as far as the file has it. */
+struct runtime_part {
+	const uint8_t *at;
+	size_t size;
+};
+
+/* The block at *at, from KINF_PAGE on, which moves on to the next one; false: there is none. */
+bool runtime_file_next_block(const struct file *f, size_t *at, struct kinf_block *head,
+			     struct runtime_part *ret);
 
 /* Adds what the file of one process says of itself to *sum. False, and nothing is added, if it is
  * no such file or not of the run that preload_opts.run named. *going_on: its process lives. */

@@ -570,17 +570,26 @@ static void take_signal(struct session *s, const struct signal_seen *seen)
 	}
 }
 
+/* As what copies of stacks lack is read while it is there. No shorter than two samples of a CPU lie
+ * apart: at a low rate being woken costs more than all else. */
+static uint64_t deep_round_ms(const struct session *s)
+{
+	uint64_t per_second = s->events.at.at[0].frequency;
+	uint64_t apart = per_second ? 2000 / per_second : 0;
+	uint64_t ms = apart > ROUND_DEEP_MS ? apart : ROUND_DEEP_MS;
+	return ms < ROUND_MS ? ms : ROUND_MS;
+}
+
 /* Large copies of stacks in the first half second, and as long as one stack in a thousand would not
- * have fitted a small one. The round is then short, as what the copies lack is read while it is
- * there; and in step with nothing. */
+ * have fitted a small one. The round is then short, and in step with nothing. */
 static uint64_t round_ms(struct session *s, uint64_t now)
 {
 	uint64_t age = now - s->start_ns;
 	const struct unwinding_stats *u = unwinding_stats(s->unwinding);
 	bool deep = u->deep > u->stacks / 1000;
 	rings_choose(s->rings, deep || age < SECOND_NS / 2);
-	return deep || age < SECOND_NS / 10 ? ROUND_DEEP_MS / 2 + now / 1000 % ROUND_DEEP_MS
-					    : ROUND_MS;
+	uint64_t round = deep_round_ms(s);
+	return deep || age < SECOND_NS / 10 ? round / 2 + now / 1000 % round : ROUND_MS;
 }
 
 static int time_left(struct session *s)
@@ -647,7 +656,7 @@ void session_run(struct session *s)
 					{ s->markers ? markers_fd(s->markers) : -1, POLLIN, 0 } };
 		struct signal_seen seen;
 		int n = poll(fds, ARRAY_LEN(fds), time_left(s));
-		while (signals_next(&s->signals, &seen))
+		while (fds[1].revents && signals_next(&s->signals, &seen))
 			take_signal(s, &seen);
 		if (fds[0].revents)
 			rings_polled(s->rings);

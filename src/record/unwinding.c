@@ -31,8 +31,10 @@ struct unwinding {
 	enum unwinding_mode mode;
 	struct unwinding_copies copies;
 	struct unwinding_stats stats;
+	struct jit *jit;
 	uint64_t pcs[UNWINDING_DEPTH];
 	pid_t process; /* of the sample at hand, */
+	uint64_t time_ns;
 	uint64_t copy_addr;
 	/* a page of it, beyond the copy, while that is read on */
 	uint8_t page[PAGE];
@@ -52,11 +54,13 @@ struct walker {
 	struct roots *roots;   /* with frame pointers */
 };
 
-struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copies copies)
+struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copies copies,
+				struct jit *jit)
 {
 	struct unwinding *u = xalloc(sizeof(*u));
 	u->mode = mode;
 	u->copies = copies;
+	u->jit = jit;
 	return u;
 }
 
@@ -131,6 +135,12 @@ static bool find_code(void *arg, uint64_t pc, struct unwind_code *ret)
 	return true;
 }
 
+static bool made_row(void *arg, uint64_t pc, struct unwind_row *ret)
+{
+	const struct unwinding *u = ((const struct walker *)arg)->u;
+	return jit_row(u->jit, u->process, pc, u->time_ns, ret);
+}
+
 static size_t read_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
 	const struct walker *w = arg;
@@ -145,6 +155,7 @@ static struct walker *walker_of(struct unwinding *u, struct space *s)
 	if (!w) {
 		w = xalloc(sizeof(*w));
 		struct unwinder_opts opts = { .find = find_code,
+					      .row = made_row,
 					      .code = read_code,
 					      .read = read_beyond,
 					      .arg = w,
@@ -279,6 +290,7 @@ static bool begin_walk(struct unwinding *u, const struct ring_record *r, struct 
 	w->copy_addr = w->regs.sp;
 	w->copy_size = r->stack ? r->stack_size : 0;
 	u->process = (pid_t)r->pid;
+	u->time_ns = r->time_ns;
 	u->pages_left = 0;
 	u->page_addr = NO_PAGE;
 	u->copy_addr = w->copy_addr;
@@ -349,7 +361,7 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct ring_recor
 	unwinder_walk(walker->unwinder, &w, u->pcs, UNWINDING_DEPTH);
 	for (size_t i = 0; i < w.n; i++)
 		add_user(s, ret, u->pcs[i], !i);
-	for (size_t i = w.n - w.guessed; w.guessed && i < w.n; i++)
+	for (size_t i = w.certain; i < w.n; i++)
 		ret->frames[ret->n_kernel + i].flags |= KINF_FRAME_GUESSED;
 
 	bool beyond = w.end == UNWIND_TRUNCATED && w.missing >= w.copy_addr;

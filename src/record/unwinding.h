@@ -12,6 +12,7 @@
 #ifndef RECORD_UNWINDING_H
 #define RECORD_UNWINDING_H
 
+#include "record/jit.h"
 #include "record/rings.h"
 #include "record/spaces.h"
 
@@ -49,7 +50,9 @@ struct unwinding_copies { /* of stacks, as the kernel takes them, in bytes */
 };
 
 struct unwinding;
-struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copies copies);
+/* `jit`, which outlives it, knows code made at run time. */
+struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copies copies,
+				struct jit *jit);
 void unwinding_free(struct unwinding *u); /* NULL is fine */
 /* What it made for a space; for spaces_new(). */
 void unwinding_release(struct space *s);

@@ -25,6 +25,7 @@ enum {
 	OBJECT,
 	FILE_NAME,
 	LINE,
+	INLINED,
 	N_COLUMNS
 };
 
@@ -57,6 +58,9 @@ static const struct kin_column columns[N_COLUMNS] = {
 	[FILE_NAME] = { "file", "file", "the source file it was made of", KIN_CELL_TEXT, false,
 			true },
 	[LINE] = { "line", "line", "in that file", KIN_CELL_COUNT, false, true },
+	[INLINED] = { "inlined", "inlined",
+		      "functions that the instruction was inlined with, innermost first",
+		      KIN_CELL_TEXT, true, true },
 };
 
 struct asm_instruction {
@@ -64,7 +68,8 @@ struct asm_instruction {
 	uint64_t calls, samples;
 	double self, inclusive;
 	uint32_t size;
-	char *text; /* owned */
+	char *text;    /* owned */
+	char *inlined; /* owned; NULL: no function was inlined there */
 	char bytes[2 * 16 + 1];
 };
 
@@ -194,6 +199,27 @@ static void add_instruction(const struct object_instruction *i, void *arg)
 	vec_push(&j->code, x);
 }
 
+/* "insert < push_back": what was inlined where each instruction of the stretch is. */
+static void name_inlined(struct asm_job *j, struct object_file *o, const struct asm_stretch *s)
+{
+	struct asm_instruction *code = j->code.at + s->first;
+	uint64_t *addrs = xrealloc(NULL, s->n + 1, sizeof(*addrs));
+	size_t count;
+	for (size_t i = 0; i < s->n; i++)
+		addrs[i] = code[i].addr - j->base;
+	struct object_inline *list = object_inlines(o, addrs, s->n, &count);
+	for (size_t i = 0; i < count; i++) {
+		char **text = &code[list[i].address].inlined, *before = *text;
+		char *readable = demangle(list[i].name, j->in->symbols->opts.style);
+		*text = xprintf("%s%s%s", before ? before : "", before ? " < " : "",
+				readable ? readable : list[i].name);
+		free(readable);
+		free(before);
+	}
+	free(list);
+	free(addrs);
+}
+
 static struct object_file *object_of(const struct asm_job *j, symid id)
 {
 	const struct report_input *in = j->in;
@@ -232,6 +258,7 @@ static struct kin_error *disassemble(struct asm_job *j, const uint8_t *wanted)
 				       problem ? problem : "its machine is not known");
 		}
 		stretch.n = j->code.n - stretch.first;
+		name_inlined(j, o, &stretch);
 		vec_push(&j->stretches, stretch);
 	}
 	return NULL;
@@ -416,6 +443,8 @@ static void add_row(struct asm_job *j, const struct asm_stretch *s, const struct
 		c[FILE_NAME] = cell_text(loc->file);
 		c[LINE] = cell_count(loc->line);
 	}
+	if (i->inlined)
+		c[INLINED] = cell_text(table_text(j->t, i->inlined));
 }
 
 static bool is_same_line(const struct srcloc *a, const struct srcloc *b)
@@ -458,8 +487,10 @@ static int by_owner_time(const void *l, const void *r, void *arg)
 
 static void free_job(struct asm_job *j)
 {
-	for (size_t i = 0; i < j->code.n; i++)
+	for (size_t i = 0; i < j->code.n; i++) {
 		free(j->code.at[i].text);
+		free(j->code.at[i].inlined);
+	}
 	for (size_t i = 0; i < j->sources.n; i++) {
 		source_done(&j->sources.at[i].text);
 		vec_free(&j->sources.at[i].starts);

@@ -284,6 +284,14 @@ static void emit_ends(struct hists_state *s, uint64_t min)
 	vec_free(&ends);
 }
 
+/* Of the samples whose chains a row may have; where its children take part its Self does, too. */
+static uint64_t chain_weight(const struct hists_state *s, uint32_t row)
+{
+	size_t at = row * s->ask->opts.n_events;
+	const struct hist_stat *self = &s->hists->self[at], *children = &s->hists->children[at];
+	return self->weight > children->weight ? self->weight : children->weight;
+}
+
 static void start_chains(struct hists_state *s, uint32_t row)
 {
 	const struct hists_ask *a = s->ask;
@@ -298,6 +306,8 @@ static void start_chains(struct hists_state *s, uint32_t row)
 	s->emitted.n = s->next_emitted = 0;
 	if (!s->chains)
 		return;
+	if (o.pruning == CHAIN_MIN_WEIGHT && chain_weight(s, row) < o.min_weight)
+		return; /* no part of them weighs more */
 	s->chain = callchains_of(s->chains, row, &o);
 	if (ends)
 		emit_ends(s, o.min_weight);

@@ -1,7 +1,10 @@
 /* browse.c - the browser's loop: keys, a profile that changes, and its end. */
 #include "tui/browse.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "tui/browse_private.h"
@@ -21,7 +24,7 @@ static void renew(struct browser *b)
 		b->paused = false;
 		return;
 	}
-	if (b->paused) {
+	if (b->paused || b->left.work) { /* which is about the profile that there is */
 		kin_profile_free(p);
 		return;
 	}
@@ -30,7 +33,8 @@ static void renew(struct browser *b)
 	b->profile = p;
 	b->owned = true;
 	b->loads++;
-	browse_load(b); /* a function that is not there any more stays as it was */
+	if (!browse_is_at_code(b)) /* which stays as it was when one went there */
+		browse_load(b);    /* a function that is not there any more stays, too */
 }
 
 static int time_left(const struct browser *b)
@@ -42,12 +46,26 @@ static int time_left(const struct browser *b)
 	return left < LOOK_MS ? (int)left : LOOK_MS;
 }
 
+/* Those first that were typed while there was no time for them. */
+static uint32_t next_key(struct browser *b)
+{
+	if (!b->typed_ahead.n)
+		return term_key(b->term, time_left(b));
+	uint32_t key = b->typed_ahead.at[0];
+	memmove(b->typed_ahead.at, b->typed_ahead.at + 1,
+		--b->typed_ahead.n * sizeof(*b->typed_ahead.at));
+	return key;
+}
+
 static void run(struct browser *b)
 {
 	b->asked_ns = clock_now_ns();
+	browse_mark(b);
 	browse_draw(b);
 	while (!b->quit) {
-		uint32_t key = term_key(b->term, time_left(b));
+		browse_mark(b);
+		uint32_t key = next_key(b);
+		bool ended = browse_look_at_left(b);
 		if (key != TERM_NONE)
 			browse_take_key(b, key);
 		bool due = b->opts->next && !b->over && !time_left(b);
@@ -55,7 +73,7 @@ static void run(struct browser *b)
 			renew(b);
 		if (b->opts->refreshes && b->refreshes >= b->opts->refreshes)
 			b->quit = true;
-		if (due || key != TERM_NONE)
+		if (due || ended || key != TERM_NONE)
 			browse_draw(b);
 	}
 }
@@ -66,12 +84,25 @@ static void done(struct browser *b)
 		browse_forget(&b->places.at[i]);
 	vec_free(&b->places);
 	vec_free(&b->shown);
+	vec_free(&b->typed_ahead);
+	marks_done(&b->marks);
 	free(b->chosen_event);
 	free(b->part);
+	kin_profile_free(b->code);
 	if (b->whole)
 		kin_profile_free(b->profile);
 	if (b->owned)
 		kin_profile_free(b->whole ? b->whole : b->profile);
+}
+
+/* Who quits does not wait for what goes on behind the scenes; and that needs all that there is, so
+ * nothing can be freed. */
+static void leave_work(struct browser *b)
+{
+	if (!b->left.work || browse_look_at_left(b))
+		return;
+	fflush(NULL);
+	_exit(b->opts->status);
 }
 
 struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *opts)
@@ -91,6 +122,7 @@ struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *
 		browse_choose_rows(&b);
 		run(&b);
 		term_close(b.term);
+		leave_work(&b);
 	}
 	done(&b);
 	return err;

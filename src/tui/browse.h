@@ -22,6 +22,9 @@ struct browse_opts {
 	/* How many cores an event kept busy (NULL: the first one); 0: it is not CPU time. NULL: not
 	 * known of any. */
 	double (*cores)(void *arg, const char *event);
+	/* The profile as it is now by instruction, for source and assembly; to be freed. NULL: the
+	 * profile has that itself. */
+	struct kin_profile *(*code)(void *arg);
 	void *arg;
 	/* What a comparison of the profile with an older one found: it is the first page, and from
 	 * there it goes to the functions of either. NULL: there is no comparison. Both borrowed. */
@@ -29,6 +32,7 @@ struct browse_opts {
 	struct kin_profile *before;
 	unsigned delay_ms;
 	size_t refreshes; /* end after so many; 0: when the user says so */
+	int status;       /* exit status of the process if it ends while something goes on */
 };
 
 /* Until the user quits, or a signal comes, which is delivered at the end. `profile` is borrowed. An

@@ -61,10 +61,12 @@ static const char *hints(struct browser *b)
 	switch (here(b)->what) {
 	case FUNCTIONS:
 		if (b->opts->next)
-			return wide ? "Enter callers, callees  f flame  s sort  / filter  p pause  "
-				      "? menu  "
-				      "q quit"
-				    : "Enter callers  s sort  / filter  p pause  ? menu  q quit";
+			return wider  ? "Enter callers  a source  f flame  s sort  / filter  p "
+					"pause  ? menu  q quit"
+			       : wide ? "Enter callers  a source  f flame  s sort  p pause  ? menu "
+					" "
+					"q quit"
+				      : "Enter callers  s sort  / filter  p pause  ? menu  q quit";
 		return wider ? "Enter callers  + unfold  a source  f flame  s sort  / filter  ? "
 			       "menu  q "
 			       "quit"
@@ -77,8 +79,6 @@ static const char *hints(struct browser *b)
 		if (b->opts->changes)
 			return "Enter go there  b before, after  Esc back  / filter  ? menu  q "
 			       "quit";
-		if (b->opts->next)
-			return "Enter go there  Esc back  / filter  ? menu  q quit";
 		return "Enter go there  a source  Esc back  / filter  ? menu  q quit";
 	case SOURCE:
 		return "a instructions  H hottest  Esc back  / filter  ? menu  q quit";
@@ -134,7 +134,7 @@ static const char *shifted(const char *name, unsigned by)
 static unsigned draw_cells(struct browser *b, unsigned line, const char *const *cells, int style)
 {
 	unsigned at = 0, width[PAGE_COLUMNS];
-	columns_fit(page(b), term_columns(b->term), width);
+	columns_fit(page(b), term_columns(b->term) - browse_spark_columns(b), width);
 	for (size_t i = 0; i < page(b)->n_columns; i++) {
 		bool left = page(b)->columns[i].left;
 		unsigned n = (unsigned)escape_width(cells[i]);
@@ -158,6 +158,24 @@ static int style_of(struct browser *b, const struct page_row *r)
 	return share >= 0.05 ? TERM_HOT : share > 0.005 ? TERM_WARM : TERM_PLAIN;
 }
 
+/* With its cycle, which is seen however long the name is. */
+static void draw_name(struct browser *b, unsigned line, unsigned at, const struct page_row *r,
+		      int style)
+{
+	char text[32];
+	bool is_marked = b->marked == b->profile || here(b)->what == CHANGES;
+	const char *name = shifted(r->name, b->shift);
+	const char *mark =
+		is_marked && here(b)->what != CYCLES
+			? marks_cycle(&b->marks, r->function, term_is_ascii(b->term), text)
+			: "";
+	unsigned room = term_columns(b->term) - at, n = (unsigned)escape_width(mark);
+	unsigned width = (unsigned)escape_width(name);
+	width = width + n <= room ? width : room > n ? room - n : 0;
+	term_put(b->term, line, at, width, name, style);
+	term_put(b->term, line, at + width, room - width, mark, style);
+}
+
 /* The row's part of an arrow, "" for none, stands before its name. NULL: the page has no arrows. */
 static void draw_row(struct browser *b, unsigned line, const struct page_row *r, bool is_selected,
 		     const char *arrow)
@@ -168,11 +186,17 @@ static void draw_row(struct browser *b, unsigned line, const struct page_row *r,
 	if (at >= columns)
 		return;
 	term_put(b->term, line, at, columns - at, arrow ? arrow : "", style);
+	if (browse_spark_columns(b)) {
+		char spark[4 * SPARK_SLOTS + 1];
+		unsigned width = browse_spark_width(b);
+		marks_spark(&b->marks, page(b), r, width, term_is_ascii(b->term), spark);
+		term_put(b->term, line, at, width, spark, style & TERM_SELECTED);
+		at += browse_spark_columns(b);
+	}
 	if (arrow && r->kind == KIN_ROW_PLAIN)
 		indent += JUMPS_WIDTH;
 	if (at + indent < columns)
-		term_put(b->term, line, at + indent, columns - at - indent,
-			 shifted(r->name, b->shift), style);
+		draw_name(b, line, at + indent, r, style);
 }
 
 static void draw_titles(struct browser *b)
@@ -181,6 +205,10 @@ static void draw_titles(struct browser *b)
 	for (size_t i = 0; i < page(b)->n_columns; i++)
 		titles[i] = page(b)->columns[i].title;
 	unsigned at = draw_cells(b, 1, titles, TERM_BOLD);
+	if (browse_spark_columns(b)) {
+		term_put(b->term, 1, at, browse_spark_width(b), "over time", TERM_BOLD);
+		at += browse_spark_columns(b);
+	}
 	term_put(b->term, 1, at, term_columns(b->term), page(b)->name_title, TERM_BOLD);
 }
 

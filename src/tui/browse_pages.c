@@ -7,13 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/err.h"
 #include "base/escape.h"
 #include "tui/browse_private.h"
 #include "tui/columns.h"
 #include "tui/jumps.h"
-
-enum { SLOW_MS = 100 };
 
 /* ---- rows ---- */
 
@@ -93,94 +91,171 @@ static bool has_text(const struct page *p)
 	return false;
 }
 
-static bool is_of_chosen(const struct browser *b, const struct page *p)
+struct page_job { /* a page that is to be made: all that it takes */
+	enum browse_what what;
+	struct kin_profile *profile;
+	const struct browse_opts *opts;
+	char *function, *event_name, *chosen_event; /* owned; or NULL */
+	size_t event;
+	bool callers;
+	/* What it gives: */
+	struct kin_error *err;
+	struct page page;
+	struct flame flame; /* FLAME */
+	bool has_page;
+};
+
+static char *copy(const char *text) { return text ? xprintf("%s", text) : NULL; }
+
+static struct kin_profile *whole(struct browser *b) { return b->whole ? b->whole : b->profile; }
+
+static bool is_code(enum browse_what what) { return what == SOURCE || what == INSTRUCTIONS; }
+
+bool browse_is_at_code(const struct browser *b)
 {
-	return !b->chosen_event || !p->event || !strcmp(p->event, b->chosen_event);
+	return is_code(b->places.at[b->places.n - 1].what) && b->code;
+}
+
+static struct page_job *new_job(struct browser *b)
+{
+	struct page_job *j = xalloc(sizeof(*j));
+	bool parts = here(b)->what == THREADS || here(b)->what == OBJECTS;
+	j->what = here(b)->what;
+	j->profile = parts ? whole(b) : is_code(j->what) && b->code ? b->code : b->profile;
+	j->opts = b->opts;
+	j->function = copy(here(b)->function);
+	j->event_name = copy(b->event_name);
+	j->chosen_event = copy(b->chosen_event);
+	j->event = b->event;
+	j->callers = b->callers;
+	return j;
+}
+
+static void free_job(struct browser *b, void *arg)
+{
+	struct page_job *j = arg;
+	(void)b;
+	if (j->has_page)
+		page_done(&j->page);
+	flame_done(&j->flame);
+	kin_error_free(j->err);
+	free(j->function);
+	free(j->event_name);
+	free(j->chosen_event);
+	free(j);
+}
+
+static bool is_of_chosen(const struct page_job *j, const struct page *p)
+{
+	return !j->chosen_event || !p->event || !strcmp(p->event, j->chosen_event);
 }
 
 /* Of the event that was chosen, whatever its number is now; while it has no samples, of the first.
  */
-static struct kin_error *make_functions(struct browser *b, struct page_opts *o, struct page *ret)
+static struct kin_error *make_functions(struct page_job *j, struct page_opts *o)
 {
-	struct kin_error *err = page_of_functions(b->profile, o, ret);
-	size_t i = err ? 0 : ret->n_events;
-	while (!err && i-- > 0 && !is_of_chosen(b, ret)) {
-		page_done(ret);
-		b->event = o->event = i;
-		err = page_of_functions(b->profile, o, ret);
+	struct kin_error *err = page_of_functions(j->profile, o, &j->page);
+	size_t i = err ? 0 : j->page.n_events;
+	while (!err && i-- > 0 && !is_of_chosen(j, &j->page)) {
+		page_done(&j->page);
+		j->event = o->event = i;
+		err = page_of_functions(j->profile, o, &j->page);
 	}
 	return err;
+}
+
+/* It has no rows, but blocks. */
+static struct kin_error *make_flame(struct page_job *j)
+{
+	struct kin_error *err = flame_new(j->profile, j->event, j->callers, &j->flame);
+	j->page = (struct page){
+		.title = j->callers ? "Flame graph, from where time was spent to callers"
+				    : "Flame graph, from callers to callees",
+		.name_title = ""
+	};
+	return err;
+}
+
+static struct kin_error *make_page(struct page_job *j)
+{
+	struct page_opts o = { j->opts->hists, j->event, j->event_name, j->opts->source_dirs };
+	switch (j->what) {
+	case FUNCTIONS:
+		return make_functions(j, &o);
+	case CALLS:
+		return page_of_function(j->profile, &o, j->function, &j->page);
+	case SOURCE:
+		return page_of_source(j->profile, &o, j->function, &j->page);
+	case INSTRUCTIONS:
+		return page_of_instructions(j->profile, &o, j->function, &j->page);
+	case FLAME:
+		return make_flame(j);
+	case THREADS:
+		return page_of_parts(j->profile, &o, "tid", &j->page);
+	case OBJECTS:
+		return page_of_parts(j->profile, &o, "dso", &j->page);
+	case CYCLES:
+		return page_of_cycles(j->profile, &j->page);
+	case CHANGES:
+		page_of_changes(j->opts->changes, &j->page);
+		return NULL;
+	}
+	return NULL;
+}
+
+static void run_job(void *arg)
+{
+	struct page_job *j = arg;
+	j->err = make_page(j);
+	j->has_page = !j->err;
 }
 
 /* By the column that was chosen; by the usual one as long as none was. */
 static void sort(struct browser *b, struct page *p)
 {
 	size_t usual = b->opts->by_own ? p->own : p->children;
-	if (b->order == NONE && p->has_children)
+	if (b->order == NONE && p->has_children && here(b)->what == FUNCTIONS)
 		b->order = usual;
 	if (b->order != NONE)
 		page_sort(p, b->order);
 }
 
-static struct kin_profile *whole(struct browser *b) { return b->whole ? b->whole : b->profile; }
-
-/* It has no rows, but blocks. */
-static struct kin_error *make_flame(struct browser *b, struct page *ret)
+/* What is made of a page for this terminal and this moment. */
+static void finish_page(struct browser *b, struct page_job *j)
 {
 	struct flame_view *v = &here(b)->flame;
-	struct flame made;
-	struct kin_error *err = flame_new(b->profile, b->event, b->callers, &made);
-	if (err)
-		return err;
+	b->event = j->event;
+	if (j->what == FUNCTIONS && b->opts->cores)
+		b->cores = b->opts->cores(b->opts->arg, j->page.event);
+	if (j->what == FUNCTIONS && b->cores > 0)
+		page_add_cores(&j->page, b->cores);
+	if (j->what == FUNCTIONS || j->what == CHANGES)
+		sort(b, &j->page);
+	if (j->what != FLAME)
+		return;
 	if (v->flame.nodes.n)
-		flame_renew(v, &made);
+		flame_renew(v, &j->flame);
 	else
-		v->flame = made;
+		v->flame = j->flame;
+	j->flame = (struct flame){ 0 };
 	v->text = here(b)->filter;
 	v->flame.is_time &= !b->opts->next; /* faded times say nothing */
-	*ret = (struct page){ .title = b->callers
-					       ? "Flame graph, from where time was spent to callers"
-					       : "Flame graph, from callers to callees",
-			      .name_title = "" };
-	return NULL;
 }
 
-static struct kin_error *make_page(struct browser *b, struct page *ret)
+static const char *name_of_work(enum browse_what what)
 {
-	const struct browse_place *at = here(b);
-	struct page_opts o = { b->opts->hists, b->event, b->event_name, b->opts->source_dirs };
-	struct kin_error *err = NULL;
-	switch (at->what) {
-	case FUNCTIONS:
-		err = make_functions(b, &o, ret);
-		if (!err && b->opts->cores)
-			b->cores = b->opts->cores(b->opts->arg, ret->event);
-		if (!err && b->cores > 0)
-			page_add_cores(ret, b->cores);
-		if (!err)
-			sort(b, ret);
-		return err;
-	case CALLS:
-		return page_of_function(b->profile, &o, at->function, ret);
-	case SOURCE:
-		return page_of_source(b->profile, &o, at->function, ret);
-	case INSTRUCTIONS:
-		return page_of_instructions(b->profile, &o, at->function, ret);
-	case FLAME:
-		return make_flame(b, ret);
-	case THREADS:
-		return page_of_parts(whole(b), &o, "tid", ret);
-	case OBJECTS:
-		return page_of_parts(whole(b), &o, "dso", ret);
-	case CYCLES:
-		return page_of_cycles(b->profile, ret);
-	case CHANGES:
-		page_of_changes(b->opts->changes, ret);
-		if (b->order != NONE)
-			page_sort(ret, b->order);
-		return NULL;
-	}
-	return err;
+	static const char *const names[] = {
+		[FUNCTIONS] = "functions",
+		[CALLS] = "callers and callees",
+		[SOURCE] = "source",
+		[INSTRUCTIONS] = "instructions",
+		[FLAME] = "the flame graph",
+		[THREADS] = "threads",
+		[OBJECTS] = "programs and libraries",
+		[CYCLES] = "cycles of calls",
+		[CHANGES] = "what changed",
+	};
+	return names[what];
 }
 
 void browse_say(struct browser *b, const char *text)
@@ -188,23 +263,111 @@ void browse_say(struct browser *b, const char *text)
 	snprintf(b->message, sizeof(b->message), "%s", text);
 }
 
-/* Who waits wants to know that it goes on. */
-static void say_wait(struct browser *b)
-{
-	if (b->longest_ms < SLOW_MS)
-		return;
-	term_put(b->term, term_rows(b->term) - 1, 0, term_columns(b->term), " one moment ...",
-		 TERM_BAR);
-	term_show(b->term);
-}
-
 struct kin_error *browse_make_page(struct browser *b, struct page *ret)
 {
-	uint64_t before = clock_now_ns();
-	struct kin_error *err = make_page(b, ret);
-	uint64_t ms = (clock_now_ns() - before) / 1000000;
-	b->longest_ms = ms > b->longest_ms ? ms : b->longest_ms;
+	struct page_job *j = new_job(b);
+	if (!browse_do(b, name_of_work(j->what), run_job, free_job, j))
+		return err_new(KIN_ERROR_USAGE, "broken off");
+	struct kin_error *err = TAKE(j->err);
+	if (!err) {
+		finish_page(b, j);
+		*ret = j->page;
+		j->has_page = false;
+	}
+	free_job(b, j);
 	return err;
+}
+
+/* ---- marks ---- */
+
+struct mark_job {
+	struct kin_profile *profile;
+	size_t event;
+	struct marks marks;
+	bool stop;
+	struct kin_error *err;
+};
+
+static void run_marks(void *arg)
+{
+	struct mark_job *j = arg;
+	j->err = marks_new(j->profile, j->event, &j->stop, &j->marks);
+}
+
+/* Without marks rows are as good as they were. Those that had to give way come another time. */
+static void take_marks(struct browser *b, void *arg)
+{
+	struct mark_job *j = arg;
+	marks_done(&b->marks);
+	b->marks = j->marks;
+	b->marked = j->stop ? NULL : j->profile;
+	b->marked_event = j->event;
+	kin_error_free(j->err);
+	free(j);
+}
+
+static size_t n_samples(struct kin_profile *p)
+{
+	struct kin_samples *s;
+	struct kin_error *err = kin_samples_new(p, &s);
+	size_t n = err ? 0 : kin_samples_n(s);
+	if (!err)
+		kin_samples_free(s);
+	kin_error_free(err);
+	return n;
+}
+
+void browse_mark(struct browser *b)
+{
+	enum { MANY = 100000 };
+	bool is_there = b->marked == b->profile && b->marked_event == b->event;
+	if (b->opts->next || is_there || b->left.work || b->quit)
+		return;
+	struct mark_job *j = xalloc(sizeof(*j));
+	j->profile = b->profile;
+	j->event = b->event;
+	if (n_samples(b->profile) > MANY) {
+		browse_do_later(b, run_marks, take_marks, j, &j->stop);
+		return;
+	}
+	run_marks(j);
+	take_marks(b, j);
+}
+
+unsigned browse_spark_columns(struct browser *b)
+{
+	unsigned n = browse_spark_width(b);
+	return n ? n + COLUMNS_GAP : 0;
+}
+
+static unsigned widest_spark(const struct browser *b)
+{
+	enum { WIDE = 100, WIDEST = 160, LEAST = 60 };
+	unsigned columns = term_columns(b->term);
+	if (columns >= WIDEST)
+		return SPARK_SLOTS;
+	if (columns >= WIDE)
+		return SPARK_SLOTS / 2;
+	return columns >= LEAST && b->sparks == ALWAYS ? SPARK_SLOTS / 4 : 0;
+}
+
+unsigned browse_spark_width(struct browser *b)
+{
+	unsigned columns = term_columns(b->term), n = widest_spark(b);
+	unsigned without[PAGE_COLUMNS] = { 0 }, with[PAGE_COLUMNS] = { 0 };
+	if (here(b)->what != FUNCTIONS || b->marked != b->profile || !b->marks.sparks.n ||
+	    b->sparks == NEVER || !n)
+		return 0;
+	columns_fit(page(b), columns, without);
+	columns_fit(page(b), columns - n - COLUMNS_GAP, with);
+	return b->sparks == ALWAYS || !memcmp(without, with, sizeof(with)) ? n : 0;
+}
+
+void browse_switch_sparks(struct browser *b)
+{
+	b->sparks = browse_spark_width(b) ? NEVER : ALWAYS;
+	if (b->sparks == ALWAYS && !browse_spark_width(b))
+		browse_say(b, "no room for the times of functions, or the samples have none");
 }
 
 /* The page anew, with the same row selected unless that is the first one: who looks at the top of
@@ -284,7 +447,6 @@ static void leave_for_last(struct browser *b)
 
 static bool enter(struct browser *b, enum browse_what what, const char *function)
 {
-	say_wait(b);
 	vec_push(&b->places,
 		 ((struct browse_place){ .what = what,
 					 .function = function ? xprintf("%s", function) : NULL }));
@@ -326,7 +488,6 @@ static void change_side(struct browser *b)
 void browse_other_side(struct browser *b)
 {
 	bool had = here(b)->what == FLAME || page(b)->rows.n;
-	say_wait(b);
 	change_side(b);
 	bool loaded = browse_load(b);
 	if (loaded && (here(b)->what == FLAME || page(b)->rows.n || !had))
@@ -376,11 +537,12 @@ void browse_enter_source(struct browser *b)
 		free(function);
 		return;
 	}
-	if (b->opts->next) { /* names are all that is kept of samples */
-		browse_say(b, "source is shown of recordings: kin record, then kin browse");
-		return;
+	if (b->opts->code && browse_idle(b)) {
+		kin_profile_free(b->code);
+		b->code = b->opts->code(b->opts->arg);
 	}
-	char *function = xprintf("%s", selected_function(b));
+	const char *of_row = selected_function(b);
+	char *function = copy(of_row ? of_row : here(b)->function);
 	if (enter(b, SOURCE, function) && !has_text(page(b))) {
 		char *why = xprintf("%s", page(b)->title);
 		leave_for_last(b);
@@ -402,16 +564,54 @@ static void leave_for_first(struct browser *b)
 		leave_for_last(b);
 	b->shift = 0;
 	b->loads++;
-	say_wait(b);
+	b->marked = NULL;
 	browse_load(b);
 }
 
 /* All again. */
 static void leave_part(struct browser *b)
 {
+	if (!browse_idle(b))
+		return;
 	kin_profile_free(b->profile);
 	b->profile = TAKE(b->whole);
 	free(TAKE(b->part));
+	leave_for_first(b);
+}
+
+struct part_job {
+	const struct browse_opts *opts;
+	char *thread, *object;
+	struct kin_profile *part;
+	struct kin_error *err;
+};
+
+static void run_part(void *arg)
+{
+	struct part_job *j = arg;
+	j->err = j->opts->part(j->opts->arg, j->thread, j->object, &j->part);
+}
+
+static void free_part(struct browser *b, void *arg)
+{
+	struct part_job *j = arg;
+	(void)b;
+	kin_profile_free(j->part);
+	kin_error_free(j->err);
+	free(j->thread);
+	free(j->object);
+	free(j);
+}
+
+static void take_part(struct browser *b, struct kin_profile *part, char *name)
+{
+	if (b->whole)
+		kin_profile_free(b->profile);
+	else
+		b->whole = b->profile;
+	free(b->part);
+	b->part = name;
+	b->profile = part;
 	leave_for_first(b);
 }
 
@@ -420,25 +620,21 @@ void browse_enter_part(struct browser *b)
 {
 	bool is_thread = here(b)->what == THREADS;
 	const char *name = selected(b)->name;
-	char *thread = is_thread ? xprintf("%.*s", (int)strcspn(name, ":"), name) : NULL;
-	struct kin_profile *part = NULL;
-	say_wait(b);
-	struct kin_error *err = b->opts->part(b->opts->arg, thread, is_thread ? NULL : name, &part);
-	free(thread);
-	if (err) {
-		browse_say(b, kin_error_message(err));
-		kin_error_free(err);
-		kin_profile_free(part);
+	struct part_job *j = xalloc(sizeof(*j));
+	j->opts = b->opts;
+	if (is_thread)
+		j->thread = xprintf("%.*s", (int)strcspn(name, ":"), name);
+	else
+		j->object = copy(name);
+	if (!browse_do(b, name, run_part, free_part, j)) {
+		browse_say(b, "broken off");
 		return;
 	}
-	if (b->whole)
-		kin_profile_free(b->profile);
+	if (j->err)
+		browse_say(b, kin_error_message(j->err));
 	else
-		b->whole = b->profile;
-	free(b->part);
-	b->part = xprintf("%s %s", is_thread ? "thread" : "in", name);
-	b->profile = part;
-	leave_for_first(b);
+		take_part(b, TAKE(j->part), xprintf("%s %s", is_thread ? "thread" : "in", name));
+	free_part(b, j);
 }
 
 void browse_leave(struct browser *b)
@@ -459,7 +655,6 @@ void browse_leave(struct browser *b)
 	leave_for_last(b);
 	if (here(b)->of == b->loads)
 		return;
-	say_wait(b);
 	while (!browse_load(b) && b->places.n > 1)
 		leave_for_last(b); /* what changes may have lost a function that we came by */
 }
@@ -476,26 +671,69 @@ void browse_enter_cycles(struct browser *b)
 	free(why);
 }
 
+struct unfold_job {
+	struct kin_profile *profile;
+	size_t event;
+	bool callers;
+	char *function, *comm; /* comm: NULL: of all */
+	struct flame flame;
+	uint64_t total;
+	struct kin_error *err;
+};
+
+static void run_unfold(void *arg)
+{
+	struct unfold_job *j = arg;
+	j->err = flame_of_function(j->profile, j->event, j->callers, j->function, j->comm,
+				   &j->flame, &j->total);
+}
+
+static void free_unfold(struct browser *b, void *arg)
+{
+	struct unfold_job *j = arg;
+	(void)b;
+	flame_done(&j->flame);
+	kin_error_free(j->err);
+	free(j->function);
+	free(j->comm);
+	free(j);
+}
+
 /* By Self it is of interest who called, otherwise what is called. */
+static void unfold_row(struct browser *b, const struct page_row *r)
+{
+	bool callers = b->order != NONE && b->order == page(b)->own;
+	struct unfold_job *j = xalloc(sizeof(*j));
+	j->profile = b->profile;
+	j->event = b->event;
+	j->callers = callers;
+	j->function = copy(r->function);
+	j->comm = page(b)->comm == NONE ? NULL : copy(r->cells[page(b)->comm]);
+	if (!browse_do(b, "calls", run_unfold, free_unfold, j)) {
+		browse_say(b, "broken off");
+		return;
+	}
+	if (j->err)
+		browse_say(b, kin_error_message(j->err));
+	else if (!unfold_open(&here(b)->unfold, r, callers, &j->flame, j->total))
+		browse_say(b, callers ? "nobody called it" : "it called nothing");
+	j->flame = (struct flame){ 0 };
+	free_unfold(b, j);
+}
+
 void browse_unfold(struct browser *b)
 {
 	const struct page_row *r = selected(b);
 	size_t at = b->shown.at[here(b)->list.selected], n = page(b)->rows.n;
-	bool callers = b->order != NONE && b->order == page(b)->own, found = true;
-	struct kin_error *err = NULL;
 	if (at >= n) {
-		found = unfold_toggle(&here(b)->unfold, at - n);
+		if (!unfold_toggle(&here(b)->unfold, at - n))
+			browse_say(b, b->order == page(b)->own ? "nobody called it"
+							       : "it called nothing");
+	} else if (unfold_is_open(&here(b)->unfold, r)) {
+		unfold_close(&here(b)->unfold, r);
 	} else {
-		if (!unfold_is_open(&here(b)->unfold, r))
-			say_wait(b);
-		err = unfold_open(&here(b)->unfold, b->profile, b->event, callers, page(b), r,
-				  &found);
+		unfold_row(b, r);
 	}
-	if (err)
-		browse_say(b, kin_error_message(err));
-	else if (!found)
-		browse_say(b, callers ? "nobody called it" : "it called nothing");
-	kin_error_free(err);
 	browse_choose_rows(b);
 }
 
@@ -503,7 +741,6 @@ void browse_turn_flame(struct browser *b)
 {
 	struct flame_view *v = &here(b)->flame;
 	b->callers = !b->callers;
-	say_wait(b);
 	v->selected = v->zoomed = FLAME_ROOT;
 	browse_load(b);
 }
@@ -511,7 +748,6 @@ void browse_turn_flame(struct browser *b)
 /* Where several were counted. */
 void browse_next_event(struct browser *b)
 {
-	say_wait(b);
 	b->event = (b->event + 1) % page(b)->n_events;
 	free(TAKE(b->chosen_event));
 	if (browse_load(b) && page(b)->event)
@@ -539,7 +775,7 @@ void browse_next_order(struct browser *b, bool back)
 	const struct page *p = page(b);
 	size_t n = p->n_columns + 1, at = b->order == NONE ? 0 : b->order;
 	unsigned width[PAGE_COLUMNS];
-	columns_fit(p, term_columns(b->term), width);
+	columns_fit(p, term_columns(b->term) - browse_spark_columns(b), width);
 	do
 		at = (at + (back ? n - 1 : 1)) % n;
 	while (at < p->n_columns && !width[at]);

@@ -5,9 +5,11 @@
 #include "base/vec.h"
 #include "tui/browse.h"
 #include "tui/flame_draw.h"
+#include "tui/marks.h"
 #include "tui/page.h"
 #include "tui/term.h"
 #include "tui/tui_list.h"
+#include "tui/tui_work.h"
 #include "tui/unfold.h"
 
 enum { BROWSE_HEAD = 2, BROWSE_FOOT = 1, BROWSE_FILTER_MAX = 128, BROWSE_TEXT_MAX = 512 };
@@ -37,6 +39,15 @@ struct browse_place { /* where we are, or were and go back to */
 	struct unfold unfold;           /* FUNCTIONS */
 };
 
+struct browser;
+
+struct browse_work {       /* that goes on while something else is done */
+	struct work *work; /* NULL: none */
+	void (*end)(struct browser *b, void *arg);
+	void *arg;
+	bool *stop; /* set, it ends soon; NULL: it cannot */
+};
+
 enum browse_typing { TYPING_NOTHING, TYPING_FILTER, TYPING_LIMIT };
 
 struct browser {
@@ -48,6 +59,7 @@ struct browser {
 	struct kin_profile *after; /* of a comparison: the newer one, */
 	bool is_before;            /* and whether profile is the older one */
 	char *part;                /* what it is of, for the head */
+	struct kin_profile *code;  /* of source and instructions that are shown; NULL: profile */
 	VEC(size_t)
 	shown;                           /* rows of the page that pass the filter; from their
 					  * number on those that are unfolded below them */
@@ -62,9 +74,14 @@ struct browser {
 	size_t order;           /* column that functions are sorted by; NONE: as usual */
 	bool paused, over, quit;
 	bool in_menu;
-	struct list menu;    /* of the commands that can be run here */
-	uint64_t longest_ms; /* that a page took */
-	unsigned shift;      /* of names, to the left */
+	struct list menu; /* of the commands that can be run here */
+	struct browse_work left;
+	VEC(uint32_t) typed_ahead;              /* keys */
+	struct marks marks;                     /* of marked, */
+	const struct kin_profile *marked;       /* NULL: there are none yet */
+	size_t marked_event;                    /* and this event of it */
+	enum { AS_WIDE, NEVER, ALWAYS } sparks; /* whether sparklines are shown */
+	unsigned shift;                         /* of names, to the left */
 	size_t refreshes;
 	size_t loads; /* of newer profiles */
 	uint64_t asked_ns;
@@ -107,7 +124,32 @@ void browse_take_key(struct browser *b, uint32_t key);
 /* The n-th row of the menu: a command's keys, and what it does. Returns whether there is one. */
 bool browse_menu_row(struct browser *b, size_t n, const char **named, const char **what);
 
+/* ---- browse_work.c ---- */
+
+/* Runs it in a thread of its own, with the progress in the last line if it takes long. True: it is
+ * through, and `arg` the caller's. False: it was broken off, and `end` is called with it some time
+ * later. Before there is a terminal it just runs it. */
+bool browse_do(struct browser *b, const char *what, void (*run)(void *arg),
+	       void (*end)(struct browser *b, void *arg), void *arg);
+/* The same without waiting for it; only while nothing else goes on: see browse_idle(). It ends soon
+ * once *stop is set, which it reads atomically. */
+void browse_do_later(struct browser *b, void (*run)(void *arg),
+		     void (*end)(struct browser *b, void *arg), void *arg, bool *stop);
+/* Waits until nothing goes on. False: that was broken off, too. */
+bool browse_idle(struct browser *b);
+/* Whether what went on has ended just now. */
+bool browse_look_at_left(struct browser *b);
+
 /* ---- browse_pages.c ---- */
+
+/* The cycles and times of functions, for what is shown, if they are not there yet: at once, or, of
+ * many samples, some time later. */
+void browse_mark(struct browser *b);
+void browse_switch_sparks(struct browser *b);
+/* Columns of the terminal that sparklines have here, without and with the gap behind them; 0: none.
+ */
+unsigned browse_spark_width(struct browser *b);
+unsigned browse_spark_columns(struct browser *b);
 
 /* The page of where we are, timed. */
 MUST_CHECK struct kin_error *browse_make_page(struct browser *b, struct page *ret);
@@ -117,6 +159,9 @@ bool browse_load(struct browser *b);
 void browse_choose_rows(struct browser *b); /* those that pass the filter */
 void browse_forget(struct browse_place *p);
 void browse_say(struct browser *b, const char *text);
+
+/* Whether source or instructions of a profile that changes are shown: those of one moment. */
+bool browse_is_at_code(const struct browser *b);
 
 /* Whether one is selected that is not the page's own. */
 bool browse_has_function(struct browser *b);

@@ -212,8 +212,7 @@ static uint32_t *new_map(size_t n)
 	return map;
 }
 
-/* Which event is the n-th that has samples; NONE: none. */
-static uint32_t event_at(struct kin_samples *s, size_t n)
+uint32_t flame_event(struct kin_samples *s, size_t n)
 {
 	const struct kin_sample *x;
 	uint32_t found = NONE, n_events = (uint32_t)kin_samples_n_events(s);
@@ -292,7 +291,7 @@ static struct kin_error *make(struct kin_profile *p, size_t event, struct buildi
 	b->cut = new_map(n + 1);
 	add_node(f, NONE, NONE);
 	f->nodes.at[FLAME_ROOT].name = "all";
-	uint32_t number = event_at(b->samples, event);
+	uint32_t number = flame_event(b->samples, event);
 	choose_threads(b, comm);
 	if (number != NONE && b->function)
 		*total = add_samples_of(b, number);

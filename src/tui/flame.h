@@ -41,6 +41,9 @@ MUST_CHECK struct kin_error *flame_of_function(struct kin_profile *p, size_t eve
 					       struct flame *ret, uint64_t *total);
 void flame_done(struct flame *f);
 
+/* Which event is the n-th that has samples; NONE: none. The samples are to be gone through anew. */
+uint32_t flame_event(struct kin_samples *s, size_t n);
+
 /* The time of all samples with such a function on their stack, each counted once: a text in its
  * name. */
 uint64_t flame_weight_of(const struct flame *f, const char *text);

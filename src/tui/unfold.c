@@ -22,32 +22,28 @@ bool unfold_is_open(const struct unfold *u, const struct page_row *row)
 	return find(u, row) < u->of.n;
 }
 
-struct kin_error *unfold_open(struct unfold *u, struct kin_profile *p, size_t event, bool callers,
-			      const struct page *page, const struct page_row *row, bool *found)
+void unfold_close(struct unfold *u, const struct page_row *row)
 {
 	size_t at = find(u, row);
-	struct unfolded made = { .position = row->position, .callers = callers };
-	const char *comm = page->comm == NONE ? NULL : row->cells[page->comm];
-	if (at < u->of.n) {
-		free_one(&u->of.at[at]);
-		u->of.at[at] = u->of.at[--u->of.n];
-		*found = true;
-		return NULL;
-	}
-	struct kin_error *err =
-		flame_of_function(p, event, callers, row->function, comm, &made.flame, &made.total);
-	if (err)
-		return err;
+	free_one(&u->of.at[at]);
+	u->of.at[at] = u->of.at[--u->of.n];
+}
+
+bool unfold_open(struct unfold *u, const struct page_row *row, bool callers, struct flame *flame,
+		 uint64_t total)
+{
+	struct unfolded made = {
+		.position = row->position, .callers = callers, .flame = *flame, .total = total
+	};
 	uint32_t function = made.flame.nodes.at[FLAME_ROOT].child;
-	*found = function != NONE && made.flame.nodes.at[function].child != NONE;
-	if (!*found) {
+	if (function == NONE || made.flame.nodes.at[function].child == NONE) {
 		flame_done(&made.flame);
-		return NULL;
+		return false;
 	}
 	made.open = xalloc(made.flame.nodes.n * sizeof(*made.open));
 	made.open[function] = true;
 	vec_push(&u->of, made);
-	return NULL;
+	return true;
 }
 
 bool unfold_toggle(struct unfold *u, size_t i)

@@ -1,6 +1,6 @@
 /* unfold.h - rows below a function in the list: what it calls, or who called it, level by level.
  *
- *	err = unfold_open(u, profile, page, row, ...);  what lies below a row of the page, one level
+ *	unfold_open(u, row, ...);  what lies below a row of the page, one level
  *	unfold_begin(u);                                to list rows anew: for each row of the page
  *	n = unfold_put(u, page, row);                   its rows, behind those put before
  *	unfold_toggle(u, i);                            one of these, opened or closed: list anew
@@ -31,11 +31,12 @@ struct unfold { /* all zero: nothing is open */
 	struct arena texts;              /* of them */
 };
 
-/* Opens what lies below a row of the page, or closes it. callers: who called the function where its
- * own time was spent; else what it calls. *found: there is something. */
-MUST_CHECK struct kin_error *unfold_open(struct unfold *u, struct kin_profile *p, size_t event,
-					 bool callers, const struct page *page,
-					 const struct page_row *row, bool *found);
+/* Opens what lies below a row of the page: the flame graph of its function, which is u's then, with
+ * the time of all samples. callers: who called the function where its own time was spent; else what
+ * it calls. Returns whether there is anything. */
+bool unfold_open(struct unfold *u, const struct page_row *row, bool callers, struct flame *flame,
+		 uint64_t total);
+void unfold_close(struct unfold *u, const struct page_row *row); /* that is open */
 /* Whether the row of the page is open. */
 bool unfold_is_open(const struct unfold *u, const struct page_row *row);
 /* Of the i-th row that was put: opens or closes it. Returns whether there is anything below it. */

@@ -134,7 +134,8 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 			return &s->row;
 		}
 	}
-	*guessed = guess(u, r);
+	if (!u->opts.row || !u->opts.row(u->opts.arg, pc, guessed))
+		*guessed = guess(u, r);
 	return guessed;
 }
 
@@ -186,8 +187,9 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 				row = &guessed;
 			}
 		}
+		if (by_guess && !w->guessed++)
+			w->certain = n;
 		pcs[n++] = r.pc;
-		w->guessed += by_guess;
 		by_guess = row->flags & UNWIND_GUESSED;
 		if (by_guess && u->opts.no_guess) {
 			w->end = UNWIND_NO_CFI;
@@ -200,6 +202,7 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		}
 	}
 	w->n = n;
+	w->certain = w->guessed ? w->certain : n;
 	w->top = r.sp;
 }
 

@@ -25,6 +25,9 @@ struct unwinder_opts {
 	/* The executable mapping that holds pc; false if there is none: what lead there was no
 	 * return address. Answers are kept until unwinder_flush(). */
 	bool (*find)(void *arg, uint64_t pc, struct unwind_code *ret);
+	/* The row of an address without a table: what its maker says of code made at run time.
+	 * False: nothing. May be NULL. */
+	bool (*row)(void *arg, uint64_t pc, struct unwind_row *ret);
 	/* Up to `size` bytes of code at addr, for guessing; how many. May be NULL. */
 	size_t (*code)(void *arg, uint64_t addr, uint8_t *ret, size_t size);
 	/* Memory that is not in the copy. May be NULL: the walk then ends where the copy does. */
@@ -50,7 +53,8 @@ struct unwind_walk {
 	size_t copy_size;
 	/* out */
 	size_t n; /* frames: pcs[0] is regs.pc, the others are return addresses as they stand */
-	size_t guessed; /* how many of them follow from a guessed row */
+	size_t guessed; /* how many of them a guessed row has led to */
+	size_t certain; /* how many come before the first of those */
 	enum unwind_end end;
 	uint64_t missing; /* UNWIND_TRUNCATED: the address that could not be read */
 	uint64_t top;     /* sp of the outermost frame that was found */

@@ -14,8 +14,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
+sys.path.insert(0, os.path.join(HERE, '..', 'perf'))
 sys.path.insert(0, HERE)
 import chromium
+import made
 from pages import Document, unpack
 from tap import Tap
 
@@ -393,6 +395,201 @@ def test_machine_code(tap, kin, folder, page, url):
     tap.ok(page.run('document.querySelector("h2").textContent') == 'spin', 'and the line back')
 
 
+INLINED = """
+volatile unsigned long sink;
+static inline __attribute__((always_inline)) void add(int i) { sink += i; }
+static inline __attribute__((always_inline)) void step(int i) {
+	add(i);
+	if (sink % 7 == 3)
+		sink ^= i;
+}
+__attribute__((noinline)) void spin(int n) {
+	for (int i = 0; i < n; i++)
+		step(i);
+}
+int main(int argc, char **argv) { (void)argv; spin(argc); }
+"""
+
+
+def write_hits(folder):
+    """A recording of which is known where each sample was taken: all instructions of a function, two events, three threads."""
+    with open(os.path.join(folder, 'inlined.c'), 'w') as f:
+        f.write(INLINED)
+    program = os.path.join(folder, 'inlined')
+    built = subprocess.run(['cc', '-O1', '-g', '-no-pie', '-o', program, 'inlined.c'], cwd=folder, capture_output=True, text=True)
+    code = subprocess.run(['objdump', '-d', '--no-show-raw-insn', program], capture_output=True, text=True) if shutil.which('objdump') else built
+    if built.returncode or code.returncode or '<spin>:' not in code.stdout:
+        return None
+    addresses = [int(a, 16) for a in re.findall(r'^ *([0-9a-f]+):', code.stdout.split('<spin>:')[1].split('\n\n')[0], re.M)]
+    rand, r = random.Random(1), made.Recording(made.BASIC, events=2)
+    for tid in (101, 102, 103):
+        r.comm(100, 'inlined', tid)
+    page = min(addresses) & ~0xfff
+    r.mmap(100, page, 0x2000, program, page & 0xffff)
+    for i in range(1200):
+        r.sample(100, rand.choice(addresses), rand.randrange(900000, 1100000), tid=101 + i % 3, event=0 if i % 7 else 1, step=SECONDS * 10**9 // 1200)
+    r.write(os.path.join(folder, 'hits.data'))
+    return addresses
+
+
+def test_hits(tap, kin, folder, page, url):
+    """Lines and instructions of a stretch, a thread and an event are those of kin annotate with the same filters."""
+    if not write_hits(folder):
+        tap.skip('lines and instructions of a part', 'no compiler, or no objdump: NOT TESTED')
+        return
+    write(tap, kin, folder, 'hits.html', 'hits.data')
+    annotated = lambda *args: json.loads(run(kin, folder, 'annotate', '-f', 'json', '-c', 'all', *args, 'hits.data').stdout)['rows']
+    events = ('cpu-clock', 'task-clock')
+    whole = {e: sum(s for s, _ in reported(kin, folder, '--event', e, 'hits.data').values()) for e in events}
+    start = 1 + 4e-6 + SECONDS / 1200  # of the first sample, which is after four records of a microsecond
+    span = ['--time', f'{start + 1.001:.6f},{start + 2.001:.6f}']  # between samples, which are 3.3 ms apart
+    numbers = {}
+    for name, keys, filters, event in (('all', '', [], events[0]), ('the other event', 'e=task-clock', [], events[1]),
+                                       ('a thread', 'th=TH', ['--thread', '102'], events[0]),
+                                       ('a stretch', 't=1.001-2.001', span, events[0]),
+                                       ('a stretch of a thread, of the other event', 't=1.001-2.001&th=TH&e=task-clock', ['--thread', '102', *span], events[1])):
+        page.go(url.format('hits.html') + '#code')
+        settle(page)
+        numbers = dict(page.run('[...document.querySelectorAll("main td a")].map(a => [a.textContent, a.hash.replace(/[?].*/, "")])'))
+        threads = [t[2] for t in unpack(open(os.path.join(folder, 'hits.html'), encoding='utf-8').read())['threads']]
+        look(page, f'{numbers["spin"]}?{keys.replace("TH", str(threads.index(102)))}')
+        got = page.run('[...document.querySelectorAll("main tbody tr")].map(r => [r.querySelector(".name.soft").textContent, r.cells[0].innerText.trim(), '
+                       'r.querySelector(".share") ? [...r.querySelectorAll(".n")].find((c, i) => i && /^[0-9]+$/.test(c.innerText)).innerText : ""])')
+        want = [[r['address'][2:], percent(r['self'] * 1e9, whole[event]) if r['self'] else '', str(r['samples']) if r['self'] else '']
+                for r in annotated('--asm', '--event', event, *filters) if r['kind'] == 'plain']
+        tap.ok(got == want and any(g[1] for g in got), f'instructions of {name}: the shares and samples of kin annotate --asm', f'{got}\n{want}')
+        file = next(v for k, v in numbers.items() if k.endswith('inlined.c'))
+        look(page, f'{file}?{keys.replace("TH", str(threads.index(102)))}')
+        got = page.run('[...document.querySelectorAll("main tbody tr")].filter(r => r.querySelector(".share")).map(r => '
+                       '[r.querySelector(".n.soft").textContent, r.cells[0].innerText.trim()])')
+        want = [[str(r['line']), percent(r['self'] * 1e9, whole[event])] for r in annotated('--event', event, *filters) if r['self'] and r['line']]
+        tap.ok(got == want and got, f'lines of {name}: the shares of kin annotate', f'{got}\n{want}')
+    look(page, numbers['spin'])
+    seen = page.run('[...document.querySelectorAll("main tbody td:last-child")].map(c => c.title)')
+    tap.ok('add < step' in seen and '' in seen, 'the functions inlined at each instruction', str(seen))
+    size = os.path.getsize(os.path.join(folder, 'hits.html')) >> 10
+    small = os.path.join(folder, 'small.html')
+    for kib in range(size, size // 2, -1):
+        run(kin, folder, 'html', '-o', small, f'--max-size={kib}K', 'hits.data')
+        data = unpack(open(small, encoding='utf-8').read())
+        if not len(data['columns']['place_line']):
+            break
+    tap.ok(not len(data['columns']['place_line']) and not data['left_out'], 'where there is no room, samples are not told apart by instruction', str(kib))
+    page.go(url.format('small.html') + f'{numbers["spin"]}?t=1-2')
+    settle(page)
+    tap.ok('of the whole recording' in page.run('document.querySelector("main").innerText'), '... and the page says so')
+
+
+class Visitor:
+    """Somebody with a mouse and a keyboard, whose clicks are counted."""
+
+    def __init__(self, page, url):
+        self.page, self.clicks = page, 0
+        page.go(url)
+        settle(page)
+
+    def click(self, script):
+        self.clicks += 1
+        self.page.click_on(script)
+        settle(self.page)
+
+    def link(self, text, within='main'):
+        self.click(f'[...document.querySelectorAll("{within} a")].find(a => a.textContent === {json.dumps(text)})')
+
+    def view(self, name):
+        self.link(name, '#views')
+
+    def choose(self, value):
+        """From a list: one click opens it, one takes the entry."""
+        self.clicks += 2
+        self.page.run(f'(e => {{ e.value = {json.dumps(value)}; e.dispatchEvent(new Event("change")); }})(document.querySelector("#filters select"))')
+        settle(self.page)
+
+    def type(self, *keys):
+        for key in keys:
+            self.page.key(key)
+        settle(self.page)
+
+    def drag(self, row, start, end):
+        self.clicks += 1
+        x, y, width, height = self.page.run(f'(b => [b.left, b.top, b.width, b.height])(document.querySelectorAll("canvas.lane")[{row}].getBoundingClientRect())')
+        self.page.drag(x + width * start, y + height / 2, x + width * end, y + height / 2)
+        settle(self.page)
+
+    def row(self, n=0):
+        """The texts of a table's first row, below the n-th heading."""
+        return self.page.run(f'[...document.querySelectorAll("main table")[{n}].querySelector("tbody tr").cells].map(c => c.innerText.trim())')
+
+    def has(self, text):
+        return text in self.page.run('document.querySelector("main").innerText')
+
+
+def test_questions(tap, kin, folder, page, url):
+    """Those of doc/views.md, in as many clicks as that says."""
+    told = {}
+    with open(os.path.join(HERE, '..', '..', 'doc', 'views.md'), encoding='utf-8') as f:
+        for line in f:
+            found = re.match(r'\| (.*\?)[^|]* \|.* \| ([0-9, ]+) \|$', line)
+            if found:
+                told[found[1]] = [int(n) for n in found[2].split(',')]
+
+    def answered(question, visitor, good):
+        tap.ok(good and visitor.clicks in told.get(question, []), f'{question} {visitor.clicks}',
+               f'{told.get(question)} clicks; {page.run("location.hash")}\n{page.run("document.body.innerText")[:1500]}')
+
+    threads, hits = url.format('threads.html'), url.format('hits.html')
+    v = Visitor(page, threads)
+    want = reported(kin, folder, '--event', page.run('document.querySelector("#filters select").value'), 'threads.script')
+    answered('Where is the time spent?', v, max(want, key=lambda f: want[f][0]) in v.row())
+    v = Visitor(page, threads)
+    v.view('Functions')
+    v.type('/', *'malloc', 'Enter')
+    answered('Who calls malloc most?', v, v.has('Called by (1)') and 'parse' in v.row(0))
+    v = Visitor(page, threads)
+    v.view('Functions')
+    v.type('/', *'m', 'Enter')
+    tap.ok(page.run('document.querySelector("h2").textContent') == max((f for f in want if 'm' in f), key=lambda f: want[f][0]), 'Enter: the first function found')
+    v = Visitor(page, threads)
+    v.view('Flame graph')
+    v.type('/', *'/malloc/')
+    answered('How much of the time has malloc on the stack, by whatever name?', v,
+             page.run('document.getElementById("matched").textContent').startswith(percent(want['malloc'][1], sum(s for s, _ in want.values()))))
+    v = Visitor(page, threads)
+    v.view('Timeline')
+    v.drag(2, .5, .75)
+    answered('What does thread 3 do between second 2 and 3?', v, re.search(r't=2\.?\d*-\d.*th=|th=.*t=2\.?\d*-\d|t=1\.99\d*-', page.run('location.hash')) and v.has('What was done there'))
+    v.link('in the order of time')
+    answered('In which order did it do that?', v, 'how=time' in page.run('location.hash') and 't=' in page.run('location.hash'))
+    v = Visitor(page, threads)
+    v.view('Timeline')
+    v.click('document.querySelector(".strip a")')
+    answered('What was done between two moments that the program named?', v, 't=1-2.5' in page.run('location.hash'))
+    v = Visitor(page, url.format('difference.html'))
+    answered('What got slower, and is it chance?', v, v.has('Slower') and 'memset' in v.row())
+    v = Visitor(page, threads)
+    v.link('↻ Cycle 1')
+    answered('Is this cycle real?', v, v.has('confirmed: sampled stacks go round it'))
+    if os.path.exists(os.path.join(folder, 'hits.html')):
+        v = Visitor(page, hits)
+        v.view('Code')
+        v.click('document.querySelector("main td a")')
+        answered('Which line?', v, page.run('(r => r && r.querySelector(".share") && r.getBoundingClientRect().top < innerHeight)(document.querySelector("tr.self"))'))
+        v = Visitor(page, hits)
+        v.view('Code')
+        v.link('spin')
+        answered('Which instruction?', v, page.run('document.getElementById("hottest").getBoundingClientRect().top < innerHeight') and 'h=1' in page.run('location.hash'))
+    with open(os.path.join(folder, 'waits.script'), 'w') as f:
+        for i in range(20):
+            f.write(f'prog 1/1 [000] {i}.5: 1000000 cpu-clock:\n\t401000 work+0x0 (/bin/prog)\n\n'
+                    f'prog 1/1 [000] {i}.7: 1000000 blocked:\n\t402000 read_lock+0x0 (/bin/prog)\n\t403000 take_turn+0x0 (/bin/prog)\n\n')
+    write(tap, kin, folder, 'waits.html', 'waits.script')
+    v = Visitor(page, url.format('waits.html'))
+    v.choose('blocked')
+    seen = v.row()
+    v.link('read_lock')
+    answered('Where does it wait, and for whom?', v, 'read_lock' in seen and 'take_turn' in v.row())
+
+
 def test_print(tap, page, url):
     """On paper there is what was shown, and nothing to click on."""
     page.go(url.format('threads.html') + '#functions')
@@ -445,8 +642,9 @@ def test_shown(tap, kin, folder, page, url):
         page.size(width, 800)
         for scheme in ('light', 'dark'):
             page.scheme(scheme)
-            for view in ('summary', 'functions', 'flame', 'timeline', 'function/2'):
-                page.go(url.format('threads.html') + f'#{view}')
+            for name, view in (*(('threads', v) for v in ('summary', 'functions', 'flame', 'timeline', 'function/2')),
+                               *(('hits', v) for v in ('code', 'code/f0?t=1-2', 'code/s0'))):
+                page.go(url.format(f'{name}.html') + f'#{view}')
                 settle(page)
                 fits = page.run('document.documentElement.scrollWidth <= innerWidth')
                 if not fits or page.errors:
@@ -503,7 +701,7 @@ def test_access(tap, page, url):
     for scheme in ('light', 'dark'):
         page.scheme(scheme)
         for where in ('threads.html#summary', 'threads.html#functions', 'threads.html#flame', 'threads.html#timeline?t=1-2&th=1', 'threads.html#function/2',
-                      'threads.html#cycle/1', 'difference.html', 'difference.html#flame', 'counts.html', 'counts.html#function/1'):
+                      'threads.html#cycle/1', 'hits.html#code', 'hits.html#code/f0?t=1-2', 'hits.html#code/s0', 'difference.html', 'difference.html#flame', 'counts.html', 'counts.html#function/1'):
             page.ask('Page.navigate', url='about:blank')
             page.go(url.format(where))
             settle(page)
@@ -544,10 +742,12 @@ def main():
             tap.part(test_flame, tap, kin, folder, page, url)
             tap.part(test_timeline, tap, page, url)
             tap.part(test_machine_code, tap, kin, folder, page, url)
+            tap.part(test_hits, tap, kin, folder, page, url)
             tap.part(test_print, tap, page, url)
             tap.part(test_shown, tap, kin, folder, page, url)
             tap.part(test_old, tap, kin, folder, page, url)
             tap.part(test_difference, tap, kin, folder, page, url)
+            tap.part(test_questions, tap, kin, folder, page, url)
             tap.part(test_access, tap, page, url)
             tap.ok(not page.errors, 'no errors in scripts, nothing that the policy forbids', '\n'.join(page.errors))
     return tap.done()

@@ -1,5 +1,6 @@
 """Scripts under kin record: their functions, in whole stacks. record.py runs it; what is not installed is skipped, and said."""
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -65,6 +66,22 @@ def write(box, name, text):
         f.write(text)
 
 
+def check_inside(tap, box, name, words, chain):
+    """Measured from inside it is the same: stacks with one of these are whole, mostly."""
+    def run(*how):
+        p = box.run(*how, '-o', 'script.kin', *words)
+        lines = [line.rsplit(' ', 1) for line in box.run(box.kin, 'export', '--to=folded', 'script.kin').out.splitlines()]
+        there = sum(int(n) for stack, n in lines if re.search(chain[-1], stack))
+        whole = sum(int(n) for stack, n in lines if re.search('(_start|clone).*;.*' + '.*;.*'.join(chain), stack))
+        return whole > there / 2 > 0, f'{whole} of {there}\n{p.err}{lines[:20]}'
+    ways = {'kin run': [box.kin, 'run']}
+    if box.run('./prog', 'refused', '/bin/true').returncode != 98:
+        ways['without permission'] = ['./prog', 'refused', box.kin, 'record']
+    for way, how in ways.items():
+        passed, said = best(lambda how=how: run(*how))
+        tap.ok(passed, f'{name}, {way}: functions of the script, in whole stacks', said)
+
+
 def check(tap, box, name, words, chain):
     """Whole stacks, in which these come after each other, with others between."""
     write(box, 'w.py', PYTHON)
@@ -92,6 +109,7 @@ def test_python(tap, box):
         check(tap, box, f'{name}, --python', ['--python', path, 'w.py'], chain)
         if version >= (3, 13):
             check(tap, box, f'{name}, -X perf_jit', [path, '-X', 'perf_jit', 'w.py'], chain)
+        check_inside(tap, box, f'{name}, -X perf', [path, '-X', 'perf', 'w.py'], chain)
     if not found:
         tap.skip('functions of python', 'no python from 3.12 on that has them')
 
@@ -103,6 +121,8 @@ def test_node(tap, box):
     chain = [r'JS:\S*main', r'JS:\S*middle']
     check(tap, box, 'node, --node', ['--node', 'node', 'w.js'], chain)
     check(tap, box, 'node, a jitdump', ['node', '--perf-prof', 'w.js'], chain)
+    check_inside(tap, box, 'node, a map', ['node', '--perf-basic-prof', '--interpreted-frames-native-stack', 'w.js'], chain)
+    check_inside(tap, box, 'node, a jitdump', ['node', '--perf-prof', 'w.js'], chain)
 
 
 def test_java(tap, box):
@@ -111,6 +131,33 @@ def test_java(tap, box):
         tap.skip('methods of java', 'no java')
         return
     check(tap, box, 'java, --java', ['--java', 'java', 'W'], [r'W\.middle'])
+    check_inside(tap, box, 'java, a map', ['java', '-XX:+UnlockDiagnosticVMOptions', '-XX:+DumpPerfMapAtExit',
+                                           '-XX:+PreserveFramePointer', 'W'], [r'W\.middle'])
 
 
-TESTS = (test_python, test_node, test_java)
+def test_jitted(tap, box):
+    """A program that makes code: each of its samples has the callers that it must have, or none."""
+    if platform.machine() != 'x86_64':
+        tap.skip('code made at run time', 'the program makes that of x86-64')
+        return
+    program = os.path.join(box.folder, 'jitted')
+    subprocess.run(['gcc', '-O2', '-g', '-o', program, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'jitted.c')],
+                   check=True)
+    ways = {'kin record': [box.kin, 'record'], 'kin run': [box.kin, 'run']}
+    if box.run('./prog', 'refused', '/bin/true').returncode != 98:
+        ways['without permission'] = ['./prog', 'refused', box.kin, 'record']
+    for way, how in ways.items():
+        for code, said, above in (('framed', 'map', 'framed'), ('framed', 'dump', 'framed'), ('framed', 'none', r'\[anon\]'),
+                                  ('bare', 'dump', 'bare'), ('bare', 'none', r'\[anon\]')):
+            # The call-frame information of a dump is for the recorder; without any, nothing is made up.
+            known = code == 'framed' or (said == 'dump' and way == 'kin record')
+            p = box.run(*how, '-q', '-o', 'jitted.kin', './jitted', code, said, '0.2')
+            lines = box.run(box.kin, 'export', '--to=folded', 'jitted.kin').out.splitlines()
+            spins = [line for line in lines if ';spin' in line]
+            wanted = f'^jitted;.*main;{above};spin' if known else rf'^jitted;\[cut\];{above};spin'
+            wrong = [line for line in spins if not re.search(wanted, line)]
+            tap.ok(p.returncode == 0 and not wrong, f'{way}: callers of code made at run time, {code}, {said}',
+                   f'{p.err}{wrong[:5]}')
+
+
+TESTS = (test_jitted, test_python, test_node, test_java)

@@ -495,11 +495,15 @@ def test_details(tap, box):
     merged = box.run(box.kin, 'merge', '-o', 'once.kin', 'details.kin')
     tap.ok(shown(box.kin, 'once.kin') == mine, '... and in a merged file', merged.err)
     if shutil.which('perf'):
-        made = box.run('perf', 'record', '-q', '-e', 'page-faults', '-c', '7', *DETAILS, '-o', 'details.data', './fast', 'spin', '50')
+        point = '... and in one that is made of a perf.data: as perf reads it'
+        made = box.run('perf', 'record', '-q', '--buildid-mmap', '-e', 'page-faults', '-c', '7', *DETAILS, '-o', 'details.data', './fast', 'spin', '50')
         theirs = shown('perf', 'details.data')
-        box.run(box.kin, 'merge', '-o', 'of_perf.kin', 'details.data')
-        tap.ok(len(theirs) > 5 and shown(box.kin, 'of_perf.kin') == theirs, '... and in one that is made of a perf.data: as perf reads it',
-               f"{made.err} {list(zip(shown(box.kin, 'of_perf.kin'), theirs))[:3]}")
+        if made.returncode < 0 or not theirs: # perf 6.1 dies of some build ids, and of page sizes
+            tap.skip(point, f'perf cannot do it here: {made.err}')
+        else:
+            box.run(box.kin, 'merge', '-o', 'of_perf.kin', 'details.data')
+            tap.ok(len(theirs) > 5 and shown(box.kin, 'of_perf.kin') == theirs, point,
+                   f"{made.err} {list(zip(shown(box.kin, 'of_perf.kin'), theirs))[:3]}")
     box.run(box.kin, 'pack', '-o', 'packed.kin', 'details.kin')
     tap.ok(shown(box.kin, 'packed.kin') == mine, '... and in a packed one')
     r = box.record('-e', 'page-faults', '-c', '7', *DETAILS, '--overwrite', '-o', 'kept.kin', './fast', 'spin', '50')

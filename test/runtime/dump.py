@@ -91,7 +91,7 @@ class Kin:
                 depth, epoch, end, _, n, weight = struct.unpack_from('<4I2Q', p, at)
                 if not depth:
                     break
-                self.stacks.append(Stack(thread, epoch, end, n, weight, struct.unpack_from(f'<{depth}Q', p, at + 32)))
+                self.stacks.append(Stack(thread, epoch, end & 0xffff, n, weight, struct.unpack_from(f'<{depth}Q', p, at + 32)))
                 at += 32 + 8 * depth
         elif kind == 8:
             for at in range(0, len(p) - 1271, 1272):

@@ -108,6 +108,7 @@ def test_counts(tap, folder, build):
     tap.ok('estimated' in s.splitlines()[0], 'that times with callees are estimated is said', s)
     first = s.splitlines()[2]
     share = first.split()[0]
+    tap.ok(re.search(r'odd ↻1\?$', s, re.M), 'a mark of the cycle, of which nothing is known but counts', s)
     t.keys('j', 'k', 'Enter')
     s = t.wait(r'Enter go there')
     name = first.split()[-1]
@@ -411,6 +412,63 @@ def test_difference(tap, folder, build):
     t.close()
 
 
+HELD = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+#define HELD(name) int name(const char *path, int flags, ...) { \
+	va_list ap; va_start(ap, flags); int mode = va_arg(ap, int); va_end(ap); \
+	while (strstr(path, "long.txt") && !access("hold", F_OK)) usleep(10000); \
+	return ((int (*)(const char *, int, ...))dlsym(RTLD_NEXT, #name))(path, flags, mode); }
+HELD(open)
+HELD(open64)
+"""
+
+
+def test_long_work(tap, folder, build):
+    """Work that takes as long as we want: keys are heard meanwhile, and it is broken off."""
+    with open(os.path.join(folder, 'held.c'), 'w') as f:
+        f.write(HELD)
+    built = subprocess.run(['cc', '-shared', '-fPIC', '-o', 'held.so', 'held.c', '-ldl'], cwd=folder, capture_output=True, text=True)
+    if built.returncode:
+        tap.skip('work that takes long', built.stderr)
+        return
+    path = os.path.join(folder, 'long.txt')
+    with open(path, 'w') as f:
+        for tid in 12, 13:
+            f.write(f'prog 11/{tid} [000] 1.000250: 250000 cpu-clock:\n\t401136 work_{tid}+0x6 (/usr/bin/app)\n\n')
+    t = Terminal(folder, build, columns=100)
+    hold = os.path.join(folder, 'hold')
+    t.run(f'ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD={folder}/held.so kin browse long.txt; echo status=$?')
+    t.wait('Enter callers')
+    open(hold, 'w').close()
+    t.keys('t')
+    t.wait('Enter only that')
+    t.keys('Enter')
+    tap.ok(t.wait(r'^ 1[23]:prog \.\.\. \d+ s   Esc breaks it off'), 'long work: what it is, how long it takes, and how to end it', t.screen())
+    t.keys('Escape')
+    tap.ok(t.wait('broken off'), 'Esc: breaks it off', t.screen())
+    t.keys('Down')
+    tap.ok(t.wait(' 2 of 2$'), '... and the page is there as it was', t.screen())
+    t.keys('Escape')
+    s = t.wait('Enter callers')
+    t.keys('Enter')
+    tap.ok(s and t.wait('what was begun before comes to its end'), 'what comes next waits for its end', t.screen())
+    t.keys('Escape')
+    t.wait('broken off')
+    t.keys('q')
+    tap.ok(t.wait('status=0'), 'q: quits at once', t.screen())
+    os.remove(hold)
+    t.run('kin browse long.txt; echo status=$?')
+    t.wait('Enter callers')
+    t.keys('t', 'Enter', 'q')
+    tap.ok(t.wait('status=0'), 'keys that come while something is made are taken then', t.screen())
+    t.close()
+
+
 def test_sizes(tap, folder, build):
     """What is seen at once, on terminals from small to large."""
     with open(os.path.join(folder, 'sizes.txt'), 'w') as f:
@@ -419,6 +477,11 @@ def test_sizes(tap, folder, build):
             f.write(f'{("server", "worker")[i % 3 == 0]} 11/{12 + i % 3} [000] {i // 100}.{i % 100:02}0250: 250000 cpu-clock:\n'
                     f'\t4011{i % 4}6 {leaf}+0x6 ({"/usr/lib/libc.so.6" if leaf == "memchr" else "/usr/bin/app"})\n'
                     f'\t401236 {("handle", "refresh")[i % 5 == 0]}+0x6 (/usr/bin/app)\n\t401336 main+0x6 (/usr/bin/app)\n\n')
+    for name, weights in (('old', {'parse_words': 400, 'gone': 100, 'sort': 500}), ('new', {'parse_words': 900, 'fresh': 100, 'sort': 300})):
+        with open(os.path.join(folder, f'{name}.folded'), 'w') as f:
+            f.write(''.join(f'main;work;{function} {n}\n' for function, n in weights.items()))
+    with open(os.path.join(folder, 'cycle.folded'), 'w') as f:
+        f.write('main;handle;parse;expression;parse;expression 90\nmain;handle;parse 30\nmain;handle 10\n')
     for columns, rows in ((40, 10), (80, 24), (120, 40), (250, 60)):
         t = Terminal(folder, build, columns=columns, rows=rows)
         t.run('kin browse sizes.txt')
@@ -427,13 +490,31 @@ def test_sizes(tap, folder, build):
         with open(path, encoding='utf-8') as f:
             wanted = f.read()
         shown = []
-        for what, keys in (('functions', []), ('what the first one calls', ['+']), ('by Self', ['+', 's']), ('callers and callees', ['Enter']),
-                           ('the flame graph', ['Escape', 's', 'f']), ('turned', ['i']), ('threads', ['Escape', 't']), ('the menu', ['Escape', '?'])):
+
+        def show(what, keys):
             for key in keys:
                 t.keys(key)
             page = lambda screen: f'==== {what}\n' + re.sub(r'[ \n]+$', '\n', re.sub(r' +$', '', screen, flags=re.M))
             # What is drawn while keys are worked on is none of these: the machine may be slow.
             shown.append(page(t.settled() if update else t.wait_screen(lambda s: wanted.startswith(''.join(shown) + page(s)))))
+
+        for what, keys in (('functions', []), ('what the first one calls', ['+']), ('by Self', ['+', 's']), ('callers and callees', ['Enter']),
+                           ('the flame graph', ['Escape', 's', 'f']), ('turned', ['i']), ('threads', ['Escape', 't']), ('the menu', ['Escape', '?']),
+                           ('times of functions switched', ['Escape', 'T'])):
+            show(what, keys)
+        t.keys('q')
+        t.wait('prompt')
+        t.run('kin diff --tui old.folded new.folded')
+        t.wait('Enter callers')
+        for what, keys in (('a difference', []), ('by a column', ['>']), ('callers and callees after it', ['Enter']), ('and before', ['b']),
+                           ('its flame graph', ['Escape', 'f']), ('after', ['b'])):
+            show(what, keys)
+        t.keys('q')
+        t.wait('prompt')
+        t.run('kin browse cycle.folded')
+        t.wait('Enter callers')
+        for what, keys in (('functions of a cycle that stacks go round', []), ('callers and callees in it', ['Down', 'Down', 'Enter'])):
+            show(what, keys)
         t.close()
         text = ''.join(shown)
         if update:
@@ -734,8 +815,6 @@ def test_top(tap, folder, build):
         tap.ok(t.wait('paused', gone=True), 'p: goes on', t.screen())
         t.keys('Enter')
         tap.ok(t.wait('Enter go there'), 'Enter: callers and callees while it runs', t.screen())
-        t.keys('a')
-        tap.ok(t.wait('kin record, then kin browse'), 'a: where there is source', t.screen())
         t.keys('Escape')
         t.wait('Enter callers')
         work.kill()
@@ -770,6 +849,34 @@ def test_top(tap, folder, build):
     finally:
         work.kill()
         work.wait()
+
+
+def test_top_code(tap, folder, build):
+    """kin top: source and instructions of a function, with the samples so far."""
+    with open(os.path.join(folder, 'busy.c'), 'w') as f:
+        f.write('volatile long x;\nint main(void)\n{\n\tfor (;;)\n\t\tx += 1;\n}\n')
+    built = subprocess.run(['cc', '-g', '-O0', '-o', 'busy', 'busy.c'], cwd=folder, capture_output=True, text=True)
+    top = subprocess.run([os.path.join(os.path.abspath(build), 'kin'), 'top', '--stdio', '-n', '1', '-d', '0.1', 'true'], cwd=folder,
+                         capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if built.returncode or top.returncode:
+        tap.skip('kin top: source', built.stderr + top.stderr)
+        return
+    t = Terminal(folder, build, columns=100, rows=24)
+    t.run('kin top -d 0.2 ./busy; echo status=$?')
+    t.wait(r'busy .* main$')
+    t.type('/main')
+    t.keys('Enter', 'a')
+    s = t.wait('a instructions')
+    tap.ok(s and re.search(r'^ *\d+\.\d\d% .*(x \+= 1;|for \(;;\))', s, re.M), 'a: source lines with the samples so far', s or t.screen())
+    t.keys('a')
+    s = t.wait('a source  H hottest|Enter follow')
+    tap.ok(s and re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ .*\w', s, re.M), 'a: its instructions', s or t.screen())
+    t.keys('Escape')
+    tap.ok(t.wait('only /main'), 'Esc: back to what runs now', t.screen())
+    t.keys('q')
+    t.wait('status=')
+    kill(folder, './busy')
+    t.close()
 
 
 def event_of(screen):
@@ -840,9 +947,9 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_difference, test_sizes, test_record, test_program,
+        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
-                     test_colors, test_without, test_top, test_top_stalled):
+                     test_colors, test_without, test_top, test_top_code, test_top_stalled):
             tap.part(test, tap, folder, build)
     return tap.done()
 

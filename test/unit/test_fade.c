@@ -146,6 +146,28 @@ static void all_is_kept(struct names *n)
 	profile_free(two);
 }
 
+/* By instruction: whatever thread it was in, and whoever called. */
+static void code_fades(void)
+{
+	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(0, 1000, 0);
+	struct profile *one = fade_code(NULL, 1, f), *two = fade_code(one, 0.5, g);
+	uint64_t a = 0, b = 0;
+
+	OK(two->samples.n == 2 && two->samples.n_stacks == 3);
+	for (size_t i = 0; i < two->samples.n; i++) {
+		const struct sample *s = &two->samples.at[i];
+		const struct frame *leaf =
+			&two->samples.frames[two->samples.stacks[s->stack].frame];
+		OK(leaf->addr == 0x2000 && two->objects[leaf->object].kind == OBJECT_ELF);
+		*(strcmp(strtab_get(two->strings, leaf->name), "a") ? &b : &a) += s->weight;
+	}
+	OK(a == 4000 && b == 3000 + 1000);
+	profile_free(f);
+	profile_free(g);
+	profile_free(one);
+	profile_free(two);
+}
+
 /* Of a file that is not there, and of this program. */
 static void names_are_given_once(struct names *n)
 {
@@ -222,6 +244,7 @@ int main(void)
 	numbers_fade(n);
 	nothing_is_kept(n);
 	all_is_kept(n);
+	code_fades();
 	names_are_given_once(n);
 	work_comes_before_waiting(n);
 	names_free(n);

@@ -427,32 +427,33 @@ static void details_come_back(void)
 	const char *path = path_of("details.kin");
 	const struct kinfile_writer_opts o = recorder();
 	struct recording r = begin(path, &o);
-	const uint64_t registers[] = { 7, UINT64_MAX };
-	struct kinfile_details d = { .has = (1u << KINF_N_DETAILS) - 1,
-				     .addr = 0x601000,
-				     .phys_addr = 1,
-				     .data_src = 2,
-				     .weight = 3,
-				     .ins_lat = 4,
-				     .p_stage_cyc = 70000,
-				     .transaction = 5,
-				     .data_page = 4096,
-				     .code_page = 2 << 20,
-				     .namespace_device = 6,
-				     .namespace_inode = 7,
-				     .registers_abi = 2,
-				     .registers_mask = 1u << 3 | 1u << 8,
-				     .registers = registers };
-	struct kinfile_branch taken[] = { { 1, 2, 3, 0, 0 }, { 4, 5, 6, 0, 0 } };
+	/* Registers from 1 on, two branches of four words each from 5 on. */
+	uint64_t words[] = { 0, 2, 1u << 3 | 1u << 8, 7, UINT64_MAX, 2, 1, 2, 3, 0, 4, 5, 6, 0 };
+	struct detail d = { .has = DETAIL_ADDR | DETAIL_DATA_SRC | DETAIL_DATA_PAGE |
+				   DETAIL_CODE_PAGE | DETAIL_CGROUP | DETAIL_NAMESPACE,
+			    .addr = 0x601000,
+			    .phys_addr = 1,
+			    .data_src = 2,
+			    .weight = 3,
+			    .ins_lat = 4,
+			    .p_stage_cyc = 7,
+			    .transaction = 5,
+			    .data_page_size = 4096,
+			    .code_page_size = 2 << 20,
+			    .cgroup_device = 6,
+			    .cgroup_inode = 7,
+			    .interrupt_registers = 1,
+			    .branches = 5 };
+	struct taken_branch taken = { .from = 4, .to = 5, .flags = 6 };
 	struct kinfile_frame place = { .addr = 0x1234, .module = r.module[0] };
 	bool failed;
 
 	d.cgroup = kinfile_writer_string(r.w, "/system.slice", 13);
 	d.register_names = kinfile_writer_string(r.w, "AX BX CX DX", 11);
-	d.target = taken[1].target = kinfile_writer_frame(r.w, &place);
-	d.branches = taken;
-	d.n_branches = ARRAY_LEN(taken);
-	struct kinfile_sample s = { .event = r.event, .task = r.task, .details = &d };
+	d.target = taken.target = kinfile_writer_frame(r.w, &place);
+	_Static_assert(sizeof(taken) == 4 * sizeof(*words), "of four words");
+	memcpy(words + ARRAY_LEN(words) - 4, &taken, sizeof(taken));
+	struct kinfile_sample s = { .event = r.event, .task = r.task, .words = words };
 	for (uint32_t i = 0; i < 9000; i++) { /* more than a block */
 		s.time_ns = ++r.now;
 		s.details = i % 3 ? &d : NULL;
@@ -476,14 +477,14 @@ static void details_come_back(void)
 	free(merged.at);
 	const struct detail *x = sample_detail(&p->samples, &p->samples.at[1]);
 	OK(x->addr == 0x601000 && x->phys_addr == 1 && x->data_src == 2 && x->weight == 3);
-	OK(x->ins_lat == 4 && x->p_stage_cyc == UINT16_MAX && x->transaction == 5);
+	OK(x->ins_lat == 4 && x->p_stage_cyc == 7 && x->transaction == 5);
 	OK(x->data_page_size == 4096 && x->code_page_size == 2 << 20);
 	OK(x->cgroup_device == 6 && x->cgroup_inode == 7);
 	OK_STR(strtab_get(p->strings, x->cgroup), "/system.slice");
 	OK_STR(strtab_get(p->strings, x->register_names), "AX BX CX DX");
-	struct detail_registers regs = detail_registers(&p->samples, x->interrupt_registers);
+	struct detail_registers regs = detail_registers(p->samples.words, x->interrupt_registers);
 	OK(regs.abi == 2 && regs.mask == (1u << 3 | 1u << 8) && regs.values[1] == UINT64_MAX);
-	const struct taken_branch *b = detail_branches(&p->samples, x, &n);
+	const struct taken_branch *b = detail_branches(p->samples.words, x, &n);
 	OK(n == 2 && b[0].to == 2 && !b[0].target && b[1].flags == 6);
 	OK(p->samples.frames[b[1].target].addr == 0x1234 && x->target == b[1].target);
 	profile_free(p);

@@ -49,14 +49,16 @@ static const char mangled_text[] =
 	"}\n";
 
 /* Inlined functions that have no linkage name with GCC: of an anonymous namespace, a local class, a
- * template in one, three lambdas, two of which are on one line. */
+ * template in one, four lambdas, two of which are on one line and one of which captures, without a
+ * constructor. */
 static const char scoped_text[] =
 	"volatile int sink;\n"
 	"#define IN __attribute__((always_inline)) inline\n"
 	"namespace n { namespace {\n"
 	"struct hidden { IN int get(int a) const { return a + sink; } };\n"
 	"template <class T> struct box { T t; IN int get(int a) { return a * t + sink; } };\n"
-	"IN int helper(int a) { return a ^ sink; }\n"
+	"IN int helper(int a) { return a ^ sink; } template <class F> IN int call(F &&f) { return "
+	"f(); }\n"
 	"} }\n"
 	"int run(int a)\n"
 	"{\n"
@@ -64,7 +66,8 @@ static const char scoped_text[] =
 	"	auto f = [](int x) __attribute__((always_inline)) { return x - sink; };\n"
 	"	auto g = [](int x) __attribute__((always_inline)) { return x | sink; }; "
 	"auto h = [](int x) __attribute__((always_inline)) { return x & sink; };\n"
-	"	return f(a) + g(a) + h(a) + local::get(a);\n"
+	"	return f(a) + g(a) + h(a) + local::get(a) +\n"
+	"		n::call([a]() __attribute__((always_inline)) { return a * sink; });\n"
 	"}\n"
 	"int main(int a, char **)\n"
 	"{\n"
@@ -511,7 +514,7 @@ static void test_scopes(const char *options)
 		"n::(anonymous namespace)::hidden::get", "n::(anonymous namespace)::box<int>::get",
 		"n::(anonymous namespace)::helper",      "run(int)::local::get",
 		"run(int)::{lambda at scoped.cc:11}",    "run(int)::{lambda at scoped.cc:12:12}",
-		"run(int)::{lambda at scoped.cc:12:84}",
+		"run(int)::{lambda at scoped.cc:12:84}", "run(int)::{lambda at scoped.cc:14}",
 	};
 	printf("# %s\n", options);
 	if (!OK(compile("g++", options)))

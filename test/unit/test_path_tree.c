@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "paths/path_maker.h"
 #include "paths/path_tree.h"
@@ -268,9 +269,29 @@ static bool is_sorted(const struct path_tree *t, const uint32_t *ranks)
 	return true;
 }
 
+/* Each node has its caller and place as before, and the number of its turn. */
+static bool is_renumbered(struct path_tree *t)
+{
+	struct path_node *was = malloc(t->n * sizeof(*was));
+	memcpy(was, t->nodes, t->n * sizeof(*was));
+	pathid *before = path_tree_renumber(t);
+	bool good = !before[0] && t->nodes[0].place == NONE;
+	for (size_t i = 1; i < t->n; i++) {
+		const struct path_node *node = &t->nodes[i];
+		good &= node->place == was[before[i]].place;
+		good &= before[node->caller] == was[before[i]].caller;
+		good &= !node->first || node->first == i + 1;
+		good &= i + 1 == t->n || node->first || node->next == i + 1 ||
+			t->nodes[i + 1].caller < node->caller;
+	}
+	free(before);
+	free(was);
+	return good && is_tree(t) && is_visited(t);
+}
+
 static void test_maker(void)
 {
-	bool tree = true, ends = true, sorted = true;
+	bool tree = true, ends = true, sorted = true, renumbered = true;
 	srand(5);
 	for (int round = 0; round < 100; round++) {
 		struct made m = make(false);
@@ -294,12 +315,14 @@ static void test_maker(void)
 			struct path p = path_of(&m, s->at[i].stack);
 			ends &= is_path_below(t, found[i], &p, roots[i]);
 		}
+		renumbered &= is_renumbered(t) && is_sorted(t, ranks);
 		path_tree_free(t);
 		done(&m);
 	}
 	OK(tree);
 	OK(ends);
 	OK(sorted);
+	OK(renumbered);
 }
 
 static void test_empty(void)

@@ -143,6 +143,7 @@ static read_block *reader_of(uint32_t type, bool first_pass)
 		[KINF_RETIRED_COUNTS] = { kinfile_read_retired_counts, false },
 		[KINF_RETIRED_LATENCIES] = { kinfile_read_retired_latencies, false },
 		[KINF_NAMES] = { unpack, false },
+		[KINF_MADE] = { kinfile_read_made, true },
 	};
 
 	if (type >= ARRAY_LEN(types) || types[type].first != first_pass)
@@ -424,6 +425,7 @@ static struct kin_error *read_header(struct kinfile *f)
 static void release(struct kinfile *f)
 {
 	vec_free(&f->modules.at);
+	vec_free(&f->made);
 	map64_free(&f->modules.by_id);
 	map64_free(&f->threads);
 	for (size_t i = 0; i < ARRAY_LEN(f->ids); i++)

@@ -10,24 +10,26 @@ enum { REGISTERS_MAX = 64, BRANCHES_MAX = 1024 };
 
 /* ---- writing ---- */
 
-static void put_registers(struct kinfile_plain *to, const struct kinfile_details *d)
+static void put_registers(struct kinfile_plain *to, const struct detail *d, const uint64_t *words)
 {
-	int n = __builtin_popcountll(d->registers_mask);
+	struct detail_registers r = detail_registers(words, d->interrupt_registers);
+	int n = __builtin_popcountll(r.mask);
 
 	kinfile_put(to, d->register_names);
-	kinfile_put(to, d->registers_abi);
-	kinfile_put(to, d->registers_mask);
+	kinfile_put(to, r.abi);
+	kinfile_put(to, r.mask);
 	for (int i = 0; i < n; i++)
-		kinfile_put(to, d->registers[i]);
+		kinfile_put(to, r.values[i]);
 }
 
-static void put_branches(struct kinfile_plain *to, const struct kinfile_details *d)
+static void put_branches(struct kinfile_plain *to, const struct detail *d, const uint64_t *words)
 {
-	size_t n = d->n_branches < BRANCHES_MAX ? d->n_branches : BRANCHES_MAX;
+	size_t n;
+	const struct taken_branch *b = detail_branches(words, d, &n);
 
+	n = n < BRANCHES_MAX ? n : BRANCHES_MAX;
 	kinfile_put(to, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct kinfile_branch *b = &d->branches[i];
+	for (; n--; b++) {
 		kinfile_put(to, b->from);
 		kinfile_put(to, b->to);
 		kinfile_put(to, b->flags);
@@ -36,7 +38,7 @@ static void put_branches(struct kinfile_plain *to, const struct kinfile_details 
 	}
 }
 
-static void put_detail(struct kinfile_plain *to, const struct kinfile_details *d,
+static void put_detail(struct kinfile_plain *to, const struct detail *d, const uint64_t *words,
 		       enum kinf_detail kind)
 {
 	switch (kind) {
@@ -59,37 +61,56 @@ static void put_detail(struct kinfile_plain *to, const struct kinfile_details *d
 		kinfile_put(to, d->transaction);
 		break;
 	case KINF_D_DATA_PAGE:
-		kinfile_put(to, d->data_page);
+		kinfile_put(to, d->data_page_size);
 		break;
 	case KINF_D_CODE_PAGE:
-		kinfile_put(to, d->code_page);
+		kinfile_put(to, d->code_page_size);
 		break;
 	case KINF_D_CGROUP:
 		kinfile_put(to, d->cgroup);
 		break;
 	case KINF_D_NAMESPACE:
-		kinfile_put(to, d->namespace_device);
-		kinfile_put(to, d->namespace_inode);
+		kinfile_put(to, d->cgroup_device);
+		kinfile_put(to, d->cgroup_inode);
 		break;
 	case KINF_D_REGISTERS:
-		put_registers(to, d);
+		put_registers(to, d, words);
 		break;
 	case KINF_D_BRANCHES:
-		put_branches(to, d);
+		put_branches(to, d, words);
 		break;
 	case KINF_N_DETAILS:
 		break;
 	}
 }
 
-void kinfile_put_details(struct kinfile_plain *to, const struct kinfile_details *d)
+static uint32_t bit(enum kinf_detail kind, bool there) { return (uint32_t)there << kind; }
+
+/* A bit for each enum kinf_detail that there is. */
+static uint32_t kinds_of(const struct detail *d)
+{
+	return bit(KINF_D_ADDR, d->has & DETAIL_ADDR) | bit(KINF_D_PHYS_ADDR, d->phys_addr) |
+	       bit(KINF_D_DATA_SRC, d->has & DETAIL_DATA_SRC) |
+	       bit(KINF_D_WEIGHT, d->weight || d->ins_lat || d->p_stage_cyc) |
+	       bit(KINF_D_TRANSACTION, d->transaction) |
+	       bit(KINF_D_DATA_PAGE, d->has & DETAIL_DATA_PAGE) |
+	       bit(KINF_D_CODE_PAGE, d->has & DETAIL_CODE_PAGE) |
+	       bit(KINF_D_CGROUP, d->has & DETAIL_CGROUP) |
+	       bit(KINF_D_NAMESPACE, d->has & DETAIL_NAMESPACE) |
+	       bit(KINF_D_REGISTERS, d->interrupt_registers) | bit(KINF_D_BRANCHES, d->branches);
+}
+
+void kinfile_put_details(struct kinfile_plain *to, const struct detail *d, const uint64_t *words)
 {
 	struct kinfile_plain text = { .time_ns = 0 };
+	uint32_t kinds = kinds_of(d);
 
-	kinfile_put(&text, d->has);
+	if (!kinds)
+		return;
+	kinfile_put(&text, kinds);
 	for (unsigned kind = 0; kind < KINF_N_DETAILS; kind++)
-		if (d->has & 1u << kind)
-			put_detail(&text, d, (enum kinf_detail)kind);
+		if (kinds & 1u << kind)
+			put_detail(&text, d, words, (enum kinf_detail)kind);
 	kinfile_put_u8(to, KINF_R_DETAILS);
 	kinfile_put_text(to, text.bytes.at, text.bytes.n);
 	vec_free(&text.bytes);

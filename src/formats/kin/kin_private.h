@@ -27,7 +27,7 @@ void kinfile_put_time(struct kinfile_plain *to, uint64_t time_ns);
 void kinfile_put_text(struct kinfile_plain *to, const void *s, size_t n);
 
 /* A whole record. */
-void kinfile_put_details(struct kinfile_plain *to, const struct kinfile_details *d);
+void kinfile_put_details(struct kinfile_plain *to, const struct detail *d, const uint64_t *words);
 
 /* Seals blocks: the room that takes. */
 struct kinfile_packer {

@@ -142,56 +142,18 @@ static uint32_t frame_id(const struct profile_pen *n, frameid frame)
 	return frame ? n->first_frame + frame - 1 : 0;
 }
 
-/* To be freed. */
-static struct kinfile_branch *branches_of(const struct profile_pen *n,
-					  const struct taken_branch *taken, size_t count)
+static uint32_t string_id(struct profile_pen *n, strid s)
 {
-	struct kinfile_branch *all = xrealloc(NULL, count + 1, sizeof(*all));
-	for (size_t i = 0; i < count; i++)
-		all[i] = (struct kinfile_branch){ .from = taken[i].from,
-						  .to = taken[i].to,
-						  .flags = taken[i].flags,
-						  .source = frame_id(n, taken[i].source),
-						  .target = frame_id(n, taken[i].target) };
-	return all;
+	return s ? kinfile_writer_string(n->w, text(n, s), strlen(text(n, s))) : 0;
 }
 
-static uint32_t bit(enum kinf_detail kind, bool there) { return (uint32_t)there << kind; }
-
-static struct kinfile_details details_of(struct profile_pen *n, const struct detail *d)
+/* With the file's frames and strings. */
+static struct detail details_of(struct profile_pen *n, const struct detail *d)
 {
-	struct kinfile_details k = { .addr = d->addr,
-				     .target = frame_id(n, d->target),
-				     .phys_addr = d->phys_addr,
-				     .data_src = d->data_src,
-				     .weight = d->weight,
-				     .ins_lat = d->ins_lat,
-				     .p_stage_cyc = d->p_stage_cyc,
-				     .transaction = d->transaction,
-				     .data_page = d->data_page_size,
-				     .code_page = d->code_page_size,
-				     .namespace_device = d->cgroup_device,
-				     .namespace_inode = d->cgroup_inode };
-	k.has = bit(KINF_D_ADDR, d->has & DETAIL_ADDR) | bit(KINF_D_PHYS_ADDR, d->phys_addr) |
-		bit(KINF_D_DATA_SRC, d->has & DETAIL_DATA_SRC) |
-		bit(KINF_D_WEIGHT, d->weight || d->ins_lat || d->p_stage_cyc) |
-		bit(KINF_D_TRANSACTION, d->transaction) |
-		bit(KINF_D_DATA_PAGE, d->has & DETAIL_DATA_PAGE) |
-		bit(KINF_D_CODE_PAGE, d->has & DETAIL_CODE_PAGE) |
-		bit(KINF_D_CGROUP, d->has & DETAIL_CGROUP) |
-		bit(KINF_D_NAMESPACE, d->has & DETAIL_NAMESPACE) |
-		bit(KINF_D_REGISTERS, d->interrupt_registers) | bit(KINF_D_BRANCHES, d->branches);
-	if (d->has & DETAIL_CGROUP)
-		k.cgroup =
-			kinfile_writer_string(n->w, text(n, d->cgroup), strlen(text(n, d->cgroup)));
-	if (d->interrupt_registers) {
-		struct detail_registers r = detail_registers(n->s, d->interrupt_registers);
-		k.registers_abi = r.abi;
-		k.registers_mask = r.mask;
-		k.registers = r.values;
-		k.register_names = kinfile_writer_string(n->w, text(n, d->register_names),
-							 strlen(text(n, d->register_names)));
-	}
+	struct detail k = *d;
+	k.target = frame_id(n, d->target);
+	k.cgroup = d->has & DETAIL_CGROUP ? string_id(n, d->cgroup) : 0;
+	k.register_names = d->interrupt_registers ? string_id(n, d->register_names) : 0;
 	return k;
 }
 
@@ -205,15 +167,30 @@ static void put_strings(struct profile_pen *n)
 static void put_details(struct profile_pen *n, const struct detail *d)
 {
 	size_t count;
-	struct kinfile_details k = details_of(n, d);
-	if (!k.has)
+	struct detail k = details_of(n, d);
+	const struct taken_branch *taken = detail_branches(n->s->words, d, &count);
+	struct kinfile_plain *to = kinfile_writer_plain(n->w);
+	if (!count) {
+		kinfile_put_details(to, &k, n->s->words);
 		return;
-	const struct taken_branch *taken = detail_branches(n->s, d, &count);
-	struct kinfile_branch *branches = branches_of(n, taken, count);
-	k.branches = branches;
-	k.n_branches = count;
-	kinfile_put_details(kinfile_writer_plain(n->w), &k);
-	free(branches);
+	}
+	/* The registers, and behind them the branches with the file's frames. */
+	struct detail_registers r = detail_registers(n->s->words, d->interrupt_registers);
+	size_t registers = d->interrupt_registers ? 2 + (size_t)__builtin_popcountll(r.mask) : 0;
+	uint64_t *words =
+		xrealloc(NULL, 2 + registers + count * TAKEN_BRANCH_WORDS, sizeof(*words));
+	memcpy(words + 1, n->s->words + d->interrupt_registers, registers * sizeof(*words));
+	k.interrupt_registers = registers ? 1 : 0;
+	k.branches = 1 + registers;
+	words[k.branches] = count;
+	for (size_t i = 0; i < count; i++) {
+		struct taken_branch b = taken[i];
+		b.source = frame_id(n, b.source);
+		b.target = frame_id(n, b.target);
+		memcpy(words + k.branches + 1 + i * TAKEN_BRANCH_WORDS, &b, sizeof(b));
+	}
+	kinfile_put_details(to, &k, words);
+	free(words);
 }
 
 static void put_samples(struct profile_pen *n)

@@ -22,6 +22,11 @@ struct kinfile_modules {
 	bool sorted;
 };
 
+struct kinfile_made { /* a piece of code made at run time */
+	uint64_t start, end;
+	strid name;
+};
+
 /* Ids in the file of one kind of definition. They come in order, but for what damage took away. */
 struct kinfile_ids {
 	VEC(struct kinfile_stretch {
@@ -40,7 +45,8 @@ struct kinfile {
 	uint64_t end;          /* of the blocks: offset */
 	struct kin_error *err; /* the first; reading goes on */
 	struct kinfile_modules modules;
-	struct map64 threads; /* index in the file: task */
+	VEC(struct kinfile_made) made; /* by start; they do not overlap */
+	struct map64 threads;          /* index in the file: task */
 	struct kinfile_ids ids[KINF_R_STRING + 1];
 	struct kinfile_traces
 		*traces;  /* kin_trace.c; NULL: fields of trace points are passed over */
@@ -71,6 +77,7 @@ void kinfile_damaged(struct kinfile *f, uint64_t offset, const char *what);
 
 /* kin_tables.c: each from w->b.pos on, where the payload starts. */
 void kinfile_read_modules(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_made(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_threads(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_info(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_arcs(struct kinfile *f, const struct kinfile_block *b);

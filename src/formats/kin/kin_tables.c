@@ -43,6 +43,8 @@ static enum object_kind kind_of(const struct kinf_module *m, const char *path)
 {
 	if (m->flags & KINF_MODULE_VDSO)
 		return OBJECT_VDSO;
+	if (m->flags & KINF_MODULE_MADE)
+		return OBJECT_JIT;
 	return path[0] == '[' ? OBJECT_OTHER : OBJECT_ELF;
 }
 
@@ -83,6 +85,53 @@ void kinfile_read_modules(struct kinfile *f, const struct kinfile_block *b)
 		k.left -= m.size - sizeof(m);
 		window_seek(f->w, offset(&k) + m.size - sizeof(m));
 	}
+}
+
+/* ---- code made at run time ---- */
+
+/* What does not follow the one before is not used. */
+static void add_made(struct kinfile *f, const struct kinf_made *m, const char *name)
+{
+	uint64_t last = f->made.n ? f->made.at[f->made.n - 1].end : 0;
+
+	if (m->start < last || m->start >= m->end || !m->name_size)
+		return;
+	vec_push(&f->made,
+		 ((struct kinfile_made){ m->start, m->end,
+					 profile_add_string(f->into, name, m->name_size) }));
+}
+
+void kinfile_read_made(struct kinfile *f, const struct kinfile_block *b)
+{
+	struct table_walk k = walk_of(f, b);
+	struct kinf_made m;
+
+	while (next(&k, &m, sizeof(m))) {
+		size_t tail = m.size - sizeof(m);
+		if (m.size % 8 || m.size < sizeof(m) || tail < m.name_size || tail > k.left ||
+		    window_need(f->w, tail) < tail) {
+			kinfile_damaged(f, offset(&k) - sizeof(m), "no such piece of code");
+			return;
+		}
+		add_made(f, &m, (const char *)f->w->b.pos);
+		f->w->b.pos += tail;
+		k.left -= tail;
+	}
+}
+
+/* 0: it has none. */
+static strid name_of_made(const struct kinfile *f, uint64_t addr)
+{
+	size_t low = 0, high = f->made.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (f->made.at[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < f->made.n && f->made.at[low].start <= addr ? f->made.at[low].name : 0;
 }
 
 /* ---- threads ---- */
@@ -338,13 +387,15 @@ void kinfile_note_unsampled(struct kinfile *f)
 }
 
 /* The module of a return address is the one of the call. */
-static frameid frame_of(struct kinfile *f, uint64_t pc, bool is_return, uint32_t epoch)
+static frameid frame_of(struct kinfile *f, uint64_t pc, uint16_t flags, uint32_t epoch)
 {
-	struct frame x = { .addr = pc, .flags = is_return ? FRAME_RETURN : 0 };
-	bool before = is_return && pc;
+	struct frame x = { .addr = pc, .flags = flags };
+	bool before = flags & FRAME_RETURN && pc;
 
 	x.addr -= before;
 	x.object = kinfile_module_place(&f->modules, &x.addr, epoch);
+	if (f->made.n && profile_object_kind(f->into, x.object) == OBJECT_JIT)
+		x.name = name_of_made(f, x.addr);
 	x.addr += before;
 	return profile_add_frame(f->into, x);
 }
@@ -359,7 +410,9 @@ static stackid stack_of(struct kinfile *f, const struct kinf_stack *s)
 	for (uint32_t i = s->depth; i-- > 0;) {
 		uint64_t pc;
 		memcpy(&pc, f->w->b.pos + (size_t)i * sizeof(pc), sizeof(pc));
-		stack = profile_add_stack(f->into, stack, frame_of(f, pc, i > 0, s->epoch));
+		bool doubtful = s->doubtful && i >= s->doubtful;
+		uint16_t flags = (i ? FRAME_RETURN : 0) | (doubtful ? FRAME_GUESSED : 0);
+		stack = profile_add_stack(f->into, stack, frame_of(f, pc, flags, s->epoch));
 	}
 	return stack;
 }

@@ -435,7 +435,7 @@ void kinfile_writer_sample(struct kinfile_writer *w, const struct kinfile_sample
 		kinfile_put_text(r, s->fields, s->n_fields);
 	}
 	if (s->details)
-		kinfile_put_details(r, s->details);
+		kinfile_put_details(r, s->details, s->words);
 	w->in_block++;
 	w->n_samples++;
 	end_record(w);

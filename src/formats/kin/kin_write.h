@@ -20,6 +20,7 @@
 
 #include "base/base.h"
 #include "kin/format.h"
+#include "profile/detail.h"
 
 struct kept;
 struct kin_error;
@@ -83,27 +84,6 @@ struct kinfile_frame {
 	uint32_t flags;  /* KINF_FRAME_* */
 };
 
-struct kinfile_branch {
-	uint64_t from, to, flags;
-	uint32_t source, target; /* frames there, or 0 */
-};
-
-/* What a sample says beside its stack. */
-struct kinfile_details {
-	uint32_t has; /* a bit for each enum kinf_detail that there is: the others are ignored */
-	uint64_t addr, phys_addr, data_src;
-	uint64_t weight, ins_lat, p_stage_cyc;
-	uint64_t transaction, data_page, code_page;
-	uint64_t namespace_device, namespace_inode;
-	uint32_t target;         /* frame at addr, or 0 */
-	uint32_t cgroup;         /* string */
-	uint32_t register_names; /* string */
-	uint64_t registers_abi, registers_mask;
-	const uint64_t *registers; /* as many as the mask has bits */
-	const struct kinfile_branch *branches;
-	size_t n_branches;
-};
-
 struct kinfile_sample {
 	uint32_t event, task;
 	uint32_t cpu;         /* UINT32_MAX: not known */
@@ -115,7 +95,9 @@ struct kinfile_sample {
 	size_t n_frames;
 	const uint8_t *fields; /* of a trace point; NULL: none */
 	size_t n_fields;
-	const struct kinfile_details *details; /* NULL: none */
+	/* What it says beside its stack, with the file's frames and strings; NULL: nothing. */
+	const struct detail *details;
+	const uint64_t *words; /* of its registers and branches */
 };
 
 /* Of a place that a sample's details name; equal ones have equal ids until kinfile_writer_tick()

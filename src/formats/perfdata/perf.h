@@ -301,12 +301,33 @@ enum { PERF_LASTS = 1 };
 enum { PERF_LASTS = 8 };
 #endif
 
+struct perf_hash { /* of the frames of a stack, from the root on */
+	uint64_t hash;
+	uint32_t check;
+};
+
+static inline struct perf_hash perf_hash_add(struct perf_hash h, uint64_t x)
+{
+	uint64_t a = (h.hash ^ x) * 0x9e3779b97f4a7c15u, b = (h.check ^ x) * 0xd6e8feb86659fd93u;
+	return (struct perf_hash){ a ^ a >> 29, (uint32_t)(b >> 32 ^ b) };
+}
+
+/* A stack that is not in the profile yet; valid until the next one is made. */
+struct perf_frames {
+	const frameid *at; /* n, root first */
+	size_t n;
+	struct perf_hash hash;
+};
+
 /* A thread's last stack: what of the next one is alike, from the root on, needs no looking up. */
 struct perf_last {
 	size_t n;
 	frameid frames[PERF_STACK_MAX]; /* root first */
-	stackid ids[PERF_STACK_MAX];    /* of the stacks up to there */
-	uint8_t modes[PERF_STACK_MAX];  /* as in perf_chains.modes */
+	union {                         /* of the stacks up to there */
+		stackid ids[PERF_STACK_MAX];
+		struct perf_hash hashes[PERF_STACK_MAX]; /* in last_of_sums */
+	};
+	uint8_t modes[PERF_STACK_MAX]; /* as in perf_chains.modes */
 	/* The chain that it is of; n_words 0: of none. */
 	size_t n_words;
 	uint64_t words[PERF_CHAIN_MAX];
@@ -325,14 +346,22 @@ struct perf_chains {
 	uint16_t words[PERF_STACK_MAX]; /* of the chain, from this frame's to the end; 0: not of it
 					 */
 	size_t n_kernel;
-	struct perf_last last[PERF_LASTS]; /* by thread */
-	VEC(stackid) leaves;               /* [frame]: the stack of it alone; 0: not made yet */
-	VEC(frameid) alike; /* [frame]: what is in stacks in its place; 0: not asked for yet */
+	struct perf_last last[PERF_LASTS];         /* by thread */
+	struct perf_last last_of_sums[PERF_LASTS]; /* of perf_stack_frames() */
+	VEC(stackid) leaves; /* [frame]: the stack of it alone; 0: not made yet */
+	VEC(frameid) alike;  /* [frame]: what is in stacks in its place; 0: not asked for yet */
 };
 
 void perf_stacks_init(struct perf *p);
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s);
+/* The same, of a chain alone, where it does not go into the profile. */
+struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space,
+				     const struct perf_attr *a, const struct perf_sample *s);
+/* Whether it takes no more than the chain, and is known as a whole. */
+bool perf_stack_is_of_chain(const struct perf *p, const struct perf_sample *s);
+/* The stack of a frame that was called from another stack. */
+stackid perf_stack_below(struct perf *p, stackid caller, frameid frame);
 /* What the mode of addresses is behind a marker (PERF_CONTEXT_). */
 unsigned perf_mode_of_marker(uint64_t marker, unsigned mode);
 /* The stack of that address alone. */
@@ -363,6 +392,15 @@ void perf_leaf_prefetch(const struct perf *p, const struct perf_leaf_sample *s);
 void perf_leaves_start(struct perf *p);
 /* Adds what was added up to the profile's samples. */
 void perf_leaves_finish(struct perf *p);
+
+/* ---- samples without times, added up (perf_sums.c) ---- */
+
+void perf_sums_start(struct perf *p);
+/* x: all but its stack. It may go into the profile later: */
+void perf_sums_add(struct perf *p, uint32_t tid, const struct perf_frames *frames,
+		   const struct sample *x);
+void perf_sums_settle(struct perf *p); /* now */
+void perf_sums_done(struct perf *p);
 
 /* ---- details (perf_details.c) ---- */
 
@@ -487,6 +525,7 @@ struct perf {
 	uint64_t n_nodes;
 	struct perf_chains chains;
 	struct input_needs needs;
+	struct perf_sums *sums;   /* NULL: samples have times, or no callers */
 	struct perf_leaf *leaves; /* NULL: samples are not added up, or have callers */
 	struct perf_dwarf *dwarf;
 	struct perf_machine machine;

@@ -180,6 +180,7 @@ static void done(struct perf *p)
 	perf_traces_done(&p->traces);
 	perf_dwarf_done(p->dwarf);
 	vec_free(&p->machine.waiting);
+	perf_sums_done(p);
 	free(p->leaves);
 	map64_free(&p->build_ids);
 	strtab_free(p->strings);
@@ -202,6 +203,8 @@ static struct kin_error *read_all(struct perf *p, struct window *w, const struct
 	p->leaves_only = o->needs.no_callers && !o->details;
 	if (p->leaves_only && o->needs.no_times)
 		perf_leaves_start(p);
+	else if (o->needs.no_times && !o->details)
+		perf_sums_start(p);
 	p->into = into;
 	p->source = source;
 	p->strings = strtab_new();

@@ -45,6 +45,8 @@ static void emit(struct perf *p, struct sample s, const struct perf_stack *stack
 	struct perf_machine *m = &p->machine;
 	bool deferred = stack && stack->is_deferred;
 
+	perf_sums_settle(p);
+
 	if (!m->waiting.n && !deferred) {
 		profile_add_detailed_sample(p->into, s, m->detail);
 		return;
@@ -233,6 +235,26 @@ static void deliver_leaf(struct perf *p, uint64_t time, const struct perf_leaf_s
 		perf_leaf_keep(p, l, space, &x, at);
 }
 
+/* Whether nothing but its frames, its task and its event tells it apart from others. */
+static bool is_summed(const struct perf *p, const struct perf_attr *a, const struct perf_sample *s)
+{
+	return p->sums && !p->machine.has_switches && !p->machine.waiting.n &&
+	       a->type != PERF_TRACEPOINT && (!(a->sample_type & PERF_READ) || a->off_cpu_raw) &&
+	       perf_stack_is_of_chain(p, s);
+}
+
+static void sum(struct perf *p, struct perf_space *space, struct perf_attr *a,
+		const struct perf_sample *s, struct sample x)
+{
+	struct perf_frames frames = perf_stack_frames(p, space, a, s);
+
+	perf_attr_declare(p, a);
+	x.event = a->event;
+	x.weight = s->period;
+	account(p, a, &x);
+	perf_sums_add(p, s->tid, &frames, &x);
+}
+
 static void deliver_sample(struct perf *p, const struct perf_record *r)
 {
 	struct perf_sample s;
@@ -254,6 +276,10 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 	struct perf_thread *t = perf_thread_at(p, s.pid, s.tid);
 	struct perf_space *space = &perf_process_of(p, t)->space;
 	struct sample sample = sample_of(p, t, s.time, s.cpu, s.mode);
+	if (!details && is_summed(p, a, &s)) {
+		sum(p, space, a, &s, sample);
+		return;
+	}
 	struct perf_stack stack = perf_stack_of(p, space, a, &s);
 	sample.stack = stack.all;
 	if (stack.user)
@@ -604,6 +630,7 @@ void perf_machine_finish(struct perf *p)
 	struct audit *audit = profile_audit(p->into);
 
 	perf_attrs_declare(p);
+	perf_sums_settle(p);
 	for (size_t i = 0; i < p->threads.n; i++) /* still off when the recording ended */
 		emit_off_cpu(p, &p->threads.at[i], m->last_time);
 	emit_first(p, m->waiting.n);

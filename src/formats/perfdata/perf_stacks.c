@@ -311,6 +311,11 @@ static stackid add(struct perf *p, stackid caller, frameid frame)
 			      : profile_push_stack(p->into, caller, frame);
 }
 
+stackid perf_stack_below(struct perf *p, stackid caller, frameid frame)
+{
+	return add(p, caller, frame);
+}
+
 /* From the root to the leaf; what is as in the thread's stack before needs no looking up. */
 static struct perf_stack intern(struct perf_walk *w)
 {
@@ -334,6 +339,27 @@ static struct perf_stack intern(struct perf_walk *w)
 	return ret;
 }
 
+/* The same where stacks are told apart by a hash. */
+static struct perf_frames hash_frames(struct perf_walk *w)
+{
+	struct perf_chains *c = &w->p->chains;
+	struct perf_last *last = w->last;
+	size_t n = w->below + w->n, same = w->below;
+
+	while (same < n && same < last->n && last->frames[same] == c->frames_now[n - 1 - same])
+		same++;
+	for (size_t i = w->below; i < n; i++)
+		last->modes[i] = c->modes[n - 1 - i];
+	struct perf_hash h = same ? last->hashes[same - 1] : (struct perf_hash){ 0 };
+	for (size_t i = same; i < n; i++) {
+		last->frames[i] = c->frames_now[n - 1 - i];
+		h = last->hashes[i] = perf_hash_add(h, last->frames[i]);
+	}
+	last->n = n;
+	last->n_words = 0;
+	return (struct perf_frames){ last->frames, n, h };
+}
+
 /* ---- stacks ---- */
 
 /* Whether the chain ends in what says that the user part comes later. */
@@ -343,20 +369,40 @@ static bool is_deferred(const struct perf *p, const struct perf_sample *s)
 	       perf_u64(p, s->chain + 8 * (s->n_chain - 2)) == PERF_CONTEXT_USER_DEFERRED;
 }
 
-/* Of the chain alone. */
-static struct perf_stack make(struct perf *p, struct perf_space *space, const struct perf_attr *a,
-			      const struct perf_sample *s)
+/* Along the chain alone; `last` is the stack that it may share frames with. */
+static struct perf_walk walk_chain(struct perf *p, struct perf_space *space,
+				   const struct perf_attr *a, const struct perf_sample *s,
+				   struct perf_last *last)
 {
-	struct perf_walk w = { .p = p, .user = space, .last = last_of(p, s->tid) };
+	struct perf_walk w = { .p = p, .user = space, .last = last };
 
-	if (is_of_spaces(p, w.last, space))
-		w.equal = common_end(w.last->words, w.last->n_words, s->chain, s->n_chain);
+	if (is_of_spaces(p, last, space))
+		w.equal = common_end(last->words, last->n_words, s->chain, s->n_chain);
 	push_chain(&w, a, s, s->chain, s->n_chain);
 	if (!w.n)
 		push(&w, s->mode, s->ip, false, 0);
+	return w;
+}
+
+static struct perf_stack make(struct perf *p, struct perf_space *space, const struct perf_attr *a,
+			      const struct perf_sample *s)
+{
+	struct perf_walk w = walk_chain(p, space, a, s, last_of(p, s->tid));
 	struct perf_stack stack = intern(&w);
+
 	keep_words(&w, s->chain, s->n_chain);
 	return stack;
+}
+
+struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space,
+				     const struct perf_attr *a, const struct perf_sample *s)
+{
+	struct perf_last *last = &p->chains.last_of_sums[s->tid % PERF_LASTS];
+	struct perf_walk w = walk_chain(p, space, a, s, last);
+	struct perf_frames frames = hash_frames(&w);
+
+	keep_words(&w, s->chain, s->n_chain);
+	return frames;
 }
 
 /* Of the chain's first n_chain words and what else is there. */
@@ -442,6 +488,11 @@ static struct perf_stack find_or_make(struct perf *p, struct perf_space *space,
 		*known = (struct perf_known){ { h[0], h[1] }, stack.all, stack.user };
 	}
 	return (struct perf_stack){ .all = known->all, .user = known->user };
+}
+
+bool perf_stack_is_of_chain(const struct perf *p, const struct perf_sample *s)
+{
+	return !(s->regs && s->stack) && !s->n_branches && !is_deferred(p, s);
 }
 
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,

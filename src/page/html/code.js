@@ -31,6 +31,75 @@ function code_at_hand() {
 	return known_code = code;
 }
 
+let known_hits = null;
+
+// What was measured at each row in the part and event that were chosen: row -> { self, samples }, self as a share of share_base().
+// null: of the whole recording and the first event, which the tables have.
+function hits_at_hand() {
+	if (!paths || !paths.n_places || !(stretch_at_hand() || threads_at_hand() || event_at_hand()))
+		return null;
+	const now = look();
+	if (known_hits && known_hits.now === now && known_hits.rel === state.keys.rel)
+		return known_hits;
+	const rows = rows_of_places(), { own, samples } = own_of_places(paths, now.at), of = new Map(), base = share_base(now);
+	for (let p = 1; p <= paths.n_places; p++)
+		for (const row of samples[p] ? rows[p] : []) {
+			const sum = of.get(row) || { self: 0, samples: 0 };
+			sum.self += own[p] / base;
+			sum.samples += samples[p];
+			of.set(row, sum);
+		}
+	return known_hits = { now, of, rel: state.keys.rel };
+}
+
+let known_rows = null;
+
+// Of each place its instruction and its line, as far as they are shown.
+function rows_of_places() {
+	if (known_rows)
+		return known_rows;
+	const code = code_at_hand(), c = data.columns, lines = new Map(), objects = new Map();
+	for (const f of code.files)
+		for (const r of f.rows)
+			lines.set(f.name + "\n" + r.line, [...(lines.get(f.name + "\n" + r.line) || []), r]);
+	for (const f of code.functions)
+		for (const r of f.rows) {
+			if (!objects.has(f.object))
+				objects.set(f.object, []);
+			objects.get(f.object).push({ at: Number(r.address), r });
+		}
+	for (const list of objects.values())
+		list.sort((a, b) => a.at - b.at);
+	known_rows = [[]];
+	for (let i = 0; i < paths.n_places; i++) {
+		const list = objects.get(base_name(data.objects[c.place_object[i]])) || [], address = c.place_address[i];
+		let low = 0, high = list.length; // the last that begins at the address, or before it
+		while (low < high) {
+			const mid = low + high >> 1;
+			if (list[mid].at <= address)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		const line = c.place_file[i] ? lines.get(data.files[c.place_file[i] - 1] + "\n" + c.place_line[i]) : null;
+		known_rows.push([...(low && address < list[low - 1].at + LONGEST ? [list[low - 1].r] : []), ...(line ? line.slice(0, 1) : [])]);
+	}
+	return known_rows;
+}
+
+const LONGEST = 16; // bytes of an instruction
+
+// { self, all, samples } of a row, shares; all: with calls, null where it is not known.
+function measured(r, hits) {
+	if (!hits)
+		return { self: (r.self || 0) / whole_time(), all: r.inclusive ? r.inclusive / whole_time() : 0, samples: r.samples };
+	const sum = hits.of.get(r);
+	return sum ? { ...sum, all: null } : { self: 0, all: null, samples: null };
+}
+
+const share_of_rows = (rows, hits) => rows.reduce((sum, r) => sum + measured(r, hits).self, 0);
+const hottest_of = (rows, hits) => rows.reduce((a, r) => (measured(r, hits).self > measured(a, hits).self ? r : a), rows[0]);
+
 const has_code = () => !!(data.tables.instructions || data.tables.lines);
 
 function links_to_code(f) {
@@ -39,7 +108,7 @@ function links_to_code(f) {
 	const code = code_at_hand(), i = code.functions.findIndex(c => c.f === f);
 	if (i < 0)
 		return null;
-	const hottest = code.functions[i].rows.filter(r => r.file).sort((a, b) => (b.self || 0) - (a.self || 0))[0];
+	const hottest = hottest_of(code.functions[i].rows.filter(r => r.file), hits_at_hand());
 	const file = hottest ? code.files.findIndex(x => x.name === hottest.file) : -1;
 	return [el("a", { href: link_to("code", `f${i}`) }, "Instructions"), " ",
 		file >= 0 ? el("a", { href: link_to("code", `s${file}`, { l: hottest.line }) }, "Source") : null];
@@ -47,11 +116,11 @@ function links_to_code(f) {
 
 const whole_time = () => (data.tables.instructions || data.tables.lines).properties.total || 1;
 
-// Lines and instructions are not in the file by time, thread and event: whoever chose some of these is told.
+// Where there was no room to tell at which instruction each sample was taken, whoever chose a part is told.
 function note_of_whole() {
-	if (!paths || !(stretch_at_hand() || threads_at_hand() || event_at_hand()))
-		return data.events && data.events.length > 1 ? el("p", { class: "note" }, `Times are of ${data.events[0].name}.`) : null;
-	return el("p", { class: "warn" }, `Lines and instructions have the time of the whole recording, of ${data.events[0].name}: not that of the part or event chosen above.`);
+	if (!paths || paths.n_places || !(stretch_at_hand() || threads_at_hand() || event_at_hand()))
+		return null;
+	return el("p", { class: "warn" }, `Lines and instructions have the time of the whole recording, of ${data.events[0].name}: not that of the part or event chosen above. --max-size makes room for that.`);
 }
 
 // Where a jump goes to, if that is an instruction of the same function.
@@ -79,9 +148,9 @@ function jump_arrows(rows) {
 	}
 	const shown = jumps.filter(j => j.track < MOST_TRACKS), width = (Math.min(tracks.length, MOST_TRACKS) + 1) * 5 + 8;
 	const y = i => i * LINE_HEIGHT + LINE_HEIGHT / 2;
-	const hot = Math.max(...rows.map(r => r.self || 0));
+	const hits = hits_at_hand(), self = r => measured(r, hits).self, hot = self(hottest_of(rows, hits));
 	return svg("svg", { class: "jumps", width, height: rows.length * LINE_HEIGHT, role: "img", "aria-label": `${jumps.length} jumps within the function` },
-		shown.map(j => svg("path", { class: (rows[j.to].self || 0) > hot / 4 ? "hot" : j.to < j.from ? "back" : null,
+		shown.map(j => svg("path", { class: self(rows[j.to]) > hot / 4 ? "hot" : j.to < j.from ? "back" : null,
 			d: `M${width} ${y(j.from)}H${width - 4 - 5 * (j.track + 1)}V${y(j.to)}H${width - 1}m-4 -3l4 3l-4 3` })));
 }
 
@@ -89,35 +158,38 @@ function view_instructions(i) {
 	const code = code_at_hand(), c = code.functions[i];
 	if (!c)
 		return [el("p", {}, "There is no such function in this file.")];
-	const total = whole_time(), with_calls = c.rows.some(r => r.calls), with_all = c.rows.some(r => r.inclusive && r.inclusive !== r.self);
-	const hottest = c.rows.reduce((a, r, k) => ((r.self || 0) > (c.rows[a].self || 0) ? k : a), 0);
-	let before = "";
+	const hits = hits_at_hand(), with_calls = c.rows.some(r => r.calls), with_all = !hits && c.rows.some(r => r.inclusive && r.inclusive !== r.self);
+	const with_inlined = c.rows.some(r => r.inlined), hottest = c.rows.indexOf(hottest_of(c.rows, hits));
+	let before = "", inside = "";
 	const rows = c.rows.map((r, k) => {
 		const place = r.file ? `${base_name(r.file)}:${r.line}` : "", file = place && place !== before ? code.files.findIndex(x => x.name === r.file) : -1;
 		const shown = place === before ? "" : file >= 0 ? el("a", { href: link_to("code", `s${file}`, { l: r.line }) }, place) : place;
 		before = place;
+		const now = measured(r, hits), inlined = r.inlined === inside ? "" : r.inlined || "";
+		inside = r.inlined;
 		return el("tr", { id: k === hottest ? "hottest" : null, class: state.keys.l && r.file && r.file === state.keys.file && String(r.line) === state.keys.l ? "self" : null },
-			r.self ? share_cell(r.self / total) : el("td"), with_all ? el("td", { class: "n minor" }, r.inclusive ? percent(r.inclusive / total) : "") : null,
-			el("td", { class: "n minor" }, count(r.samples)), with_calls ? el("td", { class: "n minor" }, count(r.calls)) : null,
-			el("td", { class: "name soft" }, r.address.replace(/^0x0*/, "")), k ? null : el("td", { class: "arrows", rowspan: c.rows.length }, jump_arrows(c.rows)),
-			el("td", { class: "name code", title: r.instruction }, r.instruction.replace(`<${c.name}`, "<")), el("td", { class: "name soft minor" }, shown));
+			now.self ? share_cell(now.self) : el("td"), with_all ? el("td", { class: "n minor" }, now.all ? percent(now.all) : "") : null,
+			el("td", { class: "n minor" }, count(now.samples)), with_calls ? el("td", { class: "n minor" }, count(r.calls)) : null,
+			el("td", { class: "name soft minor" }, r.address.replace(/^0x0*/, "")), k ? null : el("td", { class: "arrows", rowspan: c.rows.length }, jump_arrows(c.rows)),
+			el("td", { class: "name code", title: r.instruction }, r.instruction.replace(`<${c.name}`, "<")), el("td", { class: "name soft minor" }, shown),
+			with_inlined ? el("td", { class: "name soft minor", title: r.inlined }, el("div", { class: "clip" }, inlined)) : null);
 	});
 	const head = (title, kind) => el("th", { scope: "col", class: kind || null }, title);
 	return [
 		el("h2", { class: "name title" }, c.f ? el("a", { href: link_to("function", c.f.id) }, c.name) : c.name),
-		el("p", { class: "soft" }, `${c.object}: ${percent((c.row.self || 0) / total)} of all. `, el("a", { href: changed({ l: null }), onclick: e => {
+		el("p", { class: "soft" }, `${c.object}: ${percent(share_of_rows(c.rows, hits))} of all. `, el("a", { href: changed({ l: null }), onclick: e => {
 			e.preventDefault();
 			document.getElementById("hottest").scrollIntoView({ block: "center" });
 		} }, "To the hottest instruction")),
 		note_of_whole(), notes_of(data.tables.instructions),
 		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Instructions" }, el("table", { class: "listing" }, el("caption", { class: "unseen" }, "Instructions of " + c.name),
 			el("thead", {}, el("tr", {}, head("Self", "n"), with_all ? head("Total", "n minor") : null, head("Samples", "n minor"), with_calls ? head("Calls", "n minor") : null,
-				head("Address"), head("Jumps"), head("Instruction"), head("Line", "minor"))), el("tbody", {}, rows))),
+				head("Address", "minor"), head("Jumps"), head("Instruction"), head("Line", "minor"), with_inlined ? head("Inlined", "minor") : null)), el("tbody", {}, rows))),
 	];
 }
 
 function view_source(i) {
-	const code = code_at_hand(), file = code.files[i], total = whole_time();
+	const code = code_at_hand(), file = code.files[i], hits = hits_at_hand();
 	if (!file)
 		return [el("p", {}, "There is no such source in this file.")];
 	const of_line = new Map();
@@ -128,16 +200,17 @@ function view_source(i) {
 	const rows = file.rows.slice().sort((a, b) => a.line - b.line), counted = rows.some(r => r.count !== null);
 	let before = null;
 	return [
-		el("h2", { class: "name title" }, file.name), el("p", { class: "soft" }, `${percent(file.self / total)} of all, in its lines. `,
-			el("a", { href: changed({ l: rows.reduce((a, r) => ((r.self || 0) > (a.self || 0) ? r : a)).line }) }, "To the hottest line")), note_of_whole(), notes_of(data.tables.lines),
+		el("h2", { class: "name title" }, file.name), el("p", { class: "soft" }, `${percent(share_of_rows(file.rows, hits))} of all, in its lines. `,
+			el("a", { href: changed({ l: hottest_of(rows, hits).line }) }, "To the hottest line")), note_of_whole(), notes_of(data.tables.lines),
 		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Source" }, el("table", { class: "listing" }, el("caption", { class: "unseen" }, "Source " + file.name),
-			el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "n" }, "Self"), el("th", { scope: "col", class: "n minor" }, "Total"),
+			el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "n" }, "Self"), hits ? null : el("th", { scope: "col", class: "n minor" }, "Total"),
 				counted ? el("th", { scope: "col", class: "n" }, "Count") : null, el("th", { scope: "col", class: "n" }, "Line"), el("th", { scope: "col" }, "Source"))),
 			el("tbody", {}, rows.map(r => {
 				const gap = before !== null && r.line > before + 1, k = of_line.get(r.line);
+				const now = measured(r, hits);
 				before = r.line;
 				return el("tr", { class: [String(r.line) === state.keys.l ? "self" : "", gap ? "gap" : ""].join(" ").trim() || null, id: String(r.line) === state.keys.l ? "chosen" : null },
-					r.self ? share_cell(r.self / total) : el("td"), el("td", { class: "n minor" }, r.inclusive ? percent(r.inclusive / total) : ""),
+					now.self ? share_cell(now.self) : el("td"), hits ? null : el("td", { class: "n minor" }, now.all ? percent(now.all) : ""),
 					counted ? el("td", { class: "n" }, count(r.count)) : null,
 					el("td", { class: "n soft" }, k === undefined ? String(r.line) : el("a", { href: link_to("code", `f${k}`, { l: r.line, file: file.name }), title: "its instructions" }, String(r.line))),
 					el("td", { class: "name code" }, r.source || ""));
@@ -147,17 +220,17 @@ function view_source(i) {
 
 function view_code(argument) {
 	if (/^[fs]\d+$/.test(argument)) {
-		setTimeout(() => { const row = main.querySelector("tr.self"); if (row) row.scrollIntoView({ block: "center" }); });
+		setTimeout(() => { const row = main.querySelector(state.keys.h ? "#hottest" : "tr.self"); if (row) row.scrollIntoView({ block: "center" }); });
 		return (argument[0] === "f" ? view_instructions : view_source)(Number(argument.slice(1)));
 	}
-	const code = code_at_hand(), total = whole_time(), table = (caption, list, link) => (list.length ? [el("h2", {}, caption), sortable([
+	const code = code_at_hand(), hits = hits_at_hand(), table = (caption, list, link) => (list.length ? [el("h2", {}, caption), sortable([
 		share_column("Self", r => r.share, "own time, as a share of the whole recording"),
 		{ title: "Name", key: r => r.name, cell: r => el("td", { class: "name" }, el("a", { href: link(r) }, r.name)) },
 	], list, sorting(), caption).element] : null);
 	return [
 		note_of_whole(),
-		table("Source files", code.files.map((x, i) => ({ i, name: x.name, share: x.self / total })), r => link_to("code", `s${r.i}`)),
-		table("Instructions of functions", code.functions.map((x, i) => ({ i, name: x.name, share: (x.row.self || 0) / total })), r => link_to("code", `f${r.i}`)),
+		table("Source files", code.files.map((x, i) => ({ i, name: x.name, share: share_of_rows(x.rows, hits) })), r => link_to("code", `s${r.i}`, { l: hottest_of(code.files[r.i].rows, hits).line })),
+		table("Instructions of functions", code.functions.map((x, i) => ({ i, name: x.name, share: share_of_rows(x.rows, hits) })), r => link_to("code", `f${r.i}`, { h: 1 })),
 		notes_of(data.tables.lines, data.tables.instructions),
 	];
 }

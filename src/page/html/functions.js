@@ -97,6 +97,11 @@ function view_functions() {
 			const list = chosen(search.value.toLowerCase());
 			table.choose(list);
 			say(`${list.length} functions`);
+		}, onkeydown: e => {
+			const list = e.key === "Enter" ? chosen(search.value.toLowerCase()).sort((a, b) => b.self - a.self) : [];
+			const found = list.find(r => r.f.name === search.value) || list[0]; // of "malloc" not _int_malloc
+			if (found)
+				go_to(link_to("function", found.f.id));
 		} });
 	return [el("div", { class: "tools" }, search), notes_of(data.tables.functions), lossy_note(), table.element];
 }

@@ -25,7 +25,7 @@ function make_paths(data) {
 	return {
 		n, caller, fn, depth, others, n_samples, time, node,
 		thread: Uint32Array.from(c.sample_thread), event: Uint32Array.from(c.sample_event),
-		weight: c.sample_weight, count: c.sample_count,
+		weight: c.sample_weight, count: c.sample_count, place: Uint32Array.from(c.sample_place), n_places: c.place_line.length,
 		lost: { event: c.lost_event, fn: c.lost_function, self: c.lost_self, total: c.lost_total },
 	};
 }
@@ -47,6 +47,17 @@ function own_of(paths, at) {
 		if (paths.event[i] === key && (all || passes(paths, at, i))) {
 			own[paths.node[i]] += paths.weight[i];
 			samples += paths.count[i];
+		}
+	return { own, samples };
+}
+
+// The same by place, the instructions that samples were taken at: [0] is of those that nobody knows.
+function own_of_places(paths, at) {
+	const own = new Float64Array(paths.n_places + 1), samples = new Float64Array(paths.n_places + 1), key = at.event * 2 + at.side;
+	for (let i = 0; i < paths.n_samples; i++)
+		if (paths.event[i] === key && passes(paths, at, i)) {
+			own[paths.place[i]] += paths.weight[i];
+			samples[paths.place[i]] += paths.count[i];
 		}
 	return { own, samples };
 }

@@ -1,0 +1,104 @@
+/* browse_work.c - long work of the browser: keys are heard meanwhile, and Esc breaks it off.
+ *
+ * Work that was broken off goes on behind the scenes, as it cannot be stopped; what comes next
+ * waits for its end, as a profile is for one at a time. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "tui/browse_private.h"
+
+enum { QUICK_MS = 25, STEP_MS = 20 };
+
+/* Who waits wants to know that it goes on, and for what. */
+static void say_progress(struct browser *b, const char *what, uint64_t since_ns)
+{
+	char text[BROWSE_TEXT_MAX];
+	uint64_t s = (clock_now_ns() - since_ns) / 1000000000;
+	if (s)
+		snprintf(text, sizeof(text), " %s ... %llu s   Esc breaks it off", what,
+			 (unsigned long long)s);
+	else
+		snprintf(text, sizeof(text), " %s ...   Esc breaks it off", what);
+	term_put(b->term, term_rows(b->term) - 1, 0, term_columns(b->term), text, TERM_BAR);
+	term_show(b->term);
+}
+
+/* Whether the key breaks off what is waited for. Others are for later. */
+static bool breaks_off(struct browser *b, uint32_t key)
+{
+	if (key == TERM_END || key == TERM_QUIT || key == 'q')
+		b->quit = true;
+	else if (key != TERM_ESCAPE && key != TERM_NONE)
+		vec_push(&b->typed_ahead, key);
+	return b->quit || key == TERM_ESCAPE;
+}
+
+static bool wait_for(struct browser *b, struct work *w, const char *what)
+{
+	uint64_t since_ns = clock_now_ns();
+	if (work_wait(w, QUICK_MS))
+		return true;
+	while (!work_wait(w, 0)) {
+		say_progress(b, what, since_ns);
+		if (breaks_off(b, term_key(b->term, STEP_MS)))
+			return false;
+	}
+	return true;
+}
+
+static void drop_left(struct browser *b)
+{
+	struct browse_work left = b->left;
+	b->left = (struct browse_work){ 0 };
+	work_end(left.work);
+	left.end(b, left.arg);
+}
+
+bool browse_idle(struct browser *b)
+{
+	if (b->left.work && b->left.stop)
+		__atomic_store_n(b->left.stop, true, __ATOMIC_RELAXED);
+	if (!b->left.work || !wait_for(b, b->left.work, "what was begun before comes to its end"))
+		return !b->left.work;
+	drop_left(b);
+	return true;
+}
+
+bool browse_look_at_left(struct browser *b)
+{
+	if (!b->left.work || !work_wait(b->left.work, 0))
+		return false;
+	drop_left(b);
+	return true;
+}
+
+bool browse_do(struct browser *b, const char *what, void (*run)(void *arg),
+	       void (*end)(struct browser *b, void *arg), void *arg)
+{
+	if (!browse_idle(b)) {
+		end(b, arg);
+		return false;
+	}
+	struct work *w = b->term ? work_begin(run, arg) : NULL;
+	if (!w) { /* nobody to listen to, or no thread */
+		run(arg);
+		return true;
+	}
+	if (wait_for(b, w, what)) {
+		work_end(w);
+		return true;
+	}
+	b->left = (struct browse_work){ w, end, arg, NULL };
+	return false;
+}
+
+void browse_do_later(struct browser *b, void (*run)(void *arg),
+		     void (*end)(struct browser *b, void *arg), void *arg, bool *stop)
+{
+	struct work *w = work_begin(run, arg);
+	if (w)
+		b->left = (struct browse_work){ w, end, arg, stop };
+	else
+		end(b, arg);
+}

@@ -1,0 +1,274 @@
+/* marks.c - goes through the samples once, and through the report of cycles. */
+#include "tui/marks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/map64.h"
+#include "tui/flame.h"
+
+/* ---- cycles ---- */
+
+static int by_function(const void *a, const void *b)
+{
+	const struct cycle_mark *x = a, *y = b;
+	return strcmp(x->function, y->function);
+}
+
+/* Its columns are the cycle's number, the verdict, and what a row is of. */
+static struct kin_error *find_cycles(struct kin_profile *p, struct marks *m)
+{
+	struct page page;
+	struct kin_error *err = page_of_cycles(p, &page);
+	if (err)
+		return err;
+	char verdict = '?';
+	for (size_t i = 0; i < page.rows.n; i++) {
+		const struct page_row *r = &page.rows.at[i];
+		if (!strcmp(r->cells[2], "cycle"))
+			verdict = !strcmp(r->cells[1], "confirmed")              ? 'c'
+				  : !strcmp(r->cells[1], "not seen going round") ? 'p'
+										 : '?';
+		if (r->function)
+			vec_push(&m->cycles,
+				 ((struct cycle_mark){ arena_printf(&m->texts, "%s", r->function),
+						       (uint64_t)r->values[0], verdict }));
+	}
+	page_done(&page);
+	if (m->cycles.n)
+		qsort(m->cycles.at, m->cycles.n, sizeof(*m->cycles.at), by_function);
+	return NULL;
+}
+
+const char *marks_cycle(const struct marks *m, const char *function, bool ascii, char text[32])
+{
+	struct cycle_mark key = { .function = function };
+	const struct cycle_mark *c = m->cycles.n && function
+					     ? bsearch(&key, m->cycles.at, m->cycles.n,
+						       sizeof(*m->cycles.at), by_function)
+					     : NULL;
+	if (!c)
+		return "";
+	snprintf(text, 32,
+		 c->verdict == 'p'   ? " (%s%llu)"
+		 : c->verdict == 'c' ? " %s%llu"
+				     : " %s%llu?",
+		 ascii ? "@" : "↻", (unsigned long long)c->cycle);
+	return text;
+}
+
+/* ---- sparklines ---- */
+
+struct sparking {
+	struct marks *m;
+	struct kin_samples *samples;
+	struct map64 known;  /* by name of thread and function: index */
+	VEC(uint32_t) comms; /* of threads: the first one of that name */
+	uint64_t first_ns, last_ns;
+};
+
+static const char *escaped(struct marks *m, const char *text)
+{
+	char *safe = escape_copy(text);
+	const char *kept = arena_printf(&m->texts, "%s", safe);
+	free(safe);
+	return kept;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void name_threads(struct sparking *x)
+{
+	size_t n = kin_samples_n_threads(x->samples);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t same = 0;
+		while (same < i && strcmp(kin_samples_thread(x->samples, same)->name,
+					  kin_samples_thread(x->samples, i)->name) != 0)
+			same++;
+		vec_push(&x->comms, same);
+	}
+}
+
+static struct spark *spark_of(struct sparking *x, uint32_t comm, const struct kin_line *line)
+{
+	uint32_t *at = map64_at(&x->known, MAP64_PAIR(comm, line->function * 2 + line->is_inlined));
+	if (*at == NONE) {
+		const struct kin_function *f = kin_samples_function(x->samples, line->function);
+		const struct kin_object *o = kin_samples_object(x->samples, f->object);
+		const char *name = escaped(x->m, f->name);
+		*at = (uint32_t)x->m->sparks.n;
+		vec_push(&x->m->sparks,
+			 ((struct spark){
+				 .name = line->is_inlined
+						 ? arena_printf(&x->m->texts, "%s (inlined)", name)
+						 : name,
+				 .object = escaped(x->m, base_name(o->path)),
+				 .comm = escaped(x->m,
+						 kin_samples_thread(x->samples, comm)->name) }));
+	}
+	return &x->m->sparks.at[*at];
+}
+
+/* A sample counts once for a function, however often that is on its stack. */
+static void add_sample(struct sparking *x, const struct kin_sample *s, size_t number)
+{
+	double span = (double)(x->last_ns - x->first_ns) + 1;
+	size_t slot = (size_t)((double)(s->time_ns - x->first_ns) * SPARK_SLOTS / span);
+	for (uint32_t at = s->stack; at; at = kin_samples_stack(x->samples, at)->caller) {
+		size_t n;
+		const struct kin_line *lines = kin_samples_lines(
+			x->samples, kin_samples_stack(x->samples, at)->location, &n);
+		for (size_t i = 0; i < n; i++) {
+			struct spark *to = spark_of(x, x->comms.at[s->thread], &lines[i]);
+			if (to->last != number)
+				to->slots[slot < SPARK_SLOTS ? slot : SPARK_SLOTS - 1] += s->weight;
+			to->last = number;
+		}
+	}
+}
+
+static void find_span(struct sparking *x, uint32_t event)
+{
+	const struct kin_sample *s;
+	x->first_ns = UINT64_MAX;
+	while ((s = kin_samples_next(x->samples))) {
+		if (s->event != event || !s->time_ns)
+			continue;
+		x->first_ns = s->time_ns < x->first_ns ? s->time_ns : x->first_ns;
+		x->last_ns = s->time_ns > x->last_ns ? s->time_ns : x->last_ns;
+	}
+	kin_samples_rewind(x->samples);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct spark *x = a, *y = b;
+	int sign = strcmp(x->name, y->name);
+	sign = sign ? sign : strcmp(x->object, y->object);
+	return sign ? sign : strcmp(x->comm, y->comm);
+}
+
+/* Builds of a library, and functions of one name, are one row, too. */
+static void join_equal(struct marks *m)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < m->sparks.n; i++) {
+		struct spark *to = n ? &m->sparks.at[n - 1] : NULL;
+		if (!to || by_name(to, &m->sparks.at[i]) != 0)
+			m->sparks.at[n++] = m->sparks.at[i];
+		else
+			for (size_t k = 0; k < SPARK_SLOTS; k++)
+				to->slots[k] += m->sparks.at[i].slots[k];
+	}
+	m->sparks.n = n;
+}
+
+static struct kin_error *find_sparks(struct kin_profile *p, size_t event, const bool *stop,
+				     struct marks *m)
+{
+	struct sparking x = { .m = m };
+	const struct kin_sample *s;
+	struct kin_error *err = kin_samples_new(p, &x.samples);
+	if (err)
+		return err;
+	uint32_t number = flame_event(x.samples, event);
+	size_t i = 0;
+	name_threads(&x);
+	find_span(&x, number);
+	while (x.last_ns > x.first_ns && !__atomic_load_n(stop, __ATOMIC_RELAXED) &&
+	       (s = kin_samples_next(x.samples)))
+		if (++i && s->event == number && s->time_ns && s->thread < x.comms.n)
+			add_sample(&x, s, i);
+	if (m->sparks.n)
+		qsort(m->sparks.at, m->sparks.n, sizeof(*m->sparks.at), by_name);
+	join_equal(m);
+	map64_free(&x.known);
+	vec_free(&x.comms);
+	kin_samples_free(x.samples);
+	return NULL;
+}
+
+/* Which column has the key's title, as kin report gives it; n_columns: none. */
+static const char *cell_of(const struct page *p, const struct page_row *r, const char *title)
+{
+	for (size_t i = 0; i < p->n_columns; i++)
+		if (!strcmp(p->columns[i].title, title))
+			return r->cells[i];
+	return NULL;
+}
+
+/* Of all sparks of the name those that the row is of, added up. */
+static bool add_slots(const struct marks *m, const struct page *p, const struct page_row *r,
+		      uint64_t slots[SPARK_SLOTS])
+{
+	const char *object = cell_of(p, r, "Shared Object"), *comm = cell_of(p, r, "Command");
+	size_t low = 0, high = m->sparks.n;
+	bool any = false;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (strcmp(m->sparks.at[mid].name, r->name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < m->sparks.n && !strcmp(m->sparks.at[low].name, r->name); low++) {
+		const struct spark *x = &m->sparks.at[low];
+		if ((object && strcmp(object, x->object) != 0) ||
+		    (comm && strcmp(comm, x->comm) != 0))
+			continue;
+		for (size_t i = 0; i < SPARK_SLOTS; i++)
+			slots[i] += x->slots[i];
+		any = true;
+	}
+	return any;
+}
+
+const char *marks_spark(const struct marks *m, const struct page *p, const struct page_row *r,
+			unsigned width, bool ascii, char text[4 * SPARK_SLOTS + 1])
+{
+	static const char *const levels[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const plain[] = { " ", ".", ":", "-", "=", "+", "*", "#", "@" };
+	uint64_t slots[SPARK_SLOTS] = { 0 }, most = 0;
+	size_t each = width && width < SPARK_SLOTS ? SPARK_SLOTS / width : 1, n = 0;
+	text[0] = '\0';
+	if (r->depth || !add_slots(m, p, r, slots))
+		return text;
+	for (size_t i = 0; i < SPARK_SLOTS; i++) {
+		if (i % each)
+			slots[i / each] += slots[i];
+		else
+			slots[i / each] = slots[i];
+		most = slots[i / each] > most ? slots[i / each] : most;
+	}
+	for (size_t i = 0; i < SPARK_SLOTS / each && most; i++) {
+		size_t level = slots[i] ? 1 + (size_t)((double)slots[i] * 7 / (double)most) : 0;
+		n += (size_t)snprintf(text + n, 5, "%s", (ascii ? plain : levels)[level]);
+	}
+	return text;
+}
+
+/* ---- both ---- */
+
+struct kin_error *marks_new(struct kin_profile *p, size_t event, const bool *stop,
+			    struct marks *ret)
+{
+	*ret = (struct marks){ 0 };
+	struct kin_error *err = find_cycles(p, ret);
+	if (!err && kin_profile_is_sampled(p))
+		err = find_sparks(p, event, stop, ret);
+	return err;
+}
+
+void marks_done(struct marks *m)
+{
+	vec_free(&m->cycles);
+	vec_free(&m->sparks);
+	arena_release(&m->texts);
+	*m = (struct marks){ 0 };
+}
