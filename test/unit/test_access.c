@@ -49,6 +49,20 @@ static void test_parts(void)
 	is_text(ACCESS_BLOCKED, BIT(41) | BIT(42), "Data Addr");
 }
 
+/* Of all bits each part sees its own. */
+static void test_all_bits(void)
+{
+	struct arena a = { 0 };
+	OK_STR(access_text(&a, ACCESS_OPERATION, ~(uint64_t)0x1f), "No");
+	OK_STR(access_text(&a, ACCESS_OPERATION, ~(uint64_t)0xf), "EXEC");
+	for (int part = ACCESS_OPERATION; part <= ACCESS_BLOCKED; part++) {
+		uint64_t own = access_bits((enum access_part)part, UINT64_MAX);
+		OK_STR(access_text(&a, (enum access_part)part, ~own),
+		       access_text(&a, (enum access_part)part, 0));
+	}
+	arena_release(&a);
+}
+
 static void test_pages_and_transactions(void)
 {
 	struct arena a = { 0 };
@@ -72,6 +86,7 @@ static void test_pages_and_transactions(void)
 int main(void)
 {
 	test_parts();
+	test_all_bits();
 	test_pages_and_transactions();
 	return DONE();
 }

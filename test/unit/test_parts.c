@@ -120,6 +120,36 @@ static void adds_up(const struct profile *p)
 	OK(arcs[0] == calls(p) && arcs[1] == calls(p));
 }
 
+/* Counts that are more than a number holds stay at the largest. */
+static void sums_saturate(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	const uint64_t half = UINT64_C(1) << 63;
+	taskid one = profile_add_task(b, (struct task){ .pid = 1, .tid = 1 });
+	taskid two = profile_add_task(b, (struct task){ .pid = 1, .tid = 2 });
+	profile_add_arc(b, (struct arc){ 16, 32, UINT64_MAX, 0, 0 });
+	profile_add_task_arc(b, (struct task_arc){ 16, 32, half, 0, 0, one });
+	profile_add_task_arc(b, (struct task_arc){ 16, 32, half, 0, 0, two });
+	profile_add_event(b, (struct event){ .name = name(b, "clock") });
+	for (uint32_t i = 0; i < 2; i++)
+		profile_add_sample(b, (struct sample){ .count = UINT32_MAX, .weight = half });
+	profile_add_source(b, "x", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b), *c = profile_canonical(p, NULL, NULL);
+	uint8_t tasks[3] = { 0 };
+	tasks[one] = tasks[two] = 1;
+	struct profile *part = profile_filter(p, &(struct profile_part){ .tasks = tasks });
+	OK(part->n_arcs == 1 && part->arcs[0].count == UINT64_MAX);
+	tasks[two] = 0;
+	profile_free(part);
+	part = profile_filter(p, &(struct profile_part){ .tasks = tasks });
+	OK(part->n_arcs == 1 && part->arcs[0].count == half);
+	OK(!p->saturated && c->saturated && c->samples.n == 1);
+	OK(c->samples.at[0].count == UINT32_MAX && c->samples.at[0].weight == UINT64_MAX);
+	profile_free(part);
+	profile_free(c);
+	profile_free(p);
+}
+
 static void threads_have_their_own(void)
 {
 	struct made m = make();
@@ -198,6 +228,10 @@ static void markers_are_times(void)
 	is_span("load", 11 * s, 13 * s - 1);
 	is_span("load,query", 11 * s, 13 * s - 1);
 	is_span("load,query/2", 11 * s, 15 * s - 1);
+	is_span("10%/1", 10 * s, 11 * s);
+	is_span("10%/10", 19 * s, 20 * s);
+	no_span("10%/0");
+	no_span("10%/11");
 	is_span("query,query", 13 * s, 15 * s - 1);
 	is_span("query/2", 15 * s, 16 * s - 1);
 	is_span("query/2,", 15 * s, UINT64_MAX);
@@ -484,6 +518,7 @@ static void gcov_is_read(void)
 int main(void)
 {
 	threads_have_their_own();
+	sums_saturate();
 	times_choose_samples();
 	people_write_spans();
 	markers_are_times();

@@ -167,6 +167,59 @@ static void test_no_ranks(void)
 	profile_free(p);
 }
 
+/* Files of ranks that were summed: what they say is joined, and of the objects of the sum. */
+static void test_merging(void)
+{
+	struct profile_builder *b[2];
+	for (uint32_t i = 0; i < 2; i++) {
+		struct spread_set *s = spread_set_new();
+		b[i] = profile_builder_new();
+		profile_add_object(b[i], i ? "/other" : "/prog", "");
+		objid prog = profile_add_object(b[i], "/prog", "");
+		spread_set_add_ranks(s, (struct rank_range){ i, i });
+		struct spread_row row = {
+			.kind = SPREAD_SELF,
+			.of = spread_of(i, 5 + i),
+			.to = { .name = spread_set_string(s, "f"), .object = prog, .addr = 16 }
+		};
+		spread_set_add(s, &row);
+		profile_add_spreads(b[i], s);
+		profile_add_source(b[i], "x", (struct source){ .kind = "test" });
+	}
+	OK(!profile_builder_merge(b[0], b[1]));
+	struct profile *p = profile_finish(b[0]);
+	const struct spread_set *s = p->spreads;
+	OK(s && s->rows.n == 1 && spread_set_count(s) == 2 && !s->twice);
+	OK(s && s->rows.at[0].of.sum == 11 && s->rows.at[0].of.min == 5 && s->rows.at[0].of.n == 2);
+	OK(s && !strcmp(strtab_get(p->strings, p->objects[s->rows.at[0].to.object].path), "/prog"));
+	profile_free(p);
+}
+
+/* A rank that is there twice is noted, the lowest of several; also when only a part knew of it. */
+static void test_twice(void)
+{
+	struct spread_set *s[3];
+	for (uint32_t i = 0; i < 3; i++) {
+		s[i] = spread_set_new();
+		spread_set_add_ranks(s[i], (struct rank_range){ 4 - i, 4 - i });
+		if (i) /* 3 of the second, 2 of the third */
+			spread_set_add_ranks(s[i], (struct rank_range){ 4 - i, 4 - i });
+	}
+	OK(!s[0]->twice && s[1]->twice == 3 + 1 && s[2]->twice == 2 + 1);
+	spread_set_join(s[0], s[1], NULL);
+	OK(s[0]->twice == 3 + 1);
+	spread_set_join(s[0], s[2], NULL);
+	OK(s[0]->twice == 2 + 1);
+	struct spread_set *clean = spread_set_new();
+	spread_set_join(s[0], clean, NULL);
+	OK(s[0]->twice == 2 + 1);
+	spread_set_join(s[2], s[1], NULL);
+	OK(s[2]->twice == 2 + 1);
+	spread_set_free(clean);
+	for (size_t i = 0; i < 3; i++)
+		spread_set_free(s[i]);
+}
+
 static void test_names(void)
 {
 	static const char *const yes[] = { "MPI_Send", "PMPI_Send", "mpi_send_", "pmpi_send_",
@@ -183,6 +236,8 @@ int main(void)
 {
 	test_random_stacks();
 	test_no_ranks();
+	test_merging();
+	test_twice();
 	test_names();
 	return DONE();
 }

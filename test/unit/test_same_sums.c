@@ -21,7 +21,17 @@ static uint32_t pick(uint32_t n)
 
 /* ---- what there is ---- */
 
-enum item_kind { AN_ARC, A_TASK_ARC, A_BLOCK, A_SAMPLE, A_FACT, A_MARKER, N_KINDS };
+enum item_kind {
+	AN_ARC,
+	A_TASK_ARC,
+	A_BLOCK,
+	A_SAMPLE,
+	A_FACT,
+	A_MARKER,
+	A_LATENCY,
+	A_FAILURE,
+	N_KINDS
+};
 
 struct item {
 	enum item_kind kind;
@@ -143,6 +153,23 @@ static void add_item(struct profile_builder *b, const struct item *x)
 		profile_add_marker(b,
 				   (struct marker){ x->time * 1000, string(b, values[x->name]) });
 		break;
+	case A_LATENCY: {
+		uint64_t bucket[LATENCY_BUCKETS] = { 0 };
+		bucket[x->time] = x->count;
+		profile_add_latency(b, (struct latency){ .from = x->from,
+							 .to = x->to,
+							 .from_object = object(b, x->object),
+							 .to_object = object(b, x->other),
+							 .count = x->count,
+							 .sum_ns = x->count * 7,
+							 .min_ns = 3 + x->time,
+							 .max_ns = 5 + x->time,
+							 .bucket = bucket });
+		break;
+	}
+	case A_FAILURE:
+		profile_add_failure(b, object(b, x->object), x->count);
+		break;
 	case N_KINDS:
 		break;
 	}
@@ -242,6 +269,19 @@ static char *text_of(const struct profile *p)
 			(uintmax_t)a->from, object_text(p, a->to_object), (uintmax_t)a->to,
 			(uintmax_t)a->count);
 	}
+	for (size_t i = 0; i < p->samples.n_latencies; i++) {
+		const struct latency *l = &p->samples.latencies[i];
+		fprintf(f, "latency %s+%ju %s+%ju = %ju, %ju ns, %ju to %ju:",
+			object_text(p, l->from_object), (uintmax_t)l->from,
+			object_text(p, l->to_object), (uintmax_t)l->to, (uintmax_t)l->count,
+			(uintmax_t)l->sum_ns, (uintmax_t)l->min_ns, (uintmax_t)l->max_ns);
+		for (size_t k = 0; k < 4; k++)
+			fprintf(f, " %ju", (uintmax_t)l->bucket[k]);
+		fprintf(f, "\n");
+	}
+	for (size_t i = 0; i < p->samples.n_failures; i++)
+		fprintf(f, "failure %s = %ju\n", object_text(p, p->samples.failures[i].object),
+			(uintmax_t)p->samples.failures[i].count);
 	for (size_t i = 0; i < p->n_blocks; i++)
 		fprintf(f, "block %s+%ju = %ju\n", object_text(p, p->blocks[i].object),
 			(uintmax_t)p->blocks[i].addr, (uintmax_t)p->blocks[i].count);
@@ -303,7 +343,9 @@ static void test_orders(void)
 		lost += sum_of(one, "arc") != count_of(items, n, AN_ARC, A_TASK_ARC) ||
 			sum_of(one, "of") != count_of(items, n, A_TASK_ARC, A_TASK_ARC) ||
 			sum_of(one, "block") != count_of(items, n, A_BLOCK, A_BLOCK) ||
-			sum_of(one, "sample") != count_of(items, n, A_SAMPLE, A_SAMPLE);
+			sum_of(one, "sample") != count_of(items, n, A_SAMPLE, A_SAMPLE) ||
+			sum_of(one, "latency") != count_of(items, n, A_LATENCY, A_LATENCY) ||
+			sum_of(one, "failure") != count_of(items, n, A_FAILURE, A_FAILURE);
 		free(one);
 		free(other);
 		free(again);
@@ -329,8 +371,11 @@ static bool is_wanted(const struct item *x, const bool of[TASKS], const bool in[
 		return !timed && of[0] && in[x->other];
 	case A_TASK_ARC:
 		return !timed && of[x->task] && in[x->other];
-	case A_BLOCK:
-		return false; /* its parts are another test's */
+	case A_BLOCK: /* their parts are another test's */
+	case A_LATENCY:
+		return false;
+	case A_FAILURE:
+		return in[x->object];
 	case A_SAMPLE:
 		return then && of[x->task] && in[leaf] && by[x->event];
 	case A_FACT:
@@ -388,7 +433,7 @@ static void test_parts(void)
 		choose(by, EVENTS);
 		for (size_t i = 0; i < n; i++) {
 			items[i] = random_item();
-			if (items[i].kind == A_BLOCK)
+			if (items[i].kind == A_BLOCK || items[i].kind == A_LATENCY)
 				items[i].kind = A_SAMPLE;
 			if (is_wanted(&items[i], of, in, by, from, to))
 				wanted[left++] = items[i];
@@ -414,8 +459,27 @@ static void test_parts(void)
 	OK(some > ROUNDS / 4);
 }
 
+/* Samples that are added up while they are read have neither time nor processor. */
+static void test_summing(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	profile_sum_samples(b);
+	profile_add_event(b, (struct event){ .name = string(b, "clock") });
+	for (uint32_t i = 0; i < 3; i++)
+		profile_add_sample(b, (struct sample){ .cpu = (uint16_t)i,
+						       .time_ns = 1000 + i,
+						       .count = 1 + i,
+						       .weight = 10 });
+	struct profile *p = profile_finish(b);
+	const struct sample *s = p->samples.at;
+	OK(p->samples.n == 1 && s->count == 6 && s->weight == 30);
+	OK(s->cpu == CPU_NONE && !s->time_ns);
+	profile_free(p);
+}
+
 int main(void)
 {
+	test_summing();
 	test_orders();
 	test_parts();
 	return DONE();

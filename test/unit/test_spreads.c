@@ -145,6 +145,8 @@ static void test_ranks(void)
 	OK(!s->twice);
 	spread_set_add_ranks(s, (struct rank_range){ 3, 3 });
 	OK(s->twice == 3 + 1);
+	spread_set_add_ranks(s, (struct rank_range){ 4, 4 });
+	OK(s->twice == 3 + 1); /* the lowest */
 	for (uint32_t i = 10; i < 40; i += 2)
 		spread_set_add_ranks(s, (struct rank_range){ i, i });
 	test_missing(s, 40, "0-1, 5, 7-9, 11, 13, 15, 17, 19, ...");
