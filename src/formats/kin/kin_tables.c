@@ -97,8 +97,9 @@ static void add_made(struct kinfile *f, const struct kinf_made *m, const char *n
 	if (m->start < last || m->start >= m->end || !m->name_size)
 		return;
 	vec_push(&f->made,
-		 ((struct kinfile_made){ m->start, m->end,
-					 profile_add_string(f->into, name, m->name_size) }));
+		 ((struct kinfile_made){
+			 m->start, m->end,
+			 profile_add_string(f->into, name, strnlen(name, m->name_size)) }));
 }
 
 void kinfile_read_made(struct kinfile *f, const struct kinfile_block *b)
