@@ -58,6 +58,10 @@ class Terminal:
         self.tmux('send-keys', '-l', text)
 
     def run(self, command):
+        # First of all what is waited for may not be there already.
+        self.type('clear')
+        self.keys('Enter')
+        self.wait_screen(lambda s: s.strip() == 'prompt')
         self.type(f'clear; {command}')
         self.keys('Enter')
 
@@ -595,8 +599,8 @@ def test_program(tap, folder, build):
     t.keys('q')
     s = t.wait('status=3')
     tap.ok('args a b' in s and '-> profile.kin' in s, 'its arguments, its exit status', s or t.screen())
-    t.run('kin ./works a >out 2>err; echo status=$?')
-    t.wait('status=3')
+    t.run('kin ./works a >out 2>err; echo again=$?')
+    t.wait('again=3')
     out, err = (open(os.path.join(folder, f)).read() for f in ('out', 'err'))
     tap.ok(out.startswith('args a\n') and 'Children' in out and '-> profile.kin' in err, '... elsewhere the first screen', out + err)
     t.close()
