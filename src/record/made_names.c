@@ -60,20 +60,15 @@ static bool is_made(const struct made *m, uint64_t addr)
 static void add_hits(struct made *m, struct runtime_part p)
 {
 	struct kinf_stack s;
-	while (p.size >= sizeof(s)) {
-		memcpy(&s, p.at, sizeof(s));
-		size_t size = sizeof(s) + (size_t)s.depth * sizeof(uint64_t);
-		if (!s.depth || size > p.size)
-			return;
+	const uint8_t *pcs;
+	while (runtime_part_next_stack(&p, &s, &pcs)) {
 		for (uint32_t i = 0; i < s.depth; i++) {
 			uint64_t pc;
-			memcpy(&pc, p.at + sizeof(s) + i * sizeof(pc), sizeof(pc));
+			memcpy(&pc, pcs + i * sizeof(pc), sizeof(pc));
 			pc -= i > 0; /* the call is before the return address */
 			if (is_made(m, pc))
 				vec_push(&m->hit, pc);
 		}
-		p.at += size;
-		p.size -= size;
 	}
 }
 

@@ -24,21 +24,30 @@ bool runtime_file_next_block(const struct file *f, size_t *at, struct kinf_block
 	return true;
 }
 
+bool runtime_part_next_stack(struct runtime_part *p, struct kinf_stack *ret, const uint8_t **pcs)
+{
+	if (p->size < sizeof(*ret))
+		return false;
+	memcpy(ret, p->at, sizeof(*ret));
+	size_t size = sizeof(*ret) + (size_t)ret->depth * sizeof(uint64_t);
+	if (!ret->depth || size > p->size)
+		return false;
+	*pcs = p->at + sizeof(*ret);
+	p->at += size;
+	p->size -= size;
+	return true;
+}
+
 static void add_stacks(struct runtime_part p, struct record_audit *a)
 {
 	struct kinf_stack s;
-	while (p.size >= sizeof(s)) {
-		memcpy(&s, p.at, sizeof(s));
-		size_t size = sizeof(s) + (size_t)s.depth * sizeof(uint64_t);
-		if (!s.depth || size > p.size)
-			return;
+	const uint8_t *pcs;
+	while (runtime_part_next_stack(&p, &s, &pcs)) {
 		a->samples += s.count;
 		a->stacks += s.count;
 		a->frames += s.count * s.depth;
 		a->complete += s.end == KINF_STACK_COMPLETE ? s.count : 0;
 		a->cut += s.end == KINF_STACK_COMPLETE ? 0 : s.count;
-		p.at += size;
-		p.size -= size;
 	}
 }
 

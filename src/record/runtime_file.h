@@ -19,6 +19,10 @@ struct runtime_part {
 bool runtime_file_next_block(const struct file *f, size_t *at, struct kinf_block *head,
 			     struct runtime_part *ret);
 
+/* The stack at the beginning of a part of such, which becomes the part behind it; *ret has `depth`
+ * addresses at *pcs, not aligned. False: there is none, or it is cut. */
+bool runtime_part_next_stack(struct runtime_part *p, struct kinf_stack *ret, const uint8_t **pcs);
+
 /* Adds what the file of one process says of itself to *sum. False, and nothing is added, if it is
  * no such file or not of the run that preload_opts.run named. *going_on: its process lives. */
 bool runtime_file_add(const char *path, const char *run, struct record_audit *sum, bool *going_on);

@@ -61,10 +61,11 @@ static struct perf_sum_slot *find(const struct perf_sums *s, struct perf_hash h)
 static void grow(struct perf_sums *s)
 {
 	struct perf_sum_slot *old = s->slots;
+	struct perf_sum_slot *new = xalloc(2 * (s->mask + 1) * sizeof(*new));
 	size_t n = s->mask + 1;
 
+	s->slots = new;
 	s->mask = 2 * n - 1;
-	s->slots = xalloc(2 * n * sizeof(*s->slots));
 	for (size_t i = 0; i < n; i++)
 		if (old[i].sample)
 			*find(s, (struct perf_hash){ old[i].hash, old[i].check }) = old[i];
