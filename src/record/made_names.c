@@ -18,13 +18,13 @@
 
 struct made {
 	struct file f;
-	struct kinf_header header;
 	size_t end; /* offset behind the last block */
 	VEC(struct kinf_module) regions;
 	VEC(uint64_t) hit; /* sorted, once each */
 	VEC(uint8_t) out;  /* the records */
 	struct jit *jit;
 	bool named; /* there are names, of this kind or of others, behind all that was measured */
+	struct kinf_header header;
 };
 
 /* ---- what was hit ---- */
