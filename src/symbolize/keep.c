@@ -34,6 +34,8 @@ struct asked {
 	struct line_run *runs;
 	size_t n_runs;
 	uint8_t *wanted_runs; /* [n_runs] */
+	VEC(uint64_t)
+	shown; /* addresses whose inlined functions are: hit, or of code that is kept */
 	struct kept_object *o;
 };
 
@@ -172,6 +174,7 @@ static void want_target(const struct object_step *step, void *asked)
 {
 	struct asked *a = asked;
 	uint32_t i = symbol_covering(&a->table, step->target);
+	vec_push(&a->shown, step->addr);
 	if (i != NONE)
 		a->wanted[i] |= WANT_NAME;
 }
@@ -227,13 +230,34 @@ static void keep_runs(struct asked *a)
 	}
 }
 
+static int by_address(const void *l, const void *r)
+{
+	const uint64_t *a = l, *b = r;
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* Those that were hit among the others, in order, each once. */
+static void show_hit(struct asked *a)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->hit->n; i++)
+		vec_push(&a->shown, a->hit->at[i]);
+	if (a->shown.n)
+		qsort(a->shown.at, a->shown.n, sizeof(*a->shown.at), by_address);
+	for (size_t i = 0; i < a->shown.n; i++)
+		if (!n || a->shown.at[n - 1] != a->shown.at[i])
+			a->shown.at[n++] = a->shown.at[i];
+	a->shown.n = n;
+}
+
 static void keep_inlines(struct asked *a)
 {
 	size_t n;
-	struct object_inline *list = object_inlines(a->file, a->hit->at, a->hit->n, &n);
+	show_hit(a);
+	struct object_inline *list = object_inlines(a->file, a->shown.at, a->shown.n, &n);
 	for (size_t i = 0; i < n; i++)
 		vec_push(&a->o->inlines,
-			 ((struct kept_inline){ a->hit->at[list[i].address], list[i].depth,
+			 ((struct kept_inline){ a->shown.at[list[i].address], list[i].depth,
 						kept_string(a->k->kept, list[i].name) }));
 	free(list);
 }
@@ -352,6 +376,7 @@ static void keep_object(struct keeper *k, objid id, struct object_file *file)
 	free(a.wanted_runs);
 	free(a.runs);
 	free(a.wanted);
+	vec_free(&a.shown);
 	free(a.table.at);
 }
 
