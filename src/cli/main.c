@@ -132,10 +132,10 @@ static int run_kin(int argc, char **argv)
 	return help ? show_help(c) : start_command(c, argc - 1, argv + 1);
 }
 
-/* Reports of many stacks need one large block after the other, each of another size: what is freed
- * is the system's again at once. glibc would come to keep blocks of up to 32 MiB. What else is free
- * at the end of the heap it keeps twice as much of, as it does by itself: less would be given back
- * and asked for again all the time. */
+/* Reports from a store are of many stacks, and need one large block after the other, each of
+ * another size: what is freed is the system's again at once. glibc would come to keep blocks of up
+ * to 32 MiB. Smaller ones come from the heap then, and must be cleared: other reports do without.
+ */
 static void give_back_large_blocks(void)
 {
 	enum { LARGE = 8 << 20 };
@@ -143,11 +143,20 @@ static void give_back_large_blocks(void)
 	mallopt(M_TRIM_THRESHOLD, 2 * LARGE);
 }
 
+static bool names_store(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (kin_format_of_name(argv[i]))
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	occupy_standard_files();
 	if (argc > 0 && is_gprof(base_name(argv[0])))
 		return gprof_main(argc, argv);
-	give_back_large_blocks();
+	if (names_store(argc, argv))
+		give_back_large_blocks();
 	return run_kin(argc, argv);
 }
