@@ -69,8 +69,6 @@ static struct kin_error *unguarded_export(struct kin_profile *p, const char *for
 	const struct format *f = format_find(format);
 	if (!f || !f->write)
 		return unknown(format);
-	if (!out)
-		return NULL;
 	errno = 0;
 	FILE *packed = o.gzip || f->about.is_packed ? gzip_to(out) : NULL;
 	struct kin_error *err = f->write(p, &o, packed ? packed : out);

@@ -76,6 +76,21 @@ void sort_keys(struct sort_key *keys, size_t n)
 	free(other);
 }
 
+size_t sort_unique(uint64_t *numbers, size_t n)
+{
+	struct sort_key *keys = xrealloc(NULL, n + 1, sizeof(*keys));
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){ numbers[i], (uint32_t)i };
+	sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++)
+		if (!left || numbers[left - 1] != keys[i].key)
+			numbers[left++] = keys[i].key;
+	free(keys);
+	return left;
+}
+
 uint64_t sort_key_of_double(double v)
 {
 	const uint64_t sign = 1ull << 63;

@@ -20,6 +20,9 @@ struct sort_key {
 /* Ascending. Cost: O(n) per 8 bits (of thousands of keys: 11) in which keys differ. */
 void sort_keys(struct sort_key *keys, size_t n);
 
+/* Sorts numbers, ascending, and leaves each once; how many are left. */
+size_t sort_unique(uint64_t *numbers, size_t n);
+
 /* A key by which numbers sort as `<` has it (-0 is 0; NaN: at either end); ~ of it: descending. */
 uint64_t sort_key_of_double(double v);
 

@@ -126,9 +126,7 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 			       "%s is nothing to be read on a terminal: write it to a file with "
 			       "-o FILE",
 			       format);
-	/* A file that is there is left alone where nothing can be written. */
-	if ((err = kin_export(profile, format, &how, NULL)) ||
-	    (err = output_open(&opts, status, &out)))
+	if ((err = output_open(&opts, status, &out)))
 		return err;
 	err = output_finish(&out, kin_export(profile, format, &how, out.stream));
 	run_tell_notes(s, profile);

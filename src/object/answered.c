@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/folder.h"
+#include "base/sort.h"
 #include "base/strtab.h"
 
 void answered_free(struct answered *a)
@@ -88,12 +89,6 @@ static int by_addr(const void *a, const void *b)
 	return l->end < r->end ? -1 : l->end > r->end;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint64_t l = *(const uint64_t *)a, r = *(const uint64_t *)b;
-	return l < r ? -1 : l > r;
-}
-
 /* A symbol that was not asked about may have come without the next one, where it ends: the shorter
  * one is right. */
 static void sort_symbols(struct answered *a)
@@ -112,13 +107,7 @@ static void sort_symbols(struct answered *a)
 		a->symbols.at[n++] = a->symbols.at[i];
 	}
 	a->symbols.n = n;
-	if (a->nowhere.n)
-		qsort(a->nowhere.at, a->nowhere.n, sizeof(*a->nowhere.at), ascending);
-	n = 0;
-	for (size_t i = 0; i < a->nowhere.n; i++)
-		if (!n || a->nowhere.at[n - 1] != a->nowhere.at[i])
-			a->nowhere.at[n++] = a->nowhere.at[i];
-	a->nowhere.n = n;
+	a->nowhere.n = sort_unique(a->nowhere.at, a->nowhere.n);
 }
 
 void answered_add_symbols(struct answered *a, const uint64_t *hits, size_t n,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "record/jit.h"
 #include "record/runtime_file.h"
@@ -72,17 +73,10 @@ static void add_hits(struct made *m, struct runtime_part p)
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-	return *x < *y ? -1 : *x > *y;
-}
-
 static void find_hits(struct made *m)
 {
 	struct kinf_block head;
 	struct runtime_part p;
-	size_t kept = 0;
 	for (size_t at = KINF_PAGE; runtime_file_next_block(&m->f, &at, &head, &p); m->end = at) {
 		if (head.type == KINF_MODULES)
 			add_regions(m, p);
@@ -93,12 +87,7 @@ static void find_hits(struct made *m)
 	for (size_t at = KINF_PAGE; runtime_file_next_block(&m->f, &at, &head, &p);)
 		if (head.type == KINF_STACKS)
 			add_hits(m, p);
-	if (m->hit.n)
-		qsort(m->hit.at, m->hit.n, sizeof(*m->hit.at), by_value);
-	for (size_t i = 0; i < m->hit.n; i++)
-		if (!i || m->hit.at[i] != m->hit.at[i - 1])
-			m->hit.at[kept++] = m->hit.at[i];
-	m->hit.n = kept;
+	m->hit.n = sort_unique(m->hit.at, m->hit.n);
 }
 
 /* ---- their names ---- */

@@ -1,8 +1,6 @@
 /* hit_addresses.c - gathers addresses of all that is in a profile. */
 #include "symbolize/hit_addresses.h"
 
-#include <stdlib.h>
-
 #include "base/sort.h"
 
 struct gatherer {
@@ -24,20 +22,6 @@ static void add_return(struct gatherer *g, objid object, uint64_t addr)
 	add(g, object, addr);
 	if (addr)
 		add(g, object, addr - 1);
-}
-
-static void sort_unique(struct hit_addresses *l)
-{
-	size_t n = 0;
-	struct sort_key *keys = xrealloc(NULL, l->n + 1, sizeof(*keys));
-	for (size_t i = 0; i < l->n; i++)
-		keys[i] = (struct sort_key){ l->at[i], (uint32_t)i };
-	sort_keys(keys, l->n);
-	for (size_t i = 0; i < l->n; i++)
-		if (!n || l->at[n - 1] != keys[i].key)
-			l->at[n++] = keys[i].key;
-	l->n = n;
-	free(keys);
 }
 
 void hit_addresses_find(const struct profile *p, const bool *wanted, struct hit_addresses *ret)
@@ -66,6 +50,5 @@ void hit_addresses_find(const struct profile *p, const bool *wanted, struct hit_
 	for (size_t i = 0; i < p->n_blocks; i++)
 		add(&g, p->blocks[i].object, p->blocks[i].addr);
 	for (objid i = 0; i < p->n_objects; i++)
-		if (ret[i].n)
-			sort_unique(&ret[i]);
+		ret[i].n = sort_unique(ret[i].at, ret[i].n);
 }

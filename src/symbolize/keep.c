@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "names/kept.h"
 #include "symbolize/hit_addresses.h"
@@ -230,30 +231,12 @@ static void keep_runs(struct asked *a)
 	}
 }
 
-static int by_address(const void *l, const void *r)
-{
-	const uint64_t *a = l, *b = r;
-	return *a < *b ? -1 : *a > *b;
-}
-
-/* Those that were hit among the others, in order, each once. */
-static void show_hit(struct asked *a)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < a->hit->n; i++)
-		vec_push(&a->shown, a->hit->at[i]);
-	if (a->shown.n)
-		qsort(a->shown.at, a->shown.n, sizeof(*a->shown.at), by_address);
-	for (size_t i = 0; i < a->shown.n; i++)
-		if (!n || a->shown.at[n - 1] != a->shown.at[i])
-			a->shown.at[n++] = a->shown.at[i];
-	a->shown.n = n;
-}
-
 static void keep_inlines(struct asked *a)
 {
 	size_t n;
-	show_hit(a);
+	for (size_t i = 0; i < a->hit->n; i++)
+		vec_push(&a->shown, a->hit->at[i]);
+	a->shown.n = sort_unique(a->shown.at, a->shown.n);
 	struct object_inline *list = object_inlines(a->file, a->shown.at, a->shown.n, &n);
 	for (size_t i = 0; i < n; i++)
 		vec_push(&a->o->inlines,

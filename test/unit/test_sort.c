@@ -42,6 +42,29 @@ static void keys_are_sorted_and_stay_in_order_where_equal(void)
 	OK(bad == 0);
 }
 
+/* Each number below 1,000 is there or not, however often it was. */
+static void numbers_are_left_once_each(void)
+{
+	static const size_t sizes[] = { 0, 1, 2, 47, 300, 5000 };
+	int bad = 0;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+		uint64_t *numbers = malloc((sizes[s] + 1) * sizeof(*numbers));
+		bool there[1000] = { false };
+		size_t distinct = 0;
+		for (size_t i = 0; i < sizes[s]; i++) {
+			numbers[i] = random64() % 1000;
+			distinct += !there[numbers[i]];
+			there[numbers[i]] = true;
+		}
+		size_t n = sort_unique(numbers, sizes[s]);
+		bad += n != distinct;
+		for (size_t i = 0; i < n; i++)
+			bad += !there[numbers[i]] || (i && numbers[i - 1] >= numbers[i]);
+		free(numbers);
+	}
+	OK(bad == 0);
+}
+
 static void keys_of_doubles_are_in_their_order(void)
 {
 	static const double ascending[] = { -1e300, -2, -1e-310, 0, 1e-310, 0.5, 1, 2, 1e300 };
@@ -103,6 +126,7 @@ int main(void)
 {
 	srand(1);
 	keys_are_sorted_and_stay_in_order_where_equal();
+	numbers_are_left_once_each();
 	keys_of_doubles_are_in_their_order();
 	names_are_sorted_as_strcmp_has_it();
 	long_names_that_agree_are_no_trouble();
