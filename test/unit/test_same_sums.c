@@ -617,12 +617,15 @@ static void test_summing(void)
 {
 	size_t unlike = 0, many = 0;
 	for (int round = 0; round < ROUNDS; round++) {
-		struct profile_builder *b = profile_builder_new(), *one = profile_builder_new();
-		size_t n = 1 + pick(5 * ITEMS);
-		profile_sum_samples(b);
+		struct profile_builder *first = profile_builder_new(), *one = profile_builder_new();
+		struct profile_builder *second = profile_builder_new(), *b = first;
+		size_t n = 1 + pick(5 * ITEMS), half = pick((uint32_t)n);
+		profile_sum_samples(first);
+		profile_sum_samples(second);
 		for (size_t i = 0; i < n; i++) {
 			struct item x = random_item();
 			bool at_once = pick(2);
+			b = i < half ? first : second;
 			x.detail = pick(4) ? 0 : x.detail;
 			x.depth = x.depth > 2 ? 2 : x.depth;
 			struct sample s = sample(b, &x), same = sample(one, &x);
@@ -637,7 +640,8 @@ static void test_summing(void)
 			profile_add_sample(one, same);
 			profile_set_detail(one, detail(one, &x));
 		}
-		struct profile *p = profile_finish(b), *q = profile_finish(one);
+		OK(!profile_builder_merge(first, second));
+		struct profile *p = profile_finish(first), *q = profile_finish(one);
 		char *left = canonical_text(p), *right = canonical_text(q);
 		unlike += strcmp(left, right) != 0;
 		many += p->samples.n < n;
