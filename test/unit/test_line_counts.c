@@ -2,6 +2,7 @@
 #include "profile/line_counts.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/err.h"
@@ -54,7 +55,7 @@ static void test_paths(void)
 	OK(!means("/s", "lib/a.c", "/elsewhere/a.c"));
 	OK(!means("/s", "../a.c", "/elsewhere/a.c"));
 	OK(!means("/s", "../../a.c", "/elsewhere/a.c"));
-	OK(means("", "a.c", "a.c"));
+	OK(means("", "a.c", "a.c") && !means("/s", "a.c", "a.c"));
 	OK(means("", "../a.c", "../a.c"));
 	OK(means("", "../../a.c", "../../a.c") && !means("", "../../a.c", "../a.c"));
 	OK(means("", "x/../../a.c", "../a.c"));
@@ -195,11 +196,33 @@ static void test_packed(void)
 	line_counts_free(l);
 }
 
+/* What is too large to be what gcov writes is not read: a file that is all hole costs nothing. */
+static void test_too_large(void)
+{
+	char path[] = "/tmp/test_line_counts.XXXXXX";
+	struct line_counts *l = line_counts_new();
+	int fd = mkstemp(path);
+	OK(fd >= 0 && ftruncate(fd, (256 << 20) + 1) == 0);
+	struct kin_error *err = gcov_read(path, l);
+	OK(err && strstr(kin_error_message(err), ": larger than 268435456 bytes"));
+	kin_error_free(err);
+	OK(ftruncate(fd, 0) == 0 && pwrite(fd, whole, strlen(whole), 0) == (ssize_t)strlen(whole));
+	message[0] = '\0';
+	OK(!gcov_read(path, l));
+	expect_whole(l);
+	close(fd);
+	unlink(path);
+	OK((err = gcov_read(path, l)) && strstr(kin_error_message(err), "No such file"));
+	kin_error_free(err);
+	line_counts_free(l);
+}
+
 int main(void)
 {
 	test_paths();
 	test_sums();
 	test_gcov();
 	test_packed();
+	test_too_large();
 	return DONE();
 }

@@ -317,6 +317,38 @@ static void canonical_order(void)
 	profile_free(q);
 }
 
+/* In few bins and in many, added one by one and all at once. */
+static void sums_of_hits_saturate_and_say_so(void)
+{
+	enum { N = 64 };
+	for (uint64_t beyond = 0; beyond < 2; beyond++) {
+		for (int dense = 0; dense < 2; dense++) {
+			struct profile_builder *b = profile_builder_new();
+			uint64_t bins[N] = { 0 }, more[N] = { 0 };
+			for (int i = 0; dense && i < N; i++)
+				bins[i] = more[i] = 10;
+			bins[7] = UINT64_MAX - 5;
+			more[7] = 5 + beyond;
+			bins[9] = UINT64_MAX / 2 + 1;
+			more[9] = 2;
+			size_t i;
+			struct histogram h = hist(0x1000, 0x1100, N, bins);
+			OK(!profile_begin_histogram(b, h, &i));
+			profile_add_bins(b, i, 0, bins, N);
+			profile_add_bins(b, i, 0, more, N);
+			profile_add_bins(b, i, 0, (const uint64_t[N]){ [11] = 1 }, N);
+			struct profile *p = profile_finish(b);
+			const struct histogram *sum = &p->histograms[0];
+			OK(p->saturated == (bool)beyond && histogram_count(sum, 7) == UINT64_MAX);
+			OK(histogram_count(sum, 9) == UINT64_MAX / 2 + 3);
+			OK(histogram_count(sum, 8) == (dense ? 20u : 0u));
+			OK(histogram_count(sum, 11) == (dense ? 21u : 1u));
+			OK(histogram_count(sum, 63) == (dense ? 20u : 0u));
+			profile_free(p);
+		}
+	}
+}
+
 static void overflow_of_blocks_is_said(void)
 {
 	for (int beyond = 0; beyond < 2; beyond++) {
@@ -395,9 +427,8 @@ static void troubles_are_collected(void)
 	OK_STR(text, FACT_TROUBLE
 	       " it was not ended: its recorder was killed, or was still at work\n" FACT_TROUBLE
 	       " rank 1: no memory\n" FACT_TROUBLE " rank 2: it was not ended: its recorder was "
-						   "killed, or was still at work\n" FACT_TROUBLE
-	       " rank 2: one part\n" FACT_PROGRAM " other\n" FACT_PROGRAM " solver\n" FACT_JOB
-	       " 17\n" FACT_RANKS " 4\n");
+	       "killed, or was still at work\n" FACT_TROUBLE " rank 2: one part\n" FACT_PROGRAM
+	       " other\n" FACT_PROGRAM " solver\n" FACT_JOB " 17\n" FACT_RANKS " 4\n");
 	profile_free(p);
 	profile_free(q);
 }
@@ -412,6 +443,7 @@ int main(void)
 	histograms_that_do_not_fit_are_refused();
 	ranges_are_found_as_the_slow_way_finds_them();
 	canonical_order();
+	sums_of_hits_saturate_and_say_so();
 	overflow_of_blocks_is_said();
 	merging_tells_what_does_not_fit();
 	hits_and_arcs_are_released();

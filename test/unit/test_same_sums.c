@@ -517,7 +517,7 @@ static bool is_wanted(const struct item *x, const bool of[TASKS], const bool in[
 {
 	bool timed = from || to;
 	uint64_t at = x->time * 1000;
-	bool then = !timed || (at && at >= from && at < to);
+	bool then = !timed || (at && at >= from && (!to || at < to));
 	objid leaf = x->depth ? frames[x->path[x->depth - 1]].object : 0;
 	switch (x->kind) {
 	case AN_ARC:
@@ -580,7 +580,8 @@ static void test_parts(void)
 		struct item items[ITEMS], wanted[ITEMS];
 		bool of[TASKS], in[OBJECTS], by[EVENTS];
 		size_t n = 1 + pick(ITEMS), left = 0;
-		uint64_t from = pick(2) ? 1000 * pick(3) : 0, to = from ? from + 1000 * pick(3) : 0;
+		uint64_t from = pick(2) ? 1000 * pick(3) : 0;
+		uint64_t to = pick(2) ? from + 1000 * pick(3) : 0;
 		uint8_t ids_of[3][16] = { { 0 } };
 		choose(of, TASKS);
 		choose(in, OBJECTS);

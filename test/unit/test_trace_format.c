@@ -196,7 +196,7 @@ static size_t make_kinds(uint8_t *at, bool swapped)
 	for (size_t i = 0; i < 16; i++)
 		at[n++] = (uint8_t)(i * 17);
 	const uint64_t more[][2] = { { 8, (uint64_t)-5 },
-				     { 1, (uint64_t)-6 },
+				     { 1, (uint64_t)-128 },
 				     { 4, 8 | 4 << 16 },     /* 8 behind the field's end: at 75 */
 				     { 4, 79 | 6 << 16 },    /* at 79 */
 				     { 4, 85 | 16 << 16 } }; /* at 85 */
@@ -239,7 +239,7 @@ static void test_kinds_of_fields(bool swapped)
 	OK_STR(kinds_text("\"%llx %llu\", REC->big[0], REC->big[1]", swapped),
 	       "1122334455667788 9");
 	OK_STR(kinds_text("\"%d %lld %d\", REC->bytes[1], REC->far, REC->near", swapped),
-	       "17 -5 -6");
+	       "17 -5 -128");
 	OK_STR(kinds_text("\"%s|%s\", __get_rel_str(next), __get_str(next)", swapped), "abc|abc");
 	OK_STR(kinds_text("\"%d %d\", __get_dynamic_array_len(longs), "
 			  "__get_rel_dynamic_array_len(next)",
@@ -336,7 +336,7 @@ static void test_bare_fields(void)
 	       "ints=ARRAY[44, 33, 22, 11, fd, ff, ff, ff] "
 	       "big=ARRAY[88, 77, 66, 55, 44, 33, 22, 11, 09, 00, 00, 00, 00, 00, 00, 00] "
 	       "bytes=ARRAY[00, 11, 22, 33, 44, 55, 66, 77, 88, 99, aa, bb, cc, dd, ee, ff] "
-	       "far=-5 near=-6 next=abc mask=ARRAY[01, 02, 03, 04, 05, 06] "
+	       "far=-5 near=-128 next=abc mask=ARRAY[01, 02, 03, 04, 05, 06] "
 	       "longs=ARRAY[01, 00, 00, 00, 00, 00, 00, 00, 00, 01, 00, 00, 00, 00, 00, 00]");
 }
 
@@ -362,7 +362,16 @@ static void test_deep(void)
 	memset(deep + strlen(deep), '(', N);
 	strcpy(deep + 6 + N, "1\n");
 	OK(strncmp(text(deep), "[FAILED", 7) == 0);
+	for (size_t n = 49; n <= 50; n++) { /* as deep as may be, and deeper */
+		memset(deep + 6, '(', n);
+		deep[6 + n] = '1';
+		memset(deep + 7 + n, ')', n);
+		strcpy(deep + 7 + 2 * n, "\n");
+		OK_STR(text(deep),
+		       n == 49 ? "1" : "[FAILED TO PARSE] comm=prog a=-2 b=5 name=eth p=0x2010");
+	}
 	memset(deep + 6, '-', N);
+	strcpy(deep + 6 + N, "1\n");
 	OK(strncmp(text(deep), "[FAILED", 7) == 0);
 	free(deep);
 }
