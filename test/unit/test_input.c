@@ -618,6 +618,126 @@ static void names_may_be_directories_and_patterns(void)
 	profile_free(p);
 }
 
+/* "NAME NAME ..." of the files below the directory that a path stands for. */
+static const char *expanded(const char *path)
+{
+	static char text[400];
+	struct paths files = { 0 };
+	struct kin_error *err = paths_expand(&files, path);
+	snprintf(text, sizeof(text), "%s", err ? kin_error_message(err) : "");
+	for (size_t i = 0; i < files.at.n; i++) {
+		if (strncmp(files.at.at[i], dir, strlen(dir)) != 0)
+			strcat(text, "elsewhere: ");
+		strcat(text, strncmp(files.at.at[i], dir, strlen(dir))
+				     ? files.at.at[i]
+				     : files.at.at[i] + strlen(dir));
+		strcat(text, " ");
+	}
+	kin_error_free(err);
+	paths_free(&files);
+	return text;
+}
+
+static void paths_stand_for_files(void)
+{
+	char slash[100];
+	OK(mkdir(in_dir("many"), 0700) == 0 && mkdir(in_dir("many/gmon.out.d"), 0700) == 0);
+	put_file(in_dir("many/gmon.out.b"), "", 0);
+	put_file(in_dir("many/gmon.out.a"), "", 0);
+	put_file(in_dir("many/gmon.out.libx.so"), "", 0);
+	put_file(in_dir("many/[x]"), "", 0);
+	snprintf(slash, sizeof(slash), "%s/many/", dir);
+	OK_STR(expanded(in_dir("many")), "/many/gmon.out.a /many/gmon.out.b ");
+	OK_STR(expanded(slash), "/many/gmon.out.a /many/gmon.out.b ");
+	OK_STR(expanded(in_dir("many/gmon.out.a")), "/many/gmon.out.a ");
+	OK_STR(expanded(in_dir("many/gmon.out.?")), "/many/gmon.out.a /many/gmon.out.b "
+						    "/many/gmon.out.d ");
+	OK_STR(expanded(in_dir("many/[x]")), "/many/[x] "); /* there is such a file */
+	OK_STR(expanded(in_dir("many/[y]")), "/many/[y] ");
+	OK_STR(expanded(in_dir("none")), "/none ");
+	OK_STR(expanded("-"), "elsewhere: - ");
+	OK(strstr(expanded(in_dir("many/gmon.out.d")), "directory without gmon.out files"));
+	OK(strstr(expanded("/dev/null/x"), "elsewhere: /dev/null/x"));
+
+	/* perf record --threads: the folder is the recording. */
+	static const char *const magic[] = { "PERFILE2", "2ELIFREP" };
+	OK(mkdir(in_dir("rec"), 0700) == 0);
+	for (int i = 0; i < 2; i++) {
+		put_file(in_dir("rec/data"), magic[i], 8);
+		OK_STR(expanded(in_dir("rec")), "/rec/data ");
+		char *inside = paths_perf_folder(in_dir("rec"));
+		OK(inside && !strcmp(inside, in_dir("rec/data")));
+		free(inside);
+	}
+	put_file(in_dir("rec/data"), "PERFILE2", 7);
+	OK(strstr(expanded(in_dir("rec")), "directory without gmon.out files"));
+	put_file(in_dir("rec/data"), "PERFILE3", 8);
+	OK(!paths_perf_folder(in_dir("rec")));
+	OK(unlink(in_dir("rec/data")) == 0 && mkdir(in_dir("rec/data"), 0700) == 0);
+	OK(!paths_perf_folder(in_dir("rec")));
+	int next = dup(0), after;
+	close(next);
+	free(paths_perf_folder(in_dir("rec")));
+	expanded(in_dir("many"));
+	after = dup(0);
+	close(after);
+	OK(after == next);
+}
+
+/* What can be read once is read before all else, and is then there for every question. */
+static void what_is_read_once_is_held(void)
+{
+	struct file f = get_file(in_dir("sub/gmon.out"));
+	char pipe_path[32];
+	int ends[2];
+	OK(pipe(ends) == 0 && write(ends[1], f.data, f.size) == (ssize_t)f.size);
+	close(ends[1]);
+	snprintf(pipe_path, sizeof(pipe_path), "/dev/fd/%d", ends[0]);
+	const char *const all[] = { in_dir("sub/gmon.out.2"), pipe_path, pipe_path };
+	struct input_held *held = input_hold(all, 3);
+	OK(!input_says_program(all, 3, held) && !input_says_program(all + 1, 1, held));
+	OK(!failed(input_check(all, 3, held)));
+	struct input_opts o = { .target = le64, .held = held };
+	struct profile *p;
+	OK(!failed(input_read(all, 2, &o, &p)));
+	OK(p->n_sources == 2 && p->arcs[0].count == 6);
+	profile_free(p);
+	OK(failed(input_read(all + 1, 1, &o, &p))); /* it is empty now */
+	profile_free(p);
+	input_held_free(held);
+	input_held_free(NULL);
+	close(ends[0]);
+	file_free(&f);
+}
+
+static void files_are_checked(void)
+{
+	const char *paths[] = { in_dir("sub/gmon.out"), in_dir("zeros") };
+	static const char stacks[] = "main;work 5\nmain;idle 7\nmain 1\n";
+	OK(!failed(input_check(paths, 1, NULL)));
+	OK(failed(input_check(paths, 2, NULL)) && strstr(message, "/zeros: not a profile"));
+	paths[0] = in_dir("sub");
+	OK(!failed(input_check(paths, 1, NULL)));
+	paths[0] = in_dir("missing");
+	OK(failed(input_check(paths, 1, NULL)) && strstr(message, "/missing: No such file"));
+	paths[0] = in_dir("short");
+	put_file(paths[0], "abcd", 4);
+	OK(failed(input_check(paths, 1, NULL)) && strstr(message, "4 bytes are too short"));
+	paths[0] = in_dir("nothing");
+	put_file(paths[0], "", 0);
+	OK(failed(input_check(paths, 1, NULL)) && strstr(message, "0 bytes are too short"));
+	paths[0] = in_dir("stacks.folded");
+	put_file(paths[0], stacks, strlen(stacks));
+	OK(!failed(input_check(paths, 1, NULL)));
+	OK(input_says_program(paths, 1, NULL)); /* of functions by name: no program is needed */
+	paths[1] = in_dir("sub/gmon.out");
+	OK(!input_says_program(paths, 2, NULL) && !input_says_program(paths + 1, 1, NULL));
+	paths[1] = in_dir("zeros");
+	OK(!input_says_program(paths, 2, NULL) && !input_says_program(paths, 0, NULL));
+	paths[1] = in_dir("missing");
+	OK(!input_says_program(paths, 2, NULL));
+}
+
 static void standard_input_is_a_file_too(void)
 {
 	int fd = open(in_dir("sub/gmon.out"), O_RDONLY), saved = dup(STDIN_FILENO);
@@ -768,6 +888,9 @@ int main(void)
 	merging_is_associative_and_commutative();
 	threads_change_nothing();
 	names_may_be_directories_and_patterns();
+	paths_stand_for_files();
+	what_is_read_once_is_held();
+	files_are_checked();
 	standard_input_is_a_file_too();
 	bb_out_is_read();
 	freebsd_counters_are_as_wide_as_they_say();
