@@ -50,6 +50,21 @@ static struct kin_error *open_program(struct gprof_run *r)
 	return !err && o->file_map ? filemap_read(o->file_map, o->compat, &r->map) : err;
 }
 
+/* What of gprof's options shares out times that are estimated by calls. */
+static void warn_of_stacks(const struct gprof_run *r)
+{
+	const struct gprof_options *o = r->o;
+
+	if (o->compat || !session_data(&r->s)->samples.n)
+		return;
+	for (size_t i = 0; i < o->specs.n; i++) {
+		int table = o->specs.at[i].table;
+		if (table == SEL_INCL_TIME || table == SEL_EXCL_TIME || table == SPEC_INCL_ARCS ||
+		    table == SPEC_EXCL_ARCS)
+			session_warn_of_stacks(o->specs.at[i].letter);
+	}
+}
+
 static struct kin_error *load_names(void *run)
 {
 	struct gprof_run *r = run;
@@ -107,10 +122,11 @@ static struct kin_error *prof_format(void)
 		true, "sorry, file format `prof' is not yet supported");
 }
 
-static void warn_of_blocks(void *arg)
+static void check_data(void *arg)
 {
 	const struct gprof_run *r = arg;
 
+	warn_of_stacks(r);
 	if (session_data(&r->s)->n_blocks && !r->s.view->symbols->opts.lines)
 		fprintf(stderr,
 			"%s: warning: ignoring basic-block exec counts (use -l or --line)\n",
@@ -132,7 +148,7 @@ static bool load_data(struct gprof_run *r)
 		.opts = { .format = r->o->format, .on_source = print_source, .arg = r },
 		.foreign_symbols = r->o->symbol_file,
 		.name = load_names,
-		.check = warn_of_blocks,
+		.check = check_data,
 		.arg = r
 	};
 
@@ -362,6 +378,14 @@ static void print_name(const struct gprof_run *r, const char *name)
 	free(escaped);
 }
 
+/* Whether it is of what the linker makes the program of: not of a library, nor inlined. */
+static bool is_linked(const struct gprof_run *r, symid id)
+{
+	const struct program *g = r->s.view->program;
+	return !g || (program_kind(g, id) == PLACE_SYMBOL &&
+		      program_object_file(g, program_object(g, id)) == r->s.profile->object);
+}
+
 static struct kin_error *print_function_order(struct gprof_run *r)
 {
 	size_t n;
@@ -373,7 +397,8 @@ static struct kin_error *print_function_order(struct gprof_run *r)
 	symid *order = order_functions(r->s.view->graph, &opts, &n);
 
 	for (size_t i = 0; i < n; i++)
-		print_name(r, r->s.view->symbols->at[order[i]].name);
+		if (is_linked(r, order[i]))
+			print_name(r, r->s.view->symbols->at[order[i]].name);
 	free(order);
 	vec_free(&extra);
 	return NULL;

@@ -72,6 +72,13 @@ void session_warn(const char *text, void *unused)
 	session_say("warning: %s", text);
 }
 
+void session_warn_of_stacks(char option)
+{
+	session_say("warning: times and calls are those of sampled stacks: -%c does not change "
+		    "them",
+		    option);
+}
+
 void session_note(const char *text, void *unused)
 {
 	(void)unused;

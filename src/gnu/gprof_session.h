@@ -45,6 +45,8 @@ bool session_succeeded(struct gprof_session *s, struct kin_error *err);
 void session_say(const char *fmt, ...) PRINTF(1, 2);
 void session_note(const char *text, void *unused); /* "gprof: text" */
 void session_warn(const char *text, void *unused); /* "gprof: warning: text" */
+/* An option that shares times out by calls does nothing where stacks say them. */
+void session_warn_of_stacks(char option);
 
 /* ---- the program and its data ---- */
 
