@@ -359,7 +359,8 @@ static void choose_entries(struct callgraph *g, const struct selection *sel)
 	VEC(symid) reached = { 0 };
 
 	for (symid i = 0; i < g->n_symbols; i++) {
-		g->nodes[i].shown = !sel->any[SEL_INCL_GRAPH] || selection_in(sel, SEL_INCL_GRAPH, i);
+		g->nodes[i].shown =
+			!sel->any[SEL_INCL_GRAPH] || selection_in(sel, SEL_INCL_GRAPH, i);
 		if (sel->any[SEL_INCL_GRAPH] && g->nodes[i].shown)
 			vec_push(&reached, i);
 	}
@@ -393,7 +394,8 @@ static void settle(struct callgraph *g, const double *inclusive)
 						 .child = n->child,
 						 .calls = (double)n->sharing_calls,
 						 .wanted = true };
-		g->part[i] = (struct cg_part){ .fraction = 1, .cycle = n->cycle, .shown = n->shown };
+		g->part[i] =
+			(struct cg_part){ .fraction = 1, .cycle = n->cycle, .shown = n->shown };
 		g->shown_total += n->self;
 	}
 	for (size_t c = 0; c < g->n_cycles; c++) {

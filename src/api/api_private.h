@@ -32,8 +32,8 @@ struct named_program { /* the names of all objects, as one way of naming has the
 	struct program *program;
 };
 
-/* How names and the call graph are made, for programs that have it otherwise than we do. What a view
- * decides itself is set there. */
+/* How names and the call graph are made, for programs that have it otherwise than we do. What a
+ * view decides itself is set there. */
 struct profile_rules {
 	struct symbols_opts symbols; /* where there is one program, and no stacks */
 	struct callgraph_opts graph; /* its `samples`, `program`, `consume` are not looked at */

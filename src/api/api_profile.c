@@ -180,7 +180,8 @@ struct program *profile_program(struct kin_profile *p, const struct program_opts
 
 static bool has_many_objects(const struct profile *p)
 {
-	return p && (p->n_objects > 1 || p->samples.n || p->samples.n_events || p->samples.n_frames > 1);
+	return p &&
+	       (p->n_objects > 1 || p->samples.n || p->samples.n_events || p->samples.n_frames > 1);
 }
 
 bool profile_has_objects(const struct kin_profile *p) { return has_many_objects(p->data); }

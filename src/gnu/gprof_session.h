@@ -1,6 +1,7 @@
-/* gprof_session.h - what gprof does in each of its dialects: opens a profile as all reports do, with
- * the dialect's rules, and prints one report after the other. What goes wrong is said on stderr and
- * ends up in `status`.
+/* gprof_session.h - a run of gprof in one of its dialects.
+ *
+ * It opens a profile as all reports do, with the dialect's rules, and prints one report after the
+ * other. What goes wrong is said on stderr and ends up in `status`.
  *
  *	struct gprof_session s = { .whoami = argv[0] };
  *	... session_open_program(), session_load_data(), which has session_load_names() called
