@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/search.h"
 #include "formats/perfdata/perf.h"
 #include "object/kernel.h"
 #include "object/object.h"
@@ -214,15 +215,7 @@ static struct perf_object *loaded(struct perf *p, uint32_t object)
 
 static strid find_name(const struct perf_object *o, uint64_t addr)
 {
-	size_t low = 0, high = o->n_names;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (o->names[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(o->n_names, i, o->names[i].end <= addr);
 	return low < o->n_names && o->names[low].start <= addr ? o->names[low].name : 0;
 }
 
