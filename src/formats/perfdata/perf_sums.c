@@ -87,7 +87,7 @@ static stackid intern(struct perf *p, const struct perf_coming *c)
 	vec_reserve(&last->ids, c->n - same);
 	stackid at = same ? last->ids.at[same - 1] : 0;
 	for (size_t i = same; i < c->n; i++) {
-		at = perf_stack_below(p, at, c->frames.at[i]);
+		at = profile_push_stack(p->into, at, c->frames.at[i]);
 		last->frames.at[i] = c->frames.at[i];
 		last->ids.at[i] = at;
 	}
