@@ -318,7 +318,7 @@ static inline struct perf_hash perf_hash_add(struct perf_hash h, uint64_t x)
 struct perf_frames {
 	const frameid *at; /* n, root first */
 	size_t n;
-	struct perf_hash hash;
+	struct perf_hash hash, callers; /* callers: of all frames but the leaf */
 };
 
 /* A thread's last stack: what of the next one is alike, from the root on, needs no looking up. */
@@ -397,8 +397,7 @@ void perf_leaves_finish(struct perf *p);
 
 void perf_sums_start(struct perf *p);
 /* x: all but its stack. It may go into the profile later: */
-void perf_sums_add(struct perf *p, uint32_t tid, const struct perf_frames *frames,
-		   const struct sample *x);
+void perf_sums_add(struct perf *p, const struct perf_frames *frames, const struct sample *x);
 void perf_sums_settle(struct perf *p); /* now */
 void perf_sums_done(struct perf *p);
 

@@ -409,7 +409,8 @@ static struct perf_frames hash_frames(struct perf_walk *w)
 	}
 	last->n = n;
 	last->n_words = 0;
-	return (struct perf_frames){ last->frames, n, h };
+	struct perf_hash callers = n >= 2 ? last->hashes[n - 2] : (struct perf_hash){ 0 };
+	return (struct perf_frames){ last->frames, n, h, callers };
 }
 
 /* ---- stacks ---- */
