@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/err.h"
 #include "base/file.h"
@@ -738,6 +739,59 @@ static void files_are_checked(void)
 	OK(!input_says_program(paths, 2, NULL));
 }
 
+static size_t pack(uint8_t *to, size_t room, const struct file *f)
+{
+	z_stream z = { 0 };
+	deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+	z.next_in = f->data;
+	z.avail_in = (uInt)f->size;
+	z.next_out = to;
+	z.avail_out = (uInt)room;
+	deflate(&z, Z_FINISH);
+	size_t size = room - z.avail_out;
+	deflateEnd(&z);
+	return size;
+}
+
+/* A packed file is what is in it; of one that was cut off the first part. */
+static void packed_files_are_unpacked(void)
+{
+	enum { N = 5000, ROOM = 1 << 20 };
+	static uint8_t packed[ROOM];
+	struct profile_builder *b = profile_builder_new();
+	for (uint32_t i = 0; i < N; i++)
+		profile_add_arc(b, (struct arc){ .from = i, .to = pick(1u << 31), .count = 1 });
+	struct profile *p = profile_finish(b), *q;
+	OK(!failed(gmon_write(in_dir("plain"), p, &le64)));
+	struct file f = get_file(in_dir("plain"));
+	size_t n = pack(packed, ROOM, &f);
+	OK(n > FORMAT_HEAD);
+	put_file(in_dir("packed"), packed, n);
+	const char *path = in_dir("packed");
+	OK(!failed(input_check(&path, 1, NULL)));
+	q = read_one(path, &le64);
+	OK_STR(message, "");
+	OK(same_profiles(p, q));
+	profile_free(q);
+	put_file(path, packed, n / 2);
+	q = read_one(path, &le64);
+	OK(message[0] && q->n_arcs > N / 4 && q->n_arcs < N && is_prefix(q, p));
+	profile_free(q);
+	/* Where the cut is between two records, the reader sees nothing of it. */
+	f.size = 20 + 21 * 100;
+	n = pack(packed, ROOM, &f);
+	put_file(path, packed, n - 4);
+	q = read_one(path, &le64);
+	OK(strstr(message, "/packed: damaged or cut off: only a part of it was read"));
+	OK(q->n_arcs == 100);
+	profile_free(q);
+	q = read_files(&le64, true, path, NULL); /* GNU gprof unpacks nothing */
+	OK(message[0] && !q->n_arcs);
+	profile_free(q);
+	profile_free(p);
+	file_free(&f);
+}
+
 static void standard_input_is_a_file_too(void)
 {
 	int fd = open(in_dir("sub/gmon.out"), O_RDONLY), saved = dup(STDIN_FILENO);
@@ -891,6 +945,7 @@ int main(void)
 	paths_stand_for_files();
 	what_is_read_once_is_held();
 	files_are_checked();
+	packed_files_are_unpacked();
 	standard_input_is_a_file_too();
 	bb_out_is_read();
 	freebsd_counters_are_as_wide_as_they_say();

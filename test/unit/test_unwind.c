@@ -529,6 +529,12 @@ static void test_mixed_entries(void)
 	OK_STR(entries_of(&b), "4000 4040 ");
 	b.n = end;
 	b.at[plain + 8] = 1;
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	b.at[b.cie + 15] = 0x70; /* the augmentation is longer than the entry */
+	cfi_fde(&b, 0x7000, 0x40, BYTES(0));
+	cfi_fde(&b, 0x7100, 0x40, BYTES(0));
+	OK_STR(entries_of(&b), "4000 4040 5000 ");
+	b.n = end;
 	memset(b.at + entry + 4, 0x7f, 4); /* a CIE far in front of the section */
 	OK_STR(entries_of(&b), "4000 4040 ");
 }
