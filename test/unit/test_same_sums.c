@@ -505,6 +505,14 @@ static uint64_t count_of(const struct item *items, size_t n, enum item_kind a, e
 	return sum;
 }
 
+static size_t count_lines(const char *text, const char *kind)
+{
+	size_t n = 0;
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		n += !strncmp(line, kind, strlen(kind));
+	return n;
+}
+
 static void test_orders(void)
 {
 	size_t unlike = 0, lost = 0, changed = 0;
@@ -529,7 +537,11 @@ static void test_orders(void)
 			sum_of(one, "sample") != count_of(items, n, A_SAMPLE, A_SAMPLE) ||
 			sum_of(one, "latency") != count_of(items, n, A_LATENCY, A_LATENCY) ||
 			sum_of(one, "failure") != count_of(items, n, A_FAILURE, A_FAILURE) ||
-			sum_of(one, "hit") != count_of(items, n, A_HIT, A_HIT);
+			sum_of(one, "hit") != count_of(items, n, A_HIT, A_HIT) ||
+			count_lines(one, "marker") != p->samples.n_markers ||
+			count_lines(one, "arc") != p->n_arcs ||
+			count_lines(one, "latency") != p->samples.n_latencies ||
+			count_lines(one, "failure") != p->samples.n_failures;
 		free(one);
 		free(other);
 		free(again);
@@ -540,6 +552,33 @@ static void test_orders(void)
 	OK(!unlike);
 	OK(!lost);
 	OK(!changed); /* it is canonical already */
+}
+
+/* Rows of sums over ranks are in one order, whatever order they came in. */
+static void test_rows_of_ranks(void)
+{
+	static const char *const names[] = { "b", "a", "c" };
+	char order[2][8] = { "", "" };
+	struct profile *p = profile_finish(profile_builder_new());
+	for (int way = 0; way < 2; way++) {
+		struct spread_set *s = spread_set_new();
+		spread_set_add_ranks(s, (struct rank_range){ 0, 1 });
+		for (int i = 0; i < 3; i++) {
+			const char *name = names[way ? 2 - i : i];
+			spread_set_add(s, &(struct spread_row){
+						  .to = { .name = spread_set_string(s, name) },
+						  .of = spread_of(0, 5) });
+		}
+		struct profile *c = profile_canonical(p, NULL, s);
+		for (size_t i = 0; i < c->spreads->rows.n; i++)
+			strcat(order[way],
+			       strtab_get(c->spreads->strings, c->spreads->rows.at[i].to.name));
+		profile_free(c);
+		spread_set_free(s);
+	}
+	OK_STR(order[0], "abc");
+	OK_STR(order[1], "abc");
+	profile_free(p);
 }
 
 /* Sums of a job's ranks have no times, processors and details, and of threads their names alone. */
@@ -734,6 +773,7 @@ int main(void)
 	test_summing();
 	test_orders();
 	test_sums_of_ranks();
+	test_rows_of_ranks();
 	test_parts();
 	return DONE();
 }
