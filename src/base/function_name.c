@@ -83,9 +83,11 @@ bool function_name_is(const char *display, const char *name)
 			continue;
 		}
 		const char *behind = *p == '{' ? behind_closing(p, '{', '}') : NULL;
-		if (behind) /* a lambda: what is in it are no scopes */
+		if (*p == '(' && depth)
+			behind = behind_closing(p, '(', ')');
+		if (behind) { /* a lambda, or a value in an argument: what is in it are no scopes */
 			p = behind - 1;
-		if (*p == '(') {
+		} else if (*p == '(') {
 			bool is_scope = !strncmp(p, anonymous, sizeof(anonymous) - 1);
 			p = is_scope ? p + sizeof(anonymous) - 1 : behind_parameters(p);
 			if (!p)

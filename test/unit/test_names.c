@@ -54,6 +54,7 @@ static void test_function_names(void)
 		{ "n::Box<int>::work(int)", "n::work", false },
 		{ "n::Box<int>::work(int)", "Box", false },
 		{ "n::Box<(n::kind)2, a::b<int> >::work<long>()", "n::Box::work", true },
+		{ "n::Box<(n::kind)2, a::b<int> >::work<long>()", "work", true },
 		{ "n::Box<int", "n::Box::", false },
 		{ "run", "run(int)", true },
 		{ "run", "run<int>", false },
