@@ -427,6 +427,7 @@ static struct kin_error *show(struct kin_live *live, const struct top_line *l)
 	struct browse_opts o = { .title = "kin top",
 				 .hists = &l->hists,
 				 .next = next_profile,
+				 .keep = l->keep,
 				 .cores = cores,
 				 .code = code,
 				 .arg = &s,

@@ -47,6 +47,7 @@ static void release(struct perf_queue *q, const struct perf_record *r)
 	q->unused = c;
 }
 
+/* Gives the record a copy of its data. */
 static void keep_copy(struct perf_queue *q, struct perf_record *r)
 {
 	if (q->fill && q->fill->live == 0)
@@ -59,14 +60,17 @@ static void keep_copy(struct perf_queue *q, struct perf_record *r)
 	q->fill->live++;
 }
 
-void perf_queue_add(struct perf_queue *q, struct perf_record r)
+void perf_queue_add(struct perf_queue *q, const struct perf_record *r)
 {
-	if (r.size)
-		keep_copy(q, &r);
-	q->bytes += r.size + sizeof(r);
-	if (q->sorted == q->at.n && (!q->at.n || q->at.at[q->at.n - 1].time <= r.time))
+	vec_reserve(&q->at, 1);
+	struct perf_record *at = &q->at.at[q->at.n];
+	*at = *r;
+	if (at->size)
+		keep_copy(q, at);
+	q->bytes += at->size + sizeof(*at);
+	if (q->sorted == q->at.n && (!q->at.n || at[-1].time <= at->time))
 		q->sorted++;
-	vec_push(&q->at, r);
+	q->at.n++;
 }
 
 /* Merges two neighbouring runs [low, mid), [mid, high) of `from` into `to`. */
