@@ -46,12 +46,12 @@ enum {
 	THREAD_WORDS = 8,           /* and of a thread */
 };
 
-struct function {
+struct python_function {
 	uint64_t code, name, file; /* objects */
 };
 
 struct rt_functions {
-	struct function at[MOST];
+	struct python_function at[MOST];
 	_Atomic uint32_t slot[SLOTS]; /* index + 1, by hash */
 	uint32_t n;
 };
@@ -230,14 +230,14 @@ static bool put_name(uint32_t index, const char *name, size_t n)
 
 /* ---- functions ---- */
 
-static _Atomic uint32_t *slot_of(struct rt_functions *t, const struct function *f)
+static _Atomic uint32_t *slot_of(struct rt_functions *t, const struct python_function *f)
 {
 	uint64_t hash = (f->code ^ f->name << 20 ^ f->file << 40) * UINT64_C(0x9e3779b97f4a7c15);
 
 	for (uint32_t i = (uint32_t)(hash >> 40);; i++) {
 		_Atomic uint32_t *at = &t->slot[i % SLOTS];
 		uint32_t index = *at;
-		const struct function *o = index ? &t->at[index - 1] : NULL;
+		const struct python_function *o = index ? &t->at[index - 1] : NULL;
 
 		if (!o || (o->code == f->code && o->name == f->name && o->file == f->file))
 			return at;
@@ -256,7 +256,7 @@ static bool make_table(void)
 }
 
 /* With the lock. Its address; 0: it has no name. */
-static uint64_t add_function(const struct function *f)
+static uint64_t add_function(const struct python_function *f)
 {
 	static char buffer[8 * TEXT_MAX + 8];
 	struct text name = { .at = buffer, .size = sizeof(buffer) };
@@ -284,9 +284,9 @@ static uint64_t add_function(const struct function *f)
 static uint64_t address_of(uint64_t code, const uint64_t *words)
 {
 	const struct rt_python_layout *l = rt.python.layout;
-	struct function f = { .code = code,
-			      .name = words[l->name / 8],
-			      .file = words[l->file / 8] };
+	struct python_function f = { .code = code,
+				     .name = words[l->name / 8],
+				     .file = words[l->file / 8] };
 	struct rt_functions *t = rt.python.functions;
 	uint64_t mask, addr;
 	uint32_t known;
