@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/map64.h"
+#include "base/search.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "input/jitdump.h"
@@ -451,14 +452,7 @@ static const struct jit_code *find_code(struct process *p, uint64_t addr, uint64
 	if (!p->sorted && p->code.n)
 		qsort(p->code.at, p->code.n, sizeof(*p->code.at), by_address);
 	p->sorted = true;
-	size_t low = 0, high = p->code.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (p->code.at[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(p->code.n, i, p->code.at[i].addr <= addr);
 	const struct jit_code *best = NULL;
 	for (size_t i = low; i && low - i < OVERLAPS; i--) {
 		const struct jit_code *c = &p->code.at[i - 1];

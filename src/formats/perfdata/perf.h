@@ -37,9 +37,11 @@ struct perf_attr {
 	const char *name;           /* that the file gives, or NULL */
 	uint32_t group;             /* number of its group + 1; 0: alone */
 	/* Where things are, in bytes; -1: not there. */
-	int sample_time, sample_id;                /* from the start of a sample's record */
+	int sample_time, sample_id; /* from the start of a sample's record */
+	int sample_ip, sample_tid, sample_addr, sample_cpu, sample_period; /* likewise */
 	int trailer_tid, trailer_time, trailer_id; /* from the end of other records */
 	size_t fixed;                              /* fields of a sample up to PERIOD */
+	bool is_plain; /* a sample has no other fields, but for its chain */
 	enum event_unit unit;
 	enum event_kind kind;
 	bool off_cpu_raw; /* perf's off-CPU event with the stack in its RAW field */
@@ -152,8 +154,8 @@ struct perf_queue {
 	struct perf_chunk *fill, *unused;
 };
 
-/* Keeps a copy of r.data. */
-void perf_queue_add(struct perf_queue *q, struct perf_record r);
+/* Keeps a copy of r->data. */
+void perf_queue_add(struct perf_queue *q, const struct perf_record *r);
 /* Those up to `limit`, to deliver(arg, record), oldest first, equally old ones as they were added.
  * May leave them for later if few were added since the last time. */
 void perf_queue_flush(struct perf_queue *q, uint64_t limit,
@@ -333,7 +335,7 @@ static inline struct perf_hash perf_hash_add(struct perf_hash h, uint64_t x)
 struct perf_frames {
 	const frameid *at; /* n, root first */
 	size_t n;
-	struct perf_hash hash;
+	struct perf_hash hash, callers; /* callers: of all frames but the leaf */
 };
 
 /* A thread's last stack: what of the next one is alike, from the root on, needs no looking up. */
@@ -377,8 +379,6 @@ struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space,
 				     const struct perf_attr *a, const struct perf_sample *s);
 /* Whether it takes no more than the chain, and is known as a whole. */
 bool perf_stack_is_of_chain(const struct perf *p, const struct perf_sample *s);
-/* The stack of a frame that was called from another stack. */
-stackid perf_stack_below(struct perf *p, stackid caller, frameid frame);
 /* What the mode of addresses is behind a marker (PERF_CONTEXT_). */
 unsigned perf_mode_of_marker(uint64_t marker, unsigned mode);
 /* The stack of that address alone. */
@@ -414,8 +414,7 @@ void perf_leaves_finish(struct perf *p);
 
 void perf_sums_start(struct perf *p);
 /* x: all but its stack. It may go into the profile later: */
-void perf_sums_add(struct perf *p, uint32_t tid, const struct perf_frames *frames,
-		   const struct sample *x);
+void perf_sums_add(struct perf *p, const struct perf_frames *frames, const struct sample *x);
 void perf_sums_settle(struct perf *p); /* now */
 void perf_sums_done(struct perf *p);
 

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/search.h"
 #include "formats/perfdata/perf.h"
 #include "input/jitdump.h"
 
@@ -254,14 +255,7 @@ void perf_made_free(struct perf_made *made)
 
 const struct perf_name *perf_made_at(const struct perf_made *made, uint64_t addr)
 {
-	size_t low = 0, high = made->n_names;
+	size_t low = COUNT_WHILE(made->n_names, i, made->names[i].end <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (made->names[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < made->n_names && made->names[low].start <= addr ? &made->names[low] : NULL;
 }
