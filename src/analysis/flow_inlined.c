@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/sort.h"
 
 struct inlined_at { /* addresses of one object, and what is inlined there */
@@ -28,23 +29,9 @@ static bool is_of(const struct symbols_part *part, const struct inlined_pair *pa
 
 static struct inlined_run run_at(const struct inlined_at *x, uint64_t flat)
 {
-	size_t from = 0, to = x->n_addrs, end;
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-		if (x->addrs[mid] < flat - x->base)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	uint32_t address = (uint32_t)from;
-	for (from = 0, to = x->n; from < to;) {
-		size_t mid = from + (to - from) / 2;
-		if (x->list[mid].address < address)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	for (end = from; end < x->n && x->list[end].address == address;)
+	size_t address = COUNT_WHILE(x->n_addrs, i, x->addrs[i] < flat - x->base);
+	size_t from = COUNT_WHILE(x->n, i, x->list[i].address < address), end = from;
+	while (end < x->n && x->list[end].address == address)
 		end++;
 	return (struct inlined_run){ x->list + from, end - from };
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/flow_inlined.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 enum { MOST_LOOPS = 4096 }; /* looked for on one line */
@@ -537,15 +538,7 @@ struct loop_search {
 
 static uint32_t first_from(const struct loop_search *l, uint32_t block)
 {
-	uint32_t low = 0, high = l->n;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (l->all[l->edges[mid]].from < block)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(l->n, i, l->all[l->edges[i]].from < block);
 }
 
 /* The next edge from where edge `k` leads that may be part of a loop, or NONE. */

@@ -8,6 +8,7 @@
 
 #include "base/escape.h"
 #include "base/map64.h"
+#include "base/search.h"
 #include "tui/flame.h"
 
 /* ---- cycles ---- */
@@ -302,15 +303,8 @@ static bool add_slots(const struct marks *m, const struct page *p, const struct 
 		      uint64_t slots[SPARK_SLOTS])
 {
 	const char *object = cell_of(p, r, "Shared Object"), *comm = cell_of(p, r, "Command");
-	size_t low = 0, high = m->sparks.n;
 	bool any = false;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (strcmp(m->sparks.at[mid].name, r->name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(m->sparks.n, i, strcmp(m->sparks.at[i].name, r->name) < 0);
 	for (; low < m->sparks.n && !strcmp(m->sparks.at[low].name, r->name); low++) {
 		const struct spark *x = &m->sparks.at[low];
 		if ((object && strcmp(object, x->object) != 0) ||

@@ -101,6 +101,25 @@ def check(tap, box, name, words, chain):
     tap.ok(passed, f'{name}: functions of the script, in whole stacks', said)
 
 
+def check_perf(tap, box, name, words, chain):
+    """perf's copies of stacks are walked through that code, too."""
+    refused = not shutil.which('perf') or box.run('perf', 'record', '-q', '-o', 'x.data', 'true').returncode
+    if refused:
+        tap.skip(f'{name}, a perf.data with stack dumps', 'no perf, or no right to record')
+        return
+
+    def run():
+        box.run('perf', 'record', '-q', '-k', '1', '-F', '299', '--call-graph', 'dwarf', '-o', 'x.data', *words)
+        info = box.run(box.kin, 'info', 'x.data')
+        complete = re.search(r'stacks complete .*?([\d.]+) % of all', info.out)
+        every = re.search(r'stacks complete +\d+ *$', info.out, re.M)
+        stacks = box.run(box.kin, 'export', '--to=folded', 'x.data').out
+        whole = re.search('(_start|clone).*;.*' + '.*;.*'.join(chain), stacks)
+        return (every or (complete and float(complete[1]) >= 95)) and whole, info.out + info.err + stacks[:2000]
+    passed, said = best(run)
+    tap.ok(passed, f'{name}, a perf.data with stack dumps: functions of the script, in whole stacks', said)
+
+
 def test_python(tap, box):
     found = pythons()
     chain = ['py::<module>', 'py::main', 'py::Thing.method', 'py::middle', 'py::leaf']
@@ -109,6 +128,8 @@ def test_python(tap, box):
         check(tap, box, f'{name}, --python', ['--python', path, 'w.py'], chain)
         if version >= (3, 13):
             check(tap, box, f'{name}, -X perf_jit', [path, '-X', 'perf_jit', 'w.py'], chain)
+            check_perf(tap, box, f'{name}, -X perf_jit', [path, '-X', 'perf_jit', 'w.py'], chain)
+        check_perf(tap, box, f'{name}, -X perf', [path, '-X', 'perf', 'w.py'], chain)
         check_inside(tap, box, f'{name}, -X perf', [path, '-X', 'perf', 'w.py'], chain)
     if not found:
         tap.skip('functions of python', 'no python from 3.12 on that has them')
@@ -121,6 +142,7 @@ def test_node(tap, box):
     chain = [r'JS:\S*main', r'JS:\S*middle']
     check(tap, box, 'node, --node', ['--node', 'node', 'w.js'], chain)
     check(tap, box, 'node, a jitdump', ['node', '--perf-prof', 'w.js'], chain)
+    check_perf(tap, box, 'node, a jitdump', ['node', '--perf-prof', 'w.js'], chain)
     check_inside(tap, box, 'node, a map', ['node', '--perf-basic-prof', '--interpreted-frames-native-stack', 'w.js'], chain)
     check_inside(tap, box, 'node, a jitdump', ['node', '--perf-prof', 'w.js'], chain)
 

@@ -355,6 +355,13 @@ static void test_walks(void)
 	w = walk(u, stack, 64, 0x5500, pcs, 64);
 	OK(w.end == UNWIND_COMPLETE && w.guessed == 1 && pcs[0] == 0x5500 && pcs[1] == 0x1010);
 	OK(w.n == 21);
+	/* the same struct again, of a walk without guesses */
+	w.regs = (struct unwind_regs){
+		.machine = &machine_x86_64, .pc = 0x1010, .sp = 0x8000, .fp = 0x8010, .exact = true
+	};
+	w.missing = 5;
+	unwinder_walk(u, &w, pcs, 64);
+	OK(w.end == UNWIND_COMPLETE && !w.guessed && !w.missing && w.certain == w.n);
 	/* a call to nowhere */
 	stack[0] = 0x1010;
 	stack[2] = 0x1010;
