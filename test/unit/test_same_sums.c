@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 #include "profile/spreads.h"
 
-enum { ITEMS = 60, ROUNDS = 120, DEPTH = 4, FRAMES = 9, OBJECTS = 4, TASKS = 5, EVENTS = 3 };
+enum { ITEMS = 60, ROUNDS = 120, DEPTH = 4, FRAMES = 9, OBJECTS = 4, TASKS = 5, EVENTS = 4 };
 
 static uint64_t state = 1;
 
@@ -51,8 +51,9 @@ static const struct task tasks[TASKS] = { { 0 },
 					  { .pid = 7, .tid = 8, .run = 1 },
 					  { .pid = 5, .tid = 9 } };
 static const char *const comms[TASKS] = { "", "prog", "io", "io", "sh" };
-static const char *const events[EVENTS] = { "clock", "faults", "clock" };
-static const enum event_unit units[EVENTS] = { EVENT_NS, EVENT_COUNT, EVENT_COUNT };
+static const char *const events[EVENTS] = { "clock", "faults", "clock", "clock" };
+static const enum event_unit units[EVENTS] = { EVENT_NS, EVENT_COUNT, EVENT_COUNT, EVENT_NS };
+static const enum event_kind kinds[EVENTS] = { [3] = EVENT_BLOCKED };
 static const char *const facts[] = { FACT_PROGRAM, FACT_JOB, FACT_TROUBLE };
 static const char *const values[] = { "x", "a b", "" };
 static const struct frame frames[FRAMES] = {
@@ -212,7 +213,9 @@ static detailid detail(struct profile_builder *b, const struct item *x)
 
 static struct sample sample(struct profile_builder *b, const struct item *x)
 {
-	struct event e = { .name = string(b, events[x->event]), .unit = units[x->event] };
+	struct event e = { .name = string(b, events[x->event]),
+			   .unit = units[x->event],
+			   .kind = kinds[x->event] };
 	return (struct sample){ .stack = stack(b, x),
 				.task = task(b, x->task),
 				.event = profile_add_event(b, e),
@@ -393,8 +396,9 @@ static void put_samples(FILE *f, const struct profile *p)
 	for (size_t i = 0; i < p->samples.n; i++) {
 		const struct sample *s = &p->samples.at[i];
 		const struct event *e = &p->samples.events[s->event];
-		fprintf(f, "sample %s/%u cpu %u/%u/%u at %ju of ", strtab_get(p->strings, e->name),
-			e->unit, s->cpu, s->parallelism, s->flags, (uintmax_t)s->time_ns);
+		fprintf(f, "sample %s/%u/%u cpu %u/%u/%u at %ju of ",
+			strtab_get(p->strings, e->name), e->unit, e->kind, s->cpu, s->parallelism,
+			s->flags, (uintmax_t)s->time_ns);
 		put_task(f, p, s->task);
 		put_stack(f, p, s->stack);
 		if (sample_detail(&p->samples, s) != p->samples.details)
@@ -467,7 +471,7 @@ static char *tables_of(const struct profile *p)
 	}
 	for (size_t i = 0; i < p->samples.n_events; i++) {
 		const struct event *e = &p->samples.events[i];
-		fprintf(f, "%s/%u\n", strtab_get(p->strings, e->name), e->unit);
+		fprintf(f, "%s/%u/%u\n", strtab_get(p->strings, e->name), e->unit, e->kind);
 	}
 	for (size_t i = 1; i < p->n_objects; i++)
 		fprintf(f, "%s\n", object_text(p, (objid)i));
@@ -698,7 +702,7 @@ static void find_ids(const struct profile *p, const bool of[TASKS], const bool i
 		for (uint32_t k = 0; k < EVENTS; k++) {
 			const struct event *e = &p->samples.events[i];
 			if (!strcmp(strtab_get(p->strings, e->name), events[k]) &&
-			    e->unit == units[k])
+			    e->unit == units[k] && e->kind == kinds[k])
 				ids_of[2][i] = by[k];
 		}
 }
@@ -761,12 +765,13 @@ static void test_summing(void)
 		profile_sum_samples(second);
 		for (size_t i = 0; i < n; i++) {
 			struct item x = random_item();
-			bool at_once = pick(2);
+			bool at_once = pick(2), says_more = false;
 			b = i < half ? first : second;
 			x.detail = pick(4) ? 0 : x.detail;
 			x.depth = x.depth > 2 ? 2 : x.depth;
 			struct sample s = sample(b, &x), same = sample(one, &x);
 			if (!x.detail) {
+				says_more = pick(2);
 				same.time_ns = 0;
 				same.cpu = CPU_NONE;
 			}
@@ -774,6 +779,9 @@ static void test_summing(void)
 				profile_add_detailed_sample(b, s, detail(b, &x));
 			else
 				profile_add_sample(b, s);
+			if (says_more) /* too late: it is a part of a sum */
+				profile_set_detail(
+					b, profile_add_detail(b, &(struct detail){ .weight = 5 }));
 			profile_add_sample(one, same);
 			profile_set_detail(one, detail(one, &x));
 		}
