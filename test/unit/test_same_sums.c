@@ -539,6 +539,32 @@ static uint64_t count_of_detailed(const struct item *items, size_t n)
 	return sum;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Kinds of samples that differ in anything but what is added up. */
+static size_t count_distinct(const struct profile *p)
+{
+	char *text = text_of(p), *lines[ITEMS];
+	size_t n = 0, distinct = 0;
+	for (char *line = text, *end; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		*end = '\0';
+		if (strncmp(line, "sample", 6) != 0)
+			continue;
+		*strstr(line, " = ") = '\0';
+		lines[n++] = line;
+	}
+	if (n)
+		qsort(lines, n, sizeof(*lines), by_text);
+	for (size_t i = 0; i < n; i++)
+		distinct += !i || strcmp(lines[i - 1], lines[i]) != 0;
+	free(text);
+	return distinct;
+}
+
 static void test_orders(void)
 {
 	size_t unlike = 0, lost = 0, changed = 0;
@@ -555,7 +581,6 @@ static void test_orders(void)
 		unlike += strcmp(one, other) != 0 || strcmp(tables, others) != 0;
 		free(tables);
 		free(others);
-		profile_free(d);
 		changed += strcmp(other, again) != 0;
 		lost += sum_of(one, "arc") != count_of(items, n, AN_ARC, A_TASK_ARC) ||
 			sum_of(one, "of") != count_of(items, n, A_TASK_ARC, A_TASK_ARC) ||
@@ -565,6 +590,8 @@ static void test_orders(void)
 			sum_of(one, "failure") != count_of(items, n, A_FAILURE, A_FAILURE) ||
 			sum_of(one, "hit") != count_of(items, n, A_HIT, A_HIT) ||
 			sum_of_detailed(one) != count_of_detailed(items, n) ||
+			count_lines(one, "sample") != count_distinct(p) ||
+			count_distinct(d) != count_distinct(p) ||
 			count_lines(one, "marker") != p->samples.n_markers ||
 			count_lines(one, "arc") != p->n_arcs ||
 			count_lines(one, "latency") != p->samples.n_latencies ||
@@ -572,6 +599,7 @@ static void test_orders(void)
 		free(one);
 		free(other);
 		free(again);
+		profile_free(d);
 		profile_free(c);
 		profile_free(p);
 		profile_free(q);
