@@ -29,6 +29,10 @@ static void test_parts(void)
 	is_text(ACCESS_LEVEL, BIT(33) | BIT(34), "L3");
 	is_text(ACCESS_LEVEL, BIT(8) | BIT(33) | BIT(36), "L1 or CXL");
 	is_text(ACCESS_LEVEL, BIT(8) | BIT(33), "L1 or L1");
+	static const char *const numbers[] = { "L8",      "CXL", "I/O",  "Any cache",
+					       "LFB/MAB", "RAM", "PMEM", "N/A" };
+	for (uint64_t i = 0; i < 8; i++)
+		is_text(ACCESS_LEVEL, (8 + i) << 33, numbers[i]);
 	is_text(ACCESS_LEVEL, BIT(37) | BIT(8), "Remote L1");
 	is_text(ACCESS_LEVEL, BIT(43) | BIT(33) | BIT(8), "core, same node L1");
 	is_text(ACCESS_LEVEL, BIT(37) | BIT(45) | BIT(33), "Remote board L1");
