@@ -447,7 +447,7 @@ static void troubles_are_collected(void)
 			profile_add_fact(b, FACT_TROUBLE, "no memory");
 		if (i == 2)
 			profile_add_fact(b, FACT_UNREAD, "one part");
-		profile_add_source(b, "x", (struct source){ .kind = "kin", .unfinished = i > 1 });
+		profile_add_source(b, "x", (struct source){ .kind = "kin", .unfinished = i != 1 });
 	}
 	struct profile *p = profile_finish(b), *q = profile_canonical(p, "other", NULL);
 	char text[1000] = "";
@@ -459,7 +459,9 @@ static void troubles_are_collected(void)
 	}
 	OK_STR(text, FACT_TROUBLE
 	       " it was not ended: its recorder was killed, or was still at work\n" FACT_TROUBLE
-	       " rank 1: no memory\n" FACT_TROUBLE " rank 2: it was not ended: its recorder was "
+	       " rank 0: it was not ended: its recorder was killed, or was still at "
+	       "work\n" FACT_TROUBLE " rank 1: no memory\n" FACT_TROUBLE
+	       " rank 2: it was not ended: its recorder was "
 	       "killed, or was still at work\n" FACT_TROUBLE " rank 2: one part\n" FACT_PROGRAM
 	       " other\n" FACT_PROGRAM " solver\n" FACT_JOB " 17\n" FACT_RANKS " 4\n");
 	profile_free(p);
