@@ -278,8 +278,7 @@ static bool is_alike(const struct html_sample *a, const struct html_sample *b)
 /* Of a sample whose node is not in the file. */
 static uint32_t object_left_out(const struct cut *x, uint32_t node)
 {
-	return x->kept[node] ? 0
-			     : x->t->functions.at[x->t->nodes.at[node].function].object + 1;
+	return x->kept[node] ? 0 : x->t->functions.at[x->t->nodes.at[node].function].object + 1;
 }
 
 /* In units, of nodes in the file; those that are alike are one. */

@@ -425,7 +425,7 @@ const struct marks *browse_sparks(struct browser *b)
 	if (here(b)->what != FUNCTIONS || (!b->opts->next && b->marked != b->profile))
 		return NULL;
 	if (b->opts->next)
-		m = page(b)->event  ? history_of(b, page(b)->event)
+		m = page(b)->event ? history_of(b, page(b)->event)
 		    : b->history.n ? &b->history.at[0].marks
 				   : NULL;
 	return m && m->sparks.n ? m : NULL;

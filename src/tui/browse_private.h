@@ -41,7 +41,8 @@ struct browse_place { /* where we are, or were and go back to */
 
 struct browser;
 
-struct browse_history { /* of an event of a profile that changes: when functions were on the stack */
+struct browse_history { /* of an event of a profile that changes: when functions were on the stack
+			 */
 	char *event;
 	struct marks marks;
 };

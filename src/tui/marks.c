@@ -239,9 +239,7 @@ static void move_on(struct spark *to, const struct spark *before, size_t n, doub
 {
 	uint64_t fresh = fresh_weight(to->faded, before ? before->faded : 0, left);
 	for (size_t i = 0; i < SPARK_SLOTS; i++)
-		to->slots[i] = i >= SPARK_SLOTS - n ? fresh / n
-			       : before             ? before->slots[i + n]
-						    : 0;
+		to->slots[i] = i >= SPARK_SLOTS - n ? fresh / n : before ? before->slots[i + n] : 0;
 }
 
 static bool is_empty(const struct spark *x)

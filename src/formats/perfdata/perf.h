@@ -37,7 +37,7 @@ struct perf_attr {
 	const char *name;           /* that the file gives, or NULL */
 	uint32_t group;             /* number of its group + 1; 0: alone */
 	/* Where things are, in bytes; -1: not there. */
-	int sample_time, sample_id;                /* from the start of a sample's record */
+	int sample_time, sample_id; /* from the start of a sample's record */
 	int sample_ip, sample_tid, sample_addr, sample_cpu, sample_period; /* likewise */
 	int trailer_tid, trailer_time, trailer_id; /* from the end of other records */
 	size_t fixed;                              /* fields of a sample up to PERIOD */
