@@ -10,6 +10,7 @@ the fastest, the middle and the slowest of five; bench/README.md holds the last 
 import fcntl
 import os
 import pty
+import re
 import select
 import statistics
 import struct
@@ -20,8 +21,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLUMNS, ROWS, TRIES = 120, 40, 5
-QUIET, LONGEST = .2, 60  # seconds: nothing more comes; work takes no longer
-SMALL = 24               # bytes: what a second more of work changes
+QUIET, LONGEST = .2, 10  # seconds: nothing more comes; not even another second of work in the last row
+ROW = re.compile(rb'\x1b\[(\d+)(?:;\d+H|d)')
 GOAL_MS = 50
 
 # Each: what is asked, the keys that lead there, the key, and those that lead back.
@@ -54,7 +55,7 @@ class Browser:
             last = time.monotonic()
             if b'breaks it off' in data:
                 at_work = True
-            elif len(data) > SMALL:
+            elif any(int(row) != ROWS for row in ROW.findall(data)):
                 at_work = False
             data = self.read(LONGEST if at_work else quiet)
         return last

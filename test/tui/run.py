@@ -861,6 +861,36 @@ def test_top(tap, folder, build):
         work.wait()
 
 
+def test_top_times(tap, folder, build):
+    """kin top: when functions were on the stack, refresh by refresh; held while it is paused."""
+    busy = ['sh', '-c', 'while :; do :; done']
+    work = subprocess.Popen(busy, stdin=subprocess.DEVNULL)
+    t = Terminal(folder, build, columns=130)
+    try:
+        t.run(f'kin top -s sym -d 0.5 -p {work.pid}; echo status=$?')
+        if not t.wait(r'^Children .* over time +|status=[^0]') or 'status=' in t.screen():
+            tap.skip('kin top: times of functions', t.screen())
+            return
+        spark = re.compile(r'^ +\d+\.\d\d% .* [▁▂▃▄▅▆▇█][ ▁▂▃▄▅▆▇█]*[▁▂▃▄▅▆▇█]  ', re.M)
+        t.sees(tap, lambda s: spark.search(s) and 'over time' in s, 'kin top: a sparkline that grows with each refresh')
+        t.keys('p')
+        t.wait('paused')
+        held = t.settled()
+        time.sleep(1)
+        tap.ok(t.screen() == held, 'p: it is held', held + t.screen())
+        t.keys('p')
+        t.wait('paused', gone=True)
+        t.sees(tap, lambda s: spark.search(s) and s != held, 'p: and goes on')
+        t.keys('T')
+        tap.ok(t.wait('over time', gone=True), 'T: without', t.screen())
+        t.keys('q')
+        tap.ok(t.wait('status=0'), 'q: quit', t.screen())
+    finally:
+        work.kill()
+        work.wait()
+        t.close()
+
+
 def test_top_code(tap, folder, build):
     """kin top: source and instructions of a function, with the samples so far."""
     with open(os.path.join(folder, 'busy.c'), 'w') as f:
@@ -959,7 +989,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
         for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
-                     test_colors, test_without, test_top, test_top_code, test_top_stalled):
+                     test_colors, test_without, test_top, test_top_times, test_top_code, test_top_stalled):
             tap.part(test, tap, folder, build)
     return tap.done()
 

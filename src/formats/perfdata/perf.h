@@ -414,7 +414,8 @@ void perf_leaves_finish(struct perf *p);
 
 void perf_sums_start(struct perf *p);
 /* x: all but its stack. It may go into the profile later: */
-void perf_sums_add(struct perf *p, const struct perf_frames *frames, const struct sample *x);
+void perf_sums_add(struct perf *p, uint32_t tid, const struct perf_frames *frames,
+		   const struct sample *x);
 void perf_sums_settle(struct perf *p); /* now */
 void perf_sums_done(struct perf *p);
 
