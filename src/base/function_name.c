@@ -198,10 +198,14 @@ bool function_hint_may_be(const struct function_hint *h, const char *symbol)
 /* Where its parameters begin, or those of its template. */
 static const char *end_of_name(const char *display)
 {
-	const char *p = display + strcspn(display, "(<");
+	const char *p = display + strcspn(display, "(<{");
 	while (*p && !ends_name(p)) {
-		p = *p == '<' ? behind_closing(p, '<', '>') : behind_parameters(p);
-		p += strcspn(p, "(<");
+		const char *behind = *p == '{'   ? behind_closing(p, '{', '}')
+				     : *p == '<' ? behind_closing(p, '<', '>')
+						 : behind_parameters(p);
+		if (!behind)
+			break;
+		p = behind + strcspn(behind, "(<{");
 	}
 	return p;
 }
