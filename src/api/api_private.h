@@ -49,7 +49,7 @@ struct kin_profile {
 	struct profile_rules rules;
 	struct input_target target;
 	bool lines;
-	bool told_trouble, has_hints, heard_builds, no_names, sum_ranks;
+	bool told_trouble, has_hints, heard_builds, no_names, sum_ranks, one_by_one;
 	bool sought_program; /* so there is no use in seeking it again */
 	bool is_its_program; /* nothing tells that the data is of another one than `object` */
 	struct view views[N_VIEWS];

@@ -399,6 +399,7 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 	p->lines = o->lines;
 	p->no_names = o->no_names;
 	p->sum_ranks = o->sum_ranks;
+	p->one_by_one = o->one_by_one;
 	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
 					   .debuginfod = debuginfod_of(o->debuginfod),

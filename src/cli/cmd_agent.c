@@ -204,10 +204,12 @@ static void send_all(struct sender *s, bool last)
 			break;
 }
 
-/* Until the recorder closes its end of the pipe. */
+/* Until the recorder closes its end of the pipe. Debug information goes back to the system when the
+ * file that it is of is closed. */
 static void send_until_over(struct sender *s, int over)
 {
-	enum { HOUR = 3600 };
+	enum { HOUR = 3600, LARGE = 1 << 20 };
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 	struct pollfd p = { .fd = over, .events = POLLIN };
 	bool is_over = false;
 	while (!is_over) {

@@ -184,15 +184,15 @@ static uint32_t place_of(struct fleet_maker *m, const uint32_t *frames, size_t n
 /* ---- the tree: what of it is used, and where its places end ---- */
 
 enum node_use {
-	ENDS = 1,   /* a stack does, or there is a call of another place */
-	PASSES = 4, /* what was inlined is used */
-	CUT = 1,    /* << of those: by stacks that are cut; by others 0 */
+	ENDS = 1,    /* a stack does, or there is a call of another place */
+	PASSES = 4,  /* what was inlined is used */
+	CUT = 1,     /* << of those: by stacks that are cut; by others 0 */
+	JOINED = 16, /* inlined, so a part of its caller's place */
 	ENDS_ANY = ENDS | ENDS << CUT,
 	PASSES_ANY = PASSES | PASSES << CUT,
 };
 
-/* It is a part of its caller's place. */
-static bool is_inlined(const struct fleet_maker *m, const struct stack_node *x)
+static bool is_joined(const struct fleet_maker *m, const struct stack_node *x)
 {
 	const struct rows_frame *frame = frame_of(m, x->frame);
 	return x->caller && frame && frame->flags & ROWS_INLINED;
@@ -215,20 +215,33 @@ static void find_uses(struct fleet_maker *m)
 		if (!use)
 			continue;
 		unsigned by = (use | use / PASSES) & ENDS_ANY;
-		m->uses[nodes[i].caller] |= (uint8_t)(is_inlined(m, &nodes[i]) ? by * PASSES : by);
+		bool joined = is_joined(m, &nodes[i]);
+		m->uses[i] |= joined ? JOINED : 0;
+		m->uses[nodes[i].caller] |= (uint8_t)(joined ? by * PASSES : by);
 	}
 }
 
-/* The frames of the place that ends at a node, the physical one first; *caller: what calls it. */
-static const uint32_t *frames_to(struct fleet_maker *m, size_t node, size_t *n, uint32_t *caller)
+/* Where the place begins that ends at a node. */
+static size_t head_of(const struct fleet_maker *m, size_t node)
 {
-	const struct stack_node *nodes = m->a->tree.nodes.at, *x = &nodes[node];
+	while (m->uses[node] & JOINED)
+		node = m->a->tree.nodes.at[node].caller;
+	return node;
+}
+
+/* The frames of the place that ends at a node, the physical one first. */
+static const uint32_t *frames_to(struct fleet_maker *m, size_t node, size_t *n)
+{
+	const struct stack_node *nodes = m->a->tree.nodes.at;
+	if (!(m->uses[node] & JOINED)) {
+		*n = 1;
+		return &nodes[node].frame;
+	}
 	m->room.n = 0;
-	for (; is_inlined(m, x); x = &nodes[x->caller])
-		vec_push(&m->room, x->frame);
-	vec_push(&m->room, x->frame);
+	for (size_t i = node; m->uses[i] & JOINED; i = nodes[i].caller)
+		vec_push(&m->room, nodes[i].frame);
+	vec_push(&m->room, nodes[head_of(m, node)].frame);
 	*n = m->room.n;
-	*caller = x->caller;
 	for (size_t i = 0; i < *n / 2; i++) {
 		uint32_t frame = m->room.at[i];
 		m->room.at[i] = m->room.at[*n - 1 - i];
@@ -246,10 +259,9 @@ static void find_places(struct fleet_maker *m)
 	m->place_at = xrealloc(NULL, n_nodes + 1, sizeof(*m->place_at));
 	for (size_t i = 1; i < n_nodes; i++) {
 		size_t n;
-		uint32_t caller;
 		if (!(m->uses[i] & ENDS_ANY))
 			continue;
-		const uint32_t *frames = frames_to(m, i, &n, &caller);
+		const uint32_t *frames = frames_to(m, i, &n);
 		m->place_at[i] = place_of(m, frames, n);
 	}
 }
@@ -462,8 +474,8 @@ static stackid add_place(struct fleet_maker *m, stackid at, uint32_t place)
 /* Those with a mark that callers are missing, or those without. */
 static void add_stacks(struct fleet_maker *m, unsigned cut)
 {
-	size_t n = m->a->tree.nodes.n, n_places;
-	uint32_t caller;
+	const struct stack_node *nodes = m->a->tree.nodes.at;
+	size_t n = m->a->tree.nodes.n;
 	bool any = false;
 	for (size_t i = 0; i < m->a->stacks.n && !any; i++)
 		any = m->a->stacks.at[i].node != NONE && cut_of(&m->a->stacks.at[i]) == cut;
@@ -474,8 +486,8 @@ static void add_stacks(struct fleet_maker *m, unsigned cut)
 	for (size_t i = 1; i < n; i++) {
 		if (!(m->uses[i] & ENDS << cut))
 			continue;
-		frames_to(m, i, &n_places, &caller);
-		made[i] = add_place(m, made[caller], m->place_at[i]);
+		stackid caller = made[nodes[head_of(m, i)].caller];
+		made[i] = add_place(m, caller, m->place_at[i]);
 	}
 	for (size_t i = 0; i < m->a->stacks.n; i++) {
 		const struct answers_stack *s = &m->a->stacks.at[i];

@@ -332,7 +332,12 @@ static void sums_of_hits_saturate_and_say_so(void)
 			bins[9] = UINT64_MAX / 2 + 1;
 			more[9] = 2;
 			size_t i;
-			struct histogram h = hist(0x1000, 0x1100, N, bins);
+			struct histogram h = { .low = 0x1000,
+					       .high = 0x1100,
+					       .n = N,
+					       .rate = 100,
+					       .dimension = "seconds",
+					       .abbrev = 's' };
 			OK(!profile_begin_histogram(b, h, &i));
 			profile_add_bins(b, i, 0, bins, N);
 			profile_add_bins(b, i, 0, more, N);

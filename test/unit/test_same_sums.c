@@ -9,6 +9,7 @@
 #include "profile/detail.h"
 #include "profile/filter.h"
 #include "profile/profile.h"
+#include "profile/spreads.h"
 
 enum { ITEMS = 60, ROUNDS = 120, DEPTH = 4, FRAMES = 9, OBJECTS = 4, TASKS = 5, EVENTS = 3 };
 
@@ -107,6 +108,10 @@ static taskid task(struct profile_builder *b, uint32_t i)
 {
 	struct task t = tasks[i];
 	t.comm = string(b, comms[i]);
+	t.start_ns = 50;
+	t.end_ns = 60 + i;
+	t.cpu_ns = 3;
+	t.sampled_ns = 2;
 	return i ? profile_add_task(b, t) : 0;
 }
 
@@ -448,6 +453,27 @@ static char *text_of(const struct profile *p)
 	return t.at;
 }
 
+/* Its tasks and events, whether there are samples of them or not. */
+static char *tables_of(const struct profile *p)
+{
+	struct text t = { NULL, 0, NULL };
+	FILE *f = open_memstream(&t.at, &t.size);
+	for (size_t i = 1; i < p->samples.n_tasks; i++) {
+		const struct task *x = &p->samples.tasks[i];
+		put_task(f, p, (taskid)i);
+		fprintf(f, " %ju-%ju: %ju, %ju\n", (uintmax_t)x->start_ns, (uintmax_t)x->end_ns,
+			(uintmax_t)x->cpu_ns, (uintmax_t)x->sampled_ns);
+	}
+	for (size_t i = 0; i < p->samples.n_events; i++) {
+		const struct event *e = &p->samples.events[i];
+		fprintf(f, "%s/%u\n", strtab_get(p->strings, e->name), e->unit);
+	}
+	for (size_t i = 1; i < p->n_objects; i++)
+		fprintf(f, "%s\n", object_text(p, (objid)i));
+	fclose(f);
+	return t.at;
+}
+
 static char *canonical_text(const struct profile *p)
 {
 	struct profile *c = profile_canonical(p, NULL, NULL);
@@ -489,8 +515,13 @@ static void test_orders(void)
 			items[i] = random_item();
 		struct profile *p = make(items, n, 1), *q = make(items, n, 1 + pick(3));
 		struct profile *c = profile_canonical(q, NULL, NULL);
-		char *one = canonical_text(p), *other = text_of(c), *again = canonical_text(c);
-		unlike += strcmp(one, other) != 0;
+		struct profile *d = profile_canonical(p, NULL, NULL);
+		char *one = text_of(d), *other = text_of(c), *again = canonical_text(c);
+		char *tables = tables_of(d), *others = tables_of(c);
+		unlike += strcmp(one, other) != 0 || strcmp(tables, others) != 0;
+		free(tables);
+		free(others);
+		profile_free(d);
 		changed += strcmp(other, again) != 0;
 		lost += sum_of(one, "arc") != count_of(items, n, AN_ARC, A_TASK_ARC) ||
 			sum_of(one, "of") != count_of(items, n, A_TASK_ARC, A_TASK_ARC) ||
@@ -509,6 +540,49 @@ static void test_orders(void)
 	OK(!unlike);
 	OK(!lost);
 	OK(!changed); /* it is canonical already */
+}
+
+/* Sums of a job's ranks have no times, processors and details, and of threads their names alone. */
+static void test_sums_of_ranks(void)
+{
+	size_t unlike = 0, tables = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct profile_builder *b = profile_builder_new(), *plain = profile_builder_new();
+		size_t n = 1 + pick(ITEMS);
+		for (size_t i = 0; i < n; i++) {
+			struct item x = random_item();
+			x.kind = A_SAMPLE;
+			add_item(b, &x);
+			x.detail = 0;
+			x.time = 0;
+			struct sample s = sample(plain, &x);
+			const struct task t = { .comm = string(plain, comms[x.task]),
+						.cpu_ns = 3,
+						.sampled_ns = 2 };
+			s.task = x.task ? profile_add_task(plain, t) : 0;
+			s.cpu = CPU_NONE;
+			s.parallelism = 0;
+			profile_add_sample(plain, s);
+		}
+		struct spread_set *none = spread_set_new();
+		struct profile *p = profile_finish(b), *q = profile_finish(plain);
+		struct profile *c = profile_canonical(p, NULL, none);
+		char *one = text_of(c), *other = canonical_text(q);
+		unlike += strcmp(one, other) != 0;
+		for (size_t i = 1; i < c->samples.n_tasks; i++) {
+			const struct task *t = &c->samples.tasks[i];
+			tables += t->pid || t->tid || t->run || t->start_ns || t->end_ns ||
+				  !t->cpu_ns || !t->sampled_ns;
+		}
+		free(one);
+		free(other);
+		spread_set_free(none);
+		profile_free(c);
+		profile_free(p);
+		profile_free(q);
+	}
+	OK(!unlike);
+	OK(!tables);
 }
 
 /* Whether an item is in the part: of these tasks, objects, events and times. */
@@ -659,6 +733,7 @@ int main(void)
 {
 	test_summing();
 	test_orders();
+	test_sums_of_ranks();
 	test_parts();
 	return DONE();
 }

@@ -340,6 +340,27 @@ static void test_bare_fields(void)
 	       "longs=ARRAY[01, 00, 00, 00, 00, 00, 00, 00, 00, 01, 00, 00, 00, 00, 00, 00]");
 }
 
+/* Lines in another order, or with nothing between what all trace points have and their own. */
+static void test_lines(void)
+{
+	static const char description[] = "ID: 12\nno field of it; offset:0; size:1;\nname: "
+					  "y\nfield:u8 a;\toffset:0;\tsize:1;"
+					  "\tsigned:0;\nprint fmt: ?\n";
+	static const uint8_t record[] = { 200 };
+	char *made;
+	size_t n;
+	struct trace_format *f =
+		trace_format_new(description, strlen(description), (struct trace_layout){ 0 });
+	FILE *out = open_memstream(&made, &n);
+	trace_format_print(f, record, sizeof(record), out);
+	fclose(out);
+	OK_STR(made, "[FAILED TO PARSE] a=200");
+	OK(trace_format_id(f) == 12);
+	OK_STR(trace_format_name(f), "y");
+	free(made);
+	trace_format_free(f);
+}
+
 /* What is not understood, or not there, invents nothing. */
 static void test_damage(void)
 {
@@ -393,6 +414,7 @@ int main(void)
 	test_texts();
 	test_lists();
 	test_bare_fields();
+	test_lines();
 	test_damage();
 	test_deep();
 	return DONE();

@@ -334,6 +334,12 @@ static void test_segment(void)
 	segment[HDR] = 2; /* another version */
 	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
 	segment[HDR] = 1;
+	segment[HDR + 4] = (uint8_t)(HDR_SIZE - 4); /* the entries would begin at its end */
+	segment[HDR + 5] = segment[HDR + 6] = segment[HDR + 7] = 0;
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
+	segment[HDR + 4]--;
+	OK(cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
+	OK(s.size == 1 && !cfi_find(&s, 0x4000, &f));
 	segment[HDR + 6] = 1; /* the entries are elsewhere */
 	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
 }
@@ -523,6 +529,12 @@ static void test_mixed_entries(void)
 	OK_STR(entries_of(&b), "4000 4040 ");
 	b.n = end;
 	b.at[plain + 8] = 1;
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	b.at[b.cie + 15] = 0x70; /* the augmentation is longer than the entry */
+	cfi_fde(&b, 0x7000, 0x40, BYTES(0));
+	cfi_fde(&b, 0x7100, 0x40, BYTES(0));
+	OK_STR(entries_of(&b), "4000 4040 5000 ");
+	b.n = end;
 	memset(b.at + entry + 4, 0x7f, 4); /* a CIE far in front of the section */
 	OK_STR(entries_of(&b), "4000 4040 ");
 }
@@ -1087,6 +1099,9 @@ static void test_files(void)
 	OK(!unwind_table_load(folder, "abcd", &back) && back && same_table(back, t, 0x3ff0));
 	unwind_table_free(back);
 	err = unwind_table_save(t, folder, "../abcd");
+	OK(err);
+	kin_error_free(err);
+	err = unwind_table_load(folder, "../abcd", &back);
 	OK(err);
 	kin_error_free(err);
 	char longest[130] = "";

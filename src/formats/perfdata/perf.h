@@ -37,7 +37,7 @@ struct perf_attr {
 	const char *name;           /* that the file gives, or NULL */
 	uint32_t group;             /* number of its group + 1; 0: alone */
 	/* Where things are, in bytes; -1: not there. */
-	int sample_time, sample_id;                /* from the start of a sample's record */
+	int sample_time, sample_id; /* from the start of a sample's record */
 	int sample_ip, sample_tid, sample_addr, sample_cpu, sample_period; /* likewise */
 	int trailer_tid, trailer_time, trailer_id; /* from the end of other records */
 	size_t fixed;                              /* fields of a sample up to PERIOD */
@@ -414,7 +414,8 @@ void perf_leaves_finish(struct perf *p);
 
 void perf_sums_start(struct perf *p);
 /* x: all but its stack. It may go into the profile later: */
-void perf_sums_add(struct perf *p, const struct perf_frames *frames, const struct sample *x);
+void perf_sums_add(struct perf *p, uint32_t tid, const struct perf_frames *frames,
+		   const struct sample *x);
 void perf_sums_settle(struct perf *p); /* now */
 void perf_sums_done(struct perf *p);
 

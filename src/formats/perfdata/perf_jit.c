@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/search.h"
 #include "formats/perfdata/perf.h"
 #include "input/jitdump.h"
 

@@ -252,7 +252,7 @@ static void sum(struct perf *p, struct perf_space *space, struct perf_attr *a,
 	x.event = a->event;
 	x.weight = s->period;
 	account(p, a, &x);
-	perf_sums_add(p, &frames, &x);
+	perf_sums_add(p, s->tid, &frames, &x);
 }
 
 static void deliver_sample(struct perf *p, const struct perf_record *r)

@@ -8,7 +8,6 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "base/search.h"
 #include "formats/perfdata/perf.h"
 #include "object/kernel.h"
 #include "object/object.h"

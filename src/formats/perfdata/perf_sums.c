@@ -3,16 +3,17 @@
  * Of many samples a few stacks are distinct, and there are too many of these for a core's cache:
  * building each one anew, call by call, would be one wait for memory after the other. So a sample
  * is found by a hash of its frames, in one place, which is fetched while the next ones are read.
- * Only one that was not met before becomes a stack of the profile. Its callers mostly are one: they
- * are looked for by their hashes, from the leaf on. */
+ * Only one that was not met before becomes a stack of the profile. As long as there are few, it
+ * shares callers with the last new one of its thread, and equal ones may be several. From there on
+ * its callers, which mostly are one by then, are looked for by their hashes, from the leaf on. */
 #include <string.h>
 
 #include "formats/perfdata/perf.h"
 
 #ifdef KIN_SMALL_TABLES
-enum { COMING_BITS = 1, SLOT_BITS = 2 };
+enum { COMING_BITS = 1, SLOT_BITS = 2, FEW_STACKS = 32 };
 #else
-enum { COMING_BITS = 4, SLOT_BITS = 12 };
+enum { COMING_BITS = 4, SLOT_BITS = 12, FEW_STACKS = 1 << 20 };
 #endif
 enum {
 	COMING = 1 << COMING_BITS
@@ -34,15 +35,24 @@ struct perf_coming {
 	struct sample x;
 	struct perf_hash hash;
 	uint32_t sample; /* that it is added to; NONE: it was new, and is there */
+	uint32_t tid;
 	size_t n;
 	VEC(frameid) frames; /* n, root first */
+};
+
+struct perf_new_stack { /* the last one of a thread */
+	size_t n;
+	VEC(frameid) frames; /* n, root first */
+	VEC(stackid) ids;
 };
 
 struct perf_sums {
 	struct perf_sum_ids samples, stacks;
 	struct perf_coming coming[COMING]; /* the i-th at i % COMING */
 	uint64_t n_came, n_found, n_added;
-	VEC(struct perf_hash) callers; /* of the frames of a new stack, from the root on */
+	size_t n_stacks; /* added without a look at whether there are equal ones */
+	struct perf_new_stack new[PERF_LASTS]; /* by thread, while these are few */
+	VEC(struct perf_hash) callers;         /* of the frames of a new stack, from the root on */
 };
 
 /* ---- ids by hash ---- */
@@ -106,7 +116,7 @@ static size_t find_callers(const struct perf_sums *s, size_t n, stackid *ret)
 	return 0;
 }
 
-static stackid intern(struct perf *p, const struct perf_coming *c)
+static stackid intern_one_of_many(struct perf *p, const struct perf_coming *c)
 {
 	struct perf_sums *s = p->sums;
 	struct perf_hash h = { 0 };
@@ -123,6 +133,29 @@ static stackid intern(struct perf *p, const struct perf_coming *c)
 	return at;
 }
 
+static stackid intern_one_of_few(struct perf *p, const struct perf_coming *c)
+{
+	struct perf_new_stack *last = &p->sums->new[c->tid % PERF_LASTS];
+	size_t same = 0;
+
+	while (same < c->n && same < last->n && last->frames.at[same] == c->frames.at[same])
+		same++;
+	last->frames.n = last->ids.n = same;
+	vec_reserve(&last->frames, c->n - same);
+	vec_reserve(&last->ids, c->n - same);
+	stackid at = same ? last->ids.at[same - 1] : 0;
+	for (size_t i = same; i < c->n; i++) {
+		at = profile_push_stack(p->into, at, c->frames.at[i]);
+		last->frames.at[i] = c->frames.at[i];
+		last->ids.at[i] = at;
+	}
+	last->n = c->n;
+	p->sums->n_stacks += c->n - same;
+	return at;
+}
+
+static bool has_few(const struct perf_sums *s) { return s->n_stacks < FEW_STACKS; }
+
 /* ---- samples ---- */
 
 static void find_next(struct perf *p)
@@ -136,7 +169,7 @@ static void find_next(struct perf *p)
 		profile_prefetch_sample(p->into, c->sample);
 		return;
 	}
-	c->x.stack = intern(p, c);
+	c->x.stack = has_few(s) ? intern_one_of_few(p, c) : intern_one_of_many(p, c);
 	size_t at = profile_push_sample(p->into, c->x);
 	c->sample = NONE;
 	put(&s->samples, slot, c->hash, (uint32_t)at);
@@ -158,20 +191,24 @@ static struct perf_hash hash_with(struct perf_hash h, const struct sample *x)
 	return perf_hash_add(h, x->flags);
 }
 
-void perf_sums_add(struct perf *p, const struct perf_frames *frames, const struct sample *x)
+void perf_sums_add(struct perf *p, uint32_t tid, const struct perf_frames *frames,
+		   const struct sample *x)
 {
 	struct perf_sums *s = p->sums;
 	struct perf_coming *c = &s->coming[s->n_came++ % COMING];
 
 	c->x = *x;
+	c->tid = tid;
 	c->n = frames->n;
 	c->hash = hash_with(frames->hash, x);
 	c->frames.n = 0;
 	vec_reserve(&c->frames, frames->n);
 	memcpy(c->frames.at, frames->at, frames->n * sizeof(*frames->at));
 	prefetch(&s->samples, c->hash);
-	prefetch(&s->stacks, frames->hash);
-	prefetch(&s->stacks, frames->callers);
+	if (!has_few(s)) {
+		prefetch(&s->stacks, frames->hash);
+		prefetch(&s->stacks, frames->callers);
+	}
 	if (s->n_came - s->n_found == COMING / 2)
 		find_next(p);
 	if (s->n_came - s->n_added == COMING)
@@ -203,6 +240,10 @@ void perf_sums_done(struct perf *p)
 		return;
 	for (size_t i = 0; i < COMING; i++)
 		vec_free(&s->coming[i].frames);
+	for (size_t i = 0; i < PERF_LASTS; i++) {
+		vec_free(&s->new[i].frames);
+		vec_free(&s->new[i].ids);
+	}
 	vec_free(&s->callers);
 	free(s->samples.slots);
 	free(s->stacks.slots);
