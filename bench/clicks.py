@@ -1,11 +1,12 @@
 """The questions of doc/views.md, asked of three recordings in kin's page, in speedscope and in pprof's page, by clicking.
 
-    clicks.py BUILD
+    clicks.py BUILD [--pictures]
 
 Records a g++ run, redis-server under load (--wall) and a Java program (--wall), writes kin's page, speedscope's and pprof's files of
 each, and walks to each answer in Chromium with a mouse that counts: a click is one, dragging is one, choosing from a list is two, what is
 typed is free. Each walk ends with what is read there, so that one sees whether it is an answer. Takes speedscope (npm, in NODE_PATH) and
 `go tool pprof` (golang-go, whose first page takes graphviz too); what is not installed is left out. Files go to BENCH_DIR (BUILD/bench).
+--pictures takes those of doc/ instead.
 """
 import base64
 import json
@@ -130,8 +131,7 @@ def kin_ways(page, url, name, difference):
     yield 'share', v.clicks, read('document.getElementById("matched").textContent')
     v = visit()
     v.view('Timeline')
-    row = min(2, read('document.querySelectorAll("canvas.lane").length') - 1)
-    v.drag(row, .4, .6)
+    v.drag(0, .2, .8)
     yield 'stretch', v.clicks, ' '.join(v.row(1)[:1] + v.row(1)[4:])
     v.link('in the order of time')
     yield 'order', v.clicks, read('document.getElementById("frame").innerText')[:60]
@@ -165,28 +165,35 @@ def kin_ways(page, url, name, difference):
 
 def speedscope_ways(page, url):
     tab = '[...document.querySelectorAll("div")].find(e => /Sandwich$/.test(e.innerText) && e.innerText.length < 12)'
-    ready = tab
 
-    def begin():
+    def begin(nth=0):
+        """At a thread: that with most time, or the one after it."""
         w = Walk(page)
-        w.go(url, ready)
+        w.go(url, tab)
+        title = '[...document.querySelectorAll("div, span")].find(e => /^[^\\n]+ \\(\\d+\\/\\d+\\)$/.test(e.innerText) && e.children.length < 2)'
+        if not page.run(f'!!{title}'):
+            return w  # there is one only
+        w.click(title)
+        seconds = 't => parseFloat(t) * (/[µu]s$/.test(t) ? 1e-6 : /ms$/.test(t) ? 1e-3 : /min$/.test(t) ? 60 : 1)'
+        w.click(f'[...document.querySelectorAll("tr")].filter(r => /^\\d/.test(r.innerText) && r.cells.length > 2).map(r => [({seconds})(r.cells[r.cells.length - 1].innerText.trim()), r])'
+                f'.sort((a, b) => b[0] - a[0]).map(x => x[1])[{nth}]')
         return w
 
     w = begin()
     w.click(tab)
-    yield 'where', w.clicks, w.text('document.querySelector("table tbody tr, table tr:nth-child(2)").innerText').replace('\n', ' ') + ' (of one thread)'
-    w = begin()
-    w.click(tab)
-    w.click('[...document.querySelectorAll("tr")].find(r => /\\bmalloc$/.test(r.innerText.trim()))')
-    yield 'malloc', w.clicks, 'its callers drawn (of one thread; the row is found by scrolling)'
-    w = begin()
-    w.click('[...document.querySelectorAll("div, span")].find(e => /^[^\\n]+ \\(\\d+\\/\\d+\\)$/.test(e.innerText) && e.children.length < 2)')
-    w.click('[...document.querySelectorAll("tr")].filter(r => /^\\d/.test(r.innerText)).slice(0, 3).pop()')
-    x, y, width, height = page.run('(b => [b.left, b.top, b.width, b.height])(document.querySelector("canvas").getBoundingClientRect())')
-    page.drag(x + width * .4, y + 120, x + width * .6, y + 120)
+    yield 'where', w.clicks, w.text('[...document.querySelectorAll("tr")].map(r => r.innerText).find(t => /%/.test(t))').replace('\n', ' ') + ' (of one thread)'
+    w = begin(1)
+    x, y, width = page.run('(b => [b.left, b.top, b.width])(document.querySelector("canvas").getBoundingClientRect())')
+    page.drag(x + width * .4, y + 60, x + width * .6, y + 60)
     w.clicks += 1
     yield 'stretch', w.clicks, 'drawn; no sums of it'
     yield 'order', w.clicks, 'the same picture'
+    w = begin()
+    w.click(tab)
+    page.key('f', 2)
+    w.type('malloc')
+    w.click('[...document.querySelectorAll("tr")].find(r => /(^|\\s)malloc$/.test(r.innerText.trim()))')
+    yield 'malloc', w.clicks, 'its callers drawn (of one thread)'
 
 
 def pprof_ways(page, url):
@@ -197,9 +204,9 @@ def pprof_ways(page, url):
 
     def choose(w, menu, entry):
         w.click(f'document.querySelector("#{menu} .menu-name")')
+        there = page.run(f'document.querySelector("#{entry}").pathname')
         w.click(f'document.querySelector("#{entry}")')
-        page.wait('document.readyState === "complete"', 20)
-        time.sleep(1)
+        page.wait(f'location.pathname === "{there}" && document.readyState === "complete" && document.body.innerText.length > 400', 20)
 
     w = begin()
     choose(w, 'view', 'topbtn')
@@ -209,20 +216,19 @@ def pprof_ways(page, url):
     w.type('^malloc$')
     choose(w, 'view', 'peek')
     lines = w.text().split('\n')
-    at = next((i for i, l in enumerate(lines) if re.search(r'\| +malloc$', l)), 0)
+    at = next((i for i, l in enumerate(lines) if re.search(r'\| malloc( |$)', l)), 0)
     callers = [l for l in lines[:at] if '|   ' in l]
-    yield 'malloc', w.clicks, ' '.join(callers[0].split()) if callers else 'nothing'
+    yield 'malloc', w.clicks, ' '.join(callers[-1].split()) if callers else 'nothing'
     w = begin()
     page.run('document.querySelector("#search").focus()')
     w.type('malloc')
-    choose(w, 'refine', 'focus')
-    yield 'share', w.clicks, w.text('(e => e ? e.innerText : document.body.innerText.slice(0, 60))(document.querySelector(".legend, #details, #current-details"))').split('\n')[-1][:60]
+    choose(w, 'view', 'peek')
+    yield 'share', w.clicks, next((l for l in w.text().split('\n') if 'Showing' in l), 'nothing')
     for what, entry in (('line', 'list'), ('instruction', 'disasm')):
         w = begin()
         page.run('document.querySelector("#search").focus()')
         w.type('^_int_malloc$')
         choose(w, 'view', entry)
-        page.wait('document.body.innerText.length > 200', 10)
         text = w.text()
         yield what, w.clicks, 'of the function that was typed' if '_int_malloc' in text.split('Total', 1)[-1] else ' '.join(text.split())[-70:]
 
@@ -259,6 +265,22 @@ class Pprof:
             self.process.wait()
 
 
+def take_pictures(page, path):
+    """Those of doc/views.md: a flame graph, and a stretch of a thread."""
+    page.size(900, 520)
+    for name, scheme, address in (('flame', 'light', path('g++.html') + '#flame?q=expand'), ('timeline', 'dark', path('redis.html') + '#timeline')):
+        page.scheme(scheme)
+        page.ask('Page.navigate', url='about:blank')
+        page.go(f'file://{address}')
+        page.wait('document.querySelector("main canvas")')
+        time.sleep(1)
+        if name == 'timeline':
+            x, y, width = page.run('(b => [b.left, b.top, b.width])(document.querySelector("canvas.lane").getBoundingClientRect())')
+            page.drag(x + width * .3, y + 10, x + width * .5, y + 10)
+            time.sleep(1)
+        page.picture(os.path.join(HERE, '..', 'doc', name + '.png'))
+
+
 def main():
     kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
     folder = os.path.abspath(os.environ.get('BENCH_DIR', os.path.join(sys.argv[1], 'bench')))
@@ -267,6 +289,12 @@ def main():
     path = lambda name: os.path.join(folder, name)
     quiet = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}
     subprocess.run([kin, 'diff', '--format=html', '-o', path('diff.html'), path('g++.kin'), path('g++-O2.kin')], **quiet)
+    if '--pictures' in sys.argv:
+        for name in ('g++', 'redis'):
+            subprocess.run([kin, 'html', '-o', path(name + '.html'), path(name + '.kin')], **quiet)
+        with chromium.Chromium() as browser:
+            take_pictures(browser.open(), path)
+        return
     print('| recording | question | page | clicks | read there |\n|---|---|---|---|---|')
     with chromium.Chromium() as browser:
         page = browser.open()
