@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -261,7 +262,7 @@ class Pprof:
 
     def __exit__(self, *what):
         if self.process:
-            os.killpg(self.process.pid, 15)
+            os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
 
@@ -299,12 +300,12 @@ def main():
     with chromium.Chromium() as browser:
         page = browser.open()
         page.size(1400, 900)
-        for name in (n for n in there if n != 'g++-O2'):
+        for number, name in enumerate(n for n in there if n != 'g++-O2'):
             subprocess.run([kin, 'html', '-o', path(name + '.html'), path(name + '.kin')], **quiet)
             for form, end in (('speedscope', '.speedscope.json'), ('pprof', '.pb.gz')):
                 subprocess.run([kin, 'export', f'--to={form}', '-o', path(name + end), path(name + '.kin')], **quiet)
             shown = speedscope_page(folder, name)
-            with Pprof(path(name + '.pb.gz'), 7812) as served:
+            with Pprof(path(name + '.pb.gz'), 7821 + number) as served:
                 for who, ways in (('kin', kin_ways(page, 'file://' + path(name + '.html'), name, 'file://' + path('diff.html'))),
                                   ('speedscope', speedscope_ways(page, shown) if shown else ()), ('pprof', pprof_ways(page, served) if served else ())):
                     try:
