@@ -27,6 +27,8 @@ struct program_opts {
 			       * what is in the data */
 	bool lines;           /* a place per source line */
 	bool no_inlines;      /* program_inlines() finds none; saves decoding debug information */
+	bool hit_only;        /* functions that were not hit have no places; without it those of
+			       * large files alone have none */
 	bool group_unknown;   /* what cannot be named is one place per object, "[libfoo.so]" */
 	enum demangle_style style;
 };
