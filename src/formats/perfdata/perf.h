@@ -23,6 +23,7 @@
 #include "input/window.h"
 #include "object/object.h"
 #include "profile/detail.h"
+#include "unwind/made_frames.h"
 
 struct perf;
 
@@ -36,9 +37,11 @@ struct perf_attr {
 	const char *name;           /* that the file gives, or NULL */
 	uint32_t group;             /* number of its group + 1; 0: alone */
 	/* Where things are, in bytes; -1: not there. */
-	int sample_time, sample_id;                /* from the start of a sample's record */
+	int sample_time, sample_id; /* from the start of a sample's record */
+	int sample_ip, sample_tid, sample_addr, sample_cpu, sample_period; /* likewise */
 	int trailer_tid, trailer_time, trailer_id; /* from the end of other records */
 	size_t fixed;                              /* fields of a sample up to PERIOD */
+	bool is_plain; /* a sample has no other fields, but for its chain */
 	enum event_unit unit;
 	enum event_kind kind;
 	bool off_cpu_raw; /* perf's off-CPU event with the stack in its RAW field */
@@ -151,8 +154,8 @@ struct perf_queue {
 	struct perf_chunk *fill, *unused;
 };
 
-/* Keeps a copy of r.data. */
-void perf_queue_add(struct perf_queue *q, struct perf_record r);
+/* Keeps a copy of r->data. */
+void perf_queue_add(struct perf_queue *q, const struct perf_record *r);
 /* Those up to `limit`, to deliver(arg, record), oldest first, equally old ones as they were added.
  * May leave them for later if few were added since the last time. */
 void perf_queue_flush(struct perf_queue *q, uint64_t limit,
@@ -200,6 +203,17 @@ bool perf_space_next(const struct perf_space *s, uint64_t addr, struct perf_map 
 struct perf_name { /* a piece of code made at run time */
 	uint64_t start, end;
 	strid name;
+	uint32_t frames; /* + 1, in struct perf_made; 0: its maker says nothing */
+};
+
+struct perf_made {
+	struct perf_name *names; /* n_names, by address, disjoint */
+	size_t n_names;
+	struct perf_made_frames { /* call-frame information, of the code as it was made */
+		uint64_t code, size;
+		struct made_frames said;
+	} * frames;
+	size_t n_frames;
 };
 
 struct perf_object {
@@ -211,8 +225,8 @@ struct perf_object {
 	bool is_loaded;
 	struct object_segment *segments; /* PT_LOAD of the file, as far as it is there */
 	size_t n_segments;
-	struct perf_name *names; /* by address, disjoint */
-	size_t n_names;
+	struct perf_made made;
+	const char *dump; /* the jitdump of the process whose memory it stands for; NULL: none */
 	/* perf_dwarf.c's */
 	bool has_table; /* what follows was looked for */
 	struct unwind_table *table;
@@ -230,6 +244,8 @@ const char *perf_jit_path(struct perf *p, uint32_t pid);
 /* The kernel's build id. Where the file has none (perf record -z, and through a pipe) the running
  * one's, if host and release say so and its code begins where it began. Else "". */
 const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text);
+/* What is known of code made at run time that the object stands for; NULL: it is another one. */
+const struct perf_made *perf_object_made(struct perf *p, uint32_t object);
 /* The frame of an address within a mapping. */
 struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip);
 /* Run-time minus link-time addresses around there. */
@@ -242,9 +258,12 @@ struct object_file *perf_object_open(struct perf *p, const struct perf_object *o
 void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size);
 void perf_objects_done(struct perf *p);
 
-/* Names of code made at run time (perf_jit.c): those in /tmp/perf-PID.map or a jitdump, by address.
- * Allocated; NULL if there are none. */
-struct perf_name *perf_jit_read(struct perf *p, const char *path, size_t *n);
+/* What /tmp/perf-PID.map and the jitdump say of code made at run time (perf_jit.c). Either may be
+ * NULL, or not there. */
+struct perf_made perf_jit_read(struct perf *p, const char *map, const char *dump);
+void perf_made_free(struct perf_made *made);
+/* The piece at the address; NULL: none is known. */
+const struct perf_name *perf_made_at(const struct perf_made *made, uint64_t addr);
 
 /* ---- processes and threads (perf_tasks.c) ---- */
 
@@ -316,7 +335,7 @@ static inline struct perf_hash perf_hash_add(struct perf_hash h, uint64_t x)
 struct perf_frames {
 	const frameid *at; /* n, root first */
 	size_t n;
-	struct perf_hash hash;
+	struct perf_hash hash, callers; /* callers: of all frames but the leaf */
 };
 
 /* A thread's last stack: what of the next one is alike, from the root on, needs no looking up. */
@@ -360,8 +379,6 @@ struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space,
 				     const struct perf_attr *a, const struct perf_sample *s);
 /* Whether it takes no more than the chain, and is known as a whole. */
 bool perf_stack_is_of_chain(const struct perf *p, const struct perf_sample *s);
-/* The stack of a frame that was called from another stack. */
-stackid perf_stack_below(struct perf *p, stackid caller, frameid frame);
 /* What the mode of addresses is behind a marker (PERF_CONTEXT_). */
 unsigned perf_mode_of_marker(uint64_t marker, unsigned mode);
 /* The stack of that address alone. */

@@ -89,23 +89,44 @@ static uint64_t read_flags(const uint8_t *at, bool big_endian)
 	return flags;
 }
 
+/* A word each, in this order, up to the first that has a size of its own. */
+static void place_in_samples(struct perf_attr *a)
+{
+	const struct {
+		uint64_t field;
+		int *at; /* NULL: nobody asks for it */
+	} fixed[] = {
+		{ PERF_IDENTIFIER, &a->sample_id },
+		{ PERF_IP, &a->sample_ip },
+		{ PERF_TID, &a->sample_tid },
+		{ PERF_TIME, &a->sample_time },
+		{ PERF_ADDR, &a->sample_addr },
+		{ PERF_ID, a->sample_type & PERF_IDENTIFIER ? NULL : &a->sample_id },
+		{ PERF_STREAM_ID, NULL },
+		{ PERF_CPU, &a->sample_cpu },
+		{ PERF_PERIOD, &a->sample_period },
+	};
+	uint64_t others = a->sample_type;
+	int at = PERF_RECORD_HEADER;
+
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
+		bool is_there = a->sample_type & fixed[i].field;
+		if (fixed[i].at)
+			*fixed[i].at = is_there ? at : -1;
+		at += is_there ? 8 : 0;
+		others &= ~fixed[i].field;
+	}
+	a->fixed = (size_t)at - PERF_RECORD_HEADER;
+	a->is_plain = !(others & ~PERF_CALLCHAIN);
+}
+
 /* Where the fields are that all records have in common. */
 static void place_fields(struct perf_attr *a)
 {
-	static const uint64_t before_time = PERF_IDENTIFIER | PERF_IP | PERF_TID,
-			      before_id = PERF_IP | PERF_TID | PERF_TIME | PERF_ADDR,
-			      fixed = before_id | PERF_IDENTIFIER | PERF_ID | PERF_STREAM_ID |
-				      PERF_CPU | PERF_PERIOD;
 	uint64_t t = a->sample_type;
 	int end = 0;
 
-	a->fixed = (size_t)__builtin_popcountll(t & fixed) * 8;
-	a->sample_time = !(t & PERF_TIME)
-				 ? -1
-				 : PERF_RECORD_HEADER + 8 * __builtin_popcountll(t & before_time);
-	a->sample_id = t & PERF_IDENTIFIER ? PERF_RECORD_HEADER
-		       : t & PERF_ID ? PERF_RECORD_HEADER + 8 * __builtin_popcountll(t & before_id)
-				     : -1;
+	place_in_samples(a);
 	a->trailer_tid = a->trailer_time = a->trailer_id = -1;
 	if (!(a->flags & PERF_FLAG_SAMPLE_ID_ALL))
 		return;

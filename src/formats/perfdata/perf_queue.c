@@ -1,6 +1,7 @@
 /* perf_queue.c - puts the records of a perf.data in the order of time, a round at a time. */
 #include <string.h>
 
+#include "base/search.h"
 #include "formats/perfdata/perf.h"
 
 /* Records are copied into chunks; a chunk is used again when all of its records were delivered. */
@@ -46,6 +47,7 @@ static void release(struct perf_queue *q, const struct perf_record *r)
 	q->unused = c;
 }
 
+/* Gives the record a copy of its data. */
 static void keep_copy(struct perf_queue *q, struct perf_record *r)
 {
 	if (q->fill && q->fill->live == 0)
@@ -58,14 +60,17 @@ static void keep_copy(struct perf_queue *q, struct perf_record *r)
 	q->fill->live++;
 }
 
-void perf_queue_add(struct perf_queue *q, struct perf_record r)
+void perf_queue_add(struct perf_queue *q, const struct perf_record *r)
 {
-	if (r.size)
-		keep_copy(q, &r);
-	q->bytes += r.size + sizeof(r);
-	if (q->sorted == q->at.n && (!q->at.n || q->at.at[q->at.n - 1].time <= r.time))
+	vec_reserve(&q->at, 1);
+	struct perf_record *at = &q->at.at[q->at.n];
+	*at = *r;
+	if (at->size)
+		keep_copy(q, at);
+	q->bytes += at->size + sizeof(*at);
+	if (q->sorted == q->at.n && (!q->at.n || at[-1].time <= at->time))
 		q->sorted++;
-	vec_push(&q->at, r);
+	q->at.n++;
 }
 
 /* Merges two neighbouring runs [low, mid), [mid, high) of `from` into `to`. */
@@ -127,16 +132,7 @@ static bool is_worth_it(const struct perf_queue *q, uint64_t limit)
 
 static size_t count_due(const struct perf_queue *q, uint64_t limit)
 {
-	size_t low = 0, high = q->at.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (q->at.at[mid].time <= limit)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(q->at.n, i, q->at.at[i].time <= limit);
 }
 
 /* What was copied a round ago is not in the core's cache any more, and where leaves are added up is

@@ -48,18 +48,17 @@ static bool is_timed(uint64_t time) { return time && time != PERF_NO_TIME; }
 static void add(struct perf *p, struct head *h, const uint8_t *data, size_t size, uint64_t offset)
 {
 	uint32_t id;
-	struct perf_record r = {
-		.time = PERF_NO_TIME, .offset = offset, .data = data, .size = (uint32_t)size
-	};
+	struct perf_record r;
 	const struct perf_attr *a = perf_attrs_of(p, data, size, &id);
-	struct perf_leaf_sample leaf;
+	bool is_leaf = a && p->leaves_only && perf_u32(p, data) == PERF_R_SAMPLE &&
+		       perf_sample_parse_leaf(p, a, data, size, &r.leaf);
 
-	if (a)
-		r.time = perf_attrs_time(p, a, data, size);
-	if (a && p->leaves_only && perf_u32(p, data) == PERF_R_SAMPLE &&
-	    perf_sample_parse_leaf(p, a, data, size, &leaf)) {
-		r.leaf = leaf;
-		r.size = 0;
+	r.time = a ? perf_attrs_time(p, a, data, size) : PERF_NO_TIME;
+	r.size = is_leaf ? 0 : (uint32_t)size;
+	if (!is_leaf) {
+		r.offset = offset;
+		r.data = data;
+		r.chunk = NULL;
 	}
 	if (!is_timed(r.time)) { /* made up by perf about what was there before */
 		perf_machine_deliver(p, &r);
@@ -67,7 +66,7 @@ static void add(struct perf *p, struct head *h, const uint8_t *data, size_t size
 	}
 	if (r.time > h->newest)
 		h->newest = r.time;
-	perf_queue_add(&p->queue, r);
+	perf_queue_add(&p->queue, &r);
 	if (perf_queue_is_full(&p->queue))
 		perf_queue_flush(&p->queue, 0, perf_machine_deliver, p);
 }
@@ -120,17 +119,17 @@ static void unpack(struct perf *p, struct head *h, struct bytes packed, uint64_t
 static void take(struct perf *p, struct head *h, const uint8_t *data, size_t size, uint64_t offset,
 		 bool nested)
 {
-	struct bytes b = bytes_of(p->name, data, size);
 	uint32_t type = perf_u32(p, data);
 
-	b.swap = p->swap;
-	b.pos = data + PERF_RECORD_HEADER;
 	if (p->watcher)
 		p->watcher->record(p, data);
 	if (type < PERF_R_USER) {
 		add(p, h, data, size, offset);
 		return;
 	}
+	struct bytes b = bytes_of(p->name, data, size);
+	b.swap = p->swap;
+	b.pos = data + PERF_RECORD_HEADER;
 	switch (type) {
 	case PERF_R_ATTR:
 		read_attr(p, b, offset);
@@ -321,12 +320,31 @@ static bool find_record(struct perf *p, struct head *h, uint64_t *size)
 	return true;
 }
 
+/* Most records are the kernel's, and in the window as a whole: false if this one is not. */
+static bool read_at_hand(struct perf *p, struct head *h)
+{
+	const uint8_t *data = h->w->b.pos;
+	size_t n = bytes_left(&h->w->b);
+	uint64_t offset = window_offset(h->w);
+
+	if (n < PERF_RECORD_HEADER || perf_u32(p, data) >= PERF_R_USER)
+		return false;
+	size_t size = perf_u16(p, data + 6);
+	if (size < PERF_RECORD_HEADER || size > n || offset >= h->end || size > h->end - offset)
+		return false;
+	take(p, h, data, size, offset, false);
+	h->w->b.pos += size;
+	return true;
+}
+
 /* To the end of a round, if there are other files to wait for, or of the file. */
 static void read_round(struct perf *p, struct head *h, bool alone)
 {
 	uint64_t known = h->known, size;
 
 	while (!h->is_done && (alone || h->known == known)) {
+		if (read_at_hand(p, h))
+			continue;
 		if (!find_record(p, h, &size))
 			h->is_done = true;
 		else if (size > RECORD_MAX)

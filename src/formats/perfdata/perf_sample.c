@@ -1,39 +1,6 @@
 /* perf_sample.c - one sample, field by field, in the order in which the kernel writes them. */
 #include "formats/perfdata/perf.h"
 
-/* IDENTIFIER .. PERIOD: a word each; `at` has room for all of them. */
-static void read_fixed(const struct perf *p, const struct perf_attr *a, const uint8_t *at,
-		       struct perf_sample *s)
-{
-	uint64_t t = a->sample_type;
-
-	if (t & PERF_IDENTIFIER)
-		at += 8;
-	if (t & PERF_IP) {
-		s->ip = perf_u64(p, at);
-		at += 8;
-	}
-	if (t & PERF_TID) {
-		s->pid = perf_u32(p, at);
-		s->tid = perf_u32(p, at + 4);
-		at += 8;
-	}
-	if (t & PERF_TIME) {
-		s->time = perf_u64(p, at);
-		at += 8;
-	}
-	if (t & PERF_ADDR)
-		s->addr = perf_u64(p, at);
-	if (t & (PERF_ADDR | PERF_ID | PERF_STREAM_ID))
-		at += 8 * __builtin_popcountll(t & (PERF_ADDR | PERF_ID | PERF_STREAM_ID));
-	if (t & PERF_CPU) {
-		s->cpu = perf_u32(p, at);
-		at += 8;
-	}
-	if (t & PERF_PERIOD)
-		s->period = perf_u64(p, at);
-}
-
 static void read_read(const struct perf_attr *a, struct bytes *b, struct perf_sample *s)
 {
 	uint64_t f = a->read_format;
@@ -171,28 +138,53 @@ static void read_details(const struct perf *p, const struct perf_attr *a, struct
 		bytes_take(b, (size_t)bytes_u64(b));
 }
 
-/* Sets what is in the fixed part, and no more: a sample is large. */
-static void begin(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-		  struct perf_sample *ret)
+/* ---- IDENTIFIER .. PERIOD: the record has all of them, a word each ---- */
+
+/* 0 where it is not there. */
+static uint64_t fixed_u64(const struct perf *p, const uint8_t *record, int at)
 {
-	ret->ip = 0;
-	ret->pid = ret->tid = 0;
-	ret->time = PERF_NO_TIME;
-	ret->cpu = NONE;
-	ret->period = a->period;
-	ret->addr = 0;
-	ret->mode = perf_u16(p, record + 4) & PERF_MODE_MASK;
-	if (a->frequency && !(a->sample_type & PERF_PERIOD))
-		ret->period = a->unit == EVENT_NS ? 1000000000 / a->frequency : 1;
-	read_fixed(p, a, record + PERF_RECORD_HEADER, ret);
+	return at > 0 ? perf_u64(p, record + at) : 0;
 }
 
-/* As the stack of the chain begins: the sample's own address may be more precise. */
-static bool find_leaf(const struct perf *p, const struct perf_sample *s, const uint8_t *chain,
-		      uint64_t n, struct perf_leaf_sample *ret)
+static uint32_t fixed_u32(const struct perf *p, const uint8_t *record, int at)
+{
+	return at > 0 ? perf_u32(p, record + at) : 0;
+}
+
+static uint32_t fixed_cpu(const struct perf *p, const struct perf_attr *a, const uint8_t *record)
+{
+	return a->sample_cpu > 0 ? perf_u32(p, record + a->sample_cpu) : NONE;
+}
+
+static uint64_t fixed_period(const struct perf *p, const struct perf_attr *a, const uint8_t *record)
+{
+	if (a->sample_period > 0)
+		return perf_u64(p, record + a->sample_period);
+	if (a->frequency)
+		return a->unit == EVENT_NS ? 1000000000 / a->frequency : 1;
+	return a->period;
+}
+
+static void read_fixed(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+		       struct perf_sample *s)
+{
+	s->ip = fixed_u64(p, record, a->sample_ip);
+	s->pid = fixed_u32(p, record, a->sample_tid);
+	s->tid = fixed_u32(p, record, a->sample_tid > 0 ? a->sample_tid + 4 : -1);
+	s->time = a->sample_time > 0 ? perf_u64(p, record + a->sample_time) : PERF_NO_TIME;
+	s->addr = fixed_u64(p, record, a->sample_addr);
+	s->cpu = fixed_cpu(p, a, record);
+	s->period = fixed_period(p, a, record);
+	s->mode = perf_u16(p, record + 4) & PERF_MODE_MASK;
+}
+
+/* As the stack of the chain begins: the sample's own address, if it is not 0, may be more precise.
+ */
+static bool find_leaf(const struct perf *p, uint64_t own_ip, const uint8_t *chain, uint64_t n,
+		      struct perf_leaf_sample *ret)
 {
 	enum { FIRST = 4 }; /* marks and addresses that are looked at */
-	unsigned mode = s->mode;
+	unsigned mode = ret->own;
 
 	for (size_t i = 0; i < FIRST && i < n; i++) {
 		uint64_t ip = perf_u64(p, chain + 8 * i);
@@ -200,9 +192,9 @@ static bool find_leaf(const struct perf *p, const struct perf_sample *s, const u
 			mode = perf_mode_of_marker(ip, mode);
 			continue;
 		}
-		if (s->ip && s->ip != ip) { /* mode: only the callers in user code are there */
-			mode = s->mode;
-			ip = s->ip;
+		if (own_ip && own_ip != ip) { /* mode: only the callers in user code are there */
+			mode = ret->own;
+			ip = own_ip;
 		}
 		ret->ip = ip;
 		ret->mode = (uint8_t)mode;
@@ -214,27 +206,23 @@ static bool find_leaf(const struct perf *p, const struct perf_sample *s, const u
 bool perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
 			    size_t size, struct perf_leaf_sample *ret)
 {
-	const uint64_t fixed = PERF_IDENTIFIER | PERF_IP | PERF_TID | PERF_TIME | PERF_ADDR |
-			       PERF_ID | PERF_STREAM_ID | PERF_CPU | PERF_PERIOD;
 	size_t at = PERF_RECORD_HEADER + a->fixed + 8;
-	struct perf_sample s;
 
 	/* Where threads were before they were switched from takes whole stacks. */
-	if (a->sample_type & ~(fixed | PERF_CALLCHAIN) || !(a->sample_type & PERF_CALLCHAIN) ||
-	    p->machine.has_switches || p->details.by_branch || size < at)
+	if (!a->is_plain || !(a->sample_type & PERF_CALLCHAIN) || p->machine.has_switches ||
+	    p->details.by_branch || size < at)
 		return false;
 	uint64_t n = perf_u64(p, record + at - 8);
 	if (n != (size - at) / 8 || /* or it is damaged */
 	    (n >= 2 && perf_u64(p, record + at + 8 * (n - 2)) == PERF_CONTEXT_USER_DEFERRED))
 		return false;
-	begin(p, a, record, &s);
-	*ret = (struct perf_leaf_sample){ .period = s.period,
-					  .pid = s.pid,
-					  .tid = s.tid,
-					  .cpu = s.cpu,
-					  .attr = (uint16_t)(a - p->attrs.at.at),
-					  .own = (uint8_t)s.mode };
-	return find_leaf(p, &s, record + at, n, ret);
+	ret->period = fixed_period(p, a, record);
+	ret->pid = fixed_u32(p, record, a->sample_tid);
+	ret->tid = fixed_u32(p, record, a->sample_tid > 0 ? a->sample_tid + 4 : -1);
+	ret->cpu = fixed_cpu(p, a, record);
+	ret->attr = (uint16_t)(a - p->attrs.at.at);
+	ret->own = (uint8_t)(perf_u16(p, record + 4) & PERF_MODE_MASK);
+	return find_leaf(p, fixed_u64(p, record, a->sample_ip), record + at, n, ret);
 }
 
 bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
@@ -248,7 +236,7 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 	if (bytes_left(&b) < a->fixed)
 		return false;
 	*ret = (struct perf_sample){ 0 };
-	begin(p, a, record, ret);
+	read_fixed(p, a, record, ret);
 	b.pos += a->fixed;
 	if (t & PERF_READ)
 		read_read(a, &b, ret);
@@ -256,6 +244,10 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 		uint64_t n = bytes_u64(&b);
 		ret->chain = take_array(&b, n, 8);
 		ret->n_chain = ret->chain ? (size_t)n : 0;
+	}
+	if (a->is_plain) {
+		ret->is_longer = !b.failed && bytes_left(&b) >= 8;
+		return !b.failed;
 	}
 	if (t & PERF_RAW)
 		read_raw(p, a, &b, ret);

@@ -110,32 +110,80 @@ static frameid look_up(struct perf *p, struct perf_space *space, unsigned mode, 
 	return alike(p, profile_add_frame(p->into, f));
 }
 
-static frameid frame_of(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip,
-			bool is_return)
-{
-	enum { FLAG_BITS = 4 };
-	struct perf_space *space = perf_space_of(p, user, mode);
-	uint32_t generation = space ? space->generation : 0;
-	uint32_t flags = flags_of(mode) | (is_return ? FRAME_RETURN : 0);
-	_Static_assert((FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR) <
-			       1 << FLAG_BITS,
-		       "flags of frames fit");
+/* Addresses of one mode and space. */
+struct perf_part {
+	struct perf_space *space;
+	unsigned mode;
+	uint32_t flags, key; /* key: in perf_frame.space, but for FRAME_RETURN */
+	bool is_kernel;      /* or the hypervisor */
+	bool is_keyed;       /* there are not too many generations for a key */
+};
 
-	if (generation >> (32 - FLAG_BITS))
-		return look_up(p, space, mode, ip, flags);
-	uint32_t key = generation << FLAG_BITS | flags;
+enum { FLAG_BITS = 4 };
+_Static_assert((FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR) < 1 << FLAG_BITS,
+	       "flags of frames fit");
+
+/* To be done again when an address was looked up: the space may have another generation then. */
+static void find_key(struct perf_part *part)
+{
+	uint32_t generation = part->space ? part->space->generation : 0;
+
+	part->is_keyed = !(generation >> (32 - FLAG_BITS));
+	part->key = generation << FLAG_BITS | part->flags;
+}
+
+static bool is_kernel(unsigned mode)
+{
+	return mode != PERF_MODE_USER && mode != PERF_MODE_GUEST_USER && mode != 0;
+}
+
+static struct perf_part part_of(struct perf *p, struct perf_space *user, unsigned mode)
+{
+	struct perf_part part = { .space = perf_space_of(p, user, mode),
+				  .mode = mode,
+				  .flags = flags_of(mode),
+				  .is_kernel = is_kernel(mode) };
+	find_key(&part);
+	return part;
+}
+
+static frameid learn(struct perf *p, struct perf_part *part, uint64_t ip, uint32_t flags,
+		     struct perf_frame *known)
+{
+	uint32_t key = part->key | flags;
+	frameid frame = look_up(p, part->space, part->mode, ip, part->flags | flags);
+
+	if (known)
+		*known = (struct perf_frame){ ip, key, frame };
+	find_key(part);
+	return frame;
+}
+
+static frameid frame_in(struct perf *p, struct perf_part *part, uint64_t ip, bool is_return)
+{
+	uint32_t flags = is_return ? FRAME_RETURN : 0, key = part->key | flags;
 	uint64_t hash = (ip ^ (uint64_t)key << 32) * 0x9e3779b97f4a7c15u;
 	struct perf_frame *known = &p->chains.frames[hash >> (64 - FRAME_BITS)];
+
+	if (!part->is_keyed)
+		return learn(p, part, ip, flags, NULL);
 	if (!known->frame || known->ip != ip || known->space != key)
-		*known = (struct perf_frame){ ip, key, look_up(p, space, mode, ip, flags) };
+		return learn(p, part, ip, flags, known);
 	return known->frame;
+}
+
+static frameid frame_of(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip)
+{
+	struct perf_part part = part_of(p, user, mode);
+
+	return frame_in(p, &part, ip, false);
 }
 
 frameid perf_frame_at(struct perf *p, struct perf_space *user, uint64_t ip)
 {
 	struct perf_map m;
 	bool is_kernel = ip >> 63 && !perf_space_find(user, ip, &m);
-	return frame_of(p, user, is_kernel ? PERF_MODE_KERNEL : PERF_MODE_USER, ip, false);
+	return frame_of(p, user, is_kernel ? PERF_MODE_KERNEL : PERF_MODE_USER, ip);
 }
 
 /* ---- chains ---- */
@@ -159,26 +207,28 @@ unsigned perf_mode_of_marker(uint64_t marker, unsigned mode)
 	return mode;
 }
 
-static bool is_kernel(uint8_t mode)
-{
-	unsigned m = mode & ~(unsigned)IS_RETURN;
-
-	return m != PERF_MODE_USER && m != PERF_MODE_GUEST_USER && m != 0;
-}
-
 /* n_words: from this one's to the end of the chain; 0: it is not of one. */
-static void push(struct perf_walk *w, unsigned mode, uint64_t ip, bool is_return, size_t n_words)
+static void push(struct perf_walk *w, struct perf_part *part, uint64_t ip, bool is_return,
+		 size_t n_words)
 {
 	struct perf_chains *c = &w->p->chains;
 
 	if (w->n == PERF_STACK_MAX)
 		return;
-	c->frames_now[w->n] = frame_of(w->p, w->user, mode, ip, is_return);
-	c->modes[w->n] = (uint8_t)(mode | (is_return ? IS_RETURN : 0));
+	c->frames_now[w->n] = frame_in(w->p, part, ip, is_return);
+	c->modes[w->n] = (uint8_t)(part->mode | (is_return ? IS_RETURN : 0));
 	c->words[w->n] = (uint16_t)n_words;
-	if (is_kernel(c->modes[w->n]) && w->n_kernel == w->n)
+	if (part->is_kernel && w->n_kernel == w->n)
 		w->n_kernel++;
 	w->n++;
+}
+
+/* An address by itself. */
+static void push_leaf(struct perf_walk *w, unsigned mode, uint64_t ip)
+{
+	struct perf_part part = part_of(w->p, w->user, mode);
+
+	push(w, &part, ip, false, 0);
 }
 
 static void push_mark(struct perf_walk *w, const char *name)
@@ -202,7 +252,9 @@ static bool share_rest(struct perf_walk *w, unsigned mode, size_t n_words)
 	size_t n = last->frames_in[n_words];
 	if (last->modes[n - 1] != (mode | IS_RETURN) || w->n + n > PERF_STACK_MAX)
 		return false;
-	for (size_t i = n; w->n_kernel == w->n + n - i && i && is_kernel(last->modes[i - 1]); i--)
+	for (size_t i = n; w->n_kernel == w->n + n - i && i &&
+			   is_kernel(last->modes[i - 1] & ~(unsigned)IS_RETURN);
+	     i--)
 		w->n_kernel++;
 	w->below = n;
 	w->below_words = n_words;
@@ -214,25 +266,27 @@ static bool share_rest(struct perf_walk *w, unsigned mode, size_t n_words)
 static void push_chain(struct perf_walk *w, const struct perf_attr *a, const struct perf_sample *s,
 		       const uint8_t *chain, size_t n)
 {
-	unsigned mode = s->mode;
+	struct perf_part part = part_of(w->p, w->user, s->mode);
 	bool first = true;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t ip = perf_u64(w->p, chain + 8 * i);
 		if (ip >= PERF_CONTEXT_MAX) {
-			mode = perf_mode_of_marker(ip, mode);
+			part = part_of(w->p, w->user, perf_mode_of_marker(ip, part.mode));
 			first = true;
 			continue;
 		}
-		if (!first && share_rest(w, mode, n - i))
+		if (!first && share_rest(w, part.mode, n - i))
 			return;
 		if (w->n == 0 && a->sample_type & PERF_IP && s->ip != ip && s->ip) {
-			if (mode != s->mode) /* only the callers in user code were asked for */
-				push(w, s->mode, s->ip, false, 0);
-			else
+			if (part.mode != s->mode) { /* only callers in user code were asked for */
+				push_leaf(w, s->mode, s->ip);
+				find_key(&part);
+			} else {
 				ip = s->ip;
+			}
 		}
-		push(w, mode, ip, !first, n - i);
+		push(w, &part, ip, !first, n - i);
 		first = false;
 	}
 }
@@ -240,10 +294,12 @@ static void push_chain(struct perf_walk *w, const struct perf_attr *a, const str
 /* The CPU's own record of calls: where the last one went, and where each came from. */
 static void push_branches(struct perf_walk *w, const struct perf_sample *s)
 {
+	struct perf_part part = part_of(w->p, w->user, PERF_MODE_USER);
+
 	if (w->n == w->n_kernel)
-		push(w, PERF_MODE_USER, perf_u64(w->p, s->branches + 8), false, 0);
+		push(w, &part, perf_u64(w->p, s->branches + 8), false, 0);
 	for (size_t i = 0; i < s->n_branches; i++)
-		push(w, PERF_MODE_USER, perf_u64(w->p, s->branches + 24 * i), false, 0);
+		push(w, &part, perf_u64(w->p, s->branches + 24 * i), false, 0);
 }
 
 static void push_dump(struct perf_walk *w, const struct perf_attr *a, const struct perf_sample *s)
@@ -253,8 +309,9 @@ static void push_dump(struct perf_walk *w, const struct perf_attr *a, const stru
 	bool cut;
 	size_t n = perf_dwarf_walk(w->p, w->user, a, s, pcs, PCS, &cut);
 
+	struct perf_part part = part_of(w->p, w->user, PERF_MODE_USER);
 	for (size_t i = 0; i < n; i++)
-		push(w, PERF_MODE_USER, pcs[i], i > 0, 0);
+		push(w, &part, pcs[i], i > 0, 0);
 	if (cut && n)
 		push_mark(w, MARK_CUT);
 }
@@ -311,11 +368,6 @@ static stackid add(struct perf *p, stackid caller, frameid frame)
 			      : profile_push_stack(p->into, caller, frame);
 }
 
-stackid perf_stack_below(struct perf *p, stackid caller, frameid frame)
-{
-	return add(p, caller, frame);
-}
-
 /* From the root to the leaf; what is as in the thread's stack before needs no looking up. */
 static struct perf_stack intern(struct perf_walk *w)
 {
@@ -357,7 +409,8 @@ static struct perf_frames hash_frames(struct perf_walk *w)
 	}
 	last->n = n;
 	last->n_words = 0;
-	return (struct perf_frames){ last->frames, n, h };
+	struct perf_hash callers = n >= 2 ? last->hashes[n - 2] : (struct perf_hash){ 0 };
+	return (struct perf_frames){ last->frames, n, h, callers };
 }
 
 /* ---- stacks ---- */
@@ -380,7 +433,7 @@ static struct perf_walk walk_chain(struct perf *p, struct perf_space *space,
 		w.equal = common_end(last->words, last->n_words, s->chain, s->n_chain);
 	push_chain(&w, a, s, s->chain, s->n_chain);
 	if (!w.n)
-		push(&w, s->mode, s->ip, false, 0);
+		push_leaf(&w, s->mode, s->ip);
 	return w;
 }
 
@@ -420,7 +473,7 @@ static struct perf_stack make_of_parts(struct perf *p, struct perf_space *space,
 		push_dump(&w, a, s);
 	}
 	if (!w.n)
-		push(&w, s->mode, s->ip, false, 0);
+		push_leaf(&w, s->mode, s->ip);
 	p->chains.n_kernel = w.n_kernel;
 	return intern(&w);
 }
@@ -514,7 +567,7 @@ struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const 
 stackid perf_stack_leaf(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip)
 {
 	struct perf_chains *c = &p->chains;
-	frameid frame = frame_of(p, user, mode, ip, false);
+	frameid frame = frame_of(p, user, mode, ip);
 
 	while (c->leaves.n <= frame)
 		vec_push(&c->leaves, 0);

@@ -3,15 +3,17 @@
  * Of many samples a few stacks are distinct, and there are too many of these for a core's cache:
  * building each one anew, call by call, would be one wait for memory after the other. So a sample
  * is found by a hash of its frames, in one place, which is fetched while the next ones are read.
- * Only one that was not met before becomes a stack of the profile. */
+ * Only one that was not met before becomes a stack of the profile. As long as there are few, it
+ * shares callers with the last new one of its thread, and equal ones may be several. From there on
+ * its callers, which mostly are one by then, are looked for by their hashes, from the leaf on. */
 #include <string.h>
 
 #include "formats/perfdata/perf.h"
 
 #ifdef KIN_SMALL_TABLES
-enum { COMING_BITS = 1, SLOT_BITS = 2 };
+enum { COMING_BITS = 1, SLOT_BITS = 2, FEW_STACKS = 32 };
 #else
-enum { COMING_BITS = 4, SLOT_BITS = 12 };
+enum { COMING_BITS = 4, SLOT_BITS = 12, FEW_STACKS = 1 << 20 };
 #endif
 enum {
 	COMING = 1 << COMING_BITS
@@ -21,7 +23,12 @@ enum {
 struct perf_sum_slot { /* 96 bits of hash stand for the frames, and what else tells it apart */
 	uint64_t hash;
 	uint32_t check;
-	uint32_t sample; /* of the profile, + 1; 0: empty */
+	uint32_t id; /* + 1; 0: empty */
+};
+
+struct perf_sum_ids { /* ids by hash */
+	struct perf_sum_slot *slots;
+	size_t n, mask;
 };
 
 struct perf_coming {
@@ -33,51 +40,102 @@ struct perf_coming {
 	VEC(frameid) frames; /* n, root first */
 };
 
-struct perf_interned { /* the last stack that was new: the next one begins alike */
+struct perf_new_stack { /* the last one of a thread */
 	size_t n;
-	VEC(frameid) frames;
+	VEC(frameid) frames; /* n, root first */
 	VEC(stackid) ids;
 };
 
 struct perf_sums {
-	struct perf_sum_slot *slots;
-	size_t n, mask;
+	struct perf_sum_ids samples, stacks;
 	struct perf_coming coming[COMING]; /* the i-th at i % COMING */
 	uint64_t n_came, n_found, n_added;
-	struct perf_interned interned[PERF_LASTS]; /* by thread */
+	size_t n_stacks; /* added without a look at whether there are equal ones */
+	struct perf_new_stack new[PERF_LASTS]; /* by thread, while these are few */
+	VEC(struct perf_hash) callers;         /* of the frames of a new stack, from the root on */
 };
 
-/* ---- slots ---- */
+/* ---- ids by hash ---- */
 
-static struct perf_sum_slot *find(const struct perf_sums *s, struct perf_hash h)
+static void ids_init(struct perf_sum_ids *x)
 {
-	size_t i = h.hash & s->mask;
-
-	while (s->slots[i].sample && (s->slots[i].hash != h.hash || s->slots[i].check != h.check))
-		i = (i + 1) & s->mask;
-	return &s->slots[i];
+	x->mask = (1 << SLOT_BITS) - 1;
+	x->slots = xalloc((x->mask + 1) * sizeof(*x->slots));
 }
 
-static void grow(struct perf_sums *s)
+/* Its slot, or the empty one that it is to be put in. */
+static struct perf_sum_slot *find(const struct perf_sum_ids *x, struct perf_hash h)
 {
-	struct perf_sum_slot *old = s->slots;
-	struct perf_sum_slot *new = xalloc(2 * (s->mask + 1) * sizeof(*new));
-	size_t n = s->mask + 1;
+	size_t i = h.hash & x->mask;
 
-	s->slots = new;
-	s->mask = 2 * n - 1;
+	while (x->slots[i].id && (x->slots[i].hash != h.hash || x->slots[i].check != h.check))
+		i = (i + 1) & x->mask;
+	return &x->slots[i];
+}
+
+static void prefetch(const struct perf_sum_ids *x, struct perf_hash h)
+{
+	__builtin_prefetch(&x->slots[h.hash & x->mask]);
+}
+
+static void grow(struct perf_sum_ids *x)
+{
+	struct perf_sum_slot *old = x->slots;
+	struct perf_sum_slot *new = xalloc(2 * (x->mask + 1) * sizeof(*new));
+	size_t n = x->mask + 1;
+
+	x->slots = new;
+	x->mask = 2 * n - 1;
 	for (size_t i = 0; i < n; i++)
-		if (old[i].sample)
-			*find(s, (struct perf_hash){ old[i].hash, old[i].check }) = old[i];
+		if (old[i].id)
+			*find(x, (struct perf_hash){ old[i].hash, old[i].check }) = old[i];
 	free(old);
+}
+
+/* Into the slot that was found for it. */
+static void put(struct perf_sum_ids *x, struct perf_sum_slot *slot, struct perf_hash h, uint32_t id)
+{
+	*slot = (struct perf_sum_slot){ h.hash, h.check, id + 1 };
+	if (++x->n > x->mask / 4 * 3)
+		grow(x);
 }
 
 /* ---- stacks ---- */
 
-/* What is as in the thread's last new stack needs no looking up. */
-static stackid intern(struct perf *p, const struct perf_coming *c)
+/* How many of its frames, from the root on, are a stack of the profile, and *ret which one. */
+static size_t find_callers(const struct perf_sums *s, size_t n, stackid *ret)
 {
-	struct perf_interned *last = &p->sums->interned[c->tid % PERF_LASTS];
+	for (; n; n--) {
+		const struct perf_sum_slot *slot = find(&s->stacks, s->callers.at[n - 1]);
+		if (slot->id) {
+			*ret = slot->id - 1;
+			return n;
+		}
+	}
+	*ret = 0;
+	return 0;
+}
+
+static stackid intern_one_of_many(struct perf *p, const struct perf_coming *c)
+{
+	struct perf_sums *s = p->sums;
+	struct perf_hash h = { 0 };
+	stackid at;
+
+	s->callers.n = 0;
+	vec_reserve(&s->callers, c->n);
+	for (size_t i = 0; i < c->n; i++)
+		s->callers.at[i] = h = perf_hash_add(h, c->frames.at[i]);
+	for (size_t i = find_callers(s, c->n, &at); i < c->n; i++) {
+		at = profile_push_stack(p->into, at, c->frames.at[i]);
+		put(&s->stacks, find(&s->stacks, s->callers.at[i]), s->callers.at[i], at);
+	}
+	return at;
+}
+
+static stackid intern_one_of_few(struct perf *p, const struct perf_coming *c)
+{
+	struct perf_new_stack *last = &p->sums->new[c->tid % PERF_LASTS];
 	size_t same = 0;
 
 	while (same < c->n && same < last->n && last->frames.at[same] == c->frames.at[same])
@@ -87,13 +145,16 @@ static stackid intern(struct perf *p, const struct perf_coming *c)
 	vec_reserve(&last->ids, c->n - same);
 	stackid at = same ? last->ids.at[same - 1] : 0;
 	for (size_t i = same; i < c->n; i++) {
-		at = perf_stack_below(p, at, c->frames.at[i]);
+		at = profile_push_stack(p->into, at, c->frames.at[i]);
 		last->frames.at[i] = c->frames.at[i];
 		last->ids.at[i] = at;
 	}
 	last->n = c->n;
+	p->sums->n_stacks += c->n - same;
 	return at;
 }
+
+static bool has_few(const struct perf_sums *s) { return s->n_stacks < FEW_STACKS; }
 
 /* ---- samples ---- */
 
@@ -101,19 +162,17 @@ static void find_next(struct perf *p)
 {
 	struct perf_sums *s = p->sums;
 	struct perf_coming *c = &s->coming[s->n_found++ % COMING];
-	struct perf_sum_slot *slot = find(s, c->hash);
+	struct perf_sum_slot *slot = find(&s->samples, c->hash);
 
-	if (slot->sample) {
-		c->sample = slot->sample - 1;
+	if (slot->id) {
+		c->sample = slot->id - 1;
 		profile_prefetch_sample(p->into, c->sample);
 		return;
 	}
-	c->x.stack = intern(p, c);
+	c->x.stack = has_few(s) ? intern_one_of_few(p, c) : intern_one_of_many(p, c);
 	size_t at = profile_push_sample(p->into, c->x);
 	c->sample = NONE;
-	*slot = (struct perf_sum_slot){ c->hash.hash, c->hash.check, (uint32_t)at + 1 };
-	if (++s->n > s->mask / 4 * 3)
-		grow(s);
+	put(&s->samples, slot, c->hash, (uint32_t)at);
 }
 
 static void add_next(struct perf *p)
@@ -145,7 +204,11 @@ void perf_sums_add(struct perf *p, uint32_t tid, const struct perf_frames *frame
 	c->frames.n = 0;
 	vec_reserve(&c->frames, frames->n);
 	memcpy(c->frames.at, frames->at, frames->n * sizeof(*frames->at));
-	__builtin_prefetch(&s->slots[c->hash.hash & s->mask]);
+	prefetch(&s->samples, c->hash);
+	if (!has_few(s)) {
+		prefetch(&s->stacks, frames->hash);
+		prefetch(&s->stacks, frames->callers);
+	}
 	if (s->n_came - s->n_found == COMING / 2)
 		find_next(p);
 	if (s->n_came - s->n_added == COMING)
@@ -165,8 +228,8 @@ void perf_sums_settle(struct perf *p)
 void perf_sums_start(struct perf *p)
 {
 	p->sums = xalloc(sizeof(*p->sums));
-	p->sums->mask = (1 << SLOT_BITS) - 1;
-	p->sums->slots = xalloc((p->sums->mask + 1) * sizeof(*p->sums->slots));
+	ids_init(&p->sums->samples);
+	ids_init(&p->sums->stacks);
 }
 
 void perf_sums_done(struct perf *p)
@@ -178,9 +241,11 @@ void perf_sums_done(struct perf *p)
 	for (size_t i = 0; i < COMING; i++)
 		vec_free(&s->coming[i].frames);
 	for (size_t i = 0; i < PERF_LASTS; i++) {
-		vec_free(&s->interned[i].frames);
-		vec_free(&s->interned[i].ids);
+		vec_free(&s->new[i].frames);
+		vec_free(&s->new[i].ids);
 	}
-	free(s->slots);
+	vec_free(&s->callers);
+	free(s->samples.slots);
+	free(s->stacks.slots);
 	free(s);
 }
