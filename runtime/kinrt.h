@@ -35,6 +35,7 @@
  *     chance, half of them at most, so that no program is in step with them
  * stacks=off: of samples only where they were, not the callers
  * latency: how long calls take, of -finstrument-functions. Elapsed time, less what measuring takes
+ * python=off: do not look for the functions of scripts of Python 3.10 and 3.11
  * arcs=off: do not count calls
  * blocks=off: do not count basic blocks
  * gmon=off: no gmon.out

@@ -24,6 +24,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "unwind/step.h"
+
 #define RT_EXPORT __attribute__((visibility("default")))
 
 /* Address 1 in `from`: the slot's calls were moved away and it may be used again; 2: it is being
@@ -160,6 +162,13 @@ extern struct rt {
 		_Atomic uint64_t next_ns; /* CLOCK_MONOTONIC: not before then */
 	} made;
 
+	struct {                                       /* rt_python.c */
+		const struct rt_python_layout *layout; /* NULL: there is none, or it is not known */
+		uint64_t runtime, code_type, text_type; /* addresses of the interpreter's */
+		struct rt_functions *_Atomic functions; /* that were met */
+		struct kinf_block *names;
+	} python;
+
 	struct kinf_block *thread_block;
 	struct rt_thread *threads, *inspected;
 	uint32_t n_threads;
@@ -294,6 +303,39 @@ void rt_modules_retire(void); /* after dlclose(): moves the calls of what was un
  * take the lock, and read the kernel's list of mappings. */
 const struct rt_module *rt_made_at(uint64_t addr);
 void rt_made_start(void); /* with the lock: into the new file */
+
+/* ---- rt_python.c ---- */
+
+enum { RT_PYTHON_DEEPEST = 1024, RT_PYTHON_AT_ONCE = 32, RT_PYTHON_CODE = 0x88 };
+struct rt_python_walk {
+	uint64_t loop; /* what the next loop of the interpreter's has on the stack: in its frame; 0:
+			  there is no other */
+	/* The rest is for this module. */
+	uint64_t frame;
+	bool is_torn;
+	uint32_t n;
+	struct rt_python_frame {
+		uint64_t code;
+		uint32_t at; /* in the stack */
+	} met[RT_PYTHON_DEEPEST];
+	uint64_t codes[RT_PYTHON_AT_ONCE][RT_PYTHON_CODE / 8];
+	uint64_t chunk_at;
+	uint8_t chunk[1024];
+};
+void rt_python_init(void); /* not async-signal-safe */
+void rt_python_forked(void);
+/* Of the calling thread, at a sample whose stack pointer is sp. */
+void rt_python_begin(struct rt_python_walk *w, uint64_t sp);
+/* In the loop's frame: how many functions the loop runs, up to `room`. They are to stand in the
+ * stack from `at` on, innermost first. The next loop's turn is then. read(arg, ..) reads the stack.
+ */
+uint32_t rt_python_functions(struct rt_python_walk *w, unwind_read *read, void *arg, uint32_t at,
+			     uint32_t room);
+/* Puts their addresses into the stack of n, where there is 0 now, as return addresses; what has no
+ * name is taken out. whole: the walk went to its end. `doubtful`, an index or 0, goes with it.
+ * Returns how many there are then. May take the lock. */
+uint32_t rt_python_end(struct rt_python_walk *w, bool whole, uint64_t *pc, uint32_t n,
+		       uint32_t *doubtful);
 
 /* ---- rt_bus.c ---- */
 

@@ -173,6 +173,7 @@ static void begin_anew(void)
 	atomic_store(&rt.waiting, 0);
 	rt_file_drop();
 	rt_threads_drop();
+	rt_python_forked();
 	rt_sample_drop();
 	rt.module_block = rt.info_block = NULL;
 	rt.retired = rt.retired_counts = rt.retired_latencies = NULL;
@@ -292,6 +293,7 @@ __attribute__((constructor(101))) static void begin(void)
 	rt_init();
 	rt_intercept_init();
 	rt_clone_init();
+	rt_python_init();
 	if (rt.state == RT_OFF)
 		return;
 	if (on_exit)

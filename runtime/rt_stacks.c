@@ -41,7 +41,8 @@ struct rt_stacks { /* of one thread */
 	uint64_t block_size;
 	uint64_t chunk_at; /* what `chunk` is a copy of; 0: nothing. Good for one sample */
 	uint8_t chunk[CHUNK];
-	uint64_t pc[MAX_DEPTH];
+	uint64_t pc[MAX_DEPTH]; /* 0: a function of python's, to be found at the end */
+	struct rt_python_walk python;
 };
 
 struct stack_walk {
@@ -191,6 +192,15 @@ static bool is_own(uint64_t pc) { return pc >= rt.sampling.own && pc < rt.sampli
 /* What else a guess leads to is no return address. */
 static bool is_code(uint64_t addr) { return rt_module_at(addr) || rt_made_at(addr); }
 
+/* Of the loop of python's whose frame this is: its callers. */
+static void add_functions(struct stack_walk *w)
+{
+	uint32_t n = rt_python_functions(&w->s->python, read_word, w, w->n, MAX_DEPTH - w->n);
+
+	while (n--)
+		w->s->pc[w->n++] = 0;
+}
+
 static void walk_up(struct stack_walk *w)
 {
 	bool guessed = false;
@@ -199,6 +209,7 @@ static void walk_up(struct stack_walk *w)
 	while (w->n < MAX_DEPTH) {
 		enum unwind_status status;
 		struct unwind_row row;
+		uint64_t sp = w->r.sp;
 
 		if ((guessed && w->n && !is_code(unwind_lookup_pc(&w->r))) || !find_row(w, &row))
 			return;
@@ -213,6 +224,8 @@ static void walk_up(struct stack_walk *w)
 			w->end = KINF_STACK_COMPLETE;
 		if (status != UNWIND_OK)
 			return;
+		if (__builtin_expect(w->s->python.loop - sp < w->r.sp - sp, 0))
+			add_functions(w);
 	}
 }
 
@@ -229,9 +242,12 @@ static void walk(struct stack_walk *w, const struct rt_clock *c, const ucontext_
 		w->stack = w->r.sp;
 		w->stack_end = c->stack_end;
 	}
-	if (rt.sampling.stacks)
+	if (rt.sampling.stacks) {
+		rt_python_begin(&w->s->python, w->r.sp);
 		walk_up(w);
-	else {
+		w->n = rt_python_end(&w->s->python, w->end == KINF_STACK_COMPLETE, w->s->pc, w->n,
+				     &w->first_doubtful);
+	} else {
 		w->s->pc[w->n++] = w->r.pc;
 		w->end = KINF_STACK_LEAF_ONLY;
 	}

@@ -173,7 +173,11 @@ struct kinf_stack {
 enum kinf_stack_end { KINF_STACK_LEAF_ONLY, KINF_STACK_COMPLETE, KINF_STACK_CUT };
 
 /* The name of code made at run time, at run-time addresses: written when the process has ended, by
- * who started it. Variable size: the name follows, without NUL, padded to 8. */
+ * who started it. Functions of Python have addresses from KINF_PYTHON to KINF_PYTHON_END, where no
+ * memory is; the runtime writes their names when it first meets them. Variable size: the name
+ * follows, without NUL, padded to 8. */
+#define KINF_PYTHON     0x1000u
+#define KINF_PYTHON_END 0x10000u
 struct kinf_made {
 	uint32_t size;       /* of the whole record, multiple of 8 */
 	uint32_t name_size;  /* bytes, without padding */

@@ -31,7 +31,8 @@ void callgraph_stack_arcs(struct stack_paths *p, size_t n_places,
 /* What they became: of call n arcs[n]. */
 void callgraph_stack_arcs_are(struct stack_paths *p, const arcid *arcs);
 /* In place of callgraph_propagate(): measured, roots, cycles as well. */
-void callgraph_measure(struct callgraph *g, const struct stack_paths *p);
+void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o,
+		       const struct stack_paths *p);
 
 /* callgraph_arcs.c: arcs, seq, in, nodes[].calls, self_calls and outside_calls. After it the
  * profile's arcs are not looked at again, and released if the options say so. `stacks`: NULL

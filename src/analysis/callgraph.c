@@ -219,7 +219,7 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 		callgraph_break_cycles(g, opts->max_cycle);
 	callgraph_find_cycles(g);
 	if (callgraph_has_stacks(opts))
-		callgraph_measure(g, stacks);
+		callgraph_measure(g, opts, stacks);
 	else
 		callgraph_propagate(g, opts);
 	callgraph_paths_free(stacks);

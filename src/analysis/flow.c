@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/map64.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 /* ---- code ---- */
@@ -51,14 +52,7 @@ static void add_step(const struct object_step *from, void *arg)
 /* The step that holds addr, or NONE. */
 static size_t find_step(const struct flow_code *c, uint64_t addr)
 {
-	size_t low = 0, high = c->at.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (c->at.at[mid].addr + c->at.at[mid].size <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(c->at.n, i, c->at.at[i].addr + c->at.at[i].size <= addr);
 	return low < c->at.n && c->at.at[low].addr <= addr ? low : NONE;
 }
 
@@ -367,14 +361,7 @@ static void find_named(struct jump_tables *t)
 /* The first address that the code names behind addr. */
 static uint64_t named_after(const struct jump_tables *t, uint64_t addr)
 {
-	size_t low = 0, high = t->named.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (t->named.at[mid] <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(t->named.n, i, t->named.at[i] <= addr);
 	return low < t->named.n ? t->named.at[low] : UINT64_MAX;
 }
 
@@ -714,14 +701,7 @@ static void mark_passed(struct flow *f)
 
 static struct flow_piece *piece_of_hook(struct flow *f, uint64_t hook)
 {
-	size_t low = 0, high = f->n_pieces;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (f->pieces[mid].end <= hook)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(f->n_pieces, i, f->pieces[i].end <= hook);
 	return low < f->n_pieces && f->pieces[low].hook == hook ? &f->pieces[low] : NULL;
 }
 

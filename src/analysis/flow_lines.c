@@ -3,7 +3,8 @@
  * executed as often as the blocks that it has a part in.
  *
  * These rules say 0 of some lines that were executed, and of others leave out the functions in
- * which no block ends with them. All blocks with code of such a line count for it.
+ * which no block ends with them. All blocks with code of such a line count for it, but not again
+ * those behind what is inlined on it.
  *
  * A block is one or more pieces: what the compiler made of one may branch within, as where it
  * compares two values. It bears the number of its first piece. */
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/flow_inlined.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 enum { MOST_LOOPS = 4096 }; /* looked for on one line */
@@ -22,14 +25,16 @@ struct line_part { /* of a line: the blocks of one function */
 	uint64_t inside;  /* of all those */
 	uint64_t entered; /* how often those that end with it are, from others */
 	bool inside_unknown, entered_unknown, ends_some;
-	bool all_passed;   /* nothing but jumps that may be passed */
-	bool is_doubtful;  /* one of those may end with another line ... */
-	bool is_mixed;     /* ... or is of optimized code, where lines are mixed */
-	uint32_t first, n; /* edges within, in inner[] */
+	bool all_passed;    /* nothing but jumps that may be passed */
+	bool is_doubtful;   /* one of those may end with another line ... */
+	bool is_mixed;      /* ... or is of optimized code, where lines are mixed */
+	uint32_t n_entries; /* blocks that are entered from others */
+	uint32_t first, n;  /* edges within, in inner[] */
 };
 
 struct stretch_end { /* a line that a block counts for */
 	uint32_t part;
+	uint64_t addr;            /* of the code that it counts for */
 	uint64_t within, outside; /* ways into the block: from others of that line, and not */
 	bool within_unknown, outside_unknown;
 };
@@ -52,6 +57,7 @@ struct flow_lines {
 	uint32_t *part_of;           /* [lines]: the last one of each */
 	uint32_t *block_of;          /* [n_pieces] */
 	struct flow_edge *edges;     /* between blocks, by `from` */
+	uint64_t *left_at;           /* [n_edges]: the last byte of the code before them */
 	size_t n_edges;
 	VEC(struct stretch_end) ends; /* by block */
 	uint32_t *first_end;          /* [n_pieces + 1] */
@@ -112,10 +118,12 @@ static void find_blocks(struct flow_lines *x)
 	}
 	free(s);
 	x->edges = xalloc((f->n_edges + 1) * sizeof(*x->edges));
+	x->left_at = xalloc((f->n_edges + 1) * sizeof(*x->left_at));
 	for (size_t i = 0; i < f->n_edges; i++) {
 		struct flow_edge e = f->edges[i];
 		if (x->block_of[e.to] != e.to)
 			continue;
+		x->left_at[x->n_edges] = f->pieces[e.from].end - 1;
 		e.from = x->block_of[e.from];
 		x->edges[x->n_edges++] = e;
 	}
@@ -221,6 +229,7 @@ static bool is_mere_jump(const struct flow_lines *x, uint32_t piece)
 struct line_stretch {     /* of one file in a piece */
 	const char *file; /* NULL: none yet */
 	uint32_t last;    /* the highest line, as gcov sorts them */
+	uint64_t addr;    /* of its code */
 	symid before; /* of what is before the block's first row, perhaps of the block; or NONE */
 };
 
@@ -229,7 +238,7 @@ static void add_end(struct flow_lines *x, const struct line_stretch *s)
 	if (!s->file)
 		return;
 	uint32_t part = x->part_of[s->last];
-	vec_push(&x->ends, ((struct stretch_end){ .part = part }));
+	vec_push(&x->ends, ((struct stretch_end){ .part = part, .addr = s->addr }));
 	x->parts.at[part].ends_some = true;
 	x->parts.at[part].is_doubtful |= s->before != NONE && x->line_of[s->before] > s->last &&
 					 x->s->at[s->before].file == s->file;
@@ -258,7 +267,10 @@ static void add_place(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 	add_to_part(x, part, block, x->s->at[id].addr, passed);
 	if (s->file != file || x->counts_all)
 		add_end(x, s);
-	s->last = s->file == file && line < s->last && !x->counts_all ? s->last : line;
+	if (s->file != file || line >= s->last || x->counts_all) {
+		s->last = line;
+		s->addr = x->s->at[id].addr;
+	}
 	s->before = s->file && s->file != file ? NONE : s->before;
 	s->file = file;
 }
@@ -370,6 +382,7 @@ static void add_way(const struct flow_lines *x, struct stretch_end *to, const st
 /* Either all ways in are known, or what is left of the piece's count tells. */
 static void enter_part(struct line_part *s, const struct flow_piece *p, const struct stretch_end *w)
 {
+	s->n_entries += w->outside || w->outside_unknown;
 	if (!p->enters_unseen && !w->outside_unknown)
 		s->entered = add(s->entered, w->outside);
 	else if (p->is_known && !w->within_unknown && w->within <= p->count)
@@ -394,6 +407,124 @@ static void enter_parts(struct flow_lines *x)
 	}
 }
 
+static bool is_settled(const struct line_state *s)
+{
+	bool is_doubted = s->is_left_out || s->is_doubted || s->is_mixed;
+	return !is_doubted && !(s->ends && s->never_ends);
+}
+
+/* ---- what is inlined on a line ---- */
+
+struct line_ways { /* of a part: into what is inlined there, and out of that again */
+	VEC(struct inlined_pair) pairs;
+	VEC(uint32_t) edges; /* by pair: the one that leads out; NONE: this leads in */
+	VEC(uint32_t) parts; /* by pair */
+};
+
+static bool may_be_resumed(const struct flow_lines *x, uint32_t part)
+{
+	const struct line_part *p = &x->parts.at[part];
+	return p->n_entries > 1 && !is_settled(&x->states[p->line]);
+}
+
+static void note_way(struct line_ways *w, struct inlined_pair pair, uint32_t edge, uint32_t part)
+{
+	vec_push(&w->pairs, pair);
+	vec_push(&w->edges, edge);
+	vec_push(&w->parts, part);
+}
+
+/* Where a piece's code of the line runs on into other code. */
+static void note_ways_in(const struct flow_lines *x, struct line_ways *w, uint32_t piece,
+			 uint32_t part)
+{
+	uint32_t line = x->parts.at[part].line;
+	symid first = first_place(x, piece);
+	const struct symbol *at = x->s->at;
+	for (symid i = first; first != NONE && i + 1 < x->s->n; i++) {
+		if (at[i + 1].addr >= x->f->pieces[piece].end)
+			break;
+		if (x->line_of[i] == line && x->line_of[i + 1] != line)
+			note_way(w, (struct inlined_pair){ at[i + 1].addr, at[i].addr, NULL }, NONE,
+				 part);
+	}
+}
+
+static void find_ways(const struct flow_lines *x, struct line_ways *w)
+{
+	for (uint32_t i = 0; i < x->f->n_pieces; i++) {
+		uint32_t block = x->block_of[i];
+		size_t end = end_of_ends(x, block);
+		for (size_t k = x->first_end[block]; k < end; k++)
+			if (may_be_resumed(x, x->ends.at[k].part))
+				note_ways_in(x, w, i, x->ends.at[k].part);
+	}
+	for (uint32_t i = 0; i < x->n_edges; i++) {
+		const struct flow_edge *e = &x->edges[i];
+		size_t end = end_of_ends(x, e->to);
+		for (size_t k = x->first_end[e->to]; k < end; k++) {
+			const struct stretch_end *to = &x->ends.at[k];
+			if (may_be_resumed(x, to->part) && !counts_for(x, e->from, to->part))
+				note_way(w, (struct inlined_pair){ x->left_at[i], to->addr, NULL },
+					 i, to->part);
+		}
+	}
+	flow_find_inlined(x->s, w->pairs.at, w->pairs.n);
+}
+
+struct line_callee { /* a function inlined on a part's line */
+	uint32_t part;
+	const char *function;
+};
+
+static int compare_callees(const void *l, const void *r)
+{
+	const struct line_callee *a = l, *b = r;
+	if (a->part != b->part)
+		return a->part < b->part ? -1 : 1;
+	return strcmp(a->function, b->function);
+}
+
+/* What code of the lines runs on into, sorted; *n of them, to be freed. */
+static struct line_callee *find_callees(const struct line_ways *w, size_t *n)
+{
+	struct line_callee *at = xalloc((w->pairs.n + 1) * sizeof(*at));
+	*n = 0;
+	for (size_t i = 0; i < w->pairs.n; i++)
+		if (w->edges.at[i] == NONE && w->pairs.at[i].function)
+			at[(*n)++] =
+				(struct line_callee){ w->parts.at[i], w->pairs.at[i].function };
+	qsort(at, *n, sizeof(*at), compare_callees);
+	return at;
+}
+
+/* Control that comes back from what is inlined on a line does not execute the line again. Where
+ * code of the line is not seen to lead there it may be another line that it is inlined on. */
+static void leave_out_resumed(struct flow_lines *x)
+{
+	struct line_ways w = { 0 };
+
+	find_ways(x, &w);
+	size_t n;
+	struct line_callee *callees = find_callees(&w, &n);
+	for (size_t i = 0; i < w.pairs.n; i++) {
+		if (w.edges.at[i] == NONE || !w.pairs.at[i].function)
+			continue;
+		struct line_part *p = &x->parts.at[w.parts.at[i]];
+		const struct flow_edge *e = &x->edges[w.edges.at[i]];
+		struct line_callee from = { w.parts.at[i], w.pairs.at[i].function };
+		if (e->is_known && e->count <= p->entered &&
+		    bsearch(&from, callees, n, sizeof(from), compare_callees))
+			p->entered -= e->count;
+		else if (!e->is_known || e->count)
+			p->entered_unknown = true;
+	}
+	free(callees);
+	vec_free(&w.pairs);
+	vec_free(&w.edges);
+	vec_free(&w.parts);
+}
+
 /* ---- loops on a line ---- */
 
 struct loop_search {
@@ -407,15 +538,7 @@ struct loop_search {
 
 static uint32_t first_from(const struct loop_search *l, uint32_t block)
 {
-	uint32_t low = 0, high = l->n;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (l->all[l->edges[mid]].from < block)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(l->n, i, l->all[l->edges[i]].from < block);
 }
 
 /* The next edge from where edge `k` leads that may be part of a loop, or NONE. */
@@ -566,12 +689,6 @@ static void count_part(struct flow_lines *x, const struct line_part *s)
 	l->count = add(l->count, count);
 }
 
-static bool is_settled(const struct line_state *s)
-{
-	bool is_doubted = s->is_left_out || s->is_doubted || s->is_mixed;
-	return !is_doubted && !(s->ends && s->never_ends);
-}
-
 static void add_counts(struct flow_lines *x, size_t n, bool counts_all)
 {
 	memset(x->part_of, 0xff, n * sizeof(*x->part_of));
@@ -581,6 +698,8 @@ static void add_counts(struct flow_lines *x, size_t n, bool counts_all)
 	add_pieces(x);
 	group_edges(x);
 	enter_parts(x);
+	if (counts_all)
+		leave_out_resumed(x);
 	for (size_t i = 0; i < x->parts.n; i++)
 		if (!counts_all || !is_settled(&x->states[x->parts.at[i].line]))
 			count_part(x, &x->parts.at[i]);
@@ -629,6 +748,7 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	free(x.inner);
 	free(x.block_of);
 	free(x.edges);
+	free(x.left_at);
 	vec_free(&x.ends);
 	free(x.first_end);
 	free(x.is_met);

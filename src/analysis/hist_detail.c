@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/hist_key.h"
+#include "base/search.h"
 #include "profile/access.h"
 
 enum { LINE = 64 }; /* bytes of a line of the data cache */
@@ -74,15 +75,8 @@ static const struct object_symbol *variable_at(struct hists_private *h, frameid 
 {
 	const struct frame *f = frame_at(h, frame);
 	const struct symbol_table *t = frame && f->object ? variables_of(h, f->object) : NULL;
-	size_t low = 0, high = t ? t->n : 0;
-
-	while (low < high) { /* the last that begins there or before */
-		size_t mid = low + (high - low) / 2;
-		if (t->at[mid].addr <= f->addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	/* behind the last that begins there or before */
+	size_t low = COUNT_WHILE(t ? t->n : 0, i, t->at[i].addr <= f->addr);
 	return low && f->addr < t->at[low - 1].end ? &t->at[low - 1] : NULL;
 }
 

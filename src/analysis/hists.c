@@ -118,19 +118,19 @@ static bool is_whole_name(const char *symbol, const char *name)
 	return !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '(');
 }
 
-static bool is_called(struct symbols *s, symid place, const char *name, bool whole)
+static bool is_wholly_called(struct symbols *s, symid place, const char *name)
 {
 	const char *display = symbols_display(s, place);
-	if (whole ? is_whole_name(display, name) : function_name_is(display, name))
-		return true;
-	return !(whole && strstr(display, "::")) && symbols_is_alias(s, place, name);
+	return is_whole_name(display, name) ||
+	       (!strstr(display, "::") && symbols_is_alias(s, place, name));
 }
 
 /* By the name that is shown, or by another of the same function. */
 static bool is_listed(struct symbols *s, symid place, const struct hist_filter *f, bool whole)
 {
 	for (size_t i = 0; f->symbols[i]; i++)
-		if (is_called(s, place, f->symbols[i], whole))
+		if (whole ? is_wholly_called(s, place, f->symbols[i])
+			  : symbols_is_called(s, place, f->symbols[i]))
 			return true;
 	return false;
 }

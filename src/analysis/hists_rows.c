@@ -84,7 +84,7 @@ static void count_hops(struct row_sums *s, frameid frame)
 }
 
 /* Rows are numbered from the outermost caller on: so they are found in that order where some are
- * new. */
+ * new. Those of frames that are known are not. */
 static void learn(struct row_sums *s, uint32_t *rows)
 {
 	const struct samples *all = &s->h->hists.profile->samples;
@@ -94,6 +94,8 @@ static void learn(struct row_sums *s, uint32_t *rows)
 		vec_push(&s->frames, all->stacks[i].frame);
 	while (s->frames.n) {
 		frameid frame = s->frames.at[--s->frames.n];
+		if (rows && rows[frame] != NOT_KNOWN)
+			continue;
 		const struct frame_hops hops = hists_leaves_out(s->h, frame)
 						       ? (struct frame_hops){ 0 }
 						       : *hists_hops(s->h, frame);

@@ -352,7 +352,34 @@ static void end(struct measuring *m)
 	free(m->inclusive);
 }
 
-/* As propagation leaves nodes where nothing was left out. */
+/* Entries of what was asked for and of what that calls, or of all; without what is to be left out.
+ * Times are what was measured whatever is shown. */
+static void choose_entries(struct callgraph *g, const struct selection *sel)
+{
+	VEC(symid) reached = { 0 };
+
+	for (symid i = 0; i < g->n_symbols; i++) {
+		g->nodes[i].shown =
+			!sel->any[SEL_INCL_GRAPH] || selection_in(sel, SEL_INCL_GRAPH, i);
+		if (sel->any[SEL_INCL_GRAPH] && g->nodes[i].shown)
+			vec_push(&reached, i);
+	}
+	while (reached.n) {
+		const struct cg_node *n = &g->nodes[reached.at[--reached.n]];
+		for (uint32_t k = 0; k < n->n_out; k++) {
+			symid to = g->arcs[n->first_out + k].to;
+			if (!g->nodes[to].shown)
+				vec_push(&reached, to);
+			g->nodes[to].shown = true;
+		}
+	}
+	for (symid i = 0; i < g->n_symbols; i++)
+		if (selection_in(sel, SEL_EXCL_GRAPH, i) && !selection_in(sel, SEL_INCL_GRAPH, i))
+			g->nodes[i].shown = false;
+	vec_free(&reached);
+}
+
+/* As propagation leaves nodes where nothing was left out, but for entries. */
 static void settle(struct callgraph *g, const double *inclusive)
 {
 	g->share = xalloc_aligned(g->n_symbols * sizeof(*g->share));
@@ -363,31 +390,35 @@ static void settle(struct callgraph *g, const double *inclusive)
 		n->child = child > inclusive[i] * 1e-12 ? child : 0; /* else rounding */
 		n->shown_child = n->child;
 		n->fraction = 1;
-		n->shown = true;
 		g->share[i] = (struct cg_share){ .self = n->self,
 						 .child = n->child,
 						 .calls = (double)n->sharing_calls,
 						 .wanted = true };
-		g->part[i] = (struct cg_part){ .fraction = 1, .cycle = n->cycle, .shown = true };
+		g->part[i] =
+			(struct cg_part){ .fraction = 1, .cycle = n->cycle, .shown = n->shown };
 		g->shown_total += n->self;
 	}
 	for (size_t c = 0; c < g->n_cycles; c++) {
 		struct cg_node *cycle = &g->nodes[g->n_symbols + c];
-		for (uint32_t k = 0; k < cycle->n_members; k++)
-			cycle->self += g->nodes[g->members[cycle->first_out + k]].self;
+		for (uint32_t k = 0; k < cycle->n_members; k++) {
+			const struct cg_node *member = &g->nodes[g->members[cycle->first_out + k]];
+			cycle->self += member->self;
+			cycle->shown |= member->shown;
+		}
 		double child = g->cycles[c].inclusive - cycle->self;
 		cycle->child = cycle->shown_child = child > 0 ? child : 0;
 		cycle->fraction = 1;
-		cycle->shown = true;
 	}
 }
 
-void callgraph_measure(struct callgraph *g, const struct stack_paths *p)
+void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o,
+		       const struct stack_paths *p)
 {
 	struct measuring m;
 
 	begin(&m, g, p);
 	path_tree_visit(p->tree, &(struct path_visitor){ enter, leave, &m });
+	choose_entries(g, o->selection ? o->selection : &everything);
 	settle(g, m.inclusive);
 	end(&m);
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 const char *const selection_profiler_functions[] = {
 	"_gprof_mcount",     "mcount",     "_mcount",    "__mcount",
 	"__mcount_internal", "__mcleanup", "__fentry__", NULL,
@@ -58,17 +60,9 @@ void selection_exclude_profiler(struct selection *s, const struct symbols *symbo
 
 static bool holds(const symid *ids, size_t n, symid id)
 {
-	size_t low = 0, high = n;
-
 	if (!ids)
 		return true;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (ids[mid] < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(n, i, ids[i] < id);
 	return low < n && ids[low] == id;
 }
 

@@ -32,15 +32,24 @@ struct named_program { /* the names of all objects, as one way of naming has the
 	struct program *program;
 };
 
+/* How names and the call graph are made, for programs that have it otherwise than we do. What a
+ * view decides itself is set there. */
+struct profile_rules {
+	struct symbols_opts symbols; /* where there is one program, and no stacks */
+	struct callgraph_opts graph; /* its `samples`, `program`, `consume` are not looked at */
+	bool consumes;               /* counts are released as soon as a graph is made of them */
+};
+
 struct kin_profile {
 	unsigned refs; /* the caller's handle, and each table made from it */
 	struct profile *data;
 	struct object_file *object; /* NULL: the data says what was profiled, is empty, or was
 				     * opened without its program: for writing only */
 	struct program_opts naming;
+	struct profile_rules rules;
 	struct input_target target;
 	bool lines;
-	bool told_trouble, has_hints, heard_builds, no_names, sum_ranks;
+	bool told_trouble, has_hints, heard_builds, no_names, sum_ranks, one_by_one;
 	bool sought_program; /* so there is no use in seeking it again */
 	bool is_its_program; /* nothing tells that the data is of another one than `object` */
 	struct view views[N_VIEWS];
@@ -71,6 +80,21 @@ static inline struct debuginfod *debuginfod_of(const struct kin_debuginfod *d)
 {
 	return d ? d->servers : NULL;
 }
+
+/* Opening, step by step, for those who have rules of their own (gnu/); kin_profile_open() takes the
+ * same steps. One that has no data yet, not even an empty one. */
+struct kin_profile *profile_new(void);
+/* The program that was profiled, which also says what its gmon.out looks like. */
+MUST_CHECK struct kin_error *profile_open_object(struct kin_profile *p, const char *path,
+						 const struct object_opts *opts);
+/* As input_read(), of what p's program is: p->data is set if anything was read. */
+MUST_CHECK struct kin_error *profile_read(struct kin_profile *p, const char *const *paths, size_t n,
+					  const struct input_opts *opts);
+/* Adds warnings and doubts about the data: by itself, and beside its program. */
+void profile_check_data(struct kin_profile *p);
+void profile_check_program(struct kin_profile *p);
+/* Whether it is of more than one program that is profiled by counts. */
+bool profile_has_objects(const struct kin_profile *p);
 
 /* One of data that is no file's. Takes over `data`. */
 struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming);

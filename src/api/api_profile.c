@@ -180,8 +180,11 @@ struct program *profile_program(struct kin_profile *p, const struct program_opts
 
 static bool has_many_objects(const struct profile *p)
 {
-	return p->n_objects > 1 || p->samples.n || p->samples.n_events || p->samples.n_frames > 1;
+	return p &&
+	       (p->n_objects > 1 || p->samples.n || p->samples.n_events || p->samples.n_frames > 1);
 }
+
+bool profile_has_objects(const struct kin_profile *p) { return has_many_objects(p->data); }
 
 static bool is_empty(const struct profile *d)
 {
@@ -194,7 +197,9 @@ static bool needs_program(const struct profile *d) { return !has_many_objects(d)
 
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
 {
-	struct symbols_opts opts = { .lines = by_line, .style = p->naming.style };
+	struct symbols_opts opts = p->rules.symbols;
+	opts.lines = by_line;
+	opts.style = p->naming.style;
 	return symbols_new(p->object, &opts, &v->symbols);
 }
 
@@ -212,13 +217,24 @@ static struct kin_error *make_program(struct kin_profile *p, enum view_kind kind
 
 static struct kin_error *make_names(struct kin_profile *p, enum view_kind kind, struct view *v)
 {
-	if (p->object && !has_many_objects(p->data))
+	if (p->object && !profile_has_objects(p))
 		return make_symbols(p, kind == VIEW_LINES, v);
 	if (needs_program(p->data))
 		return err_new(KIN_ERROR_USAGE,
 			       "the profile was opened without its program, which is enough to "
 			       "write it: for reports name the program when it is opened");
 	return make_program(p, kind, v);
+}
+
+static struct callgraph *make_graph(const struct kin_profile *p, const struct view *v)
+{
+	struct callgraph_opts opts = p->rules.graph;
+	struct profile *counts = v->flat ? v->flat : p->data;
+	opts.samples = v->program ? &p->data->samples : NULL;
+	opts.program = v->program;
+	opts.no_inlines = p->naming.no_inlines;
+	opts.consume = p->rules.consumes ? counts : NULL;
+	return callgraph_new(counts, v->symbols, &opts);
 }
 
 struct kin_error *profile_view(struct kin_profile *p, enum view_kind kind, bool graph,
@@ -229,11 +245,7 @@ struct kin_error *profile_view(struct kin_profile *p, enum view_kind kind, bool 
 	if (err)
 		return err;
 	if (graph && !v->graph)
-		v->graph = callgraph_new(
-			v->flat ? v->flat : p->data, v->symbols,
-			&(struct callgraph_opts){ .samples = v->program ? &p->data->samples : NULL,
-						  .program = v->program,
-						  .no_inlines = p->naming.no_inlines });
+		v->graph = make_graph(p, v);
 	*ret = v;
 	return NULL;
 }
@@ -291,6 +303,30 @@ struct kin_error *profile_trouble(struct kin_profile *p)
 
 /* ---- opening ---- */
 
+struct kin_profile *profile_new(void)
+{
+	struct kin_profile *p = xalloc(sizeof(*p));
+	p->refs = 1;
+	return p;
+}
+
+struct kin_error *profile_open_object(struct kin_profile *p, const char *path,
+				      const struct object_opts *opts)
+{
+	struct kin_error *err = object_open(path, opts, &p->object);
+	if (!err)
+		p->target = input_target_of(p->object);
+	return err;
+}
+
+struct kin_error *profile_read(struct kin_profile *p, const char *const *paths, size_t n,
+			       const struct input_opts *opts)
+{
+	struct input_opts how = *opts;
+	how.target = p->target;
+	return input_read(paths, n, &how, &p->data);
+}
+
 /* p->object stays NULL where none is wanted, or none is found that need not be there. */
 static struct kin_error *open_program(struct kin_profile *p, const struct kin_open_opts *o,
 				      const char *const *paths, size_t n)
@@ -306,16 +342,11 @@ static struct kin_error *open_program(struct kin_profile *p, const struct kin_op
 	}
 	if (err)
 		return err;
-	const char *path = found ? found : o->executable;
-	err = object_open(path,
-			  &(struct object_opts){ .debug_dir = o->debug_dir,
-						 .debuginfod = debuginfod_of(o->debuginfod) },
-			  &p->object);
+	struct object_opts opts = { .debug_dir = o->debug_dir,
+				    .debuginfod = debuginfod_of(o->debuginfod) };
+	err = profile_open_object(p, found ? found : o->executable, &opts);
 	free(found);
-	if (err)
-		return err;
-	p->target = input_target_of(p->object);
-	return NULL;
+	return err;
 }
 
 /* The program by which all gmon.out files of a sum were read, or NULL. */
@@ -368,6 +399,7 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 	p->lines = o->lines;
 	p->no_names = o->no_names;
 	p->sum_ranks = o->sum_ranks;
+	p->one_by_one = o->one_by_one;
 	p->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
 					   .debuginfod = debuginfod_of(o->debuginfod),
@@ -413,6 +445,24 @@ static void tell_unfinished(struct kin_profile *p)
 	}
 }
 
+void profile_check_data(struct kin_profile *p)
+{
+	tell_unfinished(p);
+	audit_check(p->data, add_doubt, p);
+}
+
+void profile_check_program(struct kin_profile *p)
+{
+	/* A program without symbols is an error only when a report needs them. */
+	struct view *v;
+	struct kin_error *no_symbols =
+		profile_view(p, p->lines ? VIEW_LINES : VIEW_FUNCTIONS, false, &v);
+	size_t before = p->warnings.n;
+	mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
+	p->is_its_program = p->warnings.n == before;
+	kin_error_free(no_symbols);
+}
+
 static frameid first_of_class(void *classes, const struct profile *p, frameid frame)
 {
 	return frame_classes_first(classes, p, frame);
@@ -444,7 +494,6 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 		err = read_gcov(p, o->gcov);
 	if (!err) {
 		struct input_opts how = {
-			.target = p->target,
 			.symfs = o->symfs,
 			.details = o->details || o->for_writing,
 			.cpu_state = o->cpu_state || o->for_writing,
@@ -457,7 +506,7 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 			       : o->branches_if_recorded ? INPUT_AS_RECORDED
 							 : INPUT_SAMPLES;
 		struct frame_classes *classes = classes_for(p, o, &how.needs);
-		err = input_read(paths, n, &how, &p->data);
+		err = profile_read(p, paths, n, &how);
 		if (classes && p->data)
 			p->files = frame_classes_take_files(classes, p->data);
 		frame_classes_free(classes);
@@ -482,7 +531,6 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	struct kin_error *err = read_all(p, o, paths, n);
 	if (err && !p->data)
 		return err;
-	tell_unfinished(p);
 	/* Of a rank without anything there is still what its file says of it: sums of some ranks
 	 * are the same as those of all at once. */
 	bool counts = p->sum_ranks && p->data->n_sources;
@@ -492,7 +540,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		!p->object && needs_program(p->data) ? open_late(p, o, paths, n) : NULL;
 	if (no_program)
 		return nothing_but(no_program, p, err);
-	audit_check(p->data, add_doubt, p);
+	profile_check_data(p);
 	bool unassigned =
 		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
 	bool has_counts = unassigned || p->data->n_arcs;
@@ -506,15 +554,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (o->time && has_counts)
 		add_warning("--time: call and block counts have no time stamps and are left out",
 			    p);
-	if (p->object && !has_many_objects(p->data)) {
-		/* A program without symbols is an error only when a report needs them. */
-		struct view *v;
-		struct kin_error *no_symbols =
-			profile_view(p, p->lines ? VIEW_LINES : VIEW_FUNCTIONS, false, &v);
-		size_t before = p->warnings.n;
-		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
-		p->is_its_program = p->warnings.n == before;
-		kin_error_free(no_symbols);
+	if (p->object && !profile_has_objects(p)) {
+		profile_check_program(p);
 		if (!err)
 			err = profile_trouble(p);
 	}
@@ -538,8 +579,7 @@ static struct kin_error *unguarded_profile_open(const char *const *paths, size_t
 	if (err)
 		return err;
 
-	struct kin_profile *p = xalloc(sizeof(*p));
-	p->refs = 1;
+	struct kin_profile *p = profile_new();
 	err = open_all(p, &o, paths, n);
 	path_list_free(&found);
 	if (p->data)
@@ -557,8 +597,7 @@ struct kin_error *kin_profile_open(const char *const *paths, size_t n,
 
 struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming)
 {
-	struct kin_profile *p = xalloc(sizeof(*p));
-	p->refs = 1;
+	struct kin_profile *p = profile_new();
 	p->data = data;
 	p->naming = *naming;
 	return p;

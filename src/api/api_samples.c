@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/guard.h"
 #include "base/map64.h"
+#include "symbolize/learn.h"
 
 enum stack_flags { STACK_CUT = 1, STACK_GUESSED = 2 };
 
@@ -349,8 +350,12 @@ const struct kin_location *kin_samples_location(struct kin_samples *s, uint32_t 
 
 static struct kin_error *find_names(struct kin_samples *s)
 {
-	bool inlines = !s->profile->naming.no_inlines;
+	const struct program_opts *naming = &s->profile->naming;
+	bool inlines = !naming->no_inlines;
 	struct view *view = NULL;
+	if (s->profile->one_by_one)
+		names_learn(s->p, &(struct recorded_opts){ naming->debug_dir, naming->symfs,
+							   naming->debuginfod });
 	struct kin_error *err =
 		profile_view(s->profile, inlines ? VIEW_EXPANDED : VIEW_FUNCTIONS, false, &view);
 	if (err || !view->program) /* data without stacks has no locations to name */

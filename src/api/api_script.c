@@ -22,12 +22,14 @@ static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 				      const struct kin_script_opts *o,
 				      const struct sample_filter *filter, FILE *out)
 {
+	struct leaf_filter *leaves = leaf_filter_new(p->data, g, o->symbols, o->objects);
 	struct namer n = { .p = p->data, .g = g, .full_names = o->full_names };
 	struct kin_error *err = folded_write(out, p->data,
 					     &(struct folded_opts){ .names = namer_names,
 								    .arg = &n,
 								    .event = o->event,
 								    .filter = filter,
+								    .leaves = leaves,
 								    .weights = !o->counts,
 								    .no_inlines = no_inlines(p, o),
 								    .no_comm = o->no_comm,
@@ -36,6 +38,7 @@ static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 								    .escaped = o->escaped,
 								    .annotate = o->annotate });
 	namer_done(&n);
+	leaf_filter_free(leaves);
 	return err;
 }
 
@@ -135,7 +138,7 @@ static struct kin_error *write_samples(struct kin_profile *p, struct program *g,
 		.whole_paths = o->whole_paths || json,
 		.stop_at = o->stop_at,
 		.objects = o->objects,
-		.symbols = o->symbols,
+		.functions = o->symbols,
 		.event = o->event,
 		.filter = filter,
 	};

@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What may follow a function's name: its parameters, or those of its template. */
-static bool ends_name(char c) { return c == '\0' || c == '(' || c == '<' || c == '!'; }
-
 /* What compilers put behind a dot, where Go and D have an inner name. */
 static bool is_suffix(const char *name)
 {
@@ -17,13 +14,66 @@ static bool is_suffix(const char *name)
 
 static const char anonymous[] = "(anonymous namespace)";
 
+/* Behind the bracket that closes the one at p; NULL: none does. "->" closes none. */
+static const char *behind_closing(const char *p, char open, char close)
+{
+	size_t depth = 0;
+
+	for (; *p; p++) {
+		depth += *p == open;
+		if (*p == close && !(close == '>' && p[-1] == '-') && !--depth)
+			return p + 1;
+	}
+	return NULL;
+}
+
+/* Behind the parameters at p, where something is within the function, a lambda or a class, or
+ * behind Go's "(*T)"; else NULL. */
+static const char *behind_parameters(const char *p)
+{
+	p = behind_closing(p, '(', ')');
+	if (p && !strncmp(p, " const", 6))
+		p += 6;
+	return p && (*p == '.' || (p[0] == ':' && p[1] == ':')) ? p : NULL;
+}
+
+/* Whether a function's name ends at p: there are its parameters or those of its template, and
+ * nothing that would be within it. */
+static bool ends_name(const char *p)
+{
+	const char *behind = *p == '<' ? behind_closing(p, '<', '>') : NULL;
+	if (*p == '(')
+		return !behind_parameters(p);
+	return !*p || *p == '!' || (*p == '<' && !(behind && behind[0] == ':' && behind[1] == ':'));
+}
+
+/* Whether the name begins at p, but for arguments of templates that it leaves out before "::". */
+static bool is_from(const char *p, const char *name)
+{
+	while (*name) {
+		if (*p == *name) {
+			p++;
+			name++;
+			continue;
+		}
+		if (!*p)
+			return *name == '(';
+		if (*p != '<' || *name != ':')
+			return false;
+		p = behind_closing(p, '<', '>');
+		if (!p || *p != ':')
+			return false;
+	}
+	return ends_name(p);
+}
+
 bool function_name_is(const char *display, const char *name)
 {
-	size_t n = strlen(name), depth = 0, arguments = 0; /* of a template, <...> and !(...) */
+	size_t depth = 0, arguments = 0; /* of a template, <...> and !(...) */
 	bool starts = true, suffix = is_suffix(name);
 
-	for (const char *p = display; n && *p; p++) {
-		if (starts && !strncmp(p, name, n) && ends_name(p[n]))
+	for (const char *p = display; *name && *p; p++) {
+		if (starts && is_from(p, name))
 			return true;
 		if (arguments || (*p == '!' && p[1] == '(')) {
 			p += !arguments;
@@ -32,10 +82,17 @@ bool function_name_is(const char *display, const char *name)
 			starts = false;
 			continue;
 		}
-		if (*p == '(') {
-			if (strncmp(p, anonymous, sizeof(anonymous) - 1))
-				return false; /* its parameters */
-			p += sizeof(anonymous) - 2;
+		const char *behind = *p == '{' ? behind_closing(p, '{', '}') : NULL;
+		if (*p == '(' && depth)
+			behind = behind_closing(p, '(', ')');
+		if (behind) { /* a lambda, or a value in an argument: what is in it are no scopes */
+			p = behind - 1;
+		} else if (*p == '(') {
+			bool is_scope = !strncmp(p, anonymous, sizeof(anonymous) - 1);
+			p = is_scope ? p + sizeof(anonymous) - 1 : behind_parameters(p);
+			if (!p)
+				return false;
+			p--;
 		}
 		depth += *p == '<';
 		depth -= *p == '>' && depth;

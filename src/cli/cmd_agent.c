@@ -57,19 +57,17 @@ static const struct opt_group agent_options = {
 	"Recording",
 	(const struct opt[]){
 		{ AGENT_FREQUENCY, 'F', "frequency", "HZ",
-		  "samples per second of CPU time; default: 49", NULL, COMPLETE_NOTHING },
+		  "samples per second of CPU time; default: 49" },
 		{ AGENT_EVENT, 'e', "event", "EVENT",
-		  "what is counted, as of kin record; usually cycles, or CPU time", NULL,
-		  COMPLETE_NOTHING },
-		{ AGENT_EVERY, 0, "every", "TIME", "send after that time: 60s (the default), 10m",
-		  NULL, COMPLETE_NOTHING },
+		  "what is counted, as of kin record; usually cycles, or CPU time" },
+		{ AGENT_EVERY, 0, "every", "TIME", "send after that time: 60s (the default), 10m" },
 		{ AGENT_SPOOL, 0, "spool", "DIRECTORY",
 		  "where recordings wait; default: kin/spool in /var/spool for root, in ~/.cache "
 		  "for "
 		  "others",
 		  NULL, COMPLETE_DIRECTORY },
 		{ AGENT_SPOOL_SIZE, 0, "spool-size", "SIZE",
-		  "as much as may wait: 500K, 2G; default: 256M", NULL, COMPLETE_NOTHING },
+		  "as much as may wait: 500K, 2G; default: 256M" },
 		{ 0 },
 	},
 };
@@ -206,10 +204,12 @@ static void send_all(struct sender *s, bool last)
 			break;
 }
 
-/* Until the recorder closes its end of the pipe. */
+/* Until the recorder closes its end of the pipe. Debug information goes back to the system when the
+ * file that it is of is closed. */
 static void send_until_over(struct sender *s, int over)
 {
-	enum { HOUR = 3600 };
+	enum { HOUR = 3600, LARGE = 1 << 20 };
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 	struct pollfd p = { .fd = over, .events = POLLIN };
 	bool is_over = false;
 	while (!is_over) {

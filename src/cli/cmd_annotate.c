@@ -41,12 +41,11 @@ static const struct opt_group rows_group = {
 	"Rows",
 	(const struct opt[]){
 		{ OPT_ASM, 0, "asm", "[WITH]",
-		  "a row per machine instruction; source: with source lines between them", "source",
-		  COMPLETE_NOTHING },
+		  "a row per machine instruction; source: with source lines between them",
+		  "source" },
 		{ OPT_ALL_LINES, 'x', "all-lines", NULL,
 		  "all lines have a count, as with gprof -x: that of the block they are in, or of "
-		  "the calls of their function",
-		  NULL, COMPLETE_NOTHING },
+		  "the calls of their function" },
 		{ 0 },
 	},
 };
@@ -55,21 +54,19 @@ static const struct opt_group perf_group = {
 	"As perf annotate has them",
 	(const struct opt[]){
 		{ ANNOTATE_SYMBOL, 0, "symbol", "NAME",
-		  "a function, as an operand; -s NAME does that, too, unless NAME is a column",
-		  NULL, COMPLETE_NOTHING },
+		  "a function, as an operand; -s NAME does that, too, unless NAME is a column" },
 		{ ANNOTATE_SHARES, 0, "percent-type", "TYPE",
 		  "shares of all time (global-period, the default) or of the function's "
 		  "(local-period); -c +function_share shows both",
-		  "global-period local-period", COMPLETE_NOTHING },
+		  "global-period local-period" },
 		{ ANNOTATE_LINES, 'l', "print-line", NULL,
-		  "instructions with source lines: --asm=source", NULL, COMPLETE_NOTHING },
+		  "instructions with source lines: --asm=source" },
 		{ ANNOTATE_SAMPLES, 'n', "show-nr-samples", NULL,
-		  "instructions with numbers of samples: --asm", NULL, COMPLETE_NOTHING },
+		  "instructions with numbers of samples: --asm" },
 		{ ANNOTATE_SYNTAX, 'M', "disassembler-style", "STYLE",
 		  "instructions (--asm) of x86 in this syntax: att (the default) or intel",
-		  "att intel", COMPLETE_NOTHING },
-		{ ANNOTATE_STDIO, 0, "stdio", NULL, "text, as it always is", NULL,
-		  COMPLETE_NOTHING },
+		  "att intel" },
+		{ ANNOTATE_STDIO, 0, "stdio", NULL, "text, as it always is" },
 		{ 0 },
 	},
 };

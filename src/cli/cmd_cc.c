@@ -41,13 +41,11 @@ static const struct opt_group what_options = {
 	"What the program will count",
 	(const struct opt[]){
 		{ CC_BLOCKS, 0, "blocks", NULL,
-		  "executions of basic blocks, too: kin annotate shows them per line", NULL,
-		  COMPLETE_NOTHING },
+		  "executions of basic blocks, too: kin annotate shows them per line" },
 		{ CC_LATENCY, 0, "latency", NULL,
 		  "entries and exits (-finstrument-functions) instead of entries alone, so that "
-		  "kin run --latency can time calls",
-		  NULL, COMPLETE_NOTHING },
-		{ CC_NO_CALLS, 0, "no-calls", NULL, "no calls", NULL, COMPLETE_NOTHING },
+		  "kin run --latency can time calls" },
+		{ CC_NO_CALLS, 0, "no-calls", NULL, "no calls" },
 		{ 0 },
 	},
 };
@@ -56,10 +54,8 @@ static const struct opt_group how_options = {
 	"How",
 	(const struct opt[]){
 		{ CC_NO_LINK, 0, "no-runtime", NULL,
-		  "do not link the runtime, for programs to be started by kin run", NULL,
-		  COMPLETE_NOTHING },
-		{ CC_PRINT, 0, "print", NULL, "print the command instead of running it", NULL,
-		  COMPLETE_NOTHING },
+		  "do not link the runtime, for programs to be started by kin run" },
+		{ CC_PRINT, 0, "print", NULL, "print the command instead of running it" },
 		{ 0 },
 	},
 };

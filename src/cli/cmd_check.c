@@ -50,14 +50,11 @@ static const struct opt_group check_options = {
 	"What fails",
 	(const struct opt[]){
 		{ OPT_TIME_LIMIT, 0, "time", "PERCENT",
-		  "times may grow by this, 5% if not given; off: they are not checked", NULL,
-		  COMPLETE_NOTHING },
+		  "times may grow by this, 5% if not given; off: they are not checked" },
 		{ OPT_CALLS_LIMIT, 0, "calls", "PERCENT",
-		  "numbers of calls may grow by this, 0% if not given; off: they are not checked",
-		  NULL, COMPLETE_NOTHING },
+		  "numbers of calls may grow by this, 0% if not given; off: they are not checked" },
 		{ OPT_FUNCTIONS, 0, "functions", "GLOB",
-		  "only functions of such names, 'parse_*', and not the total; repeatable", NULL,
-		  COMPLETE_NOTHING },
+		  "only functions of such names, 'parse_*', and not the total; repeatable" },
 		{ 0 },
 	},
 };
@@ -65,8 +62,7 @@ static const struct opt_group check_options = {
 static const struct opt_group run_options = {
 	"Runs",
 	(const struct opt[]){
-		{ OPT_RUNS, 'r', "repeat", "N", "runs of COMMAND, 10 if not given", NULL,
-		  COMPLETE_NOTHING },
+		{ OPT_RUNS, 'r', "repeat", "N", "runs of COMMAND, 10 if not given" },
 		{ 0 },
 	},
 };
@@ -77,7 +73,7 @@ static const struct opt_group result_options = {
 		{ OPT_AS, 'f', "format", "FORMAT",
 		  "text (the default: FILE:LINE: what, as editors read it), json, github (commands "
 		  "of a workflow), gitlab (a report of code quality), or junit",
-		  "text json github gitlab junit", COMPLETE_NOTHING },
+		  "text json github gitlab junit" },
 		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
 		  NULL, COMPLETE_FILE },
 		{ 0 },

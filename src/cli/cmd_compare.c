@@ -45,20 +45,16 @@ enum { OPT_RUNS = OPT_OF_SIDES, OPT_WARMUP, OPT_KEEP, OPT_EVENTS, OPT_RATE, OPT_
 static const struct opt_group run_options = {
 	"Runs",
 	(const struct opt[]){
-		{ OPT_RUNS, 'r', "repeat", "N", "runs of each command, 2 or more; 10 if not given",
-		  NULL, COMPLETE_NOTHING },
+		{ OPT_RUNS, 'r', "repeat", "N",
+		  "runs of each command, 2 or more; 10 if not given" },
 		{ OPT_WARMUP, 0, "warmup", "N",
 		  "additional runs of each at the start that do not count but fill caches; "
-		  "default: 1",
-		  NULL, COMPLETE_NOTHING },
+		  "default: 1" },
 		{ OPT_RATE, 0, "frequency", "HZ",
 		  "samples per second of CPU time, as in kin record: more of them tell more of "
-		  "small functions",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_EVENTS, 'e', "event", "EVENT", "what is sampled, as in kin record", NULL,
-		  COMPLETE_NOTHING },
-		{ OPT_SHOW, 0, "show-output", NULL, "show what the commands print", NULL,
-		  COMPLETE_NOTHING },
+		  "small functions" },
+		{ OPT_EVENTS, 'e', "event", "EVENT", "what is sampled, as in kin record" },
+		{ OPT_SHOW, 0, "show-output", NULL, "show what the commands print" },
 		{ OPT_KEEP, 'o', "output", "DIR",
 		  "keep the recordings, in DIR/before and DIR/after, which must not exist", NULL,
 		  COMPLETE_DIRECTORY },
@@ -72,8 +68,7 @@ static const struct opt_group compare_options = {
 		OPTIONS_OF_SHOWING,
 		{ OPT_LIMIT, 0, "fail-above", "PERCENT",
 		  "exit with 1 if the total has grown by more than this, by the lower end of its "
-		  "interval",
-		  NULL, COMPLETE_NOTHING },
+		  "interval" },
 		{ 0 },
 	},
 };
@@ -83,15 +78,14 @@ static const struct opt_group table_options = {
 	(const struct opt[]){
 		{ OPT_FORMAT, 'f', "format", "FORMAT",
 		  "text (the default), json or csv; html: a page with the differential flame graph",
-		  "text json csv html", COMPLETE_NOTHING },
+		  "text json csv html" },
 		{ OPT_COLOR, 0, "color", "WHEN",
 		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",
-		  "auto always never", COMPLETE_NOTHING },
+		  "auto always never" },
 		{ OPT_WIDTH, 'w', "width", "COLUMNS",
 		  "truncate names so that lines fit; 0: never. Default: width of the terminal, or "
-		  "0",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING },
+		  "0" },
+		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager" },
 		{ 0 },
 	},
 };

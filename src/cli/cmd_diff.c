@@ -54,12 +54,10 @@ static const struct opt_group diff_options = {
 		OPTIONS_OF_SIDES,
 		{ OPT_FAIL_ABOVE, 0, "fail-above", "PERCENT",
 		  "exit with 1 if the total has grown by more than this, by the lower end of its "
-		  "interval where there is one",
-		  NULL, COMPLETE_NOTHING },
+		  "interval where there is one" },
 		{ DIFF_TUI, 0, "tui", NULL,
 		  "interactively on the terminal, as kin browse: from each row to its callers and "
-		  "callees, source and flame graph, before and after",
-		  NULL, COMPLETE_NOTHING },
+		  "callees, source and flame graph, before and after" },
 		{ 0 },
 	},
 };

@@ -39,13 +39,10 @@ static const struct {
 	const char *arg, *values;
 	enum opt_completion completion;
 } arguments[] = {
-	{ "FILE", NULL, COMPLETE_FILE },
-	{ "MAP", NULL, COMPLETE_FILE },
-	{ "DIRS", NULL, COMPLETE_DIRECTORY },
-	{ "STYLE", "none auto gnu-v3 java gnat dlang rust", COMPLETE_NOTHING },
-	{ "FORMAT", "auto magic bsd 4.4bsd", COMPLETE_NOTHING },
-	{ "gnu", "gnu gnu-2.40", COMPLETE_NOTHING },
-	{ "NAME", "gnu freebsd openbsd", COMPLETE_NOTHING },
+	{ "FILE", NULL, COMPLETE_FILE },       { "MAP", NULL, COMPLETE_FILE },
+	{ "DIRS", NULL, COMPLETE_DIRECTORY },  { "STYLE", "none auto gnu-v3 java gnat dlang rust" },
+	{ "FORMAT", "auto magic bsd 4.4bsd" }, { "gnu", "gnu gnu-2.40" },
+	{ "NAME", "gnu freebsd openbsd" },
 };
 
 static void note_values(struct opt *o, const char *arg)

@@ -40,16 +40,12 @@ static const struct opt_group output_group = {
 		  COMPLETE_FILE },
 		{ OPT_MAX_SIZE, 0, "max-size", "SIZE",
 		  "leave out the narrowest frames of a file that would be larger: 500K, 20M; 5 MB "
-		  "if not given",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_NO_CODE, 0, "no-code", NULL, "leave out source lines and instructions", NULL,
-		  COMPLETE_NOTHING },
+		  "if not given" },
+		{ OPT_NO_CODE, 0, "no-code", NULL, "leave out source lines and instructions" },
 		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
 		  "without sampled stacks: leave out callers and callees of functions below this "
-		  "share of the total; 0.01 if not given",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_MIN_SHARE, 0, "percent-limit", "PERCENT", "the same as --min-share", NULL,
-		  COMPLETE_NOTHING },
+		  "share of the total; 0.01 if not given" },
+		{ OPT_MIN_SHARE, 0, "percent-limit", "PERCENT", "the same as --min-share" },
 		{ 0 },
 	},
 };

@@ -28,8 +28,7 @@ static const struct opt_group imbalance_options = {
 	"Imbalance",
 	(const struct opt[]){
 		{ IMBALANCE_ALL, 0, "all", NULL,
-		  "all rows, and of each function and call all that is known over ranks", NULL,
-		  COMPLETE_NOTHING },
+		  "all rows, and of each function and call all that is known over ranks" },
 		{ 0 },
 	},
 };

@@ -37,8 +37,7 @@ static const struct opt_group threads_group = {
 	"Threads",
 	(const struct opt[]){
 		{ INFO_THREADS, 0, "threads", "N",
-		  "as many with a line of their own, those with most CPU time; all: each", NULL,
-		  COMPLETE_NOTHING },
+		  "as many with a line of their own, those with most CPU time; all: each" },
 		{ 0 },
 	},
 };

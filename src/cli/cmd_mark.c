@@ -31,10 +31,8 @@ static const struct opt_group mark_options = {
 	"Where",
 	(const struct opt[]){
 		{ MARK_PID, 'p', "pid", "PID",
-		  "the process id of kin record, if it did not start what this is called from",
-		  NULL, COMPLETE_NOTHING },
-		{ MARK_QUIET, 'q', "quiet", NULL, "nothing is wrong if nobody records", NULL,
-		  COMPLETE_NOTHING },
+		  "the process id of kin record, if it did not start what this is called from" },
+		{ MARK_QUIET, 'q', "quiet", NULL, "nothing is wrong if nobody records" },
 		{ 0 },
 	},
 };

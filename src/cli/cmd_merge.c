@@ -43,8 +43,7 @@ static const struct opt_group merge_options = {
 		OPTION_NO_NAMES,
 		{ MERGE_SUM_RANKS, 0, "sum-ranks", NULL,
 		  "of the ranks of a parallel job write sums, and of each function and call the "
-		  "least, the most and on which rank: as kin-mpi reduce does inside the job",
-		  NULL, COMPLETE_NOTHING },
+		  "least, the most and on which rank: as kin-mpi reduce does inside the job" },
 		{ 0 },
 	},
 };

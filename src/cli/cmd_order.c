@@ -40,7 +40,7 @@ static const struct opt_group order_options = {
 		{ OPT_FOR, 0, "for", "TOOL",
 		  "what the list is for: ld.lld, gold or mold, or list (the default): one name per "
 		  "line",
-		  "ld.lld gold mold list", COMPLETE_NOTHING },
+		  "ld.lld gold mold list" },
 		{ 0 },
 	},
 };

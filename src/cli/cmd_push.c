@@ -47,8 +47,7 @@ static const struct opt_group where_options = {
 		{ OPT_DEBUG_DIR, 0, "debug-dir", "DIRECTORY",
 		  "directory of separate debug files, instead of /usr/lib/debug", NULL,
 		  COMPLETE_DIRECTORY },
-		{ PUSH_QUIET, 'q', "quiet", NULL, "print nothing if all went well", NULL,
-		  COMPLETE_NOTHING },
+		{ PUSH_QUIET, 'q', "quiet", NULL, "print nothing if all went well" },
 		{ 0 },
 	},
 };

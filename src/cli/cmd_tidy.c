@@ -34,10 +34,9 @@ enum { TIDY_KEEP = OPT_OWN, TIDY_QUIET };
 static const struct opt_group tidy_options = {
 	"What is done",
 	(const struct opt[]){
-		{ TIDY_KEEP, 0, "keep", "DAYS", "drop days that are older: 30d; default: keep all",
-		  NULL, COMPLETE_NOTHING },
-		{ TIDY_QUIET, 'q', "quiet", NULL, "print nothing if all went well", NULL,
-		  COMPLETE_NOTHING },
+		{ TIDY_KEEP, 0, "keep", "DAYS",
+		  "drop days that are older: 30d; default: keep all" },
+		{ TIDY_QUIET, 'q', "quiet", NULL, "print nothing if all went well" },
 		{ 0 },
 	},
 };

@@ -14,8 +14,7 @@ uint64_t naming_put(const char *command, const char *path, char **said);
 	{                                                                                          \
 		OPT_NO_NAMES, 0, "no-names", NULL,                                                 \
 			"do not put names of what was hit into FILE: reports then need the "       \
-			"programs as they are now",                                                \
-			NULL, COMPLETE_NOTHING                                                     \
+			"programs as they are now"                                                 \
 	}
 
 #endif

@@ -16,8 +16,7 @@ bool rank_is_silent(void);
 #define OPTION_NO_RANK                                                                             \
 	{                                                                                          \
 		OPT_NO_RANK, 0, "no-rank", NULL,                                                   \
-			"in a parallel job (MPI, Slurm): do not put the rank into FILE's name",    \
-			NULL, COMPLETE_NOTHING                                                     \
+			"in a parallel job (MPI, Slurm): do not put the rank into FILE's name"     \
 	}
 
 #endif

@@ -27,35 +27,26 @@ enum { /* ids of options */
 /* Rows of an option table. */
 /* clang-format off */
 #define SAMPLES_SYMBOLS_ROW \
-	{ SAMPLES_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions", NULL, \
-	  COMPLETE_NOTHING }
+	{ SAMPLES_SYMBOLS, 'S', "symbols", "NAMES", "only samples taken in these functions" }
 #define SAMPLES_PLACE_ROWS \
-	{ SAMPLES_PID, 0, "pid", "NUMBERS", "only samples of these processes", NULL, \
-	  COMPLETE_NOTHING }, \
-	{ SAMPLES_TID, 0, "tid", "NUMBERS", "only samples of these threads", NULL, \
-	  COMPLETE_NOTHING }, \
-	{ SAMPLES_CPU, 'C', "cpu", "NUMBERS", "only samples on these CPUs: 0-3,8", NULL, \
-	  COMPLETE_NOTHING }, \
+	{ SAMPLES_PID, 0, "pid", "NUMBERS", "only samples of these processes" }, \
+	{ SAMPLES_TID, 0, "tid", "NUMBERS", "only samples of these threads" }, \
+	{ SAMPLES_CPU, 'C', "cpu", "NUMBERS", "only samples on these CPUs: 0-3,8" }, \
 	{ SAMPLES_TIME, 0, "time", "SPAN", \
 	  "only samples in this interval: START,STOP in seconds, 10%-20%, 10%/2 (the second " \
-	  "tenth), or between markers: NAME,NAME", \
-	  NULL, COMPLETE_NOTHING }
+	  "tenth), or between markers: NAME,NAME" }
 #define SAMPLES_INLINE_ROWS \
-	{ SAMPLES_INLINE, 0, "inline", NULL, "show inlined functions as frames (the default)", \
-	  NULL, COMPLETE_NOTHING }, \
+	{ SAMPLES_INLINE, 0, "inline", NULL, "show inlined functions as frames (the default)" }, \
 	{ SAMPLES_NO_INLINE, 0, "no-inline", NULL, \
-	  "attribute inlined code to the function it was inlined into", NULL, COMPLETE_NOTHING }
+	  "attribute inlined code to the function it was inlined into" }
 #define SAMPLES_NANOSECONDS_ROW \
-	{ SAMPLES_NANOSECONDS, 0, "ns", NULL, "print times with nine decimals, not six", NULL, \
-	  COMPLETE_NOTHING }
+	{ SAMPLES_NANOSECONDS, 0, "ns", NULL, "print times with nine decimals, not six" }
 #define SAMPLES_HEADER_ROWS \
 	{ SAMPLES_HEADER, 0, "header", NULL, \
-	  "print the header of a perf.data first; kin info describes data of all formats", NULL, \
-	  COMPLETE_NOTHING }, \
-	{ SAMPLES_HEADER_ONLY, 0, "header-only", NULL, "print the header and exit", NULL, \
-	  COMPLETE_NOTHING }, \
+	  "print the header of a perf.data first; kin info describes data of all formats" }, \
+	{ SAMPLES_HEADER_ONLY, 0, "header-only", NULL, "print the header and exit" }, \
 	{ SAMPLES_SHOW_INFO, 'I', "show-info", NULL, \
-	  "include CPU, cache and memory details in the header", NULL, COMPLETE_NOTHING }
+	  "include CPU, cache and memory details in the header" }
 /* clang-format on */
 
 /* Where a command keeps what is asked. */

@@ -25,22 +25,17 @@ enum { /* ids of options */
 /* Rows of an option table, on some of what runs. */
 /* clang-format off */
 #define SAMPLING_THREAD_ROWS \
-	{ SAMPLING_TID, 't', "thread", "TID", "single threads, and what they start", NULL, \
-	  COMPLETE_NOTHING }, \
-	{ SAMPLING_TID, 0, "tid", "TID", "the same as --thread", NULL, COMPLETE_NOTHING }
+	{ SAMPLING_TID, 't', "thread", "TID", "single threads, and what they start" }, \
+	{ SAMPLING_TID, 0, "tid", "TID", "the same as --thread" }
 #define SAMPLING_SCOPE_ROWS \
 	{ SAMPLING_USER, 'u', "uid", "USER", \
-	  "the processes that a user has at the beginning, and what they start", NULL, \
-	  COMPLETE_NOTHING }, \
+	  "the processes that a user has at the beginning, and what they start" }, \
 	{ SAMPLING_CPU, 'C', "cpu", "CPUS", \
-	  "only on these CPUs, 0-3,8; everything that runs there, unless tasks are given", NULL, \
-	  COMPLETE_NOTHING }, \
+	  "only on these CPUs, 0-3,8; everything that runs there, unless tasks are given" }, \
 	{ SAMPLING_CGROUP, 'G', "cgroup", "NAME", \
-	  "with -a: only what is in this control group, by its path below /sys/fs/cgroup", NULL, \
-	  COMPLETE_NOTHING }, \
+	  "with -a: only what is in this control group, by its path below /sys/fs/cgroup" }, \
 	{ SAMPLING_NO_INHERIT, 'i', "no-inherit", NULL, \
-	  "COMMAND's first thread, or the threads named, without what they start", NULL, \
-	  COMPLETE_NOTHING }
+	  "COMMAND's first thread, or the threads named, without what they start" }
 /* clang-format on */
 
 struct pid_list {

@@ -35,13 +35,11 @@ const struct opt_group input_options = {
 		  COMPLETE_DIRECTORY },
 		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
 		  "do not ask the servers in DEBUGINFOD_URLS for debug files, programs and sources "
-		  "that are not here",
-		  NULL, COMPLETE_NOTHING },
+		  "that are not here" },
 		{ OPT_STRICT, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable: errors or "
 		  "losses while recording, truncated stacks, time without a place, unreadable "
-		  "files with names, or a profile of another program; kin help info has the list",
-		  NULL, COMPLETE_NOTHING },
+		  "files with names, or a profile of another program; kin help info has the list" },
 		{ 0 },
 	},
 };
@@ -64,16 +62,13 @@ const struct opt_group recording_options = {
 		  COMPLETE_DIRECTORY },
 		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
 		  "do not ask the servers in DEBUGINFOD_URLS for debug files, programs and sources "
-		  "that are not here",
-		  NULL, COMPLETE_NOTHING },
+		  "that are not here" },
 		{ OPT_STRICT, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable; kin help "
-		  "info has the list",
-		  NULL, COMPLETE_NOTHING },
+		  "info has the list" },
 		{ OPT_FORCE, 0, "force", NULL,
 		  "accepted for compatibility with perf, without effect: files of other users are "
-		  "read anyway",
-		  NULL, COMPLETE_NOTHING },
+		  "read anyway" },
 		{ 0 },
 	},
 };
@@ -85,9 +80,9 @@ const struct opt_group names_options = {
 		  "show C++, Rust, D and Fortran names as in the source; STYLE is one of tidy (the "
 		  "default: without default template arguments, as std::string), auto "
 		  "(with all of them), none, gnu-v3, rust, dlang, java, gnat",
-		  DEMANGLE_STYLES, COMPLETE_NOTHING },
+		  DEMANGLE_STYLES },
 		{ OPT_NO_DEMANGLE, 0, "no-demangle", NULL,
-		  "show mangled names, as the linker uses them", NULL, COMPLETE_NOTHING },
+		  "show mangled names, as the linker uses them" },
 		{ 0 },
 	},
 };
@@ -96,10 +91,9 @@ const struct opt_group inline_options = {
 	"Inlined functions",
 	(const struct opt[]){
 		{ OPT_EXPAND_INLINED, 0, "inline", NULL,
-		  "show inlined functions as functions (the default)", NULL, COMPLETE_NOTHING },
+		  "show inlined functions as functions (the default)" },
 		{ OPT_FOLD_INLINED, 0, "no-inline", NULL,
-		  "attribute inlined code to the function it was inlined into", NULL,
-		  COMPLETE_NOTHING },
+		  "attribute inlined code to the function it was inlined into" },
 		{ 0 },
 	},
 };
@@ -130,18 +124,14 @@ const struct opt_group select_options = {
 	"Selection",
 	(const struct opt[]){
 		{ OPT_SORT, 's', "sort", "COLUMN",
-		  "sort rows by this column, ascending; -COLUMN: descending", NULL,
-		  COMPLETE_NOTHING },
+		  "sort rows by this column, ascending; -COLUMN: descending" },
 		{ OPT_COLUMNS, 'c', "columns", "LIST",
 		  "show these columns, in this order: KEY,KEY,... or all; +KEY,... adds to the "
-		  "usual ones. An unknown key prints the list of valid keys",
-		  NULL, COMPLETE_NOTHING },
-		{ OPT_COLUMNS, 'F', "fields", "LIST", "the same as --columns", NULL,
-		  COMPLETE_NOTHING },
+		  "usual ones. An unknown key prints the list of valid keys" },
+		{ OPT_COLUMNS, 'F', "fields", "LIST", "the same as --columns" },
 		{ OPT_MIN_SHARE, 'm', "min-share", "PERCENT",
-		  "hide rows below this share of the total (0.5 or 0.5%)", NULL, COMPLETE_NOTHING },
-		{ OPT_MIN_SHARE, 0, "percent-limit", "PERCENT", "the same as --min-share", NULL,
-		  COMPLETE_NOTHING },
+		  "hide rows below this share of the total (0.5 or 0.5%)" },
+		{ OPT_MIN_SHARE, 0, "percent-limit", "PERCENT", "the same as --min-share" },
 		{ 0 },
 	},
 };
@@ -158,34 +148,28 @@ const struct opt_group part_options = {
 };
 
 /* All that is output but for its format. */
-#define OPTIONS_OF_OUTPUT                                                                            \
-	{ OPT_OUTPUT, 'o',          "output", "FILE", "write to FILE instead of standard output",    \
-	  NULL,       COMPLETE_FILE },                                                               \
-		{ OPT_COLOR,                                                                         \
-		  0,                                                                                 \
-		  "color",                                                                           \
-		  "WHEN",                                                                            \
-		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",      \
-		  "auto always never",                                                               \
-		  COMPLETE_NOTHING },                                                                \
-		{ OPT_WIDTH,                                                                         \
-		  'w',                                                                               \
-		  "width",                                                                           \
-		  "COLUMNS",                                                                         \
-		  "truncate names so that lines fit; 0: never. Default: width of the terminal, "     \
-		  "or 0",                                                                            \
-		  NULL,                                                                              \
-		  COMPLETE_NOTHING },                                                                \
-		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager", NULL, COMPLETE_NOTHING }, \
-	{                                                                                            \
-		0                                                                                    \
+#define OPTIONS_OF_OUTPUT                                                                          \
+	{ OPT_OUTPUT, 'o',          "output", "FILE", "write to FILE instead of standard output",  \
+	  NULL,       COMPLETE_FILE },                                                             \
+		{ OPT_COLOR,                                                                       \
+		  0,                                                                               \
+		  "color",                                                                         \
+		  "WHEN",                                                                          \
+		  "auto (the default: on a terminal, unless NO_COLOR is set), always or never",    \
+		  "auto always never" },                                                           \
+		{ OPT_WIDTH, 'w', "width", "COLUMNS",                                              \
+		  "truncate names so that lines fit; 0: never. Default: width of the terminal, "   \
+		  "or 0" },                                                                        \
+		{ OPT_NO_PAGER, 0, "no-pager", NULL, "do not use a pager" },                       \
+	{                                                                                          \
+		0                                                                                  \
 	}
 
 const struct opt_group output_options = {
 	"Output",
 	(const struct opt[]){
 		{ OPT_FORMAT, 'f', "format", "FORMAT", "text (the default), json or csv",
-		  "text json csv", COMPLETE_NOTHING, ARG_OR_FILE },
+		  "text json csv", .lenient = ARG_OR_FILE },
 		OPTIONS_OF_OUTPUT,
 	},
 };
@@ -195,7 +179,7 @@ const struct opt_group difference_output_options = {
 	(const struct opt[]){
 		{ OPT_FORMAT, 'f', "format", "FORMAT",
 		  "text (the default), json or csv; html: a page with the differential flame graph",
-		  "text json csv html", COMPLETE_NOTHING, ARG_OR_FILE },
+		  "text json csv html", .lenient = ARG_OR_FILE },
 		OPTIONS_OF_OUTPUT,
 	},
 };
@@ -203,8 +187,8 @@ const struct opt_group difference_output_options = {
 const struct opt_group general_options = {
 	"General",
 	(const struct opt[]){
-		{ OPT_HELP, 'h', "help", NULL, "print this help", NULL, COMPLETE_NOTHING },
-		{ OPT_VERSION, 'V', "version", NULL, "print the version", NULL, COMPLETE_NOTHING },
+		{ OPT_HELP, 'h', "help", NULL, "print this help" },
+		{ OPT_VERSION, 'V', "version", NULL, "print the version" },
 		{ 0 },
 	},
 };

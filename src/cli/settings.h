@@ -132,25 +132,13 @@ enum {
  * commands and those of perf's, in one place. */
 #define OPTION_BY(help)                                                                            \
 	{                                                                                          \
-		OPT_BY, 0, "by", "WHAT", help, "thread process run rank event object",             \
-			COMPLETE_NOTHING                                                           \
+		OPT_BY, 0, "by", "WHAT", help, "thread process run rank event object"              \
 	}
 #define OPTIONS_OF_PARTS                                                                           \
-	{ OPT_THREAD,                                                                              \
-	  0,                                                                                       \
-	  "thread",                                                                                \
-	  "THREAD",                                                                                \
+	{ OPT_THREAD, 0, "thread", "THREAD",                                                       \
 	  "only samples of this thread: NAME, NUMBER or NAME/NUMBER; this option and the next "    \
-	  "three may be repeated",                                                                 \
-	  NULL,                                                                                    \
-	  COMPLETE_NOTHING },                                                                      \
-		{ OPT_COMM,                                                                        \
-		  0,                                                                               \
-		  "comm",                                                                          \
-		  "NAME",                                                                          \
-		  "only samples of threads with this name",                                        \
-		  NULL,                                                                            \
-		  COMPLETE_NOTHING },                                                              \
+	  "three may be repeated" },                                                               \
+		{ OPT_COMM, 0, "comm", "NAME", "only samples of threads with this name" },         \
 		{ OPT_OBJECT,                                                                      \
 		  0,                                                                               \
 		  "object",                                                                        \
@@ -161,44 +149,21 @@ enum {
 	{                                                                                          \
 		OPT_EVENT, 0, "event", "EVENT",                                                    \
 			"only samples of this event; default for reports of time: the first "      \
-			"event that counts CPU time, or the first",                                \
-			NULL, COMPLETE_NOTHING                                                     \
+			"event that counts CPU time, or the first"                                 \
 	}
 
 #define OPTIONS_OF_PART_LISTS                                                                      \
-	{ OPT_RANK,                                                                                \
-	  0,                                                                                       \
-	  "rank",                                                                                  \
-	  "RANKS",                                                                                 \
-	  "only samples of these ranks of a parallel job: 3, 0-7, or a list of them",              \
-	  NULL,                                                                                    \
-	  COMPLETE_NOTHING },                                                                      \
-		{ OPT_SPAN,                                                                        \
-		  0,                                                                               \
-		  "time",                                                                          \
-		  "SPAN",                                                                          \
+	{ OPT_RANK, 0, "rank", "RANKS",                                                            \
+	  "only samples of these ranks of a parallel job: 3, 0-7, or a list of them" },            \
+		{ OPT_SPAN, 0, "time", "SPAN",                                                     \
 		  "only samples in this interval: START,STOP in seconds (+START,STOP: since the "  \
 		  "first "                                                                         \
-		  "sample), 10%-20%, or 10%/2 (the second tenth)",                                 \
-		  NULL,                                                                            \
-		  COMPLETE_NOTHING },                                                              \
-		{ OPT_THREADS_LIST,                                                                \
-		  0,                                                                               \
-		  "tid",                                                                           \
-		  "THREADS",                                                                       \
-		  "the same as --thread, for each of a list",                                      \
-		  NULL,                                                                            \
-		  COMPLETE_NOTHING },                                                              \
-		{ OPT_COMMS_LIST,                                                                  \
-		  0,                                                                               \
-		  "comms",                                                                         \
-		  "NAMES",                                                                         \
-		  "the same as --comm, for each of a list",                                        \
-		  NULL,                                                                            \
-		  COMPLETE_NOTHING },                                                              \
+		  "sample), 10%-20%, or 10%/2 (the second tenth)" },                               \
+		{ OPT_THREADS_LIST, 0, "tid", "THREADS",                                           \
+		  "the same as --thread, for each of a list" },                                    \
+		{ OPT_COMMS_LIST, 0, "comms", "NAMES", "the same as --comm, for each of a list" }, \
 	{                                                                                          \
-		OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list",  \
-			NULL, COMPLETE_NOTHING                                                     \
+		OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list"   \
 	}
 
 /* "tid,comm,dso,sym" for --by thread: keys of rows that are apart for each part. `sort`: the other

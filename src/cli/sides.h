@@ -37,50 +37,27 @@ enum {
 	OPT_OF_SIDES,
 };
 #define OPTIONS_OF_SHOWING                                                                         \
-	{ OPT_INCLUSIVE,                                                                           \
-	  0,                                                                                       \
-	  "inclusive",                                                                             \
-	  NULL,                                                                                    \
-	  "compare times with callees, of sampled stacks; otherwise own times",                    \
-	  NULL,                                                                                    \
-	  COMPLETE_NOTHING },                                                                      \
-		{ OPT_ALL,                                                                         \
-		  0,                                                                               \
-		  "all",                                                                           \
-		  NULL,                                                                            \
-		  "show what differs by no more than chance, too",                                 \
-		  NULL,                                                                            \
-		  COMPLETE_NOTHING },                                                              \
-		{ OPT_LINES,                                                                       \
-		  0,                                                                               \
-		  "lines",                                                                         \
-		  NULL,                                                                            \
+	{ OPT_INCLUSIVE, 0, "inclusive", NULL,                                                     \
+	  "compare times with callees, of sampled stacks; otherwise own times" },                  \
+		{ OPT_ALL, 0, "all", NULL, "show what differs by no more than chance, too" },      \
+		{ OPT_LINES, 0, "lines", NULL,                                                     \
 		  "compare source lines instead of functions: file and number are the name, so "   \
-		  "lines that were moved are others",                                              \
-		  NULL,                                                                            \
-		  COMPLETE_NOTHING },                                                              \
+		  "lines that were moved are others" },                                            \
 	{                                                                                          \
 		OPT_DETECT, 0, "detect", "PERCENT",                                                \
 			"say how many runs of each it takes to find a change by so much, four "    \
-			"times in five; of each function in the column runs",                      \
-			NULL, COMPLETE_NOTHING                                                     \
+			"times in five; of each function in the column runs"                       \
 	}
 #define OPTIONS_OF_SIDES                                                                           \
 	OPTIONS_OF_SHOWING,                                                                        \
-		{ OPT_SHARES,                                                                      \
-		  0,                                                                               \
-		  "shares",                                                                        \
-		  NULL,                                                                            \
-		  "compare shares of the totals: for recordings of unequal length",                \
-		  NULL,                                                                            \
-		  COMPLETE_NOTHING },                                                              \
+		{ OPT_SHARES, 0, "shares", NULL,                                                   \
+		  "compare shares of the totals: for recordings of unequal length" },              \
 	{                                                                                          \
 		OPT_PAIRED, 0, "paired", NULL,                                                     \
 			"the nth recordings of two directories were made one after the other, in " \
 			"turns: the first pair BEFORE first, the second pair AFTER first. "        \
 			"Without "                                                                 \
-			"it the recordings' own times say so, where they have any",                \
-			NULL, COMPLETE_NOTHING                                                     \
+			"it the recordings' own times say so, where they have any"                 \
 	}
 
 void sides_init(struct sides *sides);

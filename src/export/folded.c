@@ -155,7 +155,8 @@ static void add_samples(struct folding *t)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
 		if (!is_wanted(t, x->event) ||
-		    (t->o->filter && !sample_filter_passes(t->o->filter, x)))
+		    (t->o->filter && !sample_filter_passes(t->o->filter, x)) ||
+		    (t->o->leaves && !leaf_filter_passes(t->o->leaves, x)))
 			continue;
 		if (roots[x->task] == UNKNOWN)
 			roots[x->task] = root_of(t, x->task);

@@ -12,6 +12,7 @@
 
 #include "profile/profile.h"
 #include "profile/sample_filter.h"
+#include "symbolize/leaf_filter.h"
 
 struct kin_error;
 
@@ -27,6 +28,7 @@ struct folded_opts {
 	void *arg;
 	const char *event; /* of that name only; NULL: all of the kind and unit of the first */
 	const struct sample_filter *filter; /* NULL: all samples */
+	struct leaf_filter *leaves;         /* NULL: all */
 	bool weights;                       /* what samples stand for, else their number */
 	bool no_inlines;                    /* frames that the data calls inlined are left out */
 	bool no_comm;                       /* lines do not begin with the command's name */

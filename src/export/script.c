@@ -17,6 +17,7 @@
 #include "export/branch_code.h"
 #include "profile/access.h"
 #include "profile/detail.h"
+#include "symbolize/leaf_filter.h"
 
 static const struct {
 	const char *name;
@@ -224,10 +225,11 @@ struct script {
 	FILE *making;
 	struct sink making_sink, out;
 	int event_width;
-	bool *wanted;               /* [n_events] */
-	bool *stacks;               /* [n_events]: frames have lines of their own */
-	uint64_t from_ns;           /* what times are since */
-	uint8_t *places, *stops;    /* [place]: of `symbols` and `stop_at`, see is_frame_of() */
+	bool *wanted;     /* [n_events] */
+	bool *stacks;     /* [n_events]: frames have lines of their own */
+	uint64_t from_ns; /* what times are since */
+	struct leaf_filter *leaves,
+		*stops;             /* of `functions` and `objects`; of `stop_at`, or NULL */
 	int access_width;           /* of the widest access so far, in words */
 	struct map64 source_of;     /* MAP64_PAIR(pid, tid) -> index into `sources` */
 	VEC(struct srcloc) sources; /* that were shown last */
@@ -423,40 +425,6 @@ static struct script_piece *piece_of(struct script *c, frameid id, const struct 
 	return x;
 }
 
-static bool is_listed(const char *list, const char *name)
-{
-	size_t n = strlen(name);
-	for (const char *at = list; *at;) {
-		size_t word = strcspn(at, ",");
-		if (word == n && !memcmp(at, name, n))
-			return true;
-		at += word + (at[word] == ',');
-	}
-	return false;
-}
-
-/* Whether its innermost frame is in one of the functions of a list; `places` is what is known: by
- * place, 0 not known, 1 no, 2 yes. */
-static bool is_frame_of(struct script *c, uint8_t *places, const char *list, stackid stack)
-{
-	symid place = program_place(c->g, c->p->samples.stacks[stack].frame);
-	if (place == NONE)
-		return false;
-	if (!places[place])
-		places[place] = is_listed(list, program_name(c->g, place)) ? 2 : 1;
-	return places[place] == 2;
-}
-
-/* By the whole path, or its last part. */
-static bool is_in_object(struct script *c, const struct sample *x)
-{
-	const struct samples *s = &c->p->samples;
-	const char *path = program_object_name(c->g, s->frames[s->stacks[x->stack].frame].object);
-	const char *slash = strrchr(path, '/');
-	return x->stack &&
-	       (is_listed(c->o->objects, path) || (slash && is_listed(c->o->objects, slash + 1)));
-}
-
 /* By what the data says, and part of where it is. */
 static bool is_inlined(const struct script *c, stackid stack)
 {
@@ -502,7 +470,7 @@ static void put_frames(struct script *c, stackid stack, const struct event *e)
 			sink_char(&c->out, ',');
 		first = false;
 		sink_bytes(&c->out, c->pieces + x->at, x->n);
-		stopped = c->o->stop_at && is_frame_of(c, c->stops, c->o->stop_at, stack);
+		stopped = c->stops && leaf_filter_names(c->stops, stack);
 	}
 }
 
@@ -1357,8 +1325,7 @@ static bool is_wanted(struct script *c, const struct sample *x)
 {
 	return c->o->fields.of[type_of(c, x->event)] && c->wanted[x->event] &&
 	       (!c->o->filter || sample_filter_passes(c->o->filter, x)) &&
-	       (!c->o->symbols || is_frame_of(c, c->places, c->o->symbols, x->stack)) &&
-	       (!c->o->objects || is_in_object(c, x));
+	       leaf_filter_passes(c->leaves, x);
 }
 
 /* Those up to a time, as comments: who reads samples passes over them. */
@@ -1411,8 +1378,8 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 	*c = (struct script){ .p = p, .g = g, .o = opts };
 	c->of_frame =
 		xalloc(2 * (p->samples.n_frames * choose_variants(c) + 1) * sizeof(*c->of_frame));
-	c->places = xalloc(program_symbols(g)->n + 1);
-	c->stops = xalloc(program_symbols(g)->n + 1);
+	c->leaves = leaf_filter_new(p, g, opts->functions, opts->objects);
+	c->stops = opts->stop_at ? leaf_filter_new(p, g, opts->stop_at, NULL) : NULL;
 	c->making = open_memstream(&c->pieces, &c->pieces_size);
 	struct kin_error *err = c->making ? check_fields(c) : err_os(errno, "writing samples");
 	if (!err) {
@@ -1440,8 +1407,8 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 	free(c->of_frame);
 	free(c->wanted);
 	free(c->stacks);
-	free(c->places);
-	free(c->stops);
+	leaf_filter_free(c->leaves);
+	leaf_filter_free(c->stops);
 	free(c);
 	return err;
 }

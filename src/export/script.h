@@ -92,17 +92,17 @@ bool script_fields_any(const struct script_fields *f, uint64_t fields);
 struct script_opts {
 	struct script_fields fields;
 	bool json;
-	bool nanoseconds;     /* nine digits of the time */
-	bool relative, delta; /* times since the first sample, or the one before */
-	unsigned max_stack;   /* frames; 0: all */
-	bool no_frames;       /* not one of them */
-	bool leaves;          /* one, and as if there were no others */
-	bool no_inlines;      /* frames that the data calls inlined are left out */
-	bool whole_paths;     /* of sources, not only the name of the file */
-	const char *stop_at;  /* "f,g": no frames behind one of these; NULL: all */
-	const char *objects;  /* "libc.so.6": only samples taken in these; NULL: all */
-	const char *symbols;  /* "f,g": only samples taken in these; NULL: all */
-	const char *event;    /* of that name only; NULL: all */
+	bool nanoseconds;      /* nine digits of the time */
+	bool relative, delta;  /* times since the first sample, or the one before */
+	unsigned max_stack;    /* frames; 0: all */
+	bool no_frames;        /* not one of them */
+	bool leaves;           /* one, and as if there were no others */
+	bool no_inlines;       /* frames that the data calls inlined are left out */
+	bool whole_paths;      /* of sources, not only the name of the file */
+	const char *stop_at;   /* "f,g": no frames behind one of these; NULL: all */
+	const char *objects;   /* "libc.so.6": only samples taken in these; NULL: all */
+	const char *functions; /* "f,g": likewise */
+	const char *event;     /* of that name only; NULL: all */
 	const struct sample_filter *filter; /* NULL: all */
 	/* A line of a source, from 1, without what ends it, and valid until the next call; false if
 	 * it is not at hand. NULL: none is. */

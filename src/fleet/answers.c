@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fleet/fleet_rows_hash.h"
+#include "fleet/path_order.h"
 
 static uint64_t read_length(struct bytes *b) { return bytes_uleb(b); }
 
@@ -38,27 +39,44 @@ static void add_to(uint64_t *sum, uint64_t n)
 		*sum = UINT64_MAX;
 }
 
+/* Ids are hashes themselves. */
+static uint32_t stack_of(struct answers *a, uint64_t id, uint32_t shard)
+{
+	uint32_t *at = map64_at(&a->stack_ids, id);
+	if (*at == NONE) {
+		*at = (uint32_t)a->stacks.n;
+		vec_push(
+			&a->stacks,
+			((struct answers_stack){
+				.id = id, .comm = "", .node = NONE, .sum = NONE, .shard = shard }));
+	}
+	return *at;
+}
+
+static struct answers_sum *sum_of(struct answers *a, uint32_t stack, uint64_t event)
+{
+	struct answers_stack *s = &a->stacks.at[stack];
+	uint32_t *at = &s->sum;
+	if (*at != NONE && a->sums.at[*at].event != event)
+		at = map64_at(&a->sum_ids, s->id ^ rows_hash_end(event));
+	if (*at == NONE) {
+		*at = (uint32_t)a->sums.n;
+		vec_push(&a->sums, ((struct answers_sum){ .event = event, .stack = stack }));
+	}
+	return &a->sums.at[*at];
+}
+
 static void read_sum(struct answers *a, struct bytes *b, uint32_t shard)
 {
-	struct answers_sum x = { .shard = shard };
-	x.event = bytes_u64(b);
-	x.stack = bytes_u64(b);
-	uint64_t low = bytes_u64(b), high = bytes_u64(b);
-	x.count = bytes_u64(b);
+	uint64_t event = bytes_u64(b), stack = bytes_u64(b);
+	uint64_t low = bytes_u64(b), high = bytes_u64(b), count = bytes_u64(b);
 	if (b->failed)
 		return;
 	bool fits = high <= UINT32_MAX;
-	x.weight = fits ? high << 32 : UINT64_MAX;
-	add_to(&x.weight, low);
-	/* Ids are hashes themselves. */
-	uint32_t *at = map64_at(&a->sum_ids, x.stack ^ rows_hash_end(x.event));
-	if (*at == NONE) {
-		*at = (uint32_t)a->sums.n;
-		vec_push(&a->sums, x);
-		return;
-	}
-	add_to(&a->sums.at[*at].weight, x.weight);
-	add_to(&a->sums.at[*at].count, x.count);
+	struct answers_sum *x = sum_of(a, stack_of(a, stack, shard), event);
+	add_to(&x->weight, fits ? high << 32 : UINT64_MAX);
+	add_to(&x->weight, low);
+	add_to(&x->count, count);
 }
 
 static void read_event(struct answers *a, struct bytes *b, uint32_t shard)
@@ -87,24 +105,65 @@ static uint32_t frame_of(struct answers *a, uint64_t id)
 	return *at;
 }
 
+struct answers_path { /* a stack on its way into the tree */
+	uint32_t stack, n;
+	size_t first; /* of path */
+};
+
 static void read_stack(struct answers *a, struct bytes *b, uint32_t shard)
 {
-	struct rows_stack s = { .id = bytes_u64(b), .first = a->path.n };
-	(void)shard;
-	s.comm = read_text(a, b);
-	s.flags = bytes_u8(b);
-	s.n = read_length(b);
-	if (s.n > bytes_left(b) / 8)
+	uint64_t id = bytes_u64(b);
+	const char *comm = read_text(a, b);
+	uint8_t flags = bytes_u8(b);
+	uint64_t n = read_length(b);
+	if (n > bytes_left(b) / 8)
 		bytes_fail(b);
-	for (size_t i = 0; i < s.n && !b->failed; i++)
+	struct answers_path path = { .n = (uint32_t)n, .first = a->path.n };
+	for (uint64_t i = 0; i < n && !b->failed; i++)
 		vec_push(&a->path, frame_of(a, bytes_u64(b)));
-	uint32_t *at = b->failed ? NULL : map64_at(&a->stack_ids, s.id);
-	if (!at || *at != NONE) {
-		a->path.n = s.first;
-		return;
+	if (!b->failed) {
+		path.stack = stack_of(a, id, shard);
+		struct answers_stack *s = &a->stacks.at[path.stack];
+		if (s->node == NONE) {
+			s->comm = comm;
+			s->flags = flags;
+			s->node = 0;
+			vec_push(&a->paths, path);
+			return;
+		}
 	}
-	*at = (uint32_t)a->stacks.n;
-	vec_push(&a->stacks, s);
+	a->path.n = path.first;
+}
+
+static uint32_t in_common(const struct path_of_stack *a, const struct path_of_stack *b)
+{
+	uint32_t n = 0;
+	while (n < a->n && n < b->n && a->at[n] == b->at[n])
+		n++;
+	return n;
+}
+
+/* In an order in which what a stack has in common with any before it is not looked up. */
+static void plant_stacks(struct answers *a)
+{
+	size_t n = a->paths.n, deepest = 0;
+	struct path_of_stack *list = xrealloc(NULL, n + 1, sizeof(*list));
+	for (size_t i = 0; i < n; i++) {
+		const struct answers_path *p = &a->paths.at[i];
+		list[i] = (struct path_of_stack){ a->path.at + p->first, p->n, p->stack };
+		deepest = p->n > deepest ? p->n : deepest;
+	}
+	path_order(list, n);
+	uint32_t *at = xalloc((deepest + 1) * sizeof(*at)); /* [0]: the empty stack */
+	for (size_t i = 0; i < n; i++) {
+		for (uint32_t k = i ? in_common(&list[i - 1], &list[i]) : 0; k < list[i].n; k++)
+			at[k + 1] = stack_tree_add(&a->tree, at[k], list[i].at[k]);
+		a->stacks.at[list[i].index].node = at[list[i].n];
+	}
+	free(at);
+	free(list);
+	vec_free(&a->paths);
+	vec_free(&a->path);
 }
 
 static void read_frame(struct answers *a, struct bytes *b, uint32_t shard)
@@ -144,68 +203,78 @@ static void read_function(struct answers *a, struct bytes *b, uint32_t shard)
 
 /* ---- stacks that are kept here ---- */
 
-struct own_stack {
-	uint64_t id;
-	struct bytes comm, path;
-	uint8_t flags;
-};
-
-static struct own_stack read_kept(struct bytes *b)
+struct answers_kept answers_next_kept(struct bytes *b)
 {
-	struct own_stack s = { .id = bytes_u64(b) };
+	struct answers_kept s = { .id = bytes_u64(b) };
 	s.comm = bytes_take(b, read_length(b));
 	s.flags = bytes_u8(b);
-	uint64_t n = read_length(b);
-	if (n > bytes_left(b) / 4)
-		bytes_fail(b);
-	s.path = bytes_take(b, b->failed ? 0 : 4 * n);
+	s.node = bytes_u32(b);
 	return s;
 }
 
 static void read_kept_stack(struct answers *a, struct bytes *b, uint32_t shard)
 {
-	struct own_stack k = read_kept(b);
+	struct answers_kept k = answers_next_kept(b);
 	(void)shard;
-	if (b->failed || (a->wanted && map64_get(a->wanted, k.id) == NONE))
+	if (k.node && k.node >= a->tree.nodes.n)
+		bytes_fail(b);
+	uint32_t at = b->failed ? NONE : map64_get(&a->stack_ids, k.id);
+	if (at == NONE || a->stacks.at[at].node != NONE)
 		return;
-	struct rows_stack s = { .id = k.id, .flags = k.flags, .first = a->path.n };
-	s.comm = copy_text(a, &k.comm);
-	for (s.n = 0; bytes_left(&k.path); s.n++) {
-		uint32_t frame = bytes_u32(&k.path);
-		if (frame >= a->frames.n)
-			bytes_fail(b);
-		vec_push(&a->path, frame);
-	}
-	uint32_t *at = b->failed ? NULL : map64_at(&a->stack_ids, s.id);
-	if (!at || *at != NONE) {
-		a->path.n = s.first;
-		return;
-	}
-	*at = (uint32_t)a->stacks.n;
-	vec_push(&a->stacks, s);
+	struct answers_stack *s = &a->stacks.at[at];
+	s->comm = copy_text(a, &k.comm);
+	s->flags = k.flags;
+	s->node = k.node;
 }
 
-void answers_put_stack(const struct answers *a, const struct rows_stack *s, struct http_bytes *ret)
+/* All at once: stacks mean the tree's nodes by their numbers. */
+static void read_kept_tree(struct answers *a, struct bytes *b, uint32_t shard)
 {
-	row_u64(ret, s->id);
-	row_text(ret, s->comm);
-	row_u8(ret, s->flags);
-	row_length(ret, s->n);
-	for (size_t i = 0; i < s->n; i++)
-		row_u32(ret, a->path.at[s->first + i]);
+	(void)shard;
+	if (a->tree.nodes.n > 1)
+		bytes_fail(b);
+	vec_reserve(&a->tree.nodes, bytes_left(b) / sizeof(struct stack_node) + 1);
+	while (bytes_left(b)) {
+		struct stack_node x = { .caller = bytes_u32(b), .frame = bytes_u32(b) };
+		if (x.frame >= a->frames.n || !stack_tree_push(&a->tree, x))
+			bytes_fail(b);
+	}
 }
 
-uint64_t answers_skip_stack(struct bytes *b) { return read_kept(b).id; }
+void answers_put_node(struct stack_node x, struct http_bytes *ret)
+{
+	row_u32(ret, x.caller);
+	row_u32(ret, x.frame);
+}
+
+void answers_put_stack(const struct answers_kept *s, struct http_bytes *ret)
+{
+	size_t n = bytes_left(&s->comm);
+	row_u64(ret, s->id);
+	row_length(ret, n);
+	vec_reserve(ret, n);
+	if (n)
+		memcpy(ret->at + ret->n, s->comm.pos, n);
+	ret->n += n;
+	row_u8(ret, s->flags);
+	row_u32(ret, s->node);
+}
 
 bool answers_take(struct answers *a, enum answers_table table, uint32_t shard, struct bytes bytes)
 {
 	static void (*const readers[])(struct answers *, struct bytes *, uint32_t) = {
-		[ANSWERS_SUMS] = read_sum,           [ANSWERS_EVENTS] = read_event,
-		[ANSWERS_STACKS] = read_stack,       [ANSWERS_FRAMES] = read_frame,
-		[ANSWERS_FUNCTIONS] = read_function, [ANSWERS_KEPT_STACKS] = read_kept_stack,
+		[ANSWERS_SUMS] = read_sum,
+		[ANSWERS_EVENTS] = read_event,
+		[ANSWERS_STACKS] = read_stack,
+		[ANSWERS_FRAMES] = read_frame,
+		[ANSWERS_FUNCTIONS] = read_function,
+		[ANSWERS_KEPT_TREE] = read_kept_tree,
+		[ANSWERS_KEPT_STACKS] = read_kept_stack,
 	};
 	while (bytes_left(&bytes))
 		readers[table](a, &bytes, shard);
+	if (a->paths.n)
+		plant_stacks(a);
 	return !bytes.failed;
 }
 
@@ -229,7 +298,9 @@ void answers_done(struct answers *a)
 	vec_free(&a->functions);
 	vec_free(&a->frames);
 	vec_free(&a->stacks);
+	vec_free(&a->paths);
 	vec_free(&a->path);
+	stack_tree_free(&a->tree);
 	map64_free(&a->sum_ids);
 	map64_free(&a->event_ids);
 	map64_free(&a->function_ids);

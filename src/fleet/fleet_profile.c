@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "fleet/fleet_rows_hash.h"
-#include "fleet/path_order.h"
 #include "names/kept.h"
 #include "object/object.h"
 
@@ -40,23 +40,29 @@ struct fleet_object {
 	const char *path, *build_id;
 	uint8_t kind;
 	bool is_main;
-	objid id;
+	bool is_used;             /* a place is in it */
+	objid id;                 /* 0: not used */
 	uint64_t next;            /* the next address that is free */
 	struct kept_object *kept; /* NULL: none of its functions is a symbol */
 };
 
 struct fleet_maker {
-	struct answers *a;
+	const struct answers *a;
 	struct profile_builder *into;
 	VEC(struct fleet_object) objects;
 	VEC(struct symbol_of) symbols;
 	VEC(struct fleet_place) places;
 	VEC(uint32_t) place_frames; /* of each place, the physical one first */
 	VEC(frameid) made;
-	stackid *stacks; /* [a->stacks] */
+	uint8_t *uses;      /* [a->tree]: enum node_use */
+	uint32_t *place_at; /* [a->tree]: the place that ends there, if one does */
+	stackid *stacks;    /* [a->stacks] */
 	struct map64 object_ids, symbol_ids;
 	struct map64 place_ids;     /* by hash of the frames, of places with inlined functions */
-	VEC(uint32_t) frame_places; /* by frame: the place without any; NONE: not made yet */
+	uint32_t *frame_places;     /* [a->frames]: the place without any; NONE: not made yet */
+	uint32_t *frame_functions;  /* [a->frames]: index of a->functions; NONE: none is known */
+	uint32_t *function_objects; /* [a->functions]: index of objects */
+	VEC(uint32_t) room;         /* of frames_to() */
 	struct kept *kept;
 	const char *comm; /* of `task`; NULL: there is none yet */
 	taskid task;
@@ -71,7 +77,7 @@ static void add_to(uint64_t *sum, uint64_t n)
 
 /* ---- objects and symbols ---- */
 
-static uint32_t object_of(struct fleet_maker *m, const struct rows_function *row)
+static uint32_t make_object(struct fleet_maker *m, const struct rows_function *row)
 {
 	uint64_t key = rows_hash_text(rows_hash_text(ROWS_HASH_START, row->object), row->build_id);
 	uint32_t *at = map64_at(&m->object_ids, rows_hash_end(key));
@@ -81,13 +87,47 @@ static uint32_t object_of(struct fleet_maker *m, const struct rows_function *row
 							      .build_id = row->build_id,
 							      .kind = row->kind }));
 	}
-	m->objects.at[*at].is_main |= row->flags & ROWS_MAIN;
 	return *at;
 }
 
-static uint32_t symbol_of(struct fleet_maker *m, const struct rows_function *row)
+static const struct rows_frame *frame_of(const struct fleet_maker *m, uint32_t frame)
 {
-	uint32_t object = object_of(m, row);
+	return answers_frame(m->a, frame);
+}
+
+/* NULL: not known. */
+static const struct rows_function *function_of(const struct fleet_maker *m, uint32_t frame)
+{
+	uint32_t at = m->frame_functions[frame];
+	return at == NONE ? NULL : &m->a->functions.at[at];
+}
+
+static uint32_t object_of(const struct fleet_maker *m, uint32_t frame)
+{
+	return m->function_objects[m->frame_functions[frame]];
+}
+
+static void find_functions(struct fleet_maker *m)
+{
+	const struct answers *a = m->a;
+	m->frame_functions = xrealloc(NULL, a->frames.n + 1, sizeof(*m->frame_functions));
+	for (uint32_t i = 0; i < a->frames.n; i++) {
+		const struct rows_frame *x = frame_of(m, i);
+		m->frame_functions[i] = x ? map64_get(&a->function_ids, x->function) : NONE;
+	}
+	m->function_objects = xrealloc(NULL, a->functions.n + 1, sizeof(*m->function_objects));
+	for (size_t i = 0; i < a->functions.n; i++)
+		m->function_objects[i] = make_object(m, &a->functions.at[i]);
+}
+
+static bool is_symbol(const struct rows_function *row)
+{
+	return row->address && *row->object &&
+	       (row->kind == KIN_OBJECT_FILE || row->kind == KIN_OBJECT_VDSO);
+}
+
+static uint32_t symbol_of(struct fleet_maker *m, const struct rows_function *row, uint32_t object)
+{
 	uint64_t key = rows_hash_number(ROWS_HASH_START, object);
 	key = rows_hash_text(rows_hash_number(key, row->address), row->name);
 	uint32_t *at = map64_at(&m->symbol_ids, rows_hash_end(key));
@@ -102,87 +142,127 @@ static uint32_t symbol_of(struct fleet_maker *m, const struct rows_function *row
 	return *at;
 }
 
-static const struct rows_function *function_of(const struct fleet_maker *m,
-					       const struct rows_frame *x)
-{
-	return x ? answers_function(m->a, x->function) : NULL;
-}
-
-static const struct rows_frame *frame_of(const struct fleet_maker *m, uint32_t frame)
-{
-	return answers_frame(m->a, frame);
-}
-
-static bool is_inlined(const struct fleet_maker *m, uint32_t frame)
-{
-	const struct rows_frame *x = frame_of(m, frame);
-	return x && x->flags & ROWS_INLINED;
-}
-
 /* ---- places ---- */
 
-static bool is_symbol(const struct rows_function *row)
+static struct fleet_place make_place(struct fleet_maker *m, const uint32_t *frames, size_t n)
 {
-	return row->address && *row->object &&
-	       (row->kind == KIN_OBJECT_FILE || row->kind == KIN_OBJECT_VDSO);
-}
-
-static struct fleet_place make_place(struct fleet_maker *m, size_t first, size_t n)
-{
-	const struct rows_frame *x = frame_of(m, m->a->path.at[first]);
-	const struct rows_function *row = function_of(m, x);
+	const struct rows_function *row = function_of(m, *frames);
 	struct fleet_place p = { .form = PLACE_BY_NAME, .first = m->place_frames.n, .n = n };
 	for (size_t i = 0; i < n; i++)
-		vec_push(&m->place_frames, m->a->path.at[first + i]);
-	if (row)
-		object_of(m, row);
+		vec_push(&m->place_frames, frames[i]);
+	if (row) {
+		struct fleet_object *o = &m->objects.at[object_of(m, *frames)];
+		o->is_used = true;
+		o->is_main |= row->flags & ROWS_MAIN;
+	}
 	if (row && row->flags & ROWS_UNNAMED) {
 		p.form = PLACE_BARE;
 	} else if (row && is_symbol(row)) {
 		p.form = PLACE_OF_SYMBOL;
-		p.symbol = symbol_of(m, row);
+		p.symbol = symbol_of(m, row, object_of(m, *frames));
 		p.number = m->symbols.at[p.symbol].places++;
 	}
 	return p;
 }
 
-static uint32_t *known_place(struct fleet_maker *m, size_t first, size_t n)
+static uint32_t place_of(struct fleet_maker *m, const uint32_t *frames, size_t n)
 {
-	const uint32_t *frames = &m->a->path.at[first];
-	if (n == 1)
-		return &m->frame_places.at[*frames];
-	uint64_t key = ROWS_HASH_START;
-	for (size_t i = 0; i < n; i++)
-		key = rows_hash_number(key, frames[i]);
-	return map64_at(&m->place_ids, rows_hash_end(key));
-}
-
-static uint32_t place_of(struct fleet_maker *m, size_t first, size_t n)
-{
-	uint32_t *at = known_place(m, first, n);
+	uint32_t *at = &m->frame_places[*frames];
+	if (n > 1) {
+		uint64_t key = ROWS_HASH_START;
+		for (size_t i = 0; i < n; i++)
+			key = rows_hash_number(key, frames[i]);
+		at = map64_at(&m->place_ids, rows_hash_end(key));
+	}
 	if (*at == NONE) {
 		*at = (uint32_t)m->places.n;
-		vec_push(&m->places, make_place(m, first, n));
+		vec_push(&m->places, make_place(m, frames, n));
 	}
 	return *at;
 }
 
-/* Puts places where the frames of each stack were: the path is one of places from then on. */
+/* ---- the tree: what of it is used, and where its places end ---- */
+
+enum node_use {
+	ENDS = 1,    /* a stack does, or there is a call of another place */
+	PASSES = 4,  /* what was inlined is used */
+	CUT = 1,     /* << of those: by stacks that are cut; by others 0 */
+	JOINED = 16, /* inlined, so a part of its caller's place */
+	ENDS_ANY = ENDS | ENDS << CUT,
+	PASSES_ANY = PASSES | PASSES << CUT,
+};
+
+static bool is_joined(const struct fleet_maker *m, const struct stack_node *x)
+{
+	const struct rows_frame *frame = frame_of(m, x->frame);
+	return x->caller && frame && frame->flags & ROWS_INLINED;
+}
+
+static unsigned cut_of(const struct answers_stack *s) { return s->flags & ROWS_CUT ? CUT : 0; }
+
+/* Needs: a stack that is known has a tree. */
+static void find_uses(struct fleet_maker *m)
+{
+	const struct stack_node *nodes = m->a->tree.nodes.at;
+	m->uses = xalloc(m->a->tree.nodes.n + 1);
+	for (size_t i = 0; i < m->a->stacks.n; i++) {
+		const struct answers_stack *s = &m->a->stacks.at[i];
+		if (s->node != NONE)
+			m->uses[s->node] |= (uint8_t)(ENDS << cut_of(s));
+	}
+	for (size_t i = m->a->tree.nodes.n; i-- > 1;) {
+		unsigned use = m->uses[i];
+		if (!use)
+			continue;
+		unsigned by = (use | use / PASSES) & ENDS_ANY;
+		bool joined = is_joined(m, &nodes[i]);
+		m->uses[i] |= joined ? JOINED : 0;
+		m->uses[nodes[i].caller] |= (uint8_t)(joined ? by * PASSES : by);
+	}
+}
+
+/* Where the place begins that ends at a node. */
+static size_t head_of(const struct fleet_maker *m, size_t node)
+{
+	while (m->uses[node] & JOINED)
+		node = m->a->tree.nodes.at[node].caller;
+	return node;
+}
+
+/* The frames of the place that ends at a node, the physical one first. */
+static const uint32_t *frames_to(struct fleet_maker *m, size_t node, size_t *n)
+{
+	const struct stack_node *nodes = m->a->tree.nodes.at;
+	if (!(m->uses[node] & JOINED)) {
+		*n = 1;
+		return &nodes[node].frame;
+	}
+	m->room.n = 0;
+	for (size_t i = node; m->uses[i] & JOINED; i = nodes[i].caller)
+		vec_push(&m->room, nodes[i].frame);
+	vec_push(&m->room, nodes[head_of(m, node)].frame);
+	*n = m->room.n;
+	for (size_t i = 0; i < *n / 2; i++) {
+		uint32_t frame = m->room.at[i];
+		m->room.at[i] = m->room.at[*n - 1 - i];
+		m->room.at[*n - 1 - i] = frame;
+	}
+	return m->room.at;
+}
+
 static void find_places(struct fleet_maker *m)
 {
+	size_t n_nodes = m->a->tree.nodes.n;
+	m->frame_places = xrealloc(NULL, m->a->frames.n + 1, sizeof(*m->frame_places));
 	for (size_t i = 0; i < m->a->frames.n; i++)
-		vec_push(&m->frame_places, NONE);
-	for (size_t i = 0; i < m->a->stacks.n; i++) {
-		struct rows_stack *s = &m->a->stacks.at[i];
-		size_t places = 0;
-		for (size_t k = s->first, end = s->first + s->n; k < end;) {
-			size_t n = 1;
-			while (k + n < end && is_inlined(m, m->a->path.at[k + n]))
-				n++;
-			m->a->path.at[s->first + places++] = place_of(m, k, n);
-			k += n;
-		}
-		s->n = places;
+		m->frame_places[i] = NONE;
+	m->place_at = xrealloc(NULL, n_nodes + 1, sizeof(*m->place_at));
+	for (size_t i = 1; i < n_nodes; i++) {
+		size_t n;
+		if (!(m->uses[i] & ENDS_ANY))
+			continue;
+		const uint32_t *frames = frames_to(m, i, &n);
+		m->place_at[i] = place_of(m, frames, n);
 	}
 }
 
@@ -216,6 +296,8 @@ static void add_objects(struct fleet_maker *m)
 	for (size_t i = 0; i < m->objects.n; i++) {
 		struct fleet_object *o = sorted[i];
 		o->next = 1;
+		if (!o->is_used)
+			continue;
 		o->id = *o->path ? profile_add_object_of(m->into, o->path, o->build_id,
 							 kind_of(o->kind), o->is_main)
 				 : 0;
@@ -231,7 +313,7 @@ static void leave_bare_addresses(struct fleet_maker *m)
 		const struct rows_frame *x = frame_of(m, m->place_frames.at[p->first]);
 		if (p->form != PLACE_BARE || x->address >= UINT64_MAX / 2)
 			continue;
-		struct fleet_object *o = &m->objects.at[object_of(m, function_of(m, x))];
+		struct fleet_object *o = &m->objects.at[object_of(m, m->place_frames.at[p->first])];
 		if (o->next <= x->address)
 			o->next = x->address + 1;
 	}
@@ -308,12 +390,12 @@ static void keep_place(struct fleet_maker *m, const struct fleet_place *p)
 {
 	const struct symbol_of *s = &m->symbols.at[p->symbol];
 	struct kept_object *o = m->objects.at[s->object].kept;
-	const struct rows_frame *leaf = frame_of(m, m->place_frames.at[p->first + p->n - 1]);
-	const struct rows_function *in = function_of(m, leaf);
+	const uint32_t *frames = &m->place_frames.at[p->first];
+	const struct rows_frame *leaf = frame_of(m, frames[p->n - 1]);
+	const struct rows_function *in = function_of(m, frames[p->n - 1]);
 	add_line(m, o, address_of(m, p), in ? in->name : s->row->name, leaf->file, leaf->line);
 	for (size_t i = 1; i < p->n; i++) {
-		const struct rows_function *inlined =
-			function_of(m, frame_of(m, m->place_frames.at[p->first + i]));
+		const struct rows_function *inlined = function_of(m, frames[i]);
 		vec_push(&o->inlines,
 			 ((struct kept_inline){
 				 .addr = address_of(m, p),
@@ -345,13 +427,14 @@ static uint32_t flags_of(const struct rows_frame *x)
 	       (x->flags & ROWS_INLINED ? (uint32_t)FRAME_INLINED : 0);
 }
 
-static void make_named(struct fleet_maker *m, const struct rows_frame *x)
+static void make_named(struct fleet_maker *m, uint32_t frame)
 {
-	const struct rows_function *row = function_of(m, x);
+	const struct rows_frame *x = frame_of(m, frame);
+	const struct rows_function *row = function_of(m, frame);
 	const char *name = row ? row->name : "[unknown]";
 	struct frame made = { .name = profile_add_string(m->into, name, strlen(name)) };
 	if (row)
-		made.object = m->objects.at[object_of(m, row)].id;
+		made.object = m->objects.at[object_of(m, frame)].id;
 	if (x)
 		made.flags = flags_of(x);
 	vec_push(&m->made, profile_add_frame(m->into, made));
@@ -366,12 +449,12 @@ static void make_frames(struct fleet_maker *m, struct fleet_place *p)
 		vec_push(&m->made, profile_add_mark(m->into, MARK_GUESSED));
 	if (p->form == PLACE_BY_NAME) {
 		for (size_t i = 0; i < p->n; i++)
-			make_named(m, frame_of(m, m->place_frames.at[p->first + i]));
+			make_named(m, m->place_frames.at[p->first + i]);
 	} else {
 		struct frame made = { .flags = flags_of(x) & ~(uint32_t)FRAME_INLINED };
 		bool bare = p->form == PLACE_BARE;
 		made.addr = bare ? x->address : address_of(m, p);
-		made.object = m->objects.at[object_of(m, function_of(m, x))].id;
+		made.object = m->objects.at[object_of(m, m->place_frames.at[p->first])].id;
 		vec_push(&m->made, profile_add_frame(m->into, made));
 	}
 	p->made_n = (uint32_t)m->made.n - p->made_first;
@@ -388,50 +471,33 @@ static stackid add_place(struct fleet_maker *m, stackid at, uint32_t place)
 	return at;
 }
 
-static size_t in_common(const struct path_of_stack *a, const struct path_of_stack *b)
+/* Those with a mark that callers are missing, or those without. */
+static void add_stacks(struct fleet_maker *m, unsigned cut)
 {
-	size_t n = 0;
-	while (n < a->n && n < b->n && a->at[n] == b->at[n])
-		n++;
-	return n;
-}
-
-/* Of those with a mark that callers are missing, or of those without: in an order in which each
- * shares its callers with the one before it, so that none need be looked up. */
-static void add_stacks(struct fleet_maker *m, bool cut)
-{
-	struct path_of_stack *list = xalloc((m->a->stacks.n + 1) * sizeof(*list));
-	size_t n = 0, deepest = 0;
-	for (size_t i = 0; i < m->a->stacks.n; i++) {
-		const struct rows_stack *s = &m->a->stacks.at[i];
-		if (!(s->flags & ROWS_CUT) != !cut)
+	const struct stack_node *nodes = m->a->tree.nodes.at;
+	size_t n = m->a->tree.nodes.n;
+	bool any = false;
+	for (size_t i = 0; i < m->a->stacks.n && !any; i++)
+		any = m->a->stacks.at[i].node != NONE && cut_of(&m->a->stacks.at[i]) == cut;
+	if (!any)
+		return;
+	stackid *made = xrealloc(NULL, n + 1, sizeof(*made));
+	made[0] = cut ? profile_push_stack(m->into, 0, profile_add_mark(m->into, MARK_CUT)) : 0;
+	for (size_t i = 1; i < n; i++) {
+		if (!(m->uses[i] & ENDS << cut))
 			continue;
-		list[n++] = (struct path_of_stack){ m->a->path.at + s->first, (uint32_t)s->n,
-						    (uint32_t)i };
-		deepest = s->n > deepest ? s->n : deepest;
+		stackid caller = made[nodes[head_of(m, i)].caller];
+		made[i] = add_place(m, caller, m->place_at[i]);
 	}
-	path_order(list, n);
-	stackid *at = xalloc((deepest + 1) * sizeof(*at)), mark = 0;
-	if (n && cut)
-		mark = profile_push_stack(m->into, 0, profile_add_mark(m->into, MARK_CUT));
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = i ? in_common(&list[i - 1], &list[i]) : 0; k < list[i].n; k++)
-			at[k] = add_place(m, k ? at[k - 1] : mark, list[i].at[k]);
-		m->stacks[list[i].index] = list[i].n ? at[list[i].n - 1] : mark;
+	for (size_t i = 0; i < m->a->stacks.n; i++) {
+		const struct answers_stack *s = &m->a->stacks.at[i];
+		if (s->node != NONE && cut_of(s) == cut)
+			m->stacks[i] = made[s->node];
 	}
-	free(at);
-	free(list);
+	free(made);
 }
 
 /* ---- samples ---- */
-
-static int by_event(const void *a, const void *b)
-{
-	const struct answers_sum *x = a, *y = b;
-	if (x->event != y->event)
-		return x->event < y->event ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
-}
 
 static uint16_t add_event(struct fleet_maker *m, uint64_t id)
 {
@@ -473,9 +539,9 @@ static taskid task_of(struct fleet_maker *m, const char *comm)
 
 static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint16_t event)
 {
-	uint32_t id = map64_get(&m->a->stack_ids, x->stack);
+	const struct answers_stack *of = &m->a->stacks.at[x->stack];
 	struct sample s = { .event = event, .cpu = CPU_NONE, .weight = x->weight };
-	if (id == NONE) {
+	if (of->node == NONE) {
 		const char *name = "[unknown]";
 		frameid frame = profile_add_frame(
 			m->into,
@@ -483,9 +549,9 @@ static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint1
 		s.stack = profile_add_stack(m->into, 0, frame);
 		add_to(&m->missing, x->count);
 	} else {
-		s.task = task_of(m, m->a->stacks.at[id].comm);
-		s.stack = m->stacks[id];
-		count_stack(m, m->a->stacks.at[id].flags, x->count);
+		s.task = task_of(m, of->comm);
+		s.stack = m->stacks[x->stack];
+		count_stack(m, of->flags, x->count);
 	}
 	/* 10^12 samples of one stack are as many as there can be. */
 	const uint64_t most = (uint64_t)256 * UINT32_MAX;
@@ -506,14 +572,16 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Those that have samples, in the order in which kin merge has them. */
-static void add_events(struct fleet_maker *m)
+static void add_events(struct fleet_maker *m, const struct sort_key *sorted)
 {
 	VEC(const struct rows_event *) used = { 0 };
+	uint64_t last = 0;
 	for (size_t i = 0; i < m->a->sums.n; i++) {
-		uint32_t at = map64_get(&m->a->event_ids, m->a->sums.at[i].event);
-		bool is_next = !i || m->a->sums.at[i - 1].event != m->a->sums.at[i].event;
-		if (is_next && at != NONE)
+		uint64_t event = m->a->sums.at[sorted[i].index].event;
+		uint32_t at = i && event == last ? NONE : map64_get(&m->a->event_ids, event);
+		if (at != NONE)
 			vec_push(&used, &m->a->events.at[at]);
+		last = event;
 	}
 	if (used.n)
 		qsort(used.at, used.n, sizeof(*used.at), by_name);
@@ -522,30 +590,49 @@ static void add_events(struct fleet_maker *m)
 	vec_free(&used);
 }
 
+/* By event, and by stack. */
+static struct sort_key *sorted_sums(const struct answers *a)
+{
+	struct sort_key *keys = xrealloc(NULL, a->sums.n + 1, sizeof(*keys));
+	for (size_t i = 0; i < a->sums.n; i++)
+		keys[i] = (struct sort_key){ a->stacks.at[a->sums.at[i].stack].id, (uint32_t)i };
+	sort_keys(keys, a->sums.n);
+	for (size_t i = 0; i < a->sums.n; i++)
+		keys[i].key = a->sums.at[keys[i].index].event;
+	sort_keys(keys, a->sums.n);
+	return keys;
+}
+
 static void add_samples(struct fleet_maker *m)
 {
+	struct sort_key *sorted = sorted_sums(m->a);
 	uint16_t event = 0;
-	add_events(m);
+	uint64_t last = 0;
+	add_events(m, sorted);
 	for (size_t i = 0; i < m->a->sums.n; i++) {
-		const struct answers_sum *x = &m->a->sums.at[i];
-		if (!i || x->event != x[-1].event)
+		const struct answers_sum *x = &m->a->sums.at[sorted[i].index];
+		if (!i || x->event != last)
 			event = add_event(m, x->event);
 		add_sample(m, x, event);
+		last = x->event;
 	}
+	free(sorted);
 }
 
 /* ---- all of it ---- */
 
-uint64_t fleet_profile(struct answers *a, struct profile_builder *into)
+uint64_t fleet_profile(const struct answers *a, struct profile_builder *into)
 {
 	struct fleet_maker m = { .a = a, .into = into };
-	if (a->sums.n)
-		qsort(a->sums.at, a->sums.n, sizeof(*a->sums.at), by_event);
+	find_functions(&m);
+	find_uses(&m);
 	find_places(&m);
 	keep_names(&m);
 	m.stacks = xalloc((a->stacks.n + 1) * sizeof(*m.stacks));
-	add_stacks(&m, false);
-	add_stacks(&m, true);
+	add_stacks(&m, 0);
+	add_stacks(&m, CUT);
+	free(m.uses);
+	free(m.place_at);
 	add_samples(&m);
 	free(m.stacks);
 	vec_free(&m.objects);
@@ -556,6 +643,9 @@ uint64_t fleet_profile(struct answers *a, struct profile_builder *into)
 	map64_free(&m.object_ids);
 	map64_free(&m.symbol_ids);
 	map64_free(&m.place_ids);
-	vec_free(&m.frame_places);
+	free(m.frame_places);
+	free(m.frame_functions);
+	free(m.function_objects);
+	vec_free(&m.room);
 	return m.missing;
 }

@@ -5,10 +5,8 @@
 #include "fleet/answers.h"
 #include "profile/profile.h"
 
-/* Adds the sums, which get an order that does not depend on that of the answers, as samples with
- * their names. Returns the number of samples that have none, as the store did not have their
- * stacks.
- */
-uint64_t fleet_profile(struct answers *a, struct profile_builder *into);
+/* Adds the sums, in an order that does not depend on that of the answers, as samples with their
+ * names. Returns the number of samples that have none, as the store did not have their stacks. */
+uint64_t fleet_profile(const struct answers *a, struct profile_builder *into);
 
 #endif

@@ -25,6 +25,7 @@ struct fleet {
 	const struct store_url *url;
 	struct store *store;
 	struct answers a;
+	struct stack_cache cache;
 	struct kin_error *err; /* the first that leaves something out */
 };
 
@@ -362,7 +363,15 @@ static void *ask_shard(void *arg)
 	return NULL;
 }
 
-static void ask_shards(struct fleet *f, const char *rollups, struct fleet_question *questions)
+static struct kin_error *open_cache(struct fleet *f)
+{
+	stack_cache_open(&f->cache, f->url, &f->a);
+	return NULL;
+}
+
+/* What is kept here is read while the servers add up. The only error is that memory ran out. */
+static struct kin_error *ask_shards(struct fleet *f, const char *rollups,
+				    struct fleet_question *questions)
 {
 	size_t n = f->url->shards.n;
 	for (size_t i = 0; i < n; i++) {
@@ -370,14 +379,16 @@ static void ask_shards(struct fleet *f, const char *rollups, struct fleet_questi
 		*q = (struct fleet_question){
 			.store = f->store, .url = f->url, .shard = i, .rollups = rollups
 		};
-		q->started = i && !pthread_create(&q->thread, NULL, ask_shard, q);
+		q->started = !pthread_create(&q->thread, NULL, ask_shard, q);
 	}
-	for (size_t i = 0; i < n; i++)
-		if (!questions[i].started)
-			ask_shard(&questions[i]);
-	for (size_t i = 0; i < n; i++)
+	struct kin_error *err = GUARDED(open_cache(f));
+	for (size_t i = 0; i < n; i++) {
 		if (questions[i].started)
 			pthread_join(questions[i].thread, NULL);
+		else
+			ask_shard(&questions[i]);
+	}
+	return err;
 }
 
 static void take_sums(struct fleet *f, struct fleet_question *q)
@@ -403,7 +414,8 @@ static void read_sums(struct fleet *f)
 {
 	struct fleet_question *questions = xalloc(f->url->shards.n * sizeof(*questions));
 	char *rollups = may_use_rollups(f->url) ? rollups_question(f->url) : NULL;
-	ask_shards(f, rollups, questions);
+	if (ask_shards(f, rollups, questions))
+		xout_of_memory();
 	for (size_t i = 0; i < f->url->shards.n; i++)
 		take_sums(f, &questions[i]);
 	free(rollups);
@@ -436,19 +448,24 @@ static void want(struct map64 *seen, struct http_bytes *ids, uint64_t id)
 	*at = 1;
 }
 
-static void read_names_of(struct fleet *f, uint32_t shard)
+static void read_stacks_of(struct fleet *f, uint32_t shard)
 {
 	struct http_bytes ids = { 0 };
-	struct map64 seen = { 0 };
-	for (size_t i = 0; i < f->a.sums.n; i++)
-		if (f->a.sums.at[i].shard == shard &&
-		    map64_get(&f->a.stack_ids, f->a.sums.at[i].stack) == NONE)
-			want(&seen, &ids, f->a.sums.at[i].stack);
+	for (size_t i = 0; i < f->a.stacks.n; i++)
+		if (f->a.stacks.at[i].shard == shard && f->a.stacks.at[i].node == NONE)
+			row_u64(&ids, f->a.stacks.at[i].id);
 	if (ids.n)
 		read_table(f, shard, ANSWERS_STACKS,
 			   "SELECT stack, comm, flags, frames FROM {db}.stacks WHERE stack IN "
 			   "(SELECT id FROM ids) FORMAT RowBinary",
 			   &ids);
+}
+
+static void read_names_of(struct fleet *f, uint32_t shard)
+{
+	struct http_bytes ids = { 0 };
+	struct map64 seen = { 0 };
+	read_stacks_of(f, shard);
 	for (size_t i = 0; i < f->a.frames.n; i++)
 		if (!f->a.frames.at[i].known)
 			row_u64(&ids, f->a.frames.at[i].row.id);
@@ -474,8 +491,8 @@ static void read_names(struct fleet *f)
 {
 	for (uint32_t shard = 0; shard < f->url->shards.n; shard++) {
 		bool any = false;
-		for (size_t i = 0; i < f->a.sums.n && !any; i++)
-			any = f->a.sums.at[i].shard == shard;
+		for (size_t i = 0; i < f->a.stacks.n && !any; i++)
+			any = f->a.stacks.at[i].shard == shard;
 		if (!any)
 			continue;
 		read_names_of(f, shard);
@@ -487,14 +504,13 @@ static void read_names(struct fleet *f)
 static struct kin_error *read_store(const struct store_url *url, struct profile_builder *into)
 {
 	struct fleet f = { .url = url };
-	struct stack_cache cache;
 	struct kin_error *err = store_new(url, &f.store);
 	if (err)
 		return err;
 	read_sums(&f);
-	stack_cache_open(&cache, url, &f.a);
+	stack_cache_take(&f.cache, &f.a);
 	read_names(&f);
-	stack_cache_close(&cache, &f.a, !f.err);
+	stack_cache_close(&f.cache, &f.a, !f.err);
 	uint64_t missing = fleet_profile(&f.a, into);
 	if (missing)
 		keep_first(&f, err_new(KIN_ERROR_FORMAT,

@@ -1,4 +1,5 @@
-/* stack_cache.c - the file: a head, then functions, frames and stacks, as rows. */
+/* stack_cache.c - the file: a head, then functions, frames, the tree of stacks, and its stacks, as
+ * rows. */
 #include "fleet/stack_cache.h"
 
 #include <stdlib.h>
@@ -13,11 +14,11 @@ enum { LARGEST = 40 << 20, ALL = 48 << 20 };
 
 struct stack_cache_head {
 	char magic[8];
-	uint64_t checksum;          /* of what is behind the head */
-	uint64_t functions, frames; /* bytes; the rest are stacks */
+	uint64_t checksum;                /* of what is behind the head */
+	uint64_t functions, frames, tree; /* bytes; the rest are stacks */
 };
 
-static const char magic[8] = "kinstk1";
+static const char magic[8] = "kinstk2";
 
 /* Of another store names may be other ones. */
 static char *path_of(const struct store_url *url)
@@ -36,8 +37,10 @@ static char *path_of(const struct store_url *url)
 
 /* ---- reading ---- */
 
-/* What there is of the three parts; false: damaged. */
-static bool parts_of(const struct file *f, struct bytes part[3])
+enum stack_cache_part { FUNCTIONS, FRAMES, TREE, STACKS, PARTS };
+
+/* What there is of the parts; false: damaged. */
+static bool parts_of(const struct file *f, struct bytes part[PARTS])
 {
 	struct stack_cache_head h;
 	if (f->size < sizeof(h))
@@ -47,35 +50,21 @@ static bool parts_of(const struct file *f, struct bytes part[3])
 	if (memcmp(h.magic, magic, sizeof(magic)) != 0 ||
 	    h.checksum != folder_checksum(rest.pos, bytes_left(&rest)))
 		return false;
-	part[0] = bytes_take(&rest, h.functions);
-	part[1] = bytes_take(&rest, h.frames);
-	part[2] = rest;
+	part[FUNCTIONS] = bytes_take(&rest, h.functions);
+	part[FRAMES] = bytes_take(&rest, h.frames);
+	part[TREE] = bytes_take(&rest, h.tree);
+	part[STACKS] = rest;
 	return !rest.failed;
 }
 
-static struct map64 wanted_of(const struct answers *a)
-{
-	struct map64 ids = { 0 };
-	for (size_t i = 0; i < a->sums.n; i++)
-		*map64_at(&ids, a->sums.at[i].stack) = 1;
-	return ids;
-}
-
+/* Of a damaged file nothing is referred to that is not there. */
 static void take(struct stack_cache *c, struct answers *a)
 {
-	struct bytes part[3];
-	if (!parts_of(&c->file, part))
-		return;
-	struct map64 wanted = wanted_of(a);
-	a->wanted = &wanted;
-	bool sound = answers_take(a, ANSWERS_FUNCTIONS, 0, part[0]) &&
-		     answers_take(a, ANSWERS_FRAMES, 0, part[1]) &&
-		     answers_take(a, ANSWERS_KEPT_STACKS, 0, part[2]);
-	a->wanted = NULL;
-	map64_free(&wanted);
-	c->n_taken = a->stacks.n;
-	if (sound)
-		c->stacks = part[2];
+	struct bytes part[PARTS];
+	if (parts_of(&c->file, part) && answers_take(a, ANSWERS_FUNCTIONS, 0, part[FUNCTIONS]) &&
+	    answers_take(a, ANSWERS_FRAMES, 0, part[FRAMES]) &&
+	    answers_take(a, ANSWERS_KEPT_TREE, 0, part[TREE]))
+		c->stacks = part[STACKS];
 }
 
 void stack_cache_open(struct stack_cache *c, const struct store_url *url, struct answers *a)
@@ -92,46 +81,105 @@ void stack_cache_open(struct stack_cache *c, const struct store_url *url, struct
 	kin_error_free(err);
 }
 
+void stack_cache_take(struct stack_cache *c, struct answers *a)
+{
+	if (!answers_take(a, ANSWERS_KEPT_STACKS, 0, c->stacks))
+		c->stacks = (struct bytes){ 0 };
+	for (size_t i = 0; i < a->stacks.n; i++)
+		c->n_taken += a->stacks.at[i].node != NONE;
+}
+
 /* ---- writing ---- */
 
-/* Those that this report had, and those that it had no use for, as far as there is room. */
-static void put_stacks(const struct stack_cache *c, const struct answers *a, struct http_bytes *all)
+struct stack_keeping {
+	const struct stack_cache *c;
+	const struct answers *a;
+	uint32_t *nodes; /* [tree]: 0: not kept; else its number in the file, once it is written */
+	bool all;        /* those, too, that this report had no use for */
+	void (*see)(struct stack_keeping *k, const struct answers_kept *s);
+	struct http_bytes *into;
+};
+
+static void for_each_stack(struct stack_keeping *k)
 {
-	for (size_t i = 0; i < a->stacks.n; i++)
-		answers_put_stack(a, &a->stacks.at[i], all);
-	for (struct bytes b = c->stacks; bytes_left(&b);) {
-		const uint8_t *row = b.pos;
-		uint64_t id = answers_skip_stack(&b);
-		size_t n = (size_t)(b.pos - row);
-		if (b.failed || all->n + n > LARGEST)
-			return;
-		if (map64_get(&a->stack_ids, id) != NONE)
-			continue;
-		vec_reserve(all, n);
-		memcpy(all->at + all->n, row, n);
-		all->n += n;
+	const struct answers *a = k->a;
+	for (size_t i = 0; i < a->stacks.n; i++) {
+		const struct answers_stack *s = &a->stacks.at[i];
+		if (s->node != NONE)
+			k->see(k, &(struct answers_kept){ s->id,
+							  bytes_of("", s->comm, strlen(s->comm)),
+							  s->node, s->flags });
+	}
+	for (struct bytes b = k->c->stacks; k->all && bytes_left(&b);) {
+		struct answers_kept s = answers_next_kept(&b);
+		if (!b.failed && map64_get(&a->stack_ids, s.id) == NONE)
+			k->see(k, &s);
 	}
 }
 
-static void keep(const struct stack_cache *c, const struct answers *a)
+static void mark(struct stack_keeping *k, const struct answers_kept *s) { k->nodes[s->node] = 1; }
+
+static void put(struct stack_keeping *k, const struct answers_kept *s)
+{
+	struct answers_kept x = *s;
+	x.node = k->nodes[s->node];
+	answers_put_stack(&x, k->into);
+}
+
+static void put_tree(struct stack_keeping *k)
+{
+	const struct stack_node *nodes = k->a->tree.nodes.at;
+	size_t n = k->a->tree.nodes.n;
+	uint32_t written = 0;
+	for (size_t i = n; i-- > 1;)
+		k->nodes[nodes[i].caller] |= k->nodes[i];
+	k->nodes[0] = 0;
+	for (size_t i = 1; i < n; i++) {
+		if (!k->nodes[i])
+			continue;
+		k->nodes[i] = ++written;
+		answers_put_node((struct stack_node){ k->nodes[nodes[i].caller], nodes[i].frame },
+				 k->into);
+	}
+}
+
+static void put_names(struct stack_keeping *k, struct stack_cache_head *h)
+{
+	const struct answers *a = k->a;
+	size_t begin = k->into->n;
+	for (size_t i = 0; i < a->functions.n; i++)
+		rows_put_function(&a->functions.at[i], k->into);
+	h->functions = k->into->n - begin;
+	for (size_t i = 0; i < a->frames.n; i++)
+		rows_put_frame(&a->frames.at[i].row, k->into);
+	h->frames = k->into->n - begin - h->functions;
+}
+
+static void keep(const struct stack_cache *c, const struct answers *a, bool all)
 {
 	struct stack_cache_head h = { 0 };
-	struct http_bytes all = { 0 };
-	vec_reserve(&all, sizeof(h));
-	all.n = sizeof(h);
-	for (size_t i = 0; i < a->functions.n; i++)
-		rows_put_function(&a->functions.at[i], &all);
-	h.functions = all.n - sizeof(h);
-	for (size_t i = 0; i < a->frames.n; i++)
-		rows_put_frame(&a->frames.at[i].row, &all);
-	h.frames = all.n - sizeof(h) - h.functions;
-	put_stacks(c, a, &all);
+	struct http_bytes into = { 0 };
+	struct stack_keeping k = { .c = c, .a = a, .all = all, .see = mark, .into = &into };
+	k.nodes = xalloc((a->tree.nodes.n + 1) * sizeof(*k.nodes));
+	vec_reserve(&into, sizeof(h));
+	into.n = sizeof(h);
+	put_names(&k, &h);
+	for_each_stack(&k);
+	size_t begin = into.n;
+	put_tree(&k);
+	h.tree = into.n - begin;
+	k.see = put;
+	for_each_stack(&k);
 	memcpy(h.magic, magic, sizeof(magic));
-	h.checksum = folder_checksum((const uint8_t *)all.at + sizeof(h), all.n - sizeof(h));
-	memcpy(all.at, &h, sizeof(h));
-	if (all.n <= LARGEST)
-		folder_keep(c->path, all.at, all.n, ALL);
-	vec_free(&all);
+	h.checksum = folder_checksum((const uint8_t *)into.at + sizeof(h), into.n - sizeof(h));
+	memcpy(into.at, &h, sizeof(h));
+	bool fits = into.n <= LARGEST;
+	if (fits)
+		folder_keep(c->path, into.at, into.n, ALL);
+	vec_free(&into);
+	free(k.nodes);
+	if (!fits && all)
+		keep(c, a, false);
 }
 
 /* A frame whose row is missing has no name that could be kept. */
@@ -148,7 +196,7 @@ void stack_cache_close(struct stack_cache *c, const struct answers *a, bool is_w
 	enum { PART = 16 };
 	bool much = (a->stacks.n - c->n_taken) * PART > a->stacks.n;
 	if (c->path && is_whole && much && all_known(a))
-		keep(c, a);
+		keep(c, a, true);
 	file_free(&c->file);
 	free(c->path);
 }

@@ -12,15 +12,17 @@
 #include "fleet/store_url.h"
 
 struct stack_cache {
-	char *path;       /* NULL: nothing is kept */
-	struct file file; /* data NULL: there is none that is sound */
-	struct bytes stacks;
-	size_t n_taken; /* stacks that were wanted and are there */
+	char *path;          /* NULL: nothing is kept */
+	struct file file;    /* data NULL: there is none */
+	struct bytes stacks; /* of it; empty: there is none that is sound */
+	size_t n_taken;      /* stacks that are asked for and are there */
 };
 
-/* Takes names, and the stacks that are among a->sums, into `a`, which has no names yet. */
+/* Takes names and the tree of stacks into `a`, which has neither yet. */
 void stack_cache_open(struct stack_cache *c, const struct store_url *url, struct answers *a);
-/* Keeps what `a` has beyond that, if it is much. Best done before the names are made use of. */
+/* Takes the stacks that sums refer to. */
+void stack_cache_take(struct stack_cache *c, struct answers *a);
+/* Keeps what `a` has beyond that, if it is much, and ends. */
 void stack_cache_close(struct stack_cache *c, const struct answers *a, bool is_whole);
 
 #endif

@@ -44,7 +44,7 @@ struct annotate *annotate_new(const struct report_input *in, const struct annota
 
 	a->in = in;
 	a->opts = opts;
-	a->coverage = coverage_new(in->profile, in->symbols, in->graph, &how);
+	a->coverage = coverage_new(report_flat(in), in->symbols, in->graph, &how);
 	a->names = strtab_new();
 	free(wanted);
 	return a;

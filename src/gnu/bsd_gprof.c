@@ -22,19 +22,18 @@ static bool is_freebsd(const struct bsd_run *r) { return r->o->dialect == DIALEC
 
 /* ---- the program and its data ---- */
 
-static struct kin_error *open_program(struct bsd_run *r)
+static struct kin_error *load_names(void *run)
 {
+	struct bsd_run *r = run;
 	const struct bsd_options *o = r->o;
 	struct symbols_opts opts = { .table = { .no_static = o->no_static,
 						.functions_only = true,
 						.no_dotted = o->no_dotted },
 				     .style = DEMANGLE_NONE };
-	struct kin_error *err = session_open_program(&r->s, o->executable);
+	struct kin_error *err = session_load_names(&r->s, opts);
 
 	if (!err)
-		err = session_load_symbols(&r->s, opts);
-	if (!err)
-		bsd_select(r->s.symbols, o->specs.at, o->specs.n, stderr, &r->s.selection);
+		bsd_select(r->s.view->symbols, o->specs.at, o->specs.n, stderr, &r->s.selection);
 	return err;
 }
 
@@ -42,8 +41,11 @@ static struct kin_error *open_program(struct bsd_run *r)
 static void check_data(void *arg)
 {
 	const struct bsd_run *r = arg;
-	const struct profile *p = r->s.profile;
+	const struct profile *p = session_data(&r->s);
 
+	for (size_t i = 0; i < r->o->specs.n && p->samples.n; i++)
+		if (strchr("EFk", r->o->specs.at[i].letter))
+			session_warn_of_stacks(r->o->specs.at[i].letter);
 	if (p->n_blocks)
 		session_warn("basic-block counts are not shown in this dialect", NULL);
 	if (p->n_histograms && !p->histograms[0].rate)
@@ -54,10 +56,12 @@ static void check_data(void *arg)
 
 static bool load_data(struct bsd_run *r)
 {
-	struct session_data data = {
-		.paths = r->o->data.at, .n = r->o->data.n, .check = check_data, .arg = r
-	};
-	return session_load_data(&r->s, &data);
+	struct session_files files = { .paths = r->o->data.at,
+				       .n = r->o->data.n,
+				       .name = load_names,
+				       .check = check_data,
+				       .arg = r };
+	return session_load_data(&r->s, &files);
 }
 
 /* ---- gmon.sum ---- */
@@ -65,10 +69,12 @@ static bool load_data(struct bsd_run *r)
 /* In the format of the dialect, or GNU's if that has no room for what was read. */
 static struct kin_error *write_sum(struct bsd_run *r)
 {
-	const struct profile *p = r->s.profile;
-	const struct input_target *target = &r->s.target;
+	const struct profile *p = session_data(&r->s);
+	const struct input_target *target = &r->s.profile->target;
 	struct kin_error *err = session_may_replace(&r->s, sum_path);
 
+	if (!err)
+		err = session_fits_sum(&r->s, sum_path);
 	if (err)
 		return err;
 	err = is_freebsd(r) ? freebsd_write(sum_path, p, target)
@@ -97,7 +103,7 @@ static struct kin_error *print(struct bsd_run *r, const struct report *report,
 
 static void print_name(const struct bsd_run *r, symid id)
 {
-	const char *name = r->s.symbols->at[id].name;
+	const char *name = r->s.view->symbols->at[id].name;
 	size_t n = escape_text(NULL, 0, name) + 1;
 	char *escaped = xalloc(n);
 
@@ -109,7 +115,7 @@ static void print_name(const struct bsd_run *r, symid id)
 /* -C: what was done to the graph, on a page of its own if it is anything. */
 static void print_deleted(struct bsd_run *r)
 {
-	const struct callgraph *g = r->s.graph;
+	const struct callgraph *g = r->s.view->graph;
 
 	printf("\n\nThe following arcs were deleted from the propagation calculation\n"
 	       "to reduce the maximum cycle size to %u:\n",
@@ -160,14 +166,15 @@ static void run_stages(struct bsd_run *r)
 				       .break_cycles = r->o->break_cycles,
 				       .max_cycle = r->o->max_cycle };
 
-	if (!session_succeeded(&r->s, open_program(r)) || !load_data(r))
+	if (!session_succeeded(&r->s, session_open_program(&r->s, r->o->executable)) ||
+	    !load_data(r))
 		return;
 	if (r->o->sum)
 		session_succeeded(&r->s, write_sum(r));
-	opts.consume = r->s.profile;
-	if (session_succeeded(&r->s, session_analyse(&r->s, opts)))
+	if (session_succeeded(&r->s, session_analyse(&r->s, opts, true)))
 		session_succeeded(&r->s, print_all(r));
-	session_succeeded(&r->s, object_trouble(r->s.object));
+	session_say_warnings(&r->s);
+	session_succeeded(&r->s, profile_trouble(r->s.profile));
 }
 
 static int run(const struct bsd_options *o)

@@ -169,11 +169,21 @@ const char *gnu_text(const struct kin_table *t, const char *key)
 	return text ? text : "";
 }
 
+bool gnu_is_of_stacks(const struct kin_table *t, const struct render_opts *o)
+{
+	return !o->raw && !(gnu_number(t, "bytes_per_bin") > 0) && gnu_number(t, "total") > 0;
+}
+
 void gnu_granularity(const struct kin_table *t, const struct render_opts *o, double total,
 		     const char *dimension, const char *without_time, FILE *out)
 {
 	double bytes = gnu_number(t, "bytes_per_bin");
 
+	if (gnu_is_of_stacks(t, o)) {
+		fprintf(out, "granularity: times are those of sampled stacks, of %.2f %s\n\n",
+			total / kin_table_rate(t), dimension);
+		return;
+	}
 	fputs("granularity: each sample hit covers ", out);
 	if (o->raw)
 		fprintf(out, "%ld byte(s)", (long)(bytes / 2) * 2);

@@ -40,6 +40,8 @@ MUST_CHECK struct kin_error *gnu_columns(const struct kin_table *t, const char *
 double gnu_number(const struct kin_table *t, const char *key); /* a property; 0 if there is none */
 const char *gnu_text(const struct kin_table *t, const char *key); /* likewise; "" */
 
+/* Whether times are of stacks that were sampled, so that there is no histogram. */
+bool gnu_is_of_stacks(const struct kin_table *t, const struct render_opts *o);
 /* "granularity: each sample hit covers 4 byte(s) for 1.41% of 0.71 seconds" and a blank line. */
 void gnu_granularity(const struct kin_table *t, const struct render_opts *o, double total,
 		     const char *dimension, const char *without_time, FILE *out);

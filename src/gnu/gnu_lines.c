@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "base/map64.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "gnu/rules.h"
 #include "gnu/unit_trie.h"
@@ -148,14 +149,7 @@ static struct bfd_unit *ask_unit(struct bfd_lines *g, uint32_t unit)
 static const struct address_range *find_cover(const struct bfd_unit *u, uint64_t addr,
 					      uint64_t *last)
 {
-	size_t low = 0, high = u->covers.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (u->covers.at[mid].high <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(u->covers.n, i, u->covers.at[i].high <= addr);
 	if (low == u->covers.n)
 		return NULL;
 	const struct address_range *c = &u->covers.at[low];

@@ -40,6 +40,35 @@ struct gprof_run {
 static struct kin_error *open_program(struct gprof_run *r)
 {
 	const struct gprof_options *o = r->o;
+	struct kin_error *err = session_open_program(&r->s, o->executable);
+
+	if (err && !o->compat && kin_error_errno(err) == ENOENT &&
+	    !strcmp(o->executable, "a.out")) {
+		kin_error_free(err);
+		err = advice_no_program();
+	}
+	return !err && o->file_map ? filemap_read(o->file_map, o->compat, &r->map) : err;
+}
+
+/* What of gprof's options shares out times that are estimated by calls. */
+static void warn_of_stacks(const struct gprof_run *r)
+{
+	const struct gprof_options *o = r->o;
+
+	if (o->compat || !session_data(&r->s)->samples.n)
+		return;
+	for (size_t i = 0; i < o->specs.n; i++) {
+		int table = o->specs.at[i].table;
+		if (table == SEL_INCL_TIME || table == SEL_EXCL_TIME || table == SPEC_INCL_ARCS ||
+		    table == SPEC_EXCL_ARCS)
+			session_warn_of_stacks(o->specs.at[i].letter);
+	}
+}
+
+static struct kin_error *load_names(void *run)
+{
+	struct gprof_run *r = run;
+	const struct gprof_options *o = r->o;
 	struct symbols_opts symbols_opts = {
 		.table = { .no_static = o->no_static,
 			   .functions_only = o->functions_only,
@@ -49,27 +78,17 @@ static struct kin_error *open_program(struct gprof_run *r)
 		.style = o->traditional ? DEMANGLE_NONE : o->demangle,
 		.versions = true,
 	};
-	struct kin_error *err = session_open_program(&r->s, o->executable);
-
-	if (err && !o->compat && kin_error_errno(err) == ENOENT &&
-	    !strcmp(o->executable, "a.out")) {
-		kin_error_free(err);
-		err = advice_no_program();
-	}
-	if (!err && o->file_map)
-		err = filemap_read(o->file_map, o->compat, &r->map);
-	if (r->map.by_function) {
-		symbols_opts.table.rules_arg = &r->map;
-	}
-	if (!err)
-		err = session_load_symbols(&r->s, symbols_opts);
-	if (err)
-		return err;
 	struct symspec_opts symspec_opts = { .gnu = o->compat,
 					     .calls = &r->calls,
 					     .warn = o->compat ? NULL : session_note };
-	symspec_select(r->s.symbols, o->specs.at, o->specs.n, &symspec_opts, &r->s.selection);
-	return NULL;
+
+	if (r->map.by_function)
+		symbols_opts.table.rules_arg = &r->map;
+	struct kin_error *err = session_load_names(&r->s, symbols_opts);
+	if (!err)
+		symspec_select(r->s.view->symbols, o->specs.at, o->specs.n, &symspec_opts,
+			       &r->s.selection);
+	return err;
 }
 
 /* ---- the data ---- */
@@ -103,11 +122,12 @@ static struct kin_error *prof_format(void)
 		true, "sorry, file format `prof' is not yet supported");
 }
 
-static void warn_of_blocks(void *arg)
+static void check_data(void *arg)
 {
 	const struct gprof_run *r = arg;
 
-	if (r->s.profile->n_blocks && !r->s.symbols->opts.lines)
+	warn_of_stacks(r);
+	if (session_data(&r->s)->n_blocks && !r->s.view->symbols->opts.lines)
 		fprintf(stderr,
 			"%s: warning: ignoring basic-block exec counts (use -l or --line)\n",
 			r->o->compat ? r->o->whoami : "gprof");
@@ -122,12 +142,13 @@ static bool is_missing(const struct gprof_options *o)
 
 static bool load_data(struct gprof_run *r)
 {
-	struct session_data data = {
+	struct session_files files = {
 		.paths = r->o->data.at,
 		.n = r->o->data.n,
 		.opts = { .format = r->o->format, .on_source = print_source, .arg = r },
 		.foreign_symbols = r->o->symbol_file,
-		.check = warn_of_blocks,
+		.name = load_names,
+		.check = check_data,
 		.arg = r
 	};
 
@@ -135,7 +156,7 @@ static bool load_data(struct gprof_run *r)
 		return session_succeeded(&r->s, prof_format());
 	if (is_missing(r->o))
 		return session_succeeded(&r->s, advice_no_data(r->o->executable, "gmon.out"));
-	return session_load_data(&r->s, &data);
+	return session_load_data(&r->s, &files);
 }
 
 /* Says it; consumes the text, NULL: nothing. */
@@ -182,20 +203,23 @@ static struct kin_error *check_styles(const struct gprof_run *r)
 /* GNU: what is shown, cut to what a record can hold. Else: what was read. */
 static struct kin_error *write_sum(struct gprof_run *r)
 {
-	const struct profile *p = r->s.profile;
+	const struct profile *p = session_data(&r->s);
+	const struct input_target *target = &r->s.profile->target;
 	enum input_format format = r->o->format;
 	struct kin_error *err = session_may_replace(&r->s, sum_path);
 
 	if (err)
 		return err;
 	if (r->o->compat)
-		return sum_write_gnu(sum_path, p, r->s.symbols, &r->s.selection, &r->s.target,
+		return sum_write_gnu(sum_path, p, r->s.view->symbols, &r->s.selection, target,
 				     format);
+	if ((err = session_fits_sum(&r->s, sum_path)))
+		return err;
 	if (format == INPUT_AUTO || format == INPUT_MAGIC)
-		return gmon_write(sum_path, p, &r->s.target);
+		return gmon_write(sum_path, p, target);
 	/* Old BSD files have no rate: it is taken to be that of the host. */
 	bool host_rate = p->n_histograms && p->histograms[0].rate == (uint32_t)sysconf(_SC_CLK_TCK);
-	return bsd_write(sum_path, p, &r->s.target, format == INPUT_44BSD || !host_rate);
+	return bsd_write(sum_path, p, target, format == INPUT_44BSD || !host_rate);
 }
 
 /* ---- the analysis ---- */
@@ -216,10 +240,10 @@ static struct kin_error *analyse(struct gprof_run *r)
 		.flat_only = !(r->styles & with_callers) && !r->o->traditional
 	};
 
-	if (!(r->styles & STYLE_FILE_ORDER)) /* has other functions than the graph */
-		opts.consume = r->s.profile;
-	struct kin_error *err = session_analyse(&r->s, opts);
-	r->s.graph->has_arcs = session_has_arcs(&r->s); /* also of a BSD file without calls */
+	bool consumes = !(r->styles & STYLE_FILE_ORDER); /* has other functions than the graph */
+	struct kin_error *err = session_analyse(&r->s, opts, consumes);
+	if (r->s.view->graph) /* also of a BSD file without calls */
+		r->s.view->graph->has_arcs = session_has_arcs(&r->s);
 	return err;
 }
 
@@ -320,7 +344,7 @@ static struct kin_error *print_source_file(struct gprof_run *r, struct annotate 
 /* A source that is not there is said, and does not keep the others from being shown. */
 static struct kin_error *print_source_files(struct gprof_run *r)
 {
-	struct report_input in = session_input(&r->s);
+	struct report_input in = report_input_of(r->s.profile, r->s.view);
 	struct report_opts opts = report_opts(r);
 	struct annotate_opts annotate_opts = { .report = &opts,
 					       .compat = r->o->compat,
@@ -354,6 +378,14 @@ static void print_name(const struct gprof_run *r, const char *name)
 	free(escaped);
 }
 
+/* Whether it is of what the linker makes the program of: not of a library, nor inlined. */
+static bool is_linked(const struct gprof_run *r, symid id)
+{
+	const struct program *g = r->s.view->program;
+	return !g || (program_kind(g, id) == PLACE_SYMBOL &&
+		      program_object_file(g, program_object(g, id)) == r->s.profile->object);
+}
+
 static struct kin_error *print_function_order(struct gprof_run *r)
 {
 	size_t n;
@@ -362,10 +394,11 @@ static struct kin_error *print_function_order(struct gprof_run *r)
 		vec_push(&extra,
 			 ((struct order_call){ r->calls.v.at[i].from, r->calls.v.at[i].to }));
 	struct order_opts opts = { r->o->compat, extra.at, extra.n };
-	symid *order = order_functions(r->s.graph, &opts, &n);
+	symid *order = order_functions(r->s.view->graph, &opts, &n);
 
 	for (size_t i = 0; i < n; i++)
-		print_name(r, r->s.symbols->at[order[i]].name);
+		if (is_linked(r, order[i]))
+			print_name(r, r->s.view->symbols->at[order[i]].name);
 	free(order);
 	vec_free(&extra);
 	return NULL;
@@ -374,8 +407,9 @@ static struct kin_error *print_function_order(struct gprof_run *r)
 static struct kin_error *print_file_order(struct gprof_run *r)
 {
 	size_t n;
-	const char **order = order_files(r->s.profile, r->s.symbols, r->map.entries.at,
-					 r->map.entries.n, &r->s.selection, r->o->compat, &n);
+	struct report_input in = report_input_of(r->s.profile, r->s.view);
+	const char **order = order_files(in.flat, in.symbols, r->map.entries.at, r->map.entries.n,
+					 &r->s.selection, r->o->compat, &n);
 
 	for (size_t i = 0; i < n; i++)
 		print_name(r, order[i]);
@@ -425,7 +459,7 @@ static void produce(struct gprof_run *r)
 		return;
 	if (!session_succeeded(&r->s, check_styles(r)) || !(r->styles & needs_graph))
 		return;
-	if (r->s.graph || session_succeeded(&r->s, analyse(r)))
+	if (r->s.view->graph || session_succeeded(&r->s, analyse(r)))
 		session_succeeded(&r->s, print_parts(r));
 }
 
@@ -435,9 +469,10 @@ static void run_stages(struct gprof_run *r)
 		return;
 	choose_styles(r);
 	if (!r->o->compat && r->styles & (STYLE_FLAT | STYLE_GRAPH))
-		advise(advice_no_time(r->s.profile));
+		advise(advice_no_time(session_data(&r->s)));
 	produce(r);
-	session_succeeded(&r->s, object_trouble(r->s.object));
+	session_say_warnings(&r->s);
+	session_succeeded(&r->s, profile_trouble(r->s.profile));
 }
 
 static int run(const struct gprof_options *o)

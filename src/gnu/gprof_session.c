@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/mismatch.h"
 #include "base/err.h"
 #include "base/escape.h"
 #include "gnu/rules.h"
@@ -15,11 +14,8 @@
 
 void session_done(struct gprof_session *s)
 {
-	callgraph_free(s->graph);
-	profile_free(s->profile);
+	profile_unref(s->profile);
 	selection_done(&s->selection);
-	symbols_free(s->symbols);
-	object_free(s->object);
 }
 
 /* ---- messages ---- */
@@ -76,10 +72,25 @@ void session_warn(const char *text, void *unused)
 	session_say("warning: %s", text);
 }
 
+void session_warn_of_stacks(char option)
+{
+	session_say("warning: times and calls are those of sampled stacks: -%c does not change "
+		    "them",
+		    option);
+}
+
 void session_note(const char *text, void *unused)
 {
 	(void)unused;
 	session_say("%s", text);
+}
+
+void session_say_warnings(struct gprof_session *s)
+{
+	const struct kin_profile *p = s->profile;
+
+	for (; s->n_said < p->warnings.n && !s->compat; s->n_said++)
+		session_warn(p->warnings.at[s->n_said], NULL);
 }
 
 /* ---- the program ---- */
@@ -87,24 +98,34 @@ void session_note(const char *text, void *unused)
 struct kin_error *session_open_program(struct gprof_session *s, const char *path)
 {
 	struct object_opts opts = { .no_debug_files = s->compat };
-	struct kin_error *err = object_open(path, &opts, &s->object);
 
-	if (!err)
-		s->target = input_target_of(s->object);
-	return err;
+	s->profile = profile_new();
+	return profile_open_object(s->profile, path, &opts);
 }
 
-struct kin_error *session_load_symbols(struct gprof_session *s, struct symbols_opts opts)
+/* Functions that were inlined are some where stacks were sampled, as in the other reports. */
+static enum view_kind view_for(const struct kin_profile *p)
 {
+	if (p->lines)
+		return VIEW_LINES;
+	return p->data && p->data->samples.n ? VIEW_EXPANDED : VIEW_FUNCTIONS;
+}
+
+struct kin_error *session_load_names(struct gprof_session *s, struct symbols_opts opts)
+{
+	struct kin_profile *p = s->profile;
+
 	if (s->compat) {
 		opts.table.rules = &gnu_symbol_rules;
 		opts.rules = &gnu_place_rules;
 	}
-	struct kin_error *err = symbols_new(s->object, &opts, &s->symbols);
-
+	p->rules.symbols = opts;
+	p->naming.style = opts.style;
+	p->lines = opts.lines;
+	struct kin_error *err = profile_view(p, view_for(p), false, &s->view);
 	if (!err)
-		selection_init(&s->selection, s->symbols->n);
-	return err ? err : object_trouble(s->object);
+		selection_init(&s->selection, s->view->symbols->n);
+	return err ? err : profile_trouble(p);
 }
 
 /* ---- the data ---- */
@@ -114,56 +135,77 @@ static bool is_bsd(const struct source *source) { return strstr(source->kind, "B
 
 bool session_has_histogram(const struct gprof_session *s)
 {
-	for (size_t i = 0; i < s->profile->n_sources; i++)
-		if (s->profile->sources[i].n_histograms || is_bsd(&s->profile->sources[i]))
+	const struct profile *p = session_data(s);
+
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (p->sources[i].n_histograms || is_bsd(&p->sources[i]))
 			return true;
-	return s->profile->n_histograms > 0;
+	return p->n_histograms || p->samples.n;
 }
 
 bool session_has_arcs(const struct gprof_session *s)
 {
-	for (size_t i = 0; i < s->profile->n_sources; i++)
-		if (s->profile->sources[i].n_arcs || is_bsd(&s->profile->sources[i]))
+	const struct profile *p = session_data(s);
+
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (p->sources[i].n_arcs || is_bsd(&p->sources[i]))
 			return true;
-	return s->profile->n_arcs > 0;
+	return p->n_arcs || p->samples.n;
 }
 
 static bool is_empty(const struct gprof_session *s)
 {
-	return !s->profile ||
-	       (!session_has_histogram(s) && !session_has_arcs(s) && !s->profile->n_block_records);
+	const struct profile *p = session_data(s);
+	return !p || (!session_has_histogram(s) && !session_has_arcs(s) && !p->n_block_records);
 }
 
 /* Of data with an error: was there anything before it? */
 static bool has_records(const struct profile *p)
 {
-	return p && (p->n_histograms || p->n_arcs || p->n_block_records);
+	return p->n_histograms || p->n_arcs || p->n_block_records || p->samples.n;
 }
 
 /* What is odd about the data. */
-static void check_data(const struct gprof_session *s, const struct session_data *d, bool complete)
+static void check_data(struct gprof_session *s, const struct session_files *f, bool complete)
 {
 	if (!s->compat && complete && is_empty(s))
 		session_warn("there is nothing in the data: no samples, no calls, no block counts",
 			     NULL);
-	if (d->check)
-		d->check(d->arg);
-	if (!s->compat && !d->foreign_symbols && !is_empty(s))
-		mismatch_check(s->profile, s->object, s->symbols, session_warn, NULL);
+	if (f->check)
+		f->check(f->arg);
+	if (s->compat || is_empty(s))
+		return;
+	profile_check_data(s->profile);
+	if (!f->foreign_symbols && !profile_has_objects(s->profile))
+		profile_check_program(s->profile);
+	session_say_warnings(s);
 }
 
-bool session_load_data(struct gprof_session *s, const struct session_data *d)
+bool session_load_data(struct gprof_session *s, const struct session_files *f)
 {
-	struct input_opts opts = d->opts;
+	struct input_opts opts = f->opts;
 
-	opts.target = s->target;
 	opts.rules = s->compat ? &gnu_input_rules : NULL;
-	struct kin_error *err = input_read(d->paths, d->n, &opts, &s->profile);
-	bool usable = s->profile && (!err || (!s->compat && has_records(s->profile)));
-	if (s->profile && s->profile->n_sources)
-		check_data(s, d, !err);
+	if (s->compat && !session_succeeded(s, f->name(f->arg)))
+		return false;
+	struct kin_error *err = profile_read(s->profile, f->paths, f->n, &opts);
+	const struct profile *p = session_data(s);
+	bool usable = p && (!err || (!s->compat && has_records(p)));
+	bool named = s->compat || !usable || session_succeeded(s, f->name(f->arg));
+	if (p && p->n_sources && s->view)
+		check_data(s, f, !err);
 	session_succeeded(s, err);
-	return usable;
+	return usable && named;
+}
+
+struct kin_error *session_fits_sum(const struct gprof_session *s, const char *sum)
+{
+	if (kin_profile_fits_gmon(s->profile))
+		return NULL;
+	return err_new(KIN_ERROR_UNSUPPORTED,
+		       "cannot write %s: gmon.out holds neither stacks nor libraries (kin merge -o "
+		       "sum.kin adds up what does)",
+		       sum);
 }
 
 struct kin_error *session_may_replace(const struct gprof_session *s, const char *sum)
@@ -176,21 +218,28 @@ struct kin_error *session_may_replace(const struct gprof_session *s, const char 
 
 /* ---- the analysis ---- */
 
-struct kin_error *session_analyse(struct gprof_session *s, struct callgraph_opts opts)
+struct kin_error *session_analyse(struct gprof_session *s, struct callgraph_opts opts,
+				  bool consumes)
 {
+	struct kin_profile *p = s->profile;
+
 	opts.rules = s->compat ? &gnu_callgraph_rules : NULL;
 	opts.selection = &s->selection;
-	s->graph = callgraph_new(s->profile, s->symbols, &opts);
-	if (s->graph->refuses_scan)
+	p->rules.graph = opts;
+	p->rules.consumes = consumes;
+	struct kin_error *err = profile_view(p, view_for(p), true, &s->view);
+	if (err)
+		return err;
+	if (s->view->graph->refuses_scan)
 		return gnu_words_are(
 			err_new(KIN_ERROR_MISMATCH, "a function lies in several histograms"), true,
 			"found a symbol that covers several histogram records");
-	const char *problem = object_calls_problem(s->object);
-	if (s->graph->no_static_calls && problem)
+	const char *problem = object_calls_problem(p->object);
+	if (s->view->graph->no_static_calls && problem)
 		return err_new(KIN_ERROR_UNSUPPORTED, "-c needs a disassembler: %s", problem);
-	if (s->graph->no_static_calls)
+	if (s->view->graph->no_static_calls)
 		fprintf(stderr, "%s: -c not supported on architecture %s\n",
-			s->compat ? s->whoami : "gprof", object_machine(s->object));
+			s->compat ? s->whoami : "gprof", object_machine(p->object));
 	return NULL;
 }
 
@@ -201,13 +250,6 @@ void session_new_page(struct gprof_session *s)
 	if (s->has_output)
 		fputs("\f\n", stdout);
 	s->has_output = true;
-}
-
-struct report_input session_input(const struct gprof_session *s)
-{
-	return (struct report_input){ .profile = s->profile,
-				      .symbols = s->symbols,
-				      .graph = s->graph };
 }
 
 struct kin_error *session_render(struct kin_table *t, const struct renderer *renderer,
@@ -222,7 +264,7 @@ struct kin_error *session_print(struct gprof_session *s, const struct report *re
 				const struct report_opts *opts, const struct renderer *renderer,
 				const struct render_opts *look)
 {
-	struct report_input in = session_input(s);
+	struct report_input in = report_input_of(s->profile, s->view);
 	struct kin_table *table;
 	struct kin_error *err = report->run(&in, opts, &table);
 

@@ -141,8 +141,11 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	snprintf(second, sizeof(second), "%9.9s ", dimension);
 	snprintf(per_call, sizeof(per_call), "%c%s/call", unit->prefix, gnu_text(t, "abbrev"));
 
-	fprintf(out, "Flat profile:\n\nEach sample counts as %g %s.\n", 1.0 / kin_table_rate(t),
-		dimension);
+	fputs("Flat profile:\n\n", out);
+	if (gnu_is_of_stacks(t, o))
+		fprintf(out, "Times are those of sampled stacks, in %s.\n", dimension);
+	else
+		fprintf(out, "Each sample counts as %g %s.\n", 1.0 / kin_table_rate(t), dimension);
 	if (!(gnu_number(t, "total") > 0))
 		fputs(" no time accumulated\n\n", out);
 	put_header(second, dimension, per_call, out);

@@ -93,6 +93,10 @@ struct machine {
 	 * it takes off the stack tells, for certain. NULL: frame pointers do as well there. */
 	bool (*leaves)(const uint8_t *code, size_t size, struct machine_frame *ret);
 
+	/* The code of python's trampoline that is of that size (Python/asm_trampoline.S), for where
+	 * it cannot be read; NULL: none is. NULL: frame pointers lead through it. */
+	const uint8_t *(*trampoline)(size_t size);
+
 	/* ---- instructions ---- */
 
 	uint8_t code_align; /* where they may start: 1, 2, 4 */

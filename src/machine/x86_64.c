@@ -87,6 +87,28 @@ static bool leaves(const uint8_t *code, size_t size, struct machine_frame *ret)
 	return false;
 }
 
+/* Until 3.13, and from 3.14 on; each may begin with endbr64. */
+static const uint8_t *trampoline(size_t size)
+{
+	static const uint8_t call_rcx[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 8,
+					    0xff, 0xd1, 0x48, 0x83, 0xc4, 8,    0xc3 },
+			     with_rbp[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48,
+					    0x89, 0xe5, 0xff, 0xd1, 0x5d, 0xc3 };
+	enum { OLDER = sizeof(call_rcx), LATER = sizeof(with_rbp), ENDBR = 4 };
+	switch (size) {
+	case OLDER:
+		return call_rcx;
+	case OLDER - ENDBR:
+		return call_rcx + ENDBR;
+	case LATER:
+		return with_rbp;
+	case LATER - ENDBR:
+		return with_rbp + ENDBR;
+	default:
+		return NULL;
+	}
+}
+
 /* ---- calls ---- */
 
 static size_t call_at(const uint8_t *code, size_t size, uint64_t addr, uint64_t *target)
@@ -287,6 +309,7 @@ const struct machine machine_x86_64 = {
 	.return_from_fp = 8,
 	.frame = frame,
 	.leaves = leaves,
+	.trampoline = trampoline,
 	.code_align = 1,
 	.call_at = call_at,
 	.call_ends = call_ends,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/folder.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/strtab.h"
 
@@ -34,15 +35,7 @@ static const char *own_copy(struct answered *a, const char *name)
 
 static uint32_t first_from(const struct answered *a, uint64_t addr)
 {
-	size_t low = 0, high = a->symbols.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (a->symbols.at[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return (uint32_t)low;
+	return (uint32_t)COUNT_WHILE(a->symbols.n, i, a->symbols.at[i].addr < addr);
 }
 
 /* Both are ascending. */
@@ -213,14 +206,7 @@ void answered_add_inlines(struct answered *a, const uint64_t *addrs,
 
 bool answered_line(const struct answered *a, uint64_t addr, struct srcloc *ret)
 {
-	size_t low = 0, high = a->lines.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (a->lines.at[mid].high <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(a->lines.n, i, a->lines.at[i].high <= addr);
 	if (low == a->lines.n || a->lines.at[low].low > addr)
 		return false;
 	*ret = a->lines.at[low].at;

@@ -4,6 +4,8 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/search.h"
+
 enum {
 	TABLES = 1024,   /* kept, by a hash of their offset */
 	KEPT = 64 << 20, /* bytes of .debug_abbrev they may be made of, all together */
@@ -249,14 +251,7 @@ static int by_code(const void *a, const void *b)
 
 const struct abbrev *abbrevs_find_sparse(const struct abbrevs *t, uint64_t code)
 {
-	size_t low = 0, high = t->at.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (t->at.at[mid].code < code)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(t->at.n, i, t->at.at[i].code < code);
 	return low < t->at.n && t->at.at[low].code == code ? &t->at.at[low] : NULL;
 }
 

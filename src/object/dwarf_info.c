@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "object/dwarf_abbrev.h"
 #include "object/object_private.h"
 
@@ -264,14 +265,7 @@ static void read_units(struct dwarf_info *d, struct dwarf_file *f)
 
 const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offset)
 {
-	size_t low = 0, high = f->units.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (f->units.at[mid].end <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(f->units.n, i, f->units.at[i].end <= offset);
 	return low < f->units.n && f->units.at[low].entries <= offset ? &f->units.at[low] : NULL;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "object/dwarf_abbrev.h"
 #include "object/dwarf_line.h"
 #include "object/object_private.h"
@@ -208,14 +209,7 @@ static struct unit_scopes *scopes_of(struct dwarf_scopes *s, const struct dwarf_
 /* The innermost scope around an entry. */
 static uint32_t scope_around(const struct unit_scopes *x, uint64_t offset)
 {
-	size_t low = 0, high = x->at.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (x->at.at[mid].offset < offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(x->at.n, i, x->at.at[i].offset < offset);
 	uint32_t i = low ? (uint32_t)low - 1 : NONE;
 	while (i != NONE && x->at.at[i].end <= offset)
 		i = x->at.at[i].around;

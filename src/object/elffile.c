@@ -292,15 +292,14 @@ static void read_into(const struct elf_file *f, uint8_t *to, size_t size, uint64
 	}
 }
 
-/* Large sections are read here: into memory of large pages, as with small ones the page faults cost
- * more than the reading. False: leave it to libelf, which says what is wrong. */
-static bool is_large(const struct elf_file *f, const struct elf_section *s, uint64_t *offset)
+/* Whether all of a section can be read where it lies. False: leave it to libelf, which says what is
+ * wrong. */
+static bool is_there(const struct elf_file *f, const struct elf_section *s, uint64_t *offset)
 {
 	GElf_Shdr sh;
 	Elf_Scn *scn = elf_getscn(f->elf, (size_t)(s - f->sections));
 	struct stat st;
-	if (f->fd < 0 || s->size < LARGE_SECTION || s->flags & SHF_COMPRESSED || !scn ||
-	    !strncmp(s->name, ".zdebug", 7) || !gelf_getshdr(scn, &sh) || fstat(f->fd, &st) < 0 ||
+	if (f->fd < 0 || !scn || !gelf_getshdr(scn, &sh) || fstat(f->fd, &st) < 0 ||
 	    sh.sh_size != s->size || sh.sh_offset > (uint64_t)st.st_size ||
 	    s->size > (uint64_t)st.st_size - sh.sh_offset)
 		return false;
@@ -308,13 +307,20 @@ static bool is_large(const struct elf_file *f, const struct elf_section *s, uint
 	return true;
 }
 
+static bool is_packed(const struct elf_section *s)
+{
+	return s->flags & SHF_COMPRESSED || !strncmp(s->name, ".zdebug", 7);
+}
+
+/* Large sections are read here: into memory of large pages, as with small ones the page faults cost
+ * more than the reading. */
 static bool make_room(const struct elf_file *f, struct elf_section *s)
 {
 	if (s->type == SHT_NOBITS || s->type == SHT_NULL)
 		return false;
 	if (s->contents)
 		return true;
-	if (!is_large(f, s, &s->offset))
+	if (s->size < LARGE_SECTION || is_packed(s) || !is_there(f, s, &s->offset))
 		return false;
 	s->contents = xalloc_aligned(s->size + 1);
 	/* Strings in a part that is read again end, even if the file has changed. */
@@ -452,26 +458,36 @@ bool elf_file_decompress(struct elf_file *f, const struct elf_section *s)
 	struct elf_section *own = &f->sections[s - f->sections];
 	bool is_old = !strncmp(s->name, ".zdebug", 7), no_memory = false;
 	struct section_packing p;
-	size_t n;
-	if (s->type == SHT_NOBITS || (!is_old && !(s->flags & SHF_COMPRESSED)) || own->is_unpacked)
+	uint8_t *packed = NULL; /* owned; libelf would keep it as long as the file */
+	uint64_t offset;
+	size_t n = s->size;
+	if (s->type == SHT_NOBITS || !is_packed(s) || own->is_unpacked)
 		return true;
-	const uint8_t *data = elf_file_contents(f, s, &n);
-	if (!data || own->contents ||
-	    !(is_old ? read_old_packing(data, n, &p) : read_packing(f, data, n, &p)) || !p.size ||
-	    !elf_may_unfold(p.n, p.size))
+	if (own->contents)
 		return false;
+	if (is_there(f, s, &offset)) {
+		packed = xrealloc(NULL, n, 1);
+		read_into(f, packed, n, offset);
+	}
+	const uint8_t *data = packed ? packed : elf_file_contents(f, s, &n);
+	if (!data || !(is_old ? read_old_packing(data, n, &p) : read_packing(f, data, n, &p)) ||
+	    !p.size || !elf_may_unfold(p.n, p.size)) {
+		free(packed);
+		return false;
+	}
 	uint8_t *to = xalloc_aligned(p.size + 1);
 	to[p.size] = '\0';
-	if (!unpack(&p, to, &no_memory)) {
+	if (unpack(&p, to, &no_memory)) {
+		own->contents = to;
+		own->size = p.size;
+		own->is_unpacked = true;
+	} else {
 		if (no_memory && !*f->trouble)
 			*f->trouble = ENOMEM;
 		free(to);
-		return false;
 	}
-	own->contents = to;
-	own->size = p.size;
-	own->is_unpacked = true;
-	return true;
+	free(packed);
+	return own->is_unpacked;
 }
 
 const uint8_t *elf_notes_build_id(struct bytes *b, size_t *size)

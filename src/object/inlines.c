@@ -2,6 +2,7 @@
  * that hold them. Units are found by their own ranges; those that give none are left out. */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "object/answered.h"
 #include "object/lines_private.h"
 
@@ -23,15 +24,7 @@ struct inline_search {
 
 static size_t first_from(const struct inline_search *s, uint64_t low)
 {
-	size_t from = 0, to = s->n;
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-		if (s->addrs[mid] < low)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	return COUNT_WHILE(s->n, i, s->addrs[i] < low);
 }
 
 /* Answers may change where the range begins and ends. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "names/kept.h"
 #include "object/object_private.h"
 
@@ -59,15 +60,7 @@ struct object_file *object_of_kept(const struct kept_object *k)
 
 static size_t first_symbol_from(const struct kept_object *k, uint64_t addr)
 {
-	size_t low = 0, high = k->symbols.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (k->symbols.at[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(k->symbols.n, i, k->symbols.at[i].addr < addr);
 }
 
 struct symbol_table kept_symbols(const struct kept_object *k, const struct symtab_opts *opts)
@@ -108,15 +101,7 @@ void kept_each_name(const struct kept_object *k,
 
 static size_t first_line_after(const struct kept_object *k, uint64_t addr)
 {
-	size_t low = 0, high = k->lines.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (k->lines.at[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(k->lines.n, i, k->lines.at[i].end <= addr);
 }
 
 bool kept_place(const struct kept_object *k, uint64_t addr, struct srcloc *ret)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "object/object.h"
 
 struct object_lines; /* the lines of one object */
@@ -86,14 +87,7 @@ void unit_sequences(struct object_lines *l, size_t unit, const struct unit_rules
 /* The run that holds addr; NULL if none does. */
 static inline const struct line_run *run_at(const struct run_list *r, uint64_t addr)
 {
-	size_t low = 0, high = r->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (r->at[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(r->n, i, r->at[i].end <= addr);
 	return low < r->n && r->at[low].addr <= addr ? &r->at[low] : NULL;
 }
 

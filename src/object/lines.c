@@ -2,6 +2,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "names/kept.h"
 #include "object/answered.h"
 #include "object/lines_private.h"
@@ -199,14 +200,7 @@ static void add_chunks(struct all_runs *all, size_t first, uint32_t unit,
 
 static bool meets_any(const struct address_range *r, const struct address_range *ranges, size_t n)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (ranges[mid].high <= r->low)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(n, i, ranges[i].high <= r->low);
 	return low < n && ranges[low].low < r->high;
 }
 

@@ -9,6 +9,7 @@
  * that is in the middle of a function, or of its labels. */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "object/lines_private.h"
 
 struct elf_function {
@@ -120,19 +121,17 @@ void elf_functions_free(struct elf_functions *f)
 	free(f);
 }
 
+static bool is_found_by(const struct elf_function *f, uint32_t section, uint64_t addr)
+{
+	return f->section < section || (f->section == section && f->found <= addr);
+}
+
 const char *elf_functions_find(const struct elf_functions *f, uint32_t section, uint64_t addr,
 			       uint64_t *start, uint64_t *until)
 {
-	size_t low = 0, high = f->at.n;
+	/* the first one that is found after addr */
+	size_t low = COUNT_WHILE(f->at.n, i, is_found_by(&f->at.at[i], section, addr));
 	*until = UINT64_MAX;
-	while (low < high) { /* the first one that is found after addr */
-		size_t mid = low + (high - low) / 2;
-		const struct elf_function *s = &f->at.at[mid];
-		if (s->section < section || (s->section == section && s->found <= addr))
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low < f->at.n && f->at.at[low].section == section)
 		*until = f->at.at[low].found;
 	if (!low || f->at.at[low - 1].section != section)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "object/lines_private.h"
 
 enum {
@@ -141,14 +142,8 @@ static size_t last_beyond(const struct line_index *x, size_t n, uint64_t addr)
 /* Units that may hold addr, in their order. */
 static size_t candidates(const struct line_index *x, uint64_t addr, uint32_t *units)
 {
-	size_t low = 0, high = x->ranges.n, n = 0;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (x->ranges.at[mid].low <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t n = 0;
+	size_t low = COUNT_WHILE(x->ranges.n, i, x->ranges.at[i].low <= addr);
 	/* Line tables cover the padding behind functions, the ranges of units do not. */
 	size_t before = low;
 	for (size_t i; n < CANDIDATES && (i = last_beyond(x, low, addr)) != low; low = i) {

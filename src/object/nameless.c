@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/search.h"
 #include "object/candidates.h"
 #include "unwind/cfi.h"
 
@@ -45,16 +46,10 @@ static void add_hit(struct candidates *c, struct object_file *o, const struct in
 {
 	uint32_t from = 0; /* not yet added */
 	for (size_t k = 0; k <= opts->n_hits + 1; k++) {
-		uint32_t low = from, high = x->n;
 		uint64_t hit = k && k <= opts->n_hits ? opts->hits[k - 1] : 0;
-		while (low < high && hit) { /* the first that begins behind it */
-			uint32_t mid = low + (high - low) / 2;
-			if (start_at(x, mid) <= hit)
-				low = mid + 1;
-			else
-				high = mid;
-		}
-		uint32_t next = k > opts->n_hits ? x->n - 1 : hit ? low : 1;
+		uint32_t behind =
+			from + (uint32_t)COUNT_WHILE(x->n - from, i, start_at(x, from + i) <= hit);
+		uint32_t next = k > opts->n_hits ? x->n - 1 : hit ? behind : 1;
 		uint32_t first = next && next - 1 > from ? next - 1 : from;
 		for (uint32_t i = first; i <= next && i < x->n; i++) {
 			add_code_at(c, o, start_at(x, i));

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "names/kept.h"
 #include "object/debuginfod.h"
@@ -47,15 +48,7 @@ void object_find_code(struct object_file *o)
 
 size_t object_code_after(const struct object_file *o, uint64_t addr)
 {
-	size_t low = 0, high = o->n_code;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (o->code[mid].high <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(o->n_code, i, o->code[i].high <= addr);
 }
 
 const uint8_t *object_code_part(const struct object_file *o, uint64_t addr, size_t wanted,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map64.h"
+#include "base/search.h"
 #include "base/strtab.h"
 #include "object/candidates.h"
 
@@ -90,15 +91,7 @@ static void find_functions(struct functions *f, const struct candidates *c)
 /* The first function that is not before `key`. */
 static size_t lower_bound(const struct functions *f, const struct function *key)
 {
-	size_t low = 0, high = f->all.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (compare(&f->all.at[mid], key) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(f->all.n, i, compare(&f->all.at[i], key) < 0);
 }
 
 static uint32_t distance(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "object/candidates.h"
 
 struct plt_slot {
@@ -145,15 +146,7 @@ static int compare_resolvers(const void *a, const void *b)
 
 static size_t first_resolver(const struct plt *p, uint64_t addr)
 {
-	size_t low = 0, high = p->resolvers.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (p->resolvers.at[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(p->resolvers.n, i, p->resolvers.at[i].addr < addr);
 }
 
 static bool names_better(const struct candidate *c, const struct candidate *kept)

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/search.h"
 #include "object/answered.h"
 #include "object/candidates.h"
 
@@ -315,14 +316,7 @@ static struct kin_error *gather_any(struct object_file *o, const struct symtab_o
 
 uint32_t symbol_covering(const struct symbol_table *t, uint64_t addr)
 {
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (t->at[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(t->n, i, t->at[i].addr <= addr);
 	return low && addr < t->at[low - 1].end ? (uint32_t)(low - 1) : NONE;
 }
 

@@ -32,6 +32,7 @@ enum opt_lenience {
 			* does nothing here */
 };
 
+/* A row of a table ends with the last of these that says something. */
 struct opt {
 	int id;             /* what opt_next() returns, > 0; 0 ends the table */
 	char letter;        /* 0: only a long name */

@@ -13,6 +13,7 @@ const char *const html_column_keys[N_HTML_COLUMNS] = {
 	[COLUMN_SAMPLE_NODE] = "sample_node",
 	[COLUMN_SAMPLE_WEIGHT] = "sample_weight",
 	[COLUMN_SAMPLE_COUNT] = "sample_count",
+	[COLUMN_SAMPLE_OBJECT] = "sample_object",
 	[COLUMN_SAMPLE_PLACE] = "sample_place",
 	[COLUMN_PLACE_OBJECT] = "place_object",
 	[COLUMN_PLACE_ADDRESS] = "place_address",
@@ -262,13 +263,22 @@ static int by_time(const void *l, const void *r)
 		return a->side > b->side ? 1 : -1;
 	if (a->node != b->node)
 		return a->node > b->node ? 1 : -1;
+	if (a->object != b->object)
+		return a->object > b->object ? 1 : -1;
 	return (a->place > b->place) - (a->place < b->place);
 }
 
 static bool is_alike(const struct html_sample *a, const struct html_sample *b)
 {
 	return a->time_ns == b->time_ns && a->thread == b->thread && a->event == b->event &&
-	       a->side == b->side && a->node == b->node && a->place == b->place;
+	       a->side == b->side && a->node == b->node && a->object == b->object &&
+	       a->place == b->place;
+}
+
+/* Of a sample whose node is not in the file. */
+static uint32_t object_left_out(const struct cut *x, uint32_t node)
+{
+	return x->kept[node] ? 0 : x->t->functions.at[x->t->nodes.at[node].function].object + 1;
 }
 
 /* In units, of nodes in the file; those that are alike are one. */
@@ -279,6 +289,7 @@ static size_t join_samples(const struct cut *x, struct html_sample *at)
 	for (size_t i = 0; i < t->samples.n; i++) {
 		uint64_t time = t->samples.at[i].time_ns;
 		at[i] = t->samples.at[i];
+		at[i].object = object_left_out(x, at[i].node);
 		at[i].node = x->id[at[i].node];
 		at[i].place = x->places ? at[i].place : 0;
 		at[i].time_ns = x->c->unit_ns && time > x->c->first_ns
@@ -309,6 +320,7 @@ static void put_samples(struct cut *x)
 		put_signed(x->c, COLUMN_SAMPLE_NODE, (int64_t)at[i].node - before.node);
 		put(x->c, COLUMN_SAMPLE_WEIGHT, at[i].weight);
 		put(x->c, COLUMN_SAMPLE_COUNT, at[i].count);
+		put(x->c, COLUMN_SAMPLE_OBJECT, at[i].object);
 		if (x->places)
 			put(x->c, COLUMN_SAMPLE_PLACE, at[i].place);
 		before = at[i];

@@ -20,6 +20,7 @@ enum html_column_key {
 	COLUMN_SAMPLE_NODE,  /* difference to the sample before: 2 * d, or -2 * d - 1 */
 	COLUMN_SAMPLE_WEIGHT,
 	COLUMN_SAMPLE_COUNT,
+	COLUMN_SAMPLE_OBJECT, /* of "objects", + 1, where its function was left out; else 0 */
 	COLUMN_SAMPLE_PLACE,  /* number of its place + 1; 0: none */
 	COLUMN_PLACE_OBJECT,  /* [places] as the next three: of "objects" */
 	COLUMN_PLACE_ADDRESS, /* as linked */

@@ -58,6 +58,7 @@ struct html_sample {
 	uint16_t event, side;
 	uint32_t count;
 	uint32_t place;           /* + 1; 0: not known */
+	uint32_t object;          /* + 1, that it was taken in, if its node is left out; else 0 */
 	uint64_t weight, time_ns; /* time 0: not known */
 };
 

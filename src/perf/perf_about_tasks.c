@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/search.h"
 #include "perf/perf_about_private.h"
 
 enum { TREE_MAX = 256 }; /* levels; what is below is printed at the last one */
@@ -82,16 +83,7 @@ static void name_task(struct perf *p, struct bytes b)
 /* The first mapping that ends behind an address. */
 static size_t first_behind(const struct about_task *t, uint64_t addr)
 {
-	size_t low = 0, high = t->maps.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (t->maps.at[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(t->maps.n, i, t->maps.at[i].end <= addr);
 }
 
 /* In place of what was there, of which there may be rests at either end. */

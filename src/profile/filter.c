@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "profile/builder.h"
 #include "profile/detail.h"
 
@@ -146,15 +147,7 @@ static int by_ends(const void *a, const void *b)
 /* The first of the sorted records that is not before `key`. */
 static size_t lower_bound(const struct task_arc *at, size_t n, const struct task_arc *key)
 {
-	size_t low = 0;
-	while (low < n) {
-		size_t mid = low + (n - low) / 2;
-		if (by_ends(&at[mid], key) < 0)
-			low = mid + 1;
-		else
-			n = mid;
-	}
-	return low;
+	return COUNT_WHILE(n, i, by_ends(&at[i], key) < 0);
 }
 
 /* Of an arc what the chosen threads did, and what nobody knows whose it was. */

@@ -513,6 +513,7 @@ static void merge_samples(struct samples_builder *into, const struct samples_bui
 		events[i] = samples_add_event(into, e);
 	}
 	vec_reserve(&into->at, from->at.n);
+	into->is_sum = false;
 	for (size_t i = 0; i < from->at.n; i++) {
 		struct sample s = from->at.at[i];
 		s.stack = stacks[s.stack];

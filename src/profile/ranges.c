@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 /* Empty ranges come before the others of an object, so that those stay disjoint neighbours. */
 static int compare(const struct range *a, const struct range *b)
 {
@@ -52,16 +54,7 @@ void ranges_add(struct ranges *r, struct range range)
 /* How many ranges of the run are less than key. */
 static size_t lower_bound(const struct range *at, size_t n, const struct range *key)
 {
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (compare(&at[mid], key) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return COUNT_WHILE(n, i, compare(&at[i], key) < 0);
 }
 
 uint32_t ranges_find(const struct ranges *r, objid object, uint64_t low, uint64_t high)
@@ -76,21 +69,16 @@ uint32_t ranges_find(const struct ranges *r, objid object, uint64_t low, uint64_
 	return NONE;
 }
 
+static bool starts_before(const struct range *r, objid object, uint64_t address)
+{
+	return r->object < object ||
+	       (r->object == object && (r->low >= r->high || r->low < address));
+}
+
 /* How many ranges of the run start before `address`, counting all of the objects before. */
 static size_t starting_before(const struct range *at, size_t n, objid object, uint64_t address)
 {
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct range *m = &at[mid];
-		if (m->object < object ||
-		    (m->object == object && (m->low >= m->high || m->low < address)))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return COUNT_WHILE(n, i, starts_before(&at[i], object, address));
 }
 
 uint32_t ranges_find_overlapping(const struct ranges *r, objid object, uint64_t low, uint64_t high)

@@ -236,10 +236,12 @@ void spread_set_join(struct spread_set *into, const struct spread_set *from, con
 		else if (had_ranks)
 			join(&known->of, &before_all);
 	}
-	struct spread nothing = from->ranks.n ? nothing_of(from) : (struct spread){ 0 };
-	for (size_t i = 0; i < before && from->ranks.n; i++)
-		if (into->met.at[i] != into->joins)
-			join(&into->rows.at[i].of, &nothing);
+	if (from->ranks.n) {
+		struct spread nothing = nothing_of(from);
+		for (size_t i = 0; i < before; i++)
+			if (into->met.at[i] != into->joins)
+				join(&into->rows.at[i].of, &nothing);
+	}
 	for (size_t i = 0; i < from->ranks.n; i++)
 		spread_set_add_ranks(into, from->ranks.at[i]);
 	if (from->twice && (!into->twice || from->twice < into->twice))

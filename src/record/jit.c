@@ -10,19 +10,18 @@
 #include <unistd.h>
 
 #include "base/map64.h"
+#include "base/search.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "input/jitdump.h"
 #include "machine/machine.h"
-#include "unwind/cfi.h"
+#include "unwind/made_frames.h"
 
 enum {
 	FILE_MAX = 512 << 20,
 	CHUNK = 256 << 10,
 	NAME_MAX_SIZE = 4096,
-	FRAMES_MAX = 64 << 10,     /* bytes of one piece's, */
-	ALL_FRAMES_MAX = 64 << 20, /* of all of a process */
-	OVERLAPS = 32,             /* pieces that start before an address and may reach over it */
+	OVERLAPS = 32, /* pieces that start before an address and may reach over it */
 };
 
 struct jit_code {
@@ -30,11 +29,6 @@ struct jit_code {
 	strid name;
 	uint32_t order;  /* what was said later */
 	uint32_t frames; /* + 1, in process.frames; 0: nothing is known */
-};
-
-struct jit_frames { /* call-frame information of one piece */
-	uint8_t *at;
-	uint64_t size, hdr_size; /* of both sections, of the second */
 };
 
 struct jit_source { /* a file that grows */
@@ -52,7 +46,7 @@ struct process {
 	struct jit_source map, dump;
 	VEC(struct jit_code) code; /* by address, then order; once sorted */
 	bool sorted;
-	VEC(struct jit_frames) frames;
+	VEC(struct made_frames) frames;
 	uint64_t frames_size;
 	uint32_t pending;      /* of those that the next piece has, + 1; 0: none */
 	struct strtab *names;  /* NULL: none */
@@ -319,9 +313,9 @@ static void take_move(struct process *p, const struct jitdump_record *r)
 
 static void take_frames(struct process *p, const struct jitdump_record *r)
 {
-	struct jit_frames f = { .size = r->frames_size, .hdr_size = r->frames_hdr_size };
+	struct made_frames f = { .size = r->frames_size, .hdr_size = r->frames_hdr_size };
 	p->pending = 0;
-	if (f.size > FRAMES_MAX || p->frames_size + f.size > ALL_FRAMES_MAX)
+	if (f.size > MADE_FRAMES_MAX || p->frames_size + f.size > MADE_FRAMES_ALL_MAX)
 		return;
 	f.at = xalloc(f.size);
 	if (pread(p->dump.fd, f.at, f.size, (off_t)(p->dump.at + JITDUMP_BEFORE_FRAMES)) !=
@@ -458,14 +452,7 @@ static const struct jit_code *find_code(struct process *p, uint64_t addr, uint64
 	if (!p->sorted && p->code.n)
 		qsort(p->code.at, p->code.n, sizeof(*p->code.at), by_address);
 	p->sorted = true;
-	size_t low = 0, high = p->code.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (p->code.at[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(p->code.n, i, p->code.at[i].addr <= addr);
 	const struct jit_code *best = NULL;
 	for (size_t i = low; i && low - i < OVERLAPS; i--) {
 		const struct jit_code *c = &p->code.at[i - 1];
@@ -486,20 +473,6 @@ const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns)
 	return code ? strtab_get(p->names, code->name) : NULL;
 }
 
-/* The sections lie behind the code, as perf lays them out: with 8 bytes to align to. */
-static bool row_of(const struct jit_code *c, const struct jit_frames *f, uint64_t addr,
-		   struct unwind_row *ret)
-{
-	uint64_t at = c->addr + ((c->size + 7) & ~UINT64_C(7));
-	struct cfi_section s = { .machine = machine_native(),
-				 .data = f->at,
-				 .size = f->size - f->hdr_size,
-				 .addr = at };
-	struct cfi_fde fde;
-	return cfi_find(&s, addr, &fde) && cfi_row(&s, &fde, addr, ret) &&
-	       ret->cfa != UNWIND_CFA_NONE;
-}
-
 bool jit_row(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns, struct unwind_row *ret)
 {
 	struct process *p = find_process(j, pid, time_ns);
@@ -510,5 +483,7 @@ bool jit_row(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns, struct u
 		update(j, p);
 		code = find_code(p, addr, time_ns);
 	}
-	return code && code->frames && row_of(code, &p->frames.at[code->frames - 1], addr, ret);
+	return code && code->frames &&
+	       made_frames_row(machine_native(), &p->frames.at[code->frames - 1], code->addr,
+			       code->size, addr, ret);
 }

@@ -73,6 +73,15 @@ static void add_hits(struct made *m, struct runtime_part p)
 	}
 }
 
+/* Those names the runtime has written. */
+static bool is_of_python(struct runtime_part p)
+{
+	struct kinf_made first = { 0 };
+	if (p.size >= sizeof(first))
+		memcpy(&first, p.at, sizeof(first));
+	return first.start < KINF_PYTHON_END;
+}
+
 static void find_hits(struct made *m)
 {
 	struct kinf_block head;
@@ -80,7 +89,7 @@ static void find_hits(struct made *m)
 	for (size_t at = KINF_PAGE; runtime_file_next_block(&m->f, &at, &head, &p); m->end = at) {
 		if (head.type == KINF_MODULES)
 			add_regions(m, p);
-		m->named |= head.type == KINF_MADE || head.type == KINF_NAMES;
+		m->named |= (head.type == KINF_MADE && !is_of_python(p)) || head.type == KINF_NAMES;
 	}
 	if (!m->regions.n || m->named)
 		return;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/map64.h"
+#include "base/search.h"
 
 enum { MAPPINGS_MAX = 1 << 16 };
 
@@ -53,15 +54,7 @@ static struct space *space_copy(const struct space *s, pid_t pid)
 /* Index of the first mapping that ends after addr. */
 static size_t after(const struct space *s, uint64_t addr)
 {
-	size_t low = 0, high = s->at.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (s->at.at[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return COUNT_WHILE(s->at.n, i, s->at.at[i].end <= addr);
 }
 
 const struct mapping *space_find(const struct space *s, uint64_t addr)

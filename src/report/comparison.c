@@ -13,6 +13,7 @@
 
 #include "analysis/stats.h"
 #include "base/err.h"
+#include "base/search.h"
 #include "report/reports.h"
 #include "table/render.h"
 #include "table/table_build.h"
@@ -510,15 +511,7 @@ static void fold(const struct comparison *c, int side, const double *runs, doubl
 
 static size_t find_slot(const struct comparison_side *s, uint32_t slot)
 {
-	size_t low = 0, high = s->times.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->times.at[middle].slot < slot)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return COUNT_WHILE(s->times.n, i, s->times.at[i].slot < slot);
 }
 
 static void take_values(struct comparison *c, int side, uint32_t slot, double *ret)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "report/comparison.h"
 #include "report/reports.h"
 
@@ -143,14 +144,7 @@ struct callers { /* of a function, on one side */
 
 static struct callers callers_of(const struct comparison_side *s, uint32_t callee)
 {
-	size_t low = 0, high = s->calls.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->calls.at[middle].callee < callee)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = COUNT_WHILE(s->calls.n, i, s->calls.at[i].callee < callee);
 	struct callers ret = { .at = s->calls.at + low };
 	for (size_t i = low; i < s->calls.n && s->calls.at[i].callee == callee; i++) {
 		ret.n++;

@@ -24,7 +24,7 @@ static bool is_of_function(const struct hists_state *s, uint32_t row, const char
 		return false;
 	/* As it is shown: "f (inlined)". */
 	return (r->inlined && !strcmp(hists_function(s->hists, row), name)) ||
-	       report_symbol_is(program_symbols(s->hists->program), r->place, name);
+	       symbols_is_called(program_symbols(s->hists->program), r->place, name);
 }
 
 bool hists_state_wants(const struct hists_state *s, uint32_t row)

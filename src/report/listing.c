@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/num.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 enum {
@@ -333,15 +334,7 @@ struct listing *listing_new(const struct listing_opts *opts)
 /* The first of a file's lines with data whose number is at least `line`. */
 static uint32_t find_line(const struct coverage *c, const struct coverage_file *f, uint64_t line)
 {
-	uint32_t low = 0, high = f->n_lines;
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		if (c->lines[f->first_line + mid].line < line)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(f->n_lines, i, c->lines[f->first_line + i].line < line);
 }
 
 void listing_add(struct listing *l, struct listing_part part, struct listing_source *source)

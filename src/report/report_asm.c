@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "object/source.h"
 #include "paths/path_tree.h"
@@ -269,14 +270,7 @@ static struct kin_error *disassemble(struct asm_job *j, const uint8_t *wanted)
 /* The instruction that an address is in, or NONE. */
 static uint32_t find(const struct asm_job *j, uint64_t flat)
 {
-	size_t low = 0, high = j->code.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (j->code.at[mid].addr + j->code.at[mid].size <= flat)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(j->code.n, i, j->code.at[i].addr + j->code.at[i].size <= flat);
 	return low < j->code.n && j->code.at[low].addr <= flat ? (uint32_t)low : NONE;
 }
 

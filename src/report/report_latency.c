@@ -4,6 +4,7 @@
 
 #include "analysis/latencies.h"
 #include "base/map64.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "report/reports.h"
 
@@ -151,15 +152,7 @@ static int by_callee(const void *l, const void *r)
 
 static size_t first_caller(const struct calls_list *arcs, symid to)
 {
-	size_t low = 0, high = arcs->v.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (arcs->v.at[mid]->to < to)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(arcs->v.n, i, arcs->v.at[i]->to < to);
 }
 
 static void list(struct latency_job *j)

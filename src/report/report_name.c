@@ -85,12 +85,6 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
 	return join(t, (const char *const[]){ name, " (", file, tail });
 }
 
-bool report_symbol_is(struct symbols *s, symid id, const char *name)
-{
-	return !strcmp(s->at[id].name, name) || function_name_is(symbols_display(s, id), name) ||
-	       symbols_is_alias(s, id, name);
-}
-
 struct name_symids { /* a VEC */
 	symid *at;
 	size_t n, cap;
@@ -104,7 +98,7 @@ symid *report_symbols_named(struct symbols *s, const char *name, size_t *n)
 
 	for (symid i = 0; i < s->n; i++)
 		if (text && !strstr(s->at[i].name, text) ? symbols_is_alias(s, i, name)
-							 : report_symbol_is(s, i, name))
+							 : symbols_is_called(s, i, name))
 			vec_push(&found, i);
 	free(text);
 	*n = found.n;
@@ -124,8 +118,8 @@ bool report_is_subject(const struct report_input *in, const struct report_opts *
 	if (!o->subjects || !o->subjects[0])
 		return true;
 	for (const char *const *s = o->subjects; *s; s++)
-		if (report_symbol_is(in->symbols, id, *s) ||
-		    report_symbol_is(in->symbols, at->owner, *s) ||
+		if (symbols_is_called(in->symbols, id, *s) ||
+		    symbols_is_called(in->symbols, at->owner, *s) ||
 		    (at->file && report_file_is(at->file, *s)))
 			return true;
 	return false;

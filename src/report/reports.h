@@ -104,10 +104,8 @@ extern const struct report asm_report, flat_report, latency_report, graph_report
 const char *report_symbol_name(const struct report_input *in, const struct report_opts *o, symid id,
 			       struct kin_table *t);
 
-/* Whether a person who wrote `name` means this symbol: its raw name, or function_name_is(). */
-bool report_symbol_is(struct symbols *s, symid id, const char *name);
-/* All of these, in their order: *n of them, to be freed. As a rule only their names are demangled,
- * which takes seconds for those of a large program. */
+/* All that symbols_is_called(), in their order: *n of them, to be freed. As a rule only their names
+ * are demangled, which takes seconds for those of a large program. */
 symid *report_symbols_named(struct symbols *s, const char *name, size_t *n);
 
 /* Rate and the properties that all reports on time have: totals, unit, what is estimated. */

@@ -86,6 +86,12 @@ bool symbols_is_alias(struct symbols *s, symid id, const char *name)
 	return q->found.n && bsearch(&id, q->found.at, q->found.n, sizeof(*q->found.at), by_number);
 }
 
+bool symbols_is_called(struct symbols *s, symid id, const char *name)
+{
+	return !strcmp(s->at[id].name, name) || function_name_is(symbols_display(s, id), name) ||
+	       symbols_is_alias(s, id, name);
+}
+
 void symbols_forget_aliases(struct symbols *s)
 {
 	for (size_t i = 0; i < s->priv->n_aliases; i++) {

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "object/kernel.h"
 #include "object/kernel_names.h"
@@ -141,14 +142,7 @@ const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *sta
 {
 	if (k->running)
 		return find_running(k, addr, start);
-	size_t low = 0, high = k->at.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (k->at.at[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(k->at.n, i, k->at.at[i].addr <= addr);
 	if (!low)
 		return NULL;
 	*start = k->at.at[low - 1].addr;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "names/kept.h"
@@ -79,14 +80,7 @@ static bool same_place(const struct srcloc *a, const struct srcloc *b)
  * line belongs to it. */
 static void want_run(struct asked *a, uint64_t addr)
 {
-	size_t low = 0, high = a->n_runs;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (a->runs[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(a->n_runs, i, a->runs[i].addr <= addr);
 	if (!low)
 		return;
 	size_t i = low - 1;

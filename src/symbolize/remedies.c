@@ -26,7 +26,7 @@ static const struct interpreter {
 		  "-XX:+PreserveFramePointer" },
 	{ "node", "kin record --node lets node write them, or node --perf-basic-prof" },
 	{ "python", "kin record --python lets python3 write them from version 3.12 on, or "
-		    "python3 -X perf" },
+		    "python3 -X perf; kin run reads them in 3.10 and 3.11" },
 };
 enum { PYTHON = 2 };
 static const char any_remedy[] =

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/search.h"
 #include "symbolize/symbols_private.h"
 
 /* ---- places ---- */
@@ -228,14 +229,7 @@ void symbols_prefetch(const struct symbols *s, uint64_t addr)
 
 static const struct symbols_part *part_at(const struct symbols *s, uint64_t addr)
 {
-	size_t low = 0, high = s->n_parts;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (s->parts[mid].high <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(s->n_parts, i, s->parts[i].high <= addr);
 	return low < s->n_parts && s->parts[low].low <= addr ? &s->parts[low] : NULL;
 }
 

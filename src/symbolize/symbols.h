@@ -100,6 +100,10 @@ const char *symbols_display(struct symbols *s, symid id);
  * about a name reads the symbols of all objects; nothing is kept for those that nobody asks for. */
 bool symbols_is_alias(struct symbols *s, symid id, const char *name);
 
+/* Whether a person who wrote `name` means this function: its raw name, or function_name_is(), or
+ * symbols_is_alias(). */
+bool symbols_is_called(struct symbols *s, symid id, const char *name);
+
 /* Hints that it will be asked for soon: the second one a little later, when what the first one
  * asked for is there. */
 void symbols_prefetch_display(const struct symbols *s, symid id);

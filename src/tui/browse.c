@@ -17,6 +17,7 @@ static void renew(struct browser *b)
 	struct kin_profile *p = b->opts->next(b->opts->arg, &note);
 	b->asked_ns = clock_now_ns();
 	b->refreshes++;
+	b->missed++;
 	if (note)
 		browse_say(b, note);
 	if (!p) {
@@ -33,6 +34,7 @@ static void renew(struct browser *b)
 	b->profile = p;
 	b->owned = true;
 	b->loads++;
+	browse_go_on(b);
 	if (!browse_is_at_code(b)) /* which stays as it was when one went there */
 		browse_load(b);    /* a function that is not there any more stays, too */
 }
@@ -60,6 +62,9 @@ static uint32_t next_key(struct browser *b)
 static void run(struct browser *b)
 {
 	b->asked_ns = clock_now_ns();
+	b->missed = 1;
+	if (b->opts->next)
+		browse_go_on(b);
 	browse_mark(b);
 	browse_draw(b);
 	while (!b->quit) {
@@ -86,6 +91,7 @@ static void done(struct browser *b)
 	vec_free(&b->shown);
 	vec_free(&b->typed_ahead);
 	marks_done(&b->marks);
+	browse_forget_history(b);
 	free(b->chosen_event);
 	free(b->part);
 	kin_profile_free(b->code);

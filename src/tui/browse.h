@@ -15,6 +15,7 @@ struct browse_opts {
 	/* A newer profile, which is to be freed, or NULL if there will be no more; *note, if set
 	 * then, is shown. Asked for each `delay_ms`. NULL: there is never one. */
 	struct kin_profile *(*next)(void *arg, const char **note);
+	double keep; /* what of its weights each newer profile still has, 0..1 */
 	/* The samples of one thread, by its number, or those in one object, by its name, alone; to
 	 * be freed; NULL, NULL: all. NULL: there are no parts. */
 	struct kin_error *(*part)(void *arg, const char *thread, const char *object,

@@ -189,7 +189,7 @@ static void draw_row(struct browser *b, unsigned line, const struct page_row *r,
 	if (browse_spark_columns(b)) {
 		char spark[4 * SPARK_SLOTS + 1];
 		unsigned width = browse_spark_width(b);
-		marks_spark(&b->marks, page(b), r, width, term_is_ascii(b->term), spark);
+		marks_spark(browse_sparks(b), page(b), r, width, term_is_ascii(b->term), spark);
 		term_put(b->term, line, at, width, spark, style & TERM_SELECTED);
 		at += browse_spark_columns(b);
 	}

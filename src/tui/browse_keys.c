@@ -281,7 +281,7 @@ static const struct browse_command {
 	  "T",
 	  "when functions were on the stack, from left to right; or not",
 	  AT_FUNCTIONS,
-	  is_recorded,
+	  NULL,
 	  browse_switch_sparks },
 	{ { 'e' }, "e", "the next event", AT_FUNCTIONS, has_events, browse_next_event },
 	{ { 'p' }, "p", "hold the picture, or let it go on", ANYWHERE, is_live, pause },

@@ -334,6 +334,103 @@ void browse_mark(struct browser *b)
 	take_marks(b, j);
 }
 
+/* ---- times of a profile that changes ---- */
+
+struct history_job {
+	struct kin_profile *profile;
+	const struct browser *b; /* whose history is only read */
+	size_t refreshes;
+	VEC(struct browse_history) next;
+	struct kin_error *err;
+};
+
+static const struct marks *history_of(const struct browser *b, const char *event)
+{
+	static const struct marks none;
+	for (size_t i = 0; i < b->history.n; i++)
+		if (!strcmp(b->history.at[i].event, event))
+			return &b->history.at[i].marks;
+	return &none;
+}
+
+static struct kin_error *events_with_samples(struct history_job *j)
+{
+	struct kin_samples *s;
+	struct kin_error *err = kin_samples_new(j->profile, &s);
+	uint32_t event;
+	if (err)
+		return err;
+	while ((event = flame_event(s, j->next.n)) != NONE)
+		vec_push(&j->next, ((struct browse_history){
+					   .event = copy(kin_samples_event(s, event)->name) }));
+	kin_samples_free(s);
+	return NULL;
+}
+
+static void run_history(void *arg)
+{
+	struct history_job *j = arg;
+	j->err = events_with_samples(j);
+	for (size_t i = 0; !j->err && i < j->next.n; i++)
+		j->err = marks_next(j->profile, i, history_of(j->b, j->next.at[i].event),
+				    j->b->opts->keep, j->refreshes, &j->next.at[i].marks);
+}
+
+static void free_histories(struct browse_history *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(at[i].event);
+		marks_done(&at[i].marks);
+	}
+}
+
+static void free_history_job(struct browser *b, void *arg)
+{
+	struct history_job *j = arg;
+	(void)b;
+	free_histories(j->next.at, j->next.n);
+	vec_free(&j->next);
+	kin_error_free(j->err);
+	free(j);
+}
+
+void browse_forget_history(struct browser *b)
+{
+	free_histories(b->history.at, b->history.n);
+	vec_free(&b->history);
+}
+
+/* Without them rows are as good as they were; what is missed now comes with the next. */
+void browse_go_on(struct browser *b)
+{
+	struct history_job *j = xalloc(sizeof(*j));
+	j->profile = b->profile;
+	j->b = b;
+	j->refreshes = b->missed;
+	if (!browse_do(b, "times of functions", run_history, free_history_job, j))
+		return;
+	if (!j->err) {
+		browse_forget_history(b);
+		for (size_t i = 0; i < j->next.n; i++)
+			vec_push(&b->history, j->next.at[i]);
+		j->next.n = 0;
+		b->missed = 0;
+	}
+	free_history_job(b, j);
+}
+
+const struct marks *browse_sparks(struct browser *b)
+{
+	const struct marks *m = &b->marks;
+	if (here(b)->what != FUNCTIONS || (!b->opts->next && b->marked != b->profile))
+		return NULL;
+	if (b->opts->next)
+		m = page(b)->event ? history_of(b, page(b)->event)
+		    : b->history.n ? &b->history.at[0].marks
+				   : NULL;
+	return m && m->sparks.n ? m : NULL;
+}
+
 unsigned browse_spark_columns(struct browser *b)
 {
 	unsigned n = browse_spark_width(b);
@@ -355,8 +452,7 @@ unsigned browse_spark_width(struct browser *b)
 {
 	unsigned columns = term_columns(b->term), n = widest_spark(b);
 	unsigned without[PAGE_COLUMNS] = { 0 }, with[PAGE_COLUMNS] = { 0 };
-	if (here(b)->what != FUNCTIONS || b->marked != b->profile || !b->marks.sparks.n ||
-	    b->sparks == NEVER || !n)
+	if (!browse_sparks(b) || b->sparks == NEVER || !n)
 		return 0;
 	columns_fit(page(b), columns, without);
 	columns_fit(page(b), columns - n - COLUMNS_GAP, with);

@@ -41,6 +41,12 @@ struct browse_place { /* where we are, or were and go back to */
 
 struct browser;
 
+struct browse_history { /* of an event of a profile that changes: when functions were on the stack
+			 */
+	char *event;
+	struct marks marks;
+};
+
 struct browse_work {       /* that goes on while something else is done */
 	struct work *work; /* NULL: none */
 	void (*end)(struct browser *b, void *arg);
@@ -80,6 +86,8 @@ struct browser {
 	struct marks marks;                     /* of marked, */
 	const struct kin_profile *marked;       /* NULL: there are none yet */
 	size_t marked_event;                    /* and this event of it */
+	VEC(struct browse_history) history;     /* of a profile that changes */
+	size_t missed;                          /* refreshes that are not in it yet */
 	enum { AS_WIDE, NEVER, ALWAYS } sparks; /* whether sparklines are shown */
 	unsigned shift;                         /* of names, to the left */
 	size_t refreshes;
@@ -145,6 +153,11 @@ bool browse_look_at_left(struct browser *b);
 /* The cycles and times of functions, for what is shown, if they are not there yet: at once, or, of
  * many samples, some time later. */
 void browse_mark(struct browser *b);
+/* The same of a profile that has changed: its next moment. */
+void browse_go_on(struct browser *b);
+void browse_forget_history(struct browser *b);
+/* Times of functions that are shown here; NULL: there are none. */
+const struct marks *browse_sparks(struct browser *b);
 void browse_switch_sparks(struct browser *b);
 /* Columns of the terminal that sparklines have here, without and with the gap behind them; 0: none.
  */

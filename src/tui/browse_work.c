@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "tui/browse_private.h"
 
-enum { QUICK_MS = 25, STEP_MS = 20 };
+enum { QUICK_MS = 15, STEP_MS = 15 };
 
 /* Who waits wants to know that it goes on, and for what. */
 static void say_progress(struct browser *b, const char *what, uint64_t since_ns)

@@ -1,12 +1,14 @@
 /* marks.c - goes through the samples once, and through the report of cycles. */
 #include "tui/marks.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "base/map64.h"
+#include "base/search.h"
 #include "tui/flame.h"
 
 /* ---- cycles ---- */
@@ -115,11 +117,16 @@ static struct spark *spark_of(struct sparking *x, uint32_t comm, const struct ki
 	return &x->m->sparks.at[*at];
 }
 
-/* A sample counts once for a function, however often that is on its stack. */
-static void add_sample(struct sparking *x, const struct kin_sample *s, size_t number)
+static size_t slot_of(const struct sparking *x, uint64_t time_ns)
 {
 	double span = (double)(x->last_ns - x->first_ns) + 1;
-	size_t slot = (size_t)((double)(s->time_ns - x->first_ns) * SPARK_SLOTS / span);
+	size_t slot = (size_t)((double)(time_ns - x->first_ns) * SPARK_SLOTS / span);
+	return slot < SPARK_SLOTS ? slot : SPARK_SLOTS - 1;
+}
+
+/* A sample counts once for a function, however often that is on its stack. */
+static void add_sample(struct sparking *x, const struct kin_sample *s, size_t number, size_t slot)
+{
 	for (uint32_t at = s->stack; at; at = kin_samples_stack(x->samples, at)->caller) {
 		size_t n;
 		const struct kin_line *lines = kin_samples_lines(
@@ -127,7 +134,7 @@ static void add_sample(struct sparking *x, const struct kin_sample *s, size_t nu
 		for (size_t i = 0; i < n; i++) {
 			struct spark *to = spark_of(x, x->comms.at[s->thread], &lines[i]);
 			if (to->last != number)
-				to->slots[slot < SPARK_SLOTS ? slot : SPARK_SLOTS - 1] += s->weight;
+				to->slots[slot] += s->weight;
 			to->last = number;
 		}
 	}
@@ -169,6 +176,16 @@ static void join_equal(struct marks *m)
 	m->sparks.n = n;
 }
 
+static void end_sparks(struct sparking *x)
+{
+	if (x->m->sparks.n)
+		qsort(x->m->sparks.at, x->m->sparks.n, sizeof(*x->m->sparks.at), by_name);
+	join_equal(x->m);
+	map64_free(&x->known);
+	vec_free(&x->comms);
+	kin_samples_free(x->samples);
+}
+
 static struct kin_error *find_sparks(struct kin_profile *p, size_t event, const bool *stop,
 				     struct marks *m)
 {
@@ -184,15 +201,93 @@ static struct kin_error *find_sparks(struct kin_profile *p, size_t event, const 
 	while (x.last_ns > x.first_ns && !__atomic_load_n(stop, __ATOMIC_RELAXED) &&
 	       (s = kin_samples_next(x.samples)))
 		if (++i && s->event == number && s->time_ns && s->thread < x.comms.n)
-			add_sample(&x, s, i);
-	if (m->sparks.n)
-		qsort(m->sparks.at, m->sparks.n, sizeof(*m->sparks.at), by_name);
-	join_equal(m);
-	map64_free(&x.known);
-	vec_free(&x.comms);
-	kin_samples_free(x.samples);
+			add_sample(&x, s, i, slot_of(&x, s->time_ns));
+	end_sparks(&x);
 	return NULL;
 }
+
+/* ---- of a profile that fades ---- */
+
+/* What is there now, in the last slot. */
+static struct kin_error *find_faded(struct kin_profile *p, size_t event, struct marks *m)
+{
+	struct sparking x = { .m = m };
+	const struct kin_sample *s;
+	struct kin_error *err = kin_samples_new(p, &x.samples);
+	if (err)
+		return err;
+	uint32_t number = flame_event(x.samples, event);
+	size_t i = 0;
+	name_threads(&x);
+	while ((s = kin_samples_next(x.samples)))
+		if (++i && s->event == number && s->thread < x.comms.n)
+			add_sample(&x, s, i, SPARK_SLOTS - 1);
+	end_sparks(&x);
+	return NULL;
+}
+
+/* `left`: the part of what was there before that still is. Weights are whole numbers, and what has
+ * become too little is dropped: what that changes is nothing new. */
+static uint64_t fresh_weight(uint64_t now, uint64_t before, double left)
+{
+	enum { LEAST_PART = 256 };
+	double fresh = (double)now - (double)before * left;
+	return fresh * LEAST_PART > (double)now ? (uint64_t)fresh : 0;
+}
+
+static void move_on(struct spark *to, const struct spark *before, size_t n, double left)
+{
+	uint64_t fresh = fresh_weight(to->faded, before ? before->faded : 0, left);
+	for (size_t i = 0; i < SPARK_SLOTS; i++)
+		to->slots[i] = i >= SPARK_SLOTS - n ? fresh / n : before ? before->slots[i + n] : 0;
+}
+
+static bool is_empty(const struct spark *x)
+{
+	for (size_t i = 0; i < SPARK_SLOTS; i++)
+		if (x->slots[i])
+			return false;
+	return true;
+}
+
+/* Those that are not there any more are known until their last slot is past. */
+static void keep_gone(struct marks *m, const struct spark *before, size_t n)
+{
+	struct spark gone = { .name = arena_printf(&m->texts, "%s", before->name),
+			      .object = arena_printf(&m->texts, "%s", before->object),
+			      .comm = arena_printf(&m->texts, "%s", before->comm) };
+	move_on(&gone, before, n, 0);
+	if (!is_empty(&gone))
+		vec_push(&m->sparks, gone);
+}
+
+struct kin_error *marks_next(struct kin_profile *p, size_t event, const struct marks *before,
+			     double keep, size_t refreshes, struct marks *ret)
+{
+	size_t n = refreshes < SPARK_SLOTS ? refreshes : SPARK_SLOTS, known = 0;
+	double left = pow(keep, (double)refreshes);
+	*ret = (struct marks){ 0 };
+	struct kin_error *err = n ? find_faded(p, event, ret) : NULL;
+	size_t n_now = ret->sparks.n;
+	for (size_t i = 0; !err && i < n_now; i++) { /* both are in order */
+		struct spark *to = &ret->sparks.at[i];
+		int sign = -1;
+		while (known < before->sparks.n &&
+		       (sign = by_name(&before->sparks.at[known], to)) < 0)
+			keep_gone(ret, &before->sparks.at[known++], n);
+		to = &ret->sparks.at[i]; /* they may have moved */
+		to->faded = to->slots[SPARK_SLOTS - 1];
+		move_on(to, known < before->sparks.n && !sign ? &before->sparks.at[known++] : NULL,
+			n, left);
+	}
+	while (!err && known < before->sparks.n)
+		keep_gone(ret, &before->sparks.at[known++], n);
+	if (ret->sparks.n > n_now)
+		qsort(ret->sparks.at, ret->sparks.n, sizeof(*ret->sparks.at), by_name);
+	return err;
+}
+
+/* ---- drawing ---- */
 
 /* Which column has the key's title, as kin report gives it; n_columns: none. */
 static const char *cell_of(const struct page *p, const struct page_row *r, const char *title)
@@ -208,15 +303,8 @@ static bool add_slots(const struct marks *m, const struct page *p, const struct 
 		      uint64_t slots[SPARK_SLOTS])
 {
 	const char *object = cell_of(p, r, "Shared Object"), *comm = cell_of(p, r, "Command");
-	size_t low = 0, high = m->sparks.n;
 	bool any = false;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (strcmp(m->sparks.at[mid].name, r->name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(m->sparks.n, i, strcmp(m->sparks.at[i].name, r->name) < 0);
 	for (; low < m->sparks.n && !strcmp(m->sparks.at[low].name, r->name); low++) {
 		const struct spark *x = &m->sparks.at[low];
 		if ((object && strcmp(object, x->object) != 0) ||

@@ -19,6 +19,7 @@ struct cycle_mark {
 struct spark { /* of a function in an object, of threads of one name */
 	const char *name, *object, *comm;
 	uint64_t slots[SPARK_SLOTS]; /* weight of samples with it on their stack, by time */
+	uint64_t faded;              /* of marks_next(): the weight that is left of all */
 	size_t last;                 /* sample that was added, + 1 */
 };
 
@@ -32,6 +33,12 @@ struct marks {
  * is set by another thread. */
 MUST_CHECK struct kin_error *marks_new(struct kin_profile *p, size_t event, const bool *stop,
 				       struct marks *ret);
+/* Of a profile whose samples have no times, and whose weights are those of `before` times `keep`,
+ * `refreshes` times, and what is new: the slots of `before`, which may be all zero, and as many at
+ * the end as there were refreshes, with what is new. Cycles are not looked for. */
+MUST_CHECK struct kin_error *marks_next(struct kin_profile *p, size_t event,
+					const struct marks *before, double keep, size_t refreshes,
+					struct marks *ret);
 void marks_done(struct marks *m); /* all zero again */
 
 /* " ↻2", " ↻2?", " (↻2)" of a phantom; "" if the function is in no cycle. */

@@ -1,5 +1,5 @@
 """Reports agree: Self and Children of a function are the same in flat, graph, report, browse, on the page, in folded
-stacks and in exported files, with functions inlined expanded and folded, and so is the time of a call in graph and cycles.
+stacks, in exported files and as gprof prints them, with functions inlined expanded and folded, and so is the time of a call in graph and cycles.
 For random stacks; for random recordings of several events with inlined functions and recursion; for a program recorded
 here, with lines and annotate.
 
@@ -341,6 +341,30 @@ def lines_disagree(kin):
     return None
 
 
+def gprof_differs(kin, program):
+    """Own time and that of callees in gprof's flat profile and call graph, which have two digits, from kin graph."""
+    rows, _ = kin.rows('graph')
+    want = {r['name'].split(' <cycle ')[0]: (r['self'], r['children']) for r in rows if r['kind'] == 'function'}
+    run = subprocess.run([os.path.join(os.path.dirname(kin.kin), 'gprof'), '-b', program, kin.data], capture_output=True,
+                         text=True, check=False)
+    if run.returncode or run.stderr:
+        return f'status {run.returncode}, {run.stderr}'
+    flat_part, graph_part = run.stdout.split('Call graph')[:2]
+    seen = 0
+    for line in graph_part.splitlines():
+        row = re.match(r'\[\d+\] +[\d.]+ +([\d.]+) +([\d.]+) .*? {2,}(.*?)(?: <cycle \d+>)? \[\d+\]$', line)
+        if row and row[3] in want:
+            seen += 1
+            if any(abs(float(got) - time) > 0.0051 for got, time in zip(row.groups(), want[row[3]])):
+                return f'call graph: {line}, not {want[row[3]]}'
+    rows = (re.match(r' *[\d.]+ +[\d.]+ +([\d.]+)[ \d.]{29,31}(\S.*)$', line) for line in flat_part.splitlines())
+    own = {row[2]: float(row[1]) for row in rows if row}
+    for name, (time, _) in want.items():
+        if abs(own.get(name, 0) - time) > 0.0051:
+            return f'flat profile: {name}: {own.get(name)}, not {time}'
+    return None if seen else f'no function: {run.stdout}'
+
+
 def check_recorded(tap, build, folder):
     data = record(build, folder)
     if not data:
@@ -352,6 +376,8 @@ def check_recorded(tap, build, folder):
         tap.ok(not why, f'a recording {" ".join(how)}', why or '')
     why = lines_disagree(kin)
     tap.ok(not why, 'lines of a recording', why or '')
+    why = gprof_differs(kin, os.path.join(folder, 'p'))
+    tap.ok(not why, 'gprof on a recording', why or '')
     inlined = [name for name, _, _ in flat(kin, []) if name.endswith(MARK)]
     tap.ok('inner' + MARK in inlined and 'outer' + MARK in inlined, 'inlined functions have rows', str(inlined))
     tap.ok(not any(MARK in name for name, _, _ in flat(kin, ['--no-inline'])), '--no-inline has none')
@@ -391,6 +417,8 @@ def check_counted(tap, build, folder):
     expanded, folded_in = callers_of_leaf(kin, []), callers_of_leaf(kin, ['--no-inline'])
     tap.ok(expanded == {'mid' + MARK: 12000, 'two': 3000}, 'counted calls of inlined functions', str(expanded))
     tap.ok(folded_in == {'one': 6000, 'two': 9000}, 'counted calls with --no-inline', str(folded_in))
+    why = gprof_differs(kin, program)
+    tap.ok(not why, 'gprof on counted calls and stacks', why or '')
 
 
 def main():

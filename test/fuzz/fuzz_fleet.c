@@ -1,23 +1,28 @@
-/* What a store answers: five tables, each behind its length, and stacks as they are kept here; then
- * the profile that they make. */
+/* What a store answers: five tables, each behind its length, and a tree and stacks as they are kept
+ * here; then the profile that they make. They are taken in the order in which kin reads them. */
 #include "fuzz.h"
 
 #include "fleet/fleet_profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const enum answers_table order[] = {
+		ANSWERS_FUNCTIONS, ANSWERS_FRAMES,      ANSWERS_KEPT_TREE, ANSWERS_EVENTS,
+		ANSWERS_SUMS,      ANSWERS_KEPT_STACKS, ANSWERS_STACKS,
+	};
 	struct answers a = { 0 };
 	struct profile_builder *b = profile_builder_new();
-	struct bytes all = bytes_of("fuzz", data, size);
-	for (int table = ANSWERS_SUMS; table <= ANSWERS_KEPT_STACKS; table++) {
-		struct bytes part = bytes_take(&all, bytes_u16(&all));
-		size_t n = bytes_left(&part);
+	struct bytes all = bytes_of("fuzz", data, size), parts[ANSWERS_KEPT_STACKS + 1];
+	for (int table = ANSWERS_SUMS; table <= ANSWERS_KEPT_STACKS; table++)
+		parts[table] = bytes_take(&all, bytes_u16(&all));
+	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+		const struct bytes *part = &parts[order[i]];
+		size_t n = bytes_left(part);
 		/* A copy of exactly that size: a sanitizer sees each byte too many. */
 		uint8_t *copy = malloc(n + 1);
 		if (n)
-			memcpy(copy, part.pos, n);
-		bool whole =
-			answers_take(&a, (enum answers_table)table, 0, bytes_of("fuzz", copy, n));
+			memcpy(copy, part->pos, n);
+		bool whole = answers_take(&a, order[i], 0, bytes_of("fuzz", copy, n));
 		(void)whole;
 		free(copy);
 	}

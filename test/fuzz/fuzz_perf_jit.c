@@ -1,5 +1,6 @@
 /* Names of code made at run time, as perf.data's programs leave them: by the first byte, a jitdump
- * file or a /tmp/perf-PID.map. What comes of it is in order and does not overlap. */
+ * file or a /tmp/perf-PID.map. What comes of it is in order and does not overlap, and whatever is
+ * said to lead out of the code can be asked for at each of its ends. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -7,22 +8,30 @@
 #include "formats/perfdata/perf.h"
 #include "fuzz.h"
 
-static void check(const struct perf_name *names, size_t n)
+static void check(const struct perf_made *made)
 {
-	for (size_t i = 0; i < n; i++)
-		if (names[i].start >= names[i].end || !names[i].name ||
-		    (i && names[i - 1].end > names[i].start))
+	struct unwind_row row;
+	for (size_t i = 0; i < made->n_names; i++) {
+		const struct perf_name *name = &made->names[i];
+		if (name->start >= name->end || !name->name || name->frames > made->n_frames ||
+		    (i && name[-1].end > name->start) || perf_made_at(made, name->start) != name)
 			abort();
+		if (!name->frames)
+			continue;
+		const struct perf_made_frames *f = &made->frames[name->frames - 1];
+		made_frames_row(&machine_x86_64, &f->said, f->code, f->size, name->start, &row);
+		made_frames_row(&machine_x86_64, &f->said, f->code, f->size, name->end - 1, &row);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[64];
-	size_t n;
 	if (!size)
 		return 0;
+	bool is_dump = data[0] == 'd';
 	snprintf(path, sizeof(path), "/tmp/kin-fuzz-%d.%s", (int)getpid(),
-		 data[0] == 'd' ? "dump" : "map");
+		 is_dump ? "dump" : "map");
 	FILE *f = fopen(path, "wb");
 	if (!f)
 		return 0;
@@ -32,9 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct perf *p = xalloc(sizeof(*p));
 	p->into = profile_builder_new();
 	p->strings = strtab_new();
-	struct perf_name *names = perf_jit_read(p, path, &n);
-	check(names, n);
-	free(names);
+	struct perf_made made = perf_jit_read(p, is_dump ? NULL : path, is_dump ? path : NULL);
+	check(&made);
+	perf_made_free(&made);
 	unlink(path);
 	profile_builder_free(p->into);
 	strtab_free(p->strings);

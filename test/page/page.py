@@ -179,7 +179,7 @@ def look(page, address):
 
 
 def compare(tap, page, name, want, whole):
-    """Self and Total of all functions that are shown are those that were reported."""
+    """Self and Children of all functions that are shown are those that were reported."""
     got = {f: (r[0], r[1]) for f, r in shown(page).items() if f}
     expected = {f: (percent(s, whole), percent(t, whole)) for f, (s, t) in want.items() if t}
     tap.ok(got == expected and got, name, f'{got}\n{expected}')
@@ -211,6 +211,15 @@ def test_numbers(tap, kin, folder, page, url):
     look(page, '#functions?' + address.split('?')[1] + '&t=1-2&rel=1')
     part = reported(kin, folder, '--event', event, '--thread', '103', '--time', '6,6.9999995', 'threads.script')
     compare(tap, page, 'the same as shares of the part', part, sum(s for s, _ in part.values()))
+    # Of a library, alone and in a stretch of time.
+    look(page, '#functions')
+    library = page.run('(o => [...o.options].find(x => x.textContent === "libheap.so").value)(document.querySelectorAll("#filters select")[1])')
+    page.run(f'(e => {{ e.value = "{library}"; e.dispatchEvent(new Event("change")); }})(document.querySelectorAll("#filters select")[1])')
+    settle(page)
+    compare(tap, page, 'functions of samples in a library', reported(kin, folder, '--event', event, '--object', 'libheap.so', 'threads.script'), whole[event])
+    tap.ok(page.run('location.hash') == f'#functions?o={library}', 'a library is in the address', page.run('location.hash'))
+    look(page, f'#functions?o={library}&t=1-2')
+    compare(tap, page, '... in a stretch of time', reported(kin, folder, '--event', event, '--object', 'libheap.so', '--time', '6,6.9999995', 'threads.script'), whole[event])
     test_relatives(tap, kin, folder, page, event)
     test_search(tap, page, all_of[event], whole[event], event)
 
@@ -275,6 +284,36 @@ def test_left_out(tap, kin, folder, page, url):
 
 # What the page draws at a row and a column of the flame graph, as it says it of the frame.
 FRAME = 'document.getElementById("frame").firstChild.textContent'
+
+
+def test_left_out_of_library(tap, kin, folder, page, url):
+    """Samples whose function is not in the file are still of their library."""
+    rand = random.Random(9)
+    with open(os.path.join(folder, 'libraries.script'), 'w') as f:
+        for i in range(20000):
+            f.write(f'prog 1/1 [000] {i / 1000:.6f}: 1000000 cpu-clock:\n')
+            library = rand.choice(('/lib/liba.so', '/lib/libb.so'))
+            f.write(f'\t{0x1000 + rand.randrange(60):x} leaf{rand.randrange(60)}+0x0 ({library})\n')
+            f.write(''.join(f'\t{0x9000 + level * 64:x} {level}{rand.randrange(9)}+0x0 (/bin/prog)\n' for level in range(5)) + '\t1 main+0x0 (/bin/prog)\n\n')
+    data = test_file(tap, write(tap, kin, folder, 'libraries.html', '--max-size=130K', 'libraries.script'), 'libraries')
+    tap.ok(data['left_out'] > 1000, 'libraries: frames are left out', str(data['left_out']))
+    page.go(url.format('libraries.html') + '#functions')
+    for number, path in enumerate(data['objects']):
+        name, whole = os.path.basename(path), 20000 * 1000000
+        want = reported(kin, folder, '--object', name, 'libraries.script')
+        if not want:
+            continue
+        look(page, f'#flame?o={number}')
+        page.run('document.querySelector("canvas").focus()')
+        page.key('Home')
+        said, share = page.run(FRAME), percent(want['main'][1], whole)
+        tap.ok(share in said, f'{name}: all of its samples', f'{share}: {said}')
+        look(page, f'#functions?o={number}')
+        got = {f: (r[0], r[1]) for f, r in shown(page).items() if f}
+        exact = {f: (percent(s, whole), percent(t, whole)) for f, (s, t) in want.items()}
+        wrong = {f: v for f, v in got.items() if not v[0].startswith('≥') and v != exact.get(f)}
+        least = {f: v for f, v in got.items() if v[0].startswith('≥') and float(v[1].split()[1]) > float(exact[f][1].split()[0])}
+        tap.ok(got and not wrong and not least, f'{name}: what is said to be exact is, and the rest is no more', f'{wrong} {least}')
 
 
 def test_flame(tap, kin, folder, page, url):
@@ -654,7 +693,7 @@ def test_shown(tap, kin, folder, page, url):
     page.go(url.format('threads.html') + '#functions')
     settle(page)
     heads = page.run('[...document.querySelectorAll("th")].filter(h => getComputedStyle(h).display !== "none").map(h => h.textContent).join("; ")')
-    tap.ok(heads == 'Self ▾; Total; Function', 'on a narrow screen the name is seen', heads)
+    tap.ok(heads == 'Self ▾; Children; Function', 'on a narrow screen the name is seen', heads)
     page.size(1200, 800)
 
 
@@ -739,6 +778,7 @@ def main():
             page.size(1200, 800)
             tap.part(test_numbers, tap, kin, folder, page, url)
             tap.part(test_left_out, tap, kin, folder, page, url)
+            tap.part(test_left_out_of_library, tap, kin, folder, page, url)
             tap.part(test_flame, tap, kin, folder, page, url)
             tap.part(test_timeline, tap, page, url)
             tap.part(test_machine_code, tap, kin, folder, page, url)

@@ -59,6 +59,10 @@ static void test_all_bits(void)
 		uint64_t own = access_bits((enum access_part)part, UINT64_MAX);
 		OK_STR(access_text(&a, (enum access_part)part, ~own),
 		       access_text(&a, (enum access_part)part, 0));
+		for (int bit = 0; bit < 64; bit++)
+			if (own & BIT(bit))
+				OK_STR(access_text(&a, (enum access_part)part, ~own | BIT(bit)),
+				       access_text(&a, (enum access_part)part, BIT(bit)));
 	}
 	arena_release(&a);
 }

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/err.h"
 #include "base/file.h"
@@ -618,6 +619,179 @@ static void names_may_be_directories_and_patterns(void)
 	profile_free(p);
 }
 
+/* "NAME NAME ..." of the files below the directory that a path stands for. */
+static const char *expanded(const char *path)
+{
+	static char text[400];
+	struct paths files = { 0 };
+	struct kin_error *err = paths_expand(&files, path);
+	snprintf(text, sizeof(text), "%s", err ? kin_error_message(err) : "");
+	for (size_t i = 0; i < files.at.n; i++) {
+		if (strncmp(files.at.at[i], dir, strlen(dir)) != 0)
+			strcat(text, "elsewhere: ");
+		strcat(text, strncmp(files.at.at[i], dir, strlen(dir))
+				     ? files.at.at[i]
+				     : files.at.at[i] + strlen(dir));
+		strcat(text, " ");
+	}
+	kin_error_free(err);
+	paths_free(&files);
+	return text;
+}
+
+static void paths_stand_for_files(void)
+{
+	char slash[100];
+	OK(mkdir(in_dir("many"), 0700) == 0 && mkdir(in_dir("many/gmon.out.d"), 0700) == 0);
+	put_file(in_dir("many/gmon.out.b"), "", 0);
+	put_file(in_dir("many/gmon.out.a"), "", 0);
+	put_file(in_dir("many/gmon.out.libx.so"), "", 0);
+	put_file(in_dir("many/[x]"), "", 0);
+	snprintf(slash, sizeof(slash), "%s/many/", dir);
+	OK_STR(expanded(in_dir("many")), "/many/gmon.out.a /many/gmon.out.b ");
+	OK_STR(expanded(slash), "/many/gmon.out.a /many/gmon.out.b ");
+	OK_STR(expanded(in_dir("many/gmon.out.a")), "/many/gmon.out.a ");
+	OK_STR(expanded(in_dir("many/gmon.out.?")), "/many/gmon.out.a /many/gmon.out.b "
+						    "/many/gmon.out.d ");
+	OK_STR(expanded(in_dir("many/[x]")), "/many/[x] "); /* there is such a file */
+	OK_STR(expanded(in_dir("many/[y]")), "/many/[y] ");
+	OK_STR(expanded(in_dir("none")), "/none ");
+	OK_STR(expanded("-"), "elsewhere: - ");
+	OK(strstr(expanded(in_dir("many/gmon.out.d")), "directory without gmon.out files"));
+	OK(strstr(expanded("/dev/null/x"), "elsewhere: /dev/null/x"));
+
+	/* perf record --threads: the folder is the recording. */
+	static const char *const magic[] = { "PERFILE2", "2ELIFREP" };
+	OK(mkdir(in_dir("rec"), 0700) == 0);
+	for (int i = 0; i < 2; i++) {
+		put_file(in_dir("rec/data"), magic[i], 8);
+		OK_STR(expanded(in_dir("rec")), "/rec/data ");
+		char *inside = paths_perf_folder(in_dir("rec"));
+		OK(inside && !strcmp(inside, in_dir("rec/data")));
+		free(inside);
+	}
+	put_file(in_dir("rec/data"), "PERFILE2", 7);
+	OK(strstr(expanded(in_dir("rec")), "directory without gmon.out files"));
+	put_file(in_dir("rec/data"), "PERFILE3", 8);
+	OK(!paths_perf_folder(in_dir("rec")));
+	OK(unlink(in_dir("rec/data")) == 0 && mkdir(in_dir("rec/data"), 0700) == 0);
+	OK(!paths_perf_folder(in_dir("rec")));
+	int next = dup(0), after;
+	close(next);
+	free(paths_perf_folder(in_dir("rec")));
+	expanded(in_dir("many"));
+	after = dup(0);
+	close(after);
+	OK(after == next);
+}
+
+/* What can be read once is read before all else, and is then there for every question. */
+static void what_is_read_once_is_held(void)
+{
+	struct file f = get_file(in_dir("sub/gmon.out"));
+	char pipe_path[32];
+	int ends[2];
+	OK(pipe(ends) == 0 && write(ends[1], f.data, f.size) == (ssize_t)f.size);
+	close(ends[1]);
+	snprintf(pipe_path, sizeof(pipe_path), "/dev/fd/%d", ends[0]);
+	const char *const all[] = { in_dir("sub/gmon.out.2"), pipe_path, pipe_path };
+	struct input_held *held = input_hold(all, 3);
+	OK(!input_says_program(all, 3, held) && !input_says_program(all + 1, 1, held));
+	OK(!failed(input_check(all, 3, held)));
+	struct input_opts o = { .target = le64, .held = held };
+	struct profile *p;
+	OK(!failed(input_read(all, 2, &o, &p)));
+	OK(p->n_sources == 2 && p->arcs[0].count == 6);
+	profile_free(p);
+	OK(failed(input_read(all + 1, 1, &o, &p))); /* it is empty now */
+	profile_free(p);
+	input_held_free(held);
+	input_held_free(NULL);
+	close(ends[0]);
+	file_free(&f);
+}
+
+static void files_are_checked(void)
+{
+	const char *paths[] = { in_dir("sub/gmon.out"), in_dir("zeros") };
+	static const char stacks[] = "main;work 5\nmain;idle 7\nmain 1\n";
+	OK(!failed(input_check(paths, 1, NULL)));
+	OK(failed(input_check(paths, 2, NULL)) && strstr(message, "/zeros: not a profile"));
+	paths[0] = in_dir("sub");
+	OK(!failed(input_check(paths, 1, NULL)));
+	paths[0] = in_dir("missing");
+	OK(failed(input_check(paths, 1, NULL)) && strstr(message, "/missing: No such file"));
+	paths[0] = in_dir("short");
+	put_file(paths[0], "abcd", 4);
+	OK(failed(input_check(paths, 1, NULL)) && strstr(message, "4 bytes are too short"));
+	paths[0] = in_dir("nothing");
+	put_file(paths[0], "", 0);
+	OK(failed(input_check(paths, 1, NULL)) && strstr(message, "0 bytes are too short"));
+	paths[0] = in_dir("stacks.folded");
+	put_file(paths[0], stacks, strlen(stacks));
+	OK(!failed(input_check(paths, 1, NULL)));
+	OK(input_says_program(paths, 1, NULL)); /* of functions by name: no program is needed */
+	paths[1] = in_dir("sub/gmon.out");
+	OK(!input_says_program(paths, 2, NULL) && !input_says_program(paths + 1, 1, NULL));
+	paths[1] = in_dir("zeros");
+	OK(!input_says_program(paths, 2, NULL) && !input_says_program(paths, 0, NULL));
+	paths[1] = in_dir("missing");
+	OK(!input_says_program(paths, 2, NULL));
+}
+
+static size_t pack(uint8_t *to, size_t room, const struct file *f)
+{
+	z_stream z = { 0 };
+	deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+	z.next_in = f->data;
+	z.avail_in = (uInt)f->size;
+	z.next_out = to;
+	z.avail_out = (uInt)room;
+	deflate(&z, Z_FINISH);
+	size_t size = room - z.avail_out;
+	deflateEnd(&z);
+	return size;
+}
+
+/* A packed file is what is in it; of one that was cut off the first part. */
+static void packed_files_are_unpacked(void)
+{
+	enum { N = 5000, ROOM = 1 << 20 };
+	static uint8_t packed[ROOM];
+	struct profile_builder *b = profile_builder_new();
+	for (uint32_t i = 0; i < N; i++)
+		profile_add_arc(b, (struct arc){ .from = i, .to = pick(1u << 31), .count = 1 });
+	struct profile *p = profile_finish(b), *q;
+	OK(!failed(gmon_write(in_dir("plain"), p, &le64)));
+	struct file f = get_file(in_dir("plain"));
+	size_t n = pack(packed, ROOM, &f);
+	OK(n > FORMAT_HEAD);
+	put_file(in_dir("packed"), packed, n);
+	const char *path = in_dir("packed");
+	OK(!failed(input_check(&path, 1, NULL)));
+	q = read_one(path, &le64);
+	OK_STR(message, "");
+	OK(same_profiles(p, q));
+	profile_free(q);
+	put_file(path, packed, n / 2);
+	q = read_one(path, &le64);
+	OK(message[0] && q->n_arcs > N / 4 && q->n_arcs < N && is_prefix(q, p));
+	profile_free(q);
+	/* Where the cut is between two records, the reader sees nothing of it. */
+	f.size = 20 + 21 * 100;
+	n = pack(packed, ROOM, &f);
+	put_file(path, packed, n - 4);
+	q = read_one(path, &le64);
+	OK(strstr(message, "/packed: damaged or cut off: only a part of it was read"));
+	OK(q->n_arcs == 100);
+	profile_free(q);
+	q = read_files(&le64, true, path, NULL); /* GNU gprof unpacks nothing */
+	OK(message[0] && !q->n_arcs);
+	profile_free(q);
+	profile_free(p);
+	file_free(&f);
+}
+
 static void standard_input_is_a_file_too(void)
 {
 	int fd = open(in_dir("sub/gmon.out"), O_RDONLY), saved = dup(STDIN_FILENO);
@@ -768,6 +942,10 @@ int main(void)
 	merging_is_associative_and_commutative();
 	threads_change_nothing();
 	names_may_be_directories_and_patterns();
+	paths_stand_for_files();
+	what_is_read_once_is_held();
+	files_are_checked();
+	packed_files_are_unpacked();
 	standard_input_is_a_file_too();
 	bb_out_is_read();
 	freebsd_counters_are_as_wide_as_they_say();

@@ -186,6 +186,26 @@ static void take_call(uint64_t site, uint64_t target, void *arg)
 	sum[2] += target;
 }
 
+/* What is known of trampolines that cannot be read is what one would read off them: from behind the
+ * call on, the return address is 16 bytes up, and those from python 3.14 on have saved rbp. */
+static void test_trampolines(void)
+{
+	static const struct {
+		size_t size, behind_call;
+		int16_t fp_at;
+	} cases[] = { { 11, 6, 0 }, { 15, 10, 0 }, { 8, 6, -16 }, { 12, 10, -16 } };
+	struct machine_frame f;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		size_t at = cases[i].behind_call, left = cases[i].size - at;
+		const uint8_t *code = machine_x86_64.trampoline(cases[i].size);
+		OK(code && machine_x86_64.call_ends(code + at, at));
+		OK(machine_x86_64.leaves(code + at, left, &f));
+		OK(f.size == 16 && f.return_at == -8 && f.fp_at == cases[i].fp_at);
+		OK(machine_x86_64.leaves(code, cases[i].size, &f) == !cases[i].fp_at);
+	}
+	OK(!machine_x86_64.trampoline(0) && !machine_x86_64.trampoline(9));
+}
+
 static void test_object(const char *dir)
 {
 	char path[4096];
@@ -212,6 +232,7 @@ int main(int argc, char **argv)
 	test_riscv_calls();
 	test_riscv_steps();
 	test_riscv_frames();
+	test_trampolines();
 	if (argc > 1)
 		test_object(argv[1]);
 	return DONE();

@@ -1,6 +1,9 @@
 /* Marks of cycles, and sparklines, of rows. */
 #include "tap.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "tui/marks.h"
 
 static struct marks made(void)
@@ -52,9 +55,70 @@ static void sparks(const struct marks *m)
 	OK_STR(marks_spark(m, &apart, &below, 8, true, text), "");
 }
 
+static struct kin_profile *profile_of(const char *folded)
+{
+	char path[] = "/tmp/kin-marks.XXXXXX.folded";
+	const char *paths[] = { path };
+	int fd = mkstemps(path, 7);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	struct kin_profile *p = NULL;
+	if (!f)
+		return NULL;
+	fputs(folded, f);
+	fclose(f);
+	struct kin_open_opts o = { .size = sizeof(o) };
+	struct kin_error *err = kin_profile_open(paths, 1, &o, &p);
+	kin_error_free(err);
+	unlink(path);
+	return p;
+}
+
+static uint64_t slot_of(const struct marks *m, const char *name, size_t from_the_end)
+{
+	for (size_t i = 0; i < m->sparks.n; i++)
+		if (!strcmp(m->sparks.at[i].name, name))
+			return m->sparks.at[i].slots[SPARK_SLOTS - 1 - from_the_end];
+	return UINT64_MAX;
+}
+
+/* The next moment of what `before` is of, which is done with. */
+static struct marks moment(struct marks before, const char *folded, double keep, size_t refreshes)
+{
+	struct kin_profile *p = profile_of(folded);
+	struct marks m = { 0 };
+	OK(p && !marks_next(p, 0, &before, keep, refreshes, &m));
+	kin_profile_free(p);
+	marks_done(&before);
+	return m;
+}
+
+/* Weights that fade by a half: a took 1000, then 200, then nothing; b began in the second moment.
+ */
+static void moments(void)
+{
+	struct marks m = moment((struct marks){ 0 }, "prog;main;a 1000\n", 0.5, 1);
+	OK(slot_of(&m, "a", 0) == 1000 && slot_of(&m, "a", 1) == 0);
+	m = moment(m, "prog;main;a 700\nprog;main;b 40\n", 0.5, 1);
+	OK(slot_of(&m, "a", 0) == 200 && slot_of(&m, "a", 1) == 1000);
+	OK(slot_of(&m, "b", 0) == 40 && slot_of(&m, "b", 1) == 0);
+	OK(slot_of(&m, "main", 0) == 240 && slot_of(&m, "main", 1) == 1000);
+	m = moment(m, "prog;main;a 351\nprog;main;b 60\n", 0.5, 1);
+	OK(slot_of(&m, "a", 0) == 0); /* 1 is what rounding does */
+	OK(slot_of(&m, "b", 0) == 40 && slot_of(&m, "b", 1) == 40);
+	/* b is gone, and two refreshes were missed. */
+	m = moment(m, "prog;main;a 687\n", 0.5, 3);
+	OK(slot_of(&m, "a", 0) == 214 && slot_of(&m, "a", 2) == 214 && slot_of(&m, "a", 3) == 0);
+	OK(slot_of(&m, "a", 4) == 200 && slot_of(&m, "a", 5) == 1000);
+	OK(slot_of(&m, "b", 0) == 0 && slot_of(&m, "b", 3) == 40 && slot_of(&m, "b", 4) == 40);
+	m = moment(m, "prog;main;a 1\n", 0, 2 * SPARK_SLOTS);
+	OK(slot_of(&m, "b", 0) == UINT64_MAX && slot_of(&m, "a", SPARK_SLOTS - 1) == 0);
+	marks_done(&m);
+}
+
 int main(void)
 {
 	struct marks m = made();
+	moments();
 	cycles(&m);
 	sparks(&m);
 	marks_done(&m);

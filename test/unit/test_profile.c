@@ -317,6 +317,127 @@ static void canonical_order(void)
 	profile_free(q);
 }
 
+/* In few bins and in many, added one by one and all at once. */
+static void sums_of_hits_saturate_and_say_so(void)
+{
+	enum { N = 64 };
+	for (uint64_t beyond = 0; beyond < 2; beyond++) {
+		for (int dense = 0; dense < 2; dense++) {
+			struct profile_builder *b = profile_builder_new();
+			uint64_t bins[N] = { 0 }, more[N] = { 0 };
+			for (int i = 0; dense && i < N; i++)
+				bins[i] = more[i] = 10;
+			bins[7] = UINT64_MAX - 5;
+			more[7] = 5 + beyond;
+			bins[9] = UINT64_MAX / 2 + 1;
+			more[9] = 2;
+			size_t i;
+			struct histogram h = { .low = 0x1000,
+					       .high = 0x1100,
+					       .n = N,
+					       .rate = 100,
+					       .dimension = "seconds",
+					       .abbrev = 's' };
+			OK(!profile_begin_histogram(b, h, &i));
+			profile_add_bins(b, i, 0, bins, N);
+			profile_add_bins(b, i, 0, more, N);
+			profile_add_bins(b, i, 0, (const uint64_t[N]){ [11] = 1 }, N);
+			struct profile *p = profile_finish(b);
+			const struct histogram *sum = &p->histograms[0];
+			OK(p->saturated == (bool)beyond && histogram_count(sum, 7) == UINT64_MAX);
+			OK(histogram_count(sum, 9) == UINT64_MAX / 2 + 3);
+			OK(histogram_count(sum, 8) == (dense ? 20u : 0u));
+			OK(histogram_count(sum, 11) == (dense ? 21u : 1u));
+			OK(histogram_count(sum, 63) == (dense ? 20u : 0u));
+			profile_free(p);
+		}
+	}
+}
+
+static void overflow_of_blocks_is_said(void)
+{
+	for (int beyond = 0; beyond < 2; beyond++) {
+		struct profile_builder *b = profile_builder_new();
+		profile_add_block(b, (struct block){ .addr = 9, .count = UINT64_MAX - 3 });
+		profile_add_block(b, (struct block){ .addr = 9, .count = 3 + (uint64_t)beyond });
+		struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL, NULL);
+		struct profile *again = profile_canonical(q, NULL, NULL);
+		OK(q->n_blocks == 1 && q->blocks[0].count == UINT64_MAX);
+		OK(!p->saturated && q->saturated == beyond && again->saturated == beyond);
+		profile_free(p);
+		profile_free(q);
+		profile_free(again);
+	}
+}
+
+/* The first thing that does not fit is told; what fits is added all the same. */
+static void merging_tells_what_does_not_fit(void)
+{
+	static const uint64_t bins[4] = { 1, 2, 3, 4 };
+	struct profile_builder *into = profile_builder_new(), *from = profile_builder_new();
+	OK_STR(try_add(into, hist(0x1000, 0x1010, 4, bins)), "");
+	OK_STR(try_add(into, hist(0x3000, 0x3010, 4, bins)), "");
+	OK_STR(try_add(from, hist(0x1008, 0x1018, 4, bins)), "");
+	OK_STR(try_add(from, hist(0x3008, 0x3018, 4, bins)), "");
+	OK_STR(try_add(from, hist(0x2000, 0x2010, 4, bins)), "");
+	add(from, 10, 1, 2);
+	struct kin_error *err = profile_builder_merge(into, from);
+	OK(err && strstr(kin_error_message(err), "0x1008..0x1018 overlaps"));
+	kin_error_free(err);
+	struct profile *p = profile_finish(into);
+	OK(p->n_histograms == 3 && p->histograms[2].low == 0x2000 && p->n_arcs == 1);
+	profile_free(p);
+}
+
+static void hits_and_arcs_are_released(void)
+{
+	static const uint64_t bins[4] = { 1, 2, 3, 4 };
+	struct profile_builder *b = profile_builder_new();
+	OK_STR(try_add(b, hist(0x1000, 0x1010, 4, bins)), "");
+	add(b, 10, 1, 2);
+	struct profile *p = profile_finish(b);
+	profile_release_hits(p);
+	OK(p->n_histograms == 1 && !p->histograms[0].hits && !p->histograms[0].n_hits);
+	OK(p->n_arcs == 1);
+	profile_release_arcs(p);
+	OK(!p->arcs && !p->n_arcs && !p->arcs_ascend);
+	profile_free(p);
+}
+
+/* What is wrong with files is said of the whole, once, with the rank that it is of. */
+static void troubles_are_collected(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	for (uint32_t i = 0; i < 4; i++) {
+		char rank[2] = { (char)('0' + i), '\0' };
+		profile_add_fact(b, FACT_JOB, "17");
+		profile_add_fact(b, FACT_RANKS, "4");
+		profile_add_fact(b, FACT_PROGRAM, "solver");
+		if (i < 3)
+			profile_add_fact(b, FACT_RANK, rank);
+		if (i == 1)
+			profile_add_fact(b, FACT_TROUBLE, "no memory");
+		if (i == 2)
+			profile_add_fact(b, FACT_UNREAD, "one part");
+		profile_add_source(b, "x", (struct source){ .kind = "kin", .unfinished = i > 1 });
+	}
+	struct profile *p = profile_finish(b), *q = profile_canonical(p, "other", NULL);
+	char text[1000] = "";
+	for (size_t i = 0; i < q->n_facts; i++) {
+		strcat(text, strtab_get(q->strings, q->facts[i].name));
+		strcat(text, " ");
+		strcat(text, strtab_get(q->strings, q->facts[i].value));
+		strcat(text, "\n");
+	}
+	OK_STR(text, FACT_TROUBLE
+	       " it was not ended: its recorder was killed, or was still at work\n" FACT_TROUBLE
+	       " rank 1: no memory\n" FACT_TROUBLE " rank 2: it was not ended: its recorder was "
+	       "killed, or was still at work\n" FACT_TROUBLE " rank 2: one part\n" FACT_PROGRAM
+	       " other\n" FACT_PROGRAM " solver\n" FACT_JOB " 17\n" FACT_RANKS " 4\n");
+	profile_free(p);
+	profile_free(q);
+}
+
 int main(void)
 {
 	arcs_are_summed_in_order_of_first_appearance();
@@ -327,5 +448,10 @@ int main(void)
 	histograms_that_do_not_fit_are_refused();
 	ranges_are_found_as_the_slow_way_finds_them();
 	canonical_order();
+	sums_of_hits_saturate_and_say_so();
+	overflow_of_blocks_is_said();
+	merging_tells_what_does_not_fit();
+	hits_and_arcs_are_released();
+	troubles_are_collected();
 	return DONE();
 }

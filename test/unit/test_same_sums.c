@@ -6,8 +6,10 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "profile/detail.h"
 #include "profile/filter.h"
 #include "profile/profile.h"
+#include "profile/spreads.h"
 
 enum { ITEMS = 60, ROUNDS = 120, DEPTH = 4, FRAMES = 9, OBJECTS = 4, TASKS = 5, EVENTS = 3 };
 
@@ -30,6 +32,7 @@ enum item_kind {
 	A_MARKER,
 	A_LATENCY,
 	A_FAILURE,
+	A_HIT,
 	N_KINDS
 };
 
@@ -37,6 +40,7 @@ struct item {
 	enum item_kind kind;
 	uint32_t object, other, task, event, name, time, cpu, depth, path[DEPTH];
 	uint64_t from, to, count;
+	uint32_t detail, of_detail[4]; /* 0: none; which, and with which values */
 };
 
 static const char *const paths[OBJECTS] = { "", "/lib/b.so", "/bin/a", "/lib/b.so" };
@@ -64,6 +68,8 @@ static const struct frame frames[FRAMES] = {
 };
 static const char *const frame_names[FRAMES] = { [6] = "made", [7] = "by" };
 
+enum { N_DETAILS = 10 };
+
 static struct item random_item(void)
 {
 	struct item x = { .kind = (enum item_kind)pick(N_KINDS),
@@ -77,7 +83,10 @@ static struct item random_item(void)
 			  .depth = pick(DEPTH + 1),
 			  .from = pick(3),
 			  .to = pick(3),
-			  .count = 1 + pick(9) };
+			  .count = 1 + pick(9),
+			  .detail = pick(2) ? 0 : pick(N_DETAILS) };
+	for (size_t i = 0; i < ARRAY_LEN(x.of_detail); i++)
+		x.of_detail[i] = pick(3);
 	for (uint32_t i = 0; i < x.depth; i++)
 		x.path[i] = 1 + pick(FRAMES - 1);
 	return x;
@@ -99,19 +108,134 @@ static taskid task(struct profile_builder *b, uint32_t i)
 {
 	struct task t = tasks[i];
 	t.comm = string(b, comms[i]);
+	t.start_ns = 50;
+	t.end_ns = 60 + i;
+	t.cpu_ns = 3;
+	t.sampled_ns = 2;
 	return i ? profile_add_task(b, t) : 0;
+}
+
+static frameid frame(struct profile_builder *b, uint32_t i)
+{
+	struct frame f = frames[i];
+	f.object = object(b, f.object);
+	f.name = string(b, frame_names[i]);
+	return i ? profile_add_frame(b, f) : 0;
 }
 
 static stackid stack(struct profile_builder *b, const struct item *x)
 {
 	stackid s = 0;
-	for (uint32_t i = 0; i < x->depth; i++) {
-		struct frame f = frames[x->path[i]];
-		f.object = object(b, f.object);
-		f.name = string(b, frame_names[x->path[i]]);
-		s = profile_add_stack(b, s, profile_add_frame(b, f));
-	}
+	for (uint32_t i = 0; i < x->depth; i++)
+		s = profile_add_stack(b, s, frame(b, x->path[i]));
 	return s;
+}
+
+static void set_registers(struct profile_builder *b, const struct item *x, struct detail *d)
+{
+	uint64_t *words = profile_add_words(b, 4, &d->interrupt_registers);
+	words[0] = 1 + x->of_detail[0];
+	words[1] = x->of_detail[1] ? 5 : 9; /* two of them */
+	words[2] = x->of_detail[2];
+	words[3] = x->of_detail[3];
+	d->register_names = string(b, x->time ? "AX BX" : "X0 X1");
+}
+
+static void set_branches(struct profile_builder *b, const struct item *x, struct detail *d)
+{
+	frameid source = frame(b, x->of_detail[1]), target = frame(b, 1 + x->of_detail[2]);
+	size_t n = 1 + x->of_detail[0];
+	uint64_t *words = profile_add_words(b, 1 + n * TAKEN_BRANCH_WORDS, &d->branches);
+	struct taken_branch *at = (struct taken_branch *)(words + 1);
+	words[0] = n;
+	for (size_t i = 0; i < n; i++)
+		at[i] = (struct taken_branch){ .from = 7,
+					       .to = i == 1 ? x->of_detail[3] : 8,
+					       .flags = x->time,
+					       .source = i ? 0 : source,
+					       .target = target };
+}
+
+/* One that says something of its own. */
+static detailid detail(struct profile_builder *b, const struct item *x)
+{
+	const uint32_t *v = x->of_detail;
+	struct detail d = { .has = 0 };
+	switch (x->detail) {
+	case 0:
+		return 0;
+	case 1:
+		d.has = DETAIL_ADDR;
+		d.addr = v[0];
+		d.target = frame(b, v[1]);
+		break;
+	case 2:
+		d.has = DETAIL_DATA_SRC;
+		d.data_src = v[0];
+		d.phys_addr = v[1];
+		break;
+	case 3:
+		d.weight = v[0];
+		d.ins_lat = (uint16_t)v[1];
+		d.p_stage_cyc = (uint16_t)v[2];
+		d.transaction = 1;
+		break;
+	case 4:
+		d.has = DETAIL_CGROUP | DETAIL_NAMESPACE;
+		d.cgroup = string(b, v[0] ? "/a" : "/b");
+		d.cgroup_device = v[1];
+		d.cgroup_inode = v[2];
+		break;
+	case 5:
+		d.has = DETAIL_DATA_PAGE | DETAIL_CODE_PAGE;
+		d.data_page_size = v[0];
+		d.code_page_size = v[1];
+		break;
+	case 6:
+		d.has = DETAIL_TRACE;
+		d.trace = string(b, v[0] ? "fd=1" : "fd=2");
+		d.weight = v[1];
+		break;
+	case 7:
+		set_registers(b, x, &d);
+		break;
+	case 8:
+		set_branches(b, x, &d);
+		break;
+	case 9:
+		set_branches(b, x, &d);
+		set_registers(b, x, &d);
+		break;
+	}
+	return profile_add_detail(b, &d);
+}
+
+static struct sample sample(struct profile_builder *b, const struct item *x)
+{
+	struct event e = { .name = string(b, events[x->event]), .unit = units[x->event] };
+	return (struct sample){ .stack = stack(b, x),
+				.task = task(b, x->task),
+				.event = profile_add_event(b, e),
+				.cpu = (uint16_t)x->cpu,
+				.parallelism = (uint16_t)x->from,
+				.flags = (uint8_t)(x->to == 2),
+				.count = (uint32_t)x->count,
+				.weight = x->count * 10,
+				.time_ns = x->time * 1000 };
+}
+
+static void add_hit(struct profile_builder *b, const struct item *x)
+{
+	struct histogram h = { .low = 0x1000 * (1 + x->from),
+			       .high = 0x1000 * (1 + x->from) + 256,
+			       .n = 64,
+			       .rate = 100,
+			       .dimension = "seconds",
+			       .abbrev = 's',
+			       .object = object(b, x->object) };
+	size_t i;
+	OK(!profile_begin_histogram(b, h, &i));
+	profile_add_bins(b, i, 3 * x->time + x->name, &x->count, 1);
 }
 
 static void add_item(struct profile_builder *b, const struct item *x)
@@ -134,17 +258,8 @@ static void add_item(struct profile_builder *b, const struct item *x)
 						     .object = object(b, x->object) });
 		break;
 	case A_SAMPLE:
-		profile_add_sample(
-			b, (struct sample){
-				   .stack = stack(b, x),
-				   .task = task(b, x->task),
-				   .event = profile_add_event(
-					   b, (struct event){ .name = string(b, events[x->event]),
-							      .unit = units[x->event] }),
-				   .cpu = (uint16_t)x->cpu,
-				   .count = (uint32_t)x->count,
-				   .weight = x->count * 10,
-				   .time_ns = x->time * 1000 });
+		profile_add_sample(b, sample(b, x));
+		profile_set_detail(b, detail(b, x));
 		break;
 	case A_FACT:
 		profile_add_fact(b, facts[x->name], values[x->from]);
@@ -169,6 +284,9 @@ static void add_item(struct profile_builder *b, const struct item *x)
 	}
 	case A_FAILURE:
 		profile_add_failure(b, object(b, x->object), x->count);
+		break;
+	case A_HIT:
+		add_hit(b, x);
 		break;
 	case N_KINDS:
 		break;
@@ -228,15 +346,46 @@ static void put_task(FILE *f, const struct profile *p, taskid id)
 	fprintf(f, "%u/%u/%u/%s", t->pid, t->tid, t->run, strtab_get(p->strings, t->comm));
 }
 
+static void put_frame(FILE *f, const struct profile *p, frameid id)
+{
+	const struct frame *x = &p->samples.frames[id];
+	fprintf(f, ";%s+%ju:%s:%u", object_text(p, x->object), (uintmax_t)x->addr,
+		strtab_get(p->strings, x->name), x->flags);
+}
+
 static void put_stack(FILE *f, const struct profile *p, stackid id)
 {
 	if (!id)
 		return;
-	const struct stack *s = &p->samples.stacks[id];
-	const struct frame *x = &p->samples.frames[s->frame];
-	put_stack(f, p, s->caller);
-	fprintf(f, ";%s+%ju:%s:%u", object_text(p, x->object), (uintmax_t)x->addr,
-		strtab_get(p->strings, x->name), x->flags);
+	put_stack(f, p, p->samples.stacks[id].caller);
+	put_frame(f, p, p->samples.stacks[id].frame);
+}
+
+static void put_detail(FILE *f, const struct profile *p, const struct detail *d)
+{
+	const uint64_t *words = p->samples.words;
+	size_t n;
+	const struct taken_branch *b = detail_branches(words, d, &n);
+	fprintf(f, " (%u: %ju", d->has, (uintmax_t)d->addr);
+	put_frame(f, p, d->target);
+	fprintf(f, " %ju %ju, %ju %u %u %ju, %s %u %ju, %ju %ju, %s", (uintmax_t)d->data_src,
+		(uintmax_t)d->phys_addr, (uintmax_t)d->weight, d->ins_lat, d->p_stage_cyc,
+		(uintmax_t)d->transaction, strtab_get(p->strings, d->cgroup), d->cgroup_device,
+		(uintmax_t)d->cgroup_inode, (uintmax_t)d->data_page_size,
+		(uintmax_t)d->code_page_size, strtab_get(p->strings, d->trace));
+	if (d->interrupt_registers) {
+		struct detail_registers r = detail_registers(words, d->interrupt_registers);
+		fprintf(f, ", %s: %ju %ju: %ju %ju", strtab_get(p->strings, d->register_names),
+			(uintmax_t)r.abi, (uintmax_t)r.mask, (uintmax_t)r.values[0],
+			(uintmax_t)r.values[1]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		fprintf(f, ", %ju-%ju %ju", (uintmax_t)b[i].from, (uintmax_t)b[i].to,
+			(uintmax_t)b[i].flags);
+		put_frame(f, p, b[i].source);
+		put_frame(f, p, b[i].target);
+	}
+	fprintf(f, ")");
 }
 
 static void put_samples(FILE *f, const struct profile *p)
@@ -244,10 +393,11 @@ static void put_samples(FILE *f, const struct profile *p)
 	for (size_t i = 0; i < p->samples.n; i++) {
 		const struct sample *s = &p->samples.at[i];
 		const struct event *e = &p->samples.events[s->event];
-		fprintf(f, "sample %s/%u cpu %u at %ju of ", strtab_get(p->strings, e->name),
-			e->unit, s->cpu, (uintmax_t)s->time_ns);
+		fprintf(f, "sample %s/%u cpu %u/%u/%u at %ju of ", strtab_get(p->strings, e->name),
+			e->unit, s->cpu, s->parallelism, s->flags, (uintmax_t)s->time_ns);
 		put_task(f, p, s->task);
 		put_stack(f, p, s->stack);
+		put_detail(f, p, sample_detail(&p->samples, s));
 		fprintf(f, " = %u, %ju\n", s->count, (uintmax_t)s->weight);
 	}
 }
@@ -285,6 +435,13 @@ static char *text_of(const struct profile *p)
 	for (size_t i = 0; i < p->n_blocks; i++)
 		fprintf(f, "block %s+%ju = %ju\n", object_text(p, p->blocks[i].object),
 			(uintmax_t)p->blocks[i].addr, (uintmax_t)p->blocks[i].count);
+	for (size_t i = 0; i < p->n_histograms; i++) {
+		const struct histogram *h = &p->histograms[i];
+		for (size_t k = 0; k < h->n_hits; k++)
+			fprintf(f, "hit %s %ju-%ju %u/%u = %ju\n", object_text(p, h->object),
+				(uintmax_t)h->low, (uintmax_t)h->high, h->hits[k].bin, h->n,
+				(uintmax_t)h->hits[k].count);
+	}
 	put_samples(f, p);
 	for (size_t i = 0; i < p->n_facts; i++)
 		fprintf(f, "fact %s %s\n", strtab_get(p->strings, p->facts[i].name),
@@ -292,6 +449,27 @@ static char *text_of(const struct profile *p)
 	for (size_t i = 0; i < p->samples.n_markers; i++)
 		fprintf(f, "marker %ju %s\n", (uintmax_t)p->samples.markers[i].time_ns,
 			strtab_get(p->strings, p->samples.markers[i].name));
+	fclose(f);
+	return t.at;
+}
+
+/* Its tasks and events, whether there are samples of them or not. */
+static char *tables_of(const struct profile *p)
+{
+	struct text t = { NULL, 0, NULL };
+	FILE *f = open_memstream(&t.at, &t.size);
+	for (size_t i = 1; i < p->samples.n_tasks; i++) {
+		const struct task *x = &p->samples.tasks[i];
+		put_task(f, p, (taskid)i);
+		fprintf(f, " %ju-%ju: %ju, %ju\n", (uintmax_t)x->start_ns, (uintmax_t)x->end_ns,
+			(uintmax_t)x->cpu_ns, (uintmax_t)x->sampled_ns);
+	}
+	for (size_t i = 0; i < p->samples.n_events; i++) {
+		const struct event *e = &p->samples.events[i];
+		fprintf(f, "%s/%u\n", strtab_get(p->strings, e->name), e->unit);
+	}
+	for (size_t i = 1; i < p->n_objects; i++)
+		fprintf(f, "%s\n", object_text(p, (objid)i));
 	fclose(f);
 	return t.at;
 }
@@ -337,15 +515,21 @@ static void test_orders(void)
 			items[i] = random_item();
 		struct profile *p = make(items, n, 1), *q = make(items, n, 1 + pick(3));
 		struct profile *c = profile_canonical(q, NULL, NULL);
-		char *one = canonical_text(p), *other = text_of(c), *again = canonical_text(c);
-		unlike += strcmp(one, other) != 0;
+		struct profile *d = profile_canonical(p, NULL, NULL);
+		char *one = text_of(d), *other = text_of(c), *again = canonical_text(c);
+		char *tables = tables_of(d), *others = tables_of(c);
+		unlike += strcmp(one, other) != 0 || strcmp(tables, others) != 0;
+		free(tables);
+		free(others);
+		profile_free(d);
 		changed += strcmp(other, again) != 0;
 		lost += sum_of(one, "arc") != count_of(items, n, AN_ARC, A_TASK_ARC) ||
 			sum_of(one, "of") != count_of(items, n, A_TASK_ARC, A_TASK_ARC) ||
 			sum_of(one, "block") != count_of(items, n, A_BLOCK, A_BLOCK) ||
 			sum_of(one, "sample") != count_of(items, n, A_SAMPLE, A_SAMPLE) ||
 			sum_of(one, "latency") != count_of(items, n, A_LATENCY, A_LATENCY) ||
-			sum_of(one, "failure") != count_of(items, n, A_FAILURE, A_FAILURE);
+			sum_of(one, "failure") != count_of(items, n, A_FAILURE, A_FAILURE) ||
+			sum_of(one, "hit") != count_of(items, n, A_HIT, A_HIT);
 		free(one);
 		free(other);
 		free(again);
@@ -358,22 +542,66 @@ static void test_orders(void)
 	OK(!changed); /* it is canonical already */
 }
 
+/* Sums of a job's ranks have no times, processors and details, and of threads their names alone. */
+static void test_sums_of_ranks(void)
+{
+	size_t unlike = 0, tables = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct profile_builder *b = profile_builder_new(), *plain = profile_builder_new();
+		size_t n = 1 + pick(ITEMS);
+		for (size_t i = 0; i < n; i++) {
+			struct item x = random_item();
+			x.kind = A_SAMPLE;
+			add_item(b, &x);
+			x.detail = 0;
+			x.time = 0;
+			struct sample s = sample(plain, &x);
+			const struct task t = { .comm = string(plain, comms[x.task]),
+						.cpu_ns = 3,
+						.sampled_ns = 2 };
+			s.task = x.task ? profile_add_task(plain, t) : 0;
+			s.cpu = CPU_NONE;
+			s.parallelism = 0;
+			profile_add_sample(plain, s);
+		}
+		struct spread_set *none = spread_set_new();
+		struct profile *p = profile_finish(b), *q = profile_finish(plain);
+		struct profile *c = profile_canonical(p, NULL, none);
+		char *one = text_of(c), *other = canonical_text(q);
+		unlike += strcmp(one, other) != 0;
+		for (size_t i = 1; i < c->samples.n_tasks; i++) {
+			const struct task *t = &c->samples.tasks[i];
+			tables += t->pid || t->tid || t->run || t->start_ns || t->end_ns ||
+				  !t->cpu_ns || !t->sampled_ns;
+		}
+		free(one);
+		free(other);
+		spread_set_free(none);
+		profile_free(c);
+		profile_free(p);
+		profile_free(q);
+	}
+	OK(!unlike);
+	OK(!tables);
+}
+
 /* Whether an item is in the part: of these tasks, objects, events and times. */
 static bool is_wanted(const struct item *x, const bool of[TASKS], const bool in[OBJECTS],
 		      const bool by[EVENTS], uint64_t from, uint64_t to)
 {
 	bool timed = from || to;
 	uint64_t at = x->time * 1000;
-	bool then = !timed || (at && at >= from && at < to);
+	bool then = !timed || (at && at >= from && (!to || at < to));
 	objid leaf = x->depth ? frames[x->path[x->depth - 1]].object : 0;
 	switch (x->kind) {
 	case AN_ARC:
 		return !timed && of[0] && in[x->other];
 	case A_TASK_ARC:
 		return !timed && of[x->task] && in[x->other];
-	case A_BLOCK: /* their parts are another test's */
+	case A_BLOCK:
 	case A_LATENCY:
-		return false;
+	case A_HIT:
+		return !timed && of[0] && in[x->kind == A_LATENCY ? x->other : x->object];
 	case A_FAILURE:
 		return in[x->object];
 	case A_SAMPLE:
@@ -426,15 +654,14 @@ static void test_parts(void)
 		struct item items[ITEMS], wanted[ITEMS];
 		bool of[TASKS], in[OBJECTS], by[EVENTS];
 		size_t n = 1 + pick(ITEMS), left = 0;
-		uint64_t from = pick(2) ? 1000 * pick(3) : 0, to = from ? from + 1000 * pick(3) : 0;
+		uint64_t from = pick(2) ? 1000 * pick(3) : 0;
+		uint64_t to = pick(2) ? from + 1000 * pick(3) : 0;
 		uint8_t ids_of[3][16] = { { 0 } };
 		choose(of, TASKS);
 		choose(in, OBJECTS);
 		choose(by, EVENTS);
 		for (size_t i = 0; i < n; i++) {
 			items[i] = random_item();
-			if (items[i].kind == A_BLOCK || items[i].kind == A_LATENCY)
-				items[i].kind = A_SAMPLE;
 			if (is_wanted(&items[i], of, in, by, from, to))
 				wanted[left++] = items[i];
 		}
@@ -459,28 +686,54 @@ static void test_parts(void)
 	OK(some > ROUNDS / 4);
 }
 
-/* Samples that are added up while they are read have neither time nor processor. */
+/* Samples that are added up while they are read are what they add up to without time and processor;
+ * those that say more are left alone. */
 static void test_summing(void)
 {
-	struct profile_builder *b = profile_builder_new();
-	profile_sum_samples(b);
-	profile_add_event(b, (struct event){ .name = string(b, "clock") });
-	for (uint32_t i = 0; i < 3; i++)
-		profile_add_sample(b, (struct sample){ .cpu = (uint16_t)i,
-						       .time_ns = 1000 + i,
-						       .count = 1 + i,
-						       .weight = 10 });
-	struct profile *p = profile_finish(b);
-	const struct sample *s = p->samples.at;
-	OK(p->samples.n == 1 && s->count == 6 && s->weight == 30);
-	OK(s->cpu == CPU_NONE && !s->time_ns);
-	profile_free(p);
+	size_t unlike = 0, many = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct profile_builder *first = profile_builder_new(), *one = profile_builder_new();
+		struct profile_builder *second = profile_builder_new(), *b = first;
+		size_t n = 1 + pick(5 * ITEMS), half = pick((uint32_t)n);
+		profile_sum_samples(first);
+		profile_sum_samples(second);
+		for (size_t i = 0; i < n; i++) {
+			struct item x = random_item();
+			bool at_once = pick(2);
+			b = i < half ? first : second;
+			x.detail = pick(4) ? 0 : x.detail;
+			x.depth = x.depth > 2 ? 2 : x.depth;
+			struct sample s = sample(b, &x), same = sample(one, &x);
+			if (!x.detail) {
+				same.time_ns = 0;
+				same.cpu = CPU_NONE;
+			}
+			if (at_once || x.detail)
+				profile_add_detailed_sample(b, s, detail(b, &x));
+			else
+				profile_add_sample(b, s);
+			profile_add_sample(one, same);
+			profile_set_detail(one, detail(one, &x));
+		}
+		OK(!profile_builder_merge(first, second));
+		struct profile *p = profile_finish(first), *q = profile_finish(one);
+		char *left = canonical_text(p), *right = canonical_text(q);
+		unlike += strcmp(left, right) != 0;
+		many += p->samples.n < n;
+		free(left);
+		free(right);
+		profile_free(p);
+		profile_free(q);
+	}
+	OK(!unlike);
+	OK(many > ROUNDS / 2);
 }
 
 int main(void)
 {
 	test_summing();
 	test_orders();
+	test_sums_of_ranks();
 	test_parts();
 	return DONE();
 }

@@ -94,6 +94,8 @@ static void test_times(const struct profile *p)
 	OK_STR(PASSING(.times = "0%-50%,100%-100%"), "0 1 2 3 7 ");
 	OK_STR(PASSING(.times = "12,14", .tids = "8"), "(2) (3) 4 ");
 	OK_STR(PASSING(.times = "20,30"), "");
+	OK_STR(PASSING(.times = "16,9000000000"), "6 7 ");
+	OK(strstr(PASSING(.times = "16,9000000001"), "--time")); /* no number of nanoseconds */
 }
 
 static void test_wrong(const struct profile *p)

@@ -125,6 +125,70 @@ static void test_joining(void)
 	OK(!ranges);
 }
 
+/* By kind, unit, event, caller and callee; functions by object, address, name and whether they are
+ * inlined. */
+static void test_order(void)
+{
+	static const struct {
+		uint32_t kind, unit;
+		const char *event;
+		struct {
+			uint32_t object;
+			uint64_t addr;
+			const char *name;
+			uint32_t inlined;
+		} from, to;
+	} rows[] = {
+		{ 1, 9, "z", { 9, 9, "z", 1 }, { 9, 9, "z", 1 } },
+		{ 2, 1, "z", { 9, 9, "z", 1 }, { 9, 9, "z", 1 } },
+		{ 2, 2, "a", { 9, 9, "z", 1 }, { 9, 9, "z", 1 } },
+		{ 2, 2, "b", { 1, 9, "z", 1 }, { 9, 9, "z", 1 } },
+		{ 2, 2, "b", { 2, 1, "z", 1 }, { 9, 9, "z", 1 } },
+		{ 2, 2, "b", { 2, 2, "a", 1 }, { 9, 9, "z", 1 } },
+		{ 2, 2, "b", { 2, 2, "b", 0 }, { 9, 9, "z", 1 } },
+		{ 2, 2, "b", { 2, 2, "b", 1 }, { 1, 9, "z", 1 } },
+		{ 2, 2, "b", { 2, 2, "b", 1 }, { 2, 1, "z", 1 } },
+		{ 2, 2, "b", { 2, 2, "b", 1 }, { 2, 2, "a", 1 } },
+		{ 2, 2, "b", { 2, 2, "b", 1 }, { 2, 2, "b", 0 } },
+		{ 2, 2, "b", { 2, 2, "b", 1 }, { 2, 2, "b", 1 } },
+	};
+	enum { N = ARRAY_LEN(rows) };
+	size_t wrong = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		struct spread_set *s = spread_set_new();
+		size_t order[N];
+		for (size_t i = 0; i < N; i++) {
+			size_t k = any(i + 1);
+			order[i] = order[k];
+			order[k] = i;
+		}
+		for (size_t i = 0; i < N; i++) {
+			size_t k = order[i];
+			struct spread_row row = {
+				.kind = rows[k].kind,
+				.unit = rows[k].unit,
+				.event = spread_set_string(s, rows[k].event),
+				.from = { .object = rows[k].from.object,
+					  .addr = rows[k].from.addr,
+					  .name = spread_set_string(s, rows[k].from.name),
+					  .inlined = rows[k].from.inlined },
+				.to = { .object = rows[k].to.object,
+					.addr = rows[k].to.addr,
+					.name = spread_set_string(s, rows[k].to.name),
+					.inlined = rows[k].to.inlined },
+				.of = spread_of(0, 1 + k),
+			};
+			spread_set_add(s, &row);
+		}
+		spread_set_sort(s);
+		wrong += s->rows.n != N;
+		for (size_t i = 0; i < s->rows.n; i++)
+			wrong += s->rows.at[i].of.sum != 1 + i;
+		spread_set_free(s);
+	}
+	OK(!wrong);
+}
+
 static void test_missing(const struct spread_set *s, uint32_t ranks, const char *want)
 {
 	char *missing = spread_set_missing(s, ranks);
@@ -175,6 +239,7 @@ static void test_limits(void)
 int main(void)
 {
 	test_joining();
+	test_order();
 	test_ranks();
 	test_limits();
 	return DONE();

@@ -293,6 +293,11 @@ static void test_header(void)
 	s.hdr_size = 20; /* the table has eight pairs, and room for one */
 	OK(cfi_find(&s, 0x4010, &f) && !cfi_find(&s, 0x4110, &f));
 	s.hdr_size = h.n;
+	cfi_put(&h, 0x4180 - CFI_HDR_ADDR, 4); /* behind the table, which has no such pair */
+	cfi_put(&h, CFI_ADDR + b.fdes[0] - CFI_HDR_ADDR, 4);
+	s.hdr_size = h.n;
+	OK(cfi_find(&s, 0x4210, &f) && f.low == 0x4200);
+	OK(cfi_find(&s, 0x4710, &f) && f.low == 0x4700);
 	h.at[3] = 0xff; /* no table: all entries are looked at */
 	OK(cfi_find(&s, 0x4110, &f) && f.low == 0x4100 && !cfi_find(&s, 0x4150, &f));
 	h.at[0] = 2; /* no such version */
@@ -329,6 +334,12 @@ static void test_segment(void)
 	segment[HDR] = 2; /* another version */
 	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
 	segment[HDR] = 1;
+	segment[HDR + 4] = (uint8_t)(HDR_SIZE - 4); /* the entries would begin at its end */
+	segment[HDR + 5] = segment[HDR + 6] = segment[HDR + 7] = 0;
+	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
+	segment[HDR + 4]--;
+	OK(cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
+	OK(s.size == 1 && !cfi_find(&s, 0x4000, &f));
 	segment[HDR + 6] = 1; /* the entries are elsewhere */
 	OK(!cfi_from_segment(m, segment, SIZE, CFI_ADDR, CFI_ADDR + HDR, HDR_SIZE, &s));
 }
@@ -509,7 +520,21 @@ static void test_mixed_entries(void)
 
 	b.at[plain + 8] = 2; /* no such version */
 	OK_STR(entries_of(&b), "4000 4040 ");
+	size_t end = b.n, second = b.n; /* nor for another entry of it */
+	cfi_put(&b, 0, 4);
+	cfi_put(&b, b.n - plain, 4);
+	cfi_put(&b, 0x6000, 8);
+	cfi_put(&b, 0x40, 8);
+	cfi_close(&b, second);
+	OK_STR(entries_of(&b), "4000 4040 ");
+	b.n = end;
 	b.at[plain + 8] = 1;
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	b.at[b.cie + 15] = 0x70; /* the augmentation is longer than the entry */
+	cfi_fde(&b, 0x7000, 0x40, BYTES(0));
+	cfi_fde(&b, 0x7100, 0x40, BYTES(0));
+	OK_STR(entries_of(&b), "4000 4040 5000 ");
+	b.n = end;
 	memset(b.at + entry + 4, 0x7f, 4); /* a CIE far in front of the section */
 	OK_STR(entries_of(&b), "4000 4040 ");
 }
@@ -677,6 +702,40 @@ static void test_encodings(void)
 	OK(!entry_says(0x60, 0x1234) && !entry_says(0x80, 0x1234)); /* not known; in memory */
 }
 
+/* An address within a function's instructions is encoded as its start is. */
+static void test_locations(void)
+{
+	static const struct {
+		uint8_t encoding;
+		uint64_t base; /* of DW_CFA_set_loc; 0: where it is */
+	} shapes[] = { { 0x1b, 0 }, { 0x2b, TEXT_BASE }, { 0x3b, DATA_BASE } };
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		static struct cfi_build b;
+		struct unwind_row row;
+		struct cfi_fde f;
+		const uint64_t low = CFI_ADDR + 0x2000;
+		b = (struct cfi_build){ 0 };
+		cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+		b.at[16] = shapes[i].encoding;
+		size_t entry = b.n;
+		cfi_put(&b, 0, 4);
+		cfi_put(&b, b.n, 4);
+		cfi_put(&b, low - (shapes[i].base ? shapes[i].base : CFI_ADDR + b.n), 4);
+		cfi_put(&b, 0x100, 4);
+		cfi_put(&b, 0, 1);
+		cfi_put(&b, 1, 1); /* set_loc; then the CFA is 24 more */
+		cfi_put(&b, low + 0x55 - (shapes[i].base ? shapes[i].base : CFI_ADDR + b.n), 4);
+		cfi_put(&b, 0x180e, 2);
+		cfi_close(&b, entry);
+		struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+		s.text_base = TEXT_BASE;
+		s.data_base = DATA_BASE;
+		OK(cfi_find(&s, low, &f) && cfi_row(&s, &f, low + 0x54, &row) &&
+		   row.cfa_offset == 8);
+		OK(cfi_row(&s, &f, low + 0x55, &row) && row.cfa_offset == 24);
+	}
+}
+
 /* ---- tables of any functions ---- */
 
 static uint64_t random_state = 1;
@@ -716,6 +775,62 @@ static void test_letters(void)
 {
 	OK(letters_are_read(1) && letters_are_read(2) && letters_are_read(16));
 	OK(!letters_are_read(17));
+}
+
+/* A function of very many rows, most of which are there several times. */
+static void test_many_rows(void)
+{
+	enum { ROWS = 1800, DIFFERENT = 1300 };
+	static uint8_t code[4 * ROWS];
+	static struct cfi_build b;
+	size_t n = 0, wrong = 0;
+	for (unsigned i = 0; i < ROWS; i++) {
+		unsigned offset = 8 * (1 + i % DIFFERENT);
+		code[n++] = 0x41;
+		code[n++] = 0x0e;
+		code[n++] = (uint8_t)(offset & 0x7f) | 0x80;
+		code[n++] = (uint8_t)(offset >> 7);
+	}
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	cfi_fde(&b, 0x4000, ROWS + 1, code, n);
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	struct unwind_table *t = unwind_table_new(&s, 1);
+	for (unsigned i = 0; i < ROWS; i++)
+		wrong += (unsigned)unwind_table_find(t, 0x4001 + i)->cfa_offset !=
+			 8 * (1 + i % DIFFERENT);
+	OK(!wrong && unwind_table_rows(t) == ROWS + 1);
+	/* Equal rows are kept once. */
+	OK(unwind_table_bytes(t) < ROWS * 8 + (DIFFERENT + 100) * 16 + ROWS * 4 + 1000);
+	unwind_table_free(t);
+}
+
+/* Entries that share a CIE of very many instructions: reading them ends at some time. */
+static void test_budget(void)
+{
+	enum { NOPS = 6000, ENTRIES = 60 };
+	static const uint8_t nops[NOPS];
+	static struct cfi_build b;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, nops, sizeof(nops));
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		size_t entry = b.n;
+		cfi_put(&b, 0, 4);
+		cfi_put(&b, b.n - b.cie, 4);
+		cfi_put(&b, 0x4000 + 0x100 * i - (CFI_ADDR + b.n), 4);
+		cfi_put(&b, 0x80, 4);
+		cfi_put(&b, 0x08070c00, 4); /* no augmentation; the CFA is 8 more than sp */
+		cfi_close(&b, entry);
+	}
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	struct unwind_table *t = unwind_table_new(&s, 1);
+	unsigned known = 0;
+	while (known < ENTRIES && unwind_table_find(t, 0x4010 + 0x100 * known)->cfa_offset == 8)
+		known++;
+	OK(known >= 65536 / NOPS && known <= (65536 + 4 * b.n) / NOPS + 1);
+	for (unsigned i = known; i < ENTRIES; i++)
+		OK(unwind_table_find(t, 0x4010 + 0x100 * i)->cfa == UNWIND_CFA_NONE);
+	unwind_table_free(t);
 }
 
 enum { AT = 0x4000, ROOM = 0x800 };
@@ -986,8 +1101,15 @@ static void test_files(void)
 	err = unwind_table_save(t, folder, "../abcd");
 	OK(err);
 	kin_error_free(err);
+	err = unwind_table_load(folder, "../abcd", &back);
+	OK(err);
+	kin_error_free(err);
 	char longest[130] = "";
 	memset(longest, 'a', 129);
+	OK(save_id(t, folder, "ab"));
+	snprintf(path, sizeof(path), "%s/ab", folder);
+	OK(unlink(path) == 0);
+	snprintf(path, sizeof(path), "%s/abcd", folder);
 	OK(!save_id(t, folder, "a") && !save_id(t, folder, "abcx") && !save_id(t, folder, longest));
 	unsound_rows(folder, t);
 	test_age(folder, t);
@@ -1020,7 +1142,10 @@ int main(int argc, char **argv)
 	test_sections();
 	test_gaps();
 	test_encodings();
+	test_locations();
 	test_letters();
+	test_many_rows();
+	test_budget();
 	test_random_tables();
 	test_files();
 #ifdef __x86_64__

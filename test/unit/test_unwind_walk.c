@@ -323,6 +323,66 @@ static struct unwind_walk walk(struct unwinder *u, const uint64_t *stack, size_t
 	return w;
 }
 
+/* A table that says the frame pointer leads to the caller. */
+static struct unwind_table *table_by_fp(void)
+{
+	static const uint8_t start[] = { 0x0c, 6, 16, 0x90, 1 };
+	static struct cfi_build b;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, start, sizeof(start));
+	cfi_fde(&b, 0x4000, 0x200, start, 0);
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	return unwind_table_new(&s, 1);
+}
+
+/* Why a walk ended is said of each: what the table says makes no sense, or a guess does not. */
+static void test_ends(void)
+{
+	const uint64_t stack[64] = { 0 };
+	uint64_t pcs[64];
+	struct code c = { .table = table_by_fp() };
+	struct unwinder *u = unwinder_new(&(struct unwinder_opts){ .find = find, .arg = &c });
+	struct unwind_walk w = { .copy = (const void *)stack,
+				 .copy_addr = 0x8000,
+				 .copy_size = sizeof(stack) };
+	static const uint64_t below[] = { 0x1010, 0x5500 };
+	static const enum unwind_end ends[] = { UNWIND_DAMAGED, UNWIND_NO_CFI };
+	for (int i = 0; i < 2; i++) {
+		w.regs = (struct unwind_regs){ .machine = &machine_x86_64,
+					       .pc = below[i],
+					       .sp = 0x8000,
+					       .fp = 0x7000,
+					       .exact = true };
+		unwinder_walk(u, &w, pcs, 64);
+		OK(w.end == ends[i] && w.n == 1);
+	}
+	unwinder_free(u);
+	unwind_table_free(c.table);
+	OK_STR(unwind_end_name(UNWIND_COMPLETE), "complete");
+	OK_STR(unwind_end_name(UNWIND_TRUNCATED), "truncated");
+	OK_STR(unwind_end_name(UNWIND_DEPTH), "too deep");
+	OK_STR(unwind_end_name(UNWIND_NO_CFI), "no call-frame information");
+	OK_STR(unwind_end_name(UNWIND_DAMAGED), "damaged");
+}
+
+/* What a signal handler returns to has all of the interrupted function in its frame. */
+static void test_signal_rows(void)
+{
+	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	const struct machine *m = &machine_x86_64;
+	struct unwind_row row;
+	OK(unwind_is_sigreturn(m, sigreturn, sizeof(sigreturn), &row));
+	OK(row.cfa == UNWIND_CFA_DEREF && row.reg == UNWIND_SP && row.flags == UNWIND_SIGNAL);
+	OK(row.cfa_offset == m->signal[m->sp]);
+	OK(row.ra == UNWIND_AT_SP && 8 * row.ra_offset == m->signal_pc);
+	OK(row.fp == UNWIND_AT_SP && 8 * row.fp_offset == m->signal[m->fp]);
+	OK(row.bx == UNWIND_AT_SP && 8 * row.bx_offset == m->signal[m->bx]);
+	OK(!unwind_is_sigreturn(m, sigreturn, sizeof(sigreturn) - 1, &row));
+	m = &machine_aarch64; /* has no third register of that kind */
+	unwind_is_sigreturn(m, sigreturn, sizeof(sigreturn), &row);
+	OK(row.bx != UNWIND_AT_SP && row.fp == UNWIND_AT_SP);
+}
+
 static void test_walks(void)
 {
 	uint64_t stack[64], pcs[64];
@@ -355,6 +415,13 @@ static void test_walks(void)
 	w = walk(u, stack, 64, 0x5500, pcs, 64);
 	OK(w.end == UNWIND_COMPLETE && w.guessed == 1 && pcs[0] == 0x5500 && pcs[1] == 0x1010);
 	OK(w.n == 21);
+	/* the same struct again, of a walk without guesses */
+	w.regs = (struct unwind_regs){
+		.machine = &machine_x86_64, .pc = 0x1010, .sp = 0x8000, .fp = 0x8010, .exact = true
+	};
+	w.missing = 5;
+	unwinder_walk(u, &w, pcs, 64);
+	OK(w.end == UNWIND_COMPLETE && !w.guessed && !w.missing && w.certain == w.n);
 	/* a call to nowhere */
 	stack[0] = 0x1010;
 	stack[2] = 0x1010;
@@ -584,6 +651,8 @@ int main(void)
 	test_leaving();
 	test_perf_registers();
 	test_walks();
+	test_ends();
+	test_signal_rows();
 	test_walks_by_code();
 	test_code_that_is_gone();
 #ifdef __x86_64__

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "formats/formats.h"
 #include "input/input.h"
@@ -140,14 +141,7 @@ static void read_mappings(struct gperftools_reader *r, struct bytes b)
 static const struct gperftools_mapping *find_mapping(const struct gperftools_reader *r,
 						     uint64_t addr)
 {
-	size_t low = 0, high = r->mappings.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (r->mappings.at[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(r->mappings.n, i, r->mappings.at[i].start <= addr);
 	const struct gperftools_mapping *m = low ? &r->mappings.at[low - 1] : NULL;
 	return m && addr < m->end ? m : NULL;
 }

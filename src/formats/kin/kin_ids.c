@@ -1,4 +1,5 @@
 /* kin_ids.c - definitions of a file by their ids. */
+#include "base/search.h"
 #include "formats/kin/kin_read.h"
 
 void kinfile_ids_free(struct kinfile_ids *ids)
@@ -39,17 +40,10 @@ void kinfile_ids_add(struct kinfile_ids *ids, uint32_t value)
 /* The profile's id; 0 for 0, NONE if it is not known. */
 uint32_t kinfile_ids_find(const struct kinfile_ids *ids, uint32_t id)
 {
-	size_t low = 0, high = ids->stretches.n;
-
 	if (!id)
 		return 0;
-	while (low < high) { /* the first stretch that begins behind it */
-		size_t mid = low + (high - low) / 2;
-		if (ids->stretches.at[mid].first <= id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	/* the first stretch that begins behind it */
+	size_t low = COUNT_WHILE(ids->stretches.n, i, ids->stretches.at[i].first <= id);
 	if (!low)
 		return NONE;
 	const struct kinfile_stretch *s = &ids->stretches.at[low - 1];

@@ -1,6 +1,7 @@
 /* kin_modules.c - which file a run-time address belonged to. */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "formats/kin/kin_read.h"
 
 /* So many places that do not hold the address are passed by on the way to the one that does: in a
@@ -25,21 +26,16 @@ static void sort(struct kinfile_modules *m)
 	m->sorted = true;
 }
 
+static bool is_up_to(const struct kinfile_module *m, uint64_t start, uint32_t mapped_at)
+{
+	return m->start < start || (m->start == start && m->mapped_at <= mapped_at);
+}
+
 /* How many of the first n have a key that is not above (start, mapped_at). */
 static size_t count_up_to(const struct kinfile_modules *m, size_t n, uint64_t start,
 			  uint32_t mapped_at)
 {
-	size_t low = 0;
-
-	while (low < n) {
-		size_t mid = low + (n - low) / 2;
-		const struct kinfile_module *x = &m->at.at[mid];
-		if (x->start < start || (x->start == start && x->mapped_at <= mapped_at))
-			low = mid + 1;
-		else
-			n = mid;
-	}
-	return low;
+	return COUNT_WHILE(n, i, is_up_to(&m->at.at[i], start, mapped_at));
 }
 
 /* The module that was mapped at addr, or NULL. */

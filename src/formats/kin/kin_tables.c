@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/search.h"
 #include "formats/kin/kin_read.h"
 #include "machine/machine.h"
 
@@ -123,15 +124,7 @@ void kinfile_read_made(struct kinfile *f, const struct kinfile_block *b)
 /* 0: it has none. */
 static strid name_of_made(const struct kinfile *f, uint64_t addr)
 {
-	size_t low = 0, high = f->made.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (f->made.at[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = COUNT_WHILE(f->made.n, i, f->made.at[i].end <= addr);
 	return low < f->made.n && f->made.at[low].start <= addr ? f->made.at[low].name : 0;
 }
 

@@ -23,6 +23,7 @@
 #include "input/window.h"
 #include "object/object.h"
 #include "profile/detail.h"
+#include "unwind/made_frames.h"
 
 struct perf;
 
@@ -202,6 +203,17 @@ bool perf_space_next(const struct perf_space *s, uint64_t addr, struct perf_map 
 struct perf_name { /* a piece of code made at run time */
 	uint64_t start, end;
 	strid name;
+	uint32_t frames; /* + 1, in struct perf_made; 0: its maker says nothing */
+};
+
+struct perf_made {
+	struct perf_name *names; /* n_names, by address, disjoint */
+	size_t n_names;
+	struct perf_made_frames { /* call-frame information, of the code as it was made */
+		uint64_t code, size;
+		struct made_frames said;
+	} * frames;
+	size_t n_frames;
 };
 
 struct perf_object {
@@ -213,8 +225,8 @@ struct perf_object {
 	bool is_loaded;
 	struct object_segment *segments; /* PT_LOAD of the file, as far as it is there */
 	size_t n_segments;
-	struct perf_name *names; /* by address, disjoint */
-	size_t n_names;
+	struct perf_made made;
+	const char *dump; /* the jitdump of the process whose memory it stands for; NULL: none */
 	/* perf_dwarf.c's */
 	bool has_table; /* what follows was looked for */
 	struct unwind_table *table;
@@ -232,6 +244,8 @@ const char *perf_jit_path(struct perf *p, uint32_t pid);
 /* The kernel's build id. Where the file has none (perf record -z, and through a pipe) the running
  * one's, if host and release say so and its code begins where it began. Else "". */
 const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text);
+/* What is known of code made at run time that the object stands for; NULL: it is another one. */
+const struct perf_made *perf_object_made(struct perf *p, uint32_t object);
 /* The frame of an address within a mapping. */
 struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip);
 /* Run-time minus link-time addresses around there. */
@@ -244,9 +258,12 @@ struct object_file *perf_object_open(struct perf *p, const struct perf_object *o
 void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size);
 void perf_objects_done(struct perf *p);
 
-/* Names of code made at run time (perf_jit.c): those in /tmp/perf-PID.map or a jitdump, by address.
- * Allocated; NULL if there are none. */
-struct perf_name *perf_jit_read(struct perf *p, const char *path, size_t *n);
+/* What /tmp/perf-PID.map and the jitdump say of code made at run time (perf_jit.c). Either may be
+ * NULL, or not there. */
+struct perf_made perf_jit_read(struct perf *p, const char *map, const char *dump);
+void perf_made_free(struct perf_made *made);
+/* The piece at the address; NULL: none is known. */
+const struct perf_name *perf_made_at(const struct perf_made *made, uint64_t addr);
 
 /* ---- processes and threads (perf_tasks.c) ---- */
 

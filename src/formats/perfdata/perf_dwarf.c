@@ -79,6 +79,44 @@ static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
 	return true;
 }
 
+/* As the maker of code made at run time has it. */
+static bool made_row(void *arg, uint64_t pc, struct unwind_row *ret)
+{
+	struct perf_dwarf *d = arg;
+	struct perf_map m;
+	const struct perf_made *made =
+		perf_space_find(d->space, pc, &m) ? perf_object_made(d->p, m.object) : NULL;
+	const struct perf_name *name = made ? perf_made_at(made, pc) : NULL;
+
+	if (!name || !name->frames)
+		return false;
+	const struct perf_made_frames *f = &made->frames[name->frames - 1];
+	return made_frames_row(d->p->machine.walked, &f->said, f->code, f->size, pc, ret);
+}
+
+static size_t copy_code(const uint8_t *at, size_t n, uint8_t *ret, size_t size)
+{
+	n = !at ? 0 : n < size ? n : size;
+	if (n)
+		memcpy(ret, at, n);
+	return n;
+}
+
+/* The code that a process made is gone, but all of python's trampolines are alike. */
+static size_t made_code(struct perf_dwarf *d, const struct perf_made *made, uint64_t addr,
+			uint8_t *ret, size_t size)
+{
+	const struct machine *machine = d->p->machine.walked;
+	const struct perf_name *name = perf_made_at(made, addr);
+
+	if (!name || !machine->trampoline ||
+	    strncmp(profile_string(d->p->into, name->name), "py::", 4) != 0)
+		return 0;
+	size_t n = name->end - name->start, at = addr - name->start;
+	const uint8_t *code = machine->trampoline(n);
+	return copy_code(code ? code + at : NULL, n - at, ret, size);
+}
+
 static size_t code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
 	struct perf_dwarf *d = arg;
@@ -87,14 +125,13 @@ static size_t code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 
 	if (!perf_space_find(d->space, addr, &m))
 		return 0;
+	const struct perf_made *made = perf_object_made(d->p, m.object);
+	if (made)
+		return made_code(d, made, addr, ret, size);
 	const struct perf_object *o = with_table(d->p, m.object);
 	const uint8_t *at =
 		o->file ? object_code(o->file, addr - perf_object_bias(d->p, &m, addr), &n) : NULL;
-	if (!at)
-		return 0;
-	n = n < size ? n : size;
-	memcpy(ret, at, n);
-	return n;
+	return copy_code(at, n, ret, size);
 }
 
 /* ---- registers ---- */
@@ -113,7 +150,7 @@ static const struct machine *machine(const struct perf *p, const struct perf_att
 static void start(struct perf *p)
 {
 	struct perf_dwarf *d = p->dwarf = xalloc(sizeof(*d));
-	struct unwinder_opts opts = { .find = find, .code = code, .arg = d };
+	struct unwinder_opts opts = { .find = find, .row = made_row, .code = code, .arg = d };
 
 	d->p = p;
 	d->unwinder = unwinder_new(&opts);

@@ -1,6 +1,6 @@
-/* perf_jit.c - names of code made at run time.
+/* perf_jit.c - names of code made at run time, and its call-frame information.
  *
- * /tmp/perf-PID.map: a line "START SIZE NAME" per piece, numbers in hex; or a jitdump. Of pieces
+ * /tmp/perf-PID.map: a line "START SIZE NAME" per piece, numbers in hex; and a jitdump. Of pieces
  * that overlap the later ones are believed: code moves and goes, and addresses are used again. */
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/search.h"
 #include "formats/perfdata/perf.h"
 #include "input/jitdump.h"
 
@@ -16,6 +17,9 @@ enum { JIT_FILE_MAX = 256 << 20 };
 struct jit_names {
 	VEC(struct perf_name) at; /* in the order of the file */
 	struct map64 last;        /* jitdump: start -> the last one there */
+	VEC(struct perf_made_frames) frames;
+	uint64_t frames_size;
+	uint32_t pending; /* of frames that the next piece has, + 1; 0: none */
 };
 
 /* ---- overlaps ---- */
@@ -39,12 +43,13 @@ static void resolve_overlaps(struct perf *p, struct jit_names *names)
 		perf_space_map(p, &space,
 			       (struct perf_map){ .start = names->at.at[i].start,
 						  .end = names->at.at[i].end,
-						  .object = 0,
+						  .object = names->at.at[i].frames,
 						  .name = names->at.at[i].name });
 	for (uint64_t at = 0; perf_space_next(&space, at, &m); at = m.end)
-		vec_push(&flat.at, ((struct perf_name){ m.start, m.end, m.name }));
+		vec_push(&flat.at, ((struct perf_name){ m.start, m.end, m.name, m.object }));
 	vec_free(&names->at);
-	*names = flat;
+	names->at.at = flat.at.at;
+	names->at.n = flat.at.n;
 }
 
 /* Mostly there are none. */
@@ -77,8 +82,9 @@ static void add(struct perf *p, struct jit_names *names, uint64_t start, uint64_
 {
 	if (!size || start + size < start || !n)
 		return;
-	vec_push(&names->at,
-		 ((struct perf_name){ start, start + size, profile_add_string(p->into, name, n) }));
+	vec_push(&names->at, ((struct perf_name){ .start = start,
+						  .end = start + size,
+						  .name = profile_add_string(p->into, name, n) }));
 }
 
 /* ---- perf-PID.map ---- */
@@ -131,26 +137,54 @@ static void read_map(struct perf *p, struct jit_names *names, const struct file 
 
 /* ---- jitdump ---- */
 
-static void take_load(struct perf *p, struct jit_names *names, const struct jitdump_record *r)
+/* A copy; 0: nothing is kept. */
+static uint32_t add_frames(struct jit_names *names, const uint8_t *at, uint64_t size,
+			   uint64_t hdr_size)
+{
+	struct perf_made_frames f = { .said = { .size = size, .hdr_size = hdr_size } };
+	if (size > MADE_FRAMES_MAX || names->frames_size + size > MADE_FRAMES_ALL_MAX)
+		return 0;
+	f.said.at = xalloc(size);
+	memcpy(f.said.at, at, size);
+	names->frames_size += size;
+	vec_push(&names->frames, f);
+	return (uint32_t)names->frames.n;
+}
+
+static void add_code(struct jit_names *names, const struct jitdump_record *r, strid name,
+		     uint32_t frames)
 {
 	*map64_at(&names->last, r->addr) = (uint32_t)names->at.n;
-	add(p, names, r->addr, r->code_size, r->name, r->name_size);
+	vec_push(&names->at, ((struct perf_name){ r->addr, r->addr + r->code_size, name, frames }));
+	if (!frames)
+		return;
+	names->frames.at[frames - 1].code = r->addr;
+	names->frames.at[frames - 1].size = r->code_size;
+}
+
+static void take_load(struct perf *p, struct jit_names *names, const struct jitdump_record *r)
+{
+	add_code(names, r, profile_add_string(p->into, r->name, r->name_size), names->pending);
+	names->pending = 0;
 }
 
 static void take_move(struct jit_names *names, const struct jitdump_record *r)
 {
-	uint32_t known = map64_get(&names->last, r->from);
+	uint32_t known = map64_get(&names->last, r->from), frames = 0;
 	if (known == NONE)
 		return;
-	*map64_at(&names->last, r->addr) = (uint32_t)names->at.n;
-	struct perf_name moved = { r->addr, r->addr + r->code_size, names->at.at[known].name };
-	vec_push(&names->at, moved);
+	struct perf_name was = names->at.at[known];
+	if (was.frames) {
+		struct made_frames said = names->frames.at[was.frames - 1].said;
+		frames = add_frames(names, said.at, said.size, said.hdr_size);
+	}
+	add_code(names, r, was.name, frames);
 }
 
 /* A last record that is cut says nothing. */
-static void read_dump(struct perf *p, struct jit_names *names, struct bytes b)
+static void read_dump(struct perf *p, struct jit_names *names, const struct file *f)
 {
-	struct bytes header = b;
+	struct bytes b = bytes_of("jitdump", f->data, f->size), header = b;
 	uint32_t size = jitdump_header(&header);
 	struct jitdump_record r;
 	if (!size)
@@ -158,6 +192,7 @@ static void read_dump(struct perf *p, struct jit_names *names, struct bytes b)
 	b.swap = header.swap;
 	bytes_skip(&b, size);
 	while (jitdump_next(b, &r)) {
+		const uint8_t *record = b.pos;
 		bytes_skip(&b, r.size);
 		if (b.failed)
 			return;
@@ -165,6 +200,9 @@ static void read_dump(struct perf *p, struct jit_names *names, struct bytes b)
 			take_load(p, names, &r);
 		else if (r.kind == JITDUMP_MOVE)
 			take_move(names, &r);
+		else if (r.kind == JITDUMP_FRAMES)
+			names->pending = add_frames(names, record + JITDUMP_BEFORE_FRAMES,
+						    r.frames_size, r.frames_hdr_size);
 	}
 }
 
@@ -179,23 +217,45 @@ static bool is_trusted(const char *path)
 	       (st.st_uid == geteuid() || !st.st_uid || !geteuid());
 }
 
-struct perf_name *perf_jit_read(struct perf *p, const char *path, size_t *n)
+static void read_one(struct perf *p, struct jit_names *names, const char *path,
+		     void (*read)(struct perf *p, struct jit_names *names, const struct file *f))
 {
-	struct jit_names names = { 0 };
 	struct file f = { 0 };
 	struct file_opts opts = { .max = JIT_FILE_MAX };
-	size_t length = strlen(path);
+	struct kin_error *err = path && is_trusted(path) ? file_read(path, &opts, &f) : NULL;
 
-	*n = 0;
-	struct kin_error *err = is_trusted(path) ? file_read(path, &opts, &f) : NULL;
-	if (!err && f.data && length > 5 && !strcmp(path + length - 5, ".dump"))
-		read_dump(p, &names, bytes_of(path, f.data, f.size));
-	else if (!err && f.data)
-		read_map(p, &names, &f);
+	if (!err && f.data)
+		read(p, names, &f);
 	kin_error_free(err);
 	file_free(&f);
+}
+
+struct perf_made perf_jit_read(struct perf *p, const char *map, const char *dump)
+{
+	struct jit_names names = { 0 };
+
+	read_one(p, &names, map, read_map);
+	read_one(p, &names, dump, read_dump);
 	map64_free(&names.last);
 	settle(p, &names);
-	*n = names.at.n;
-	return names.at.at;
+	return (struct perf_made){ .names = names.at.at,
+				   .n_names = names.at.n,
+				   .frames = names.frames.at,
+				   .n_frames = names.frames.n };
+}
+
+void perf_made_free(struct perf_made *made)
+{
+	for (size_t i = 0; i < made->n_frames; i++)
+		free(made->frames[i].said.at);
+	free(made->frames);
+	free(made->names);
+	*made = (struct perf_made){ 0 };
+}
+
+const struct perf_name *perf_made_at(const struct perf_made *made, uint64_t addr)
+{
+	size_t low = COUNT_WHILE(made->n_names, i, made->names[i].end <= addr);
+
+	return low < made->n_names && made->names[low].start <= addr ? &made->names[low] : NULL;
 }

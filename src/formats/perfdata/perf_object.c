@@ -128,6 +128,17 @@ static uint32_t add(struct perf *p, const char *path, const char *build_id, enum
 	return *i;
 }
 
+/* The code itself lies in memory that is no file's. */
+static void add_dump(struct perf *p, const char *path, uint32_t pid)
+{
+	uint32_t code = add(p, perf_jit_path(p, pid), "", OBJECT_JIT);
+	struct perf_object *o = &p->objects.at[code];
+
+	o->dump = strtab_get(p->strings, strtab_add(p->strings, path));
+	o->is_loaded = false;
+	perf_made_free(&o->made);
+}
+
 uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id, uint32_t pid,
 			 enum perf_mapped as)
 {
@@ -137,8 +148,10 @@ uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id,
 		return add(p, path, build_id, kernel_kind(path));
 	if (as == PERF_MAP_DATA && perf_is_anonymous(path))
 		return add(p, path, "", OBJECT_OTHER);
-	if (is_jitdump(path))
+	if (is_jitdump(path)) {
+		add_dump(p, path, pid);
 		return add(p, path, "", OBJECT_JIT);
+	}
 	if (perf_is_anonymous(path))
 		return add(p, perf_jit_path(p, pid), "", OBJECT_JIT);
 	return add(p, path, build_id, user_kind(path));
@@ -198,7 +211,8 @@ static void load(struct perf *p, struct perf_object *o)
 {
 	o->is_loaded = true;
 	if (o->kind == OBJECT_JIT && !p->other_host)
-		o->names = perf_jit_read(p, o->path, &o->n_names);
+		o->made = is_jitdump(o->path) ? perf_jit_read(p, NULL, o->path)
+					      : perf_jit_read(p, o->path, o->dump);
 	else
 		load_segments(p, o);
 }
@@ -212,18 +226,11 @@ static struct perf_object *loaded(struct perf *p, uint32_t object)
 	return o;
 }
 
-static strid find_name(const struct perf_object *o, uint64_t addr)
+static strid name_at(const struct perf_made *made, uint64_t addr)
 {
-	size_t low = 0, high = o->n_names;
+	const struct perf_name *name = perf_made_at(made, addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (o->names[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < o->n_names && o->names[low].start <= addr ? o->names[low].name : 0;
+	return name ? name->name : 0;
 }
 
 static uint64_t link_time(const struct perf_object *o, const struct perf_map *m, uint64_t ip)
@@ -248,9 +255,16 @@ struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_
 
 	if (!o->by_address)
 		f.addr = link_time(o, m, ip);
-	else if (o->n_names)
-		f.name = find_name(o, ip);
+	else if (o->made.n_names)
+		f.name = name_at(&o->made, ip);
 	return f;
+}
+
+const struct perf_made *perf_object_made(struct perf *p, uint32_t object)
+{
+	const struct perf_object *o = loaded(p, object);
+
+	return o->kind == OBJECT_JIT ? &o->made : NULL;
 }
 
 uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip)
@@ -263,7 +277,7 @@ void perf_objects_done(struct perf *p)
 	for (size_t i = 0; i < p->objects.n; i++) {
 		perf_dwarf_object_done(&p->objects.at[i]);
 		free(p->objects.at[i].segments);
-		free(p->objects.at[i].names);
+		perf_made_free(&p->objects.at[i].made);
 	}
 	vec_free(&p->objects);
 	map64_free(&p->object_ids);

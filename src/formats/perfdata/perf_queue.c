@@ -1,6 +1,7 @@
 /* perf_queue.c - puts the records of a perf.data in the order of time, a round at a time. */
 #include <string.h>
 
+#include "base/search.h"
 #include "formats/perfdata/perf.h"
 
 /* Records are copied into chunks; a chunk is used again when all of its records were delivered. */
@@ -131,16 +132,7 @@ static bool is_worth_it(const struct perf_queue *q, uint64_t limit)
 
 static size_t count_due(const struct perf_queue *q, uint64_t limit)
 {
-	size_t low = 0, high = q->at.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (q->at.at[mid].time <= limit)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return COUNT_WHILE(q->at.n, i, q->at.at[i].time <= limit);
 }
 
 /* What was copied a round ago is not in the core's cache any more, and where leaves are added up is

@@ -36,7 +36,7 @@ let known_hits = null;
 // What was measured at each row in the part and event that were chosen: row -> { self, samples }, self as a share of share_base().
 // null: of the whole recording and the first event, which the tables have.
 function hits_at_hand() {
-	if (!paths || !paths.n_places || !(stretch_at_hand() || threads_at_hand() || event_at_hand()))
+	if (!paths || !paths.n_places || !(is_part() || event_at_hand()))
 		return null;
 	const now = look();
 	if (known_hits && known_hits.now === now && known_hits.rel === state.keys.rel)
@@ -118,7 +118,7 @@ const whole_time = () => (data.tables.instructions || data.tables.lines).propert
 
 // Where there was no room to tell at which instruction each sample was taken, whoever chose a part is told.
 function note_of_whole() {
-	if (!paths || paths.n_places || !(stretch_at_hand() || threads_at_hand() || event_at_hand()))
+	if (!paths || paths.n_places || !(is_part() || event_at_hand()))
 		return null;
 	return el("p", { class: "warn" }, `Lines and instructions have the time of the whole recording, of ${data.events[0].name}: not that of the part or event chosen above. --max-size makes room for that.`);
 }
@@ -183,7 +183,7 @@ function view_instructions(i) {
 		} }, "To the hottest instruction")),
 		note_of_whole(), notes_of(data.tables.instructions),
 		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Instructions" }, el("table", { class: "listing" }, el("caption", { class: "unseen" }, "Instructions of " + c.name),
-			el("thead", {}, el("tr", {}, head("Self", "n"), with_all ? head("Total", "n minor") : null, head("Samples", "n minor"), with_calls ? head("Calls", "n minor") : null,
+			el("thead", {}, el("tr", {}, head("Self", "n"), with_all ? head("Children", "n minor") : null, head("Samples", "n minor"), with_calls ? head("Calls", "n minor") : null,
 				head("Address", "minor"), head("Jumps"), head("Instruction"), head("Line", "minor"), with_inlined ? head("Inlined", "minor") : null)), el("tbody", {}, rows))),
 	];
 }
@@ -203,7 +203,7 @@ function view_source(i) {
 		el("h2", { class: "name title" }, file.name), el("p", { class: "soft" }, `${percent(share_of_rows(file.rows, hits))} of all, in its lines. `,
 			el("a", { href: changed({ l: hottest_of(rows, hits).line }) }, "To the hottest line")), note_of_whole(), notes_of(data.tables.lines),
 		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Source" }, el("table", { class: "listing" }, el("caption", { class: "unseen" }, "Source " + file.name),
-			el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "n" }, "Self"), hits ? null : el("th", { scope: "col", class: "n minor" }, "Total"),
+			el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "n" }, "Self"), hits ? null : el("th", { scope: "col", class: "n minor" }, "Children"),
 				counted ? el("th", { scope: "col", class: "n" }, "Count") : null, el("th", { scope: "col", class: "n" }, "Line"), el("th", { scope: "col" }, "Source"))),
 			el("tbody", {}, rows.map(r => {
 				const gap = before !== null && r.line > before + 1, k = of_line.get(r.line);

@@ -74,15 +74,15 @@ function flame_tools(how) {
 function view_flame() {
 	const k = state.keys, how = { kind: k.how || "down", order: k.order || "left", color: k.color || (is_comparison() ? "change" : "function"),
 		f: Number(k.f), width: k.width || "after", up: !!k.up, scale: k.scale || "0" };
-	if ((how.kind === "callers" || how.kind === "callees") && !(how.f < paths.others))
+	if (((how.kind === "callers" || how.kind === "callees") && !(how.f < paths.others)) || (how.kind === "time" && !data.unit_ns))
 		how.kind = "down";
 	const { tree, base } = flame_tree(how), now = look(), whole = (tree.deepest + 1) * ROW;
-	let zoom = Number(k.z) < tree.n ? Number(k.z) : 0, at = zoom, has = null, top = 0;
+	let zoom = tree.reach(/^\d+$/.test(k.z) && k.z < tree.n ? Number(k.z) : 0), at = zoom, has = null, top = 0;
 	let from = tree.first[zoom], to = tree.end[zoom];
 	const window_of = /^([\d.]+)-([\d.]+)$/.exec(k.w || "");
 	if (window_of && Number(window_of[1]) < Number(window_of[2]))
 		[from, to] = [Number(window_of[1]) * tree.total[0], Number(window_of[2]) * tree.total[0]];
-	const biggest_change = tree.change.reduce((a, v) => Math.max(a, Math.abs(v)), 0);
+	const biggest_change = tree.change ? tree.change.reduce((a, v) => Math.max(a, Math.abs(v)), 0) : 0;
 	const full = Number(how.scale) ? Number(how.scale) * (event_of().unit === "ns" ? 1e6 : 1) : biggest_change || 1;
 
 	const canvas = el("canvas", { tabindex: "0", role: "application", "aria-describedby": "frame",
@@ -106,7 +106,7 @@ function view_flame() {
 		const x = left(i), w = width(i), y = y_of(i), grey = dark ? "#3a4048" : "#d9dee4";
 		const above = tree.depth[i] < tree.depth[zoom] && tree.first[i] <= tree.first[zoom] && tree.end[i] >= tree.end[zoom];
 		c.fillStyle = has && has[tree.fn[i]] ? (dark ? "#8a2fb4" : "#d38bff")
-			: !i || (stands_in(i) && how.color !== "change") ? grey : color_of(tree.fn[i], how.color, dark, above, tree.change[i], full);
+			: !i || (stands_in(i) && how.color !== "change") ? grey : color_of(tree.fn[i], how.color, dark, above, tree.change && tree.change[i], full);
 		c.fillRect(x, y, Math.max(w - .6, .4), ROW - 1);
 		if (i === at) {
 			c.strokeStyle = dark ? "#fff" : "#000";

@@ -24,9 +24,9 @@ function object_cell(f) {
 function function_columns() {
 	const columns = [
 		share_column("Self", r => r.share, "own time, as a share of the whole recording"),
-		share_column("Total", r => r.total_share, "time with all it called, as a share of the whole recording"),
+		share_column("Children", r => r.total_share, "time with all it called, as a share of the whole recording"),
 		minor(number_column("Self time", r => r.self, show_time)),
-		minor(number_column("Total time", r => r.total, show_time)),
+		minor(number_column("Children time", r => r.total, show_time)),
 	];
 	if (has_calls())
 		columns.push(minor(number_column("Calls", r => r.f.calls, count)));

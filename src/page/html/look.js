@@ -98,16 +98,30 @@ function threads_at_hand() {
 	return list.length ? new Set(list) : null;
 }
 
+// The program or library that samples were taken in: its number, or null.
+function object_at_hand() { return data.objects[state.keys.o] === undefined ? null : Number(state.keys.o); }
+
+const is_part = () => !!(stretch_at_hand() || threads_at_hand() || object_at_hand() !== null);
+
+// Those that samples of the event were taken in, most time first.
+function objects_there() {
+	const event = event_at_hand(), weights = new Map();
+	for (let i = 0; i < paths.n_samples; i++)
+		if (paths.event[i] >> 1 === event && paths.object[i] >= 0)
+			weights.set(paths.object[i], (weights.get(paths.object[i]) || 0) + paths.weight[i]);
+	return [...weights.keys()].sort((a, b) => weights.get(b) - weights.get(a));
+}
+
 let known_look = null;
 
 // Sums of what is looked at, made once. side: of a comparison, 0 or 1. Shares are of the whole recording.
 function look() {
-	const key = [state.keys.e, state.keys.t, state.keys.th].join("\n");
+	const key = KEPT.map(k => state.keys[k]).join("\n");
 	if (known_look && known_look.key === key)
 		return known_look;
 	const stretch = stretch_at_hand(), event = event_at_hand();
 	const sides = (is_comparison() ? [0, 1] : [0]).map(side => {
-		const at = { event, side, threads: threads_at_hand(), from: null, to: null };
+		const at = { event, side, threads: threads_at_hand(), object: object_at_hand(), from: null, to: null };
 		if (stretch) {
 			at.from = Math.round(in_units(stretch.from));
 			at.to = Math.round(in_units(stretch.to));

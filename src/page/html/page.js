@@ -29,15 +29,18 @@ function text_of_threads(list) {
 function filters() {
 	if (!paths)
 		return [];
-	const stretch = stretch_at_hand(), threads = threads_at_hand(), list = [];
+	const stretch = stretch_at_hand(), threads = threads_at_hand(), objects = objects_there(), list = [];
 	const away = (text, keys) => el("a", { class: "chip", href: changed(keys) }, text, el("span", { "aria-hidden": "true" }, " ×"), el("span", { class: "unseen" }, ": take away"));
 	if (data.events.length > 1)
 		list.push(select_of("Event", data.events.map(e => [e.name, e.name]), event_of().name, e => go_to(changed({ e, z: null, w: null }))));
+	if (objects.length > 1)
+		list.push(select_of("In", [["", "all programs and libraries"], ...objects.map(o => [String(o), base_name(data.objects[o])])],
+			state.keys.o || "", o => go_to(changed({ o: o || null, z: null, w: null }))));
 	if (stretch)
 		list.push(away(`${seconds(stretch.from)} to ${seconds(stretch.to)}`, { t: null, z: null, w: null }));
 	if (threads)
 		list.push(away(text_of_threads([...threads]), { th: null, z: null, w: null }));
-	if (stretch || threads)
+	if (is_part())
 		list.push(checkbox_of("shares of this part", !!state.keys.rel, on => go_to(changed({ rel: on ? "1" : null }))));
 	return list;
 }

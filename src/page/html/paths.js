@@ -20,24 +20,27 @@ function make_paths(data) {
 		time[i] = t += c.sample_time[i];
 		node[i] = at += d % 2 ? -(d + 1) / 2 : d / 2;
 	}
-	const others = data.functions.name.length;
+	const others = data.functions.name.length, object = new Int32Array(n_samples);
 	fn[0] = others + 1; // of no function
+	for (let i = 0; i < n_samples; i++) // of what is not in the file it is said
+		object[i] = node[i] && fn[node[i]] < others ? data.functions.object[fn[node[i]]] : c.sample_object[i] - 1;
 	return {
-		n, caller, fn, depth, others, n_samples, time, node,
+		n, caller, fn, depth, others, n_samples, time, node, object,
 		thread: Uint32Array.from(c.sample_thread), event: Uint32Array.from(c.sample_event),
 		weight: c.sample_weight, count: c.sample_count, place: Uint32Array.from(c.sample_place), n_places: c.place_line.length,
 		lost: { event: c.lost_event, fn: c.lost_function, self: c.lost_self, total: c.lost_total },
 	};
 }
 
-// ---- what is looked at: { event, side, from, to, threads } -> weights; from, to: units of time, to is not in it; null: all
+// ---- what is looked at: { event, side, from, to, threads, object } -> weights; from, to: units of time, to is not in it;
+// object: where samples were taken; null: all
 
 function passes(paths, at, i) {
 	return (at.from === null || (paths.time[i] >= at.from && paths.time[i] < at.to)) &&
-		(!at.threads || at.threads.has(paths.thread[i]));
+		(!at.threads || at.threads.has(paths.thread[i])) && (at.object === null || paths.object[i] === at.object);
 }
 
-function is_whole(at) { return at.from === null && !at.threads; }
+function is_whole(at) { return at.from === null && !at.threads && at.object === null; }
 
 // Of samples that end at each node.
 function own_of(paths, at) {
@@ -63,7 +66,7 @@ function own_of_places(paths, at) {
 }
 
 function totals_of(paths, own) {
-	const total = Float64Array.from(own);
+	const total = own.slice();
 	for (let i = paths.n - 1; i > 0; i--)
 		total[paths.caller[i]] += total[i];
 	return total;
@@ -157,54 +160,135 @@ function share_of(paths, at, own, total, sums, has) {
 
 // ---- flame graphs
 
-// A tree that grows: equal function below an equal node is one, unless it is begun anew.
-function growing(others) {
-	const tree = { parent: [0], fn: [others + 1], own: [0], other: [0] };
-	let slots = new Int32Array(1 << 12).fill(-1), mask = slots.length - 1; // open addressing
+// A tree that grows. at() is the node of a function below a node, add() one of its own. `other`: it is compared with something.
+//
+// Most nodes get their children one after the other, each function once, and need not be searched: a node that comes
+// from a second path is said to be shared(), and from then on its children, first of all those it has, are in a table.
+function growing(others, other) {
+	const column = type => new type(1 << 12), wider = old => {
+		const wide = new old.constructor(old.length * 2);
+		wide.set(old);
+		return wide;
+	};
+	const tree = { n: 1, parent: column(Uint32Array), fn: column(Uint32Array), own: column(Float64Array), other: other && column(Float64Array) };
+	let child = null, next, is_shared; // the last child; the one before it, of the same parent; null: nothing is shared
+	let slots = column(Uint32Array), used = 0, mask = slots.length - 1; // open addressing; 0: free
+	tree.fn[0] = others + 1;
+	const link = i => {
+		next[i] = child[tree.parent[i]];
+		child[tree.parent[i]] = i;
+	};
 	const place = (parent, fn) => {
-		let i = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(fn + 1, 0x85ebca6b)) >>> 0;
-		for (i = (i ^ i >>> 15) & mask; slots[i] >= 0 && (tree.parent[slots[i]] !== parent || tree.fn[slots[i]] !== fn); i = (i + 1) & mask);
+		let i = Math.imul(Math.imul(parent, 0x9e3779b1) ^ fn, 0x85ebca6b);
+		for (i = (i ^ i >>> 15) & mask; slots[i] && (tree.parent[slots[i]] !== parent || tree.fn[slots[i]] !== fn); i = (i + 1) & mask);
 		return i;
 	};
+	const enter = i => {
+		if (++used * 2 > slots.length) {
+			const old = slots;
+			slots = new Uint32Array(old.length * 2);
+			mask = slots.length - 1;
+			for (const k of old)
+				if (k)
+					slots[place(tree.parent[k], tree.fn[k])] = k;
+		}
+		slots[place(tree.parent[i], tree.fn[i])] = i;
+	};
 	tree.add = (parent, fn) => {
-		tree.parent.push(parent);
-		tree.fn.push(fn);
-		tree.own.push(0);
-		tree.other.push(0);
-		return tree.parent.length - 1;
+		const i = tree.n++;
+		if (i === tree.fn.length) {
+			for (const key of ["parent", "fn", "own", ...(other ? ["other"] : [])])
+				tree[key] = wider(tree[key]);
+			if (child)
+				[child, next, is_shared] = [child, next, is_shared].map(wider);
+		}
+		tree.parent[i] = parent;
+		tree.fn[i] = fn;
+		if (child)
+			link(i);
+		if (child && is_shared[parent])
+			enter(i);
+		return i;
+	};
+	tree.shared = i => {
+		if (!child) {
+			[child, next, is_shared] = [Uint32Array, Uint32Array, Uint8Array].map(type => new type(tree.fn.length));
+			for (let k = 1; k < tree.n; k++)
+				link(k);
+		}
+		if (is_shared[i])
+			return;
+		is_shared[i] = 1;
+		for (let c = child[i]; c; c = next[c])
+			enter(c);
 	};
 	tree.at = (parent, fn) => {
-		if (tree.parent.length * 2 > slots.length) {
-			slots = new Int32Array(slots.length * 2).fill(-1);
-			mask = slots.length - 1;
-			for (let k = 1; k < tree.parent.length; k++)
-				slots[place(tree.parent[k], tree.fn[k])] = k;
-		}
-		const i = place(parent, fn);
-		return slots[i] >= 0 ? slots[i] : slots[i] = tree.add(parent, fn);
+		const known = child && is_shared[parent] ? slots[place(parent, fn)] : 0;
+		if (known)
+			tree.shared(known);
+		return known || tree.add(parent, fn);
 	};
 	return tree;
 }
 
-// Paths from the leaves: who called what took the time.
+// Paths from the leaves: who called what took the time. Level by level: the paths that end in a node are side by side.
 function inverted(paths, own, other) {
-	const tree = growing(paths.others);
-	for (let i = 0; i < paths.n; i++) {
-		if (!own[i] && !(other && other[i]))
-			continue;
-		let at = 0;
-		for (let k = i; k; k = paths.caller[k])
-			at = tree.at(at, paths.fn[k]);
-		tree.own[at] += own[i];
+	const tree = growing(paths.others, other), seen = new Float64Array(paths.others + 2).fill(-1), slot = new Uint32Array(paths.others + 2);
+	const ends = (i, leaf) => {
+		tree.own[i] += own[leaf];
 		if (other)
-			tree.other[at] += other[i];
+			tree.other[i] += other[leaf];
+	};
+	let leaf = new Uint32Array(paths.n), n = 0;
+	for (let i = 0; i < paths.n; i++)
+		if (own[i] || (other && other[i]))
+			leaf[n++] = i;
+	let node = leaf.slice(0, n), groups = [0, 0, n]; // [of the tree, from, to, ...] in these
+	while (groups.length) {
+		const next_leaf = new Uint32Array(node.length), next_node = new Uint32Array(node.length), next = [];
+		let to = 0;
+		for (let g = 0; g < groups.length; g += 3) {
+			const [at, from, end] = [groups[g], groups[g + 1], groups[g + 2]], first = next.length;
+			if (end - from === 1) { // all the way
+				let i = at;
+				for (let k = node[from]; k; k = paths.caller[k])
+					i = tree.add(i, paths.fn[k]);
+				ends(i, leaf[from]);
+				continue;
+			}
+			for (let e = from; e < end; e++) {
+				const f = paths.fn[node[e]];
+				if (!node[e]) {
+					ends(at, leaf[e]);
+				} else if (seen[f] !== at) {
+					seen[f] = at;
+					slot[f] = next.length;
+					next.push(tree.add(at, f), 1, 0);
+				} else {
+					next[slot[f] + 1]++;
+				}
+			}
+			for (let c = first; c < next.length; c += 3) { // sizes become places
+				const size = next[c + 1];
+				next[c + 1] = next[c + 2] = to;
+				to += size;
+			}
+			for (let e = from; e < end; e++)
+				if (node[e]) {
+					const x = next[slot[paths.fn[node[e]]] + 2]++;
+					next_leaf[x] = leaf[e];
+					next_node[x] = paths.caller[node[e]];
+				}
+		}
+		[leaf, node, groups] = [next_leaf.subarray(0, to), next_node.subarray(0, to), next];
 	}
 	return tree;
 }
 
 // Below (or, `up`, above) the outermost calls of a function.
 function around(paths, own, other, f, up, total, total_other) {
-	const tree = growing(paths.others), root = tree.at(0, f), place = new Uint32Array(paths.n);
+	const tree = growing(paths.others, other), root = tree.add(0, f), place = new Uint32Array(paths.n);
+	tree.shared(root);
 	for (let i = 1; i < paths.n; i++) {
 		const outer = place[paths.caller[i]];
 		if (outer) {
@@ -216,12 +300,14 @@ function around(paths, own, other, f, up, total, total_other) {
 			place[i] = at;
 			if (up) {
 				tree.own[at] += total[i];
-				tree.other[at] += total_other ? total_other[i] : 0;
+				if (other)
+					tree.other[at] += total_other[i];
 			}
 		}
 		if (place[i] && !up) {
 			tree.own[place[i]] += own[i];
-			tree.other[place[i]] += other ? other[i] : 0;
+			if (other)
+				tree.other[place[i]] += other[i];
 		}
 	}
 	return tree;
@@ -229,15 +315,18 @@ function around(paths, own, other, f, up, total, total_other) {
 
 // A function that is on the path already is the node that it was there.
 function folded(paths, own, other) {
-	const tree = growing(paths.others), on_path = new Int32Array(paths.others + 2).fill(-1);
+	const tree = growing(paths.others, other), on_path = new Int32Array(paths.others + 2).fill(-1);
 	const place = new Uint32Array(paths.n), before = new Int32Array(paths.n);
 	walk(paths, i => {
 		const f = paths.fn[i];
 		before[i] = on_path[f];
+		if (on_path[f] >= 0)
+			tree.shared(on_path[f]);
 		place[i] = on_path[f] >= 0 ? on_path[f] : tree.at(place[paths.caller[i]], f);
 		on_path[f] = place[i];
 		tree.own[place[i]] += own[i];
-		tree.other[place[i]] += other ? other[i] : 0;
+		if (other)
+			tree.other[place[i]] += other[i];
 	}, i => { on_path[paths.fn[i]] = before[i]; });
 	tree.own[0] += own[0];
 	return tree;
@@ -281,31 +370,37 @@ function in_time(paths, at, names_of_threads) {
 	return tree;
 }
 
-// Sums and places of a tree's nodes: children stand in an order, each from `first` to `end` of its parent's.
+// Sums and places of a tree's nodes: children stand in an order, each from `first` to `end` of its parent's. These are there once
+// children() was asked for the parent's, as most nodes are too narrow to be seen; reach() does so on the way to a node.
 function laid_out(tree, by, name) {
-	const n = tree.parent.length, parent = Uint32Array.from(tree.parent), fn = Uint32Array.from(tree.fn);
-	const own = Float64Array.from(tree.own), total = Float64Array.from(own), change = Float64Array.from(tree.other);
+	const { n } = tree, [parent, fn, own] = [tree.parent, tree.fn, tree.own].map(column => column.subarray(0, n));
+	const total = own.slice(), change = tree.other && tree.other.slice(0, n);
 	const depth = new Uint32Array(n), start = new Uint32Array(n + 1), children = new Uint32Array(Math.max(n - 1, 0));
+	let deepest = 0;
 	for (let i = n - 1; i > 0; i--) {
 		total[parent[i]] += total[i];
-		change[parent[i]] += change[i];
-		start[parent[i] + 1]++;
+		if (change)
+			change[parent[i]] += change[i];
+		start[parent[i]]++;
 	}
-	for (let i = 0; i < n; i++)
-		start[i + 1] += start[i];
-	const fill = start.slice();
-	let deepest = 0;
+	for (let i = 1; i <= n; i++)
+		start[i] += start[i - 1];
+	for (let i = n - 1; i > 0; i--)
+		children[--start[parent[i]]] = i;
 	for (let i = 1; i < n; i++) {
-		children[fill[parent[i]]++] = i;
 		depth[i] = depth[parent[i]] + 1;
-		deepest = Math.max(deepest, depth[i]);
+		if (depth[i] > deepest)
+			deepest = depth[i];
 	}
 	const rank = by === "left" ? (a, b) => total[b] - total[a] || a - b :
 		by === "name" ? (a, b) => (name(fn[a]) < name(fn[b]) ? -1 : name(fn[a]) > name(fn[b]) ? 1 : a - b) : null;
-	const first = new Float64Array(n), end = new Float64Array(n);
+	const first = new Float64Array(n), end = new Float64Array(n), is_known = new Uint8Array(n);
 	end[0] = total[0];
-	for (let i = 0; i < n; i++) { // parents come before their children
+	const children_of = i => {
 		const list = children.subarray(start[i], start[i + 1]);
+		if (is_known[i])
+			return list;
+		is_known[i] = 1;
 		if (rank && list.length > 1)
 			list.sort(rank);
 		let x = first[i];
@@ -313,9 +408,16 @@ function laid_out(tree, by, name) {
 			first[c] = x;
 			end[c] = x += total[c];
 		}
-	}
-	return { n, parent, fn, own, total, change, depth, first, end, deepest,
-		children: i => children.subarray(start[i], start[i + 1]) };
+		return list;
+	};
+	const reach = i => {
+		const way = [];
+		for (let k = i; k; k = parent[k])
+			way.push(parent[k]);
+		way.reverse().forEach(children_of);
+		return i;
+	};
+	return { n, parent, fn, own, total, change, depth, first, end, deepest, children: children_of, reach };
 }
 
 // `own`: of what is looked at; `other`: of what it is compared with, or null. how: { kind: "down", "inverted", "callers",
@@ -337,7 +439,7 @@ function flame_of(paths, at, own, other, how, name, threads) {
 		tree = in_time(paths, at, threads);
 		break;
 	default:
-		tree = { parent: paths.caller, fn: paths.fn, own, other: other || new Float64Array(paths.n) };
+		tree = { n: paths.n, parent: paths.caller, fn: paths.fn, own, other };
 	}
 	return laid_out(tree, how.kind === "time" ? null : how.order, name);
 }

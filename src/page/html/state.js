@@ -1,6 +1,6 @@
 // What is looked at is in the address: #view/argument?key=value&... Event, time and threads go along from view to view.
 
-const KEPT = ["e", "t", "th"]; // event, "1.5-2.25" in seconds, numbers of threads
+const KEPT = ["e", "t", "th", "o"]; // event, "1.5-2.25" in seconds, numbers of threads, number of a program or library
 
 function parse_address(hash) {
 	const [where, keys] = hash.replace(/^#/, "").split("?"), [view, ...rest] = where.split("/");

@@ -1,0 +1,436 @@
+/* rt_python.c - functions of Python scripts, of versions that have no way to write them down.
+ *
+ * The interpreter keeps its own list of frames. For each activation of its loop there is a small
+ * struct on the C stack, which tells which frames it runs: the frame of the stack walk that holds
+ * the struct is the loop's, and the functions come after it, as callers. Those structs, frames and
+ * the names they lead to are read through the kernel, which says no where nothing is; what does not
+ * have the type it must have is left out. Nothing of the interpreter is called or changed.
+ *
+ * A function gets an address below all memory, two bytes long, so that it can stand in stacks like
+ * code; its name goes to the file when it is first met (KINF_MADE). */
+#include "rt.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+enum {
+	FIRST = KINF_PYTHON, /* addresses of functions, */
+	EACH = 2,            /* bytes of one */
+	MOST = 1 << 14,      /* functions */
+	SLOTS = 2 * MOST,
+	MOST_THREADS = 512,
+	NAMES_BLOCK = 16 << 10,
+	TEXT_MAX = 1000, /* bytes of a name, of a file's */
+};
+_Static_assert(FIRST + MOST * EACH <= KINF_PYTHON_END, "below all memory");
+
+/* Where things are, in bytes; on all machines whose long and pointers have 8. */
+struct rt_python_layout {
+	uint16_t interpreter; /* in _PyRuntime: the first one */
+	uint16_t threads;     /* in an interpreter: its first thread */
+	uint16_t next, loop;  /* in a thread: the next one; of which loop it is in */
+	uint16_t loop_before; /* in what a loop has on the stack: that which it was called from */
+	/* The innermost frame is in the loop's, or, one for each loop, in the thread. */
+	bool in_loop;
+	uint16_t frame;
+	uint16_t before, code; /* in a frame: its caller, its code */
+	uint16_t is_first;   /* in a frame: a byte that says that its loop began with it; 0: all */
+	uint16_t name, file; /* in a code: two strings */
+};
+
+enum {
+	CODE_SIZE = RT_PYTHON_CODE, /* of a code what is read */
+	TYPE_AT = 8,                /* of any object */
+	FRAME_WORDS = 9,            /* of a frame what is read, */
+	THREAD_WORDS = 8,           /* and of a thread */
+};
+
+struct python_function {
+	uint64_t code, name, file; /* objects */
+};
+
+struct rt_functions {
+	struct python_function at[MOST];
+	_Atomic uint32_t slot[SLOTS]; /* index + 1, by hash */
+	uint32_t n;
+};
+
+/* ---- finding it ---- */
+
+#ifdef RT_STATIC /* nobody's interpreter */
+
+void rt_python_init(void) {}
+
+#else
+
+static const struct rt_python_layout v3_10 = {
+	.interpreter = 0x20,
+	.threads = 8,
+	.next = 8,
+	.loop = 0x30,
+	.loop_before = 8,
+	.frame = 0x18,
+	.before = 0x18,
+	.code = 0x20,
+	.name = 0x70,
+	.file = 0x68,
+};
+static const struct rt_python_layout v3_11 = {
+	.interpreter = 0x28,
+	.threads = 0x10,
+	.next = 8,
+	.loop = 0x38,
+	.loop_before = 16,
+	.in_loop = true,
+	.frame = 8,
+	.before = 0x30,
+	.code = 0x20,
+	.is_first = 0x44,
+	.name = 0x80,
+	.file = 0x70,
+};
+
+static const struct rt_python_layout *layout_of(void)
+{
+	const unsigned long *version = dlsym(RTLD_DEFAULT, "Py_Version"); /* from 3.11 on */
+
+	if (version)
+		return *version >> 16 == 0x30b ? &v3_11 : NULL;
+	return dlsym(RTLD_DEFAULT, "Py_NewRef") ? &v3_10 : NULL; /* from 3.10 on */
+}
+
+void rt_python_init(void)
+{
+	void *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
+
+	if (!runtime || !rt_option_on(&rt.options, "python", true))
+		return;
+	rt.python.code_type = (uint64_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
+	rt.python.text_type = (uint64_t)dlsym(RTLD_DEFAULT, "PyUnicode_Type");
+	rt.python.runtime = (uint64_t)runtime;
+	rt.python.layout = layout_of();
+}
+
+#endif
+
+/* ---- memory ---- */
+
+static bool read_memory(uint64_t at, void *to, size_t n)
+{
+	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)at, n };
+
+	return at && SYS6(process_vm_readv, rt.pid, &local, 1, &remote, 1, 0) == (long)n;
+}
+
+static uint64_t read_pointer(uint64_t at)
+{
+	uint64_t word = 0;
+
+	return read_memory(at, &word, sizeof(word)) ? word : 0;
+}
+
+/* ---- names ---- */
+
+struct python_text { /* the start of a str: PEP 393 */
+	uint64_t refs, type, size, hash;
+	uint32_t state, unused;
+};
+
+static void put_character(struct text *t, uint32_t c)
+{
+	char bytes[4];
+	size_t n = 0;
+
+	if (c < 0x80)
+		bytes[n++] = (char)(c < ' ' ? '?' : c);
+	else if (c < 0x800)
+		bytes[n++] = (char)(0xc0 | c >> 6);
+	else if (c < 0x10000)
+		bytes[n++] = (char)(0xe0 | c >> 12);
+	else
+		bytes[n++] = (char)(0xf0 | (c >> 18 & 7));
+	if (c >= 0x10000)
+		bytes[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+	if (c >= 0x800)
+		bytes[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+	if (c >= 0x80)
+		bytes[n++] = (char)(0x80 | (c & 0x3f));
+	if (t->size - t->used > n) /* whole or not at all */
+		text_bytes(t, bytes, n);
+}
+
+/* With the lock. */
+static bool put_text(struct text *t, uint64_t object)
+{
+	enum { COMPACT = 1 << 5, ASCII = 1 << 6, ASCII_AT = 48, OTHERS_AT = 72 };
+	static uint8_t bytes[4 * TEXT_MAX];
+	struct python_text head;
+	size_t size, n;
+
+	if (!read_memory(object, &head, sizeof(head)) || head.type != rt.python.text_type ||
+	    !(head.state & COMPACT))
+		return false;
+	size = head.state >> 2 & 7; /* of a character */
+	n = head.size < TEXT_MAX ? head.size : TEXT_MAX;
+	if ((size != 1 && size != 2 && size != 4) ||
+	    (n &&
+	     !read_memory(object + (head.state & ASCII ? ASCII_AT : OTHERS_AT), bytes, n * size)))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t c = 0;
+
+		copy_bytes(&c, bytes + i * size, size); /* little-endian */
+		put_character(t, c);
+	}
+	return true;
+}
+
+/* ---- in the file, with the lock ---- */
+
+/* All of their addresses. */
+static bool put_region(void)
+{
+	static struct rt_module region;
+
+	region = (struct rt_module){ .start = FIRST,
+				     .end = KINF_PYTHON_END,
+				     .flags = KINF_MODULE_MADE,
+				     .name = "//python" };
+	rt_module_write(&region);
+	if (region.record)
+		region.record->mapped_at = 0;
+	return region.record;
+}
+
+static bool put_name(uint32_t index, const char *name, size_t n)
+{
+	struct kinf_block *b = rt.python.names;
+	uint64_t size = sizeof(struct kinf_made) + ((n + 7) & ~(uint64_t)7);
+	struct kinf_made *r;
+
+	if (!b && !put_region())
+		return false;
+	if (!b || b->used + size > b->size - sizeof(*b)) {
+		b = rt_block(KINF_MADE, NAMES_BLOCK, 0);
+		if (!b)
+			return false;
+		b->used = 0;
+		rt.python.names = b;
+	}
+	r = (struct kinf_made *)(b->payload + b->used);
+	*r = (struct kinf_made){ .size = (uint32_t)size,
+				 .name_size = (uint32_t)n,
+				 .start = FIRST + (uint64_t)index * EACH,
+				 .end = FIRST + (uint64_t)(index + 1) * EACH };
+	copy_bytes(r + 1, name, n);
+	__atomic_store_n(&b->used, b->used + size, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* ---- functions ---- */
+
+static _Atomic uint32_t *slot_of(struct rt_functions *t, const struct python_function *f)
+{
+	uint64_t hash = (f->code ^ f->name << 20 ^ f->file << 40) * UINT64_C(0x9e3779b97f4a7c15);
+
+	for (uint32_t i = (uint32_t)(hash >> 40);; i++) {
+		_Atomic uint32_t *at = &t->slot[i % SLOTS];
+		uint32_t index = *at;
+		const struct python_function *o = index ? &t->at[index - 1] : NULL;
+
+		if (!o || (o->code == f->code && o->name == f->name && o->file == f->file))
+			return at;
+	}
+}
+
+static bool make_table(void)
+{
+	long m = SYS6(mmap, NULL, sizeof(struct rt_functions), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (m < 0 && m > -4096)
+		return false;
+	atomic_store(&rt.python.functions, (struct rt_functions *)m);
+	return true;
+}
+
+/* With the lock. Its address; 0: it has no name. */
+static uint64_t add_function(const struct python_function *f)
+{
+	static char buffer[8 * TEXT_MAX + 8];
+	struct text name = { .at = buffer, .size = sizeof(buffer) };
+	struct rt_functions *t = rt.python.functions;
+	_Atomic uint32_t *slot;
+
+	if (!t && !make_table())
+		return 0;
+	t = rt.python.functions;
+	slot = slot_of(t, f);
+	if (*slot)
+		return FIRST + (*slot - 1) * EACH;
+	text_add(&name, "py::");
+	if (t->n >= MOST || !put_text(&name, f->name))
+		return 0;
+	text_add(&name, ":");
+	if (!put_text(&name, f->file) || !put_name(t->n, buffer, name.used))
+		return 0;
+	t->at[t->n++] = *f;
+	atomic_store(slot, t->n);
+	return FIRST + (uint64_t)(t->n - 1) * EACH;
+}
+
+/* What the words of a code say, as a return address: one more. 0: it is none. */
+static uint64_t address_of(uint64_t code, const uint64_t *words)
+{
+	const struct rt_python_layout *l = rt.python.layout;
+	struct python_function f = { .code = code,
+				     .name = words[l->name / 8],
+				     .file = words[l->file / 8] };
+	struct rt_functions *t = rt.python.functions;
+	uint64_t mask, addr;
+	uint32_t known;
+
+	if (words[TYPE_AT / 8] != rt.python.code_type)
+		return 0;
+	known = t ? *slot_of(t, &f) : 0;
+	if (known)
+		return FIRST + (uint64_t)(known - 1) * EACH + 1;
+	if (!rt_lock(&mask))
+		return 0;
+	addr = add_function(&f);
+	rt_unlock(mask);
+	return addr ? addr + 1 : 0;
+}
+
+/* ---- a walk ---- */
+
+/* The innermost loop of the thread whose stack begins at sp: of all threads' loops the one that is
+ * least far up. */
+static void find_loop(struct rt_python_walk *w, uint64_t sp)
+{
+	const struct rt_python_layout *l = rt.python.layout;
+	uint64_t interpreter = read_pointer(rt.python.runtime + l->interpreter),
+		 words[THREAD_WORDS];
+	uint64_t t = interpreter ? read_pointer(interpreter + l->threads) : 0;
+
+	for (uint32_t n = 0; n < MOST_THREADS && read_memory(t, words, sizeof(words)); n++) {
+		uint64_t loop = words[l->loop / 8];
+
+		if (loop >= sp && (!w->loop || loop < w->loop)) {
+			w->loop = loop;
+			w->frame = l->in_loop ? 0 : words[l->frame / 8];
+		}
+		t = words[l->next / 8];
+	}
+}
+
+void rt_python_begin(struct rt_python_walk *w, uint64_t sp)
+{
+	w->loop = w->frame = w->chunk_at = 0;
+	w->n = 0;
+	w->is_torn = false;
+	if (rt.python.layout && !rt.silent)
+		find_loop(w, sp);
+}
+
+/* Frames of later versions lie one behind the other. */
+static bool read_frame(struct rt_python_walk *w, uint64_t frame, uint64_t *words, size_t size)
+{
+	uint64_t chunk = frame & ~(uint64_t)(sizeof(w->chunk) - 1), skip = frame - chunk;
+
+	if (skip > sizeof(w->chunk) - size)
+		return read_memory(frame, words, size);
+	if (chunk != w->chunk_at) {
+		w->chunk_at = 0;
+		if (!read_memory(chunk, w->chunk, sizeof(w->chunk)))
+			return read_memory(frame, words, size);
+		w->chunk_at = chunk;
+	}
+	copy_bytes(words, w->chunk + skip, size);
+	return true;
+}
+
+uint32_t rt_python_functions(struct rt_python_walk *w, unwind_read *read, void *arg, uint32_t at,
+			     uint32_t room)
+{
+	const struct rt_python_layout *l = rt.python.layout;
+	uint64_t before = 0, frame = w->frame, outer = 0, words[FRAME_WORDS];
+	uint32_t first = w->n;
+	bool is_last = false;
+
+	if (!read(arg, w->loop + l->loop_before, &before))
+		before = 0;
+	if (l->in_loop && !read(arg, w->loop + l->frame, &frame))
+		frame = 0;
+	while (frame && w->n - first < room && w->n < RT_PYTHON_DEEPEST && !is_last &&
+	       read_frame(w, frame, words, sizeof(words))) {
+		w->met[w->n] = (struct rt_python_frame){ words[l->code / 8], at + w->n - first };
+		w->n++;
+		is_last = !l->is_first || ((const uint8_t *)words)[l->is_first];
+		frame = words[l->before / 8];
+	}
+	/* Else the loop is about to begin or to end. */
+	w->is_torn |= !is_last;
+	if (l->in_loop && before && (!read(arg, before + l->frame, &outer) || outer != frame))
+		w->n = first;
+	w->frame = frame;
+	w->loop = before;
+	return w->n - first;
+}
+
+/* Reads the codes of up to RT_PYTHON_AT_ONCE frames at once, of neighbours that are alike one,
+ * since what takes time is to call the kernel. How many frames these were. */
+static uint32_t name_some(struct rt_python_walk *w, uint32_t from, uint64_t *pc)
+{
+	struct iovec local[RT_PYTHON_AT_ONCE], remote[RT_PYTHON_AT_ONCE];
+	uint32_t n = 0, end = from, i;
+	uint64_t addr = 0, last = 0;
+	long got;
+
+	for (; end < w->n; end++) {
+		uint64_t code = w->met[end].code;
+
+		if (n && code == (uint64_t)remote[n - 1].iov_base)
+			continue;
+		if (n == RT_PYTHON_AT_ONCE)
+			break;
+		local[n] = (struct iovec){ w->codes[n], CODE_SIZE };
+		remote[n++] = (struct iovec){ (void *)(uintptr_t)code, CODE_SIZE };
+	}
+	got = SYS6(process_vm_readv, rt.pid, local, n, remote, n, 0);
+	for (i = from, n = 0; i < end; i++) {
+		uint64_t code = w->met[i].code;
+
+		if (i == from || code != last) {
+			addr = got >= (long)(n + 1) * CODE_SIZE ? address_of(code, w->codes[n]) : 0;
+			n++;
+		}
+		last = code;
+		pc[w->met[i].at] = addr;
+	}
+	return end - from;
+}
+
+uint32_t rt_python_end(struct rt_python_walk *w, bool whole, uint64_t *pc, uint32_t n,
+		       uint32_t *doubtful)
+{
+	bool is_torn = whole && w->n && !rt.python.layout->in_loop && (w->is_torn || w->frame);
+	uint32_t kept = 0, first = *doubtful;
+
+	for (uint32_t i = 0; i < w->n && !is_torn;)
+		i += name_some(w, i, pc);
+	for (uint32_t i = 0; i < n && w->n; i++) {
+		if (pc[i] || !i) /* a call of nothing begins with 0, too */
+			pc[kept++] = pc[i];
+		else if (i < first)
+			--*doubtful;
+	}
+	return w->n ? kept : n;
+}
+
+void rt_python_forked(void)
+{
+	rt.python.functions = NULL; /* the child's file has no names yet */
+	rt.python.names = NULL;
+}

@@ -1,0 +1,103 @@
+/* leaf_filter.c - samples by the names of what they were taken in: each name is looked at once. */
+#include "symbolize/leaf_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+struct leaf_filter {
+	const struct profile *p;
+	struct program *g;
+	VEC(char *) functions;
+	const char *objects; /* NULL: all */
+	uint8_t *places;     /* [place]: 0 not known, 1 no, 2 yes; NULL: all */
+};
+
+/* Commas within brackets are part of a name: "f<int, char>". */
+static size_t length_of_name(const char *list)
+{
+	size_t depth = 0, n = 0;
+	for (; list[n] && (depth || list[n] != ','); n++) {
+		depth += list[n] == '<' || list[n] == '(';
+		depth -= depth && (list[n] == '>' || list[n] == ')');
+	}
+	return n;
+}
+
+struct leaf_filter *leaf_filter_new(const struct profile *p, struct program *g,
+				    const char *functions, const char *objects)
+{
+	struct leaf_filter *f = xalloc(sizeof(*f));
+
+	f->p = p;
+	f->g = g;
+	f->objects = objects;
+	if (functions)
+		f->places = xalloc(program_symbols(g)->n + 1);
+	for (size_t n; functions && *functions; functions += n + (functions[n] == ',')) {
+		n = length_of_name(functions);
+		vec_push(&f->functions, xprintf("%.*s", (int)n, functions));
+	}
+	return f;
+}
+
+void leaf_filter_free(struct leaf_filter *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->functions.n; i++)
+		free(f->functions.at[i]);
+	vec_free(&f->functions);
+	free(f->places);
+	free(f);
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+	for (const char *at = list; *at;) {
+		size_t word = strcspn(at, ",");
+		if (word == n && !memcmp(at, name, n))
+			return true;
+		at += word + (at[word] == ',');
+	}
+	return false;
+}
+
+static bool is_in_object(const struct leaf_filter *f, stackid stack)
+{
+	const struct samples *s = &f->p->samples;
+	const char *path = program_object_name(f->g, s->frames[s->stacks[stack].frame].object);
+	const char *slash = strrchr(path, '/');
+	return stack &&
+	       (is_listed(f->objects, path) || (slash && is_listed(f->objects, slash + 1)));
+}
+
+static bool is_called_so(const struct leaf_filter *f, symid place)
+{
+	for (size_t i = 0; i < f->functions.n; i++)
+		if (symbols_is_called(program_symbols(f->g), place, f->functions.at[i]))
+			return true;
+	return false;
+}
+
+bool leaf_filter_names(struct leaf_filter *f, stackid stack)
+{
+	frameid frame = f->p->samples.stacks[stack].frame;
+	size_t n;
+	const symid *inlines = program_inlines(f->g, frame, &n);
+	symid place = n ? inlines[0] : program_place(f->g, frame);
+
+	if (place == NONE)
+		return false;
+	if (!f->places[place])
+		f->places[place] = is_called_so(f, place) ? 2 : 1;
+	return f->places[place] == 2;
+}
+
+bool leaf_filter_passes(struct leaf_filter *f, const struct sample *s)
+{
+	return (!f->places || leaf_filter_names(f, s->stack)) &&
+	       (!f->objects || is_in_object(f, s->stack));
+}

@@ -1,0 +1,21 @@
+/* leaf_filter.h - which samples were taken in some functions, or in some programs and libraries. */
+#ifndef SYMBOLIZE_LEAF_FILTER_H
+#define SYMBOLIZE_LEAF_FILTER_H
+
+#include "symbolize/program.h"
+
+struct leaf_filter;
+
+/* `functions` and `objects` are as people write them: "f,n::g<int, char>", "prog,libc.so.6", by
+ * path or its last part; NULL: all. A function is that which symbols_is_called(), of those inlined
+ * the innermost, unless g has none. Borrows all that is given. */
+struct leaf_filter *leaf_filter_new(const struct profile *p, struct program *g,
+				    const char *functions, const char *objects);
+void leaf_filter_free(struct leaf_filter *f); /* NULL is fine */
+
+bool leaf_filter_passes(struct leaf_filter *f, const struct sample *s);
+
+/* Whether the innermost function of a stack is one of the functions. */
+bool leaf_filter_names(struct leaf_filter *f, stackid stack);
+
+#endif
