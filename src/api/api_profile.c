@@ -158,7 +158,8 @@ void profile_hear_all(struct kin_profile *p)
 static bool are_alike(const struct program_opts *a, const struct program_opts *b)
 {
 	return a->lines == b->lines && a->no_inlines == b->no_inlines &&
-	       a->group_unknown == b->group_unknown && a->style == b->style;
+	       a->linker_lines == b->linker_lines && a->group_unknown == b->group_unknown &&
+	       a->style == b->style;
 }
 
 struct program *profile_program(struct kin_profile *p, const struct program_opts *opts)
@@ -199,6 +200,7 @@ static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struc
 {
 	struct symbols_opts opts = p->rules.symbols;
 	opts.lines = by_line;
+	opts.no_inlines = p->naming.no_inlines;
 	opts.style = p->naming.style;
 	return symbols_new(p->object, &opts, &v->symbols);
 }
@@ -207,6 +209,7 @@ static struct kin_error *make_program(struct kin_profile *p, enum view_kind kind
 {
 	struct program_opts opts = p->naming;
 	opts.lines = kind == VIEW_LINES;
+	opts.linker_lines = opts.lines && p->naming.no_inlines;
 	opts.no_inlines = kind != VIEW_EXPANDED;
 	opts.group_unknown = true;
 	v->program = profile_program(p, &opts);

@@ -223,6 +223,7 @@ static void add_part(struct program *g, objid id, struct symbols_row *row)
 	struct opened_object *at = &g->objects[id];
 	struct symbols_opts opts = { .table.exact = true,
 				     .lines = g->opts.lines,
+				     .no_inlines = g->opts.linker_lines,
 				     .style = g->opts.style };
 	opts.table.hits = at->hits.at;
 	opts.table.n_hits = at->hits.n;
