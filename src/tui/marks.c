@@ -270,12 +270,11 @@ struct kin_error *marks_next(struct kin_profile *p, size_t event, const struct m
 	struct kin_error *err = n ? find_faded(p, event, ret) : NULL;
 	size_t n_now = ret->sparks.n;
 	for (size_t i = 0; !err && i < n_now; i++) { /* both are in order */
-		struct spark *to = &ret->sparks.at[i];
 		int sign = -1;
 		while (known < before->sparks.n &&
-		       (sign = by_name(&before->sparks.at[known], to)) < 0)
+		       (sign = by_name(&before->sparks.at[known], &ret->sparks.at[i])) < 0)
 			keep_gone(ret, &before->sparks.at[known++], n);
-		to = &ret->sparks.at[i]; /* they may have moved */
+		struct spark *to = &ret->sparks.at[i];
 		to->faded = to->slots[SPARK_SLOTS - 1];
 		move_on(to, known < before->sparks.n && !sign ? &before->sparks.at[known++] : NULL,
 			n, left);
