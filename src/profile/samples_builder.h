@@ -33,9 +33,8 @@ struct samples_builder {
 	VEC(struct frame) frames;
 	struct records frame_ids;
 	VEC(struct stack) stacks;
-	VEC(struct stack_callees)
-	callees; /* [stack]; shorter than stacks where some were pushed that nobody looked for yet
-		  */
+	/* [stack]; shorter than stacks where some were pushed that nobody looked for yet */
+	VEC(struct stack_callees) callees;
 	struct pairs stack_ids; /* (caller, frame) of all but the first callees */
 	size_t pushed_max;      /* stacks from which on pushed ones are looked up, too */
 	VEC(struct task) tasks;
