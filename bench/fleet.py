@@ -165,7 +165,7 @@ def main():
         span = f'&from={BEGIN}&to={BEGIN + 3600}'
         url = shards.url('scale') + '?service=scale'
         for _ in range(2):
-            for view in (['report'], ['flat'], ['graph'], ['html', '-o', os.path.join(folder, 'page.html')], ['export', '--to=folded'],
+            for view in (['report'], ['flat'], ['graph'], ['graph', '--min-share=0.1%'], ['html', '-o', os.path.join(folder, 'page.html')], ['export', '--to=folded'],
                          ['diff', url + span]):
                 name = ' '.join(w for w in view if not w.startswith('http'))
                 ok &= measure(args.build, shards, f'an hour: kin {name}'.replace(folder, ''), *view, url + span)

@@ -158,7 +158,8 @@ void profile_hear_all(struct kin_profile *p)
 static bool are_alike(const struct program_opts *a, const struct program_opts *b)
 {
 	return a->lines == b->lines && a->no_inlines == b->no_inlines &&
-	       a->group_unknown == b->group_unknown && a->style == b->style;
+	       a->linker_lines == b->linker_lines && a->group_unknown == b->group_unknown &&
+	       a->style == b->style;
 }
 
 struct program *profile_program(struct kin_profile *p, const struct program_opts *opts)
@@ -199,6 +200,7 @@ static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struc
 {
 	struct symbols_opts opts = p->rules.symbols;
 	opts.lines = by_line;
+	opts.no_inlines = p->naming.no_inlines;
 	opts.style = p->naming.style;
 	return symbols_new(p->object, &opts, &v->symbols);
 }
@@ -207,6 +209,7 @@ static struct kin_error *make_program(struct kin_profile *p, enum view_kind kind
 {
 	struct program_opts opts = p->naming;
 	opts.lines = kind == VIEW_LINES;
+	opts.linker_lines = opts.lines && p->naming.no_inlines;
 	opts.no_inlines = kind != VIEW_EXPANDED;
 	opts.group_unknown = true;
 	v->program = profile_program(p, &opts);
@@ -405,7 +408,8 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 					   .debuginfod = debuginfod_of(o->debuginfod),
 					   .kallsyms = o->kallsyms,
 					   .style = DEMANGLE_TIDY,
-					   .no_inlines = o->no_inlines };
+					   .no_inlines = o->no_inlines,
+					   .hit_only = o->one_by_one };
 	if (o->demangle && !demangle_style_find(o->demangle, &p->naming.style))
 		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);
 	p->target.is_64bit = sizeof(void *) == 8;

@@ -195,11 +195,26 @@ bool function_hint_may_be(const struct function_hint *h, const char *symbol)
 	return false;
 }
 
+/* Where its parameters begin, or those of its template. */
+static const char *end_of_name(const char *display)
+{
+	const char *p = display + strcspn(display, "(<{");
+	while (*p && !ends_name(p)) {
+		const char *behind = *p == '{'   ? behind_closing(p, '{', '}')
+				     : *p == '<' ? behind_closing(p, '<', '>')
+						 : behind_parameters(p);
+		if (!behind)
+			break;
+		p = behind + strcspn(behind, "(<{");
+	}
+	return p;
+}
+
 void function_hint_try(struct function_hint *h, const char *display)
 {
 	char whole[64];
 	unsigned before = h->nearest.distance;
-	size_t n = strcspn(display, "(<");
+	size_t n = (size_t)(end_of_name(display) - display);
 
 	while (n && display[n - 1] == ' ')
 		n--; /* "f (inlined)" */

@@ -82,9 +82,9 @@ static const struct example examples[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,    &rows_group,      &names_options, &source_options,
-	&coverage_options, &select_options,  &perf_group,    &part_options,
-	&output_options,   &general_options, NULL,
+	&input_options,  &rows_group,       &names_options,   &inline_options,
+	&source_options, &coverage_options, &select_options,  &perf_group,
+	&part_options,   &output_options,   &general_options, NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])

@@ -141,6 +141,7 @@ static void give_back_large_blocks(void)
 	enum { LARGE = 8 << 20 };
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	mallopt(M_TRIM_THRESHOLD, 2 * LARGE);
+	mallopt(M_ARENA_MAX, 1); /* threads that ask servers would keep what they had */
 }
 
 static bool names_store(int argc, char **argv)

@@ -499,8 +499,7 @@ static struct expr *parse_binary(struct format_parser *p, unsigned least)
 
 static struct expr *parse_expression(struct format_parser *p)
 {
-	if (++p->depth > DEPTH_MAX)
-		p->bad = true;
+	p->depth++; /* whether that is too deep parse_unary() sees, which is always next */
 	struct expr *e = parse_binary(p, 1);
 	if (!p->bad && accept(p, '?')) {
 		struct expr *choice = new_expr(p, E_CHOICE);

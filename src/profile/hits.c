@@ -117,7 +117,6 @@ void hits_finish(struct hits *h)
 			vec_push(&h->at, ((struct hit){ .bin = i, .count = h->all[i] }));
 	free(h->all);
 	h->all = NULL;
-	h->settled = h->at.n;
 }
 
 void hits_free(struct hits *h)

@@ -15,10 +15,13 @@ static void ask_file(struct object_file *file, const struct hit_addresses *hits)
 	struct srcloc line;
 	size_t n;
 	kin_error_free(object_symbols(file, &opts, &table));
-	free(table.at);
 	free(object_inlines(file, hits->at, hits->n, &n));
 	for (size_t i = 0; i < hits->n; i++)
 		(void)object_place(file, hits->at[i], NULL, &line);
+	for (size_t i = 0; i < table.n; i++) /* where functions begin */
+		(void)object_place(file, table.at[i].addr, NULL, &line);
+	free(table.at);
+	object_remember(file);
 }
 
 void names_learn(const struct profile *p, const struct recorded_opts *how)

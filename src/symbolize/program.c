@@ -223,6 +223,7 @@ static void add_part(struct program *g, objid id, struct symbols_row *row)
 	struct opened_object *at = &g->objects[id];
 	struct symbols_opts opts = { .table.exact = true,
 				     .lines = g->opts.lines,
+				     .no_inlines = g->opts.linker_lines,
 				     .style = g->opts.style };
 	opts.table.hits = at->hits.at;
 	opts.table.n_hits = at->hits.n;
@@ -259,13 +260,15 @@ static objid first_build(const struct program *g, objid id)
 }
 
 /* Large libraries have a hundred thousand functions, of which some hundreds were hit: the others
- * get no places. Not where several builds' functions are joined by name, which goes by all names.
+ * get no places, nor those of any file if that is asked for. Not where several builds' functions
+ * are joined by name, which goes by all names.
  */
 static bool is_worth_choosing(const struct program *g, objid id, const bool *is_whole)
 {
 	const struct opened_object *at = &g->objects[id];
 	return at->hit && at->file && !at->given && !is_whole[id] && !g->opts.lines &&
-	       first_build(g, id) == id && object_table_bytes(at->file) > LARGE_TABLES;
+	       first_build(g, id) == id &&
+	       (g->opts.hit_only || object_table_bytes(at->file) > LARGE_TABLES);
 }
 
 static void choose_hits(struct program *g)

@@ -26,7 +26,10 @@ struct program_opts {
 	const char *kallsyms; /* symbols of the kernel, in the format of /proc/kallsyms; NULL: only
 			       * what is in the data */
 	bool lines;           /* a place per source line */
+	bool linker_lines;    /* these are of functions as the linker knows them */
 	bool no_inlines;      /* program_inlines() finds none; saves decoding debug information */
+	bool hit_only;        /* functions that were not hit have no places; without it those of
+			       * large files alone have none */
 	bool group_unknown;   /* what cannot be named is one place per object, "[libfoo.so]" */
 	enum demangle_style style;
 };

@@ -35,12 +35,14 @@ static struct symbol from_table(const struct object_symbol *o)
 				.is_nameless = o->flags & SYMBOL_NAMELESS };
 }
 
-/* A unit may have lines and no functions, as assembler sources do: then the symbol is the function.
- */
-static void name_functions(const struct symbol_table *t, struct line_run *runs, size_t n)
+/* A unit may have lines and no functions, as assembler sources do: then the symbol is the function,
+ * as it is of all lines where those inlined are not to be seen. */
+static void name_functions(const struct symbols *s, const struct symbol_table *t,
+			   struct line_run *runs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		symid in = runs[i].at.function ? NONE : symbol_covering(t, runs[i].addr);
+		bool named = runs[i].at.function && !s->opts.no_inlines;
+		symid in = named ? NONE : symbol_covering(t, runs[i].addr);
 		if (in != NONE)
 			runs[i].at.function = t->at[in].name;
 	}
@@ -194,7 +196,7 @@ static void add_places(struct symbols *s, struct symbol_table *t)
 	if (with_lines)
 		runs = object_line_runs(s->object, s->text, rules->lines, &n_runs);
 
-	name_functions(t, runs, n_runs);
+	name_functions(s, t, runs, n_runs);
 	struct symbol *lines = xalloc(n_runs * sizeof(*lines));
 	size_t n = line_places(s, t, runs, n_runs, lines);
 	s->at = xalloc((t->n + n) * sizeof(*s->at));

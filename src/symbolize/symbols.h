@@ -48,6 +48,7 @@ struct symbols_opts {
 	struct symtab_opts table;
 	const struct place_rules *rules; /* NULL: ours */
 	bool lines;                      /* gprof -l: a place per source line */
+	bool no_inlines;                 /* lines are of functions as the linker knows them */
 	enum demangle_style style;       /* how symbols_display() shows names */
 	bool versions;                   /* it shows "@@GLIBC_2.34", too */
 };

@@ -320,14 +320,19 @@ def record(build, folder):
     return data if os.path.exists(data) else None
 
 
+def own_of_lines(kin, how):
+    rows, rate = kin.rows('lines', *how)
+    sums = {}
+    for r in rows:
+        sums[r['name']] = sums.get(r['name'], 0) + r['self'] * rate
+    return sums
+
+
 def lines_disagree(kin):
     """Lines of a function add up to its Self; annotate has with a function what was inlined into it, too, and a function
     that was inlined wherever it was."""
     expanded, folded_in = (sums_of_stacks(folded_stacks(kin, how)) for how in ([], ['--no-inline']))
-    lines_of = {}
-    rows, rate = kin.rows('lines')
-    for r in rows:
-        lines_of[r['name']] = lines_of.get(r['name'], 0) + r['self'] * rate
+    lines_of, lines_of_linked = own_of_lines(kin, []), own_of_lines(kin, ['--no-inline'])
     for name in FUNCTIONS:
         if name == 'label':
             continue  # of assembly code, without lines
@@ -335,6 +340,9 @@ def lines_disagree(kin):
         want = expanded.get(name, (0, 0))[0]
         if round(lines_of.get(name, 0)) != want:
             return f'lines: {name}: {lines_of.get(name)}, not {want}'
+        linked = folded_in.get(name, (0, 0))[0]
+        if round(lines_of_linked.get(name, 0)) != linked:
+            return f'lines --no-inline: {name}: {lines_of_linked.get(name)}, not {linked}'
         source, want = sum(r['self'] * rate for r in rows if r['self']), folded_in.get(name, (want, 0))[0]
         if round(source) != want:
             return f'annotate {name}: {source}, not {want}'

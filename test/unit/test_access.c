@@ -29,6 +29,10 @@ static void test_parts(void)
 	is_text(ACCESS_LEVEL, BIT(33) | BIT(34), "L3");
 	is_text(ACCESS_LEVEL, BIT(8) | BIT(33) | BIT(36), "L1 or CXL");
 	is_text(ACCESS_LEVEL, BIT(8) | BIT(33), "L1 or L1");
+	static const char *const numbers[] = { "L8",      "CXL", "I/O",  "Any cache",
+					       "LFB/MAB", "RAM", "PMEM", "N/A" };
+	for (uint64_t i = 0; i < 8; i++)
+		is_text(ACCESS_LEVEL, (8 + i) << 33, numbers[i]);
 	is_text(ACCESS_LEVEL, BIT(37) | BIT(8), "Remote L1");
 	is_text(ACCESS_LEVEL, BIT(43) | BIT(33) | BIT(8), "core, same node L1");
 	is_text(ACCESS_LEVEL, BIT(37) | BIT(45) | BIT(33), "Remote board L1");
@@ -38,6 +42,7 @@ static void test_parts(void)
 	is_text(ACCESS_SNOOP, BIT(39), "Peer");
 	is_text(ACCESS_TLB, 0, "N/A");
 	is_text(ACCESS_TLB, BIT(27) | BIT(29), "L1 hit");
+	is_text(ACCESS_TLB, BIT(26) | BIT(29), "N/A or L1");
 	is_text(ACCESS_TLB, BIT(28) | BIT(31) | BIT(32), "Walker or Fault miss");
 	is_text(ACCESS_LOCK, 0, "No");
 	is_text(ACCESS_LOCK, BIT(24), "N/A");
@@ -57,6 +62,8 @@ static void test_all_bits(void)
 	OK_STR(access_text(&a, ACCESS_OPERATION, ~(uint64_t)0xf), "EXEC");
 	for (int part = ACCESS_OPERATION; part <= ACCESS_BLOCKED; part++) {
 		uint64_t own = access_bits((enum access_part)part, UINT64_MAX);
+		for (int other = ACCESS_OPERATION; other < part; other++)
+			OK(!(own & access_bits((enum access_part)other, UINT64_MAX)));
 		OK_STR(access_text(&a, (enum access_part)part, ~own),
 		       access_text(&a, (enum access_part)part, 0));
 		for (int bit = 0; bit < 64; bit++)

@@ -41,6 +41,7 @@ static void test_paths(void)
 	OK(means("", "/s/..a.c", "/s/..a.c") && !means("", "/s/..a.c", "/s/a.c"));
 	OK(means("", "/s/.a/b.c", "/s/.a/b.c") && !means("", "/s/.a/b.c", "/s/b.c"));
 	OK(means("", "/s/xy/../b.c", "/s/b.c"));
+	OK(!means("", "/s/a./b.c", "/b.c") && !means("", "/s/.a/b.c", "/b.c"));
 	OK(means("", "/s/t/", "/s/t") && means("", "/s/t/.", "/s/t/"));
 
 	OK(means("/s", "a.c", "/s/a.c"));

@@ -354,6 +354,34 @@ static void sums_of_hits_saturate_and_say_so(void)
 	}
 }
 
+/* Empty bins are passed over, wherever the one is that is not. */
+static void no_bin_is_passed_over(void)
+{
+	enum { N = 21 };
+	size_t wrong = 0;
+	for (uint32_t k = 0; k < N; k++)
+		for (uint32_t last = k; last < N; last++) {
+			struct profile_builder *b = profile_builder_new();
+			uint64_t bins[N] = { 0 };
+			size_t i;
+			struct histogram h = { .low = 0x1000,
+					       .high = 0x1000 + 4 * N,
+					       .n = N,
+					       .rate = 100,
+					       .dimension = "seconds",
+					       .abbrev = 's' };
+			bins[k] = bins[last] = 7;
+			OK(!profile_begin_histogram(b, h, &i));
+			profile_add_bins(b, i, 0, bins, N);
+			struct profile *p = profile_finish(b);
+			wrong += histogram_count(&p->histograms[0], k) != 7 ||
+				 histogram_count(&p->histograms[0], last) != 7 ||
+				 p->histograms[0].n_hits != 1 + (last > k);
+			profile_free(p);
+		}
+	OK(!wrong);
+}
+
 static void overflow_of_blocks_is_said(void)
 {
 	for (int beyond = 0; beyond < 2; beyond++) {
@@ -449,6 +477,7 @@ int main(void)
 	ranges_are_found_as_the_slow_way_finds_them();
 	canonical_order();
 	sums_of_hits_saturate_and_say_so();
+	no_bin_is_passed_over();
 	overflow_of_blocks_is_said();
 	merging_tells_what_does_not_fit();
 	hits_and_arcs_are_released();

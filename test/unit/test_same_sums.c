@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 #include "profile/spreads.h"
 
-enum { ITEMS = 60, ROUNDS = 120, DEPTH = 4, FRAMES = 9, OBJECTS = 4, TASKS = 5, EVENTS = 3 };
+enum { ITEMS = 60, ROUNDS = 120, DEPTH = 4, FRAMES = 9, OBJECTS = 4, TASKS = 5, EVENTS = 4 };
 
 static uint64_t state = 1;
 
@@ -51,8 +51,9 @@ static const struct task tasks[TASKS] = { { 0 },
 					  { .pid = 7, .tid = 8, .run = 1 },
 					  { .pid = 5, .tid = 9 } };
 static const char *const comms[TASKS] = { "", "prog", "io", "io", "sh" };
-static const char *const events[EVENTS] = { "clock", "faults", "clock" };
-static const enum event_unit units[EVENTS] = { EVENT_NS, EVENT_COUNT, EVENT_COUNT };
+static const char *const events[EVENTS] = { "clock", "faults", "clock", "clock" };
+static const enum event_unit units[EVENTS] = { EVENT_NS, EVENT_COUNT, EVENT_COUNT, EVENT_NS };
+static const enum event_kind kinds[EVENTS] = { [3] = EVENT_BLOCKED };
 static const char *const facts[] = { FACT_PROGRAM, FACT_JOB, FACT_TROUBLE };
 static const char *const values[] = { "x", "a b", "" };
 static const struct frame frames[FRAMES] = {
@@ -212,7 +213,9 @@ static detailid detail(struct profile_builder *b, const struct item *x)
 
 static struct sample sample(struct profile_builder *b, const struct item *x)
 {
-	struct event e = { .name = string(b, events[x->event]), .unit = units[x->event] };
+	struct event e = { .name = string(b, events[x->event]),
+			   .unit = units[x->event],
+			   .kind = kinds[x->event] };
 	return (struct sample){ .stack = stack(b, x),
 				.task = task(b, x->task),
 				.event = profile_add_event(b, e),
@@ -393,11 +396,13 @@ static void put_samples(FILE *f, const struct profile *p)
 	for (size_t i = 0; i < p->samples.n; i++) {
 		const struct sample *s = &p->samples.at[i];
 		const struct event *e = &p->samples.events[s->event];
-		fprintf(f, "sample %s/%u cpu %u/%u/%u at %ju of ", strtab_get(p->strings, e->name),
-			e->unit, s->cpu, s->parallelism, s->flags, (uintmax_t)s->time_ns);
+		fprintf(f, "sample %s/%u/%u cpu %u/%u/%u at %ju of ",
+			strtab_get(p->strings, e->name), e->unit, e->kind, s->cpu, s->parallelism,
+			s->flags, (uintmax_t)s->time_ns);
 		put_task(f, p, s->task);
 		put_stack(f, p, s->stack);
-		put_detail(f, p, sample_detail(&p->samples, s));
+		if (sample_detail(&p->samples, s) != p->samples.details)
+			put_detail(f, p, sample_detail(&p->samples, s));
 		fprintf(f, " = %u, %ju\n", s->count, (uintmax_t)s->weight);
 	}
 }
@@ -466,7 +471,7 @@ static char *tables_of(const struct profile *p)
 	}
 	for (size_t i = 0; i < p->samples.n_events; i++) {
 		const struct event *e = &p->samples.events[i];
-		fprintf(f, "%s/%u\n", strtab_get(p->strings, e->name), e->unit);
+		fprintf(f, "%s/%u/%u\n", strtab_get(p->strings, e->name), e->unit, e->kind);
 	}
 	for (size_t i = 1; i < p->n_objects; i++)
 		fprintf(f, "%s\n", object_text(p, (objid)i));
@@ -505,6 +510,61 @@ static uint64_t count_of(const struct item *items, size_t n, enum item_kind a, e
 	return sum;
 }
 
+static size_t count_lines(const char *text, const char *kind)
+{
+	size_t n = 0;
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		n += !strncmp(line, kind, strlen(kind));
+	return n;
+}
+
+/* Of samples that say more, in the text and among what was added. */
+static uint64_t sum_of_detailed(const char *text)
+{
+	uint64_t sum = 0;
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+		const char *detail = strstr(line, " (");
+		if (!strncmp(line, "sample", 6) && detail && detail < strchr(line, '\n'))
+			sum += strtoull(strstr(detail, " = ") + 3, NULL, 10);
+	}
+	return sum;
+}
+
+static uint64_t count_of_detailed(const struct item *items, size_t n)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < n; i++)
+		if (items[i].kind == A_SAMPLE && items[i].detail)
+			sum += items[i].count;
+	return sum;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Kinds of samples that differ in anything but what is added up. */
+static size_t count_distinct(const struct profile *p)
+{
+	char *text = text_of(p), *lines[ITEMS];
+	size_t n = 0, distinct = 0;
+	for (char *line = text, *end; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		*end = '\0';
+		if (strncmp(line, "sample", 6) != 0)
+			continue;
+		*strstr(line, " = ") = '\0';
+		lines[n++] = line;
+	}
+	if (n)
+		qsort(lines, n, sizeof(*lines), by_text);
+	for (size_t i = 0; i < n; i++)
+		distinct += !i || strcmp(lines[i - 1], lines[i]) != 0;
+	free(text);
+	return distinct;
+}
+
 static void test_orders(void)
 {
 	size_t unlike = 0, lost = 0, changed = 0;
@@ -521,7 +581,6 @@ static void test_orders(void)
 		unlike += strcmp(one, other) != 0 || strcmp(tables, others) != 0;
 		free(tables);
 		free(others);
-		profile_free(d);
 		changed += strcmp(other, again) != 0;
 		lost += sum_of(one, "arc") != count_of(items, n, AN_ARC, A_TASK_ARC) ||
 			sum_of(one, "of") != count_of(items, n, A_TASK_ARC, A_TASK_ARC) ||
@@ -529,10 +588,18 @@ static void test_orders(void)
 			sum_of(one, "sample") != count_of(items, n, A_SAMPLE, A_SAMPLE) ||
 			sum_of(one, "latency") != count_of(items, n, A_LATENCY, A_LATENCY) ||
 			sum_of(one, "failure") != count_of(items, n, A_FAILURE, A_FAILURE) ||
-			sum_of(one, "hit") != count_of(items, n, A_HIT, A_HIT);
+			sum_of(one, "hit") != count_of(items, n, A_HIT, A_HIT) ||
+			sum_of_detailed(one) != count_of_detailed(items, n) ||
+			count_lines(one, "sample") != count_distinct(p) ||
+			count_distinct(d) != count_distinct(p) ||
+			count_lines(one, "marker") != p->samples.n_markers ||
+			count_lines(one, "arc") != p->n_arcs ||
+			count_lines(one, "latency") != p->samples.n_latencies ||
+			count_lines(one, "failure") != p->samples.n_failures;
 		free(one);
 		free(other);
 		free(again);
+		profile_free(d);
 		profile_free(c);
 		profile_free(p);
 		profile_free(q);
@@ -540,6 +607,33 @@ static void test_orders(void)
 	OK(!unlike);
 	OK(!lost);
 	OK(!changed); /* it is canonical already */
+}
+
+/* Rows of sums over ranks are in one order, whatever order they came in. */
+static void test_rows_of_ranks(void)
+{
+	static const char *const names[] = { "b", "a", "c" };
+	char order[2][8] = { "", "" };
+	struct profile *p = profile_finish(profile_builder_new());
+	for (int way = 0; way < 2; way++) {
+		struct spread_set *s = spread_set_new();
+		spread_set_add_ranks(s, (struct rank_range){ 0, 1 });
+		for (int i = 0; i < 3; i++) {
+			const char *name = names[way ? 2 - i : i];
+			spread_set_add(s, &(struct spread_row){
+						  .to = { .name = spread_set_string(s, name) },
+						  .of = spread_of(0, 5) });
+		}
+		struct profile *c = profile_canonical(p, NULL, s);
+		for (size_t i = 0; i < c->spreads->rows.n; i++)
+			strcat(order[way],
+			       strtab_get(c->spreads->strings, c->spreads->rows.at[i].to.name));
+		profile_free(c);
+		spread_set_free(s);
+	}
+	OK_STR(order[0], "abc");
+	OK_STR(order[1], "abc");
+	profile_free(p);
 }
 
 /* Sums of a job's ranks have no times, processors and details, and of threads their names alone. */
@@ -636,7 +730,7 @@ static void find_ids(const struct profile *p, const bool of[TASKS], const bool i
 		for (uint32_t k = 0; k < EVENTS; k++) {
 			const struct event *e = &p->samples.events[i];
 			if (!strcmp(strtab_get(p->strings, e->name), events[k]) &&
-			    e->unit == units[k])
+			    e->unit == units[k] && e->kind == kinds[k])
 				ids_of[2][i] = by[k];
 		}
 }
@@ -694,17 +788,18 @@ static void test_summing(void)
 	for (int round = 0; round < ROUNDS; round++) {
 		struct profile_builder *first = profile_builder_new(), *one = profile_builder_new();
 		struct profile_builder *second = profile_builder_new(), *b = first;
-		size_t n = 1 + pick(5 * ITEMS), half = pick((uint32_t)n);
+		size_t n = 1 + pick(5 * ITEMS), half = round % 2 ? pick((uint32_t)n) : n;
 		profile_sum_samples(first);
 		profile_sum_samples(second);
 		for (size_t i = 0; i < n; i++) {
 			struct item x = random_item();
-			bool at_once = pick(2);
+			bool at_once = pick(2), says_more = false;
 			b = i < half ? first : second;
 			x.detail = pick(4) ? 0 : x.detail;
 			x.depth = x.depth > 2 ? 2 : x.depth;
 			struct sample s = sample(b, &x), same = sample(one, &x);
 			if (!x.detail) {
+				says_more = pick(2);
 				same.time_ns = 0;
 				same.cpu = CPU_NONE;
 			}
@@ -712,10 +807,16 @@ static void test_summing(void)
 				profile_add_detailed_sample(b, s, detail(b, &x));
 			else
 				profile_add_sample(b, s);
+			if (says_more) /* too late: it is a part of a sum */
+				profile_set_detail(
+					b, profile_add_detail(b, &(struct detail){ .weight = 5 }));
 			profile_add_sample(one, same);
 			profile_set_detail(one, detail(one, &x));
 		}
-		OK(!profile_builder_merge(first, second));
+		if (half < n)
+			OK(!profile_builder_merge(first, second));
+		else
+			profile_builder_free(second);
 		struct profile *p = profile_finish(first), *q = profile_finish(one);
 		char *left = canonical_text(p), *right = canonical_text(q);
 		unlike += strcmp(left, right) != 0;
@@ -734,6 +835,7 @@ int main(void)
 	test_summing();
 	test_orders();
 	test_sums_of_ranks();
+	test_rows_of_ranks();
 	test_parts();
 	return DONE();
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "profile/filter.h"
 #include "profile/profile.h"
 #include "profile/samples_builder.h"
 
@@ -173,6 +174,44 @@ static void sums_saturate(void)
 	profile_free(p);
 }
 
+/* Of an arc the calls of each thread are known; those of some add up, and no further than they may.
+ */
+static void sums_of_threads_saturate(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	taskid one = profile_add_task(b, (struct task){ .pid = 1, .tid = 1 });
+	taskid other = profile_add_task(b, (struct task){ .pid = 1, .tid = 2 });
+	profile_add_arc(b, (struct arc){ 1, 2, UINT64_MAX, 0, 0 });
+	profile_add_task_arc(b, (struct task_arc){ 1, 2, UINT64_MAX - 1, 0, 0, one });
+	profile_add_task_arc(b, (struct task_arc){ 1, 2, UINT64_MAX - 1, 0, 0, other });
+	struct profile *p = profile_finish(b);
+	const uint8_t first[] = { 0, 1, 0 }, both[] = { 0, 1, 1 };
+	struct profile *q = profile_filter(p, &(struct profile_part){ .tasks = first });
+	OK(q->n_arcs == 1 && q->arcs[0].count == UINT64_MAX - 1);
+	profile_free(q);
+	q = profile_filter(p, &(struct profile_part){ .tasks = both });
+	OK(q->n_arcs == 1 && q->arcs[0].count == UINT64_MAX);
+	profile_free(q);
+	profile_free(p);
+}
+
+/* What any of the files says of an event. */
+static void events_are_joined(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct event e = { .name = profile_add_string(b, "x", 1), .frequency = 99, .stacks = true };
+	OK(profile_add_event(b, e) == 0);
+	e = (struct event){ .name = e.name, .period = 7, .is_trace = true };
+	OK(profile_add_event(b, e) == 0);
+	e = (struct event){ .name = e.name, .frequency = 50, .is_assembled = true, .group = 3 };
+	OK(profile_add_event(b, e) == 0);
+	struct profile *p = profile_finish(b);
+	e = p->samples.events[0];
+	OK(p->samples.n_events == 1 && e.frequency == 99 && e.period == 7 && e.group == 3);
+	OK(e.stacks && e.is_trace && e.is_assembled);
+	profile_free(p);
+}
+
 static void canonical_leaves_out_unused_stacks(void)
 {
 	struct profile_builder *b = one_file(1, 1);
@@ -196,6 +235,8 @@ int main(void)
 	events_of_one_name_and_kind_are_one();
 	merging_adds_what_is_equal();
 	sums_saturate();
+	sums_of_threads_saturate();
+	events_are_joined();
 	canonical_leaves_out_unused_stacks();
 	return DONE();
 }

@@ -27,6 +27,7 @@ static struct profile *make(bool marked)
 	add_sample(b, 0);
 	add_sample(b, UINT64_C(30000000000));
 	if (marked) {
+		add_marker(b, 0, "start");
 		add_marker(b, 100, "");
 		add_marker(b, 1000, "load");
 		add_marker(b, 2000, "query");
@@ -131,6 +132,8 @@ static void test_seconds(void)
 
 static void test_markers(void)
 {
+	OK_STR(span("start"), "0-99");
+	OK_STR(span("start,load"), "0-999");
 	OK_STR(span("load"), "1000-1999");
 	OK_STR(span("load/1"), "1000-1999");
 	OK_STR(span("load/2"), "3000-3999");

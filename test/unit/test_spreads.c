@@ -204,6 +204,7 @@ static void test_ranks(void)
 	spread_set_add_ranks(s, (struct rank_range){ 6, 6 });
 	spread_set_add_ranks(s, (struct rank_range){ 4, 4 });
 	OK(s->ranks.n == 2 && spread_set_has(s, 4) && !spread_set_has(s, 5));
+	OK(!spread_set_has(s, 1) && spread_set_has(s, 2) && spread_set_has(s, 6));
 	test_missing(s, 9, "0-1, 5, 7-8");
 	test_missing(s, 0, "none");
 	OK(!s->twice);

@@ -88,6 +88,13 @@ static void test_several(void)
 	profile_free(p);
 
 	b = profile_builder_new();
+	add(b, (struct task){ .pid = 7, .tid = 7, .run = 1 }, "a");
+	add(b, (struct task){ .pid = 7, .tid = 7 }, "a");
+	p = profile_finish(b);
+	OK_STR(text_of(threads_of(p), p), "0:[unknown] 1:a/7 run 1 2:a/7 run 2; 2, 1");
+	profile_free(p);
+
+	b = profile_builder_new();
 	add(b, (struct task){ .pid = 7, .tid = 7, .rank = 3 }, "a");
 	add(b, (struct task){ .pid = 7, .tid = 7, .rank = 1 }, "a");
 	p = profile_finish(b);

@@ -391,6 +391,12 @@ static void test_deep(void)
 		OK_STR(text(deep),
 		       n == 49 ? "1" : "[FAILED TO PARSE] comm=prog a=-2 b=5 name=eth p=0x2010");
 	}
+	deep[6] = '-'; /* by one */
+	memset(deep + 7, '(', 49);
+	strcpy(deep + 56, "1");
+	memset(deep + 57, ')', 49);
+	strcpy(deep + 106, "\n");
+	OK(strncmp(text(deep), "[FAILED", 7) == 0);
 	memset(deep + 6, '-', N);
 	strcpy(deep + 6 + N, "1\n");
 	OK(strncmp(text(deep), "[FAILED", 7) == 0);

@@ -125,6 +125,9 @@ static void test_expressions(void)
 	OK_STR(X86(0x0f, 8, 0x77, 0, 0x0d, 0xf0, 0xff, 0xff, 0xff, 0x22), "0: sp-16 ra=[cfa-8]");
 	OK_STR(X86(0x0f, 6, 0x92, 7, 16, 0x10, 8, 0x22), "0: sp+24 ra=[cfa-8]");
 	OK_STR(X86(0x0f, 6, 0x77, 0, 0x11, 0x78, 0x1c, 0x96), "0: sp+8 ra=[cfa-8]");
+	/* no more than four numbers at a time */
+	OK_STR(X86(0x0f, 8, 0x77, 0, 0x31, 0x31, 0x31, 0x22, 0x22, 0x22), "0: sp+3 ra=[cfa-8]");
+	OK_STR(X86(0x0f, 10, 0x77, 0, 0x31, 0x31, 0x31, 0x31, 0x22, 0x22, 0x22, 0x22), "0: none");
 	/* what is not understood: two registers, an empty stack, an unknown operation */
 	OK_STR(X86(0x0f, 5, 0x77, 0, 0x76, 0, 0x22), "0: none");
 	OK_STR(X86(0x0f, 1, 0x22), "0: none");
@@ -298,7 +301,8 @@ static void test_header(void)
 	s.hdr_size = h.n;
 	OK(cfi_find(&s, 0x4210, &f) && f.low == 0x4200);
 	OK(cfi_find(&s, 0x4710, &f) && f.low == 0x4700);
-	h.at[3] = 0xff; /* no table: all entries are looked at */
+	h.at[3] = 0xff; /* no table: all entries are looked at, and what is there is not */
+	memset(h.at + 12, 0, h.n - 12);
 	OK(cfi_find(&s, 0x4110, &f) && f.low == 0x4100 && !cfi_find(&s, 0x4150, &f));
 	h.at[0] = 2; /* no such version */
 	OK(cfi_find(&s, 0x4110, &f) && f.low == 0x4100);

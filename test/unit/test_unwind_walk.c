@@ -414,7 +414,7 @@ static void test_walks(void)
 	stack[3] = 0x1010;
 	w = walk(u, stack, 64, 0x5500, pcs, 64);
 	OK(w.end == UNWIND_COMPLETE && w.guessed == 1 && pcs[0] == 0x5500 && pcs[1] == 0x1010);
-	OK(w.n == 21);
+	OK(w.n == 21 && w.certain == 1);
 	/* the same struct again, of a walk without guesses */
 	w.regs = (struct unwind_regs){
 		.machine = &machine_x86_64, .pc = 0x1010, .sp = 0x8000, .fp = 0x8010, .exact = true

@@ -397,11 +397,10 @@ struct perf_space *perf_space_of(struct perf *p, struct perf_space *user, unsign
 
 struct perf_leaf;
 
-/* Adds up a sample that has a place in the table, by its event, task and weight; false: it has
- * none, and once it is in the profile, as the sample of that number, perf_leaf_keep() gives it one.
- */
+/* Adds up a sample that has a place in the table; false: it has none, and once it is in the
+ * profile, as the sample of that number, perf_leaf_keep() gives it one. */
 bool perf_leaf_add(struct perf *p, const struct perf_leaf_sample *s, const struct perf_space *space,
-		   const struct sample *x);
+		   taskid task, uint16_t event);
 void perf_leaf_keep(struct perf *p, const struct perf_leaf_sample *s,
 		    const struct perf_space *space, const struct sample *x, size_t sample);
 /* A hint that it comes soon. */

@@ -121,7 +121,7 @@ static size_t code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
 	struct perf_dwarf *d = arg;
 	struct perf_map m;
-	size_t n;
+	size_t n = 0;
 
 	if (!perf_space_find(d->space, addr, &m))
 		return 0;

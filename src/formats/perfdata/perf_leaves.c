@@ -46,7 +46,7 @@ void perf_leaf_prefetch(const struct perf *p, const struct perf_leaf_sample *s)
 }
 
 bool perf_leaf_add(struct perf *p, const struct perf_leaf_sample *s, const struct perf_space *space,
-		   const struct sample *x)
+		   taskid task, uint16_t event)
 {
 	uint32_t key = space->generation << MODE_BITS | s->mode;
 	struct perf_leaf *l = find(p, s);
@@ -54,13 +54,13 @@ bool perf_leaf_add(struct perf *p, const struct perf_leaf_sample *s, const struc
 	if (space->generation >> (32 - MODE_BITS))
 		return false;
 	for (size_t i = 0; i < WAYS; i++, l++) {
-		if (!l->sample || l->ip != s->ip || l->space != key || l->task != x->task ||
-		    l->event != x->event)
+		if (!l->sample || l->ip != s->ip || l->space != key || l->task != task ||
+		    l->event != event)
 			continue;
-		if (l->count == UINT16_MAX || l->weight + x->weight < l->weight)
+		if (l->count == UINT16_MAX || l->weight + s->period < l->weight)
 			flush(p, l);
 		l->count++;
-		l->weight += x->weight;
+		l->weight += s->period;
 		return true;
 	}
 	return false;

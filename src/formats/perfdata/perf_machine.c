@@ -112,18 +112,20 @@ static uint16_t parallelism(const struct perf *p)
 /* Times at the very end of the clock are perf's mark for what has none. */
 static uint64_t sample_time(uint64_t time) { return time >= UINT64_C(0xffffffff) << 32 ? 0 : time; }
 
-static void account(struct perf *p, const struct perf_attr *a, const struct sample *s)
+/* time_ns, weight: as in struct sample. */
+static void account(struct perf *p, const struct perf_attr *a, taskid task, uint64_t time_ns,
+		    uint64_t weight)
 {
 	struct perf_machine *m = &p->machine;
 
-	if (s->time_ns && (!m->first_time || s->time_ns < m->first_time))
-		m->first_time = s->time_ns;
-	if (s->time_ns > m->last_time)
-		m->last_time = s->time_ns;
+	if (time_ns && (!m->first_time || time_ns < m->first_time))
+		m->first_time = time_ns;
+	if (time_ns > m->last_time)
+		m->last_time = time_ns;
 	if (a->unit != EVENT_NS || a->kind != EVENT_ON_CPU || p->attrs.on_cpu != a->event)
 		return;
-	add_to(&profile_audit(p->into)->sampled_ns, s->weight);
-	add_to(&profile_task_at(p->into, s->task)->sampled_ns, s->weight);
+	add_to(&profile_audit(p->into)->sampled_ns, weight);
+	add_to(&profile_task_at(p->into, task)->sampled_ns, weight);
 }
 
 static void emit_as(struct perf *p, struct perf_attr *a, struct sample s, uint64_t weight,
@@ -132,7 +134,7 @@ static void emit_as(struct perf *p, struct perf_attr *a, struct sample s, uint64
 	perf_attr_declare(p, a);
 	s.event = a->event;
 	s.weight = weight;
-	account(p, a, &s);
+	account(p, a, s.task, s.time_ns, weight);
 	emit(p, s, stack, tid);
 }
 
@@ -219,15 +221,17 @@ static void deliver_leaf(struct perf *p, uint64_t time, const struct perf_leaf_s
 	struct perf_thread *t = perf_thread_at(p, l->pid, l->tid);
 	struct perf_space *user = &perf_process_of(p, t)->space;
 	const struct perf_space *space = perf_space_of(p, user, l->mode);
-	struct sample x = sample_of(p, t, time, l->cpu, l->own);
-	bool is_kept = p->leaves && space && l->mode == l->own && !x.parallelism;
+	uint64_t time_ns = sample_time(time);
+	taskid task = perf_thread_task(p, t, time_ns ? time_ns : PERF_NO_TIME);
+	bool is_kept = p->leaves && space && l->mode == l->own && !parallelism(p);
 
 	perf_attr_declare(p, a);
+	account(p, a, task, time_ns, l->period);
+	if (is_kept && perf_leaf_add(p, l, space, task, a->event))
+		return;
+	struct sample x = sample_of(p, t, time, l->cpu, l->own);
 	x.event = a->event;
 	x.weight = l->period;
-	account(p, a, &x);
-	if (is_kept && perf_leaf_add(p, l, space, &x))
-		return;
 	x.stack = perf_stack_leaf(p, user, l->mode, l->ip);
 	space = perf_space_of(p, user, l->mode);
 	size_t at = profile_add_sample(p->into, x);
@@ -251,7 +255,7 @@ static void sum(struct perf *p, struct perf_space *space, struct perf_attr *a,
 	perf_attr_declare(p, a);
 	x.event = a->event;
 	x.weight = s->period;
-	account(p, a, &x);
+	account(p, a, x.task, x.time_ns, x.weight);
 	perf_sums_add(p, s->tid, &frames, &x);
 }
 
