@@ -247,6 +247,8 @@ bool rt_option_on(const struct rt_options *o, const char *name, bool unless);
 bool rt_lock(uint64_t *mask);
 void rt_unlock(uint64_t mask);
 void *rt_memory(size_t size); /* with the lock: zeroed, for good; or NULL */
+/* Copies what is at an address; false if that is not there, all of it. */
+bool rt_peek(uint64_t at, void *to, size_t n);
 
 /* ---- rt_output.c, rt_info.c ---- */
 

@@ -7,7 +7,6 @@
 #include "rt.h"
 
 #include <sys/mman.h>
-#include <sys/uio.h>
 
 #include "unwind/cfi.h"
 
@@ -18,9 +17,8 @@ enum {
 	RELATIVE = 0x1b, /* 4 bytes, signed, from where they are */
 };
 
-struct frame_tables { /* a part of a module with all of its call-frame information, where it can be
-		       * read
-		       */
+/* A part of a module with all of its call-frame information, where it can be read. */
+struct frame_tables {
 	const uint8_t *at;
 	uint64_t addr, size; /* run-time address */
 };
@@ -31,13 +29,6 @@ static struct frame_tables in_place(const struct rt_module *m)
 				      m->segment_size };
 }
 
-static bool read_memory(uint64_t from, void *to, size_t n)
-{
-	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)from, n };
-
-	return SYS6(process_vm_readv, rt.pid, &local, 1, &remote, 1, 0) == (long)n;
-}
-
 /* From its first byte to the end of the segment. */
 static struct frame_tables needed(const struct rt_module *m)
 {
@@ -46,7 +37,7 @@ static struct frame_tables needed(const struct rt_module *m)
 	uint64_t first = m->unwind;
 	int32_t frames;
 
-	if (!read_memory(m->unwind, hdr, sizeof(hdr)) || hdr[1] != RELATIVE)
+	if (!rt_peek(m->unwind, hdr, sizeof(hdr)) || hdr[1] != RELATIVE)
 		return t;
 	__builtin_memcpy(&frames, hdr + 4, sizeof(frames));
 	if (frames < 0)
@@ -72,7 +63,7 @@ static uint8_t *copy(const struct rt_module *m, const struct frame_tables *t)
 
 	if (at < 0 && at > -4096)
 		return NULL;
-	if (read_memory(t->addr, (void *)at, t->size) && !rt_module_is_gone(m))
+	if (rt_peek(t->addr, (void *)at, t->size) && !rt_module_is_gone(m))
 		return (uint8_t *)at;
 	SYS2(munmap, at, t->size);
 	return NULL;

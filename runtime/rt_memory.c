@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 #ifndef RT_STATIC
 /* Compilers call it to clear large structures, whatever they are told: not the C library's, which
@@ -42,4 +43,11 @@ void *rt_memory(size_t size)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	at += size;
 	return p;
+}
+
+bool rt_peek(uint64_t at, void *to, size_t n)
+{
+	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)at, n };
+
+	return at && SYS6(process_vm_readv, rt.pid, &local, 1, &remote, 1, 0) == (long)n;
 }

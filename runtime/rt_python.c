@@ -116,18 +116,11 @@ void rt_python_init(void)
 
 /* ---- memory ---- */
 
-static bool read_memory(uint64_t at, void *to, size_t n)
-{
-	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)at, n };
-
-	return at && SYS6(process_vm_readv, rt.pid, &local, 1, &remote, 1, 0) == (long)n;
-}
-
 static uint64_t read_pointer(uint64_t at)
 {
 	uint64_t word = 0;
 
-	return read_memory(at, &word, sizeof(word)) ? word : 0;
+	return rt_peek(at, &word, sizeof(word)) ? word : 0;
 }
 
 /* ---- names ---- */
@@ -168,14 +161,13 @@ static bool put_text(struct text *t, uint64_t object)
 	struct python_text head;
 	size_t size, n;
 
-	if (!read_memory(object, &head, sizeof(head)) || head.type != rt.python.text_type ||
+	if (!rt_peek(object, &head, sizeof(head)) || head.type != rt.python.text_type ||
 	    !(head.state & COMPACT))
 		return false;
 	size = head.state >> 2 & 7; /* of a character */
 	n = head.size < TEXT_MAX ? head.size : TEXT_MAX;
 	if ((size != 1 && size != 2 && size != 4) ||
-	    (n &&
-	     !read_memory(object + (head.state & ASCII ? ASCII_AT : OTHERS_AT), bytes, n * size)))
+	    (n && !rt_peek(object + (head.state & ASCII ? ASCII_AT : OTHERS_AT), bytes, n * size)))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t c = 0;
@@ -314,7 +306,7 @@ static void find_loop(struct rt_python_walk *w, uint64_t sp)
 		 words[THREAD_WORDS];
 	uint64_t t = interpreter ? read_pointer(interpreter + l->threads) : 0;
 
-	for (uint32_t n = 0; n < MOST_THREADS && read_memory(t, words, sizeof(words)); n++) {
+	for (uint32_t n = 0; n < MOST_THREADS && rt_peek(t, words, sizeof(words)); n++) {
 		uint64_t loop = words[l->loop / 8];
 
 		if (loop >= sp && (!w->loop || loop < w->loop)) {
@@ -340,11 +332,11 @@ static bool read_frame(struct rt_python_walk *w, uint64_t frame, uint64_t *words
 	uint64_t chunk = frame & ~(uint64_t)(sizeof(w->chunk) - 1), skip = frame - chunk;
 
 	if (skip > sizeof(w->chunk) - size)
-		return read_memory(frame, words, size);
+		return rt_peek(frame, words, size);
 	if (chunk != w->chunk_at) {
 		w->chunk_at = 0;
-		if (!read_memory(chunk, w->chunk, sizeof(w->chunk)))
-			return read_memory(frame, words, size);
+		if (!rt_peek(chunk, w->chunk, sizeof(w->chunk)))
+			return rt_peek(frame, words, size);
 		w->chunk_at = chunk;
 	}
 	copy_bytes(words, w->chunk + skip, size);

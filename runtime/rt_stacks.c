@@ -12,7 +12,6 @@
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <ucontext.h>
 
 #include "unwind/step_inline.h"
@@ -59,12 +58,10 @@ struct stack_walk {
 
 static bool fetch_chunk(struct rt_stacks *s, uint64_t at)
 {
-	struct iovec to = { s->chunk, CHUNK }, from = { (void *)(uintptr_t)at, CHUNK };
-
 	if (s->chunk_at == at)
 		return true;
 	s->chunk_at = 0;
-	if (SYS6(process_vm_readv, rt.pid, &to, 1, &from, 1, 0) != CHUNK)
+	if (!rt_peek(at, s->chunk, CHUNK))
 		return false;
 	s->chunk_at = at;
 	return true;
