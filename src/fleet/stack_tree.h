@@ -12,9 +12,8 @@ struct stack_node {
 
 struct stack_tree {
 	VEC(struct stack_node) nodes; /* [0] is the empty stack; none before the first was added */
-	VEC(struct node_callees)
-	callees;          /* [node]; shorter than nodes where some were pushed that
-			     nobody looked for yet */
+	/* [node]; shorter than nodes where some were pushed that nobody looked for yet */
+	VEC(struct node_callees) callees;
 	struct pairs ids; /* (caller, frame): all but the first callee of each */
 };
 
