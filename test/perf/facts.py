@@ -1,10 +1,13 @@
 """What kin says of made-up recordings where perf says nothing, or where its words are not the measure."""
 import os
+import random
 import re
 import struct
 import subprocess
 
+import kinds
 import made
+from kinds import words
 from made import BASIC, CHAIN, KERNEL, LIBRARY_AT, PROGRAM_AT, USER
 
 KERNEL_AT = 0xffffffff81000000
@@ -56,6 +59,30 @@ def test_one_name(tap, kin, folder):
            'of several events it is said which one is shown', out)
     _, out, _ = run(kin, folder, 'report', data)
     tap.ok('  1 event more: below' in out.splitlines()[:4], 'or that the others follow', out)
+
+
+class Copies(kinds.Full):
+    """Copies of the stacks of 32-bit programs, and of threads without any."""
+
+    def registers(self, ip):
+        return words(0) if ip == COPY else words(1, *[0] * kinds.N_REGS)
+
+    def sprinkle(self, *_):
+        pass
+
+
+def test_stacks_of_others(tap, kin, folder):
+    r = made.machine(folder, BASIC | kinds.REGS_USER | kinds.STACK_USER)
+    r.__class__, r.x, r.group, r.same_name = Copies, random.Random(1), False, False
+    for ip in (PARSE, PARSE, COPY):
+        r.sample(100, ip, 1000000)
+    data = written(r, folder)
+    _, out, _ = run(kin, folder, 'export', '--to=folded', data)
+    tap.ok(sorted(line.split(';', 1)[1].split('`')[-1] for line in out.splitlines()) == ['[cut];parse 2000000', 'copy 1000000'],
+           'callers that nobody here can find are cut, and not said to be none', out)
+    status, _, err = run(kin, folder, 'info', '--strict', data)
+    tap.ok(status == 1 and err.count('callers are not known: copies of stacks of 32-bit programs cannot') == 1 and '100.0 % of the stacks' in err,
+           '... which is said once', err)
 
 
 def test_kernel_names(tap, kin, folder):
@@ -305,7 +332,7 @@ def test_no_time(tap, kin, folder):
     tap.ok(re.fullmatch(r' *:100 +100 cpu-clock: \n', out), 'samples without a time are printed without one', out)
 
 
-TESTS = [test_folder, test_header, test_script, test_no_time, test_damage, test_options, test_pipe, test_one_name, test_kernel_names, test_kernel_aliases,
+TESTS = [test_folder, test_header, test_script, test_no_time, test_damage, test_options, test_pipe, test_one_name, test_stacks_of_others, test_kernel_names, test_kernel_aliases,
          test_aliases, test_switches, test_exec]
 
 

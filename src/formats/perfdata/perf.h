@@ -554,6 +554,7 @@ struct perf {
 	bool own_kernel;       /* the one that runs here has the release of the recorded one */
 	bool is_directory;     /* the records are in files beside this one */
 	char machine_name[16]; /* "x86_64" */
+	bool told_machine;     /* that its stacks cannot be followed */
 	struct kin_error *err; /* the first thing that was wrong */
 };
 

@@ -4,12 +4,13 @@
  */
 #include <string.h>
 
+#include "base/err.h"
 #include "formats/perfdata/perf.h"
 #include "unwind/perf_regs.h"
 #include "unwind/unwinder.h"
 
-enum { ABI_64 = 2 };
-enum { OPEN_MAX_FILES = 200 }; /* for their code, where there is no call-frame information */
+enum { ABI_NONE, ABI_32, ABI_64 }; /* of the registers: there are none in threads of the kernel */
+enum { OPEN_MAX_FILES = 200 };     /* for their code, where there is no call-frame information */
 
 struct perf_dwarf {
 	struct unwinder *unwinder;
@@ -171,6 +172,22 @@ static void count(struct perf *p, const struct unwind_walk *w, const uint64_t *p
 		profile_add_failure(p->into, p->objects.at[m.object].id, 1);
 }
 
+/* A stack that nobody here can follow: its callers are not known. */
+static void leave_out(struct perf *p, const struct machine *m)
+{
+	const char *whose = p->swap            ? "a machine with another byte order"
+			    : m                ? "32-bit programs"
+			    : *p->machine_name ? p->machine_name
+					       : "an unknown machine";
+
+	profile_audit(p->into)->truncated++;
+	if (!p->told_machine)
+		perf_unread(p, "callers are not known",
+			    err_new(KIN_ERROR_UNSUPPORTED,
+				    "copies of stacks of %s cannot be followed", whose));
+	p->told_machine = true;
+}
+
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 		       const struct perf_sample *s, uint64_t *pcs, size_t max, bool *cut)
 {
@@ -178,8 +195,13 @@ size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct pe
 	uint64_t values[64], all[MACHINE_REGISTERS];
 
 	*cut = false;
-	if (!m || s->regs_abi != ABI_64 || p->swap)
+	if (s->regs_abi == ABI_NONE)
 		return 0;
+	if (!m || s->regs_abi != ABI_64 || p->swap) {
+		leave_out(p, m);
+		*cut = true;
+		return 0;
+	}
 	p->machine.walked = m;
 	if (!p->dwarf)
 		start(p);

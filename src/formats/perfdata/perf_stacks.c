@@ -312,7 +312,9 @@ static void push_dump(struct perf_walk *w, const struct perf_attr *a, const stru
 	struct perf_part part = part_of(w->p, w->user, PERF_MODE_USER);
 	for (size_t i = 0; i < n; i++)
 		push(w, &part, pcs[i], i > 0, 0);
-	if (cut && n)
+	if (cut && !w->n)
+		push_leaf(w, s->mode, s->ip);
+	if (cut)
 		push_mark(w, MARK_CUT);
 }
 
