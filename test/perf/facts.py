@@ -85,6 +85,16 @@ def test_stacks_of_others(tap, kin, folder):
            '... which is said once', err)
 
 
+def test_nowhere(tap, kin, folder):
+    r = made.machine(folder, BASIC)
+    for ip in (MAIN, 0x7fb04430dad7):
+        r.sample(100, ip, 1000000)
+    data, again = written(r, folder), os.path.join(folder, 'again.data')
+    run(kin, folder, 'export', '--to=perf.data', '-o', again, data)
+    before, after = (run(kin, folder, 'flat', '-c', 'self,name', '--format=csv', name)[1] for name in (data, again))
+    tap.ok(before == after and '0x00007fb04430dad7' in after, 'an address where nothing is known to be keeps it when it is exported', before + after)
+
+
 def test_kernel_names(tap, kin, folder):
     names = os.path.join(folder, 'kallsyms')
     with open(names, 'w', encoding='ascii') as f:
@@ -332,8 +342,8 @@ def test_no_time(tap, kin, folder):
     tap.ok(re.fullmatch(r' *:100 +100 cpu-clock: \n', out), 'samples without a time are printed without one', out)
 
 
-TESTS = [test_folder, test_header, test_script, test_no_time, test_damage, test_options, test_pipe, test_one_name, test_stacks_of_others, test_kernel_names, test_kernel_aliases,
-         test_aliases, test_switches, test_exec]
+TESTS = [test_folder, test_header, test_script, test_no_time, test_damage, test_options, test_pipe, test_one_name, test_stacks_of_others, test_nowhere,
+         test_kernel_names, test_kernel_aliases, test_aliases, test_switches, test_exec]
 
 
 def test(tap, kin, folder):

@@ -202,6 +202,8 @@ static void place(struct perf_writer *w, uint32_t id, uint64_t *next)
 	struct written_object *o = &w->objects[id];
 	bool made = from->kind == KIN_OBJECT_JIT;
 	o->path = made ? "//anon" : from->path;
+	if (!*o->path) /* addresses where nothing is known to have been */
+		return;
 	take_build_id(o, from->build_id);
 	if (from->kind == KIN_OBJECT_FILE && from->high > from->low)
 		find_segments(w, o, from);
