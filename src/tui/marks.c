@@ -186,8 +186,10 @@ static void end_sparks(struct sparking *x)
 	kin_samples_free(x->samples);
 }
 
-static struct kin_error *find_sparks(struct kin_profile *p, size_t event, const bool *stop,
-				     struct marks *m)
+/* By time; or, of a profile whose samples have no times, all in the last slot. `stop`: ends it
+ * early; NULL: nothing does. */
+static struct kin_error *find_sparks(struct kin_profile *p, size_t event, bool has_times,
+				     const bool *stop, struct marks *m)
 {
 	struct sparking x = { .m = m };
 	const struct kin_sample *s;
@@ -197,34 +199,19 @@ static struct kin_error *find_sparks(struct kin_profile *p, size_t event, const 
 	uint32_t number = flame_event(x.samples, event);
 	size_t i = 0;
 	name_threads(&x);
-	find_span(&x, number);
-	while (x.last_ns > x.first_ns && !__atomic_load_n(stop, __ATOMIC_RELAXED) &&
+	if (has_times)
+		find_span(&x, number);
+	bool any = !has_times || x.last_ns > x.first_ns;
+	while (any && !(stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) &&
 	       (s = kin_samples_next(x.samples)))
-		if (++i && s->event == number && s->time_ns && s->thread < x.comms.n)
-			add_sample(&x, s, i, slot_of(&x, s->time_ns));
+		if (++i && s->event == number && (s->time_ns || !has_times) &&
+		    s->thread < x.comms.n)
+			add_sample(&x, s, i, has_times ? slot_of(&x, s->time_ns) : SPARK_SLOTS - 1);
 	end_sparks(&x);
 	return NULL;
 }
 
 /* ---- of a profile that fades ---- */
-
-/* What is there now, in the last slot. */
-static struct kin_error *find_faded(struct kin_profile *p, size_t event, struct marks *m)
-{
-	struct sparking x = { .m = m };
-	const struct kin_sample *s;
-	struct kin_error *err = kin_samples_new(p, &x.samples);
-	if (err)
-		return err;
-	uint32_t number = flame_event(x.samples, event);
-	size_t i = 0;
-	name_threads(&x);
-	while ((s = kin_samples_next(x.samples)))
-		if (++i && s->event == number && s->thread < x.comms.n)
-			add_sample(&x, s, i, SPARK_SLOTS - 1);
-	end_sparks(&x);
-	return NULL;
-}
 
 /* `left`: the part of what was there before that still is. Weights are whole numbers, and what has
  * become too little is dropped: what that changes is nothing new. */
@@ -267,7 +254,7 @@ struct kin_error *marks_next(struct kin_profile *p, size_t event, const struct m
 	size_t n = refreshes < SPARK_SLOTS ? refreshes : SPARK_SLOTS, known = 0;
 	double left = pow(keep, (double)refreshes);
 	*ret = (struct marks){ 0 };
-	struct kin_error *err = n ? find_faded(p, event, ret) : NULL;
+	struct kin_error *err = n ? find_sparks(p, event, false, NULL, ret) : NULL;
 	size_t n_now = ret->sparks.n;
 	for (size_t i = 0; !err && i < n_now; i++) { /* both are in order */
 		int sign = -1;
@@ -348,7 +335,7 @@ struct kin_error *marks_new(struct kin_profile *p, size_t event, const bool *sto
 	*ret = (struct marks){ 0 };
 	struct kin_error *err = find_cycles(p, ret);
 	if (!err && kin_profile_is_sampled(p))
-		err = find_sparks(p, event, stop, ret);
+		err = find_sparks(p, event, true, stop, ret);
 	return err;
 }
 

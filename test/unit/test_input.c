@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/err.h"
 #include "base/file.h"
@@ -14,6 +13,7 @@
 #include "gnu/words.h"
 #include "input/input.h"
 #include "input/paths.h"
+#include "lib/gzip_pack.h"
 
 static char dir[] = "/tmp/test_input.XXXXXX";
 static const struct input_target le64 = { .is_64bit = true }, be64 = { true, true },
@@ -739,20 +739,6 @@ static void files_are_checked(void)
 	OK(!input_says_program(paths, 2, NULL));
 }
 
-static size_t pack(uint8_t *to, size_t room, const struct file *f)
-{
-	z_stream z = { 0 };
-	deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-	z.next_in = f->data;
-	z.avail_in = (uInt)f->size;
-	z.next_out = to;
-	z.avail_out = (uInt)room;
-	deflate(&z, Z_FINISH);
-	size_t size = room - z.avail_out;
-	deflateEnd(&z);
-	return size;
-}
-
 /* A packed file is what is in it; of one that was cut off the first part. */
 static void packed_files_are_unpacked(void)
 {
@@ -764,7 +750,7 @@ static void packed_files_are_unpacked(void)
 	struct profile *p = profile_finish(b), *q;
 	OK(!failed(gmon_write(in_dir("plain"), p, &le64)));
 	struct file f = get_file(in_dir("plain"));
-	size_t n = pack(packed, ROOM, &f);
+	size_t n = gzip_pack(packed, ROOM, f.data, f.size);
 	OK(n > FORMAT_HEAD);
 	put_file(in_dir("packed"), packed, n);
 	const char *path = in_dir("packed");
@@ -779,7 +765,7 @@ static void packed_files_are_unpacked(void)
 	profile_free(q);
 	/* Where the cut is between two records, the reader sees nothing of it. */
 	f.size = 20 + 21 * 100;
-	n = pack(packed, ROOM, &f);
+	n = gzip_pack(packed, ROOM, f.data, f.size);
 	put_file(path, packed, n - 4);
 	q = read_one(path, &le64);
 	OK(strstr(message, "/packed: damaged or cut off: only a part of it was read"));

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/err.h"
 #include "input/gcov.h"
+#include "lib/gzip_pack.h"
 #include "tap.h"
 
 /* How often a line ran; -1: not known. */
@@ -122,20 +122,6 @@ static void expect_whole(const struct line_counts *l)
 	OK(line_counts_file(l, "/t/a.c") != NONE); /* for it ends so */
 }
 
-static size_t pack(uint8_t *to, size_t room, const void *from, size_t n)
-{
-	z_stream z = { 0 };
-	deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-	z.next_in = UNCONST(Bytef *, (const Bytef *)from);
-	z.avail_in = (uInt)n;
-	z.next_out = to;
-	z.avail_out = (uInt)room;
-	deflate(&z, Z_FINISH);
-	size_t size = room - z.avail_out;
-	deflateEnd(&z);
-	return size;
-}
-
 static void test_gcov(void)
 {
 	struct line_counts *l = parse(whole, strlen(whole));
@@ -180,7 +166,7 @@ static void test_packed(void)
 	static uint8_t packed[SPACE];
 	memset(text, ' ', SPACE);
 	memcpy(text + SPACE, whole, sizeof(whole));
-	size_t n = pack(packed, sizeof(packed), text, strlen(text));
+	size_t n = gzip_pack(packed, sizeof(packed), text, strlen(text));
 	struct line_counts *l = parse(packed, n);
 	expect_whole(l);
 	line_counts_free(l);
