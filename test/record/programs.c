@@ -215,7 +215,8 @@ static int jit(void)
 	return 0;
 }
 
-/* A handler on a stack of its own, which takes half of the time; those it interrupts have two callers. */
+/* A handler on a stack of its own, which takes half of the time; those it interrupts have two
+ * callers. */
 NOINLINE static void handles(int number)
 {
 	(void)number;
