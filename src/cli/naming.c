@@ -14,7 +14,7 @@ static program_files files_of(const struct held_files *held)
 {
 	program_files ret = { 0 };
 	for (size_t i = 0; held && i < held->files.n; i++) {
-		const struct held_file *f = &held->files.at[i];
+		const struct mapped_file *f = &held->files.at[i];
 		vec_push(&ret, ((struct kin_program_file){ f->path, f->build_id,
 							   held_files_place(held, f),
 							   held_files_top(held, f) }));

@@ -20,25 +20,25 @@ static char *read_link(const char *path)
 	return xprintf("%.*s", n > 0 ? (int)n : 0, to);
 }
 
-static bool look(const char *root, const char *namespace, struct held_root *ret)
+static bool look(const char *root, const char *namespace, struct mapped_root *ret)
 {
 	struct stat folder, in;
 	if (stat(root, &folder) || stat(namespace, &in))
 		return false;
-	*ret = (struct held_root){ .namespace = in.st_ino,
-				   .device = folder.st_dev,
-				   .inode = folder.st_ino,
-				   .fd = -1,
-				   .namespace_fd = -1 };
+	*ret = (struct mapped_root){ .namespace = in.st_ino,
+				     .device = folder.st_dev,
+				     .inode = folder.st_ino,
+				     .fd = -1,
+				     .namespace_fd = -1 };
 	return true;
 }
 
-static bool same_root(const struct held_root *a, const struct held_root *b)
+static bool same_root(const struct mapped_root *a, const struct mapped_root *b)
 {
 	return a->namespace == b->namespace && a->device == b->device && a->inode == b->inode;
 }
 
-static void root_done(struct held_root *r)
+static void root_done(struct mapped_root *r)
 {
 	if (r->fd >= 0)
 		close(r->fd);
@@ -48,7 +48,7 @@ static void root_done(struct held_root *r)
 }
 
 static size_t add_root(struct held_files *h, const char *root, const char *namespace,
-		       struct held_root *made)
+		       struct mapped_root *made)
 {
 	for (size_t i = 0; i < h->roots.n; i++)
 		if (same_root(made, &h->roots.at[i]))
@@ -68,7 +68,7 @@ static size_t add_root(struct held_files *h, const char *root, const char *names
 
 size_t held_files_root(struct held_files *h, pid_t pid)
 {
-	struct held_root own, made;
+	struct mapped_root own, made;
 	char *root = xprintf("/proc/%d/root", (int)pid),
 	     *namespace = xprintf("/proc/%d/ns/mnt", (int)pid);
 	bool other = look("/proc/self/root", "/proc/self/ns/mnt", &own) &&
@@ -79,7 +79,7 @@ size_t held_files_root(struct held_files *h, pid_t pid)
 	return found;
 }
 
-char *held_files_top(const struct held_files *h, const struct held_file *f)
+char *held_files_top(const struct held_files *h, const struct mapped_file *f)
 {
 	return f->root == SIZE_MAX ? NULL : held_path(h->roots.at[f->root].fd);
 }
@@ -91,7 +91,7 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* The kernel's records have paths as the process sees them, /proc as we do. */
-char *held_files_place(const struct held_files *h, const struct held_file *f)
+char *held_files_place(const struct held_files *h, const struct mapped_file *f)
 {
 	char *top = held_files_top(h, f), *open = held_path(f->fd);
 	const char *seen = top ? h->roots.at[f->root].seen : "", *path = f->path;

@@ -11,14 +11,14 @@
 
 #include "base/vec.h"
 
-struct held_file {
+struct mapped_file {
 	char *path;     /* as in the recording */
 	char *build_id; /* in hex; "": it has none */
 	int fd;
 	size_t root; /* index into roots; SIZE_MAX: the root that we see */
 };
 
-struct held_root { /* what processes of one mount namespace see */
+struct mapped_root { /* what processes of one mount namespace see */
 	uint64_t namespace, device, inode;
 	int fd;           /* of the folder */
 	char *seen;       /* where it is for us, if it is anywhere: "/" is its own */
@@ -26,8 +26,8 @@ struct held_root { /* what processes of one mount namespace see */
 };
 
 struct held_files {
-	VEC(struct held_file) files;
-	VEC(struct held_root) roots;
+	VEC(struct mapped_file) files;
+	VEC(struct mapped_root) roots;
 };
 
 /* The root of a process, which is held from now on; SIZE_MAX if it is the one that we see, or the
@@ -35,9 +35,9 @@ struct held_files {
 size_t held_files_root(struct held_files *h, pid_t pid);
 char *held_path(int fd); /* where it can be opened by us; to be freed */
 /* The same of a file's root; NULL: it is the one that we see. */
-char *held_files_top(const struct held_files *h, const struct held_file *f);
+char *held_files_top(const struct held_files *h, const struct mapped_file *f);
 /* The same of a file: below its root, if it still has a name there. */
-char *held_files_place(const struct held_files *h, const struct held_file *f);
+char *held_files_place(const struct held_files *h, const struct mapped_file *f);
 void held_files_done(struct held_files *h);
 
 #endif

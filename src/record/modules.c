@@ -618,10 +618,10 @@ struct held_files modules_take_held(struct modules *m)
 		int *fd = at->held >= 0 ? &at->held : &at->fd;
 		if (*fd < 0)
 			continue;
-		struct held_file f = { .path = xprintf("%s", at->path),
-				       .build_id = xalloc(2 * BUILD_ID_MAX + 1),
-				       .fd = *fd,
-				       .root = at->root };
+		struct mapped_file f = { .path = xprintf("%s", at->path),
+					 .build_id = xalloc(2 * BUILD_ID_MAX + 1),
+					 .fd = *fd,
+					 .root = at->root };
 		num_hex(f.build_id, at->build_id, at->build_id_size);
 		vec_push(&held.files, f);
 		m->n_open -= fd == &at->fd;

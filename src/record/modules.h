@@ -35,7 +35,7 @@ struct module {
 	struct modules *all;
 	int fd;      /* -1: not open */
 	int held;    /* the same, for names; -1: it is not */
-	size_t root; /* in which it was found, as in struct held_file */
+	size_t root; /* in which it was found, as in struct mapped_file */
 	bool sought;
 	bool evicted;               /* had a table, or its file open: is to be read again */
 	bool cached;                /* the cache has the table */

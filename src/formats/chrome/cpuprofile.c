@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/vec.h"
+#include "formats/chrome/chrome_trace.h"
 #include "formats/formats.h"
 #include "input/input.h"
 #include "input/json_scan.h"
@@ -526,8 +527,9 @@ static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 	bool profile = has(&head, "\"nodes\"") && has(&head, "\"callFrame\"") &&
 		       has(&head, "\"functionName\"");
 	bool events = has(&head, "\"ph\"") && has(&head, "\"ts\"") && has(&head, "\"pid\"");
-	return (first == '{' && (profile || has(&head, "\"traceEvents\""))) ||
-	       (first == '[' && events);
+	/* Not what chrome_trace.c writes, which are slices. */
+	bool trace = has(&head, "\"traceEvents\"") && !has(&head, CHROME_TRACE_HEAD);
+	return (first == '{' && (profile || trace)) || (first == '[' && events);
 }
 
 const struct format cpuprofile_format = {
