@@ -371,6 +371,31 @@ def trace_of(profile):
         'metadata': {}}
 
 
+def field(number, value):
+    """Of a protobuf message."""
+    def varint(v):
+        ret = b''
+        while v > 127:
+            ret += bytes([v & 127 | 128])
+            v >>= 7
+        return ret + bytes([v])
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def heap_profile(default):
+    """As Go writes it of the heap: no type of values is called the default one, but in newer versions."""
+    texts = ['', 'alloc_objects', 'count', 'inuse_space', 'bytes', 'f', 'g']
+    types = [(1, 2), (3, 4)]
+    ret = b''.join(field(1, field(1, name) + field(2, unit)) for name, unit in types)
+    for function, values in ((1, (10, 100)), (2, (1, 5000))):
+        ret += field(2, field(1, function) + b''.join(field(2, v) for v in values))
+        ret += field(4, field(1, function) + field(4, field(1, function))) + field(5, field(1, function) + field(2, 4 + function))
+    return ret + b''.join(field(6, t) for t in texts) + (field(14, texts.index(default)) if default else b'')
+
+
 EVENTED = {
     '$schema': 'https://www.speedscope.app/file-format-schema.json', 'shared': {'frames': [{'name': 'a'}, {'name': 'b'}]},
     'profiles': [{'type': 'evented', 'name': 'main', 'unit': 'milliseconds', 'startValue': 0, 'endValue': 14, 'events': [
@@ -440,6 +465,11 @@ def reads(tap, kin, folder, want):
         got, done = flat(kin, folder, 'cut')
         tap.ok(done.returncode == 1 and 'cut off' in done.stderr and done.stderr.count('\n') == 1, f'{name}, cut off',
                done.stdout + done.stderr)
+    for default, expected in ((None, 100), ('alloc_objects', 10), ('inuse_space', 100)):
+        open(os.path.join(folder, 'heap.pb'), 'wb').write(heap_profile(default))
+        got, done = flat(kin, folder, 'heap.pb')
+        tap.ok(got.get('f') == (expected, expected), f'pprof: what is shown first is the default, or the last: {default}',
+               str(got) + done.stderr)
     names = run(folder, kin, 'report', '--no-children', '-s', 'comm,pid', '-f', 'csv', '-i', 'trace.json').stdout
     tap.ok('CrRendererMain,' in names and '7:' in names, 'a trace: its threads', names)
     json.dump({'traceEvents': [{'name': 'x', 'ph': 'X', 'ts': 1, 'dur': 2, 'pid': 1, 'tid': 1}]}, open(os.path.join(folder, 'slices.json'), 'w'))
