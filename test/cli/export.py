@@ -391,7 +391,8 @@ def heap_profile(default):
     types = [(1, 2), (3, 4)]
     ret = b''.join(field(1, field(1, name) + field(2, unit)) for name, unit in types)
     for function, values in ((1, (10, 100)), (2, (1, 5000))):
-        ret += field(2, field(1, function) + b''.join(field(2, v) for v in values))
+        stack = b''.join(field(1, i) for i in range(function, 3))
+        ret += field(2, stack + b''.join(field(2, v) for v in values))
         ret += field(4, field(1, function) + field(4, field(1, function))) + field(5, field(1, function) + field(2, 4 + function))
     return ret + b''.join(field(6, t) for t in texts) + (field(14, texts.index(default)) if default else b'')
 
