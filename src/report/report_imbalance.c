@@ -197,7 +197,8 @@ static int by_cost(const void *a, const void *b, void *job)
 
 static bool is_subject(const struct imbalance_job *j, const struct spread_row *r)
 {
-	return !j->o->subjects || !j->o->subjects[0] || j->is_subject[r->to.name] || j->is_subject[r->from.name];
+	return !j->o->subjects || !j->o->subjects[0] || j->is_subject[r->to.name] ||
+	       j->is_subject[r->from.name];
 }
 
 static bool is_wanted(const struct imbalance_job *j, const struct spread_row *r,

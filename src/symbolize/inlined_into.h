@@ -1,5 +1,5 @@
-/* inlined_into.h - functions that are only there where they were inlined, for views whose places are
- * those of the linker or of lines. */
+/* inlined_into.h - functions that are only there where they were inlined, for views whose places
+ * are those of the linker or of lines. */
 #ifndef SYMBOLIZE_INLINED_INTO_H
 #define SYMBOLIZE_INLINED_INTO_H
 
