@@ -382,6 +382,19 @@ static void find_event(struct imbalance_job *j, struct spread_set *set)
 	}
 }
 
+/* Sums of ranks that the data has are of functions as they were when these were made. */
+static void note_folding(struct imbalance_job *j)
+{
+	const struct spread_set *sums = j->in->profile->spreads;
+	bool any = false;
+
+	for (size_t i = 0; program_folds(j->in->program) && sums && i < sums->rows.n && !any; i++)
+		any = sums->rows.at[i].from.inlined || sums->rows.at[i].to.inlined;
+	if (any)
+		table_note(j->t, "sums of ranks were made with inlined functions as functions, and "
+				 "cannot be folded any more");
+}
+
 static bool is_raw_name(const struct symbols *s, const symid *at, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
@@ -443,6 +456,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	if (!err) {
 		note_slow(&j);
 		note_ranks(&j);
+		note_folding(&j);
 		add_all(&j);
 	}
 	free(j.is_mpi);

@@ -106,7 +106,8 @@ INLINED = ('turn', 'n::Box<int>::pass(int)', 'n::Box::pass')
 # They have rows of these functions; the others find them, too, and have none.
 COMMANDS = ['report', 'graph', 'lines', 'annotate', 'annotate --asm', 'imbalance --all']
 ROWLESS = ['cycles', 'counts', 'latency']
-FOLDING = ['report --no-inline', 'graph --no-inline', 'lines --no-inline', 'annotate --no-inline', 'cycles --no-inline']
+FOLDING = ['report --no-inline', 'graph --no-inline', 'lines --no-inline', 'annotate --no-inline', 'cycles --no-inline',
+           'imbalance --all --no-inline']
 FILTERS = ['report --sort=sym -g none --symbols=', 'script --folded -S', 'script --folded --stop-bt=']
 
 
