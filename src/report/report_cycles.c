@@ -403,6 +403,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	add_cycles(&j);
 	if (!g->n_cycles)
 		table_note(t, "the call graph has no cycles");
+	report_note_subjects(in, o, t);
 	*ret = t;
 	return NULL;
 }
