@@ -367,7 +367,7 @@ struct perf_last {
 	uint8_t modes[PERF_STACK_MAX]; /* as in perf_frame_now */
 	/* The chain that it is of; n_words 0: of none. */
 	size_t n_words;
-	uint64_t words[PERF_CHAIN_MAX]; /* at the end of it */
+	uint64_t words[PERF_CHAIN_MAX]; /* at the end */
 	uint16_t frames_in[PERF_CHAIN_MAX + 1]; /* [n]: of the last n words, if the first of them is
 						 * one; else 0 */
 	uint32_t user, kernel, guest;           /* generations of the address spaces */
@@ -383,6 +383,7 @@ struct perf_chains {
 	struct perf_known *known;     /* chains met lately */
 	uint32_t looked, found, rest; /* for them; samples until they are looked for again */
 	struct perf_frame *frames;    /* addresses met lately */
+	uint32_t generation;          /* of the user code of the last chain */
 	/* The stack just made, leaf first; n_kernel of it are in front of the user part. */
 	struct perf_frame_now now[PERF_STACK_MAX];
 	size_t n_kernel;
@@ -398,6 +399,8 @@ struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const 
 /* The same, of a thread's chain alone, where it does not go into the profile. */
 struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space, uint32_t tid,
 				     const struct perf_chain *chain);
+/* A hint that its chain comes soon: it is in the core's cache. */
+void perf_stack_prefetch(const struct perf *p, const struct perf_record *r);
 /* Whether it takes no more than the chain, and is known as a whole. */
 bool perf_stack_is_of_chain(const struct perf *p, const struct perf_sample *s);
 /* What the mode of addresses is behind a marker (PERF_CONTEXT_). */

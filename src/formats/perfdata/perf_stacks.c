@@ -148,13 +148,19 @@ static struct perf_part part_of(struct perf *p, struct perf_space *user, unsigne
 	return part;
 }
 
-/* Its place among those met lately; NULL: it has none. */
-static struct perf_frame *place_of(const struct perf *p, const struct perf_part *part, uint64_t ip,
-				   uint32_t key)
+/* Its place among those met lately. */
+static struct perf_frame *slot_of(const struct perf *p, uint64_t ip, uint32_t key)
 {
 	uint64_t hash = (ip ^ (uint64_t)key << 32) * 0x9e3779b97f4a7c15u;
 
-	return part->is_keyed ? &p->chains.frames[hash >> (64 - FRAME_BITS)] : NULL;
+	return &p->chains.frames[hash >> (64 - FRAME_BITS)];
+}
+
+/* NULL: it has none. */
+static struct perf_frame *place_of(const struct perf *p, const struct perf_part *part, uint64_t ip,
+				   uint32_t key)
+{
+	return part->is_keyed ? slot_of(p, ip, key) : NULL;
 }
 
 /* find_key() is to be called after it. */
@@ -275,17 +281,22 @@ static bool share_rest(struct perf_walk *w, unsigned mode, size_t n_words)
 }
 
 /* The first address of each part is where it was interrupted, or called the kernel; the others are
- * return addresses. The very first is the sample's own, which may be more precise. */
+ * return addresses. The very first is the sample's own, which may be more precise. The words that
+ * are looked at become those of the last chain: the others are. */
 static void push_chain(struct perf_walk *w, const struct perf_chain *chain)
 {
 	struct perf_part part = part_of(w->p, w->user, chain->mode);
+	struct perf_last *last = w->last;
 	bool first = true;
 
 	for (size_t n = chain->n; n; n--) {
-		uint64_t ip = perf_u64(w->p, chain->at + 8 * (chain->n - n));
+		const uint8_t *word = chain->at + 8 * (chain->n - n);
+		uint64_t ip = perf_u64(w->p, word);
+		memcpy(&last->words[PERF_CHAIN_MAX - n], word, 8);
 		if (ip >= PERF_CONTEXT_MAX) {
 			part = part_of(w->p, w->user, perf_mode_of_marker(ip, part.mode));
 			first = true;
+			last->frames_in[n] = 0;
 			continue;
 		}
 		if (n <= w->equal && !first && share_rest(w, part.mode, n))
@@ -359,26 +370,26 @@ static bool is_of_spaces(const struct perf *p, const struct perf_last *last,
 	       last->guest == p->guest_kernel.generation;
 }
 
-/* The chain itself, for the next one of the thread. */
-static void keep_words(const struct perf_walk *w, const struct perf_chain *chain)
+/* The next one of the thread may share the chain. */
+static void keep_chain(const struct perf_walk *w, size_t n_words)
 {
 	struct perf_last *last = w->last;
-	size_t n = chain->n;
 
-	if (n > PERF_CHAIN_MAX) {
-		last->n_words = 0;
-		return;
-	}
-	memcpy(last->words + PERF_CHAIN_MAX - n, chain->at, 8 * (n - w->equal));
-	last->n_words = n;
+	last->n_words = n_words;
 	last->user = w->user->generation;
 	last->kernel = w->p->kernel.generation;
 	last->guest = w->p->guest_kernel.generation;
-	memset(last->frames_in + w->below_words + 1, 0,
-	       (n - w->below_words) * sizeof(*last->frames_in));
-	for (size_t i = 0; i < w->n; i++)
-		last->frames_in[w->p->chains.now[i].n_words] = (uint16_t)(w->n + w->below - i);
-	last->frames_in[0] = 0; /* of those that are not of the chain */
+}
+
+/* The i-th frame from the root on. */
+static frameid keep_frame(const struct perf_walk *w, size_t i)
+{
+	const struct perf_frame_now *now = &w->p->chains.now[w->below + w->n - 1 - i];
+	struct perf_last *last = w->last;
+
+	last->modes[i] = now->mode;
+	last->frames_in[now->n_words] = (uint16_t)(i + 1);
+	return last->frames[i] = now->frame;
 }
 
 /* Where frames are alike, so are many stacks; of others most are new. */
@@ -391,44 +402,36 @@ static stackid add(struct perf *p, stackid caller, frameid frame)
 /* From the root to the leaf; what is as in the thread's stack before needs no looking up. */
 static struct perf_stack intern(struct perf_walk *w)
 {
-	struct perf_chains *c = &w->p->chains;
 	struct perf_last *last = w->last;
 	struct perf_stack ret = { 0 };
-	size_t n = w->below + w->n, same = w->below, n_user = n - w->n_kernel;
+	size_t n = w->below + w->n, n_user = n - w->n_kernel;
+	bool same = true;
 
-	while (same < n && same < last->n && last->frames[same] == c->now[n - 1 - same].frame)
-		same++;
-	ret.all = same ? last->ids[same - 1] : 0;
-	for (size_t i = w->below; i < n; i++)
-		last->modes[i] = c->now[n - 1 - i].mode;
-	for (size_t i = same; i < n; i++) {
-		last->frames[i] = c->now[n - 1 - i].frame;
-		ret.all = last->ids[i] = add(w->p, ret.all, last->frames[i]);
+	for (size_t i = w->below; i < n; i++) {
+		frameid before = i < last->n ? last->frames[i] : 0, frame = keep_frame(w, i);
+		same = same && before == frame;
+		if (!same)
+			last->ids[i] = add(w->p, i ? last->ids[i - 1] : 0, frame);
 	}
+	last->frames_in[0] = 0; /* of frames that are not of a chain */
 	last->n = n;
 	last->n_words = 0;
+	ret.all = n ? last->ids[n - 1] : 0;
 	ret.user = n_user ? last->ids[n_user - 1] : 0;
 	return ret;
 }
 
-/* The same where stacks are told apart by a hash. */
+/* The same where stacks are told apart by a hash: there is always a frame. */
 static struct perf_frames hash_frames(struct perf_walk *w)
 {
-	struct perf_chains *c = &w->p->chains;
 	struct perf_last *last = w->last;
-	size_t n = w->below + w->n, same = w->below;
+	size_t n = w->below + w->n;
+	struct perf_hash h = w->below ? last->hashes[w->below - 1] : (struct perf_hash){ 0 };
 
-	while (same < n && same < last->n && last->frames[same] == c->now[n - 1 - same].frame)
-		same++;
 	for (size_t i = w->below; i < n; i++)
-		last->modes[i] = c->now[n - 1 - i].mode;
-	struct perf_hash h = same ? last->hashes[same - 1] : (struct perf_hash){ 0 };
-	for (size_t i = same; i < n; i++) {
-		last->frames[i] = c->now[n - 1 - i].frame;
-		h = last->hashes[i] = perf_hash_add(h, last->frames[i]);
-	}
+		h = last->hashes[i] = perf_hash_add(h, keep_frame(w, i));
+	last->frames_in[0] = 0; /* of frames that are not of a chain */
 	last->n = n;
-	last->n_words = 0;
 	struct perf_hash callers = n >= 2 ? last->hashes[n - 2] : (struct perf_hash){ 0 };
 	return (struct perf_frames){ last->frames, n, h, callers };
 }
@@ -467,18 +470,36 @@ static struct perf_stack make(struct perf *p, struct perf_space *space, const st
 	struct perf_walk w = walk_chain(p, space, &chain, last_of(p, s->tid));
 	struct perf_stack stack = intern(&w);
 
-	keep_words(&w, &chain);
+	keep_chain(&w, chain.n);
 	return stack;
+}
+
+/* Most chains begin with a mark, and are of the process that the last one was of. */
+void perf_stack_prefetch(const struct perf *p, const struct perf_record *r)
+{
+	enum { WORDS = 4 };
+	const struct perf_attr *a = p->attrs.at.at;
+	uint32_t key = p->chains.generation << FLAG_BITS;
+
+	if (!p->sums || !a || !a->is_plain)
+		return;
+	size_t at = PERF_RECORD_HEADER + a->fixed + 8;
+	if (r->size < at + 8 * WORDS)
+		return;
+	for (size_t i = 1; i < WORDS; i++)
+		__builtin_prefetch(slot_of(p, perf_u64(p, r->data + at + 8 * i),
+					   i == 1 ? key : key | FRAME_RETURN));
 }
 
 struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space, uint32_t tid,
 				     const struct perf_chain *chain)
 {
 	struct perf_last *last = &p->chains.last_of_sums[tid % PERF_LASTS];
+	p->chains.generation = space->generation;
 	struct perf_walk w = walk_chain(p, space, chain, last);
 	struct perf_frames frames = hash_frames(&w);
 
-	keep_words(&w, chain);
+	keep_chain(&w, chain->n);
 	return frames;
 }
 
