@@ -367,7 +367,7 @@ struct perf_last {
 	uint8_t modes[PERF_STACK_MAX]; /* as in perf_frame_now */
 	/* The chain that it is of; n_words 0: of none. */
 	size_t n_words;
-	uint64_t words[PERF_CHAIN_MAX]; /* at the end */
+	uint64_t words[PERF_CHAIN_MAX];         /* at the end */
 	uint16_t frames_in[PERF_CHAIN_MAX + 1]; /* [n]: of the last n words, if the first of them is
 						 * one; else 0 */
 	uint32_t user, kernel, guest;           /* generations of the address spaces */

@@ -264,12 +264,9 @@ static void sum(struct perf *p, struct perf_attr *a, const struct perf_chain_sam
 
 static struct perf_chain_sample chain_alone(const struct perf_sample *s)
 {
-	return (struct perf_chain_sample){ { s->ip, s->chain, s->n_chain, s->mode },
-					   s->time,
-					   s->period,
-					   s->pid,
-					   s->tid,
-					   s->cpu };
+	return (struct perf_chain_sample){
+		{ s->ip, s->chain, s->n_chain, s->mode }, s->time, s->period, s->pid, s->tid, s->cpu
+	};
 }
 
 static void deliver_sample(struct perf *p, const struct perf_record *r)

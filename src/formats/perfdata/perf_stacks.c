@@ -222,8 +222,8 @@ unsigned perf_mode_of_marker(uint64_t marker, unsigned mode)
 }
 
 /* n_words: from this one's to the end of the chain; 0: it is not of one. */
-static void push(struct perf_walk *w, struct perf_part *part, uint64_t ip, bool is_return,
-		 size_t n_words)
+static inline __attribute__((always_inline)) void push(struct perf_walk *w, struct perf_part *part,
+						       uint64_t ip, bool is_return, size_t n_words)
 {
 	struct perf_chains *c = &w->p->chains;
 	uint32_t flags = is_return ? FRAME_RETURN : 0;
@@ -235,8 +235,9 @@ static void push(struct perf_walk *w, struct perf_part *part, uint64_t ip, bool 
 		frame = learn(w->p, *part, ip, flags);
 		find_key(part);
 	}
-	c->now[w->n] = (struct perf_frame_now){ frame, (uint16_t)n_words,
-						(uint8_t)(part->mode | (is_return ? IS_RETURN : 0)) };
+	c->now[w->n] =
+		(struct perf_frame_now){ frame, (uint16_t)n_words,
+					 (uint8_t)(part->mode | (is_return ? IS_RETURN : 0)) };
 	if (part->is_kernel && w->n_kernel == w->n)
 		w->n_kernel++;
 	w->n++;
@@ -302,7 +303,8 @@ static void push_chain(struct perf_walk *w, const struct perf_chain *chain)
 		if (n <= w->equal && !first && share_rest(w, part.mode, n))
 			return;
 		if (w->n == 0 && chain->ip && chain->ip != ip) {
-			if (part.mode != chain->mode) { /* only callers in user code were asked for */
+			if (part.mode !=
+			    chain->mode) { /* only callers in user code were asked for */
 				push_leaf(w, chain->mode, chain->ip);
 				find_key(&part);
 			} else {
