@@ -33,6 +33,7 @@ enum item_kind {
 	A_LATENCY,
 	A_FAILURE,
 	A_HIT,
+	A_LOSS,
 	N_KINDS
 };
 
@@ -49,8 +50,8 @@ static const struct task tasks[TASKS] = { { 0 },
 					  { .pid = 7, .tid = 7 },
 					  { .pid = 7, .tid = 8 },
 					  { .pid = 7, .tid = 8, .run = 1 },
-					  { .pid = 5, .tid = 9 } };
-static const char *const comms[TASKS] = { "", "prog", "io", "io", "sh" };
+					  { .pid = 7, .tid = 8, .rank = 2 } };
+static const char *const comms[TASKS] = { "", "prog", "io", "io", "io" };
 static const char *const events[EVENTS] = { "clock", "faults", "clock", "clock" };
 static const enum event_unit units[EVENTS] = { EVENT_NS, EVENT_COUNT, EVENT_COUNT, EVENT_NS };
 static const enum event_kind kinds[EVENTS] = { [3] = EVENT_BLOCKED };
@@ -163,7 +164,8 @@ static taskid task(struct profile_builder *b, uint32_t i)
 {
 	struct task t = tasks[i];
 	t.comm = string(b, comms[i]);
-	t.start_ns = 50;
+	t.last_comm = string(b, i % 2 ? "late" : "");
+	t.start_ns = 50 + i;
 	t.end_ns = 60 + i;
 	t.cpu_ns = 3;
 	t.sampled_ns = 2;
@@ -269,7 +271,12 @@ static struct sample sample(struct profile_builder *b, const struct item *x)
 {
 	struct event e = { .name = string(b, events[x->event]),
 			   .unit = units[x->event],
-			   .kind = kinds[x->event] };
+			   .kind = kinds[x->event],
+			   .frequency = x->count % 2 ? 90 + x->count : 0,
+			   .period = x->count % 2 ? 0 : 90 + x->count,
+			   .stacks = x->time == 1,
+			   .is_assembled = x->time == 2,
+			   .group = x->name };
 	return (struct sample){ .stack = stack(b, x),
 				.task = task(b, x->task),
 				.event = profile_add_event(b, e),
@@ -327,13 +334,14 @@ static void add_item(struct profile_builder *b, const struct item *x)
 		break;
 	case A_LATENCY: {
 		uint64_t bucket[LATENCY_BUCKETS] = { 0 };
-		bucket[x->time] = x->count;
+		bucket[x->time * (LATENCY_BUCKETS - 1) / 2] = x->count;
 		profile_add_latency(b, (struct latency){ .from = x->from,
 							 .to = x->to,
 							 .from_object = object(b, x->object),
 							 .to_object = object(b, x->other),
 							 .count = x->count,
 							 .sum_ns = x->count * 7,
+							 .probes_ns = x->count * 2,
 							 .min_ns = 3 + x->time,
 							 .max_ns = 5 + x->time,
 							 .bucket = bucket });
@@ -344,6 +352,9 @@ static void add_item(struct profile_builder *b, const struct item *x)
 		break;
 	case A_HIT:
 		add_hit(b, x);
+		break;
+	case A_LOSS: /* all its members are sums */
+		((uint64_t *)profile_audit(b))[x->count + x->name * 2] += x->count;
 		break;
 	case N_KINDS:
 		break;
@@ -400,7 +411,8 @@ static const char *object_text(const struct profile *p, objid id)
 static void put_task(FILE *f, const struct profile *p, taskid id)
 {
 	const struct task *t = &p->samples.tasks[id];
-	fprintf(f, "%u/%u/%u/%s", t->pid, t->tid, t->run, strtab_get(p->strings, t->comm));
+	fprintf(f, "%u/%u/%u/%u/%s", t->pid, t->tid, t->run, t->rank,
+		strtab_get(p->strings, t->comm));
 }
 
 static void put_frame(FILE *f, const struct profile *p, frameid id)
@@ -484,8 +496,10 @@ static char *text_of(const struct profile *p)
 			object_text(p, l->from_object), (uintmax_t)l->from,
 			object_text(p, l->to_object), (uintmax_t)l->to, (uintmax_t)l->count,
 			(uintmax_t)l->sum_ns, (uintmax_t)l->min_ns, (uintmax_t)l->max_ns);
-		for (size_t k = 0; k < 4; k++)
-			fprintf(f, " %ju", (uintmax_t)l->bucket[k]);
+		fprintf(f, " %ju:", (uintmax_t)l->probes_ns);
+		for (size_t k = 0; k < LATENCY_BUCKETS; k++)
+			if (l->bucket[k])
+				fprintf(f, " %zu: %ju", k, (uintmax_t)l->bucket[k]);
 		fprintf(f, "\n");
 	}
 	for (size_t i = 0; i < p->samples.n_failures; i++)
@@ -512,7 +526,7 @@ static char *text_of(const struct profile *p)
 	return t.at;
 }
 
-/* Its tasks and events, whether there are samples of them or not. */
+/* Its tasks and events, whether there are samples of them or not, and what was lost. */
 static char *tables_of(const struct profile *p)
 {
 	struct text t = { NULL, 0, NULL };
@@ -520,13 +534,18 @@ static char *tables_of(const struct profile *p)
 	for (size_t i = 1; i < p->samples.n_tasks; i++) {
 		const struct task *x = &p->samples.tasks[i];
 		put_task(f, p, (taskid)i);
-		fprintf(f, " %ju-%ju: %ju, %ju\n", (uintmax_t)x->start_ns, (uintmax_t)x->end_ns,
-			(uintmax_t)x->cpu_ns, (uintmax_t)x->sampled_ns);
+		fprintf(f, " %ju-%ju: %ju, %ju, %s\n", (uintmax_t)x->start_ns, (uintmax_t)x->end_ns,
+			(uintmax_t)x->cpu_ns, (uintmax_t)x->sampled_ns,
+			strtab_get(p->strings, x->last_comm));
 	}
 	for (size_t i = 0; i < p->samples.n_events; i++) {
 		const struct event *e = &p->samples.events[i];
-		fprintf(f, "%s/%u/%u\n", strtab_get(p->strings, e->name), e->unit, e->kind);
+		fprintf(f, "%s/%u/%u %ju %ju %u %u %u\n", strtab_get(p->strings, e->name), e->unit,
+			e->kind, (uintmax_t)e->frequency, (uintmax_t)e->period, e->stacks,
+			e->is_assembled, e->group);
 	}
+	for (size_t i = 0; i < sizeof(struct audit) / sizeof(uint64_t); i++)
+		fprintf(f, "%ju ", (uintmax_t)((const uint64_t *)&p->samples.audit)[i]);
 	for (size_t i = 1; i < p->n_objects; i++)
 		fprintf(f, "%s\n", object_text(p, (objid)i));
 	fclose(f);
@@ -561,6 +580,14 @@ static uint64_t count_of(const struct item *items, size_t n, enum item_kind a, e
 	for (size_t i = 0; i < n; i++)
 		if (items[i].kind == a || items[i].kind == b)
 			sum += items[i].count;
+	return sum;
+}
+
+static uint64_t sum_of_losses(const struct profile *p)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < sizeof(struct audit) / sizeof(uint64_t); i++)
+		sum += ((const uint64_t *)&p->samples.audit)[i];
 	return sum;
 }
 
@@ -643,6 +670,7 @@ static void test_orders(void)
 			sum_of(one, "latency") != count_of(items, n, A_LATENCY, A_LATENCY) ||
 			sum_of(one, "failure") != count_of(items, n, A_FAILURE, A_FAILURE) ||
 			sum_of(one, "hit") != count_of(items, n, A_HIT, A_HIT) ||
+			sum_of_losses(d) != count_of(items, n, A_LOSS, A_LOSS) ||
 			sum_of_detailed(one) != count_of_detailed(items, n) ||
 			count_lines(one, "sample") != count_distinct(p) ||
 			count_distinct(d) != count_distinct(p) ||
@@ -724,8 +752,8 @@ static void test_sums_of_ranks(void)
 		profile_free(again);
 		for (size_t i = 1; i < c->samples.n_tasks; i++) {
 			const struct task *t = &c->samples.tasks[i];
-			tables += t->pid || t->tid || t->run || t->start_ns || t->end_ns ||
-				  !t->cpu_ns || !t->sampled_ns;
+			tables += t->pid || t->tid || t->run || t->rank || t->start_ns ||
+				  t->end_ns || !t->cpu_ns || !t->sampled_ns;
 		}
 		free(one);
 		free(other);
@@ -760,6 +788,7 @@ static bool is_wanted(const struct item *x, const bool of[TASKS], const bool in[
 	case A_SAMPLE:
 		return then && of[x->task] && in[leaf] && by[x->event];
 	case A_FACT:
+	case A_LOSS:
 		return true;
 	case A_MARKER:
 		return then;
@@ -777,7 +806,7 @@ static void find_ids(const struct profile *p, const bool of[TASKS], const bool i
 		for (uint32_t k = 0; k < TASKS; k++) {
 			const struct task *t = &p->samples.tasks[i];
 			if (t->pid == tasks[k].pid && t->tid == tasks[k].tid &&
-			    t->run == tasks[k].run)
+			    t->run == tasks[k].run && t->rank == tasks[k].rank)
 				ids_of[0][i] = of[k];
 		}
 	for (size_t i = 0; i < p->n_objects; i++)
