@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "profile/canonical.h"
 #include "profile/canonical_details.h"
 #include "profile/detail.h"
@@ -41,8 +42,7 @@ static uint32_t *indices(size_t n)
 static void sort(void *at, size_t n, size_t size, int (*by)(const void *, const void *, void *),
 		 const void *arg)
 {
-	if (n)
-		qsort_r(at, n, size, by, UNCONST(void *, arg));
+	qsort_r(at, n, size, by, UNCONST(void *, arg));
 }
 
 /* ---- tasks and events ---- */

@@ -45,7 +45,6 @@ static void spread(struct hits *h)
 	for (size_t i = 0; i < h->at.n; i++)
 		h->all[h->at.at[i].bin] = h->at.at[i].count;
 	vec_free(&h->at);
-	h->settled = 0;
 }
 
 static void begin_pass(struct hits *h)
@@ -115,14 +114,11 @@ void hits_finish(struct hits *h)
 	for (uint32_t i = 0; i < h->n_bins; i++)
 		if (h->all[i])
 			vec_push(&h->at, ((struct hit){ .bin = i, .count = h->all[i] }));
-	free(h->all);
-	h->all = NULL;
+	free(TAKE(h->all));
 }
 
 void hits_free(struct hits *h)
 {
 	vec_free(&h->at);
 	free(h->all);
-	h->all = NULL;
-	h->settled = 0;
 }

@@ -4,19 +4,20 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 /* Empty ranges come before the others of an object, so that those stay disjoint neighbours. */
 static int compare(const struct range *a, const struct range *b)
 {
 	bool a_full = a->low < a->high, b_full = b->low < b->high;
 
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	if (a_full != b_full)
-		return a_full ? 1 : -1;
-	if (a->low != b->low)
-		return a->low < b->low ? -1 : 1;
-	return a->high < b->high ? -1 : a->high > b->high;
+	int order = ORDER(a->object, b->object);
+
+	if (!order)
+		order = ORDER(a_full, b_full);
+	if (!order)
+		order = ORDER(a->low, b->low);
+	return order ? order : ORDER(a->high, b->high);
 }
 
 /* The two shortest runs become one. */

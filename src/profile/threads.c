@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+#include "base/sort.h"
 
 static int by_run(const struct task *a, const struct task *b) { return ORDER(a->run, b->run); }
 
