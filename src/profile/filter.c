@@ -274,6 +274,6 @@ struct profile *profile_filter(const struct profile *p, const struct profile_par
 	free(f.stacks);
 	free(f.events);
 	struct profile *ret = profile_finish(f.into);
-	ret->saturated |= p->saturated;
+	ret->saturated = p->saturated; /* if anything is, the whole is */
 	return ret;
 }

@@ -192,8 +192,10 @@ void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t co
 			   uint64_t weight)
 {
 	struct sample *sum = &s->at.at[sample];
-	if (__builtin_add_overflow(sum->count, count, &sum->count))
+	if (__builtin_add_overflow(sum->count, count, &sum->count)) {
 		sum->count = UINT32_MAX;
+		s->saturated = true;
+	}
 	add(s, &sum->weight, weight);
 }
 

@@ -47,7 +47,7 @@ double spread_deviation(const struct spread *s, uint64_t n)
 {
 	long double mean = (long double)s->sum / (long double)n;
 	long double variance = (long double)s->squares / (long double)n - mean * mean;
-	return variance > 0 ? (double)sqrtl(variance) : 0;
+	return (double)sqrtl(fmaxl(variance, 0)); /* below by rounding */
 }
 
 /* ---- sets ---- */

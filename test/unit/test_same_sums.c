@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 #include "profile/spreads.h"
 
-enum { ITEMS = 60, ROUNDS = 120, DEPTH = 4, FRAMES = 9, OBJECTS = 4, TASKS = 5, EVENTS = 4 };
+enum { ITEMS = 60, ROUNDS = 600, DEPTH = 4, FRAMES = 9, OBJECTS = 4, TASKS = 5, EVENTS = 4 };
 
 static uint64_t state = 1;
 
@@ -74,7 +74,8 @@ enum { N_DETAILS = 10 };
 
 static struct item random_item(void)
 {
-	struct item x = { .kind = (enum item_kind)pick(N_KINDS),
+	uint32_t kind = pick(2 * N_KINDS); /* half of them samples: these say most */
+	struct item x = { .kind = kind < N_KINDS ? (enum item_kind)kind : A_SAMPLE,
 			  .object = pick(OBJECTS),
 			  .other = pick(OBJECTS),
 			  .task = pick(TASKS),
