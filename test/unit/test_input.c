@@ -739,6 +739,21 @@ static void files_are_checked(void)
 	OK(!input_says_program(paths, 2, NULL));
 }
 
+/* A store is no file; one that does not answer is told of like a file that is not there. */
+static void names_may_be_of_stores(void)
+{
+	const char *paths[] = { "http://127.0.0.1:1/", in_dir("sub/gmon.out") };
+	struct input_opts o = { .target = le64 };
+	struct profile *p;
+	OK(failed(input_read(paths, 2, &o, &p)));
+	OK(p->n_sources == 2 && p->n_arcs == 1);
+	OK_STR(p->sources[0].kind, "store");
+	OK_STR(strtab_get(p->strings, p->sources[0].path), paths[0]);
+	profile_free(p);
+	OK(!failed(input_check(paths, 2, NULL))); /* asked only when it is read */
+	OK(input_says_program(paths, 1, NULL));
+}
+
 /* A packed file is what is in it; of one that was cut off the first part. */
 static void packed_files_are_unpacked(void)
 {
@@ -931,6 +946,7 @@ int main(void)
 	paths_stand_for_files();
 	what_is_read_once_is_held();
 	files_are_checked();
+	names_may_be_of_stores();
 	packed_files_are_unpacked();
 	standard_input_is_a_file_too();
 	bb_out_is_read();
