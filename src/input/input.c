@@ -95,8 +95,6 @@ static bool is_packed(const struct bytes *b, const struct input_opts *o)
 static const struct format *recognise(struct bytes head, const struct input_opts *o)
 {
 	struct gunzipped room = { 0 };
-	if (is_packed(&head, o) && bytes_left(&head) > FORMAT_HEAD)
-		head.end = head.pos + FORMAT_HEAD;
 	if (is_packed(&head, o))
 		head = unpacked(head, FORMAT_HEAD, &room);
 	const struct format *known = recognise_plain(head, o);

@@ -509,7 +509,7 @@ static void merge_samples(struct samples_builder *into, const struct samples_bui
 			  const strid *strings, const stackid *stacks, const taskid *tasks,
 			  const detailid *details, uint32_t first_source)
 {
-	uint16_t *events = xrealloc(NULL, from->events.n + 1, sizeof(*events));
+	uint16_t *events = xrealloc(NULL, from->events.n, sizeof(*events));
 	for (size_t i = 0; i < from->events.n; i++) {
 		struct event e = from->events.at[i];
 		e.name = strings[e.name];

@@ -525,11 +525,11 @@ static void troubles_are_collected(void)
 	struct profile_builder *b = profile_builder_new();
 	for (uint32_t i = 0; i < 4; i++) {
 		char rank[2] = { (char)('0' + i), '\0' };
+		if (i < 3)
+			profile_add_fact(b, FACT_RANK, rank);
 		profile_add_fact(b, FACT_JOB, "17");
 		profile_add_fact(b, FACT_RANKS, "4");
 		profile_add_fact(b, FACT_PROGRAM, "solver");
-		if (i < 3)
-			profile_add_fact(b, FACT_RANK, rank);
 		if (i == 1)
 			profile_add_fact(b, FACT_TROUBLE, "no memory");
 		if (i == 2)
@@ -630,6 +630,9 @@ static void names_are_kept(void)
 	OK(kept_find(p->kept, "/z", "cc") && !kept_find(p->kept, "/x", "bb"));
 	OK(kept_find(one, "/x", "aa") && !kept_find(one, "/y", "bb"));
 	OK(!kept_find(two, "/x", "aa") && p->kept->objects.n == 3);
+	struct profile *q = profile_canonical(p, NULL, NULL);
+	OK(q->kept == p->kept);
+	profile_free(q);
 	profile_free(p);
 	kept_free(one);
 	kept_free(two);
