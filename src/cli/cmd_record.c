@@ -432,7 +432,7 @@ static bool take_stacks(const char *arg, struct record_opts *o, char error[512])
 	return true;
 }
 
-/* Of the events that -e named last. */
+/* The filter of the events that -e named last. */
 static bool take_filter(const char *arg, struct record_line *l, char error[512])
 {
 	const char *events = l->sampling.events;
@@ -617,7 +617,7 @@ static const char *check_parts(const struct record_opts *o)
 	return NULL;
 }
 
-/* What is wrong with the line; NULL: nothing. */
+/* The fault of the command line, or NULL. */
 static const char *check(const struct record_line *l)
 {
 	const struct record_opts *o = &l->opts;

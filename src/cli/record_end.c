@@ -51,7 +51,7 @@ static void say_lines(char *text)
 	free(text);
 }
 
-/* Only a profile, or what is empty, is written over. */
+/* An error unless it is a profile or empty: nothing else is written over. */
 static struct kin_error *may_replace(const char *path)
 {
 	struct stat st;

@@ -275,13 +275,14 @@ static bool is_alike(const struct html_sample *a, const struct html_sample *b)
 	       a->place == b->place;
 }
 
-/* Of a sample whose node is not in the file. */
+/* The object of a sample whose node is not in the file. */
 static uint32_t object_left_out(const struct cut *x, uint32_t node)
 {
 	return x->kept[node] ? 0 : x->t->functions.at[x->t->nodes.at[node].function].object + 1;
 }
 
-/* In units, of nodes in the file; those that are alike are one. */
+/* Copies samples as the file has them: times in units, nodes by their number in the file. Joins
+ * those that are alike; returns how many are left. */
 static size_t join_samples(const struct cut *x, struct html_sample *at)
 {
 	const struct html_paths *t = x->t;

@@ -311,7 +311,7 @@ static void describe_cycle(struct cycles_job *j)
 
 /* ---- which ---- */
 
-/* Where a function is not named: those with a name that was not asked for. */
+/* Whether the cycle has enough time, and a member that was asked for, if functions were named. */
 static bool is_wanted(const struct cycles_job *j, uint32_t cycle)
 {
 	const struct callgraph *g = j->in->graph;
