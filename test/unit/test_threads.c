@@ -102,6 +102,15 @@ static void test_several(void)
 	OK_STR(text_of(threads_of(p), p), "0:[unknown] 1:a/7 rank 0 2:a/7 rank 2; 2, 1");
 	profile_free(p);
 
+	b = profile_builder_new();
+	add(b, (struct task){ .pid = 7, .tid = 7, .rank = 3 }, "a");
+	add(b, (struct task){ .pid = 7, .tid = 7, .rank = 1 }, "b");
+	add(b, (struct task){ .pid = 8, .tid = 8, .rank = 3 }, "c");
+	p = profile_finish(b);
+	OK_STR(text_of(threads_of(p), p),
+	       "0:[unknown] 1:b/7 rank 0 2:a/7 rank 2 3:c/8 rank 2; 2, 1, 3");
+	profile_free(p);
+
 	b = profile_builder_new(); /* all of one rank: it need not be said */
 	add(b, (struct task){ .pid = 7, .tid = 7, .rank = 3 }, "a");
 	add(b, (struct task){ .pid = 7, .tid = 8, .rank = 3 }, "b");
