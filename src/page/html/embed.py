@@ -1,7 +1,7 @@
 """Makes the page's files into a C header: embed.py OUTPUT FILE...
 
-All code is one text, page_js, in a scope of its own, without comments and the blanks that nothing
-needs; the other files are texts of their names.
+All code is one text, page_js, in a scope of its own, without comments and the blanks and ends of lines that nothing
+needs (every statement ends with its semicolon); the other files are texts of their names.
 """
 import base64
 import hashlib
@@ -15,12 +15,12 @@ STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
 TEMPLATE = re.compile(r'[^`\\$]*(?:(?:\\.|\$(?!\{))[^`\\$]*)*(`|\$\{)', re.S)
 REGULAR = re.compile(r'/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*')
 COMMENT = re.compile(r'//[^\n]*')
-BLANKS = re.compile(r'[ \t]+')
+BLANKS = re.compile(r'\s+')
 BEFORE_REGULAR = '(,=:[!&|?{};>\n'
 
 
 def without_blanks(text):
-    """The same JavaScript, in the same lines."""
+    """The same JavaScript."""
     out, at, depths = [], 0, []  # depths: of braces, in each template that is open
 
     def template(at):
@@ -43,6 +43,8 @@ def without_blanks(text):
             out.append(c)
             at = template(at + 1)
         elif not found:
+            if c == '}' and last == ';':
+                out.pop()
             if depths:
                 depths[-1] += (c == '{') - (c == '}')
             out.append(c)
@@ -56,7 +58,7 @@ def without_blanks(text):
                     out.append(' ')
             elif found.re is not COMMENT:
                 out.append(found[0])
-    return re.sub(r'\n+', '\n', ''.join(out))
+    return ''.join(out)
 
 
 def style_without_blanks(text):
