@@ -224,7 +224,7 @@ function hottest_code() {
 		name: `${base_name(x.name)}:${r.line}`, link: link_to("code", `s${i}`, { l: r.line }) }))));
 	const instructions = most(code.functions.map((c, i) => {
 		const r = hottest_of(c.rows, hits);
-		return { share: r ? measured(r, hits).self : 0, text: r && r.instruction, name: c.name, link: link_to("code", `f${i}`, { h: 1 }) };
+		return { share: r ? measured(r, hits).self : 0, text: r && r.instruction.replace(`<${c.name}`, "<"), name: c.name, link: link_to("code", `f${i}`, { h: 1 }) };
 	}));
 	const part = (title, list) => (list.length ? [el("h2", {}, title), plain_table(list.map(r => el("tr", {}, share_cell(r.share),
 		el("td", { class: "name" }, el("a", { href: r.link }, r.name)), el("td", { class: "name code" }, r.text || ""))), title)] : null);

@@ -83,7 +83,7 @@ function how_of_address() {
 // { search: what marks functions, box: the graph below it, canvas }
 function flame_graph(how) {
 	const k = state.keys, { tree, base } = flame_tree(how), whole = (tree.deepest + 1) * ROW;
-	let zoom = tree.reach(/^\d+$/.test(k.z) && k.z < tree.n ? Number(k.z) : 0), at = zoom, has = null, top = 0;
+	let zoom = tree.reach(k.z), at = zoom, has = null, top = 0;
 	let from = tree.first[zoom], to = tree.end[zoom];
 	const window_of = /^([\d.]+)-([\d.]+)$/.exec(k.w || "");
 	if (window_of && Number(window_of[1]) < Number(window_of[2]))
@@ -197,7 +197,7 @@ function flame_graph(how) {
 	}
 	// A click is a step that Back takes back; where one is stays.
 	function go(i) {
-		const address = changed({ z: i || null, w: null });
+		const address = changed({ z: tree.key(i), w: null });
 		[zoom, from, to] = [i, tree.first[i], tree.end[i]];
 		state = parse_address(address);
 		if (location.hash !== address)

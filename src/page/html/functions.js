@@ -78,7 +78,7 @@ function function_search(how, few, caption) {
 		table.choose(list);
 		list.forEach(r => { has[r.f.id] = 1; });
 		said.textContent = !input.value ? "" : !pattern_of(input.value) ? "this is no regular expression"
-			: `${count(list.length)} functions${paths ? `: ${text_of_share(has)} have one on the stack` : ""}`;
+			: `${count(list.length)} functions, by name or library${paths ? `: ${text_of_share(has)} have one on the stack` : ""}`;
 		say(said.textContent);
 	}
 	const shown = how.shown;
