@@ -9,7 +9,7 @@
 #include "export/script_private.h"
 #include "symbolize/leaf_filter.h"
 
-/* Where the data does not say it, the event's name does. */
+/* The type as the data has it, or else by the event's name. */
 static enum event_type type_of(const struct script *c, uint16_t event)
 {
 	static const char *const software[] = {
@@ -50,7 +50,7 @@ static size_t choose_variants(struct script *c)
 	return n;
 }
 
-/* What no sample has, and how to record it. */
+/* An error if a field is asked for that no sample has, with the command that records it. */
 static struct kin_error *check_fields(const struct script *c)
 {
 	const struct samples *s = &c->p->samples;
@@ -124,7 +124,7 @@ static bool any_callers(const struct samples *s)
 	return false;
 }
 
-/* Where the data does not say which events have stacks, all that there are. */
+/* Finds which events have stacks. If the data does not say so, all have, or none. */
 static void find_stacks(struct script *c)
 {
 	const struct samples *s = &c->p->samples;

@@ -60,7 +60,7 @@ static uint64_t find_field(const char *word, size_t n)
 	return 0;
 }
 
-/* Of perf script's fields those that are not here. */
+/* Why a field of perf script is not among these, and what prints it instead. */
 static const char *remedy_of(const char *word, size_t n)
 {
 	static const struct {
@@ -95,7 +95,7 @@ static const struct {
 	{ "hw-cache:", EVENT_CACHE }, { "raw:", EVENT_RAW },     { "break:", EVENT_BREAKPOINT },
 };
 
-/* Whose fields the list is of; EVENT_UNTYPED: of all events. */
+/* The type of events that a list of fields is for; EVENT_UNTYPED: all of them. */
 static enum event_type take_prefix(const char **text)
 {
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
@@ -123,7 +123,7 @@ static void choose(struct script_fields *f, enum event_type of, uint64_t field, 
 			f->of[i] = away ? f->of[i] & ~field : f->of[i] | field;
 }
 
-/* Of perf's fields one has a '-' in its name. */
+/* The length of a field's name. One of perf's fields has a '-' in it. */
 static size_t word_length(const char *s)
 {
 	static const char odd[] = "bpf-output";

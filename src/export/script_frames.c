@@ -15,7 +15,7 @@ static void put_frame(struct script *c, const struct shown_frame *f, bool first)
 		script_text_frame(&c->making_sink, c->fields, f);
 }
 
-/* What function the frame is in, and how far from its start. */
+/* Sets the frame's function, and the offset from the start of that. */
 void script_name_frame(struct script *c, frameid id, struct shown_frame *f)
 {
 	const struct frame *frame = &c->p->samples.frames[id];
@@ -81,7 +81,7 @@ static struct script_piece *piece_of(struct script *c, frameid id, const struct 
 	return x;
 }
 
-/* By what the data says, and part of where it is. */
+/* Whether the frame is an inlined function, by the data, and inlined functions are left out. */
 static bool is_inlined(const struct script *c, stackid stack)
 {
 	const struct samples *s = &c->p->samples;
@@ -104,7 +104,7 @@ void script_put_leaf(struct script *c, stackid stack, const struct event *e)
 		sink_bytes(&c->out, last + 1, (size_t)(begin + x->n - last - 2)); /* no newline */
 }
 
-/* Of perf.data the text is what perf script prints, and that has no marks. */
+/* Marks such as [cut] are left out of the text of a perf.data, which is that of perf script. */
 static bool is_hidden_mark(const struct script *c, frameid frame)
 {
 	return c->p->samples.frames[frame].flags & FRAME_MARK && !c->o->json && c->p->n_sources &&

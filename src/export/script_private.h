@@ -72,10 +72,10 @@ void script_put_frames(struct script *c, stackid stack, const struct event *e);
 /* The leaf's function behind what is said of the sample, in its line. */
 void script_put_leaf(struct script *c, stackid stack, const struct event *e);
 
-/* What function the frame is in, and how far from its start. */
+/* Sets the frame's function, and the offset from the start of that. */
 void script_name_frame(struct script *c, frameid id, struct shown_frame *f);
 
-/* Where a branch begins or ends; 0: not known. */
+/* An end of a branch; frame 0: not known. */
 struct shown_frame script_branch_end(struct script *c, frameid frame);
 
 /* ---- a frame, a sample, and what is around them ---- */
@@ -117,7 +117,7 @@ bool script_has_trace(const struct script *c, const struct sample *x);
 /* The fields of a trace point; NULL: not known. */
 const char *script_trace(const struct script *c, const struct sample *x);
 
-/* Of an access to memory; 0: not known. */
+/* The address of an access to memory; 0: not known. */
 uint64_t script_addr(const struct detail *d);
 
 /* The CPU's mode, in perf's letters. */

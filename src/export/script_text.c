@@ -52,7 +52,7 @@ void script_text_frame(struct sink *s, uint64_t which, const struct shown_frame 
 
 enum { COMM_WIDTH = 16, TASK_WIDTH = 5 };
 
-/* At the right of the width. */
+/* The thread's name, right-aligned. */
 static void put_comm(struct script *c, const struct task *t, size_t width)
 {
 	const char *comm = script_string(c, t->comm);
@@ -66,7 +66,7 @@ static void put_comm(struct script *c, const struct task *t, size_t width)
 	script_put_safe(&c->out, comm);
 }
 
-/* Behind the process: at the left of its width. */
+/* The thread behind its process, left-aligned. */
 static void put_tid(struct sink *s, uint32_t tid)
 {
 	char text[NUM_MAX];
@@ -203,7 +203,7 @@ static void put_registers(struct script *c, const struct detail *d, uint64_t at)
 	}
 }
 
-/* As an address, a place in a file, or a function. */
+/* One end of a branch: as an address, an address in a file, or a function. */
 static void put_end(struct script *c, unsigned field, uint64_t addr, frameid frame)
 {
 	struct sink *s = &c->out;
@@ -388,7 +388,7 @@ void script_text_sample(struct script *c, const struct sample *x)
 {
 	const struct event *e = &c->p->samples.events[x->event];
 	text_header(c, x);
-	/* Where no frame is asked for, perf walks no dump, and knows the leaf alone. */
+	/* Without frames perf does not walk copies of stacks, and knows the leaf alone. */
 	bool has_stack = c->stacks[x->event] && !(c->o->no_frames && e->is_dumped);
 	if (c->fields & SCRIPT_OF_FRAMES && has_stack) {
 		sink_char(&c->out, '\n');
@@ -408,7 +408,7 @@ void script_text_sample(struct script *c, const struct sample *x)
 		put_source(c, x);
 }
 
-/* Those up to a time, as comments: who reads samples passes over them. */
+/* The markers up to a time, as comments: readers of samples pass over them. */
 void script_text_markers(struct script *c, size_t *next, uint64_t to_ns)
 {
 	const struct samples *s = &c->p->samples;

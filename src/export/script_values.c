@@ -57,7 +57,7 @@ uint64_t script_time(const struct script *c, const struct sample *x)
 	return x->time_ns > c->from_ns ? x->time_ns - c->from_ns : 0;
 }
 
-/* Of a trace point: that it came there is all that it stands for. */
+/* A sample of a trace point stands for one event: it has fields, and no period. */
 bool script_has_trace(const struct script *c, const struct sample *x)
 {
 	return c->fields & SCRIPT_TRACE && c->p->samples.events[x->event].is_trace;

@@ -17,9 +17,10 @@ struct source_text;
 struct object_opts {
 	const char *debug_dir; /* NULL: /usr/lib/debug */
 	bool no_debug_files;   /* symbols only from the file itself; lines from debug files, too */
-	const char *symfs;     /* root folder of the path; NULL: / */
-	const char *build_id;  /* in hex: the build id that the file must have, if it has one; NULL,
-				  "": any */
+	/* Root folder of the path, and of debug files, which are also tried without it. NULL: / */
+	const char *symfs;
+	const char *build_id; /* in hex: the build id that the file must have, if it has one; NULL,
+				 "": any */
 	struct debuginfod
 		*debuginfod; /* source of debug files that are missing here; borrowed; NULL: none */
 	/* Keep lookups in the user's cache (answered.h), from which the next object of the same

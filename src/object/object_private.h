@@ -111,6 +111,7 @@ struct object_word { /* a word that the dynamic linker sets to an address */
 struct object_file {
 	char *path;
 	char *debug_dir;
+	char *symfs; /* files that it names are below this folder, or else as they are; NULL: / */
 	bool no_debug_files;
 	struct debuginfod *debuginfod; /* borrowed; NULL: no servers */
 	struct arena arena;

@@ -4,8 +4,6 @@
 
 #include "profile/profile.h"
 
-#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
-
 /* Adds the samples of p and all that belongs to them to b, in an order that depends only on their
  * contents. objects[] maps p's object ids to b's. Stacks without samples are left out; equal
  * samples are merged. `sums`: see profile_canonical(). */

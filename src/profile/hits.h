@@ -12,7 +12,8 @@ struct hits {
 	VEC(struct hit) at;
 	size_t settled; /* the first `settled` are from earlier passes, ascending; later ones are
 			   from this pass */
-	uint64_t *all;  /* [n_bins], and `at` is empty; or NULL */
+	uint32_t *all;  /* [n_bins], and `at` is empty; or NULL */
+	uint64_t *wide; /* [n_bins], in place of `all` once 32 bits are too few */
 	bool saturated;
 };
 
@@ -20,8 +21,8 @@ struct hits {
  * above the previous one begins a new pass. */
 void hits_add_bins(struct hits *h, uint32_t first, const uint64_t *counts, uint32_t n);
 void hits_add(struct hits *h, const struct hit *hits, size_t n); /* ascending */
-void hits_finish(
-	struct hits *h); /* puts all bins in h->at, ascending and distinct; more may be added */
+void hits_finish(struct hits *h); /* puts all bins in h->at, ascending and distinct; nothing may be
+				     added after it */
 void hits_free(struct hits *h);
 
 #endif

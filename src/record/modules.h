@@ -15,6 +15,7 @@
 
 #include "base/vec.h"
 #include "kin/format.h"
+#include "record/held_files.h"
 #include "unwind/unwind_table.h"
 
 enum { BUILD_ID_MAX = 20 }; /* the kernel's limit; longer ids are truncated, too */
@@ -32,7 +33,9 @@ struct module {
 
 	/* the rest is private to modules.c */
 	struct modules *all;
-	int fd; /* -1: not open */
+	int fd;      /* -1: not open */
+	int held;    /* descriptor kept for names; -1: not open */
+	size_t root; /* index of the root it was found in, as in struct mapped_file */
 	bool sought;
 	bool evicted;               /* had a table, or its file open: read again */
 	bool cached;                /* the cache has the table */
@@ -48,7 +51,11 @@ struct module {
 struct modules;
 /* table_limit: bytes for tables; 0: 64 MiB. */
 struct modules *modules_new(size_t table_limit);
-void modules_free(struct modules *m);                /* NULL is fine */
+void modules_free(struct modules *m); /* NULL is fine */
+/* Keeps files open from now on. */
+void modules_hold_files(struct modules *m);
+/* Hands over the files and roots held open; the caller frees them. May be called once. */
+struct held_files modules_take_held(struct modules *m);
 size_t modules_table_bytes(const struct modules *m); /* of all tables in memory */
 
 struct module_key {
@@ -57,6 +64,7 @@ struct module_key {
 	size_t build_id_size; /* 0: not known */
 	uint64_t inode;       /* 0: not known */
 	pid_t pid;            /* the process that maps it at [start, end) */
+	pid_t parent; /* the process that started it, or was there before exec; 0: not known */
 	uint64_t start, end;
 };
 /* Lives as long as m. */

@@ -85,6 +85,7 @@ struct record_opts {
 	uint64_t max_bytes;      /* size of the file at which the recording ends; 0: no limit */
 	int compression;         /* zstd level; 0: the fastest */
 	struct parts_opts parts; /* for a series of files; all zero: one file */
+	bool hold_files;         /* keep mapped files open, for names at the end */
 	const struct record_watch *watch; /* NULL: none */
 	/* Called about once a second in the recording thread; must not take long. May be NULL. */
 	void (*seen)(void *arg, const struct record_seen *now);
@@ -107,6 +108,8 @@ struct record_result {
 	bool recorded, finished; /* there is a file; it is complete */
 	size_t n_parts;          /* files in the series */
 	struct record_audit audit;
+	struct held_files
+		held; /* with hold_files: the mapped files; to be freed by held_files_done() */
 };
 
 /* On an error nothing was started, and this process is unchanged. KIN_ERROR_OS with EACCES or

@@ -3,6 +3,7 @@
 #ifndef SYMBOLIZE_KEEP_H
 #define SYMBOLIZE_KEEP_H
 
+#include "kin/kin.h"
 #include "profile/profile.h"
 
 struct debuginfod;
@@ -14,6 +15,10 @@ struct keep_opts {
 	/* Include code and lines of whole functions, and all lines of their source files: annotated
 	 * reports show them. */
 	bool whole;
+	/* Files to use if an object's path leads to no such file; those with a root of their own
+	 * are tried first. */
+	const struct kin_program_file *files;
+	size_t n_files;
 };
 
 /* The names from the objects that are available; for others, those that the profile already keeps.

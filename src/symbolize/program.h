@@ -102,6 +102,7 @@ const symid *program_inlines(struct program *g, frameid frame, size_t *n);
 /* Whether the place is an inlined instance of a function, by debug information or by the data;
  * always false with the option no_inlines. */
 bool program_is_inlined(const struct program *g, symid place);
+bool program_folds(const struct program *g); /* they say no_inlines */
 
 /* The source line of a frame's address (the call, for return addresses), in its innermost inlined
  * function. False if it is not known. */

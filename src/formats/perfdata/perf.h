@@ -116,6 +116,24 @@ struct perf_sample {
 	bool is_longer; /* the record is longer than its known fields */
 };
 
+struct perf_chain {        /* a stack as recorded by the kernel */
+	uint64_t ip;       /* address of the sample, which may be more precise; 0: not known */
+	const uint8_t *at; /* n addresses, leaf first, with markers (PERF_CONTEXT_) among them */
+	size_t n;
+	unsigned mode; /* PERF_MODE_: of ip, and of addresses up to the first marker */
+};
+
+/* A sample of which only the stack and the thread are needed. */
+struct perf_chain_sample {
+	struct perf_chain chain;
+	uint64_t time, period;
+	uint32_t pid, tid, cpu;
+};
+
+/* False: the sample has other data, or is damaged. */
+bool perf_sample_parse_chain(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			     size_t size, struct perf_chain_sample *ret);
+
 /* A sample of which only the leaf is needed. */
 struct perf_leaf_sample {
 	uint64_t ip, period; /* ip: the first address that perf_stack_of() would use */
@@ -352,13 +370,20 @@ struct perf_last {
 		stackid ids[PERF_STACK_MAX];
 		struct perf_hash hashes[PERF_STACK_MAX]; /* in last_of_sums */
 	};
-	uint8_t modes[PERF_STACK_MAX]; /* as in perf_chains.modes */
+	uint8_t modes[PERF_STACK_MAX]; /* as in perf_frame_now */
 	/* The chain that it was made of; n_words 0: none. */
 	size_t n_words;
-	uint64_t words[PERF_CHAIN_MAX];
+	uint64_t words[PERF_CHAIN_MAX];         /* at the end */
 	uint16_t frames_in[PERF_CHAIN_MAX + 1]; /* [n]: number of frames in the last n words, if the
 						   first of these words is a frame; else 0 */
 	uint32_t user, kernel, guest;           /* generations of the address spaces */
+};
+
+struct perf_frame_now { /* a frame of the stack just made */
+	frameid frame;
+	uint16_t n_words; /* length of the chain from this frame's word to the end; 0: not from the
+			     chain */
+	uint8_t mode;     /* PERF_MODE_, and whether it is a return address */
 };
 
 struct perf_chains {
@@ -366,11 +391,9 @@ struct perf_chains {
 	uint32_t looked, found,
 		rest; /* statistics of lookups; samples until chains are looked up again */
 	struct perf_frame *frames; /* recently seen addresses */
+	uint32_t generation;       /* generation of the user space of the last chain */
 	/* The stack just made, leaf first; its first n_kernel frames are the kernel's. */
-	frameid frames_now[PERF_STACK_MAX];
-	uint8_t modes[PERF_STACK_MAX];  /* PERF_MODE_, and PERF_IS_RETURN */
-	uint16_t words[PERF_STACK_MAX]; /* length of the chain from this frame's word to the end; 0:
-					   not from the chain */
+	struct perf_frame_now now[PERF_STACK_MAX];
 	size_t n_kernel;
 	struct perf_last last[PERF_LASTS];         /* by thread */
 	struct perf_last last_of_sums[PERF_LASTS]; /* for perf_stack_frames() */
@@ -381,9 +404,11 @@ struct perf_chains {
 void perf_stacks_init(struct perf *p);
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s);
-/* The same for a chain only, when the stack is not added to the profile. */
-struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space,
-				     const struct perf_attr *a, const struct perf_sample *s);
+/* The same for a thread's chain only, when the stack is not added to the profile. */
+struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space, uint32_t tid,
+				     const struct perf_chain *chain);
+/* A hint that its chain comes soon; the record itself must be in the cache already. */
+void perf_stack_prefetch(const struct perf *p, const struct perf_record *r);
 /* Whether the stack needs nothing but the chain, and is complete. */
 bool perf_stack_is_of_chain(const struct perf *p, const struct perf_sample *s);
 /* The mode of addresses after a marker (PERF_CONTEXT_). */
