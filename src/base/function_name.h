@@ -5,8 +5,8 @@
 #include "base/base.h"
 #include "base/suggest.h"
 
-/* Whether `name` matches `display`: as it stands; without what follows the parameters (const,
- * [clone ...]); without parameters; without template arguments of its own or of its scopes; without
+/* Whether `name` matches `display`: as it stands, without what follows the parameters (const,
+ * [clone ...]), without parameters, without template arguments of its own or of its scopes, without
  * outer scopes. "f", "b::f" and "a::b::f" are all "void a::b<char>::f<int>(int)". If `display` has
  * no parameters, as inlined functions do, `name` may have any. */
 bool function_name_is(const char *display, const char *name);

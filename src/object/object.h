@@ -17,7 +17,8 @@ struct source_text;
 struct object_opts {
 	const char *debug_dir; /* NULL: /usr/lib/debug */
 	bool no_debug_files;   /* symbols only from the file itself; lines from debug files, too */
-	/* Root folder of the path, and of debug files, which are also tried without it. NULL: / */
+	/* Root folder of the path and of debug files, which are also looked for under the names
+	 * they are given; NULL: / */
 	const char *symfs;
 	const char *build_id; /* in hex: the build id that the file must have, if it has one; NULL,
 				 "": any */

@@ -13,7 +13,7 @@ struct hits {
 	size_t settled; /* the first `settled` are from earlier passes, ascending; later ones are
 			   from this pass */
 	uint32_t *all;  /* [n_bins], and `at` is empty; or NULL */
-	uint64_t *wide; /* [n_bins], in place of `all` once 32 bits are too few */
+	uint64_t *wide; /* likewise, once 32 bits are too few: in place of `all` */
 	bool saturated;
 };
 
@@ -21,8 +21,8 @@ struct hits {
  * above the previous one begins a new pass. */
 void hits_add_bins(struct hits *h, uint32_t first, const uint64_t *counts, uint32_t n);
 void hits_add(struct hits *h, const struct hit *hits, size_t n); /* ascending */
-void hits_finish(struct hits *h); /* puts all bins in h->at, ascending and distinct; nothing may be
-				     added after it */
+void hits_finish(
+	struct hits *h); /* puts all bins in h->at, ascending and distinct; nothing more is added */
 void hits_free(struct hits *h);
 
 #endif
