@@ -1,4 +1,4 @@
-/* progress.h - a word on standard error when something takes long and a person is watching. */
+/* progress.h - a progress message on standard error for long operations on a terminal. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
