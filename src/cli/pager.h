@@ -12,7 +12,7 @@ struct pager;
  * everything goes to the terminal. If the reader quits early the process exits with `status`. *ret
  * lives until pager_wait(). */
 FILE *pager_open(unsigned lines, int status, struct pager **ret);
-/* After fclose() of the stream: until the reader has finished. NULL is fine. */
+/* Waits for the pager, after fclose() of the stream. NULL is fine. */
 void pager_wait(struct pager *p);
 
 #endif

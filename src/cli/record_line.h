@@ -18,7 +18,7 @@ struct recording_line;
 struct recording_line *recording_line_new(void);
 /* Never blocks. `line` is a struct recording_line. */
 void recording_line_draw(void *line, const struct record_seen *now);
-/* Takes the line away; NULL is fine. */
+/* Removes the line; NULL is fine. */
 void recording_line_free(struct recording_line *l);
 
 #endif

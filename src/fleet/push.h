@@ -12,7 +12,7 @@
 #include "kin/kin.h"
 
 struct push_opts {
-	const char *service, *version, *host; /* NULL: what the recording says */
+	const char *service, *version, *host; /* NULL: as in the recording */
 	const char *const *labels;            /* "KEY=VALUE", NULL-terminated; NULL: none */
 	uint32_t bucket_s;                    /* time bucket of sums; 0: 60 */
 	const char *debug_dir, *symfs;        /* as for kin_profile_open() */
