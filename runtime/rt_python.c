@@ -25,7 +25,7 @@ enum {
 };
 _Static_assert(FIRST + MOST * EACH <= KINF_PYTHON_END, "below all memory");
 
-/* Where things are, in bytes; on all machines whose long and pointers have 8. */
+/* Offsets in bytes, on all machines with 8-byte long and pointers. */
 struct rt_python_layout {
 	uint16_t interpreter; /* in _PyRuntime: the first one */
 	uint16_t threads;     /* in an interpreter: its first thread */
@@ -362,7 +362,7 @@ uint32_t rt_python_functions(struct rt_python_walk *w, unwind_read *read, void *
 		is_last = !l->is_first || ((const uint8_t *)words)[l->is_first];
 		frame = words[l->before / 8];
 	}
-	/* Else the loop is about to begin or to end. */
+	/* Otherwise the loop is about to begin or to end. */
 	w->is_torn |= !is_last;
 	if (l->in_loop && before && (!read(arg, before + l->frame, &outer) || outer != frame))
 		w->n = first;

@@ -410,7 +410,7 @@ bool rt_sample_action(int signal, const struct rt_action *act, struct rt_action 
 	return true;
 }
 
-/* What a program ignores, the one that it becomes ignores, too. */
+/* If the program ignores our signal, the program that it executes ignores it, too. */
 void rt_sample_exec(bool about_to)
 {
 	if (!rt.sampling.ignored || !rt.sampling.period_ns)

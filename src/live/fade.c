@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "live/tally.h"
 
-/* Of what one sample stands for, what has faded below this part of it is gone. */
+/* Samples that have faded below this part of an average sample are dropped. */
 enum { LEAST_PART = 8 };
 
 struct fading {
@@ -155,7 +155,7 @@ static void add(struct import *x, const struct sample *s, uint64_t weight, uint3
 	tally_add(&x->f->tally, &made);
 }
 
-/* What a sample of each event stands for, about. */
+/* The approximate weight of a sample, by event. */
 static uint64_t *usual_weights(const struct profile *p)
 {
 	const struct samples *s = &p->samples;

@@ -175,7 +175,7 @@ static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t
 	}
 }
 
-/* As far as it lies before `end`; false if it does not end there. */
+/* Reads the attributes of the top entry, up to `end`; false if they do not end there. */
 static bool read_attributes(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u,
 			    uint64_t end, struct top_entry *ret)
 {
@@ -233,7 +233,7 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 		read_attributes(d, f, u, u->end, &top);
 	}
 
-	/* Only now the bases are known that indices count from. */
+	/* Only now the bases of indices are known. */
 	u->name = dwarf_value_string(f, u, &top.name);
 	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
 	take_producer(u, dwarf_value_string(f, u, &top.producer));
@@ -312,7 +312,7 @@ void dwarf_info_free(struct dwarf_info *d)
 
 /* ---- units in two files ---- */
 
-/* What a unit has of a section; all that it has without `parts`. */
+/* A unit's part of a section; the whole section without `parts`. */
 static struct section part_of(struct section s, const struct dwarf_parts *parts,
 			      enum dwarf_part part)
 {

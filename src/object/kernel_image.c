@@ -235,7 +235,7 @@ static int read_symbols(struct image_making *m)
 	return !good ? ENOMEM : m->lines.failed ? m->lines.failed : m->symbols.size ? 0 : ENODATA;
 }
 
-/* Behind the kernel and each module nothing is known. */
+/* The kernel's and each module's last symbol is followed by an unknown range. */
 static int add_ends(struct image_making *m)
 {
 	enum { LAST_FUNCTION = 1 << 20 };
@@ -252,7 +252,7 @@ static int add_ends(struct image_making *m)
 
 /* ---- sorting and writing ---- */
 
-/* Of several at one address the first one of the list; an end after them. */
+/* Of several symbols at one address the first in the list counts; an end comes after them. */
 static int by_address(const void *a, const void *b)
 {
 	const struct kernel_image_symbol *s = a, *t = b;

@@ -434,7 +434,7 @@ static int by_address(const void *a, const void *b)
 	return c->order < d->order ? -1 : c->order > d->order;
 }
 
-/* Of two that hold an address: the one made last before that time, or said last. */
+/* Of two pieces that contain an address: the one made last before that time, or recorded last. */
 static bool better(const struct jit_code *c, const struct jit_code *best, uint64_t time_ns)
 {
 	if (!best)

@@ -77,7 +77,7 @@ struct module *modules_at(const struct modules *m, size_t i) { return m->at.at[i
 
 /* ---- reading ELF ---- */
 
-/* Where bytes come from: a file, or memory that looks like one (the vdso). */
+/* The source of bytes: a file, or memory that looks like one (the vdso). */
 struct image {
 	int fd;
 	const uint8_t *memory;
@@ -377,7 +377,7 @@ static char *cache_place(const struct module *m, char id[2 * BUILD_ID_MAX + 1])
 	return m->build_id_size ? unwind_cache_folder() : NULL;
 }
 
-/* What is cached is a convenience: all that goes wrong means to compile. */
+/* The cache is optional: on any error the table is compiled. */
 static void load(struct module *m)
 {
 	char id[2 * BUILD_ID_MAX + 1], *folder = cache_place(m, id);

@@ -38,7 +38,7 @@ void frame_classes_free(struct frame_classes *c)
 	free(c);
 }
 
-/* What fails is told of when a program tries it again. */
+/* Failures are reported when a program tries it again. */
 static void open_object(struct frame_classes *c, const struct profile *p, objid id)
 {
 	struct symbols_opts opts = { .table.exact = true };

@@ -86,7 +86,7 @@ static struct frame resolve(struct perf *p, struct perf_space *space, unsigned m
 	return (struct frame){ .addr = ip };
 }
 
-/* What stands in stacks for the frame, the last one so far. */
+/* The frame used in stacks in place of `frame`, the last one so far. */
 static frameid alike(struct perf *p, frameid frame)
 {
 	struct perf_chains *c = &p->chains;
@@ -350,7 +350,7 @@ static struct perf_last *last_of(struct perf *p, uint32_t tid)
 	return &p->chains.last[tid % PERF_LASTS];
 }
 
-/* How many words it has in common with the last one at their ends. */
+/* The number of words that both chains have in common at their ends. */
 static size_t common_end(const struct perf_last *last, const struct perf_chain *chain)
 {
 	enum { WIDE = 4 };
@@ -394,7 +394,7 @@ static frameid keep_frame(const struct perf_walk *w, size_t i)
 	return last->frames[i] = now->frame;
 }
 
-/* Where frames are alike, so are many stacks; of others most are new. */
+/* If many frames are alike, so are many stacks; otherwise most stacks are new. */
 static stackid add(struct perf *p, stackid caller, frameid frame)
 {
 	return p->needs.alike ? profile_add_stack(p->into, caller, frame)
