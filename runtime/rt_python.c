@@ -272,7 +272,7 @@ static uint64_t add_function(const struct python_function *f)
 	return FIRST + (uint64_t)(t->n - 1) * EACH;
 }
 
-/* What the words of a code say, as a return address: one more. 0: it is none. */
+/* The address of the code with these words, as a return address: plus one. 0: it has none. */
 static uint64_t address_of(uint64_t code, const uint64_t *words)
 {
 	const struct rt_python_layout *l = rt.python.layout;

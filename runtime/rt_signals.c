@@ -388,8 +388,8 @@ int signalfd(int fd, const sigset_t *set, int flags)
 	return real.signalfd(fd, &without, flags);
 }
 
-/* What blocks signals but for the time that it waits shall not be woken by one of ours that came
- * before. Who waits uses no time: there is no sample to be missed. */
+/* A mask that includes our signal: a call that unblocks signals only while it waits must not be
+ * woken by one of ours from before. A waiting thread uses no CPU time, so no sample is missed. */
 static sigset_t with_ours(const sigset_t *mask)
 {
 	return set_of((mask ? bits_of(mask) : 0) | our_bit());

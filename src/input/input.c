@@ -412,7 +412,7 @@ static struct kin_error *read_items(struct input_item *items, size_t n, const st
 	return err;
 }
 
-/* What can be read only once */
+/* Inputs that can be read only once */
 
 static bool is_read_once(const char *path)
 {
@@ -456,7 +456,7 @@ void input_held_free(struct input_held *held)
 	free(held);
 }
 
-/* What a file is */
+/* Kinds of files */
 
 static bool is_of_program(struct bytes head)
 {

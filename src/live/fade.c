@@ -47,7 +47,7 @@ static objid object_of(struct import *x, objid id)
 	if (!id)
 		return 0;
 	if (x->objects[id] == NONE) {
-		/* Where all names are known it is never to be opened. */
+		/* With all names known it must never be opened. */
 		bool is_closed = x->f->names && (o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO);
 		enum object_kind kind = is_closed ? OBJECT_OTHER : o->kind;
 		bool is_main = !x->f->names && o->is_main;

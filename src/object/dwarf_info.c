@@ -65,7 +65,7 @@ void dwarf_info_read_entries(const struct dwarf_file *f)
 		elf_file_read_all(f->elf, f->info_section);
 }
 
-/* Of .debug_info, unless all of it has been read. */
+/* Reads a part of .debug_info, unless all of it has been read. */
 static void read_part(const struct dwarf_file *f, uint64_t from, uint64_t to)
 {
 	if (f->info_section)
@@ -340,7 +340,8 @@ static void take_part(struct dwarf_file *f, const struct dwarf_parts *parts)
 	f->rnglists = part_of(f->rnglists, parts, PART_RNGLISTS);
 }
 
-/* How long a table's header is before what indices count in it, by how its length is written. */
+/* The size of a table's header up to the part that indices count from, by the form of its length.
+ */
 static uint64_t header_size(const struct dwarf_file *f, struct section s, uint64_t behind_length)
 {
 	struct bytes b = section_at(s, 0, f->swap);

@@ -178,7 +178,7 @@ static bool add_name(struct image_making *m, const char *s, uint32_t *ret)
 	return m->names.size < NAMES_MAX && area_add(&m->names, s, strlen(s) + 1);
 }
 
-/* What is not a module's file is there for as long as somebody wants it. */
+/* Code that belongs to no module's file may go at any time. */
 static bool comes_and_goes(const char *module)
 {
 	return !strncmp(module, "bpf", 3) || !strncmp(module, "__builtin__", 11);

@@ -28,8 +28,8 @@ bool perf_config_parse(const char *text, size_t n,
 void perf_config_apply(struct perf_config *c, const char *path, bool is_own, const char *text,
 		       size_t n, char error[512]);
 
-/* That of the user's file, or of the one that PERF_CONFIG in the environment names. error[] is what
- * is wrong there, for a warning, or "". */
+/* Reads the user's file, or the one that PERF_CONFIG in the environment names. error[] is a warning
+ * about its contents, or "". */
 void perf_config_read(struct perf_config *c, char error[512]);
 void perf_config_done(struct perf_config *c);
 

@@ -392,7 +392,7 @@ bool jit_has_ended(const struct jit *j, pid_t pid, uint64_t time_ns)
 
 size_t jit_n_ended(const struct jit *j) { return j->n_ended; }
 
-/* Those that are older than one that goes have ended before it, and go with it. */
+/* Older processes of that id have ended before it, and are removed with it. */
 static void take_out(struct jit *j, const struct process *p)
 {
 	struct process *later = newest(j, p->pid);

@@ -370,7 +370,7 @@ static void find_file(struct module *m, const struct module_key *key)
 
 /* ---- tables ---- */
 
-/* Where the cache has the module; NULL: it has none of these. */
+/* The cache folder and the module's id; NULL: the module has no id, or there is no cache. */
 static char *cache_place(const struct module *m, char id[2 * BUILD_ID_MAX + 1])
 {
 	num_hex(id, m->build_id, m->build_id_size);

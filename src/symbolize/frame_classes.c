@@ -9,7 +9,8 @@
 #include "symbolize/program_private.h"
 #include "symbolize/recorded.h"
 
-/* Of larger files programs read what was hit alone: their frames are not looked up. */
+/* For larger files programs read only the symbols that were hit, so their frames are not looked up.
+ */
 enum { TABLES_MAX = 1 << 20 };
 
 struct frame_classes {

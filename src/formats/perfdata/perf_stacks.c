@@ -261,8 +261,8 @@ static void push_mark(struct perf_walk *w, const char *name)
 		(struct perf_frame_now){ profile_add_mark(w->p->into, name), 0, PERF_MODE_USER };
 }
 
-/* What is left of the chain, which are words as in the last one, is as in the last stack; false if
- * it is not. */
+/* Shares the rest of the chain, whose words are as in the last one, with the last stack; false if
+ * that is not possible. */
 static bool share_rest(struct perf_walk *w, unsigned mode, size_t n_words)
 {
 	const struct perf_last *last = w->last;
@@ -505,7 +505,7 @@ struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space, u
 	return frames;
 }
 
-/* Of the chain's first n_chain words and what else is there. */
+/* Makes a stack of the chain's first n_chain words and the sample's other parts. */
 static struct perf_stack make_of_parts(struct perf *p, struct perf_space *space,
 				       const struct perf_attr *a, const struct perf_sample *s,
 				       size_t n_chain, bool dump)
@@ -544,7 +544,7 @@ static void hash_words(uint64_t h[2], const uint8_t *at, size_t n)
 	}
 }
 
-/* Of everything that make() looks at. */
+/* A hash of everything that make() uses. */
 static void hash_sample(const struct perf *p, const struct perf_space *space,
 			const struct perf_sample *s, uint64_t h[2])
 {
