@@ -10,17 +10,17 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
 
 /* Calls say() for each data-quality problem:
  *
- * - who recorded it says that something went wrong (FACT_TROUBLE);
- * - anything was lost: samples, calls, block executions, threads, objects; samples refer to what
- *   is not there; a sum was too large; the kernel held sampling back;
+ * - the recorder reports an error (FACT_TROUBLE);
+ * - anything was lost: samples, calls, block executions, threads, objects; samples refer to missing
+ *   entries; a sum was too large; the kernel throttled sampling;
  * - more than AUDIT_TRUNCATED of the stacks could not be walked to their end;
- * - more than AUDIT_GUESSED of them have callers that are a guess;
- * - samples of CPU time stand for AUDIT_TIME more or less than the kernel says was used, and for
- *   more than one sampling period of each thread; or there is none at all of AUDIT_SILENT_NS;
- * - of the time blocked or waiting more than AUDIT_PLACELESS has no place.
+ * - more than AUDIT_GUESSED of them have guessed callers;
+ * - sampled CPU time differs from the kernel's by more than AUDIT_TIME, and by more than one
+ *   sampling period of each thread; or there are no samples of at least AUDIT_SILENT_NS;
+ * - more than AUDIT_PLACELESS of the time blocked or waiting has no stack.
  *
- * Troubles, cut and guessed stacks, CPU time without a sample and time without a place are for
- * reports, too. Of the whole profile: parts of it (profile_filter) know less. */
+ * Troubles, cut and guessed stacks, CPU time without a sample and time without a stack are marked
+ * `in_reports`. For whole profiles: parts (profile_filter) lack some of the data. */
 #define AUDIT_TRUNCATED 0.01
 #define AUDIT_GUESSED   0.01
 #define AUDIT_TIME      0.05
