@@ -37,7 +37,8 @@ static bool is_ignored(const struct rt_action *a)
 	return (uintptr_t)a->handler == (uintptr_t)SIG_IGN;
 }
 
-/* What the kernel is told, where the program has set `a`: but for the handler the same. */
+/* The action that the kernel is given when the program has set `a`: the same but for the handler.
+ */
 static long install(const struct rt_action *a)
 {
 	struct rt_action own = *a;

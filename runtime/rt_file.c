@@ -376,7 +376,8 @@ static void lose_block(const struct kinf_block *b)
 	}
 }
 
-/* What was counted in memory, and never reached the file: all from extent `first` on. */
+/* Counts the data in memory that never reached the file as lost: everything from extent `first` on.
+ */
 static void lose_rest(uint32_t first)
 {
 	const struct kinf_block *b = NULL;

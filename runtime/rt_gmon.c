@@ -84,7 +84,7 @@ static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 	bool any = false;
 
 	while ((b = rt_next_block(b)) && (bins || !any)) {
-		/* What comes after that is not looked at: the thread may be adding to it. */
+		/* Later entries are ignored: the thread may be adding to them. */
 		uint64_t at = 0, used = __atomic_load_n(&b->used, __ATOMIC_ACQUIRE);
 
 		while (b->type == KINF_STACKS && at + sizeof(struct kinf_stack) < used) {
@@ -244,7 +244,7 @@ static void put_all_arcs(const struct rt_module *m)
 
 /* ---- executions of basic blocks ---- */
 
-/* What is put next. A block begins with its call of the hook. */
+/* The next entry to write. A block begins with its call of the hook. */
 static struct gmon_blocks {
 	uint32_t n;
 	struct {
@@ -442,8 +442,8 @@ static int try_open(const char *prefix, bool in_cwd, const struct rt_module *m)
 	return rt_open_output(path, O_WRONLY, 0666);
 }
 
-/* Where the C library would: by GMON_OUT_PREFIX, else gmon.out; in the directory that the program
- * was started in, or if that is out of reach, in the present one. */
+/* The C library's place: by GMON_OUT_PREFIX, else gmon.out; in the directory that the program was
+ * started in, or if that is out of reach, in the current one. */
 static int open_for(const struct rt_module *m)
 {
 	int fd = -1;

@@ -244,7 +244,7 @@ int fexecve(int fd, char *const argv[], char *const envp[])
 	return ret;
 }
 
-/* Not all C libraries have it. */
+/* Some C libraries lack it. */
 int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	long r;

@@ -19,7 +19,7 @@
 struct rt rt __attribute__((visibility("hidden"))) = { .fd = -1 };
 union rt_gate rt_gate __attribute__((aligned(RT_PAGE), visibility("hidden")));
 
-/* Of libc; not all C libraries have all of them. */
+/* Functions of libc; some C libraries lack some of them. */
 extern int on_exit(void (*f)(int, void *), void *) __attribute__((weak));
 extern int __cxa_at_quick_exit(void (*f)(void *), void *) __attribute__((weak));
 extern int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void),
@@ -306,7 +306,7 @@ __attribute__((constructor(101))) static void begin(void)
 	rt_sample_begin();
 }
 
-/* Where there is no on_exit(), and in static programs, whose destructors come after it. */
+/* For systems without on_exit(), and static programs, whose destructors run after it. */
 __attribute__((destructor(101))) static void finish(void)
 {
 	uint64_t detail = rt.header ? rt.header->end_detail : 0;

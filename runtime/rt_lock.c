@@ -8,8 +8,8 @@
 #include <signal.h>
 #include <time.h>
 
-/* Who waits is woken when the lock is given back, and looks by itself ever more seldom: a holder
- * that is slow (a full disk, a debugger) is not made slower by hundreds of threads that look. */
+/* Waiters are woken when the lock is released, and check ever more seldom themselves: a slow holder
+ * (a full disk, a debugger) is not slowed down further by hundreds of threads that check. */
 enum {
 	FIRST_MS = 10,
 	LONGEST_MS = 320,

@@ -370,8 +370,8 @@ static void retire_if_gone(void *arg)
 }
 #endif
 
-/* Not all is unloaded by the program's dlclose(): the C library has its own ways, for what iconv()
- * and the like had loaded. True if the module that was known at `addr` was gone. */
+/* Whether the module known at `addr` is gone. The program's dlclose() is not the only way: the C
+ * library unloads what iconv() and the like had loaded by itself. */
 static bool has_gone(const struct rt_module *m, uint64_t addr)
 {
 #if HAVE_FIND_OBJECT

@@ -25,7 +25,7 @@ enum {
 };
 _Static_assert(FIRST + MOST * EACH <= KINF_PYTHON_END, "below all memory");
 
-/* Where things are, in bytes; on all machines whose long and pointers have 8. */
+/* Offsets in bytes, on all machines with 8-byte long and pointers. */
 struct rt_python_layout {
 	uint16_t interpreter; /* in _PyRuntime: the first one */
 	uint16_t threads;     /* in an interpreter: its first thread */
@@ -272,7 +272,7 @@ static uint64_t add_function(const struct python_function *f)
 	return FIRST + (uint64_t)(t->n - 1) * EACH;
 }
 
-/* What the words of a code say, as a return address: one more. 0: it is none. */
+/* The address of the code with these words, as a return address: plus one. 0: it has none. */
 static uint64_t address_of(uint64_t code, const uint64_t *words)
 {
 	const struct rt_python_layout *l = rt.python.layout;
@@ -362,7 +362,7 @@ uint32_t rt_python_functions(struct rt_python_walk *w, unwind_read *read, void *
 		is_last = !l->is_first || ((const uint8_t *)words)[l->is_first];
 		frame = words[l->before / 8];
 	}
-	/* Else the loop is about to begin or to end. */
+	/* Otherwise the loop is about to begin or to end. */
 	w->is_torn |= !is_last;
 	if (l->in_loop && before && (!read(arg, before + l->frame, &outer) || outer != frame))
 		w->n = first;

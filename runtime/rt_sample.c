@@ -211,7 +211,7 @@ static uint64_t inherited(struct rt_thread *t)
 	return owed - rest;
 }
 
-/* What the clock shows more than last time; as far as that can have been spent here. */
+/* CPU time since the last sample, if it can have been spent here. */
 static uint64_t weight_of(struct rt_thread *t, uint64_t now)
 {
 	uint64_t weight = now - t->clock.last_ns;
@@ -260,7 +260,7 @@ static void take_sample(void *arg)
 	rt_tls.sampling = false;
 }
 
-/* For the first sample of a thread that nobody has told us of; one at a time. */
+/* Stack for the first sample of a thread that was not announced; one at a time. */
 static struct {
 	rt_flag taken;
 	_Alignas(16) uint8_t stack[RT_OWN_STACK];
@@ -410,7 +410,7 @@ bool rt_sample_action(int signal, const struct rt_action *act, struct rt_action 
 	return true;
 }
 
-/* What a program ignores, the one that it becomes ignores, too. */
+/* If the program ignores our signal, the program that it executes ignores it, too. */
 void rt_sample_exec(bool about_to)
 {
 	if (!rt.sampling.ignored || !rt.sampling.period_ns)

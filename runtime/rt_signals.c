@@ -238,7 +238,7 @@ int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	return 0;
 }
 
-/* As signal(): false if the signal has no handler of ours. */
+/* Like signal(): false if the signal has no handler of ours. */
 static bool is_signal_done(int sig, struct sigaction *act, handler_function **ret)
 {
 	struct rt_action own = for_kernel(act), before;
@@ -264,7 +264,7 @@ handler_function *signal(int sig, handler_function *handler)
 handler_function *bsd_signal(int sig, handler_function *handler) { return signal(sig, handler); }
 handler_function *ssignal(int sig, handler_function *handler) { return signal(sig, handler); }
 
-/* What signal() is in programs that ask for plain POSIX. */
+/* signal() in programs that request plain POSIX. */
 handler_function *__sysv_signal(int sig, handler_function *handler)
 {
 	struct sigaction act = { .sa_handler = handler,
@@ -336,7 +336,7 @@ static void yield_to(const sigset_t *set)
 			break;
 }
 
-/* Where threads may be cancelled while they wait, the C library has to do it. */
+/* If threads may be cancelled while they wait, the C library must make the call. */
 static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	siginfo_t own;
@@ -388,8 +388,8 @@ int signalfd(int fd, const sigset_t *set, int flags)
 	return real.signalfd(fd, &without, flags);
 }
 
-/* What blocks signals but for the time that it waits shall not be woken by one of ours that came
- * before. Who waits uses no time: there is no sample to be missed. */
+/* A mask that includes our signal: a call that unblocks signals only while it waits must not be
+ * woken by one of ours from before. A waiting thread uses no CPU time, so no sample is missed. */
 static sigset_t with_ours(const sigset_t *mask)
 {
 	return set_of((mask ? bits_of(mask) : 0) | our_bit());

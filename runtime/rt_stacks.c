@@ -27,8 +27,8 @@ enum {
 	ROW_BITS = 12,
 };
 
-/* What is known of a pc. Threads write and read it without locks: a slot that two of them have
- * written at once does not check. */
+/* Cached knowledge about a pc. Threads write and read it without locks: a slot that two of them
+ * wrote at once fails its check. */
 struct rt_row {
 	uint64_t word[2], check;
 };
@@ -141,7 +141,7 @@ static void keep(uint64_t pc, const struct unwind_row *row)
 	__atomic_store_n(&slot->check, check_of(pc, word), __ATOMIC_RELAXED);
 }
 
-/* Where there is no call-frame information: code made at run time, hand-written, or no code. */
+/* A frame without call-frame information: JIT code, hand-written code, or no code. */
 static bool guess(struct stack_walk *w, struct unwind_row *ret)
 {
 	uint8_t code[CODE_BEFORE + CODE_AFTER];
@@ -186,10 +186,10 @@ static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 /* Frames of ours between the program and what it called are not the program's. */
 static bool is_own(uint64_t pc) { return pc >= rt.sampling.own && pc < rt.sampling.own_end; }
 
-/* What else a guess leads to is no return address. */
+/* Anything else that a guess leads to is no return address. */
 static bool is_code(uint64_t addr) { return rt_module_at(addr) || rt_made_at(addr); }
 
-/* Of the loop of python's whose frame this is: its callers. */
+/* For the frame of python's loop: its callers. */
 static void add_functions(struct stack_walk *w)
 {
 	uint32_t n = rt_python_functions(&w->s->python, read_word, w, w->n, MAX_DEPTH - w->n);

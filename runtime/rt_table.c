@@ -41,7 +41,7 @@ static struct rt_own next_own(const struct rt_table *x, const struct rt_own *old
 	return own;
 }
 
-/* What was counted stays where it is, and the file's reader adds it up. */
+/* Counts stay where they are, and the file's reader adds them up. */
 static void *new_table(const struct rt_table *x, struct rt_thread *t, void *old)
 {
 	struct rt_own own = next_own(x, rt_own(rt_block_of(old)));

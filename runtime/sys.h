@@ -1,8 +1,8 @@
 /* sys.h - system calls, memory and numbers without the C library.
  *
- * Everything here is async-signal-safe, keeps errno and touches general registers only: hooks run
- * at places where vector registers hold a program's arguments, and any function of the C library
- * may use them. System calls return what the kernel does: -errno on failure. */
+ * Everything here is async-signal-safe, preserves errno and uses only general registers: hooks run
+ * where vector registers hold a program's arguments, and any function of the C library may use
+ * vector registers. System calls return the kernel's result: -errno on failure. */
 #ifndef KINRT_SYS_H
 #define KINRT_SYS_H
 
@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* The one of the machine that is compiled for (meson.build): sys(), a system call, and what else it
- * does in its own way. */
+/* The header of the machine that is compiled for (meson.build): sys(), a system call, and other
+ * functions specific to it. */
 #include "rt_machine.h"
 
 #define SYS0(n)             sys(SYS_##n, 0, 0, 0, 0, 0, 0)
@@ -58,7 +58,7 @@ static inline bool text_equal(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* A text being made in a buffer; cut at its end, always terminated. */
+/* A text that is built in a buffer; truncated to its size, always terminated. */
 struct text {
 	char *at;
 	size_t size, used;

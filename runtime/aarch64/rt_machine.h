@@ -1,4 +1,4 @@
-/* rt_machine.h - what the runtime does in aarch64's own way: system calls, counters, registers.
+/* rt_machine.h - the aarch64 part of the runtime: system calls, counters, registers.
  *
  * As all of sys.h: async-signal-safe, and general registers only. */
 #ifndef KINRT_AARCH64_RT_MACHINE_H
@@ -13,7 +13,7 @@
 #include "unwind/step.h"
 
 #define RT_MACHINE machine_aarch64
-#define RT_PAGE    65536 /* the largest that there are */
+#define RT_PAGE    65536 /* the largest page size */
 
 static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 {
@@ -32,7 +32,7 @@ static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 	return x0;
 }
 
-/* Whole for a signal handler of this thread. */
+/* Atomic with respect to signal handlers of this thread. */
 static inline void count_one(uint64_t *n) { __atomic_fetch_add(n, 1, __ATOMIC_RELAXED); }
 
 static inline void add_to(uint64_t *n, uint64_t what)
@@ -48,7 +48,7 @@ static inline uint64_t ticks(void)
 	return t;
 }
 
-/* Those of an interrupted program; `all`: by DWARF's numbers. */
+/* The registers of an interrupted program; `all`: by DWARF number. */
 static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint64_t all[])
 {
 	const mcontext_t *c = &u->uc_mcontext;
@@ -62,12 +62,12 @@ static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint
 	r->lr = c->regs[30];
 }
 
-/* Hooks are ordinary calls, before which compilers save vector registers. */
+/* Hooks are ordinary calls, so compilers save vector registers around them. */
 enum { RT_VECTORS = 1 };
 static inline uint32_t vectors_save(uint8_t area[RT_VECTORS]) { return (void)area, 0; }
 static inline void vectors_load(uint8_t area[RT_VECTORS], uint32_t mask) { (void)area, (void)mask; }
 
-/* struct sigaction as the kernel has it. What a handler returns to is the kernel's own. */
+/* The kernel's struct sigaction. Handlers return to the kernel's own code. */
 struct rt_action {
 	void (*handler)(int, siginfo_t *, void *);
 	unsigned long flags;

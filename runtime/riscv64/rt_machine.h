@@ -1,4 +1,4 @@
-/* rt_machine.h - what the runtime does in riscv64's own way: system calls, counters, registers.
+/* rt_machine.h - the riscv64 part of the runtime: system calls, counters, registers.
  *
  * As all of sys.h: async-signal-safe, and general registers only. */
 #ifndef KINRT_RISCV64_RT_MACHINE_H
@@ -32,7 +32,7 @@ static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 	return a0;
 }
 
-/* One instruction each, so that a signal handler of this thread falls before or behind it. */
+/* One instruction each, so a signal handler of this thread runs before or after it. */
 static inline void count_one(uint64_t *n) { __atomic_fetch_add(n, 1, __ATOMIC_RELAXED); }
 
 static inline void add_to(uint64_t *n, uint64_t what)
@@ -40,7 +40,7 @@ static inline void add_to(uint64_t *n, uint64_t what)
 	__atomic_fetch_add(n, what, __ATOMIC_RELAXED);
 }
 
-/* The counter of cycles is the kernel's to give, and newer ones do not. */
+/* Newer kernels do not give access to the cycle counter. */
 static inline uint64_t ticks(void)
 {
 	uint64_t t;
@@ -49,7 +49,7 @@ static inline uint64_t ticks(void)
 	return t;
 }
 
-/* Those of an interrupted program; `all`: by DWARF's numbers. */
+/* The registers of an interrupted program; `all`: by DWARF number. */
 static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint64_t all[])
 {
 	const unsigned long *g = u->uc_mcontext.__gregs; /* pc, x1 .. x31 */
@@ -63,12 +63,12 @@ static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint
 	r->lr = g[REG_RA];
 }
 
-/* Hooks are ordinary calls, before which compilers save vector registers. */
+/* Hooks are ordinary calls, so compilers save vector registers around them. */
 enum { RT_VECTORS = 1 };
 static inline uint32_t vectors_save(uint8_t area[RT_VECTORS]) { return (void)area, 0; }
 static inline void vectors_load(uint8_t area[RT_VECTORS], uint32_t mask) { (void)area, (void)mask; }
 
-/* struct sigaction as the kernel has it. What a handler returns to is the kernel's own. */
+/* The kernel's struct sigaction. Handlers return to the kernel's own code. */
 struct rt_action {
 	void (*handler)(int, siginfo_t *, void *);
 	unsigned long flags;

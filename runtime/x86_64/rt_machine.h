@@ -1,4 +1,4 @@
-/* rt_machine.h - what the runtime does in x86-64's own way: system calls, counters, registers.
+/* rt_machine.h - the x86-64 part of the runtime: system calls, counters, registers.
  *
  * As all of sys.h: async-signal-safe, and general registers only. */
 #ifndef KINRT_X86_64_RT_MACHINE_H
@@ -29,7 +29,7 @@ static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 	return ret;
 }
 
-/* One instruction each, so that a signal handler of this thread falls before or behind it. No lock:
+/* One instruction each, so a signal handler of this thread runs before or after it. No lock prefix:
  * the counter belongs to one thread. */
 static inline void count_one(uint64_t *n) { __asm__ volatile("incq %0" : "+m"(*n) : : "cc"); }
 
@@ -46,7 +46,7 @@ static inline uint64_t ticks(void)
 	return low | (uint64_t)high << 32;
 }
 
-/* Those of an interrupted program; `all`: by DWARF's numbers. */
+/* The registers of an interrupted program; `all`: by DWARF number. */
 static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint64_t all[])
 {
 	static const uint8_t order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
@@ -62,8 +62,9 @@ static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint
 	r->bx = (uint64_t)g[REG_RBX];
 }
 
-/* Hooks come where vector registers hold arguments: everything but the tiles of AMX, which nobody
- * keeps over a call. In an area for this call alone, aligned to 64; loaded by what saving says. */
+/* Hooks run where vector registers hold arguments, so all are saved except AMX tiles, which no call
+ * preserves. The area is private to the call and aligned to 64; the header written by saving tells
+ * what to restore. */
 enum { RT_VECTORS = 2752, RT_XSAVE_MOST = 0xe7 };
 
 static inline uint32_t xsave_mask(void)
@@ -71,7 +72,7 @@ static inline uint32_t xsave_mask(void)
 	uint32_t a = 1, b, c = 0, d, xcr;
 
 	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-	if (!(c & (1u << 27))) /* the system does not use it */
+	if (!(c & (1u << 27))) /* not enabled by the system */
 		return 0;
 	__asm__ volatile("xgetbv" : "=a"(xcr), "=d"(d) : "c"(0));
 	return xcr & RT_XSAVE_MOST;
@@ -101,7 +102,7 @@ static inline void vectors_load(uint8_t area[RT_VECTORS], uint32_t mask)
 		__asm__ volatile("fxrstor64 %0" : : "m"(*all));
 }
 
-/* struct sigaction as the kernel has it. It wants to be given what a handler returns to. */
+/* The kernel's struct sigaction. The kernel needs the address that a handler returns to. */
 struct rt_action {
 	void (*handler)(int, siginfo_t *, void *);
 	unsigned long flags;

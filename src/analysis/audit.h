@@ -1,26 +1,26 @@
-/* audit.h - how far samples and counts are to be trusted, by what is known of what is missing. */
+/* audit.h - the quality of samples and counts, from what is known about losses. */
 #ifndef ANALYSIS_AUDIT_H
 #define ANALYSIS_AUDIT_H
 
 #include "profile/profile.h"
 
-/* Takes a line of text, which is gone afterwards. `in_reports`: what is in the rows of reports is
- * read wrongly without it. */
+/* Receives a line of text, valid during the call. `in_reports`: without it rows of reports would be
+ * misread. */
 typedef void audit_listener(const char *text, bool in_reports, void *arg);
 
-/* Calls say() for each thing that makes the data less than what it should be:
+/* Calls say() for each data-quality problem:
  *
- * - who recorded it says that something went wrong (FACT_TROUBLE);
- * - anything was lost: samples, calls, block executions, threads, objects; samples refer to what
- *   is not there; a sum was too large; the kernel held sampling back;
+ * - the recorder reports an error (FACT_TROUBLE);
+ * - anything was lost: samples, calls, block executions, threads, objects; samples refer to missing
+ *   entries; a sum was too large; the kernel throttled sampling;
  * - more than AUDIT_TRUNCATED of the stacks could not be walked to their end;
- * - more than AUDIT_GUESSED of them have callers that are a guess;
- * - samples of CPU time stand for AUDIT_TIME more or less than the kernel says was used, and for
- *   more than one sampling period of each thread; or there is none at all of AUDIT_SILENT_NS;
- * - of the time blocked or waiting more than AUDIT_PLACELESS has no place.
+ * - more than AUDIT_GUESSED of them have guessed callers;
+ * - sampled CPU time differs from the kernel's by more than AUDIT_TIME, and by more than one
+ *   sampling period of each thread; or there are no samples of at least AUDIT_SILENT_NS;
+ * - more than AUDIT_PLACELESS of the time blocked or waiting has no stack.
  *
- * Troubles, cut and guessed stacks, CPU time without a sample and time without a place are for
- * reports, too. Of the whole profile: parts of it (profile_filter) know less. */
+ * Troubles, cut and guessed stacks, CPU time without a sample and time without a stack are marked
+ * `in_reports`. For whole profiles: parts (profile_filter) lack some of the data. */
 #define AUDIT_TRUNCATED 0.01
 #define AUDIT_GUESSED   0.01
 #define AUDIT_TIME      0.05
@@ -28,24 +28,24 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
 #define AUDIT_PLACELESS 0.05
 void audit_check(const struct profile *p, audit_listener *say, void *arg);
 
-/* Whether that there are no samples means that little CPU time was used: nothing in the data says
- * otherwise. */
+/* Whether a lack of samples means that little CPU time was used: nothing in the data contradicts
+ * it. */
 bool audit_used_little(const struct profile *p);
 
-/* Whether a recorder was killed, or is still at work. What the kernel counted was then last written
- * up to a second before the last samples were: it may be `behind` them. */
+/* Whether a recorder was killed, or is still at work. Its kernel counters were then last written up
+ * to a second before the last samples, and may be `behind` them. */
 bool audit_is_unfinished(const struct profile *p);
 bool audit_is_behind(const struct profile *p);
-/* How far stacks of user mode could be walked. */
+/* How far user stacks could be walked. */
 struct audit_stacks {
-	uint64_t complete; /* to where the thread began, all callers found for certain */
-	uint64_t guessed;  /* to where it began, some callers being a guess */
-	uint64_t cut;      /* not so far: what called the outermost function is not known */
-	uint64_t all;      /* their sum; 0: nothing is known of stacks */
+	uint64_t complete; /* to the start of the thread, with certain callers */
+	uint64_t guessed;  /* to the start of the thread, with some guessed callers */
+	uint64_t cut;      /* not to the start: the caller of the outermost function is not known */
+	uint64_t all;      /* their sum; 0: no information about stacks */
 };
 struct audit_stacks audit_stacks(const struct profile *p);
 
-/* Whether samples and the kernel's accounting are of the same: all CPU time of all threads. */
+/* Whether samples and the kernel's accounting cover the same: all CPU time of all threads. */
 bool audit_knows_time(const struct profile *p);
 
 /* Samples per second of CPU time; 0: not known. */

@@ -1,5 +1,5 @@
-/* cluster.h - an order of functions in which those that call each other are near, and those that
- * are used most are together: fewer pages and cache lines of code are touched.
+/* cluster.h - orders functions so that callers and callees are near each other and hot functions
+ * are together, so that fewer pages and cache lines of code are touched.
  *
  * The method is C3, call-chain clustering: Guilherme Ottoni and Bertrand Maher, "Optimizing
  * Function Placement for Large-Scale Data-Center Applications", CGO 2017, known by its tool as
@@ -30,28 +30,28 @@ struct cluster_arc {
 enum { CLUSTER_PAGE = 4096 };
 
 struct clustering {
-	size_t n;          /* nodes placed: those with heat, and those in an arc with calls */
+	size_t n; /* number of nodes placed: those with heat, and those in an arc with calls */
 	uint32_t *order;   /* [n] nodes */
 	uint32_t *cluster; /* [n] the cluster of order[i], counted from 0 in this order */
 	size_t n_clusters;
 	double *density; /* [n_clusters] heat per byte, largest first */
 };
 
-/* max_size: bytes that a cluster of several nodes may have at most. */
+/* max_size: limit in bytes for a cluster of several nodes. */
 struct clustering *cluster_new(const struct cluster_node *nodes, size_t n,
 			       const struct cluster_arc *arcs, size_t n_arcs, uint64_t max_size);
 void cluster_free(struct clustering *c); /* NULL is fine */
 
-/* How near to each other an arrangement puts what belongs together. */
+/* The locality of an arrangement. */
 struct locality {
-	double distance; /* bytes from the middle of the caller to the start of the callee, mean of
-			    all calls */
-	double page_change; /* 0..1: share of calls that lead to another page, wherever pages begin
-			     */
-	uint64_t pages; /* that the hottest functions lie on, as many as make 90 % of the heat */
+	double distance;    /* mean over all calls of the bytes from the middle of the caller to the
+			       start of the callee */
+	double page_change; /* 0..1: share of calls to another page, wherever pages begin */
+	uint64_t pages; /* number of pages with the hottest functions, as many as make 90 % of the
+			   heat */
 };
 
-/* addr: [n], where each node starts; nodes do not overlap. Calls of a node to itself do not count.
+/* addr: [n], the start of each node; nodes do not overlap. Calls of a node to itself do not count.
  */
 struct locality cluster_locality(const struct cluster_node *nodes, const uint64_t *addr, size_t n,
 				 const struct cluster_arc *arcs, size_t n_arcs, uint64_t page);

@@ -1,9 +1,9 @@
-/* coverage.h - what was measured, by source file and line: time, calls and executions of blocks.
+/* coverage.h - measurements by source file and line: time, calls and executions of blocks.
  *
- * A line may hold several places (the parts of a for statement), and a place several blocks, so a
- * line has a list of counts: of the calls, if a function starts there, and of each block that does.
- * A line in the middle of a block has none of its own, but the block's is passed on to it where
- * that is asked for. */
+ * A line may have several places (the parts of a for statement), and a place several blocks. So a
+ * line has a list of counts: the calls, if a function starts there, and the count of each block
+ * that starts there. A line in the middle of a block has no count of its own, but can be given the
+ * block's. */
 #ifndef ANALYSIS_COVERAGE_H
 #define ANALYSIS_COVERAGE_H
 
@@ -12,64 +12,64 @@
 #include "base/vec.h"
 #include "profile/line_counts.h"
 
-/* Which lines within a block are given the block's count. What holds in a function without counted
- * blocks is only that it was called so often, not that each line was executed. */
+/* Which lines within a block are given the block's count. For a function without counted blocks
+ * only the number of its calls is known, not that each line was executed. */
 enum coverage_carry {
-	CARRY_NONE,     /* only lines that a block starts on */
-	CARRY_MEASURED, /* in functions with counted blocks, lines that none starts on */
-	CARRY_CALLS,    /* the same; and all lines of other functions: that of their calls */
-	CARRY_ALL,      /* all lines of all functions, to what their blocks say of them: gprof -x */
+	CARRY_NONE,     /* none: only lines with the start of a block have counts */
+	CARRY_MEASURED, /* in functions with counted blocks, lines without a start of a block */
+	CARRY_CALLS,    /* the same; and all lines of other functions get the number of calls */
+	CARRY_ALL,      /* all lines of all functions, whatever their blocks show: gprof -x */
 };
 
 struct coverage_line {
 	uint32_t line;
 	uint32_t first_place, n_places; /* places[]: by address */
-	uint32_t first_count, n_counts; /* counts[]: as they are to be listed */
+	uint32_t first_count, n_counts; /* counts[]: in listing order */
 	uint64_t sum;                   /* of the listed counts */
-	uint64_t total;   /* of the calls and blocks that start here: how often it was executed */
-	uint64_t most;    /* of the listed counts */
-	uint64_t calls;   /* of functions that start here, recursion included */
+	uint64_t total;   /* calls and blocks that start here: how often it was executed */
+	uint64_t most;    /* the largest of the listed counts */
+	uint64_t calls;   /* calls of functions that start here, including recursion */
 	double self;      /* ticks */
 	double inclusive; /* ticks of samples with the line on their stack; 0 without stacks */
 	bool is_known;    /* counts are listed */
 	bool is_executed;
-	bool is_unsure; /* a function starts here that was executed, but its calls were not counted
+	bool is_unsure; /* a function that was executed starts here, but its calls were not counted
 			 */
 };
 
 struct coverage_file {
 	const char *path; /* as in the debug information; lives as long as the symbols */
 	uint32_t first_line, n_lines; /* lines[]: by number */
-	uint64_t total;               /* of its lines */
+	uint64_t total;               /* sum over its lines */
 	double self;                  /* ticks */
-	bool is_executed;             /* some line of it is known to have been */
+	bool is_executed;             /* some line of it is known to have been executed */
 };
 
 struct coverage {
-	struct coverage_file *files; /* the newest in the symbol table first */
+	struct coverage_file *files; /* in reverse order of the symbol table */
 	size_t n_files;
 	struct coverage_line *lines;
 	size_t n_lines;
-	symid *places; /* those with a source line */
+	symid *places; /* places with a source line */
 	size_t n_places;
 	VEC(uint64_t) counts;
 	struct blocks *blocks;
 	const struct callgraph *graph; /* borrowed */
 };
 
-/* How often lines were executed, for programs that have it otherwise. */
+/* Rules for executions of lines, for programs that differ from our own. */
 struct coverage_rules {
 	const struct block_rules *blocks;
-	void (*count)(struct coverage *c); /* fills in counts and times of all lines */
+	void (*count)(struct coverage *c); /* sets counts and times of all lines */
 };
 
 struct coverage_opts {
 	const struct coverage_rules *rules; /* NULL: ours */
 	enum coverage_carry carry;
-	const uint8_t *wanted; /* [n_symbols] booleans: which places count; NULL: all */
+	const uint8_t *wanted; /* [n_symbols] booleans: places that count; NULL: all */
 	/* Sampled stacks and the places of their frames, for inclusive times; NULL: none. */
 	const struct samples *samples;
-	const struct line_counts *line_counts; /* in place of the profile's own; NULL: none */
+	const struct line_counts *line_counts; /* used instead of the profile's own; NULL: none */
 	const symid *frame_places;
 };
 
@@ -78,7 +78,8 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 			      const struct coverage_opts *opts);
 void coverage_free(struct coverage *c); /* NULL is fine */
 
-/* Whether anything was measured in a function, whose own calls may not have been counted. */
+/* Whether a function has samples, calls or executed blocks; its own calls may not have been
+ * counted. */
 bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, symid function);
 
 #endif

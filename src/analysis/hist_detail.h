@@ -1,4 +1,4 @@
-/* hist_detail.h - keys for what only some samples say (profile/detail.h). */
+/* hist_detail.h - keys for attributes that only some samples have (profile/detail.h). */
 #ifndef ANALYSIS_HIST_DETAIL_H
 #define ANALYSIS_HIST_DETAIL_H
 
@@ -8,7 +8,7 @@
 uint32_t hist_detail_value(struct hists_private *h, enum hist_key key, const struct sample *s);
 const char *hist_detail_text(struct hists_private *h, enum hist_key key, uint32_t value,
 			     const struct hist_row *row);
-/* What hists_subject() and hists_owner() say of such a key. */
+/* hists_subject() and hists_owner() of such a key. */
 const char *hist_detail_subject(struct hists_private *h, enum hist_key key, uint32_t value,
 				const struct hist_row *row);
 enum hist_owner hist_detail_owner(const struct hists_private *h, enum hist_key key, uint32_t value,

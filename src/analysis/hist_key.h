@@ -1,10 +1,10 @@
-/* hist_key.h - the keys that rows of hists can be told apart by. */
+/* hist_key.h - the keys that distinguish rows of hists. */
 #ifndef ANALYSIS_HIST_KEY_H
 #define ANALYSIS_HIST_KEY_H
 
 #include "analysis/hists.h"
 
-enum hist_need { /* what of the data */
+enum hist_need { /* data that a key needs */
 		 NEED_NOTHING,
 		 NEED_DETAILS,
 		 NEED_BRANCHES,
@@ -13,13 +13,13 @@ enum hist_need { /* what of the data */
 
 struct hist_key_info {
 	const char *name;   /* on command lines: "sym" */
-	const char *alias;  /* another such name; NULL: none */
+	const char *alias;  /* another name on command lines; NULL: none */
 	const char *column; /* in tables: "symbol" */
 	const char *title;  /* header: "Symbol" */
 	const char *help;
-	bool of_sample; /* else of a frame */
-	bool number;    /* values are numbers, in that order; else the texts are ordered */
-	bool wide;      /* values stand for numbers of 64 bits: hist_wide() */
+	bool of_sample; /* a key of samples; otherwise of frames */
+	bool number;    /* values are numbers and sorted as such; otherwise by their texts */
+	bool wide;      /* values are ids of 64-bit numbers: hist_wide() */
 	bool descending;
 	enum hist_need need;
 };

@@ -1,11 +1,9 @@
-/* hists.h - Children and Self: what samples say about each comm, object, function, line ... and
- * about what they called.
+/* hists.h - Children and Self: sums of samples by comm, object, function, line and other keys.
  *
- * A row is a distinct tuple of keys (hist_key.h). Some are of the sample (comm, pid, cpu ...), some
- * of a frame (object, function, line ...). A sample's weight goes once to the Self of the row of
- * its leaf, and once to the Children of each row that any of its frames makes, however often
- * (recursion, direct or not, counts once): so Self adds up to the total and Children never exceeds
- * it.
+ * A row is a distinct tuple of keys (hist_key.h). Some are keys of the sample (comm, pid, cpu ...),
+ * some of a frame (object, function, line ...). A sample's weight is added once to the Self of its
+ * leaf's row, and once to the Children of each row of its frames, even if recursion repeats it. So
+ * Self adds up to the total, and Children never exceeds it.
  *
  * Stacks are first merged into *paths*: a prefix tree whose steps (*hops*) are frames, or functions
  * inlined into one, reduced to their row and their label in a call chain. Stacks that no key or
@@ -20,7 +18,7 @@
 #include "profile/sample_filter.h"
 #include "symbolize/program.h"
 
-enum hist_key { /* what rows are told apart by; hist_key.h says how each is found and shown */
+enum hist_key { /* keys that distinguish rows; hist_key.h has their names and texts */
 		HIST_COMM,
 		HIST_COMM_NODIGIT,
 		HIST_PID,
@@ -37,7 +35,7 @@ enum hist_key { /* what rows are told apart by; hist_key.h says how each is foun
 		HIST_SRCFILE,
 		HIST_SYMBOL_SIZE,
 		HIST_IPC,
-		/* of samples with details: hist_detail.c */
+		/* for samples with details: hist_detail.c */
 		HIST_TIME,
 		HIST_SOCKET,
 		HIST_TRACE,
@@ -85,52 +83,53 @@ enum chain_order {
 
 enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 
-/* What samples count: all that is given must hold. The times and processors of `samples` say which
- * part of the recording is looked at; its other samples are among "all" of which shares may be. */
+/* Which samples count: those that meet all conditions. The times and processors of `samples` select
+ * a part of the recording; other excluded samples still belong to "all" in shares of all. */
 struct hist_filter {
 	const struct sample_filter *samples;
-	const char *const *dsos, *const *symbols; /* of the leaf; NULL-terminated; NULL: all */
-	bool no_kernel, no_user;                  /* no samples that were taken there */
+	const char *const *dsos, *const *symbols; /* by the leaf; NULL-terminated; NULL: all */
+	bool no_kernel, no_user;                  /* leave out samples taken there */
 	bool by_socket;
-	uint32_t socket; /* only samples on that one */
+	uint32_t socket; /* only samples on this socket */
 };
 
-/* Where another program's rows differ, and neither way is wrong: its room owns one of these. */
+/* Rules for rows where another program differs and neither way is wrong; that program's room owns
+ * one. */
 struct hists_rules {
-	bool whole_names;   /* filters name functions with their scopes */
-	bool inlines_apart; /* an inlined function is another one in each function it is inlined
+	bool whole_names;   /* filters match function names with their scopes */
+	bool inlines_apart; /* an inlined function is a different one in each function it is inlined
 			       into */
-	bool ignore_drops_callers; /* in caller order `ignore_callees` cuts the stack's other end
-				      off */
-	bool hide_marks;           /* FRAME_MARKs do not exist */
+	bool ignore_drops_callers; /* in caller order `ignore_callees` cuts off the other end of the
+				      stack */
+	bool hide_marks;           /* ignore FRAME_MARKs */
 };
 
 struct hists_opts {
 	const struct hists_rules *rules; /* NULL: kin's own */
 	const enum hist_key *keys;
 	size_t n_keys;
-	const uint16_t *events; /* of the profile; each row has figures for each; the first one's
-				 * decide on order and chains */
+	const uint16_t *events; /* events of the profile; each row has figures for each of them; the
+				   first one determines order and chains */
 	size_t n_events;
-	bool no_children;   /* rows of leaves only */
+	bool no_children;   /* only rows of leaves */
 	bool exclude_other; /* only samples with a parent, if there is a pattern */
-	bool chains;        /* callchain_new() will be asked */
+	bool chains;        /* callchain_new() will be called */
 	enum chain_order order;
 	enum chain_key chain_key;
-	unsigned max_stack; /* frames of a stack that count: in callee order the innermost, in
-			     * caller order the outermost; 0: all */
-	bool no_callers;    /* none of them counts, but where samples were taken */
+	unsigned max_stack; /* limit of a stack's frames: in callee order the innermost count, in
+			       caller order the outermost; 0: no limit */
+	bool no_callers;    /* only leaves count */
 	bool inlines;       /* inlined functions are hops of their own */
 	bool self_physical; /* Self of inlined code goes to the function that it is inlined into */
-	uint64_t time_quantum; /* ns, > 0: of HIST_TIME */
-	bool nanoseconds;      /* HIST_TIME is shown with nine digits */
-	bool by_weight;        /* a sample counts as much as its detail's weight says, at least 1 */
-	bool levels;           /* hists.levels is wanted */
-	bool hide_unresolved;  /* samples and callers without a name do not exist */
-	bool passing;          /* hists_target() will be asked */
-	bool fold_threads;     /* HIST_COMM is the name of the process */
-	const regex_t *parent; /* functions for HIST_PARENT */
-	const regex_t *ignore_callees;    /* what matching functions call is theirs */
+	uint64_t time_quantum;            /* unit of HIST_TIME in ns, > 0 */
+	bool nanoseconds;                 /* HIST_TIME is shown with nine digits */
+	bool by_weight;                   /* a sample's weight is that of its detail, at least 1 */
+	bool levels;                      /* hists.levels is needed */
+	bool hide_unresolved;             /* ignore samples and callers without a name */
+	bool passing;                     /* hists_target() will be called */
+	bool fold_threads;                /* HIST_COMM is the name of the process */
+	const regex_t *parent;            /* functions for HIST_PARENT */
+	const regex_t *ignore_callees;    /* callees of matching functions are charged to them */
 	const struct hist_filter *filter; /* NULL: all samples */
 };
 
@@ -138,14 +137,14 @@ enum hist_level { LEVEL_KERNEL, LEVEL_USER, LEVEL_GUEST_KERNEL, LEVEL_GUEST_USER
 
 struct hist_stat {
 	uint64_t weight, count;
-	double latency; /* weight / parallelism: a share of the time that passed; weight where that
-			 * is not known */
+	double latency; /* weight / parallelism: a share of the elapsed time; weight if parallelism
+			   is not known */
 };
 
 struct hist_row {
-	uint32_t skey, fkey; /* its values of sample keys and of frame keys: hists_value() */
-	frameid frame;       /* the first of its frames; 0: none known */
-	symid place;         /* NONE: none known */
+	uint32_t skey, fkey; /* ids of its sample keys and of its frame keys: hists_value() */
+	frameid frame;       /* the first of its frames; 0: not known */
+	symid place;         /* NONE: not known */
 	bool inlined;
 	uint16_t level; /* FRAME_KERNEL, FRAME_GUEST, FRAME_HYPERVISOR */
 	taskid task;    /* of the first sample */
@@ -159,37 +158,37 @@ struct hists {
 	const struct hist_row *rows; /* in order of first appearance */
 	size_t n;
 	const struct hist_stat *self, *children; /* [row * n_events + event] */
-	const struct hist_stat *total;           /* [event]: of the samples that counted */
-	const struct hist_stat *unfiltered;      /* [event]: of all */
+	const struct hist_stat *total;           /* [event]: over the samples that counted */
+	const struct hist_stat *unfiltered;      /* [event]: over all samples */
 	const uint64_t (*levels)[HIST_LEVELS];   /* [row * n_events + event]: weights of self by
-						  * level of privilege; NULL: not asked for */
+						    privilege level; NULL: not requested */
 	struct hists_private *priv;
 };
 
-/* Borrows everything. Costs one look at each sample, each stack, and each path. */
+/* Borrows everything. Cost: one visit of each sample, each stack, and each path. */
 struct hists *hists_new(const struct profile *p, struct program *g, const struct hists_opts *o);
 void hists_free(struct hists *h); /* NULL is fine */
 
-/* What a row's key is; meaningless for keys not in opts. */
+/* A row's value of a key; undefined for keys not in opts. */
 uint32_t hists_value(const struct hists *h, size_t row, enum hist_key key);
 /* Whether a row's function has a name. */
 bool hist_is_named(const struct hists *h, const struct hist_row *row);
-/* Of its function, whether that is one of the keys or not; NULL: it has no name. */
+/* The name of its function, even if that is not a key; NULL: it has none. */
 const char *hists_function(const struct hists *h, size_t row);
 /* The frame key (hist_row.fkey) of the function that nearly all of the row's time goes on to,
- * perhaps by way of others like it; NONE: time is spent there, or goes several ways. Of the first
- * event. */
+ * possibly through other such functions; NONE: time is spent in the row, or goes several ways. For
+ * the first event. */
 uint32_t hists_target(const struct hists *h, size_t row);
-/* For people; lives as long as h. */
+/* The value as shown; lives as long as h. */
 const char *hists_text(const struct hists *h, size_t row, enum hist_key key);
-/* The function or variable that a key of accesses is about; NULL: not known, or another key. */
+/* The function or variable of an access key; NULL: not known, or another key. */
 const char *hists_subject(const struct hists *h, size_t row, enum hist_key key);
-/* What the thread of the row's first sample was called in the end. */
+/* The last name of the thread of the row's first sample. */
 const char *hists_last_comm(const struct hists *h, size_t row);
 
 enum hist_owner { OWNER_NONE, OWNER_USER, OWNER_KERNEL };
-/* Whose the address is that a key of branches or accesses is about; OWNER_NONE: it is about none.
- */
+/* Whether the address of a branch or access key is the user's or the kernel's; OWNER_NONE: another
+ * key. */
 enum hist_owner hists_owner(const struct hists *h, size_t row, enum hist_key key);
 
 /* ---- order ---- */
@@ -208,13 +207,14 @@ struct hist_term {
 	enum hist_term_kind kind;
 	enum hist_key key;     /* TERM_KEY */
 	enum hist_level level; /* TERM_LEVEL */
-	bool apart;            /* rows that only show the same text are not equal */
+	bool apart;            /* rows with equal text may still differ */
 };
 
-/* Rows by the terms, one after the other: figures largest first, names by byte, numbers smallest
- * first; then by appearance. Where Children come first and chains are shown, rows of one thread
- * with equal Children go by the depth of their chains: a caller is above its callees in callee
- * order, and the longer chain above the shorter in caller order. *ret[n] is to be freed. */
+/* Sorts rows by the terms, one after the other: figures largest first, names by byte, numbers
+ * smallest first; then by first appearance. If Children come first and chains are shown, rows of
+ * one thread with equal Children are sorted by the depth of their chains: in callee order a caller
+ * comes before its callees, in caller order the longer chain before the shorter. *ret[n] is to be
+ * freed. */
 void hists_sort(const struct hists *h, const struct hist_term *terms, size_t n_terms,
 		uint32_t **ret);
 

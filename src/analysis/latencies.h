@@ -1,12 +1,12 @@
-/* latencies.h - how long calls took, from distributions in log-linear buckets (kin/format.h). */
+/* latencies.h - durations of calls, from distributions in log-linear buckets (kin/format.h). */
 #ifndef ANALYSIS_LATENCIES_H
 #define ANALYSIS_LATENCIES_H
 
 #include "profile/profile_samples.h"
 
-struct distribution { /* of all calls of some arcs, in ns */
+struct distribution { /* of all calls along some arcs, in ns */
 	uint64_t count, sum, min, max;
-	uint64_t probes; /* that measuring took, and is not in them; 0: not known */
+	uint64_t probes; /* measuring cost, which is not in the durations; 0: not known */
 	uint64_t bucket[LATENCY_BUCKETS];
 };
 
@@ -16,12 +16,12 @@ void distribution_add(struct distribution *d, const struct latency *l);
 uint64_t distribution_low(unsigned bucket);
 uint64_t distribution_high(unsigned bucket);
 
-/* What a share `q` (0..1) of the calls took at most; 0 if there are none. Within a bucket calls are
- * taken to be spread evenly: the answer is off by no more than its width, an eighth. */
+/* The duration that a share `q` (0..1) of the calls does not exceed; 0 if there are none. Calls are
+ * assumed to be spread evenly within a bucket: the error is at most its width, an eighth. */
 double distribution_quantile(const struct distribution *d, double q);
 
-/* Whether measuring took more than what half of the calls are left with, which is then no better
- * known than that. */
+/* Whether the measuring cost exceeds what half of the calls took without it, so that these
+ * durations are no more accurate than that. */
 bool distribution_is_doubtful(const struct distribution *d);
 
 #endif

@@ -1,14 +1,14 @@
-/* mismatch.h - does the data belong to the program? gmon.out does not name it, so this is inferred
- * from what a mismatch breaks: the range that was profiled, the places where mcount is called, and
- * whether the sampled addresses are those of functions. */
+/* mismatch.h - checks whether the data belongs to the program. gmon.out does not name it, so this
+ * is inferred from properties that a mismatch breaks: the profiled range, the places where mcount
+ * is called, and whether the sampled addresses are those of functions. */
 #ifndef ANALYSIS_MISMATCH_H
 #define ANALYSIS_MISMATCH_H
 
 #include "profile/profile.h"
 #include "symbolize/symbols.h"
 
-/* Calls say() with a line of text for everything that tells that p was not written by this build of
- * this program. The text is gone afterwards. */
+/* Calls say() with a line of text, valid during the call, for each sign that p was not written by
+ * this build of this program. */
 void mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
 		    void (*say)(const char *text, void *arg), void *arg);
 

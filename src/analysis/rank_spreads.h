@@ -1,4 +1,4 @@
-/* rank_spreads.h - what differs over the ranks of a profile: measured rank by rank, from samples
+/* rank_spreads.h - differences between the ranks of a profile: computed rank by rank, from samples
  * and counted calls. */
 #ifndef ANALYSIS_RANK_SPREADS_H
 #define ANALYSIS_RANK_SPREADS_H
@@ -6,9 +6,9 @@
 #include "profile/spreads.h"
 #include "symbolize/program.h"
 
-/* Of all of the profile: the ranks that its tasks are of, and what it has of ranks that were summed
- * before. `g` has names of functions, inlined ones among them. Objects are the profile's. Never
- * NULL; of no ranks where there are none. */
+/* The differences between all ranks of the profile's tasks, together with those that it holds of
+ * ranks summed before. `g` has names of functions, including inlined ones. Objects are the
+ * profile's. Never NULL; without ranks it is empty. */
 struct spread_set *rank_spreads_new(const struct profile *p, struct program *g);
 
 /* Whether a function is one of MPI's: MPI_Send, PMPI_Send, and mpi_send_ for Fortran. */

@@ -1,9 +1,9 @@
-/* repeats.h - what two sets of repeated measurements say of a difference.
+/* repeats.h - the difference between two sets of repeated measurements, and its error.
  *
- * What is repeated is the recording, not the sample: two samples of one run have the machine's
- *state of that moment in common, two runs next to each other less of it, and runs of different
- *minutes least. So the spread between runs decides how well a difference is known. What sampling
- *alone makes of it is known beforehand, and is the least that it can be.
+ * Repetitions are recordings, not samples: two samples of one run share the machine's state of that
+ * moment, two consecutive runs share less of it, and runs of different minutes least. So the spread
+ * between runs determines the error of a difference. The error by sampling alone is known in
+ * advance, and is its lower bound.
  *
  *	struct repeats r = { .n = { 10, 10 }, .paired = true, .first = first };
  *	struct contrast c = repeats_contrast(&r, values, noise, 1);
@@ -17,36 +17,37 @@ enum { REPEATS_BEFORE, REPEATS_AFTER, REPEATS_SIDES };
 
 struct repeats {                 /* what was measured, and when */
 	size_t n[REPEATS_SIDES]; /* values of each side, >= 1 */
-	/* Value i of both sides is of neighbours in time: only their difference counts, so that
-	 * what lasts longer than a pair is in both. n is the same for both then. */
+	/* Value i of both sides was measured at neighbouring times: only their difference counts,
+	 * so that slow drift cancels out. n is then the same for both. */
 	bool paired;
-	const bool *first; /* paired: in pair i the side before was measured first */
-	/* All values of the side are of one stretch of time, and another one may be worse by what
-	 * one of them may be. Not if paired, and not of a single value. */
+	const bool *first; /* paired: in pair i the side `before` was measured first */
+	/* All values of the side were measured in one interval of time; another interval may differ
+	 * by as much as one value. Not if paired, and not for a single value. */
 	bool together[REPEATS_SIDES];
 };
 
 struct contrast {
 	double value;   /* mean after - factor * mean before */
 	double error;   /* its standard error */
-	double degrees; /* of freedom; INFINITY: chance is that of sampling alone */
+	double degrees; /* of freedom; INFINITY: the error is that of sampling alone */
 	double single;  /* standard deviation that a pair (one run of each) adds */
 };
 
-/* `values`: r->n[side] of each side. `noise[side]`: the variance of one value by sampling. */
+/* `values`: r->n[side] values of each side. `noise[side]`: the variance of one value by sampling.
+ */
 struct contrast repeats_contrast(const struct repeats *r, const double *const values[REPEATS_SIDES],
 				 const double noise[REPEATS_SIDES], double factor);
 
-/* Half the width of the interval that has the truth in it with that confidence (0..1). */
+/* Half the width of the confidence interval (confidence 0..1). */
 double contrast_margin(const struct contrast *c, double confidence);
 
-/* How often chance makes as much of equal sides: either way; or, of sides whose contrast is no
- * more than 0, to this side. */
+/* The probability that equal sides differ as much by chance: in either direction; or, of sides
+ * whose contrast is at most 0, in this direction. */
 double contrast_p(const struct contrast *c);
 double contrast_p_above(const struct contrast *c);
 
-/* How many runs of each side it takes to find a change of that size four times in five, at a level
- * of 5 %; INFINITY: no number is enough. */
+/* The number of runs of each side that finds a change of that size four times in five, at a level
+ * of 5 %; INFINITY: no number does. */
 double contrast_runs(const struct contrast *c, const struct repeats *r, double change);
 
 #endif

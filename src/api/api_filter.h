@@ -1,4 +1,4 @@
-/* api_filter.h - the part of a profile that was asked for by names. */
+/* api_filter.h - selects the part of a profile that options name. */
 #ifndef API_API_FILTER_H
 #define API_API_FILTER_H
 
@@ -7,8 +7,8 @@
 struct kin_error;
 struct kin_open_opts;
 
-/* Replaces *p by the part that opts names, if it names any. KIN_ERROR_USAGE, and *p as it was, if
- * there is no such thread, object or event: the message lists those there are. */
+/* Replaces *p by the part that opts names, if it names any. KIN_ERROR_USAGE, with *p unchanged, if
+ * there is no such thread, object or event: the message lists those that exist. */
 MUST_CHECK struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *opts);
 
 #endif

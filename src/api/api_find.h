@@ -1,4 +1,5 @@
-/* api_find.h - what a person left out: the data a program left here, and the program itself. */
+/* api_find.h - finds operands that the user left out: the data of a program, and the program
+ * itself. */
 #ifndef API_API_FIND_H
 #define API_API_FIND_H
 
@@ -12,11 +13,12 @@ struct path_list {
 };
 void path_list_free(struct path_list *l);
 
-/* gmon.out and gmon.out.* of the current folder, sorted. None is an error that says what to do. */
+/* Lists gmon.out and gmon.out.* in the current folder, sorted. An error with advice if there are
+ * none. */
 MUST_CHECK struct kin_error *find_data(struct path_list *ret);
 
-/* The program that made these data files: a.out, or the only program built with -pg, first in the
- * folder of the first file, then in the current one. *ret is to be freed. */
+/* Finds the program that made these data files: a.out, or the only program built with -pg, first in
+ * the folder of the first file, then in the current one. *ret is to be freed. */
 MUST_CHECK struct kin_error *find_executable(const char *const *data, size_t n, char **ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* api_namer.h - names of frames as folded stacks have them. */
+/* api_namer.h - names of frames for folded stacks. */
 #ifndef API_API_NAMER_H
 #define API_API_NAMER_H
 
@@ -6,15 +6,15 @@
 #include "export/folded.h"
 #include "symbolize/program.h"
 
-struct namer { /* begins with these three */
+struct namer { /* the first three are to be set */
 	const struct profile *p;
 	struct program *g;
 	bool full_names;   /* with parameters */
-	VEC(char *) texts; /* of the last frame */
+	VEC(char *) texts; /* the texts of the last frame */
 	VEC(struct folded_name) names;
 };
 
-/* What folded_opts.names wants; the argument is the namer. */
+/* The function for folded_opts.names; its argument is the namer. */
 const struct folded_name *namer_names(void *namer, frameid id, size_t *n);
 void namer_done(struct namer *n);
 

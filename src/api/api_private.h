@@ -1,6 +1,5 @@
-/* api_private.h - a profile as the public interface holds it: data, program, and what was made of
- * them.
- */
+/* api_private.h - the public interface's representation of a profile: data, program, and what was
+ * made from them. */
 #ifndef API_API_PRIVATE_H
 #define API_API_PRIVATE_H
 
@@ -13,56 +12,57 @@
 #include "symbolize/program.h"
 
 enum view_kind {
-	VIEW_FUNCTIONS, /* as the linker sees them */
-	VIEW_EXPANDED,  /* with those that were inlined */
+	VIEW_FUNCTIONS, /* linkage functions */
+	VIEW_EXPANDED,  /* with inlined functions */
 	VIEW_LINES,
 	N_VIEWS
 };
 
-struct view { /* places and times; made when first asked for */
+struct view { /* places and times; made at the first request */
 	struct symbols *symbols;
 	struct callgraph *graph;
-	/* Where the data is of several objects, or has stacks; else NULL. */
-	struct program *program; /* the profile's; owns symbols */
-	struct profile *flat;    /* what analyses are made of, instead of the data itself */
+	/* If the data has several objects, or stacks; otherwise NULL. */
+	struct program *program; /* owned by the profile; owns symbols */
+	struct profile *flat;    /* used for analyses in place of the data */
 };
 
-struct named_program { /* the names of all objects, as one way of naming has them */
+struct named_program { /* the names of all objects, with one set of options */
 	struct program_opts opts;
 	struct program *program;
 };
 
-/* How names and the call graph are made, for programs that have it otherwise than we do. What a
- * view decides itself is set there. */
+/* Rules for making names and the call graph, for programs that differ from our own. Members that a
+ * view sets itself are ignored. */
 struct profile_rules {
-	struct symbols_opts symbols; /* where there is one program, and no stacks */
-	struct callgraph_opts graph; /* its `samples`, `program`, `consume` are not looked at */
-	bool consumes;               /* counts are released as soon as a graph is made of them */
+	struct symbols_opts symbols; /* for a single program without stacks */
+	struct callgraph_opts graph; /* `samples`, `program`, `consume` are ignored */
+	bool consumes;               /* counts are released once a graph was made from them */
 };
 
 struct kin_profile {
-	unsigned refs; /* the caller's handle, and each table made from it */
+	unsigned refs; /* one for the caller's handle, and one for each table made from it */
 	struct profile *data;
-	struct object_file *object; /* NULL: the data says what was profiled, is empty, or was
-				     * opened without its program: for writing only */
+	struct object_file *object; /* NULL: the data names the profiled program, is empty, or was
+				       opened without its program for writing only */
 	struct program_opts naming;
 	struct profile_rules rules;
 	struct input_target target;
 	bool lines;
 	bool told_trouble, has_hints, heard_builds, no_names, sum_ranks, one_by_one;
-	bool sought_program; /* so there is no use in seeking it again */
-	bool is_its_program; /* nothing tells that the data is of another one than `object` */
+	bool sought_program; /* do not search for it again */
+	bool is_its_program; /* nothing indicates that the data is of another program than `object`
+			      */
 	struct view views[N_VIEWS];
-	struct program_files *files; /* of all programs; NULL: none was opened yet */
+	struct program_files *files; /* shared by all programs; NULL: none opened yet */
 	VEC(struct named_program) programs;
-	/* notes: those of the doubts that each report of it has to say. */
+	/* notes: the doubts that each report must mention. */
 	VEC(char *) warnings, doubts, notes, hints;
-	char *origin; /* of names that are not out of the files that ran; NULL: there are none */
+	char *origin; /* of names that are not from the files that ran; NULL: there are none */
 	struct line_counts *line_counts; /* NULL: none */
 };
 
-/* A caller's struct of options, which begins with its size, as the one of `size` bytes that there
- * is now: what an older caller does not know, and all if there is no struct, is as if not given. */
+/* Copies a caller's struct of options, which begins with its size, to one of the current `size`:
+ * members that an older caller does not have, or all without a struct, are 0. */
 static inline void opts_copy(void *to, size_t size, const void *given)
 {
 	size_t known = given ? *(const size_t *)given : 0;
@@ -75,61 +75,60 @@ struct kin_debuginfod {
 	struct debuginfod *servers;
 };
 
-/* What of it the stages below take; NULL: none. */
+/* The handle for the stages below; NULL: none. */
 static inline struct debuginfod *debuginfod_of(const struct kin_debuginfod *d)
 {
 	return d ? d->servers : NULL;
 }
 
-/* Opening, step by step, for those who have rules of their own (gnu/); kin_profile_open() takes the
- * same steps. One that has no data yet, not even an empty one. */
+/* The steps of opening a profile, for callers with rules of their own (gnu/); kin_profile_open()
+ * takes the same steps. profile_new() makes a profile without any data. */
 struct kin_profile *profile_new(void);
-/* The program that was profiled, which also says what its gmon.out looks like. */
+/* Opens the profiled program, which also determines the format of its gmon.out. */
 MUST_CHECK struct kin_error *profile_open_object(struct kin_profile *p, const char *path,
 						 const struct object_opts *opts);
-/* As input_read(), of what p's program is: p->data is set if anything was read. */
+/* As input_read(), for p's program: p->data is set if anything was read. */
 MUST_CHECK struct kin_error *profile_read(struct kin_profile *p, const char *const *paths, size_t n,
 					  const struct input_opts *opts);
-/* Adds warnings and doubts about the data: by itself, and beside its program. */
+/* Adds warnings and doubts about the data, by itself and in comparison with its program. */
 void profile_check_data(struct kin_profile *p);
 void profile_check_program(struct kin_profile *p);
-/* Whether it is of more than one program that is profiled by counts. */
+/* Whether it has counts of more than one program or library. */
 bool profile_has_objects(const struct kin_profile *p);
 
-/* One of data that is no file's. Takes over `data`. */
+/* A profile of data that is not from a file. Takes ownership of `data`. */
 struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming);
 
 void profile_ref(struct kin_profile *p);
 void profile_unref(void *profile);
 
-/* Symbols at once, the graph too if asked for. */
+/* Returns a view: with symbols, and with the graph if requested. */
 MUST_CHECK struct kin_error *profile_view(struct kin_profile *p, enum view_kind kind, bool graph,
 					  struct view **ret);
-/* What the report is made of. */
+/* The view that a report needs. */
 MUST_CHECK struct kin_error *profile_view_for(struct kin_profile *p, const struct report *r,
 					      struct view **ret);
-/* The same without its call graph, unless that is there. */
+/* The same without its call graph, unless that exists already. */
 MUST_CHECK struct kin_error *profile_names_for(struct kin_profile *p, const struct report *r,
 					       struct view **ret);
-/* Frees the call graphs that `next` is not made of (NULL: all), unless somebody has a table of the
- * profile. They are made anew where they are asked for. */
+/* Frees the call graphs that `next` does not need (NULL: all), unless a table of the profile
+ * exists. They are made again on request. */
 void profile_forget_graphs(struct kin_profile *p, const struct report *next);
 
-/* What reports are made of. */
+/* The input for reports. */
 struct report_input report_input_of(const struct kin_profile *p, const struct view *v);
 
-/* Takes over what has been found to be amiss with the files of objects by now, each thing once:
- * warnings, and doubts where it makes the names less than what they should be; and what would give
- * names to what has none. To be asked again
- * when a report is through, as much is read only when it is needed. */
+/* Takes over the problems with objects' files found so far, each once: as warnings, and as doubts
+ * if they make names less reliable; and hints for code without names. Call it again when a report
+ * is done, as much is read only when needed. */
 void profile_hear(struct kin_profile *p, struct program *g);
 
-/* The program with these names: made once, and the profile's. */
+/* The program with these options: made once, owned by the profile. */
 struct program *profile_program(struct kin_profile *p, const struct program_opts *opts);
-/* As profile_hear(), of all its programs. */
+/* As profile_hear(), for all its programs. */
 void profile_hear_all(struct kin_profile *p);
 
-/* What could not be read of the program (object_trouble), told once. */
+/* The error in reading the program (object_trouble), returned once. */
 MUST_CHECK struct kin_error *profile_trouble(struct kin_profile *p);
 
 #endif

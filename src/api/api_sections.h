@@ -1,5 +1,4 @@
-/* api_sections.h - a table made of the rows of others: each row belongs to a section, and the
- *sections come one after the other.
+/* api_sections.h - joins the rows of several tables into one table with sections.
  *
  *	s = sections_new(table, &column);      once, when the first table is known
  *	sections_add_row(s, label, &row, ...); for all rows of all tables
@@ -15,22 +14,22 @@
 
 struct sections;
 
-/* The columns of a report, with `first` before them, which holds the labels of the sections; a
- * column of `like` with the same key is left out. */
+/* The columns of a report, preceded by `first`, which holds the labels of the sections; a column of
+ * `like` with the same key is left out. */
 struct sections *sections_new(const struct kin_table *like, const struct kin_column *first);
-/* The table that is being made; free it in place of s if it will not be finished. */
+/* The table under construction; if it will not be finished, free it instead of s. */
 struct kin_table *sections_table(struct sections *s);
 
 struct section_scale {
-	double share, time; /* what shares and times are multiplied by */
+	double share, time; /* factors for shares and times */
 };
 void sections_add_row(struct sections *s, const char *label, const struct kin_row *row,
 		      struct section_scale scale);
 
-/* What a table says in its notes, and which columns it shows. Notes that not all sections have are
- * said of the one they are from; label NULL: of all. */
+/* Takes over a table's notes, and which of its columns are visible. Notes that not all sections
+ * share are prefixed by the label; label NULL: no prefix. */
 void sections_take_notes(struct sections *s, const struct kin_table *t, const char *label);
-/* by_time: those with the most first; else in the order in which they were begun. */
+/* by_time: sections with the most time first; otherwise in order of creation. */
 struct kin_table *sections_finish(struct sections *s, bool by_time);
 
 #endif

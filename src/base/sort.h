@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 
-/* -1, 0 or 1: what qsort() wants to know of two numbers. */
+/* -1, 0 or 1: compares two numbers for qsort(). */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 struct sort_key {

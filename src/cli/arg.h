@@ -1,15 +1,14 @@
-/* arg.h - arguments of options that are numbers.
+/* arg.h - parses numeric arguments of options.
  *
- *	return arg_u64(arg, 1, 1000, &n) || arg_bad("-n", arg, "a number to 1000", error);
- */
+ *	return arg_u64(arg, 1, 1000, &n) || arg_bad("-n", arg, "a number to 1000", error); */
 #ifndef CLI_ARG_H
 #define CLI_ARG_H
 
 #include "base/base.h"
 
-/* Decimal, and nothing behind it; *ret is left alone unless it is one from low to high. */
+/* Decimal, without trailing characters; *ret is set only if the number is between low and high. */
 bool arg_u64(const char *arg, uint64_t low, uint64_t high, uint64_t *ret);
-/* The same; `unit` may stand behind it. */
+/* The same; may be followed by `unit`. */
 bool arg_double(const char *arg, const char *unit, double low, double high, double *ret);
 
 /* A number with its unit, "100ms", "10m"; more than 0, in nanoseconds. */

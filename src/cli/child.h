@@ -1,18 +1,19 @@
-/* child.h - a program run on somebody's behalf: its end becomes ours. */
+/* child.h - runs a program and ends with its exit status. */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
 
-/* Of a command that runs others, as env and timeout have them. */
+/* Exit statuses of commands that run others, as of env and timeout. */
 enum { CHILD_FAILED = 125, CHILD_NOT_EXECUTABLE = 126, CHILD_NOT_FOUND = 127 };
 
-/* Which of them this errno of execvp() is. */
+/* The exit status for this errno of execvp(). */
 int child_not_run(int errnum);
 
-/* It has ended: its status is to be ours, even if nobody reads what we have to say. */
+/* Call it when the program has ended: its status becomes ours, even if our output cannot be
+ * written. */
 void child_ended(void);
 
-/* As wait() says that the program ended: its exit status; or death by the same signal, without a
- * core file, as that is the program's alone. */
+/* Ends as the program did, by its wait() status: with its exit status; or by the same signal,
+ * without a core file, which only the program itself should leave. */
 int child_end_as(int wait_status);
 
 #endif

@@ -1,7 +1,6 @@
-/* command.h - what a command is. Each cmd_X.c defines one; command.c lists them.
+/* command.h - the description of a command. Each cmd_X.c defines one; command.c lists them.
  *
- * Everything said here about a command is shown by "kin help", and made into its man page and the
- * shells' completions. */
+ * "kin help", the man pages and the shells' completions are made from it. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
@@ -28,22 +27,24 @@ struct command {
 	const char *const *description;           /* paragraphs; NULL-terminated */
 	const struct opt_group *const *options;   /* NULL-terminated */
 	const struct opt_refusal *const *refused; /* NULL: none */
-	const struct example *examples;           /* until one without a command */
-	const char *exit_status;                  /* a paragraph; NULL: what most commands have */
-	bool takes_pipe; /* without data named, reads standard input if that is a pipe, as perf */
+	const struct example *examples;           /* ends with one without a command */
+	const char *exit_status;                  /* a paragraph; NULL: that of most commands */
+	bool takes_pipe; /* without named data it reads standard input if that is a pipe, like perf
+			  */
 	bool names_subjects;  /* operands that are no files are functions or files of the program */
-	bool compares;        /* operands that are programs may be several: settings.programs */
+	bool compares;        /* several operands may be programs: settings.programs */
 	bool lists_formats;   /* help and man page list the formats that are written */
-	bool writes_profiles; /* what it writes may be a profile itself, and replace one it wrote */
+	bool writes_profiles; /* its output may be a profile, and may replace one that it wrote */
 	bool main_is_elsewhere; /* has its own command line: gprof */
-	/* Reads its command line itself, by `options`: what it is given is another program's, too.
-	 * NULL: settings_parse() does. Not for --help and --version, when they come first. */
+	/* Reads its command line itself, by `options`, because that includes another program's.
+	 * NULL: settings_parse() does. Not called if --help or --version come first. */
 	int (*run_words)(const struct command *c, int argc, char **argv);
-	/* Of options of its own: ids from OPT_OWN on; false: error[] is set. NULL: it has none. */
+	/* Sets an option of its own: ids from OPT_OWN on; false: error[] is set. NULL: it has none.
+	 */
 	bool (*set)(struct settings *s, int id, const char *arg, char error[512]);
 	bool (*begin)(struct settings *s,
 		      char error[512]); /* before any option; NULL: nothing to do */
-	/* Leaves out of what is read of the data what the command has no use for. NULL: nothing. */
+	/* Drops data from reading that the command does not need. NULL: nothing. */
 	void (*narrow)(const struct settings *s, struct kin_open_opts *o);
 	int (*run)(const struct settings *s); /* returns the exit status */
 };

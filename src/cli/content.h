@@ -1,4 +1,4 @@
-/* content.h - what a file is, by its first bytes. */
+/* content.h - determines the kind of a file from its first bytes. */
 #ifndef CLI_CONTENT_H
 #define CLI_CONTENT_H
 
@@ -7,27 +7,26 @@
 struct kin_format;
 
 enum content {
-	CONTENT_NONE, /* not there, not readable, or neither file nor folder */
+	CONTENT_NONE, /* missing, unreadable, or neither file nor folder */
 	CONTENT_OTHER,
 	CONTENT_FOLDER,
 	CONTENT_PROGRAM, /* an ELF file */
-	CONTENT_PROFILE, /* of a format that its first bytes tell: BSD's and folded stacks are not
+	CONTENT_PROFILE, /* of a format with recognisable first bytes: not BSD's, nor folded stacks
 			  */
 };
 
 enum content content_of(const char *path);
 
-/* Which format of profiles that is; NULL: none. */
+/* The profile format of a file; NULL: none. */
 const struct kin_format *content_format(const char *path);
 
-/* Whether the file's name says that it is a profile: gmon.out, gmon.sum, gmon.out.1234, x.kin ...
- */
+/* Whether the file has the name of a profile: gmon.out, gmon.sum, gmon.out.1234, x.kin ... */
 bool content_named_profile(const char *path);
 
-/* The same of a name in which one letter may be wrong. */
+/* The same for a name with at most one wrong letter. */
 bool content_nearly_named_profile(const char *path);
 
-/* Whether somebody writes into standard input, a pipe; waits until that is known. */
+/* Whether standard input is a pipe with a writer; waits until that is known. */
 bool content_is_piped(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* docgen.h - man pages and shell completions from the command tables. Part of the build, not of
- * kin. */
+/* docgen.h - writes man pages and shell completions from the command tables. Part of the build, not
+ * of kin. */
 #ifndef CLI_DOCGEN_H
 #define CLI_DOCGEN_H
 
@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "cli/command.h"
 
-/* The command's options, gprof's too; in the arena if they have to be made. */
+/* The command's options, including gprof's; in the arena if they have to be made. */
 const struct opt_group *const *docgen_options(const struct command *c, struct arena *a);
 
 void man_overview(FILE *out);                         /* kin(1) */

@@ -1,4 +1,4 @@
-/* fetching.h - debuginfod servers as a command asks them, and a word of how far that is. */
+/* fetching.h - debuginfod for commands, with a progress message. */
 #ifndef CLI_FETCHING_H
 #define CLI_FETCHING_H
 
@@ -9,7 +9,7 @@
 struct fetching {
 	struct kin_debuginfod *servers;
 	bool told_trouble;
-	/* What progress shows meanwhile: "" when nothing is awaited. */
+	/* The text for the progress message: "" when there is no download. */
 	pthread_mutex_t lock;
 	char text[160];
 };
@@ -23,7 +23,7 @@ static inline struct kin_debuginfod *fetching_servers(const struct fetching *f)
 	return f ? f->servers : NULL;
 }
 
-/* Once: that the servers are not asked any more, as a warning of the command `name`. NULL is fine.
+/* Prints once that servers are no longer asked, as a warning of the command `name`. NULL is fine.
  */
 void fetching_tell(struct fetching *f, const char *name);
 

@@ -1,4 +1,4 @@
-/* findings.h - what a check found, in the words of people, editors and servers of CI. */
+/* findings.h - the findings of a check, written for people, editors and CI servers. */
 #ifndef CLI_FINDINGS_H
 #define CLI_FINDINGS_H
 
@@ -7,16 +7,16 @@
 #include "base/vec.h"
 
 enum finding_kind {
-	FINDING_CALLS, /* of a function: more than allowed */
-	FINDING_TIME,  /* the same */
-	FINDING_TOTAL, /* the time of all together */
-	FINDING_ERROR, /* nothing could be checked */
+	FINDING_CALLS, /* calls of a function: more than allowed */
+	FINDING_TIME,  /* time of a function: more than allowed */
+	FINDING_TOTAL, /* total time: more than allowed */
+	FINDING_ERROR, /* the check was not possible */
 	N_FINDING_KINDS,
 };
 
 struct finding {
 	enum finding_kind kind;
-	char *function; /* NULL: it is of no function */
+	char *function; /* NULL: not about a function */
 	char *text;     /* a phrase, without the function's name */
 	char *file;     /* NULL: not known */
 	unsigned line;  /* 0: not known */
@@ -24,17 +24,17 @@ struct finding {
 
 struct findings {
 	VEC(struct finding) at;
-	size_t checked[N_FINDING_KINDS]; /* how many of each kind were looked at */
+	size_t checked[N_FINDING_KINDS]; /* number of checks of each kind */
 	VEC(char *) notes;               /* sentences for people */
 };
 
-/* The strings become the list's. */
+/* Takes ownership of the strings. */
 void findings_add(struct findings *f, struct finding x);
 void findings_note(struct findings *f, char *text);
 void findings_done(struct findings *f);
 
-/* `format`: one of "text", "json", "github" (commands of a workflow), "gitlab" (a report of code
- * quality), "junit". Write errors stay in `out`. */
+/* `format`: "text", "json", "github" (workflow commands), "gitlab" (a code quality report) or
+ * "junit". Write errors stay in `out`. */
 void findings_write(const struct findings *f, const char *format, FILE *out);
 
 #endif

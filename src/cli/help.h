@@ -6,10 +6,10 @@
 
 struct command;
 
-void help_overview(FILE *out); /* of kin: all commands */
+void help_overview(FILE *out); /* overview of all commands */
 
-/* On standard output, which is closed: the exit status says whether all could be written. */
-int help_show(const struct command *c); /* NULL: of kin */
+/* Prints to standard output and closes it; the exit status says whether that worked. */
+int help_show(const struct command *c); /* NULL: kin's own help */
 int help_show_version(void);
 
 #endif

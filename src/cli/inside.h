@@ -1,4 +1,4 @@
-/* inside.h - a program run with the collection runtime in it: what kin run does, and kin record
+/* inside.h - runs a program with the collection runtime in it: for kin run, and for kin record
  * where the kernel lets nobody sample. */
 #ifndef CLI_INSIDE_H
 #define CLI_INSIDE_H
@@ -8,33 +8,33 @@
 #include "record/preload.h"
 
 struct inside {
-	const char *command; /* of kin's, for messages */
+	const char *command; /* kin's command, for messages */
 	struct preload_opts opts;
 	char *const *argv;
-	bool recorder; /* kin record might do where this cannot */
-	bool again;    /* not the first run of several: nothing is to be prepared, nor replaced */
+	bool recorder; /* kin record might work where this does not */
+	bool again;    /* a further run of several: nothing is to be prepared or replaced */
 };
 
 struct inside_result {
-	bool ran;                      /* else `status` is the exit status that says why not */
-	bool measured;                 /* the runtime is in it; else it was said why not */
+	bool ran;                      /* otherwise `status` is the exit status for the reason */
+	bool measured;                 /* the runtime was in it; otherwise the reason was printed */
 	int status;                    /* as of wait() */
-	uint64_t used_ns, duration_ns; /* CPU time of it and the children it waited for */
-	struct timespec start;         /* files of the run are no older */
+	uint64_t used_ns, duration_ns; /* CPU time of the program and the children it waited for */
+	struct timespec start;         /* files of the run are not older */
 };
 
-/* Runs it to its end. An older profile under the output's name is replaced, once the program could
- * be started. What keeps it from being measured is said and does not keep it from running. */
+/* Runs the program to its end. Once it was started, an older profile under the output's name is
+ * replaced. If it cannot be measured, a warning is printed and it runs nevertheless. */
 void inside_run(const struct inside *i, struct inside_result *ret);
 
-/* "a.%p.kin": a name for each process. */
+/* Whether it is a pattern like "a.%p.kin", with a name for each process. */
 bool inside_is_pattern(const char *output);
-/* For glob(): the names that files have, and with `taken` those of processes whose name was taken,
- * or that are not the first: "profile.kin" -> "profile.*.kin". To be freed. */
+/* A pattern for glob() that matches the files; with `taken` those of processes whose name was
+ * taken, or that are not the first: "profile.kin" -> "profile.*.kin". To be freed. */
 char *inside_pattern(const char *output, bool taken);
-/* Whether the file was written since. */
+/* Whether the file was written after that time. */
 bool inside_is_newer(const char *path, const struct timespec *than);
-/* Why the runtime, which says nothing, could not make that file; NULL: it could. */
+/* Why the runtime, which prints nothing, could not create that file; NULL: it could. */
 const char *inside_unwritable(const char *output);
 
 #endif

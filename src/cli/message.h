@@ -1,4 +1,4 @@
-/* message.h - lines for people on standard error, and what the exit status says. */
+/* message.h - messages on standard error, and exit statuses. */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
@@ -7,10 +7,10 @@
 
 enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2 };
 
-/* "kin flat: <text>\n" in one write, names in it escaped. `command` NULL: just "kin: ". */
+/* Writes "kin flat: <text>\n" in one write, with names escaped. `command` NULL: just "kin: ". */
 void message(const char *command, const char *fmt, ...) PRINTF(2, 3);
 
-/* Prints err and frees it. Returns the status that it stands for; EXIT_OK if err is NULL. */
+/* Prints err and frees it. Returns its exit status; EXIT_OK if err is NULL. */
 int message_error(const char *command, struct kin_error *err);
 
 #endif

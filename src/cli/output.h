@@ -1,5 +1,5 @@
-/* output.h - where a report goes: a file, standard output, or a pager if there is more of it than
- * the terminal shows. */
+/* output.h - the destination of a report: a file, standard output, or a pager if the report is
+ * longer than the terminal. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
@@ -14,7 +14,7 @@ enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct output_opts {
 	const char *path; /* NULL or "-": standard output */
-	mode_t mode;      /* what a file may allow at most */
+	mode_t mode;      /* widest permissions of a file */
 	enum color_when color;
 	bool no_pager;
 	bool has_width; /* width was given: 0 is unlimited */
@@ -26,24 +26,24 @@ struct output {
 	const char *name; /* for messages */
 	bool color;
 	unsigned width;           /* 0: unlimited */
-	unsigned lines;           /* of the terminal; 0: it is none */
-	bool is_seen;             /* it ends on a terminal */
+	unsigned lines;           /* of the terminal; 0: not a terminal */
+	bool is_seen;             /* it is shown on a terminal */
 	struct pager *pager;      /* NULL: none */
-	struct output_file *file; /* NULL: none of our own */
+	struct output_file *file; /* NULL: not a file that we created */
 };
 
-/* Columns of the terminal that a file is, or of what a pipe leads to, where COLUMNS says so; 0: not
+/* The width of the terminal behind a descriptor, or behind its pipe if COLUMNS is set; 0: not
  * known. */
 unsigned output_columns(int fd);
 
-/* Whether what is opened with these would be read on a terminal. */
+/* Whether output with these options would be shown on a terminal. */
 bool output_is_terminal(const struct output_opts *o);
-/* `status` is what to exit with if the reader quits the pager early. */
+/* `status`: the exit status if the reader quits the pager early. */
 MUST_CHECK struct kin_error *output_open(const struct output_opts *o, int status,
 					 struct output *ret);
-/* Closes it and waits for the pager. If something went wrong before anything was written, a file
- * that was there stays as it was, and one that was not there is not. Returns err, what went wrong
- * so far, or if that is NULL whether everything could be written. */
+/* Closes the output and waits for the pager. If an error came before any output, an existing file
+ * stays as it was, and none is created. Returns err, the error so far, or if that is NULL a write
+ * error. */
 MUST_CHECK struct kin_error *output_finish(struct output *out, struct kin_error *err);
 
 #endif

@@ -8,11 +8,11 @@
 
 struct pager;
 
-/* KIN_PAGER, else PAGER, else less -FRX. If it is empty, "cat", or cannot be started, everything
- * goes to the terminal as it is. If the reader quits early the process exits with `status`, as
- * there is nobody left to write for. *ret lives until pager_wait(). */
+/* Runs KIN_PAGER, else PAGER, else less -FRX. If that is empty, "cat", or cannot be started,
+ * everything goes to the terminal. If the reader quits early the process exits with `status`. *ret
+ * lives until pager_wait(). */
 FILE *pager_open(unsigned lines, int status, struct pager **ret);
-/* After fclose() of the stream: until the reader has finished. NULL is fine. */
+/* Waits for the pager, after fclose() of the stream. NULL is fine. */
 void pager_wait(struct pager *p);
 
 #endif

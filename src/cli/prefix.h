@@ -1,4 +1,4 @@
-/* prefix.h - command lines that go in front of another program's, as those of env and nice.
+/* prefix.h - command lines that precede another program's, as for env and nice.
  *
  * Options end at the first word of that program, which may have options of its own. */
 #ifndef CLI_PREFIX_H
@@ -13,13 +13,13 @@ enum { PREFIX_GO_ON = -1 };
 /* False: error[] is set. */
 typedef bool prefix_setter(void *line, int id, const char *arg, char error[512]);
 
-/* Reads the options of c, and has `set` note each in `line`. *ret becomes the other program's
- * words, within argv; NULL if there are none. Returns PREFIX_GO_ON, or the exit status if that is
- * all: help was asked for and given, or the line makes no sense, as it has then said. */
+/* Reads the options of c and passes each to `set`. *ret is set to the other program's words, within
+ * argv; NULL if there are none. Returns PREFIX_GO_ON; or the exit status if help was printed or the
+ * line is invalid, which was reported. */
 int prefix_parse(const struct command *c, int argc, char **argv, prefix_setter *set, void *line,
 		 char ***ret);
 
-/* Says why a line makes no sense. Returns the exit status. */
+/* Reports an invalid command line. Returns the exit status. */
 int prefix_wrong(const struct command *c, const char *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* progress.h - a word on standard error when something takes long and a person is watching. */
+/* progress.h - a progress message on standard error for long operations on a terminal. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -7,9 +7,9 @@
 struct fetching;
 struct progress;
 
-/* After a second, until progress_end(): "kin: <what> ...", or what `fetching` says, if that is not
- * NULL. NULL if standard error is no terminal. Both are borrowed. */
+/* Prints after a second, until progress_end(): "kin: <what> ...", or the message of `fetching`, if
+ * that is not NULL. NULL if standard error is no terminal. Both are borrowed. */
 struct progress *progress_begin(const char *what, struct fetching *fetching);
-void progress_end(struct progress *p); /* wipes the line; NULL is fine */
+void progress_end(struct progress *p); /* removes the line; NULL is fine */
 
 #endif

@@ -1,4 +1,4 @@
-/* push_options.h - what kin push and kin agent are told of what they send, and where it goes. */
+/* push_options.h - options that kin push and kin agent share: what they send, and where. */
 #ifndef CLI_PUSH_OPTIONS_H
 #define CLI_PUSH_OPTIONS_H
 
@@ -12,14 +12,14 @@ enum {
 	PUSH_HOST,
 	PUSH_LABEL,
 	PUSH_BUCKET,
-	PUSH_OPTIONS_END, /* the command's own begin here */
+	PUSH_OPTIONS_END, /* ids of a command's own options begin here */
 };
 
-/* One of them; false: error[] is set. */
+/* Sets one of these options; false: error[] is set. */
 bool push_options_set(struct settings *s, int id, const char *arg, char error[512]);
 
-/* The first operand as a URL, and what was said; puts labels in order, which the store does not
- * tell. Both borrow s. KIN_ERROR_USAGE. */
+/* The URL in the first operand, and the options; sorts labels, whose order has no meaning. Both
+ * borrow s. KIN_ERROR_USAGE. */
 MUST_CHECK struct kin_error *push_options_take(struct settings *s, struct store_url *url,
 					       struct push_opts *ret);
 

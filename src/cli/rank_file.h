@@ -1,16 +1,16 @@
-/* rank_file.h - the file of a rank: ranks of a parallel job are started with the same command line,
- * and each has a file of its own. */
+/* rank_file.h - the output file of a rank: ranks of a parallel job have the same command line, and
+ * each needs its own file. */
 #ifndef CLI_RANK_FILE_H
 #define CLI_RANK_FILE_H
 
 #include "options/opt.h"
 
-/* -o's NAME with the rank in it, before ".kin": "profile.3.kin". As it is if this process is of no
- * job, or NAME has the rank already. `pattern`: NAME may have %r, which becomes the rank, and %p,
- * which is enough. To be freed. */
+/* The NAME of -o with the rank before ".kin": "profile.3.kin". Unchanged if this process is in no
+ * job, or NAME has the rank already. `pattern`: NAME may contain %r, which is replaced by the rank,
+ * and %p, which suffices. To be freed. */
 char *rank_file(const char *name, bool pattern);
 
-/* One rank speaks for all, unless something is wrong: whether this is another one. */
+/* Only one rank prints messages, except for errors: whether this is another one. */
 bool rank_is_silent(void);
 
 #define OPTION_NO_RANK                                                                             \

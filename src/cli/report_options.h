@@ -1,4 +1,4 @@
-/* report_options.h - the command line of kin report: perf report's options, and some more. */
+/* report_options.h - the command line of kin report: perf report's options, and more. */
 #ifndef CLI_REPORT_OPTIONS_H
 #define CLI_REPORT_OPTIONS_H
 
@@ -6,9 +6,9 @@
 #include "options/opt.h"
 
 extern const struct opt_group *const report_options[];
-/* What else perf report 6.1 knows, with what to do instead. */
+/* Other options of perf report 6.1, with alternatives. */
 
-/* As struct command has them: the defaults, which files say, too; and each option. */
+/* For struct command: sets the defaults, including those from files; sets an option. */
 bool report_options_begin(struct settings *s, char error[512]);
 bool report_options_set(struct settings *s, int id, const char *arg, char error[512]);
 

@@ -1,7 +1,7 @@
-/* sample_options.h - which samples, how much of their stacks, and which header: what kin report and
- * kin script ask alike.
+/* sample_options.h - options that kin report and kin script share: selection of samples, parts of
+ * stacks, headers.
  *
- * Rows that say the same in both are here; the others stay with the commands. */
+ * Rows with the same text in both are here; others stay with the commands. */
 #ifndef CLI_SAMPLE_OPTIONS_H
 #define CLI_SAMPLE_OPTIONS_H
 
@@ -49,14 +49,14 @@ enum { /* ids of options */
 	  "include CPU, cache and memory details in the header" }
 /* clang-format on */
 
-/* Where a command keeps what is asked. */
+/* Where a command keeps the values. */
 struct sample_fields {
 	const char **comms, **symbols, **objects, **pids, **tids, **cpus, **times;
 	unsigned *max_stack;
 	bool *no_stacks, *inlines, *nanoseconds;
 };
 
-/* One of the options above; others are left alone. False: error[] is set. */
+/* Sets one of the options above; ignores others. False: error[] is set. */
 MUST_CHECK bool sample_options_set(struct settings *s, const struct sample_fields *f, int id,
 				   const char *arg, char error[512]);
 

@@ -1,6 +1,6 @@
-/* sampling.h - what is sampled, and how often: the options that kin record and kin top share.
+/* sampling.h - options of what is sampled and how often, which kin record and kin top share.
  *
- * Rows that say the same in both are here; the others stay with the commands. */
+ * Rows with the same text in both are here; others stay with the commands. */
 #ifndef CLI_SAMPLING_H
 #define CLI_SAMPLING_H
 
@@ -22,7 +22,7 @@ enum { /* ids of options */
        SAMPLING_BUFFERS,
 };
 
-/* Rows of an option table, on some of what runs. */
+/* Rows of an option table that restrict what is sampled. */
 /* clang-format off */
 #define SAMPLING_THREAD_ROWS \
 	{ SAMPLING_TID, 't', "thread", "TID", "single threads, and what they start" }, \
@@ -49,7 +49,7 @@ struct cpu_list {
 struct sampling {
 	struct pid_list pids, tids;
 	struct cpu_list cpus;
-	char *events; /* joined by commas; NULL: none were named */
+	char *events; /* joined by commas; NULL: none given */
 	bool everything, no_inherit;
 	uint64_t frequency, period; /* 0: not given */
 	uint64_t buffer_bytes;      /* 0: not given */
@@ -64,13 +64,13 @@ static inline bool sampling_attaches(const struct sampling *s)
 	return s->pids.at.n || s->tids.at.n;
 }
 
-/* Whether all that runs is sampled, on some processors or all of them, and no tasks are named. */
+/* Whether the whole machine is sampled, on some or all processors, without named tasks. */
 static inline bool sampling_is_of_machine(const struct sampling *s)
 {
 	return s->everything || (s->cpus.at.n && !sampling_attaches(s));
 }
 
-/* What does not go together, in words; NULL if all does. */
+/* Describes options that exclude each other; NULL: there are none. */
 const char *sampling_conflict(const struct sampling *s);
 
 void sampling_done(struct sampling *s);

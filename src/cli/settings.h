@@ -1,4 +1,4 @@
-/* settings.h - what the command line of a kin command asks for. */
+/* settings.h - the parsed command line of a kin command. */
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H
 
@@ -13,7 +13,7 @@ struct command;
 struct fetching;
 
 struct string_list {
-	VEC(const char *) at; /* with a NULL after the last */
+	VEC(const char *) at; /* followed by a NULL */
 };
 
 /* The word must live as long as the list. */
@@ -21,19 +21,19 @@ void string_list_add(struct string_list *l, const char *word);
 
 struct settings {
 	const struct command *command;
-	const char *executable;      /* NULL: to be found */
+	const char *executable;      /* NULL: search for it */
 	struct string_list programs; /* operands, if the command compares */
 	struct string_list data;
 	struct string_list subjects;
 	const char *debug_dir, *demangle;
 	struct string_list source_dirs, gcov;
-	const char *format; /* NULL: the command's usual one */
+	const char *format; /* NULL: the command's default */
 	const char *sort, *layout;
 	const char *by, *time;
 	bool assembly, with_source, all_lines; /* "annotate" only */
 	struct string_list threads, comms, ranks, objects, events;
-	char *columns_text; /* what the list below points into */
-	struct arena words; /* of lists taken apart */
+	char *columns_text; /* memory of the list below */
+	struct arena words; /* memory of lists split into words */
 	struct string_list columns;
 	double min_share;
 	size_t max_threads;      /* "info" */
@@ -43,27 +43,27 @@ struct settings {
 	struct output_opts output;
 	bool help, version, strict;
 	bool no_inlines, no_names, no_debuginfod;
-	struct fetching *fetching; /* owned; NULL: no debuginfod server is asked */
+	struct fetching *fetching; /* owned; NULL: no debuginfod */
 	/* "report" only */
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
 	struct kin_html_opts page;     /* "html" only */
 	char *call_graph;              /* owned */
-	struct perf_config config;     /* what a file says */
+	struct perf_config config;     /* from a configuration file */
 	const char *symfs, *kallsyms, *separator, *widths;
 	bool tui; /* "report" */
 	bool quiet, stats;
 	unsigned about; /* enum kin_about */
 	bool only_about;
-	bool no_branches; /* samples as they are, though branches were recorded */
+	bool no_branches; /* samples as such, even if branches were recorded */
 	struct push_settings {
 		const char *service, *version, *host;
 		struct string_list labels;
-		uint32_t bucket_s; /* 0: as usual */
+		uint32_t bucket_s; /* 0: default */
 	} push;                    /* "push" and "agent" */
 	struct agent_settings {
-		uint64_t frequency, every_ns, spool_bytes; /* 0: as usual */
-		const char *spool, *events;                /* NULL: as usual */
+		uint64_t frequency, every_ns, spool_bytes; /* 0: default */
+		const char *spool, *events;                /* NULL: default */
 	} agent;                                           /* "agent" only */
 	unsigned keep_days;                                /* "tidy"; 0: all */
 	/* "diff", "compare" and "check" */
@@ -71,21 +71,21 @@ struct settings {
 	struct check_settings {
 		struct check_limit {
 			bool given, off;
-			double share; /* that it may grow by */
+			double share; /* the share it may grow by */
 		} time, calls;
 		struct string_list functions;
 		unsigned runs;
 	} check; /* "check" only */
 };
 
-/* Reads what the user's file says; what is wrong there is a warning. */
+/* Reads the user's configuration file; errors in it are warnings. */
 void settings_read_config(struct settings *s);
 
-/* The options that commands share, by subject. */
+/* Options that commands share, by subject. */
 extern const struct opt_group input_options, recording_options, names_options, inline_options,
 	select_options, output_options, difference_output_options, source_options, coverage_options,
 	part_options, general_options;
-/* All of a command that prints a report of functions and has no options of its own. */
+/* All options of a command that prints a report of functions and has none of its own. */
 extern const struct opt_group *const report_command_options[];
 enum {
 	OPT_EXECUTABLE = 1,
@@ -125,11 +125,11 @@ enum {
 	OPT_FOR,
 	OPT_HELP,
 	OPT_VERSION,
-	OPT_OWN = 1000, /* a command's own begin here */
+	OPT_OWN = 1000, /* ids of a command's own options begin here */
 };
 
-/* Rows of option tables for words that mean the same wherever they are: those of this table's
- * commands and those of perf's, in one place. */
+/* Rows of option tables with the same meaning everywhere: for the commands of this table and for
+ * those of perf's. */
 #define OPTION_BY(help)                                                                            \
 	{                                                                                          \
 		OPT_BY, 0, "by", "WHAT", help, "thread process run rank event object"              \
@@ -166,7 +166,7 @@ enum {
 		OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list"   \
 	}
 
-/* "tid,comm,dso,sym" for --by thread: keys of rows that are apart for each part. `sort`: the other
+/* "tid,comm,dso,sym" for --by thread: adds the keys that separate the parts. `sort`: the other
  * keys; NULL: `usual`. The caller frees it. */
 char *settings_keys_by(const char *by, const char *sort, const char *usual);
 
@@ -174,14 +174,14 @@ char *settings_keys_by(const char *by, const char *sort, const char *usual);
  * --version end the parsing. */
 MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 			       char error[512]);
-/* One option, for who reads its command line otherwise. False: error[] is set. */
+/* Sets one option, for commands that read their command line themselves. False: error[] is set. */
 MUST_CHECK bool settings_set(struct settings *s, int id, const char *arg, char error[512]);
 void settings_done(struct settings *s);
 
 /* "auto", "always", "never" */
 void set_color(struct output_opts *o, const char *when);
 
-/* As the library wants it: NULL-terminated, or NULL if empty. */
+/* In the library's form: NULL-terminated, or NULL if empty. */
 static inline const char *const *string_list(const struct string_list *l)
 {
 	return l->at.n ? l->at.at : NULL;

@@ -1,5 +1,4 @@
-/* sides.h - the recordings that are held against each other: of kin diff, kin compare and kin
- *check.
+/* sides.h - the two sides of a comparison: for kin diff, kin compare and kin check.
  *
  *	struct sides sides;
  *	sides_init(&sides);
@@ -21,12 +20,12 @@ enum { EXIT_SLOWER = 1, EXIT_INCOMPARABLE = 3 };
 
 struct sides {
 	struct string_list of[N_SIDES]; /* paths: one for each recording */
-	const char *program[N_SIDES];   /* NULL: to be found */
-	struct arena words;             /* what the lists point into */
-	mode_t mode; /* what a file may allow at most that is made of those compared so far */
+	const char *program[N_SIDES];   /* NULL: search for it */
+	struct arena words;             /* memory of the lists */
+	mode_t mode; /* widest permissions of a file made from the recordings compared so far */
 };
 
-/* Options of all that compares; a command's own begin at OPT_OF_SIDES. */
+/* Options of all comparing commands; a command's own begin at OPT_OF_SIDES. */
 enum {
 	OPT_INCLUSIVE = OPT_OWN,
 	OPT_SHARES,
@@ -63,24 +62,24 @@ enum {
 void sides_init(struct sides *sides);
 void sides_done(struct sides *sides);
 
-/* The recording at `path`; of a folder without gmon.out files each in it, by name. */
+/* Adds the recording at `path`; for a folder without gmon.out files each recording in it, by name.
+ */
 void sides_take(struct sides *sides, int side, const char *path);
-/* One more; the path is copied. */
+/* Adds one recording; the path is copied. */
 void sides_add(struct sides *sides, int side, const char *path);
 
 /* The options above. False: error[] is set. */
 bool sides_set(struct settings *s, int id, const char *arg, char error[512]);
 
-/* The settings to open one recording with: `data` becomes its list, of one. */
+/* The settings to open one recording; `data` becomes its list of one. */
 struct settings sides_settings(const struct sides *sides, const struct settings *s, int side,
 			       size_t i, const char *data[2]);
 
-/* Compares, by s->diff and the columns of s. *ret is NULL if they could not be compared, which was
- * said. Returns the exit status that the data calls for. */
+/* Compares by s->diff, with the columns of s. *ret is NULL if comparing failed, which was reported.
+ * Returns the exit status for the data. */
 int sides_compare(struct sides *sides, const struct settings *s, struct kin_table **ret);
 
-/* The same, and renders it as s says. Returns what to exit with: EXIT_SLOWER, EXIT_INCOMPARABLE ...
- */
+/* Compares and renders by s. Returns the exit status: EXIT_SLOWER, EXIT_INCOMPARABLE ... */
 int sides_show(struct sides *sides, const struct settings *s);
 
 #endif

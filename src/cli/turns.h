@@ -1,31 +1,31 @@
-/* turns.h - commands recorded in turn, A B B A A B ..., each run in a file of its own.
+/* turns.h - records two commands in turns, A B B A A B ..., each run in a file of its own.
  *
- * Each run is under "kin record" (or, to count calls, "kin run") in a process of its own, so that
- * it is recorded as any other, whatever the kernel permits. */
+ * Each run is a process of "kin record" (or, to count calls, "kin run"), so it is recorded like any
+ * other, whatever the kernel permits. */
 #ifndef CLI_TURNS_H
 #define CLI_TURNS_H
 
 #include "cli/sides.h"
 
 struct turns {
-	const char *command;            /* of kin's, for messages */
-	char *const *argv[N_SIDES];     /* NULL-terminated; NULL: there is no such side */
-	const char *folder;             /* where files are kept; NULL: not kept */
-	const char *frequency, *events; /* of kin record; NULL: its usual ones */
-	unsigned runs, warmup;          /* of each side; warmup: before that, and not recorded */
-	bool counts;                    /* calls are counted, by kin run */
-	bool shows_output;              /* of the commands, which otherwise goes nowhere */
-	char *made;                     /* by turns_run(): the folder that is to be removed */
+	const char *command;            /* kin's command, for messages */
+	char *const *argv[N_SIDES];     /* NULL-terminated; NULL: no such side */
+	const char *folder;             /* keep files here; NULL: do not keep them */
+	const char *frequency, *events; /* for kin record; NULL: its defaults */
+	unsigned runs, warmup;          /* of each side; warmup: unrecorded runs before these */
+	bool counts;                    /* count calls, with kin run */
+	bool shows_output; /* show the commands' output, which is otherwise discarded */
+	char *made;        /* set by turns_run(): a folder to be removed */
 };
 
 enum { TURNS_DONE = -1 };
 
-/* Runs all and adds the files to `sides`. All runs must end alike: a command that fails once does
- * not do the same every time. Returns TURNS_DONE, or the exit status if that is all: it has said
- * why. */
+/* Runs all and adds the files to `sides`. All runs must end alike, because a command that fails
+ * once does not do the same work each time. Returns TURNS_DONE, or the exit status on an error,
+ * which was reported. */
 int turns_run(struct turns *t, struct sides *sides);
 
-/* Removes the files that are not kept. */
+/* Removes files that are not kept. */
 void turns_done(struct turns *t);
 
 #endif

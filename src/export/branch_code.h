@@ -1,12 +1,13 @@
-/* branch_code.h - the instructions that ran between the branches of a sample, as perf script prints
- * them:
+/* branch_code.h - prints the instructions that ran between the branches of a sample, like perf
+ * script:
  *
  *		parse+24:
  *		0000000000400318	insn: 75 ea                   	# PRED 17 cycles [17]
  *		0000000000400304	insn: 48 89 e5
  *
- * Oldest first, up to the sample itself: a label where another function begins, at each branch what
- * the CPU said of it, the cycles so far in brackets. Code is that of the files as they are now. */
+ * Oldest first, up to the sample itself: a label at each start of another function, at each branch
+ * the CPU's information about it, and the cycles so far in brackets. Code is read from the files as
+ * they are now. */
 #ifndef EXPORT_BRANCH_CODE_H
 #define EXPORT_BRANCH_CODE_H
 
@@ -14,8 +15,8 @@
 #include "profile/detail.h"
 #include "symbolize/program.h"
 
-/* Begins with a newline and ends without the last one; nothing if the sample has no branches.
- * `lengths`: behind each instruction how long it is. */
+/* Begins with a newline and has none at its end; writes nothing if the sample has no branches.
+ * `lengths`: print the length of each instruction. */
 void branch_code_put(struct sink *out, struct program *g, const struct profile *p,
 		     const struct sample *x, bool lengths);
 

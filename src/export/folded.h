@@ -1,10 +1,9 @@
-/* folded.h - stacks as text, one to a line with how often it was seen: what flame graph tools read.
+/* folded.h - stacks as text, one per line with its count: the input of flame graph tools.
  *
  *	prog;_start;main;work 123
  *
- * Lines are distinct and in order of their names from the root on. A ';' in a name becomes ':', and
- * a control character '?'. Otherwise names are as they
- * are, unless they are to be escaped. */
+ * Lines are distinct and sorted by names from the root on. In names ';' becomes ':', and control
+ * characters become '?'; other characters are kept, unless names are to be escaped. */
 #ifndef EXPORT_FOLDED_H
 #define EXPORT_FOLDED_H
 
@@ -22,20 +21,20 @@ struct folded_name {
 };
 
 struct folded_opts {
-	/* The names of a frame, outermost first: the function, then what was inlined into it there.
-	 * Valid until the next call. NULL: what the data says, or the address. */
+	/* The names of a frame, outermost first: the function, then those inlined there. Valid
+	 * until the next call. NULL: use names in the data, or addresses. */
 	const struct folded_name *(*names)(void *arg, frameid frame, size_t *n);
 	void *arg;
-	const char *event; /* of that name only; NULL: all of the kind and unit of the first */
+	const char *event; /* only this event; NULL: all of the kind and unit of the first */
 	const struct sample_filter *filter; /* NULL: all samples */
 	struct leaf_filter *leaves;         /* NULL: all */
-	bool weights;                       /* what samples stand for, else their number */
-	bool no_inlines;                    /* frames that the data calls inlined are left out */
-	bool no_comm;                       /* lines do not begin with the command's name */
-	bool pid;                           /* it is followed by -PID */
-	bool tid;                           /* it is followed by -PID/TID */
-	bool annotate;                      /* _[k], _[i], _[j] behind names */
-	bool escaped;                       /* names may be shown on a terminal */
+	bool weights;                       /* weights instead of sample counts */
+	bool no_inlines;                    /* leave out frames that the data marks as inlined */
+	bool no_comm;                       /* omit the command's name at the start of lines */
+	bool pid;                           /* append -PID to it */
+	bool tid;                           /* append -PID/TID to it */
+	bool annotate;                      /* append _[k], _[i], _[j] to names */
+	bool escaped;                       /* escape names for a terminal */
 };
 
 /* Fails if `out` cannot be written. */

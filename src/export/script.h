@@ -1,18 +1,18 @@
-/* script.h - the samples themselves, one after the other: as perf script prints them, or as JSON.
+/* script.h - prints single samples, in perf script's layout or as JSON.
  *
  *	comm TID [CPU] SECONDS.MICROSECONDS: PERIOD EVENT:
  *		         ADDRESS FUNCTION+0xOFFSET (OBJECT)
  *		...
  *
- * leaf first, functions that were inlined before the one they are in, an empty line behind. Of
- * events without stacks it is one line, and comm 16 wide. What
- * the data does not say is left out, but for the time, which readers of the format expect: 0.
- * Addresses are those in the object. Registers, branches and the like follow the frames.
+ * Frames are leaf first, inlined functions before the one they are in, followed by an empty line.
+ * Events without stacks are one line, with comm 16 columns wide. Missing fields are left out,
+ * except the time, which readers of the format expect: it is 0. Addresses are those in the object.
+ * Registers, branches and the like follow the frames.
  *
  * Markers (kin record --mark) are lines between samples, "# marker SECONDS.MICROSECONDS: NAME".
  *
  * JSON: {"events": [...], "samples": [...]}, and "markers" where there are some; a sample per line
- *with its frames, leaf first. */
+ * with its frames, leaf first. */
 #ifndef EXPORT_SCRIPT_H
 #define EXPORT_SCRIPT_H
 
@@ -25,20 +25,20 @@
 struct script_opts {
 	struct script_fields fields;
 	bool json;
-	bool nanoseconds;      /* nine digits of the time */
-	bool relative, delta;  /* times since the first sample, or the one before */
-	unsigned max_stack;    /* frames; 0: all */
-	bool no_frames;        /* not one of them */
-	bool leaves;           /* one, and as if there were no others */
-	bool no_inlines;       /* frames that the data calls inlined are left out */
-	bool whole_paths;      /* of sources, not only the name of the file */
-	const char *stop_at;   /* "f,g": no frames behind one of these; NULL: all */
+	bool nanoseconds;      /* print times with nine digits */
+	bool relative, delta;  /* times since the first sample, or since the previous one */
+	unsigned max_stack;    /* most frames to print; 0: all */
+	bool no_frames;        /* print no frames */
+	bool leaves;           /* print only the innermost frame, as if there were no others */
+	bool no_inlines;       /* leave out frames that the data marks as inlined */
+	bool whole_paths;      /* full paths of sources, not only file names */
+	const char *stop_at;   /* "f,g": print frames only up to one of these; NULL: all */
 	const char *objects;   /* "libc.so.6": only samples taken in these; NULL: all */
-	const char *functions; /* "f,g": likewise */
-	const char *event;     /* of that name only; NULL: all */
+	const char *functions; /* "f,g": only samples taken in these; NULL: all */
+	const char *event;     /* only this event; NULL: all */
 	const struct sample_filter *filter; /* NULL: all */
-	/* A line of a source, from 1, without what ends it, and valid until the next call; false if
-	 * it is not at hand. NULL: none is. */
+	/* Returns a source line, counted from 1, without its line end, valid until the next call;
+	 * false if it is not available. NULL: there are no sources. */
 	bool (*source)(void *arg, const char *file, uint32_t line, const uint8_t **ret, size_t *n);
 	void *arg;
 };

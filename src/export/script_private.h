@@ -1,4 +1,4 @@
-/* script_private.h - what the parts of script.c share.
+/* script_private.h - declarations shared by the parts of script.c.
  *
  * script.c goes through the samples, script_text.c and script_json.c write one each,
  * script_frames.c keeps the texts of frames, script_values.c has what both write alike. */
@@ -13,10 +13,10 @@
 #include "export/script.h"
 #include "profile/detail.h"
 
-/* Fields that are of the same kind. */
+/* Groups of fields. */
 #define SCRIPT_OF_FRAMES      (SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE)
 #define SCRIPT_OF_INSTRUCTION (SCRIPT_INSN | SCRIPT_INSNLEN)
-/* In JSON, the branches themselves. */
+/* Fields that JSON prints as branches. */
 #define SCRIPT_OF_BRANCHES                                                                         \
 	(SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF | SCRIPT_BRSTACKINSN |             \
 	 SCRIPT_BRSTACKINSNLEN)
@@ -24,7 +24,7 @@
 struct script_piece {
 	uint32_t n;
 	bool known;
-	size_t at; /* in `pieces` */
+	size_t at; /* offset in `pieces` */
 };
 
 struct shown_frame { /* what a line says */
@@ -45,33 +45,33 @@ struct script {
 	const struct script_opts *o;
 	/* script_text_frame() or script_json_frame(). */
 	void (*put_frame)(struct sink *s, uint64_t which, const struct shown_frame *f);
-	/* [2 * (frame + n_frames * variant) + of a caller where it was called]: a variant for each
-	 * set of fields of frames. */
+	/* [2 * (frame + n_frames * variant) + (1 for a caller's call address)]: a variant for each
+	 * set of frame fields. */
 	struct script_piece *of_frame;
 	unsigned variant_of[EVENT_TYPES];
-	uint64_t fields; /* of the sample that is being written */
+	uint64_t fields; /* fields of the current sample */
 	unsigned variant;
-	char *pieces; /* what `making` has written */
+	char *pieces; /* text written through `making` */
 	size_t pieces_size;
 	FILE *making;
 	struct sink making_sink, out;
 	int event_width;
 	bool *wanted;     /* [n_events] */
-	bool *stacks;     /* [n_events]: frames have lines of their own */
-	uint64_t from_ns; /* what times are since */
+	bool *stacks;     /* [n_events]: frames are on lines of their own */
+	uint64_t from_ns; /* times are shown relative to this */
 	struct leaf_filter *leaves,
-		*stops;             /* of `functions` and `objects`; of `stop_at`, or NULL */
-	int access_width;           /* of the widest access so far, in words */
-	struct map64 source_of;     /* MAP64_PAIR(pid, tid) -> index into `sources` */
-	VEC(struct srcloc) sources; /* that were shown last */
+		*stops;         /* filters for `functions` and `objects`; for `stop_at`, or NULL */
+	int access_width;       /* width of the widest access so far, as text */
+	struct map64 source_of; /* MAP64_PAIR(pid, tid) -> index into `sources` */
+	VEC(struct srcloc) sources; /* the last lines shown */
 };
 
 /* ---- script_frames.c ---- */
 
-/* The frames of a stack, leaf first, but for those that are not asked for. */
+/* Prints the requested frames of a stack, leaf first. */
 void script_put_frames(struct script *c, stackid stack, const struct event *e);
 
-/* The leaf's function behind what is said of the sample, in its line. */
+/* Prints the leaf's function at the end of the sample's line. */
 void script_put_leaf(struct script *c, stackid stack, const struct event *e);
 
 /* Sets the frame's function, and the offset from the start of that. */
@@ -87,11 +87,11 @@ void script_json_frame(struct sink *s, uint64_t which, const struct shown_frame 
 void script_text_sample(struct script *c, const struct sample *x);
 void script_json_sample(struct script *c, const struct sample *x);
 
-/* The markers up to a time, as comments: who reads samples passes over them. *next: the first that
+/* Prints the markers up to a time as comments, which readers of samples skip. *next: the first that
  * was not written. */
 void script_text_markers(struct script *c, size_t *next, uint64_t to_ns);
 
-/* The events and markers, up to where the samples begin. */
+/* Prints the events and markers, up to the start of the samples. */
 void script_json_events(struct script *c);
 
 /* ---- script_values.c ---- */
@@ -100,20 +100,20 @@ void script_put_hex(struct sink *s, uint64_t v, int width);
 void script_put_number(struct sink *s, uint64_t v);
 void script_put_padded(struct sink *s, uint64_t v, size_t width, char with);
 
-/* Text of a file, made safe for a terminal. */
+/* Text from a file, escaped for a terminal. */
 void script_put_safe(struct sink *s, const char *text);
 
-/* Seconds: nine digits behind the point, or six; `width` of those before it. */
+/* Seconds, with nine or six decimals; `width` of the part before the point. */
 void script_put_time(struct sink *s, uint64_t ns, bool all_digits, size_t width);
 
 /* Valid as long as the profile. */
 const char *script_string(const struct script *c, strid id);
 
-/* Nanoseconds since what times are shown from. */
+/* Nanoseconds since the time that times are relative to. */
 uint64_t script_time(const struct script *c, const struct sample *x);
 
-/* Whether it is of a trace point, and its fields are asked for: that it came there is all that it
- * stands for. */
+/* Whether it is of a trace point whose fields are requested: the sample then has no other meaning.
+ */
 bool script_has_trace(const struct script *c, const struct sample *x);
 
 /* The fields of a trace point; NULL: not known. */
@@ -125,20 +125,20 @@ uint64_t script_addr(const struct detail *d);
 /* The CPU's mode, in perf's letters. */
 char script_mode(const struct sample *x);
 
-struct register_name { /* n == 0: it has none */
+struct register_name { /* n == 0: no name */
 	const char *text;
 	int n;
 };
 
 enum { REGISTERS_MAX = 64 };
 
-/* From "AX BX . CX": by number. A number without a name has none. */
+/* Parses "AX BX . CX": names by number. "." is a register without a name. */
 void script_register_names(const char *names, struct register_name ret[REGISTERS_MAX]);
 
-/* The instruction; NULL, and a size of 0: not at hand. */
+/* The instruction; NULL and a size of 0: not available. */
 const uint8_t *script_code(const struct script *c, const struct sample *x, size_t *size);
 
-/* The source line; NULL: not at hand. */
+/* The source line; NULL: not available. */
 const uint8_t *script_source(struct script *c, const struct sample *x, struct srcloc *where,
 			     size_t *n);
 

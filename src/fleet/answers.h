@@ -1,7 +1,7 @@
-/* answers.h - what a store answers: sums per stack, and what they refer to, as RowBinary.
+/* answers.h - reads a store's answers in RowBinary: sums per stack, and the rows they refer to.
  *
- * The bytes of several shards are taken one after the other, in any order; sums of the same stack
- * are added up, and a row that is there already is dropped. */
+ * Answers of several shards are read one after the other, in any order. Sums of the same stack are
+ * added up, and duplicate rows are dropped. */
 #ifndef FLEET_ANSWERS_H
 #define FLEET_ANSWERS_H
 
@@ -14,25 +14,25 @@
 
 struct answers_sum {
 	uint64_t event, weight, count;
-	uint32_t stack; /* index of stacks */
+	uint32_t stack; /* index in stacks */
 };
 
-struct answers_stack { /* one that a sum refers to, or that the store sent */
+struct answers_stack { /* a stack that a sum refers to, or that the store sent */
 	uint64_t id;
 	const char *comm; /* as in struct rows_stack */
-	uint32_t node;    /* of the tree; NONE: the store has not said what it is */
-	uint32_t sum;     /* the first one; NONE: none */
-	uint32_t shard;   /* that has its names */
+	uint32_t node;    /* in the tree; NONE: its frames are not known yet */
+	uint32_t sum;     /* its first sum; NONE: none */
+	uint32_t shard;   /* the shard that has its names */
 	uint8_t flags;
 };
 
-struct answers_frame { /* one that a stack refers to, or that the store sent */
+struct answers_frame { /* a frame that a stack refers to, or that the store sent */
 	struct rows_frame row;
-	bool known; /* the store sent it; else only its id is set */
+	bool known; /* the store sent it; otherwise only its id is set */
 };
 
 struct answers {
-	struct arena arena;    /* of the texts */
+	struct arena arena;    /* memory of the strings */
 	const char *last_text; /* NULL: none yet */
 	size_t last_length;
 	VEC(struct answers_sum) sums;
@@ -40,10 +40,10 @@ struct answers {
 	VEC(struct rows_function) functions;
 	VEC(struct answers_frame) frames;
 	VEC(struct answers_stack) stacks;
-	struct stack_tree tree; /* of indices of frames, outermost first */
+	struct stack_tree tree; /* of frame indices, outermost first */
 	struct map64 event_ids, function_ids, frame_ids, stack_ids;
-	struct map64 sum_ids; /* by hash of event and stack: all but the first of each stack */
-	/* Of the answer that is being taken, until its stacks are in the tree. */
+	struct map64 sum_ids; /* by hash of event and stack: all sums but the first of each stack */
+	/* Of the answer being read, until its stacks are in the tree. */
 	VEC(struct answers_path) paths;
 	VEC(uint32_t) path; /* indices of frames */
 };
@@ -56,15 +56,15 @@ enum answers_table {
 	ANSWERS_STACKS, /* without functions */
 	ANSWERS_FRAMES,
 	ANSWERS_FUNCTIONS,
-	/* What is kept here, as these write it: */
-	ANSWERS_KEPT_TREE,   /* answers_put_node(), all frames of which were taken before */
-	ANSWERS_KEPT_STACKS, /* answers_put_stack(); of these only what sums refer to */
+	/* Rows from the local cache, as written by: */
+	ANSWERS_KEPT_TREE,   /* answers_put_node(); all its frames must have been read before */
+	ANSWERS_KEPT_STACKS, /* answers_put_stack(); only stacks that sums refer to */
 };
-/* False: the bytes are damaged or cut off; what came before that is there. */
+/* Reads a table. False: the bytes are damaged or truncated; rows before that are kept. */
 MUST_CHECK bool answers_take(struct answers *a, enum answers_table table, uint32_t shard,
 			     struct bytes bytes);
 
-/* A stack as it is kept here: by its node, and the nodes by the index of their frames. */
+/* A stack in the local cache: by its node; nodes have the index of their frames. */
 struct answers_kept {
 	uint64_t id;
 	struct bytes comm;
@@ -73,10 +73,10 @@ struct answers_kept {
 };
 void answers_put_node(struct stack_node x, struct http_bytes *ret);
 void answers_put_stack(const struct answers_kept *s, struct http_bytes *ret);
-/* The next one; what is damaged fails as bytes do. */
+/* The next cached stack; damage sets b->failed. */
 struct answers_kept answers_next_kept(struct bytes *b);
 
-/* NULL: the store did not have it. */
+/* NULL: the store did not send it. */
 const struct rows_event *answers_event(const struct answers *a, uint64_t id);
 const struct rows_function *answers_function(const struct answers *a, uint64_t id);
 static inline const struct rows_frame *answers_frame(const struct answers *a, uint32_t index)

@@ -1,10 +1,9 @@
-/* fleet_rows.h - a profile as rows of tables: sums of its samples by stack and time, and what they
- * refer to, each with an id made of its contents.
+/* fleet_rows.h - a profile as table rows: sums of its samples by stack and time, and the rows they
+ * refer to, each with an id computed from its contents.
  *
- * The same stack has the same id on every host and in every recording, so that sums of many
- * recordings are sums by id. What a stack is made of are not addresses but what they mean: the
- * function, its source line, what was inlined there. So stacks that no report tells apart are one.
- * doc/fleet.md describes the tables. */
+ * Equal stacks have the same id on every host and in every recording, so that recordings are summed
+ * by id. Stacks do not consist of addresses but of functions, source lines and inlined functions,
+ * so stacks that no report distinguishes are one. doc/fleet.md describes the tables. */
 #ifndef FLEET_FLEET_ROWS_H
 #define FLEET_FLEET_ROWS_H
 
@@ -19,33 +18,33 @@ struct rows_event {
 };
 
 enum rows_function_flags {
-	ROWS_UNNAMED = 1, /* no name: `name` is what reports show instead of one */
+	ROWS_UNNAMED = 1, /* no name: `name` is what reports show in its place */
 	ROWS_MAIN = 2,    /* the object is the executable of its process */
 };
 
 struct rows_function {
 	uint64_t id;
-	const char *name; /* as the linker knows it, or as reports show it: rows_opts */
+	const char *name; /* linkage name, or as shown by reports: rows_opts */
 	const char *file; /* of its first line; "": not known */
 	uint32_t line;    /* 0: not known */
 	const char *object, *build_id;
 	uint8_t kind;     /* enum kin_object_kind */
 	uint8_t flags;    /* enum rows_function_flags */
-	uint64_t address; /* where it begins in a file; 0: not known, or not in one */
+	uint64_t address; /* its start in a file; 0: not known, or not in a file */
 };
 
 enum rows_frame_flags {
-	ROWS_INLINED = 1, /* into the frame before it, its caller */
+	ROWS_INLINED = 1, /* inlined into the frame before it, its caller */
 	ROWS_KERNEL = 2,
 	ROWS_CALLER_GUESSED = 4, /* its caller was found by a heuristic */
 };
 
-struct rows_frame { /* a place in a function */
+struct rows_frame { /* a location in a function */
 	uint64_t id, function;
 	const char *file; /* of the line; "": not known */
-	uint32_t line;    /* 0: not known, or an inlined call is there */
+	uint32_t line;    /* 0: not known, or there is an inlined call */
 	uint8_t flags;    /* enum rows_frame_flags */
-	uint64_t address; /* of code without a name; else 0 */
+	uint64_t address; /* for code without a name; otherwise 0 */
 };
 
 enum rows_stack_flags {
@@ -57,13 +56,13 @@ struct rows_stack {
 	uint64_t id;
 	const char *comm; /* the thread's name */
 	uint8_t flags;    /* enum rows_stack_flags */
-	size_t first, n;  /* of rows.path, outermost first */
+	size_t first, n;  /* range in rows.path, outermost first */
 };
 
 struct rows_sum {
-	uint32_t bucket; /* seconds since 1970 at which the stretch of time begins */
+	uint32_t bucket; /* start of the time bucket, in seconds since 1970 */
 	uint64_t event, stack;
-	uint64_t weight, count; /* the largest number stands for all that are larger */
+	uint64_t weight, count; /* saturate at the largest number */
 };
 
 struct rows {
@@ -72,24 +71,25 @@ struct rows {
 	VEC(struct rows_frame) frames;
 	VEC(struct rows_stack) stacks;
 	VEC(uint32_t) path;          /* indices of frames */
-	VEC(struct rows_sum) sums;   /* by event, bucket and stack, each once */
-	struct kin_samples *samples; /* owns the texts */
-	uint64_t made_of; /* a hash of what was summed: the same only for the same data */
+	VEC(struct rows_sum) sums;   /* by event, bucket and stack, distinct */
+	struct kin_samples *samples; /* owns the strings */
+	uint64_t made_of;            /* a hash of the summed data: equal only for equal data */
 };
 
 struct rows_opts {
-	uint32_t bucket_s; /* of sums: multiples of so many seconds since 1970; 0: 60 */
-	uint32_t now_s;    /* the time of samples that do not say when, since 1970 */
-	bool shown_names;  /* of functions: as reports show them */
+	uint32_t bucket_s; /* time buckets of sums: multiples of this many seconds since 1970; 0: 60
+			    */
+	uint32_t now_s;    /* since 1970, for samples without a time */
+	bool shown_names;  /* function names as shown by reports */
 };
 
-/* Errors: there are no samples, no memory; or why there are no names though there should be. Keeps
- * the profile. */
+/* Errors: there are no samples, no memory; or names are missing that should exist. Keeps the
+ * profile alive. */
 MUST_CHECK struct kin_error *rows_of(struct kin_profile *profile, const struct rows_opts *opts,
 				     struct rows *ret);
 void rows_done(struct rows *r);
 
-/* As RowBinary, in the order of doc/fleet.md. */
+/* In RowBinary, in the order of doc/fleet.md. */
 struct http_bytes;
 void rows_put_function(const struct rows_function *f, struct http_bytes *ret);
 void rows_put_frame(const struct rows_frame *f, struct http_bytes *ret);

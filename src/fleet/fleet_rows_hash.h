@@ -1,9 +1,9 @@
-/* fleet_rows_hash.h - ids of what a store keeps: 64 bits made of the contents, the same on every
+/* fleet_rows_hash.h - ids of a store's rows: 64-bit hashes of their contents, the same on every
  * host.
  *
- * FNV-1a over the bytes, then MurmurHash3's last step, so that all bits depend on all bytes. A text
- * is its bytes and a NUL, a number eight bytes, the lowest first. doc/fleet.md says which fields an
- * id is made of: who writes into a store without kin computes the same. */
+ * FNV-1a over the bytes, then MurmurHash3's last step, so that all bits depend on all bytes. A
+ * string is hashed with its NUL, a number as eight bytes, lowest first. doc/fleet.md lists the
+ * fields of each id, for programs that write into a store without kin. */
 #ifndef FLEET_FLEET_ROWS_HASH_H
 #define FLEET_FLEET_ROWS_HASH_H
 

@@ -1,6 +1,6 @@
-/* http.h - questions to one server over HTTP, by libcurl, which is loaded when the first is asked.
+/* http.h - HTTP requests to one server, by libcurl, which is loaded at the first request.
  *
- * A connection is kept between them. One thread at a time. */
+ * The connection is kept between requests. For one thread at a time. */
 #ifndef FLEET_HTTP_H
 #define FLEET_HTTP_H
 
@@ -12,13 +12,14 @@ struct http_login { /* NULL: none. Never written anywhere */
 	char *user, *password;
 };
 
-/* Out of the environment, or the file that it names, or ~/.config/kin/store: doc/fleet.md. A file
- * that others may read is an error. */
+/* From the environment, the file that it names, or ~/.config/kin/store: doc/fleet.md. A file that
+ * others may read is an error. */
 MUST_CHECK struct kin_error *http_login_find(struct http_login *ret);
 void http_login_done(struct http_login *l);
 
 struct http;
-/* Borrows the login. KIN_ERROR_UNSUPPORTED: kin was built without libcurl, or it is not there. */
+/* Borrows the login. KIN_ERROR_UNSUPPORTED: kin was built without libcurl, or libcurl is missing.
+ */
 MUST_CHECK struct kin_error *http_new(const struct http_login *login, struct http **ret);
 void http_free(struct http *h); /* NULL is fine */
 
@@ -27,17 +28,17 @@ struct http_bytes { /* a VEC */
 	size_t n, cap;
 };
 
-struct http_part { /* of a form: a file of bytes */
+struct http_part { /* part of a form: a file of bytes */
 	const char *name;
 	const void *bytes;
 	size_t n;
 };
 
 struct http_request {
-	const char *url;  /* whole, with its parameters */
+	const char *url;  /* complete, with its parameters */
 	const void *body; /* or */
 	size_t n;
-	const struct http_part *part; /* a form of one part; NULL: the body is as it is */
+	const struct http_part *part; /* a form of one part; NULL: send the body as it is */
 	unsigned timeout_s;           /* 0: 300 */
 };
 
@@ -46,12 +47,12 @@ struct http_answer {
 	struct http_bytes bytes; /* to be freed, also after an error */
 };
 
-/* Error: there is no answer, or not all of it; whether the request did what it should is not known
- * (*sent), or it certainly did nothing. An answer with any status is none. */
+/* Error: there is no complete answer. *sent: the request may have taken effect; otherwise it
+ * certainly did not. An answer with any status is no error. */
 MUST_CHECK struct kin_error *http_ask(struct http *h, const struct http_request *request,
 				      struct http_answer *ret, bool *sent);
 
-/* As a part of a URL. */
+/* Escapes text for a part of a URL. */
 char *http_escaped(const char *text); /* to be freed */
 
 #endif

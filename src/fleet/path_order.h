@@ -1,5 +1,5 @@
-/* path_order.h - stacks in an order in which those that have callers in common lie together: each
- * has in common with the one before it all that it has in common with any before. */
+/* path_order.h - orders stacks so that those with common callers are adjacent: each shares with the
+ * previous one all that it shares with any earlier one. */
 #ifndef FLEET_PATH_ORDER_H
 #define FLEET_PATH_ORDER_H
 

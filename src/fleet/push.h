@@ -1,9 +1,9 @@
-/* push.h - recordings into a store: each counts once, whatever happens on the way.
+/* push.h - sends recordings to a store; each counts exactly once, whatever fails on the way.
  *
- * A recording is a batch. Its rows are sent under a number that is new for each attempt; only when
- * the store has them all does it get a receipt, and rows without one do not count. Receipts name
- * what they are of by a hash of the contents, so that of several of the same recording one counts.
- * Whoever does not know how an attempt ended just makes another one. */
+ * A recording is a batch. Its rows are sent under a number that is new for each attempt. When the
+ * store has them all, a receipt is sent; rows without a receipt do not count. Receipts identify the
+ * recording by a hash of its contents, and only one of several equal ones counts. If the outcome of
+ * an attempt is not known, just try again. */
 #ifndef FLEET_PUSH_H
 #define FLEET_PUSH_H
 
@@ -12,28 +12,28 @@
 #include "kin/kin.h"
 
 struct push_opts {
-	const char *service, *version, *host; /* NULL: what the recording says */
+	const char *service, *version, *host; /* NULL: as in the recording */
 	const char *const *labels;            /* "KEY=VALUE", NULL-terminated; NULL: none */
-	uint32_t bucket_s;                    /* of sums; 0: 60 */
+	uint32_t bucket_s;                    /* time bucket of sums; 0: 60 */
 	const char *debug_dir, *symfs;        /* as for kin_profile_open() */
 };
 
 struct push;
-/* Borrows all of it. */
+/* Borrows all arguments. */
 MUST_CHECK struct kin_error *push_new(const struct store_url *url, const struct push_opts *opts,
 				      struct push **ret);
 void push_free(struct push *p); /* NULL is fine */
 
 struct push_result {
 	uint64_t rows, samples;
-	uint64_t stacks;   /* that the store had not seen */
-	bool was_there;    /* it had been sent before */
-	unsigned attempts; /* 1, unless something went wrong on the way */
-	char *doubt;       /* what could not be read of the file; to be freed; NULL: nothing */
+	uint64_t stacks;   /* new to the store */
+	bool was_there;    /* had been sent before */
+	unsigned attempts; /* 1, unless an attempt failed */
+	char *doubt; /* why part of the file could not be read; to be freed; NULL: all was read */
 };
 
-/* One file. Error: it is not in the store, or that is not known: sending it again is right either
- * way. KIN_ERROR_OS: it is the store's fault, or the way there. */
+/* Sends one file. Error: it is not in the store, or that is not known: sending it again is right
+ * either way. KIN_ERROR_OS: the store or the connection failed. */
 MUST_CHECK struct kin_error *push_file(struct push *p, const char *path, struct push_result *ret);
 
 #endif

@@ -1,7 +1,7 @@
-/* spool.h - a folder of recordings that wait to be sent, the oldest first, of a bounded size.
+/* spool.h - a folder of limited size with recordings that wait to be sent, oldest first.
  *
- * The recorder writes one file, spool_output(), and gives it a name of its own when it is finished;
- * only those are waiting. One process records into a spool at a time; another may send from it. */
+ * The recorder writes one file, spool_output(), and renames it when it is finished; only renamed
+ * files are waiting. One process at a time records into a spool; another may send from it. */
 #ifndef FLEET_SPOOL_H
 #define FLEET_SPOOL_H
 
@@ -17,23 +17,23 @@ struct spool_file {
 struct spool {
 	char *folder;
 	uint64_t max_bytes;
-	int lock;                     /* held as long as it is open; -1: not */
-	VEC(struct spool_file) files; /* of the last spool_look(), the oldest first */
-	uint64_t bytes;               /* of them */
-	uint64_t n_lost;              /* files that were removed to keep the bound */
+	int lock;                     /* held while the spool is open; -1: not */
+	VEC(struct spool_file) files; /* found by the last spool_look(), oldest first */
+	uint64_t bytes;               /* size of these */
+	uint64_t n_lost;              /* files removed to keep the limit */
 };
 
-/* Makes the folder, for this user alone. KIN_ERROR_USAGE: somebody else records there. */
+/* Creates the folder, for this user alone. KIN_ERROR_USAGE: another process records there. */
 MUST_CHECK struct kin_error *spool_open(const char *folder, uint64_t max_bytes, struct spool *ret);
 void spool_done(struct spool *s);
 
-/* Where the recorder writes; to be freed. */
+/* The recorder's output file; to be freed. */
 char *spool_output(const struct spool *s);
-/* What a recorder left that did not come to its end waits from now on. */
+/* Turns an unfinished recording of an earlier recorder into a waiting one. */
 void spool_adopt(struct spool *s);
 
-/* What waits. Files are removed, the oldest first, where there are more bytes than there may be, or
- * less than `free_bytes` are left on the disk. */
+/* Lists waiting files. Removes the oldest ones while the limit is exceeded, or less than
+ * `free_bytes` are left on the disk. */
 MUST_CHECK struct kin_error *spool_look(struct spool *s, uint64_t free_bytes);
 
 #endif

@@ -1,7 +1,7 @@
-/* store.h - a ClickHouse database with profiles in it: its tables, and asking its shards.
+/* store.h - a ClickHouse database of profiles: its tables, and queries to its shards.
  *
- * What goes into SQL from outside are numbers, and texts that store_quoted() made. Rows travel in
- * bodies, as RowBinary. Each shard is asked itself: no server has to know of the others. */
+ * External values enter SQL only as numbers and as strings from store_quoted(). Rows are sent in
+ * request bodies as RowBinary. Each shard is queried directly: servers need not know each other. */
 #ifndef FLEET_STORE_H
 #define FLEET_STORE_H
 
@@ -10,47 +10,47 @@
 #include "fleet/store_url.h"
 
 struct store;
-/* Nothing is asked yet. Borrows the URL. */
+/* Sends no request yet. Borrows the URL. */
 MUST_CHECK struct kin_error *store_new(const struct store_url *url, struct store **ret);
 void store_free(struct store *s); /* NULL is fine */
 
-/* Which shard keeps what a host sent. */
+/* The shard for a host's recordings. */
 size_t store_shard_of(const struct store *s, const char *host);
 
 struct store_query {
-	const char *sql;              /* with "{db}" where the database's name belongs */
-	const struct http_part *part; /* a table of ids beside it: "id UInt64", RowBinary */
-	const void *rows;             /* of an INSERT ... FORMAT RowBinary */
+	const char *sql;              /* with "{db}" in place of the database's name */
+	const struct http_part *part; /* a table of ids sent along: "id UInt64", RowBinary */
+	const void *rows;             /* rows for an INSERT ... FORMAT RowBinary */
 	size_t n;
 };
 
 enum store_outcome {
 	STORE_DONE,
-	STORE_REFUSED,     /* the server said no: nothing happened */
+	STORE_REFUSED,     /* the server refused: nothing happened */
 	STORE_NOT_REACHED, /* nothing happened */
 	STORE_UNKNOWN,     /* it may have happened */
 };
 
 struct store_answer {
 	enum store_outcome outcome;
-	unsigned code;           /* STORE_REFUSED: ClickHouse's number of the error; 0: not known */
+	unsigned code;           /* STORE_REFUSED: ClickHouse's error number; 0: not known */
 	struct http_bytes bytes; /* to be freed */
 };
 
-/* A shard is asked by one thread at a time. Error: the outcome says more. */
+/* A shard may be queried by one thread at a time. On errors the outcome tells more. */
 MUST_CHECK struct kin_error *store_ask(struct store *s, size_t shard, const struct store_query *q,
 				       struct store_answer *ret);
 
-enum store_code { /* of errors */
+enum store_code { /* error numbers */
 		  STORE_NO_TABLE = 60,
 		  STORE_NO_DATABASE = 81,
 		  STORE_TOO_MANY_PARTS = 252,
 };
 
-/* Makes database and tables that are not there. */
+/* Creates the database and missing tables. */
 MUST_CHECK struct kin_error *store_create(struct store *s, size_t shard);
 
-/* 'text', with all that could mean something else than itself escaped; to be freed. */
+/* 'text' as an SQL string, with special characters escaped; to be freed. */
 char *store_quoted(const char *text);
 
 /* ---- rows as RowBinary ---- */

@@ -1,10 +1,10 @@
-/* store_url.h - where a store of profiles is, and which of them are meant:
+/* store_url.h - URLs that locate a store of profiles and select some of them:
  *
  *	http://HOST[:PORT][,HOST[:PORT]].../DATABASE[?KEY=VALUE[&KEY=VALUE]...]
  *
- * Several hosts are shards: each holds what some of the recorded hosts sent. Keys are service,
- * version, host, from, to, or any other, which is that of a label. Values are taken literally,
- *after %XX; a key that is there twice means either value. */
+ * Several hosts are shards: each holds the recordings of some hosts. Keys are service, version,
+ * host, from, to; any other key is a label's. Values are literal, after decoding %XX; a repeated
+ * key means either value. */
 #ifndef FLEET_STORE_URL_H
 #define FLEET_STORE_URL_H
 
@@ -18,19 +18,19 @@ struct store_filter {
 };
 
 struct store_url {
-	struct arena arena;               /* of all texts */
+	struct arena arena;               /* memory of all strings */
 	const char *scheme;               /* "http", "https" */
 	VEC(const char *) shards;         /* "HOST:PORT"; at least one */
 	const char *database;             /* letters, digits and underscores */
 	VEC(struct store_filter) filters; /* without from and to */
-	uint64_t from_s, to_s;            /* since 1970: [from_s, to_s); 0 and UINT32_MAX: all */
+	uint64_t from_s, to_s; /* since 1970: [from_s, to_s); 0 and UINT32_MAX: no limit */
 };
 
-/* Whether that is meant to be one, right or wrong. */
+/* Whether the text is a store URL, valid or not. */
 bool store_url_is(const char *text);
 
-/* `now_s` is what "-1h" is counted from. KIN_ERROR_USAGE; a password in it is one, as others see
- * the command line. */
+/* `now_s`: the time that "-1h" is relative to. KIN_ERROR_USAGE also for a password in the URL,
+ * because others can see the command line. */
 MUST_CHECK struct kin_error *store_url_parse(const char *text, uint64_t now_s,
 					     struct store_url *ret);
 void store_url_done(struct store_url *u);

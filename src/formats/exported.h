@@ -1,4 +1,5 @@
-/* exported.h - what every writer needs to know of a profile before it goes through the samples. */
+/* exported.h - properties of a profile that every writer needs before it goes through the samples.
+ */
 #ifndef FORMATS_EXPORTED_H
 #define FORMATS_EXPORTED_H
 
@@ -7,23 +8,23 @@
 
 struct exported {
 	struct kin_samples *samples; /* rewound */
-	uint32_t *events;            /* [n_events]: those that have samples, in the data's order */
+	uint32_t *events;            /* [n_events]: events with samples, in the data's order */
 	size_t n_events;             /* at least 1 */
-	uint32_t *column;            /* by event id: its place in events[] */
-	size_t main; /* of events[]: what times are of: the first that counts time on a CPU, or the
-			first */
-	char *title; /* of what was profiled; "" if that is not known */
+	uint32_t *column;            /* by event id: index in events[] */
+	size_t main; /* index in events[] of the event whose times are exported: the first that
+			counts time on a CPU, or the first */
+	char *title; /* title of the profile; "" if it is not known */
 };
 
-/* KIN_ERROR_UNSUPPORTED: there are no samples. */
+/* KIN_ERROR_UNSUPPORTED: the profile has no samples. */
 MUST_CHECK struct kin_error *exported_open(struct kin_profile *profile,
 					   const struct kin_export_opts *opts,
 					   struct exported *ret);
-/* Returns why names are missing though they are there, or NULL. */
+/* Returns why existing names could not be read, or NULL. */
 MUST_CHECK struct kin_error *exported_close(struct exported *x);
 
-/* Opens the profile, lets `write` go through it, and closes it. `own` is the writer's struct of
- * `size` bytes, zero but for the struct exported that it begins with. */
+/* Opens the profile, calls `write` to go through it, and closes it. `own` is the writer's struct of
+ * `size` bytes, zero except for the struct exported at its start. */
 MUST_CHECK struct kin_error *exported_write(struct kin_profile *profile,
 					    const struct kin_export_opts *opts, size_t size,
 					    void (*write)(void *own, FILE *out), FILE *out);
@@ -33,9 +34,9 @@ static inline const struct kin_event *exported_event(const struct exported *x, s
 	return kin_samples_event(x->samples, x->events[column]);
 }
 
-/* "make", "[unknown]": the object, for people. */
+/* The object's short name: "make", "[unknown]". */
 const char *exported_object_name(const struct exported *x, uint32_t object);
-/* "make/1234", as much as is known. To be freed. */
+/* "make/1234", or the part that is known. To be freed. */
 char *exported_thread_name(const struct exported *x, uint32_t thread);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the first bytes tell is before what only looks like something; BSD's, which can only be told
- * by what they are not, are last. */
+/* Formats with recognisable first bytes come before those that only look like something; BSD's,
+ * which have nothing to recognise, are last. */
 /* clang-format off */
 const struct format *const all_formats[] = {
 	&gmon_format,

@@ -1,8 +1,7 @@
-/* formats.h - what formats of profiles there are: those that kin reads, and those that it writes.
+/* formats.h - the table of profile formats that kin reads and writes.
  *
- * A format is one constant, in a file or a folder of its own; all_formats[] lists them, and
- * whatever has to know which there are asks that: reading, exporting, help, completion, error
- * texts. */
+ * A format is one constant, in a file or a folder of its own. all_formats[] lists them; reading,
+ * exporting, help, completion and error messages use that list. */
 #ifndef FORMATS_FORMATS_H
 #define FORMATS_FORMATS_H
 
@@ -18,35 +17,36 @@ struct source;
 struct window;
 
 enum format_needs {
-	FORMAT_NEEDS_PROGRAM = 1, /* to be read: the data does not name what was profiled */
+	FORMAT_NEEDS_PROGRAM =
+		1, /* reading needs the profiled program, which the data does not name */
 };
 
 struct format {
-	struct kin_format about; /* name, what it is, endings of file names */
+	struct kin_format about; /* name, description, endings of file names */
 	unsigned needs;          /* enum format_needs */
-	/* How files of it are called that a recorder leaves where it was started: "perf.data", or
-	 * from a dot on the end of the name. Such a file is found when no data is named. NULL: not
+	/* The name of files that a recorder leaves in its working directory: "perf.data", or the
+	 * end of the name from a dot on. Such a file is found when no data is named. NULL: not
 	 * found. */
 	const char *recording;
 
-	/* Whether a file that begins so is of this format. Only its first FORMAT_HEAD bytes may be
-	 * there. NULL: never, it is only written. */
+	/* Whether a file that begins with `head` has this format. `head` may be only the first
+	 * FORMAT_HEAD bytes. NULL: the format is only written. */
 	bool (*recognise)(struct bytes head, const struct input_opts *o);
-	/* Of what is no file: whether it is named so. NULL: files. */
+	/* Whether the format handles this path, which is not a file's. NULL: only files. */
 	bool (*is_named)(const char *path);
 	MUST_CHECK struct kin_error *(*fetch)(const char *path, const struct input_opts *o,
 					      struct profile_builder *into, struct source *source);
-	/* Other files may look like this, too: such formats are tried last, and a file's name is
-	 * more certain. */
+	/* Files of other formats may look like this, too: such formats are tried last, and after a
+	 * match by file name. */
 	bool is_vague;
 	MUST_CHECK struct kin_error *(*read)(struct bytes all, const struct input_opts *o,
 					     struct profile_builder *into, struct source *source);
-	/* The same from a window on a file; NULL: needs all of it in memory. */
+	/* The same from a window on a file; NULL: needs the whole file in memory. */
 	MUST_CHECK struct kin_error *(*stream)(struct window *w, const struct input_opts *o,
 					       struct profile_builder *into, struct source *source);
 
-	/* NULL: only read. `out` is neither flushed nor closed; what cannot be written to it is
-	 * found by ferror(). */
+	/* NULL: only read. `out` is neither flushed nor closed; write errors are found by ferror().
+	 */
 	MUST_CHECK struct kin_error *(*write)(struct kin_profile *profile,
 					      const struct kin_export_opts *opts, FILE *out);
 };
@@ -58,14 +58,14 @@ extern const struct format bbout_format, bsd44_format, bsd_format, callgrind_for
 	folded_format, gmon_format, gperftools_format, json_format, jsonl_format, kinf_format,
 	otlp_format, perf_format, perf_script_format, pprof_format, rowbinary_format, store_format;
 
-/* NULL-terminated; the first that recognises a file reads it. */
+/* NULL-terminated; the first format that recognises a file reads it. */
 extern const struct format *const all_formats[];
 
-/* Of what is named so, and is no file; NULL: it is a file. */
+/* The format for a path that is not a file's; NULL: it is a file's. */
 const struct format *format_of_name(const char *path);
 
 const struct format *format_find(const char *name); /* NULL: none */
-/* "a, b, c": the names of those that are read, or written. To be freed. */
+/* "a, b, c": the names of formats that are read, or written. To be freed. */
 char *format_names(bool written);
 
 #endif

@@ -1,4 +1,4 @@
-/* packed.h - files that are packed by gzip, as some formats usually are, or by zstd. */
+/* packed.h - reads data packed with gzip or zstd, and writes gzip, as usual for some formats. */
 #ifndef FORMATS_PACKED_H
 #define FORMATS_PACKED_H
 
@@ -9,22 +9,21 @@
 
 struct unpacked_bytes {
 	VEC(uint8_t) at;
-	bool cut; /* the file ends before its end, is damaged, or has more than that */
+	bool cut; /* the data ends too early, is damaged, or has more bytes than that */
 };
 
-enum { PACKED_HEAD = 256 << 10 }; /* of a packed file: what holds the first bytes of it */
+enum { PACKED_HEAD = 256 << 10 }; /* bytes of a packed file that contain the start of its data */
 enum { UNPACKED_MOST = 1 << 30 }; /* for a whole file */
 
 bool is_packed(const struct bytes *b);
 
-/* `b` itself, or what is packed in it: that is in `room`, which is to be freed with
- * vec_free(&room->at) in either case. About `most` bytes, and no more; several streams, one behind
- * the other, are one. */
+/* `b` itself, or its unpacked contents in `room`, which is to be freed with vec_free(&room->at) in
+ * either case. Unpacks about `most` bytes and no more; several concatenated streams are one. */
 struct bytes unpacked(struct bytes b, size_t most, struct unpacked_bytes *room);
 
-/* What is written to it goes to `to`, packed by gzip. To be closed by fclose(), which writes the
- * rest and leaves `to` open; of nothing it makes nothing. What `to` cannot take is found by
- * ferror(to). */
+/* A stream that packs what is written to it with gzip and writes it to `to`. fclose() writes the
+ * rest and leaves `to` open; without data nothing is written. Write errors are found by ferror(to).
+ */
 FILE *gzip_to(FILE *to);
 
 #endif

@@ -1,5 +1,5 @@
-/* protobuf.h - messages of protocol buffers, written by hand into vectors of bytes. Field numbers
- * are those of the format's .proto file. */
+/* protobuf.h - writes protocol buffer messages into vectors of bytes. Field numbers are those of
+ * the format's .proto file. */
 #ifndef FORMATS_PROTOBUF_H
 #define FORMATS_PROTOBUF_H
 
@@ -30,7 +30,7 @@ static inline size_t varint(uint8_t to[10], uint64_t v)
 			memcpy((buf)->at + (buf)->n, (from), (size));                              \
 		(buf)->n += (size);                                                                \
 	} while (0)
-/* Zero is what a field is that is not there. */
+/* A missing field counts as 0, so 0 is not written. */
 #define put_number(buf, field, v)                                                                  \
 	do {                                                                                       \
 		uint64_t number_ = (v);                                                            \

@@ -1,4 +1,4 @@
-/* saved.h - formats that kin writes as files of their own, written to a stream. */
+/* saved.h - writes kin's own file formats to a stream. */
 #ifndef FORMATS_SAVED_H
 #define FORMATS_SAVED_H
 
@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "kin/kin.h"
 
-/* As kin_profile_write() writes a file of that name. */
+/* Writes what kin_profile_write() writes into a file of that name. */
 MUST_CHECK struct kin_error *saved_write(struct kin_profile *profile, const char *name, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* tracks.h - the samples of each thread and event, for formats that have them apart.
+/* tracks.h - samples by thread and event, for formats that separate these.
  *
- * Tracks are in the order of threads, then of events; the samples of one as in the data. */
+ * Tracks are ordered by thread, then by event; samples within one are as in the data. */
 #ifndef FORMATS_TRACKS_H
 #define FORMATS_TRACKS_H
 
@@ -14,24 +14,24 @@ struct track_sample {
 
 struct track {
 	uint32_t thread;
-	size_t event; /* of the exported events */
+	size_t event; /* index of the exported event */
 	VEC(struct track_sample) at;
-	uint64_t weight; /* of all of them */
+	uint64_t weight; /* of all its samples */
 };
 
 struct tracks {
 	struct track *at; /* [n] */
 	size_t n;
-	uint64_t first_ns; /* the earliest time of all; UINT64_MAX: samples have no times */
+	uint64_t first_ns; /* the earliest time of all samples; UINT64_MAX: samples have no times */
 };
 
 struct tracks tracks_of(struct exported *x);
 void tracks_done(struct tracks *t);
 
-/* The functions on a stack, the outermost first; *n of them, in `room`, which is reused. */
+/* The functions on a stack, outermost first; *n of them, in `room`, which is reused. */
 struct track_path {
 	VEC(uint32_t) functions;
-	VEC(uint32_t) locations; /* of each of them */
+	VEC(uint32_t) locations; /* the location of each of them */
 	VEC(const struct kin_line *) lines;
 };
 void track_path_of(struct exported *x, uint32_t stack, struct track_path *ret);

@@ -1,8 +1,8 @@
 /* bsd_options.h - the command line of gprof in its BSD dialects.
  *
- * Plainer than GNU's: options come before operands, each is a word of its own, of which only the
- * first letter counts, and arguments are the words after it. --help, --version, --dialect=NAME and
- * -- are added here; --dialect may stand anywhere. */
+ * Simpler than GNU's: options come before operands, each is a word of its own of which only the
+ * first letter counts, and its argument is the next word. --help, --version, --dialect=NAME and --
+ * are added here; --dialect may stand anywhere. */
 #ifndef GNU_BSD_OPTIONS_H
 #define GNU_BSD_OPTIONS_H
 
@@ -40,8 +40,8 @@ struct bsd_options {
 	char *default_data;     /* FreeBSD's; owned */
 };
 
-/* argv[1..]; argv must outlive *ret, which is to be done with even on error (KIN_ERROR_USAGE).
- * What is ignored, as on the BSDs, is said on `warnings`. */
+/* Parses argv[1..]; argv must outlive *ret, which must be released even on error (KIN_ERROR_USAGE).
+ * Options that are ignored, as on the BSDs, are reported on `warnings`. */
 MUST_CHECK struct kin_error *bsd_options_parse(int argc, char **argv, enum gprof_dialect dialect,
 					       FILE *warnings, struct bsd_options *ret);
 void bsd_options_done(struct bsd_options *o);

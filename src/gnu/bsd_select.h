@@ -1,4 +1,4 @@
-/* bsd_select.h - which functions the options of BSD's gprof name. */
+/* bsd_select.h - finds the functions named by options of BSD's gprof. */
 #ifndef GNU_BSD_SELECT_H
 #define GNU_BSD_SELECT_H
 
@@ -7,10 +7,10 @@
 #include "analysis/selection.h"
 #include "gnu/bsd_options.h"
 
-/* Fills *ret, which was selection_init()ed for s, from the specs and the profiler's own functions,
- * which get no entry in the graph. A name is that of every symbol that is called so, or so with an
- * underscore before it. Names that are no function's are said on `warnings`. Cost: one pass over
- * the symbols. */
+/* Fills *ret, initialised by selection_init() for s, from the specs and the profiler's own
+ * functions, which get no entry in the graph. A name matches all symbols of that name, with or
+ * without a leading underscore. Names without a match are reported on `warnings`. Cost: one pass
+ * over the symbols. */
 void bsd_select(const struct symbols *s, const struct bsd_spec *specs, size_t n, FILE *warnings,
 		struct selection *ret);
 

@@ -1,5 +1,5 @@
-/* cells.h - what the gprof layouts share: cells of fixed width, put together in one buffer per line
- * because a large call graph has millions of lines. */
+/* cells.h - cells of fixed width for the gprof layouts, collected in one buffer per line because a
+ * large call graph has millions of lines. */
 #ifndef GNU_CELLS_H
 #define GNU_CELLS_H
 
@@ -8,15 +8,15 @@
 struct line {
 	char *buf; /* grows */
 	size_t n, cap;
-	FILE *out; /* where what is in buf goes; NULL: nowhere yet */
+	FILE *out; /* destination of buf; NULL: not known yet */
 };
 
-/* Where the next n bytes go, for whoever writes them itself and adds to l->n what it wrote. */
+/* Room for the next n bytes, for callers that write them directly and add their number to l->n. */
 char *line_room(struct line *l, size_t n);
 void line_char(struct line *l, char c);
 void line_blanks(struct line *l, size_t n);
 void line_text(struct line *l, const char *s);
-/* "%*s" (negative width: left-aligned), and cut to |cut| characters if cut is not 0: "%*.*s". */
+/* "%*s" (negative width: left-aligned), truncated to |cut| characters if cut is not 0: "%*.*s". */
 void line_field(struct line *l, const char *s, int width, size_t cut);
 void line_fieldn(struct line *l, const char *s, size_t n, int width,
 		 size_t cut);                           /* s has n characters */
@@ -27,9 +27,9 @@ void line_name(struct line *l, const char *name,
 void line_namen(struct line *l, const char *name, size_t n,
 		const struct render_opts *o); /* name[n] is NUL */
 bool name_is_plain(const char *name,
-		   size_t n); /* nothing in name[n] is to be escaped; name[n] is NUL */
-/* The line is complete: it is written, along with others, at the latest by line_done(). Nothing
- * else may be written to `out` until then. */
+		   size_t n); /* nothing in name[n] needs escaping; name[n] is NUL */
+/* Ends the line, which is written, together with others, by line_done() at the latest. Nothing else
+ * may be written to `out` until then. */
 void line_end(struct line *l, FILE *out);
 void line_end_bare(struct line *l, FILE *out); /* without a newline */
 void line_done(struct line *l);
@@ -40,7 +40,7 @@ MUST_CHECK struct kin_error *gnu_columns(const struct kin_table *t, const char *
 double gnu_number(const struct kin_table *t, const char *key); /* a property; 0 if there is none */
 const char *gnu_text(const struct kin_table *t, const char *key); /* likewise; "" */
 
-/* Whether times are of stacks that were sampled, so that there is no histogram. */
+/* Whether times are from sampled stacks, so that there is no histogram. */
 bool gnu_is_of_stacks(const struct kin_table *t, const struct render_opts *o);
 /* "granularity: each sample hit covers 4 byte(s) for 1.41% of 0.71 seconds" and a blank line. */
 void gnu_granularity(const struct kin_table *t, const struct render_opts *o, double total,

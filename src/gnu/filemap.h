@@ -1,5 +1,5 @@
-/* filemap.h - gprof -R's map: which function is in which object file, one per line, as
- * nm --extern-only --defined-only -v --print-file-name writes it. */
+/* filemap.h - the map of gprof -R: functions and their object files, one per line, in the format of
+ * nm --extern-only --defined-only -v --print-file-name. */
 #ifndef GNU_FILEMAP_H
 #define GNU_FILEMAP_H
 
@@ -15,15 +15,15 @@ struct filemap {
 	struct arena arena;
 };
 
-/* A line is "FILE:ADDRESS TYPE FUNCTION"; what matters is the text before the colon and the last
- * word. "No symbols in ..." is skipped. `gnu`: the first colon ends FILE, not the last (which is
- * that of "lib.a:member.o:ADDRESS ..."). *ret is to be released also after an error. */
+/* Lines are "FILE:ADDRESS TYPE FUNCTION"; only the text before the colon and the last word are
+ * used. "No symbols in ..." is skipped. `gnu`: the first colon ends FILE, not the last (as in
+ * "lib.a:member.o:ADDRESS ..."). *ret must be released even on error. */
 MUST_CHECK struct kin_error *filemap_read(const char *path, bool gnu, struct filemap *ret);
 void filemap_done(struct filemap *m);
 
-/* What GNU gprof calls a symbol when it has a map: a function that stands first among those of its
- * file is called as the file is, by the very string of its entry; others of the map do not exist
- * (NULL), and what is not in the map keeps its name. For gnu_symbol_rules. */
+/* The name that GNU gprof gives a symbol when it has a map: the first function of a file gets the
+ * file's name, i.e. the very string of its entry; other functions in the map do not exist (NULL);
+ * symbols outside of the map keep their names. For gnu_symbol_rules. */
 const char *filemap_rename(const char *name, const void *filemap);
 
 #endif

@@ -1,9 +1,9 @@
 /* gnu_options.h - the command line of gprof in its GNU dialect.
  *
- * gprof_option_table[] is the one place where options are described: the parser, --help, the man
- * page and the shells' completions are made from it. Letters may be clustered (-bp), an optional
- * argument is glued to its letter (-pmain, never -p main), long names may be cut to a unique
- * prefix, options may follow file names (unless POSIXLY_CORRECT is set) and "--" ends them. */
+ * Options are described only in gprof_option_table[]: the parser, --help, the man page and the
+ * shells' completions are made from it. Letters may be clustered (-bp), an optional argument is
+ * glued to its letter (-pmain, never -p main), long names may be cut to a unique prefix, options
+ * may follow file names (unless POSIXLY_CORRECT is set) and "--" ends them. */
 #ifndef GNU_GNU_OPTIONS_H
 #define GNU_GNU_OPTIONS_H
 
@@ -33,7 +33,7 @@ static inline char gprof_option_letter(const struct gprof_option *o)
 	return o->key < 256 ? (char)o->key : 0;
 }
 
-enum gprof_style { /* what to print, one bit each */
+enum gprof_style { /* what to print: a bit mask */
 		   STYLE_FLAT = 1,
 		   STYLE_GRAPH = 2,
 		   STYLE_COUNTS = 4,
@@ -51,11 +51,11 @@ enum gprof_action { GPROF_RUN, GPROF_HELP, GPROF_VERSION };
 struct gprof_options {
 	enum gprof_action action;
 	const char *whoami; /* argv[0] */
-	bool is_misused;    /* a word is no option, or lacks its argument: usage may help */
+	bool is_misused; /* an unknown option, or a missing argument: printing the usage may help */
 	enum gprof_dialect dialect;
-	bool compat;        /* --compat=gnu: as GNU gprof 2.40 in everything */
-	unsigned styles;    /* enum gprof_style: asked for */
-	unsigned mentioned; /* asked for or refused */
+	bool compat;        /* --compat=gnu: exactly as GNU gprof 2.40 */
+	unsigned styles;    /* enum gprof_style: requested */
+	unsigned mentioned; /* requested or suppressed */
 	bool brief, zeroes, traditional, print_path, inline_file_names;
 	bool no_static, functions_only, static_calls, lines;
 	bool all_lines, separate_files; /* -x, -y */
@@ -73,19 +73,19 @@ struct gprof_options {
 	VEC(const char *) data; /* never empty */
 };
 
-/* argv[1..]; argv must outlive *ret, which is set even on error (KIN_ERROR_USAGE): its `compat`
- * says how to word the error. `gprof_path` is the environment's GPROF_PATH, or NULL. Options that
- * take effect at once (-h, -v) end the parsing. */
+/* Parses argv[1..]; argv must outlive *ret, which is set even on error (KIN_ERROR_USAGE): its
+ * `compat` says how to word the error. `gprof_path` is the environment's GPROF_PATH, or NULL.
+ * Options that take effect at once (-h, -v) end the parsing. */
 MUST_CHECK struct kin_error *gprof_options_parse(int argc, char **argv, const char *gprof_path,
 						 struct gprof_options *ret);
 void gprof_options_done(struct gprof_options *o);
 
-/* Which dialect the command line asks for, before anything else in it is understood: --dialect=NAME
- * or --dialect NAME. GNU if it does not say. */
+/* The dialect that the command line requests, found before anything else is parsed: --dialect=NAME
+ * or --dialect NAME. GNU by default. */
 MUST_CHECK struct kin_error *gprof_dialect_of(int argc, char **argv, enum gprof_dialect *ret);
 
 void gprof_usage(FILE *out);                         /* two lines */
-void gprof_usage_gnu(const char *whoami, FILE *out); /* the words of GNU gprof 2.40 */
+void gprof_usage_gnu(const char *whoami, FILE *out); /* in the words of GNU gprof 2.40 */
 void gprof_help(FILE *out);
 
 #endif

@@ -1,16 +1,16 @@
-/* rules.h - where GNU gprof 2.40 has it otherwise than we do (doc/differences.md): its rules for
- * each stage from an address to a row, for --compat=gnu. */
+/* rules.h - the rules of GNU gprof 2.40 where they differ from ours (doc/differences.md), for each
+ * stage from an address to a row: for --compat=gnu. */
 #ifndef GNU_RULES_H
 #define GNU_RULES_H
 
 /* Which symbols count (gnu_symbols.c). symtab_opts.rules_arg: the map of -R, or NULL. */
 extern const struct symbol_rules gnu_symbol_rules;
-/* Which line an address is of, as BFD 2.40 answers, which depends on what it was asked before
- * (gnu_lines.c). */
+/* The line of an address as answered by BFD 2.40, which depends on earlier requests (gnu_lines.c).
+ */
 extern const struct line_rules gnu_line_rules;
-/* Where symbols and lines become places (places.c). */
+/* Making places from symbols and lines (places.c). */
 extern const struct place_rules gnu_place_rules;
-/* What of the code is a call, for -c (calls.c). */
+/* Finding calls in the code, for -c (calls.c). */
 extern const struct call_rules gnu_call_rules;
 /* Time, calls and cycles (credit.c). */
 extern const struct callgraph_rules gnu_callgraph_rules;

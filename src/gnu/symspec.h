@@ -1,4 +1,4 @@
-/* symspec.h - gprof's way of naming functions, lines, files and calls, and finding what it names.
+/* symspec.h - symspecs, gprof's syntax for functions, lines, files and calls, and what they match.
  *
  *	FILE:FUNCTION  FILE:LINE  FILE:  :FUNCTION  :LINE
  *	NAME           a file if it holds a dot, a line if it starts with a digit, else a function
@@ -10,7 +10,7 @@
 
 #include "analysis/selection.h"
 
-enum spec_table { /* enum sel, and then the tables of calls */
+enum spec_table { /* enum sel, followed by the tables of calls */
 		  SPEC_INCL_ARCS = SEL_N,
 		  SPEC_EXCL_ARCS,
 };
@@ -21,7 +21,8 @@ struct symspec {
 	char letter;      /* the option that gave it, for messages */
 };
 
-struct symspec_call { /* FROM/TO, where each side is one place; or one of several FROMs, to NONE */
+struct symspec_call { /* FROM/TO, where each side is one place; or one of several FROMs, with `to`
+			 NONE */
 	symid from, to;
 };
 
@@ -30,18 +31,19 @@ struct symspec_calls {
 };
 
 struct symspec_opts {
-	bool gnu; /* GNU gprof 2.40's matching: raw names, one file per base name, and of several
-		   * specs that begin at the same function only the last */
-	/* gnu: GNU's -r counts what FROM/TO names among the calls of the program. Filled in the
-	 * order in which it comes upon them; NULL: not wanted. */
+	bool gnu; /* GNU gprof 2.40's matching: raw names, one file per base name, and only the last
+		     of several specs that begin at the same function */
+	/* gnu: GNU's -r counts the calls that FROM/TO names among the calls of the program. Filled
+	 * in GNU's order; NULL: not needed. */
 	struct symspec_calls *calls;
-	void (*warn)(const char *text, void *arg); /* told what spec named nothing; or NULL */
+	void (*warn)(const char *text,
+		     void *arg); /* called with specs that matched nothing; or NULL */
 	void *arg;
 };
 
-/* Fills *ret, which was selection_init()ed for s, from the specs and the functions that are left
- * out without being asked (selection_profiler_functions). Looks source lines up only if a spec
- * needs them. Cost: one pass over the names, and per spec what it matches. */
+/* Fills *ret, initialised by selection_init() for s, from the specs and the functions excluded by
+ * default (selection_profiler_functions). Looks up source lines only if a spec needs them. Cost:
+ * one pass over the names, and each spec's matches. */
 void symspec_select(struct symbols *s, const struct symspec *specs, size_t n,
 		    const struct symspec_opts *opts, struct selection *ret);
 

@@ -1,4 +1,4 @@
-/* symspec_private.h - symspecs understood and looked up, before they become a selection. */
+/* symspec_private.h - parsing and matching of symspecs, before they become a selection. */
 #ifndef GNU_SYMSPEC_PRIVATE_H
 #define GNU_SYMSPEC_PRIVATE_H
 
@@ -11,9 +11,9 @@ struct pattern {          /* one side of a symspec */
 	uint32_t line;    /* 0: any */
 	const char *name; /* [n_name]; NULL: any */
 	size_t n_name;
-	bool file_or_name; /* a word with a dot: a function if there is no such file */
-	const char *known; /* gnu: the one source file meant; NULL: there is none */
-	uint32_t next;     /* chain of patterns whose names have the same hash */
+	bool file_or_name; /* a word with a dot: a function if no such file exists */
+	const char *known; /* gnu: the one source file it matches; NULL: none */
+	uint32_t next;     /* next pattern whose name has the same hash */
 	VEC(symid) found;  /* ascending; empty for a pattern of everything */
 };
 
@@ -22,7 +22,7 @@ struct matcher {
 	const struct symspec *specs;
 	size_t n;
 	const struct symspec_opts *opts;
-	struct pattern *left, *right; /* [n]; a right side that was not written is used by nobody */
+	struct pattern *left, *right; /* [n]; unused right sides are empty */
 	bool *has_right;              /* [n] */
 	struct map64 by_name;         /* hash of a name -> index into all[] */
 	VEC(struct pattern *) all;
@@ -30,11 +30,11 @@ struct matcher {
 
 bool pattern_is_everything(const struct pattern *p);
 
-/* Fills in what comes after `opts`: parses the specs and finds what they name. */
+/* Sets the members after `opts`: parses the specs and finds their matches. */
 void matcher_match(struct matcher *m);
 void matcher_done(struct matcher *m);
 
-/* symspec_gnu.c: what symspec_select() does with opts->gnu. */
+/* symspec_gnu.c: symspec_select() with opts->gnu. */
 void symspec_select_gnu(struct symbols *s, const struct symspec *specs, size_t n,
 			const struct symspec_opts *opts, struct selection *ret);
 

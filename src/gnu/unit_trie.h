@@ -1,14 +1,13 @@
-/* unit_trie.h - which units BFD 2.40 asks about an address, and in which order.
+/* unit_trie.h - the units that BFD 2.40 searches for an address, and their order.
  *
- * BFD keeps the address ranges of units in a trie of the address's bytes. Of several units that
- * claim an address the one that stands first in its leaf answers, which depends on what was added
- * when: so this keeps the same leaves, with the same contents in the same order. A leaf has room
- * for 16 ranges; one more and it is split into 256, down to leaves for one byte. A range that
- * touches or overlaps one of the same unit in a leaf extends that instead.
+ * BFD keeps the address ranges of units in a trie of the address's bytes. Of several units with an
+ * address the first in its leaf answers, which depends on the order of insertion. So this keeps the
+ * same leaves, with the same contents in the same order. A leaf has room for 16 ranges; with one
+ * more it is split into 256, down to leaves for one byte. A range that touches or overlaps one of
+ * the same unit in a leaf extends that instead.
  *
- * A range that goes beyond the 256 bytes in which it is split into single bytes is not entered for
- * the last of them: nobody claims that byte. This is a mistake of BFD's, and seen in its answers.
- */
+ * A range that extends beyond the 256 bytes in which leaves are single bytes is not entered for the
+ * last of these: no unit has that byte. This is a bug of BFD that shows in its answers. */
 #ifndef GNU_UNIT_TRIE_H
 #define GNU_UNIT_TRIE_H
 
@@ -19,11 +18,10 @@ struct unit_claim {
 	uint32_t unit;
 };
 
-/* Claims may be added while a leaf is in use: they appear in it, unless that fills it. Then there
- * is another one in its place, and this one stays as it was. */
+/* Claims may be added while a leaf is in use: they appear in it, unless that overfills it. Then a
+ * new leaf replaces it in the trie, and this one stays as it was. */
 struct unit_leaf {
-	uint32_t n,
-		room; /* room: how many it takes before it is split, or replaced if it cannot be */
+	uint32_t n, room; /* room: its limit before it is split, or replaced if it cannot be */
 	uint32_t cap;
 	struct unit_claim *at;
 };
@@ -31,13 +29,13 @@ struct unit_leaf {
 struct unit_trie {
 	struct arena arena;
 	struct unit_node *root;
-	uint64_t work_left; /* claims still looked at; what is added when it is used up is lost */
+	uint64_t work_left; /* limit on claims still looked at; claims added beyond it are lost */
 };
 
 void unit_trie_init(struct unit_trie *t, uint64_t work);
 void unit_trie_done(struct unit_trie *t);
 void unit_trie_add(struct unit_trie *t, uint32_t unit, uint64_t low, uint64_t high);
-/* The leaf for an address, NULL if there is none; the same answer holds up to *last. */
+/* The leaf for an address; NULL if there is none. The answer holds up to *last. */
 const struct unit_leaf *unit_trie_find(const struct unit_trie *t, uint64_t addr, uint64_t *last);
 
 #endif

@@ -1,4 +1,4 @@
-/* words.h - errors in the words of GNU gprof 2.40, for --compat=gnu. */
+/* words.h - error messages in the words of GNU gprof 2.40, for --compat=gnu. */
 #ifndef GNU_WORDS_H
 #define GNU_WORDS_H
 
@@ -6,11 +6,12 @@
 
 struct kin_error;
 
-/* The words for what err is about (err_facts()), to be freed; NULL: GNU does not know such an
- * error. *whoami: the program's name stands in front of them. */
+/* GNU's message for err (by err_facts()), to be freed; NULL: GNU has no such error. *whoami: it is
+ * preceded by the program's name. */
 char *gnu_words(const struct kin_error *err, bool *whoami);
 
-/* Attach the words for one of gprof's own errors; returns err. What was attached first stays. */
+/* Attaches the message for one of gprof's own errors; returns err. A message attached before stays.
+ */
 struct kin_error *gnu_words_are(struct kin_error *err, bool whoami, const char *fmt, ...)
 	PRINTF(3, 4);
 

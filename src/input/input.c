@@ -15,7 +15,8 @@
 #include "input/window.h"
 #include "object/object.h"
 
-/* What is read whole (BSD's formats, bb.out, pipes) is never that large; a disk image may be. */
+/* Limit for files that are read as a whole (BSD's formats, bb.out, pipes): none is that large, but
+ * a disk image may be. */
 enum { WHOLE_MAX = 1 << 30 };
 
 /* Fewer bytes than this are read sooner by one thread than two are started, and their parts merged.
@@ -104,7 +105,7 @@ static const struct format *recognise(struct bytes head, const struct input_opts
 	return known;
 }
 
-/* What the options and the contents say it is. */
+/* The format by the options and the contents. */
 static struct kin_error *choose(struct bytes all, const struct input_opts *o,
 				const struct format **ret)
 {
@@ -201,7 +202,7 @@ static bool read_stream(const char *path, const struct input_opts *o, struct pro
 	return done;
 }
 
-/* What is no file. */
+/* Reads from a path that is not a file's. */
 static struct kin_error *read_named(const struct input_item *it, const struct input_opts *o,
 				    struct profile_builder *into)
 {
@@ -284,7 +285,7 @@ static void *read_part(void *arg)
 	struct input_part *p = arg;
 	struct kin_error *err = GUARDED(read_into_part(p));
 
-	/* What was read so far may be in the middle of anything. */
+	/* The part read so far may be incomplete in any way. */
 	p->out_of_memory = err == guard_error();
 	p->err = err;
 	return NULL;
@@ -383,7 +384,7 @@ static struct kin_error *read_in_threads(struct input_item *items, size_t n, siz
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* How many threads are worth while; 0 or 1: none but the caller's. */
+/* The number of threads worth using; 0 or 1: only the caller's. */
 static size_t count_threads(size_t n_files, size_t bytes)
 {
 	size_t n = least(least(bytes / BYTES_PER_THREAD, n_files), MAX_THREADS);
@@ -411,7 +412,7 @@ static struct kin_error *read_items(struct input_item *items, size_t n, const st
 	return err;
 }
 
-/* What can be read only once */
+/* Inputs that can be read only once */
 
 static bool is_read_once(const char *path)
 {
@@ -455,7 +456,7 @@ void input_held_free(struct input_held *held)
 	free(held);
 }
 
-/* What a file is */
+/* Kinds of files */
 
 static bool is_of_program(struct bytes head)
 {

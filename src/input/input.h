@@ -1,7 +1,7 @@
-/* input.h - files of every known format into one profile.
+/* input.h - reads files of all known formats into one profile.
  *
- * Formats are in formats/formats.h. Which byte order and pointer size a
- * gmon.out has is not in the file: it comes from the executable, in struct input_target. */
+ * Formats are in formats/formats.h. The byte order and pointer size of a gmon.out are not in the
+ * file: they come from the executable, in struct input_target. */
 #ifndef INPUT_INPUT_H
 #define INPUT_INPUT_H
 
@@ -13,68 +13,72 @@
 #include "formats/formats.h"
 #include "profile/profile.h"
 
-struct input_target {  /* what the data was collected on */
+struct input_target {  /* the machine that data was collected on */
 	bool is_64bit; /* size of an address in the files */
 	bool big_endian;
 };
 
-/* What a program's data is collected on. */
+/* The machine that a program's data is collected on. */
 struct object_file;
 struct input_target input_target_of(const struct object_file *program);
 
 struct window;
 struct input_held;
 
-/* What samples are made of that hold more than a place and a time (profile/detail.h). */
+/* What becomes a sample of the profile, for data with branch stacks (profile/detail.h). */
 enum input_branches {
-	INPUT_SAMPLES,  /* samples, as always */
-	INPUT_BRANCHES, /* each branch of their branch stacks is one, at its target, of weight 1 */
-	INPUT_AS_RECORDED, /* branches, if those were what was recorded */
+	INPUT_SAMPLES,  /* samples as such */
+	INPUT_BRANCHES, /* each branch of a branch stack becomes a sample at its target, of weight 1
+			 */
+	INPUT_AS_RECORDED, /* branches, if the file was recorded for them */
 };
 
 enum input_format { INPUT_AUTO, INPUT_MAGIC, INPUT_BSD, INPUT_44BSD };
 
-/* What is read, and how, for programs that have it otherwise than we do. */
+/* Rules for what is read, and how, for programs that differ from our own. */
 struct bsd_header {
 	uint64_t low, high;
-	uint32_t ncnt; /* bytes of header and samples: where the arcs start */
-	uint32_t rate; /* 0: not said */
+	uint32_t ncnt; /* size of header and samples in bytes: where the arcs start */
+	uint32_t rate; /* 0: not given */
 	bool is_44bsd;
-	size_t size; /* bytes of header */
+	size_t size; /* size of the header in bytes */
 };
 struct input_rules {
 	bool (*reads)(const struct format *format); /* NULL: all */
-	size_t shortest;                            /* what has fewer bytes is no data */
-	bool stops;       /* reading ends at the first error, and a file with one is not told of */
-	bool plain_paths; /* a directory is not the files in it, and a pattern is a name */
-	bool version_stays; /* a file without a version is told of with that of the one before */
+	size_t shortest;                            /* files with fewer bytes are no data */
+	bool stops;       /* reading ends at the first error, and a file with one is not reported */
+	bool plain_paths; /* a directory does not stand for its files, and a pattern is a plain name
+			   */
+	bool version_stays; /* a file without a version is reported with that of the file before */
 	struct gmon_rules {
-		/* Whether it goes with what was read before, and may change it. NULL: ours. */
+		/* Whether the histogram fits what was read before; may change it. NULL: our rule.
+		 */
 		struct kin_error *(*check)(const struct profile_builder *into, struct histogram *h);
-		bool host_blocks; /* blocks of version 0 are as this machine writes them */
-		bool host_counts; /* so is the number of blocks */
+		bool host_blocks; /* blocks of version 0 have this machine's byte order and word
+				     size */
+		bool host_counts; /* so has the number of blocks */
 	} gmon;
 	struct bsd_rules {
-		bool any; /* what is of no other format is an old BSD file */
-		/* Whether the header of a file of `bytes` makes sense, and goes with the first
-		 * histogram, if there was one. NULL: ours. */
+		bool any; /* files of no other format are old BSD files */
+		/* Whether the header of a file of `bytes` is plausible and fits the first
+		 * histogram, if there is one. NULL: our rule. */
 		struct kin_error *(*check)(const struct bsd_header *h,
 					   const struct histogram *first, const char *path,
 					   size_t bytes);
-		bool like_first;    /* rate and unit are those of the first histogram */
+		bool like_first;    /* rate and unit are taken from the first histogram */
 		bool empty_is_none; /* without samples there is no histogram */
 		bool any_tail;      /* the file may end within an arc */
 	} bsd;
 };
 
-/* What nobody will look at is left out as far as that is sooner read: a reader may deliver more. */
+/* Data that will not be needed; readers may skip it to save time, or deliver it anyway. */
 struct input_needs {
-	bool no_callers; /* of a stack only the frame that the sample was taken in */
-	bool no_times;   /* samples that differ in their time and processor alone are one, of no
-			  * time, no processor and no details; but for those of trace points */
-	/* The frame that is to be in stacks in place of `frame`, the last one of p's so far: where
-	 * they are alike to whoever will look at them. NULL: each is different. Equal stacks are
-	 * then one. Of several files none is asked for. */
+	bool no_callers; /* only the innermost frame of each stack */
+	bool no_times;   /* samples that differ only in time and processor are merged, without time,
+			    processor and details; except those of trace points */
+	/* The frame to use in stacks in place of `frame`, the last one of p so far: one that the
+	 * caller does not distinguish from it. NULL: all frames are different. Equal stacks are
+	 * then merged. Not called when several files are read. */
 	frameid (*alike)(void *arg, const struct profile *p, frameid frame);
 	void *alike_arg;
 };
@@ -82,17 +86,17 @@ struct input_needs {
 struct input_opts {
 	struct input_target target;
 	enum input_format format;        /* gprof's --file-format */
-	const struct input_rules *rules; /* NULL: ours */
+	const struct input_rules *rules; /* NULL: our own */
 	void (*on_source)(const struct source *s, const char *path,
 			  void *arg); /* after each file; or NULL */
 	void *arg;
-	struct input_needs needs;     /* what of samples will be looked at */
-	bool details;                 /* samples get theirs */
-	bool cpu_state;               /* registers and branches are in them; with `details` */
-	bool trace_fields;            /* those of trace points, too; they alone without `details` */
-	enum input_branches branches; /* implies details where it finds some */
-	const char *symfs;            /* the files that data names are below this folder; NULL: / */
-	struct input_held *held;      /* what was read of these paths before, or NULL */
+	struct input_needs needs; /* what will not be needed */
+	bool details;             /* read details of samples */
+	bool cpu_state;           /* with registers and branches; needs `details` */
+	bool trace_fields;        /* read fields of trace points; without `details` only those */
+	enum input_branches branches; /* implies details if there are branches */
+	const char *symfs;            /* root folder of the files named in data; NULL: / */
+	struct input_held *held;      /* contents of these paths that were read before, or NULL */
 };
 
 static inline const struct input_rules *input_rules(const struct input_opts *o)
@@ -101,29 +105,29 @@ static inline const struct input_rules *input_rules(const struct input_opts *o)
 	return o->rules ? o->rules : &ours;
 }
 
-/* Read files into a new profile, in the order given (in parallel, with the same result). "-" is
- * standard input; a directory stands for the gmon.out* files in it; a name with * ? [ that does
- * not exist is a glob. (But see input_rules.)
+/* Reads files into a new profile, in the given order (in parallel, with the same result). "-" is
+ * standard input; a directory stands for the gmon.out* files in it; a name with * ? [ that does not
+ * exist is a glob. (But see input_rules.)
  *
- * On an error in file k what could be read of it and of all others is still in *ret (which is set
- * in every case); the first error is returned. */
+ * *ret is always set. On an error in a file it still has the readable part of that file and all
+ * others; the first error is returned. */
 MUST_CHECK struct kin_error *input_read(const char *const *paths, size_t n,
 					const struct input_opts *opts, struct profile **ret);
 
-/* Standard input and pipes can be read only once: what they hold is read here, for those who have
- * to look at it before they know how input_read() is to be called. The paths outlive it. */
+/* Standard input and pipes can be read only once. This reads their contents for callers that must
+ * inspect them before they call input_read(). The paths must outlive it. */
 struct input_held *input_hold(const char *const *paths, size_t n);
 void input_held_free(struct input_held *held);
 
-/* Whether all of the files say by themselves what was profiled: an executable need not be known. */
+/* Whether all files name the profiled program themselves, so that no executable is needed. */
 bool input_says_program(const char *const *paths, size_t n, const struct input_held *held);
 
-/* What keeps one of them from being read at all: it is not there, or of no known format. */
+/* The error that keeps one of them from being read at all: it is missing, or of no known format. */
 MUST_CHECK struct kin_error *input_check(const char *const *paths, size_t n,
 					 const struct input_held *held);
 
-/* Files appear whole or not at all; a device or a pipe is written directly. Nobody may read them
- * who may not read the files they are made of (profile_file_mode()). */
+/* Files appear atomically; devices and pipes are written directly. Files may be read only by those
+ * who may read the files they are made of (profile_file_mode()). */
 
 /* gmon_write - the GNU format, readable by every gprof: a histogram bin above 65535 or an arc count
  * above 2^32-1 becomes several records, which readers add up. */
@@ -132,8 +136,8 @@ MUST_CHECK struct kin_error *gmon_write(const char *path, const struct profile *
 /* 4.4BSD (bsd44) or old BSD. Counts that do not fit are an error, not a wrap. */
 MUST_CHECK struct kin_error *bsd_write(const char *path, const struct profile *p,
 				       const struct input_target *target, bool bsd44);
-/* 4.4BSD as FreeBSD reads it: its header can say that bins have 32 or 64 bits. It does if they do
- * not fit 16: then no other gprof but this one reads it. */
+/* 4.4BSD as read by FreeBSD: its header can say that bins have 32 or 64 bits. It does if counts do
+ * not fit 16 bits; then no other gprof can read it. */
 MUST_CHECK struct kin_error *freebsd_write(const char *path, const struct profile *p,
 					   const struct input_target *target);
 

@@ -35,7 +35,7 @@ void scan_enter(struct scan *j, char kind)
 		fail(j);
 }
 
-/* Before an element: the comma, or the end. */
+/* Reads the comma before an element, or the end. */
 static bool more(struct scan *j, char close)
 {
 	if (take(j, close))

@@ -1,8 +1,7 @@
-/* out.h - a file that appears whole or not at all.
+/* out.h - writes a file atomically.
  *
- * What is written goes to a new file beside the old one, which out_close() puts in its place once
- * everything is on it. Devices and pipes are written directly. A failure is kept until out_close().
- */
+ * Data goes to a new file beside the old one, which out_close() puts in its place once everything
+ * is written. Devices and pipes are written directly. out_close() returns the first error. */
 #ifndef INPUT_OUT_H
 #define INPUT_OUT_H
 
@@ -13,7 +12,7 @@
 struct kin_error;
 struct out;
 
-/* `mode` is the most that may be allowed: the umask, or the file that is replaced, may allow less.
+/* `mode` is the widest mode: the umask, or the mode of the file that is replaced, may narrow it.
  * Symbolic links are refused. */
 MUST_CHECK struct kin_error *out_open(const char *path, mode_t mode, struct out **ret);
 uint8_t *out_space(struct out *o,

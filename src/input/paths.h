@@ -1,4 +1,4 @@
-/* paths.h - what the user named, as a list of files. */
+/* paths.h - expands the user's operands to a list of files. */
 #ifndef INPUT_PATHS_H
 #define INPUT_PATHS_H
 
@@ -11,17 +11,16 @@ struct paths {
 	VEC(char *) at; /* owned */
 };
 
-/* Whether a file in a directory is taken for data of its program by its name: "gmon.out",
- * "gmon.out.1234"; but not "gmon.out.libm.so.6", which libkinrt writes for a library: its addresses
- * are the library's. */
+/* Whether a file in a directory is the program's data by its name: "gmon.out", "gmon.out.1234"; but
+ * not "gmon.out.libm.so.6", which libkinrt writes for a library, with that library's addresses. */
 bool paths_is_gmon(const char *name);
 
-/* Of a folder that perf record --threads wrote the file that the others belong to: to be freed.
- * NULL: it is none. */
+/* For a folder written by perf record --threads: the main file in it; to be freed. NULL: it is no
+ * such folder. */
 char *paths_perf_folder(const char *path);
 
-/* Adds the files `path` stands for: the gmon.out* in a directory, or that of perf_folder(), what a
- * glob matches (sorted by name), else itself. */
+/* Adds the files that `path` stands for: the gmon.out* in a directory, or that of
+ * paths_perf_folder(); the matches of a glob (sorted by name); otherwise itself. */
 MUST_CHECK struct kin_error *paths_expand(struct paths *p, const char *path);
 void paths_add(struct paths *p, const char *path);
 void paths_free(struct paths *p);

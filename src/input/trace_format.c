@@ -55,7 +55,7 @@ static void take_field_line(struct trace_format *f, const char *line, size_t n)
 	vec_push(&f->fields, x);
 }
 
-/* What of [s, end) is behind the word that it begins with, or NULL. */
+/* The rest of [s, end) after `word`, if it begins with that; otherwise NULL. */
 static const char *behind(const char *s, const char *end, const char *word)
 {
 	size_t n = strlen(word);

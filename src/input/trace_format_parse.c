@@ -220,7 +220,7 @@ static const struct print_function {
 	{ "__print_array", E_NUMBERS, false },
 };
 
-/* Behind the name and "(". */
+/* Parses the part after the name and "(". */
 static struct expr *parse_call(struct format_parser *p, const struct print_function *f)
 {
 	struct expr *e = new_expr(p, f->kind);
@@ -377,7 +377,7 @@ static struct expr *parse_unary(struct format_parser *p)
 	    strchr("!~-+*&", (int)p->word.op)) {
 		e = new_expr(p, E_UNARY);
 		e->op = p->word.op;
-		/* What a pointer leads to is not in the record. */
+		/* The target of a pointer is not in the record. */
 		p->bad |= e->op == '*' || e->op == '&';
 		advance(p);
 		e->a = parse_unary(p);

@@ -8,14 +8,14 @@
 #include "base/vec.h"
 #include "input/trace_format.h"
 
-enum { TRACE_DEPTH_MAX = 100 }; /* of expressions */
+enum { TRACE_DEPTH_MAX = 100 }; /* nesting of expressions */
 
 struct trace_field {
 	const char *name, *type;
 	uint32_t offset, size;
 	bool is_signed, is_array, is_text;
-	bool is_dynamic;  /* its place and length are in the record: __data_loc */
-	bool is_relative; /* the place is behind the field: __rel_loc */
+	bool is_dynamic;  /* its offset and length are in the record: __data_loc */
+	bool is_relative; /* the offset counts from the end of the field: __rel_loc */
 };
 
 enum token_kind {
@@ -33,7 +33,7 @@ enum token_kind {
 	E_BITMASK, /* __get_bitmask(field) */
 	E_FLAGS,   /* __print_flags(a, text, ...) */
 	E_SYMBOL,  /* __print_symbolic(a, ...) */
-	E_HEX,     /* __print_hex(a, b); text: what is between bytes */
+	E_HEX,     /* __print_hex(a, b); text: separator of the bytes */
 	E_NUMBERS, /* __print_array(a, b, c) */
 };
 
@@ -44,7 +44,7 @@ struct named_value { /* one of a list {value, name} */
 
 struct expr {
 	enum token_kind kind;
-	uint32_t op; /* up to two characters */
+	uint32_t op; /* up to two characters, see TRACE_OP */
 	uint64_t number;
 	const char *text;
 	const struct trace_field *field;
@@ -53,7 +53,7 @@ struct expr {
 	size_t n_names;
 	uint32_t size;
 	bool is_signed;
-	bool is_unknown; /* a number that only has a name */
+	bool is_unknown; /* a constant of unknown value */
 };
 
 struct trace_format {
@@ -62,12 +62,12 @@ struct trace_format {
 	uint64_t id;
 	const char *name;
 	VEC(struct trace_field) fields;
-	size_t n_common;    /* of them, that all trace points have */
-	const char *format; /* NULL: not understood */
+	size_t n_common;    /* the first n_common fields, which all trace points have */
+	const char *format; /* NULL: could not be parsed */
 	VEC(struct expr *) args;
 };
 
-/* An operator, as `op` of an expression has it. */
+/* An operator, as stored in expr.op. */
 #define TRACE_OP(a, b) ((uint32_t)(a) | (uint32_t)(b) << 8)
 
 static inline bool trace_has_word(const char *text, const char *word)
@@ -75,8 +75,8 @@ static inline bool trace_has_word(const char *text, const char *word)
 	return strstr(text, word) != NULL;
 }
 
-/* trace_format_parse.c: from what is behind "print fmt:", the format and its arguments; none if it
- * is not understood. The fields are those that are known so far. */
+/* trace_format_parse.c: parses the format and its arguments from the text after "print fmt:"; none
+ * if it cannot be parsed. The fields must be known already. */
 void trace_format_parse(struct trace_format *f, const char *s, size_t n);
 
 #endif

@@ -40,7 +40,7 @@ void window_close(struct window *w)
 	*w = (struct window){ .fd = -1 };
 }
 
-/* What is unread comes to the front, with room for n bytes in all. */
+/* Moves unread bytes to the front, with room for n bytes in all. */
 static void make_room(struct window *w, size_t n)
 {
 	size_t left = bytes_left(&w->b);

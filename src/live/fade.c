@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "live/tally.h"
 
-/* Of what one sample stands for, what has faded below this part of it is gone. */
+/* Samples that have faded below this part of an average sample are dropped. */
 enum { LEAST_PART = 8 };
 
 struct fading {
@@ -47,7 +47,7 @@ static objid object_of(struct import *x, objid id)
 	if (!id)
 		return 0;
 	if (x->objects[id] == NONE) {
-		/* Where all names are known it is never to be opened. */
+		/* With all names known it must never be opened. */
 		bool is_closed = x->f->names && (o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO);
 		enum object_kind kind = is_closed ? OBJECT_OTHER : o->kind;
 		bool is_main = !x->f->names && o->is_main;
@@ -155,7 +155,7 @@ static void add(struct import *x, const struct sample *s, uint64_t weight, uint3
 	tally_add(&x->f->tally, &made);
 }
 
-/* What a sample of each event stands for, about. */
+/* The approximate weight of a sample, by event. */
 static uint64_t *usual_weights(const struct profile *p)
 {
 	const struct samples *s = &p->samples;

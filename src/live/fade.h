@@ -1,22 +1,22 @@
-/* fade.h - what was seen lately: new samples count in full, older ones less and less.
+/* fade.h - a profile of recent samples, whose weights fade with age.
  *
- * A profile in which equal samples of a thread are one, frames are functions (their names are in
- * it: nothing has to be opened to show it), and samples have neither times nor CPUs. Numbers of
- * samples fade like weights, and are right in sum: that of one may have become 0. */
+ * Equal samples of a thread are merged, frames are functions with their names in the data (so no
+ * file needs to be opened), and samples have neither times nor CPUs. Numbers of samples fade like
+ * weights, and are correct as sums: a single one may have become 0. */
 #ifndef LIVE_FADE_H
 #define LIVE_FADE_H
 
 #include "profile/profile.h"
 #include "symbolize/names.h"
 
-/* `past` (made by this, or NULL) with its weights times `keep` (0..1), and `fresh`. What has become
- * too little to be seen is left out, so that this does not grow with time. */
+/* The sum of `past` (made by this function, or NULL) with its weights times `keep` (0..1), and
+ * `fresh`. Samples with negligible weights are dropped, so that it does not grow with time. */
 struct profile *fade(const struct profile *past, double keep, const struct profile *fresh,
 		     struct names *names);
 
-/* The same of instructions: samples have the frame that they were taken at, by its address, and
- * neither callers nor threads, so that what was taken at one is one sample. Objects are those that
- * ran, for whoever wants to open them. `past` was made by this. */
+/* The same by instruction: samples have only the frame they were taken at, without callers and
+ * threads, and those at one address are merged. Objects are the files that ran, for whoever opens
+ * them. `past` was made by this function. */
 struct profile *fade_code(const struct profile *past, double keep, const struct profile *fresh);
 
 #endif

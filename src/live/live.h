@@ -1,13 +1,13 @@
-/* live.h - a recording that is looked at while it goes on.
+/* live.h - a recording that can be inspected while it goes on.
  *
- * The recorder (record.h) runs in a thread of its own, and what it sees is gathered into a profile
- * until somebody takes that.
+ * The recorder (record.h) runs in a thread of its own, and gathers samples into a profile until
+ * live_take().
  *
  *	live_start(&opts, &live);
  *	while (!live_is_over(live)) { sleep(...); p = live_take(live); ... }
  *	live_stop(live);
  *
- * Signals are for the other threads of the process. */
+ * It leaves signals to the other threads of the process. */
 #ifndef LIVE_LIVE_H
 #define LIVE_LIVE_H
 
@@ -16,22 +16,22 @@
 
 struct live;
 
-/* opts->say, ->watch and ->output are this module's own. What opts points to must live as long as
- * the recording. Errors say what to do about it. */
+/* opts->say, ->watch and ->output are set by this module. Everything opts points to must outlive
+ * the recording. Errors say what to do. */
 MUST_CHECK struct kin_error *live_start(const struct record_opts *opts, struct live **ret);
 
-/* What came since the last time, equal samples added up; to be freed. If nobody takes it for long,
- * what is new beyond a bound (tally.h) is counted as lost. */
+/* The samples since the last call, equal ones merged; to be freed. Between calls, samples beyond a
+ * limit (tally.h) are counted as lost. */
 struct profile *live_take(struct live *l);
 
-/* The program has ended, and all that it started. */
+/* Whether the program and all that it started have ended. */
 bool live_is_over(struct live *l);
 
-/* The next thing that the recorder has to say, to be freed; NULL: nothing new. */
+/* The next message of the recorder, to be freed; NULL: nothing new. */
 char *live_message(struct live *l);
 
-/* Ends it and frees it; NULL is fine. A program that was started for it goes on. `result` may be
- * NULL, else record_audit_done() is for the caller. */
+/* Ends and frees the recording; NULL is fine. A program that it started goes on. `result` may be
+ * NULL; otherwise the caller calls record_audit_done(). */
 void live_stop(struct live *l, struct record_result *result);
 
 #endif

@@ -1,7 +1,7 @@
-/* tally.h - samples, equal ones added up: of one stack, task and event.
+/* tally.h - sums of equal samples: of the same stack, task and event.
  *
- * What it takes grows with the number of different ones, not with time; and it ends at TALLY_MAX.
- */
+ * Its memory grows with the number of different samples, not with time, and is limited by
+ * TALLY_MAX. */
 #ifndef LIVE_TALLY_H
 #define LIVE_TALLY_H
 
@@ -18,10 +18,10 @@ struct tally { /* all zero: empty */
 	uint32_t n_whose;
 };
 
-/* Of equal ones the first stays, with the sums of weights and counts. */
+/* Adds a sample. Of equal ones the first stays, with the sums of weights and counts. */
 void tally_add(struct tally *t, const struct sample *s);
 
-/* Gives all to the builder that its ids are of; it is empty then. */
+/* Moves all samples to the builder that its ids belong to; leaves it empty. */
 void tally_move(struct tally *t, struct profile_builder *into);
 
 void tally_done(struct tally *t);

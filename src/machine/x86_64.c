@@ -119,7 +119,7 @@ static size_t call_at(const uint8_t *code, size_t size, uint64_t addr, uint64_t 
 	return CALL_SIZE;
 }
 
-/* Of "call *operand", from its two first bytes and what may be a third. */
+/* The size of "call *operand", from its first two bytes and a possible third. */
 static unsigned call_size(uint8_t modrm, uint8_t sib)
 {
 	unsigned mod = modrm >> 6, rm = modrm & 7;
@@ -241,7 +241,8 @@ static void step_32(const uint8_t *code, size_t size, uint64_t addr, struct mach
 
 /* ---- procedure linkage tables: [endbr] [bnd] jmp *slot ---- */
 
-/* Where the jump's operand is; 0: there is no such jump. *by_got: it is relative to the GOT. */
+/* The offset of the jump's operand in code; 0: there is no such jump. *by_got: it is relative to
+ * the GOT. */
 static size_t jump_operand(const uint8_t *code, size_t size, bool *by_got)
 {
 	size_t i = 0;

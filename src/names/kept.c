@@ -203,7 +203,7 @@ static int by_alias(const void *l, const void *r)
 	return order ? order : text_order(a->name, b->name);
 }
 
-/* Where they overlap the one that starts first counts, and of these the shorter one. */
+/* If two overlap, the one that starts first counts; of those, the shorter one. */
 static int by_line(const void *l, const void *r)
 {
 	const struct kept_line *a = l, *b = r;
@@ -257,7 +257,7 @@ static int by_object(const void *l, const void *r)
 			qsort((v)->at, (v)->n, sizeof(*(v)->at), compare);                         \
 	} while (0)
 
-/* What is next to each other, or overlaps, is one piece: instructions do not end where one did. */
+/* Adjacent and overlapping pieces are joined: instructions may cross their ends. */
 static void join_code(struct kept *k, struct kept_object *o)
 {
 	size_t n = 0;

@@ -162,7 +162,7 @@ static int by_low(const void *a, const void *b)
 	return l->high < r->high ? -1 : l->high > r->high;
 }
 
-/* Of those that overlap, which say the same, the first. */
+/* Of overlapping entries, which say the same, the first is kept. */
 static void sort_spans(struct answered *a)
 {
 	size_t n = 0;

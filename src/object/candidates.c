@@ -18,8 +18,8 @@ static struct sort_key *sort_addresses(const struct candidates *c)
 
 /* ---- aliases ---- */
 
-/* Who comes first stays unless the other is better: global, then a function, then with fewer
- * leading underscores. */
+/* The first stays unless the other is better: global, then a function, then with fewer leading
+ * underscores. */
 bool candidate_is_better(const struct candidate *c, const struct candidate *kept)
 {
 	if ((c->rank ^ kept->rank) & RANK_LAST)
@@ -64,8 +64,8 @@ bool candidate_is_plainer(const struct candidate *c, const struct candidate *kep
 	return is_variant_of(kept->name, c->name);
 }
 
-/* Of the n symbols at one address, in file order. Rank by rank, so that it takes linear time
- * however many there are. */
+/* Chooses among the n symbols at one address, in file order. Goes rank by rank, so that it takes
+ * linear time. */
 static uint32_t choose(const struct candidates *from, const struct sort_key *keys, size_t n)
 {
 	const struct candidate *all = from->all.at;

@@ -40,7 +40,7 @@ struct debuginfod {
 	unsigned failures;
 	double waited; /* seconds, for answers that came */
 
-	/* Of the request under way. */
+	/* State of the current request. */
 	const char *for_what;
 	double began, last_byte; /* seconds */
 	long bytes;

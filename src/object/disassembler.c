@@ -29,7 +29,7 @@ void disassembler_syntax(struct disassembler *d, bool intel)
 			  intel ? CS_OPT_SYNTAX_INTEL : CS_OPT_SYNTAX_ATT);
 }
 
-/* What capstone calls a machine. */
+/* Capstone's name of a machine. */
 struct known_machine {
 	uint16_t machine;
 	cs_arch arch;

@@ -124,7 +124,7 @@ static bool is_function(uint32_t tag)
 	       tag == DW_TAG_entry_point;
 }
 
-/* What is declared has parameters only, and these types no functions. */
+/* Declarations have only parameters, and these types have no functions. */
 static bool holds_no_code(const struct abbrev *a, bool declared)
 {
 	switch (a->tag) {
@@ -138,7 +138,7 @@ static bool holds_no_code(const struct abbrev *a, bool declared)
 	return false;
 }
 
-/* What is worth knowing of an abbreviation before entries of it are met. */
+/* Properties of an abbreviation that are computed before its entries are met. */
 static void sum_up(const struct abbrevs *t, struct abbrev *a)
 {
 	bool low = false, high = false, ranges = false, declared = false, fixed = true;

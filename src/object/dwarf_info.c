@@ -65,7 +65,7 @@ void dwarf_info_read_entries(const struct dwarf_file *f)
 		elf_file_read_all(f->elf, f->info_section);
 }
 
-/* Of .debug_info, unless all of it has been read. */
+/* Reads a part of .debug_info, unless all of it has been read. */
 static void read_part(const struct dwarf_file *f, uint64_t from, uint64_t to)
 {
 	if (f->info_section)
@@ -175,7 +175,7 @@ static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t
 	}
 }
 
-/* As far as it lies before `end`; false if it does not end there. */
+/* Reads the attributes of the top entry, up to `end`; false if they do not end there. */
 static bool read_attributes(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u,
 			    uint64_t end, struct top_entry *ret)
 {
@@ -233,7 +233,7 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 		read_attributes(d, f, u, u->end, &top);
 	}
 
-	/* Only now the bases are known that indices count from. */
+	/* Only now the bases of indices are known. */
 	u->name = dwarf_value_string(f, u, &top.name);
 	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
 	take_producer(u, dwarf_value_string(f, u, &top.producer));
@@ -312,7 +312,7 @@ void dwarf_info_free(struct dwarf_info *d)
 
 /* ---- units in two files ---- */
 
-/* What a unit has of a section; all that it has without `parts`. */
+/* A unit's part of a section; the whole section without `parts`. */
 static struct section part_of(struct section s, const struct dwarf_parts *parts,
 			      enum dwarf_part part)
 {
@@ -340,7 +340,8 @@ static void take_part(struct dwarf_file *f, const struct dwarf_parts *parts)
 	f->rnglists = part_of(f->rnglists, parts, PART_RNGLISTS);
 }
 
-/* How long a table's header is before what indices count in it, by how its length is written. */
+/* The size of a table's header up to the part that indices count from, by the form of its length.
+ */
 static uint64_t header_size(const struct dwarf_file *f, struct section s, uint64_t behind_length)
 {
 	struct bytes b = section_at(s, 0, f->swap);

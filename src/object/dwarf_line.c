@@ -345,7 +345,7 @@ void line_table_done(struct line_table *t)
 
 /* ---- order ---- */
 
-/* Where two begin together the longer one is first, then the one that came last. */
+/* Of sequences with the same start the longer one is first, then the one that came last. */
 static int by_low(const void *a, const void *b)
 {
 	const struct line_sequence *l = a, *r = b;

@@ -266,7 +266,7 @@ static char *lambda_text(struct dwarf_scopes *s, struct unit_scopes *x, const st
 		       (unsigned long long)at->entry.decl_line, column);
 }
 
-/* What stands before "::" for one scope, to be freed; NULL: nothing does. */
+/* The part before "::" for one scope, to be freed; NULL: none. */
 static char *scope_text(struct dwarf_scopes *s, struct unit_scopes *x, const struct scope *at)
 {
 	const struct dwarf_file *f = file_of(s, x->unit);

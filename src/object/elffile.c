@@ -274,7 +274,7 @@ const struct elf_section *elf_file_section(const struct elf_file *f, const char 
 	return NULL;
 }
 
-/* What is missing, because reading fails or somebody has cut the file, is zero. */
+/* Missing bytes, because reading fails or the file was truncated, are zero. */
 static void read_into(const struct elf_file *f, uint8_t *to, size_t size, uint64_t offset)
 {
 	size_t done = 0;
@@ -389,7 +389,7 @@ bool elf_may_unfold(uint64_t packed, uint64_t unpacked)
 	return unpacked <= FREE || (unpacked - FREE) / RATIO <= packed;
 }
 
-/* How a section's contents are packed. */
+/* The compression of a section's contents. */
 struct section_packing {
 	enum { PACKED_ZLIB, PACKED_ZSTD } by;
 	uint64_t size; /* unpacked */
@@ -397,7 +397,7 @@ struct section_packing {
 	size_t n;
 };
 
-/* Before there were flags: "ZLIB", and the size with the highest byte first. */
+/* The format before there were flags: "ZLIB", and the size with the highest byte first. */
 static bool read_old_packing(const uint8_t *data, size_t n, struct section_packing *ret)
 {
 	if (n < 12 || memcmp(data, "ZLIB", 4))

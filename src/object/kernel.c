@@ -111,7 +111,7 @@ static void drop_image(struct kernel *k)
 
 /* ---- keeping it ---- */
 
-/* Nothing is asked for in folders that anybody can write to. */
+/* Folders that anybody can write to are not used. */
 static void name_files(struct kernel *k, const struct kernel_image_header *now)
 {
 	char *folder = folder_cache("kernel");
@@ -286,7 +286,7 @@ static void forget_found(struct kernel *k)
 	k->found.n = 0;
 }
 
-/* For an address that what is kept says nothing of: once, all that there is now. */
+/* For an address that is not in the cached image: reads all current symbols, once. */
 static bool refresh(struct kernel *k)
 {
 	struct kernel_image_header now;

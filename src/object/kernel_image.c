@@ -178,7 +178,7 @@ static bool add_name(struct image_making *m, const char *s, uint32_t *ret)
 	return m->names.size < NAMES_MAX && area_add(&m->names, s, strlen(s) + 1);
 }
 
-/* What is not a module's file is there for as long as somebody wants it. */
+/* Code that belongs to no module's file may go at any time. */
 static bool comes_and_goes(const char *module)
 {
 	return !strncmp(module, "bpf", 3) || !strncmp(module, "__builtin__", 11);
@@ -235,7 +235,7 @@ static int read_symbols(struct image_making *m)
 	return !good ? ENOMEM : m->lines.failed ? m->lines.failed : m->symbols.size ? 0 : ENODATA;
 }
 
-/* Behind the kernel and each module nothing is known. */
+/* The kernel's and each module's last symbol is followed by an unknown range. */
 static int add_ends(struct image_making *m)
 {
 	enum { LAST_FUNCTION = 1 << 20 };
@@ -252,7 +252,7 @@ static int add_ends(struct image_making *m)
 
 /* ---- sorting and writing ---- */
 
-/* Of several at one address the first one of the list; an end after them. */
+/* Of several symbols at one address the first in the list counts; an end comes after them. */
 static int by_address(const void *a, const void *b)
 {
 	const struct kernel_image_symbol *s = a, *t = b;

@@ -107,7 +107,7 @@ bool object_has_dwarf(struct object_file *o)
 	return o->kept ? o->kept->flags & KEPT_LINES : object_dwarf(o) != NULL;
 }
 
-/* What a caller's rules answer from. */
+/* The data that a caller's rules answer from. */
 static void *answers(struct object_lines *l, const struct line_rules *rules)
 {
 	if (l->answers && l->rules != rules) {

@@ -191,7 +191,7 @@ struct unit_entries object_entries(struct object_lines *l, const struct dwarf_un
 			open_unit(l, u);
 		uint64_t size = s->info ? s->info->file.info.size : 0;
 		s->bytes_left -= size < s->bytes_left ? size : s->bytes_left;
-		/* What honest questions cost is not known before. */
+		/* The cost of honest requests is not known before. */
 		l->work_left += size;
 	}
 	return s->info ? (struct unit_entries){ s->info, s->unit, &s->scopes, true } : own;

@@ -114,7 +114,7 @@ static void emit(struct unit_reader *r, uint64_t addr, uint64_t end, const struc
 		vec_push(out, ((struct line_run){ addr, end, *at }));
 }
 
-/* Where no function of DWARF is; at.function is the one before in the same row. */
+/* A run outside of DWARF's functions; at.function is the one before in the same row. */
 static void emit_nameless(struct unit_reader *r, uint64_t addr, uint64_t end, struct srcloc at)
 {
 	if (!r->rules->named_by_symbols) {
@@ -155,7 +155,7 @@ static void emit_line(struct unit_reader *r, uint64_t addr, uint64_t end, struct
 	}
 }
 
-/* Where only a function is: a run without a line. */
+/* A run with a function but without a line. */
 static void emit_gap(struct unit_reader *r, uint64_t low, uint64_t high)
 {
 	const struct intervals *v = &r->l->pieces;
@@ -208,7 +208,7 @@ static int by_low(const void *a, const void *b)
 	return (l->high > r->high) - (l->high < r->high);
 }
 
-/* Of a line table that is several units' only the rows in this unit's code are its own. */
+/* Of a line table shared by several units, a unit has only the rows in its own code. */
 static void clip(struct unit_reader *r)
 {
 	struct run_list *out = r->out, kept = { 0 };

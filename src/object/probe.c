@@ -44,7 +44,8 @@ static bool calls_profiler(const char *name, const GElf_Sym *symbol)
 	return is_one_of(name, entries);
 }
 
-/* What the linker adds for -pg: a start that defines the one, and asks for one of the others. */
+/* Symbols that the linker adds for -pg: a startup file defines the one, and refers to one of the
+ * others. */
 static bool starts_profiler(const char *name, const GElf_Sym *symbol)
 {
 	static const char *const defined[] = { "__gmon_start__", NULL };

@@ -69,7 +69,7 @@ static void read_words(struct object_file *o)
 		qsort(o->words.at, o->words.n, sizeof(*o->words.at), by_address);
 }
 
-/* Of position-independent code the table of addresses is empty in the file. */
+/* In position-independent code the table of addresses is empty in the file. */
 static uint64_t word_at(struct object_file *o, uint64_t addr, uint64_t in_file)
 {
 	struct object_word key = { .addr = addr };

@@ -54,7 +54,7 @@ static bool parse_address(struct symfile_word w, uint64_t *ret)
 	return i > start;
 }
 
-/* What is no number leaves the address of the symbol before, at first 0. */
+/* A word that is no number leaves the address of the previous symbol, at first 0. */
 static bool parse_line(const char *p, const char *end, struct symfile_entry *ret)
 {
 	struct symfile_word address = next_word(p, end);

@@ -21,7 +21,7 @@ enum {
 
 /* ---- what is the default ---- */
 
-/* Of all the arguments, $1 and $2 are the first two. */
+/* $1 and $2 are the first two arguments. */
 static const struct container {
 	const char *name;
 	const char *arguments[5];
@@ -113,7 +113,7 @@ static bool is_text(const struct tidy *t, struct tidy_piece x, const char *s, si
 
 /* ---- template arguments ---- */
 
-/* Where the name before the arguments begins: "std::vector". */
+/* The start of the name before the arguments: "std::vector". */
 static struct tidy_piece name_before(const struct tidy *t, size_t end)
 {
 	size_t at = end;
@@ -148,7 +148,7 @@ static const struct container *container_of_name(const struct tidy *t, struct ti
 	return NULL;
 }
 
-/* How many of the n arguments remain. */
+/* The number of the n arguments that remain. */
 static size_t without_defaults(const struct tidy *t, const struct container *c,
 			       const struct tidy_piece *arguments, size_t n)
 {

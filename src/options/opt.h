@@ -1,15 +1,14 @@
 /* opt.h - command line options from tables.
  *
- * A table is the one place where an option is described: the parser, --help, the man page and the
- * shells' completions all read it. Letters may be clustered (-ab) and take their argument glued or
- * as the next word (-oFILE, -o FILE); long names may be cut to a unique prefix and take it with "="
- * or as the next word. An optional argument is only taken glued or with "=". Options and operands
- * mix; "--" ends the options.
+ * Options are described only in tables, which the parser, --help, the man page and the shells'
+ * completions all read. Letters may be clustered (-ab) and take their argument glued or as the next
+ * word (-oFILE, -o FILE); long names may be cut to a unique prefix and take it with "=" or as the
+ * next word. An optional argument is only taken glued or with "=". Options and operands mix; "--"
+ * ends the options.
  *
  *	struct opt_parser p = opt_parser(groups, argc, argv);
  *	for (int id; (id = opt_next(&p)) != OPT_END;)
- *		switch (id) { case OPT_OPERAND: ... p.arg ...; case OPT_ERROR: ... p.error ...; }
- */
+ *		switch (id) { case OPT_OPERAND: ... p.arg ...; case OPT_ERROR: ... p.error ...; } */
 #ifndef OPTIONS_OPT_H
 #define OPTIONS_OPT_H
 
@@ -19,34 +18,34 @@ enum opt_completion {
 	COMPLETE_NOTHING,
 	COMPLETE_FILE,
 	COMPLETE_DIRECTORY,
-	COMPLETE_FORMAT /* that is written */
+	COMPLETE_FORMAT /* formats that kin writes */
 };
 
-/* Whether the letter may go without the argument that follows it: at the end of the line, before an
- * option, and before some words. */
+/* Cases in which the letter may omit the argument that follows it: at the end of the line, before
+ * an option, and before some words. */
 enum opt_lenience {
 	ARG_NEEDED,
-	ARG_OR_OPTION, /* where there are `values`, before a word that is none of them; the long
-			* name may, too, but not before a word */
-	ARG_OR_FILE,   /* before the name of a file that is none of the `values`: perf's -f, which
-			* does nothing here */
+	ARG_OR_OPTION, /* if there are `values`, also before other words; the long name may omit it,
+			  too, but not before a word */
+	ARG_OR_FILE, /* before the name of a file that is none of the `values`: perf's -f, which is
+			ignored here */
 };
 
-/* A row of a table ends with the last of these that says something. */
+/* A row may end with its last member that is not 0. */
 struct opt {
 	int id;             /* what opt_next() returns, > 0; 0 ends the table */
 	char letter;        /* 0: only a long name */
 	const char *name;   /* NULL: only a letter */
-	const char *arg;    /* "FILE"; "[STYLE]" if it may be left out; NULL: takes none */
+	const char *arg;    /* "FILE"; "[STYLE]" if it is optional; NULL: takes none */
 	const char *help;   /* a sentence without a full stop */
-	const char *values; /* "text json csv": all there are; NULL: anything */
+	const char *values; /* "text json csv": all valid values; NULL: anything */
 	enum opt_completion completion;
 	enum opt_lenience lenient;
-	bool more; /* behind a value a comma and more may follow; who takes it checks it */
+	bool more; /* a value may be followed by a comma and more; the option's code checks it */
 };
 
-struct opt_refusal { /* an option of another program that people type, and what to do instead */
-	char letter; /* 0: none */
+struct opt_refusal {      /* an option of another program, and what to do instead */
+	char letter;      /* 0: none */
 	const char *name; /* NULL ends the list */
 	const char *why;  /* a phrase without a full stop: "kin info says that" */
 };
@@ -67,13 +66,13 @@ struct opt_parser {
 	int next;            /* index of the next word */
 	const char *letters; /* rest of a cluster */
 	bool ended;          /* "--" was seen */
-	const char *arg;     /* of the option returned, NULL if none; or the operand */
+	const char *arg;     /* argument of the option returned, NULL if none; or the operand */
 	char error[512];     /* after OPT_ERROR: one line */
 };
 
 /* argv[0] is skipped. */
 struct opt_parser opt_parser(const struct opt_group *const *groups, int argc, char **argv);
-/* After OPT_ERROR it may be called again, to see what else there is. */
+/* May be called again after OPT_ERROR, to go on with the next option. */
 int opt_next(struct opt_parser *p);
 
 static inline bool opt_arg_is_optional(const struct opt *o) { return o->arg && o->arg[0] == '['; }

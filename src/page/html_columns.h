@@ -1,32 +1,32 @@
-/* html_columns.h - paths and samples of a page as columns of numbers, and what is left out of them
- * so that the file becomes no larger than it may.
+/* html_columns.h - encodes paths and samples of a page as columns of numbers, and drops some to
+ * limit the size of the file.
  *
- * Each column is one number after the other as LEB128, seven bits to a byte, least first. Nodes are
- * in the order of a walk: a caller, then all below it. Where narrow nodes are left out one stands
- * for those right below the same caller, with their samples: its function is the one behind all
- * functions. What functions lose by that is in columns of its own, so that the sums of the whole
- * recording stay exact. */
+ * A column is a sequence of LEB128 numbers. Nodes are in preorder: a caller, then all below it.
+ * Narrow nodes that are dropped are replaced by one node below the same caller, with their samples:
+ * its function number is one more than the last function's. The amounts that functions lose by that
+ * are in separate columns, so that sums of the whole recording stay exact. */
 #ifndef PAGE_HTML_COLUMNS_H
 #define PAGE_HTML_COLUMNS_H
 
 #include "page/html_paths.h"
 
 enum html_column_key {
-	COLUMN_NODE_UP,       /* levels from the node before it up to its caller; [nodes - 1] */
+	COLUMN_NODE_UP,       /* levels from the previous node up to its caller; [nodes - 1] */
 	COLUMN_NODE_FUNCTION, /* [nodes - 1]: all but the root */
-	COLUMN_SAMPLE_TIME,   /* units since the sample before; [samples] as all of these */
+	COLUMN_SAMPLE_TIME,   /* units since the previous sample; [samples], like all of these */
 	COLUMN_SAMPLE_THREAD,
 	COLUMN_SAMPLE_EVENT, /* event * 2 + side */
-	COLUMN_SAMPLE_NODE,  /* difference to the sample before: 2 * d, or -2 * d - 1 */
+	COLUMN_SAMPLE_NODE,  /* difference to the previous sample: 2 * d, or -2 * d - 1 */
 	COLUMN_SAMPLE_WEIGHT,
 	COLUMN_SAMPLE_COUNT,
-	COLUMN_SAMPLE_OBJECT, /* of "objects", + 1, where its function was left out; else 0 */
-	COLUMN_SAMPLE_PLACE,  /* number of its place + 1; 0: none */
-	COLUMN_PLACE_OBJECT,  /* [places] as the next three: of "objects" */
-	COLUMN_PLACE_ADDRESS, /* as linked */
-	COLUMN_PLACE_FILE,    /* of "files", + 1; 0: its line is not known */
+	COLUMN_SAMPLE_OBJECT, /* index in "objects" + 1, if its function was dropped; else 0 */
+	COLUMN_SAMPLE_PLACE,  /* index of its place + 1; 0: none */
+	COLUMN_PLACE_OBJECT,  /* [places], like the next three: index in "objects" */
+	COLUMN_PLACE_ADDRESS, /* link-time address */
+	COLUMN_PLACE_FILE,    /* index in "files" + 1; 0: its line is not known */
 	COLUMN_PLACE_LINE,
-	COLUMN_LOST_EVENT, /* event * 2 + side: of what functions lose; [lost] as the next three */
+	COLUMN_LOST_EVENT, /* event * 2 + side of amounts that functions lose; [lost], like the next
+			      three */
 	COLUMN_LOST_FUNCTION,
 	COLUMN_LOST_SELF,
 	COLUMN_LOST_TOTAL,
@@ -47,13 +47,13 @@ struct html_columns {
 
 extern const char *const html_column_keys[N_HTML_COLUMNS];
 
-/* The time between the first sample and the last; 0: times are not known. */
+/* The time from the first sample to the last; 0: times are not known. */
 uint64_t html_duration(const struct html_paths *t, uint64_t *first_ns);
 
 struct html_limits {
-	size_t max_nodes; /* the widest ones */
+	size_t max_nodes; /* keep the widest ones */
 	uint64_t unit_ns; /* of times; 0: none are kept */
-	bool places;      /* are kept */
+	bool places;      /* keep places */
 };
 
 struct html_columns html_columns_of(const struct html_paths *t, const struct html_limits *limits);

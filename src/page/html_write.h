@@ -1,9 +1,8 @@
-/* html_write.h - a profile, or the difference of two, as one HTML file that needs nothing else: no
- * network, no other file.
+/* html_write.h - writes a profile, or the difference of two, as one self-contained HTML file.
  *
- * The file holds data and a page (html/, embedded when this is built) that shows them. The data are
- * JSON, a NUL, and columns of numbers (html_columns.h), deflated (zlib, RFC 1950) and in base64.
- * The JSON says of each column how many numbers it has and where it begins behind the NUL:
+ * The file holds data and a page (html/, embedded at build time) that shows it. The data are JSON,
+ * a NUL, and columns of numbers (html_columns.h), deflated (zlib, RFC 1950) and in base64. The JSON
+ * has for each column the number of its values and its offset after the NUL:
  *
  *	{"title": ..., "tables": {"info": {"properties", "notes", "columns", "rows"}, ...},
  *	 "functions": {"name": [...], "object": [...], "kind": [...]}, "objects": [...],
@@ -11,9 +10,8 @@
  *	 "threads": [[name, pid, tid, run, start, end], ...], "events": [{"name", "unit", "kind"}],
  *	 "columns": {"node_up": [n, offset], ...}, ...}
  *
- * Whatever names hold cannot get out of where they are: in base64 there is no '<', and the page
- * puts them on the screen as text. A policy in the file forbids everything that it does not need.
- */
+ * Names cannot inject markup: base64 has no '<', and the page inserts names as text. A content
+ * security policy in the file forbids everything that the page does not need. */
 #ifndef PAGE_HTML_WRITE_H
 #define PAGE_HTML_WRITE_H
 
@@ -22,25 +20,24 @@
 #include "kin/table.h"
 #include "page/html_paths.h"
 
-enum { HTML_BYTES = 5000000 }; /* of a file, unless somebody says otherwise */
+enum { HTML_BYTES = 5000000 }; /* default size limit of the file */
 
 struct html_table {
 	const char *key;
-	char *json; /* html_table_json(); NULL: there is none */
+	char *json; /* html_table_json(); NULL: none */
 };
 
-/* A table as the page holds it: what it was made of need not be there when the page is written. To
- * be freed. */
+/* A table as JSON, so that its sources are not needed when the page is written. To be freed. */
 char *html_table_json(struct kin_table *t);
 
 struct html_input {
 	const char *title;
-	const struct html_table *tables; /* ends with a key that is NULL */
+	const struct html_table *tables; /* ends with a NULL key */
 	const char *const *warnings;
 	size_t n_warnings;
-	const struct html_paths *paths; /* NULL: there are no samples */
-	uint64_t max_bytes; /* of the file: what is narrow in flame graphs, and the precision of
-			     * times, give way; 0: all is kept */
+	const struct html_paths *paths; /* NULL: no samples */
+	uint64_t max_bytes; /* size limit of the file: narrow flame-graph nodes are dropped and
+			       times get less precise; 0: no limit */
 };
 
 /* Fails if `out` cannot be written. */

@@ -1,5 +1,5 @@
-/* perf_about.h - what a perf.data says of itself, in perf report's words: header, records, tasks,
- * mappings. Nothing is looked up anywhere. */
+/* perf_about.h - prints the header, records, tasks and mappings of a perf.data in perf report's
+ * words. Opens no other files. */
 #ifndef PERF_PERF_ABOUT_H
 #define PERF_PERF_ABOUT_H
 
@@ -9,16 +9,16 @@
 
 struct kin_error;
 
-enum perf_about_what { /* any of them, in this order */
+enum perf_about_what { /* a bit mask, printed in this order */
 		       PERF_ABOUT_HEADER = 1,
-		       PERF_ABOUT_ALL_OF_HEADER = 2, /* with the header: what is long, too */
+		       PERF_ABOUT_ALL_OF_HEADER = 2, /* with the header: its long parts, too */
 		       PERF_ABOUT_STATS = 4,
 		       PERF_ABOUT_TASKS = 8,
-		       PERF_ABOUT_MAPS = 16, /* tasks and what they had mapped */
+		       PERF_ABOUT_MAPS = 16, /* tasks and their mappings */
 };
 
-/* KIN_ERROR_UNSUPPORTED if it is no perf.data. On other errors what could be read is printed.
- * `what` 0: only that is looked at. */
+/* KIN_ERROR_UNSUPPORTED if it is no perf.data. On other errors the readable part is printed. `what`
+ * 0 only checks for that. */
 MUST_CHECK struct kin_error *perf_about(const char *path, unsigned what, FILE *out);
 
 #endif

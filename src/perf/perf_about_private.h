@@ -1,4 +1,4 @@
-/* perf_about_private.h - how perf_about*.c work together. */
+/* perf_about_private.h - declarations shared by perf_about*.c. */
 #ifndef PERF_PERF_ABOUT_PRIVATE_H
 #define PERF_PERF_ABOUT_PRIVATE_H
 
@@ -17,22 +17,22 @@ struct about_map {
 struct about_task {
 	uint32_t pid, tid, parent; /* parent: NONE if not known */
 	const char *comm;
-	VEC(struct about_map) maps; /* of processes: by address */
+	VEC(struct about_map) maps; /* for processes: by address */
 };
 
 struct perf_about {
-	struct perf_watcher watcher; /* first: see about_of() */
+	struct perf_watcher watcher; /* first member: see about_of() */
 	unsigned what;
 	FILE *out;
 	uint64_t n_records, by_type[256];
-	VEC(uint64_t) samples; /* [event] */
-	uint32_t seen;         /* features, by bit: not of those above 31 */
+	VEC(uint64_t) samples; /* [event]: number of samples */
+	uint32_t seen;         /* mask of features seen, without those above 31 */
 	VEC(struct about_task) tasks;
 	struct map64 task_ids; /* by tid */
-	size_t n_maps;         /* that were ever made */
+	size_t n_maps;         /* number of mappings ever made */
 };
 
-/* Of a file that is read for it. */
+/* The perf_about that a file is read for. */
 static inline struct perf_about *about_of(const struct perf *p)
 {
 	return (struct perf_about *)p->watcher;

@@ -4,18 +4,18 @@
 
 #include "report/hists_style.h"
 
-/* What perf writes for a key of a row, its padding included. */
+/* perf's text for a key of a row, with its padding. */
 const char *perf_key_text(struct arena *a, const struct hists *h, size_t row, enum hist_key key);
-/* Columns that perf makes room for: at least as many as the text has, but for names of threads, of
- * which it is the last one that counts. */
+/* The width that perf reserves: at least that of the text, except that for names of threads the
+ * last name counts. */
 size_t perf_key_width(struct arena *a, const struct hists *h, size_t row, enum hist_key key);
-/* The column is no narrower than this. */
+/* The least width of the column. */
 size_t perf_key_least_width(enum hist_key key);
-/* The title as perf writes it, blanks in front included. */
+/* perf's title, with leading blanks. */
 const char *perf_key_title(enum hist_key key);
-/* Blanks behind it are left out at the end of a line. */
+/* Whether trailing blanks are omitted at the end of a line. */
 bool perf_key_is_ragged(enum hist_key key);
-/* Names in it are cut where the column is narrower. */
+/* Whether names are truncated to the width of the column. */
 bool perf_key_is_cut(enum hist_key key);
 
 /* Whether perf shows its column of instructions per cycle, which is empty. */

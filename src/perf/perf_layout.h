@@ -1,5 +1,5 @@
-/* perf_layout.h - what perf report --stdio's layout knows of the report "hists" that rows and
- * columns do not say. Made with the table, read by the renderer. */
+/* perf_layout.h - data of perf report --stdio's layout of the report "hists" that is in neither
+ * rows nor columns. Made with the table, read by the renderer. */
 #ifndef PERF_PERF_LAYOUT_H
 #define PERF_PERF_LAYOUT_H
 
@@ -7,19 +7,19 @@
 
 struct perf_layout {
 	const struct hists_state *state;
-	size_t widths[N_HIST_KEYS]; /* of keys that are shown: what perf makes room for */
-	bool unmapped;              /* a sample was in no function that is known */
-	const char *const *elided;  /* [n_elided]: "dso: libc.so.6": keys of one value only */
+	size_t widths[N_HIST_KEYS]; /* widths that perf reserves for the keys shown */
+	bool unmapped;              /* a sample was in no known function */
+	const char *const *elided;  /* [n_elided]: "dso: libc.so.6": keys with a single value */
 	size_t n_elided;
 	bool last_elided;       /* the last column is one of them */
-	const char *sort_order; /* said above accesses; NULL: not */
-	bool skip_first_hop;    /* of chains: it is the row */
+	const char *sort_order; /* printed above accesses; NULL: not printed */
+	bool skip_first_hop;    /* omit the first hop of chains: it is the row */
 };
 
-/* Takes it down; hists_style.describe. */
+/* Sets the layout's data; for hists_style.describe. */
 void perf_layout_describe(struct hists_state *s);
 
-/* NULL: the table is no report "hists", or not as perf has it. */
+/* NULL: the table is not the report "hists" in perf's style. */
 const struct perf_layout *perf_layout_of(const struct kin_table *t);
 
 #endif

@@ -1,5 +1,5 @@
-/* perf_refusals.h - options of perf's commands that the command of that name here does not have,
- * and what to do instead. */
+/* perf_refusals.h - options of perf's commands that kin's commands of the same names lack, with
+ * alternatives. */
 #ifndef PERF_PERF_REFUSALS_H
 #define PERF_PERF_REFUSALS_H
 

@@ -1,4 +1,4 @@
-/* perf_style.h - the report "hists" as perf report 6.1 has it. */
+/* perf_style.h - the report "hists" in the style of perf report 6.1. */
 #ifndef PERF_PERF_STYLE_H
 #define PERF_PERF_STYLE_H
 

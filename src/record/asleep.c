@@ -49,8 +49,8 @@ static size_t read_stack(pid_t pid, uint64_t sp, uint8_t to[STACK_MAX])
 	return n;
 }
 
-/* What a guess led to needed registers that are not known. The link register is not shown: on
- * machines that have one nothing is known but the place itself. */
+/* Drops frames after a guess, which needed unknown registers. The link register is not shown: on
+ * machines that have one, only the innermost frame is known. */
 static void keep_certain(struct unwound *w, const struct machine *m)
 {
 	size_t n = 0, most = m->lr == MACHINE_NO_REGISTER ? w->n : 1;

@@ -1,13 +1,13 @@
-/* asleep.h - where a thread waits that has not run since the recording began.
+/* asleep.h - stacks of threads that have not run since the recording began.
  *
- * The kernel shows the two registers that say where it is, and its stack lies still. All other
- * registers are unknown: where the way up needs one of them the stack is cut. */
+ * The kernel shows the thread's pc and sp, and its stack does not change. All other registers are
+ * unknown: a stack whose unwinding needs one of them is cut. */
 #ifndef RECORD_ASLEEP_H
 #define RECORD_ASLEEP_H
 
 #include "record/unwinding.h"
 
-/* True if the thread sleeps in a system call: *ret is its stack then. */
+/* True if the thread sleeps in a system call; *ret is then its stack. */
 bool asleep_unwind(struct unwinding *u, struct space *s, pid_t tid, struct unwound *ret);
 
 #endif

@@ -166,7 +166,7 @@ bool event_name_breakpoint(const char *s, size_t n, struct record_event *e)
 
 /* ---- units of the machine ---- */
 
-/* What a file of a unit says: DEVICES/UNIT/FOLDER/NAME, without its line's end. */
+/* The contents of a unit's file DEVICES/UNIT/FOLDER/NAME, without the line end. */
 static bool read_unit(const char *unit, size_t n_unit, const char *name, size_t n, char *ret,
 		      size_t size)
 {

@@ -1,5 +1,5 @@
-/* event_names.h - what single names of events mean: tables, and what the kernel says of its units
- * and trace points. Each returns whether it knows the name and has filled in type and config. */
+/* event_names.h - looks up single event names: in tables, and among the kernel's units and trace
+ * points. Each function returns whether it knows the name, and then has set type and config. */
 #ifndef RECORD_EVENT_NAMES_H
 #define RECORD_EVENT_NAMES_H
 
@@ -8,12 +8,12 @@
 /* The kernel's generic events, L1-dcache-load-misses and the like, and rHEX. */
 bool event_name_find(const char *s, size_t n, struct record_event *e);
 
-/* "0x601040/8:rw", what is behind "mem:". */
+/* "0x601040/8:rw", the part after "mem:". */
 bool event_name_breakpoint(const char *s, size_t n, struct record_event *e);
 
-/* A unit of /sys/bus/event_source/devices, with none of its terms yet. */
+/* A unit of /sys/bus/event_source/devices, without any of its terms. */
 bool event_name_unit(const char *unit, size_t n, struct record_event *e);
-/* Whether the kernel has it: `cpu` may be asked of without. */
+/* Whether the kernel has that unit; false for `cpu` on some machines. */
 bool event_name_has_unit(const char *unit, size_t n);
 /* A term of that unit: one of its events, or a field of its configuration with a value. */
 bool event_name_term(const char *unit, size_t n_unit, const char *term, size_t n, uint64_t value,

@@ -23,7 +23,7 @@ struct event_parser {
 
 static const char letters[] = "ukhGHpPDeISWb";
 
-/* How many characters at the end of s are ":ukp..." */
+/* The number of characters at the end of s that are modifiers, ":ukp...". */
 static size_t modifiers(const char *s, size_t n)
 {
 	size_t i = n;

@@ -1,4 +1,4 @@
-/* events.h - what is sampled: event names as perf spells them, made into kernel attributes.
+/* events.h - event names in perf's spelling, converted to kernel attributes.
  *
  *	cycles:u,page-faults             names, each with modifiers
  *	cpu-clock/period=100000,name=x/  with terms of their own: period, freq, name, call-graph=no,
@@ -9,9 +9,9 @@
  *	mem:0x601040/8:rw                accesses to an address; x: its execution
  *
  * Modifiers: u, k, h (only in user mode, in the kernel, in a hypervisor), G, H (only in guests,
- * only outside of them), p (as precise as the machine can), D (pinned), e (exclusive), S (of a
- * group: the first event alone is sampled, and the others are read then). Known are the
- * kernel's generic hardware, cache and software events, rHEX (raw), and those above. */
+ * only outside of them), p (as precise as the machine can), D (pinned), e (exclusive), S (group:
+ * only the first event is sampled, and the others are read at its samples). The names are those of
+ * the kernel's generic hardware, cache and software events, rHEX (raw), and the above. */
 #ifndef RECORD_EVENTS_H
 #define RECORD_EVENTS_H
 
@@ -21,47 +21,47 @@ struct kin_error;
 struct perf_event_attr;
 
 enum record_event_purpose {
-	EVENT_SAMPLED,  /* the user's: its samples go into the file */
-	EVENT_SWITCHES, /* stacks of threads that go to sleep, for who records waiting */
-	EVENT_TRACKING, /* nothing but the records of tasks and mappings */
+	EVENT_SAMPLED,  /* requested by the user: its samples go into the file */
+	EVENT_SWITCHES, /* stacks of threads that go to sleep, to record waiting */
+	EVENT_TRACKING, /* only records of tasks and mappings */
 };
 
 struct record_event {
-	char name[256];        /* as it was asked for, with modifiers */
-	char trace_point[200]; /* "group:name", if it is one */
+	char name[256];        /* as requested, with modifiers */
+	char trace_point[200]; /* "group:name" of a trace point, else "" */
 	uint32_t type;         /* PERF_TYPE_*, or the number of a unit */
 	uint64_t config, config1, config2;
-	uint32_t bp_type;   /* HW_BREAKPOINT_*, of PERF_TYPE_BREAKPOINT */
-	uint64_t period;    /* one sample each so many; 0: by frequency, or not said yet */
-	uint64_t frequency; /* samples per second of each CPU's time; 0: not said yet */
-	uint32_t group;     /* events of the same one are counted together, the leader is first; 0:
-			     * none */
-	uint32_t from;      /* where it is in the text that was parsed */
+	uint32_t bp_type;   /* HW_BREAKPOINT_*, for PERF_TYPE_BREAKPOINT */
+	uint64_t period;    /* events per sample; 0: use frequency, or not set yet */
+	uint64_t frequency; /* samples per second of each CPU's time; 0: not set yet */
+	uint32_t group; /* events with the same number are counted together, the leader first; 0: no
+			   group */
+	uint32_t from;  /* its offset in the parsed text */
 	uint8_t precise;
 	bool exclude_kernel, exclude_user, exclude_hypervisor, exclude_host, exclude_guest;
 	bool pinned, exclusive;
 	bool group_is_read; /* S */
-	bool is_read;       /* when the first of its group is sampled, and not sampled itself */
-	bool no_stacks;     /* call-graph=no */
-	bool is_clock;      /* counts nanoseconds of CPU time */
+	bool is_read;   /* it is read at samples of its group's leader, and not sampled itself */
+	bool no_stacks; /* call-graph=no */
+	bool is_clock;  /* counts nanoseconds of CPU time */
 	enum record_event_purpose purpose;
 };
 struct record_events {
 	VEC(struct record_event) at;
 };
 
-/* Appends to `ret`. Errors name the event, and what comes near it. */
+/* Appends to `ret`. Errors name the event, and similar names. */
 struct kin_error *record_events_parse(const char *text, struct record_events *ret)
 	__attribute__((warn_unused_result));
-/* The clock that there always is. `tasks`: of single tasks, and not of whole CPUs. */
+/* The CPU clock, which always exists. `tasks`: for single tasks instead of whole CPUs. */
 struct record_event record_event_clock(bool tasks);
 struct record_event record_event_cycles(void);
 struct record_event record_event_switches(void);
 struct record_event record_event_tracking(void);
 
-/* True if machines without counters of cycles have a clock in its place. */
+/* True for cycles: machines without that counter use a clock instead. */
 bool record_event_is_cycles(const struct record_event *e);
-/* Events that happen, and of which every one is a sample unless somebody says otherwise. */
+/* True for events that are sampled at each occurrence by default. */
 bool record_event_is_each(const struct record_event *e);
 
 /* Fills type, config, period, exclusions. */

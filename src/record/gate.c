@@ -51,7 +51,7 @@ static struct kin_error *open_fds(struct gate *g, const char *text)
 		text);
 }
 
-/* For reading and writing: neither waits for somebody at the other end. */
+/* Opened for reading and writing: neither waits for the other end. */
 static int open_fifo(const char *path)
 {
 	return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);

@@ -1,9 +1,9 @@
-/* held_files.h - files that were mapped, held open until names have been made of them.
+/* held_files.h - mapped files that are kept open until names have been made from them.
  *
  * At the end of a recording a path may lead to another file than the one that ran, or to none: the
- * process was in a container that is gone by then, or the file was removed. Held are the files that
- * stacks led into and, of processes that see other file systems than we do, their root with all
- * that is mounted below it, for debug files: as many as there are places for. */
+ * process was in a container that is gone, or the file was removed. Kept open are the files that
+ * stacks led into. For processes that see other file systems than we do, their root and its mounts
+ * are kept open as well, for debug files. Their number is limited by file descriptors. */
 #ifndef RECORD_HELD_FILES_H
 #define RECORD_HELD_FILES_H
 
@@ -13,16 +13,16 @@
 
 struct mapped_file {
 	char *path;     /* as in the recording */
-	char *build_id; /* in hex; "": it has none */
+	char *build_id; /* in hex; "": none */
 	int fd;
-	size_t root; /* index into roots; SIZE_MAX: the root that we see */
+	size_t root; /* index into roots; SIZE_MAX: our own root */
 };
 
-struct mapped_root { /* what processes of one mount namespace see */
+struct mapped_root { /* the root folder of the processes in one mount namespace */
 	uint64_t namespace, device, inode;
 	int fd;           /* of the folder */
-	char *seen;       /* where it is for us, if it is anywhere: "/" is its own */
-	int namespace_fd; /* keeps what is mounted there when they have ended */
+	char *seen;       /* our path of it, if there is one; "/" is its own */
+	int namespace_fd; /* keeps its mounts alive when the processes have ended */
 };
 
 struct held_files {
@@ -30,13 +30,13 @@ struct held_files {
 	VEC(struct mapped_root) roots;
 };
 
-/* The root of a process, which is held from now on; SIZE_MAX if it is the one that we see, or the
+/* Keeps the root of a process open, and returns its index; SIZE_MAX if it is our own root, or the
  * process is gone. */
 size_t held_files_root(struct held_files *h, pid_t pid);
-char *held_path(int fd); /* where it can be opened by us; to be freed */
-/* The same of a file's root; NULL: it is the one that we see. */
+char *held_path(int fd); /* a path to open it by; to be freed */
+/* A path to open the file's root by; to be freed. NULL: it is our own root. */
 char *held_files_top(const struct held_files *h, const struct mapped_file *f);
-/* The same of a file: below its root, if it still has a name there. */
+/* A path to open the file by, below its root if it still has a name there; to be freed. */
 char *held_files_place(const struct held_files *h, const struct mapped_file *f);
 void held_files_done(struct held_files *h);
 

@@ -392,7 +392,7 @@ bool jit_has_ended(const struct jit *j, pid_t pid, uint64_t time_ns)
 
 size_t jit_n_ended(const struct jit *j) { return j->n_ended; }
 
-/* Those that are older than one that goes have ended before it, and go with it. */
+/* Older processes of that id have ended before it, and are removed with it. */
 static void take_out(struct jit *j, const struct process *p)
 {
 	struct process *later = newest(j, p->pid);
@@ -434,7 +434,7 @@ static int by_address(const void *a, const void *b)
 	return c->order < d->order ? -1 : c->order > d->order;
 }
 
-/* Of two that hold an address: the one made last before that time, or said last. */
+/* Of two pieces that contain an address: the one made last before that time, or recorded last. */
 static bool better(const struct jit_code *c, const struct jit_code *best, uint64_t time_ns)
 {
 	if (!best)

@@ -1,9 +1,9 @@
-/* jit.h - names of code made at run time, as the process that made it says.
+/* jit.h - names of JIT code, from files that the process writes.
  *
- * Two ways of saying: perf-PID.map in the process's /tmp, lines of "START SIZE NAME", for as long
- * as the process lives; and jitdump files (jit-PID.dump, which the process maps), which say when
- * code was made and moved, too. Both grow while the process runs and are read on from where they
- * ended. PID is that of the process's own pid namespace, and /tmp that of its file system. */
+ * There are two kinds: perf-PID.map in the process's /tmp, lines of "START SIZE NAME" that hold for
+ * its whole life; and jitdump files (jit-PID.dump, which the process maps), which also say when
+ * code was made and moved. Both grow while the process runs, and are read on from their last end.
+ * PID is that of the process's own pid namespace, and /tmp that of its file system. */
 #ifndef RECORD_JIT_H
 #define RECORD_JIT_H
 
@@ -16,29 +16,29 @@ struct jit;
 struct jit *jit_new(void);
 void jit_free(struct jit *j); /* NULL is fine */
 
-/* A process that has ended, and began at that time (CLOCK_REALTIME): an older file is of another
- * one that had the id. */
+/* Adds a process that has ended. Its start (CLOCK_REALTIME) tells its files from older ones of
+ * another process with the same id. */
 void jit_add_ended(struct jit *j, pid_t pid, uint64_t start_time_ns);
-/* The process maps a jitdump file. */
+/* Adds a jitdump file that the process maps. */
 void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns);
-/* Looks for what is new, and for files that were not there. */
+/* Reads new data, and looks for files that did not exist before. */
 void jit_update(struct jit *j);
-/* The name of what was at the address at that time; NULL: not (yet) known. Opens the process's
- * files when first asked about it. Lives until the process is forgotten. */
+/* The name of the code at the address at that time; NULL: not (yet) known. Opens the process's
+ * files at the first call. Valid until the process is forgotten. */
 const char *jit_find(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns);
 
-/* The rule to step out of the code at the address, as a jitdump that the process maps has it;
- * false: it says nothing. Reads on in the dump where it has not told of the address. */
+/* The unwind rule of the code at the address, from a jitdump that the process maps; false: there is
+ * none. Reads on in the dump if the address is not known yet. */
 bool jit_row(struct jit *j, pid_t pid, uint64_t addr, uint64_t time_ns, struct unwind_row *ret);
 
-/* The process ended then: its files are read for the last time and closed. Its names stay for
- * samples of before; the id may soon be another process's. */
+/* Notes the end of a process: its files are read for the last time and closed. Its names stay for
+ * earlier samples, as the id may soon be another process's. */
 void jit_end(struct jit *j, pid_t pid, uint64_t time_ns);
-/* Whether the process that had the id at that time has ended: there will be no more names. */
+/* Whether the process that had the id at that time has ended, so that no more names will come. */
 bool jit_has_ended(const struct jit *j, pid_t pid, uint64_t time_ns);
-/* How many have, and are not forgotten. */
+/* The number of ended processes that are not forgotten. */
 size_t jit_n_ended(const struct jit *j);
-/* Frees what is known of those that ended before. UINT64_MAX: of all that have ended. */
+/* Frees the names of processes that ended before. UINT64_MAX: of all that have ended. */
 void jit_forget(struct jit *j, uint64_t before_ns);
 
 #endif

@@ -73,7 +73,7 @@ static void add_hits(struct made *m, struct runtime_part p)
 	}
 }
 
-/* Those names the runtime has written. */
+/* The runtime has written these names. */
 static bool is_of_python(struct runtime_part p)
 {
 	struct kinf_made first = { 0 };

@@ -1,8 +1,8 @@
-/* made_names.h - names of code made at run time, for a file that the runtime left.
+/* made_names.h - adds names of JIT code to a file of the collection runtime.
  *
- * The runtime samples such code and walks through it, but does not name it: its names are in files
- * that the process writes (record/jit.h), Java's only when it ends. Who started the process reads
- * them then and adds those of the addresses that are in stacks (KINF_MADE). */
+ * The runtime samples JIT code and walks through it, but has no names for it: those are in files
+ * that the process writes (record/jit.h), Java only at its end. The process that started the
+ * program then adds the names for addresses in stacks (KINF_MADE). */
 #ifndef RECORD_MADE_NAMES_H
 #define RECORD_MADE_NAMES_H
 
@@ -10,8 +10,9 @@
 
 struct kin_error;
 
-/* To the file of one process that has ended, before anything else is put behind what it holds. No
- * error, and nothing is done, if it is no such file, holds no such code, or has such names. */
+/* Adds names to the file of one process that has ended; to be called before anything else is
+ * appended. No effect, and no error, if it is no such file, has no JIT code, or has such names
+ * already. */
 MUST_CHECK struct kin_error *made_names_put(const char *path);
 
 #endif

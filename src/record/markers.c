@@ -18,7 +18,7 @@ struct markers {
 
 enum { MESSAGE = MARKER_NAME + 32 };
 
-/* Of a socket without a file: it begins with a NUL. */
+/* The address of a socket without a file begins with a NUL. */
 static socklen_t address_of(const char *name, struct sockaddr_un *ret)
 {
 	size_t n = strlen(name);

@@ -77,7 +77,7 @@ struct module *modules_at(const struct modules *m, size_t i) { return m->at.at[i
 
 /* ---- reading ELF ---- */
 
-/* Where bytes come from: a file, or memory that looks like one (the vdso). */
+/* The source of bytes: a file, or memory that looks like one (the vdso). */
 struct image {
 	int fd;
 	const uint8_t *memory;
@@ -370,14 +370,14 @@ static void find_file(struct module *m, const struct module_key *key)
 
 /* ---- tables ---- */
 
-/* Where the cache has the module; NULL: it has none of these. */
+/* The cache folder and the module's id; NULL: the module has no id, or there is no cache. */
 static char *cache_place(const struct module *m, char id[2 * BUILD_ID_MAX + 1])
 {
 	num_hex(id, m->build_id, m->build_id_size);
 	return m->build_id_size ? unwind_cache_folder() : NULL;
 }
 
-/* What is cached is a convenience: all that goes wrong means to compile. */
+/* The cache is optional: on any error the table is compiled. */
 static void load(struct module *m)
 {
 	char id[2 * BUILD_ID_MAX + 1], *folder = cache_place(m, id);

@@ -48,7 +48,7 @@ bool parts_is_due(const struct parts *p, uint64_t bytes, uint64_t began_ns, uint
 	       (o->every_ns && now_ns >= began_ns + o->every_ns);
 }
 
-/* As perf names them, to a hundredth of a second; where that is taken, with a number behind it. */
+/* perf's names, with hundredths of a second; if that is taken, with a number appended. */
 static char *own_name(const struct parts *p)
 {
 	struct timespec now;

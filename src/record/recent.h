@@ -1,24 +1,24 @@
-/* recent.h - samples that are kept in memory: single ones, and the most recent of all.
+/* recent.h - samples in memory: single ones, and a buffer of the most recent.
  *
- * What modules they are in lives longer than they do. */
+ * Their modules must outlive them. */
 #ifndef RECORD_RECENT_H
 #define RECORD_RECENT_H
 
 #include "record/recording.h"
 
-/* A sample with all that it points to behind it, to be freed with free(). */
+/* A sample followed by all that it points to; to be freed with free(). */
 struct kept_sample {
 	struct recorded_sample of;
-	size_t bytes; /* of all of it */
+	size_t bytes; /* size of all of it */
 };
 struct kept_sample *kept_sample_new(const struct recorded_sample *s);
 
 struct recent;
-/* As many samples as take so many bytes. */
+/* A buffer of `bytes` bytes. */
 struct recent *recent_new(size_t bytes);
 void recent_free(struct recent *r); /* NULL is fine */
 
-/* Where there is no more room, the oldest ones go. */
+/* If there is no room, the oldest samples are dropped. */
 void recent_add(struct recent *r, const struct recorded_sample *s);
 size_t recent_count(const struct recent *r);
 uint64_t recent_dropped(const struct recent *r);                           /* since it was made */

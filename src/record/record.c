@@ -40,7 +40,7 @@ uint64_t record_max_rate(void)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-/* What was not said with the event itself. */
+/* Settings that the event itself does not give. */
 static void set_rate(struct record_event *e, const struct record_opts *o)
 {
 	if (e->purpose != EVENT_SAMPLED)
@@ -97,7 +97,7 @@ static void tell_apart(struct record_events *events)
 	}
 }
 
-/* What the command line says of all of them. */
+/* Settings of the command line for all events. */
 static void set_all(struct record_events *events, const struct record_opts *o)
 {
 	tell_apart(events);
@@ -172,7 +172,7 @@ static struct kin_error *open_with_switches(struct session *s)
 	return open_list(s);
 }
 
-/* What is not sampled all the time has an event that sees all tasks and mappings. */
+/* Events that are not sampled all the time need one that sees all tasks and mappings. */
 static struct kin_error *open_with_tracking(struct session *s)
 {
 	size_t n = s->events.at.n;
@@ -284,7 +284,7 @@ static int open_cgroup(const char *name)
 
 static const char *job_variable(const char *name) { return getenv(name); }
 
-/* Of the parallel job that we were started in. */
+/* Sets the parallel job that we were started in. */
 static void put_job(struct kinfile_writer_opts *file, char id[64])
 {
 	struct job job = job_find(job_variable);
@@ -314,7 +314,7 @@ static struct kinfile_writer_opts file_opts(const struct session *s)
 	};
 }
 
-/* What is kept in memory goes into a file at the end: whether that can be made is seen now. */
+/* Samples kept in memory go into a file at the end: check now that it can be made. */
 static struct kin_error *try_output(struct session *s)
 {
 	struct kinfile_writer *w = NULL;

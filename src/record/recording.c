@@ -332,7 +332,7 @@ static void wait_for_names(struct recording *r, const struct recorded_sample *s)
 	}
 }
 
-/* Of the samples that may still ask for names; UINT64_MAX: there is none. */
+/* The oldest time of samples that may still need names; UINT64_MAX: there are none. */
 static uint64_t oldest_ns(const struct recording *r)
 {
 	uint64_t oldest = UINT64_MAX;

@@ -92,7 +92,7 @@ static void put_idle(FILE *f, const struct record_audit *a)
 			percent(a->cpu_ns, a->duration_ns));
 }
 
-/* Where they are not what the program did. */
+/* Prints how many stacks may not be what the program did. */
 static void put_bad_stacks(FILE *f, const struct record_audit *a)
 {
 	if (a->guesses)

@@ -130,7 +130,7 @@ static uint64_t samples_per_second(const struct rings_opts *opts)
 	return rate;
 }
 
-/* Not more than `size`, such that samples of `ms` milliseconds fit the buffer. */
+/* At most `size`, such that samples of `ms` milliseconds fit the buffer. */
 static uint32_t fitting_stack(const struct rings *r, uint64_t rate, uint32_t size, unsigned ms)
 {
 	uint64_t room = r->bytes * 1000 / (rate * ms);
@@ -323,7 +323,7 @@ static int open_event(struct rings *r, size_t attr, pid_t tid, int cpu)
 			    PERF_FLAG_FD_CLOEXEC | (of_cgroup ? PERF_FLAG_PID_CGROUP : 0));
 }
 
-/* What older kernels do not know is left out, one after the other. */
+/* Drops, one after the other, features that older kernels do not know. */
 static bool simplify(struct rings *r)
 {
 	bool any = false;
@@ -484,7 +484,7 @@ static void close_all(struct rings *r)
 	r->ids = (struct map64){ 0 };
 }
 
-/* Of the memory that we may have at all, an eighth. */
+/* An eighth of the memory that we may have. */
 static size_t most_memory(void)
 {
 	struct rlimit l;
@@ -582,7 +582,7 @@ void rings_follow(struct rings *r, const pid_t *tids, size_t n, bool enable)
 		enable_chosen(r, first, false);
 }
 
-/* For a moment all are on: what is mapped in between is seen by one of the two, or by both. */
+/* For a moment both are on, so that mappings in between are seen by at least one. */
 void rings_choose(struct rings *r, bool large)
 {
 	if (r->large == large || r->attrs.n == r->n_events)
@@ -827,7 +827,7 @@ static void take_branches(struct sample_words *w, struct ring_details *d)
 	d->n_branches = d->branches ? (size_t)n : 0;
 }
 
-/* What comes behind the stack. */
+/* The fields after the stack. */
 static void take_details(struct sample_words *w, const struct perf_event_attr *a,
 			 struct ring_details *d)
 {

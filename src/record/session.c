@@ -21,7 +21,7 @@ static const uint64_t SECOND_NS = 1000000000;
 
 /* ---- records ---- */
 
-/* What is at the addresses that a sample names: its data, and the ends of its branches. */
+/* The frames at the addresses that a sample refers to: its data, and the ends of its branches. */
 static void find_places(struct session *s, const struct ring_details *d, const struct thread *t)
 {
 	s->places.n = 0;
@@ -65,7 +65,8 @@ static void record_sample(struct session *s, const struct ring_record *r, struct
 		s->sampled_ns += r->period;
 }
 
-/* What the others of its group counted since the sample before is theirs, at the same place. */
+/* The counts of the other events of its group since the previous sample are theirs, with the same
+ * stack. */
 static void record_group(struct session *s, const struct ring_record *r, struct thread *t)
 {
 	for (size_t i = 0; i < r->n_values; i++) {
@@ -351,7 +352,7 @@ static void write_moment(struct session *s, const struct named_moment *m)
 	kinfile_writer_marker(recording_writer(s->recording), m->time_ns, m->name);
 }
 
-/* What is kept in memory is not in the file yet: of its markers the last are kept, too. */
+/* Samples kept in memory are not in the file yet: the last of its markers are kept, too. */
 static void take_moment(struct session *s, const struct named_moment *m)
 {
 	enum { MOST = 1 << 16 };
@@ -393,7 +394,7 @@ static void take_markers(struct session *s)
 		take_moment(s, &m);
 }
 
-/* Those from the oldest sample on. */
+/* Markers since the oldest sample. */
 static void write_moments(struct session *s, uint64_t first_ns)
 {
 	for (size_t i = 0; i < s->moments.n; i++)
@@ -437,7 +438,7 @@ static void begin_file(struct session *s, struct kinfile_writer *w)
 	describe(s);
 }
 
-/* What was kept in memory goes into a file, which is then the one at hand. */
+/* Writes the samples kept in memory to a file, which becomes the current one. */
 static struct kin_error *unload(struct session *s, uint64_t now_ns)
 {
 	struct kinfile_writer *w = NULL;
@@ -464,7 +465,7 @@ static struct kin_error *unload(struct session *s, uint64_t now_ns)
 	return NULL;
 }
 
-/* Of the file at hand: what wait() says of a program is of all files together. */
+/* Totals of the current file: wait() gives a program's totals over all files. */
 static void write_switches(struct session *s)
 {
 	struct kinfile_writer *w = recording_writer(s->recording);
@@ -570,8 +571,8 @@ static void take_signal(struct session *s, const struct signal_seen *seen)
 	}
 }
 
-/* As what copies of stacks lack is read while it is there. No shorter than two samples of a CPU lie
- * apart: at a low rate being woken costs more than all else. */
+/* How often memory missing from stack copies is read while it is still there. At least the time
+ * between two samples of a CPU: at a low rate waking up costs more than everything else. */
 static uint64_t deep_round_ms(const struct session *s)
 {
 	uint64_t per_second = s->events.at.at[0].frequency;
@@ -617,7 +618,7 @@ static bool is_over(const struct session *s)
 	return (!s->target.running || s->target.ended) && rings_all_gone(s->rings);
 }
 
-/* What a program started often ends soon after it. */
+/* Programs started by another one often end soon after it. */
 static void tell_of_others(struct session *s, uint64_t *ended_ns, bool *told)
 {
 	enum { SOON_MS = 600 };

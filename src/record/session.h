@@ -1,4 +1,4 @@
-/* session.h - one recording while it runs: what record.c and session.c share. */
+/* session.h - the state of one recording, shared by record.c and session.c. */
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
 
@@ -18,7 +18,8 @@ struct session {
 	struct gate *gate;       /* NULL: always open */
 	struct markers *markers; /* NULL: only --control names moments */
 	int cgroup_fd;           /* -1: none */
-	const char *instead; /* what the machine could not count, and something else was; or NULL */
+	const char *instead; /* name of an event that the machine lacks, and of its replacement; or
+				NULL */
 	bool user_only, exact_switches;
 	struct signals signals;
 	struct target target;
@@ -31,36 +32,36 @@ struct session {
 	struct recording *recording;
 	struct wall *wall;
 	struct parts *parts;             /* NULL: one file */
-	struct kinfile_writer_opts file; /* how each is opened, but for the time */
-	char job[64];                    /* of which it is: file.job */
-	struct part_begin {              /* totals when the file at hand began */
+	struct kinfile_writer_opts file; /* options of each file, except for the time */
+	char job[64];                    /* id of the parallel job: file.job */
+	struct part_begin {              /* totals at the start of the current file */
 		uint64_t time_ns, cpu_ns, sampled_ns, lost, throttled, switches, preemptions;
 	} begin;
-	bool has_file;               /* the one at hand has the output's name */
-	bool switch_now;             /* somebody said so */
-	uint32_t *event_ids;         /* in the file, by index of events */
+	bool has_file;               /* the current file has the output's name */
+	bool switch_now;             /* a new file was requested */
+	uint32_t *event_ids;         /* ids in the file, by index of events */
 	struct thread_list followed; /* threads that were attached to */
 	VEC(struct named_moment)
-	moments;              /* that are to be written, where samples are kept in memory */
-	unsigned n_signalled; /* moments that are named by a number */
-	bool looked_again;    /* for threads that had begun meanwhile */
+	moments;              /* markers still to be written, if samples are kept in memory */
+	unsigned n_signalled; /* number of markers by signal, which are named by a number */
+	bool looked_again;    /* checked for threads that had begun meanwhile */
 	uint64_t start_ns, deadline_ns, ticked_ns, shown_ns;
 	uint64_t used_ns, switched, preempted; /* of programs that ended, by wait() */
 	uint64_t samples, sampled_ns, lost_written, throttled;
 	unsigned interrupts;
-	int stopped_by; /* a signal; 0: none */
+	int stopped_by; /* signal; 0: none */
 	bool stop;
-	struct kin_error *trouble; /* the first; the recording goes on */
+	struct kin_error *trouble; /* the first error; the recording goes on */
 	struct unwound stack;
-	VEC(struct stack_frame) places; /* that the details of the sample at hand name */
+	VEC(struct stack_frame) places; /* frames named by the details of the current sample */
 };
 
-/* Opens the next file; what is kept in memory goes to none yet. */
+/* Opens the next file; samples kept in memory are not written to it yet. */
 struct kin_error *session_open_file(struct session *s, struct kinfile_writer **ret)
 	__attribute__((warn_unused_result));
-/* Everything is open and nothing runs yet. */
+/* Call it when everything is open and nothing runs yet. */
 void session_begin(struct session *s);
-/* Until the program and all that it started are gone, or somebody says stop. */
+/* Runs until the program and all that it started are gone, or something stops it. */
 void session_run(struct session *s);
 /* Closes the files and fills in the audit. */
 void session_end(struct session *s);

@@ -76,7 +76,7 @@ static void insert(struct space *s, size_t at, struct mapping m)
 	s->at.at[at] = m;
 }
 
-/* What the new mapping covers of others is gone. */
+/* The parts of other mappings that the new one covers are removed. */
 static void space_map(struct space *s, struct mapping m)
 {
 	size_t i = after(s, m.start);

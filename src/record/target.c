@@ -38,7 +38,7 @@ static void limits_as_before(const struct signals *s)
 
 /* ---- signals ---- */
 
-/* Those that end a process if nobody takes them, but for what tells it of its own mistakes. */
+/* Signals that end a process by default, except those for its own errors. */
 static bool ends_process(int number)
 {
 	static const int others[] = { SIGILL,  SIGTRAP, SIGABRT, SIGBUS,  SIGFPE,  SIGKILL,
@@ -93,7 +93,7 @@ static struct kin_error *open_signals(struct signals *s, bool ends)
 	sigaddset(&s->taken, SIGXFSZ); /* a write that is refused is an error and no end */
 	if (ends)
 		choose_ends(s);
-	/* Where it is ignored nobody can be waited for. */
+	/* If it is ignored, wait() does not work. */
 	struct sigaction ordinary = { .sa_handler = SIG_DFL };
 	sigaction(SIGCHLD, &ordinary, &s->child_before);
 	pthread_sigmask(SIG_BLOCK, &s->taken, &s->before);

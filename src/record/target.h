@@ -1,15 +1,15 @@
-/* target.h - the program that is recorded, and the signals that come by meanwhile.
+/* target.h - the recorded program, and signals to the recorder meanwhile.
  *
- * The program is started in two steps: it exists, and waits; and it runs. In between the kernel's
- * events are opened on it. Nothing of it is changed: it has the signal mask, the dispositions and
- * the limits that we were started with.
+ * The program is started in two steps: the process is created and waits; then it runs. In between,
+ * the kernel's events are opened on it. It gets the signal mask, dispositions and limits that we
+ * were started with.
  *
  * Timers that exec keeps (an alarm that was set before) become the program's when it starts.
  *
- * Signals for the recorder are read from a descriptor: all that would end it, since the program is
- * not to go on without it, or is meant to have them. Those that were ignored when we were started
- * stay ignored, but for an interrupt that somebody sends: shells ignore those of the terminal for
- * what runs in the background, and scripts end recordings there with kill -INT. */
+ * Signals that would end the recorder are read from a descriptor, because they are meant for the
+ * program or must end the recording properly. Signals that were ignored at our start stay ignored,
+ * except an interrupt sent by a process: shells ignore the terminal's interrupts for background
+ * jobs, and scripts end recordings there with kill -INT. */
 #ifndef RECORD_TARGET_H
 #define RECORD_TARGET_H
 
@@ -22,34 +22,33 @@
 
 struct kin_error;
 
-/* Our own place in the world, as long as we run: signals, timers, priority, limits. */
+/* Process attributes that we change while recording: signals, timers, priority, limits. */
 struct signals {
 	int fd; /* for poll() */
 	sigset_t before, taken;
-	bool deaf;        /* interrupts were ignored */
-	sigset_t program; /* what a program that is started has blocked: as before */
+	bool deaf;        /* terminal interrupts were ignored at our start */
+	sigset_t program; /* the signals that a started program has blocked: as before */
 	struct sigaction child_before;
 	int nice_before;
 	struct itimerval
-		timers[3]; /* ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF: the first program's */
-	struct rlimit files_before, memory_before; /* raised for us as far as may be */
-	bool started; /* a program was: timers are its own, limits matter no more */
+		timers[3]; /* ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF, for the first program */
+	struct rlimit files_before, memory_before; /* raised for us as far as permitted */
+	bool started; /* a program was started: timers are its own, and limits no longer matter */
 };
 struct kin_error *signals_open(struct signals *s) __attribute__((warn_unused_result));
-/* In a thread of a process that sees to its signals itself: only those are taken that concern
- * programs that were started. These have `program` blocked. */
+/* For a thread of a process that handles its signals itself: takes only signals about started
+ * programs, which have `program` blocked. */
 struct kin_error *signals_open_few(struct signals *s, const sigset_t *program)
 	__attribute__((warn_unused_result));
-void signals_close(struct signals *s); /* everything as it was */
+void signals_close(struct signals *s); /* restores everything */
 
 struct signal_seen {
 	int number;
-	bool from_terminal; /* everybody in the foreground got it */
-	bool ours;          /* about this process, or what the kernel tells it of a program */
+	bool from_terminal; /* from the terminal, so all processes in the foreground got it */
+	bool ours;          /* meant for this process, or sent by the kernel about a program */
 	pid_t sender;
 };
-/* Ahead of others if we may: a recorder that comes late loses samples. Not so the programs that are
- * started. */
+/* Raises our priority if permitted: a slow recorder loses samples. Started programs keep theirs. */
 void signals_hurry(struct signals *s);
 
 bool signals_next(struct signals *s, struct signal_seen *ret); /* false: no more */
@@ -59,27 +58,26 @@ struct target {
 	int go, failed; /* pipes */
 	bool running, ended;
 	int status;          /* of wait(), once it ended */
-	struct rusage usage; /* of it and the children that it waited for */
+	struct rusage usage; /* of the program and the children it waited for */
 };
-/* It waits. `argv` is searched in PATH. */
+/* Creates the process, which waits. `argv` is searched in PATH. */
 struct kin_error *target_start(char *const *argv, struct signals *s, struct target *ret)
 	__attribute__((warn_unused_result));
-/* It runs; if its program cannot be executed, an error, with ENOENT or another one. */
+/* Lets it run. If its program cannot be executed: an error, with ENOENT or another errno. */
 struct kin_error *target_go(struct target *t, struct signals *s, const char *name)
 	__attribute__((warn_unused_result));
-/* It never runs. */
+/* Ends it before it runs. */
 void target_cancel(struct target *t);
-/* Looks whether it has ended. */
+/* Checks whether it has ended. */
 void target_look(struct target *t);
-/* Whether it is about to end: the kernel clears up after it, which takes its time if there is much
- * memory. */
+/* Whether it is exiting: the kernel takes its time to free much memory. */
 bool target_is_leaving(const struct target *t);
-/* Waits for its end, passing signals on: for when there is nothing to record. */
+/* Waits for its end and passes signals on: for when there is nothing to record. */
 void target_wait(struct target *t, struct signals *s);
-/* A signal meant for the recorder's user's program. */
+/* Passes on a signal that is meant for the program. */
 void target_pass(const struct target *t, const struct signal_seen *s);
 
-/* All threads of a process, appended. */
+/* Appends all threads of a process. */
 struct thread_list {
 	VEC(pid_t) at;
 };

@@ -15,7 +15,7 @@ enum { FORMAT_MAX = 1 << 20 };
 
 static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
-/* Where the trace points are: the first folder that has some, or else the usual one. */
+/* The folder of trace points: the first that has some, or else the usual one. */
 static const char *root(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
@@ -61,7 +61,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Those of one group. */
+/* Adds the matching trace points of one group. */
 static void find_in_group(const char *group, const char *pattern, struct tracepoints *ret,
 			  int *errnum)
 {

@@ -1,4 +1,4 @@
-/* tracefs.h - the kernel's trace points, as its file system for tracing has them. */
+/* tracefs.h - the kernel's trace points, from tracefs. */
 #ifndef RECORD_TRACEFS_H
 #define RECORD_TRACEFS_H
 
@@ -14,12 +14,12 @@ struct tracepoints {
 	VEC(struct tracepoint) at;
 };
 
-/* Those that "group:name" stands for; both may have * and ?. An error if there is none: what is not
- * mounted, not permitted, or not there. */
+/* Trace points that match "group:name"; both may contain * and ?. An error if there are none:
+ * tracefs is not mounted, not permitted, or has no such trace point. */
 struct kin_error *tracefs_find(const char *pattern, size_t n, struct tracepoints *ret)
 	__attribute__((warn_unused_result));
 
-/* Whether they are there, for others alone. */
+/* Whether trace points exist but only other users may read them. */
 bool tracefs_is_closed(void);
 
 /* The kernel's description of its fields, to be freed; NULL if it cannot be read. */

@@ -45,7 +45,7 @@ struct unwinding {
 	uint64_t touched_ns;
 };
 
-/* What the callbacks of a space's unwinder get: the unwinding changes with the sample. */
+/* The argument of a space's callbacks: the unwinding changes with the sample. */
 struct walker {
 	struct unwinder *unwinder;
 	struct space *space;
@@ -380,7 +380,7 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct ring_recor
 		end_cut(u, ret);
 }
 
-/* Where the thread entered the kernel; 0: not known. */
+/* The address where the thread entered the kernel; 0: not known. */
 static uint64_t entry_of(struct unwinding *u, const struct ring_record *r)
 {
 	uint64_t all[MACHINE_REGISTERS] = { 0 };
@@ -460,7 +460,7 @@ static size_t chain_of(struct unwinding *u, struct space *s, const struct ring_r
 	return n;
 }
 
-/* How many frames there are up to the thread's outermost calls; 0: the walk did not come so far. */
+/* The number of frames up to the thread's outermost calls; 0: the walk did not come so far. */
 static size_t up_to_root(const struct roots *roots, const uint64_t *pcs, size_t n)
 {
 	while (n > 1 && !roots_has(roots, pcs[n - 1]))

@@ -1,14 +1,13 @@
-/* unwinding.h - samples into call stacks, while recording.
+/* unwinding.h - turns samples into call stacks, while recording.
  *
- * The kernel's part comes from the kernel. The user's part is walked by call-frame information over
- * the copy of the stack that the kernel took with the sample, and, where that information ends, by
- * frame pointers; or it is the kernel's walk by frame pointers, in which the caller of the leaf is
- * put right by call-frame information: functions that call nothing have no frame of their own.
+ * The kernel part of a stack comes from the kernel. The user part is walked by call-frame
+ * information over the stack copy in the sample, and by frame pointers where that information ends.
+ * Or it is the kernel's walk by frame pointers, with the caller of the leaf corrected by call-frame
+ * information: leaf functions may have no frame of their own.
  *
- * What lies beyond the copy is not known: by the time that the sample is read, the thread may have
- * come back to other callers, which nothing of the copy would tell. Such a stack is cut; or, where
- * the callers that were ever seen there are the same (beyond.h), they are a guess, behind a mark.
- */
+ * Memory beyond the copy is not known: when the sample is read, the thread may have other callers
+ * already. Such a stack is cut; or, if the callers seen there were always the same (beyond.h), they
+ * are added as a guess, after a mark. */
 #ifndef RECORD_UNWINDING_H
 #define RECORD_UNWINDING_H
 
@@ -18,15 +17,15 @@
 
 enum unwinding_mode {
 	UNWINDING_AUTO,  /* call-frame information first, frame pointers where it ends */
-	UNWINDING_DWARF, /* nothing but call-frame information */
+	UNWINDING_DWARF, /* only call-frame information */
 	UNWINDING_FP,    /* frame pointers */
 };
 
 struct stack_frame {
-	uint64_t pc;           /* as in the process */
+	uint64_t pc;           /* run-time address */
 	uint64_t addr;         /* link-time address in the module; the pc if there is none */
-	struct module *module; /* NULL: nothing known to be mapped there; or the kernel */
-	uint32_t flags;        /* KINF_FRAME_*; with KINF_FRAME_MARK there is nothing but a name */
+	struct module *module; /* NULL: no known mapping, or the kernel */
+	uint32_t flags;        /* KINF_FRAME_*; with KINF_FRAME_MARK there is only a name */
 };
 const char *stack_mark_name(uint32_t flags); /* "[cut]"; with KINF_FRAME_GUESSED "[guessed]" */
 
@@ -34,8 +33,8 @@ enum { UNWINDING_DEPTH = 1024 };
 
 enum stack_end {
 	STACK_END_UNKNOWN,
-	STACK_COMPLETE, /* where the thread began */
-	STACK_GUESSED,  /* there, too, but for a caller that is a guess */
+	STACK_COMPLETE, /* walked to the start of the thread */
+	STACK_GUESSED,  /* to the start, with a guessed caller */
 	STACK_CUT,
 };
 
@@ -45,27 +44,27 @@ struct unwound {
 	enum stack_end end;
 };
 
-struct unwinding_copies { /* of stacks, as the kernel takes them, in bytes */
+struct unwinding_copies { /* sizes of stack copies, in bytes */
 	uint32_t small, large;
 };
 
 struct unwinding;
-/* `jit`, which outlives it, knows code made at run time. */
+/* `jit`, which must outlive it, knows JIT code. */
 struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copies copies,
 				struct jit *jit);
 void unwinding_free(struct unwinding *u); /* NULL is fine */
-/* What it made for a space; for spaces_new(). */
+/* Frees its data for a space; for spaces_new(). */
 void unwinding_release(struct space *s);
 
 void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_record *r,
 		      struct unwound *ret);
 
-/* What is at an address of a process: of data, or of a branch. */
+/* The frame of an address in a process: of data, or of a branch. */
 struct stack_frame unwinding_place(const struct space *s, uint64_t addr);
 
 struct unwinding_stats {
-	uint64_t stacks, complete, guesses, cut; /* of user stacks */
-	uint64_t deep;                           /* that do not fit a small copy */
+	uint64_t stacks, complete, guesses, cut; /* user stacks */
+	uint64_t deep;                           /* stacks that do not fit a small copy */
 	uint64_t ends[5];                        /* by enum unwind_end */
 	uint64_t guessed;                        /* frames found by frame pointers */
 	uint64_t frames;

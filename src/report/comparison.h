@@ -1,4 +1,4 @@
-/* comparison.h - two sides, each of one recording or several, function by function.
+/* comparison.h - compares two sides of one or several recordings, function by function.
  *
  *	struct comparison *c = comparison_new(&opts);
  *	... comparison_add(c, REPEATS_BEFORE, &recording), again for each, and of the other side ...
@@ -22,18 +22,20 @@ struct report_input;
  * line, "lines" with those of comparison_line_columns. */
 struct comparison_recording {
 	struct kin_table *flat;
-	struct kin_table *by_run;         /* the same by run; NULL if there is one run only */
-	size_t n_runs;                    /* >= 1 */
-	const struct report_input *calls; /* whose graph says who called whom; NULL: not known */
-	double per_sample;                /* what a sample stands for, in ticks */
-	bool sampled; /* it is of a program that ran, and took a time that another run may not */
-	const char *started; /* when, as text that sorts by time; NULL: not known */
+	struct kin_table *by_run; /* the same with a row per function and run; NULL if there is only
+				     one run */
+	size_t n_runs;            /* >= 1 */
+	const struct report_input *calls; /* its graph has the calls; NULL: they are not known */
+	double per_sample;                /* weight of a sample in ticks */
+	bool sampled;        /* samples of a program that ran: another run may take another time */
+	const char *started; /* its start, as text that sorts by time; NULL: not known */
 };
 
 struct comparison_opts {
-	bool inclusive; /* times with callees */
-	bool shares;    /* of each side's total, instead of times */
-	bool paired;    /* recording i of both sides were made one after the other: A B B A ... */
+	bool inclusive; /* inclusive times */
+	bool shares;    /* shares of each side's total, instead of times */
+	bool paired; /* the i-th recordings of both sides were made one after the other: A B B A ...
+		      */
 	bool by_line;
 };
 
@@ -41,21 +43,21 @@ extern const char *const comparison_columns[], *const comparison_line_columns[];
 
 /* A function of one side. */
 struct compared_side {
-	uint32_t slot;                    /* whose times it has; NONE: it is not there */
-	double time;                      /* of all runs */
-	double calls;                     /* a run, on average */
-	uint64_t least_calls, most_calls; /* in a recording, divided by its runs */
+	uint32_t slot; /* the slot with its times; NONE: the side does not have it */
+	double time;   /* over all runs */
+	double calls;  /* per run, on average */
+	uint64_t least_calls, most_calls; /* per recording, divided by its runs */
 };
 
-enum function_fate { /* what became of it, as far as names and counts say */
+enum function_fate { /* how a function differs between the sides, by names and counts */
 		     FATE_SAME,
-		     FATE_NEW, /* called or seen after, and not before */
+		     FATE_NEW, /* called or sampled only after */
 		     FATE_GONE,
-		     FATE_RENAMED,  /* `other` is what it was called */
-		     FATE_SPLIT,    /* a part of `other`, which was one before */
-		     FATE_JOINED,   /* it was a part of `other`, which is one now */
-		     FATE_INLINED,  /* inlined wherever it is called, and was not before */
-		     FATE_OUTLINED, /* the other way round */
+		     FATE_RENAMED,  /* `other` is its former name */
+		     FATE_SPLIT,    /* a part of `other`, which was one function before */
+		     FATE_JOINED,   /* formerly a part of `other`, which is one function now */
+		     FATE_INLINED,  /* now inlined wherever it is called, and not before */
+		     FATE_OUTLINED, /* the reverse */
 };
 
 struct compared_function {
@@ -70,7 +72,8 @@ struct measured { /* of a function (its slot) in one run */
 	double time;
 };
 
-struct compared_call { /* from a function, and what the callee took in these calls; of a run */
+struct compared_call { /* calls of a function from another in one run, and the time of the callee in
+			  these calls */
 	uint32_t callee, caller; /* slots; caller NONE: not known */
 	double calls, time;
 };
@@ -81,88 +84,88 @@ struct compared_recording {
 };
 
 struct comparison_side {
-	VEC(struct measured) times;      /* by slot, when finished */
-	VEC(double) totals;              /* of each run */
-	VEC(struct compared_call) calls; /* by callee and caller, when finished */
+	VEC(struct measured) times;      /* by slot, once finished */
+	VEC(double) totals;              /* by run */
+	VEC(struct compared_call) calls; /* by callee and caller, once finished */
 	VEC(struct compared_recording) recordings;
-	double samples, weight; /* sum over recordings: how many, and what a sample stands for */
-	bool sampled;           /* all of them were */
-	bool counted;           /* all of them count calls */
+	double samples, weight; /* sums over recordings: number of samples, weight of a sample */
+	bool sampled;           /* all recordings have samples */
+	bool counted;           /* all recordings count calls */
 	double rate;
-	bool traced; /* counted, and what went along each call was measured, of all of them */
+	bool traced; /* all recordings count calls and measure the time along each */
 };
 
 struct comparison {
 	struct comparison_opts o;
 	struct strtab *strings;
-	struct map64 index; /* of name and object */
+	struct map64 index; /* key: name and object */
 	VEC(struct compared_function) at;
 	struct comparison_side side[REPEATS_SIDES];
-	char *unit; /* "seconds"; NULL: not the same for all */
+	char *unit; /* "seconds"; NULL: recordings differ */
 	struct repeats repeats;
 	bool *first;                    /* of repeats */
-	double *scratch[REPEATS_SIDES]; /* values of one function */
+	double *scratch[REPEATS_SIDES]; /* scratch: values of one function */
 };
 
 struct comparison *comparison_new(const struct comparison_opts *o);
 void comparison_free(struct comparison *c);
 
-/* KIN_ERROR_MISMATCH if it does not count what those before it do, KIN_ERROR_UNSUPPORTED if it has
- * not what is asked for. */
+/* Adds a recording. KIN_ERROR_MISMATCH if it counts something else than the previous ones,
+ * KIN_ERROR_UNSUPPORTED if it lacks the data needed. */
 MUST_CHECK struct kin_error *comparison_add(struct comparison *c, int side,
 					    const struct comparison_recording *r);
-/* When all are added, at least one of each side. KIN_ERROR_USAGE if they are to be paired and
- * cannot be. */
+/* Call it when all are added, at least one on each side. KIN_ERROR_USAGE if they should be paired
+ * and cannot be. */
 MUST_CHECK struct kin_error *comparison_finish(struct comparison *c);
 
 struct effect {
-	double before, after;     /* of a run on average; or shares of the total */
+	double before, after;     /* averages per run; or shares of the total */
 	struct contrast change;   /* after - before */
 	struct contrast relative; /* after / before - 1; value NAN if there is nothing before */
 };
 
-/* Of a function; or of all together. */
+/* The effect on a function; or on the total. */
 struct effect comparison_effect(struct comparison *c, const struct compared_function *f);
 struct effect comparison_total(struct comparison *c);
 
-/* Why the time of a function is another one: it is that of its calls from each caller, which is how
- * many calls there are, times the part that is from there, times what one from there takes. The
- * first factor, then the second, then the third becomes that of after; so the three parts add up
- * to the change. `caller`: of the second, the one that makes most of it. */
+/* Causes of a changed time. The time is summed over callers: number of calls, times the caller's
+ * share of them, times the cost of one call from there. The first factor, then the second, then the
+ * third are changed to those of `after`, so the three parts add up to the whole change. `caller`:
+ * the one with the largest part of the second. */
 struct causes {
 	double by_calls, by_callers, by_cost;
-	bool traced;      /* else callers are not known, and what they make is in by_cost */
+	bool traced;      /* otherwise callers are not known, and their part is in by_cost */
 	strid caller;     /* 0: none */
-	double of_caller; /* how much of by_callers is due to it */
-	double more;      /* by how much its part of the calls grew, -1 to 1 */
+	double of_caller; /* its part of by_callers */
+	double more;      /* change of its share of the calls, -1 to 1 */
 };
-/* False where calls of both sides are not known, or there are none. */
+/* False if calls of either side are not known, or there are none. */
 bool comparison_causes(const struct comparison *c, const struct compared_function *f,
 		       const struct effect *e, struct causes *ret);
 
-/* For comparison_add() and comparison_finish(). */
+/* Used by comparison_add() and comparison_finish(). */
 uint32_t comparison_slot(struct comparison *c, strid name, strid object);
 void comparison_add_calls(struct comparison *c, int side, const struct comparison_recording *r);
 void comparison_order_calls(struct comparison *c);
 
-/* Runs of a side, and the number of values that its means are of. */
+/* The number of runs of a side, and the number of values that its means are made of. */
 size_t comparison_runs(const struct comparison *c, int side);
 double comparison_mean_total(const struct comparison *c, int side);
-/* Whether chance is known from repetitions on both sides, and not from sampling alone. */
+/* Whether errors come from repetitions on both sides, and not from sampling alone. */
 bool comparison_is_repeated(const struct comparison *c);
 static inline bool comparison_is_counted(const struct comparison *c)
 {
 	return c->side[REPEATS_BEFORE].counted && c->side[REPEATS_AFTER].counted;
 }
-/* How many samples there are of a function on both sides. */
+/* The number of samples of a function on both sides. */
 double comparison_samples(const struct comparison *c, const struct compared_function *f);
 static inline bool compared_is_there(const struct compared_function *f)
 {
 	return f->of[REPEATS_BEFORE].slot != NONE || f->of[REPEATS_AFTER].slot != NONE;
 }
 
-/* How often chance explains each of these effects, all of them together considered; for those with
- * fewer samples than any test could tell from chance: 1. */
+/* Corrects the probabilities that chance explains these effects for the number of effects; for
+ * effects with too few samples for any test: 1. */
 void comparison_correct(double *p, const double *samples, size_t n);
 
 #endif

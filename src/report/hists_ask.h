@@ -1,4 +1,4 @@
-/* hists_ask.h - what the report "hists" is asked for: the words of options made into choices. */
+/* hists_ask.h - the options of the report "hists", parsed and checked. */
 #ifndef REPORT_HISTS_ASK_H
 #define REPORT_HISTS_ASK_H
 
@@ -41,38 +41,37 @@ struct hists_ask {
 	VEC(struct hist_term) terms;
 	struct sample_filter *samples;
 	VEC(uint16_t) events;
-	size_t n_events; /* that could be asked for: those with samples, groups as one */
+	size_t n_events; /* events that could be requested: those with samples, groups as one */
 	enum chain_mode mode;
 	enum chain_value value;
 	double threshold; /* percent */
 	uint32_t print_limit;
 	double percent_limit;
 	bool branches; /* samples are branches */
-	bool traces;   /* samples have fields, and are of trace points alone */
+	bool traces;   /* all samples are of trace points and have fields */
 	bool stacks;   /* samples have callers */
 	bool overview;
-	const char *elided[N_HIST_KEYS]; /* the only value there can be; NULL: shown */
+	const char *elided[N_HIST_KEYS]; /* the only value a key can have; NULL: the key is shown */
 	regex_t parent, ignore;
 	bool has_parent, has_ignore;
 	struct arena arena;
 };
 
-/* The result borrows `given` and `style`. Errors name the option and the word that is wrong. */
+/* The result borrows `given` and `style`. Errors name the option and the wrong word. */
 MUST_CHECK struct kin_error *hists_ask_new(const struct profile *p,
 					   const struct kin_hists_opts *given,
 					   const struct hists_style *style, struct hists_ask **ret);
-/* The keys of rows if none are given: "comm,dso,sym". */
+/* The default keys of rows: "comm,dso,sym". */
 const char *hists_ask_usual_keys(const struct hists_ask *a);
-/* Whether any of it takes details of samples. */
+/* Whether the options need details of samples. */
 bool hists_ask_needs_details(const struct kin_hists_opts *given);
-/* Whether any of it takes more of stacks than where samples were taken; when, and on which
- * processor, they were. */
+/* Whether the options need callers; whether they need times and processors. */
 bool hists_ask_needs_callers(const struct kin_hists_opts *given);
 bool hists_ask_needs_times(const struct kin_hists_opts *given);
-/* Whether it makes a difference where in a function a frame is. */
+/* Whether the options distinguish addresses in one function. */
 bool hists_ask_needs_addresses(const struct kin_hists_opts *given);
-/* Whether any of it takes the functions that were inlined: where Self is that of the function
- * around them, nobody sees them but among callers. */
+/* Whether the options need inlined functions: if Self is charged to the function around them, they
+ * only show up among callers. */
 bool hists_ask_needs_inlines(const struct kin_hists_opts *given, const struct hists_style *style);
 void hists_ask_free(struct hists_ask *a); /* NULL is fine */
 

@@ -1,4 +1,4 @@
-/* hists_state.h - the report "hists" while its table is read. */
+/* hists_state.h - the state of the report "hists" while its table is read. */
 #ifndef REPORT_HISTS_STATE_H
 #define REPORT_HISTS_STATE_H
 
@@ -31,7 +31,7 @@ struct hists_col {
 	size_t event;
 };
 
-struct hists_emitted { /* a hop of a chain, as a row */
+struct hists_emitted { /* a row for a hop of a chain */
 	uint32_t node, depth;
 	bool joins;
 	double share;
@@ -47,7 +47,7 @@ struct hists_state {
 	struct arena arena;
 	VEC(struct hists_col) cols;
 	VEC(struct kin_column) columns;
-	size_t tree; /* the column that chains are in */
+	size_t tree; /* the column with chains */
 	size_t next, n_rows;
 	const struct callchain *chain;
 	VEC(struct hists_emitted) emitted;
@@ -55,25 +55,25 @@ struct hists_state {
 	struct kin_cell *cells;
 };
 
-/* What shares of an event are of: its weight, or the time that passed. */
+/* The denominator of an event's shares: its weight, or the elapsed time. */
 double hists_total(const struct hists_state *s, size_t event, bool latency);
 
-/* Percent of the first event's total. */
+/* A share in percent of the first event's total. */
 double hists_percent(const struct hists_state *s, const struct hist_stat *stat);
 
-/* Whether what is to be shown by function is of the one that the row is about. */
+/* Whether the row passes the filter on functions. */
 bool hists_state_wants(const struct hists_state *s, uint32_t row);
 
-/* hists_overview.c: of the rows those that a first page has, in its order. */
+/* hists_overview.c: selects and orders the rows of a first page. */
 void hists_overview(struct hists_state *s);
 
-/* Whether all keys have one value only: they are columns all the same. */
+/* Whether all keys have only one value: they are then columns nevertheless. */
 bool hists_all_elided(const struct hists_ask *a);
 
-/* The events that are shown, in words. */
+/* Names of the events shown. */
 const char *hists_events_text(struct hists_state *s);
 
-/* Properties and notes. Columns must be there. */
+/* Adds properties and notes. Columns must exist. */
 void hists_describe(struct hists_state *s);
 
 #endif

@@ -1,6 +1,6 @@
-/* hists_style.h - what another program decides otherwise than kin about the report "hists", where
- * there is no wrong or right. That program's room owns one of these, const, and whoever asks for
- * the report passes it (report_opts.hists_style). What is NULL or false is as kin has it. */
+/* hists_style.h - another program's choices for the report "hists", where they differ from kin's
+ * and neither is wrong. That program's room owns one of these, const, and the caller passes it
+ * (report_opts.hists_style). NULL or false means kin's own choice. */
 #ifndef REPORT_HISTS_STYLE_H
 #define REPORT_HISTS_STYLE_H
 
@@ -10,30 +10,30 @@
 struct hists_state;
 
 struct hists_style {
-	const char *name; /* as kin_hists_opts.rules has it */
+	const char *name; /* as in kin_hists_opts.rules */
 	struct hists_rules rows;
-	enum demangle_style names; /* if nobody says how names are to be shown */
-	bool self_physical;        /* as kin_hists_opts has it, whatever that says */
-	unsigned max_stack;        /* if that says nothing */
+	enum demangle_style names; /* default style of names */
+	bool self_physical;        /* as in kin_hists_opts, which it overrides */
+	unsigned max_stack;        /* default for that of kin_hists_opts */
 
-	/* ---- what is shown ---- */
-	bool recorded_events;   /* only what was recorded, not what else is known */
-	bool event_titles;      /* events by how they are shown there, not by their names */
+	/* ---- contents ---- */
+	bool recorded_events;   /* only recorded events, not derived ones */
+	bool event_titles;      /* events by their titles, not by their names */
 	bool events_say_stacks; /* there are stacks if an event was recorded with them */
-	bool hides_single;      /* a key that can have one value only is no column */
-	bool says_missing;      /* without stacks Children are a column, of empty cells */
-	bool lists_lead;        /* a figure in a list of keys is ordered by there, not first */
-	const char *trace_keys; /* of trace points; NULL: the usual ones */
-	/* A key that is added to those asked for; false: none. */
+	bool hides_single;      /* a key with only one possible value is no column */
+	bool says_missing;      /* without stacks Children are a column of empty cells */
+	bool lists_lead; /* a figure in a list of keys is sorted at its position, not first */
+	const char *trace_keys; /* default keys for trace points; NULL: the usual ones */
+	/* A key to add to the requested ones; false: none. */
 	bool (*more_key)(const struct hists_ask *a, enum hist_key *ret);
 
-	/* ---- how it is written ---- */
-	/* NULL from either: the column's own. */
+	/* ---- layout ---- */
+	/* Either may return NULL: use the column's own text. */
 	const char *(*figure_title)(const struct hists_ask *a, enum field_kind kind);
 	const char *(*key_title)(enum hist_key key);
-	/* In place of hists_text(); in the arena, or living as long as h. */
+	/* Used instead of hists_text(); in the arena, or living as long as h. */
 	const char *(*text)(struct arena *a, const struct hists *h, size_t row, enum hist_key key);
-	/* Hands over what the program's layout of the table needs to know: table_set_layout(). */
+	/* Passes data to the program's table layout: table_set_layout(). */
 	void (*describe)(struct hists_state *s);
 };
 

@@ -20,7 +20,7 @@ static bool has_line(const char *list, const char *line, size_t n)
 	return false;
 }
 
-/* Where /lib is a link to /usr/lib, lists have the old names of some files. */
+/* If /lib is a link to /usr/lib, lists have the old names of some files. */
 static bool has_file(const char *list, const char *path)
 {
 	static const char usr[] = "/usr";

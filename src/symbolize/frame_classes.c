@@ -9,7 +9,8 @@
 #include "symbolize/program_private.h"
 #include "symbolize/recorded.h"
 
-/* Of larger files programs read what was hit alone: their frames are not looked up. */
+/* For larger files programs read only the symbols that were hit, so their frames are not looked up.
+ */
 enum { TABLES_MAX = 1 << 20 };
 
 struct frame_classes {
@@ -38,7 +39,7 @@ void frame_classes_free(struct frame_classes *c)
 	free(c);
 }
 
-/* What fails is told of when a program tries it again. */
+/* Failures are reported when a program tries it again. */
 static void open_object(struct frame_classes *c, const struct profile *p, objid id)
 {
 	struct symbols_opts opts = { .table.exact = true };

@@ -174,7 +174,7 @@ static void want_target(const struct object_step *step, void *asked)
 		a->wanted[i] |= WANT_NAME;
 }
 
-/* Where code that is kept jumps to, and what it calls, has a name beside the instruction. */
+/* Targets of jumps and calls in kept code have names beside the instruction. */
 static void want_targets(struct asked *a)
 {
 	struct kept_places r = ranges_of(a);
@@ -320,7 +320,7 @@ static void note(struct keeper *k, struct kin_error *err)
 		kin_error_free(err);
 }
 
-/* That a file is gone, or another one now, is said by reports. */
+/* Reports mention that a file is gone or was replaced. */
 static bool is_failure(const struct kin_error *err)
 {
 	int errnum = err ? kin_error_errno(err) : 0;

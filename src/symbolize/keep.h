@@ -15,8 +15,8 @@ struct keep_opts {
 	/* Include code and lines of whole functions, and all lines of their source files: annotated
 	 * reports show them. */
 	bool whole;
-	/* Asked first where they are below a root of their own, else where the path leads to no
-	 * such file. */
+	/* Files to use if an object's path leads to no such file; those with a root of their own
+	 * are tried first. */
 	const struct kin_program_file *files;
 	size_t n_files;
 };

@@ -9,8 +9,8 @@
 #include "base/vec.h"
 #include "kin/kin.h"
 
-/* What is kept open: names take some 100 bytes each, and the files' own tables may be larger: those
- * of relocations of a compiler are 10 MB. */
+/* Limit of what is kept open: names take some 100 bytes each, and the files' own tables may be
+ * larger: the relocations of a compiler are 10 MB. */
 enum { OPEN_MAX = 64, PLACE_BYTES = 160, BYTES_MAX = 64 << 20 };
 
 struct known_name {               /* an object that was asked about */
@@ -32,7 +32,7 @@ struct names {
 	uint64_t clock;
 };
 
-/* What cannot be read has no names: why is not told while things go by. */
+/* Unreadable objects have no names; the reason is not reported in live views. */
 static void open_object(struct names *n, struct known_name *k)
 {
 	struct symbols_opts opts = { .style = n->opts.style };
@@ -65,7 +65,7 @@ static void close_object(struct known_name *k)
 	k->sought = false;
 }
 
-/* Those that were not used for longest make room. */
+/* The least recently used ones make room. */
 static void make_room(struct names *n)
 {
 	while (n->open.n > 1 && (n->open.n > OPEN_MAX || n->bytes > BYTES_MAX)) {

@@ -81,7 +81,8 @@ void place_index_done(struct place_index *x)
 	*x = (struct place_index){ 0 };
 }
 
-/* Where the bucket does not say: the first place in it that ends after addr, if it starts there. */
+/* For addresses that the bucket cannot answer: the first place in it that ends after addr, if it
+ * starts there. */
 static symid search(const struct place_index *x, const struct place_bucket *b, uint64_t addr)
 {
 	enum { FEW = 4 };

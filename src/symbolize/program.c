@@ -475,7 +475,7 @@ static symid unknown_place(struct program *g, const struct frame *f)
 	return extra_place(g, PLACE_UNKNOWN, f->object, f->object, name);
 }
 
-/* Where to look: of a return address the call before it. */
+/* The address to look up: for a return address in the call before it. */
 static uint64_t look_at(const struct program *g, frameid frame)
 {
 	return g->profile->samples.frames[frame].addr - g->is_call[frame];
@@ -578,7 +578,7 @@ static void inline_object(struct program *g, objid object, const struct site *si
 	free(addrs);
 }
 
-/* Where a counted call is made: before the address that it returns to. */
+/* The address of a counted call: before its return address. */
 static struct site call_site(const struct program *g, const struct symbols_row *row, size_t arc)
 {
 	const struct arc *a = &g->profile->arcs[arc];

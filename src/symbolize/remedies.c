@@ -17,7 +17,7 @@ struct remedy_finding {
 	void *arg;
 };
 
-/* What runs other programs' code, by how its file's name begins. */
+/* Interpreters and other runtimes, by the start of their file name. */
 static const struct interpreter {
 	const char *name, *remedy;
 } interpreters[] = {

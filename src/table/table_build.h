@@ -1,6 +1,6 @@
 /* table_build.h - building a report's table. Reading one is public: kin/table.h.
  *
- * Either rows are added (table_add_row), or a source makes them when they are read. */
+ * Rows are either added (table_add_row), or made by a source as they are read. */
 #ifndef TABLE_TABLE_BUILD_H
 #define TABLE_TABLE_BUILD_H
 
@@ -12,7 +12,7 @@
 /* Columns must be static: the table keeps the pointer. Name and title are copied. */
 struct kin_table *table_new(const char *name, const char *title, const struct kin_column *columns,
 			    size_t n_columns);
-/* Whether the column with this key is shown unless asked for; in place of what it says itself. */
+/* Whether the column with this key is visible by default; overrides the column's `hidden`. */
 void table_show(struct kin_table *t, const char *key, bool shown);
 void table_set_rate(struct kin_table *t, double ticks_per_second); /* default 1 */
 void table_note(struct kin_table *t, const char *fmt, ...)
@@ -28,22 +28,21 @@ struct kin_cell *table_add_row(struct kin_table *t, struct kin_row row);
 
 struct table_source {
 	void (*rewind)(void *state);
-	bool (*next)(void *state, struct kin_row *row); /* row->cells stays the source's */
+	bool (*next)(void *state, struct kin_row *row); /* row->cells are owned by the source */
 	void (*free)(void *state);                      /* may be NULL */
 };
-/* kin_table_next() for code of our own: running out of memory ends what its caller guards, or the
- * program. */
+/* kin_table_next() for internal callers: out of memory ends the guarded call, or the program. */
 bool table_next(struct kin_table *t, struct kin_row *ret);
 void table_set_source(struct kin_table *t, const struct table_source *source, void *state);
 
-/* What a layout of another program needs to know of the table and neither rows nor columns say: a
- * struct of its own, told from others by `owner`, any address of its room. NULL: there is none. The
- * struct lives as long as the table. */
+/* Data for another program's layout that is in neither rows nor columns: a struct of that
+ * program's, identified by `owner`, any address in its room. NULL: there is none. The struct must
+ * live as long as the table. */
 void table_set_layout(struct kin_table *t, const void *owner, const void *layout);
 const void *table_layout(const struct kin_table *t, const void *owner);
 void table_copy_layout(struct kin_table *to, const struct kin_table *from);
 
-/* Call release(what) when the table is freed: keeps alive what the rows point into. */
+/* Calls release(what) when the table is freed: keeps data alive that rows point into. */
 void table_keep(struct kin_table *t, void (*release)(void *what), void *what);
 
 static inline struct kin_cell cell_none(void) { return (struct kin_cell){ .type = KIN_CELL_NONE }; }

@@ -1,31 +1,32 @@
-/* value.h - cells as text for programs: what JSON and CSV write, without a loss. */
+/* value.h - cells as text for programs: lossless values for JSON and CSV. */
 #ifndef TABLE_VALUE_H
 #define TABLE_VALUE_H
 
 #include "base/sink.h"
 #include "kin/table.h"
 
-/* The shortest usual form of v that reads back as v, at most "%.17g"; "null" is the caller's. */
+/* The shortest usual form of v that reads back as v, at most "%.17g". The caller handles values
+ * that are not finite ("null"). */
 void value_number(struct sink *s, double v);
-/* ticks / rate, in seconds (or what else the table counts in). */
+/* ticks / rate, in seconds (or another unit of the table). */
 void value_time(struct sink *s, double ticks, double rate);
 void value_count(struct sink *s, uint64_t v);
 void value_address(struct sink *s, uint64_t v); /* "0x401136" */
 
-/* How a cell is written as JSON where readers differ; numbers are finite. */
+/* Rules for JSON cells where readers differ; numbers are finite. */
 struct value_json_rules {
 	void (*time)(struct sink *s, double ticks, double rate);
-	void (*number)(struct sink *s, double v); /* shares, too */
+	void (*number)(struct sink *s, double v); /* also for shares */
 	void (*pair)(struct sink *s, enum kin_cell_type type, uint64_t a, uint64_t b);
 };
-/* "null" for what has nothing to show. */
+/* Writes "null" for an empty cell. */
 void value_json(struct sink *s, const struct kin_cell *c, double rate,
 		const struct value_json_rules *rules);
 
 const char *value_row_kind(enum kin_row_kind kind);   /* "caller" */
 const char *value_cell_type(enum kin_cell_type type); /* "time" */
 
-/* Whether row says nothing but its cells: of no kind, depth or group. */
+/* Whether row has only cells: no kind, depth or group. */
 bool value_is_plain(const struct kin_row *row);
 
 #endif

@@ -1,43 +1,42 @@
-/* browse.h - a profile on the terminal: functions by time, and from each to its callers and
- * callees.
+/* browse.h - the interactive browser: functions by time, with their callers and callees.
  *
- * The profile may be one that changes: then `next` is asked for a newer one now and then. */
+ * The profile may change: then `next` is called now and then for a newer one. */
 #ifndef TUI_BROWSE_H
 #define TUI_BROWSE_H
 
 #include "kin/kin.h"
 
 struct browse_opts {
-	const char *title;                  /* of the first line: "kin top" */
-	const struct kin_hists_opts *hists; /* as page_opts has it */
-	bool by_own;                        /* order at first */
+	const char *title;                  /* for the first line: "kin top" */
+	const struct kin_hists_opts *hists; /* as in page_opts */
+	bool by_own;                        /* initially sorted by own time */
 	const char *const *source_dirs;     /* NULL-terminated, searched for sources; NULL: none */
-	/* A newer profile, which is to be freed, or NULL if there will be no more; *note, if set
-	 * then, is shown. Asked for each `delay_ms`. NULL: there is never one. */
+	/* Returns a newer profile, to be freed, or NULL if there will be none; *note, if set then,
+	 * is shown. Called every `delay_ms`. NULL: the profile does not change. */
 	struct kin_profile *(*next)(void *arg, const char **note);
-	double keep; /* what of its weights each newer profile still has, 0..1 */
-	/* The samples of one thread, by its number, or those in one object, by its name, alone; to
-	 * be freed; NULL, NULL: all. NULL: there are no parts. */
+	double keep; /* the factor for old weights in each newer profile, 0..1 */
+	/* The profile of a single thread, by its number, or of a single object, by its name; to be
+	 * freed; NULL, NULL: the whole. The member is NULL if there are no parts. */
 	struct kin_error *(*part)(void *arg, const char *thread, const char *object,
 				  struct kin_profile **ret);
-	/* How many cores an event kept busy (NULL: the first one); 0: it is not CPU time. NULL: not
-	 * known of any. */
+	/* How many cores an event kept busy (NULL: the first event); 0: it does not count CPU time.
+	 * The member is NULL if that is not known. */
 	double (*cores)(void *arg, const char *event);
-	/* The profile as it is now by instruction, for source and assembly; to be freed. NULL: the
-	 * profile has that itself. */
+	/* The current profile by instruction, for source and assembly; to be freed. NULL: the
+	 * profile itself has instructions. */
 	struct kin_profile *(*code)(void *arg);
 	void *arg;
-	/* What a comparison of the profile with an older one found: it is the first page, and from
-	 * there it goes to the functions of either. NULL: there is no comparison. Both borrowed. */
+	/* The result of comparing the profile with an older one: it is the first page and leads to
+	 * the functions of both. NULL: no comparison. Both borrowed. */
 	struct kin_table *changes;
 	struct kin_profile *before;
 	unsigned delay_ms;
-	size_t refreshes; /* end after so many; 0: when the user says so */
-	int status;       /* exit status of the process if it ends while something goes on */
+	size_t refreshes; /* end after that many; 0: when the user quits */
+	int status;       /* exit status of the process if it ends during background work */
 };
 
-/* Until the user quits, or a signal comes, which is delivered at the end. `profile` is borrowed. An
- * error: there is no terminal, or nothing to be shown. */
+/* Runs until the user quits, or a signal comes, which is delivered at the end. `profile` is
+ * borrowed. An error: there is no terminal, or nothing to show. */
 struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *opts)
 	__attribute__((warn_unused_result));
 

@@ -26,32 +26,31 @@ enum browse_what {
 	CHANGES
 };
 
-struct browse_place { /* where we are, or were and go back to */
+struct browse_place { /* a page of the navigation history; the last is the current one */
 	enum browse_what what;
 	char *function;          /* NULL: all functions */
-	struct flame_view flame; /* FLAME; without nodes: not made yet */
+	struct flame_view flame; /* FLAME; no nodes: not made yet */
 	struct page page;
 	bool has_page;
-	size_t of; /* the refresh that the page is of */
+	size_t of; /* number of the refresh that the page was made from */
 	struct list list;
-	char filter[BROWSE_FILTER_MAX]; /* words */
+	char filter[BROWSE_FILTER_MAX]; /* search words */
 	double min_share;               /* 0..1 */
 	struct unfold unfold;           /* FUNCTIONS */
 };
 
 struct browser;
 
-struct browse_history { /* of an event of a profile that changes: when functions were on the stack
-			 */
+struct browse_history { /* for an event of a changing profile: when functions were on the stack */
 	char *event;
 	struct marks marks;
 };
 
-struct browse_work {       /* that goes on while something else is done */
+struct browse_work {       /* background work */
 	struct work *work; /* NULL: none */
 	void (*end)(struct browser *b, void *arg);
 	void *arg;
-	bool *stop; /* set, it ends soon; NULL: it cannot */
+	bool *stop; /* set to end it soon; NULL: it cannot be stopped */
 };
 
 enum browse_typing { TYPING_NOTHING, TYPING_FILTER, TYPING_LIMIT };
@@ -60,40 +59,40 @@ struct browser {
 	const struct browse_opts *opts;
 	struct term *term;
 	struct kin_profile *profile;
-	bool owned;                /* profile is ours to free */
-	struct kin_profile *whole; /* of which profile is a part; NULL: it is no part */
-	struct kin_profile *after; /* of a comparison: the newer one, */
-	bool is_before;            /* and whether profile is the older one */
-	char *part;                /* what it is of, for the head */
-	struct kin_profile *code;  /* of source and instructions that are shown; NULL: profile */
+	bool owned;                /* we free the profile */
+	struct kin_profile *whole; /* the whole of which profile is a part; NULL: it is no part */
+	struct kin_profile *after; /* the newer profile of a comparison */
+	bool is_before;            /* profile is the older one */
+	char *part;                /* the thread or object of the part, for the head */
+	struct kin_profile *code;  /* for source and instructions; NULL: profile itself */
 	VEC(size_t)
-	shown;                           /* rows of the page that pass the filter; from their
-					  * number on those that are unfolded below them */
-	VEC(struct browse_place) places; /* the last one is where we are */
+	shown; /* rows of the page that pass the filter; larger numbers are rows unfolded below them
+		*/
+	VEC(struct browse_place) places; /* the last one is the current page */
 	enum browse_typing typing;
 	char typed[BROWSE_FILTER_MAX];
-	size_t event;           /* its number in this profile */
-	char *chosen_event;     /* by name, as numbers change with the profile; NULL: the first */
-	double cores;           /* that it kept busy; 0: not known */
-	const char *event_name; /* of it, where there are several; in the first place's page */
-	bool callers;           /* flame graphs begin where time was spent */
-	size_t order;           /* column that functions are sorted by; NONE: as usual */
+	size_t event;       /* its number in this profile */
+	char *chosen_event; /* by name, because numbers change with the profile; NULL: the first */
+	double cores;       /* cores that the event kept busy; 0: not known */
+	const char *event_name; /* its name if there are several events; in the first page */
+	bool callers;           /* flame graphs start with the leaves */
+	size_t order;           /* column that functions are sorted by; NONE: default */
 	bool paused, over, quit;
 	bool in_menu;
-	struct list menu; /* of the commands that can be run here */
+	struct list menu; /* the commands available here */
 	struct browse_work left;
-	VEC(uint32_t) typed_ahead;              /* keys */
-	struct marks marks;                     /* of marked, */
-	const struct kin_profile *marked;       /* NULL: there are none yet */
+	VEC(uint32_t) typed_ahead;              /* keys typed during work */
+	struct marks marks;                     /* computed from `marked`, */
+	const struct kin_profile *marked;       /* NULL: none yet */
 	size_t marked_event;                    /* and this event of it */
-	VEC(struct browse_history) history;     /* of a profile that changes */
-	size_t missed;                          /* refreshes that are not in it yet */
-	enum { AS_WIDE, NEVER, ALWAYS } sparks; /* whether sparklines are shown */
-	unsigned shift;                         /* of names, to the left */
+	VEC(struct browse_history) history;     /* for a changing profile */
+	size_t missed;                          /* refreshes missing from it */
+	enum { AS_WIDE, NEVER, ALWAYS } sparks; /* when sparklines are shown */
+	unsigned shift;                         /* scrolling of names, to the left */
 	size_t refreshes;
-	size_t loads; /* of newer profiles */
+	size_t loads; /* number of newer profiles */
 	uint64_t asked_ns;
-	char message[BROWSE_TEXT_MAX / 2]; /* until the next key */
+	char message[BROWSE_TEXT_MAX / 2]; /* shown until the next key */
 };
 
 static inline struct browse_place *here(struct browser *b)
@@ -103,7 +102,7 @@ static inline struct browse_place *here(struct browser *b)
 
 static inline struct page *page(struct browser *b) { return &here(b)->page; }
 
-/* The i-th that is shown. */
+/* The i-th row shown. */
 static inline const struct page_row *row_at(struct browser *b, size_t i)
 {
 	size_t n = page(b)->rows.n, at = b->shown.at[i];
@@ -123,67 +122,66 @@ static inline size_t lines_for_rows(const struct browser *b)
 
 /* ---- browse_draw.c ---- */
 
-/* All of the screen. */
+/* Draws the whole screen. */
 void browse_draw(struct browser *b);
 
 /* ---- browse_keys.c ---- */
 
 void browse_take_key(struct browser *b, uint32_t key);
-/* The n-th row of the menu: a command's keys, and what it does. Returns whether there is one. */
+/* The n-th row of the menu: a command's keys and description. Returns whether there is one. */
 bool browse_menu_row(struct browser *b, size_t n, const char **named, const char **what);
 
 /* ---- browse_work.c ---- */
 
-/* Runs it in a thread of its own, with the progress in the last line if it takes long. True: it is
- * through, and `arg` the caller's. False: it was broken off, and `end` is called with it some time
- * later. Before there is a terminal it just runs it. */
+/* Runs work in a thread of its own; if it takes long, the last line shows progress. True: it is
+ * done, and `arg` is the caller's. False: the user broke it off, and `end` is called with `arg`
+ * later. Without a terminal it just runs. */
 bool browse_do(struct browser *b, const char *what, void (*run)(void *arg),
 	       void (*end)(struct browser *b, void *arg), void *arg);
-/* The same without waiting for it; only while nothing else goes on: see browse_idle(). It ends soon
- * once *stop is set, which it reads atomically. */
+/* The same without waiting; only while no other work runs: see browse_idle(). It ends soon once
+ * *stop is set, which it must read atomically. */
 void browse_do_later(struct browser *b, void (*run)(void *arg),
 		     void (*end)(struct browser *b, void *arg), void *arg, bool *stop);
-/* Waits until nothing goes on. False: that was broken off, too. */
+/* Waits until no work runs. False: the user broke off the waiting. */
 bool browse_idle(struct browser *b);
-/* Whether what went on has ended just now. */
+/* Whether background work has just ended. */
 bool browse_look_at_left(struct browser *b);
 
 /* ---- browse_pages.c ---- */
 
-/* The cycles and times of functions, for what is shown, if they are not there yet: at once, or, of
- * many samples, some time later. */
+/* Computes cycles and times of functions for the current page, if missing: at once or, with many
+ * samples, in the background. */
 void browse_mark(struct browser *b);
-/* The same of a profile that has changed: its next moment. */
+/* The same for a profile that has changed: adds its moment. */
 void browse_go_on(struct browser *b);
 void browse_forget_history(struct browser *b);
-/* Times of functions that are shown here; NULL: there are none. */
+/* Times of functions that are shown here; NULL: none. */
 const struct marks *browse_sparks(struct browser *b);
 void browse_switch_sparks(struct browser *b);
-/* Columns of the terminal that sparklines have here, without and with the gap behind them; 0: none.
- */
+/* Columns that sparklines take on this page, without and with the gap after them; 0: none. */
 unsigned browse_spark_width(struct browser *b);
 unsigned browse_spark_columns(struct browser *b);
 
-/* The page of where we are, timed. */
+/* Makes the current page, and times that. */
 MUST_CHECK struct kin_error *browse_make_page(struct browser *b, struct page *ret);
-/* The page anew, with the same row selected unless that is the first one: who looks at the top of
- * the list wants to see its top. Returns whether it could be made; else the message says why. */
+/* Makes the page again, with the same row selected unless that is the first one, because at the top
+ * of the list users want to see the top. Returns whether it could be made; if not, the message says
+ * why. */
 bool browse_load(struct browser *b);
-void browse_choose_rows(struct browser *b); /* those that pass the filter */
+void browse_choose_rows(struct browser *b); /* selects those that pass the filter */
 void browse_forget(struct browse_place *p);
 void browse_say(struct browser *b, const char *text);
 
-/* Whether source or instructions of a profile that changes are shown: those of one moment. */
+/* Whether source or instructions of a changing profile are shown: they are of one moment. */
 bool browse_is_at_code(const struct browser *b);
 
-/* Whether one is selected that is not the page's own. */
+/* Whether the selected function is not the page's own. */
 bool browse_has_function(struct browser *b);
 
-/* Which row that is shown the selected instruction jumps to; NONE: it is no jump out of itself to a
- * row that is shown. */
+/* The visible row that the selected instruction jumps to; NONE: no jump to another visible row. */
 size_t browse_jump_target(struct browser *b);
 
-/* What the commands of these names do; each only where it can be done. */
+/* The commands of these names; to be called only where they are available. */
 void browse_enter_calls(struct browser *b);
 void browse_enter_source(struct browser *b);
 void browse_leave(struct browser *b);

@@ -1,15 +1,15 @@
-/* columns.h - which columns of a page have room on the terminal, and how much. */
+/* columns.h - chooses the columns of a page that fit the terminal, and their widths. */
 #ifndef TUI_COLUMNS_H
 #define TUI_COLUMNS_H
 
 #include "tui/page.h"
 
-enum { COLUMNS_GAP = 2 }; /* behind each */
+enum { COLUMNS_GAP = 2 }; /* after each column */
 
-/* The widths in which the page's columns are shown beside the name, the last one; 0: not at all.
- * The name must be seen, so where it has no room, what tells rows apart least goes first: texts
- * that are the same in all rows; then other texts are cut, and left out; at last numbers, the last
- * ones first, all but one. Columns that say nothing are never shown. */
+/* Sets the widths of the page's columns beside the name, the last one; 0: hidden. The name must be
+ * visible, so if it has no room, columns are given up in this order: texts that are equal in all
+ * rows; then other texts are truncated, and hidden; finally numbers, the last ones first, all but
+ * one. Empty columns are never shown. */
 void columns_fit(const struct page *p, unsigned columns, unsigned width[PAGE_COLUMNS]);
 
 #endif

@@ -1,7 +1,7 @@
-/* flame.h - a flame graph as a tree: what was on the stack, with the time of each path.
+/* flame.h - a flame graph as a tree of call paths with their times.
  *
- * The first node is everything. Children of a node are called by it, or, in a graph that is turned
- * round, call it; they are in the order of their weights. */
+ * The first node is the total. Children of a node are its callees or, in an inverted graph, its
+ * callers, sorted by weight. */
 #ifndef TUI_FLAME_H
 #define TUI_FLAME_H
 
@@ -14,10 +14,10 @@ enum { FLAME_ROOT = 0 };
 
 struct flame_node {
 	const char *name;             /* escaped */
-	enum kin_object_kind kind;    /* of the object that it is in */
-	bool is_main;                 /* that is the executable */
+	enum kin_object_kind kind;    /* of its object */
+	bool is_main;                 /* its object is the executable */
 	uint32_t parent, child, next; /* NONE: none; child: the heaviest one */
-	uint32_t function, depth;     /* depth of the root: 0 */
+	uint32_t function, depth;     /* depth: 0 for the root */
 	uint64_t weight, self;        /* of the samples through it, and of those that end there */
 };
 
@@ -28,28 +28,29 @@ struct flame {
 	bool is_time; /* weights are nanoseconds */
 };
 
-/* Of the samples of the n-th event that has any; callers: from the functions where time was spent
- * to their callers, of which each way has 64. Stacks that were cut begin at "[cut]". */
+/* The graph of the samples of the n-th event with samples. callers: inverted, from the functions
+ * with the time to their callers, with at most 64 of those on each path. Truncated stacks begin at
+ * "[cut]". */
 MUST_CHECK struct kin_error *flame_new(struct kin_profile *p, size_t event, bool callers,
 				       struct flame *ret);
-/* Of the samples that have the function on their stack: what it calls, from its outermost call on
- * (however deep a recursion, a sample counts once); or, with `callers`, of those that were taken in
- * it, who called it. The root's one child is the function. comm: of threads of that name alone;
- * NULL: of all. *total: of all samples of the event. */
+/* The graph of samples with the function on their stack: its callees, from its outermost call on (a
+ * sample counts once, however deep the recursion); or, with `callers`, of samples taken in it: its
+ * callers. The root's only child is the function. comm: only threads of that name; NULL: all.
+ * *total: weight of all samples of the event. */
 MUST_CHECK struct kin_error *flame_of_function(struct kin_profile *p, size_t event, bool callers,
 					       const char *function, const char *comm,
 					       struct flame *ret, uint64_t *total);
 void flame_done(struct flame *f);
 
-/* Which event is the n-th that has samples; NONE: none. The samples are to be gone through anew. */
+/* The id of the n-th event with samples; NONE: none. The samples must be rewound afterwards. */
 uint32_t flame_event(struct kin_samples *s, size_t n);
 
-/* The time of all samples with such a function on their stack, each counted once: a text in its
- * name. */
+/* The time of all samples with a function on their stack whose name contains `text`, each counted
+ * once. */
 uint64_t flame_weight_of(const struct flame *f, const char *text);
 
-/* The node that is reached in `to` by the names on the way to `node`, or the last one of them that
- * is there. */
+/* The node of `to` with the same path of names as `node`, or the last node on that path that
+ * exists. */
 uint32_t flame_same(const struct flame *from, uint32_t node, const struct flame *to);
 
 #endif

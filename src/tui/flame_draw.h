@@ -1,4 +1,4 @@
-/* flame_draw.h - a flame graph on the terminal: what is selected, and zoomed into. */
+/* flame_draw.h - draws a flame graph on the terminal, with selection and zoom. */
 #ifndef TUI_FLAME_DRAW_H
 #define TUI_FLAME_DRAW_H
 
@@ -7,20 +7,21 @@
 
 struct flame_view {
 	struct flame flame;
-	uint32_t selected, zoomed; /* selected is zoomed, or below it */
-	const char *text;          /* functions with it in their names are marked; "": none */
+	uint32_t selected, zoomed; /* selected is zoomed or below it */
+	const char *text;          /* functions whose name contains it are marked; "": none */
 };
 
-/* From the first line on, which says what is selected. */
+/* Draws from the line `first` on, which describes the selection. */
 void flame_draw(const struct flame_view *v, struct term *t, unsigned first, unsigned lines);
 
-/* Up: to the caller; down: to the heaviest callee; left and right: to the neighbours. Returns
- * whether the key is one of these. */
+/* Handles keys. Up: to the caller; down: to the heaviest callee; left and right: to the neighbours.
+ * Returns whether the key is one of these. */
 bool flame_move(struct flame_view *v, uint32_t key);
-void flame_zoom(struct flame_view *v);   /* into what is selected */
+void flame_zoom(struct flame_view *v);   /* into the selected node */
 bool flame_unzoom(struct flame_view *v); /* false: it was not zoomed */
 
-/* The newer graph, which is v's then, at the same place as far as that is there. */
+/* Replaces the graph by a newer one, which v then owns, at the same position as far as that exists.
+ */
 void flame_renew(struct flame_view *v, struct flame *newer);
 
 #endif

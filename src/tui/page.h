@@ -1,4 +1,4 @@
-/* page.h - a report as rows of text, ready to be looked at. */
+/* page.h - a report as rows of text, ready to be displayed. */
 #ifndef TUI_PAGE_H
 #define TUI_PAGE_H
 
@@ -12,83 +12,83 @@ enum { PAGE_COLUMNS = 6 };
 
 struct page_row {
 	enum kin_row_kind kind;
-	const char *cells[PAGE_COLUMNS]; /* the name is the last one, by itself below */
-	double values[PAGE_COLUMNS];     /* of those that are numbers */
+	const char *cells[PAGE_COLUMNS]; /* the name is the last one; also in `name` below */
+	double values[PAGE_COLUMNS];     /* of columns with numbers */
 	const char *name;
-	const char *function;     /* the name without its cycle; NULL: is no function */
-	size_t position;          /* in the report */
-	double with_callees, own; /* shares of the total, 0..1, to colour by */
-	double share;             /* as the report has it; 0: has none */
-	unsigned depth;           /* of rows unfolded below another one, from 1 on */
+	const char *function;     /* the name without its cycle; NULL: not a function */
+	size_t position;          /* index in the report */
+	double with_callees, own; /* shares of the total, 0..1, for colours */
+	double share;             /* the report's share; 0: none */
+	unsigned depth;           /* level of rows unfolded below another one, from 1 on */
 };
 
 struct page_column {
 	const char *title;
 	unsigned width; /* of the widest */
-	bool left;      /* aligned */
-	bool same;      /* in all rows, of which there are several */
-	bool empty;     /* in all rows */
+	bool left;      /* left-aligned */
+	bool same;      /* equal in all rows, of which there are several */
+	bool empty;     /* empty in all rows */
 };
 
 struct page {
-	struct arena arena; /* of all texts */
-	const char *title;  /* what the profile is of, and whether times are estimated */
-	const char *event;  /* of which it is; NULL: not said */
-	const char *unit;   /* of times: "s", or what was counted */
+	struct arena arena; /* memory of all strings */
+	const char *title;  /* describes the profile, and whether times are estimated */
+	const char *event;  /* name of its event; NULL: not given */
+	const char *unit;   /* of times: "s", or of counted events */
 	struct page_column columns[PAGE_COLUMNS];
 	size_t n_columns;
 	const char *name_title;
-	unsigned name_width; /* of the widest, in columns */
+	unsigned name_width; /* of the widest name, in columns */
 	VEC(struct page_row) rows;
-	size_t children, own; /* the columns of with_callees and own; NONE: not there */
-	size_t comm;          /* that of the thread's or command's name; NONE: not there */
-	bool has_children;    /* with_callees means something */
-	bool is_estimated;    /* it was apportioned */
-	size_t n_events;      /* there are; of one each */
+	size_t children, own; /* the columns of with_callees and own; NONE: missing */
+	size_t comm;          /* the column of the thread's or command's name; NONE: missing */
+	bool has_children;    /* with_callees is set */
+	bool is_estimated;    /* times are apportioned */
+	size_t n_events;      /* number of events; a page shows one */
 };
 
 struct page_opts {
-	const struct kin_hists_opts *hists; /* for profiles with stacks; NULL: as usual */
-	size_t event;                       /* the n-th, of all functions */
-	const char *event_name;         /* of pages about one function; NULL: there is only one */
-	const char *const *source_dirs; /* NULL-terminated, as kin_report_opts has them */
+	const struct kin_hists_opts *hists; /* for profiles with stacks; NULL: default */
+	size_t event;                       /* number of the event, for pages of all functions */
+	const char *event_name; /* for pages of one function; NULL: there is only one event */
+	const char *const *source_dirs; /* NULL-terminated, as in kin_report_opts */
 };
 
-/* All functions: as kin report shows them, or, where there are no stacks, as kin flat does. */
+/* All functions, as in kin report or, without stacks, as in kin flat. */
 MUST_CHECK struct kin_error *page_of_functions(struct kin_profile *p, const struct page_opts *o,
 					       struct page *ret);
-/* What a comparison found, a row for each function: kin_comparison_table(). */
+/* The result of a comparison, a row for each function: from kin_comparison_table(). */
 void page_of_changes(struct kin_table *t, struct page *ret);
-/* Rows by a key of kin report's: "tid", "dso". */
+/* Rows by a key of kin report: "tid", "dso". */
 MUST_CHECK struct kin_error *page_of_parts(struct kin_profile *p, const struct page_opts *o,
 					   const char *key, struct page *ret);
-/* A function, its callers before it and its callees behind it. */
+/* A function, preceded by its callers and followed by its callees. */
 MUST_CHECK struct kin_error *page_of_function(struct kin_profile *p, const struct page_opts *o,
 					      const char *function, struct page *ret);
-/* The cycles of calls, with what stacks say of each, their functions and calls; without rows if
- * there are none: the title says why. */
+/* The cycles of calls with the stacks' verdict on each, their functions and calls. Without cycles
+ * there are no rows, and the title says why. */
 MUST_CHECK struct kin_error *page_of_cycles(struct kin_profile *p, struct page *ret);
-/* The source lines of a function, or its instructions with what is known of their lines; without
- * rows if there are none. */
+/* The source lines of a function, or its instructions with known lines; no rows if there are none.
+ */
 MUST_CHECK struct kin_error *page_of_source(struct kin_profile *p, const struct page_opts *o,
 					    const char *function, struct page *ret);
 MUST_CHECK struct kin_error *page_of_instructions(struct kin_profile *p, const struct page_opts *o,
 						  const char *function, struct page *ret);
 void page_done(struct page *p);
 
-/* Of the name: callers and callees are indented, as in the call graph. */
+/* Indentation of the name: callers and callees are indented, as in the call graph. */
 unsigned page_indent(const struct page_row *r);
 
-/* A column with what functions took of a core, behind the shares that it is made of; `cores` were
- * busy. */
+/* Adds a column with the share of a core that functions took, after the shares it is computed from;
+ * `cores` were busy. */
 void page_add_cores(struct page *p, double cores);
 
-/* Rows by a column: numbers from the greatest on, texts from A to Z; n_columns: by name. Of equal
- * ones the report's order decides. For page_of_functions() and page_of_changes() only. */
+/* Sorts rows by a column: numbers largest first, texts from A to Z; n_columns: by name. Equal rows
+ * stay in the report's order. For page_of_functions() and page_of_changes() only. */
 void page_sort(struct page *p, size_t column);
 
-/* The page's head and the rows, as lines of text with whole names. Returns whether all was written.
- */
+/* Writes the page's head and the rows as lines of text, with full names. Returns whether all was
+ * written. */
 bool page_print(const struct page *p, const struct page_row *const *rows, size_t n, FILE *out);
 
 #endif

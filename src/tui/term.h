@@ -1,14 +1,13 @@
-/* term.h - the terminal: a screen of characters, keys, and its state put back whatever happens.
+/* term.h - the terminal: a screen of characters, keys, and a reliable reset of its state.
  *
  * The terminal is /dev/tty, so that standard input and output may be anything. While it is open,
- * signals that would end the process are seen as a key (TERM_END), so that it is closed properly;
- * term_close() then delivers them. Where that does not come to pass, as the terminal is not read (a
- * stalled ssh) or the program is busy, the process ends within a second all the same, and the
- * terminal is put back as well as it can be.
+ * signals that would end the process are delivered as a key (TERM_END), so that it is closed
+ * properly; term_close() then raises them. If that fails, because the terminal is not read (a
+ * stalled ssh) or the program is busy, the process nevertheless ends within a second, and the
+ * terminal is reset as well as possible.
  *
- * Texts are UTF-8 and are cut, visibly, to the columns they may take; where the locale knows no
- * more than ASCII, other characters are '?'. Colours are left out if NO_COLOR is set or there are
- * none. */
+ * Texts are UTF-8 and are visibly truncated to their columns; in an ASCII locale other characters
+ * become '?'. There are no colours if NO_COLOR is set or the terminal has none. */
 #ifndef TUI_TERM_H
 #define TUI_TERM_H
 
@@ -17,7 +16,7 @@
 struct kin_error;
 struct term;
 
-/* It can only print one line after the other, or so the environment says. */
+/* By the environment, it can only print one line after the other. */
 bool term_is_dumb(void);
 
 MUST_CHECK struct kin_error *term_open(struct term **ret);
@@ -25,7 +24,7 @@ void term_close(struct term *t); /* NULL is fine */
 
 unsigned term_rows(const struct term *t);
 unsigned term_columns(const struct term *t);
-bool term_is_ascii(const struct term *t); /* the locale knows no more */
+bool term_is_ascii(const struct term *t); /* the locale is ASCII only */
 
 enum term_style {
 	TERM_PLAIN,
@@ -34,18 +33,18 @@ enum term_style {
 	TERM_BAR, /* first and last line */
 	TERM_HOT,
 	TERM_WARM,
-	/* Blocks of a flame graph, by whose code it is. */
+	/* Blocks of a flame graph, by kind of object. */
 	TERM_BLOCK_MAIN,
 	TERM_BLOCK_LIBRARY,
 	TERM_BLOCK_KERNEL,
 	TERM_BLOCK_OTHER,
 	TERM_BLOCK_FOUND,
-	TERM_SELECTED = 1 << 4, /* besides any of these */
+	TERM_SELECTED = 1 << 4, /* combined with any of these */
 };
 
-/* Begins a new picture; nothing is seen before term_show(). */
+/* Begins a new picture, which appears at term_show(). */
 void term_clear(struct term *t);
-/* From there on at most `width` columns; what is left of them is filled with blanks. */
+/* Writes a text in at most `width` columns; the rest of them is filled with blanks. */
 void term_put(struct term *t, unsigned row, unsigned column, unsigned width, const char *text,
 	      int style);
 void term_show(struct term *t);
@@ -66,10 +65,10 @@ enum term_key { /* others are Unicode characters */
 		TERM_HELP,
 		TERM_QUIT,
 		TERM_RESIZED,
-		TERM_END, /* a signal, or the terminal is gone */
+		TERM_END, /* a signal came, or the terminal is gone */
 };
 
-/* Waits that long for one; TERM_NONE: there was none. */
+/* Waits that long for a key; TERM_NONE: there was none. */
 uint32_t term_key(struct term *t, int timeout_ms);
 
 #endif

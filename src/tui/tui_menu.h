@@ -1,10 +1,10 @@
-/* tui_menu.h - the list of what can be done on a page, with the keys for it. */
+/* tui_menu.h - the menu of commands available on a page, with their keys. */
 #ifndef TUI_TUI_MENU_H
 #define TUI_TUI_MENU_H
 
 struct browser;
 
-/* Below the head: what the page says of itself, the commands, one of them selected, and how to
+/* Draws below the head: the page's description, the commands, one of them selected, and how to
  * move. */
 void menu_draw(struct browser *b);
 

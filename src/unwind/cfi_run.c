@@ -221,7 +221,7 @@ static void make_row(const struct cfi_run *r, struct unwind_row *ret)
 	struct unwind_row row = no_row;
 	*ret = no_row;
 	const struct rule *saved = r->now.saved;
-	/* Where the stack ends nothing else matters. */
+	/* If the stack ends, nothing else matters. */
 	if (saved[RA].how == UNDEFINED) {
 		ret->cfa = UNWIND_CFA_REG;
 		ret->ra = UNWIND_UNKNOWN;
@@ -482,8 +482,8 @@ static bool run(struct cfi_run *r, const uint8_t *code, const uint8_t *end)
 	return true;
 }
 
-/* What holds before any instruction: callee-saved registers are as they were, and a call has
- * pushed the return address, or left it in the link register. */
+/* The state before any instruction: callee-saved registers are unchanged, and a call has pushed the
+ * return address, or left it in the link register. */
 static void start(struct cfi_run *r, const struct cfi_section *s, const struct cfi_fde *f)
 {
 	r->s = s;
@@ -521,7 +521,7 @@ static bool run_entry(struct cfi_run *r)
 	return run(r, f->code, f->code_end);
 }
 
-/* What the rules of an unknown machine are about is not known. */
+/* The registers in rules of an unknown machine are not known. */
 static bool is_walked(const struct cfi_section *s) { return s->machine && s->machine->n_registers; }
 
 bool cfi_row(const struct cfi_section *s, const struct cfi_fde *f, uint64_t pc,

@@ -54,7 +54,7 @@ static void sort(struct pieces *p)
 		}
 }
 
-/* Of two that overlap the one that starts first keeps what it has. */
+/* Of two that overlap, the one that starts first keeps its range. */
 static void cut_overlaps(struct pieces *p)
 {
 	size_t n = 0;
@@ -104,7 +104,7 @@ static void add_uncovered(struct pieces *ret, const struct pieces *old, size_t *
 	}
 }
 
-/* What is there already stays. */
+/* Existing entries stay. */
 static void merge(struct pieces *to, struct pieces *from)
 {
 	struct pieces all = { 0 };

@@ -12,7 +12,7 @@
 
 enum { VERSION = 3, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 96 << 20 };
 
-/* Of this machine's byte order; only it reads the file again. */
+/* In this machine's byte order, as only it reads the file again. */
 struct table_header {
 	char magic[8];
 	uint64_t checksum;         /* of all that follows it */

@@ -177,7 +177,7 @@ static struct kin_error *check_header(struct bsd *f)
 	return input_rules(f->o)->bsd.check(&h, profile_first_histogram(f->into), f->b.name, left);
 }
 
-/* Of old files it is not known, and taken to be as on this machine. */
+/* Old files do not say; it is taken to be as on this machine. */
 static uint32_t rate_of(const struct bsd *f)
 {
 	const struct histogram *first = profile_first_histogram(f->into);

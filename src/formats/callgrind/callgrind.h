@@ -5,10 +5,10 @@
 
 #include "formats/formats.h"
 
-/* The caller of functions that are called by nobody in some stacks, and by somebody in others. */
+/* The caller of functions that are outermost in some stacks and called by others elsewhere. */
 #define CALLGRIND_ROOT "[root]"
 #define CALLGRIND_NS   "nanoseconds" /* long name of events that are times */
-#define CALLGRIND_NONE "???"         /* a file or object that is not known */
+#define CALLGRIND_NONE "???"         /* an unknown file or object */
 
 bool callgrind_recognise(struct bytes head, const struct input_opts *o);
 MUST_CHECK struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,

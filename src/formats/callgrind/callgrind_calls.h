@@ -1,12 +1,12 @@
-/* callgrind_calls.h - what a callgrind.out says: what functions cost themselves, by line, and what
- * their calls cost. */
+/* callgrind_calls.h - the contents of a callgrind.out: costs of functions by line, and of their
+ * calls. */
 #ifndef FORMATS_CALLGRIND_CALLS_H
 #define FORMATS_CALLGRIND_CALLS_H
 
 #include "base/vec.h"
 #include "profile/profile.h"
 
-struct callgrind_cost { /* its numbers: values[n_events * index] on */
+struct callgrind_cost { /* its numbers are values[n_events * index] on */
 	uint32_t function;
 	uint32_t callee; /* NONE: the function's own cost */
 	frameid frame;   /* the line of the function */
@@ -14,15 +14,15 @@ struct callgrind_cost { /* its numbers: values[n_events * index] on */
 
 struct callgrind_calls {
 	size_t n_functions, n_events;
-	uint16_t *events; /* [n_events]: the profile's */
+	uint16_t *events; /* [n_events]: ids in the profile */
 	VEC(struct callgrind_cost) at;
 	VEC(uint64_t) values;
-	uint32_t no_caller; /* a function that stands for no caller; NONE: there is none */
+	uint32_t no_caller; /* the function that stands for no caller; NONE: there is none */
 };
 
-/* Adds samples: for each event stacks along the calls, such that each function's own cost, and each
- * call's, is what is said of it. Calls among functions that call each other in a circle have no
- * cost that could be told apart: there the stacks go the shortest way. */
+/* Adds samples: for each event stacks along the calls, such that the cost of each function itself
+ * and of each call is as in the file. Costs of calls within a cycle cannot be separated: there the
+ * stacks go the shortest way. */
 void callgrind_add_stacks(const struct callgrind_calls *c, struct profile_builder *into,
 			  taskid task);
 

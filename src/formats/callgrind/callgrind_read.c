@@ -195,7 +195,7 @@ static uint64_t *values_of(struct callgrind_reader *r, struct callgrind_cost cos
 	return c->values.at + id * r->events.n;
 }
 
-/* Those of a thread are over. */
+/* Ends the entries of a thread. */
 static void end_thread(struct callgrind_reader *r)
 {
 	struct callgrind_calls *c = &r->calls;

@@ -233,7 +233,7 @@ static void pass_on(struct cost_flow *f, uint32_t entry, const struct portion *f
 	}
 }
 
-/* What did not arrive from anywhere begins where it arises: nobody is known to have called it. */
+/* Cost that arrived from nowhere begins where it arises: no caller is known. */
 static void begin(struct cost_flow *f, uint32_t function)
 {
 	const struct portion nobody = { 0, UINT64_MAX };

@@ -269,7 +269,7 @@ static int by_place(const void *x, const void *y, void *arg)
 	return a->callee + 1 < b->callee + 1 ? -1 : a->callee + 1 > b->callee + 1;
 }
 
-/* Where a function begins; returns the file that lines are of from here on. */
+/* Writes the start of a function; returns the file of the lines that follow. */
 static strid begin_function(struct callgrind *c, uint32_t function)
 {
 	bool root = function == NONE;

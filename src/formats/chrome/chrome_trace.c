@@ -69,7 +69,7 @@ static const char *name_of(struct chrome *c, uint32_t function)
 	return *name;
 }
 
-/* Those from `depth` on are over. */
+/* Ends the slices from `depth` on. */
 static void close_from(struct chrome *c, size_t depth, uint64_t now)
 {
 	while (c->open.n > depth) {
@@ -97,7 +97,7 @@ static void show(struct chrome *c, uint32_t stack, uint64_t now)
 		vec_push(&c->open, ((struct slice){ c->path.functions.at[i], now }));
 }
 
-/* How long the thread is taken to be where the sample was. */
+/* The time that the thread is assumed to stay where the sample was. */
 static uint64_t duration(const struct chrome *c, const struct track *t, size_t i)
 {
 	enum { MOST = 3 };

@@ -157,7 +157,7 @@ static void v8_profile_free(struct v8_profile *p)
 	free(p);
 }
 
-/* What the next value begins with. */
+/* The first character of the next value. */
 static char next_is(struct scan *j)
 {
 	while (j->pos < j->end && (*j->pos == ' ' || (*j->pos >= '\t' && *j->pos <= '\r')))
@@ -527,7 +527,7 @@ static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 	bool profile = has(&head, "\"nodes\"") && has(&head, "\"callFrame\"") &&
 		       has(&head, "\"functionName\"");
 	bool events = has(&head, "\"ph\"") && has(&head, "\"ts\"") && has(&head, "\"pid\"");
-	/* Not what chrome_trace.c writes, which are slices. */
+	/* Excludes the output of chrome_trace.c, which has slices. */
 	bool trace = has(&head, "\"traceEvents\"") && !has(&head, CHROME_TRACE_HEAD);
 	return (first == '{' && (profile || trace)) || (first == '[' && events);
 }

@@ -38,7 +38,7 @@ struct firefox_reader {
 	VEC(char *) lib_paths;
 	double start_ms; /* of the times of samples; 0: not known */
 	bool damaged;    /* something refers to what is not there */
-	/* Of the thread that is read: */
+	/* State of the thread being read: */
 	struct firefox_tables own;
 	VEC(char *) strings;
 	VEC(frameid) frames;
@@ -62,7 +62,7 @@ static struct json_spot spot_here(struct scan *j)
 	return s;
 }
 
-/* What is wrong there is wrong with the file. */
+/* An error there is an error of the file. */
 static void leave(struct firefox_reader *r, const struct scan *j)
 {
 	if (j->failed && !r->j.failed)

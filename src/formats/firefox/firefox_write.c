@@ -330,8 +330,8 @@ static void put_thread(struct firefox *c, const struct track *t)
 
 /* ---- all of it ---- */
 
-/* As Breakpad writes a build id: a GUID, in which the first three numbers are the other way round,
- * and an age. To be freed. */
+/* A build id in Breakpad's form: a GUID, whose first three numbers are byte-swapped, and an age. To
+ * be freed. */
 static char *breakpad_id(const char *build_id)
 {
 	enum { DIGITS = 32 };

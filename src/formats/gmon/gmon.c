@@ -29,7 +29,7 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	return bytes_left(&head) >= MAGIC && !memcmp(head.pos, "gmon", MAGIC);
 }
 
-/* Where window_need() found that much. */
+/* Call it where window_need() has found that many bytes. */
 static uint64_t word(struct gmon *g)
 {
 	return g->word == 8 ? bytes_u64(&g->w->b) : bytes_u32(&g->w->b);

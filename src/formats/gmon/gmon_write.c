@@ -29,7 +29,7 @@ static void put(struct gmon_writer *w, uint64_t v, size_t size)
 	bytes_store(out_space(w->out, size), v, size, w->big_endian);
 }
 
-/* How many records of at most `max` hold `count`; a count of 0 is written, too. */
+/* The number of records of at most `max` that hold `count`; a count of 0 takes a record, too. */
 static uint64_t records(uint64_t count, uint64_t max)
 {
 	return count <= max ? 1 : (count - 1) / max + 1;
@@ -155,7 +155,7 @@ static void write_block(struct gmon_writer *w, const struct block *block, uint64
 	put(w, share(block->count, w->largest, k), w->word);
 }
 
-/* As many as one record can count, and so on. */
+/* As many as one record can count, then the rest in further records. */
 static void write_blocks(struct gmon_writer *w)
 {
 	const struct profile *p = w->p;

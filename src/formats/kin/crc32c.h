@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/* Of n bytes, continuing `crc`; 0 to begin. */
+/* The checksum of n bytes, continuing `crc`; 0 to begin. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t n);
 
 #endif

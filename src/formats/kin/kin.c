@@ -61,7 +61,7 @@ static bool is_zero(const void *at, size_t n)
 	return true;
 }
 
-/* Of the payload, which is then still to be read. */
+/* Whether the payload has its checksum; it is then still to be read. */
 static bool checksum_fits(struct kinfile *f, const struct kinfile_block *b)
 {
 	enum { PIECE = 1 << 16 };
@@ -216,7 +216,8 @@ static bool read_block_at(struct kinfile *f, uint64_t at, bool first_pass, uint6
 	return whole && b.head.type != KINF_END;
 }
 
-/* Where a block is damaged beyond finding its end, the next whole one; the end if there is none. */
+/* The next undamaged block after one that is damaged beyond finding its end; the end of the file if
+ * there is none. */
 static uint64_t find_block(struct kinfile *f, uint64_t at)
 {
 	struct kinf_block h;
@@ -352,7 +353,7 @@ static void add_to(uint64_t *sum, uint64_t n)
 		*sum = UINT64_MAX;
 }
 
-/* What kin merge writes has its sums in a record. */
+/* Files of kin merge have their sums in a record. */
 static void add_audit(struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;

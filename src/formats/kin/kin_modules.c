@@ -31,7 +31,7 @@ static bool is_up_to(const struct kinfile_module *m, uint64_t start, uint32_t ma
 	return m->start < start || (m->start == start && m->mapped_at <= mapped_at);
 }
 
-/* How many of the first n have a key that is not above (start, mapped_at). */
+/* The number of leading modules, of n, with a key that is not above (start, mapped_at). */
 static size_t count_up_to(const struct kinfile_modules *m, size_t n, uint64_t start,
 			  uint32_t mapped_at)
 {

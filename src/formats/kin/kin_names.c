@@ -5,7 +5,7 @@
 #include "formats/kin/kin_records.h"
 #include "names/kept.h"
 
-/* What takes time for each of those before it; no recording has that many. */
+/* A limit, because each one takes time for all before it; no real recording has that many. */
 enum { MAX_OBJECTS = 8192, MAX_SOURCES = 16384 };
 
 struct kin_names {
@@ -42,7 +42,7 @@ static const char *take_name(struct kin_names *x)
 	return s;
 }
 
-/* How many entries follow, of so many bytes each at least. */
+/* The number of entries that follow, each of at least this many bytes. */
 static uint64_t take_number(struct kin_names *x, size_t least)
 {
 	uint64_t n = bytes_uleb(&x->in);

@@ -232,7 +232,7 @@ static struct kin_error *cannot(const char *path, const char *why)
 	return err_new(KIN_ERROR_UNSUPPORTED, "%s: cannot be given names: %s", path, why);
 }
 
-/* Where names are to go: behind what the header says was recorded. */
+/* The offset for names: after the data recorded, by the header. */
 static struct kin_error *find_end(int fd, const char *path, uint64_t *ret)
 {
 	struct kinf_header h;

@@ -1,4 +1,4 @@
-/* kin_private.h - what the files that write .kin files share. */
+/* kin_private.h - declarations shared by the files that write .kin files. */
 #ifndef INPUT_KIN_PRIVATE_H
 #define INPUT_KIN_PRIVATE_H
 
@@ -7,8 +7,8 @@
 #include "base/vec.h"
 #include "formats/kin/kin_write.h"
 
-/* Readers refuse a block that is unpacked to more than this, or to more than KIN_MAX_RATIO times
- * its stored size and KIN_RATIO_FREE bytes: a small file shall not fill the memory. */
+/* Readers refuse a block that unpacks to more than this, or to more than KIN_MAX_RATIO times its
+ * stored size plus KIN_RATIO_FREE bytes, so that a small file cannot fill the memory. */
 enum { KIN_MAX_PLAIN = 4 << 20, KIN_MAX_RATIO = 64, KIN_RATIO_FREE = 16 << 10 };
 
 /* Records before they are sealed. */
@@ -17,7 +17,7 @@ struct kinfile_plain {
 	uint64_t time_ns; /* of the last record that has one */
 };
 
-/* Longer texts are cut: no name or path is, but what is in a file may be anything. */
+/* Longer texts are truncated: no valid name or path is as long, but a file may hold anything. */
 enum { KIN_MAX_TEXT = 1 << 20 };
 
 void kinfile_put_u8(struct kinfile_plain *to, uint8_t v);
@@ -26,10 +26,10 @@ void kinfile_put_signed(struct kinfile_plain *to, uint64_t v); /* zigzag of v as
 void kinfile_put_time(struct kinfile_plain *to, uint64_t time_ns);
 void kinfile_put_text(struct kinfile_plain *to, const void *s, size_t n);
 
-/* A whole record. */
+/* Writes a whole record. */
 void kinfile_put_details(struct kinfile_plain *to, const struct detail *d, const uint64_t *words);
 
-/* Seals blocks: the room that takes. */
+/* Memory for sealing blocks. */
 struct kinfile_packer {
 	struct ZSTD_CCtx_s *zstd; /* NULL: no memory */
 	int level;
@@ -38,35 +38,35 @@ struct kinfile_packer {
 };
 void kinfile_packer_init(struct kinfile_packer *p, int level);
 void kinfile_packer_done(struct kinfile_packer *p);
-/* The header of a sealed block of these records. *payload, valid until the next call, as it is
- * stored: compressed, unless that is no gain, more than a reader believes, or there is no memory
- * for it. */
+/* Seals a block of these records and returns its header. *payload, valid until the next call, is
+ * the stored payload: compressed, unless that is no gain, more than a reader accepts, or there is
+ * no memory. */
 struct kinf_block kinfile_seal(struct kinfile_packer *p, enum kinf_type type, const uint8_t *plain,
 			       size_t n, const uint8_t **payload);
 
-/* kin_names_write.c: all that is kept as blocks of names, *n bytes, to be freed; NULL: nothing is.
- */
+/* kin_names_write.c: all kept names as blocks, *n bytes, to be freed; NULL: there are none. */
 uint8_t *kinfile_names_blocks(const struct kept *k, size_t *n);
 
-/* A new file with that name, of mode 0600. An old recording goes when the new one is there. */
+/* Creates a file of mode 0600. An old recording of that name is removed once the new one is
+ * complete. */
 MUST_CHECK struct kin_error *kinfile_file_create(const char *path, int *ret);
-/* All of it, with one call if the kernel takes it; false and errno if it does not. Changes v. */
+/* Writes all of it, with one call if the kernel takes it; false and errno on failure. Changes v. */
 bool kinfile_file_write(int fd, struct iovec *v, int n, uint64_t offset);
 
-/* Into a pipe: what follows the last. EPIPE if nobody reads it any more. */
+/* Appends to a pipe. EPIPE if its reader is gone. */
 bool kinfile_pipe_write(int fd, struct iovec *v, int n);
 
-/* A writer into memory; kinfile_writer_finish_memory() hands out the file. */
+/* A writer into memory; kinfile_writer_finish_memory() writes the file. */
 struct kinfile_writer *kinfile_writer_in_memory(const struct kinfile_writer_opts *opts);
-/* `kept`: the names that follow; NULL: none. */
+/* `kept`: names to append; NULL: none. */
 MUST_CHECK struct kin_error *
 kinfile_writer_finish_memory(struct kinfile_writer *w, const char *path, const struct kept *kept);
 
-/* For a record that the public functions do not write: the buffer, with the beginning of a block in
- * it; after the record, kinfile_writer_put_done(). */
+/* The buffer, with the start of a block in it, for a record that the public functions do not write;
+ * call kinfile_writer_put_done() after the record. */
 struct kinfile_plain *kinfile_writer_plain(struct kinfile_writer *w);
 void kinfile_writer_put_done(struct kinfile_writer *w);
-/* Definitions one by one, for who interns by himself. */
+/* Adds single definitions, for callers that intern by themselves. */
 uint32_t kinfile_writer_put_frame(struct kinfile_writer *w, const struct kinfile_frame *f);
 uint32_t kinfile_writer_put_stack(struct kinfile_writer *w, uint32_t caller, uint32_t frame);
 uint32_t kinfile_writer_next_id(struct kinfile_writer *w, enum kinf_record kind);

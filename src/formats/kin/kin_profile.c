@@ -424,7 +424,7 @@ static void put_audit(struct profile_pen *n)
 	end(n);
 }
 
-/* Of a canonical profile: what went wrong, and the program. */
+/* Writes the facts of a canonical profile: troubles, and the program. */
 static void put_facts(struct profile_pen *n)
 {
 	for (size_t i = 0; i < n->p->n_facts; i++)

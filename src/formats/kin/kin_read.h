@@ -1,5 +1,5 @@
-/* kin_read.h - what the files that read .kin files share: kin.c walks through the blocks,
- * kin_tables.c reads those that the runtime counts in, kin_stream.c the recorder's records. */
+/* kin_read.h - declarations shared by the files that read .kin files: kin.c iterates over the
+ * blocks, kin_tables.c reads the runtime's tables, kin_stream.c the recorder's records. */
 #ifndef INPUT_KIN_READ_H
 #define INPUT_KIN_READ_H
 
@@ -15,26 +15,26 @@ struct kinfile_module {
 	objid object;
 };
 
-/* What was mapped where, and when. */
+/* Mappings and when they existed. */
 struct kinfile_modules {
 	VEC(struct kinfile_module) at; /* by start and time, once sorted */
 	struct map64 by_id;            /* object */
 	bool sorted;
 };
 
-struct kinfile_made { /* a piece of code made at run time */
+struct kinfile_made { /* a piece of JIT code */
 	uint64_t start, end;
 	strid name;
 };
 
-/* Ids in the file of one kind of definition. They come in order, but for what damage took away. */
+/* File ids of one kind of definition. They ascend without gaps, except where data was damaged. */
 struct kinfile_ids {
 	VEC(struct kinfile_stretch {
 		uint32_t first; /* id */
-		uint32_t at;    /* index into values of it; the others follow */
+		uint32_t at;    /* index of its value in values; the others follow */
 	})
 	stretches;
-	VEC(uint32_t) values; /* the profile's id, or NONE: of something that is not known */
+	VEC(uint32_t) values; /* ids in the profile, or NONE: unknown */
 	uint32_t next;        /* id of the next definition */
 };
 
@@ -42,34 +42,34 @@ struct kinfile {
 	struct window *w;
 	struct profile_builder *into;
 	struct source *source;
-	uint64_t end;          /* of the blocks: offset */
-	struct kin_error *err; /* the first; reading goes on */
+	uint64_t end;          /* offset of the end of the blocks */
+	struct kin_error *err; /* the first error; reading goes on */
 	struct kinfile_modules modules;
-	VEC(struct kinfile_made) made; /* by start; they do not overlap */
-	struct map64 threads;          /* index in the file: task */
+	VEC(struct kinfile_made) made; /* by start, disjoint */
+	struct map64 threads;          /* index in the file -> task */
 	struct kinfile_ids ids[KINF_R_STRING + 1];
-	struct kinfile_traces
-		*traces;  /* kin_trace.c; NULL: fields of trace points are passed over */
-	bool details;     /* of samples: all but registers and branches; */
-	bool cpu_state;   /* and these */
-	bool by_branch;   /* samples are the branches that were taken before each; ... */
-	bool by_first;    /* ... if the first sample has some: that is not yet read */
-	bool leaves_only; /* of the recorder's stacks the callers are not looked at */
+	struct kinfile_traces *traces; /* kin_trace.c; NULL: fields of trace points are skipped */
+	bool details;                  /* read details except registers and branches; */
+	bool cpu_state;                /* read these, too */
+	bool by_branch;                /* samples are the branches taken before each sample; ... */
+	bool by_first;                 /* ... if the first sample has any: not known yet */
+	bool leaves_only;              /* ignore callers in the recorder's stacks */
 	VEC(stackid)
-	leaves;         /* with that, [frame]: the stack of it alone; 0: not made yet; NONE: it
-			 * goes with its caller, as it says something of that */
-	uint16_t event; /* of the runtime's samples, once has_event */
+	leaves; /* with leaves_only, [frame]: the stack of that frame alone; 0: not made yet; NONE:
+		   keeps its caller, because it is a note about that */
+	uint16_t event; /* event of the runtime's samples, once has_event */
 	bool has_event;
-	struct kept *kept;          /* names; NULL: none so far */
-	struct spread_set *spreads; /* over ranks; NULL: none so far */
-	uint64_t first_ns, last_ns; /* times of records; 0: none */
+	struct kept *kept;          /* names; NULL: none yet */
+	struct spread_set *spreads; /* differences between ranks; NULL: none yet */
+	uint64_t first_ns, last_ns; /* range of records' times; 0: none */
 	uint64_t seen_sampled_ns;   /* weights of samples on a CPU, in ns */
-	struct kinf_header header;  /* last: what follows it in a file does not here */
+	struct kinf_header
+		header; /* last member: bytes after a file's header are not read into it */
 };
 
-struct kinfile_block { /* one that is being read */
+struct kinfile_block { /* the block being read */
 	uint64_t at;   /* offset of the header */
-	uint64_t used; /* bytes of payload that are there */
+	uint64_t used; /* bytes of payload in the file */
 	struct kinf_block head;
 };
 
@@ -77,7 +77,7 @@ struct kinfile_block { /* one that is being read */
  * what". */
 void kinfile_damaged(struct kinfile *f, uint64_t offset, const char *what);
 
-/* kin_tables.c: each from w->b.pos on, where the payload starts. */
+/* kin_tables.c: each reads a payload, which starts at w->b.pos. */
 void kinfile_read_modules(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_made(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_threads(struct kinfile *f, const struct kinfile_block *b);
@@ -90,27 +90,28 @@ void kinfile_read_latencies(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_retired_counts(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_retired_latencies(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_add_fact(struct kinfile *f, const char *text, size_t n); /* "key=value" */
-/* Defines the event of which there should have been samples, where a program used CPU time. */
+/* Defines the event that samples would have, if a program used CPU time and has none. */
 void kinfile_note_unsampled(struct kinfile *f);
 
 /* kin_modules.c */
-enum { KIN_NOW = -1 }; /* as an epoch: what is mapped, or was last */
-/* The object of a run-time address, which becomes a link-time address; object 0 if there is none.
- */
+enum { KIN_NOW = -1 }; /* as an epoch: what is mapped now, or was last */
+/* The object of a run-time address, which is converted to a link-time address; object 0 if there is
+ * none. */
 objid kinfile_module_place(struct kinfile_modules *m, uint64_t *addr, uint32_t epoch);
 
-/* kin_stream.c: the records of an unpacked block; `at` is the block's offset, for messages. */
+/* kin_stream.c: reads the records of an unpacked block; `at` is the block's offset, for messages.
+ */
 void kinfile_read_records(struct kinfile *f, const uint8_t *plain, size_t n, uint64_t at);
 
-/* kin_names.c: the same of a block of names; and when all were read. */
+/* kin_names.c: reads a block of names; and finishes after the last one. */
 void kinfile_read_names(struct kinfile *f, const uint8_t *plain, size_t n, uint64_t at);
 void kinfile_names_done(struct kinfile *f);
 
 /* kin_ids.c */
-/* The next definition gets this id; those from it on, if there are any, are no more. */
+/* The next definition gets this id; existing ones with this id or a larger one are forgotten. */
 void kinfile_ids_continue(struct kinfile_ids *ids, uint32_t first);
 void kinfile_ids_add(struct kinfile_ids *ids, uint32_t value);
-/* The profile's id; 0 for 0, NONE if it is not known. */
+/* The profile's id; 0 for 0, NONE if unknown. */
 uint32_t kinfile_ids_find(const struct kinfile_ids *ids, uint32_t id);
 void kinfile_ids_free(struct kinfile_ids *ids);
 

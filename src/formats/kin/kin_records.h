@@ -1,4 +1,4 @@
-/* kin_records.h - the fields of a sealed block's records, for those who read them. */
+/* kin_records.h - reads the fields of a sealed block's records. */
 #ifndef INPUT_KIN_RECORDS_H
 #define INPUT_KIN_RECORDS_H
 
@@ -13,11 +13,12 @@ struct kinfile_text {
 struct kinfile_stream {
 	struct kinfile *f;
 	struct bytes in;
-	uint64_t time_ns; /* of the last record that has one */
-	uint32_t sampled; /* event, in the file, of the sample that these records are of; 0: none */
-	struct sample like; /* the sample itself */
+	uint64_t time_ns;   /* of the last record that has one */
+	uint32_t sampled;   /* file id of the event of the sample that the following records belong
+			       to; 0: none */
+	struct sample like; /* that sample */
 	bool is_held;       /* it is not added yet: see by_first */
-	strid trace;        /* fields of that sample, as text; 0: none */
+	strid trace;        /* text of that sample's trace-point fields; 0: none */
 };
 
 /* A number that must fit 32 bits. */
@@ -51,7 +52,7 @@ static inline uint64_t kinfile_take_time(struct kinfile_stream *s)
 	return s->time_ns += kinfile_take_signed(&s->in);
 }
 
-/* The profile's id of a definition of the file; 0 for 0, NONE if it is not known. */
+/* The profile's id of a definition in the file; 0 for 0, NONE if unknown. */
 static inline uint32_t kinfile_find(const struct kinfile_stream *s, enum kinf_record kind,
 				    uint32_t id)
 {
@@ -64,7 +65,7 @@ static inline void kinfile_add_to(uint64_t *sum, uint64_t n)
 		*sum = UINT64_MAX;
 }
 
-/* kin_sums.c: what kin merge writes */
+/* kin_sums.c: records of kin merge */
 void kinfile_read_arc(struct kinfile_stream *s);
 void kinfile_read_count(struct kinfile_stream *s);
 void kinfile_read_latency(struct kinfile_stream *s);
@@ -72,7 +73,7 @@ void kinfile_read_probes(struct kinfile_stream *s);
 void kinfile_read_histogram(struct kinfile_stream *s);
 void kinfile_read_audit(struct kinfile_stream *s);
 
-/* kin_spreads.c: what ranks differ by */
+/* kin_spreads.c: differences between ranks */
 void kinfile_read_ranks(struct kinfile_stream *s);
 void kinfile_read_spread(struct kinfile_stream *s);
 
@@ -82,7 +83,7 @@ void kinfile_read_trace_function(struct kinfile_stream *s);
 void kinfile_read_trace_fields(struct kinfile_stream *s, uint32_t event);
 void kinfile_read_trace_text(struct kinfile_stream *s, uint32_t event);
 
-/* The first sample is one like others. */
+/* Adds the first sample like any other. */
 static inline void kinfile_add_held(struct kinfile_stream *s)
 {
 	if (s->is_held)
@@ -90,7 +91,7 @@ static inline void kinfile_add_held(struct kinfile_stream *s)
 	s->is_held = false;
 }
 
-/* kin_details.c: the rest of what samples say */
+/* kin_details.c: attributes of samples */
 void kinfile_read_details(struct kinfile_stream *s, uint32_t event);
 struct kinfile_traces *kinfile_traces_new(void);
 void kinfile_traces_free(struct kinfile_traces *t); /* NULL is fine */

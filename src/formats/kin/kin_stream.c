@@ -318,7 +318,7 @@ static void read_info(struct kinfile_stream *s)
 		kinfile_add_fact(s->f, t.s, t.n);
 }
 
-/* Of a file that went through a pipe: what its header could not say yet. */
+/* For a file that went through a pipe: the values that its header could not have yet. */
 static void read_end(struct kinfile_stream *s)
 {
 	struct kinf_header end, *h = &s->f->header;

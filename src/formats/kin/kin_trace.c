@@ -86,7 +86,7 @@ void kinfile_read_trace_function(struct kinfile_stream *s)
 	vec_push(&t->functions, x);
 }
 
-/* Of the sample added last. */
+/* Sets the fields of the sample added last. */
 static void set_text(struct kinfile_stream *s, const char *text, size_t n)
 {
 	struct detail d = { .has = DETAIL_TRACE };

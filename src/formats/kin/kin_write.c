@@ -513,7 +513,7 @@ void kinfile_writer_clock(struct kinfile_writer *w, uint64_t cpu_ns, uint64_t sa
 
 /* ---- life ---- */
 
-/* Of what is interned. Where nothing is written, it saves little. */
+/* The memory for interned data. If nothing is written, a large one saves little. */
 enum { LIMIT = 64 << 20, NOWHERE_LIMIT = 2 << 20 };
 
 static struct kinfile_writer *new_writer(const struct kinfile_writer_opts *o, const char *path,

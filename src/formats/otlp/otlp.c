@@ -284,7 +284,7 @@ static void put_profile(struct otlp *o, size_t column)
 
 /* ---- all of it ---- */
 
-/* What readers show first is the first profile. */
+/* Readers show the first profile first. */
 static void put_profiles(struct otlp *o, struct buffer *scope)
 {
 	put_profile(o, o->x.main);

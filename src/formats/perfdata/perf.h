@@ -1,4 +1,4 @@
-/* perf.h - what the files of the perf.data reader share. Nobody outside of them includes this.
+/* perf.h - declarations shared by the files of the perf.data reader. Nobody else includes this.
  *
  * A file goes through four stages:
  *
@@ -34,22 +34,23 @@ struct perf_attr {
 	uint64_t config, sample_type, read_format, flags, branch_type, regs_user, regs_intr,
 		address;
 	uint64_t frequency, period; /* one of them is 0 */
-	const char *name;           /* that the file gives, or NULL */
+	const char *name;           /* given by the file, or NULL */
 	uint32_t group;             /* number of its group + 1; 0: alone */
-	/* Where things are, in bytes; -1: not there. */
+	/* Offsets in bytes; -1: missing. */
 	int sample_time, sample_id; /* from the start of a sample's record */
-	int sample_ip, sample_tid, sample_addr, sample_cpu, sample_period; /* likewise */
+	int sample_ip, sample_tid, sample_addr, sample_cpu,
+		sample_period;                     /* from the start of a sample's record */
 	int trailer_tid, trailer_time, trailer_id; /* from the end of other records */
 	size_t fixed;                              /* fields of a sample up to PERIOD */
-	bool is_plain; /* a sample has no other fields, but for its chain */
+	bool is_plain; /* a sample has no other fields except its chain */
 	enum event_unit unit;
 	enum event_kind kind;
 	bool off_cpu_raw; /* perf's off-CPU event with the stack in its RAW field */
 	bool has_event;
-	uint16_t event; /* of the profile, if it has one */
+	uint16_t event; /* id in the profile, if it has one */
 };
 
-struct perf_id {        /* of one counter of an event: per CPU or thread */
+struct perf_id {        /* one counter of an event: per CPU or thread */
 	uint64_t value; /* last read */
 	uint32_t attr;
 };
@@ -58,37 +59,38 @@ struct perf_attrs {
 	VEC(struct perf_attr) at;
 	VEC(struct perf_id) ids;
 	struct map64 by_id; /* index into ids */
-	uint64_t last_id;   /* asked for, and its index */
+	uint64_t last_id;   /* the last one looked up, and its index */
 	uint32_t last;
-	bool identified; /* records say which event they are of */
+	bool identified; /* records carry the id of their event */
 	bool declared;   /* in the profile */
-	uint16_t on_cpu; /* the profile's event of the first that has one, and is of time on a CPU;
-			  * UINT16_MAX: none */
+	uint16_t on_cpu; /* the profile's event of the first attribute that has one, if it counts
+			    time on a CPU; UINT16_MAX: none */
 };
 
-/* Takes an attribute of `size` bytes (any) as the next event. False if it makes no sense. */
+/* Adds an attribute of `size` bytes (any) as the next event. False if it is implausible. */
 bool perf_attrs_add(struct perf *p, struct bytes attr);
 void perf_attrs_add_id(struct perf *p, uint64_t id, uint32_t attr);
 /* Index into ids; NONE: not known. */
 uint32_t perf_attrs_find(struct perf_attrs *a, uint64_t id);
-/* The event of a record and its id (index, or NONE); NULL if it refers to one that is not there. */
+/* The event of a record and its id (index, or NONE); NULL if the record refers to an unknown event.
+ */
 struct perf_attr *perf_attrs_of(struct perf *p, const uint8_t *record, size_t size, uint32_t *id);
-/* When it was written; PERF_NO_TIME if it does not say. */
+/* The time of a record; PERF_NO_TIME if it has none. */
 uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_t *record,
 			 size_t size);
-/* What the i-th is called, given or made up; lives as long as p. */
+/* The name of the i-th event, given or made up; lives as long as p. */
 const char *perf_attrs_name(const struct perf *p, size_t i);
 /* The bits of an attribute's flags at `at`, first one first. */
 uint64_t perf_attrs_flags(const struct perf *p, const uint8_t *at);
-/* Adds all events to the profile, in the order of the file; but "dummy", which is there to carry
- * the records that are no samples, only once a sample names it. */
+/* Adds all events to the profile, in the order of the file; "dummy", which only carries records
+ * that are no samples, is added once a sample refers to it. */
 void perf_attrs_declare(struct perf *p);
 void perf_attr_declare(struct perf *p, struct perf_attr *a);
 void perf_attrs_done(struct perf_attrs *a);
 
 #define PERF_NO_TIME UINT64_MAX
 
-/* ---- one sample taken apart (perf_sample.c) ---- */
+/* ---- parsing a sample (perf_sample.c) ---- */
 
 struct perf_sample {
 	uint64_t ip, time, period;
@@ -96,56 +98,57 @@ struct perf_sample {
 	unsigned mode;          /* PERF_MODE_ */
 	const uint8_t *chain;   /* n_chain addresses, leaf first */
 	size_t n_chain;
-	const uint8_t *branches; /* of a call stack by the CPU (LBR): {from, to, flags} */
+	const uint8_t *branches; /* of a call stack recorded by the CPU (LBR): {from, to, flags} */
 	size_t n_branches;
 	const uint8_t *regs; /* one per bit of the event's regs_user; NULL: none */
 	uint64_t regs_abi;
 	const uint8_t *intr_regs; /* one per bit of its regs_intr; NULL: none */
 	uint64_t intr_regs_abi;
-	const uint8_t *stack; /* bytes of memory from the stack pointer on */
+	const uint8_t *stack; /* copy of memory from the stack pointer on */
 	size_t stack_size;
 	struct bytes read;    /* the READ field */
-	struct bytes raw;     /* the RAW field: of a trace point */
+	struct bytes raw;     /* the RAW field of a trace point */
 	const uint8_t *taken; /* n_taken branches, the last one first: {from, to, flags} */
 	size_t n_taken;
 	uint64_t addr, weight, data_src, transaction, phys_addr, cgroup, data_page_size,
 		code_page_size;
 	uint16_t ins_lat, p_stage_cyc;
-	bool is_longer; /* than its fields, all of which are known */
+	bool is_longer; /* the record is longer than its known fields */
 };
 
-struct perf_chain {        /* what the kernel says of a stack */
-	uint64_t ip;       /* of the sample, which may be more precise; 0: not known */
-	const uint8_t *at; /* n addresses, leaf first, and marks (PERF_CONTEXT_) among them */
+struct perf_chain {        /* a stack as recorded by the kernel */
+	uint64_t ip;       /* address of the sample, which may be more precise; 0: not known */
+	const uint8_t *at; /* n addresses, leaf first, with markers (PERF_CONTEXT_) among them */
 	size_t n;
-	unsigned mode; /* PERF_MODE_: of ip, and up to the first mark */
+	unsigned mode; /* PERF_MODE_: of ip, and of addresses up to the first marker */
 };
 
-/* A sample of which nothing but its stack and whose it is is wanted. */
+/* A sample of which only the stack and the thread are needed. */
 struct perf_chain_sample {
 	struct perf_chain chain;
 	uint64_t time, period;
 	uint32_t pid, tid, cpu;
 };
 
-/* False: it has more than that, or is damaged. */
+/* False: the sample has other data, or is damaged. */
 bool perf_sample_parse_chain(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
 			     size_t size, struct perf_chain_sample *ret);
 
-/* A sample of which nothing but where it was taken is wanted. */
+/* A sample of which only the leaf is needed. */
 struct perf_leaf_sample {
-	uint64_t ip, period; /* ip: what perf_stack_of() would begin with */
+	uint64_t ip, period; /* ip: the first address that perf_stack_of() would use */
 	uint32_t pid, tid, cpu;
 	uint16_t attr;     /* index */
-	uint8_t mode, own; /* PERF_MODE_: of ip; the record's */
+	uint8_t mode, own; /* PERF_MODE_: of ip; of the record */
 };
 
-/* False: where it was taken takes more than the first addresses of its chain, or it is damaged. */
+/* False: finding the leaf takes more than the first addresses of its chain, or the record is
+ * damaged. */
 bool perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
 			    size_t size, struct perf_leaf_sample *ret);
 
-/* Fields that come behind the stack are only read with `details`.
- * False if the record is shorter than what it holds. Pointers are into the record. */
+/* Fields after the stack are read only with `details`. False if the record is shorter than its
+ * contents. Pointers are into the record. */
 bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
 		       size_t size, bool details, struct perf_sample *ret);
 
@@ -174,43 +177,45 @@ struct perf_queue {
 
 /* Keeps a copy of r->data. */
 void perf_queue_add(struct perf_queue *q, const struct perf_record *r);
-/* Those up to `limit`, to deliver(arg, record), oldest first, equally old ones as they were added.
- * May leave them for later if few were added since the last time. */
+/* Delivers the records up to `limit`, oldest first, equally old ones in the order of addition:
+ * deliver(arg, record). May leave them for later if few were added since the last time. */
 void perf_queue_flush(struct perf_queue *q, uint64_t limit,
 		      void (*deliver)(struct perf *p, const struct perf_record *r), struct perf *p);
-/* So much is waiting that some of it is to be flushed, whatever the limit. */
+/* Whether so many records wait that some must be flushed, whatever the limit. */
 bool perf_queue_is_full(const struct perf_queue *q);
 void perf_queue_done(struct perf_queue *q);
 
-/* ---- what is mapped where (perf_space.c) ---- */
+/* ---- mappings (perf_space.c) ---- */
 
 struct perf_map {
 	uint64_t start, end; /* [start, end) */
-	uint64_t offset;     /* in the object's file, of start */
+	uint64_t offset;     /* file offset of start */
 	uint32_t object;     /* index into perf.objects */
-	strid name;          /* of all of it (kernel symbols); 0: by object */
-	bool is_data;        /* not mapped as code: if it becomes that, it is mapped anew */
+	strid name; /* the one name of all its addresses (kernel symbols); 0: look up in the object
+		     */
+	bool is_data; /* not mapped as code; if it becomes code, it is mapped anew */
 };
 
-/* An address space: a tree of disjoint mappings. Copies share the tree until one changes. Equal
- * generations answer alike. */
+/* An address space: a tree of disjoint mappings. Copies share the tree until one changes. Spaces of
+ * equal generation give equal answers. */
 struct perf_space {
 	struct perf_node *root;
-	struct perf_node *before; /* of the program that called exec; NULL: that call is over */
-	uint32_t after;           /* the generation from then on */
-	uint32_t owner;           /* of nodes that nobody else sees */
-	uint32_t generation;      /* unique; changes when an answer given may have changed */
-	bool missed;              /* an address was asked for that is not mapped */
-	bool shared;              /* the generation is also that of a copy */
-	bool has_main;            /* its executable is known */
+	struct perf_node
+		*before;     /* of the program that called exec; NULL: that call has returned */
+	uint32_t after;      /* the generation after that */
+	uint32_t owner;      /* id of nodes that no other space shares */
+	uint32_t generation; /* unique; changes when an earlier answer may have changed */
+	bool missed;         /* a lookup found no mapping */
+	bool shared;         /* a copy has the same generation */
+	bool has_main;       /* its executable is known */
 };
 
 void perf_space_init(struct perf *p, struct perf_space *s);
-/* Another program is started: its mappings come. While none of them was met, the call that starts
- * it goes on, and is found in the old ones. */
+/* Another program is executed and will map its files. Until an address in these is met, the exec
+ * call is still running, and is looked up in the old mappings. */
 void perf_space_exec(struct perf *p, struct perf_space *s);
 void perf_space_copy(struct perf *p, struct perf_space *s, struct perf_space *from);
-/* Replaces what was in [m.start, m.end). With no object (NONE) that is just removed. */
+/* Replaces the mappings in [m.start, m.end). An object of NONE only removes them. */
 void perf_space_map(struct perf *p, struct perf_space *s, struct perf_map m);
 bool perf_space_find(struct perf_space *s, uint64_t addr, struct perf_map *ret);
 /* The first mapping that starts at addr or above; false if there is none. */
@@ -218,16 +223,16 @@ bool perf_space_next(const struct perf_space *s, uint64_t addr, struct perf_map 
 
 /* ---- objects (perf_object.c) ---- */
 
-struct perf_name { /* a piece of code made at run time */
+struct perf_name { /* a piece of JIT code */
 	uint64_t start, end;
 	strid name;
-	uint32_t frames; /* + 1, in struct perf_made; 0: its maker says nothing */
+	uint32_t frames; /* + 1, index in struct perf_made; 0: no call-frame information */
 };
 
 struct perf_made {
 	struct perf_name *names; /* n_names, by address, disjoint */
 	size_t n_names;
-	struct perf_made_frames { /* call-frame information, of the code as it was made */
+	struct perf_made_frames { /* call-frame information of the code at its creation */
 		uint64_t code, size;
 		struct made_frames said;
 	} * frames;
@@ -239,72 +244,73 @@ struct perf_object {
 	const char *path;
 	const char *build_id; /* hex, or "" */
 	enum object_kind kind;
-	bool by_address; /* addresses are run-time ones: kernel, JIT */
+	bool by_address; /* frames have run-time addresses: kernel, JIT */
 	bool is_loaded;
-	struct object_segment *segments; /* PT_LOAD of the file, as far as it is there */
+	struct object_segment *segments; /* PT_LOAD of the file, if it is available */
 	size_t n_segments;
 	struct perf_made made;
-	const char *dump; /* the jitdump of the process whose memory it stands for; NULL: none */
-	/* perf_dwarf.c's */
-	bool has_table; /* what follows was looked for */
+	const char *dump; /* the jitdump of the process whose memory it represents; NULL: none */
+	/* owned by perf_dwarf.c */
+	bool has_table; /* the table was looked for */
 	struct unwind_table *table;
 	struct object_file *file;
 };
 
 enum perf_mapped { PERF_MAP_CODE, PERF_MAP_DATA, PERF_MAP_KERNEL };
-/* Index of the object mapped under that name into a process. */
+/* Index of the object mapped with that path into a process. */
 uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id, uint32_t pid,
 			 enum perf_mapped as);
-/* Memory that is no file's, by what a mapping says: perf's rule. */
+/* Whether the path of a mapping means anonymous memory, by perf's rule. */
 bool perf_is_anonymous(const char *path);
-/* What stands for code there: where its names are to be found, by convention. */
+/* The path of the object for JIT code: its names are there, by convention. */
 const char *perf_jit_path(struct perf *p, uint32_t pid);
-/* The kernel's build id. Where the file has none (perf record -z, and through a pipe) the running
- * one's, if host and release say so and its code begins where it began. Else "". */
+/* The kernel's build id. If the file has none (perf record -z, or through a pipe), that of the
+ * running kernel, if host and release match and its code begins at the same address. Else "". */
 const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text);
-/* What is known of code made at run time that the object stands for; NULL: it is another one. */
+/* The names of JIT code if the object represents that; NULL: it does not. */
 const struct perf_made *perf_object_made(struct perf *p, uint32_t object);
 /* The frame of an address within a mapping. */
 struct frame perf_object_frame(struct perf *p, const struct perf_map *m, uint64_t ip);
-/* Run-time minus link-time addresses around there. */
+/* The bias (run-time minus link-time address) at an address. */
 uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip);
-/* That something could not be read is a doubt: what that makes wrong, and why. Frees the error. */
+/* Adds a doubt that something could not be read: its consequence, and the reason. Frees the error.
+ */
 void perf_unread(struct perf *p, const char *what, struct kin_error *err);
-/* Its file; NULL if there is none, or with build_id, if it is another one than that which ran. */
+/* Opens the object's file; NULL if there is none or, with build_id, it is another build. */
 struct object_file *perf_object_open(struct perf *p, const struct perf_object *o,
 				     const char *build_id);
 void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size);
 void perf_objects_done(struct perf *p);
 
-/* What /tmp/perf-PID.map and the jitdump say of code made at run time (perf_jit.c). Either may be
- * NULL, or not there. */
+/* Reads names of JIT code from /tmp/perf-PID.map and the jitdump (perf_jit.c). Either may be NULL
+ * or missing. */
 struct perf_made perf_jit_read(struct perf *p, const char *map, const char *dump);
 void perf_made_free(struct perf_made *made);
-/* The piece at the address; NULL: none is known. */
+/* The piece at the address; NULL: none. */
 const struct perf_name *perf_made_at(const struct perf_made *made, uint64_t addr);
 
 /* ---- processes and threads (perf_tasks.c) ---- */
 
 struct perf_process {
 	uint32_t pid;
-	bool is_new; /* another program was started: its mappings come, the old ones go */
+	bool is_new; /* another program was executed: its mappings replace the old ones */
 	struct perf_space space;
 };
 
 struct perf_thread {
-	uint32_t tid, process; /* index */
+	uint32_t tid, process; /* process: index */
 	const char *comm;
-	bool is_nameless;      /* and is called ":TID", as perf does */
+	bool is_nameless;      /* called ":TID", as by perf */
 	taskid task;           /* 0: not in the profile yet */
-	stackid stack;         /* the last one known, of user code */
+	stackid stack;         /* the last known stack of user code */
 	uint64_t start, end;   /* 0: not known */
-	uint64_t in, out;      /* since when it runs, or does not; 0: not known */
-	bool preempted;        /* when it stopped */
-	uint64_t cgroup_inode; /* of its name space of control groups; 0: not known */
+	uint64_t in, out;      /* time since when it runs, or does not; 0: not known */
+	bool preempted;        /* when it was switched out */
+	uint64_t cgroup_inode; /* of its cgroup namespace; 0: not known */
 	uint32_t cgroup_device;
 };
 
-struct perf_named { /* a name that a thread had */
+struct perf_named { /* a name that a thread had for some time */
 	taskid task;
 	uint32_t thread; /* index */
 };
@@ -317,12 +323,12 @@ void perf_thread_name(struct perf *p, uint32_t pid, uint32_t tid, const char *co
 		      uint64_t time);
 void perf_thread_exit(struct perf *p, uint32_t pid, uint32_t tid, uint64_t time);
 taskid perf_thread_task(struct perf *p, struct perf_thread *t, uint64_t time);
-void perf_tasks_finish(struct perf *p); /* no name changes any more */
+void perf_tasks_finish(struct perf *p); /* Call it when no name changes any more. */
 void perf_tasks_done(struct perf *p);
 
 /* ---- stacks (perf_stacks.c) ---- */
 
-enum { PERF_CHAIN_MAX = 8192 }; /* what fits a record */
+enum { PERF_CHAIN_MAX = 8192 }; /* the most that fits a record */
 
 enum { PERF_STACK_MAX = PERF_CHAIN_MAX + 1024 };
 
@@ -338,7 +344,7 @@ enum { PERF_LASTS = 1 };
 enum { PERF_LASTS = 8 };
 #endif
 
-struct perf_hash { /* of the frames of a stack, from the root on */
+struct perf_hash { /* hash of a stack's frames, from the root on */
 	uint64_t hash;
 	uint32_t check;
 };
@@ -349,97 +355,99 @@ static inline struct perf_hash perf_hash_add(struct perf_hash h, uint64_t x)
 	return (struct perf_hash){ a ^ a >> 29, (uint32_t)(b >> 32 ^ b) };
 }
 
-/* A stack that is not in the profile yet; valid until the next one is made. */
+/* A stack that is not in the profile yet; valid until the next call. */
 struct perf_frames {
 	const frameid *at; /* n, root first */
 	size_t n;
-	struct perf_hash hash, callers; /* callers: of all frames but the leaf */
+	struct perf_hash hash, callers; /* callers: of all frames except the leaf */
 };
 
-/* A thread's last stack: what of the next one is alike, from the root on, needs no looking up. */
+/* A thread's last stack. The common part of the next one, from the root on, needs no lookup. */
 struct perf_last {
 	size_t n;
 	frameid frames[PERF_STACK_MAX]; /* root first */
-	union {                         /* of the stacks up to there */
+	union {                         /* of the stacks up to each frame */
 		stackid ids[PERF_STACK_MAX];
 		struct perf_hash hashes[PERF_STACK_MAX]; /* in last_of_sums */
 	};
 	uint8_t modes[PERF_STACK_MAX]; /* as in perf_frame_now */
-	/* The chain that it is of; n_words 0: of none. */
+	/* The chain that it was made of; n_words 0: none. */
 	size_t n_words;
 	uint64_t words[PERF_CHAIN_MAX];         /* at the end */
-	uint16_t frames_in[PERF_CHAIN_MAX + 1]; /* [n]: of the last n words, if the first of them is
-						 * one; else 0 */
+	uint16_t frames_in[PERF_CHAIN_MAX + 1]; /* [n]: number of frames in the last n words, if the
+						   first of these words is a frame; else 0 */
 	uint32_t user, kernel, guest;           /* generations of the address spaces */
 };
 
-struct perf_frame_now { /* of the stack at hand */
+struct perf_frame_now { /* a frame of the stack just made */
 	frameid frame;
-	uint16_t n_words; /* of the chain, from this frame's to the end; 0: not of it */
+	uint16_t n_words; /* length of the chain from this frame's word to the end; 0: not from the
+			     chain */
 	uint8_t mode;     /* PERF_MODE_, and whether it is a return address */
 };
 
 struct perf_chains {
-	struct perf_known *known;     /* chains met lately */
-	uint32_t looked, found, rest; /* for them; samples until they are looked for again */
-	struct perf_frame *frames;    /* addresses met lately */
-	uint32_t generation;          /* of the user code of the last chain */
-	/* The stack just made, leaf first; n_kernel of it are in front of the user part. */
+	struct perf_known *known; /* recently seen chains */
+	uint32_t looked, found,
+		rest; /* statistics of lookups; samples until chains are looked up again */
+	struct perf_frame *frames; /* recently seen addresses */
+	uint32_t generation;       /* generation of the user space of the last chain */
+	/* The stack just made, leaf first; its first n_kernel frames are the kernel's. */
 	struct perf_frame_now now[PERF_STACK_MAX];
 	size_t n_kernel;
 	struct perf_last last[PERF_LASTS];         /* by thread */
-	struct perf_last last_of_sums[PERF_LASTS]; /* of perf_stack_frames() */
-	VEC(stackid) leaves; /* [frame]: the stack of it alone; 0: not made yet */
-	VEC(frameid) alike;  /* [frame]: what is in stacks in its place; 0: not asked for yet */
+	struct perf_last last_of_sums[PERF_LASTS]; /* for perf_stack_frames() */
+	VEC(stackid) leaves; /* [frame]: the stack of that frame alone; 0: not made yet */
+	VEC(frameid) alike;  /* [frame]: the frame used in its place; 0: not looked up yet */
 };
 
 void perf_stacks_init(struct perf *p);
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s);
-/* The same, of a thread's chain alone, where it does not go into the profile. */
+/* The same for a thread's chain only, when the stack is not added to the profile. */
 struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space, uint32_t tid,
 				     const struct perf_chain *chain);
-/* A hint that its chain comes soon: it is in the core's cache. */
+/* A hint that its chain comes soon; the record itself must be in the cache already. */
 void perf_stack_prefetch(const struct perf *p, const struct perf_record *r);
-/* Whether it takes no more than the chain, and is known as a whole. */
+/* Whether the stack needs nothing but the chain, and is complete. */
 bool perf_stack_is_of_chain(const struct perf *p, const struct perf_sample *s);
-/* What the mode of addresses is behind a marker (PERF_CONTEXT_). */
+/* The mode of addresses after a marker (PERF_CONTEXT_). */
 unsigned perf_mode_of_marker(uint64_t marker, unsigned mode);
-/* The stack of that address alone. */
+/* The stack of a single address. */
 stackid perf_stack_leaf(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip);
-/* The stack of n_above frames, leaf first, that were called from the `n` addresses of user code. */
+/* The stack of n_above frames, leaf first, called from the `n` addresses of user code. */
 stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t *chain, size_t n,
 			const frameid *above, size_t n_above);
-/* The frame of a single address: user code if something is mapped there, else the kernel's. */
+/* The frame of a single address: user code if something is mapped there, otherwise the kernel's. */
 frameid perf_frame_at(struct perf *p, struct perf_space *user, uint64_t ip);
 void perf_stacks_done(struct perf *p);
 
-/* The address space that the mode's addresses are of; NULL: none is known. */
+/* The address space of a mode's addresses; NULL: none is known. */
 struct perf_space *perf_space_of(struct perf *p, struct perf_space *user, unsigned mode);
 
 /* ---- leaves (perf_leaves.c) ---- */
 
 struct perf_leaf;
 
-/* Adds up a sample that has a place in the table; false: it has none, and once it is in the
- * profile, as the sample of that number, perf_leaf_keep() gives it one. */
+/* Sums a sample into the table if it has an entry there. False if not: once the sample is in the
+ * profile, perf_leaf_keep() adds an entry with its number. */
 bool perf_leaf_add(struct perf *p, const struct perf_leaf_sample *s, const struct perf_space *space,
 		   taskid task, uint16_t event);
 void perf_leaf_keep(struct perf *p, const struct perf_leaf_sample *s,
 		    const struct perf_space *space, const struct sample *x, size_t sample);
-/* A hint that it comes soon. */
+/* A hint that perf_leaf_add() follows soon. */
 void perf_leaf_prefetch(const struct perf *p, const struct perf_leaf_sample *s);
 void perf_leaves_start(struct perf *p);
-/* Adds what was added up to the profile's samples. */
+/* Adds the sums to the profile's samples. */
 void perf_leaves_finish(struct perf *p);
 
-/* ---- samples without times, added up (perf_sums.c) ---- */
+/* ---- sums of samples without times (perf_sums.c) ---- */
 
 void perf_sums_start(struct perf *p);
-/* x: all but its stack. It may go into the profile later: */
+/* x: the sample without its stack. It may be added to the profile later: */
 void perf_sums_add(struct perf *p, uint32_t tid, const struct perf_frames *frames,
 		   const struct sample *x);
-void perf_sums_settle(struct perf *p); /* now */
+void perf_sums_settle(struct perf *p); /* adds all to the profile now */
 void perf_sums_done(struct perf *p);
 
 /* ---- details (perf_details.c) ---- */
@@ -448,7 +456,7 @@ struct perf_details {
 	bool wanted;
 	bool cpu_state; /* registers and branches, too */
 	enum input_branches branches;
-	bool by_branch;    /* once it is known: samples are branches */
+	bool by_branch;    /* samples are branches; valid once it is known */
 	uint32_t *sockets; /* [n_sockets], by processor */
 	size_t n_sockets;
 	struct map64 cgroup_ids; /* id -> strid of its path */
@@ -460,10 +468,10 @@ void perf_details_cgroup(struct perf *p, struct bytes b);
 void perf_details_namespaces(struct perf *p, struct bytes b);
 /* The feature CPU_TOPOLOGY. */
 void perf_details_topology(struct perf *p, struct bytes b);
-/* What a sample says beside its stack; 0: nothing. */
+/* The attributes of a sample; 0: none. */
 detailid perf_details_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 			 const struct perf_thread *t, const struct perf_sample *s);
-/* The i-th branch: where it went to as a stack of its own, and the rest as a detail. */
+/* The i-th branch: its target as a stack of its own, and the rest as a detail. */
 stackid perf_details_branch(struct perf *p, struct perf_space *space, const struct perf_thread *t,
 			    const struct perf_sample *s, size_t i, detailid *detail);
 void perf_details_done(struct perf *p);
@@ -475,23 +483,23 @@ struct trace_format;
 struct perf_traces {
 	bool wanted;
 	VEC(struct trace_format *) formats;
-	struct map64 by_id; /* the kernel's number of a trace point -> index */
-	FILE *out;          /* what is being printed: text */
+	struct map64 by_id; /* the kernel's id of a trace point -> index */
+	FILE *out;          /* the text being printed */
 	char *text;
 	size_t size;
 };
 
-/* The feature TRACING_DATA, or what is behind the record of that name. */
+/* Reads the feature TRACING_DATA, or the data after the record of that name. */
 void perf_traces_read(struct perf *p, struct bytes b);
-/* The fields of a sample; 0: it has none, or nobody says what they are. */
+/* The fields of a sample as text; 0: it has none, or their format is unknown. */
 strid perf_traces_text(struct perf *p, const struct perf_attr *a, const struct perf_sample *s);
 void perf_traces_done(struct perf_traces *t);
 
 /* ---- stack dumps (perf_dwarf.c) ---- */
 
 struct perf_dwarf;
-/* Addresses of user code, leaf first, all but the first return addresses; how many. *cut: they do
- * not lead to where the thread began. */
+/* Walks a stack: addresses of user code, leaf first, all but the first return addresses; returns
+ * how many. *cut: the walk did not reach the thread's start. */
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 		       const struct perf_sample *s, uint64_t *pcs, size_t max, bool *cut);
 void perf_dwarf_object_done(struct perf_object *o);
@@ -511,15 +519,15 @@ struct perf_waiting { /* a sample that waits for the rest of its stack, or behin
 
 struct perf_machine {
 	VEC(struct perf_waiting) waiting;
-	size_t n_deferred;              /* of those */
+	size_t n_deferred;              /* number of those with a deferred stack */
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records, lost_samples;
-	int64_t running;   /* threads, as far as switches tell */
-	bool has_switches; /* of the threads that were recorded: not of all on a CPU */
+	int64_t running;   /* number of running threads, by the switches */
+	bool has_switches; /* of the recorded threads, not of all on a CPU */
 	bool has_off_cpu;  /* the next two are events of the profile */
 	uint16_t blocked, runnable;
-	const struct machine *walked; /* of the stack dumps */
-	detailid detail;              /* of the sample at hand */
+	const struct machine *walked; /* the machine of stack dumps */
+	detailid detail;              /* of the current sample */
 };
 
 void perf_machine_deliver(struct perf *p, const struct perf_record *r);
@@ -530,12 +538,12 @@ void perf_machine_finish(struct perf *p);
 struct perf;
 struct perf_record;
 
-/* Who looks at a file as it is read, in place of a profile that is made of it. */
+/* Callbacks that see a file as it is read, when no profile is made of it. */
 struct perf_watcher {
-	bool only_header; /* it is told of no records */
+	bool only_header; /* no records are delivered */
 	/* The header of a file, before its features. */
 	void (*file)(struct perf *p, uint64_t data, uint64_t size);
-	/* A feature, as it comes; a record as it lies in the file; one in the order of time. */
+	/* A feature; a record in file order; a record in time order. */
 	void (*feature)(struct perf *p, unsigned feature, struct bytes data);
 	void (*record)(struct perf *p, const uint8_t *record);
 	void (*deliver)(struct perf *p, const struct perf_record *r);
@@ -549,7 +557,7 @@ struct perf {
 	struct source *source;
 	bool swap, big_endian;
 	struct arena arena;
-	struct strtab *strings; /* paths and build ids, for ids of their own */
+	struct strtab *strings; /* interns paths and build ids */
 	struct perf_attrs attrs;
 	struct perf_queue queue;
 	struct map64 build_ids; /* path -> build id, both in strings */
@@ -559,30 +567,31 @@ struct perf {
 	VEC(struct perf_process) processes;
 	VEC(struct perf_thread) threads;
 	VEC(struct perf_named) named;
-	uint32_t last_thread; /* index of the one asked for last; the newest of its number */
+	uint32_t last_thread; /* index of the one looked up last; the newest with its tid */
 	struct perf_space kernel, guest_kernel;
 	uint32_t n_owners, n_generations;
 	uint64_t n_nodes;
 	struct perf_chains chains;
 	struct input_needs needs;
 	struct perf_sums *sums;   /* NULL: samples have times, or no callers */
-	struct perf_leaf *leaves; /* NULL: samples are not added up, or have callers */
+	struct perf_leaf *leaves; /* NULL: samples are not summed, or have callers */
 	struct perf_dwarf *dwarf;
 	struct perf_machine machine;
 	struct perf_details details;
 	struct perf_traces traces;
-	struct perf_watcher *watcher; /* NULL: a profile is made; else it is told of the file */
-	unsigned n_cpus;              /* 0: not known */
-	bool leaves_only;             /* callers are not looked at */
-	bool other_host;       /* files here are not those of the machine that was recorded */
-	bool own_kernel;       /* the one that runs here has the release of the recorded one */
-	bool is_directory;     /* the records are in files beside this one */
+	struct perf_watcher
+		*watcher;  /* NULL: a profile is made; otherwise it gets the file's contents */
+	unsigned n_cpus;   /* 0: not known */
+	bool leaves_only;  /* ignore callers */
+	bool other_host;   /* the file was recorded on another machine: its files are not here */
+	bool own_kernel;   /* the running kernel has the recorded release */
+	bool is_directory; /* the records are in files beside this one */
 	char machine_name[16]; /* "x86_64" */
-	bool told_machine;     /* that its stacks cannot be followed */
-	struct kin_error *err; /* the first thing that was wrong */
+	bool told_machine;     /* reported that its stacks cannot be walked */
+	struct kin_error *err; /* the first error */
 };
 
-/* Takes note of damage at an offset; the first counts. */
+/* Notes damage at an offset; the first counts. */
 void perf_damaged(struct perf *p, uint64_t offset, const char *what);
 
 static inline uint64_t perf_u64(const struct perf *p, const uint8_t *at)
@@ -603,12 +612,12 @@ static inline uint16_t perf_u16(const struct perf *p, const uint8_t *at)
 /* Reads a perf.data for a watcher, as struct perf's `watcher`. */
 MUST_CHECK struct kin_error *perf_file_watch(struct window *w, struct perf_watcher *watcher);
 
-/* ---- the file about itself (perf_features.c, perf_records.c) ---- */
+/* ---- header information (perf_features.c, perf_records.c) ---- */
 
 void perf_feature(struct perf *p, unsigned feature, struct bytes data);
 void perf_build_id_record(struct perf *p, struct bytes record);
 
-/* All records in [start, end) of a file, and those of the files beside it. */
+/* Reads all records in [start, end) of a file, and those of the files beside it. */
 void perf_records_read(struct perf *p, struct window *w, uint64_t end);
 
 #endif

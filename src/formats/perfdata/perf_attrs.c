@@ -120,7 +120,7 @@ static void place_in_samples(struct perf_attr *a)
 	a->is_plain = !(others & ~PERF_CALLCHAIN);
 }
 
-/* Where the fields are that all records have in common. */
+/* Finds the offsets of the fields that all records share. */
 static void place_fields(struct perf_attr *a)
 {
 	uint64_t t = a->sample_type;
@@ -245,7 +245,7 @@ struct perf_attr *perf_attrs_of(struct perf *p, const uint8_t *record, size_t si
 	*id = perf_attrs_find(a, value);
 	if (*id != NONE && a->ids.at[*id].attr < a->at.n)
 		return &a->at.at[a->ids.at[*id].attr];
-	/* What perf makes up has no id; with one event there is no question. */
+	/* Records made up by perf have no id; with a single event that does not matter. */
 	return value == 0 || a->at.n == 1 || perf_u32(p, record) != PERF_R_SAMPLE ? &a->at.at[0]
 										  : NULL;
 }

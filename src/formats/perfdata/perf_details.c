@@ -64,7 +64,7 @@ void perf_details_topology(struct perf *p, struct bytes b)
 
 /* ---- samples ---- */
 
-/* What does not depend on the kind of sample. */
+/* The fields that do not depend on the kind of sample. */
 static struct detail common(const struct perf *p, const struct perf_thread *t,
 			    const struct perf_sample *s)
 {
@@ -92,7 +92,7 @@ static struct detail common(const struct perf *p, const struct perf_thread *t,
 	return d;
 }
 
-/* What of a sample's beside its stack and time is to be known. */
+/* Selects the attributes of samples that are needed. */
 static struct detail wanted(const struct perf *p, const struct perf_thread *t,
 			    const struct perf_sample *s)
 {

@@ -80,7 +80,7 @@ static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
 	return true;
 }
 
-/* As the maker of code made at run time has it. */
+/* The row from the call-frame information of JIT code. */
 static bool made_row(void *arg, uint64_t pc, struct unwind_row *ret)
 {
 	struct perf_dwarf *d = arg;
@@ -157,7 +157,7 @@ static void start(struct perf *p)
 	d->unwinder = unwinder_new(&opts);
 }
 
-/* How far walks get is part of the measurement. */
+/* The quality of stack walks is part of the measurement. */
 static void count(struct perf *p, const struct unwind_walk *w, const uint64_t *pcs)
 {
 	struct audit *audit = profile_audit(p->into);

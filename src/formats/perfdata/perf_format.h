@@ -86,7 +86,7 @@ enum perf_record_type {
 	PERF_R_KSYMBOL = 17,
 	PERF_R_CGROUP = 19,
 	PERF_R_CALLCHAIN_DEFERRED = 22,
-	/* from here on by perf itself, and not in the order of time */
+	/* from here on added by perf itself, not in order of time */
 	PERF_R_USER = 64,
 	PERF_R_ATTR = 64,
 	PERF_R_TRACING_DATA = 66,
@@ -119,7 +119,7 @@ enum {
 	PERF_MISC_BUILD_ID_SIZE = 1 << 15,
 };
 
-/* Entries of a call chain that are no addresses but say whose those that follow are. */
+/* Markers in a call chain, which give the mode of the addresses after them. */
 #define PERF_CONTEXT_MAX           ((uint64_t)-4095)
 #define PERF_CONTEXT_HV            ((uint64_t)-32)
 #define PERF_CONTEXT_KERNEL        ((uint64_t)-128)

@@ -139,7 +139,7 @@ static void emit_as(struct perf *p, struct perf_attr *a, struct sample s, uint64
 	emit(p, s, stack, tid);
 }
 
-/* What a counter counted since it was last read. */
+/* The increase of a counter since it was last read. */
 static uint64_t advance(struct perf_id *id, uint64_t value)
 {
 	uint64_t delta = value >= id->value ? value - id->value : value;
@@ -214,7 +214,7 @@ static struct sample sample_of(struct perf *p, struct perf_thread *t, uint64_t w
 				.time_ns = time };
 }
 
-/* What has no callers waits for nothing, and has no details. */
+/* A sample without callers waits for nothing, and has no details. */
 static void deliver_leaf(struct perf *p, uint64_t time, const struct perf_leaf_sample *l)
 {
 	perf_attrs_declare(p);
@@ -340,7 +340,7 @@ static void declare_off_cpu(struct perf *p)
 	p->machine.has_off_cpu = true;
 }
 
-/* Where the thread was last seen before it stopped is taken for where it stopped: a guess. */
+/* The stack where the thread was last seen is assumed for where it stopped: a guess. */
 static void emit_off_cpu(struct perf *p, struct perf_thread *t, uint64_t until)
 {
 	if (!t->out || until <= t->out)
@@ -568,7 +568,7 @@ static void deliver_exit(struct perf *p, const struct perf_record *r, struct byt
 
 /* ---- each record ---- */
 
-/* Of a record that is no sample: whose it is. */
+/* The thread of a record that is no sample. */
 static void read_owner(struct perf *p, const struct perf_record *r, uint32_t *pid, uint32_t *tid)
 {
 	uint32_t id;

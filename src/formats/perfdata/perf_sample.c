@@ -238,7 +238,7 @@ bool perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, con
 	const uint8_t *chain;
 	size_t n;
 
-	/* Where threads were before they were switched from takes whole stacks. */
+	/* The stacks of threads at switches need whole samples. */
 	if (p->machine.has_switches || p->details.by_branch ||
 	    !find_chain(p, a, record, size, &chain, &n))
 		return false;

@@ -86,7 +86,7 @@ static struct frame resolve(struct perf *p, struct perf_space *space, unsigned m
 	return (struct frame){ .addr = ip };
 }
 
-/* What stands in stacks for the frame, the last one so far. */
+/* The frame used in stacks in place of `frame`, the last one so far. */
 static frameid alike(struct perf *p, frameid frame)
 {
 	struct perf_chains *c = &p->chains;
@@ -261,8 +261,8 @@ static void push_mark(struct perf_walk *w, const char *name)
 		(struct perf_frame_now){ profile_add_mark(w->p->into, name), 0, PERF_MODE_USER };
 }
 
-/* What is left of the chain, which are words as in the last one, is as in the last stack; false if
- * it is not. */
+/* Shares the rest of the chain, whose words are as in the last one, with the last stack; false if
+ * that is not possible. */
 static bool share_rest(struct perf_walk *w, unsigned mode, size_t n_words)
 {
 	const struct perf_last *last = w->last;
@@ -350,7 +350,7 @@ static struct perf_last *last_of(struct perf *p, uint32_t tid)
 	return &p->chains.last[tid % PERF_LASTS];
 }
 
-/* How many words it has in common with the last one at their ends. */
+/* The number of words that both chains have in common at their ends. */
 static size_t common_end(const struct perf_last *last, const struct perf_chain *chain)
 {
 	enum { WIDE = 4 };
@@ -394,7 +394,7 @@ static frameid keep_frame(const struct perf_walk *w, size_t i)
 	return last->frames[i] = now->frame;
 }
 
-/* Where frames are alike, so are many stacks; of others most are new. */
+/* If many frames are alike, so are many stacks; otherwise most stacks are new. */
 static stackid add(struct perf *p, stackid caller, frameid frame)
 {
 	return p->needs.alike ? profile_add_stack(p->into, caller, frame)
@@ -505,7 +505,7 @@ struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space, u
 	return frames;
 }
 
-/* Of the chain's first n_chain words and what else is there. */
+/* Makes a stack of the chain's first n_chain words and the sample's other parts. */
 static struct perf_stack make_of_parts(struct perf *p, struct perf_space *space,
 				       const struct perf_attr *a, const struct perf_sample *s,
 				       size_t n_chain, bool dump)
@@ -544,7 +544,7 @@ static void hash_words(uint64_t h[2], const uint8_t *at, size_t n)
 	}
 }
 
-/* Of everything that make() looks at. */
+/* A hash of everything that make() uses. */
 static void hash_sample(const struct perf *p, const struct perf_space *space,
 			const struct perf_sample *s, uint64_t h[2])
 {

@@ -102,7 +102,8 @@ static void put(struct perf_sum_ids *x, struct perf_sum_slot *slot, struct perf_
 
 /* ---- stacks ---- */
 
-/* How many of its frames, from the root on, are a stack of the profile, and *ret which one. */
+/* The number of its frames, from the root on, that are a stack of the profile; *ret is that stack.
+ */
 static size_t find_callers(const struct perf_sums *s, size_t n, stackid *ret)
 {
 	for (; n; n--) {

@@ -35,7 +35,7 @@ enum {
 	PRIVATE = 2,
 };
 
-/* Where objects are put: what programs use lies above, or below. */
+/* Addresses for objects: those that programs use are above or below. */
 static const uint64_t first_place = UINT64_C(1) << 40, end_of_places = UINT64_C(1) << 45,
 		      gap = UINT64_C(1) << 21;
 
@@ -116,7 +116,7 @@ static void put_header(struct perf_writer *w, uint32_t type, uint16_t misc, size
 
 static uint64_t id_of(size_t column) { return column + 1; }
 
-/* Behind each record that is no sample: which event's it is, and when. */
+/* Appended to each record that is no sample: id of its event, and time. */
 enum { TRAILER = 32 };
 static void put_trailer(struct perf_writer *w, uint32_t pid, uint32_t tid, uint64_t time)
 {
@@ -326,7 +326,7 @@ static void put_comm(struct perf_writer *w, uint32_t pid, uint32_t tid, const ch
 	put_trailer(w, pid, tid, time);
 }
 
-/* What the thread is called, where that is new. */
+/* Writes the thread's name, if it is new. */
 static void put_name(struct perf_writer *w, const struct kin_sample *s, uint32_t pid, uint32_t tid)
 {
 	const struct kin_thread *t = kin_samples_thread(w->x.samples, s->thread);
@@ -337,7 +337,7 @@ static void put_name(struct perf_writer *w, const struct kin_sample *s, uint32_t
 	*named = s->thread;
 }
 
-/* Where an object is in the process, the first time. */
+/* Writes the mapping of an object in the process, the first time. */
 static void put_place(struct perf_writer *w, uint32_t pid, uint32_t object)
 {
 	const struct written_object *o = &w->objects[object];

@@ -6,7 +6,7 @@
 
 #include "kin/kin.h"
 
-/* As struct format says. KIN_ERROR_UNSUPPORTED: the data has names and no addresses. */
+/* See struct format. KIN_ERROR_UNSUPPORTED: the data has names but no addresses. */
 struct kin_error *perf_write(struct kin_profile *profile, const struct kin_export_opts *opts,
 			     FILE *out) __attribute__((warn_unused_result));
 

@@ -284,7 +284,7 @@ static bool is_event(const struct script_header *h, const char *name)
 	return length(h->event) == strlen(name) && starts_with(h->event, name);
 }
 
-/* Of time are perf's clocks, its time off the CPU, and what kin prints of that. */
+/* Events that count time: perf's clocks, its off-CPU time, and those that kin prints. */
 static uint16_t event_of(struct perf_script *s, const struct script_header *h)
 {
 	struct event e = { 0 };

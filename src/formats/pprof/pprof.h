@@ -1,5 +1,5 @@
-/* pprof.h - the field numbers of profile.proto, which pprof's files are of
- * (github.com/google/pprof, proto/profile.proto). */
+/* pprof.h - field numbers of profile.proto, the format of pprof (github.com/google/pprof,
+ * proto/profile.proto). */
 #ifndef FORMATS_PPROF_PPROF_H
 #define FORMATS_PPROF_PPROF_H
 

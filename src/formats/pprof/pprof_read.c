@@ -90,7 +90,7 @@ static bool next_field(struct bytes *b, struct pprof_field *ret)
 	return !b->failed;
 }
 
-/* Of a message that must be whole: what is wrong with it is wrong with the file. */
+/* Checks a message that must be whole: an error in it is an error of the file. */
 static void end(struct pprof_reader *r, const struct bytes *message)
 {
 	r->all.failed |= message->failed;
@@ -309,7 +309,7 @@ static void add_event(struct pprof_reader *r, struct value_type *t)
 	t->event = profile_add_event(r->into, e);
 }
 
-/* What pprof shows if nothing else is asked for: the last one, if the file does not say. */
+/* pprof's default sample type: the last one, if the file does not say. */
 static size_t default_type(const struct pprof_reader *r)
 {
 	for (size_t i = 0; r->default_type && i < r->types.n; i++)
@@ -318,7 +318,7 @@ static size_t default_type(const struct pprof_reader *r)
 	return r->types.n - 1;
 }
 
-/* That is the first event. */
+/* It becomes the first event. */
 static void add_events(struct pprof_reader *r)
 {
 	for (size_t i = 0; i < r->types.n; i++)

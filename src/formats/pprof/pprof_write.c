@@ -49,7 +49,7 @@ static void write_out(struct pprof *p)
 
 #define put_string(p, buf, field, text) put_number((buf), (field), strtab_add((p)->strings, (text)))
 
-/* What is in p->inner, as a field of the message; it is empty again. */
+/* Writes the contents of p->inner as a field of the message, and empties it. */
 static void end_inner(struct pprof *p, int field)
 {
 	put_block(&p->message, field, p->inner.at, p->inner.n);
@@ -277,7 +277,7 @@ static void put_tables(struct pprof *p)
 
 /* ---- all of it ---- */
 
-/* Of events like "samples" each weight is the number. */
+/* Weights of events like "samples" are the counts. */
 static bool has_counts(struct exported *x)
 {
 	const struct kin_sample *s;

@@ -19,7 +19,7 @@ struct speedscope_reader {
 	VEC(frameid) frames;
 	bool cut;     /* something refers to a frame that is not there */
 	bool is_ours; /* written by kin: profiles have the names of exported_thread_name() */
-	/* Of the profile that is read: */
+	/* State of the profile being read: */
 	VEC(stackid) stacks;
 	VEC(double) weights;
 	VEC(frameid) open;
@@ -103,7 +103,7 @@ static void read_weights(struct speedscope_reader *c)
 		vec_push(&c->weights, scan_real(&c->j));
 }
 
-/* What was open since the last event was so for that long. */
+/* Frames that were open since the last event were on the stack for that time. */
 static void add_open(struct speedscope_reader *c, double now)
 {
 	stackid stack = 0;

@@ -73,7 +73,7 @@ static void put_frames(struct speedscope_writer *c)
 	}
 }
 
-/* What is shown first: of the event that times are of the thread with most. */
+/* The profile shown first: for the event of times, that of the thread with the most. */
 static size_t find_active(const struct speedscope_writer *c)
 {
 	size_t best = 0;
