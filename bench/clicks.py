@@ -61,8 +61,8 @@ for i in 1 2 3 4 5 6 7 8 9; do redis-cli -p 7399 ping >/dev/null 2>&1 && break; 
 redis-benchmark -p 7399 -n 100000 -q -t set,get,lpush,lrange_100 >/dev/null; redis-cli -p 7399 shutdown nosave; wait'''
 
 
-def record(kin, folder):
-    """Recordings by name, as far as what they are of is installed."""
+def record(kin, folder, only=None):
+    """Recordings by name (all, or those), as far as what they are of is installed."""
     for name, text in (('big.cc', CXX), ('Work.java', JAVA), ('redis.sh', REDIS)):
         with open(os.path.join(folder, name), 'w') as f:
             f.write(text)
@@ -72,7 +72,7 @@ def record(kin, folder):
             ('g++', 'g++', ['--mark'], ['sh', '-c', 'kin mark first; g++ -O1 -c big.cc; kin mark second; g++ -O1 -g -c big.cc']),
             ('g++-O2', 'g++', [], ['g++', '-O2', '-g', '-c', 'big.cc']),
             ('redis', 'redis-server', ['--wall'], ['sh', 'redis.sh']), ('java', 'javac', ['--wall'], ['java', '-XX:+UnlockDiagnosticVMOptions', '-XX:+DumpPerfMapAtExit', '-XX:+PreserveFramePointer', 'Work'])):
-        if not shutil.which(needs):
+        if not shutil.which(needs) or (only and name not in only):
             continue
         path = os.path.join(folder, name + '.kin')
         if not os.path.exists(path):

@@ -44,7 +44,10 @@ static void draw_head(struct browser *b)
 		snprintf(cores, sizeof(cores), "%s  ", b->is_before ? "BEFORE" : "AFTER");
 	if ((p->what == FUNCTIONS || p->what == CHANGES) && b->order != NONE)
 		snprintf(order, sizeof(order), "by %.40s", title_of_order(b));
-	snprintf(left, sizeof(left), " %s  %s%s%s%s%s%s", b->opts->title, cores,
+	const char *list = p->what == THREADS   ? "Threads  "
+			   : p->what == OBJECTS ? "Programs and libraries  "
+						: "";
+	snprintf(left, sizeof(left), " %s  %s%s%s%s%s%s%s", b->opts->title, cores, list,
 		 b->part ? b->part : "", b->part ? "  " : "", p->function ? p->function : "",
 		 p->function ? "  " : "", p->page.title);
 	snprintf(right, sizeof(right), "%s%s%s ", b->over ? "ended  " : "",
@@ -60,6 +63,9 @@ static const char *hints(struct browser *b)
 		return "Enter do it  Esc back  q quit";
 	switch (here(b)->what) {
 	case FUNCTIONS:
+		if (!b->opts->next && !kin_profile_is_sampled(b->profile))
+			return "Enter callers  a source  s sort  / filter  y cycles  ? menu  q "
+			       "quit";
 		if (b->opts->next)
 			return wider  ? "Enter callers  a source  f flame  s sort  / filter  p "
 					"pause  ? menu  q quit"
@@ -77,11 +83,11 @@ static const char *hints(struct browser *b)
 			     : "Enter callers  a source  f flame  / filter  ? menu  q quit";
 	case CALLS:
 		if (b->opts->changes)
-			return "Enter go there  b before, after  Esc back  / filter  ? menu  q "
+			return "Enter go there  Esc back  b before, after  / filter  ? menu  q "
 			       "quit";
-		return "Enter go there  a source  Esc back  / filter  ? menu  q quit";
+		return "Enter go there  Esc back  a source  / filter  ? menu  q quit";
 	case SOURCE:
-		return "a instructions  H hottest  Esc back  / filter  ? menu  q quit";
+		return "a instructions  Esc back  H hottest  / filter  ? menu  q quit";
 	case FLAME:
 		if (b->opts->changes)
 			return "Enter zoom  b before, after  Esc back  i turn  / find  ? menu  q "
@@ -94,10 +100,23 @@ static const char *hints(struct browser *b)
 		return "Enter only that  Esc back  / filter  ? menu  q quit";
 	case INSTRUCTIONS:
 		return browse_jump_target(b) != NONE
-			       ? "Enter follow  a source  H hottest  Esc back  ? menu  q quit"
-			       : "a source  H hottest  Esc back  / filter  ? menu  q quit";
+			       ? "Enter follow  Esc back  a source  H hottest  ? menu  q quit"
+			       : "a source  Esc back  H hottest  / filter  ? menu  q quit";
 	}
 	return "";
+}
+
+/* As many of the hints as there is room for: the menu and how to quit last of all are left out. */
+static void fit_hints(const char *text, size_t room, char *ret, size_t size)
+{
+	const char *tail = strstr(text, "? menu");
+	size_t n = tail ? (size_t)(tail - text) : strlen(text), rest = tail ? strlen(tail) : 0;
+	while (n && n + rest > room) {
+		n -= n > 1 ? 2 : n; /* the blanks behind the last one */
+		while (n && (text[n - 1] != ' ' || n < 2 || text[n - 2] != ' '))
+			n--;
+	}
+	snprintf(ret, size, " %.*s%s", (int)n, text, tail ? tail : "");
 }
 
 static void draw_foot(struct browser *b)
@@ -105,6 +124,7 @@ static void draw_foot(struct browser *b)
 	char left[BROWSE_TEXT_MAX + 16], right[64];
 	size_t n = b->shown.n;
 	const char *filter = here(b)->filter;
+	left[0] = '\0';
 	if (b->typing == TYPING_FILTER)
 		snprintf(left, sizeof(left), " /%s_   Enter keep  Esc all", b->typed);
 	else if (b->typing)
@@ -116,10 +136,13 @@ static void draw_foot(struct browser *b)
 	else if (here(b)->min_share > 0 && !b->in_menu)
 		snprintf(left, sizeof(left), " only %g %% and more   Esc all",
 			 100 * here(b)->min_share);
-	else
-		snprintf(left, sizeof(left), " %s", hints(b));
+	bool is_list = !b->in_menu && here(b)->what != FLAME;
 	snprintf(right, sizeof(right), "%zu of %zu", n ? here(b)->list.selected + 1 : 0, n);
-	put_bar(b, term_rows(b->term) - 1, left, b->in_menu || here(b)->what == FLAME ? "" : right);
+	if (!left[0]) {
+		size_t taken = is_list ? strlen(right) + 3 : 1, columns = term_columns(b->term);
+		fit_hints(hints(b), columns > taken ? columns - taken : 0, left, sizeof(left));
+	}
+	put_bar(b, term_rows(b->term) - 1, left, is_list ? right : "");
 }
 
 static const char *shifted(const char *name, unsigned by)

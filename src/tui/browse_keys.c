@@ -1,5 +1,6 @@
 /* browse_keys.c - what keys do in the browser: moving, typing, and the commands, which the menu
  * lists. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,50 +171,58 @@ static const struct browse_command {
 	unsigned places;
 	bool (*is_there)(struct browser *b); /* NULL: always */
 	void (*run)(struct browser *b);
+	const char *lacks; /* why it is not there */
 } commands[] = {
 	{ { TERM_ENTER },
 	  "Enter",
 	  "who calls the function, and what it calls",
 	  AT_FUNCTIONS | AT_CALLS | AT_CYCLES | AT_CHANGES,
 	  browse_has_function,
-	  browse_enter_calls },
+	  browse_enter_calls,
+	  "no function is selected" },
 	{ { TERM_ENTER },
 	  "Enter",
 	  "only the samples of that",
 	  AT_PARTS,
 	  has_rows,
-	  browse_enter_part },
+	  browse_enter_part,
+	  "there are no rows" },
 	{ { TERM_ENTER }, "Enter", "zoom into the block", AT_FLAME, NULL, zoom },
 	{ { 'c' },
 	  "c",
 	  "who calls the function, and what it calls",
 	  AT_FLAME,
 	  browse_has_function,
-	  browse_enter_calls },
+	  browse_enter_calls,
+	  "no function is selected" },
 	{ { '+', '-' },
 	  "+, -",
-	  "what it calls, below it (by Self: who called it); again: no more",
+	  "what it calls, below it (by Self: its callers); again: no more",
 	  AT_FUNCTIONS,
 	  can_unfold,
-	  browse_unfold },
+	  browse_unfold,
+	  "its stacks are not known; kin top must be held for them (p)" },
 	{ { 'a' },
 	  "a",
 	  "its source, then its instructions",
 	  ANYWHERE,
 	  has_source,
-	  browse_enter_source },
+	  browse_enter_source,
+	  "no function is selected" },
 	{ { 'f' },
 	  "f",
 	  "the flame graph: all stacks, as wide as their time",
 	  AT_FUNCTIONS | AT_CALLS | AT_CHANGES,
 	  has_stacks,
-	  browse_enter_flame },
+	  browse_enter_flame,
+	  "no stacks were sampled" },
 	{ { 'b' },
 	  "b",
 	  "the same before the change, or after it",
 	  AT_CALLS | AT_CODE | AT_FLAME | AT_CYCLES,
 	  is_compared,
-	  browse_other_side },
+	  browse_other_side,
+	  "nothing is compared here: kin diff --tui does" },
 	{ { 'i' },
 	  "i",
 	  "the flame graph turned: from where time was spent to callers",
@@ -225,41 +234,47 @@ static const struct browse_command {
 	  "the threads: one of them alone",
 	  AT_STACKS,
 	  has_parts,
-	  browse_enter_threads },
+	  browse_enter_threads,
+	  "one part alone is shown of recordings with stacks" },
 	{ { 'd' },
 	  "d",
 	  "programs and libraries: one of them alone",
 	  AT_STACKS,
 	  has_parts,
-	  browse_enter_objects },
+	  browse_enter_objects,
+	  "one part alone is shown of recordings with stacks" },
 	{ { TERM_ENTER },
 	  "Enter",
 	  "where the jump goes",
 	  1 << INSTRUCTIONS,
 	  is_jump,
-	  browse_follow_jump },
+	  browse_follow_jump,
+	  "it does not jump to another instruction of the function" },
 	{ { 'y' },
 	  "y",
 	  "cycles of calls, and whether stacks go round them",
 	  AT_FUNCTIONS | AT_CALLS | AT_CHANGES,
 	  is_recorded,
-	  browse_enter_cycles },
+	  browse_enter_cycles,
+	  "cycles are found in recordings: kin browse" },
 	{ { 'H', '\t' },
 	  "H, Tab",
 	  "the next hottest line",
 	  AT_CODE,
 	  has_rows,
-	  browse_next_hottest },
+	  browse_next_hottest,
+	  "there are no rows" },
 	{ { TERM_ESCAPE, TERM_BACKSPACE },
 	  "Esc, Backspace",
 	  "back; ends a filter",
 	  ANYWHERE,
 	  can_go_back,
-	  browse_leave },
+	  browse_leave,
+	  "this is the first page: q quits" },
 	{ { '/' }, "/", "only rows with all of some words in them", AT_ROWS, NULL, filter },
 	{ { '/' },
 	  "/",
-	  "mark functions with a text in their names, and add up their time",
+	  "mark functions with a text in their names, add up their time",
 	  AT_FLAME,
 	  NULL,
 	  filter },
@@ -274,23 +289,49 @@ static const struct browse_command {
 	  "sort by Children, or by Self",
 	  AT_FUNCTIONS,
 	  has_children,
-	  browse_toggle_order },
-	{ { '>' }, ">", "sort by the next column", AT_SORTED, has_rows, next_column },
-	{ { '<' }, "<", "sort by the column before", AT_SORTED, has_rows, last_column },
+	  browse_toggle_order,
+	  "there is Self alone" },
+	{ { '>' },
+	  ">",
+	  "sort by the next column",
+	  AT_SORTED,
+	  has_rows,
+	  next_column,
+	  "there are no rows" },
+	{ { '<' },
+	  "<",
+	  "sort by the column before",
+	  AT_SORTED,
+	  has_rows,
+	  last_column,
+	  "there are no rows" },
 	{ { 'T' },
 	  "T",
 	  "when functions were on the stack, from left to right; or not",
 	  AT_FUNCTIONS,
 	  NULL,
 	  browse_switch_sparks },
-	{ { 'e' }, "e", "the next event", AT_FUNCTIONS, has_events, browse_next_event },
-	{ { 'p' }, "p", "hold the picture, or let it go on", ANYWHERE, is_live, pause },
+	{ { 'e' },
+	  "e",
+	  "the next event",
+	  AT_FUNCTIONS,
+	  has_events,
+	  browse_next_event,
+	  "there is one event" },
+	{ { 'p' },
+	  "p",
+	  "hold the picture, or let it go on",
+	  ANYWHERE,
+	  is_live,
+	  pause,
+	  "nothing is going on: kin top can be held" },
 	{ { 'P' },
 	  "P",
 	  "write these rows to a file, kin-view-N.txt",
 	  AT_ROWS,
 	  has_rows,
-	  browse_print },
+	  browse_print,
+	  "there are no rows" },
 	{ { 'q', TERM_QUIT }, "q, F10", "quit", ANYWHERE, NULL, quit },
 };
 
@@ -307,6 +348,20 @@ static const struct browse_command *command_of(struct browser *b, uint32_t key)
 			    can_run(b, &commands[i]))
 				return &commands[i];
 	return NULL;
+}
+
+/* Of a key that did nothing. */
+static void say_why(struct browser *b, uint32_t key)
+{
+	char name[2] = { (char)key, '\0' };
+	if (key != TERM_ENTER && (key <= ' ' || key > '~'))
+		return;
+	const char *why = "does nothing here (? says what does)";
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		for (size_t k = 0; k < ARRAY_LEN(commands[i].keys); k++)
+			if (commands[i].keys[k] == key && commands[i].places >> here(b)->what & 1)
+				why = commands[i].lacks;
+	snprintf(b->message, sizeof(b->message), "%s: %s", key == TERM_ENTER ? "Enter" : name, why);
 }
 
 /* NULL is fine; returns whether there was one. */
@@ -374,7 +429,7 @@ void browse_take_key(struct browser *b, uint32_t key)
 		take_menu_key(b, key);
 	} else if (key == '?' || key == 'h' || key == TERM_HELP) {
 		open_menu(b);
-	} else if (!run(b, command_of(b, key))) {
-		go(b, key);
+	} else if (!run(b, command_of(b, key)) && !go(b, key)) {
+		say_why(b, key);
 	}
 }

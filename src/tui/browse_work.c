@@ -34,10 +34,12 @@ static bool breaks_off(struct browser *b, uint32_t key)
 	return b->quit || key == TERM_ESCAPE;
 }
 
-static bool wait_for(struct browser *b, struct work *w, const char *what)
+/* What was waited for before, for the same key, is part of the time after which something is said.
+ */
+static bool wait_for(struct browser *b, struct work *w, const char *what, uint64_t since_ns)
 {
-	uint64_t since_ns = clock_now_ns();
-	if (work_wait(w, QUICK_MS))
+	uint64_t waited_ms = (clock_now_ns() - since_ns) / 1000000;
+	if (work_wait(w, waited_ms < QUICK_MS ? QUICK_MS - (int)waited_ms : 0))
 		return true;
 	while (!work_wait(w, 0)) {
 		say_progress(b, what, since_ns);
@@ -55,15 +57,18 @@ static void drop_left(struct browser *b)
 	left.end(b, left.arg);
 }
 
-bool browse_idle(struct browser *b)
+static bool is_idle(struct browser *b, uint64_t since_ns)
 {
 	if (b->left.work && b->left.stop)
 		__atomic_store_n(b->left.stop, true, __ATOMIC_RELAXED);
-	if (!b->left.work || !wait_for(b, b->left.work, "what was begun before comes to its end"))
+	if (!b->left.work ||
+	    !wait_for(b, b->left.work, "what was begun before comes to its end", since_ns))
 		return !b->left.work;
 	drop_left(b);
 	return true;
 }
+
+bool browse_idle(struct browser *b) { return is_idle(b, clock_now_ns()); }
 
 bool browse_look_at_left(struct browser *b)
 {
@@ -76,7 +81,8 @@ bool browse_look_at_left(struct browser *b)
 bool browse_do(struct browser *b, const char *what, void (*run)(void *arg),
 	       void (*end)(struct browser *b, void *arg), void *arg)
 {
-	if (!browse_idle(b)) {
+	uint64_t since_ns = clock_now_ns();
+	if (!is_idle(b, since_ns)) {
 		end(b, arg);
 		return false;
 	}
@@ -85,7 +91,7 @@ bool browse_do(struct browser *b, const char *what, void (*run)(void *arg),
 		run(arg);
 		return true;
 	}
-	if (wait_for(b, w, what)) {
+	if (wait_for(b, w, what, since_ns)) {
 		work_end(w);
 		return true;
 	}

@@ -262,12 +262,19 @@ static void take_unit(struct page *p, const struct kin_table *t)
 	p->unit = other ? safe(p, c->text) : "s";
 }
 
+/* Of other events a report says that they are below; here a key leads to them. */
 static void take_title(struct page *p, const struct kin_table *t)
 {
+	static const char below[] = "more: below";
 	const char *title = "";
-	for (size_t i = 0; i < kin_table_n_notes(t); i++)
-		title = arena_printf(&p->arena, "%s%s%s", title, *title ? "; " : "",
-				     kin_table_note_at(t, i));
+	for (size_t i = 0; i < kin_table_n_notes(t); i++) {
+		const char *note = kin_table_note_at(t, i);
+		size_t n = strlen(note), cut = strlen(below);
+		bool is_below = n > cut && !strcmp(note + n - cut, below);
+		title = arena_printf(&p->arena, "%s%s%.*s%s", title, *title ? "; " : "",
+				     (int)(is_below ? n - cut : n), note,
+				     is_below ? "more: e" : "");
+	}
 	p->title = safe(p, *title ? title : kin_table_title(t));
 }
 

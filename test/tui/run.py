@@ -210,6 +210,10 @@ def test_stacks(tap, folder, build):
     t.sees(tap, fits, 'a smaller window')
     t.tmux('resize-window', '-x', '80', '-y', '14')
     tap.ok(t.wait(r'q quit +\d+ of \d+'), 'a larger one', t.screen())
+    for key, why in (('H', r'H: does nothing here \(\? says what does\)'), ('p', 'p: nothing is going on: kin top can be held'), ('e', 'e: there is one event'),
+                     ('b', 'b: does nothing here')):
+        t.keys(key)
+        tap.ok(t.wait(f'^ {why}'), f'{key}: why it does nothing', t.screen())
     t.keys('C-c')
     tap.ok(t.wait('status=0'), 'Ctrl-C: quit', t.screen())
     t.run('kin report --tui a.folded; echo status=$?')
@@ -273,7 +277,7 @@ def test_source(tap, folder, build):
     t.wait('a instructions')
     t.sees(tap, lambda s: re.search(r'^ *\d+\.\d\d% .*  x \+= i;', s, re.M), 'a: source lines with their time')
     t.keys('a')
-    t.wait('a source  H hottest')
+    t.wait(r'a source .*\? menu')
     s = t.sees(tap, lambda s: re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ .*\w', s, re.M), 'a: its instructions')
     place = lambda s: re.search(r'(\d+) of \d+$', s, re.M)[1]
     first = place(s)
@@ -639,8 +643,8 @@ def test_narrow(tap, folder, build):
             (100, r'Command +Shared Object +Symbol$', r'long-command  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$',
              r'Enter callers  \+ unfold  a source  f flame .* 1 of 2$'),
             (84, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$', r'Enter callers  a .* 1 of 2$'),
-            (64, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_nam…  a_function_with_a_name_…$', r'Enter callers  a .*… 1 of 2$'),
-            (50, r'Self  Symbol$', r'%  a_function_with_a_name_of_some…$', r'Enter callers  a .*… 1 of 2$')):
+            (64, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_nam…  a_function_with_a_name_…$', r'Enter callers  a .*\? menu  q quit +1 of 2$'),
+            (50, r'Self  Symbol$', r'%  a_function_with_a_name_of_some…$', r'Enter callers  a .*\? menu  q quit +1 of 2$')):
         t = Terminal(folder, build, columns=columns)
         t.run('kin browse narrow.txt')
         t.wait(r' 1 of 2$')
@@ -909,7 +913,7 @@ def test_top_code(tap, folder, build):
     t.wait('a instructions')
     t.sees(tap, lambda s: re.search(r'^ *\d+\.\d\d% .*(x \+= 1;|for \(;;\))', s, re.M), 'a: source lines with the samples so far')
     t.keys('a')
-    t.wait('a source  H hottest|Enter follow')
+    t.wait(r'a source .*\? menu|Enter follow')
     t.sees(tap, lambda s: re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ .*\w', s, re.M), 'a: its instructions')
     t.keys('Escape')
     tap.ok(t.wait('only /main'), 'Esc: back to what runs now', t.screen())

@@ -153,6 +153,25 @@ static void perf_script_is_read(void)
 	}
 }
 
+static void times_off_the_cpu_are_known_by_name(void)
+{
+	char error[200];
+	struct profile *p = read_text("dd  1 1.5:  3000 blocked:  401000 f+0x4 (/bin/dd)\n"
+				      "dd  1 1.6:  2000 waiting:  401000 f+0x4 (/bin/dd)\n"
+				      "dd  1 1.7:  1000 offcpu-time:  401000 f+0x4 (/bin/dd)\n"
+				      "dd  1 1.8:  1 blocked_io:  401000 f+0x4 (/bin/dd)\n",
+				      error, sizeof(error));
+	static const enum event_kind kinds[] = { EVENT_BLOCKED, EVENT_WAITING, EVENT_BLOCKED,
+						 EVENT_ON_CPU };
+	OK_STR(error, "");
+	OK(p->samples.n == 4);
+	for (size_t i = 0; i < p->samples.n; i++) {
+		const struct event *e = &p->samples.events[p->samples.at[i].event];
+		OK(e->kind == kinds[i] && e->unit == (i < 3 ? EVENT_NS : EVENT_COUNT));
+	}
+	profile_free(p);
+}
+
 static const struct folded_name *inlines(void *arg, frameid frame, size_t *n)
 {
 	static const struct folded_name names[] = { { "outer", 0 }, { "in;ner", FRAME_INLINED } };
@@ -190,6 +209,7 @@ int main(void)
 	decimals_are_thousandths();
 	damaged_lines_are_told();
 	perf_script_is_read();
+	times_off_the_cpu_are_known_by_name();
 	names_may_come_from_elsewhere();
 	return DONE();
 }
