@@ -24,6 +24,14 @@ MUST_CHECK struct kin_error *live_start(const struct record_opts *opts, struct l
  * what is new beyond a bound (tally.h) is counted as lost. */
 struct profile *live_take(struct live *l);
 
+/* Of an object that its path does not lead to, where it can be opened until live_stop(). */
+struct live_place {
+	char *path, *build_id, *place;
+};
+/* The next one that is new; false: there is none. To be freed with live_place_done(). */
+bool live_place(struct live *l, struct live_place *ret);
+void live_place_done(struct live_place *p);
+
 /* The program has ended, and all that it started. */
 bool live_is_over(struct live *l);
 

@@ -28,6 +28,7 @@ struct mapped_root { /* what processes of one mount namespace see */
 struct held_files {
 	VEC(struct mapped_file) files;
 	VEC(struct mapped_root) roots;
+	size_t most_roots;
 };
 
 /* The root of a process, which is held from now on; SIZE_MAX if it is the one that we see, or the
@@ -36,6 +37,8 @@ size_t held_files_root(struct held_files *h, pid_t pid);
 char *held_path(int fd); /* where it can be opened by us; to be freed */
 /* The same of a file's root; NULL: it is the one that we see. */
 char *held_files_top(const struct held_files *h, const struct mapped_file *f);
+/* The same of a file below such a root, by its name. */
+char *held_files_below(const struct held_files *h, const struct mapped_file *f);
 /* The same of a file: below its root, if it still has a name there. */
 char *held_files_place(const struct held_files *h, const struct mapped_file *f);
 void held_files_done(struct held_files *h);

@@ -52,8 +52,8 @@ struct modules;
 /* table_limit: for tables, in bytes; 0: 64 MiB. */
 struct modules *modules_new(size_t table_limit);
 void modules_free(struct modules *m); /* NULL is fine */
-/* From now on files are held. */
-void modules_hold_files(struct modules *m);
+/* From now on files are held: of n descriptors, the limit where names are made, a third at most. */
+void modules_hold_files(struct modules *m, uint64_t n);
 /* The files and roots that are held; to be done with by the caller, once. */
 struct held_files modules_take_held(struct modules *m);
 size_t modules_table_bytes(const struct modules *m); /* of all tables that are in memory */
@@ -71,6 +71,10 @@ struct module_key {
 struct module *modules_find(struct modules *m, const struct module_key *key);
 size_t modules_count(const struct modules *m);
 struct module *modules_at(const struct modules *m, size_t i);
+
+/* Where we can open it below the root of the process that has it, as long as m lives; to be freed.
+ * NULL: its path leads there, or files are not held. */
+char *module_place(const struct module *m);
 
 /* Run-time minus link-time address of what is mapped at `start` from `offset` of the file on. */
 uint64_t module_bias(const struct module *m, uint64_t start, uint64_t offset);

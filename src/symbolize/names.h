@@ -19,6 +19,9 @@ struct names;
 struct names *names_new(const struct names_opts *opts); /* borrows the strings */
 void names_free(struct names *n);                       /* NULL is fine */
 
+/* Where the object can be opened that its path does not lead to. What it was named before stays. */
+void names_put_place(struct names *n, const char *path, const char *build_id, const char *place);
+
 /* The function at a link-time address, as a person reads it; NULL: it has no name, or the object
  * cannot be read, or is another one than that which ran (build_id in hex, "": not known). Lives
  * until the next call. */

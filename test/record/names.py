@@ -323,6 +323,7 @@ def test_container_gone(tap, box, name):
         if enter.poll() is not None:
             break
         time.sleep(0.01)
+    test_container_live(tap, box, name, enter)
     kin = subprocess.Popen([box.kin, 'record', '-p', str(enter.pid), '-o', 'in.kin'], cwd=box.folder, env=box.env,
                            stderr=subprocess.PIPE)
     while not os.path.exists(box.at('in.kin')) or os.path.getsize(box.at('in.kin')) < 5000:
@@ -334,6 +335,22 @@ def test_container_gone(tap, box, name):
     said = kin.stderr.read()
     tap.ok(not kin.wait(), f'kin record -p, {name}: a container, from outside', said)
     check_container(tap, box, '-p, ' + name)
+
+
+def test_container_live(tap, box, name, program):
+    """While it is looked at."""
+    text = ''
+    with open(box.at('top.json'), 'wb') as out:
+        top = subprocess.Popen([box.kin, 'top', '--json', '-d', '0.1', '-p', str(program.pid)], env=box.env,
+                               stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
+    end = time.monotonic() + LIMIT
+    while 'in_library' not in text and top.poll() is None and time.monotonic() < end:
+        time.sleep(0.1)
+        with open(box.at('top.json')) as f:
+            text = f.read()
+    top.kill()
+    said = top.communicate()[1]
+    tap.ok('in_library' in text, f'kin top -p, {name}: a container, from outside', text[-300:] + said.decode())
 
 
 def check_container(tap, box, how):
