@@ -381,18 +381,14 @@ static struct kin_error *read_in_threads(struct input_item *items, size_t n, siz
 	return NULL;
 }
 
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* How many threads are worth while; 0 or 1: none but the caller's. */
 static size_t count_threads(size_t n_files, size_t bytes)
 {
-	size_t n = bytes / BYTES_PER_THREAD;
+	size_t n = least(least(bytes / BYTES_PER_THREAD, n_files), MAX_THREADS);
 
-	if (n > n_files)
-		n = n_files;
-	if (n > MAX_THREADS)
-		n = MAX_THREADS;
-	if (n < 2)
-		return 1;
-	long cores = sysconf(_SC_NPROCESSORS_ONLN); /* reads a file */
-	return cores > 0 && n > (size_t)cores ? (size_t)cores : n;
+	return n > 1 ? least(n, (size_t)sysconf(_SC_NPROCESSORS_ONLN)) : n; /* that reads a file */
 }
 
 static struct kin_error *read_items(struct input_item *items, size_t n, const struct input_opts *o,

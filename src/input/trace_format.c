@@ -55,19 +55,25 @@ static void take_field_line(struct trace_format *f, const char *line, size_t n)
 	vec_push(&f->fields, x);
 }
 
+/* What of [s, end) is behind the word that it begins with, or NULL. */
+static const char *behind(const char *s, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+	return (size_t)(end - s) >= n && !memcmp(s, word, n) ? s + n : NULL;
+}
+
 /* The file's lines. An empty one is between the fields that all have and the trace point's own. */
 static void take_lines(struct trace_format *f, const char *text, size_t n)
 {
-	static const char print[] = "print fmt:", name[] = "name:", id[] = "ID:";
-	for (const char *s = text, *end = text + n; s < end;) {
+	for (const char *s = text, *end = text + n, *rest; s < end;) {
 		const char *newline = memchr(s, '\n', (size_t)(end - s));
-		size_t len = (size_t)((newline ? newline : end) - s);
-		if (len > sizeof(print) && !memcmp(s, print, sizeof(print) - 1)) {
-			trace_format_parse(f, s + sizeof(print) - 1, len - (sizeof(print) - 1));
-		} else if (len > sizeof(name) && !memcmp(s, name, sizeof(name) - 1)) {
-			f->name = arena_printf(&f->arena, "%.*s", (int)(len - sizeof(name)),
-					       s + sizeof(name));
-		} else if (len > sizeof(id) && !memcmp(s, id, sizeof(id) - 1)) {
+		const char *stop = newline ? newline : end;
+		size_t len = (size_t)(stop - s);
+		if ((rest = behind(s, stop, "print fmt:"))) {
+			trace_format_parse(f, rest, (size_t)(stop - rest));
+		} else if ((rest = behind(s, stop, "name: "))) {
+			f->name = arena_printf(&f->arena, "%.*s", (int)(stop - rest), rest);
+		} else if (behind(s, stop, "ID: ")) {
 			f->id = number_behind(s, len, "ID: ");
 		} else if (!len && !f->n_common) {
 			f->n_common = f->fields.n;

@@ -432,8 +432,8 @@ static void put_pointer(struct record *r, const struct expr *e, const char **s, 
 static void put_spec(struct record *r, const struct spec *x, const struct expr *e, const char **s,
 		     FILE *out)
 {
-	char *text = NULL;
-	size_t n = 0;
+	char *text;
+	size_t n;
 	switch (x->kind) {
 	case 'd':
 	case 'i':
