@@ -310,7 +310,7 @@ def test_container(tap, box):
         inside = ['unshare', '-m', 'sh', '-c', ENTER, box.folder, box.folder, f'/app/{name}']
         p = box.run(box.kin, 'record', '-a', '-o', 'in.kin', '--', *inside)
         tap.ok(p.returncode == 0, f'kin record -a, {name}: a container, from outside', p.stderr)
-        check_container(tap, box, '-a, ' + name)
+        check_container(tap, box, '-a, ' + name, name)
     for name in ('prog', 'stripped'):
         test_container_gone(tap, box, name)
 
@@ -334,7 +334,7 @@ def test_container_gone(tap, box, name):
     enter.wait()
     said = kin.stderr.read()
     tap.ok(not kin.wait(), f'kin record -p, {name}: a container, from outside', said)
-    check_container(tap, box, '-p, ' + name)
+    check_container(tap, box, '-p, ' + name, name)
 
 
 def test_container_live(tap, box, name, program):
@@ -353,12 +353,12 @@ def test_container_live(tap, box, name, program):
     tap.ok('in_library' in text, f'kin top -p, {name}: a container, from outside', text[-300:] + said.decode())
 
 
-def check_container(tap, box, how):
-    out = box.run(box.kin, 'report', '--no-children', '--all-rows', '-s', 'dso,sym', '-i', 'in.kin')
+def check_container(tap, box, how, name):
+    report = [box.kin, 'report', '--all-rows', '-i', 'in.kin', '--comm', name]
+    out = box.run(*report, '-s', 'dso,sym')
     text = out.stdout.decode()
     tap.ok('in_program' in text and 'in_library' in text, f'{how}: its functions have names', text + out.stderr.decode())
-    lines = box.run(box.kin, 'report', '--no-children', '--all-rows', '-s', 'sym,srcline', '-i',
-                    'in.kin').stdout.decode()
+    lines = box.run(*report, '-s', 'sym,srcline').stdout.decode()
     tap.ok('inside.c:' in lines and 'mixed' in lines, f'{how}: with lines, and what is inlined', lines)
 
 
