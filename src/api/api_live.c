@@ -111,9 +111,19 @@ double kin_live_cores(const struct kin_live *l, const char *event)
 	return l->lasting_ns > 0 ? busy_ns / l->lasting_ns : 0;
 }
 
+static void take_places(struct kin_live *l)
+{
+	struct live_place p;
+	while (live_place(l->live, &p)) {
+		names_put_place(l->names, p.path, p.build_id, p.place);
+		live_place_done(&p);
+	}
+}
+
 struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
 {
 	struct profile *fresh = live_take(l->live);
+	take_places(l);
 	const struct profile *past = l->last ? l->last->data : NULL;
 	struct kin_profile *now = profile_of_data(fade(past, keep, fresh, l->names), &l->naming);
 

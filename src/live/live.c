@@ -33,6 +33,8 @@ struct live {
 	struct map64 objects; /* module's number: id in the builder */
 	uint64_t lost, lost_taken, dropped;
 	VEC(char *) messages;
+	struct map64 placed; /* numbers of modules that were asked for their place */
+	VEC(struct live_place) places;
 };
 
 /* ---- in the recorder's thread ---- */
@@ -60,6 +62,19 @@ static strid string(struct live *l, const char *s)
 	return profile_add_string(l->builder, s, strlen(s));
 }
 
+/* Once. */
+static void tell_place(struct live *l, const struct module *m, const char *build_id)
+{
+	uint32_t *asked = map64_at(&l->placed, m->file_id);
+	if (*asked != NONE)
+		return;
+	*asked = 1;
+	char *place = module_place(m);
+	if (place)
+		vec_push(&l->places, ((struct live_place){ xprintf("%s", m->path),
+							   xprintf("%s", build_id), place }));
+}
+
 static objid object_of(struct live *l, const struct module *m)
 {
 	static const enum object_kind kinds[] = {
@@ -75,6 +90,7 @@ static objid object_of(struct live *l, const struct module *m)
 		num_hex(id, m->build_id, m->build_id_size);
 		*at = profile_add_object_of(l->builder, *m->path ? m->path : "//anon", id,
 					    kinds[m->kind], m->main);
+		tell_place(l, m, id);
 	}
 	return *at;
 }
@@ -183,6 +199,11 @@ static void free_live(struct live *l)
 	profile_builder_free(l->builder);
 	tally_done(&l->tally);
 	map64_free(&l->objects);
+	map64_free(&l->placed);
+	for (size_t i = 0; i < l->places.n; i++)
+		live_place_done(&l->places.at[i]);
+	vec_free(&l->places);
+	held_files_done(&l->result.held);
 	for (size_t i = 0; i < l->messages.n; i++)
 		free(l->messages.at[i]);
 	vec_free(&l->messages);
@@ -214,6 +235,7 @@ struct kin_error *live_start(const struct record_opts *opts, struct live **ret)
 	l->opts.watch = &l->watch;
 	l->opts.say = say;
 	l->opts.output = NULL;
+	l->opts.hold_files = true;
 	l->builder = profile_builder_new();
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->changed, NULL);
@@ -269,15 +291,34 @@ char *live_message(struct live *l)
 	return text;
 }
 
+bool live_place(struct live *l, struct live_place *ret)
+{
+	pthread_mutex_lock(&l->lock);
+	bool any = l->places.n;
+	if (any)
+		*ret = l->places.at[--l->places.n];
+	pthread_mutex_unlock(&l->lock);
+	return any;
+}
+
+void live_place_done(struct live_place *p)
+{
+	free(p->path);
+	free(p->build_id);
+	free(p->place);
+}
+
 void live_stop(struct live *l, struct record_result *result)
 {
 	if (!l)
 		return;
 	atomic_store(&l->stop, true);
 	pthread_join(l->thread, NULL);
-	if (result)
+	if (result) {
 		*result = l->result;
-	else
+		result->held = (struct held_files){ 0 };
+	} else {
 		record_audit_done(&l->result.audit);
+	}
 	free_live(l);
 }

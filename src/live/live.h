@@ -24,6 +24,14 @@ MUST_CHECK struct kin_error *live_start(const struct record_opts *opts, struct l
  * limit (tally.h) are counted as lost. */
 struct profile *live_take(struct live *l);
 
+/* An object whose path does not lead to it, and where it can be opened until live_stop(). */
+struct live_place {
+	char *path, *build_id, *place;
+};
+/* The next one that is new; false if there is none. The caller frees it with live_place_done(). */
+bool live_place(struct live *l, struct live_place *ret);
+void live_place_done(struct live_place *p);
+
 /* Whether the program and all that it started have ended. */
 bool live_is_over(struct live *l);
 

@@ -9,8 +9,6 @@
 
 #include "base/err.h"
 
-enum { ROOTS_MAX = 64 };
-
 char *held_path(int fd) { return xprintf("/proc/self/fd/%d", fd); }
 
 static char *read_link(const char *path)
@@ -53,7 +51,7 @@ static size_t add_root(struct held_files *h, const char *root, const char *names
 	for (size_t i = 0; i < h->roots.n; i++)
 		if (same_root(made, &h->roots.at[i]))
 			return i;
-	if (h->roots.n == ROOTS_MAX)
+	if (h->roots.n >= h->most_roots)
 		return SIZE_MAX;
 	made->fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	made->namespace_fd = open(namespace, O_RDONLY | O_CLOEXEC);
@@ -91,16 +89,22 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* The kernel's records have paths as the process sees them, /proc as we do. */
-char *held_files_place(const struct held_files *h, const struct mapped_file *f)
+char *held_files_below(const struct held_files *h, const struct mapped_file *f)
 {
-	char *top = held_files_top(h, f), *open = held_path(f->fd);
-	const char *seen = top ? h->roots.at[f->root].seen : "", *path = f->path;
+	const char *seen = h->roots.at[f->root].seen, *path = f->path;
 	size_t n = strlen(seen);
 	if (n > 1 && !strncmp(path, seen, n) && path[n] == '/')
 		path += n;
-	char *below = top ? xprintf("%s%s", top, path) : NULL;
-	bool there = below && same_file(below, open);
+	char *top = held_files_top(h, f), *below = xprintf("%s%s", top, path);
 	free(top);
+	return below;
+}
+
+char *held_files_place(const struct held_files *h, const struct mapped_file *f)
+{
+	char *below = f->root == SIZE_MAX ? NULL : held_files_below(h, f);
+	char *open = held_path(f->fd);
+	bool there = below && same_file(below, open);
 	free(there ? open : below);
 	return there ? below : open;
 }

@@ -28,6 +28,7 @@ struct mapped_root { /* the root folder of the processes in one mount namespace 
 struct held_files {
 	VEC(struct mapped_file) files;
 	VEC(struct mapped_root) roots;
+	size_t most_roots;
 };
 
 /* Keeps the root of a process open, and returns its index; SIZE_MAX if it is our own root, or the
@@ -36,6 +37,8 @@ size_t held_files_root(struct held_files *h, pid_t pid);
 char *held_path(int fd); /* a path to open it by; to be freed */
 /* A path to open the file's root by; to be freed. NULL: it is our own root. */
 char *held_files_top(const struct held_files *h, const struct mapped_file *f);
+/* A path to open the file by its name below such a root; to be freed. */
+char *held_files_below(const struct held_files *h, const struct mapped_file *f);
 /* A path to open the file by, below its root if it still has a name there; to be freed. */
 char *held_files_place(const struct held_files *h, const struct mapped_file *f);
 void held_files_done(struct held_files *h);

@@ -18,8 +18,8 @@
 
 enum { OPEN_MAX_FILES = 200, HEADERS_MAX = 1024, SECTION_MAX = 256 << 20, NOTES_MAX = 4096 };
 enum { TABLE_LIMIT = 64 << 20 };
-/* Held: most of our own file system are where they were. */
-enum { HELD_MAX = 192, HELD_OWN_MAX = 64 };
+/* Held, where descriptors are plenty: most files of our own file system stay where they were. */
+enum { HELD_MAX = 192, HELD_OWN_MAX = 64, HELD_ROOTS_MAX = 64 };
 
 struct modules {
 	VEC(struct module *) at;
@@ -31,8 +31,8 @@ struct modules {
 	uint64_t uses; /* of tables */
 	bool saved;    /* one or more, into the cache */
 	bool holds;
-	size_t n_held;          /* by modules */
-	struct held_files held; /* roots; files when they are taken */
+	size_t n_held, most_held, most_own; /* by modules; of them with the root that we see */
+	struct held_files held;             /* roots; files when they are taken */
 };
 
 struct modules *modules_new(size_t table_limit)
@@ -410,7 +410,7 @@ static void close_file(struct module *m)
 static void put_away(struct module *m)
 {
 	struct modules *all = m->all;
-	size_t most = m->root == SIZE_MAX ? HELD_OWN_MAX : HELD_MAX;
+	size_t most = m->root == SIZE_MAX ? all->most_own : all->most_held;
 	if (m->fd < 0 || m->held >= 0 || !all->holds || all->n_held >= most) {
 		close_file(m);
 		return;
@@ -607,7 +607,15 @@ struct module *modules_find(struct modules *m, const struct module_key *key)
 	return made;
 }
 
-void modules_hold_files(struct modules *m) { m->holds = true; }
+static size_t least(size_t a, uint64_t b) { return b < a ? (size_t)b : a; }
+
+void modules_hold_files(struct modules *m, uint64_t n)
+{
+	m->holds = true;
+	m->most_held = least(HELD_MAX, n / 6);
+	m->most_own = least(HELD_OWN_MAX, n / 16);
+	m->held.most_roots = least(HELD_ROOTS_MAX, n / 16);
+}
 
 struct held_files modules_take_held(struct modules *m)
 {
@@ -628,6 +636,12 @@ struct held_files modules_take_held(struct modules *m)
 		*fd = -1;
 	}
 	return held;
+}
+
+char *module_place(const struct module *m)
+{
+	struct mapped_file f = { .path = m->path, .fd = -1, .root = m->root };
+	return m->root == SIZE_MAX ? NULL : held_files_below(&m->all->held, &f);
 }
 
 uint64_t module_bias(const struct module *m, uint64_t start, uint64_t offset)

@@ -343,7 +343,7 @@ static struct kin_error *open_files(struct session *s)
 	s->kernel = kernel_new();
 	s->modules = modules_new(o->table_bytes);
 	if (o->hold_files)
-		modules_hold_files(s->modules);
+		modules_hold_files(s->modules, s->signals.files_before.rlim_cur);
 	s->spaces = spaces_new(s->modules, unwinding_release);
 	s->unwinding = unwinding_new(o->mode,
 				     (struct unwinding_copies){ rings_stack_bytes(s->rings, false),

@@ -17,8 +17,9 @@ struct known_name {               /* an object that was asked about */
 	struct object_file *file; /* NULL: not open, any more */
 	struct symbols *symbols;  /* NULL: has no names */
 	const char *path, *build_id;
-	uint64_t used;  /* the last time, by a clock of calls */
-	uint64_t bytes; /* that it takes while it is open */
+	const char *place; /* where it is to be opened; NULL: at its path */
+	uint64_t used;     /* the last time, by a clock of calls */
+	uint64_t bytes;    /* that it takes while it is open */
 	bool sought;
 };
 
@@ -39,8 +40,12 @@ static void open_object(struct names *n, struct known_name *k)
 	struct object_opts how = { .debug_dir = n->opts.debug_dir,
 				   .symfs = n->opts.symfs,
 				   .build_id = k->build_id };
-	struct kin_error *err = !strcmp(k->path, "[vdso]") ? object_open_vdso(&how, &k->file)
-							   : object_open(k->path, &how, &k->file);
+	if (k->place)
+		how.symfs = NULL;
+	struct kin_error *err =
+		!strcmp(k->path, "[vdso]")
+			? object_open_vdso(&how, &k->file)
+			: object_open(k->place ? k->place : k->path, &how, &k->file);
 	if (!err)
 		err = symbols_new(k->file, &opts, &k->symbols);
 	if (err) {
@@ -93,6 +98,14 @@ static uint32_t object_id(struct names *n, const char *path, const char *build_i
 					       .build_id = strtab_get(n->strings, build) }));
 	}
 	return *id;
+}
+
+void names_put_place(struct names *n, const char *path, const char *build_id, const char *place)
+{
+	uint32_t id = object_id(n, path, build_id);
+	struct known_name *k = &n->objects.at[id];
+	k->place = strtab_get(n->strings, strtab_add(n->strings, place));
+	k->sought &= k->symbols != NULL;
 }
 
 const char *names_find(struct names *n, const char *path, const char *build_id, uint64_t addr)

@@ -310,7 +310,7 @@ def test_container(tap, box):
         inside = ['unshare', '-m', 'sh', '-c', ENTER, box.folder, box.folder, f'/app/{name}']
         p = box.run(box.kin, 'record', '-a', '-o', 'in.kin', '--', *inside)
         tap.ok(p.returncode == 0, f'kin record -a, {name}: a container, from outside', p.stderr)
-        check_container(tap, box, '-a, ' + name)
+        check_container(tap, box, '-a, ' + name, name)
     for name in ('prog', 'stripped'):
         test_container_gone(tap, box, name)
 
@@ -323,6 +323,7 @@ def test_container_gone(tap, box, name):
         if enter.poll() is not None:
             break
         time.sleep(0.01)
+    test_container_live(tap, box, name, enter)
     kin = subprocess.Popen([box.kin, 'record', '-p', str(enter.pid), '-o', 'in.kin'], cwd=box.folder, env=box.env,
                            stderr=subprocess.PIPE)
     while not os.path.exists(box.at('in.kin')) or os.path.getsize(box.at('in.kin')) < 5000:
@@ -333,15 +334,31 @@ def test_container_gone(tap, box, name):
     enter.wait()
     said = kin.stderr.read()
     tap.ok(not kin.wait(), f'kin record -p, {name}: a container, from outside', said)
-    check_container(tap, box, '-p, ' + name)
+    check_container(tap, box, '-p, ' + name, name)
 
 
-def check_container(tap, box, how):
-    out = box.run(box.kin, 'report', '--no-children', '--all-rows', '-s', 'dso,sym', '-i', 'in.kin')
+def test_container_live(tap, box, name, program):
+    """While it is looked at."""
+    text = ''
+    with open(box.at('top.json'), 'wb') as out:
+        top = subprocess.Popen([box.kin, 'top', '--json', '-d', '0.1', '-p', str(program.pid)], env=box.env,
+                               stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
+    end = time.monotonic() + LIMIT
+    while 'in_library' not in text and top.poll() is None and time.monotonic() < end:
+        time.sleep(0.1)
+        with open(box.at('top.json')) as f:
+            text = f.read()
+    top.kill()
+    said = top.communicate()[1]
+    tap.ok('in_library' in text, f'kin top -p, {name}: a container, from outside', text[-300:] + said.decode())
+
+
+def check_container(tap, box, how, name):
+    report = [box.kin, 'report', '--all-rows', '-i', 'in.kin', '--comm', name]
+    out = box.run(*report, '-s', 'dso,sym')
     text = out.stdout.decode()
     tap.ok('in_program' in text and 'in_library' in text, f'{how}: its functions have names', text + out.stderr.decode())
-    lines = box.run(box.kin, 'report', '--no-children', '--all-rows', '-s', 'sym,srcline', '-i',
-                    'in.kin').stdout.decode()
+    lines = box.run(*report, '-s', 'sym,srcline').stdout.decode()
     tap.ok('inside.c:' in lines and 'mixed' in lines, f'{how}: with lines, and what is inlined', lines)
 
 
