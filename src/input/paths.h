@@ -20,8 +20,9 @@ bool paths_is_gmon(const char *name);
  * NULL: it is none. */
 char *paths_perf_folder(const char *path);
 
-/* Adds the files `path` stands for: the gmon.out* in a directory, or that of perf_folder(), what a
- * glob matches (sorted by name), else itself. */
+/* Adds the files `path` stands for: the gmon.out* in a directory, where there are none the .kin
+ * recordings by their contents, or that of perf_folder(); what a glob matches (sorted by name),
+ * else itself. */
 MUST_CHECK struct kin_error *paths_expand(struct paths *p, const char *path);
 void paths_add(struct paths *p, const char *path);
 void paths_free(struct paths *p);
