@@ -12,6 +12,9 @@
 
 #include "base/base.h"
 
+/* -1, 0 or 1: what qsort() wants to know of two numbers. */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 struct sort_key {
 	uint64_t key;
 	uint32_t index;

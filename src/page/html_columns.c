@@ -314,13 +314,14 @@ static bool is_alike(const struct html_sample *a, const struct html_sample *b)
 	       a->place == b->place;
 }
 
-/* Of a sample whose node is not in the file. */
+/* The object of a sample whose node is not in the file. */
 static uint32_t object_left_out(const struct cut *x, uint32_t node)
 {
 	return x->kept[node] ? 0 : x->t->functions.at[x->t->nodes.at[node].function].object + 1;
 }
 
-/* In units, of nodes in the file; those that are alike are one. How many there are, to be freed. */
+/* Samples as the file has them, to be freed: times in units, nodes by their number in the file,
+ * those that are alike joined. Returns how many there are. */
 static size_t join_samples(const struct cut *x, struct html_sample **ret)
 {
 	const struct html_paths *t = x->t;

@@ -199,7 +199,7 @@ static void put_events(struct sink *s, const struct html_paths *t)
 	sink_char(s, ']');
 }
 
-/* In seconds since the first sample. */
+/* Writes markers, with times in seconds since the first sample. */
 static void put_markers(struct sink *s, const struct html_paths *t, const struct html_columns *c)
 {
 	sink_str(s, ",\n\"markers\":[");

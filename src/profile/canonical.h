@@ -4,8 +4,6 @@
 
 #include "profile/profile.h"
 
-#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
-
 /* Adds the samples of p and all that belongs to them to b, in an order that depends on nothing but
  * what they are. objects[] are the ids in b of p's. Stacks without samples are left out; equal
  * samples are one. `sums`: see profile_canonical(). */

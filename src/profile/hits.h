@@ -11,7 +11,8 @@ struct hits {
 	uint32_t n_bins;
 	VEC(struct hit) at;
 	size_t settled; /* these are of earlier passes, ascending; those behind them of this one */
-	uint64_t *all;  /* [n_bins], and `at` is empty; or NULL */
+	uint32_t *all;  /* [n_bins], and `at` is empty; or NULL */
+	uint64_t *wide; /* likewise, once 32 bits are too few: in place of `all` */
 	bool saturated;
 };
 
@@ -19,7 +20,8 @@ struct hits {
  * the one before begins a new pass. */
 void hits_add_bins(struct hits *h, uint32_t first, const uint64_t *counts, uint32_t n);
 void hits_add(struct hits *h, const struct hit *hits, size_t n); /* ascending */
-void hits_finish(struct hits *h); /* h->at holds all, ascending and distinct; more may be added */
+void hits_finish(
+	struct hits *h); /* h->at holds all, ascending and distinct; nothing more is added */
 void hits_free(struct hits *h);
 
 #endif

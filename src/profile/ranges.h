@@ -17,7 +17,7 @@ struct ranges {
 	struct {
 		struct range *at;
 		size_t n;
-	} runs[40]; /* each but the last at least twice as long as the next */
+	} runs[40]; /* of powers of two, each longer than the next */
 	size_t n_runs;
 };
 

@@ -325,7 +325,7 @@ static void describe_cycle(struct cycles_job *j)
 
 /* ---- which ---- */
 
-/* Where a function is not named: those with a name that was not asked for. */
+/* Whether the cycle has enough time, and a member that was asked for, if functions were named. */
 static bool is_wanted(const struct cycles_job *j, uint32_t cycle)
 {
 	const struct callgraph *g = j->in->graph;
@@ -403,6 +403,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	add_cycles(&j);
 	if (!g->n_cycles)
 		table_note(t, "the call graph has no cycles");
+	report_note_subjects(in, o, t);
 	*ret = t;
 	return NULL;
 }
