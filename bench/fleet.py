@@ -1,14 +1,16 @@
 """A store of many hosts: what it takes on disk, and how long kin takes for reports of it.
 
     fleet.py BUILD [--hosts N] [--hours N] [--shards N] [--day]
+    fleet.py BUILD --agent SECONDS
 
 ClickHouse servers on the loopback hold, for each host and ten minutes, 3,200 samples drawn by Zipf's law from 200,000
 stacks of 25 frames (30,000 functions, 90,000 lines): some 1,900 rows. Every query of a server has the 128 MiB that
 doc/fleet.md says it needs, and fails beyond. Prints a table. --day: also reports of a day of sums of hours, which are
-copies of the first one.
+copies of the first one. --agent: what kin agent says that it costs while two programs do nothing but compute.
 """
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -144,6 +146,24 @@ def measure(build, shards, what, *words):
     return status == 0
 
 
+def measure_agent(build, shards, seconds):
+    """Beside a busy loop for each of two cores; the agent's own words, and the load."""
+    with tempfile.TemporaryDirectory() as spool:
+        busy = [subprocess.Popen(['sh', '-c', 'while :; do :; done'], stdin=subprocess.DEVNULL) for _ in range(2)]
+        try:
+            agent = subprocess.Popen([os.path.join(os.path.abspath(build), 'kin'), 'agent', '--spool', spool, shards.url('agent')],
+                                     stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=servers.environment())
+            time.sleep(seconds)
+            agent.send_signal(signal.SIGINT)
+            err = agent.communicate()[1]
+        finally:
+            for b in busy:
+                b.kill()
+                b.wait()
+    print(f'{seconds} s, two busy loops, load average {os.getloadavg()[0]:.1f}\n{err}', end='')
+    return agent.returncode == 0
+
+
 def main():
     p = argparse.ArgumentParser(usage=__doc__)
     p.add_argument('build')
@@ -151,12 +171,15 @@ def main():
     p.add_argument('--hours', type=int, default=1)
     p.add_argument('--shards', type=int, default=3)
     p.add_argument('--day', action='store_true')
+    p.add_argument('--agent', type=int, metavar='SECONDS')
     args = p.parse_args()
     why = servers.missing()
     if why:
         raise SystemExit(why)
     ok = True
     with tempfile.TemporaryDirectory(prefix='kin-fleet-') as folder, servers.Servers(args.shards, folder, QUERY_BYTES) as shards:
+        if args.agent:
+            return 0 if measure_agent(args.build, shards, args.agent) else 1
         began = time.monotonic()
         fill(args.build, shards, 'scale', args.hosts, args.hours)
         print(f'{args.hosts} hosts, {args.hours} h, {args.shards} shards; filled in {time.monotonic() - began:.0f} s\n')

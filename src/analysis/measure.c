@@ -148,38 +148,46 @@ void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *
 
 /* ---- calls ---- */
 
-/* Lists of the nodes below nodes of one place, in the order of the nodes: [nodes], the next of the
- * list or 0, and [places], the first. Those below the root are in none. */
-static pathid *list_by_caller(const struct path_tree *t, size_t n_places, uint32_t *next)
+/* The nodes by the place of their caller, those of one place in the order of the nodes: where they
+ * end is in end[n_places]. Those below the root are left out. Lists would be walked from one end of
+ * memory to the other. */
+static pathid *nodes_by_caller(const struct path_tree *t, size_t n_places, uint32_t *end)
 {
-	pathid *first = xalloc((n_places + 1) * sizeof(*first));
-	for (size_t i = t->n; i-- > 1;) {
-		pathid caller = t->nodes[i].caller;
-		if (!caller)
-			continue;
-		next[i] = first[t->nodes[caller].place];
-		first[t->nodes[caller].place] = (pathid)i;
+	const struct path_node *nodes = t->nodes;
+	pathid *ret = xalloc(t->n * sizeof(*ret));
+	for (size_t i = 1; i < t->n; i++)
+		if (nodes[i].caller)
+			end[nodes[nodes[i].caller].place]++;
+	for (size_t place = 0, begin = 0; place < n_places; place++) {
+		uint32_t n = end[place];
+		end[place] = (uint32_t)begin;
+		begin += n;
 	}
-	return first;
+	for (size_t i = 1; i < t->n; i++)
+		if (nodes[i].caller)
+			ret[end[nodes[nodes[i].caller].place]++] = (pathid)i;
+	return ret;
 }
 
-/* Puts where the next of the list was the first node that is reached by the same call. */
+/* Of each node the first one that is reached by the same call. */
 static void find_first_of_calls(const struct path_tree *t, size_t n_places, uint32_t *calls)
 {
 	struct met_callee {
 		symid from;
 		pathid first;
 	} *met = xalloc((n_places + 1) * sizeof(*met));
-	pathid *lists = list_by_caller(t, n_places, calls);
+	uint32_t *end = xalloc((n_places + 1) * sizeof(*end)), at = 0;
+	pathid *sorted = nodes_by_caller(t, n_places, end);
 	for (symid from = 0; from < n_places; from++)
-		for (pathid i = lists[from], next; i; i = next) {
+		for (; at < end[from]; at++) {
+			pathid i = sorted[at];
 			struct met_callee *m = &met[t->nodes[i].place];
-			next = calls[i];
 			if (!m->first || m->from != from)
 				*m = (struct met_callee){ from, i };
 			calls[i] = m->first;
 		}
-	free(lists);
+	free(sorted);
+	free(end);
 	free(met);
 }
 

@@ -1,6 +1,7 @@
 /* api_find.c - searches the current directory for data and for the program it belongs to. */
 #include "api/api_find.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,14 +75,25 @@ static bool is_perf_folder(const char *path)
 	return inside;
 }
 
+/* Without the time that one of several files of a recording has at its end:
+ * "profile.kin.2026013112000000". */
+static size_t length_without_time(const char *name)
+{
+	enum { DIGITS = 16 };
+	size_t n = strlen(name), digits = 0;
+	while (digits < n && isdigit((unsigned char)name[n - 1 - digits]))
+		digits++;
+	return digits == DIGITS && n > DIGITS && name[n - DIGITS - 1] == '.' ? n - DIGITS - 1 : n;
+}
+
 static bool is_named_recording(const char *name)
 {
-	size_t n = strlen(name);
+	size_t n = length_without_time(name);
 	for (size_t i = 0; all_formats[i]; i++) {
 		const char *usual = all_formats[i]->recording;
 		size_t k = usual ? strlen(usual) : 0;
-		if (usual && (usual[0] == '.' ? n > k && !strcmp(name + n - k, usual)
-					      : !strcmp(name, usual)))
+		if (usual && n >= k && !memcmp(name + n - k, usual, k) &&
+		    (usual[0] == '.' ? n > k : n == k))
 			return true;
 	}
 	return false;

@@ -22,7 +22,7 @@ const struct opt_group input_options = {
 		  "or the only program built with -pg beside the data or here",
 		  NULL, COMPLETE_FILE },
 		{ OPT_INPUT, 'i', "input", "FILE",
-		  "profile to read, or directory of gmon.out files; repeatable. Default: the other "
+		  "profile to read, or directory of them; repeatable. Default: the other "
 		  "operands, else the newer in this directory of the last recording (*.kin, "
 		  "perf.data) and gmon.out, gmon.out.*",
 		  NULL, COMPLETE_FILE },

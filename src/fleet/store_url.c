@@ -104,6 +104,21 @@ static const char *with_port(struct store_url *u, const char *p, size_t n)
 							  : ":8123");
 }
 
+/* Of "[::1]:8123", "host:8123", or without a port. */
+static bool is_port_good(const char *p, size_t n)
+{
+	const char *bracket = memchr(p, ']', n);
+	const char *from = bracket ? bracket : p, *end = p + n;
+	const char *colon = memchr(from, ':', (size_t)(end - from));
+	unsigned port = 0;
+	for (const char *at = colon ? colon + 1 : end; at < end; at++) {
+		if (!isdigit((unsigned char)*at) || port > UINT16_MAX)
+			return false;
+		port = port * 10 + (unsigned)(*at - '0');
+	}
+	return !colon || (port && port <= UINT16_MAX);
+}
+
 static struct kin_error *take_shards(const char *text, const char *p, size_t n, struct store_url *u)
 {
 	const char *end = p + n;
@@ -117,6 +132,8 @@ static struct kin_error *take_shards(const char *text, const char *p, size_t n, 
 		for (size_t i = 0; i < length; i++)
 			if (!isalnum((unsigned char)p[i]) && !strchr(".-_:[]", p[i]))
 				return bad(text, "that is no host");
+		if (length && !is_port_good(p, length))
+			return bad(text, "there is no such port");
 		if (!length || u->shards.n == MAX_SHARDS)
 			return bad(text, "a host is missing, or there are too many");
 		vec_push(&u->shards, with_port(u, p, length));

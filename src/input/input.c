@@ -481,15 +481,32 @@ static bool says_program(const char *path, const struct input_held *held)
 	return says;
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* All that is in a folder. */
+static bool folder_says_program(const char *path, const struct input_held *held)
+{
+	struct paths files = { 0 };
+	struct kin_error *err = paths_expand(&files, path);
+	bool says = !err;
+	for (size_t i = 0; i < files.at.n && says; i++)
+		says = says_program(files.at.at[i], held);
+	kin_error_free(err);
+	paths_free(&files);
+	return says;
+}
+
 bool input_says_program(const char *const *paths, size_t n, const struct input_held *held)
 {
-	for (size_t i = 0; i < n; i++) {
-		char *inside = paths_perf_folder(paths[i]);
-		bool says = inside || format_of_name(paths[i]) || says_program(paths[i], held);
-		free(inside);
-		if (!says)
+	for (size_t i = 0; i < n; i++)
+		if (!format_of_name(paths[i]) &&
+		    !(is_folder(paths[i]) ? folder_says_program(paths[i], held)
+					  : says_program(paths[i], held)))
 			return false;
-	}
 	return n > 0;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "kin/format.h"
 
 void paths_add(struct paths *p, const char *path)
 {
@@ -32,13 +33,23 @@ static bool is_regular(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static void add_joined(struct paths *p, const char *dir, const char *name)
+static bool is_recording(const char *path)
 {
-	size_t n = strlen(dir), size = n + strlen(name) + 2;
-	char *path = xalloc(size);
+	uint64_t magic = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool good = fd >= 0 && pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) &&
+		    (magic == KINF_MAGIC || __builtin_bswap64(magic) == KINF_MAGIC);
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
 
-	snprintf(path, size, "%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name);
-	if (is_regular(path))
+static void add_joined(struct paths *p, const char *dir, const char *name, bool recordings)
+{
+	size_t n = strlen(dir);
+	char *path = xprintf("%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name);
+
+	if (is_regular(path) && (!recordings || is_recording(path)))
 		vec_push(&p->at, path);
 	else
 		free(path);
@@ -70,6 +81,22 @@ bool paths_is_gmon(const char *name)
 	return true;
 }
 
+/* Those that are, or those that are named as data of a program built with -pg. */
+static struct kin_error *add_files(struct paths *p, const char *path, bool recordings)
+{
+	DIR *dir = opendir(path);
+	if (!dir)
+		return err_os(errno, "%s", path);
+
+	const struct dirent *entry;
+	while ((errno = 0, entry = readdir(dir)))
+		if (recordings || paths_is_gmon(entry->d_name))
+			add_joined(p, path, entry->d_name, recordings);
+	int errnum = errno;
+	closedir(dir);
+	return errnum ? err_os(errnum, "reading directory %s", path) : NULL;
+}
+
 static struct kin_error *add_directory(struct paths *p, const char *path)
 {
 	char *recording = paths_perf_folder(path);
@@ -77,24 +104,17 @@ static struct kin_error *add_directory(struct paths *p, const char *path)
 		vec_push(&p->at, recording);
 		return NULL;
 	}
-	DIR *dir = opendir(path);
-	if (!dir)
-		return err_os(errno, "%s", path);
-
 	size_t before = p->at.n;
-	const struct dirent *entry;
-	while ((errno = 0, entry = readdir(dir)))
-		if (paths_is_gmon(entry->d_name))
-			add_joined(p, path, entry->d_name);
-	int errnum = errno;
-	closedir(dir);
-	if (errnum)
-		return err_os(errnum, "reading directory %s", path);
+	struct kin_error *err = add_files(p, path, false);
+	if (!err && p->at.n == before)
+		err = add_files(p, path, true);
+	if (err)
+		return err;
 	if (p->at.n == before)
 		return err_new(
 			KIN_ERROR_FORMAT,
-			"%s: directory without gmon.out files; a program built with -pg leaves "
-			"one where it ends",
+			"%s: directory without gmon.out files, and without recordings; a program "
+			"built with -pg leaves one where it ends",
 			path);
 	qsort(p->at.at + before, p->at.n - before, sizeof(*p->at.at), by_name);
 	return NULL;

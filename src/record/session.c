@@ -822,6 +822,11 @@ void session_end(struct session *s)
 	s->recording = NULL;
 	s->result->finished = !err && !s->trouble;
 	trouble(s, err);
-	s->result->audit.own_cpu_ns = own_cpu();
-	s->result->audit.own_fixed_ns += s->result->audit.own_cpu_ns - drained;
+	struct record_audit *audit = &s->result->audit;
+	if (s->trouble)
+		snprintf(audit->trouble, sizeof(audit->trouble),
+			 "%s: what was sampled from then on is in no file",
+			 kin_error_message(s->trouble));
+	audit->own_cpu_ns = own_cpu();
+	audit->own_fixed_ns += audit->own_cpu_ns - drained;
 }

@@ -385,6 +385,7 @@ def test_switch_output(tap, box):
         parts = [os.path.join('of/timed', f) for f in os.listdir(os.path.join(box.folder, 'of/timed'))]
         tap.ok(len(parts) >= 2 and all('/profile.kin.' in f and script(box, f) for f in parts),
                '--every=TIME, into a directory that is made', f'{r.err} {parts}')
+        tap.ok(len(script(box, 'of/timed')) == sum(len(script(box, f)) for f in parts), '... which stands for all of them', parts)
         r = box.record('--switch-output=5K', '-F', '5000', '-o', 'sized.kin', '-p', str(p.pid), '--duration', '4')
         tap.ok(len(parts_of(box, 'sized.kin')) >= 2, '--switch-output=SIZE', r.err)
         r = box.record('--switch-output', '-o', 'own.kin', 'sh', '-c', 'kill -USR2 $PPID; exit 4')

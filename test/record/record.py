@@ -247,6 +247,9 @@ def test_trees(tap, box):
     tap.ok(*seen(box, f'{n} threads', f'{n + 1} threads', 50, '-o', 'threads.kin', './prog', 'threads', str(n)))
     p = box.record('-o', 'daemon.kin', './prog', 'daemon')
     tap.ok(share(box.graph('daemon.kin'), 'daemon_work') > 50, 'a daemon, after its parent has gone', p.err)
+    p = box.run('sh', '-c', f'trap "" XFSZ; ulimit -f 16; exec {box.kin} record -F 999 -o small.kin ./prog spin 4000')
+    tap.ok(p.returncode == 0 and 'recording no more' in p.err and 'is in no file' in p.err,
+           'a file that cannot grow: the program goes on, and the summary says that there is less', p.err)
     tap.ok(*seen(box, 'a chain of ten execs', '', 70, '-o', 'chain.kin', './prog', 'chain', '10', status=9))
     # While the kernel begins a program, the one that called exec is the caller; at its end, where the program begins.
     p = box.record('-o', 'execs.kin', '-F', '5000', 'sh', '-c', 'for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6 7 8 9 10; do ./prog exit 0; done; done')

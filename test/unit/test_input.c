@@ -13,6 +13,7 @@
 #include "gnu/words.h"
 #include "input/input.h"
 #include "input/paths.h"
+#include "kin/format.h"
 #include "lib/gzip_pack.h"
 
 static char dir[] = "/tmp/test_input.XXXXXX";
@@ -659,6 +660,17 @@ static void paths_stand_for_files(void)
 	OK_STR(expanded("-"), "elsewhere: - ");
 	OK(strstr(expanded(in_dir("many/gmon.out.d")), "directory without gmon.out files"));
 	OK(strstr(expanded("/dev/null/x"), "elsewhere: /dev/null/x"));
+
+	/* Recordings have any name: those of kin record --every end in a time. */
+	static const uint64_t orders[] = { KINF_MAGIC, __builtin_bswap64(KINF_MAGIC) };
+	OK(mkdir(in_dir("day"), 0700) == 0 && mkdir(in_dir("day/folder"), 0700) == 0);
+	put_file(in_dir("day/profile.kin.20260131120000"), &orders[0], sizeof(orders[0]));
+	put_file(in_dir("day/other"), &orders[1], sizeof(orders[1]));
+	put_file(in_dir("day/short.kin"), &orders[0], sizeof(orders[0]) - 1);
+	put_file(in_dir("day/text.kin"), "a program", 9);
+	OK_STR(expanded(in_dir("day")), "/day/other /day/profile.kin.20260131120000 ");
+	put_file(in_dir("day/gmon.out"), "gmon", 4); /* counts alone, as it ever did */
+	OK_STR(expanded(in_dir("day")), "/day/gmon.out ");
 
 	/* In the order in which they are given, each in an order of its own. */
 	struct paths files = { 0 };

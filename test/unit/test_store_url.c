@@ -70,6 +70,10 @@ static void what_is_no_url(void)
 	OK(strstr(error_of("http://a/"), "name of a database"));
 	OK(strstr(error_of("http://a/d;b"), "name of a database"));
 	OK(strstr(error_of("http://a b/db"), "no host"));
+	OK(strstr(error_of("http://a:0/db"), "no such port"));
+	OK(strstr(error_of("http://b,a:65536/db"), "no such port"));
+	OK(strstr(error_of("http://[::1]:x/db"), "no such port"));
+	OK_STR(error_of("http://[::1]:65535/db"), "");
 	OK(strstr(error_of("http://a,,b/db"), "host is missing"));
 	OK(strstr(error_of("http://a/db?x"), "KEY=VALUE"));
 	OK(strstr(error_of("http://a/db?x=%0"), "hexadecimal"));
