@@ -50,7 +50,7 @@ static struct kin_error *open_program(struct gprof_run *r)
 	return !err && o->file_map ? filemap_read(o->file_map, o->compat, &r->map) : err;
 }
 
-/* What of gprof's options shares out times that are estimated by calls. */
+/* Warns of options that share out times by calls, where stacks were sampled. */
 static void warn_of_stacks(const struct gprof_run *r)
 {
 	const struct gprof_options *o = r->o;
@@ -133,7 +133,7 @@ static void check_data(void *arg)
 			r->o->compat ? r->o->whoami : "gprof");
 }
 
-/* What a program built with -pg leaves is not there. */
+/* Whether the data that a program built with -pg leaves is missing. */
 static bool is_missing(const struct gprof_options *o)
 {
 	return !o->compat && o->data.n == 1 && !strcmp(o->data.at[0], "gmon.out") &&

@@ -62,7 +62,6 @@ static void spread(struct hits *h)
 			h->wide[hit.bin] = hit.count;
 	}
 	vec_free(&h->at);
-	h->settled = 0;
 }
 
 static void widen(struct hits *h)
@@ -165,5 +164,4 @@ void hits_free(struct hits *h)
 {
 	vec_free(&h->at);
 	drop_array(h);
-	h->settled = 0;
 }
