@@ -165,6 +165,9 @@ class Bench:
         z = self.make("zipf", 20000)
         self.pair("default output, 20,000 functions", ["-b"], [f"{z}.elf", f"{z}.gmon"],
                   5 if self.full else 3, goal=20)
+        z = self.make("zipf", 20000, ["-f", "-w", "105"])
+        self.pair("default output, 20,000 functions with long names, no cycles", ["-b"],
+                  [f"{z}.elf", f"{z}.gmon"], 5, goal=30)
         if self.full:
             z = self.make("zipf", 200000)
             self.pair("default output, 200,000 functions", ["-b"], [f"{z}.elf", f"{z}.gmon"], 5,

@@ -1,7 +1,7 @@
 /* gen.c - makes a profiled program of any size without compiling one: an ELF file that has nothing
  * but an (empty, sparse) .text and a symbol table, and the gmon.out it might have left.
  *
- *	gen [-s SEED] [-k FILES] [-c] SHAPE N OUT
+ *	gen [-s SEED] [-k FILES] [-w WIDTH] [-f] [-c] SHAPE N OUT
  *
  * writes OUT.elf and OUT.gmon, or with -k OUT.gmon.1 .. OUT.gmon.FILES, which differ in their
  * samples, counts and (by a half) in their arcs. Shapes:
@@ -13,7 +13,8 @@
  *	star	one function that calls all N - 1 others
  *	chain	each function calls the next: N deep
  *
- * -c makes the names mangled C++ ones. The same arguments make the same bytes, everywhere: only
+ * -c makes the names mangled C++ ones, -w fills up others to WIDTH characters, -f lets all arcs lead
+ * forward: no cycles. The same arguments make the same bytes, everywhere: only
  * integer arithmetic and a generator of our own. */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -42,7 +43,8 @@ enum shape { ZIPF, STAR, CHAIN };
 struct program {
 	enum shape shape;
 	uint32_t n;
-	bool cxx;
+	bool cxx, forward;
+	unsigned width; /* of names, at least; below that of name_of()'s room */
 	uint64_t seed;
 	uint64_t *addr;  /* [n + 1] by address */
 	uint32_t *place; /* [n] number in the call order -> number by address */
@@ -177,6 +179,8 @@ static int name_of(const struct program *p, uint32_t i, char *buf, size_t cap)
 	int len = 0;
 	for (unsigned k = 0; k <= n; k++)
 		len += snprintf(buf + len, cap - (size_t)len, "%s_", w[k]);
+	while ((unsigned)len + 8 < p->width)
+		buf[len++] = 'x';
 	return len + snprintf(buf + len, cap - (size_t)len, "%x", i);
 }
 
@@ -331,7 +335,7 @@ static void write_zipf(const struct program *p, uint64_t file, uint32_t caller, 
 
 	for (uint32_t k = 0; k < calls; k++) {
 		uint32_t ahead = p->n - 1 - caller, callee;
-		if (ahead == 0 || below(&r, 100) < BACK)
+		if (ahead == 0 || (below(&r, 100) < BACK && !p->forward))
 			callee =
 				caller - (uint32_t)below(&r, (caller < REACH ? caller : REACH) + 1);
 		else
@@ -382,18 +386,22 @@ int main(int argc, char **argv)
 	unsigned long files = 0;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "s:k:c")) != -1) {
+	while ((opt = getopt(argc, argv, "s:k:w:cf")) != -1) {
 		if (opt == 's')
 			p.seed = number(optarg, (unsigned long)-1);
 		else if (opt == 'k')
 			files = number(optarg, 100000);
+		else if (opt == 'w')
+			p.width = (unsigned)number(optarg, 200);
+		else if (opt == 'f')
+			p.forward = true;
 		else if (opt == 'c')
 			p.cxx = true;
 		else
 			return 2;
 	}
 	if (argc - optind != 3)
-		errx(2, "usage: gen [-s SEED] [-k FILES] [-c] zipf|star|chain N OUT");
+		errx(2, "usage: gen [-s SEED] [-k FILES] [-w WIDTH] [-f] [-c] zipf|star|chain N OUT");
 	while (strcmp(argv[optind], shapes[p.shape]))
 		if (++p.shape > CHAIN)
 			errx(2, "'%s': no such shape", argv[optind]);

@@ -15,6 +15,9 @@
 # run.sh BUILD runtime [--lua]: the collection runtime next to glibc's, uftrace and callgrind, as far as
 # they are installed. --lua adds Debian's Lua.
 #
+# run.sh BUILD whole [PROGRAM...] [--runs=N] [--keep]: sqlite3, Lua, zstd, redis and cppcheck from Debian's sources,
+# recorded and counted by kin and by others.
+#
 # Environment: PEER, the gprof to compare with (/usr/bin/gprof); PEER_NEW, a second, newer one for
 # the section "lines"; STACKCOLLAPSE, FlameGraph's stackcollapse-perf.pl for "report"; BENCH_DIR, where
 # inputs and outputs go (BUILD/bench; full needs 10 GB).
@@ -32,6 +35,11 @@ record | runtime)
 esac
 dir=${BENCH_DIR:-$build/bench}
 mkdir -p "$dir"
+if [ "${1:-}" = whole ]; then
+	shift
+	[ "$dir/timed" -nt "$here/timed.c" ] || ${CC:-cc} -O2 -o "$dir/timed" "$here/timed.c"
+	exec python3 "$here/whole/run.py" "$build" "$@"
+fi
 for tool in gen timed; do
 	[ "$dir/$tool" -nt "$here/$tool.c" ] || ${CC:-cc} -O2 -o "$dir/$tool" "$here/$tool.c"
 done

@@ -170,6 +170,28 @@ def costs():
     row('how long calls take (latency), a call', ns(t['kin'] - t['plain']), '')
 
 
+def random_calls():
+    """A thousand functions that call each other at random, a million arcs in each thread: what is hit is in no cache. The
+    empty hook shows what is not the table's."""
+    plain, empty = build('random', 'random.c', ''), empty_library()
+    pg, fentry = build('random.pg', 'random.c', '-pg'), build('random.fentry', 'random.c', '-pg -mfentry')
+    print('\n| a million arcs in each thread, called at random | mcount | __fentry__ | empty hook | goal | memory | goal |\n'
+          '|---|---|---|---|---|---|---|')
+    for threads, most in ((1, 50), (4, 150)):
+        variants = {'plain': (plain, None), 'pg': (pg, SO), 'fentry': (fentry, SO), 'empty': (pg, empty)}
+        found = {name: [] for name in variants}
+        for _ in range(ROUNDS):
+            for name, (program, preload) in variants.items():
+                r = subprocess.run([program, str(threads), '16'], env=environment(preload), cwd=TMP.name, check=True,
+                                   capture_output=True, text=True)
+                found[name].append([float(x) for x in r.stdout.split()])
+                for f in glob.glob(path('*.kin')) + glob.glob(path('gmon.out*')):
+                    os.unlink(f)
+        t = {name: statistics.median(x[0] for x in runs) for name, runs in found.items()}
+        row(f'{threads} thread{"s" * (threads > 1)}', *(ns(t[k] - t['plain']) for k in ('pg', 'fentry', 'empty')), '≤ +45 ns',
+            f'{max(x[1] for x in found["pg"]) / 1024:.0f} MiB', f'≤ {most} MiB')
+
+
 def peers():
     """Others that count calls, on the same program."""
     plain, pg, cyg = build('tree', 'tree.c', ''), build('tree.pg', 'tree.c', '-pg'), build('tree.cyg', 'tree.c', '-finstrument-functions')
@@ -203,4 +225,5 @@ if __name__ == '__main__':
     blocks()
     programs('--lua' in sys.argv)
     costs()
+    random_calls()
     peers()

@@ -5,14 +5,13 @@ they are kept (BENCH_DIR, or BUILD/bench) the next run finds them. Each program 
 in turn, as often as --runs says; under those that take ten times as long and more it does a tenth of it, once. Times
 are CPU time of all processes by that of the program alone right before; memory is that of the largest process, the
 tool's or the program's. The first screen is what a person looks at first: a table of functions, or the call graph
-where calls were counted. Tools that are not installed are left out; UFTRACE is the command of one that is elsewhere
-("/x/usr/bin/uftrace -L /x/usr/lib/x86_64-linux-gnu/uftrace").
+where calls were counted. Tools that are not installed are left out; UFTRACE is the command of one that was
+only unpacked, LD_LIBRARY_PATH then the folder of its libmcount.so.
 """
 import argparse
 import datetime
 import os
 import re
-import shlex
 import shutil
 import statistics
 import subprocess
@@ -30,7 +29,7 @@ PATIENCE = 60  # seconds, of one run or report
 WORK, LESS = 10, 1  # how much each program does
 
 LUA = ('local function fib(n) if n < 2 then return n end return fib(n-1) + fib(n-2) end '
-       'for k = 1, {} do local t = {{}} for i = 1, 40000 do t[i] = tostring(i * 7 % 1000) end '
+       'for k = 1, 4 * {} do local t = {{}} for i = 1, 40000 do t[i] = tostring(i * 7 % 1000) end '
        'table.sort(t) fib(22) end')
 SQL = ('create table t(a, b); with recursive n(i) as (select 1 union all select i + 1 from n where i < {}) '
        'insert into t select i, i * 7919 % 1000 from n; select b, count(*) from t group by b order by 2 limit 3; '
@@ -58,7 +57,7 @@ PROGRAMS = {
     'zstd': Program(
         'libzstd', 'cd lib && gcc $FLAGS -DZSTD_DISABLE_ASM -I. -Icommon -o "$OUT" common/*.c compress/*.c'
         ' decompress/*.c dictBuilder/*.c ../programs/*.c -lpthread',
-        lambda n, source: ['-q', f'-{n + 1}', '-c', *sorted(map(str, source.glob('lib/compress/*.c')))[:n * 3]]),
+        lambda n, source: ['-q', '-19', '-c', *sorted(map(str, source.glob('lib/*/*.c')))[:n * 6]]),
     'redis': Program(
         'redis', 'make -j2 distclean && make -j2 MALLOC=libc BUILD_TLS=no USE_SYSTEMD=no OPTIMIZATION=-O2'
         ' REDIS_CFLAGS="$FLAGS" REDIS_LDFLAGS="$FLAGS" && cp src/redis-server "$OUT"',
@@ -81,8 +80,9 @@ class Tool:
 
 
 def tools(build):
-    kin, uftrace = str(build / 'kin'), shlex.split(os.environ.get('UFTRACE', 'uftrace'))
-    perf = ['perf', 'record', '-q', '-F', str(HZ), '-o', '{d}/perf.data', '--call-graph']
+    kin, uftrace = str(build / 'kin'), os.environ.get('UFTRACE', 'uftrace')
+    # Without its cache of programs, of which perf 6.1 dies now and then.
+    perf = ['perf', 'record', '-q', '-N', '-F', str(HZ), '-o', '{d}/perf.data', '--call-graph']
     return [
         Tool('kin record', False, False, [kin, 'record', '-q', '-F', str(HZ), '-o', '{d}/p.kin', '--'],
              [kin, 'report', '{d}/p.kin']),
@@ -97,8 +97,8 @@ def tools(build):
         Tool('kin run, -pg', True, False, [kin, 'run', '-q', '--no-gmon', '-o', '{d}/p.kin', '--'],
              [kin, 'graph', '{d}/p.kin']),
         Tool('glibc and GNU gprof, -pg', True, False, [], ['gprof', '{p}', '{d}/gmon.out'], 'gprof'),
-        Tool('uftrace record, -pg', True, True, [*uftrace, 'record', '--no-event', '-d', '{d}/uftrace'],
-             [*uftrace, 'report', '-d', '{d}/uftrace'], uftrace[0]),
+        Tool('uftrace record, -pg', True, True, [uftrace, 'record', '--no-event', '-d', '{d}/uftrace'],
+             [uftrace, 'report', '-d', '{d}/uftrace'], uftrace),
     ]
 
 
@@ -207,6 +207,17 @@ class Bench:
 
     # ---- rows ----
 
+    def recorded(self, name, tool, program, plain, source, alone, tries=3):
+        """(the run, its time by that of the program alone, the report). perf 6.1 dies now and then."""
+        try:
+            base = self.once(name, plain, source, LESS) if tool.is_heavy else alone
+            run = self.once(name, program, source, LESS if tool.is_heavy else WORK, tool.command)
+            return run, run.cpu / base.cpu, self.report(tool, program)
+        except Failure:
+            if tries == 1 or tool.is_heavy:
+                raise
+            return self.recorded(name, tool, program, plain, source, alone, tries - 1)
+
     def measure(self, name, all_tools, runs):
         source, plain, pg = self.programs(name)
         yield name, plain.stat().st_size, self.once(name, plain, source, WORK)
@@ -218,10 +229,9 @@ class Bench:
                     continue
                 program = pg if tool.is_counted else plain
                 try:
-                    base = self.once(name, plain, source, LESS) if tool.is_heavy else alone[-1]
-                    run = self.once(name, program, source, LESS if tool.is_heavy else WORK, tool.command)
-                    taken.setdefault(tool.name, []).append((run, run.cpu / base.cpu))
-                    shown.setdefault(tool.name, []).append(self.report(tool, program))
+                    run, ratio, screen = self.recorded(name, tool, program, plain, source, alone[-1])
+                    taken.setdefault(tool.name, []).append((run, ratio))
+                    shown.setdefault(tool.name, []).append(screen)
                 except Failure as f:
                     failed[tool.name] = str(f)
         yield alone

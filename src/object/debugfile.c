@@ -8,18 +8,19 @@
 #include <byteswap.h>
 #include <errno.h>
 #include <limits.h>
-#include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/err.h"
 #include "base/num.h"
 #include "object/debuginfod.h"
 #include "object/object_private.h"
 #include "object/source.h"
+#include "object/xz.h"
 
 enum { BUILD_ID_MAX = 64 };
 
@@ -143,25 +144,25 @@ static char *folder_of(struct object_file *o, const char *path)
 
 /* ---- .gnu_debuglink ---- */
 
-/* CRC-32 of the whole file, as zlib counts it (liblzma has the same one). */
+/* CRC-32 of the whole file, as zlib counts it. */
 static bool crc_of(struct object_file *o, int fd, uint32_t *ret)
 {
 	enum { CHUNK = 256 * 1024 };
 	uint8_t *buf = xalloc(CHUNK);
-	uint32_t crc = 0;
+	uLong crc = 0;
 	off_t at = 0;
 	ssize_t n;
 
 	while ((n = pread(fd, buf, CHUNK, at)) > 0 || (n < 0 && errno == EINTR)) {
 		if (n < 0)
 			continue;
-		crc = lzma_crc32(buf, (size_t)n, crc);
+		crc = crc32_z(crc, buf, (size_t)n);
 		at += n;
 	}
 	if (n < 0)
 		failed(o, errno);
 	free(buf);
-	*ret = crc;
+	*ret = (uint32_t)crc;
 	return n == 0;
 }
 
@@ -331,38 +332,6 @@ struct elf_file *object_split_file(struct object_file *o, const char *path)
 
 /* ---- .gnu_debugdata ---- */
 
-enum {
-	UNPACKED_MAX = 128 << 20, /* these hold symbols only; the largest known ones have some MB */
-	LZMA_MEMORY_MAX = 128 << 20,
-};
-
-/* Allocated; NULL if it is not sound or unpacks to too much. */
-static uint8_t *unpack(struct object_file *o, const uint8_t *in, size_t n, size_t *size)
-{
-	lzma_stream lz = LZMA_STREAM_INIT;
-	size_t cap = 64 * 1024;
-	uint8_t *out = NULL;
-	lzma_ret r = lzma_stream_decoder(&lz, LZMA_MEMORY_MAX, 0);
-
-	lz.next_in = in;
-	lz.avail_in = n;
-	while (r == LZMA_OK && elf_may_unfold(n, lz.total_out)) {
-		out = xrealloc(out, cap, 1);
-		lz.next_out = out + lz.total_out;
-		lz.avail_out = cap - (size_t)lz.total_out;
-		r = lzma_code(&lz, LZMA_FINISH);
-		cap *= 2;
-	}
-	*size = (size_t)lz.total_out;
-	lzma_end(&lz);
-	if (r == LZMA_STREAM_END)
-		return out;
-	if (r == LZMA_MEM_ERROR)
-		failed(o, ENOMEM);
-	free(out);
-	return NULL;
-}
-
 struct elf_file *object_packed_file(struct object_file *o)
 {
 	if (o->sought_packed)
@@ -372,8 +341,8 @@ struct elf_file *object_packed_file(struct object_file *o)
 	size_t n, size;
 	const struct elf_section *s = elf_file_section(o->main, ".gnu_debugdata");
 	const uint8_t *data = s ? elf_file_contents(o->main, s, &n) : NULL;
-	uint8_t *unpacked = data ? unpack(o, data, n, &size) : NULL;
 	int trouble = 0;
+	uint8_t *unpacked = data ? xz_unpack(data, n, &size, &trouble) : NULL;
 	struct elf_file *f =
 		unpacked ? elf_file_from_memory(s->name, unpacked, size, &trouble) : NULL;
 	failed(o, trouble);

@@ -1,0 +1,64 @@
+/* xz.c - unpacks xz by liblzma. It is loaded when the first such section is met: few programs have
+ * one, and each start of kin would wait for it. */
+#include "object/xz.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <lzma.h>
+#include <stdlib.h>
+
+#include "object/object_private.h"
+
+#define LIBRARY                 "liblzma.so.5"
+#define FUNCTION(library, name) ((__typeof__(&name))(uintptr_t)dlsym((library), #name))
+
+enum { MEMORY_MAX = 128 << 20 };
+
+struct xz {
+	__typeof__(&lzma_stream_decoder) decoder;
+	__typeof__(&lzma_code) code;
+	__typeof__(&lzma_end) end;
+};
+
+/* It stays in memory: the next one need not relocate it again. */
+static bool load(struct xz *ret)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (!library)
+		return false;
+	*ret = (struct xz){ FUNCTION(library, lzma_stream_decoder), FUNCTION(library, lzma_code),
+			    FUNCTION(library, lzma_end) };
+	dlclose(library);
+	return ret->decoder && ret->code && ret->end;
+}
+
+uint8_t *xz_unpack(const uint8_t *in, size_t n, size_t *size, int *trouble)
+{
+	lzma_stream lz = LZMA_STREAM_INIT;
+	size_t cap = 64 * 1024;
+	uint8_t *out = NULL;
+	struct xz xz;
+
+	if (!load(&xz)) {
+		*trouble = ELIBACC;
+		return NULL;
+	}
+	lzma_ret r = xz.decoder(&lz, MEMORY_MAX, 0);
+	lz.next_in = in;
+	lz.avail_in = n;
+	while (r == LZMA_OK && elf_may_unfold(n, lz.total_out)) {
+		out = xrealloc(out, cap, 1);
+		lz.next_out = out + lz.total_out;
+		lz.avail_out = cap - (size_t)lz.total_out;
+		r = xz.code(&lz, LZMA_FINISH);
+		cap *= 2;
+	}
+	*size = (size_t)lz.total_out;
+	xz.end(&lz);
+	if (r == LZMA_STREAM_END)
+		return out;
+	if (r == LZMA_MEM_ERROR)
+		*trouble = ENOMEM;
+	free(out);
+	return NULL;
+}
