@@ -179,7 +179,7 @@ static void list(struct latency_job *j)
 	}
 }
 
-/* Which functions do little else than being measured. */
+/* Notes functions whose time is mostly the cost of measuring. */
 static void note_doubts(const struct latency_job *j)
 {
 	const struct latency_calls *worst = NULL;
@@ -221,6 +221,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	else
 		table_note(t, "the data does not know how long calls took: see kin run --latency");
 	note_doubts(&j);
+	report_note_subjects(in, o, t);
 	free_list(&j.arcs);
 	free_list(&j.functions);
 	*ret = t;

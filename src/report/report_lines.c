@@ -135,7 +135,7 @@ static void add_inclusive(const struct report_input *in, struct line_entry *entr
 	free(times);
 }
 
-/* How often a line was executed, where all blocks are known. */
+/* Takes executions of lines from the flow, where all blocks are known. */
 static void take_flow(const struct flow *f, const struct symbols *s, struct line_entry *entries,
 		      size_t n, const uint32_t *entry_of)
 {
@@ -278,6 +278,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	for (size_t i = 0; i < n; i++)
 		add_row(t, in, o, &entries[i]);
 	report_note_lines(in, t, "lines");
+	report_note_subjects(in, o, t);
 	if (in->graph->outside > 0)
 		table_note(t, "%.2f %s fell on code without a symbol and are in no row.",
 			   in->graph->outside / in->graph->rate, in->graph->dimension);
