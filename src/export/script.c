@@ -176,6 +176,7 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 {
 	struct script *c = xalloc(sizeof(*c)); /* has large buffers */
 	*c = (struct script){ .p = p, .g = g, .o = opts };
+	c->put_frame = opts->json ? script_json_frame : script_text_frame;
 	c->of_frame =
 		xalloc(2 * (p->samples.n_frames * choose_variants(c) + 1) * sizeof(*c->of_frame));
 	c->leaves = leaf_filter_new(p, g, opts->functions, opts->objects);

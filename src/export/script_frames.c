@@ -9,10 +9,7 @@ static void put_frame(struct script *c, const struct shown_frame *f, bool first)
 {
 	if (c->o->json && !first)
 		sink_char(&c->making_sink, ',');
-	if (c->o->json)
-		script_json_frame(&c->making_sink, c->fields, f);
-	else
-		script_text_frame(&c->making_sink, c->fields, f);
+	c->put_frame(&c->making_sink, c->fields, f);
 }
 
 /* Sets the frame's function, and the offset from the start of that. */

@@ -27,10 +27,24 @@ struct script_piece {
 	size_t at; /* in `pieces` */
 };
 
+struct shown_frame { /* what a line says */
+	const struct frame *frame;
+	uint64_t addr;
+	const char *name; /* NULL: unknown */
+	const char *object;
+	uint64_t offset; /* from the start of the function */
+	bool has_offset, inlined;
+	bool has_no_file;   /* code of the kernel, or that it brings along: where perf asks no debug
+			     * information, and has the address for a line */
+	struct srcloc line; /* file NULL: not known */
+};
+
 struct script {
 	const struct profile *p;
 	struct program *g;
 	const struct script_opts *o;
+	/* script_text_frame() or script_json_frame(). */
+	void (*put_frame)(struct sink *s, uint64_t which, const struct shown_frame *f);
 	/* [2 * (frame + n_frames * variant) + of a caller where it was called]: a variant for each
 	 * set of fields of frames. */
 	struct script_piece *of_frame;
@@ -50,18 +64,6 @@ struct script {
 	int access_width;           /* of the widest access so far, in words */
 	struct map64 source_of;     /* MAP64_PAIR(pid, tid) -> index into `sources` */
 	VEC(struct srcloc) sources; /* that were shown last */
-};
-
-struct shown_frame { /* what a line says */
-	const struct frame *frame;
-	uint64_t addr;
-	const char *name; /* NULL: unknown */
-	const char *object;
-	uint64_t offset; /* from the start of the function */
-	bool has_offset, inlined;
-	bool has_no_file;   /* code of the kernel, or that it brings along: where perf asks no debug
-			     * information, and has the address for a line */
-	struct srcloc line; /* file NULL: not known */
 };
 
 /* ---- script_frames.c ---- */
