@@ -7,8 +7,8 @@
 #	bench/run.sh build full --keep
 #	bench/run.sh build record [quick|full] [--keep]: kin record against the installed perf
 #
-# run.sh BUILD report [full|many] [--keep]: kin report next to perf report, on recordings of samples. full adds ten
-# million samples, 3 GB; many has those alone.
+# run.sh BUILD report [full|many|large] [--keep]: kin report next to perf report, on recordings of samples. full adds
+# ten million samples, 3 GB; many has those alone, large programs of 100 MB and second reports.
 #
 # run.sh BUILD export [--keep]: what kin export takes in each format.
 #

@@ -1,6 +1,6 @@
 """Reports of samples: kin next to perf report, perf script and addr2line, on recordings made here.
 
-Started by bench/run.sh BUILD report [full|many]. Both programs are run in turn on the same file; a ratio is
+Started by bench/run.sh BUILD report [full|many|large]. Both programs are run in turn on the same file; a ratio is
 perf's CPU time (user + system, with the processes that it starts) by kin's, of two neighbouring runs.
 Recordings: one that gen.c makes up, and those that perf makes of work.cpp, if it may.
 """
@@ -36,10 +36,12 @@ class Reports:
         self.kin, self.dir, self.full = build / "kin", directory, full
         self.table = Table()
 
-    def run(self, command, folder):
+    def run(self, command, folder, first=True):
+        """first: kin knows nothing of the programs yet."""
         env = dict(os.environ, HOME=str(self.dir), PERF_CONFIG="/dev/null", LC_ALL="C")
         program = shutil.which(command[0])
-        shutil.rmtree(self.dir / ".cache" / "kin" / "names", ignore_errors=True)  # each report is a first one
+        if first:
+            shutil.rmtree(self.dir / ".cache" / "kin" / "names", ignore_errors=True)
         made = subprocess.run([self.dir / "timed", "/dev/null", program, *map(str, command[1:])], cwd=folder, text=True,
                               capture_output=True, env=env, stdin=subprocess.DEVNULL)
         fields = made.stdout.split()
@@ -50,13 +52,13 @@ class Reports:
             self.table.note(f"`{' '.join(map(str, command))[:50]}` ended with status {status}")
         return Run(cpu / 1e6, wall / 1e6, memory / 1024, status == 0)
 
-    def pair(self, what, folder, ours, theirs, goal, runs=None, metric="cpu"):
+    def pair(self, what, folder, ours, theirs, goal, runs=None, metric="cpu", first=True):
         """Short runs are disturbed more, and repeated more often."""
-        b, a = [self.run(theirs, folder)], [self.run(ours, folder)]
+        b, a = [self.run(theirs, folder)], [self.run(ours, folder, first)]
         runs = runs or (11 if b[0].wall < 3 else 7 if b[0].wall < 9 else 3)
         for _ in range(runs - 1):
             b.append(self.run(theirs, folder))
-            a.append(self.run(ours, folder))
+            a.append(self.run(ours, folder, first))
         ratios = [getattr(t, metric) / getattr(o, metric) for t, o in zip(b, a)]
         good = goal and statistics.median(ratios) >= goal and all(r.ok for r in a)
         self.table.add(Row(what, seconds([getattr(r, metric) for r in b]), seconds([getattr(r, metric) for r in a]),
@@ -137,8 +139,30 @@ class Reports:
             what = f"`work` with stack dumps, {size} MiB"
             once = {"runs": 3 if self.full else 1}
             self.report(f"call chains with inlined functions: CPU, {what}", folder, [], 10, **once)
+            self.report(f"call chains (`--no-inline`), {what}", folder, ["--no-inline"], 10)
             self.report(f"source lines (`-s srcline -g none`): elapsed, {what}", folder,
                         ["-s", "srcline", "-g", "none"], 10, metric="wall", **once)
+
+    def large(self):
+        """Large programs without symbols, whose names take longer than the samples; and views next to each other."""
+        source = self.dir / "large.cpp"
+        source.write_text("#include <regex>\n#include <map>\nstd::map<std::string, std::regex> m;\n"
+                          "bool f(const std::string &s) { return std::regex_match(s, m[s] = std::regex(s)); }\n")
+        page = "data:text/html,<script>let s=0;for(let i=0;i<3e7;i++)s+=i%7;document.write(s)</script>" + "<p>x" * 3000
+        programs = (("clang++", ["-O2", "-c", source, "-o", "/dev/null"]),
+                    ("chromium", ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.dir}/chromium", "--dump-dom", page]))
+        for name, words in programs:
+            program = shutil.which(name)
+            folder = program and self.recorded(name, ["-F", "2000", "-g"], [program, *words])
+            for what, options in (("call chains", []), ("table alone (`-g none`)", ["-g", "none"])) if folder else ():
+                self.report(f"{what}, {name}", folder, ["--no-inline", *options], 5)
+                kin = [self.kin, "report", "--stdio", *options, "-i", "perf.data"]
+                self.pair(f"{what}, {name}: first report by kin (in perf's column) and second", folder, kin, kin, 3, first=False)
+        for name in ("300000", "fp", "dwarf"):
+            folder = self.dir / f"report-{name}"
+            if (folder / "perf.data").exists():
+                self.pair(f"`kin flat` (in perf's column) and `kin lines`, {name}", folder,
+                          [self.kin, "lines", "perf.data"], [self.kin, "flat", "perf.data"], None)
 
     def growth(self):
         before = None
@@ -174,7 +198,7 @@ def main():
         sys.exit("bench: no perf to compare with")
     r = Reports(build, directory, "full" in words)
     rows = [r.made_up_rows, r.recorded_rows, r.growth, r.many] if r.full else [r.made_up_rows, r.recorded_rows, r.growth]
-    for add in [r.many] if "many" in words else rows:
+    for add in [r.many] if "many" in words else [r.large] if "large" in words else rows:
         add()
     version = subprocess.run(["perf", "--version"], text=True, capture_output=True).stdout.strip()
     peer = "" if "many" in words else f"peer: {version}; "
@@ -182,7 +206,7 @@ def main():
     text = text.replace("GNU gprof", "perf")
     print(text)
     if "--keep" in words:
-        keep(text, "many" if "many" in words else "report")
+        keep(text, next((word for word in ("many", "large") if word in words), "report"))
 
 
 if __name__ == "__main__":

@@ -30,5 +30,6 @@ const struct command flat_command = {
 	.description = description,
 	.options = report_command_options,
 	.examples = examples,
+	.narrow = run_by_function,
 	.run = run_named,
 };

@@ -33,5 +33,6 @@ const struct command graph_command = {
 	.options = report_command_options,
 	.examples = examples,
 	.names_subjects = true,
+	.narrow = run_by_function,
 	.run = run_named,
 };

@@ -77,6 +77,13 @@ static struct kin_open_opts open_opts(const struct settings *s)
 	};
 }
 
+void run_by_function(const struct settings *s, struct kin_open_opts *o)
+{
+	(void)s;
+	o->no_times = true;
+	o->by_function = true;
+}
+
 struct kin_error *run_open_part(const struct settings *s, const char *thread, const char *object,
 				struct kin_profile **ret)
 {

@@ -5,6 +5,7 @@
 #include "cli/settings.h"
 
 struct kin_error;
+struct kin_open_opts;
 struct kin_profile;
 struct kin_table;
 
@@ -16,6 +17,9 @@ typedef struct kin_error *profile_user(struct kin_profile *profile, const struct
  * could be read. Nothing is read if the output would replace the data, or any profile or program.
  * Returns the exit status. */
 int run_profile(const struct settings *s, profile_user *use);
+
+/* For a command's `narrow`: its reports look at no times and no processors of samples. */
+void run_by_function(const struct settings *s, struct kin_open_opts *o);
 
 /* The messages printed so far. */
 struct told {

@@ -67,15 +67,18 @@ struct line_entry { /* the code of one line within one function, wherever it is 
 
 /* ---- entries ---- */
 
+/* Most of those that are compared are of one file, or function, and so one string. */
+static int compare_texts(const char *a, const char *b) { return a == b ? 0 : strcmp(a, b); }
+
 static int compare_lines(const struct symbols *s, symid l, symid r)
 {
 	const struct symbol *a = &s->at[l], *b = &s->at[r];
-	int files = strcmp(a->file ? a->file : "", b->file ? b->file : "");
+	int files = compare_texts(a->file ? a->file : "", b->file ? b->file : "");
 	if (files)
 		return files;
 	if (a->line != b->line)
 		return a->line < b->line ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return compare_texts(a->name, b->name);
 }
 
 static int by_line(const void *l, const void *r, void *arg)
@@ -206,6 +209,17 @@ static bool is_shown(const struct line_entry *e, const struct report_opts *o, do
 	return o->zeroes || time > 0 || e->calls || e->self_calls;
 }
 
+/* How many of the entries are; they move to the front. */
+static size_t keep_shown(struct line_entry *entries, size_t n, const struct report_opts *o,
+			 double total)
+{
+	size_t shown = 0;
+	for (size_t i = 0; i < n; i++)
+		if (is_shown(&entries[i], o, total))
+			entries[shown++] = entries[i];
+	return shown;
+}
+
 static void add_row(struct kin_table *t, const struct report_input *in, const struct report_opts *o,
 		    const struct line_entry *e)
 {
@@ -259,10 +273,10 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	table_show(t, "count", counted);
 	table_show(t, "per_count", counted && in->graph->total > 0);
 	table_show(t, "object", report_has_objects(in, is_busy));
+	n = keep_shown(entries, n, o, in->graph->total);
 	qsort_r(entries, n, sizeof(*entries), by_time, in->symbols);
 	for (size_t i = 0; i < n; i++)
-		if (is_shown(&entries[i], o, in->graph->total))
-			add_row(t, in, o, &entries[i]);
+		add_row(t, in, o, &entries[i]);
 	report_note_lines(in, t, "lines");
 	report_note_subjects(in, o, t);
 	if (in->graph->outside > 0)
