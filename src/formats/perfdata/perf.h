@@ -465,6 +465,9 @@ void perf_traces_done(struct perf_traces *t);
 
 /* ---- stack dumps (perf_dwarf.c) ---- */
 
+/* What the data was recorded on, whose registers samples have; NULL: not known. */
+const struct machine *perf_machine_of(const struct perf *p, const struct perf_attr *a);
+
 struct perf_dwarf;
 /* Addresses of user code, leaf first, all but the first return addresses; how many. *cut: they do
  * not lead to where the thread began. */
