@@ -177,7 +177,7 @@ static void check_places(const struct profile *p, const struct talk *t)
 	}
 }
 
-/* That the recording was not ended is a doubt of its own. */
+/* A recording that was not ended is a doubt of its own. */
 bool audit_is_unfinished(const struct profile *p)
 {
 	for (size_t i = 0; i < p->n_sources; i++)

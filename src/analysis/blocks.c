@@ -36,7 +36,7 @@ static symid place_of(const struct symbols *s, uint64_t *addr, const struct bloc
 	return next;
 }
 
-/* What was counted, and the blocks that were not: they were executed 0 times. */
+/* Counted blocks, and the blocks without a count, which were executed 0 times. */
 static struct block_count *list_blocks(const struct profile *p, const struct flow *f, size_t *n)
 {
 	struct block_count *at =

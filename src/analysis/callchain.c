@@ -9,7 +9,7 @@
 #include "analysis/hists_private.h"
 #include "base/map64.h"
 
-/* What a node is made of: places in the tree of paths, or chains with a weight of their own. */
+/* The parts of a node: places in the tree of paths, or chains with a weight of their own. */
 enum strand_kind {
 	SUBTREE, /* all samples at and below `at`, but for those taken out */
 	UP,      /* one chain, that goes on to the caller of `at` */
@@ -195,7 +195,7 @@ static void start_row(struct callchains *c, size_t row)
 
 /* ---- one level after the other ---- */
 
-/* What follows a strand, into c->found. */
+/* Adds the strands that follow one to c->found. */
 static void follow(struct callchains *c, const struct strand *s)
 {
 	const struct hists_private *h = c->h;
@@ -257,7 +257,7 @@ static int by_weight(const void *a, const void *b, void *arg)
 	return by_place(o->h, x->node.hop, y->node.hop);
 }
 
-/* Of the class of a hop; a new one where there is none yet. */
+/* The group of a hop's class; a new one if there is none yet. */
 static struct group *group_for(struct callchains *c, uint32_t parent, uint32_t hop)
 {
 	uint32_t class = c->classes[hop], at = c->group_at[class];

@@ -97,7 +97,7 @@ static void sort_by_name(const struct callgraph *g, struct sort_key *keys, size_
 	free(names);
 }
 
-/* Of one time and class: by calls, then by name. */
+/* Sorts entries of one time and class by calls, then by name. */
 static void sort_alike(const struct callgraph *g, struct sort_key *keys, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -112,7 +112,7 @@ static void sort_alike(const struct callgraph *g, struct sort_key *keys, size_t 
 	}
 }
 
-/* Of one time. */
+/* Sorts entries of one time. */
 static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -125,7 +125,7 @@ static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n
 	}
 }
 
-/* What is compared of all lies in the order of the nodes, and so does not have to be waited for. */
+/* Keys of all nodes lie in the nodes' order, so that memory is read in order. */
 static void sort_entries(const struct callgraph *g, struct sort_key *keys, size_t n)
 {
 	for (nodeid i = 0; i < n; i++)

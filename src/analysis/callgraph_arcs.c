@@ -97,7 +97,7 @@ static void scan_code(struct callgraph *g, const struct profile *p, struct symbo
 
 /* ---- sums ---- */
 
-/* What there is to add up of a callee: together, as callees lie all over memory. */
+/* The sums of a callee in one place, as callees lie all over memory. */
 struct callee {
 	uint64_t calls; /* by others */
 	arcid arc;      /* by which it was called last: of the caller at hand, or of one before */
@@ -157,7 +157,7 @@ struct counted {
 	uint64_t count;
 };
 
-/* By bytes, as arcs may have been made where records are. */
+/* Copied by bytes, as arcs may have been made in the place of records. */
 static struct arc record_at(const struct arc *records, size_t i)
 {
 	struct arc a;
@@ -165,7 +165,7 @@ static struct arc record_at(const struct arc *records, size_t i)
 	return a;
 }
 
-/* Of BATCH records at most those that make arcs. */
+/* Finds the symbols of at most BATCH records; returns how many of them make arcs. */
 static size_t resolve_batch(struct arc_maker *m, const struct arc *records, size_t n_records,
 			    const struct callgraph_opts *o, struct lookup *l, struct counted *ret)
 {
@@ -222,7 +222,7 @@ static struct callee *sum_ordered(struct callgraph *g, const struct arc *records
 	return NULL;
 }
 
-/* Whether that is known without trying. */
+/* Whether callers are known to come in order without looking at all records. */
 static bool callers_ascend(const struct symbols *s, const struct profile *p)
 {
 	if (!p->arcs_ascend)
@@ -288,7 +288,7 @@ static void add_stack_call(symid from, symid to, void *tallies)
 	vec_push(&t->v, ((struct arc_tally){ from, to, NONE }));
 }
 
-/* What the calls on stacks became, which are the tallies from `first` on. */
+/* Tells the paths which arc each call on stacks became: the tallies from `first` on. */
 static void tell_stacks(struct stack_paths *stacks, const struct tallies *t, size_t first)
 {
 	arcid *arcs = xrealloc(NULL, t->v.n - first, sizeof(*arcs));

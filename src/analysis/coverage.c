@@ -14,7 +14,7 @@ struct located { /* a place with a source line */
 	symid place;
 };
 
-/* What is known of a place from those before it in its function. */
+/* Knowledge of a place that comes from the places before it in its function. */
 struct before {
 	uint64_t count;  /* of the block that runs on into the place */
 	bool is_known;   /* false where the entry is not counted: in a piece such as f.cold */
@@ -207,7 +207,7 @@ static void list_calls(struct coverage *c, struct coverage_line *l, const struct
 	l->total = add(l->total, calls);
 }
 
-/* What runs on into a place, and its own blocks. */
+/* Adds the block that runs on into a place, and the place's own blocks. */
 static void list_blocks(struct coverage *c, struct coverage_line *l, const struct symbols *s,
 			symid id, const struct before *before, enum coverage_carry carry)
 {

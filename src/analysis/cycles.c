@@ -117,7 +117,7 @@ static void visit_from(struct cycle_walk *w, symid root)
 
 /* ---- cycles as nodes ---- */
 
-/* Of the calls of members those by other members are the cycle's own; the others lead into it. */
+/* Calls of members by other members are the cycle's own; the others lead into it. */
 static void count_cycle_calls(struct callgraph *g, struct cg_node *c)
 {
 	for (uint32_t k = 0; k < c->n_members; k++) {

@@ -108,7 +108,7 @@ static bool has_no_return(const struct flow_code *c, const struct flow_step *at)
 	return at->kind == STEP_CALL && map64_get(&c->never, at->target) != NONE;
 }
 
-/* What gcc knows to return always, and gcov takes for no end of a block. */
+/* Whether gcc knows the called function to return always: gcov then ends no block at the call. */
 static bool always_returns(const struct symbols *s, const struct flow_step *at)
 {
 	static const char *const names[] = {
@@ -562,8 +562,8 @@ static void connect(struct flow *f, const struct flow_code *c, const struct jump
 	free(m.piece_of);
 }
 
-/* What nothing leads to is padding behind the function's end, or code that only an exception
- * enters. */
+/* Code that nothing leads to is padding behind the function's end, or entered by an exception
+ * alone. */
 static void mark_unreached(struct flow *f)
 {
 	uint8_t *reached = xalloc(f->n_pieces + 1);
@@ -853,7 +853,7 @@ static bool may_return(const struct solver *x, uint32_t piece)
 	return true;
 }
 
-/* What does not follow otherwise: that the call at a piece's end returns. */
+/* Takes the call at a piece's end to return, where nothing else tells. */
 static void assume_return(struct solver *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
@@ -869,7 +869,7 @@ static void assume_return(struct solver *x, uint32_t piece)
 	work_off(x);
 }
 
-/* Where an edge leads, past a piece that only passes on. */
+/* The target of an edge, past pieces that only jump on. */
 static uint32_t end_of_edge(const struct solver *x, uint32_t edge)
 {
 	uint32_t to = x->f->edges[edge].to, out = x->first_out[to];

@@ -15,7 +15,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Of code made at run time, whose names are in perf-PID.map, "[JIT] tid PID". */
+/* The object's text; code made at run time, with names in perf-PID.map, is "[JIT] tid PID". */
 static const char *dso_text(struct hists_private *h, objid object)
 {
 	const char *name = base_name(program_object_name(h->hists.program, object));
@@ -27,7 +27,7 @@ static const char *dso_text(struct hists_private *h, objid object)
 	return name;
 }
 
-/* By what it is called: libraries of one name are one. */
+/* The object by its name: libraries of one name are one. */
 uint32_t hist_dso_of(struct hists_private *h, objid object)
 {
 	if (!h->dso_names[object])
@@ -67,7 +67,7 @@ static uint32_t file_of(struct hists_private *h, frameid frame)
 	return line_of(h, frame, &loc) ? strtab_add(h->strings, base_name(loc.file)) : 0;
 }
 
-/* Of a function inlined in several others the first place, unless they are kept apart. */
+/* The first place of a function that is inlined in several others, unless they are kept apart. */
 static symid one_of_name(struct hists_private *h, symid place, bool inlined)
 {
 	struct program *g = h->hists.program;

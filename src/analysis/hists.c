@@ -331,7 +331,7 @@ static bool frame_has_name(const struct hists_private *h, frameid frame)
 				PLACE_UNKNOWN;
 }
 
-/* Of a branch both ends. */
+/* Whether the leaf has a name; of a sampled branch, both of its ends. */
 static bool has_name(const struct hists_private *h, const struct sample *s)
 {
 	const struct samples *all = &h->hists.profile->samples;
@@ -340,7 +340,7 @@ static bool has_name(const struct hists_private *h, const struct sample *s)
 	       (!(d->has & DETAIL_BRANCH) || frame_has_name(h, d->source));
 }
 
-/* What the access that was sampled cost. */
+/* The cost of the sampled access. */
 static uint64_t cost_of(const struct hists_private *h, const struct sample *s)
 {
 	uint64_t weight = sample_detail(&h->hists.profile->samples, s)->weight;

@@ -5,7 +5,7 @@
 
 #include "analysis/hists_private.h"
 
-/* Of the weight of a function what its callee has at least, if it only passes time on. */
+/* The least share of a function's weight in its callee, if the function only passes time on. */
 static const double NEARLY_ALL = 0.99;
 
 struct passing_function {   /* by fkey */
@@ -57,7 +57,7 @@ static void find_runs(struct passing *p)
 	free(used);
 }
 
-/* Whoever has more than half of the weight is left over in the end. */
+/* The callee with more than half of the weight is left over in the end (Boyer and Moore). */
 static void vote(struct passing_function *f, uint32_t callee, uint64_t weight)
 {
 	if (f->callee == callee) {
@@ -98,7 +98,7 @@ static void for_each_call(struct passing *p,
 	}
 }
 
-/* Of those that pass time on to each other in a circle one is said to keep it. */
+/* In a circle of functions that pass time on to each other one is taken to keep it. */
 static void find_target(struct passing_function *all, uint32_t first)
 {
 	uint32_t at = first;

@@ -120,7 +120,7 @@ symid hists_leaf(struct hists_private *h, stackid stack, frameid *frame)
 	return n ? inlines[0] : program_place(h->hists.program, *frame);
 }
 
-/* What hists_leaf() says, as a hop. */
+/* The leaf by hists_leaf(), as a hop. */
 uint32_t hists_leaf_hop(struct hists_private *h, stackid stack)
 {
 	const struct samples *s = &h->hists.profile->samples;

@@ -152,7 +152,7 @@ static void count_callers(struct row_sums *s)
 	}
 }
 
-/* Where Self goes: the row of the leaf's frame, if that has only one. */
+/* The row that gets Self: that of the leaf's frame, if it has only one. */
 static uint32_t leaf_row(struct row_sums *s)
 {
 	stackid stack = s->visit->stack;

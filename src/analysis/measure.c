@@ -379,7 +379,7 @@ static void choose_entries(struct callgraph *g, const struct selection *sel)
 	vec_free(&reached);
 }
 
-/* As propagation leaves nodes where nothing was left out, but for entries. */
+/* Sets nodes as propagation does if nothing is left out, but for entries. */
 static void settle(struct callgraph *g, const double *inclusive)
 {
 	g->share = xalloc_aligned(g->n_symbols * sizeof(*g->share));

@@ -43,7 +43,7 @@ static const char *data_name(const struct mismatch_check *p)
 
 static bool near(uint64_t a, uint64_t b) { return (a > b ? a - b : b - a) < ROUNDING; }
 
-/* Where the segment ends that the code ends in: constants may follow. */
+/* The end of the segment that holds the end of the code: constants may follow it. */
 static uint64_t segment_end(struct object_file *o, uint64_t code_end)
 {
 	size_t n;

@@ -90,7 +90,7 @@ static void inherit(struct callgraph *g, symid id)
 	}
 }
 
-/* What the options say of the symbol itself; includes win over excludes. */
+/* Whether the options include the symbol itself; includes win over excludes. */
 static void apply_selection(struct cg_node *n, symid id, const struct selection *sel)
 {
 	if (!n->shown)

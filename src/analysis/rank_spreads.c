@@ -36,7 +36,7 @@ struct spread_measuring {
 	struct map64 arc_ids;
 	VEC(struct met_rank_arc) arcs;
 	uint32_t *arc_of; /* [nodes]: NONE: from the root */
-	/* Of one rank and one event: */
+	/* Sums of one rank and one event: */
 	struct spread_set *set;
 	uint32_t rank;
 	strid event;

@@ -23,7 +23,7 @@ static double mean(const double *x, size_t n)
 	return sum / (double)n;
 }
 
-/* Of a single value; NAN if there is but one. */
+/* The variance of one value, not of the mean; NAN if there is but one. */
 static double variance(const double *x, size_t n)
 {
 	double m = mean(x, n), squares = 0;

@@ -127,7 +127,7 @@ static struct kin_error *choose_time(const struct profile *p, const char *text,
 	return NULL;
 }
 
-/* Only tasks that both lists name. */
+/* Keeps the tasks that both lists name. */
 static void take_both(uint8_t **tasks, uint8_t *others, size_t n)
 {
 	if (!*tasks || !others) {
@@ -154,7 +154,7 @@ static bool rank_is(const struct profile *p, uint32_t id, const char *name)
 	return sscanf(name, "%" SCNu64 "%n", &first, &end) == 1 && !name[end] && rank - 1 == first;
 }
 
-/* Of the tasks of a rank the first. */
+/* The number of a task's rank as text; NULL if an earlier task has it. */
 static char *rank_name(const struct profile *p, uint32_t id)
 {
 	uint32_t rank = p->samples.tasks[id].rank;

@@ -18,7 +18,7 @@
 
 /* ---- reports ---- */
 
-/* What a report was asked for, for as long as its table lives. */
+/* The options of a report, kept as long as its table. */
 struct asked_report {
 	struct arena arena;
 	struct report_opts opts;
@@ -104,7 +104,7 @@ bool kin_hists_need_addresses(const struct kin_hists_opts *opts)
 	return hists_ask_needs_addresses(&o);
 }
 
-/* Whose rules a report follows, in place of kin's own. */
+/* The rules that a report follows in place of kin's own: those of the room of that name. */
 static const struct hists_style *find_style(const char *rules)
 {
 	static const struct hists_style *const styles[] = { &perf_style };

@@ -25,11 +25,11 @@ struct kin_samples {
 	const struct profile *p;
 	struct arena arena;
 	size_t next;
-	/* What the last call returned. */
+	/* The answers of the last calls. */
 	struct kin_sample sample;
 	struct kin_stack stack;
 	struct kin_location location;
-	/* Of all: made when the first is asked for. */
+	/* All there are of each: made when the first is asked for. */
 	struct kin_recording *recordings;
 	struct kin_event *events;
 	struct kin_thread *threads;
@@ -41,7 +41,7 @@ struct kin_samples {
 	struct sample_lines *lines; /* [n_frames] */
 	struct map64 function_ids;
 	VEC(struct kin_function *) functions;
-	/* For ids that do not exist, and where there is no memory. */
+	/* Returned for ids that do not exist, and when memory runs out. */
 	struct kin_function nothing;
 	struct kin_recording no_recording;
 	struct kin_event no_event;

@@ -77,7 +77,8 @@ static struct kin_error *read_all(int fd, const char *path, const struct file_op
 struct kin_error *file_read(const char *path, const struct file_opts *opts, struct file *ret)
 {
 	bool is_stdin = !strcmp(path, "-");
-	/* Not waiting for a FIFO's writer; for regular files it means nothing. */
+	/* O_NONBLOCK keeps open() from waiting for a FIFO's writer, and does nothing to regular
+	 * files. */
 	bool may_wait = opts->allow_fifo && file_is_descriptor(path);
 	int fd = is_stdin ? STDIN_FILENO
 			  : open(path,

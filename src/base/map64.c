@@ -61,8 +61,7 @@ uint32_t *map64_at(struct map64 *m, uint64_t key)
 	return &s->value;
 }
 
-/* What follows without a gap moves up, where it may be found: no slot stays taken by what is gone.
- */
+/* Entries that follow without a gap move up to where a search finds them. */
 void map64_remove(struct map64 *m, uint64_t key)
 {
 	if (!m->cap || !slot(m, key)->used)

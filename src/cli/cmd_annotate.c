@@ -116,7 +116,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	return true;
 }
 
-/* Of the reports "annotate" and "asm". */
+/* Whether the reports "annotate" or "asm" have a column of that name. */
 static bool is_column(const char *key)
 {
 	static const char *const keys[] = {

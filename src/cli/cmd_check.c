@@ -472,7 +472,7 @@ static const char *what_is_wrong(const struct settings *s, char *const *command)
 	return NULL;
 }
 
-/* What stands behind "--" is COMMAND. */
+/* The words behind "--" are COMMAND. */
 static int run_words(const struct command *c, int argc, char **argv)
 {
 	struct settings s;

@@ -108,7 +108,7 @@ static int compare(const struct settings *s)
 	return status;
 }
 
-/* What perf diff takes these letters for. */
+/* The meaning of these letters in perf diff. */
 static const char *meant_for_perf(const struct settings *s)
 {
 	static const char *const ways[] = { "delta", "delta-abs", "ratio", "wdiff", "cycles" };

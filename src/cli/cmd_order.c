@@ -50,7 +50,7 @@ static const struct opt_group *const options[] = {
 	&output_options, &general_options, NULL,
 };
 
-/* Unless a format is asked for: what a linker reads. */
+/* The list that a linker reads, unless a format is asked for. */
 static int run(const struct settings *s)
 {
 	struct settings plain = *s;

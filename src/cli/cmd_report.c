@@ -232,7 +232,7 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	return err;
 }
 
-/* Of what print() does with the options, what says what it looks at. */
+/* Keeps from being read what print() will not look at, by the same options. */
 static void narrow(const struct settings *s, struct kin_open_opts *o)
 {
 	struct kin_hists_opts h = s->hists;

@@ -3,7 +3,7 @@
 
 #include "cli/docgen.h"
 
-/* For inside '...' of a shell: names and helps hold no quotes, but be sure. */
+/* Text for inside '...' of a shell, without quotes of its own. */
 static void quoted(FILE *out, const char *s, const char *also)
 {
 	for (; *s; s++) {

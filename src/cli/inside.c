@@ -88,7 +88,7 @@ static struct kin_error *put_aside(const char *output, char **ret)
 	return err_os(errno, "%s: replacing it", output);
 }
 
-/* What could not be started replaces nothing. */
+/* A command that could not be started replaces no older recording. */
 static void end_aside(char *aside, const char *output, bool started)
 {
 	if (aside && (started || rename(aside, output)))
@@ -131,7 +131,7 @@ static void failed(const struct inside *i, struct kin_error *err, struct inside_
 	message_error(i->command, err);
 }
 
-/* Where nothing can be started beside us the program takes our place. */
+/* If no process can be started, the program takes the place of this one. */
 static void replace_us(const struct inside *i, struct kin_error *why, struct inside_result *ret)
 {
 	message(i->command, "%s: the program runs in kin's place; %s", kin_error_message(why),

@@ -136,7 +136,7 @@ static int wait_for(pid_t pid, const sigset_t *signals, int *caught)
 	}
 }
 
-/* As wait() says it; -1: it could not be started, which was said. */
+/* Returns the status of wait(); -1 if the command could not be started, which was reported. */
 static int run_once(const struct turns *t, int side, const char *file, int *caught)
 {
 	char **words = words_of(t, side, file);
@@ -260,7 +260,7 @@ int turns_run(struct turns *t, struct sides *sides)
 		return EXIT_INCOMPARABLE;
 	for (unsigned i = 0; i < t->warmup + t->runs && status == TURNS_DONE; i++)
 		for (int turn = 0; turn < N_SIDES && status == TURNS_DONE; turn++) {
-			/* What goes first in one pair is second in the next. */
+			/* The command that goes first in one pair is second in the next. */
 			int side = (i - t->warmup) % 2 ? !turn : turn;
 			if (t->argv[side])
 				status = record_one(t, side, i, sides, &expected);

@@ -173,7 +173,7 @@ static void put_rest(struct branch_walk *w, struct code_spot start, struct code_
 	}
 }
 
-/* Where the sample was taken, by a branch in the same object; false: there is none. */
+/* The sample's place at run time, by a branch in the same object; false if there is none. */
 static bool find_sample(const struct branch_walk *w, const struct taken_branch *b, size_t n,
 			frameid frame, struct code_spot *ret)
 {

@@ -27,7 +27,7 @@ struct folding {
 
 /* ---- names ---- */
 
-/* As it may stand in a line. */
+/* The text without what separates fields of a line. */
 static strid clean(struct folding *t, const char *s, const char *annotation)
 {
 	char *safe = t->o->escaped ? escape_copy(s) : NULL;
@@ -169,7 +169,7 @@ static void add_samples(struct folding *t)
 	free(roots);
 }
 
-/* Where each name is among all, in order; to be freed. */
+/* The rank of each name in alphabetical order; to be freed. */
 static uint32_t *ranks_of(const struct strtab *names)
 {
 	size_t n = strtab_count(names);

@@ -30,7 +30,7 @@ static char *beside(const char *program, const char *path)
 	return NULL;
 }
 
-/* As GMON_OUT_PREFIX makes them: a file per process. */
+/* The number of files that GMON_OUT_PREFIX made, one per process. */
 static size_t count_numbered(const char *path)
 {
 	char *pattern = xprintf("%s.[0-9]*", path);

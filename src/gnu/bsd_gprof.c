@@ -37,7 +37,7 @@ static struct kin_error *load_names(void *run)
 	return err;
 }
 
-/* What these dialects have no place for, or cannot know. */
+/* Warns of data that these dialects have no place for. */
 static void check_data(void *arg)
 {
 	const struct bsd_run *r = arg;

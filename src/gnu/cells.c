@@ -72,7 +72,7 @@ void line_fixed(struct line *l, double v, unsigned width, unsigned decimals)
 	l->n += (size_t)(num_put_fixed(p, width, v, decimals) - p);
 }
 
-/* Not 0 if one of eight bytes is not printable ASCII, that is below 0x20 or above 0x7e. */
+/* Other than 0 if one of eight bytes is below 0x20 or above 0x7e, and so no printable ASCII. */
 static uint64_t odd_bytes(const char *s)
 {
 	const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;

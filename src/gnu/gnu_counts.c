@@ -32,7 +32,7 @@ const struct block_rules gnu_block_rules = { .of_lines = true, .recorded = true,
 
 /* ---- of lines ---- */
 
-/* Only calls count, recursion left out. */
+/* Counts lines by calls alone, without recursion. */
 static void count_lines(struct coverage *c)
 {
 	for (size_t i = 0; i < c->n_lines; i++) {

@@ -38,7 +38,7 @@ static void make_links(struct function_order *f)
 	links_sort(&f->by_use);
 }
 
-/* In how many of the arcs that make 90 % of all calls a function is the callee. */
+/* Counts for each function the arcs to it among those that make 90 % of all calls. */
 static void count_uses(struct function_order *f)
 {
 	uint64_t total = 0, sum = 0;

@@ -94,7 +94,7 @@ static bool take(const struct table_symbol *s, const struct symtab_opts *opts,
 	return true;
 }
 
-/* Of a list (-S) all count, and -a means nothing. */
+/* Takes all symbols of a list (-S): there -a means nothing. */
 static bool take_listed(const struct listed_symbol *s, const struct symtab_opts *opts,
 			struct candidate *ret)
 {

@@ -50,7 +50,7 @@ static struct kin_error *open_program(struct gprof_run *r)
 	return !err && o->file_map ? filemap_read(o->file_map, o->compat, &r->map) : err;
 }
 
-/* What of gprof's options shares out times that are estimated by calls. */
+/* Warns of options that share out times by calls, where stacks were sampled. */
 static void warn_of_stacks(const struct gprof_run *r)
 {
 	const struct gprof_options *o = r->o;
@@ -133,7 +133,7 @@ static void check_data(void *arg)
 			r->o->compat ? r->o->whoami : "gprof");
 }
 
-/* What a program built with -pg leaves is not there. */
+/* Whether the data that a program built with -pg leaves is missing. */
 static bool is_missing(const struct gprof_options *o)
 {
 	return !o->compat && o->data.n == 1 && !strcmp(o->data.at[0], "gmon.out") &&
@@ -463,8 +463,19 @@ static void produce(struct gprof_run *r)
 		session_succeeded(&r->s, print_parts(r));
 }
 
+/* Sums take little memory but for what grows while files are read: each larger block is of no use
+ * to any other, and goes back to the kernel. Reading a thousand files takes longer than that. */
+static void keep_little_memory(void)
+{
+	enum { LARGE = 384 << 10 };
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+	mallopt(M_TRIM_THRESHOLD, LARGE);
+}
+
 static void run_stages(struct gprof_run *r)
 {
+	if (r->styles == STYLE_SUM)
+		keep_little_memory();
 	if (!session_succeeded(&r->s, open_program(r)) || !load_data(r))
 		return;
 	choose_styles(r);

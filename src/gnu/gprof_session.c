@@ -159,13 +159,13 @@ static bool is_empty(const struct gprof_session *s)
 	return !p || (!session_has_histogram(s) && !session_has_arcs(s) && !p->n_block_records);
 }
 
-/* Of data with an error: was there anything before it? */
+/* Whether there was anything before the error. */
 static bool has_records(const struct profile *p)
 {
 	return p->n_histograms || p->n_arcs || p->n_block_records || p->samples.n;
 }
 
-/* What is odd about the data. */
+/* Warns of what is odd about the data. */
 static void check_data(struct gprof_session *s, const struct session_files *f, bool complete)
 {
 	if (!s->compat && complete && is_empty(s))

@@ -26,7 +26,7 @@ struct summary {
 
 /* ---- lines ---- */
 
-/* How much of a list that does not fit is shown: whole counts, and two dots. */
+/* The length of what is shown of a list that does not fit: whole counts, and two dots. */
 static size_t cut_list(const char *list)
 {
 	size_t n = ROOM - 2;

@@ -38,7 +38,7 @@ struct plain_names {
 	uint64_t n; /* indices */
 };
 
-/* What all rows of a table are put with. */
+/* State shared by all rows of a table. */
 struct graph_rows {
 	const struct graph_layout *layout;
 	const struct render_opts *o;

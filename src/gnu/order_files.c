@@ -127,7 +127,7 @@ static void order_right(struct file_order *f)
 
 /* ---- as GNU gprof ---- */
 
-/* In GNU gprof the symbols themselves are named after files, one for each. Which ones are. */
+/* The symbols that are named after files: GNU gprof names one symbol per file so. */
 static bool *symbols_of_files(const struct file_order *f)
 {
 	bool *ret = xalloc(f->s->n * sizeof(*ret));

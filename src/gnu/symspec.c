@@ -212,7 +212,8 @@ static bool is_demangled(const struct pattern *p, const char *readable)
 	       (!readable[p->n_name] || readable[p->n_name] == '(');
 }
 
-/* For the names that no symbol has as they are: as people read them, with or without parameters. */
+/* Finds names that are no symbols as they stand among demangled names, with or without parameters.
+ */
 static void find_demangled(struct matcher *m)
 {
 	VEC(struct pattern *) open = { 0 };
@@ -252,7 +253,7 @@ static void find(struct matcher *m)
 
 static bool found_any(const struct pattern *p) { return pattern_is_everything(p) || p->found.n; }
 
-/* What a side of an arc stands for, copied; NULL for everything. */
+/* The symbols of a side of an arc, copied; NULL for all symbols. */
 static symid *copy_found(const struct pattern *p, size_t *n)
 {
 	*n = p->found.n;

@@ -27,7 +27,7 @@ struct unit_node {
 	};
 };
 
-/* Only as large as the kind needs. */
+/* A node no larger than its kind needs. */
 static struct unit_node *new_node(struct unit_trie *t, int kind)
 {
 	size_t head = offsetof(struct unit_node, children);

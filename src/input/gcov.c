@@ -3,19 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/vec.h"
+#include "formats/packed.h"
 #include "input/json_scan.h"
 
-enum {
-	PACKED_MAX = 256 << 20,
-	UNPACKED_MAX = 1 << 30,
-	CHUNK = 1 << 16,
-	KEY = 40,
-};
+enum { PACKED_MAX = 256 << 20, KEY = 40 };
 
 /* ---- the text ---- */
 
@@ -106,54 +100,19 @@ static struct kin_error *parse_text(const char *name, const char *text, size_t s
 	return NULL;
 }
 
-/* ---- unpacking ---- */
-
-struct unpacked {
-	VEC(char) at;
-};
-
-static bool inflate_all(z_stream *z, struct unpacked *u)
-{
-	int status = Z_OK;
-	while (status == Z_OK && u->at.n < UNPACKED_MAX) {
-		vec_reserve(&u->at, CHUNK);
-		z->next_out = (Bytef *)u->at.at + u->at.n;
-		z->avail_out = CHUNK;
-		status = inflate(z, Z_NO_FLUSH);
-		if (status == Z_MEM_ERROR)
-			xout_of_memory();
-		u->at.n += CHUNK - z->avail_out;
-		if (status == Z_OK && !z->avail_in && z->avail_out)
-			return false; /* cut off */
-	}
-	return status == Z_STREAM_END;
-}
-
-static bool unpack(const uint8_t *data, size_t size, struct unpacked *u)
-{
-	z_stream z = { 0 };
-	if (size > PACKED_MAX)
-		return false;
-	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
-		xout_of_memory(); /* all else is as it was built */
-	z.next_in = UNCONST(Bytef *, data);
-	z.avail_in = (uInt)size;
-	bool good = inflate_all(&z, u);
-	inflateEnd(&z);
-	return good;
-}
+/* ---- files ---- */
 
 struct kin_error *gcov_parse(const char *name, const uint8_t *data, size_t size,
 			     struct line_counts *into)
 {
-	struct unpacked u = { 0 };
-	if (size < 2 || data[0] != 0x1f || data[1] != 0x8b)
-		return parse_text(name, (const char *)data, size, into);
-	struct kin_error *err = unpack(data, size, &u)
-					? parse_text(name, u.at.at ? u.at.at : "", u.at.n, into)
-					: err_new(KIN_ERROR_FORMAT,
-						  "%s: damaged, or too large when unpacked", name);
-	vec_free(&u.at);
+	struct bytes all = bytes_of(name, data, size);
+	struct unpacked_bytes room;
+	struct bytes text = unpacked(all, UNPACKED_MOST, &room);
+	struct kin_error *err =
+		room.cut
+			? err_new(KIN_ERROR_FORMAT, "%s: damaged, or too large when unpacked", name)
+			: parse_text(name, (const char *)text.pos, bytes_left(&text), into);
+	vec_free(&room.at);
 	return err;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 struct kept *kept_new(void)
 {
 	struct kept *k = xalloc(sizeof(*k));
@@ -178,8 +180,6 @@ void kept_merge(struct kept *into, const struct kept *from)
 }
 
 /* ---- order ---- */
-
-#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int text_order(const char *a, const char *b)
 {

@@ -115,7 +115,7 @@ static void find_kinds(struct adding *a, const struct path_frames *frames)
 
 /* ---- paths ---- */
 
-/* Of the profile's own paths: the nodes here. To be freed. */
+/* The nodes here of the profile's own paths; to be freed. */
 static uint32_t *add_nodes(struct adding *a, const struct path_tree *tree)
 {
 	struct html_paths *t = a->t;
@@ -155,7 +155,7 @@ static uint16_t event_of(struct html_paths *t, const struct profile *p, const st
 	return (uint16_t)(t->events.n - 1);
 }
 
-/* That of the tables is the first. */
+/* Adds the events, that of the tables first. */
 static uint16_t *add_events(struct html_paths *t, const struct profile *p)
 {
 	const struct samples *s = &p->samples;
@@ -230,7 +230,7 @@ static void add_place(struct adding *a, frameid id)
 	vec_push(&t->places, made);
 }
 
-/* Of the frames that samples end at: the numbers of their places + 1, or 0. To be freed. */
+/* By frame, the number of its place + 1 if samples end there, else 0; to be freed. */
 static uint32_t *add_places(struct adding *a)
 {
 	const struct samples *s = &a->p->samples;

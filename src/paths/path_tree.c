@@ -28,7 +28,7 @@ static pathid below_frame(struct path_maker *m, pathid at, const struct path_fra
 	return at;
 }
 
-/* Where samples with the stack end, if leaves are not what callers are. */
+/* The path of a stack's samples, where leaves are other places than callers. */
 static pathid end_of(struct stacks_of_all *a, stackid stack)
 {
 	const struct stack *stacks = a->samples->stacks;

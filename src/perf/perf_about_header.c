@@ -97,7 +97,7 @@ static const char *const sample_types[64] = {
 	"CODE_PAGE_SIZE",
 	"WEIGHT_STRUCT",
 };
-/* In the order that perf prints them. */
+/* Bits of the sample's fields in the order of perf's output. */
 static const uint8_t sample_order[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
 					12, 13, 16, 18, 15, 14, 19, 20, 21, 22, 23, 24 };
 static const char *const read_formats[64] = { "TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING", "ID",

@@ -86,7 +86,7 @@ static size_t first_behind(const struct about_task *t, uint64_t addr)
 	return COUNT_WHILE(t->maps.n, i, t->maps.at[i].end <= addr);
 }
 
-/* In place of what was there, of which there may be rests at either end. */
+/* Puts a mapping in place of older ones, whose rests at either end stay. */
 static void add_map(struct perf_about *a, struct about_task *t, struct about_map m)
 {
 	struct about_map pieces[3];

@@ -24,7 +24,7 @@ static void find_elided(const struct hists_state *s, struct perf_layout *l, stru
 
 enum { TIME_WIDTH_NS = 16 };
 
-/* As wide as the widest there is, shown or not. */
+/* The width of the widest cell, shown or not. */
 static size_t width_of(const struct hists_state *s, struct arena *a, enum hist_key key)
 {
 	bool digits = key == HIST_TIME && s->ask->opts.nanoseconds;

@@ -9,7 +9,7 @@
 #define ONE_PLACE     "modules of the kernel are looked for where their names are"
 #define RAW_RECORDS   "perf report -D prints the records of a perf.data"
 
-/* What perf's commands that read recordings have in common. */
+/* Options that perf's commands on recordings have in common. */
 static const struct opt_refusal of_recordings[] = {
 	{ 0, "vmlinux",
 	  "--kallsyms FILE names the kernel's symbols; its debug file is found by itself" },
@@ -142,7 +142,7 @@ static const struct opt_refusal of_diff[] = {
 	{ 0 },
 };
 
-/* What else perf record knows. */
+/* Options of perf record that kin has not. */
 static const char tracing[] = "traces by the hardware are not recorded: perf record has them",
 		  seldom[] = "tasks that run already are looked at when they are first seen",
 		  bpf[] = "--wall records the time off the CPUs without BPF programs",
@@ -176,7 +176,7 @@ static const struct opt_refusal of_record[] = {
 	{ 0 },
 };
 
-/* What else perf top 6.1 knows. */
+/* Options of perf top 6.1 that kin has not. */
 static const struct opt_refusal of_top[] = {
 	{ 'b', "branch-any", "kin record -b and kin report -b show branches" },
 	{ 'j', "branch-filter", "perf record -j and kin report -b show branches" },

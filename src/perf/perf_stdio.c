@@ -78,7 +78,7 @@ static size_t width_of(const struct perf_page *p, size_t col)
 	return width < strlen(c->title) ? strlen(c->title) : width;
 }
 
-/* Of all events together, and no narrower than the title. */
+/* The width of a title: that of the figures of all events, but no less than the text. */
 static size_t title_width(const struct perf_page *p, size_t i)
 {
 	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
@@ -192,7 +192,7 @@ static void put_row(struct perf_page *p, const struct kin_row *row)
 	sink_char(&p->s, '\n');
 }
 
-/* How wide the names of a level are: as the widest, or the title. */
+/* The width of a level's names: that of the widest, or of the title. */
 static size_t level_width(const struct perf_page *p, enum hist_key key)
 {
 	size_t width = p->layout->widths[key], title = strlen(perf_key_title(key));
@@ -265,7 +265,7 @@ static size_t put_level_titles(struct perf_page *p)
 	return width;
 }
 
-/* Of the names of all levels, each indented. */
+/* The width of the names of all levels, each with its indent. */
 static size_t lowest_width(const struct perf_page *p)
 {
 	size_t widest = 0;
@@ -498,7 +498,7 @@ static struct kin_error *find_columns(struct perf_page *p)
 	return NULL;
 }
 
-/* What each column shows. */
+/* Finds the key of each column. */
 static void find_keys(struct perf_page *p)
 {
 	size_t n = kin_table_n_columns(p->t);

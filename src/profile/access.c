@@ -73,7 +73,7 @@ static const char *level(struct arena *a, uint64_t src)
 					     "Remote Cache (2 hops)",
 					     "I/O",
 					     "Uncached" };
-	static const char *const numbers[16] = {
+	static const char *const numbers[] = {
 		[9] = "CXL",  [10] = "I/O",  [11] = "Any cache", [12] = "LFB/MAB",
 		[13] = "RAM", [14] = "PMEM", [15] = "N/A"
 	};

@@ -48,8 +48,7 @@ static void build_index(struct arcs *a, size_t n)
 
 	while (cap < n * 2)
 		cap *= 2;
-	free(a->slots);
-	a->slots = NULL;
+	free(TAKE(a->slots));
 	a->slots = xrealloc(NULL, cap, sizeof(*a->slots));
 	memset(a->slots, 0xff, cap * sizeof(*a->slots));
 	a->cap = cap;
@@ -107,12 +106,11 @@ static void settle(struct arcs *a)
 
 	if (a->settled == n)
 		return;
-	a->ascend = a->settled == 0 && !a->unordered;
+	a->ascend = !a->unordered;
 	if (a->ascend) {
 		a->settled = n;
 		return;
 	}
-	a->settled = 0;
 	build_index(a, n);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t *s = slot(a, &all[i]);
@@ -132,13 +130,13 @@ static void add_new(struct arcs *a, uint32_t *s, const struct arc *arc)
 	a->ascend = false;
 	*s = (uint32_t)a->settled++;
 	if (a->settled * 2 > a->cap)
-		build_index(a, a->settled * 2);
+		build_index(a, a->settled);
 }
 
 static void find_and_add(struct arcs *a, const struct arc *arc)
 {
 	if (!a->slots)
-		build_index(a, a->settled + 1);
+		build_index(a, a->settled);
 
 	uint32_t *s = slot(a, arc);
 	if (*s == NONE) {
@@ -189,12 +187,7 @@ void arcs_end_file(struct arcs *a)
 	a->cursor = a->other = 0;
 }
 
-void arcs_drop_index(struct arcs *a)
-{
-	free(a->slots);
-	a->slots = NULL;
-	a->cap = 0;
-}
+void arcs_drop_index(struct arcs *a) { free(TAKE(a->slots)); }
 
 void arcs_free(struct arcs *a)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/sort.h"
 #include "profile/builder.h"
 #include "profile/canonical.h"
 #include "profile/spreads.h"
@@ -76,12 +77,6 @@ static void *copy(const void *at, size_t n, size_t size)
 	return n ? memcpy(ret, at, n * size) : ret;
 }
 
-static void sort(void *at, size_t n, size_t size, int (*compare)(const void *, const void *))
-{
-	if (n)
-		qsort(at, n, size, compare);
-}
-
 static void add_arcs(struct profile_builder *b, const struct profile *p, const objid *ids)
 {
 	struct arc *arcs = copy(p->arcs, p->n_arcs, sizeof(*arcs));
@@ -90,7 +85,7 @@ static void add_arcs(struct profile_builder *b, const struct profile *p, const o
 		arcs[i].from_object = ids[arcs[i].from_object];
 		arcs[i].to_object = ids[arcs[i].to_object];
 	}
-	sort(arcs, p->n_arcs, sizeof(*arcs), by_ends);
+	qsort(arcs, p->n_arcs, sizeof(*arcs), by_ends);
 	for (size_t i = 0; i < p->n_arcs; i++)
 		profile_add_arc(b, arcs[i]);
 	free(arcs);
@@ -102,7 +97,7 @@ static void add_histograms(struct profile_builder *b, const struct profile *p, c
 
 	for (size_t i = 0; i < p->n_histograms; i++)
 		all[i].object = ids[all[i].object];
-	sort(all, p->n_histograms, sizeof(*all), by_range);
+	qsort(all, p->n_histograms, sizeof(*all), by_range);
 	for (size_t i = 0; i < p->n_histograms; i++)
 		builder_add_hits(b, builder_put_histogram(b, all[i]), all[i].hits, all[i].n_hits);
 	free(all);
@@ -116,7 +111,7 @@ static bool add_blocks(struct profile_builder *b, const struct profile *p, const
 
 	for (size_t i = 0; i < p->n_blocks; i++)
 		all[i].object = ids[all[i].object];
-	sort(all, p->n_blocks, sizeof(*all), by_address);
+	qsort(all, p->n_blocks, sizeof(*all), by_address);
 	for (size_t i = 0; i < p->n_blocks; i = next) {
 		struct block sum = all[i];
 		for (next = i + 1; next < p->n_blocks && by_address(&all[i], &all[next]) == 0;
@@ -157,7 +152,7 @@ static struct values values_of(const struct profile *p, const char *name)
 /* Each once. */
 static void add_values(struct profile_builder *b, const char *name, struct values v)
 {
-	sort(v.at, v.n, sizeof(*v.at), by_text);
+	qsort(v.at, v.n, sizeof(*v.at), by_text);
 	for (size_t i = 0; i < v.n; i++)
 		if (!i || strcmp(v.at[i - 1], v.at[i]) != 0)
 			profile_add_fact(b, name, v.at[i]);

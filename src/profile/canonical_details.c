@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/sort.h"
 #include "profile/canonical.h"
 
 enum {

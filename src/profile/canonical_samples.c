@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "profile/canonical.h"
 #include "profile/canonical_details.h"
 #include "profile/detail.h"
@@ -41,8 +42,7 @@ static uint32_t *indices(size_t n)
 static void sort(void *at, size_t n, size_t size, int (*by)(const void *, const void *, void *),
 		 const void *arg)
 {
-	if (n)
-		qsort_r(at, n, size, by, UNCONST(void *, arg));
+	qsort_r(at, n, size, by, UNCONST(void *, arg));
 }
 
 /* ---- tasks and events ---- */
@@ -52,11 +52,9 @@ static int by_task(const void *a, const void *b, void *arg)
 	const struct canon *c = arg;
 	const struct task *x = &c->s->tasks[*(const uint32_t *)a];
 	const struct task *y = &c->s->tasks[*(const uint32_t *)b];
-	int order = c->sums ? strcmp(text(c, x->comm), text(c, y->comm)) : ORDER(x->pid, y->pid);
+	int order = c->sums ? 0 : ORDER(x->pid, y->pid);
 
-	if (!order)
-		order = ORDER(x->pid, y->pid);
-	if (!order)
+	if (!order && !c->sums)
 		order = ORDER(x->tid, y->tid);
 	if (!order)
 		order = strcmp(text(c, x->comm), text(c, y->comm));

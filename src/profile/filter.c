@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "profile/builder.h"
 #include "profile/detail.h"
 
@@ -84,7 +85,7 @@ static stackid keep_stack(struct filter *f, stackid id)
 
 	for (stackid i = id; f->stacks[i] == NONE; i = stacks[i].caller)
 		depth++;
-	stackid *missing = xrealloc(NULL, depth + 1, sizeof(*missing));
+	stackid *missing = xrealloc(NULL, depth, sizeof(*missing));
 	for (stackid i = id, k = depth; k > 0; i = stacks[i].caller)
 		missing[--k] = i;
 	for (uint32_t k = 0; k < depth; k++) {
@@ -109,9 +110,7 @@ static void keep_files(struct filter *f)
 	size_t next = 0, fact = 0;
 
 	for (size_t source = 0; source <= p->n_sources; source++) {
-		for (; next < p->samples.n &&
-		       (p->samples.at[next].source == source || source == p->n_sources);
-		     next++) {
+		for (; next < p->samples.n && p->samples.at[next].source == source; next++) {
 			struct sample s = p->samples.at[next];
 			if (!wants_sample(f, &s))
 				continue;
@@ -135,13 +134,12 @@ static void keep_files(struct filter *f)
 static int by_ends(const void *a, const void *b)
 {
 	const struct task_arc *x = a, *y = b;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	if (x->from_object != y->from_object)
-		return x->from_object < y->from_object ? -1 : 1;
-	return (x->to_object > y->to_object) - (x->to_object < y->to_object);
+	int order = ORDER(x->from, y->from);
+	if (!order)
+		order = ORDER(x->to, y->to);
+	if (!order)
+		order = ORDER(x->from_object, y->from_object);
+	return order ? order : ORDER(x->to_object, y->to_object);
 }
 
 /* The first of the sorted records that is not before `key`. */
@@ -262,7 +260,7 @@ struct profile *profile_filter(const struct profile *p, const struct profile_par
 	f.stacks = xrealloc(NULL, p->samples.n_stacks, sizeof(*f.stacks));
 	memset(f.stacks, 0xff, p->samples.n_stacks * sizeof(*f.stacks));
 	f.stacks[0] = 0;
-	f.events = xalloc((p->samples.n_events + 1) * sizeof(*f.events));
+	f.events = xalloc(p->samples.n_events * sizeof(*f.events));
 	keep_ids(&f);
 	keep_events(&f);
 	if (!is_timed(part))
@@ -276,6 +274,6 @@ struct profile *profile_filter(const struct profile *p, const struct profile_par
 	free(f.stacks);
 	free(f.events);
 	struct profile *ret = profile_finish(f.into);
-	ret->saturated |= p->saturated;
+	ret->saturated = p->saturated; /* if anything is, the whole is */
 	return ret;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "profile/samples_builder.h"
 
 /* ---- sums ---- */
@@ -191,8 +192,10 @@ void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t co
 			   uint64_t weight)
 {
 	struct sample *sum = &s->at.at[sample];
-	if (__builtin_add_overflow(sum->count, count, &sum->count))
+	if (__builtin_add_overflow(sum->count, count, &sum->count)) {
 		sum->count = UINT32_MAX;
+		s->saturated = true;
+	}
 	add(s, &sum->weight, weight);
 }
 
@@ -506,7 +509,7 @@ static void merge_samples(struct samples_builder *into, const struct samples_bui
 			  const strid *strings, const stackid *stacks, const taskid *tasks,
 			  const detailid *details, uint32_t first_source)
 {
-	uint16_t *events = xrealloc(NULL, from->events.n + 1, sizeof(*events));
+	uint16_t *events = xrealloc(NULL, from->events.n, sizeof(*events));
 	for (size_t i = 0; i < from->events.n; i++) {
 		struct event e = from->events.at[i];
 		e.name = strings[e.name];
@@ -608,17 +611,15 @@ void samples_builder_init(struct samples_builder *s)
 static int by_count(const void *a, const void *b)
 {
 	const struct unwind_failure *x = a, *y = b;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->object < y->object ? -1 : x->object > y->object;
+	int order = ORDER(y->count, x->count);
+	return order ? order : ORDER(x->object, y->object);
 }
 
 static int by_moment(const void *a, const void *b)
 {
 	const struct marker *x = a, *y = b;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	int order = ORDER(x->time_ns, y->time_ns);
+	return order ? order : ORDER(x->name, y->name);
 }
 
 /* Equal ones are of files that were read twice, or of parts that were merged. */
@@ -637,9 +638,6 @@ struct samples samples_builder_view(struct samples_builder *s)
 {
 	if (s->failures.n)
 		qsort(s->failures.at, s->failures.n, sizeof(*s->failures.at), by_count);
-	map64_free(&s->failure_ids);
-	for (size_t i = 0; i < s->failures.n; i++)
-		*map64_at(&s->failure_ids, s->failures.at[i].object) = (uint32_t)i;
 	sort_markers(s);
 	while (s->detail_of.n && s->detail_of.n < s->at.n)
 		vec_push(&s->detail_of, 0);

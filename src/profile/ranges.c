@@ -4,31 +4,31 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 /* Empty ranges come before the others of an object, so that those stay disjoint neighbours. */
 static int compare(const struct range *a, const struct range *b)
 {
 	bool a_full = a->low < a->high, b_full = b->low < b->high;
 
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	if (a_full != b_full)
-		return a_full ? 1 : -1;
-	if (a->low != b->low)
-		return a->low < b->low ? -1 : 1;
-	return a->high < b->high ? -1 : a->high > b->high;
+	int order = ORDER(a->object, b->object);
+
+	if (!order)
+		order = ORDER(a_full, b_full);
+	if (!order)
+		order = ORDER(a->low, b->low);
+	return order ? order : ORDER(a->high, b->high);
 }
 
-/* The two shortest runs become one. */
+/* The two shortest runs, which are equally long, become one. */
 static void merge_last(struct ranges *r)
 {
 	struct range *a = r->runs[r->n_runs - 2].at, *b = r->runs[r->n_runs - 1].at;
-	size_t na = r->runs[r->n_runs - 2].n, nb = r->runs[r->n_runs - 1].n;
-	struct range *out = xrealloc(NULL, na + nb, sizeof(*out));
-	size_t i = 0, j = 0;
+	size_t n = r->runs[r->n_runs - 1].n, i = 0, j = 0;
+	struct range *out = xrealloc(NULL, n + n, sizeof(*out));
 
-	while (i < na || j < nb) {
-		bool from_a = j == nb || (i < na && compare(&a[i], &b[j]) < 0);
+	while (i < n || j < n) {
+		bool from_a = j == n || (i < n && compare(&a[i], &b[j]) < 0);
 		out[i + j] = from_a ? a[i] : b[j];
 		*(from_a ? &i : &j) += 1;
 	}
@@ -36,7 +36,7 @@ static void merge_last(struct ranges *r)
 	free(b);
 	r->n_runs--;
 	r->runs[r->n_runs - 1].at = out;
-	r->runs[r->n_runs - 1].n = na + nb;
+	r->runs[r->n_runs - 1].n += n;
 }
 
 void ranges_add(struct ranges *r, struct range range)
@@ -47,7 +47,7 @@ void ranges_add(struct ranges *r, struct range range)
 	r->runs[r->n_runs].at = one;
 	r->runs[r->n_runs].n = 1;
 	r->n_runs++;
-	while (r->n_runs > 1 && r->runs[r->n_runs - 2].n < 2 * r->runs[r->n_runs - 1].n)
+	while (r->n_runs > 1 && r->runs[r->n_runs - 2].n == r->runs[r->n_runs - 1].n)
 		merge_last(r);
 }
 

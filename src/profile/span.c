@@ -21,7 +21,7 @@ static bool parse_percent(const char *text, struct time_range whole, struct time
 {
 	char *end;
 	double from = strtod(text, &end), to;
-	double length = whole.to_ns > whole.from_ns ? (double)(whole.to_ns - whole.from_ns) : 0;
+	double length = (double)(whole.to_ns - whole.from_ns);
 	if (end == text || *end != '%' || !(from >= 0 && from <= 100))
 		return false;
 	end++;

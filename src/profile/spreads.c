@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/map64.h"
-#include "profile/canonical.h"
+#include "base/sort.h"
 
 /* ---- one ---- */
 
@@ -47,7 +47,7 @@ double spread_deviation(const struct spread *s, uint64_t n)
 {
 	long double mean = (long double)s->sum / (long double)n;
 	long double variance = (long double)s->squares / (long double)n - mean * mean;
-	return variance > 0 ? (double)sqrtl(variance) : 0;
+	return (double)sqrtl(fmaxl(variance, 0)); /* below by rounding */
 }
 
 /* ---- sets ---- */
@@ -218,8 +218,6 @@ void spread_set_join(struct spread_set *into, const struct spread_set *from, con
 {
 	size_t n = strtab_count(from->strings), before = into->rows.n;
 	strid *strings = xrealloc(NULL, n, sizeof(*strings));
-	bool had_ranks = into->ranks.n;
-	struct spread before_all = had_ranks ? nothing_of(into) : (struct spread){ 0 };
 
 	for (size_t i = 0; i < n; i++)
 		strings[i] = strtab_add(into->strings, strtab_get(from->strings, (strid)i));
@@ -231,10 +229,12 @@ void spread_set_join(struct spread_set *into, const struct spread_set *from, con
 		row.from = translate_function(&row.from, strings, objects);
 		row.to = translate_function(&row.to, strings, objects);
 		struct spread_row *known = find(into, &row, &is_new);
-		if (!is_new)
+		if (!is_new) {
 			join(&known->of, &row.of);
-		else if (had_ranks)
-			join(&known->of, &before_all);
+		} else if (into->ranks.n) {
+			struct spread nothing = nothing_of(into);
+			join(&known->of, &nothing);
+		}
 	}
 	if (from->ranks.n) {
 		struct spread nothing = nothing_of(from);

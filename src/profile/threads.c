@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+#include "base/sort.h"
 
 static int by_run(const struct task *a, const struct task *b) { return ORDER(a->run, b->run); }
 
@@ -88,7 +88,6 @@ static struct threads group(const struct profile *p,
 {
 	const struct samples *s = &p->samples;
 	struct sorting sorting = { p, compare };
-	struct threads t = { 0 };
 	bool many_runs = false, many_ranks = false;
 	taskid *order = xrealloc(NULL, s->n_tasks, sizeof(*order));
 
@@ -97,11 +96,10 @@ static struct threads group(const struct profile *p,
 		many_runs |= s->tasks[i].run > 0;
 		many_ranks |= i > 1 && s->tasks[i].rank != s->tasks[1].rank;
 	}
-	if (s->n_tasks > 1)
-		qsort_r(order + 1, s->n_tasks - 1, sizeof(*order), by_owner_and_time, &sorting);
-	t.at = xalloc(s->n_tasks * sizeof(*t.at));
-	t.of_task = xalloc(s->n_tasks * sizeof(*t.of_task));
-	t.n = 1;
+	qsort_r(order + 1, s->n_tasks - 1, sizeof(*order), by_owner_and_time, &sorting);
+	struct threads t = { .at = xalloc(s->n_tasks * sizeof(*t.at)),
+			     .of_task = xalloc(s->n_tasks * sizeof(*t.of_task)),
+			     .n = 1 };
 	for (size_t i = 1; i < s->n_tasks; i++) {
 		if (i == 1 || compare(&s->tasks[order[i - 1]], &s->tasks[order[i]]))
 			t.n++;

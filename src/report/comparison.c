@@ -222,7 +222,7 @@ static bool is_alone(const struct compared_function *f, int side)
 	return f->of[side].slot != NONE && f->of[!side].slot == NONE;
 }
 
-/* Where the line begins in "f (file.c:12)"; its end, if it has none. */
+/* The length of the name in "f (file.c:12)"; of all of the text, if it has no line. */
 static size_t name_length(const struct comparison *c, const char *text)
 {
 	const char *last = NULL, *next = text;
@@ -231,7 +231,7 @@ static size_t name_length(const struct comparison *c, const char *text)
 	return last && strchr(last, ':') ? (size_t)(last - text) : strlen(text);
 }
 
-/* What a function was called before compilers made something of it. Its line stays. */
+/* The name of a function without what compilers put behind it. Its line stays. */
 static strid plain(struct comparison *c, strid name, bool inlined)
 {
 	static const char *const marks[] = { ".constprop.", ".isra.", ".part.",  ".cold",
@@ -263,7 +263,7 @@ static strid without_inlined(struct comparison *c, strid name) { return plain(c,
 
 static strid without_marks(struct comparison *c, strid name) { return plain(c, name, false); }
 
-/* What one side alone has, by such a name; NONE if there are several of it. */
+/* Functions that one side alone has, by such a name; NONE if several have it. */
 static void index_alone(struct comparison *c, int side, strid (*of)(struct comparison *, strid),
 			struct map64 *ret)
 {
@@ -310,7 +310,7 @@ static void match(struct comparison *c, strid (*of)(struct comparison *, strid))
 	map64_free(&alone[AFTER]);
 }
 
-/* What is left alone: a part of a function that both sides have, or new, or gone. */
+/* The fate of functions without a partner: part of one that both sides have, new, or gone. */
 static void tell_fates(struct comparison *c)
 {
 	struct map64 whole = { 0 };

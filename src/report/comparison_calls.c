@@ -104,7 +104,7 @@ static void name_callers(const struct comparison *c, int side, struct comparison
 	free(known_as);
 }
 
-/* Those of several recordings, and of functions of one name, become one. */
+/* Calls of several recordings, and of functions of one name, become one. */
 static void join_calls(struct comparison_side *s)
 {
 	size_t n = 0;

@@ -225,7 +225,7 @@ const char *hists_ask_usual_keys(const struct hists_ask *a)
 	return a->branches ? "comm,dso_from,symbol_from,symbol_to,cycles" : "comm,dso,sym";
 }
 
-/* Where nothing can have any; a list of columns of one's own stays as it is. */
+/* Drops Children where no row can have any; a list of columns that was asked for stays. */
 static void drop_children(struct hists_ask *a)
 {
 	size_t n = 0;
@@ -452,7 +452,7 @@ static bool is_of_branches(const struct profile *p)
 	return false;
 }
 
-/* Of nothing but trace points, whose fields were read. */
+/* Whether all events are trace points whose fields were read. */
 static bool is_of_traces(const struct profile *p)
 {
 	bool any = false;

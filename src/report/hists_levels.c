@@ -68,7 +68,7 @@ static int by_weight(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* As deep as there are keys. */
+/* Adds a level of rows and those below it; recursion ends with the keys. */
 static void add_level(struct level_maker *m, size_t first, size_t end, uint32_t level)
 {
 	VEC(struct level_part) parts = { 0 };

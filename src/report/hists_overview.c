@@ -70,7 +70,8 @@ static bool counts(const struct hists_state *s, const struct hist_stat *stat)
 	return stat->weight && hists_percent(s, stat) >= s->ask->percent_limit;
 }
 
-/* Of so many rows a third is for those that call, if there are so many. */
+/* How many of `max` rows are for functions with Self: two thirds, or more if fewer rows than a
+ * third have none. */
 static size_t room_for_self(const struct hists_state *s, size_t max)
 {
 	const struct hists_levels *l = &s->levels;
@@ -104,7 +105,7 @@ static void choose(struct hists_state *s)
 	}
 }
 
-/* Where there is room for all nothing is folded. */
+/* Whether there are more rows than fit: otherwise nothing is folded. */
 static bool is_crowded(const struct hists_state *s)
 {
 	const struct hists_levels *l = &s->levels;

@@ -95,7 +95,7 @@ struct listing {
 	struct arena arena;
 	bool unterminated;
 
-	/* Where reading is. */
+	/* The place of the reading. */
 	size_t part;
 	bool headed;
 	uint32_t n_shown; /* lines of text */
@@ -243,7 +243,7 @@ static const struct table_source rows = { rewind_rows, next_row, listing_free };
 
 /* ---- text ---- */
 
-/* In place: lines end with NUL, and what was NUL becomes a newline. */
+/* Ends lines with NUL in place; a NUL of the file becomes a newline. */
 static void mark_lines(uint8_t *data, size_t size)
 {
 	for (size_t i = 0; i < size; i++)

@@ -60,7 +60,7 @@ static bool is_newer(const char *path, const char *than)
 	       (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec);
 }
 
-/* Not there, as opposed to there and not to be read. */
+/* Whether the file does not exist, as opposed to one that cannot be read. */
 static bool is_absent(const struct kin_error *err)
 {
 	return kin_error_kind(err) == KIN_ERROR_OS && !kin_error_errno(err);
@@ -308,7 +308,7 @@ static void named_done(struct named_function *n)
 	free(n->shown);
 }
 
-/* Of a function that is only there where it was inlined: its places in all others. */
+/* The places of a function that exists only inlined in others. */
 static void find_places_inlined(const struct symbols *s, const symid *named, size_t n,
 				struct named_function *ret)
 {

@@ -425,7 +425,7 @@ static char *source_text(struct asm_job *j, const struct srcloc *at)
 
 /* ---- rows ---- */
 
-/* Of the function with all its pieces: ticks. */
+/* The time of the function with all its pieces, in ticks. */
 static double time_of_function(const struct asm_job *j, const struct asm_stretch *s)
 {
 	const struct symbol *at = j->in->symbols->at;

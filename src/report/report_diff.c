@@ -39,7 +39,7 @@ enum {
 	N_COLUMNS
 };
 
-/* Of times, and of shares. */
+/* The columns of times, and those of shares. */
 #define COLUMNS(kind)                                                                              \
 	{                                                                                          \
 		[CHANGE] = { .key = "change",                                                      \
@@ -194,7 +194,7 @@ static struct kin_cell cell_of_time(const struct diff *d, double x)
 	return d->c->o.shares ? cell_share(x) : cell_time(x * d->ticks);
 }
 
-/* What changes are held against. */
+/* The whole that changes are a share of. */
 static double whole_before(const struct diff *d) { return d->c->o.shares ? 1 : d->total.before; }
 
 /* In words; NULL: it is what it was. Counts are exact; without them a function may be there that no
@@ -439,7 +439,7 @@ static void note_means(const struct diff *d, struct kin_table *t)
 			   before == 1 ? "" : "s", after);
 }
 
-/* What the interval of the total is of, or why there is none. */
+/* Notes what the interval of the total includes, or why it has none. */
 static void note_chance(const struct diff *d, struct kin_table *t)
 {
 	const struct comparison *c = d->c;
@@ -517,7 +517,7 @@ static void add_changes(struct diff *d, struct kin_table *t)
 	free(list);
 }
 
-/* Where neither was sampled there are calls alone. */
+/* Hides the times if neither side was sampled: there are calls alone. */
 static void show_columns(const struct diff *d, struct kin_table *t)
 {
 	static const char *const of_time[] = { "change", "change_share", "chance", "before",

@@ -84,7 +84,7 @@ static bool is_idle(const struct callgraph *g, const struct cg_node *n, const st
 	return !n->calls && n->self == 0 && !((o->callers || g->measured) && n->child != 0);
 }
 
-/* What decides whether it is large enough to be shown. */
+/* The time that a minimum share is held against. */
 static double time_of(const struct callgraph *g, const struct cg_node *n)
 {
 	return g->measured ? n->self + n->child : n->self;

@@ -183,7 +183,7 @@ static struct cg_time root_time(const struct graph_state *s)
 	return sum;
 }
 
-/* Nothing is known of the caller, or no call was counted. */
+/* A row for callers that are not known, or whose calls were not counted. */
 static void set_spontaneous(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -207,7 +207,7 @@ static void set_spontaneous(struct graph_state *s)
 	s->cells[CALLED] = cell_of(n->outside_calls, g->nodes[head].sharing_calls);
 }
 
-/* Where there are stacks: a call that was only seen on them has no count. */
+/* A call with measured times. One that was only seen on stacks has no count. */
 static void set_measured_arc(struct graph_state *s, const struct cg_listed *arc)
 {
 	const struct callgraph *g = s->in.graph;
@@ -298,7 +298,7 @@ static void set_primary(struct graph_state *s)
 					    g->cycles[id - g->n_symbols].samples);
 }
 
-/* In the cycle's entry: how often it was called from within. */
+/* A member in the cycle's entry, with the calls from within the cycle. */
 static void set_member(struct graph_state *s, symid id)
 {
 	const struct cg_node *n = &s->in.graph->nodes[id];
@@ -366,7 +366,7 @@ static void list_around(struct graph_state *s, enum phase phase)
 	go(s, phase);
 }
 
-/* To the next entry that is listed; false at the end. */
+/* Goes to the next entry that is listed; false at the end. */
 static bool enter(struct graph_state *s)
 {
 	size_t n = s->in.graph->n_symbols + s->in.graph->n_cycles;

@@ -327,7 +327,7 @@ static bool is_shown(const struct hists_state *s, const struct hists_entry *e)
 	return hists_state_wants(s, e->row);
 }
 
-/* What a page that is limited leaves out. */
+/* The number of rows that a limited page leaves out. */
 static size_t count_left_out(const struct hists_state *s)
 {
 	size_t shown = 0, wanted = 0;

@@ -41,7 +41,7 @@ static void add_text(struct kin_table *t, const char *about, const char *fact, c
 
 static const char *yes_no(bool yes) { return yes ? "yes" : "no"; }
 
-/* Of an object that answers from what was kept; else NULL. */
+/* The kept names of an object; NULL if its file was read. */
 static const struct kept_object *kept_of(const struct symbols_part *p)
 {
 	return p->object ? object_kept(p->object) : NULL;
@@ -164,7 +164,7 @@ static int by_time(const void *a, const void *b)
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-/* Those that did most come first. To be freed. */
+/* Threads by their CPU time, largest first; to be freed. */
 static struct ranked_file *rank_threads(const struct profile *p, size_t n)
 {
 	const struct samples *s = &p->samples;
@@ -220,7 +220,7 @@ static void add_other_threads(struct kin_table *t, const struct ranked_file *at,
 	free(times);
 }
 
-/* In the order of the data, unless there are more than are shown. */
+/* Adds threads in the order of the data; if there are too many, those with most CPU time. */
 static void add_threads(struct kin_table *t, const struct profile *p, size_t most)
 {
 	size_t n = p->samples.n_tasks ? p->samples.n_tasks - 1 : 0;
@@ -328,7 +328,7 @@ static void add_cpu_time(struct kin_table *t, const struct profile *p)
 	}
 }
 
-/* What came of the rate that was asked for. */
+/* Adds the rate that was asked for, and the one that was reached. */
 static void add_rate(struct kin_table *t, const struct profile *p)
 {
 	double rate = audit_rate(p);
@@ -345,7 +345,7 @@ static void add_rate(struct kin_table *t, const struct profile *p)
 	free(detail);
 }
 
-/* Where walks of stacks ended, and where samples were that nobody can name. */
+/* Adds the objects in which walks of stacks ended, and those with samples without names. */
 static void add_objects_at_fault(struct kin_table *t, const struct report_input *in)
 {
 	const struct profile *p = in->profile;

@@ -179,7 +179,7 @@ static void list(struct latency_job *j)
 	}
 }
 
-/* Which functions do little else than being measured. */
+/* Notes functions whose time is mostly the cost of measuring. */
 static void note_doubts(const struct latency_job *j)
 {
 	const struct latency_calls *worst = NULL;

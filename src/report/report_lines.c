@@ -132,7 +132,7 @@ static void add_inclusive(const struct report_input *in, struct line_entry *entr
 	free(times);
 }
 
-/* How often a line was executed, where all blocks are known. */
+/* Takes executions of lines from the flow, where all blocks are known. */
 static void take_flow(const struct flow *f, const struct symbols *s, struct line_entry *entries,
 		      size_t n, const uint32_t *entry_of)
 {

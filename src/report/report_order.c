@@ -205,7 +205,7 @@ static void problem_free(struct order_problem *p)
 
 /* ---- what it gains ---- */
 
-/* Where the functions would be: one after the other, aligned as compilers do. */
+/* Gives functions the addresses of the new order, aligned as compilers do. */
 static void rearrange(struct order_problem *p, const struct clustering *c)
 {
 	uint64_t at = 0;
@@ -286,7 +286,8 @@ static const char *linked_name(struct order_listing *l, const char *symbol)
 	return copy;
 }
 
-/* What the linker's file says of the function; NULL: nothing, or nothing new. */
+/* The line of the linker's file for the function; NULL if there is none, or it stood there already.
+ */
 static const char *entry(struct order_listing *l, const char *symbol)
 {
 	symbol = linked_name(l, symbol);

@@ -167,7 +167,7 @@ static int compare_cells(const struct kin_cell *a, const struct kin_cell *b)
 	return (x > y) - (x < y);
 }
 
-/* What decides where a row comes: the cell of its block's head. */
+/* The cell that a row is sorted by: that of its block's head. */
 static const struct kin_cell *head_cell(const struct selected_view *v, uint32_t row)
 {
 	size_t width = v->n + 1;

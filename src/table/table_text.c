@@ -317,7 +317,7 @@ static size_t width_of_others(const struct text_page *p, const struct col *last)
 	return sum;
 }
 
-/* Where in the source a row is, which a report that has it is about. */
+/* Whether the column is the row's place in the source, which a report with it is about. */
 static bool is_place(const struct col *c)
 {
 	return !strcmp(c->column->key, "file") || !strcmp(c->column->key, "line");
@@ -337,7 +337,7 @@ static void leave_out_kind(struct text_page *p, const struct col *last, bool tex
 	}
 }
 
-/* What tells least goes first: texts, then numbers; the first number stays. */
+/* Leaves out columns until the rest fits: texts first, then numbers; the first number stays. */
 static void leave_out(struct text_page *p, const struct col *last)
 {
 	size_t seen = last->width < MIN_SEEN ? last->width : MIN_SEEN;
@@ -348,7 +348,7 @@ static void leave_out(struct text_page *p, const struct col *last)
 	leave_out_kind(p, last, false, true, least);
 }
 
-/* Where there is nothing but texts: all are needed, the widest gives most. */
+/* Narrows the columns of a table of texts: all are needed, and the widest gives most. */
 static void narrow_texts(struct text_page *p)
 {
 	for (size_t over = width_of_others(p, NULL); over > p->o->width + GAP; over--) {

@@ -920,7 +920,7 @@ def test_top_code(tap, folder, build):
 
 
 def event_of(screen):
-    found = re.search(r'samples? of (\S+)', screen)
+    found = re.search(r'samples? of ([^\s;]+)', screen)  # behind a ';' come other notes
     return found[1] if found else ''
 
 

@@ -660,6 +660,18 @@ static void paths_stand_for_files(void)
 	OK(strstr(expanded(in_dir("many/gmon.out.d")), "directory without gmon.out files"));
 	OK(strstr(expanded("/dev/null/x"), "elsewhere: /dev/null/x"));
 
+	/* In the order in which they are given, each in an order of its own. */
+	struct paths files = { 0 };
+	const char *const given[] = { in_dir("many/gmon.out.b"), in_dir("many"),
+				      in_dir("many/gmon.out.[ab]"), in_dir("many/gmon.out.a") };
+	static const char order[] = "bababa"; /* b; a, b; a, b; a */
+	for (size_t i = 0; i < ARRAY_LEN(given); i++)
+		OK(!paths_expand(&files, given[i]));
+	OK(files.at.n == 6);
+	for (size_t i = 0; i < 6 && i < files.at.n; i++)
+		OK(files.at.at[i][strlen(files.at.at[i]) - 1] == order[i]);
+	paths_free(&files);
+
 	/* perf record --threads: the folder is the recording. */
 	static const char *const magic[] = { "PERFILE2", "2ELIFREP" };
 	OK(mkdir(in_dir("rec"), 0700) == 0);
@@ -670,6 +682,16 @@ static void paths_stand_for_files(void)
 		OK(inside && !strcmp(inside, in_dir("rec/data")));
 		free(inside);
 	}
+	const char *rec = in_dir("rec");
+	OK(input_says_program(&rec, 1, NULL));
+	int saved = dup(STDIN_FILENO); /* descriptor 0 is one like others */
+	close(STDIN_FILENO);
+	char *inside = paths_perf_folder(rec);
+	OK(inside && !strcmp(inside, in_dir("rec/data")) && fcntl(STDIN_FILENO, F_GETFD) < 0);
+	free(inside);
+	if (saved >= 0)
+		dup2(saved, STDIN_FILENO);
+	close(saved);
 	put_file(in_dir("rec/data"), "PERFILE2", 7);
 	OK(strstr(expanded(in_dir("rec")), "directory without gmon.out files"));
 	put_file(in_dir("rec/data"), "PERFILE3", 8);
@@ -737,6 +759,52 @@ static void files_are_checked(void)
 	OK(!input_says_program(paths, 2, NULL) && !input_says_program(paths, 0, NULL));
 	paths[1] = in_dir("missing");
 	OK(!input_says_program(paths, 2, NULL));
+}
+
+static void note_version(const struct source *s, const char *path, void *arg)
+{
+	(void)path;
+	sprintf((char *)arg + strlen(arg), "%s:%d ", s->kind, s->version);
+}
+
+/* GNU gprof tells of a file without a version with that of the one before. */
+static void versions_are_told(void)
+{
+	char told[100];
+	struct content c = { .rate = 100, .n_histograms = 1 };
+	const char *paths[] = { in_dir("v.gmon"), in_dir("v.bsd"), in_dir("v.gmon") };
+	struct profile *p = make(&c), *q;
+	OK(!failed(gmon_write(paths[0], p, &le64)) && !failed(bsd_write(paths[1], p, &le64, true)));
+	for (int gnu = 0; gnu < 2; gnu++) {
+		struct input_opts o = { .target = le64,
+					.rules = gnu ? &gnu_input_rules : NULL,
+					.on_source = note_version,
+					.arg = told };
+		told[0] = '\0';
+		failed(input_read(paths + 1, 2, &o, &q));
+		OK_STR(told, "4.4BSD:0 gmon:1 ");
+		profile_free(q);
+		told[0] = '\0';
+		failed(input_read(paths, 2, &o, &q));
+		OK_STR(told, gnu ? "gmon:1 4.4BSD:1 " : "gmon:1 4.4BSD:0 ");
+		profile_free(q);
+	}
+	profile_free(p);
+}
+
+/* A store is no file; one that does not answer is told of like a file that is not there. */
+static void names_may_be_of_stores(void)
+{
+	const char *paths[] = { "http://127.0.0.1:1/", in_dir("sub/gmon.out") };
+	struct input_opts o = { .target = le64 };
+	struct profile *p;
+	OK(failed(input_read(paths, 2, &o, &p)));
+	OK(p->n_sources == 2 && p->n_arcs == 1);
+	OK_STR(p->sources[0].kind, "store");
+	OK_STR(strtab_get(p->strings, p->sources[0].path), paths[0]);
+	profile_free(p);
+	OK(!failed(input_check(paths, 2, NULL))); /* asked only when it is read */
+	OK(input_says_program(paths, 1, NULL));
 }
 
 /* A packed file is what is in it; of one that was cut off the first part. */
@@ -931,6 +999,8 @@ int main(void)
 	paths_stand_for_files();
 	what_is_read_once_is_held();
 	files_are_checked();
+	versions_are_told();
+	names_may_be_of_stores();
 	packed_files_are_unpacked();
 	standard_input_is_a_file_too();
 	bb_out_is_read();

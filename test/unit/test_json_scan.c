@@ -199,8 +199,43 @@ static void test_objects(void)
 	OK(scan_number(&j) == 0 && j.failed && !scan_element(&j));
 }
 
+/* What is behind the end of the text is not of it, wherever that is. */
+static void test_cuts(void)
+{
+	static const char whole[] =
+		"{\"a\": [1.5e-3, -12, \"x\\u00e4\\n\\ud83d\\ude00\", null, true], "
+		"\"b\": {\"c\":2}} ";
+	static const char tails[] = { '"', '1', ' ', 'a', '}', ',', 'e', '-', '.' };
+	size_t unlike = 0;
+	for (size_t from = 0; from < strlen(whole); from++)
+		for (size_t n = from; n <= strlen(whole); n++) {
+			size_t ends[ARRAY_LEN(tails)][4];
+			for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
+				char copy[sizeof(whole) + 16], key[8] = "";
+				memset(copy, tails[i], sizeof(copy));
+				memcpy(copy, whole, n);
+				struct scan j = scan_of(copy + from, n - from);
+				scan_skip(&j);
+				ends[i][0] = (size_t)(j.pos - copy) * 2 + j.failed;
+				j = scan_of(copy + from, n - from);
+				double v = scan_real(&j);
+				ends[i][1] = (size_t)(j.pos - copy) * 2 + j.failed + (v > 1) * 1000;
+				j = scan_of(copy + from, n - from);
+				uint64_t number = scan_number(&j);
+				ends[i][2] = (size_t)(j.pos - copy) * 2 + j.failed + number * 1000;
+				j = scan_of(copy + from, n - from);
+				scan_key(&j, key, sizeof(key));
+				ends[i][3] =
+					(size_t)(j.pos - copy) * 2 + j.failed + strlen(key) * 1000;
+				unlike += memcmp(ends[0], ends[i], sizeof(ends[0])) != 0;
+			}
+		}
+	OK(!unlike);
+}
+
 int main(void)
 {
+	test_cuts();
 	test_strings();
 	test_numbers();
 	test_reals();

@@ -1,8 +1,11 @@
 #include "tap.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
+#include "names/kept.h"
 #include "profile/profile.h"
 #include "profile/ranges.h"
 
@@ -252,6 +255,90 @@ static void histograms_that_do_not_fit_are_refused(void)
 	profile_free(p);
 }
 
+static void histograms_of_other_bins_are_refused(void)
+{
+	static const uint64_t bins[8] = { 1 };
+	struct profile_builder *b = profile_builder_new();
+	OK(!profile_first_histogram(b));
+	OK_STR(try_add(b, hist(0x1000, 0x1010, 4, bins)), "");
+	OK_STR(try_add(b, hist(0x2000, 0x2020, 8, bins)), "");
+	OK(profile_first_histogram(b)->low == 0x1000);
+	struct histogram h = hist(0x1000, 0x1010, 4, bins);
+	strcpy(h.dimension, "secondsX");
+	OK(strstr(try_add(b, h), "counts secondsX where"));
+	/* As GNU gprof has it: in pairs of bytes, and a millionth of one is the same. */
+	OK_STR(try_add(b, hist(0x3000, 0x3011, 4, bins)), "");
+	OK_STR(try_add(b, hist(0x3000, 0x3012, 4, bins)),
+	       "histogram has 4.5 bytes per bin, the ones before have 4: they are not of the same "
+	       "program");
+	h = hist(0x4000, 0, 1, bins);
+	h.high = h.low + 4 * 3000001;
+	h.n = 3000000;
+	OK_STR(try_add(b, h), "");
+	h.high = h.low + 4 * 1000002;
+	h.n = 1000000;
+	OK(strstr(try_add(b, h), "bytes per bin"));
+	profile_builder_free(b);
+
+	b = profile_builder_new();
+	OK_STR(try_add(b, hist(0x10, 0x10, 1, bins)), ""); /* of no bytes: bins of none */
+	OK_STR(try_add(b, hist(0x10, 0x10, 2, bins)),
+	       "histogram of 0x10..0x10 has 2 bins where it had 1 before");
+	OK_STR(try_add(b, hist(0x20, 0x21, 2, bins)), "");
+	struct profile *p = profile_finish(b);
+	OK(p->n_histograms == 2);
+	profile_free(p);
+}
+
+/* Files list theirs in any order, also those that have only some. */
+static void histograms_are_found_in_any_order(void)
+{
+	enum { N = 12 };
+	size_t wrong = 0;
+	for (int round = 0; round < 200; round++) {
+		struct profile_builder *b = profile_builder_new();
+		uint64_t want[N] = { 0 }, order[N];
+		for (uint64_t i = 0; i < N; i++) {
+			order[i] = 0x1000 * (1 + (i * 5 + (uint64_t)round) % N);
+			wrong += *try_add(b, hist(order[i], order[i] + 16, 4,
+						  (const uint64_t[4]){ 0 })) != 0;
+		}
+		for (int i = 0; i < 60; i++) {
+			uint32_t k = pick(N);
+			wrong += *try_add(b, hist(order[k], order[k] + 16, 4,
+						  (const uint64_t[4]){ [3] = i + 1 })) != 0;
+			want[k] += (uint64_t)i + 1;
+			if (pick(5) == 0)
+				end_file(b);
+		}
+		struct profile *p = profile_finish(b);
+		wrong += p->n_histograms != N;
+		for (size_t i = 0; i < N; i++)
+			wrong += p->histograms[i].low != order[i] ||
+				 histogram_count(&p->histograms[i], 3) != want[i] ||
+				 p->histograms[i].n_hits != (want[i] != 0);
+		profile_free(p);
+	}
+	OK(!wrong);
+}
+
+/* Of an unit that is as long as there is room for, the last byte ends it. */
+static void units_are_ended(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct histogram h = hist(0x1000, 0x1010, 4, (const uint64_t[4]){ 1 });
+	memset(h.dimension, 'x', sizeof(h.dimension));
+	OK_STR(try_add(b, h), "");
+	h.dimension[15] = 'y'; /* nobody reads that */
+	OK_STR(try_add(b, h), "");
+	h.dimension[14] = 'y';
+	OK_STR(try_add(b, h), "histogram counts xxxxxxxxxxxxxxy where the ones before count "
+			      "xxxxxxxxxxxxxxx");
+	struct profile *p = profile_finish(b);
+	OK_STR(p->histograms[0].dimension, "xxxxxxxxxxxxxxx");
+	profile_free(p);
+}
+
 static void ranges_are_found_as_the_slow_way_finds_them(void)
 {
 	int bad = 0;
@@ -354,6 +441,33 @@ static void sums_of_hits_saturate_and_say_so(void)
 	}
 }
 
+/* Sums of many bins begin with 32 bits each, and get more when they are needed. */
+static void sums_of_many_hits_outgrow_32_bits(void)
+{
+	enum { N = 64, FILES = 5 };
+	for (int wide_from = 0; wide_from < FILES; wide_from++) {
+		struct profile_builder *b = profile_builder_new();
+		struct histogram h = { .low = 0x1000, .high = 0x1100, .n = N, .rate = 100 };
+		uint64_t bins[N];
+		size_t i;
+		OK(!profile_begin_histogram(b, h, &i));
+		for (int file = 0; file < FILES; file++) {
+			for (unsigned k = 0; k < N; k++)
+				bins[k] = k + 1;
+			bins[5] = file < wide_from ? UINT32_MAX / 8 : UINT32_MAX;
+			profile_add_bins(b, i, 0, bins, N);
+		}
+		struct profile *p = profile_finish(b);
+		const struct histogram *sum = &p->histograms[0];
+		uint64_t narrow = (uint64_t)wide_from * (UINT32_MAX / 8);
+		OK(!p->saturated);
+		OK(histogram_count(sum, 5) == narrow + (uint64_t)(FILES - wide_from) * UINT32_MAX);
+		for (unsigned k = 0; k < N; k++)
+			OK(k == 5 || histogram_count(sum, k) == (uint64_t)FILES * (k + 1));
+		profile_free(p);
+	}
+}
+
 /* Empty bins are passed over, wherever the one is that is not. */
 static void no_bin_is_passed_over(void)
 {
@@ -438,11 +552,11 @@ static void troubles_are_collected(void)
 	struct profile_builder *b = profile_builder_new();
 	for (uint32_t i = 0; i < 4; i++) {
 		char rank[2] = { (char)('0' + i), '\0' };
+		if (i < 3)
+			profile_add_fact(b, FACT_RANK, rank);
 		profile_add_fact(b, FACT_JOB, "17");
 		profile_add_fact(b, FACT_RANKS, "4");
 		profile_add_fact(b, FACT_PROGRAM, "solver");
-		if (i < 3)
-			profile_add_fact(b, FACT_RANK, rank);
 		if (i == 1)
 			profile_add_fact(b, FACT_TROUBLE, "no memory");
 		if (i == 2)
@@ -468,8 +582,119 @@ static void troubles_are_collected(void)
 	profile_free(q);
 }
 
+static void blocks_and_facts_are_merged(void)
+{
+	struct profile_builder *into = profile_builder_new(), *from = profile_builder_new();
+	profile_add_object(into, "x", NULL);
+	for (int i = 0; i < 2; i++) {
+		struct profile_builder *b = i ? from : into;
+		objid o = profile_add_object_of(b, "o", "b", OBJECT_VDSO, i);
+		profile_add_block(
+			b, (struct block){ .addr = 4, .count = 1 + (uint64_t)i, .object = o });
+		profile_add_block_record(b);
+		profile_add_block_record(b);
+		profile_add_fact(b, "host", i ? "two" : "one");
+		end_file(b);
+		profile_add_fact(b, "end", "open");
+	}
+	profile_note_saturated(from);
+	OK(!profile_builder_merge(into, from));
+	OK(!profile_builder_merge(into, profile_builder_new())); /* it stays so */
+	struct profile *p = profile_finish(into);
+	OK(p->n_blocks == 2 && p->n_block_records == 4 && p->saturated);
+	OK(p->blocks[0].object == 2 && p->blocks[1].object == 2 && p->blocks[1].count == 2);
+	OK(p->n_objects == 3 && p->objects[2].is_main && p->objects[2].kind == OBJECT_VDSO);
+	OK(p->n_sources == 2 && p->n_facts == 4);
+	OK(p->facts[0].source == 0 && p->facts[2].source == 1);
+	OK_STR(strtab_get(p->strings, p->facts[2].value), "two");
+	profile_free(p);
+}
+
+/* Object 0 is that without a name. */
+static void objects_are_interned(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	OK(profile_add_object(b, NULL, NULL) == 0 && profile_add_object(b, "", "") == 0);
+	OK(profile_add_object(b, "x", NULL) == 1 && profile_add_object(b, "x", "") == 1);
+	OK(profile_add_object(b, "x", "aa") == 2 && profile_add_object(b, NULL, "aa") == 3);
+	profile_builder_free(b);
+}
+
+/* Those of an arc list that is taken away are its owner's. */
+static void arcs_are_taken(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct arc list[] = { { 1, 2, 3, 0, 0 }, { 2, 2, 4, 0, 0 } };
+	profile_expect_arcs(b, 2);
+	profile_add_arcs(b, list, 2);
+	struct profile *p = profile_finish(b);
+	OK(p->arcs_ascend && p->n_arcs == 2);
+	struct arc *arcs = profile_take_arcs(p);
+	OK(!p->arcs && !p->n_arcs && !p->arcs_ascend && arcs[1].count == 4);
+	free(arcs);
+	profile_free(p);
+	profile_free(NULL);
+	profile_builder_free(NULL);
+}
+
+/* Names that came with the data of several are joined; those of somebody else are not changed. */
+static void names_are_kept(void)
+{
+	struct kept *one = kept_new(), *two = kept_new(), *three = kept_new();
+	kept_add_object(one, &(struct kept_object){ .path = "/x", .build_id = "aa" });
+	kept_add_object(two, &(struct kept_object){ .path = "/y", .build_id = "bb" });
+	kept_add_object(three, &(struct kept_object){ .path = "/z", .build_id = "cc" });
+	struct profile_builder *b = profile_builder_new(), *more = profile_builder_new();
+	profile_add_kept(b, NULL);
+	profile_add_kept(b, one);
+	profile_add_kept(b, NULL);
+	profile_add_kept(b, two);
+	profile_add_kept(b, three);
+	profile_add_kept(more, two);
+	OK(!profile_builder_merge(b, more));
+	struct profile *p = profile_finish(b);
+	OK(kept_find(p->kept, "/x", "aa") && kept_find(p->kept, "/y", "bb"));
+	OK(kept_find(p->kept, "/z", "cc") && !kept_find(p->kept, "/x", "bb"));
+	OK(kept_find(one, "/x", "aa") && !kept_find(one, "/y", "bb"));
+	OK(!kept_find(two, "/x", "aa") && p->kept->objects.n == 3);
+	struct profile *q = profile_canonical(p, NULL, NULL);
+	OK(q->kept == p->kept);
+	profile_free(q);
+	profile_free(p);
+	kept_free(one);
+	kept_free(two);
+	kept_free(three);
+}
+
+/* What is made of files that not everybody may read may not be read by everybody. */
+static void results_are_as_private_as_files(void)
+{
+	char paths[2][32] = { "/tmp/kin-profile.XXXXXX", "/tmp/kin-profile.XXXXXX" };
+	struct profile_builder *b = profile_builder_new();
+	for (int i = 0; i < 2; i++) {
+		int fd = mkstemp(paths[i]);
+		OK(fd >= 0 && !fchmod(fd, i ? 0604 : 0640));
+		close(fd);
+		profile_add_source(b, paths[i], (struct source){ 0 });
+	}
+	struct profile *p = profile_finish(b), *none = profile_finish(profile_builder_new());
+	OK(profile_file_mode(p) == 0600 && profile_file_mode(none) == 0666);
+	profile_free(p);
+	profile_free(none);
+	unlink(paths[0]);
+	unlink(paths[1]);
+}
+
 int main(void)
 {
+	histograms_of_other_bins_are_refused();
+	histograms_are_found_in_any_order();
+	units_are_ended();
+	blocks_and_facts_are_merged();
+	objects_are_interned();
+	arcs_are_taken();
+	names_are_kept();
+	results_are_as_private_as_files();
 	arcs_are_summed_in_order_of_first_appearance();
 	sums_of_arcs_saturate_and_say_so();
 	any_files_give_what_the_slow_way_gives();
@@ -479,6 +704,7 @@ int main(void)
 	ranges_are_found_as_the_slow_way_finds_them();
 	canonical_order();
 	sums_of_hits_saturate_and_say_so();
+	sums_of_many_hits_outgrow_32_bits();
 	no_bin_is_passed_over();
 	overflow_of_blocks_is_said();
 	merging_tells_what_does_not_fit();

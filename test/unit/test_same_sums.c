@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 #include "profile/spreads.h"
 
-enum { ITEMS = 60, ROUNDS = 120, DEPTH = 4, FRAMES = 9, OBJECTS = 4, TASKS = 5, EVENTS = 4 };
+enum { ITEMS = 60, ROUNDS = 600, DEPTH = 4, FRAMES = 9, OBJECTS = 4, TASKS = 5, EVENTS = 4 };
 
 static uint64_t state = 1;
 
@@ -33,6 +33,7 @@ enum item_kind {
 	A_LATENCY,
 	A_FAILURE,
 	A_HIT,
+	A_LOSS,
 	N_KINDS
 };
 
@@ -49,8 +50,8 @@ static const struct task tasks[TASKS] = { { 0 },
 					  { .pid = 7, .tid = 7 },
 					  { .pid = 7, .tid = 8 },
 					  { .pid = 7, .tid = 8, .run = 1 },
-					  { .pid = 5, .tid = 9 } };
-static const char *const comms[TASKS] = { "", "prog", "io", "io", "sh" };
+					  { .pid = 7, .tid = 8, .rank = 2 } };
+static const char *const comms[TASKS] = { "", "prog", "io", "io", "io" };
 static const char *const events[EVENTS] = { "clock", "faults", "clock", "clock" };
 static const enum event_unit units[EVENTS] = { EVENT_NS, EVENT_COUNT, EVENT_COUNT, EVENT_NS };
 static const enum event_kind kinds[EVENTS] = { [3] = EVENT_BLOCKED };
@@ -73,7 +74,8 @@ enum { N_DETAILS = 10 };
 
 static struct item random_item(void)
 {
-	struct item x = { .kind = (enum item_kind)pick(N_KINDS),
+	uint32_t kind = pick(2 * N_KINDS); /* half of them samples: these say most */
+	struct item x = { .kind = kind < N_KINDS ? (enum item_kind)kind : A_SAMPLE,
 			  .object = pick(OBJECTS),
 			  .other = pick(OBJECTS),
 			  .task = pick(TASKS),
@@ -93,6 +95,60 @@ static struct item random_item(void)
 	return x;
 }
 
+/* Another one but for one thing, so that nothing else tells the two apart. */
+static struct item near(struct item x)
+{
+	const struct item y = random_item();
+	uint32_t level = x.depth ? pick(x.depth) : 0;
+	switch (pick(12)) {
+	case 0:
+		x.object = y.object;
+		break;
+	case 1:
+		x.other = y.other;
+		break;
+	case 2:
+		x.task = y.task;
+		break;
+	case 3:
+		x.event = y.event;
+		break;
+	case 4:
+		x.name = y.name;
+		break;
+	case 5:
+		x.time = y.time;
+		break;
+	case 6:
+		x.cpu = y.cpu;
+		break;
+	case 7:
+		x.path[level] = 1 + pick(FRAMES - 1);
+		break;
+	case 8:
+		x.from = y.from;
+		break;
+	case 9:
+		x.to = y.to;
+		break;
+	case 10:
+		x.detail = y.detail;
+		break;
+	case 11:
+		level = pick(ARRAY_LEN(x.of_detail));
+		x.of_detail[level] = y.of_detail[level];
+		break;
+	}
+	x.count = y.count;
+	return x;
+}
+
+/* The i-th: new, or near one of those before. */
+static struct item next_item(const struct item *items, size_t i)
+{
+	return i && pick(2) ? near(items[pick((uint32_t)i)]) : random_item();
+}
+
 /* ---- as a profile ---- */
 
 static strid string(struct profile_builder *b, const char *s)
@@ -109,7 +165,8 @@ static taskid task(struct profile_builder *b, uint32_t i)
 {
 	struct task t = tasks[i];
 	t.comm = string(b, comms[i]);
-	t.start_ns = 50;
+	t.last_comm = string(b, i % 2 ? "late" : "");
+	t.start_ns = 50 + i;
 	t.end_ns = 60 + i;
 	t.cpu_ns = 3;
 	t.sampled_ns = 2;
@@ -215,7 +272,12 @@ static struct sample sample(struct profile_builder *b, const struct item *x)
 {
 	struct event e = { .name = string(b, events[x->event]),
 			   .unit = units[x->event],
-			   .kind = kinds[x->event] };
+			   .kind = kinds[x->event],
+			   .frequency = x->count % 2 ? 90 + x->count : 0,
+			   .period = x->count % 2 ? 0 : 90 + x->count,
+			   .stacks = x->time == 1,
+			   .is_assembled = x->time == 2,
+			   .group = x->name };
 	return (struct sample){ .stack = stack(b, x),
 				.task = task(b, x->task),
 				.event = profile_add_event(b, e),
@@ -273,13 +335,14 @@ static void add_item(struct profile_builder *b, const struct item *x)
 		break;
 	case A_LATENCY: {
 		uint64_t bucket[LATENCY_BUCKETS] = { 0 };
-		bucket[x->time] = x->count;
+		bucket[x->time * (LATENCY_BUCKETS - 1) / 2] = x->count;
 		profile_add_latency(b, (struct latency){ .from = x->from,
 							 .to = x->to,
 							 .from_object = object(b, x->object),
 							 .to_object = object(b, x->other),
 							 .count = x->count,
 							 .sum_ns = x->count * 7,
+							 .probes_ns = x->count * 2,
 							 .min_ns = 3 + x->time,
 							 .max_ns = 5 + x->time,
 							 .bucket = bucket });
@@ -290,6 +353,9 @@ static void add_item(struct profile_builder *b, const struct item *x)
 		break;
 	case A_HIT:
 		add_hit(b, x);
+		break;
+	case A_LOSS: /* all its members are sums */
+		((uint64_t *)profile_audit(b))[x->count + x->name * 2] += x->count;
 		break;
 	case N_KINDS:
 		break;
@@ -346,7 +412,8 @@ static const char *object_text(const struct profile *p, objid id)
 static void put_task(FILE *f, const struct profile *p, taskid id)
 {
 	const struct task *t = &p->samples.tasks[id];
-	fprintf(f, "%u/%u/%u/%s", t->pid, t->tid, t->run, strtab_get(p->strings, t->comm));
+	fprintf(f, "%u/%u/%u/%u/%s", t->pid, t->tid, t->run, t->rank,
+		strtab_get(p->strings, t->comm));
 }
 
 static void put_frame(FILE *f, const struct profile *p, frameid id)
@@ -430,8 +497,10 @@ static char *text_of(const struct profile *p)
 			object_text(p, l->from_object), (uintmax_t)l->from,
 			object_text(p, l->to_object), (uintmax_t)l->to, (uintmax_t)l->count,
 			(uintmax_t)l->sum_ns, (uintmax_t)l->min_ns, (uintmax_t)l->max_ns);
-		for (size_t k = 0; k < 4; k++)
-			fprintf(f, " %ju", (uintmax_t)l->bucket[k]);
+		fprintf(f, " %ju:", (uintmax_t)l->probes_ns);
+		for (size_t k = 0; k < LATENCY_BUCKETS; k++)
+			if (l->bucket[k])
+				fprintf(f, " %zu: %ju", k, (uintmax_t)l->bucket[k]);
 		fprintf(f, "\n");
 	}
 	for (size_t i = 0; i < p->samples.n_failures; i++)
@@ -458,7 +527,7 @@ static char *text_of(const struct profile *p)
 	return t.at;
 }
 
-/* Its tasks and events, whether there are samples of them or not. */
+/* Its tasks and events, whether there are samples of them or not, and what was lost. */
 static char *tables_of(const struct profile *p)
 {
 	struct text t = { NULL, 0, NULL };
@@ -466,13 +535,18 @@ static char *tables_of(const struct profile *p)
 	for (size_t i = 1; i < p->samples.n_tasks; i++) {
 		const struct task *x = &p->samples.tasks[i];
 		put_task(f, p, (taskid)i);
-		fprintf(f, " %ju-%ju: %ju, %ju\n", (uintmax_t)x->start_ns, (uintmax_t)x->end_ns,
-			(uintmax_t)x->cpu_ns, (uintmax_t)x->sampled_ns);
+		fprintf(f, " %ju-%ju: %ju, %ju, %s\n", (uintmax_t)x->start_ns, (uintmax_t)x->end_ns,
+			(uintmax_t)x->cpu_ns, (uintmax_t)x->sampled_ns,
+			strtab_get(p->strings, x->last_comm));
 	}
 	for (size_t i = 0; i < p->samples.n_events; i++) {
 		const struct event *e = &p->samples.events[i];
-		fprintf(f, "%s/%u/%u\n", strtab_get(p->strings, e->name), e->unit, e->kind);
+		fprintf(f, "%s/%u/%u %ju %ju %u %u %u\n", strtab_get(p->strings, e->name), e->unit,
+			e->kind, (uintmax_t)e->frequency, (uintmax_t)e->period, e->stacks,
+			e->is_assembled, e->group);
 	}
+	for (size_t i = 0; i < sizeof(struct audit) / sizeof(uint64_t); i++)
+		fprintf(f, "%ju ", (uintmax_t)((const uint64_t *)&p->samples.audit)[i]);
 	for (size_t i = 1; i < p->n_objects; i++)
 		fprintf(f, "%s\n", object_text(p, (objid)i));
 	fclose(f);
@@ -507,6 +581,14 @@ static uint64_t count_of(const struct item *items, size_t n, enum item_kind a, e
 	for (size_t i = 0; i < n; i++)
 		if (items[i].kind == a || items[i].kind == b)
 			sum += items[i].count;
+	return sum;
+}
+
+static uint64_t sum_of_losses(const struct profile *p)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < sizeof(struct audit) / sizeof(uint64_t); i++)
+		sum += ((const uint64_t *)&p->samples.audit)[i];
 	return sum;
 }
 
@@ -572,7 +654,7 @@ static void test_orders(void)
 		struct item items[ITEMS];
 		size_t n = 1 + pick(ITEMS);
 		for (size_t i = 0; i < n; i++)
-			items[i] = random_item();
+			items[i] = next_item(items, i);
 		struct profile *p = make(items, n, 1), *q = make(items, n, 1 + pick(3));
 		struct profile *c = profile_canonical(q, NULL, NULL);
 		struct profile *d = profile_canonical(p, NULL, NULL);
@@ -589,6 +671,7 @@ static void test_orders(void)
 			sum_of(one, "latency") != count_of(items, n, A_LATENCY, A_LATENCY) ||
 			sum_of(one, "failure") != count_of(items, n, A_FAILURE, A_FAILURE) ||
 			sum_of(one, "hit") != count_of(items, n, A_HIT, A_HIT) ||
+			sum_of_losses(d) != count_of(items, n, A_LOSS, A_LOSS) ||
 			sum_of_detailed(one) != count_of_detailed(items, n) ||
 			count_lines(one, "sample") != count_distinct(p) ||
 			count_distinct(d) != count_distinct(p) ||
@@ -643,8 +726,10 @@ static void test_sums_of_ranks(void)
 	for (int round = 0; round < ROUNDS; round++) {
 		struct profile_builder *b = profile_builder_new(), *plain = profile_builder_new();
 		size_t n = 1 + pick(ITEMS);
+		struct item items[ITEMS];
 		for (size_t i = 0; i < n; i++) {
-			struct item x = random_item();
+			items[i] = next_item(items, i);
+			struct item x = items[i];
 			x.kind = A_SAMPLE;
 			add_item(b, &x);
 			x.detail = 0;
@@ -663,10 +748,13 @@ static void test_sums_of_ranks(void)
 		struct profile *c = profile_canonical(p, NULL, none);
 		char *one = text_of(c), *other = canonical_text(q);
 		unlike += strcmp(one, other) != 0;
+		struct profile *again = profile_canonical(q, NULL, NULL);
+		tables += c->samples.n_frames != again->samples.n_frames;
+		profile_free(again);
 		for (size_t i = 1; i < c->samples.n_tasks; i++) {
 			const struct task *t = &c->samples.tasks[i];
-			tables += t->pid || t->tid || t->run || t->start_ns || t->end_ns ||
-				  !t->cpu_ns || !t->sampled_ns;
+			tables += t->pid || t->tid || t->run || t->rank || t->start_ns ||
+				  t->end_ns || !t->cpu_ns || !t->sampled_ns;
 		}
 		free(one);
 		free(other);
@@ -701,6 +789,7 @@ static bool is_wanted(const struct item *x, const bool of[TASKS], const bool in[
 	case A_SAMPLE:
 		return then && of[x->task] && in[leaf] && by[x->event];
 	case A_FACT:
+	case A_LOSS:
 		return true;
 	case A_MARKER:
 		return then;
@@ -718,7 +807,7 @@ static void find_ids(const struct profile *p, const bool of[TASKS], const bool i
 		for (uint32_t k = 0; k < TASKS; k++) {
 			const struct task *t = &p->samples.tasks[i];
 			if (t->pid == tasks[k].pid && t->tid == tasks[k].tid &&
-			    t->run == tasks[k].run)
+			    t->run == tasks[k].run && t->rank == tasks[k].rank)
 				ids_of[0][i] = of[k];
 		}
 	for (size_t i = 0; i < p->n_objects; i++)
@@ -755,7 +844,7 @@ static void test_parts(void)
 		choose(in, OBJECTS);
 		choose(by, EVENTS);
 		for (size_t i = 0; i < n; i++) {
-			items[i] = random_item();
+			items[i] = next_item(items, i);
 			if (is_wanted(&items[i], of, in, by, from, to))
 				wanted[left++] = items[i];
 		}
@@ -789,10 +878,12 @@ static void test_summing(void)
 		struct profile_builder *first = profile_builder_new(), *one = profile_builder_new();
 		struct profile_builder *second = profile_builder_new(), *b = first;
 		size_t n = 1 + pick(5 * ITEMS), half = round % 2 ? pick((uint32_t)n) : n;
+		struct item items[5 * ITEMS];
 		profile_sum_samples(first);
 		profile_sum_samples(second);
 		for (size_t i = 0; i < n; i++) {
-			struct item x = random_item();
+			items[i] = next_item(items, i);
+			struct item x = items[i];
 			bool at_once = pick(2), says_more = false;
 			b = i < half ? first : second;
 			x.detail = pick(4) ? 0 : x.detail;

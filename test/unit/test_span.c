@@ -35,6 +35,10 @@ static struct profile *make(bool marked)
 		add_marker(b, 3000, "load");
 		add_marker(b, 4000, "load,all");
 		add_marker(b, 5000, "7 up");
+		add_marker(b, 6000, "0 up");
+		add_marker(b, 6000, "9 up");
+		add_marker(b, 6000, "/up");
+		add_marker(b, 6000, ":up");
 	}
 	return profile_finish(b);
 }
@@ -71,6 +75,27 @@ static void test_whole(void)
 	OK(err && strstr(kin_error_message(err), "no sample in the data says"));
 	kin_error_free(err);
 	profile_free(none);
+}
+
+static void test_one_moment(void)
+{
+	struct profile *was = profile;
+	struct profile_builder *b = profile_builder_new();
+	add_sample(b, 77);
+	profile = profile_finish(b);
+	OK_STR(span("0%-100%"), "77-77");
+	OK_STR(span("50%"), "77-77");
+	OK_STR(span("100%-100%"), "77-77");
+	profile_free(profile);
+	b = profile_builder_new(); /* times that are no floating-point numbers */
+	add_sample(b, UINT64_C(1000000000000000003));
+	add_sample(b, UINT64_C(9000000000000000007));
+	profile = profile_finish(b);
+	OK_STR(span("0%-100%"), "1000000000000000003-9000000000000000007");
+	OK_STR(span("100%"), "1000000000000000003-9000000000000000007");
+	OK_STR(span("50%/2"), "5000000000000000003-9000000000000000007");
+	profile_free(profile);
+	profile = was;
 }
 
 static void test_parts(void)
@@ -143,7 +168,8 @@ static void test_markers(void)
 	OK_STR(span("load/2x"), "no interval");
 	OK_STR(span("query"), "2000-2999");    /* up to the next that is later */
 	OK_STR(span("load,all"), "4000-4999"); /* the longest name */
-	OK_STR(span("7 up"), "5000-");
+	OK_STR(span("7 up"), "5000-5999");
+	OK_STR(span(":up"), "6000-");
 	OK_STR(span("loa"), "no interval");
 	OK_STR(span("loads"), "no interval");
 	OK_STR(span("load,query"), "1000-1999");
@@ -167,12 +193,15 @@ static void test_markers(void)
 	OK(span_is_marked(",query", profile) && !span_is_marked("loads", profile));
 	OK(!span_is_marked("7 up", profile)); /* a time, as far as one sees */
 	OK(!span_is_marked("", profile) && !span_is_marked("1,load", profile));
+	OK(!span_is_marked("0 up", profile) && !span_is_marked("9 up", profile));
+	OK(span_is_marked("/up", profile) && span_is_marked(":up", profile));
 }
 
 int main(void)
 {
 	profile = make(false);
 	test_whole();
+	test_one_moment();
 	test_parts();
 	test_seconds();
 	OK_STR(span("load"), "no interval");

@@ -20,12 +20,13 @@ struct truth {
 	uint64_t values[RANKS][FUNCTIONS];
 };
 
-static struct truth make_truth(void)
+/* Values that are often the same on several ranks, or never. */
+static struct truth make_truth(bool often)
 {
 	struct truth t = { 0 };
 	for (int i = 0; i < RANKS; i++)
 		for (int f = 0; f < FUNCTIONS; f++)
-			t.values[i][f] = any(3) ? any(1000000) : 0;
+			t.values[i][f] = often ? 1 + any(4) : any(3) ? any(1000000) : 0;
 	return t;
 }
 
@@ -111,7 +112,7 @@ static void test_joining(void)
 {
 	size_t wrong = 0, unlike = 0, ranges = 0;
 	for (int i = 0; i < ROUNDS; i++) {
-		struct truth t = make_truth();
+		struct truth t = make_truth(i % 2);
 		struct spread_set *s = join_all(&t), *again = join_all(&t);
 		for (size_t k = 0; k < s->rows.n; k++)
 			wrong += !is_right(&t, s, &s->rows.at[k]);
@@ -215,7 +216,107 @@ static void test_ranks(void)
 	for (uint32_t i = 10; i < 40; i += 2)
 		spread_set_add_ranks(s, (struct rank_range){ i, i });
 	test_missing(s, 40, "0-1, 5, 7-9, 11, 13, 15, 17, 19, ...");
+	test_missing(s, 21, "0-1, 5, 7-9, 11, 13, 15, 17, 19");
+	test_missing(s, 20, "0-1, 5, 7-9, 11, 13, 15, 17, 19");
+	test_missing(s, 22, "0-1, 5, 7-9, 11, 13, 15, 17, 19, ...");
+	test_missing(s, 2, "0-1");
+	test_missing(s, 1, "0");
 	spread_set_free(s);
+}
+
+/* Of files with ranks that others have, too, the lowest of these is named. */
+static void test_twice(void)
+{
+	struct spread_set *s = spread_set_new(), *other = spread_set_new();
+	spread_set_add_ranks(s, (struct rank_range){ 5, 4 }); /* none */
+	spread_set_add_ranks(s, (struct rank_range){ 7, UINT32_MAX });
+	OK(!s->ranks.n && !spread_set_count(s));
+	spread_set_add_ranks(s, (struct rank_range){ 0, UINT32_MAX - 1 });
+	OK(s->ranks.n == 1 && spread_set_count(s) == UINT32_MAX);
+	spread_set_free(s);
+
+	s = spread_set_new();
+	spread_set_add_ranks(s, (struct rank_range){ 10, 12 });
+	spread_set_add_ranks(s, (struct rank_range){ 20, 29 });
+	spread_set_add_ranks(s, (struct rank_range){ 14, 14 });
+	OK(s->ranks.n == 3 && spread_set_count(s) == 14 && !s->twice);
+	spread_set_add_ranks(s, (struct rank_range){ 13, 13 });
+	OK(s->ranks.n == 2 && s->ranks.at[0].first == 10 && s->ranks.at[0].last == 14);
+	spread_set_add_ranks(other, (struct rank_range){ 25, 26 });
+	spread_set_add_ranks(other, (struct rank_range){ 26, 40 });
+	OK(other->twice == 26 + 1);
+	spread_set_join(s, other, NULL);
+	OK(s->twice == 25 + 1 && s->ranks.n == 2 && s->ranks.at[1].last == 40);
+	spread_set_free(other);
+	other = spread_set_new();
+	spread_set_add_ranks(other, (struct rank_range){ 2, 2 });
+	spread_set_add_ranks(other, (struct rank_range){ 2, 2 });
+	spread_set_join(s, other, NULL);
+	OK(s->twice == 2 + 1 && s->ranks.n == 3);
+	spread_set_join(other, s, NULL);
+	OK(other->twice == 2 + 1);
+	spread_set_free(other);
+	other = spread_set_new();
+	spread_set_join(other, s, NULL);
+	OK(other->twice == 2 + 1 && other->ranks.n == 3);
+	spread_set_free(other);
+	spread_set_free(s);
+}
+
+static void add_row(struct spread_set *s, const char *name, objid object, uint32_t rank,
+		    uint64_t value)
+{
+	spread_set_add(s, &(struct spread_row){
+				  .to = { .name = spread_set_string(s, name), .object = object },
+				  .of = spread_of(rank, value) });
+}
+
+/* Objects get other numbers; a row of which the other side says nothing gets its zeros, if it has
+ * ranks at all. */
+static void test_sides(void)
+{
+	static const objid moved[] = { 0, 2, 1 };
+	struct spread_set *s = spread_set_new(), *other = spread_set_new();
+	add_row(s, "a", 1, 3, 50);
+	add_row(s, "a", 1, 4, 50);
+	add_row(s, "b", 1, 3, 7);
+	spread_set_add_ranks(s, (struct rank_range){ 3, 4 });
+	add_row(other, "b", 2, 9, 70);
+	add_row(other, "c", 2, 8, 1);
+	spread_set_add_ranks(other, (struct rank_range){ 8, 9 });
+	spread_set_join(s, other, moved);
+	OK(s->rows.n == 3);
+	const struct spread_row *r = s->rows.at;
+	OK(r[0].of.sum == 100 && r[0].of.max == 50 && r[0].of.max_rank == 3 && r[0].of.n == 2);
+	OK(r[0].of.min == 0 && r[0].of.min_rank == 8);
+	OK(r[1].of.sum == 77 && r[1].of.min == 7 && r[1].of.min_rank == 3 && r[1].of.n == 2);
+	OK(r[1].of.max == 70 && r[1].of.max_rank == 9 && r[1].of.squares == 49 + 4900);
+	OK(r[2].to.object == 1 && r[2].of.min == 0 && r[2].of.min_rank == 3 && r[2].of.max == 1);
+	spread_set_free(other);
+
+	other = spread_set_new(); /* of nobody knows which ranks */
+	add_row(other, "d", 1, 0, 5);
+	spread_set_join(s, other, NULL);
+	OK(s->rows.n == 4 && s->rows.at[1].of.min == 7 && s->rows.at[3].of.min == 0);
+	spread_set_free(s);
+	s = spread_set_new();
+	spread_set_join(s, other, NULL);
+	OK(s->rows.n == 1 && s->rows.at[0].of.min == 5);
+	spread_set_free(s);
+	spread_set_free(other);
+	spread_set_free(NULL);
+}
+
+/* All the same: that is no deviation, whatever rounding makes of it. */
+static void test_deviation(void)
+{
+	struct spread s = spread_of(0, 5);
+	OK(spread_mean(&s, 1) == 5 && spread_deviation(&s, 1) == 0);
+	OK(spread_mean(&s, 2) == 2.5 && spread_deviation(&s, 2) == 2.5);
+	s = (struct spread){ .sum = 30, .squares = 299 }; /* less than the square of the mean */
+	OK(spread_deviation(&s, 3) == 0);
+	s = spread_of(7, 0);
+	OK(s.n == 0 && s.min_rank == 7 && s.max_rank == 7 && spread_deviation(&s, 1) == 0);
 }
 
 /* A sum may be larger than 64 bits; that of squares stays at the largest value. */
@@ -235,6 +336,18 @@ static void test_limits(void)
 	OK(a->rows.at[0].of.squares == ~(spread_sum)0);
 	spread_set_free(a);
 	spread_set_free(b);
+	a = spread_set_new();
+	b = spread_set_new();
+	row = row_of(a, 0);
+	row.of.n = UINT32_MAX - 1; /* ranks that had any */
+	spread_set_add(a, &row);
+	row.of.n = 1;
+	spread_set_add(a, &row);
+	OK(a->rows.n == 1 && a->rows.at[0].of.n == UINT32_MAX);
+	spread_set_add(a, &row);
+	OK(a->rows.at[0].of.n == UINT32_MAX);
+	spread_set_free(a);
+	spread_set_free(b);
 }
 
 int main(void)
@@ -242,6 +355,9 @@ int main(void)
 	test_joining();
 	test_order();
 	test_ranks();
+	test_twice();
+	test_sides();
+	test_deviation();
 	test_limits();
 	return DONE();
 }

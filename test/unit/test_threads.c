@@ -44,13 +44,14 @@ static void test_one_run(void)
 	add(b, (struct task){ .pid = 3, .tid = 4, .end_ns = 2 }, "child");
 	add(b, (struct task){ .end_ns = 3 }, "folded");
 	add(b, (struct task){ .end_ns = 2 }, "other");
+	add(b, (struct task){ .pid = 3, .tid = 4, .end_ns = 1 }, "born");
 	struct profile *p = profile_finish(b);
 	OK_STR(text_of(threads_of(p), p),
-	       "0:[unknown] 1:folded 2:other 3:child/4 4:make/7 5:late/9; 5, 4, 5, 3, 1, 2");
+	       "0:[unknown] 1:folded 2:other 3:child/4 4:make/7 5:late/9; 5, 4, 5, 3, 1, 2, 3");
 	OK_STR(text_of(processes_of(p), p),
-	       "0:[unknown] 1:folded 2:other 3:child/3 4:make/7; 4, 4, 4, 3, 1, 2");
-	OK_STR(text_of(runs_of(p), p), "0:[unknown] 1:run 1; 1, 1, 1, 1, 1, 1");
-	OK_STR(text_of(ranks_of(p), p), "0:[unknown] 1:[no rank]; 1, 1, 1, 1, 1, 1");
+	       "0:[unknown] 1:folded 2:other 3:child/3 4:make/7; 4, 4, 4, 3, 1, 2, 3");
+	OK_STR(text_of(runs_of(p), p), "0:[unknown] 1:run 1; 1, 1, 1, 1, 1, 1, 1");
+	OK_STR(text_of(ranks_of(p), p), "0:[unknown] 1:[no rank]; 1, 1, 1, 1, 1, 1, 1");
 	OK(task_is(p, 1, "early") && task_is(p, 1, "9") && task_is(p, 1, "early/9"));
 	OK(!task_is(p, 1, "late") && !task_is(p, 1, "7") && !task_is(p, 1, "early/7"));
 	OK(task_is(p, 5, "folded") && !task_is(p, 5, "0") && !task_is(p, 5, ""));
@@ -99,6 +100,15 @@ static void test_several(void)
 	add(b, (struct task){ .pid = 7, .tid = 7, .rank = 1 }, "a");
 	p = profile_finish(b);
 	OK_STR(text_of(threads_of(p), p), "0:[unknown] 1:a/7 rank 0 2:a/7 rank 2; 2, 1");
+	profile_free(p);
+
+	b = profile_builder_new();
+	add(b, (struct task){ .pid = 7, .tid = 7, .rank = 3 }, "a");
+	add(b, (struct task){ .pid = 7, .tid = 7, .rank = 1 }, "b");
+	add(b, (struct task){ .pid = 8, .tid = 8, .rank = 3 }, "c");
+	p = profile_finish(b);
+	OK_STR(text_of(threads_of(p), p),
+	       "0:[unknown] 1:b/7 rank 0 2:a/7 rank 2 3:c/8 rank 2; 2, 1, 3");
 	profile_free(p);
 
 	b = profile_builder_new(); /* all of one rank: it need not be said */

@@ -268,6 +268,13 @@ static void test_kinds_of_fields(bool swapped)
 	       "0.17.34.51 0011:2233:4455:6677:8899:aabb:ccdd:eeff");
 	OK_STR(kinds_text("\"%pM %pI4\", REC->bytes, REC->shorts[0]", swapped),
 	       "00:11:22:33:44:55 0x102");
+	/* Of no more bytes than that, and of less. */
+	OK_STR(kinds_text("\"%pI4 %pM\", __get_rel_dynamic_array(next), __get_dynamic_array(mask)",
+			  swapped),
+	       "97.98.99.0 01:02:03:04:05:06");
+	OK_STR(kinds_text("\"%pM %pI6\", __get_rel_dynamic_array(next), __get_dynamic_array(mask)",
+			  swapped),
+	       swapped ? "0x61626300 0x10203040506" : "0x636261 0x60504030201");
 	OK_STR(kinds_text("\"%s %s\", REC->bytes[0] ? \"some\" : \"none\", REC->bytes ? \"some\" : "
 			  "\"none\"",
 			  swapped),
@@ -320,12 +327,22 @@ static void test_lists(void)
 	OK_STR(text("\"%s\", 1 ? __print_symbolic(1, {1, \"one\"}) : \"none\""), "one");
 	OK_STR(text("\"%s\", 0 ? __print_symbolic(1, {1, \"one\"}) : \"none\""), "none");
 	OK(strstr(text("\"%s\", __print_flags(1, 2, {1, \"A\"})"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%s\", __print_flags(1 \"|\", {1, \"A\"})"), "[FAILED TO PARSE]"));
 	OK(strstr(text("\"%s\", __print_symbolic(1, {1 \"one\"})"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%s\", __print_symbolic(1, 1, \"one\"})"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%s\", __print_hex(REC->comm 1)"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%s\", __print_array(REC->comm, 1 1)"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%s\", __get_str(name"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%d\", REC->comm[1"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%d\", 1 ? 2 3"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%d\", (1"), "[FAILED TO PARSE]"));
 	OK(strstr(text("\"%s\", __print_symbolic(1, {1, \"one\")"), "[FAILED TO PARSE]"));
 	OK(strstr(text("\"%s\", __get_str(nothing)"), "[FAILED TO PARSE]"));
 	OK(strstr(text("\"%d\", *REC->a"), "[FAILED TO PARSE]"));
 	OK(strstr(text("\"%d\", &REC->a"), "[FAILED TO PARSE]"));
 	OK(strstr(text("\"%d\", 12ab"), "[FAILED TO PARSE]"));
+	OK_STR(text("\"%d\", 0000000000000000000000000000011"), "9"); /* 31 digits */
+	OK(strstr(text("\"%d\", 00000000000000000000000000000011"), "[FAILED TO PARSE]"));
 	OK(strstr(text("\"%d\", 1 2"), "[FAILED TO PARSE]"));
 	OK(strstr(text("REC->a"), "[FAILED TO PARSE]"));
 }
@@ -373,8 +390,81 @@ static void test_damage(void)
 	OK_STR(text("\"%d %d\", REC->a"), "-2 ");
 	OK_STR(text_of("\"%s %d %s\", REC->comm, REC->a, __get_str(name)", 16), "prog 0 ");
 	OK_STR(text_of("\"%s|%d\", __get_str(name), REC->b", 30), "|5");
+	for (size_t n = 16; n <= 20; n++) /* a field that is there in part is not there */
+		OK_STR(text_of("\"%d\", REC->a", n), n < 20 ? "0" : "-2");
+	for (size_t n = 24; n <= 40; n++)
+		OK_STR(text_of("\"%s|\", __get_str(name)", n), n < 40 ? "|" : "eth|");
 	OK_STR(text("\"%s\", ((((((((((REC->comm"),
 	       "[FAILED TO PARSE] comm=prog a=-2 b=5 name=eth p=0x2010");
+}
+
+/* What is behind the end of a description is not of it, wherever that is. */
+static void test_cuts(void)
+{
+	static const char whole[] =
+		COMMON FIELDS "\"%d %s\" \"%d\", REC->a + (int)7UL, __print_flags(REC->b << 1, "
+			      "\"|\", {'\\n', \"A\" \"B\"}, { 2, \"C\" }), 1 ? 'b' : 3\n";
+	size_t unlike = 0;
+	for (size_t n = 0; n <= strlen(whole); n++) {
+		char *made[3];
+		for (int i = 0; i < 3; i++) {
+			char *copy = malloc(sizeof(whole) + 40);
+			strcpy(copy, whole);
+			if (i)
+				memset(copy + n, i == 1 ? '"' : '1', sizeof(whole) + 39 - n);
+			copy[sizeof(whole) + 39] = '\0';
+			size_t size;
+			struct trace_format *f =
+				trace_format_new(copy, n, (struct trace_layout){ 0 });
+			FILE *out = open_memstream(&made[i], &size);
+			trace_format_print(f, raw, sizeof(raw), out);
+			fprintf(out, " of %s", trace_format_name(f));
+			fclose(out);
+			trace_format_free(f);
+			free(copy);
+		}
+		unlike += strcmp(made[0], made[1]) != 0 || strcmp(made[0], made[2]) != 0;
+		for (int i = 0; i < 3; i++)
+			free(made[i]);
+	}
+	OK(!unlike);
+}
+
+/* Widths and precisions that nobody needs are cut, or left out where they are counted. */
+static void test_wide(void)
+{
+	OK(strlen(text("\"%4095d\", 1")) == 4095 && strlen(text("\"%4096d\", 1")) == 4096);
+	OK(strlen(text("\"%4097d\", 1")) == 4096 && strlen(text("\"%99999999999d\", 1")) == 4096);
+	OK(strlen(text("\"%.4097d\", 1")) == 4096 && strlen(text("\"%4097s\", \"a\"")) == 4096);
+	OK(strlen(text("\"%*d\", 4096, 1")) == 4096 && strlen(text("\"%*d\", 4097, 1")) == 1);
+	OK(strlen(text("\"%*d\", -5, 1")) == 1);
+	OK_STR(text("\"%*d|%d\", 3"), "");
+}
+
+/* Numbers in descriptions that no field has. */
+static void test_numbers(void)
+{
+	static const char *const ids[] = { "ID: 99999999", "ID: 100000000", "ID: 9999999999",
+					   "ID: x",        "ID:7",          "ID: ",
+					   "ID: 12",       "ID: /",         "ID: :" };
+	static const uint64_t values[] = { 99999999, 100000000, 999999999, 0, 0, 0, 12, 0, 0 };
+	for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+		size_t n = strlen(ids[i]);
+		char *copy = malloc(n); /* without an end */
+		memcpy(copy, ids[i], n);
+		struct trace_format *f = trace_format_new(copy, n, (struct trace_layout){ 0 });
+		OK(trace_format_id(f) == values[i]);
+		OK_STR(trace_format_name(f), "");
+		trace_format_free(f);
+		free(copy);
+	}
+	struct trace_format *f = trace_format_new("name: a", 7, (struct trace_layout){ 0 });
+	OK_STR(trace_format_name(f), "a");
+	trace_format_free(f);
+	f = trace_format_new("name: ", 6, (struct trace_layout){ 0 });
+	OK_STR(trace_format_name(f), "");
+	trace_format_free(f);
+	trace_format_free(NULL);
 }
 
 static void test_deep(void)
@@ -424,6 +514,9 @@ int main(void)
 	test_bare_fields();
 	test_lines();
 	test_damage();
+	test_cuts();
+	test_wide();
+	test_numbers();
 	test_deep();
 	return DONE();
 }

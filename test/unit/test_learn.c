@@ -1,0 +1,134 @@
+/* What is learnt of a profile's files: this program's, of functions below. */
+#include "symbolize/learn.h"
+
+#include <dirent.h>
+#include <link.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "object/answered.h"
+#include "object/object_private.h"
+#include "tap.h"
+
+static char cache[] = "/tmp/kin-learn.XXXXXX", *self;
+
+/* ---- functions that were hit ---- */
+
+static volatile int calls;
+__attribute__((noinline)) static void hot(void) { calls += 1; }
+__attribute__((noinline)) static void called(void) { calls += 2; }
+
+static int find_bias(struct dl_phdr_info *info, size_t size, void *ret)
+{
+	(void)size;
+	*(uint64_t *)ret = info->dlpi_addr;
+	return 1; /* the program is the first */
+}
+
+/* As the file has it. */
+static uint64_t address_of(void (*f)(void))
+{
+	uint64_t bias = 0;
+	dl_iterate_phdr(find_bias, &bias);
+	return (uint64_t)(uintptr_t)f - bias;
+}
+
+static struct profile *make(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	objid us = profile_add_object(b, self, NULL);
+	objid gone = profile_add_object(b, "/nowhere/gone", NULL);
+	profile_add_object(b, "/bin/sh", NULL); /* nothing of it was hit */
+	profile_add_frame(b, (struct frame){ .addr = 16, .object = gone });
+	profile_add_frame(b, (struct frame){ .addr = 16 }); /* of nobody knows what */
+	profile_add_frame(b, (struct frame){ .addr = address_of(hot), .object = us });
+	profile_add_arc(b, (struct arc){ .from = address_of(hot) + 1,
+					 .to = address_of(called),
+					 .count = 1,
+					 .from_object = us,
+					 .to_object = us });
+	return profile_finish(b);
+}
+
+/* ---- what is kept ---- */
+
+static size_t count_kept(void)
+{
+	char *folder = xprintf("%s/kin/names", cache);
+	DIR *d = opendir(folder);
+	size_t n = 0;
+	for (struct dirent *e; d && (e = readdir(d));)
+		n += *e->d_name != '.';
+	if (d)
+		closedir(d);
+	free(folder);
+	return n;
+}
+
+static bool is_known(const struct answered *a, void (*f)(void), const char *name)
+{
+	uint64_t addr = address_of(f);
+	struct symbol_table table;
+	struct object_inline *inlines;
+	struct srcloc line;
+	size_t n;
+	if (!a || !answered_symbols(a, &addr, 1, &table))
+		return false;
+	uint32_t at = symbol_covering(&table, addr);
+	bool known = at != NONE && !strcmp(table.at[at].name, name);
+	free(table.at);
+	known = known && answered_inlines(a, &addr, 1, &inlines, &n);
+	if (known)
+		free(inlines);
+	return known && answered_line(a, addr, &line);
+}
+
+static void what_was_hit_is_known(const struct profile *p)
+{
+	const struct object_opts opts = { .remembers = true };
+	struct object_file *o = NULL;
+	names_learn(p, &(struct recorded_opts){ 0 });
+	OK(count_kept() == 1); /* of this program alone */
+	OK(!object_open(self, &opts, &o));
+	OK(is_known(object_answered(o), hot, "hot"));
+	OK(is_known(object_answered(o), called, "called"));
+	object_free(o);
+}
+
+static void nothing_is_kept_where_nothing_may_be(const struct profile *p)
+{
+	setenv("KIN_CACHE", "off", 1);
+	names_learn(p, &(struct recorded_opts){ 0 });
+	OK(count_kept() == 0);
+	unsetenv("KIN_CACHE");
+}
+
+static void an_empty_profile_teaches_nothing(void)
+{
+	struct profile *p = profile_finish(profile_builder_new());
+	names_learn(p, &(struct recorded_opts){ 0 });
+	OK(count_kept() == 0);
+	profile_free(p);
+}
+
+int main(void)
+{
+	self = realpath("/proc/self/exe", NULL);
+	if (!self || !mkdtemp(cache))
+		return 1;
+	setenv("XDG_CACHE_HOME", cache, 1);
+	unsetenv("KIN_CACHE");
+	hot();
+	called();
+	struct profile *p = make();
+	nothing_is_kept_where_nothing_may_be(p);
+	an_empty_profile_teaches_nothing();
+	what_was_hit_is_known(p);
+	profile_free(p);
+	free(self);
+	char *remove = xprintf("rm -rf '%s'", cache);
+	OK(!system(remove));
+	free(remove);
+	return DONE();
+}
