@@ -121,14 +121,13 @@ static struct name_group *longest(struct name_cutting *x)
 /* All that is in the bracket that the name begins with. */
 static void drop_lead(struct name_cutting *x)
 {
-	size_t kept = 1;
-	struct name_group lead = { .start = 1, .end = x->lead, .is_dropped = true };
+	size_t within = 0;
 
-	for (size_t i = 0; i < x->n; i++)
-		if (x->groups[i].start > x->lead)
-			x->groups[kept++] = x->groups[i];
-	x->groups[0] = lead;
-	x->n = kept;
+	while (within < x->n && x->groups[within].start < x->lead)
+		within++;
+	memmove(x->groups + 1, x->groups + within, (x->n - within) * sizeof(*x->groups));
+	x->groups[0] = (struct name_group){ .start = 1, .end = x->lead, .is_dropped = true };
+	x->n += 1 - within;
 	x->lead = 0;
 }
 
