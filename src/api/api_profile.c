@@ -1,4 +1,5 @@
 /* api_profile.c - opening profiles: reading, naming, filtering, warnings and doubts. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,24 +114,47 @@ static void hear_origins(struct kin_profile *p, const struct program *g)
 	}
 }
 
+static void add_note(struct kin_profile *p, char *text)
+{
+	for (size_t i = 0; i < p->notes.n; i++) {
+		if (strcmp(p->notes.at[i], text) != 0)
+			continue;
+		free(text);
+		return;
+	}
+	vec_push(&p->notes, text);
+}
+
 static void hear_builds(struct kin_profile *p, const struct program *g)
 {
 	for (size_t i = 0; !p->heard_builds && i < program_n_joined(g); i++) {
 		char *text = xprintf("%s is there in several builds: functions of one name are one",
 				     program_object_name(g, program_joined_at(g, i)));
-		bool again = false;
-		for (size_t k = 0; k < p->notes.n; k++)
-			again |= !strcmp(p->notes.at[k], text);
-		if (again)
-			free(text);
-		else
-			vec_push(&p->notes, text);
+		add_note(p, text);
 	}
 	p->heard_builds = true;
 }
 
+/* Whose machine is not known: what would take its instructions is missing, and never made of
+ * another machine's. */
+static void hear_machine(struct kin_profile *p, const char *what, const char *part, uint32_t elf)
+{
+	if (elf)
+		add_note(p, xprintf("%s is %s a machine that is not known (%" PRIu32
+				    " in ELF): its code is not read",
+				    what, part, elf));
+}
+
+static void hear_machine_of(struct kin_profile *p, const struct object_file *o)
+{
+	if (o && !object_is_of_known_machine(o))
+		hear_machine(p, object_path(o), "for", object_elf_machine(o));
+}
+
 void profile_hear(struct kin_profile *p, struct program *g)
 {
+	for (objid i = 0; i < p->data->n_objects; i++)
+		hear_machine_of(p, program_object_file(g, i));
 	hear_origins(p, g);
 	hear_builds(p, g);
 	if (!p->has_hints)
@@ -449,9 +473,20 @@ static void tell_unfinished(struct kin_profile *p)
 	}
 }
 
+static void tell_machines(struct kin_profile *p)
+{
+	for (size_t i = 0; p->data && i < p->data->n_sources; i++) {
+		const struct source *s = &p->data->sources[i];
+		if (!object_knows_machine(s->machine))
+			hear_machine(p, strtab_get(p->data->strings, s->path), "of", s->machine);
+	}
+	hear_machine_of(p, p->object);
+}
+
 void profile_check_data(struct kin_profile *p)
 {
 	tell_unfinished(p);
+	tell_machines(p);
 	audit_check(p->data, add_doubt, p);
 }
 

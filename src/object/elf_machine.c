@@ -43,6 +43,10 @@ const struct machine *object_kind(const struct object_file *o)
 	return m == &machine_riscv64 && !object_is_64bit(o) ? NULL : m;
 }
 
+bool object_is_of_known_machine(const struct object_file *o) { return object_kind(o) != NULL; }
+
+bool object_knows_machine(uint32_t elf) { return machine_find(elf) != NULL; }
+
 const char *machine_name(const GElf_Ehdr *header)
 {
 	bool is_64bit = header->e_ident[EI_CLASS] == ELFCLASS64;

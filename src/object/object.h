@@ -63,6 +63,9 @@ bool object_is_64bit(const struct object_file *o);
 bool object_big_endian(const struct object_file *o);
 const char *object_machine(const struct object_file *o);  /* BFD's name: "i386:x86-64", "aarch64" */
 uint32_t object_elf_machine(const struct object_file *o); /* e_machine */
+/* Whether its code can be read: else it has names and lines, but neither calls nor instructions. */
+bool object_is_of_known_machine(const struct object_file *o);
+bool object_knows_machine(uint32_t elf); /* whether that of files with this e_machine can */
 const char *object_build_id(const struct object_file *o); /* hex, or NULL */
 /* The kept names that it answers from; NULL: it answers from its file. */
 const struct kept_object *object_kept(const struct object_file *o);

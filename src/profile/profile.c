@@ -46,7 +46,7 @@ struct profile_builder *profile_builder_new(void)
 
 	b->strings = strtab_new();
 	profile_add_object(b, "", "");
-	samples_builder_init(&b->samples);
+	samples_builder_init(&b->samples, b->strings);
 	return b;
 }
 

@@ -111,13 +111,22 @@ static bool task_same(const void *a, const void *b)
 
 static const struct records_kind task_records = { sizeof(struct task), task_hash, task_same };
 
+/* Of two parts of a recording, of which neither knows which came later: whichever comes first, the
+ * sum is the same. */
+static strid last_name(const struct samples_builder *s, strid a, strid b)
+{
+	if (!a || !b || a == b)
+		return a ? a : b;
+	return strcmp(strtab_get(s->strings, a), strtab_get(s->strings, b)) > 0 ? a : b;
+}
+
 static void join_task(struct samples_builder *s, struct task *t, const struct task *more)
 {
 	if (more->start_ns && (!t->start_ns || more->start_ns < t->start_ns))
 		t->start_ns = more->start_ns;
 	if (more->end_ns > t->end_ns)
 		t->end_ns = more->end_ns;
-	t->last_comm = more->last_comm ? more->last_comm : t->last_comm;
+	t->last_comm = last_name(s, t->last_comm, more->last_comm);
 	add(s, &t->cpu_ns, more->cpu_ns);
 	add(s, &t->sampled_ns, more->sampled_ns);
 }
@@ -595,9 +604,10 @@ void samples_builder_merge(struct samples_builder *into, struct samples_builder 
 
 /* ---- life ---- */
 
-void samples_builder_init(struct samples_builder *s)
+void samples_builder_init(struct samples_builder *s, const struct strtab *strings)
 {
 	enum { PUSHED_MAX = 64 << 20 }; /* 512 MiB: from there on memory matters more than time */
+	s->strings = strings;
 	s->pushed_max = PUSHED_MAX;
 	/* Not to be found: a frame at address 0 of nothing known is one, too. */
 	vec_push(&s->frames, ((struct frame){ 0 }));
@@ -712,7 +722,7 @@ void samples_builder_done(struct samples_builder *s)
 size_t samples_distinct_stacks(const struct samples *s)
 {
 	struct samples_builder b = { 0 };
-	samples_builder_init(&b);
+	samples_builder_init(&b, NULL);
 	free(merge_stacks(&b, s->stacks, s->n_stacks, NULL));
 	size_t n = b.stacks.n - 1;
 	samples_builder_done(&b);

@@ -30,6 +30,7 @@ struct coming_sample {
 enum { SAMPLES_COMING = 16 };
 
 struct samples_builder {
+	const struct strtab *strings;
 	VEC(struct frame) frames;
 	struct records frame_ids;
 	VEC(struct stack) stacks;
@@ -64,8 +65,8 @@ struct samples_builder {
 	bool saturated;
 };
 
-/* Adds the entries 0. */
-void samples_builder_init(struct samples_builder *s);
+/* Adds the entries 0. `strings`: what names are ids of; borrowed; NULL: nobody asks for them. */
+void samples_builder_init(struct samples_builder *s, const struct strtab *strings);
 void samples_builder_done(struct samples_builder *s);
 
 /* Frees what is only needed for adding. */

@@ -8,6 +8,7 @@
 
 #include "base/escape.h"
 #include "base/num.h"
+#include "base/short_name.h"
 #include "base/sink.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -450,12 +451,11 @@ static size_t bytes_in(const char *text, size_t width, size_t *used)
 	return n;
 }
 
-/* As much of a valid UTF-8 text as fits `width` columns, one of which is the ellipsis. Names differ
- * at both their ends, and are cut in the middle; lines of source code at their end. */
-static void put_cut(struct text_page *p, const struct col *c, struct text_piece piece, size_t width)
+/* As much of a valid UTF-8 text as fits `width` columns, one of which is the ellipsis: both its
+ * ends, or its beginning alone. */
+static void put_cut(struct text_page *p, bool is_line, struct text_piece piece, size_t width)
 {
 	size_t room = width - 1, used, dropped;
-	bool is_line = c->column->tree && !strcmp(c->column->key, "source");
 	size_t tail = is_line || room < MIN_WORD ? 0 : room / 2;
 	size_t head = bytes_in(piece.text, room - tail, &used);
 	size_t skipped = head + bytes_in(piece.text + head, piece.width - used - tail, &dropped);
@@ -469,6 +469,25 @@ static void put_cut(struct text_page *p, const struct col *c, struct text_piece 
 	sink_str(&p->s, "\xe2\x80\xa6");
 	if (tail)
 		sink_str(&p->s, piece.text + skipped);
+}
+
+/* Lines of source code are cut at their end, other texts as names of functions, which differ at
+ * both their ends. The columns that it takes. */
+static size_t put_narrowed(struct text_page *p, const struct col *c, struct text_piece piece,
+			   size_t width)
+{
+	if (c->column->tree && !strcmp(c->column->key, "source")) {
+		put_cut(p, true, piece, width);
+		return width;
+	}
+	char *name = short_name(piece.text, width);
+	struct text_piece left = { name, strlen(name), escape_width(name) };
+	if (left.width <= width)
+		sink_bytes(&p->s, left.text, left.length);
+	else
+		put_cut(p, false, left, width);
+	free(name);
+	return left.width < width ? left.width : width;
 }
 
 static void put(struct text_page *p, const struct col *c, struct text_piece piece, size_t indent,
@@ -488,8 +507,8 @@ static void put(struct text_page *p, const struct col *c, struct text_piece piec
 		color(p, sgr);
 		if (c->cut && width > c->width) {
 			size_t room = c->width > indent + 2 ? c->width - indent : 2;
-			put_cut(p, c, piece, room);
-			pad = 0;
+			size_t used = put_narrowed(p, c, piece, room);
+			pad = room - used;
 		} else {
 			sink_bytes(&p->s, piece.text, piece.length);
 		}

@@ -1,5 +1,6 @@
 """Reports agree: Self and Children of a function are the same in flat, graph, report, browse, on the page, in folded
-stacks, in exported files and as gprof prints them, with functions inlined expanded and folded, and so is the time of a call in graph and cycles.
+stacks, in exported files and as gprof prints them, with functions inlined expanded and folded, and so is Self in diff and
+the time of a call in graph and cycles.
 For random stacks; for random recordings of several events with inlined functions and recursion; for a program recorded
 here, with lines and annotate.
 
@@ -196,13 +197,26 @@ def calls_disagree(kin, how):
     return None
 
 
+def diff_disagrees(kin, how, names):
+    """Of data with itself: Self of each function is what diff has of both sides."""
+    want = sums_of_stacks(folded_stacks(kin, how))
+    rows, _ = kin.rows('diff', '--all', *how, kin.data)
+    rate = kin.rows('flat', *how)[1]  # that of a diff is of sums over data that may have others
+    got = {plain(r['name']): r for r in rows}
+    for name in names:
+        before, after = ((got.get(name, {}).get(side) or 0) * rate for side in ('before', 'after'))
+        if not round(before) == round(after) == want.get(name, (0, 0))[0]:
+            return f'diff {" ".join(how)}: {name}: {before} and {after}, not {want.get(name, (0, 0))[0]}'
+    return None
+
+
 REPORTS = (flat, graph, report, page, exported_json, exported_pprof)
 
 
 def disagreement(kin, how, names):
     """The first report, and function or call, that differ from folded stacks; None: they agree."""
     whys = (difference(kin, make, how, names) for make in REPORTS)
-    return next(filter(None, whys), None) or calls_disagree(kin, how)
+    return next(filter(None, whys), None) or calls_disagree(kin, how) or diff_disagrees(kin, how, names)
 
 
 # ---- on a terminal ----
@@ -234,7 +248,7 @@ class Browser:
         return {r[3]: (float(r[2]), float(r[1])) for r in rows if r}
 
     def difference(self, kin, how, event, names):
-        """It shows the first event first."""
+        """Of the event that it shows first."""
         stacks = folded_stacks(kin, how + event)
         total, want, got = sum(weight for _, weight in stacks), sums_of_stacks(stacks), self.shares(kin, how)
         for name in names:
@@ -288,7 +302,7 @@ def check_kind(tap, build, folder, what, kind, make):
             for event in events:
                 kin, how = Kin(build, path), more + event
                 why = disagreement(kin, how, NAMES)
-                if not why and n < BROWSED and browsed.terminal and event == events[0]:
+                if not why and n < BROWSED and browsed.terminal and event == events[-1]:  # the one that is shown first
                     why = browsed.difference(kin, more, event, NAMES)
                 if why:
                     shutil.copy(path, os.path.join(tempfile.gettempdir(), f'kin-agree.{kind}'))

@@ -6,9 +6,56 @@
 #include <unistd.h>
 
 #include "base/function_name.h"
+#include "base/short_name.h"
 #include "object/object.h"
 #include "symbolize/debug_package.h"
 #include "symbolize/names.h"
+
+static void test_short_names(void)
+{
+	static const struct {
+		const char *name;
+		size_t width;
+		const char *shortened;
+	} cases[] = {
+		{ "main", 2, "main" },
+		{ "f(int)", 6, "f(int)" },
+		{ "f(int)", 5, "f(…)" },
+		{ "f()", 1, "f()" },
+		{ "a::B<int, char>::f(long)", 20, "a::B<…>::f(long)" },
+		{ "a::B<int, char>::f(long)", 15, "a::B<…>::f(…)" },
+		{ "a::B<int, char>::f(long)", 10, "…f(…)" },
+		{ "a::B<int, char>::f(long)", 11, "…B<…>::f(…)" },
+		{ "long app::count<std::vector<int> >(int) const (inlined)", 40,
+		  "long app::count<…>(int) const (inlined)" },
+		{ "std::f<x>::operator()(int, int) const", 30, "std::f<x>::operator()(…) const" },
+		{ "std::f<x, y>::operator<<(int, int)", 24, "std::f<…>::operator<<(…)" },
+		{ "run(int, int)::{lambda(int)#1}::operator()(int) const", 44,
+		  "run(…)::{lambda(int)#1}::operator()(…) const" },
+		{ "(anonymous namespace)::f(int)", 28, "(anonymous namespace)::f(…)" },
+		{ "<alloc::Vec<T> as from::Iter<T,I>>::from_iter", 45,
+		  "<alloc::Vec<T> as from::Iter<T,I>>::from_iter" },
+		{ "<alloc::Vec<T> as from::Iter<T,I>>::from_iter", 44,
+		  "<alloc::Vec<T> as from::Iter<…>>::from_iter" },
+		{ "<alloc::Vec<T> as from::Iter<T,I>>::from_iter", 20, "<…>::from_iter" },
+		{ "<alloc::Vec<T> as from::Iter<T,I>>::from_iter", 5, "…from_iter" },
+		{ "f(int (*)(long), decltype(x->y))", 6, "f(…)" },
+		{ "<a::b><c::d>::f(int, x<y>)", 12, "<…><…>::f(…)" },
+		{ "<a::b><c::d>::f(int, x<y>)", 5, "…f(…)" },
+		{ "<a::b><c::d><e::f>", 5, "<…><…><…>" },
+		{ "f<<<<(((", 3, "f<<<<(((" },
+		{ "f>>)", 2, "f>>)" },
+		{ "operator", 2, "operator" },
+		{ "a::", 1, "a::" },
+		{ "", 0, "" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char *text = short_name(cases[i].name, cases[i].width);
+		if (!OK(!strcmp(text, cases[i].shortened)))
+			printf("# %s: %s, not %s\n", cases[i].name, text, cases[i].shortened);
+		free(text);
+	}
+}
 
 static void test_function_names(void)
 {
@@ -331,6 +378,7 @@ int main(void)
 	test_debug_packages();
 	test_many_objects();
 	test_function_names();
+	test_short_names();
 	test_words();
 	test_words_of_symbols();
 	test_hints();

@@ -59,7 +59,7 @@ static void many_pushed_stacks_are_looked_up(void)
 {
 	enum { MANY = 1000 };
 	struct samples_builder b = { 0 };
-	samples_builder_init(&b);
+	samples_builder_init(&b, NULL);
 	b.pushed_max = MANY;
 	for (size_t i = 0; i < MANY + 5; i++)
 		samples_push_stack(&b, 0, 7);
@@ -359,7 +359,7 @@ static void events_are_not_without_end(void)
 {
 	struct samples_builder b = { 0 };
 	size_t wrong = 0;
-	samples_builder_init(&b);
+	samples_builder_init(&b, NULL);
 	for (uint32_t i = 0; i < UINT16_MAX - 2; i++) /* thousands that nobody looks up */
 		vec_push(&b.events, ((struct event){ .name = 1 + i }));
 	for (uint32_t i = UINT16_MAX - 2; i < UINT16_MAX; i++)
@@ -549,9 +549,34 @@ static void marks_are_frames(void)
 	profile_builder_free(b);
 }
 
+static struct profile_builder *file_with_last_name(const char *last)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct task t = { .pid = 7, .tid = 7, .last_comm = last ? name(b, last) : 0 };
+	profile_add_task(b, t);
+	return b;
+}
+
+/* Files of one recording may differ in what a thread was called last: the sum is one anyway. */
+static void last_names_are_joined_in_any_order(void)
+{
+	static const char *const names[] = { "worker", NULL, "main", "zoo" };
+	enum { N = 4 };
+	for (size_t first = 0; first < N; first++) {
+		struct profile_builder *b = file_with_last_name(names[first]);
+		for (size_t i = 1; i < N; i++)
+			OK(!profile_builder_merge(b, file_with_last_name(names[(first + i) % N])));
+		struct profile *p = profile_finish(b);
+		OK(p->samples.n_tasks == 2);
+		OK(!strcmp(strtab_get(p->strings, p->samples.tasks[1].last_comm), "zoo"));
+		profile_free(p);
+	}
+}
+
 int main(void)
 {
 	nothing_says_nothing();
+	last_names_are_joined_in_any_order();
 	samples_have_numbers();
 	summed_samples_have_numbers();
 	coming_samples_keep_their_order();

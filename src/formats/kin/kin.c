@@ -330,6 +330,7 @@ static void describe(struct kinfile *f)
 	add_number(f, "pid", h->pid);
 	add_number(f, "parent", h->ppid);
 	profile_add_fact(f->into, "end", end_in_words(h, text, sizeof(text)));
+	f->source->machine = h->machine;
 	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
 	if (h->rank) {
 		snprintf(text, sizeof(text), "%ju", (uintmax_t)h->rank - 1);

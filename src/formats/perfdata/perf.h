@@ -497,6 +497,9 @@ void perf_traces_done(struct perf_traces *t);
 
 /* ---- stack dumps (perf_dwarf.c) ---- */
 
+/* What the data was recorded on, whose registers samples have; NULL: not known. */
+const struct machine *perf_machine_of(const struct perf *p, const struct perf_attr *a);
+
 struct perf_dwarf;
 /* Walks a stack: addresses of user code, leaf first, all but the first return addresses; returns
  * how many. *cut: the walk did not reach the thread's start. */

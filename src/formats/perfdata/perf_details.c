@@ -135,10 +135,9 @@ static uint64_t branches(struct perf *p, struct perf_space *space, const uint8_t
 	return at;
 }
 
-static strid register_names(struct perf *p)
+static strid register_names(struct perf *p, const struct perf_attr *a)
 {
-	const struct machine *m =
-		*p->machine_name ? machine_by_name(p->machine_name) : machine_native();
+	const struct machine *m = perf_machine_of(p, a);
 	return m ? profile_add_string(p->into, m->perf_names, strlen(m->perf_names)) : 0;
 }
 
@@ -150,7 +149,7 @@ static void add_cpu_state(struct perf *p, struct perf_space *space, const struct
 	d->branches = s->n_taken ? branches(p, space, s->taken, s->n_taken)
 				 : branches(p, space, s->branches, s->n_branches);
 	if (d->user_registers || d->interrupt_registers)
-		d->register_names = register_names(p);
+		d->register_names = register_names(p, a);
 }
 
 detailid perf_details_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,

@@ -139,11 +139,11 @@ static size_t code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 
 /* As the file says. A killed recorder did not: what it asked for tells then, as each of these has
  * registers that the next one has not. */
-static const struct machine *machine(const struct perf *p, const struct perf_attr *a)
+const struct machine *perf_machine_of(const struct perf *p, const struct perf_attr *a)
 {
 	if (p->machine_name[0])
 		return machine_by_name(p->machine_name);
-	return p->big_endian ? NULL : machine_by_registers(a->regs_user);
+	return p->big_endian ? NULL : machine_by_registers(a->regs_user | a->regs_intr);
 }
 
 /* ---- walking ---- */
@@ -191,7 +191,7 @@ static void leave_out(struct perf *p, const struct machine *m)
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 		       const struct perf_sample *s, uint64_t *pcs, size_t max, bool *cut)
 {
-	const struct machine *m = machine(p, a);
+	const struct machine *m = perf_machine_of(p, a);
 	uint64_t values[64], all[MACHINE_REGISTERS];
 
 	*cut = false;

@@ -1,0 +1,184 @@
+/* short_name.c - leaves brackets' contents out of a name, then scopes, until it fits. */
+#include "base/short_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+#define ELLIPSIS "\xe2\x80\xa6"
+
+enum {
+	MOST_GROUPS = 32,
+	MOST_FOUND = MOST_GROUPS - 1, /* and that which a name begins with */
+	READABLE = 1024,              /* bytes */
+};
+
+struct name_group { /* what is between two brackets: [start, end) of the name */
+	size_t start, end;
+	bool is_dropped;
+};
+
+struct name_cutting {
+	const char *name;
+	struct name_group groups[MOST_GROUPS]; /* in order */
+	size_t n;
+	size_t lead; /* where the bracket closes that the name begins with; 0: it does with none */
+	size_t scopes; /* bytes at the beginning that are left out */
+};
+
+static char closing(char open)
+{
+	return open == '<' ? '>' : open == '(' ? ')' : open == '{' ? '}' : '\0';
+}
+
+/* Where the bracket at p closes, which others may lie in; NULL: nowhere. */
+static const char *close_of(const char *p)
+{
+	char open[64];
+	size_t depth = 0;
+
+	for (; *p; p++) {
+		if (closing(*p)) {
+			if (depth == sizeof(open))
+				return NULL;
+			open[depth++] = *p;
+		} else if (depth && *p == closing(open[depth - 1]) &&
+			   !(*p == '>' && p[-1] == '-') && !--depth) {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/* Behind the signs of an operator, "()" and "<<" among them. */
+static const char *behind_operator(const char *p)
+{
+	p += strlen("operator");
+	return !strncmp(p, "()", 2) ? p + 2 : p + strspn(p, "<>=-");
+}
+
+static bool is_word(const char *p, const char *text) { return !strncmp(p, text, strlen(text)); }
+
+/* Brackets of the outermost level. What a name begins with is its scope ("<T as Trait>::f"), of
+ * which brackets within are left out. */
+static void find_groups(struct name_cutting *x)
+{
+	for (const char *p = x->name; *p && x->n < MOST_FOUND;) {
+		if (is_word(p, "operator")) {
+			p = behind_operator(p);
+			continue;
+		}
+		const char *end = closing(*p) ? close_of(p) : NULL;
+		bool is_named = is_word(p, "(anonymous namespace)") ||
+				(*p == '(' && p > x->name && p[-1] == ' ');
+		if (end && p == x->name && !is_named)
+			x->lead = (size_t)(end - x->name);
+		if (!end || (p == x->name && !is_named)) {
+			p++;
+			continue;
+		}
+		if (*p != '{' && !is_named)
+			x->groups[x->n++] = (struct name_group){ .start = (size_t)(p + 1 - x->name),
+								 .end = (size_t)(end - x->name) };
+		p = end + 1;
+	}
+}
+
+/* To be freed. */
+static char *text_of(const struct name_cutting *x)
+{
+	char *text = xalloc(strlen(x->name) + (x->n + 1) * sizeof(ELLIPSIS) + 1), *to = text;
+	size_t at = x->scopes;
+
+	if (at)
+		to = stpcpy(to, ELLIPSIS);
+	for (size_t i = 0; i < x->n; i++) {
+		const struct name_group *g = &x->groups[i];
+		if (!g->is_dropped || g->start < x->scopes)
+			continue;
+		memcpy(to, x->name + at, g->start - at);
+		to = stpcpy(to + (g->start - at), ELLIPSIS);
+		at = g->end;
+	}
+	strcpy(to, x->name + at);
+	return text;
+}
+
+/* The longest that is still there; NULL: none is longer than what would stand for it. */
+static struct name_group *longest(struct name_cutting *x)
+{
+	struct name_group *found = NULL;
+	for (size_t i = 0; i < x->n; i++) {
+		struct name_group *g = &x->groups[i];
+		size_t length = g->end - g->start;
+		if (!g->is_dropped && length > 1 && (!found || length > found->end - found->start))
+			found = g;
+	}
+	return found;
+}
+
+/* All that is in the bracket that the name begins with. */
+static void drop_lead(struct name_cutting *x)
+{
+	size_t within = 0;
+
+	while (within < x->n && x->groups[within].start < x->lead)
+		within++;
+	memmove(x->groups + 1, x->groups + within, (x->n - within) * sizeof(*x->groups));
+	x->groups[0] = (struct name_group){ .start = 1, .end = x->lead, .is_dropped = true };
+	x->n += 1 - within;
+	x->lead = 0;
+}
+
+static bool is_in_group(const struct name_cutting *x, size_t at)
+{
+	for (size_t i = 0; i < x->n; i++)
+		if (at >= x->groups[i].start && at < x->groups[i].end)
+			return true;
+	return false;
+}
+
+/* Behind the next "::" that is in no brackets, with something behind it; of names that nobody reads
+ * to their end the last one, as each costs a look at all. 0: there is none. */
+static size_t next_scope(const struct name_cutting *x)
+{
+	const char *operator_name = strstr(x->name, "operator");
+	bool is_endless = strlen(x->name) > READABLE;
+	size_t found = 0;
+
+	for (const char *p = x->name + x->scopes; (p = strstr(p, "::")); p += 2) {
+		size_t at = (size_t)(p + 2 - x->name);
+		if (operator_name && operator_name < p)
+			break;
+		if (is_in_group(x, at) || !x->name[at])
+			continue;
+		found = at;
+		if (!is_endless)
+			break;
+	}
+	return found;
+}
+
+char *short_name(const char *name, size_t width)
+{
+	struct name_cutting x = { .name = name };
+	char *text = xprintf("%s", name);
+
+	find_groups(&x);
+	while (escape_width(text) > width) {
+		struct name_group *g = longest(&x);
+		size_t scope = g || x.lead ? 0 : next_scope(&x);
+		if (g)
+			g->is_dropped = true;
+		else if (x.lead)
+			drop_lead(&x);
+		else if (scope)
+			x.scopes = scope;
+		else
+			break;
+		free(text);
+		text = text_of(&x);
+	}
+	return text;
+}
