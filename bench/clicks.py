@@ -71,7 +71,7 @@ def record(kin, folder):
     for name, needs, options, command in (
             ('g++', 'g++', ['--mark'], ['sh', '-c', 'kin mark first; g++ -O1 -c big.cc; kin mark second; g++ -O1 -g -c big.cc']),
             ('g++-O2', 'g++', [], ['g++', '-O2', '-g', '-c', 'big.cc']),
-            ('redis', 'redis-server', ['--wall'], ['sh', 'redis.sh']), ('java', 'javac', ['--wall'], ['java', 'Work'])):
+            ('redis', 'redis-server', ['--wall'], ['sh', 'redis.sh']), ('java', 'javac', ['--wall'], ['java', '-XX:+UnlockDiagnosticVMOptions', '-XX:+DumpPerfMapAtExit', '-XX:+PreserveFramePointer', 'Work'])):
         if not shutil.which(needs):
             continue
         path = os.path.join(folder, name + '.kin')
@@ -123,18 +123,17 @@ def kin_ways(page, url, name, difference):
     has = {f: read(f'!!document.querySelector({json.dumps(s)})') for f, s in (('cycle', 'main a[href*=cycle]'), ('events', '#filters select'))}
     yield 'where', v.clicks, ' '.join(v.row()[4:])
     v = visit()
-    v.view('Functions')
     v.type('/', *'malloc', 'Enter')
     yield 'malloc', v.clicks, read('document.querySelector("h2").textContent') + ' by ' + v.row(0)[-1]
     v = visit()
-    v.view('Flame graph')
     v.type('/', *'/malloc/')
-    yield 'share', v.clicks, read('document.getElementById("matched").textContent')
+    yield 'share', v.clicks, read('document.querySelector("main .tools").innerText.trim()')
     v = visit()
     v.view('Timeline')
     v.drag(0, .2, .8)
     yield 'stretch', v.clicks, ' '.join(v.row(1)[:1] + v.row(1)[4:])
-    v.link('in the order of time')
+    page.run('document.querySelector(".flame canvas").focus()')  # keys are free, as what is typed
+    v.type('ArrowDown', 'ArrowDown', 'ArrowDown')
     yield 'order', v.clicks, read('document.getElementById("frame").innerText')[:60]
     v = visit()
     v.view('Timeline')
@@ -142,12 +141,10 @@ def kin_ways(page, url, name, difference):
         v.click('document.querySelector(".strip a")')
         yield 'markers', v.clicks, read('document.querySelector("#filters .chip").innerText.trim()')
     v = visit()
-    v.view('Code')
-    v.click('document.querySelector("main td a")')
+    v.click('document.querySelector("[aria-label=\\"Hottest lines\\"] a")')
     yield 'line', v.clicks, read('(r => document.querySelector("h2").textContent.split("/").pop() + ":" + r.querySelector(".n.soft").innerText + " " + r.cells[0].innerText)(document.querySelector("tr.self"))')
     v = visit()
-    v.view('Code')
-    v.click('[...document.querySelectorAll("main table")].pop().querySelector("td a")')
+    v.click('document.querySelector("[aria-label=\\"Hottest instructions\\"] a")')
     yield 'instruction', v.clicks, read('(r => r.cells[0].innerText + " " + r.querySelector(".code").innerText)(document.getElementById("hottest"))')
     if has['cycle']:
         v = visit()
@@ -155,10 +152,7 @@ def kin_ways(page, url, name, difference):
         yield 'cycle', v.clicks, read('document.querySelector(".card p").innerText')
     if has['events'] and name != 'g++':
         v = visit()
-        v.choose(read('[...document.querySelector("#filters select").options].map(o => o.value).find(o => /block/.test(o))'))
-        first = v.row()[4]
-        v.click('document.querySelector("main td.name a")')
-        yield 'wait', v.clicks, f'{first} for ' + v.row(0)[-1]
+        yield 'wait', v.clicks, ' '.join(read('[...document.querySelector("[aria-label=\\"Where it waits, and for whom\\"] tbody tr").cells].map(c => c.innerText.trim())'))
     if difference and name == 'g++':
         v = visit(difference)
         yield 'slower', v.clicks, ' '.join(v.row())

@@ -31,7 +31,10 @@ for s in ${*:-meson cases diff default perf reliability runtime record names mpi
 	runtime) suite runtime python3 "$here/runtime/run.py" "$build" $full ;;
 	record) suite record python3 "$here/record/record.py" "$build" ;;
 	names) suite names python3 "$here/record/names.py" "$build" ;;
-	mpi) suite mpi "$here/mpi/mpi.sh" "$build" $full ;;
+	mpi)
+		suite mpi "$here/mpi/mpi.sh" "$build" $full
+		suite launchers "$here/mpi/launchers.sh" "$build"
+		;;
 	package) suite package python3 "$here/package/run.py" "$build" $full ;;
 	situations) suite situations python3 "$here/situations/run.py" "$build" $full ;;
 	fleet) suite fleet python3 "$here/fleet/run.py" "$build" ;;

@@ -191,6 +191,41 @@ class Bench:
         self.table.add(f'CPU time sampled, {language}', f'{mid["sampled"]:.1f} %')
 
 
+    def further(self, language, path):
+        """What one sample more takes of the recorder: a run and one that is four times as long, start and end being the same."""
+        times = {k: [] for k in self.often()}
+        short, long = (rounds_for(path, self.folder, s) for s in (1, 4))
+        for _ in range(9 if self.full else 5):
+            for k, prefix in self.often().items():
+                took = []
+                for rounds in (short, long):
+                    _, cpu, out, _ = run(prefix + [path, rounds], self.folder)
+                    took.append((cpu - own_seconds(out), own_seconds(out) * OFTEN_HZ))
+                times[k].append((took[1][0] - took[0][0]) / (took[1][1] - took[0][1]))
+        mid, text = shown({k: sorted(v) for k, v in times.items()}, '{:.2f}', 1e6, ' µs')
+        self.table.add(f'recorder, CPU per further sample, {language}: median and middle half', text['kin'], '≤ 0.4 µs',
+                       mid['kin'] <= .4, **{k: text[k] for k in self.perfs})
+
+    def often(self):
+        """{who: the command that samples OFTEN_HZ times}"""
+        who = {'kin': self.kin, **self.perfs}
+        return {k: [str(OFTEN_HZ) if word == str(HZ) else word for word in words] for k, words in who.items()}
+
+    def threads(self):
+        """Five hundred threads, sampled ten times as often: what they take, by what they take next to it alone."""
+        path = os.path.join(self.folder, 'threads')
+        subprocess.run(['gcc', '-O2', '-o', path, 'threads.c', '-pthread'], cwd=HERE, check=True)
+        target, found = [path, '500', '10'], {k: [] for k in self.often()}
+        for _ in range(9 if self.full else 5):
+            for k, prefix in self.often().items():
+                alone = own_seconds(run(target, self.folder)[2])
+                found[k].append(own_seconds(run(prefix + target, self.folder)[2]) / alone - 1)
+        mid, text = shown({k: sorted(v) for k, v in found.items()}, '{:+.0f}', 100, ' %')
+        goal = {'goal': "no more than perf's with frame pointers", 'met': mid['kin'] <= mid['fp']} if self.perfs else {}
+        self.table.add(f'slower, {OFTEN_HZ} Hz, 500 threads: median and middle half', text['kin'], **goal,
+                       **{k: text[k] for k in self.perfs})
+
+
 def markdown(table, intro):
     head = ('what', 'kin record', 'perf record, no stacks', 'frame pointers', 'DWARF', 'goal', 'met')
     return '\n'.join([intro, '', '| ' + ' | '.join(head) + ' |', '|' + '---|' * len(head), *table.lines, ''])
@@ -213,8 +248,10 @@ def main():
         bench.start()
         for language, path in programs:
             bench.slowdown(language, path)
+        bench.threads()
         for language, path in programs:
             bench.long(language, path)
+            bench.further(language, path)
         if 'Rust' not in [l for l, _ in programs]:
             intro += '; no rustc here: no Rust'
     text = markdown(bench.table, intro + '.')

@@ -4,6 +4,7 @@
 
 #include "analysis/hist_key.h"
 #include "analysis/hists_private.h"
+#include "base/sort.h"
 
 /* ---- keys as ranks: names are compared once, not once per pair of rows ---- */
 
@@ -136,7 +137,7 @@ static uint32_t *ranks_of(const struct hists *h, enum hist_key key, bool apart)
 	return rank;
 }
 
-/* ---- comparing ---- */
+/* ---- sorting ---- */
 
 struct sorter {
 	const struct hists *h;
@@ -145,62 +146,61 @@ struct sorter {
 	uint32_t **ranks; /* [term]; NULL for figures */
 };
 
-static int figure(double a, double b) { return a > b ? -1 : a < b; }
-static int number(uint64_t a, uint64_t b) { return a > b ? -1 : a < b; }
-
-static int compare_term(const struct sorter *s, size_t i, uint32_t a, uint32_t b)
+/* What a row is sorted by, ascending: the term, of an event. */
+static uint64_t sort_key_of(const struct sorter *s, size_t term, size_t event, uint32_t row)
 {
-	size_t n = s->h->opts->n_events;
-	const struct hist_stat *self = s->h->self, *children = s->h->children;
-	int order = 0;
-	if (s->terms[i].kind == TERM_KEY)
-		return hist_keys[s->terms[i].key].descending
-			       ? number(s->ranks[i][a], s->ranks[i][b])
-			       : number(s->ranks[i][b], s->ranks[i][a]);
-	for (size_t e = 0; e < n && !order; e++) { /* of a group the leader decides first */
-		const struct hist_stat *x = &self[a * n + e], *y = &self[b * n + e];
-		const struct hist_stat *xc = &children[a * n + e], *yc = &children[b * n + e];
-		switch (s->terms[i].kind) {
-		case TERM_CHILDREN:
-			if (e)
-				break; /* the leader's alone */
-			order = number(xc->weight, yc->weight);
-			break;
-		case TERM_SELF:
-		case TERM_WEIGHT:
-			order = number(x->weight, y->weight);
-			break;
-		case TERM_LATENCY_CHILDREN:
-			order = figure(xc->latency, yc->latency);
-			break;
-		case TERM_LATENCY:
-			order = figure(x->latency, y->latency);
-			break;
-		case TERM_COUNT:
-			order = number(x->count, y->count);
-			break;
-		case TERM_LEVEL:
-			order = number(s->h->levels[a * n + e][s->terms[i].level],
-				       s->h->levels[b * n + e][s->terms[i].level]);
-			break;
-		case TERM_KEY:
-			break;
-		}
+	const struct hist_term *t = &s->terms[term];
+	size_t at = row * s->h->opts->n_events + event;
+
+	switch (t->kind) {
+	case TERM_KEY:
+		return hist_keys[t->key].descending ? ~(uint64_t)s->ranks[term][row]
+						    : s->ranks[term][row];
+	case TERM_CHILDREN:
+		return ~s->h->children[at].weight;
+	case TERM_SELF:
+	case TERM_WEIGHT:
+		return ~s->h->self[at].weight;
+	case TERM_LATENCY_CHILDREN:
+		return ~sort_key_of_double(s->h->children[at].latency);
+	case TERM_LATENCY:
+		return ~sort_key_of_double(s->h->self[at].latency);
+	case TERM_COUNT:
+		return ~s->h->self[at].count;
+	case TERM_LEVEL:
+		return ~s->h->levels[at][t->level];
 	}
-	return order;
+	return 0;
 }
 
-static int compare(const void *l, const void *r, void *arg)
+/* Of a group the leader decides first; of Children it alone. */
+static size_t events_of(const struct sorter *s, size_t term)
 {
-	const struct sorter *s = arg;
-	uint32_t a = *(const uint32_t *)l, b = *(const uint32_t *)r;
-	for (size_t i = 0; i < s->n; i++) {
-		int order = compare_term(s, i, a, b);
-		if (order)
-			return order;
-	}
-	uint64_t x = address_of(s->h, a), y = address_of(s->h, b);
-	return x != y ? (x < y ? -1 : 1) : a < b ? -1 : a > b;
+	size_t n = s->h->opts->n_events;
+
+	if (s->terms[term].kind == TERM_KEY)
+		return 1;
+	return s->terms[term].kind == TERM_CHILDREN && n ? 1 : n;
+}
+
+/* By what decides least first: rows that nothing tells apart stay in the order of their numbers. */
+static void sort_rows(const struct sorter *s, uint32_t *rows)
+{
+	size_t n = s->h->n;
+	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
+
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){ address_of(s->h, (uint32_t)i), (uint32_t)i };
+	sort_keys(keys, n);
+	for (size_t term = s->n; term--;)
+		for (size_t event = events_of(s, term); event--;) {
+			for (size_t i = 0; i < n; i++)
+				keys[i].key = sort_key_of(s, term, event, keys[i].index);
+			sort_keys(keys, n);
+		}
+	for (size_t i = 0; i < n; i++)
+		rows[i] = keys[i].index;
+	free(keys);
 }
 
 /* ---- callers above callees ---- */
@@ -298,7 +298,9 @@ static void move_all(const struct sorter *s, uint32_t *rows)
 	m.next = xrealloc(NULL, n, sizeof(*m.next));
 	m.prev = xrealloc(NULL, n, sizeof(*m.prev));
 	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && !compare_term(s, 0, rows[i], rows[end]); end++)
+		for (end = i + 1;
+		     end < n && sort_key_of(s, 0, 0, rows[i]) == sort_key_of(s, 0, 0, rows[end]);
+		     end++)
 			;
 		if (end - i > 1)
 			move_callers(&m, rows + i, end - i);
@@ -313,14 +315,11 @@ void hists_sort(const struct hists *h, const struct hist_term *terms, size_t n_t
 {
 	struct sorter s = { h, terms, n_terms, xalloc((n_terms + 1) * sizeof(*s.ranks)) };
 	*ret = xrealloc(NULL, h->n, sizeof(**ret));
-	for (size_t i = 0; i < h->n; i++)
-		(*ret)[i] = (uint32_t)i;
 	for (size_t i = 0; i < n_terms; i++)
 		if (terms[i].kind == TERM_KEY)
 			s.ranks[i] = ranks_of(h, terms[i].key, terms[i].apart);
-	if (h->n)
-		qsort_r(*ret, h->n, sizeof(**ret), compare, &s);
-	if (n_terms && terms[0].kind == TERM_CHILDREN && h->opts->chains)
+	sort_rows(&s, *ret);
+	if (n_terms && terms[0].kind == TERM_CHILDREN && h->opts->chains && h->opts->n_events)
 		move_all(&s, *ret);
 	for (size_t i = 0; i < n_terms; i++)
 		free(s.ranks[i]);

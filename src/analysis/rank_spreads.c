@@ -60,7 +60,7 @@ static struct path_tree *make_tree(struct spread_measuring *m)
 	places[0] = NONE;
 	for (size_t i = 1; i < s->n_frames; i++)
 		places[i] = function_of(m->symbols, program_place(m->g, (frameid)i));
-	struct path_frames frames = path_frames_of_functions(m->g, s, places, false);
+	struct path_frames frames = path_frames_of_functions(m->g, s, places, program_folds(m->g));
 	struct path_tree *tree = path_tree_new(s, &frames, NULL);
 	path_frames_free(&frames);
 	free(places);

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/guard.h"
 #include "base/suggest.h"
-#include "formats/gzip.h"
+#include "formats/packed.h"
 
 const struct kin_format *kin_format_at(size_t i)
 {
@@ -20,10 +20,12 @@ const struct kin_format *kin_format_at(size_t i)
 const struct kin_format *kin_format_of(const void *head, size_t size)
 {
 	const struct input_opts any = { .target.is_64bit = true };
-	struct gunzipped room;
-	struct bytes b = bytes_of("", head, size < FORMAT_HEAD ? size : FORMAT_HEAD);
+	struct unpacked_bytes room;
+	struct bytes b = bytes_of("", head, size);
 	const struct kin_format *found = NULL;
 	b = unpacked(b, FORMAT_HEAD, &room);
+	if (bytes_left(&b) > FORMAT_HEAD)
+		b.end = b.pos + FORMAT_HEAD;
 	for (size_t i = 0; all_formats[i] && !found; i++)
 		if (all_formats[i]->recognise && !all_formats[i]->is_vague &&
 		    all_formats[i]->recognise(b, &any))

@@ -65,7 +65,9 @@ static struct kin_error *keep_names(const char *path, const struct kin_keep_opts
 				   &(struct keep_opts){ .debug_dir = o.debug_dir,
 							.symfs = o.symfs,
 							.debuginfod = debuginfod_of(o.debuginfod),
-							.whole = o.pack },
+							.whole = o.pack,
+							.files = o.files,
+							.n_files = o.n_files },
 				   &trouble);
 		struct kin_keep_result r = { .objects = k->objects.n };
 		if (o.pack) {

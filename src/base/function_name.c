@@ -47,9 +47,19 @@ static bool ends_name(const char *p)
 	return !*p || *p == '!' || (*p == '<' && !(behind && behind[0] == ':' && behind[1] == ':'));
 }
 
-/* Whether the name begins at p, but for arguments of templates that it leaves out before "::". */
-static bool is_from(const char *p, const char *name)
+/* Whether all is said: what follows the parameters of a function that are named is no part of its
+ * name. */
+static bool ends_parameters(const char *p, const char *name, const char *end)
 {
+	if (end == name || end[-1] != ')')
+		return false;
+	return !strncmp(p, " [", 2) || (!strncmp(p, " const", 6) && (!p[6] || p[6] == ' '));
+}
+
+/* Whether the name begins at p, but for arguments of templates that it leaves out before "::". */
+static bool is_from(const char *p, const char *whole)
+{
+	const char *name = whole;
 	while (*name) {
 		if (*p == *name) {
 			p++;
@@ -64,7 +74,7 @@ static bool is_from(const char *p, const char *name)
 		if (!p || *p != ':')
 			return false;
 	}
-	return ends_name(p);
+	return ends_name(p) || ends_parameters(p, whole, name);
 }
 
 bool function_name_is(const char *display, const char *name)

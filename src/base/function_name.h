@@ -5,10 +5,11 @@
 #include "base/base.h"
 #include "base/suggest.h"
 
-/* Whether `name` is what `display` calls the function: as it stands, without its parameters,
- * without arguments of templates, its own or those of its scopes, without its outer scopes. "f",
- * "b::f" and "a::b::f" are all "void a::b<char>::f<int>(int)". Where `display` has no parameters,
- * as of functions that were inlined, `name` may have any. */
+/* Whether `name` is what `display` calls the function: as it stands, without what follows the
+ * parameters (const, [clone ...]), without these, without arguments of templates, its own or those
+ * of its scopes, without its outer scopes. "f", "b::f" and "a::b::f" are all
+ * "void a::b<char>::f<int>(int)". Where `display` has no parameters, as of functions that were
+ * inlined, `name` may have any. */
 bool function_name_is(const char *display, const char *name);
 
 /* The last identifier of `name`, if every mangled symbol that can demangle to it contains it

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/function_name.h"
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/fetching.h"
@@ -153,7 +154,7 @@ static bool is_asked_for(const struct gate_check *k, const char *name)
 	const struct string_list *globs = &k->s->check.functions;
 	bool any = !globs->at.n;
 	for (size_t i = 0; i < globs->at.n && !any; i++)
-		any = !fnmatch(globs->at.at[i], name, 0);
+		any = !fnmatch(globs->at.at[i], name, 0) || function_name_is(name, globs->at.at[i]);
 	return any;
 }
 

@@ -39,7 +39,7 @@ static const struct opt_group rank_options = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,  &imbalance_options, &rank_options,    &names_options,
+	&input_options,  &imbalance_options, &rank_options,    &names_options, &inline_options,
 	&select_options, &output_options,    &general_options, NULL,
 };
 

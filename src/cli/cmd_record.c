@@ -784,6 +784,7 @@ static bool say_end(const struct record_line *l, struct record_result *r)
 {
 	const char *output = l->opts.output;
 	struct record_ending e = ending(l);
+	e.held = &r->held;
 	char *series = r->n_parts ? xprintf("%s.*", output) : NULL;
 	bool one = !series && strcmp(output, "-") != 0;
 	bool all = record_end(&e, &r->audit, one ? output : NULL, series ? series : output);
@@ -807,6 +808,7 @@ static int run_line(struct record_line *l)
 	l->opts.n_filters = l->filters.n;
 	l->opts.say = say;
 	l->opts.parts.silent = l->quiet;
+	l->opts.hold_files = ending(l).names && !parts_are_wanted(&l->opts.parts);
 	if (l->dry_run) {
 		struct kin_error *wrong = record_check(&l->opts);
 		return wrong ? not_begun(l, wrong, false) : EXIT_OK;
@@ -825,6 +827,7 @@ static int run_line(struct record_line *l)
 	if (result.recorded)
 		result.finished &= say_end(l, &result);
 	record_audit_done(&result.audit);
+	held_files_done(&result.held);
 	return end(&result);
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/function_name.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
@@ -127,9 +126,9 @@ static struct kin_error *print_events(struct kin_profile *profile, const struct 
 	return err;
 }
 
-/* Whether there are rows, of any event; what they are of is tried for a hint. */
+/* Whether there are rows, of any event. */
 static struct kin_error *look_through(struct kin_profile *profile, struct kin_hists_opts h,
-				      bool *found, struct function_hint *hint)
+				      bool *found)
 {
 	struct kin_report_opts opts = { .size = sizeof(opts), .hists = &h };
 	size_t n = 1;
@@ -141,13 +140,8 @@ static struct kin_error *look_through(struct kin_profile *profile, struct kin_hi
 		if (err)
 			return err;
 		n = (size_t)number_of(t, "n_events");
-		size_t column = kin_table_find_column(t, "symbol");
 		kin_table_rewind(t);
-		while (kin_table_next(t, &row)) {
-			*found = !hint;
-			if (hint && column < kin_table_n_columns(t))
-				function_hint_try(hint, row.cells[column].text);
-		}
+		*found = kin_table_next(t, &row);
 		if (kin_table_error(t))
 			err = err_os(ENOMEM, "%s", kin_table_name(t));
 		kin_table_free(t);
@@ -157,21 +151,22 @@ static struct kin_error *look_through(struct kin_profile *profile, struct kin_hi
 	return NULL;
 }
 
-/* An error unless some sample of some event has the function on its stack. */
+/* An error if there is no such function. One that no sample has on its stack is none: kin graph
+ * knows all of them. */
 static struct kin_error *check_function(struct kin_profile *profile, struct kin_hists_opts h)
 {
-	const char *name = h.function;
-	struct function_hint hint = function_hint_for(name);
+	const char *const subjects[] = { h.function, NULL };
+	struct kin_report_opts opts = { .size = sizeof(opts), .subjects = subjects };
 	bool found;
 	h.call_graph = "none";
-	struct kin_error *err = look_through(profile, h, &found, NULL);
+	struct kin_error *err = look_through(profile, h, &found);
 	if (err || found)
 		return err;
-	h.function = NULL;
-	if ((err = look_through(profile, h, &found, &hint)))
+	struct kin_table *t;
+	if ((err = kin_report(profile, "graph", &opts, &t)))
 		return err;
-	return err_new(KIN_ERROR_USAGE, "no function '%s' in the samples%s%s", name,
-		       strpbrk(name, "./") ? ", and no such file" : "", hint.text);
+	kin_table_free(t);
+	return NULL;
 }
 
 /* Callers, then callees, of each function named. */

@@ -191,7 +191,7 @@ static void name_file(const struct run_line *l, const char *path)
 		message("run", "names are not kept: %s", kin_error_message(err));
 	kin_error_free(err);
 	if (!l->no_names)
-		naming_put("run", path, NULL);
+		naming_put("run", path, NULL, NULL);
 }
 
 /* All files of the run get names, but for those of processes that go on. */

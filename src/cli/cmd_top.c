@@ -32,6 +32,8 @@ static const char *const description[] = {
 	"lists all keys, q quits. --stdio prints each refresh, as does kin top whenever standard "
 	"output is "
 	"not a terminal; --json prints one JSON document per refresh and event.",
+	"Functions that were inlined are part of what they were inlined into here: kin record and "
+	"kin report show them.",
 	"--wall adds the time that threads were blocked, or waited for a CPU, as separate events.",
 	"The file ~/.kinconfig or, if there is none, ~/.perfconfig may say top.children = false.",
 	"Programs need not be compiled for it: stacks are walked by call-frame information, as "

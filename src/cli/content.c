@@ -4,12 +4,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/suggest.h"
 #include "kin/kin.h"
+
+/* What zstd has packed comes in blocks, and of a part of one nothing is known. */
+static const struct kin_format *format_of_packed(int fd)
+{
+	enum { HEAD = 256 << 10 };
+	uint8_t *head = xalloc(HEAD);
+	ssize_t n = pread(fd, head, HEAD, 0);
+	const struct kin_format *format = n > 0 ? kin_format_of(head, (size_t)n) : NULL;
+	free(head);
+	return format;
+}
 
 /* *format: NULL unless it is a profile. */
 static enum content kind_of(int fd, const struct kin_format **format)
@@ -27,7 +40,8 @@ static enum content kind_of(int fd, const struct kin_format **format)
 		return CONTENT_OTHER;
 	if (!memcmp(head, "\177ELF", 4))
 		return CONTENT_PROGRAM;
-	*format = kin_format_of(head, (size_t)n);
+	bool zstd = !memcmp(head, "\x28\xb5\x2f\xfd", 4);
+	*format = zstd ? format_of_packed(fd) : kin_format_of(head, (size_t)n);
 	return *format ? CONTENT_PROFILE : CONTENT_OTHER;
 }
 

@@ -96,7 +96,7 @@ bool record_end(const struct record_ending *e, struct record_audit *a, const cha
 	char *named = NULL;
 	bool any = a->samples || a->has_switches;
 	if (e->names && path && a->samples && !access(path, F_OK))
-		a->names_size = naming_put("record", path, e->quiet ? NULL : &named);
+		a->names_size = naming_put("record", path, e->held, e->quiet ? NULL : &named);
 	if (e->quiet && record_audit_is_bad(a))
 		say_lines(record_audit_losses(a));
 	if (!e->quiet)

@@ -6,10 +6,11 @@
 #include "record/recording_audit.h"
 
 struct record_ending {
-	bool quiet;            /* only what is wrong is said */
-	bool more;             /* and what it took */
-	bool names;            /* are kept in the file */
-	const char *perf_data; /* written besides; NULL: none */
+	bool quiet;                    /* only what is wrong is said */
+	bool more;                     /* and what it took */
+	bool names;                    /* are kept in the file */
+	const struct held_files *held; /* of which they are made, too; NULL: none */
+	const char *perf_data;         /* written besides; NULL: none */
 	/* Shows the file, in place of words on how to; NULL: the words. */
 	void (*look)(const char *path);
 };

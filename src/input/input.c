@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/guard.h"
-#include "formats/gzip.h"
+#include "formats/packed.h"
 #include "input/paths.h"
 #include "input/window.h"
 #include "object/object.h"
@@ -87,15 +87,17 @@ static const struct format *recognise_plain(struct bytes head, const struct inpu
 }
 
 /* Whether it is to be unpacked: what reads some formats alone takes them as they are. */
-static bool is_packed(const struct bytes *b, const struct input_opts *o)
+static bool is_to_unpack(const struct bytes *b, const struct input_opts *o)
 {
-	return is_gzip(b) && o->format == INPUT_AUTO && !input_rules(o)->reads;
+	return is_packed(b) && o->format == INPUT_AUTO && !input_rules(o)->reads;
 }
 
 static const struct format *recognise(struct bytes head, const struct input_opts *o)
 {
-	struct gunzipped room = { 0 };
-	if (is_packed(&head, o))
+	struct unpacked_bytes room = { 0 };
+	if (is_to_unpack(&head, o) && bytes_left(&head) > PACKED_HEAD)
+		head.end = head.pos + PACKED_HEAD;
+	if (is_to_unpack(&head, o))
 		head = unpacked(head, FORMAT_HEAD, &room);
 	const struct format *known = recognise_plain(head, o);
 	vec_free(&room.at);
@@ -148,14 +150,14 @@ static struct kin_error *read_whole(const char *path, const struct file *file,
 {
 	struct source source = { 0 };
 	const struct format *reader = NULL;
-	struct gunzipped room = { 0 };
+	struct unpacked_bytes room = { 0 };
 	struct bytes all = bytes_of(path, file->data, file->size);
 	struct kin_error *err = choose(all, o, &reader);
 
 	if (err)
 		return err;
-	if (is_packed(&all, o))
-		all = unpacked(all, GUNZIP_MOST, &room);
+	if (is_to_unpack(&all, o))
+		all = unpacked(all, UNPACKED_MOST, &room);
 	source.kind = reader->about.name;
 	err = reader->read(all, o, into, &source);
 	if (!err && room.cut)
@@ -164,6 +166,13 @@ static struct kin_error *read_whole(const char *path, const struct file *file,
 	vec_free(&room.at);
 	end_file(into, path, source, err, o);
 	return err;
+}
+
+static void need_head(struct window *w)
+{
+	window_need(w, FORMAT_HEAD);
+	if (is_packed(&w->b))
+		window_need(w, PACKED_HEAD);
 }
 
 /* Piece by piece, if it is of a format that can be read so or of none; else false, and nothing has
@@ -177,11 +186,11 @@ static bool read_stream(const char *path, const struct input_opts *o, struct pro
 
 	if (!window_open(&w, path))
 		return false;
-	window_need(&w, FORMAT_HEAD);
+	need_head(&w);
 	struct kin_error *err = window_error(&w);
 	if (!err)
 		err = choose(w.b, o, &reader);
-	bool done = err || (reader->stream && !is_packed(&w.b, o));
+	bool done = err || (reader->stream && !is_to_unpack(&w.b, o));
 	if (!err && done) {
 		source.kind = reader->about.name;
 		err = reader->stream(&w, o, into, &source);
@@ -463,7 +472,7 @@ static bool says_program(const char *path, const struct input_held *held)
 		return is_of_program(bytes_of(path, f->file.data, f->file.size));
 	if (!window_open(&w, path))
 		return false;
-	window_need(&w, FORMAT_HEAD);
+	need_head(&w);
 	struct kin_error *err = window_error(&w);
 	bool says = !err && is_of_program(w.b);
 	kin_error_free(err);
@@ -496,7 +505,7 @@ static struct kin_error *check(const char *path, const struct input_held *held)
 	if (f)
 		return choose(bytes_of(path, f->file.data, f->file.size), &any, &reader);
 	if (window_open(&w, path)) {
-		window_need(&w, FORMAT_HEAD);
+		need_head(&w);
 		struct kin_error *err = window_error(&w);
 		if (!err)
 			err = choose(w.b, &any, &reader);

@@ -54,7 +54,7 @@ static void give_up(struct object_file *o, struct elf_file *f)
 }
 
 /* Opens path if it is an ELF file of o's kind, and another file than o's. */
-static struct elf_file *open_candidate(struct object_file *o, const char *path)
+static struct elf_file *open_at(struct object_file *o, const char *path)
 {
 	struct elf_file *f = NULL;
 	struct stat own, st;
@@ -74,14 +74,37 @@ static struct elf_file *open_candidate(struct object_file *o, const char *path)
 	return f;
 }
 
-static struct elf_file *open_with_build_id(struct object_file *o, const char *path,
-					   const uint8_t *id, size_t n)
+/* What o's own root has below that path; NULL if it is the one that we see. */
+static char *below_root(const struct object_file *o, const char *path)
 {
-	struct elf_file *f = open_candidate(o, path);
+	return o->symfs && path[0] == '/' ? xprintf("%s%s", o->symfs, path) : NULL;
+}
+
+static struct elf_file *open_candidate(struct object_file *o, const char *path)
+{
+	char *below = below_root(o, path);
+	struct elf_file *f = below ? open_at(o, below) : NULL;
+	free(below);
+	return f ? f : open_at(o, path);
+}
+
+static struct elf_file *open_exact(struct object_file *o, const char *path, const uint8_t *id,
+				   size_t n)
+{
+	struct elf_file *f = open_at(o, path);
 	if (f && has_build_id(f, id, n))
 		return f;
 	give_up(o, f);
 	return NULL;
+}
+
+static struct elf_file *open_with_build_id(struct object_file *o, const char *path,
+					   const uint8_t *id, size_t n)
+{
+	char *below = below_root(o, path);
+	struct elf_file *f = below ? open_exact(o, below, id, n) : NULL;
+	free(below);
+	return f ? f : open_exact(o, path, id, n);
 }
 
 static struct elf_file *find_by_build_id(struct object_file *o, const uint8_t *id, size_t n)
@@ -168,15 +191,12 @@ static bool read_debuglink(const struct object_file *o, struct debuglink *ret)
 	return *ret->name && strcmp(ret->name, "..") != 0 && strcmp(ret->name, ".") != 0;
 }
 
-static struct elf_file *open_linked(struct object_file *o, const struct debuglink *link,
-				    const char *top, const char *folder, const char *sub)
+/* Takes over f. */
+static struct elf_file *check_linked(struct object_file *o, const struct debuglink *link,
+				     struct elf_file *f)
 {
-	char *path = xprintf("%s%s/%s%s", top, folder, sub, link->name);
-	struct elf_file *f = open_candidate(o, path);
-	free(path);
 	if (!f)
 		return NULL;
-
 	uint32_t crc;
 	size_t n, theirs;
 	const uint8_t *id = elf_file_build_id(o->main, &n);
@@ -187,19 +207,48 @@ static struct elf_file *open_linked(struct object_file *o, const struct debuglin
 	return NULL;
 }
 
+static struct elf_file *open_linked(struct object_file *o, const struct debuglink *link,
+				    const char *top, const char *folder, const char *sub)
+{
+	char *path = xprintf("%s%s/%s%s", top, folder, sub, link->name);
+	char *below = below_root(o, path);
+	struct elf_file *f = below ? check_linked(o, link, open_at(o, below)) : NULL;
+	if (!f)
+		f = check_linked(o, link, open_at(o, path));
+	free(below);
+	free(path);
+	return f;
+}
+
+static struct elf_file *open_beside(struct object_file *o, const struct debuglink *link,
+				    const char *folder)
+{
+	struct elf_file *f = open_linked(o, link, "", folder, "");
+	if (!f)
+		f = open_linked(o, link, "", folder, ".debug/");
+	return f ? f : open_linked(o, link, o->debug_dir, folder, "");
+}
+
+/* The folder that o is in below its own root; NULL if that is the one that we see. */
+static char *own_folder(const struct object_file *o)
+{
+	size_t n = o->symfs ? strlen(o->symfs) : 0;
+	const char *path = o->path + n, *slash = strrchr(o->path, '/');
+	return n && !strncmp(o->path, o->symfs, n) && *path == '/'
+		       ? xprintf("%.*s", (int)(slash - path), path)
+		       : NULL;
+}
+
 static struct elf_file *find_by_link(struct object_file *o)
 {
 	struct debuglink link;
 	if (!read_debuglink(o, &link))
 		return NULL;
-	char *folder = folder_of(o, o->path);
-	if (!folder)
-		return NULL;
-	struct elf_file *f = open_linked(o, &link, "", folder, "");
-	if (!f)
-		f = open_linked(o, &link, "", folder, ".debug/");
-	if (!f)
-		f = open_linked(o, &link, o->debug_dir, folder, "");
+	char *own = own_folder(o), *folder = folder_of(o, o->path);
+	struct elf_file *f = own ? open_beside(o, &link, own) : NULL;
+	if (!f && folder)
+		f = open_beside(o, &link, folder);
+	free(own);
 	free(folder);
 	return f;
 }

@@ -132,6 +132,7 @@ struct kin_error *object_of_file(struct elf_file *file, const char *path,
 	o->main = file;
 	o->path = arena_printf(&o->arena, "%s", path);
 	o->debug_dir = arena_printf(&o->arena, "%s", debug_dir);
+	o->symfs = opts && opts->symfs ? arena_printf(&o->arena, "%s", opts->symfs) : NULL;
 	o->no_debug_files = opts && opts->no_debug_files;
 	o->debuginfod = opts ? opts->debuginfod : NULL;
 	o->remembers = opts && opts->remembers;

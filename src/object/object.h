@@ -17,7 +17,9 @@ struct source_text;
 struct object_opts {
 	const char *debug_dir; /* NULL: /usr/lib/debug */
 	bool no_debug_files;   /* symbols only from the file itself; lines from debug files, too */
-	const char *symfs;     /* the path is below this folder; NULL: / */
+	/* The path is below this folder; so are debug files, which are then sought as they are
+	 * named, too. NULL: / */
+	const char *symfs;
 	const char *build_id; /* in hex: what the file must be, if it has one; NULL, "": anything */
 	struct debuginfod *debuginfod; /* asked for debug files that are not at hand; borrowed;
 					* NULL: nobody is */

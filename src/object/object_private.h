@@ -111,6 +111,7 @@ struct object_word { /* the dynamic linker puts an address there */
 struct object_file {
 	char *path;
 	char *debug_dir;
+	char *symfs; /* files that it names are below this folder, or else as they are; NULL: / */
 	bool no_debug_files;
 	struct debuginfod *debuginfod; /* borrowed; NULL: nobody is asked */
 	struct arena arena;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 const char *const html_column_keys[N_HTML_COLUMNS] = {
 	[COLUMN_NODE_UP] = "node_up",
 	[COLUMN_NODE_FUNCTION] = "node_function",
@@ -71,12 +73,6 @@ static void weigh(struct cut *x, uint32_t event, uint32_t side)
 		add_up(&x->total[t->nodes.at[i].caller], x->total[i]);
 }
 
-static int by_width(const void *l, const void *r)
-{
-	float a = *(const float *)l, b = *(const float *)r;
-	return (a < b) - (a > b);
-}
-
 /* A node is as wide as its largest share of an event: no more than its caller, whose every share is
  * at least as large. */
 static float *widths_of(struct cut *x)
@@ -94,20 +90,53 @@ static float *widths_of(struct cut *x)
 	return widths;
 }
 
+enum { HALF = 16 }; /* bits of a float */
+
+static uint32_t bits_of(float width)
+{
+	uint32_t bits;
+	memcpy(&bits, &width, sizeof(bits));
+	return bits;
+}
+
+/* The digit of the one that `*rank` others are larger than, of those that begin with the digits
+ * `above`; *rank becomes its rank among those that have this one, too. */
+static uint32_t digit_at(const float *widths, size_t n, unsigned shift, uint32_t above,
+			 size_t *rank)
+{
+	enum { DIGITS = 1 << HALF };
+	size_t *count = xalloc(DIGITS * sizeof(*count));
+	for (size_t i = 0; i < n; i++)
+		if (bits_of(widths[i]) >> shift >> HALF == above)
+			count[bits_of(widths[i]) >> shift & (DIGITS - 1)]++;
+	uint32_t digit = DIGITS - 1;
+	for (; digit && *rank >= count[digit]; digit--)
+		*rank -= count[digit];
+	free(count);
+	return digit;
+}
+
+/* That which `rank` others are not smaller than. None is negative, so as numbers they are in the
+ * order of their bits. */
+static float width_at(const float *widths, size_t n, size_t rank)
+{
+	uint32_t high = digit_at(widths, n, HALF, 0, &rank);
+	uint32_t bits = high << HALF | digit_at(widths, n, 0, high, &rank);
+	float width;
+	memcpy(&width, &bits, sizeof(width));
+	return width;
+}
+
 static void choose(struct cut *x, size_t max_nodes)
 {
 	size_t n = x->t->nodes.n;
 	memset(x->kept, true, n * sizeof(*x->kept));
 	if (n <= max_nodes)
 		return;
-	float *widths = widths_of(x), *sorted = xrealloc(NULL, n, sizeof(*sorted));
-	memcpy(sorted, widths, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_width);
-	float least = sorted[max_nodes];
+	float *widths = widths_of(x), least = width_at(widths, n, max_nodes);
 	for (size_t i = 1; i < n; i++)
 		x->kept[i] = x->kept[x->t->nodes.at[i].caller] && widths[i] > least;
 	free(widths);
-	free(sorted);
 }
 
 /* ---- nodes ---- */
@@ -250,22 +279,32 @@ uint64_t html_duration(const struct html_paths *t, uint64_t *first_ns)
 	return last ? last - first : 0;
 }
 
-static int by_time(const void *l, const void *r)
+/* What samples are in the order of, the least important first. */
+static uint64_t sample_key(const struct html_sample *s, size_t of)
 {
-	const struct html_sample *a = l, *b = r;
-	if (a->time_ns != b->time_ns)
-		return a->time_ns > b->time_ns ? 1 : -1;
-	if (a->thread != b->thread)
-		return a->thread > b->thread ? 1 : -1;
-	if (a->event != b->event)
-		return a->event > b->event ? 1 : -1;
-	if (a->side != b->side)
-		return a->side > b->side ? 1 : -1;
-	if (a->node != b->node)
-		return a->node > b->node ? 1 : -1;
-	if (a->object != b->object)
-		return a->object > b->object ? 1 : -1;
-	return (a->place > b->place) - (a->place < b->place);
+	const uint64_t keys[] = { MAP64_PAIR(s->object, s->place),
+				  MAP64_PAIR((uint32_t)s->event << 16 | s->side, s->node),
+				  s->thread, s->time_ns };
+	return keys[of];
+}
+
+/* A copy, to be freed. */
+static struct html_sample *samples_sorted(const struct html_sample *at, size_t n)
+{
+	enum { KEYS = 4 };
+	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
+	struct html_sample *ret = xrealloc(NULL, n, sizeof(*ret));
+	for (size_t i = 0; i < n; i++)
+		keys[i].index = (uint32_t)i;
+	for (size_t of = 0; of < KEYS; of++) {
+		for (size_t i = 0; i < n; i++)
+			keys[i].key = sample_key(&at[keys[i].index], of);
+		sort_keys(keys, n);
+	}
+	for (size_t i = 0; i < n; i++)
+		ret[i] = at[keys[i].index];
+	free(keys);
+	return ret;
 }
 
 static bool is_alike(const struct html_sample *a, const struct html_sample *b)
@@ -281,12 +320,13 @@ static uint32_t object_left_out(const struct cut *x, uint32_t node)
 	return x->kept[node] ? 0 : x->t->functions.at[x->t->nodes.at[node].function].object + 1;
 }
 
-/* Copies samples as the file has them: times in units, nodes by their number in the file. Joins
- * those that are alike; returns how many are left. */
-static size_t join_samples(const struct cut *x, struct html_sample *at)
+/* Samples as the file has them, to be freed: times in units, nodes by their number in the file,
+ * those that are alike joined. Returns how many there are. */
+static size_t join_samples(const struct cut *x, struct html_sample **ret)
 {
 	const struct html_paths *t = x->t;
 	size_t n = 0;
+	struct html_sample *in_file = xrealloc(NULL, t->samples.n, sizeof(*in_file)), *at = in_file;
 	for (size_t i = 0; i < t->samples.n; i++) {
 		uint64_t time = t->samples.at[i].time_ns;
 		at[i] = t->samples.at[i];
@@ -297,7 +337,8 @@ static size_t join_samples(const struct cut *x, struct html_sample *at)
 					? (time - x->c->first_ns) / x->c->unit_ns
 					: 0;
 	}
-	qsort(at, t->samples.n, sizeof(*at), by_time);
+	at = *ret = samples_sorted(in_file, t->samples.n);
+	free(in_file);
 	for (size_t i = 0; i < t->samples.n; i++) {
 		if (n && is_alike(&at[n - 1], &at[i])) {
 			add_up(&at[n - 1].weight, at[i].weight);
@@ -312,8 +353,8 @@ static size_t join_samples(const struct cut *x, struct html_sample *at)
 
 static void put_samples(struct cut *x)
 {
-	struct html_sample *at = xrealloc(NULL, x->t->samples.n, sizeof(*at)), before = { 0 };
-	size_t n = join_samples(x, at);
+	struct html_sample *at, before = { 0 };
+	size_t n = join_samples(x, &at);
 	for (size_t i = 0; i < n; i++) {
 		put(x->c, COLUMN_SAMPLE_TIME, at[i].time_ns - before.time_ns);
 		put(x->c, COLUMN_SAMPLE_THREAD, at[i].thread);

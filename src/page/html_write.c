@@ -355,6 +355,24 @@ static size_t n_bytes(const struct html_columns *c)
 	return n;
 }
 
+struct page_size { /* that so many nodes made, once packed; 0: nothing was */
+	double nodes, bytes;
+};
+
+/* How many to try next. Most of a page need not be its nodes, so in proportion to its size is too
+ * many; by what the last ones less have saved is too few, as what stands for them takes room. */
+static size_t fewer_nodes(struct page_size now, struct page_size before, double max_bytes,
+			  size_t least)
+{
+	double fewer = now.nodes * 0.9 * max_bytes / now.bytes;
+	if (before.nodes > now.nodes && before.bytes > now.bytes) {
+		double each = (before.bytes - now.bytes) / (before.nodes - now.nodes);
+		double by_two = now.nodes - (now.bytes - max_bytes) / each;
+		fewer = by_two < 0 ? fewer / 2 : by_two < fewer ? (fewer + by_two) / 2 : fewer;
+	}
+	return fewer < (double)least ? least : (size_t)fewer;
+}
+
 /* First times become coarse, then it is not told which instructions samples were taken at, then the
  * narrowest nodes are left out. What is certainly too large is not packed to see by how much:
  * columns become a third to two thirds of what they are. */
@@ -366,6 +384,7 @@ static struct kin_error *fit_data(const struct html_input *in, struct page_text 
 	bool has_times = first && !in->paths->runs[1];
 	struct html_limits limits = { .max_nodes = in->paths->nodes.n,
 				      .places = in->paths->places.n > 0 };
+	struct page_size before = { 0 };
 	struct kin_error *err = NULL;
 	for (size_t i = 0; i < TRIES && !err; i++) {
 		uint64_t step = steps[i < ARRAY_LEN(steps) ? i : ARRAY_LEN(steps) - 1];
@@ -389,8 +408,9 @@ static struct kin_error *fit_data(const struct html_input *in, struct page_text 
 			limits.places = false;
 			continue;
 		}
-		double fewer = (double)limits.max_nodes * 0.9 * (double)in->max_bytes / size;
-		limits.max_nodes = fewer < FEWEST ? FEWEST : (size_t)fewer;
+		struct page_size now = { (double)limits.max_nodes, size };
+		limits.max_nodes = fewer_nodes(now, before, (double)in->max_bytes, FEWEST);
+		before = is_hopeless ? (struct page_size){ 0 } : now;
 	}
 	return err;
 }

@@ -130,7 +130,7 @@ static void add_new(struct arcs *a, uint32_t *s, const struct arc *arc)
 	a->ascend = false;
 	*s = (uint32_t)a->settled++;
 	if (a->settled * 2 > a->cap)
-		build_index(a, a->settled * 2);
+		build_index(a, a->settled);
 }
 
 static void find_and_add(struct arcs *a, const struct arc *arc)

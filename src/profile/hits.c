@@ -39,12 +39,38 @@ static void settle(struct hits *h)
 	h->settled = h->at.n = merged.n;
 }
 
+static bool is_array(const struct hits *h) { return h->all || h->wide; }
+
+/* Half of what 32 bits hold, so that two of them can be added. */
+static bool is_narrow(uint64_t v) { return v <= UINT32_MAX / 2; }
+
 static void spread(struct hits *h)
 {
-	h->all = xalloc(h->n_bins * sizeof(*h->all));
+	uint64_t largest = 0;
+
 	for (size_t i = 0; i < h->at.n; i++)
-		h->all[h->at.at[i].bin] = h->at.at[i].count;
+		largest |= h->at.at[i].count;
+	if (is_narrow(largest))
+		h->all = xalloc(h->n_bins * sizeof(*h->all));
+	else
+		h->wide = xalloc(h->n_bins * sizeof(*h->wide));
+	for (size_t i = 0; i < h->at.n; i++) {
+		struct hit hit = h->at.at[i];
+		if (h->all)
+			h->all[hit.bin] = (uint32_t)hit.count;
+		else
+			h->wide[hit.bin] = hit.count;
+	}
 	vec_free(&h->at);
+}
+
+static void widen(struct hits *h)
+{
+	h->wide = xrealloc(NULL, h->n_bins, sizeof(*h->wide));
+	for (uint32_t i = 0; i < h->n_bins; i++)
+		h->wide[i] = h->all[i];
+	free(h->all);
+	h->all = NULL;
 }
 
 static void begin_pass(struct hits *h)
@@ -54,30 +80,37 @@ static void begin_pass(struct hits *h)
 		spread(h);
 }
 
-static void add(struct hits *h, struct hit hit)
+static bool add_narrow(uint32_t *all, const uint64_t *counts, uint32_t n)
 {
-	if (!h->all && h->at.n > h->settled && hit.bin <= h->at.at[h->at.n - 1].bin)
-		begin_pass(h);
-	if (h->all)
-		sum(h, &h->all[hit.bin], hit.count);
-	else
-		vec_push(&h->at, hit);
-}
-
-static void add_to_all(struct hits *h, uint32_t first, const uint64_t *counts, uint32_t n)
-{
-	uint64_t *all = h->all + first;
 	uint64_t largest = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		largest |= all[i] | counts[i];
-	if (largest > UINT64_MAX / 2) { /* a sum might overflow */
-		for (uint32_t i = 0; i < n; i++)
-			sum(h, &all[i], counts[i]);
-		return;
-	}
+	if (!is_narrow(largest))
+		return false;
 	for (uint32_t i = 0; i < n; i++)
-		all[i] += counts[i];
+		all[i] += (uint32_t)counts[i];
+	return true;
+}
+
+static void add_to_array(struct hits *h, uint32_t first, const uint64_t *counts, uint32_t n)
+{
+	if (h->all && add_narrow(h->all + first, counts, n))
+		return;
+	if (h->all)
+		widen(h);
+	for (uint32_t i = 0; i < n; i++)
+		sum(h, &h->wide[first + i], counts[i]);
+}
+
+static void add(struct hits *h, struct hit hit)
+{
+	if (!is_array(h) && h->at.n > h->settled && hit.bin <= h->at.at[h->at.n - 1].bin)
+		begin_pass(h);
+	if (is_array(h))
+		add_to_array(h, hit.bin, &hit.count, 1);
+	else
+		vec_push(&h->at, hit);
 }
 
 /* Most bins are empty: they are passed over in groups. */
@@ -92,11 +125,11 @@ static uint32_t skip_empty(const uint64_t *counts, uint32_t i, uint32_t n)
 
 void hits_add_bins(struct hits *h, uint32_t first, const uint64_t *counts, uint32_t n)
 {
-	uint32_t i = h->all ? 0 : skip_empty(counts, 0, n);
-	for (; i < n && !h->all; i = skip_empty(counts, i + 1, n))
+	uint32_t i = is_array(h) ? 0 : skip_empty(counts, 0, n);
+	for (; i < n && !is_array(h); i = skip_empty(counts, i + 1, n))
 		add(h, (struct hit){ .bin = first + i, .count = counts[i] });
 	if (i < n)
-		add_to_all(h, first + i, counts + i, n - i);
+		add_to_array(h, first + i, counts + i, n - i);
 }
 
 void hits_add(struct hits *h, const struct hit *hits, size_t n)
@@ -105,20 +138,30 @@ void hits_add(struct hits *h, const struct hit *hits, size_t n)
 		add(h, hits[i]);
 }
 
+static void drop_array(struct hits *h)
+{
+	free(h->all);
+	free(h->wide);
+	h->all = NULL;
+	h->wide = NULL;
+}
+
 void hits_finish(struct hits *h)
 {
-	if (!h->all) {
+	if (!is_array(h)) {
 		settle(h);
 		return;
 	}
-	for (uint32_t i = 0; i < h->n_bins; i++)
-		if (h->all[i])
-			vec_push(&h->at, ((struct hit){ .bin = i, .count = h->all[i] }));
-	free(TAKE(h->all));
+	for (uint32_t i = 0; i < h->n_bins; i++) {
+		uint64_t count = h->all ? h->all[i] : h->wide[i];
+		if (count)
+			vec_push(&h->at, ((struct hit){ .bin = i, .count = count }));
+	}
+	drop_array(h);
 }
 
 void hits_free(struct hits *h)
 {
 	vec_free(&h->at);
-	free(h->all);
+	drop_array(h);
 }

@@ -11,7 +11,8 @@ struct hits {
 	uint32_t n_bins;
 	VEC(struct hit) at;
 	size_t settled; /* these are of earlier passes, ascending; those behind them of this one */
-	uint64_t *all;  /* [n_bins], and `at` is empty; or NULL */
+	uint32_t *all;  /* [n_bins], and `at` is empty; or NULL */
+	uint64_t *wide; /* likewise, once 32 bits are too few: in place of `all` */
 	bool saturated;
 };
 

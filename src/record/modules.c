@@ -18,6 +18,8 @@
 
 enum { OPEN_MAX_FILES = 200, HEADERS_MAX = 1024, SECTION_MAX = 256 << 20, NOTES_MAX = 4096 };
 enum { TABLE_LIMIT = 64 << 20 };
+/* Held: most of our own file system are where they were. */
+enum { HELD_MAX = 192, HELD_OWN_MAX = 64 };
 
 struct modules {
 	VEC(struct module *) at;
@@ -28,6 +30,9 @@ struct modules {
 	size_t table_bytes, table_limit;
 	uint64_t uses; /* of tables */
 	bool saved;    /* one or more, into the cache */
+	bool holds;
+	size_t n_held;          /* by modules */
+	struct held_files held; /* roots; files when they are taken */
 };
 
 struct modules *modules_new(size_t table_limit)
@@ -42,6 +47,8 @@ static void module_free(struct module *m)
 {
 	if (m->fd >= 0)
 		close(m->fd);
+	if (m->held >= 0)
+		close(m->held);
 	unwind_table_free(m->table);
 	free(m->segments);
 	free(m->path);
@@ -57,6 +64,7 @@ void modules_free(struct modules *m)
 	for (size_t i = 0; i < m->at.n; i++)
 		module_free(m->at.at[i]);
 	vec_free(&m->at);
+	held_files_done(&m->held);
 	map64_free(&m->by_key);
 	strtab_free(m->keys);
 	vec_free(&m->key);
@@ -308,6 +316,34 @@ static bool try_file(struct module *m, const struct module_key *key, const char 
 	return true;
 }
 
+static bool try_below(struct module *m, const struct module_key *key, size_t root)
+{
+	if (root == SIZE_MAX)
+		return false;
+	char *top = held_path(m->all->held.roots.at[root].fd),
+	     *path = xprintf("%s%s", top, m->path);
+	bool found = try_file(m, key, path);
+	if (found)
+		m->root = root;
+	free(path);
+	free(top);
+	return found;
+}
+
+/* The process has ended already: what is started in a container is started by one that is in it. */
+static bool find_below_roots(struct module *m, const struct module_key *key)
+{
+	struct held_files *held = &m->all->held;
+	if (!m->all->holds || !key->build_id_size)
+		return false;
+	if (key->parent && try_below(m, key, held_files_root(held, key->parent)))
+		return true;
+	for (size_t i = held->roots.n; i-- > 0;)
+		if (try_below(m, key, i))
+			return true;
+	return false;
+}
+
 /* The process may see other files under its names than we do, and its file may have no name any
  * more. */
 static void find_file(struct module *m, const struct module_key *key)
@@ -324,8 +360,12 @@ static void find_file(struct module *m, const struct module_key *key)
 		bool risky = i == 0 || i == 3; /* might be another one */
 		if (!found && (certain || !risky || i == 0))
 			found = try_file(m, key, links[i]);
+		if (found && i && m->root == SIZE_MAX && m->all->holds)
+			m->root = held_files_root(&m->all->held, key->pid);
 		free(links[i]);
 	}
+	if (!found)
+		find_below_roots(m, key);
 }
 
 /* ---- tables ---- */
@@ -366,6 +406,21 @@ static void close_file(struct module *m)
 	m->all->n_open--;
 }
 
+/* It was read, as stacks lead into it: it will be asked for names. */
+static void put_away(struct module *m)
+{
+	struct modules *all = m->all;
+	size_t most = m->root == SIZE_MAX ? HELD_OWN_MAX : HELD_MAX;
+	if (m->fd < 0 || m->held >= 0 || !all->holds || all->n_held >= most) {
+		close_file(m);
+		return;
+	}
+	m->held = m->fd;
+	m->fd = -1;
+	all->n_open--;
+	all->n_held++;
+}
+
 /* By its name, if that is the same file still. */
 static bool reopen(struct module *m)
 {
@@ -398,7 +453,7 @@ static void make_table(struct module *m)
 		if (m->table)
 			save(m);
 	}
-	close_file(m);
+	put_away(m);
 }
 
 static bool can_be_read_again(struct module *m)
@@ -510,7 +565,8 @@ static struct module *module_new(struct modules *all, const struct module_key *k
 {
 	struct module *m = xalloc(sizeof(*m));
 	m->all = all;
-	m->fd = -1;
+	m->fd = m->held = -1;
+	m->root = SIZE_MAX;
 	m->kind = kind_of(key->path);
 	m->path = without_deleted(key->path);
 	m->inode = key->inode;
@@ -549,6 +605,29 @@ struct module *modules_find(struct modules *m, const struct module_key *key)
 	if (made->fd >= 0 && ++m->n_open > OPEN_MAX_FILES)
 		close_oldest(m);
 	return made;
+}
+
+void modules_hold_files(struct modules *m) { m->holds = true; }
+
+struct held_files modules_take_held(struct modules *m)
+{
+	struct held_files held = m->held;
+	m->held = (struct held_files){ 0 };
+	for (size_t i = 0; i < m->at.n; i++) {
+		struct module *at = m->at.at[i];
+		int *fd = at->held >= 0 ? &at->held : &at->fd;
+		if (*fd < 0)
+			continue;
+		struct mapped_file f = { .path = xprintf("%s", at->path),
+					 .build_id = xalloc(2 * BUILD_ID_MAX + 1),
+					 .fd = *fd,
+					 .root = at->root };
+		num_hex(f.build_id, at->build_id, at->build_id_size);
+		vec_push(&held.files, f);
+		m->n_open -= fd == &at->fd;
+		*fd = -1;
+	}
+	return held;
 }
 
 uint64_t module_bias(const struct module *m, uint64_t start, uint64_t offset)

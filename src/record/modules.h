@@ -15,6 +15,7 @@
 
 #include "base/vec.h"
 #include "kin/format.h"
+#include "record/held_files.h"
 #include "unwind/unwind_table.h"
 
 enum { BUILD_ID_MAX = 20 }; /* as the kernel has them; longer ones are cut there, too */
@@ -32,7 +33,9 @@ struct module {
 
 	/* the rest is for modules.c */
 	struct modules *all;
-	int fd; /* -1: not open */
+	int fd;      /* -1: not open */
+	int held;    /* the same, for names; -1: it is not */
+	size_t root; /* in which it was found, as in struct mapped_file */
 	bool sought;
 	bool evicted;               /* had a table, or its file open: is to be read again */
 	bool cached;                /* the cache has the table */
@@ -48,7 +51,11 @@ struct module {
 struct modules;
 /* table_limit: for tables, in bytes; 0: 64 MiB. */
 struct modules *modules_new(size_t table_limit);
-void modules_free(struct modules *m);                /* NULL is fine */
+void modules_free(struct modules *m); /* NULL is fine */
+/* From now on files are held. */
+void modules_hold_files(struct modules *m);
+/* The files and roots that are held; to be done with by the caller, once. */
+struct held_files modules_take_held(struct modules *m);
 size_t modules_table_bytes(const struct modules *m); /* of all tables that are in memory */
 
 struct module_key {
@@ -57,6 +64,7 @@ struct module_key {
 	size_t build_id_size; /* 0: not known */
 	uint64_t inode;       /* 0: not known */
 	pid_t pid;            /* that maps it at [start, end) */
+	pid_t parent;         /* that started it, or had its place before exec; 0: not known */
 	uint64_t start, end;
 };
 /* Lives as long as m. */

@@ -342,6 +342,8 @@ static struct kin_error *open_files(struct session *s)
 	s->jit = jit_new();
 	s->kernel = kernel_new();
 	s->modules = modules_new(o->table_bytes);
+	if (o->hold_files)
+		modules_hold_files(s->modules);
 	s->spaces = spaces_new(s->modules, unwinding_release);
 	s->unwinding = unwinding_new(o->mode,
 				     (struct unwinding_copies){ rings_stack_bytes(s->rings, false),
@@ -493,6 +495,7 @@ static struct kin_error *record_opened(struct session *s, bool *not_executed)
 	session_begin(s);
 	err = run_all(s);
 	session_end(s);
+	s->result->held = modules_take_held(s->modules);
 	size_of_file(s);
 	s->result->stopped_by = s->stopped_by;
 	return err;

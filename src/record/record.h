@@ -85,6 +85,7 @@ struct record_opts {
 	uint64_t max_bytes;    /* of it: then the recording ends; 0: no limit */
 	int compression;       /* of it, as zstd counts; 0: the fastest */
 	struct parts_opts parts;          /* `output` is a series of files; all zero: it is one */
+	bool hold_files;                  /* for names, which are made at the end */
 	const struct record_watch *watch; /* NULL: none */
 	/* About once a second, in the thread that records; must not take long. NULL: nobody asks.
 	 */
@@ -107,6 +108,7 @@ struct record_result {
 	bool recorded, finished; /* there is a file; it has everything in it */
 	size_t n_parts;          /* files of a series */
 	struct record_audit audit;
+	struct held_files held; /* with hold_files: what was mapped; held_files_done() */
 };
 
 /* Errors: nothing was started, and this process is as it was. KIN_ERROR_OS with EACCES or EPERM:

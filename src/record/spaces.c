@@ -337,6 +337,7 @@ static void take_mmap(struct spaces *s, const struct ring_record *r)
 	if (!strncmp(m->filename, "[vsyscall]", 10))
 		return;
 	struct space *space = own_space(s, t);
+	key.parent = space->before ? space->before->pid : 0;
 	struct mapping made = mapping_of(s, &key, m->pgoff);
 	made.module->main |= space->fresh && made.module->kind == KINF_ELF;
 	space->fresh = false;

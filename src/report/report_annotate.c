@@ -533,7 +533,8 @@ static struct kin_error *add_subjects(struct annotate_job *j)
 		return NULL;
 	}
 	for (; *names; names++)
-		if (!add_functions_named(j, *names) && !add_files_named(j, *names))
+		if (!add_functions_named(j, *names) && !add_files_named(j, *names) &&
+		    !report_is_inlined(j->in, *names))
 			return report_unknown_subject(j->in, *names);
 	return NULL;
 }
@@ -595,6 +596,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	for (size_t i = 0; i < j->notes.n; i++)
 		table_note(t, "%s", j->notes.at[i]);
 	report_note_lines(in, t, "source");
+	report_note_subjects(in, o, t);
 	note_nothing(in, t);
 	*ret = t;
 	return NULL;

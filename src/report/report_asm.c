@@ -11,6 +11,7 @@
 #include "object/source.h"
 #include "paths/path_tree.h"
 #include "report/reports.h"
+#include "symbolize/inlined_into.h"
 
 enum {
 	SHARE,
@@ -29,6 +30,8 @@ enum {
 	INLINED,
 	N_COLUMNS
 };
+
+enum asm_choice { CHOICE_NONE, CHOICE_INLINED /* what was inlined into it */, CHOICE_WHOLE };
 
 enum { MOST_FUNCTIONS = 10, MOST_INSTRUCTIONS = 2000000 };
 
@@ -77,6 +80,7 @@ struct asm_instruction {
 struct asm_stretch { /* a function, or a piece of one */
 	symid symbol;
 	size_t first, n; /* in code[] */
+	char *inlined;   /* owned; only what this function is there is shown. NULL: all */
 };
 
 struct opened_source {
@@ -127,8 +131,20 @@ static void choose_hottest(const struct asm_job *j, uint8_t *wanted)
 	if (n)
 		qsort_r(ids, n, sizeof(*ids), by_self, UNCONST(void *, g));
 	for (size_t i = 0; i < n && i < MOST_FUNCTIONS; i++)
-		wanted[ids[i]] = 1;
+		wanted[ids[i]] = CHOICE_WHOLE;
 	free(ids);
+}
+
+static bool choose_inlined(const struct asm_job *j, const char *name, uint8_t *wanted)
+{
+	size_t n;
+	symid *into = report_inlined_into(j->in, name, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (has_code(j, into[i]) && !wanted[into[i]])
+			wanted[into[i]] = CHOICE_INLINED;
+	free(into);
+	return n > 0;
 }
 
 static struct kin_error *choose_named(const struct asm_job *j, uint8_t *wanted)
@@ -141,11 +157,11 @@ static struct kin_error *choose_named(const struct asm_job *j, uint8_t *wanted)
 		for (size_t i = 0; i < n; i++) {
 			if (!has_code(j, named[i]))
 				continue;
-			wanted[s->at[named[i]].owner] = 1;
+			wanted[s->at[named[i]].owner] = CHOICE_WHOLE;
 			found = true;
 		}
 		free(named);
-		if (!found)
+		if (!found && !choose_inlined(j, *name, wanted))
 			return report_no_function(j->in, *name, "with code to be shown");
 	}
 	return NULL;
@@ -200,8 +216,36 @@ static void add_instruction(const struct object_instruction *i, void *arg)
 	vec_push(&j->code, x);
 }
 
-/* "insert < push_back": what was inlined where each instruction of the stretch is. */
-static void name_inlined(struct asm_job *j, struct object_file *o, const struct asm_stretch *s)
+static bool is_subject(const struct asm_job *j, const char *raw)
+{
+	for (const char *const *s = j->o->subjects; s && *s; s++)
+		if (inlined_is_called(raw, *s, j->in->symbols->opts.style))
+			return true;
+	return false;
+}
+
+/* Drops the stretch's instructions that are of none of the subjects. is_kept: [s->n] */
+static void keep_subjects(struct asm_job *j, struct asm_stretch *s, const bool *is_kept)
+{
+	struct asm_instruction *code = j->code.at + s->first;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (is_kept[i]) {
+			code[n++] = code[i];
+			continue;
+		}
+		free(code[i].text);
+		free(code[i].inlined);
+	}
+	j->code.n = s->first + n;
+	s->n = n;
+}
+
+/* "insert < push_back": what was inlined where each instruction of the stretch is, which is the
+ * last so far. */
+static void name_inlined(struct asm_job *j, struct object_file *o, struct asm_stretch *s,
+			 enum asm_choice choice)
 {
 	struct asm_instruction *code = j->code.at + s->first;
 	uint64_t *addrs = xrealloc(NULL, s->n + 1, sizeof(*addrs));
@@ -209,14 +253,23 @@ static void name_inlined(struct asm_job *j, struct object_file *o, const struct 
 	for (size_t i = 0; i < s->n; i++)
 		addrs[i] = code[i].addr - j->base;
 	struct object_inline *list = object_inlines(o, addrs, s->n, &count);
+	bool *is_kept = xalloc(s->n + 1);
 	for (size_t i = 0; i < count; i++) {
 		char **text = &code[list[i].address].inlined, *before = *text;
 		char *readable = demangle(list[i].name, j->in->symbols->opts.style);
 		*text = xprintf("%s%s%s", before ? before : "", before ? " < " : "",
 				readable ? readable : list[i].name);
+		if (choice == CHOICE_INLINED && is_subject(j, list[i].name)) {
+			is_kept[list[i].address] = true;
+			if (!s->inlined)
+				s->inlined = xprintf("%s", readable ? readable : list[i].name);
+		}
 		free(readable);
 		free(before);
 	}
+	if (choice == CHOICE_INLINED)
+		keep_subjects(j, s, is_kept);
+	free(is_kept);
 	free(list);
 	free(addrs);
 }
@@ -249,7 +302,7 @@ static struct kin_error *disassemble(struct asm_job *j, const uint8_t *wanted)
 			note_without_code(j, o);
 			continue;
 		}
-		struct asm_stretch stretch = { i, j->code.n, 0 };
+		struct asm_stretch stretch = { .symbol = i, .first = j->code.n };
 		j->base = s->parts[s->at[i].part].base;
 		if (!object_instructions(o, s->at[i].addr - j->base, s->at[i].end - j->base,
 					 j->o->intel, add_instruction, j)) {
@@ -259,8 +312,9 @@ static struct kin_error *disassemble(struct asm_job *j, const uint8_t *wanted)
 				       problem ? problem : "its machine is not known");
 		}
 		stretch.n = j->code.n - stretch.first;
-		name_inlined(j, o, &stretch);
-		vec_push(&j->stretches, stretch);
+		name_inlined(j, o, &stretch, wanted[s->at[i].owner]);
+		if (stretch.n || wanted[s->at[i].owner] == CHOICE_WHOLE)
+			vec_push(&j->stretches, stretch);
 	}
 	return NULL;
 }
@@ -404,7 +458,9 @@ static void add_heading(struct asm_job *j, const struct asm_stretch *s, double f
 	c[SELF] = cell_time(self);
 	c[SAMPLES] = cell_count(samples);
 	c[OBJECT] = cell_text(report_object_name(j->in, s->symbol));
-	char *text = xprintf("%s (%s)", report_symbol_name(j->in, j->o, s->symbol, j->t),
+	char *text = xprintf("%s%s%s (%s)", s->inlined ? s->inlined : "",
+			     s->inlined ? ", inlined into " : "",
+			     report_symbol_name(j->in, j->o, s->symbol, j->t),
 			     report_object_name(j->in, s->symbol));
 	c[TEXT] = cell_text(table_text(j->t, text));
 	free(text);
@@ -489,6 +545,8 @@ static void free_job(struct asm_job *j)
 		source_done(&j->sources.at[i].text);
 		vec_free(&j->sources.at[i].starts);
 	}
+	for (size_t i = 0; i < j->stretches.n; i++)
+		free(j->stretches.at[i].inlined);
 	vec_free(&j->code);
 	vec_free(&j->sources);
 	vec_free(&j->stretches);

@@ -184,6 +184,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	}
 	if (!in->graph->has_arcs && !in->profile->n_blocks)
 		table_note(t, "The data holds no calls and no block counts, only samples of time.");
+	report_note_subjects(in, o, t);
 	if (blocks->n_outside)
 		table_note(
 			t,

@@ -182,10 +182,24 @@ static int by_time(const void *l, const void *r)
 	return (a->to > b->to) - (a->to < b->to);
 }
 
+/* Puts those that are shown to the front, in their order, in place of others: there may be a
+ * thousand times as many. */
+static void choose_calls(struct cycle_call *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct cycle_call x = at[i];
+		size_t k = i < MOST ? i : MOST - 1;
+		if (i >= MOST && by_time(&x, &at[k]) >= 0)
+			continue;
+		for (; k && by_time(&x, &at[k - 1]) < 0; k--)
+			at[k] = at[k - 1];
+		at[k] = x;
+	}
+}
+
 static void add_calls(struct cycles_job *j, struct cycle_calls *calls, const char *what)
 {
-	if (calls->v.n)
-		qsort(calls->v.at, calls->v.n, sizeof(*calls->v.at), by_time);
+	choose_calls(calls->v.at, calls->v.n);
 	for (size_t i = 0; i < calls->v.n && i < MOST; i++) {
 		const struct cycle_call *call = &calls->v.at[i];
 		struct kin_cell *c = add_row(j, KIN_ROW_CALLER, what);
@@ -389,6 +403,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	add_cycles(&j);
 	if (!g->n_cycles)
 		table_note(t, "the call graph has no cycles");
+	report_note_subjects(in, o, t);
 	*ret = t;
 	return NULL;
 }

@@ -495,7 +495,7 @@ static struct kin_error *choose(struct graph_state *s)
 		for (size_t i = 0; i < n; i++)
 			s->chosen[named[i]] = true;
 		free(named);
-		if (!n)
+		if (!n && !report_is_inlined(&s->in, s->o->subjects[k]))
 			return report_no_function(&s->in, s->o->subjects[k], "in the profile");
 	}
 	return NULL;
@@ -617,6 +617,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		return err;
 	}
 	make_labels(s);
+	report_note_subjects(in, o, t);
 	*ret = t;
 	return NULL;
 }

@@ -506,6 +506,23 @@ static const char *title_of(const struct hists_ask *a)
 	return a->overview ? "Most Self, then most Children" : "Children and Self";
 }
 
+/* The function that was asked for has no row. */
+static void note_absent(struct hists_state *s)
+{
+	const char *const subjects[] = { s->ask->given->function, NULL };
+	struct report_opts o = { .subjects = subjects };
+	struct report_input in = s->in;
+	if (!subjects[0])
+		return;
+	for (uint32_t i = 0; i < s->hists->n; i++)
+		if (hists_state_wants(s, i))
+			return;
+	in.symbols = program_symbols(in.program);
+	if (!report_is_inlined(&in, subjects[0]))
+		table_note(s->table, "no sample has '%s' on its stack", subjects[0]);
+	report_note_subjects(&in, &o, s->table);
+}
+
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
@@ -530,6 +547,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	s->table = table_new("hists", title_of(s->ask), s->columns.at, s->columns.n);
 	table_set_source(s->table, &source, s);
 	hists_describe(s);
+	note_absent(s);
 	*ret = s->table;
 	return NULL;
 }

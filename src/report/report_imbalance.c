@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "paths/path_tree.h"
 #include "report/reports.h"
+#include "symbolize/inlined_into.h"
 
 enum {
 	WHAT,
@@ -65,7 +66,8 @@ struct imbalance_job {
 	uint64_t n; /* ranks */
 	strid event;
 	enum event_unit unit;
-	bool *is_mpi; /* by string of the set */
+	bool *is_mpi;     /* by string of the set */
+	bool *is_subject; /* likewise */
 };
 
 /* ---- what a row is ---- */
@@ -195,13 +197,8 @@ static int by_cost(const void *a, const void *b, void *job)
 
 static bool is_subject(const struct imbalance_job *j, const struct spread_row *r)
 {
-	if (!j->o->subjects)
-		return true;
-	for (const char *const *s = j->o->subjects; *s; s++)
-		if (!strcmp(*s, strtab_get(j->set->strings, r->to.name)) ||
-		    !strcmp(*s, strtab_get(j->set->strings, r->from.name)))
-			return true;
-	return false;
+	return !j->o->subjects || !j->o->subjects[0] || j->is_subject[r->to.name] ||
+	       j->is_subject[r->from.name];
 }
 
 static bool is_wanted(const struct imbalance_job *j, const struct spread_row *r,
@@ -385,6 +382,57 @@ static void find_event(struct imbalance_job *j, struct spread_set *set)
 	}
 }
 
+/* Sums of ranks that the data has are of functions as they were when these were made. */
+static void note_folding(struct imbalance_job *j)
+{
+	const struct spread_set *sums = j->in->profile->spreads;
+	bool any = false;
+
+	for (size_t i = 0; program_folds(j->in->program) && sums && i < sums->rows.n && !any; i++)
+		any = sums->rows.at[i].from.inlined || sums->rows.at[i].to.inlined;
+	if (any)
+		table_note(j->t, "sums of ranks were made with inlined functions as functions, and "
+				 "cannot be folded any more");
+}
+
+static bool is_raw_name(const struct symbols *s, const symid *at, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(s->at[at[i]].name, name))
+			return true;
+	return false;
+}
+
+/* Marks the strings that are names of a subject, by whatever name; false: there is no such
+ * function. */
+static bool find_subject(struct imbalance_job *j, const char *name)
+{
+	struct symbols *s = j->in->symbols;
+	size_t n = strtab_count(j->set->strings), n_named;
+	symid *named = report_symbols_named(s, name, &n_named);
+	bool found = n_named > 0;
+
+	for (strid i = 1; i < n; i++) {
+		const char *raw = strtab_get(j->set->strings, i);
+		if (!is_raw_name(s, named, n_named, raw) &&
+		    !inlined_is_called(raw, name, s->opts.style))
+			continue;
+		j->is_subject[i] = true;
+		found = true;
+	}
+	free(named);
+	return found;
+}
+
+static struct kin_error *find_subjects(struct imbalance_job *j)
+{
+	j->is_subject = xalloc(strtab_count(j->set->strings) + 1);
+	for (const char *const *s = j->o->subjects; s && *s; s++)
+		if (!find_subject(j, *s))
+			return report_no_function(j->in, *s, "in the profile");
+	return NULL;
+}
+
 static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
 			     struct kin_table **ret)
 {
@@ -402,15 +450,23 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	find_event(&j, set);
 	spread_set_sort(set);
 	j.is_mpi = find_mpi(set);
+	struct kin_error *err = find_subjects(&j);
 	table_set_rate(t, j.unit == EVENT_NS ? 1e9 : 1);
 	table_property(t, "ranks", cell_count(j.n));
-	note_slow(&j);
-	note_ranks(&j);
-	add_all(&j);
+	if (!err) {
+		note_slow(&j);
+		note_ranks(&j);
+		note_folding(&j);
+		add_all(&j);
+	}
 	free(j.is_mpi);
+	free(j.is_subject);
 	spread_set_free(set);
-	*ret = t;
-	return NULL;
+	if (err)
+		kin_table_free(t);
+	else
+		*ret = t;
+	return err;
 }
 
 const struct report imbalance_report = {

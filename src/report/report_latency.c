@@ -221,6 +221,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	else
 		table_note(t, "the data does not know how long calls took: see kin run --latency");
 	note_doubts(&j);
+	report_note_subjects(in, o, t);
 	free_list(&j.arcs);
 	free_list(&j.functions);
 	*ret = t;

@@ -264,6 +264,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		if (is_shown(&entries[i], o, in->graph->total))
 			add_row(t, in, o, &entries[i]);
 	report_note_lines(in, t, "lines");
+	report_note_subjects(in, o, t);
 	if (in->graph->outside > 0)
 		table_note(t, "%.2f %s fell on code without a symbol and are in no row.",
 			   in->graph->outside / in->graph->rate, in->graph->dimension);

@@ -12,6 +12,7 @@
 #include "names/kept.h"
 #include "object/source.h"
 #include "report/reports.h"
+#include "symbolize/inlined_into.h"
 
 const char *report_file_name(const struct report_opts *o, const char *path)
 {
@@ -125,18 +126,39 @@ bool report_is_subject(const struct report_input *in, const struct report_opts *
 	return false;
 }
 
-static bool is_named(const struct report_input *in, const char *name)
+symid *report_inlined_into(const struct report_input *in, const char *name, size_t *n)
+{
+	*n = 0;
+	return in->program ? inlined_into(in->program, in->profile, name, n) : NULL;
+}
+
+static bool is_function(const struct report_input *in, const char *name)
 {
 	size_t n;
 
 	free(report_symbols_named(in->symbols, name, &n));
-	if (n)
+	return n > 0;
+}
+
+bool report_is_inlined(const struct report_input *in, const char *name)
+{
+	size_t n;
+
+	free(report_inlined_into(in, name, &n));
+	return n > 0;
+}
+
+static bool is_named(const struct report_input *in, const char *name)
+{
+	size_t n;
+
+	if (is_function(in, name))
 		return true;
 	const char *const *files = symbols_files(in->symbols, &n);
 	for (size_t i = 0; i < n; i++)
 		if (report_file_is(files[i], name))
 			return true;
-	return false;
+	return report_is_inlined(in, name);
 }
 
 /* ": did you mean 'f'?", or "". */
@@ -177,7 +199,37 @@ struct kin_error *report_no_function(const struct report_input *in, const char *
 				     const char *where)
 {
 	struct function_hint hint = find_hint(in, name);
-	return err_new(KIN_ERROR_USAGE, "no function '%s' %s%s", name, where, hint.text);
+	return err_new(KIN_ERROR_USAGE, "no function '%s' %s%s%s", name, where,
+		       strpbrk(name, "./") ? ", and no such file" : "", hint.text);
+}
+
+static void note_inlined(const struct report_input *in, const char *name, struct kin_table *t)
+{
+	enum { NAMED = 3 };
+	size_t n;
+	symid *into = is_function(in, name) ? NULL : report_inlined_into(in, name, &n);
+
+	if (!into)
+		return;
+	char *names = xprintf("%s", "");
+	for (size_t i = 0; i < n && i < NAMED; i++) {
+		char *more = xprintf("%s%s'%s'", names, i ? ", " : "",
+				     symbols_display(in->symbols, into[i]));
+		free(names);
+		names = more;
+	}
+	if (n)
+		table_note(t, "'%s' was inlined into %s%s, and has no rows of its own here", name,
+			   names, n > NAMED ? " and others" : "");
+	free(names);
+	free(into);
+}
+
+void report_note_subjects(const struct report_input *in, const struct report_opts *o,
+			  struct kin_table *t)
+{
+	for (const char *const *s = o->subjects; s && *s; s++)
+		note_inlined(in, *s, t);
 }
 
 void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what)

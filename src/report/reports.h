@@ -108,6 +108,17 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
  * are demangled, which takes seconds for those of a large program. */
 symid *report_symbols_named(struct symbols *s, const char *name, size_t *n);
 
+/* The functions that one of this name was inlined into where something was measured: *n places, to
+ * be freed; none where the data is of one program and without samples. Decodes debug information.
+ */
+symid *report_inlined_into(const struct report_input *in, const char *name, size_t *n);
+bool report_is_inlined(const struct report_input *in, const char *name); /* whether there are any */
+
+/* Of each subject that has no place of its own, as it was inlined and its time is that of others or
+ * is folded: a note that says into what. */
+void report_note_subjects(const struct report_input *in, const struct report_opts *o,
+			  struct kin_table *t);
+
 /* Rate and the properties that all reports on time have: totals, unit, what is estimated. */
 void report_describe(const struct report_input *in, struct kin_table *t);
 

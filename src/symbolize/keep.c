@@ -357,19 +357,62 @@ static void keep_object(struct keeper *k, objid id, struct object_file *file)
 	free(a.table.at);
 }
 
+/* ---- files that are held ---- */
+
+static const struct kin_program_file *find_held(const struct keeper *k, const struct object *o)
+{
+	const char *path = strtab_get(k->p->strings, o->path),
+		   *id = strtab_get(k->p->strings, o->build_id);
+	for (size_t i = 0; o->kind == OBJECT_ELF && i < k->opts->n_files; i++)
+		if (!strcmp(k->opts->files[i].path, path) &&
+		    !strcmp(k->opts->files[i].build_id, id))
+			return &k->opts->files[i];
+	return NULL;
+}
+
+/* Debug files are found from below its root, if it has a name there. */
+static struct object_file *open_held(const struct keeper *k, const struct kin_program_file *f)
+{
+	size_t n = f->root ? strlen(f->root) : 0;
+	bool below = n && !strncmp(f->file, f->root, n) && f->file[n] == '/';
+	struct object_opts how = { .debug_dir = k->opts->debug_dir,
+				   .symfs = below ? f->root : NULL,
+				   .debuginfod = k->opts->debuginfod,
+				   .remembers = true,
+				   .build_id = f->build_id };
+	struct object_file *o = NULL;
+	kin_error_free(object_open(f->file + (below ? n : 0), &how, &o));
+	return o;
+}
+
+/* As recorded_object(). */
+static struct kin_error *open_object(const struct keeper *k, objid id, struct object_file **ret)
+{
+	struct recorded_opts how = { k->opts->debug_dir, k->opts->symfs, k->opts->debuginfod };
+	const struct kin_program_file *held = find_held(k, &k->p->objects[id]);
+	struct kin_error *instead = NULL;
+	*ret = held && held->root ? open_held(k, held) : NULL;
+	if (*ret)
+		return NULL;
+	struct kin_error *err = recorded_object(k->p, id, &how, ret, &instead);
+	if (err && held && !held->root && (*ret = open_held(k, held))) {
+		kin_error_free(err);
+		err = NULL;
+	}
+	kin_error_free(instead);
+	return err;
+}
+
 struct kept *names_keep(const struct profile *p, const struct keep_opts *opts,
 			struct kin_error **trouble)
 {
 	struct keeper k = { .p = p, .opts = opts, .kept = kept_new() };
-	struct recorded_opts how = { opts->debug_dir, opts->symfs, opts->debuginfod };
 
 	k.hit = xalloc((p->n_objects + 1) * sizeof(*k.hit));
 	hit_addresses_find(p, NULL, k.hit);
 	for (objid i = 0; i < p->n_objects; i++) {
 		struct object_file *file = NULL;
-		struct kin_error *instead = NULL, *err = NULL;
-		if (k.hit[i].n)
-			err = recorded_object(p, i, &how, &file, &instead);
+		struct kin_error *err = k.hit[i].n ? open_object(&k, i, &file) : NULL;
 		if (file) {
 			keep_object(&k, i, file);
 			note(&k, object_trouble(file));
@@ -378,7 +421,6 @@ struct kept *names_keep(const struct profile *p, const struct keep_opts *opts,
 			note(&k, err);
 		else
 			kin_error_free(err);
-		kin_error_free(instead);
 		object_free(file);
 		vec_free(&k.hit[i]);
 	}

@@ -2,6 +2,7 @@
 #ifndef SYMBOLIZE_KEEP_H
 #define SYMBOLIZE_KEEP_H
 
+#include "kin/kin.h"
 #include "profile/profile.h"
 
 struct debuginfod;
@@ -13,6 +14,10 @@ struct keep_opts {
 	/* Code and lines of whole functions, and of the source files that were hit all lines: what
 	 * annotated reports show. */
 	bool whole;
+	/* Asked first where they are below a root of their own, else where the path leads to no
+	 * such file. */
+	const struct kin_program_file *files;
+	size_t n_files;
 };
 
 /* What of the profile's objects is at hand, and what the profile itself keeps of those that are

@@ -913,6 +913,8 @@ bool program_is_inlined(const struct program *g, symid place)
 	       g->extras.at[place - g->n_symbols].inlined;
 }
 
+bool program_folds(const struct program *g) { return g->opts.no_inlines; }
+
 bool program_line(struct program *g, frameid frame, struct srcloc *ret)
 {
 	const struct frame *f = &g->profile->samples.frames[frame];

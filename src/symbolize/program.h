@@ -105,6 +105,7 @@ const symid *program_inlines(struct program *g, frameid frame, size_t *n);
 /* Whether the place is of a function where it was inlined: by debug information, or as the data
  * says; false for all if the options say no_inlines. */
 bool program_is_inlined(const struct program *g, symid place);
+bool program_folds(const struct program *g); /* they say no_inlines */
 
 /* Source line of a frame's address (of the call, for return addresses); of its innermost inlined
  * function. False if not known. */

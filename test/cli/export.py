@@ -350,6 +350,53 @@ CPU_PROFILE = {
               {'id': 3, 'callFrame': {'functionName': 'b', 'url': 'file:///x.js', 'lineNumber': 4}},
               {'id': 4, 'callFrame': {'functionName': '', 'url': 'file:///x.js', 'lineNumber': 8}}],
     'startTime': 1000, 'endTime': 8000, 'samples': [3, 2, 4], 'timeDeltas': [0, 1000, 4000]}
+OF_CPU_PROFILE = {'b': (.001, .001), 'a': (.004, .007), '(anonymous):9': (.002, .002)}
+
+
+def trace_of(profile):
+    """The same in pieces, among a trace's events; whose a piece is stands behind it."""
+    nodes = [dict(n, parent={2: 1, 3: 2, 4: 2}.get(n['id'], 0)) for n in profile['nodes']]
+    nodes = [{k: v for k, v in n.items() if k != 'children'} for n in nodes]
+    own = {'cat': 'disabled-by-default-v8.cpu_profiler', 'id': '0x1', 'ph': 'P', 'pid': 7}
+    return {'traceEvents': [
+        {'args': {'name': 'CrRendererMain'}, 'name': 'thread_name', 'ph': 'M', 'pid': 7, 'tid': 8, 'ts': 0},
+        {'args': {'data': {'startTime': profile['startTime']}}, **own, 'name': 'Profile', 'tid': 8, 'ts': 1},
+        {'args': {'data': {'startTime': 'no number', 'nodes': 3}}, 'name': 'other', 'ph': 'X', 'pid': 7, 'tid': 8, 'ts': 1},
+        {'args': {'data': {'cpuProfile': {'nodes': nodes[:3], 'samples': profile['samples'][:1]}, 'lines': [3],
+                           'timeDeltas': profile['timeDeltas'][:1]}}, **own, 'name': 'ProfileChunk', 'tid': 9, 'ts': 2},
+        {**own, 'name': 'ProfileChunk', 'tid': 9, 'ts': 3,
+         'args': {'data': {'timeDeltas': profile['timeDeltas'][1:],
+                           'cpuProfile': {'nodes': nodes[3:], 'samples': profile['samples'][1:]}}}},
+        {'args': {'data': {'endTime': profile['endTime']}}, **own, 'name': 'ProfileChunk', 'tid': 9, 'ts': 4}],
+        'metadata': {}}
+
+
+def field(number, value):
+    """Of a protobuf message."""
+    def varint(v):
+        ret = b''
+        while v > 127:
+            ret += bytes([v & 127 | 128])
+            v >>= 7
+        return ret + bytes([v])
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def heap_profile(default):
+    """As Go writes it of the heap: no type of values is called the default one, but in newer versions."""
+    texts = ['', 'alloc_objects', 'count', 'inuse_space', 'bytes', 'f', 'g']
+    types = [(1, 2), (3, 4)]
+    ret = b''.join(field(1, field(1, name) + field(2, unit)) for name, unit in types)
+    for function, values in ((1, (10, 100)), (2, (1, 5000))):
+        stack = b''.join(field(1, i) for i in range(function, 3))
+        ret += field(2, stack + b''.join(field(2, v) for v in values))
+        ret += field(4, field(1, function) + field(4, field(1, function))) + field(5, field(1, function) + field(2, 4 + function))
+    return ret + b''.join(field(6, t) for t in texts) + (field(14, texts.index(default)) if default else b'')
+
+
 EVENTED = {
     '$schema': 'https://www.speedscope.app/file-format-schema.json', 'shared': {'frames': [{'name': 'a'}, {'name': 'b'}]},
     'profiles': [{'type': 'evented', 'name': 'main', 'unit': 'milliseconds', 'startValue': 0, 'endValue': 14, 'events': [
@@ -383,6 +430,15 @@ def reads(tap, kin, folder, want):
     plain = gzip.open(os.path.join(folder, 'x.speedscope.json.gz')).read()
     tap.ok(plain == open(os.path.join(folder, 'x.speedscope.json'), 'rb').read(), 'a name that ends in .gz is packed')
     tap.ok(flat(kin, folder, 'x.speedscope.json')[0] == flat(kin, folder, 'x.speedscope.json.gz')[0] != {}, '... and read as it is')
+    if shutil.which('zstd'):
+        run(folder, 'zstd', '-q', 'x.speedscope.json', 'x.script')
+        for name in ('x.speedscope.json', 'x.script'):
+            tap.ok(flat(kin, folder, name)[0] == flat(kin, folder, name + '.zst')[0] != {}, f'{name}, packed by zstd')
+        with open(os.path.join(folder, 'x.script.zst'), 'rb') as f:
+            packed = f.read()
+        open(os.path.join(folder, 'cut.zst'), 'wb').write(packed[:-100])
+        done = run(folder, kin, 'flat', 'cut.zst')
+        tap.ok(done.returncode == 1 and done.stderr.count('\n') == 1, '... and cut off', done.stderr)
     with open(os.path.join(folder, 'x.speedscope.json.gz'), 'rb') as f:
         packed = f.read()
     open(os.path.join(folder, 'cut.gz'), 'wb').write(packed[:len(packed) * 2 // 3])
@@ -397,7 +453,10 @@ def reads(tap, kin, folder, want):
                      for data in (('--event=cycles', '-i', 'x.script'), ('-i', 'one.speedscope.json')))
     tap.ok(before == after and len(before) == 4, 'speedscope: threads are what they were', f'{before}\n{after}')
     for name, data, expected in [
-            ('n.cpuprofile', CPU_PROFILE, {'b': (.001, .001), 'a': (.004, .007), '(anonymous):9': (.002, .002)}),
+            ('n.cpuprofile', CPU_PROFILE, OF_CPU_PROFILE),
+            ('answer.json', {'id': 1, 'result': {'profile': CPU_PROFILE}}, OF_CPU_PROFILE),
+            ('trace.json', trace_of(CPU_PROFILE), OF_CPU_PROFILE),
+            ('events.json', trace_of(CPU_PROFILE)['traceEvents'], OF_CPU_PROFILE),
             ('e.json', EVENTED, {'a': (.0115, .014), 'b': (.0025, .0025)})]:
         text = json.dumps(data)
         open(os.path.join(folder, name), 'w').write(text)
@@ -407,6 +466,16 @@ def reads(tap, kin, folder, want):
         got, done = flat(kin, folder, 'cut')
         tap.ok(done.returncode == 1 and 'cut off' in done.stderr and done.stderr.count('\n') == 1, f'{name}, cut off',
                done.stdout + done.stderr)
+    for default, expected in ((None, 100), ('alloc_objects', 10), ('inuse_space', 100)):
+        open(os.path.join(folder, 'heap.pb'), 'wb').write(heap_profile(default))
+        got, done = flat(kin, folder, 'heap.pb')
+        tap.ok(got.get('f') == (expected, expected), f'pprof: what is shown first is the default, or the last: {default}',
+               str(got) + done.stderr)
+    names = run(folder, kin, 'report', '--no-children', '-s', 'comm,pid', '-f', 'csv', '-i', 'trace.json').stdout
+    tap.ok('CrRendererMain,' in names and '7:' in names, 'a trace: its threads', names)
+    json.dump({'traceEvents': [{'name': 'x', 'ph': 'X', 'ts': 1, 'dur': 2, 'pid': 1, 'tid': 1}]}, open(os.path.join(folder, 'slices.json'), 'w'))
+    done = run(folder, kin, 'flat', 'slices.json')
+    tap.ok(done.returncode == 1 and 'slices are not samples' in done.stderr, 'a trace without samples is told so', done.stderr)
     open(os.path.join(folder, 'cut'), 'wb').write(open(os.path.join(folder, 'x.pb.gz'), 'rb').read()[:-3000])
     got, done = flat(kin, folder, 'cut')
     tap.ok(done.returncode == 1 and done.stderr.count('\n') == 1, 'pprof, cut off', done.stderr)

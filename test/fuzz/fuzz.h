@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "formats/gzip.h"
+#include "formats/packed.h"
 #include "gnu/rules.h"
 #include "input/input.h"
 #include "profile/spreads.h"
@@ -42,7 +42,7 @@ static inline void fuzz_reader(const struct format *reader, const uint8_t *data,
 		uint8_t *copy = malloc(size);
 		struct source source = { .kind = reader->about.name };
 		memcpy(copy, data + 1, size - 1);
-		struct gunzipped room;
+		struct unpacked_bytes room;
 		struct bytes all = unpacked(bytes_of("fuzz", copy, size - 1), 1 << 24, &room);
 		if (reader->recognise(all, &o)) {
 			kin_error_free(reader->read(all, &o, b, &source));

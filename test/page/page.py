@@ -114,6 +114,10 @@ def test_code(tap, folder):
         if name.endswith('.js'):
             done = subprocess.run(['node', '--check', os.path.join(CODE, name)], capture_output=True, text=True)
             tap.ok(done.returncode == 0, f'{name} is well formed', done.stderr)
+    with open(os.path.join(folder, 'page_code.js'), 'w', encoding='utf-8') as f:
+        f.write(page.scripts[1])
+    done = subprocess.run(['node', '--check', f.name], capture_output=True, text=True)
+    tap.ok(done.returncode == 0, 'so is all of it, without its blanks', done.stderr)
 
 
 # ---- what a browser shows
@@ -581,24 +585,28 @@ def test_questions(tap, kin, folder, page, url):
     want = reported(kin, folder, '--event', page.run('document.querySelector("#filters select").value'), 'threads.script')
     answered('Where is the time spent?', v, max(want, key=lambda f: want[f][0]) in v.row())
     v = Visitor(page, threads)
-    v.view('Functions')
     v.type('/', *'malloc', 'Enter')
     answered('Who calls malloc most?', v, v.has('Called by (1)') and 'parse' in v.row(0))
     v = Visitor(page, threads)
     v.view('Functions')
     v.type('/', *'m', 'Enter')
     tap.ok(page.run('document.querySelector("h2").textContent') == max((f for f in want if 'm' in f), key=lambda f: want[f][0]), 'Enter: the first function found')
+    share = percent(want['malloc'][1], sum(s for s, _ in want.values()))
+    v = Visitor(page, threads)
+    v.type('/', *'/^malloc$/')
+    answered('How much of the time has malloc on the stack, by whatever name?', v, f': {share} have one on the stack' in page.run('document.querySelector(".tools").innerText'))
+    tap.ok(v.row()[4] == 'malloc' and page.run('location.hash').endswith('q=%2F%5Emalloc%24%2F'), '... and they are listed', str(v.row()))
     v = Visitor(page, threads)
     v.view('Flame graph')
     v.type('/', *'/malloc/')
-    answered('How much of the time has malloc on the stack, by whatever name?', v,
-             page.run('document.getElementById("matched").textContent').startswith(percent(want['malloc'][1], sum(s for s, _ in want.values()))))
+    tap.ok(page.run('document.getElementById("matched").textContent').startswith(share), '... as the flame graph says')
     v = Visitor(page, threads)
     v.view('Timeline')
     v.drag(2, .5, .75)
     answered('What does thread 3 do between second 2 and 3?', v, re.search(r't=2\.?\d*-\d.*th=|th=.*t=2\.?\d*-\d|t=1\.99\d*-', page.run('location.hash')) and v.has('What was done there'))
+    answered('In which order did it do that?', v, v.has('In the order of time') and page.run('(b => b.height > 30 && b.width > 300)(document.querySelector(".flame canvas").getBoundingClientRect())'))
     v.link('in the order of time')
-    answered('In which order did it do that?', v, 'how=time' in page.run('location.hash') and 't=' in page.run('location.hash'))
+    tap.ok('how=time' in page.run('location.hash') and 't=' in page.run('location.hash'), '... and for itself')
     v = Visitor(page, threads)
     v.view('Timeline')
     v.click('document.querySelector(".strip a")')
@@ -610,23 +618,25 @@ def test_questions(tap, kin, folder, page, url):
     answered('Is this cycle real?', v, v.has('confirmed: sampled stacks go round it'))
     if os.path.exists(os.path.join(folder, 'hits.html')):
         v = Visitor(page, hits)
-        v.view('Code')
-        v.click('document.querySelector("main td a")')
+        v.click('document.querySelector("[aria-label=\\"Hottest lines\\"] a")')
         answered('Which line?', v, page.run('(r => r && r.querySelector(".share") && r.getBoundingClientRect().top < innerHeight)(document.querySelector("tr.self"))'))
         v = Visitor(page, hits)
-        v.view('Code')
-        v.link('spin')
+        v.click('document.querySelector("[aria-label=\\"Hottest instructions\\"] a")')
         answered('Which instruction?', v, page.run('document.getElementById("hottest").getBoundingClientRect().top < innerHeight') and 'h=1' in page.run('location.hash'))
     with open(os.path.join(folder, 'waits.script'), 'w') as f:
         for i in range(20):
             f.write(f'prog 1/1 [000] {i}.5: 1000000 cpu-clock:\n\t401000 work+0x0 (/bin/prog)\n\n'
-                    f'prog 1/1 [000] {i}.7: 1000000 blocked:\n\t402000 read_lock+0x0 (/bin/prog)\n\t403000 take_turn+0x0 (/bin/prog)\n\n')
+                    f'prog 1/1 [000] {i}.7: 1000000 blocked:\n\tffffffff81000000 schedule+0x0 ([kernel.kallsyms])\n\t402000 read_lock+0x0 (/lib/libc.so.6)\n'
+                    f'\t402100 lock+0x0 (/lib/libc.so.6)\n\t403000 take_turn+0x0 (/bin/prog)\n\n')
     write(tap, kin, folder, 'waits.html', 'waits.script')
     v = Visitor(page, url.format('waits.html'))
+    answered('Where does it wait, and for whom?', v, v.row(1) == ['100.00 %', '20.0 ms', 'prog 1', 'read_lock', 'take_turn'])
+    v.link('take_turn')
+    tap.ok('e=blocked' in page.run('location.hash') and v.has('100.00 %') and 'lock' in page.run('[...document.querySelectorAll("main table")].pop().innerText'),
+           '... and its function, of that time', page.run('document.body.innerText'))
+    v = Visitor(page, url.format('waits.html'))
     v.choose('blocked')
-    seen = v.row()
-    v.link('read_lock')
-    answered('Where does it wait, and for whom?', v, 'read_lock' in seen and 'take_turn' in v.row())
+    tap.ok(v.row()[4].startswith('schedule') and not v.has('for whom'), 'of that event, it is the first table')
 
 
 def test_print(tap, page, url):

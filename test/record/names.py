@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
@@ -226,6 +227,124 @@ def test_cache(tap, box):
     shutil.rmtree(box.at('.debug'))
 
 
+# What is of a container is there alone: a program with a library, without a build id a second one, and a debug file.
+INSIDE = r'''
+#include <time.h>
+#include <unistd.h>
+static inline __attribute__((always_inline)) unsigned mixed(unsigned x) { x ^= x << 13; return x ^ x >> 17; }
+static double now(void) { struct timespec t; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+#ifdef LIBRARY
+__attribute__((noinline)) unsigned FUNCTION(unsigned n)
+{
+	unsigned s = 1;
+	for (unsigned i = 0; i < n; i++)
+		s += mixed(s + i);
+	return s;
+}
+#else
+unsigned in_library(unsigned n);
+static volatile unsigned sink;
+__attribute__((noinline)) void in_program(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sink = mixed(sink + i);
+}
+int main(int argc, char **argv)
+{
+	(void)argv;
+	for (double end = now() + 0.4; now() < end || argc > 1;) {
+		in_program(20000);
+		sink = in_library(20000);
+	}
+	return 0;
+}
+#endif
+'''
+
+
+def fill_container(box, root):
+    """Programs, and what they need, in a folder that will be / for them."""
+    os.makedirs(root + '/app')
+    os.makedirs(root + '/usr/lib/debug/app')
+    with open(box.at('inside.c'), 'w') as f:
+        f.write(INSIDE)
+    gcc = lambda *words: subprocess.run(['gcc', '-O2', '-g', '-I.', *words], cwd=box.folder, check=True)
+    gcc('-DLIBRARY', '-DFUNCTION=in_library', '-shared', '-fPIC', '-Wl,-soname,libinside.so', '-o', root + '/app/libinside.so', 'inside.c')
+    for name, flags in (('prog', []), ('plain', ['-Wl,--build-id=none']), ('stripped', [])):
+        gcc(*flags, '-o', f'{root}/app/{name}', 'inside.c', root + '/app/libinside.so', '-Wl,-rpath,/app')
+    debug = root + '/usr/lib/debug/app/stripped.debug'
+    for words in (['objcopy', '--only-keep-debug', root + '/app/stripped', debug], ['strip', root + '/app/stripped'],
+                  ['objcopy', '--add-gnu-debuglink=' + debug, root + '/app/stripped']):
+        subprocess.run(words, check=True)
+    shutil.copy('/bin/sh', root + '/sh')
+    needs = [subprocess.run(['ldd', p], stdout=subprocess.PIPE, text=True).stdout for p in ('/bin/sh', '/bin/sleep')]
+    for path in {w for text in needs for w in text.split() if w.startswith('/')}:
+        os.makedirs(root + os.path.dirname(path), exist_ok=True)
+        shutil.copy(path, root + path)
+    shutil.copy('/bin/sleep', root + '/sleep')
+
+
+# A file system of its own, that goes with the last process in it; first a folder as it is, then its root.
+ENTER = '''set -e
+mount --make-rprivate /
+mount -t tmpfs none "$1/mnt"
+cp -a "$1/root2/." "$1/mnt"
+: > "$1/ready"
+shift
+exec chroot "$0/mnt" "$@"
+'''
+
+
+def test_container(tap, box):
+    """Recorded from outside: what a program is made of is seen by it alone, and gone when names are made."""
+    if os.geteuid() or not shutil.which('unshare'):
+        tap.skip('kin record: a container, from outside', 'takes root, and unshare')
+        return
+    fill_container(box, box.at('root2'))
+    os.mkdir(box.at('mnt'))
+    probe = box.run('unshare', '-m', 'sh', '-c', ENTER, box.folder, box.folder, '/app/prog')
+    if probe.returncode:
+        tap.skip('kin record: a container, from outside', probe.stderr.decode().strip())
+        return
+    for name in ('prog', 'plain', 'stripped'):
+        inside = ['unshare', '-m', 'sh', '-c', ENTER, box.folder, box.folder, f'/app/{name}']
+        p = box.run(box.kin, 'record', '-a', '-o', 'in.kin', '--', *inside)
+        tap.ok(p.returncode == 0, f'kin record -a, {name}: a container, from outside', p.stderr)
+        check_container(tap, box, '-a, ' + name)
+    for name in ('prog', 'stripped'):
+        test_container_gone(tap, box, name)
+
+
+def test_container_gone(tap, box, name):
+    """The process is there first, and its container no more when the recording ends."""
+    box.run('rm', '-f', 'ready', 'in.kin')
+    enter = subprocess.Popen(['unshare', '-m', 'sh', '-c', ENTER, box.folder, box.folder, '/app/' + name, 'long'])
+    while not os.path.exists(box.at('ready')) or not os.readlink(f'/proc/{enter.pid}/exe').endswith('/app/' + name):
+        if enter.poll() is not None:
+            break
+        time.sleep(0.01)
+    kin = subprocess.Popen([box.kin, 'record', '-p', str(enter.pid), '-o', 'in.kin'], cwd=box.folder, env=box.env,
+                           stderr=subprocess.PIPE)
+    while not os.path.exists(box.at('in.kin')) or os.path.getsize(box.at('in.kin')) < 5000:
+        if kin.poll() is not None:
+            break
+        time.sleep(0.05)
+    enter.kill()
+    enter.wait()
+    said = kin.stderr.read()
+    tap.ok(not kin.wait(), f'kin record -p, {name}: a container, from outside', said)
+    check_container(tap, box, '-p, ' + name)
+
+
+def check_container(tap, box, how):
+    out = box.run(box.kin, 'report', '--no-children', '--all-rows', '-s', 'dso,sym', '-i', 'in.kin')
+    text = out.stdout.decode()
+    tap.ok('in_program' in text and 'in_library' in text, f'{how}: its functions have names', text + out.stderr.decode())
+    lines = box.run(box.kin, 'report', '--no-children', '--all-rows', '-s', 'sym,srcline', '-i',
+                    'in.kin').stdout.decode()
+    tap.ok('inside.c:' in lines and 'mixed' in lines, f'{how}: with lines, and what is inlined', lines)
+
+
 def test_damage(tap, box):
     """Names that are damaged or cut off are all that is lost."""
     box.compile(300000)
@@ -268,6 +387,7 @@ def main():
             tap.part(test_names, tap, box, 'record', sample)
             tap.part(test_diff, tap, box, sample)
             tap.part(test_cache, tap, box)
+            tap.part(test_container, tap, box)
     finally:
         shutil.rmtree(box.folder)
     sys.exit(tap.done())

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -214,6 +215,39 @@ static int jit(void)
 	return 0;
 }
 
+/* A handler on a stack of its own, which takes half of the time; those it interrupts have two
+ * callers. */
+NOINLINE static void handles(int number)
+{
+	(void)number;
+	loop(3000000);
+	sink++;
+}
+NOINLINE static void first(void)
+{
+	foo(1000000);
+	sink++;
+}
+NOINLINE static void second(void)
+{
+	foo(1000000);
+	sink++;
+}
+static int interrupted(void)
+{
+	stack_t own = { .ss_size = 1 << 16, .ss_sp = malloc(1 << 16) };
+	struct sigaction act = { .sa_handler = handles, .sa_flags = SA_ONSTACK };
+	struct itimerval every = { { 0, 10000 }, { 0, 10000 } };
+	sigaltstack(&own, NULL);
+	sigaction(SIGPROF, &act, NULL);
+	setitimer(ITIMER_PROF, &every, NULL);
+	for (double end = cpu_seconds() + 0.5; cpu_seconds() < end;) {
+		first();
+		second();
+	}
+	return 0;
+}
+
 static int dispositions(void)
 {
 	sigset_t set;
@@ -344,6 +378,8 @@ int main(int argc, char **argv)
 		return wait_for_signal();
 	if (!strcmp(name, "jit"))
 		return jit();
+	if (!strcmp(name, "interrupted"))
+		return interrupted();
 	if (!strcmp(name, "dispositions"))
 		return dispositions();
 	if (!strcmp(name, "waiting"))

@@ -914,6 +914,20 @@ def test_lines(tap, box):
            f'{p.err} {wrong} {blocks} {gcov}')
 
 
+def test_signal_stack(tap, box):
+    """Of a handler on another stack the function that was interrupted is known, and its callers are not."""
+    p = box.record('-o', 'signal.kin', './fast', 'interrupted')
+    stacks = box.run(box.kin, 'script', '--folded', 'signal.kin').out.splitlines()
+    handled = [re.sub(r' \d+$', '', s).split(';') for s in stacks if ';handles' in s]
+    tap.ok(handled and all(s[s.index('handles') - 1] == '__restore_rt' for s in handled),
+           'a handler on a stack of its own', p.err)
+    above = [s[1:s.index('__restore_rt')] for s in handled if '__restore_rt' in s]
+    wrong = [a for a in above if a[0] == '[cut]' and len(a) > 2 or a[0] != '[cut]' and 'main' not in a]
+    tap.ok(not wrong, '... what it interrupted is there, and callers only if they are known', wrong)
+    if all(a[0] == '[cut]' for a in above):
+        tap.ok('stacks cut' in p.err, '... and that is said', p.err)
+
+
 def main():
     tap, box = Tap(), Box(sys.argv[1])
     try:
@@ -924,7 +938,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
                      test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_linked,
-                     test_compilers, test_lines, top.test_memory, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_signal_stack, top.test_memory, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)

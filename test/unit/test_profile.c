@@ -441,6 +441,33 @@ static void sums_of_hits_saturate_and_say_so(void)
 	}
 }
 
+/* Sums of many bins begin with 32 bits each, and get more when they are needed. */
+static void sums_of_many_hits_outgrow_32_bits(void)
+{
+	enum { N = 64, FILES = 5 };
+	for (int wide_from = 0; wide_from < FILES; wide_from++) {
+		struct profile_builder *b = profile_builder_new();
+		struct histogram h = { .low = 0x1000, .high = 0x1100, .n = N, .rate = 100 };
+		uint64_t bins[N];
+		size_t i;
+		OK(!profile_begin_histogram(b, h, &i));
+		for (int file = 0; file < FILES; file++) {
+			for (unsigned k = 0; k < N; k++)
+				bins[k] = k + 1;
+			bins[5] = file < wide_from ? UINT32_MAX / 8 : UINT32_MAX;
+			profile_add_bins(b, i, 0, bins, N);
+		}
+		struct profile *p = profile_finish(b);
+		const struct histogram *sum = &p->histograms[0];
+		uint64_t narrow = (uint64_t)wide_from * (UINT32_MAX / 8);
+		OK(!p->saturated);
+		OK(histogram_count(sum, 5) == narrow + (uint64_t)(FILES - wide_from) * UINT32_MAX);
+		for (unsigned k = 0; k < N; k++)
+			OK(k == 5 || histogram_count(sum, k) == (uint64_t)FILES * (k + 1));
+		profile_free(p);
+	}
+}
+
 /* Empty bins are passed over, wherever the one is that is not. */
 static void no_bin_is_passed_over(void)
 {
@@ -677,6 +704,7 @@ int main(void)
 	ranges_are_found_as_the_slow_way_finds_them();
 	canonical_order();
 	sums_of_hits_saturate_and_say_so();
+	sums_of_many_hits_outgrow_32_bits();
 	no_bin_is_passed_over();
 	overflow_of_blocks_is_said();
 	merging_tells_what_does_not_fit();

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/num.h"
+#include "formats/chrome/chrome_trace.h"
 #include "formats/formats.h"
 #include "formats/tracks.h"
 
@@ -165,7 +166,7 @@ static void write_all(void *own, FILE *out)
 		uint32_t tid = kin_samples_thread(c->x.samples, c->tracks.at[i].thread)->tid;
 		free_tid = tid >= free_tid && tid < UINT32_MAX / 2 ? tid + 1 : free_tid;
 	}
-	sink_str(&c->sink, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	sink_str(&c->sink, CHROME_TRACE_HEAD);
 	for (size_t i = 0; i < c->tracks.n; i++)
 		put_track(c, i, free_tid);
 	sink_str(&c->sink, "]}\n");

@@ -1,5 +1,6 @@
-/* cpuprofile.c - V8's CPU profiles: what Chrome's DevTools save and node --cpu-prof writes (the
- * DevTools protocol, type Profiler.Profile).
+/* cpuprofile.c - V8's CPU profiles: what node --cpu-prof writes (the DevTools protocol, type
+ * Profiler.Profile), and the same in pieces among the events of a trace, as Chrome's DevTools save
+ * it: "Profile" begins one, "ProfileChunk" has more of its nodes and samples.
  *
  * A sample stands for the time up to the next one. Files without samples have how often each node
  * was hit. The script is the object that a function is in. */
@@ -9,12 +10,13 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/vec.h"
+#include "formats/chrome/chrome_trace.h"
 #include "formats/formats.h"
 #include "input/input.h"
 #include "input/json_scan.h"
 
 struct cpuprofile_node {
-	uint64_t hits;
+	uint64_t id, hits;
 	frameid frame;   /* 0: the root, which is no function */
 	uint32_t parent; /* index; NONE: none */
 	stackid stack;
@@ -25,16 +27,35 @@ struct child_link { /* ids of nodes */
 	uint64_t parent, child;
 };
 
-struct cpuprofile {
-	struct scan j;
-	struct profile_builder *into;
+struct v8_profile { /* of one thread */
+	uint64_t pid, tid;
+	char *id; /* tells those of one process apart; NULL: there is one */
 	VEC(struct cpuprofile_node) nodes;
 	struct map64 node_ids;
 	VEC(struct child_link) children;
 	VEC(uint64_t) samples;
 	VEC(double) deltas; /* us */
-	VEC(uint32_t) path;
 	uint64_t start_us, end_us;
+};
+
+struct v8_thread {
+	uint64_t pid, tid;
+	char *name;
+};
+
+struct cpuprofile {
+	struct scan j;
+	struct profile_builder *into;
+	VEC(struct v8_profile *) all;
+	VEC(struct v8_thread) threads; /* that have names */
+	VEC(uint32_t) path;
+	bool is_trace;
+};
+
+struct v8_event { /* of a trace */
+	char *name, *id, *thread;
+	uint64_t pid, tid;
+	struct v8_profile *piece; /* NULL: it has none */
 };
 
 enum { KEY = 32 };
@@ -85,12 +106,12 @@ static frameid read_call_frame(struct cpuprofile *c)
 	return frame;
 }
 
-static void read_node(struct cpuprofile *c)
+static void read_node(struct cpuprofile *c, struct v8_profile *p)
 {
 	char key[KEY];
 	struct cpuprofile_node node = { .parent = NONE };
 	uint64_t id = 0, parent = 0;
-	size_t first = c->children.n;
+	size_t first = p->children.n;
 	bool has_parent = false;
 	scan_enter(&c->j, '{');
 	while (scan_key(&c->j, key, sizeof(key))) {
@@ -107,76 +128,270 @@ static void read_node(struct cpuprofile *c)
 			scan_enter(&c->j, '[');
 			while (scan_element(&c->j)) {
 				uint64_t child = scan_number(&c->j);
-				vec_push(&c->children, ((struct child_link){ 0, child }));
+				vec_push(&p->children, ((struct child_link){ 0, child }));
 			}
 		} else {
 			scan_skip(&c->j);
 		}
 	}
-	for (size_t i = first; i < c->children.n; i++)
-		c->children.at[i].parent = id;
+	for (size_t i = first; i < p->children.n; i++)
+		p->children.at[i].parent = id;
 	if (has_parent)
-		vec_push(&c->children, ((struct child_link){ parent, id }));
-	*map64_at(&c->node_ids, id) = (uint32_t)c->nodes.n;
-	vec_push(&c->nodes, node);
+		vec_push(&p->children, ((struct child_link){ parent, id }));
+	node.id = id;
+	vec_push(&p->nodes, node);
 }
 
-/* ---- the file ---- */
+/* ---- one profile ---- */
 
-static void read_all(struct cpuprofile *c)
+static void v8_profile_free(struct v8_profile *p)
+{
+	if (!p)
+		return;
+	free(p->id);
+	vec_free(&p->nodes);
+	vec_free(&p->children);
+	vec_free(&p->samples);
+	vec_free(&p->deltas);
+	map64_free(&p->node_ids);
+	free(p);
+}
+
+/* What the next value begins with. */
+static char next_is(struct scan *j)
+{
+	while (j->pos < j->end && (*j->pos == ' ' || (*j->pos >= '\t' && *j->pos <= '\r')))
+		j->pos++;
+	return j->pos < j->end ? *j->pos : '\0';
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* False: nothing of a profile, and not taken. */
+static bool read_part(struct cpuprofile *c, struct v8_profile *p, const char *key)
+{
+	char next = next_is(&c->j);
+	if (is(key, "startTime") && is_digit(next)) {
+		p->start_us = scan_number(&c->j);
+	} else if (is(key, "endTime") && is_digit(next)) {
+		p->end_us = scan_number(&c->j);
+	} else if (is(key, "nodes") && next == '[') {
+		scan_enter(&c->j, '[');
+		while (scan_element(&c->j))
+			read_node(c, p);
+	} else if (is(key, "samples") && next == '[') {
+		scan_enter(&c->j, '[');
+		while (scan_element(&c->j))
+			vec_push(&p->samples, scan_number(&c->j));
+	} else if (is(key, "timeDeltas") && next == '[') {
+		scan_enter(&c->j, '[');
+		while (scan_element(&c->j))
+			vec_push(&p->deltas, scan_real(&c->j));
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ---- traces ---- */
+
+static bool is_time(const char *key)
+{
+	return is(key, "startTime") || is(key, "endTime") || is(key, "timeDeltas");
+}
+
+/* args.data of an event, whatever event that is. */
+static void read_data(struct cpuprofile *c, struct v8_event *e)
 {
 	char key[KEY];
 	scan_enter(&c->j, '{');
 	while (scan_key(&c->j, key, sizeof(key))) {
-		if (is(key, "startTime")) {
-			c->start_us = scan_number(&c->j);
-		} else if (is(key, "endTime")) {
-			c->end_us = scan_number(&c->j);
-		} else if (is(key, "nodes")) {
-			scan_enter(&c->j, '[');
-			while (scan_element(&c->j))
-				read_node(c);
-		} else if (is(key, "samples")) {
-			scan_enter(&c->j, '[');
-			while (scan_element(&c->j))
-				vec_push(&c->samples, scan_number(&c->j));
-		} else if (is(key, "timeDeltas")) {
-			scan_enter(&c->j, '[');
-			while (scan_element(&c->j))
-				vec_push(&c->deltas, scan_real(&c->j));
-		} else {
+		bool whole = is(key, "cpuProfile") && next_is(&c->j) == '{';
+		if ((whole || is_time(key)) && !e->piece)
+			e->piece = xalloc(sizeof(*e->piece));
+		if (!whole && (!is_time(key) || !read_part(c, e->piece, key)))
 			scan_skip(&c->j);
-		}
+		if (!whole)
+			continue;
+		scan_enter(&c->j, '{');
+		while (scan_key(&c->j, key, sizeof(key)))
+			if (!read_part(c, e->piece, key))
+				scan_skip(&c->j);
 	}
+}
+
+static void read_args(struct cpuprofile *c, struct v8_event *e)
+{
+	char key[KEY];
+	scan_enter(&c->j, '{');
+	while (scan_key(&c->j, key, sizeof(key))) {
+		char next = next_is(&c->j);
+		if (is(key, "data") && next == '{')
+			read_data(c, e);
+		else if (is(key, "name") && next == '"')
+			replace(&e->thread, &c->j);
+		else
+			scan_skip(&c->j);
+	}
+}
+
+/* A number, or a text. */
+static void read_id(struct cpuprofile *c, struct v8_event *e)
+{
+	char next = next_is(&c->j);
+	if (next == '"') {
+		replace(&e->id, &c->j);
+	} else if (is_digit(next)) {
+		free(e->id);
+		e->id = xprintf("%llu", (unsigned long long)scan_number(&c->j));
+	} else {
+		scan_skip(&c->j);
+	}
+}
+
+static bool same_id(const char *a, const char *b) { return a && b ? is(a, b) : a == b; }
+
+static struct v8_profile *profile_of(struct cpuprofile *c, struct v8_event *e)
+{
+	for (size_t i = c->all.n; i-- > 0;) {
+		struct v8_profile *p = c->all.at[i];
+		if (p->pid == e->pid && same_id(p->id, e->id))
+			return p;
+	}
+	struct v8_profile *p = xalloc(sizeof(*p));
+	p->pid = e->pid;
+	p->tid = e->tid;
+	p->id = e->id;
+	e->id = NULL;
+	vec_push(&c->all, p);
+	return p;
+}
+
+#define APPEND(to, from)                                                                           \
+	do {                                                                                       \
+		for (size_t at = 0; at < (from)->n; at++)                                          \
+			vec_push(to, (from)->at[at]);                                              \
+	} while (0)
+
+/* The thread is that of the event that begins it: pieces come from the one that samples it. */
+static void add_piece(struct cpuprofile *c, struct v8_event *e)
+{
+	bool first = is(e->name, "Profile");
+	struct v8_profile *piece = e->piece;
+	if (!piece || (!first && !is(e->name, "ProfileChunk")))
+		return;
+	struct v8_profile *p = profile_of(c, e);
+	if (first)
+		p->tid = e->tid;
+	p->start_us = piece->start_us ? piece->start_us : p->start_us;
+	p->end_us = piece->end_us ? piece->end_us : p->end_us;
+	APPEND(&p->nodes, &piece->nodes);
+	APPEND(&p->children, &piece->children);
+	APPEND(&p->samples, &piece->samples);
+	APPEND(&p->deltas, &piece->deltas);
+}
+
+static void read_event(struct cpuprofile *c)
+{
+	char key[KEY];
+	struct v8_event e = { 0 };
+	scan_enter(&c->j, '{');
+	while (scan_key(&c->j, key, sizeof(key))) {
+		char next = next_is(&c->j);
+		if (is(key, "name") && next == '"')
+			replace(&e.name, &c->j);
+		else if (is(key, "id"))
+			read_id(c, &e);
+		else if (is(key, "pid") && is_digit(next))
+			e.pid = scan_number(&c->j);
+		else if (is(key, "tid") && is_digit(next))
+			e.tid = scan_number(&c->j);
+		else if (is(key, "args") && next == '{')
+			read_args(c, &e);
+		else
+			scan_skip(&c->j);
+	}
+	if (e.name)
+		add_piece(c, &e);
+	if (e.name && e.thread && is(e.name, "thread_name")) {
+		vec_push(&c->threads, ((struct v8_thread){ e.pid, e.tid, e.thread }));
+		e.thread = NULL;
+	}
+	v8_profile_free(e.piece);
+	free(e.name);
+	free(e.id);
+	free(e.thread);
+}
+
+static void read_trace(struct cpuprofile *c)
+{
+	c->is_trace = true;
+	scan_enter(&c->j, '[');
+	while (scan_element(&c->j)) {
+		if (next_is(&c->j) == '{')
+			read_event(c);
+		else
+			scan_skip(&c->j);
+	}
+}
+
+/* ---- the file ---- */
+
+/* A profile, a trace, or the protocol's answer that holds a profile. */
+static void read_object(struct cpuprofile *c, struct v8_profile *p, unsigned depth)
+{
+	char key[KEY];
+	scan_enter(&c->j, '{');
+	while (scan_key(&c->j, key, sizeof(key))) {
+		char next = next_is(&c->j);
+		if (is(key, "traceEvents") && next == '[')
+			read_trace(c);
+		else if ((is(key, "profile") || is(key, "result")) && next == '{' && depth < 2)
+			read_object(c, p, depth + 1);
+		else if (!read_part(c, p, key))
+			scan_skip(&c->j);
+	}
+}
+
+static void read_all(struct cpuprofile *c)
+{
+	struct v8_profile *p = xalloc(sizeof(*p));
+	vec_push(&c->all, p);
+	if (next_is(&c->j) == '[')
+		read_trace(c);
+	else
+		read_object(c, p, 0);
 }
 
 /* ---- samples ---- */
 
-static void link_nodes(struct cpuprofile *c)
+static void link_nodes(struct v8_profile *p)
 {
-	for (size_t i = 0; i < c->children.n; i++) {
-		uint32_t parent = map64_get(&c->node_ids, c->children.at[i].parent);
-		uint32_t child = map64_get(&c->node_ids, c->children.at[i].child);
-		if (parent != NONE && child != NONE && c->nodes.at[child].parent == NONE)
-			c->nodes.at[child].parent = parent;
+	for (size_t i = 0; i < p->nodes.n; i++)
+		*map64_at(&p->node_ids, p->nodes.at[i].id) = (uint32_t)i;
+	for (size_t i = 0; i < p->children.n; i++) {
+		uint32_t parent = map64_get(&p->node_ids, p->children.at[i].parent);
+		uint32_t child = map64_get(&p->node_ids, p->children.at[i].child);
+		if (parent != NONE && child != NONE && p->nodes.at[child].parent == NONE)
+			p->nodes.at[child].parent = parent;
 	}
 }
 
 /* A damaged file may have nodes that are their own ancestors: the way up ends after as many steps
  * as there are nodes. */
-static stackid stack_of(struct cpuprofile *c, uint32_t node)
+static stackid stack_of(struct cpuprofile *c, struct v8_profile *p, uint32_t node)
 {
 	stackid stack = 0;
 	c->path.n = 0;
-	for (; node != NONE && c->path.n <= c->nodes.n; node = c->nodes.at[node].parent) {
-		if (c->nodes.at[node].has_stack) {
-			stack = c->nodes.at[node].stack;
+	for (; node != NONE && c->path.n <= p->nodes.n; node = p->nodes.at[node].parent) {
+		if (p->nodes.at[node].has_stack) {
+			stack = p->nodes.at[node].stack;
 			break;
 		}
 		vec_push(&c->path, node);
 	}
 	while (c->path.n) {
-		struct cpuprofile_node *n = &c->nodes.at[c->path.at[--c->path.n]];
+		struct cpuprofile_node *n = &p->nodes.at[c->path.at[--c->path.n]];
 		if (n->frame && !n->has_stack)
 			stack = profile_add_stack(c->into, stack, n->frame);
 		if (!n->has_stack)
@@ -200,33 +415,35 @@ static uint64_t ns_of(double us)
 	return us <= 0 ? 0 : us > most ? (uint64_t)most * 1000 : (uint64_t)(us * 1000 + 0.5);
 }
 
-static void add_timed(struct cpuprofile *c)
+static void add_timed(struct cpuprofile *c, struct v8_profile *p, taskid task)
 {
 	uint16_t event = add_event(c, "time", EVENT_NS);
-	double now = (double)c->start_us;
-	for (size_t i = 0; i < c->samples.n; i++) {
-		uint32_t node = map64_get(&c->node_ids, c->samples.at[i]);
-		now += i < c->deltas.n ? c->deltas.at[i] : 0;
-		double next = i + 1 < c->samples.n ? (i + 1 < c->deltas.n ? c->deltas.at[i + 1] : 0)
-						   : (double)c->end_us - now;
-		profile_add_sample(c->into,
-				   (struct sample){ .stack = node == NONE ? 0 : stack_of(c, node),
-						    .event = event,
-						    .cpu = CPU_NONE,
-						    .count = 1,
-						    .weight = ns_of(next),
-						    .time_ns = ns_of(now) });
+	double now = (double)p->start_us;
+	for (size_t i = 0; i < p->samples.n; i++) {
+		uint32_t node = map64_get(&p->node_ids, p->samples.at[i]);
+		now += i < p->deltas.n ? p->deltas.at[i] : 0;
+		double next = i + 1 < p->samples.n ? (i + 1 < p->deltas.n ? p->deltas.at[i + 1] : 0)
+						   : (double)p->end_us - now;
+		profile_add_sample(
+			c->into, (struct sample){ .stack = node == NONE ? 0 : stack_of(c, p, node),
+						  .task = task,
+						  .event = event,
+						  .cpu = CPU_NONE,
+						  .count = 1,
+						  .weight = ns_of(next),
+						  .time_ns = ns_of(now) });
 	}
 }
 
-static void add_hits(struct cpuprofile *c)
+static void add_hits(struct cpuprofile *c, struct v8_profile *p, taskid task)
 {
 	uint16_t event = add_event(c, "samples", EVENT_COUNT);
-	for (uint32_t i = 0; i < c->nodes.n; i++) {
-		uint64_t hits = c->nodes.at[i].hits;
+	for (uint32_t i = 0; i < p->nodes.n; i++) {
+		uint64_t hits = p->nodes.at[i].hits;
 		if (hits)
 			profile_add_sample(c->into,
-					   (struct sample){ .stack = stack_of(c, i),
+					   (struct sample){ .stack = stack_of(c, p, i),
+							    .task = task,
 							    .event = event,
 							    .cpu = CPU_NONE,
 							    .count = hits < UINT32_MAX
@@ -236,33 +453,65 @@ static void add_hits(struct cpuprofile *c)
 	}
 }
 
+static taskid task_of(struct cpuprofile *c, const struct v8_profile *p)
+{
+	struct task t = { .pid = (uint32_t)p->pid, .tid = (uint32_t)p->tid };
+	for (size_t i = 0; i < c->threads.n; i++) {
+		const struct v8_thread *n = &c->threads.at[i];
+		if (n->pid == p->pid && n->tid == p->tid)
+			t.comm = profile_add_string(c->into, n->name, strlen(n->name));
+	}
+	return profile_add_task(c->into, t);
+}
+
+static bool add_profile(struct cpuprofile *c, struct v8_profile *p)
+{
+	link_nodes(p);
+	if (!p->nodes.n)
+		return false;
+	taskid task = p->pid ? task_of(c, p) : 0;
+	if (p->samples.n && p->deltas.n)
+		add_timed(c, p, task);
+	else
+		add_hits(c, p, task);
+	return true;
+}
+
+static void cpuprofile_done(struct cpuprofile *c)
+{
+	for (size_t i = 0; i < c->all.n; i++)
+		v8_profile_free(c->all.at[i]);
+	for (size_t i = 0; i < c->threads.n; i++)
+		free(c->threads.at[i].name);
+	vec_free(&c->all);
+	vec_free(&c->threads);
+	vec_free(&c->path);
+}
+
 static struct kin_error *cpuprofile_read(struct bytes all, const struct input_opts *o,
 					 struct profile_builder *into, struct source *source)
 {
 	struct cpuprofile c = { .into = into };
+	bool any = false;
 	(void)o;
 	(void)source;
 	c.j = scan_of((const char *)all.pos, bytes_left(&all));
 	read_all(&c);
-	link_nodes(&c);
-	if (c.samples.n && c.deltas.n)
-		add_timed(&c);
-	else
-		add_hits(&c);
-	bool failed = c.j.failed;
+	for (size_t i = 0; i < c.all.n; i++)
+		any |= add_profile(&c, c.all.at[i]);
+	bool failed = c.j.failed, empty = c.is_trace && !any;
 	size_t at = (size_t)(c.j.pos - c.j.start);
-	vec_free(&c.nodes);
-	vec_free(&c.children);
-	vec_free(&c.samples);
-	vec_free(&c.deltas);
-	vec_free(&c.path);
-	map64_free(&c.node_ids);
-	return failed ? err_new(KIN_ERROR_FORMAT,
-				"%s: damaged or cut off at offset 0x%zx: only what stands before "
-				"was "
-				"read",
-				all.name, at)
-		      : NULL;
+	cpuprofile_done(&c);
+	if (failed)
+		return err_new(KIN_ERROR_FORMAT,
+			       "%s: damaged or cut off at offset 0x%zx: only what stands before "
+			       "was read",
+			       all.name, at);
+	return empty ? err_new(KIN_ERROR_FORMAT,
+			       "%s: a trace without CPU profiles (V8's category "
+			       "disabled-by-default-v8.cpu_profiler): slices are not samples",
+			       all.name)
+		     : NULL;
 }
 
 static bool has(const struct bytes *head, const char *text)
@@ -274,13 +523,18 @@ static bool has(const struct bytes *head, const char *text)
 static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 {
 	(void)o;
-	return bytes_left(&head) && head.pos[0] == '{' && has(&head, "\"nodes\"") &&
-	       has(&head, "\"callFrame\"") && has(&head, "\"functionName\"");
+	char first = bytes_left(&head) ? (char)head.pos[0] : '\0';
+	bool profile = has(&head, "\"nodes\"") && has(&head, "\"callFrame\"") &&
+		       has(&head, "\"functionName\"");
+	bool events = has(&head, "\"ph\"") && has(&head, "\"ts\"") && has(&head, "\"pid\"");
+	/* Not what chrome_trace.c writes, which are slices. */
+	bool trace = has(&head, "\"traceEvents\"") && !has(&head, CHROME_TRACE_HEAD);
+	return (first == '{' && (profile || trace)) || (first == '[' && events);
 }
 
 const struct format cpuprofile_format = {
 	.about = { .name = "cpuprofile",
-		   .what = "CPU profiles of Chrome's DevTools and node --cpu-prof",
+		   .what = "CPU profiles of Chrome's DevTools and node --cpu-prof, also in traces",
 		   .endings = (const char *const[]){ ".cpuprofile", NULL },
 		   .is_read = true },
 	.recognise = cpuprofile_recognise,

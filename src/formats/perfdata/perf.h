@@ -114,6 +114,24 @@ struct perf_sample {
 	bool is_longer; /* than its fields, all of which are known */
 };
 
+struct perf_chain {        /* what the kernel says of a stack */
+	uint64_t ip;       /* of the sample, which may be more precise; 0: not known */
+	const uint8_t *at; /* n addresses, leaf first, and marks (PERF_CONTEXT_) among them */
+	size_t n;
+	unsigned mode; /* PERF_MODE_: of ip, and up to the first mark */
+};
+
+/* A sample of which nothing but its stack and whose it is is wanted. */
+struct perf_chain_sample {
+	struct perf_chain chain;
+	uint64_t time, period;
+	uint32_t pid, tid, cpu;
+};
+
+/* False: it has more than that, or is damaged. */
+bool perf_sample_parse_chain(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			     size_t size, struct perf_chain_sample *ret);
+
 /* A sample of which nothing but where it was taken is wanted. */
 struct perf_leaf_sample {
 	uint64_t ip, period; /* ip: what perf_stack_of() would begin with */
@@ -346,24 +364,28 @@ struct perf_last {
 		stackid ids[PERF_STACK_MAX];
 		struct perf_hash hashes[PERF_STACK_MAX]; /* in last_of_sums */
 	};
-	uint8_t modes[PERF_STACK_MAX]; /* as in perf_chains.modes */
+	uint8_t modes[PERF_STACK_MAX]; /* as in perf_frame_now */
 	/* The chain that it is of; n_words 0: of none. */
 	size_t n_words;
-	uint64_t words[PERF_CHAIN_MAX];
+	uint64_t words[PERF_CHAIN_MAX];         /* at the end */
 	uint16_t frames_in[PERF_CHAIN_MAX + 1]; /* [n]: of the last n words, if the first of them is
 						 * one; else 0 */
 	uint32_t user, kernel, guest;           /* generations of the address spaces */
+};
+
+struct perf_frame_now { /* of the stack at hand */
+	frameid frame;
+	uint16_t n_words; /* of the chain, from this frame's to the end; 0: not of it */
+	uint8_t mode;     /* PERF_MODE_, and whether it is a return address */
 };
 
 struct perf_chains {
 	struct perf_known *known;     /* chains met lately */
 	uint32_t looked, found, rest; /* for them; samples until they are looked for again */
 	struct perf_frame *frames;    /* addresses met lately */
+	uint32_t generation;          /* of the user code of the last chain */
 	/* The stack just made, leaf first; n_kernel of it are in front of the user part. */
-	frameid frames_now[PERF_STACK_MAX];
-	uint8_t modes[PERF_STACK_MAX];  /* PERF_MODE_, and PERF_IS_RETURN */
-	uint16_t words[PERF_STACK_MAX]; /* of the chain, from this frame's to the end; 0: not of it
-					 */
+	struct perf_frame_now now[PERF_STACK_MAX];
 	size_t n_kernel;
 	struct perf_last last[PERF_LASTS];         /* by thread */
 	struct perf_last last_of_sums[PERF_LASTS]; /* of perf_stack_frames() */
@@ -374,9 +396,11 @@ struct perf_chains {
 void perf_stacks_init(struct perf *p);
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s);
-/* The same, of a chain alone, where it does not go into the profile. */
-struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space,
-				     const struct perf_attr *a, const struct perf_sample *s);
+/* The same, of a thread's chain alone, where it does not go into the profile. */
+struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space, uint32_t tid,
+				     const struct perf_chain *chain);
+/* A hint that its chain comes soon: it is in the core's cache. */
+void perf_stack_prefetch(const struct perf *p, const struct perf_record *r);
 /* Whether it takes no more than the chain, and is known as a whole. */
 bool perf_stack_is_of_chain(const struct perf *p, const struct perf_sample *s);
 /* What the mode of addresses is behind a marker (PERF_CONTEXT_). */

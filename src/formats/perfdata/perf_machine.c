@@ -58,7 +58,8 @@ static void emit(struct perf *p, struct sample s, const struct perf_stack *stack
 		w.cookie = stack->cookie;
 		w.n_above = p->chains.n_kernel;
 		w.above = xrealloc(NULL, w.n_above, sizeof(*w.above));
-		memcpy(w.above, p->chains.frames_now, w.n_above * sizeof(*w.above));
+		for (size_t i = 0; i < w.n_above; i++)
+			w.above[i] = p->chains.now[i].frame;
 		m->n_deferred++;
 	}
 	vec_push(&m->waiting, w);
@@ -239,24 +240,33 @@ static void deliver_leaf(struct perf *p, uint64_t time, const struct perf_leaf_s
 		perf_leaf_keep(p, l, space, &x, at);
 }
 
-/* Whether nothing but its frames, its task and its event tells it apart from others. */
-static bool is_summed(const struct perf *p, const struct perf_attr *a, const struct perf_sample *s)
+/* Whether nothing but its frames, its task and its event tells one of a chain apart from others. */
+static bool are_summed(const struct perf *p, const struct perf_attr *a)
 {
-	return p->sums && !p->machine.has_switches && !p->machine.waiting.n &&
-	       a->type != PERF_TRACEPOINT && (!(a->sample_type & PERF_READ) || a->off_cpu_raw) &&
-	       perf_stack_is_of_chain(p, s);
+	return p->sums && !p->details.wanted && !p->details.by_branch && !p->machine.has_switches &&
+	       !p->machine.waiting.n && a->type != PERF_TRACEPOINT &&
+	       (!(a->sample_type & PERF_READ) || a->off_cpu_raw);
 }
 
-static void sum(struct perf *p, struct perf_space *space, struct perf_attr *a,
-		const struct perf_sample *s, struct sample x)
+static void sum(struct perf *p, struct perf_attr *a, const struct perf_chain_sample *s)
 {
-	struct perf_frames frames = perf_stack_frames(p, space, a, s);
+	struct perf_thread *t = perf_thread_at(p, s->pid, s->tid);
+	struct perf_space *space = &perf_process_of(p, t)->space;
+	struct sample x = sample_of(p, t, s->time, s->cpu, s->chain.mode);
+	struct perf_frames frames = perf_stack_frames(p, space, s->tid, &s->chain);
 
 	perf_attr_declare(p, a);
 	x.event = a->event;
 	x.weight = s->period;
 	account(p, a, x.task, x.time_ns, x.weight);
 	perf_sums_add(p, s->tid, &frames, &x);
+}
+
+static struct perf_chain_sample chain_alone(const struct perf_sample *s)
+{
+	return (struct perf_chain_sample){
+		{ s->ip, s->chain, s->n_chain, s->mode }, s->time, s->period, s->pid, s->tid, s->cpu
+	};
 }
 
 static void deliver_sample(struct perf *p, const struct perf_record *r)
@@ -270,20 +280,27 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 		profile_audit(p->into)->unresolved++;
 		return;
 	}
+	struct perf_chain_sample alone;
 	bool by_branch = p->details.by_branch, details = p->details.wanted || by_branch;
+	bool summed = are_summed(p, a);
+	if (summed && perf_sample_parse_chain(p, a, r->data, r->size, &alone)) {
+		sum(p, a, &alone);
+		return;
+	}
 	if (!perf_sample_parse(p, a, r->data, r->size, details, &s)) {
 		perf_damaged(p, r->offset, "a sample says that it is longer than it is");
 		return;
 	}
 	if (s.is_longer)
 		perf_damaged(p, r->offset, "a sample is longer than the fields it has");
+	if (summed && perf_stack_is_of_chain(p, &s)) {
+		alone = chain_alone(&s);
+		sum(p, a, &alone);
+		return;
+	}
 	struct perf_thread *t = perf_thread_at(p, s.pid, s.tid);
 	struct perf_space *space = &perf_process_of(p, t)->space;
 	struct sample sample = sample_of(p, t, s.time, s.cpu, s.mode);
-	if (!details && is_summed(p, a, &s)) {
-		sum(p, space, a, &s, sample);
-		return;
-	}
 	struct perf_stack stack = perf_stack_of(p, space, a, &s);
 	sample.stack = stack.all;
 	if (stack.user)

@@ -15,7 +15,7 @@ enum { CHUNK = 1 << 20 };
  * half is then delivered. */
 enum { WAITING_MAX = 512 << 20 };
 
-enum { AHEAD = 6 }; /* records that are fetched before their turn */
+enum { AHEAD = 6, SOON = 3 }; /* records that are fetched before their turn, and what they need */
 
 struct perf_chunk {
 	struct perf_chunk *next;
@@ -163,6 +163,8 @@ void perf_queue_flush(struct perf_queue *q, uint64_t limit,
 	for (size_t i = 0; i < n; i++) {
 		if (i + AHEAD < n)
 			prefetch(p, &q->at.at[i + AHEAD]);
+		if (i + SOON < n && q->at.at[i + SOON].size)
+			perf_stack_prefetch(p, &q->at.at[i + SOON]);
 		deliver(p, &q->at.at[i]);
 		release(q, &q->at.at[i]);
 	}

@@ -203,18 +203,44 @@ static bool find_leaf(const struct perf *p, uint64_t own_ip, const uint8_t *chai
 	return false;
 }
 
-bool perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-			    size_t size, struct perf_leaf_sample *ret)
+/* The chain of a sample that has nothing behind it; false: it has, or is damaged. */
+static bool find_chain(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+		       size_t size, const uint8_t **chain, size_t *n)
 {
 	size_t at = PERF_RECORD_HEADER + a->fixed + 8;
 
-	/* Where threads were before they were switched from takes whole stacks. */
-	if (!a->is_plain || !(a->sample_type & PERF_CALLCHAIN) || p->machine.has_switches ||
-	    p->details.by_branch || size < at)
+	if (!a->is_plain || !(a->sample_type & PERF_CALLCHAIN) || size < at)
 		return false;
-	uint64_t n = perf_u64(p, record + at - 8);
-	if (n != (size - at) / 8 || /* or it is damaged */
-	    (n >= 2 && perf_u64(p, record + at + 8 * (n - 2)) == PERF_CONTEXT_USER_DEFERRED))
+	*chain = record + at;
+	*n = (size - at) / 8;
+	return perf_u64(p, *chain - 8) == *n &&
+	       (*n < 2 || perf_u64(p, *chain + 8 * (*n - 2)) != PERF_CONTEXT_USER_DEFERRED);
+}
+
+bool perf_sample_parse_chain(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			     size_t size, struct perf_chain_sample *ret)
+{
+	if (!find_chain(p, a, record, size, &ret->chain.at, &ret->chain.n))
+		return false;
+	ret->chain.ip = fixed_u64(p, record, a->sample_ip);
+	ret->chain.mode = perf_u16(p, record + 4) & PERF_MODE_MASK;
+	ret->time = a->sample_time > 0 ? perf_u64(p, record + a->sample_time) : PERF_NO_TIME;
+	ret->period = fixed_period(p, a, record);
+	ret->pid = fixed_u32(p, record, a->sample_tid);
+	ret->tid = fixed_u32(p, record, a->sample_tid > 0 ? a->sample_tid + 4 : -1);
+	ret->cpu = fixed_cpu(p, a, record);
+	return true;
+}
+
+bool perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+			    size_t size, struct perf_leaf_sample *ret)
+{
+	const uint8_t *chain;
+	size_t n;
+
+	/* Where threads were before they were switched from takes whole stacks. */
+	if (p->machine.has_switches || p->details.by_branch ||
+	    !find_chain(p, a, record, size, &chain, &n))
 		return false;
 	ret->period = fixed_period(p, a, record);
 	ret->pid = fixed_u32(p, record, a->sample_tid);
@@ -222,7 +248,7 @@ bool perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, con
 	ret->cpu = fixed_cpu(p, a, record);
 	ret->attr = (uint16_t)(a - p->attrs.at.at);
 	ret->own = (uint8_t)(perf_u16(p, record + 4) & PERF_MODE_MASK);
-	return find_leaf(p, fixed_u64(p, record, a->sample_ip), record + at, n, ret);
+	return find_leaf(p, fixed_u64(p, record, a->sample_ip), chain, n, ret);
 }
 
 bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,

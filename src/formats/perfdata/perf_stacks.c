@@ -27,7 +27,8 @@ struct perf_frame {
 	frameid frame;  /* 0: empty */
 };
 
-/* A stack in the making, leaf first; `below` frames of `last` follow those in p->chains. */
+/* A stack in the making, leaf first; `below` frames of `last`, of so many words, follow those in
+ * p->chains. */
 struct perf_walk {
 	struct perf *p;
 	struct perf_space *user;
@@ -147,36 +148,49 @@ static struct perf_part part_of(struct perf *p, struct perf_space *user, unsigne
 	return part;
 }
 
-static frameid learn(struct perf *p, struct perf_part *part, uint64_t ip, uint32_t flags,
-		     struct perf_frame *known)
+/* Its place among those met lately. */
+static struct perf_frame *slot_of(const struct perf *p, uint64_t ip, uint32_t key)
 {
-	uint32_t key = part->key | flags;
-	frameid frame = look_up(p, part->space, part->mode, ip, part->flags | flags);
+	uint64_t hash = (ip ^ (uint64_t)key << 32) * 0x9e3779b97f4a7c15u;
+
+	return &p->chains.frames[hash >> (64 - FRAME_BITS)];
+}
+
+/* NULL: it has none. */
+static struct perf_frame *place_of(const struct perf *p, const struct perf_part *part, uint64_t ip,
+				   uint32_t key)
+{
+	return part->is_keyed ? slot_of(p, ip, key) : NULL;
+}
+
+/* find_key() is to be called after it. */
+static frameid learn(struct perf *p, struct perf_part part, uint64_t ip, uint32_t flags)
+{
+	uint32_t key = part.key | flags;
+	struct perf_frame *known = place_of(p, &part, ip, key);
+	frameid frame = look_up(p, part.space, part.mode, ip, part.flags | flags);
 
 	if (known)
 		*known = (struct perf_frame){ ip, key, frame };
-	find_key(part);
 	return frame;
 }
 
-static frameid frame_in(struct perf *p, struct perf_part *part, uint64_t ip, bool is_return)
+/* 0: it was not met lately. */
+static frameid frame_met(const struct perf *p, const struct perf_part *part, uint64_t ip,
+			 uint32_t flags)
 {
-	uint32_t flags = is_return ? FRAME_RETURN : 0, key = part->key | flags;
-	uint64_t hash = (ip ^ (uint64_t)key << 32) * 0x9e3779b97f4a7c15u;
-	struct perf_frame *known = &p->chains.frames[hash >> (64 - FRAME_BITS)];
+	uint32_t key = part->key | flags;
+	const struct perf_frame *known = place_of(p, part, ip, key);
 
-	if (!part->is_keyed)
-		return learn(p, part, ip, flags, NULL);
-	if (!known->frame || known->ip != ip || known->space != key)
-		return learn(p, part, ip, flags, known);
-	return known->frame;
+	return known && known->ip == ip && known->space == key ? known->frame : 0;
 }
 
 static frameid frame_of(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip)
 {
 	struct perf_part part = part_of(p, user, mode);
+	frameid frame = frame_met(p, &part, ip, 0);
 
-	return frame_in(p, &part, ip, false);
+	return frame ? frame : learn(p, part, ip, 0);
 }
 
 frameid perf_frame_at(struct perf *p, struct perf_space *user, uint64_t ip)
@@ -208,16 +222,22 @@ unsigned perf_mode_of_marker(uint64_t marker, unsigned mode)
 }
 
 /* n_words: from this one's to the end of the chain; 0: it is not of one. */
-static void push(struct perf_walk *w, struct perf_part *part, uint64_t ip, bool is_return,
-		 size_t n_words)
+static inline __attribute__((always_inline)) void push(struct perf_walk *w, struct perf_part *part,
+						       uint64_t ip, bool is_return, size_t n_words)
 {
 	struct perf_chains *c = &w->p->chains;
+	uint32_t flags = is_return ? FRAME_RETURN : 0;
 
 	if (w->n == PERF_STACK_MAX)
 		return;
-	c->frames_now[w->n] = frame_in(w->p, part, ip, is_return);
-	c->modes[w->n] = (uint8_t)(part->mode | (is_return ? IS_RETURN : 0));
-	c->words[w->n] = (uint16_t)n_words;
+	frameid frame = frame_met(w->p, part, ip, flags);
+	if (!frame) {
+		frame = learn(w->p, *part, ip, flags);
+		find_key(part);
+	}
+	c->now[w->n] =
+		(struct perf_frame_now){ frame, (uint16_t)n_words,
+					 (uint8_t)(part->mode | (is_return ? IS_RETURN : 0)) };
 	if (part->is_kernel && w->n_kernel == w->n)
 		w->n_kernel++;
 	w->n++;
@@ -237,19 +257,19 @@ static void push_mark(struct perf_walk *w, const char *name)
 
 	if (w->n == PERF_STACK_MAX)
 		return;
-	c->frames_now[w->n] = profile_add_mark(w->p->into, name);
-	c->modes[w->n] = PERF_MODE_USER;
-	c->words[w->n++] = 0;
+	c->now[w->n++] =
+		(struct perf_frame_now){ profile_add_mark(w->p->into, name), 0, PERF_MODE_USER };
 }
 
-/* What is left of the chain is as in the last stack; false if it is not. */
+/* What is left of the chain, which are words as in the last one, is as in the last stack; false if
+ * it is not. */
 static bool share_rest(struct perf_walk *w, unsigned mode, size_t n_words)
 {
 	const struct perf_last *last = w->last;
 
-	if (!w->n || n_words > w->equal || !last->frames_in[n_words])
-		return false;
 	size_t n = last->frames_in[n_words];
+	if (!w->n || !n)
+		return false;
 	if (last->modes[n - 1] != (mode | IS_RETURN) || w->n + n > PERF_STACK_MAX)
 		return false;
 	for (size_t i = n; w->n_kernel == w->n + n - i && i &&
@@ -262,31 +282,36 @@ static bool share_rest(struct perf_walk *w, unsigned mode, size_t n_words)
 }
 
 /* The first address of each part is where it was interrupted, or called the kernel; the others are
- * return addresses. The very first is the sample's own, which may be more precise. */
-static void push_chain(struct perf_walk *w, const struct perf_attr *a, const struct perf_sample *s,
-		       const uint8_t *chain, size_t n)
+ * return addresses. The very first is the sample's own, which may be more precise. The words that
+ * are looked at become those of the last chain: the others are. */
+static void push_chain(struct perf_walk *w, const struct perf_chain *chain)
 {
-	struct perf_part part = part_of(w->p, w->user, s->mode);
+	struct perf_part part = part_of(w->p, w->user, chain->mode);
+	struct perf_last *last = w->last;
 	bool first = true;
 
-	for (size_t i = 0; i < n; i++) {
-		uint64_t ip = perf_u64(w->p, chain + 8 * i);
+	for (size_t n = chain->n; n; n--) {
+		const uint8_t *word = chain->at + 8 * (chain->n - n);
+		uint64_t ip = perf_u64(w->p, word);
+		memcpy(&last->words[PERF_CHAIN_MAX - n], word, 8);
 		if (ip >= PERF_CONTEXT_MAX) {
 			part = part_of(w->p, w->user, perf_mode_of_marker(ip, part.mode));
 			first = true;
+			last->frames_in[n] = 0;
 			continue;
 		}
-		if (!first && share_rest(w, part.mode, n - i))
+		if (n <= w->equal && !first && share_rest(w, part.mode, n))
 			return;
-		if (w->n == 0 && a->sample_type & PERF_IP && s->ip != ip && s->ip) {
-			if (part.mode != s->mode) { /* only callers in user code were asked for */
-				push_leaf(w, s->mode, s->ip);
+		if (w->n == 0 && chain->ip && chain->ip != ip) {
+			if (part.mode !=
+			    chain->mode) { /* only callers in user code were asked for */
+				push_leaf(w, chain->mode, chain->ip);
 				find_key(&part);
 			} else {
-				ip = s->ip;
+				ip = chain->ip;
 			}
 		}
-		push(w, &part, ip, !first, n - i);
+		push(w, &part, ip, !first, n);
 		first = false;
 	}
 }
@@ -325,14 +350,19 @@ static struct perf_last *last_of(struct perf *p, uint32_t tid)
 	return &p->chains.last[tid % PERF_LASTS];
 }
 
-/* How many words two chains have in common at their ends. */
-static size_t common_end(const uint64_t *words, size_t n_words, const uint8_t *chain, size_t n)
+/* How many words it has in common with the last one at their ends. */
+static size_t common_end(const struct perf_last *last, const struct perf_chain *chain)
 {
-	size_t max = n < n_words ? n : n_words, i = 0;
+	enum { WIDE = 4 };
+	const uint8_t *a = (const uint8_t *)(last->words + PERF_CHAIN_MAX);
+	const uint8_t *b = chain->at + 8 * chain->n;
+	size_t max = chain->n < last->n_words ? chain->n : last->n_words, n = 0;
 
-	while (i < max && !memcmp(&words[n_words - 1 - i], chain + 8 * (n - 1 - i), 8))
-		i++;
-	return i;
+	while (n + WIDE <= max && !memcmp(a - 8 * (n + WIDE), b - 8 * (n + WIDE), 8 * WIDE))
+		n += WIDE;
+	while (n < max && !memcmp(a - 8 * (n + 1), b - 8 * (n + 1), 8))
+		n++;
+	return n;
 }
 
 static bool is_of_spaces(const struct perf *p, const struct perf_last *last,
@@ -342,25 +372,26 @@ static bool is_of_spaces(const struct perf *p, const struct perf_last *last,
 	       last->guest == p->guest_kernel.generation;
 }
 
-/* The chain itself, for the next one of the thread; `equal` words are there. */
-static void keep_words(const struct perf_walk *w, const uint8_t *chain, size_t n)
+/* The next one of the thread may share the chain. */
+static void keep_chain(const struct perf_walk *w, size_t n_words)
 {
-	const struct perf_chains *c = &w->p->chains;
 	struct perf_last *last = w->last;
 
-	if (n > PERF_CHAIN_MAX)
-		n = 0;
-	if (n)
-		memcpy(last->words, chain, 8 * n);
-	last->n_words = n;
+	last->n_words = n_words;
 	last->user = w->user->generation;
 	last->kernel = w->p->kernel.generation;
 	last->guest = w->p->guest_kernel.generation;
-	memset(last->frames_in + w->below_words + 1, 0,
-	       (n - w->below_words) * sizeof(*last->frames_in));
-	for (size_t i = 0; i < w->n; i++)
-		if (c->words[i] && c->words[i] <= n)
-			last->frames_in[c->words[i]] = (uint16_t)(w->n + w->below - i);
+}
+
+/* The i-th frame from the root on. */
+static frameid keep_frame(const struct perf_walk *w, size_t i)
+{
+	const struct perf_frame_now *now = &w->p->chains.now[w->below + w->n - 1 - i];
+	struct perf_last *last = w->last;
+
+	last->modes[i] = now->mode;
+	last->frames_in[now->n_words] = (uint16_t)(i + 1);
+	return last->frames[i] = now->frame;
 }
 
 /* Where frames are alike, so are many stacks; of others most are new. */
@@ -373,44 +404,36 @@ static stackid add(struct perf *p, stackid caller, frameid frame)
 /* From the root to the leaf; what is as in the thread's stack before needs no looking up. */
 static struct perf_stack intern(struct perf_walk *w)
 {
-	struct perf_chains *c = &w->p->chains;
 	struct perf_last *last = w->last;
 	struct perf_stack ret = { 0 };
-	size_t n = w->below + w->n, same = w->below, n_user = n - w->n_kernel;
+	size_t n = w->below + w->n, n_user = n - w->n_kernel;
+	bool same = true;
 
-	while (same < n && same < last->n && last->frames[same] == c->frames_now[n - 1 - same])
-		same++;
-	ret.all = same ? last->ids[same - 1] : 0;
-	for (size_t i = w->below; i < n; i++)
-		last->modes[i] = c->modes[n - 1 - i];
-	for (size_t i = same; i < n; i++) {
-		last->frames[i] = c->frames_now[n - 1 - i];
-		ret.all = last->ids[i] = add(w->p, ret.all, last->frames[i]);
+	for (size_t i = w->below; i < n; i++) {
+		frameid before = i < last->n ? last->frames[i] : 0, frame = keep_frame(w, i);
+		same = same && before == frame;
+		if (!same)
+			last->ids[i] = add(w->p, i ? last->ids[i - 1] : 0, frame);
 	}
+	last->frames_in[0] = 0; /* of frames that are not of a chain */
 	last->n = n;
 	last->n_words = 0;
+	ret.all = n ? last->ids[n - 1] : 0;
 	ret.user = n_user ? last->ids[n_user - 1] : 0;
 	return ret;
 }
 
-/* The same where stacks are told apart by a hash. */
+/* The same where stacks are told apart by a hash: there is always a frame. */
 static struct perf_frames hash_frames(struct perf_walk *w)
 {
-	struct perf_chains *c = &w->p->chains;
 	struct perf_last *last = w->last;
-	size_t n = w->below + w->n, same = w->below;
+	size_t n = w->below + w->n;
+	struct perf_hash h = w->below ? last->hashes[w->below - 1] : (struct perf_hash){ 0 };
 
-	while (same < n && same < last->n && last->frames[same] == c->frames_now[n - 1 - same])
-		same++;
 	for (size_t i = w->below; i < n; i++)
-		last->modes[i] = c->modes[n - 1 - i];
-	struct perf_hash h = same ? last->hashes[same - 1] : (struct perf_hash){ 0 };
-	for (size_t i = same; i < n; i++) {
-		last->frames[i] = c->frames_now[n - 1 - i];
-		h = last->hashes[i] = perf_hash_add(h, last->frames[i]);
-	}
+		h = last->hashes[i] = perf_hash_add(h, keep_frame(w, i));
+	last->frames_in[0] = 0; /* of frames that are not of a chain */
 	last->n = n;
-	last->n_words = 0;
 	struct perf_hash callers = n >= 2 ? last->hashes[n - 2] : (struct perf_hash){ 0 };
 	return (struct perf_frames){ last->frames, n, h, callers };
 }
@@ -424,39 +447,61 @@ static bool is_deferred(const struct perf *p, const struct perf_sample *s)
 	       perf_u64(p, s->chain + 8 * (s->n_chain - 2)) == PERF_CONTEXT_USER_DEFERRED;
 }
 
+static struct perf_chain chain_of(const struct perf_sample *s, size_t n)
+{
+	return (struct perf_chain){ .ip = s->ip, .at = s->chain, .n = n, .mode = s->mode };
+}
+
 /* Along the chain alone; `last` is the stack that it may share frames with. */
 static struct perf_walk walk_chain(struct perf *p, struct perf_space *space,
-				   const struct perf_attr *a, const struct perf_sample *s,
-				   struct perf_last *last)
+				   const struct perf_chain *chain, struct perf_last *last)
 {
 	struct perf_walk w = { .p = p, .user = space, .last = last };
 
 	if (is_of_spaces(p, last, space))
-		w.equal = common_end(last->words, last->n_words, s->chain, s->n_chain);
-	push_chain(&w, a, s, s->chain, s->n_chain);
+		w.equal = common_end(last, chain);
+	push_chain(&w, chain);
 	if (!w.n)
-		push_leaf(&w, s->mode, s->ip);
+		push_leaf(&w, chain->mode, chain->ip);
 	return w;
 }
 
-static struct perf_stack make(struct perf *p, struct perf_space *space, const struct perf_attr *a,
-			      const struct perf_sample *s)
+static struct perf_stack make(struct perf *p, struct perf_space *space, const struct perf_sample *s)
 {
-	struct perf_walk w = walk_chain(p, space, a, s, last_of(p, s->tid));
+	struct perf_chain chain = chain_of(s, s->n_chain);
+	struct perf_walk w = walk_chain(p, space, &chain, last_of(p, s->tid));
 	struct perf_stack stack = intern(&w);
 
-	keep_words(&w, s->chain, s->n_chain);
+	keep_chain(&w, chain.n);
 	return stack;
 }
 
-struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space,
-				     const struct perf_attr *a, const struct perf_sample *s)
+/* Most chains begin with a mark, and are of the process that the last one was of. */
+void perf_stack_prefetch(const struct perf *p, const struct perf_record *r)
 {
-	struct perf_last *last = &p->chains.last_of_sums[s->tid % PERF_LASTS];
-	struct perf_walk w = walk_chain(p, space, a, s, last);
+	enum { WORDS = 4 };
+	const struct perf_attr *a = p->attrs.at.at;
+	uint32_t key = p->chains.generation << FLAG_BITS;
+
+	if (!p->sums || !a || !a->is_plain)
+		return;
+	size_t at = PERF_RECORD_HEADER + a->fixed + 8;
+	if (r->size < at + 8 * WORDS)
+		return;
+	for (size_t i = 1; i < WORDS; i++)
+		__builtin_prefetch(slot_of(p, perf_u64(p, r->data + at + 8 * i),
+					   i == 1 ? key : key | FRAME_RETURN));
+}
+
+struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space, uint32_t tid,
+				     const struct perf_chain *chain)
+{
+	struct perf_last *last = &p->chains.last_of_sums[tid % PERF_LASTS];
+	p->chains.generation = space->generation;
+	struct perf_walk w = walk_chain(p, space, chain, last);
 	struct perf_frames frames = hash_frames(&w);
 
-	keep_words(&w, s->chain, s->n_chain);
+	keep_chain(&w, chain->n);
 	return frames;
 }
 
@@ -466,8 +511,9 @@ static struct perf_stack make_of_parts(struct perf *p, struct perf_space *space,
 				       size_t n_chain, bool dump)
 {
 	struct perf_walk w = { .p = p, .user = space, .last = last_of(p, s->tid) };
+	struct perf_chain chain = chain_of(s, n_chain);
 
-	push_chain(&w, a, s, s->chain, n_chain);
+	push_chain(&w, &chain);
 	if (s->n_branches) {
 		w.n = w.n_kernel; /* in place of frame pointers */
 		push_branches(&w, s);
@@ -528,18 +574,18 @@ static bool is_worth_looking(struct perf_chains *c)
 }
 
 static struct perf_stack find_or_make(struct perf *p, struct perf_space *space,
-				      const struct perf_attr *a, const struct perf_sample *s)
+				      const struct perf_sample *s)
 {
 	uint64_t h[2];
 
 	if (!is_worth_looking(&p->chains))
-		return make(p, space, a, s);
+		return make(p, space, s);
 	hash_sample(p, space, s, h);
 	struct perf_known *known = &p->chains.known[h[0] >> (64 - KNOWN_BITS)];
 	if (known->hash[0] == h[0] && known->hash[1] == h[1]) {
 		p->chains.found++;
 	} else {
-		struct perf_stack stack = make(p, space, a, s);
+		struct perf_stack stack = make(p, space, s);
 		*known = (struct perf_known){ { h[0], h[1] }, stack.all, stack.user };
 	}
 	return (struct perf_stack){ .all = known->all, .user = known->user };
@@ -563,7 +609,7 @@ struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const 
 	}
 	if (s->n_branches)
 		return make_of_parts(p, space, a, s, s->n_chain, false);
-	return find_or_make(p, space, a, s);
+	return find_or_make(p, space, s);
 }
 
 stackid perf_stack_leaf(struct perf *p, struct perf_space *user, unsigned mode, uint64_t ip)
@@ -582,10 +628,8 @@ stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t 
 			const frameid *above, size_t n_above)
 {
 	struct perf_walk w = { .p = p, .user = space, .last = last_of(p, 0) };
-	static const struct perf_attr none;
-	struct perf_sample s = { .mode = PERF_MODE_USER };
 
-	push_chain(&w, &none, &s, chain, n);
+	push_chain(&w, &(struct perf_chain){ .at = chain, .n = n, .mode = PERF_MODE_USER });
 	stackid user = intern(&w).all;
 	for (size_t i = n_above; i-- > 0;)
 		user = add(p, user, above[i]);

@@ -279,12 +279,22 @@ static void end_sample(struct perf_script *s)
 	s->open = false;
 }
 
+static bool is_event(const struct script_header *h, const char *name)
+{
+	return length(h->event) == strlen(name) && starts_with(h->event, name);
+}
+
+/* Of time are perf's clocks, its time off the CPU, and what kin prints of that. */
 static uint16_t event_of(struct perf_script *s, const struct script_header *h)
 {
 	struct event e = { 0 };
 
-	if (h->period &&
-	    (starts_with(h->event, "cpu-clock") || starts_with(h->event, "task-clock")))
+	if (is_event(h, "blocked") || is_event(h, "offcpu-time"))
+		e.kind = EVENT_BLOCKED;
+	else if (is_event(h, "waiting"))
+		e.kind = EVENT_WAITING;
+	if (h->period && (e.kind != EVENT_ON_CPU || starts_with(h->event, "cpu-clock") ||
+			  starts_with(h->event, "task-clock")))
 		e.unit = EVENT_NS;
 	e.name = length(h->event) ? profile_add_string(s->into, h->event.s, length(h->event))
 				  : profile_add_string(s->into, "samples", strlen("samples"));

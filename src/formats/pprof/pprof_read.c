@@ -309,18 +309,26 @@ static void add_event(struct pprof_reader *r, struct value_type *t)
 	t->event = profile_add_event(r->into, e);
 }
 
-/* What pprof shows if nothing else is asked for is first. */
+/* What pprof shows if nothing else is asked for: the last one, if the file does not say. */
+static size_t default_type(const struct pprof_reader *r)
+{
+	for (size_t i = 0; r->default_type && i < r->types.n; i++)
+		if (r->types.at[i].name == r->default_type && !r->types.at[i].is_count)
+			return i;
+	return r->types.n - 1;
+}
+
+/* That is the first event. */
 static void add_events(struct pprof_reader *r)
 {
 	for (size_t i = 0; i < r->types.n; i++)
 		r->types.at[i].is_count = is_count_of_next(r, i);
-	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < r->types.n; i++) {
-			struct value_type *t = &r->types.at[i];
-			bool first = r->default_type && t->name == r->default_type;
-			if (!t->is_count && first == !pass)
-				add_event(r, t);
-		}
+	size_t first = default_type(r);
+	if (r->types.n)
+		add_event(r, &r->types.at[first]);
+	for (size_t i = 0; i < r->types.n; i++)
+		if (i != first && !r->types.at[i].is_count)
+			add_event(r, &r->types.at[i]);
 }
 
 /* ---- samples ---- */

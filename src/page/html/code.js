@@ -174,7 +174,6 @@ function view_instructions(i) {
 			el("td", { class: "name code", title: r.instruction }, r.instruction.replace(`<${c.name}`, "<")), el("td", { class: "name soft minor" }, shown),
 			with_inlined ? el("td", { class: "name soft minor", title: r.inlined }, el("div", { class: "clip" }, inlined)) : null);
 	});
-	const head = (title, kind) => el("th", { scope: "col", class: kind || null }, title);
 	return [
 		el("h2", { class: "name title" }, c.f ? el("a", { href: link_to("function", c.f.id) }, c.name) : c.name),
 		el("p", { class: "soft" }, `${c.object}: ${percent(share_of_rows(c.rows, hits))} of all. `, el("a", { href: changed({ l: null }), onclick: e => {
@@ -182,9 +181,8 @@ function view_instructions(i) {
 			document.getElementById("hottest").scrollIntoView({ block: "center" });
 		} }, "To the hottest instruction")),
 		note_of_whole(), notes_of(data.tables.instructions),
-		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Instructions" }, el("table", { class: "listing" }, el("caption", { class: "unseen" }, "Instructions of " + c.name),
-			el("thead", {}, el("tr", {}, head("Self", "n"), with_all ? head("Children", "n minor") : null, head("Samples", "n minor"), with_calls ? head("Calls", "n minor") : null,
-				head("Address", "minor"), head("Jumps"), head("Instruction"), head("Line", "minor"), with_inlined ? head("Inlined", "minor") : null)), el("tbody", {}, rows))),
+		region("Instructions", table_of("Instructions of " + c.name, "listing", [head("Self", "n"), with_all ? head("Children", "n minor") : null, head("Samples", "n minor"), with_calls ? head("Calls", "n minor") : null,
+				head("Address", "minor"), head("Jumps"), head("Instruction"), head("Line", "minor"), with_inlined ? head("Inlined", "minor") : null], rows)),
 	];
 }
 
@@ -202,10 +200,9 @@ function view_source(i) {
 	return [
 		el("h2", { class: "name title" }, file.name), el("p", { class: "soft" }, `${percent(share_of_rows(file.rows, hits))} of all, in its lines. `,
 			el("a", { href: changed({ l: hottest_of(rows, hits).line }) }, "To the hottest line")), note_of_whole(), notes_of(data.tables.lines),
-		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Source" }, el("table", { class: "listing" }, el("caption", { class: "unseen" }, "Source " + file.name),
-			el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "n" }, "Self"), hits ? null : el("th", { scope: "col", class: "n minor" }, "Children"),
-				counted ? el("th", { scope: "col", class: "n" }, "Count") : null, el("th", { scope: "col", class: "n" }, "Line"), el("th", { scope: "col" }, "Source"))),
-			el("tbody", {}, rows.map(r => {
+		region("Source", table_of("Source " + file.name, "listing", [head("Self", "n"), hits ? null : head("Children", "n minor"),
+			counted ? head("Count", "n") : null, head("Line", "n"), head("Source")],
+			rows.map(r => {
 				const gap = before !== null && r.line > before + 1, k = of_line.get(r.line);
 				const now = measured(r, hits);
 				before = r.line;
@@ -214,8 +211,24 @@ function view_source(i) {
 					counted ? el("td", { class: "n" }, count(r.count)) : null,
 					el("td", { class: "n soft" }, k === undefined ? String(r.line) : el("a", { href: link_to("code", `f${k}`, { l: r.line, file: file.name }), title: "its instructions" }, String(r.line))),
 					el("td", { class: "name code" }, r.source || ""));
-			})))),
+			}))),
 	];
+}
+
+// Of the summary: the lines with most time, and of each function its hottest instruction.
+function hottest_code() {
+	if (!has_code())
+		return null;
+	const code = code_at_hand(), hits = hits_at_hand(), most = list => list.filter(x => x.share > 0).sort((a, b) => b.share - a.share).slice(0, 5);
+	const lines = most(code.files.flatMap((x, i) => x.rows.map(r => ({ share: measured(r, hits).self, text: r.source,
+		name: `${base_name(x.name)}:${r.line}`, link: link_to("code", `s${i}`, { l: r.line }) }))));
+	const instructions = most(code.functions.map((c, i) => {
+		const r = hottest_of(c.rows, hits);
+		return { share: r ? measured(r, hits).self : 0, text: r && r.instruction.replace(`<${c.name}`, "<"), name: c.name, link: link_to("code", `f${i}`, { h: 1 }) };
+	}));
+	const part = (title, list) => (list.length ? [el("h2", {}, title), plain_table(list.map(r => el("tr", {}, share_cell(r.share),
+		el("td", { class: "name" }, el("a", { href: r.link }, r.name)), el("td", { class: "name code" }, r.text || ""))), title)] : null);
+	return [note_of_whole(), part("Hottest lines", lines), part("Hottest instructions", instructions)];
 }
 
 function view_code(argument) {

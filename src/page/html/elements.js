@@ -38,6 +38,15 @@ function checkbox_of(label, chosen, choose) {
 	return el("label", { class: "check" }, e, " " + label);
 }
 
+// What is wide scrolls by itself, with keys too.
+function region(label, ...children) { return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, children); }
+
+function head(title, kind) { return el("th", { scope: "col", class: kind || null }, title); }
+
+function table_of(caption, kind, heads, rows) {
+	return el("table", { class: kind }, el("caption", { class: "unseen" }, caption), heads ? el("thead", {}, el("tr", {}, heads)) : null, el("tbody", {}, rows));
+}
+
 function button(text, onclick, attributes) { return el("button", { type: "button", onclick, ...attributes }, text); }
 
 function share_cell(share, lossy) {
@@ -96,8 +105,7 @@ function sortable(columns, rows, how, caption) {
 	}
 	fill();
 	return {
-		element: el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
-			el("table", {}, el("caption", { class: "unseen" }, caption), el("thead", {}, el("tr", {}, heads)), body), more),
+		element: region(caption, el("table", {}, el("caption", { class: "unseen" }, caption), el("thead", {}, el("tr", {}, heads)), body), more),
 		choose(list) { rows = list; how.shown = SHOWN; fill(); },
 	};
 }

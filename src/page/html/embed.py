@@ -1,7 +1,8 @@
 """Makes the page's files into a C header: embed.py OUTPUT FILE...
 
-All code is one text, page_js, in a scope of its own, without comments and the blanks that nothing
-needs; the other files are texts of their names.
+All code is one text, page_js, in a scope of its own, without comments and the blanks and ends of lines that nothing
+needs (every statement ends with its semicolon), and with short names for what the files declare; the other
+files are texts of their names.
 """
 import base64
 import hashlib
@@ -15,12 +16,14 @@ STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
 TEMPLATE = re.compile(r'[^`\\$]*(?:(?:\\.|\$(?!\{))[^`\\$]*)*(`|\$\{)', re.S)
 REGULAR = re.compile(r'/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*')
 COMMENT = re.compile(r'//[^\n]*')
-BLANKS = re.compile(r'[ \t]+')
+BLANKS = re.compile(r'\s+')
+WORD = re.compile(r'[A-Za-z_$][\w$]*')
+DECLARED = re.compile(r'^(?:async )?(?:function|const|let) (\w{4,})', re.M)
 BEFORE_REGULAR = '(,=:[!&|?{};>\n'
 
 
 def without_blanks(text):
-    """The same JavaScript, in the same lines."""
+    """The same JavaScript, as a list of texts: a word, a string or the like is one."""
     out, at, depths = [], 0, []  # depths: of braces, in each template that is open
 
     def template(at):
@@ -32,7 +35,7 @@ def without_blanks(text):
 
     while at < len(text):
         c, last = text[at], out[-1][-1] if out else '\n'
-        found = STRING.match(text, at) or COMMENT.match(text, at) or BLANKS.match(text, at)
+        found = STRING.match(text, at) or COMMENT.match(text, at) or BLANKS.match(text, at) or WORD.match(text, at)
         if not found and c == '/' and last in BEFORE_REGULAR:
             found = REGULAR.match(text, at)
         if c == '`':
@@ -43,6 +46,8 @@ def without_blanks(text):
             out.append(c)
             at = template(at + 1)
         elif not found:
+            if c == '}' and last == ';':
+                out.pop()
             if depths:
                 depths[-1] += (c == '{') - (c == '}')
             out.append(c)
@@ -56,7 +61,21 @@ def without_blanks(text):
                     out.append(' ')
             elif found.re is not COMMENT:
                 out.append(found[0])
-    return re.sub(r'\n+', '\n', ''.join(out))
+    return out
+
+
+def short_names(tokens, names):
+    """The tokens with `names` made short, but for those that are a property's somewhere."""
+    uses, short = {}, {}
+    for i, t in enumerate(tokens):
+        if t in names:
+            uses.setdefault(t, []).append((''.join(tokens[max(i - 3, 0):i]), tokens[i + 1]))
+    words = set(tokens)
+    free = (n for n in map('${:x}'.format, range(1 << 16)) if n not in words)
+    for name in sorted(uses, key=lambda n: -len(uses[n])):
+        if not any((before[-1:] == '.' and before != '...') or (before[-1:] in ('{', ',') and after in (':', ',', '}')) for before, after in uses[name]):
+            short[name] = next(free)
+    return [short.get(t, t) for t in tokens]
 
 
 def style_without_blanks(text):
@@ -81,12 +100,14 @@ def read(path):
         return f.read()
 
 
-def code(data):
-    return without_blanks(data.decode()).encode()
+def code_of(paths):
+    sources = [read(p).decode() for p in paths]
+    names = {n for text in sources for n in DECLARED.findall(text)}
+    return ''.join(short_names([t for text in sources for t in without_blanks(text)], names)).encode()
 
 
 texts = {os.path.basename(p).replace('.', '_'): read(p) for p in sys.argv[2:] if not p.endswith('.js')}
-texts['page_js'] = b'"use strict";\n(function () {\n' + b''.join(code(read(p)) for p in sys.argv[2:] if p.endswith('.js')) + b'}());\n'
+texts['page_js'] = b'"use strict";\n(function () {\n' + code_of([p for p in sys.argv[2:] if p.endswith('.js')]) + b'}());\n'
 
 
 def digest(data):

@@ -71,13 +71,19 @@ function flame_tools(how) {
 		checkbox_of("roots below", how.up, on => set("up")(on ? "1" : null)));
 }
 
-function view_flame() {
+// As the address says.
+function how_of_address() {
 	const k = state.keys, how = { kind: k.how || "down", order: k.order || "left", color: k.color || (is_comparison() ? "change" : "function"),
 		f: Number(k.f), width: k.width || "after", up: !!k.up, scale: k.scale || "0" };
 	if (((how.kind === "callers" || how.kind === "callees") && !(how.f < paths.others)) || (how.kind === "time" && !data.unit_ns))
 		how.kind = "down";
-	const { tree, base } = flame_tree(how), now = look(), whole = (tree.deepest + 1) * ROW;
-	let zoom = tree.reach(/^\d+$/.test(k.z) && k.z < tree.n ? Number(k.z) : 0), at = zoom, has = null, top = 0;
+	return how;
+}
+
+// { search: what marks functions, box: the graph below it, canvas }
+function flame_graph(how) {
+	const k = state.keys, { tree, base } = flame_tree(how), whole = (tree.deepest + 1) * ROW;
+	let zoom = tree.reach(k.z), at = zoom, has = null, top = 0;
 	let from = tree.first[zoom], to = tree.end[zoom];
 	const window_of = /^([\d.]+)-([\d.]+)$/.exec(k.w || "");
 	if (window_of && Number(window_of[1]) < Number(window_of[2]))
@@ -191,7 +197,7 @@ function view_flame() {
 	}
 	// A click is a step that Back takes back; where one is stays.
 	function go(i) {
-		const address = changed({ z: i || null, w: null });
+		const address = changed({ z: tree.key(i), w: null });
 		[zoom, from, to] = [i, tree.first[i], tree.end[i]];
 		state = parse_address(address);
 		if (location.hash !== address)
@@ -216,8 +222,7 @@ function view_flame() {
 		matched.textContent = text && !test ? "this is no regular expression" : "";
 		if (test) {
 			has = Uint8Array.from(functions.slice(0, paths.others), f => (test(f.name) ? 1 : 0));
-			const { low, high } = share_of(paths, now.at, now.own, now.total, now.sums, has), parts = [low, high].map(v => percent(v / share_base(now)));
-			matched.textContent = parts[0] === parts[1] ? `${parts[0]} have it` : `${parts[0]} to ${parts[1]} have it`;
+			matched.textContent = `${text_of_share(has)} have it`;
 		}
 		say(matched.textContent);
 		draw();
@@ -297,14 +302,18 @@ function view_flame() {
 			return;
 		describe(at);
 		mark(k.q || "");
-		if (document.activeElement !== search)
-			canvas.focus({ preventScroll: true });
 	});
+	return { search: el("div", { class: "tools" }, search, button("Whole graph", () => go(0)), matched), box, canvas };
+}
+
+function view_flame() {
+	const how = how_of_address(), { search, box, canvas } = flame_graph(how);
+	setTimeout(() => { if (canvas.isConnected && !search.contains(document.activeElement)) canvas.focus({ preventScroll: true }); });
 	const about_function = how.kind === "callers" || how.kind === "callees" ? el("p", {}, el("a", { class: "name", href: link_to("function", how.f) }, functions[how.f].name),
 		" ", el("a", { href: changed({ how: how.kind === "callers" ? "callees" : "callers", z: null, w: null }) }, how.kind === "callers" ? "what it calls" : "its callers"),
 		" ", el("a", { href: changed({ how: null, f: null, z: null, w: null }) }, "the whole graph")) : null;
 	return [
-		flame_tools(how), el("div", { class: "tools" }, search, button("Whole graph", () => go(0)), matched), about_function,
+		flame_tools(how), search, about_function,
 		el("details", { class: "note" }, el("summary", {}, "How to read this"), `Width is ${event_of().unit === "ns" ? "time" : "the number of events"} (${event_of().name})` +
 			(is_comparison() ? ` of a run, ${how.width}` : "") + ". Click or Enter zooms, Escape zooms out, arrow keys go from frame to frame, " +
 			"Ctrl and the wheel, or + and -, zoom, dragging, or , and ., moves, / searches. " + legend_of(how.color)),

@@ -55,8 +55,36 @@ function lossy_note() {
 }
 
 function plain_table(rows, caption) {
-	return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption }, el("table", {},
-		el("caption", { class: "unseen" }, caption), el("tbody", {}, rows)));
+	return region(caption, table_of(caption, null, null, rows));
+}
+
+// A field that chooses functions by a text or /expression/, says how much of the time has one of them on the stack, and leads
+// to the first of them. how: of the table below; few: its rows while nothing is typed; null: all.
+function function_search(how, few, caption) {
+	const chosen = text => {
+		const test = pattern_of(text);
+		return !text && few ? few : test ? list_functions().filter(r => test(r.f.name) || test(r.f.object || "")) : [];
+	};
+	const table = sortable(function_columns(), [], how, caption), said = el("span", { class: "soft" });
+	const input = el("input", { type: "search", placeholder: "Functions with … or /expression/", "aria-label": "Functions with a text or /regular expression/",
+		"aria-keyshortcuts": "/", value: state.keys.q || null, oninput: () => { put_address({ q: input.value }); choose(); }, onkeydown: e => {
+			const list = e.key === "Enter" && input.value ? chosen(input.value).sort((a, b) => b.self - a.self) : [];
+			const found = list.find(r => r.f.name === input.value) || list[0]; // of "malloc" not _int_malloc
+			if (found)
+				go_to(link_to("function", found.f.id));
+		} });
+	function choose() {
+		const list = chosen(input.value), has = new Uint8Array(functions.length);
+		table.choose(list);
+		list.forEach(r => { has[r.f.id] = 1; });
+		said.textContent = !input.value ? "" : !pattern_of(input.value) ? "this is no regular expression"
+			: `${count(list.length)} functions, by name or library${paths ? `: ${text_of_share(has)} have one on the stack` : ""}`;
+		say(said.textContent);
+	}
+	const shown = how.shown;
+	choose();
+	how.shown = shown;
+	return { tools: el("div", { class: "tools" }, input, said), table: table.element };
 }
 
 function view_summary() {
@@ -74,12 +102,13 @@ function view_summary() {
 	const table = (rows, caption) => plain_table(rows.map(r => el("tr", {}, el("td", { class: "soft" }, r.about),
 		el("td", {}, r.fact), el("td", { class: "name" }, count(r.value)), el("td", { class: "soft" }, r.detail || ""))), caption);
 	const top = list_functions().sort((a, b) => b.share - a.share).filter(r => r.share > 0).slice(0, 12);
+	const search = function_search(sorting(), top, "Functions with most time of their own");
 	return [
 		el("div", { class: "big" }, figures), data.warnings.map(w => el("p", { class: "warn" }, w)),
 		notes_of(data.tables.functions, data.tables.graph),
-		el("h2", {}, "Where the time was spent"), sortable(function_columns(), top, sorting(), "Functions with most time of their own").element,
-		el("h2", {}, "How far to trust this"), table(info.filter(is_audit), "How far to trust this"),
+		el("h2", {}, "Where the time was spent"), search.tools, search.table, waits_card(), hottest_code(),
 		by_cycle.size ? [el("h2", {}, "Cycles"), cycle_list()] : null,
+		el("h2", {}, "How far to trust this"), table(info.filter(is_audit), "How far to trust this"),
 		el("h2", {}, "What the data holds"), table(info.filter(r => !is_audit(r)), "What the data holds"),
 	];
 }
@@ -87,23 +116,8 @@ function view_summary() {
 const listing = { how: sorting() }; // as it was left
 
 function view_functions() {
-	const chosen = text => list_functions().filter(r => r.f.name.toLowerCase().includes(text) ||
-		(r.f.object || "").toLowerCase().includes(text));
-	const text = (state.keys.q || "").toLowerCase();
-	const table = sortable(function_columns(), chosen(text), listing.how, "Functions");
-	const search = el("input", { type: "search", placeholder: "Only functions with …", "aria-label": "Only functions with",
-		"aria-keyshortcuts": "/", value: state.keys.q || null, oninput: () => {
-			put_address({ q: search.value });
-			const list = chosen(search.value.toLowerCase());
-			table.choose(list);
-			say(`${list.length} functions`);
-		}, onkeydown: e => {
-			const list = e.key === "Enter" ? chosen(search.value.toLowerCase()).sort((a, b) => b.self - a.self) : [];
-			const found = list.find(r => r.f.name === search.value) || list[0]; // of "malloc" not _int_malloc
-			if (found)
-				go_to(link_to("function", found.f.id));
-		} });
-	return [el("div", { class: "tools" }, search), notes_of(data.tables.functions), lossy_note(), table.element];
+	const search = function_search(listing.how, null, "Functions");
+	return [search.tools, notes_of(data.tables.functions), lossy_note(), search.table];
 }
 
 // ---- one function
@@ -154,11 +168,9 @@ function relative_rows(list, base) {
 }
 
 function relative_table(title, list, base) {
-	return [el("h2", {}, `${title} (${count(list.length)})`), list.length ? el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title },
-		el("table", {}, el("thead", {}, el("tr", {}, el("th", { class: "n", scope: "col" }, "Share"), el("th", { class: "n", scope: "col" }, "Time"),
-			has_calls() ? el("th", { class: "n minor", scope: "col" }, "Calls") : null,
-			has_calls() ? el("th", { class: "n minor", scope: "col" }, "Per call") : null,
-			el("th", { scope: "col" }, "Function"))), el("tbody", {}, relative_rows(list, base)))) : el("p", { class: "soft" }, "None.")];
+	return [el("h2", {}, `${title} (${count(list.length)})`), list.length ? region(title,
+		table_of(title, null, [head("Share", "n"), head("Time", "n"), has_calls() ? [head("Calls", "n minor"), head("Per call", "n minor")] : null, head("Function")],
+			relative_rows(list, base))) : el("p", { class: "soft" }, "None.")];
 }
 
 const DRAWN = 5; // neighbours to a side
@@ -179,7 +191,7 @@ function neighbourhood(f, lists, base, share) {
 	};
 	const line = (x1, y1, x2, y2, part) => svg("path", { d: `M${x1} ${y1}C${x1 + 45} ${y1} ${x2 - 45} ${y2} ${x2} ${y2}`,
 		class: "edge", "stroke-width": Math.max(1, 14 * part).toFixed(1) });
-	return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Neighbourhood in the call graph" },
+	return region("Neighbourhood in the call graph",
 		svg("svg", { class: "near", viewBox: `0 0 860 ${height}`, role: "group", "aria-label": `Callers and callees of ${f.name}` },
 			left.map((r, i) => line(220, y_of(i, left.length), 320, middle, r.time / base)),
 			right.map((r, i) => line(540, middle, 640, y_of(i, right.length), r.time / base)),

@@ -144,6 +144,13 @@ function look() {
 // A part of the whole, or, where that was chosen, of what is looked at.
 function share_base(now) { return (state.keys.rel ? now.total[0] : now.whole) || 1; }
 
+// How much of the time has one of some functions on the stack. has: 1 at their numbers.
+function text_of_share(has) {
+	const now = look(), { low, high } = share_of(paths, now.at, now.own, now.total, now.sums, has);
+	const parts = [low, high].map(v => percent(v / share_base(now)));
+	return parts[0] === parts[1] ? parts[0] : `${parts[0]} to ${parts[1]}`;
+}
+
 // All functions with their times, in seconds or events.
 function list_functions() {
 	if (!paths) {

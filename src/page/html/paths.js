@@ -160,19 +160,22 @@ function share_of(paths, at, own, total, sums, has) {
 
 // ---- flame graphs
 
+function wider(old) {
+	const wide = new old.constructor(old.length * 2);
+	wide.set(old);
+	return wide;
+}
+
 // A tree that grows. at() is the node of a function below a node, add() one of its own. `other`: it is compared with something.
 //
 // Most nodes get their children one after the other, each function once, and need not be searched: a node that comes
 // from a second path is said to be shared(), and from then on its children, first of all those it has, are in a table.
-function growing(others, other) {
-	const column = type => new type(1 << 12), wider = old => {
-		const wide = new old.constructor(old.length * 2);
-		wide.set(old);
-		return wide;
-	};
+// size: nodes that are likely.
+function growing(others, other, size) {
+	const column = type => new type(size || 1 << 12);
 	const tree = { n: 1, parent: column(Uint32Array), fn: column(Uint32Array), own: column(Float64Array), other: other && column(Float64Array) };
 	let child = null, next, is_shared; // the last child; the one before it, of the same parent; null: nothing is shared
-	let slots = column(Uint32Array), used = 0, mask = slots.length - 1; // open addressing; 0: free
+	let slots = new Uint32Array(1 << 12), used = 0, mask = slots.length - 1; // open addressing; 0: free
 	tree.fn[0] = others + 1;
 	const link = i => {
 		next[i] = child[tree.parent[i]];
@@ -231,57 +234,104 @@ function growing(others, other) {
 	return tree;
 }
 
-// Paths from the leaves: who called what took the time. Level by level: the paths that end in a node are side by side.
-function inverted(paths, own, other) {
-	const tree = growing(paths.others, other), seen = new Float64Array(paths.others + 2).fill(-1), slot = new Uint32Array(paths.others + 2);
-	const ends = (i, leaf) => {
-		tree.own[i] += own[leaf];
-		if (other)
-			tree.other[i] += other[leaf];
-	};
-	let leaf = new Uint32Array(paths.n), n = 0;
-	for (let i = 0; i < paths.n; i++)
-		if (own[i] || (other && other[i]))
-			leaf[n++] = i;
-	let node = leaf.slice(0, n), groups = [0, 0, n]; // [of the tree, from, to, ...] in these
-	while (groups.length) {
-		const next_leaf = new Uint32Array(node.length), next_node = new Uint32Array(node.length), next = [];
-		let to = 0;
-		for (let g = 0; g < groups.length; g += 3) {
-			const [at, from, end] = [groups[g], groups[g + 1], groups[g + 2]], first = next.length;
-			if (end - from === 1) { // all the way
-				let i = at;
-				for (let k = node[from]; k; k = paths.caller[k])
-					i = tree.add(i, paths.fn[k]);
-				ends(i, leaf[from]);
-				continue;
-			}
-			for (let e = from; e < end; e++) {
-				const f = paths.fn[node[e]];
-				if (!node[e]) {
-					ends(at, leaf[e]);
-				} else if (seen[f] !== at) {
-					seen[f] = at;
-					slot[f] = next.length;
-					next.push(tree.add(at, f), 1, 0);
-				} else {
-					next[slot[f] + 1]++;
-				}
-			}
-			for (let c = first; c < next.length; c += 3) { // sizes become places
-				const size = next[c + 1];
-				next[c + 1] = next[c + 2] = to;
-				to += size;
-			}
-			for (let e = from; e < end; e++)
-				if (node[e]) {
-					const x = next[slot[paths.fn[node[e]]] + 2]++;
-					next_leaf[x] = leaf[e];
-					next_node[x] = paths.caller[node[e]];
-				}
-		}
-		[leaf, node, groups] = [next_leaf.subarray(0, to), next_node.subarray(0, to), next];
+// How the children of a node stand side by side; null: as they come.
+function rank_of(tree, by, name) {
+	return by === "left" ? (a, b) => tree.total[b] - tree.total[a] || a - b : by === "name" ? (a, b) => {
+		const [x, y] = [name(tree.fn[a]), name(tree.fn[b])];
+		return x < y ? -1 : x > y ? 1 : a - b;
+	} : null;
+}
+
+// Places of a node's children, once it has its own.
+function place_children(tree, i, list, rank) {
+	if (rank && list.length > 1)
+		list.sort(rank);
+	let x = tree.first[i];
+	for (const c of list) {
+		tree.first[c] = x;
+		tree.end[c] = x += tree.total[c];
 	}
+	return list;
+}
+
+// Paths from the leaves: who called what took the time. Laid out as laid_out() does, but nodes are made when children() is asked for
+// their parent's, as these trees become large and little of them is wide enough to be seen. The paths that end in a node are side by
+// side: leaf[] says where they began, node[] where they go on. In an address a node is one of its leaves, and how deep it is.
+function inverted(paths, own, other, by, name) {
+	const tree = { n: 1, deepest: 0 }, lists = [], slot = new Uint32Array(paths.others + 2), types = { parent: Uint32Array, fn: Uint32Array, depth: Uint32Array,
+		leaf: Uint32Array, start: Uint32Array, stop: Uint32Array, own: Float64Array, total: Float64Array, first: Float64Array, end: Float64Array };
+	if (other)
+		types.change = Float64Array;
+	for (const key in types)
+		tree[key] = new types[key](1 << 12);
+	let leaf = new Uint32Array(paths.n), n = 0;
+	const add_up = (i, from) => {
+		tree.total[i] += own[from];
+		if (other)
+			tree.change[i] += other[from];
+	};
+	const add = (parent, fn, from) => {
+		const i = tree.n++;
+		if (i === tree.fn.length)
+			for (const key in types)
+				tree[key] = wider(tree[key]);
+		tree.parent[i] = parent;
+		tree.fn[i] = fn;
+		tree.depth[i] = tree.depth[parent] + 1;
+		tree.leaf[i] = from;
+		return i;
+	};
+	for (let i = 0; i < paths.n; i++)
+		if (own[i] || (other && other[i])) {
+			leaf[n++] = i;
+			add_up(0, i);
+			tree.deepest = Math.max(tree.deepest, paths.depth[i]);
+		}
+	leaf = leaf.slice(0, n);
+	const node = leaf.slice(), rank = rank_of(tree, by, name);
+	tree.fn[0] = paths.others + 1;
+	tree.stop[0] = n;
+	tree.end[0] = tree.total[0];
+	tree.own[0] = own[0];
+	tree.children = i => {
+		if (lists[i])
+			return lists[i];
+		const from = tree.start[i], leaves = leaf.slice(from, tree.stop[i]), nodes = node.slice(from, tree.stop[i]), least = tree.n;
+		nodes.forEach((k, e) => {
+			if (!k)
+				return;
+			const c = slot[paths.fn[k]] = slot[paths.fn[k]] || add(i, paths.fn[k], leaves[e]);
+			tree.stop[c]++;
+			add_up(c, leaves[e]);
+		});
+		for (let c = least, to = from; c < tree.n; c++) { // sizes become places
+			tree.start[c] = to;
+			to += tree.stop[c];
+			tree.stop[c] = tree.start[c];
+		}
+		nodes.forEach((k, e) => {
+			if (!k)
+				return;
+			const c = slot[paths.fn[k]], x = tree.stop[c]++;
+			leaf[x] = leaves[e];
+			node[x] = paths.caller[k];
+			if (!node[x])
+				tree.own[c] += own[leaves[e]];
+		});
+		const list = new Uint32Array(tree.n - least).map((_, k) => least + k);
+		for (const c of list)
+			slot[tree.fn[c]] = 0;
+		return lists[i] = place_children(tree, i, list, rank);
+	};
+	tree.key = i => (i ? `${tree.leaf[i]}.${tree.depth[i]}` : null);
+	tree.reach = key => {
+		let i = 0, [k, depth] = /^\d+\.\d+$/.test(key) ? key.split(".").map(Number) : [0, 0];
+		for (; depth-- && k && k < paths.n; k = paths.caller[k])
+			i = tree.children(i).find(c => tree.fn[c] === paths.fn[k]) || i;
+		return i;
+	};
+	for (let i = 0; other && i < tree.n; i++) // the largest change decides the colors
+		tree.children(i);
 	return tree;
 }
 
@@ -315,7 +365,7 @@ function around(paths, own, other, f, up, total, total_other) {
 
 // A function that is on the path already is the node that it was there.
 function folded(paths, own, other) {
-	const tree = growing(paths.others, other), on_path = new Int32Array(paths.others + 2).fill(-1);
+	const tree = growing(paths.others, other, paths.n + 1), on_path = new Int32Array(paths.others + 2).fill(-1);
 	const place = new Uint32Array(paths.n), before = new Int32Array(paths.n);
 	walk(paths, i => {
 		const f = paths.fn[i];
@@ -371,12 +421,13 @@ function in_time(paths, at, names_of_threads) {
 }
 
 // Sums and places of a tree's nodes: children stand in an order, each from `first` to `end` of its parent's. These are there once
-// children() was asked for the parent's, as most nodes are too narrow to be seen; reach() does so on the way to a node.
-function laid_out(tree, by, name) {
-	const { n } = tree, [parent, fn, own] = [tree.parent, tree.fn, tree.own].map(column => column.subarray(0, n));
-	const total = own.slice(), change = tree.other && tree.other.slice(0, n);
-	const depth = new Uint32Array(n), start = new Uint32Array(n + 1), children = new Uint32Array(Math.max(n - 1, 0));
-	let deepest = 0;
+// children() was asked for the parent's, as most nodes are too narrow to be seen; reach() does so on the way to a node, which
+// key() says in an address.
+function laid_out(from, by, name) {
+	const { n } = from, [parent, fn, own] = [from.parent, from.fn, from.own].map(column => column.subarray(0, n));
+	const tree = { n, parent, fn, own, total: own.slice(), change: from.other && from.other.slice(0, n), depth: from.depth, deepest: 0,
+		first: new Float64Array(n), end: new Float64Array(n) }, { total, change } = tree;
+	const start = new Uint32Array(n + 1), children = new Uint32Array(Math.max(n - 1, 0));
 	for (let i = n - 1; i > 0; i--) {
 		total[parent[i]] += total[i];
 		if (change)
@@ -387,37 +438,30 @@ function laid_out(tree, by, name) {
 		start[i] += start[i - 1];
 	for (let i = n - 1; i > 0; i--)
 		children[--start[parent[i]]] = i;
+	const depth = tree.depth = from.depth || new Uint32Array(n);
 	for (let i = 1; i < n; i++) {
 		depth[i] = depth[parent[i]] + 1;
-		if (depth[i] > deepest)
-			deepest = depth[i];
+		if (depth[i] > tree.deepest)
+			tree.deepest = depth[i];
 	}
-	const rank = by === "left" ? (a, b) => total[b] - total[a] || a - b :
-		by === "name" ? (a, b) => (name(fn[a]) < name(fn[b]) ? -1 : name(fn[a]) > name(fn[b]) ? 1 : a - b) : null;
-	const first = new Float64Array(n), end = new Float64Array(n), is_known = new Uint8Array(n);
-	end[0] = total[0];
-	const children_of = i => {
+	const is_known = new Uint8Array(n), rank = rank_of(tree, by, name);
+	tree.end[0] = total[0];
+	tree.children = i => {
 		const list = children.subarray(start[i], start[i + 1]);
-		if (is_known[i])
-			return list;
+		if (!is_known[i])
+			place_children(tree, i, list, rank);
 		is_known[i] = 1;
-		if (rank && list.length > 1)
-			list.sort(rank);
-		let x = first[i];
-		for (const c of list) {
-			first[c] = x;
-			end[c] = x += total[c];
-		}
 		return list;
 	};
-	const reach = i => {
-		const way = [];
+	tree.key = i => i || null;
+	tree.reach = key => {
+		const i = /^\d+$/.test(key) && key < n ? Number(key) : 0, way = [];
 		for (let k = i; k; k = parent[k])
 			way.push(parent[k]);
-		way.reverse().forEach(children_of);
+		way.reverse().forEach(tree.children);
 		return i;
 	};
-	return { n, parent, fn, own, total, change, depth, first, end, deepest, children: children_of, reach };
+	return tree;
 }
 
 // `own`: of what is looked at; `other`: of what it is compared with, or null. how: { kind: "down", "inverted", "callers",
@@ -426,8 +470,7 @@ function flame_of(paths, at, own, other, how, name, threads) {
 	let tree;
 	switch (how.kind) {
 	case "inverted":
-		tree = inverted(paths, own, other);
-		break;
+		return inverted(paths, own, other, how.order, name);
 	case "callers":
 	case "callees":
 		tree = around(paths, own, other, how.f, how.kind === "callers", totals_of(paths, own), other && totals_of(paths, other));
@@ -439,7 +482,7 @@ function flame_of(paths, at, own, other, how, name, threads) {
 		tree = in_time(paths, at, threads);
 		break;
 	default:
-		tree = { n: paths.n, parent: paths.caller, fn: paths.fn, own, other };
+		tree = { n: paths.n, parent: paths.caller, fn: paths.fn, own, other, depth: paths.depth };
 	}
 	return laid_out(tree, how.kind === "time" ? null : how.order, name);
 }

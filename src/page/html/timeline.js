@@ -102,7 +102,7 @@ function markers_there() {
 }
 
 const marker_text = m => (m.at < m.to ? `${m.name}, from ${seconds(m.at)} to ${seconds(m.to)}` : `${m.name}, at ${seconds(m.at)}`);
-const marker_link = (m, title, text) => el(m.at < m.to ? "a" : "span", { href: m.at < m.to ? changed({ t: stretch_text(m.at, m.to) }) : null, title }, text);
+const marker_link = (m, title, text) => el(m.at < m.to ? "a" : "span", { href: m.at < m.to ? changed({ t: stretch_text(m.at, m.to), z: null, w: null }) : null, title }, text);
 
 // Names above the lanes, in two rows as far as they find room; the others are in the list below.
 function marker_strip() {
@@ -135,7 +135,7 @@ const stretch_text = (a, b) => `${place_text(a)}-${place_text(b)}`;
 // Nothing is lost by rounding: the stretch goes from one unit of time to another.
 function choose_stretch(a, b, keys) {
 	const end = in_seconds(end_of_time()), [from, to] = [Math.max(0, Math.min(a, b)), Math.min(end, Math.max(a, b))];
-	go_to(changed({ t: from < to ? stretch_text(from, to) : null, ...keys }));
+	go_to(changed({ t: from < to ? stretch_text(from, to) : null, z: null, w: null, ...keys }));
 }
 
 function lane_row(lane, chosen) {
@@ -145,7 +145,7 @@ function lane_row(lane, chosen) {
 	const only = lane.ids.join(","), box = el("input", { type: "checkbox", "aria-label": `Only ${lane.name}`, onchange: () => {
 		const set = new Set(threads_at_hand() || []);
 		lane.ids.forEach(i => (box.checked ? set.add(i) : set.delete(i)));
-		go_to(changed({ th: [...set].join(",") || null }));
+		go_to(changed({ z: null, w: null, th: [...set].join(",") || null }));
 	} });
 	box.checked = !!chosen && lane.ids.every(i => chosen.has(i));
 	let begun = null, last = null;
@@ -165,7 +165,7 @@ function lane_row(lane, chosen) {
 		const a = begun, b = second_at(e), click = Math.abs(a - b) < in_seconds(end_of_time()) / 400;
 		begun = null;
 		if (click)
-			go_to(changed({ t: null, th: chosen && chosen.has(lane.ids[0]) && chosen.size === lane.ids.length ? null : only }));
+			go_to(changed({ z: null, w: null, t: null, th: chosen && chosen.has(lane.ids[0]) && chosen.size === lane.ids.length ? null : only }));
 		else
 			choose_stretch(a, b, { th: only });
 	});
@@ -178,7 +178,7 @@ function lane_row(lane, chosen) {
 			"-": [from - (to - from) / 2, to + (to - from) / 2], Enter: [from, to],
 		};
 		if (e.key === "Escape") {
-			go_to(changed({ t: null, th: null }));
+			go_to(changed({ z: null, w: null, t: null, th: null }));
 		} else if (moves[e.key] && !e.ctrlKey && !e.altKey && !e.metaKey) {
 			e.preventDefault();
 			kept_focus = lane.name;
@@ -199,13 +199,14 @@ function view_timeline() {
 	const from = el("input", { type: "number", min: "0", max: place_text(end), step: "any", value: place_text(stretch ? stretch.from : 0), "aria-label": "From second" });
 	const to = el("input", { type: "number", min: "0", max: place_text(end), step: "any", value: place_text(stretch ? stretch.to : end), "aria-label": "to second" });
 	const processes = [...new Set(known_lanes.map(l => l.pid))];
-	const process = el("select", { "aria-label": "Process", onchange: () => go_to(changed({ th: process.value || null })) },
+	const process = el("select", { "aria-label": "Process", onchange: () => go_to(changed({ z: null, w: null, th: process.value || null })) },
 		el("option", { value: "" }, "all processes"), processes.map(pid => {
 			const ids = known_lanes.filter(l => l.pid === pid).flatMap(l => l.ids).join(",");
 			return el("option", { value: ids, selected: !!chosen && ids === [...chosen].join(",") }, `process ${pid || "?"}`);
 		}));
 	const kinds = KINDS.map((k, i) => (data.events.some(e => e.kind === k) ? el("span", { class: "key k" + i }, KIND_NAMES[i]) : null));
-	const rows = list_functions().filter(r => r.self > 0).sort((a, b) => b.self - a.self).slice(0, 25), now = look();
+	const rows = list_functions().filter(r => r.self > 0).sort((a, b) => b.self - a.self).slice(0, 12), now = look();
+	const ordered = is_part() || known_lanes.length === 1 ? flame_graph({ ...how_of_address(), kind: "time", up: false }) : null;
 	const redraw = () => { if (main.querySelector(".lane")) main.querySelectorAll(".lane").forEach((c, i) => draw_lane(c, shown[i])); };
 	addEventListener("resize", redraw, { signal: leaving.signal });
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw, { signal: leaving.signal });
@@ -215,17 +216,15 @@ function view_timeline() {
 			processes.length > 1 ? process : null, kinds),
 		el("details", { class: "note" }, el("summary", {}, "How to read this"), "Each row is a thread. Drag along a row for a stretch of its time, click for the thread, Escape for all. With keys: arrows move the stretch, " +
 			"Shift and arrows change its end, + and - its width, Enter takes the thread. All other views are then about that."),
-		el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Threads over time" }, el("table", { class: "time" },
-			el("caption", { class: "unseen" }, "Threads over time"),
-			el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Thread"), el("th", { scope: "col", class: "n minor" }, "CPU time"),
-				el("th", { scope: "col", class: "lanes" }, `0 to ${seconds(end)}`, markers_there().length ? marker_strip() : null))),
-			el("tbody", {}, shown.map(l => lane_row(l, chosen))))),
+		region("Threads over time", table_of("Threads over time", "time", [head("Thread"), head("CPU time", "n minor"),
+			head([`0 to ${seconds(end)}`, markers_there().length ? marker_strip() : null], "lanes")], shown.map(l => lane_row(l, chosen)))),
 		known_lanes.length > shown.length ? el("p", { class: "note" }, `${count(known_lanes.length - shown.length)} threads with less CPU time are not shown.`) : null,
 		markers_there().length ? el("details", { class: "note" }, el("summary", {}, markers_there().length === 1 ? "A marker" : `${count(markers_there().length)} markers`),
 			el("ul", {}, markers_there().map(m => el("li", {}, marker_link(m, null, marker_text(m)))))) : null,
 		el("h2", {}, "What was done there"),
 		el("p", {}, `${amount(now.total[0])} of ${event_of().name}, ${count(now.samples)} samples, ${percent(now.total[0] / (now.whole || 1))} of the whole. `,
-			el("a", { href: link_to("flame") }, "Flame graph of it"), " ", data.unit_ns ? el("a", { href: link_to("flame", "", { how: "time" }) }, "in the order of time") : null),
-		lossy_note(), sortable(function_columns(), rows, sorting(), "Functions in this stretch of time").element,
+			el("a", { href: link_to("flame") }, "Flame graph of it"), " ", el("a", { href: link_to("flame", "", { how: "time" }) }, "in the order of time")),
+		lossy_note(), sortable(function_columns(), rows, sorting(), "Functions in this stretch of time").element, waits_card(),
+		ordered ? [el("h2", {}, "In the order of time"), ordered.search, ordered.box] : null,
 	];
 }

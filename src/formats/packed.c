@@ -1,20 +1,23 @@
-/* gzip.c - inflates by zlib, with a limit, and deflates. */
-#include "formats/gzip.h"
+/* packed.c - inflates by zlib, and by libzstd, with a limit, and deflates. */
+#include "formats/packed.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 enum { GZIP = 16 + MAX_WBITS };
 
-bool is_gzip(const struct bytes *b)
+static bool is_gzip(const struct bytes *b)
 {
 	return bytes_left(b) >= 2 && b->pos[0] == 0x1f && b->pos[1] == 0x8b;
 }
 
-struct gunzipped gunzip(struct bytes packed, size_t most)
+static struct unpacked_bytes gunzip(struct bytes packed, size_t most)
 {
 	enum { PIECE = 1 << 16 };
-	struct gunzipped u = { 0 };
+	struct unpacked_bytes u = { 0 };
 	z_stream z = { .next_in = UNCONST(uint8_t *, packed.pos) };
 	int status = Z_OK;
 	if (inflateInit2(&z, GZIP) != Z_OK)
@@ -36,12 +39,51 @@ struct gunzipped gunzip(struct bytes packed, size_t most)
 	return u;
 }
 
-struct bytes unpacked(struct bytes b, size_t most, struct gunzipped *room)
+/* ---- zstd ---- */
+
+static bool is_zstd(const struct bytes *b)
 {
-	*room = (struct gunzipped){ 0 };
-	if (!is_gzip(&b))
+	static const uint8_t magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+	return bytes_left(b) >= sizeof(magic) && !memcmp(b->pos, magic, sizeof(magic));
+}
+
+static struct unpacked_bytes unzstd(struct bytes packed, size_t most)
+{
+	enum { PIECE = 1 << 17 };
+	struct unpacked_bytes u = { 0 };
+	ZSTD_DStream *z = ZSTD_createDStream();
+	ZSTD_inBuffer in = { packed.pos, bytes_left(&packed), 0 };
+	size_t left = 1; /* 0: a stream is at its end */
+	if (!z)
+		xout_of_memory();
+	while (u.at.n < most && !ZSTD_isError(left)) {
+		vec_reserve(&u.at, PIECE);
+		ZSTD_outBuffer out = { u.at.at + u.at.n, PIECE, 0 };
+		size_t before = in.pos;
+		left = ZSTD_decompressStream(z, &out, &in);
+		u.at.n += out.pos;
+		if (in.pos == in.size && (!left || (in.pos == before && !out.pos)))
+			break;
+	}
+	bool no_memory =
+		ZSTD_isError(left) && ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation;
+	ZSTD_freeDStream(z);
+	if (no_memory)
+		xout_of_memory();
+	u.cut = left != 0;
+	return u;
+}
+
+/* ---- either ---- */
+
+bool is_packed(const struct bytes *b) { return is_gzip(b) || is_zstd(b); }
+
+struct bytes unpacked(struct bytes b, size_t most, struct unpacked_bytes *room)
+{
+	*room = (struct unpacked_bytes){ 0 };
+	if (!is_packed(&b))
 		return b;
-	*room = gunzip(b, most);
+	*room = is_gzip(&b) ? gunzip(b, most) : unzstd(b, most);
 	return bytes_of(b.name, room->at.at, room->at.n);
 }
 
