@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "formats/gzip.h"
+#include "formats/packed.h"
 #include "input/json_scan.h"
 
 enum { PACKED_MAX = 256 << 20, KEY = 40 };
@@ -105,14 +105,13 @@ static struct kin_error *parse_text(const char *name, const char *text, size_t s
 struct kin_error *gcov_parse(const char *name, const uint8_t *data, size_t size,
 			     struct line_counts *into)
 {
-	struct bytes all = bytes_of(name, data, size);
-	if (!is_gzip(&all))
-		return parse_text(name, (const char *)data, size, into);
-	struct gunzipped u = gunzip(all, GUNZIP_MOST);
+	struct unpacked_bytes room;
+	struct bytes all = unpacked(bytes_of(name, data, size), UNPACKED_MOST, &room);
 	struct kin_error *err =
-		u.cut ? err_new(KIN_ERROR_FORMAT, "%s: damaged, or too large when unpacked", name)
-		      : parse_text(name, (const char *)u.at.at, u.at.n, into);
-	vec_free(&u.at);
+		room.cut
+			? err_new(KIN_ERROR_FORMAT, "%s: damaged, or too large when unpacked", name)
+			: parse_text(name, (const char *)all.pos, bytes_left(&all), into);
+	vec_free(&room.at);
 	return err;
 }
 
