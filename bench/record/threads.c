@@ -1,5 +1,5 @@
-/* threads.c - threads THREADS ROUNDS: each thread recurses and sorts; prints the CPU seconds that all
- * of them took. */
+/* threads.c - threads THREADS ROUNDS: each thread recurses and sorts; prints the CPU seconds that
+ * all of them took. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,19 +1,18 @@
 /* format.h - the .kin file: what the collection runtime and "kin record" write.
  *
  * A file is a header page and blocks. It is valid from the first instant and at every prefix: there
- * is no index and no footer, and who writes it may die at any time. Two kinds of writers, one
- * container:
+ * is no index and no footer, and its writer may die at any time. It has two kinds of writers:
  *
  * - the runtime, inside the profiled process, maps the file shared and counts *in place*: a block
- *   of counters is reserved once, and its numbers are true at any instant (KINF_ARCS, KINF_STACKS,
+ *   of counters is reserved once, and its numbers are valid at any instant (KINF_ARCS, KINF_STACKS,
  *   KINF_COUNTS, KINF_THREADS, ...). Addresses there are those of the running process; KINF_MODULES
  *   says what was mapped where, and when.
  * - the recorder, outside of it, appends *sealed* blocks of interned, delta-coded, compressed
  *   records (KINF_STREAM), at least one a second.
  *
  * Host byte order; everything is 8-byte aligned. A reader compares every size with the bytes that
- * are there, skips blocks of types that it does not know, and says so. This is the only header that
- * runtime/ and src/ share. */
+ * are left, and skips blocks of unknown types with a warning. This is the only header that runtime/
+ * and src/ share. */
 #ifndef KIN_FORMAT_H
 #define KIN_FORMAT_H
 
@@ -37,15 +36,15 @@ enum kinf_end { /* how the process, or the recording, ended */
 		KINF_STOPPED = 5,        /* recorder: orderly */
 };
 
-/* What was not collected, and why. All are counts; anything but zero is shown to people. */
+/* Kinds of data that were not collected. All are counts; reports show those that are not 0. */
 enum kinf_loss {
-	KINF_LOST_ARCS,    /* calls that could not be counted: no memory, no space on the disk */
-	KINF_LOST_SAMPLES, /* dropped by the kernel or by us */
-	KINF_LOST_STACKS,  /* samples kept with their program counter alone */
+	KINF_LOST_ARCS,    /* calls not counted: no memory or disk space */
+	KINF_LOST_SAMPLES, /* dropped by the kernel or the recorder */
+	KINF_LOST_STACKS,  /* samples kept with only their program counter */
 	KINF_LOST_BLOCKS,  /* executions of basic blocks */
 	KINF_LOST_THREADS, /* threads without tables of their own */
-	KINF_LOST_MODULES, /* objects that were mapped and are not in the list */
-	KINF_THROTTLED,    /* times the kernel held the sampling back */
+	KINF_LOST_MODULES, /* mapped objects that are missing from the list */
+	KINF_THROTTLED,    /* times the kernel throttled sampling */
 	KINF_TRUNCATED,    /* stacks that could not be walked to their end */
 	KINF_N_LOSSES = 16 /* room for more */
 };
@@ -58,62 +57,61 @@ struct kinf_header {
 	uint32_t pid, ppid;
 	uint32_t end;        /* enum kinf_end; written last */
 	uint64_t end_detail; /* exit status or signal */
-	uint64_t size; /* bytes of the file in use, blocks included: the reader goes no further;
-			* 0: up to the end of the file. Grows atomically */
+	uint64_t size; /* bytes of the file in use, including blocks: a reader stops there; 0: up to
+			  the end of the file. Updated atomically */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end_ns is 0 while running */
 	uint64_t start_time_ns;    /* CLOCK_REALTIME at start_ns */
-	uint64_t cpu_ns; /* CPU time that the clock says the process used; updated now and then */
-	uint64_t sampled_ns; /* of it, accounted for by samples */
-	uint64_t period_ns;  /* asked for between samples; 0: no sampling */
+	uint64_t cpu_ns; /* the process's CPU time, by the kernel's clock; updated now and then */
+	uint64_t sampled_ns; /* the part of cpu_ns that samples represent */
+	uint64_t period_ns;  /* requested time between samples; 0: no sampling */
 	uint64_t losses[KINF_N_LOSSES];
 	uint32_t sealed;      /* 1: every block has its checksum */
 	uint32_t machine;     /* e_machine of ELF */
-	char error[240];      /* the first thing that went wrong, in words; NUL-terminated; or "" */
-	uint32_t crc;         /* sealed: CRC-32C of the page, all of it, with 0 here; else 0 */
-	uint32_t rank, ranks; /* in a parallel job: rank + 1, how many there are; 0: not known */
-	char job[64];         /* what tells that job from others; NUL-terminated; or "" */
+	char error[240];      /* the first error, in words; NUL-terminated; or "" */
+	uint32_t crc;         /* sealed: CRC-32C of the whole page, with 0 here; else 0 */
+	uint32_t rank, ranks; /* in a parallel job: rank + 1, number of ranks; 0: not known */
+	char job[64];         /* id of the job; NUL-terminated; or "" */
 	char reserved[];      /* zero, up to page */
 };
 
 /* ---- blocks ---- */
 
 enum kinf_type {
-	KINF_END = 0,     /* unused space from here on (a block that was reserved and never filled).
-			   * A hole in the middle of a file is a KINF_INFO block with nothing used */
-	KINF_INFO = 1,    /* text: "key=value" lines: exe, cwd, command (NUL -> space), host, ... */
+	KINF_END = 0,  /* unused space from here on (a block that was reserved and never filled). A
+			  hole in the middle of a file is a KINF_INFO block with no bytes used */
+	KINF_INFO = 1, /* text: "key=value" lines: exe, cwd, command (NUL -> space), host, ... */
 	KINF_MODULES = 2, /* struct kinf_module, one after the other */
 	KINF_THREADS = 3, /* struct kinf_thread, one after the other */
 	KINF_ARCS = 4,    /* struct kinf_arc[]: an open-addressing table, empty where to == 0 */
-	KINF_RETIRED_ARCS = 5,    /* struct kinf_retired_arc[]: of modules that were unmapped */
-	KINF_STACKS = 6,          /* struct kinf_stack, one after the other */
-	KINF_COUNTS = 7,          /* struct kinf_counts: executions of basic blocks */
-	KINF_LATENCIES = 8,       /* struct kinf_latency, one after the other */
-	KINF_STREAM = 9,          /* records, see below; sealed */
-	KINF_RETIRED_COUNTS = 10, /* struct kinf_retired_count[]: of modules that were unmapped */
+	KINF_RETIRED_ARCS = 5,       /* struct kinf_retired_arc[]: arcs of unmapped modules */
+	KINF_STACKS = 6,             /* struct kinf_stack, one after the other */
+	KINF_COUNTS = 7,             /* struct kinf_counts: executions of basic blocks */
+	KINF_LATENCIES = 8,          /* struct kinf_latency, one after the other */
+	KINF_STREAM = 9,             /* records, see below; sealed */
+	KINF_RETIRED_COUNTS = 10,    /* struct kinf_retired_count[]: counts of unmapped modules */
 	KINF_RETIRED_LATENCIES = 11, /* struct kinf_retired_latency[] */
-	KINF_NAMES = 12,             /* names of what was hit, see below; sealed */
+	KINF_NAMES = 12,             /* names of sampled code, see below; sealed */
 	KINF_MADE = 13,              /* struct kinf_made, one after the other */
 	KINF_N_TYPES
 };
 
 enum kinf_block_flags {
-	KINF_SEALED = 1, /* does not change any more; crc is that of the payload as stored */
+	KINF_SEALED = 1, /* the block does not change any more; crc is that of the stored payload */
 	KINF_ZSTD = 2,   /* the payload is one zstd frame; `used` is its compressed size */
 };
 
 #define KINF_BLOCK_MAGIC 0x4b4c424bu /* "KBLK" */
 
 struct kinf_block {
-	uint32_t magic;      /* KINF_BLOCK_MAGIC; written last, so that a block is there or not */
-	uint32_t type;       /* enum kinf_type */
-	uint64_t size;       /* of the whole block, a multiple of 8: the next one starts there */
-	uint64_t used;       /* bytes of payload that mean something; grows */
-	uint32_t thread;     /* index of struct kinf_thread whose block this is; 0: nobody's in
-				particular */
-	uint32_t flags;      /* enum kinf_block_flags */
-	uint32_t crc;        /* CRC-32C of payload[0..used), when sealed */
+	uint32_t magic;  /* KINF_BLOCK_MAGIC; written last: until then the block does not exist */
+	uint32_t type;   /* enum kinf_type */
+	uint64_t size;   /* size of the whole block, a multiple of 8: the next one starts there */
+	uint64_t used;   /* bytes of payload in use; grows */
+	uint32_t thread; /* index of the struct kinf_thread that the block belongs to; 0: none */
+	uint32_t flags;  /* enum kinf_block_flags */
+	uint32_t crc;    /* CRC-32C of payload[0..used), when sealed */
 	uint32_t plain_size; /* KINF_ZSTD: bytes when unpacked; else 0 */
-	uint64_t own[3];     /* the writer's own; the payload starts at a cache line */
+	uint64_t own[3];     /* for the writer only; the payload starts at a cache line */
 	uint8_t payload[];
 };
 
@@ -121,7 +119,8 @@ struct kinf_block {
  * Epochs count the times that modules were unmapped: a run-time address in a record of epoch e
  * belongs to the module with mapped_at <= e < unmapped_at. */
 struct kinf_module {
-	uint32_t size;       /* of the whole record, multiple of 8; written last; 0: no more */
+	uint32_t size;       /* size of the whole record, a multiple of 8; written last; 0: no more
+				records */
 	uint32_t id;         /* 1.. */
 	uint64_t start, end; /* run-time addresses, [start, end) */
 	uint64_t bias;       /* run-time address minus link-time address */
@@ -131,79 +130,78 @@ struct kinf_module {
 };
 #define KINF_MODULE_MAIN 1u /* the executable */
 #define KINF_MODULE_VDSO 2u
-#define KINF_MODULE_MADE 4u /* no file: code made at run time, or the jitdump that tells of it */
+#define KINF_MODULE_MADE 4u /* JIT code, which has no file, or the jitdump that describes it */
 
 struct kinf_thread {
-	uint32_t index; /* 1.. in the order of appearance; written last; 0: no more */
+	uint32_t index; /* 1.. in the order of appearance; written last; 0: no more records */
 	uint32_t tid;
 	char name[16];             /* NUL-terminated; as last seen */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end_ns is 0 while it lives */
 	uint64_t cpu_ns;           /* by the thread's own clock, when last read */
-	uint64_t sampled_ns;       /* of it, accounted for by samples */
+	uint64_t sampled_ns;       /* the part of cpu_ns that samples represent */
 	uint64_t samples;
 	uint64_t losses[4]; /* as in the header, the first four */
 };
 
-struct kinf_arc {       /* calls from one place to one function; counts[] of one thread */
+struct kinf_arc {       /* calls from one call site to one function, made by one thread */
 	uint64_t from;  /* return address: the byte after the call; 0: not known */
 	uint64_t to;    /* an address within the callee, at its entry; 0: unused slot */
-	uint64_t count; /* 0: nothing to see here, whatever the addresses say. One pair may stand in
-			 * several slots and blocks, also of one thread: they add up */
-	uint64_t cost;  /* the writer's own */
+	uint64_t count; /* 0: ignore the entry. One pair may have several slots and blocks, even of
+			   one thread: their counts add up */
+	uint64_t cost;  /* for the writer only */
 };
 
 struct kinf_retired_arc { /* addresses are link-time addresses within modules */
 	uint64_t from, to, count;
-	uint32_t from_module,
-		to_module; /* ids; 0: `from`, or `to`, is a run-time address as it was */
+	uint32_t from_module, to_module; /* ids; 0: the address is still the run-time address */
 };
 
-/* Samples with one and the same stack. Leaf first: pc[0] is where the thread was, the others are
- * return addresses. */
+/* Samples with the same stack, leaf first: pc[0] is the sampled address, the others are return
+ * addresses. */
 struct kinf_stack {
-	uint32_t depth; /* written last; 0: no more */
+	uint32_t depth; /* written last; 0: no more records */
 	uint32_t epoch;
 	uint16_t end;       /* enum kinf_stack_end */
-	uint16_t doubtful;  /* frames from this one on follow from a guess; 0: none does */
-	uint32_t hash;      /* the writer's own */
+	uint16_t doubtful;  /* index of the first frame found by guessing; 0: none was guessed */
+	uint32_t hash;      /* for the writer only */
 	uint64_t count;     /* samples */
-	uint64_t weight_ns; /* CPU time that they stand for, by the clock */
+	uint64_t weight_ns; /* CPU time that the samples represent, by the thread's clock */
 	uint64_t pc[];      /* depth of them */
 };
 enum kinf_stack_end { KINF_STACK_LEAF_ONLY, KINF_STACK_COMPLETE, KINF_STACK_CUT };
 
-/* The name of code made at run time, at run-time addresses: written when the process has ended, by
- * who started it. Functions of Python have addresses from KINF_PYTHON to KINF_PYTHON_END, where no
+/* Name of JIT code at run-time addresses. Written by the process that started the program, when
+ * that has ended. Functions of Python have addresses from KINF_PYTHON to KINF_PYTHON_END, where no
  * memory is; the runtime writes their names when it first meets them. Variable size: the name
  * follows, without NUL, padded to 8. */
 #define KINF_PYTHON     0x1000u
 #define KINF_PYTHON_END 0x10000u
 struct kinf_made {
-	uint32_t size;       /* of the whole record, multiple of 8 */
+	uint32_t size;       /* size of the whole record, a multiple of 8 */
 	uint32_t name_size;  /* bytes, without padding */
 	uint64_t start, end; /* [start, end) */
 };
 
-/* Executions of basic blocks: n pairs of address and count, at run-time addresses: where the call
- * of the hook in the block returns to. A pair whose address is 0 is unused. */
+/* Executions of basic blocks: pairs of address and count. The address is the run-time address that
+ * the hook's call in the block returns to. A pair with address 0 is unused. */
 struct kinf_counts {
 	struct kinf_count {
 		uint64_t addr, count;
 	} at[1];
 };
 
-/* How long calls along an arc took: log-linear buckets. Bucket i < 16 is i ns; then 8 buckets a
+/* Durations of calls along an arc, in log-linear buckets. Bucket i < 16 is i ns; then 8 buckets per
  * power of two: bucket 16 + 8 * (e - 4) + m holds [2^e * (1 + m/8), 2^e * (1 + (m+1)/8)) ns. */
 #define KINF_LATENCY_BUCKETS 304u /* up to 2^40 ns */
 struct kinf_latency {
 	uint64_t from, to; /* as in struct kinf_arc; to == 0: unused */
 	uint64_t count, sum_ns, min_ns, max_ns;
-	uint64_t probes_ns; /* the cost of measuring that was taken off all of them together, theirs
-			       and that of all calls below */
-	uint32_t bucket[KINF_LATENCY_BUCKETS]; /* stay at the largest value */
+	uint64_t probes_ns; /* measuring cost that was subtracted from these calls, theirs and that
+			       of all calls below */
+	uint32_t bucket[KINF_LATENCY_BUCKETS]; /* saturate at the largest value */
 };
 
-struct kinf_retired_count { /* a link-time address within a module; count 0: unused */
+struct kinf_retired_count { /* addr is a link-time address within the module; count 0: unused */
 	uint64_t addr, count;
 	uint32_t module, unused;
 };
@@ -235,79 +233,80 @@ enum kinf_record {
 	KINF_R_SWITCH = 8, /* task, cpu + 1, time - last time (signed), what (enum kinf_switch) */
 	KINF_R_TASK_END =
 		9,          /* task, time - last time (signed), cpu ns, status of wait() + 1 or 0 */
-	KINF_R_LOSS = 10,   /* enum kinf_loss, how many, besides those in the header */
-	KINF_R_UNWIND = 11, /* module, stacks that could not be walked beyond it: audit */
+	KINF_R_LOSS = 10,   /* enum kinf_loss, number lost, in addition to the header's */
+	KINF_R_UNWIND = 11, /* module, number of stacks that could not be walked beyond it: audit */
 	KINF_R_INFO = 12,   /* text "key=value" */
-	KINF_R_FIRST_ID = 13, /* kind of definition (record number), the id that the next one of it
-				 gets: where a block could be lost, each starts with these. A
-				 smaller one than expected ends all that have that id or larger */
+	KINF_R_FIRST_ID =
+		13, /* kind of definition (record number), id of the next such definition: if blocks
+		       can be lost, each block starts with these. An id smaller than expected
+		       invalidates all definitions with that id or a larger one */
 
-	/* What "kin merge" writes, besides (a recorder writes a KINF_R_AUDIT, too): all addresses
-	   are link-time addresses in modules. */
+	/* Further records that "kin merge" writes (a recorder writes a KINF_R_AUDIT, too): all
+	 * addresses are link-time addresses in modules. */
 	KINF_R_ARC = 14, /* module, address of the call (within it, not behind), module, address in
 			    the callee, task or 0: sum over all, count */
 	KINF_R_COUNT = 15,     /* executions of a basic block: module, address, count */
 	KINF_R_LATENCY = 16,   /* module, address of the call, module, address in the callee, count,
-				  sum ns, min ns, max ns; buckets that are not empty: how many, and of
-				  each the number - that of the one before, and count */
-	KINF_R_HISTOGRAM = 17, /* module, low, high, bins, rate, dimension text, abbreviation; bins
-				  that are not empty, as above */
+				  sum ns, min ns, max ns; non-empty buckets: how many, then for each
+				  its number - the previous number, and its count */
+	KINF_R_HISTOGRAM = 17, /* module, low, high, bins, rate, dimension text, abbreviation;
+				  non-empty bins, as above */
 	KINF_R_TASK_TIMES = 18, /* task, start ns, end ns, cpu ns, sampled ns */
-	/* What a recorder knows of trace points. */
+	/* Trace points, as written by a recorder. */
 	KINF_R_TRACE_FORMAT = 20, /* event, the kernel's description of its fields: text */
 	KINF_R_TRACE_FIELDS =
-		21, /* of the sample before: the fields as the kernel wrote them, text */
-	KINF_R_TRACE_FUNCTION = 22, /* an address that stands in fields, start of the kernel's
-				       function there, its name: text */
+		21, /* fields of the preceding sample as the kernel wrote them, text */
+	KINF_R_TRACE_FUNCTION = 22, /* an address found in fields, start of the kernel's function
+				       there, its name: text */
 
-	KINF_R_HEADER = 23, /* text: struct kinf_header as it is at the end, of a file that went
-			       through a pipe: its own header has no size and no end */
+	KINF_R_HEADER = 23, /* text: the final struct kinf_header of a file that went through a
+			       pipe: its own header has no size and no end */
 
-	/* A task of a rank of a parallel job: rank, then as KINF_R_TASK; one of the same ids. What
-	   only a merged file needs: of others the header says it for all. */
+	/* A task of a rank of a parallel job: rank, then as KINF_R_TASK; shares that record's ids.
+	 * Only merged files need it: in others the header has the rank of all tasks. */
 	KINF_R_RANK_TASK = 26,
-	/* In a file that is the sum over ranks. Of which ones: how many ranges, and of each the
-	   first rank - the last of the one before, how many ranks less 1. */
+	/* In a file that sums ranks: which ones. Number of ranges, and for each the first rank -
+	 * the last rank of the previous range, number of ranks - 1. */
 	KINF_R_RANKS = 27,
-	/* What they differ by: enum kinf_spread, event (string, 0 for calls), unit (enum
-	   kinf_unit), the caller and the function (of which there may be none: 0; else 1, or 3 of
-	   it only where it was inlined; module, address where it begins or 0, name string); how
-	   many ranks have more than 0, the sum and the sum of squares (each 64 low bits, 64 high
-	   bits), least, the lowest rank that has that, most, the lowest rank that has that. */
+	/* Differences between ranks: enum kinf_spread, event (string, 0 for calls), unit (enum
+	 * kinf_unit), the caller and the function (each 0: none; else 1, or 3 if only its inlined
+	 * instances count; module, its start address or 0, name string); number of ranks with more
+	 * than 0, the sum and the sum of squares (each 64 low bits, 64 high bits), minimum, the
+	 * lowest rank with it, maximum, the lowest rank with it. */
 	KINF_R_SPREAD = 28,
 
-	/* What a merged file has of latencies and trace points. */
-	KINF_R_PROBES = 24, /* module, address of the call, module, address in the callee, ns that
-			       measuring these calls took and their sum has not */
-	KINF_R_TRACE_TEXT = 25, /* of the sample before: its fields, text */
+	/* Latencies and trace points in a merged file. */
+	KINF_R_PROBES = 24, /* module, address of the call, module, address in the callee, measuring
+			       cost in ns that was subtracted from the sum */
+	KINF_R_TRACE_TEXT = 25, /* fields of the preceding sample, text */
 
-	KINF_R_MARKER = 30, /* time - last time (signed), name text: what somebody says happened */
+	KINF_R_MARKER = 30, /* time - last time (signed), name text: an event that a user marked */
 
-	KINF_R_AUDIT = 19, /* how many, and that many numbers: kinf_audit. Of a merged file
+	KINF_R_AUDIT = 19, /* number of values, then that many: enum kinf_audit. In a merged file
 			      losses are here and not in the header */
 
-	/* Of the sample before, behind the fields of its trace point: text: a bit for each of enum
-	   kinf_detail that there is, then the numbers of each, in this order. What a reader does
-	   not know is behind all that it knows. */
+	/* Attributes of the preceding sample, after the fields of its trace point. Text: a bit mask
+	 * of the enum kinf_detail present, then the numbers of each, in this order. Values unknown
+	 * to a reader come after all that it knows. */
 	KINF_R_DETAILS = 31,
 };
-enum kinf_detail {              /* what a sample says beside its stack, in numbers */
-		   KINF_D_ADDR, /* of the data, in the process; a frame there or 0 */
+enum kinf_detail {              /* numeric attributes of a sample */
+		   KINF_D_ADDR, /* run-time address of the data; a frame there or 0 */
 		   KINF_D_PHYS_ADDR,
-		   KINF_D_DATA_SRC,    /* perf_mem_data_src of the kernel */
-		   KINF_D_WEIGHT,      /* what the CPU says the access cost, the whole instruction,
-					  and a stage of the pipeline: cycles */
+		   KINF_D_DATA_SRC, /* perf_mem_data_src of the kernel */
+		   KINF_D_WEIGHT, /* cost by the CPU of the access, of the whole instruction, and of
+				     a pipeline stage: cycles */
 		   KINF_D_TRANSACTION, /* PERF_TXN_ flags and the abort code */
-		   KINF_D_DATA_PAGE,   /* its size in bytes; 0: not known */
+		   KINF_D_DATA_PAGE,   /* page size in bytes; 0: not known */
 		   KINF_D_CODE_PAGE,
-		   KINF_D_CGROUP,    /* its path: a string */
+		   KINF_D_CGROUP,    /* path: a string */
 		   KINF_D_NAMESPACE, /* of the control group: device, inode */
-		   KINF_D_REGISTERS, /* when the sample was taken: names ("AX BX", a string),
-					PERF_SAMPLE_REGS_ABI_, which of the names (a bit each), and
-					a number for each of those */
-		   KINF_D_BRANCHES,  /* taken before the sample, the last one first: how many, and
-					of each from where, to where, flags of perf_branch_entry,
-					and a frame there or 0 of both */
+		   KINF_D_REGISTERS, /* registers when the sample was taken: names ("AX BX", a
+					string), PERF_SAMPLE_REGS_ABI_, mask of the names present,
+					and the value of each of those */
+		   KINF_D_BRANCHES, /* branches before the sample, the last one first: how many, and
+				       for each from, to, flags of perf_branch_entry, and a frame or
+				       0 for both addresses */
 		   KINF_N_DETAILS
 };
 enum kinf_audit {
@@ -325,20 +324,21 @@ enum kinf_audit {
 	KINF_AUDIT_LOST_BLOCKS,
 	KINF_AUDIT_LOST_THREADS,
 	KINF_AUDIT_LOST_MODULES,
-	KINF_AUDIT_SATURATED, /* 1: some sum is larger than 64 bits hold */
+	KINF_AUDIT_SATURATED, /* 1: some sum exceeds 64 bits */
 	KINF_AUDIT_GUESSED,
 	KINF_N_AUDIT
 };
-enum kinf_spread {                        /* over ranks */
-		   KINF_SPREAD_ALL,       /* of the rank: all its time */
-		   KINF_SPREAD_WORK,      /* of the rank: without that in calls of MPI */
-		   KINF_SPREAD_MPI,       /* of the rank: that in calls of MPI */
-		   KINF_SPREAD_SELF,      /* of the function: own time */
-		   KINF_SPREAD_OWN_WORK,  /* without that on behalf of MPI */
-		   KINF_SPREAD_INCLUSIVE, /* with what it called */
-		   KINF_SPREAD_CALLS,     /* counted */
-		   KINF_SPREAD_ARC,       /* of caller and function: time in the latter then */
-		   KINF_SPREAD_ARC_CALLS, /* counted */
+enum kinf_spread {                        /* values compared between ranks */
+		   KINF_SPREAD_ALL,       /* rank: all its time */
+		   KINF_SPREAD_WORK,      /* rank: time outside of MPI calls */
+		   KINF_SPREAD_MPI,       /* rank: time in MPI calls */
+		   KINF_SPREAD_SELF,      /* function: self time */
+		   KINF_SPREAD_OWN_WORK,  /* function: self time, not on behalf of MPI */
+		   KINF_SPREAD_INCLUSIVE, /* function: inclusive time */
+		   KINF_SPREAD_CALLS,     /* function: counted calls */
+		   KINF_SPREAD_ARC,       /* arc: inclusive time of the function under that caller
+					   */
+		   KINF_SPREAD_ARC_CALLS, /* arc: counted calls */
 		   KINF_N_SPREADS
 };
 enum kinf_module_kind {
@@ -357,55 +357,56 @@ enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_
 #define KINF_FRAME_HYPERVISOR 8u
 #define KINF_FRAME_GUESSED    16u /* found by a heuristic, not by call-frame information */
 #define KINF_FRAME_INLINED    32u /* `name` was inlined into the frame before it */
-#define KINF_FRAME_MARK       64u /* no frame: says something of the stack, by its name: [cut] */
-#define KINF_MODE_KERNEL      2u  /* the leaf's, as for frames */
+#define KINF_FRAME_MARK       64u /* not a frame but a note about the stack, by its name: [cut] */
+#define KINF_MODE_KERNEL      2u  /* mode of the leaf, as for frames */
 #define KINF_MODE_GUEST       4u
 #define KINF_MODE_HYPERVISOR  8u
 #define KINF_MODE_CUT         64u  /* the stack could not be walked to its end */
-#define KINF_MODE_COMPLETE    128u /* it could */
+#define KINF_MODE_COMPLETE    128u /* the stack was walked to its end */
 #define KINF_MODE_SUM         256u
-#define KINF_MODE_GUESSED     512u /* to an end, but callers in it are a guess */
+#define KINF_MODE_GUESSED     512u /* walked to an end, but some callers are guessed */
 #define KINF_KIND_MAIN        64u  /* the executable of a process */
 #define KINF_EVENT_OFF_CPU    1u   /* weights are time not spent on a CPU: blocked */
 #define KINF_EVENT_WAITING    2u   /* ... runnable, but waiting for a CPU */
 #define KINF_EVENT_FREQUENCY  4u   /* the number is samples per second, not a period */
 #define KINF_EVENT_MORE       8u
 #define KINF_EVENT_TRACE      16u /* a trace point: samples have fields */
-#define KINF_EVENT_ASSEMBLED  32u /* stacks are put together of calls that were measured */
+#define KINF_EVENT_ASSEMBLED  32u /* stacks are assembled from measured calls */
 
 /* ---- KINF_NAMES: what was hit, by name ----
  *
- * Written when a recording has ended, by who ended it, *behind* the `size` of the header: what is
- * measured stays as it is, and readers that know nothing of names see none. Each block is complete
- * in itself: records as in KINF_STREAM, with the fields below. Addresses are link-time addresses;
- * the records after a KINF_N_OBJECT are of that object, which other blocks may continue.
- * Differences are to the entry before, in the same record; of the first to 0.
+ * Written at the end of a recording, *behind* the `size` of the header: measured data does not
+ * change, and readers that do not know names ignore them. Each block is self-contained: records as
+ * in KINF_STREAM, with the fields below. Addresses are link-time addresses. Records after a
+ * KINF_N_OBJECT belong to that object; other blocks may continue it. Differences are to the
+ * previous entry of the same record; for the first, to 0.
  *
- * A "string" is a number: 0 for none, the number of an earlier string of the block (they count from
- * 1), or the next number, and then a text that is the string of that number from there on. */
+ * A "string" is a number: 0 for none, the number of an earlier string of the block (counted from
+ * 1), or the next unused number, followed by the text of the new string. */
 enum kinf_name_record {
 	KINF_N_OBJECT =
-		1,          /* flags (enum kinf_object_flags), e_machine, path string, build id in
-			       hexadecimal string; size and time of the file in bytes and ns since
-			       1970 (what tells builds without an id apart); start and size of
-			       .text, and of what mcount's runtime covers; how many functions it has */
-	KINF_N_SYMBOLS = 2, /* how many; each: address - last address (signed), size, name string,
-			       flags (enum kinf_symbol_flags), address - that of the function it is
-			       a piece of (signed), position in the symbol table - last (signed) */
+		1, /* flags (enum kinf_object_flags), e_machine, path string, build id in
+		      hexadecimal string; size and time of the file in bytes and ns since 1970 (to
+		      distinguish builds without an id); start and size of .text, and of the range
+		      that mcount's runtime covers; number of functions in it */
+	KINF_N_SYMBOLS =
+		2, /* how many; each: address - last address (signed), size, name string, flags
+		      (enum kinf_symbol_flags), address - that of the function it is a split part of
+		      (signed), position in the symbol table - last (signed) */
 	KINF_N_ALIASES = 3, /* how many; each: address - last address (signed), name string */
 	KINF_N_LINES = 4, /* how many; each: address - end of the last (signed), size, file string,
 			     line - last line (signed), function string */
 	KINF_N_INLINES = 5, /* how many; each: address - last address (signed), depth (larger:
 			       further in), name string */
 	KINF_N_CODE = 6,    /* address, bytes text: instructions */
-	KINF_N_SOURCE = 7,  /* path string, as debug information has it, and where it was; text: the
-			       next KINF_SOURCE_PIECE bytes of that source file;  only the last piece
-			       of a file is smaller */
+	KINF_N_SOURCE = 7,  /* path string as in debug information, path string where it was found;
+			       text: the next KINF_SOURCE_PIECE bytes of that source file; only the
+			       last piece of a file is smaller */
 };
 enum kinf_object_flags {
 	KINF_N_64BIT = 1,
 	KINF_N_BIG_ENDIAN = 2,
-	KINF_N_HAS_LINES = 4, /* there was line information, whether any of it was hit */
+	KINF_N_HAS_LINES = 4, /* it had line information, whether or not any of it was sampled */
 	KINF_N_HAS_CODE = 8,  /* all code of the functions is here ("kin pack") */
 };
 enum kinf_symbol_flags {
@@ -413,8 +414,8 @@ enum kinf_symbol_flags {
 	KINF_N_STATIC = 2,
 	KINF_N_WEAK = 4,
 	KINF_N_PLT = 8,       /* an entry of the procedure linkage table */
-	KINF_N_COLD = 16,     /* a piece of another function */
-	KINF_N_NAMELESS = 32, /* known from call-frame information alone */
+	KINF_N_COLD = 16,     /* a split part of another function */
+	KINF_N_NAMELESS = 32, /* known only from call-frame information */
 };
 #define KINF_SOURCE_PIECE (1u << 20)
 

@@ -1,15 +1,14 @@
 /* csv.h - fields of comma-separated values, as in RFC 4180.
  *
- * What no field can hold safely, control and invisible characters, is written as \xNN. A text that
- * begins as a formula does (= + - @) has an apostrophe before it, which spreadsheets take for "this
- * is a text". */
+ * Control and invisible characters are written as \xNN. Text that begins like a formula (= + - @)
+ * gets an apostrophe in front, which makes spreadsheets take it for text. */
 #ifndef BASE_CSV_H
 #define BASE_CSV_H
 
 #include "base/sink.h"
 
 void csv_text(struct sink *s, const char *text); /* in quotes if it needs them */
-/* What stands within the quotes of a field, as a part of it. */
+/* Writes a part of a quoted field, without the quotes. */
 void csv_quoted(struct sink *s, const char *text);
 
 #endif

@@ -1,6 +1,6 @@
-/* escape.h - names from files made safe to show. A symbol or a path may hold anything: escape
- * sequences that take over a terminal, right-to-left overrides that swap what is read, broken
- * UTF-8. */
+/* escape.h - escaping of names from files before they are shown. A symbol or a path may hold escape
+ * sequences that take over a terminal, right-to-left overrides that reorder text, or invalid UTF-8.
+ */
 #ifndef BASE_ESCAPE_H
 #define BASE_ESCAPE_H
 
@@ -11,14 +11,14 @@
 bool escape_is_plain(const char *s);
 
 /* Writes s to buf with everything that is not plain as \xNN per byte (and backslash as it is), at
- * most cap - 1 bytes and a NUL, never cutting an escape in two. Returns the length that was needed.
- */
+ * most cap - 1 bytes and a NUL, never cutting an escape in two. Returns the length that all of it
+ * needs. */
 size_t escape_text(char *buf, size_t cap, const char *s);
 
 /* The same, allocated. */
 char *escape_copy(const char *s);
 
-/* Columns that s takes on a terminal, counting what is not printable as 0. Valid UTF-8 expected. */
+/* Columns that s takes on a terminal; unprintable characters count as 0. s must be valid UTF-8. */
 size_t escape_width(const char *s);
 
 #endif

@@ -1,6 +1,6 @@
-/* file.h - whole files read into memory, without trusting what the name leads to.
+/* file.h - reading whole files into memory, without trust in what the path leads to.
  *
- * Read, not mapped: a file cut short by somebody else while we look at it must not kill us. */
+ * Files are read, not mapped: another process that truncates one must not kill us with SIGBUS. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -17,9 +17,8 @@ struct file {
 };
 
 /* `path` "-" is standard input. Anything but a regular file or standard input is refused; with
- * allow_fifo a pipe is read that is named as an open descriptor (file_is_descriptor): somebody
- * handed it to us. Any other FIFO may wait for ever. `max` bytes at most (0: no limit): a longer
- * file is an error. */
+ * allow_fifo, a pipe that is named as an open descriptor (file_is_descriptor) is read, too. Other
+ * FIFOs could block for ever. A file of more than `max` bytes is an error (0: no limit). */
 struct file_opts {
 	size_t max;
 	bool allow_fifo;
@@ -28,30 +27,30 @@ MUST_CHECK struct kin_error *file_read(const char *path, const struct file_opts 
 				       struct file *ret);
 void file_free(struct file *f);
 
-/* Whether the name is that of an open descriptor, as shells give it: /dev/stdin, /dev/stdout,
- * /dev/fd/N, /proc/self/fd/N. */
+/* Whether the path is that of an open descriptor: /dev/stdin, /dev/stdout, /dev/fd/N,
+ * /proc/self/fd/N. */
 bool file_is_descriptor(const char *path);
 
-/* What a file may allow at most that is made of the one with that name ("-": standard input): to
- * read and write it, but group and others only what they may read there. Of what is no file, such
- * as a pipe or a store, 0600. */
+/* The widest permissions that a file derived from the one at that path ("-": standard input) may
+ * have: read and write for the owner, and for group and others what they may read there. 0600 for
+ * anything but a file, such as a pipe or a store. */
 mode_t file_mode_of(const char *path);
 
 /* Opens a file to be written from its start: a new one, a regular one (which is emptied), a
- * character device, or any descriptor named as such. Other things are refused, and nothing waits.
- * `mode` is the most that it may allow: the umask, or what the file allowed before, may be less.
- * Symbolic links are not followed: who may write to the folder would choose what is overwritten.
- * Errors name the path. */
+ * character device, or any descriptor named as such. Anything else is refused, and the call never
+ * blocks. `mode` is the widest mode: the umask or the file's earlier mode may narrow it. Symbolic
+ * links are not followed: otherwise anybody who may write to the folder could choose which file is
+ * overwritten. Errors name the path. */
 MUST_CHECK struct kin_error *file_create(const char *path, mode_t mode, int *fd);
-/* The same, but what is in a regular file stays until file_empty(): for who does not know yet
- * whether there will be anything to write. */
+/* Like file_create(), but a regular file keeps its contents until file_empty(): for callers that do
+ * not know yet whether they will write anything. */
 MUST_CHECK struct kin_error *file_open_output(const char *path, mode_t mode, int *fd);
-/* Empties a regular file, and does nothing to others. False with errno set if it cannot. */
+/* Empties a regular file; no effect on others. False with errno set on failure. */
 MUST_CHECK bool file_empty(int fd);
 /* Only the symbolic-link check of file_create(), for callers that open the file themselves. */
 MUST_CHECK struct kin_error *file_check_link(const char *path);
 
-/* Writes all of it, however often that is interrupted. False with errno set if it cannot. */
+/* Writes all of it, restarting after interruptions. False with errno set on failure. */
 MUST_CHECK bool file_write_all(int fd, const void *data, size_t size);
 
 #endif

@@ -1,15 +1,14 @@
-/* function_name.h - names of functions as people write them: whole or in part, or nearly right. */
+/* function_name.h - matching functions by name: whole, in part, or nearly right. */
 #ifndef BASE_FUNCTION_NAME_H
 #define BASE_FUNCTION_NAME_H
 
 #include "base/base.h"
 #include "base/suggest.h"
 
-/* Whether `name` is what `display` calls the function: as it stands, without what follows the
- * parameters (const, [clone ...]), without these, without arguments of templates, its own or those
- * of its scopes, without its outer scopes. "f", "b::f" and "a::b::f" are all
- * "void a::b<char>::f<int>(int)". Where `display` has no parameters, as of functions that were
- * inlined, `name` may have any. */
+/* Whether `name` matches `display`: as it stands, without what follows the parameters (const,
+ * [clone ...]), without parameters, without template arguments of its own or of its scopes, without
+ * outer scopes. "f", "b::f" and "a::b::f" are all "void a::b<char>::f<int>(int)". If `display` has
+ * no parameters, as inlined functions do, `name` may have any. */
 bool function_name_is(const char *display, const char *name);
 
 /* The last identifier of `name`, if every mangled symbol that can demangle to it contains it
@@ -17,18 +16,18 @@ bool function_name_is(const char *display, const char *name);
  * may be spelled in another way. */
 const char *function_name_word(const char *name, size_t *n);
 
-/* The nearest to a name that no function has, with its scopes or without. */
+/* The existing function name nearest to a mistyped one, with its scopes or without. */
 struct function_hint {
 	struct suggestion nearest;
-	const char *word; /* function_name_word() of it: [n_word]; NULL: it has none */
+	const char *word; /* function_name_word() of the name: [n_word]; NULL: it has none */
 	size_t n_word;
 	char text[96]; /* ": did you mean 'f'?"; "" if none is near */
 };
 struct function_hint function_hint_for(const char *name); /* borrows it */
 void function_hint_try(struct function_hint *h, const char *display);
-/* Whether the symbol's readable form may be nearer than all that were tried: a mangled one only if
- * some identifier in it is, so that few of them have to be demangled. */
+/* Whether the symbol's readable form may be nearer than all candidates so far. A mangled symbol
+ * passes only if one of its identifiers is nearer, so that few have to be demangled. */
 bool function_hint_may_be(const struct function_hint *h, const char *symbol);
-bool function_hint_is_best(const struct function_hint *h); /* there is no need to try more */
+bool function_hint_is_best(const struct function_hint *h); /* no candidate can be nearer */
 
 #endif

@@ -2,10 +2,10 @@
  *
  *	struct kin_error *kin_x(...) { return GUARDED(x(...)); }
  *
- * Inside, xalloc() and all that is like it leaves the call at once: what it had allocated, opened
- * and locked stays so. So it is for the outermost functions, those of the public interface and of
- * threads, and what they were working on is good for nothing but to be freed. A guard holds for its
- * own thread. */
+ * Inside, a failing xalloc() leaves the call at once, by a jump: whatever the call had allocated,
+ * opened or locked stays so. Guards are therefore for the outermost functions, those of the public
+ * interface and of threads; the objects they were working on can only be freed. A guard holds for
+ * its own thread. */
 #ifndef BASE_GUARD_H
 #define BASE_GUARD_H
 
@@ -23,7 +23,7 @@ struct guard {
 void guard_begin(struct guard *g);
 void guard_end(struct guard *g);
 bool guard_is_on(void);
-/* The error that takes no memory. */
+/* The out-of-memory error, which needs no memory. */
 struct kin_error *guard_error(void);
 
 /* The value of `call`, a struct kin_error *, or guard_error(). */

@@ -1,7 +1,7 @@
-/* job.h - which part of a parallel job a process is, as those who start such jobs say it in the
- * environment: mpirun of Open MPI and MPICH, srun of Slurm.
+/* job.h - a process's place in a parallel job, from the environment variables of the launchers:
+ * mpirun of Open MPI and MPICH, srun of Slurm.
  *
- * Freestanding: the collection runtime asks the same. */
+ * Freestanding: the collection runtime uses it, too. */
 #ifndef BASE_JOB_H
 #define BASE_JOB_H
 
@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 struct job {
-	uint32_t rank;  /* of this process, + 1; 0: it is of no job */
-	uint32_t ranks; /* how many there are; 0: that is not said */
-	/* What tells the job from others, two parts at most; NULL: not said. The environment's. */
+	uint32_t rank;  /* rank + 1 of this process; 0: it belongs to no job */
+	uint32_t ranks; /* number of ranks; 0: not known */
+	/* Identifies the job, in at most two parts; NULL: not known. Point into the environment. */
 	const char *id, *step;
 };
 
@@ -30,8 +30,8 @@ static inline bool job_number(const char *text, uint32_t *ret)
 	return true;
 }
 
-/* `get` is getenv(), or does what that does. The variables of who is nearest to the process count:
- * Slurm may have started mpirun. A batch script of Slurm is no rank; it has no number of tasks. */
+/* `get` is getenv(), or works like it. The variables of the innermost launcher count: Slurm may
+ * have started mpirun. A batch script of Slurm is no rank: it has no number of tasks. */
 static inline struct job job_find(const char *(*get)(const char *name))
 {
 	static const struct {
@@ -63,8 +63,8 @@ static inline struct job job_find(const char *(*get)(const char *name))
 	return job;
 }
 
-/* Whether the name of a file, [0, n) without its folder, has the number already: "out.12.kin" has
- * 12. */
+/* Whether a file name, [0, n) without its folder, contains the number already: "out.12.kin" has 12.
+ */
 static inline bool job_is_named(const char *name, size_t n, uint32_t number)
 {
 	for (size_t i = 0; i < n;) {

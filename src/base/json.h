@@ -1,7 +1,7 @@
-/* json.h - texts as JSON has them (RFC 8259).
+/* json.h - JSON strings (RFC 8259).
  *
- * The output is ASCII or valid UTF-8 whatever the text holds: control, bidirectional and other
- * invisible characters are \uXXXX; a byte that is not UTF-8 becomes \ufffd. */
+ * The output is always ASCII or valid UTF-8: control, bidirectional and other invisible characters
+ * are \uXXXX; a byte that is not UTF-8 becomes \ufffd. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 

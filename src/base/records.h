@@ -1,7 +1,7 @@
-/* records.h - an index of distinct records that lie in an array of the owner's.
+/* records.h - a hash index of distinct records in the owner's array.
  *
- * For records whose keys are wider than map64's; for pairs of ids there is pairs.h. The index takes
- * 8 to 16 bytes for each. Inline, so that hashing and comparing are no calls. */
+ * For records whose keys are wider than map64's; for pairs of ids there is pairs.h. It takes 8 to
+ * 16 bytes per record. Inline, so that hashing and comparing need no calls. */
 #ifndef BASE_RECORDS_H
 #define BASE_RECORDS_H
 
@@ -15,7 +15,7 @@ struct records {
 	size_t n, cap;
 };
 
-struct records_kind { /* what the owner's records are */
+struct records_kind { /* the owner's type of record */
 	size_t size;  /* bytes of one */
 	uint64_t (*hash)(const void *record);
 	bool (*same)(const void *a, const void *b);
@@ -57,8 +57,8 @@ static inline void records_grow(struct records *x, const struct records_kind *ki
 	free(old);
 }
 
-/* The record of at[] that equals `key`; if there is none, `next` is noted as its index and
- * returned: the record is then to be put there before the next call. */
+/* The index of the record in at[] that equals `key`. If there is none, `next` becomes its index and
+ * is returned: the caller must put the record there before the next call. */
 static inline uint32_t records_add(struct records *x, const struct records_kind *kind,
 				   const void *at, const void *key, uint32_t next)
 {
@@ -74,7 +74,7 @@ static inline uint32_t records_add(struct records *x, const struct records_kind 
 	}
 }
 
-static inline void records_free(struct records *x) /* empty again */
+static inline void records_free(struct records *x) /* leaves it empty and usable */
 {
 	free(x->slots);
 	*x = (struct records){ 0 };

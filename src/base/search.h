@@ -1,15 +1,14 @@
-/* search.h - searching in what is sorted: how many of its elements come before what is sought.
+/* search.h - binary search: the number of elements that come before the one sought.
  *
  *	size_t i = COUNT_WHILE(n, k, maps[k].end <= addr);
- *	if (i < n && maps[i].start <= addr) ... maps[i] holds addr ...
- */
+ *	if (i < n && maps[i].start <= addr) ... maps[i] holds addr ... */
 #ifndef BASE_SEARCH_H
 #define BASE_SEARCH_H
 
 #include <stddef.h>
 
-/* Of `count` elements the number of those at the beginning for which `holds`, a condition on the
- * element `k`, is true; it must be false for all behind them. Cost: O(log count). */
+/* The number of leading elements, of `count`, for which `holds` is true: a condition on the element
+ * `k` that must be false for all later elements. Cost: O(log count). */
 #define COUNT_WHILE(count, k, holds)                                                               \
 	({                                                                                         \
 		size_t count_low = 0, count_high = (count);                                        \

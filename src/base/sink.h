@@ -1,8 +1,7 @@
-/* sink.h - a large buffer before a FILE, for whoever writes much: rows are many, their pieces
- * small.
+/* sink.h - a large buffer before a FILE, for output in many small pieces.
  *
- * Write errors stay in the FILE: ask ferror() after the last flush, which leaves in errno why the
- * first write failed. */
+ * Write errors stay in the FILE: test ferror() after the last flush, which sets errno to that of
+ * the first failed write. */
 #ifndef BASE_SINK_H
 #define BASE_SINK_H
 
@@ -14,7 +13,7 @@
 
 struct sink {
 	FILE *out;
-	int failed; /* errno of the first write that did; 0: none */
+	int failed; /* errno of the first failed write; 0: none */
 	size_t n;
 	char buf[1 << 15];
 };

@@ -1,12 +1,12 @@
-/* sort.h - sorting what there may be millions of: by numbers, and by names.
+/* sort.h - sorting millions of things by number or by name.
  *
- * The keys are taken out of what is to be sorted, and say where it stands:
+ * Keys are copied out of the things to be sorted, each with the index of its thing:
  *
  *	keys[i] = (struct sort_key){ thing[i].address, i };
  *	sort_keys(keys, n);
  *	... thing[keys[0].index] is the first ...
  *
- * Both sorts are stable. To sort by several things sort by the least of them first. */
+ * Both sorts are stable. To sort by several keys, sort by the least significant one first. */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
 
@@ -20,13 +20,14 @@ struct sort_key {
 	uint32_t index;
 };
 
-/* Ascending. Cost: O(n) per 8 bits (of thousands of keys: 11) in which keys differ. */
+/* Ascending. Cost: O(n) per 8 bits in which keys differ (11 bits if there are thousands of keys).
+ */
 void sort_keys(struct sort_key *keys, size_t n);
 
-/* Sorts numbers, ascending, and leaves each once; how many are left. */
+/* Sorts numbers, ascending, and removes duplicates; returns how many are left. */
 size_t sort_unique(uint64_t *numbers, size_t n);
 
-/* A key by which numbers sort as `<` has it (-0 is 0; NaN: at either end); ~ of it: descending. */
+/* A key that sorts numbers as `<` does (-0 is 0; NaN: at either end); ~ of it sorts descending. */
 uint64_t sort_key_of_double(double v);
 
 struct sort_name {
@@ -34,7 +35,7 @@ struct sort_name {
 	uint32_t index;
 };
 
-/* Ascending, as strcmp() has it. */
+/* Ascending by strcmp(). */
 void sort_names(struct sort_name *names, size_t n);
 
 #endif

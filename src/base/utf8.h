@@ -4,11 +4,11 @@
 
 #include "base/base.h"
 
-/* Length of the well-formed sequence at s (RFC 3629, section 4), its code point in *ret; 0 if it is
- * not one. s is NUL-terminated. */
+/* Length of the well-formed UTF-8 sequence at s (RFC 3629, section 4), with its code point in *ret;
+ * 0 if it is malformed. s is NUL-terminated. */
 size_t utf8_decode(const unsigned char *s, uint32_t *ret);
 
-/* Characters that show nothing and change how others are shown: controls, bidirectional marks,
+/* Whether c is invisible and changes how other characters are shown: controls, bidirectional marks,
  * joiners, tags. */
 bool utf8_is_formatting(uint32_t c);
 

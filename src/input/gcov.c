@@ -105,12 +105,13 @@ static struct kin_error *parse_text(const char *name, const char *text, size_t s
 struct kin_error *gcov_parse(const char *name, const uint8_t *data, size_t size,
 			     struct line_counts *into)
 {
+	struct bytes all = bytes_of(name, data, size);
 	struct unpacked_bytes room;
-	struct bytes all = unpacked(bytes_of(name, data, size), UNPACKED_MOST, &room);
+	struct bytes text = unpacked(all, UNPACKED_MOST, &room);
 	struct kin_error *err =
 		room.cut
 			? err_new(KIN_ERROR_FORMAT, "%s: damaged, or too large when unpacked", name)
-			: parse_text(name, (const char *)all.pos, bytes_left(&all), into);
+			: parse_text(name, (const char *)text.pos, bytes_left(&text), into);
 	vec_free(&room.at);
 	return err;
 }

@@ -1,13 +1,13 @@
-/* machine.h - what a processor decides: its registers, its calls, its signal frames.
+/* machine.h - what depends on the processor: registers, calls, signal frames.
  *
  *	const struct machine *m = machine_find(header.e_machine);
  *	if (!m)
- *		... not known here: no call, frame or register of it can be told ...
+ *		... unknown: its calls, frames and registers cannot be decoded ...
  *
- * One constant per machine, in a file of its own that alone knows it; all others ask the constant.
- * To add a machine: such a file, and its line in machine.c. Code is little-endian.
+ * One constant per machine, in a file of its own; all other code uses the constants. To add a
+ * machine, write such a file and add its line in machine.c. Code is little-endian.
  *
- * Freestanding like unwind/row.h: constants, and functions of bytes that are not trusted. */
+ * Freestanding like unwind/row.h: constants, and functions that decode untrusted bytes. */
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
 
@@ -16,14 +16,15 @@
 #include <stdint.h>
 
 enum {
-	MACHINE_REGISTERS = 32,    /* most that any has, by DWARF number */
-	MACHINE_NO_REGISTER = 255, /* where a register's number is expected */
+	MACHINE_REGISTERS = 32,    /* most registers of any machine, by DWARF number */
+	MACHINE_NO_REGISTER = 255, /* in place of a register's number */
 	MACHINE_CALL_MAX = 8,      /* bytes of the longest call */
-	MACHINE_LEAVES_MAX = 24,   /* bytes that .leaves reads at most */
+	MACHINE_LEAVES_MAX = 24,   /* most bytes that .leaves reads */
 };
 
-/* A frame of `size` bytes: how far behind its upper end (the CFA) the return address and the
- * caller's frame pointer are; 0: not saved yet, or no more, and still in their registers. */
+/* A frame of `size` bytes. return_at and fp_at are the offsets from its upper end (the CFA) of the
+ * return address and the caller's frame pointer; 0: not saved yet, or restored already: still in
+ * their registers. */
 struct machine_frame {
 	int32_t size;
 	int16_t return_at, fp_at; /* bytes, negative */
@@ -31,115 +32,125 @@ struct machine_frame {
 
 enum step_kind {
 	STEP_ON,        /* to the next instruction */
-	STEP_CALL,      /* of target */
-	STEP_CALL_SLOT, /* of what the variable at target holds; target 0: of what a register holds
-			 */
+	STEP_CALL,      /* to target */
+	STEP_CALL_SLOT, /* to the address in the variable at target; target 0: in a register */
 	STEP_JUMP,      /* to target */
-	STEP_BRANCH,    /* to target, or on */
-	STEP_SWITCH,    /* to where a register says, or an entry of the table at target, if not 0 */
+	STEP_BRANCH,    /* to target, or to the next instruction */
+	STEP_SWITCH, /* to an address in a register, or to an entry of the table at target, if not 0
+		      */
 	STEP_RETURN,
-	STEP_STOP, /* nowhere: a trap */
+	STEP_STOP, /* trap: does not go on */
 };
 
-/* Where control goes from an instruction. */
+/* Where control goes after an instruction. */
 struct machine_step {
-	uint64_t target; /* STEP_ON: of what it takes the address or a table's entry, or 0 */
+	uint64_t target; /* STEP_ON: the address of a variable or table that it uses, or 0 */
 	enum step_kind kind;
-	bool ends_call; /* behind a call: stores what it returned, or drops its arguments */
+	bool ends_call; /* follows a call: stores its result, or drops its arguments */
 };
 
 struct machine {
 	uint16_t elf;  /* e_machine */
-	char name[14]; /* as uname -m says it: "x86_64" */
+	char name[14]; /* as of uname -m: "x86_64" */
 
 	/* ---- registers, by DWARF's numbers ---- */
 
-	/* General registers and sp are below this number. 0: the machine's code can be read, but
-	 * its stacks cannot be walked. */
+	/* All general registers and sp are below this number. 0: the machine's code can be decoded,
+	 * but its stacks cannot be walked. */
 	uint8_t n_registers;
 	uint8_t sp, fp;
-	uint8_t bx; /* the third one that CFAs are computed from, or NO_REGISTER */
+	uint8_t bx; /* the third register that CFAs are computed from, or NO_REGISTER */
 	/* The link register, where a call leaves the return address. NO_REGISTER: calls push it. */
 	uint8_t lr;
 	bool is_signing; /* return addresses may carry an authentication code */
 
 	/* ---- registers, by the kernel's numbers (asm/perf_regs.h) ---- */
 
-	uint64_t perf_mask;              /* of those below */
-	uint8_t perf[MACHINE_REGISTERS]; /* each DWARF register's; NO_REGISTER: it is always 0 */
-	uint64_t sample_mask;            /* all that the kernel puts into samples of any event */
+	uint64_t perf_mask;              /* mask of those in perf[] */
+	uint8_t perf[MACHINE_REGISTERS]; /* the kernel's number of each DWARF register; NO_REGISTER:
+					    it is always 0 */
+	uint64_t sample_mask; /* mask of all registers that the kernel puts into samples of any
+				 event */
 	uint8_t perf_pc;
-	/* Names of the kernel's registers from number 0 on, as perf has them, a space between two;
-	 * ".": a number without one. */
+	/* perf's names of the kernel's registers from number 0 on, separated by spaces; ".": none.
+	 */
 	const char *perf_names;
 
 	/* ---- signals ---- */
 
-	/* Where the kernel lays a register down for a handler: bytes from the sp that the handler
-	 * returns with. 0: nowhere. */
+	/* Where the kernel saves a register for a signal handler: offset in bytes from the sp that
+	 * the handler returns with. 0: nowhere. */
 	uint16_t signal_pc, signal[MACHINE_REGISTERS];
-	/* Whether code is the kernel's way back from a handler. */
+	/* Whether code is the kernel's return trampoline from a signal handler. */
 	bool (*is_sigreturn)(const uint8_t *code, size_t size);
 
-	/* ---- frames by guess ---- */
+	/* ---- frames without call-frame information ---- */
 
-	/* What lies where, in bytes from where the frame pointer points to. */
+	/* Offsets in bytes from the address in the frame pointer. */
 	int8_t cfa_from_fp, return_from_fp, saved_from_fp;
-	/* The frame at an instruction at the very start or end of a function: `before` bytes before
-	 * `code` may be read, and `after` from it. False: the instruction does not tell. */
+	/* The frame at an instruction in the prologue or epilogue of a function: `before` bytes
+	 * before `code` may be read, and `after` from it on. False: the instruction does not tell.
+	 */
 	bool (*frame)(const uint8_t *code, size_t before, size_t after, struct machine_frame *ret);
 
-	/* The frame at code that runs straight to a return and that can be read up to there: what
-	 * it takes off the stack tells, for certain. NULL: frame pointers do as well there. */
+	/* The frame at straight code up to a return, computed with certainty from what it takes off
+	 * the stack. False if the code does not tell. NULL: on this machine frame pointers do as
+	 * well there. */
 	bool (*leaves)(const uint8_t *code, size_t size, struct machine_frame *ret);
 
-	/* The code of python's trampoline that is of that size (Python/asm_trampoline.S), for where
-	 * it cannot be read; NULL: none is. NULL: frame pointers lead through it. */
+	/* The code of python's trampoline of that size (Python/asm_trampoline.S), for when it
+	 * cannot be read; returns NULL if there is none. NULL: frame pointers lead through it. */
 	const uint8_t *(*trampoline)(size_t size);
 
 	/* ---- instructions ---- */
 
-	uint8_t code_align; /* where they may start: 1, 2, 4 */
-	/* The size of the instruction at code, at most `size`. NULL: it takes a disassembler. */
+	uint8_t code_align; /* alignment of instructions: 1, 2, 4 */
+	/* The size of the instruction at code, at most `size`. NULL: it takes a disassembler to
+	 * tell. */
 	size_t (*length)(const uint8_t *code, size_t size);
-	/* The size of the direct call at code, which lies at addr, and where it goes; 0: none. */
+	/* The size of the direct call at code, which lies at addr, and its target; 0: it is not a
+	 * call. */
 	size_t (*call_at)(const uint8_t *code, size_t size, uint64_t addr, uint64_t *target);
 	/* Whether a call may end right before `end`; `before` bytes before it may be read. */
 	bool (*call_ends)(const uint8_t *end, size_t before);
-	/* The instruction of `size` bytes at addr; *ret is zeroed before. */
+	/* Decodes the instruction of `size` bytes at addr; *ret is zeroed by the caller. */
 	void (*step)(const uint8_t *code, size_t size, uint64_t addr, struct machine_step *ret);
-	/* The bytes that the call of a hook has in compiled code. */
+	/* Size of a hook's call in compiled code, in bytes. */
 	uint8_t hook_call_size;
 
 	/* ---- compilers ---- */
 
-	/* What they are told beside -pg for hooks that come before a function's own code, and for
-	 * stacks that can be walked wherever a sample falls; NULL: nothing. */
+	/* Compiler flags, besides -pg, that put hooks before a function's own code, and that make
+	 * stacks walkable at every instruction; NULL: none are needed. */
 	const char *flag_for_hooks, *flag_for_stacks;
 
 	/* ---- procedure linkage tables ---- */
 
-	uint8_t plt_align; /* of entries; they are as far apart at least */
-	/* The slot that the entry at code jumps through; false: it is none. `got`: .got.plt. */
+	uint8_t plt_align; /* alignment and least distance of entries */
+	/* The slot that the entry at code jumps through; false: it is not an entry. `got`: address
+	 * of .got.plt. */
 	bool (*plt_slot)(const uint8_t *code, size_t size, uint64_t addr, uint64_t got,
 			 uint64_t *slot);
-	uint32_t jump_slot, glob_dat, irelative; /* types of the relocations of slots */
-	uint32_t relative; /* ... and of those of addresses in data; 0: they lie in the data */
+	uint32_t jump_slot, glob_dat, irelative; /* relocation types of slots */
+	uint32_t relative; /* relocation type of addresses in data; 0: addresses lie in the data
+			      itself */
 };
 
 extern const struct machine machine_x86_64, machine_aarch64, machine_riscv64;
-extern const struct machine machine_i386; /* its stacks are not walked */
+extern const struct machine machine_i386; /* its stacks cannot be walked */
 
-/* NULL: not known. */
+/* NULL: unknown machine. */
 const struct machine *machine_find(uint32_t elf);
-const struct machine *machine_by_name(const char *name); /* whose stacks can be walked */
-/* Of those whose registers (perf_mask) are all in this one, the one with most; NULL: none. */
+const struct machine *
+machine_by_name(const char *name); /* only machines whose stacks can be walked */
+/* The machine with the most registers among those whose registers (perf_mask) are all in this mask;
+ * NULL: none. */
 const struct machine *machine_by_registers(uint64_t perf_mask);
-/* What kin itself is compiled for (KIN_MACHINE, by the build: as uname -m says it); NULL: not
- * known. */
+/* The machine that kin itself is compiled for (KIN_MACHINE, set by the build as of uname -m); NULL:
+ * unknown. */
 const struct machine *machine_native(void);
 
-/* Where a register is among those that perf_mask selects: values[n]. */
+/* Index of a register's value among those that perf_mask selects. */
 static inline unsigned machine_perf_place(const struct machine *m, unsigned perf_register)
 {
 	return (unsigned)__builtin_popcountll(m->perf_mask & ((UINT64_C(1) << perf_register) - 1));

@@ -1,14 +1,13 @@
-/* kept.h - what a recording keeps of the programs it was made of: enough to name what was hit
- * without them.
+/* kept.h - names that a recording keeps of its programs: enough to name all sampled code without
+ * the files.
  *
- * Answers, not files: of each object the symbols, source lines and inlined functions at the
- * addresses that were hit, as object/object.h gave them when the recording was made. After "kin
- * pack" also the code of the functions and the text of their sources. object_open_kept() makes an
- * object of it that answers the same questions.
+ * Not files but answers: for each object the symbols, source lines and inlined functions at the
+ * sampled addresses, as object/object.h gave them when the recording was made. After "kin pack"
+ * also the code of the functions and the text of their sources. object_of_kept() makes an object
+ * that answers from them.
  *
- * Built by adding in any order, also from several recordings; kept_sort() puts it in order and
- * drops what is there twice. Then it does not change any more, and is shared by counting
- * references. */
+ * Entries are added in any order, also from several recordings; kept_sort() sorts them and drops
+ * duplicates. After that it does not change any more, and is shared by reference counting. */
 #ifndef NAMES_KEPT_H
 #define NAMES_KEPT_H
 
@@ -17,13 +16,13 @@
 
 struct kept_symbol {        /* as struct object_symbol */
 	uint64_t addr, end; /* [addr, end) */
-	uint64_t owner;     /* where the function starts that it is a piece of; else addr */
+	uint64_t owner;     /* start of the function it is a split part of; else addr */
 	const char *name;   /* not demangled */
 	uint32_t flags;     /* enum symbol_flags */
 	uint32_t position;
 };
 
-struct kept_alias { /* a name of a function that is not the one shown */
+struct kept_alias { /* a name of a function other than the one shown */
 	uint64_t addr;
 	const char *name;
 };
@@ -34,7 +33,7 @@ struct kept_line { /* consecutive addresses of one source line */
 	uint32_t line;
 };
 
-struct kept_inline { /* of the functions inlined at an address one */
+struct kept_inline { /* one of the functions inlined at an address */
 	uint64_t addr;
 	uint32_t depth; /* larger: further in */
 	const char *name;
@@ -51,18 +50,18 @@ enum kept_flags {
 	KEPT_BIG_ENDIAN = 2,
 	KEPT_LINES = 4,  /* the file, or its debug file, has line information */
 	KEPT_CODE = 8,   /* the code of the functions is here ("kin pack") */
-	KEPT_GIVEN = 16, /* at addresses that are not those of the file, which is not to be asked */
+	KEPT_GIVEN = 16, /* the addresses are not those of the file, which must not be used */
 };
 
 struct kept_object {
 	const char *path;           /* as in the recording */
-	const char *build_id;       /* in hex; "": it has none, then: */
-	uint64_t size, modified_ns; /* of the file when it was asked */
+	const char *build_id;       /* in hex; "": none, and these two identify the build: */
+	uint64_t size, modified_ns; /* of the file when names were read */
 	uint32_t flags;             /* enum kept_flags */
 	uint32_t machine;           /* e_machine of ELF */
 	uint64_t text_low, text_high;
 	uint64_t profiled_low, profiled_high; /* object_profiled() */
-	uint64_t n_functions;                 /* of the file, kept or not */
+	uint64_t n_functions;                 /* in the file, kept or not */
 	VEC(struct kept_symbol) symbols;      /* by address, one each */
 	VEC(struct kept_alias) aliases;
 	VEC(struct kept_line) lines;     /* by address, not overlapping */
@@ -71,8 +70,8 @@ struct kept_object {
 };
 
 struct kept_source {
-	const char *path;  /* as debug information names it */
-	const char *found; /* where it was */
+	const char *path;  /* as in debug information */
+	const char *found; /* the path where it was found */
 	const char *text;  /* [size], and a NUL; may hold NULs */
 	size_t size;
 };
@@ -89,21 +88,21 @@ struct kept *kept_new(void);
 struct kept *kept_ref(struct kept *k); /* NULL is fine */
 void kept_free(struct kept *k);        /* drops a reference; NULL is fine */
 
-/* The object, which is added if it is not there: equal ones have equal path and build id, and
- * without one equal size and time. */
+/* The object in k, which is added if it is missing. Objects are equal if path and build id are, or,
+ * without a build id, size and time. */
 struct kept_object *kept_add_object(struct kept *k, const struct kept_object *like);
 const char *kept_string(struct kept *k, const char *s); /* interned: lives as long as k */
 const char *kept_bytes(struct kept *k, const void *bytes, size_t n); /* a copy, with a NUL behind */
-/* A piece of a source, which follows what is there of it. */
+/* Appends a piece of a source to its text. */
 void kept_add_source(struct kept *k, const char *path, const char *found, const char *text,
 		     size_t n);
-/* The sources of `from` that are not there; NULL: none. */
+/* Adds the sources of `from` that are missing. `from` may be NULL. */
 void kept_add_sources(struct kept *into, const struct kept *from);
-/* All of `from`. */
+/* Adds everything in `from`. */
 void kept_merge(struct kept *into, const struct kept *from);
 void kept_sort(struct kept *k);
 
-/* NULL if there is none. build_id NULL or "": any of that path. */
+/* The object with that path and build id; build_id NULL or "": any build. NULL if there is none. */
 const struct kept_object *kept_find(const struct kept *k, const char *path, const char *build_id);
 const struct kept_source *kept_find_source(const struct kept *k, const char *path);
 

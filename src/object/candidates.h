@@ -1,5 +1,5 @@
-/* candidates.h - symbols on their way into a symbol_table: gathered in any order from any number of
- * places, then sorted, and one chosen per address. Private to this module. */
+/* candidates.h - symbols on their way into a symbol_table: gathered in any order from several
+ * sources, then sorted, and one chosen per address. Private to this module. */
 #ifndef OBJECT_CANDIDATES_H
 #define OBJECT_CANDIDATES_H
 
@@ -9,18 +9,18 @@
 
 struct candidates {
 	VEC(struct candidate) all;
-	/* Whether c is to be shown rather than `kept`, which came first at the same address. */
+	/* Whether c is to be shown instead of `kept`, which came first at the same address. */
 	bool (*is_better)(const struct candidate *c, const struct candidate *kept);
-	bool too_long;        /* the names, by far: the file was made to keep us busy */
-	uint64_t end_of_last; /* where the last symbol ends, whatever its limit; 0: at its limit */
+	bool too_long;        /* names are far too long: the file was made to keep us busy */
+	uint64_t end_of_last; /* end of the last symbol, whatever its limit; 0: at its limit */
 };
 
-/* Sorts and takes one per address: the table, to be freed with free(), and its length. A symbol
- * ends where the next one starts, at its limit at the latest. Empties c. */
+/* Sorts the candidates and chooses one per address. The table's array is to be freed with free(). A
+ * symbol ends where the next one starts, at its limit at the latest. Empties c. */
 struct symbol_table candidates_finish(struct candidates *c);
 void candidates_free(struct candidates *c);
 
-/* As candidate_is_better(), and, where that says neither, as people call it: no old version,
+/* As candidate_is_better(); among equals, by what programmers call the function: no old version,
  * "pwrite" and not "pwrite64". */
 bool candidate_is_plainer(const struct candidate *c, const struct candidate *kept);
 
@@ -28,16 +28,16 @@ bool candidate_is_plainer(const struct candidate *c, const struct candidate *kep
  * (pieces.c) */
 void candidates_find_owners(struct candidates *c);
 
-/* Adds what the procedure linkage table of the file calls. (plt.c) */
+/* Adds the functions that the file's procedure linkage table calls. (plt.c) */
 void candidates_add_plt(struct candidates *c, struct object_file *o);
 
-/* Adds the functions that call-frame information knows (with opts->hits those that matter), and
- * gives those of them that are in the table their names, "[0x1234]". (nameless.c) */
+/* Adds functions known from call-frame information (only those at opts->hits, if given), and names
+ * those of them that are in the table already: "[0x1234]". (nameless.c) */
 void candidates_add_nameless(struct candidates *c, struct object_file *o,
 			     const struct symtab_opts *opts);
 void nameless_name(struct object_file *o, struct symbol_table *t);
 
-/* The symbols of an nm-like text file. (symfile.c) */
+/* Adds the symbols of an nm-like text file. (symfile.c) */
 MUST_CHECK struct kin_error *candidates_read(struct candidates *c, const char *path,
 					     const struct symtab_opts *opts, struct object_file *o);
 

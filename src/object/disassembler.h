@@ -1,6 +1,6 @@
-/* disassembler.h - capstone, loaded when first needed: it is larger than all else together,
- * relocating it takes longer than a small profile, and only gprof -c and kin annotate --asm have
- * use for it. */
+/* disassembler.h - capstone, loaded at first use: it is larger than all the rest of kin, its
+ * relocation takes longer than a small profile, and only gprof -c and kin annotate --asm need it.
+ */
 #ifndef OBJECT_DISASSEMBLER_H
 #define OBJECT_DISASSEMBLER_H
 
@@ -20,13 +20,13 @@ struct disassembler {
 	bool is_x86;
 };
 
-/* For code of that machine (e_machine); x86 in the syntax of AT&T, as binutils writes it. NULL: it
- * is not known here; or it cannot be had, and *problem (static, or valid until the next call that
- * loads something) says why. */
+/* A disassembler for that machine (e_machine); x86 in AT&T syntax, as binutils writes it. NULL: the
+ * machine is unknown, or capstone cannot be loaded; then *problem (static, or valid until the next
+ * call that loads something) says why. */
 struct disassembler *disassembler_new(uint16_t machine, const char **problem);
 void disassembler_free(struct disassembler *d); /* NULL is fine */
 
-/* In which syntax x86 is shown from now on. */
+/* Chooses the syntax of x86 from now on. */
 void disassembler_syntax(struct disassembler *d, bool intel);
 
 #endif

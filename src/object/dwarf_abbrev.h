@@ -1,4 +1,4 @@
-/* dwarf_abbrev.h - abbreviation tables: what fields the entries of a unit have. */
+/* dwarf_abbrev.h - abbreviation tables: the fields of a unit's entries. */
 #ifndef OBJECT_DWARF_ABBREV_H
 #define OBJECT_DWARF_ABBREV_H
 
@@ -9,7 +9,7 @@ struct attribute {
 	int64_t implicit; /* the value, for DW_FORM_implicit_const */
 };
 
-/* How to get past the fields of an entry that is of no interest: neighbours of known size are one
+/* How to skip the fields of an entry without interest: neighbouring fields of known size are one
  * step. */
 struct skip {
 	enum {
@@ -29,11 +29,11 @@ struct abbrev {
 	uint64_t code;
 	uint32_t tag;
 	bool children;
-	bool has_code; /* a function with fields that say where its code is */
-	bool is_fixed; /* all its fields together are of a known size: fixed_size */
+	bool has_code; /* a function with fields that give its addresses */
+	bool is_fixed; /* all its fields together have a known size: fixed_size */
 	uint32_t fixed_size;
-	/* An entry that holds no others of interest, and tells where the next one beside it is: 1 +
-	 * where in its fields (4 bytes); 0: not so. */
+	/* For an entry with a sibling reference and without children of interest: 1 + offset of the
+	 * reference in its fields (4 bytes); 0: none. */
 	uint32_t sibling;
 	uint32_t attributes, n_attributes;
 	uint32_t skips, n_skips;
@@ -49,7 +49,7 @@ struct abbrevs {
 	VEC(struct abbrev) at;
 	VEC(struct attribute) attributes;
 	VEC(struct skip) skips;
-	size_t bytes; /* of .debug_abbrev */
+	size_t bytes; /* size in .debug_abbrev */
 };
 
 /* The table of a unit; stays valid until the next call. NULL if it cannot be read. */
@@ -62,7 +62,7 @@ void abbrevs_done(struct abbrevs *t);
 
 const struct abbrev *abbrevs_find_sparse(const struct abbrevs *t, uint64_t code);
 
-/* NULL if there is none of this code. */
+/* NULL if there is none with this code. */
 static inline const struct abbrev *abbrevs_find(const struct abbrevs *t, uint64_t code)
 {
 	if (!t->dense)
@@ -70,21 +70,21 @@ static inline const struct abbrev *abbrevs_find(const struct abbrevs *t, uint64_
 	return code - 1 < t->at.n ? &t->at.at[code - 1] : NULL;
 }
 
-/* What entries say of functions, and of what these are declared in (dwarf_function.c). */
+/* The fields of an entry that describe functions and their scopes (dwarf_function.c). */
 struct dwarf_entry {
 	uint32_t tag;
 	struct dwarf_value name, linkage_name, origin, low, high, ranges;
-	uint64_t decl_file, decl_line, decl_column; /* 0: not said */
+	uint64_t decl_file, decl_line, decl_column; /* 0: not given */
 };
 /* Reads the fields of an entry; c->failed if they are damaged. */
 void dwarf_entry_read(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		      const struct abbrevs *t, const struct abbrev *a, struct bytes *c,
 		      struct dwarf_entry *ret);
-/* Its names and what it refers to. */
+/* The names of the entry and its references. */
 struct dwarf_function dwarf_entry_function(const struct dwarf_file *f, const struct dwarf_unit *u,
 					   const struct dwarf_entry *e);
-/* Moves past an entry without interest, and what is below it if that is known to hold no functions
- * with code and no scopes either: true if so. */
+/* Moves past an entry without interest. True if it also moved past its children, because they are
+ * known to hold neither functions with code nor scopes. */
 bool abbrevs_skip_entry(const struct dwarf_unit *u, const struct abbrevs *t, const struct abbrev *a,
 			struct bytes *c);
 

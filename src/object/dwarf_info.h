@@ -1,8 +1,8 @@
-/* dwarf_info.h - units and entries of .debug_info, as far as source lines need them.
+/* dwarf_info.h - units and entries of .debug_info, as needed for source lines and functions.
  *
- * A reader of its own instead of libdw: lines of a whole program mean a pass over all entries, of
- * which there are some ten million in 100 MB, and libdw keeps every line table it has decoded.
- * Everything here borrows from the sections of the files. */
+ * It replaces libdw: resolving all lines of a program takes a pass over all entries, some ten
+ * million in 100 MB, and libdw keeps every line table that it has decoded. Everything here borrows
+ * from the sections of the files. */
 #ifndef OBJECT_DWARF_INFO_H
 #define OBJECT_DWARF_INFO_H
 
@@ -11,14 +11,14 @@
 #include "base/vec.h"
 #include "object/object.h"
 
-/* The bytes of a section. Damaged debugging information is not reported: what can be read of it is
+/* The bytes of a section. Damage in debugging information is not reported: the readable part is
  * used. */
 struct section {
 	const uint8_t *data;
 	size_t size;
 };
 
-/* A reader from an offset on; failed if the section ends before. */
+/* A reader from an offset on; failed if the section ends before that. */
 static inline struct bytes section_at(struct section s, uint64_t offset, bool swap)
 {
 	struct bytes b = bytes_of(NULL, s.data, s.data ? s.size : 0);
@@ -38,18 +38,19 @@ struct dwarf_unit {
 	uint16_t tag; /* of the top entry */
 	/* The top entry. */
 	bool has_lines;
-	bool damaged;        /* cannot be read */
-	bool indexed_ranges; /* a list of its ranges has addresses by index */
-	bool is_optimized;   /* its producer says so: as GCC's options -O1, -Os ... */
-	bool says_options;   /* the producer names them */
-	uint16_t language;   /* 0: not said */
+	bool damaged;        /* unreadable */
+	bool indexed_ranges; /* its list of ranges has addresses by index */
+	bool is_optimized;   /* by the producer: GCC with -O1, -Os ... */
+	bool says_options;   /* the producer's name includes its options */
+	uint16_t language;   /* 0: not given */
 	uint64_t lines;      /* offset in .debug_line */
 	uint64_t low;        /* base of range lists */
 	uint64_t str_offsets_base, addr_base, ranges_base;
-	uint64_t old_ranges_base;       /* in .debug_ranges, for the entries in the other file */
-	uint64_t split_id;              /* of a unit in two files: the same in both; 0: not said */
+	uint64_t old_ranges_base; /* in .debug_ranges, for the entries in the other file */
+	uint64_t split_id; /* id of a unit whose entries are in another file: the same in both; 0:
+			      none */
 	const char *name, *comp_dir;    /* NULL if not said */
-	const char *split_name;         /* the file that its entries are in; NULL: they are here */
+	const char *split_name;         /* the file that has its entries; NULL: this one */
 	uint32_t first_range, n_ranges; /* in dwarf_info.ranges */
 };
 
@@ -59,10 +60,10 @@ struct dwarf_file {
 	const struct elf_section *info_section; /* NULL without info */
 	bool swap;
 	VEC(struct dwarf_unit) units; /* by offset */
-	/* Of a file with the other half of units ("x.dwo"): what only the first half says. */
+	/* A file with split entries ("x.dwo"): values that only the skeleton unit has. */
 	bool is_split;
 	uint64_t low, addr_base, old_ranges_base;
-	uint64_t str_offsets_base, rnglists_base; /* behind the headers of these sections */
+	uint64_t str_offsets_base, rnglists_base; /* after the headers of these sections */
 };
 
 struct abbrevs;
@@ -75,41 +76,40 @@ struct dwarf_name {
 };
 
 struct dwarf_info {
-	struct dwarf_file file,
-		alt; /* alt: shared entries and strings that dwz moved out; may be empty */
+	struct dwarf_file file, alt; /* alt: entries and strings that dwz moved out; may be empty */
 	struct address_ranges ranges; /* of all units of `file` */
 	struct abbrevs *tables;       /* recently used */
 	size_t n_tables;
 	size_t table_bytes, abbrev_bytes_read;
-	size_t top_ranges_left; /* the same for all units' own ranges */
+	size_t top_ranges_left; /* the same limit for all units' own ranges */
 	size_t ranges_left;     /* how many more ranges may be read: see dwarf_ranges_read() */
 	bool indexed_ranges;    /* set when a list that is given by offset has addresses by index */
-	struct map64 names;     /* entry -> index in named, of functions that others refer to */
+	struct map64 names;     /* entry -> index in named, for functions that others refer to */
 	VEC(struct dwarf_name) named;
 };
 
-/* NULL if there is no .debug_info. `alt`: what dwz moved out, or NULL. Decompresses sections. */
+/* NULL if there is no .debug_info. `alt`: the dwz file, or NULL. Decompresses sections. */
 struct dwarf_info *dwarf_info_new(struct elf_file *file, struct elf_file *alt);
 void dwarf_info_free(struct dwarf_info *d);
 
-/* Where a unit's part of each section is, in a file with those of many. */
+/* The location of a unit's contribution to each section, in a package of many units. */
 enum dwarf_part { PART_INFO, PART_ABBREV, PART_LINE, PART_STR_OFFSETS, PART_RNGLISTS, N_PARTS };
 struct dwarf_parts {
 	struct {
 		uint64_t offset, size;
 	} of[N_PARTS];
 };
-/* The other half of `skeleton`, a unit of `first`, in a file whose sections are called
- * .debug_X.dwo; `parts` NULL: all of these are its own. *unit is the half. NULL if it is not in
- * there. Borrows everything. */
+/* The split part of `skeleton`, a unit of `first`, in a file whose sections are called
+ * .debug_X.dwo; `parts` NULL: the sections are this unit's alone. *unit is the split part. NULL if
+ * it is missing. Borrows everything. */
 struct dwarf_info *dwarf_info_new_split(struct elf_file *file, const struct dwarf_parts *parts,
 					const struct dwarf_file *first,
 					const struct dwarf_unit *skeleton,
 					const struct dwarf_unit **unit);
 
-/* At first only the start of each unit of .debug_info is read: most of an executable is its
- * entries, and who asks for the lines of some addresses needs none of them. To be called before
- * entries are looked at. */
+/* Reads the entries. Initially only the start of each unit of .debug_info is read: entries are most
+ * of an executable, and looking up lines of some addresses needs none of them. Call it before
+ * entries are used. */
 void dwarf_info_read_entries(const struct dwarf_file *f);
 
 /* ---- forms, also used by line tables ---- */
@@ -118,12 +118,12 @@ struct dwarf_value {
 	enum {
 		VALUE_NONE,    /* skipped */
 		VALUE_NUMBER,  /* constants, flags, offsets into other sections */
-		VALUE_ADDRESS, /* and an index into .debug_addr: see `indexed` */
+		VALUE_ADDRESS, /* or an index into .debug_addr: see `indexed` */
 		VALUE_STRING,
 		VALUE_RANGES_INDEX,
 		VALUE_ENTRY, /* offset of an entry in .debug_info */
 	} kind;
-	bool indexed; /* number is an index, to be looked up when the unit's bases are known */
+	bool indexed; /* number is an index, to be looked up once the unit's bases are known */
 	bool alt;     /* the entry is in the other file */
 	uint64_t number;
 	const char *string;
@@ -133,7 +133,7 @@ struct dwarf_value {
 struct dwarf_value dwarf_value_read(const struct dwarf_info *d, const struct dwarf_file *f,
 				    const struct dwarf_unit *u, struct bytes *c, uint64_t form,
 				    int64_t implicit);
-/* NULL if it is none or lies outside of its section. */
+/* NULL if it is no string or lies outside of its section. */
 const char *dwarf_value_string(const struct dwarf_file *f, const struct dwarf_unit *u,
 			       const struct dwarf_value *v);
 
@@ -141,8 +141,8 @@ const char *dwarf_value_string(const struct dwarf_file *f, const struct dwarf_un
 bool dwarf_value_address(const struct dwarf_file *f, const struct dwarf_unit *u,
 			 const struct dwarf_value *v, uint64_t *ret);
 
-/* What DW_AT_low_pc, DW_AT_high_pc and DW_AT_ranges (VALUE_NONE if not there) of one entry say,
- * appended to *ret; empty ranges are left out. */
+/* Appends the ranges given by DW_AT_low_pc, DW_AT_high_pc and DW_AT_ranges of one entry
+ * (VALUE_NONE: missing) to *ret; empty ranges are left out. */
 void dwarf_ranges_read(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		       const struct dwarf_value *low, const struct dwarf_value *high,
 		       const struct dwarf_value *ranges, struct address_ranges *ret);
@@ -153,8 +153,8 @@ const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offs
 /* ---- functions ---- */
 
 struct dwarf_function {
-	uint64_t offset;                 /* of its entry, if that is in a list */
-	const char *name, *linkage_name; /* its own; NULL if not said */
+	uint64_t offset;                 /* offset of its entry, if that is in a list */
+	const char *name, *linkage_name; /* its own; NULL if missing */
 	uint64_t origin;                 /* abstract origin or specification: offset of an entry */
 	bool has_origin, origin_alt;
 	bool is_inlined; /* has no symbol of its own */
@@ -163,28 +163,28 @@ struct dwarf_function {
 };
 
 struct dwarf_functions {
-	VEC(struct dwarf_function) at; /* those with code, in the order of their entries */
+	VEC(struct dwarf_function) at; /* functions with code, in the order of their entries */
 	bool indexed_ranges;           /* a list of ranges has addresses by index */
 	struct address_ranges ranges;
 };
 
-/* All subprograms and inlined subroutines of the unit that have code. `no_indexed_ranges`: those
- * whose ranges are given by index are taken to have none. */
+/* All subprograms and inlined subroutines of the unit that have code. `no_indexed_ranges`:
+ * functions whose ranges are given by index count as having none. */
 void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool no_indexed_ranges,
 			  struct dwarf_functions *ret);
 void dwarf_functions_free(struct dwarf_functions *f);
 
-/* The function whose entry is at an offset, of the other file if `alt`; returns its unit, NULL if
+/* The function with the entry at an offset, in the other file if `alt`. Returns its unit; NULL if
  * there is none. */
 const struct dwarf_unit *dwarf_function_at(struct dwarf_info *d, bool alt, uint64_t offset,
 					   struct dwarf_function *ret);
 
-/* Whether the linker sees the names of a language (DW_LANG_) as they are. */
+/* Whether linkage names of a language (DW_LANG_) are the plain names. */
 bool dwarf_is_unmangled(uint16_t language);
 
-/* The name of a function, following where its entry refers to; NULL if it has none. *linkage:
- * whether this is the name the linker knows (BFD's idea of it: also every name in a language
- * without mangling). */
+/* The name of a function, found by following the references of its entry; NULL if it has none.
+ * *linkage: whether it is the linkage name (in BFD's sense: also every name in a language without
+ * mangling). */
 const char *dwarf_function_name(struct dwarf_info *d, const struct dwarf_unit *u,
 				const struct dwarf_function *f, bool *linkage);
 

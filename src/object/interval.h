@@ -1,4 +1,4 @@
-/* interval.h - which of many overlapping intervals counts at each address. */
+/* interval.h - flattens overlapping intervals: one of them counts at each address. */
 #ifndef OBJECT_INTERVAL_H
 #define OBJECT_INTERVAL_H
 
@@ -6,7 +6,7 @@
 
 struct interval { /* [low, high) */
 	uint64_t low, high;
-	uint64_t rank;  /* the highest counts ... */
+	uint64_t rank;  /* the highest rank counts ... */
 	uint32_t order; /* ... and among equals the one with the highest order */
 	uint32_t value;
 };
@@ -16,8 +16,8 @@ struct intervals { /* a VEC */
 	size_t n, cap;
 };
 
-/* Replaces what is in *in by intervals that do not overlap, by address; neighbours of the same
- * value are one. n log n. */
+/* Replaces the intervals by disjoint ones, by address; touching neighbours of the same value are
+ * merged. n log n. */
 void intervals_flatten(struct intervals *in);
 
 #endif

@@ -1,8 +1,7 @@
-/* kernel.h - names for addresses of the kernel, from /proc/kallsyms.
+/* kernel.h - names of kernel addresses, from /proc/kallsyms.
  *
- * They are read once per boot and kept in the cache folder beside the tables for unwinding. Reading
- * them takes a tenth of a second, in which a recorder had better not be away: a thread of its own
- * does that. */
+ * They are read once per boot and kept in the cache folder beside the unwind tables. Reading takes
+ * a tenth of a second, too long for a recorder to pause, so a separate thread does it. */
 #ifndef OBJECT_KERNEL_H
 #define OBJECT_KERNEL_H
 
@@ -17,23 +16,23 @@ struct kernel_symbol {
 	const char *module; /* without brackets; NULL: the kernel itself */
 	uint64_t addr;
 };
-/* Whether names can be asked for without waiting; the first call begins to read them. */
+/* Whether names can be looked up without waiting; the first call starts reading them. */
 bool kernel_is_ready(struct kernel *k);
-/* False if nothing is known: an address of nothing, or the kernel keeps its addresses secret.
- * Strings live as long as k. What was looked up lately is remembered, in a few MB at most. */
+/* False if nothing is known: no symbol at the address, or the kernel hides its addresses. Strings
+ * live as long as k. Recent lookups are cached, in a few MB at most. */
 bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret);
 /* Whether names could be read. */
 bool kernel_has_names(struct kernel *k);
-/* The errno of the last time that names which are there could not be read; 0: that never happened.
- * Not while they are still being read. */
+/* The errno of the last failure to read names that exist; 0: none. Not to be called while they are
+ * being read. */
 int kernel_trouble(const struct kernel *k);
 
 #define KERNEL_NOTES "/sys/kernel/notes"
-/* The build id, in hex, of the kernel that runs. False if it does not say, *errnum then being 0, or
- * if that could not be read. */
+/* The build id, in hex, of the running kernel. False if the kernel does not tell (*errnum 0), or if
+ * that could not be read. */
 bool kernel_build_id(char ret[41], int *errnum);
 
-/* From its first to its last instruction, without modules. */
+/* The range of its code, without modules. */
 bool kernel_range(struct kernel *k, uint64_t *start, uint64_t *end);
 
 #endif

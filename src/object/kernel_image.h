@@ -1,8 +1,8 @@
-/* kernel_image.h - the kernel's symbols as one file that is searched where it lies.
+/* kernel_image.h - the kernel's symbols in a file that is searched in place.
  *
- * /proc/kallsyms comes a page at a time and takes the kernel a tenth of a second to write: so it is
- * read once per boot, sorted, and kept in the cache folder. A search reads two small pieces of that
- * file; nothing of it stays in memory but an index.
+ * The kernel takes a tenth of a second to write /proc/kallsyms, a page at a time. So it is read
+ * once per boot, sorted, and kept in the cache folder. A search reads two small pieces of that
+ * file; only an index stays in memory.
  *
  *	header | index: the address of each block's first symbol | symbols by address | names */
 #ifndef OBJECT_KERNEL_IMAGE_H
@@ -14,8 +14,8 @@ enum { KERNEL_BLOCK = 256, KERNEL_NAME_MAX = 512 };
 
 struct kernel_image_symbol {
 	uint64_t addr;
-	uint32_t name, module; /* offsets in the names; 0: none. A symbol without a name is the end
-				  of what is known */
+	uint32_t name, module; /* offsets in the names; 0: none. A symbol without a name ends the
+				  known range */
 };
 
 struct kernel_image_header {
@@ -23,17 +23,17 @@ struct kernel_image_header {
 	uint32_t version, block;
 	uint64_t n, names_size;
 	uint64_t start, end; /* the kernel's code without modules; 0: not known */
-	uint64_t modules;    /* a sum over /proc/modules: what is loaded, and where */
+	uint64_t modules;    /* a hash of /proc/modules: loaded modules and their addresses */
 	char boot[40];       /* /proc/sys/kernel/random/boot_id */
 };
 
-/* What an image that is still true must have: all but the sizes. False if the kernel does not say,
- * *errnum then being 0, or if that could not be read. */
+/* The header of a valid image, except for sizes. False if the kernel does not tell (*errnum 0), or
+ * if that could not be read. */
 bool kernel_image_now(struct kernel_image_header *ret, int *errnum);
 
-/* Writes an image to fd, which is empty. `passing`: with what comes and goes while the kernel runs
- * (code of BPF); an image that is kept is without. Needs no memory of malloc's, so that a thread
- * can do it. Returns 0, or an errno: ENODATA if the kernel keeps its addresses secret. */
+/* Writes an image to fd, which is empty. `passing`: include symbols that come and go while the
+ * kernel runs (BPF code); an image that is kept has none. Allocates no memory with malloc, so that
+ * a thread can do it. Returns 0 or an errno: ENODATA if the kernel hides its addresses. */
 int kernel_image_write(int fd, const struct kernel_image_header *now, bool passing);
 
 #endif

@@ -1,4 +1,5 @@
-/* kernel_names.h - which of several names of one address the kernel's documentation uses. */
+/* kernel_names.h - chooses among several names of one kernel address the one in the kernel's
+ * documentation. */
 #ifndef OBJECT_KERNEL_NAMES_H
 #define OBJECT_KERNEL_NAMES_H
 
@@ -6,9 +7,10 @@
 
 #include "base/base.h"
 
-/* What macros make of one function: system calls are "__x64_sys_read", others of these are its
- * body, or it for other programs; "__pi_" is code that runs before the kernel is where it is to be.
- * The smaller, the better; of equal ones the first in the kernel's list. */
+/* Rank of a name among those that macros make of one function: system calls are "__x64_sys_read";
+ * others are its body, or its variants for other ABIs; "__pi_" is code that runs before the kernel
+ * is at its final address. Smaller is better; of equal ones the first in the kernel's list counts.
+ */
 static inline unsigned kernel_name_rank(const char *name)
 {
 	static const char *const made[] = { "__ia32_", "__se_", "__do_sys_", "__pi_" };

@@ -1,4 +1,4 @@
-/* lines_private.h - what the files of line lookup share. */
+/* lines_private.h - declarations shared by the files of line lookup. */
 #ifndef OBJECT_LINES_PRIVATE_H
 #define OBJECT_LINES_PRIVATE_H
 
@@ -15,14 +15,14 @@
 struct elf_functions;
 struct elf_functions *elf_functions_new(struct object_file *o);
 void elf_functions_free(struct elf_functions *f);
-/* The function at addr in a section, NULL if there is none; the same answer holds up to *until, and
- * *start is the symbol's address. */
+/* The function at addr in a section; NULL if there is none. The answer holds up to *until; *start
+ * is the symbol's address. */
 const char *elf_functions_find(const struct elf_functions *f, uint32_t section, uint64_t addr,
 			       uint64_t *start, uint64_t *until);
 
 /* ---- one unit (lines_unit.c) ---- */
 
-/* The right rules; and the same with functions left out. */
+/* Our own rules; and the same without functions. */
 extern const struct unit_rules unit_rules, unit_rules_of_lines;
 
 struct unit_name { /* of a function */
@@ -30,29 +30,29 @@ struct unit_name { /* of a function */
 	bool known;
 };
 
-/* Where the entries of a unit are. */
+/* The source of a unit's entries. */
 struct unit_entries {
 	struct dwarf_info *info;
 	const struct dwarf_unit *unit;
-	struct dwarf_scopes **scopes; /* its own place for them; NULL until needed */
-	bool is_split;                /* names are gone when the next unit is asked for */
+	struct dwarf_scopes **scopes; /* pointer to the scopes cache; NULL until needed */
+	bool is_split;                /* names are valid until the next unit is requested */
 };
 
-/* Units whose entries are in files of their own (lines_split.c). */
+/* Units with split entries (lines_split.c). */
 struct split_units {
-	struct elf_file *package; /* with those of many units; NULL: there is none */
+	struct elf_file *package; /* package of many units; NULL: there is none */
 	bool sought_package;
-	uint64_t bytes_left; /* of entries that may still be opened */
+	uint64_t bytes_left; /* limit on bytes of entries still to be opened */
 
-	/* The last one asked for. */
+	/* The last unit requested. */
 	const struct dwarf_unit *skeleton;
 	struct elf_file *file;   /* NULL: it is in the package */
-	struct dwarf_info *info; /* NULL: it is not found */
+	struct dwarf_info *info; /* NULL: not found */
 	const struct dwarf_unit *unit;
 	struct dwarf_scopes *scopes;
 };
 
-/* The entries of a unit of l->info: its own, or those of its other half, if that is found. */
+/* The entries of a unit of l->info: its own, or those of its split part, if that is found. */
 struct object_lines;
 struct unit_entries object_entries(struct object_lines *l, const struct dwarf_unit *u);
 void split_units_done(struct split_units *s);
@@ -68,24 +68,25 @@ struct object_lines {
 	struct elf_functions *elf; /* NULL until needed */
 	uint8_t *units;            /* per unit: enum unit_flags */
 	struct split_units split;
-	uint64_t work_left; /* bytes that may still be decoded: nothing honest needs all */
+	uint64_t work_left; /* limit on bytes still to be decoded: no honest file reaches it */
 
-	/* Of the unit at hand, kept for their memory. */
+	/* Scratch memory for the current unit. */
 	struct line_table table;
 	struct dwarf_functions functions;
 	struct intervals pieces;
 	VEC(struct unit_name) names;
 
-	/* Who answers object_place(); NULL until needed. */
+	/* The index that answers object_place(); NULL until needed. */
 	struct line_index *index;
-	const struct line_rules *rules; /* of a caller that has its own, and what these opened */
+	const struct line_rules
+		*rules; /* rules of a caller that has its own, and what these opened */
 	void *answers;
 };
 
-/* The object's, made when first asked for. */
+/* The object's line lookup, made at the first call. */
 struct object_lines *object_lines(struct object_file *o);
 
-/* Where rows of its line table begin within the range, appended to *ret. */
+/* Appends the addresses within the range at which rows of the unit's line table begin to *ret. */
 struct row_starts { /* a VEC */
 	struct line_start *at;
 	size_t n, cap;
@@ -93,12 +94,12 @@ struct row_starts { /* a VEC */
 void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
 	       struct row_starts *ret);
 
-/* ---- addresses one by one (lines_index.c) ---- */
+/* ---- single addresses (lines_index.c) ---- */
 
 struct line_index;
 struct line_index *line_index_new(struct object_lines *l);
 void line_index_free(struct line_index *x);
-/* The run that holds addr; valid until the next call. NULL if none does. */
+/* The run that contains addr; valid until the next call. NULL if none does. */
 const struct line_run *line_index_find(struct line_index *x, uint64_t addr);
 
 #endif

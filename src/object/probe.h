@@ -1,15 +1,14 @@
-/* probe.h - a first look at a file that may be a profiled program, without opening it as an object.
- */
+/* probe.h - checks whether a file is a profiled program without opening it as an object. */
 #ifndef OBJECT_PROBE_H
 #define OBJECT_PROBE_H
 
 #include "base/base.h"
 
-/* Whether path is a regular file that is an ELF program (no shared library, no .o) which calls
- * mcount or __fentry__, as compiled with -pg. False if it cannot be read. */
+/* Whether path is a regular file and an ELF program (no shared library, no .o) that calls mcount or
+ * __fentry__, i.e. was compiled with -pg. False if it cannot be read. */
 bool object_probe_profiled(const char *path);
 
-/* Whether it also starts the profiler and so leaves a gmon.out, as linked with -pg. */
+/* Whether it also starts the profiler, i.e. was linked with -pg, and so writes a gmon.out. */
 bool object_probe_starts(const char *path);
 
 #endif

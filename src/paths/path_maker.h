@@ -1,4 +1,4 @@
-/* path_maker.h - makes a tree of paths, one stack after the other, of what samples are looked at.
+/* path_maker.h - builds a tree of paths, one stack at a time.
  *
  *	struct path_maker m;
  *	path_maker_init(&m, samples, places, arg);
@@ -6,9 +6,9 @@
  *	... pathid end = path_maker_stack(&m, key, sample->stack); count it there ...
  *	struct path_tree *tree = path_maker_end(&m);
  *
- * Paths are below roots, nodes right below node 0, which the maker's user tells apart by a number
- * (a command, a thread ...): from 0 on, as few as there are. Nodes have the order in which they
- * were first met, so those of one call are the last ones. */
+ * Paths are below roots: nodes right below node 0, which the caller numbers (a command, a thread
+ * ...), densely from 0. Nodes are in the order of creation, so those of one call are the last ones.
+ */
 #ifndef PATHS_PATH_MAKER_H
 #define PATHS_PATH_MAKER_H
 
@@ -26,26 +26,26 @@ struct path_maker {
 	const struct stack *stacks;
 	struct path_places (*places)(void *arg, frameid frame); /* valid until the next call */
 	void *arg;
-	/* While paths are made `first` is the first node below a node, and `next` the one below it
-	 * that was asked for last. */
+	/* During construction `first` is the first node below a node, and `next` the one below it
+	 * that was requested last. */
 	VEC(struct path_node) nodes;
-	struct pairs ids;           /* (caller, place): all but the first below each */
+	struct pairs ids;           /* (caller, place): all nodes but the first below each */
 	VEC(pathid) roots;          /* [number]; 0: none yet */
 	struct stack_numbers paths; /* by root */
 	VEC(stackid) todo;          /* of path_maker_stack() */
 };
 
-/* `places` may be NULL if stacks are not asked for. */
+/* `places` may be NULL if no stacks are added. */
 void path_maker_init(struct path_maker *m, const struct samples *s,
 		     struct path_places (*places)(void *arg, frameid frame), void *arg);
-/* The root of that number; made with that place if there is none. */
+/* The root of that number; created with that place if there is none. */
 pathid path_maker_root(struct path_maker *m, uint32_t root, uint32_t place);
-/* The path that goes on from another one, which may be new. */
+/* The path one step below another one; created if there is none. */
 pathid path_maker_below(struct path_maker *m, pathid caller, uint32_t place);
 pathid path_maker_frame(struct path_maker *m, pathid caller, frameid frame);
-/* The path of a stack below a root that there is: the root itself if no frame has places. */
+/* The path of a stack below an existing root: the root itself if no frame has places. */
 pathid path_maker_stack(struct path_maker *m, uint32_t root, stackid stack);
-/* Without `ends`; nodes below one caller are in the order in which they were met. */
+/* The tree, without `ends`; nodes below one caller are in the order of creation. */
 struct path_tree *path_maker_end(struct path_maker *m);
 
 #endif

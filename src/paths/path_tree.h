@@ -1,9 +1,9 @@
-/* path_tree.h - the weighted tree of a profile's call paths: what reports on stacks are sums over.
+/* path_tree.h - the weighted tree of a profile's call paths; reports on stacks are sums over it.
  *
- * A path is a stack seen as places, from the root to the leaf: a frame is the function that it is
- * in and those inlined there, or whatever else a report calls a place. Paths that begin alike share
- * nodes: equal caller and place are one node. A caller's index is smaller than those of the nodes
- * below it, so that a sum over all below is one loop backwards. Node 0 is the root, the empty path:
+ * A path is a stack as a list of places, from the root to the leaf: for each frame the function and
+ * those inlined there, or whatever a report uses as places. Paths share their common start: nodes
+ * with equal caller and place are one. A caller's index is smaller than those of the nodes below
+ * it, so a sum over all nodes below is one backward loop. Node 0 is the root, the empty path:
  * samples whose stack is not known end there. */
 #ifndef PATHS_PATH_TREE_H
 #define PATHS_PATH_TREE_H
@@ -13,17 +13,18 @@
 
 typedef uint32_t pathid; /* index into nodes[]; 0: the root */
 
-/* ---- what frames are on paths ---- */
+/* ---- places of frames ---- */
 
 struct path_frames {
-	uint32_t *first; /* [n_frames + 1]: of frame f places[first[f]] .. places[first[f + 1]] */
+	uint32_t *first; /* [n_frames + 1]: frame f has places[first[f]] .. places[first[f + 1]] */
 	symid *places;   /* outermost first; a frame may have none */
 };
 
-/* One place each; NONE: the frame is on no path. */
+/* One place for each frame; NONE: the frame is on no path. */
 struct path_frames path_frames_of_places(const symid *places, size_t n_frames);
-/* The place of each frame, places[frame], then the functions inlined at it. If `no_inlines`, these
- * are part of where they are: neither they nor frames that the data calls inlined are on paths. */
+/* For each frame its place, places[frame], then the functions inlined at it. If `no_inlines`,
+ * inlined functions count as part of their function: neither they nor frames that the data marks as
+ * inlined are on paths. */
 struct path_frames path_frames_of_functions(struct program *g, const struct samples *s,
 					    const symid *places, bool no_inlines);
 void path_frames_free(struct path_frames *f);
@@ -31,8 +32,8 @@ void path_frames_free(struct path_frames *f);
 /* ---- the tree ---- */
 
 struct path_node {
-	pathid caller; /* smaller than its own index; of the root 0 */
-	symid place;   /* of the root NONE; or what else a report tells paths apart by */
+	pathid caller; /* smaller than its own index; the root's is 0 */
+	symid place;   /* NONE for the root; a place, or another key of the report */
 	pathid first;  /* a node below it; 0: none */
 	pathid next;   /* the next node below the same caller; 0: none */
 };
@@ -40,21 +41,21 @@ struct path_node {
 struct path_tree {
 	struct path_node *nodes; /* [n] */
 	size_t n;
-	pathid *ends; /* [n_stacks]: the path of a sample that has the stack; NULL: not of one
-		       * that has all stacks */
+	pathid *ends; /* [n_stacks]: the path of a sample with that stack; NULL: the tree does not
+			 have all stacks */
 };
 
-/* Of all stacks. `leaves`: what a frame is where a sample was in it, if that is something else than
- * where it is a caller; none: the sample counts as one of the caller. NULL: the same. */
+/* A tree of all stacks. `leaves`: places of a frame as the leaf, if they differ from those as a
+ * caller; with none the sample counts for the caller. NULL: they are the same. */
 struct path_tree *path_tree_new(const struct samples *s, const struct path_frames *frames,
 				const struct path_frames *leaves);
 void path_tree_free(struct path_tree *p); /* NULL is fine */
 
-/* Numbers the nodes in the order in which they are visited: what is below one is next to it in
- * memory. Returns what their numbers were, [n], to be freed. Not of a tree with `ends`. */
+/* Renumbers the nodes in the order of a visit, so that nodes and those below are neighbours in
+ * memory. Returns the old numbers, [n], to be freed. Not for a tree with `ends`. */
 pathid *path_tree_renumber(struct path_tree *p);
 
-/* Nodes below one caller are visited in the order of the ranks of their places: ranks[place]. */
+/* Sorts the nodes below each caller by the ranks of their places: ranks[place]. */
 void path_tree_sort(struct path_tree *p, const uint32_t *ranks);
 
 /* ---- weights ---- */
@@ -68,21 +69,22 @@ struct path_own {
 	double sum;
 };
 
-struct path_weights {              /* of one event */
-	struct path_own *own;      /* [n]: of samples that end at the node */
-	struct path_weight *below; /* [n]: there, or further in */
+struct path_weights {              /* weights for one event */
+	struct path_own *own;      /* [n]: samples that end at the node */
+	struct path_weight *below; /* [n]: samples that end at the node or below */
 };
 
 struct path_weights path_weights_of(const struct path_tree *p, const struct samples *s,
 				    uint16_t event);
 void path_weights_free(struct path_weights *w);
 
-/* The event that times are of: the first that counts time on a CPU, or the first. */
+/* The event whose times are shown: the first that counts time on a CPU, or the first. */
 uint16_t samples_event(const struct samples *s);
 
 /* ---- sums ---- */
 
-/* Each node but the root once: entered before those below it, left after them. No recursion. */
+/* Visits each node but the root once: enter() before the nodes below it, leave() after them. No
+ * recursion. */
 struct path_visitor {
 	void (*enter)(pathid node, void *arg);
 	void (*leave)(pathid node, void *arg);
@@ -90,13 +92,12 @@ struct path_visitor {
 };
 void path_tree_visit(const struct path_tree *p, const struct path_visitor *v);
 
-/* Inclusive times of groups of places: of the samples with a place of the group on their path, each
- * once, however often it is there. `group_of`: [places], below n_groups, or NONE. Returns
- * [n_groups], to be freed. */
+/* Inclusive times of groups of places: a sample counts once for each group with a place on its
+ * path. `group_of`: [places], below n_groups, or NONE. Returns [n_groups], to be freed. */
 double *path_times(const struct path_tree *p, const struct path_weights *w,
 		   const uint32_t *group_of, size_t n_groups);
 
-/* The same of stacks whose frames have one place each: [n_frames], or NONE. */
+/* The same for stacks whose frames have one place each: [n_frames], or NONE. */
 double *path_times_of_places(const struct samples *s, const symid *places, const uint32_t *group_of,
 			     size_t n_groups);
 

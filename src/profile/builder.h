@@ -1,10 +1,10 @@
-/* builder.h - what other files of this folder may do with a builder. */
+/* builder.h - functions of a builder for other files of this folder. */
 #ifndef PROFILE_BUILDER_H
 #define PROFILE_BUILDER_H
 
 #include "profile/profile.h"
 
-/* profile_begin_histogram without the checks, for histograms that passed them before. */
+/* profile_begin_histogram() without the checks, for histograms that have passed them. */
 size_t builder_put_histogram(struct profile_builder *b, struct histogram h);
 
 void builder_add_hits(struct profile_builder *b, size_t histogram, const struct hit *hits,

@@ -4,9 +4,9 @@
 
 #include "profile/profile.h"
 
-/* Adds the samples of p and all that belongs to them to b, in an order that depends on nothing but
- * what they are. objects[] are the ids in b of p's. Stacks without samples are left out; equal
- * samples are one. `sums`: see profile_canonical(). */
+/* Adds the samples of p and all that belongs to them to b, in an order that depends only on their
+ * contents. objects[] maps p's object ids to b's. Stacks without samples are left out; equal
+ * samples are merged. `sums`: see profile_canonical(). */
 void canonical_add_samples(struct profile_builder *b, const struct profile *p, const objid *objects,
 			   bool sums);
 

@@ -1,6 +1,6 @@
-/* hits.h - the bins of a histogram that are not empty, by index: of a large program's millions few
- * are. Filled in passes of ascending bins, one per file; equal bins are summed. Where many files
- * leave few bins empty, sums are kept in an array of all bins until hits_finish(). */
+/* hits.h - the non-empty bins of a histogram, by index: few of a large program's millions are.
+ * Filled in passes of ascending bins, one per file; equal bins are summed. If many files leave few
+ * bins empty, sums are kept in an array of all bins until hits_finish(). */
 #ifndef PROFILE_HITS_H
 #define PROFILE_HITS_H
 
@@ -10,18 +10,19 @@
 struct hits {
 	uint32_t n_bins;
 	VEC(struct hit) at;
-	size_t settled; /* these are of earlier passes, ascending; those behind them of this one */
+	size_t settled; /* the first `settled` are from earlier passes, ascending; later ones are
+			   from this pass */
 	uint32_t *all;  /* [n_bins], and `at` is empty; or NULL */
 	uint64_t *wide; /* likewise, once 32 bits are too few: in place of `all` */
 	bool saturated;
 };
 
-/* Counts of n bins from `first` on, first + n <= n_bins; zeros are skipped. A bin that is not above
- * the one before begins a new pass. */
+/* Adds counts of n bins from `first` on, first + n <= n_bins; zeros are skipped. A bin that is not
+ * above the previous one begins a new pass. */
 void hits_add_bins(struct hits *h, uint32_t first, const uint64_t *counts, uint32_t n);
 void hits_add(struct hits *h, const struct hit *hits, size_t n); /* ascending */
 void hits_finish(
-	struct hits *h); /* h->at holds all, ascending and distinct; nothing more is added */
+	struct hits *h); /* puts all bins in h->at, ascending and distinct; nothing more is added */
 void hits_free(struct hits *h);
 
 #endif

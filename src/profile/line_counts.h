@@ -1,6 +1,5 @@
-/* line_counts.h - executions of source lines, as coverage tools count them: by file and line, with
- * no addresses. So they may be of another build of the same sources than the one that was profiled.
- */
+/* line_counts.h - executions of source lines from coverage tools, by file and line, without
+ * addresses. They may come from another build of the same sources than the profiled one. */
 #ifndef PROFILE_LINE_COUNTS_H
 #define PROFILE_LINE_COUNTS_H
 
@@ -11,15 +10,15 @@ struct line_counts;
 struct line_counts *line_counts_new(void);
 void line_counts_free(struct line_counts *l); /* NULL is fine */
 
-/* `folder` is what a relative path is relative to; "" if that is not known. Counts of one line add
- * up: of the instances of a template, say. */
+/* `folder` is the base of relative paths; "" if it is not known. Counts of the same line add up,
+ * like those of a template's instances. */
 void line_counts_add(struct line_counts *l, const char *folder, const char *path, uint32_t line,
 		     uint64_t count);
 
-/* The file that a path means, or NONE: the same path, or one that ends with the relative one that
- * was added. To be asked once all is added. */
+/* The file with that path, or whose added relative path it ends with; NONE: no file. Call it after
+ * everything is added. */
 uint32_t line_counts_file(const struct line_counts *l, const char *path);
-/* False if nothing is known of the line. */
+/* False if the line has no count. */
 bool line_counts_find(const struct line_counts *l, uint32_t file, uint32_t line, uint64_t *count);
 
 #endif

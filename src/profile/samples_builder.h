@@ -9,22 +9,22 @@
 #include "profile/detail.h"
 #include "profile/profile_samples.h"
 
-struct stack_callees { /* of a stack: the first one, and that which was looked up last; 0: none */
+struct stack_callees { /* of one stack: the first callee, and the one looked up last; 0: none */
 	frameid first_frame, latest_frame;
 	stackid first, latest;
 };
 
-struct sample_kind { /* what tells samples of one stack apart, but for times and processors */
+struct sample_kind { /* what distinguishes samples of one stack, besides times and processors */
 	taskid task;
 	uint32_t source;
 	uint16_t event, parallelism, flags;
 };
 
-/* On its way into a sum: its place in memory is fetched while others come. */
+/* A sample about to be summed: its memory is prefetched while others come. */
 struct coming_sample {
 	struct sample x;
 	uint32_t kind;
-	uint32_t id; /* that it is added to; NONE: it is a new one, and there */
+	uint32_t id; /* the sample to add to; NONE: this is a new sample */
 };
 
 enum { SAMPLES_COMING = 16 };
@@ -33,26 +33,26 @@ struct samples_builder {
 	VEC(struct frame) frames;
 	struct records frame_ids;
 	VEC(struct stack) stacks;
-	/* [stack]; shorter than stacks where some were pushed that nobody looked for yet */
+	/* [stack]; shorter than stacks if some were pushed that nobody has looked for yet */
 	VEC(struct stack_callees) callees;
-	struct pairs stack_ids; /* (caller, frame) of all but the first callees */
-	size_t pushed_max;      /* stacks from which on pushed ones are looked up, too */
+	struct pairs stack_ids; /* (caller, frame) of all callees but the first */
+	size_t pushed_max;      /* number of stacks from which on pushed ones are looked up, too */
 	VEC(struct task) tasks;
 	struct records task_ids;
 	VEC(struct event) events;
 	VEC(struct sample) at;
-	bool sums;   /* those that differ in time and processor alone are one */
-	bool is_sum; /* what was added last */
+	bool sums;   /* merge samples that differ only in time and processor */
+	bool is_sum; /* the sample added last was merged */
 	/* With `sums`: */
 	VEC(struct sample_kind) kinds;
 	struct records kind_ids;
 	struct pairs sample_ids;                     /* (stack, kind) */
 	struct coming_sample coming[SAMPLES_COMING]; /* the i-th at i % SAMPLES_COMING */
-	uint64_t n_came, n_found, n_added;           /* of these so far */
+	uint64_t n_came, n_found, n_added;           /* numbers of these so far */
 	VEC(struct detail) details;
 	VEC(uint64_t) words;
 	struct records detail_ids;
-	VEC(detailid) detail_of; /* of the first so many samples; the others have none */
+	VEC(detailid) detail_of; /* of the first samples; later ones have none */
 	VEC(struct task_arc) task_arcs;
 	struct records task_arc_ids;
 	VEC(struct latency) latencies;
@@ -64,18 +64,18 @@ struct samples_builder {
 	bool saturated;
 };
 
-/* What is none is there from the start. */
+/* Adds the entries 0. */
 void samples_builder_init(struct samples_builder *s);
 void samples_builder_done(struct samples_builder *s);
 
-/* Gives back what is only needed to add to it. */
+/* Frees what is only needed for adding. */
 void samples_builder_seal(struct samples_builder *s);
 
 /* A view into what was built; valid as long as that does not grow. */
 struct samples samples_builder_view(struct samples_builder *s);
 
-/* Adds all of `from`, whose strings and objects have the given ids in `into`, and whose sources
- * begin at first_source there. */
+/* Adds all of `from`. strings[] and objects[] map its ids to those of `into`, where its sources
+ * begin at first_source. */
 void samples_builder_merge(struct samples_builder *into, struct samples_builder *from,
 			   const strid *strings, const objid *objects, uint32_t first_source);
 
@@ -86,8 +86,9 @@ taskid samples_add_task(struct samples_builder *s, struct task t);
 uint16_t samples_add_event(struct samples_builder *s, struct event e);
 uint64_t *samples_add_words(struct samples_builder *s, size_t n, uint64_t *at);
 size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid detail);
-size_t samples_push_sample(struct samples_builder *s, struct sample x); /* it is no other one */
-/* The same where nobody asks which it becomes. */
+size_t samples_push_sample(struct samples_builder *s,
+			   struct sample x); /* without checking for an equal one */
+/* Like samples_add_sample(), without telling which sample it became. */
 void samples_sum_sample(struct samples_builder *s, struct sample x, detailid detail);
 void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t count,
 			   uint64_t weight);

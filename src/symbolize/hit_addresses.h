@@ -1,4 +1,4 @@
-/* hit_addresses.h - the addresses of a profile's objects that were hit: sampled, called, or called
+/* hit_addresses.h - the sampled addresses of a profile's objects, those called, and those called
  * from. */
 #ifndef SYMBOLIZE_HIT_ADDRESSES_H
 #define SYMBOLIZE_HIT_ADDRESSES_H
@@ -11,9 +11,9 @@ struct hit_addresses { /* a VEC: ascending, each once */
 	size_t n, cap;
 };
 
-/* Of each object, appended to ret[n_objects]; of a return address also the byte before it, which is
- * the call. `wanted`: of these objects only; NULL: of all. Ranges that were sampled as a whole
- * (histograms) are not among them. */
+/* Appends each object's addresses to ret[n_objects]; for a return address also the byte before it,
+ * which is in the call. `wanted`: only these objects; NULL: all. Ranges that were sampled as a
+ * whole (histograms) are not included. */
 void hit_addresses_find(const struct profile *p, const bool *wanted, struct hit_addresses *ret);
 
 #endif

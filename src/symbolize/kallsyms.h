@@ -1,5 +1,5 @@
-/* kallsyms.h - names of a kernel's functions: of the one that runs, or from text in the format of
- * /proc/kallsyms, "address type name [module]" lines. */
+/* kallsyms.h - names of a kernel's functions, from the running kernel or from a text in the format
+ * of /proc/kallsyms: "address type name [module]" lines. */
 #ifndef SYMBOLIZE_KALLSYMS_H
 #define SYMBOLIZE_KALLSYMS_H
 
@@ -7,15 +7,15 @@
 
 struct kallsyms;
 struct kin_error;
-/* Fails if the file cannot be read, or hides the addresses as it does from plain users. */
+/* Fails if the file cannot be read, or hides the addresses, as it does from unprivileged users. */
 MUST_CHECK struct kin_error *kallsyms_open(const char *path, struct kallsyms **ret);
-/* Those of the kernel that runs, kept from the last time (object/kernel.h). */
+/* The symbols of the running kernel, cached from the last time (object/kernel.h). */
 struct kallsyms *kallsyms_of_running(void);
 void kallsyms_free(struct kallsyms *k);
-/* What could not be read of the running kernel's, though it is there; NULL: nothing. */
+/* Why symbols of the running kernel could not be read though they exist; NULL: no failure. */
 MUST_CHECK struct kin_error *kallsyms_trouble(const struct kallsyms *k);
-/* The name of the function at an address, valid until the next call, and where it starts; NULL if
- * there is none. A binary search. */
+/* The name of the function at an address, valid until the next call, and its start; NULL if there
+ * is none. A binary search. */
 const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *start);
 
 /* Whether a kernel's build id (hex) is the running one's. *errnum: why that is not known, or 0. */

@@ -1,4 +1,5 @@
-/* keep.h - names of all that a profile was hit in, for the recording to keep (names/kept.h). */
+/* keep.h - collects the names of all sampled code of a profile, for the recording to keep
+ * (names/kept.h). */
 #ifndef SYMBOLIZE_KEEP_H
 #define SYMBOLIZE_KEEP_H
 
@@ -9,10 +10,10 @@ struct debuginfod;
 
 struct keep_opts {
 	const char *debug_dir;         /* NULL: /usr/lib/debug */
-	const char *symfs;             /* paths of objects are below this folder; NULL: / */
+	const char *symfs;             /* root folder of objects' paths; NULL: / */
 	struct debuginfod *debuginfod; /* as in object_opts */
-	/* Code and lines of whole functions, and of the source files that were hit all lines: what
-	 * annotated reports show. */
+	/* Include code and lines of whole functions, and all lines of their source files: annotated
+	 * reports show them. */
 	bool whole;
 	/* Asked first where they are below a root of their own, else where the path leads to no
 	 * such file. */
@@ -20,9 +21,9 @@ struct keep_opts {
 	size_t n_files;
 };
 
-/* What of the profile's objects is at hand, and what the profile itself keeps of those that are
- * not. To be freed with kept_free(). Files that are gone, or other ones now, are left out; *trouble
- * is the first reason why something that is there could not be read, or NULL. */
+/* The names from the objects that are available; for others, those that the profile already keeps.
+ * To be freed with kept_free(). Files that are gone or were replaced are left out. *trouble is the
+ * first reason why an existing file could not be read, or NULL. */
 struct kept *names_keep(const struct profile *p, const struct keep_opts *opts,
 			struct kin_error **trouble);
 

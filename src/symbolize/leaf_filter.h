@@ -1,4 +1,4 @@
-/* leaf_filter.h - which samples were taken in some functions, or in some programs and libraries. */
+/* leaf_filter.h - selects samples by the function, program or library of their innermost frame. */
 #ifndef SYMBOLIZE_LEAF_FILTER_H
 #define SYMBOLIZE_LEAF_FILTER_H
 
@@ -6,9 +6,9 @@
 
 struct leaf_filter;
 
-/* `functions` and `objects` are as people write them: "f,n::g<int, char>", "prog,libc.so.6", by
- * path or its last part; NULL: all. A function is that which symbols_is_called(), of those inlined
- * the innermost, unless g has none. Borrows all that is given. */
+/* `functions` and `objects` are in the users' syntax: "f,n::g<int, char>"; "prog,libc.so.6", by
+ * path or its last part; NULL: all. Functions match by symbols_is_called(); the innermost inlined
+ * function counts, unless g has no inlined functions. Borrows all arguments. */
 struct leaf_filter *leaf_filter_new(const struct profile *p, struct program *g,
 				    const char *functions, const char *objects);
 void leaf_filter_free(struct leaf_filter *f); /* NULL is fine */

@@ -1,5 +1,5 @@
-/* names.h - names for addresses as they come: an object is opened when it is first needed, and
- * those used lately stay open; how many is bounded.
+/* names.h - looks up names of single addresses: objects are opened when first needed, and a bounded
+ * number of recently used ones stay open.
  *
  * For live recordings, where the set of addresses is not known in advance. For a finished profile
  * use struct program. */
@@ -11,7 +11,7 @@
 
 struct names_opts {
 	const char *debug_dir; /* NULL: /usr/lib/debug */
-	const char *symfs;     /* paths of objects are below this folder; NULL: / */
+	const char *symfs;     /* root folder of objects' paths; NULL: / */
 	enum demangle_style style;
 };
 
@@ -19,9 +19,9 @@ struct names;
 struct names *names_new(const struct names_opts *opts); /* borrows the strings */
 void names_free(struct names *n);                       /* NULL is fine */
 
-/* The function at a link-time address, as a person reads it; NULL: it has no name, or the object
- * cannot be read, or is another one than that which ran (build_id in hex, "": not known). Lives
- * until the next call. */
+/* The demangled name of the function at a link-time address; NULL: it has no name, or the object
+ * cannot be read or is not the build that ran (build_id in hex, "": not known). Valid until the
+ * next call. */
 const char *names_find(struct names *n, const char *path, const char *build_id, uint64_t addr);
 
 #endif

@@ -1,8 +1,8 @@
-/* place_index.h - which of millions of places holds an address.
+/* place_index.h - finds the place that contains an address, among millions.
  *
- * Buckets of equal size over the places' range, about as many as places. A bucket knows the first
- * place in it and where the first few end, so that mostly nothing else is looked at: it takes less
- * memory than the places do, and waiting for memory is most of what a lookup costs. */
+ * Buckets of equal size over the places' range, about as many as places. A bucket holds its first
+ * place and the ends of the first few, so that most lookups read nothing else. Buckets take less
+ * memory than places, and waiting for memory is most of the cost of a lookup. */
 #ifndef SYMBOLIZE_PLACE_INDEX_H
 #define SYMBOLIZE_PLACE_INDEX_H
 
@@ -14,21 +14,21 @@ struct place_index {
 	struct place_bucket *buckets; /* [n_buckets + 1] */
 	size_t n_buckets;             /* 0: no places */
 	unsigned shift;               /* a bucket is 1 << shift bytes */
-	uint64_t *plain;              /* a bit per place: a function that owns itself */
+	uint64_t *plain; /* one bit per place: it is a function that is its own owner */
 };
 
 /* Cost: O(n). */
 void place_index_init(struct place_index *x, const struct symbol *at, size_t n);
-void place_index_done(struct place_index *x); /* also of one that is zero */
+void place_index_done(struct place_index *x); /* also for one that is all zero */
 
-/* The place that holds addr, or NONE. */
+/* The place that contains addr, or NONE. */
 symid place_index_find(const struct place_index *x, uint64_t addr);
 
-/* The function that it is of, or NONE: the owner of a piece of one, or of the first function before
- * a line or label. */
+/* The function at addr, or NONE: the owner of a split part, or the first function before a line or
+ * label. */
 symid place_index_find_function(const struct place_index *x, uint64_t addr);
 
-/* A hint that one of these will be asked for soon. */
+/* A hint that this address will be looked up soon. */
 void place_index_prefetch(const struct place_index *x, uint64_t addr);
 
 #endif

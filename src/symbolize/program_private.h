@@ -1,25 +1,25 @@
-/* program_private.h - what programs and frame classes share: open files, and how a frame's address
- * is looked up. */
+/* program_private.h - declarations shared by programs and frame classes: open files, and the lookup
+ * of a frame's address. */
 #ifndef SYMBOLIZE_PROGRAM_PRIVATE_H
 #define SYMBOLIZE_PROGRAM_PRIVATE_H
 
 #include "symbolize/program.h"
 
-/* What several programs of one profile share. */
+/* Files shared by several programs of one profile. */
 struct program_files {
 	struct object_file **at;  /* [n], by object; NULL: not opened */
-	struct symbols **symbols; /* [n]: all functions, for the first program that wants them;
-				   * NULL: not read */
+	struct symbols **symbols; /* [n]: all functions, made for the first program that needs them;
+				     NULL: not read */
 	size_t n;
 	struct kallsyms *kernel; /* NULL: not opened */
 };
 
-/* Room for so many objects. */
+/* Makes room for n objects. */
 void program_files_grow(struct program_files *f, size_t n);
 
-/* Data without call-frame information takes each caller's address for a return address; what a
- * signal handler returns to is a function's first instruction, with no call before it. `s`: the
- * functions of the frame's file; NULL: there are none. */
+/* Whether a frame is a return address. Data without call-frame information marks each caller's
+ * address as one, but a signal handler returns to a function's first instruction, which has no call
+ * before it. `s`: the functions of the frame's file; NULL: none. */
 static inline bool program_is_return(struct object_file *file, const struct symbols *s,
 				     const struct frame *f)
 {

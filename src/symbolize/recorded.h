@@ -1,7 +1,7 @@
-/* recorded.h - the objects of a profile as they were when it was recorded.
+/* recorded.h - opens the objects of a profile as they were when it was recorded.
  *
- * The file that ran, where it is at hand; else what the recording itself keeps of it. Names of
- * another build would be wrong ones. */
+ * An object is the file that ran, if that is available; otherwise the names that the recording
+ * keeps. Names of another build would be wrong. */
 #ifndef SYMBOLIZE_RECORDED_H
 #define SYMBOLIZE_RECORDED_H
 
@@ -10,14 +10,13 @@
 
 struct recorded_opts {
 	const char *debug_dir;         /* NULL: /usr/lib/debug */
-	const char *symfs;             /* paths of objects are below this folder; NULL: / */
+	const char *symfs;             /* root folder of objects' paths; NULL: / */
 	struct debuginfod *debuginfod; /* as in object_opts */
 };
 
-/* *instead, to be freed, is NULL if *ret is the file that ran; else it says why that is not at
- * hand, and *ret is what the recording keeps. *ret NULL: there is nothing that could have names
- * (code made at run time, the vdso of another kernel). Error: nothing is known of what should be a
- * file. */
+/* *instead, to be freed, is NULL if *ret is the file that ran; otherwise it says why that is not
+ * available, and *ret has the names in the recording. *ret NULL: the object cannot have names (JIT
+ * code, the vdso of another kernel). Error: nothing is known of what should be a file. */
 MUST_CHECK struct kin_error *recorded_object(const struct profile *p, objid id,
 					     const struct recorded_opts *opts,
 					     struct object_file **ret, struct kin_error **instead);

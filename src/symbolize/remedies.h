@@ -1,11 +1,11 @@
-/* remedies.h - what would give names to code that has none: a line of advice for each kind of code,
- * where many samples were in it. */
+/* remedies.h - advice on how to get names for code without any: a line for each kind of code with
+ * many samples. */
 #ifndef SYMBOLIZE_REMEDIES_H
 #define SYMBOLIZE_REMEDIES_H
 
 #include "symbolize/program.h"
 
-/* Calls say() with a line of text, which is gone afterwards: for
+/* Calls say() with a line of text, valid during the call, for
  *
  * - the file without symbols that most samples were in;
  * - code made at run time, by what made it, where that is known: Java, Node.js, Python;

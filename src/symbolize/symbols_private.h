@@ -1,4 +1,4 @@
-/* symbols_private.h - what the files that make struct symbols share. */
+/* symbols_private.h - declarations shared by the files that make struct symbols. */
 #ifndef SYMBOLIZE_SYMBOLS_PRIVATE_H
 #define SYMBOLIZE_SYMBOLS_PRIVATE_H
 
@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "symbolize/place_index.h"
 
-struct placed { /* where a place stands in the object's symbol table */
+struct placed { /* a place's position in the object's symbol table */
 	uint32_t position;
 	symid id;
 };
@@ -16,17 +16,17 @@ struct placed { /* where a place stands in the object's symbol table */
 struct symbols_private {
 	struct arena arena;
 	struct strtab *files; /* interned: equal files are equal pointers */
-	const char **display; /* [n], NULL until asked for */
+	const char **display; /* [n], NULL until needed */
 	struct map64
-		displays; /* name of a line place (pointer) -> one that has its readable form */
+		displays; /* name of a line place (pointer) -> a place that has its readable form */
 	struct place_index index;
-	struct placed *placed; /* function places; by position once that was needed */
+	struct placed *placed; /* function places; sorted by position once that was needed */
 	size_t n_placed;
 	bool by_position;
 	bool all_located;
 	VEC(const char *) all_files;
 	bool have_files;
-	struct alias_query *aliases; /* aliases.c's */
+	struct alias_query *aliases; /* owned by aliases.c */
 	size_t n_aliases;
 };
 
@@ -35,7 +35,7 @@ struct symbols_row {
 	struct symbols **symbols; /* in the order of their bases */
 	uint64_t *bases;          /* added to the addresses of each, so that no two overlap */
 	size_t n;
-	uint32_t program; /* the one whose object is *the* object; NONE: there is none */
+	uint32_t program; /* index of the program's object; NONE: there is none */
 	uint64_t next;    /* the first free flat address */
 };
 
@@ -47,9 +47,9 @@ static inline const struct place_rules *symbols_rules(const struct symbols *s)
 
 void symbols_forget_aliases(struct symbols *s); /* aliases.c */
 
-/* All symbols of the row, which are consumed, as one. The extra places, by raw names that live as
- * long as the result, have no object: they get addresses of their own from row->next on, one each,
- * as the last part. With none of either there is nothing to find, but that is no error. */
+/* Joins all symbols of the row into one; consumes them. The extra places, by raw names that live as
+ * long as the result, have no object: each gets an address of its own from row->next on, as the
+ * last part. Without symbols and extra places the result is empty, which is no error. */
 struct symbols *symbols_join(const struct symbols_row *row, const char *const *extra,
 			     size_t n_extra, const struct symbols_opts *opts);
 

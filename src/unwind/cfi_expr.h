@@ -1,8 +1,8 @@
-/* cfi_expr.h - the few shapes of DWARF expressions that occur in call-frame information.
+/* cfi_expr.h - the few forms of DWARF expressions that occur in call-frame information.
  *
- * Compilers and C libraries write a register plus an offset, what lies there in memory plus
- * another, and linkers one formula for lazily bound PLT entries. Anything else is not understood.
- * Freestanding. */
+ * Compilers and C libraries use a register plus an offset, and the value in memory there plus
+ * another offset; linkers use one formula for lazily bound PLT entries. Other expressions are not
+ * supported. Freestanding. */
 #ifndef UNWIND_CFI_EXPR_H
 #define UNWIND_CFI_EXPR_H
 
@@ -12,8 +12,8 @@
 enum cfi_kind {
 	CFI_REGISTER, /* reg + offset */
 	CFI_MEMORY,   /* [reg + offset] + add */
-	CFI_ENTRY,    /* what was on the stack at first (the CFA) + offset */
-	CFI_CONSTANT, /* offset; no result, only on the way to one */
+	CFI_ENTRY,    /* the initial stack value (the CFA) + offset */
+	CFI_CONSTANT, /* offset; an intermediate value, never a result */
 };
 
 struct cfi_value {
@@ -22,10 +22,10 @@ struct cfi_value {
 	int64_t offset, add;
 };
 
-/* `entry`: whether a value is on the stack at first, as for DW_CFA_expression. */
+/* `entry`: whether a value is on the stack initially, as for DW_CFA_expression. */
 bool cfi_expression(const uint8_t *at, const uint8_t *end, bool entry, struct cfi_value *ret);
 
-/* Whether it is "rsp + 8 + ((rip & 15) >= N) * 8", of which *n is N. */
+/* Whether it is "rsp + 8 + ((rip & 15) >= N) * 8"; *n is N. */
 bool cfi_is_plt(const uint8_t *at, const uint8_t *end, int16_t *n);
 
 #endif

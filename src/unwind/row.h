@@ -1,9 +1,9 @@
 /* row.h - an unwind rule: how to get from one stack frame to its caller, in 16 bytes.
  *
- * What call-frame information says for an address, reduced to what walking a stack needs: the
- * canonical frame address (CFA: the value sp has in the caller), where the return address is, and
- * where the two registers are that CFAs of outer frames are computed from: the frame pointer (rbp,
- * x29, s0), and on x86-64 rbx (the dynamic linker's lazy binding keeps its CFA there).
+ * It is the call-frame information for an address, reduced to what a stack walk needs: the
+ * canonical frame address (CFA: sp in the caller), the location of the return address, and those of
+ * the two registers that CFAs of outer frames are computed from: the frame pointer (rbp, x29, s0),
+ * and on x86-64 rbx (the dynamic linker's lazy binding keeps its CFA there).
  *
  * Freestanding: this header, machine/, cfi.h and step.h are also part of the runtime inside of
  * profiled programs. No C library, no allocation, no globals, no floating point; async-signal-safe.
@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Registers as rules name them: sp, fp, bx (x86-64: rbx; else none), or UNWIND_DWARF + the number
- * that the machine's ABI gives to any other. */
+/* Registers in rules: sp, fp, bx (x86-64: rbx; else none), or UNWIND_DWARF + the DWARF number of
+ * any other. */
 enum unwind_register { UNWIND_SP, UNWIND_FP, UNWIND_BX, UNWIND_DWARF };
 
 enum unwind_cfa {
@@ -28,12 +28,12 @@ enum unwind_cfa {
 
 /* How a register's value in the caller is recovered. */
 enum unwind_place {
-	UNWIND_SAME,    /* has not changed; a return address: is in the link register */
+	UNWIND_SAME,    /* unchanged; a return address: in the link register */
 	UNWIND_AT_CFA,  /* [CFA + offset] */
 	UNWIND_AT_SP,   /* [sp + offset], sp being this frame's */
 	UNWIND_AT_FP,   /* [fp + offset] */
 	UNWIND_IN_REG,  /* in the register whose enum unwind_register is the offset field */
-	UNWIND_UNKNOWN, /* gone; a return address: there is none, the stack ends here */
+	UNWIND_UNKNOWN, /* lost; a return address: there is none, the stack ends here */
 };
 
 enum {

@@ -1,10 +1,10 @@
-/* step_inline.h - unwind_step() for who wants it built into a loop, with `read` inlined. */
+/* step_inline.h - unwind_step() as an inline function, for loops that inline `read`, too. */
 #ifndef UNWIND_STEP_INLINE_H
 #define UNWIND_STEP_INLINE_H
 
 #include "unwind/step.h"
 
-/* User addresses have 48 bits; what an authentication code leaves of the others is not theirs. */
+/* User addresses have 48 bits; the bits above may hold parts of an authentication code. */
 #define UNWIND_ADDRESS_MASK UINT64_C(0xffffffffffff)
 
 static inline bool unwind_has_link_register(const struct unwind_regs *r)
@@ -66,7 +66,7 @@ unwind_cfa_of(const struct unwind_row *row, const struct unwind_regs *r, uint64_
 	return UNWIND_OK;
 }
 
-/* What is at a place, other than UNWIND_SAME and UNWIND_UNKNOWN. */
+/* The value saved at a place other than UNWIND_SAME and UNWIND_UNKNOWN. */
 static inline __attribute__((always_inline)) enum unwind_status
 unwind_fetch(const struct unwind_regs *r, unsigned place, int offset, uint64_t cfa, uint64_t *ret,
 	     unwind_read *read, void *arg)
@@ -82,9 +82,9 @@ unwind_fetch(const struct unwind_regs *r, unsigned place, int offset, uint64_t c
 	return read(arg, at + (uint64_t)(int64_t)offset * 8, ret) ? UNWIND_OK : UNWIND_NO_MEMORY;
 }
 
-/* The caller's value of a register whose value here is *value. Compilers do not say when an
- * epilogue has popped it: the slot then lies below sp, where a copy of the stack has nothing (and
- * the red zone still has the same), and the register has its old value again. */
+/* The caller's value of a register that is *value in this frame. Compilers do not mark that an
+ * epilogue has popped it: its slot then lies below sp, which a copy of the stack does not include
+ * (and the red zone still holds the same value), and the register has its old value again. */
 static inline __attribute__((always_inline)) enum unwind_status
 unwind_saved_register(const struct unwind_regs *r, unsigned place, int offset, uint64_t cfa,
 		      uint64_t *value, unwind_read *read, void *arg)
@@ -123,7 +123,7 @@ unwind_step_inline(const struct unwind_row *row, struct unwind_regs *r, unwind_r
 	enum unwind_status status = unwind_cfa_of(row, r, &cfa, read, arg);
 	if (__builtin_expect(status != UNWIND_OK, 0))
 		return status;
-	/* Only a function that saved nothing yet leaves sp where it is, if its caller pushed
+	/* sp stays the same only if the function has saved nothing yet and its caller pushed
 	 * nothing. */
 	bool may_stay = r->exact && unwind_has_link_register(r);
 	if (__builtin_expect(!signal && (cfa & 7 || cfa < r->sp || (cfa == r->sp && !may_stay)), 0))

@@ -1,4 +1,4 @@
-/* unwind_table.h - the call-frame information of a module, compiled once, to be searched fast.
+/* unwind_table.h - the call-frame information of a module, compiled for fast lookup.
  *
  * A table is a sorted list of points, addresses at which the unwind rule changes (8 bytes each, a
  * bucket index on top), and the distinct rules (struct unwind_row, 16 bytes each), which are few:
@@ -14,9 +14,9 @@
 struct kin_error;
 struct unwind_table;
 
-/* Of one module's sections (.eh_frame, .debug_frame, in this order: what an earlier one covers, a
- * later one does not change), all of one machine and with link-time addresses. Never fails: what is
- * damaged is left out. NULL if the sections cover nothing, or more than 4 GiB. */
+/* Compiles the sections of one module (.eh_frame, .debug_frame, in this order: earlier ones take
+ * precedence), all for one machine and with link-time addresses. Never fails: damaged entries are
+ * left out. NULL if the sections cover nothing, or more than 4 GiB. */
 struct unwind_table *unwind_table_new(const struct cfi_section *sections, size_t n);
 void unwind_table_free(struct unwind_table *t); /* NULL is fine */
 
@@ -24,25 +24,25 @@ const struct machine *unwind_table_machine(const struct unwind_table *t);
 size_t unwind_table_rows(const struct unwind_table *t); /* number of points */
 size_t unwind_table_bytes(const struct unwind_table *t);
 
-/* The rule for a link-time address; never NULL: UNWIND_CFA_NONE if nothing covers it. Lives as long
+/* The rule for a link-time address; UNWIND_CFA_NONE if nothing covers it, never NULL. Lives as long
  * as the table. */
 const struct unwind_row *unwind_table_find(const struct unwind_table *t, uint64_t addr);
 
 /* ---- cache (unwind_table_file.c) ----
  *
  * One file per build-id in $XDG_CACHE_HOME/kin/unwind (else ~/.cache/kin/unwind), for its user
- * alone, replaced atomically. Files are of this machine's byte order and of one version; anything
- * else, and any damage (length, checksum, order), is an error when loading, and the table is then
- * made again. */
+ * alone, replaced atomically. Files are in this machine's byte order and of one version. Other
+ * files and damaged ones (length, checksum, order) are errors when loading; the table is then made
+ * again. */
 
 /* The folder, allocated; NULL if neither variable names one by an absolute path. */
 char *unwind_cache_folder(void);
 /* NULL result without an error: not cached. `build_id` is hex. */
 struct kin_error *unwind_table_load(const char *folder, const char *build_id,
 				    struct unwind_table **ret) __attribute__((warn_unused_result));
-/* Removes what was used least recently, so that 96 MiB are left at most. */
+/* Removes the files used least recently, so that at most 96 MiB are left. */
 void unwind_cache_trim(void);
-/* Makes the folder if need be. */
+/* Creates the folder if it is missing. */
 struct kin_error *unwind_table_save(const struct unwind_table *t, const char *folder,
 				    const char *build_id) __attribute__((warn_unused_result));
 
