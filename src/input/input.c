@@ -295,14 +295,14 @@ static void *read_part(void *arg)
 static void share_out(struct input_part *parts, size_t n, struct input_item *items, size_t n_items,
 		      size_t bytes)
 {
-	size_t next = 0, done = 0;
+	size_t done = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		parts[i].items = items + next;
-		while (next < n_items && (i == n - 1 || done < bytes / n * (i + 1))) {
-			done += items[next++].size;
-			parts[i].n++;
-		}
+	for (size_t i = 0; i < n_items; i++) {
+		struct input_part *p = &parts[done * n / (bytes + 1)];
+		if (!p->n)
+			p->items = &items[i];
+		p->n++;
+		done += items[i].size;
 	}
 }
 
@@ -382,14 +382,13 @@ static struct kin_error *read_in_threads(struct input_item *items, size_t n, siz
 	return NULL;
 }
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
 /* The number of threads worth using; 0 or 1: only the caller's. */
 static size_t count_threads(size_t n_files, size_t bytes)
 {
-	size_t n = least(least(bytes / BYTES_PER_THREAD, n_files), MAX_THREADS);
+	size_t n = min_u64(min_u64(bytes / BYTES_PER_THREAD, n_files), MAX_THREADS);
 
-	return n > 1 ? least(n, (size_t)sysconf(_SC_NPROCESSORS_ONLN)) : n; /* that reads a file */
+	return n > 1 ? min_u64(n, (size_t)sysconf(_SC_NPROCESSORS_ONLN))
+		     : n; /* that reads a file */
 }
 
 static struct kin_error *read_items(struct input_item *items, size_t n, const struct input_opts *o,

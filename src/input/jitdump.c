@@ -55,7 +55,7 @@ bool jitdump_next(struct bytes b, struct jitdump_record *ret)
 	if (b.failed || r.size < RECORD)
 		return false;
 	size_t left = r.size - RECORD;
-	b = bytes_take(&b, left < bytes_left(&b) ? left : bytes_left(&b));
+	b = bytes_take(&b, min_u64(left, bytes_left(&b)));
 	if (id == LOAD)
 		read_load(&b, &r);
 	else if (id == MOVE)

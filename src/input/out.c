@@ -121,7 +121,7 @@ void out_put(struct out *o, const void *bytes, size_t n)
 {
 	const uint8_t *from = bytes;
 	for (size_t at = 0, some; at < n; at += some) {
-		some = n - at < OUT_SPACE ? n - at : OUT_SPACE;
+		some = min_u64(n - at, OUT_SPACE);
 		memcpy(out_space(o, some), from + at, some);
 	}
 }

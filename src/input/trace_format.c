@@ -36,12 +36,11 @@ static void take_field_line(struct trace_format *f, const char *line, size_t n)
 				 .offset = number_behind(line, n, "offset:"),
 				 .size = number_behind(line, n, "size:"),
 				 .is_signed = number_behind(line, n, "signed:") };
-	char *bracket = strrchr(decl, '['), *space = strrchr(decl, ' ');
-	if (bracket && space && bracket > space) { /* behind the name */
+	char *space = strrchr(decl, ' '), *bracket = space ? strrchr(space, '[') : NULL;
+	if (bracket) { /* behind the name */
 		*bracket = '\0';
 		x.is_array = true;
 	}
-	space = strrchr(decl, ' ');
 	x.name = space ? space + 1 : decl;
 	if (space) {
 		*space = '\0';

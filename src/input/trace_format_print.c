@@ -27,8 +27,7 @@ struct value { /* a number, or else bytes of the record or a text */
 static uint64_t load(const struct record *r, const uint8_t *at, size_t size, bool is_signed)
 {
 	uint64_t v = 0;
-	if (size > 8)
-		size = 8;
+	size = min_u64(size, 8);
 	for (size_t i = 0; i < size; i++) {
 		bool low_first =
 			(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != r->f->layout.swapped;
@@ -89,7 +88,7 @@ static struct value evaluate(struct record *r, const struct expr *e);
 static uint64_t number_of(struct record *r, const struct expr *e)
 {
 	struct value v = evaluate(r, e);
-	return v.bytes ? load(r, v.bytes, v.n < 8 ? v.n : 8, false) : v.number;
+	return v.bytes ? load(r, v.bytes, v.n, false) : v.number;
 }
 
 static uint64_t binary(uint32_t op, uint64_t a, uint64_t b)
@@ -336,8 +335,8 @@ static int take_count(struct record *r, const char **s, size_t *arg)
 		return v < 0 || v > WIDTH_MAX ? 0 : v;
 	}
 	for (; isdigit((unsigned char)**s); ++*s)
-		v = v < WIDTH_MAX ? v * 10 + (**s - '0') : WIDTH_MAX;
-	return v < WIDTH_MAX ? v : WIDTH_MAX;
+		v = (int)min_u64((uint64_t)v * 10 + (uint64_t)(**s - '0'), WIDTH_MAX);
+	return v;
 }
 
 /* *s is behind the %. */
@@ -422,7 +421,7 @@ static void put_pointer(struct record *r, const struct expr *e, const char **s, 
 		++*s;
 	if (v.bytes && put_address(&v, kind, out))
 		return;
-	uint64_t addr = v.bytes ? load(r, v.bytes, v.n < 8 ? v.n : 8, false) : v.number;
+	uint64_t addr = v.bytes ? load(r, v.bytes, v.n, false) : v.number;
 	if (*kind && strchr("SsFf", *kind))
 		put_function(r->f, addr, *kind == 'S' || *kind == 'F', out);
 	else
@@ -457,7 +456,7 @@ static void put_spec(struct record *r, const struct spec *x, const struct expr *
 	FILE *to = xopen_memstream(&text, &n);
 	put_text(r, e, to);
 	xclose_memstream(to, &text);
-	size_t most = x->precision >= 0 && (size_t)x->precision < n ? (size_t)x->precision : n;
+	size_t most = x->precision >= 0 ? min_u64((size_t)x->precision, n) : n;
 	int width = x->width < 0 ? 0 : strchr(x->flags, '-') ? -x->width : x->width;
 	fprintf(out, "%*.*s", width, (int)most, text);
 	free(text);

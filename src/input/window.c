@@ -26,7 +26,7 @@ bool window_open(struct window *w, const char *path)
 		return false;
 	}
 	*w = (struct window){ .fd = fd, .ahead = (uint64_t)st.st_size };
-	w->cap = w->ahead < SIZE ? (size_t)w->ahead : SIZE;
+	w->cap = min_u64(w->ahead, SIZE);
 	w->buffer = xrealloc(NULL, w->cap, 1);
 	w->b = bytes_of(path, w->buffer, 0);
 	return true;
@@ -62,9 +62,8 @@ size_t window_need(struct window *w, size_t n)
 		return bytes_left(&w->b);
 	make_room(w, n);
 	while (w->ahead && bytes_left(&w->b) < n) {
-		size_t at = bytes_left(&w->b), room = w->cap - at;
-		ssize_t got =
-			read(w->fd, w->buffer + at, room < w->ahead ? room : (size_t)w->ahead);
+		size_t at = bytes_left(&w->b);
+		ssize_t got = read(w->fd, w->buffer + at, min_u64(w->cap - at, w->ahead));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)

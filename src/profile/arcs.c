@@ -151,7 +151,7 @@ static void find_and_add(struct arcs *a, const struct arc *arc)
 /* Whether it is one of those that follow `cursor`, which is then moved behind it. */
 static inline bool add_near(struct arcs *a, const struct arc *arc, size_t *cursor)
 {
-	size_t end = *cursor + LOOK_AHEAD < a->settled ? *cursor + LOOK_AHEAD : a->settled;
+	size_t end = min_u64(*cursor + LOOK_AHEAD, a->settled);
 
 	for (size_t i = *cursor; i < end; i++) {
 		if (same(&a->at.at[i], arc)) {

@@ -156,7 +156,7 @@ static void keep_arc(struct filter *f, const struct arc *a, const struct task_ar
 	bool any = false;
 
 	for (size_t i = lower_bound(by_arc, n, &key); i < n && !by_ends(&by_arc[i], &key); i++) {
-		rest -= by_arc[i].count < rest ? by_arc[i].count : rest;
+		rest -= min_u64(by_arc[i].count, rest);
 		if (!wants(f->part->tasks, by_arc[i].task))
 			continue;
 		any = true;

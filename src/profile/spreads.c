@@ -101,7 +101,7 @@ char *spread_set_missing(const struct spread_set *s, uint32_t ranks)
 	uint32_t next = 0;
 	for (size_t i = 0, n = 0; i <= s->ranks.n && next < ranks; i++) {
 		uint32_t first = i < s->ranks.n ? s->ranks.at[i].first : ranks;
-		first = first < ranks ? first : ranks;
+		first = (uint32_t)min_u64(first, ranks);
 		if (first > next) {
 			char *before = text;
 			text = n == MOST          ? xprintf("%s, ...", before)

@@ -728,21 +728,34 @@ static void what_is_read_once_is_held(void)
 	OK(pipe(ends) == 0 && write(ends[1], f.data, f.size) == (ssize_t)f.size);
 	close(ends[1]);
 	snprintf(pipe_path, sizeof(pipe_path), "/dev/fd/%d", ends[0]);
-	const char *const all[] = { in_dir("sub/gmon.out.2"), pipe_path, pipe_path };
+	const char *const all[] = { pipe_path, in_dir("sub/gmon.out.2"), pipe_path };
 	struct input_held *held = input_hold(all, 3);
-	OK(!input_says_program(all, 3, held) && !input_says_program(all + 1, 1, held));
+	OK(!input_says_program(all, 3, held) && !input_says_program(all + 2, 1, held));
 	OK(!failed(input_check(all, 3, held)));
 	struct input_opts o = { .target = le64, .held = held };
 	struct profile *p;
 	OK(!failed(input_read(all, 2, &o, &p)));
 	OK(p->n_sources == 2 && p->arcs[0].count == 6);
 	profile_free(p);
-	OK(failed(input_read(all + 1, 1, &o, &p))); /* it is empty now */
+	OK(failed(input_read(all, 1, &o, &p))); /* it is empty now */
 	profile_free(p);
 	input_held_free(held);
 	input_held_free(NULL);
 	close(ends[0]);
 	file_free(&f);
+
+	static const char stacks[] = "main;work 5\nmain;idle 7\nmain 1\n";
+	OK(pipe(ends) == 0 && write(ends[1], stacks, sizeof(stacks) - 1) > 0);
+	close(ends[1]);
+	snprintf(pipe_path, sizeof(pipe_path), "/dev/fd/%d", ends[0]);
+	held = input_hold(all, 1);
+	OK(input_says_program(all, 1, held) && !failed(input_check(all, 1, held)));
+	o.held = held;
+	OK(!failed(input_read(all, 1, &o, &p)));
+	OK(p->samples.n == 3);
+	profile_free(p);
+	input_held_free(held);
+	close(ends[0]);
 }
 
 static void files_are_checked(void)

@@ -504,7 +504,11 @@ static void details_are_merged(void)
 	for (size_t i = 0; i < 4; i++) {
 		const struct detail *d = sample_detail(&c->samples, &c->samples.at[i]);
 		uint64_t n = d->has ? c->samples.frames[d->target].addr / 10 : 0;
+		const char *said = n == 7 ? "abcd" : n == 1 ? "wxyz" : "klmn";
 		OK(!d->has || has_branches(c, i, n));
+		OK(!d->has || (!strcmp(strtab_get(c->strings, d->cgroup), said) &&
+			       !strcmp(strtab_get(c->strings, d->trace), said + 1) &&
+			       !strcmp(strtab_get(c->strings, d->register_names), said + 2)));
 		OK(!d->has ||
 		   detail_registers(c->samples.words, d->interrupt_registers).values[0] == n);
 	}

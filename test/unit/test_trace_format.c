@@ -302,6 +302,8 @@ static void test_texts(void)
 	OK_STR(text("\"%.9s|%.0s|%2s|\", REC->comm, REC->comm, REC->comm"), "prog||prog|");
 	OK_STR(text("\"a\\tb\\\"c\\\\ %s\" \"d\\n\", \"x\" \"y\""), "a\tb\"c\\ xyd\n");
 	OK_STR(text("\"%c%c\", 'a', '\\t'"), "a\t");
+	OK_STR(text("\"%c\", 'a'"), "a");
+	OK(strstr(text("\"%c\", 'a"), "[FAILED TO PARSE]"));
 	OK_STR(text("\"%s\", 255"), "ff"); /* no text */
 	OK_STR(text("\"%pF %pf %px %p\", 0x2010, 0x2010, 0x2010, 0x2011"),
 	       "there+0x10 there 0x2010 0x2011");
