@@ -13,9 +13,9 @@
  *	star	one function that calls all N - 1 others
  *	chain	each function calls the next: N deep
  *
- * -c makes the names mangled C++ ones, -w fills up others to WIDTH characters, -f lets all arcs lead
- * forward: no cycles. The same arguments make the same bytes, everywhere: only
- * integer arithmetic and a generator of our own. */
+ * -c makes the names mangled C++ ones, -w fills up others to WIDTH characters, -f lets all arcs
+ *lead forward: no cycles. The same arguments make the same bytes, everywhere: only integer
+ *arithmetic and a generator of our own. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <err.h>
@@ -401,7 +401,8 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	if (argc - optind != 3)
-		errx(2, "usage: gen [-s SEED] [-k FILES] [-w WIDTH] [-f] [-c] zipf|star|chain N OUT");
+		errx(2,
+		     "usage: gen [-s SEED] [-k FILES] [-w WIDTH] [-f] [-c] zipf|star|chain N OUT");
 	while (strcmp(argv[optind], shapes[p.shape]))
 		if (++p.shape > CHAIN)
 			errx(2, "'%s': no such shape", argv[optind]);

@@ -19,8 +19,8 @@ bool paths_is_gmon(const char *name);
  * such folder. */
 char *paths_perf_folder(const char *path);
 
-/* Adds the files that `path` stands for: the gmon.out* in a directory, or else the .kin recordings in
- * it by their contents, or that of paths_perf_folder(); the matches of a glob (sorted by name);
+/* Adds the files that `path` stands for: the gmon.out* in a directory, or else the .kin recordings
+ * in it by their contents, or that of paths_perf_folder(); the matches of a glob (sorted by name);
  * otherwise itself. */
 MUST_CHECK struct kin_error *paths_expand(struct paths *p, const char *path);
 void paths_add(struct paths *p, const char *path);

@@ -52,7 +52,8 @@ struct modules;
 /* table_limit: bytes for tables; 0: 64 MiB. */
 struct modules *modules_new(size_t table_limit);
 void modules_free(struct modules *m); /* NULL is fine */
-/* Keeps files open from now on: at most a third of n descriptors, the limit where names are made. */
+/* Keeps files open from now on: at most a third of n descriptors, the limit where names are made.
+ */
 void modules_hold_files(struct modules *m, uint64_t n);
 /* Hands over the files and roots held open; the caller frees them. May be called once. */
 struct held_files modules_take_held(struct modules *m);
@@ -72,8 +73,8 @@ struct module *modules_find(struct modules *m, const struct module_key *key);
 size_t modules_count(const struct modules *m);
 struct module *modules_at(const struct modules *m, size_t i);
 
-/* A path to open it below the root of the process that has it, valid as long as m; to be freed. NULL
- * if its path leads there, or files are not held. */
+/* A path to open it below the root of the process that has it, valid as long as m; to be freed.
+ * NULL if its path leads there, or files are not held. */
 char *module_place(const struct module *m);
 
 /* The bias (run-time minus link-time address) of a mapping at `start` from file offset `offset` on.
