@@ -403,8 +403,8 @@ static bool is_raw_name(const struct symbols *s, const symid *at, size_t n, cons
 	return false;
 }
 
-/* Marks the strings that are names of a subject, by whatever name; false: there is no such
- * function. */
+/* Marks the strings that are names of a subject, by whatever name; false if there is no such
+ * function, not even one that is folded into others. */
 static bool find_subject(struct imbalance_job *j, const char *name)
 {
 	struct symbols *s = j->in->symbols;
@@ -421,7 +421,7 @@ static bool find_subject(struct imbalance_job *j, const char *name)
 		found = true;
 	}
 	free(named);
-	return found;
+	return found || report_is_inlined(j->in, name);
 }
 
 static struct kin_error *find_subjects(struct imbalance_job *j)
@@ -457,6 +457,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 		note_slow(&j);
 		note_ranks(&j);
 		note_folding(&j);
+		report_note_subjects(in, o, t);
 		add_all(&j);
 	}
 	free(j.is_mpi);

@@ -23,7 +23,6 @@ ALLOWED = {
     'gnu': [{'symspec.c', 'symspec_gnu.c'}],
     # One thing, cut where its steps are: a file that is opened, read and closed, or answers from what it said before.
     'object': [{'answered_file.c', 'debugfile.c', 'elf_machine.c', 'kept_object.c', 'lines.c', 'lines_index.c', 'lines_split.c', 'lines_unit.c', 'object.c'}],
-    # Frames are kept as they were written in a sample's format.
     'symbolize': [{'aliases.c', 'symbols.c'}],
     'formats/kin': [{'kin.c', 'kin_names.c', 'kin_stream.c', 'kin_tables.c'}, {'kin_write.c', 'kin_names_write.c'}],
     'formats/perfdata': [{'perf_file.c', 'perf_machine.c', 'perf_records.c'}, {'perf_object.c', 'perf_dwarf.c'}],
