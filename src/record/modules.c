@@ -607,14 +607,12 @@ struct module *modules_find(struct modules *m, const struct module_key *key)
 	return made;
 }
 
-static size_t least(size_t a, uint64_t b) { return b < a ? (size_t)b : a; }
-
 void modules_hold_files(struct modules *m, uint64_t n)
 {
 	m->holds = true;
-	m->most_held = least(HELD_MAX, n / 6);
-	m->most_own = least(HELD_OWN_MAX, n / 16);
-	m->held.most_roots = least(HELD_ROOTS_MAX, n / 16);
+	m->most_held = min_u64(HELD_MAX, n / 6);
+	m->most_own = min_u64(HELD_OWN_MAX, n / 16);
+	m->held.most_roots = min_u64(HELD_ROOTS_MAX, n / 16);
 }
 
 struct held_files modules_take_held(struct modules *m)
