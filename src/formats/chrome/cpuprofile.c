@@ -4,11 +4,13 @@
  *
  * A sample stands for the time up to the next one. Files without samples have how often each node
  * was hit. The script is the object that a function is in. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/strtab.h"
 #include "base/vec.h"
 #include "formats/chrome/chrome_trace.h"
 #include "formats/formats.h"
@@ -29,7 +31,6 @@ struct child_link { /* ids of nodes */
 
 struct v8_profile { /* of one thread */
 	uint64_t pid, tid;
-	char *id; /* tells those of one process apart; NULL: there is one */
 	VEC(struct cpuprofile_node) nodes;
 	struct map64 node_ids;
 	VEC(struct child_link) children;
@@ -38,16 +39,14 @@ struct v8_profile { /* of one thread */
 	uint64_t start_us, end_us;
 };
 
-struct v8_thread {
-	uint64_t pid, tid;
-	char *name;
-};
-
 struct cpuprofile {
 	struct scan j;
 	struct profile_builder *into;
 	VEC(struct v8_profile *) all;
-	VEC(struct v8_thread) threads; /* that have names */
+	struct strtab *keys;     /* "PID ID" of each profile of a trace */
+	struct map64 profile_of; /* key -> index in all */
+	VEC(char *) names;       /* of threads */
+	struct map64 name_of;    /* MAP64_PAIR(pid, tid) -> index in names */
 	VEC(uint32_t) path;
 	bool is_trace;
 };
@@ -148,7 +147,6 @@ static void v8_profile_free(struct v8_profile *p)
 {
 	if (!p)
 		return;
-	free(p->id);
 	vec_free(&p->nodes);
 	vec_free(&p->children);
 	vec_free(&p->samples);
@@ -249,22 +247,19 @@ static void read_id(struct cpuprofile *c, struct v8_event *e)
 	}
 }
 
-static bool same_id(const char *a, const char *b) { return a && b ? is(a, b) : a == b; }
-
-static struct v8_profile *profile_of(struct cpuprofile *c, struct v8_event *e)
+static struct v8_profile *find_profile(struct cpuprofile *c, const struct v8_event *e)
 {
-	for (size_t i = c->all.n; i-- > 0;) {
-		struct v8_profile *p = c->all.at[i];
-		if (p->pid == e->pid && same_id(p->id, e->id))
-			return p;
+	char *key = xprintf("%" PRIu64 " %s", e->pid, e->id ? e->id : "");
+	uint32_t *index = map64_at(&c->profile_of, strtab_add(c->keys, key));
+	free(key);
+	if (*index == NONE) {
+		struct v8_profile *p = xalloc(sizeof(*p));
+		p->pid = e->pid;
+		p->tid = e->tid;
+		*index = (uint32_t)c->all.n;
+		vec_push(&c->all, p);
 	}
-	struct v8_profile *p = xalloc(sizeof(*p));
-	p->pid = e->pid;
-	p->tid = e->tid;
-	p->id = e->id;
-	e->id = NULL;
-	vec_push(&c->all, p);
-	return p;
+	return c->all.at[*index];
 }
 
 #define APPEND(to, from)                                                                           \
@@ -280,7 +275,7 @@ static void add_piece(struct cpuprofile *c, struct v8_event *e)
 	struct v8_profile *piece = e->piece;
 	if (!piece || (!first && !is(e->name, "ProfileChunk")))
 		return;
-	struct v8_profile *p = profile_of(c, e);
+	struct v8_profile *p = find_profile(c, e);
 	if (first)
 		p->tid = e->tid;
 	p->start_us = piece->start_us ? piece->start_us : p->start_us;
@@ -314,8 +309,8 @@ static void read_event(struct cpuprofile *c)
 	if (e.name)
 		add_piece(c, &e);
 	if (e.name && e.thread && is(e.name, "thread_name")) {
-		vec_push(&c->threads, ((struct v8_thread){ e.pid, e.tid, e.thread }));
-		e.thread = NULL;
+		*map64_at(&c->name_of, MAP64_PAIR(e.pid, e.tid)) = (uint32_t)c->names.n;
+		vec_push(&c->names, TAKE(e.thread));
 	}
 	v8_profile_free(e.piece);
 	free(e.name);
@@ -456,11 +451,9 @@ static void add_hits(struct cpuprofile *c, struct v8_profile *p, taskid task)
 static taskid task_of(struct cpuprofile *c, const struct v8_profile *p)
 {
 	struct task t = { .pid = (uint32_t)p->pid, .tid = (uint32_t)p->tid };
-	for (size_t i = 0; i < c->threads.n; i++) {
-		const struct v8_thread *n = &c->threads.at[i];
-		if (n->pid == p->pid && n->tid == p->tid)
-			t.comm = profile_add_string(c->into, n->name, strlen(n->name));
-	}
+	uint32_t name = map64_get(&c->name_of, MAP64_PAIR(p->pid, p->tid));
+	if (name != NONE)
+		t.comm = profile_add_string(c->into, c->names.at[name], strlen(c->names.at[name]));
 	return profile_add_task(c->into, t);
 }
 
@@ -481,17 +474,20 @@ static void cpuprofile_done(struct cpuprofile *c)
 {
 	for (size_t i = 0; i < c->all.n; i++)
 		v8_profile_free(c->all.at[i]);
-	for (size_t i = 0; i < c->threads.n; i++)
-		free(c->threads.at[i].name);
+	for (size_t i = 0; i < c->names.n; i++)
+		free(c->names.at[i]);
 	vec_free(&c->all);
-	vec_free(&c->threads);
+	vec_free(&c->names);
+	strtab_free(c->keys);
+	map64_free(&c->profile_of);
+	map64_free(&c->name_of);
 	vec_free(&c->path);
 }
 
 static struct kin_error *cpuprofile_read(struct bytes all, const struct input_opts *o,
 					 struct profile_builder *into, struct source *source)
 {
-	struct cpuprofile c = { .into = into };
+	struct cpuprofile c = { .into = into, .keys = strtab_new() };
 	bool any = false;
 	(void)o;
 	(void)source;
