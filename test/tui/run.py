@@ -111,7 +111,7 @@ class Terminal:
     def state(self):
         """What stty says of the terminal."""
         self.run('stty -a | tr "\\n" " "; echo; echo asked')
-        return self.wait(r'^asked$')
+        return re.split(r'^asked$', self.wait(r'^asked$') or '', flags=re.M)[0]  # the prompt may be there yet, or not
 
     def close(self):
         self.tmux('kill-server')
