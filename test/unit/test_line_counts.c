@@ -197,6 +197,10 @@ static void test_too_large(void)
 	message[0] = '\0';
 	OK(!gcov_read(path, l));
 	expect_whole(l);
+	OK(ftruncate(fd, (off_t)strlen(whole) - 3) == 0);
+	err = gcov_read(path, l);
+	OK(err && strstr(kin_error_message(err), ": no JSON, or not all of it"));
+	kin_error_free(err);
 	close(fd);
 	unlink(path);
 	OK((err = gcov_read(path, l)) && strstr(kin_error_message(err), "No such file"));

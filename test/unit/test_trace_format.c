@@ -142,6 +142,25 @@ static void test_operators(void)
 }
 #pragma GCC diagnostic pop
 
+static void test_types_of_casts(void)
+{
+	static const struct {
+		const char *name, *value; /* of a number with all bits set */
+	} types[] = {
+		{ "char", "-1" },   { "s8", "-1" },          { "u8", "255" },
+		{ "__u8", "255" },  { "bool", "255" },       { "s16", "-1" },
+		{ "u16", "65535" }, { "__u16", "65535" },    { "short", "-1" },
+		{ "s32", "-1" },    { "u32", "4294967295" }, { "__u32", "4294967295" },
+		{ "int", "-1" },    { "pid_t", "-1" },       { "uint32_t", "4294967295" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		char *format = xprintf("\"%%lld\", (%s)0xffffffffffffffff", types[i].name);
+		OK_STR(text(format), types[i].value);
+		free(format);
+	}
+	OK_STR(text("\"%llx\", (u8 * const)0x123456789"), "123456789"); /* a star stays one */
+}
+
 static void test_casts(void)
 {
 	OK_STR(text("\"%lld %lld %lld\", (s8)200, (u8)511, (char)200"), "-56 255 -56");
@@ -508,6 +527,7 @@ int main(void)
 	test_expressions();
 	test_names();
 	test_operators();
+	test_types_of_casts();
 	test_casts();
 	test_kinds_of_fields(false);
 	test_kinds_of_fields(true);
