@@ -80,7 +80,9 @@ def page_of(screen):
                 out.append(f'<span style="{style.css()}">{html.escape(part)}</span>')
                 cells += len(part)
         out.append(f'<span style="{style.css()}">{" " * (COLUMNS - cells)}</span>\n' if cells < COLUMNS else '\n')
-    return (f'<meta charset="utf-8"><body style="margin:0;background:{BACK}"><pre id="screen" style="display:inline-block;margin:0;padding:10px 12px;'
+    # Spans as high as their lines: inline ones are lower, and the next line's would cover underscores.
+    return (f'<meta charset="utf-8"><style>span {{ display: inline-block; height: 19px; vertical-align: top }}</style>'
+            f'<body style="margin:0;background:{BACK}"><pre id="screen" style="display:inline-block;margin:0;padding:10px 12px;'
             f'font:14px/19px \'DejaVu Sans Mono\',monospace">{"".join(out)}</pre>')
 
 
