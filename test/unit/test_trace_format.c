@@ -110,6 +110,7 @@ static void test_operators(void)
 	AS_IN_C(3 < 2);
 	AS_IN_C(4 >= 5);
 	AS_IN_C(5 <= 4);
+	OK_STR(text("\"%d %d %d %d\", 2 < 2, 2 > 2, 2 <= 2, 2 >= 2"), "0 0 1 1");
 	AS_IN_C(5 > 4);
 	AS_IN_C(-1 < 0 && -1 > -2);
 	AS_IN_C(1 << 2 < 5);

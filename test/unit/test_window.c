@@ -1,5 +1,6 @@
 /* Files read piece by piece and written whole: reading in any order gives what is in the file, and
  * what is written is there once it is complete. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -73,6 +74,17 @@ static mode_t mode_of(const char *path)
 	return stat(path, &st) == 0 ? st.st_mode & 07777 : 0;
 }
 
+static size_t count_files(void)
+{
+	DIR *d = opendir(dir);
+	size_t n = 0;
+	for (struct dirent *e; d && (e = readdir(d));)
+		n += strspn(e->d_name, ".") < strlen(e->d_name);
+	if (d)
+		closedir(d);
+	return n;
+}
+
 static void test_writing(void)
 {
 	const char *path = in_dir("whole");
@@ -95,6 +107,13 @@ static void test_writing(void)
 
 	OK(!failed(out_open(in_dir("empty"), 0600, &o)) && !failed(out_close(o)));
 	OK(holds_data(in_dir("empty"), 0) && mode_of(in_dir("empty")) == 0600);
+
+	path = in_dir("folder"); /* that somebody else makes meanwhile */
+	OK(!failed(out_open(path, 0600, &o)));
+	put_data(o, 5);
+	OK(mkdir(path, 0700) == 0 && failed(out_close(o)));
+	OK(rmdir(path) == 0);
+	OK(count_files() == 2); /* nothing is left beside it */
 }
 
 /* A file that an earlier process of this number left does not keep it from being written, nor is it
