@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/sort.h"
 
 /* ---- hooks ---- */
 
@@ -82,7 +83,7 @@ static void group(struct blocks *b, const struct profile *p, const struct symbol
 static int by_addr(const void *l, const void *r)
 {
 	const struct block_count *left = l, *right = r;
-	return (left->addr > right->addr) - (left->addr < right->addr);
+	return ORDER(left->addr, right->addr);
 }
 
 /* Sorts and sums n records in place; returns how many are left. */

@@ -1,6 +1,7 @@
 /* cluster.c - clusters of functions merged along the heaviest calls, and measures of the resulting
  * order. */
 #include "analysis/cluster.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -35,7 +36,7 @@ static int by_key(const void *l, const void *r) /* largest first */
 	const struct ranked_node *a = l, *b = r;
 	if (a->key != b->key)
 		return a->key > b->key ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
+	return ORDER(a->node, b->node);
 }
 
 static double density(const struct cluster *c) { return c->heat / (c->size > 0 ? c->size : 1); }
@@ -185,7 +186,7 @@ struct extent { /* of pages, both included */
 static int by_first(const void *l, const void *r)
 {
 	const struct extent *a = l, *b = r;
-	return (a->first > b->first) - (a->first < b->first);
+	return ORDER(a->first, b->first);
 }
 
 static uint64_t count_pages(struct extent *extents, size_t n)

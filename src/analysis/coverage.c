@@ -7,6 +7,7 @@
 
 #include "analysis/flow_lines.h"
 #include "base/map64.h"
+#include "base/sort.h"
 #include "paths/path_tree.h"
 
 struct located { /* a place with a source line */
@@ -37,7 +38,7 @@ static int by_file_and_line(const void *l, const void *r)
 		return a->file < b->file ? -1 : 1;
 	if (a->line != b->line)
 		return a->line < b->line ? -1 : 1;
-	return (a->place > b->place) - (a->place < b->place);
+	return ORDER(a->place, b->place);
 }
 
 static struct located *locate_places(struct symbols *s, const uint8_t *wanted,

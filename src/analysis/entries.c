@@ -18,10 +18,10 @@ static inline int compare_listed(const struct cg_listed *l, const struct cg_list
 	else if (l->total != r->total)
 		c = l->total < r->total ? -1 : 1;
 	else
-		c = (l->count > r->count) - (l->count < r->count);
+		c = ORDER(l->count, r->count);
 	if (c)
 		return down ? -c : c;
-	return (l->seq > r->seq) - (l->seq < r->seq);
+	return ORDER(l->seq, r->seq);
 }
 
 static inline __attribute__((always_inline)) void sort_few(struct cg_listed *list, uint32_t n,

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/map64.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 enum {
@@ -319,7 +320,7 @@ static int by_count(const void *l, const void *r, void *arg)
 	const struct edge *x = &p->edges.at[a], *y = &p->edges.at[b];
 	if (x->count != y->count)
 		return x->count < y->count ? -1 : 1;
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 /* Arcs that may stay are taken back, those with the most calls first. */

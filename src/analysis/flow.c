@@ -7,6 +7,7 @@
 
 #include "base/map64.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 /* ---- code ---- */
@@ -344,7 +345,7 @@ static void add_table_jump(uint64_t target, void *arg)
 static int by_value(const void *l, const void *r)
 {
 	const uint64_t *left = l, *right = r;
-	return (*left > *right) - (*left < *right);
+	return ORDER(*left, *right);
 }
 
 static void find_named(struct jump_tables *t)

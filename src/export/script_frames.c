@@ -12,7 +12,6 @@ static void put_frame(struct script *c, const struct shown_frame *f, bool first)
 	c->put_frame(&c->making_sink, c->fields, f);
 }
 
-/* Sets the frame's function, and the offset from the start of that. */
 void script_name_frame(struct script *c, frameid id, struct shown_frame *f)
 {
 	const struct frame *frame = &c->p->samples.frames[id];
@@ -85,7 +84,6 @@ static bool is_inlined(const struct script *c, stackid stack)
 	return c->o->no_inlines && s->frames[s->stacks[stack].frame].flags & FRAME_INLINED;
 }
 
-/* The leaf's function behind what is said of the sample, in its line. */
 void script_put_leaf(struct script *c, stackid stack, const struct event *e)
 {
 	while (is_inlined(c, stack))

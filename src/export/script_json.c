@@ -61,27 +61,19 @@ void script_json_frame(struct sink *s, uint64_t which, const struct shown_frame 
 static void json_registers(struct script *c, bool *first, const char *key, const struct detail *d,
 			   uint64_t at)
 {
-	struct register_name names[REGISTERS_MAX];
+	char text[64];
 	if (!at)
 		return;
-	const struct detail_registers r = detail_registers(c->p->samples.words, at);
-	char text[64];
-	size_t k = 0;
-	script_register_names(script_string(c, d->register_names), names);
+	const struct sampled_registers r = script_registers(c, d, at);
 	json_key(&c->out, first, key);
 	sink_bytes(&c->out, text, (size_t)snprintf(text, sizeof(text), "{\"abi\":%" PRIu64, r.abi));
-	for (unsigned i = 0; i < REGISTERS_MAX; i++) {
-		int n;
-		if (!(r.mask >> i & 1))
-			continue;
-		if (names[i].n)
-			n = snprintf(text, sizeof(text), ",\"%.*s\":\"0x%" PRIx64 "\"", names[i].n,
-				     names[i].text, r.values[k]);
-		else
-			n = snprintf(text, sizeof(text), ",\"%u\":\"0x%" PRIx64 "\"", i,
-				     r.values[k]);
+	for (size_t i = 0; i < r.n; i++) {
+		const struct sampled_register *x = &r.at[i];
+		int n = x->n ? snprintf(text, sizeof(text), ",\"%.*s\":\"0x%" PRIx64 "\"", x->n,
+					x->name, x->value)
+			     : snprintf(text, sizeof(text), ",\"%u\":\"0x%" PRIx64 "\"", x->number,
+					x->value);
 		sink_bytes(&c->out, text, (size_t)n);
-		k++;
 	}
 	sink_char(&c->out, '}');
 }

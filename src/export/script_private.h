@@ -112,8 +112,7 @@ const char *script_string(const struct script *c, strid id);
 /* Nanoseconds since the time that times are relative to. */
 uint64_t script_time(const struct script *c, const struct sample *x);
 
-/* Whether it is of a trace point whose fields are requested: the sample then has no other meaning.
- */
+/* Whether it is of a trace point whose fields are requested: they take the place of the period. */
 bool script_has_trace(const struct script *c, const struct sample *x);
 
 /* The fields of a trace point; NULL: not known. */
@@ -125,15 +124,24 @@ uint64_t script_addr(const struct detail *d);
 /* The CPU's mode, in perf's letters. */
 char script_mode(const struct sample *x);
 
-struct register_name { /* n == 0: no name */
-	const char *text;
-	int n;
-};
-
 enum { REGISTERS_MAX = 64 };
 
-/* Parses "AX BX . CX": names by number. "." is a register without a name. */
-void script_register_names(const char *names, struct register_name ret[REGISTERS_MAX]);
+struct sampled_register {
+	const char *name; /* not NUL-terminated; n == 0: no name */
+	int n;
+	unsigned number; /* the kernel's (asm/perf_regs.h) */
+	uint64_t value;
+};
+
+struct sampled_registers {
+	uint64_t abi;
+	size_t n;
+	struct sampled_register at[REGISTERS_MAX];
+};
+
+/* The registers of a sample; `at`: interrupt_registers or user_registers of its details, not 0. */
+struct sampled_registers script_registers(const struct script *c, const struct detail *d,
+					  uint64_t at);
 
 /* The instruction; NULL and a size of 0: not available. */
 const uint8_t *script_code(const struct script *c, const struct sample *x, size_t *size);

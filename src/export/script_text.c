@@ -180,26 +180,18 @@ static void put_pages(struct script *c, const struct sample *x)
 
 static void put_registers(struct script *c, const struct detail *d, uint64_t at)
 {
-	struct register_name names[REGISTERS_MAX];
+	char text[64];
 	if (!at)
 		return;
-	const struct detail_registers r = detail_registers(c->p->samples.words, at);
-	char text[64];
-	size_t k = 0;
-	script_register_names(script_string(c, d->register_names), names);
+	const struct sampled_registers r = script_registers(c, d, at);
 	sink_bytes(&c->out, text, (size_t)snprintf(text, sizeof(text), " ABI:%" PRIu64 " ", r.abi));
-	for (unsigned i = 0; i < REGISTERS_MAX; i++) {
-		int n;
-		if (!(r.mask >> i & 1))
-			continue;
-		if (names[i].n)
-			n = snprintf(text, sizeof(text), "%5.*s:0x%" PRIx64 " ", names[i].n,
-				     names[i].text, r.values[k]);
-		else
-			n = snprintf(text, sizeof(text), "%5s:0x%" PRIx64 " ", "unknown",
-				     r.values[k]);
+	for (size_t i = 0; i < r.n; i++) {
+		const struct sampled_register *x = &r.at[i];
+		int n = x->n ? snprintf(text, sizeof(text), "%5.*s:0x%" PRIx64 " ", x->n, x->name,
+					x->value)
+			     : snprintf(text, sizeof(text), "%5s:0x%" PRIx64 " ", "unknown",
+					x->value);
 		sink_bytes(&c->out, text, (size_t)n);
-		k++;
 	}
 }
 
@@ -408,7 +400,6 @@ void script_text_sample(struct script *c, const struct sample *x)
 		put_source(c, x);
 }
 
-/* The markers up to a time, as comments: readers of samples pass over them. */
 void script_text_markers(struct script *c, size_t *next, uint64_t to_ns)
 {
 	const struct samples *s = &c->p->samples;

@@ -57,13 +57,11 @@ uint64_t script_time(const struct script *c, const struct sample *x)
 	return x->time_ns > c->from_ns ? x->time_ns - c->from_ns : 0;
 }
 
-/* A sample of a trace point stands for one event: it has fields, and no period. */
 bool script_has_trace(const struct script *c, const struct sample *x)
 {
 	return c->fields & SCRIPT_TRACE && c->p->samples.events[x->event].is_trace;
 }
 
-/* The fields of a trace point; NULL: not known. */
 const char *script_trace(const struct script *c, const struct sample *x)
 {
 	if (!script_has_trace(c, x))
@@ -74,15 +72,24 @@ const char *script_trace(const struct script *c, const struct sample *x)
 
 uint64_t script_addr(const struct detail *d) { return d->has & DETAIL_ADDR ? d->addr : 0; }
 
-/* From "AX BX . CX": by number. A number without a name has none. */
-void script_register_names(const char *names, struct register_name ret[REGISTERS_MAX])
+struct sampled_registers script_registers(const struct script *c, const struct detail *d,
+					  uint64_t at)
 {
-	memset(ret, 0, REGISTERS_MAX * sizeof(*ret));
-	for (size_t i = 0; i < REGISTERS_MAX && *names; i++) {
+	const struct detail_registers r = detail_registers(c->p->samples.words, at);
+	struct sampled_registers ret = { .abi = r.abi };
+	const char *names = script_string(c, d->register_names); /* "AX BX . CX": by number */
+
+	for (unsigned i = 0; i < REGISTERS_MAX; i++) {
 		size_t n = strcspn(names, " ");
-		ret[i] = (struct register_name){ names, *names == '.' ? 0 : (int)n };
+		if (r.mask >> i & 1) {
+			ret.at[ret.n] =
+				(struct sampled_register){ names, *names == '.' ? 0 : (int)n, i,
+							   r.values[ret.n] };
+			ret.n++;
+		}
 		names += n + (names[n] == ' ');
 	}
+	return ret;
 }
 
 const uint8_t *script_code(const struct script *c, const struct sample *x, size_t *size)
@@ -93,7 +100,6 @@ const uint8_t *script_code(const struct script *c, const struct sample *x, size_
 	return code;
 }
 
-/* NULL: not at hand. */
 const uint8_t *script_source(struct script *c, const struct sample *x, struct srcloc *where,
 			     size_t *n)
 {
@@ -105,7 +111,6 @@ const uint8_t *script_source(struct script *c, const struct sample *x, struct sr
 	return text;
 }
 
-/* "2026-01-31 14:25:01.123456" */
 size_t script_day(const struct script *c, const struct sample *x, char text[64])
 {
 	const struct source *source = &c->p->sources[x->source];
@@ -120,7 +125,6 @@ size_t script_day(const struct script *c, const struct sample *x, char text[64])
 	return n + (size_t)snprintf(text + n, 64 - n, ".%0*u", digits, part);
 }
 
-/* The CPU's mode, in perf's letters. */
 char script_mode(const struct sample *x)
 {
 	if (x->flags & FRAME_HYPERVISOR)

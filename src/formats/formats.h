@@ -6,6 +6,7 @@
 #define FORMATS_FORMATS_H
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "base/bytes.h"
@@ -52,6 +53,12 @@ struct format {
 };
 
 enum { FORMAT_HEAD = 4096 };
+
+/* Whether the text is within the first FORMAT_HEAD bytes. */
+static inline bool format_head_has(const struct bytes *head, const char *text)
+{
+	return memmem(head->pos, min_u64(bytes_left(head), FORMAT_HEAD), text, strlen(text));
+}
 
 extern const struct format bbout_format, bsd44_format, bsd_format, callgrind_format,
 	chrome_trace_format, cpuprofile_format, csv_format, firefox_format, speedscope_format,

@@ -1,5 +1,6 @@
 /* chains.c - joins the ends of chains greedily, heaviest link first. */
 #include "gnu/chains.h"
+#include "base/sort.h"
 
 void chains_init(struct chains *c, size_t n)
 {
@@ -120,7 +121,7 @@ static int by_use(const void *l, const void *r)
 	const struct link *a = *(struct link *const *)l, *b = *(struct link *const *)r;
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
-	return (a->rank > b->rank) - (a->rank < b->rank);
+	return ORDER(a->rank, b->rank);
 }
 
 void links_sort(link_list *list)

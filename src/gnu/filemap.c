@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/sort.h"
 #include "gnu/words.h"
 
 static struct kin_error *bad(const char *path, size_t line)
@@ -70,10 +71,10 @@ static int by_function(const void *l, const void *r)
 {
 	const struct filemap_name *a = l, *b = r;
 	int c = strcmp(a->function, b->function);
-	return c ? c : (a->at > b->at) - (a->at < b->at);
+	return c ? c : ORDER(a->at, b->at);
 }
 
-static void sort_names(struct filemap *m)
+static void sort_places(struct filemap *m)
 {
 	m->by_function = xalloc(m->entries.n * sizeof(*m->by_function));
 	for (size_t i = 0; i < m->entries.n; i++) {
@@ -112,7 +113,7 @@ struct kin_error *filemap_read(const char *path, bool gnu, struct filemap *ret)
 	err = parse(ret, path, (const char *)f.data, gnu);
 	file_free(&f);
 	if (!err && gnu)
-		sort_names(ret);
+		sort_places(ret);
 	return err;
 }
 

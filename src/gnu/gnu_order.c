@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "gnu/chains.h"
 
 struct function_order {
@@ -60,7 +61,7 @@ static int compare_uses(const void *l, const void *r, void *arg)
 	symid a = *(const symid *)l, b = *(const symid *)r;
 	if (uses[a] != uses[b])
 		return uses[a] > uses[b] ? -1 : 1;
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 static void list_used(struct function_order *f)

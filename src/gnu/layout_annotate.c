@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/vec.h"
 #include "gnu/cells.h"
 #include "table/table_build.h"
@@ -137,7 +138,7 @@ static int busiest_first(const void *l, const void *r)
 	const struct busy *a = l, *b = r;
 	if (a->total != b->total)
 		return a->total > b->total ? -1 : 1;
-	return (a->line > b->line) - (a->line < b->line);
+	return ORDER(a->line, b->line);
 }
 
 static void put_busy(const struct kin_table *t, struct summary *s, FILE *out)

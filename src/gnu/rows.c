@@ -1,6 +1,7 @@
 /* rows.c - the rows of reports as GNU gprof 2.40 has them. */
 #include <string.h>
 
+#include "base/sort.h"
 #include "gnu/rules.h"
 #include "report/reports.h"
 
@@ -16,7 +17,7 @@ static int by_place(const struct symbols *s, symid l, symid r)
 		if (a->line != b->line)
 			return (int)(a->line - b->line);
 	}
-	return (a->addr > b->addr) - (a->addr < b->addr);
+	return ORDER(a->addr, b->addr);
 }
 
 /* Of lines as well, recursion left out. */

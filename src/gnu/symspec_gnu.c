@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/sort.h"
 #include "gnu/symspec_private.h"
 
 struct spec_range {
@@ -72,7 +73,7 @@ static int by_start(const void *l, const void *r)
 	const struct spec_range *a = l, *b = r;
 	if (a->first != b->first)
 		return a->first < b->first ? -1 : 1;
-	return (a->rank > b->rank) - (a->rank < b->rank);
+	return ORDER(a->rank, b->rank);
 }
 
 /* Behind the shortened list the old entries stay, as they do in GNU's memory. */
@@ -108,7 +109,7 @@ typedef VEC(symid) symid_list;
 static int by_id(const void *l, const void *r)
 {
 	symid a = *(const symid *)l, b = *(const symid *)r;
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 /* Ranges of one spec may overlap. */

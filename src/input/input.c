@@ -96,10 +96,10 @@ static bool is_to_unpack(const struct bytes *b, const struct input_opts *o)
 static const struct format *recognise(struct bytes head, const struct input_opts *o)
 {
 	struct unpacked_bytes room = { 0 };
-	if (is_to_unpack(&head, o) && bytes_left(&head) > PACKED_HEAD)
-		head.end = head.pos + PACKED_HEAD;
-	if (is_to_unpack(&head, o))
+	if (is_to_unpack(&head, o)) {
+		head.end = head.pos + min_u64(bytes_left(&head), PACKED_HEAD);
 		head = unpacked(head, FORMAT_HEAD, &room);
+	}
 	const struct format *known = recognise_plain(head, o);
 	vec_free(&room.at);
 	return known;

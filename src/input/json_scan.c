@@ -13,8 +13,7 @@ struct scan scan_of(const char *text, size_t size)
 
 static void fail(struct scan *j) { j->failed = true; }
 
-/* The next character that is no blank, or NUL at the end. */
-static char peek(struct scan *j)
+char scan_next(struct scan *j)
 {
 	while (j->pos < j->end && strchr(" \t\r\n", *j->pos) && *j->pos)
 		j->pos++;
@@ -23,7 +22,7 @@ static char peek(struct scan *j)
 
 static bool take(struct scan *j, char c)
 {
-	if (peek(j) != c || !c)
+	if (scan_next(j) != c || !c)
 		return false;
 	j->pos++;
 	return true;
@@ -41,7 +40,7 @@ static bool more(struct scan *j, char close)
 	if (take(j, close))
 		return false;
 	take(j, ',');
-	if (!peek(j))
+	if (!scan_next(j))
 		fail(j);
 	return !j->failed;
 }
@@ -183,7 +182,7 @@ static void skip_word(struct scan *j)
 
 uint64_t scan_number(struct scan *j)
 {
-	char c = peek(j);
+	char c = scan_next(j);
 	uint64_t value = 0;
 	if (c == '-')
 		j->pos++;
@@ -201,7 +200,7 @@ uint64_t scan_number(struct scan *j)
 
 bool scan_null(struct scan *j)
 {
-	if (peek(j) != 'n')
+	if (scan_next(j) != 'n')
 		return false;
 	skip_word(j);
 	return true;
@@ -211,7 +210,7 @@ bool scan_null(struct scan *j)
 double scan_real(struct scan *j)
 {
 	enum { MOST_EXPONENT = 400 };
-	bool negative = peek(j) == '-', any = false, less = false;
+	bool negative = scan_next(j) == '-', any = false, less = false;
 	double value = 0, scale = 1;
 	int exponent = 0;
 	j->pos += negative;
@@ -240,7 +239,7 @@ void scan_skip(struct scan *j)
 {
 	size_t depth = 0;
 	do {
-		char c = peek(j);
+		char c = scan_next(j);
 		if (c == '{' || c == '[') {
 			depth++;
 			j->pos++;

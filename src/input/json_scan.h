@@ -23,6 +23,8 @@ struct scan scan_of(const char *text, size_t size);
 /* Enters an object ('{') or an array ('['). Then call scan_key() or scan_element() until false. */
 void scan_enter(struct scan *j, char kind);
 bool scan_element(struct scan *j);
+/* The first character of what comes next; NUL at the end. */
+char scan_next(struct scan *j);
 /* Longer keys are truncated. */
 bool scan_key(struct scan *j, char *key, size_t size);
 /* The string, unescaped, NUL-terminated and without other NULs, to be freed; NULL on failure. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 
 enum {
 	TABLES = 1024,   /* kept, by a hash of their offset */
@@ -246,7 +247,7 @@ static int by_code(const void *a, const void *b)
 	const struct abbrev *l = a, *r = b;
 	if (l->code != r->code)
 		return l->code < r->code ? -1 : 1;
-	return (l->attributes > r->attributes) - (l->attributes < r->attributes);
+	return ORDER(l->attributes, r->attributes);
 }
 
 const struct abbrev *abbrevs_find_sparse(const struct abbrevs *t, uint64_t code)

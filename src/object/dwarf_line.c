@@ -1,5 +1,6 @@
 /* dwarf_line.c - runs line programs, and puts their rows in order. */
 #include "object/dwarf_line.h"
+#include "base/sort.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -132,7 +133,7 @@ static int late_by_addr(const void *a, const void *b)
 	const struct late_row *l = a, *r = b;
 	if (l->row.addr != r->row.addr)
 		return l->row.addr < r->row.addr ? -1 : 1;
-	return (l->position > r->position) - (l->position < r->position);
+	return ORDER(l->position, r->position);
 }
 
 /* Late rows go to their place; at an address that has a row already the earlier one counts. */

@@ -1,12 +1,13 @@
 /* interval.c - sweeps over the intervals with a heap of those that are open. */
 #include "object/interval.h"
+#include "base/sort.h"
 
 static int by_low(const void *a, const void *b)
 {
 	const struct interval *l = a, *r = b;
 	if (l->low != r->low)
 		return l->low < r->low ? -1 : 1;
-	return (l->order > r->order) - (l->order < r->order);
+	return ORDER(l->order, r->order);
 }
 
 static bool counts_more(const struct interval *a, const struct interval *b)

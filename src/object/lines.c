@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "names/kept.h"
 #include "object/answered.h"
 #include "object/lines_private.h"
@@ -229,7 +230,7 @@ static int by_low(const void *a, const void *b)
 		return l->low < r->low ? -1 : 1;
 	if (l->unit != r->unit)
 		return l->unit < r->unit ? -1 : 1;
-	return (l->first > r->first) - (l->first < r->first);
+	return ORDER(l->first, r->first);
 }
 
 static void append(struct run_list *out, const struct line_run *run)
@@ -329,7 +330,7 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 static int ascending(const void *a, const void *b)
 {
 	const struct line_start *l = a, *r = b;
-	return (l->addr > r->addr) - (l->addr < r->addr);
+	return ORDER(l->addr, r->addr);
 }
 
 struct line_start *object_line_rows(struct object_file *o, struct address_range range, size_t *n)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "object/lines_private.h"
 
 struct elf_function {
@@ -33,7 +34,7 @@ static int by_place(const void *a, const void *b)
 		return l->addr < r->addr ? -1 : 1;
 	if (l->size != r->size)
 		return l->size > r->size ? -1 : 1;
-	return (l->position > r->position) - (l->position < r->position);
+	return ORDER(l->position, r->position);
 }
 
 static bool may_be_function(const GElf_Sym *s)

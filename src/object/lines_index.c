@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "object/lines_private.h"
 
 enum {
@@ -64,7 +65,7 @@ static int by_low(const void *a, const void *b)
 		return l->low < r->low ? -1 : 1;
 	if (l->high != r->high)
 		return l->high < r->high ? -1 : 1;
-	return (l->unit > r->unit) - (l->unit < r->unit);
+	return ORDER(l->unit, r->unit);
 }
 
 static void add_range(struct line_index *x, uint64_t low, uint64_t high, size_t unit)

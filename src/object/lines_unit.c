@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "object/dwarf_abbrev.h"
 #include "object/lines_private.h"
 
@@ -205,7 +206,7 @@ static int by_low(const void *a, const void *b)
 	const struct address_range *l = a, *r = b;
 	if (l->low != r->low)
 		return l->low < r->low ? -1 : 1;
-	return (l->high > r->high) - (l->high < r->high);
+	return ORDER(l->high, r->high);
 }
 
 /* Of a line table shared by several units, a unit has only the rows in its own code. */

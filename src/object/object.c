@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "names/kept.h"
 #include "object/debuginfod.h"
@@ -18,7 +19,7 @@ static int by_low(const void *a, const void *b)
 	const struct code_range *l = a, *r = b;
 	if (l->low != r->low)
 		return l->low < r->low ? -1 : 1;
-	return (l->section > r->section) - (l->section < r->section);
+	return ORDER(l->section, r->section);
 }
 
 /* Sections that overlap (only hostile files have any) are cut where the next one starts. */

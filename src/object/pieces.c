@@ -6,6 +6,7 @@
 
 #include "base/map64.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/strtab.h"
 #include "object/candidates.h"
 
@@ -70,7 +71,7 @@ static int compare(const void *a, const void *b)
 		return l->name < r->name ? -1 : 1;
 	if (l->file != r->file)
 		return l->file < r->file ? -1 : 1;
-	return (l->position > r->position) - (l->position < r->position);
+	return ORDER(l->position, r->position);
 }
 
 static void find_functions(struct functions *f, const struct candidates *c)

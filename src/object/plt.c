@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "object/candidates.h"
 
 struct plt_slot {
@@ -135,13 +136,13 @@ static void read_relocations(struct plt *p, size_t index)
 static int compare_slots(const void *a, const void *b)
 {
 	const struct plt_slot *l = a, *r = b;
-	return (l->addr > r->addr) - (l->addr < r->addr);
+	return ORDER(l->addr, r->addr);
 }
 
 static int compare_resolvers(const void *a, const void *b)
 {
 	const struct resolver *l = a, *r = b;
-	return (l->addr > r->addr) - (l->addr < r->addr);
+	return ORDER(l->addr, r->addr);
 }
 
 static size_t first_resolver(const struct plt *p, uint64_t addr)

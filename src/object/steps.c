@@ -1,6 +1,7 @@
 /* steps.c - where control goes from each instruction, read from its bytes. */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "object/object_private.h"
 
 static int32_t signed32(const uint8_t *p) { return (int32_t)machine_word(p); }
@@ -52,7 +53,7 @@ static void read_section_words(struct object_file *o, size_t index, uint32_t rel
 static int by_address(const void *a, const void *b)
 {
 	const struct object_word *l = a, *r = b;
-	return (l->addr > r->addr) - (l->addr < r->addr);
+	return ORDER(l->addr, r->addr);
 }
 
 static void read_words(struct object_file *o)

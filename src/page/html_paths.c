@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "paths/path_tree.h"
 
 static uint32_t number_of(struct html_texts *x, strid text)
@@ -203,7 +204,7 @@ static int by_count(const void *l, const void *r, void *counts)
 	frameid a = *(const frameid *)l, b = *(const frameid *)r;
 	if (n[a] != n[b])
 		return n[a] < n[b] ? 1 : -1;
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 /* The page counts in doubles: addresses above these are of kernels, whose code is not at hand. */

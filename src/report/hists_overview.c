@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/map64.h"
+#include "base/sort.h"
 #include "report/hists_state.h"
 
 enum { BY_SELF, BY_CHILDREN }; /* the groups of rows */
@@ -43,7 +44,7 @@ static void fold(struct hists_state *s)
 
 /* ---- choice and order ---- */
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+static int compare(uint64_t a, uint64_t b) { return ORDER(a, b); }
 
 static int by_self(const void *a, const void *b)
 {

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "names/kept.h"
 #include "report/listing.h"
@@ -178,7 +179,7 @@ static int busiest_first(const void *l, const void *r)
 				   *b = *(struct coverage_file *const *)r;
 	if (a->self != b->self)
 		return a->self > b->self ? -1 : 1;
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 static bool matters(const struct coverage_line *x)
@@ -377,7 +378,7 @@ static int by_position(const void *l, const void *r)
 		return a->file < b->file ? -1 : 1;
 	if (a->first != b->first)
 		return a->first < b->first ? -1 : 1;
-	return (a->function > b->function) - (a->function < b->function);
+	return ORDER(a->function, b->function);
 }
 
 /* Instances of a template share their lines. */

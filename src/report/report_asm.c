@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "object/source.h"
 #include "paths/path_tree.h"
@@ -111,7 +112,7 @@ static int by_self(const void *l, const void *r, void *graph)
 	double x = g->nodes[a].self, y = g->nodes[b].self;
 	if (x != y)
 		return x > y ? -1 : 1;
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 static bool has_code(const struct asm_job *j, symid id)
@@ -532,7 +533,7 @@ static int by_owner_time(const void *l, const void *r, void *arg)
 	symid x = in->symbols->at[a->symbol].owner, y = in->symbols->at[b->symbol].owner;
 	if (in->graph->nodes[x].self != in->graph->nodes[y].self)
 		return in->graph->nodes[x].self > in->graph->nodes[y].self ? -1 : 1;
-	return (a->symbol > b->symbol) - (a->symbol < b->symbol);
+	return ORDER(a->symbol, b->symbol);
 }
 
 static void free_job(struct asm_job *j)

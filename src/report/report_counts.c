@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/coverage.h"
+#include "base/sort.h"
 #include "report/reports.h"
 
 enum { COUNT, OBJECT, NAME, FILE_NAME, LINE, RECURSIVE, OUTSIDE, SYMBOL, ADDRESS };
@@ -45,7 +46,7 @@ static int by_place(const struct symbols *s, symid l, symid r)
 		return files;
 	if (a->line != b->line)
 		return a->line < b->line ? -1 : 1;
-	return (l > r) - (l < r);
+	return ORDER(l, r);
 }
 
 /* The merge sort that qsort() of glibc 2.36 is, as rules may compare by what is no order: halves,

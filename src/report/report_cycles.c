@@ -6,6 +6,7 @@
 
 #include "analysis/feedback.h"
 #include "base/err.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "report/reports.h"
 
@@ -179,7 +180,7 @@ static int by_time(const void *l, const void *r)
 		return a->count > b->count ? -1 : 1;
 	if (a->from != b->from)
 		return a->from < b->from ? -1 : 1;
-	return (a->to > b->to) - (a->to < b->to);
+	return ORDER(a->to, b->to);
 }
 
 /* Puts those that are shown to the front, in their order, in place of others: there may be a
@@ -222,7 +223,7 @@ static int by_member_time(const void *l, const void *r, void *graph)
 	double x = time_of(&g->nodes[a]), y = time_of(&g->nodes[b]);
 	if (x != y)
 		return x > y ? -1 : 1;
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 static void add_members(struct cycles_job *j, const symid *members, size_t n)
@@ -351,7 +352,7 @@ static int by_cycle_time(const void *l, const void *r, void *graph)
 		return time_of(x) > time_of(y) ? -1 : 1;
 	if (x->self_calls != y->self_calls)
 		return x->self_calls > y->self_calls ? -1 : 1;
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 static uint32_t most_callers(const struct callgraph *g)

@@ -5,6 +5,7 @@
 #include "analysis/latencies.h"
 #include "base/map64.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "report/reports.h"
 
@@ -81,7 +82,7 @@ static int by_total(const void *l, const void *r)
 		return a->of.sum > b->of.sum ? -1 : 1;
 	if (a->to != b->to)
 		return a->to < b->to ? -1 : 1;
-	return (a->from > b->from) - (a->from < b->from);
+	return ORDER(a->from, b->from);
 }
 
 static void sort(struct calls_list *l)

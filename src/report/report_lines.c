@@ -5,6 +5,7 @@
 
 #include "analysis/coverage.h"
 #include "analysis/flow_lines.h"
+#include "base/sort.h"
 #include "paths/path_tree.h"
 #include "report/reports.h"
 
@@ -85,7 +86,7 @@ static int by_line(const void *l, const void *r, void *arg)
 {
 	symid a = *(const symid *)l, b = *(const symid *)r;
 	int lines = compare_lines(arg, a, b);
-	return lines ? lines : (a > b) - (a < b);
+	return lines ? lines : ORDER(a, b);
 }
 
 static int by_time(const void *l, const void *r, void *arg)
@@ -101,7 +102,7 @@ static int by_time(const void *l, const void *r, void *arg)
 	if (calls_a != calls_b)
 		return calls_a > calls_b ? -1 : 1;
 	int lines = compare_lines(arg, a->first, b->first);
-	return lines ? lines : (a->first > b->first) - (a->first < b->first);
+	return lines ? lines : ORDER(a->first, b->first);
 }
 
 static void add_place(struct line_entry *e, const struct callgraph *g, const struct blocks *b,

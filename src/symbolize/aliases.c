@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/function_name.h"
+#include "base/sort.h"
 #include "symbolize/symbols_private.h"
 
 struct alias_query { /* a name that was asked for */
@@ -49,7 +50,7 @@ static void see(void *arg, const char *symbol, uint64_t addr)
 static int by_number(const void *a, const void *b)
 {
 	symid x = *(const symid *)a, y = *(const symid *)b;
-	return (x > y) - (x < y);
+	return ORDER(x, y);
 }
 
 static void look(struct symbols *s, struct alias_query *q)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/function_name.h"
+#include "base/sort.h"
 #include "base/vec.h"
 
 struct inlined_site {
@@ -61,7 +62,7 @@ static void find_sites(struct inlined_search *x, objid object)
 static int by_addr(const void *l, const void *r)
 {
 	const struct inlined_site *a = l, *b = r;
-	return (a->addr > b->addr) - (a->addr < b->addr);
+	return ORDER(a->addr, b->addr);
 }
 
 static void look_in(struct inlined_search *x, struct object_file *o, objid object)
@@ -92,7 +93,7 @@ static void look_in(struct inlined_search *x, struct object_file *o, objid objec
 static int by_number(const void *l, const void *r)
 {
 	symid a = *(const symid *)l, b = *(const symid *)r;
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 symid *inlined_into(struct program *g, const struct profile *p, const char *name, size_t *n)

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "symbolize/symbols_private.h"
 
 /* ---- places ---- */
@@ -142,7 +143,7 @@ static void locate_functions(struct symbols *s, const struct line_run *runs, siz
 static int by_position(const void *a, const void *b)
 {
 	const struct placed *l = a, *r = b;
-	return (l->position > r->position) - (l->position < r->position);
+	return ORDER(l->position, r->position);
 }
 
 static void set_place(struct symbols *s, struct symbol *p, const struct srcloc *at)

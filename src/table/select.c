@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "table/render.h"
 #include "table/table_build.h"
@@ -131,7 +132,7 @@ struct by_key {
 	bool descending;
 };
 
-static int compare_counts(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+static int compare_counts(uint64_t a, uint64_t b) { return ORDER(a, b); }
 
 static double as_number(const struct kin_cell *c)
 {
@@ -164,7 +165,7 @@ static int compare_cells(const struct kin_cell *a, const struct kin_cell *b)
 		return a->pair.a != b->pair.a ? compare_counts(a->pair.a, b->pair.a)
 					      : compare_counts(a->pair.b, b->pair.b);
 	double x = as_number(a), y = as_number(b);
-	return (x > y) - (x < y);
+	return ORDER(x, y);
 }
 
 /* The cell that a row is sorted by: that of its block's head. */
@@ -186,7 +187,7 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	int order = none_a ? 0 : compare_cells(a, b);
 	if (order)
 		return by->descending ? -order : order;
-	return (i > j) - (i < j);
+	return ORDER(i, j);
 }
 
 /* Rows of one group stay together, around the first of them that is not nested; others are each

@@ -464,12 +464,6 @@ struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,
 			  : NULL;
 }
 
-static bool has(const struct bytes *head, const char *text)
-{
-	size_t n = bytes_left(head) < FORMAT_HEAD ? bytes_left(head) : FORMAT_HEAD;
-	return memmem(head->pos, n, text, strlen(text));
-}
-
 /* Cachegrind's files begin with descriptions of caches and the command. */
 bool callgrind_recognise(struct bytes head, const struct input_opts *o)
 {
@@ -477,6 +471,7 @@ bool callgrind_recognise(struct bytes head, const struct input_opts *o)
 	(void)o;
 	if (take(&first, "# callgrind format"))
 		return true;
-	return (take(&first, "events:") || has(&head, "\nevents:")) &&
-	       (has(&head, "creator: callgrind") || has(&head, "\nfn=") || has(&head, "\ncmd:"));
+	return (take(&first, "events:") || format_head_has(&head, "\nevents:")) &&
+	       (format_head_has(&head, "creator: callgrind") || format_head_has(&head, "\nfn=") ||
+		format_head_has(&head, "\ncmd:"));
 }

@@ -155,20 +155,12 @@ static void v8_profile_free(struct v8_profile *p)
 	free(p);
 }
 
-/* The first character of the next value. */
-static char next_is(struct scan *j)
-{
-	while (j->pos < j->end && (*j->pos == ' ' || (*j->pos >= '\t' && *j->pos <= '\r')))
-		j->pos++;
-	return j->pos < j->end ? *j->pos : '\0';
-}
-
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* False: nothing of a profile, and not taken. */
 static bool read_part(struct cpuprofile *c, struct v8_profile *p, const char *key)
 {
-	char next = next_is(&c->j);
+	char next = scan_next(&c->j);
 	if (is(key, "startTime") && is_digit(next)) {
 		p->start_us = scan_number(&c->j);
 	} else if (is(key, "endTime") && is_digit(next)) {
@@ -204,7 +196,7 @@ static void read_data(struct cpuprofile *c, struct v8_event *e)
 	char key[KEY];
 	scan_enter(&c->j, '{');
 	while (scan_key(&c->j, key, sizeof(key))) {
-		bool whole = is(key, "cpuProfile") && next_is(&c->j) == '{';
+		bool whole = is(key, "cpuProfile") && scan_next(&c->j) == '{';
 		if ((whole || is_time(key)) && !e->piece)
 			e->piece = xalloc(sizeof(*e->piece));
 		if (!whole && (!is_time(key) || !read_part(c, e->piece, key)))
@@ -223,7 +215,7 @@ static void read_args(struct cpuprofile *c, struct v8_event *e)
 	char key[KEY];
 	scan_enter(&c->j, '{');
 	while (scan_key(&c->j, key, sizeof(key))) {
-		char next = next_is(&c->j);
+		char next = scan_next(&c->j);
 		if (is(key, "data") && next == '{')
 			read_data(c, e);
 		else if (is(key, "name") && next == '"')
@@ -236,7 +228,7 @@ static void read_args(struct cpuprofile *c, struct v8_event *e)
 /* A number, or a text. */
 static void read_id(struct cpuprofile *c, struct v8_event *e)
 {
-	char next = next_is(&c->j);
+	char next = scan_next(&c->j);
 	if (next == '"') {
 		replace(&e->id, &c->j);
 	} else if (is_digit(next)) {
@@ -292,7 +284,7 @@ static void read_event(struct cpuprofile *c)
 	struct v8_event e = { 0 };
 	scan_enter(&c->j, '{');
 	while (scan_key(&c->j, key, sizeof(key))) {
-		char next = next_is(&c->j);
+		char next = scan_next(&c->j);
 		if (is(key, "name") && next == '"')
 			replace(&e.name, &c->j);
 		else if (is(key, "id"))
@@ -323,7 +315,7 @@ static void read_trace(struct cpuprofile *c)
 	c->is_trace = true;
 	scan_enter(&c->j, '[');
 	while (scan_element(&c->j)) {
-		if (next_is(&c->j) == '{')
+		if (scan_next(&c->j) == '{')
 			read_event(c);
 		else
 			scan_skip(&c->j);
@@ -338,7 +330,7 @@ static void read_object(struct cpuprofile *c, struct v8_profile *p, unsigned dep
 	char key[KEY];
 	scan_enter(&c->j, '{');
 	while (scan_key(&c->j, key, sizeof(key))) {
-		char next = next_is(&c->j);
+		char next = scan_next(&c->j);
 		if (is(key, "traceEvents") && next == '[')
 			read_trace(c);
 		else if ((is(key, "profile") || is(key, "result")) && next == '{' && depth < 2)
@@ -352,7 +344,7 @@ static void read_all(struct cpuprofile *c)
 {
 	struct v8_profile *p = xalloc(sizeof(*p));
 	vec_push(&c->all, p);
-	if (next_is(&c->j) == '[')
+	if (scan_next(&c->j) == '[')
 		read_trace(c);
 	else
 		read_object(c, p, 0);
@@ -510,21 +502,18 @@ static struct kin_error *cpuprofile_read(struct bytes all, const struct input_op
 		     : NULL;
 }
 
-static bool has(const struct bytes *head, const char *text)
-{
-	size_t n = bytes_left(head) < FORMAT_HEAD ? bytes_left(head) : FORMAT_HEAD;
-	return memmem(head->pos, n, text, strlen(text));
-}
-
 static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 {
 	(void)o;
 	char first = bytes_left(&head) ? (char)head.pos[0] : '\0';
-	bool profile = has(&head, "\"nodes\"") && has(&head, "\"callFrame\"") &&
-		       has(&head, "\"functionName\"");
-	bool events = has(&head, "\"ph\"") && has(&head, "\"ts\"") && has(&head, "\"pid\"");
+	bool profile = format_head_has(&head, "\"nodes\"") &&
+		       format_head_has(&head, "\"callFrame\"") &&
+		       format_head_has(&head, "\"functionName\"");
+	bool events = format_head_has(&head, "\"ph\"") && format_head_has(&head, "\"ts\"") &&
+		      format_head_has(&head, "\"pid\"");
 	/* Excludes the output of chrome_trace.c, which has slices. */
-	bool trace = has(&head, "\"traceEvents\"") && !has(&head, CHROME_TRACE_HEAD);
+	bool trace = format_head_has(&head, "\"traceEvents\"") &&
+		     !format_head_has(&head, CHROME_TRACE_HEAD);
 	return (first == '{' && (profile || trace)) || (first == '[' && events);
 }
 

@@ -582,13 +582,12 @@ struct kin_error *firefox_read(struct bytes all, const struct input_opts *o,
 
 static bool begins_so(struct bytes head)
 {
-	size_t n = bytes_left(&head) < FORMAT_HEAD ? bytes_left(&head) : FORMAT_HEAD;
 	static const char *const words[] = { "\"preprocessedProfileVersion\"", "\"stackwalk\"",
 					     "\"categories\"" };
-	if (!n || head.pos[0] != '{' || !memmem(head.pos, n, "\"meta\"", 6))
+	if (!bytes_left(&head) || head.pos[0] != '{' || !format_head_has(&head, "\"meta\""))
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (memmem(head.pos, n, words[i], strlen(words[i])))
+		if (format_head_has(&head, words[i]))
 			return true;
 	return false;
 }

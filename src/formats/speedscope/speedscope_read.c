@@ -284,7 +284,5 @@ struct kin_error *speedscope_read(struct bytes all, const struct input_opts *o,
 bool speedscope_recognise(struct bytes head, const struct input_opts *o)
 {
 	(void)o;
-	size_t n = bytes_left(&head) < FORMAT_HEAD ? bytes_left(&head) : FORMAT_HEAD;
-	return n && head.pos[0] == '{' &&
-	       memmem(head.pos, n, SPEEDSCOPE_SCHEMA, strlen(SPEEDSCOPE_SCHEMA));
+	return bytes_left(&head) && head.pos[0] == '{' && format_head_has(&head, SPEEDSCOPE_SCHEMA);
 }
