@@ -661,6 +661,16 @@ static void paths_stand_for_files(void)
 	OK(strstr(expanded(in_dir("many/gmon.out.d")), "directory without gmon.out files"));
 	OK(strstr(expanded("/dev/null/x"), "elsewhere: /dev/null/x"));
 
+	/* A directory that cannot be read is not taken for one without files. */
+	struct rlimit files_open, none_open;
+	getrlimit(RLIMIT_NOFILE, &files_open);
+	none_open = (struct rlimit){ 0, files_open.rlim_max };
+	fflush(stdout);
+	setrlimit(RLIMIT_NOFILE, &none_open);
+	const char *why = expanded(in_dir("many"));
+	setrlimit(RLIMIT_NOFILE, &files_open);
+	OK(strstr(why, "/many: Too many open files"));
+
 	/* Recordings have any name: those of kin record --every end in a time. */
 	static const uint64_t orders[] = { KINF_MAGIC, __builtin_bswap64(KINF_MAGIC) };
 	OK(mkdir(in_dir("day"), 0700) == 0 && mkdir(in_dir("day/folder"), 0700) == 0);

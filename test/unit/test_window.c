@@ -241,6 +241,16 @@ static void test_shrinking(void)
 	kin_error_free(err);
 	w.fd = -1;
 	window_close(&w);
+
+	OK(window_open(&w, in_dir("large")) && window_need(&w, 100) >= 100);
+	close(w.fd);
+	OK(!window_seek(&w, 299999) && window_left(&w) == 0 && window_need(&w, 1) == 0);
+	err = window_error(&w);
+	OK(err && strstr(kin_error_message(err), "/large: Bad file descriptor"));
+	kin_error_free(err);
+	w.fd = -1;
+	window_close(&w);
+
 	int next = dup(0), after;
 	close(next);
 	OK(!window_open(&w, dir) && !window_open(&w, "/dev/null"));
