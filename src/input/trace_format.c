@@ -1,7 +1,6 @@
 /* trace_format.c - reads the description of a trace point: its name and its fields. */
 #include "input/trace_format.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +12,7 @@ const char *trace_format_name(const struct trace_format *f) { return f->name; }
 /* The number that the text begins with; 0 if it begins with none. */
 static uint32_t number_of(const char *s)
 {
-	uint32_t v = 0;
-	for (; isdigit((unsigned char)*s); s++)
-		v = v < 100000000 ? v * 10 + (uint32_t)(*s - '0') : v;
-	return v;
+	return (uint32_t)min_u64(strtoull(s, NULL, 10), UINT32_MAX);
 }
 
 static uint32_t number_behind(const char *line, const char *key)

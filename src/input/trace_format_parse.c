@@ -20,7 +20,7 @@ struct format_word {
 
 struct format_parser {
 	struct trace_format *f;
-	const char *at; /* up to a NUL */
+	const char *at;          /* up to a NUL */
 	struct format_word word; /* the next one */
 	unsigned depth;
 	bool bad;
@@ -328,8 +328,7 @@ static struct expr *parse_cast(struct format_parser *p)
 		return NULL;
 	advance(&ahead);
 	bool operand = ahead.word.kind == W_NAME || ahead.word.kind == W_NUMBER ||
-		       is_op(&ahead, '(', 0) || is_op(&ahead, '~', 0) ||
-		       (is_op(&ahead, '-', 0) && (n > 1 || cast.size < 8));
+		       is_op(&ahead, '(', 0) || is_op(&ahead, '~', 0) || is_op(&ahead, '-', 0);
 	if (!operand)
 		return NULL;
 	*p = ahead;

@@ -312,11 +312,11 @@ static void put_text(struct record *r, const struct expr *e, FILE *out)
 
 /* ---- the format ---- */
 
-struct spec { /* %-10.3ld */
+struct spec {          /* %-10.3ld */
 	char flags[8]; /* each once */
-	int width;      /* 0: none */
-	int precision;  /* -1: none */
-	unsigned bits;  /* of a number: 8 for hh, 16 for h, 32, 64 for l and all others */
+	int width;     /* 0: none */
+	int precision; /* -1: none */
+	unsigned bits; /* of a number: 8 for hh, 16 for h, 32, 64 for l and all others */
 	char kind;
 };
 

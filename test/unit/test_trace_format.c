@@ -174,7 +174,8 @@ static void test_pairs_of_operators(void)
 		const long long *at = numbers[i];
 		size_t wrong = PAIRS(||) + PAIRS(&&) + PAIRS(|) + PAIRS(^) + PAIRS(&);
 		wrong += PAIRS(==) + PAIRS(!=) + PAIRS(<) + PAIRS(>) + PAIRS(<=) + PAIRS(>=);
-		wrong += PAIRS(<<) + PAIRS(>>) + PAIRS(+) + PAIRS(-) + PAIRS(*) + PAIRS(/) + PAIRS(%);
+		wrong += PAIRS(<<) + PAIRS(>>) + PAIRS(+) + PAIRS(-) + PAIRS(*) + PAIRS(/) +
+			 PAIRS(%);
 		OK(!wrong);
 	}
 }
@@ -214,6 +215,10 @@ static void test_casts(void)
 	OK_STR(text("\"%lld\", (unsigned char)~0"), "255");
 	OK_STR(text("\"%llx\", (const char *)0x123456789"), "123456789");
 	OK_STR(text("\"%lld\", (REC->b) - 1"), "4");
+	OK_STR(text("\"%lld %lld\", (long)-7 / 2, (size_t)-1 + 3"), "-3 2");
+	/* Names in brackets are no cast of what is behind them, unless that can be cast. */
+	OK_STR(text("\"%lld %lld %lld\", (NAME) - 3, (NAME + 2) * 3, (NAME) + 1"), "-3 6 1");
+	OK(strstr(text("\"%d\", ()5"), "[FAILED TO PARSE]"));
 }
 
 /* ---- what a field may be ---- */
@@ -516,10 +521,10 @@ static void test_wide(void)
 /* Numbers in descriptions that no field has. */
 static void test_numbers(void)
 {
-	static const char *const ids[] = { "ID: 99999999", "ID: 100000000", "ID: 9999999999",
+	static const char *const ids[] = { "ID: 99999999", "ID: 100000000", "ID: 4294967296",
 					   "ID: x",        "ID:7",          "ID: ",
 					   "ID: 12",       "ID: /",         "ID: :" };
-	static const uint64_t values[] = { 99999999, 100000000, 999999999, 0, 0, 0, 12, 0, 0 };
+	static const uint64_t values[] = { 99999999, 100000000, UINT32_MAX, 0, 0, 0, 12, 0, 0 };
 	for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
 		size_t n = strlen(ids[i]);
 		char *copy = malloc(n); /* without an end */
