@@ -441,8 +441,9 @@ static void test_lines(void)
 {
 	static const char description[] = "ID: 12\nno field of it; offset:0; size:1;\nname: "
 					  "y\nfield:u8 a;\toffset:0;\tsize:1;"
-					  "\tsigned:0;\nprint fmt: ?\n";
-	static const uint8_t record[] = { 200 };
+					  "\tsigned:0;\nfield:plain;\toffset:1;\tsize:1;"
+					  "\tsigned:1;\nfield:no end\nprint fmt: ?\n";
+	static const uint8_t record[] = { 200, 255 };
 	char *made;
 	size_t n;
 	struct trace_format *f =
@@ -450,7 +451,7 @@ static void test_lines(void)
 	FILE *out = open_memstream(&made, &n);
 	trace_format_print(f, record, sizeof(record), out);
 	fclose(out);
-	OK_STR(made, "[FAILED TO PARSE] a=200");
+	OK_STR(made, "[FAILED TO PARSE] a=200 plain=-1");
 	OK(trace_format_id(f) == 12);
 	OK_STR(trace_format_name(f), "y");
 	free(made);
