@@ -193,7 +193,7 @@ static void parse_names(struct format_parser *p, struct expr *e)
 			parse_expression(p); /* the end of the list: { 0, NULL } */
 		}
 		expect(p, '}');
-		if (x.name && !p->bad)
+		if (x.name)
 			vec_push(&list, x);
 	}
 	e->names = arena_copy(&p->f->arena, list.at, list.n, sizeof(*list.at));

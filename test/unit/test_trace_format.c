@@ -396,6 +396,9 @@ static void test_lists(void)
 	OK_STR(text("\"%s\", __print_flags(16, \"-\", {1, \"A\"})"), "0x10");
 	OK_STR(text("\"%s\", __print_flags_u64(2, \"\", {1 << 1, \"B\"}, { 0, ((void *)0) })"),
 	       "B");
+	OK_STR(text("\"%s|%s\", __print_flags(0, \"\", {1, \"A\"}, { 0, NULL }), "
+		    "__print_symbolic(0, {1, \"A\"}, { 0, ((void *)0) })"),
+	       "|0x0");
 	OK_STR(text("\"%s\", __print_symbolic(2, {1, \"one\"}, {2, \"two\"}, {2, \"again\"})"),
 	       "two");
 	OK_STR(text("\"%s\", __print_symbolic_u64(9, {1, \"one\"})"), "0x9");
