@@ -24,7 +24,7 @@
 #include "object/object_private.h"
 
 enum { STACK = 256 << 10, KEPT_MAX = 56 << 20, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
-enum { REMEMBERED = 1 << 16 }; /* addresses; with all that belongs to them 3 MB */
+enum { REMEMBERED = 1 << 16 };     /* addresses; with all that belongs to them 3 MB */
 enum { PAGE = 4096, PAGES = 128 }; /* of the image, as they are read */
 
 struct kernel_page {

@@ -58,8 +58,8 @@ static bool is_like(const char *package, const char *base)
 	return !strncasecmp(package, base, n);
 }
 
-/* In the list of the package that has the file's name, which spares reading the folder. To be freed;
- * NULL: there is none, or it is not in it. */
+/* In the list of the package that has the file's name, which spares reading the folder. To be
+ * freed; NULL: there is none, or it is not in it. */
 static char *find_of_same_name(const char *folder, const char *path)
 {
 	const char *base = strrchr(path, '/') + 1;

@@ -271,10 +271,10 @@ bool term_is_dumb(void)
 	return !name || !*name || !strcmp(name, "dumb");
 }
 
-/* With TERM=ansi, as on serial lines and in containers, the cursor is on the next line once the last
- * column is written, and sequences move it by tabs. Terminals that programs draw, such as tmux and
- * xterm, keep it in the last column until the next character, and then clear the wrong line; few
- * know the tabs. */
+/* With TERM=ansi, as on serial lines and in containers, the cursor is on the next line once the
+ * last column is written, and sequences move it by tabs. Terminals that programs draw, such as tmux
+ * and xterm, keep it in the last column until the next character, and then clear the wrong line;
+ * few know the tabs. */
 static void start_screen(struct term *t)
 {
 	static const char tabs[] = "NCURSES_NO_HARD_TABS";
