@@ -94,9 +94,9 @@ static const char *decimal(long long v)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wint-in-bool-context"
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wbool-compare"
-#pragma GCC diagnostic ignored "-Wint-in-bool-context"
 #endif
 static void test_operators(void)
 {
