@@ -20,6 +20,7 @@ static const uint64_t FREE = UINT64_MAX;
 
 struct unwinder {
 	struct unwinder_opts opts;
+	uint64_t code; /* a number of its own, and a new one whenever mappings changed */
 	struct cache_slot slots[N_SLOTS];
 	/* Rows that were read off code without call-frame information: once the process is gone,
 	 * its code cannot be read again. NULL: none yet. */
@@ -43,6 +44,8 @@ void unwinder_free(struct unwinder *u)
 
 void unwinder_flush(struct unwinder *u)
 {
+	static uint64_t last; /* of all unwinders */
+	u->code = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < N_SLOTS; i++)
 		u->slots[i].pc = FREE;
 	free(TAKE(u->read_off));
@@ -139,7 +142,7 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 	return guessed;
 }
 
-/* ---- walking ---- */
+/* ---- the end of a walk ---- */
 
 static enum unwind_end why(const struct unwind_walk *w, enum unwind_status status,
 			   const struct unwind_row *row)
@@ -162,17 +165,165 @@ static enum unwind_end why(const struct unwind_walk *w, enum unwind_status statu
 	return row->flags & UNWIND_GUESSED ? UNWIND_NO_CFI : UNWIND_DAMAGED;
 }
 
+/* ---- the last walk of the thread ---- */
+
+/* Whether these registers are all that a step from there can depend on, beside memory. */
+static bool is_plain(const struct unwind_regs *r) { return !r->exact && !r->all && !r->all_at; }
+
+static void add_step(struct unwind_trail *t, const struct unwind_regs *r)
+{
+	vec_reserve(&t->made, 1);
+	struct trail_step *s = &t->made.at[t->made.n++];
+	s->pc = r->pc;
+	s->sp = r->sp;
+	s->fp = r->fp;
+	s->bx = r->bx;
+	s->is_plain = is_plain(r);
+	s->is_simple = false;
+	s->bx_unknown = r->bx_unknown;
+}
+
+static bool is_simple_place(unsigned place)
+{
+	return place == UNWIND_SAME || place == UNWIND_UNKNOWN || place == UNWIND_AT_CFA ||
+	       place == UNWIND_AT_FP;
+}
+
+/* The row by which the caller of the last frame was found. */
+static void add_row(struct unwind_trail *t, const struct unwind_row *row)
+{
+	struct trail_step *s = &t->made.at[t->made.n - 1];
+	s->row = *row;
+	s->is_simple = row->cfa == UNWIND_CFA_REG && row->reg <= UNWIND_BX && !row->flags &&
+		       (row->ra == UNWIND_AT_CFA || row->ra == UNWIND_AT_FP) &&
+		       is_simple_place(row->fp) && is_simple_place(row->bx);
+}
+
+static bool is_at(const struct trail_step *s, const struct unwind_regs *r)
+{
+	return s->sp == r->sp && s->pc == r->pc && s->fp == r->fp && s->bx == r->bx &&
+	       s->bx_unknown == r->bx_unknown && s->is_plain && is_plain(r);
+}
+
+/* Whether the stack has that word where the row says; a register that is not saved has not
+ * changed. */
+static inline bool has_word(const struct unwind_walk *w, const struct trail_step *s, uint64_t cfa,
+			    unsigned place, int offset, uint64_t word)
+{
+	if (place != UNWIND_AT_CFA && place != UNWIND_AT_FP)
+		return true;
+	uint64_t addr = place == UNWIND_AT_CFA ? cfa : s->fp;
+	uint64_t at = addr + (uint64_t)(int64_t)offset * 8 - w->copy_addr;
+	return at <= w->copy_size - 8 && !memcmp(w->copy + at, &word, sizeof(word));
+}
+
+/* Whether the step from s leads to `caller` once more; the copy has 8 bytes at least. */
+static bool leads_to(const struct trail_step *s, const struct trail_step *caller,
+		     const struct unwind_walk *w)
+{
+	const struct unwind_row *row = &s->row;
+	uint64_t cfa = caller->sp;
+	return s->is_simple && caller->is_plain &&
+	       has_word(w, s, cfa, row->ra, row->ra_offset, caller->pc) &&
+	       has_word(w, s, cfa, row->fp, row->fp_offset, caller->fp) &&
+	       (caller->bx_unknown ? row->bx == UNWIND_UNKNOWN || row->bx == UNWIND_SAME
+				   : has_word(w, s, cfa, row->bx, row->bx_offset, caller->bx));
+}
+
+/* Goes from frame `from` of the trail, where the walk is, as far as memory is the same; *n frames
+ * are in pcs, of at most max. Returns the frame where the walk is then. */
+static size_t follow(const struct unwind_trail *t, size_t from, const struct unwind_walk *w,
+		     uint64_t *pcs, size_t *n, size_t max)
+{
+	size_t k = *n;
+	while (from + 1 < t->end && k < max && w->copy_size >= 8 &&
+	       leads_to(&t->at[from], &t->at[from + 1], w))
+		pcs[k++] = t->at[from++].pc;
+	*n = k;
+	return from;
+}
+
+/* Puts the walk at a frame of the trail. */
+static void put_at(struct unwind_regs *r, const struct trail_step *s)
+{
+	r->pc = s->pc;
+	r->sp = s->sp;
+	r->fp = s->fp;
+	r->bx = s->bx;
+	r->bx_unknown = s->bx_unknown;
+}
+
+/* ---- walking ---- */
+
+/* Where the walk at hand is in the trail of the last one. */
+struct following {
+	size_t next; /* the first frame that it may still come to */
+	size_t same; /* from here on all frames were the same, up to the last; NONE_SAME: none yet */
+};
+
+static const size_t NONE_SAME = SIZE_MAX;
+
+static void keep_steps(struct unwind_trail *t, size_t from, size_t to)
+{
+	for (; from < to; from++)
+		vec_push(&t->made, t->at[from]);
+}
+
+/* If the last walk came to the same frame, goes on as it did. */
+static void follow_trail(struct unwind_trail *t, struct following *f, struct unwind_walk *w,
+			 struct unwind_regs *r, uint64_t *pcs, size_t *n, size_t max)
+{
+	f->next = trail_find(t, f->next, r->sp);
+	if (f->next == t->end || !is_at(&t->at[f->next], r))
+		return;
+	size_t to = follow(t, f->next, w, pcs, n, max);
+	if (to + 1 == t->end && *n < max)
+		f->same = f->next;
+	else
+		keep_steps(t, f->next, to);
+	put_at(r, &t->at[to]);
+	f->next = to + 1;
+}
+
+/* It went on from the frame that was the last walk's outermost. */
+static void leave_trail(struct unwind_trail *t, struct following *f)
+{
+	if (f->same == NONE_SAME)
+		return;
+	keep_steps(t, f->same, t->end);
+	f->same = NONE_SAME;
+}
+
+static void end_trail(const struct unwinder *u, struct unwind_walk *w, const struct following *f)
+{
+	struct unwind_trail *t = w->trail;
+	size_t same = f->same == NONE_SAME ? t->end : f->same;
+	w->n_same = t->end - same;
+	unwind_trail_keep(t, same, u->code);
+}
+
 void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, size_t max)
 {
 	struct unwind_regs r = w->regs;
-	struct memory m = { u, w };
+	struct unwind_trail *t = w->trail;
+	struct memory m = { .u = u, .w = w };
 	struct unwind_row guessed;
 	size_t n = 0;
 	bool by_guess = false;
+	struct following f = { t ? t->end : 0, NONE_SAME };
 	w->guessed = 0;
 	w->missing = 0;
+	w->n_same = 0;
 	w->end = UNWIND_DEPTH;
+	if (t && t->code == u->code)
+		f.next = t->first;
+	if (t)
+		t->made.n = 0;
 	while (n < max) {
+		if (t && f.next < t->end && !by_guess)
+			follow_trail(t, &f, w, &r, pcs, &n, max);
+		if (n == max)
+			break;
 		uint64_t pc = unwind_lookup_pc(&r);
 		struct cache_slot *s = slot_of(u, pc);
 		const struct unwind_row *row = &s->row;
@@ -180,6 +331,7 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 			row = look_up(u, &r, &guessed);
 			if (!row && n) { /* what was found is no return address */
 				w->end = by_guess ? UNWIND_NO_CFI : UNWIND_DAMAGED;
+				f.same = NONE_SAME;
 				break;
 			}
 			if (!row) { /* a call through a null pointer left this behind */
@@ -190,6 +342,8 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		if (by_guess && !w->guessed++)
 			w->certain = n;
 		pcs[n++] = r.pc;
+		if (t && f.same == NONE_SAME)
+			add_step(t, &r);
 		by_guess = row->flags & UNWIND_GUESSED;
 		if (by_guess && u->opts.no_guess) {
 			w->end = UNWIND_NO_CFI;
@@ -200,10 +354,16 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 			w->end = why(w, status, row);
 			break;
 		}
+		if (t)
+			leave_trail(t, &f);
+		if (t && row != &guessed)
+			add_row(t, row);
 	}
 	w->n = n;
 	w->certain = w->guessed ? w->certain : n;
 	w->top = r.sp;
+	if (t)
+		end_trail(u, w, &f);
 }
 
 const char *unwind_end_name(enum unwind_end end)

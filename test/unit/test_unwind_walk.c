@@ -261,6 +261,13 @@ static void test_leaving(void)
 
 /* ---- registers of a sample ---- */
 
+static void regs_of(const struct machine *m, uint64_t mask, const uint64_t *values, uint64_t *all,
+		    struct unwind_regs *ret)
+{
+	struct perf_places p = unwind_perf_places(m, mask);
+	unwind_regs_of_perf(&p, values, all, ret);
+}
+
 static void test_perf_registers(void)
 {
 	/* bx, bp, sp, ip, r10 by the kernel's numbers */
@@ -268,14 +275,14 @@ static void test_perf_registers(void)
 	static const uint64_t x86[] = { 0xb, 0x6, 0x7, 0x8, 0xa };
 	uint64_t all[MACHINE_REGISTERS];
 	struct unwind_regs r;
-	unwind_regs_of_perf(&machine_x86_64, x86_mask, x86, all, &r);
+	regs_of(&machine_x86_64, x86_mask, x86, all, &r);
 	OK(r.machine == &machine_x86_64 && r.exact && r.all == all);
 	OK(r.bx == 0xb && r.fp == 0x6 && r.sp == 0x7 && r.pc == 0x8 && all[10] == 0xa);
 	OK(!all[0] && !r.bx_unknown);
 	/* x0, x29, lr, sp, pc */
 	static const uint64_t arm_mask = UINT64_C(1) | UINT64_C(0xf) << 29;
 	static const uint64_t arm[] = { 0x1, 0x29, 0x30, 0x31, 0x32 };
-	unwind_regs_of_perf(&machine_aarch64, arm_mask, arm, all, &r);
+	regs_of(&machine_aarch64, arm_mask, arm, all, &r);
 	OK(all[0] == 1 && r.fp == 0x29 && r.lr == 0x30 && r.sp == 0x31 && r.pc == 0x32 && !all[1]);
 }
 

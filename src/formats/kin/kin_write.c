@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/num.h"
+#include "base/pairs.h"
 #include "base/records.h"
 #include "base/strtab.h"
 #include "formats/kin/crc32c.h"
@@ -27,6 +28,14 @@ struct frames {
 	VEC(struct kinfile_frame) at; /* of ids from `first` on */
 	uint32_t first;
 	struct records ids;
+};
+
+/* The stacks as a tree, from the outermost frames on. What is called from one place is a list, and
+ * stacks made in one go lie side by side: looking one up waits for memory less often than a hash
+ * table would. */
+struct write_node {
+	uint32_t frame;
+	uint32_t child, sibling; /* ids; 0: none */
 };
 
 /* The last stack, root first: the next one mostly begins like it. */
@@ -52,7 +61,10 @@ struct kinfile_writer {
 	struct strtab *strings; /* ids are the strtab's, and first_string - 1 */
 	uint32_t first_string;
 	struct frames frames;
-	struct map64 stacks; /* MAP64_PAIR(caller, frame) */
+	VEC(struct write_node) stacks; /* of ids from first_stack on */
+	uint32_t first_stack;
+	uint32_t outermost; /* the first stack without callers; 0: none */
+	struct pairs many;               /* (caller, frame), where a list would be long */
 	VEC(struct write_step) last;
 	struct kinf_header header;
 };
@@ -363,25 +375,70 @@ uint32_t kinfile_writer_frame(struct kinfile_writer *w, const struct kinfile_fra
 	return kinfile_writer_put_frame(w, f);
 }
 
+static struct write_node *write_node(struct kinfile_writer *w, uint32_t stack)
+{
+	return &w->stacks.at[stack - w->first_stack];
+}
+
+static uint32_t add_stack(struct kinfile_writer *w, uint32_t caller, uint32_t frame)
+{
+	vec_push(&w->stacks, ((struct write_node){ .frame = frame }));
+	return kinfile_writer_put_stack(w, caller, frame);
+}
+
+/* The stack of a frame that a stack called; 0: the outermost one. */
+static uint32_t stack_above(struct kinfile_writer *w, uint32_t caller, uint32_t frame)
+{
+	enum { LIST = 8 };
+	uint32_t last = 0, n = 0;
+	uint32_t at = caller ? write_node(w, caller)->child : w->outermost;
+
+	for (; at && n < LIST; n++) {
+		if (write_node(w, at)->frame == frame)
+			return at;
+		last = at;
+		at = write_node(w, at)->sibling;
+	}
+	if (n == LIST) {
+		uint32_t next = w->next_id[KINF_R_STACK];
+		at = pairs_add(&w->many, caller, frame, next);
+		return at == next ? add_stack(w, caller, frame) : at;
+	}
+	at = add_stack(w, caller, frame);
+	if (last)
+		write_node(w, last)->sibling = at;
+	else if (caller)
+		write_node(w, caller)->child = at;
+	else
+		w->outermost = at;
+	return at;
+}
+
 static uint32_t intern_stack(struct kinfile_writer *w, const struct kinfile_sample *s)
 {
-	uint32_t stack = 0;
+	uint32_t stack = s->caller;
 
+	if (stack)
+		w->last.n = 0;
 	for (size_t i = 0; i < s->n_frames; i++) {
 		const struct kinfile_frame *f = &s->frames[s->n_frames - 1 - i];
 		if (i < w->last.n && frame_same(&w->last.at[i].frame, f)) {
 			stack = w->last.at[i].stack;
-			continue;
+		} else {
+			w->last.n = i < w->last.n ? i : w->last.n;
+			stack = stack_above(w, stack, kinfile_writer_frame(w, f));
+			if (!s->caller)
+				vec_push(&w->last, ((struct write_step){ *f, stack }));
 		}
-		w->last.n = i;
-		uint32_t frame = kinfile_writer_frame(w, f);
-		uint32_t *known = map64_at(&w->stacks, MAP64_PAIR(stack, frame));
-		if (*known == NONE)
-			*known = kinfile_writer_put_stack(w, stack, frame);
-		stack = *known;
-		vec_push(&w->last, ((struct write_step){ *f, stack }));
+		if (s->stacks)
+			s->stacks[i] = stack;
 	}
 	return stack;
+}
+
+bool kinfile_writer_knows_stack(const struct kinfile_writer *w, uint32_t stack)
+{
+	return stack >= w->first_stack && stack - w->first_stack < w->stacks.n;
 }
 
 /* All that was defined stays so in the file, under ids that are not given out again; but what comes
@@ -393,8 +450,10 @@ static void forget(struct kinfile_writer *w)
 	vec_free(&x->at);
 	records_free(&x->ids);
 	*x = (struct frames){ .first = w->next_id[KINF_R_FRAME] };
-	map64_free(&w->stacks);
-	w->stacks = (struct map64){ 0 };
+	vec_free(&w->stacks);
+	pairs_free(&w->many);
+	w->first_stack = w->next_id[KINF_R_STACK];
+	w->outermost = 0;
 	vec_free(&w->last);
 	strtab_free(w->strings);
 	w->strings = strtab_new();
@@ -406,7 +465,7 @@ static size_t interned(const struct kinfile_writer *w)
 	const size_t names = w->next_id[KINF_R_STRING] - w->first_string;
 
 	return w->frames.at.cap * sizeof(*w->frames.at.at) + w->frames.ids.cap * sizeof(uint32_t) +
-	       w->stacks.cap * 16 + names * 96;
+	       w->stacks.cap * sizeof(*w->stacks.at) + w->many.cap * 12 + names * 96;
 }
 
 /* ---- what happened ---- */
@@ -529,7 +588,7 @@ static struct kinfile_writer *new_writer(const struct kinfile_writer_opts *o, co
 	w->strings = strtab_new();
 	for (size_t i = 0; i < KINDS; i++)
 		w->next_id[i] = 1;
-	w->first_string = w->frames.first = 1;
+	w->first_string = w->frames.first = w->first_stack = 1;
 	w->header = (struct kinf_header){
 		.magic = KINF_MAGIC,
 		.version = KINF_VERSION,
