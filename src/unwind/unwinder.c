@@ -56,6 +56,7 @@ void unwinder_flush(struct unwinder *u)
 struct memory {
 	const struct unwinder *u;
 	struct unwind_walk *w;
+	size_t n_words; /* so many bytes of the copy are the first ones of a word in it */
 };
 
 static bool read_elsewhere(const struct memory *m, uint64_t addr, uint64_t *ret)
@@ -70,7 +71,7 @@ static inline __attribute__((always_inline)) bool read_word(void *arg, uint64_t 
 {
 	const struct memory *m = arg;
 	uint64_t at = addr - m->w->copy_addr;
-	if (__builtin_expect(m->w->copy_size < 8 || at > m->w->copy_size - 8, 0))
+	if (__builtin_expect(at >= m->n_words, 0))
 		return read_elsewhere(m, addr, ret);
 	memcpy(ret, m->w->copy + at, 8);
 	return true;
@@ -142,6 +143,54 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 	return guessed;
 }
 
+/* ---- most steps ---- */
+
+enum { COMMON_PLACES = 1 << UNWIND_SAME | 1 << UNWIND_UNKNOWN | 1 << UNWIND_AT_CFA };
+
+/* Whether all is below the CFA, or where it was. */
+static inline bool is_common(const struct unwind_row *row)
+{
+	return row->cfa == UNWIND_CFA_REG && !row->flags && row->reg <= UNWIND_FP &&
+	       row->ra == UNWIND_AT_CFA && COMMON_PLACES >> row->fp & COMMON_PLACES >> row->bx & 1;
+}
+
+/* What unwind_step() does with such a row if nothing is odd; otherwise false, and *r is unchanged. */
+static inline bool step_common(const struct unwind_row *row, struct unwind_regs *r,
+			       const struct memory *m)
+{
+	uint64_t cfa = (row->reg == UNWIND_SP ? r->sp : r->fp) + (uint64_t)(int64_t)row->cfa_offset;
+	uint64_t at = cfa - m->w->copy_addr, pc, fp = r->fp, bx = r->bx;
+	const uint8_t *frame = m->w->copy + at;
+	if (cfa & 7 || cfa <= r->sp || at + (uint64_t)(int64_t)row->ra_offset * 8 >= m->n_words)
+		return false;
+	memcpy(&pc, frame + (int64_t)row->ra_offset * 8, sizeof(pc));
+	if (row->fp == UNWIND_AT_CFA) {
+		if (at + (uint64_t)(int64_t)row->fp_offset * 8 >= m->n_words)
+			return false;
+		memcpy(&fp, frame + (int64_t)row->fp_offset * 8, sizeof(fp));
+	} else if (row->fp == UNWIND_UNKNOWN) {
+		fp = 0;
+	}
+	if (row->bx == UNWIND_AT_CFA) {
+		if (at + (uint64_t)(int64_t)row->bx_offset * 8 >= m->n_words)
+			return false;
+		memcpy(&bx, frame + (int64_t)row->bx_offset * 8, sizeof(bx));
+	}
+	if (!pc)
+		return false;
+	r->bx_unknown = row->bx == UNWIND_UNKNOWN || (row->bx == UNWIND_SAME && r->bx_unknown);
+	r->pc = pc;
+	r->sp = cfa;
+	r->fp = fp;
+	r->bx = bx;
+	r->all = NULL;
+	r->all_at = 0;
+	r->lr = 0;
+	r->lr_unknown = true;
+	r->exact = false;
+	return true;
+}
+
 /* ---- the end of a walk ---- */
 
 static enum unwind_end why(const struct unwind_walk *w, enum unwind_status status,
@@ -170,7 +219,7 @@ static enum unwind_end why(const struct unwind_walk *w, enum unwind_status statu
 /* Whether these registers are all that a step from there can depend on, beside memory. */
 static bool is_plain(const struct unwind_regs *r) { return !r->exact && !r->all && !r->all_at; }
 
-static void add_step(struct unwind_trail *t, const struct unwind_regs *r)
+static inline void add_step(struct unwind_trail *t, const struct unwind_regs *r)
 {
 	vec_reserve(&t->made, 1);
 	struct trail_step *s = &t->made.at[t->made.n++];
@@ -183,23 +232,20 @@ static void add_step(struct unwind_trail *t, const struct unwind_regs *r)
 	s->bx_unknown = r->bx_unknown;
 }
 
-static bool is_simple_place(unsigned place)
-{
-	return place == UNWIND_SAME || place == UNWIND_UNKNOWN || place == UNWIND_AT_CFA ||
-	       place == UNWIND_AT_FP;
-}
+enum { SIMPLE_PLACES = 1 << UNWIND_SAME | 1 << UNWIND_UNKNOWN | 1 << UNWIND_AT_CFA |
+		       1 << UNWIND_AT_FP };
 
 /* The row by which the caller of the last frame was found. */
-static void add_row(struct unwind_trail *t, const struct unwind_row *row)
+static inline void add_row(struct unwind_trail *t, const struct unwind_row *row, bool common)
 {
 	struct trail_step *s = &t->made.at[t->made.n - 1];
 	s->row = *row;
-	s->is_simple = row->cfa == UNWIND_CFA_REG && row->reg <= UNWIND_BX && !row->flags &&
-		       (row->ra == UNWIND_AT_CFA || row->ra == UNWIND_AT_FP) &&
-		       is_simple_place(row->fp) && is_simple_place(row->bx);
+	s->is_simple = common || (row->cfa == UNWIND_CFA_REG && !row->flags && row->reg <= UNWIND_BX &&
+				  (row->ra == UNWIND_AT_CFA || row->ra == UNWIND_AT_FP) &&
+				  SIMPLE_PLACES >> row->fp & SIMPLE_PLACES >> row->bx & 1);
 }
 
-static bool is_at(const struct trail_step *s, const struct unwind_regs *r)
+static inline bool is_at(const struct trail_step *s, const struct unwind_regs *r)
 {
 	return s->sp == r->sp && s->pc == r->pc && s->fp == r->fp && s->bx == r->bx &&
 	       s->bx_unknown == r->bx_unknown && s->is_plain && is_plain(r);
@@ -269,13 +315,18 @@ static void keep_steps(struct unwind_trail *t, size_t from, size_t to)
 		vec_push(&t->made, t->at[from]);
 }
 
-/* If the last walk came to the same frame, goes on as it did. */
+/* Whether the last walk came to the same frame. */
+static inline bool meets_trail(const struct unwind_trail *t, struct following *f,
+			       const struct unwind_regs *r)
+{
+	f->next = trail_find(t, f->next, r->sp);
+	return f->next < t->end && is_at(&t->at[f->next], r);
+}
+
+/* Goes on as the last walk did. */
 static void follow_trail(struct unwind_trail *t, struct following *f, struct unwind_walk *w,
 			 struct unwind_regs *r, uint64_t *pcs, size_t *n, size_t max)
 {
-	f->next = trail_find(t, f->next, r->sp);
-	if (f->next == t->end || !is_at(&t->at[f->next], r))
-		return;
 	size_t to = follow(t, f->next, w, pcs, n, max);
 	if (to + 1 == t->end && *n < max)
 		f->same = f->next;
@@ -288,8 +339,6 @@ static void follow_trail(struct unwind_trail *t, struct following *f, struct unw
 /* It went on from the frame that was the last walk's outermost. */
 static void leave_trail(struct unwind_trail *t, struct following *f)
 {
-	if (f->same == NONE_SAME)
-		return;
 	keep_steps(t, f->same, t->end);
 	f->same = NONE_SAME;
 }
@@ -306,7 +355,7 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 {
 	struct unwind_regs r = w->regs;
 	struct unwind_trail *t = w->trail;
-	struct memory m = { .u = u, .w = w };
+	struct memory m = { u, w, w->copy_size < 8 ? 0 : w->copy_size - 7 };
 	struct unwind_row guessed;
 	size_t n = 0;
 	bool by_guess = false;
@@ -320,10 +369,11 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 	if (t)
 		t->made.n = 0;
 	while (n < max) {
-		if (t && f.next < t->end && !by_guess)
+		if (t && !by_guess && meets_trail(t, &f, &r)) {
 			follow_trail(t, &f, w, &r, pcs, &n, max);
-		if (n == max)
-			break;
+			if (n == max)
+				break;
+		}
 		uint64_t pc = unwind_lookup_pc(&r);
 		struct cache_slot *s = slot_of(u, pc);
 		const struct unwind_row *row = &s->row;
@@ -349,15 +399,18 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 			w->end = UNWIND_NO_CFI;
 			break;
 		}
-		enum unwind_status status = unwind_step_inline(row, &r, read_word, &m);
+		enum unwind_status status = UNWIND_OK;
+		bool common = is_common(row) && step_common(row, &r, &m);
+		if (!common)
+			status = unwind_step_inline(row, &r, read_word, &m);
 		if (__builtin_expect(status != UNWIND_OK, 0)) {
 			w->end = why(w, status, row);
 			break;
 		}
-		if (t)
+		if (t && f.same != NONE_SAME)
 			leave_trail(t, &f);
 		if (t && row != &guessed)
-			add_row(t, row);
+			add_row(t, row, common);
 	}
 	w->n = n;
 	w->certain = w->guessed ? w->certain : n;
