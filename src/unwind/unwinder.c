@@ -7,13 +7,15 @@
 #include "base/base.h"
 #include "unwind/step_inline.h"
 
-/* pcs met before, each at its place or nowhere. Samples of one program meet few: 4096 of 24 bytes
+/* pcs met before, each at its place or nowhere. Samples of one program meet few: 4096 of 32 bytes
  * are enough, and fit into the second-level cache. */
 enum { SLOT_BITS = 12, N_SLOTS = 1 << SLOT_BITS, CODE_BEFORE = 4, CODE_AFTER = MACHINE_LEAVES_MAX };
 
 struct cache_slot {
 	uint64_t pc; /* looked up; FREE: none */
 	struct unwind_row row;
+	bool is_common; /* step_common() does it */
+	bool is_simple; /* as of struct trail_step */
 };
 
 static const uint64_t FREE = UINT64_MAX;
@@ -79,6 +81,26 @@ static inline __attribute__((always_inline)) bool read_word(void *arg, uint64_t 
 
 /* ---- rows ---- */
 
+enum {
+	COMMON_PLACES = 1 << UNWIND_SAME | 1 << UNWIND_UNKNOWN | 1 << UNWIND_AT_CFA,
+	SIMPLE_PLACES = COMMON_PLACES | 1 << UNWIND_AT_FP,
+};
+
+/* Whether all is below the CFA, or where it was. */
+static bool is_common(const struct unwind_row *row)
+{
+	return row->cfa == UNWIND_CFA_REG && !row->flags && row->reg <= UNWIND_FP &&
+	       row->ra == UNWIND_AT_CFA && COMMON_PLACES >> row->fp & COMMON_PLACES >> row->bx & 1;
+}
+
+/* Whether a step by it depends on the registers and on words of the stack alone. */
+static bool is_simple(const struct unwind_row *row)
+{
+	return row->cfa == UNWIND_CFA_REG && !row->flags && row->reg <= UNWIND_BX &&
+	       (row->ra == UNWIND_AT_CFA || row->ra == UNWIND_AT_FP) &&
+	       SIMPLE_PLACES >> row->fp & SIMPLE_PLACES >> row->bx & 1;
+}
+
 static size_t slot_index(uint64_t pc)
 {
 	return pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOT_BITS);
@@ -96,7 +118,7 @@ static void keep_read_off(struct unwinder *u, uint64_t pc, const struct unwind_r
 		for (size_t i = 0; i < N_SLOTS; i++)
 			u->read_off[i].pc = FREE;
 	}
-	u->read_off[slot_index(pc)] = (struct cache_slot){ pc, *row };
+	u->read_off[slot_index(pc)] = (struct cache_slot){ .pc = pc, .row = *row };
 }
 
 static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r)
@@ -133,8 +155,7 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 		const struct unwind_row *row = unwind_table_find(code.table, pc - code.bias);
 		if (row->cfa != UNWIND_CFA_NONE) {
 			struct cache_slot *s = slot_of(u, pc);
-			s->pc = pc;
-			s->row = *row;
+			*s = (struct cache_slot){ pc, *row, is_common(row), is_simple(row) };
 			return &s->row;
 		}
 	}
@@ -145,16 +166,7 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 
 /* ---- most steps ---- */
 
-enum { COMMON_PLACES = 1 << UNWIND_SAME | 1 << UNWIND_UNKNOWN | 1 << UNWIND_AT_CFA };
-
-/* Whether all is below the CFA, or where it was. */
-static inline bool is_common(const struct unwind_row *row)
-{
-	return row->cfa == UNWIND_CFA_REG && !row->flags && row->reg <= UNWIND_FP &&
-	       row->ra == UNWIND_AT_CFA && COMMON_PLACES >> row->fp & COMMON_PLACES >> row->bx & 1;
-}
-
-/* What unwind_step() does with such a row if nothing is odd; otherwise false, and *r is unchanged. */
+/* What unwind_step() does with a common row if nothing is odd; otherwise false, and *r is unchanged. */
 static inline bool step_common(const struct unwind_row *row, struct unwind_regs *r,
 			       const struct memory *m)
 {
@@ -232,17 +244,12 @@ static inline void add_step(struct unwind_trail *t, const struct unwind_regs *r)
 	s->bx_unknown = r->bx_unknown;
 }
 
-enum { SIMPLE_PLACES = 1 << UNWIND_SAME | 1 << UNWIND_UNKNOWN | 1 << UNWIND_AT_CFA |
-		       1 << UNWIND_AT_FP };
-
 /* The row by which the caller of the last frame was found. */
-static inline void add_row(struct unwind_trail *t, const struct unwind_row *row, bool common)
+static inline void add_row(struct unwind_trail *t, const struct cache_slot *found)
 {
 	struct trail_step *s = &t->made.at[t->made.n - 1];
-	s->row = *row;
-	s->is_simple = common || (row->cfa == UNWIND_CFA_REG && !row->flags && row->reg <= UNWIND_BX &&
-				  (row->ra == UNWIND_AT_CFA || row->ra == UNWIND_AT_FP) &&
-				  SIMPLE_PLACES >> row->fp & SIMPLE_PLACES >> row->bx & 1);
+	s->row = found->row;
+	s->is_simple = found->is_simple;
 }
 
 static inline bool is_at(const struct trail_step *s, const struct unwind_regs *r)
@@ -400,8 +407,8 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 			break;
 		}
 		enum unwind_status status = UNWIND_OK;
-		bool common = is_common(row) && step_common(row, &r, &m);
-		if (!common)
+		bool known = row == &s->row;
+		if (!known || !s->is_common || !step_common(row, &r, &m))
 			status = unwind_step_inline(row, &r, read_word, &m);
 		if (__builtin_expect(status != UNWIND_OK, 0)) {
 			w->end = why(w, status, row);
@@ -409,8 +416,8 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		}
 		if (t && f.same != NONE_SAME)
 			leave_trail(t, &f);
-		if (t && row != &guessed)
-			add_row(t, row, common);
+		if (t && known)
+			add_row(t, s);
 	}
 	w->n = n;
 	w->certain = w->guessed ? w->certain : n;
