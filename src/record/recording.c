@@ -23,7 +23,7 @@ struct traced { /* an event whose fields have addresses of the kernel's function
 
 /* The last stack of a thread, as it is in the file. */
 struct last_written {
-	uint64_t serial;   /* 0: there is none */
+	uint64_t serial;  /* 0: there is none */
 	VEC(uint32_t) at; /* stacks of user frames, outermost first */
 };
 
@@ -44,10 +44,10 @@ struct recording {
 	struct map64 functions; /* addresses in fields that were named, or have no name -> 1 */
 	FILE *nowhere;          /* what is only read for the functions in it */
 	struct kinfile_frame frames[FRAMES_MAX];
-	struct watched_name names[FRAMES_MAX]; /* for `watch` */
-	VEC(uint64_t) words;                   /* of the sample at hand */
-	struct last_written last[LAST_WRITTEN];  /* by tid: of threads that ran last */
-	uint32_t stacks[FRAMES_MAX];             /* of the sample at hand, outermost first */
+	struct watched_name names[FRAMES_MAX];  /* for `watch` */
+	VEC(uint64_t) words;                    /* of the sample at hand */
+	struct last_written last[LAST_WRITTEN]; /* by tid: of threads that ran last */
+	uint32_t stacks[FRAMES_MAX];            /* of the sample at hand, outermost first */
 };
 
 struct recording *recording_new(struct kinfile_writer *w, struct jit *jit, struct kernel *kernel,

@@ -32,7 +32,7 @@ struct code_cache { /* what was found for a pc */
 struct last_stack {
 	pid_t tid;
 	struct unwind_trail trail;
-	uint64_t serial;             /* 0: there is none */
+	uint64_t serial;            /* 0: there is none */
 	VEC(struct stack_frame) at; /* user frames, leaf first */
 };
 

@@ -1,9 +1,9 @@
 /* trail.h - what the last walk of a thread went through, so that the next one need not do it again.
  *
- * Most of a stack is as it was at the last sample. The trail has the registers of each frame and the
- * row by which its caller was found. A walk that comes to the same registers, in the same code, and
- * finds the same words where that row reads them, goes the same way: comparing them is all it does.
- * One per thread, as others' stacks lie elsewhere; a trail of another thread does no harm. */
+ * Most of a stack is as it was at the last sample. The trail has the registers of each frame and
+ * the row by which its caller was found. A walk that comes to the same registers, in the same code,
+ * and finds the same words where that row reads them, goes the same way: comparing them is all it
+ * does. One per thread, as others' stacks lie elsewhere; a trail of another thread does no harm. */
 #ifndef UNWIND_TRAIL_H
 #define UNWIND_TRAIL_H
 
@@ -22,7 +22,7 @@ struct unwind_trail {
 	/* The frames of the last walk, outermost last: at[first] is the leaf. */
 	struct trail_step *at;
 	size_t first, end;
-	uint64_t code;            /* what the unwinder knew; 0: nothing is kept */
+	uint64_t code;               /* what the unwinder knew; 0: nothing is kept */
 	VEC(struct trail_step) made; /* of the walk at hand, leaf first */
 };
 

@@ -166,7 +166,8 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 
 /* ---- most steps ---- */
 
-/* What unwind_step() does with a common row if nothing is odd; otherwise false, and *r is unchanged. */
+/* What unwind_step() does with a common row if nothing is odd; otherwise false, and *r is
+ * unchanged. */
 static inline bool step_common(const struct unwind_row *row, struct unwind_regs *r,
 			       const struct memory *m)
 {
@@ -311,7 +312,8 @@ static void put_at(struct unwind_regs *r, const struct trail_step *s)
 /* Where the walk at hand is in the trail of the last one. */
 struct following {
 	size_t next; /* the first frame that it may still come to */
-	size_t same; /* from here on all frames were the same, up to the last; NONE_SAME: none yet */
+	size_t same; /* from here on all frames were the same, up to the last; NONE_SAME: none yet
+		      */
 };
 
 static const size_t NONE_SAME = SIZE_MAX;

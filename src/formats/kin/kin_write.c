@@ -64,7 +64,7 @@ struct kinfile_writer {
 	VEC(struct write_node) stacks; /* of ids from first_stack on */
 	uint32_t first_stack;
 	uint32_t outermost; /* the first stack without callers; 0: none */
-	struct pairs many;               /* (caller, frame), where a list would be long */
+	struct pairs many;  /* (caller, frame), where a list would be long */
 	VEC(struct write_step) last;
 	struct kinf_header header;
 };
