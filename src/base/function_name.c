@@ -37,6 +37,28 @@ static const char *behind_parameters(const char *p)
 	return p && (*p == '.' || (p[0] == ':' && p[1] == ':')) ? p : NULL;
 }
 
+/* Whether at p are only the endings of symbols that gcc and clang give to copies, parts and local
+ * functions: "f.constprop.0.isra.0", "f.part.0.cold", "f.llvm.8135". A demangler makes "[clone
+ * ...]" of them. */
+static bool ends_clone(const char *p)
+{
+	static const char *const words[] = { "constprop",  "isra",     "part",
+					     "cold",       "lto_priv", "llvm",
+					     "localalias", "__uniq",   "_omp_fn" };
+	while (*p == '.') {
+		size_t n = strcspn(++p, "."), i = 0;
+		while (i < ARRAY_LEN(words) &&
+		       (strlen(words[i]) != n || memcmp(p, words[i], n) != 0))
+			i++;
+		if (i == ARRAY_LEN(words))
+			return false;
+		p += n;
+		size_t number = *p == '.' ? strspn(p + 1, "0123456789") : 0;
+		p += number ? number + 1 : 0;
+	}
+	return !*p;
+}
+
 /* Whether a function's name ends at p: there are its parameters or those of its template, and
  * nothing that would be within it. */
 static bool ends_name(const char *p)
@@ -44,7 +66,8 @@ static bool ends_name(const char *p)
 	const char *behind = *p == '<' ? behind_closing(p, '<', '>') : NULL;
 	if (*p == '(')
 		return !behind_parameters(p);
-	return !*p || *p == '!' || (*p == '<' && !(behind && behind[0] == ':' && behind[1] == ':'));
+	return *p == '!' || ends_clone(p) ||
+	       (*p == '<' && !(behind && behind[0] == ':' && behind[1] == ':'));
 }
 
 /* Whether all is said: what follows the parameters of a function that are named is no part of its
@@ -66,8 +89,8 @@ static bool is_from(const char *p, const char *whole)
 			name++;
 			continue;
 		}
-		if (!*p)
-			return *name == '(';
+		if (*name == '(')
+			return ends_clone(p);
 		if (*p != '<' || *name != ':')
 			return false;
 		p = behind_closing(p, '<', '>');

@@ -6,9 +6,9 @@
 #include "base/suggest.h"
 
 /* Whether `name` matches `display`: as it stands, without what follows the parameters (const,
- * [clone ...]), without parameters, without template arguments of its own or of its scopes, without
- * outer scopes. "f", "b::f" and "a::b::f" are all "void a::b<char>::f<int>(int)". If `display` has
- * no parameters, as inlined functions do, `name` may have any. */
+ * [clone ...], .constprop.0), without parameters, without template arguments of its own or of its
+ * scopes, without outer scopes. "f", "b::f" and "a::b::f" are all "void a::b<char>::f<int>(int)".
+ * If `display` has no parameters, as inlined functions do, `name` may have any. */
 bool function_name_is(const char *display, const char *name);
 
 /* The last identifier of `name`, if every mangled symbol that can demangle to it contains it

@@ -122,6 +122,19 @@ static void test_function_names(void)
 		{ "run(int (*)(long))", "long", false },
 		{ "f.part.0", "0", false },
 		{ "f.cold", "cold", false },
+		{ "f.cold", "f", true },
+		{ "f.constprop.0.isra.0", "f", true },
+		{ "f.constprop.0.isra.0", "f.constprop.0.isra.0", true },
+		{ "f.constprop.0.isra.0", "f.constprop.0", true },
+		{ "f.part.0.cold", "f(int)", true },
+		{ "_f.llvm.8135", "_f", true },
+		{ "f.lto_priv.1", "f", true },
+		{ "f.lto_priv.1", "f.lto_priv.2", false },
+		{ "f.1", "f", false },
+		{ "f.partial", "f", false },
+		{ "f.cold.g", "f", false },
+		{ "main.main", "main", true },
+		{ "main.part", "main.part", true },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		bool same = function_name_is(cases[i].display, cases[i].name);
