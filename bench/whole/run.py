@@ -82,8 +82,8 @@ class Tool:
 
 def tools(build):
     kin, uftrace = str(build / 'kin'), os.environ.get('UFTRACE', 'uftrace')
-    # Without its cache of programs, of which perf 6.1 dies now and then.
-    perf = ['perf', 'record', '-q', '-N', '-F', str(HZ), '-o', '{d}/perf.data', '--call-graph']
+    # Without build ids and its cache of programs, of which perf 6.1 dies now and then.
+    perf = ['perf', 'record', '-q', '-B', '-N', '-F', str(HZ), '-o', '{d}/perf.data', '--call-graph']
     return [
         Tool('kin record', False, False, [kin, 'record', '-q', '-F', str(HZ), '-o', '{d}/p.kin', '--'],
              [kin, 'report', '{d}/p.kin']),
