@@ -28,11 +28,6 @@
 
 #define RT_EXPORT __attribute__((visibility("default")))
 
-/* Special addresses in `from`. 1: the slot's calls were moved away and it may be reused; 2: it is
- * being taken. Neither is ever a return address. */
-#define RT_GONE  1u
-#define RT_TAKEN 2u
-
 /* A flag that one of several takes by an atomic exchange. A word, since not all processors exchange
  * bytes. */
 typedef _Atomic uint32_t rt_flag;
@@ -62,7 +57,8 @@ enum { RT_OWN_STACK = 32 << 10 }; /* untouched pages take no memory */
 struct rt_thread { /* kept after the thread's death; rt.threads lists all of them */
 	struct rt_thread *next;
 	struct kinf_thread *record;
-	void *arcs, *counts; /* payloads of its newest tables; NULL: none */
+	void *arcs, *counts;        /* payloads of its newest tables; NULL: none */
+	struct kinf_block *carries; /* the newest KINF_ARCS block; NULL: none */
 	uint32_t tid, index;
 	struct rt_clock clock;
 	uint8_t *own_stack;         /* RT_OWN_STACK bytes, for the sampling handler; NULL: none */
@@ -73,7 +69,7 @@ struct rt_thread { /* kept after the thread's death; rt.threads lists all of the
 /* Thread-local. Hooks use the first two members: in a thread without tables these point to rt_none.
  */
 struct rt_tls {
-	void *arcs;   /* payload of the KINF_ARCS block in use */
+	void *arcs;   /* payload of the KINF_CALLS block in use */
 	void *counts; /* payload of the KINF_COUNTS block in use */
 	struct rt_latency *latency;
 	struct rt_thread *thread;
@@ -376,6 +372,10 @@ void rt_arc(uint64_t from, uint64_t to);
 void rt_enter(uint64_t from, uint64_t to,
 	      uint64_t sp);                 /* the same, for a call whose end will be seen */
 void rt_mcount(uint64_t from, uint64_t to); /* the same, in a program compiled for gprof */
+/* After a call that has made a slot's count 0 again: adds what it has lost. rt_carry_enter(): as
+ * rt_enter(). */
+void rt_carry(uint64_t from, uint64_t to);
+void rt_carry_enter(uint64_t from, uint64_t to, uint64_t sp);
 void rt_count(uint64_t addr);
 
 /* ---- rt_retire.c ---- */
@@ -385,8 +385,8 @@ void rt_retire(const struct rt_module *m); /* with the lock */
 /* ---- rt_latency.c ---- */
 
 void rt_latency_start(void); /* measures the cost of measuring, once */
-/* Called by the hooks at the start and end of a call along the slot's arc; sp: of its frame. */
-void rt_latency_begin(struct kinf_arc *slot, uint64_t sp);
+/* Called by the hooks at the start and end of a call; sp: of its frame. */
+void rt_latency_begin(uint64_t to, uint64_t from, uint64_t sp);
 void rt_latency_end(uint64_t to, uint64_t from);
 /* With the lock: the record is no longer in use. */
 void rt_latency_forget(struct rt_thread *t, struct kinf_latency *r);
@@ -455,6 +455,29 @@ void rt_gmon_write(void); /* not async-signal-safe: one at a time */
 /* Reads a number that another thread may be incrementing. */
 static inline uint64_t rt_read(const uint64_t *n) { return __atomic_load_n(n, __ATOMIC_RELAXED); }
 
+/* What a slot holds now; `to` and `count` are 0 where there is nothing. */
+static inline struct kinf_arc rt_arc_at(const struct kinf_arc *s)
+{
+	struct kinf_arc a = { .count = rt_read(&s->count) };
+
+	a.to = __atomic_load_n(&s->to, __ATOMIC_ACQUIRE);
+	a.from = rt_read(&s->from);
+	return a;
+}
+
+static inline struct kinf_arc rt_call_at(const struct kinf_call *s)
+{
+	struct kinf_call c = { .key = __atomic_load_n(&s->key, __ATOMIC_ACQUIRE) };
+
+	if (c.key <= KINF_CALL_TAKEN)
+		return (struct kinf_arc){ 0 };
+	c.to_high = __atomic_load_n(&s->to_high, __ATOMIC_RELAXED);
+	c.count = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
+	return (struct kinf_arc){ .from = kinf_call_from(&c),
+				  .to = kinf_call_to(&c),
+				  .count = c.count };
+}
+
 /* The block's own words of a table, right before the slots; the hooks know their layout. */
 struct rt_own {
 	uint64_t mask;    /* mask for the offset of a slot: (slots - 1) * size of a slot */
@@ -474,11 +497,12 @@ static inline struct kinf_block *rt_block_of(const void *payload)
 static inline struct rt_own *rt_own(struct kinf_block *b) { return (struct rt_own *)b->own; }
 
 /* The table of threads without tables: a block's words, all 0, and a single slot, never used. */
-enum { RT_NONE_BLOCK = sizeof(struct kinf_block) / 8, RT_NONE_SLOT = sizeof(struct kinf_arc) / 8 };
+enum { RT_NONE_BLOCK = sizeof(struct kinf_block) / 8, RT_NONE_SLOT = sizeof(struct kinf_call) / 8 };
 extern uint64_t rt_none[RT_NONE_BLOCK + RT_NONE_SLOT] __attribute__((visibility("hidden")));
 
-/* Distance from a slot to the next one to try, over all of them. Not neighbours, because those are
- * taken where functions are closer to each other than slots. */
+/* Distance from a slot of basic blocks to the next one to try, over all of them. Not neighbours,
+ * because those are taken where blocks are closer to each other than slots. For arcs it is the
+ * neighbour, which most often lies in the same cache line. */
 #define RT_STRIDE 2533
 
 /* Both are multiplied, because functions begin at multiples of 16 and so are closer to each other

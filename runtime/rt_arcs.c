@@ -1,91 +1,144 @@
 /* rt_arcs.c - counts calls by caller and callee, in slots of the mapped file that hooks find by
- * hash.
- * */
+ * hash. A slot is a quarter of a cache line: with a million arcs nearly every call waits for one.
+ */
 #include "rt.h"
 
 enum { FIRST_SLOTS = 512 };
 
-static struct kinf_arc *slot_at(void *table, uint64_t offset)
+enum { CARRIES = 64 }; /* slots of a block of them */
+
+static struct kinf_call *slot_at(void *table, uint64_t offset)
 {
-	return (struct kinf_arc *)((uint8_t *)table + offset);
+	return (struct kinf_call *)((uint8_t *)table + offset);
 }
 
-/* Takes an unused slot, or one whose calls were moved away, against signal handlers of this thread;
- * `to` is published last. A handler in the midst of it does not know the slot as its own and takes
- * another one: the two add up. */
-static bool take(struct kinf_arc *s, uint64_t expected, uint64_t from, uint64_t to)
+/* ---- counts beyond 32 bits ---- */
+
+/* With the lock: the thread's slot for what an arc's own has no room for, made if there is none;
+ * NULL: no room. */
+static struct kinf_arc *carry_slot(struct rt_thread *t, uint64_t from, uint64_t to)
 {
-	if (!__atomic_compare_exchange_n(&s->from, &expected, RT_TAKEN, false, __ATOMIC_RELAXED,
-					 __ATOMIC_RELAXED))
-		return false;
-	__atomic_store_n(&s->to, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->count, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->cost, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->from, from, __ATOMIC_RELEASE);
+	struct kinf_block *b = t->carries;
+	struct kinf_arc *s = b ? (struct kinf_arc *)b->payload : NULL;
+
+	for (uint64_t n = b ? rt_own(b)->used : 0; n--; s++)
+		if (s->from == from && s->to == to)
+			return s;
+	if (!b || rt_own(b)->used == CARRIES) {
+		b = rt_block(KINF_ARCS, CARRIES * sizeof(*s), t->index);
+		if (!b)
+			return NULL;
+		rt_own(b)->transient = true; /* it is not looked up what they belong to */
+		t->carries = b;
+		s = (struct kinf_arc *)b->payload;
+	}
+	s->from = from;
 	__atomic_store_n(&s->to, to, __ATOMIC_RELEASE);
+	rt_own(b)->used++;
+	return s;
+}
+
+void rt_carry(uint64_t from, uint64_t to)
+{
+	enum { BITS = 32 };
+	struct rt_thread *t = rt_thread();
+	struct kinf_arc *s = NULL;
+	uint64_t mask;
+
+	if (t && rt_lock(&mask)) {
+		s = carry_slot(t, from, to);
+		if (s)
+			add_to(&s->count, (uint64_t)1 << BITS);
+		rt_unlock(mask);
+	}
+	if (!s)
+		rt_lose(KINF_LOST_ARCS, (uint64_t)1 << BITS);
+}
+
+void rt_carry_enter(uint64_t from, uint64_t to, uint64_t sp)
+{
+	rt_carry(from, to);
+	if (rt_gate.latency)
+		rt_latency_begin(to, from, sp);
+}
+
+/* ---- */
+
+/* Takes an unused slot, or one whose calls were moved away, against signal handlers of this thread;
+ * the key is published last. A handler in the midst of it does not know the slot as its own and
+ * takes another one: the two add up. */
+static bool take(struct kinf_call *s, uint64_t expected, uint64_t key, uint32_t to_high)
+{
+	if (!__atomic_compare_exchange_n(&s->key, &expected, KINF_CALL_TAKEN, false,
+					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return false;
+	__atomic_store_n(&s->to_high, to_high, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->count, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->key, key, __ATOMIC_RELEASE);
 	return true;
 }
 
 /* Counts, in a slot that is there or in a new one. */
-static struct kinf_arc *count(void *table, uint64_t from, uint64_t to, bool transient)
+static void count(void *table, uint64_t from, uint64_t to, bool transient)
 {
 	struct rt_own *own = rt_own(rt_block_of(table));
-	uint64_t at = rt_hash(from, to) & own->mask;
-	struct kinf_arc *gone = NULL;
+	uint64_t at = rt_hash(from, to) & own->mask, key = kinf_call_key(from, to);
+	uint32_t to_high = (uint32_t)(to >> 16);
+	struct kinf_call *gone = NULL;
 
 	if (transient)
 		own->transient = true;
-	for (;; at = (at + RT_STRIDE * sizeof(struct kinf_arc)) & own->mask) {
-		struct kinf_arc *s = slot_at(table, at);
+	for (;; at = (at + sizeof(struct kinf_call)) & own->mask) {
+		struct kinf_call *s = slot_at(table, at);
 
-		if (s->from == from && s->to == to) {
-			count_one(&s->count);
-			return s;
+		if (s->key == key && s->to_high == to_high) {
+			if (!__atomic_add_fetch(&s->count, 1, __ATOMIC_RELAXED))
+				rt_carry(from, to);
+			return;
 		}
-		if (s->from == RT_GONE && !gone)
+		if (s->key == KINF_CALL_GONE && !gone)
 			gone = s;
-		if (s->from == 0) {
-			if (gone && take(gone, RT_GONE, from, to))
-				return gone;
-			if (take(s, 0, from, to)) {
+		if (s->key == 0) {
+			if (gone && take(gone, KINF_CALL_GONE, key, to_high))
+				return;
+			if (take(s, 0, key, to_high)) {
 				count_one(&own->used);
-				return s;
+				return;
 			}
 		}
 	}
 }
 
-static struct kinf_arc *count_call(uint64_t from, uint64_t to)
+void rt_arc(uint64_t from, uint64_t to)
 {
+	const uint64_t no_caller = ((uint64_t)1 << KINF_CALL_BITS) - 1;
 	const struct rt_module *caller, *callee;
 	void *table;
 
 	if (!rt.options.arcs && rt.state != RT_NEW)
-		return NULL;
+		return;
 	if (!rt_ready())
-		return NULL;
-	if (from <= RT_TAKEN)
-		from = UINT64_MAX; /* no caller: a slot's mark must not be mistaken for it */
+		return;
+	if (from <= KINF_CALL_TAKEN || from > no_caller)
+		from = no_caller; /* a slot's mark must not be mistaken for it */
 	callee = rt_module_learn(to);
 	caller = rt_module_learn(from);
-	table = rt_table_with_room(&(struct rt_table){ KINF_ARCS, sizeof(struct kinf_arc),
-						       FIRST_SLOTS, &rt_tls.arcs,
-						       offsetof(struct rt_thread, arcs) });
+	table = to <= no_caller ? rt_table_with_room(&(struct rt_table){
+					  KINF_CALLS, sizeof(struct kinf_call), FIRST_SLOTS,
+					  &rt_tls.arcs, offsetof(struct rt_thread, arcs) })
+				: NULL;
 	if (table)
-		return count(table, from, to,
-			     (callee && callee->transient) || (caller && caller->transient));
-	rt_lose(KINF_LOST_ARCS, 1);
-	return NULL;
+		count(table, from, to,
+		      (callee && callee->transient) || (caller && caller->transient));
+	else
+		rt_lose(KINF_LOST_ARCS, 1);
 }
-
-void rt_arc(uint64_t from, uint64_t to) { count_call(from, to); }
 
 void rt_enter(uint64_t from, uint64_t to, uint64_t sp)
 {
-	struct kinf_arc *slot = count_call(from, to);
-
-	if (slot && rt_gate.latency)
-		rt_latency_begin(slot, sp);
+	rt_arc(from, to);
+	if (rt_gate.latency)
+		rt_latency_begin(to, from, sp);
 }
 
 void rt_mcount(uint64_t from, uint64_t to)

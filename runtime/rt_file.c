@@ -360,11 +360,15 @@ bool rt_file_start(void)
 static void lose_block(const struct kinf_block *b)
 {
 	const struct kinf_arc *arc = (const struct kinf_arc *)b->payload;
+	const struct kinf_call *call = (const struct kinf_call *)b->payload;
 	const struct kinf_count *count = (const struct kinf_count *)b->payload;
 
 	if (b->type == KINF_ARCS)
 		for (uint64_t n = b->used / sizeof(*arc); n--; arc++)
 			rt_lose(KINF_LOST_ARCS, rt_read(&arc->count));
+	if (b->type == KINF_CALLS)
+		for (uint64_t n = b->used / sizeof(*call); n--; call++)
+			rt_lose(KINF_LOST_ARCS, rt_call_at(call).count);
 	if (b->type == KINF_COUNTS)
 		for (uint64_t n = b->used / sizeof(*count); n--; count++)
 			rt_lose(KINF_LOST_BLOCKS, rt_read(&count->count));

@@ -204,21 +204,31 @@ static bool is_in(const struct rt_module *m, uint64_t addr, uint64_t *place)
 	return true;
 }
 
+static inline void put_arc_of(const struct rt_module *m, struct kinf_arc a)
+{
+	uint64_t from, to;
+
+	if (!a.to || !a.count || !is_in(m, a.to, &to))
+		return;
+	if (!is_in(m, a.from, &from))
+		from = outside(m, a.from);
+	put_arc(from, to, a.count);
+}
+
 static void put_arcs(const struct rt_module *m, const struct kinf_block *b)
 {
 	const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
 
-	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
-		uint64_t count = rt_read(&s->count), at = __atomic_load_n(&s->to, __ATOMIC_ACQUIRE);
-		uint64_t from = rt_read(&s->from), to;
+	for (uint64_t n = b->used / sizeof(*s); n--; s++)
+		put_arc_of(m, rt_arc_at(s));
+}
 
-		if (!at || !count || !is_in(m, at, &to))
-			continue;
-		at = from;
-		if (!is_in(m, at, &from))
-			from = outside(m, at);
-		put_arc(from, to, count);
-	}
+static void put_calls(const struct rt_module *m, const struct kinf_block *b)
+{
+	const struct kinf_call *s = (const struct kinf_call *)b->payload;
+
+	for (uint64_t n = b->used / sizeof(*s); n--; s++)
+		put_arc_of(m, rt_call_at(s));
 }
 
 static void put_retired_arcs(const struct rt_module *m, const struct kinf_block *b)
@@ -237,6 +247,8 @@ static void put_all_arcs(const struct rt_module *m)
 	while ((b = rt_next_block(b))) {
 		if (b->type == KINF_ARCS)
 			put_arcs(m, b);
+		else if (b->type == KINF_CALLS)
+			put_calls(m, b);
 		else if (b->type == KINF_RETIRED_ARCS)
 			put_retired_arcs(m, b);
 	}
@@ -319,22 +331,36 @@ static void mark(uint32_t id)
 			m->called = true;
 }
 
+/* *m: the module that the arc before leads into, as most go to the same. */
+static inline uint64_t survey_arc(struct kinf_arc a, const struct rt_module **m)
+{
+	if (!a.to || !a.count || (*m && a.to >= (*m)->start && a.to < (*m)->end))
+		return a.count;
+	*m = rt_module_at(a.to);
+	if (*m)
+		mark((*m)->first_id);
+	return a.count;
+}
+
 static uint64_t survey_arcs(const struct kinf_block *b)
 {
 	const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
-	const struct rt_module *m = NULL; /* that the arc before leads into: most go to the same */
+	const struct rt_module *m = NULL;
 	uint64_t calls = 0;
 
-	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
-		uint64_t count = rt_read(&s->count), to = __atomic_load_n(&s->to, __ATOMIC_ACQUIRE);
+	for (uint64_t n = b->used / sizeof(*s); n--; s++)
+		calls += survey_arc(rt_arc_at(s), &m);
+	return calls;
+}
 
-		calls += count;
-		if (!to || !count || (m && to >= m->start && to < m->end))
-			continue;
-		m = rt_module_at(to);
-		if (m)
-			mark(m->first_id);
-	}
+static uint64_t survey_calls(const struct kinf_block *b)
+{
+	const struct kinf_call *s = (const struct kinf_call *)b->payload;
+	const struct rt_module *m = NULL;
+	uint64_t calls = 0;
+
+	for (uint64_t n = b->used / sizeof(*s); n--; s++)
+		calls += survey_arc(rt_call_at(s), &m);
 	return calls;
 }
 
@@ -394,6 +420,8 @@ static uint64_t survey(void)
 	while ((b = rt_next_block(b))) {
 		if (b->type == KINF_ARCS)
 			calls += survey_arcs(b);
+		else if (b->type == KINF_CALLS)
+			calls += survey_calls(b);
 		else if (b->type == KINF_RETIRED_ARCS)
 			calls += survey_retired_arcs(b);
 		else if (b->type == KINF_COUNTS)

@@ -1,6 +1,6 @@
 /* How long calls take: programs compiled with -finstrument-functions tell of each call's beginning
  * and end. A thread keeps the calls that it is in on a list; at an end the time goes to the record
- * of the arc in KINF_LATENCIES, which the arc's slot knows (cost).
+ * of the arc in KINF_LATENCIES, which an index in memory of its own finds.
  *
  * Calls that end by longjmp() never say so: they are what lies deeper than the stack is now. What
  * ends and is not on the list (it began before the runtime, in the parent of a fork, or on another
@@ -26,18 +26,28 @@ enum {
 	SEARCHED = 256,
 	TRIALS = 16,
 	TRIAL_CALLS = 64,
+	FIRST_PLACES = 512, /* of an index */
+	GROWTH = 4,
 };
 
 struct timed_call {
-	struct kinf_arc *slot;
 	uint64_t from, to, began, sp,
 		ended; /* ended: calls of the thread that had, when it began */
+};
+
+/* Records by arc: an open-addressing table, half full at most. A larger one takes its place, and it
+ * stays where it is: a search in it may have been interrupted. */
+struct latency_index {
+	uint64_t mask, used; /* places - 1; taken */
+	struct kinf_latency *at[];
 };
 
 struct rt_latency {             /* of one thread */
 	uint32_t depth, beyond; /* beyond: calls that found no room */
 	uint32_t run;           /* rt.latency.run when it was begun */
 	uint64_t ended;
+	bool transient;              /* some record belongs to a module that may be unloaded */
+	struct latency_index *index; /* NULL before the first record */
 	struct kinf_latency *unused;
 	struct kinf_block *block;
 	struct timed_call call[];
@@ -111,23 +121,92 @@ static struct kinf_latency *next_record(struct rt_latency *l, uint32_t thread)
 	return r;
 }
 
-/* The record of the slot's arc, made if there is none; NULL: no room. */
-static struct kinf_latency *record_of(struct kinf_arc *slot)
+/* ---- the index ---- */
+
+static struct kinf_latency *find(const struct rt_latency *l, uint64_t from, uint64_t to)
 {
-	struct kinf_latency *r = (struct kinf_latency *)(uintptr_t)slot->cost;
+	const struct latency_index *x = l->index;
+
+	for (uint64_t i = rt_hash(from, to) >> 4; x; i++) {
+		struct kinf_latency *r = __atomic_load_n(&x->at[i & x->mask], __ATOMIC_ACQUIRE);
+
+		if (!r || (rt_read(&r->to) == to && rt_read(&r->from) == from))
+			return r;
+	}
+	return NULL;
+}
+
+/* With the lock, as all that follows. */
+static void insert(struct latency_index *x, struct kinf_latency *r)
+{
+	uint64_t i = rt_hash(r->from, r->to) >> 4;
+
+	while (x->at[i & x->mask] && x->at[i & x->mask] != r)
+		i++;
+	x->used += !x->at[i & x->mask];
+	__atomic_store_n(&x->at[i & x->mask], r, __ATOMIC_RELEASE);
+}
+
+static bool index_has_room(struct rt_latency *l)
+{
+	struct latency_index *old = l->index, *new;
+	uint64_t places = old ? (old->mask + 1) * GROWTH : FIRST_PLACES;
+	long m;
+
+	if (old && old->used <= old->mask / 2)
+		return true;
+	m = SYS6(mmap, NULL, sizeof(*new) + places * sizeof(new->at[0]), PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (m < 0 && m > -4096)
+		return false;
+	new = (struct latency_index *)m;
+	new->mask = places - 1;
+	for (uint64_t i = 0; old && i <= old->mask; i++)
+		if (old->at[i] && old->at[i]->to)
+			insert(new, old->at[i]);
+	__atomic_store_n(&l->index, new, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool is_transient(uint64_t addr)
+{
+	const struct rt_module *m = rt_module_at(addr);
+
+	return m && m->transient;
+}
+
+static struct kinf_latency *new_record(struct rt_thread *t, uint64_t from, uint64_t to)
+{
+	struct rt_latency *l = t->latency;
+	struct kinf_latency *r = index_has_room(l) ? next_record(l, t->index) : NULL;
+
+	if (!r)
+		return NULL;
+	if (is_transient(from) || is_transient(to))
+		l->transient = true;
+	if (l->transient && l->block)
+		rt_own(l->block)->transient = true;
+	r->from = from;
+	r->min_ns = UINT64_MAX;
+	__atomic_store_n(&r->to, to, __ATOMIC_RELEASE);
+	insert(l->index, r);
+	return r;
+}
+
+/* The record of an arc, made if there is none; NULL: no room. */
+static struct kinf_latency *record_of(struct rt_latency *l, uint64_t from, uint64_t to)
+{
+	struct kinf_latency *r = find(l, from, to);
 	struct rt_thread *t = rt_tls.thread;
 	uint64_t mask;
 
 	if (r || rt.full || !t || !rt_lock(&mask))
 		return r;
-	if (!slot->cost && slot->to && (r = next_record(t->latency, t->index))) {
-		r->from = slot->from;
-		r->min_ns = UINT64_MAX;
-		__atomic_store_n(&r->to, slot->to, __ATOMIC_RELEASE);
-		__atomic_store_n(&slot->cost, (uint64_t)(uintptr_t)r, __ATOMIC_RELEASE);
-	}
+	r = find(l, from, to); /* a signal handler may have been faster */
+	if (!r)
+		r = new_record(t, from, to);
 	rt_unlock(mask);
-	return (struct kinf_latency *)(uintptr_t)slot->cost;
+	return r;
 }
 
 void rt_latency_forget(struct rt_thread *t, struct kinf_latency *r)
@@ -169,7 +248,7 @@ static struct rt_latency *list(void)
 	return l;
 }
 
-static inline void begin(struct rt_latency *l, struct kinf_arc *slot, uint64_t sp)
+static inline void begin(struct rt_latency *l, uint64_t to, uint64_t from, uint64_t sp)
 {
 	uint32_t depth = l->run == rt.latency.run ? l->depth : 0;
 	struct timed_call *c;
@@ -188,31 +267,30 @@ static inline void begin(struct rt_latency *l, struct kinf_arc *slot, uint64_t s
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&c->sp, sp, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	c->slot = slot;
-	c->from = slot->from;
-	c->to = slot->to;
+	c->from = from;
+	c->to = to;
 	c->ended = l->ended;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&l->depth, depth + 1, __ATOMIC_RELAXED);
 	c->began = ticks();
 }
 
-void rt_latency_begin(struct kinf_arc *slot, uint64_t sp)
+void rt_latency_begin(uint64_t to, uint64_t from, uint64_t sp)
 {
 	struct rt_latency *l = list();
 
 	if (l)
-		begin(l, slot, sp);
+		begin(l, to, from, sp);
 }
 
-static void measured(const struct timed_call *c, uint64_t spent, uint64_t below)
+static void measured(struct rt_latency *l, const struct timed_call *c, uint64_t spent,
+		     uint64_t below)
 {
 	uint64_t probes = (rt.latency.own_x1024 + below * rt.latency.both_x1024) >> 10;
 	uint64_t least = (below + 1) * rt.latency.call_x1024 >> 10;
-	struct kinf_latency *r;
+	struct kinf_latency *r = record_of(l, c->from, c->to);
 
-	/* the slot may have been given to another arc: its library is gone */
-	if (c->slot->from != c->from || c->slot->to != c->to || !(r = record_of(c->slot)))
+	if (!r)
 		return;
 	spent = (int64_t)spent < 0 ? 0 : ns_of(spent);
 	if (spent < least)
@@ -237,7 +315,7 @@ static inline void end(struct rt_latency *l, uint64_t to, uint64_t from, uint64_
 
 		if (c->to != to || c->from != from)
 			continue;
-		measured(c, now - c->began, l->ended - c->ended);
+		measured(l, c, now - c->began, l->ended - c->ended);
 		__atomic_store_n(&l->depth, depth, __ATOMIC_RELAXED);
 		count_one(&l->ended);
 		return;
@@ -277,14 +355,17 @@ static uint64_t measure_calls(void)
 static void measure_probes(struct rt_latency *l, uint64_t *both, uint64_t *own)
 {
 	struct kinf_latency *r = (struct kinf_latency *)(void *)&l->call[DEEPEST / 2];
-	struct kinf_block *table = (struct kinf_block *)(r + 1);
-	struct kinf_arc *slot = (struct kinf_arc *)table->payload; /* its only one: mask 0 */
+	struct latency_index *index = (struct latency_index *)(r + 1);
+	struct kinf_block *table = (struct kinf_block *)&index->at[1];
+	struct kinf_call *slot = (struct kinf_call *)table->payload; /* its only one: mask 0 */
 	struct rt_tls before = rt_tls;
 	void *where = (void *)(uintptr_t)measure_probes;
 
-	*slot = (struct kinf_arc){ .from = (uint64_t)(uintptr_t)where,
-				   .to = (uint64_t)(uintptr_t)where,
-				   .cost = (uint64_t)(uintptr_t)r };
+	r->from = r->to = (uint64_t)(uintptr_t)where;
+	index->at[0] = r;
+	l->index = index;
+	slot->key = kinf_call_key(r->from, r->to);
+	slot->to_high = (uint32_t)(r->to >> 16);
 	rt_tls.arcs = slot;
 	rt_tls.latency = l;
 	*both = *own = UINT64_MAX;

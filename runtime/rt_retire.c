@@ -156,24 +156,51 @@ static bool within(const struct rt_module *m, uint64_t addr)
 	return addr >= m->start && addr < m->end;
 }
 
-static void retire_arc(struct kinf_arc *s, uint32_t thread)
+/* Whether the arc is the module's; then its calls are moved away. */
+static bool move_arc(const struct rt_module *m, const struct kinf_arc *a)
 {
-	if (s->count && !add_arc(s))
-		rt_lose(KINF_LOST_ARCS, s->count);
-	if (s->cost)
-		retire_latency((struct kinf_latency *)(uintptr_t)s->cost, thread);
-	s->cost = 0;
-	__atomic_store_n(&s->count, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&s->from, RT_GONE, __ATOMIC_RELEASE);
+	if (!a->to || (!within(m, a->from) && !within(m, a->to)))
+		return false;
+	if (a->count && !add_arc(a))
+		rt_lose(KINF_LOST_ARCS, a->count);
+	return true;
 }
 
 static void retire_arcs(const struct rt_module *m, struct kinf_block *b)
 {
 	struct kinf_arc *s = (struct kinf_arc *)b->payload;
 
-	for (uint64_t n = b->used / sizeof(*s); n--; s++)
-		if (s->to && s->from > RT_TAKEN && (within(m, s->from) || within(m, s->to)))
-			retire_arc(s, b->thread);
+	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
+		struct kinf_arc a = rt_arc_at(s);
+
+		if (move_arc(m, &a)) {
+			__atomic_store_n(&s->count, 0, __ATOMIC_RELEASE);
+			__atomic_store_n(&s->to, 0, __ATOMIC_RELEASE);
+		}
+	}
+}
+
+static void retire_calls(const struct rt_module *m, struct kinf_block *b)
+{
+	struct kinf_call *s = (struct kinf_call *)b->payload;
+
+	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
+		struct kinf_arc a = rt_call_at(s);
+
+		if (move_arc(m, &a)) {
+			__atomic_store_n(&s->count, 0, __ATOMIC_RELEASE);
+			__atomic_store_n(&s->key, KINF_CALL_GONE, __ATOMIC_RELEASE);
+		}
+	}
+}
+
+static void retire_latencies(const struct rt_module *m, struct kinf_block *b)
+{
+	struct kinf_latency *l = (struct kinf_latency *)b->payload;
+
+	for (uint64_t n = b->used / sizeof(*l); n--; l++)
+		if (l->to && (within(m, l->from) || within(m, l->to)))
+			retire_latency(l, b->thread);
 }
 
 /* The slot is found again if the library comes back to the same place, and else stays unused. */
@@ -195,10 +222,14 @@ void rt_retire(const struct rt_module *m)
 	struct kinf_block *b = NULL;
 
 	while ((b = rt_next_block(b))) {
+		if (b->type == KINF_LATENCIES)
+			retire_latencies(m, b);
 		if (!rt_own(b)->transient)
 			continue;
 		if (b->type == KINF_ARCS)
 			retire_arcs(m, b);
+		if (b->type == KINF_CALLS)
+			retire_calls(m, b);
 		if (b->type == KINF_COUNTS)
 			retire_counts(m, b);
 	}

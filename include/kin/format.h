@@ -80,9 +80,9 @@ enum kinf_type {
 	KINF_END = 0,  /* unused space from here on (a block that was reserved and never filled). A
 			  hole in the middle of a file is a KINF_INFO block with no bytes used */
 	KINF_INFO = 1, /* text: "key=value" lines: exe, cwd, command (NUL -> space), host, ... */
-	KINF_MODULES = 2, /* struct kinf_module, one after the other */
-	KINF_THREADS = 3, /* struct kinf_thread, one after the other */
-	KINF_ARCS = 4,    /* struct kinf_arc[]: an open-addressing table, empty where to == 0 */
+	KINF_MODULES = 2,            /* struct kinf_module, one after the other */
+	KINF_THREADS = 3,            /* struct kinf_thread, one after the other */
+	KINF_ARCS = 4,               /* struct kinf_arc[]: unused where to == 0 */
 	KINF_RETIRED_ARCS = 5,       /* struct kinf_retired_arc[]: arcs of unmapped modules */
 	KINF_STACKS = 6,             /* struct kinf_stack, one after the other */
 	KINF_COUNTS = 7,             /* struct kinf_counts: executions of basic blocks */
@@ -92,6 +92,7 @@ enum kinf_type {
 	KINF_RETIRED_LATENCIES = 11, /* struct kinf_retired_latency[] */
 	KINF_NAMES = 12,             /* names of sampled code, see below; sealed */
 	KINF_MADE = 13,              /* struct kinf_made, one after the other */
+	KINF_CALLS = 14,             /* struct kinf_call[]: an open-addressing table of arcs */
 	KINF_N_TYPES
 };
 
@@ -148,8 +149,36 @@ struct kinf_arc {       /* calls from one call site to one function, made by one
 	uint64_t to;    /* an address within the callee, at its entry; 0: unused slot */
 	uint64_t count; /* 0: ignore the entry. One pair may have several slots and blocks, even of
 			   one thread: their counts add up */
-	uint64_t cost;  /* for the writer only */
+	uint64_t unused;
 };
+
+/* The same in half the space, for addresses of 48 bits. What a count has no room for is in a
+ * KINF_ARCS block of the same thread. */
+struct kinf_call {
+	uint64_t
+		key; /* `from`, and above it the low 16 bits of `to`; up to KINF_CALL_TAKEN: none */
+	uint32_t to_high; /* bits 16 to 47 of `to` */
+	uint32_t count;   /* its low 32 bits; 0: ignore the entry */
+};
+#define KINF_CALL_GONE  1u /* key: the entry's calls were moved away */
+#define KINF_CALL_TAKEN 2u /* key: the entry is being made */
+#define KINF_CALL_BITS  48u
+
+static inline uint64_t kinf_call_key(uint64_t from, uint64_t to)
+{
+	return from | to << KINF_CALL_BITS;
+}
+
+/* All its bits set stand for a caller that is not known. */
+static inline uint64_t kinf_call_from(const struct kinf_call *c)
+{
+	return c->key & (((uint64_t)1 << KINF_CALL_BITS) - 1);
+}
+
+static inline uint64_t kinf_call_to(const struct kinf_call *c)
+{
+	return (uint64_t)c->to_high << 16 | c->key >> KINF_CALL_BITS;
+}
 
 struct kinf_retired_arc { /* addresses are link-time addresses within modules */
 	uint64_t from, to, count;
@@ -424,6 +453,7 @@ _Static_assert(sizeof(struct kinf_block) == 64, "file format");
 _Static_assert(sizeof(struct kinf_module) == 48, "file format");
 _Static_assert(sizeof(struct kinf_thread) == 96, "file format");
 _Static_assert(sizeof(struct kinf_arc) == 32, "file format");
+_Static_assert(sizeof(struct kinf_call) == 16, "file format");
 _Static_assert(sizeof(struct kinf_retired_arc) == 32, "file format");
 _Static_assert(sizeof(struct kinf_retired_count) == 24, "file format");
 _Static_assert(sizeof(struct kinf_stack) == 32, "file format");

@@ -9,7 +9,10 @@
  * There is no instruction that adds to memory before ARMv8.1; a load and a store that are exclusive do
  * as well, since an exception between them makes the store fail.
  */
-#define STRIDE	2533		/* slots; as RT_STRIDE in rt.h */
+#define STRIDE	2533		/* slots of basic blocks; as RT_STRIDE in rt.h */
+#define SLOT	16
+#define TO_HIGH	8		/* in a slot of arcs: struct kinf_call */
+#define COUNT	12
 #define MASK	-24		/* struct rt_own, seen from the payload */
 #define PATIENCE	-4
 
@@ -64,13 +67,6 @@
 	cbnz	w13, 7b
 	.endm
 
-/* x11: from a slot to the next one to look at */
-	.macro	next_slot size
-	mov	x12, STRIDE * \size & 0xffff
-	movk	x12, STRIDE * \size >> 16, lsl 16
-	add	x11, x11, x12
-	.endm
-
 /* Found, but not in the first slot: goes to 9 if there is no patience left for that. */
 	.macro	be_patient
 	ldur	w14, [x9, PATIENCE]
@@ -97,29 +93,42 @@
 	madd	x11, x0, x10, x11
 	ldur	x10, [x9, MASK]
 	and	x11, x11, x10
+	orr	x14, x0, x1, lsl 48
+	lsr	x15, x1, 16
 	add	x12, x9, x11
-	ldp	x13, x14, [x12]
-	cmp	x13, x0
-	ccmp	x14, x1, 0, eq
+	ldr	x13, [x12]
+	ldr	w16, [x12, TO_HIGH]
+	cmp	x13, x14
+	ccmp	w16, w15, 0, eq
 	b.ne	3f
-1:	add	x11, x12, 16
-	add_one	x11
+1:	add	x11, x12, COUNT
+7:	ldxr	w12, [x11]
+	add	w12, w12, 1
+	stxr	w13, w12, [x11]
+	cbnz	w13, 7b
+	cbz	w12, 6f
 	.if	\timed
 	latency	5f
 	ret
-5:	sub	x0, x11, 16
-	mov	x1, sp
+5:	mov	x2, x1
+	mov	x1, x0
+	mov	x0, x2
+	mov	x2, sp
 	b	rt_latency_begin
+6:	mov	x2, sp
+	b	rt_carry_enter
 	.else
 	ret
+6:	b	rt_carry
 	.endif
 2:	cbz	x13, 9f
-3:	next_slot 32
+3:	add	x11, x11, SLOT
 	and	x11, x11, x10
 	add	x12, x9, x11
-	ldp	x13, x14, [x12]
-	cmp	x13, x0
-	ccmp	x14, x1, 0, eq
+	ldr	x13, [x12]
+	ldr	w16, [x12, TO_HIGH]
+	cmp	x13, x14
+	ccmp	w16, w15, 0, eq
 	b.ne	2b
 	be_patient
 	b	1b
@@ -170,7 +179,9 @@ function __sanitizer_cov_trace_pc
 	add_one	x11
 	ret
 2:	cbz	x13, 9f
-3:	next_slot 16
+3:	mov	x12, STRIDE * 16 & 0xffff
+	movk	x12, STRIDE * 16 >> 16, lsl 16
+	add	x11, x11, x12
 	and	x11, x11, x10
 	add	x12, x9, x11
 	ldr	x13, [x12]

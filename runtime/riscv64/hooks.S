@@ -10,7 +10,10 @@
  */
 #define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
 #define HASH_TO	0x27d4eb2f	/* likewise */
-#define STRIDE	2533		/* slots; as RT_STRIDE */
+#define STRIDE	2533		/* slots of basic blocks; as RT_STRIDE */
+#define SLOT	16
+#define TO_HIGH	8		/* in a slot of arcs: struct kinf_call */
+#define COUNT	12
 #define MASK	-24		/* struct rt_own, seen from the payload */
 #define PATIENCE	-4
 
@@ -42,19 +45,6 @@
 	ld	t0, \offset-1(t0)
 	.endm
 
-	.macro	add_one at
-	li	t4, 1
-	amoadd.d zero, t4, (\at)
-	.endm
-
-/* t2: from a slot to the next one to look at; t3: where that is */
-	.macro	next_slot size
-	li	t4, STRIDE * \size
-	add	t2, t2, t4
-	and	t2, t2, t1
-	add	t3, t0, t2
-	.endm
-
 /* Found, but not in the first slot: goes to 9 if there is no patience left for that. */
 	.macro	be_patient
 	lw	t6, PATIENCE(t0)
@@ -81,28 +71,42 @@
 	add	t2, t2, t1
 	ld	t1, MASK(t0)
 	and	t2, t2, t1
+	slli	t4, a1, 48
+	or	t4, t4, a0
+	srli	t5, a1, 16
+	sext.w	t5, t5
 	add	t3, t0, t2
-	ld	t4, 0(t3)
-	ld	t5, 8(t3)
-	bne	t4, a0, 3f
-	bne	t5, a1, 3f
-1:	addi	t3, t3, 16
-	add_one	t3
+	ld	t6, 0(t3)
+	lw	a2, TO_HIGH(t3)
+	bne	t6, t4, 3f
+	bne	a2, t5, 3f
+1:	addi	t3, t3, COUNT
+	li	t4, 1
+	amoadd.w t5, t4, (t3)
+	addi	t5, t5, 1
+	beqz	t5, 6f
 	.if	\timed
 	latency	5f
 	ret
-5:	addi	a0, t3, -16
-	mv	a1, sp
+5:	mv	t0, a0
+	mv	a0, a1
+	mv	a1, t0
+	mv	a2, sp
 	tail	rt_latency_begin
+6:	mv	a2, sp
+	tail	rt_carry_enter
 	.else
 	ret
+6:	tail	rt_carry
 	.endif
-2:	beqz	t4, 9f
-3:	next_slot 32
-	ld	t4, 0(t3)
-	ld	t5, 8(t3)
-	bne	t4, a0, 2b
-	bne	t5, a1, 2b
+2:	beqz	t6, 9f
+3:	addi	t2, t2, SLOT
+	and	t2, t2, t1
+	add	t3, t0, t2
+	ld	t6, 0(t3)
+	lw	a2, TO_HIGH(t3)
+	bne	t6, t4, 2b
+	bne	a2, t5, 2b
 	be_patient
 	j	1b
 9:
@@ -145,10 +149,14 @@ function __sanitizer_cov_trace_pc
 	ld	t4, 0(t3)
 	bne	t4, a0, 3f
 1:	addi	t3, t3, 8
-	add_one	t3
+	li	t4, 1
+	amoadd.d zero, t4, (t3)
 	ret
 2:	beqz	t4, 9f
-3:	next_slot 16
+3:	li	t4, STRIDE * 16
+	add	t2, t2, t4
+	and	t2, t2, t1
+	add	t3, t0, t2
 	ld	t4, 0(t3)
 	bne	t4, a0, 2b
 	be_patient

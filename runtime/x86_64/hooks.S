@@ -7,12 +7,16 @@
  *
  *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
  *	slot  = rt_hash(from, to) & mask            mask lies right before the table, as a byte offset
- *	slot.from == from && slot.to == to          else the one a stride further, up to an unused one
+ *	slot.key == from | to << 48
+ *	slot.to_high == bits 16 to 47 of to         else the next one, up to an unused one
  *	slot.count++                                one instruction: signals fall before or behind it
  *
- * A pair that is not in its first slot is looked up out of line, from the beginning: a signal handler
- * may have given the thread another table. The table's patience gets shorter each time; without any
- * left, and for what is not there, C code goes on.
+ * It waits for the slot alone, and nothing of the program waits for it: what is compared is expected to
+ * be equal. C code goes on if the count, of 32 bits, is 0 again.
+ *
+ * A pair that is not in its first slot is looked up out of line, from the beginning: a signal handler may
+ * have given the thread another table. The table's patience gets shorter each time; without any left, and
+ * for what is not there, C code goes on.
  */
 #ifdef __CET__
 #include <cet.h>
@@ -22,7 +26,10 @@
 
 #define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
 #define HASH_TO	0x27d4eb2f	/* likewise */
-#define STRIDE	2533		/* slots; as RT_STRIDE */
+#define STRIDE	2533		/* slots of basic blocks; as RT_STRIDE */
+#define SLOT	16
+#define TO_HIGH	8		/* in a slot of arcs: struct kinf_call */
+#define COUNT	12
 #define LATENCY	rt_gate + 12
 #define MASK	-24		/* struct rt_own, seen from the payload */
 #define PATIENCE	-4
@@ -63,13 +70,20 @@
 	add	\scratch, \reg
 	.endm
 
+/* reg = kinf_call_key(from, to) */
+	.macro	key from, to, reg
+	mov	\to, \reg
+	shl	$48, \reg
+	or	\from, \reg
+	.endm
+
 /* All in registers: the other slots. Goes to 1 with the arc's, falls through where C code is to count. */
-	.macro	other_slots from, to, table, at
-3:	add	$STRIDE * 32, \at
+	.macro	other_slots key, to_high, table, at
+3:	add	$SLOT, \at
 	and	MASK(\table), \at
-	cmp	\from, (\table, \at)
+	cmp	\key, (\table, \at)
 	jne	4f
-	cmp	\to, 8(\table, \at)
+	cmp	\to_high, TO_HIGH(\table, \at)
 	jne	4f
 	decl	PATIENCE(\table)
 	jns	1b
@@ -85,19 +99,21 @@
 	table	0, %r11, 9f
 	and	MASK(%r11), %rax
 	add	%rax, %r11
-	mov	\from, %rax
+	key	\from, (%rsp), %rax
 	cmp	%rax, (%r11)
 	jne	2f
-	mov	(%rsp), %rax
-	cmp	%rax, 8(%r11)
+	mov	2(%rsp), %eax
+	cmp	%eax, TO_HIGH(%r11)
 	jne	2f
-	incq	16(%r11)
+	incl	COUNT(%r11)
+	jz	6f
 	mov	-8(%rsp), %rax
 	ret
 
-1:	incq	16(%rcx, %r11)
+1:	incl	COUNT(%rcx, %r11)
 	mov	-24(%rsp), %rdx
 	mov	-16(%rsp), %rcx
+	jz	6f
 	mov	-8(%rsp), %rax
 	ret
 2:	mov	%rcx, -16(%rsp)
@@ -105,14 +121,17 @@
 	table	0, %rcx, 8f
 	hash	\from, (%rsp), %r11, %rax
 	and	MASK(%rcx), %r11
-	mov	\from, %rax
-	mov	(%rsp), %rdx
-	other_slots %rax, %rdx, %rcx, %r11
+	key	\from, (%rsp), %rax
+	mov	2(%rsp), %edx
+	other_slots %rax, %edx, %rcx, %r11
 8:	mov	-24(%rsp), %rdx
 	mov	-16(%rsp), %rcx
 9:	mov	\from, %r11
 	mov	-8(%rsp), %rax
-	jmp	slow
+	jmp	count_slowly
+6:	mov	\from, %r11
+	mov	-8(%rsp), %rax
+	jmp	carry
 	.endm
 
 /* The caller's return address lies above the frame pointer. */
@@ -126,10 +145,11 @@ function __fentry__
 	mcount_body 8(%rsp)
 end __fentry__
 
-/* r11 = from, (%rsp) = to: rt_mcount(from, to), every other register kept. */
-	.type	slow, @function
+/* r11 = from, (%rsp) = to: f(from, to), every other register kept. */
+	.macro	slowly name, f
+	.type	\name, @function
 	.p2align 4
-slow:
+\name:
 	.cfi_startproc
 	push	%rbp
 	.cfi_adjust_cfa_offset 8
@@ -148,7 +168,7 @@ slow:
 	mov	8(%rbp), %rsi
 	and	$-16, %rsp
 	cld
-	call	rt_mcount
+	call	\f
 	lea	-64(%rbp), %rsp
 	pop	%r10
 	pop	%r9
@@ -162,30 +182,37 @@ slow:
 	.cfi_def_cfa %rsp, 8
 	ret
 	.cfi_endproc
-	.size	slow, . - slow
+	.size	\name, . - \name
+	.endm
+	slowly	count_slowly, rt_mcount
+	slowly	carry, rt_carry
 
 /* void __cyg_profile_func_enter(void *function, void *call_site): an ordinary call. */
 function __cyg_profile_func_enter
 	table	0, %rcx, 9f
 	hash	%rsi, %rdi, %rax, %rdx
 	and	MASK(%rcx), %rax
-	cmp	%rsi, (%rcx, %rax)
+	key	%rsi, %rdi, %rdx
+	mov	%rdi, %r8
+	shr	$16, %r8
+	cmp	%rdx, (%rcx, %rax)
 	jne	3f
-	cmp	%rdi, 8(%rcx, %rax)
+	cmp	%r8d, TO_HIGH(%rcx, %rax)
 	jne	3f
-1:	incq	16(%rcx, %rax)
+1:	incl	COUNT(%rcx, %rax)
+	jz	6f
 	cmpl	$0, LATENCY(%rip)
 	jne	2f
 	ret
-2:	lea	(%rcx, %rax), %rdi
-	lea	8(%rsp), %rsi
+2:	lea	8(%rsp), %rdx
 	jmp	rt_latency_begin
-	other_slots %rsi, %rdi, %rcx, %rax
-9:	mov	%rdi, %rax
-	mov	%rsi, %rdi
-	mov	%rax, %rsi
+	other_slots %rdx, %r8d, %rcx, %rax
+9:	xchg	%rdi, %rsi
 	lea	8(%rsp), %rdx
 	jmp	rt_enter
+6:	xchg	%rdi, %rsi
+	lea	8(%rsp), %rdx
+	jmp	rt_carry_enter
 end __cyg_profile_func_enter
 
 function __cyg_profile_func_exit

@@ -152,7 +152,7 @@ static bool misses_parallelism(const struct profile *p, const struct kin_hists_o
 	return asked;
 }
 
-/* With names as the report wants them: those of the other reports put unnamed code together. */
+/* With names as the report's style wants them. */
 static struct kin_error *run_by_program(struct kin_profile *p, const struct report *r,
 					const struct asked_report *a, struct kin_table **ret)
 {
@@ -162,6 +162,7 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 	bool any = opts.style == DEMANGLE_AUTO || opts.style == DEMANGLE_TIDY;
 	if (any && a->opts.hists_style && a->opts.hists_style->names)
 		opts.style = a->opts.hists_style->names;
+	opts.group_unknown = !a->opts.hists_style || !a->opts.hists_style->addresses_apart;
 	struct program *program = profile_program(p, &opts);
 	if (a->opts.hists && misses_parallelism(p->data, a->opts.hists))
 		vec_push(&p->warnings,

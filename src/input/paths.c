@@ -33,23 +33,33 @@ static bool is_regular(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* The first eight bytes of a regular file; false if it has fewer. */
+static bool read_magic(const char *path, char ret[8])
+{
+	int fd = is_regular(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return false;
+	bool good = pread(fd, ret, 8, 0) == 8;
+	close(fd);
+	return good;
+}
+
 static bool is_recording(const char *path)
 {
-	uint64_t magic = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool good = fd >= 0 && pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) &&
-		    (magic == KINF_MAGIC || __builtin_bswap64(magic) == KINF_MAGIC);
-	if (fd >= 0)
-		close(fd);
-	return good;
+	char magic[8];
+	uint64_t number;
+	if (!read_magic(path, magic))
+		return false;
+	memcpy(&number, magic, sizeof(number));
+	return number == KINF_MAGIC || __builtin_bswap64(number) == KINF_MAGIC;
 }
 
 static void add_joined(struct paths *p, const char *dir, const char *name, bool recordings)
 {
-	size_t n = strlen(dir);
-	char *path = xprintf("%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name);
+	size_t n = strlen(dir); /* not 0: there is such a directory */
+	char *path = xprintf("%s%s%s", dir, dir[n - 1] == '/' ? "" : "/", name);
 
-	if (is_regular(path) && (!recordings || is_recording(path)))
+	if (recordings ? is_recording(path) : is_regular(path))
 		vec_push(&p->at, path);
 	else
 		free(path);
@@ -58,13 +68,9 @@ static void add_joined(struct paths *p, const char *dir, const char *name, bool 
 char *paths_perf_folder(const char *path)
 {
 	char *data = xprintf("%s/data", path), magic[8];
-	int fd = is_regular(data) ? open(data, O_RDONLY | O_CLOEXEC) : -1;
-	bool good = fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-		    (!memcmp(magic, "PERFILE2", 8) || !memcmp(magic, "2ELIFREP", 8));
 
-	if (fd >= 0)
-		close(fd);
-	if (good)
+	if (read_magic(data, magic) &&
+	    (!memcmp(magic, "PERFILE2", 8) || !memcmp(magic, "2ELIFREP", 8)))
 		return data;
 	free(data);
 	return NULL;

@@ -1,7 +1,6 @@
 /* trace_format.c - reads the description of a trace point: its name and its fields. */
 #include "input/trace_format.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,32 +9,34 @@
 uint64_t trace_format_id(const struct trace_format *f) { return f->id; }
 const char *trace_format_name(const struct trace_format *f) { return f->name; }
 
-static uint32_t number_behind(const char *line, size_t n, const char *key)
+/* The number that the text begins with; 0 if it begins with none. */
+static uint32_t number_of(const char *s)
 {
-	const char *at = memmem(line, n, key, strlen(key));
-	uint32_t v = 0;
-	for (at = at ? at + strlen(key) : NULL; at && at < line + n && isdigit((unsigned char)*at);
-	     at++)
-		v = v < 100000000 ? v * 10 + (uint32_t)(*at - '0') : v;
-	return v;
+	return (uint32_t)min_u64(strtoull(s, NULL, 10), UINT32_MAX);
+}
+
+static uint32_t number_behind(const char *line, const char *key)
+{
+	const char *at = strstr(line, key);
+	return at ? number_of(at + strlen(key)) : 0;
 }
 
 /* "	field:TYPE NAME[N];	offset:8;	size:16;	signed:0;" */
-static void take_field_line(struct trace_format *f, const char *line, size_t n)
+static void take_field_line(struct trace_format *f, const char *line)
 {
 	static const char key[] = "field:";
-	const char *from = memmem(line, n, key, sizeof(key) - 1);
+	const char *from = strstr(line, key);
 	if (!from)
 		return;
 	from += sizeof(key) - 1;
-	const char *end = memchr(from, ';', (size_t)(line + n - from));
+	const char *end = strchr(from, ';');
 	if (!end)
 		return;
 	char *decl = arena_printf(&f->arena, "%.*s", (int)(end - from), from);
 	struct trace_field x = { .type = "",
-				 .offset = number_behind(line, n, "offset:"),
-				 .size = number_behind(line, n, "size:"),
-				 .is_signed = number_behind(line, n, "signed:") };
+				 .offset = number_behind(line, "offset:"),
+				 .size = number_behind(line, "size:"),
+				 .is_signed = number_behind(line, "signed:") };
 	char *space = strrchr(decl, ' '), *bracket = space ? strrchr(space, '[') : NULL;
 	if (bracket) { /* behind the name */
 		*bracket = '\0';
@@ -54,33 +55,27 @@ static void take_field_line(struct trace_format *f, const char *line, size_t n)
 	vec_push(&f->fields, x);
 }
 
-/* The rest of [s, end) after `word`, if it begins with that; otherwise NULL. */
-static const char *behind(const char *s, const char *end, const char *word)
+/* The rest of a line after `word`, if it begins with that; otherwise NULL. */
+static const char *behind(const char *line, const char *word)
 {
 	size_t n = strlen(word);
-	return (size_t)(end - s) >= n && !memcmp(s, word, n) ? s + n : NULL;
+	return strncmp(line, word, n) == 0 ? line + n : NULL;
 }
 
-/* The file's lines. An empty one is between the fields that all have and the trace point's own. */
-static void take_lines(struct trace_format *f, const char *text, size_t n)
+/* An empty line is between the fields that all have and the trace point's own. */
+static void take_line(struct trace_format *f, const char *line)
 {
-	for (const char *s = text, *end = text + n, *rest; s < end;) {
-		const char *newline = memchr(s, '\n', (size_t)(end - s));
-		const char *stop = newline ? newline : end;
-		size_t len = (size_t)(stop - s);
-		if ((rest = behind(s, stop, "print fmt:"))) {
-			trace_format_parse(f, rest, (size_t)(stop - rest));
-		} else if ((rest = behind(s, stop, "name: "))) {
-			f->name = arena_printf(&f->arena, "%.*s", (int)(stop - rest), rest);
-		} else if (behind(s, stop, "ID: ")) {
-			f->id = number_behind(s, len, "ID: ");
-		} else if (!len && !f->n_common) {
-			f->n_common = f->fields.n;
-		} else {
-			take_field_line(f, s, len);
-		}
-		s += len + 1;
-	}
+	const char *rest;
+	if ((rest = behind(line, "print fmt:")))
+		trace_format_parse(f, rest);
+	else if ((rest = behind(line, "name: ")))
+		f->name = rest;
+	else if ((rest = behind(line, "ID: ")))
+		f->id = number_of(rest);
+	else if (!*line && !f->n_common)
+		f->n_common = f->fields.n;
+	else
+		take_field_line(f, line);
 }
 
 struct trace_format *trace_format_new(const char *text, size_t n, struct trace_layout layout)
@@ -88,7 +83,9 @@ struct trace_format *trace_format_new(const char *text, size_t n, struct trace_l
 	struct trace_format *f = xalloc(sizeof(*f));
 	f->layout = layout;
 	f->name = "";
-	take_lines(f, text, n);
+	char *rest = memcpy(arena_alloc_bytes(&f->arena, n + 1), text, n);
+	while (rest && *rest)
+		take_line(f, strsep(&rest, "\n"));
 	return f;
 }
 

@@ -20,35 +20,40 @@ struct format_word {
 
 struct format_parser {
 	struct trace_format *f;
-	const char *at, *end;
+	const char *at;          /* up to a NUL */
 	struct format_word word; /* the next one */
 	unsigned depth;
 	bool bad;
 };
 
-static char unescape(const char **s, const char *end)
+static char unescape(const char **s)
 {
 	static const char from[] = "ntr0ab", to[] = "\n\t\r\0\a\b";
 	char c = *(*s)++;
-	if (c != '\\' || *s == end)
+	if (c != '\\' || !**s)
 		return c;
 	c = *(*s)++;
-	const char *known = c ? strchr(from, c) : NULL;
+	const char *known = strchr(from, c);
 	return known ? to[known - from] : c;
+}
+
+static void skip_space(struct format_parser *p)
+{
+	while (isspace((unsigned char)*p->at))
+		p->at++;
 }
 
 /* "a" "b": one text. */
 static void take_text(struct format_parser *p)
 {
-	char *text = arena_alloc_bytes(&p->f->arena, (size_t)(p->end - p->at) + 1);
+	char *text = arena_alloc_bytes(&p->f->arena, strlen(p->at));
 	size_t n = 0;
-	while (p->at < p->end && *p->at == '"') {
+	while (*p->at == '"') {
 		p->at++;
-		while (p->at < p->end && *p->at != '"')
-			text[n++] = unescape(&p->at, p->end);
-		p->at += p->at < p->end;
-		while (p->at < p->end && isspace((unsigned char)*p->at))
-			p->at++;
+		while (*p->at && *p->at != '"')
+			text[n++] = unescape(&p->at);
+		p->at += *p->at == '"';
+		skip_space(p);
 	}
 	p->word.kind = W_TEXT;
 	p->word.text = text;
@@ -56,19 +61,23 @@ static void take_text(struct format_parser *p)
 
 static void take_number(struct format_parser *p)
 {
-	char digits[32];
 	char *after;
-	size_t n = 0;
-	while (n < sizeof(digits) - 1 && p->at + n < p->end && isalnum((unsigned char)p->at[n])) {
-		digits[n] = p->at[n];
-		n++;
-	}
-	digits[n] = '\0';
 	p->word.kind = W_NUMBER;
-	p->word.number = strtoull(digits, &after, 0);
-	after += strspn(after, "uUlL");
-	p->bad |= *after != '\0';
-	p->at += n;
+	p->word.number = strtoull(p->at, &after, 0);
+	p->at = after + strspn(after, "uUlL");
+	p->bad |= isalnum((unsigned char)*p->at) != 0;
+}
+
+static void take_character(struct format_parser *p)
+{
+	p->at++;
+	p->word.kind = W_NUMBER;
+	if (*p->at)
+		p->word.number = (unsigned char)unescape(&p->at);
+	if (*p->at == '\'')
+		p->at++;
+	else
+		p->bad = true;
 }
 
 static void take_operator(struct format_parser *p)
@@ -79,7 +88,7 @@ static void take_operator(struct format_parser *p)
 	char a = *p->at++;
 	p->word.kind = W_OP;
 	p->word.op = TRACE_OP(a, 0);
-	for (size_t i = 0; p->at < p->end && i < ARRAY_LEN(doubles); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(doubles); i++) {
 		if (a != doubles[i][0] || *p->at != doubles[i][1])
 			continue;
 		p->word.op = TRACE_OP(a, *p->at);
@@ -90,10 +99,9 @@ static void take_operator(struct format_parser *p)
 
 static void advance(struct format_parser *p)
 {
-	while (p->at < p->end && isspace((unsigned char)*p->at))
-		p->at++;
+	skip_space(p);
 	p->word = (struct format_word){ .kind = W_END };
-	if (p->at == p->end || p->bad)
+	if (!*p->at || p->bad)
 		return;
 	if (*p->at == '"') {
 		take_text(p);
@@ -102,14 +110,11 @@ static void advance(struct format_parser *p)
 	} else if (isalpha((unsigned char)*p->at) || *p->at == '_') {
 		p->word.kind = W_NAME;
 		p->word.s = p->at;
-		while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_'))
+		while (isalnum((unsigned char)*p->at) || *p->at == '_')
 			p->at++;
 		p->word.n = (size_t)(p->at - p->word.s);
-	} else if (*p->at == '\'' && p->end - p->at >= 3) {
-		p->at++;
-		p->word.kind = W_NUMBER;
-		p->word.number = (uint64_t)(unsigned char)unescape(&p->at, p->end);
-		p->at += p->at < p->end;
+	} else if (*p->at == '\'') {
+		take_character(p);
 	} else {
 		take_operator(p);
 	}
@@ -188,7 +193,7 @@ static void parse_names(struct format_parser *p, struct expr *e)
 			parse_expression(p); /* the end of the list: { 0, NULL } */
 		}
 		expect(p, '}');
-		if (x.name && !p->bad)
+		if (x.name)
 			vec_push(&list, x);
 	}
 	e->names = arena_copy(&p->f->arena, list.at, list.n, sizeof(*list.at));
@@ -323,8 +328,7 @@ static struct expr *parse_cast(struct format_parser *p)
 		return NULL;
 	advance(&ahead);
 	bool operand = ahead.word.kind == W_NAME || ahead.word.kind == W_NUMBER ||
-		       is_op(&ahead, '(', 0) || is_op(&ahead, '~', 0) ||
-		       (is_op(&ahead, '-', 0) && (n > 1 || cast.size < 8));
+		       is_op(&ahead, '(', 0) || is_op(&ahead, '~', 0) || is_op(&ahead, '-', 0);
 	if (!operand)
 		return NULL;
 	*p = ahead;
@@ -444,9 +448,9 @@ static struct expr *parse_expression(struct format_parser *p)
 	return e;
 }
 
-void trace_format_parse(struct trace_format *f, const char *s, size_t n)
+void trace_format_parse(struct trace_format *f, const char *s)
 {
-	struct format_parser p = { .f = f, .at = s, .end = s + n };
+	struct format_parser p = { .f = f, .at = s };
 	advance(&p);
 	const char *format = p.word.kind == W_TEXT ? p.word.text : NULL;
 	advance(&p);

@@ -24,6 +24,16 @@ struct value { /* a number, or else bytes of the record or a text */
 	size_t step; /* bytes of an element */
 };
 
+/* The low bits of a number, 0 to 64, as a number of that size. */
+static uint64_t narrow(uint64_t v, unsigned bits, bool is_signed)
+{
+	unsigned above = 64 - bits;
+	if (above == 64)
+		return 0;
+	v <<= above;
+	return is_signed ? (uint64_t)((int64_t)v >> above) : v >> above;
+}
+
 static uint64_t load(const struct record *r, const uint8_t *at, size_t size, bool is_signed)
 {
 	uint64_t v = 0;
@@ -33,9 +43,7 @@ static uint64_t load(const struct record *r, const uint8_t *at, size_t size, boo
 			(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != r->f->layout.swapped;
 		v |= (uint64_t)at[i] << 8 * (low_first ? i : size - 1 - i);
 	}
-	if (is_signed && size && size < 8 && v >> (8 * size - 1) & 1)
-		v |= UINT64_MAX << 8 * size;
-	return v;
+	return narrow(v, 8 * (unsigned)size, is_signed);
 }
 
 static struct value number(uint64_t v) { return (struct value){ .number = v }; }
@@ -131,15 +139,6 @@ static uint64_t binary(uint32_t op, uint64_t a, uint64_t b)
 	return 0;
 }
 
-static uint64_t cast(const struct expr *e, uint64_t v)
-{
-	if (e->size >= 8)
-		return v;
-	uint64_t mask = (UINT64_C(1) << 8 * e->size) - 1;
-	bool negative = e->is_signed && v >> (8 * e->size - 1) & 1;
-	return negative ? v | ~mask : v & mask;
-}
-
 static struct value evaluate_operator(struct record *r, const struct expr *e)
 {
 	uint64_t a = number_of(r, e->a);
@@ -201,7 +200,7 @@ static struct value evaluate(struct record *r, const struct expr *e)
 	case E_CAST:
 		v = evaluate(r, e->a);
 		if (!v.bytes)
-			v = number(cast(e, v.number));
+			v = number(narrow(v.number, 8 * e->size, e->is_signed));
 		break;
 	case E_FLAGS:
 	case E_SYMBOL:
@@ -283,10 +282,6 @@ static void put_bitmask(const struct value *v, FILE *out)
 static void put_text(struct record *r, const struct expr *e, FILE *out)
 {
 	struct value v;
-	if (++r->depth > TRACE_DEPTH_MAX) {
-		r->depth--;
-		return;
-	}
 	switch (e->kind) {
 	case E_FLAGS:
 		put_flags(r, e, out);
@@ -313,15 +308,15 @@ static void put_text(struct record *r, const struct expr *e, FILE *out)
 			fprintf(out, "%" PRIx64, v.number);
 		break;
 	}
-	r->depth--;
 }
 
 /* ---- the format ---- */
 
-struct spec { /* %-10.3ld */
-	char flags[8];
-	int width, precision; /* -1: none */
-	int size;             /* -2: hh, -1: h, 0, 1: l, 2: ll */
+struct spec {          /* %-10.3ld */
+	char flags[8]; /* each once */
+	int width;     /* 0: none */
+	int precision; /* -1: none */
+	unsigned bits; /* of a number: 8 for hh, 16 for h, 32, 64 for l and all others */
 	char kind;
 };
 
@@ -342,19 +337,17 @@ static int take_count(struct record *r, const char **s, size_t *arg)
 /* *s is behind the %. */
 static struct spec take_spec(struct record *r, const char **s, size_t *arg)
 {
-	struct spec x = { .width = -1, .precision = -1 };
-	size_t n = 0;
-	for (; **s && strchr("-+ #0", **s); ++*s)
-		if (n + 1 < sizeof(x.flags))
+	struct spec x = { .precision = -1, .bits = 32 };
+	for (size_t n = 0; **s && strchr("-+ #0", **s); ++*s)
+		if (!strchr(x.flags, **s))
 			x.flags[n++] = **s;
-	if (**s == '*' || isdigit((unsigned char)**s))
-		x.width = take_count(r, s, arg);
+	x.width = take_count(r, s, arg);
 	if (**s == '.') {
 		++*s;
 		x.precision = take_count(r, s, arg);
 	}
 	for (; **s && strchr("hlLqzZtj", **s); ++*s)
-		x.size = **s == 'h' ? x.size - 1 : **s == 'l' ? x.size + 1 : 2;
+		x.bits = **s != 'h' ? 64 : x.bits == 16 ? 8 : 16;
 	x.kind = **s;
 	*s += x.kind != '\0';
 	return x;
@@ -362,22 +355,13 @@ static struct spec take_spec(struct record *r, const char **s, size_t *arg)
 
 static void put_number(const struct spec *x, uint64_t v, FILE *out)
 {
-	char format[64], width[16] = "", precision[16] = "";
+	char format[32];
 	bool is_signed = x->kind == 'd' || x->kind == 'i';
-	if (x->width >= 0)
-		snprintf(width, sizeof(width), "%d", x->width);
-	if (x->precision >= 0)
-		snprintf(precision, sizeof(precision), ".%d", x->precision);
-	if (x->size <= 0) {
-		int bits = x->size == 0 ? 32 : x->size == -1 ? 16 : 8;
-		v &= (UINT64_C(1) << bits) - 1;
-		if (is_signed && v >> (bits - 1))
-			v |= UINT64_MAX << bits;
-	}
-	snprintf(format, sizeof(format), "%%%s%s%sll%c", x->flags, width, precision, x->kind);
+	v = narrow(v, x->bits, is_signed);
+	snprintf(format, sizeof(format), "%%%s*.*ll%c", x->flags, x->kind);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	fprintf(out, format, (unsigned long long)v);
+	fprintf(out, format, x->width, x->precision, (unsigned long long)v);
 #pragma GCC diagnostic pop
 }
 
@@ -457,7 +441,7 @@ static void put_spec(struct record *r, const struct spec *x, const struct expr *
 	put_text(r, e, to);
 	xclose_memstream(to, &text);
 	size_t most = x->precision >= 0 ? min_u64((size_t)x->precision, n) : n;
-	int width = x->width < 0 ? 0 : strchr(x->flags, '-') ? -x->width : x->width;
+	int width = strchr(x->flags, '-') ? -x->width : x->width;
 	fprintf(out, "%*.*s", width, (int)most, text);
 	free(text);
 }

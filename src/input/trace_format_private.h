@@ -77,6 +77,6 @@ static inline bool trace_has_word(const char *text, const char *word)
 
 /* trace_format_parse.c: parses the format and its arguments from the text after "print fmt:"; none
  * if it cannot be parsed. The fields must be known already. */
-void trace_format_parse(struct trace_format *f, const char *s, size_t n);
+void trace_format_parse(struct trace_format *f, const char *s);
 
 #endif

@@ -9,12 +9,14 @@
 #include "base/search.h"
 #include "object/dwarf_abbrev.h"
 #include "object/dwarf_line.h"
+#include "object/dwarf_template.h"
 #include "object/object_private.h"
 
 enum {
 	DEEPEST = 64,   /* scopes around a function; those of hostile files */
 	LONGEST = 4096, /* bytes of a name with its scopes */
 	UNITS_KEPT = 16,
+	MOST_LAMBDAS = 64, /* in a template's name */
 };
 
 struct scope {                /* an entry that others are declared in */
@@ -266,6 +268,120 @@ static char *lambda_text(struct dwarf_scopes *s, struct unit_scopes *x, const st
 		       (unsigned long long)at->entry.decl_line, column);
 }
 
+/* ---- templates ---- */
+
+/* Behind the ">" of "<lambda(int)>"; NULL: it is something else. */
+static const char *behind_lambda(const char *p)
+{
+	size_t open = 0;
+	p += strlen("<lambda");
+	if (*p != '(')
+		return NULL;
+	do {
+		open += *p == '(';
+		open -= *p == ')';
+	} while (*++p && open);
+	return *p == '>' ? p + 1 : NULL;
+}
+
+/* "f(int) const::": what a function is, not what comes before its name. */
+static bool is_qualifier(const char *p)
+{
+	return !strncmp(p, "const", 5) || !strncmp(p, "volatile", 8) || *p == '&';
+}
+
+/* Where the scopes of a lambda begin, "main(int, char**)::" and the like, not before `start`. */
+static const char *scopes_before(const char *start, const char *lambda)
+{
+	const char *p = lambda;
+	size_t open = 0;
+
+	for (; p > start; p--) {
+		char before = p[-1];
+		bool closes = before == ')' || before == '>' || before == '}' || before == ']';
+		bool opens = before == '(' || before == '<' || before == '{' || before == '[';
+		if (!open && (opens || before == ',' || (before == ' ' && !is_qualifier(p))))
+			break;
+		open += closes;
+		open -= opens;
+	}
+	return p;
+}
+
+/* The next lambda that is an argument, not the scope of one ("f()::<lambda()>::<lambda()>"), and
+ * where it ends; NULL: there is none that can be read. */
+static const char *next_lambda(const char *p, const char **end)
+{
+	while ((p = strstr(p, "<lambda"))) {
+		*end = behind_lambda(p);
+		if (!*end || strncmp(*end, "::", 2) != 0)
+			return *end ? p : NULL;
+		p = *end;
+	}
+	return NULL;
+}
+
+static size_t count_lambdas(const char *name)
+{
+	size_t n = 0;
+	while (next_lambda(name, &name))
+		n++;
+	return n;
+}
+
+/* The texts of the lambdas among the arguments of the template at an offset, to be freed. */
+static size_t lambda_arguments(struct dwarf_scopes *s, const struct dwarf_unit *u, uint64_t offset,
+			       char **texts, size_t room)
+{
+	struct dwarf_types types = { 0 };
+	size_t n = 0;
+
+	dwarf_template_types(s->info, u, offset, s->work_left, &types);
+	for (size_t i = 0; i < types.at.n && n < room; i++) {
+		const struct dwarf_type *type = &types.at.at[i];
+		struct unit_scopes *x = scopes_of(s, type->unit);
+		size_t at = x ? COUNT_WHILE(x->at.n, k, x->at.at[k].offset < type->offset) : 0;
+		if (x && at < x->at.n && x->at.at[at].offset == type->offset &&
+		    x->at.at[at].is_lambda)
+			texts[n++] = lambda_text(s, x, &x->at.at[at]);
+	}
+	vec_free(&types.at);
+	return n;
+}
+
+/* The name of a template that was made with lambdas, each as it is called elsewhere: of "call<run(
+ * int)::<lambda(int)> >" it is "call<{lambda at t.cpp:31}>". All others stay. To be freed. */
+static char *argued_name(struct dwarf_scopes *s, const struct dwarf_unit *u, uint64_t offset,
+			 const char *name)
+{
+	char *texts[MOST_LAMBDAS];
+	size_t wanted = count_lambdas(name), n = 0;
+	char *ret = NULL;
+
+	if (wanted && wanted < MOST_LAMBDAS && strlen(name) < LONGEST)
+		n = lambda_arguments(s, u, offset, texts, MOST_LAMBDAS);
+	if (wanted && n == wanted) {
+		const char *rest = name;
+		ret = xprintf("%s", "");
+		for (size_t i = 0; i < n; i++) {
+			const char *end, *lambda = next_lambda(rest, &end);
+			char *longer =
+				xprintf("%s%.*s%s", ret, (int)(scopes_before(rest, lambda) - rest),
+					rest, texts[i]);
+			free(ret);
+			ret = longer;
+			rest = end;
+			rest += rest[0] == ' ' && rest[1] == '>';
+		}
+		char *longer = xprintf("%s%s", ret, rest);
+		free(ret);
+		ret = longer;
+	}
+	for (size_t i = 0; i < n; i++)
+		free(texts[i]);
+	return ret ? ret : xprintf("%s", name);
+}
+
 /* The part before "::" for one scope, to be freed; NULL: none. */
 static char *scope_text(struct dwarf_scopes *s, struct unit_scopes *x, const struct scope *at)
 {
@@ -275,7 +391,7 @@ static char *scope_text(struct dwarf_scopes *s, struct unit_scopes *x, const str
 	if (at->is_lambda)
 		return lambda_text(s, x, at);
 	if (name)
-		return xprintf("%s", name);
+		return argued_name(s, x->unit, at->offset, name);
 	return xprintf("%s",
 		       at->tag == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed type}");
 }
@@ -355,10 +471,12 @@ static strid name_of_entry(struct dwarf_scopes *s, const struct dwarf_unit *u, u
 	if (dwarf_is_unmangled(named_in->language))
 		return strtab_add(s->strings, name);
 	char *scopes = scopes_text(s, named_in, named_at, depth);
+	char *own = argued_name(s, named_in, named_at, name);
 	char *whole = is_call_of_lambda(name, scopes)
 			      ? xprintf("%s", scopes)
-			      : xprintf("%s%s%s", scopes, *scopes ? "::" : "", name);
+			      : xprintf("%s%s%s", scopes, *scopes ? "::" : "", own);
 	strid id = strtab_add(s->strings, whole);
+	free(own);
 	free(scopes);
 	free(whole);
 	return id;

@@ -25,6 +25,13 @@
 
 enum { STACK = 256 << 10, KEPT_MAX = 56 << 20, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
 enum { REMEMBERED = 1 << 16 }; /* addresses; with all that belongs to them 3 MB */
+enum { PAGE = 4096, PAGES = 128 }; /* of the image, as they are read */
+
+struct kernel_page {
+	uint64_t number; /* of the image's pages, from 1 on; 0: none */
+	size_t size;     /* what the file has of it */
+	uint8_t data[PAGE];
+};
 
 struct kernel {
 	bool begun, joined; /* the rest is the thread's until it is joined */
@@ -37,6 +44,9 @@ struct kernel {
 	struct kernel_image_header header;
 	uint64_t *index;
 	size_t n_blocks;
+	/* What was read last, by the number's low bits: a profile's functions are close together in
+	 * the kernel, and so are their names. NULL: nothing yet. */
+	struct kernel_page *pages;
 	/* Addresses that were looked up, since the same ones come again and again. Names are at
 	 * most those of the kernel, each once. */
 	struct map64 found_ids;          /* address: index of what was found */
@@ -64,7 +74,7 @@ static uint64_t names_offset(const struct kernel *k)
 	return symbols_offset(k) + k->header.n * sizeof(struct kernel_image_symbol);
 }
 
-static bool read_at(struct kernel *k, uint64_t offset, void *ret, size_t size)
+static ssize_t read_file(struct kernel *k, uint64_t offset, void *ret, size_t size)
 {
 	ssize_t n;
 	do {
@@ -72,7 +82,47 @@ static bool read_at(struct kernel *k, uint64_t offset, void *ret, size_t size)
 	} while (n < 0 && errno == EINTR);
 	if (n < 0 && !k->trouble)
 		k->trouble = errno;
-	return n == (ssize_t)size;
+	return n;
+}
+
+static bool read_at(struct kernel *k, uint64_t offset, void *ret, size_t size)
+{
+	return read_file(k, offset, ret, size) == (ssize_t)size;
+}
+
+/* NULL: it cannot be read. */
+static const struct kernel_page *page_at(struct kernel *k, uint64_t number)
+{
+	if (!k->pages) {
+		k->pages = xrealloc(NULL, PAGES, sizeof(*k->pages));
+		for (size_t i = 0; i < PAGES; i++)
+			k->pages[i].number = 0;
+	}
+	struct kernel_page *p = &k->pages[number % PAGES];
+	if (p->number == number + 1)
+		return p;
+	ssize_t n = read_file(k, number * PAGE, p->data, PAGE);
+	p->number = n < 0 ? 0 : number + 1;
+	p->size = n < 0 ? 0 : (size_t)n;
+	return n < 0 ? NULL : p;
+}
+
+/* As read_at(), for what is small and likely to be near what was read before. */
+static bool read_near(struct kernel *k, uint64_t offset, void *ret, size_t size)
+{
+	uint8_t *to = ret;
+	while (size) {
+		const struct kernel_page *p = page_at(k, offset / PAGE);
+		size_t at = offset % PAGE, n = p && p->size > at ? p->size - at : 0;
+		if (!n)
+			return false;
+		n = n < size ? n : size;
+		memcpy(to, p->data + at, n);
+		to += n;
+		offset += n;
+		size -= n;
+	}
+	return true;
 }
 
 /* Whether it is true of the kernel that runs, and whole. */
@@ -107,6 +157,8 @@ static void drop_image(struct kernel *k)
 	k->fd = -1;
 	free(k->index);
 	k->index = NULL;
+	free(k->pages);
+	k->pages = NULL;
 }
 
 /* ---- keeping it ---- */
@@ -254,7 +306,7 @@ static const char *read_name(struct kernel *k, uint32_t offset)
 	uint64_t left = offset < k->header.names_size ? k->header.names_size - offset : 0;
 	size_t n = left < KERNEL_NAME_MAX - 1 ? (size_t)left : KERNEL_NAME_MAX - 1;
 	name[n] = '\0';
-	if (!offset || !n || !read_at(k, names_offset(k) + offset, name, n) || !*name)
+	if (!offset || !n || !read_near(k, names_offset(k) + offset, name, n) || !*name)
 		return NULL;
 	return strtab_get(k->names, strtab_add(k->names, name));
 }
@@ -266,7 +318,7 @@ static bool search(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
 		return false;
 	uint64_t first = (uint64_t)KERNEL_BLOCK * last_below(k->index, 1, k->n_blocks, addr);
 	uint64_t n = k->header.n - first < KERNEL_BLOCK ? k->header.n - first : KERNEL_BLOCK;
-	if (!read_at(k, symbols_offset(k) + first * sizeof(*s), s, n * sizeof(*s)))
+	if (!read_near(k, symbols_offset(k) + first * sizeof(*s), s, n * sizeof(*s)))
 		return false;
 	const struct kernel_image_symbol *found =
 		&s[last_below(&s[0].addr, sizeof(*s) / sizeof(s->addr), n, addr)];

@@ -2,7 +2,7 @@
  *
  * The kernel takes a tenth of a second to write /proc/kallsyms, a page at a time. So it is read
  * once per boot, sorted, and kept in the cache folder. A search reads two small pieces of that
- * file; only an index stays in memory.
+ * file; an index and some pages of it stay in memory.
  *
  *	header | index: the address of each block's first symbol | symbols by address | names */
 #ifndef OBJECT_KERNEL_IMAGE_H

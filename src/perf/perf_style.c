@@ -28,6 +28,7 @@ const struct hists_style perf_style = {
 		  .ignore_drops_callers = true,
 		  .hide_marks = true },
 	.names = DEMANGLE_SHORT,
+	.addresses_apart = true,
 	.self_physical = true,
 	.max_stack = 127,
 	.recorded_events = true,

@@ -85,12 +85,23 @@ static bool add_blocks(const struct file *f, const char *run, struct record_audi
 	return found;
 }
 
-static bool has_calls(struct runtime_part p)
+static bool has_carries(struct runtime_part p)
 {
 	struct kinf_arc a;
 	for (; p.size >= sizeof(a); p.at += sizeof(a), p.size -= sizeof(a)) {
 		memcpy(&a, p.at, sizeof(a));
 		if (a.to && a.count)
+			return true;
+	}
+	return false;
+}
+
+static bool has_calls(struct runtime_part p)
+{
+	struct kinf_call c;
+	for (; p.size >= sizeof(c); p.at += sizeof(c), p.size -= sizeof(c)) {
+		memcpy(&c, p.at, sizeof(c));
+		if (c.key > KINF_CALL_TAKEN && c.count)
 			return true;
 	}
 	return false;
@@ -104,7 +115,8 @@ bool runtime_file_has_calls(const char *path)
 	struct runtime_part p;
 	bool found = false;
 	for (size_t at = KINF_PAGE; !err && !found && runtime_file_next_block(&f, &at, &head, &p);)
-		found = (head.type == KINF_ARCS && has_calls(p)) ||
+		found = (head.type == KINF_CALLS && has_calls(p)) ||
+			(head.type == KINF_ARCS && has_carries(p)) ||
 			(head.type == KINF_RETIRED_ARCS && p.size);
 	kin_error_free(err);
 	file_free(&f);

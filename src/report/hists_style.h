@@ -13,6 +13,8 @@ struct hists_style {
 	const char *name; /* as in kin_hists_opts.rules */
 	struct hists_rules rows;
 	enum demangle_style names; /* default style of names */
+	bool addresses_apart;      /* code without a name is a function per address; otherwise one
+				      per object, "[libfoo.so]" */
 	bool self_physical;        /* as in kin_hists_opts, which it overrides */
 	unsigned max_stack;        /* default for that of kin_hists_opts */
 

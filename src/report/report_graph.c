@@ -68,8 +68,9 @@ struct label { /* what a row says of a node, made once and kept small: it is loo
 	const char *text; /* name and cycle; NULL until first shown */
 	uint32_t length;
 	uint32_t index;
-	uint32_t cycle;
-	bool shown;
+	uint32_t cycle : 31;
+	uint32_t shown : 1;
+	objid object; /* of a function, if there is a program */
 };
 
 struct graph_state {
@@ -77,6 +78,7 @@ struct graph_state {
 	const struct report_opts *o;
 	struct kin_table *table;
 	struct label *labels;         /* [nodes] */
+	struct kin_cell *objects;     /* [objects]: their names; without a type until first shown */
 	struct cg_listed *scratch;    /* [most_arcs()] */
 	struct cg_listed *around;     /* of a cycle: owned; NULL: none */
 	const struct cg_listed *list; /* the callers or callees at hand: [n_list] of one of these */
@@ -115,8 +117,21 @@ static const struct label *label_of(struct graph_state *s, nodeid id)
 		l->index = n->index;
 		l->cycle = n->cycle;
 		l->shown = n->shown;
+		if (s->in.program && id < s->in.graph->n_symbols)
+			l->object = program_object(s->in.program, id);
 	}
 	return l;
+}
+
+/* The name of a function's object. */
+static struct kin_cell object_of(struct graph_state *s, symid id)
+{
+	if (!s->objects)
+		return cell_text(report_object_name(&s->in, id));
+	struct kin_cell *c = &s->objects[label_of(s, id)->object];
+	if (c->type == KIN_CELL_NONE)
+		*c = cell_text(report_object_name(&s->in, id));
+	return *c;
 }
 
 static const struct cg_node *current(const struct graph_state *s)
@@ -219,11 +234,11 @@ static void set_measured_arc(struct graph_state *s, const struct cg_listed *arc)
 		s->cells[SAMPLES] = cell_count(arc->samples);
 }
 
-static bool is_elsewhere(const struct graph_state *s, symid id)
+static bool is_elsewhere(struct graph_state *s, symid id)
 {
 	nodeid here = s->in.graph->order[s->entry];
 	return s->in.program && here < s->in.graph->n_symbols &&
-	       program_object(s->in.program, id) != program_object(s->in.program, here);
+	       label_of(s, id)->object != label_of(s, here)->object;
 }
 
 /* One arc of the entry; `callee` is the function, or the cycle, that is called. */
@@ -232,7 +247,7 @@ static void set_arc(struct graph_state *s, const struct cg_listed *arc, nodeid c
 	set(s, arc->other);
 	struct kin_cell *c = s->cells;
 	if (is_elsewhere(s, arc->other))
-		c[OBJECT] = cell_text(report_object_name(&s->in, arc->other));
+		c[OBJECT] = object_of(s, arc->other);
 	c[CALLED].count = arc->count; /* and .pair.a */
 	c[CALLED].type = arc->class == CG_OUTER ? KIN_CELL_OF : KIN_CELL_COUNT;
 	if (arc->class != CG_OUTER)
@@ -247,15 +262,15 @@ static void set_arc(struct graph_state *s, const struct cg_listed *arc, nodeid c
 }
 
 /* The object that all members of a cycle are in, if it is one. */
-static const char *object_of_cycle(const struct graph_state *s, nodeid id)
+static struct kin_cell object_of_cycle(struct graph_state *s, nodeid id)
 {
 	const struct cg_node *n = &s->in.graph->nodes[id];
 	const symid *members = s->in.graph->members + n->first_out;
 	for (uint32_t i = 1; s->in.program && i < n->n_members; i++)
 		if (program_object(s->in.program, members[i]) !=
 		    program_object(s->in.program, members[0]))
-			return "[several]";
-	return report_object_name(&s->in, members[0]);
+			return cell_text("[several]");
+	return object_of(s, members[0]);
 }
 
 /* How often a function was called, and how often by itself; of a cycle, by its members. Where
@@ -285,8 +300,7 @@ static void set_primary(struct graph_state *s)
 	double time = callgraph_shown_self(n) + n->shown_child;
 
 	set(s, id);
-	s->cells[OBJECT] = cell_text(id < g->n_symbols ? report_object_name(&s->in, id)
-						       : object_of_cycle(s, id));
+	s->cells[OBJECT] = id < g->n_symbols ? object_of(s, id) : object_of_cycle(s, id);
 	s->cells[SHARE] = cell_share(g->shown_total > 0 ? time / g->shown_total : 0);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
@@ -473,6 +487,7 @@ static void free_state(void *state)
 {
 	struct graph_state *s = state;
 	free(s->labels);
+	free(s->objects);
 	free(s->scratch);
 	free(s->around);
 	free(s->chosen);
@@ -600,6 +615,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	s->o = o;
 	s->table = t;
 	s->labels = xalloc((in->graph->n_symbols + in->graph->n_cycles) * sizeof(*s->labels));
+	if (in->program)
+		s->objects = xalloc(in->profile->n_objects * sizeof(*s->objects));
 	s->scratch = xrealloc(NULL, most_arcs(in->graph), sizeof(*s->scratch));
 	table_set_source(t, &source, s);
 	report_describe(in, t);

@@ -58,6 +58,17 @@ static bool is_like(const char *package, const char *base)
 	return !strncasecmp(package, base, n);
 }
 
+/* In the list of the package that has the file's name, which spares reading the folder. To be freed;
+ * NULL: there is none, or it is not in it. */
+static char *find_of_same_name(const char *folder, const char *path)
+{
+	const char *base = strrchr(path, '/') + 1;
+	char *name = xprintf("%s.list", base);
+	char *found = *base && list_has(folder, name, path) ? xprintf("%s", base) : NULL;
+	free(name);
+	return found;
+}
+
 /* In lists of packages called like the file, or in the others. To be freed; NULL: in none. */
 static char *find(const char *folder, const char *path, bool alike)
 {
@@ -81,7 +92,9 @@ char *debug_package_of(const char *path, const char *folder)
 		return NULL;
 	if (!folder)
 		folder = "/var/lib/dpkg/info";
-	char *package = find(folder, path, true);
+	char *package = find_of_same_name(folder, path);
+	if (!package)
+		package = find(folder, path, true);
 	if (!package)
 		package = find(folder, path, false);
 	if (!package)

@@ -72,9 +72,25 @@ struct text_piece { /* a cell ready to be written */
 
 /* ---- cells as text ---- */
 
-static struct text_piece plain_text(struct text_page *p, const char *s)
+/* How many bytes of s, which has `length` of them or more, are certainly printable ASCII. Eight at
+ * a time: those that are not have their highest bit set in one of the three terms. */
+static size_t printable(const char *s, size_t length)
 {
+	const uint64_t ones = UINT64_MAX / 0xff;
 	size_t n = 0;
+	for (; n + sizeof(uint64_t) <= length; n += sizeof(uint64_t)) {
+		uint64_t v;
+		memcpy(&v, s + n, sizeof(v));
+		if ((v | (v - 0x20 * ones) | (v + ones)) & 0x80 * ones)
+			break;
+	}
+	return n;
+}
+
+/* `length` of the text; 0: not known. */
+static struct text_piece plain_text(struct text_page *p, const char *s, size_t length)
+{
+	size_t n = printable(s, length);
 	while (s[n] >= 0x20 && s[n] < 0x7f)
 		n++;
 	if (!s[n])
@@ -139,7 +155,7 @@ static struct text_piece cell_piece(struct text_page *p, const struct col *col,
 	case KIN_CELL_NONE:
 		break;
 	case KIN_CELL_TEXT:
-		return plain_text(p, c->text);
+		return plain_text(p, c->text, c->length);
 	case KIN_CELL_COUNT:
 		n = num_u64(at, c->count);
 		break;
@@ -229,7 +245,7 @@ static void measure_cell(struct text_page *p, struct col *c, const struct kin_ro
 		break;
 	}
 	case KIN_CELL_TEXT:
-		widen(c, indent_of(c, row) + plain_text(p, cell->text).width);
+		widen(c, indent_of(c, row) + plain_text(p, cell->text, cell->length).width);
 		break;
 	case KIN_CELL_OF:
 	case KIN_CELL_PLUS:
@@ -577,7 +593,7 @@ static void put_header(struct text_page *p)
 static void put_note(struct text_page *p, const char *note)
 {
 	size_t at = 0;
-	struct text_piece text = plain_text(p, note);
+	struct text_piece text = plain_text(p, note, 0);
 	for (const char *word = text.text; *word;) {
 		size_t n = strcspn(word, " "), width = n; /* exact for ASCII, wide enough for all */
 		if (at && p->o->width && at + 1 + width > p->o->width) {
@@ -615,7 +631,7 @@ static void put_left_out(struct text_page *p)
 static void put_heading(struct text_page *p)
 {
 	color(p, BOLD);
-	sink_str(&p->s, plain_text(p, kin_table_title(p->t)).text);
+	sink_str(&p->s, plain_text(p, kin_table_title(p->t), 0).text);
 	color(p, RESET);
 	sink_char(&p->s, '\n');
 	for (size_t i = 0; i < kin_table_n_notes(p->t); i++)

@@ -48,6 +48,7 @@ struct term {
 	struct watch watch;
 	char *locale_before;
 	bool colors, ascii;
+	bool shuns_last; /* nothing is drawn in the last column */
 };
 
 enum { PAIR_HOT = 1, PAIR_WARM, PAIR_BLOCK };
@@ -270,6 +271,21 @@ bool term_is_dumb(void)
 	return !name || !*name || !strcmp(name, "dumb");
 }
 
+/* With TERM=ansi, as on serial lines and in containers, the cursor is on the next line once the last
+ * column is written, and sequences move it by tabs. Terminals that programs draw, such as tmux and
+ * xterm, keep it in the last column until the next character, and then clear the wrong line; few
+ * know the tabs. */
+static void start_screen(struct term *t)
+{
+	static const char tabs[] = "NCURSES_NO_HARD_TABS";
+	bool is_said = getenv(tabs);
+	setenv(tabs, "1", 0);
+	t->screen = newterm(NULL, t->tty, t->tty);
+	if (!is_said)
+		unsetenv(tabs);
+	t->shuns_last = t->screen && tigetflag("am") == 1 && tigetflag("xenl") != 1;
+}
+
 static struct kin_error *open_screen(struct term *t)
 {
 	const char *name = getenv("TERM");
@@ -288,7 +304,7 @@ static struct kin_error *open_screen(struct term *t)
 	t->ascii = MB_CUR_MAX == 1;
 	tcgetattr(fileno(t->tty), &put_back.modes);
 	atomic_store(&t->watch.tty, fileno(t->tty));
-	t->screen = newterm(NULL, t->tty, t->tty);
+	start_screen(t);
 	if (!t->screen)
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "nothing is known about terminals of the kind '%s'", name);
@@ -349,8 +365,7 @@ bool term_is_ascii(const struct term *t) { return t->ascii; }
 
 unsigned term_columns(const struct term *t)
 {
-	(void)t;
-	int n = getmaxx(stdscr);
+	int n = getmaxx(stdscr) - t->shuns_last;
 	return n > 0 ? (unsigned)n : 1;
 }
 

@@ -81,6 +81,12 @@ class Kin:
                 if t and n:
                     self.arcs[f, t] += n
                     self.by_thread[thread][f, t] += n
+        elif kind == 14:
+            for key, high, n in struct.iter_unpack('<QII', p):
+                if key > 2 and n:
+                    arc = key & (1 << 48) - 1, high << 16 | key >> 48
+                    self.arcs[arc] += n
+                    self.by_thread[thread][arc] += n
         elif kind == 5:
             for f, t, n, fm, tm in struct.iter_unpack('<3Q2I', p):
                 if n:

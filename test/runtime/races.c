@@ -28,7 +28,6 @@ static void sample(int depth)
 static void *count(void *arg)
 {
 	unsigned long seed = (unsigned long)arg;
-	struct kinf_arc slot = { .from = 7, .to = 8 };
 
 	for (int i = 0; i < ARCS; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -36,10 +35,9 @@ static void *count(void *arg)
 		rt_count((uint64_t)count + (seed >> 40) % 4096);
 		if (i % 50 == 0)
 			sample(i % 7);
-		rt_latency_begin(&slot, (uint64_t)&seed);
+		rt_latency_begin(8, 7, (uint64_t)&seed);
 		rt_latency_end(8, 7);
 	}
-	slot.cost = 0;
 	return arg;
 }
 
@@ -60,11 +58,11 @@ static unsigned long all_calls(void)
 	unsigned long sum = 0;
 
 	while ((b = rt_next_block(b))) {
-		const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
+		const struct kinf_call *s = (const struct kinf_call *)b->payload;
 
-		if (b->type == KINF_ARCS)
+		if (b->type == KINF_CALLS)
 			for (uint64_t n = b->used / sizeof(*s); n--; s++)
-				sum += s->count;
+				sum += rt_call_at(s).count;
 	}
 	return sum;
 }

@@ -127,7 +127,7 @@ def threads_and_flow():
     r = situation('patience')
     if r:
         k = dump.read(r.kins[0])
-        tables = [size for kind, size, *_ in k.blocks if kind == 4]
+        tables = [size for kind, size, *_ in k.blocks if kind == 14]
         per = [k.calls(f'small_{i}') for i in range(8)]
         tap.ok(len(tables) > 1 and per == [100000] * 8, 'a table that takes too much patience is renewed: all calls', lambda: f'{tables} {per}')
     situation('cancel')
@@ -437,9 +437,14 @@ def stepping_renewal():
     m = re.search(r'truth (\d+) (\d+)', r.out)
     injected = re.search(r'(\d+) injected', r.out)
     got = (leaf_calls(r), leaf_calls(r, 'in_handler'))
-    sizes = [size for k in r.kins for kind, size, *_ in dump.read(k).blocks if kind == 4]
+    sizes = [size for k in r.kins for kind, size, *_ in dump.read(k).blocks if kind == 14]
     tap.ok(m and r.status == 0 and got == (int(m[1]), int(m[2])) and not counts_lost(r) and len(sizes) == 2,
            f'stepsig renewal: exact after {injected and injected[1]} signals, in {len(sizes)} tables', lambda: f'{got} {sizes}\n' + describe(r))
+    r = run([step, '--', stepped, 'carry'], preload=False, options='gmon=off', timeout=300)
+    m = re.search(r'truth (\d+) (\d+)', r.out)
+    got = (leaf_calls(r), leaf_calls(r, 'in_handler'))
+    tap.ok(m and r.status == 0 and got == (int(m[1]), int(m[2])) and got[0] > 2**32 and not counts_lost(r),
+           'stepsig carry: exact beyond 32 bits', lambda: f'{got}\n' + describe(r))
 
 
 def begun(path):

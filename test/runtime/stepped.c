@@ -139,15 +139,39 @@ static long renewal(void)
 	leaf();
 	own = rt_own(rt_block_of(rt_tls.arcs));
 	own->patience = 0;
-	for (uint64_t at = 0; at < own->mask; at += 4 * sizeof(struct kinf_arc)) {
-		struct kinf_arc *s = (struct kinf_arc *)((char *)rt_tls.arcs + at);
+	for (uint64_t at = 0; at < own->mask; at += 4 * sizeof(struct kinf_call)) {
+		struct kinf_call *s = (struct kinf_call *)((char *)rt_tls.arcs + at);
 
-		if (!s->from)
-			s->from = RT_TAKEN; /* for ever */
+		if (!s->key)
+			s->key = KINF_CALL_TAKEN; /* for ever */
 	}
 	for (int i = 0; i < 3; i++)
 		few_sites();
 	return 1 + 3 * 128;
+}
+
+/* The only slot of a call of leaf(), by any caller. */
+static struct kinf_call *slot_of_leaf(void)
+{
+	uint64_t to = (uint64_t)(uintptr_t)leaf;
+	struct kinf_call *s = rt_tls.arcs;
+
+	while (rt_call_at(s).to - to >= 32)
+		s++;
+	return s;
+}
+
+/* As many calls as a slot has no room for. */
+static long carry(void)
+{
+	const uint32_t before = UINT32_MAX - 1;
+
+	for (int i = 0; i < 4; i++) {
+		leaf();
+		if (i == 0)
+			slot_of_leaf()->count = before;
+	}
+	return (long)before + 3;
 }
 #endif
 
@@ -171,6 +195,8 @@ int main(int argc, char **argv)
 #ifdef WITH_RUNTIME
 	else if (!strcmp(what, "renewal"))
 		n = renewal();
+	else if (!strcmp(what, "carry"))
+		n = carry();
 #endif
 	sa.sa_handler = SIG_IGN;
 	sigaction(SIGPROF, &sa, NULL);

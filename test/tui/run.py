@@ -792,6 +792,21 @@ def test_without(tap, folder, build):
     t.close()
 
 
+def test_other_terminals(tap, folder, build):
+    """TERM=ansi says that the cursor leaves the last column at once, and that it moves by tabs: the terminal does neither."""
+    shown = []
+    for term in ('xterm', 'ansi'):
+        t = Terminal(folder, build)
+        t.run(f'TERM={term} kin browse a.folded')
+        t.wait('menu')
+        t.keys('Down', 'Down', 'Enter')
+        t.wait('Esc back')
+        t.settled()
+        shown.append([' '.join(line.split()) for line in t.screen().splitlines()])
+        t.close()
+    tap.ok(shown[0] == shown[1], 'TERM=ansi: nothing of the page before is left', '\n'.join(sum(shown, [])))
+
+
 def test_top(tap, folder, build):
     kin = os.path.join(os.path.abspath(build), 'kin')
     busy = ['sh', '-c', 'while :; do :; done']
@@ -993,7 +1008,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
         for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
-                     test_colors, test_without, test_top, test_top_times, test_top_code, test_top_stalled):
+                     test_colors, test_other_terminals, test_without, test_top, test_top_times, test_top_code, test_top_stalled):
             tap.part(test, tap, folder, build)
     return tap.done()
 

@@ -522,16 +522,31 @@ static void merging_is_associative_and_commutative(void)
 
 /* Files large enough for threads give what reading in turn gives, errors included. */
 
-static void write_large(const char *path, uint32_t salt)
+/* With a histogram from `low` on, if that is not 0. */
+static struct profile *make_large(uint32_t salt, uint64_t low)
 {
 	struct profile_builder *b = profile_builder_new();
+	struct histogram h = { .low = low,
+			       .high = low + 64,
+			       .n = 16,
+			       .rate = 100,
+			       .dimension = "seconds",
+			       .abbrev = 's' };
+	size_t index;
+	if (low)
+		OK(!failed(profile_begin_histogram(b, h, &index)));
 	for (uint32_t i = 0; i < 150000; i++)
 		if (pick(50))
 			profile_add_arc(b,
 					(struct arc){ .from = 0x1000 + (i ^ (pick(500) ? 0 : salt)),
 						      .to = 0x1000 + i % 100,
 						      .count = i + salt });
-	struct profile *p = profile_finish(b);
+	return profile_finish(b);
+}
+
+static void write_large(const char *path, uint32_t salt, uint64_t low)
+{
+	struct profile *p = make_large(salt, low);
 	if (failed(gmon_write(path, p, &le64)))
 		printf("# %s\n", message);
 	profile_free(p);
@@ -555,7 +570,7 @@ static void threads_change_nothing(void)
 	for (uint32_t i = 0; i < 5; i++) {
 		snprintf(paths_of[i], sizeof(paths_of[i]), "%s", in_dir(names[i]));
 		paths[i] = paths_of[i];
-		write_large(paths[i], i * 1000);
+		write_large(paths[i], i * 1000, 0);
 		struct file f = get_file(paths[i]);
 		struct source source = { .kind = "gmon" };
 		failed(gmon_format.read(bytes_of(paths[i], f.data, f.size), &o, b, &source));
@@ -581,6 +596,38 @@ static void threads_change_nothing(void)
 	OK_STR(told, "t0");
 	profile_free(p);
 	profile_free(turn);
+}
+
+/* Whatever threads read first, each file is checked against all before it. */
+static void threads_find_what_does_not_fit(void)
+{
+	const char *paths[] = { in_dir("f0"), in_dir("f1"), in_dir("f1"), in_dir("f2"),
+				in_dir("f3") };
+	static const uint64_t lows[] = { 0x1040, 0, 0, 0x1000, 0x1020 };
+	struct input_opts o = { .target = le64 };
+	struct profile *p;
+	for (uint32_t i = 0; i < 5; i++)
+		write_large(paths[i], i, lows[i]);
+	OK(failed(input_read(paths, 5, &o, &p)));
+	OK(strstr(message, "/f3: at offset 0x14: histogram of 0x1020..0x1060 overlaps "
+			   "the one of 0x1040..0x1080: "));
+	OK(p->n_sources == 5 && p->n_histograms == 2);
+	profile_free(p);
+
+	/* GNU gprof checks a file of BSD against the first of all. */
+	o.rules = &gnu_input_rules;
+	p = make_large(3, 0x2000);
+	OK(!failed(bsd_write(paths[4], p, &le64, true)));
+	profile_free(p);
+	const char *two[] = { paths[0], paths[4] };
+	OK(failed(input_read(two, 2, &o, &p)));
+	OK(strstr(gnu_message, "/f3: incompatible with first gmon file"));
+	OK(p->n_sources == 1 && p->n_histograms == 1);
+	profile_free(p);
+	two[1] = paths[3]; /* that of GNU may be of another range */
+	OK(!failed(input_read(two, 2, &o, &p)));
+	OK(p->n_sources == 2 && p->n_histograms == 2);
+	profile_free(p);
 }
 
 /* Names */
@@ -660,6 +707,16 @@ static void paths_stand_for_files(void)
 	OK_STR(expanded("-"), "elsewhere: - ");
 	OK(strstr(expanded(in_dir("many/gmon.out.d")), "directory without gmon.out files"));
 	OK(strstr(expanded("/dev/null/x"), "elsewhere: /dev/null/x"));
+
+	/* A directory that cannot be read is not taken for one without files. */
+	struct rlimit files_open, none_open;
+	getrlimit(RLIMIT_NOFILE, &files_open);
+	none_open = (struct rlimit){ 0, files_open.rlim_max };
+	fflush(stdout);
+	setrlimit(RLIMIT_NOFILE, &none_open);
+	const char *why = expanded(in_dir("many"));
+	setrlimit(RLIMIT_NOFILE, &files_open);
+	OK(strstr(why, "/many: Too many open files"));
 
 	/* Recordings have any name: those of kin record --every end in a time. */
 	static const uint64_t orders[] = { KINF_MAGIC, __builtin_bswap64(KINF_MAGIC) };
@@ -1020,6 +1077,7 @@ int main(void)
 	junk_is_refused();
 	merging_is_associative_and_commutative();
 	threads_change_nothing();
+	threads_find_what_does_not_fit();
 	names_may_be_directories_and_patterns();
 	paths_stand_for_files();
 	what_is_read_once_is_held();

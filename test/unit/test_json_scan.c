@@ -103,6 +103,8 @@ static void test_reals(void)
 	OK(is_real("25e-1", 2.5, ""));
 	OK(is_real("3e12", 3e12, ""));
 	OK(is_real("3e-09", 3e-9, ""));
+	OK(is_real("9.909E09:", 9.909e9, ":"));
+	OK(is_real("1.2/", 1.2, "/"));
 	struct scan j = over("1e99999999999");
 	OK(isinf(scan_real(&j)) && !j.failed && j.pos == j.end);
 	j = over("1e-99999999999");

@@ -804,8 +804,14 @@ static struct image runtime_image(void)
 		   "/lib/new.so");
 	struct kinf_thread threads[3] = { { .index = 1, .tid = 42, .name = "main", .cpu_ns = 9 },
 					  { .index = 2, .tid = 43, .name = "other" } };
-	struct kinf_arc arcs[4] = { { .from = 0x10105, .to = 0x30200, .count = 6 },
-				    { .from = 0x10105, .to = 0x10300 },
+	struct kinf_call calls[5] = {
+		{ 0 },
+		{ .key = kinf_call_key(0x10105, 0x30200), .to_high = 0x30200 >> 16, .count = 6 },
+		{ .key = KINF_CALL_GONE, .to_high = 1, .count = 1 },
+		{ .key = KINF_CALL_TAKEN, .to_high = 1, .count = 1 },
+		{ .key = kinf_call_key(0x10105, 0x10300), .to_high = 1 },
+	};
+	struct kinf_arc arcs[3] = { { .from = 0x10105, .count = 1 },
 				    { .from = 0, .to = 0x10400, .count = 1 },
 				    { .from = 0x20000, .to = 0x10400, .count = 2 } };
 	struct kinf_retired_arc retired[1] = {
@@ -841,7 +847,8 @@ static struct image runtime_image(void)
 
 	put(&m, &h, sizeof(h));
 	put(&m, page, sizeof(page));
-	put_block(&m, KINF_ARCS, 2, arcs, sizeof(arcs), 64);
+	put_block(&m, KINF_CALLS, 2, calls, sizeof(calls), 64);
+	put_block(&m, KINF_ARCS, 2, arcs, sizeof(arcs), 0);
 	put_block(&m, KINF_RETIRED_ARCS, 1, retired, sizeof(retired), 0);
 	put_block(&m, KINF_STACKS, 1, stacks.bytes.at, stacks.bytes.n, 1024);
 	put_block(&m, KINF_COUNTS, 1, counts, sizeof(counts), 0);

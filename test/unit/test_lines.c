@@ -75,6 +75,29 @@ static const char scoped_text[] =
 	"	return run(a) + n::hidden().get(a) + b.get(a) + n::helper(a);\n"
 	"}\n";
 
+/* Templates made with two lambdas, which GCC calls by one name: alone, together, one in a
+ * template's argument, and one within another. */
+static const char closures_text[] =
+	"#include <tuple>\n"
+	"volatile int sink;\n"
+	"#define IN __attribute__((always_inline))\n"
+	"template <class F> struct task { F f; IN int go() { return f(); } };\n"
+	"template <class F, class G> IN inline int both(F f, G *g) { return f() ^ (*g)(); }\n"
+	"template <class T> struct held { T t; IN int go() { return std::get<0>(t)(); } };\n"
+	"template <class F> IN inline int twice(F f) { return f() + f(); }\n"
+	"int run(int a)\n"
+	"{\n"
+	"	auto f = [a]() { return a * sink; };\n"
+	"	auto g = [a]() { return a / (sink | 1); };\n"
+	"	task<decltype(f)> t{f};\n"
+	"	task<decltype(g)> u{g};\n"
+	"	held<std::tuple<decltype(g)>> h{std::make_tuple(g)};\n"
+	"	return t.go() + u.go() + h.go() + both(g, &f) + twice([&]() IN {\n"
+	"		return twice([&]() IN { return f(); });\n"
+	"	});\n"
+	"}\n"
+	"int main(int a, char **) { return run(a); }\n";
+
 /* Two units; a function whose entry refers to itself, one that refers to the first, ranges that are
  * no ranges, entries nested without an end. */
 static const char lying_text[] = "	.text\n"
@@ -508,14 +531,8 @@ static bool is_inlined(const struct object_inline *list, size_t n, const char *n
 	return false;
 }
 
-static void test_scopes(const char *options)
+static void test_inlined(const char *options, const char *const *names, size_t n_names)
 {
-	static const char *const names[] = {
-		"n::(anonymous namespace)::hidden::get", "n::(anonymous namespace)::box<int>::get",
-		"n::(anonymous namespace)::helper",      "run(int)::local::get",
-		"run(int)::{lambda at scoped.cc:11}",    "run(int)::{lambda at scoped.cc:12:12}",
-		"run(int)::{lambda at scoped.cc:12:84}", "run(int)::{lambda at scoped.cc:14}",
-	};
 	printf("# %s\n", options);
 	if (!OK(compile("g++", options)))
 		return;
@@ -526,11 +543,35 @@ static void test_scopes(const char *options)
 	for (size_t i = 0; i < n; i++)
 		all[i] = text.low + i;
 	struct object_inline *list = object_inlines(o, all, n, &found);
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+	for (size_t i = 0; i < n_names; i++)
 		OK(is_inlined(list, found, names[i]));
 	free(list);
 	free(all);
 	object_free(o);
+}
+
+static void test_scopes(const char *options)
+{
+	static const char *const names[] = {
+		"n::(anonymous namespace)::hidden::get", "n::(anonymous namespace)::box<int>::get",
+		"n::(anonymous namespace)::helper",      "run(int)::local::get",
+		"run(int)::{lambda at scoped.cc:11}",    "run(int)::{lambda at scoped.cc:12:12}",
+		"run(int)::{lambda at scoped.cc:12:84}", "run(int)::{lambda at scoped.cc:14}",
+	};
+	test_inlined(options, names, ARRAY_LEN(names));
+}
+
+static void test_closures(const char *options)
+{
+	static const char *const names[] = {
+		"task<{lambda at closures.cc:10}>::go",
+		"task<{lambda at closures.cc:11}>::go",
+		"held<std::tuple<{lambda at closures.cc:11}> >::go",
+		"both<{lambda at closures.cc:11}, {lambda at closures.cc:10}>",
+		"twice<{lambda at closures.cc:15}>",
+		"twice<{lambda at closures.cc:16}>",
+	};
+	test_inlined(options, names, ARRAY_LEN(names));
 }
 
 int main(void)
@@ -545,6 +586,7 @@ int main(void)
 	write_text("program.c", program_text);
 	write_text("mangled.cc", mangled_text);
 	write_text("scoped.cc", scoped_text);
+	write_text("closures.cc", closures_text);
 	write_text("lying.s", lying_text);
 
 	test_compilers();
@@ -553,6 +595,8 @@ int main(void)
 	test_scopes("-gdwarf-5 -O2 scoped.cc");
 	test_scopes("-gdwarf-4 -O2 scoped.cc");
 	test_scopes("-g -flto -O2 scoped.cc");
+	test_closures("-gdwarf-5 -O2 closures.cc");
+	test_closures("-gdwarf-4 -O2 closures.cc");
 	test_units();
 	test_type_units();
 	test_none();

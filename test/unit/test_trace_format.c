@@ -96,6 +96,7 @@ static const char *decimal(long long v)
 #pragma GCC diagnostic ignored "-Wparentheses"
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wbool-compare"
+#pragma GCC diagnostic ignored "-Wint-in-bool-context"
 #endif
 static void test_operators(void)
 {
@@ -136,10 +137,47 @@ static void test_operators(void)
 	AS_IN_C(1 ? 0 ? 4 : 5 : 6);
 	AS_IN_C(0x1F + 017 + 'a' + 3UL);
 	AS_IN_C((5));
+	AS_IN_C(3 == 2 < 1);
+	AS_IN_C(3 == 4 > 2);
+	AS_IN_C(1 != 2 >= 1);
+	AS_IN_C(2 < 3 <= 1);
+	AS_IN_C(3 > 2 >= 2);
 	/* Where C does not say it. */
 	OK_STR(text("\"%lld %lld %lld\", 7 % 0, 1 << 64, 1 >> 64"), "0 0 0");
 	OK_STR(text("\"%lld %lld\", -8 / -1, -8 % -1"), "8 0");
 	OK_STR(text("\"%llx\", 1 << 63"), "8000000000000000");
+}
+
+static size_t count_wrong(const char *one, const char *two, const long long at[3], long long value)
+{
+	char *format = xprintf("\"%%lld\", %lld %s %lld %s %lld", at[0], one, at[1], two, at[2]);
+	bool right = !strcmp(text(format), decimal(value));
+	if (!right)
+		printf("# %s is not %lld\n", format, value);
+	free(format);
+	return !right;
+}
+
+#define PAIR(one, two) count_wrong(#one, #two, at, at[0] one at[1] two at[2])
+#define PAIRS(one)                                                                                 \
+	PAIR(one, ||) + PAIR(one, &&) + PAIR(one, |) + PAIR(one, ^) + PAIR(one, &) +               \
+		PAIR(one, ==) + PAIR(one, !=) + PAIR(one, <) + PAIR(one, >) + PAIR(one, <=) +      \
+		PAIR(one, >=) + PAIR(one, <<) + PAIR(one, >>) + PAIR(one, +) + PAIR(one, -) +      \
+		PAIR(one, *) + PAIR(one, /) + PAIR(one, %)
+
+/* Every two operators, on numbers that show which of the two comes first. */
+static void test_pairs_of_operators(void)
+{
+	static const long long numbers[][3] = { { 6, 6, 3 },  { 42, 4, 1 }, { 5, 2, 2 },
+						{ 38, 8, 5 }, { 1, 1, 1 },  { 2, 2, 1 } };
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		const long long *at = numbers[i];
+		size_t wrong = PAIRS(||) + PAIRS(&&) + PAIRS(|) + PAIRS(^) + PAIRS(&);
+		wrong += PAIRS(==) + PAIRS(!=) + PAIRS(<) + PAIRS(>) + PAIRS(<=) + PAIRS(>=);
+		wrong += PAIRS(<<) + PAIRS(>>) + PAIRS(+) + PAIRS(-) + PAIRS(*) + PAIRS(/) +
+			 PAIRS(%);
+		OK(!wrong);
+	}
 }
 #pragma GCC diagnostic pop
 
@@ -177,6 +215,10 @@ static void test_casts(void)
 	OK_STR(text("\"%lld\", (unsigned char)~0"), "255");
 	OK_STR(text("\"%llx\", (const char *)0x123456789"), "123456789");
 	OK_STR(text("\"%lld\", (REC->b) - 1"), "4");
+	OK_STR(text("\"%lld %lld\", (long)-7 / 2, (size_t)-1 + 3"), "-3 2");
+	/* Names in brackets are no cast of what is behind them, unless that can be cast. */
+	OK_STR(text("\"%lld %lld %lld\", (NAME) - 3, (NAME + 2) * 3, (NAME) + 1"), "-3 6 1");
+	OK(strstr(text("\"%d\", ()5"), "[FAILED TO PARSE]"));
 }
 
 /* ---- what a field may be ---- */
@@ -309,6 +351,10 @@ static void test_texts(void)
 	OK_STR(text("\"%.3d|%6.3d|%*d|%-*d|%.*d|\", REC->b, REC->b, 4, REC->b, 3, REC->b, 2, "
 		    "REC->b"),
 	       "005|   005|   5|5  |05|");
+	OK_STR(text("\"%ld %qd %Ld %jd %td %Zu %lu\", -1, -2, -3, -4, -5, 1 << 32, 1 << 33"),
+	       "-1 -2 -3 -4 -5 4294967296 8589934592");
+	OK_STR(text("\"%ho %hX %hhx %hhi %hi\", 0x18001, 0x1fffe, 0x1fe, 0x80, 0x8000"),
+	       "100001 FFFE fe -128 -32768");
 	OK_STR(text("\"%0d|%.0d|%*d|\", REC->b, REC->b, 0, REC->b"), "5|5|5|");
 	OK_STR(text("\"%x %X %#x %o %u %i\", 255, 255, 255, 8, REC->a, REC->a"),
 	       "ff FF 0xff 10 4294967294 -2");
@@ -323,7 +369,14 @@ static void test_texts(void)
 	OK_STR(text("\"a\\tb\\\"c\\\\ %s\" \"d\\n\", \"x\" \"y\""), "a\tb\"c\\ xyd\n");
 	OK_STR(text("\"%c%c\", 'a', '\\t'"), "a\t");
 	OK_STR(text("\"%c\", 'a'"), "a");
+	OK_STR(text("\"%c%c\", '\\\\', '\\''"), "\\'");
 	OK(strstr(text("\"%c\", 'a"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%c\", '\\n"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%c\", 'ab'"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%c\", '"), "[FAILED TO PARSE]"));
+	/* Flags count once, however often they are given. */
+	OK_STR(text("\"%------------5d|%++++++++-5d|%0000000005d|% # 0-+5d|\", 5, 5, 5, 5"),
+	       "5    |+5   |00005|+5   |");
 	OK_STR(text("\"%s\", 255"), "ff"); /* no text */
 	OK_STR(text("\"%pF %pf %px %p\", 0x2010, 0x2010, 0x2010, 0x2011"),
 	       "there+0x10 there 0x2010 0x2011");
@@ -343,6 +396,9 @@ static void test_lists(void)
 	OK_STR(text("\"%s\", __print_flags(16, \"-\", {1, \"A\"})"), "0x10");
 	OK_STR(text("\"%s\", __print_flags_u64(2, \"\", {1 << 1, \"B\"}, { 0, ((void *)0) })"),
 	       "B");
+	OK_STR(text("\"%s|%s\", __print_flags(0, \"\", {1, \"A\"}, { 0, NULL }), "
+		    "__print_symbolic(0, {1, \"A\"}, { 0, ((void *)0) })"),
+	       "|0x0");
 	OK_STR(text("\"%s\", __print_symbolic(2, {1, \"one\"}, {2, \"two\"}, {2, \"again\"})"),
 	       "two");
 	OK_STR(text("\"%s\", __print_symbolic_u64(9, {1, \"one\"})"), "0x9");
@@ -364,7 +420,9 @@ static void test_lists(void)
 	OK(strstr(text("\"%d\", &REC->a"), "[FAILED TO PARSE]"));
 	OK(strstr(text("\"%d\", 12ab"), "[FAILED TO PARSE]"));
 	OK_STR(text("\"%d\", 0000000000000000000000000000011"), "9"); /* 31 digits */
-	OK(strstr(text("\"%d\", 00000000000000000000000000000011"), "[FAILED TO PARSE]"));
+	OK_STR(text("\"%d\", 00000000000000000000000000000000000000000000000011"), "9");
+	OK(strstr(text("\"%d\", 12Uz"), "[FAILED TO PARSE]"));
+	OK(strstr(text("\"%d\", 0x"), "[FAILED TO PARSE]"));
 	OK(strstr(text("\"%d\", 1 2"), "[FAILED TO PARSE]"));
 	OK(strstr(text("REC->a"), "[FAILED TO PARSE]"));
 }
@@ -386,8 +444,9 @@ static void test_lines(void)
 {
 	static const char description[] = "ID: 12\nno field of it; offset:0; size:1;\nname: "
 					  "y\nfield:u8 a;\toffset:0;\tsize:1;"
-					  "\tsigned:0;\nprint fmt: ?\n";
-	static const uint8_t record[] = { 200 };
+					  "\tsigned:0;\nfield:plain;\toffset:1;\tsize:1;"
+					  "\tsigned:1;\nfield:no end\nprint fmt: ?\n";
+	static const uint8_t record[] = { 200, 255 };
 	char *made;
 	size_t n;
 	struct trace_format *f =
@@ -395,7 +454,7 @@ static void test_lines(void)
 	FILE *out = open_memstream(&made, &n);
 	trace_format_print(f, record, sizeof(record), out);
 	fclose(out);
-	OK_STR(made, "[FAILED TO PARSE] a=200");
+	OK_STR(made, "[FAILED TO PARSE] a=200 plain=-1");
 	OK(trace_format_id(f) == 12);
 	OK_STR(trace_format_name(f), "y");
 	free(made);
@@ -466,10 +525,10 @@ static void test_wide(void)
 /* Numbers in descriptions that no field has. */
 static void test_numbers(void)
 {
-	static const char *const ids[] = { "ID: 99999999", "ID: 100000000", "ID: 9999999999",
+	static const char *const ids[] = { "ID: 99999999", "ID: 100000000", "ID: 4294967296",
 					   "ID: x",        "ID:7",          "ID: ",
 					   "ID: 12",       "ID: /",         "ID: :" };
-	static const uint64_t values[] = { 99999999, 100000000, 999999999, 0, 0, 0, 12, 0, 0 };
+	static const uint64_t values[] = { 99999999, 100000000, UINT32_MAX, 0, 0, 0, 12, 0, 0 };
 	for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
 		size_t n = strlen(ids[i]);
 		char *copy = malloc(n); /* without an end */
@@ -528,6 +587,7 @@ int main(void)
 	test_expressions();
 	test_names();
 	test_operators();
+	test_pairs_of_operators();
 	test_types_of_casts();
 	test_casts();
 	test_kinds_of_fields(false);

@@ -137,6 +137,31 @@ static void test_left_overs(void)
 	OK(holds_data(path, 100));
 }
 
+/* A file that may be written is, in a folder where there may be no other beside it. */
+static void test_fixed_folders(void)
+{
+	const char *path = in_dir("fixed/file"), *other = in_dir("fixed/other");
+	struct out *o;
+	bool root = !geteuid();
+	OK(chmod(dir, 0755) == 0 && mkdir(in_dir("fixed"), 0755) == 0);
+	fclose(fopen(path, "w"));
+	OK(chmod(path, 0666) == 0 && chmod(in_dir("fixed"), 0555) == 0);
+	if (root)
+		root = seteuid(65534) == 0;
+	if (OK(!failed(out_open(path, 0600, &o)))) {
+		put_data(o, 5);
+		OK(!failed(out_close(o)));
+	}
+	if (geteuid()) {
+		struct kin_error *err = out_open(other, 0600, &o);
+		OK(err && strstr(kin_error_message(err), "/fixed/other: Permission denied"));
+		kin_error_free(err);
+	}
+	OK(!root || seteuid(0) == 0);
+	OK(holds_data(path, 5) && access(other, F_OK) != 0);
+	OK(chmod(in_dir("fixed"), 0755) == 0);
+}
+
 /* What is no file is written directly. */
 static void test_pipes(void)
 {
@@ -241,6 +266,16 @@ static void test_shrinking(void)
 	kin_error_free(err);
 	w.fd = -1;
 	window_close(&w);
+
+	OK(window_open(&w, in_dir("large")) && window_need(&w, 100) >= 100);
+	close(w.fd);
+	OK(!window_seek(&w, 299999) && window_left(&w) == 0 && window_need(&w, 1) == 0);
+	err = window_error(&w);
+	OK(err && strstr(kin_error_message(err), "/large: Bad file descriptor"));
+	kin_error_free(err);
+	w.fd = -1;
+	window_close(&w);
+
 	int next = dup(0), after;
 	close(next);
 	OK(!window_open(&w, dir) && !window_open(&w, "/dev/null"));
@@ -295,6 +330,7 @@ int main(void)
 		data[i] = (uint8_t)pick(256);
 	test_writing();
 	test_left_overs();
+	test_fixed_folders();
 	test_pipes();
 	struct out *o;
 	OK(!failed(out_open(in_dir("large"), 0600, &o)));

@@ -144,6 +144,7 @@ static read_block *reader_of(uint32_t type, bool first_pass)
 		[KINF_RETIRED_LATENCIES] = { kinfile_read_retired_latencies, false },
 		[KINF_NAMES] = { unpack, false },
 		[KINF_MADE] = { kinfile_read_made, true },
+		[KINF_CALLS] = { kinfile_read_calls, false },
 	};
 
 	if (type >= ARRAY_LEN(types) || types[type].first != first_pass)

@@ -84,6 +84,7 @@ void kinfile_read_made(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_threads(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_info(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_arcs(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_calls(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_retired(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_stacks(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_counts(struct kinfile *f, const struct kinfile_block *b);

@@ -219,20 +219,35 @@ static objid place_call(struct kinfile *f, uint64_t *from)
 	return kinfile_module_place(&f->modules, from, (uint32_t)KIN_NOW);
 }
 
+static void add_call(struct kinfile *f, uint64_t from, uint64_t to, uint64_t count, taskid task)
+{
+	struct arc arc = { .from = from, .to = to, .count = count };
+
+	arc.from_object = place_call(f, &arc.from);
+	arc.to_object = kinfile_module_place(&f->modules, &arc.to, (uint32_t)KIN_NOW);
+	add_arc(f, arc, task);
+}
+
 void kinfile_read_arcs(struct kinfile *f, const struct kinfile_block *b)
 {
 	struct table_walk k = walk_of(f, b);
 	taskid task = task_of(f, b);
 	struct kinf_arc a;
 
-	while (next(&k, &a, sizeof(a))) {
-		struct arc arc = { .from = a.from, .to = a.to, .count = a.count };
-		if (!a.to || !a.count)
-			continue;
-		arc.from_object = place_call(f, &arc.from);
-		arc.to_object = kinfile_module_place(&f->modules, &arc.to, (uint32_t)KIN_NOW);
-		add_arc(f, arc, task);
-	}
+	while (next(&k, &a, sizeof(a)))
+		if (a.to && a.count)
+			add_call(f, a.from, a.to, a.count, task);
+}
+
+void kinfile_read_calls(struct kinfile *f, const struct kinfile_block *b)
+{
+	struct table_walk k = walk_of(f, b);
+	taskid task = task_of(f, b);
+	struct kinf_call c;
+
+	while (next(&k, &c, sizeof(c)))
+		if (c.key > KINF_CALL_TAKEN && c.count)
+			add_call(f, kinf_call_from(&c), kinf_call_to(&c), c.count, task);
 }
 
 static objid retired_object(struct kinfile *f, uint32_t module)
