@@ -63,7 +63,8 @@ PROGRAMS = {
         ' REDIS_CFLAGS="$FLAGS" REDIS_LDFLAGS="$FLAGS" && cp src/redis-server "$OUT"',
         lambda n, _: [], is_server=True),
     'cppcheck': Program(
-        'cppcheck', 'make -j2 CXXFLAGS="$FLAGS -std=c++11" LDFLAGS="$FLAGS" FILESDIR="$PWD" cppcheck && cp cppcheck "$OUT"',
+        'cppcheck', 'home=$(dirname "$OUT") && make -j2 CXXFLAGS="$FLAGS -std=c++11" LDFLAGS="$FLAGS" FILESDIR="$home" cppcheck &&'
+        ' cp cppcheck "$OUT" && cp -r cfg "$home"',
         lambda n, source: ['-q', '--std=c++11', f'-I{source}/lib', f'--file-filter={source}/*',
                            f'{source}/lib/{"errorlogger" if n > LESS else "color"}.cpp']),
 }
@@ -81,8 +82,8 @@ class Tool:
 
 def tools(build):
     kin, uftrace = str(build / 'kin'), os.environ.get('UFTRACE', 'uftrace')
-    # Without its cache of programs, of which perf 6.1 dies now and then.
-    perf = ['perf', 'record', '-q', '-N', '-F', str(HZ), '-o', '{d}/perf.data', '--call-graph']
+    # Without build ids and its cache of programs, of which perf 6.1 dies now and then.
+    perf = ['perf', 'record', '-q', '-B', '-N', '-F', str(HZ), '-o', '{d}/perf.data', '--call-graph']
     return [
         Tool('kin record', False, False, [kin, 'record', '-q', '-F', str(HZ), '-o', '{d}/p.kin', '--'],
              [kin, 'report', '{d}/p.kin']),

@@ -57,7 +57,9 @@ static struct kin_error *keep_names(const char *path, const struct kin_keep_opts
 	struct kin_error *err = kinfile_names_check(path);
 	if (err)
 		return err;
-	err = input_read(&path, 1, &(struct input_opts){ 0 }, &p);
+	/* Frames are named, and which stacks they are on is of no account. */
+	struct input_opts frames = { .needs = { .frames = true } };
+	err = input_read(&path, 1, &frames, &p);
 	if (!err) {
 		struct kin_error *trouble;
 		struct kept *k =

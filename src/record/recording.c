@@ -12,13 +12,19 @@
 #include "machine/machine.h"
 #include "record/recent.h"
 
-enum { WAITING_MAX = 16 << 20, FRAMES_MAX = UNWINDING_DEPTH + 256 };
+enum { WAITING_MAX = 16 << 20, FRAMES_MAX = UNWINDING_DEPTH + 256, LAST_WRITTEN = 32 };
 
 static const uint64_t WATCHED_WAIT_NS = 500000000; /* whoever watches does not wait for long */
 
 struct traced { /* an event whose fields have addresses of the kernel's functions in them */
 	uint32_t event;
 	struct trace_format *format;
+};
+
+/* The last stack of a thread, as it is in the file. */
+struct last_written {
+	uint64_t serial;  /* 0: there is none */
+	VEC(uint32_t) at; /* stacks of user frames, outermost first */
 };
 
 struct recording {
@@ -38,8 +44,10 @@ struct recording {
 	struct map64 functions; /* addresses in fields that were named, or have no name -> 1 */
 	FILE *nowhere;          /* what is only read for the functions in it */
 	struct kinfile_frame frames[FRAMES_MAX];
-	struct watched_name names[FRAMES_MAX]; /* for `watch` */
-	VEC(uint64_t) words;                   /* of the sample at hand */
+	struct watched_name names[FRAMES_MAX];  /* for `watch` */
+	VEC(uint64_t) words;                    /* of the sample at hand */
+	struct last_written last[LAST_WRITTEN]; /* by tid: of threads that ran last */
+	uint32_t stacks[FRAMES_MAX];            /* of the sample at hand, outermost first */
 };
 
 struct recording *recording_new(struct kinfile_writer *w, struct jit *jit, struct kernel *kernel,
@@ -135,10 +143,11 @@ static bool convert(struct recording *r, const struct recorded_sample *s,
 	return name || jit_has_ended(r->jit, s->pid, s->sample.time_ns);
 }
 
-static bool convert_all(struct recording *r, const struct recorded_sample *s)
+/* The first n. */
+static bool convert_all(struct recording *r, const struct recorded_sample *s, size_t n)
 {
 	bool all = true;
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < n; i++)
 		all &= convert(r, s, &s->frames[i], &r->frames[i], &r->names[i]);
 	return all;
 }
@@ -269,7 +278,50 @@ static struct detail details_of(struct recording *r, const struct recorded_sampl
 	return k;
 }
 
-static void emit(struct recording *r, const struct recorded_sample *s)
+/* ---- stacks that are as the thread's last one, but for the leaf's side ---- */
+
+static struct last_written *last_written_of(struct recording *r, const struct recorded_sample *s)
+{
+	return &r->last[(unsigned)s->tid % LAST_WRITTEN];
+}
+
+/* How many of the outermost frames are in the file as the thread's last stack. */
+static size_t count_written(struct recording *r, const struct recorded_sample *s)
+{
+	const struct last_written *last = last_written_of(r, s);
+	size_t n = 0;
+	if (!s->serial || r->watch || r->recent || !last->serial)
+		return 0;
+	if (last->serial == s->serial)
+		n = s->n_user;
+	else if (last->serial == s->same_as)
+		n = s->n_same;
+	if (!n || n > last->at.n || !kinfile_writer_knows_stack(r->w, last->at.at[n - 1]))
+		return 0;
+	return n;
+}
+
+static void keep_written(struct recording *r, const struct recorded_sample *s, size_t written)
+{
+	struct last_written *last = last_written_of(r, s);
+	size_t more = s->n_user - written;
+	last->serial = s->serial;
+	last->at.n = written;
+	vec_reserve(&last->at, more);
+	memcpy(last->at.at + written, r->stacks, more * sizeof(*last->at.at));
+	last->at.n += more;
+}
+
+static void forget_written(struct recording *r)
+{
+	for (size_t i = 0; i < LAST_WRITTEN; i++) {
+		vec_free(&r->last[i].at);
+		r->last[i].serial = 0;
+	}
+}
+
+/* Of its outermost frames so many are written. */
+static void emit(struct recording *r, const struct recorded_sample *s, size_t written)
 {
 	uint32_t mode = mode_of_end[s->end];
 	if (s->n && s->frames[0].flags & KINF_FRAME_KERNEL)
@@ -277,7 +329,9 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 	struct kinfile_sample k = s->sample;
 	k.mode = mode;
 	k.frames = r->frames;
-	k.n_frames = s->n;
+	k.n_frames = s->n - written;
+	k.caller = written ? last_written_of(r, s)->at.at[written - 1] : 0;
+	k.stacks = s->serial ? r->stacks : NULL;
 	if (k.fields)
 		name_functions(r, s);
 	struct detail details;
@@ -287,6 +341,8 @@ static void emit(struct recording *r, const struct recorded_sample *s)
 		k.words = r->words.at;
 	}
 	kinfile_writer_sample(r->w, &k);
+	if (s->serial)
+		keep_written(r, s, written);
 	if (r->watch && r->watch->sample)
 		r->watch->sample(r->watch->arg, s, r->names);
 }
@@ -307,9 +363,9 @@ static void settle(struct recording *r, uint64_t now_ns)
 	r->waiting_bytes = 0;
 	for (size_t i = 0; i < r->waiting.n; i++) {
 		struct kept_sample *w = r->waiting.at[i];
-		if (convert_all(r, &w->of) || now_ns == UINT64_MAX ||
+		if (convert_all(r, &w->of, w->of.n) || now_ns == UINT64_MAX ||
 		    wait_is_over(r, &w->of, now_ns)) {
-			emit(r, &w->of);
+			emit(r, &w->of, 0);
 			free(w);
 		} else {
 			r->waiting.at[kept++] = w;
@@ -322,6 +378,7 @@ static void settle(struct recording *r, uint64_t now_ns)
 static void wait_for_names(struct recording *r, const struct recorded_sample *s)
 {
 	struct kept_sample *w = kept_sample_new(s);
+	w->of.serial = 0;
 	vec_push(&r->waiting, w);
 	r->waiting_bytes += w->bytes;
 	if (r->waiting_bytes > WAITING_MAX) {
@@ -347,14 +404,17 @@ static uint64_t oldest_ns(const struct recording *r)
 void recording_sample(struct recording *r, const struct recorded_sample *s)
 {
 	struct recorded_sample cut = *s;
-	if (cut.n > FRAMES_MAX)
+	if (cut.n > FRAMES_MAX) {
 		cut.n = FRAMES_MAX;
-	bool named = convert_all(r, &cut);
+		cut.serial = 0;
+	}
+	size_t written = count_written(r, &cut);
+	bool named = convert_all(r, &cut, cut.n - written);
 	if (r->recent) {
 		recent_add(r->recent, &cut);
 		r->recent_lacks |= !named;
 	} else if (named)
-		emit(r, &cut);
+		emit(r, &cut, written);
 	else
 		wait_for_names(r, &cut);
 }
@@ -380,6 +440,7 @@ static void forget_file(struct recording *r)
 {
 	map64_free(&r->kernel_names);
 	map64_free(&r->kernel_modules);
+	forget_written(r);
 	done_with_traces(r);
 	r->w = NULL;
 }
@@ -425,6 +486,7 @@ void recording_free(struct recording *r)
 		free(r->waiting.at[i]);
 	vec_free(&r->waiting);
 	vec_free(&r->words);
+	forget_written(r);
 	recent_free(r->recent);
 	free(r);
 }
@@ -457,9 +519,10 @@ uint64_t recording_write_recent(struct recording *r, uint32_t event)
 	jit_update(r->jit);
 	for (size_t i = 0; i < recent_count(r->recent); i++) {
 		struct recorded_sample s = *recent_at(r->recent, i);
+		s.serial = 0;
 		s.sample.task = task_again(r, &tasks, &s);
-		convert_all(r, &s);
-		emit(r, &s);
+		convert_all(r, &s, s.n);
+		emit(r, &s, 0);
 		sum += s.sample.event == event ? s.sample.weight : 0;
 	}
 	r->ending = false;

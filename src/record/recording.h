@@ -43,6 +43,9 @@ struct recorded_sample {
 	const struct stack_frame *frames; /* leaf first */
 	size_t n;
 	enum stack_end end;
+	/* As of struct unwound; serial 0: it is not known which stacks have frames of it. */
+	uint64_t serial, same_as;
+	size_t n_same, n_user;
 	struct ring_details details;
 	/* Frames for the details: of the data address, then of source and target of each branch;
 	 * NULL: the details have none. */

@@ -54,6 +54,10 @@ static void record_sample(struct session *s, const struct ring_record *r, struct
 				     .frames = s->stack.frames,
 				     .n = s->stack.n,
 				     .end = s->stack.end,
+				     .serial = s->stack.serial,
+				     .same_as = s->stack.same_as,
+				     .n_same = s->stack.n_same,
+				     .n_user = s->stack.n - s->stack.n_kernel,
 				     .details = r->details };
 	find_places(s, &r->details, t);
 	k.places = s->places.at;

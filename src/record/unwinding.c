@@ -17,6 +17,7 @@ enum {
 	TOUCHED_MAX = (64 << 10) / PAGE,
 	NO_PAGE = 1,
 	PAGES_BEYOND = 16, /* that are read for one sample */
+	LAST_STACKS = 32,
 };
 
 struct code_cache { /* what was found for a pc */
@@ -27,11 +28,20 @@ struct code_cache { /* what was found for a pc */
 	} at[1 << CACHE_BITS];
 };
 
+/* The last stack of a thread. */
+struct last_stack {
+	pid_t tid;
+	struct unwind_trail trail;
+	uint64_t serial;            /* 0: there is none */
+	VEC(struct stack_frame) at; /* user frames, leaf first */
+};
+
 struct unwinding {
 	enum unwinding_mode mode;
 	struct unwinding_copies copies;
 	struct unwinding_stats stats;
 	struct jit *jit;
+	struct perf_places places; /* machine NULL: stacks cannot be walked on this one */
 	uint64_t pcs[UNWINDING_DEPTH];
 	pid_t process; /* of the sample at hand, */
 	uint64_t time_ns;
@@ -43,6 +53,8 @@ struct unwinding {
 	uint64_t pcs_beyond[UNWINDING_DEPTH];
 	pid_t touched_tid;
 	uint64_t touched_ns;
+	uint64_t serial;                     /* of the last stack that got one */
+	struct last_stack last[LAST_STACKS]; /* by tid: of threads that ran last */
 };
 
 /* The argument of a space's callbacks: the unwinding changes with the sample. */
@@ -58,13 +70,24 @@ struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copie
 				struct jit *jit)
 {
 	struct unwinding *u = xalloc(sizeof(*u));
+	const struct machine *m = machine_native();
 	u->mode = mode;
 	u->copies = copies;
 	u->jit = jit;
+	if (m)
+		u->places = unwind_perf_places(m, m->perf_mask);
 	return u;
 }
 
-void unwinding_free(struct unwinding *u) { free(u); }
+void unwinding_free(struct unwinding *u)
+{
+	for (size_t i = 0; u && i < LAST_STACKS; i++) {
+		unwind_trail_free(&u->last[i].trail);
+		vec_free(&u->last[i].at);
+	}
+	free(u);
+}
+
 const struct unwinding_stats *unwinding_stats(const struct unwinding *u) { return &u->stats; }
 
 /* ---- memory of the process ---- */
@@ -282,10 +305,9 @@ static void fail(const struct unwound *w)
 static bool begin_walk(struct unwinding *u, const struct ring_record *r, struct unwind_walk *w,
 		       uint64_t all[MACHINE_REGISTERS])
 {
-	const struct machine *m = machine_native();
-	if (r->abi != PERF_SAMPLE_REGS_ABI_64 || !m)
+	if (r->abi != PERF_SAMPLE_REGS_ABI_64 || !u->places.machine)
 		return false;
-	unwind_regs_of_perf(m, m->perf_mask, r->regs, all, &w->regs);
+	unwind_regs_of_perf(&u->places, r->regs, all, &w->regs);
 	w->copy = r->stack;
 	w->copy_addr = w->regs.sp;
 	w->copy_size = r->stack ? r->stack_size : 0;
@@ -350,19 +372,68 @@ static void end_cut(struct unwinding *u, struct unwound *ret)
 	add_mark(ret, 0);
 }
 
+/* Those of the walk, of which the outermost may be known from the thread's last one. */
+static void add_walked(const struct unwinding *u, struct space *s, const struct unwind_walk *w,
+		       const struct last_stack *last, struct unwound *ret)
+{
+	size_t n_same = last->serial && w->n_same <= last->at.n ? w->n_same : 0, n = w->n - n_same;
+	for (size_t i = 0; i < n; i++)
+		add_user(s, ret, u->pcs[i], !i);
+	if (n_same)
+		memcpy(ret->frames + ret->n, last->at.at + last->at.n - n_same,
+		       n_same * sizeof(*last->at.at));
+	ret->n += n_same;
+	for (size_t i = w->certain; i < w->n; i++)
+		ret->frames[ret->n_kernel + i].flags |= KINF_FRAME_GUESSED;
+	ret->same_as = n_same ? last->serial : 0;
+	ret->n_same = n_same;
+}
+
+static bool has_jit(const struct unwound *w)
+{
+	for (size_t i = w->n_kernel; i < w->n - w->n_same; i++)
+		if (w->frames[i].module && w->frames[i].module->kind == KINF_JIT)
+			return true;
+	return false;
+}
+
+/* Whole stacks, and no code whose name or mapping may be another one at the next sample. */
+static void keep_last(struct unwinding *u, const struct unwind_walk *w, struct last_stack *last,
+		      struct unwound *ret)
+{
+	last->serial = 0;
+	last->at.n = 0;
+	if (ret->end != STACK_COMPLETE || w->guessed || has_jit(ret))
+		return;
+	size_t n = ret->n - ret->n_kernel;
+	vec_reserve(&last->at, n);
+	memcpy(last->at.at, ret->frames + ret->n_kernel, n * sizeof(*last->at.at));
+	last->at.n = n;
+	ret->serial = last->serial = ++u->serial;
+}
+
+static struct last_stack *last_stack_of(struct unwinding *u, pid_t tid)
+{
+	struct last_stack *last = &u->last[(unsigned)tid % LAST_STACKS];
+	if (last->tid != tid) {
+		last->tid = tid;
+		last->serial = 0;
+		last->trail.code = 0;
+	}
+	return last;
+}
+
 static void by_cfi(struct unwinding *u, struct space *s, const struct ring_record *r,
 		   struct unwound *ret)
 {
-	uint64_t all[MACHINE_REGISTERS] = { 0 };
-	struct unwind_walk w = { 0 };
+	uint64_t all[MACHINE_REGISTERS];
+	struct last_stack *last = last_stack_of(u, (pid_t)r->tid);
+	struct unwind_walk w = { .trail = &last->trail };
 	if (!begin_walk(u, r, &w, all))
 		return;
 	struct walker *walker = walker_of(u, s);
 	unwinder_walk(walker->unwinder, &w, u->pcs, UNWINDING_DEPTH);
-	for (size_t i = 0; i < w.n; i++)
-		add_user(s, ret, u->pcs[i], !i);
-	for (size_t i = w.certain; i < w.n; i++)
-		ret->frames[ret->n_kernel + i].flags |= KINF_FRAME_GUESSED;
+	add_walked(u, s, &w, last, ret);
 
 	bool beyond = w.end == UNWIND_TRUNCATED && w.missing >= w.copy_addr;
 	u->stats.stacks++;
@@ -376,6 +447,7 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct ring_recor
 	u->stats.frames += ret->n - ret->n_kernel - (ret->end == STACK_GUESSED);
 	u->stats.complete += ret->end == STACK_COMPLETE;
 	u->stats.guesses += ret->end == STACK_GUESSED;
+	keep_last(u, &w, last, ret);
 	if (ret->end == STACK_END_UNKNOWN)
 		end_cut(u, ret);
 }
@@ -497,6 +569,8 @@ void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_re
 {
 	ret->n = ret->n_kernel = 0;
 	ret->end = STACK_END_UNKNOWN;
+	ret->serial = ret->same_as = 0;
+	ret->n_same = 0;
 	add_kernel(r, ret);
 	if (calls_exec(u, s, r, ret))
 		return;

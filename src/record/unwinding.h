@@ -42,6 +42,11 @@ struct unwound {
 	struct stack_frame frames[UNWINDING_DEPTH + 256]; /* leaf first */
 	size_t n, n_kernel;
 	enum stack_end end;
+	/* A number of its own; 0: it is not to be referred to. */
+	uint64_t serial;
+	/* The n_same outermost frames are those of the stack with that number. */
+	uint64_t same_as;
+	size_t n_same;
 };
 
 struct unwinding_copies { /* sizes of stack copies, in bytes */

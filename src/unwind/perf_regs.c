@@ -1,20 +1,33 @@
 /* perf_regs.c - from the kernel's numbers of registers to DWARF's. */
 #include "unwind/perf_regs.h"
 
-static uint64_t value(uint64_t mask, const uint64_t *values, unsigned number)
+#include <string.h>
+
+static uint8_t place(uint64_t mask, unsigned number)
 {
 	if (number >= 64 || !(mask >> number & 1))
-		return 0;
-	return values[__builtin_popcountll(mask & ((UINT64_C(1) << number) - 1))];
+		return MACHINE_NO_REGISTER;
+	return (uint8_t)__builtin_popcountll(mask & ((UINT64_C(1) << number) - 1));
 }
 
-void unwind_regs_of_perf(const struct machine *m, uint64_t mask, const uint64_t *values,
+struct perf_places unwind_perf_places(const struct machine *m, uint64_t mask)
+{
+	struct perf_places p = { .machine = m, .pc = place(mask, m->perf_pc) };
+	for (unsigned i = 0; i < m->n_registers; i++)
+		p.at[i] = place(mask, m->perf[i]);
+	return p;
+}
+
+void unwind_regs_of_perf(const struct perf_places *p, const uint64_t *values,
 			 uint64_t all[MACHINE_REGISTERS], struct unwind_regs *ret)
 {
-	for (unsigned i = 0; i < MACHINE_REGISTERS; i++)
-		all[i] = i < m->n_registers ? value(mask, values, m->perf[i]) : 0;
+	const struct machine *m = p->machine;
+	memset(all, 0, MACHINE_REGISTERS * sizeof(*all));
+	for (unsigned i = 0; i < m->n_registers; i++)
+		if (p->at[i] != MACHINE_NO_REGISTER)
+			all[i] = values[p->at[i]];
 	*ret = (struct unwind_regs){ .machine = m,
-				     .pc = value(mask, values, m->perf_pc),
+				     .pc = p->pc == MACHINE_NO_REGISTER ? 0 : values[p->pc],
 				     .sp = all[m->sp],
 				     .fp = all[m->fp],
 				     .all = all,

@@ -7,19 +7,22 @@
 #include "base/base.h"
 #include "unwind/step_inline.h"
 
-/* pcs met before, each at its place or nowhere. Samples of one program meet few: 4096 of 24 bytes
+/* pcs met before, each at its place or nowhere. Samples of one program meet few: 4096 of 32 bytes
  * are enough, and fit into the second-level cache. */
 enum { SLOT_BITS = 12, N_SLOTS = 1 << SLOT_BITS, CODE_BEFORE = 4, CODE_AFTER = MACHINE_LEAVES_MAX };
 
 struct cache_slot {
 	uint64_t pc; /* looked up; FREE: none */
 	struct unwind_row row;
+	bool is_common; /* step_common() does it */
+	bool is_simple; /* as of struct trail_step */
 };
 
 static const uint64_t FREE = UINT64_MAX;
 
 struct unwinder {
 	struct unwinder_opts opts;
+	uint64_t code; /* a number of its own, and a new one whenever mappings changed */
 	struct cache_slot slots[N_SLOTS];
 	/* Rows that were read off code without call-frame information: once the process is gone,
 	 * its code cannot be read again. NULL: none yet. */
@@ -43,6 +46,8 @@ void unwinder_free(struct unwinder *u)
 
 void unwinder_flush(struct unwinder *u)
 {
+	static uint64_t last; /* of all unwinders */
+	u->code = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < N_SLOTS; i++)
 		u->slots[i].pc = FREE;
 	free(TAKE(u->read_off));
@@ -53,6 +58,7 @@ void unwinder_flush(struct unwinder *u)
 struct memory {
 	const struct unwinder *u;
 	struct unwind_walk *w;
+	size_t n_words; /* so many bytes of the copy are the first ones of a word in it */
 };
 
 static bool read_elsewhere(const struct memory *m, uint64_t addr, uint64_t *ret)
@@ -67,13 +73,33 @@ static inline __attribute__((always_inline)) bool read_word(void *arg, uint64_t 
 {
 	const struct memory *m = arg;
 	uint64_t at = addr - m->w->copy_addr;
-	if (__builtin_expect(m->w->copy_size < 8 || at > m->w->copy_size - 8, 0))
+	if (__builtin_expect(at >= m->n_words, 0))
 		return read_elsewhere(m, addr, ret);
 	memcpy(ret, m->w->copy + at, 8);
 	return true;
 }
 
 /* ---- rows ---- */
+
+enum {
+	COMMON_PLACES = 1 << UNWIND_SAME | 1 << UNWIND_UNKNOWN | 1 << UNWIND_AT_CFA,
+	SIMPLE_PLACES = COMMON_PLACES | 1 << UNWIND_AT_FP,
+};
+
+/* Whether all is below the CFA, or where it was. */
+static bool is_common(const struct unwind_row *row)
+{
+	return row->cfa == UNWIND_CFA_REG && !row->flags && row->reg <= UNWIND_FP &&
+	       row->ra == UNWIND_AT_CFA && COMMON_PLACES >> row->fp & COMMON_PLACES >> row->bx & 1;
+}
+
+/* Whether a step by it depends on the registers and on words of the stack alone. */
+static bool is_simple(const struct unwind_row *row)
+{
+	return row->cfa == UNWIND_CFA_REG && !row->flags && row->reg <= UNWIND_BX &&
+	       (row->ra == UNWIND_AT_CFA || row->ra == UNWIND_AT_FP) &&
+	       SIMPLE_PLACES >> row->fp & SIMPLE_PLACES >> row->bx & 1;
+}
 
 static size_t slot_index(uint64_t pc)
 {
@@ -92,7 +118,7 @@ static void keep_read_off(struct unwinder *u, uint64_t pc, const struct unwind_r
 		for (size_t i = 0; i < N_SLOTS; i++)
 			u->read_off[i].pc = FREE;
 	}
-	u->read_off[slot_index(pc)] = (struct cache_slot){ pc, *row };
+	u->read_off[slot_index(pc)] = (struct cache_slot){ .pc = pc, .row = *row };
 }
 
 static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r)
@@ -129,8 +155,7 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 		const struct unwind_row *row = unwind_table_find(code.table, pc - code.bias);
 		if (row->cfa != UNWIND_CFA_NONE) {
 			struct cache_slot *s = slot_of(u, pc);
-			s->pc = pc;
-			s->row = *row;
+			*s = (struct cache_slot){ pc, *row, is_common(row), is_simple(row) };
 			return &s->row;
 		}
 	}
@@ -139,7 +164,47 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 	return guessed;
 }
 
-/* ---- walking ---- */
+/* ---- most steps ---- */
+
+/* What unwind_step() does with a common row if nothing is odd; otherwise false, and *r is
+ * unchanged. */
+static inline bool step_common(const struct unwind_row *row, struct unwind_regs *r,
+			       const struct memory *m)
+{
+	uint64_t cfa = (row->reg == UNWIND_SP ? r->sp : r->fp) + (uint64_t)(int64_t)row->cfa_offset;
+	uint64_t at = cfa - m->w->copy_addr, pc, fp = r->fp, bx = r->bx;
+	const uint8_t *frame = m->w->copy + at;
+	if (cfa & 7 || cfa <= r->sp || at + (uint64_t)(int64_t)row->ra_offset * 8 >= m->n_words)
+		return false;
+	memcpy(&pc, frame + (int64_t)row->ra_offset * 8, sizeof(pc));
+	if (row->fp == UNWIND_AT_CFA) {
+		if (at + (uint64_t)(int64_t)row->fp_offset * 8 >= m->n_words)
+			return false;
+		memcpy(&fp, frame + (int64_t)row->fp_offset * 8, sizeof(fp));
+	} else if (row->fp == UNWIND_UNKNOWN) {
+		fp = 0;
+	}
+	if (row->bx == UNWIND_AT_CFA) {
+		if (at + (uint64_t)(int64_t)row->bx_offset * 8 >= m->n_words)
+			return false;
+		memcpy(&bx, frame + (int64_t)row->bx_offset * 8, sizeof(bx));
+	}
+	if (!pc)
+		return false;
+	r->bx_unknown = row->bx == UNWIND_UNKNOWN || (row->bx == UNWIND_SAME && r->bx_unknown);
+	r->pc = pc;
+	r->sp = cfa;
+	r->fp = fp;
+	r->bx = bx;
+	r->all = NULL;
+	r->all_at = 0;
+	r->lr = 0;
+	r->lr_unknown = true;
+	r->exact = false;
+	return true;
+}
+
+/* ---- the end of a walk ---- */
 
 static enum unwind_end why(const struct unwind_walk *w, enum unwind_status status,
 			   const struct unwind_row *row)
@@ -162,17 +227,162 @@ static enum unwind_end why(const struct unwind_walk *w, enum unwind_status statu
 	return row->flags & UNWIND_GUESSED ? UNWIND_NO_CFI : UNWIND_DAMAGED;
 }
 
+/* ---- the last walk of the thread ---- */
+
+/* Whether these registers are all that a step from there can depend on, beside memory. */
+static bool is_plain(const struct unwind_regs *r) { return !r->exact && !r->all && !r->all_at; }
+
+static inline void add_step(struct unwind_trail *t, const struct unwind_regs *r)
+{
+	vec_reserve(&t->made, 1);
+	struct trail_step *s = &t->made.at[t->made.n++];
+	s->pc = r->pc;
+	s->sp = r->sp;
+	s->fp = r->fp;
+	s->bx = r->bx;
+	s->is_plain = is_plain(r);
+	s->is_simple = false;
+	s->bx_unknown = r->bx_unknown;
+}
+
+/* The row by which the caller of the last frame was found. */
+static inline void add_row(struct unwind_trail *t, const struct cache_slot *found)
+{
+	struct trail_step *s = &t->made.at[t->made.n - 1];
+	s->row = found->row;
+	s->is_simple = found->is_simple;
+}
+
+static inline bool is_at(const struct trail_step *s, const struct unwind_regs *r)
+{
+	return s->sp == r->sp && s->pc == r->pc && s->fp == r->fp && s->bx == r->bx &&
+	       s->bx_unknown == r->bx_unknown && s->is_plain && is_plain(r);
+}
+
+/* Whether the stack has that word where the row says; a register that is not saved has not
+ * changed. */
+static inline bool has_word(const struct unwind_walk *w, const struct trail_step *s, uint64_t cfa,
+			    unsigned place, int offset, uint64_t word)
+{
+	if (place != UNWIND_AT_CFA && place != UNWIND_AT_FP)
+		return true;
+	uint64_t addr = place == UNWIND_AT_CFA ? cfa : s->fp;
+	uint64_t at = addr + (uint64_t)(int64_t)offset * 8 - w->copy_addr;
+	return at <= w->copy_size - 8 && !memcmp(w->copy + at, &word, sizeof(word));
+}
+
+/* Whether the step from s leads to `caller` once more; the copy has 8 bytes at least. */
+static bool leads_to(const struct trail_step *s, const struct trail_step *caller,
+		     const struct unwind_walk *w)
+{
+	const struct unwind_row *row = &s->row;
+	uint64_t cfa = caller->sp;
+	return s->is_simple && caller->is_plain &&
+	       has_word(w, s, cfa, row->ra, row->ra_offset, caller->pc) &&
+	       has_word(w, s, cfa, row->fp, row->fp_offset, caller->fp) &&
+	       (caller->bx_unknown ? row->bx == UNWIND_UNKNOWN || row->bx == UNWIND_SAME
+				   : has_word(w, s, cfa, row->bx, row->bx_offset, caller->bx));
+}
+
+/* Goes from frame `from` of the trail, where the walk is, as far as memory is the same; *n frames
+ * are in pcs, of at most max. Returns the frame where the walk is then. */
+static size_t follow(const struct unwind_trail *t, size_t from, const struct unwind_walk *w,
+		     uint64_t *pcs, size_t *n, size_t max)
+{
+	size_t k = *n;
+	while (from + 1 < t->end && k < max && w->copy_size >= 8 &&
+	       leads_to(&t->at[from], &t->at[from + 1], w))
+		pcs[k++] = t->at[from++].pc;
+	*n = k;
+	return from;
+}
+
+/* Puts the walk at a frame of the trail. */
+static void put_at(struct unwind_regs *r, const struct trail_step *s)
+{
+	r->pc = s->pc;
+	r->sp = s->sp;
+	r->fp = s->fp;
+	r->bx = s->bx;
+	r->bx_unknown = s->bx_unknown;
+}
+
+/* ---- walking ---- */
+
+/* Where the walk at hand is in the trail of the last one. */
+struct following {
+	size_t next; /* the first frame that it may still come to */
+	size_t same; /* from here on all frames were the same, up to the last; NONE_SAME: none yet
+		      */
+};
+
+static const size_t NONE_SAME = SIZE_MAX;
+
+static void keep_steps(struct unwind_trail *t, size_t from, size_t to)
+{
+	for (; from < to; from++)
+		vec_push(&t->made, t->at[from]);
+}
+
+/* Whether the last walk came to the same frame. */
+static inline bool meets_trail(const struct unwind_trail *t, struct following *f,
+			       const struct unwind_regs *r)
+{
+	f->next = trail_find(t, f->next, r->sp);
+	return f->next < t->end && is_at(&t->at[f->next], r);
+}
+
+/* Goes on as the last walk did. */
+static void follow_trail(struct unwind_trail *t, struct following *f, struct unwind_walk *w,
+			 struct unwind_regs *r, uint64_t *pcs, size_t *n, size_t max)
+{
+	size_t to = follow(t, f->next, w, pcs, n, max);
+	if (to + 1 == t->end && *n < max)
+		f->same = f->next;
+	else
+		keep_steps(t, f->next, to);
+	put_at(r, &t->at[to]);
+	f->next = to + 1;
+}
+
+/* It went on from the frame that was the last walk's outermost. */
+static void leave_trail(struct unwind_trail *t, struct following *f)
+{
+	keep_steps(t, f->same, t->end);
+	f->same = NONE_SAME;
+}
+
+static void end_trail(const struct unwinder *u, struct unwind_walk *w, const struct following *f)
+{
+	struct unwind_trail *t = w->trail;
+	size_t same = f->same == NONE_SAME ? t->end : f->same;
+	w->n_same = t->end - same;
+	unwind_trail_keep(t, same, u->code);
+}
+
 void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, size_t max)
 {
 	struct unwind_regs r = w->regs;
-	struct memory m = { u, w };
+	struct unwind_trail *t = w->trail;
+	struct memory m = { u, w, w->copy_size < 8 ? 0 : w->copy_size - 7 };
 	struct unwind_row guessed;
 	size_t n = 0;
 	bool by_guess = false;
+	struct following f = { t ? t->end : 0, NONE_SAME };
 	w->guessed = 0;
 	w->missing = 0;
+	w->n_same = 0;
 	w->end = UNWIND_DEPTH;
+	if (t && t->code == u->code)
+		f.next = t->first;
+	if (t)
+		t->made.n = 0;
 	while (n < max) {
+		if (t && !by_guess && meets_trail(t, &f, &r)) {
+			follow_trail(t, &f, w, &r, pcs, &n, max);
+			if (n == max)
+				break;
+		}
 		uint64_t pc = unwind_lookup_pc(&r);
 		struct cache_slot *s = slot_of(u, pc);
 		const struct unwind_row *row = &s->row;
@@ -180,6 +390,7 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 			row = look_up(u, &r, &guessed);
 			if (!row && n) { /* what was found is no return address */
 				w->end = by_guess ? UNWIND_NO_CFI : UNWIND_DAMAGED;
+				f.same = NONE_SAME;
 				break;
 			}
 			if (!row) { /* a call through a null pointer left this behind */
@@ -190,20 +401,31 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		if (by_guess && !w->guessed++)
 			w->certain = n;
 		pcs[n++] = r.pc;
+		if (t && f.same == NONE_SAME)
+			add_step(t, &r);
 		by_guess = row->flags & UNWIND_GUESSED;
 		if (by_guess && u->opts.no_guess) {
 			w->end = UNWIND_NO_CFI;
 			break;
 		}
-		enum unwind_status status = unwind_step_inline(row, &r, read_word, &m);
+		enum unwind_status status = UNWIND_OK;
+		bool known = row == &s->row;
+		if (!known || !s->is_common || !step_common(row, &r, &m))
+			status = unwind_step_inline(row, &r, read_word, &m);
 		if (__builtin_expect(status != UNWIND_OK, 0)) {
 			w->end = why(w, status, row);
 			break;
 		}
+		if (t && f.same != NONE_SAME)
+			leave_trail(t, &f);
+		if (t && known)
+			add_row(t, s);
 	}
 	w->n = n;
 	w->certain = w->guessed ? w->certain : n;
 	w->top = r.sp;
+	if (t)
+		end_trail(u, w, &f);
 }
 
 const char *unwind_end_name(enum unwind_end end)

@@ -11,6 +11,7 @@
 #define UNWIND_UNWINDER_H
 
 #include "unwind/step.h"
+#include "unwind/trail.h"
 #include "unwind/unwind_table.h"
 
 struct unwinder;
@@ -53,6 +54,8 @@ struct unwind_walk {
 	const uint8_t *copy;     /* copy_size bytes of memory from copy_addr on, usually regs.sp */
 	uint64_t copy_addr;
 	size_t copy_size;
+	/* Of the thread's last walk, and then of this one; NULL: none. */
+	struct unwind_trail *trail;
 	/* out */
 	size_t n;       /* number of frames: pcs[0] is regs.pc, the others are return addresses */
 	size_t guessed; /* number of frames found by guessed rows */
@@ -60,6 +63,8 @@ struct unwind_walk {
 	enum unwind_end end;
 	uint64_t missing; /* UNWIND_TRUNCATED: the address that could not be read */
 	uint64_t top;     /* sp of the outermost frame found */
+	size_t n_same; /* with a trail: so many of the outermost frames are those of its last walk,
+			  and so is what they lie in */
 };
 
 struct unwinder *unwinder_new(const struct unwinder_opts *opts);

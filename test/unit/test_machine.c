@@ -48,6 +48,13 @@ static void test_registers(void)
 	}
 }
 
+static void regs_of(const struct machine *m, uint64_t mask, const uint64_t *values, uint64_t *all,
+		    struct unwind_regs *ret)
+{
+	struct perf_places p = unwind_perf_places(m, mask);
+	unwind_regs_of_perf(&p, values, all, ret);
+}
+
 static void test_perf(void)
 {
 	uint64_t values[64], all[MACHINE_REGISTERS];
@@ -55,13 +62,13 @@ static void test_perf(void)
 	for (size_t i = 0; i < 64; i++)
 		values[i] = 100 + i;
 	/* bx .. ip, then r8: without ax the others move down */
-	unwind_regs_of_perf(&machine_x86_64, 0x101fe, values, all, &r);
+	regs_of(&machine_x86_64, 0x101fe, values, all, &r);
 	OK(r.machine == &machine_x86_64 && r.exact && r.all == all);
 	OK(all[0] == 0 && r.bx == 100 && all[3] == 100 && r.fp == 105 && r.sp == 106);
 	OK(r.pc == 107 && all[8] == 108 && all[9] == 0 && all[16] == 0);
-	unwind_regs_of_perf(&machine_aarch64, machine_aarch64.perf_mask, values, all, &r);
+	regs_of(&machine_aarch64, machine_aarch64.perf_mask, values, all, &r);
 	OK(r.pc == 132 && r.sp == 131 && r.lr == 130 && r.fp == 129 && all[5] == 105);
-	unwind_regs_of_perf(&machine_riscv64, machine_riscv64.perf_mask, values, all, &r);
+	regs_of(&machine_riscv64, machine_riscv64.perf_mask, values, all, &r);
 	OK(r.pc == 100 && r.lr == 101 && r.sp == 102 && r.fp == 108);
 	OK(all[0] == 0 && all[31] == 131); /* x0 is 0 */
 }

@@ -261,6 +261,13 @@ static void test_leaving(void)
 
 /* ---- registers of a sample ---- */
 
+static void regs_of(const struct machine *m, uint64_t mask, const uint64_t *values, uint64_t *all,
+		    struct unwind_regs *ret)
+{
+	struct perf_places p = unwind_perf_places(m, mask);
+	unwind_regs_of_perf(&p, values, all, ret);
+}
+
 static void test_perf_registers(void)
 {
 	/* bx, bp, sp, ip, r10 by the kernel's numbers */
@@ -268,14 +275,14 @@ static void test_perf_registers(void)
 	static const uint64_t x86[] = { 0xb, 0x6, 0x7, 0x8, 0xa };
 	uint64_t all[MACHINE_REGISTERS];
 	struct unwind_regs r;
-	unwind_regs_of_perf(&machine_x86_64, x86_mask, x86, all, &r);
+	regs_of(&machine_x86_64, x86_mask, x86, all, &r);
 	OK(r.machine == &machine_x86_64 && r.exact && r.all == all);
 	OK(r.bx == 0xb && r.fp == 0x6 && r.sp == 0x7 && r.pc == 0x8 && all[10] == 0xa);
 	OK(!all[0] && !r.bx_unknown);
 	/* x0, x29, lr, sp, pc */
 	static const uint64_t arm_mask = UINT64_C(1) | UINT64_C(0xf) << 29;
 	static const uint64_t arm[] = { 0x1, 0x29, 0x30, 0x31, 0x32 };
-	unwind_regs_of_perf(&machine_aarch64, arm_mask, arm, all, &r);
+	regs_of(&machine_aarch64, arm_mask, arm, all, &r);
 	OK(all[0] == 1 && r.fp == 0x29 && r.lr == 0x30 && r.sp == 0x31 && r.pc == 0x32 && !all[1]);
 }
 
@@ -642,6 +649,97 @@ static void test_own_stack(void)
 }
 #endif
 
+/* ---- walks that go on as the last one did ---- */
+
+static uint32_t next_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return *seed >> 8;
+}
+
+enum { TRAIL_WORDS = 96, TRAIL_WALKS = 4000 };
+
+/* Every function has a frame pointer, and [0x4100, 0x4200) is the outermost. */
+static struct unwind_table *table_of_frames(void)
+{
+	static const uint8_t start[] = { 0x0c, 6, 16, 0x90, 1, 0x86, 2 }, last[] = { 0x07, 16 };
+	static struct cfi_build b;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, start, sizeof(start));
+	cfi_fde(&b, 0x4000, 0x100, start, 0);
+	cfi_fde(&b, 0x4100, 0x100, last, sizeof(last));
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	return unwind_table_new(&s, 1);
+}
+
+/* Frame pointers and return addresses by turns; now and then one without a table, nonsense, what is
+ * no code, or the end. */
+static uint64_t any_word(uint32_t *seed, size_t at)
+{
+	switch (next_random(seed) % 48) {
+	case 0:
+		return 0x1110;
+	case 1:
+		return next_random(seed) % 2 ? 0x5500 : 0x9999;
+	case 2:
+		return next_random(seed) % 2 ? 0 : 0x8000 + 8 * (at + next_random(seed) % 12);
+	}
+	return at % 2 ? 0x1010 + next_random(seed) % 4 : 0x8000 + 8 * (at + 2);
+}
+
+/* Stacks of which a few words change from one walk to the next, and now and then where they end:
+ * with the trail of the last walk the answer is that without. */
+static void test_trail(struct unwind_table *table, uint32_t seed)
+{
+	uint64_t stack[TRAIL_WORDS], plain[64], pcs[64], last[64];
+	struct code c = { .table = table };
+	struct unwinder *u = unwinder_new(&(struct unwinder_opts){ .find = find, .arg = &c });
+	struct unwind_trail trail = { 0 };
+	size_t n_last = 0, n_same = 0, differ = 0, wrong = 0;
+	for (size_t i = 0; i < TRAIL_WORDS; i++)
+		stack[i] = any_word(&seed, i);
+	for (int i = 0; i < TRAIL_WALKS; i++) {
+		for (uint32_t k = next_random(&seed) % 3; k; k--) {
+			size_t at =
+				next_random(&seed) % (next_random(&seed) % 4 ? 12 : TRAIL_WORDS);
+			stack[at] = any_word(&seed, at);
+		}
+		if (!(next_random(&seed) % 50))
+			unwinder_flush(u);
+		size_t first = next_random(&seed) % 2 * 2;
+		struct unwind_walk a = { .copy = (const void *)(stack + first),
+					 .copy_addr = 0x8000 + 8 * first,
+					 .copy_size = 8 * (TRAIL_WORDS - first) };
+		if (!(next_random(&seed) % 5))
+			a.copy_size = next_random(&seed) % a.copy_size;
+		a.regs = (struct unwind_regs){ .machine = &machine_x86_64,
+					       .pc = 0x1010 + next_random(&seed) % 4,
+					       .sp = a.copy_addr,
+					       .fp = 0x8000 + 8 * (next_random(&seed) % 8),
+					       .exact = true };
+		struct unwind_walk b = a;
+		size_t max = next_random(&seed) % 10 ? 64 : 7;
+		b.trail = &trail;
+		unwinder_walk(u, &a, plain, max);
+		unwinder_walk(u, &b, pcs, max);
+		differ += a.n != b.n || a.end != b.end || a.top != b.top ||
+			  a.guessed != b.guessed || a.certain != b.certain ||
+			  memcmp(plain, pcs, a.n * sizeof(*pcs)) != 0;
+		wrong += b.n_same > n_last || b.n_same > b.n ||
+			 memcmp(last + n_last - b.n_same, pcs + b.n - b.n_same,
+				b.n_same * sizeof(*pcs)) != 0;
+		n_same += b.n_same;
+		memcpy(last, pcs, b.n * sizeof(*pcs));
+		n_last = b.n;
+	}
+	OK(!differ);
+	OK(!wrong);
+	OK(n_same > TRAIL_WALKS / 10);
+	unwind_trail_free(&trail);
+	unwinder_free(u);
+	unwind_table_free(table);
+}
+
 int main(void)
 {
 	test_steps();
@@ -652,6 +750,10 @@ int main(void)
 	test_perf_registers();
 	test_walks();
 	test_ends();
+	for (uint32_t seed = 1; seed <= 8; seed++) {
+		test_trail(table_of_two(), seed);
+		test_trail(table_of_frames(), seed);
+	}
 	test_signal_rows();
 	test_walks_by_code();
 	test_code_that_is_gone();

@@ -53,6 +53,7 @@ struct kinfile {
 	bool cpu_state;                /* read these, too */
 	bool by_branch;                /* samples are the branches taken before each sample; ... */
 	bool by_first;                 /* ... if the first sample has any: not known yet */
+	bool frames_only;              /* ignore the recorder's stacks and samples */
 	bool leaves_only;              /* ignore callers in the recorder's stacks */
 	VEC(stackid)
 	leaves; /* with leaves_only, [frame]: the stack of that frame alone; 0: not made yet; NONE:

@@ -95,8 +95,18 @@ static stackid add_stack(struct kinfile *f, stackid caller, frameid frame)
 	return *leaf;
 }
 
+static void skip_numbers(struct kinfile_stream *s, int n)
+{
+	while (n--)
+		bytes_uleb(&s->in);
+}
+
 static void read_stack(struct kinfile_stream *s)
 {
+	if (s->f->frames_only) {
+		skip_numbers(s, 2);
+		return;
+	}
 	uint32_t caller = kinfile_find(s, KINF_R_STACK, kinfile_take32(&s->in));
 	uint32_t frame = kinfile_find(s, KINF_R_FRAME, kinfile_take32(&s->in));
 
@@ -196,8 +206,20 @@ static void count_sample(struct kinfile_stream *s, const struct sample *x, uint3
 	}
 }
 
+/* Without its details, which are records of their own. */
+static void skip_sample(struct kinfile_stream *s)
+{
+	skip_numbers(s, 6);
+	if (bytes_uleb(&s->in) & KINF_MODE_SUM)
+		skip_numbers(s, 2);
+}
+
 static void read_sample(struct kinfile_stream *s)
 {
+	if (s->f->frames_only) {
+		skip_sample(s);
+		return;
+	}
 	uint32_t id = kinfile_take32(&s->in), event = kinfile_find(s, KINF_R_EVENT, id);
 	uint32_t task = kinfile_find(s, KINF_R_TASK, kinfile_take32(&s->in));
 	uint32_t stack = kinfile_find(s, KINF_R_STACK, kinfile_take32(&s->in));

@@ -29,6 +29,18 @@ struct frames {
 	struct records ids;
 };
 
+/* A hash table of stacks. The hash is that of all frames of a stack, not of its caller's id: so the
+ * places of all callers on a stack are known at once, and come from memory together. */
+struct write_slot {
+	uint32_t caller, frame;
+	uint32_t stack; /* 0: empty */
+	uint32_t hash;
+};
+
+struct write_path { /* a frame of the stack at hand that is not the last one's */
+	uint32_t frame, hash;
+};
+
 /* The last stack, root first: the next one mostly begins like it. */
 struct write_step {
 	struct kinfile_frame frame;
@@ -52,7 +64,11 @@ struct kinfile_writer {
 	struct strtab *strings; /* ids are the strtab's, and first_string - 1 */
 	uint32_t first_string;
 	struct frames frames;
-	struct map64 stacks; /* MAP64_PAIR(caller, frame) */
+	struct write_slot *slots;
+	size_t n_slots;       /* a power of two, or 0 */
+	VEC(uint32_t) hashes; /* of stacks from first_stack on */
+	uint32_t first_stack;
+	VEC(struct write_path) way;
 	VEC(struct write_step) last;
 	struct kinf_header header;
 };
@@ -363,25 +379,85 @@ uint32_t kinfile_writer_frame(struct kinfile_writer *w, const struct kinfile_fra
 	return kinfile_writer_put_frame(w, f);
 }
 
+static uint32_t hash_of_stack(uint32_t caller, uint32_t frame)
+{
+	uint64_t h = (((uint64_t)caller << 32 | frame) ^ caller) * 0xd6e8feb86659fd93u;
+	return (uint32_t)(h >> 32);
+}
+
+static void grow_slots(struct kinfile_writer *w)
+{
+	size_t n = w->n_slots ? 2 * w->n_slots : 1024;
+	struct write_slot *slots = xalloc(n * sizeof(*slots));
+
+	for (size_t i = 0; i < w->n_slots; i++) {
+		size_t at = w->slots[i].hash & (n - 1);
+		while (w->slots[i].stack && slots[at].stack)
+			at = (at + 1) & (n - 1);
+		if (w->slots[i].stack)
+			slots[at] = w->slots[i];
+	}
+	free(w->slots);
+	w->slots = slots;
+	w->n_slots = n;
+}
+
+/* The stack of a frame that a stack called; 0: the outermost one. */
+static uint32_t stack_above(struct kinfile_writer *w, uint32_t caller, struct write_path p)
+{
+	size_t at = p.hash & (w->n_slots - 1);
+
+	for (; w->slots[at].stack; at = (at + 1) & (w->n_slots - 1))
+		if (w->slots[at].caller == caller && w->slots[at].frame == p.frame)
+			return w->slots[at].stack;
+	uint32_t stack = kinfile_writer_put_stack(w, caller, p.frame);
+	w->slots[at] = (struct write_slot){ caller, p.frame, stack, p.hash };
+	vec_push(&w->hashes, p.hash);
+	return stack;
+}
+
+/* Frames that are those of the last stack, from the outermost on. */
+static size_t same_as_last(const struct kinfile_writer *w, const struct kinfile_sample *s)
+{
+	size_t n = 0;
+
+	while (!s->caller && n < w->last.n && n < s->n_frames &&
+	       frame_same(&w->last.at[n].frame, &s->frames[s->n_frames - 1 - n]))
+		n++;
+	return n;
+}
+
 static uint32_t intern_stack(struct kinfile_writer *w, const struct kinfile_sample *s)
 {
-	uint32_t stack = 0;
+	size_t same = same_as_last(w, s), n = s->n_frames - same;
+	uint32_t stack = same ? w->last.at[same - 1].stack : s->caller;
+	uint32_t hash = stack ? w->hashes.at[stack - w->first_stack] : 0;
 
-	for (size_t i = 0; i < s->n_frames; i++) {
-		const struct kinfile_frame *f = &s->frames[s->n_frames - 1 - i];
-		if (i < w->last.n && frame_same(&w->last.at[i].frame, f)) {
-			stack = w->last.at[i].stack;
-			continue;
-		}
-		w->last.n = i;
-		uint32_t frame = kinfile_writer_frame(w, f);
-		uint32_t *known = map64_at(&w->stacks, MAP64_PAIR(stack, frame));
-		if (*known == NONE)
-			*known = kinfile_writer_put_stack(w, stack, frame);
-		stack = *known;
-		vec_push(&w->last, ((struct write_step){ *f, stack }));
+	for (size_t i = 0; i < same && s->stacks; i++)
+		s->stacks[i] = w->last.at[i].stack;
+	while (4 * (w->hashes.n + n) >= 3 * w->n_slots)
+		grow_slots(w);
+	w->way.n = 0;
+	for (size_t i = n; i--;) {
+		uint32_t frame = kinfile_writer_frame(w, &s->frames[i]);
+		hash = hash_of_stack(hash, frame);
+		__builtin_prefetch(&w->slots[hash & (w->n_slots - 1)]);
+		vec_push(&w->way, ((struct write_path){ frame, hash }));
+	}
+	w->last.n = s->caller ? 0 : n ? same : w->last.n;
+	for (size_t i = 0; i < n; i++) {
+		stack = stack_above(w, stack, w->way.at[i]);
+		if (!s->caller)
+			vec_push(&w->last, ((struct write_step){ s->frames[n - 1 - i], stack }));
+		if (s->stacks)
+			s->stacks[same + i] = stack;
 	}
 	return stack;
+}
+
+bool kinfile_writer_knows_stack(const struct kinfile_writer *w, uint32_t stack)
+{
+	return stack >= w->first_stack && stack - w->first_stack < w->hashes.n;
 }
 
 /* All that was defined stays so in the file, under ids that are not given out again; but what comes
@@ -393,8 +469,11 @@ static void forget(struct kinfile_writer *w)
 	vec_free(&x->at);
 	records_free(&x->ids);
 	*x = (struct frames){ .first = w->next_id[KINF_R_FRAME] };
-	map64_free(&w->stacks);
-	w->stacks = (struct map64){ 0 };
+	free(TAKE(w->slots));
+	w->n_slots = 0;
+	vec_free(&w->hashes);
+	vec_free(&w->way);
+	w->first_stack = w->next_id[KINF_R_STACK];
 	vec_free(&w->last);
 	strtab_free(w->strings);
 	w->strings = strtab_new();
@@ -406,7 +485,7 @@ static size_t interned(const struct kinfile_writer *w)
 	const size_t names = w->next_id[KINF_R_STRING] - w->first_string;
 
 	return w->frames.at.cap * sizeof(*w->frames.at.at) + w->frames.ids.cap * sizeof(uint32_t) +
-	       w->stacks.cap * 16 + names * 96;
+	       w->n_slots * sizeof(*w->slots) + w->hashes.cap * sizeof(uint32_t) + names * 96;
 }
 
 /* ---- what happened ---- */
@@ -529,7 +608,7 @@ static struct kinfile_writer *new_writer(const struct kinfile_writer_opts *o, co
 	w->strings = strtab_new();
 	for (size_t i = 0; i < KINDS; i++)
 		w->next_id[i] = 1;
-	w->first_string = w->frames.first = 1;
+	w->first_string = w->frames.first = w->first_stack = 1;
 	w->header = (struct kinf_header){
 		.magic = KINF_MAGIC,
 		.version = KINF_VERSION,

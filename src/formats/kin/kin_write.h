@@ -94,6 +94,9 @@ struct kinfile_sample {
 	uint64_t weight;                    /* in the event's unit */
 	const struct kinfile_frame *frames; /* leaf first */
 	size_t n_frames;
+	uint32_t caller;  /* the stack that called the last of frames[]; 0: none */
+	uint32_t *stacks; /* set to the stacks from the outermost of frames[] to the leaf; or NULL
+			   */
 	const uint8_t *fields; /* fields of a trace point; NULL: none */
 	size_t n_fields;
 	/* Attributes, with frames and strings of the file; NULL: none. */
@@ -105,6 +108,8 @@ struct kinfile_sample {
  * says that strings were forgotten. */
 uint32_t kinfile_writer_frame(struct kinfile_writer *w, const struct kinfile_frame *f);
 void kinfile_writer_sample(struct kinfile_writer *w, const struct kinfile_sample *s);
+/* Whether that stack, which came with an earlier sample, may still be the caller of others. */
+bool kinfile_writer_knows_stack(const struct kinfile_writer *w, uint32_t stack);
 void kinfile_writer_switch(struct kinfile_writer *w, uint32_t task, uint32_t cpu, uint64_t time_ns,
 			   enum kinf_switch what);
 /* status: as of wait(), or -1. The id must not be used any more. */

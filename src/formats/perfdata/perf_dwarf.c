@@ -213,7 +213,8 @@ size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct pe
 	struct unwind_walk w = { .copy = s->stack, .copy_size = s->stack_size };
 	for (int i = 0; i < __builtin_popcountll(a->regs_user); i++)
 		values[i] = perf_u64(p, s->regs + 8 * i);
-	unwind_regs_of_perf(m, a->regs_user, values, all, &w.regs);
+	struct perf_places places = unwind_perf_places(m, a->regs_user);
+	unwind_regs_of_perf(&places, values, all, &w.regs);
 	w.copy_addr = w.regs.sp;
 	unwinder_walk(d->unwinder, &w, pcs, max);
 	count(p, &w, pcs);
