@@ -1,4 +1,5 @@
 /* layout_graph.c - GNU gprof's call graph, and the older layout of its -T. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ struct graph_rows {
 	const struct graph_layout *layout;
 	const struct render_opts *o;
 	double rate, total;
+	double nothing; /* less is 0.00 */
 	struct plain_names plain;
 	struct last {
 		uint64_t calls;
@@ -82,11 +84,20 @@ static char *put_called(char *p, const struct kin_cell *c, struct last *last)
 	return put_all_calls(p, last, c->pair.b);
 }
 
-static char *put_time(char *p, const struct kin_cell *c, double rate, unsigned width)
+/* Most calls take less than half of a hundredth of a second. */
+static char *put_time(char *p, const struct kin_cell *c, const struct graph_rows *r, unsigned width)
 {
+	static const char none[] = "0.00";
+	enum { NONE_SIZE = sizeof(none) - 1 };
+
 	*p++ = ' ';
-	return c->type == KIN_CELL_NONE ? put_blanks(p, width)
-					: num_put_fixed(p, width, c->number / rate, 2);
+	if (c->type == KIN_CELL_NONE)
+		return put_blanks(p, width);
+	if (!(c->number < r->nothing) || signbit(c->number))
+		return num_put_fixed(p, width, c->number / r->rate, 2);
+	p = put_blanks(p, width - NONE_SIZE);
+	memcpy(p, none, NONE_SIZE);
+	return p + NONE_SIZE;
 }
 
 /* The index in six characters, of which a long one is cut; and the share. */
@@ -148,8 +159,8 @@ static void put_row(struct line *l, struct graph_rows *r, enum kin_row_kind kind
 	char *start = line_room(l, FIELDS * NUM_MAX + OTHERS), *p = start;
 
 	p = primary ? put_heading(p, c, r->total) : put_blanks(p, 12);
-	p = put_time(p, c[SELF], r->rate, 7);
-	p = put_time(p, c[CHILDREN], r->rate, r->layout->child_width);
+	p = put_time(p, c[SELF], r, 7);
+	p = put_time(p, c[CHILDREN], r, r->layout->child_width);
 	p = put_called(p, c[CALLED], &r->last);
 	if (!primary)
 		p = put_blanks(p, 4);
@@ -175,8 +186,11 @@ static void put_rule(struct line *l, const struct graph_layout *layout)
 static struct kin_error *put_entries(struct kin_table *t, const struct render_opts *o,
 				     const struct graph_layout *layout, const size_t *at, FILE *out)
 {
-	struct graph_rows r = { layout, o,    kin_table_rate(t), gnu_number(t, "graph_total"),
-				{ 0 },  { 0 } };
+	struct graph_rows r = { .layout = layout,
+				.o = o,
+				.rate = kin_table_rate(t),
+				.total = gnu_number(t, "graph_total"),
+				.nothing = 0.00499 * kin_table_rate(t) };
 	struct line l = { 0 };
 	struct kin_row row;
 	uint32_t group = 0;
