@@ -250,6 +250,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	s->n = choose(in, o, &s->chosen);
 	table_set_source(t, &source, s);
 	report_describe(in, t);
+	report_note_hooks(in, t);
 	table_show(t, "inclusive", g->measured != NULL);
 	if (in->profile->samples.n && !g->has_arcs) {
 		table_show(t, "calls", false);

@@ -620,6 +620,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	s->scratch = xrealloc(NULL, most_arcs(in->graph), sizeof(*s->scratch));
 	table_set_source(t, &source, s);
 	report_describe(in, t);
+	report_note_hooks(in, t);
 	table_show(t, "object", report_has_objects(in, is_in_graph));
 	table_show(t, "per_call", in->graph->measured && in->graph->has_arcs);
 	if (in->graph->measured)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/selection.h"
 #include "base/err.h"
 #include "base/function_name.h"
 #include "base/vec.h"
@@ -274,6 +275,37 @@ void report_describe(const struct report_input *in, struct kin_table *t)
 		table_property(
 			t, "estimated",
 			cell_text("times that went through calls are apportioned by call counts"));
+}
+
+static bool counts_calls(const char *name)
+{
+	if (!strncmp(name, "__cyg_profile_func_", strlen("__cyg_profile_func_")))
+		return true;
+	for (const char *const *p = selection_profiler_functions; *p; p++)
+		if (!strcmp(name, *p))
+			return true;
+	return false;
+}
+
+void report_note_hooks(const struct report_input *in, struct kin_table *t)
+{
+	enum { LEAST = 5 }; /* percent */
+	const struct callgraph *g = in->graph;
+	const char *name = NULL;
+	double hooks = 0;
+
+	for (symid i = 0; g->measured && g->has_arcs && i < g->n_symbols; i++) {
+		if (g->nodes[i].self <= 0 || !counts_calls(in->symbols->at[i].name))
+			continue;
+		hooks += g->nodes[i].self;
+		name = in->symbols->at[i].name;
+	}
+	if (100 * hooks >= LEAST * g->total && name)
+		table_note(
+			t,
+			"%.0f %% of the time went into counting calls (%s): functions that call "
+			"much, or are called much, take less without; 'kin record' counts nothing",
+			100 * hooks / g->total, name);
 }
 
 /* As it is here; else as it was when one of the objects was built. */
