@@ -79,11 +79,11 @@ class Reports:
             self.pair(f"folded stacks, {what}", folder, ours,
                       ["perf", "script", "-i", "perf.data", "report", "stackcollapse"], 40)
         script = f"perf script -i perf.data | awk '{COLLAPSE}'"
-        self.pair(f"folded stacks, perf with awk, {what}", folder, ours, ["sh", "-c", script], None)
+        self.pair(f"folded stacks, perf with awk, {what}", folder, ours, ["sh", "-c", script], 30)
 
     def rows_of(self, what, folder, options):
         what = f"{what}, {(folder / 'perf.data').stat().st_size >> 20} MiB"
-        self.report(f"call chains, {what}", folder, options, 10)
+        self.report(f"call chains, {what}", folder, options, 25)
         self.report(f"table alone (`-g none`), {what}", folder, [*options, "-g", "none"], 15)
         self.report(f"Self alone (`--no-children -g none`), {what}", folder, [*options, "--no-children", "-g", "none"], 5)
         self.folded(what, folder)
