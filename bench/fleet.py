@@ -5,8 +5,8 @@
 
 ClickHouse servers on the loopback hold, for each host and ten minutes, 3,200 samples drawn by Zipf's law from 200,000
 stacks of 25 frames (30,000 functions, 90,000 lines): some 1,900 rows. Every query of a server has the 128 MiB that
-doc/fleet.md says it needs, and fails beyond. Prints a table. --day: also reports of a day of sums of hours, which are
-copies of the first one. --agent: what kin agent says that it costs while two programs do nothing but compute.
+doc/fleet.md says it needs, and fails beyond. Prints a table. --day: also reports of a day: of sums of hours, which are
+copies of the first one, and of their sum. --agent: what kin agent says that it costs while two programs do nothing but compute.
 """
 import argparse
 import os
@@ -104,6 +104,16 @@ def copy_sums(shard, db, hour):
                    f'WHERE low >= toDateTime({BEGIN}) AND low < toDateTime({BEGIN + 3600})')
 
 
+def sum_day(shard, db, day):
+    """What kin tidy makes of a day, out of the sums of its hours, as these have no rows that they are of."""
+    hours, head = f'bucket >= toDateTime({day}) AND bucket < toDateTime({day + 86400})', f'toDateTime({day})'
+    fill_by(shard, f'INSERT INTO {db}.day_rollups SELECT {head}, service, event, stack, toUInt64({day}), sum(low), sum(high), sum(count) '
+                   f'FROM {db}.rollups WHERE {hours} GROUP BY service, event, stack')
+    fill_by(shard, f'INSERT INTO {db}.day_rollup_batches SELECT {head}, toUInt64({day}), content, batch FROM {db}.rollup_batches WHERE {hours}')
+    fill_by(shard, f'INSERT INTO {db}.day_rollup_receipts SELECT {head}, toUInt64({day}), service, version, sum(recordings) '
+                   f'FROM {db}.rollup_receipts WHERE {hours} GROUP BY service, version')
+
+
 def fill(build, shards, db, hosts, hours):
     for i, shard in enumerate(shards):
         with tempfile.TemporaryDirectory() as folder:
@@ -198,12 +208,17 @@ def main():
         ok &= measure(args.build, shards, f'{args.hours} h, tidied: kin report', 'report', url)
         ok &= measure(args.build, shards, 'an hour, tidied: kin report', 'report', url + span)
         if args.day:
-            for hour in range(args.hours, args.hours + 24):
+            first = -(-(BEGIN + 3600 * args.hours) // 86400) * 86400  # the next midnight
+            span = f'&from={first}&to={first + 86400}'
+            for hour in range((first - BEGIN) // 3600, (first - BEGIN) // 3600 + 24):
                 for shard in shards:
                     copy_sums(shard, 'scale', hour)
-            first = BEGIN + 3600 * args.hours
             for view in ('report', 'graph'):
-                ok &= measure(args.build, shards, f'a day, tidied: kin {view}', view, f'{url}&from={first}&to={first + 86400}')
+                ok &= measure(args.build, shards, f'a day, sums of hours: kin {view}', view, url + span)
+            for shard in shards:
+                sum_day(shard, 'scale', first)
+            for view in ('report', 'graph'):
+                ok &= measure(args.build, shards, f'a day, its sum: kin {view}', view, url + span)
     return 0 if ok else 1
 
 

@@ -1,4 +1,4 @@
-/* clock.h - time that only goes forward. */
+/* clock.h - times in nanoseconds; one that only goes forward. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -6,12 +6,17 @@
 
 #include "base/base.h"
 
+static inline uint64_t clock_ns_of(struct timespec t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 /* Nanoseconds on CLOCK_MONOTONIC, the clock of samples. */
 static inline uint64_t clock_now_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return clock_ns_of(t);
 }
 
 #endif

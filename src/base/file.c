@@ -11,6 +11,14 @@
 
 #include "base/err.h"
 
+void file_occupy_standard(void)
+{
+	static const int flags[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", flags[fd]); /* takes the lowest free number: fd */
+}
+
 bool file_is_descriptor(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
@@ -46,7 +54,8 @@ static struct kin_error *read_all(int fd, const char *path, const struct file_op
 	struct file f = { 0 };
 	size_t cap = expected + 1;
 
-	f.data = xrealloc(NULL, cap + 1, 1);
+	f.data = xalloc_aligned(cap + 1);
+	xuse_large_pages(f.data, cap + 1);
 	for (;;) {
 		ssize_t n = read(fd, f.data + f.size, cap - f.size);
 		if (n < 0 && errno == EINTR)

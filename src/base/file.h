@@ -27,6 +27,10 @@ MUST_CHECK struct kin_error *file_read(const char *path, const struct file_opts 
 				       struct file *ret);
 void file_free(struct file *f);
 
+/* Opens /dev/null in place of standard files that are closed, the wrong way round, so that using
+ * one is still an error: a file opened later shall not become standard output. For main(). */
+void file_occupy_standard(void);
+
 /* Whether the path is that of an open descriptor: /dev/stdin, /dev/stdout, /dev/fd/N,
  * /proc/self/fd/N. */
 bool file_is_descriptor(const char *path);

@@ -12,6 +12,15 @@ size_t num_fixed(char *buf, double v, unsigned decimals); /* "%.*f"; decimals <=
 
 /* Writes bytes as lower-case hex digits, 2 * n of them and a NUL. Returns the length. */
 size_t num_hex(char *to, const void *bytes, size_t n);
+/* The value of a hex digit, of either case; -1: it is none. */
+static inline int num_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
 
 /* The same as fields of a line: right-aligned in `width` characters, or wider if it does not fit
  * ("%*lu", "%*.*f"; _left: left-aligned, "%-*lu"). No NUL; returns the start of the next field. May

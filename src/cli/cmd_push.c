@@ -73,8 +73,9 @@ static void say(const struct settings *s, const char *path, const struct push_re
 		message(s->command->name, "%s: is in the store already", path);
 	else
 		message(s->command->name,
-			"%s: %" PRIu64 " samples in %" PRIu64 " rows, %" PRIu64 " new stacks%s",
-			path, r->samples, r->rows, r->stacks,
+			"%s: %" PRIu64 " sample%s in %" PRIu64 " row%s, %" PRIu64 " new stack%s%s",
+			path, r->samples, r->samples == 1 ? "" : "s", r->rows,
+			r->rows == 1 ? "" : "s", r->stacks, r->stacks == 1 ? "" : "s",
 			r->attempts > 1 ? "; not at the first attempt" : "");
 }
 
@@ -101,7 +102,7 @@ static int push_files(const struct settings *s, struct push *push)
 	return status;
 }
 
-static int run(const struct settings *s)
+static int cmd_push(const struct settings *s)
 {
 	const char *name = s->command->name;
 	struct settings own = *s;
@@ -131,5 +132,5 @@ const struct command push_command = {
 	.options = options,
 	.examples = examples,
 	.set = set,
-	.run = run,
+	.run = cmd_push,
 };

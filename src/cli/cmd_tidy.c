@@ -10,16 +10,12 @@
 #include "fleet/upkeep.h"
 
 static const char *const description[] = {
-	"Sums up whole hours of a store (kin push), so that reports of days take as long as those "
-	"of "
-	"hours did: recordings of one service and version become one sum. Reports stay the same, "
-	"to "
-	"the last unit, whatever is sent later; those of single hosts and labels, and of parts of "
-	"an "
-	"hour, use the recordings as ever.",
+	"Sums up whole hours and whole days (UTC) of a store (kin push), so that reports of weeks "
+	"take as long as those of hours did: recordings of one service and version become one sum. "
+	"Reports stay the same, to the last unit, whatever is sent later; those of single hosts "
+	"and labels, and of parts of an hour, use the recordings as ever.",
 	"With --keep days that are older are dropped. Run it every hour or every day (cron, a "
-	"systemd "
-	"timer); when it was interrupted, or two run at a time, nothing counts twice.",
+	"systemd timer); when it was interrupted, or two run at a time, nothing counts twice.",
 	NULL,
 };
 
@@ -56,7 +52,31 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	return true;
 }
 
-static int run(const struct settings *s)
+/* A shard that fails is told, and keeps no other one from being tidied. */
+static int tidy_shards(const struct settings *s, const struct store_url *url,
+		       const struct upkeep_opts *opts)
+{
+	const char *name = s->command->name;
+	struct upkeep_result r = { 0 };
+	struct store *store = NULL;
+	int status = message_error(name, store_new(url, &store));
+	if (status)
+		return status;
+	for (size_t i = 0; i < url->shards.n; i++)
+		if (message_error(name, upkeep_do(store, url, i, opts, &r)))
+			status = EXIT_ERROR;
+	store_free(store);
+	uint64_t hours = r.rollups[ROLLUP_HOURS];
+	if (!s->quiet)
+		message(name,
+			"%" PRIu64 " sum%s of hours and %" PRIu64 " of days made, of %" PRIu64
+			" recording%s; %" PRIu64 " day%s dropped",
+			hours, hours == 1 ? "" : "s", r.rollups[ROLLUP_DAYS], r.recordings,
+			r.recordings == 1 ? "" : "s", r.days, r.days == 1 ? "" : "s");
+	return status;
+}
+
+static int cmd_tidy(const struct settings *s)
 {
 	enum { HOUR_S = 3600, DAY_S = 86400 };
 	const char *name = s->command->name;
@@ -66,7 +86,6 @@ static int run(const struct settings *s)
 		.keep_from_s = s->keep_days ? now - (uint64_t)s->keep_days * DAY_S : 0,
 	};
 	struct store_url url;
-	struct upkeep_result r;
 	if (s->data.at.n != 1) {
 		message(name, "which store? kin tidy http://HOST:8123/DATABASE");
 		return EXIT_USAGE;
@@ -79,14 +98,9 @@ static int run(const struct settings *s)
 		store_url_done(&url);
 		return EXIT_USAGE;
 	}
-	err = upkeep_do(&url, &opts, &r);
-	if (!err && !s->quiet)
-		message(name,
-			"%" PRIu64 " sums of hours made, of %" PRIu64 " recordings; %" PRIu64
-			" days dropped",
-			r.rollups, r.recordings, r.days);
+	int status = tidy_shards(s, &url, &opts);
 	store_url_done(&url);
-	return err ? message_error(name, err) : EXIT_OK;
+	return status;
 }
 
 const struct command tidy_command = {
@@ -101,5 +115,5 @@ const struct command tidy_command = {
 		"0 if all was done, 1 if not: doing it again is right, 2 if the command line "
 		"makes no sense.",
 	.set = set,
-	.run = run,
+	.run = cmd_tidy,
 };

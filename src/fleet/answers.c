@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capped.h"
 #include "fleet/fleet_rows_hash.h"
 #include "fleet/path_order.h"
 
@@ -31,12 +32,6 @@ static const char *read_text(struct answers *a, struct bytes *b)
 {
 	struct bytes text = bytes_take(b, read_length(b));
 	return copy_text(a, &text);
-}
-
-static void add_to(uint64_t *sum, uint64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
 }
 
 /* Ids are hashes themselves. */
@@ -74,9 +69,9 @@ static void read_sum(struct answers *a, struct bytes *b, uint32_t shard)
 		return;
 	bool fits = high <= UINT32_MAX;
 	struct answers_sum *x = sum_of(a, stack_of(a, stack, shard), event);
-	add_to(&x->weight, fits ? high << 32 : UINT64_MAX);
-	add_to(&x->weight, low);
-	add_to(&x->count, count);
+	capped_add(&x->weight, fits ? high << 32 : UINT64_MAX);
+	capped_add(&x->weight, low);
+	capped_add(&x->count, count);
 }
 
 static void read_event(struct answers *a, struct bytes *b, uint32_t shard)

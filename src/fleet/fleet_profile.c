@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/sort.h"
 #include "fleet/fleet_rows_hash.h"
 #include "names/kept.h"
@@ -68,12 +69,6 @@ struct fleet_maker {
 	taskid task;
 	uint64_t missing; /* samples whose names are not there */
 };
-
-static void add_to(uint64_t *sum, uint64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
 
 /* ---- objects and symbols ---- */
 
@@ -520,10 +515,10 @@ static uint16_t add_event(struct fleet_maker *m, uint64_t id)
 static void count_stack(struct fleet_maker *m, uint8_t flags, uint64_t count)
 {
 	struct audit *a = profile_audit(m->into);
-	add_to(flags & ROWS_CUT       ? &a->truncated
-	       : flags & ROWS_GUESSED ? &a->guessed
-				      : &a->complete,
-	       count);
+	capped_add(flags & ROWS_CUT       ? &a->truncated
+		   : flags & ROWS_GUESSED ? &a->guessed
+					  : &a->complete,
+		   count);
 }
 
 /* Most are called what the one before was. */
@@ -547,7 +542,7 @@ static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint1
 			m->into,
 			(struct frame){ .name = profile_add_string(m->into, name, strlen(name)) });
 		s.stack = profile_add_stack(m->into, 0, frame);
-		add_to(&m->missing, x->count);
+		capped_add(&m->missing, x->count);
 	} else {
 		s.task = task_of(m, of->comm);
 		s.stack = m->stacks[x->stack];

@@ -19,8 +19,6 @@
 #include "formats/formats.h"
 #include "input/input.h"
 
-enum { HOUR_S = 3600 };
-
 struct fleet {
 	const struct store_url *url;
 	struct store *store;
@@ -116,59 +114,83 @@ static void add_services(FILE *f, const struct store_url *u)
 		fputs(")", f);
 }
 
-/* Sums of hours know services and versions alone. */
-static bool may_use_rollups(const struct store_url *u)
+/* Sums know services and versions alone. */
+static bool may_use_rollups(const struct store_url *u, const struct rollup_span *span)
 {
 	for (size_t i = 0; i < u->filters.n; i++)
 		if (strcmp(u->filters.at[i].key, "service") != 0 &&
 		    strcmp(u->filters.at[i].key, "version") != 0)
 			return false;
-	return u->to_s >= HOUR_S;
+	return u->to_s >= span->seconds;
 }
 
-/* A rollup is of one hour, and so is what it is of: what is outside of the time need not be read.
- */
-static void add_hours(FILE *f, const struct store_url *u)
+/* A rollup is of one hour or day, and so is what it is of: what is outside of the time need not be
+ * read. */
+static void add_span(FILE *f, const struct store_url *u, const struct rollup_span *span)
 {
 	fprintf(f, "bucket >= toDateTime(%" PRIu64 ") AND bucket <= toDateTime(%" PRIu64 ")",
-		u->from_s, u->to_s - HOUR_S);
+		u->from_s, u->to_s - span->seconds);
+}
+
+/* The recordings that rollups of the table `ids` are of. */
+static void add_contents(FILE *f, const struct store_url *u, const struct rollup_span *span)
+{
+	fprintf(f, "(SELECT content FROM {db}.%srollup_batches WHERE ", span->prefix);
+	add_span(f, u, span);
+	fputs(" AND rollup IN (SELECT id FROM ids))", f);
 }
 
 /* Those that lie in the time that is asked for. Of two that are of the same recording, as they were
- * made at the same time, the smaller one counts. ANY in place of ALL would be of one of them alone
- * in servers from 20.1 on. */
-static char *rollups_question(const struct store_url *u)
+ * made at the same time, the smaller one counts; and none of those of which the days in the table
+ * `ids` have a part. ANY in place of ALL would be of one of them alone in servers from 20.1 on. */
+static char *rollups_question(const struct store_url *u, const struct rollup_span *span,
+			      bool after_days)
 {
-	char *sql = NULL, *hours = NULL;
+	char *sql = NULL, *within = NULL;
 	size_t size;
-	FILE *f = xopen_memstream(&hours, &size);
-	add_hours(f, u);
-	xclose_memstream(f, &hours);
+	FILE *f = xopen_memstream(&within, &size);
+	add_span(f, u, span);
+	xclose_memstream(f, &within);
+	const char *p = span->prefix;
 	f = xopen_memstream(&sql, &size);
-	fprintf(f, "SELECT rollup FROM {db}.rollup_receipts WHERE %s", hours);
+	fprintf(f, "SELECT rollup FROM {db}.%srollup_receipts WHERE %s", p, within);
 	add_filters(f, u);
 	fprintf(f,
 		" AND rollup NOT IN (SELECT rollup FROM (SELECT content, rollup FROM "
-		"{db}.rollup_batches WHERE %s AND rollup IN (SELECT rollup FROM "
-		"{db}.rollup_receipts WHERE %s)) ALL INNER JOIN (SELECT content, min(rollup) AS "
-		"smallest FROM {db}.rollup_batches WHERE %s AND rollup IN (SELECT rollup FROM "
-		"{db}.rollup_receipts WHERE %s) GROUP BY content HAVING count() > 1) USING content "
-		"WHERE rollup != smallest) FORMAT RowBinary",
-		hours, hours, hours, hours);
+		"{db}.%srollup_batches WHERE %s AND rollup IN (SELECT rollup FROM "
+		"{db}.%srollup_receipts WHERE %s)) ALL INNER JOIN (SELECT content, min(rollup) AS "
+		"smallest FROM {db}.%srollup_batches WHERE %s AND rollup IN (SELECT rollup FROM "
+		"{db}.%srollup_receipts WHERE %s) GROUP BY content HAVING count() > 1) USING "
+		"content WHERE rollup != smallest)",
+		p, within, p, within, p, within, p, within);
+	if (after_days) {
+		fprintf(f,
+			" AND rollup NOT IN (SELECT rollup FROM {db}.%srollup_batches WHERE %s AND "
+			"content IN ",
+			p, within);
+		add_contents(f, u, &rollup_spans[ROLLUP_DAYS]);
+		fputs(")", f);
+	}
+	fputs(" FORMAT RowBinary", f);
 	xclose_memstream(f, &sql);
-	free(hours);
+	free(within);
 	return sql;
 }
 
-struct sums_of {                /* what is asked for sums */
-	const uint64_t *events; /* ascending: those that there are one by one; */
-	size_t n;               /* and what else there may be; 0: all together */
-	bool rollups;           /* those in the table `ids` */
+struct sums_of {                      /* what is asked for sums */
+	const uint64_t *events;       /* ascending: those that there are one by one; */
+	size_t n;                     /* and what else there may be; 0: all together */
+	bool rollups[N_ROLLUP_SPANS]; /* those in the table `ids` */
 };
+
+static bool has_rollups(const struct sums_of *of)
+{
+	return of->rollups[ROLLUP_HOURS] || of->rollups[ROLLUP_DAYS];
+}
 
 /* A sum may be larger than 64 bits hold, and is the largest number then; the server would go round.
  * With rollups: of recordings that are in none of these. */
-static void add_samples(FILE *f, const struct store_url *u, bool rollups)
+static void add_samples(FILE *f, const struct store_url *u, const bool *rollups)
 {
 	fprintf(f,
 		"stack, sum(bitAnd(weight, toUInt64(4294967295))), sum(bitShiftRight(weight, 32)), "
@@ -178,18 +200,20 @@ static void add_samples(FILE *f, const struct store_url *u, bool rollups)
 	add_services(f, u);
 	fputs(" AND batch IN (", f);
 	add_receipts(f, u, "min(batch)");
-	if (rollups) {
-		fputs(" AND content NOT IN (SELECT content FROM {db}.rollup_batches WHERE ", f);
-		add_hours(f, u);
-		fputs(" AND rollup IN (SELECT id FROM ids))", f);
+	for (size_t i = 0; i < N_ROLLUP_SPANS; i++) {
+		if (!rollups[i])
+			continue;
+		fputs(" AND content NOT IN ", f);
+		add_contents(f, u, &rollup_spans[i]);
 	}
 	fputs(" GROUP BY content)", f);
 }
 
-static void add_rollups(FILE *f, const struct store_url *u)
+static void add_rollups(FILE *f, const struct store_url *u, const struct rollup_span *span)
 {
-	fputs("stack, sum(low), sum(high), sum(count) FROM {db}.rollups WHERE ", f);
-	add_hours(f, u);
+	fprintf(f, "stack, sum(low), sum(high), sum(count) FROM {db}.%srollups WHERE ",
+		span->prefix);
+	add_span(f, u, span);
 	add_services(f, u);
 	fputs(" AND rollup IN (SELECT id FROM ids)", f);
 }
@@ -205,18 +229,19 @@ static void add_others(FILE *f, const struct sums_of *of)
 }
 
 /* Sums by one number take the server half as long as those by two, so events are asked for one by
- * one; one that came only now is among what is left. */
-static void add_selects(FILE *f, const struct store_url *u, const struct sums_of *of, bool rollups)
+ * one; one that came only now is among what is left. Without a span: of single recordings. */
+static void add_selects(FILE *f, const struct store_url *u, const struct sums_of *of,
+			const struct rollup_span *span)
 {
 	for (size_t i = 0; i <= of->n; i++) {
 		bool one = i < of->n;
-		fputs(i || rollups ? " UNION ALL SELECT " : "SELECT ", f);
+		fputs(i || span ? " UNION ALL SELECT " : "SELECT ", f);
 		if (one)
 			fprintf(f, "toUInt64(%" PRIu64 "), ", of->events[i]);
 		else
 			fputs("event, ", f);
-		if (rollups)
-			add_rollups(f, u);
+		if (span)
+			add_rollups(f, u, span);
 		else
 			add_samples(f, u, of->rollups);
 		if (one)
@@ -232,9 +257,10 @@ static char *sums_sql(const struct store_url *u, const struct sums_of *of)
 	char *sql = NULL;
 	size_t size;
 	FILE *f = xopen_memstream(&sql, &size);
-	add_selects(f, u, of, false);
-	if (of->rollups)
-		add_selects(f, u, of, true);
+	add_selects(f, u, of, NULL);
+	for (size_t i = 0; i < N_ROLLUP_SPANS; i++)
+		if (of->rollups[i])
+			add_selects(f, u, of, &rollup_spans[i]);
 	fputs(" FORMAT RowBinary", f);
 	xclose_memstream(f, &sql);
 	return sql;
@@ -256,13 +282,14 @@ static char *sums_question(const struct store_url *u, struct sums_of *of)
 	enum { EVENTS_MAX = 8 };
 	of->n = of->n <= EVENTS_MAX ? of->n : 0;
 	char *sql = sums_sql(u, of);
-	if (of->rollups && of->n && !fits_url(sql)) {
-		struct sums_of together = { .rollups = true };
+	if (has_rollups(of) && of->n && !fits_url(sql)) {
+		struct sums_of together = *of;
+		together.n = 0;
 		free(sql);
 		sql = sums_sql(u, &together);
 	}
-	if (of->rollups && !fits_url(sql)) {
-		of->rollups = false;
+	if (has_rollups(of) && !fits_url(sql)) {
+		memset(of->rollups, 0, sizeof(of->rollups));
 		free(sql);
 		sql = sums_sql(u, of);
 	}
@@ -277,7 +304,6 @@ struct fleet_question {
 	struct store *store;
 	const struct store_url *url;
 	size_t shard;
-	const char *rollups; /* SQL; NULL: of no use here */
 	struct http_bytes events;
 	struct store_answer answer;
 	struct kin_error *err;
@@ -289,18 +315,40 @@ static bool has_no_table(const struct store_answer *a)
 	       (a->code == STORE_NO_TABLE || a->code == STORE_NO_DATABASE);
 }
 
-/* None where the store has no such tables: it is empty, or of an older kin. */
-static struct kin_error *ask_rollups(struct fleet_question *q, struct http_bytes *ret)
+/* Adds to the ids. None where the store has no such tables, as it is empty or of an older kin, or
+ * where there is no room for the question: single recordings give the same sums. */
+static struct kin_error *ask_span(struct fleet_question *q, size_t span, bool after_days,
+				  struct http_bytes *ids)
 {
-	struct store_answer a;
-	struct kin_error *err =
-		store_ask(q->store, q->shard, &(struct store_query){ .sql = q->rollups }, &a);
+	char *sql = rollups_question(q->url, &rollup_spans[span], after_days);
+	struct http_part part = { "ids", ids->at, ids->n };
+	struct store_query query = { .sql = sql, .part = after_days ? &part : NULL };
+	struct store_answer a = { 0 };
+	struct kin_error *err = NULL;
+	if (!after_days || fits_url(sql))
+		err = store_ask(q->store, q->shard, &query, &a);
+	if (!err)
+		row_bytes(ids, a.bytes.at, a.bytes.n);
+	vec_free(&a.bytes);
+	free(sql);
 	if (err && has_no_table(&a)) {
 		kin_error_free(err);
 		err = NULL;
-		a.bytes.n = 0;
 	}
-	*ret = a.bytes;
+	return err;
+}
+
+/* Days first: hours of which they have a part are not asked for. */
+static struct kin_error *ask_rollups(struct fleet_question *q, struct sums_of *of,
+				     struct http_bytes *ids)
+{
+	struct kin_error *err = NULL;
+	for (size_t i = N_ROLLUP_SPANS; i-- > 0 && !err;) {
+		size_t before = ids->n;
+		if (may_use_rollups(q->url, &rollup_spans[i]))
+			err = ask_span(q, i, of->rollups[ROLLUP_DAYS], ids);
+		of->rollups[i] = ids->n > before;
+	}
 	return err;
 }
 
@@ -338,21 +386,23 @@ static struct fleet_events events_of(const struct http_bytes *bytes)
 
 static struct kin_error *ask_sums(struct fleet_question *q)
 {
-	struct http_bytes rollups = { 0 };
+	struct http_bytes ids = { 0 };
+	struct sums_of of = { 0 };
 	struct kin_error *err = ask_events(q);
-	if (!err && q->rollups)
-		err = ask_rollups(q, &rollups);
+	if (!err)
+		err = ask_rollups(q, &of, &ids);
 	if (!err) {
 		struct fleet_events events = events_of(&q->events);
-		struct sums_of of = { events.at, events.n, rollups.n > 0 };
+		of.events = events.at;
+		of.n = events.n;
 		char *sql = sums_question(q->url, &of);
-		struct http_part part = { "ids", rollups.at, rollups.n };
-		struct store_query query = { .sql = sql, .part = of.rollups ? &part : NULL };
+		struct http_part part = { "ids", ids.at, ids.n };
+		struct store_query query = { .sql = sql, .part = has_rollups(&of) ? &part : NULL };
 		err = store_ask(q->store, q->shard, &query, &q->answer);
 		free(sql);
 		vec_free(&events);
 	}
-	vec_free(&rollups);
+	vec_free(&ids);
 	return err;
 }
 
@@ -370,15 +420,12 @@ static struct kin_error *open_cache(struct fleet *f)
 }
 
 /* What is kept here is read while the servers add up. The only error is that memory ran out. */
-static struct kin_error *ask_shards(struct fleet *f, const char *rollups,
-				    struct fleet_question *questions)
+static struct kin_error *ask_shards(struct fleet *f, struct fleet_question *questions)
 {
 	size_t n = f->url->shards.n;
 	for (size_t i = 0; i < n; i++) {
 		struct fleet_question *q = &questions[i];
-		*q = (struct fleet_question){
-			.store = f->store, .url = f->url, .shard = i, .rollups = rollups
-		};
+		*q = (struct fleet_question){ .store = f->store, .url = f->url, .shard = i };
 		q->started = !pthread_create(&q->thread, NULL, ask_shard, q);
 	}
 	struct kin_error *err = GUARDED(open_cache(f));
@@ -395,30 +442,78 @@ static void take_sums(struct fleet *f, struct fleet_question *q)
 {
 	if (q->err && has_no_table(&q->answer)) {
 		kin_error_free(q->err); /* nothing was sent to it yet */
-	} else if (q->err) {
-		keep_first(f, err_wrap(q->err,
-				       "a part of the store is missing: what hosts sent to shard "
-				       "%zu of %zu is not in this",
-				       q->shard + 1, f->url->shards.n));
-	} else if (!answers_take(&f->a, ANSWERS_EVENTS, (uint32_t)q->shard,
-				 bytes_of("", q->events.at, q->events.n)) ||
-		   !answers_take(&f->a, ANSWERS_SUMS, (uint32_t)q->shard,
-				 bytes_of("", q->answer.bytes.at, q->answer.bytes.n))) {
+		q->err = NULL;
+	} else if (!q->err &&
+		   (!answers_take(&f->a, ANSWERS_EVENTS, (uint32_t)q->shard,
+				  bytes_of("", q->events.at, q->events.n)) ||
+		    !answers_take(&f->a, ANSWERS_SUMS, (uint32_t)q->shard,
+				  bytes_of("", q->answer.bytes.at, q->answer.bytes.n)))) {
 		keep_first(f, damaged(f, q->shard));
 	}
 	vec_free(&q->events);
 	vec_free(&q->answer.bytes);
 }
 
+static char *names_of_missing(const struct store_url *url, const struct fleet_question *questions)
+{
+	char *names = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&names, &size);
+	const char *between = "";
+	for (size_t i = 0; i < url->shards.n; i++) {
+		if (!questions[i].err)
+			continue;
+		fprintf(f, "%s%s", between, url->shards.at[i]);
+		between = ", ";
+	}
+	xclose_memstream(f, &names);
+	return names;
+}
+
+/* Names every shard that did not answer, with the reason of the first one. NULL: all did. Takes the
+ * errors of the questions. */
+static struct kin_error *missing_shards(const struct store_url *url,
+					struct fleet_question *questions)
+{
+	char *names = names_of_missing(url, questions);
+	struct kin_error *err = NULL;
+	size_t n = 0, first = 0;
+	for (size_t i = 0; i < url->shards.n; i++) {
+		if (!questions[i].err)
+			continue;
+		if (!n++) {
+			first = i;
+			err = questions[i].err;
+		} else {
+			kin_error_free(questions[i].err);
+		}
+	}
+	if (n == 1)
+		err = err_wrap(err,
+			       "a part of the store is missing: what hosts sent to shard %zu of "
+			       "%zu is not in this",
+			       first + 1, url->shards.n);
+	else if (n)
+		err = err_wrap(err,
+			       "parts of the store are missing: what hosts sent to %zu of %zu "
+			       "shards (%s) is not in this",
+			       n, url->shards.n, names);
+	free(names);
+	return err;
+}
+
 static void read_sums(struct fleet *f)
 {
 	struct fleet_question *questions = xalloc(f->url->shards.n * sizeof(*questions));
-	char *rollups = may_use_rollups(f->url) ? rollups_question(f->url) : NULL;
-	if (ask_shards(f, rollups, questions))
+	if (ask_shards(f, questions))
 		xout_of_memory();
 	for (size_t i = 0; i < f->url->shards.n; i++)
 		take_sums(f, &questions[i]);
-	free(rollups);
+	struct kin_error *missing = missing_shards(f->url, questions);
+	if (missing) {
+		kin_error_free(f->err);
+		f->err = missing;
+	}
 	free(questions);
 }
 

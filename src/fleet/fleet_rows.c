@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/err.h"
 #include "base/map64.h"
 #include "fleet/fleet_rows_hash.h"
@@ -27,12 +28,6 @@ struct summer {
 	uint64_t *events;        /* [n_events]: ids; 0: not made yet */
 	VEC(uint32_t) room;
 };
-
-static void add_to(uint64_t *sum, uint64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
 
 /* ---- functions and frames ---- */
 
@@ -277,8 +272,8 @@ static void sum_samples(struct summer *s)
 							       .event = event,
 							       .stack = r->stacks.at[stack].id }));
 		}
-		add_to(&r->sums.at[*at].weight, x->weight);
-		add_to(&r->sums.at[*at].count, x->count);
+		capped_add(&r->sums.at[*at].weight, x->weight);
+		capped_add(&r->sums.at[*at].count, x->count);
 	}
 	map64_free(&times);
 	map64_free(&sums);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/map64.h"
 #include "fleet/fleet_rows.h"
@@ -437,8 +438,7 @@ static uint64_t content_of(const struct batch *b, const struct stat *st)
 		timed |= began != 0;
 	}
 	if (!timed)
-		hash = rows_hash_number(hash, (uint64_t)st->st_mtim.tv_sec * 1000000000u +
-						      (uint64_t)st->st_mtim.tv_nsec);
+		hash = rows_hash_number(hash, clock_ns_of(st->st_mtim));
 	hash = rows_hash_text(hash, b->service);
 	hash = rows_hash_text(hash, b->version);
 	hash = rows_hash_text(hash, b->host);

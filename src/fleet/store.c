@@ -140,8 +140,28 @@ struct kin_error *store_ask(struct store *s, size_t shard, const struct store_qu
 
 /* ---- tables ---- */
 
+const struct rollup_span rollup_spans[N_ROLLUP_SPANS] = {
+	[ROLLUP_HOURS] = { "", "hour", 3600 },
+	[ROLLUP_DAYS] = { "day_", "day", 86400 },
+};
+
 /* Without codecs, TTL, LowCardinality and what else servers of 2018 lack. old_parts_lifetime: what
  * was merged goes soon, so that a dropped partition does not come back with it (doc/fleet.md). */
+#define ROLLUP_TABLES(prefix)                                                                      \
+	"CREATE TABLE IF NOT EXISTS {db}." prefix                                                  \
+	"rollups (bucket DateTime, service UInt64, event UInt64, stack UInt64, rollup UInt64, "    \
+	"low UInt64, high UInt64, count UInt64) ENGINE = MergeTree PARTITION BY toDate(bucket) "   \
+	"ORDER BY (service, event, bucket, stack, rollup) SETTINGS old_parts_lifetime = 1",        \
+		"CREATE TABLE IF NOT EXISTS {db}." prefix                                          \
+		"rollup_batches (bucket DateTime, rollup UInt64, content UInt64, batch UInt64) "   \
+		"ENGINE = MergeTree PARTITION BY toDate(bucket) "                                  \
+		"ORDER BY (bucket, rollup, content) SETTINGS old_parts_lifetime = 1",              \
+		"CREATE TABLE IF NOT EXISTS {db}." prefix                                          \
+		"rollup_receipts (bucket DateTime, rollup UInt64, service String, "                \
+		"version String, recordings UInt64) ENGINE = MergeTree "                           \
+		"PARTITION BY toDate(bucket) ORDER BY (bucket, rollup) "                           \
+		"SETTINGS old_parts_lifetime = 1"
+
 static const char *const tables[] = {
 	"CREATE DATABASE IF NOT EXISTS {db}",
 	"CREATE TABLE IF NOT EXISTS {db}.samples (bucket DateTime, service UInt64, event UInt64, "
@@ -162,16 +182,8 @@ static const char *const tables[] = {
 	"rows UInt64, samples UInt64, doubts Array(String)) ENGINE = MergeTree "
 	"PARTITION BY toDate(low) ORDER BY (service, low, host, content, batch) "
 	"SETTINGS old_parts_lifetime = 1",
-	"CREATE TABLE IF NOT EXISTS {db}.rollups (bucket DateTime, service UInt64, event UInt64, "
-	"stack UInt64, rollup UInt64, low UInt64, high UInt64, count UInt64) ENGINE = MergeTree "
-	"PARTITION BY toDate(bucket) ORDER BY (service, event, bucket, stack, rollup) "
-	"SETTINGS old_parts_lifetime = 1",
-	"CREATE TABLE IF NOT EXISTS {db}.rollup_batches (bucket DateTime, rollup UInt64, "
-	"content UInt64, batch UInt64) ENGINE = MergeTree PARTITION BY toDate(bucket) "
-	"ORDER BY (bucket, rollup, content) SETTINGS old_parts_lifetime = 1",
-	"CREATE TABLE IF NOT EXISTS {db}.rollup_receipts (bucket DateTime, rollup UInt64, "
-	"service String, version String, recordings UInt64) ENGINE = MergeTree "
-	"PARTITION BY toDate(bucket) ORDER BY (bucket, rollup) SETTINGS old_parts_lifetime = 1",
+	ROLLUP_TABLES(""),
+	ROLLUP_TABLES("day_"),
 };
 
 struct kin_error *store_create(struct store *s, size_t shard)
@@ -201,7 +213,7 @@ char *store_quoted(const char *text)
 
 /* ---- rows ---- */
 
-static void add(struct http_bytes *b, const void *bytes, size_t n)
+void row_bytes(struct http_bytes *b, const void *bytes, size_t n)
 {
 	if (b->cap - b->n < n)
 		vec_reserve(b, n);
@@ -214,7 +226,7 @@ static void add_number(struct http_bytes *b, uint64_t v, size_t size)
 {
 	uint8_t bytes[8];
 	bytes_store(bytes, v, size, false);
-	add(b, bytes, size);
+	row_bytes(b, bytes, size);
 }
 
 void row_u8(struct http_bytes *b, uint8_t v) { add_number(b, v, 1); }
@@ -232,5 +244,5 @@ void row_text(struct http_bytes *b, const char *text)
 {
 	size_t n = strlen(text);
 	row_length(b, n);
-	add(b, text, n);
+	row_bytes(b, text, n);
 }

@@ -50,6 +50,16 @@ enum store_code { /* error numbers */
 /* Creates the database and missing tables. */
 MUST_CHECK struct kin_error *store_create(struct store *s, size_t shard);
 
+/* Times that rollups are of, each with tables of its own. */
+struct rollup_span {
+	const char *prefix; /* of the tables' names, before "rollups" */
+	const char *word;
+	uint32_t seconds;
+};
+
+enum { ROLLUP_HOURS, ROLLUP_DAYS, N_ROLLUP_SPANS };
+extern const struct rollup_span rollup_spans[N_ROLLUP_SPANS];
+
 /* 'text' as an SQL string, with special characters escaped; to be freed. */
 char *store_quoted(const char *text);
 
@@ -60,5 +70,6 @@ void row_u32(struct http_bytes *b, uint32_t v);
 void row_u64(struct http_bytes *b, uint64_t v);
 void row_length(struct http_bytes *b, uint64_t n); /* of an array, before its elements */
 void row_text(struct http_bytes *b, const char *text);
+void row_bytes(struct http_bytes *b, const void *bytes, size_t n); /* as they are */
 
 #endif

@@ -13,11 +13,9 @@
 
 #include "base/err.h"
 #include "fleet/fleet_rows_hash.h"
-#include "fleet/store.h"
 
-enum { HOUR_S = 3600 };
-
-struct hour { /* of one service and version */
+struct rollup { /* of one service and version, to be made */
+	const struct rollup_span *span;
 	uint32_t begin_s;
 	char *service, *version; /* as SQL has them; owned */
 	uint64_t service_id;
@@ -60,6 +58,8 @@ static struct kin_error *damaged(const struct upkeep *t)
 		       t->url->shards.at[t->shard]);
 }
 
+static uint32_t end_of(const struct rollup *r) { return r->begin_s + r->span->seconds; }
+
 static char *read_text(struct bytes *b)
 {
 	struct bytes text = bytes_take(b, bytes_uleb(b));
@@ -68,57 +68,61 @@ static char *read_text(struct bytes *b)
 
 /* ---- rollups ---- */
 
-/* Recordings of whole hours that are in no rollup yet. */
+/* Recordings within one hour or day that are in no rollup of such yet: a format with the seconds
+ * twice, and the prefix of the tables twice. */
 #define LEFT                                                                                       \
-	"intDiv(toUInt32(low), 3600) = intDiv(toUInt32(high), 3600) AND content NOT IN (SELECT "   \
-	"content FROM {db}.rollup_batches WHERE rollup IN (SELECT rollup FROM "                    \
-	"{db}.rollup_receipts))"
+	"intDiv(toUInt32(low), %" PRIu32 ") = intDiv(toUInt32(high), %" PRIu32                     \
+	") AND content NOT IN (SELECT content FROM {db}.%srollup_batches WHERE rollup IN (SELECT " \
+	"rollup FROM {db}.%srollup_receipts))"
+#define LEFT_OF(span) (span)->seconds, (span)->seconds, (span)->prefix, (span)->prefix
 
-static struct kin_error *put_list(struct upkeep *t, const struct hour *h, uint64_t rollup)
+static struct kin_error *put_list(struct upkeep *t, const struct rollup *r, uint64_t id)
 {
 	return ask_own(t,
-		       xprintf("INSERT INTO {db}.rollup_batches SELECT toDateTime(%" PRIu32
+		       xprintf("INSERT INTO {db}.%srollup_batches SELECT toDateTime(%" PRIu32
 			       "), toUInt64(%" PRIu64 "), content, min(batch) FROM {db}.receipts "
 			       "WHERE low >= toDateTime(%" PRIu32 ") AND high < toDateTime(%" PRIu32
 			       ") AND service = %s AND version = %s AND " LEFT " GROUP BY content",
-			       h->begin_s, rollup, h->begin_s, h->begin_s + HOUR_S, h->service,
-			       h->version),
+			       r->span->prefix, r->begin_s, id, r->begin_s, end_of(r), r->service,
+			       r->version, LEFT_OF(r->span)),
 		       NULL);
 }
 
-static struct kin_error *put_sums(struct upkeep *t, const struct hour *h, uint64_t rollup)
+static struct kin_error *put_sums(struct upkeep *t, const struct rollup *r, uint64_t id)
 {
 	return ask_own(
 		t,
-		xprintf("INSERT INTO {db}.rollups SELECT toDateTime(%" PRIu32 "), service, event, "
-			"stack, toUInt64(%" PRIu64 "), sum(bitAnd(weight, toUInt64(4294967295))), "
+		xprintf("INSERT INTO {db}.%srollups SELECT toDateTime(%" PRIu32 "), service, "
+			"event, stack, toUInt64(%" PRIu64 "), "
+			"sum(bitAnd(weight, toUInt64(4294967295))), "
 			"sum(bitShiftRight(weight, 32)), sum(count) FROM {db}.samples WHERE bucket "
 			">= toDateTime(%" PRIu32 ") AND bucket < toDateTime(%" PRIu32
 			") AND service = %" PRIu64
-			" AND batch IN (SELECT batch FROM {db}.rollup_batches WHERE bucket = "
+			" AND batch IN (SELECT batch FROM {db}.%srollup_batches WHERE bucket = "
 			"toDateTime(%" PRIu32 ") AND rollup = %" PRIu64
 			") GROUP BY service, event, stack",
-			h->begin_s, rollup, h->begin_s, h->begin_s + HOUR_S, h->service_id,
-			h->begin_s, rollup),
+			r->span->prefix, r->begin_s, id, r->begin_s, end_of(r), r->service_id,
+			r->span->prefix, r->begin_s, id),
 		NULL);
 }
 
 /* Whether it has all samples that its recordings' receipts speak of; how many these are. */
-static struct kin_error *check(struct upkeep *t, const struct hour *h, uint64_t rollup,
+static struct kin_error *check(struct upkeep *t, const struct rollup *r, uint64_t id,
 			       uint64_t *recordings)
 {
 	struct http_bytes answer = { 0 };
+	const char *prefix = r->span->prefix;
 	struct kin_error *err = ask_own(
 		t,
 		xprintf("SELECT n, samples, counted FROM (SELECT 1 AS one, count() AS n, "
 			"sum(samples) AS samples FROM {db}.receipts WHERE low >= "
 			"toDateTime(%" PRIu32 ") AND low < toDateTime(%" PRIu32
-			") AND batch IN (SELECT batch FROM {db}.rollup_batches WHERE bucket = "
+			") AND batch IN (SELECT batch FROM {db}.%srollup_batches WHERE bucket = "
 			"toDateTime(%" PRIu32 ") AND rollup = %" PRIu64
 			")) ALL INNER JOIN (SELECT 1 AS one, sum(count) AS counted FROM "
-			"{db}.rollups WHERE bucket = toDateTime(%" PRIu32 ") AND rollup = %" PRIu64
-			") USING one FORMAT RowBinary",
-			h->begin_s, h->begin_s + HOUR_S, h->begin_s, rollup, h->begin_s, rollup),
+			"{db}.%srollups WHERE bucket = toDateTime(%" PRIu32
+			") AND rollup = %" PRIu64 ") USING one FORMAT RowBinary",
+			r->begin_s, end_of(r), prefix, r->begin_s, id, prefix, r->begin_s, id),
 		&answer);
 	struct bytes all = bytes_of("", answer.at, answer.n);
 	if (!err) {
@@ -128,61 +132,64 @@ static struct kin_error *check(struct upkeep *t, const struct hour *h, uint64_t 
 			err = damaged(t);
 		else if (samples != counted)
 			err = err_new(KIN_ERROR_FORMAT,
-				      "%s: an hour's rollup has %" PRIu64 " samples of %" PRIu64
+				      "%s: the rollup of a%s %s has %" PRIu64 " samples of %" PRIu64
 				      ", and does not count",
-				      t->url->shards.at[t->shard], counted, samples);
+				      t->url->shards.at[t->shard],
+				      r->span == &rollup_spans[ROLLUP_HOURS] ? "n" : "",
+				      r->span->word, counted, samples);
 	}
 	vec_free(&answer);
 	return err;
 }
 
-static struct kin_error *put_receipt(struct upkeep *t, const struct hour *h, uint64_t rollup,
+static struct kin_error *put_receipt(struct upkeep *t, const struct rollup *r, uint64_t id,
 				     uint64_t recordings)
 {
 	return ask_own(t,
-		       xprintf("INSERT INTO {db}.rollup_receipts SELECT toDateTime(%" PRIu32
+		       xprintf("INSERT INTO {db}.%srollup_receipts SELECT toDateTime(%" PRIu32
 			       "), toUInt64(%" PRIu64 "), %s, %s, toUInt64(%" PRIu64 ")",
-			       h->begin_s, rollup, h->service, h->version, recordings),
+			       r->span->prefix, r->begin_s, id, r->service, r->version, recordings),
 		       NULL);
 }
 
-static struct kin_error *roll_up(struct upkeep *t, const struct hour *h)
+static struct kin_error *roll_up(struct upkeep *t, const struct rollup *r)
 {
-	uint64_t rollup, recordings = 0;
-	if (getrandom(&rollup, sizeof(rollup), 0) != sizeof(rollup))
-		rollup = rows_hash_number((uint64_t)time(NULL), h->begin_s);
+	uint64_t id, recordings = 0;
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+		id = rows_hash_number((uint64_t)time(NULL), r->begin_s);
 	struct kin_error *err;
-	if ((err = put_list(t, h, rollup)) || (err = put_sums(t, h, rollup)) ||
-	    (err = check(t, h, rollup, &recordings)) ||
-	    (err = put_receipt(t, h, rollup, recordings)))
+	if ((err = put_list(t, r, id)) || (err = put_sums(t, r, id)) ||
+	    (err = check(t, r, id, &recordings)) || (err = put_receipt(t, r, id, recordings)))
 		return err;
-	t->result->rollups++;
+	t->result->rollups[r->span - rollup_spans]++;
 	t->result->recordings += recordings;
 	return NULL;
 }
 
 /* One recording is its own sum. */
-static struct kin_error *roll_up_hours(struct upkeep *t)
+static struct kin_error *roll_up_all(struct upkeep *t, const struct rollup_span *span)
 {
 	struct http_bytes answer = { 0 };
-	struct kin_error *err =
-		ask_own(t,
-			xprintf("SELECT intDiv(toUInt32(low), 3600) AS hour, service, version FROM "
-				"{db}.receipts WHERE high < toDateTime(%" PRIu64 ") AND " LEFT
-				" GROUP BY hour, service, version HAVING uniqExact(content) > 1 "
-				"ORDER BY hour FORMAT RowBinary",
-				t->opts->before_s - t->opts->before_s % HOUR_S),
-			&answer);
+	struct kin_error *err = ask_own(
+		t,
+		xprintf("SELECT intDiv(toUInt32(low), %" PRIu32
+			") AS begin, service, version FROM {db}.receipts WHERE high < "
+			"toDateTime(%" PRIu64 ") AND " LEFT
+			" GROUP BY begin, service, version HAVING uniqExact(content) > 1 "
+			"ORDER BY begin FORMAT RowBinary",
+			span->seconds, t->opts->before_s - t->opts->before_s % span->seconds,
+			LEFT_OF(span)),
+		&answer);
 	struct bytes all = bytes_of("", answer.at, answer.n);
 	while (!err && bytes_left(&all)) {
-		struct hour h = { .begin_s = bytes_u32(&all) * HOUR_S };
+		struct rollup r = { .span = span, .begin_s = bytes_u32(&all) * span->seconds };
 		char *service = read_text(&all), *version = read_text(&all);
-		h.service = store_quoted(service);
-		h.version = store_quoted(version);
-		h.service_id = rows_hash_end(rows_hash_text(ROWS_HASH_START, service));
-		err = all.failed ? damaged(t) : roll_up(t, &h);
-		free(h.service);
-		free(h.version);
+		r.service = store_quoted(service);
+		r.version = store_quoted(version);
+		r.service_id = rows_hash_end(rows_hash_text(ROWS_HASH_START, service));
+		err = all.failed ? damaged(t) : roll_up(t, &r);
+		free(r.service);
+		free(r.version);
 		free(service);
 		free(version);
 	}
@@ -195,8 +202,10 @@ static struct kin_error *roll_up_hours(struct upkeep *t)
 /* What says that rows count goes before the rows. */
 static struct kin_error *drop_day(struct upkeep *t, const char *day)
 {
-	static const char *const tables[] = { "rollup_receipts", "receipts", "rollups",
-					      "rollup_batches", "samples" };
+	static const char *const tables[] = {
+		"day_rollup_receipts", "rollup_receipts", "receipts", "day_rollups", "rollups",
+		"day_rollup_batches",  "rollup_batches",  "samples",
+	};
 	struct kin_error *err = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(tables) && !err; i++)
 		err = ask_own(t, xprintf("ALTER TABLE {db}.%s DROP PARTITION '%s'", tables[i], day),
@@ -239,19 +248,16 @@ static struct kin_error *drop_days(struct upkeep *t)
 
 /* ---- all of it ---- */
 
-struct kin_error *upkeep_do(const struct store_url *url, const struct upkeep_opts *opts,
-			    struct upkeep_result *ret)
+struct kin_error *upkeep_do(struct store *store, const struct store_url *url, size_t shard,
+			    const struct upkeep_opts *opts, struct upkeep_result *result)
 {
-	*ret = (struct upkeep_result){ 0 };
-	struct upkeep t = { .url = url, .opts = opts, .result = ret };
-	struct kin_error *err = store_new(url, &t.store);
-	for (; !err && t.shard < url->shards.n; t.shard++) {
-		err = store_create(t.store, t.shard); /* what an older kin did not make */
-		if (!err && opts->keep_from_s)
-			err = drop_days(&t);
-		if (!err)
-			err = roll_up_hours(&t);
-	}
-	store_free(t.store);
+	struct upkeep t = {
+		.url = url, .opts = opts, .store = store, .shard = shard, .result = result
+	};
+	struct kin_error *err = store_create(store, shard); /* what an older kin did not make */
+	if (!err && opts->keep_from_s)
+		err = drop_days(&t);
+	for (size_t i = 0; i < N_ROLLUP_SPANS && !err; i++)
+		err = roll_up_all(&t, &rollup_spans[i]);
 	return err;
 }

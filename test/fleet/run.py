@@ -200,18 +200,42 @@ def test_other_engines(tap, kin, shards, folder):
         tap.ok(got == want, f'{name} is read by ClickHouse, and has the same sums', f'{got[:3]}\n{want[:3]}')
 
 
+def test_long_recordings(tap, kin, shards, day):
+    """Of two hours each, made of the others by moving their rows: they are in the sum of their day alone."""
+    one, url = shards[0], shards.url('long', shards[:1])
+    kin('tidy', url)  # makes the tables
+    for table in ('stacks', 'frames', 'functions', 'events'):
+        one.ask(f'INSERT INTO long.{table} SELECT * FROM tidy.{table}')
+    for more in (0, 3600):
+        one.ask(f'INSERT INTO long.samples SELECT toDateTime(toUInt32(bucket) + {more}), service, event, stack, batch, weight, count '
+                f'FROM tidy.samples WHERE bucket >= toDateTime({day}) AND bucket < toDateTime({day + 6 * 3600})')
+    one.ask(f'INSERT INTO long.receipts SELECT low, toDateTime(toUInt32(high) + 3600), content, batch, service, version, host, labels, '
+            f'2 * rows, 2 * samples, doubts FROM tidy.receipts WHERE low >= toDateTime({day}) AND low < toDateTime({day + 6 * 3600})')
+    answers = lambda: [stacks_of(kin, url + span) for span in ('', f'?from={day}&to={day + 86400}', f'?from={day + 4000}', f'?to={day + 6 * 3600}')]
+    before, status = answers(), kin('tidy', url)
+    made = re.search(r'0 sums of hours and ([1-9]\d*) of days', status[2])
+    tap.ok(made and before[0] and answers() == before, 'recordings of several hours are in sums of days', status)
+    one.ask('TRUNCATE TABLE long.samples')
+    service, version = one.ask('SELECT service, version FROM long.day_rollup_receipts LIMIT 1').split()
+    of_sums = f'?service={service}&version={version}&from={day}&to={day + 86400}'
+    tap.ok('main' in ''.join(stacks_of(kin, url + of_sums)), 'a report of that day reads the sum')
+
+
 def test_tidy(tap, kin, shards, folder, seeds=4):
-    """Sums of hours, made between pushes, by two at a time, or not to their end, change no report."""
+    """Sums of hours and days, made between pushes, by two at a time, or not to their end, change no report."""
     names, url = ['main', 'run', 'serve', 'parse', 'write', 'lock'], shards.url('tidy')
     hour = int(time.time()) // 3600 * 3600
-    made = 0
+    day = hour // 86400 * 86400 - 2 * 86400  # is over, wherever the hour is
+    hours = [hour - 2 * 3600, hour - 3 * 3600, hour - 3 * 3600, hour - 4 * 3600, day, day + 5 * 3600, day + 5 * 3600, day + 23 * 3600,
+             day - 3600]
+    made = {'hours': 0, 'days': 0}
     for seed in range(seeds):
         r = random.Random(1000 + seed)
         sent = []  # (file, version, host, time)
         for step in range(4):
             for i in range(r.randint(1, 5)):
                 f = write(folder, f't{seed}-{step}-{i}.script', random_recording(r, names))
-                when = hour - r.choice([2, 3, 3, 4]) * 3600 + r.choice([0, 1, 600, 3599])
+                when = r.choice(hours) + r.choice([0, 1, 600, 3599])
                 os.utime(f, (when, when))
                 sent.append((f, r.choice('78'), r.choice('abcd'), when))
             for f, version, host, when in sent[-5:]:  # some of them again
@@ -220,7 +244,8 @@ def test_tidy(tap, kin, shards, folder, seeds=4):
                                         stderr=subprocess.PIPE, text=True) for _ in range(r.choice([0, 1, 2]))]
             for p in tidying:
                 err = p.communicate(timeout=600)[1]
-                made += int((re.search(r'(\d+) sums', err) or [0, 0])[1])
+                for what, n in (('hours', r'(\d+) sums? of hours'), ('days', r'and (\d+) of days')):
+                    made[what] += int((re.search(n, err) or [0, 0])[1])
                 if p.returncode:
                     tap.ok(False, f'seed {seed} is tidied', err)
         first = hour - 3 * 3600
@@ -229,23 +254,33 @@ def test_tidy(tap, kin, shards, folder, seeds=4):
                 ('a version', '&version=7', [x for x in sent if x[1] == '7']),
                 ('a host', '&host=a', [x for x in sent if x[2] == 'a']),
                 ('an hour', f'&from={first}&to={first + 3600}', [x for x in sent if first <= x[3] < first + 3600]),
-                ('half an hour', f'&from={first}&to={first + 1800}', [x for x in sent if first <= x[3] < first + 1800])):
+                ('half an hour', f'&from={first}&to={first + 1800}', [x for x in sent if first <= x[3] < first + 1800]),
+                ('a day', f'&from={day}&to={day + 86400}', [x for x in sent if day <= x[3] < day + 86400]),
+                ('an hour of a day', f'&from={day + 18000}&to={day + 21600}', [x for x in sent if day + 18000 <= x[3] < day + 21600]),
+                ('from an hour on', f'&from={day - 1800}&version=8', [x for x in sent if day - 1800 <= x[3] and x[1] == '8']),
+                ('from noon on', f'&from={day + 43200}', [x for x in sent if day + 43200 <= x[3]])):
             merged = os.path.join(folder, f't{seed}.kin')
             if files:
                 kin('merge', '-o', merged, *[x[0] for x in files])
                 diff = same_views(kin, merged, f'{url}?service=t{seed}{query}', VIEWS[1:2])
                 tap.ok(not diff, f'seed {seed}, tidied: {what} of it is what was sent', diff)
-    tap.ok(made > seeds, 'hours were summed up', made)
+    tap.ok(made['hours'] > seeds and made['days'] > seeds, 'hours and days were summed up', made)
     rows = {s.port: s.ask('SELECT count() FROM tidy.rollups') for s in shards}
     before = stacks_of(kin, url)
-    for s in shards:  # one without a receipt; and all once more, as by somebody who did it at the same time
-        s.ask('INSERT INTO tidy.rollups SELECT bucket, service, event, stack, 77, low, high, count FROM tidy.rollups')
-        s.ask('INSERT INTO tidy.rollup_batches SELECT bucket, 77, content, batch FROM tidy.rollup_batches')
+    for s, span in itertools.product(shards, ('', 'day_')):
+        # One without a receipt; and all once more, as by somebody who did it at the same time.
+        s.ask(f'INSERT INTO tidy.{span}rollups SELECT bucket, service, event, stack, 77, low, high, count FROM tidy.{span}rollups')
+        s.ask(f'INSERT INTO tidy.{span}rollup_batches SELECT bucket, 77, content, batch FROM tidy.{span}rollup_batches')
         for table, columns in (('rollups', 'bucket, service, event, stack, bitXor(rollup, 5), low, high, count'),
                                ('rollup_batches', 'bucket, bitXor(rollup, 5), content, batch'),
                                ('rollup_receipts', 'bucket, bitXor(rollup, 5), service, version, recordings')):
-            s.ask(f'INSERT INTO tidy.{table} SELECT {columns} FROM tidy.{table}')
+            s.ask(f'INSERT INTO tidy.{span}{table} SELECT {columns} FROM tidy.{span}{table}')
     tap.ok(stacks_of(kin, url) == before, 'what was not finished, or was made twice, does not count', rows)
+    for s in shards:  # as a store is that no kin has tidied since there are sums of days
+        for table in ('rollups', 'rollup_batches', 'rollup_receipts'):
+            s.ask(f'DROP TABLE tidy.day_{table}')
+    tap.ok(stacks_of(kin, url) == before, 'without tables of days it is the same')
+    test_long_recordings(tap, kin, shards, day)
     killed = random.Random(3)
     for i in range(3):
         f = write(folder, f'late{i}.script', random_recording(killed, names))
@@ -266,7 +301,7 @@ def test_tidy(tap, kin, shards, folder, seeds=4):
         os.utime(old, (hour - days * 86400, hour - days * 86400))
         kin('push', '-q', '--service=days', f'--host=d{days}', url, old)
     before, status = stacks_of(kin, url + '?service=days&host=d29'), kin('tidy', '--keep=30d', url)
-    tap.ok(status[0] == 0 and '1 days dropped' in status[2] and stacks_of(kin, url + '?service=days') == before,
+    tap.ok(status[0] == 0 and '1 day dropped' in status[2] and stacks_of(kin, url + '?service=days') == before,
            'days that are older than --keep go, others stay', status)
     tap.ok(kin('tidy', url + '?service=x')[0] == 2 and kin('tidy', '--keep=soon', url)[0] == 2, 'what makes no sense is refused')
 
@@ -398,6 +433,9 @@ def test_login(tap, kin, shards, folder):
     for words in (['push', url, path], ['report', url]):
         status, out, err = kin(*words, env=wrong)
         tap.ok(status == 1 and 'password' in err and 'wrong secret' not in err, f'kin {words[0]}: a wrong password is told', err)
+    tap.ok('3 of 3 shards' in err and all(f':{s.port}' in err for s in shards), 'kin report names every shard that refuses it', err)
+    status, out, err = kin('tidy', url, env=wrong)
+    tap.ok(status == 1 and all(f':{s.port} does not let' in err for s in shards), 'kin tidy tells it of each shard', err)
     status, out, err = kin('push', url.replace('http://', 'http://kin:secret@'), path)
     tap.ok(status == 2 and 'secret' not in err and 'environment' in err, 'a password in the URL is refused, and not repeated', err)
     login = write(folder, 'login', f'user {servers.USER}\npassword {servers.PASSWORD}\n')
@@ -408,6 +446,7 @@ def test_login(tap, kin, shards, folder):
     os.chmod(login, 0o600)
     status, out, err = kin('push', url, path, env=env)
     tap.ok(status == 0, 'the password may be in a file', err)
+    tap.ok('1 sample in 1 row, 1 new stack\n' in err, 'one is not many', err)
 
 
 def big_recording(folder, seed, n=3000):
@@ -646,6 +685,15 @@ def test_shard_down(tap, kin, shards, folder):
     for i in range(12):
         results[i] = kin('push', '-q', '--host', f'new{i}', url, f)
     bad = [x for x in results.values() if x[0] and f':{shards[1].port}' not in x[2]]
+    old = write(folder, 'old.script', random_recording(random.Random(2), ['main', 'run']))
+    for day in (29, 28):
+        os.utime(old, (time.time() - day * 86400,) * 2)
+        for host in files:
+            kin('push', '-q', '--service=behind', '--host', host, shards.url('down', [shards[2]]), old)
+    rows = lambda: int(shards[2].ask("SELECT count() FROM down.receipts WHERE service = 'behind'"))
+    before, tidied = rows(), kin('tidy', '--keep=10d', url)
+    tap.ok(tidied[0] == 1 and f':{shards[1].port}' in tidied[2] and '2 days dropped' in tidied[2] and before and not rows(),
+           'kin tidy names the shard that is down, and tidies those behind it', (tidied, before))
     failed = [i for i, x in results.items() if x[0]]
     tap.ok(failed and len(failed) < 12 and not bad, 'what belongs to that shard is not sent, and it is told', results)
     shards[1].start()
