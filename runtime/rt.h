@@ -202,6 +202,9 @@ extern struct rt {
 		uint64_t call_x1024; /* least ns of a call without hooks */
 	} latency;
 
+	bool cost_known;  /* rt_cost.c */
+	uint32_t hook_ps; /* as in the file's header */
+
 	uint64_t gmon_calls; /* calls and sampled time in the last gmon.out, plus one */
 	bool gmon_kept;      /* do not rewrite gmon.out: the program requested it, and goes on */
 	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];
@@ -233,6 +236,15 @@ void rt_call_saved(void (*f)(void *), void *arg);
 
 /* Calls f(arg) on the stack that ends at `top`. */
 void rt_on_stack(void *top, void (*f)(void *), void *arg);
+
+/* The code of mcount and __fentry__. */
+extern const char rt_hooks[], rt_hooks_end[];
+
+/* For measuring: n calls of a function that does nothing, as it is and as -pg compiles it. The
+ * calls of the latter count as made at rt_trial_from, of a function entered at rt_trial_to. */
+void rt_trial_bare(uint64_t n);
+void rt_trial_counted(uint64_t n);
+extern const char rt_trial_from[], rt_trial_to[];
 
 /* ---- rt_options.c ---- */
 
@@ -381,6 +393,11 @@ void rt_count(uint64_t addr);
 /* ---- rt_retire.c ---- */
 
 void rt_retire(const struct rt_module *m); /* with the lock */
+
+/* ---- rt_cost.c ---- */
+
+void rt_cost_start(void); /* measures what counting adds to a call, once */
+void rt_cost_file(void);  /* with the lock: writes it into the header */
 
 /* ---- rt_latency.c ---- */
 

@@ -146,4 +146,5 @@ void rt_mcount(uint64_t from, uint64_t to)
 	if (!rt.profiled)
 		rt.profiled = true;
 	rt_arc(from, to);
+	rt_cost_start();
 }

@@ -120,7 +120,7 @@ static const char *keep_path(const struct mapping_line *l)
 	return path;
 }
 
-static void add(struct rt_module like)
+static void add_made(struct rt_module like)
 {
 	struct rt_module *m = rt.made.n < MOST ? rt_memory(sizeof(*m)) : NULL;
 
@@ -142,10 +142,10 @@ static void add_anonymous(const struct mapping_line *l)
 	struct rt_module *m = neighbour(l);
 
 	if (!m) {
-		add((struct rt_module){ .start = l->start,
-					.end = l->end,
-					.flags = KINF_MODULE_MADE,
-					.name = anonymous });
+		add_made((struct rt_module){ .start = l->start,
+					     .end = l->end,
+					     .flags = KINF_MODULE_MADE,
+					     .name = anonymous });
 		return;
 	}
 	extend(m, l->start, l->end);
@@ -157,10 +157,10 @@ static void add_dump(const struct mapping_line *l)
 	const char *path = keep_path(l);
 
 	if (path)
-		add((struct rt_module){ .start = l->start,
-					.end = l->end,
-					.flags = KINF_MODULE_MADE,
-					.name = path });
+		add_made((struct rt_module){ .start = l->start,
+					     .end = l->end,
+					     .flags = KINF_MODULE_MADE,
+					     .name = path });
 }
 
 /* Code of modules, as the list has it. */
@@ -192,7 +192,7 @@ static void add_copy(const struct mapping_line *l)
 		m.end = l->end;
 		m.origin = o->module;
 		m.record = NULL;
-		add(m);
+		add_made(m);
 		return;
 	}
 }

@@ -217,7 +217,7 @@ static bool again_in_place(struct rt_module *o, const struct rt_module *m)
 	return true;
 }
 
-static struct rt_module *add(const struct rt_module *found)
+static struct rt_module *add_module(const struct rt_module *found)
 {
 	struct rt_module *m, *before = known_before(found);
 
@@ -413,7 +413,7 @@ struct rt_module *rt_module_learn(uint64_t addr)
 		rt_call_saved(ask, &scratch.question);
 		if (scratch.question.found) {
 			describe(&scratch.question.answer, &scratch.module);
-			m = add(&scratch.module);
+			m = add_module(&scratch.module);
 		}
 	}
 	rt_unlock(mask);
@@ -433,7 +433,7 @@ static int at_start(struct dl_phdr_info *info, size_t size, void *arg)
 	*first = false;
 	set_hash(&m);
 	if (m.end)
-		add(&m);
+		add_module(&m);
 	return 0;
 }
 

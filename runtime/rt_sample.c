@@ -508,6 +508,8 @@ void rt_sample_thread_ends(void)
 void rt_sample_file(void)
 {
 	rt.header->period_ns = rt.sampling.period_ns;
+	if (rt.cost_known)
+		rt_cost_file();
 	if (rt.sampling.ended)
 		rt_error(rt.sampling.ended, 0);
 }

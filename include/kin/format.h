@@ -71,7 +71,11 @@ struct kinf_header {
 	uint32_t crc;         /* sealed: CRC-32C of the whole page, with 0 here; else 0 */
 	uint32_t rank, ranks; /* in a parallel job: rank + 1, number of ranks; 0: not known */
 	char job[64];         /* id of the job; NUL-terminated; or "" */
-	char reserved[];      /* zero, up to page */
+	uint32_t hook_ps; /* time that counting adds to a call, measured at the start; 0: not known
+			   */
+	uint64_t hooks_start, hooks_end; /* run-time addresses of the code that counts calls,
+					    [start, end); 0: not known */
+	char reserved[];                 /* zero, up to page */
 };
 
 /* ---- blocks ---- */
@@ -355,6 +359,7 @@ enum kinf_audit {
 	KINF_AUDIT_LOST_MODULES,
 	KINF_AUDIT_SATURATED, /* 1: some sum exceeds 64 bits */
 	KINF_AUDIT_GUESSED,
+	KINF_AUDIT_HOOKS_NS, /* calls times hook_ps, in ns */
 	KINF_N_AUDIT
 };
 enum kinf_spread {                        /* values compared between ranks */
@@ -384,10 +389,11 @@ enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_
 #define KINF_FRAME_KERNEL     2u
 #define KINF_FRAME_GUEST      4u
 #define KINF_FRAME_HYPERVISOR 8u
-#define KINF_FRAME_GUESSED    16u /* found by a heuristic, not by call-frame information */
-#define KINF_FRAME_INLINED    32u /* `name` was inlined into the frame before it */
-#define KINF_FRAME_MARK       64u /* not a frame but a note about the stack, by its name: [cut] */
-#define KINF_MODE_KERNEL      2u  /* mode of the leaf, as for frames */
+#define KINF_FRAME_GUESSED    16u  /* found by a heuristic, not by call-frame information */
+#define KINF_FRAME_INLINED    32u  /* `name` was inlined into the frame before it */
+#define KINF_FRAME_MARK       64u  /* not a frame but a note about the stack, by its name: [cut] */
+#define KINF_FRAME_HOOK       128u /* code of the runtime that counts calls */
+#define KINF_MODE_KERNEL      2u   /* mode of the leaf, as for frames */
 #define KINF_MODE_GUEST       4u
 #define KINF_MODE_HYPERVISOR  8u
 #define KINF_MODE_CUT         64u  /* the stack could not be walked to its end */

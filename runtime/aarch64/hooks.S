@@ -135,6 +135,11 @@
 9:
 	.endm
 
+/* From here to rt_hooks_end is what a sample in it is taken for: counting calls. */
+	.hidden	rt_hooks
+	.globl	rt_hooks
+rt_hooks:
+
 /* void _mcount(void *from) */
 function _mcount
 	mov	x15, x30
@@ -147,6 +152,48 @@ function _mcount
 	b	rt_mcount
 end _mcount
 	alias mcount, _mcount
+	.hidden	rt_hooks_end
+	.globl	rt_hooks_end
+rt_hooks_end:
+
+/* For measuring what counting adds to a call: void rt_trial_bare(uint64_t n) and rt_trial_counted(n) call n
+ * times a function that does nothing, the one without and the other with what -pg adds. */
+	.hidden	rt_trial_bare, rt_trial_counted, rt_trial_from, rt_trial_to
+	.globl	rt_trial_from, rt_trial_to
+	.macro	calls_of_next label
+	stp	x29, x30, [sp, -32]!
+	.cfi_def_cfa_offset 32
+	.cfi_offset 29, -32
+	.cfi_offset 30, -24
+	str	x19, [sp, 16]
+	.cfi_offset 19, -16
+	mov	x19, x0
+1:	bl	2f
+\label:
+	subs	x19, x19, 1
+	b.ne	1b
+	ldr	x19, [sp, 16]
+	ldp	x29, x30, [sp], 32
+	.cfi_def_cfa_offset 0
+	ret
+	.p2align 4
+	.endm
+
+function rt_trial_bare
+	calls_of_next rt_trial_bare_from
+2:	ret
+end rt_trial_bare
+
+function rt_trial_counted
+	calls_of_next rt_trial_from
+2:	stp	x29, x30, [sp, -16]!
+	mov	x29, sp
+	mov	x0, x30
+	bl	_mcount
+rt_trial_to:
+	ldp	x29, x30, [sp], 16
+	ret
+end rt_trial_counted
 
 /* void __cyg_profile_func_enter(void *function, void *call_site) */
 function __cyg_profile_func_enter

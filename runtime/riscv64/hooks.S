@@ -112,6 +112,11 @@
 9:
 	.endm
 
+/* From here to rt_hooks_end is what a sample in it is taken for: counting calls. */
+	.hidden	rt_hooks
+	.globl	rt_hooks
+rt_hooks:
+
 /* void _mcount(void *from) */
 function _mcount
 	mv	a1, ra
@@ -119,6 +124,50 @@ function _mcount
 	tail	rt_mcount
 end _mcount
 	alias mcount, _mcount
+	.hidden	rt_hooks_end
+	.globl	rt_hooks_end
+rt_hooks_end:
+
+/* For measuring what counting adds to a call: void rt_trial_bare(uint64_t n) and rt_trial_counted(n) call n
+ * times a function that does nothing, the one without and the other with what -pg adds. */
+	.hidden	rt_trial_bare, rt_trial_counted, rt_trial_from, rt_trial_to
+	.globl	rt_trial_from, rt_trial_to
+	.macro	calls_of_next label
+	addi	sp, sp, -16
+	.cfi_def_cfa_offset 16
+	sd	ra, 8(sp)
+	.cfi_offset ra, -8
+	sd	s0, 0(sp)
+	.cfi_offset s0, -16
+	mv	s0, a0
+1:	jal	2f
+\label:
+	addi	s0, s0, -1
+	bnez	s0, 1b
+	ld	ra, 8(sp)
+	ld	s0, 0(sp)
+	addi	sp, sp, 16
+	.cfi_def_cfa_offset 0
+	ret
+	.p2align 4
+	.endm
+
+function rt_trial_bare
+	calls_of_next rt_trial_bare_from
+2:	ret
+end rt_trial_bare
+
+function rt_trial_counted
+	calls_of_next rt_trial_from
+2:	addi	sp, sp, -16
+	sd	ra, 8(sp)
+	mv	a0, ra
+	call	_mcount
+rt_trial_to:
+	ld	ra, 8(sp)
+	addi	sp, sp, 16
+	ret
+end rt_trial_counted
 
 /* void __cyg_profile_func_enter(void *function, void *call_site) */
 function __cyg_profile_func_enter

@@ -134,6 +134,11 @@
 	jmp	carry
 	.endm
 
+/* From here to rt_hooks_end is what a sample in it is taken for: counting calls. */
+	.hidden	rt_hooks
+	.globl	rt_hooks
+rt_hooks:
+
 /* The caller's return address lies above the frame pointer. */
 function _mcount
 	mcount_body 8(%rbp)
@@ -186,6 +191,44 @@ end __fentry__
 	.endm
 	slowly	count_slowly, rt_mcount
 	slowly	carry, rt_carry
+	.hidden	rt_hooks_end
+	.globl	rt_hooks_end
+rt_hooks_end:
+
+/* For measuring what counting adds to a call: void rt_trial_bare(uint64_t n) and rt_trial_counted(n) call n
+ * times a function that does nothing, the one without and the other with what -pg adds: a frame, and a call
+ * by an address in memory. */
+	.hidden	rt_trial_bare, rt_trial_counted, rt_trial_from, rt_trial_to
+	.globl	rt_trial_from, rt_trial_to
+function rt_trial_bare
+1:	call	2f
+	dec	%rdi
+	jnz	1b
+	ret
+	.p2align 6
+2:	ret
+end rt_trial_bare
+
+function rt_trial_counted
+1:	call	2f
+rt_trial_from:
+	dec	%rdi
+	jnz	1b
+	ret
+	.p2align 6
+2:	push	%rbp
+	mov	%rsp, %rbp
+	call	*rt_trial_hook(%rip)
+rt_trial_to:
+	pop	%rbp
+	ret
+end rt_trial_counted
+
+	.section .data.rel.ro, "aw"
+	.p2align 3
+rt_trial_hook:
+	.quad	_mcount
+	.text
 
 /* void __cyg_profile_func_enter(void *function, void *call_site): an ordinary call. */
 function __cyg_profile_func_enter

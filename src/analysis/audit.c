@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capped.h"
 #include "paths/path_tree.h"
 
 struct talk {
@@ -109,17 +110,11 @@ static void check_losses(const struct profile *p, const struct talk *t)
 		say(t, "a sum was too large, and stands for more");
 }
 
-static uint64_t saturating_sum(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 struct audit_stacks audit_stacks(const struct profile *p)
 {
 	const struct audit *a = &p->samples.audit;
 	struct audit_stacks s = { a->complete, a->guessed, a->truncated, 0 };
-	s.all = saturating_sum(s.complete, saturating_sum(s.guessed, s.cut));
+	s.all = capped_sum(s.complete, capped_sum(s.guessed, s.cut));
 	return s;
 }
 

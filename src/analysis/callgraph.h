@@ -219,6 +219,9 @@ struct callgraph_opts {
 	const struct samples *samples;
 	struct program *program; /* the program of the symbols `s` */
 	bool no_inlines; /* inlined functions belong to the function they are inlined into */
+	/* Calls that were only seen on stacks are no arcs, and no time but the own one of symbols
+	 * is measured: `measured` and what is inclusive is 0. */
+	bool no_stack_calls;
 	/* No entries of the graph are needed: node.index stays 0, order and in are NULL, and the
 	 * shown part of a symbol's time is not computed unless SEL_*_TIME needs it. */
 	bool flat_only;

@@ -315,10 +315,11 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 	if (o->static_calls)
 		scan_code(g, p, s, o, &t);
 	size_t first = t.v.n;
-	if (callgraph_has_stacks(o))
+	bool of_stacks = callgraph_has_stacks(o) && !o->no_stack_calls;
+	if (of_stacks)
 		callgraph_stack_arcs(stacks, g->n_symbols, add_stack_call, &t);
 	struct callee *callees = sum_tallies(g, p, &t);
-	if (callgraph_has_stacks(o))
+	if (of_stacks)
 		tell_stacks(stacks, &t, first);
 	*n_records = t.v.n;
 	vec_free(&t.v);

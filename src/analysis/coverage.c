@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/flow_lines.h"
+#include "base/capped.h"
 #include "base/map64.h"
 #include "base/sort.h"
 #include "paths/path_tree.h"
@@ -22,12 +23,6 @@ struct before {
 	bool is_counted; /* the function has counted blocks */
 	bool is_unsure;  /* the function was executed, but its calls were not counted */
 };
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 /* ---- places by file and line ---- */
 
@@ -98,7 +93,7 @@ static bool is_entry(const struct symbol *s, symid id) { return s->is_function &
 
 static uint64_t calls_of(const struct callgraph *g, symid id)
 {
-	return add(g->nodes[id].calls, g->nodes[id].self_calls);
+	return capped_sum(g->nodes[id].calls, g->nodes[id].self_calls);
 }
 
 static bool has_block_at(const struct blocks *b, symid id, uint64_t addr)
@@ -170,7 +165,7 @@ static struct before *carry_all(const struct coverage *c, const struct symbols *
 
 static void list(struct coverage *c, struct coverage_line *l, uint64_t count, bool merge_equal)
 {
-	l->sum = add(l->sum, count);
+	l->sum = capped_sum(l->sum, count);
 	l->most = count > l->most ? count : l->most;
 	l->is_known = true;
 	l->is_executed |= count > 0;
@@ -193,19 +188,19 @@ static void list_calls(struct coverage *c, struct coverage_line *l, const struct
 		symid id = c->places[l->first_place + k];
 		if (!is_entry(&s->at[id], id))
 			continue;
-		l->calls = add(l->calls, calls_of(c->graph, id));
+		l->calls = capped_sum(l->calls, calls_of(c->graph, id));
 		if (has_block_at(c->blocks, id, s->at[id].addr))
 			continue;
 		if (before[id].is_unsure) {
 			l->is_unsure = l->is_executed = true;
 			continue;
 		}
-		calls = add(calls, calls_of(c->graph, id));
+		calls = capped_sum(calls, calls_of(c->graph, id));
 		any = true;
 	}
 	if (any)
 		list(c, l, calls, merge);
-	l->total = add(l->total, calls);
+	l->total = capped_sum(l->total, calls);
 }
 
 /* Adds the block that runs on into a place, and the place's own blocks. */
@@ -224,7 +219,7 @@ static void list_blocks(struct coverage *c, struct coverage_line *l, const struc
 	}
 	for (uint32_t k = b->first[id]; k < b->first[id + 1]; k++) {
 		list(c, l, b->at[k].count, merge);
-		l->total = add(l->total, b->at[k].count);
+		l->total = capped_sum(l->total, b->at[k].count);
 	}
 }
 
@@ -356,7 +351,7 @@ static void sum_files(struct coverage *c)
 		struct coverage_file *f = &c->files[i];
 		for (uint32_t k = 0; k < f->n_lines; k++) {
 			const struct coverage_line *l = &c->lines[f->first_line + k];
-			f->total = add(f->total, l->total);
+			f->total = capped_sum(f->total, l->total);
 			f->self += l->self;
 			f->is_executed |= l->is_executed;
 		}

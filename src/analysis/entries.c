@@ -154,20 +154,20 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 
 /* ---- cycles ---- */
 
-/* By function, and arcs of one by their place. Linear: large cycles have tens of thousands around.
- */
-static void sort_by_other(struct cg_listed *list, uint32_t n)
-{
-	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
+typedef VEC(struct sort_key) arc_list; /* each arc with its place in the data */
 
-	for (uint32_t i = 0; i < n; i++)
-		keys[i] = (struct sort_key){ list[i].seq, i };
-	sort_keys(keys, n);
-	for (uint32_t i = 0; i < n; i++)
-		keys[i].key = list[keys[i].index].other;
-	sort_keys(keys, n);
-	arrange(list, keys, n);
-	free(keys);
+/* The arcs between a member of a cycle and functions outside of it. */
+static void add_border(const struct callgraph *g, symid member, bool into, arc_list *ret)
+{
+	const struct cg_node *m = &g->nodes[member];
+	uint32_t cycle = m->cycle;
+
+	for (uint32_t k = 0; k < (into ? m->n_in : m->n_out); k++) {
+		const struct cg_in *in = into ? &g->in[m->first_in + k] : NULL;
+		arcid arc = into ? in->arc : m->first_out + k;
+		if (g->part[into ? in->from : g->arcs[arc].to].cycle != cycle)
+			vec_push(ret, ((struct sort_key){ callgraph_arc_seq(g, arc), arc }));
+	}
 }
 
 static void join(struct cg_listed *into, const struct cg_listed *l)
@@ -179,44 +179,45 @@ static void join(struct cg_listed *into, const struct cg_listed *l)
 	into->total += l->total;
 }
 
-/* Several arcs of one function are one, with the place of the first. */
-static size_t join_equal(struct cg_listed *list, size_t n)
+/* Several arcs of one function are one, with the place of the first, and added up in the order of
+ * the data. Only then are they as large as a listed arc: large cycles have hundreds of thousands.
+ */
+static struct cg_listed *join_arcs(const struct callgraph *g, arc_list *arcs, bool into,
+				   size_t *ret)
 {
-	size_t kept = 0;
-	if (n)
-		sort_by_other(list, (uint32_t)n);
-	for (size_t i = 0; i < n; i++) {
-		if (kept && list[kept - 1].other == list[i].other)
-			join(&list[kept - 1], &list[i]);
-		else
-			list[kept++] = list[i];
+	VEC(struct cg_listed) list = { 0 };
+	uint32_t *place = xalloc(g->n_symbols * sizeof(*place)); /* in the list, from 1 on */
+
+	sort_keys(arcs->at, arcs->n);
+	for (size_t i = 0; i < arcs->n; i++) {
+		arcid arc = arcs->at[i].index;
+		const struct cg_arc *a = &g->arcs[arc];
+		symid other = into ? a->from : a->to;
+		struct cg_listed l = listed(g, arc, a, other);
+		if (place[other]) {
+			join(&list.at[place[other] - 1], &l);
+		} else {
+			vec_push(&list, l);
+			place[other] = (uint32_t)list.n;
+		}
 	}
-	return kept;
+	free(place);
+	*ret = list.n;
+	return list.at;
 }
 
 static struct cg_listed *list_around(const struct callgraph *g, size_t cycle, bool into,
 				     size_t *ret)
 {
 	const struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
-	const symid *members = g->members + c->first_out;
-	VEC(struct cg_listed) list = { 0 };
+	arc_list arcs = { 0 };
 
-	for (uint32_t i = 0; i < c->n_members; i++) {
-		symid id = members[i];
-		const struct cg_node *m = &g->nodes[id];
-		for (uint32_t k = 0; k < (into ? m->n_in : m->n_out); k++) {
-			const struct cg_in *in = into ? &g->in[m->first_in + k] : NULL;
-			arcid arc = into ? in->arc : m->first_out + k;
-			struct cg_arc x =
-				into ? (struct cg_arc){ in->from, id, in->count } : g->arcs[arc];
-			symid other = into ? x.from : x.to;
-			if (g->nodes[other].cycle != cycle)
-				vec_push(&list, listed(g, arc, &x, other));
-		}
-	}
-	*ret = join_equal(list.at, list.n);
-	sort_listed(list.at, (uint32_t)*ret, !into);
-	return list.at;
+	for (uint32_t i = 0; i < c->n_members; i++)
+		add_border(g, g->members[c->first_out + i], into, &arcs);
+	struct cg_listed *list = join_arcs(g, &arcs, into, ret);
+	vec_free(&arcs);
+	sort_listed(list, (uint32_t)*ret, !into);
+	return list;
 }
 
 struct cg_listed *callgraph_list_into_cycle(const struct callgraph *g, size_t cycle, size_t *n)

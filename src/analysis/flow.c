@@ -629,7 +629,7 @@ static bool may_be_taken(const struct flow *f, const struct ways *w, uint32_t to
 /* Where the branches go that one block was made into. */
 struct block_targets {
 	uint32_t at[2];
-	unsigned n; /* 3: of more than two places */
+	unsigned n; /* above 2: of more than two places, which are not told apart */
 	bool is_beyond;
 };
 
@@ -640,7 +640,7 @@ static void add_target(struct block_targets *t, uint32_t target)
 			return;
 	if (t->n < ARRAY_LEN(t->at))
 		t->at[t->n] = target;
-	t->n += t->n < 3;
+	t->n++;
 }
 
 /* Whether a block of [first, last] chooses between cases of a switch of which some are behind these
@@ -854,6 +854,26 @@ static bool may_return(const struct solver *x, uint32_t piece)
 	return true;
 }
 
+/* The same for the calls before a piece that is left `count` times: none of them may be the one
+ * that did not return. */
+static bool may_have_returned(const struct solver *x, uint32_t piece, uint64_t count)
+{
+	const struct flow *f = x->f;
+
+	for (size_t n = 0; n < MOST_CALLS; n++) {
+		if (x->first_in[piece + 1] != x->first_in[piece] + 1 ||
+		    f->pieces[piece].enters_unseen)
+			return true;
+		uint32_t from = f->edges[x->by_to[x->first_in[piece]]].from;
+		if (!f->pieces[from].is_call || x->first_out[from + 1] != x->first_out[from] + 1)
+			return true;
+		if (f->pieces[from].is_known)
+			return f->pieces[from].count <= count;
+		piece = from;
+	}
+	return true;
+}
+
 /* Takes the call at a piece's end to return, where nothing else tells. */
 static void assume_return(struct solver *x, uint32_t piece)
 {
@@ -865,7 +885,7 @@ static void assume_return(struct solver *x, uint32_t piece)
 	const struct flow_edge *e = &x->f->edges[edge];
 	if (p->is_known && !e->is_known && may_return(x, piece))
 		know_edge(x, edge, p->count);
-	else if (!p->is_known && e->is_known)
+	else if (!p->is_known && e->is_known && may_have_returned(x, piece, e->count))
 		know_piece(x, piece, e->count);
 	work_off(x);
 }

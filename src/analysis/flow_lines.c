@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/flow_inlined.h"
+#include "base/capped.h"
 #include "base/search.h"
 #include "base/vec.h"
 
@@ -67,12 +68,6 @@ struct flow_lines {
 	uint8_t *is_next; /* [n_pieces]: only the piece before leads to it */
 	uint32_t *inner;  /* edges within a part, by part */
 };
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 /* ---- blocks ---- */
 
@@ -148,7 +143,7 @@ static void add_to_part(struct flow_lines *x, struct line_part *part, uint32_t b
 {
 	const struct flow_piece *p = &x->f->pieces[block];
 	part->seen_in = block;
-	part->inside = add(part->inside, p->is_known ? p->count : 0);
+	part->inside = capped_sum(part->inside, p->is_known ? p->count : 0);
 	part->inside_unknown |= !p->is_known;
 	part->all_passed &= addr >= passed;
 	part->is_mixed |= p->is_optimized;
@@ -371,10 +366,10 @@ static void group_edges(struct flow_lines *x)
 static void add_way(const struct flow_lines *x, struct stretch_end *to, const struct flow_edge *e)
 {
 	if (counts_for(x, e->from, to->part)) {
-		to->within = add(to->within, e->count);
+		to->within = capped_sum(to->within, e->count);
 		to->within_unknown |= !e->is_known;
 	} else {
-		to->outside = add(to->outside, e->count);
+		to->outside = capped_sum(to->outside, e->count);
 		to->outside_unknown |= !e->is_known;
 	}
 }
@@ -384,9 +379,9 @@ static void enter_part(struct line_part *s, const struct flow_piece *p, const st
 {
 	s->n_entries += w->outside || w->outside_unknown;
 	if (!p->enters_unseen && !w->outside_unknown)
-		s->entered = add(s->entered, w->outside);
+		s->entered = capped_sum(s->entered, w->outside);
 	else if (p->is_known && !w->within_unknown && w->within <= p->count)
-		s->entered = add(s->entered, p->count - w->within);
+		s->entered = capped_sum(s->entered, p->count - w->within);
 	else
 		s->entered_unknown = true;
 }
@@ -593,7 +588,7 @@ static uint64_t take_loops(struct loop_search *l, unsigned *found)
 		while (l->left[i] && !l->done[i] && *found < MOST_LOOPS &&
 		       find_loop(l, i, &from, &end)) {
 			++*found;
-			rounds = add(rounds, take_loop(l, from, end));
+			rounds = capped_sum(rounds, take_loop(l, from, end));
 		}
 	return rounds;
 }
@@ -678,7 +673,7 @@ static void count_part(struct flow_lines *x, const struct line_part *s)
 	uint64_t loops = 0;
 	bool is_known = s->ends_some ? !s->entered_unknown && count_loops(x, s, &loops)
 				     : !s->inside_unknown;
-	uint64_t count = s->ends_some ? add(s->entered, loops) : s->inside;
+	uint64_t count = s->ends_some ? capped_sum(s->entered, loops) : s->inside;
 
 	state->ends |= s->ends_some && s->inside;
 	state->never_ends |= !s->ends_some && s->inside;
@@ -686,7 +681,7 @@ static void count_part(struct flow_lines *x, const struct line_part *s)
 	state->is_doubted |= s->is_doubtful && count != s->inside;
 	state->is_mixed |= s->is_mixed && count != s->inside;
 	l->is_known &= is_known && !s->all_passed && (count || !s->inside);
-	l->count = add(l->count, count);
+	l->count = capped_sum(l->count, count);
 }
 
 static void add_counts(struct flow_lines *x, size_t n, bool counts_all)

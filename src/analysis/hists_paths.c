@@ -58,7 +58,7 @@ static uint32_t add_hop(struct hists_private *h, frameid frame, symid place, boo
 	uint32_t *at = map64_at(&h->hop_ids, MAP64_PAIR(fkey, ckey));
 	if (*at == NONE) {
 		*at = (uint32_t)h->hops.n;
-		vec_push(&h->hops, ((struct hop){ fkey, ckey, frame, place, inlined }));
+		vec_push(&h->hops, ((struct hop){ fkey, ckey, frame, place, inlined, NONE, NONE }));
 	}
 	return *at;
 }
@@ -132,7 +132,9 @@ uint32_t hists_leaf_hop(struct hists_private *h, stackid stack)
 
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task)
 {
-	const struct hop *o = &h->hops.at[hop];
+	struct hop *o = &h->hops.at[hop];
+	if (o->skey == skey)
+		return o->row;
 	uint32_t *at = map64_at(&h->row_ids, MAP64_PAIR(skey, o->fkey));
 	if (*at == NONE) {
 		uint32_t flags = h->hists.profile->samples.frames[o->frame].flags;
@@ -148,6 +150,8 @@ uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid 
 					   .task = task,
 				   }));
 	}
+	o->skey = skey;
+	o->row = *at;
 	return *at;
 }
 
@@ -196,8 +200,12 @@ static void add_paths(struct hists_private *h, uint32_t skey, taskid task)
 	}
 }
 
+/* There are about as many paths as stacks: with room for these, nothing is moved. */
 void hists_begin_paths(struct hists_private *h)
 {
+	size_t n = h->hists.profile->samples.n_stacks;
+	vec_reserve(&h->paths, n);
+	vec_reserve(&h->own, n);
 	path_maker_init(&h->maker, &h->hists.profile->samples, hops_of, h);
 	add_paths(h, 0, 0);
 }

@@ -16,6 +16,7 @@ struct hop { /* a frame, or a function inlined there, reduced to what distinguis
 	frameid frame; /* the first of its frames */
 	symid place;
 	bool inlined;
+	uint32_t skey, row; /* the row asked for last, and the sample's keys; NONE: none yet */
 };
 
 struct path { /* a node of the tree, for rows. Its place in the tree is a hop; that of a root is a

@@ -1,13 +1,9 @@
 /* latencies.c - adds up distributions, and finds their quantiles. */
 #include "analysis/latencies.h"
 
-enum { EXACT = 16, PER_OCTAVE = 8 };
+#include "base/capped.h"
 
-static uint64_t saturating(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
+enum { EXACT = 16, PER_OCTAVE = 8 };
 
 void distribution_add(struct distribution *d, const struct latency *l)
 {
@@ -17,11 +13,11 @@ void distribution_add(struct distribution *d, const struct latency *l)
 		d->min = l->min_ns;
 	if (l->max_ns > d->max)
 		d->max = l->max_ns;
-	d->count = saturating(d->count, l->count);
-	d->sum = saturating(d->sum, l->sum_ns);
-	d->probes = saturating(d->probes, l->probes_ns);
+	d->count = capped_sum(d->count, l->count);
+	d->sum = capped_sum(d->sum, l->sum_ns);
+	d->probes = capped_sum(d->probes, l->probes_ns);
 	for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
-		d->bucket[i] = saturating(d->bucket[i], l->bucket[i]);
+		d->bucket[i] = capped_sum(d->bucket[i], l->bucket[i]);
 }
 
 uint64_t distribution_low(unsigned bucket)

@@ -425,7 +425,8 @@ void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o,
 	struct measuring m;
 
 	begin(&m, g, p);
-	path_tree_visit(p->tree, &(struct path_visitor){ enter, leave, &m });
+	if (!o->no_stack_calls)
+		path_tree_visit(p->tree, &(struct path_visitor){ enter, leave, &m });
 	choose_entries(g, o->selection ? o->selection : &everything);
 	settle(g, m.inclusive);
 	end(&m);

@@ -80,6 +80,15 @@ static struct spread_function describe(const struct spread_measuring *m, symid i
 
 /* ---- one rank ---- */
 
+/* To the nearest; what does not fit is the largest. llround() would make gprof load libm. */
+static uint64_t whole(double value)
+{
+	if (value >= 0x1p64)
+		return UINT64_MAX;
+	uint64_t n = (uint64_t)value;
+	return n + (value - (double)n >= 0.5);
+}
+
 /* Times are sums of whole numbers, and as doubles exact up to 2^53. */
 static void put(struct spread_measuring *m, enum spread_kind kind, symid from, symid to,
 		double value)
@@ -91,7 +100,7 @@ static void put(struct spread_measuring *m, enum spread_kind kind, symid from, s
 		row.from = describe(m, from);
 	if (to != NONE)
 		row.to = describe(m, to);
-	row.of = spread_of(m->rank, value < 0x1p63 ? (uint64_t)llround(value) : UINT64_MAX);
+	row.of = spread_of(m->rank, whole(value));
 	spread_set_add(m->set, &row);
 }
 

@@ -274,7 +274,8 @@ static struct kin_error *unguarded_html(struct kin_comparison *c, struct kin_tab
 		&(struct html_input){ .title = o.title ? o.title : "Difference",
 				      .tables = tables,
 				      .paths = c->paths && c->paths->samples.n ? c->paths : NULL,
-				      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES });
+				      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES,
+				      .min_width = o.max_bytes ? 0 : HTML_MIN_WIDTH });
 	free(json);
 	return err;
 }

@@ -148,14 +148,14 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 	if (!err)
 		err = make_paths(p, &x);
 	if (!err)
-		err = html_write(out,
-				 &(struct html_input){
-					 .title = o.title ? o.title : title,
-					 .tables = x.tables,
-					 .warnings = (const char *const *)p->warnings.at,
-					 .n_warnings = p->warnings.n,
-					 .paths = x.paths,
-					 .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES });
+		err = html_write(out, &(struct html_input){
+					      .title = o.title ? o.title : title,
+					      .tables = x.tables,
+					      .warnings = (const char *const *)p->warnings.at,
+					      .n_warnings = p->warnings.n,
+					      .paths = x.paths,
+					      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES,
+					      .min_width = o.max_bytes ? 0 : HTML_MIN_WIDTH });
 	parts_done(&x);
 	free(title);
 	return err;

@@ -51,7 +51,7 @@ static struct kin_error *start(struct kin_live *l, const struct kin_live_opts *o
 	l->naming = (struct program_opts){ .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
 					   .style = DEMANGLE_TIDY,
-					   .no_inlines = true };
+					   .no_inlines = o->no_inlines };
 	if (o->demangle && !demangle_style_find(o->demangle, &l->naming.style))
 		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);
 	for (size_t i = 0; i < o->n_pids; i++)
@@ -125,12 +125,11 @@ struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
 	struct profile *fresh = live_take(l->live);
 	take_places(l);
 	const struct profile *past = l->last ? l->last->data : NULL;
-	struct kin_profile *now = profile_of_data(fade(past, keep, fresh, l->names), &l->naming);
+	struct kin_profile *now = profile_of_data(
+		fade(past, keep, fresh, l->names, l->naming.no_inlines), &l->naming);
 
 	const struct profile *past_code = l->code ? l->code->data : NULL;
-	struct program_opts by_line = l->naming;
-	by_line.no_inlines = false;
-	struct kin_profile *code = profile_of_data(fade_code(past_code, keep, fresh), &by_line);
+	struct kin_profile *code = profile_of_data(fade_code(past_code, keep, fresh), &l->naming);
 
 	uint64_t asked_ns = clock_now_ns();
 	l->lasting_ns = l->lasting_ns * keep + (double)(asked_ns - l->asked_ns);

@@ -15,6 +15,7 @@ enum view_kind {
 	VIEW_FUNCTIONS, /* linkage functions */
 	VIEW_EXPANDED,  /* with inlined functions */
 	VIEW_LINES,
+	VIEW_LINE_TIMES, /* the same, of sampled stacks, with the own times of lines alone */
 	N_VIEWS
 };
 
@@ -93,6 +94,8 @@ MUST_CHECK struct kin_error *profile_read(struct kin_profile *p, const char *con
 /* Adds warnings and doubts about the data, by itself and in comparison with its program. */
 void profile_check_data(struct kin_profile *p);
 void profile_check_program(struct kin_profile *p);
+/* Takes off what counting calls added to sampled times, and notes it. */
+void profile_take_off_hooks(struct kin_profile *p);
 /* Whether it has counts of more than one program or library. */
 bool profile_has_objects(const struct kin_profile *p);
 

@@ -16,6 +16,7 @@
 #include "input/gcov.h"
 #include "names/kept.h"
 #include "perf/perf_about.h"
+#include "profile/hooks.h"
 #include "symbolize/frame_classes.h"
 #include "symbolize/keep.h"
 #include "symbolize/remedies.h"
@@ -229,10 +230,15 @@ static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struc
 	return symbols_new(p->object, &opts, &v->symbols);
 }
 
+static bool is_by_line(enum view_kind kind)
+{
+	return kind == VIEW_LINES || kind == VIEW_LINE_TIMES;
+}
+
 static struct kin_error *make_program(struct kin_profile *p, enum view_kind kind, struct view *v)
 {
 	struct program_opts opts = p->naming;
-	opts.lines = kind == VIEW_LINES;
+	opts.lines = is_by_line(kind);
 	opts.linker_lines = opts.lines && p->naming.no_inlines;
 	opts.no_inlines = kind != VIEW_EXPANDED;
 	opts.group_unknown = true;
@@ -245,7 +251,7 @@ static struct kin_error *make_program(struct kin_profile *p, enum view_kind kind
 static struct kin_error *make_names(struct kin_profile *p, enum view_kind kind, struct view *v)
 {
 	if (p->object && !profile_has_objects(p))
-		return make_symbols(p, kind == VIEW_LINES, v);
+		return make_symbols(p, is_by_line(kind), v);
 	if (needs_program(p->data))
 		return err_new(KIN_ERROR_USAGE,
 			       "the profile was opened without its program, which is enough to "
@@ -253,13 +259,15 @@ static struct kin_error *make_names(struct kin_profile *p, enum view_kind kind, 
 	return make_program(p, kind, v);
 }
 
-static struct callgraph *make_graph(const struct kin_profile *p, const struct view *v)
+static struct callgraph *make_graph(const struct kin_profile *p, enum view_kind kind)
 {
+	const struct view *v = &p->views[kind];
 	struct callgraph_opts opts = p->rules.graph;
 	struct profile *counts = v->flat ? v->flat : p->data;
 	opts.samples = v->program ? &p->data->samples : NULL;
 	opts.program = v->program;
 	opts.no_inlines = p->naming.no_inlines;
+	opts.no_stack_calls = kind == VIEW_LINE_TIMES;
 	opts.consume = p->rules.consumes ? counts : NULL;
 	return callgraph_new(counts, v->symbols, &opts);
 }
@@ -272,7 +280,7 @@ struct kin_error *profile_view(struct kin_profile *p, enum view_kind kind, bool 
 	if (err)
 		return err;
 	if (graph && !v->graph)
-		v->graph = make_graph(p, v);
+		v->graph = make_graph(p, kind);
 	*ret = v;
 	return NULL;
 }
@@ -280,7 +288,7 @@ struct kin_error *profile_view(struct kin_profile *p, enum view_kind kind, bool 
 static enum view_kind kind_for(const struct kin_profile *p, const struct report *r)
 {
 	if (p->lines || r->by_line)
-		return VIEW_LINES;
+		return r->by_line && p->data->samples.n ? VIEW_LINE_TIMES : VIEW_LINES;
 	if (r->inlines && p->data->samples.n && !p->naming.no_inlines)
 		return VIEW_EXPANDED;
 	return VIEW_FUNCTIONS;
@@ -564,6 +572,16 @@ static struct kin_error *nothing_but(struct kin_error *fatal, struct kin_profile
 	return fatal;
 }
 
+void profile_take_off_hooks(struct kin_profile *p)
+{
+	enum { NS = 1000000000 };
+	struct hooks_time t = hooks_take_off(p->data);
+	if (t.off_ns)
+		add_note(p, xprintf("counting calls took %.2f s of %.2f s, estimated at %.2f ns a "
+				    "call: that is taken off (kin's --with-hooks leaves it in)",
+				    (double)t.off_ns / NS, (double)t.sampled_ns / NS, t.call_ns));
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -583,6 +601,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	bool unassigned =
 		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
 	bool has_counts = unassigned || p->data->n_arcs;
+	if (!o->with_hooks && !o->for_writing)
+		profile_take_off_hooks(p);
 	struct kin_error *no_part = filter_apply(&p->data, o);
 	if (no_part)
 		return nothing_but(no_part, p, err);

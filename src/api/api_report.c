@@ -196,8 +196,8 @@ static void note_events(struct arena *a, const struct profile *p, struct kin_tab
 				 strtab_get(p->strings, s->events[shown].name), others);
 }
 
-static struct kin_error *run(struct kin_profile *p, const struct report *r, struct asked_report *a,
-			     struct kin_table **ret)
+static struct kin_error *run_report(struct kin_profile *p, const struct report *r,
+				    struct asked_report *a, struct kin_table **ret)
 {
 	if (r->by_program)
 		return run_by_program(p, r, a, ret);
@@ -244,7 +244,8 @@ static struct kin_error *unguarded_report(struct kin_profile *p, const char *nam
 	struct kin_table *t = NULL;
 	struct kin_error *err = check_rules(a->opts.hists);
 	if (!err)
-		err = o.by ? group_report(p, r, &a->opts, o.by, o.sort, &t) : run(p, r, a, &t);
+		err = o.by ? group_report(p, r, &a->opts, o.by, o.sort, &t)
+			   : run_report(p, r, a, &t);
 	if (err) {
 		free_asked(a);
 		return err;

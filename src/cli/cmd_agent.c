@@ -385,7 +385,7 @@ static struct kin_error *begin_spool(const struct settings *s, struct spool *ret
 	return err;
 }
 
-static int run(const struct settings *s)
+static int cmd_agent(const struct settings *s)
 {
 	struct settings own = *s;
 	struct store_url url;
@@ -430,5 +430,5 @@ const struct command agent_command = {
 		"0 when it was told to stop, 1 if it could not record or had to end early, 2 "
 		"if the command line makes no sense.",
 	.set = set,
-	.run = run,
+	.run = cmd_agent,
 };

@@ -132,7 +132,7 @@ static bool is_column(const char *key)
 }
 
 /* perf's -s is a function, ours a column: what is none is meant as perf's. */
-static int run(const struct settings *s)
+static int cmd_annotate(const struct settings *s)
 {
 	struct settings w = *s;
 	struct string_list subjects = { 0 };
@@ -160,5 +160,5 @@ const struct command annotate_command = {
 	.examples = examples,
 	.names_subjects = true,
 	.set = set,
-	.run = run,
+	.run = cmd_annotate,
 };

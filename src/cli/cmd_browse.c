@@ -1,17 +1,25 @@
 /* cmd_browse.c - a profile on the terminal, to go about in. */
 #include "cli/command.h"
+#include "cli/report_options.h"
 #include "cli/run.h"
 #include "tui/browse.h"
 
 static const char *const description[] = {
-	"Shows all functions by time including callees, and leads from each to its callers and "
-	"callees. For samples with stacks it shows what kin report shows; for gmon.out, what kin "
-	"flat and kin graph show.",
+	"Shows functions, and leads from each to its callers and callees. For samples with stacks "
+	"it begins with the page that kin report prints: the functions with the most Self, then of "
+	"the rest those with the most Children, as many as fit on the terminal; the other ones "
+	"follow. For gmon.out it shows what kin flat and kin graph show, by time including "
+	"callees.",
+	"If not all functions fit, those that pass at least 99 % of their time on to one callee "
+	"are folded into that callee's row; the column Folded says how many. The first line "
+	"counts them, and A or --all-rows shows them; / finds them, too.",
+	"kin report --tui is the same with kin report's options: other keys (--sort), a least "
+	"share (--min-share), some samples only (--comms, --dsos, --tid ...).",
 	"Up and Down move through the rows, Enter shows callers and callees of a function, + what "
 	"it calls in place, f the flame graph, a its source, then its instructions, t and d one "
 	"thread or one library "
-	"alone, Esc goes back; / shows only rows that contain some words, s sorts by Children or "
-	"by Self, ? lists what can be done, q quits.",
+	"alone, Esc goes back; / shows only rows that contain some words, s sorts by Children, by "
+	"Self, or as at first, ? lists what can be done, q quits.",
 	NULL,
 };
 
@@ -22,9 +30,29 @@ static const struct example examples[] = {
 	{ 0 },
 };
 
-static const struct opt_group *const options[] = { &input_options,   &names_options,
-						   &inline_options,  &source_options,
-						   &general_options, NULL };
+enum { OPT_ALL_ROWS = OPT_OWN };
+
+static const struct opt_group rows_group = {
+	"Rows",
+	(const struct opt[]){
+		{ OPT_ALL_ROWS, 0, "all-rows", NULL,
+		  "functions that only pass time on each by itself" },
+		{ 0 },
+	},
+};
+
+static const struct opt_group *const options[] = {
+	&input_options,  &rows_group,      &names_options, &inline_options,
+	&source_options, &general_options, NULL,
+};
+
+static bool set(struct settings *s, int id, const char *arg, char error[512])
+{
+	(void)arg;
+	(void)error;
+	s->hists.all_rows |= id == OPT_ALL_ROWS;
+	return true;
+}
 
 static struct kin_error *open_part(void *arg, const char *thread, const char *object,
 				   struct kin_profile **ret)
@@ -35,9 +63,14 @@ static struct kin_error *open_part(void *arg, const char *thread, const char *ob
 struct kin_error *browse_profile(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct settings again = *s;
-	struct kin_hists_opts usual = { .size = sizeof(usual), .inlines = !s->no_inlines };
+	struct kin_hists_opts hists = s->hists;
+	if (!hists.size) {
+		hists.size = sizeof(hists);
+		hists.inlines = !s->no_inlines;
+	}
+	hists.overview = report_options_overview(s);
 	struct browse_opts opts = { .title = "kin",
-				    .hists = s->hists.size ? &s->hists : &usual,
+				    .hists = &hists,
 				    .part = open_part,
 				    .arg = &again,
 				    .source_dirs = string_list(&s->source_dirs),
@@ -45,7 +78,7 @@ struct kin_error *browse_profile(struct kin_profile *profile, const struct setti
 	return browse(profile, &opts);
 }
 
-static int run(const struct settings *s) { return run_profile(s, browse_profile); }
+static int cmd_browse(const struct settings *s) { return run_profile(s, browse_profile); }
 
 const struct command browse_command = {
 	.name = "browse",
@@ -55,5 +88,6 @@ const struct command browse_command = {
 	.description = description,
 	.options = options,
 	.examples = examples,
-	.run = run,
+	.set = set,
+	.run = cmd_browse,
 };

@@ -138,30 +138,32 @@ struct cc_words {
 	char *library; /* what some of them point into */
 };
 
-static void add(struct cc_words *w, const char *word) { vec_push(&w->at, word); }
+static void add_argument(struct cc_words *w, const char *word) { vec_push(&w->at, word); }
 
 static void add_counting(struct cc_words *w, const struct cc_line *l)
 {
 	bool clang = is_clang(l->argv[0]);
 	if (clang) /* it tells of flags that mean nothing to an assembler, or to a linker */
-		add(w, "-Wno-unused-command-line-argument");
+		add_argument(w, "-Wno-unused-command-line-argument");
 	if (!has(l->argv, "-g0"))
-		add(w, "-g");
+		add_argument(w, "-g");
 	if (l->latency) {
-		add(w, "-finstrument-functions");
+		add_argument(w, "-finstrument-functions");
 	} else if (!l->no_calls) {
-		add(w, "-pg");
+		add_argument(w, "-pg");
 		const char *hooks = preload_flag_for_hooks();
 		if (hooks && (!clang || !has(l->argv, "-m32")))
-			add(w, hooks);
+			add_argument(w, hooks);
 	}
 	if (preload_flag_for_stacks())
-		add(w, preload_flag_for_stacks());
+		add_argument(w, preload_flag_for_stacks());
 	if (l->blocks)
-		add(w, clang ? "-fsanitize-coverage=trace-pc-guard,no-prune"
-			     : "-fsanitize-coverage=trace-pc");
+		add_argument(w, clang ? "-fsanitize-coverage=trace-pc-guard,no-prune"
+				      : "-fsanitize-coverage=trace-pc");
 	if (l->blocks && clang && !has_prefix(l->argv, "-fsanitize="))
-		add(w, "-fno-sanitize-link-runtime"); /* it has a hook, too, that counts nothing */
+		add_argument(
+			w,
+			"-fno-sanitize-link-runtime"); /* it has a hook, too, that counts nothing */
 }
 
 /* gcc calls that incompatible with -pg, which it is not with -mfentry; it is the default anyway. */
@@ -181,17 +183,17 @@ static struct kin_error *add_runtime(struct cc_words *w, const struct cc_line *l
 	size_t folder = (size_t)(strrchr(so, '/') - so);
 	if (has(l->argv, "-static") || has(l->argv, "-static-pie")) {
 		w->library = xprintf("%.*s/libkinrt.a", (int)folder, so);
-		add(w, "-Wl,--whole-archive");
-		add(w, w->library);
-		add(w, "-Wl,--no-whole-archive");
-		add(w, "-Wl,--eh-frame-hdr"); /* or stacks could not be walked */
+		add_argument(w, "-Wl,--whole-archive");
+		add_argument(w, w->library);
+		add_argument(w, "-Wl,--no-whole-archive");
+		add_argument(w, "-Wl,--eh-frame-hdr"); /* or stacks could not be walked */
 	} else {
 		w->library = xprintf("-Wl,-rpath,%.*s", (int)folder, so);
-		add(w, "-Wl,--push-state,--no-as-needed");
-		add(w, "-Xlinker");
-		add(w, TAKE(so)); /* lives as long as we do */
-		add(w, "-Wl,--pop-state");
-		add(w, w->library);
+		add_argument(w, "-Wl,--push-state,--no-as-needed");
+		add_argument(w, "-Xlinker");
+		add_argument(w, TAKE(so)); /* lives as long as we do */
+		add_argument(w, "-Wl,--pop-state");
+		add_argument(w, w->library);
 	}
 	free(so);
 	return NULL;
@@ -207,11 +209,11 @@ static void print(const struct cc_words *w)
 static int run_line(const struct cc_line *l)
 {
 	struct cc_words w = { 0 };
-	add(&w, l->argv[0]);
+	add_argument(&w, l->argv[0]);
 	add_counting(&w, l);
 	for (char **a = l->argv + 1; *a; a++)
 		if (!is_refused(l, *a))
-			add(&w, *a);
+			add_argument(&w, *a);
 	if (!l->no_runtime && !is_compile_only(l->argv) && has_input(l->argv)) {
 		struct kin_error *err = add_runtime(&w, l);
 		if (err) {
@@ -219,7 +221,7 @@ static int run_line(const struct cc_line *l)
 			return CHILD_FAILED;
 		}
 	}
-	add(&w, NULL);
+	add_argument(&w, NULL);
 	if (l->print) {
 		print(&w);
 		return EXIT_OK;

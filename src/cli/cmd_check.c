@@ -158,7 +158,8 @@ static bool is_asked_for(const struct gate_check *k, const char *name)
 	return any;
 }
 
-static void add(struct gate_check *k, enum finding_kind kind, const char *function, char *text)
+static void add_finding(struct gate_check *k, enum finding_kind kind, const char *function,
+			char *text)
 {
 	struct finding x = { .kind = kind, .text = text };
 	if (function)
@@ -175,14 +176,15 @@ static void check_calls(struct gate_check *k, const struct kin_cell *c)
 		return;
 	k->found.checked[FINDING_CALLS]++;
 	if (after && !before)
-		add(k, FINDING_CALLS, c[NAME].text,
-		    xprintf("%llu calls, none before", (unsigned long long)c[MORE_CALLS].count));
+		add_finding(k, FINDING_CALLS, c[NAME].text,
+			    xprintf("%llu calls, none before",
+				    (unsigned long long)c[MORE_CALLS].count));
 	else if (after && c[GROWTH].number > limit)
-		add(k, FINDING_CALLS, c[NAME].text,
-		    xprintf("%llu calls, %llu before: %+.2f %%, more than %.2f %%",
-			    (unsigned long long)c[MORE_CALLS].count,
-			    (unsigned long long)c[CALLS].count, 100 * c[GROWTH].number,
-			    100 * limit));
+		add_finding(k, FINDING_CALLS, c[NAME].text,
+			    xprintf("%llu calls, %llu before: %+.2f %%, more than %.2f %%",
+				    (unsigned long long)c[MORE_CALLS].count,
+				    (unsigned long long)c[CALLS].count, 100 * c[GROWTH].number,
+				    100 * limit));
 }
 
 static char *time_in_words(double growth, double low, double high, double limit)
@@ -197,9 +199,9 @@ static void check_time(struct gate_check *k, const struct kin_cell *c)
 		return;
 	k->found.checked[FINDING_TIME]++;
 	if (c[P_LIMIT].type == KIN_CELL_NUMBER && c[P_LIMIT].number <= 0.05)
-		add(k, FINDING_TIME, c[NAME].text,
-		    time_in_words(c[RELATIVE].number, c[LOW].number, c[HIGH].number,
-				  k->s->check.time.share));
+		add_finding(k, FINDING_TIME, c[NAME].text,
+			    time_in_words(c[RELATIVE].number, c[LOW].number, c[HIGH].number,
+					  k->s->check.time.share));
 }
 
 static double property(const struct gate_check *k, const char *key)
@@ -214,10 +216,10 @@ static void check_total(struct gate_check *k)
 	double growth = after / before - 1, least = property(k, "certain_growth");
 	k->found.checked[FINDING_TOTAL]++;
 	if (kin_table_property(k->table, "exceeds_limit"))
-		add(k, FINDING_TOTAL, NULL,
-		    xprintf("total: time %+.2f %% (%+.2f to %+.2f %%), more than %.2f %%",
-			    100 * growth, 100 * least, 100 * (2 * growth - least),
-			    100 * k->s->check.time.share));
+		add_finding(k, FINDING_TOTAL, NULL,
+			    xprintf("total: time %+.2f %% (%+.2f to %+.2f %%), more than %.2f %%",
+				    100 * growth, 100 * least, 100 * (2 * growth - least),
+				    100 * k->s->check.time.share));
 }
 
 static void check_rows(struct gate_check *k)
@@ -366,7 +368,7 @@ static void check_table(struct gate_check *k)
 	if (lacks) {
 		if (strcmp(k->s->format, "text") != 0)
 			message("check", "%s", lacks); /* in the text it is what is written */
-		add(k, FINDING_ERROR, NULL, xprintf("%s", lacks));
+		add_finding(k, FINDING_ERROR, NULL, xprintf("%s", lacks));
 		return;
 	}
 	note_scope(k);
@@ -401,7 +403,8 @@ static int check(const struct settings *s, struct sides *sides)
 	if (k.table)
 		check_table(&k);
 	else
-		add(&k, FINDING_ERROR, NULL, xprintf("the recordings could not be compared"));
+		add_finding(&k, FINDING_ERROR, NULL,
+			    xprintf("the recordings could not be compared"));
 	bool error =
 		status || (k.found.at.n && k.found.at.at[k.found.at.n - 1].kind == FINDING_ERROR);
 	int ret = status == EXIT_USAGE ? EXIT_USAGE

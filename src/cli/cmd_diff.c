@@ -127,7 +127,7 @@ static const char *meant_for_perf(const struct settings *s)
 	return NULL;
 }
 
-static int run(const struct settings *s)
+static int cmd_diff(const struct settings *s)
 {
 	const char *otherwise = meant_for_perf(s);
 	const struct string_list *data = &s->data, *programs = &s->programs;
@@ -172,5 +172,5 @@ const struct command diff_command = {
 	.exit_status = exit_status,
 	.compares = true,
 	.set = set,
-	.run = run,
+	.run = cmd_diff,
 };

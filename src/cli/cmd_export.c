@@ -133,7 +133,7 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	return err;
 }
 
-static int run(const struct settings *s) { return run_profile(s, write_to); }
+static int cmd_export(const struct settings *s) { return run_profile(s, write_to); }
 
 const struct command export_command = {
 	.name = "export",
@@ -148,5 +148,5 @@ const struct command export_command = {
 	.writes_profiles = true,
 	.examples = examples,
 	.set = set,
-	.run = run,
+	.run = cmd_export,
 };

@@ -18,7 +18,8 @@ static const char *const description[] = {
 	"there are what all of it is about. Each state has its address, to be kept or sent.",
 	"All shares are of the whole recording. If the file would become larger than --max-size, "
 	"times get less precise, and then the narrowest frames are left out: \"others\" stands for "
-	"them, and sums of functions stay exact.",
+	"them, and sums of functions stay exact. Without --max-size, frames below a 200,000th, "
+	"which no screen shows, are left out like that in any case.",
 	"A gmon.out holds no stacks, so there is no flame graph, and times with callees are "
 	"labelled as estimated.",
 	NULL,
@@ -104,7 +105,7 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	return err;
 }
 
-static int run(const struct settings *s) { return run_profile(s, write_to); }
+static int cmd_html(const struct settings *s) { return run_profile(s, write_to); }
 
 const struct command html_command = {
 	.name = "html",
@@ -116,5 +117,5 @@ const struct command html_command = {
 	.examples = examples,
 	.begin = begin,
 	.set = set,
-	.run = run,
+	.run = cmd_html,
 };

@@ -57,7 +57,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	return true;
 }
 
-static int run(const struct settings *s)
+static int cmd_info(const struct settings *s)
 {
 	struct settings wanted = *s;
 	if (!s->max_threads && (!s->format || !strcmp(s->format, "text")))
@@ -75,5 +75,5 @@ const struct command info_command = {
 	.options = options,
 	.examples = examples,
 	.set = set,
-	.run = run,
+	.run = cmd_info,
 };

@@ -83,7 +83,7 @@ static struct kin_error *check_output(const char *path, bool complete)
 	return NULL;
 }
 
-static int run(const struct settings *s)
+static int cmd_merge(const struct settings *s)
 {
 	const char *name = s->command->name;
 	struct kin_profile *profile = NULL;
@@ -121,5 +121,5 @@ const struct command merge_command = {
 	.options = options,
 	.examples = examples,
 	.set = set,
-	.run = run,
+	.run = cmd_merge,
 };

@@ -51,7 +51,7 @@ static const struct opt_group *const options[] = {
 };
 
 /* The list that a linker reads, unless a format is asked for. */
-static int run(const struct settings *s)
+static int cmd_order(const struct settings *s)
 {
 	struct settings plain = *s;
 	if (!plain.format)
@@ -67,5 +67,5 @@ const struct command order_command = {
 	.description = description,
 	.options = options,
 	.examples = examples,
-	.run = run,
+	.run = cmd_order,
 };

@@ -47,7 +47,7 @@ static const char *check(const struct settings *s)
 	return s->executable ? "a recording says itself what it is of" : NULL;
 }
 
-static int run(const struct settings *s)
+static int cmd_pack(const struct settings *s)
 {
 	const char *name = s->command->name;
 	const char *wrong = check(s), *path = s->data.at.n ? s->data.at.at[0] : "profile.kin";
@@ -87,5 +87,5 @@ const struct command pack_command = {
 	.description = description,
 	.options = options,
 	.examples = examples,
-	.run = run,
+	.run = cmd_pack,
 };

@@ -50,6 +50,8 @@ enum {
 	PAGE_WIDTH = 132, /* of a page that goes to no terminal */
 	PAGE_AROUND =
 		10, /* lines of a screen that are not rows: headings, notes, the next prompt */
+	PAGE_NARROW = 60,        /* columns, below which ... */
+	PAGE_AROUND_NARROW = 16, /* ... notes take two lines and more */
 	PAGE_ROWS_MIN = 8,
 };
 
@@ -57,7 +59,9 @@ static size_t page_rows(const struct output *out)
 {
 	if (!out->lines)
 		return PAGE_ROWS;
-	return out->lines > PAGE_AROUND + PAGE_ROWS_MIN ? out->lines - PAGE_AROUND : PAGE_ROWS_MIN;
+	bool narrow = out->width && out->width < PAGE_NARROW;
+	size_t around = narrow ? PAGE_AROUND_NARROW : PAGE_AROUND;
+	return out->lines > around + PAGE_ROWS_MIN ? out->lines - around : PAGE_ROWS_MIN;
 }
 
 /* What a page is when nobody says what it should be. */
@@ -65,7 +69,7 @@ static void as_page(struct kin_hists_opts *h, const struct settings *s, struct o
 {
 	if (!s->call_graph)
 		h->call_graph = "none";
-	h->overview = !h->no_children && !h->latency && !h->group && !s->call_graph;
+	h->overview = report_options_overview(s);
 	if (h->overview && !out->width && !s->output.has_width)
 		out->width = PAGE_WIDTH;
 	if (!h->has_percent_limit && !s->call_graph && !h->hierarchy && !h->all_rows) {
@@ -103,6 +107,18 @@ static void print_stats(const struct kin_table *t, FILE *out)
 		(unsigned long long)number_of(t, "lost"));
 }
 
+/* On a terminal hints come below the page, and its first lines are to stay in sight. */
+static bool make_room_for_hints(const struct kin_profile *profile, const struct settings *s,
+				const struct output *out, size_t *rows)
+{
+	size_t taken = out->lines ? run_hint_lines(s, profile) : 0;
+	size_t least = *rows < PAGE_ROWS_MIN ? *rows : PAGE_ROWS_MIN;
+	size_t room = *rows > taken + least ? *rows - taken : least;
+	bool is_less = room < *rows;
+	*rows = room;
+	return is_less;
+}
+
 /* One table per event, or group of events. */
 static struct kin_error *print_events(struct kin_profile *profile, const struct settings *s,
 				      struct kin_hists_opts *h, const struct output *out)
@@ -114,6 +130,13 @@ static struct kin_error *print_events(struct kin_profile *profile, const struct 
 		struct kin_table *t;
 		if ((err = kin_report(profile, "hists", &opts, &t)))
 			break;
+		/* They are known when functions have names. */
+		if (!h->event && h->overview &&
+		    make_room_for_hints(profile, s, out, &h->max_rows)) {
+			kin_table_free(t);
+			if ((err = kin_report(profile, "hists", &opts, &t)))
+				break;
+		}
 		n = (size_t)number_of(t, "n_events");
 		if (h->event && !s->format)
 			putc('\n', out->stream);
@@ -259,7 +282,7 @@ static bool is_perf_data(const struct settings *s)
 	return !err;
 }
 
-static int run(const struct settings *s)
+static int cmd_report(const struct settings *s)
 {
 	if (s->only_about)
 		return run_about(s, s->about);
@@ -282,5 +305,5 @@ const struct command report_command = {
 	.begin = report_options_begin,
 	.set = report_options_set,
 	.narrow = narrow,
-	.run = run,
+	.run = cmd_report,
 };

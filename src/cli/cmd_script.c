@@ -216,17 +216,20 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	return err;
 }
 
-/* Stacks by name need neither times nor addresses. */
+/* Stacks by name need neither times nor addresses, and are a report like others; single samples are
+ * as they were taken. */
 static void narrow(const struct settings *s, struct kin_open_opts *o)
 {
-	if (!s->format || strcmp(s->format, "folded") != 0)
+	if (!s->format || strcmp(s->format, "folded") != 0) {
+		o->with_hooks = true;
 		return;
+	}
 	o->no_times = !s->script.cpus && !s->script.times;
 	o->by_function = true;
 	o->no_inlines = o->no_inlines || !s->script.inlines;
 }
 
-static int run(const struct settings *s)
+static int cmd_script(const struct settings *s)
 {
 	return s->only_about ? run_about(s, s->about) : run_profile(s, write_to);
 }
@@ -244,5 +247,5 @@ const struct command script_command = {
 	.begin = begin,
 	.set = set,
 	.narrow = narrow,
-	.run = run,
+	.run = cmd_script,
 };

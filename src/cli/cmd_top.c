@@ -32,8 +32,9 @@ static const char *const description[] = {
 	"lists all keys, q quits. --stdio prints each refresh, as does kin top whenever standard "
 	"output is "
 	"not a terminal; --json prints one JSON document per refresh and event.",
-	"Functions that were inlined are part of what they were inlined into here: kin record and "
-	"kin report show them.",
+	"Functions that were inlined are functions, marked (inlined), where debug information "
+	"tells of them; --no-inline attributes their time to what they were inlined into, and "
+	"reads no debug information.",
 	"--wall adds the time that threads were blocked, or waited for a CPU, as separate events.",
 	"The file ~/.kinconfig or, if there is none, ~/.perfconfig may say top.children = false.",
 	"Programs need not be compiled for it: stacks are walked by call-frame information, as "
@@ -169,10 +170,10 @@ static const struct opt_group output_group = {
 	},
 };
 
-static const struct opt_group *const options[] = { &what_options, &how_options,
-						   &rows_options, &names_options,
-						   &output_group, &general_options,
-						   NULL };
+static const struct opt_group *const options[] = { &what_options,    &how_options,
+						   &rows_options,    &names_options,
+						   &inline_options,  &output_group,
+						   &general_options, NULL };
 
 /* ---- the command line ---- */
 
@@ -286,6 +287,10 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case OPT_NO_DEMANGLE:
 		l->live.demangle = "none";
+		break;
+	case OPT_EXPAND_INLINED:
+	case OPT_FOLD_INLINED:
+		l->live.no_inlines = id == OPT_FOLD_INLINED;
 		break;
 	default:
 		return sampling_set(&l->sampling, id, arg, error);
@@ -531,6 +536,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 	if (status == PREFIX_GO_ON) {
 		const char *wrong = sampling_conflict(&l.sampling);
 		l.live.argv = program;
+		l.hists.inlines = !l.live.no_inlines;
 		take_sampling(&l.live, &l.sampling);
 		take_keys(&l);
 		status = wrong ? prefix_wrong(c, wrong) : run_line(&l);

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "cli/wrap.h"
 
 /* Long lines are hard to read, and none fits into a few columns. */
 enum { USUAL_WIDTH = 80, LEAST_WIDTH = 40, MOST_WIDTH = 100 };
@@ -31,33 +32,10 @@ static struct sheet sheet_of(FILE *out, int fd)
 	return (struct sheet){ out, width };
 }
 
-/* How much of the word of n characters goes on one line: all, or what ends with a comma. */
-static size_t piece_of(const char *word, size_t n, size_t room)
+/* From column `at` on, later lines indented. */
+static void put_text(const struct sheet *s, const char *text, size_t at, size_t indent)
 {
-	for (size_t i = room; n > room && i > 0; i--)
-		if (word[i - 1] == ',')
-			return i;
-	return n;
-}
-
-/* Words from column `at` on, later lines indented. */
-static void wrap(const struct sheet *s, const char *text, size_t at, size_t indent)
-{
-	bool first = true, within = false; /* a word that is too long for a line */
-	while (*text) {
-		size_t word = strcspn(text, " "), n = piece_of(text, word, s->width - indent);
-		if (within || (!first && at + 1 + n > s->width)) {
-			fprintf(s->out, "\n%*s", (int)indent, "");
-			at = indent;
-			first = true;
-		}
-		fprintf(s->out, "%s%.*s", first ? "" : " ", (int)n, text);
-		at += n + !first;
-		first = false;
-		within = n < word;
-		text += n + strspn(text + n, " ");
-	}
-	fputc('\n', s->out);
+	wrap(s->out, text, at, indent, s->width);
 }
 
 static void put_option(const struct opt *o, const struct sheet *s)
@@ -83,7 +61,7 @@ static void put_option(const struct opt *o, const struct sheet *s)
 		n = 0;
 	}
 	fprintf(s->out, "%*s", (int)(column - n), "");
-	wrap(s, o->help, column, column);
+	put_text(s, o->help, column, column);
 }
 
 static void put_usage(const struct command *c, const struct sheet *s)
@@ -91,8 +69,8 @@ static void put_usage(const struct command *c, const struct sheet *s)
 	char *usage = xprintf("Usage: kin %s [OPTION]... %s", c->name, c->operands);
 	char *summary = xprintf("%s.", c->summary);
 	summary[0] = (char)toupper((unsigned char)summary[0]);
-	wrap(s, usage, 0, 7);
-	wrap(s, summary, 0, 0);
+	put_text(s, usage, 0, 7);
+	put_text(s, summary, 0, 0);
 	free(usage);
 	free(summary);
 }
@@ -110,7 +88,7 @@ static void put_formats(const struct sheet *s)
 		if (!f->is_written)
 			continue;
 		fprintf(s->out, "  %-*s", column - 2, f->name);
-		wrap(s, f->what, column, column);
+		put_text(s, f->what, column, column);
 	}
 }
 
@@ -121,9 +99,9 @@ static void put_exit_status(const struct command *c, const struct sheet *s)
 			      "could be read; 2 if the command line makes no sense. %s",
 			      see);
 	fprintf(s->out, "\nExit status: ");
-	wrap(s, c->exit_status ? c->exit_status : usual, 13, 0);
+	put_text(s, c->exit_status ? c->exit_status : usual, 13, 0);
 	if (c->exit_status)
-		wrap(s, see, 0, 0);
+		put_text(s, see, 0, 0);
 	free(usual);
 	free(see);
 }
@@ -133,12 +111,12 @@ static void put_command(const struct command *c, const struct sheet *s)
 	put_usage(c, s);
 	for (size_t i = 0; c->description[i]; i++) {
 		fputc('\n', s->out);
-		wrap(s, c->description[i], 0, 0);
+		put_text(s, c->description[i], 0, 0);
 	}
 	for (size_t g = 0; c->options[g]; g++) {
 		char *title = xprintf("%s:", c->options[g]->title);
 		fputc('\n', s->out);
-		wrap(s, title, 0, 0);
+		put_text(s, title, 0, 0);
 		free(title);
 		for (const struct opt *o = c->options[g]->opts; o->id; o++)
 			put_option(o, s);
@@ -149,7 +127,7 @@ static void put_command(const struct command *c, const struct sheet *s)
 		fprintf(s->out, "\nExamples:\n");
 	for (const struct example *e = c->examples; e->command; e++) {
 		fprintf(s->out, "  %s\n      ", e->command); /* to be copied: in one line */
-		wrap(s, e->meaning, 6, 6);
+		put_text(s, e->meaning, 6, 6);
 	}
 	put_exit_status(c, s);
 }
@@ -162,26 +140,27 @@ static void put_overview(const struct sheet *s)
 		[COMMANDS_DATA] = "Handle the data",
 		[COMMANDS_GPROF] = "gprof compatibility",
 	};
-	wrap(s, "Usage: kin COMMAND [OPTION]... [PROGRAM] [DATA]...", 0, 7);
+	put_text(s, "Usage: kin COMMAND [OPTION]... [PROGRAM] [DATA]...", 0, 7);
 	fputs("       ", s->out);
-	wrap(s, "kin ./PROGRAM [ARGUMENT]...", 7, 7);
-	wrap(s,
-	     "Shows where programs spend their time, and on whose behalf: from sampled call "
-	     "stacks, from calls that were counted, from both; and from the gmon.out that "
-	     "programs compiled with -pg leave.",
-	     0, 0);
+	put_text(s, "kin ./PROGRAM [ARGUMENT]...", 7, 7);
+	put_text(s,
+		 "Shows where programs spend their time, and on whose behalf: from sampled call "
+		 "stacks, from calls that were counted, from both; and from the gmon.out that "
+		 "programs compiled with -pg leave.",
+		 0, 0);
 	for (size_t i = 0; commands[i]; i++) {
 		if (!i || commands[i]->group != commands[i - 1]->group)
 			fprintf(s->out, "\n%s:\n", titles[commands[i]->group]);
 		fprintf(s->out, "  %-10s", commands[i]->name);
-		wrap(s, commands[i]->summary, 12, 12);
+		put_text(s, commands[i]->summary, 12, 12);
 	}
 	fputc('\n', s->out);
-	wrap(s,
-	     "To begin: kin ./prog records a program and shows where its time went, as kin record "
-	     "./prog and then kin browse do. In a directory with data "
-	     "the commands that look need no arguments. kin help COMMAND says more.",
-	     0, 0);
+	put_text(s,
+		 "To begin: kin ./prog records a program and shows where its time went, as kin "
+		 "record "
+		 "./prog and then kin browse do. In a directory with data "
+		 "the commands that look need no arguments. kin help COMMAND says more.",
+		 0, 0);
 }
 
 void help_overview(FILE *out)

@@ -1,28 +1,18 @@
 /* main.c - kin COMMAND ..., kin ./PROGRAM ..., or gprof if called by that name. */
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/message.h"
 #include "cli/record_look.h"
 #include "gnu/gprof.h"
-
-/* A file opened by us must not become standard output because that was closed. Opened the wrong way
- * round, so that using it is still an error. */
-static void occupy_standard_files(void)
-{
-	static const int flags[] = { O_WRONLY, O_RDONLY, O_RDONLY };
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			(void)!open("/dev/null", flags[fd]); /* takes the lowest free number: fd */
-}
 
 static const char *base_name(const char *path)
 {
@@ -154,7 +144,7 @@ static bool names_store(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	occupy_standard_files();
+	file_occupy_standard();
 	if (argc > 0 && is_gprof(base_name(argv[0])))
 		return gprof_main(argc, argv);
 	if (names_store(argc, argv))

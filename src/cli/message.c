@@ -1,4 +1,5 @@
-/* message.c - one line per message on standard error, with the command's name before it. */
+/* message.c - messages on standard error, one line each, or as many as a terminal needs, with the
+ * command's name before it. */
 #include "cli/message.h"
 
 #include <errno.h>
@@ -10,19 +11,57 @@
 
 #include "base/escape.h"
 #include "base/file.h"
+#include "cli/output.h"
+#include "cli/wrap.h"
+
+/* As written to standard error. To be freed. */
+static char *in_lines(const char *text)
+{
+	enum { INDENT = 2 };
+	char *lines = NULL;
+	size_t size;
+	if (!isatty(STDERR_FILENO))
+		return xprintf("%s\n", text);
+	FILE *f = xopen_memstream(&lines, &size);
+	wrap(f, text, 0, INDENT, output_columns(STDERR_FILENO));
+	xclose_memstream(f, &lines);
+	return lines;
+}
+
+/* The whole message, as in_lines(). */
+static PRINTF(2, 0) char *worded(const char *command, const char *fmt, va_list ap)
+{
+	char *text = xvprintf(fmt, ap);
+	char *safe = escape_copy(text);
+	char *line = xprintf("kin%s%s: %s", command ? " " : "", command ? command : "", safe);
+	char *lines = in_lines(line);
+	free(line);
+	free(safe);
+	free(text);
+	return lines;
+}
 
 void message(const char *command, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	char *text = xvprintf(fmt, ap);
+	char *lines = worded(command, fmt, ap);
 	va_end(ap);
-	char *safe = escape_copy(text);
-	char *line = xprintf("kin%s%s: %s\n", command ? " " : "", command ? command : "", safe);
-	(void)!file_write_all(STDERR_FILENO, line, strlen(line)); /* or nobody is left to tell */
-	free(line);
-	free(safe);
-	free(text);
+	(void)!file_write_all(STDERR_FILENO, lines, strlen(lines)); /* or nobody is left to tell */
+	free(lines);
+}
+
+size_t message_lines(const char *command, const char *fmt, ...)
+{
+	va_list ap;
+	size_t n = 0;
+	va_start(ap, fmt);
+	char *lines = worded(command, fmt, ap);
+	va_end(ap);
+	for (const char *c = lines; *c; c++)
+		n += *c == '\n';
+	free(lines);
+	return n;
 }
 
 int message_error(const char *command, struct kin_error *err)

@@ -351,3 +351,9 @@ bool report_options_begin(struct settings *s, char error[512])
 	s->call_graph = s->config.call_graph ? xprintf("%s", s->config.call_graph) : NULL;
 	return true;
 }
+
+bool report_options_overview(const struct settings *s)
+{
+	const struct kin_hists_opts *h = &s->hists;
+	return !h->no_children && !h->latency && !h->group && !s->call_graph;
+}

@@ -6,8 +6,9 @@
 #include "options/opt.h"
 
 extern const struct opt_group *const report_options[];
-/* Other options of perf report 6.1, with alternatives. */
 
+/* Whether nothing was given that a first page (kin_hists_opts.overview) has no place for. */
+bool report_options_overview(const struct settings *s);
 /* For struct command: sets the defaults, including those from files; sets an option. */
 bool report_options_begin(struct settings *s, char error[512]);
 bool report_options_set(struct settings *s, int id, const char *arg, char error[512]);

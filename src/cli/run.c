@@ -14,6 +14,8 @@
 #include "cli/progress.h"
 #include "kin/kin.h"
 
+#define HINT "hint: %s"
+
 int run_tell(const struct settings *s, const struct kin_profile *profile, struct told *told)
 {
 	int status = EXIT_OK;
@@ -30,8 +32,16 @@ int run_tell(const struct settings *s, const struct kin_profile *profile, struct
 	told->origin |= kin_profile_origin(profile) != NULL;
 	fetching_tell(s->fetching, s->command->name);
 	for (; told->hints < kin_profile_n_hints(profile); told->hints++)
-		message(s->command->name, "hint: %s", kin_profile_hint_at(profile, told->hints));
+		message(s->command->name, HINT, kin_profile_hint_at(profile, told->hints));
 	return status;
+}
+
+size_t run_hint_lines(const struct settings *s, const struct kin_profile *profile)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < kin_profile_n_hints(profile); i++)
+		n += message_lines(s->command->name, HINT, kin_profile_hint_at(profile, i));
+	return n;
 }
 
 void run_tell_notes(const struct settings *s, const struct kin_profile *profile)
@@ -71,6 +81,7 @@ static struct kin_open_opts open_opts(const struct settings *s)
 		.trace_fields = !strcmp(s->command->name, "script") ||
 				(s->format && !strcmp(s->format, "perf") && !s->hists.sort),
 		.no_inlines = s->no_inlines,
+		.with_hooks = s->with_hooks,
 		.debuginfod = fetching_servers(s->fetching),
 		.branches = s->hists.branches,
 		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,

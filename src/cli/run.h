@@ -37,6 +37,9 @@ MUST_CHECK struct kin_error *run_open_part(const struct settings *s, const char 
 /* Prints new messages: problems with programs and libraries are known only when the last table was
  * freed. Returns the exit status for them. */
 int run_tell(const struct settings *s, const struct kin_profile *profile, struct told *told);
+/* The number of lines that the hints take on standard error. They are known after the first report,
+ * when functions have names. */
+size_t run_hint_lines(const struct settings *s, const struct kin_profile *profile);
 /* Prints the notes that all tables of the profile have, for output without notes; and whether
  * tables in this format (NULL: text) have notes. */
 void run_tell_notes(const struct settings *s, const struct kin_profile *profile);

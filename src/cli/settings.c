@@ -36,6 +36,9 @@ const struct opt_group input_options = {
 		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
 		  "do not ask the servers in DEBUGINFOD_URLS for debug files, programs and sources "
 		  "that are not here" },
+		{ OPT_WITH_HOOKS, 0, "with-hooks", NULL,
+		  "leave in the time that counting calls took (of kin run on a program built with "
+		  "-pg); otherwise it is taken off, and said to be" },
 		{ OPT_STRICT, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable: errors or "
 		  "losses while recording, truncated stacks, time without a place, unreadable "
@@ -63,6 +66,9 @@ const struct opt_group recording_options = {
 		{ OPT_NO_DEBUGINFOD, 0, "no-debuginfod", NULL,
 		  "do not ask the servers in DEBUGINFOD_URLS for debug files, programs and sources "
 		  "that are not here" },
+		{ OPT_WITH_HOOKS, 0, "with-hooks", NULL,
+		  "leave in the time that counting calls took (of kin run on a program built with "
+		  "-pg); otherwise it is taken off, and said to be" },
 		{ OPT_STRICT, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable; kin help "
 		  "info has the list" },
@@ -335,6 +341,9 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_NO_DEMANGLE:
 		s->demangle = "none";
+		break;
+	case OPT_WITH_HOOKS:
+		s->with_hooks = true;
 		break;
 	case OPT_EXPAND_INLINED:
 	case OPT_FOLD_INLINED:

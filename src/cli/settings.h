@@ -42,7 +42,7 @@ struct settings {
 	bool sum_ranks;          /* "merge" */
 	struct output_opts output;
 	bool help, version, strict;
-	bool no_inlines, no_names, no_debuginfod;
+	bool no_inlines, no_names, no_debuginfod, with_hooks;
 	struct fetching *fetching; /* owned; NULL: no debuginfod */
 	/* "report" only */
 	struct kin_hists_opts hists;
@@ -99,6 +99,7 @@ enum {
 	OPT_NO_DEMANGLE,
 	OPT_EXPAND_INLINED,
 	OPT_FOLD_INLINED,
+	OPT_WITH_HOOKS,
 	OPT_SOURCE_DIR,
 	OPT_GCOV,
 	OPT_SORT,

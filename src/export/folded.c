@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/err.h"
 #include "base/escape.h"
 #include "base/map64.h"
@@ -131,17 +132,11 @@ static bool is_wanted(const struct folding *t, uint16_t event)
 	return e->kind == first->kind && e->unit == first->unit;
 }
 
-static void add_to(uint64_t *sum, uint64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
-
 static void add_end(struct folding *t, pathid path, uint64_t weight)
 {
 	while (t->own.n < t->maker.nodes.n)
 		vec_push(&t->own, 0);
-	add_to(&t->own.at[path], weight);
+	capped_add(&t->own.at[path], weight);
 }
 
 static void add_samples(struct folding *t)

@@ -177,7 +177,7 @@ static void run_stages(struct bsd_run *r)
 	session_succeeded(&r->s, profile_trouble(r->s.profile));
 }
 
-static int run(const struct bsd_options *o)
+static int run_bsd_gprof(const struct bsd_options *o)
 {
 	struct bsd_run r = { .o = o, .s = { .whoami = "gprof" } };
 
@@ -206,7 +206,7 @@ static int act(const struct bsd_options *o)
 	case GPROF_RUN:
 		break;
 	}
-	return run(o);
+	return run_bsd_gprof(o);
 }
 
 int bsd_gprof_main(int argc, char **argv, enum gprof_dialect dialect)

@@ -486,7 +486,7 @@ static void run_stages(struct gprof_run *r)
 	session_succeeded(&r->s, profile_trouble(r->s.profile));
 }
 
-static int run(const struct gprof_options *o)
+static int run_gprof(const struct gprof_options *o)
 {
 	struct gprof_run r = { .o = o,
 			       .s = { .whoami = o->whoami, .compat = o->compat },
@@ -518,7 +518,7 @@ static int act(const struct gprof_options *o)
 	case GPROF_RUN:
 		break;
 	}
-	return run(o);
+	return run_gprof(o);
 }
 
 static int gnu_main(int argc, char **argv)
@@ -560,7 +560,7 @@ int gprof_main(int argc, char **argv)
 	struct arena arena = { 0 };
 	enum gprof_dialect dialect;
 	struct kin_error *err = argfile_expand(&arena, &argc, &argv);
-	char *buffer = xalloc(OUTPUT_BUFFER);
+	char *buffer = xrealloc(NULL, OUTPUT_BUFFER, 1);
 	int status = 1;
 
 	setvbuf(stdout, buffer, _IOFBF, OUTPUT_BUFFER);

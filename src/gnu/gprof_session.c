@@ -176,6 +176,10 @@ static void check_data(struct gprof_session *s, const struct session_files *f, b
 	if (s->compat || is_empty(s))
 		return;
 	profile_check_data(s->profile);
+	size_t n = s->profile->notes.n;
+	profile_take_off_hooks(s->profile);
+	for (; n < s->profile->notes.n; n++)
+		session_warn(s->profile->notes.at[n], NULL);
 	if (!f->foreign_symbols && !profile_has_objects(s->profile))
 		profile_check_program(s->profile);
 	session_say_warnings(s);

@@ -137,8 +137,8 @@ static void add_to_bytes(struct unit_trie *t, struct byte_leaves *b, uint32_t fr
 /* ---- nodes ---- */
 
 /* The node for the addresses that share the first `bits` bits with pc. */
-static struct unit_node *add(struct unit_trie *t, struct unit_node *node, uint64_t pc,
-			     unsigned bits, const struct unit_claim *c);
+static struct unit_node *add_claim(struct unit_trie *t, struct unit_node *node, uint64_t pc,
+				   unsigned bits, const struct unit_claim *c);
 
 /* Into all children of a node that the claim lies in. */
 static void add_below(struct unit_trie *t, struct unit_node *node, uint64_t pc, unsigned bits,
@@ -163,7 +163,7 @@ static void add_below(struct unit_trie *t, struct unit_node *node, uint64_t pc, 
 			node->children[i]->leaf = new_leaf(t);
 		}
 		node->children[i] =
-			add(t, node->children[i], pc + ((uint64_t)i << shift), bits + 8, c);
+			add_claim(t, node->children[i], pc + ((uint64_t)i << shift), bits + 8, c);
 	}
 }
 
@@ -178,8 +178,8 @@ static struct unit_node *split(struct unit_trie *t, const struct unit_leaf *leaf
 	return node;
 }
 
-static struct unit_node *add(struct unit_trie *t, struct unit_node *node, uint64_t pc,
-			     unsigned bits, const struct unit_claim *c)
+static struct unit_node *add_claim(struct unit_trie *t, struct unit_node *node, uint64_t pc,
+				   unsigned bits, const struct unit_claim *c)
 {
 	if (node->kind == NODE_LEAF) {
 		struct unit_leaf *leaf = node->leaf;
@@ -211,7 +211,7 @@ void unit_trie_done(struct unit_trie *t) { arena_release(&t->arena); }
 void unit_trie_add(struct unit_trie *t, uint32_t unit, uint64_t low, uint64_t high)
 {
 	if (low != high)
-		t->root = add(t, t->root, 0, 0, &(struct unit_claim){ low, high, unit });
+		t->root = add_claim(t, t->root, 0, 0, &(struct unit_claim){ low, high, unit });
 }
 
 static const struct unit_leaf *find_byte(const struct byte_leaves *b, uint64_t addr, uint64_t *last)

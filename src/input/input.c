@@ -306,7 +306,7 @@ static void share_out(struct input_part *parts, size_t n, struct input_item *ite
 	}
 }
 
-static void run(struct input_part *parts, size_t n)
+static void run_parts(struct input_part *parts, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
 		parts[i].started =
@@ -370,7 +370,7 @@ static struct kin_error *read_in_threads(struct input_item *items, size_t n, siz
 	for (size_t i = 0; i < n_threads; i++)
 		parts[i].o = o;
 	share_out(parts, n_threads, items, n, bytes);
-	run(parts, n_threads);
+	run_parts(parts, n_threads);
 	bool good = merge(parts, n_threads, o, &err);
 	*ret = profile_finish(parts[0].builder);
 	free(parts);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/vec.h"
 
 struct scan scan_of(const char *text, size_t size)
@@ -53,14 +54,10 @@ static uint32_t hex4(struct scan *j)
 {
 	uint32_t value = 0;
 	for (int i = 0; i < 4; i++) {
-		char c = j->pos < j->end ? *j->pos++ : '\0';
-		unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-				 : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
-				 : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10)
-							: 16;
-		if (digit == 16)
+		int digit = num_hex_digit(j->pos < j->end ? *j->pos++ : '\0');
+		if (digit < 0)
 			fail(j);
-		value = value << 4 | (digit & 15);
+		value = value << 4 | (uint32_t)(digit & 15);
 	}
 	return value;
 }

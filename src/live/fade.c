@@ -13,7 +13,13 @@ enum { LEAST_PART = 8 };
 struct fading {
 	struct profile_builder *into;
 	struct names *names; /* NULL: frames keep their addresses, and have no callers */
+	bool no_inlines;
 	struct tally tally;
+};
+
+/* The frames of functions that are inlined at a frame. */
+struct fade_inlined {
+	uint32_t first, n; /* in the list, innermost first */
 };
 
 /* Ids of one profile in the one that is made; NONE: not asked for yet. */
@@ -21,6 +27,8 @@ struct import {
 	struct fading *f;
 	const struct profile *from;
 	uint32_t *objects, *frames, *stacks, *tasks, *events;
+	struct fade_inlined *inlined_at; /* [frame]; NULL: nothing is expanded */
+	VEC(frameid) inlined;            /* in the profile that is made */
 };
 
 static uint32_t *ids(size_t n)
@@ -57,6 +65,18 @@ static objid object_of(struct import *x, objid id)
 	return x->objects[id];
 }
 
+/* Whether its name is looked up in a file. */
+static bool is_looked_up(const struct import *x, const struct frame *frame)
+{
+	const struct object *o = &x->from->objects[frame->object];
+	return !frame->name && (o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO) && o->path;
+}
+
+static uint64_t look_at(const struct frame *frame)
+{
+	return frame->addr - (frame->flags & FRAME_RETURN);
+}
+
 static const char *name_of(struct import *x, const struct frame *frame)
 {
 	const struct object *o = &x->from->objects[frame->object];
@@ -64,10 +84,20 @@ static const char *name_of(struct import *x, const struct frame *frame)
 
 	if (frame->name)
 		return text(x, frame->name);
-	if ((o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO) && o->path)
+	if (is_looked_up(x, frame))
 		name = names_find(x->f->names, text(x, o->path), text(x, o->build_id),
-				  frame->addr - (frame->flags & FRAME_RETURN));
+				  look_at(frame));
 	return name ? name : "[unknown]";
+}
+
+static frameid add_function(struct import *x, const struct frame *frame, const char *name,
+			    uint32_t flags)
+{
+	struct frame made = { .object = object_of(x, frame->object),
+			      .name = string(x, name),
+			      .flags = flags |
+				       (frame->flags & ~(uint32_t)(FRAME_RETURN | FRAME_GUESSED)) };
+	return profile_add_frame(x->f->into, made);
 }
 
 /* With its address. */
@@ -88,13 +118,83 @@ static frameid frame_of(struct import *x, frameid id)
 	if (x->frames[id] == NONE && !x->f->names) {
 		x->frames[id] = code_of(x, id);
 	} else if (x->frames[id] == NONE) {
-		struct frame made = { .object = object_of(x, frame->object),
-				      .name = string(x, name_of(x, frame)),
-				      .flags = frame->flags &
-					       ~(uint32_t)(FRAME_RETURN | FRAME_GUESSED) };
-		x->frames[id] = profile_add_frame(x->f->into, made);
+		x->frames[id] = add_function(x, frame, name_of(x, frame), 0);
 	}
 	return x->frames[id];
+}
+
+/* ---- inlined functions ---- */
+
+struct fade_site {
+	uint64_t addr;
+	frameid frame;
+	objid object;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct fade_site *x = a, *y = b;
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+struct fade_sites { /* of one object, by address */
+	struct import *x;
+	const struct fade_site *at;
+};
+
+static void note_inlined(void *arg, size_t i, const char *name)
+{
+	const struct fade_sites *s = arg;
+	struct import *x = s->x;
+	struct fade_inlined *list = &x->inlined_at[s->at[i].frame];
+	if (!list->n++)
+		list->first = (uint32_t)x->inlined.n;
+	vec_push(&x->inlined,
+		 add_function(x, &x->from->samples.frames[s->at[i].frame], name, FRAME_INLINED));
+}
+
+static void find_inlined_of(struct import *x, const struct fade_site *sites, size_t n)
+{
+	const struct object *o = &x->from->objects[sites->object];
+	uint64_t *addrs = xrealloc(NULL, n, sizeof(*addrs));
+	for (size_t i = 0; i < n; i++)
+		addrs[i] = sites[i].addr;
+	names_find_inlined(x->f->names, text(x, o->path), text(x, o->build_id), addrs, n,
+			   note_inlined, &(struct fade_sites){ x, sites });
+	free(addrs);
+}
+
+/* By object, all at once: each unit of debug information is decoded once. */
+static void find_inlined(struct import *x)
+{
+	const struct samples *s = &x->from->samples;
+	VEC(struct fade_site) sites = { 0 };
+	for (size_t i = 1; i < s->n_frames; i++)
+		if (is_looked_up(x, &s->frames[i]))
+			vec_push(&sites, ((struct fade_site){ look_at(&s->frames[i]), (frameid)i,
+							      s->frames[i].object }));
+	if (sites.n)
+		qsort(sites.at, sites.n, sizeof(*sites.at), by_place);
+	x->inlined_at = xalloc((s->n_frames + 1) * sizeof(*x->inlined_at));
+	for (size_t first = 0, end; first < sites.n; first = end) {
+		for (end = first; end < sites.n; end++)
+			if (sites.at[end].object != sites.at[first].object)
+				break;
+		find_inlined_of(x, &sites.at[first], end - first);
+	}
+	vec_free(&sites);
+}
+
+/* The frame, and in it what was inlined there. */
+static stackid add_frames(struct import *x, stackid caller, frameid id)
+{
+	stackid made = profile_add_stack(x->f->into, caller, frame_of(x, id));
+	struct fade_inlined list = x->inlined_at ? x->inlined_at[id] : (struct fade_inlined){ 0 };
+	while (list.n)
+		made = profile_add_stack(x->f->into, made, x->inlined.at[list.first + --list.n]);
+	return made;
 }
 
 static stackid stack_of(struct import *x, stackid id)
@@ -110,7 +210,7 @@ static stackid stack_of(struct import *x, stackid id)
 	made = id ? x->stacks[id] : 0;
 	while (todo.n) {
 		id = todo.at[--todo.n];
-		made = profile_add_stack(x->f->into, made, frame_of(x, stacks[id].frame));
+		made = add_frames(x, made, stacks[id].frame);
 		x->stacks[id] = made;
 	}
 	vec_free(&todo);
@@ -142,7 +242,7 @@ static uint16_t event_of(struct import *x, uint16_t id)
 	return (uint16_t)x->events[id];
 }
 
-static void add(struct import *x, const struct sample *s, uint64_t weight, uint32_t count)
+static void add_sample(struct import *x, const struct sample *s, uint64_t weight, uint32_t count)
 {
 	struct sample made = { .stack = stack_of(x, s->stack),
 			       .task = x->f->names ? task_of(x, s->task) : 0,
@@ -177,16 +277,18 @@ static uint64_t *usual_weights(const struct profile *p)
 static void import(struct fading *f, const struct profile *from, double keep)
 {
 	const struct samples *s = &from->samples;
-	struct import x = { f,
-			    from,
-			    ids(from->n_objects),
-			    ids(s->n_frames),
-			    ids(s->n_stacks),
-			    ids(s->n_tasks),
-			    ids(s->n_events) };
+	struct import x = { .f = f,
+			    .from = from,
+			    .objects = ids(from->n_objects),
+			    .frames = ids(s->n_frames),
+			    .stacks = ids(s->n_stacks),
+			    .tasks = ids(s->n_tasks),
+			    .events = ids(s->n_events) };
 	uint64_t *usual = usual_weights(from);
 	double rest = 0; /* of numbers, what was cut off: the next one has it */
 
+	if (f->names && !f->no_inlines)
+		find_inlined(&x);
 	for (enum event_kind kind = EVENT_ON_CPU; kind <= EVENT_WAITING; kind++)
 		for (size_t i = 0; i < s->n_events; i++) /* what programs did comes first */
 			if (s->events[i].kind == kind)
@@ -199,9 +301,11 @@ static void import(struct fading *f, const struct profile *from, double keep)
 		rest += (double)at->count * keep;
 		uint32_t count = (uint32_t)rest;
 		rest -= count;
-		add(&x, at, weight, count);
+		add_sample(&x, at, weight, count);
 	}
 	free(usual);
+	free(x.inlined_at);
+	vec_free(&x.inlined);
 	free(x.objects);
 	free(x.frames);
 	free(x.stacks);
@@ -210,9 +314,11 @@ static void import(struct fading *f, const struct profile *from, double keep)
 }
 
 struct profile *fade(const struct profile *past, double keep, const struct profile *fresh,
-		     struct names *names)
+		     struct names *names, bool no_inlines)
 {
-	struct fading f = { .into = profile_builder_new(), .names = names };
+	struct fading f = { .into = profile_builder_new(),
+			    .names = names,
+			    .no_inlines = no_inlines };
 
 	if (past)
 		import(&f, past, keep);
@@ -226,5 +332,5 @@ struct profile *fade(const struct profile *past, double keep, const struct profi
 
 struct profile *fade_code(const struct profile *past, double keep, const struct profile *fresh)
 {
-	return fade(past, keep, fresh, NULL);
+	return fade(past, keep, fresh, NULL, true);
 }

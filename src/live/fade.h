@@ -1,8 +1,8 @@
 /* fade.h - a profile of recent samples, whose weights fade with age.
  *
- * Equal samples of a thread are merged, frames are functions with their names in the data (so no
- * file needs to be opened), and samples have neither times nor CPUs. Numbers of samples fade like
- * weights, and are correct as sums: a single one may have become 0. */
+ * Equal samples of a thread are merged, frames are functions, inlined ones too, with their names in
+ * the data (so no file needs to be opened), and samples have neither times nor CPUs. Numbers of
+ * samples fade like weights, and are correct as sums: a single one may have become 0. */
 #ifndef LIVE_FADE_H
 #define LIVE_FADE_H
 
@@ -10,9 +10,11 @@
 #include "symbolize/names.h"
 
 /* The sum of `past` (made by this function, or NULL) with its weights times `keep` (0..1), and
- * `fresh`. Samples with negligible weights are dropped, so that it does not grow with time. */
+ * `fresh`. Samples with negligible weights are dropped, so that it does not grow with time.
+ * `no_inlines`: inlined functions are part of what they were inlined into; saves decoding debug
+ * information. */
 struct profile *fade(const struct profile *past, double keep, const struct profile *fresh,
-		     struct names *names);
+		     struct names *names, bool no_inlines);
 
 /* The same by instruction: samples have only the frame they were taken at, without callers and
  * threads, and those at one address are merged. Objects are the files that ran, for whoever opens

@@ -168,7 +168,7 @@ static void say(const char *line)
 	pthread_mutex_unlock(&l->lock);
 }
 
-static void *run(void *arg)
+static void *live_run(void *arg)
 {
 	struct live *l = arg;
 	struct record_result result;
@@ -239,7 +239,7 @@ struct kin_error *live_start(const struct record_opts *opts, struct live **ret)
 	l->builder = profile_builder_new();
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->changed, NULL);
-	int errnum = pthread_create(&l->thread, NULL, run, l);
+	int errnum = pthread_create(&l->thread, NULL, live_run, l);
 	if (errnum) {
 		free_live(l);
 		return err_os(errnum, "cannot start a thread");

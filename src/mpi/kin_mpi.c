@@ -355,7 +355,7 @@ static void remove_folder(struct reduction *r)
 	free(r->other);
 }
 
-static int run(struct reduction *r, char **data, int n)
+static int run_reduction(struct reduction *r, char **data, int n)
 {
 	static const char *const usual[] = { "profile.%r.kin", "kin.%r.kin" };
 	if (!make_folder(r))
@@ -414,7 +414,7 @@ static int parse(struct reduction *r, int argc, char **argv)
 	size_t n = strlen(r->output);
 	if (n < 4 || strcmp(r->output + n - 4, ".kin") != 0)
 		return wrong(r, "-o takes a name that ends in .kin");
-	return run(r, argv + optind + 1, argc - optind - 1);
+	return run_reduction(r, argv + optind + 1, argc - optind - 1);
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,7 @@
  * if all of it is known; otherwise by the file, whose answers are added. Both answers are the same.
  *
  * Kept in files (answered_file.c): one per build id in $XDG_CACHE_HOME/kin/names, else
- * ~/.cache/kin/names, for their user alone, replaced atomically; beyond 256 MiB in all, the least
+ * ~/.cache/kin/names, for their user alone, replaced atomically; beyond 56 MiB in all, the least
  * recently used are removed. A cache file is used only if it is undamaged and was written by the
  * same build of kin for the same files (build id, sizes and times of the object and of its debug
  * files). */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/folder.h"
 #include "object/answered.h"
@@ -73,8 +74,7 @@ static bool describe_file(const struct elf_file *f, struct answered_key *key, si
 	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return false;
 	key->files[i].size = (uint64_t)st.st_size;
-	key->files[i].modified_ns =
-		(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	key->files[i].modified_ns = clock_ns_of(st.st_mtim);
 	return true;
 }
 

@@ -72,6 +72,7 @@ static struct elf_file *open_at(struct object_file *o, const char *path)
 		give_up(o, f);
 		return NULL;
 	}
+	f->remembers = o->remembers;
 	return f;
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 
@@ -50,12 +51,7 @@ struct debuginfod {
 /* The library hands nothing to what it calls but its client. */
 static _Thread_local struct debuginfod *waiting;
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+static double now_s(void) { return (double)clock_now_ns() / 1e9; }
 
 struct debuginfod *debuginfod_new(const struct debuginfod_opts *opts)
 {
@@ -93,7 +89,7 @@ static int while_waiting(void *client, long a, long b)
 {
 	struct debuginfod *d = waiting;
 	long bytes = d->url(client) ? a : 0;
-	double t = now();
+	double t = now_s();
 	if (bytes != d->bytes)
 		d->last_byte = t;
 	d->bytes = bytes;
@@ -166,13 +162,13 @@ static char *request(struct debuginfod *d, enum debuginfod_kind kind, const char
 		     const char *source)
 {
 	char *path = NULL;
-	d->began = d->last_byte = now();
+	d->began = d->last_byte = now_s();
 	d->bytes = 0;
 	d->given_up = NULL;
 	waiting = d;
 	int fd = ask(d, kind, build_id, source, &path);
 	waiting = NULL;
-	d->waited += now() - d->began;
+	d->waited += now_s() - d->began;
 	if (d->opts.progress)
 		d->opts.progress(d->opts.arg, NULL, 0, 0);
 	if (fd >= 0)

@@ -57,15 +57,16 @@ static void write_piece(const char *s, size_t n, void *arg)
 	out->text[out->n] = '\0';
 }
 
-static bool run(const char *name, enum demangle_style style, struct demangled_output *out)
+static bool demangle_run(const char *name, enum demangle_style style, struct demangled_output *out)
 {
 	const int options = DMGL_PARAMS | DMGL_ANSI;
 	out->n = 0;
 	switch (style) {
 	case DEMANGLE_AUTO: /* older Rust names are valid C++ names too */
-		return run(name, DEMANGLE_RUST, out) || run(name, DEMANGLE_GNU_V3, out);
+		return demangle_run(name, DEMANGLE_RUST, out) ||
+		       demangle_run(name, DEMANGLE_GNU_V3, out);
 	case DEMANGLE_SHORT:
-		return run(name, DEMANGLE_RUST, out) ||
+		return demangle_run(name, DEMANGLE_RUST, out) ||
 		       (out->n = 0,
 			cplus_demangle_v3_callback(name, DMGL_GNU_V3, write_piece, out));
 	case DEMANGLE_RUST:
@@ -87,7 +88,7 @@ static bool run(const char *name, enum demangle_style style, struct demangled_ou
 static char *run_limited(const char *name, enum demangle_style style)
 {
 	struct demangled_output out = { .max = 1024 + 64 * strlen(name) };
-	if (!setjmp(out.too_long) && run(name, style, &out) && out.n)
+	if (!setjmp(out.too_long) && demangle_run(name, style, &out) && out.n)
 		return out.text;
 	free(out.text);
 	return NULL;

@@ -227,19 +227,46 @@ static bool may_read(struct dwarf_info *d, const struct dwarf_file *f, size_t by
 	return d->abbrev_bytes_read / READ_AGAIN <= f->abbrev.size + KEPT;
 }
 
+/* Moves past an abbreviation whose code has been read; false where read_abbrev() would be. */
+static bool skip_abbrev(const struct abbrevs *t, struct bytes *c)
+{
+	bytes_uleb(c); /* tag */
+	bytes_u8(c);   /* children */
+	for (;;) {
+		uint32_t name = (uint32_t)bytes_uleb(c);
+		uint32_t form = (uint32_t)bytes_uleb(c);
+		if (form == DW_FORM_implicit_const)
+			bytes_sleb(c);
+		if (c->failed)
+			return false;
+		if (!name && !form)
+			return true;
+		struct skip s = form_skip(t, form);
+		if (s.kind == SKIP_INDIRECT && s.size == SKIP_UNKNOWN)
+			return false;
+	}
+}
+
+/* Dozens of others may stand before it, as in the debug files of Debian. */
 bool abbrevs_read_one(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		      uint64_t code, struct abbrevs *t)
 {
 	struct bytes c = section_at(f->abbrev, u->abbrev, f->swap);
 	const uint8_t *start = c.pos;
+	bool found = false;
 	*t = table_for(f, u);
-	while (read_abbrev(t, &c)) {
-		if (t->at.at[0].code == code)
-			return may_read(d, f, (size_t)(c.pos - start));
-		t->at.n = t->attributes.n = t->skips.n = 0;
+	for (;;) {
+		struct bytes from = c;
+		uint64_t here = bytes_uleb(&c);
+		if (here == code) {
+			c = from;
+			found = read_abbrev(t, &c);
+			break;
+		}
+		if (!here || !skip_abbrev(t, &c))
+			break;
 	}
-	may_read(d, f, (size_t)(c.pos - start));
-	return false;
+	return may_read(d, f, (size_t)(c.pos - start)) && found;
 }
 
 static int by_code(const void *a, const void *b)

@@ -284,7 +284,7 @@ static bool run_standard(struct line_table *t, struct line_machine *m, const str
 	return !c->failed;
 }
 
-static void run(struct line_table *t, const struct line_header *h)
+static void line_program_run(struct line_table *t, const struct line_header *h)
 {
 	struct bytes c = h->program;
 	struct line_machine m = at_start(t);
@@ -330,7 +330,7 @@ bool line_table_read(const struct dwarf_info *d, const struct dwarf_unit *u, boo
 	if (!begin_table(d, u, ret, &h))
 		return false;
 	ret->first_file = from_first && ret->version >= 5 ? 0 : 1;
-	run(ret, &h);
+	line_program_run(ret, &h);
 	return ret->sequences.n > 0;
 }
 

@@ -10,15 +10,18 @@
 #include <zstd_errors.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "object/object_private.h"
+#include "object/unpacked.h"
 
 /* ---- failures ---- */
 
 /* libelf's own numbers, which it does not publish but only ever adds to. */
 enum { NO_MEMORY = 8, CANNOT_READ = 19 };
 
-enum { LARGE_SECTION = 3 << 20 };
+/* Code is asked for a few bytes at a time, mostly. */
+enum { LARGE_SECTION = 3 << 20, LARGE_CODE = 128 << 10 };
 
 /* errno is to be 0 before libelf is called: for some failures its own number says that the file is
  * damaged. */
@@ -320,7 +323,8 @@ static bool make_room(const struct elf_file *f, struct elf_section *s)
 		return false;
 	if (s->contents)
 		return true;
-	if (s->size < LARGE_SECTION || is_packed(s) || !is_there(f, s, &s->offset))
+	uint64_t large = elf_section_is_code(s) ? LARGE_CODE : LARGE_SECTION;
+	if (s->size < large || is_packed(s) || !is_there(f, s, &s->offset))
 		return false;
 	s->contents = xalloc_aligned(s->size + 1);
 	/* Strings in a part that is read again end, even if the file has changed. */
@@ -453,40 +457,74 @@ static bool unpack(const struct section_packing *p, uint8_t *to, bool *no_memory
 	return false;
 }
 
-bool elf_file_decompress(struct elf_file *f, const struct elf_section *s)
+/* The section's bytes, *size of them and room behind them for a mark; NULL if they are damaged. */
+static uint8_t *unpack_section(struct elf_file *f, const struct elf_section *s, uint64_t *size)
 {
-	struct elf_section *own = &f->sections[s - f->sections];
 	bool is_old = !strncmp(s->name, ".zdebug", 7), no_memory = false;
 	struct section_packing p;
 	uint8_t *packed = NULL; /* owned; libelf would keep it as long as the file */
+	uint8_t *to = NULL;
 	uint64_t offset;
 	size_t n = s->size;
-	if (s->type == SHT_NOBITS || !is_packed(s) || own->is_unpacked)
-		return true;
-	if (own->contents)
-		return false;
 	if (is_there(f, s, &offset)) {
 		packed = xrealloc(NULL, n, 1);
 		read_into(f, packed, n, offset);
 	}
 	const uint8_t *data = packed ? packed : elf_file_contents(f, s, &n);
-	if (!data || !(is_old ? read_old_packing(data, n, &p) : read_packing(f, data, n, &p)) ||
-	    !p.size || !elf_may_unfold(p.n, p.size)) {
-		free(packed);
-		return false;
+	if (data && (is_old ? read_old_packing(data, n, &p) : read_packing(f, data, n, &p)) &&
+	    p.size && elf_may_unfold(p.n, p.size)) {
+		to = xalloc_aligned(p.size + sizeof(struct unpacked_mark));
+		*size = p.size;
+		if (!unpack(&p, to, &no_memory)) {
+			free(to);
+			to = NULL;
+		}
 	}
-	uint8_t *to = xalloc_aligned(p.size + 1);
-	to[p.size] = '\0';
-	if (unpack(&p, to, &no_memory)) {
-		own->contents = to;
-		own->size = p.size;
-		own->is_unpacked = true;
-	} else {
-		if (no_memory && !*f->trouble)
-			*f->trouble = ENOMEM;
-		free(to);
-	}
+	if (no_memory && !*f->trouble)
+		*f->trouble = ENOMEM;
 	free(packed);
+	return to;
+}
+
+/* Where the section is kept in the cache, if it is. */
+static void find_kept(struct unpacked *ret, const struct elf_file *f, const struct elf_section *s)
+{
+	struct stat st;
+	size_t n;
+	*ret = (struct unpacked){ 0 };
+	if (!f->remembers || f->fd < 0 || fstat(f->fd, &st) < 0)
+		return;
+	const uint8_t *id = elf_file_build_id(f, &n);
+	struct unpacked_mark of = { .file_size = (uint64_t)st.st_size,
+				    .modified_ns = clock_ns_of(st.st_mtim),
+				    .changed_ns = clock_ns_of(st.st_ctim),
+				    .index = (uint64_t)(s - f->sections),
+				    .packed_size = s->size };
+	unpacked_init(ret, id, n, &of);
+}
+
+bool elf_file_decompress(struct elf_file *f, const struct elf_section *s)
+{
+	struct elf_section *own = &f->sections[s - f->sections];
+	struct unpacked kept;
+	uint64_t size;
+	if (s->type == SHT_NOBITS || !is_packed(s) || own->is_unpacked)
+		return true;
+	if (own->contents)
+		return false;
+	find_kept(&kept, f, s);
+	uint8_t *contents = unpacked_read(&kept, &size);
+	if (!contents && (contents = unpack_section(f, s, &size))) {
+		if (!*f->trouble)
+			unpacked_write(&kept, contents, size);
+		contents[size] = '\0';
+	}
+	unpacked_done(&kept);
+	if (contents) {
+		own->contents = contents;
+		own->size = size;
+		own->is_unpacked = true;
+	}
 	return own->is_unpacked;
 }
 

@@ -136,7 +136,7 @@ struct kin_error *object_of_file(struct elf_file *file, const char *path,
 	o->symfs = opts && opts->symfs ? arena_printf(&o->arena, "%s", opts->symfs) : NULL;
 	o->no_debug_files = opts && opts->no_debug_files;
 	o->debuginfod = opts ? opts->debuginfod : NULL;
-	o->remembers = opts && opts->remembers;
+	o->remembers = file->remembers = opts && opts->remembers;
 	struct kin_error *err = describe(o);
 	if (!err)
 		err = check_build(o, opts ? opts->build_id : NULL);

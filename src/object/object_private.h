@@ -34,9 +34,10 @@ struct elf_file {
 	struct elf_section *sections; /* by index, so [0] is the null section */
 	size_t n_sections;
 	struct arena arena;
-	int *trouble; /* errno of the first failure to read data that exists: out of memory, a
-			 failing disk; 0: none. (A pointer because it may be set through a const
-			 file.) */
+	int *trouble;   /* errno of the first failure to read data that exists: out of memory, a
+			   failing disk; 0: none. (A pointer because it may be set through a const
+			   file.) */
+	bool remembers; /* unpacked sections are kept in the user's cache (unpacked.h) */
 };
 
 MUST_CHECK struct kin_error *elf_file_open(const char *path, struct elf_file **ret);

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/num.h"
 #include "object/candidates.h"
 
 struct symfile_word {
@@ -46,8 +47,7 @@ static bool parse_address(struct symfile_word w, uint64_t *ret)
 	for (; i < w.n && isxdigit((unsigned char)w.at[i]); i++) {
 		if (v >> 60)
 			return false;
-		int c = w.at[i] | 32;
-		v = v << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
+		v = v << 4 | (uint64_t)num_hex_digit(w.at[i]);
 	}
 	if (i > start)
 		*ret = v;
@@ -84,8 +84,8 @@ static bool take_listed(const struct listed_symbol *s, const struct symtab_opts 
 	return s->has_addr && !(s->is_local && opts->no_static);
 }
 
-static void add(struct candidates *c, const struct symfile_entry *e, const struct symtab_opts *opts,
-		struct object_file *o)
+static void add_candidate(struct candidates *c, const struct symfile_entry *e,
+			  const struct symtab_opts *opts, struct object_file *o)
 {
 	struct listed_symbol listed = { .has_addr = e->has_addr, .is_local = e->type == 't' };
 	struct candidate taken = {
@@ -127,7 +127,7 @@ struct kin_error *candidates_read(struct candidates *c, const char *path,
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
 		const char *line_end = newline ? newline : end;
 		if (parse_line(p, line_end, &e))
-			add(c, &e, opts, o);
+			add_candidate(c, &e, opts, o);
 		p = newline ? newline + 1 : end;
 	}
 	file_free(&f);

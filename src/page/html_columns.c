@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/sort.h"
 
 const char *const html_column_keys[N_HTML_COLUMNS] = {
@@ -41,12 +42,6 @@ static void put_signed(struct html_columns *c, enum html_column_key key, int64_t
 	put(c, key, v < 0 ? (uint64_t)-v * 2 - 1 : (uint64_t)v * 2);
 }
 
-static void add_up(uint64_t *to, uint64_t more)
-{
-	if (__builtin_add_overflow(*to, more, to))
-		*to = UINT64_MAX;
-}
-
 /* ---- which nodes are kept ---- */
 
 struct cut {
@@ -67,10 +62,10 @@ static void weigh(struct cut *x, uint32_t event, uint32_t side)
 	memset(x->own, 0, t->nodes.n * sizeof(*x->own));
 	for (size_t i = 0; i < t->samples.n; i++)
 		if (t->samples.at[i].event == event && t->samples.at[i].side == side)
-			add_up(&x->own[t->samples.at[i].node], t->samples.at[i].weight);
+			capped_add(&x->own[t->samples.at[i].node], t->samples.at[i].weight);
 	memcpy(x->total, x->own, t->nodes.n * sizeof(*x->own));
 	for (size_t i = t->nodes.n; i-- > 1;)
-		add_up(&x->total[t->nodes.at[i].caller], x->total[i]);
+		capped_add(&x->total[t->nodes.at[i].caller], x->total[i]);
 }
 
 /* A node is as wide as its largest share of an event: no more than its caller, whose every share is
@@ -127,15 +122,17 @@ static float width_at(const float *widths, size_t n, size_t rank)
 	return width;
 }
 
-static void choose(struct cut *x, size_t max_nodes)
+static void choose(struct cut *x, const struct html_limits *limits)
 {
 	size_t n = x->t->nodes.n;
 	memset(x->kept, true, n * sizeof(*x->kept));
-	if (n <= max_nodes)
+	if (n <= limits->max_nodes && limits->min_width <= 0)
 		return;
-	float *widths = widths_of(x), least = width_at(widths, n, max_nodes);
+	float *widths = widths_of(x), min_width = (float)limits->min_width;
+	float below = n > limits->max_nodes ? width_at(widths, n, limits->max_nodes) : -1;
 	for (size_t i = 1; i < n; i++)
-		x->kept[i] = x->kept[x->t->nodes.at[i].caller] && widths[i] > least;
+		x->kept[i] = x->kept[x->t->nodes.at[i].caller] && widths[i] > below &&
+			     widths[i] >= min_width;
 	free(widths);
 }
 
@@ -216,9 +213,9 @@ static void enter(struct cut *x, struct loss *l, uint32_t i)
 	bool again = l->above[f]++;
 	if (x->kept[i])
 		return;
-	add_up(&l->self[f], x->own[i]);
+	capped_add(&l->self[f], x->own[i]);
 	if (!again)
-		add_up(&l->total[f], x->total[i]);
+		capped_add(&l->total[f], x->total[i]);
 }
 
 /* One walk along all paths: of a function that comes back only the outermost node counts. */
@@ -341,7 +338,7 @@ static size_t join_samples(const struct cut *x, struct html_sample **ret)
 	free(in_file);
 	for (size_t i = 0; i < t->samples.n; i++) {
 		if (n && is_alike(&at[n - 1], &at[i])) {
-			add_up(&at[n - 1].weight, at[i].weight);
+			capped_add(&at[n - 1].weight, at[i].weight);
 			if (__builtin_add_overflow(at[n - 1].count, at[i].count, &at[n - 1].count))
 				at[n - 1].count = UINT32_MAX;
 		} else {
@@ -399,7 +396,7 @@ struct html_columns html_columns_of(const struct html_paths *t, const struct htm
 			 .places = limits->places && t->places.n };
 	memset(x.is_whole, true, n * sizeof(*x.is_whole));
 	html_duration(t, &c.first_ns);
-	choose(&x, limits->max_nodes);
+	choose(&x, limits);
 	link_nodes(&x);
 	put_nodes(&x);
 	put_losses(&x);

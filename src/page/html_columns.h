@@ -52,6 +52,7 @@ uint64_t html_duration(const struct html_paths *t, uint64_t *first_ns);
 
 struct html_limits {
 	size_t max_nodes; /* keep the widest ones */
+	double min_width; /* of these, keep those with at least this share of an event */
 	uint64_t unit_ns; /* of times; 0: none are kept */
 	bool places;      /* keep places */
 };

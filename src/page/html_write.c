@@ -252,7 +252,37 @@ struct page_text { /* owned */
 	size_t n;
 };
 
-/* All but the columns. */
+/* What is fixed: all but what depends on which nodes are kept. */
+static void put_fixed(struct sink *s, const struct html_input *in)
+{
+	sink_str(s, "{\"title\":");
+	json_string(s, in->title);
+	sink_str(s, ",\"version\":\"" KIN_VERSION "\",\"warnings\":[");
+	for (size_t i = 0; i < in->n_warnings; i++) {
+		sink_str(s, i ? "," : "");
+		json_string(s, in->warnings[i]);
+	}
+	sink_char(s, ']');
+	put_tables(s, in->tables);
+	if (!in->paths)
+		return;
+	put_functions(s, in->paths);
+	put_texts(s, "objects", in->paths, &in->paths->objects);
+	put_texts(s, "files", in->paths, &in->paths->files);
+	put_threads(s, in->paths);
+	put_events(s, in->paths);
+}
+
+static void put_rest(struct sink *s, const struct html_input *in, const struct html_columns *c)
+{
+	if (in->paths) {
+		put_markers(s, in->paths, c);
+		put_columns(s, in->paths, c);
+	}
+	sink_str(s, "}\n");
+}
+
+/* Without columns what is fixed, else what is not. */
 static struct kin_error *json_of(const struct html_input *in, const struct html_columns *c,
 				 struct page_text *ret)
 {
@@ -261,25 +291,10 @@ static struct kin_error *json_of(const struct html_input *in, const struct html_
 	if (!memory)
 		return err_os(errno, "writing a page");
 	sink_init(&s, memory);
-	sink_str(&s, "{\"title\":");
-	json_string(&s, in->title);
-	sink_str(&s, ",\"version\":\"" KIN_VERSION "\",\"warnings\":[");
-	for (size_t i = 0; i < in->n_warnings; i++) {
-		sink_str(&s, i ? "," : "");
-		json_string(&s, in->warnings[i]);
-	}
-	sink_char(&s, ']');
-	put_tables(&s, in->tables);
-	if (in->paths) {
-		put_functions(&s, in->paths);
-		put_texts(&s, "objects", in->paths, &in->paths->objects);
-		put_texts(&s, "files", in->paths, &in->paths->files);
-		put_threads(&s, in->paths);
-		put_events(&s, in->paths);
-		put_markers(&s, in->paths, c);
-		put_columns(&s, in->paths, c);
-	}
-	sink_str(&s, "}\n");
+	if (c)
+		put_rest(&s, in, c);
+	else
+		put_fixed(&s, in);
 	sink_flush(&s);
 	bool lost = ferror(memory);
 	fclose(memory);
@@ -311,16 +326,42 @@ static void pack(struct page_packing *p, const void *from, size_t n, int flush)
 	} while (n);
 }
 
-static struct kin_error *pack_data(const struct html_input *in, const struct html_columns *c,
-				   struct page_text *ret)
+static void packing_done(struct page_packing *p)
+{
+	deflateEnd(&p->z);
+	vec_free(&p->to);
+}
+
+/* Begins with what is fixed, which so is packed once, however often the rest is tried. To be ended
+ * by packing_done(), also after an error. */
+static struct kin_error *pack_fixed(const struct html_input *in, struct page_packing *ret)
+{
+	struct page_text json = { 0 };
+	struct kin_error *err = json_of(in, NULL, &json);
+	if (!err && deflateInit(&ret->z, Z_DEFAULT_COMPRESSION) != Z_OK)
+		err = err_os(ENOMEM, "writing a page");
+	if (!err)
+		pack(ret, json.at, json.n, Z_NO_FLUSH);
+	free(json.at);
+	return err;
+}
+
+/* What is fixed, then the rest, which ends with a NUL, then the columns. */
+static struct kin_error *pack_data(const struct html_input *in, struct page_packing *fixed,
+				   const struct html_columns *c, struct page_text *ret)
 {
 	struct page_text json = { 0 };
 	struct page_packing p = { 0 };
 	struct kin_error *err = json_of(in, c, &json);
-	if (!err && deflateInit(&p.z, Z_DEFAULT_COMPRESSION) != Z_OK)
+	if (!err && deflateCopy(&p.z, &fixed->z) != Z_OK)
 		err = err_os(ENOMEM, "writing a page");
 	if (!err) {
-		pack(&p, json.at, json.n + 1, Z_NO_FLUSH); /* with its NUL */
+		if (fixed->to.n) {
+			vec_reserve(&p.to, fixed->to.n);
+			memcpy(p.to.at, fixed->to.at, fixed->to.n);
+			p.to.n = fixed->to.n;
+		}
+		pack(&p, json.at, json.n + 1, Z_NO_FLUSH);
 		for (size_t i = 0; i < N_HTML_COLUMNS; i++)
 			pack(&p, c->at[i].bytes.at, c->at[i].bytes.n, Z_NO_FLUSH);
 		pack(&p, "", 0, Z_FINISH);
@@ -376,13 +417,15 @@ static size_t fewer_nodes(struct page_size now, struct page_size before, double 
 /* First times become coarse, then it is not told which instructions samples were taken at, then the
  * narrowest nodes are left out. What is certainly too large is not packed to see by how much:
  * columns become a third to two thirds of what they are. */
-static struct kin_error *fit_data(const struct html_input *in, struct page_text *ret)
+static struct kin_error *fit_data(const struct html_input *in, struct page_packing *fixed,
+				  struct page_text *ret)
 {
 	static const uint64_t steps[] = { 1u << 31, 100000, 10000 };
 	enum { TRIES = 12, FEWEST = 100 };
 	uint64_t first, duration = html_duration(in->paths, &first);
 	bool has_times = first && !in->paths->runs[1];
 	struct html_limits limits = { .max_nodes = in->paths->nodes.n,
+				      .min_width = in->min_width,
 				      .places = in->paths->places.n > 0 };
 	struct page_size before = { 0 };
 	struct kin_error *err = NULL;
@@ -390,14 +433,15 @@ static struct kin_error *fit_data(const struct html_input *in, struct page_text 
 		uint64_t step = steps[i < ARRAY_LEN(steps) ? i : ARRAY_LEN(steps) - 1];
 		limits.unit_ns = has_times ? unit_for(duration, step) : 0;
 		struct html_columns c = html_columns_of(in->paths, &limits);
+		size_t kept = in->paths->nodes.n - c.n_left_out;
 		free(ret->at);
 		*ret = (struct page_text){ 0 };
-		size_t third = size_of_file(n_bytes(&c) / 3);
+		size_t third = size_of_file(fixed->to.n + n_bytes(&c) / 3);
 		bool is_coarse = !has_times || i + 1 >= ARRAY_LEN(steps);
 		bool is_least = is_coarse && !limits.places && limits.max_nodes <= FEWEST;
 		bool is_hopeless = in->max_bytes && third > in->max_bytes && !is_least;
 		if (!is_hopeless || i + 1 == TRIES)
-			err = pack_data(in, &c, ret);
+			err = pack_data(in, fixed, &c, ret);
 		html_columns_done(&c);
 		double size = (double)(is_hopeless ? third : size_of_file(ret->n));
 		if (!in->max_bytes || size <= (double)in->max_bytes || is_least)
@@ -408,7 +452,9 @@ static struct kin_error *fit_data(const struct html_input *in, struct page_text 
 			limits.places = false;
 			continue;
 		}
-		struct page_size now = { (double)limits.max_nodes, size };
+		/* What is narrower is not there to be dropped. */
+		bool by_width = in->min_width > 0 && kept < limits.max_nodes;
+		struct page_size now = { (double)(by_width ? kept : limits.max_nodes), size };
 		limits.max_nodes = fewer_nodes(now, before, (double)in->max_bytes, FEWEST);
 		before = is_hopeless ? (struct page_size){ 0 } : now;
 	}
@@ -479,7 +525,11 @@ struct kin_error *html_write(FILE *out, const struct html_input *in)
 {
 	struct page_text data = { 0 };
 	struct html_columns none = { 0 };
-	struct kin_error *err = in->paths ? fit_data(in, &data) : pack_data(in, &none, &data);
+	struct page_packing fixed = { 0 };
+	struct kin_error *err = pack_fixed(in, &fixed);
+	if (!err)
+		err = in->paths ? fit_data(in, &fixed, &data) : pack_data(in, &fixed, &none, &data);
+	packing_done(&fixed);
 	errno = 0;
 	if (!err)
 		put_page(out, in, &data);

@@ -21,6 +21,9 @@
 #include "page/html_paths.h"
 
 enum { HTML_BYTES = 5000000 }; /* default size limit of the file */
+/* Where nobody asked for a size, nodes below this share are dropped: a hundredth of a pixel of a
+ * screen that is 2,000 wide. One sample of 200,000 is that wide. */
+#define HTML_MIN_WIDTH (1 / 200000.0)
 
 struct html_table {
 	const char *key;
@@ -38,6 +41,7 @@ struct html_input {
 	const struct html_paths *paths; /* NULL: no samples */
 	uint64_t max_bytes; /* size limit of the file: narrow flame-graph nodes are dropped and
 			       times get less precise; 0: no limit */
+	double min_width;   /* nodes with a smaller share of every event are dropped */
 };
 
 /* Fails if `out` cannot be written. */

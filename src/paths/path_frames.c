@@ -26,17 +26,6 @@ static struct path_frames end(struct path_frame_maker *m)
 	return m->frames;
 }
 
-struct path_frames path_frames_of_places(const symid *places, size_t n_frames)
-{
-	struct path_frame_maker m = begin(n_frames);
-	for (size_t i = 0; i < n_frames; i++) {
-		if (i && places[i] != NONE)
-			vec_push(&m.places, places[i]);
-		end_frame(&m, i);
-	}
-	return end(&m);
-}
-
 struct path_frames path_frames_of_functions(struct program *g, const struct samples *s,
 					    const symid *places, bool no_inlines)
 {

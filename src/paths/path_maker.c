@@ -8,6 +8,7 @@ void path_maker_init(struct path_maker *m, const struct samples *s,
 {
 	*m = (struct path_maker){ .stacks = s->stacks, .places = places, .arg = arg };
 	stack_numbers_init(&m->paths, s->n_stacks);
+	vec_reserve(&m->nodes, s->n_stacks); /* about as many */
 	vec_push(&m->nodes, ((struct path_node){ .place = NONE }));
 }
 

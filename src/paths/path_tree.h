@@ -20,8 +20,6 @@ struct path_frames {
 	symid *places;   /* outermost first; a frame may have none */
 };
 
-/* One place for each frame; NONE: the frame is on no path. */
-struct path_frames path_frames_of_places(const symid *places, size_t n_frames);
 /* For each frame its place, places[frame], then the functions inlined at it. If `no_inlines`,
  * inlined functions count as part of their function: neither they nor frames that the data marks as
  * inlined are on paths. */
@@ -97,7 +95,8 @@ void path_tree_visit(const struct path_tree *p, const struct path_visitor *v);
 double *path_times(const struct path_tree *p, const struct path_weights *w,
 		   const uint32_t *group_of, size_t n_groups);
 
-/* The same for stacks whose frames have one place each: [n_frames], or NONE. */
+/* The same for stacks whose frames have one place each: [n_frames], or NONE. It takes no tree of
+ * paths: stacks are one, and sums are the same if equal paths are not one node. */
 double *path_times_of_places(const struct samples *s, const symid *places, const uint32_t *group_of,
 			     size_t n_groups);
 

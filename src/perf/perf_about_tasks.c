@@ -48,7 +48,8 @@ static void copy_maps(struct perf_about *a, struct about_task *to, const struct 
 	a->n_maps += n;
 }
 
-static void fork_task(struct perf *p, struct bytes b)
+/* What perf made up at its start has no mappings but those that follow. */
+static void fork_task(struct perf *p, const struct perf_record *r, struct bytes b)
 {
 	struct perf_about *a = about_of(p);
 	uint32_t pid = bytes_u32(&b), ppid = bytes_u32(&b);
@@ -66,7 +67,7 @@ static void fork_task(struct perf *p, struct bytes b)
 	t->pid = pid;
 	t->comm = from->comm;
 	t->maps.n = 0;
-	if (pid != ppid && process != child)
+	if (pid != ppid && process != child && !(perf_u16(p, r->data + 4) & PERF_MISC_FORK_EXEC))
 		copy_maps(a, t, &a->tasks.at[process]);
 }
 
@@ -151,7 +152,7 @@ void about_task_record(struct perf *p, const struct perf_record *r)
 	b.pos += PERF_RECORD_HEADER;
 	switch (type) {
 	case PERF_R_FORK:
-		fork_task(p, b);
+		fork_task(p, r, b);
 		break;
 	case PERF_R_COMM:
 		name_task(p, b);

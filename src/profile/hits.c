@@ -103,7 +103,7 @@ static void add_to_array(struct hits *h, uint32_t first, const uint64_t *counts,
 		sum(h, &h->wide[first + i], counts[i]);
 }
 
-static void add(struct hits *h, struct hit hit)
+static void add_hits(struct hits *h, struct hit hit)
 {
 	if (!is_array(h) && h->at.n > h->settled && hit.bin <= h->at.at[h->at.n - 1].bin)
 		begin_pass(h);
@@ -127,7 +127,7 @@ void hits_add_bins(struct hits *h, uint32_t first, const uint64_t *counts, uint3
 {
 	uint32_t i = is_array(h) ? 0 : skip_empty(counts, 0, n);
 	for (; i < n && !is_array(h); i = skip_empty(counts, i + 1, n))
-		add(h, (struct hit){ .bin = first + i, .count = counts[i] });
+		add_hits(h, (struct hit){ .bin = first + i, .count = counts[i] });
 	if (i < n)
 		add_to_array(h, first + i, counts + i, n - i);
 }
@@ -135,7 +135,7 @@ void hits_add_bins(struct hits *h, uint32_t first, const uint64_t *counts, uint3
 void hits_add(struct hits *h, const struct hit *hits, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		add(h, hits[i]);
+		add_hits(h, hits[i]);
 }
 
 static void drop_array(struct hits *h)

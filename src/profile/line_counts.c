@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "base/vec.h"
@@ -96,9 +97,7 @@ void line_counts_add(struct line_counts *l, const char *folder, const char *path
 		*at = (uint32_t)l->counts.n;
 		vec_push(&l->counts, 0);
 	}
-	uint64_t *sum = &l->counts.at[*at];
-	if (__builtin_add_overflow(*sum, count, sum))
-		*sum = UINT64_MAX;
+	capped_add(&l->counts.at[*at], count);
 }
 
 static bool ends_with(const char *path, const char *end)

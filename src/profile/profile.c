@@ -610,6 +610,16 @@ void profile_release_hits(struct profile *p)
 	}
 }
 
+void profile_revise_samples(struct profile *p, bool (*revise)(struct sample *s, void *arg),
+			    void *arg)
+{
+	struct samples_builder *s = &finished_of(p)->builder->samples;
+
+	samples_builder_revise(s, revise, arg);
+	p->samples.n = s->at.n;
+	p->samples.n_stacks = s->stacks.n;
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)

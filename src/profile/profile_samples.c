@@ -9,7 +9,7 @@
 
 /* ---- sums ---- */
 
-static void add(struct samples_builder *s, uint64_t *to, uint64_t n)
+static void add_up(struct samples_builder *s, uint64_t *to, uint64_t n)
 {
 	if (__builtin_add_overflow(*to, n, to)) {
 		*to = UINT64_MAX;
@@ -127,8 +127,8 @@ static void join_task(struct samples_builder *s, struct task *t, const struct ta
 	if (more->end_ns > t->end_ns)
 		t->end_ns = more->end_ns;
 	t->last_comm = last_name(s, t->last_comm, more->last_comm);
-	add(s, &t->cpu_ns, more->cpu_ns);
-	add(s, &t->sampled_ns, more->sampled_ns);
+	add_up(s, &t->cpu_ns, more->cpu_ns);
+	add_up(s, &t->sampled_ns, more->sampled_ns);
 }
 
 taskid samples_add_task(struct samples_builder *s, struct task t)
@@ -205,7 +205,7 @@ void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t co
 		sum->count = UINT32_MAX;
 		s->saturated = true;
 	}
-	add(s, &sum->weight, weight);
+	add_up(s, &sum->weight, weight);
 }
 
 /* Those of trace points may get a detail yet: what happened. */
@@ -369,7 +369,7 @@ void samples_add_task_arc(struct samples_builder *s, struct task_arc a)
 	if (i == s->task_arcs.n)
 		vec_push(&s->task_arcs, a);
 	else
-		add(s, &s->task_arcs.at[i].count, a.count);
+		add_up(s, &s->task_arcs.at[i].count, a.count);
 }
 
 static uint64_t latency_hash(const void *latency)
@@ -396,11 +396,11 @@ static void join_latency(struct samples_builder *s, struct latency *l, const str
 		l->min_ns = more->min_ns;
 	if (more->max_ns > l->max_ns)
 		l->max_ns = more->max_ns;
-	add(s, &l->count, more->count);
-	add(s, &l->sum_ns, more->sum_ns);
-	add(s, &l->probes_ns, more->probes_ns);
+	add_up(s, &l->count, more->count);
+	add_up(s, &l->sum_ns, more->sum_ns);
+	add_up(s, &l->probes_ns, more->probes_ns);
 	for (size_t i = 0; i < LATENCY_BUCKETS; i++)
-		add(s, &bucket[i], more->bucket[i]);
+		add_up(s, &bucket[i], more->bucket[i]);
 }
 
 void samples_add_latency(struct samples_builder *s, struct latency l)
@@ -424,7 +424,7 @@ void samples_add_failure(struct samples_builder *s, objid object, uint64_t count
 		*i = (uint32_t)s->failures.n;
 		vec_push(&s->failures, ((struct unwind_failure){ object, 0 }));
 	}
-	add(s, &s->failures.at[*i].count, count);
+	add_up(s, &s->failures.at[*i].count, count);
 }
 
 void samples_add_marker(struct samples_builder *s, struct marker m) { vec_push(&s->markers, m); }
@@ -578,7 +578,7 @@ static void merge_audit(struct samples_builder *into, const struct audit *from)
 	_Static_assert(sizeof(struct audit) % sizeof(uint64_t) == 0, "counts only");
 
 	for (size_t i = 0; i < sizeof(*from) / sizeof(*sums); i++)
-		add(into, &sums[i], more[i]);
+		add_up(into, &sums[i], more[i]);
 }
 
 void samples_builder_merge(struct samples_builder *into, struct samples_builder *from,
@@ -677,6 +677,54 @@ struct samples samples_builder_view(struct samples_builder *s)
 		.n_markers = s->markers.n,
 		.audit = s->audit,
 	};
+}
+
+/* Marks the stacks of samples, and those of their callers: *ret[n_stacks], to be freed. */
+static bool *stacks_in_use(const struct samples_builder *s)
+{
+	bool *used = xalloc(s->stacks.n);
+	used[0] = true;
+	for (size_t i = 0; i < s->at.n; i++)
+		used[s->at.at[i].stack] = true;
+	for (size_t i = s->stacks.n; i-- > 1;)
+		if (used[i])
+			used[s->stacks.at[i].caller] = true;
+	return used;
+}
+
+static void drop_unused_stacks(struct samples_builder *s)
+{
+	bool *used = stacks_in_use(s);
+	stackid *now = xrealloc(NULL, s->stacks.n, sizeof(*now));
+	size_t n = 0;
+	for (size_t i = 0; i < s->stacks.n; i++) {
+		if (!used[i])
+			continue;
+		struct stack x = s->stacks.at[i];
+		now[i] = (stackid)n;
+		s->stacks.at[n++] = (struct stack){ now[x.caller], x.frame };
+	}
+	s->stacks.n = n;
+	for (size_t i = 0; i < s->at.n; i++)
+		s->at.at[i].stack = now[s->at.at[i].stack];
+	free(now);
+	free(used);
+}
+
+void samples_builder_revise(struct samples_builder *s, bool (*revise)(struct sample *s, void *arg),
+			    void *arg)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->at.n; i++) {
+		struct sample x = s->at.at[i];
+		if (!revise(&x, arg))
+			continue;
+		if (i < s->detail_of.n)
+			s->detail_of.at[n] = s->detail_of.at[i];
+		s->at.at[n++] = x;
+	}
+	s->at.n = n;
+	drop_unused_stacks(s);
 }
 
 void samples_builder_seal(struct samples_builder *s)

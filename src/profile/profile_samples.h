@@ -31,6 +31,7 @@ enum frame_flags {
 	 * outermost frame's missing caller, MARK_GUESSED between the last certain frame and its
 	 * guessed caller. */
 	FRAME_MARK = 64,
+	FRAME_HOOK = 128, /* code of the runtime that counts calls (hooks.h) */
 };
 #define MARK_CUT     "[cut]"
 #define MARK_GUESSED "[guessed]"
@@ -141,6 +142,8 @@ struct audit {
 	uint64_t duration_ns; /* of the recording; 0: not known */
 	uint64_t lost_arcs, lost_blocks, lost_threads,
 		lost_modules; /* from the collection runtime */
+	uint64_t hooks_ns;    /* what counting added to all counted calls, as measured when the
+				 program started; 0: not known */
 };
 
 struct marker {           /* a moment that was named during the recording */

@@ -69,6 +69,10 @@ struct samples_builder {
 void samples_builder_init(struct samples_builder *s, const struct strtab *strings);
 void samples_builder_done(struct samples_builder *s);
 
+/* profile_revise_samples(). */
+void samples_builder_revise(struct samples_builder *s, bool (*revise)(struct sample *s, void *arg),
+			    void *arg);
+
 /* Frees what is only needed for adding. */
 void samples_builder_seal(struct samples_builder *s);
 

@@ -8,7 +8,7 @@
 
 /* ---- one ---- */
 
-static spread_sum add(spread_sum a, spread_sum b)
+static spread_sum add_sums(spread_sum a, spread_sum b)
 {
 	spread_sum sum;
 	return __builtin_add_overflow(a, b, &sum) ? ~(spread_sum)0 : sum;
@@ -35,8 +35,8 @@ static void join(struct spread *s, const struct spread *more)
 		s->max = more->max;
 		s->max_rank = more->max_rank;
 	}
-	s->sum = add(s->sum, more->sum);
-	s->squares = add(s->squares, more->squares);
+	s->sum = add_sums(s->sum, more->sum);
+	s->squares = add_sums(s->squares, more->squares);
 	if (__builtin_add_overflow(s->n, more->n, &s->n))
 		s->n = UINT32_MAX;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/map64.h"
 #include "base/search.h"
 #include "base/strtab.h"
@@ -132,8 +133,7 @@ static uid_t owner_of(pid_t pid)
 
 static bool is_of(const struct stat *st, const struct process *p)
 {
-	uint64_t written_ns =
-		(uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+	uint64_t written_ns = clock_ns_of(st->st_mtim);
 	return S_ISREG(st->st_mode) && (st->st_uid == p->owner || !st->st_uid) &&
 	       written_ns >= p->since_ns;
 }

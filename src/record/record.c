@@ -416,11 +416,12 @@ static struct kin_error *wait_unrecorded(struct session *s, struct kin_error *wh
 	if (!s->opts->argv)
 		return why;
 	const char *output = s->opts->output;
-	bool is_there = output && access(output, F_OK) == 0;
+	struct stat st;
+	bool is_there = output && !stat(output, &st) && S_ISREG(st.st_mode);
 	char *line = xprintf(
 		"%s: nothing is recorded; the program runs%s%s%s%s", kin_error_message(why),
 		kin_error_errno(why) ? " (-o names another file)" : "", is_there ? "; " : "",
-		is_there ? output : "", is_there ? " stays, of an earlier run" : "");
+		is_there ? output : "", is_there ? " stays as it is" : "");
 	s->opts->say(line);
 	free(line);
 	kin_error_free(why);

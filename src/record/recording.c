@@ -432,7 +432,7 @@ struct kin_error *recording_tick(struct recording *r, uint64_t now_ns)
 		jit_forget(r->jit, oldest_ns(r));
 	struct kin_error *err = kinfile_writer_tick(r->w, now_ns, &forgot);
 	if (forgot)
-		map64_free(&r->kernel_names); /* which leaves it empty */
+		map64_free(&r->kernel_names); /* ids in it stay good: this bounds its size */
 	return err;
 }
 

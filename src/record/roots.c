@@ -8,7 +8,7 @@
 enum {
 	OUTERMOST = 3, /* _start, __libc_start_main and who calls main; clone3, start_thread and
 			  who calls the thread's function */
-	TRIES = 16,    /* of a thread */
+	TRIES = 16,    /* of a thread, in a row */
 	THREADS_MAX = 1 << 14, /* whose tries are counted; beyond it all begin anew */
 };
 
@@ -34,14 +34,14 @@ bool roots_want(struct roots *r, uint32_t tid)
 		map64_free(&r->tries);
 	uint32_t *n = map64_at(&r->tries, tid);
 	*n = *n == NONE ? 0 : *n;
-	return (*n)++ < TRIES;
+	(*n)++;
+	return *n <= TRIES || !(*n & (*n - 1));
 }
 
-void roots_learn(struct roots *r, uint32_t tid, const uint64_t *pcs, size_t n)
+void roots_learn(struct roots *r, const uint64_t *pcs, size_t n)
 {
 	for (size_t i = n > OUTERMOST ? n - OUTERMOST : 1; i < n; i++)
 		*map64_at(&r->pcs, pcs[i]) = 1;
-	*map64_at(&r->tries, tid) = TRIES;
 }
 
 bool roots_has(const struct roots *r, uint64_t pc) { return map64_get(&r->pcs, pc) != NONE; }

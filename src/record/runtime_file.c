@@ -142,7 +142,8 @@ static bool lives(const struct kinf_header *h)
 	return h->end == KINF_RUNNING && (!kill((pid_t)h->pid, 0) || errno == EPERM);
 }
 
-static bool add(const struct file *f, const char *run, struct record_audit *sum, bool *going_on)
+static bool add_file(const struct file *f, const char *run, struct record_audit *sum,
+		     bool *going_on)
 {
 	struct record_audit a = *sum;
 	struct kinf_header h;
@@ -171,7 +172,7 @@ bool runtime_file_add(const char *path, const char *run, struct record_audit *su
 {
 	struct file f = { 0 };
 	struct kin_error *err = file_read(path, &(struct file_opts){ 0 }, &f);
-	bool is_one = !err && add(&f, run, sum, going_on);
+	bool is_one = !err && add_file(&f, run, sum, going_on);
 	kin_error_free(err);
 	file_free(&f);
 	return is_one;

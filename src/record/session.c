@@ -416,7 +416,7 @@ struct kin_error *session_open_file(struct session *s, struct kinfile_writer **r
 	clock_gettime(CLOCK_REALTIME, &t);
 	uint64_t late_ns = clock_now_ns() - s->begin.time_ns;
 	s->file.start_ns = s->begin.time_ns;
-	s->file.start_time_ns = (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec - late_ns;
+	s->file.start_time_ns = clock_ns_of(t) - late_ns;
 	if (o->output_pipe)
 		return kinfile_writer_to_pipe(o->output_pipe, &s->file, ret);
 	if (!o->output || o->parts.overwrite) {

@@ -63,10 +63,11 @@ const struct mapping *space_find(const struct space *s, uint64_t addr)
 	return i < s->at.n && s->at.at[i].start <= addr ? &s->at.at[i] : NULL;
 }
 
-const struct mapping *space_find_exec(struct space *s, uint64_t addr)
+bool space_is_started_at(struct space *s, uint64_t addr, const struct mapping **ret)
 {
 	s->runs |= space_find(s, addr) != NULL;
-	return !s->runs && s->before ? space_find(s->before, addr) : NULL;
+	*ret = s->before ? space_find(s->before, addr) : NULL;
+	return s->exec && !s->runs;
 }
 
 static void insert(struct space *s, size_t at, struct mapping m)
@@ -358,7 +359,7 @@ static void take_comm(struct spaces *s, const struct ring_record *r,
 	struct thread *t = spaces_known(s, (pid_t)c->tid);
 	if (!t && exec) { /* nothing of what it was is left */
 		t = add_thread(s, (pid_t)c->pid, (pid_t)c->tid, space_new((pid_t)c->pid));
-		t->space->fresh = true;
+		t->space->fresh = t->space->exec = true;
 	} else if (!t) {
 		t = spaces_thread(s, (pid_t)c->pid, (pid_t)c->tid);
 	} else {
@@ -368,7 +369,7 @@ static void take_comm(struct spaces *s, const struct ring_record *r,
 			space_drop(s, before->before);
 			before->before = NULL;
 			t->space = space_new(t->pid);
-			t->space->fresh = true;
+			t->space->fresh = t->space->exec = true;
 			t->space->before = before;
 			*map64_at(&s->by_pid, (uint32_t)t->pid) =
 				map64_get(&s->by_tid, (uint32_t)t->tid);

@@ -21,7 +21,8 @@ struct space {
 	pid_t pid;                /* a process that has or had it: for its files and memory */
 	VEC(struct mapping) at;   /* by address; not overlapping */
 	bool fresh;               /* after exec: the first file mapped is the program */
-	struct space *before;     /* space of the program that called exec; NULL: none */
+	bool exec;                /* it was made by exec: */
+	struct space *before;     /* space of the program that called it; NULL: not known */
 	bool runs;                /* the new program has been seen to run */
 	bool replaced;            /* a mapping replaced another: caches are invalid */
 	struct walker *walker;    /* owned by the unwinding; NULL: not yet */
@@ -30,9 +31,9 @@ struct space {
 
 /* The mapping that contains addr; NULL if there is none. */
 const struct mapping *space_find(const struct space *s, uint64_t addr);
-/* The mapping in the previous program that called exec, if a thread entered the kernel at addr to
- * start the new one; otherwise NULL. */
-const struct mapping *space_find_exec(struct space *s, uint64_t addr);
+/* Whether a thread that entered the kernel at addr did so to start the space's program. If so, sets
+ * *ret to the mapping of the program that called exec; NULL: it is not known. */
+bool space_is_started_at(struct space *s, uint64_t addr, const struct mapping **ret);
 
 struct thread { /* a thread while it has one name */
 	pid_t pid, tid;

@@ -223,7 +223,7 @@ struct kin_error *target_go(struct target *t, struct signals *s, const char *nam
 	}
 	waitpid(t->pid, &t->status, 0);
 	t->ended = true;
-	return err_os(errnum, "%s", name);
+	return err_os(errnum, *name ? "%s" : "the command '%s'", name);
 }
 
 void target_cancel(struct target *t)

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "record/beyond.h"
 #include "record/roots.h"
 #include "unwind/perf_regs.h"
@@ -92,13 +93,6 @@ const struct unwinding_stats *unwinding_stats(const struct unwinding *u) { retur
 
 /* ---- memory of the process ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static bool read_process(pid_t pid, uint64_t addr, void *ret, size_t size, size_t *n)
 {
 	struct iovec local = { ret, size }, remote = { (void *)(uintptr_t)addr, size };
@@ -124,7 +118,7 @@ static void touch_pages(struct unwinding *u, const struct ring_record *r, uint64
 	if (n)
 		process_vm_readv((pid_t)r->pid, &local, 1, remote, n, 0);
 	u->touched_tid = (pid_t)r->tid;
-	u->touched_ns = now_ns();
+	u->touched_ns = clock_now_ns();
 }
 
 static bool read_beyond(void *arg, uint64_t addr, uint64_t *ret)
@@ -338,7 +332,7 @@ static size_t guess_callers(struct unwinding *u, struct walker *walker, const st
 		walker->beyond = beyond_new();
 	size_t n = on.n - w->n;
 	return beyond_seen(walker->beyond, w->missing, u->pcs[w->n - 1], u->pcs_beyond + w->n, n,
-			   now_ns())
+			   clock_now_ns())
 		       ? n
 		       : 0;
 }
@@ -466,20 +460,21 @@ static uint64_t entry_of(struct unwinding *u, const struct ring_record *r)
 }
 
 /* While a new program begins, the memory of the one that called exec is gone, and so are its
- * callers; the call itself is known. */
+ * callers; the call itself is known, if that program was recorded. */
 static bool calls_exec(struct unwinding *u, struct space *s, const struct ring_record *r,
 		       struct unwound *ret)
 {
-	if (!ret->n_kernel || !s->before || s->runs)
+	if (!ret->n_kernel || !s->exec || s->runs)
 		return false;
 	uint64_t pc = entry_of(u, r);
-	const struct mapping *m = space_find_exec(s, pc);
-	if (!m)
+	const struct mapping *m;
+	if (!pc || !space_is_started_at(s, pc, &m))
 		return false;
-	ret->frames[ret->n++] =
-		(struct stack_frame){ .pc = pc, .addr = pc - m->bias, .module = m->module };
+	if (m)
+		ret->frames[ret->n++] =
+			(struct stack_frame){ .pc = pc, .addr = pc - m->bias, .module = m->module };
 	u->stats.stacks++;
-	u->stats.frames++;
+	u->stats.frames += m != NULL;
 	end_cut(u, ret);
 	return true;
 }
@@ -495,8 +490,8 @@ static uint64_t caller_of_leaf(struct unwinding *u, struct space *s, const struc
 	return w.n == 2 && !w.guessed ? u->pcs[1] : 0;
 }
 
-/* By call-frame information as well, up to the end. The thread may be elsewhere by now, but not
- * have come back from its outermost calls. */
+/* By call-frame information as well, up to the end. The thread may be elsewhere by now; hardly ever
+ * has it come back from its outermost calls. */
 static void learn_roots(struct unwinding *u, struct walker *walker, const struct ring_record *r)
 {
 	uint64_t all[MACHINE_REGISTERS] = { 0 };
@@ -506,7 +501,7 @@ static void learn_roots(struct unwinding *u, struct walker *walker, const struct
 	u->pages_left = PAGES_BEYOND;
 	unwinder_walk(walker->unwinder, &w, u->pcs_beyond, UNWINDING_DEPTH);
 	if (w.end == UNWIND_COMPLETE && !w.guessed)
-		roots_learn(walker->roots, r->tid, u->pcs_beyond, w.n);
+		roots_learn(walker->roots, u->pcs_beyond, w.n);
 }
 
 /* The kernel's walk in pcs, with the leaf's caller put in. Where it led out of all code it was

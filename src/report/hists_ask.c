@@ -626,6 +626,9 @@ static bool has_programs(const struct profile *p)
 	return several;
 }
 
+/* For the first page of a list. */
+static const double FIRST_PERCENT = 0.5;
+
 static void read_overview(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
@@ -633,6 +636,8 @@ static void read_overview(struct hists_ask *a, const struct profile *p)
 		      !g->accesses && !g->parent && !a->opts.chains;
 	a->opts.passing = a->overview && !a->opts.no_children && !g->all_rows;
 	a->opts.fold_threads = a->overview && has_programs(p);
+	if (a->overview && g->first_rows && !g->has_percent_limit)
+		a->percent_limit = FIRST_PERCENT;
 }
 
 /* ---- all of it ---- */

@@ -51,6 +51,8 @@ static void describe_data(struct hists_state *s)
 	table_property(t, "samples", cell_count(count));
 	table_property(t, "weight", cell_count(weight));
 	table_property(t, "lost", cell_count(s->in.profile->samples.audit.lost));
+	if (a->overview)
+		table_property(t, "overview", cell_count(1));
 	text_property(s, "chains", s->chains ? modes[a->mode] : modes[MODE_NONE]);
 }
 
@@ -81,7 +83,9 @@ static void describe_for_people(struct hists_state *s)
 		table_note(s->table, "%llu of %llu samples of %s", (unsigned long long)n,
 			   (unsigned long long)all, hists_events_text(s));
 	const struct hists_levels *l = &s->levels;
-	if (l->n_folded)
+	if (l->n_folded && s->ask->given->first_rows) /* on a list's first line room is short */
+		table_note(s->table, "%zu folded: --all-rows", l->n_folded);
+	else if (l->n_folded)
 		table_note(s->table,
 			   "%zu function%s that only lead%s to one of these not shown: --all-rows",
 			   l->n_folded, l->n_folded == 1 ? "" : "s", l->n_folded == 1 ? "s" : "");

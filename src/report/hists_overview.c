@@ -6,8 +6,6 @@
 #include "base/sort.h"
 #include "report/hists_state.h"
 
-enum { BY_SELF, BY_CHILDREN }; /* the groups of rows */
-
 /* ---- functions that only pass time on ---- */
 
 static uint64_t id_of(const struct hists_state *s, uint32_t row, uint32_t fkey)
@@ -15,12 +13,11 @@ static uint64_t id_of(const struct hists_state *s, uint32_t row, uint32_t fkey)
 	return MAP64_PAIR(s->hists->rows[row].skey, fkey);
 }
 
-/* They are left out for the row that they lead to, if it is there. */
+/* Into the row that they lead to, if it is there. */
 static void fold(struct hists_state *s)
 {
 	struct hists_levels *l = &s->levels;
 	struct map64 entries = { 0 };
-	size_t n = 0;
 	for (size_t i = 0; i < l->n; i++) {
 		uint32_t row = l->at[i].row;
 		*map64_at(&entries, id_of(s, row, s->hists->rows[row].fkey)) = (uint32_t)i;
@@ -32,13 +29,9 @@ static void fold(struct hists_state *s)
 		if (to == NONE)
 			continue;
 		l->at[to].n_folded++;
-		l->at[i].is_leaf = false;
+		l->at[i].group = KIN_OVERVIEW_FOLDED;
 		l->n_folded++;
 	}
-	for (size_t i = 0; i < l->n; i++)
-		if (l->at[i].is_leaf)
-			l->at[n++] = l->at[i];
-	l->n = n;
 	map64_free(&entries);
 }
 
@@ -46,9 +39,8 @@ static void fold(struct hists_state *s)
 
 static int compare(uint64_t a, uint64_t b) { return ORDER(a, b); }
 
-static int by_self(const void *a, const void *b)
+static int by_self(const struct hists_entry *x, const struct hists_entry *y)
 {
-	const struct hists_entry *x = a, *y = b;
 	int order = compare(y->self->weight, x->self->weight);
 	if (!order)
 		order = compare(y->children->weight, x->children->weight);
@@ -60,10 +52,23 @@ static int by_group(const void *a, const void *b)
 	const struct hists_entry *x = a, *y = b;
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
-	if (x->group == BY_SELF)
-		return by_self(a, b);
+	if (x->group == KIN_OVERVIEW_SELF || x->group == KIN_OVERVIEW_REST)
+		return by_self(x, y);
 	int order = compare(y->children->weight, x->children->weight);
-	return order ? order : by_self(a, b);
+	return order ? order : by_self(x, y);
+}
+
+static void sort(struct hists_levels *l)
+{
+	if (l->n)
+		qsort(l->at, l->n, sizeof(*l->at), by_group);
+}
+
+/* 0: all. */
+static size_t page_rows(const struct hists_state *s)
+{
+	const struct kin_hists_opts *g = s->ask->given;
+	return g->first_rows ? g->first_rows : g->max_rows;
 }
 
 static bool counts(const struct hists_state *s, const struct hist_stat *stat)
@@ -73,44 +78,48 @@ static bool counts(const struct hists_state *s, const struct hist_stat *stat)
 
 /* How many of `max` rows are for functions with Self: two thirds, or more if fewer rows than a
  * third have none. */
-static size_t room_for_self(const struct hists_state *s, size_t max)
+static size_t room_for_self(const struct hists_state *s, size_t n, size_t max)
 {
 	const struct hists_levels *l = &s->levels;
 	size_t callers = 0;
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < n; i++)
 		callers += !counts(s, l->at[i].self) && counts(s, l->at[i].children);
 	return max - (callers < max / 3 ? callers : max / 3);
 }
 
-/* Entries come by Self. */
+/* Entries come by Self, those that are folded last. */
 static void choose(struct hists_state *s)
 {
 	struct hists_levels *l = &s->levels;
 	bool all = s->ask->given->all_rows;
-	size_t max = s->ask->given->max_rows && !all ? s->ask->given->max_rows : l->n, n = 0;
-	size_t room = room_for_self(s, max);
-	for (size_t i = 0; i < l->n; i++) {
+	size_t n = l->n - l->n_folded, max = page_rows(s) && !all ? page_rows(s) : n, chosen = 0;
+	size_t room = room_for_self(s, n, max);
+	for (size_t i = 0; i < n; i++) {
 		struct hists_entry *e = &l->at[i];
 		bool spends = all ? e->self->weight > 0 : counts(s, e->self) && i < room;
-		e->group = spends ? BY_SELF : BY_CHILDREN;
-		if (spends || all || counts(s, e->children))
-			l->at[n++] = *e;
+		bool leads = all || counts(s, e->children);
+		e->group = spends  ? KIN_OVERVIEW_SELF
+			   : leads ? KIN_OVERVIEW_CHILDREN
+				   : KIN_OVERVIEW_REST;
+		chosen += spends || leads;
 	}
-	l->n_left_out = l->n - n;
-	l->n = n;
-	if (n)
-		qsort(l->at, n, sizeof(*l->at), by_group);
-	if (n > max) {
-		l->n_left_out += n - max;
-		l->n = max;
+	sort(l);
+	for (size_t i = max; i < chosen; i++)
+		l->at[i].group = KIN_OVERVIEW_REST;
+	if (s->ask->given->first_rows) {
+		sort(l);
+		return;
 	}
+	chosen = chosen < max ? chosen : max;
+	l->n_left_out = n - chosen;
+	l->n = chosen;
 }
 
 /* Whether there are more rows than fit: otherwise nothing is folded. */
 static bool is_crowded(const struct hists_state *s)
 {
 	const struct hists_levels *l = &s->levels;
-	size_t max = s->ask->given->max_rows, n = 0;
+	size_t max = page_rows(s), n = 0;
 	for (size_t i = 0; i < l->n; i++)
 		n += counts(s, l->at[i].children) || counts(s, l->at[i].self);
 	return max && n > max;
@@ -126,7 +135,6 @@ void hists_overview(struct hists_state *s)
 	l->n = n;
 	if (s->ask->opts.passing && is_crowded(s))
 		fold(s);
-	if (l->n)
-		qsort(l->at, l->n, sizeof(*l->at), by_self);
+	sort(l);
 	choose(s);
 }

@@ -568,8 +568,8 @@ static void note_nothing(const struct report_input *in, struct kin_table *t)
 		   "do not strip it, to see source; --asm shows instructions");
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *annotate_run(const struct report_input *in, const struct report_opts *o,
+				      struct kin_table **ret)
 {
 	struct annotate_job *j = xalloc(sizeof(*j));
 	*j = (struct annotate_job){ .in = in, .o = o };
@@ -604,6 +604,9 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report annotate_report = {
-	"annotate",    "source text with time and counts beside each line", true, false, run,
-	REPORT_BY_PART
+	.name = "annotate",
+	.help = "source text with time and counts beside each line",
+	.by_line = true,
+	.run = annotate_run,
+	.by = REPORT_BY_PART,
 };

@@ -582,8 +582,8 @@ static struct kin_error *fill(struct asm_job *j)
 	return NULL;
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *asm_run(const struct report_input *in, const struct report_opts *o,
+				 struct kin_table **ret)
 {
 	struct kin_table *t = table_new("asm", "Annotated instructions", columns, N_COLUMNS);
 	struct asm_job j = { .in = in, .o = o, .t = t };
@@ -602,6 +602,9 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return err;
 }
 
-const struct report asm_report = { "asm", "machine instructions with time beside each",
-				   false, false,
-				   run,   REPORT_BY_PART | REPORT_BY_OBJECT };
+const struct report asm_report = {
+	.name = "asm",
+	.help = "machine instructions with time beside each",
+	.run = asm_run,
+	.by = REPORT_BY_PART | REPORT_BY_OBJECT,
+};

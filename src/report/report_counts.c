@@ -160,8 +160,8 @@ static bool is_called(const struct callgraph *g, symid id)
 	return g->nodes[id].calls || g->nodes[id].self_calls;
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *counts_run(const struct report_input *in, const struct report_opts *o,
+				    struct kin_table **ret)
 {
 	struct kin_error *err = report_check_subjects(in, o);
 	if (err)
@@ -201,7 +201,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report counts_report = {
-	"counts", "calls of each function, and executions of each basic block",
-	false,    false,
-	run,      REPORT_BY_PART | REPORT_BY_OBJECT
+	.name = "counts",
+	.help = "calls of each function, and executions of each basic block",
+	.run = counts_run,
+	.by = REPORT_BY_PART | REPORT_BY_OBJECT,
 };

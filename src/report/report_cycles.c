@@ -383,8 +383,8 @@ static void add_cycles(struct cycles_job *j)
 	free(cycles);
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *cycles_run(const struct report_input *in, const struct report_opts *o,
+				    struct kin_table **ret)
 {
 	const struct callgraph *g = in->graph;
 	struct kin_error *err = report_check_subjects(in, o);
@@ -410,8 +410,9 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report cycles_report = {
-	"cycles", "cycles of the call graph, and whether sampled stacks go round them",
-	false,    false,
-	run,      REPORT_BY_PART,
-	true
+	.name = "cycles",
+	.help = "cycles of the call graph, and whether sampled stacks go round them",
+	.run = cycles_run,
+	.by = REPORT_BY_PART,
+	.inlines = true,
 };

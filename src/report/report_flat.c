@@ -237,8 +237,8 @@ static void free_state(void *state)
 
 static const struct table_source source = { rewind_rows, next, free_state };
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *flat_run(const struct report_input *in, const struct report_opts *o,
+				  struct kin_table **ret)
 {
 	const struct callgraph *g = in->graph;
 	struct kin_table *t = table_new("flat", "Flat profile", columns, ARRAY_LEN(columns));
@@ -271,7 +271,10 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report flat_report = { "flat", "time per function, and how often each was called",
-				    false,  false,
-				    run,    REPORT_BY_PART | REPORT_BY_OBJECT,
-				    true };
+const struct report flat_report = {
+	.name = "flat",
+	.help = "time per function, and how often each was called",
+	.run = flat_run,
+	.by = REPORT_BY_PART | REPORT_BY_OBJECT,
+	.inlines = true,
+};

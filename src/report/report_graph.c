@@ -605,8 +605,8 @@ static bool is_in_graph(const struct callgraph *g, symid id)
 	return n->calls || n->self_calls || callgraph_shown_self(n) + n->shown_child > 0;
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *graph_run(const struct report_input *in, const struct report_opts *o,
+				   struct kin_table **ret)
 {
 	struct kin_table *t = table_new("graph", "Call graph", columns, ARRAY_LEN(columns));
 	struct graph_state *s = xalloc(sizeof(*s));
@@ -641,8 +641,9 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report graph_report = {
-	"graph", "callers and callees of each function, with the time that each call stands for",
-	false,   false,
-	run,     REPORT_BY_PART | REPORT_BY_OBJECT,
-	true
+	.name = "graph",
+	.help = "callers and callees of each function, with the time that each call stands for",
+	.run = graph_run,
+	.by = REPORT_BY_PART | REPORT_BY_OBJECT,
+	.inlines = true,
 };

@@ -523,8 +523,8 @@ static void note_absent(struct hists_state *s)
 	report_note_subjects(&in, &o, s->table);
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *hists_run(const struct report_input *in, const struct report_opts *o,
+				   struct kin_table **ret)
 {
 	struct kin_hists_opts none = { 0 };
 	struct hists_state *s = xalloc(sizeof(*s));
@@ -552,6 +552,9 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report hists_report = { "hists",
-				     "samples by any keys: Children and Self, with call chains",
-				     false, true, run };
+const struct report hists_report = {
+	.name = "hists",
+	.help = "samples by any keys: Children and Self, with call chains",
+	.by_program = true,
+	.run = hists_run,
+};

@@ -433,8 +433,8 @@ static struct kin_error *find_subjects(struct imbalance_job *j)
 	return NULL;
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *imbalance_run(const struct report_input *in, const struct report_opts *o,
+				       struct kin_table **ret)
 {
 	struct spread_set *set = in->program ? rank_spreads_new(in->profile, in->program) : NULL;
 	if (!set || !set->ranks.n) {
@@ -471,5 +471,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report imbalance_report = {
-	"imbalance", "where ranks of a parallel job wait for each other", false, false, run, 0, true
+	.name = "imbalance",
+	.help = "where ranks of a parallel job wait for each other",
+	.run = imbalance_run,
+	.inlines = true,
 };

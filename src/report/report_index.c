@@ -117,8 +117,8 @@ static void choose(struct index_state *s)
 	free(names);
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *index_run(const struct report_input *in, const struct report_opts *o,
+				   struct kin_table **ret)
 {
 	struct index_state *s = xalloc(sizeof(*s));
 
@@ -132,6 +132,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report index_report = {
-	"index", "functions by name, with their numbers in the call graph", false, false, run, 0,
-	true
+	.name = "index",
+	.help = "functions by name, with their numbers in the call graph",
+	.run = index_run,
+	.inlines = true,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/audit.h"
+#include "base/capped.h"
 #include "names/kept.h"
 #include "paths/path_tree.h"
 #include "profile/span.h"
@@ -23,8 +24,8 @@ static const struct kin_column columns[] = {
 	[DETAIL] = { "detail", "detail", "more about it", KIN_CELL_TEXT, false, false },
 };
 
-static void add(struct kin_table *t, const char *about, const char *fact, struct kin_cell value,
-		const char *detail)
+static void add_fact(struct kin_table *t, const char *about, const char *fact,
+		     struct kin_cell value, const char *detail)
 {
 	struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
 	c[ABOUT] = cell_text(about);
@@ -36,7 +37,7 @@ static void add(struct kin_table *t, const char *about, const char *fact, struct
 
 static void add_text(struct kin_table *t, const char *about, const char *fact, const char *text)
 {
-	add(t, about, fact, cell_text(table_text(t, text)), NULL);
+	add_fact(t, about, fact, cell_text(table_text(t, text)), NULL);
 }
 
 static const char *yes_no(bool yes) { return yes ? "yes" : "no"; }
@@ -87,12 +88,13 @@ static void add_program(struct kin_table *t, const struct report_input *in)
 	add_text(t, "program", "path", object_path(o));
 	add_text(t, "program", "machine", object_machine(o));
 	add_text(t, "program", "byte order", object_big_endian(o) ? "big-endian" : "little-endian");
-	add(t, "program", "bits of an address", cell_count(object_is_64bit(o) ? 64 : 32), NULL);
+	add_fact(t, "program", "bits of an address", cell_count(object_is_64bit(o) ? 64 : 32),
+		 NULL);
 	if (object_build_id(o))
 		add_text(t, "program", "build id", object_build_id(o));
-	add(t, "program", "functions", cell_count(functions), NULL);
+	add_fact(t, "program", "functions", cell_count(functions), NULL);
 	if (lines)
-		add(t, "program", "line places", cell_count(lines), NULL);
+		add_fact(t, "program", "line places", cell_count(lines), NULL);
 	add_text(t, "program", "line information", yes_no(object_has_lines(o)));
 	if (r.low < r.high) {
 		snprintf(range, sizeof(range), "0x%" PRIx64 "-0x%" PRIx64, r.low, r.high);
@@ -110,8 +112,9 @@ static void add_sources(struct kin_table *t, const struct profile *p)
 			 "%s, version %d: %" PRIu32 " histogram, %" PRIu32 " call, %" PRIu32
 			 " block records",
 			 s->kind, s->version, s->n_histograms, s->n_arcs, s->n_blocks);
-		add(t, "file", "path", cell_text(table_text(t, strtab_get(p->strings, s->path))),
-		    s->version ? text : s->kind);
+		add_fact(t, "file", "path",
+			 cell_text(table_text(t, strtab_get(p->strings, s->path))),
+			 s->version ? text : s->kind);
 		for (size_t k = 0; k < p->n_facts; k++)
 			if (p->facts[k].source == i)
 				add_text(t, "file",
@@ -141,8 +144,9 @@ static void add_objects(struct kin_table *t, const struct profile *p)
 		const struct object *o = &p->objects[i];
 		const char *id = strtab_get(p->strings, o->build_id);
 		char *detail = xprintf("%s%s", *id ? "build id " : "", id);
-		add(t, "object", kind_of(o),
-		    cell_text(table_text(t, strtab_get(p->strings, o->path))), *id ? detail : NULL);
+		add_fact(t, "object", kind_of(o),
+			 cell_text(table_text(t, strtab_get(p->strings, o->path))),
+			 *id ? detail : NULL);
 		free(detail);
 	}
 }
@@ -199,7 +203,8 @@ static void add_thread(struct kin_table *t, const struct profile *p, const struc
 			       : xprintf("of numbers not known");
 	char *run = many_runs ? xprintf(", run %" PRIu32, k->run + 1) : NULL;
 	char *detail = xprintf("%s%s%s", whose, run ? run : "", times);
-	add(t, "thread", "name", cell_text(table_text(t, strtab_get(p->strings, k->comm))), detail);
+	add_fact(t, "thread", "name", cell_text(table_text(t, strtab_get(p->strings, k->comm))),
+		 detail);
 	free(detail);
 	free(run);
 	free(whose);
@@ -215,7 +220,7 @@ static void add_other_threads(struct kin_table *t, const struct ranked_file *at,
 	}
 	char *times = times_text(cpu_ns, sampled_ns);
 	char *detail = xprintf("together%s: --threads=all shows each", times);
-	add(t, "thread", "others", cell_count(n), detail);
+	add_fact(t, "thread", "others", cell_count(n), detail);
 	free(detail);
 	free(times);
 }
@@ -249,9 +254,9 @@ static void add_markers(struct kin_table *t, const struct profile *p)
 		char *when = s->n ? xprintf("%s%" PRIu64 ".%06" PRIu64 " s", after ? "+" : "-",
 					    ns / 1000000000, ns / 1000 % 1000000)
 				  : NULL;
-		add(t, "marker", table_text(t, strtab_get(p->strings, m->name)),
-		    cell_text(when ? table_text(t, when) : ""),
-		    when ? "from the first sample on" : NULL);
+		add_fact(t, "marker", table_text(t, strtab_get(p->strings, m->name)),
+			 cell_text(when ? table_text(t, when) : ""),
+			 when ? "from the first sample on" : NULL);
 		free(when);
 	}
 }
@@ -278,12 +283,12 @@ static void add_events(struct kin_table *t, const struct profile *p)
 							    : "");
 		else
 			snprintf(text, sizeof(text), "stand for %.0f", weight);
-		add(t, "samples", table_text(t, strtab_get(p->strings, e->name)), cell_count(count),
-		    text);
+		add_fact(t, "samples", table_text(t, strtab_get(p->strings, e->name)),
+			 cell_count(count), text);
 	}
 	if (s->n)
-		add(t, "samples", "distinct stacks", cell_count(samples_distinct_stacks(s)),
-		    "callers of others among them");
+		add_fact(t, "samples", "distinct stacks", cell_count(samples_distinct_stacks(s)),
+			 "callers of others among them");
 }
 
 /* "12.5 % of all 800"; NULL if that says nothing. */
@@ -298,7 +303,7 @@ static void add_share(struct kin_table *t, const char *fact, uint64_t n, uint64_
 {
 	char *detail = part_of(n, others, of);
 	if (n)
-		add(t, "audit", fact, cell_count(n), detail);
+		add_fact(t, "audit", fact, cell_count(n), detail);
 	free(detail);
 }
 
@@ -322,7 +327,7 @@ static void add_cpu_time(struct kin_table *t, const struct profile *p)
 		else if (i == 1 && audit_knows_time(p))
 			detail = xprintf("%.1f %% of the kernel's accounting",
 					 100 * (double)a->sampled_ns / (double)a->cpu_ns);
-		add(t, "audit", times[i].fact, cell_text(table_text(t, value)), detail);
+		add_fact(t, "audit", times[i].fact, cell_text(table_text(t, value)), detail);
 		free(value);
 		free(detail);
 	}
@@ -340,8 +345,8 @@ static void add_rate(struct kin_table *t, const struct profile *p)
 							  : 0;
 	char *detail = asked > 0 ? xprintf("per second of CPU time; asked for: %.4g", asked)
 				 : xprintf("per second of CPU time");
-	add(t, "audit", "samples taken", cell_number((double)(uint64_t)(10 * rate + 0.5) / 10),
-	    detail);
+	add_fact(t, "audit", "samples taken", cell_number((double)(uint64_t)(10 * rate + 0.5) / 10),
+		 detail);
 	free(detail);
 }
 
@@ -351,14 +356,14 @@ static void add_objects_at_fault(struct kin_table *t, const struct report_input 
 	const struct profile *p = in->profile;
 	for (size_t i = 0; i < p->samples.n_failures && i < 10; i++) {
 		const struct unwind_failure *f = &p->samples.failures[i];
-		add(t, "audit", "stacks that ended in", cell_count(f->count),
-		    strtab_get(p->strings, p->objects[f->object].path));
+		add_fact(t, "audit", "stacks that ended in", cell_count(f->count),
+			 strtab_get(p->strings, p->objects[f->object].path));
 	}
 	for (objid i = 0; in->program && i < p->n_objects; i++)
 		if (program_unnamed(in->program, i))
-			add(t, "audit", "samples without a name in",
-			    cell_count(program_unnamed(in->program, i)),
-			    program_object_name(in->program, i));
+			add_fact(t, "audit", "samples without a name in",
+				 cell_count(program_unnamed(in->program, i)),
+				 program_object_name(in->program, i));
 }
 
 /* What says how far to trust the rest: always, where it is good; else where it is not nothing. */
@@ -391,7 +396,8 @@ static void add_audit(struct kin_table *t, const struct report_input *in)
 		  "all: they could not be walked to their end");
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		if (counts[i].n)
-			add(t, "audit", counts[i].fact, cell_count(counts[i].n), counts[i].detail);
+			add_fact(t, "audit", counts[i].fact, cell_count(counts[i].n),
+				 counts[i].detail);
 	add_objects_at_fault(t, in);
 }
 
@@ -413,21 +419,15 @@ static void add_time(struct kin_table *t, const struct report_input *in)
 		snprintf(text, sizeof(text),
 			 "0x%" PRIx64 "-0x%" PRIx64 " in %" PRIu32 " bins of %.4g bytes", h->low,
 			 h->high, h->n, h->n ? (double)(h->high - h->low) / h->n : 0);
-		add(t, "time", "histogram", cell_number(in_it), text);
+		add_fact(t, "time", "histogram", cell_number(in_it), text);
 	}
 	snprintf(text, sizeof(text), "per unit of '%s'", g->dimension);
-	add(t, "time", "ticks", cell_number(ticks), NULL);
-	add(t, "time", "rate", cell_number(g->rate), text);
-	add(t, "time", "total", cell_time(ticks), NULL);
-	add(t, "time", "outside all functions", cell_time(g->outside),
-	    g->outside > 0 ? "code without a symbol: in no row of any report" : NULL);
-	add(t, "time", "of functions", cell_text("measured"), "split where two share a bin");
-}
-
-static uint64_t saturating(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+	add_fact(t, "time", "ticks", cell_number(ticks), NULL);
+	add_fact(t, "time", "rate", cell_number(g->rate), text);
+	add_fact(t, "time", "total", cell_time(ticks), NULL);
+	add_fact(t, "time", "outside all functions", cell_time(g->outside),
+		 g->outside > 0 ? "code without a symbol: in no row of any report" : NULL);
+	add_fact(t, "time", "of functions", cell_text("measured"), "split where two share a bin");
 }
 
 static void add_calls(struct kin_table *t, const struct report_input *in)
@@ -439,22 +439,22 @@ static void add_calls(struct kin_table *t, const struct report_input *in)
 		return;
 	for (size_t i = 0; i < p->n_arcs; i++) {
 		const struct arc *a = &p->arcs[i];
-		calls = saturating(calls, a->count);
+		calls = capped_sum(calls, a->count);
 		if (symbols_find(in->symbols, a->to) == NONE)
-			unknown = saturating(unknown, a->count);
+			unknown = capped_sum(unknown, a->count);
 		else if (symbols_find(in->symbols, a->from) == NONE)
-			outside = saturating(outside, a->count);
+			outside = capped_sum(outside, a->count);
 	}
-	add(t, "calls", "records", cell_count(p->n_arcs), "pairs of call site and callee");
-	add(t, "calls", "calls", cell_count(calls), NULL);
-	add(t, "calls", "from elsewhere", cell_count(outside),
-	    outside ? "the caller is not a function of the program" : NULL);
-	add(t, "calls", "to elsewhere", cell_count(unknown),
-	    unknown ? "the callee is not a function of the program" : NULL);
-	add(t, "calls", "cycles", cell_count(in->graph->n_cycles), NULL);
+	add_fact(t, "calls", "records", cell_count(p->n_arcs), "pairs of call site and callee");
+	add_fact(t, "calls", "calls", cell_count(calls), NULL);
+	add_fact(t, "calls", "from elsewhere", cell_count(outside),
+		 outside ? "the caller is not a function of the program" : NULL);
+	add_fact(t, "calls", "to elsewhere", cell_count(unknown),
+		 unknown ? "the callee is not a function of the program" : NULL);
+	add_fact(t, "calls", "cycles", cell_count(in->graph->n_cycles), NULL);
 	if (p->n_histograms)
-		add(t, "calls", "time with callees", cell_text("estimated"),
-		    "apportioned by call counts");
+		add_fact(t, "calls", "time with callees", cell_text("estimated"),
+			 "apportioned by call counts");
 }
 
 static void add_blocks(struct kin_table *t, const struct report_input *in)
@@ -466,9 +466,9 @@ static void add_blocks(struct kin_table *t, const struct report_input *in)
 		return;
 	for (size_t i = 0; i < p->n_blocks; i++)
 		outside += symbols_find(in->symbols, p->blocks[i].addr) == NONE;
-	add(t, "blocks", "records", cell_count(p->n_block_records), NULL);
-	add(t, "blocks", "block counts", cell_count(p->n_blocks), NULL);
-	add(t, "blocks", "outside all functions", cell_count(outside), NULL);
+	add_fact(t, "blocks", "records", cell_count(p->n_block_records), NULL);
+	add_fact(t, "blocks", "block counts", cell_count(p->n_blocks), NULL);
+	add_fact(t, "blocks", "outside all functions", cell_count(outside), NULL);
 }
 
 static bool is_doubt(const struct report_input *in, const char *text)
@@ -509,8 +509,8 @@ static void add_checks(struct kin_table *t, const struct report_input *in)
 	add_new_troubles(t, in, true);
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *info_run(const struct report_input *in, const struct report_opts *o,
+				  struct kin_table **ret)
 {
 	struct kin_table *t = table_new("info", "What the data holds", columns, ARRAY_LEN(columns));
 
@@ -537,5 +537,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report info_report = { "info", "what the data and the program hold", false, false,
-				    run };
+const struct report info_report = {
+	.name = "info",
+	.help = "what the data and the program hold",
+	.run = info_run,
+};

@@ -204,8 +204,8 @@ static void note_doubts(const struct latency_job *j)
 		   distribution_quantile(&worst->of, 0.5));
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *latency_run(const struct report_input *in, const struct report_opts *o,
+				     struct kin_table **ret)
 {
 	struct kin_error *err = report_check_subjects(in, o);
 	if (err)
@@ -229,5 +229,8 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report latency_report = { "latency", "how long calls took, as distributions", false,
-				       false, run };
+const struct report latency_report = {
+	.name = "latency",
+	.help = "how long calls took, as distributions",
+	.run = latency_run,
+};

@@ -5,7 +5,10 @@
 
 #include "analysis/coverage.h"
 #include "analysis/flow_lines.h"
+#include "base/map64.h"
+#include "base/pairs.h"
 #include "base/sort.h"
+#include "base/strtab.h"
 #include "paths/path_tree.h"
 #include "report/reports.h"
 
@@ -82,13 +85,6 @@ static int compare_lines(const struct symbols *s, symid l, symid r)
 	return compare_texts(a->name, b->name);
 }
 
-static int by_line(const void *l, const void *r, void *arg)
-{
-	symid a = *(const symid *)l, b = *(const symid *)r;
-	int lines = compare_lines(arg, a, b);
-	return lines ? lines : ORDER(a, b);
-}
-
 static int by_time(const void *l, const void *r, void *arg)
 {
 	const struct line_entry *a = l, *b = r;
@@ -117,10 +113,39 @@ static void add_place(struct line_entry *e, const struct callgraph *g, const str
 	}
 }
 
-/* Places without a line are of one entry with no other. */
-static bool same_entry(const struct symbols *s, symid a, symid b)
+/* Numbers the lines of functions. Places share strings with others: each is read once, and then
+ * known by its address. */
+struct line_ids {
+	struct strtab *texts;
+	struct map64 text_ids;       /* by address */
+	struct pairs lines, entries; /* (file, line), and that with the function */
+	size_t n_lines;
+};
+
+static uint32_t text_id(struct line_ids *x, const char *text)
 {
-	return s->at[a].file && s->at[b].file && !compare_lines(s, a, b);
+	uint32_t *id = map64_at(&x->text_ids, (uintptr_t)text);
+	if (*id == NONE)
+		*id = strtab_add(x->texts, text);
+	return *id;
+}
+
+/* The entry of a place, or `next`, which is then to be made. Without a line it is of no other. */
+static uint32_t entry_id(struct line_ids *x, const struct symbol *s, uint32_t next)
+{
+	if (!s->file)
+		return next;
+	uint32_t line = pairs_add(&x->lines, text_id(x, s->file), s->line, (uint32_t)x->n_lines);
+	x->n_lines += line == x->n_lines;
+	return pairs_add(&x->entries, line, text_id(x, s->name), next);
+}
+
+static void line_ids_done(struct line_ids *x)
+{
+	strtab_free(x->texts);
+	map64_free(&x->text_ids);
+	pairs_free(&x->lines);
+	pairs_free(&x->entries);
 }
 
 /* A line that a sample has twice on its stack is one: of the same function, that is. */
@@ -151,7 +176,7 @@ static void take_flow(const struct flow *f, const struct symbols *s, struct line
 	free(lines);
 }
 
-/* Places are sorted by file. */
+/* Most entries are of the file that the one before is of. */
 static void take_line_counts(const struct report_input *in, struct line_entry *entries, size_t n)
 {
 	const char *path = NULL;
@@ -173,30 +198,26 @@ static struct line_entry *gather(const struct report_input *in, const struct rep
 	static const struct selection everything;
 	const struct selection *sel = o->selection ? o->selection : &everything;
 	struct symbols *s = in->symbols;
-	symid *places = xrealloc(NULL, s->n, sizeof(*places));
 	struct line_entry *entries = xrealloc(NULL, s->n, sizeof(*entries));
-	size_t n_places = 0;
+	uint32_t *entry_of = xrealloc(NULL, s->n, sizeof(*entry_of));
+	struct line_ids ids = { .texts = strtab_new() };
 
+	*n = 0;
 	for (symid i = 0; i < s->n; i++) {
 		symbols_locate(s, i);
-		if (selection_wants(sel, SEL_INCL_FLAT, i) && report_is_subject(in, o, i))
-			places[n_places++] = i;
+		entry_of[i] = NONE;
+		if (!selection_wants(sel, SEL_INCL_FLAT, i) || !report_is_subject(in, o, i))
+			continue;
+		entry_of[i] = entry_id(&ids, &s->at[i], (uint32_t)*n);
+		if (entry_of[i] == *n)
+			entries[(*n)++] = (struct line_entry){ .first = i };
+		add_place(&entries[entry_of[i]], in->graph, blocks, i);
 	}
-	qsort_r(places, n_places, sizeof(*places), by_line, s);
-	uint32_t *entry_of = xrealloc(NULL, s->n, sizeof(*entry_of));
-	memset(entry_of, 0xff, s->n * sizeof(*entry_of));
-	*n = 0;
-	for (size_t i = 0; i < n_places; i++) {
-		if (!i || !same_entry(s, places[i - 1], places[i]))
-			entries[(*n)++] = (struct line_entry){ .first = places[i] };
-		add_place(&entries[*n - 1], in->graph, blocks, places[i]);
-		entry_of[places[i]] = (uint32_t)*n - 1;
-	}
+	line_ids_done(&ids);
 	add_inclusive(in, entries, *n, entry_of);
 	take_flow(blocks->flow, s, entries, *n, entry_of);
 	take_line_counts(in, entries, *n);
 	free(entry_of);
-	free(places);
 	return entries;
 }
 
@@ -255,8 +276,8 @@ static bool is_busy(const struct callgraph *g, symid id)
 	return g->nodes[id].self > 0 || g->nodes[id].calls > 0;
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *lines_run(const struct report_input *in, const struct report_opts *o,
+				   struct kin_table **ret)
 {
 	struct kin_error *err = report_check_subjects(in, o);
 	if (err)
@@ -289,5 +310,10 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 	return NULL;
 }
 
-const struct report lines_report = { "lines", "time per source line",           true, false,
-				     run,     REPORT_BY_PART | REPORT_BY_OBJECT };
+const struct report lines_report = {
+	.name = "lines",
+	.help = "time per source line",
+	.by_line = true,
+	.run = lines_run,
+	.by = REPORT_BY_PART | REPORT_BY_OBJECT,
+};

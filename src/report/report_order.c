@@ -369,8 +369,8 @@ static void add_rows(struct order_listing *l, const struct clustering *c, const 
 			l->clones);
 }
 
-static struct kin_error *run(const struct report_input *in, const struct report_opts *o,
-			     struct kin_table **ret)
+static struct kin_error *order_run(const struct report_input *in, const struct report_opts *o,
+				   struct kin_table **ret)
 {
 	const struct order_layout *layout = NULL;
 	bool *chosen = NULL;
@@ -407,6 +407,7 @@ static struct kin_error *run(const struct report_input *in, const struct report_
 }
 
 const struct report order_report = {
-	"order", "an order for the linker: callers beside callees, hot code together", false, false,
-	run
+	.name = "order",
+	.help = "an order for the linker: callers beside callees, hot code together",
+	.run = order_run,
 };

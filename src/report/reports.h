@@ -71,7 +71,9 @@ enum report_by {
 struct report {
 	const char *name; /* "flat", "graph", "lines", ... */
 	const char *help;
-	bool by_line;    /* needs symbols with a place per source line */
+	/* Needs symbols with a place per source line, and of a sampled profile's graph the own time
+	 * and the counted calls of each alone. */
+	bool by_line;
 	bool by_program; /* made from samples and a program only, without a call graph */
 	/* The table borrows from `o` and from what `in` points to: keep these alive (table_keep).
 	 */

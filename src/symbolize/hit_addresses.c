@@ -9,7 +9,7 @@ struct gatherer {
 	struct hit_addresses *hits; /* [n_objects] */
 };
 
-static void add(struct gatherer *g, objid object, uint64_t addr)
+static void add_hit(struct gatherer *g, objid object, uint64_t addr)
 {
 	struct hit_addresses *h = &g->hits[object];
 	if (!g->wanted || g->wanted[object])
@@ -19,9 +19,9 @@ static void add(struct gatherer *g, objid object, uint64_t addr)
 /* A return address, and the call before it. */
 static void add_return(struct gatherer *g, objid object, uint64_t addr)
 {
-	add(g, object, addr);
+	add_hit(g, object, addr);
 	if (addr)
-		add(g, object, addr - 1);
+		add_hit(g, object, addr - 1);
 }
 
 void hit_addresses_find(const struct profile *p, const bool *wanted, struct hit_addresses *ret)
@@ -35,20 +35,20 @@ void hit_addresses_find(const struct profile *p, const bool *wanted, struct hit_
 		if (f->flags & FRAME_RETURN)
 			add_return(&g, f->object, f->addr);
 		else
-			add(&g, f->object, f->addr);
+			add_hit(&g, f->object, f->addr);
 	}
 	for (size_t i = 0; i < p->n_arcs; i++) {
 		const struct arc *a = &p->arcs[i];
 		add_return(&g, a->from_object, a->from);
-		add(&g, a->to_object, a->to);
+		add_hit(&g, a->to_object, a->to);
 	}
 	for (size_t i = 0; i < s->n_latencies; i++) {
 		const struct latency *l = &s->latencies[i];
 		add_return(&g, l->from_object, l->from);
-		add(&g, l->to_object, l->to);
+		add_hit(&g, l->to_object, l->to);
 	}
 	for (size_t i = 0; i < p->n_blocks; i++)
-		add(&g, p->blocks[i].object, p->blocks[i].addr);
+		add_hit(&g, p->blocks[i].object, p->blocks[i].addr);
 	for (objid i = 0; i < p->n_objects; i++)
 		ret[i].n = sort_unique(ret[i].at, ret[i].n);
 }

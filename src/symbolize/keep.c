@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/search.h"
 #include "base/sort.h"
@@ -295,8 +296,7 @@ static struct kept_object *describe(struct keeper *k, objid id, struct object_fi
 		like.modified_ns = kept->modified_ns;
 	} else if (!*like.build_id && !stat(object_path(file), &st)) {
 		like.size = (uint64_t)st.st_size;
-		like.modified_ns =
-			(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+		like.modified_ns = clock_ns_of(st.st_mtim);
 	}
 	return kept_add_object(k->kept, &like);
 }

@@ -13,6 +13,9 @@
  * larger: the relocations of a compiler are 10 MB. */
 enum { OPEN_MAX = 64, PLACE_BYTES = 160, BYTES_MAX = 64 << 20 };
 
+/* Limit of the addresses of an object whose inlined functions are kept. */
+enum { INLINED_MAX = 1 << 16 };
+
 struct known_name {               /* an object that was asked about */
 	struct object_file *file; /* NULL: not open, any more */
 	struct symbols *symbols;  /* NULL: has no names */
@@ -21,11 +24,14 @@ struct known_name {               /* an object that was asked about */
 	uint64_t used;     /* the last time, by a clock of calls */
 	uint64_t bytes;    /* that it takes while it is open */
 	bool sought;
+	/* Of an address: its functions in `inlined`, innermost first, up to a 0; 0: none. */
+	struct map64 inlined_at;
+	VEC(strid) inlined;
 };
 
 struct names {
 	struct names_opts opts;
-	struct strtab *strings; /* paths and build ids */
+	struct strtab *strings; /* paths, build ids and names of inlined functions */
 	struct map64 ids;       /* MAP64_PAIR(path, build id): index into objects */
 	VEC(struct known_name) objects;
 	VEC(uint32_t) open; /* indices of those whose names are in memory */
@@ -86,6 +92,13 @@ static void make_room(struct names *n)
 	}
 }
 
+static void forget_inlined(struct known_name *k)
+{
+	map64_free(&k->inlined_at);
+	k->inlined_at = (struct map64){ 0 };
+	k->inlined.n = 0;
+}
+
 static uint32_t object_id(struct names *n, const char *path, const char *build_id)
 {
 	strid name = strtab_add(n->strings, path), build = strtab_add(n->strings, build_id);
@@ -106,9 +119,12 @@ void names_put_place(struct names *n, const char *path, const char *build_id, co
 	struct known_name *k = &n->objects.at[id];
 	k->place = strtab_get(n->strings, strtab_add(n->strings, place));
 	k->sought &= k->symbols != NULL;
+	if (!k->sought)
+		forget_inlined(k);
 }
 
-const char *names_find(struct names *n, const char *path, const char *build_id, uint64_t addr)
+/* The object, open if it can be. */
+static struct known_name *known_object(struct names *n, const char *path, const char *build_id)
 {
 	uint32_t id = object_id(n, path, build_id);
 	struct known_name *k = &n->objects.at[id];
@@ -123,8 +139,66 @@ const char *names_find(struct names *n, const char *path, const char *build_id, 
 			make_room(n);
 		}
 	}
+	return k;
+}
+
+const char *names_find(struct names *n, const char *path, const char *build_id, uint64_t addr)
+{
+	struct known_name *k = known_object(n, path, build_id);
 	symid place = k->symbols ? symbols_find(k->symbols, addr) : NONE;
 	return place == NONE ? NULL : symbols_display(k->symbols, place);
+}
+
+/* ---- inlined functions ---- */
+
+static strid readable_name(struct names *n, const char *raw)
+{
+	char *readable = demangle(raw, n->opts.style);
+	strid id = strtab_add(n->strings, readable ? readable : raw);
+	free(readable);
+	return id;
+}
+
+/* Addresses that were not asked about yet. */
+static void learn_inlined(struct names *n, struct known_name *k, const uint64_t *addrs,
+			  size_t n_addrs)
+{
+	size_t count = 0;
+	struct object_inline *list =
+		k->file ? object_inlines(k->file, addrs, n_addrs, &count) : NULL;
+
+	if (!k->inlined.n)
+		vec_push(&k->inlined, 0);
+	for (size_t i = 0, at = 0; i < n_addrs; i++) {
+		uint32_t first = (uint32_t)k->inlined.n;
+		for (; at < count && list[at].address == i; at++)
+			vec_push(&k->inlined, readable_name(n, list[at].name));
+		bool any = k->inlined.n > first;
+		if (any)
+			vec_push(&k->inlined, 0);
+		*map64_at(&k->inlined_at, addrs[i]) = any ? first : 0;
+	}
+	free(list);
+}
+
+void names_find_inlined(struct names *n, const char *path, const char *build_id,
+			const uint64_t *addrs, size_t n_addrs,
+			void (*found)(void *arg, size_t i, const char *name), void *arg)
+{
+	struct known_name *k = known_object(n, path, build_id);
+	VEC(uint64_t) fresh = { 0 };
+
+	if (k->inlined_at.n + n_addrs > INLINED_MAX)
+		forget_inlined(k);
+	for (size_t i = 0; i < n_addrs; i++)
+		if (map64_get(&k->inlined_at, addrs[i]) == NONE &&
+		    (!fresh.n || fresh.at[fresh.n - 1] != addrs[i]))
+			vec_push(&fresh, addrs[i]);
+	learn_inlined(n, k, fresh.at, fresh.n);
+	vec_free(&fresh);
+	for (size_t i = 0; i < n_addrs; i++)
+		for (uint32_t at = map64_get(&k->inlined_at, addrs[i]); k->inlined.at[at]; at++)
+			found(arg, i, strtab_get(n->strings, k->inlined.at[at]));
 }
 
 struct names *names_new(const struct names_opts *opts)
@@ -140,8 +214,11 @@ void names_free(struct names *n)
 {
 	if (!n)
 		return;
-	for (size_t i = 0; i < n->objects.n; i++)
+	for (size_t i = 0; i < n->objects.n; i++) {
 		close_object(&n->objects.at[i]);
+		forget_inlined(&n->objects.at[i]);
+		vec_free(&n->objects.at[i].inlined);
+	}
 	vec_free(&n->objects);
 	vec_free(&n->open);
 	map64_free(&n->ids);

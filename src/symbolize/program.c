@@ -666,14 +666,19 @@ static void open_kernel(struct program *g)
 					      KERNEL_NOTES, strerror(errnum)));
 }
 
+bool program_is_unnamed(const struct program *g, frameid frame)
+{
+	symid place = g->places[frame];
+	return frame && (program_kind(g, place) == PLACE_UNKNOWN ||
+			 (place < g->n_symbols && g->symbols->at[place].is_nameless));
+}
+
 static void count_unnamed(struct program *g)
 {
 	const struct samples *s = &g->profile->samples;
 	for (size_t i = 0; i < s->n; i++) {
 		frameid leaf = s->stacks[s->at[i].stack].frame;
-		symid place = g->places[leaf];
-		if (leaf && (program_kind(g, place) == PLACE_UNKNOWN ||
-			     (place < g->n_symbols && g->symbols->at[place].is_nameless)))
+		if (program_is_unnamed(g, leaf))
 			g->objects[s->frames[leaf].object].unnamed += s->at[i].count;
 	}
 }

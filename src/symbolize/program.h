@@ -133,6 +133,8 @@ bool program_has_servers(const struct program *g);
 bool program_is_elsewhere(const struct program *g);
 /* The number of samples whose program counter was in the object and has no name: for the audit. */
 uint64_t program_unnamed(const struct program *g, objid object);
+/* Whether the code of the frame has no name. */
+bool program_is_unnamed(const struct program *g, frameid frame);
 
 /* The arcs, histograms and blocks with flat addresses, all in object 0, for analyses of a single
  * list of places. Without the samples: frames have places. To be freed; p may be freed first. */

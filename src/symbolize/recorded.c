@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "names/kept.h"
 
@@ -15,8 +16,7 @@ static struct kin_error *check_unchanged(const struct kept_object *k, const char
 	char *full = xprintf("%s%s%s", opts->symfs ? opts->symfs : "",
 			     opts->symfs && *path != '/' ? "/" : "", path);
 	bool same = stat(full, &st) == 0 && (uint64_t)st.st_size == k->size &&
-		    (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec ==
-			    k->modified_ns;
+		    clock_ns_of(st.st_mtim) == k->modified_ns;
 	free(full);
 	return same ? NULL
 		    : err_new(KIN_ERROR_MISMATCH, "the file has been replaced since (its size or "

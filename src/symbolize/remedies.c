@@ -9,14 +9,6 @@
 /* It asks the servers of all distributions. */
 #define SERVER "https://debuginfod.elfutils.org/"
 
-struct remedy_finding {
-	const struct program *g;
-	const struct profile *p;
-	uint64_t all; /* samples */
-	void (*say)(const char *text, void *arg);
-	void *arg;
-};
-
 /* Interpreters and other runtimes, by the start of their file name. */
 static const struct interpreter {
 	const char *name, *remedy;
@@ -31,6 +23,15 @@ static const struct interpreter {
 enum { PYTHON = 2 };
 static const char any_remedy[] =
 	"what made it may be able to write /tmp/perf-PID.map or a jitdump file";
+
+struct remedy_finding {
+	const struct program *g;
+	const struct profile *p;
+	const struct interpreter *interpreter; /* that was run; NULL: none of those above */
+	uint64_t all;                          /* samples */
+	void (*say)(const char *text, void *arg);
+	void *arg;
+};
 
 static const char *base_name(const struct remedy_finding *f, objid id)
 {
@@ -102,18 +103,49 @@ static const struct interpreter *find_interpreter(const struct remedy_finding *f
 	return NULL;
 }
 
-static uint64_t find_made_code(const struct remedy_finding *f)
+static bool is_made(const struct remedy_finding *f, objid id)
+{
+	return id &&
+	       (f->p->objects[id].kind == OBJECT_JIT || f->p->objects[id].kind == OBJECT_OTHER);
+}
+
+/* Samples with nameless code made at run time anywhere on their stack. */
+static uint64_t samples_through_made_code(const struct remedy_finding *f)
+{
+	const struct samples *s = &f->p->samples;
+	uint64_t n = 0;
+	uint8_t *through = xalloc(s->n_stacks);
+	for (stackid i = 1; i < s->n_stacks; i++)
+		through[i] = through[s->stacks[i].caller] ||
+			     (is_made(f, s->frames[s->stacks[i].frame].object) &&
+			      program_is_unnamed(f->g, s->stacks[i].frame));
+	for (size_t i = 0; i < s->n; i++)
+		if (through[s->at[i].stack])
+			n += s->at[i].count;
+	free(through);
+	return n;
+}
+
+static bool find_made_code(const struct remedy_finding *f)
 {
 	uint64_t n = 0;
 	for (objid i = 1; i < f->p->n_objects; i++)
-		if (f->p->objects[i].kind == OBJECT_JIT || f->p->objects[i].kind == OBJECT_OTHER)
+		if (is_made(f, i))
 			n += program_unnamed(f->g, i);
 	if (!is_worth_it(f, n))
-		return 0;
-	const struct interpreter *made_by = find_interpreter(f);
+		return false;
 	say_share(f, "code made at run time has no names", n,
-		  made_by ? made_by->remedy : any_remedy);
-	return n;
+		  f->interpreter ? f->interpreter->remedy : any_remedy);
+	return true;
+}
+
+/* Functions of Node.js and Java may spend their time in what they call: code of the runtime. */
+static void find_made_callers(const struct remedy_finding *f)
+{
+	bool is_asked = f->interpreter && f->interpreter != &interpreters[PYTHON];
+	uint64_t n = is_asked ? samples_through_made_code(f) : 0;
+	if (is_worth_it(f, n))
+		say_share(f, "callers made at run time have no names", n, f->interpreter->remedy);
 }
 
 static bool has_python_names(const struct profile *p)
@@ -141,7 +173,7 @@ static uint64_t samples_in_python(const struct remedy_finding *f)
 
 static void find_python(const struct remedy_finding *f)
 {
-	uint64_t n = find_interpreter(f) == &interpreters[PYTHON] && !has_python_names(f->p)
+	uint64_t n = f->interpreter == &interpreters[PYTHON] && !has_python_names(f->p)
 			     ? samples_in_python(f)
 			     : 0;
 	if (is_worth_it(f, n))
@@ -155,7 +187,10 @@ void remedies_find(const struct program *g, const struct profile *p,
 	struct remedy_finding f = { .g = g, .p = p, .say = say, .arg = arg };
 	for (size_t i = 0; i < p->samples.n; i++)
 		f.all += p->samples.at[i].count;
+	f.interpreter = find_interpreter(&f);
 	find_stripped(&f);
-	if (!find_made_code(&f))
+	if (!find_made_code(&f)) {
+		find_made_callers(&f);
 		find_python(&f);
+	}
 }

@@ -9,6 +9,7 @@
  *
  * - the file without symbols that most samples were in;
  * - code made at run time, by what made it, where that is known: Java, Node.js, Python;
+ * - such code of Java or Node.js that spends its time in what it calls;
  * - functions of Python, which run in its interpreter's.
  *
  * Less than REMEDY_SHARE of all samples is not worth a line. */

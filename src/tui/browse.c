@@ -59,7 +59,7 @@ static uint32_t next_key(struct browser *b)
 	return key;
 }
 
-static void run(struct browser *b)
+static void browse_run(struct browser *b)
 {
 	b->asked_ns = clock_now_ns();
 	b->missed = 1;
@@ -114,6 +114,7 @@ static void leave_work(struct browser *b)
 struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *opts)
 {
 	struct browser b = { .opts = opts, .profile = profile, .after = profile, .order = NONE };
+	b.all_rows = opts->hists && opts->hists->all_rows;
 	struct kin_error *err;
 	vec_push(&b.places, ((struct browse_place){ .what = opts->changes ? CHANGES : FUNCTIONS,
 						    .list = { .height = 1 } }));
@@ -126,7 +127,7 @@ struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *
 	}
 	if (!err) {
 		browse_choose_rows(&b);
-		run(&b);
+		browse_run(&b);
 		term_close(b.term);
 		leave_work(&b);
 	}

@@ -9,7 +9,6 @@
 struct browse_opts {
 	const char *title;                  /* for the first line: "kin top" */
 	const struct kin_hists_opts *hists; /* as in page_opts */
-	bool by_own;                        /* initially sorted by own time */
 	const char *const *source_dirs;     /* NULL-terminated, searched for sources; NULL: none */
 	/* Returns a newer profile, to be freed, or NULL if there will be none; *note, if set then,
 	 * is shown. Called every `delay_ms`. NULL: the profile does not change. */

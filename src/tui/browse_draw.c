@@ -1,9 +1,11 @@
 /* browse_draw.c - the screen of the browser: a bar, rows, and what the keys do. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/short_name.h"
 #include "tui/browse_private.h"
 #include "tui/columns.h"
 #include "tui/jumps.h"
@@ -44,6 +46,10 @@ static void draw_head(struct browser *b)
 		snprintf(cores, sizeof(cores), "%s  ", b->is_before ? "BEFORE" : "AFTER");
 	if ((p->what == FUNCTIONS || p->what == CHANGES) && b->order != NONE)
 		snprintf(order, sizeof(order), "by %.40s", title_of_order(b));
+	else if (p->what == FUNCTIONS && p->page.is_overview)
+		snprintf(order, sizeof(order), "%s",
+			 term_columns(b->term) >= WIDER ? "most Self, then most Children"
+							: "by Self");
 	const char *list = p->what == THREADS   ? "Threads  "
 			   : p->what == OBJECTS ? "Programs and libraries  "
 						: "";
@@ -157,7 +163,7 @@ static const char *shifted(const char *name, unsigned by)
 static unsigned draw_cells(struct browser *b, unsigned line, const char *const *cells, int style)
 {
 	unsigned at = 0, width[PAGE_COLUMNS];
-	columns_fit(page(b), term_columns(b->term) - browse_spark_columns(b), width);
+	browse_fit(b, term_columns(b->term) - browse_spark_columns(b), width);
 	for (size_t i = 0; i < page(b)->n_columns; i++) {
 		bool left = page(b)->columns[i].left;
 		unsigned n = (unsigned)escape_width(cells[i]);
@@ -181,7 +187,8 @@ static int style_of(struct browser *b, const struct page_row *r)
 	return share >= 0.05 ? TERM_HOT : share > 0.005 ? TERM_WARM : TERM_PLAIN;
 }
 
-/* With its cycle, which is seen however long the name is. */
+/* Without what matters least of it where room is short; all of it is seen by scrolling. With its
+ * cycle, which is always seen. */
 static void draw_name(struct browser *b, unsigned line, unsigned at, const struct page_row *r,
 		      int style)
 {
@@ -193,10 +200,15 @@ static void draw_name(struct browser *b, unsigned line, unsigned at, const struc
 			? marks_cycle(&b->marks, r->function, term_is_ascii(b->term), text)
 			: "";
 	unsigned room = term_columns(b->term) - at, n = (unsigned)escape_width(mark);
+	unsigned most = room > n ? room - n : 0;
+	bool whole = b->shift || !r->function || term_is_ascii(b->term);
+	char *fitting = whole ? NULL : short_name(name, most);
+	name = fitting ? fitting : name;
 	unsigned width = (unsigned)escape_width(name);
-	width = width + n <= room ? width : room > n ? room - n : 0;
+	width = width <= most ? width : most;
 	term_put(b->term, line, at, width, name, style);
 	term_put(b->term, line, at + width, room - width, mark, style);
+	free(fitting);
 }
 
 /* The row's part of an arrow, "" for none, stands before its name. NULL: the page has no arrows. */

@@ -132,6 +132,7 @@ static bool has_source(struct browser *b)
 }
 
 static bool has_children(struct browser *b) { return page(b)->has_children; }
+static bool is_overview(struct browser *b) { return page(b)->is_overview; }
 static bool has_rows(struct browser *b) { return b->shown.n > 0; }
 static bool has_stacks(struct browser *b) { return kin_profile_is_sampled(b->profile); }
 static bool is_jump(struct browser *b) { return browse_jump_target(b) != NONE; }
@@ -286,11 +287,18 @@ static const struct browse_command {
 	  limit },
 	{ { 's' },
 	  "s",
-	  "sort by Children, or by Self",
+	  "sort by Children, by Self, or by most Self, then most Children",
 	  AT_FUNCTIONS,
 	  has_children,
 	  browse_toggle_order,
 	  "there is Self alone" },
+	{ { 'A' },
+	  "A",
+	  "all rows: also functions that only lead to one other; or not",
+	  AT_FUNCTIONS,
+	  is_overview,
+	  browse_toggle_rows,
+	  "no function is folded here" },
 	{ { '>' },
 	  ">",
 	  "sort by the next column",
@@ -365,7 +373,7 @@ static void say_why(struct browser *b, uint32_t key)
 }
 
 /* NULL is fine; returns whether there was one. */
-static bool run(struct browser *b, const struct browse_command *c)
+static bool run_command(struct browser *b, const struct browse_command *c)
 {
 	if (c)
 		c->run(b);
@@ -408,9 +416,9 @@ static void take_menu_key(struct browser *b, uint32_t key)
 		return;
 	b->in_menu = false;
 	if (key == TERM_ENTER)
-		run(b, chosen);
+		run_command(b, chosen);
 	else if (key != TERM_ESCAPE && key != TERM_BACKSPACE)
-		run(b, command_of(b, key));
+		run_command(b, command_of(b, key));
 }
 
 void browse_take_key(struct browser *b, uint32_t key)
@@ -429,7 +437,7 @@ void browse_take_key(struct browser *b, uint32_t key)
 		take_menu_key(b, key);
 	} else if (key == '?' || key == 'h' || key == TERM_HELP) {
 		open_menu(b);
-	} else if (!run(b, command_of(b, key)) && !go(b, key)) {
+	} else if (!run_command(b, command_of(b, key)) && !go(b, key)) {
 		say_why(b, key);
 	}
 }

@@ -31,6 +31,8 @@ static bool passes(const struct browse_place *at, const struct page_row *r)
 	char words[BROWSE_FILTER_MAX], *rest = words, *word;
 	if (r->kind == KIN_ROW_FUNCTION)
 		return true;
+	if (r->group == KIN_OVERVIEW_FOLDED && !at->filter[0])
+		return false;
 	if (fabs(r->with_callees) < at->min_share && r->own < at->min_share)
 		return false;
 	memcpy(words, at->filter, sizeof(words));
@@ -98,6 +100,8 @@ struct page_job { /* a page that is to be made: all that it takes */
 	char *function, *event_name, *chosen_event; /* owned; or NULL */
 	size_t event;
 	bool callers;
+	size_t first_rows;
+	bool all_rows;
 	/* What it gives: */
 	struct kin_error *err;
 	struct page page;
@@ -128,6 +132,8 @@ static struct page_job *new_job(struct browser *b)
 	j->chosen_event = copy(b->chosen_event);
 	j->event = b->event;
 	j->callers = b->callers;
+	j->first_rows = lines_for_rows(b);
+	j->all_rows = b->all_rows;
 	return j;
 }
 
@@ -178,7 +184,8 @@ static struct kin_error *make_flame(struct page_job *j)
 
 static struct kin_error *make_page(struct page_job *j)
 {
-	struct page_opts o = { j->opts->hists, j->event, j->event_name, j->opts->source_dirs };
+	struct page_opts o = { j->opts->hists,       j->event,      j->event_name,
+			       j->opts->source_dirs, j->first_rows, j->all_rows };
 	switch (j->what) {
 	case FUNCTIONS:
 		return make_functions(j, &o);
@@ -210,12 +217,11 @@ static void run_job(void *arg)
 	j->has_page = !j->err;
 }
 
-/* By the column that was chosen; by the usual one as long as none was. */
+/* By the column that was chosen; as long as none was an overview stays as it is. */
 static void sort(struct browser *b, struct page *p)
 {
-	size_t usual = b->opts->by_own ? p->own : p->children;
-	if (b->order == NONE && p->has_children && here(b)->what == FUNCTIONS)
-		b->order = usual;
+	if (b->order == NONE && !p->is_overview && p->has_children && here(b)->what == FUNCTIONS)
+		b->order = p->children;
 	if (b->order != NONE)
 		page_sort(p, b->order);
 }
@@ -437,6 +443,15 @@ unsigned browse_spark_columns(struct browser *b)
 	return n ? n + COLUMNS_GAP : 0;
 }
 
+/* What a page is ordered by is seen on the narrowest terminal. */
+void browse_fit(struct browser *b, unsigned columns, unsigned width[PAGE_COLUMNS])
+{
+	const struct page *p = page(b);
+	bool sorted = here(b)->what == FUNCTIONS || here(b)->what == CHANGES;
+	size_t usual = p->is_overview ? p->own : NONE;
+	columns_fit(p, columns, sorted && b->order != NONE ? b->order : usual, width);
+}
+
 static unsigned widest_spark(const struct browser *b)
 {
 	enum { WIDE = 100, WIDEST = 160, LEAST = 60 };
@@ -454,8 +469,8 @@ unsigned browse_spark_width(struct browser *b)
 	unsigned without[PAGE_COLUMNS] = { 0 }, with[PAGE_COLUMNS] = { 0 };
 	if (!browse_sparks(b) || b->sparks == NEVER || !n)
 		return 0;
-	columns_fit(page(b), columns, without);
-	columns_fit(page(b), columns - n - COLUMNS_GAP, with);
+	browse_fit(b, columns, without);
+	browse_fit(b, columns - n - COLUMNS_GAP, with);
 	return b->sparks == ALWAYS || !memcmp(without, with, sizeof(with)) ? n : 0;
 }
 
@@ -796,9 +811,16 @@ static void free_unfold(struct browser *b, void *arg)
 }
 
 /* By Self it is of interest who called, otherwise what is called. */
+static bool is_by_self(struct browser *b, const struct page_row *r)
+{
+	const struct page *p = page(b);
+	return b->order == NONE ? p->is_overview && r->group == KIN_OVERVIEW_SELF
+				: b->order == p->own;
+}
+
 static void unfold_row(struct browser *b, const struct page_row *r)
 {
-	bool callers = b->order != NONE && b->order == page(b)->own;
+	bool callers = is_by_self(b, r);
 	struct unfold_job *j = xalloc(sizeof(*j));
 	j->profile = b->profile;
 	j->event = b->event;
@@ -823,8 +845,7 @@ void browse_unfold(struct browser *b)
 	size_t at = b->shown.at[here(b)->list.selected], n = page(b)->rows.n;
 	if (at >= n) {
 		if (!unfold_toggle(&here(b)->unfold, at - n))
-			browse_say(b, b->order == page(b)->own ? "nobody called it"
-							       : "it called nothing");
+			browse_say(b, is_by_self(b, r) ? "nobody called it" : "it called nothing");
 	} else if (unfold_is_open(&here(b)->unfold, r)) {
 		unfold_close(&here(b)->unfold, r);
 	} else {
@@ -857,12 +878,26 @@ static void sort_anew(struct browser *b)
 	list_select(&here(b)->list, 0);
 }
 
-/* Between the two orders that answer most questions. */
+/* Between the orders that answer most questions. */
 void browse_toggle_order(struct browser *b)
 {
 	const struct page *p = page(b);
-	b->order = b->order == p->children ? p->own : p->children;
+	if (b->order == p->own && p->is_overview)
+		b->order = NONE;
+	else
+		b->order = b->order == p->children ? p->own : p->children;
 	sort_anew(b);
+}
+
+/* Without rows that are folded there is one column less: others may be at another place. */
+void browse_toggle_rows(struct browser *b)
+{
+	const struct page *p = page(b);
+	if (b->order != p->children && b->order != p->own)
+		b->order = NONE;
+	b->all_rows = !b->all_rows;
+	if (browse_load(b))
+		list_select(&here(b)->list, 0);
 }
 
 /* One column on, or back: all that are seen, and the name. */
@@ -871,7 +906,7 @@ void browse_next_order(struct browser *b, bool back)
 	const struct page *p = page(b);
 	size_t n = p->n_columns + 1, at = b->order == NONE ? 0 : b->order;
 	unsigned width[PAGE_COLUMNS];
-	columns_fit(p, term_columns(b->term) - browse_spark_columns(b), width);
+	browse_fit(b, term_columns(b->term) - browse_spark_columns(b), width);
 	do
 		at = (at + (back ? n - 1 : 1)) % n;
 	while (at < p->n_columns && !width[at]);

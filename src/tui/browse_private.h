@@ -76,7 +76,8 @@ struct browser {
 	double cores;       /* cores that the event kept busy; 0: not known */
 	const char *event_name; /* its name if there are several events; in the first page */
 	bool callers;           /* flame graphs start with the leaves */
-	size_t order;           /* column that functions are sorted by; NONE: default */
+	size_t order;           /* column that functions are sorted by; NONE: the report's order */
+	bool all_rows;          /* functions that only lead to another one have rows, too */
 	bool paused, over, quit;
 	bool in_menu;
 	struct list menu; /* the commands available here */
@@ -114,9 +115,10 @@ static inline const struct page_row *selected(struct browser *b)
 	return b->shown.n ? row_at(b, here(b)->list.selected) : NULL;
 }
 
+/* Of a terminal that is not open yet, too. */
 static inline size_t lines_for_rows(const struct browser *b)
 {
-	unsigned rows = term_rows(b->term);
+	unsigned rows = b->term ? term_rows(b->term) : term_rows_expected();
 	return rows > BROWSE_HEAD + BROWSE_FOOT ? rows - BROWSE_HEAD - BROWSE_FOOT : 1;
 }
 
@@ -168,6 +170,8 @@ MUST_CHECK struct kin_error *browse_make_page(struct browser *b, struct page *re
  * of the list users want to see the top. Returns whether it could be made; if not, the message says
  * why. */
 bool browse_load(struct browser *b);
+/* Chooses columns and their widths for the page and its order, as columns_fit() does. */
+void browse_fit(struct browser *b, unsigned columns, unsigned width[PAGE_COLUMNS]);
 void browse_choose_rows(struct browser *b); /* selects those that pass the filter */
 void browse_forget(struct browse_place *p);
 void browse_say(struct browser *b, const char *text);
@@ -187,6 +191,7 @@ void browse_enter_source(struct browser *b);
 void browse_leave(struct browser *b);
 void browse_next_event(struct browser *b);
 void browse_toggle_order(struct browser *b);
+void browse_toggle_rows(struct browser *b);
 void browse_next_order(struct browser *b, bool back);
 void browse_next_hottest(struct browser *b);
 void browse_enter_flame(struct browser *b);

@@ -1,7 +1,7 @@
 /* columns.c - leaves out columns and cuts names until a page fits. */
 #include "tui/columns.h"
 
-enum { TEXT_MOST = 24, TEXT_LEAST = 10, NAME_LEAST = 24 };
+enum { TEXT_MOST = 24, TEXT_LEAST = 10, NAME_LEAST = 24, NAME_LEAST_OF_NUMBERS = 20 };
 
 struct room {
 	unsigned *width; /* of each column; 0: left out */
@@ -35,19 +35,22 @@ static void make_room_for_all_of_the_name(const struct page *p, struct room *r)
 			leave_out(r, i);
 }
 
-static void make_room_for_some_of_the_name(const struct page *p, struct room *r)
+static void make_room_for_some_of_the_name(const struct page *p, size_t order, struct room *r)
 {
+	size_t kept = order < p->n_columns && !p->columns[order].left ? order : 0;
 	for (size_t i = 0; i < p->n_columns && r->taken > r->all; i++)
 		if (p->columns[i].left)
 			cut(r, i);
 	for (size_t i = 0; i < p->n_columns && r->taken > r->all; i++)
 		if (p->columns[i].left)
 			leave_out(r, i);
-	for (size_t i = p->n_columns; i-- > 1 && r->taken > r->all;)
-		leave_out(r, i);
+	r->taken -= NAME_LEAST - NAME_LEAST_OF_NUMBERS;
+	for (size_t i = p->n_columns; i-- > 0 && r->taken > r->all;)
+		if (i != kept)
+			leave_out(r, i);
 }
 
-void columns_fit(const struct page *p, unsigned columns, unsigned width[PAGE_COLUMNS])
+void columns_fit(const struct page *p, unsigned columns, size_t order, unsigned width[PAGE_COLUMNS])
 {
 	struct room r = { width, columns, NAME_LEAST };
 	for (size_t i = 0; i < p->n_columns; i++) {
@@ -56,5 +59,5 @@ void columns_fit(const struct page *p, unsigned columns, unsigned width[PAGE_COL
 		r.taken += width[i] ? width[i] + COLUMNS_GAP : 0;
 	}
 	make_room_for_all_of_the_name(p, &r);
-	make_room_for_some_of_the_name(p, &r);
+	make_room_for_some_of_the_name(p, order, &r);
 }

@@ -177,6 +177,8 @@ static void take_row(struct page *p, struct kin_table *t, const struct kin_row *
 		     const struct page_wanted *w)
 {
 	struct page_row r = { .kind = row->kind, .position = p->rows.n };
+	if (p->is_overview)
+		r.group = (enum kin_overview_group)row->group;
 	if (!is_of_event(t, row, w->event))
 		return;
 	for (size_t i = 0; i + 1 < w->n; i++) {
@@ -262,18 +264,29 @@ static void take_unit(struct page *p, const struct kin_table *t)
 	p->unit = other ? safe(p, c->text) : "s";
 }
 
-/* Of other events a report says that they are below; here a key leads to them. */
+/* Where a report's note ends by how to see more, here a key does that. */
+static const struct ending {
+	const char *note, *here;
+} endings[] = {
+	{ "more: below", "more: e" },
+	{ "folded: --all-rows", "folded: A" },
+};
+
 static void take_title(struct page *p, const struct kin_table *t)
 {
-	static const char below[] = "more: below";
 	const char *title = "";
 	for (size_t i = 0; i < kin_table_n_notes(t); i++) {
-		const char *note = kin_table_note_at(t, i);
-		size_t n = strlen(note), cut = strlen(below);
-		bool is_below = n > cut && !strcmp(note + n - cut, below);
-		title = arena_printf(&p->arena, "%s%s%.*s%s", title, *title ? "; " : "",
-				     (int)(is_below ? n - cut : n), note,
-				     is_below ? "more: e" : "");
+		const char *note = kin_table_note_at(t, i), *here = "";
+		size_t n = strlen(note);
+		for (size_t k = 0; k < ARRAY_LEN(endings); k++) {
+			size_t cut = strlen(endings[k].note);
+			if (n > cut && !strcmp(note + n - cut, endings[k].note)) {
+				here = endings[k].here;
+				n -= cut;
+			}
+		}
+		title = arena_printf(&p->arena, "%s%s%.*s%s", title, *title ? "; " : "", (int)n,
+				     note, here);
 	}
 	p->title = safe(p, *title ? title : kin_table_title(t));
 }
@@ -287,6 +300,7 @@ static void take_table(struct page *p, struct kin_table *t, const struct page_wa
 	p->has_children = w->with_callees && column_of(t, w->with_callees) < kin_table_n_columns(t);
 	const struct kin_cell *events = kin_table_property(t, "n_events");
 	p->is_estimated = kin_table_property(t, "estimated") != NULL;
+	p->is_overview = kin_table_property(t, "overview") != NULL;
 	p->n_events = events && events->type == KIN_CELL_COUNT ? (size_t)events->count : 1;
 	for (kin_table_rewind(t); kin_table_next(t, &row);)
 		take_row(p, t, &row, w);
@@ -359,6 +373,8 @@ static struct kin_error *from_stacks(struct kin_profile *p, const struct page_op
 	h.size = sizeof(h);
 	h.call_graph = "none";
 	h.event = o->event;
+	h.first_rows = o->first_rows;
+	h.all_rows = o->all_rows;
 	if (key) {
 		h.sort = key;
 		h.fields = NULL;
@@ -539,7 +555,9 @@ static int compare(const void *a, const void *b, void *arg)
 	const struct page_row *x = a, *y = b;
 	bool by_name = o->column >= o->page->n_columns;
 	int sign = 0;
-	if (by_name || o->page->columns[o->column].left) {
+	if (o->column == NONE) {
+		sign = 0;
+	} else if (by_name || o->page->columns[o->column].left) {
 		sign = strcmp(by_name ? x->name : x->cells[o->column],
 			      by_name ? y->name : y->cells[o->column]);
 	} else {

@@ -15,11 +15,12 @@ struct page_row {
 	const char *cells[PAGE_COLUMNS]; /* the name is the last one; also in `name` below */
 	double values[PAGE_COLUMNS];     /* of columns with numbers */
 	const char *name;
-	const char *function;     /* the name without its cycle; NULL: not a function */
-	size_t position;          /* index in the report */
-	double with_callees, own; /* shares of the total, 0..1, for colours */
-	double share;             /* the report's share; 0: none */
-	unsigned depth;           /* level of rows unfolded below another one, from 1 on */
+	const char *function;          /* the name without its cycle; NULL: not a function */
+	size_t position;               /* index in the report */
+	double with_callees, own;      /* shares of the total, 0..1, for colours */
+	double share;                  /* the report's share; 0: none */
+	enum kin_overview_group group; /* in an overview */
+	unsigned depth;                /* level of rows unfolded below another one, from 1 on */
 };
 
 struct page_column {
@@ -44,6 +45,7 @@ struct page {
 	size_t comm;          /* the column of the thread's or command's name; NONE: missing */
 	bool has_children;    /* with_callees is set */
 	bool is_estimated;    /* times are apportioned */
+	bool is_overview;     /* the report's order is an answer: most Self, then most Children */
 	size_t n_events;      /* number of events; a page shows one */
 };
 
@@ -52,9 +54,12 @@ struct page_opts {
 	size_t event;                       /* number of the event, for pages of all functions */
 	const char *event_name; /* for pages of one function; NULL: there is only one event */
 	const char *const *source_dirs; /* NULL-terminated, as in kin_report_opts */
+	size_t first_rows;              /* of an overview, as in kin_hists_opts */
+	bool all_rows;                  /* no row is folded */
 };
 
-/* All functions, as in kin report or, without stacks, as in kin flat. */
+/* All functions, as on the first page of kin report and then the other ones or, without stacks, as
+ * in kin flat. */
 MUST_CHECK struct kin_error *page_of_functions(struct kin_profile *p, const struct page_opts *o,
 					       struct page *ret);
 /* The result of a comparison, a row for each function: from kin_comparison_table(). */
@@ -83,8 +88,9 @@ unsigned page_indent(const struct page_row *r);
  * `cores` were busy. */
 void page_add_cores(struct page *p, double cores);
 
-/* Sorts rows by a column: numbers largest first, texts from A to Z; n_columns: by name. Equal rows
- * stay in the report's order. For page_of_functions() and page_of_changes() only. */
+/* Sorts rows by a column: numbers largest first, texts from A to Z; n_columns: by name; NONE: in
+ * the report's order. Equal rows stay in that. For page_of_functions() and page_of_changes() only.
+ */
 void page_sort(struct page *p, size_t column);
 
 /* Writes the page's head and the rows as lines of text, with full names. Returns whether all was

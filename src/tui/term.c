@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
@@ -353,6 +354,17 @@ void term_close(struct term *t)
 }
 
 /* ---- drawing ---- */
+
+unsigned term_rows_expected(void)
+{
+	enum { USUAL_ROWS = 24 };
+	struct winsize w;
+	int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	bool known = fd >= 0 && !ioctl(fd, TIOCGWINSZ, &w) && w.ws_row;
+	if (fd >= 0)
+		close(fd);
+	return known ? w.ws_row : USUAL_ROWS;
+}
 
 unsigned term_rows(const struct term *t)
 {

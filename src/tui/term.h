@@ -22,6 +22,9 @@ bool term_is_dumb(void);
 MUST_CHECK struct kin_error *term_open(struct term **ret);
 void term_close(struct term *t); /* NULL is fine */
 
+/* Rows of the terminal before it is open. */
+unsigned term_rows_expected(void);
+
 unsigned term_rows(const struct term *t);
 unsigned term_columns(const struct term *t);
 bool term_is_ascii(const struct term *t); /* the locale is ASCII only */

@@ -17,6 +17,8 @@ static const char *const moving[] = {
 	"Ctrl-L                  the screen anew",
 	"",
 	"Self is time in the function itself, Children that with all it called.",
+	"A number behind a name is its cycle of calls: in brackets if no stack goes",
+	"round it, with a ? if that is not known.",
 };
 
 static size_t bytes_of(const char *word) { return strcspn(word, " "); }

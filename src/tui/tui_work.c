@@ -16,7 +16,7 @@ struct work {
 	bool ended;
 };
 
-static void *run(void *arg)
+static void *work_run(void *arg)
 {
 	struct work *w = arg;
 	w->run(w->arg);
@@ -40,7 +40,7 @@ static bool start(struct work *w)
 	sigset_t all, before;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int failed = pthread_create(&w->thread, NULL, run, w);
+	int failed = pthread_create(&w->thread, NULL, work_run, w);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return !failed;
 }

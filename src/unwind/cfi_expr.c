@@ -62,7 +62,7 @@ static bool push_constant(struct expr_stack *s, struct bytes *c, uint8_t op)
 	return push(s, CFI_CONSTANT, 0, n);
 }
 
-static bool add(struct cfi_value *v, int64_t n)
+static bool add_offset(struct cfi_value *v, int64_t n)
 {
 	int64_t *to = v->kind == CFI_MEMORY ? &v->add : &v->offset;
 	return !__builtin_add_overflow(*to, n, to);
@@ -77,12 +77,12 @@ static bool add_top(struct expr_stack *s, bool minus)
 	int64_t n = b->offset;
 	s->n--;
 	if (b->kind == CFI_CONSTANT)
-		return (!minus || !__builtin_sub_overflow(0, n, &n)) && add(a, n);
+		return (!minus || !__builtin_sub_overflow(0, n, &n)) && add_offset(a, n);
 	if (a->kind != CFI_CONSTANT || minus)
 		return false;
 	n = a->offset;
 	*a = *b;
-	return add(a, n);
+	return add_offset(a, n);
 }
 
 static bool deref(struct expr_stack *s)
@@ -114,7 +114,7 @@ static bool evaluate(struct expr_stack *s, struct bytes *c)
 		return add_top(s, op == MINUS);
 	case PLUS_UCONST:
 		reg = bytes_uleb(c);
-		return s->n && reg <= INT64_MAX && add(&s->at[s->n - 1], (int64_t)reg);
+		return s->n && reg <= INT64_MAX && add_offset(&s->at[s->n - 1], (int64_t)reg);
 	case NOP:
 		return true;
 	default:

@@ -469,7 +469,7 @@ static enum next run_one(struct cfi_run *r, struct bytes *c)
 	}
 }
 
-static bool run(struct cfi_run *r, const uint8_t *code, const uint8_t *end)
+static bool run_instructions(struct cfi_run *r, const uint8_t *code, const uint8_t *end)
 {
 	struct bytes c = bytes_of(NULL, code, (size_t)(end - code));
 	while (bytes_left(&c)) {
@@ -512,13 +512,13 @@ static bool run_entry(struct cfi_run *r)
 	const struct cfi_fde *f = r->f;
 	uint64_t pc = r->pc;
 	r->pc = f->low; /* a CIE moves nowhere */
-	if (!run(r, f->init, f->init_end))
+	if (!run_instructions(r, f->init, f->init_end))
 		return false;
 	r->pc = pc;
 	r->loc = f->low;
 	r->depth = 0;
 	r->initial = r->now;
-	return run(r, f->code, f->code_end);
+	return run_instructions(r, f->code, f->code_end);
 }
 
 /* The registers in rules of an unknown machine are not known. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # openings.sh ROOT - every C file of ours opens with a comment that says what it is, and has a name of its own; so has
-# every struct, union and enum.
+# every struct, union and enum; functions say what they run or add.
 cd "$1" || exit 1
 . test/lib/tap.sh
 
@@ -18,4 +18,6 @@ check "no two files have one name${twice:+: $twice}" [ -z "$twice" ]
 twice=$(grep -EHo '^(struct|union|enum) [a-z0-9_]+ \{' src/*/*.[ch] src/*/*/*.[ch] runtime/*.[ch] include/kin/*.h |
 	sed 's/^.*:[a-z]* \(.*\) {/\1/' | sort | uniq -d | tr '\n' ' ')
 check "no two structs have one tag${twice:+: $twice}" [ -z "$twice" ]
+bare=$(grep -EHo '^(static )?[a-z_][a-z0-9_ *]*\b(run|add)\(' src/*/*.[ch] src/*/*/*.[ch] runtime/*.[ch] include/kin/*.h | tr '\n' ' ')
+check "no function is called run or add alone${bare:+: $bare}" [ -z "$bare" ]
 finish

@@ -1,7 +1,9 @@
-"""The second report of a program: as the first, out of what was kept of it; and nothing that is kept changes an answer.
+"""The second report of a program, and the names of its second recording: as the first, out of what was kept of it; and nothing
+that is kept changes an answer.
 
     remember.py BUILD
 """
+import hashlib
 import os
 import shutil
 import subprocess
@@ -33,6 +35,15 @@ int main(void)
 	return s == 7;
 }
 '''
+
+
+# Packed debug information that is large enough to be kept unpacked: types with names that do not repeat.
+TYPES = 4000
+
+
+def many_types():
+    names = ['x' + hashlib.sha256(b'%d' % i).hexdigest()[:24] for i in range(TYPES)]
+    return ''.join(f'struct {n} {{ int {n}_a; }} v{n};\n' for n in names)
 
 
 class Box:
@@ -77,6 +88,13 @@ class Box:
 
     def files(self):
         return sorted(os.listdir(self.kept)) if os.path.isdir(self.kept) else []
+
+    def names(self, **env):
+        """The recording with the names that are kept in it anew."""
+        shutil.copy(self.at('a.kin'), self.at('named.kin'))
+        r = self.run(self.kin, 'pack', 'named.kin', **env)
+        with open(self.at('named.kin'), 'rb') as f:
+            return f.read() if not r.returncode else r.stderr
 
     def read(self):
         """Each file's name, content, and which one it is: one that was written anew is another one."""
@@ -153,15 +171,57 @@ def replaced(tap, box):
 
 def bounded(tap, box):
     box.report()
-    names = box.files()
+    bounded_files(tap, box, box.files(), box.report, 56)
+
+
+def bounded_files(tap, box, names, make, most):
     big = os.path.join(box.kept, 'f' * 40)
     with open(big, 'wb') as f:
         f.truncate(300 << 20)
     os.utime(big, (1000, 1000))
     for name in names:
         os.unlink(os.path.join(box.kept, name))
-    box.report()
-    tap.ok(box.files() == names, 'beyond 56 MiB those go that were used least recently', repr(box.files()))
+    make()
+    tap.ok(box.files() == names, f'beyond {most} MiB those go that were used least recently', repr(box.files()))
+
+
+def sections(tap, box):
+    """Debug sections, kept unpacked."""
+    folder = box.kept = box.at('cache/kin/sections')
+    with open(box.at('prog.c'), 'w') as f:
+        f.write(many_types() + PROGRAM)
+    for words in (['cc', '-g', '-gz=zlib', '-O2', '-Wl,--build-id', '-o', 'prog', 'prog.c', './libspin.so'],
+                  [box.kin, 'run', '--no-names', '-o', 'a.kin', '--', './prog']):
+        r = box.run(*words)
+        tap.ok(not r.returncode, ' '.join(words[:2]), r.stderr.decode())
+    shutil.rmtree(box.at('cache'))
+    want = box.names(KIN_CACHE='off')
+    tap.ok(not box.files(), 'KIN_CACHE=off: no section is kept')
+    tap.ok(box.names() == want, 'names of the first recording')
+    before = box.read()
+    tap.ok(before != {}, 'large sections are kept', repr(box.files()))
+    tap.ok(box.names() == want, 'names of the second recording')
+    tap.ok(box.read() == before, 'what is kept is not written again')
+    mode = {os.stat(p).st_mode & 0o077 for p in [folder] + [os.path.join(folder, n) for n in before]}
+    tap.ok(mode == {0}, 'sections are for their user alone', repr(mode))
+    for what, change in (('cut off', lambda b: b[:len(b) // 2]), ('empty', lambda b: b''),
+                         ('flipped', lambda b: b[:100] + bytes([b[100] ^ 1]) + b[101:])):
+        for name in before:
+            with open(os.path.join(folder, name), 'wb') as f:
+                f.write(change(before[name][0]))
+        tap.ok(box.names() == want, f'a section that is {what} is not used')
+        tap.ok({n: b for n, (b, _) in box.read().items()} == {n: b for n, (b, _) in before.items()},
+               f'a section that is {what} is kept anew')
+    before = box.read()
+    box.run('touch', 'prog')
+    tap.ok(box.names() == want and box.read() != before, 'sections of a file that was written since are kept anew')
+    os.chmod(folder, 0o777)
+    for name in before:
+        os.unlink(os.path.join(folder, name))
+    tap.ok(box.names() == want and not box.files(), 'no section is kept where others may write')
+    os.chmod(folder, 0o700)
+    box.names()
+    bounded_files(tap, box, box.files(), box.names, 64)
 
 
 def main():
@@ -175,6 +235,7 @@ def main():
         kept(tap, box, want)
         bounded(tap, box)
         replaced(tap, box)
+        sections(tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)
     return tap.done()

@@ -84,11 +84,25 @@ def test_narrow(tap, kin, folder):
         tap.ok(not long, f'{columns} columns: nothing wraps', '\n'.join(long[:9]))
 
 
+def test_messages(tap, kin, folder):
+    """They are broken between words, where they are read on a terminal alone."""
+    args = [kin, 'annotate', f'{CASE}/prog', f'{CASE}/gmon.out', '--', 'no_such_fünction_of_ä_longer_name']
+    whole = subprocess.run(args, cwd=folder, capture_output=True, text=True, env={**os.environ, 'LC_ALL': 'C.UTF-8'}).stderr
+    tap.ok(whole.count('\n') == 1 and len(whole) > 80, 'a message is one line', whole)
+    for columns in (20, 40, 80, 400):
+        text, status = on_terminal(args, folder, columns=columns)
+        lines = text.replace('\r', '').splitlines()
+        tap.ok(' '.join(line.strip() for line in lines) == whole.strip() and
+               all(len(line) <= columns or ' ' not in line.strip() for line in lines) and
+               (columns == 400 or len(lines) > 1), f'{columns} columns: between words', text)
+
+
 def main():
     kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix='kin-terminal.') as folder:
         test_narrow(tap, kin, folder)
+        test_messages(tap, kin, folder)
         for name in ('prog', 'gmon.out'):
             shutil.copy(os.path.join(CASE, name), folder)
         def run(*args, **kw):

@@ -101,6 +101,14 @@ def test_size(tap, kin, folder):
         tap.ok((data['left_out'] > 0) == (name == 'large') and (name == 'whole' or 75000 < len(text) <= 150 << 10),
                f'{name}: frames are left out of one that would be too large', f"{data['left_out']} {len(text)}")
         tap.ok(sum(data['columns']['sample_weight']) == 60000, f'{name}: all weights are there')
+    with open(os.path.join(folder, 'thin.folded'), 'w') as f:
+        f.write('prog;main;wide 1000000\nprog;main;thin 6\nprog;main;thinner 4\n')
+    for name, size, left_out, lost in (('thin', [], 1, [4]), ('thin-whole', ['--max-size=50M'], 0, [])):
+        data = test_file(tap, write(tap, kin, folder, f'{name}.html', *size, 'thin.folded'), name)
+        columns = data['columns']
+        tap.ok((data['left_out'], columns['lost_self'], columns['lost_total'], sum(columns['sample_weight'])) == (left_out, lost, lost, 1000010),
+               f'{name}: frames that no screen shows are left out unless a size is given, and their functions lose nothing',
+               f"{data['left_out']} {columns}")
 
 
 def test_code(tap, folder):

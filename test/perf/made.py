@@ -74,9 +74,9 @@ class Recording:
     def comm(self, pid, name, tid=None, misc=0x2000):
         self.record(3, misc, struct.pack('<II', pid, tid or pid) + self.name(name) + self.trailer(pid, tid))
 
-    def fork(self, pid, tid, parent, of):
-        """What began as pid/tid was made by parent/of."""
-        self.record(7, 0, struct.pack('<IIIIQ', pid, parent, tid, of, self.time) + self.trailer(parent, of))
+    def fork(self, pid, tid, parent, of, misc=0):
+        """What began as pid/tid was made by parent/of; misc 0x2000: before the recording, with mappings of its own."""
+        self.record(7, misc, struct.pack('<IIIIQ', pid, parent, tid, of, self.time) + self.trailer(parent, of))
 
     def exit(self, pid, tid, parent):
         self.record(4, 0, struct.pack('<IIIIQ', pid, parent, tid, parent, self.time) + self.trailer(pid, tid))
@@ -198,6 +198,18 @@ def make_chains(folder, path):
     r.write(path)
 
 
+def make_forks(folder, path):
+    """Children that ran already have the mappings that perf lists of them; those that begin later, their parents'."""
+    x, r = random.Random(5), machine(folder, BASIC)
+    r.fork(300, 300, 100, 100, 0x2000)
+    r.comm(300, 'earlier', misc=0)
+    r.mmap(300, PROGRAM_AT, 0x2000, os.path.join(folder, 'prog'))
+    r.fork(400, 400, 100, 100)
+    for _ in range(60):
+        r.sample(x.choice((100, 300, 400)), addresses(x))
+    r.write(path)
+
+
 def make_branches(folder, path):
     x, r = random.Random(2), machine(folder, BASIC | BRANCHES)
     sites = [addresses(x) for _ in range(12)] + [0x5000]
@@ -227,7 +239,8 @@ def make_memory(folder, path):
     r.write(path)
 
 
-RECORDINGS = {'plain': make_plain, 'chains': make_chains, 'branches': make_branches, 'memory': make_memory}
+RECORDINGS = {'plain': make_plain, 'chains': make_chains, 'forks': make_forks,
+              'branches': make_branches, 'memory': make_memory}
 
 OPTIONS = {
     'plain': '''\
@@ -262,6 +275,9 @@ OPTIONS = {
 --no-children -c first -d prog -s sym -g none
 --no-children -g caller
 --no-children -g folded -s sym''',
+    'forks': '''\
+
+-s comm,dso,sym''',
     'branches': '''\
 
 -b

@@ -3,8 +3,8 @@
 
     run.py KIN [SET...]
 
-../shared/cases/perf (or $KIN_PERF_CASES) holds inputs, a generator that makes perf.data files of them,
-and what perf 6.1 printed for each set of options. kin reads the generated perf.data, and also perf
+cases/ holds inputs, a generator that makes perf.data files of them, and what perf 6.1 printed for each
+set of options; cumulate is the machine and the samples of perf's own test of Children. kin reads the generated perf.data, and also perf
 script's text of the same samples; live.py adds recordings made here, made.py such as only other
 machines make, seeds.py random ones with random options,
 facts.py what perf is no measure of,
@@ -70,13 +70,6 @@ KNOWN = {
 UNORDERED = {('cumulate', 'sym')}
 
 
-def find_cases():
-    for folder in (os.environ.get('KIN_PERF_CASES'), os.path.join(HERE, '../../../shared/cases/perf')):
-        if folder and os.path.exists(os.path.join(folder, 'gen_synth.py')):
-            return os.path.abspath(folder)
-    return None
-
-
 def run(kin, options, data, folder):
     env = {'PATH': os.environ['PATH'], 'HOME': folder, 'LC_ALL': 'C'}
     done = subprocess.run([kin, 'report', '--stdio', *options, '-i', data], cwd=folder, env=env,
@@ -122,7 +115,7 @@ def test_file(tap, kin, cases, case, data, kind, folder, wanted):
 def main():
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
-    kin, wanted, tap, cases = os.path.abspath(sys.argv[1]), sys.argv[2:], Tap(), find_cases()
+    kin, wanted, tap, cases = os.path.abspath(sys.argv[1]), sys.argv[2:], Tap(), os.path.join(HERE, 'cases')
     if not wanted:
         with tempfile.TemporaryDirectory() as folder:
             tap.part(live.test, tap, kin, folder)
@@ -141,9 +134,6 @@ def main():
                 tap.part(seeds.test, tap, kin, folder)
         else:
             tap.skip('recordings made up', 'NOT TESTED: no perf 6.1')
-    if not cases:
-        tap.skip('perf cases', 'NOT TESTED: no ../shared/cases/perf and no $KIN_PERF_CASES')
-        return tap.done()
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, os.path.join(cases, 'gen_synth.py'), folder], check=True,
                        stdout=subprocess.DEVNULL)

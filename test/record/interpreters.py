@@ -4,8 +4,11 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'cli'))
 from chance import best
+from terminal import on_terminal
 
 PYTHON = '''
 import time
@@ -30,6 +33,14 @@ function leaf(n) { let s = 0; for (let i = 0; i < n; i++) s = (s + i * 3) % 1000
 function middle(a, b) { return leaf(2000) + (a - b); }
 function main() { const end = Date.now() + 1500; while (Date.now() < end) [3, 1, 2].sort(middle); }
 main();
+'''
+# Hardly any time in its own functions, but all of it by their calls.
+NODE_CALLER = '''
+const text = JSON.stringify([...Array(500).keys()].map(i => 'k' + i));
+function parse() { return JSON.parse(text).length; }
+function some(n) { let s = 0; for (let i = 0; i < n; i++) s += parse(); return s; }
+const end = Date.now() + 1000;
+while (Date.now() < end) some(100);
 '''
 JAVA = '''
 public class W {
@@ -211,6 +222,17 @@ def test_node(tap, box):
     if not shutil.which('node'):
         tap.skip('functions of node', 'no node')
         return
+    write(box, 'caller.js', NODE_CALLER)
+    for named in (True, False):
+        box.record('-o', 'caller.kin', *['--node'] * named, 'node', 'caller.js')
+        p = box.run(box.kin, 'report', 'caller.kin')
+        hinted = re.search('hint: callers made at run time have no names .*--node', p.err)
+        tap.ok(bool(hinted) != named, 'node: a hint ' + ('is not needed with --node' if named else 'of callers without names'),
+               p.err)
+    for columns, rows in ((100, 30), (100, 24), (40, 30)):
+        text, _ = on_terminal([box.kin, 'report', '--no-pager', 'caller.kin'], box.folder, rows=rows, columns=columns)
+        tap.ok('hint: ' in text and len(text.splitlines()) < rows, f'node: a page and its hint fit {columns}x{rows}',
+               f'{len(text.splitlines())} lines\n{text}')
     chain = [r'JS:\S*main', r'JS:\S*middle']
     check(tap, box, 'node, --node', ['--node', 'node', 'w.js'], chain)
     check(tap, box, 'node, a jitdump', ['node', '--perf-prof', 'w.js'], chain)

@@ -138,6 +138,16 @@ def test_attribution(tap, box):
         return sampled(p.err)[1] > 98 and strict.returncode == 0, p.err + strict.err
     passed, said = best(trusted)  # lost ticks are in doubt, too
     tap.ok(passed, '-g fp, a program with them: stacks are complete', said)
+    # Called by the dynamic linker, whose outermost calls are others than those of main().
+    source = os.path.join(box.folder, 'early.c')
+    with open(source, 'w', encoding='ascii') as f:
+        f.write('static volatile long x;\n__attribute__((constructor)) static void early(void) { for (long i = 0; i < 20000000; i++) x++; }\n')
+    box.run('gcc', '-O1', '-fno-omit-frame-pointer', '-shared', '-fPIC', '-o', 'early.so', source)
+    def trusted_later():
+        p = box.record('-g', 'fp', '-o', 'early.kin', 'env', f'LD_PRELOAD={box.folder}/early.so', './prog', 'foobar', '150')
+        return sampled(p.err)[1] > 90, p.err
+    passed, said = best(trusted_later)
+    tap.ok(passed, '... whatever ran while it was loaded', said)
     tap.ok(sampled(box.record('./fast', 'spin', '400').err)[1] >= 98, 'stacks of optimised code are complete')
 
     def counted():
@@ -176,6 +186,11 @@ def test_status(tap, box):
         p = box.record(command)
         tap.ok(p.returncode == status, f'{command}: status {status}', f'{p.returncode}\n{p.err}')
     tap.ok(not os.path.exists(os.path.join(box.folder, 'profile.kin')), 'what never ran leaves no file')
+    p = box.record('')
+    tap.ok(p.returncode == 127 and "the command ''" in p.err, 'an empty name is named', p.err)
+    p = box.record('-o', '/dev/full', './prog', 'exit', '3')
+    tap.ok(p.returncode == 3 and 'no regular file' in p.err and 'stays' not in p.err and 'remove' not in p.err,
+           'a device is nothing to record to, and stays what it is', p.err)
     tap.ok(box.record().returncode == 2, 'nothing to record is a wrong command line')
     p = box.record('-e', 'no-such-event', './prog', 'exit', '3')
     tap.ok(p.returncode == 125 and 'no-such-event' in p.err, 'an event that there is not: status 125', p.err)
@@ -251,13 +266,16 @@ def test_trees(tap, box):
     tap.ok(p.returncode == 0 and 'recording no more' in p.err and 'is in no file' in p.err,
            'a file that cannot grow: the program goes on, and the summary says that there is less', p.err)
     tap.ok(*seen(box, 'a chain of ten execs', '', 70, '-o', 'chain.kin', './prog', 'chain', '10', status=9))
-    # While the kernel begins a program, the one that called exec is the caller; at its end, where the program begins.
+    # While the kernel begins a program, the one that called exec is the caller; at its end, where the program begins. kin itself,
+    # which begins the first one, is not recorded.
     p = box.record('-o', 'execs.kin', '-F', '5000', 'sh', '-c', 'for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6 7 8 9 10; do ./prog exit 0; done; done')
     entered = re.findall(r'((?: \S+ \(\[kernel.kallsyms\]\)\n\s+\w+)+) (\S+) ', box.run(box.kin, 'script', '-F', '+ip,sym,dso', 'execs.kin').out)
     entered = [(kernel, user.split('+')[0]) for kernel, user in entered if ' entry_SYSCALL' in kernel]
     callers = {user for kernel, user in entered if re.search(r' (?:__x64_sys|__do_sys|do)_execve', kernel)}
-    tap.ok(callers <= {'execve', '_start'} and all(user != '[unknown]' for kernel, user in entered), 'the caller of exec is known',
-           f'{p.err}\n{callers}\n{sorted({user for kernel, user in entered})}')
+    tap.ok('execve' in callers and callers <= {'execve', '_start', '[cut]'} and all(user != '[unknown]' for kernel, user in entered),
+           'the caller of exec is known', f'{p.err}\n{callers}\n{sorted({user for kernel, user in entered})}')
+    by_kin = sum(user == '[cut]' for kernel, user in entered if re.search(r' (?:__x64_sys|__do_sys|do)_execve', kernel))
+    tap.ok(by_kin < .1 * len(entered), '... but that of the first, which is not recorded', f'{by_kin} of {len(entered)}')
     tap.ok(*seen(box, '-r 3: three runs in one file', '3 processes', 70, '-o', 'runs.kin', '-r', '3', './prog', 'spin', '50'))
     found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'run', '--format=json', 'runs.kin').out)
     tap.ok(sorted(str(r['run']) for r in found) == ['1', '2', '3'] and all(r['self'] > .05 for r in found), 'kin report -s run: one row each',
@@ -436,7 +454,8 @@ def test_vdso(tap, box):
     if sum(r['self'] for r in inside) < 0.2:
         tap.skip('names of the vdso', 'NOT TESTED: clocks are not read there on this machine')
         return
-    named = sum(r['self'] for r in inside if 'gettime' in r['symbol'])
+    # Functions that clock_gettime() calls have no names in some kernels.
+    named = sum(r['children'] for r in inside if 'gettime' in r['symbol'])
     tap.ok(named > 0.9 * sum(r['self'] for r in inside), 'the vdso has its names', p.err + str(found))
 
 
@@ -494,12 +513,9 @@ def test_unprivileged(tap, box):
 
 
 def test_placeless(tap, box, folder):
-    """What blocks and hardly computes has no sample whose place could stand for where it blocked."""
-    for attempt in range(5):
-        p = box.record('--wall', '-o', 'asleep.kin', 'sleep', '0.3', cwd=folder, user=NOBODY)
-        strict = box.run(box.kin, 'info', '--strict', 'theirs/asleep.kin')
-        if 'has no place' in strict.err:
-            break
+    """Without a sample (at one a second) no place can stand for where it blocked."""
+    p = box.record('--wall', '-F', '1', '-o', 'asleep.kin', 'sleep', '0.3', cwd=folder, user=NOBODY)
+    strict = box.run(box.kin, 'info', '--strict', 'theirs/asleep.kin')
     tap.ok(strict.returncode == 1 and re.search(r"% of the time 'blocked.*has no place", strict.err),
            'unprivileged --wall: time without a place is a doubt', p.err + strict.err)
     text = box.run(box.kin, 'graph', '--event', 'blocked (place estimated)', 'theirs/asleep.kin').out
@@ -679,9 +695,10 @@ def test_memory(tap, box):
 
 
 def symbols(text):
-    """{(command, symbol): share}, as perf report --stdio --no-children -g none prints them."""
+    """{(command, symbol): share}, as perf report --stdio --no-children -g none prints them; names without the versions that
+    perf has where a symbol of a library is not a default one."""
     return {(c, name): float(share) for share, c, name in
-            re.findall(r'^ +([\d.]+)% +(\S+) +\S+ +\[[.k]\] (\S+)', text, re.M)}
+            re.findall(r'^ +([\d.]+)% +(\S+) +\S+ +\[[.k]\] ([^\s@]+)', text, re.M)}
 
 
 def test_perf_data(tap, box):
@@ -731,7 +748,7 @@ def test_perf_data(tap, box):
 MOVED = """
 volatile unsigned long sink;
 __attribute__((noipa)) void burn(long n) { while (n--) sink += n; }
-int main(void) { burn(100000000); }
+int main(void) { burn(1000000000); }
 """
 
 
@@ -941,7 +958,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
                      test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_linked,
-                     test_compilers, test_lines, test_signal_stack, top.test_memory, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_signal_stack, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)

@@ -155,6 +155,42 @@ def test_memory(tap, box):
             p.communicate()
 
 
+INLINED = r'''
+static volatile unsigned long sink;
+static inline __attribute__((always_inline)) void spin(void)
+{
+	for (int i = 0; i < 1000; i++)
+		sink = sink * 5 + 1;
+}
+int main(void)
+{
+	for (;;)
+		spin();
+}
+'''
+
+
+def test_inlined(tap, box):
+    with open(os.path.join(box.folder, 'inlined.c'), 'w', encoding='ascii') as f:
+        f.write(INLINED)
+    box.run('gcc', '-O1', '-g', '-o', 'inlined', 'inlined.c')
+    path = os.path.join(box.folder, 'inlined.json')
+    program = box.popen('./inlined')
+    try:
+        for option, seen in (('--inline', True), ('--no-inline', False)):
+            with open(path, 'w', encoding='ascii') as out:
+                top = box.popen(box.kin, 'top', option, '--json', '-d', '0.1', '-p', str(program.pid), stdout=out)
+            refreshed(path, 8)
+            top.kill()
+            top.communicate()
+            with open(path, encoding='ascii') as f:
+                text = f.read()
+            tap.ok('main' in text and ('spin (inlined)' in text) == seen, f'kin top {option}: what is inlined', text[-300:])
+    finally:
+        program.kill()
+        program.communicate()
+
+
 def test_made_at_run_time(tap, box):
     """Files with names of code are closed when its process has ended."""
     with open(os.path.join(box.folder, 'code.c'), 'w', encoding='ascii') as f:

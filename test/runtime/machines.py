@@ -137,6 +137,9 @@ def sampling(m):
     share = {f: float(n) for n, f in re.findall(r'([\d.]+) ?%.*?\b(burn_[abc])\b', rows.stdout)}
     tap.ok(abs(share.get('burn_a', 0) - 60) < 5 and abs(share.get('burn_b', 0) - 30) < 5, f'{m.name} sampled: kin report says here where time went',
            lambda: rows.stdout + rows.stderr)
+    r = m.run([m.program('target', 'target.c', '-pg'), 'normal'], options='sample=1000,stacks=on')
+    k = dump.read(r.kins[0]) if r.kins else None
+    tap.ok(k and k.header['hook_ps'] > 0 and k.hooks[0] < k.hooks[1], f'{m.name} sampled: what counting adds to a call was measured', lambda: describe(r))
     r = m.run([spin, 'threads', '0.5'], options='sample=1000,stacks=on')
     k = dump.read(r.kins[0]) if r.kins else None
     per = [t for t in k.threads if t.samples] if k else []

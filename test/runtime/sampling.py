@@ -206,7 +206,8 @@ def signals():
         elif mode == 'raw_reset':
             tap.ok(near(w, .1, share=.3) and 'took the signal' in kins[0].error, f'sampling {name}: it is sampled up to there, and told', lambda: f'{w} {kins[0].error}')
         elif mode not in ('default', 'waits'):
-            tap.ok(near(w, cpu_of(r), share=.15), f'sampling {name}: and is sampled all the same', lambda: f'{w} {cpu_of(r)}')
+            # The program's start is not sampled; where that is slow it takes 40 ms.
+            tap.ok(near(w, cpu_of(r), share=.15, slack=.05), f'sampling {name}: and is sampled all the same', lambda: f'{w} {cpu_of(r)}')
 
 
 @part('debugger')
@@ -261,7 +262,7 @@ def small_stacks():
 @part('processes')
 def processes():
     r, kins = unnoticed('forks', '100', name='100 children beside four threads')
-    own = [k for k in kins if k.header['ppid'] != 0 and weights([k])['burn_b'] < .002]  # some a glimpse of it
+    own = [k for k in kins if k.header['ppid'] != 0 and weights([k])['burn_b'] < .006]  # some a glimpse of it: a tick or two
     children = [k for k in kins if k not in own]
     tap.ok(15 <= len(children) <= 25 and all(near(weights([k])['burn_b'], .02, share=.5) for k in children),
            'sampling children: those that use time have files of their own', lambda: f'{len(kins)} {[weights([k]) for k in children]}')
@@ -439,6 +440,28 @@ int main(void)
 """
 
 
+@part('hooks')
+def hooks():
+    """Most of the time of these calls is the counting: reports take off what it costs."""
+    with open(os.path.join(TMP, 'hooks.c'), 'w') as f:
+        f.write(CALLS)
+    r = run([build('hooks', os.path.join(TMP, 'hooks.c'), flags='-pg -O1')], options=ON)
+    k = dump.read(r.kins[0])
+    tap.ok(k.header['hook_ps'] > 0 and any(m.start <= k.hooks[0] < k.hooks[1] <= m.end for m in k.modules),
+           'sampling hooks: what counting adds to a call was measured', lambda: f'{k.header} {k.hooks}\n' + describe(r))
+
+    def graph(*more):
+        p = subprocess.run([os.path.join(RT, '..', 'kin'), 'graph', *more, r.kins[0]], capture_output=True, text=True)
+        return p.stdout + p.stderr
+    off, left = graph(), graph('--with-hooks')
+    tap.ok('mcount' not in off and re.search(r'counting calls took 0\.\d+ s of 0\.\d+ s, estimated at \d+\.\d+ ns a call', off),
+           'sampling hooks: kin graph takes it off, and says so', lambda: off)
+    said = subprocess.run([os.path.join(RT, '..', 'gprof'), '-b', '-p', os.path.join(TMP, 'hooks'), r.kins[0]], capture_output=True, text=True)
+    tap.ok('mcount' not in said.stdout and ' leaf' in said.stdout and 'estimated at' in said.stderr, 'sampling hooks: gprof takes it off, and says so',
+           lambda: said.stdout + said.stderr)
+    tap.ok('mcount' in left and 'estimated at' not in left, 'sampling hooks: --with-hooks leaves it in', lambda: left)
+
+
 @part('gmon.out own')
 def gmon_own():
     """Most of the time of these calls is the counting."""
@@ -456,4 +479,4 @@ def gmon_own():
            lambda: f'{own} {counting} s, {ticks(path)} ticks, {ticks(path, *own)} of them')
 
 
-PARTS = (shares, threads, control, chance, stacks, signals, debugger, no_signal, first_calls, small_stacks, processes, killed, refused, libraries, file, gmon, gmon_own)
+PARTS = (shares, threads, control, chance, stacks, signals, debugger, no_signal, first_calls, small_stacks, processes, killed, refused, libraries, file, gmon, hooks, gmon_own)

@@ -167,8 +167,8 @@ def test_counts(tap, folder, build):
     t.keys('x')
     t.wait('Enter do it', gone=True)
     t.tmux('resize-window', '-x', '40', '-y', '14')
-    t.wait(r'^Children +name')
-    t.sees(tap, lambda s: re.search(rf'^ *{share}  {name}$', s, re.M), 'a narrow window: names are seen')
+    t.wait(r'^Children +Self +name')
+    t.sees(tap, lambda s: re.search(rf'^ *{share} +[0-9.]+%  {name}$', s, re.M), 'a narrow window: names are seen')
     t.keys('F10')
     tap.ok(t.wait('status=0'), 'F10: quit', t.screen())
     t.close()
@@ -184,10 +184,10 @@ def test_stacks(tap, folder, build):
     t.wait('busy')
     t.sees(tap, lambda s: 'mäin' in s and '日本語' in s, 'names beyond ASCII')
     t.sees(tap, lambda s: '\\x1b[31mred\\xff' in s, 'names are escaped')
-    t.sees(tap, lambda s: s.splitlines()[2].endswith('main') and 'by Children' in s, 'by Children at first')
+    t.sees(tap, lambda s: s.splitlines()[2].endswith('busy') and 'by Self' in s, 'most Self at first')
     t.keys('s')
-    t.wait('by Self')
-    t.sees(tap, lambda s: s.splitlines()[2].endswith('busy'), 's: by Self')
+    t.wait('by Children')
+    t.sees(tap, lambda s: s.splitlines()[2].endswith('main'), 's: by Children')
     t.keys('/')
     t.type('本')
     t.wait('/本_')
@@ -301,6 +301,50 @@ def test_source(tap, folder, build):
     t.close()
 
 
+def test_first_page(tap, folder, build):
+    """The rows of kin report, in its order; then those that are not on its page."""
+    chain = ';'.join(f'step{i}' for i in range(50))
+    leaves = ''.join(f'prog;main;leaf{i} {60 - i}\n' for i in range(12))
+    with open(os.path.join(folder, 'deep.folded'), 'w') as f:
+        f.write(f'prog;main;{chain};work;inner 600\nprog;main;step1;often 9\nprog;main;rare 1\n' + leaves)
+    t = Terminal(folder, build, columns=100, rows=22)
+    report = subprocess.run([os.path.join(os.path.abspath(build), 'kin'), 'report', 'deep.folded'], cwd=folder, capture_output=True, text=True).stdout
+    folded = re.search(r'^  (\d+) functions that only lead to one of these not shown: --all-rows$', report, re.M)[1]
+    rows_of = lambda s: [line.split() for line in s.splitlines() if re.match(r' *[\d.]+% ', line)]
+    t.run('kin browse deep.folded')
+    t.wait('Enter callers')
+    t.sees(tap, lambda s: rows_of(s)[:14] == rows_of(report)[:14] and len(rows_of(report)) > 13, 'the rows of kin report, in the same order')
+    t.sees(tap, lambda s: f'; {folded} folded: A' in s.splitlines()[0] and 'most Self, then most Children' in s.splitlines()[0],
+           'what is folded is said')
+    t.keys('G')
+    t.wait('rare$')
+    t.sees(tap, lambda s: rows_of(s)[-1][-1] == 'rare', 'rows with less follow')
+    t.type('/step7')
+    t.keys('Enter')
+    t.sees(tap, lambda s: ' 1 of 1' in s and 'step7' in s, '/: finds what is folded')
+    t.keys('Escape', 's', 'g')
+    t.wait('by Children')
+    t.sees(tap, lambda s: [r[-1] for r in rows_of(s)[:3]] == ['main', 'step1', 'inner'], 's: by Children, without what is folded')
+    t.keys('A')
+    t.wait('step7')
+    t.sees(tap, lambda s: [r[-1] for r in rows_of(s)[:4]] == ['main', 'step1', 'inner', 'step0'], 'A: each function by itself')
+    t.sees(tap, lambda s: 'folded' not in s and 'Folded' not in s, 'nothing is folded then')
+    t.keys('A')
+    t.wait('Folded')
+    t.keys('s', 's')
+    tap.ok(t.wait('most Self, then most Children'), 's, s: as at first', t.screen())
+    t.keys('q')
+    t.wait('^prompt')
+    t.run('kin browse --all-rows deep.folded')
+    t.wait('Enter callers')
+    t.sees(tap, lambda s: ' 1 of 67' in s and 'Folded' not in s, '--all-rows: each function by itself')
+    t.tmux('resize-window', '-x', '36', '-y', '14')
+    t.wait(r'^ *Self  Symbol$')
+    t.sees(tap, lambda s: re.search(r'^ *47.47%  inner$', s, re.M), 'a narrow window: Self, which is what rows are ordered by')
+    t.keys('q')
+    t.close()
+
+
 def test_views(tap, folder, build):
     """The menu, orders, several words, the flame graph, one thread alone, and a view in a file."""
     with open(os.path.join(folder, 'views.txt'), 'w') as f:
@@ -332,7 +376,7 @@ def test_views(tap, folder, build):
     t.keys('Down')
     t.type('+')
     tap.ok(s and t.wait(r'^ *75.00% {9,}start_12$'), 'by Self: who called it, and who called that', t.screen())
-    t.keys('s', 'g')
+    t.keys('s', 's', 'g')
     t.wait('by Children')
     t.type('/parse line')
     t.keys('Enter')
@@ -514,7 +558,7 @@ def test_sizes(tap, folder, build):
             # What is drawn while keys are worked on is none of these: the machine may be slow.
             shown.append(page(t.settled() if update else t.wait_screen(lambda s: wanted.startswith(''.join(shown) + page(s)))))
 
-        for what, keys in (('functions', []), ('what the first one calls', ['+']), ('by Self', ['+', 's']), ('callers and callees', ['Enter']),
+        for what, keys in (('functions', []), ('what the first one calls', ['+']), ('by Children', ['+', 's']), ('callers and callees', ['Down', 'Down', 'Enter']),
                            ('the flame graph', ['Escape', 's', 'f']), ('turned', ['i']), ('threads', ['Escape', 't']), ('the menu', ['Escape', '?']),
                            ('times of functions switched', ['Escape', 'T'])):
             show(what, keys)
@@ -529,7 +573,7 @@ def test_sizes(tap, folder, build):
         t.wait('prompt')
         t.run('kin browse cycle.folded')
         t.wait('Enter callers')
-        for what, keys in (('functions of a cycle that stacks go round', []), ('callers and callees in it', ['Down', 'Down', 'Enter'])):
+        for what, keys in (('functions of a cycle that stacks go round', []), ('callers and callees in it', ['Down', 'Enter'])):
             show(what, keys)
         t.close()
         text = ''.join(shown)
@@ -606,7 +650,7 @@ def test_program(tap, folder, build):
     t = Terminal(folder, build, columns=100, rows=24)
     t.run('kin ./works a b; echo status=$?')
     t.wait('Enter callers')
-    t.sees(tap, lambda s: 'works' in s and 'by Children' in s, 'kin ./prog on a terminal: records it, then the browser')
+    t.sees(tap, lambda s: 'most Self, then most Children' in s, 'kin ./prog on a terminal: records it, then the browser')
     t.keys('q')
     t.wait('status=3')
     t.sees(tap, lambda s: 'args a b' in s and '-> profile.kin' in s, 'its arguments, its exit status')
@@ -640,7 +684,7 @@ def test_narrow(tap, folder, build):
                 '\t401136 a_function_with_a_name_of_some_length+0x6 (/usr/lib/libwith_a_long_name.so.6)\n'
                 '\t401136 main+0x6 (/usr/bin/app)\n\n')
     for columns, head, row, foot in (
-            (100, r'Command +Shared Object +Symbol$', r'long-command  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$',
+            (100, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$',
              r'Enter callers  \+ unfold  a source  f flame .* 1 of 2$'),
             (84, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_name.so.6  a_function_with_a_name_of_some_length$', r'Enter callers  a .* 1 of 2$'),
             (64, r'Self  Shared Object +Symbol$', r'%  libwith_a_long_nam…  a_function_with_a_name_…$', r'Enter callers  a .*\? menu  q quit +1 of 2$'),
@@ -913,7 +957,7 @@ def test_top_times(tap, folder, build):
 def test_top_code(tap, folder, build):
     """kin top: source and instructions of a function, with the samples so far."""
     with open(os.path.join(folder, 'busy.c'), 'w') as f:
-        f.write('volatile long x;\nint main(void)\n{\n\tfor (;;)\n\t\tx += 1;\n}\n')
+        f.write('volatile long x;\nvoid turn(void)\n{\n\tfor (;;)\n\t\tx += 1;\n}\nint main(void) { turn(); }\n')
     built = subprocess.run(['cc', '-g', '-O0', '-o', 'busy', 'busy.c'], cwd=folder, capture_output=True, text=True)
     top = subprocess.run([os.path.join(os.path.abspath(build), 'kin'), 'top', '--stdio', '-n', '1', '-d', '0.1', 'true'], cwd=folder,
                          capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -922,8 +966,8 @@ def test_top_code(tap, folder, build):
         return
     t = Terminal(folder, build, columns=100, rows=24)
     t.run('kin top -d 0.2 ./busy; echo status=$?')
-    t.wait(r'busy .* main$')
-    t.type('/main')
+    t.wait(r'busy .* turn$')
+    t.type('/turn')
     t.keys('Enter', 'a')
     t.wait('a instructions')
     t.sees(tap, lambda s: re.search(r'^ *\d+\.\d\d% .*(x \+= 1;|for \(;;\))', s, re.M), 'a: source lines with the samples so far')
@@ -931,7 +975,7 @@ def test_top_code(tap, folder, build):
     t.wait(r'a source .*\? menu|Enter follow')
     t.sees(tap, lambda s: re.search(r'^ *\d+\.\d\d% .* 0x[0-9a-f]+ .*\w', s, re.M), 'a: its instructions')
     t.keys('Escape')
-    tap.ok(t.wait('only /main'), 'Esc: back to what runs now', t.screen())
+    tap.ok(t.wait('only /turn'), 'Esc: back to what runs now', t.screen())
     t.keys('q')
     t.wait('status=')
     kill(folder, './busy')
@@ -1006,7 +1050,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_events, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
+        for test in (test_counts, test_stacks, test_first_page, test_events, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
                      test_colors, test_other_terminals, test_without, test_top, test_top_times, test_top_code, test_top_stalled):
             tap.part(test, tap, folder, build)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/coverage.h"
+#include "analysis/mismatch.h"
 #include "base/err.h"
 #include "gnu/annotate_files.h"
 #include "gnu/layouts.h"
@@ -681,6 +682,33 @@ static void test_one_count_of_calls(void)
 	done(&x);
 }
 
+static void recursion(const struct fixture *x, struct profile_builder *b)
+{
+	call(b, at(x, "f", 0, 4), at(x, "f", 0, 4), 41);
+	call(b, at(x, "main", 0, 4), at(x, "f", 0, 4), 1);
+	call(b, 0x10, at(x, "main", 0, 4), 1);
+}
+
+/* Of a function without counted blocks, wherever it lies: each line is executed as often as it is
+ * called, if that is what is asked for. */
+static void test_calls_carried_to_lines(void)
+{
+	struct fixture x = setup(recursion, true, false);
+	struct coverage *c = coverage_new(x.profile, x.symbols, x.graph,
+					  &(struct coverage_opts){ .carry = CARRY_CALLS });
+	uint64_t counts[10] = { 0 };
+	for (size_t i = 0; i < c->n_files; i++)
+		for (uint32_t k = 0; k < c->files[i].n_lines; k++) {
+			const struct coverage_line *l = &c->lines[c->files[i].first_line + k];
+			if (!strcmp(c->files[i].path, "./main.c") && l->line < ARRAY_LEN(counts))
+				counts[l->line] = l->sum;
+		}
+	OK(counts[3] == 42 && counts[4] == 42 && counts[5] == 42); /* f, the first of all */
+	OK(counts[8] == 1 && counts[9] == 1);                      /* main */
+	coverage_free(c);
+	done(&x);
+}
+
 /* ---- gprof -y ---- */
 
 static const char *created(struct annotate *a, const char *path)
@@ -819,13 +847,6 @@ static void test_counts(void)
 	done(&by_function);
 }
 
-static void recursion(const struct fixture *x, struct profile_builder *b)
-{
-	call(b, at(x, "f", 0, 4), at(x, "f", 0, 4), 41);
-	call(b, at(x, "main", 0, 4), at(x, "f", 0, 4), 1);
-	call(b, 0x10, at(x, "main", 0, 4), 1);
-}
-
 static void test_recursion_counts(void)
 {
 	struct fixture gnu = setup(recursion, false, true), x = setup(recursion, false, false);
@@ -859,6 +880,77 @@ static void test_block_sums(void)
 	OK(b->n == 2 && b->at[0].count == 1 && b->at[1].count == 5); /* in the order read; wraps */
 	blocks_free(b);
 	done(&x);
+}
+
+/* ---- data of another program ---- */
+
+static void to_no_function(const struct fixture *x, struct profile_builder *b)
+{
+	call(b, at(x, "main", 1, 4), at(x, "f", 1, 3), 1);
+	call(b, at(x, "main", 1, 4), at(x, "f", 0, 0), 1);
+	call(b, at(x, "main", 1, 4), at(x, "other", 0, 0), 1);
+	profile_add_source(b, "gmon.out", (struct source){ .kind = "gmon" });
+}
+
+static void add_text(const char *text, void *arg) { strcat(strcat(arg, text), "\n"); }
+
+static char *warnings_of(filler *fill)
+{
+	struct fixture x = setup(fill, false, false);
+	char *text = xalloc(2000);
+	mismatch_check(x.profile, x.object, x.symbols, add_text, text);
+	done(&x);
+	return text;
+}
+
+/* It says where its code begins and ends, as gcrt1.o has linkers do. */
+static const char ranged[] = "	.globl __executable_start, etext, f, g\n"
+			     "	.type f, %function\n"
+			     "	.type g, %function\n"
+			     "__executable_start:\n"
+			     "f:	nop\n"
+			     "	.balign 4096\n"
+			     "g:	nop\n"
+			     "	.balign 4096\n"
+			     "etext:\n"
+			     "	.section .note.GNU-stack,\"\",%progbits\n";
+
+/* Calls of functions beyond that program's code, and of its own. */
+static char *warnings_of_ranged(unsigned n_beyond, unsigned n_within)
+{
+	struct fixture x = { 0 };
+	write_file("ranged.s", ranged, sizeof(ranged) - 1);
+	OK(!system(
+		"as -o ranged.o ranged.s && ld -static -e f -Ttext=0x401000 -o ranged ranged.o"));
+	kin_error_free(object_open("ranged", &(struct object_opts){ 0 }, &x.object));
+	kin_error_free(symbols_new(x.object, &(struct symbols_opts){ 0 }, &x.symbols));
+	struct profile_builder *b = profile_builder_new();
+	for (unsigned i = 0; i < n_beyond; i++)
+		call(b, at(&x, "f", 0, 0), 0x70000000 + i, 1);
+	for (unsigned i = 0; i < n_within; i++)
+		call(b, at(&x, "f", i, 0), at(&x, "g", 0, 0), 1);
+	x.profile = profile_finish(b);
+	char *text = xalloc(2000);
+	mismatch_check(x.profile, x.object, x.symbols, add_text, text);
+	done(&x);
+	return text;
+}
+
+static void test_mismatch(void)
+{
+	CHECK(warnings_of(recursion),
+	      "3 of 3 call counts in the data are for addresses where no function of prog counts "
+	      "calls (0x401004 ...): it was written by another program, or by another build of "
+	      "this one\n");
+	CHECK(warnings_of(to_no_function),
+	      "1 of 3 call counts in gmon.out are for addresses where no function of prog counts "
+	      "calls (0x401013): the data is damaged, or partly of another build\n");
+	CHECK(warnings_of_ranged(2, 0), "none of the 2 call counts in the data is for a function "
+					"of ranged: it was written by "
+					"another program\n");
+	CHECK(warnings_of_ranged(2, 1), "");
+	CHECK(warnings_of_ranged(0, 2), "");
+	CHECK(warnings_of_ranged(0, 0), "");
 }
 
 /* ---- kin's reports ---- */
@@ -1050,10 +1142,12 @@ int main(void)
 	test_missing_sources();
 	test_secrets();
 	test_one_count_of_calls();
+	test_calls_carried_to_lines();
 	test_separate_files();
 	test_counts();
 	test_recursion_counts();
 	test_block_sums();
+	test_mismatch();
 	test_lines();
 	test_annotate();
 	test_sums();

@@ -52,6 +52,20 @@ static int by_site(const void *l, const void *r)
 	return (left->from > right->from) - (left->from < right->from);
 }
 
+/* A bin for each function. The hits are by bin. */
+static void add_times(struct profile_builder *b, const struct hit *hits, size_t n_hits)
+{
+	struct histogram h = { .n = FUNCTIONS,
+			       .low = SIZE,
+			       .high = (uint64_t)(FUNCTIONS + 1) * SIZE,
+			       .hits = hits,
+			       .n_hits = n_hits,
+			       .rate = 100,
+			       .dimension = "seconds",
+			       .abbrev = 's' };
+	OK(!profile_add_histogram(b, h));
+}
+
 /* Every call twice, so that there is something to add up. */
 static struct profile *make_profile(uint64_t seed, bool ordered)
 {
@@ -82,15 +96,7 @@ static struct profile *make_profile(uint64_t seed, bool ordered)
 	seed = 7; /* the same in any order of arcs */
 	for (uint32_t i = 0; i < ARRAY_LEN(hits); i++)
 		hits[i] = (struct hit){ 2 * i, 1 + random_below(&seed, 100) };
-	struct histogram h = { .n = FUNCTIONS,
-			       .low = SIZE,
-			       .high = (uint64_t)(FUNCTIONS + 1) * SIZE,
-			       .hits = hits,
-			       .n_hits = ARRAY_LEN(hits),
-			       .rate = 100,
-			       .dimension = "seconds",
-			       .abbrev = 's' };
-	OK(!profile_add_histogram(b, h));
+	add_times(b, hits, ARRAY_LEN(hits));
 	return profile_finish(b);
 }
 
@@ -225,10 +231,85 @@ static void lists_are_in_order(void)
 	}
 }
 
+/* ---- the order of entries ---- */
+
+static double shown_time(const struct cg_node *n)
+{
+	return callgraph_shown_self(n) + n->shown_child;
+}
+
+/* Equal times: cycles, then functions by their calls and names, last those with an underscore. */
+static bool is_before(const struct callgraph *g, nodeid l, nodeid r)
+{
+	const struct cg_node *left = &g->nodes[l], *right = &g->nodes[r];
+	if (shown_time(left) != shown_time(right))
+		return shown_time(left) > shown_time(right);
+	if (l >= g->n_symbols || r >= g->n_symbols)
+		return l >= g->n_symbols && (r < g->n_symbols || l < r);
+	const char *a = g->symbols->at[l].name, *b = g->symbols->at[r].name;
+	if ((a[0] == '_') != (b[0] == '_'))
+		return b[0] == '_';
+	return left->calls != right->calls ? left->calls > right->calls : strcmp(a, b) < 0;
+}
+
+static bool members_are_in_order(const struct callgraph *g, const struct cg_node *cycle)
+{
+	for (uint32_t i = 1; i < cycle->n_members; i++) {
+		const struct cg_node *l = &g->nodes[g->members[cycle->first_out + i - 1]],
+				     *r = &g->nodes[g->members[cycle->first_out + i]];
+		uint64_t left = l->calls + l->self_calls, right = r->calls + r->self_calls;
+		if (shown_time(l) < shown_time(r) ||
+		    (shown_time(l) == shown_time(r) && left < right))
+			return false;
+	}
+	return true;
+}
+
+/* Functions without time, each called as often as many others, and some more. */
+static void entries_are_in_order(void)
+{
+	static char names[FUNCTIONS][8];
+	struct profile_builder *b = profile_builder_new();
+	uint64_t seed = 5;
+	int wrong = 0, cycles = 0;
+
+	make_program(false);
+	for (symid i = 0; i < FUNCTIONS; i++) {
+		snprintf(names[i], sizeof(names[i]), "%sf%u", random_below(&seed, 2) ? "" : "_",
+			 (i * 7919) % FUNCTIONS);
+		places[i].name = names[i];
+	}
+	for (symid i = 0; i + 1 < FUNCTIONS; i++) {
+		symid to = i % 20 == 9 ? i - 5 : i + 1; /* some are cycles */
+		profile_add_arc(b, (struct arc){ .from = places[i].addr + 1,
+						 .to = places[to].addr,
+						 .count = random_below(&seed, 3) });
+	}
+	profile_add_source(b, "gmon.out", (struct source){ .kind = "gmon" });
+	static const struct hit hits[] = { { 5, 3 }, { 40, 3 }, { 41, 1 }, { 2000, 9 } };
+	add_times(b, hits, ARRAY_LEN(hits));
+	struct profile *p = profile_finish(b);
+	struct callgraph *g = callgraph_new(p, &program, &(struct callgraph_opts){ 0 });
+	size_t n = g->n_symbols + g->n_cycles;
+	for (size_t i = 0; i < n; i++) {
+		wrong += g->nodes[g->order[i]].index != i + 1;
+		wrong += i && !is_before(g, g->order[i - 1], g->order[i]);
+		if (g->order[i] < g->n_symbols)
+			continue;
+		wrong += !members_are_in_order(g, &g->nodes[g->order[i]]);
+		cycles++;
+	}
+	OK(!wrong);
+	OK(cycles > 10);
+	callgraph_free(g);
+	profile_free(p);
+}
+
 int main(void)
 {
 	graphs_are_the_same_however_they_are_made();
 	lists_are_in_order();
+	entries_are_in_order();
 	place_index_done(&private.index);
 	return DONE();
 }

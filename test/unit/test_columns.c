@@ -15,11 +15,17 @@ static const struct page usual = {
 	.name_width = 40,
 };
 
-static bool is(unsigned columns, unsigned a, unsigned b, unsigned c, unsigned d, unsigned f)
+static bool is_by(size_t order, unsigned columns, unsigned a, unsigned b, unsigned c, unsigned d,
+		  unsigned f)
 {
 	unsigned w[PAGE_COLUMNS] = { 99, 99, 99, 99, 99, 99 };
-	columns_fit(&usual, columns, w);
+	columns_fit(&usual, columns, order, w);
 	return w[0] == a && w[1] == b && w[2] == c && w[3] == d && !w[4] && w[5] == f;
+}
+
+static bool is(unsigned columns, unsigned a, unsigned b, unsigned c, unsigned d, unsigned f)
+{
+	return is_by(0, columns, a, b, c, d, f);
 }
 
 int main(void)
@@ -32,8 +38,17 @@ int main(void)
 	/* Then other texts are cut, and left out; numbers are last. */
 	OK(is(70, 8, 7, 0, 15, 8));
 	OK(is(60, 8, 7, 0, 0, 8));
-	OK(is(50, 8, 7, 0, 0, 0));
-	OK(is(40, 8, 0, 0, 0, 0));
+	OK(is(48, 8, 7, 0, 0, 0));
+	OK(is(40, 8, 7, 0, 0, 0));
+	OK(is(38, 8, 0, 0, 0, 0));
 	OK(is(5, 8, 0, 0, 0, 0));
+	/* The one that rows are sorted by is the last to go; where that is a text, or the name, or
+	 * the report's order, it is the first one. */
+	OK(is_by(1, 38, 0, 7, 0, 0, 0));
+	OK(is_by(1, 5, 0, 7, 0, 0, 0));
+	OK(is_by(5, 36, 0, 0, 0, 0, 8));
+	OK(is_by(2, 38, 8, 0, 0, 0, 0));
+	OK(is_by(6, 38, 8, 0, 0, 0, 0));
+	OK(is_by(NONE, 38, 8, 0, 0, 0, 0));
 	return DONE();
 }

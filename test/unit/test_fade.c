@@ -1,6 +1,7 @@
 /* What was seen lately: new samples in full, older ones less and less. */
 #include "tap.h"
 
+#include "lib/program_bias.h"
 #include "live/fade.h"
 #include "live/tally.h"
 
@@ -58,7 +59,7 @@ static struct profile *fresh(uint64_t a, uint64_t b_in_1, uint64_t b_in_2)
 static void old_ones_fade(struct names *n)
 {
 	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(0, 1000, 0);
-	struct profile *one = fade(NULL, 1, f, n), *two = fade(one, 0.5, g, n);
+	struct profile *one = fade(NULL, 1, f, n, false), *two = fade(one, 0.5, g, n, false);
 
 	OK(one->samples.n == 3); /* equal ones are one */
 	OK(weight_of(one, "a", 1) == 8000 && weight_of(one, "b", 2) == 2000);
@@ -77,11 +78,11 @@ static void old_ones_fade(struct names *n)
 static void what_is_gone_is_gone(struct names *n)
 {
 	struct profile *f = fresh(8000, 4000, 2000), *nothing = fresh(0, 0, 0);
-	struct profile *p = fade(NULL, 1, f, n);
+	struct profile *p = fade(NULL, 1, f, n, false);
 	size_t before = p->samples.n_stacks;
 
 	for (int i = 0; i < 200; i++) {
-		struct profile *next = fade(p, 7.0 / 8, nothing, n);
+		struct profile *next = fade(p, 7.0 / 8, nothing, n, false);
 		OK(next->samples.n_stacks <= before);
 		before = next->samples.n_stacks;
 		profile_free(p);
@@ -111,7 +112,7 @@ static void numbers_fade(struct names *n)
 	for (uint32_t i = 0; i < 100; i++)
 		add(b, "a", i + 1, 1000);
 	struct profile *f = profile_finish(b), *nothing = fresh(0, 0, 0);
-	struct profile *one = fade(NULL, 1, f, n), *two = fade(one, 0.5, nothing, n);
+	struct profile *one = fade(NULL, 1, f, n, false), *two = fade(one, 0.5, nothing, n, false);
 
 	OK(count_of(one) == 100 && count_of(two) == 50);
 	OK(two->samples.n == 100 && weight_of(two, "a", 7) == 500);
@@ -124,7 +125,7 @@ static void numbers_fade(struct names *n)
 static void nothing_is_kept(struct names *n)
 {
 	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(100, 0, 0);
-	struct profile *one = fade(NULL, 1, f, n), *two = fade(one, 0, g, n);
+	struct profile *one = fade(NULL, 1, f, n, false), *two = fade(one, 0, g, n, false);
 
 	OK(two->samples.n == 1 && weight_of(two, "a", 1) == 100);
 	profile_free(f);
@@ -136,7 +137,7 @@ static void nothing_is_kept(struct names *n)
 static void all_is_kept(struct names *n)
 {
 	struct profile *f = fresh(8000, 4000, 2000), *g = fresh(100, 0, 0);
-	struct profile *one = fade(NULL, 1, f, n), *two = fade(one, 1, g, n);
+	struct profile *one = fade(NULL, 1, f, n, false), *two = fade(one, 1, g, n, false);
 
 	OK(weight_of(two, "a", 1) == 8100 && weight_of(two, "b", 2) == 2000);
 	OK(two->samples.at[0].count == 4);
@@ -182,7 +183,7 @@ static void names_are_given_once(struct names *n)
 		b, s.stack, profile_add_frame(b, (struct frame){ .object = self, .addr = 1 }));
 	s.event = profile_add_event(b, (struct event){ .name = add_string(b, "e") });
 	profile_add_sample(b, s);
-	struct profile *f = profile_finish(b), *p = fade(NULL, 1, f, n);
+	struct profile *f = profile_finish(b), *p = fade(NULL, 1, f, n, false);
 
 	for (size_t i = 1; i < p->samples.n_frames; i++)
 		OK_STR(strtab_get(p->strings, p->samples.frames[i].name), "[unknown]");
@@ -207,12 +208,82 @@ static void work_comes_before_waiting(struct names *n)
 		profile_add_event(b, (struct event){ .name = add_string(b, events[i].name),
 						     .unit = EVENT_NS,
 						     .kind = events[i].kind });
-	struct profile *f = profile_finish(b), *made = fade(NULL, 1, f, n);
+	struct profile *f = profile_finish(b), *made = fade(NULL, 1, f, n, false);
 	OK(made->samples.n_events == 3);
 	OK(made->samples.events[0].kind == EVENT_ON_CPU);
 	OK(made->samples.events[2].kind == EVENT_WAITING);
 	profile_free(f);
 	profile_free(made);
+}
+
+static __attribute__((noinline)) uintptr_t called_from(void)
+{
+	uintptr_t at = (uintptr_t)__builtin_return_address(0);
+	__asm__ volatile("" ::: "memory");
+	return at;
+}
+
+static inline __attribute__((always_inline)) uintptr_t innermost(void)
+{
+	uintptr_t at = called_from();
+	__asm__ volatile("" ::: "memory"); /* no tail call */
+	return at;
+}
+
+static inline __attribute__((always_inline)) uintptr_t in_between(void) { return innermost(); }
+
+static __attribute__((noinline)) uintptr_t expanded(void)
+{
+	uintptr_t at = in_between();
+	__asm__ volatile("" ::: "memory");
+	return at;
+}
+
+/* The functions on the stack of the only sample: "a > b (inlined)". */
+static void put_stack(const struct profile *p, stackid stack, char *ret)
+{
+	const struct frame *f = &p->samples.frames[p->samples.stacks[stack].frame];
+	if (p->samples.stacks[stack].caller) {
+		put_stack(p, p->samples.stacks[stack].caller, ret);
+		strcat(ret, " > ");
+	}
+	strcat(ret, strtab_get(p->strings, f->name));
+	strcat(ret, f->flags & FRAME_INLINED ? " (inlined)" : "");
+}
+
+static bool is_stack(const struct profile *p, const char *expected)
+{
+	char text[256] = "";
+	put_stack(p, p->samples.at[0].stack, text);
+	if (strcmp(text, expected) != 0)
+		printf("# %s, not %s\n", text, expected);
+	return p->samples.n == 1 && !strcmp(text, expected);
+}
+
+/* At each refresh the new addresses are looked up; what was named before stays as it is. */
+static void inlined_functions_are_functions(struct names *n)
+{
+	uint64_t bias = program_bias();
+	struct profile_builder *b = profile_builder_new();
+	objid o = profile_add_object_of(b, "/proc/self/exe", "", OBJECT_ELF, true);
+	struct frame at = { .object = o, .addr = expanded() - bias, .flags = FRAME_RETURN };
+	struct sample s = { .count = 1, .weight = 8000, .cpu = 1 };
+	s.stack = profile_add_stack(b, 0, profile_add_frame(b, at));
+	s.event = profile_add_event(
+		b, (struct event){ .name = add_string(b, "cpu-clock"), .unit = EVENT_NS });
+	profile_add_sample(b, s);
+
+	struct profile *f = profile_finish(b);
+	struct profile *one = fade(NULL, 1, f, n, false), *two = fade(one, 0.5, f, n, false);
+	struct profile *folded = fade(NULL, 1, f, n, true);
+	OK(is_stack(one, "expanded > in_between (inlined) > innermost (inlined)"));
+	OK(is_stack(two, "expanded > in_between (inlined) > innermost (inlined)"));
+	OK(two->samples.at[0].weight == 12000);
+	OK(is_stack(folded, "expanded"));
+	profile_free(f);
+	profile_free(one);
+	profile_free(two);
+	profile_free(folded);
 }
 
 /* What waits to be taken grows with what is different, not with time. */
@@ -247,6 +318,7 @@ int main(void)
 	code_fades();
 	names_are_given_once(n);
 	work_comes_before_waiting(n);
+	inlined_functions_are_functions(n);
 	names_free(n);
 	return DONE();
 }

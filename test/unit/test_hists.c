@@ -1,12 +1,16 @@
 /* Laws of Self and Children, on random stacks with much recursion. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analysis/callchain.h"
+#include "lib/program_bias.h"
 #include "tap.h"
 
 #define CHECK(cond, what) tap_ok((cond), __FILE__, __LINE__, (what))
 
-enum { FUNCTIONS = 6, STACKS = 60, SAMPLES = 300 };
+/* Stacks, tasks and samples fill their arrays, so that a sanitizer sees who reads beyond an end. */
+enum { FUNCTIONS = 6, STACKS = 63, TASKS = 63, SAMPLES = 256 };
 
 static uint32_t state = 1;
 static uint32_t pick(uint32_t n) { return (state = state * 1103515245 + 12345) / 65536 % n; }
@@ -16,23 +20,37 @@ static struct profile *random_profile(int round)
 	struct profile_builder *b = profile_builder_new();
 	frameid frames[FUNCTIONS];
 	stackid stacks[STACKS];
+	taskid tasks[TASKS];
+	/* Some rounds have more threads than there are arrays for them. */
+	uint32_t n_tasks = round % 2 ? 4 : TASKS;
+	for (uint32_t i = 0; i < n_tasks; i++) {
+		char name[] = { (char)('a' + i % 5), '\0' };
+		struct task t = { .pid = i % 3 ? 1 + i % 3 : 99, .tid = 1 + i };
+		if (i == 4) /* exec: another name of the process's first thread */
+			t.tid = t.pid;
+		t.comm = profile_add_string(b, name, 1);
+		tasks[i] = profile_add_task(b, t);
+	}
 	for (size_t i = 0; i < FUNCTIONS; i++) {
 		char name[] = { 'f', (char)('0' + i), '\0' };
-		frames[i] = profile_add_frame(
-			b, (struct frame){ .name = profile_add_string(b, name, 2) });
+		frames[i] =
+			profile_add_frame(b, (struct frame){ .name = profile_add_string(b, name, 2),
+							     .flags = pick(2) * FRAME_KERNEL |
+								      pick(2) * FRAME_GUEST });
 	}
 	stacks[0] = profile_add_stack(b, 0, frames[0]);
 	for (size_t i = 1; i < STACKS; i++)
-		stacks[i] =
-			profile_add_stack(b, stacks[pick((uint32_t)i)], frames[pick(FUNCTIONS)]);
+		do
+			stacks[i] = profile_add_stack(b, stacks[pick((uint32_t)i)],
+						      frames[pick(FUNCTIONS)]);
+		while (stacks[i] <= stacks[i - 1]);
 	uint16_t event =
 		profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
 	for (size_t i = 0; i < SAMPLES; i++) {
-		uint32_t tid = 1 + pick(round % 2 ? 3 : 40); /* more than have arrays */
-		taskid task = profile_add_task(b, (struct task){ .pid = 1, .tid = tid });
 		profile_add_sample(b, (struct sample){ .stack = stacks[pick(STACKS)],
-						       .task = task,
+						       .task = tasks[pick(n_tasks)],
 						       .event = event,
+						       .flags = (uint16_t)(pick(4) * FRAME_KERNEL),
 						       .count = 1,
 						       .weight = pick(100) });
 	}
@@ -134,6 +152,271 @@ static bool has_nothing(const struct profile *p, struct program *g, enum chain_o
 	return nothing;
 }
 
+/* ---- rows of stacks that are seen in part, compared with looking at each sample alone ---- */
+
+/* A function of the profile as a number, by the second letter of its name. */
+static unsigned function_of(const struct profile *p, stackid stack)
+{
+	const struct samples *s = &p->samples;
+	return (unsigned)(strtab_get(p->strings, s->frames[s->stacks[stack].frame].name)[1] - '0');
+}
+
+static bool matches(const struct profile *p, const regex_t *re, stackid stack)
+{
+	char name[] = { 'f', (char)('0' + function_of(p, stack)), '\0' };
+	return !regexec(re, name, 0, NULL, 0);
+}
+
+/* What a report with these options sees of a stack, sets as bits by function. */
+struct seen {
+	stackid leaf;
+	unsigned function, functions; /* its own, and all */
+	unsigned parent;              /* FUNCTIONS: none */
+};
+
+static struct seen see(const struct profile *p, const struct hists_opts *o, stackid stack)
+{
+	const struct stack *stacks = p->samples.stacks;
+	unsigned depth = 0, first = 0, limit = o->max_stack ? o->max_stack : STACKS;
+	struct seen x = { .leaf = stack, .parent = FUNCTIONS };
+	for (stackid i = stack; i; i = stacks[i].caller) {
+		if (o->ignore_callees && matches(p, o->ignore_callees, i)) {
+			x.leaf = i;
+			first = depth;
+		}
+		depth++;
+	}
+	unsigned at = 0;
+	for (stackid i = stack; i; i = stacks[i].caller, at++) {
+		bool from_leaf = o->order == CHAIN_CALLEE;
+		bool is_near = from_leaf ? at < limit : depth - at <= limit;
+		if (o->parent && !o->no_callers && is_near && matches(p, o->parent, i) &&
+		    (!from_leaf || x.parent == FUNCTIONS))
+			x.parent = function_of(p, i);
+		is_near = from_leaf ? at - first < limit : depth - at <= limit;
+		if (at >= first && is_near && !o->no_callers)
+			x.functions |= 1U << function_of(p, i);
+	}
+	x.function = function_of(p, x.leaf);
+	x.functions |= 1U << x.function;
+	return x;
+}
+
+/* A thread has the last name of the first thread of its process; its own where that is not
+ * recorded. */
+static const char *command_of(const struct profile *p, taskid task)
+{
+	const struct task *t = p->samples.tasks;
+	strid comm = t[task].comm;
+	for (size_t i = 0; i < p->samples.n_tasks && t[task].tid != t[task].pid; i++)
+		if (t[i].tid == t[i].pid && t[i].pid == t[task].pid)
+			comm = t[i].comm;
+	return strtab_get(p->strings, comm);
+}
+
+/* Of the sample's leaf; where callees are ignored, of the function they are charged to. */
+static enum hist_level level_of(const struct profile *p, const struct sample *s, stackid leaf)
+{
+	uint32_t flags = leaf == s->stack ? s->flags
+					  : p->samples.frames[p->samples.stacks[leaf].frame].flags;
+	bool is_kernel = flags & FRAME_KERNEL;
+	if (flags & FRAME_GUEST)
+		return is_kernel ? LEVEL_GUEST_KERNEL : LEVEL_GUEST_USER;
+	return is_kernel ? LEVEL_KERNEL : LEVEL_USER;
+}
+
+static uint32_t longest_chain(const struct callchain *t)
+{
+	uint32_t longest = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		uint32_t n = 0;
+		for (uint32_t at = (uint32_t)i; t->nodes[at].parent != NONE;
+		     at = t->nodes[at].parent)
+			n++;
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+static bool is_row_of_samples(const struct hists *h, size_t row, const struct hists_opts *o)
+{
+	const struct profile *p = h->profile;
+	const char *comm = hists_text(h, row, HIST_COMM), *parent = hists_text(h, row, HIST_PARENT);
+	unsigned function = (unsigned)(hists_text(h, row, HIST_SYM)[1] - '0');
+	unsigned of_parent = parent[0] == '[' ? FUNCTIONS : (unsigned)(parent[1] - '0');
+	uint64_t self = 0, children = 0, levels[HIST_LEVELS] = { 0 };
+	for (size_t i = 0; i < p->samples.n; i++) {
+		const struct sample *s = &p->samples.at[i];
+		struct seen x = see(p, o, s->stack);
+		if (x.parent != of_parent || strcmp(command_of(p, s->task), comm))
+			continue;
+		uint64_t own = x.function == function ? s->weight : 0;
+		self += own;
+		levels[level_of(p, s, x.leaf)] += own;
+		children += x.functions >> function & 1 ? s->weight : 0;
+	}
+	bool same = true;
+	for (size_t i = 2 * row; i < 2 * row + 2; i++)
+		same = same && self == h->self[i].weight && children == h->children[i].weight &&
+		       !memcmp(levels, h->levels[i], sizeof(levels));
+	return same;
+}
+
+/* Of one event twice, so that each row has two times the same figures. */
+static bool are_rows_of_samples(const struct profile *p, struct program *g, struct hists_opts o)
+{
+	static const enum hist_key keys[] = { HIST_PARENT, HIST_COMM, HIST_SYM };
+	static const uint16_t events[2] = { 0, 0 };
+	o.keys = keys;
+	o.n_keys = 3;
+	o.events = events;
+	o.n_events = 2;
+	o.chains = o.fold_threads = o.levels = true;
+	struct hists *h = hists_new(p, g, &o);
+	struct callchains *c = callchains_new(h);
+	uint64_t self = 0, total = 0;
+	bool same = true;
+	for (size_t i = 0; i < h->n && same; i++) {
+		const struct callchain *t = callchains_of(c, i, &(struct chain_opts){ 0 });
+		self += h->self[2 * i].weight;
+		same = is_row_of_samples(h, i, &o) &&
+		       t->nodes[0].sum == h->children[2 * i].weight &&
+		       longest_chain(t) == h->rows[i].depth;
+	}
+	for (size_t i = 0; i < p->samples.n; i++)
+		total += p->samples.at[i].weight;
+	callchains_free(c);
+	hists_free(h);
+	return same && self == total;
+}
+
+static void test_views(const struct profile *p, struct program *g, enum chain_order order)
+{
+	regex_t two, three;
+	bool limits = true, ignored = true;
+	if (regcomp(&two, "f[34]", REG_EXTENDED) || regcomp(&three, "f[012]", REG_EXTENDED))
+		return;
+	for (unsigned n = 0; n < 12; n++)
+		limits = limits && are_rows_of_samples(p, g,
+						       (struct hists_opts){ .order = order,
+									    .max_stack = n,
+									    .parent = &two });
+	CHECK(limits, "a limit of frames: of the others nothing counts but the leaf");
+	CHECK(are_rows_of_samples(p, g, (struct hists_opts){ .order = order, .parent = &three }),
+	      "the parent is the outermost that matches, or the innermost");
+	for (unsigned n = 0; n < 4; n++)
+		ignored = ignored &&
+			  are_rows_of_samples(
+				  p, g,
+				  (struct hists_opts){ .order = order,
+						       .ignore_callees = n < 2 ? &two : &three,
+						       .max_stack = 3 * (n % 2) });
+	CHECK(ignored, "callees that are ignored are charged to the outermost that matches");
+	CHECK(are_rows_of_samples(
+		      p, g,
+		      (struct hists_opts){ .order = order, .no_callers = true, .parent = &three }),
+	      "without callers a leaf is alone, and has no parent");
+	regfree(&two);
+	regfree(&three);
+}
+
+/* ---- the order of rows ---- */
+
+static int by_parent(const struct hists *h, uint32_t l, uint32_t r)
+{
+	bool none = hists_value(h, l, HIST_PARENT) == NONE,
+	     none_too = hists_value(h, r, HIST_PARENT) == NONE;
+	return none || none_too
+		       ? none - none_too
+		       : strcmp(hists_text(h, l, HIST_PARENT), hists_text(h, r, HIST_PARENT));
+}
+
+/* By parent, none last, then by command, then the heaviest first. */
+static bool rows_are_in_order(const struct profile *p, struct program *g)
+{
+	static const enum hist_key keys[] = { HIST_PARENT, HIST_COMM, HIST_SYM };
+	static const struct hist_term terms[] = { { .kind = TERM_KEY, .key = HIST_PARENT },
+						  { .kind = TERM_KEY, .key = HIST_COMM },
+						  { .kind = TERM_SELF } };
+	static const uint16_t event = 0;
+	regex_t some;
+	if (regcomp(&some, "f[34]", REG_EXTENDED))
+		return false;
+	struct hists *h = hists_new(p, g,
+				    &(struct hists_opts){ .keys = keys,
+							  .n_keys = ARRAY_LEN(keys),
+							  .events = &event,
+							  .n_events = 1,
+							  .parent = &some });
+	uint32_t *rows, with = 0, without = 0;
+	bool good = true;
+	hists_sort(h, terms, ARRAY_LEN(terms), &rows);
+	for (size_t i = 0; i < h->n; i++) {
+		*(hists_value(h, rows[i], HIST_PARENT) == NONE ? &without : &with) += 1;
+		if (!i)
+			continue;
+		uint32_t l = rows[i - 1], r = rows[i];
+		int order = by_parent(h, l, r);
+		order = order ? order
+			      : strcmp(hists_text(h, l, HIST_COMM), hists_text(h, r, HIST_COMM));
+		good &= order < 0 || (!order && h->self[l].weight >= h->self[r].weight);
+	}
+	free(rows);
+	hists_free(h);
+	regfree(&some);
+	return good && with && without;
+}
+
+/* ---- code of this program ---- */
+
+/* A function that no line is known of. */
+extern const char without_line[];
+__asm__("	.pushsection .text.without_line, \"ax\", %progbits\n"
+	"	.globl without_line\n"
+	"	.type without_line, %function\n"
+	"without_line:\n"
+	"	.zero 16\n"
+	"	.size without_line, 16\n"
+	"	.popsection\n");
+
+/* Two addresses of a function are two rows by offset, also where lines are not known, and one by
+ * function. */
+static void test_offsets(void)
+{
+	static const struct {
+		enum hist_key key;
+		const char *rows;
+	} wanted[] = { { HIST_SYM, "without_line " },
+		       { HIST_SYMOFF, "without_line+0x0 without_line+0x3 " },
+		       { HIST_SRCLINE, "without_line+0 without_line+3 " } };
+	static const uint16_t event = 0;
+	uint64_t bias = program_bias();
+	struct profile_builder *b = profile_builder_new();
+	objid o = profile_add_object_of(b, "/proc/self/exe", "", OBJECT_ELF, true);
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
+	for (uint64_t i = 0; i < 2; i++) {
+		struct frame f = { .object = o, .addr = (uintptr_t)without_line - bias + 3 * i };
+		stackid stack = profile_add_stack(b, 0, profile_add_frame(b, f));
+		profile_add_sample(b, (struct sample){ .stack = stack, .count = 1, .weight = 5 });
+	}
+	struct profile *p = profile_finish(b);
+	struct program *g = program_new(p, NULL, &(struct program_opts){ .no_inlines = true });
+	for (size_t k = 0; k < ARRAY_LEN(wanted); k++) {
+		struct hists_opts opts = {
+			.keys = &wanted[k].key, .n_keys = 1, .events = &event, .n_events = 1
+		};
+		struct hists *h = hists_new(p, g, &opts);
+		char rows[200] = "";
+		for (size_t i = 0; i < h->n; i++)
+			snprintf(rows + strlen(rows), sizeof(rows) - strlen(rows), "%s ",
+				 hists_text(h, i, wanted[k].key));
+		OK_STR(rows, wanted[k].rows);
+		hists_free(h);
+	}
+	program_free(g);
+	profile_free(p);
+}
+
 int main(void)
 {
 	static const enum hist_key sym[] = { HIST_SYM }, dso[] = { HIST_DSO },
@@ -160,8 +443,14 @@ int main(void)
 			      rows_are_alike(p, g, both, 2, false) &&
 			      rows_are_alike(p, g, both, 2, true),
 		      "rows alone are the rows of chains");
+		CHECK(rows_are_in_order(p, g), "rows are in the order of the terms");
+		if (round < 3) {
+			test_views(p, g, CHAIN_CALLER);
+			test_views(p, g, CHAIN_CALLEE);
+		}
 		program_free(g);
 		profile_free(p);
 	}
+	test_offsets();
 	return DONE();
 }

@@ -598,6 +598,20 @@ static void threads_change_nothing(void)
 	profile_free(turn);
 }
 
+/* A pipe with the bytes of a file, as a name. */
+static const char *pipe_of(const char *path, int *end)
+{
+	static char name[32];
+	struct file f = get_file(path);
+	int ends[2];
+	OK(pipe(ends) == 0 && write(ends[1], f.data, f.size) == (ssize_t)f.size);
+	close(ends[1]);
+	file_free(&f);
+	*end = ends[0];
+	snprintf(name, sizeof(name), "/dev/fd/%d", *end);
+	return name;
+}
+
 /* Whatever threads read first, each file is checked against all before it. */
 static void threads_find_what_does_not_fit(void)
 {
@@ -613,6 +627,20 @@ static void threads_find_what_does_not_fit(void)
 			   "the one of 0x1040..0x1080: "));
 	OK(p->n_sources == 5 && p->n_histograms == 2);
 	profile_free(p);
+
+	/* Two that fit their thread's others, but not each other. A pipe is read once, however
+	 * often the files are. */
+	struct content c = { .n_arcs = 1, .arcs = { { .from = 1, .to = 2, .count = 3 } } };
+	int end;
+	p = make(&c);
+	OK(!failed(gmon_write(in_dir("piped"), p, &le64)));
+	profile_free(p);
+	const char *alone[] = { pipe_of(in_dir("piped"), &end), paths[1], paths[0], paths[4] };
+	OK(failed(input_read(alone, 4, &o, &p)));
+	OK(strstr(message, "/f3: at offset 0x14: histogram of 0x1020..0x1060 overlaps "));
+	OK(p->n_sources == 4 && p->n_histograms == 1);
+	profile_free(p);
+	close(end);
 
 	/* GNU gprof checks a file of BSD against the first of all. */
 	o.rules = &gnu_input_rules;

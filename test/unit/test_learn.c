@@ -2,11 +2,11 @@
 #include "symbolize/learn.h"
 
 #include <dirent.h>
-#include <link.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "lib/program_bias.h"
 #include "object/answered.h"
 #include "object/object_private.h"
 #include "tap.h"
@@ -19,20 +19,8 @@ static volatile int calls;
 __attribute__((noinline)) static void hot(void) { calls += 1; }
 __attribute__((noinline)) static void called(void) { calls += 2; }
 
-static int find_bias(struct dl_phdr_info *info, size_t size, void *ret)
-{
-	(void)size;
-	*(uint64_t *)ret = info->dlpi_addr;
-	return 1; /* the program is the first */
-}
-
 /* As the file has it. */
-static uint64_t address_of(void (*f)(void))
-{
-	uint64_t bias = 0;
-	dl_iterate_phdr(find_bias, &bias);
-	return (uint64_t)(uintptr_t)f - bias;
-}
+static uint64_t address_of(void (*f)(void)) { return (uint64_t)(uintptr_t)f - program_bias(); }
 
 static struct profile *make(void)
 {

@@ -170,6 +170,22 @@ static bool arcs_are_measured(const struct made *m)
 	return good;
 }
 
+/* Nothing is left out: what is shown is all there is, of cycles too. */
+static bool all_is_shown(const struct callgraph *g)
+{
+	double total = 0;
+	bool good = true;
+	for (nodeid i = 0; i < g->n_symbols + g->n_cycles; i++) {
+		const struct cg_node *n = &g->nodes[i];
+		good &= n->shown && callgraph_shown_self(n) == n->self &&
+			n->shown_child == n->child;
+		total += i < g->n_symbols ? n->self : 0;
+	}
+	for (symid i = 0; i < g->n_symbols; i++)
+		good &= g->share[i].wanted && g->part[i].fraction == 1 && g->part[i].shown;
+	return good && same(total, g->shown_total);
+}
+
 static void test_random(void)
 {
 	static const char names[] = "abcdefgh";
@@ -186,7 +202,8 @@ static void test_random(void)
 		}
 		struct made m = finish(b);
 		good &= m.graph->total > 0 &&
-			(!m.graph->measured || (laws_hold(m.graph) && arcs_are_measured(&m)));
+			(!m.graph->measured ||
+			 (laws_hold(m.graph) && arcs_are_measured(&m) && all_is_shown(m.graph)));
 		done(&m);
 	}
 	OK(good);

@@ -1,12 +1,12 @@
 #include "tap.h"
 
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/function_name.h"
 #include "base/short_name.h"
+#include "lib/program_bias.h"
 #include "object/object.h"
 #include "symbolize/debug_package.h"
 #include "symbolize/names.h"
@@ -305,23 +305,15 @@ static void test_symbols_of_hints(void)
 	OK(function_hint_may_be(&h, "_Z5parse") && !function_hint_may_be(&h, "_Z6praxis"));
 }
 
-static int bias_of_program(struct dl_phdr_info *info, size_t size, void *ret)
-{
-	(void)size;
-	*(uint64_t *)ret = info->dlpi_addr;
-	return 1;
-}
-
 /* More objects than stay open: names are found in each, and in the first ones again. */
 static void test_many_objects(void)
 {
 	enum { OBJECTS = 150 };
 	char folder[] = "/tmp/kin-test-XXXXXX", path[64], program[512] = "";
-	uint64_t bias = 0;
+	uint64_t bias = program_bias();
 	size_t good = 0;
 	struct names *n = names_new(&(struct names_opts){ .style = DEMANGLE_TIDY });
 
-	dl_iterate_phdr(bias_of_program, &bias);
 	OK(mkdtemp(folder) && readlink("/proc/self/exe", program, sizeof(program) - 1) > 0);
 	for (int i = 0; i < OBJECTS + 3; i++) {
 		snprintf(path, sizeof(path), "%s/%d", folder, i % OBJECTS);

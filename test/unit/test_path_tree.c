@@ -185,6 +185,35 @@ static bool times_are_right(const struct made *m)
 	return good;
 }
 
+/* The same without a tree, where a frame has one place, or none. */
+static bool times_of_places_are_right(const struct made *m)
+{
+	static const uint32_t group_of[] = { 0, 1, NONE, 0 };
+	enum { GROUPS = 2, NO_PLACE = ARRAY_LEN(group_of) };
+	const struct samples *s = &m->profile->samples;
+	symid *places = xalloc(s->n_frames * sizeof(*places));
+	double want[GROUPS] = { 0 };
+	bool good = true;
+	for (size_t i = 0; i < s->n_frames; i++)
+		places[i] = i % (NO_PLACE + 1) == NO_PLACE ? NONE : (symid)(i % (NO_PLACE + 1));
+	for (size_t i = 0; i < s->n; i++) {
+		bool met[GROUPS] = { false };
+		for (stackid k = s->at[i].stack; k; k = s->stacks[k].caller) {
+			symid place = places[s->stacks[k].frame];
+			if (place != NONE && group_of[place] != NONE)
+				met[group_of[place]] = true;
+		}
+		for (uint32_t g = 0; g < GROUPS && s->at[i].event == samples_event(s); g++)
+			want[g] += met[g] ? (double)s->at[i].weight : 0;
+	}
+	double *times = path_times_of_places(s, places, group_of, GROUPS);
+	for (uint32_t g = 0; g < GROUPS; g++)
+		good &= times[g] == want[g];
+	free(times);
+	free(places);
+	return good;
+}
+
 /* ---- visiting ---- */
 
 struct visit {
@@ -226,7 +255,7 @@ static void test_random(void)
 		tree &= is_tree(m.tree);
 		ends &= ends_are_right(&m);
 		weights &= weights_add_up(&m);
-		times &= times_are_right(&m);
+		times &= times_are_right(&m) && times_of_places_are_right(&m);
 		visits &= is_visited(m.tree);
 		done(&m);
 	}
@@ -331,7 +360,7 @@ static void test_empty(void)
 	profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
 	profile_add_sample(b, (struct sample){ .count = 2, .weight = 5 });
 	struct profile *p = profile_finish(b);
-	struct path_frames none = path_frames_of_places((symid[]){ NONE }, p->samples.n_frames);
+	struct path_frames none = { .first = xalloc((p->samples.n_frames + 1) * sizeof(uint32_t)) };
 	struct path_tree *t = path_tree_new(&p->samples, &none, NULL);
 	struct path_weights w = path_weights_of(t, &p->samples, 0);
 	OK(t->n == 1 && w.own[0].sum == 5 && w.below[0].count == 2);

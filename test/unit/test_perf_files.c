@@ -255,13 +255,21 @@ static void test_damage(void)
 
 /* Each prefix gives an error that names an offset, or all that there is; never more than the whole.
  */
+/* Bytes from one cut to the next. Sanitizers take most of the time, for tables that each reader
+ * has: they see one in five, at each place within a word. */
+#ifdef __SANITIZE_ADDRESS__
+enum { CUT_STEP = 5 };
+#else
+enum { CUT_STEP = 1 };
+#endif
+
 static void test_cut_off(const char *name)
 {
 	struct file f = load(name);
 	char message[1000];
 	size_t before = 0, silent = 0, more = 0;
 
-	for (size_t n = 8; n < f.size - 1; n++) {
+	for (size_t n = 8; n < f.size - 1; n += CUT_STEP) {
 		struct profile *p = read_bytes(f.data + 1, n, message, sizeof(message));
 		silent += !message[0];
 		more += p->samples.n < before;
@@ -272,7 +280,7 @@ static void test_cut_off(const char *name)
 	OK(more == 0); /* a longer file never holds less */
 	/* Only where nothing says how much there is may a file end after any record. */
 	bool is_open = strstr(name, "pipe") || !strcmp(name, "packed2");
-	OK(is_open ? silent > 0 && silent < f.size / 8 : silent == 0);
+	OK(is_open ? (silent || CUT_STEP > 1) && silent < f.size / 8 : silent == 0);
 	file_free(&f);
 }
 

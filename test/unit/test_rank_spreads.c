@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/rank_spreads.h"
+#include "lib/program_bias.h"
 
 enum { RANKS = 5, NAMES = 7, DEPTH = 6, SAMPLES = 150, EVENTS = 2, ROUNDS = 60 };
 enum { NOTHING = NAMES }; /* instead of a function: the whole rank; no caller */
@@ -232,6 +233,62 @@ static void test_names(void)
 		OK(!rank_spreads_is_mpi(no[i]));
 }
 
+static uint64_t calls_of(const struct spread_set *s, enum spread_kind kind, const char *from,
+			 const char *to)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < s->rows.n; i++) {
+		const struct spread_row *r = &s->rows.at[i];
+		const char *caller = r->from.name ? strtab_get(s->strings, r->from.name) : "";
+		if (r->kind == kind && !r->event && !strcmp(caller, from) &&
+		    !strcmp(strtab_get(s->strings, r->to.name), to))
+			sum += r->of.sum;
+	}
+	return sum;
+}
+
+/* Counted calls between functions of this program: those of ranks count, also by callers that are
+ * not known. They are of no event. */
+static void test_calls(void)
+{
+	uint64_t bias = program_bias();
+	uint64_t from = (uintptr_t)test_no_ranks - bias, to = (uintptr_t)test_merging - bias;
+	struct profile_builder *b = profile_builder_new();
+	objid o = profile_add_object_of(b, "/proc/self/exe", "", OBJECT_ELF, true);
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "clock", 5) });
+	struct frame caller = { .object = o, .addr = from }, callee = { .object = o, .addr = to };
+	struct sample seen = { .count = 1,
+			       .weight = 5 }; /* of no rank: the functions have places */
+	seen.stack = profile_add_stack(b, 0, profile_add_frame(b, caller));
+	seen.stack = profile_add_stack(b, seen.stack, profile_add_frame(b, callee));
+	profile_add_sample(b, seen);
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		taskid task = profile_add_task(
+			b, (struct task){ .pid = 9 + rank, .tid = 9 + rank, .rank = rank });
+		struct task_arc arc = { .task = task,
+					.from_object = o,
+					.to_object = o,
+					.from = from,
+					.to = to,
+					.count = 10 + rank };
+		profile_add_task_arc(b, arc);
+		arc.from = UINT64_MAX;
+		arc.count = 100;
+		profile_add_task_arc(b, arc);
+		arc.to = UINT64_MAX;
+		profile_add_task_arc(b, arc);
+	}
+	struct profile *p = profile_finish(b);
+	struct program *g = program_new(p, NULL, &(struct program_opts){ .style = DEMANGLE_NONE });
+	struct spread_set *s = rank_spreads_new(p, g);
+	OK(calls_of(s, SPREAD_CALLS, "", "test_merging") == 11 + 12 + 200);
+	OK(calls_of(s, SPREAD_ARC_CALLS, "test_no_ranks", "test_merging") == 11 + 12);
+	OK(s->rows.n == 2);
+	spread_set_free(s);
+	program_free(g);
+	profile_free(p);
+}
+
 int main(void)
 {
 	test_random_stacks();
@@ -239,5 +296,6 @@ int main(void)
 	test_merging();
 	test_twice();
 	test_names();
+	test_calls();
 	return DONE();
 }

@@ -72,6 +72,8 @@ static void test_needed(void)
 	OK(stats_needed(0.2, 0.05, 0.8, 1) == 199);
 	OK(stats_needed(100, 0.05, 0.8, 1) >= 2 && stats_needed(100, 0.05, 0.8, 1) <= 3);
 	OK(near(stats_needed(0.0626, 0.05, 0.8, 1), stats_needed(0.0627, 0.05, 0.8, 1), 8));
+	/* z^2 / 0.03^2 is 8720.98, and 1.96^2 / 2 more are needed for that s is measured, too. */
+	OK(stats_needed(0.03, 0.05, 0.8, 1) == 8723);
 	OK(isinf(stats_needed(0, 0.05, 0.8, 1)));
 }
 

@@ -29,8 +29,7 @@ static const char *function(void *arg, uint64_t addr, uint64_t *start)
 	return addr == 0x2010 ? arg : NULL;
 }
 
-/* Of the record above, or of its first bytes. */
-static const char *text_of(const char *format, size_t size)
+static const char *text_of_record(const char *format, const uint8_t *record, size_t size)
 {
 	static char *text;
 	size_t n;
@@ -40,11 +39,17 @@ static const char *text_of(const char *format, size_t size)
 	struct trace_format *f = trace_format_new(all, strlen(all), layout);
 	free(text);
 	FILE *out = open_memstream(&text, &n);
-	trace_format_print(f, raw, size, out);
+	trace_format_print(f, record, size, out);
 	fclose(out);
 	trace_format_free(f);
 	free(all);
 	return text;
+}
+
+/* Of the record above, or of its first bytes. */
+static const char *text_of(const char *format, size_t size)
+{
+	return text_of_record(format, raw, size);
 }
 
 static const char *text(const char *format) { return text_of(format, sizeof(raw)); }
@@ -58,6 +63,17 @@ static void test_values(void)
 	OK_STR(text("\"%s %d\", __get_str(name), __get_dynamic_array_len(name)"), "eth 4");
 	OK_STR(text("\"%pS %ps %p\", (void *)REC->p, REC->p, REC->b"), "there+0x10 there 0x5");
 	OK_STR(text("\"%c%%\" \" %s\", REC->comm[1], \"x\""), "r% x");
+}
+
+/* A text that fills its field has no NUL: what is behind it is not printed. */
+static void test_full_texts(void)
+{
+	uint8_t record[sizeof(raw)];
+	memcpy(record, raw, sizeof(raw));
+	memcpy(record + 8, "programs", 8); /* 0xfe, the first byte of a, follows */
+	record[26] = 2;                    /* bytes of the name "eth" */
+	OK_STR(text_of_record("\"%s %s\", REC->comm, __get_str(name)", record, sizeof(record)),
+	       "programs et");
 }
 
 static void test_expressions(void)
@@ -229,6 +245,7 @@ enum { KINDS_MAX = 128 };
 	COMMON "\tfield:unsigned short shorts[3];\toffset:8;\tsize:6;\tsigned:0;\n"                \
 	       "\tfield:int ints[2];\toffset:14;\tsize:8;\tsigned:1;\n"                            \
 	       "\tfield:u64 big[2];\toffset:22;\tsize:16;\tsigned:0;\n"                            \
+	       "\tfield:u128 wide;\toffset:22;\tsize:16;\tsigned:0;\n"                             \
 	       "\tfield:unsigned char bytes[16];\toffset:38;\tsize:16;\tsigned:0;\n"               \
 	       "\tfield:s64 far;\toffset:54;\tsize:8;\tsigned:1;\n"                                \
 	       "\tfield:signed char near;\toffset:62;\tsize:1;\tsigned:1;\n"                       \
@@ -302,6 +319,7 @@ static void test_kinds_of_fields(bool swapped)
 	OK_STR(kinds_text("\"%x %d\", REC->ints[0], REC->ints[1]", swapped), "11223344 -3");
 	OK_STR(kinds_text("\"%llx %llu\", REC->big[0], REC->big[1]", swapped),
 	       "1122334455667788 9");
+	OK_STR(kinds_text("\"%llx\", REC->wide", swapped), "1122334455667788"); /* 8 bytes of 16 */
 	OK_STR(kinds_text("\"%d %lld %d\", REC->bytes[1], REC->far, REC->near", swapped),
 	       "17 -5 -128");
 	OK_STR(kinds_text("\"%s|%s\", __get_rel_str(next), __get_str(next)", swapped), "abc|abc");
@@ -434,7 +452,8 @@ static void test_bare_fields(void)
 	       "[FAILED TO PARSE] shorts=ARRAY[02, 01, 04, 03, fe, ff] "
 	       "ints=ARRAY[44, 33, 22, 11, fd, ff, ff, ff] "
 	       "big=ARRAY[88, 77, 66, 55, 44, 33, 22, 11, 09, 00, 00, 00, 00, 00, 00, 00] "
-	       "bytes=ARRAY[00, 11, 22, 33, 44, 55, 66, 77, 88, 99, aa, bb, cc, dd, ee, ff] "
+	       "wide=1234605616436508552 bytes=ARRAY[00, 11, 22, 33, 44, 55, 66, 77, 88, 99, aa, "
+	       "bb, cc, dd, ee, ff] "
 	       "far=-5 near=-128 next=abc mask=ARRAY[01, 02, 03, 04, 05, 06] "
 	       "longs=ARRAY[01, 00, 00, 00, 00, 00, 00, 00, 00, 01, 00, 00, 00, 00, 00, 00]");
 }
@@ -584,6 +603,7 @@ int main(void)
 	OK_STR(trace_format_name(f), "x");
 	trace_format_free(f);
 	test_values();
+	test_full_texts();
 	test_expressions();
 	test_names();
 	test_operators();

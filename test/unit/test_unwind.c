@@ -160,7 +160,12 @@ static void test_limits(void)
 	/* moving out of the function ends it */
 	OK_STR(X86(0x41, 0x0e, 16, 0x04, 0, 0, 0, 1, 0x0e, 24),
 	       "0: sp+8 ra=[cfa-8]\n1: sp+16 ra=[cfa-8]");
-	/* far slots are told relative to the register */
+	/* far slots are told relative to the register; the farthest are 32,768 words away */
+	OK_STR(X86(0x05, 6, 0x80, 0x80, 0x02), "0: sp+8 ra=[cfa-8] fp=[cfa-262144]");
+	OK_STR(X86(0x05, 6, 0x81, 0x80, 0x02), "0: sp+8 ra=[cfa-8] fp=[sp-262144]");
+	OK_STR(X86(0x05, 6, 0x82, 0x80, 0x02), "0: sp+8 ra=[cfa-8] fp=?");
+	OK_STR(X86(0x11, 6, 0x81, 0x80, 0x7e), "0: sp+8 ra=[cfa-8] fp=[cfa+262136]");
+	OK_STR(X86(0x11, 6, 0x80, 0x80, 0x7e), "0: sp+8 ra=[cfa-8] fp=?");
 	OK_STR(ARM(0x0c, 31, 0x80, 0x80, 0x40, 0x9e, 0x80, 0x80, 0x08), "0: sp+1048576 ra=[sp+0]");
 }
 

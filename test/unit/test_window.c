@@ -276,6 +276,10 @@ static void test_shrinking(void)
 	w.fd = -1;
 	window_close(&w);
 
+	OK(truncate(in_dir("large"), 1) == 0 && window_open(&w, in_dir("large")));
+	OK(window_need(&w, 2) == 1);
+	window_close(&w);
+
 	int next = dup(0), after;
 	close(next);
 	OK(!window_open(&w, dir) && !window_open(&w, "/dev/null"));

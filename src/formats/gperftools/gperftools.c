@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/num.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "formats/formats.h"
@@ -57,8 +58,7 @@ static bool take_hex(struct gperftools_text *t, char behind, uint64_t *ret)
 {
 	const char *start = t->at;
 	for (*ret = 0; t->at < t->end && isxdigit((unsigned char)*t->at); t->at++)
-		*ret = *ret << 4 |
-		       (uint64_t)(*t->at <= '9' ? *t->at - '0' : (*t->at | 0x20) - 'a' + 10);
+		*ret = *ret << 4 | (uint64_t)num_hex_digit(*t->at);
 	if (t->at == start || t->at == t->end || *t->at != behind)
 		return false;
 	t->at++;

@@ -5,6 +5,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/capped.h"
 #include "base/err.h"
 #include "formats/kin/crc32c.h"
 #include "formats/kin/kin_private.h"
@@ -349,10 +350,12 @@ static void describe(struct kinfile *f)
 		profile_add_fact(f->into, FACT_TROUBLE, h->error);
 }
 
-static void add_to(uint64_t *sum, uint64_t n)
+static uint64_t hooks_time(const struct kinfile *f)
 {
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
+	enum { PS_PER_NS = 1000 };
+	unsigned __int128 ns = (unsigned __int128)f->calls * f->header.hook_ps / PS_PER_NS;
+
+	return ns < UINT64_MAX ? (uint64_t)ns : UINT64_MAX;
 }
 
 /* Files of kin merge have their sums in a record. */
@@ -363,18 +366,19 @@ static void add_audit(struct kinfile *f)
 
 	if (h->writer == KINF_BY_TOOL)
 		return;
-	add_to(&a->lost, h->losses[KINF_LOST_SAMPLES]);
-	add_to(&a->throttled, h->losses[KINF_THROTTLED]);
-	add_to(&a->lost_arcs, h->losses[KINF_LOST_ARCS]);
-	add_to(&a->lost_blocks, h->losses[KINF_LOST_BLOCKS]);
-	add_to(&a->lost_threads, h->losses[KINF_LOST_THREADS]);
-	add_to(&a->lost_modules, h->losses[KINF_LOST_MODULES]);
-	add_to(&a->cpu_ns, h->cpu_ns);
-	add_to(&a->sampled_ns, f->seen_sampled_ns ? f->seen_sampled_ns : h->sampled_ns);
+	capped_add(&a->lost, h->losses[KINF_LOST_SAMPLES]);
+	capped_add(&a->throttled, h->losses[KINF_THROTTLED]);
+	capped_add(&a->lost_arcs, h->losses[KINF_LOST_ARCS]);
+	capped_add(&a->lost_blocks, h->losses[KINF_LOST_BLOCKS]);
+	capped_add(&a->lost_threads, h->losses[KINF_LOST_THREADS]);
+	capped_add(&a->lost_modules, h->losses[KINF_LOST_MODULES]);
+	capped_add(&a->hooks_ns, hooks_time(f));
+	capped_add(&a->cpu_ns, h->cpu_ns);
+	capped_add(&a->sampled_ns, f->seen_sampled_ns ? f->seen_sampled_ns : h->sampled_ns);
 	if (h->end_ns > h->start_ns)
-		add_to(&a->duration_ns, h->end_ns - h->start_ns);
+		capped_add(&a->duration_ns, h->end_ns - h->start_ns);
 	else if (f->last_ns > h->start_ns)
-		add_to(&a->duration_ns, f->last_ns - h->start_ns);
+		capped_add(&a->duration_ns, f->last_ns - h->start_ns);
 }
 
 static void check_header(struct kinfile *f, const uint8_t *page)

@@ -169,7 +169,8 @@ static struct kin_error *check_old(const char *path, int *ret)
 		err = open_old(path, &fd);
 	if (err || fd < 0)
 		return err;
-	bool ours = !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	bool is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	bool ours = is_file &&
 		    (!st.st_size ||
 		     (pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == KINF_MAGIC));
 	if (ours) {
@@ -177,6 +178,8 @@ static struct kin_error *check_old(const char *path, int *ret)
 		return NULL;
 	}
 	close(fd);
+	if (!is_file)
+		return err_new(KIN_ERROR_USAGE, "%s is no regular file: choose another name", path);
 	return err_new(KIN_ERROR_USAGE,
 		       "%s exists and is not a recording: remove it first, or choose "
 		       "another name",

@@ -415,6 +415,7 @@ static void put_audit(struct profile_pen *n)
 		[KINF_AUDIT_LOST_MODULES] = a->lost_modules,
 		[KINF_AUDIT_SATURATED] = n->p->saturated,
 		[KINF_AUDIT_GUESSED] = a->guessed,
+		[KINF_AUDIT_HOOKS_NS] = a->hooks_ns,
 	};
 	struct kinfile_plain *r = begin(n, KINF_R_AUDIT);
 

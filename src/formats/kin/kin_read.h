@@ -64,6 +64,7 @@ struct kinfile {
 	struct spread_set *spreads; /* differences between ranks; NULL: none yet */
 	uint64_t first_ns, last_ns; /* range of records' times; 0: none */
 	uint64_t seen_sampled_ns;   /* weights of samples on a CPU, in ns */
+	uint64_t calls;             /* counted by the runtime */
 	struct kinf_header
 		header; /* last member: bytes after a file's header are not read into it */
 };

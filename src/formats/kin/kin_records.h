@@ -3,6 +3,7 @@
 #define INPUT_KIN_RECORDS_H
 
 #include "base/bytes.h"
+#include "base/capped.h"
 #include "formats/kin/kin_read.h"
 
 struct kinfile_text {
@@ -57,12 +58,6 @@ static inline uint32_t kinfile_find(const struct kinfile_stream *s, enum kinf_re
 				    uint32_t id)
 {
 	return kinfile_ids_find(&s->f->ids[kind], id);
-}
-
-static inline void kinfile_add_to(uint64_t *sum, uint64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
 }
 
 /* kin_sums.c: records of kin merge */

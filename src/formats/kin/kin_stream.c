@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/num.h"
 #include "formats/kin/kin_records.h"
 
@@ -73,7 +74,7 @@ static void read_frame(struct kinfile_stream *s)
 
 	x.flags = kinfile_take32(&s->in) &
 		  (FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR | FRAME_GUESSED |
-		   FRAME_INLINED | FRAME_MARK);
+		   FRAME_INLINED | FRAME_MARK | FRAME_HOOK);
 	x.object = kinfile_find(s, KINF_R_MODULE, module);
 	x.name = kinfile_find(s, KINF_R_STRING, name);
 	if (s->in.failed)
@@ -200,9 +201,9 @@ static void count_sample(struct kinfile_stream *s, const struct sample *x, uint3
 	if (mode & KINF_MODE_GUESSED)
 		a->guessed += x->count;
 	if (f->has_event && x->event == f->event) {
-		kinfile_add_to(&f->seen_sampled_ns, x->weight);
+		capped_add(&f->seen_sampled_ns, x->weight);
 		if (x->task)
-			kinfile_add_to(&profile_task_at(f->into, x->task)->sampled_ns, x->weight);
+			capped_add(&profile_task_at(f->into, x->task)->sampled_ns, x->weight);
 	}
 }
 
@@ -282,7 +283,7 @@ static void read_task_end(struct kinfile_stream *s)
 	struct task *x = profile_task_at(s->f->into, task);
 	if (time > x->end_ns)
 		x->end_ns = time;
-	kinfile_add_to(&x->cpu_ns, cpu);
+	capped_add(&x->cpu_ns, cpu);
 }
 
 static void read_task_times(struct kinfile_stream *s)
@@ -298,8 +299,8 @@ static void read_task_times(struct kinfile_stream *s)
 		x->start_ns = start;
 	if (end > x->end_ns)
 		x->end_ns = end;
-	kinfile_add_to(&x->cpu_ns, cpu);
-	kinfile_add_to(&x->sampled_ns, sampled);
+	capped_add(&x->cpu_ns, cpu);
+	capped_add(&x->sampled_ns, sampled);
 }
 
 static void read_loss(struct kinfile_stream *s)
@@ -308,7 +309,7 @@ static void read_loss(struct kinfile_stream *s)
 	uint64_t n = bytes_uleb(&s->in);
 
 	if (!s->in.failed && what < KINF_N_LOSSES)
-		kinfile_add_to(&s->f->header.losses[what], n);
+		capped_add(&s->f->header.losses[what], n);
 }
 
 static void read_unwind(struct kinfile_stream *s)
@@ -359,7 +360,7 @@ static void read_end(struct kinfile_stream *s)
 	h->cpu_ns = end.cpu_ns;
 	h->sampled_ns = end.sampled_ns;
 	for (size_t i = 0; i < KINF_N_LOSSES; i++)
-		kinfile_add_to(&h->losses[i], end.losses[i]);
+		capped_add(&h->losses[i], end.losses[i]);
 	memcpy(h->error, end.error, sizeof(h->error));
 	h->error[sizeof(h->error) - 1] = '\0';
 }

@@ -1,6 +1,7 @@
 /* kin_sums.c - records of sums: what "kin merge" writes besides samples. */
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/err.h"
 #include "formats/kin/kin_records.h"
 
@@ -169,13 +170,14 @@ void kinfile_read_audit(struct kinfile_stream *s)
 		[KINF_AUDIT_LOST_THREADS] = &a->lost_threads,
 		[KINF_AUDIT_LOST_MODULES] = &a->lost_modules,
 		[KINF_AUDIT_GUESSED] = &a->guessed,
+		[KINF_AUDIT_HOOKS_NS] = &a->hooks_ns,
 	};
 	uint64_t n = bytes_uleb(&s->in);
 
 	for (uint64_t i = 0; i < n && !s->in.failed; i++) {
 		uint64_t v = bytes_uleb(&s->in);
 		if (i < KINF_N_AUDIT && sums[i])
-			kinfile_add_to(sums[i], v);
+			capped_add(sums[i], v);
 		else if (i == KINF_AUDIT_SATURATED && v)
 			profile_note_saturated(s->f->into);
 	}

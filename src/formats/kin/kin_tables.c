@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/num.h"
 #include "base/search.h"
 #include "formats/kin/kin_read.h"
@@ -201,6 +202,7 @@ static void add_arc(struct kinfile *f, struct arc arc, taskid task)
 {
 	profile_add_arc(f->into, arc);
 	f->source->n_arcs++;
+	capped_add(&f->calls, arc.count);
 	if (task)
 		profile_add_task_arc(f->into, (struct task_arc){ .from = arc.from,
 								 .to = arc.to,
@@ -402,6 +404,8 @@ static frameid frame_of(struct kinfile *f, uint64_t pc, uint16_t flags, uint32_t
 	bool before = flags & FRAME_RETURN && pc;
 
 	x.addr -= before;
+	if (x.addr >= f->header.hooks_start && x.addr < f->header.hooks_end)
+		x.flags |= FRAME_HOOK;
 	x.object = kinfile_module_place(&f->modules, &x.addr, epoch);
 	if (f->made.n && profile_object_kind(f->into, x.object) == OBJECT_JIT)
 		x.name = name_of_made(f, x.addr);
@@ -429,12 +433,8 @@ static stackid stack_of(struct kinfile *f, const struct kinf_stack *s)
 static void count_stack(struct kinfile *f, const struct kinf_stack *s)
 {
 	struct audit *a = profile_audit(f->into);
-	uint64_t *to = s->end == KINF_STACK_COMPLETE ? &a->complete : &a->truncated;
-
-	if (__builtin_add_overflow(*to, s->count, to))
-		*to = UINT64_MAX;
-	if (__builtin_add_overflow(f->seen_sampled_ns, s->weight_ns, &f->seen_sampled_ns))
-		f->seen_sampled_ns = UINT64_MAX;
+	capped_add(s->end == KINF_STACK_COMPLETE ? &a->complete : &a->truncated, s->count);
+	capped_add(&f->seen_sampled_ns, s->weight_ns);
 }
 
 void kinfile_read_stacks(struct kinfile *f, const struct kinfile_block *b)

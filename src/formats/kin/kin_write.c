@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/capped.h"
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/num.h"
@@ -544,9 +545,7 @@ void kinfile_writer_task_end(struct kinfile_writer *w, uint32_t task, uint64_t t
 
 void kinfile_writer_lost(struct kinfile_writer *w, enum kinf_loss what, uint64_t n)
 {
-	uint64_t *sum = &w->header.losses[what];
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
+	capped_add(&w->header.losses[what], n);
 }
 
 void kinfile_writer_unwind_failed(struct kinfile_writer *w, uint32_t module, uint64_t n)

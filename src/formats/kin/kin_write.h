@@ -132,8 +132,9 @@ void kinfile_writer_clock(struct kinfile_writer *w, uint64_t cpu_ns, uint64_t sa
 /* ---- the file ---- */
 
 /* Writes records older than 0.6 seconds. To be called a few times a second, even if nothing
- * happens. Sets *forgot, if not NULL, to whether ids of strings became invalid, which happens only
- * here, when interned data exceeds its memory. */
+ * happens. Sets *forgot, if not NULL, to whether strings were forgotten: their ids stay good in the
+ * file, but equal strings get new ones. That happens only here, when interned data exceeds its
+ * memory. */
 MUST_CHECK struct kin_error *kinfile_writer_tick(struct kinfile_writer *w, uint64_t now_ns,
 						 bool *forgot);
 /* Writes all records so far. */

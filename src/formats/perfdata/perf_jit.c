@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/num.h"
 #include "base/search.h"
 #include "formats/perfdata/perf.h"
 #include "input/jitdump.h"
@@ -77,8 +78,8 @@ static void settle(struct perf *p, struct jit_names *names)
 	free(copy);
 }
 
-static void add(struct perf *p, struct jit_names *names, uint64_t start, uint64_t size,
-		const char *name, size_t n)
+static void add_name(struct perf *p, struct jit_names *names, uint64_t start, uint64_t size,
+		     const char *name, size_t n)
 {
 	if (!size || start + size < start || !n)
 		return;
@@ -89,15 +90,6 @@ static void add(struct perf *p, struct jit_names *names, uint64_t start, uint64_
 
 /* ---- perf-PID.map ---- */
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static bool read_hex(const char **at, const char *end, uint64_t *ret)
 {
 	const char *s = *at;
@@ -107,7 +99,7 @@ static bool read_hex(const char **at, const char *end, uint64_t *ret)
 		s += 2;
 	const char *first = s;
 	for (; s < end && s - first < 16; s++) {
-		int digit = hex_digit(*s);
+		int digit = num_hex_digit(*s);
 		if (digit < 0)
 			break;
 		v = v << 4 | (unsigned)digit;
@@ -130,7 +122,7 @@ static void read_map(struct perf *p, struct jit_names *names, const struct file 
 		if (!end)
 			end = all;
 		if (read_hex(&at, end, &start) && read_hex(&at, end, &size))
-			add(p, names, start, size, at, strnlen(at, (size_t)(end - at)));
+			add_name(p, names, start, size, at, strnlen(at, (size_t)(end - at)));
 		at = end + 1;
 	}
 }

@@ -1,16 +1,11 @@
 /* perf_machine.c - the records in the order of time: what they say happened. */
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/num.h"
 #include "formats/perfdata/perf.h"
 
 enum { WAITING_MAX = 1 << 16 }; /* samples; beyond that the oldest stay as they are */
-
-static void add_to(uint64_t *sum, uint64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
 
 /* ---- samples that wait for the rest of their stacks ---- */
 
@@ -125,8 +120,8 @@ static void account(struct perf *p, const struct perf_attr *a, taskid task, uint
 		m->last_time = time_ns;
 	if (a->unit != EVENT_NS || a->kind != EVENT_ON_CPU || p->attrs.on_cpu != a->event)
 		return;
-	add_to(&profile_audit(p->into)->sampled_ns, weight);
-	add_to(&profile_task_at(p->into, task)->sampled_ns, weight);
+	capped_add(&profile_audit(p->into)->sampled_ns, weight);
+	capped_add(&profile_task_at(p->into, task)->sampled_ns, weight);
 }
 
 static void emit_as(struct perf *p, struct perf_attr *a, struct sample s, uint64_t weight,
@@ -370,8 +365,8 @@ static void count_cpu_time(struct perf *p, struct perf_thread *t, uint64_t time)
 	if (!t->in || time < t->in)
 		return;
 	taskid task = perf_thread_task(p, t, t->in);
-	add_to(&profile_task_at(p->into, task)->cpu_ns, time - t->in);
-	add_to(&profile_audit(p->into)->cpu_ns, time - t->in);
+	capped_add(&profile_task_at(p->into, task)->cpu_ns, time - t->in);
+	capped_add(&profile_audit(p->into)->cpu_ns, time - t->in);
 	t->in = 0;
 }
 
@@ -616,10 +611,10 @@ void perf_machine_deliver(struct perf *p, const struct perf_record *r)
 		break;
 	case PERF_R_LOST:
 		bytes_u64(&b);
-		add_to(&p->machine.lost_records, bytes_u64(&b));
+		capped_add(&p->machine.lost_records, bytes_u64(&b));
 		break;
 	case PERF_R_LOST_SAMPLES:
-		add_to(&p->machine.lost_samples, bytes_u64(&b));
+		capped_add(&p->machine.lost_samples, bytes_u64(&b));
 		break;
 	case PERF_R_THROTTLE:
 		profile_audit(p->into)->throttled++;
@@ -658,6 +653,7 @@ void perf_machine_finish(struct perf *p)
 	perf_leaves_finish(p);
 	perf_tasks_finish(p);
 	/* The same losses, as the kernel and as the counters tell of them. */
-	add_to(&audit->lost, m->lost_records > m->lost_samples ? m->lost_records : m->lost_samples);
-	add_to(&audit->duration_ns, m->last_time - m->first_time);
+	capped_add(&audit->lost,
+		   m->lost_records > m->lost_samples ? m->lost_records : m->lost_samples);
+	capped_add(&audit->duration_ns, m->last_time - m->first_time);
 }

@@ -110,7 +110,8 @@ const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text
 
 /* ---- the list ---- */
 
-static uint32_t add(struct perf *p, const char *path, const char *build_id, enum object_kind kind)
+static uint32_t add_object(struct perf *p, const char *path, const char *build_id,
+			   enum object_kind kind)
 {
 	strid name = strtab_add(p->strings, path), id = strtab_add(p->strings, build_id);
 	uint32_t *i = map64_at(&p->object_ids, MAP64_PAIR(name, id));
@@ -131,7 +132,7 @@ static uint32_t add(struct perf *p, const char *path, const char *build_id, enum
 /* The code itself lies in memory that is no file's. */
 static void add_dump(struct perf *p, const char *path, uint32_t pid)
 {
-	uint32_t code = add(p, perf_jit_path(p, pid), "", OBJECT_JIT);
+	uint32_t code = add_object(p, perf_jit_path(p, pid), "", OBJECT_JIT);
 	struct perf_object *o = &p->objects.at[code];
 
 	o->dump = strtab_get(p->strings, strtab_add(p->strings, path));
@@ -145,16 +146,16 @@ uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id,
 	if (!*build_id)
 		build_id = known_build_id(p, path);
 	if (as == PERF_MAP_KERNEL)
-		return add(p, path, build_id, kernel_kind(path));
+		return add_object(p, path, build_id, kernel_kind(path));
 	if (as == PERF_MAP_DATA && perf_is_anonymous(path))
-		return add(p, path, "", OBJECT_OTHER);
+		return add_object(p, path, "", OBJECT_OTHER);
 	if (is_jitdump(path)) {
 		add_dump(p, path, pid);
-		return add(p, path, "", OBJECT_JIT);
+		return add_object(p, path, "", OBJECT_JIT);
 	}
 	if (perf_is_anonymous(path))
-		return add(p, perf_jit_path(p, pid), "", OBJECT_JIT);
-	return add(p, path, build_id, user_kind(path));
+		return add_object(p, perf_jit_path(p, pid), "", OBJECT_JIT);
+	return add_object(p, path, build_id, user_kind(path));
 }
 
 /* ---- what could not be read ---- */

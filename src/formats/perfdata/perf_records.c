@@ -45,7 +45,8 @@ static uint64_t size_of(const struct perf *p, const uint8_t *record)
 /* Whether a time is one of the recording. */
 static bool is_timed(uint64_t time) { return time && time != PERF_NO_TIME; }
 
-static void add(struct perf *p, struct head *h, const uint8_t *data, size_t size, uint64_t offset)
+static void add_record(struct perf *p, struct head *h, const uint8_t *data, size_t size,
+		       uint64_t offset)
 {
 	uint32_t id;
 	struct perf_record r;
@@ -124,7 +125,7 @@ static void take(struct perf *p, struct head *h, const uint8_t *data, size_t siz
 	if (p->watcher)
 		p->watcher->record(p, data);
 	if (type < PERF_R_USER) {
-		add(p, h, data, size, offset);
+		add_record(p, h, data, size, offset);
 		return;
 	}
 	struct bytes b = bytes_of(p->name, data, size);

@@ -395,7 +395,7 @@ static frameid keep_frame(const struct perf_walk *w, size_t i)
 }
 
 /* If many frames are alike, so are many stacks; otherwise most stacks are new. */
-static stackid add(struct perf *p, stackid caller, frameid frame)
+static stackid add_stack(struct perf *p, stackid caller, frameid frame)
 {
 	return p->needs.alike ? profile_add_stack(p->into, caller, frame)
 			      : profile_push_stack(p->into, caller, frame);
@@ -413,7 +413,7 @@ static struct perf_stack intern(struct perf_walk *w)
 		frameid before = i < last->n ? last->frames[i] : 0, frame = keep_frame(w, i);
 		same = same && before == frame;
 		if (!same)
-			last->ids[i] = add(w->p, i ? last->ids[i - 1] : 0, frame);
+			last->ids[i] = add_stack(w->p, i ? last->ids[i - 1] : 0, frame);
 	}
 	last->frames_in[0] = 0; /* of frames that are not of a chain */
 	last->n = n;
@@ -632,7 +632,7 @@ stackid perf_stack_join(struct perf *p, struct perf_space *space, const uint8_t 
 	push_chain(&w, &(struct perf_chain){ .at = chain, .n = n, .mode = PERF_MODE_USER });
 	stackid user = intern(&w).all;
 	for (size_t i = n_above; i-- > 0;)
-		user = add(p, user, above[i]);
+		user = add_stack(p, user, above[i]);
 	return user;
 }
 

@@ -10,7 +10,7 @@
 
 enum { FORMATS_MAX = 1 << 16 };
 
-static void add(struct perf *p, struct bytes text, struct trace_layout layout)
+static void add_format(struct perf *p, struct bytes text, struct trace_layout layout)
 {
 	struct perf_traces *t = &p->traces;
 	if (t->formats.n >= FORMATS_MAX)
@@ -28,7 +28,7 @@ static void add_all(struct perf *p, struct bytes *b, uint32_t n, struct trace_la
 		uint64_t size = bytes_u64(b);
 		struct bytes text = bytes_take(b, size);
 		if (!b->failed)
-			add(p, text, layout);
+			add_format(p, text, layout);
 	}
 }
 

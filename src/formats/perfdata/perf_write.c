@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/num.h"
 #include "base/vec.h"
 #include "formats/exported.h"
 #include "formats/perfdata/perf_format.h"
@@ -142,11 +143,6 @@ static uint64_t count(struct perf_writer *w, void (*write)(struct perf_writer *w
 
 static uint64_t page_of(uint64_t address) { return address & ~(uint64_t)(PAGE - 1); }
 
-static uint8_t hex_digit(char c)
-{
-	return (uint8_t)(c >= 'a' && c <= 'f' ? c - 'a' + 10 : c - '0');
-}
-
 static void take_build_id(struct written_object *o, const char *hex)
 {
 	size_t n = strlen(hex) / 2;
@@ -154,7 +150,8 @@ static void take_build_id(struct written_object *o, const char *hex)
 		return;
 	o->build_id_size = (uint8_t)(n < BUILD_ID ? n : BUILD_ID);
 	for (size_t i = 0; i < o->build_id_size; i++)
-		o->build_id[i] = (uint8_t)(hex_digit(hex[2 * i]) << 4 | hex_digit(hex[2 * i + 1]));
+		o->build_id[i] =
+			(uint8_t)(num_hex_digit(hex[2 * i]) << 4 | num_hex_digit(hex[2 * i + 1]));
 }
 
 /* Link-time addresses, for now. */

@@ -117,7 +117,7 @@ static uint64_t *row_of(struct pprof *p, const struct kin_sample *s)
 }
 
 /* pprof's numbers are signed. */
-static void add(uint64_t *sum, uint64_t v)
+static void add_clamped(uint64_t *sum, uint64_t v)
 {
 	if (__builtin_add_overflow(*sum, v, sum) || *sum > INT64_MAX)
 		*sum = INT64_MAX;
@@ -131,8 +131,8 @@ static void add_up(struct pprof *p)
 		uint64_t *values = row_of(p, s);
 		size_t at = p->x.column[s->event];
 		if (p->counts)
-			add(&values[2 * at], s->count);
-		add(&values[p->counts ? 2 * at + 1 : at], s->weight);
+			add_clamped(&values[2 * at], s->count);
+		add_clamped(&values[p->counts ? 2 * at + 1 : at], s->weight);
 		if (s->time_ns && s->time_ns < first)
 			first = s->time_ns;
 		if (s->time_ns > last)

@@ -317,7 +317,7 @@ function view_flame() {
 		el("details", { class: "note" }, el("summary", {}, "How to read this"), `Width is ${event_of().unit === "ns" ? "time" : "the number of events"} (${event_of().name})` +
 			(is_comparison() ? ` of a run, ${how.width}` : "") + ". Click or Enter zooms, Escape zooms out, arrow keys go from frame to frame, " +
 			"Ctrl and the wheel, or + and -, zoom, dragging, or , and ., moves, / searches. " + legend_of(how.color)),
-		data.left_out ? el("p", { class: "note" }, `${count(data.left_out)} frames too narrow for the size of this file are left out: "others" stands for them.`) : null,
+		data.left_out ? el("p", { class: "note" }, `The ${count(data.left_out)} narrowest frames are left out: "others" stands for them. kin html --max-size=20M keeps more.`) : null,
 		box,
 	];
 }

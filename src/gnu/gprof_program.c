@@ -1,0 +1,10 @@
+/* gprof_program.c - gprof as a program of its own. It starts sooner than kin under that name: less
+ * of it has to be loaded and relocated. */
+#include "base/file.h"
+#include "gnu/gprof.h"
+
+int main(int argc, char **argv)
+{
+	file_occupy_standard();
+	return gprof_main(argc, argv);
+}

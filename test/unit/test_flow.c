@@ -1,0 +1,784 @@
+/* Executions of pieces of code and of source lines, on small functions in assembly whose blocks
+ * were counted. */
+#include "analysis/flow.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analysis/coverage.h"
+#include "analysis/flow_inlined.h"
+#include "analysis/flow_lines.h"
+#include "base/err.h"
+#include "lib/random_graph.h"
+#include "tap.h"
+
+/* ---- functions, how often their blocks were executed, and what follows ---- */
+
+/* "row LINE" starts a row of the line table. "b LINE" begins a counted block with a statement of
+ * the line, as gcc does, "g LINE" as clang does; "hook LINE" and "guard" are nothing but their
+ * hooks. "on LINE" is a statement in the middle of a block. */
+static const char macros[] = "	.macro row line\n"
+			     "	.loc file \\line\n"
+			     "	.endm\n"
+			     "	.macro hook line\n"
+			     "	row \\line\n"
+			     "	call __sanitizer_cov_trace_pc\n"
+			     "	.endm\n"
+			     "	.macro b line\n"
+			     "	hook \\line\n"
+			     "	nop\n"
+			     "	.endm\n"
+			     "	.macro bare\n"
+			     "	call __sanitizer_cov_trace_pc\n"
+			     "	nop\n"
+			     "	.endm\n"
+			     "	.macro g line\n"
+			     "	row \\line\n"
+			     "	guard\n"
+			     "	.endm\n"
+			     "	.macro guard\n"
+			     "	lea guard(%rip), %rdi\n"
+			     "	call __sanitizer_cov_trace_pc_guard\n"
+			     "	nop\n"
+			     "	.endm\n"
+			     "	.macro function name\n"
+			     "	.type \\name, %function\n"
+			     "\\name:\n"
+			     "	.endm\n"
+			     "	.macro on line\n"
+			     "	row \\line\n"
+			     "	nop\n"
+			     "	.endm\n"
+			     "	.file 1 \"other.h\"\n"
+			     "	.text\n";
+
+static const char library[] = "	.macro library names:vararg\n"
+			      "	.irp name, \\names\n"
+			      "	.globl \\name\n"
+			      "	.type \\name, %function\n"
+			      "\\name:	ret\n"
+			      "	.endr\n"
+			      "	.endm\n"
+			      "	library __sanitizer_cov_trace_pc, __sanitizer_cov_trace_pc_guard\n"
+			      "	library exit, strlen, setjmp, helper, strle\n"
+			      "	.globl die\n"
+			      "	.type die, %function\n"
+			      "die:	nop\n"
+			      "	jmp die\n"
+			      "	.bss\n"
+			      "guard:	.zero 8\n"
+			      "	.section .note.GNU-stack,\"\",%progbits\n";
+
+/* Counts: of the blocks, in the order of the code; "-" is a block without a record. Pieces: counts,
+ * by address, "?" if it is not known. Lines: "LINE:COUNT"; "LINE*COUNT" if a block starts with it;
+ * "?" and "?+": not known, but that it was executed. */
+struct example {
+	const char *name, *code, *counts, *pieces, *lines;
+};
+
+static const struct example examples[] = {
+	/* The first, as it leads to the first piece of all. */
+	{ "a_switch_within_an_if_leads_past_its_breaks",
+	  "1: b 1\n je 3f\n b 2\n jl 1b\n jg 4f\n row 3\n jmp 3f\n4: b 5\n3: b 6\n ret",
+	  "20 11 3 9", "20 11 ? ? 3 9", "1*20 2*11 3:? 5*3 6*9" },
+	{ "lines_of_a_block_are_executed_as_often", "b 1\n on 2\n on 3\n ret", "5", "5",
+	  "1*5 2:5 3:5" },
+	{ "a_block_without_a_record_was_never_executed", "b 1\n je 1f\n b 2\n1: b 3\n ret", "5 - 5",
+	  "5 0 5", "1*5 2*0 3*5" },
+	{ "what_is_not_counted_follows", "b 1\n je 1f\n b 2\n jmp 2f\n1: on 3\n2: on 4\n ret",
+	  "10 4", "10 4 6 10", "1*10 2*4 3:6 4:10" },
+	{ "what_is_before_counted_blocks_follows",
+	  "on 1\n je 1f\n b 2\n jmp 2f\n1: b 3\n2: on 4\n ret", "3 4", "7 3 4 7",
+	  "1:7 2*3 3*4 4:7" },
+	{ "ways_that_meet_again", "b 1\n je 1f\n on 2\n1: on 3\n ret", "9", "9 ? 9",
+	  "1*9 2:? 3:9" },
+	{ "of_no_executions_all_is_known", "b 1\n je 1f\n jl 2f\n on 3\n1: on 4\n2: on 5\n ret",
+	  "-", "0 0 0 0 0", "1*0 3:0 4:0 5:0" },
+	{ "sums_stay_at_the_largest_number", "on 1\n je 1f\n b 2\n jmp 2f\n1: b 3\n2: on 4\n ret",
+	  "18446744073709551615 7",
+	  "18446744073709551615 18446744073709551615 7 18446744073709551615",
+	  "1:18446744073709551615 2*18446744073709551615 3*7 4:18446744073709551615" },
+
+	{ "a_loop_on_a_line", "b 1\n jmp 2f\n1: b 2\n2: b 2\n jl 1b\n b 3\n ret", "1 10 11 1",
+	  "1 10 11 1", "1*1 2*11 3*1" },
+	{ "a_loop_within_a_loop_on_a_line", "b 1\n1: b 2\n2: b 2\n jl 2b\n b 2\n jl 1b\n b 3\n ret",
+	  "1 10 70 10 1", "1 10 70 10 1", "1*1 2*70 3*1" },
+	{ "loops_that_share_a_way",
+	  "b 1\n1: b 2\n je 2f\n b 2\n jmp 3f\n2: b 2\n3: b 2\n jl 1b\n on 3\n ret", "2 10 4 6 10",
+	  "2 10 4 6 10 2", "1*2 2*10 3:2" },
+	{ "a_loop_beside_a_way_through", "b 1\n b 2\n je 3f\n1: b 2\n jl 1b\n3: b 2\n on 3\n ret",
+	  "5 5 30 5", "5 5 30 5", "1*5 2*?+ 3:5" },
+	{ "a_line_in_two_places", "b 1\n je 1f\n b 2\n jmp 2f\n1: b 3\n2: b 2\n ret", "9 4 5 9",
+	  "9 4 5 9", "1*9 2*9 3*5" },
+	{ "a_line_that_is_come_back_to", "b 1\n1: b 2\n b 3\n b 2\n jl 1b\n ret", "1 6 6 6",
+	  "1 6 6 6 1", "1*1 2*7 3*6" },
+	{ "a_line_that_ends_no_block",
+	  "b 1\n je 1f\n b 2\n on 3\n jmp 2f\n1: b 2\n on 4\n2: b 5\n ret", "9 4 5 9", "9 4 5 9",
+	  "1*9 2*9 3:4 4:5 5*9" },
+	{ "the_highest_line_of_a_block_counts", "b 1\n je 1f\n b 4\n on 3\n1: b 3\n ret", "9 4 9",
+	  "9 4 9", "1*9 3*9 4*4" },
+	{ "a_block_in_two_files",
+	  "b 1\n .loc 1 31\n nop\n on 2\n jmp 1f\n1: .loc 1 31\n call __sanitizer_cov_trace_pc\n "
+	  "nop\n ret",
+	  "8 8", "8 8", "1*8 2:8 31*8" },
+	{ "a_block_goes_on_where_nothing_else_leads", "b 1\n je 1f\n nop\n1: on 2\n ret", "8",
+	  "8 ? 8", "1*8 2:8" },
+	{ "a_line_in_two_functions", "b 1\n on 2\n ret\n function also\n b 1\n on 2\n ret", "8 3",
+	  "8 3", "1*11 2:11" },
+	{ "a_line_in_a_function_that_is_not_counted",
+	  "b 1\n on 2\n ret\n function too\n on 2\n ret", "8", "8", "1*8 2:?+" },
+	{ "the_head_of_a_function", "on 1\n on 2\n1: b 2\n jl 1b\n on 3\n ret", "8", "? 8 ?",
+	  "1:? 2*?+ 3:?" },
+	{ "the_head_of_a_function_without_a_loop",
+	  "row 1\n push %rbp\n b 2\n pop %rbp\n on 3\n ret", "8", "8 8", "1:8 2*8 3:8" },
+
+	{ "what_never_returns_ends_there", "b 1\n je 1f\n call exit\n1: b 2\n ret", "5 3", "5 2 3",
+	  "1*5 2*3" },
+	{ "a_function_without_a_way_out_does_not_return",
+	  "b 1\n je 1f\n call die\n on 2\n1: on 3\n ret", "5", "5 0 0 5", "1*5 2:0 3:5" },
+	{ "calls_return_if_nothing_tells", "b 1\n call helper\n on 2\n call helper\n on 3\n ret",
+	  "7", "7 7 7", "1*7 2:7 3:7" },
+	{ "a_call_that_did_not_return_always", "b 1\n call helper\n on 2\n jmp 1f\n1: b 3\n ret",
+	  "7 5", "7 5 5", "1*7 2:5 3*5" },
+	{ "which_of_two_calls_did_not_return_is_not_known",
+	  "b 1\n call helper\n on 2\n call helper\n b 3\n ret", "7 5", "7 ? 5", "1*7 2:? 3*5" },
+	{ "two_calls_that_returned", "b 1\n call helper\n on 2\n call helper\n b 3\n ret", "7 7",
+	  "7 7 7", "1*7 2:7 3*7" },
+	{ "a_call_of_what_is_known_to_return", "b 1\n call strlen\n on 2\n ret", "7", "7",
+	  "1*7 2:7" },
+	{ "names_are_compared_whole", "b 1\n call strle\n on 2\n ret", "7", "7 7", "1*7 2:7" },
+	{ "a_call_that_returns_twice", "b 1\n call setjmp\n on 2\n ret", "7", "7 ?", "1*7 2:?" },
+	{ "the_result_of_a_call_is_stored_by_it",
+	  "b 1\n call helper\n mov %rax, 8(%rsp)\n1: on 2\n jl 1b\n ret", "7", "7 ? ?", "1*7 2:?" },
+	{ "a_statement_that_stores_is_another",
+	  "b 1\n call helper\n row 2\n mov %rax, 8(%rsp)\n1: on 3\n jl 1b\n ret", "7", "7 7 ? ?",
+	  "1*7 2:7 3:?" },
+	{ "a_call_through_a_variable", "b 1\n call *guard(%rip)\n on 2\n ret", "7", "7 7",
+	  "1*7 2:7" },
+
+	{ "padding_is_no_code", "b 1\n jmp 1f\n nop\n nop\n1: on 2\n ret\n nop", "3", "3 0 3 0",
+	  "1*3 2:3" },
+	{ "a_landing_pad_has_its_own_count", "b 1\n on 2\n ret\n b 3\n ret", "3 2", "3 2",
+	  "1*3 2:3 3*2" },
+	{ "a_trap_ends_a_piece", "b 1\n je 1f\n ud2\n1: b 2\n ret", "5 4", "5 1 4", "1*5 2*4" },
+	{ "a_jump_to_another_function_leaves", "b 1\n je helper\n on 2\n jmp helper", "5", "5 ?",
+	  "1*5 2:?" },
+
+	{ "a_table_of_addresses",
+	  "b 1\n jmp *table_1(,%rax,8)\n1: b 2\n jmp 4f\n2: on 3\n jmp 4f\n4: b 5\n ret\n"
+	  " .section .rodata\ntable_1: .quad 1b, 2b, 1b\n .text",
+	  "9 4 9", "9 4 5 9", "1*9 2*4 3:5 5*9" },
+	{ "a_table_of_distances",
+	  "b 1\n lea table_2(%rip), %rdx\n movslq (%rdx,%rax,4), %rax\n add %rdx, %rax\n jmp "
+	  "*%rax\n"
+	  "1: b 2\n jmp 4f\n2: on 3\n jmp 4f\n4: b 5\n ret\n"
+	  " .section .rodata\ntable_2: .long 1b - table_2, 2b - table_2\n .text",
+	  "9 4 9", "9 4 5 9", "1*9 2*4 3:5 5*9" },
+	{ "a_table_ends_where_the_next_begins",
+	  "b 1\n jmp *table_3(,%rax,8)\n1: b 2\n jmp *table_4(,%rax,8)\n2: on 3\n jmp 4f\n3: on "
+	  "4\n4: b 5\n ret\n"
+	  " .section .rodata\ntable_3: .quad 1b, 2b\ntable_4: .quad 3b, 4b\n .text",
+	  "9 4 9", "9 4 5 ? 9", "1*9 2*4 3:5 4:? 5*9" },
+	{ "labels_as_values",
+	  "b 1\n lea 1f(%rip), %rax\n lea 2f(%rip), %rdx\n jmp *%rax\n1: b 2\n jmp *%rdx\n2: on "
+	  "3\n ret",
+	  "9 4", "9 4 ?", "1*9 2*?+ 3:?" },
+	{ "a_jump_to_anywhere", "b 1\n je 1f\n jmp *%rax\n1: b 2\n ret", "9 4", "9 ? 4",
+	  "1*?+ 2*4" },
+	{ "the_jump_that_computed_gotos_share",
+	  "b 1\n hook 2\n jmp *table_5(,%rax,8)\n1: b 3\n ret\n2: b 4\n ret\n"
+	  " .section .rodata\ntable_5: .quad 1b, 2b\n .text",
+	  "9 9 4 5", "9 9 4 5", "1*9 2:0 3*4 4*5" },
+
+	{ "guards_begin_blocks", "g 1\n je 1f\n g 2\n1: g 3\n ret", "9 4 9", "9 4 9",
+	  "1*9 2*4 3*9" },
+	{ "a_guard_without_a_row_is_of_the_line_before", "g 1\n je 1f\n guard\n on 2\n1: g 3\n ret",
+	  "9 4 9", "9 4 9", "1*9 2:4 3*9" },
+	{ "a_guard_of_no_line", "g 1\n je 1f\n row 0\n guard\n on 2\n1: g 3\n ret", "9 4 9",
+	  "9 4 9", "1*9 2:4 3*9" },
+
+	{ "a_break_that_may_be_passed", "b 1\n je 3f\n b 2\n row 3\n jmp 3f\n b 4\n3: b 5\n ret",
+	  "9 7 - 9", "9 7 0 9", "1*9 2*7 3:?+ 4*0 5*9" },
+	{ "a_break_that_is_not_passed", "b 1\n je 4f\n b 2\n row 3\n jmp 3f\n4: b 4\n3: b 5\n ret",
+	  "9 7 2 9", "9 7 2 9", "1*9 2*7 3:7 4*2 5*9" },
+	{ "a_comparison_of_two_ways_leads_past_a_break",
+	  "b 1\n je 3f\n b 2\n jl 2f\n jne 2f\n row 3\n jmp 3f\n2: b 4\n3: b 5\n ret", "9 7 2 9",
+	  "9 7 ? 5 2 9", "1*9 2*7 3:?+ 4*2 5*9" },
+	{ "a_break_in_a_case",
+	  "b 1\n je 3f\n b 2\n jl 2f\n jg 4f\n jne 2f\n row 3\n jmp 3f\n2: b 4\n jmp 3f\n4: b "
+	  "5\n3: b 6\n ret",
+	  "9 7 2 1 9", "9 7 ? ? 4 2 1 9", "1*9 2*7 3:4 4*2 5*1 6*9" },
+	{ "a_jump_back_to_a_loop",
+	  "b 1\n1: b 2\n je 3f\n b 3\n jl 2f\n b 4\n2: row 2\n jmp 1b\n3: b 5\n ret", "1 10 9 4 1",
+	  "1 10 9 4 9 1", "1*1 2*10 3*9 4*4 5*1" },
+	{ "a_counted_jump", "b 1\n je 1f\n b 2\n jl 2f\n hook 3\n jmp 1f\n2: b 4\n1: b 5\n ret",
+	  "9 7 3 4 9", "9 7 3 4 9", "1*9 2*7 3*3 4*4 5*9" },
+
+	{ "counts_that_contradict_each_other", "b 1\n je 1f\n b 2\n1: on 3\n ret", "3 5", "3 5 3",
+	  "1*3 2*5 3:3" },
+	{ "a_loop_whose_condition_is_not_counted", "b 1\n1: b 2\n on 3\n jl 1b\n on 4\n ret", "2 8",
+	  "2 8 2", "1*2 2*8 3:8 4:2" },
+
+	{ "a_hook_alone_that_is_come_to_from_another_line_belongs_to_none",
+	  "b 1\n jmp 1f\n b 3\n1: bare\n jmp 2f\n b 4\n2: b 1\n ret", "9 - 9 - 9", "9 0 9 0 9",
+	  "1*18 3*0 4*0" },
+	{ "code_that_is_come_to_from_elsewhere_is_a_block_of_its_own",
+	  "b 1\n je 1f\n b 2\n on 3\n1: nop\n ret", "9 4", "9 4 9", "1*9 2*4 3:9" },
+
+	/* The last: nothing comes behind its last piece. */
+	{ "two_unknown_ways_are_unknown", "b 1\n je 1f\n jl 2f\n on 3\n1: on 4\n2: on 5\n ret", "9",
+	  "9 ? ? ? ?", "1*9 3:? 4:? 5:?" },
+};
+
+enum { N_EXAMPLES = sizeof(examples) / sizeof(*examples) };
+
+/* ---- the program made of them ---- */
+
+struct fixture {
+	struct object_file *object;
+	struct symbols *symbols;
+	struct profile *profile;
+	struct flow *flow;
+};
+
+static void write_function(FILE *f, const char *name, const char *code, size_t file)
+{
+	fprintf(f, "\t.file %zu \"%s.c\"\n\t.set file, %zu\n", file, name, file);
+	fprintf(f, "\t.globl %s\n\t.type %s, %%function\n%s:\n%s\n", name, name, name, code);
+}
+
+static void fail(struct kin_error *err)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "%s\n", kin_error_message(err));
+	exit(99);
+}
+
+static bool assemble(void)
+{
+	return !system("as -o prog.o prog.s && "
+		       "ld -static -e exit -Ttext=0x401000 --build-id=none -o prog prog.o");
+}
+
+static struct fixture open_program(void)
+{
+	struct fixture x = { 0 };
+	fail(object_open("prog", &(struct object_opts){ 0 }, &x.object));
+	fail(symbols_new(x.object, &(struct symbols_opts){ .lines = true }, &x.symbols));
+	size_t n;
+	symbols_files(x.symbols, &n); /* locates all */
+	return x;
+}
+
+static void close_program(struct fixture *x)
+{
+	flow_free(x->flow);
+	profile_free(x->profile);
+	symbols_free(x->symbols);
+	object_free(x->object);
+}
+
+static uint64_t address_of(const struct symbols *s, const char *name)
+{
+	for (symid i = 0; i < s->n; i++)
+		if (s->at[i].is_function && !strcmp(s->at[i].name, name))
+			return s->at[i].addr;
+	fprintf(stderr, "no symbol %s\n", name);
+	exit(99);
+}
+
+/* The code of an example: up to the next one's. */
+static struct address_range range_of(const struct fixture *x, size_t example)
+{
+	const char *next =
+		example + 1 < N_EXAMPLES ? examples[example + 1].name : "__sanitizer_cov_trace_pc";
+	return (struct address_range){ address_of(x->symbols, examples[example].name),
+				       address_of(x->symbols, next) };
+}
+
+/* The addresses of the hooks' calls in a function. */
+struct hooks {
+	const struct fixture *x;
+	VEC(uint64_t) at;
+};
+
+static void add_hook(const struct object_step *step, void *arg)
+{
+	struct hooks *h = arg;
+	symid id = step->kind == STEP_CALL ? symbols_find(h->x->symbols, step->target) : NONE;
+	if (id != NONE && !strncmp(h->x->symbols->at[id].name, "__sanitizer", 11))
+		vec_push(&h->at, step->addr);
+}
+
+static struct hooks hooks_of(const struct fixture *x, struct address_range r)
+{
+	struct hooks h = { .x = x };
+	OK(object_steps(x->object, r.low, r.high, add_hook, &h));
+	return h;
+}
+
+enum { CALL_SIZE = 5 };
+
+/* Records are of the hook's call, as of gcc's gmon.out, or of where it returns to. */
+static void add_counts(struct profile_builder *b, const struct fixture *x, size_t example)
+{
+	struct hooks h = hooks_of(x, range_of(x, example));
+	const char *counts = examples[example].counts;
+	for (size_t i = 0; i < h.at.n; i++) {
+		char *end;
+		uint64_t count = strtoull(counts, &end, 10);
+		if (end != counts)
+			profile_add_block(b, (struct block){ .addr = h.at.at[i] + i % 2 * CALL_SIZE,
+							     .count = count });
+		counts = end != counts ? end : counts + strspn(counts, " -");
+	}
+	vec_free(&h.at);
+}
+
+/* ---- results as text ---- */
+
+static const char *pieces_of(const struct fixture *x, struct address_range r)
+{
+	static char text[1000];
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < x->flow->n_pieces; i++) {
+		const struct flow_piece *p = &x->flow->pieces[i];
+		if (p->start < r.low || p->start >= r.high)
+			continue;
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       p->is_known ? "%s%" PRIu64 : "%s?", at ? " " : "", p->count);
+	}
+	return text;
+}
+
+static const char *lines_of(const struct fixture *x, struct address_range r)
+{
+	enum { MOST_LINES = 50 };
+	static char text[1000];
+	uint32_t *line_of = xrealloc(NULL, x->symbols->n, sizeof(*line_of));
+	size_t at = 0;
+
+	for (symid i = 0; i < x->symbols->n; i++) {
+		const struct symbol *s = &x->symbols->at[i];
+		bool is_of =
+			s->addr >= r.low && s->addr < r.high && s->line && s->line < MOST_LINES;
+		line_of[i] = is_of ? s->line : NONE;
+	}
+	struct flow_line *lines = flow_lines(x->flow, x->symbols, line_of, MOST_LINES);
+	text[0] = '\0';
+	for (unsigned i = 0; i < MOST_LINES; i++) {
+		const struct flow_line *l = &lines[i];
+		if (!l->is_measured && !l->is_elsewhere)
+			continue;
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u%c", at ? " " : "", i,
+				       l->starts_block ? '*' : ':');
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       l->is_known      ? "%" PRIu64
+				       : l->is_executed ? "?+"
+							: "?",
+				       l->count);
+		if (l->is_known && l->is_executed != (l->count > 0))
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "!");
+	}
+	free(lines);
+	free(line_of);
+	return text;
+}
+
+static const struct coverage_line *covered(const struct coverage *c, const char *name,
+					   unsigned long line)
+{
+	for (size_t i = 0; i < c->n_files; i++) {
+		const char *slash = strrchr(c->files[i].path, '/');
+		const char *file = slash ? slash + 1 : c->files[i].path;
+		if (strncmp(file, name, strlen(name)) || strcmp(file + strlen(name), ".c"))
+			continue;
+		for (uint32_t k = 0; k < c->files[i].n_lines; k++)
+			if (c->lines[c->files[i].first_line + k].line == line)
+				return &c->lines[c->files[i].first_line + k];
+	}
+	return NULL;
+}
+
+/* Whether the coverage says the same of an example's lines. */
+static bool is_covered(const struct coverage *c, const struct example *e)
+{
+	const char *text = e->lines;
+	while (*text) {
+		char *at;
+		const struct coverage_line *l = covered(c, e->name, strtoul(text, &at, 10));
+		bool is_unknown = *++at == '?', is_executed = is_unknown && at[1] == '+';
+		uint64_t count = is_unknown ? 0 : strtoull(at, &at, 10);
+		if (l && (l->is_known == is_unknown || l->sum != count || l->total != count ||
+			  l->is_executed != (count || is_executed)))
+			return false;
+		text = at + strcspn(at, " ");
+		text += *text == ' ';
+	}
+	return true;
+}
+
+static void test_coverage(const struct fixture *x)
+{
+	struct callgraph *g = callgraph_new(x->profile, x->symbols, &(struct callgraph_opts){ 0 });
+	struct coverage *c = coverage_new(x->profile, x->symbols, g,
+					  &(struct coverage_opts){ .carry = CARRY_MEASURED });
+	for (size_t i = 0; i < N_EXAMPLES; i++)
+		tap_ok(is_covered(c, &examples[i]), __FILE__, __LINE__, examples[i].name);
+	coverage_free(c);
+	callgraph_free(g);
+}
+
+static void test_examples(void)
+{
+	FILE *f = fopen("prog.s", "w");
+	fputs(macros, f);
+	for (size_t i = 0; i < N_EXAMPLES; i++)
+		write_function(f, examples[i].name, examples[i].code, i + 2);
+	fputs(library, f);
+	fclose(f);
+	OK(assemble());
+	struct fixture x = open_program();
+	struct profile_builder *b = profile_builder_new();
+	for (size_t i = 0; i < N_EXAMPLES; i++)
+		add_counts(b, &x, i);
+	x.profile = profile_finish(b);
+	x.flow = flow_new(x.profile, x.symbols);
+	for (size_t i = 0; i < N_EXAMPLES; i++) {
+		const struct example *e = &examples[i];
+		tap_str(pieces_of(&x, range_of(&x, i)), e->pieces, __FILE__, __LINE__, e->name);
+		tap_str(lines_of(&x, range_of(&x, i)), e->lines, __FILE__, __LINE__, e->name);
+	}
+	test_coverage(&x);
+	close_program(&x);
+}
+
+/* ---- what is known of any function is true ---- */
+
+enum { FUNCTIONS = 150, MOST_BLOCKS = 9, MOST_WALKS = 40, MOST_STEPS = 300 };
+
+enum block_end { GOES_ON, JUMPS, BRANCHES, CALLS, RETURNS };
+
+struct random_block {
+	enum block_end end;
+	uint32_t target;
+	bool is_counted;
+	uint64_t count;
+};
+
+struct random_function {
+	struct random_block at[MOST_BLOCKS + 1]; /* and the head */
+	uint32_t n;
+};
+
+static struct random_function random_function(uint64_t *seed)
+{
+	static const enum block_end ends[] = { GOES_ON,  GOES_ON, JUMPS,  BRANCHES,
+					       BRANCHES, CALLS,   RETURNS };
+	struct random_function f = { .n = 1 + random_below(seed, MOST_BLOCKS) };
+	for (uint32_t i = 0; i < f.n; i++) {
+		f.at[i].end = i + 1 == f.n ? RETURNS : ends[random_below(seed, ARRAY_LEN(ends))];
+		f.at[i].target = random_below(seed, f.n);
+		f.at[i].is_counted = !i || random_below(seed, 3);
+	}
+	return f;
+}
+
+/* Walks that come to an end, as calls of a function do. */
+static void execute(struct random_function *f, uint64_t *seed)
+{
+	for (uint32_t walk = random_below(seed, MOST_WALKS); walk--;) {
+		uint64_t counts[MOST_BLOCKS] = { 0 };
+		uint32_t steps = 0, at = 0;
+		while (steps++ < MOST_STEPS) {
+			const struct random_block *b = &f->at[at];
+			counts[at]++;
+			if (b->end == RETURNS)
+				break;
+			bool jumps =
+				b->end == JUMPS || (b->end == BRANCHES && random_below(seed, 2));
+			at = jumps ? b->target : at + 1;
+		}
+		for (uint32_t i = 0; i < f->n && steps < MOST_STEPS; i++)
+			f->at[i].count += counts[i];
+		f->at[MOST_BLOCKS].count += steps < MOST_STEPS;
+	}
+}
+
+/* Block i is line i + 1; before the first one the head, of the line behind all, saves a register.
+ */
+static void write_random(FILE *out, const struct random_function *f, uint32_t number)
+{
+	static const char *const ends[] = { "nop", "jmp", "jl", "call helper", "ret" };
+	fprintf(out, "\tfunction random%u\n\trow %u\n\tpush %%rbp\n", number, MOST_BLOCKS + 1);
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct random_block *b = &f->at[i];
+		fprintf(out, "%u:\t%s %u\n\t%s", 10 + i, b->is_counted ? "b" : "on", i + 1,
+			ends[b->end]);
+		bool jumps = b->end == JUMPS || b->end == BRANCHES;
+		if (jumps)
+			fprintf(out, " %u%c", 10 + b->target, b->target > i ? 'f' : 'b');
+		fputc('\n', out);
+	}
+}
+
+/* From the function's hooks, as add_counts() does. */
+static void add_random_counts(struct profile_builder *b, const struct fixture *x,
+			      const struct random_function *f, struct address_range r)
+{
+	struct hooks h = hooks_of(x, r);
+	size_t hook = 0;
+	for (uint32_t i = 0; i < f->n && hook < h.at.n; i++)
+		if (f->at[i].is_counted && f->at[i].count)
+			profile_add_block(b, (struct block){ .addr = h.at.at[hook++],
+							     .count = f->at[i].count });
+		else
+			hook += f->at[i].is_counted;
+	OK(hook == h.at.n);
+	vec_free(&h.at);
+}
+
+enum { EACH = MOST_BLOCKS + 1, LINES = FUNCTIONS * EACH };
+
+/* The line of the code at addr among those of all functions, or NONE. */
+static uint32_t line_at(const struct fixture *x, uint64_t addr)
+{
+	symid place = symbols_find(x->symbols, addr);
+	symid function = symbols_find_function(x->symbols, addr);
+	unsigned number;
+	if (place == NONE || function == NONE ||
+	    sscanf(x->symbols->at[function].name, "random%u", &number) != 1)
+		return NONE;
+	return number * EACH + x->symbols->at[place].line - 1;
+}
+
+static uint64_t true_count(const struct random_function *all, uint32_t line)
+{
+	return all[line / EACH].at[line % EACH].count;
+}
+
+static void test_pieces(const struct fixture *x, const struct random_function *all)
+{
+	size_t wrong = 0, known = 0, n = 0;
+	for (size_t i = 0; i < x->flow->n_pieces; i++) {
+		const struct flow_piece *p = &x->flow->pieces[i];
+		uint32_t line = line_at(x, p->start);
+		if (p->addr == p->end || line == NONE)
+			continue;
+		n++;
+		known += p->is_known;
+		wrong += p->is_known && p->count != true_count(all, line);
+	}
+	printf("# %zu of %zu pieces\n", known, n);
+	OK(!wrong);
+	OK(known >= 741); /* more may follow from what is counted */
+}
+
+/* The ways into a piece add up to it. */
+static void test_edges(const struct fixture *x)
+{
+	uint64_t *in = xalloc(x->flow->n_pieces * sizeof(*in));
+	bool *all = xalloc(x->flow->n_pieces * sizeof(*all));
+	size_t wrong = 0, known = 0;
+	for (size_t i = 0; i < x->flow->n_pieces; i++)
+		all[i] = !x->flow->pieces[i].enters_unseen && x->flow->pieces[i].is_known;
+	for (size_t i = 0; i < x->flow->n_edges; i++) {
+		const struct flow_edge *e = &x->flow->edges[i];
+		in[e->to] += e->count;
+		all[e->to] &= e->is_known;
+		known += e->is_known;
+	}
+	for (size_t i = 0; i < x->flow->n_pieces; i++)
+		wrong += all[i] && in[i] != x->flow->pieces[i].count;
+	printf("# %zu of %zu edges\n", known, x->flow->n_edges);
+	OK(!wrong);
+	OK(known >= 674);
+	free(in);
+	free(all);
+}
+
+static void test_lines(const struct fixture *x, const struct random_function *all)
+{
+	uint32_t *line_of = xrealloc(NULL, x->symbols->n, sizeof(*line_of));
+	size_t wrong = 0, known = 0, n = 0;
+	for (symid i = 0; i < x->symbols->n; i++)
+		line_of[i] = line_at(x, x->symbols->at[i].addr);
+	struct flow_line *lines = flow_lines(x->flow, x->symbols, line_of, LINES);
+	for (uint32_t i = 0; i < LINES; i++) {
+		uint64_t truth = true_count(all, i);
+		n += lines[i].is_measured;
+		known += lines[i].is_known;
+		wrong += lines[i].is_known && lines[i].count != truth;
+		wrong += lines[i].is_executed && !truth;
+	}
+	printf("# %zu of %zu lines\n", known, n);
+	OK(!wrong);
+	OK(known >= 816);
+	free(lines);
+	free(line_of);
+}
+
+static void test_random_functions(void)
+{
+	static struct random_function all[FUNCTIONS];
+	uint64_t seed = 1;
+	char name[20];
+	FILE *f = fopen("prog.s", "w");
+	fputs(macros, f);
+	fputs("\t.file 2 \"random.c\"\n\t.set file, 2\n", f);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		all[i] = random_function(&seed);
+		execute(&all[i], &seed);
+		write_random(f, &all[i], i);
+	}
+	fputs(library, f);
+	fclose(f);
+	OK(assemble());
+	struct fixture x = open_program();
+	struct profile_builder *b = profile_builder_new();
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		struct address_range r;
+		snprintf(name, sizeof(name), "random%u", i);
+		r.low = address_of(x.symbols, name);
+		snprintf(name, sizeof(name), "random%u", i + 1);
+		r.high = address_of(x.symbols,
+				    i + 1 < FUNCTIONS ? name : "__sanitizer_cov_trace_pc");
+		add_random_counts(b, &x, &all[i], r);
+	}
+	x.profile = profile_finish(b);
+	x.flow = flow_new(x.profile, x.symbols);
+	test_pieces(&x, all);
+	test_edges(&x);
+	test_lines(&x, all);
+	close_program(&x);
+}
+
+/* ---- what is inlined between two places of this program ---- */
+
+#define INLINED static inline __attribute__((always_inline))
+
+static volatile int sink;
+INLINED void innermost(void) { sink++; }
+INLINED void middle(void)
+{
+	sink += 2;
+	innermost();
+	sink += 3;
+}
+INLINED void beside(void) { sink += 4; }
+__attribute__((noinline)) static void outermost(void)
+{
+	sink += 5;
+	middle();
+	sink += 6;
+	beside();
+	innermost();
+	sink += 7;
+}
+__attribute__((noinline)) static void another(void)
+{
+	sink += 5;
+	middle();
+}
+
+enum { MOST_INLINED = 8 };
+
+struct inlined_list { /* innermost first */
+	struct object_inline at[MOST_INLINED];
+	size_t n;
+};
+
+static struct inlined_list inlined_at(struct object_file *o, uint64_t addr)
+{
+	struct inlined_list l = { .n = 0 };
+	size_t n;
+	struct object_inline *all = object_inlines(o, &addr, 1, &n);
+	for (size_t i = 0; i < n && i < MOST_INLINED; i++)
+		l.at[l.n++] = all[i];
+	free(all);
+	return l;
+}
+
+/* What is around the outer place is around the inner one; the next one is meant. */
+static const char *expected(const struct inlined_list *inner, const struct inlined_list *outer)
+{
+	for (size_t i = 1; i <= outer->n; i++)
+		if (i > inner->n ||
+		    inner->at[inner->n - i].depth != outer->at[outer->n - i].depth ||
+		    strcmp(inner->at[inner->n - i].name, outer->at[outer->n - i].name) != 0)
+			return "";
+	return inner->n > outer->n ? inner->at[inner->n - outer->n - 1].name : "";
+}
+
+static void test_inlined(void)
+{
+	enum { ADDRESSES = 120 };
+	struct fixture x = { 0 };
+	struct inlined_list lists[ADDRESSES];
+	VEC(struct inlined_pair) pairs = { 0 };
+	VEC(uint64_t) addrs = { 0 };
+	size_t wrong = 0, found = 0;
+	uint64_t some = 0; /* where something is inlined */
+	fail(object_open("/proc/self/exe", &(struct object_opts){ 0 }, &x.object));
+	fail(symbols_new(x.object, &(struct symbols_opts){ 0 }, &x.symbols));
+	outermost();
+	another();
+	for (uint64_t i = 0; i < ADDRESSES / 2; i++) {
+		vec_push(&addrs, address_of(x.symbols, "outermost") + i);
+		vec_push(&addrs, address_of(x.symbols, "another") + i);
+	}
+	for (size_t i = 0; i < addrs.n; i++)
+		for (size_t k = 0; k < addrs.n; k++)
+			vec_push(&pairs, ((struct inlined_pair){ addrs.at[i], addrs.at[k], NULL }));
+	flow_find_inlined(x.symbols, pairs.at, pairs.n);
+	for (size_t i = 0; i < addrs.n; i++)
+		lists[i] = inlined_at(x.object, addrs.at[i]);
+	for (size_t i = 0; i < pairs.n; i++) {
+		const char *got = pairs.at[i].function ? pairs.at[i].function : "";
+		wrong += strcmp(got, expected(&lists[i / addrs.n], &lists[i % addrs.n])) != 0;
+		found += got[0] != '\0';
+		some = got[0] ? pairs.at[i].inner : some;
+	}
+	OK(!wrong);
+	OK(found > 0);
+
+	const struct symbols_part *part = &x.symbols->parts[0];
+	struct inlined_pair outside[] = { { part->high, addrs.at[0], NULL },
+					  { addrs.at[0], part->high, NULL },
+					  { part->low - 1, addrs.at[0], NULL },
+					  { part->low, part->low, NULL } };
+	flow_find_inlined(x.symbols, outside, ARRAY_LEN(outside));
+	for (size_t i = 0; i < ARRAY_LEN(outside); i++)
+		OK(!outside[i].function);
+	struct inlined_pair inside[] = { { some, part->low, NULL },
+					 { some, part->high - 1, NULL } };
+	flow_find_inlined(x.symbols, inside, ARRAY_LEN(inside));
+	OK(inside[0].function && inside[1].function);
+	flow_find_inlined(x.symbols, NULL, 0);
+	vec_free(&pairs);
+	vec_free(&addrs);
+	close_program(&x);
+}
+
+int main(void)
+{
+#ifndef __x86_64__
+	printf("1..0 # SKIP the functions are x86-64's\n");
+	return 0;
+#endif
+	char dir[] = "/tmp/test_flow.XXXXXX", command[100];
+	if (!mkdtemp(dir) || chdir(dir) || system("as --version >/dev/null 2>&1")) {
+		printf("1..0 # SKIP no assembler here\n");
+		return 0;
+	}
+	test_examples();
+	test_random_functions();
+	test_inlined();
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	OK(!system(command));
+	return DONE();
+}

@@ -1,0 +1,136 @@
+/* Unpacked sections, kept: what comes back is what was kept, of the same section of the same file;
+ * damage is seen. */
+#include "tap.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "object/unpacked.h"
+
+enum { SIZE = 1000, ALL = SIZE + sizeof(struct unpacked_mark) };
+
+static const struct unpacked_mark mark = { .magic = "KINSEC\r\n",
+					   .order = 0x01020304,
+					   .file_size = 5000,
+					   .modified_ns = 77,
+					   .changed_ns = 78,
+					   .index = 3,
+					   .packed_size = 400 };
+
+static void fill(uint8_t *bytes)
+{
+	for (size_t i = 0; i < SIZE; i++)
+		bytes[i] = (uint8_t)(i * i >> 3);
+}
+
+static bool is_back(const struct unpacked *u)
+{
+	uint8_t want[SIZE];
+	uint64_t size;
+	fill(want);
+	uint8_t *got = unpacked_read(u, &size);
+	bool same = got && size == SIZE && !memcmp(got, want, SIZE) && !got[SIZE];
+	free(got);
+	return same;
+}
+
+static bool is_known(const struct unpacked *u)
+{
+	uint64_t size;
+	uint8_t *got = unpacked_read(u, &size);
+	free(got);
+	return got != NULL;
+}
+
+static bool put(const char *path, const uint8_t *bytes, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	bool good = fd >= 0 && write(fd, bytes, size) == (ssize_t)size;
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+static void test_back(const struct unpacked *u)
+{
+	uint8_t bytes[ALL];
+	struct stat st;
+	fill(bytes);
+	OK(!is_known(u));
+	unpacked_write(u, bytes, SIZE);
+	OK(is_back(u));
+	OK(!stat(u->path, &st) && st.st_size == ALL && (st.st_mode & 0777) == 0600);
+}
+
+static void test_others(const struct unpacked *u)
+{
+	struct unpacked others[5] = { *u, *u, *u, *u, *u };
+	others[0].mark.file_size++;
+	others[1].mark.modified_ns++;
+	others[2].mark.index++;
+	others[3].mark.packed_size++;
+	others[4].mark.changed_ns++;
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		OK(!is_known(&others[i]));
+	OK(is_back(u));
+}
+
+static void test_damage(const struct unpacked *u)
+{
+	uint8_t bytes[ALL];
+	size_t taken = 0, cut = 0, put_back = 0;
+	int fd = open(u->path, O_RDONLY);
+	OK(fd >= 0 && read(fd, bytes, ALL) == ALL);
+	close(fd);
+	for (size_t i = 0; i < ALL; i++) {
+		bytes[i] ^= 0x10;
+		put_back += put(u->path, bytes, ALL);
+		taken += is_known(u);
+		bytes[i] ^= 0x10;
+		put_back += put(u->path, bytes, i);
+		cut += is_known(u);
+	}
+	OK(put_back == 2 * ALL);
+	OK(taken == 0);
+	OK(cut == 0);
+	OK(put(u->path, bytes, ALL));
+	OK(is_back(u));
+}
+
+static void test_nothing(const struct unpacked *u)
+{
+	struct unpacked none = { .mark = mark };
+	uint8_t bytes[ALL];
+	fill(bytes);
+	unpacked_write(&none, bytes, SIZE);
+	OK(!is_known(&none));
+	unlink(u->path);
+	unpacked_write(u, bytes, 0);
+	OK(!is_known(u));
+	unlink(u->path);
+	OK(!mkfifo(u->path, 0600));
+	OK(!is_known(u)); /* and does not wait */
+}
+
+int main(void)
+{
+	char folder[] = "/tmp/kin-unpacked-XXXXXX";
+	if (!mkdtemp(folder))
+		return 1;
+	struct unpacked u = { .path = xprintf("%s/sections/a.3", folder), .mark = mark };
+	test_back(&u);
+	test_others(&u);
+	test_damage(&u);
+	test_nothing(&u);
+	unlink(u.path);
+	char *sections = xprintf("%s/sections", folder);
+	rmdir(sections);
+	rmdir(folder);
+	free(sections);
+	unpacked_done(&u);
+	return DONE();
+}
