@@ -37,8 +37,9 @@ static bool is_ignored(const struct rt_action *a)
 	return (uintptr_t)a->handler == (uintptr_t)SIG_IGN;
 }
 
-/* The action that the kernel is given when the program has set `a`: the same but for the handler.
- */
+/* The action that the kernel is given when the program has set `a`: the same but for the handler,
+ * and for what is blocked in it: all, as the signal of sampling would use the file that is gone,
+ * and that kills a thread in here. */
 static long install(const struct rt_action *a)
 {
 	struct rt_action own = *a;
@@ -48,6 +49,7 @@ static long install(const struct rt_action *a)
 	if (is_default(a))
 		own = (struct rt_action){ .flags = SA_RESTART };
 	own.handler = on_bus;
+	own.mask = ~(uint64_t)0;
 	own.flags = (own.flags & ~(unsigned long)SA_RESETHAND) | SA_SIGINFO;
 	return rt_action_set(SIGBUS, &own);
 }
@@ -128,6 +130,16 @@ static void by_default(const siginfo_t *info)
 		SYS3(tgkill, SYS0(getpid), SYS0(gettid), SIGBUS);
 }
 
+/* What the kernel would have blocked for the handler of the program. */
+static void block_as_theirs(const struct rt_action *a, const ucontext_t *context)
+{
+	uint64_t mask;
+
+	__builtin_memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	mask |= a->mask | (a->flags & SA_NODEFER ? 0 : bit);
+	SYS4(rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
+}
+
 static void on_bus(int sig, siginfo_t *info, void *context)
 {
 	const struct rt_action *a = theirs();
@@ -144,6 +156,7 @@ static void on_bus(int sig, siginfo_t *info, void *context)
 		by_default(info);
 		return;
 	}
+	block_as_theirs(a, context);
 	handler = a->handler;
 	if (a->flags & SA_RESETHAND)
 		set_theirs(&(struct rt_action){ .flags = a->flags, .mask = a->mask });

@@ -379,8 +379,10 @@ def file():
                 with open(r.kins[0], 'rb') as f:
                     tap.ok(b'was truncated' in f.read(4096), f'sampling {flags} file truncated to {size} bytes: what is left says so')
     prog = build('spin_static', 'spin.c', flags='-pg -static -Wl,--eh-frame-hdr', after=os.path.join(RT, 'libkinrt.a'))
-    r = run([prog, 'truncates', '0'], preload=False, options=ON)
-    tap.ok(r.status == 0 and r.out == 'alive\n', 'sampling file truncated, static: the program behaves as without', lambda: describe(r))
+    # Often enough that ticks come while a thread is in the handler of SIGBUS: one in 70 runs ended where these were not blocked.
+    runs = [run([prog, 'truncates', '0'], preload=False, options='sample=20000,stacks=on') for _ in range(100 if FULL else 5)]
+    tap.ok(all(r.status == 0 and r.out == 'alive\n' for r in runs), 'sampling file truncated, static: the program behaves as without',
+           lambda: '\n'.join(map(describe, runs)))
     unnoticed('bus', name='bus errors of its own')
     unnoticed('bus_sent', name='SIGBUS, sent while it works')
 

@@ -758,10 +758,21 @@ static int m_truncates(void)
 
 /* Errors of its own on the bus are its own: handled, and not. */
 static char *beyond;
+static void print_blocked(void)
+{
+	sigset_t set;
+
+	sigprocmask(SIG_SETMASK, NULL, &set);
+	for (int i = 1; i < SIGRTMIN; i++)
+		if (sigismember(&set, i) == 1)
+			printf("blocked %d\n", i);
+}
+
 static void on_bus(int sig, siginfo_t *info, void *unused)
 {
 	(void)unused;
 	printf("bus error %d at its own place %d\n", sig == SIGBUS, info->si_addr == beyond);
+	print_blocked();
 	mmap(beyond, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
@@ -773,9 +784,11 @@ static int m_bus(void)
 
 	burn_a(0.02);
 	beyond = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(f), 0);
+	sigaddset(&sa.sa_mask, SIGUSR1);
 	sigaction(SIGBUS, &sa, &old);
 	printf("had %d\n", old.sa_handler != SIG_DFL);
 	*beyond = 1;
+	print_blocked();
 	sigaction(SIGBUS, NULL, &old);
 	printf("reset %d\n", old.sa_handler == SIG_DFL);
 	signal(SIGBUS, SIG_IGN);
