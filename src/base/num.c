@@ -83,7 +83,11 @@ char *num_put_left(char *to, unsigned width, uint64_t v)
 	return to + (n > width ? n : width);
 }
 
-enum { DECIMALS = 3 }; /* at most, without printf */
+enum {
+	DECIMALS = 9,       /* at most, without printf */
+	FEW_DECIMALS = 3,   /* a number times that power of ten fits 64 bits */
+	WIDEST_SCALED = 84, /* more bits than any number times 10^DECIMALS has */
+};
 
 /* v * 10^decimals as printf rounds it; false if only printf can tell. v = mantissa * 2^-shift.
  * Scaled by a power of ten and cut to an integer, the bits cut off say exactly whether to round up:
@@ -105,13 +109,22 @@ static inline bool round_fixed(double v, unsigned decimals, uint64_t *ret)
 	if (bits >> 63 || shift <= 0 || bits >> 52 == 0)
 		return false;
 
-	uint64_t scaled = mantissa * powers[decimals]; /* < 2^53 * 2^10 */
-	if (shift < 64) {
-		uint64_t rest = scaled & ((1ull << shift) - 1), half = 1ull << (shift - 1);
-		uint64_t q = scaled >> shift;
-		*ret = q + (rest > half || (rest == half && (q & 1)));
-	} /* else scaled < 2^63 <= half: rounds to 0 */
-	return true;
+	if (decimals <= FEW_DECIMALS) {
+		uint64_t scaled = mantissa * powers[decimals]; /* < 2^53 * 2^10 */
+		if (shift < 64) {
+			uint64_t rest = scaled & ((1ull << shift) - 1), half = 1ull << (shift - 1);
+			uint64_t q = scaled >> shift;
+			*ret = q + (rest > half || (rest == half && (q & 1)));
+		} /* else scaled < 2^63 <= half: rounds to 0 */
+		return true;
+	}
+	unsigned __int128 scaled = (unsigned __int128)mantissa * powers[decimals];
+	if (shift >= WIDEST_SCALED)
+		return true;
+	unsigned __int128 one = 1, half = one << (shift - 1), rest = scaled & ((one << shift) - 1);
+	unsigned __int128 q = scaled >> shift;
+	*ret = (uint64_t)q + (rest > half || (rest == half && (q & 1)));
+	return q < UINT64_MAX;
 }
 
 char *num_put_fixed(char *to, unsigned width, double v, unsigned decimals)

@@ -8,7 +8,7 @@ enum { NUM_MAX = 400 }; /* enough for any of these: "%.2f" of the largest double
 
 /* Each writes a NUL-terminated text to buf[NUM_MAX] and returns its length. */
 size_t num_u64(char *buf, uint64_t v);                    /* "%lu" */
-size_t num_fixed(char *buf, double v, unsigned decimals); /* "%.*f"; decimals <= 6 */
+size_t num_fixed(char *buf, double v, unsigned decimals); /* "%.*f"; decimals <= 9 */
 
 /* Writes bytes as lower-case hex digits, 2 * n of them and a NUL. Returns the length. */
 size_t num_hex(char *to, const void *bytes, size_t n);

@@ -110,8 +110,6 @@ static size_t fixed(char *buf, double v, unsigned decimals)
 		strcpy(buf, "-");
 		return 1;
 	}
-	if (decimals > 6)
-		return (size_t)snprintf(buf, NUM_MAX, "%.*f", (int)decimals, v);
 	return num_fixed(buf, v, decimals);
 }
 
