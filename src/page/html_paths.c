@@ -116,20 +116,48 @@ static void find_kinds(struct adding *a, const struct path_frames *frames)
 
 /* ---- paths ---- */
 
+/* Numbers the functions of all places on paths; whether no two places are one function. */
+static bool number_functions(struct adding *a, const struct path_tree *tree)
+{
+	size_t n_places = 0, before = a->t->functions.n;
+	for (size_t i = 1; i < tree->n; i++) {
+		symid place = tree->nodes[i].place;
+		n_places += a->functions[place] == NONE;
+		function_of(a, place);
+	}
+	return a->t->functions.n - before == n_places;
+}
+
+static void add_node(struct html_paths *t, uint32_t caller, uint32_t function)
+{
+	vec_push(&t->nodes, ((struct html_node){ caller, function }));
+}
+
+/* What the nodes are found by, once those of another profile are to be found among them. */
+static void index_nodes(struct html_paths *t)
+{
+	for (uint32_t i = (uint32_t)t->node_of.n + 1; i < t->nodes.n; i++)
+		pairs_add(&t->node_of, t->nodes.at[i].caller, t->nodes.at[i].function, i);
+}
+
 /* The nodes here of the profile's own paths; to be freed. */
 static uint32_t *add_nodes(struct adding *a, const struct path_tree *tree)
 {
 	struct html_paths *t = a->t;
 	uint32_t *node_of = xrealloc(NULL, tree->n, sizeof(*node_of));
+	bool all_new = number_functions(a, tree) && t->nodes.n == 1;
+
 	node_of[0] = 0;
 	vec_reserve(&t->nodes, tree->n);
+	if (!all_new)
+		index_nodes(t);
 	for (size_t i = 1; i < tree->n; i++) {
 		uint32_t caller = node_of[tree->nodes[i].caller];
-		uint32_t function = function_of(a, tree->nodes[i].place);
+		uint32_t function = a->functions[tree->nodes[i].place];
 		uint32_t next = (uint32_t)t->nodes.n;
-		node_of[i] = pairs_add(&t->node_of, caller, function, next);
+		node_of[i] = all_new ? next : pairs_add(&t->node_of, caller, function, next);
 		if (node_of[i] == next)
-			vec_push(&t->nodes, ((struct html_node){ caller, function }));
+			add_node(t, caller, function);
 	}
 	return node_of;
 }
