@@ -74,7 +74,6 @@ struct cycles_job {
 	const struct report_input *in;
 	const struct report_opts *o;
 	struct kin_table *t;
-	struct cg_listed *list; /* scratch */
 	uint32_t cycle, group;
 };
 
@@ -85,7 +84,8 @@ struct cycle_call {     /* into or within a cycle */
 };
 
 struct cycle_calls {
-	VEC(struct cycle_call) v;
+	struct cycle_call most[MOST]; /* by by_time(): a large cycle has a thousand times as many */
+	size_t n;                     /* of all */
 };
 
 static double time_of(const struct cg_node *n) { return n->self + n->child; }
@@ -183,26 +183,22 @@ static int by_time(const void *l, const void *r)
 	return ORDER(a->to, b->to);
 }
 
-/* Puts those that are shown to the front, in their order, in place of others: there may be a
- * thousand times as many. */
-static void choose_calls(struct cycle_call *at, size_t n)
+static void gather(struct cycle_calls *calls, const struct cycle_call *x)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct cycle_call x = at[i];
-		size_t k = i < MOST ? i : MOST - 1;
-		if (i >= MOST && by_time(&x, &at[k]) >= 0)
-			continue;
-		for (; k && by_time(&x, &at[k - 1]) < 0; k--)
-			at[k] = at[k - 1];
-		at[k] = x;
-	}
+	struct cycle_call *at = calls->most;
+	size_t k = calls->n < MOST ? calls->n : MOST - 1;
+
+	if (calls->n++ >= MOST && by_time(x, &at[k]) >= 0)
+		return;
+	for (; k && by_time(x, &at[k - 1]) < 0; k--)
+		at[k] = at[k - 1];
+	at[k] = *x;
 }
 
-static void add_calls(struct cycles_job *j, struct cycle_calls *calls, const char *what)
+static void add_calls(struct cycles_job *j, const struct cycle_calls *calls, const char *what)
 {
-	choose_calls(calls->v.at, calls->v.n);
-	for (size_t i = 0; i < calls->v.n && i < MOST; i++) {
-		const struct cycle_call *call = &calls->v.at[i];
+	for (size_t i = 0; i < calls->n && i < MOST; i++) {
+		const struct cycle_call *call = &calls->most[i];
 		struct kin_cell *c = add_row(j, KIN_ROW_CALLER, what);
 		set_call(j, c, call->from, call->to);
 		if (j->in->graph->measured || call->time > 0)
@@ -212,8 +208,7 @@ static void add_calls(struct cycles_job *j, struct cycle_calls *calls, const cha
 		if (j->in->graph->measured)
 			c[SAMPLES] = cell_count(call->samples);
 	}
-	add_rest(j, what, calls->v.n);
-	vec_free(&calls->v);
+	add_rest(j, what, calls->n);
 }
 
 static int by_member_time(const void *l, const void *r, void *graph)
@@ -246,6 +241,15 @@ static void add_members(struct cycles_job *j, const symid *members, size_t n)
 
 /* ---- calls into the cycle, and within it ---- */
 
+static struct cycle_call call_of(const struct callgraph *g, arcid arc, const struct cg_arc *a)
+{
+	const struct cg_measured *m = g->measured ? &g->measured[arc] : NULL;
+	struct cg_time time = m ? m->along : callgraph_arc_time(g, arc, a);
+
+	return (struct cycle_call){ a->from, a->to, time.self + time.child, a->count,
+				    m ? m->samples : 0 };
+}
+
 /* Entered from nowhere known. */
 static void gather_spontaneous(const struct callgraph *g, symid id, struct cycle_calls *entries)
 {
@@ -253,31 +257,45 @@ static void gather_spontaneous(const struct callgraph *g, symid id, struct cycle
 	if (g->measured)
 		call.time = g->roots[id].self + g->roots[id].child;
 	if (call.count || call.time > 0)
-		vec_push(&entries->v, call);
+		gather(entries, &call);
 }
 
-static void gather_calls(struct cycles_job *j, const symid *members, size_t n,
-			 struct cycle_calls *entries, struct cycle_calls *inner)
+static void gather_entries(const struct cycles_job *j, symid id, struct cycle_calls *entries)
 {
 	const struct callgraph *g = j->in->graph;
+	const struct cg_in *in = &g->in[g->nodes[id].first_in];
+
+	gather_spontaneous(g, id, entries);
+	for (uint32_t k = 0; k < g->nodes[id].n_in; k++) {
+		if (g->part[in[k].from].cycle == j->cycle)
+			continue;
+		struct cg_arc a = { in[k].from, id, in[k].count };
+		struct cycle_call call = call_of(g, in[k].arc, &a);
+		gather(entries, &call);
+	}
+}
+
+/* By caller, as arcs lie: most arcs of a large cycle are within it. */
+static void gather_inner(const struct cycles_job *j, symid id, struct cycle_calls *inner)
+{
+	const struct callgraph *g = j->in->graph;
+	const struct cg_node *n = &g->nodes[id];
+
+	for (arcid arc = n->first_out; arc < n->first_out + n->n_out; arc++) {
+		const struct cg_arc *a = &g->arcs[arc];
+		if (a->to == id || g->part[a->to].cycle != j->cycle)
+			continue;
+		struct cycle_call call = call_of(g, arc, a);
+		gather(inner, &call);
+	}
+}
+
+static void gather_calls(const struct cycles_job *j, const symid *members, size_t n,
+			 struct cycle_calls *entries, struct cycle_calls *inner)
+{
 	for (size_t i = 0; i < n; i++) {
-		gather_spontaneous(g, members[i], entries);
-		callgraph_list_callers(g, members[i], j->list);
-		for (uint32_t k = 0; k < g->nodes[members[i]].n_in; k++) {
-			const struct cg_listed *at = &j->list[k];
-			struct cycle_call call = { at->other, members[i], at->total, at->count, 0 };
-			if (at->class == CG_RECURSION)
-				continue;
-			if (g->measured) {
-				const struct cg_measured *m = &g->measured[at->arc];
-				call.time = m->along.self + m->along.child;
-				call.samples = m->samples;
-			}
-			if (g->nodes[at->other].cycle == j->cycle)
-				vec_push(&inner->v, call);
-			else
-				vec_push(&entries->v, call);
-		}
+		gather_entries(j, members[i], entries);
+		gather_inner(j, members[i], inner);
 	}
 }
 
@@ -355,14 +373,6 @@ static int by_cycle_time(const void *l, const void *r, void *graph)
 	return ORDER(a, b);
 }
 
-static uint32_t most_callers(const struct callgraph *g)
-{
-	uint32_t most = 0;
-	for (size_t i = 0; i < g->n_symbols; i++)
-		most = g->nodes[i].n_in > most ? g->nodes[i].n_in : most;
-	return most;
-}
-
 static void add_cycles(struct cycles_job *j)
 {
 	const struct callgraph *g = j->in->graph;
@@ -374,12 +384,10 @@ static void add_cycles(struct cycles_job *j)
 			cycles[n++] = i;
 	if (n)
 		qsort_r(cycles, n, sizeof(*cycles), by_cycle_time, UNCONST(void *, g));
-	j->list = xrealloc(NULL, most_callers(g), sizeof(*j->list));
 	for (size_t i = 0; i < n; i++) {
 		j->cycle = cycles[i];
 		describe_cycle(j);
 	}
-	free(j->list);
 	free(cycles);
 }
 
