@@ -25,11 +25,21 @@ void callgraph_paths_free(struct stack_paths *p); /* NULL is fine */
 /* As callgraph_credit_histograms(), from the samples' leaves. */
 void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o,
 			      const struct stack_paths *p);
-/* Calls add() for each call on any stack, once; calls are numbered from 0 in that order. */
-void callgraph_stack_arcs(struct stack_paths *p, size_t n_places,
-			  void (*add)(symid from, symid to, void *arg), void *arg);
-/* The arcs that these calls became: call n is arcs[n]. */
-void callgraph_stack_arcs_are(struct stack_paths *p, const arcid *arcs);
+/* The nodes of the paths that another one calls, by the place of that: those of one caller in their
+ * order. To be freed; what becomes arcs[node], the arc by which the node is reached, is kept. */
+struct stack_call {
+	uint32_t node;
+	symid to; /* its place */
+};
+struct stack_calls {
+	struct stack_call *at; /* [n] */
+	size_t n;
+	uint32_t *end; /* [n_places]: where the calls of a caller end in at[] */
+	size_t n_nodes;
+	arcid *arcs; /* [n_nodes] */
+};
+struct stack_calls callgraph_stack_calls(struct stack_paths *p, size_t n_places);
+void callgraph_stack_calls_free(struct stack_calls *c);
 /* In place of callgraph_propagate(): sets measured, roots, cycles as well. */
 void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o,
 		       const struct stack_paths *p);

@@ -5,7 +5,7 @@
 #include "analysis/analysis_private.h"
 #include "base/vec.h"
 
-struct arc_tally { /* one record of the profile, or one call found in the code or on stacks */
+struct arc_tally { /* one record of the profile, or one call found in the code */
 	symid from, to;
 	uint32_t record; /* NONE: of no profile, counted 0 times */
 };
@@ -250,11 +250,28 @@ static struct callee *sum_if_ordered(struct callgraph *g, const struct profile *
 	return callees;
 }
 
-/* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols).
- * Records of tallies become their arcs. */
-static struct callee *sum_tallies(struct callgraph *g, const struct profile *p, struct tallies *t)
+/* Arcs of the caller at hand that its calls on stacks are; returns where these end. In the order of
+ * the data they come after `before` tallies. */
+static size_t make_stack_arcs(struct arc_maker *m, const struct stack_calls *calls, size_t first,
+			      size_t before)
 {
-	size_t n = t->v.n;
+	size_t end = calls->end[m->from];
+
+	for (size_t i = first; i < end; i++) {
+		struct stack_call c = calls->at[i];
+		if (make_arc(m, c.to, 0))
+			m->g->seq[m->g->n_arcs - 1] = (uint32_t)(before + c.node);
+		calls->arcs[c.node] = m->callees[c.to].arc;
+	}
+	return end;
+}
+
+/* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols).
+ * `calls`: those on stacks; NULL: none are made arcs. */
+static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
+				  const struct tallies *t, const struct stack_calls *calls)
+{
+	size_t n = t->v.n, most = n + (calls ? calls->n : 0);
 	uint32_t *start = xalloc((g->n_symbols + 1) * sizeof(*start));
 	uint32_t *grouped = xrealloc(NULL, n, sizeof(*grouped));
 
@@ -265,37 +282,22 @@ static struct callee *sum_tallies(struct callgraph *g, const struct profile *p, 
 	for (size_t i = 0; i < n; i++)
 		grouped[start[t->v.at[i].from]++] = (uint32_t)i; /* start[i] is now group i's end */
 
-	struct arc_maker m = make_start(g, xrealloc(NULL, n, sizeof(*g->arcs)));
-	g->seq = xrealloc(NULL, n, sizeof(*g->seq));
-	size_t i = 0;
+	struct arc_maker m = make_start(g, xrealloc(NULL, most, sizeof(*g->arcs)));
+	g->seq = xrealloc(NULL, most, sizeof(*g->seq));
+	size_t i = 0, stack_call = 0;
 	for (symid from = 0; from < g->n_symbols; from++) {
 		begin_caller(&m, from);
 		for (; i < start[from]; i++) {
-			struct arc_tally *r = &t->v.at[grouped[i]];
+			const struct arc_tally *r = &t->v.at[grouped[i]];
 			if (make_arc(&m, r->to, r->record == NONE ? 0 : p->arcs[r->record].count))
 				g->seq[g->n_arcs - 1] = grouped[i];
-			r->record = m.callees[r->to].arc;
 		}
+		if (calls)
+			stack_call = make_stack_arcs(&m, calls, stack_call, n);
 	}
 	free(start);
 	free(grouped);
 	return m.callees;
-}
-
-static void add_stack_call(symid from, symid to, void *tallies)
-{
-	struct tallies *t = tallies;
-	vec_push(&t->v, ((struct arc_tally){ from, to, NONE }));
-}
-
-/* Tells the paths which arc each call on stacks became: the tallies from `first` on. */
-static void tell_stacks(struct stack_paths *stacks, const struct tallies *t, size_t first)
-{
-	arcid *arcs = xrealloc(NULL, t->v.n - first, sizeof(*arcs));
-	for (size_t i = first; i < t->v.n; i++)
-		arcs[i - first] = t->v.at[i].record;
-	callgraph_stack_arcs_are(stacks, arcs);
-	free(arcs);
 }
 
 static struct callee *sum_unordered(struct callgraph *g, const struct profile *p, struct symbols *s,
@@ -305,6 +307,8 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 	struct tallies t = { 0 };
 	struct arc_tally one;
 	struct lookup l = { NONE, 0, 0 };
+	struct stack_calls calls = { 0 };
+	bool of_stacks = callgraph_has_stacks(o) && !o->no_stack_calls;
 
 	for (size_t i = 0; i < p->n_arcs; i++) {
 		if (!resolve(g, &p->arcs[i], o, &l, &one))
@@ -314,14 +318,11 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 	}
 	if (o->static_calls)
 		scan_code(g, p, s, o, &t);
-	size_t first = t.v.n;
-	bool of_stacks = callgraph_has_stacks(o) && !o->no_stack_calls;
 	if (of_stacks)
-		callgraph_stack_arcs(stacks, g->n_symbols, add_stack_call, &t);
-	struct callee *callees = sum_tallies(g, p, &t);
-	if (of_stacks)
-		tell_stacks(stacks, &t, first);
-	*n_records = t.v.n;
+		calls = callgraph_stack_calls(stacks, g->n_symbols);
+	struct callee *callees = sum_tallies(g, p, &t, of_stacks ? &calls : NULL);
+	*n_records = t.v.n + calls.n_nodes;
+	callgraph_stack_calls_free(&calls);
 	vec_free(&t.v);
 	return callees;
 }

@@ -7,7 +7,8 @@
  * Else: an order by P. Eades, X. Lin and W. F. Smyth, "A fast and effective heuristic for the
  * feedback arc set problem", Information Processing Letters 47 (1993): sinks go to the end, sources
  * to the beginning, and where there are neither the function with the most callees over callers.
- * Then arcs that close no cycle with those that stay are taken back. */
+ * Then arcs that close no cycle with those that stay are taken back, unless there are far too many
+ * to look at all. */
 #include "analysis/feedback.h"
 
 #include <stdlib.h>
@@ -323,13 +324,21 @@ static int by_count(const void *l, const void *r, void *arg)
 	return ORDER(a, b);
 }
 
+/* Whether it is to go on: in a cycle with far too many arcs to ever be done it is not begun. */
+static bool is_worth_it(const struct feedback_search *s, size_t done, size_t n)
+{
+	const double start = 0.1; /* that part of the steps says nothing of the pace */
+	double used = (double)s->steps / MAX_STEPS;
+	return used < start || (used < 1 && used < start + (double)done / (double)n);
+}
+
 /* Arcs that may stay are taken back, those with the most calls first. */
 static void take_back(const struct feedback_problem *p, bool *is_cut, const uint32_t *cut, size_t n)
 {
 	struct feedback_search s = { .p = p, .is_cut = is_cut };
 
 	s.seen = xalloc(p->n * sizeof(*s.seen));
-	for (size_t i = n; i-- > 0 && s.steps < MAX_STEPS;) {
+	for (size_t i = n; i-- > 0 && is_worth_it(&s, n - 1 - i, n);) {
 		const struct edge *e = &p->edges.at[cut[i]];
 		is_cut[cut[i]] = reaches(&s, e->to, e->from);
 	}

@@ -16,8 +16,7 @@
 struct stack_paths {
 	struct path_tree *tree; /* places are owners: what times and calls are charged to */
 	struct path_weights weights;
-	uint32_t *calls; /* [nodes]: the number of the call by which it is reached, as
-			  * callgraph_stack_arcs() gave it, then its arc; NULL: not asked for yet */
+	arcid *arcs; /* [nodes]: that by which it is reached; of those below the root nothing */
 };
 
 /* ---- stacks ---- */
@@ -112,7 +111,7 @@ void callgraph_paths_free(struct stack_paths *p)
 		return;
 	path_weights_free(&p->weights);
 	path_tree_free(p->tree);
-	free(p->calls);
+	free(p->arcs);
 	free(p);
 }
 
@@ -148,74 +147,36 @@ void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *
 
 /* ---- calls ---- */
 
-/* The nodes by the place of their caller, those of one place in the order of the nodes: where they
- * end is in end[n_places]. Those below the root are left out. Lists would be walked from one end of
- * memory to the other. */
-static pathid *nodes_by_caller(const struct path_tree *t, size_t n_places, uint32_t *end)
+/* Nodes lie all over memory by the place of their caller: they are put in order once. */
+struct stack_calls callgraph_stack_calls(struct stack_paths *p, size_t n_places)
 {
+	const struct path_tree *t = p->tree;
 	const struct path_node *nodes = t->nodes;
-	pathid *ret = xalloc(t->n * sizeof(*ret));
+	struct stack_calls ret = { .at = xrealloc(NULL, t->n, sizeof(*ret.at)),
+				   .end = xalloc((n_places + 1) * sizeof(*ret.end)),
+				   .n_nodes = t->n };
+
 	for (size_t i = 1; i < t->n; i++)
 		if (nodes[i].caller)
-			end[nodes[nodes[i].caller].place]++;
-	for (size_t place = 0, begin = 0; place < n_places; place++) {
-		uint32_t n = end[place];
-		end[place] = (uint32_t)begin;
-		begin += n;
+			ret.end[nodes[nodes[i].caller].place]++;
+	for (size_t place = 0; place < n_places; place++) {
+		uint32_t n = ret.end[place];
+		ret.end[place] = (uint32_t)ret.n;
+		ret.n += n;
 	}
 	for (size_t i = 1; i < t->n; i++)
 		if (nodes[i].caller)
-			ret[end[nodes[nodes[i].caller].place]++] = (pathid)i;
+			ret.at[ret.end[nodes[nodes[i].caller].place]++] =
+				(struct stack_call){ (pathid)i, nodes[i].place };
+	p->arcs = xalloc(t->n * sizeof(*p->arcs));
+	ret.arcs = p->arcs;
 	return ret;
 }
 
-/* Of each node the first one that is reached by the same call. */
-static void find_first_of_calls(const struct path_tree *t, size_t n_places, uint32_t *calls)
+void callgraph_stack_calls_free(struct stack_calls *c)
 {
-	struct met_callee {
-		symid from;
-		pathid first;
-	} *met = xalloc((n_places + 1) * sizeof(*met));
-	uint32_t *end = xalloc((n_places + 1) * sizeof(*end)), at = 0;
-	pathid *sorted = nodes_by_caller(t, n_places, end);
-	for (symid from = 0; from < n_places; from++)
-		for (; at < end[from]; at++) {
-			pathid i = sorted[at];
-			struct met_callee *m = &met[t->nodes[i].place];
-			if (!m->first || m->from != from)
-				*m = (struct met_callee){ from, i };
-			calls[i] = m->first;
-		}
-	free(sorted);
-	free(end);
-	free(met);
-}
-
-void callgraph_stack_arcs(struct stack_paths *p, size_t n_places,
-			  void (*add)(symid from, symid to, void *arg), void *arg)
-{
-	const struct path_node *nodes = p->tree->nodes;
-	uint32_t n = 0;
-
-	p->calls = xalloc(p->tree->n * sizeof(*p->calls));
-	find_first_of_calls(p->tree, n_places, p->calls);
-	for (size_t i = 1; i < p->tree->n; i++) {
-		if (!nodes[i].caller) {
-			p->calls[i] = NONE;
-		} else if (p->calls[i] == i) {
-			p->calls[i] = n++;
-			add(nodes[nodes[i].caller].place, nodes[i].place, arg);
-		} else {
-			p->calls[i] = p->calls[p->calls[i]]; /* a smaller index */
-		}
-	}
-}
-
-void callgraph_stack_arcs_are(struct stack_paths *p, const arcid *arcs)
-{
-	for (size_t i = 1; i < p->tree->n; i++)
-		if (p->calls[i] != NONE)
-			p->calls[i] = arcs[p->calls[i]];
+	free(c->at);
+	free(c->end);
 }
 
 /* ---- measuring ---- */
@@ -232,16 +193,33 @@ struct visited {       /* of a node of the path that is looked at */
 	bool again;
 };
 
+struct met_function { /* all that a visit needs of one, in one place */
+	double own;   /* own time seen so far */
+	double inclusive;
+	uint32_t met;   /* how often it is on the path */
+	uint32_t cycle; /* 0: none */
+};
+
 struct measuring {
 	struct callgraph *g;
 	const struct stack_paths *paths;
-	VEC(struct visited) path; /* the innermost node last */
-	uint32_t *arc_met;        /* [arcs]: how often it is on the path */
-	uint32_t *met;            /* [symbols] */
-	struct met_cycle *cycles; /* [cycles + 1] */
-	double *own;              /* [symbols]: own time seen so far */
-	double *inclusive;        /* [symbols] */
+	VEC(struct visited) path;       /* the innermost node last */
+	uint32_t *arc_met;              /* [arcs]: how often it is on the path */
+	struct met_function *functions; /* [symbols] */
+	struct met_cycle *cycles;       /* [cycles + 1] */
 };
+
+/* Nodes are visited nearly in their order; their arcs lie all over memory. */
+enum { AHEAD = 8 };
+
+static void expect(const struct measuring *m, pathid node)
+{
+	const struct path_tree *t = m->paths->tree;
+	if (t->nodes[node].caller)
+		prefetch_line(&m->g->measured[m->paths->arcs[node]]); /* for leave_call() */
+	if (node + AHEAD < t->n && t->nodes[node + AHEAD].caller)
+		prefetch_line(&m->arc_met[m->paths->arcs[node + AHEAD]]);
+}
 
 /* Of samples in the callee's own code, and in what it called. */
 static void charge(struct cg_time *t, double own, double all)
@@ -257,26 +235,28 @@ static struct visited *innermost(struct measuring *m) { return &m->path.at[m->pa
 static void enter_call(struct measuring *m, pathid node)
 {
 	const struct path_node *at = &m->paths->tree->nodes[node];
+	struct met_function *f = &m->functions[at->place];
 
-	if (!m->met[at->place]++)
-		m->inclusive[at->place] += m->paths->weights.below[node].sum;
+	if (!f->met++)
+		f->inclusive += m->paths->weights.below[node].sum;
 	if (at->caller)
-		m->arc_met[m->paths->calls[node]]++;
-	innermost(m)->before = m->own[at->place];
+		m->arc_met[m->paths->arcs[node]]++;
+	innermost(m)->before = f->own;
 }
 
 static void leave_call(struct measuring *m, pathid node)
 {
 	const struct path_node *at = &m->paths->tree->nodes[node];
 	const struct path_weight *below = &m->paths->weights.below[node];
-	double own = m->own[at->place] - innermost(m)->before;
+	struct met_function *f = &m->functions[at->place];
+	double own = f->own - innermost(m)->before;
 
-	m->met[at->place]--;
+	f->met--;
 	if (!at->caller) {
 		charge(&m->g->roots[at->place], own, below->sum);
 		return;
 	}
-	arcid arc = m->paths->calls[node];
+	arcid arc = m->paths->arcs[node];
 	if (--m->arc_met[arc])
 		return;
 	charge(&m->g->measured[arc].along, own, below->sum);
@@ -295,7 +275,7 @@ static void enter_cycle(struct measuring *m, pathid node, uint32_t cycle)
 	struct visited *v = innermost(m);
 
 	v->last = met->last;
-	v->again = met->n && met->last != place && m->met[place] > 1;
+	v->again = met->n && met->last != place && m->functions[place].met > 1;
 	if (!met->n++) {
 		c->samples += below->count;
 		c->inclusive += below->sum;
@@ -316,20 +296,20 @@ static void leave_cycle(struct measuring *m, uint32_t cycle)
 static void enter(pathid node, void *arg)
 {
 	struct measuring *m = arg;
-	symid place = m->paths->tree->nodes[node].place;
-	uint32_t cycle = m->g->nodes[place].cycle;
+	struct met_function *f = &m->functions[m->paths->tree->nodes[node].place];
 
+	expect(m, node);
 	vec_push(&m->path, ((struct visited){ 0 }));
 	enter_call(m, node);
-	if (cycle)
-		enter_cycle(m, node, cycle);
-	m->own[place] += m->paths->weights.own[node].sum;
+	if (f->cycle)
+		enter_cycle(m, node, f->cycle);
+	f->own += m->paths->weights.own[node].sum;
 }
 
 static void leave(pathid node, void *arg)
 {
 	struct measuring *m = arg;
-	uint32_t cycle = m->g->nodes[m->paths->tree->nodes[node].place].cycle;
+	uint32_t cycle = m->functions[m->paths->tree->nodes[node].place].cycle;
 
 	leave_call(m, node);
 	if (cycle)
@@ -341,10 +321,10 @@ static void begin(struct measuring *m, struct callgraph *g, const struct stack_p
 {
 	*m = (struct measuring){ .g = g, .paths = p };
 	m->arc_met = xalloc(g->n_arcs * sizeof(*m->arc_met));
-	m->met = xalloc(g->n_symbols * sizeof(*m->met));
+	m->functions = xalloc(g->n_symbols * sizeof(*m->functions));
+	for (size_t i = 0; i < g->n_symbols; i++)
+		m->functions[i].cycle = g->nodes[i].cycle;
 	m->cycles = xalloc((g->n_cycles + 1) * sizeof(*m->cycles));
-	m->own = xalloc(g->n_symbols * sizeof(*m->own));
-	m->inclusive = xalloc(g->n_symbols * sizeof(*m->inclusive));
 	g->measured = xalloc(g->n_arcs * sizeof(*g->measured));
 	g->roots = xalloc(g->n_symbols * sizeof(*g->roots));
 	g->cycles = xalloc(g->n_cycles * sizeof(*g->cycles));
@@ -354,10 +334,8 @@ static void end(struct measuring *m)
 {
 	vec_free(&m->path);
 	free(m->arc_met);
-	free(m->met);
+	free(m->functions);
 	free(m->cycles);
-	free(m->own);
-	free(m->inclusive);
 }
 
 /* Entries of what was asked for and of what that calls, or of all; without what is to be left out.
@@ -388,14 +366,14 @@ static void choose_entries(struct callgraph *g, const struct selection *sel)
 }
 
 /* Sets nodes as propagation does if nothing is left out, but for entries. */
-static void settle(struct callgraph *g, const double *inclusive)
+static void settle(struct callgraph *g, const struct met_function *functions)
 {
 	g->share = xalloc_aligned(g->n_symbols * sizeof(*g->share));
 	g->part = xalloc_aligned(g->n_symbols * sizeof(*g->part));
 	for (size_t i = 0; i < g->n_symbols; i++) {
 		struct cg_node *n = &g->nodes[i];
-		double child = inclusive[i] - n->self;
-		n->child = child > inclusive[i] * 1e-12 ? child : 0; /* else rounding */
+		double inclusive = functions[i].inclusive, child = inclusive - n->self;
+		n->child = child > inclusive * 1e-12 ? child : 0; /* else rounding */
 		n->shown_child = n->child;
 		n->fraction = 1;
 		g->share[i] = (struct cg_share){ .self = n->self,
@@ -428,7 +406,7 @@ void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o,
 	if (!o->no_stack_calls)
 		path_tree_visit(p->tree, &(struct path_visitor){ enter, leave, &m });
 	choose_entries(g, o->selection ? o->selection : &everything);
-	settle(g, m.inclusive);
+	settle(g, m.functions);
 	end(&m);
 }
 
