@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map64.h"
 #include "base/sort.h"
 #include "base/vec.h"
 
@@ -27,7 +26,6 @@ enum {
 struct edge {
 	uint32_t from, to; /* index of members */
 	arcid arc;
-	uint64_t count;
 };
 
 struct feedback_problem {
@@ -40,10 +38,15 @@ struct feedback_problem {
 	uint32_t *place;        /* [n]: the order that was found */
 };
 
+static uint64_t count_of(const struct feedback_problem *p, const struct edge *e)
+{
+	return p->g->arcs[e->arc].count;
+}
+
 static void begin(struct feedback_problem *p, const struct callgraph *g, uint32_t cycle)
 {
 	const struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
-	struct map64 index = { 0 };
+	uint32_t *index = xrealloc(NULL, g->n_symbols, sizeof(*index)); /* of members */
 
 	*p = (struct feedback_problem){ .g = g,
 					.members = g->members + c->first_out,
@@ -51,7 +54,7 @@ static void begin(struct feedback_problem *p, const struct callgraph *g, uint32_
 	p->first = xalloc((p->n + 1) * sizeof(*p->first));
 	p->place = xalloc(p->n * sizeof(*p->place));
 	for (uint32_t i = 0; i < p->n; i++)
-		*map64_at(&index, p->members[i]) = i;
+		index[p->members[i]] = i;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct cg_node *n = &g->nodes[p->members[i]];
 		p->first[i] = (uint32_t)p->edges.n;
@@ -59,13 +62,12 @@ static void begin(struct feedback_problem *p, const struct callgraph *g, uint32_
 			symid to = g->arcs[a].to;
 			if (g->nodes[to].cycle != cycle || to == p->members[i])
 				continue;
-			vec_push(&p->edges,
-				 ((struct edge){ i, map64_get(&index, to), a, g->arcs[a].count }));
+			vec_push(&p->edges, ((struct edge){ i, index[to], a }));
 			p->total += (double)g->arcs[a].count;
 		}
 	}
 	p->first[p->n] = (uint32_t)p->edges.n;
-	map64_free(&index);
+	free(index);
 }
 
 /* ---- exactly ---- */
@@ -91,7 +93,7 @@ static double *make_costs(const struct feedback_problem *p)
 
 	for (size_t i = 0; i < p->edges.n; i++) {
 		const struct edge *e = &p->edges.at[i];
-		double cost = 1 + 0.9 * (double)e->count / (p->total + 1);
+		double cost = 1 + 0.9 * (double)count_of(p, e) / (p->total + 1);
 		cost += is_entry(p, e->to) ? 0 : 1e-7;
 		double *half = costs + ((size_t)(e->from * 2 + e->to / HALF) << HALF);
 		half[1u << e->to % HALF] += cost;
@@ -318,9 +320,9 @@ static int by_count(const void *l, const void *r, void *arg)
 {
 	const struct feedback_problem *p = arg;
 	uint32_t a = *(const uint32_t *)l, b = *(const uint32_t *)r;
-	const struct edge *x = &p->edges.at[a], *y = &p->edges.at[b];
-	if (x->count != y->count)
-		return x->count < y->count ? -1 : 1;
+	uint64_t x = count_of(p, &p->edges.at[a]), y = count_of(p, &p->edges.at[b]);
+	if (x != y)
+		return x < y ? -1 : 1;
 	return ORDER(a, b);
 }
 
