@@ -71,8 +71,8 @@ struct kinf_header {
 	uint32_t crc;         /* sealed: CRC-32C of the whole page, with 0 here; else 0 */
 	uint32_t rank, ranks; /* in a parallel job: rank + 1, number of ranks; 0: not known */
 	char job[64];         /* id of the job; NUL-terminated; or "" */
-	uint32_t hook_ps; /* time that counting adds to a call, measured at the start; 0: not known
-			   */
+	uint32_t hook_ps;     /* time that counting adds to a call, measured when the first one was
+				 counted; 0: not known */
 	uint64_t hooks_start, hooks_end; /* run-time addresses of the code that counts calls,
 					    [start, end); 0: not known */
 	char reserved[];                 /* zero, up to page */
