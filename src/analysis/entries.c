@@ -154,22 +154,7 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 
 /* ---- cycles ---- */
 
-typedef VEC(struct sort_key) arc_list; /* each arc with its place in the data */
-
-/* The arcs between a member of a cycle and functions outside of it. */
-static void add_border(const struct callgraph *g, symid member, bool into, arc_list *ret)
-{
-	const struct cg_node *m = &g->nodes[member];
-	uint32_t cycle = m->cycle;
-
-	for (uint32_t k = 0; k < (into ? m->n_in : m->n_out); k++) {
-		const struct cg_in *in = into ? &g->in[m->first_in + k] : NULL;
-		arcid arc = into ? in->arc : m->first_out + k;
-		if (g->part[into ? in->from : g->arcs[arc].to].cycle != cycle)
-			vec_push(ret, ((struct sort_key){ callgraph_arc_seq(g, arc), arc }));
-	}
-}
-
+/* Several arcs of one function are one, with the place of the first. */
 static void join(struct cg_listed *into, const struct cg_listed *l)
 {
 	into->count += l->count;
@@ -179,44 +164,70 @@ static void join(struct cg_listed *into, const struct cg_listed *l)
 	into->total += l->total;
 }
 
-/* Several arcs of one function are one, with the place of the first, and added up in the order of
- * the data. Only then are they as large as a listed arc: large cycles have hundreds of thousands.
- */
-static struct cg_listed *join_arcs(const struct callgraph *g, arc_list *arcs, bool into,
-				   size_t *ret)
+/* A function's calls of members of a cycle, or by them, as one: in the order of the data, in which
+ * each function has its arcs, so that equal ones add up to equal times. */
+static struct cg_listed join_arcs(const struct callgraph *g, symid other, size_t cycle, bool into)
 {
-	VEC(struct cg_listed) list = { 0 };
-	uint32_t *place = xalloc(g->n_symbols * sizeof(*place)); /* in the list, from 1 on */
+	const struct cg_node *n = &g->nodes[other];
+	uint32_t n_arcs = into ? n->n_out : n->n_in;
+	struct cg_listed ret = { 0 };
+	bool is_first = true;
 
-	sort_keys(arcs->at, arcs->n);
-	for (size_t i = 0; i < arcs->n; i++) {
-		arcid arc = arcs->at[i].index;
-		const struct cg_arc *a = &g->arcs[arc];
-		symid other = into ? a->from : a->to;
-		struct cg_listed l = listed(g, arc, a, other);
-		if (place[other]) {
-			join(&list.at[place[other] - 1], &l);
-		} else {
-			vec_push(&list, l);
-			place[other] = (uint32_t)list.n;
-		}
+	for (uint32_t k = 0; k < n_arcs; k++) {
+		const struct cg_in *in = into ? NULL : &g->in[n->first_in + n_arcs - 1 - k];
+		arcid arc = into ? n->first_out + k : in->arc;
+		struct cg_arc a =
+			into ? g->arcs[arc] : (struct cg_arc){ in->from, other, in->count };
+		if (g->part[into ? a.to : a.from].cycle != cycle)
+			continue;
+		struct cg_listed l = listed(g, arc, &a, other);
+		if (is_first)
+			ret = l;
+		else
+			join(&ret, &l);
+		is_first = false;
 	}
-	free(place);
-	*ret = list.n;
-	return list.at;
+	return ret;
+}
+
+struct cycle_border { /* the functions around a cycle, each once */
+	VEC(symid) others;
+	bool *is_known; /* [symbols] */
+};
+
+static void add_other(struct cycle_border *b, symid other)
+{
+	if (!b->is_known[other])
+		vec_push(&b->others, other);
+	b->is_known[other] = true;
+}
+
+static void add_border(const struct callgraph *g, symid member, bool into, struct cycle_border *b)
+{
+	const struct cg_node *m = &g->nodes[member];
+
+	for (uint32_t k = 0; k < (into ? m->n_in : m->n_out); k++) {
+		symid other = into ? g->in[m->first_in + k].from : g->arcs[m->first_out + k].to;
+		if (g->part[other].cycle != m->cycle)
+			add_other(b, other);
+	}
 }
 
 static struct cg_listed *list_around(const struct callgraph *g, size_t cycle, bool into,
 				     size_t *ret)
 {
 	const struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
-	arc_list arcs = { 0 };
+	struct cycle_border b = { .is_known = xalloc(g->n_symbols * sizeof(*b.is_known)) };
 
 	for (uint32_t i = 0; i < c->n_members; i++)
-		add_border(g, g->members[c->first_out + i], into, &arcs);
-	struct cg_listed *list = join_arcs(g, &arcs, into, ret);
-	vec_free(&arcs);
-	sort_listed(list, (uint32_t)*ret, !into);
+		add_border(g, g->members[c->first_out + i], into, &b);
+	struct cg_listed *list = xrealloc(NULL, b.others.n, sizeof(*list));
+	for (size_t i = 0; i < b.others.n; i++)
+		list[i] = join_arcs(g, b.others.at[i], cycle, into);
+	sort_listed(list, (uint32_t)b.others.n, !into);
+	*ret = b.others.n;
+	free(b.is_known);
+	vec_free(&b.others);
 	return list;
 }
 
