@@ -62,10 +62,9 @@ static struct kin_error *by_object(struct kin_profile *p, const struct report *r
 				   const struct view *v, const struct report_opts *o,
 				   const char *sort, struct kin_table **ret)
 {
-	static const struct kin_column column = {
-		"object",      "object", "the object file that the code is in",
-		KIN_CELL_TEXT, false,    false
-	};
+	static const struct kin_column column = { "object", "object",
+						  "the object file that the code is in",
+						  KIN_CELL_TEXT };
 	struct report_input in = report_input_of(p, v);
 	struct kin_table *t;
 	struct kin_error *err = r->run(&in, o, &t);
@@ -198,23 +197,22 @@ static struct kin_error *by_tasks(struct group_parts *x, struct threads threads)
 
 static struct kin_error *by_thread(struct group_parts *x)
 {
-	x->column = (struct kin_column){ "thread",      "thread", "the thread, as name/number",
-					 KIN_CELL_TEXT, false,    false };
+	x->column = (struct kin_column){ "thread", "thread", "the thread, as name/number",
+					 KIN_CELL_TEXT };
 	return by_tasks(x, threads_of(x->p->data));
 }
 
 static struct kin_error *by_process(struct group_parts *x)
 {
-	x->column = (struct kin_column){ "process",     "process", "the process, as name/number",
-					 KIN_CELL_TEXT, false,     false };
+	x->column = (struct kin_column){ "process", "process", "the process, as name/number",
+					 KIN_CELL_TEXT };
 	return by_tasks(x, processes_of(x->p->data));
 }
 
 static struct kin_error *by_run(struct group_parts *x)
 {
-	x->column =
-		(struct kin_column){ "run",         "run", "the run, of several in one recording",
-				     KIN_CELL_TEXT, false, false };
+	x->column = (struct kin_column){ "run", "run", "the run, of several in one recording",
+					 KIN_CELL_TEXT };
 	return by_tasks(x, runs_of(x->p->data));
 }
 
@@ -226,8 +224,8 @@ static struct kin_error *by_rank(struct group_parts *x)
 			"the data is the sum over ranks, which tells them apart no more: kin "
 			"imbalance shows what they differ by; --by rank takes their own "
 			"recordings");
-	x->column = (struct kin_column){ "rank",        "rank", "the rank in a parallel job",
-					 KIN_CELL_TEXT, false,  false };
+	x->column =
+		(struct kin_column){ "rank", "rank", "the rank in a parallel job", KIN_CELL_TEXT };
 	return by_tasks(x, ranks_of(x->p->data));
 }
 
@@ -239,8 +237,8 @@ static struct kin_error *by_event(struct group_parts *x)
 	uint8_t *events = xalloc(n + 1);
 	struct kin_error *err = NULL;
 
-	x->column = (struct kin_column){ "event",       "event", "what the samples are of",
-					 KIN_CELL_TEXT, false,   false };
+	x->column =
+		(struct kin_column){ "event", "event", "what the samples are of", KIN_CELL_TEXT };
 	x->own_shares = true;
 	for (size_t i = 1; i < n; i++)
 		x->many_units |= p->samples.events[i].unit != p->samples.events[0].unit;

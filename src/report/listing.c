@@ -29,48 +29,46 @@ enum {
 };
 
 static const struct kin_column columns[] = {
-	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE,
-		    false, false },
+	[SHARE] = { "share", "% time", "the line's time as a share of the total", KIN_CELL_SHARE },
 	[FUNCTION_SHARE] = { "function_share", "% function",
 			     "the line's time as a share of that of its function; in a listing of "
 			     "files, of the file's",
-			     KIN_CELL_SHARE, false, true },
-	[SELF] = { "self", "self", "time in the code of this line, seconds", KIN_CELL_TIME, false,
-		   false },
+			     KIN_CELL_SHARE, .hidden = true },
+	[SELF] = { "self", "self", "time in the code of this line, seconds", KIN_CELL_TIME },
 	[INCLUSIVE] = { "inclusive", "inclusive",
 			"time of the samples with the line anywhere on their stack, each once; "
 			"shown where there are stacks",
-			KIN_CELL_TIME, false, true },
+			KIN_CELL_TIME, .hidden = true },
 	[PER_COUNT] = { "per_count", "time/count",
 			"the line's time by its count; shown where blocks were counted and time "
 			"was measured",
-			KIN_CELL_TIME, false, true, true },
+			KIN_CELL_TIME, .hidden = true, .si = true },
 	[COUNT] = { "count", "count",
 		    "how often it was executed: as gcov counts where all blocks are known; else "
 		    "calls of the function that starts here, or the most executed block on the "
 		    "line",
-		    KIN_CELL_COUNT, false, false },
-	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT, false, false },
-	[SOURCE] = { "source", "source", "the line's text", KIN_CELL_TEXT, true, false },
+		    KIN_CELL_COUNT },
+	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT },
+	[SOURCE] = { "source", "source", "the line's text", KIN_CELL_TEXT, .tree = true },
 	[FILE_NAME] = { "file", "file", "the source file, as the debug information names it",
-			KIN_CELL_TEXT, false, true },
+			KIN_CELL_TEXT, .hidden = true },
 	[COUNTS] = { "counts", "counts",
 		     "the counts of each block on the line, by address; ? if it was executed an "
 		     "unknown number of times",
-		     KIN_CELL_TEXT, false, true },
+		     KIN_CELL_TEXT, .hidden = true },
 	[TOTAL] = { "total", "total",
 		    "sum of the counts of calls and blocks that start on the line", KIN_CELL_COUNT,
-		    false, true },
+		    .hidden = true },
 	[CALLS] = { "calls", "calls",
 		    "calls of functions that start on the line, recursion included", KIN_CELL_COUNT,
-		    false, true },
+		    .hidden = true },
 	[EXECUTABLE] = { "executable", "executable", "1 if there is code of this line",
-			 KIN_CELL_COUNT, false, true },
+			 KIN_CELL_COUNT, .hidden = true },
 	[EXECUTED] = { "executed", "executed", "1 if the line is known to have been executed",
-		       KIN_CELL_COUNT, false, true },
+		       KIN_CELL_COUNT, .hidden = true },
 	[NEVER] = { "never", "never",
 		    "1 if its counts are known, and add up to less than the least count asked for",
-		    KIN_CELL_COUNT, false, true },
+		    KIN_CELL_COUNT, .hidden = true },
 };
 
 enum { TAB = 8, MAX_TAB_COLUMN = 400 }; /* tabs further to the right are one blank */

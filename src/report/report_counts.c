@@ -11,25 +11,25 @@ enum { COUNT, OBJECT, NAME, FILE_NAME, LINE, RECURSIVE, OUTSIDE, SYMBOL, ADDRESS
 
 static const struct kin_column columns[] = {
 	[COUNT] = { "count", "count", "calls of the function, or executions of the block",
-		    KIN_CELL_COUNT, false, false },
-	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, true, false },
+		    KIN_CELL_COUNT },
+	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, .tree = true },
 	[FILE_NAME] = { "file", "file", "the source file, as the debug information names it",
-			KIN_CELL_TEXT, false, false },
+			KIN_CELL_TEXT },
 	[LINE] = { "line", "line", "where the function or block starts; empty if that is unknown",
-		   KIN_CELL_COUNT, false, false },
+		   KIN_CELL_COUNT },
 	[RECURSIVE] = { "recursive", "recursive",
 			"calls of the function by itself, which are among the count",
-			KIN_CELL_COUNT, false, true },
+			KIN_CELL_COUNT, .hidden = true },
 	[OUTSIDE] = { "outside", "outside",
 		      "calls from code that does not belong to the program, which are among the "
 		      "count",
-		      KIN_CELL_COUNT, false, true },
+		      KIN_CELL_COUNT, .hidden = true },
 	[SYMBOL] = { "symbol", "symbol", "the function's name as in the object file", KIN_CELL_TEXT,
-		     false, true },
-	[ADDRESS] = { "address", "address", "where the code starts", KIN_CELL_ADDRESS, false,
-		      true },
+		     .hidden = true },
+	[ADDRESS] = { "address", "address", "where the code starts", KIN_CELL_ADDRESS,
+		      .hidden = true },
 	[OBJECT] = { "object", "object", "the object file it is in; shown where there are several",
-		     KIN_CELL_TEXT, false, true },
+		     KIN_CELL_TEXT, .hidden = true },
 };
 
 static const struct selection everything;

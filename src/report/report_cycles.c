@@ -30,44 +30,43 @@ enum {
 enum { MOST = 10 }; /* rows of a kind per cycle */
 
 static const struct kin_column columns[N_COLUMNS] = {
-	[CYCLE] = { "cycle", "cycle", "number of the cycle, as in the call graph", KIN_CELL_COUNT,
-		    false, false },
+	[CYCLE] = { "cycle", "cycle", "number of the cycle, as in the call graph", KIN_CELL_COUNT },
 	[VERDICT] = { "verdict", "verdict",
 		      "confirmed: it was gone round on sampled stacks; not seen going round: on "
 		      "none of 60 or more with a function of it; unknown: on none of fewer, or "
 		      "there are no stacks",
-		      KIN_CELL_TEXT, false, false },
+		      KIN_CELL_TEXT },
 	[WHAT] = { "what", "what",
 		   "cycle; function: in it; entry: a call into it; inner: a call within it; "
 		   "remove: a call of the smallest set without which there is no cycle",
-		   KIN_CELL_TEXT, false, false },
+		   KIN_CELL_TEXT },
 	[SHARE] = { "share", "% time",
 		    "of the total: time in the functions and all that they called; of a call: that "
 		    "of the samples with it on their stack",
-		    KIN_CELL_SHARE, false, false },
-	[TIME] = { "time", "time", "the same, seconds", KIN_CELL_TIME, false, false },
-	[CALLS] = { "calls", "calls", "how many; of a cycle: between its functions", KIN_CELL_COUNT,
-		    false, false },
+		    KIN_CELL_SHARE },
+	[TIME] = { "time", "time", "the same, seconds", KIN_CELL_TIME },
+	[CALLS] = { "calls", "calls", "how many; of a cycle: between its functions",
+		    KIN_CELL_COUNT },
 	[SAMPLES] = { "samples", "samples",
 		      "of a cycle: stacks on which it was gone round, of those with a function of "
 		      "it; of a call: stacks with it on them",
-		      KIN_CELL_OF, false, true },
+		      KIN_CELL_OF, .hidden = true },
 	[BOUND] = { "bound", "at most",
 		    "not seen going round: no larger a share of the cycle's time goes round, with "
 		    "a "
 		    "confidence of 95 %: three by the number of samples (Hanley and Lippman-Hand, "
 		    "\"If Nothing Goes Wrong, Is Everything All Right?\", JAMA 249, 1983)",
-		    KIN_CELL_SHARE, false, true },
-	[NAME] = { "name", "name", "the function, or caller -> callee", KIN_CELL_TEXT, true,
-		   false },
-	[FROM] = { "from", "from", "of a call: the caller", KIN_CELL_TEXT, false, true },
-	[TO] = { "to", "to", "of a call: the callee", KIN_CELL_TEXT, false, true },
+		    KIN_CELL_SHARE, .hidden = true },
+	[NAME] = { "name", "name", "the function, or caller -> callee", KIN_CELL_TEXT,
+		   .tree = true },
+	[FROM] = { "from", "from", "of a call: the caller", KIN_CELL_TEXT, .hidden = true },
+	[TO] = { "to", "to", "of a call: the callee", KIN_CELL_TEXT, .hidden = true },
 	[MEMBERS] = { "members", "functions", "of a cycle: how many functions are in it",
-		      KIN_CELL_COUNT, false, true },
+		      KIN_CELL_COUNT, .hidden = true },
 	[EXACT] = { "exact", "exact",
 		    "of calls to remove: 1 if no smaller set does it, 0 if one might: it was found "
 		    "by a heuristic",
-		    KIN_CELL_COUNT, false, true },
+		    KIN_CELL_COUNT, .hidden = true },
 };
 
 struct cycles_job {

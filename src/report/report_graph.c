@@ -26,40 +26,39 @@ enum {
 };
 
 static const struct kin_column columns[N_COLUMNS] = {
-	[INDEX] = { "index", "index", "number of the named function in this graph", KIN_CELL_COUNT,
-		    false, false },
-	[SHARE] = { "share", "% time", "time with callees, as a share of the total", KIN_CELL_SHARE,
-		    false, false },
+	[INDEX] = { "index", "index", "number of the named function in this graph",
+		    KIN_CELL_COUNT },
+	[SHARE] = { "share", "% time", "time with callees, as a share of the total",
+		    KIN_CELL_SHARE },
 	[SELF] = { "self", "self",
 		   "own time; of a caller or callee: the part that went along this call, seconds; "
 		   "where there are stacks, that of the samples with this call on them, of which "
 		   "one has several calls of a function within a cycle, so that those do not add "
 		   "up",
-		   KIN_CELL_TIME, false, false },
+		   KIN_CELL_TIME },
 	[CHILDREN] = { "children", "children",
 		       "callees' time; of a caller or callee: the part that went along this call, "
 		       "seconds",
-		       KIN_CELL_TIME, false, false },
+		       KIN_CELL_TIME },
 	[CALLED] = { "called", "called",
-		     "calls: along this arc / in all, or from others + recursive", KIN_CELL_OF,
-		     false, false },
-	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, true, false },
+		     "calls: along this arc / in all, or from others + recursive", KIN_CELL_OF },
+	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, .tree = true },
 	[LISTED] = { "listed", "listed", "1 if the named function has an entry of its own",
-		     KIN_CELL_COUNT, false, true },
-	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT, false,
-		    true },
+		     KIN_CELL_COUNT, .hidden = true },
+	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT,
+		    .hidden = true },
 	[PER_CALL] = { "per_call", "time/call",
 		       "time with callees per call; of a caller: per call from there, which is "
 		       "measured only where there are stacks",
-		       KIN_CELL_TIME, false, true, true },
+		       KIN_CELL_TIME, .hidden = true, .si = true },
 	[SAMPLES] = { "samples", "samples",
 		      "stacks with this call on them; of a cycle: on which it was gone round, of "
 		      "those with a member on them",
-		      KIN_CELL_OF, false, true },
+		      KIN_CELL_OF, .hidden = true },
 	[OBJECT] = { "object", "object",
 		     "the object file of the function; of a caller or callee only if it is another "
 		     "one: the call goes from object to object. Shown where there are several",
-		     KIN_CELL_TEXT, false, true },
+		     KIN_CELL_TEXT, .hidden = true },
 };
 
 enum phase { ENTER, CALLERS, SPONTANEOUS, PRIMARY, MEMBERS, CALLEES };

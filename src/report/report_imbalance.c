@@ -34,28 +34,25 @@ static const struct kin_column columns[N_COLUMNS] = {
 		   "rank: of ranks as a whole; work: own time of a function outside of calls of "
 		   "MPI; MPI: time in a call of MPI; with --all also self, inclusive, calls, and "
 		   "the same of each caller and callee: arc, arc calls",
-		   KIN_CELL_TEXT, false, false },
+		   KIN_CELL_TEXT },
 	[COST] = { "cost", "cost",
 		   "of work: what the others can wait for that rank in all, if it holds them all "
 		   "up: ranks x max - sum; of MPI: time above that of the rank that is there "
 		   "least: sum - ranks x min",
-		   KIN_CELL_TIME, false, false },
-	[MAX] = { "max", "most", "of the rank that has most", KIN_CELL_TIME, false, false },
-	[MAX_RANK] = { "max_rank", "rank", "which one; the lowest, of several", KIN_CELL_COUNT,
-		       false, false },
-	[MEAN] = { "mean", "mean", "over all ranks", KIN_CELL_TIME, false, false },
-	[MIN] = { "min", "least", "of the rank that has least", KIN_CELL_TIME, false, false },
-	[MIN_RANK] = { "min_rank", "rank", "which one; the lowest, of several", KIN_CELL_COUNT,
-		       false, false },
-	[DEVIATION] = { "deviation", "deviation", "standard deviation over ranks", KIN_CELL_TIME,
-			false, false },
-	[RANKS] = { "ranks", "ranks", "how many have more than 0", KIN_CELL_COUNT, false, true },
-	[SUM] = { "sum", "sum", "over all ranks", KIN_CELL_TIME, false, true },
+		   KIN_CELL_TIME },
+	[MAX] = { "max", "most", "of the rank that has most", KIN_CELL_TIME },
+	[MAX_RANK] = { "max_rank", "rank", "which one; the lowest, of several", KIN_CELL_COUNT },
+	[MEAN] = { "mean", "mean", "over all ranks", KIN_CELL_TIME },
+	[MIN] = { "min", "least", "of the rank that has least", KIN_CELL_TIME },
+	[MIN_RANK] = { "min_rank", "rank", "which one; the lowest, of several", KIN_CELL_COUNT },
+	[DEVIATION] = { "deviation", "deviation", "standard deviation over ranks", KIN_CELL_TIME },
+	[RANKS] = { "ranks", "ranks", "how many have more than 0", KIN_CELL_COUNT, .hidden = true },
+	[SUM] = { "sum", "sum", "over all ranks", KIN_CELL_TIME, .hidden = true },
 	[NAME] = { "name", "name", "the function; of a call of MPI: that, and who makes it",
-		   KIN_CELL_TEXT, false, false },
-	[FROM] = { "from", "from", "the caller", KIN_CELL_TEXT, false, true },
+		   KIN_CELL_TEXT },
+	[FROM] = { "from", "from", "the caller", KIN_CELL_TEXT, .hidden = true },
 	[OBJECT] = { "object", "object", "the program or library of the function", KIN_CELL_TEXT,
-		     false, true },
+		     .hidden = true },
 };
 
 struct imbalance_job {

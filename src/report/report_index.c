@@ -9,14 +9,13 @@
 enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_COLUMNS };
 
 static const struct kin_column columns[] = {
-	[INDEX] = { "index", "index", "number in the call graph", KIN_CELL_COUNT, false, false },
-	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, false, false },
-	[FILE_NAME] = { "file", "file", "source file of a static function", KIN_CELL_TEXT, false,
-			false },
+	[INDEX] = { "index", "index", "number in the call graph", KIN_CELL_COUNT },
+	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT },
+	[FILE_NAME] = { "file", "file", "source file of a static function", KIN_CELL_TEXT },
 	[LISTED] = { "listed", "listed", "1 if it has an entry of its own in the call graph",
-		     KIN_CELL_COUNT, false, true },
-	[SYMBOL] = { "symbol", "symbol", "its name as in the object file", KIN_CELL_TEXT, false,
-		     true },
+		     KIN_CELL_COUNT, .hidden = true },
+	[SYMBOL] = { "symbol", "symbol", "its name as in the object file", KIN_CELL_TEXT,
+		     .hidden = true },
 };
 
 /* ---- rows, made as they are read: first the functions, then the cycles ---- */

@@ -18,10 +18,10 @@ static const struct kin_column columns[] = {
 	[ABOUT] = { "about", "about",
 		    "what the fact is about: program, file, object, thread, "
 		    "marker, samples, time, calls, blocks, audit, check",
-		    KIN_CELL_TEXT, false, false },
-	[FACT] = { "fact", "fact", "what is said", KIN_CELL_TEXT, false, false },
-	[VALUE] = { "value", "value", "a number, time or text", KIN_CELL_TEXT, false, false },
-	[DETAIL] = { "detail", "detail", "more about it", KIN_CELL_TEXT, false, false },
+		    KIN_CELL_TEXT },
+	[FACT] = { "fact", "fact", "what is said", KIN_CELL_TEXT },
+	[VALUE] = { "value", "value", "a number, time or text", KIN_CELL_TEXT },
+	[DETAIL] = { "detail", "detail", "more about it", KIN_CELL_TEXT },
 };
 
 static void add_fact(struct kin_table *t, const char *about, const char *fact,

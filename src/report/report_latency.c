@@ -12,26 +12,25 @@
 enum { COUNT, TOTAL, MEAN, MIN, P50, P90, P99, P999, MAX, PROBES, NAME, FROM, TO, N_COLUMNS };
 
 static const struct kin_column columns[N_COLUMNS] = {
-	[COUNT] = { "count", "calls", "calls that ended", KIN_CELL_COUNT, false, false },
-	[TOTAL] = { "total", "total", "time of all of them together", KIN_CELL_TIME, false, false,
-		    true },
-	[MEAN] = { "mean", "mean", "time of one, on average", KIN_CELL_TIME, false, false, true },
-	[MIN] = { "min", "min", "the shortest", KIN_CELL_TIME, false, true, true },
+	[COUNT] = { "count", "calls", "calls that ended", KIN_CELL_COUNT },
+	[TOTAL] = { "total", "total", "time of all of them together", KIN_CELL_TIME, .si = true },
+	[MEAN] = { "mean", "mean", "time of one, on average", KIN_CELL_TIME, .si = true },
+	[MIN] = { "min", "min", "the shortest", KIN_CELL_TIME, .hidden = true, .si = true },
 	[P50] = { "p50", "p50", "half of them took no longer; of all these, within an eighth",
-		  KIN_CELL_TIME, false, false, true },
-	[P90] = { "p90", "p90", "nine of ten took no longer", KIN_CELL_TIME, false, false, true },
-	[P99] = { "p99", "p99", "99 of 100 took no longer", KIN_CELL_TIME, false, false, true },
-	[P999] = { "p999", "p99.9", "999 of 1000 took no longer", KIN_CELL_TIME, false, true,
-		   true },
-	[MAX] = { "max", "max", "the longest, exactly", KIN_CELL_TIME, false, false, true },
+		  KIN_CELL_TIME, .si = true },
+	[P90] = { "p90", "p90", "nine of ten took no longer", KIN_CELL_TIME, .si = true },
+	[P99] = { "p99", "p99", "99 of 100 took no longer", KIN_CELL_TIME, .si = true },
+	[P999] = { "p999", "p99.9", "999 of 1000 took no longer", KIN_CELL_TIME, .hidden = true,
+		   .si = true },
+	[MAX] = { "max", "max", "the longest, exactly", KIN_CELL_TIME, .si = true },
 	[PROBES] = { "probes", "probes",
 		     "what measuring took of each, on average, with all calls below: it is taken "
 		     "off. An estimate, and the rest is no better than that",
-		     KIN_CELL_TIME, false, true, true },
+		     KIN_CELL_TIME, .hidden = true, .si = true },
 	[NAME] = { "name", "name", "the function; below it: by whom it was called", KIN_CELL_TEXT,
-		   true, false },
-	[FROM] = { "from", "from", "the caller", KIN_CELL_TEXT, false, true },
-	[TO] = { "to", "to", "the function", KIN_CELL_TEXT, false, true },
+		   .tree = true },
+	[FROM] = { "from", "from", "the caller", KIN_CELL_TEXT, .hidden = true },
+	[TO] = { "to", "to", "the function", KIN_CELL_TEXT, .hidden = true },
 };
 
 struct latency_calls {  /* along one arc, or of one function */
