@@ -101,6 +101,26 @@ static void step(const uint8_t *code, size_t size, uint64_t addr, struct machine
 	s->ends_call = ((w & 0x3fc0001f) == 0x39000000) || (w & 0x7fffffe0) == 0x2a0003e0;
 }
 
+static uint64_t gist(const uint8_t *code, size_t size)
+{
+	static const struct {
+		uint32_t mask, value, kept;
+	} naming[] = {
+		{ 0x7c000000, 0x14000000, 0xfc000000 }, /* B, BL */
+		{ 0x1f000000, 0x10000000, 0x9f00001f }, /* ADR, ADRP */
+		{ 0x3b000000, 0x18000000, 0xff00001f }, /* LDR of what is near */
+		{ 0x7f800000, 0x11000000, 0xffc003ff }, /* ADD, with the rest of ADRP's address */
+		{ 0x3b000000, 0x39000000, 0xffc003ff }, /* LDR, STR: likewise */
+	};
+	uint32_t w = size >= 4 ? machine_word(code) : 0;
+	if (!w || w == 0xd503201f) /* NOP */
+		return 0;
+	for (size_t i = 0; i < sizeof(naming) / sizeof(*naming); i++)
+		if ((w & naming[i].mask) == naming[i].value)
+			return (uint64_t)(w & naming[i].kept) << 1 | 1;
+	return (uint64_t)w << 1 | 1;
+}
+
 /* ---- procedure linkage tables: [bti c;] adrp x16, slot; ldr x17, [x16, slot] ---- */
 
 static bool plt_slot(const uint8_t *code, size_t size, uint64_t addr, uint64_t got, uint64_t *slot)
@@ -156,6 +176,7 @@ const struct machine machine_aarch64 = {
 	.call_at = call_at,
 	.call_ends = call_ends,
 	.step = step,
+	.gist = gist,
 	.hook_call_size = 4,
 	.plt_align = 4,
 	.plt_slot = plt_slot,

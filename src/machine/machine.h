@@ -115,6 +115,10 @@ struct machine {
 	bool (*call_ends)(const uint8_t *end, size_t before);
 	/* Decodes the instruction of `size` bytes at addr; *ret is zeroed by the caller. */
 	void (*step)(const uint8_t *code, size_t size, uint64_t addr, struct machine_step *ret);
+	/* A number of the instruction of `size` bytes that does not depend on where the code and
+	 * data lie that it names: a function has the same numbers in another build. 0: it does
+	 * nothing, and may be what is between functions. */
+	uint64_t (*gist)(const uint8_t *code, size_t size);
 	/* Size of a hook's call in compiled code, in bytes. */
 	uint8_t hook_call_size;
 
@@ -159,6 +163,15 @@ static inline unsigned machine_perf_place(const struct machine *m, unsigned perf
 static inline uint32_t machine_word(const uint8_t *p) /* little-endian */
 {
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* FNV-1a over n bytes, from MACHINE_HASH or the hash of what is before them on. */
+#define MACHINE_HASH UINT64_C(0xcbf29ce484222325)
+static inline uint64_t machine_hash(uint64_t hash, const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
 }
 
 static inline bool machine_starts(const uint8_t *code, size_t size, const uint8_t *with, size_t n)

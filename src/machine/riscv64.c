@@ -187,6 +187,23 @@ static void step(const uint8_t *code, size_t size, uint64_t addr, struct machine
 		step_long(machine_word(code), addr, s);
 }
 
+static uint64_t gist(const uint8_t *code, size_t size)
+{
+	enum { OP_LOAD = 0x03, OP_IMM = 0x13, OP_STORE = 0x23, OP_LUI = 0x37, C_NOP = 1 };
+	uint32_t w = size == 2 ? half(code) : size >= 4 ? machine_word(code) : 0, op = w & 0x7f;
+	if (!w || w == OP_IMM || (size == 2 && w == C_NOP))
+		return 0;
+	if (size == 2)
+		w &= (w & 0xe003) == 0xa001 ? 0xe003 : 0xffff; /* c.j */
+	else if (op == OP_JAL || op == OP_AUIPC || op == OP_LUI)
+		w &= 0xfff;
+	else if (op == OP_JALR || op == OP_LOAD || (op == OP_IMM && !(w & 0x7000)))
+		w &= 0xfffff; /* may have the rest of an address */
+	else if (op == OP_STORE)
+		w &= 0x1fff07f;
+	return (uint64_t)w << 1 | 1;
+}
+
 /* ---- procedure linkage tables: auipc t3, slot; ld t3, slot(t3); jalr t1, t3 ---- */
 
 static bool plt_slot(const uint8_t *code, size_t size, uint64_t addr, uint64_t got, uint64_t *slot)
@@ -266,6 +283,7 @@ const struct machine machine_riscv64 = {
 	.call_at = call_at,
 	.call_ends = call_ends,
 	.step = step,
+	.gist = gist,
 	.hook_call_size = 4,
 	.flag_for_stacks = "-fasynchronous-unwind-tables", /* gcc 12 leaves them out */
 	.plt_align = 4,

@@ -229,6 +229,42 @@ static void step_any(const uint8_t *code, size_t size, uint64_t addr, bool is_64
 		s->target = (uint32_t)s->target;
 }
 
+/* Where the 32 bits are by which it names a place relative to its own; 0: nowhere. */
+static size_t place_in(const struct x86_instruction *x)
+{
+	uint8_t op = x->p[0];
+	size_t modrm = 1;
+
+	if (x->n == 5 && (op == 0xe8 || op == 0xe9))
+		return 1;
+	if (x->n == 6 && op == 0x0f && (x->p[1] & 0xf0) == 0x80)
+		return 2;
+	if (op == 0x0f && x->n > 1)
+		modrm = x->p[1] == 0x38 || x->p[1] == 0x3a ? 3 : 2;
+	else if (x->is_64bit && op == 0xc5) /* VEX, EVEX */
+		modrm = 3;
+	else if (x->is_64bit && op == 0xc4)
+		modrm = 4;
+	else if (x->is_64bit && op == 0x62)
+		modrm = 5;
+	return modrm + 5 <= x->n && (x->p[modrm] & 0xc7) == 5 ? modrm + 1 : 0;
+}
+
+static uint64_t gist_any(const uint8_t *code, size_t size, bool is_64bit)
+{
+	struct x86_instruction x = skip_prefixes(code, size, is_64bit);
+	bool is_nop =
+		x.p[0] == 0x90 || x.p[0] == 0xcc || (x.n > 1 && x.p[0] == 0x0f && x.p[1] == 0x1f);
+	size_t place = place_in(&x), before = place ? (size_t)(x.p - code) + place : size;
+	size_t behind = place ? before + 4 : size;
+
+	uint64_t hash = machine_hash(MACHINE_HASH, code, before);
+	return is_nop ? 0 : machine_hash(hash, code + behind, size - behind) | 1;
+}
+
+static uint64_t gist_64(const uint8_t *code, size_t size) { return gist_any(code, size, true); }
+static uint64_t gist_32(const uint8_t *code, size_t size) { return gist_any(code, size, false); }
+
 static void step_64(const uint8_t *code, size_t size, uint64_t addr, struct machine_step *ret)
 {
 	step_any(code, size, addr, true, ret);
@@ -315,6 +351,7 @@ const struct machine machine_x86_64 = {
 	.call_at = call_at,
 	.call_ends = call_ends,
 	.step = step_64,
+	.gist = gist_64,
 	.hook_call_size = CALL_SIZE,
 	.flag_for_hooks = "-mfentry",
 	.plt_align = 8,
@@ -332,6 +369,7 @@ const struct machine machine_i386 = {
 	.call_at = call_at,
 	.call_ends = call_ends,
 	.step = step_32,
+	.gist = gist_32,
 	.hook_call_size = CALL_SIZE,
 	.plt_align = 8,
 	.plt_slot = plt_slot_32,

@@ -175,3 +175,34 @@ bool object_instructions(struct object_file *o, uint64_t low, uint64_t high, boo
 		print_code(o->disassembler, &c, add, arg);
 	return true;
 }
+
+/* ---- as a number ---- */
+
+enum { LEAST_CODE = 8 }; /* instructions: shorter functions are like others */
+
+struct gist {
+	const struct machine *machine;
+	uint64_t hash, kept; /* of all; up to the last instruction that does something */
+	size_t n;            /* of those */
+};
+
+static void add_gist(const struct object_instruction *i, void *arg)
+{
+	struct gist *g = arg;
+	uint64_t gist = g->machine->gist(i->bytes, i->size);
+
+	g->hash = machine_hash(g->hash, (const uint8_t *)&gist, sizeof(gist));
+	if (!gist)
+		return;
+	g->kept = g->hash;
+	g->n++;
+}
+
+uint64_t object_gist(struct object_file *o, uint64_t low, uint64_t high)
+{
+	struct gist g = { .machine = object_kind(o), .hash = MACHINE_HASH };
+
+	if (!object_instructions(o, low, high, false, add_gist, &g) || g.n < LEAST_CODE)
+		return 0;
+	return g.kept | 1;
+}

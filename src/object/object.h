@@ -296,6 +296,11 @@ struct object_instruction {
 bool object_instructions(struct object_file *o, uint64_t low, uint64_t high, bool intel,
 			 void (*add)(const struct object_instruction *insn, void *arg), void *arg);
 
+/* A number of the code of [low, high), which lies in one section: equal for functions of the same
+ * instructions, wherever they, and what they name, lie. 0: not known, or too short to tell one
+ * function from another. */
+uint64_t object_gist(struct object_file *o, uint64_t low, uint64_t high);
+
 /* ---- where control goes (steps.c) ---- */
 
 struct object_step { /* an instruction; other members as in struct machine_step */

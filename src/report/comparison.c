@@ -46,6 +46,7 @@ void comparison_free(struct comparison *c)
 		vec_free(&s->totals);
 		vec_free(&s->calls);
 		vec_free(&s->recordings);
+		vec_free(&s->code);
 		free(c->scratch[i]);
 	}
 	strtab_free(c->strings);
@@ -209,6 +210,7 @@ struct kin_error *comparison_add(struct comparison *c, int side,
 	if (r->n_runs == 1)
 		s->totals.at[s->totals.n - 1] = total;
 	comparison_add_calls(c, side, r);
+	comparison_add_code(c, side, r);
 	s->weight += weight;
 	s->samples += weight > 0 ? total / weight : 0;
 	vec_push(&s->recordings, new);
@@ -216,11 +218,6 @@ struct kin_error *comparison_add(struct comparison *c, int side,
 }
 
 /* ---- functions that are called otherwise now ---- */
-
-static bool is_alone(const struct compared_function *f, int side)
-{
-	return f->of[side].slot != NONE && f->of[!side].slot == NONE;
-}
 
 /* The length of the name in "f (file.c:12)"; of all of the text, if it has no line. */
 static size_t name_length(const struct comparison *c, const char *text)
@@ -268,7 +265,7 @@ static void index_alone(struct comparison *c, int side, strid (*of)(struct compa
 			struct map64 *ret)
 {
 	for (uint32_t i = 0; i < c->at.n; i++) {
-		if (!is_alone(&c->at.at[i], side))
+		if (!comparison_is_alone(&c->at.at[i], side))
 			continue;
 		size_t before = ret->n;
 		uint32_t *slot = map64_at(ret, of(c, c->at.at[i].name));
@@ -287,6 +284,15 @@ static enum function_fate fate_of(struct comparison *c, const struct compared_fu
 	return FATE_RENAMED;
 }
 
+void comparison_join(struct comparison *c, uint32_t before, uint32_t after, enum function_fate fate)
+{
+	struct compared_function *b = &c->at.at[before], *a = &c->at.at[after];
+	a->of[BEFORE] = b->of[BEFORE];
+	a->fate = fate;
+	a->other = b->name;
+	b->of[BEFORE].slot = NONE;
+}
+
 /* Two that are alone, of the same name in that sense, are one: the one after. */
 static void match(struct comparison *c, strid (*of)(struct comparison *, strid))
 {
@@ -295,16 +301,12 @@ static void match(struct comparison *c, strid (*of)(struct comparison *, strid))
 	index_alone(c, AFTER, of, &alone[AFTER]);
 	for (uint32_t i = 0; i < c->at.n; i++) {
 		struct compared_function *f = &c->at.at[i];
-		if (!is_alone(f, AFTER) || map64_get(&alone[AFTER], of(c, f->name)) != i)
+		if (!comparison_is_alone(f, AFTER) || map64_get(&alone[AFTER], of(c, f->name)) != i)
 			continue;
 		uint32_t other = map64_get(&alone[BEFORE], of(c, f->name));
 		if (other == NONE)
 			continue;
-		struct compared_function *b = &c->at.at[other];
-		f->of[BEFORE] = b->of[BEFORE];
-		f->fate = fate_of(c, b, f);
-		f->other = b->name;
-		b->of[BEFORE].slot = NONE;
+		comparison_join(c, other, i, fate_of(c, &c->at.at[other], f));
 	}
 	map64_free(&alone[BEFORE]);
 	map64_free(&alone[AFTER]);
@@ -319,8 +321,8 @@ static void tell_fates(struct comparison *c)
 			*map64_at(&whole, c->at.at[i].name) = i;
 	for (uint32_t i = 0; i < c->at.n; i++) {
 		struct compared_function *f = &c->at.at[i];
-		bool new = is_alone(f, AFTER);
-		if (!new && !is_alone(f, BEFORE))
+		bool new = comparison_is_alone(f, AFTER);
+		if (!new && !comparison_is_alone(f, BEFORE))
 			continue;
 		strid name = without_marks(c, f->name);
 		bool part = name != f->name && map64_get(&whole, name) != NONE;
@@ -461,6 +463,7 @@ struct kin_error *comparison_finish(struct comparison *c)
 	match(c, same);
 	match(c, without_inlined);
 	match(c, without_marks);
+	comparison_match_code(c);
 	tell_fates(c);
 	comparison_order_calls(c);
 	return NULL;

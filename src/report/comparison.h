@@ -49,15 +49,16 @@ struct compared_side {
 	uint64_t least_calls, most_calls; /* per recording, divided by its runs */
 };
 
-enum function_fate { /* how a function differs between the sides, by names and counts */
+enum function_fate { /* how a function differs between the sides, by names, counts and code */
 		     FATE_SAME,
 		     FATE_NEW, /* called or sampled only after */
 		     FATE_GONE,
-		     FATE_RENAMED,  /* `other` is its former name */
-		     FATE_SPLIT,    /* a part of `other`, which was one function before */
-		     FATE_JOINED,   /* formerly a part of `other`, which is one function now */
-		     FATE_INLINED,  /* now inlined wherever it is called, and not before */
-		     FATE_OUTLINED, /* the reverse */
+		     FATE_RENAMED,   /* `other` is its former name */
+		     FATE_SAME_CODE, /* the same, by its instructions: there is no other likeness */
+		     FATE_SPLIT,     /* a part of `other`, which was one function before */
+		     FATE_JOINED,    /* formerly a part of `other`, which is one function now */
+		     FATE_INLINED,   /* now inlined wherever it is called, and not before */
+		     FATE_OUTLINED,  /* the reverse */
 };
 
 struct compared_function {
@@ -78,6 +79,12 @@ struct compared_call { /* calls of a function from another in one run, and the t
 	double calls, time;
 };
 
+struct compared_code { /* where the code of a function is */
+	uint32_t slot;
+	strid path, build_id;
+	uint64_t low, high; /* addresses of the file */
+};
+
 struct compared_recording {
 	size_t first_run, n_runs;
 	char *started; /* NULL: not known */
@@ -88,6 +95,7 @@ struct comparison_side {
 	VEC(double) totals;              /* by run */
 	VEC(struct compared_call) calls; /* by callee and caller, once finished */
 	VEC(struct compared_recording) recordings;
+	VEC(struct compared_code) code; /* of the first recording */
 	double samples, weight; /* sums over recordings: number of samples, weight of a sample */
 	bool sampled;           /* all recordings have samples */
 	bool counted;           /* all recordings count calls */
@@ -147,6 +155,16 @@ bool comparison_causes(const struct comparison *c, const struct compared_functio
 uint32_t comparison_slot(struct comparison *c, strid name, strid object);
 void comparison_add_calls(struct comparison *c, int side, const struct comparison_recording *r);
 void comparison_order_calls(struct comparison *c);
+void comparison_add_code(struct comparison *c, int side, const struct comparison_recording *r);
+void comparison_match_code(struct comparison *c);
+/* Whether this side alone has the function. */
+static inline bool comparison_is_alone(const struct compared_function *f, int side)
+{
+	return f->of[side].slot != NONE && f->of[!side].slot == NONE;
+}
+/* Makes one function of two that are alone; it has the name of `after`. */
+void comparison_join(struct comparison *c, uint32_t before, uint32_t after,
+		     enum function_fate fate);
 
 /* The number of runs of a side, and the number of values that its means are made of. */
 size_t comparison_runs(const struct comparison *c, int side);

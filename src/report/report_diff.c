@@ -212,6 +212,8 @@ static char *fate_in_words(const struct diff *d, const struct compared_function 
 		return xprintf("%s", counted ? "gone" : "only before");
 	case FATE_RENAMED:
 		return xprintf("was %s", other);
+	case FATE_SAME_CODE:
+		return xprintf("was %s (same code)", other);
 	case FATE_SPLIT:
 		return xprintf("split from %s", other);
 	case FATE_JOINED:

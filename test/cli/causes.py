@@ -108,6 +108,59 @@ def differs(got, before, after):
     return ''
 
 
+RENAMED = """
+#include <stdio.h>
+volatile double sink;
+double table[64] = {1.5, 2.5};
+#define LOOP(name, term) \\
+    __attribute__((noinline, noclone)) double name(int n) \\
+    { double s = 0; for (int i = 1; i < n; i++) s += term; if (s == 0.125) puts("x"); return s; }
+#ifdef OTHER_PLACES /* all that follows lies elsewhere */
+const char text[5000] = "text";
+__attribute__((noinline, used)) void pad(int x) { if (x) puts(text + x); }
+#endif
+LOOP(KEPT, table[i & 63] / i + 0.25)
+LOOP(CHANGED, i * 0.5 - MASKED(table[i & 31]))
+#ifdef TWINS
+LOOP(TWIN_A, table[i & 15] - i)
+LOOP(TWIN_B, table[i & 15] - i)
+#endif
+int main(void)
+{
+    for (int i = 0; i < 20; i++) {
+        sink += KEPT(1000) + CHANGED(1000);
+#ifdef TWINS
+        sink += TWIN_A(1000) + TWIN_B(1000);
+#endif
+    }
+    return 0;
+}
+"""
+NEW = '-DKEPT=kept_new -DCHANGED=changed_new -DMASKED(x)=(x)*i -DTWIN_A=twin_1 -DTWIN_B=twin_2 -DOTHER_PLACES'.split()
+OLD = '-DKEPT=kept -DCHANGED=changed -DMASKED(x)=(x) -DTWIN_A=twin_a -DTWIN_B=twin_b'.split()
+
+
+def renamed_code(tap, kin):
+    """A function of another name is told by its instructions, if there is one such function on each side."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, 'prog.c'), 'w') as f:
+            f.write(RENAMED)
+        for name, flags in (('old', OLD), ('new', NEW)):
+            subprocess.run(['gcc', '-O1', '-pg', '-DTWINS', *flags, '-Wl,--build-id', '-o', name, 'prog.c'], cwd=folder, check=True)
+            subprocess.run([kin, 'run', '-q', '--sample=off', '--no-gmon', '-o', name + '.kin', './' + name], cwd=folder, check=True)
+
+        def fates():
+            done = subprocess.run([kin, 'diff', '--format=json', '--all', '--columns=name,what', 'old.kin', 'new.kin'], cwd=folder, capture_output=True, text=True)
+            return {r['name']: r.get('what') for r in json.loads(done.stdout)['rows']}
+        got = fates()
+        tap.ok(got.get('kept_new') == 'was kept (same code)' and 'kept' not in got, 'a function of another name and the same code is one', got)
+        tap.ok(got.get('changed_new') == 'new' and got.get('changed') == 'gone', 'one of another name and other code is not', got)
+        tap.ok(got.get('twin_1') == got.get('twin_2') == 'new' and got.get('twin_a') == 'gone', 'two with the same code are not told apart', got)
+        os.remove(os.path.join(folder, 'old'))
+        got = fates()
+        tap.ok(got.get('kept_new') == 'new' and got.get('kept') == 'gone', 'without the old program nothing is said of its code', got)
+
+
 def main():
     kin, tap = os.path.join(os.path.abspath(sys.argv[1]), 'kin'), Tap()
     for seed in range(40):
@@ -128,6 +181,7 @@ def main():
                 got = rows(kin, folder, *more, 'before', 'after')
                 wrong = got if isinstance(got, str) else differs(got, both, after)
                 tap.ok(not wrong, f'seed {seed} {" ".join(more)}: the parts are what they should be, and add up', wrong)
+    renamed_code(tap, kin)
     return tap.done()
 
 

@@ -48,6 +48,56 @@ static void test_registers(void)
 	}
 }
 
+static uint64_t gist(const struct machine *m, const char *code, size_t size)
+{
+	return m->gist((const uint8_t *)code, size);
+}
+
+/* What names a place is the same for another place; what does not is not. */
+static void test_gist(void)
+{
+	static const struct {
+		const struct machine *m;
+		size_t size;
+		const char *code, *moved, *other;
+	} cases[] = {
+		{ &machine_x86_64, 5, "\xe8\1\2\3\4", "\xe8\5\6\7\1", "\xe9\1\2\3\4" }, /* call */
+		{ &machine_x86_64, 6, "\x0f\x84\1\2\3\4", "\x0f\x84\7\2\3\4", "\x0f\x85\1\2\3\4" },
+		/* lea, movsd, vmovsd, and mov of a constant to what is at the place */
+		{ &machine_x86_64, 7, "\x48\x8d\x05\1\2\3\4", "\x48\x8d\x05\4\2\3\4",
+		  "\x48\x8d\x0d\1\2\3\4" },
+		{ &machine_x86_64, 8, "\xf2\x0f\x10\x05\1\2\3\4", "\xf2\x0f\x10\x05\4\2\3\4",
+		  "\xf2\x0f\x10\x0d\1\2\3\4" },
+		{ &machine_x86_64, 8, "\xc5\xfb\x10\x05\1\2\3\4", "\xc5\xfb\x10\x05\4\2\3\4",
+		  "\xc5\xfb\x10\x0d\1\2\3\4" },
+		{ &machine_x86_64, 10, "\xc7\x05\1\2\3\4\5\6\7\1", "\xc7\x05\7\2\3\4\5\6\7\1",
+		  "\xc7\x05\1\2\3\4\5\6\7\2" },
+		{ &machine_x86_64, 5, "\xb8\1\2\3\4", "\xb8\1\2\3\4", "\xb8\2\2\3\4" }, /* mov $ */
+		{ &machine_i386, 6, "\x8b\x0d\1\2\3\4", "\x8b\x0d\4\2\3\4", "\x8b\x15\1\2\3\4" },
+		/* bl, adrp, add, and a branch within the function */
+		{ &machine_aarch64, 4, "\1\0\0\x94", "\2\1\0\x94", "\1\0\0\x14" },
+		{ &machine_aarch64, 4, "\x21\0\0\x90", "\x41\1\0\xb0", "\x22\0\0\x90" },
+		{ &machine_aarch64, 4, "\x21\x40\0\x91", "\x21\x80\1\x91", "\x22\x40\0\x91" },
+		{ &machine_aarch64, 4, "\x41\0\0\x54", "\x41\0\0\x54", "\x61\0\0\x54" },
+		/* auipc, jal, addi, sw, c.j, c.mv */
+		{ &machine_riscv64, 4, "\x17\x15\0\0", "\x17\x25\0\0", "\x97\x15\0\0" },
+		{ &machine_riscv64, 4, "\xef\x10\0\0", "\xef\x20\0\1", "\x6f\x10\0\0" },
+		{ &machine_riscv64, 4, "\x13\5\x15\0", "\x13\5\x25\1", "\x13\6\x15\0" },
+		{ &machine_riscv64, 4, "\x23\x20\xa5\0", "\x23\x24\xa5\2", "\x23\x20\xb5\0" },
+		{ &machine_riscv64, 2, "\1\xa0", "\5\xa0", "\1\xc0" },
+		{ &machine_riscv64, 2, "\x2a\x84", "\x2a\x84", "\x2e\x84" },
+	};
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		uint64_t a = gist(cases[i].m, cases[i].code, cases[i].size);
+		OK(a && a == gist(cases[i].m, cases[i].moved, cases[i].size));
+		OK(a != gist(cases[i].m, cases[i].other, cases[i].size));
+	}
+	OK(!gist(&machine_x86_64, "\x90", 1) && !gist(&machine_x86_64, "\x66\x90", 2) &&
+	   !gist(&machine_x86_64, "\x0f\x1f\x44\0\0", 5) && !gist(&machine_x86_64, "\xcc", 1));
+	OK(!gist(&machine_aarch64, "\x1f\x20\3\xd5", 4) && !gist(&machine_riscv64, "\1\0", 2) &&
+	   !gist(&machine_riscv64, "\x13\0\0\0", 4));
+}
+
 static void regs_of(const struct machine *m, uint64_t mask, const uint64_t *values, uint64_t *all,
 		    struct unwind_regs *ret)
 {
@@ -235,6 +285,7 @@ int main(int argc, char **argv)
 {
 	test_find();
 	test_registers();
+	test_gist();
 	test_perf();
 	test_riscv_calls();
 	test_riscv_steps();

@@ -1,0 +1,140 @@
+/* comparison_code.c - functions of a comparison that have another name and the same instructions.
+ *
+ * Where each function's code is, is noted as recordings are added. Code is read once it is known
+ * that both sides have functions that the other lacks: most comparisons have none. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "object/object.h"
+#include "report/comparison.h"
+#include "report/reports.h"
+
+enum { BEFORE = REPEATS_BEFORE, AFTER = REPEATS_AFTER };
+
+/* ---- where it is ---- */
+
+static struct object_file *object_of(const struct report_input *in, symid id)
+{
+	return in->program ? program_object_file(in->program, program_object(in->program, id))
+			   : in->symbols->object;
+}
+
+static bool has_own_code(const struct report_input *in, symid id)
+{
+	const struct cg_node *n = &in->graph->nodes[id];
+	bool is_there = n->self > 0 || n->calls || n->child > 0;
+	return is_there && in->symbols->at[id].owner == id &&
+	       !(in->program && program_is_inlined(in->program, id));
+}
+
+static void add_function(struct comparison *c, int side, const struct comparison_recording *r,
+			 symid id)
+{
+	static const struct report_opts plain;
+	const struct report_input *in = r->calls;
+	const struct symbol *s = &in->symbols->at[id];
+	const struct object_file *o = object_of(in, id);
+	if (!o || !object_has_code(o) || !object_build_id(o))
+		return;
+	strid name = strtab_add(c->strings, report_symbol_name(in, &plain, id, r->flat));
+	strid object = strtab_add(c->strings, report_object_name(in, id));
+	uint64_t base = in->symbols->parts[s->part].base;
+	struct compared_code code = { .slot = comparison_slot(c, name, object),
+				      .path = strtab_add(c->strings, object_path(o)),
+				      .build_id = strtab_add(c->strings, object_build_id(o)),
+				      .low = s->addr - base,
+				      .high = s->end - base };
+	vec_push(&c->side[side].code, code);
+}
+
+void comparison_add_code(struct comparison *c, int side, const struct comparison_recording *r)
+{
+	if (!r->calls || c->side[side].recordings.n)
+		return;
+	for (symid id = 0; id < r->calls->graph->n_symbols; id++)
+		if (has_own_code(r->calls, id))
+			add_function(c, side, r, id);
+}
+
+/* ---- what it is ---- */
+
+/* One file is open at a time: functions of one are neighbours. */
+struct code_reader {
+	const struct comparison *c;
+	struct object_file *object; /* NULL: it cannot be read, or is another build by now */
+	strid path, build_id;
+};
+
+static void open_object(struct code_reader *r, const struct compared_code *code)
+{
+	if (r->path == code->path && r->build_id == code->build_id)
+		return;
+	struct object_opts opts = { .no_debug_files = true,
+				    .build_id = strtab_get(r->c->strings, code->build_id) };
+	object_free(TAKE(r->object));
+	r->path = code->path;
+	r->build_id = code->build_id;
+	kin_error_free(object_open(strtab_get(r->c->strings, code->path), &opts, &r->object));
+}
+
+/* Of each function that this side alone has; 0: not known. To be freed. */
+static uint64_t *gists_of(const struct comparison *c, int side)
+{
+	struct code_reader r = { .c = c };
+	size_t n = c->side[side].code.n;
+	uint64_t *ret = xalloc((n + 1) * sizeof(*ret));
+	for (size_t i = 0; i < n; i++) {
+		const struct compared_code *code = &c->side[side].code.at[i];
+		if (!comparison_is_alone(&c->at.at[code->slot], side))
+			continue;
+		open_object(&r, code);
+		ret[i] = r.object ? object_gist(r.object, code->low, code->high) : 0;
+	}
+	object_free(r.object);
+	return ret;
+}
+
+/* The slot of each; NONE if several functions are alike. */
+static struct map64 index_gists(const struct comparison_side *s, const uint64_t *gists)
+{
+	struct map64 ret = { 0 };
+	for (size_t i = 0; i < s->code.n; i++) {
+		size_t before = ret.n;
+		uint32_t *slot = gists[i] ? map64_at(&ret, gists[i]) : NULL;
+		if (slot)
+			*slot = ret.n > before ? s->code.at[i].slot : NONE;
+	}
+	return ret;
+}
+
+static bool any_alone(const struct comparison *c, int side)
+{
+	for (size_t i = 0; i < c->side[side].code.n; i++)
+		if (comparison_is_alone(&c->at.at[c->side[side].code.at[i].slot], side))
+			return true;
+	return false;
+}
+
+void comparison_match_code(struct comparison *c)
+{
+	uint64_t *gists[REPEATS_SIDES];
+	struct map64 index[REPEATS_SIDES];
+	if (!any_alone(c, BEFORE) || !any_alone(c, AFTER))
+		return;
+	for (int i = 0; i < REPEATS_SIDES; i++) {
+		gists[i] = gists_of(c, i);
+		index[i] = index_gists(&c->side[i], gists[i]);
+	}
+	for (size_t i = 0; i < c->side[AFTER].code.n; i++) {
+		uint64_t gist = gists[AFTER][i];
+		uint32_t slot = gist ? map64_get(&index[AFTER], gist) : NONE;
+		uint32_t before = slot != NONE ? map64_get(&index[BEFORE], gist) : NONE;
+		if (before != NONE)
+			comparison_join(c, before, slot, FATE_SAME_CODE);
+	}
+	for (int i = 0; i < REPEATS_SIDES; i++) {
+		free(gists[i]);
+		map64_free(&index[i]);
+	}
+}
