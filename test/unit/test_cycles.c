@@ -305,6 +305,97 @@ static void test_choice(void)
 	       "0-1");
 }
 
+/* ---- the choice, by brute force ---- */
+
+enum { FEW_CIRCUITS = 100 }; /* no more are looked for */
+
+/* All elementary circuits whose least symbol is path[0]; how many lie on each arc. */
+static void count_circuits(const struct callgraph *g, symid *path, size_t n, uint32_t *on,
+			   size_t *found)
+{
+	arcid along[MOST + 1];
+	const struct cg_node *node = &g->nodes[path[n - 1]];
+	for (arcid a = node->first_out; a < node->first_out + node->n_out; a++) {
+		symid to = g->arcs[a].to;
+		bool is_known = false;
+		for (size_t i = 1; i < n; i++)
+			is_known |= path[i] == to;
+		if (to == path[0] && n > 1) {
+			path[n] = to;
+			++*found;
+			for (size_t i = 0; i < n; i++)
+				for (arcid k = 0; k < g->n_arcs; k++)
+					if (g->arcs[k].from == path[i] &&
+					    g->arcs[k].to == path[i + 1])
+						along[i] = k;
+			for (size_t i = 0; i < n; i++)
+				on[along[i]]++;
+		} else if (to > path[0] && !is_known && *found <= FEW_CIRCUITS) {
+			path[n] = to;
+			count_circuits(g, path, n + 1, on, found);
+		}
+	}
+}
+
+static int reluctance(const struct callgraph *g, const struct reach *r, symid to)
+{
+	uint32_t within = 0;
+	if (g->nodes[to].outside_calls)
+		return 0;
+	for (size_t i = 0; i < g->n_arcs; i++) {
+		if (g->arcs[i].to == to && !together(r, g->arcs[i].from, to))
+			return 0;
+		within += g->arcs[i].to == to;
+	}
+	return within > 1 ? 1 : 2;
+}
+
+/* Whether no other arc of the part is a better choice than the first that was cut. */
+static bool chose_well(const struct callgraph *g, const struct reach *r, const uint32_t *on)
+{
+	arcid cut = g->cut[0];
+	const struct cg_arc *c = &g->arcs[cut];
+	int least = reluctance(g, r, c->to);
+	for (arcid i = 0; i < g->n_arcs; i++) {
+		const struct cg_arc *a = &g->arcs[i];
+		if (!on[i] || !together(r, a->from, c->from))
+			continue;
+		int other = reluctance(g, r, a->to);
+		if (other < least || (other == least && (on[i] > on[cut] || (on[i] == on[cut] &&
+									     a->count < c->count))))
+			return false;
+	}
+	return on[cut] > 0;
+}
+
+static void test_choice_by_force(void)
+{
+	uint64_t seed = 5;
+	int n_tried = 0, n_wrong = 0;
+	for (int i = 0; i < 3000; i++) {
+		struct callgraph *g = random_graph(&seed, 9);
+		uint32_t *on = xalloc((g->n_arcs + 1) * sizeof(*on));
+		size_t most = 0;
+		struct reach r;
+		find_reach(g, NULL, &r);
+		for (symid id = 0; id < g->n_symbols; id++) {
+			symid path[MOST + 1] = { id };
+			size_t found = 0;
+			count_circuits(g, path, 1, on, &found);
+			most += found;
+		}
+		callgraph_break_cycles(g, 1);
+		if (g->n_cut && most < FEW_CIRCUITS) {
+			n_tried++;
+			n_wrong += !chose_well(g, &r, on);
+		}
+		free(on);
+		callgraph_free(g);
+	}
+	OK(n_tried > 1000);
+	OK(n_wrong == 0);
+}
+
 /* A long way on, which also leaves members out, and one way back: only that is cut. */
 static void test_halves(void)
 {
@@ -386,6 +477,7 @@ int main(void)
 	test_break_cycles();
 	test_break_dense_small();
 	test_choice();
+	test_choice_by_force();
 	test_halves();
 	test_sizes();
 	return DONE();

@@ -198,6 +198,11 @@ static const struct example examples[] = {
 	{ "a_guard_of_no_line", "g 1\n je 1f\n row 0\n guard\n on 2\n1: g 3\n ret", "9 4 9",
 	  "9 4 9", "1*9 2:4 3*9" },
 
+	{ "a_guard_that_is_jumped_to",
+	  "g 1\n lea guard(%rip), %rdi\n je 1f\n jmp 3f\n1: row 2\n call "
+	  "__sanitizer_cov_trace_pc_guard\n nop\n3: g 3\n ret",
+	  "9 4 9", "9 5 4 9", "1*9 2*4 3*9" },
+
 	{ "a_break_that_may_be_passed", "b 1\n je 3f\n b 2\n row 3\n jmp 3f\n b 4\n3: b 5\n ret",
 	  "9 7 - 9", "9 7 0 9", "1*9 2*7 3:?+ 4*0 5*9" },
 	{ "a_break_that_is_not_passed", "b 1\n je 4f\n b 2\n row 3\n jmp 3f\n4: b 4\n3: b 5\n ret",

@@ -457,6 +457,10 @@ static void quantiles_are_near(void)
 	distribution_add(&d, &l);
 	OK(d.count == 2000 && d.sum == 2 * l.sum_ns && d.min == 1000 && d.max == 1000000);
 	OK(distribution_quantile(&(struct distribution){ 0 }, 0.5) == 0);
+	/* The first bucket that has a width: 16 and 17. */
+	OK(distribution_quantile(
+		   &(struct distribution){ .bucket[16] = 1, .count = 1, .min = 16, .max = 17 },
+		   0.5) == 17);
 }
 
 /* ---- executions of lines, from coverage ---- */
