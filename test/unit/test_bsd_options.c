@@ -171,6 +171,21 @@ static void test_calls(void)
 	selection_done(&sel);
 }
 
+/* What was included once is all there is, whatever is excluded then. */
+static void test_included_calls(void)
+{
+	struct selection sel;
+	symid *one[2] = { xalloc(sizeof(symid)), xalloc(sizeof(symid)) };
+	*one[0] = 1;
+	*one[1] = 2;
+	selection_init(&sel, program.n);
+	selection_add_arc(&sel, true, (struct sel_arc){ one[0], one[1], 1, 1 });
+	selection_add_arc(&sel, false, (struct sel_arc){ NULL, NULL, 0, 0 });
+	OK(selection_wants_arc(&sel, 1, 2));
+	OK(!selection_wants_arc(&sel, 1, 3) && !selection_wants_arc(&sel, 0, 2));
+	selection_done(&sel);
+}
+
 int main(void)
 {
 	test_operands();
@@ -178,6 +193,7 @@ int main(void)
 	test_arguments();
 	test_names();
 	test_calls();
+	test_included_calls();
 	bsd_options_done(&o);
 	return DONE();
 }

@@ -417,6 +417,62 @@ static void test_offsets(void)
 	profile_free(p);
 }
 
+/* ---- rows by what a sample has beside its stack ---- */
+
+static void add_number(struct profile_builder *b, uint32_t i, taskid task)
+{
+	profile_add_sample(b, (struct sample){ .task = task,
+					       .cpu = (uint16_t)(i % 3),
+					       .parallelism = (uint16_t)(1 + i % 2),
+					       .count = 1,
+					       .weight = 1u << i });
+}
+
+/* The figures of the row with that value, by its text; 0: there is none. */
+static uint64_t self_of(const struct profile *p, struct program *g, enum hist_key key,
+			const char *text)
+{
+	const uint16_t event = 0;
+	struct hists *h = hists_new(
+		p, g,
+		&(struct hists_opts){ .keys = &key, .n_keys = 1, .events = &event, .n_events = 1 });
+	uint64_t self = 0;
+	for (size_t i = 0; i < h->n; i++)
+		self += strcmp(hists_text(h, i, key), text) ? 0 : h->self[i].weight;
+	hists_free(h);
+	return self;
+}
+
+/* Sample i weighs 2^i. */
+static void test_sample_keys(void)
+{
+	static const char *const comms[] = { "w1", "x22y3", "w14", "8" };
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
+	for (uint32_t i = 0; i < 4; i++)
+		add_number(
+			b, i,
+			profile_add_task(b, (struct task){ .pid = 50 + i / 2,
+							   .tid = 50 + i,
+							   .run = i / 3,
+							   .rank = i % 2,
+							   .comm = profile_add_string(
+								   b, comms[i],
+								   (uint32_t)strlen(comms[i])) }));
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_new(p, NULL, &(struct program_opts){ .no_inlines = true });
+	OK(self_of(p, g, HIST_COMM, "w1") == 1 && self_of(p, g, HIST_COMM, "8") == 8);
+	OK(self_of(p, g, HIST_COMM_NODIGIT, "w<N>") == 5);
+	OK(self_of(p, g, HIST_COMM_NODIGIT, "x<N>y<N>") == 2);
+	OK(self_of(p, g, HIST_COMM_NODIGIT, "<N>") == 8);
+	OK(self_of(p, g, HIST_CPU, "000") == 9 && self_of(p, g, HIST_CPU, "002") == 4);
+	OK(self_of(p, g, HIST_PARALLELISM, "1") == 5 && self_of(p, g, HIST_PARALLELISM, "2") == 10);
+	OK(self_of(p, g, HIST_RUN, "1") == 7 && self_of(p, g, HIST_RUN, "2") == 8);
+	program_free(g);
+	profile_free(p);
+}
+
 int main(void)
 {
 	static const enum hist_key sym[] = { HIST_SYM }, dso[] = { HIST_DSO },
@@ -452,5 +508,6 @@ int main(void)
 		profile_free(p);
 	}
 	test_offsets();
+	test_sample_keys();
 	return DONE();
 }
