@@ -1,4 +1,5 @@
-/* short_name.c - leaves brackets' contents out of a name, then scopes, until it fits. */
+/* short_name.c - leaves the return type of a name out, brackets' contents, then scopes, until it
+ * fits. */
 #include "base/short_name.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct name_cutting {
 	struct name_group groups[MOST_GROUPS]; /* in order */
 	size_t n;
 	size_t lead; /* where the bracket closes that the name begins with; 0: it does with none */
+	size_t type; /* where the name itself begins, behind a return type; 0: it has none */
 	size_t scopes; /* bytes at the beginning that are left out */
 };
 
@@ -83,6 +85,30 @@ static void find_groups(struct name_cutting *x)
 								 .end = (size_t)(end - x->name) };
 		p = end + 1;
 	}
+}
+
+/* Instances of function templates have a return type: "void f<int>(int)". */
+static size_t find_type(const char *name)
+{
+	size_t type = 0;
+	bool is_template = false;
+
+	for (const char *p = name; *p && !is_word(p, "operator"); p++) {
+		bool is_decltype = p - name >= 8 && is_word(p - 8, "decltype");
+		bool is_named = is_word(p, "(anonymous namespace)") || is_decltype;
+		const char *end = closing(*p) ? close_of(p) : NULL;
+		if (*p == '(' && end && !is_named)
+			return p > name && p[-1] != ' ' && is_template ? type : 0;
+		if (*p == ' ') {
+			if (p - name >= 2 && is_word(p - 2, "to")) /* a thunk */
+				return 0;
+			type = (size_t)(p + 1 - name);
+			is_template = false;
+		}
+		is_template |= *p == '<' && end;
+		p = end ? end : p;
+	}
+	return 0;
 }
 
 /* To be freed. */
@@ -166,10 +192,13 @@ char *short_name(const char *name, size_t width)
 	char *text = xprintf("%s", name);
 
 	find_groups(&x);
+	x.type = find_type(name);
 	while (escape_width(text) > width) {
 		struct name_group *g = longest(&x);
 		size_t scope = g || x.lead ? 0 : next_scope(&x);
-		if (g)
+		if (x.type > x.scopes)
+			x.scopes = x.type;
+		else if (g)
 			g->is_dropped = true;
 		else if (x.lead)
 			drop_lead(&x);
