@@ -65,6 +65,9 @@ static void test_cold_callee_does_not_dilute(void)
 	struct cluster_node n[] = { { 100, 800 }, { 3000, 1 } };
 	struct cluster_arc arcs[] = { { A, B, 1 } };
 	OK_STR(ordered(n, 2, arcs, 1), "a | b");
+	/* An eighth is just enough: 891 of 900 bytes, beside 792 of 100. */
+	struct cluster_node even[] = { { 100, 792 }, { 800, 99 } };
+	OK_STR(ordered(even, 2, arcs, 1), "a b");
 }
 
 static void test_everybody_calls_it(void)
