@@ -417,6 +417,87 @@ static void test_offsets(void)
 	profile_free(p);
 }
 
+/* ---- functions that only pass time on ---- */
+
+struct weighed_stack {
+	const char *functions; /* a letter each, the outermost first; NULL: the end */
+	uint64_t weight;
+};
+
+static struct profile *profile_of_stacks(const struct weighed_stack *s)
+{
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
+	for (; s->functions; s++) {
+		stackid at = 0;
+		for (const char *f = s->functions; *f; f++)
+			at = profile_add_stack(
+				b, at,
+				profile_add_frame(
+					b, (struct frame){ .name = profile_add_string(b, f, 1) }));
+		profile_add_sample(b,
+				   (struct sample){ .stack = at, .count = 1, .weight = s->weight });
+	}
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	return profile_finish(b);
+}
+
+/* "m:b": m only passes time on, in the end to b; by name. */
+static const char *targets_of(const struct weighed_stack *s)
+{
+	static const enum hist_key sym = HIST_SYM;
+	static char text[100];
+	const uint16_t event = 0;
+	struct profile *p = profile_of_stacks(s);
+	struct program *g = program_new(p, NULL, &(struct program_opts){ .no_inlines = true });
+	struct hists *h = hists_new(p, g,
+				    &(struct hists_opts){ .keys = &sym,
+							  .n_keys = 1,
+							  .events = &event,
+							  .n_events = 1,
+							  .passing = true });
+	text[0] = '\0';
+	for (char name = 'a'; name <= 'z'; name++)
+		for (size_t i = 0; i < h->n; i++) {
+			uint32_t target = hists_target(h, i);
+			if (hists_text(h, i, sym)[0] != name || target == NONE)
+				continue;
+			for (size_t k = 0; k < h->n; k++)
+				if (h->rows[k].fkey == target)
+					snprintf(text + strlen(text), sizeof(text) - strlen(text),
+						 "%c:%s ", name, hists_text(h, k, sym));
+		}
+	hists_free(h);
+	program_free(g);
+	profile_free(p);
+	return text;
+}
+
+#define TARGETS(...) targets_of((const struct weighed_stack[]){ __VA_ARGS__, { NULL, 0 } })
+
+static void test_passing(void)
+{
+	OK_STR(TARGETS({ "mab", 100 }), "a:b m:b ");
+	OK_STR(TARGETS({ "mab", 995 }, { "mac", 5 }), "a:b m:b ");
+	OK_STR(TARGETS({ "mab", 99 }, { "ma", 1 }), "a:b m:b ");
+	OK_STR(TARGETS({ "mab", 989 }, { "mac", 11 }), "m:a ");
+	OK_STR(TARGETS({ "mab", 989 }, { "ma", 11 }), "m:a ");
+	/* The one with most is found whatever comes before it. */
+	OK_STR(TARGETS({ "mc", 1 }, { "md", 1 }, { "ma", 298 }, { "me", 1 }), "m:a ");
+	OK_STR(TARGETS({ "mc", 1 }, { "md", 2 }, { "ma", 296 }, { "me", 1 }), "");
+	/* As often as it is on a stack: half of it is a call of itself. */
+	OK_STR(TARGETS({ "maab", 10 }), "m:a ");
+	OK_STR(TARGETS({ "mabab", 10 }), "a:b m:b ");
+	/* Each passes on to the other, nearly always: one of them keeps it. */
+	OK_STR(TARGETS({ "mabababababababababababababababababababababababababababababababababab"
+			 "ababababababababababababababababababababababababababababababababababab"
+			 "ababababababababababababababababababababababababababababababababababab",
+			 10 }),
+	       "b:a m:a ");
+	/* Of no time nothing is known. */
+	OK_STR(TARGETS({ "mab", 10 }, { "mx", 0 }, { "xy", 0 }), "a:b m:b ");
+}
+
 /* ---- rows by what a sample has beside its stack ---- */
 
 static void add_number(struct profile_builder *b, uint32_t i, taskid task)
@@ -509,5 +590,6 @@ int main(void)
 	}
 	test_offsets();
 	test_sample_keys();
+	test_passing();
 	return DONE();
 }
