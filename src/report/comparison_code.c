@@ -14,12 +14,6 @@ enum { BEFORE = REPEATS_BEFORE, AFTER = REPEATS_AFTER };
 
 /* ---- where it is ---- */
 
-static struct object_file *object_of(const struct report_input *in, symid id)
-{
-	return in->program ? program_object_file(in->program, program_object(in->program, id))
-			   : in->symbols->object;
-}
-
 static bool has_own_code(const struct report_input *in, symid id)
 {
 	const struct cg_node *n = &in->graph->nodes[id];
@@ -34,7 +28,7 @@ static void add_function(struct comparison *c, int side, const struct comparison
 	static const struct report_opts plain;
 	const struct report_input *in = r->calls;
 	const struct symbol *s = &in->symbols->at[id];
-	const struct object_file *o = object_of(in, id);
+	const struct object_file *o = report_object_file(in, id);
 	if (!o || !object_has_code(o) || !object_build_id(o))
 		return;
 	strid name = strtab_add(c->strings, report_symbol_name(in, &plain, id, r->flat));
@@ -130,7 +124,9 @@ void comparison_match_code(struct comparison *c)
 		uint64_t gist = gists[AFTER][i];
 		uint32_t slot = gist ? map64_get(&index[AFTER], gist) : NONE;
 		uint32_t before = slot != NONE ? map64_get(&index[BEFORE], gist) : NONE;
-		if (before != NONE)
+		/* Functions of one name share a slot, and one of them may have a match already. */
+		if (before != NONE && comparison_is_alone(&c->at.at[slot], AFTER) &&
+		    comparison_is_alone(&c->at.at[before], BEFORE))
 			comparison_join(c, before, slot, FATE_SAME_CODE);
 	}
 	for (int i = 0; i < REPEATS_SIDES; i++) {

@@ -274,13 +274,6 @@ static void name_inlined(struct asm_job *j, struct object_file *o, struct asm_st
 	free(addrs);
 }
 
-static struct object_file *object_of(const struct asm_job *j, symid id)
-{
-	const struct report_input *in = j->in;
-	return in->program ? program_object_file(in->program, program_object(in->program, id))
-			   : in->symbols->object;
-}
-
 static void note_without_code(struct asm_job *j, const struct object_file *o)
 {
 	if (o == j->without_code)
@@ -295,7 +288,8 @@ static struct kin_error *disassemble(struct asm_job *j, const uint8_t *wanted)
 {
 	const struct symbols *s = j->in->symbols;
 	for (symid i = 0; i < s->n; i++) {
-		struct object_file *o = wanted[s->at[i].owner] ? object_of(j, i) : NULL;
+		struct object_file *o =
+			wanted[s->at[i].owner] ? report_object_file(j->in, i) : NULL;
 		if (!o)
 			continue;
 		if (!object_has_code(o)) {

@@ -28,6 +28,12 @@ const char *report_object_path(const struct report_input *in, symid id)
 	return program_object_name(in->program, program_object(in->program, id));
 }
 
+struct object_file *report_object_file(const struct report_input *in, symid id)
+{
+	return in->program ? program_object_file(in->program, program_object(in->program, id))
+			   : in->symbols->object;
+}
+
 const char *report_object_name(const struct report_input *in, symid id)
 {
 	const char *path = report_object_path(in, id), *slash = strrchr(path, '/');

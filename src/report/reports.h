@@ -92,6 +92,8 @@ static inline const struct profile *report_flat(const struct report_input *in)
 /* The object file of a place, without folders; and with them. */
 const char *report_object_name(const struct report_input *in, symid id);
 const char *report_object_path(const struct report_input *in, symid id);
+/* The file itself; NULL: it is not opened. */
+struct object_file *report_object_file(const struct report_input *in, symid id);
 /* Whether places for which `seen` is true are in more than one object: [n_symbols] booleans. */
 bool report_has_objects(const struct report_input *in,
 			bool (*seen)(const struct callgraph *g, symid id));
