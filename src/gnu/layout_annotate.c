@@ -63,12 +63,32 @@ static void put_counts(struct line *l, const char *counts, const struct render_o
 
 static bool is_plain_byte(char c) { return c == '\t' || c == '\f' || (c >= ' ' && c < 0x7f); }
 
+/* The highest bit of each byte that is neither printable ASCII nor a tab. */
+static uint64_t odd_bytes(const char *s)
+{
+	const uint64_t ones = UINT64_MAX / 0xff;
+	uint64_t v;
+	memcpy(&v, s, sizeof(v));
+	uint64_t low = v & 0x7f * ones; /* of these no sum carries into the next byte */
+	uint64_t is_control = ~(low + 0x60 * ones), is_del = low + ones;
+	uint64_t is_other = (low ^ '\t' * ones) + 0x7f * ones;
+	return ((is_control & is_other) | is_del | v) & 0x80 * ones;
+}
+
+static size_t plain_length(const char *text, size_t n)
+{
+	size_t k = 0;
+	while (k + sizeof(uint64_t) <= n && !odd_bytes(text + k))
+		k += sizeof(uint64_t);
+	while (k < n && is_plain_byte(text[k]))
+		k++;
+	return k;
+}
+
 static void put_escaped(struct line *l, const char *text, size_t n, const struct render_opts *o)
 {
 	while (n) {
-		size_t k = 0;
-		while (k < n && is_plain_byte(text[k]))
-			k++;
+		size_t k = plain_length(text, n);
 		line_fieldn(l, text, k, 0, 0);
 		text += k, n -= k;
 		if (n && *text == '\n') { /* stands for NUL */
