@@ -284,15 +284,6 @@ static enum function_fate fate_of(struct comparison *c, const struct compared_fu
 	return FATE_RENAMED;
 }
 
-void comparison_join(struct comparison *c, uint32_t before, uint32_t after, enum function_fate fate)
-{
-	struct compared_function *b = &c->at.at[before], *a = &c->at.at[after];
-	a->of[BEFORE] = b->of[BEFORE];
-	a->fate = fate;
-	a->other = b->name;
-	b->of[BEFORE].slot = NONE;
-}
-
 /* Two that are alone, of the same name in that sense, are one: the one after. */
 static void match(struct comparison *c, strid (*of)(struct comparison *, strid))
 {

@@ -1,4 +1,5 @@
-/* comparison_slots.c - the functions that a comparison is of, each once, by name and object. */
+/* comparison_slots.c - the functions that a comparison is of, each once, by name and object; two of
+ * them become one. */
 #include "report/comparison.h"
 
 uint32_t comparison_slot(struct comparison *c, strid name, strid object)
@@ -11,4 +12,13 @@ uint32_t comparison_slot(struct comparison *c, strid name, strid object)
 		vec_push(&c->at, f);
 	}
 	return *slot;
+}
+
+void comparison_join(struct comparison *c, uint32_t before, uint32_t after, enum function_fate fate)
+{
+	struct compared_function *b = &c->at.at[before], *a = &c->at.at[after];
+	a->of[REPEATS_BEFORE] = b->of[REPEATS_BEFORE];
+	a->fate = fate;
+	a->other = b->name;
+	b->of[REPEATS_BEFORE].slot = NONE;
 }
