@@ -72,15 +72,6 @@ void line_fixed(struct line *l, double v, unsigned width, unsigned decimals)
 	l->n += (size_t)(num_put_fixed(p, width, v, decimals) - p);
 }
 
-/* Other than 0 if one of eight bytes is below 0x20 or above 0x7e, and so no printable ASCII. */
-static uint64_t odd_bytes(const char *s)
-{
-	const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
-	uint64_t v;
-	memcpy(&v, s, sizeof(v));
-	return (((v - 0x20 * ones) & ~v) | (v + ones) | v) & high;
-}
-
 /* Printable ASCII needs no closer look. */
 static bool is_simple(const char *s, size_t n)
 {
@@ -92,8 +83,8 @@ static bool is_simple(const char *s, size_t n)
 		return !odd;
 	}
 	for (size_t i = 0; i + STEP < n; i += STEP)
-		odd |= odd_bytes(s + i);
-	return !(odd | odd_bytes(s + n - STEP));
+		odd |= escape_odd_bytes(s + i);
+	return !(odd | escape_odd_bytes(s + n - STEP));
 }
 
 bool name_is_plain(const char *name, size_t n)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "gnu/cells.h"
@@ -63,22 +64,20 @@ static void put_counts(struct line *l, const char *counts, const struct render_o
 
 static bool is_plain_byte(char c) { return c == '\t' || c == '\f' || (c >= ' ' && c < 0x7f); }
 
-/* The highest bit of each byte that is neither printable ASCII nor a tab. */
-static uint64_t odd_bytes(const char *s)
+/* Other than 0 if one of eight bytes is neither printable ASCII nor a tab. */
+static uint64_t odd_in_source(const char *s)
 {
 	const uint64_t ones = UINT64_MAX / 0xff;
 	uint64_t v;
 	memcpy(&v, s, sizeof(v));
-	uint64_t low = v & 0x7f * ones; /* of these no sum carries into the next byte */
-	uint64_t is_control = ~(low + 0x60 * ones), is_del = low + ones;
-	uint64_t is_other = (low ^ '\t' * ones) + 0x7f * ones;
-	return ((is_control & is_other) | is_del | v) & 0x80 * ones;
+	uint64_t is_other = ((v & 0x7f * ones) ^ '\t' * ones) + 0x7f * ones; /* than a tab */
+	return escape_odd_bytes(s) & (is_other | v);
 }
 
 static size_t plain_length(const char *text, size_t n)
 {
 	size_t k = 0;
-	while (k + sizeof(uint64_t) <= n && !odd_bytes(text + k))
+	while (k + sizeof(uint64_t) <= n && !odd_in_source(text + k))
 		k += sizeof(uint64_t);
 	while (k < n && is_plain_byte(text[k]))
 		k++;

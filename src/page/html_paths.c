@@ -128,11 +128,6 @@ static bool number_functions(struct adding *a, const struct path_tree *tree)
 	return a->t->functions.n - before == n_places;
 }
 
-static void add_node(struct html_paths *t, uint32_t caller, uint32_t function)
-{
-	vec_push(&t->nodes, ((struct html_node){ caller, function }));
-}
-
 /* What the nodes are found by, once those of another profile are to be found among them. */
 static void index_nodes(struct html_paths *t)
 {
@@ -157,7 +152,7 @@ static uint32_t *add_nodes(struct adding *a, const struct path_tree *tree)
 		uint32_t next = (uint32_t)t->nodes.n;
 		node_of[i] = all_new ? next : pairs_add(&t->node_of, caller, function, next);
 		if (node_of[i] == next)
-			add_node(t, caller, function);
+			vec_push(&t->nodes, ((struct html_node){ caller, function }));
 	}
 	return node_of;
 }

@@ -72,18 +72,12 @@ struct text_piece { /* a cell ready to be written */
 
 /* ---- cells as text ---- */
 
-/* How many bytes of s, which has `length` of them or more, are certainly printable ASCII. Eight at
- * a time: those that are not have their highest bit set in one of the three terms. */
+/* How many bytes of s, which has `length` of them or more, are certainly printable ASCII. */
 static size_t printable(const char *s, size_t length)
 {
-	const uint64_t ones = UINT64_MAX / 0xff;
 	size_t n = 0;
-	for (; n + sizeof(uint64_t) <= length; n += sizeof(uint64_t)) {
-		uint64_t v;
-		memcpy(&v, s + n, sizeof(v));
-		if ((v | (v - 0x20 * ones) | (v + ones)) & 0x80 * ones)
-			break;
-	}
+	while (n + sizeof(uint64_t) <= length && !escape_odd_bytes(s + n))
+		n += sizeof(uint64_t);
 	return n;
 }
 

@@ -217,9 +217,27 @@ static void what_is_used_least_recently_goes_first(void)
 	folder_trim(folder, 0); /* no such folder */
 }
 
+/* Each pair of neighbouring bytes, at each place. */
+static void odd_bytes_are_found(void)
+{
+	size_t wrong = 0;
+	for (unsigned pair = 0; pair < 1u << 16; pair++)
+		for (size_t at = 0; at < 7; at++) {
+			char s[] = "xxxxxxxx";
+			s[at] = (char)(pair & 0xff);
+			s[at + 1] = (char)(pair >> 8);
+			uint64_t odd = escape_odd_bytes(s);
+			for (size_t i = 0; i < 8; i++)
+				wrong += (odd >> (8 * i + 7) & 1) != (s[i] < 0x20 || s[i] > 0x7e);
+			wrong += (odd & UINT64_MAX / 0xff * 0x7f) != 0;
+		}
+	OK(wrong == 0);
+}
+
 int main(void)
 {
 	errors_keep_what_they_are_about();
+	odd_bytes_are_found();
 	equal_strings_have_equal_ids();
 	map_keeps_what_was_put();
 	pairs_are_found();
