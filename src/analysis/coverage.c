@@ -9,7 +9,7 @@
 #include "base/capped.h"
 #include "base/map64.h"
 #include "base/sort.h"
-#include "paths/path_tree.h"
+#include "paths/stack_groups.h"
 
 struct located { /* a place with a source line */
 	uint32_t file, line;
@@ -277,7 +277,7 @@ static void add_inclusive(struct coverage *c, const struct symbols *s,
 			  const struct coverage_opts *o)
 {
 	uint32_t *line_of = lines_of_places(c, s);
-	double *times = path_times_of_places(o->samples, o->frame_places, line_of, c->n_lines);
+	double *times = stack_times(o->samples, o->frame_places, line_of, c->n_lines);
 	for (size_t i = 0; i < c->n_lines; i++)
 		c->lines[i].inclusive = times[i];
 	free(times);

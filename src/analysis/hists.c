@@ -386,8 +386,8 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	if (h->weight_of && !event)
 		h->weight_of[s->stack] += weight;
 	hist_stat_add(&h->total[event], &stat, 1);
-	if (hists_rows_suffice(h))
-		hists_rows_add(h, &(struct visit){ s->stack, skey, s->task }, event, &stat);
+	if (hists_stacks_suffice(h))
+		hists_stacks_add(h, &(struct visit){ s->stack, skey, s->task }, event, &stat);
 	else
 		add_to_path(h, s, skey, event, &stat);
 }
@@ -497,11 +497,11 @@ struct hists *hists_new(const struct profile *p, struct program *g, const struct
 	find_depths(h);
 	find_parents(h);
 	find_ignored(h);
-	if (!hists_rows_suffice(h))
+	if (!hists_stacks_suffice(h))
 		hists_begin_paths(h);
 	add_samples(h);
-	if (hists_rows_suffice(h))
-		hists_rows_sum(h);
+	if (hists_stacks_suffice(h))
+		hists_stacks_sum(h);
 	else
 		hists_sum_paths(h);
 	if (o->passing)

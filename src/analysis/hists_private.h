@@ -88,7 +88,7 @@ struct hists_private {
 	VEC(struct hist_row) rows;
 	struct map64 row_ids; /* (skey, fkey) */
 
-	struct row_sums *row_sums; /* owned by hists_rows.c */
+	struct stack_sums *stack_sums; /* owned by hists_stacks.c */
 	VEC(struct visit) visits;
 	struct stack_numbers visit_of; /* by skey; index + 1 */
 	VEC(struct hist_stat) own; /* [path or visit * n_events + event]: samples that end there */
@@ -167,12 +167,12 @@ static inline void hist_stat_take(struct hist_stat *to, const struct hist_stat *
  * row. */
 void hists_sum_paths(struct hists_private *h);
 
-/* hists_rows.c: everything that is needed without chains: sums over the samples of each stack, and
- * finally self and children of all rows. */
-bool hists_rows_suffice(const struct hists_private *h);
-void hists_rows_add(struct hists_private *h, const struct visit *visit, size_t event,
-		    const struct hist_stat *stat);
-void hists_rows_sum(struct hists_private *h);
+/* hists_stacks.c: everything that is needed without chains: sums over the samples of each stack,
+ * and finally self and children of all rows. */
+bool hists_stacks_suffice(const struct hists_private *h);
+void hists_stacks_add(struct hists_private *h, const struct visit *visit, size_t event,
+		      const struct hist_stat *stat);
+void hists_stacks_sum(struct hists_private *h);
 
 /* hists_passing.c: sets targets; consumes weight_of. */
 void hists_find_passing(struct hists_private *h);

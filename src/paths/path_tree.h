@@ -4,7 +4,7 @@
  * those inlined there, or whatever a report uses as places. Paths share their common start: nodes
  * with equal caller and place are one. A caller's index is smaller than those of the nodes below
  * it, so a sum over all nodes below is one backward loop. Node 0 is the root, the empty path:
- * samples whose stack is not known end there. */
+ * samples whose stack is not known end there. Reports that show no path: stack_groups.h. */
 #ifndef PATHS_PATH_TREE_H
 #define PATHS_PATH_TREE_H
 
@@ -94,10 +94,5 @@ void path_tree_visit(const struct path_tree *p, const struct path_visitor *v);
  * path. `group_of`: [places], below n_groups, or NONE. Returns [n_groups], to be freed. */
 double *path_times(const struct path_tree *p, const struct path_weights *w,
 		   const uint32_t *group_of, size_t n_groups);
-
-/* The same for stacks whose frames have one place each: [n_frames], or NONE. It takes no tree of
- * paths: stacks are one, and sums are the same if equal paths are not one node. */
-double *path_times_of_places(const struct samples *s, const symid *places, const uint32_t *group_of,
-			     size_t n_groups);
 
 #endif

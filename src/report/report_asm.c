@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "base/vec.h"
 #include "object/source.h"
-#include "paths/path_tree.h"
+#include "paths/stack_groups.h"
 #include "report/reports.h"
 #include "symbolize/inlined_into.h"
 
@@ -344,7 +344,7 @@ static void measure_samples(struct asm_job *j)
 		self[i] = i; /* each frame is a place of its own */
 		instruction_of[i] = i ? find_frame(j, i) : NONE;
 	}
-	double *inclusive = path_times_of_places(s, self, instruction_of, j->code.n);
+	double *inclusive = stack_times(s, self, instruction_of, j->code.n);
 	for (size_t i = 0; i < j->code.n; i++)
 		j->code.at[i].inclusive = inclusive[i];
 	uint16_t event = samples_event(s);

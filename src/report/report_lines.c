@@ -9,7 +9,7 @@
 #include "base/pairs.h"
 #include "base/sort.h"
 #include "base/strtab.h"
-#include "paths/path_tree.h"
+#include "paths/stack_groups.h"
 #include "report/reports.h"
 
 enum {
@@ -151,7 +151,7 @@ static void add_inclusive(const struct report_input *in, struct line_entry *entr
 {
 	if (!in->graph->measured || !in->program)
 		return;
-	double *times = path_times_of_places(&in->profile->samples, program_places(in->program),
+	double *times = stack_times(&in->profile->samples, program_places(in->program),
 					     entry_of, n);
 	for (size_t i = 0; i < n; i++)
 		entries[i].inclusive = times[i];

@@ -7,6 +7,7 @@
 
 #include "paths/path_maker.h"
 #include "paths/path_tree.h"
+#include "paths/stack_groups.h"
 
 enum { PLACES = 7, FRAMES = 12, STACKS = 80, SAMPLES = 120, EVENTS = 2, MOST = 3 };
 
@@ -206,7 +207,7 @@ static bool times_of_places_are_right(const struct made *m)
 		for (uint32_t g = 0; g < GROUPS && s->at[i].event == samples_event(s); g++)
 			want[g] += met[g] ? (double)s->at[i].weight : 0;
 	}
-	double *times = path_times_of_places(s, places, group_of, GROUPS);
+	double *times = stack_times(s, places, group_of, GROUPS);
 	for (uint32_t g = 0; g < GROUPS; g++)
 		good &= times[g] == want[g];
 	free(times);

@@ -1,0 +1,142 @@
+/* hists_stacks.c - rows without chains: sums over stacks as they are, as no path is shown. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/hists_private.h"
+#include "paths/stack_groups.h"
+
+bool hists_stacks_suffice(const struct hists_private *h)
+{
+	return !h->hists.opts->chains && !h->hists.opts->levels && !h->ignored && !h->depths &&
+	       !h->hists.opts->no_callers;
+}
+
+struct stack_sums {
+	struct hists_private *h;
+	size_t n_events;
+	bool is_met_once; /* visits are added up as they come */
+	const struct visit *visit;
+	struct stack_groups groups; /* rows; roots are skeys */
+	VEC(uint32_t) rows;         /* of the frame asked for last */
+	VEC(struct hist_stat) self, children;
+	struct hist_stat *one; /* [event]: of a sample */
+};
+
+static struct path_places rows_of(void *arg, uint32_t skey, frameid frame)
+{
+	struct stack_sums *s = arg;
+
+	s->rows.n = 0;
+	if (hists_leaves_out(s->h, frame))
+		return (struct path_places){ 0 };
+	const struct frame_hops hops = *hists_hops(s->h, frame);
+	for (uint32_t i = 0; i < hops.n; i++)
+		vec_push(&s->rows,
+			 hists_row(s->h, skey, s->h->hop_lists.at[hops.first + i], s->visit->task));
+	return (struct path_places){ s->rows.at, s->rows.n };
+}
+
+/* One of each event for each row; there may be no events. */
+static void make_room(struct stack_sums *s)
+{
+	size_t lacking = s->h->rows.n * s->n_events - s->self.n;
+
+	if (!lacking)
+		return;
+	vec_reserve(&s->self, lacking);
+	vec_reserve(&s->children, lacking);
+	memset(s->self.at + s->self.n, 0, lacking * sizeof(*s->self.at));
+	memset(s->children.at + s->children.n, 0, lacking * sizeof(*s->children.at));
+	s->self.n += lacking;
+	s->children.n += lacking;
+}
+
+static void add_visit(struct stack_sums *s, const struct visit *visit, const struct hist_stat *own)
+{
+	struct path_places on = { 0 };
+	size_t n = s->n_events;
+
+	s->visit = visit;
+	if (!s->h->hists.opts->no_children)
+		on = stack_groups_on(&s->groups, visit->skey, visit->stack);
+	uint32_t leaf =
+		hists_row(s->h, visit->skey, hists_leaf_hop(s->h, visit->stack), visit->task);
+	make_room(s);
+	for (size_t i = 0; i < on.n; i++)
+		hist_stat_add(&s->children.at[on.at[i] * n], own, n);
+	hist_stat_add(&s->self.at[leaf * n], own, n);
+	if (!stack_groups_has(&s->groups, leaf))
+		hist_stat_add(&s->children.at[leaf * n], own, n);
+}
+
+/* ---- samples ---- */
+
+/* Where stacks are more than samples, most are of one sample each: looking whether one was met
+ * before, or keeping it, takes longer than adding it up at once. */
+static bool is_met_once(const struct samples *s) { return s->n_stacks > s->n; }
+
+static struct stack_sums *sums_of(struct hists_private *h)
+{
+	if (h->stack_sums)
+		return h->stack_sums;
+	const struct samples *samples = &h->hists.profile->samples;
+	struct stack_sums *s = xalloc(sizeof(*s));
+	s->h = h;
+	s->n_events = h->hists.opts->n_events;
+	s->is_met_once = is_met_once(samples);
+	stack_groups_init(&s->groups, samples, rows_of, s);
+	stack_numbers_init(&h->visit_of, samples->n_stacks);
+	s->one = xalloc((s->n_events + 1) * sizeof(*s->one));
+	vec_reserve(&s->self, 1); /* so that there is something to point to */
+	vec_reserve(&s->children, 1);
+	return h->stack_sums = s;
+}
+
+static uint32_t new_visit(struct hists_private *h, const struct visit *visit)
+{
+	size_t n_events = h->hists.opts->n_events;
+
+	vec_push(&h->visits, *visit);
+	vec_reserve(&h->own, n_events);
+	memset(h->own.at + h->own.n, 0, n_events * sizeof(*h->own.at));
+	h->own.n += n_events;
+	return (uint32_t)h->visits.n;
+}
+
+void hists_stacks_add(struct hists_private *h, const struct visit *visit, size_t event,
+		      const struct hist_stat *stat)
+{
+	struct stack_sums *s = sums_of(h);
+	const struct visit *last = h->visits.n ? &h->visits.at[h->visits.n - 1] : NULL;
+	uint32_t at = (uint32_t)h->visits.n;
+
+	if (s->is_met_once) {
+		s->one[event] = *stat;
+		add_visit(s, visit, s->one);
+		s->one[event] = (struct hist_stat){ 0 };
+		return;
+	}
+	if (!last || last->stack != visit->stack || last->skey != visit->skey) {
+		uint32_t *known = stack_numbers_at(&h->visit_of, visit->skey, visit->stack);
+		if (!*known)
+			*known = new_visit(h, visit);
+		at = *known;
+	}
+	hist_stat_add(&h->own.at[(at - 1) * s->n_events + event], stat, 1);
+}
+
+void hists_stacks_sum(struct hists_private *h)
+{
+	struct stack_sums *s = sums_of(h);
+
+	for (size_t i = 0; i < h->visits.n; i++)
+		add_visit(s, &h->visits.at[i], &h->own.at[i * s->n_events]);
+	h->self = s->self.at;
+	h->children = s->children.at;
+	stack_groups_done(&s->groups);
+	stack_numbers_done(&h->visit_of);
+	vec_free(&s->rows);
+	free(s->one);
+	free(s);
+	h->stack_sums = NULL;
+}
