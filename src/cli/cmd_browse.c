@@ -1,4 +1,7 @@
 /* cmd_browse.c - a profile on the terminal, to go about in. */
+#include <stdlib.h>
+
+#include "base/err.h"
 #include "cli/command.h"
 #include "cli/report_options.h"
 #include "cli/run.h"
@@ -13,8 +16,7 @@ static const char *const description[] = {
 	"If not all functions fit, those that pass at least 99 % of their time on to one callee "
 	"are folded into that callee's row; the column Folded says how many. The first line "
 	"counts them, and A or --all-rows shows them; / finds them, too.",
-	"kin report --tui is the same with kin report's options: other keys (--sort), a least "
-	"share (--min-share), some samples only (--comms, --dsos, --tid ...).",
+	"Options about rows and samples are those of kin report, and its --tui is the same.",
 	"Up and Down move through the rows, Enter shows callers and callees of a function, + what "
 	"it calls in place, f the flame graph, a its source, then its instructions, t and d one "
 	"thread or one library "
@@ -26,33 +28,15 @@ static const char *const description[] = {
 static const struct example examples[] = {
 	{ "kin browse", "the profile here" },
 	{ "kin browse app.kin", "of a recording" },
+	{ "kin browse --by=thread --min-share=1% app.kin", "the main functions of each thread" },
 	{ "kin browse prog gmon.out", "of what a program built with -pg left" },
 	{ 0 },
 };
 
-enum { OPT_ALL_ROWS = OPT_OWN };
-
-static const struct opt_group rows_group = {
-	"Rows",
-	(const struct opt[]){
-		{ OPT_ALL_ROWS, 0, "all-rows", NULL,
-		  "functions that only pass time on each by itself" },
-		{ 0 },
-	},
-};
-
 static const struct opt_group *const options[] = {
-	&input_options,  &rows_group,      &names_options, &inline_options,
-	&source_options, &general_options, NULL,
+	&input_options,  &report_row_options, &report_sample_options, &names_options,
+	&inline_options, &source_options,     &general_options,       NULL,
 };
-
-static bool set(struct settings *s, int id, const char *arg, char error[512])
-{
-	(void)arg;
-	(void)error;
-	s->hists.all_rows |= id == OPT_ALL_ROWS;
-	return true;
-}
 
 static struct kin_error *open_part(void *arg, const char *thread, const char *object,
 				   struct kin_profile **ret)
@@ -60,22 +44,32 @@ static struct kin_error *open_part(void *arg, const char *thread, const char *ob
 	return run_open_part(arg, thread, object, ret);
 }
 
-struct kin_error *browse_profile(struct kin_profile *profile, const struct settings *s, int status)
+static struct kin_error *browse_by(struct kin_profile *profile, const struct settings *s,
+				   const struct kin_hists_opts *hists, int status)
 {
 	struct settings again = *s;
-	struct kin_hists_opts hists = s->hists;
-	if (!hists.size) {
-		hists.size = sizeof(hists);
-		hists.inlines = !s->no_inlines;
-	}
-	hists.overview = report_options_overview(s);
 	struct browse_opts opts = { .title = "kin",
-				    .hists = &hists,
+				    .hists = hists,
 				    .part = open_part,
 				    .arg = &again,
 				    .source_dirs = string_list(&s->source_dirs),
 				    .status = status };
 	return browse(profile, &opts);
+}
+
+struct kin_error *browse_profile(struct kin_profile *profile, const struct settings *s, int status)
+{
+	struct kin_hists_opts hists = s->hists;
+	const char *option = report_options_of_samples(s);
+	if (option && !kin_profile_is_sampled(profile))
+		return err_new(KIN_ERROR_USAGE, "%s is about samples, but this data has counts",
+			       option);
+	char *keys = s->by ? settings_rows_by(s->by, &hists) : NULL;
+	hists.inlines = hists.inlines && !s->no_inlines;
+	hists.overview = report_options_overview(s) && !keys;
+	struct kin_error *err = browse_by(profile, s, &hists, status);
+	free(keys);
+	return err;
 }
 
 static int cmd_browse(const struct settings *s) { return run_profile(s, browse_profile); }
@@ -88,6 +82,7 @@ const struct command browse_command = {
 	.description = description,
 	.options = options,
 	.examples = examples,
-	.set = set,
+	.begin = report_options_begin,
+	.set = report_options_set,
 	.run = cmd_browse,
 };

@@ -232,8 +232,7 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 		return err;
 	if (!s->format && !s->subjects.at.n)
 		as_page(&h, s, &out);
-	char *keys = s->by ? settings_keys_by(s->by, h.sort, "comm,dso,sym") : NULL;
-	h.sort = keys ? keys : h.sort;
+	char *keys = s->by ? settings_rows_by(s->by, &h) : NULL;
 	if (s->about & KIN_ABOUT_HEADER && !s->quiet)
 		err = run_print_about(s, s->about, out.stream);
 	if (err) {

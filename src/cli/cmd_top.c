@@ -522,7 +522,7 @@ static void read_config(struct top_line *l)
 static void take_keys(struct top_line *l)
 {
 	if (l->by)
-		l->hists.sort = l->keys = settings_keys_by(l->by, l->hists.sort, "comm,dso,sym");
+		l->keys = settings_rows_by(l->by, &l->hists);
 }
 
 static int run_words(const struct command *c, int argc, char **argv)

@@ -49,7 +49,7 @@ enum {
 	OPT_MMAPS,
 };
 
-static const struct opt_group rows_group = {
+const struct opt_group report_row_options = {
 	"Rows and columns",
 	(const struct opt[]){
 		{ OPT_KEYS, 's', "sort", "KEYS",
@@ -91,11 +91,6 @@ static const struct opt_group rows_group = {
 		{ OPT_QUANTUM, 0, "time-quantum", "TIME",
 		  "round the key time down to a multiple of this: 1s, 100ms (the default), 10us" },
 		SAMPLES_NANOSECONDS_ROW,
-		{ OPT_HIERARCHY, 0, "hierarchy", NULL,
-		  "nest rows, a level for each key; shows only Self" },
-		{ OPT_GROUP, 0, "group", NULL, "show all events side by side" },
-		{ OPT_NO_GROUP, 0, "no-group", NULL,
-		  "show events one by one, even if recorded as a group" },
 		{ OPT_PERCENT_LIMIT, 0, "min-share", "PERCENT",
 		  "hide rows, and branches of chains, below this share" },
 		{ OPT_ALL_ROWS, 0, "all-rows", NULL,
@@ -130,26 +125,35 @@ static const struct opt_group chains_group = {
 	},
 };
 
+/* perf's letter for --dsos is that of --data where profiles of all kinds are read. */
+#define SAMPLE_ROWS(letter_of_dsos)                                                                \
+	OPTIONS_OF_PARTS,                                                                          \
+		{ SAMPLES_COMMS, 'c', "comms", "NAMES",                                            \
+		  "only samples of these commands; shares stay those of all samples, as with the " \
+		  "next options" },                                                                \
+		{ SAMPLES_OBJECTS, letter_of_dsos, "dsos", "NAMES",                                \
+		  "only samples taken in these programs or libraries" },                           \
+		SAMPLES_SYMBOLS_ROW,                                                               \
+		{ OPT_SYMBOL_FILTER, 0, "symbol-filter", "TEXT",                                   \
+		  "only rows of functions whose name contains this text" },                        \
+		SAMPLES_PLACE_ROWS,                                                                \
+		{ OPT_SOCKET, 0, "socket-filter", "NUMBER",                                        \
+		  "only samples on CPUs of this socket" },                                         \
+		{ OPT_UNRESOLVED, 'U', "hide-unresolved", NULL,                                    \
+		  "hide samples and callers without a symbol name" },                              \
+	{                                                                                          \
+		OPT_PARALLELISM, 0, "parallelism", "NUMBERS",                                      \
+			"only samples taken while this many threads ran: 1-3,8"                    \
+	}
+
 static const struct opt_group filter_group = {
 	"Samples",
-	(const struct opt[]){
-		OPTIONS_OF_PARTS,
-		{ SAMPLES_COMMS, 'c', "comms", "NAMES",
-		  "only samples of these commands; shares stay those of all samples, as with the "
-		  "next options" },
-		{ SAMPLES_OBJECTS, 'd', "dsos", "NAMES",
-		  "only samples taken in these programs or libraries" },
-		SAMPLES_SYMBOLS_ROW,
-		{ OPT_SYMBOL_FILTER, 0, "symbol-filter", "TEXT",
-		  "only rows of functions whose name contains this text" },
-		SAMPLES_PLACE_ROWS,
-		{ OPT_SOCKET, 0, "socket-filter", "NUMBER", "only samples on CPUs of this socket" },
-		{ OPT_UNRESOLVED, 'U', "hide-unresolved", NULL,
-		  "hide samples and callers without a symbol name" },
-		{ OPT_PARALLELISM, 0, "parallelism", "NUMBERS",
-		  "only samples taken while this many threads ran: 1-3,8" },
-		{ 0 },
-	},
+	(const struct opt[]){ SAMPLE_ROWS('d'), { 0 } },
+};
+
+const struct opt_group report_sample_options = {
+	"Samples",
+	(const struct opt[]){ SAMPLE_ROWS(0), { 0 } },
 };
 
 static const struct opt_group output_group = {
@@ -157,6 +161,11 @@ static const struct opt_group output_group = {
 	(const struct opt[]){
 		{ OPT_STDIO, 0, "stdio", NULL, "perf report's layout" },
 		{ OPT_TUI, 0, "tui", NULL, "interactively on the terminal, as kin browse" },
+		{ OPT_HIERARCHY, 0, "hierarchy", NULL,
+		  "nest rows, a level for each key; shows only Self" },
+		{ OPT_GROUP, 0, "group", NULL, "show all events side by side" },
+		{ OPT_NO_GROUP, 0, "no-group", NULL,
+		  "show events one by one, even if recorded as a group" },
 		{ OPT_FORMAT, 'f', "format", "FORMAT",
 		  "text (the default), json, csv or perf; html: one file with "
 		  "everything, as kin html; -f without: as --force",
@@ -187,8 +196,8 @@ static const struct opt_group output_group = {
 };
 
 const struct opt_group *const report_options[] = {
-	&recording_options, &rows_group,   &chains_group,    &filter_group,
-	&names_options,     &output_group, &general_options, NULL,
+	&recording_options, &report_row_options, &chains_group,    &filter_group,
+	&names_options,     &output_group,       &general_options, NULL,
 };
 
 static bool set_percent(const char *option, const char *arg, double *ret, char error[512])
@@ -356,4 +365,42 @@ bool report_options_overview(const struct settings *s)
 {
 	const struct kin_hists_opts *h = &s->hists;
 	return !h->no_children && !h->latency && !h->group && !s->call_graph;
+}
+
+const char *report_options_of_samples(const struct settings *s)
+{
+	const struct kin_hists_opts *h = &s->hists, *usual = &s->config.hists;
+	const struct {
+		const char *option;
+		bool is_given;
+	} all[] = {
+		{ "--sort", h->sort != usual->sort },
+		{ "--columns", h->fields != usual->fields },
+		{ "--by", s->by },
+		{ "--no-children", h->no_children && !usual->no_children },
+		{ "--latency", h->latency },
+		{ "--show-nr-samples", h->show_samples },
+		{ "--show-total-period", h->show_period },
+		{ "--show-cpu-utilization", h->levels },
+		{ "--branch-stack", h->branches },
+		{ "--mem-mode", h->accesses },
+		{ "--time-quantum", h->time_quantum_ns },
+		{ "--min-share", h->has_percent_limit && !usual->has_percent_limit },
+		{ "--percentage", h->relative && !usual->relative },
+		{ "--comms", h->comms },
+		{ "--dsos", h->dsos },
+		{ "--symbols", h->symbols },
+		{ "--symbol-filter", h->symbol_filter },
+		{ "--pid", h->pids },
+		{ "--tid", h->tids },
+		{ "--cpu", h->cpus },
+		{ "--time", h->times },
+		{ "--socket-filter", h->socket },
+		{ "--hide-unresolved", h->hide_unresolved },
+		{ "--parallelism", h->parallelism },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i].is_given)
+			return all[i].option;
+	return NULL;
 }

@@ -294,21 +294,27 @@ static void add_each(struct settings *s, struct string_list *l, const char *word
 			string_list_add(l, arena_printf(&s->words, "%.*s", (int)n, words));
 }
 
-char *settings_keys_by(const char *by, const char *sort, const char *usual)
+char *settings_rows_by(const char *by, struct kin_hists_opts *h)
 {
 	static const char *const keys[][2] = { { "thread", "tid" },
 					       { "process", "pid" },
 					       { "run", "run" },
 					       { "rank", "rank" },
 					       { "object", "dso" } };
-	const char *key = ""; /* events have reports of their own */
+	const char *key = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (!strcmp(by, keys[i][0]))
 			key = keys[i][1];
-	const char *comma = *key ? "," : "";
-	if (sort && *sort == '+')
-		return xprintf("%s%s%s,%s", key, comma, usual, sort + 1);
-	return xprintf("%s%s%s", key, comma, sort ? sort : usual);
+	if (!key)
+		return NULL;
+	char *text;
+	if (h->fields && !h->sort)
+		h->fields = text = xprintf("%s,%s", h->fields, key);
+	else if (h->sort && *h->sort == '+')
+		h->sort = text = xprintf("%s,comm,dso,sym,%s", key, h->sort + 1);
+	else
+		h->sort = text = xprintf("%s,%s", key, h->sort ? h->sort : "comm,dso,sym");
+	return text;
 }
 
 bool settings_set(struct settings *s, int id, const char *arg, char error[512])

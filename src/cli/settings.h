@@ -167,9 +167,10 @@ enum {
 		OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list"   \
 	}
 
-/* "tid,comm,dso,sym" for --by thread: adds the keys that separate the parts. `sort`: the other
- * keys; NULL: `usual`. The caller frees it. */
-char *settings_keys_by(const char *by, const char *sort, const char *usual);
+/* Rows apart for each thread, process ...: puts its key before the keys of rows ("tid,comm,dso,sym")
+ * or, if columns were chosen, behind these. Nothing to do for events, which have tables of their
+ * own. Returns memory to be freed after `h`; NULL: none. */
+char *settings_rows_by(const char *by, struct kin_hists_opts *h);
 
 /* argv[0] is skipped; strings point into argv. On failure error[] holds one line. --help and
  * --version end the parsing. */

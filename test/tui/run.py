@@ -345,6 +345,29 @@ def test_first_page(tap, folder, build):
     t.close()
 
 
+def test_rows(tap, folder, build):
+    """Options about rows and samples: those of kin report, whose numbers are shown."""
+    with open(os.path.join(folder, 'rows.txt'), 'w') as f:
+        f.write(''.join(f'prog  {tid} [000] {n}.000000: 1 cpu-clock:\n\t1000 {leaf}+0x0 (/prog)\n\t2000 main+0x0 (/prog)\n\n'
+                        for n, (tid, leaf) in enumerate([(12, 'often')] * 6 + [(13, 'often')] * 3 + [(13, 'rare')])))
+    t = Terminal(folder, build, columns=100, rows=12)
+    rows = lambda s: [(line.split()[0], line.split()[-1]) for line in s.splitlines() if re.match(r' *[\d.]+% ', line)]
+    for options, wanted, what in (
+            ('--by=thread -F overhead,sym',
+             [('60.00%', 'often'), ('30.00%', 'often'), ('10.00%', 'rare'), ('0.00%', 'main'), ('0.00%', 'main')],
+             '--by=thread: apart for each thread'),
+            ('-s dso', [('100.00%', 'prog')], '--sort: other rows'),
+            ('-s sym --min-share=50', [('100.00%', 'main'), ('90.00%', 'often')], '--min-share: none with less'),
+            ('-s sym --no-children -S rare', [('10.00%', 'rare')], '--symbols: only samples taken there')):
+        for command in ('browse', 'report --tui'):
+            t.run(f'kin {command} {options} rows.txt')
+            t.wait('Enter callers')
+            t.sees(tap, lambda s: rows(s) == wanted, f'{command} {what}')
+            t.keys('q')
+            t.wait('^prompt')
+    t.close()
+
+
 def test_views(tap, folder, build):
     """The menu, orders, several words, the flame graph, one thread alone, and a view in a file."""
     with open(os.path.join(folder, 'views.txt'), 'w') as f:
@@ -1050,7 +1073,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_first_page, test_events, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
+        for test in (test_counts, test_stacks, test_first_page, test_rows, test_events, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
                      test_colors, test_other_terminals, test_without, test_top, test_top_times, test_top_code, test_top_stalled):
             tap.part(test, tap, folder, build)
