@@ -80,7 +80,7 @@ const struct opt_group report_row_options = {
 		{ OPT_BRANCHES, 'b', "branch-stack", NULL,
 		  "a sample for each branch that was recorded (kin record -b); keys: dso_from, "
 		  "dso_to, symbol_from, symbol_to, addr_from, addr_to, srcline_from, srcline_to, "
-		  "mispredict, in_tx, abort, cycles. With --stdio the default for such data" },
+		  "mispredict, in_tx, abort, cycles. In perf's layout the default for such data" },
 		{ OPT_NO_BRANCHES, 0, "no-branch-stack", NULL,
 		  "samples as recorded, not one for each branch" },
 		{ OPT_ACCESSES, 0, "mem-mode", NULL,
