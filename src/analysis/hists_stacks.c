@@ -51,6 +51,17 @@ static void make_room(struct stack_sums *s)
 	s->children.n += lacking;
 }
 
+/* The row that gets Self. Where functions are what they are on the stack, it is known by now. */
+static uint32_t leaf_row(const struct stack_sums *s, const struct visit *visit)
+{
+	uint32_t row = s->h->hists.opts->self_physical
+			       ? NONE
+			       : stack_groups_leaf(&s->groups, visit->skey, visit->stack);
+	return row != NONE ? row
+			   : hists_row(s->h, visit->skey, hists_leaf_hop(s->h, visit->stack),
+				       visit->task);
+}
+
 static void add_visit(struct stack_sums *s, const struct visit *visit, const struct hist_stat *own)
 {
 	struct path_places on = { 0 };
@@ -59,8 +70,7 @@ static void add_visit(struct stack_sums *s, const struct visit *visit, const str
 	s->visit = visit;
 	if (!s->h->hists.opts->no_children)
 		on = stack_groups_on(&s->groups, visit->skey, visit->stack);
-	uint32_t leaf =
-		hists_row(s->h, visit->skey, hists_leaf_hop(s->h, visit->stack), visit->task);
+	uint32_t leaf = leaf_row(s, visit);
 	make_room(s);
 	for (size_t i = 0; i < on.n; i++)
 		hist_stat_add(&s->children.at[on.at[i] * n], own, n);

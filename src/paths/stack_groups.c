@@ -122,6 +122,14 @@ struct path_places stack_groups_on(struct stack_groups *s, uint32_t root, stacki
 	return (struct path_places){ s->on.at, s->on.n };
 }
 
+uint32_t stack_groups_leaf(const struct stack_groups *s, uint32_t root, stackid stack)
+{
+	const uint32_t *known = root < STACK_ARRAYS ? s->known[root] : NULL;
+	uint32_t group = known ? known[s->samples->stacks[stack].frame] : NOT_KNOWN;
+
+	return group == NOT_KNOWN || group == SEVERAL ? NONE : group - 1;
+}
+
 /* ---- times ---- */
 
 struct frame_group {

@@ -32,6 +32,9 @@ void stack_groups_done(struct stack_groups *s);
  * asked for from the outermost one on, as a maker of paths does. */
 struct path_places stack_groups_on(struct stack_groups *s, uint32_t root, stackid stack);
 
+/* The only group of the innermost frame of `stack`, the last one; NONE: it has none, or several. */
+uint32_t stack_groups_leaf(const struct stack_groups *s, uint32_t root, stackid stack);
+
 /* Whether the last stack came by it. */
 static inline bool stack_groups_has(const struct stack_groups *s, uint32_t group)
 {

@@ -487,6 +487,27 @@ static struct kin_error *check_data(const struct hists_ask *a, const struct prof
 	return NULL;
 }
 
+static bool rows_have_key(const struct hists_ask *a, enum hist_key key)
+{
+	for (size_t i = 0; i < a->keys.n; i++)
+		if (a->keys.at[i] == key)
+			return true;
+	return false;
+}
+
+/* A row by other keys is of several functions. perf goes by the first one met. */
+static struct kin_error *check_functions(const struct hists_ask *a)
+{
+	const struct kin_hists_opts *g = a->given;
+	const char *name = g->function ? g->function : g->symbol_filter;
+	if (!name || a->style != &hists_own_style || rows_have_key(a, HIST_SYM) ||
+	    rows_have_key(a, HIST_SYMOFF))
+		return NULL;
+	return err_new(KIN_ERROR_USAGE,
+		       "%s%.200s: the keys of --sort say nothing of functions: add sym to them",
+		       g->function ? "" : "--symbol-filter=", name);
+}
+
 static struct kin_error *check_keys(const struct hists_ask *a)
 {
 	for (size_t i = 0; i < a->keys.n; i++) {
@@ -667,8 +688,8 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 	if ((err = check_data(a, p)) || (err = read_call_graph(a)))
 		return err;
 	read_overview(a, p);
-	if ((err = choose_fields(a)) || (err = check_keys(a)) || (err = read_filters(a, p)) ||
-	    (err = read_socket(a)) || (err = compile_patterns(a)))
+	if ((err = choose_fields(a)) || (err = check_keys(a)) || (err = check_functions(a)) ||
+	    (err = read_filters(a, p)) || (err = read_socket(a)) || (err = compile_patterns(a)))
 		return err;
 	a->opts.levels = shows_levels(a);
 	if (a->opts.levels && g->hierarchy)

@@ -472,7 +472,9 @@ static void add_extras(struct hists_state *s)
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
 		struct kin_column c = extra_columns[roles[i]];
 		bool weight = roles[i] >= ROLE_WEIGHT && roles[i] <= ROLE_CHILDREN_COUNT;
-		c.hidden = !(weight && s->ask->given->weights);
+		bool children = weight && roles[i] >= ROLE_CHILDREN_WEIGHT;
+		c.hidden = !(weight && s->ask->given->weights) ||
+			   (children && s->ask->given->no_children);
 		add_column(s, c, (struct hists_col){ roles[i], { 0 }, 0 });
 	}
 }
