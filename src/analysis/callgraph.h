@@ -107,6 +107,12 @@ struct callgraph {
 
 static inline double callgraph_shown_self(const struct cg_node *n) { return n->self * n->fraction; }
 
+/* Ticks that shares are of. Where no function is left out it is the flat profile's total. */
+static inline double callgraph_all(const struct callgraph *g)
+{
+	return g->shown_total + g->outside;
+}
+
 /* What a symbol, or its cycle, hands to callers. Small, because it is looked up per arc: two fit a
  * cache line. */
 struct cg_share {

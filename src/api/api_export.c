@@ -17,21 +17,39 @@ const struct kin_format *kin_format_at(size_t i)
 	return &all_formats[i]->about;
 }
 
-const struct kin_format *kin_format_of(const void *head, size_t size)
+static const struct kin_format *format_of(struct bytes head, bool is_vague)
 {
 	const struct input_opts any = { .target.is_64bit = true };
+	for (size_t i = 0; all_formats[i]; i++) {
+		const struct format *f = all_formats[i];
+		if (f->recognise && f->is_vague == is_vague && !f->is_unmarked &&
+		    f->recognise(head, &any))
+			return &f->about;
+	}
+	return NULL;
+}
+
+static const struct kin_format *find_format(const void *head, size_t size, bool guess)
+{
 	struct unpacked_bytes room;
-	struct bytes b = bytes_of("", head, size);
-	const struct kin_format *found = NULL;
-	b = unpacked(b, FORMAT_HEAD, &room);
+	struct bytes b = unpacked(bytes_of("", head, size), FORMAT_HEAD, &room);
 	if (bytes_left(&b) > FORMAT_HEAD)
 		b.end = b.pos + FORMAT_HEAD;
-	for (size_t i = 0; all_formats[i] && !found; i++)
-		if (all_formats[i]->recognise && !all_formats[i]->is_vague &&
-		    all_formats[i]->recognise(b, &any))
-			found = &all_formats[i]->about;
+	const struct kin_format *found = format_of(b, false);
+	if (!found && guess)
+		found = format_of(b, true);
 	vec_free(&room.at);
 	return found;
+}
+
+const struct kin_format *kin_format_of(const void *head, size_t size)
+{
+	return find_format(head, size, false);
+}
+
+const struct kin_format *kin_format_guess(const void *head, size_t size)
+{
+	return find_format(head, size, true);
 }
 
 const struct kin_format *kin_format_of_name(const char *name)

@@ -131,6 +131,13 @@ struct program *profile_program(struct kin_profile *p, const struct program_opts
 /* As profile_hear(), for all its programs. */
 void profile_hear_all(struct kin_profile *p);
 
+/* Takes the text, unless it is a note already. */
+void profile_add_note(struct kin_profile *p, char *text);
+
+/* The names of the events with samples that are not shown where one is (samples_event), "a, b";
+ * "": none. To be freed. */
+char *profile_other_events(const struct profile *p);
+
 /* The error in reading the program (object_trouble), returned once. */
 MUST_CHECK struct kin_error *profile_trouble(struct kin_profile *p);
 

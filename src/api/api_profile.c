@@ -115,7 +115,7 @@ static void hear_origins(struct kin_profile *p, const struct program *g)
 	}
 }
 
-static void add_note(struct kin_profile *p, char *text)
+void profile_add_note(struct kin_profile *p, char *text)
 {
 	for (size_t i = 0; i < p->notes.n; i++) {
 		if (strcmp(p->notes.at[i], text) != 0)
@@ -131,7 +131,7 @@ static void hear_builds(struct kin_profile *p, const struct program *g)
 	for (size_t i = 0; !p->heard_builds && i < program_n_joined(g); i++) {
 		char *text = xprintf("%s is there in several builds: functions of one name are one",
 				     program_object_name(g, program_joined_at(g, i)));
-		add_note(p, text);
+		profile_add_note(p, text);
 	}
 	p->heard_builds = true;
 }
@@ -141,9 +141,9 @@ static void hear_builds(struct kin_profile *p, const struct program *g)
 static void hear_machine(struct kin_profile *p, const char *what, const char *part, uint32_t elf)
 {
 	if (elf)
-		add_note(p, xprintf("%s is %s a machine that is not known (%" PRIu32
-				    " in ELF): its code is not read",
-				    what, part, elf));
+		profile_add_note(p, xprintf("%s is %s a machine that is not known (%" PRIu32
+					    " in ELF): its code is not read",
+					    what, part, elf));
 }
 
 static void hear_machine_of(struct kin_profile *p, const struct object_file *o)
@@ -577,9 +577,10 @@ void profile_take_off_hooks(struct kin_profile *p)
 	enum { NS = 1000000000 };
 	struct hooks_time t = hooks_take_off(p->data);
 	if (t.off_ns)
-		add_note(p, xprintf("counting calls took %.2f s of %.2f s, estimated at %.2f ns a "
-				    "call: that is taken off (kin's --with-hooks leaves it in)",
-				    (double)t.off_ns / NS, (double)t.sampled_ns / NS, t.call_ns));
+		profile_add_note(
+			p, xprintf("counting calls took %.2f s of %.2f s, estimated at %.2f ns a "
+				   "call: that is taken off (kin's --with-hooks leaves it in)",
+				   (double)t.off_ns / NS, (double)t.sampled_ns / NS, t.call_ns));
 }
 
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,

@@ -178,22 +178,35 @@ static bool has_times(const struct kin_table *t)
 	return kin_table_find_column(t, "self") < kin_table_n_columns(t);
 }
 
-/* Times are of one event: of which, and that there are others. */
-static void note_events(struct arena *a, const struct profile *p, struct kin_table *t)
+char *profile_other_events(const struct profile *p)
 {
 	const struct samples *s = &p->samples;
-	bool *sampled = arena_alloc(a, s->n_events + 1);
-	const char *others = "";
+	bool *sampled = xalloc(s->n_events + 1);
+	char *others = xprintf("%s", "");
 	for (size_t i = 0; i < s->n; i++)
 		sampled[s->at[i].event] = true;
-	uint16_t shown = samples_event(s);
-	for (size_t i = 0; i < s->n_events; i++)
-		if (sampled[i] && i != shown)
-			others = arena_printf(a, "%s%s%s", others, *others ? ", " : "",
-					      strtab_get(p->strings, s->events[i].name));
+	sampled[samples_event(s)] = false;
+	for (size_t i = 0; i < s->n_events; i++) {
+		if (!sampled[i])
+			continue;
+		char *more = xprintf("%s%s%s", others, *others ? ", " : "",
+				     strtab_get(p->strings, s->events[i].name));
+		free(others);
+		others = more;
+	}
+	free(sampled);
+	return others;
+}
+
+/* Times are of one event: of which, and that there are others. */
+static void note_events(const struct profile *p, struct kin_table *t)
+{
+	const struct samples *s = &p->samples;
+	char *others = profile_other_events(p);
 	if (*others)
 		table_note_first(t, "times are of %s; --event NAME has the others: %s",
-				 strtab_get(p->strings, s->events[shown].name), others);
+				 strtab_get(p->strings, s->events[samples_event(s)].name), others);
+	free(others);
 }
 
 static struct kin_error *run_report(struct kin_profile *p, const struct report *r,
@@ -211,7 +224,7 @@ static struct kin_error *run_report(struct kin_profile *p, const struct report *
 	if ((err = profile_trouble(p)))
 		kin_table_free(*ret);
 	else if (has_times(*ret))
-		note_events(&a->arena, p->data, *ret);
+		note_events(p->data, *ret);
 	return err;
 }
 

@@ -9,13 +9,28 @@
 #include "base/vec.h"
 #include "export/folded.h"
 #include "export/script.h"
+#include "formats/exported.h"
 #include "object/source.h"
+#include "paths/path_tree.h"
 #include "report/reports.h"
 
 /* A profile that was opened without them has none, whatever is asked. */
 static bool no_inlines(const struct kin_profile *p, const struct kin_script_opts *o)
 {
 	return p->naming.no_inlines || !o->inlines;
+}
+
+/* Stacks are of one event: of which, and that there are others. */
+static void note_events(struct kin_profile *p)
+{
+	const struct samples *s = &p->data->samples;
+	char *others = profile_other_events(p->data);
+	if (*others)
+		profile_add_note(
+			p, xprintf("stacks are of %s; --event NAME has the others: %s",
+				   strtab_get(p->data->strings, s->events[samples_event(s)].name),
+				   others));
+	free(others);
 }
 
 static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
@@ -39,6 +54,8 @@ static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 								    .annotate = o->annotate });
 	namer_done(&n);
 	leaf_filter_free(leaves);
+	if (!err && !o->event)
+		note_events(p);
 	return err;
 }
 
@@ -165,8 +182,7 @@ static struct kin_error *check(const struct profile *p, const char *format,
 	    strcmp(format, "folded") != 0)
 		return err_new(KIN_ERROR_USAGE, "unknown format '%s' (text, json, folded)", format);
 	if (!p->samples.n)
-		return err_new(KIN_ERROR_UNSUPPORTED,
-			       "there are no samples with stacks in the data, only counts");
+		return exported_nothing(p->samples.n_events);
 	return check_event(p, o->event);
 }
 

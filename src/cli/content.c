@@ -19,7 +19,7 @@ static const struct kin_format *format_of_packed(int fd)
 	enum { HEAD = 256 << 10 };
 	uint8_t *head = xalloc(HEAD);
 	ssize_t n = pread(fd, head, HEAD, 0);
-	const struct kin_format *format = n > 0 ? kin_format_of(head, (size_t)n) : NULL;
+	const struct kin_format *format = n > 0 ? kin_format_guess(head, (size_t)n) : NULL;
 	free(head);
 	return format;
 }
@@ -41,7 +41,7 @@ static enum content kind_of(int fd, const struct kin_format **format)
 	if (!memcmp(head, "\177ELF", 4))
 		return CONTENT_PROGRAM;
 	bool zstd = !memcmp(head, "\x28\xb5\x2f\xfd", 4);
-	*format = zstd ? format_of_packed(fd) : kin_format_of(head, (size_t)n);
+	*format = zstd ? format_of_packed(fd) : kin_format_guess(head, (size_t)n);
 	return *format ? CONTENT_PROFILE : CONTENT_OTHER;
 }
 

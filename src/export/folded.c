@@ -17,6 +17,7 @@
 struct folding {
 	const struct profile *p;
 	const struct folded_opts *o;
+	uint16_t event;       /* counted if none was named: the one whose times are shown */
 	struct strtab *names; /* places are ids of it */
 	struct path_maker maker;
 	struct map64 roots; /* by name: numbers */
@@ -125,11 +126,11 @@ static uint32_t root_of(struct folding *t, taskid task)
 
 static bool is_wanted(const struct folding *t, uint16_t event)
 {
-	const struct event *e = &t->p->samples.events[event], *first = t->p->samples.events;
+	const struct event *e = &t->p->samples.events[event];
 
 	if (t->o->event)
 		return event_is_called(strtab_get(t->p->strings, e->name), t->o->event);
-	return e->kind == first->kind && e->unit == first->unit;
+	return event == t->event;
 }
 
 static void add_end(struct folding *t, pathid path, uint64_t weight)
@@ -267,7 +268,7 @@ static void leave(pathid node, void *line)
 
 struct kin_error *folded_write(FILE *out, const struct profile *p, const struct folded_opts *opts)
 {
-	struct folding t = { .p = p, .o = opts };
+	struct folding t = { .p = p, .o = opts, .event = samples_event(&p->samples) };
 	struct folded_line l = { .folding = &t, .out = out };
 
 	make_tree(&t);

@@ -25,7 +25,7 @@ struct folded_opts {
 	 * until the next call. NULL: use names in the data, or addresses. */
 	const struct folded_name *(*names)(void *arg, frameid frame, size_t *n);
 	void *arg;
-	const char *event; /* only this event; NULL: all of the kind and unit of the first */
+	const char *event;                  /* only this event; NULL: the one by samples_event() */
 	const struct sample_filter *filter; /* NULL: all samples */
 	struct leaf_filter *leaves;         /* NULL: all */
 	bool weights;                       /* weights instead of sample counts */

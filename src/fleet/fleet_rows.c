@@ -8,6 +8,7 @@
 #include "base/map64.h"
 #include "fleet/fleet_rows_hash.h"
 #include "fleet/store.h"
+#include "formats/exported.h"
 
 enum { NS = 1000000000 };
 
@@ -288,9 +289,9 @@ struct kin_error *rows_of(struct kin_profile *profile, const struct rows_opts *o
 	if (err)
 		return err;
 	if (!kin_samples_n(r.samples)) {
+		err = exported_nothing(kin_samples_n_events(r.samples));
 		rows_done(&r);
-		return err_new(KIN_ERROR_UNSUPPORTED,
-			       "there are no samples with stacks in the data, only counts");
+		return err;
 	}
 	struct summer s = { .r = &r, .opts = opts };
 	s.events = xalloc((kin_samples_n_events(r.samples) + 1) * sizeof(*s.events));

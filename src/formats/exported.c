@@ -40,6 +40,14 @@ static void find_events(struct exported *x)
 			x->main = i;
 }
 
+struct kin_error *exported_nothing(size_t n_events)
+{
+	return n_events ? err_new(KIN_ERROR_UNSUPPORTED,
+				  "no sample is left: the data has none that was asked for")
+			: err_new(KIN_ERROR_UNSUPPORTED,
+				  "there are no samples with stacks in the data, only counts");
+}
+
 struct kin_error *exported_open(struct kin_profile *profile, const struct kin_export_opts *opts,
 				struct exported *ret)
 {
@@ -48,9 +56,9 @@ struct kin_error *exported_open(struct kin_profile *profile, const struct kin_ex
 	if (err)
 		return err;
 	if (!kin_samples_n(x.samples)) {
+		err = exported_nothing(kin_samples_n_events(x.samples));
 		kin_samples_free(x.samples);
-		return err_new(KIN_ERROR_UNSUPPORTED,
-			       "there are no samples with stacks in the data, only counts");
+		return err;
 	}
 	find_events(&x);
 	x.title = opts->title ? xprintf("%s", opts->title) : title_of(x.samples);

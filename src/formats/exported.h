@@ -16,6 +16,10 @@ struct exported {
 	char *title; /* title of the profile; "" if it is not known */
 };
 
+/* The error of a profile without samples, KIN_ERROR_UNSUPPORTED: none are left of those of its
+ * events, or, without events, it has counts alone. */
+MUST_CHECK struct kin_error *exported_nothing(size_t n_events);
+
 /* KIN_ERROR_UNSUPPORTED: the profile has no samples. */
 MUST_CHECK struct kin_error *exported_open(struct kin_profile *profile,
 					   const struct kin_export_opts *opts,

@@ -40,6 +40,7 @@ struct format {
 	/* Files of other formats may look like this, too: such formats are tried last, and after a
 	 * match by file name. */
 	bool is_vague;
+	bool is_unmarked; /* nothing in such a file says what it is: it is what no other is */
 	MUST_CHECK struct kin_error *(*read)(struct bytes all, const struct input_opts *o,
 					     struct profile_builder *into, struct source *source);
 	/* The same from a window on a file; NULL: needs the whole file in memory. */

@@ -134,12 +134,25 @@ void path_tree_sort(struct path_tree *p, const uint32_t *ranks)
 
 /* ---- weights ---- */
 
+static bool has_samples_of(const struct samples *s, uint16_t event)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->at[i].event == event)
+			return true;
+	return false;
+}
+
 uint16_t samples_event(const struct samples *s)
 {
-	for (uint16_t i = 0; i < s->n_events; i++)
-		if (s->events[i].kind == EVENT_ON_CPU)
+	uint16_t first = s->n_events;
+	for (uint16_t i = 0; i < s->n_events; i++) {
+		if (s->events[i].kind != EVENT_ON_CPU)
+			continue;
+		if (has_samples_of(s, i))
 			return i;
-	return 0;
+		first = i < first ? i : first;
+	}
+	return first < s->n_events ? first : 0;
 }
 
 struct path_weights path_weights_of(const struct path_tree *p, const struct samples *s,

@@ -36,6 +36,7 @@ const struct hists_style perf_style = {
 	.events_say_stacks = true,
 	.hides_single = true,
 	.says_missing = true,
+	.rows_by_first = true,
 	.lists_lead = true,
 	.trace_keys = "trace",
 	.more_key = more_key,

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "profile/builder.h"
 #include "profile/detail.h"
+#include "profile/span.h"
 
 struct filter {
 	const struct profile *p;
@@ -274,6 +275,11 @@ struct profile *profile_filter(const struct profile *p, const struct profile_par
 	free(f.stacks);
 	free(f.events);
 	struct profile *ret = profile_finish(f.into);
+	struct time_range whole = span_of(p);
+	if (whole.from_ns <= whole.to_ns) {
+		ret->samples.whole_from_ns = whole.from_ns;
+		ret->samples.whole_to_ns = whole.to_ns;
+	}
 	ret->saturated = p->saturated; /* if anything is, the whole is */
 	return ret;
 }

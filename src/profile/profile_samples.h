@@ -184,6 +184,8 @@ struct samples {
 	const struct sample
 		*at; /* by source, then in reading order, which is by time if the data has times */
 	size_t n;
+	/* Of a part: the times of the first and the last sample of the whole; 0: this is all. */
+	uint64_t whole_from_ns, whole_to_ns;
 	const struct detail *details; /* detail.h; [0] is none */
 	size_t n_details;
 	const uint64_t *words; /* detail.h: registers and branches; [0] belongs to detail 0 */

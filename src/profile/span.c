@@ -9,6 +9,8 @@
 struct time_range span_of(const struct profile *p)
 {
 	struct time_range s = { UINT64_MAX, 0 };
+	if (p->samples.whole_to_ns)
+		return (struct time_range){ p->samples.whole_from_ns, p->samples.whole_to_ns };
 	for (size_t i = 0; i < p->samples.n; i++) {
 		uint64_t t = p->samples.at[i].time_ns;
 		s.from_ns = t && t < s.from_ns ? t : s.from_ns;

@@ -19,7 +19,8 @@ struct time_range {
 	uint64_t from_ns, to_ns; /* [from, to] on the clock of the samples */
 };
 
-/* The times of the first and the last sample that have one; from > to if none has. */
+/* The times of the first and the last sample that have one, of the whole if this is a part of a
+ * profile; from > to if none has. */
 struct time_range span_of(const struct profile *p);
 
 /* Percentages and "+" relate to `whole`, which is span_of(p). KIN_ERROR_USAGE: the text is none of

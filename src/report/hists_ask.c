@@ -495,12 +495,12 @@ static bool rows_have_key(const struct hists_ask *a, enum hist_key key)
 	return false;
 }
 
-/* A row by other keys is of several functions. perf goes by the first one met. */
+/* A row by other keys is of several functions. */
 static struct kin_error *check_functions(const struct hists_ask *a)
 {
 	const struct kin_hists_opts *g = a->given;
 	const char *name = g->function ? g->function : g->symbol_filter;
-	if (!name || a->style != &hists_own_style || rows_have_key(a, HIST_SYM) ||
+	if (!name || a->style->rows_by_first || rows_have_key(a, HIST_SYM) ||
 	    rows_have_key(a, HIST_SYMOFF))
 		return NULL;
 	return err_new(KIN_ERROR_USAGE,

@@ -24,7 +24,8 @@ struct hists_style {
 	bool events_say_stacks; /* there are stacks if an event was recorded with them */
 	bool hides_single;      /* a key with only one possible value is no column */
 	bool says_missing;      /* without stacks Children are a column of empty cells */
-	bool lists_lead; /* a figure in a list of keys is sorted at its position, not first */
+	bool rows_by_first; /* a row of several functions is the first one's, where one is named */
+	bool lists_lead;    /* a figure in a list of keys is sorted at its position, not first */
 	const char *trace_keys; /* default keys for trace points; NULL: the usual ones */
 	/* A key to add to the requested ones; false: none. */
 	bool (*more_key)(const struct hists_ask *a, enum hist_key *ret);

@@ -91,7 +91,7 @@ static double time_of(const struct cg_node *n) { return n->self + n->child; }
 
 static double total_of(const struct callgraph *g)
 {
-	return g->shown_total > 0 ? g->shown_total : 1;
+	return callgraph_all(g) > 0 ? callgraph_all(g) : 1;
 }
 
 /* ---- rows ---- */
@@ -409,7 +409,9 @@ static struct kin_error *cycles_run(const struct report_input *in, const struct 
 			t,
 			"no sampled stacks: cycles cannot be confirmed, and times are estimated");
 	add_cycles(&j);
-	if (!g->n_cycles)
+	if (g->n_cycles)
+		report_note_outside(in, t);
+	else
 		table_note(t, "the call graph has no cycles");
 	report_note_subjects(in, o, t);
 	*ret = t;

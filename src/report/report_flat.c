@@ -258,9 +258,7 @@ static struct kin_error *flat_run(const struct report_input *in, const struct re
 	}
 	table_show(t, "object", report_has_objects(in, is_busy));
 	table_property(t, "largest_per_call", cell_time(largest_per_call(g)));
-	if (g->outside > 0)
-		table_note(t, "%.2f %s fell on code without a symbol and are in no row",
-			   g->outside / g->rate, g->dimension);
+	report_note_outside(in, t);
 	if (g->has_arcs && g->total <= 0)
 		table_note(t, "all times are 0: no sample was taken");
 	else if (!g->measured && g->has_arcs)

@@ -155,7 +155,7 @@ static bool is_listed(const struct graph_state *s)
 		return false;
 	if (id < g->n_symbols && g->symbols->at[id].owner != id)
 		return false;
-	if (callgraph_shown_self(n) + n->shown_child < s->o->min_share * g->shown_total)
+	if (callgraph_shown_self(n) + n->shown_child < s->o->min_share * callgraph_all(g))
 		return false;
 	return !g->symbols->opts.lines || (id < g->n_symbols && g->symbols->at[id].is_function) ||
 	       (id >= g->n_symbols && !(s->o->rules && s->o->rules->no_cycles_by_line));
@@ -300,7 +300,7 @@ static void set_primary(struct graph_state *s)
 
 	set(s, id);
 	s->cells[OBJECT] = id < g->n_symbols ? object_of(s, id) : object_of_cycle(s, id);
-	s->cells[SHARE] = cell_share(g->shown_total > 0 ? time / g->shown_total : 0);
+	s->cells[SHARE] = cell_share(callgraph_all(g) > 0 ? time / callgraph_all(g) : 0);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
 	set_calls(s, id);
@@ -620,6 +620,7 @@ static struct kin_error *graph_run(const struct report_input *in, const struct r
 	table_set_source(t, &source, s);
 	report_describe(in, t);
 	report_note_hooks(in, t);
+	report_note_outside(in, t);
 	table_show(t, "object", report_has_objects(in, is_in_graph));
 	table_show(t, "per_call", in->graph->measured && in->graph->has_arcs);
 	if (in->graph->measured)

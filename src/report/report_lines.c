@@ -151,8 +151,8 @@ static void add_inclusive(const struct report_input *in, struct line_entry *entr
 {
 	if (!in->graph->measured || !in->program)
 		return;
-	double *times = stack_times(&in->profile->samples, program_places(in->program),
-					     entry_of, n);
+	double *times =
+		stack_times(&in->profile->samples, program_places(in->program), entry_of, n);
 	for (size_t i = 0; i < n; i++)
 		entries[i].inclusive = times[i];
 	free(times);
@@ -298,9 +298,7 @@ static struct kin_error *lines_run(const struct report_input *in, const struct r
 		add_row(t, in, o, &entries[i]);
 	report_note_lines(in, t, "lines");
 	report_note_subjects(in, o, t);
-	if (in->graph->outside > 0)
-		table_note(t, "%.2f %s fell on code without a symbol and are in no row.",
-			   in->graph->outside / in->graph->rate, in->graph->dimension);
+	report_note_outside(in, t);
 	free(entries);
 	blocks_free(blocks);
 	*ret = t;

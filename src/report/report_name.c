@@ -314,6 +314,14 @@ void report_note_hooks(const struct report_input *in, struct kin_table *t)
 			100 * hooks / g->total, name);
 }
 
+void report_note_outside(const struct report_input *in, struct kin_table *t)
+{
+	const struct callgraph *g = in->graph;
+	if (g->outside > 0)
+		table_note(t, "%.2f %s fell on code without a symbol and are in no row",
+			   g->outside / g->rate, g->dimension);
+}
+
 /* As it is here; else as it was when one of the objects was built. */
 static struct kin_error *open_source(const struct symbols *s, const char *path,
 				     const char *const *dirs, struct source_text *ret)

@@ -130,6 +130,8 @@ void report_describe(const struct report_input *in, struct kin_table *t);
 /* Says how much of the time is that of the hooks which count calls, if it is much: nobody can take
  * it off exactly, as processors do it beside the work of the functions. */
 void report_note_hooks(const struct report_input *in, struct kin_table *t);
+/* Time that is in no row, but in what shares are of. */
+void report_note_outside(const struct report_input *in, struct kin_table *t);
 
 /* Whether `name`, as typed by a user, means this file: its path, or the end of it after a slash. */
 bool report_file_is(const char *path, const char *name);

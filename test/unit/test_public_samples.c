@@ -180,6 +180,9 @@ static void the_table_of_formats_says_what_they_can(void)
 	OK(n > 10 && !kin_format_at(n + 5));
 	OK_STR(kin_format_of("PERFILE2", 8)->name, "perf.data");
 	OK(!kin_format_of("a;b 1\n", 6) && !kin_format_of("", 0));
+	OK_STR(kin_format_guess("PERFILE2", 8)->name, "perf.data");
+	OK_STR(kin_format_guess("a;b 1\n", 6)->name, "folded");
+	OK(!kin_format_guess("int main;\n", 10) && !kin_format_guess("\377\1\2\3\4", 5));
 }
 
 int main(void)

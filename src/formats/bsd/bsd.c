@@ -267,6 +267,7 @@ const struct format bsd44_format = {
 	.needs = FORMAT_NEEDS_PROGRAM,
 	.recognise = probe_44bsd,
 	.is_vague = true,
+	.is_unmarked = true,
 	.read = read_bsd,
 };
 const struct format bsd_format = {
@@ -274,5 +275,6 @@ const struct format bsd_format = {
 	.needs = FORMAT_NEEDS_PROGRAM,
 	.recognise = probe_old,
 	.is_vague = true,
+	.is_unmarked = true,
 	.read = read_bsd,
 };
