@@ -8,6 +8,7 @@
 #include "api/api_sections.h"
 #include "base/err.h"
 #include "base/vec.h"
+#include "paths/path_tree.h"
 #include "profile/filter.h"
 #include "profile/threads.h"
 #include "table/render.h"
@@ -172,6 +173,8 @@ static struct kin_error *add_some(struct group_parts *x, const struct profile_pa
 {
 	struct kin_error *err = NULL;
 	struct profile *part = profile_filter(x->p->data, which);
+	if (!which->events)
+		part->samples.timed_event = (uint16_t)(samples_event(&x->p->data->samples) + 1);
 	if (!is_empty(part) || (last && !x->sections))
 		err = add_part(x, part, label);
 	profile_free(part);

@@ -223,8 +223,6 @@ static struct kin_error *run_report(struct kin_profile *p, const struct report *
 		return err;
 	if ((err = profile_trouble(p)))
 		kin_table_free(*ret);
-	else if (has_times(*ret))
-		note_events(p->data, *ret);
 	return err;
 }
 
@@ -267,6 +265,8 @@ static struct kin_error *unguarded_report(struct kin_profile *p, const char *nam
 	table_keep(t, release_profile, p);
 	table_keep(t, free_asked, a);
 	add_notes(p, r, t);
+	if (has_times(t) && !r->by_program && (!o.by || strcmp(o.by, "event") != 0))
+		note_events(p->data, t);
 	err = table_select(t, &(struct table_selection){ o.columns, o.by ? NULL : o.sort }, ret);
 	if (err)
 		kin_table_free(t);

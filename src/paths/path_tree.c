@@ -145,6 +145,8 @@ static bool has_samples_of(const struct samples *s, uint16_t event)
 uint16_t samples_event(const struct samples *s)
 {
 	uint16_t first = s->n_events;
+	if (s->timed_event)
+		return s->timed_event - 1;
 	for (uint16_t i = 0; i < s->n_events; i++) {
 		if (s->events[i].kind != EVENT_ON_CPU)
 			continue;

@@ -186,6 +186,8 @@ struct samples {
 	size_t n;
 	/* Of a part: the times of the first and the last sample of the whole; 0: this is all. */
 	uint64_t whole_from_ns, whole_to_ns;
+	uint16_t timed_event; /* of a part that is shown beside others: samples_event() of the
+				 whole, + 1; 0: it depends on what has samples */
 	const struct detail *details; /* detail.h; [0] is none */
 	size_t n_details;
 	const uint64_t *words; /* detail.h: registers and branches; [0] belongs to detail 0 */
