@@ -411,6 +411,161 @@ static void doubts_have_thresholds(void)
 	OK(doubts(know_nothing) == 0);
 }
 
+/* All that is said, a line each; what is said in reports begins with "!". */
+static void collect_all(const char *text, bool in_reports, void *arg)
+{
+	char **all = arg;
+	char *more = xprintf("%s%s%s\n", *all, in_reports ? "!" : "", text);
+	free(*all);
+	*all = more;
+}
+
+/* What is said of some samples of 1 ms each, of that event, and of what the audit says. */
+static struct profile *of_samples(struct event e, const char *event, uint32_t n, struct audit a)
+{
+	struct profile_builder *b = profile_builder_new();
+	e.name = name(b, event);
+	uint16_t id = profile_add_event(b, e);
+	if (n)
+		profile_add_sample(
+			b, (struct sample){ .event = id, .count = n, .weight = 1000000 * n });
+	*profile_audit(b) = a;
+	profile_add_source(b, "x.kin", (struct source){ 0 });
+	return profile_finish(b);
+}
+
+static const char *said_of(struct profile *p)
+{
+	static char text[1000];
+	char *all = xprintf("%s", "");
+	audit_check(p, collect_all, &all);
+	snprintf(text, sizeof(text), "%s", all);
+	free(all);
+	profile_free(p);
+	return text;
+}
+
+static const struct event clock_event = { .unit = EVENT_NS };
+
+static void losses_are_said_with_their_numbers(void)
+{
+	OK_STR(said_of(of_samples(clock_event, "clock", 1,
+				  (struct audit){ .lost = 2,
+						  .unresolved = 3,
+						  .throttled = 4,
+						  .lost_arcs = 5,
+						  .lost_blocks = 6,
+						  .lost_threads = 7,
+						  .lost_modules = 8 })),
+	       "2 samples were lost\n"
+	       "3 samples refer to what is not in the data\n"
+	       "4 times the kernel held sampling back\n"
+	       "5 calls could not be counted\n"
+	       "6 executions of blocks could not be counted\n"
+	       "7 threads have no counts of their own\n"
+	       "8 objects that were mapped are not in the data\n");
+	struct profile_builder *b = profile_builder_new();
+	profile_note_saturated(b);
+	OK_STR(said_of(profile_finish(b)), "a sum was too large, and stands for more\n");
+}
+
+static void stacks_are_said_in_parts(void)
+{
+	struct audit a = { .complete = 970, .guessed = 10, .truncated = 20 };
+	OK_STR(said_of(of_samples(clock_event, "clock", 1, a)),
+	       "!2.0 % of the stacks could not be walked to their end: who called is missing "
+	       "there\n"); /* guesses of 1 % are none too many */
+	a.guessed = 30;
+	a.truncated = 0;
+	OK_STR(said_of(of_samples(clock_event, "clock", 1, a)),
+	       "!3.0 % of the stacks have callers that are a guess\n");
+	struct profile *p = of_samples(clock_event, "clock", 1, a);
+	struct audit_stacks s = audit_stacks(p);
+	OK(s.complete == 970 && s.guessed == 30 && s.cut == 0 && s.all == 1000);
+	profile_free(p);
+}
+
+/* Of time that the kernel knows of there is to be a sample, but for a little. */
+static void silence_is_said(void)
+{
+	struct audit a = { .cpu_ns = AUDIT_SILENT_NS };
+	OK_STR(said_of(of_samples(clock_event, "clock", 0, a)),
+	       "!there is no sample of 0.050 s of CPU time\n");
+	OK_STR(said_of(of_samples(clock_event, "clock", 1, a)), "");
+	OK_STR(said_of(of_samples((struct event){ .unit = EVENT_COUNT }, "cycles", 0, a)), "");
+	a.cpu_ns--;
+	OK_STR(said_of(of_samples(clock_event, "clock", 0, a)), "");
+}
+
+static bool used_little(struct audit a)
+{
+	struct profile *p = of_samples(clock_event, "clock", 0, a);
+	bool little = audit_used_little(p);
+	profile_free(p);
+	return little;
+}
+
+static void little_is_used_if_nothing_tells_otherwise(void)
+{
+	OK(used_little((struct audit){ .cpu_ns = AUDIT_SILENT_NS - 1 }));
+	OK(!used_little((struct audit){ .cpu_ns = AUDIT_SILENT_NS }));
+	OK(!used_little((struct audit){ .lost = 1 }));
+	OK(!used_little((struct audit){ .unresolved = 1 }));
+	struct profile_builder *b = profile_builder_new();
+	profile_add_fact(b, "host", "here");
+	profile_add_fact(b, FACT_TROUBLE, "no signal is left");
+	profile_add_source(b, "x.kin", (struct source){ 0 });
+	struct profile *p = profile_finish(b);
+	OK(!audit_used_little(p));
+	profile_free(p);
+}
+
+/* What samples stand for may be off by a twentieth, and by a period of each thread. */
+static void time_is_compared_with_the_kernels(void)
+{
+	struct audit a = { .cpu_ns = SECOND, .sampled_ns = 900000000 };
+	OK_STR(said_of(of_samples(clock_event, "clock", 10, a)),
+	       "samples stand for 0.900 s of CPU time: 90.0 % of the 1.000 s of the kernel's "
+	       "accounting\n");
+	OK_STR(said_of(of_samples(clock_event, "clock", 8, a)), ""); /* 0.1125 s each */
+	OK_STR(said_of(of_samples(clock_event, "clock:u", 10, a)), "");
+	OK_STR(said_of(of_samples((struct event){ .unit = EVENT_COUNT }, "cycles", 10, a)), "");
+}
+
+/* Samples of the event that CPU time is measured by. */
+static void rates_are_of_cpu_time(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	uint16_t clock = profile_add_event(b, (struct event){ name(b, "clock"), EVENT_NS });
+	uint16_t faults = profile_add_event(b, (struct event){ name(b, "faults"), EVENT_COUNT });
+	profile_add_sample(b, (struct sample){ .event = clock, .count = 30, .weight = 5 });
+	profile_add_sample(b, (struct sample){ .event = faults, .count = 7, .weight = 5 });
+	profile_audit(b)->cpu_ns = 2 * (uint64_t)SECOND;
+	struct profile *p = profile_finish(b);
+	OK(audit_rate(p) == 15);
+	profile_free(p);
+	p = of_samples(clock_event, "clock", 9, (struct audit){ 0 });
+	OK(audit_rate(p) == 0);
+	profile_free(p);
+}
+
+static bool is_behind(bool unfinished, uint64_t sampled_ns)
+{
+	struct profile_builder *b = profile_builder_new();
+	profile_add_source(b, "a.kin", (struct source){ 0 });
+	profile_add_source(b, "b.kin", (struct source){ .unfinished = unfinished });
+	*profile_audit(b) = (struct audit){ .cpu_ns = 100, .sampled_ns = sampled_ns };
+	struct profile *p = profile_finish(b);
+	bool behind = audit_is_behind(p);
+	profile_free(p);
+	return behind;
+}
+
+static void counters_of_a_recording_may_be_behind(void)
+{
+	OK(is_behind(true, 101) && !is_behind(true, 100) && !is_behind(false, 101));
+}
+
 /* ---- distributions ---- */
 
 /* The bucket of kin/format.h. */
@@ -461,6 +616,18 @@ static void quantiles_are_near(void)
 	OK(distribution_quantile(
 		   &(struct distribution){ .bucket[16] = 1, .count = 1, .min = 16, .max = 17 },
 		   0.5) == 17);
+}
+
+/* Measuring cost more than what half of the calls took. */
+static void short_calls_are_doubtful(void)
+{
+	struct distribution d = { .bucket[10] = 4, .count = 4, .sum = 40, .min = 10, .max = 10 };
+	d.probes = 40;
+	OK(distribution_quantile(&d, 0.5) == 10 && !distribution_is_doubtful(&d));
+	d.probes = 41;
+	OK(distribution_is_doubtful(&d));
+	d.probes = 0;
+	OK(!distribution_is_doubtful(&d));
 }
 
 /* ---- executions of lines, from coverage ---- */
@@ -530,8 +697,16 @@ int main(void)
 	doubts_have_thresholds();
 	reports_say_what_has_no_place();
 	reports_say_what_went_wrong();
+	losses_are_said_with_their_numbers();
+	stacks_are_said_in_parts();
+	silence_is_said();
+	little_is_used_if_nothing_tells_otherwise();
+	time_is_compared_with_the_kernels();
+	rates_are_of_cpu_time();
+	counters_of_a_recording_may_be_behind();
 	buckets_hold_what_they_say();
 	quantiles_are_near();
+	short_calls_are_doubtful();
 	paths_are_compared_by_what_they_mean();
 	gcov_is_read();
 	return DONE();
