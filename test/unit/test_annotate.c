@@ -953,6 +953,144 @@ static void test_mismatch(void)
 	CHECK(warnings_of_ranged(0, 0), "");
 }
 
+/* As ld lays out programs: headers before the code, and something behind it in its segment. */
+static void make_laid_out(void)
+{
+	static const char code[] = "	.globl etext, f, g\n"
+				   "	.type f, %function\n"
+				   "	.type g, %function\n"
+				   "f:	nop\n"
+				   "	.balign 4096\n"
+				   "g:	nop\n"
+				   "	.balign 4096\n"
+				   "etext:\n"
+				   "	.section .behind, \"ax\"\n"
+				   "	.zero 64\n"
+				   "	.section .note.GNU-stack,\"\",%progbits\n";
+	write_file("laid.s", code, sizeof(code) - 1);
+	OK(!system("as -o laid.o laid.s && ld -static -e f --defsym __executable_start=0x400000 "
+		   "-Ttext=0x401000 -o laid laid.o"));
+}
+
+/* What is said of that program if the data covers these addresses. */
+static char *warnings_of_range(uint64_t low, uint64_t high)
+{
+	struct fixture x = { 0 };
+	struct histogram h = {
+		.n = 1, .low = low, .high = high, .rate = 100, .dimension = "seconds", .abbrev = 's'
+	};
+	kin_error_free(object_open("laid", &(struct object_opts){ 0 }, &x.object));
+	kin_error_free(symbols_new(x.object, &(struct symbols_opts){ 0 }, &x.symbols));
+	struct profile_builder *b = profile_builder_new();
+	kin_error_free(profile_add_histogram(b, h));
+	x.profile = profile_finish(b);
+	char *text = xalloc(2000);
+	mismatch_check(x.profile, x.object, x.symbols, add_text, text);
+	done(&x);
+	return text;
+}
+
+static bool is_whole(uint64_t low, uint64_t high)
+{
+	char *text = warnings_of_range(low, high);
+	bool whole = !*text;
+	free(text);
+	return whole;
+}
+
+static bool is_a_part(uint64_t low, uint64_t high)
+{
+	char *text = warnings_of_range(low, high);
+	bool part = strstr(text, "only a part of the program was profiled") != NULL;
+	OK(part || strstr(text, "it was written by another program"));
+	free(text);
+	return part;
+}
+
+/* All code of 0x401000-0x403000, of a program that begins at 0x400000, whose segment ends at
+ * 0x403040. Ranges are rounded to less than 16 bytes. */
+static void test_ranges(void)
+{
+	enum { START = 0x400000, CODE = 0x401000, END = 0x403000, SEGMENT = 0x403040 };
+	make_laid_out();
+	OK(is_whole(START, END) && is_whole(START + 15, END - 15) &&
+	   is_whole(START - 15, END + 15));
+	OK(is_whole(START, SEGMENT) && is_whole(START, SEGMENT - 15));
+	OK(is_whole(CODE, END) && is_whole(CODE - 1, END) && !is_whole(CODE + 1, END));
+	OK(!is_whole(START - 16, END) && !is_whole(START, END - 16) && !is_whole(START, END + 16));
+	OK(!is_whole(START, SEGMENT + 16));
+	CHECK(warnings_of_range(START, 0x402000),
+	      "the data covers addresses 0x400000-0x402000, laid has 0x400000-0x403000: only a "
+	      "part of the program was profiled, or it was built anew since\n");
+	CHECK(warnings_of_range(0x500000, 0x600000),
+	      "the data covers addresses 0x500000-0x600000, laid has 0x400000-0x403000: it was "
+	      "written by another program, or by another build of this one\n");
+	OK(is_a_part(START - 15, 0x402000) && !is_a_part(START - 16, 0x402000));
+	OK(is_a_part(0x402000, END + 15) && !is_a_part(0x402000, END + 16));
+}
+
+/* Ticks in f, and before all functions: 16 bytes a bin, the last of which f begins with. */
+static uint64_t ticks_within, ticks_outside;
+static void with_ticks(const struct fixture *x, struct profile_builder *b)
+{
+	uint64_t code = at(x, "f", 0, 0);
+	const struct hit hits[] = { { 0, ticks_outside }, { 2, ticks_within } };
+	const struct histogram h = { .n = 3,
+				     .low = code - 40,
+				     .high = code + 8,
+				     .hits = hits,
+				     .n_hits = 2,
+				     .rate = 100,
+				     .dimension = "seconds",
+				     .abbrev = 's' };
+	kin_error_free(profile_add_histogram(b, h));
+	profile_add_source(b, "-", (struct source){ .kind = "gmon" });
+}
+
+static char *warnings_of_ticks(uint64_t within, uint64_t outside)
+{
+	ticks_within = within;
+	ticks_outside = outside;
+	return warnings_of(with_ticks);
+}
+
+static void test_ticks(void)
+{
+	CHECK(warnings_of_ticks(18, 2),
+	      "10% of the samples in standard input are outside of all functions of prog: code "
+	      "without symbols, or another build\n");
+	CHECK(warnings_of_ticks(19, 2), "");
+	CHECK(warnings_of_ticks(1, 1), ""); /* one may be anything */
+	CHECK(warnings_of_ticks(1, 3),
+	      "75% of the samples in standard input are outside of all functions of prog: code "
+	      "without symbols, or another build\n");
+}
+
+static void too_large(const struct fixture *x, struct profile_builder *b)
+{
+	call(b, at(x, "main", 1, 4), at(x, "f", 0, 0), 1);
+	profile_note_saturated(b);
+	profile_add_source(b, "a.out", (struct source){ .kind = "gmon" });
+	profile_add_source(b, "b.out", (struct source){ .kind = "gmon" });
+}
+
+/* A third of them is looked at. */
+static void many_wrong_calls(const struct fixture *x, struct profile_builder *b)
+{
+	for (uint64_t i = 0; i < 20000; i++)
+		call(b, 0x10000 + i, at(x, "f", 0, i < 9000 ? 3 : 0), 1);
+}
+
+static void test_large_data(void)
+{
+	CHECK(warnings_of(too_large),
+	      "a sum in the data is too large for 64 bits and stays at the largest value\n");
+	CHECK(warnings_of(many_wrong_calls),
+	      "3000 of 6667 call counts looked at in the data are for addresses where no function "
+	      "of prog counts calls (0x401003 ...): the data is damaged, or partly of another "
+	      "build\n");
+}
+
 /* ---- kin's reports ---- */
 
 /* Ticks on one bin in each place of f and other, calls as before. */
@@ -1148,6 +1286,9 @@ int main(void)
 	test_recursion_counts();
 	test_block_sums();
 	test_mismatch();
+	test_ranges();
+	test_ticks();
+	test_large_data();
 	test_lines();
 	test_annotate();
 	test_sums();
