@@ -9,8 +9,10 @@
 #include "analysis/coverage.h"
 #include "analysis/flow_inlined.h"
 #include "analysis/flow_lines.h"
+#include "base/capped.h"
 #include "base/err.h"
 #include "lib/random_graph.h"
+#include "symbolize/program.h"
 #include "tap.h"
 
 /* ---- functions, how often their blocks were executed, and what follows ---- */
@@ -231,6 +233,48 @@ static const struct example examples[] = {
 	{ "code_that_is_come_to_from_elsewhere_is_a_block_of_its_own",
 	  "b 1\n je 1f\n b 2\n on 3\n1: nop\n ret", "9 4", "9 4 9", "1*9 2*4 3:9" },
 
+	{ "ways_that_meet_again_at_a_counted_block", "on 1\n je 1f\n on 2\n1: b 3\n ret", "9",
+	  "9 ? 9", "1:9 2:? 3*9" },
+	{ "a_function_that_begins_with_a_jump_says_nothing_of_the_one_before",
+	  "b 1\n je 1f\n b 2\n jmp 2f\n1: on 3\n2: on 4\n ret\n function begins_with_a_jump\n"
+	  " row 5\n jmp *%rax\n b 6\n ret",
+	  "10 4 3", "10 4 6 10 ? 3", "1*10 2*4 3:6 4:10 5:? 6*3" },
+	{ "a_line_that_ends_no_block_is_come_back_to", "b 1\n b 2\n on 3\n b 2\n on 4\n ret",
+	  "5 5 5", "5 5 5", "1*5 2*10 3:5 4:5" },
+	{ "a_guard_is_given_its_address_just_before",
+	  "g 1\n je 1f\n g 2\n1: row 3\n lea guard(%rip), %rax\n nop\n nop\n row 4\n"
+	  " call __sanitizer_cov_trace_pc_guard\n nop\n ret",
+	  "9 4 9", "9 4 9 9", "1*9 2*4 3:9 4*9" },
+	{ "arguments_of_a_call_are_dropped_and_its_result_is_stored_by_it",
+	  "b 1\n call helper\n add $16, %rsp\n mov %rax, 8(%rsp)\n1: on 2\n jl 1b\n ret", "7",
+	  "7 ? ?", "1*7 2:?" },
+	{ "a_table_leads_to_the_last_instruction",
+	  "b 1\n jmp *table_6(,%rax,8)\n1: b 2\n jmp 4f\n2: row 3\n jmp 4f\n4: ret\n"
+	  " function behind_the_last_instruction\n b 5\n ret\n"
+	  " .section .rodata\ntable_6: .quad 1b, 2b, 4b, behind_the_last_instruction\n .text",
+	  "9 4 3", "9 4 ? 9 3", "1*9 2*4 3:9 5*3" },
+	{ "a_switch_within_an_if_may_end_with_a_break",
+	  "b 1\n je 3f\n b 2\n jmp *table_7(,%rax,8)\n1: b 4\n2: b 5\n row 6\n jmp 3f\n b 7\n"
+	  "3: b 8\n ret\n"
+	  " .section .rodata\ntable_7: .quad 1b, 2b, 3b\n .text",
+	  "20 11 4 9 - 20", "20 11 4 9 0 20", "1*20 2*11 4*4 5*9 6:9 7*0 8*20" },
+	{ "tables_of_a_function_in_two_parts_are_not_read",
+	  "b 1\n jmp *table_8(,%rax,8)\n1: b 2\n jmp 4f\n2: on 3\n jmp 4f\n4: on 5\n ret\n"
+	  " function tables_of_a_function_in_two_parts_are_not_read.cold\n b 6\n ret\n"
+	  " .section .rodata\ntable_8: .quad 1b, 2b, 1b\n .text",
+	  "9 4 2", "9 4 ? ? 2", "1*9 2*4 3:? 5:? 6*2" },
+	{ "code_of_the_line_before_is_part_of_a_block",
+	  "b 1\n je 1f\n b 9\n on 3\n1: nop\n on 4\n ret", "9 4", "9 4 9", "1*9 3:13 4:9 9*4" },
+	{ "code_behind_a_call_belongs_to_it", "b 9\n on 3\n call helper\n nop\n on 4\n ret", "7",
+	  "7 7", "3:7 4:7 9*7" },
+	{ "a_guard_that_is_jumped_to_begins_with_its_call",
+	  "g 1\n lea guard(%rip), %rdi\n je 1f\n jmp 3f\n1: call __sanitizer_cov_trace_pc_guard\n"
+	  " nop\n on 2\n3: g 3\n ret",
+	  "9 4 9", "9 5 4 9", "1*9 2:4 3*9" },
+	{ "a_hook_alone_is_of_the_next_line",
+	  "b 1\n je 1f\n call __sanitizer_cov_trace_pc\n on 2\n1: b 3\n ret", "9 4 9", "9 4 9",
+	  "1*9 2*4 3*9" },
+
 	/* The last: nothing comes behind its last piece. */
 	{ "two_unknown_ways_are_unknown", "b 1\n je 1f\n jl 2f\n on 3\n1: on 4\n2: on 5\n ret", "9",
 	  "9 ? ? ? ?", "1*9 3:? 4:? 5:?" },
@@ -326,17 +370,24 @@ static struct hooks hooks_of(const struct fixture *x, struct address_range r)
 
 enum { CALL_SIZE = 5 };
 
-/* Records are of the hook's call, as of gcc's gmon.out, or of where it returns to. */
-static void add_counts(struct profile_builder *b, const struct fixture *x, size_t example)
+/* Records are of the hook's call, as of gcc's gmon.out, or of where it returns to; or some of
+ * each, as in a sum of both. */
+static void add_counts(struct profile_builder *b, const struct fixture *x, objid object,
+		       size_t example)
 {
 	struct hooks h = hooks_of(x, range_of(x, example));
 	const char *counts = examples[example].counts;
 	for (size_t i = 0; i < h.at.n; i++) {
 		char *end;
-		uint64_t count = strtoull(counts, &end, 10);
-		if (end != counts)
-			profile_add_block(b, (struct block){ .addr = h.at.at[i] + i % 2 * CALL_SIZE,
-							     .count = count });
+		uint64_t count = strtoull(counts, &end, 10), here = i % 3 ? count / i : count;
+		struct block called = { h.at.at[i], here, object },
+			     returned = { h.at.at[i] + CALL_SIZE, count - here, object };
+		if (end != counts) {
+			profile_add_block(b, called);
+			profile_add_block(b, returned);
+			if (count == UINT64_MAX) /* sums stay there */
+				profile_add_block(b, called);
+		}
 		counts = end != counts ? end : counts + strspn(counts, " -");
 	}
 	vec_free(&h.at);
@@ -427,6 +478,51 @@ static bool is_covered(const struct coverage *c, const struct example *e)
 	return true;
 }
 
+/* Places with a line, each once: by file, line and address; what files say is the sum. */
+static bool is_in_order(const struct coverage *c, const struct symbols *s)
+{
+	size_t n_located = 0, n = 0, place = 0;
+	bool right = true;
+	for (symid i = 0; i < s->n; i++)
+		n_located += s->at[i].file && s->at[i].line;
+	for (size_t i = 0; i < c->n_files; i++) {
+		const struct coverage_file *f = &c->files[i];
+		uint64_t total = 0;
+		bool is_executed = false;
+		right &= f->first_line == n;
+		n += f->n_lines;
+		for (size_t k = f->first_line; k < n; k++) {
+			const struct coverage_line *l = &c->lines[k];
+			total = capped_sum(total, l->total);
+			is_executed |= l->is_executed;
+			right &= k == f->first_line || l[-1].line < l->line;
+			right &= l->first_place == place && l->n_places > 0;
+			for (uint32_t m = 0; m < l->n_places; m++, place++) {
+				const struct symbol *at = &s->at[c->places[place]];
+				right &= !strcmp(at->file, f->path) && at->line == l->line;
+				right &= !m || c->places[place - 1] < c->places[place];
+			}
+		}
+		right &= total == f->total && is_executed == f->is_executed;
+	}
+	return right && n == c->n_lines && place == c->n_places && place == n_located;
+}
+
+/* Files are in the order of the symbol table, from its end. */
+static bool is_newest_first(const struct coverage *c, struct symbols *s)
+{
+	size_t n, at;
+	const char *const *files = symbols_files(s, &n);
+	at = n;
+	for (size_t i = 0; i < c->n_files; i++) {
+		while (at && strcmp(files[at - 1], c->files[i].path) != 0)
+			at--;
+		if (!at--)
+			return false;
+	}
+	return c->n_files > 10;
+}
+
 static void test_coverage(const struct fixture *x)
 {
 	struct callgraph *g = callgraph_new(x->profile, x->symbols, &(struct callgraph_opts){ 0 });
@@ -434,11 +530,128 @@ static void test_coverage(const struct fixture *x)
 					  &(struct coverage_opts){ .carry = CARRY_MEASURED });
 	for (size_t i = 0; i < N_EXAMPLES; i++)
 		tap_ok(is_covered(c, &examples[i]), __FILE__, __LINE__, examples[i].name);
+	OK(is_in_order(c, x->symbols));
+	OK(is_newest_first(c, x->symbols));
 	coverage_free(c);
 	callgraph_free(g);
 }
 
-static void test_examples(void)
+/* What a coverage tool counted stands in place of what follows from blocks; of its lines alone. */
+static void test_line_counts(const struct fixture *x)
+{
+	struct callgraph *g = callgraph_new(x->profile, x->symbols, &(struct callgraph_opts){ 0 });
+	struct line_counts *counts = line_counts_new();
+	struct coverage_opts o = { .carry = CARRY_MEASURED, .line_counts = counts };
+	const struct example *e = &examples[1]; /* lines 1 to 3, 5 times */
+	struct coverage *before = coverage_new(x->profile, x->symbols, g,
+					       &(struct coverage_opts){ .carry = CARRY_MEASURED });
+	for (size_t i = 0; i < before->n_files; i++)
+		if (strstr(before->files[i].path, e->name)) {
+			line_counts_add(counts, "", before->files[i].path, 1, 0);
+			line_counts_add(counts, "", before->files[i].path, 2, 77);
+			line_counts_add(counts, "", before->files[i].path, 4, 9); /* is none */
+		}
+	coverage_free(before);
+	struct coverage *c = coverage_new(x->profile, x->symbols, g, &o);
+	const struct coverage_line *one = covered(c, e->name, 1), *two = covered(c, e->name, 2),
+				   *three = covered(c, e->name, 3);
+	OK(one->is_known && !one->is_executed && one->sum == 0);
+	OK(two->is_known && two->is_executed && two->sum == 77 && two->total == 77 &&
+	   two->most == 77 && two->n_counts == 1 && c->counts.at[two->first_count] == 77);
+	OK(three->sum == 5 && !covered(c, e->name, 4));
+	OK(is_in_order(c, x->symbols));
+	coverage_free(c);
+	callgraph_free(g);
+	line_counts_free(counts);
+}
+
+/* Blocks are in their places, by address, each once, with all that was recorded of them; those
+ * without a record are there, too. */
+static void test_blocks(const struct fixture *x)
+{
+	struct blocks *b = blocks_new(x->profile, x->symbols, NULL);
+	uint64_t sum = 0, recorded = 0;
+	size_t wrong = 0, never = 0, hooks = 0;
+	for (symid i = 0; i < x->symbols->n; i++)
+		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
+			uint64_t addr = b->at[k].addr;
+			wrong += addr < x->symbols->at[i].addr || addr >= x->symbols->at[i].end;
+			wrong += k > b->first[i] && addr <= b->at[k - 1].addr;
+			sum = capped_sum(sum, b->at[k].count);
+			never += !b->at[k].count;
+		}
+	for (size_t i = 0; i < x->profile->n_blocks; i++)
+		recorded = capped_sum(recorded, x->profile->blocks[i].count);
+	for (size_t i = 0; i < x->flow->n_pieces; i++)
+		hooks += x->flow->pieces[i].hook && !x->flow->pieces[i].count;
+	OK(!wrong && b->first[x->symbols->n] == b->n && !b->n_outside);
+	OK(sum == recorded && b->has_saturated);
+	OK(never >= hooks && hooks > 5);
+	blocks_free(b);
+}
+
+/* ---- the same program as two objects: each has its own counts ---- */
+
+static struct address_range range_in(const struct symbols *s, size_t part, size_t example)
+{
+	const char *next =
+		example + 1 < N_EXAMPLES ? examples[example + 1].name : "__sanitizer_cov_trace_pc";
+	struct address_range r = { 0, 0 };
+	for (symid i = 0; i < s->n; i++) {
+		if (!s->at[i].is_function || s->at[i].part != part)
+			continue;
+		r.low = strcmp(s->at[i].name, examples[example].name) ? r.low : s->at[i].addr;
+		r.high = strcmp(s->at[i].name, next) ? r.high : s->at[i].addr;
+	}
+	return r;
+}
+
+static objid add_program(struct profile_builder *b, const char *folder, const char *name)
+{
+	char *path = xprintf("%s/%s", folder, name);
+	objid o = profile_add_object_of(b, path, "", OBJECT_ELF, false);
+	struct frame f = { .object = o, .addr = 0x401000 };
+	profile_add_sample(
+		b, (struct sample){ .stack = profile_add_stack(b, 0, profile_add_frame(b, f)),
+				    .count = 1,
+				    .weight = 1 });
+	free(path);
+	return o;
+}
+
+static void test_two_objects(const struct fixture *x, const char *folder)
+{
+	OK(!system("cp prog twin"));
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
+	objid objects[] = { add_program(b, folder, "prog"), add_program(b, folder, "twin") };
+	for (size_t i = 0; i < N_EXAMPLES; i++)
+		add_counts(b, x, objects[i % 2], i);
+	struct profile *p = profile_finish(b);
+	struct program *g = program_new(p, NULL, &(struct program_opts){ .lines = true });
+	struct profile *flat = program_flatten(g, p);
+	struct symbols *s = program_symbols(g);
+	size_t n, wrong = 0, parts = 0;
+	symbols_files(s, &n);
+	struct flow *f = flow_new(flat, s);
+	for (size_t part = 0; f && part < s->n_parts; part++) {
+		if (!range_in(s, part, 0).low)
+			continue;
+		struct fixture y = { .symbols = s, .flow = f };
+		for (size_t i = 0; i < N_EXAMPLES; i++)
+			if (i % 2 == parts)
+				wrong += strcmp(pieces_of(&y, range_in(s, part, i)),
+						examples[i].pieces) != 0;
+		parts++;
+	}
+	OK(f && parts == 2 && !wrong);
+	flow_free(f);
+	profile_free(flat);
+	program_free(g);
+	profile_free(p);
+}
+
+static void test_examples(const char *folder)
 {
 	FILE *f = fopen("prog.s", "w");
 	fputs(macros, f);
@@ -450,7 +663,7 @@ static void test_examples(void)
 	struct fixture x = open_program();
 	struct profile_builder *b = profile_builder_new();
 	for (size_t i = 0; i < N_EXAMPLES; i++)
-		add_counts(b, &x, i);
+		add_counts(b, &x, 0, i);
 	x.profile = profile_finish(b);
 	x.flow = flow_new(x.profile, x.symbols);
 	for (size_t i = 0; i < N_EXAMPLES; i++) {
@@ -459,6 +672,9 @@ static void test_examples(void)
 		tap_str(lines_of(&x, range_of(&x, i)), e->lines, __FILE__, __LINE__, e->name);
 	}
 	test_coverage(&x);
+	test_line_counts(&x);
+	test_blocks(&x);
+	test_two_objects(&x, folder);
 	close_program(&x);
 }
 
@@ -780,7 +996,7 @@ int main(void)
 		printf("1..0 # SKIP no assembler here\n");
 		return 0;
 	}
-	test_examples();
+	test_examples(dir);
 	test_random_functions();
 	test_inlined();
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
