@@ -187,6 +187,129 @@ static void samples_weigh_what_accesses_cost(void)
 	   (1 + 3 + 5) * 1000 + N_SAMPLES / 2);
 }
 
+/* Latency is weight by how many threads ran at that time. */
+static void latency_is_shared(void)
+{
+	static const enum hist_key sym = HIST_SYM;
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = string(b, "e") });
+	stackid at = stack_of(b, 0, (struct frame){ .name = string(b, "f") });
+	for (uint16_t i = 0; i < 3; i++)
+		profile_add_sample(b, (struct sample){ .stack = at,
+						       .parallelism = (uint16_t)(2 * i),
+						       .count = 1,
+						       .weight = 100 });
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_of(p);
+	struct hists *h = hists_new(
+		p, g,
+		&(struct hists_opts){
+			.keys = &sym, .n_keys = 1, .events = &first_event, .n_events = 1 });
+	OK(h->self->latency == 100 + 50 + 25); /* of 0 threads: not known */
+	OK(h->total->latency == h->self->latency && h->children->latency == h->self->latency);
+	hists_free(h);
+	program_free(g);
+	profile_free(p);
+}
+
+/* ---- what samples are told apart by ---- */
+
+enum { RUNS = 300 };
+
+/* Samples in a row differ in one of these alone, mostly. */
+struct varied {
+	uint32_t task, cpu, parallelism, socket, second, function;
+};
+
+static struct profile *profile_of_varied(struct varied *all)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct varied v = { 0 };
+	uint64_t seed = 9;
+	profile_add_event(b, (struct event){ .name = string(b, "e") });
+	for (size_t i = 0; i < RUNS; i++) {
+		uint32_t *const parts[] = { &v.task,   &v.cpu,    &v.parallelism,
+					    &v.socket, &v.second, &v.function };
+		*parts[random_below(&seed, ARRAY_LEN(parts))] = random_below(&seed, 3);
+		char name[] = { 'f', (char)('0' + v.function), '\0' };
+		struct detail d = { .has = DETAIL_SOCKET, .socket = v.socket };
+		struct sample s = { .cpu = (uint16_t)v.cpu,
+				    .parallelism = (uint16_t)v.parallelism,
+				    .count = 1,
+				    .weight = 1 + i,
+				    .time_ns = v.second * UINT64_C(1000000000) };
+		s.task = profile_add_task(b, (struct task){ .pid = 5, .tid = 5 + v.task });
+		s.stack = stack_of(b, 0, (struct frame){ .name = string(b, name) });
+		profile_add_detailed_sample(b, s, profile_add_detail(b, &d));
+		all[i] = v;
+	}
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	return profile_finish(b);
+}
+
+static uint32_t part_of(const struct varied *v, enum hist_key key)
+{
+	switch ((int)key) {
+	case HIST_TID:
+		return v->task;
+	case HIST_CPU:
+		return v->cpu;
+	case HIST_PARALLELISM:
+		return v->parallelism;
+	case HIST_SOCKET:
+		return v->socket;
+	case HIST_TIME:
+		return v->second;
+	case HIST_PARENT:
+		return v->function;
+	}
+	return 0;
+}
+
+/* Rows by one key: as many as there are values, with the weights of these. */
+static bool is_told_apart(const struct profile *p, struct program *g, const struct varied *all,
+			  enum hist_key key, const regex_t *any)
+{
+	uint64_t truth[3] = { 0 };
+	struct hists *h = hists_new(p, g,
+				    &(struct hists_opts){ .keys = &key,
+							  .n_keys = 1,
+							  .events = &first_event,
+							  .n_events = 1,
+							  .parent = any,
+							  .time_quantum = 1000000000 });
+	bool right = h->n == 3;
+	for (size_t i = 0; i < RUNS; i++)
+		truth[part_of(&all[i], key)] += 1 + i;
+	for (size_t i = 0; i < h->n && right; i++) {
+		bool any_is = false;
+		for (size_t k = 0; k < 3; k++)
+			any_is |= h->self[i].weight == truth[k];
+		right = any_is;
+	}
+	right = right && h->total->weight == truth[0] + truth[1] + truth[2];
+	hists_free(h);
+	return right && truth[0] != truth[1] && truth[1] != truth[2];
+}
+
+static void samples_are_told_apart_by_each_key(void)
+{
+	static const enum hist_key keys[] = { HIST_TID,    HIST_CPU,  HIST_PARALLELISM,
+					      HIST_SOCKET, HIST_TIME, HIST_PARENT };
+	static struct varied all[RUNS];
+	regex_t any;
+	OK(!regcomp(&any, ".", REG_EXTENDED));
+	struct profile *p = profile_of_varied(all);
+	struct program *g = program_of(p);
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		tap_ok(is_told_apart(p, g, all, keys[i], &any), __FILE__, __LINE__,
+		       hist_keys[keys[i]].name);
+	program_free(g);
+	profile_free(p);
+	regfree(&any);
+}
+
 /* ---- the order of rows ---- */
 
 enum { EVENTS = 3, FUNCTIONS = 40 };
@@ -272,6 +395,15 @@ static void rows_go_by_one_event_after_the_other(void)
 							  .n_events = EVENTS,
 							  .levels = true });
 	OK(h->n == FUNCTIONS + 1); /* and main */
+	for (size_t e = 0; e < EVENTS; e++) {
+		uint64_t self = 0, count = 0;
+		for (size_t i = 0; i < h->n; i++) {
+			self += h->self[i * EVENTS + e].weight;
+			count += h->self[i * EVENTS + e].count;
+		}
+		OK(h->total[e].weight == self && h->total[e].count == count);
+		OK(h->unfiltered[e].weight == self && h->unfiltered[e].count == count);
+	}
 	for (size_t t = 0; t < ARRAY_LEN(terms); t++) {
 		uint32_t *rows;
 		size_t wrong = 0;
@@ -487,6 +619,30 @@ static void rows_say_what_is_known(void)
 	}
 }
 
+/* The variable or function of an access. */
+static void accesses_have_subjects(void)
+{
+	static const enum hist_key keys[] = { HIST_SYMBOL_DADDR, HIST_DCACHELINE, HIST_MEM,
+					      HIST_SYMBOL_IADDR, HIST_SYM };
+	static const char *const subjects[] = { "variable", "variable", NULL, "f", NULL };
+	struct profile *p = profile_of_detail(true);
+	struct program *g = program_of(p);
+	struct hists *h = hists_new(p, g,
+				    &(struct hists_opts){ .keys = keys,
+							  .n_keys = ARRAY_LEN(keys),
+							  .events = &first_event,
+							  .n_events = 1 });
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const char *got = hists_subject(h, 0, keys[i]);
+		tap_str(got ? got : "", subjects[i] ? subjects[i] : "", __FILE__, __LINE__,
+			hist_keys[keys[i]].name);
+	}
+	OK_STR(hists_function(h, 0), "f");
+	hists_free(h);
+	program_free(g);
+	profile_free(p);
+}
+
 /* Of one sample at 5.123456789 s. */
 static const char *time_of(uint64_t quantum, bool nanoseconds)
 {
@@ -568,6 +724,79 @@ static void callers_of_what_is_ignored_are_dropped(void)
 	regfree(&is_b);
 }
 
+/* Calls of b by b: the last of them has the callers, and what it calls has not. */
+static void of_several_that_are_ignored(void)
+{
+	static const struct hists_rules rules = { .ignore_drops_callers = true };
+	struct profile_builder *b = profile_builder_new();
+	stackid at = 0;
+	regex_t is_b;
+	OK(!regcomp(&is_b, "b", REG_EXTENDED));
+	profile_add_event(b, (struct event){ .name = string(b, "e") });
+	for (const char *name = "abcbd"; *name; name++)
+		at = stack_of(b, at, (struct frame){ .name = profile_add_string(b, name, 1) });
+	profile_add_sample(b, (struct sample){ .stack = at, .count = 1, .weight = 5 });
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_of(p);
+	struct hists_opts o = { .ignore_callees = &is_b };
+	OK_STR(rows_of(p, g, o), "a:0/5 b:5/5");
+	o.rules = &rules;
+	OK_STR(rows_of(p, g, o), "b:5/5 d:0/5");
+	o.order = CHAIN_CALLEE;
+	OK_STR(rows_of(p, g, o), "a:0/5 b:5/5");
+	program_free(g);
+	profile_free(p);
+	regfree(&is_b);
+}
+
+/* How many functions of one stack are seen with a limit. */
+static size_t seen_of(const struct profile *p, struct program *g, enum chain_order order,
+		      unsigned max)
+{
+	static const enum hist_key sym = HIST_SYM;
+	struct hists_opts o = { .keys = &sym,
+				.n_keys = 1,
+				.events = &first_event,
+				.n_events = 1,
+				.order = order,
+				.max_stack = max };
+	struct hists *h = hists_new(p, g, &o);
+	size_t n = 0;
+	for (size_t i = 0; i < h->n; i++)
+		n += h->children[i].weight > 0;
+	hists_free(h);
+	return n;
+}
+
+/* Also of one frame more, and of more than fit a byte. In caller order the leaf is always seen. */
+static void deep_stacks_have_limits(void)
+{
+	enum { DEEP = 300 };
+	static const unsigned limits[] = { 1, 2, 253, 254, 255, 256, DEEP - 2, DEEP - 1 };
+	struct profile_builder *b = profile_builder_new();
+	stackid at = 0;
+	profile_add_event(b, (struct event){ .name = string(b, "e") });
+	for (unsigned i = 0; i < DEEP; i++) {
+		char name[20];
+		snprintf(name, sizeof(name), "f%u", i);
+		at = stack_of(b, at, (struct frame){ .name = string(b, name) });
+	}
+	profile_add_sample(b, (struct sample){ .stack = at, .count = 1, .weight = 5 });
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_of(p);
+	size_t wrong = 0;
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		wrong += seen_of(p, g, CHAIN_CALLER, limits[i]) != limits[i] + 1;
+		wrong += seen_of(p, g, CHAIN_CALLEE, limits[i]) != limits[i];
+	}
+	OK(!wrong);
+	OK(seen_of(p, g, CHAIN_CALLER, DEEP) == DEEP && seen_of(p, g, CHAIN_CALLER, 0) == DEEP);
+	program_free(g);
+	profile_free(p);
+}
+
 /* f is called by what has no name, by a mark, and by main; what has no name is called by main. */
 static struct profile *profile_of_unnamed(void)
 {
@@ -636,7 +865,14 @@ INLINED uintptr_t beside(void)
 static __attribute__((noinline)) uintptr_t one(void) { return within() + (unsigned)variable[2]; }
 static __attribute__((noinline)) uintptr_t two(void) { return within() - (unsigned)variable[2]; }
 
-static __attribute__((noinline)) uintptr_t three(void) { return beside() ^ (unsigned)variable[2]; }
+INLINED uintptr_t around(void)
+{
+	uintptr_t at = beside();
+	__asm__ volatile("" ::: "memory");
+	return at;
+}
+
+static __attribute__((noinline)) uintptr_t three(void) { return around() ^ (unsigned)variable[2]; }
 
 /* Samples of 1, 2 and 4 where they call, as seen on a stack. */
 static struct profile *profile_of_inlined(void)
@@ -677,19 +913,21 @@ static void inlined_functions_have_rows(void)
 	struct profile *p = profile_of_inlined();
 	struct program *g = program_of(p);
 	struct sample_filter *all;
-	regex_t is_within;
+	regex_t is_within, is_around;
 	OK(!regcomp(&is_within, "^within$", REG_EXTENDED));
+	OK(!regcomp(&is_around, "^around$", REG_EXTENDED));
 	OK(!sample_filter_new(p, &(struct sample_filter_texts){ 0 }, &all));
 	struct hist_filter f = { .samples = all, .symbols = NAMES("within") };
 	struct hists_opts o = { .inlines = true };
-	OK_STR(rows_of(p, g, o),
-	       "beside (inlined):4/4 one:0/1 three:0/4 two:0/2 within (inlined):3/3");
+	OK_STR(rows_of(p, g, o), "around (inlined):0/4 beside (inlined):4/4 one:0/1 three:0/4 "
+				 "two:0/2 within (inlined):3/3");
 	o.self_physical = true;
-	OK_STR(rows_of(p, g, o),
-	       "beside (inlined):0/4 one:1/1 three:4/4 two:2/2 within (inlined):0/3");
+	OK_STR(rows_of(p, g, o), "around (inlined):0/4 beside (inlined):0/4 one:1/1 three:4/4 "
+				 "two:2/2 within (inlined):0/3");
 	o = (struct hists_opts){ .inlines = true, .rules = &apart };
-	OK_STR(rows_of(p, g, o), "beside (inlined):4/4 one:0/1 three:0/4 two:0/2 within "
-				 "(inlined):1/1 within (inlined):2/2");
+	OK_STR(rows_of(p, g, o),
+	       "around (inlined):0/4 beside (inlined):4/4 one:0/1 three:0/4 two:0/2 within "
+	       "(inlined):1/1 within (inlined):2/2");
 	o = (struct hists_opts){ .inlines = false };
 	OK_STR(rows_of(p, g, o), "one:1/1 three:4/4 two:2/2");
 	OK(total_of(p, g, (struct hists_opts){ .inlines = true, .filter = &f }) == 3);
@@ -698,10 +936,13 @@ static void inlined_functions_have_rows(void)
 	OK(total_of(p, g, o) == 3);
 	o.inlines = false;
 	OK(total_of(p, g, o) == 0);
+	o = (struct hists_opts){ .inlines = true, .parent = &is_around, .exclude_other = true };
+	OK(total_of(p, g, o) == 4); /* though another one is within it */
 	sample_filter_free(all);
 	program_free(g);
 	profile_free(p);
 	regfree(&is_within);
+	regfree(&is_around);
 }
 
 /* The names of the one chain of `one`, whatever the numbers of its lines are. */
@@ -757,12 +998,17 @@ int main(void)
 	times_are_filtered();
 	samples_without_a_parent_are_left_out();
 	samples_weigh_what_accesses_cost();
+	latency_is_shared();
+	samples_are_told_apart_by_each_key();
 	rows_go_by_one_event_after_the_other();
 	what_is_the_kernels_comes_last();
 	cycles_go_by_address();
 	rows_say_what_is_known();
+	accesses_have_subjects();
 	times_are_rounded_down();
 	callers_of_what_is_ignored_are_dropped();
+	of_several_that_are_ignored();
+	deep_stacks_have_limits();
 	what_has_no_name_is_left_out();
 	inlined_functions_have_rows();
 	chains_name_what_is_inlined();
