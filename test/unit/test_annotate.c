@@ -1029,41 +1029,126 @@ static void test_ranges(void)
 	OK(is_a_part(0x402000, END + 15) && !is_a_part(0x402000, END + 16));
 }
 
-/* Ticks in f, and before all functions: 16 bytes a bin, the last of which f begins with. */
-static uint64_t ticks_within, ticks_outside;
+/* Calls of what is outside of the program are calls of libraries, but for what is rounded. */
+static char *warnings_of_call(uint64_t to)
+{
+	struct fixture x = { 0 };
+	kin_error_free(object_open("laid", &(struct object_opts){ 0 }, &x.object));
+	kin_error_free(symbols_new(x.object, &(struct symbols_opts){ 0 }, &x.symbols));
+	struct profile_builder *b = profile_builder_new();
+	call(b, at(&x, "f", 0, 0), to, 1);
+	x.profile = profile_finish(b);
+	char *text = xalloc(2000);
+	mismatch_check(x.profile, x.object, x.symbols, add_text, text);
+	done(&x);
+	return text;
+}
+
+static bool is_elsewhere(uint64_t to)
+{
+	char *text = warnings_of_call(to);
+	bool elsewhere = !strncmp(text, "none of the 1 call counts ", 26);
+	OK(elsewhere || !strncmp(text, "1 of 1 call counts ", 19));
+	free(text);
+	return elsewhere;
+}
+
+static void test_calls_elsewhere(void)
+{
+	OK(!is_elsewhere(0x400000) && is_elsewhere(0x3fffff));
+	OK(!is_elsewhere(0x40300f) && is_elsewhere(0x403010));
+}
+
+/* Ticks of a bin of one histogram, and some in f of another one. */
+struct ticks {
+	int low, high; /* of the first, from the start of all code */
+	uint32_t n, bin;
+	uint64_t count, within;
+};
+static struct ticks ticks;
+
 static void with_ticks(const struct fixture *x, struct profile_builder *b)
 {
 	uint64_t code = at(x, "f", 0, 0);
-	const struct hit hits[] = { { 0, ticks_outside }, { 2, ticks_within } };
-	const struct histogram h = { .n = 3,
-				     .low = code - 40,
-				     .high = code + 8,
-				     .hits = hits,
-				     .n_hits = 2,
-				     .rate = 100,
-				     .dimension = "seconds",
-				     .abbrev = 's' };
+	const struct hit hit = { ticks.bin, ticks.count }, in_f = { 0, ticks.within };
+	struct histogram h = { .n = ticks.n,
+			       .low = code + (uint64_t)(int64_t)ticks.low,
+			       .high = code + (uint64_t)(int64_t)ticks.high,
+			       .hits = &hit,
+			       .n_hits = 1,
+			       .rate = 100,
+			       .dimension = "seconds",
+			       .abbrev = 's' };
+	uint64_t size = (h.high - h.low) / h.n;
+	struct histogram f = h;
+	f.n = 1;
+	f.low = at(x, "f", 1, 0);
+	f.high = f.low + size;
+	f.hits = &in_f;
+	if (ticks.within)
+		kin_error_free(profile_add_histogram(b, f));
 	kin_error_free(profile_add_histogram(b, h));
 	profile_add_source(b, "-", (struct source){ .kind = "gmon" });
 }
 
 static char *warnings_of_ticks(uint64_t within, uint64_t outside)
 {
-	ticks_within = within;
-	ticks_outside = outside;
+	ticks = (struct ticks){ .low = -40, .high = 8, .n = 3, .count = outside, .within = within };
 	return warnings_of(with_ticks);
+}
+
+/* Whether a bin is. Both its ends are looked at; one of less than a byte has one. */
+static bool is_outside(int low, int high, uint32_t n, uint32_t bin)
+{
+	ticks = (struct ticks){ .low = low, .high = high, .n = n, .bin = bin, .count = 2 };
+	char *text = warnings_of(with_ticks);
+	bool outside = !strncmp(text, "100% of the samples ", 20);
+	OK(outside || !*text);
+	free(text);
+	return outside;
 }
 
 static void test_ticks(void)
 {
+	enum { END = 9 * 16 };
 	CHECK(warnings_of_ticks(18, 2),
 	      "10% of the samples in standard input are outside of all functions of prog: code "
 	      "without symbols, or another build\n");
 	CHECK(warnings_of_ticks(19, 2), "");
+	CHECK(warnings_of_ticks(910, 100), "");
 	CHECK(warnings_of_ticks(1, 1), ""); /* one may be anything */
 	CHECK(warnings_of_ticks(1, 3),
 	      "75% of the samples in standard input are outside of all functions of prog: code "
 	      "without symbols, or another build\n");
+	OK(is_outside(-16, 0, 1, 0) && !is_outside(-15, 1, 1, 0));
+	OK(is_outside(-32, 16, 3, 1) && !is_outside(-32, 16, 3, 2));
+	OK(is_outside(END, END + 16, 1, 0) && !is_outside(END - 1, END + 15, 1, 0));
+	OK(is_outside(END, END + 4, 8, 0) && !is_outside(END - 1, END + 3, 8, 0));
+}
+
+/* The first is of all code, the second is not. */
+static void test_second_range(void)
+{
+	struct fixture x = { 0 };
+	const struct histogram h[] = { { .n = 0x3000, .low = 0x400000, .high = 0x403000 },
+				       { .n = 0x1000, .low = 0x500000, .high = 0x501000 } };
+	kin_error_free(object_open("laid", &(struct object_opts){ 0 }, &x.object));
+	struct profile_builder *b = profile_builder_new();
+	for (size_t i = 0; i < ARRAY_LEN(h); i++)
+		kin_error_free(profile_add_histogram(b, h[i]));
+	x.profile = profile_finish(b);
+	char text[2000] = "";
+	mismatch_check(x.profile, x.object, NULL, add_text, text);
+	OK_STR(text,
+	       "the data covers addresses 0x500000-0x501000, laid has 0x400000-0x403000: it was "
+	       "written by another program, or by another build of this one\n");
+	done(&x);
+}
+
+static void half_wrong(const struct fixture *x, struct profile_builder *b)
+{
+	for (uint64_t i = 0; i < 4; i++)
+		call(b, 0x10000 + i, at(x, "f", 0, i % 2 ? 3 : 0), 1);
 }
 
 static void too_large(const struct fixture *x, struct profile_builder *b)
@@ -1074,19 +1159,22 @@ static void too_large(const struct fixture *x, struct profile_builder *b)
 	profile_add_source(b, "b.out", (struct source){ .kind = "gmon" });
 }
 
-/* A third of them is looked at. */
+/* One of two is looked at. */
 static void many_wrong_calls(const struct fixture *x, struct profile_builder *b)
 {
-	for (uint64_t i = 0; i < 20000; i++)
-		call(b, 0x10000 + i, at(x, "f", 0, i < 9000 ? 3 : 0), 1);
+	for (uint64_t i = 0; i < 10000; i++)
+		call(b, 0x10000 + i, at(x, "f", 0, i < 3000 ? 3 : 0), 1);
 }
 
 static void test_large_data(void)
 {
 	CHECK(warnings_of(too_large),
 	      "a sum in the data is too large for 64 bits and stays at the largest value\n");
+	CHECK(warnings_of(half_wrong),
+	      "2 of 4 call counts in the data are for addresses where no function of prog counts "
+	      "calls (0x401003 ...): the data is damaged, or partly of another build\n");
 	CHECK(warnings_of(many_wrong_calls),
-	      "3000 of 6667 call counts looked at in the data are for addresses where no function "
+	      "1500 of 5000 call counts looked at in the data are for addresses where no function "
 	      "of prog counts calls (0x401003 ...): the data is damaged, or partly of another "
 	      "build\n");
 }
@@ -1287,6 +1375,8 @@ int main(void)
 	test_block_sums();
 	test_mismatch();
 	test_ranges();
+	test_second_range();
+	test_calls_elsewhere();
 	test_ticks();
 	test_large_data();
 	test_lines();

@@ -464,6 +464,77 @@ static void rows_go_by_one_key_after_the_other(void)
 	profile_free(p);
 }
 
+enum { THREADS = 3, CHAINS = 5, LONGEST = 7 };
+
+/* Chains of functions of their own, some in several threads: all of one have the same Children. */
+static struct profile *profile_of_chains(uint64_t *seed)
+{
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = string(b, "e") });
+	for (uint32_t i = 0; i < THREADS * CHAINS; i++) {
+		stackid at = 0;
+		for (uint32_t n = 1 + random_below(seed, LONGEST); n--;) {
+			char name[12];
+			snprintf(name, sizeof(name), "f%u", random_below(seed, 100));
+			at = stack_of(b, at, (struct frame){ .name = string(b, name) });
+		}
+		struct sample s = { .stack = at, .count = 1, .weight = 1 + random_below(seed, 2) };
+		s.task = profile_add_task(b, (struct task){ .pid = 1, .tid = 1 + i % THREADS });
+		profile_add_sample(b, s);
+	}
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	return profile_finish(b);
+}
+
+/* Where nothing else decides: by name. */
+static bool callers_are_above(const struct hists *h)
+{
+	static const struct hist_term terms[] = { { .kind = TERM_CHILDREN },
+						  { .kind = TERM_KEY, .key = HIST_SYM } };
+	bool callee = h->opts->order == CHAIN_CALLEE, right = true;
+	uint32_t *rows;
+	hists_sort(h, terms, ARRAY_LEN(terms), &rows);
+	for (size_t i = 0; i < h->n; i++)
+		for (size_t k = i + 1; k < h->n; k++) {
+			uint32_t l = rows[i], r = rows[k];
+			uint64_t left = h->children[l].weight, right_one = h->children[r].weight;
+			uint32_t above = callee ? h->rows[l].depth : h->rows[r].depth,
+				 below = callee ? h->rows[r].depth : h->rows[l].depth;
+			right &= left >= right_one;
+			if (left != right_one ||
+			    hists_value(h, l, HIST_TID) != hists_value(h, r, HIST_TID))
+				continue;
+			right &= above <= below;
+			right &= above != below ||
+				 strcmp(hists_text(h, l, HIST_SYM), hists_text(h, r, HIST_SYM)) < 0;
+		}
+	free(rows);
+	return right;
+}
+
+static void callers_come_above_callees(void)
+{
+	static const enum hist_key keys[] = { HIST_TID, HIST_SYM };
+	uint64_t seed = 4;
+	size_t wrong = 0;
+	for (int round = 0; round < 60; round++) {
+		struct profile *p = profile_of_chains(&seed);
+		struct program *g = program_of(p);
+		struct hists_opts o = { .keys = keys,
+					.n_keys = ARRAY_LEN(keys),
+					.events = &first_event,
+					.n_events = 1,
+					.chains = true,
+					.order = round % 2 ? CHAIN_CALLER : CHAIN_CALLEE };
+		struct hists *h = hists_new(p, g, &o);
+		wrong += !callers_are_above(h);
+		hists_free(h);
+		program_free(g);
+		profile_free(p);
+	}
+	OK(!wrong);
+}
+
 /* Branches by where they come from: first the user's, by name, and the kernel's behind them. */
 static void what_is_the_kernels_comes_last(void)
 {
@@ -1058,6 +1129,7 @@ int main(void)
 	samples_are_told_apart_by_each_key();
 	rows_go_by_one_event_after_the_other();
 	rows_go_by_one_key_after_the_other();
+	callers_come_above_callees();
 	what_is_the_kernels_comes_last();
 	cycles_go_by_address();
 	rows_say_what_is_known();
