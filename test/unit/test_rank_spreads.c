@@ -289,6 +289,62 @@ static void test_calls(void)
 	profile_free(p);
 }
 
+/* What is too large for a number stays at the largest; less than half a unit is none. */
+static void test_large(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "clock", 5) });
+	for (uint32_t i = 0; i < 3; i++) {
+		taskid task =
+			profile_add_task(b, (struct task){ .pid = i, .tid = i, .rank = 1 + i });
+		profile_add_sample(b, (struct sample){ .task = task,
+						       .count = 1,
+						       .weight = i ? i == 1 ? UINT64_MAX : 1 : 0 });
+	}
+	struct profile *p = profile_finish(b);
+	struct program *g = program_new(p, NULL, &(struct program_opts){ .style = DEMANGLE_NONE });
+	struct spread_set *s = rank_spreads_new(p, g);
+	size_t found = 0;
+	for (size_t i = 0; i < s->rows.n; i++) {
+		const struct spread_row *r = &s->rows.at[i];
+		if (r->kind != SPREAD_ALL)
+			continue;
+		found++;
+		OK(r->of.max == UINT64_MAX && r->of.max_rank == 1 && r->of.n == 2);
+	}
+	OK(found == 1);
+	spread_set_free(s);
+	program_free(g);
+	profile_free(p);
+}
+
+/* What a sum says of its ranks is joined with what is measured of others. */
+static void test_sums_and_ranks(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct spread_set *sum = spread_set_new();
+	spread_set_add_ranks(sum, (struct rank_range){ 0, 1 });
+	struct spread_row row = { .kind = SPREAD_ALL,
+				  .event = spread_set_string(sum, "clock"),
+				  .of = spread_of(1, 70) };
+	spread_set_add(sum, &row);
+	profile_add_spreads(b, sum);
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "clock", 5) });
+	taskid task = profile_add_task(b, (struct task){ .pid = 3, .tid = 3, .rank = 3 });
+	profile_add_sample(b, (struct sample){ .task = task, .count = 1, .weight = 5 });
+	profile_add_source(b, "x", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_new(p, NULL, &(struct program_opts){ .style = DEMANGLE_NONE });
+	struct spread_set *s = rank_spreads_new(p, g);
+	OK(spread_set_count(s) == 3 && !s->twice);
+	for (size_t i = 0; i < s->rows.n; i++)
+		if (s->rows.at[i].kind == SPREAD_ALL)
+			OK(s->rows.at[i].of.sum == 75 && s->rows.at[i].of.max_rank == 1);
+	spread_set_free(s);
+	program_free(g);
+	profile_free(p);
+}
+
 int main(void)
 {
 	test_random_stacks();
@@ -297,5 +353,7 @@ int main(void)
 	test_twice();
 	test_names();
 	test_calls();
+	test_large();
+	test_sums_and_ranks();
 	return DONE();
 }

@@ -535,6 +535,81 @@ static void callers_come_above_callees(void)
 	OK(!wrong);
 }
 
+/* "f12 g7 ": the rows by these terms, each with its own time. */
+static const char *ordered(const struct profile *p, struct program *g, enum hist_key key,
+			   const struct hist_term *terms, size_t n)
+{
+	static char text[200];
+	uint32_t *rows;
+	struct hists *h =
+		hists_new(p, g,
+			  &(struct hists_opts){ .keys = (const enum hist_key[]){ key, HIST_SYM },
+						.n_keys = 1 + (key != HIST_SYM),
+						.events = &first_event,
+						.n_events = 1 });
+	hists_sort(h, terms, n, &rows);
+	text[0] = '\0';
+	for (size_t i = 0; i < h->n; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%u ",
+			 hists_text(h, rows[i], key), (unsigned)h->self[rows[i]].weight);
+	free(rows);
+	hists_free(h);
+	return text;
+}
+
+/* Functions of one name in several libraries are equal, unless they are to be told apart. */
+static void functions_of_one_name_are_equal(void)
+{
+	static const char *const libraries[] = { "/a.so", "/b.so", "/c.so", "/d.so" };
+	static const uint64_t weights[] = { 2, 1, 4, 3 };
+	const struct hist_term equal[] = { { .kind = TERM_KEY, .key = HIST_SYM },
+					   { .kind = TERM_SELF } };
+	const struct hist_term apart[] = { { .kind = TERM_KEY, .key = HIST_SYM, .apart = true },
+					   { .kind = TERM_SELF } };
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = string(b, "e") });
+	for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
+		objid o = profile_add_object_of(b, libraries[i], "", OBJECT_ELF, false);
+		const char *name = i == 3 ? "a" : "f";
+		struct frame f = { .object = o, .addr = 16, .name = string(b, name) };
+		struct sample s = { .stack = stack_of(b, 0, f), .count = 1, .weight = weights[i] };
+		profile_add_sample(b, s);
+	}
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_of(p);
+	OK_STR(ordered(p, g, HIST_SYM, equal, ARRAY_LEN(equal)), "a3 f4 f2 f1 ");
+	OK_STR(ordered(p, g, HIST_SYM, apart, ARRAY_LEN(apart)), "a3 f2 f1 f4 ");
+	program_free(g);
+	profile_free(p);
+}
+
+/* Also where nothing is known of the code. */
+static void commands_go_by_name(void)
+{
+	static const char *const comms[] = { "z", "b", "a", "m" };
+	const struct hist_term by_comm[] = { { .kind = TERM_KEY, .key = HIST_COMM } };
+	const struct hist_term by_sym[] = { { .kind = TERM_KEY, .key = HIST_SYM },
+					    { .kind = TERM_KEY, .key = HIST_COMM } };
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = string(b, "e") });
+	for (uint32_t i = 0; i < ARRAY_LEN(comms); i++) {
+		struct sample s = { .count = 1, .weight = i };
+		s.task = profile_add_task(
+			b, (struct task){ .pid = i, .tid = i, .comm = string(b, comms[i]) });
+		if (i % 2)
+			s.stack = stack_of(b, 0, (struct frame){ .name = string(b, "f") });
+		profile_add_sample(b, s);
+	}
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_of(p);
+	OK_STR(ordered(p, g, HIST_COMM, by_comm, 1), "a2 b1 m3 z0 ");
+	OK_STR(ordered(p, g, HIST_COMM, by_sym, 2), "b1 m3 a2 z0 "); /* the unknown come last */
+	program_free(g);
+	profile_free(p);
+}
+
 /* Branches by where they come from: first the user's, by name, and the kernel's behind them. */
 static void what_is_the_kernels_comes_last(void)
 {
@@ -1130,6 +1205,8 @@ int main(void)
 	rows_go_by_one_event_after_the_other();
 	rows_go_by_one_key_after_the_other();
 	callers_come_above_callees();
+	functions_of_one_name_are_equal();
+	commands_go_by_name();
 	what_is_the_kernels_comes_last();
 	cycles_go_by_address();
 	rows_say_what_is_known();
