@@ -296,6 +296,50 @@ static void test_leaves_only(void)
 	done(&m);
 }
 
+/* The letters of the functions that have entries: asked for by one letter, and left out. */
+static const char *shown_of(char wanted, char unwanted)
+{
+	static char text[20];
+	struct profile_builder *b = begin();
+	add(b, stack_of(b, "m;a;b;d"), 4);
+	add(b, stack_of(b, "m;c;b"), 2);
+	struct made m = { .profile = profile_finish(b) };
+	m.program = program_new(m.profile, NULL, &(struct program_opts){ .style = DEMANGLE_NONE });
+	struct symbols *s = program_symbols(m.program);
+	struct selection sel;
+	selection_init(&sel, s->n);
+	for (symid i = 0; i < s->n; i++) {
+		if (s->at[i].name[0] == wanted)
+			selection_add(&sel, SEL_INCL_GRAPH, i);
+		if (s->at[i].name[0] == unwanted)
+			selection_add(&sel, SEL_EXCL_GRAPH, i);
+	}
+	m.graph = callgraph_new(m.profile, s,
+				&(struct callgraph_opts){ .samples = &m.profile->samples,
+							  .program = m.program,
+							  .selection = &sel });
+	OK(inclusive(&m, "b") == 6 && inclusive(&m, "m") == 6); /* whatever is shown */
+	char *to = text;
+	for (const char *name = "mabcd"; *name; name++)
+		if (m.graph->nodes[named(&m, (const char[]){ *name, 0 })].shown)
+			*to++ = *name;
+	*to = '\0';
+	done(&m);
+	selection_done(&sel);
+	return text;
+}
+
+/* What was asked for, and all that it calls. */
+static void test_selected(void)
+{
+	OK_STR(shown_of(0, 0), "mabcd");
+	OK_STR(shown_of('c', 0), "bcd");
+	OK_STR(shown_of('b', 0), "bd");
+	OK_STR(shown_of(0, 'b'), "macd");
+	OK_STR(shown_of('a', 'b'), "ad");
+	OK_STR(shown_of('b', 'b'), "bd"); /* what is asked for stays */
+}
+
 int main(void)
 {
 	test_random();
@@ -305,5 +349,6 @@ int main(void)
 	test_unknown();
 	test_confirmed();
 	test_leaves_only();
+	test_selected();
 	return DONE();
 }
