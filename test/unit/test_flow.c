@@ -271,6 +271,8 @@ static const struct example examples[] = {
 	  "g 1\n lea guard(%rip), %rdi\n je 1f\n jmp 3f\n1: call __sanitizer_cov_trace_pc_guard\n"
 	  " nop\n on 2\n3: g 3\n ret",
 	  "9 4 9", "9 5 4 9", "1*9 2:4 3*9" },
+	{ "a_hook_alone_may_have_a_line_of_its_own", "b 1\n je 1f\n hook 2\n on 3\n1: b 4\n ret",
+	  "9 4 9", "9 4 9", "1*9 2*4 3:4 4*9" },
 	{ "a_hook_alone_is_of_the_next_line",
 	  "b 1\n je 1f\n call __sanitizer_cov_trace_pc\n on 2\n1: b 3\n ret", "9 4 9", "9 4 9",
 	  "1*9 2*4 3*9" },
@@ -565,29 +567,57 @@ static void test_line_counts(const struct fixture *x)
 	line_counts_free(counts);
 }
 
+/* How often blocks of a line of an example were executed; NONE: it has none. */
+static uint64_t block_count_of(const struct blocks *b, const struct symbols *s, const char *example,
+			       uint32_t line)
+{
+	uint64_t sum = NONE;
+	for (symid i = 0; i < s->n; i++) {
+		const struct symbol *at = &s->at[i];
+		if (at->line != line || !at->file || !strstr(at->file, example))
+			continue;
+		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++)
+			sum = (sum == NONE ? 0 : sum) + b->at[k].count;
+	}
+	return sum;
+}
+
 /* Blocks are in their places, by address, each once, with all that was recorded of them; those
  * without a record are there, too. */
-static void test_blocks(const struct fixture *x)
+static void check_blocks(const struct profile *p, const struct symbols *s, const struct flow *f)
 {
-	struct blocks *b = blocks_new(x->profile, x->symbols, NULL);
+	struct blocks *b = blocks_new(p, s, NULL);
 	uint64_t sum = 0, recorded = 0;
 	size_t wrong = 0, never = 0, hooks = 0;
-	for (symid i = 0; i < x->symbols->n; i++)
+	for (symid i = 0; i < s->n; i++)
 		for (uint32_t k = b->first[i]; k < b->first[i + 1]; k++) {
 			uint64_t addr = b->at[k].addr;
-			wrong += addr < x->symbols->at[i].addr || addr >= x->symbols->at[i].end;
+			wrong += addr < s->at[i].addr || addr >= s->at[i].end;
 			wrong += k > b->first[i] && addr <= b->at[k - 1].addr;
 			sum = capped_sum(sum, b->at[k].count);
 			never += !b->at[k].count;
 		}
-	for (size_t i = 0; i < x->profile->n_blocks; i++)
-		recorded = capped_sum(recorded, x->profile->blocks[i].count);
-	for (size_t i = 0; i < x->flow->n_pieces; i++)
-		hooks += x->flow->pieces[i].hook && !x->flow->pieces[i].count;
-	OK(!wrong && b->first[x->symbols->n] == b->n && !b->n_outside);
+	for (size_t i = 0; i < p->n_blocks; i++)
+		recorded = capped_sum(recorded, p->blocks[i].count);
+	for (size_t i = 0; i < f->n_pieces; i++)
+		hooks += f->pieces[i].hook && !f->pieces[i].count;
+	OK(!wrong && b->first[s->n] == b->n && !b->n_outside);
 	OK(sum == recorded && b->has_saturated);
 	OK(never >= hooks && hooks > 5);
 	blocks_free(b);
+}
+
+/* A hook with a row is of its line; without one it may be of the next. */
+static void test_blocks(const struct fixture *x)
+{
+	struct blocks *b = blocks_new(x->profile, x->symbols, NULL);
+	const char *own = "a_hook_alone_may_have", *next = "a_hook_alone_is_of";
+	OK(block_count_of(b, x->symbols, own, 1) == 9);
+	OK(block_count_of(b, x->symbols, own, 2) == 4);
+	OK(block_count_of(b, x->symbols, next, 1) == 9);
+	OK(block_count_of(b, x->symbols, next, 2) == 4);
+	blocks_free(b);
+	check_blocks(x->profile, x->symbols, x->flow);
 }
 
 /* ---- the same program as two objects: each has its own counts ---- */
@@ -645,6 +675,7 @@ static void test_two_objects(const struct fixture *x, const char *folder)
 		parts++;
 	}
 	OK(f && parts == 2 && !wrong);
+	check_blocks(flat, s, f);
 	flow_free(f);
 	profile_free(flat);
 	program_free(g);

@@ -610,6 +610,44 @@ static void commands_go_by_name(void)
 	profile_free(p);
 }
 
+/* a is called by z in one thread, b is alone in another one: it has no part in their order. */
+static void threads_do_not_move_each_other(void)
+{
+	static const enum hist_key keys[] = { HIST_TID, HIST_SYM };
+	static const struct hist_term terms[] = { { .kind = TERM_CHILDREN },
+						  { .kind = TERM_KEY, .key = HIST_SYM } };
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = string(b, "e") });
+	stackid z = stack_of(b, 0, (struct frame){ .name = string(b, "z") });
+	stackid leaves_at[] = { stack_of(b, z, (struct frame){ .name = string(b, "a") }),
+				stack_of(b, 0, (struct frame){ .name = string(b, "b") }) };
+	for (uint32_t i = 0; i < 2; i++) {
+		struct sample s = { .stack = leaves_at[i], .count = 1, .weight = 5 };
+		s.task = profile_add_task(b, (struct task){ .pid = 1, .tid = 1 + i });
+		profile_add_sample(b, s);
+	}
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_of(p);
+	struct hists_opts o = { .keys = keys,
+				.n_keys = ARRAY_LEN(keys),
+				.events = &first_event,
+				.n_events = 1,
+				.chains = true,
+				.order = CHAIN_CALLEE };
+	struct hists *h = hists_new(p, g, &o);
+	char text[20] = "";
+	uint32_t *rows;
+	hists_sort(h, terms, ARRAY_LEN(terms), &rows);
+	for (size_t i = 0; i < h->n && i < 5; i++)
+		strcat(text, hists_text(h, rows[i], HIST_SYM));
+	OK_STR(text, "zab");
+	free(rows);
+	hists_free(h);
+	program_free(g);
+	profile_free(p);
+}
+
 /* Branches by where they come from: first the user's, by name, and the kernel's behind them. */
 static void what_is_the_kernels_comes_last(void)
 {
@@ -658,18 +696,19 @@ static void cycles_go_by_address(void)
 	static const enum hist_key keys[] = { HIST_TID, HIST_IPC };
 	static const struct hist_term terms[] = { { .kind = TERM_KEY, .key = HIST_IPC },
 						  { .kind = TERM_KEY, .key = HIST_TID } };
+	static const uint32_t threads[] = { 8, 7, 9 };
 	uint64_t code[] = { (uintptr_t)cycles_go_by_address, (uintptr_t)string,
 			    (uintptr_t)stack_of };
 	struct profile_builder *b = profile_builder_new();
 	objid self = profile_add_object_of(b, "/proc/self/exe", "", OBJECT_ELF, true);
 	objid other = profile_add_object_of(b, "/not/there", "", OBJECT_ELF, false);
 	profile_add_event(b, (struct event){ .name = string(b, "e") });
-	for (uint32_t i = 0; i < 12; i++) {
+	for (uint32_t i = 0; i < 18; i++) {
 		struct frame f = { .object = i % 2 ? other : self, .addr = 0x9000 - i % 6 };
 		if (!(i % 2))
 			f.addr = code[i % 6 / 2] - program_bias();
 		struct sample s = { .stack = stack_of(b, 0, f), .count = 1, .weight = 1 };
-		s.task = profile_add_task(b, (struct task){ .pid = 9, .tid = 10 - i / 6 });
+		s.task = profile_add_task(b, (struct task){ .pid = 9, .tid = threads[i / 6] });
 		profile_add_sample(b, s);
 	}
 	profile_add_source(b, "test", (struct source){ .kind = "test" });
@@ -683,16 +722,50 @@ static void cycles_go_by_address(void)
 	uint32_t *rows;
 	size_t wrong = 0;
 	hists_sort(h, terms, ARRAY_LEN(terms), &rows);
-	OK(h->n == 12);
+	OK(h->n == 18);
 	for (size_t i = 0; i < h->n; i++) {
 		const struct hist_row *r = &h->rows[rows[i]];
 		const struct frame *f = &p->samples.frames[r->frame], *before = f;
 		before = i ? &p->samples.frames[h->rows[rows[i - 1]].frame] : f;
-		wrong += i < 6 && f->object != self;
-		wrong += i && i != 6 && (i % 2 ? before->addr != f->addr : before->addr >= f->addr);
-		wrong += p->samples.tasks[r->task].tid != 9 + i % 2;
+		wrong += i < 9 && f->object != self;
+		wrong += i && i != 9 && (i % 3 ? before->addr != f->addr : before->addr >= f->addr);
+		wrong += p->samples.tasks[r->task].tid != 7 + i % 3;
 	}
 	OK(!wrong);
+	free(rows);
+	hists_free(h);
+	program_free(g);
+	profile_free(p);
+}
+
+/* Where nothing else decides: what has a name, then by address. */
+static void unnamed_rows_go_by_address(void)
+{
+	static const enum hist_key sym = HIST_SYM;
+	static const struct hist_term by_self[] = { { .kind = TERM_SELF } };
+	static const uint64_t addrs[] = { 0x30, 0x10, 0, 0x20 };
+	struct profile_builder *b = profile_builder_new();
+	objid o = profile_add_object_of(b, "/not/there", "", OBJECT_ELF, false);
+	profile_add_event(b, (struct event){ .name = string(b, "e") });
+	for (size_t i = 0; i < ARRAY_LEN(addrs); i++) {
+		struct frame f = { .object = o, .addr = addrs[i] };
+		f.name = addrs[i] ? 0 : string(b, "f");
+		struct sample s = { .stack = stack_of(b, 0, f), .count = 1, .weight = 5 };
+		profile_add_sample(b, s);
+	}
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_of(p);
+	struct hists *h = hists_new(
+		p, g,
+		&(struct hists_opts){
+			.keys = &sym, .n_keys = 1, .events = &first_event, .n_events = 1 });
+	uint32_t *rows;
+	size_t wrong = 0;
+	hists_sort(h, by_self, 1, &rows);
+	for (size_t i = 0; i < h->n; i++)
+		wrong += p->samples.frames[h->rows[rows[i]].frame].addr != 0x10 * i;
+	OK(!wrong && h->n == ARRAY_LEN(addrs));
 	free(rows);
 	hists_free(h);
 	program_free(g);
@@ -743,7 +816,7 @@ static struct profile *profile_of_detail(bool any)
 			b, (struct task){
 				   .pid = 7, .tid = 8, .rank = 5, .comm = string(b, "worker12") });
 	if (any)
-		s.stack = stack_of(b, 0, (struct frame){ .name = string(b, "f") });
+		s.stack = stack_of(b, 0, (struct frame){ .addr = 0x50, .name = string(b, "f") });
 	profile_add_detailed_sample(b, s, profile_add_detail(b, &d));
 	profile_add_source(b, "test", (struct source){ .kind = "test" });
 	return profile_finish(b);
@@ -777,6 +850,9 @@ static void rows_say_what_is_known(void)
 		{ HIST_PARALLELISM, "0", "0" },
 		{ HIST_COMM_NODIGIT, "worker<N>", "" },
 		{ HIST_SYM, "f", "[unknown]" },
+		{ HIST_SYMOFF, "f+0x0", "[unknown]+0x0" },
+		{ HIST_SRCFILE, "", "" },
+		{ HIST_IPC, "-", "-" },
 		{ HIST_DSO, "[unknown]", "[unknown]" },
 		{ HIST_SYMBOL_SIZE, "unknown", "unknown" },
 		{ HIST_SRCLINE, "f", "[unknown]" },
@@ -811,6 +887,64 @@ static void rows_say_what_is_known(void)
 		struct program *g = program_of(p);
 		for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 			is_called(p, g, texts[i].key, any ? texts[i].text : texts[i].unknown);
+		program_free(g);
+		profile_free(p);
+	}
+}
+
+/* Of code that its object and its lines are known of. */
+static void code_has_a_file_and_a_size(void)
+{
+	uint64_t code = (uintptr_t)program_of - program_bias();
+	struct profile_builder *b = profile_builder_new();
+	objid self = profile_add_object_of(b, "/proc/self/exe", "", OBJECT_ELF, true);
+	profile_add_event(b, (struct event){ .name = string(b, "e") });
+	struct sample s = { .count = 1, .weight = 1 };
+	s.stack = stack_of(b, 0, (struct frame){ .object = self, .addr = code });
+	profile_add_sample(b, s);
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(b);
+	struct program *g = program_of(p);
+	char size[20];
+	snprintf(size, sizeof(size), "%u", (unsigned)program_size(g, program_place(g, 1)));
+	OK(strcmp(size, "0") != 0);
+	is_called(p, g, HIST_SYM, "program_of");
+	is_called(p, g, HIST_SYMOFF, "program_of+0x0");
+	is_called(p, g, HIST_SRCFILE, "test_rows.c");
+	is_called(p, g, HIST_SYMBOL_SIZE, size);
+	is_called(p, g, HIST_DSO, "exe");
+	program_free(g);
+	profile_free(p);
+}
+
+/* By the last part of the path. What perf's JIT support writes is a process's, and nothing else. */
+static void objects_have_names(void)
+{
+	static const struct {
+		const char *path;
+		enum object_kind kind;
+		const char *name;
+	} objects[] = {
+		{ "/opt/f", OBJECT_ELF, "f" },
+		{ "/opt/dir/", OBJECT_ELF, "/opt/dir/" },
+		{ "[vdso]", OBJECT_VDSO, "[vdso]" },
+		{ "/tmp/perf-12.map", OBJECT_JIT, "[JIT] tid 12" },
+		{ "/tmp/perf-12.map", OBJECT_ELF, "perf-12.map" },
+		{ "/tmp/perf-12.map.old", OBJECT_JIT, "perf-12.map.old" },
+		{ "/tmp/perf-12", OBJECT_JIT, "perf-12" },
+		{ "/tmp/perf-x.map", OBJECT_JIT, "perf-x.map" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
+		struct profile_builder *b = profile_builder_new();
+		objid o = profile_add_object_of(b, objects[i].path, "", objects[i].kind, false);
+		struct frame f = { .object = o, .addr = 16, .name = string(b, "f") };
+		profile_add_event(b, (struct event){ .name = string(b, "e") });
+		profile_add_sample(
+			b, (struct sample){ .stack = stack_of(b, 0, f), .count = 1, .weight = 1 });
+		profile_add_source(b, "test", (struct source){ .kind = "test" });
+		struct profile *p = profile_finish(b);
+		struct program *g = program_of(p);
+		is_called(p, g, HIST_DSO, objects[i].name);
 		program_free(g);
 		profile_free(p);
 	}
@@ -1205,11 +1339,15 @@ int main(void)
 	rows_go_by_one_event_after_the_other();
 	rows_go_by_one_key_after_the_other();
 	callers_come_above_callees();
+	threads_do_not_move_each_other();
 	functions_of_one_name_are_equal();
 	commands_go_by_name();
 	what_is_the_kernels_comes_last();
 	cycles_go_by_address();
+	unnamed_rows_go_by_address();
 	rows_say_what_is_known();
+	code_has_a_file_and_a_size();
+	objects_have_names();
 	accesses_have_subjects();
 	times_are_rounded_down();
 	callers_of_what_is_ignored_are_dropped();
