@@ -260,6 +260,32 @@ static void test_break_dense_small(void)
 	OK(f.uneven == 0); /* but needless are some: where many are cut at once, maybe the last */
 }
 
+/* Two such groups, of which the one calls the other: calls between them are in no cycle. */
+static void test_break_two_dense(void)
+{
+	enum { GROUP = MOST / 2 };
+	struct faults f = { 0 };
+
+	for (uint32_t max = 1; max < GROUP; max += 4)
+		for (symid first = 0; first < 2; first++) { /* either of them may be called */
+			struct calls calls = { 0 };
+			for (symid i = 0; i < 2 * GROUP; i++)
+				for (symid j = 0; j < 2 * GROUP; j++)
+					if (i / GROUP == j / GROUP || i / GROUP == first)
+						vec_push(&calls.v,
+							 ((struct cg_arc){ i, j, 1 + i * j % 5 }));
+			struct callgraph *g = random_graph_make(2 * GROUP, &calls);
+			callgraph_break_cycles(g, max);
+			replay(g, max, &f);
+			check_sharing(g, &f);
+			vec_free(&calls.v);
+			callgraph_free(g);
+		}
+	OK(f.too_large == 0);
+	OK(f.not_in_cycle == 0);
+	OK(f.uneven == 0);
+}
+
 /* ---- the choice, by hand ---- */
 
 /* "0-1 2-0": the arcs that are cut, in their order */
@@ -396,22 +422,27 @@ static void test_choice_by_force(void)
 	OK(n_wrong == 0);
 }
 
-/* A long way on, which also leaves members out, and one way back: only that is cut. */
-static void test_halves(void)
+/* A long way on, which also leaves members out, and one way back: only that is cut, wherever the
+ * way begins. It does where the cycle is called, by a function or by what is not known. */
+static void test_halves(symid first, bool by_function)
 {
 	enum { LONG = 400 };
 	struct calls calls = { 0 };
 	struct faults f = { 0 };
+	symid last = (first + LONG - 1) % LONG;
 
-	vec_push(&calls.v, ((struct cg_arc){ LONG, 0, 1 }));
+	if (by_function)
+		vec_push(&calls.v, ((struct cg_arc){ LONG, first, 1 }));
 	for (symid i = 0; i < LONG; i++)
 		for (symid j = i + 1; j <= i + 3 && j < LONG; j++)
-			vec_push(&calls.v, ((struct cg_arc){ i, j, 1 }));
-	vec_push(&calls.v, ((struct cg_arc){ LONG - 1, 0, 1000000 }));
+			vec_push(&calls.v,
+				 ((struct cg_arc){ (first + i) % LONG, (first + j) % LONG, 1 }));
+	vec_push(&calls.v, ((struct cg_arc){ last, first, 1000000 }));
 	struct callgraph *g = random_graph_make(LONG + 1, &calls);
+	g->nodes[first].outside_calls = !by_function;
 	callgraph_break_cycles(g, 10);
 	OK(g->n_cut == 1);
-	OK(g->arcs[g->cut[0]].from == LONG - 1 && g->arcs[g->cut[0]].to == 0);
+	OK(g->arcs[g->cut[0]].from == last && g->arcs[g->cut[0]].to == first);
 	check_sharing(g, &f);
 	OK(f.uneven == 0);
 	vec_free(&calls.v);
@@ -476,9 +507,13 @@ int main(void)
 	test_find_cycles();
 	test_break_cycles();
 	test_break_dense_small();
+	test_break_two_dense();
 	test_choice();
 	test_choice_by_force();
-	test_halves();
+	for (symid i = 0; i < 3; i++) {
+		test_halves(133 * i, true);
+		test_halves(133 * i, false);
+	}
 	test_sizes();
 	return DONE();
 }

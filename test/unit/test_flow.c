@@ -649,14 +649,14 @@ static objid add_program(struct profile_builder *b, const char *folder, const ch
 	return o;
 }
 
-static void test_two_objects(const struct fixture *x, const char *folder)
+/* Every second example is counted in the one, the others in the other. */
+static void test_two_objects(const struct fixture *x, const char *folder, size_t first)
 {
-	OK(!system("cp prog twin"));
 	struct profile_builder *b = profile_builder_new();
 	profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
 	objid objects[] = { add_program(b, folder, "prog"), add_program(b, folder, "twin") };
 	for (size_t i = 0; i < N_EXAMPLES; i++)
-		add_counts(b, x, objects[i % 2], i);
+		add_counts(b, x, objects[(i + first) % 2], i);
 	struct profile *p = profile_finish(b);
 	struct program *g = program_new(p, NULL, &(struct program_opts){ .lines = true });
 	struct profile *flat = program_flatten(g, p);
@@ -669,13 +669,17 @@ static void test_two_objects(const struct fixture *x, const char *folder)
 			continue;
 		struct fixture y = { .symbols = s, .flow = f };
 		for (size_t i = 0; i < N_EXAMPLES; i++)
-			if (i % 2 == parts)
+			if ((i + first) % 2 == parts)
 				wrong += strcmp(pieces_of(&y, range_in(s, part, i)),
 						examples[i].pieces) != 0;
 		parts++;
 	}
 	OK(f && parts == 2 && !wrong);
 	check_blocks(flat, s, f);
+	struct blocks *blocks = blocks_new(flat, s, NULL);
+	OK(block_count_of(blocks, s, "a_hook_alone_is_of", 1) == 9);
+	OK(block_count_of(blocks, s, "a_hook_alone_is_of", 2) == 4);
+	blocks_free(blocks);
 	flow_free(f);
 	profile_free(flat);
 	program_free(g);
@@ -705,7 +709,9 @@ static void test_examples(const char *folder)
 	test_coverage(&x);
 	test_line_counts(&x);
 	test_blocks(&x);
-	test_two_objects(&x, folder);
+	OK(!system("cp prog twin"));
+	for (size_t i = 0; i < 2; i++)
+		test_two_objects(&x, folder, i);
 	close_program(&x);
 }
 
