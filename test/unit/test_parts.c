@@ -447,6 +447,68 @@ static const char *said_of(struct profile *p)
 
 static const struct event clock_event = { .unit = EVENT_NS };
 
+/* Of each event alone; time on a CPU may have no stack. */
+static void places_are_of_one_event(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	uint16_t clock = profile_add_event(b, (struct event){ name(b, "clock"), EVENT_NS });
+	uint16_t blocked =
+		profile_add_event(b, (struct event){ name(b, "blocked"), EVENT_NS, EVENT_BLOCKED });
+	stackid f = profile_add_stack(b, 0,
+				      profile_add_frame(b, (struct frame){ .name = name(b, "f") }));
+	const struct sample samples[] = {
+		{ .event = clock, .count = 1, .weight = 70 },
+		{ .event = blocked, .count = 1, .weight = 1 },
+		{ .event = blocked, .stack = f, .count = 1, .weight = 3 },
+		{ .event = clock, .stack = f, .count = 1, .weight = 9 },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(samples); i++)
+		profile_add_sample(b, samples[i]);
+	profile_add_source(b, "x.kin", (struct source){ 0 });
+	OK_STR(said_of(profile_finish(b)),
+	       "!25.0 % of the time 'blocked', 0.000 of 0.000 s, has no "
+	       "place and is in no function\n");
+}
+
+/* Of each file, in its own words. */
+static void troubles_are_said(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	profile_add_fact(b, "host", "here");
+	profile_add_fact(b, FACT_TROUBLE, "no signal is left");
+	profile_add_fact(b, FACT_UNREAD, "no symbols of the kernel");
+	profile_add_source(b, "a.kin", (struct source){ 0 });
+	profile_add_fact(b, FACT_TROUBLE, "the disk was full");
+	profile_add_source(b, "b.kin", (struct source){ 0 });
+	OK_STR(said_of(profile_finish(b)), "!a.kin: while it was recorded: no signal is left\n"
+					   "!a.kin: no symbols of the kernel\n"
+					   "!b.kin: while it was recorded: the disk was full\n");
+}
+
+static bool knows_time(struct event e, const char *event, uint64_t cpu_ns, uint64_t sampled_ns)
+{
+	struct profile *p = of_samples(
+		e, event, 1, (struct audit){ .cpu_ns = cpu_ns, .sampled_ns = sampled_ns });
+	bool knows = audit_knows_time(p);
+	profile_free(p);
+	return knows;
+}
+
+/* What samples stand for can be compared if both are known, and are of all time on CPUs. */
+static void time_is_known_of_all_of_it(void)
+{
+	OK(knows_time(clock_event, "clock", 1, 1));
+	OK(!knows_time(clock_event, "clock", 0, 1) && !knows_time(clock_event, "clock", 1, 0));
+	OK(!knows_time(clock_event, "clock:u", 1, 1));
+	OK(!knows_time((struct event){ .unit = EVENT_COUNT }, "cycles", 1, 1));
+	OK(!knows_time((struct event){ .unit = EVENT_NS, .kind = EVENT_BLOCKED }, "blocked", 1, 1));
+	struct profile_builder *b = profile_builder_new();
+	*profile_audit(b) = (struct audit){ .cpu_ns = 1, .sampled_ns = 1 };
+	struct profile *p = profile_finish(b);
+	OK(!audit_knows_time(p));
+	profile_free(p);
+}
+
 static void losses_are_said_with_their_numbers(void)
 {
 	OK_STR(said_of(of_samples(clock_event, "clock", 1,
@@ -475,13 +537,12 @@ static void stacks_are_said_in_parts(void)
 	OK_STR(said_of(of_samples(clock_event, "clock", 1, a)),
 	       "!2.0 % of the stacks could not be walked to their end: who called is missing "
 	       "there\n"); /* guesses of 1 % are none too many */
-	a.guessed = 30;
-	a.truncated = 0;
+	a = (struct audit){ .complete = 700, .guessed = 300 };
 	OK_STR(said_of(of_samples(clock_event, "clock", 1, a)),
-	       "!3.0 % of the stacks have callers that are a guess\n");
+	       "!30.0 % of the stacks have callers that are a guess\n");
 	struct profile *p = of_samples(clock_event, "clock", 1, a);
 	struct audit_stacks s = audit_stacks(p);
-	OK(s.complete == 970 && s.guessed == 30 && s.cut == 0 && s.all == 1000);
+	OK(s.complete == 700 && s.guessed == 300 && s.cut == 0 && s.all == 1000);
 	profile_free(p);
 }
 
@@ -527,7 +588,11 @@ static void time_is_compared_with_the_kernels(void)
 	OK_STR(said_of(of_samples(clock_event, "clock", 10, a)),
 	       "samples stand for 0.900 s of CPU time: 90.0 % of the 1.000 s of the kernel's "
 	       "accounting\n");
-	OK_STR(said_of(of_samples(clock_event, "clock", 8, a)), ""); /* 0.1125 s each */
+	OK_STR(said_of(of_samples(clock_event, "clock", 9, a)), ""); /* 0.1 s each */
+	a.sampled_ns = 1020000000;
+	OK_STR(said_of(of_samples(clock_event, "clock", 100, a)), "");
+	a.sampled_ns = 1050000000;
+	OK_STR(said_of(of_samples(clock_event, "clock", 100, a)), "");
 	OK_STR(said_of(of_samples(clock_event, "clock:u", 10, a)), "");
 	OK_STR(said_of(of_samples((struct event){ .unit = EVENT_COUNT }, "cycles", 10, a)), "");
 }
@@ -697,6 +762,9 @@ int main(void)
 	doubts_have_thresholds();
 	reports_say_what_has_no_place();
 	reports_say_what_went_wrong();
+	places_are_of_one_event();
+	troubles_are_said();
+	time_is_known_of_all_of_it();
 	losses_are_said_with_their_numbers();
 	stacks_are_said_in_parts();
 	silence_is_said();
