@@ -140,7 +140,8 @@ static void test_random_stacks(void)
 			bool clock = !strcmp(strtab_get(s->strings, r->event), "clock");
 			int from = number_of(s, &r->from), to = number_of(s, &r->to);
 			wrong += r->unit != (clock ? EVENT_NS : EVENT_COUNT) ||
-				 !is_right(&r->of, t.of[!clock][r->kind][from][to]);
+				 !is_right(&r->of, t.of[!clock][r->kind][from][to]) ||
+				 r->from.addr || r->to.addr;
 		}
 		rows += s->rows.n;
 		wanted += count_expected(&t);
@@ -249,10 +250,10 @@ static uint64_t calls_of(const struct spread_set *s, enum spread_kind kind, cons
 
 /* Counted calls between functions of this program: those of ranks count, also by callers that are
  * not known. They are of no event. */
-static void test_calls(void)
+static void test_calls(bool lines)
 {
 	uint64_t bias = program_bias();
-	uint64_t from = (uintptr_t)test_no_ranks - bias, to = (uintptr_t)test_merging - bias;
+	uint64_t from = (uintptr_t)test_no_ranks - bias + 40, to = (uintptr_t)test_merging - bias;
 	struct profile_builder *b = profile_builder_new();
 	objid o = profile_add_object_of(b, "/proc/self/exe", "", OBJECT_ELF, true);
 	profile_add_event(b, (struct event){ .name = profile_add_string(b, "clock", 5) });
@@ -279,11 +280,16 @@ static void test_calls(void)
 		profile_add_task_arc(b, arc);
 	}
 	struct profile *p = profile_finish(b);
-	struct program *g = program_new(p, NULL, &(struct program_opts){ .style = DEMANGLE_NONE });
+	struct program *g = program_new(
+		p, NULL, &(struct program_opts){ .style = DEMANGLE_NONE, .lines = lines });
 	struct spread_set *s = rank_spreads_new(p, g);
 	OK(calls_of(s, SPREAD_CALLS, "", "test_merging") == 11 + 12 + 200);
 	OK(calls_of(s, SPREAD_ARC_CALLS, "test_no_ranks", "test_merging") == 11 + 12);
 	OK(s->rows.n == 2);
+	for (size_t i = 0; i < s->rows.n; i++) {
+		const struct spread_row *r = &s->rows.at[i];
+		OK(r->to.addr == to && (!r->from.name || r->from.addr == from - 40));
+	}
 	spread_set_free(s);
 	program_free(g);
 	profile_free(p);
@@ -352,7 +358,8 @@ int main(void)
 	test_merging();
 	test_twice();
 	test_names();
-	test_calls();
+	test_calls(false);
+	test_calls(true);
 	test_large();
 	test_sums_and_ranks();
 	return DONE();
