@@ -154,24 +154,30 @@ static struct profile *random_profile(const struct program *p, uint64_t *total)
 	return profile_finish(b);
 }
 
-static struct selection random_selection(const struct program *p, const struct symbols *s)
+static struct selection random_selection_of(const struct program *p, const struct symbols *s,
+					    const enum sel *tables, uint32_t n_tables)
 {
-	static const enum sel tables[] = { SEL_INCL_GRAPH, SEL_EXCL_GRAPH, SEL_INCL_TIME,
-					   SEL_EXCL_TIME };
 	struct selection sel;
 
 	selection_init(&sel, s->n);
 	for (uint32_t i = random_below(p->seed, 6); i > 0; i--)
-		selection_add(&sel, tables[random_below(p->seed, ARRAY_LEN(tables))],
+		selection_add(&sel, tables[random_below(p->seed, n_tables)],
 			      random_below(p->seed, (uint32_t)s->n));
 	return sel;
+}
+
+static struct selection random_selection(const struct program *p, const struct symbols *s)
+{
+	static const enum sel tables[] = { SEL_INCL_GRAPH, SEL_EXCL_GRAPH, SEL_INCL_TIME,
+					   SEL_EXCL_TIME };
+	return random_selection_of(p, s, tables, ARRAY_LEN(tables));
 }
 
 /* ---- the laws ---- */
 
 struct broken { /* how often each of them was */
-	int self_total, inclusive, callers, callees, negative, shown, unfinished;
-	size_t n_cycles, n_cut, n_outside, n_straddled;
+	int self_total, flat_total, inclusive, callers, callees, negative, shown, unfinished;
+	size_t n_cycles, n_cut, n_outside, n_straddled, n_left_out;
 };
 
 static double inclusive(const struct cg_node *n) { return n->self + n->child; }
@@ -297,6 +303,27 @@ static void check_selected(const struct program *p, const struct profile *profil
 	selection_done(&sel);
 }
 
+/* The total of a flat profile is that of the functions in it, whose own times stay as they are. */
+static void check_flat(const struct program *p, const struct profile *profile, double total,
+		       struct broken *b)
+{
+	static const enum sel tables[] = { SEL_INCL_FLAT, SEL_EXCL_FLAT };
+	struct selection sel = random_selection_of(p, p->symbols, tables, ARRAY_LEN(tables));
+	struct callgraph_opts opts = { .selection = &sel, .flat_only = true };
+	struct callgraph *g = callgraph_new(profile, p->symbols, &opts);
+	double self = 0, wanted = 0;
+
+	for (symid i = 0; i < g->n_symbols; i++) {
+		self += g->nodes[i].self;
+		wanted += selection_wants(&sel, SEL_INCL_FLAT, i) ? g->nodes[i].self : 0;
+	}
+	b->flat_total += !is_close(self + g->outside, total);
+	b->flat_total += !is_close(wanted + g->outside, g->total);
+	b->n_left_out += wanted < self;
+	callgraph_free(g);
+	selection_done(&sel);
+}
+
 /* GNU's arithmetic keeps no law but this: it comes to an end, with every entry numbered. */
 static void check_gnu(const struct program *p, const struct profile *profile, struct broken *b)
 {
@@ -327,6 +354,7 @@ static void test_laws(void)
 				struct profile *profile = random_profile(&p, &total);
 				check_program(&p, profile, (double)total, &b);
 				check_selected(&p, profile, (double)total, &b);
+				check_flat(&p, profile, (double)total, &b);
 				check_gnu(&p, profile, &b);
 				profile_free(profile);
 			}
@@ -339,6 +367,7 @@ static void test_laws(void)
 	OK(made == 400);
 	OK(b.n_cycles > 500 && b.n_cut > 500 && b.n_outside > 500 && b.n_straddled > 500);
 	OK(b.self_total == 0);
+	OK(b.flat_total == 0 && b.n_left_out > 500);
 	OK(b.inclusive == 0);
 	OK(b.callers == 0);
 	OK(b.callees == 0);
