@@ -271,6 +271,12 @@ static const struct example examples[] = {
 	  "g 1\n lea guard(%rip), %rdi\n je 1f\n jmp 3f\n1: call __sanitizer_cov_trace_pc_guard\n"
 	  " nop\n on 2\n3: g 3\n ret",
 	  "9 4 9", "9 5 4 9", "1*9 2:4 3*9" },
+	{ "calls_before_a_counted_block_returned",
+	  "on 1\n call helper\n on 2\n call helper\n b 3\n ret", "7", "7 7 7", "1:7 2:7 3*7" },
+	{ "a_guard_that_is_jumped_to_behind_its_address",
+	  "g 1\n je 1f\n lea guard(%rip), %rdi\n1: nop\n call __sanitizer_cov_trace_pc_guard\n"
+	  " nop\n on 2\n ret",
+	  "9 9", "9 ? 9 9", "1*9 2:9" },
 	{ "a_hook_alone_may_have_a_line_of_its_own", "b 1\n je 1f\n hook 2\n on 3\n1: b 4\n ret",
 	  "9 4 9", "9 4 9", "1*9 2*4 3:4 4*9" },
 	{ "a_hook_alone_is_of_the_next_line",
