@@ -250,9 +250,9 @@ static const struct example examples[] = {
 	  "7 ? ?", "1*7 2:?" },
 	{ "a_table_leads_to_the_last_instruction",
 	  "b 1\n jmp *table_6(,%rax,8)\n1: b 2\n jmp 4f\n2: row 3\n jmp 4f\n4: ret\n"
-	  " function behind_the_last_instruction\n b 5\n ret\n"
+	  " function behind_the_last_instruction\n nop\n b 5\n ret\n"
 	  " .section .rodata\ntable_6: .quad 1b, 2b, 4b, behind_the_last_instruction\n .text",
-	  "9 4 3", "9 4 ? 9 3", "1*9 2*4 3:9 5*3" },
+	  "9 4 3", "9 4 ? 9 3 3", "1*9 2*4 3:12 5*3" },
 	{ "a_switch_within_an_if_may_end_with_a_break",
 	  "b 1\n je 3f\n b 2\n jmp *table_7(,%rax,8)\n1: b 4\n2: b 5\n row 6\n jmp 3f\n b 7\n"
 	  "3: b 8\n ret\n"
@@ -287,6 +287,27 @@ static const struct example examples[] = {
 	{ "a_call_at_the_end_has_no_part_in_the_next_function",
 	  "b 1\n call exit\n function behind_a_call_at_the_end\n mov %rax, 8(%rsp)\n b 2\n ret",
 	  "5 3", "5 3 3", "1*8 2*3" },
+	{ "the_address_of_a_function_is_no_label",
+	  "b 1\n je 1f\n b 2\n lea the_address_of_a_function_is_no_label(%rip), %rax\n jmp *%rax\n"
+	  "1: on 3\n ret",
+	  "9 4", "9 4 ?", "1*9 2*4 3:?" },
+	{ "the_address_of_the_next_function_is_no_label",
+	  "b 1\n je 1f\n b 2\n lea behind_what_jumps(%rip), %rax\n jmp *%rax\n1: on 3\n ret\n"
+	  " function behind_what_jumps\n b 4\n ret",
+	  "9 4 3", "9 4 ? 3", "1*9 2*4 3:? 4*3" },
+	{ "the_address_of_a_variable_is_no_label",
+	  "b 1\n je 1f\n b 2\n lea guard(%rip), %rax\n jmp *%rax\n1: on 3\n ret", "9 4", "9 4 ?",
+	  "1*9 2*4 3:?" },
+	{ "labels_as_values_beside_a_variable",
+	  "b 1\n je 3f\n b 2\n lea 1f(%rip), %rax\n lea guard(%rip), %rdx\n jmp *%rax\n"
+	  "1: on 3\n ret\n3: on 4\n ret",
+	  "9 4", "9 4 4 5", "1*9 2*4 3:4 4:5" },
+	{ "a_call_that_did_not_always_return_to_store_its_result",
+	  "b 1\n call helper\n mov %rax, 8(%rsp)\n on 2\n jmp 1f\n1: b 3\n ret", "7 5", "7 5 5",
+	  "1*7 2:5 3*5" },
+	{ "a_branch_back_to_a_loop_of_its_line",
+	  "b 1\n1: b 2\n je 2f\n row 2\n jl 1b\n2: b 3\n ret", "1 11 1", "1 11 ? 1",
+	  "1*1 2*?+ 3*1" },
 	{ "a_hook_alone_may_have_a_line_of_its_own", "b 1\n je 1f\n hook 2\n on 3\n1: b 4\n ret",
 	  "9 4 9", "9 4 9", "1*9 2*4 3:4 4*9" },
 	{ "a_hook_alone_is_of_the_next_line",
