@@ -882,6 +882,63 @@ static void test_block_sums(void)
 	done(&x);
 }
 
+/* f is called, and has three blocks on its second line, of which two were executed as often; other
+ * is called; main has a block on its second line, and its calls were not counted. */
+static void some_blocks(const struct fixture *x, struct profile_builder *b)
+{
+	call(b, at(x, "main", 1, 4), at(x, "f", 0, 0), 3);
+	call(b, at(x, "main", 1, 8), at(x, "other", 0, 0), 5);
+	block(b, at(x, "f", 1, 1), 7);
+	block(b, at(x, "f", 1, 2), 7);
+	block(b, at(x, "f", 1, 3), 9);
+	block(b, at(x, "main", 1, 1), 2);
+}
+
+/* "LINE:COUNT,COUNT=SUM": what is listed of each line of a file, and the sum. "+": it was executed;
+ * "?": its calls were not counted. */
+static char *lines_listed(enum coverage_carry carry, const char *path)
+{
+	struct fixture x = setup(some_blocks, true, false);
+	struct coverage *c = coverage_new(x.profile, x.symbols, x.graph,
+					  &(struct coverage_opts){ .carry = carry });
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	for (size_t i = 0; i < c->n_files; i++) {
+		const struct coverage_file *f = &c->files[i];
+		for (uint32_t k = 0; k < f->n_lines && strstr(f->path, path); k++) {
+			const struct coverage_line *l = &c->lines[f->first_line + k];
+			uint64_t most = 0;
+			fprintf(out, "%s%u:", k ? " " : "", l->line);
+			for (uint32_t m = 0; m < l->n_counts; m++) {
+				uint64_t count = c->counts.at[l->first_count + m];
+				fprintf(out, "%s%u", m ? "," : "", (unsigned)count);
+				most = count > most ? count : most;
+			}
+			if (l->is_known)
+				fprintf(out, "=%u", (unsigned)l->sum);
+			fprintf(out, "%s%s", l->is_executed ? "+" : "", l->is_unsure ? "?" : "");
+			OK(l->is_known == (l->n_counts > 0) && l->most == most);
+		}
+	}
+	fclose(out);
+	coverage_free(c);
+	done(&x);
+	return text;
+}
+
+/* Lines within a block, and those of functions without one, are given counts as is asked for. */
+static void test_carried_counts(void)
+{
+	CHECK(lines_listed(CARRY_NONE, "main.c"), "3:3=3+ 4:7,7,9=23+ 5:+ 8:+? 9:2=2+");
+	CHECK(lines_listed(CARRY_NONE, "other.c"), "2: 3:5=5+");
+	CHECK(lines_listed(CARRY_MEASURED, "main.c"), "3:3=3+ 4:7,7,9=23+ 5:9=9+ 8:+? 9:2=2+");
+	CHECK(lines_listed(CARRY_MEASURED, "other.c"), "2: 3:5=5+");
+	CHECK(lines_listed(CARRY_CALLS, "main.c"), "3:3=3+ 4:7,7,9=23+ 5:9=9+ 8:+? 9:2=2+");
+	CHECK(lines_listed(CARRY_CALLS, "other.c"), "2:5=5+ 3:5=5+");
+	CHECK(lines_listed(CARRY_ALL, "other.c"), "2:5=5+ 3:5=5+");
+}
+
 /* ---- data of another program ---- */
 
 static void to_no_function(const struct fixture *x, struct profile_builder *b)
@@ -1373,6 +1430,7 @@ int main(void)
 	test_counts();
 	test_recursion_counts();
 	test_block_sums();
+	test_carried_counts();
 	test_mismatch();
 	test_ranges();
 	test_second_range();
