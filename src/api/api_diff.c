@@ -48,6 +48,16 @@ static const char *started(const struct profile *p)
 	return NULL;
 }
 
+/* What folded stacks count is not known. */
+static const char *counted_event(const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	if (!s->n_events || s->events[samples_event(s)].unit == EVENT_NS)
+		return NULL;
+	const char *name = strtab_get(p->strings, s->events[samples_event(s)].name);
+	return *name && strcmp(name, "samples") != 0 ? name : NULL;
+}
+
 /* ---- sides of several recordings ---- */
 
 struct diff_build { /* of a program or library, on a side; owned */
@@ -198,7 +208,8 @@ static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool
 	struct comparison_recording r = { .n_runs = n_runs(s),
 					  .per_sample = weight_of_sample(s),
 					  .sampled = s->n && s->audit.duration_ns,
-					  .started = started(p->data) };
+					  .started = started(p->data),
+					  .event = counted_event(p->data) };
 	struct kin_error *err = kin_report(p, c->o.lines ? "lines" : "flat", &opts, &r.flat);
 	if (!err && r.n_runs > 1)
 		err = by_run(c, p, &r.by_run);

@@ -53,6 +53,7 @@ void comparison_free(struct comparison *c)
 	map64_free(&c->index);
 	vec_free(&c->at);
 	free(c->unit);
+	free(c->event);
 	free(c->first);
 	free(c);
 }
@@ -170,14 +171,27 @@ static const char *unit_of(struct kin_table *t)
 	return dimension ? dimension : "seconds";
 }
 
-static struct kin_error *check(struct comparison *c, int side, struct kin_table *t)
+/* "cycles:u" and "cycles" are of one kind. */
+static bool is_same_event(const char *a, const char *b)
 {
+	size_t n = strcspn(a, ":"), m = strcspn(b, ":");
+	return n == m && !memcmp(a, b, n);
+}
+
+static struct kin_error *check(struct comparison *c, int side, const struct comparison_recording *r)
+{
+	struct kin_table *t = r->flat;
 	const char *unit = unit_of(t);
 	if (c->unit && strcmp(c->unit, unit) != 0 && !c->o.shares)
 		return err_new(KIN_ERROR_MISMATCH,
 			       "one profile is of %s, the other of %s: --shares compares them, or "
 			       "--event chooses",
 			       c->unit, unit);
+	if (c->event && r->event && !is_same_event(c->event, r->event) && !c->o.shares)
+		return err_new(KIN_ERROR_MISMATCH,
+			       "one profile is of %.80s, the other of %.80s: --event chooses, or "
+			       "--shares compares them",
+			       c->event, r->event);
 	if (c->o.inclusive && !kin_table_property(t, "measured"))
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "the profile %s has no stacks, and so no times with callees: leave "
@@ -191,9 +205,11 @@ struct kin_error *comparison_add(struct comparison *c, int side,
 {
 	struct comparison_side *s = &c->side[side];
 	bool any = c->side[BEFORE].recordings.n || c->side[AFTER].recordings.n;
-	struct kin_error *err = check(c, side, r->flat);
+	struct kin_error *err = check(c, side, r);
 	if (err)
 		return err;
+	if (!c->event && r->event)
+		c->event = xprintf("%s", r->event);
 	if (!any)
 		c->unit = xprintf("%s", unit_of(r->flat));
 	else if (c->unit && strcmp(c->unit, unit_of(r->flat)) != 0)

@@ -29,6 +29,7 @@ struct comparison_recording {
 	double per_sample;                /* weight of a sample in ticks */
 	bool sampled;        /* samples of a program that ran: another run may take another time */
 	const char *started; /* its start, as text that sorts by time; NULL: not known */
+	const char *event;   /* what was counted, "cycles:u"; NULL: time, or not known */
 };
 
 struct comparison_opts {
@@ -109,7 +110,8 @@ struct comparison {
 	struct map64 index; /* key: name and object */
 	VEC(struct compared_function) at;
 	struct comparison_side side[REPEATS_SIDES];
-	char *unit; /* "seconds"; NULL: recordings differ */
+	char *unit;  /* "seconds"; NULL: recordings differ */
+	char *event; /* the first one that is known; NULL: none is */
 	struct repeats repeats;
 	bool *first;                    /* of repeats */
 	double *scratch[REPEATS_SIDES]; /* scratch: values of one function */
