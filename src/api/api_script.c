@@ -37,7 +37,8 @@ static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 				      const struct kin_script_opts *o,
 				      const struct sample_filter *filter, FILE *out)
 {
-	struct leaf_filter *leaves = leaf_filter_new(p->data, g, o->symbols, o->objects);
+	struct leaf_filter *leaves =
+		leaf_filter_new(p->data, g, o->symbols, o->objects, no_inlines(p, o));
 	struct namer n = { .p = p->data, .g = g, .full_names = o->full_names };
 	struct kin_error *err = folded_write(out, p->data,
 					     &(struct folded_opts){ .names = namer_names,

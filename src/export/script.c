@@ -179,8 +179,9 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 	c->put_frame = opts->json ? script_json_frame : script_text_frame;
 	c->of_frame =
 		xalloc(2 * (p->samples.n_frames * choose_variants(c) + 1) * sizeof(*c->of_frame));
-	c->leaves = leaf_filter_new(p, g, opts->functions, opts->objects);
-	c->stops = opts->stop_at ? leaf_filter_new(p, g, opts->stop_at, NULL) : NULL;
+	c->leaves = leaf_filter_new(p, g, opts->functions, opts->objects, opts->no_inlines);
+	c->stops =
+		opts->stop_at ? leaf_filter_new(p, g, opts->stop_at, NULL, opts->no_inlines) : NULL;
 	c->making = open_memstream(&c->pieces, &c->pieces_size);
 	struct kin_error *err = c->making ? check_fields(c) : err_os(errno, "writing samples");
 	if (!err) {

@@ -11,6 +11,7 @@ struct leaf_filter {
 	struct program *g;
 	VEC(char *) functions;
 	const char *objects; /* NULL: all */
+	bool no_inlines;     /* what was inlined is a part of what it was inlined into */
 	uint8_t *places;     /* [place]: 0 not known, 1 no, 2 yes; NULL: all */
 };
 
@@ -26,13 +27,14 @@ static size_t length_of_name(const char *list)
 }
 
 struct leaf_filter *leaf_filter_new(const struct profile *p, struct program *g,
-				    const char *functions, const char *objects)
+				    const char *functions, const char *objects, bool no_inlines)
 {
 	struct leaf_filter *f = xalloc(sizeof(*f));
 
 	f->p = p;
 	f->g = g;
 	f->objects = objects;
+	f->no_inlines = no_inlines;
 	if (functions)
 		f->places = xalloc(program_symbols(g)->n + 1);
 	for (size_t n; functions && *functions; functions += n + (functions[n] == ',')) {
@@ -96,8 +98,17 @@ bool leaf_filter_names(struct leaf_filter *f, stackid stack)
 	return f->places[place] == 2;
 }
 
+static stackid leaf_of(const struct leaf_filter *f, stackid stack)
+{
+	const struct samples *s = &f->p->samples;
+	while (f->no_inlines && s->stacks[stack].caller &&
+	       s->frames[s->stacks[stack].frame].flags & FRAME_INLINED)
+		stack = s->stacks[stack].caller;
+	return stack;
+}
+
 bool leaf_filter_passes(struct leaf_filter *f, const struct sample *s)
 {
-	return (!f->places || leaf_filter_names(f, s->stack)) &&
-	       (!f->objects || is_in_object(f, s->stack));
+	stackid leaf = leaf_of(f, s->stack);
+	return (!f->places || leaf_filter_names(f, leaf)) && (!f->objects || is_in_object(f, leaf));
 }

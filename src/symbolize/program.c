@@ -455,13 +455,14 @@ static symid kernel_place(struct program *g, objid object, const char *name, uin
 	return place;
 }
 
-/* Named by the data: inlined if its first frame is. */
+/* Named by the data. Where a function was inlined it is another one than where it was called: its
+ * owners are counted from the last number back. */
 static symid named_place(struct program *g, const struct frame *f)
 {
-	size_t known = g->extras.n;
-	symid id = extra_place(g, PLACE_NAMED, f->object, f->object, object_string(g, f->name));
-	if (g->extras.n > known)
-		g->extras.at[known].inlined = f->flags & FRAME_INLINED;
+	bool inlined = f->flags & FRAME_INLINED;
+	uint32_t owner = inlined ? UINT32_MAX - f->object : f->object;
+	symid id = extra_place(g, PLACE_NAMED, owner, f->object, object_string(g, f->name));
+	g->extras.at[id - g->n_symbols].inlined = inlined;
 	return id;
 }
 

@@ -2,7 +2,7 @@
 
 Of a part of a recording (--thread, --comm, --object, --event, --time) the functions of flat, graph and report take the same
 times, folded stacks have the same sum, and shares are of the same whole. Rows are the same with call chains and without.
-Sections (--by) add up to the whole.
+Sections (--by) add up to the whole. kin script has the samples that report counts.
 
     same.py BUILD [SEED]
 """
@@ -31,6 +31,9 @@ ROWS = [['--no-children'], ['--no-inline'], ['--self-physical'], ['--ignore-call
         ['--dsos', 'libx.so,app'], ['--symbols', 'f'], ['--tid', '2,3'], ['--cpu', '1-3'], ['--time', '10%-50%'], ['-U'],
         ['--percentage', 'relative'], ['--thread', 'app'], ['--object', 'app'], ['--by', 'thread'], ['--min-share', '5'], ['-n'],
         ['-p', 'g|in1'], ['--max-stack', '2']]
+SAMPLES = [['--comms', 'app'], ['--comms', 'worker,other'], ['--dsos', 'libx.so,app'], ['--symbols', 'f'], ['--symbols', 'main,g'],
+           ['--tid', '2,3'], ['--pid', '1'], ['--cpu', '1-3'], ['--time', '10%-50%'], ['--time', '2.0,4.0'], ['--thread', 'app'],
+           ['--comm', 'worker'], ['--object', 'app'], ['--event', 'cycles'], ['--no-inline'], ['--max-stack', '3']]
 KEYS = ['comm', 'tid', 'pid', 'cpu', 'dso', 'sym', 'symoff']
 
 
@@ -72,12 +75,16 @@ class Kin:
 
     def table(self, *args):
         """(status, table): the first one with rows, of several events; None if there is none."""
+        status, tables = self.tables(*args)
+        return status, next((t for t in tables if t['rows']), tables[0]) if tables else None
+
+    def tables(self, *args):
         status, text = self.run(*args, '--format=json')
-        tables, at = [], 0
+        found, at = [], 0
         while status == 0 and text[at:].strip():
             table, at = json.JSONDecoder().raw_decode(text, len(text) - len(text[at:].lstrip()))
-            tables.append(table)
-        return status, next((t for t in tables if t['rows']), tables[0]) if tables else None
+            found.append(table)
+        return status, found
 
 
 def added(pairs):
@@ -151,6 +158,21 @@ def sections_differ(kin, rng):
     return None if own_of(whole) == own_of(sections) else f'{report} by {by}: {own_of(sections)}, not {own_of(whole)}'
 
 
+def samples_differ(kin, rng):
+    how = some(rng, SAMPLES, 0.12)
+    (status, text), (of_report, tables) = kin.run('script', '--format=json', *how), kin.tables('report', '-s', 'sym', '-g', 'none', *how)
+    counted = {t['properties']['event']: own_of(t) for t in tables if own_of(t)}
+    if status:  # there is no such part, or nothing is left of it
+        return None if status == of_report or not counted else f'{how}: status {status}, {of_report} of report'
+    printed = {}
+    for s in json.loads(text)['samples']:
+        frame = s['frames'][0] if s['frames'] else {'sym': '[unknown]'}
+        name = (frame['sym'] or '[unknown]') + ' (inlined)' * bool(frame.get('inlined'))
+        printed.setdefault(s['event'], []).append((name, s['period']))
+    printed = {event: added(pairs) for event, pairs in printed.items()}
+    return None if printed == counted else f'{how}: script {printed}, report {counted}'
+
+
 def main():
     build, tap = os.path.abspath(sys.argv[1]), Tap()
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
@@ -158,7 +180,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='kin-same-') as folder:
         kin = Kin(build, os.path.join(folder, 'random.script'))
         for what, differ in (('parts of recordings', parts_differ), ('rows with chains and without', rows_differ),
-                             ('sections', sections_differ)):
+                             ('sections', sections_differ), ('samples', samples_differ)):
             wrong = []
             for n in range(rounds):
                 rng = random.Random(f'{seed} {n} {what}')

@@ -32,7 +32,8 @@ struct perf_script {
 	struct profile_builder *into;
 	bool open; /* a sample whose frames follow */
 	struct sample sample;
-	VEC(frameid) frames; /* of it, leaf first */
+	VEC(struct frame) frames; /* of it, leaf first */
+	VEC(frameid) ids;         /* of end_sample() */
 	size_t line;
 	struct kin_error *err;
 };
@@ -227,7 +228,7 @@ static enum object_kind kind_of(struct script_text dso)
 }
 
 /* "ADDRESS SYMBOL+0xOFFSET (OBJECT)"; what is missing is "[unknown]" */
-static frameid frame_of(struct perf_script *s, struct script_text t)
+static struct frame frame_of(struct perf_script *s, struct script_text t)
 {
 	struct script_text dso = { "[unknown]", NULL };
 	struct frame x = { 0 };
@@ -260,10 +261,23 @@ static frameid frame_of(struct perf_script *s, struct script_text t)
 	}
 	x.name = length(t) ? profile_add_string(s->into, t.s, length(t))
 			   : profile_add_string(s->into, "[unknown]", strlen("[unknown]"));
-	return profile_add_frame(s->into, x);
+	return x;
 }
 
 /* ---- samples ---- */
+
+/* What was inlined is in the object of the function around it, which perf does not repeat. */
+static void add_objects(struct perf_script *s)
+{
+	objid object = 0;
+
+	for (size_t i = s->frames.n; i-- > 0;) {
+		struct frame *f = &s->frames.at[i];
+		if (f->flags & FRAME_INLINED)
+			f->object = object;
+		object = f->object;
+	}
+}
 
 static void end_sample(struct perf_script *s)
 {
@@ -271,8 +285,12 @@ static void end_sample(struct perf_script *s)
 
 	if (!s->open)
 		return;
-	for (size_t i = s->frames.n; i-- > 0;)
-		stack = profile_add_stack(s->into, stack, s->frames.at[i]);
+	add_objects(s);
+	s->ids.n = 0;
+	for (size_t i = 0; i < s->frames.n; i++)
+		vec_push(&s->ids, profile_add_frame(s->into, s->frames.at[i]));
+	for (size_t i = s->ids.n; i-- > 0;)
+		stack = profile_add_stack(s->into, stack, s->ids.at[i]);
 	s->sample.stack = stack;
 	profile_add_sample(s->into, s->sample);
 	s->frames.n = 0;
@@ -382,6 +400,7 @@ static struct kin_error *read_script(struct bytes all, const struct input_opts *
 				"%s: cut off in line %zu: perf script did not finish", all.name,
 				s.line);
 	vec_free(&s.frames);
+	vec_free(&s.ids);
 	return s.err;
 }
 
