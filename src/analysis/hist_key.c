@@ -9,12 +9,6 @@
 
 /* ---- values of frames ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* The object's text; code made at run time, with names in perf-PID.map, is "[JIT] tid PID". */
 static const char *dso_text(struct hists_private *h, objid object)
 {

@@ -114,12 +114,6 @@ static void parts_done(struct page_parts *x)
 	html_paths_free(x->paths);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* "prog: profile.kin": the program that was recorded first, and the file. To be freed. */
 static char *title_of(const struct kin_profile *p)
 {

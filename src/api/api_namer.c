@@ -32,9 +32,8 @@ static void add_name(struct namer *n, const char *name, uint32_t flags)
 /* What cannot be named is its object's: "[libfoo.so]". */
 static void add_object(struct namer *n, objid object, uint32_t flags)
 {
-	const char *path = program_object_name(n->g, object), *slash = strrchr(path, '/');
-	char *text =
-		path[0] == '[' ? xprintf("%s", path) : xprintf("[%s]", slash ? slash + 1 : path);
+	const char *path = program_object_name(n->g, object);
+	char *text = path[0] == '[' ? xprintf("%s", path) : xprintf("[%s]", base_name(path));
 	vec_push(&n->texts, text);
 	vec_push(&n->names, ((struct folded_name){ text, flags }));
 }

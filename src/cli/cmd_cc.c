@@ -125,11 +125,7 @@ static bool has_input(char *const *argv)
 	return false;
 }
 
-static bool is_clang(const char *compiler)
-{
-	const char *slash = strrchr(compiler, '/');
-	return strstr(slash ? slash + 1 : compiler, "clang") != NULL;
-}
+static bool is_clang(const char *compiler) { return strstr(base_name(compiler), "clang") != NULL; }
 
 /* ---- the command ---- */
 

@@ -81,9 +81,8 @@ static const struct kin_format *format_of_name(const char *name, size_t n)
 /* The same of a path, ".gz" at its end left out if that helps. */
 static const struct kin_format *format_of_path(const char *path)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	const char *name = slash ? slash + 1 : path;
-	size_t n = path ? strlen(name) : 0;
+	const char *name = path ? base_name(path) : "";
+	size_t n = strlen(name);
 	const struct kin_format *f = n ? format_of_name(name, n) : NULL;
 	return !f && n && ends_in(name, n, ".gz") ? format_of_name(name, n - 3) : f;
 }

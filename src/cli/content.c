@@ -108,6 +108,5 @@ bool content_nearly_named_profile(const char *path) { return any_ending(path, ne
 
 bool content_named_profile(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	return any_ending(path, ends_in) || !strncmp(slash ? slash + 1 : path, "gmon.", 5);
+	return any_ending(path, ends_in) || !strncmp(base_name(path), "gmon.", 5);
 }

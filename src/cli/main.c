@@ -14,12 +14,6 @@
 #include "cli/record_look.h"
 #include "gnu/gprof.h"
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	return slash ? slash + 1 : path ? path : "kin";
-}
-
 /* Toolchains put the target in front: aarch64-linux-gnu-gprof. */
 static bool is_gprof(const char *name)
 {

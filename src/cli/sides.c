@@ -168,8 +168,7 @@ static char *title_of(const struct sides *sides)
 {
 	const char *name[N_SIDES];
 	for (int i = 0; i < N_SIDES; i++) {
-		const char *path = sides->of[i].at.at[0], *slash = strrchr(path, '/');
-		name[i] = slash && slash[1] ? slash + 1 : path;
+		name[i] = base_name(sides->of[i].at.at[0]);
 	}
 	size_t n = sides->of[SIDE_BEFORE].at.n, m = sides->of[SIDE_AFTER].at.n;
 	return n == 1 && m == 1 ? xprintf("%s \xe2\x86\x92 %s", name[0], name[1])

@@ -44,8 +44,8 @@ static void put_functions(struct script *c, frameid id, uint64_t back)
 
 	if (c->fields & SCRIPT_SRCLINE && !program_line(c->g, id, &f.line))
 		f.line.file = NULL;
-	if (f.line.file && !c->o->whole_paths && strrchr(f.line.file, '/'))
-		f.line.file = strrchr(f.line.file, '/') + 1;
+	if (f.line.file && !c->o->whole_paths)
+		f.line.file = base_name(f.line.file);
 	for (size_t i = 0; i < n; i++) {
 		f.name = program_name(c->g, inlined[i]);
 		f.inlined = true;

@@ -392,8 +392,7 @@ static char *service_of(struct kin_samples *s)
 	for (uint32_t i = 0; i < kin_samples_n_objects(s) && !*path; i++)
 		if (kin_samples_object(s, i)->is_main)
 			path = kin_samples_object(s, i)->path;
-	const char *slash = strrchr(path, '/');
-	return xprintf("%s", slash ? slash + 1 : path);
+	return xprintf("%s", base_name(path));
 }
 
 static const char *host_of(struct kin_samples *s)

@@ -7,12 +7,6 @@
 
 #include "base/err.h"
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static char *title_of(struct kin_samples *s)
 {
 	for (uint32_t i = 0; i < kin_samples_n_objects(s); i++)

@@ -111,15 +111,13 @@ void annotate_free(struct annotate *a)
 /* A name that was not used yet: "a.c-ann", "a.c.2-ann", ... (gnu: the same again). */
 static const char *unused_name(struct annotate *a, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
 	struct arena scratch = { 0 };
-	const char *name = arena_printf(&scratch, "%s-ann", base);
+	const char *name = arena_printf(&scratch, "%s-ann", base_name(path));
 	size_t before = strtab_count(a->names);
 	strid id = strtab_add(a->names, name);
 
 	for (unsigned k = 2; id < before && !a->opts->compat; k++) {
-		name = arena_printf(&scratch, "%s.%u-ann", base, k);
+		name = arena_printf(&scratch, "%s.%u-ann", base_name(path), k);
 		id = strtab_add(a->names, name);
 	}
 	arena_release(&scratch);

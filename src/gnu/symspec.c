@@ -106,12 +106,6 @@ static void parse_specs(struct matcher *m)
 
 /* ---- files ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static bool equals(const char *s, const char *want, size_t n)
 {
 	return !strncmp(s, want, n) && !s[n];

@@ -231,8 +231,7 @@ static const char *file_name(struct dwarf_scopes *s, struct unit_scopes *x, uint
 		x->line_version = t.version;
 		for (size_t i = 0; i < t.files.n; i++) {
 			const char *name = t.files.at[i].name ? t.files.at[i].name : "";
-			const char *slash = strrchr(name, '/');
-			x->files[i] = strtab_add(s->strings, slash ? slash + 1 : name);
+			x->files[i] = strtab_add(s->strings, base_name(name));
 		}
 	}
 	line_table_done(&t);

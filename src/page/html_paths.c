@@ -66,9 +66,9 @@ struct adding {
  */
 static strid key_of_object(const struct adding *a, objid object)
 {
-	const char *path = program_object_name(a->g, object), *slash = strrchr(path, '/');
+	const char *path = program_object_name(a->g, object);
 	bool is_main = a->p->objects[object].is_main;
-	return strtab_add(a->t->strings, is_main ? "/" : slash ? slash + 1 : path);
+	return strtab_add(a->t->strings, is_main ? "/" : base_name(path));
 }
 
 static uint32_t number_of_object(const struct adding *a, objid object)

@@ -163,8 +163,7 @@ static void add_row(struct imbalance_job *j, const char *what, const struct spre
 		return;
 	}
 	const char *path = j->in->program ? program_object_name(j->in->program, r->to.object) : "";
-	const char *slash = strrchr(path, '/');
-	c[OBJECT] = cell_text(table_text(j->t, slash ? slash + 1 : path));
+	c[OBJECT] = cell_text(table_text(j->t, base_name(path)));
 }
 
 struct ordered {

@@ -17,8 +17,7 @@
 
 const char *report_file_name(const struct report_opts *o, const char *path)
 {
-	const char *slash = o->print_path ? NULL : strrchr(path, '/');
-	return slash ? slash + 1 : path;
+	return o->print_path ? path : base_name(path);
 }
 
 const char *report_object_path(const struct report_input *in, symid id)
@@ -36,8 +35,7 @@ struct object_file *report_object_file(const struct report_input *in, symid id)
 
 const char *report_object_name(const struct report_input *in, symid id)
 {
-	const char *path = report_object_path(in, id), *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
+	return base_name(report_object_path(in, id));
 }
 
 bool report_has_objects(const struct report_input *in,

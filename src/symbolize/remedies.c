@@ -33,10 +33,9 @@ struct remedy_finding {
 	void *arg;
 };
 
-static const char *base_name(const struct remedy_finding *f, objid id)
+static const char *file_of(const struct remedy_finding *f, objid id)
 {
-	const char *path = program_object_name(f->g, id), *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
+	return base_name(program_object_name(f->g, id));
 }
 
 static void say_share(const struct remedy_finding *f, const char *what, uint64_t n,
@@ -97,7 +96,7 @@ static const struct interpreter *find_interpreter(const struct remedy_finding *f
 	for (size_t k = 0; k < ARRAY_LEN(interpreters); k++)
 		for (objid i = 0; i < f->p->n_objects; i++)
 			if (f->p->objects[i].is_main &&
-			    !strncmp(base_name(f, i), interpreters[k].name,
+			    !strncmp(file_of(f, i), interpreters[k].name,
 				     strlen(interpreters[k].name)))
 				return &interpreters[k];
 	return NULL;
@@ -162,8 +161,8 @@ static uint64_t samples_in_python(const struct remedy_finding *f)
 	uint64_t n = 0;
 	uint8_t *is_python = xalloc(f->p->n_objects);
 	for (objid i = 0; i < f->p->n_objects; i++)
-		is_python[i] = !strncmp(base_name(f, i), "python", 6) ||
-			       !strncmp(base_name(f, i), "libpython", 9);
+		is_python[i] = !strncmp(file_of(f, i), "python", 6) ||
+			       !strncmp(file_of(f, i), "libpython", 9);
 	for (size_t i = 0; i < s->n; i++)
 		if (is_python[s->frames[s->stacks[s->at[i].stack].frame].object])
 			n += s->at[i].count;

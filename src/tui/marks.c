@@ -79,12 +79,6 @@ static const char *escaped(struct marks *m, const char *text)
 	return kept;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void name_threads(struct sparking *x)
 {
 	size_t n = kin_samples_n_threads(x->samples);

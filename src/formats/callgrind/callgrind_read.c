@@ -134,12 +134,6 @@ static strid take_name(struct callgrind_reader *r, struct callgrind_names *names
 
 static bool is_unknown(const char *name) { return !*name || !strcmp(name, CALLGRIND_NONE); }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* The program is the first word of the command. */
 static bool is_main(const struct callgrind_reader *r, const char *path)
 {

@@ -50,7 +50,7 @@ const char *perf_jit_path(struct perf *p, uint32_t pid)
 /* "/tmp/jit-1234.dump": a program maps it to tell where its jitdump is. */
 static bool is_jitdump(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = base_name(path);
 	size_t digits = starts_with(name, "jit-") ? strspn(name + 4, "0123456789") : 0;
 
 	return digits && !strcmp(name + 4 + digits, ".dump");
