@@ -28,10 +28,9 @@ static struct map64_slot *slot(const struct map64 *m, uint64_t key)
 	return &m->slots[i];
 }
 
-static void grow(struct map64 *m)
+static void grow_to(struct map64 *m, size_t cap)
 {
 	struct map64 old = *m;
-	size_t cap = old.cap ? old.cap * 2 : 64;
 
 	m->slots = xalloc(cap * sizeof(*m->slots)); /* else it stays as it was */
 	m->cap = cap;
@@ -39,6 +38,26 @@ static void grow(struct map64 *m)
 		if (old.slots[i].used)
 			*slot(m, old.slots[i].key) = old.slots[i];
 	free(old.slots);
+}
+
+static bool is_full(size_t n, size_t cap) { return n * 4 >= cap * 3; }
+
+static void grow(struct map64 *m) { grow_to(m, m->cap ? m->cap * 2 : 64); }
+
+void map64_reserve(struct map64 *m, size_t n)
+{
+	size_t cap = m->cap ? m->cap : 64;
+
+	while (is_full(m->n + n, cap))
+		cap *= 2;
+	if (cap > m->cap)
+		grow_to(m, cap);
+}
+
+void map64_prefetch(const struct map64 *m, uint64_t key)
+{
+	if (m->cap)
+		__builtin_prefetch(&m->slots[hash(key) & (m->cap - 1)], 1);
 }
 
 uint32_t map64_get(const struct map64 *m, uint64_t key)
@@ -51,7 +70,7 @@ uint32_t map64_get(const struct map64 *m, uint64_t key)
 
 uint32_t *map64_at(struct map64 *m, uint64_t key)
 {
-	if (m->n * 4 >= m->cap * 3)
+	if (is_full(m->n, m->cap))
 		grow(m);
 	struct map64_slot *s = slot(m, key);
 	if (!s->used) {

@@ -61,8 +61,21 @@ static struct answers_sum *sum_of(struct answers *a, uint32_t stack, uint64_t ev
 	return &a->sums.at[*at];
 }
 
+/* Stacks come in the order of hashes: each would wait for memory. */
+enum { SUM_BYTES = 40, AHEAD = 8 };
+
+static void expect_sum(const struct answers *a, const struct bytes *b)
+{
+	uint64_t stack;
+	if (bytes_left(b) < (AHEAD + 1) * SUM_BYTES)
+		return;
+	memcpy(&stack, b->pos + AHEAD * SUM_BYTES + sizeof(uint64_t), sizeof(stack));
+	map64_prefetch(&a->stack_ids, stack);
+}
+
 static void read_sum(struct answers *a, struct bytes *b, uint32_t shard)
 {
+	expect_sum(a, b);
 	uint64_t event = bytes_u64(b), stack = bytes_u64(b);
 	uint64_t low = bytes_u64(b), high = bytes_u64(b), count = bytes_u64(b);
 	if (b->failed)
@@ -266,6 +279,12 @@ bool answers_take(struct answers *a, enum answers_table table, uint32_t shard, s
 		[ANSWERS_KEPT_TREE] = read_kept_tree,
 		[ANSWERS_KEPT_STACKS] = read_kept_stack,
 	};
+	if (table == ANSWERS_SUMS) { /* of about the same stacks as the other shards' */
+		size_t n = bytes_left(&bytes) / SUM_BYTES;
+		map64_reserve(&a->stack_ids, n > a->stack_ids.n ? n - a->stack_ids.n : 0);
+		vec_reserve(&a->stacks, n > a->stacks.n ? n - a->stacks.n : 0);
+		vec_reserve(&a->sums, n > a->sums.n ? n - a->sums.n : 0);
+	}
 	while (bytes_left(&bytes))
 		readers[table](a, &bytes, shard);
 	if (a->paths.n)

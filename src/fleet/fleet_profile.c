@@ -598,6 +598,16 @@ static struct sort_key *sorted_sums(const struct answers *a)
 	return keys;
 }
 
+/* Sums are in the order of hashes, each with a stack elsewhere. */
+static void expect_sample(const struct answers *a, const struct sort_key *sorted, size_t i)
+{
+	enum { AHEAD = 8 };
+	if (i + 2 * AHEAD >= a->sums.n)
+		return;
+	__builtin_prefetch(&a->sums.at[sorted[i + 2 * AHEAD].index]);
+	__builtin_prefetch(&a->stacks.at[a->sums.at[sorted[i + AHEAD].index].stack]);
+}
+
 static void add_samples(struct fleet_maker *m)
 {
 	struct sort_key *sorted = sorted_sums(m->a);
@@ -606,6 +616,7 @@ static void add_samples(struct fleet_maker *m)
 	add_events(m, sorted);
 	for (size_t i = 0; i < m->a->sums.n; i++) {
 		const struct answers_sum *x = &m->a->sums.at[sorted[i].index];
+		expect_sample(m->a, sorted, i);
 		if (!i || x->event != last)
 			event = add_event(m, x->event);
 		add_sample(m, x, event);

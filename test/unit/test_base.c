@@ -84,6 +84,15 @@ static void map_keeps_what_was_put(void)
 	}
 	OK(!bad && left && m.n == left);
 	map64_free(&m);
+	map64_prefetch(&m, 1); /* of none: nothing */
+	*map64_at(&m, 1) = 5;
+	map64_reserve(&m, 1000);
+	size_t room = m.cap;
+	OK(map64_get(&m, 1) == 5);
+	for (uint32_t i = 2; i <= 1001; i++)
+		*map64_at(&m, i) = i;
+	OK(m.cap == room && map64_get(&m, 1) == 5 && map64_get(&m, 1001) == 1001);
+	map64_free(&m);
 }
 
 static void arena_keeps_alignment_between_strings(void)
