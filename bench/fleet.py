@@ -206,7 +206,8 @@ def main():
         ok &= measure(args.build, shards, f'{args.hours} h: kin report', 'report', url)
         ok &= measure(args.build, shards, f'{args.hours} h: kin tidy', 'tidy', shards.url('scale'))
         ok &= measure(args.build, shards, f'{args.hours} h, tidied: kin report', 'report', url)
-        ok &= measure(args.build, shards, 'an hour, tidied: kin report', 'report', url + span)
+        for view in (['report'], ['graph', '--min-share=0.1%'], ['export', '--to=folded']):
+            ok &= measure(args.build, shards, f'an hour, tidied: kin {" ".join(view)}', *view, url + span)
         if args.day:
             first = -(-(BEGIN + 3600 * args.hours) // 86400) * 86400  # the next midnight
             span = f'&from={first}&to={first + 86400}'

@@ -82,8 +82,9 @@ struct graph_state {
 	struct cg_listed *around;     /* of a cycle: owned; NULL: none */
 	const struct cg_listed *list; /* the callers or callees at hand: [n_list] of one of these */
 	size_t n_list;
-	bool *chosen; /* [nodes]: has its entry printed; NULL: all that qualify */
-	size_t entry; /* index into order[] */
+	bool has_callers; /* there are some, of which some may be in no row */
+	bool *chosen;     /* [nodes]: has its entry printed; NULL: all that qualify */
+	size_t entry;     /* index into order[] */
 	enum phase phase;
 	uint32_t k; /* within the phase */
 	uint32_t group;
@@ -143,6 +144,11 @@ static bool is_cycle(const struct graph_state *s)
 	return s->in.graph->order[s->entry] >= s->in.graph->n_symbols;
 }
 
+static bool is_small(const struct graph_state *s, double time)
+{
+	return time < s->o->min_share * callgraph_all(s->in.graph);
+}
+
 static bool is_listed(const struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -155,7 +161,7 @@ static bool is_listed(const struct graph_state *s)
 		return false;
 	if (id < g->n_symbols && g->symbols->at[id].owner != id)
 		return false;
-	if (callgraph_shown_self(n) + n->shown_child < s->o->min_share * callgraph_all(g))
+	if (is_small(s, callgraph_shown_self(n) + n->shown_child))
 		return false;
 	return !g->symbols->opts.lines || (id < g->n_symbols && g->symbols->at[id].is_function) ||
 	       (id >= g->n_symbols && !(s->o->rules && s->o->rules->no_cycles_by_line));
@@ -342,6 +348,20 @@ static void go(struct graph_state *s, enum phase phase)
 	s->k = 0;
 }
 
+/* Leaves out calls with less than the least share; those that take no time have none. */
+static void drop_small(struct graph_state *s, struct cg_listed *list, enum phase phase)
+{
+	size_t n = 0;
+
+	if (phase == CALLERS)
+		s->has_callers = s->n_list > 0;
+	for (size_t i = 0; i < s->n_list; i++)
+		if (list[i].class != CG_OUTER ||
+		    !is_small(s, list[i].time.self + list[i].time.child))
+			list[n++] = list[i];
+	s->n_list = n;
+}
+
 /* To the callers or callees of the entry. Their labels and names lie all over memory: fetched
  * together they take a fraction of the time of one after the other. */
 static void list(struct graph_state *s, enum phase phase)
@@ -355,6 +375,7 @@ static void list(struct graph_state *s, enum phase phase)
 		callgraph_list_callers(g, g->order[s->entry], s->scratch);
 	else
 		callgraph_list_callees(g, g->order[s->entry], s->scratch);
+	drop_small(s, s->scratch, phase);
 	for (size_t k = 0; k < s->n_list; k++)
 		prefetch_line(&s->labels[s->list[k].other]);
 	for (size_t k = 0; k < s->n_list; k++)
@@ -375,6 +396,7 @@ static void list_around(struct graph_state *s, enum phase phase)
 		s->around = callgraph_list_into_cycle(g, cycle, &s->n_list);
 	else if (!s->o->bare_cycles)
 		s->around = callgraph_list_out_of_cycle(g, cycle, &s->n_list);
+	drop_small(s, s->around, phase);
 	s->list = s->around;
 	go(s, phase);
 }
@@ -409,10 +431,16 @@ static bool is_spontaneous(const struct graph_state *s)
 	const struct cg_node *n = current(s);
 	if (is_cycle(s) && s->o->bare_cycles)
 		return false;
-	if (n->outside_calls || !s->n_list)
-		return true;
 	struct cg_time root = g->measured ? root_time(s) : (struct cg_time){ 0, 0 };
-	return root.self + root.child > 0;
+	if (g->measured && s->has_callers && is_small(s, root.self + root.child))
+		return false;
+	return n->outside_calls || !s->has_callers || root.self + root.child > 0;
+}
+
+static bool is_small_member(const struct graph_state *s, symid id)
+{
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	return is_small(s, callgraph_shown_self(n) + n->shown_child);
 }
 
 /* One step: true if it made a row. */
@@ -457,6 +485,8 @@ static bool step(struct graph_state *s, struct kin_row *row)
 			list_around(s, CALLEES);
 			return false;
 		}
+		if (is_small_member(s, g->members[n->first_out + k]))
+			return false;
 		set_member(s, g->members[n->first_out + k]);
 		return emit(s, row, KIN_ROW_MEMBER);
 	}
@@ -621,6 +651,9 @@ static struct kin_error *graph_run(const struct report_input *in, const struct r
 	report_describe(in, t);
 	report_note_hooks(in, t);
 	report_note_outside(in, t);
+	if (o->min_share > 0)
+		table_note(t, "functions, callers and callees with less than %g %% are left out",
+			   100 * o->min_share);
 	table_show(t, "object", report_has_objects(in, is_in_graph));
 	table_show(t, "per_call", in->graph->measured && in->graph->has_arcs);
 	if (in->graph->measured)
