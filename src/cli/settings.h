@@ -167,9 +167,9 @@ enum {
 		OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list"   \
 	}
 
-/* Rows apart for each thread, process ...: puts its key before the keys of rows ("tid,comm,dso,sym")
- * or, if columns were chosen, behind these. Nothing to do for events, which have tables of their
- * own. Returns memory to be freed after `h`; NULL: none. */
+/* Rows apart for each thread, process ...: puts its key before the keys of rows
+ * ("tid,comm,dso,sym") or, if columns were chosen, behind these. Nothing to do for events, which
+ * have tables of their own. Returns memory to be freed after `h`; NULL: none. */
 char *settings_rows_by(const char *by, struct kin_hists_opts *h);
 
 /* argv[0] is skipped; strings point into argv. On failure error[] holds one line. --help and
