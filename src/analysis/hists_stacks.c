@@ -14,7 +14,8 @@ bool hists_stacks_suffice(const struct hists_private *h)
 struct stack_sums {
 	struct hists_private *h;
 	size_t n_events;
-	bool is_met_once; /* visits are added up as they come */
+	bool is_met_once;       /* visits are added up as they come */
+	bool is_leaf_elsewhere; /* Self of frames that the data marks as inlined is a caller's */
 	const struct visit *visit;
 	struct stack_groups groups; /* rows; roots are skeys */
 	VEC(uint32_t) rows;         /* of the frame asked for last */
@@ -51,15 +52,31 @@ static void make_room(struct stack_sums *s)
 	s->children.n += lacking;
 }
 
-/* The row that gets Self. Where functions are what they are on the stack, it is known by now. */
+/* The row that gets Self: most often the only one of the innermost frame. */
 static uint32_t leaf_row(const struct stack_sums *s, const struct visit *visit)
 {
-	uint32_t row = s->h->hists.opts->self_physical
+	uint32_t row = s->is_leaf_elsewhere
 			       ? NONE
 			       : stack_groups_leaf(&s->groups, visit->skey, visit->stack);
 	return row != NONE ? row
 			   : hists_row(s->h, visit->skey, hists_leaf_hop(s->h, visit->stack),
 				       visit->task);
+}
+
+/* Most recordings have one event: what is added then is in registers all the time. */
+static void add_children(struct stack_sums *s, struct path_places rows, const struct hist_stat *own)
+{
+	struct hist_stat *children = s->children.at;
+	size_t n = s->n_events;
+
+	if (n != 1) {
+		for (size_t i = 0; i < rows.n; i++)
+			hist_stat_add(&children[rows.at[i] * n], own, n);
+		return;
+	}
+	const struct hist_stat one = *own;
+	for (size_t i = 0; i < rows.n; i++)
+		hist_stat_add_one(&children[rows.at[i]], &one);
 }
 
 static void add_visit(struct stack_sums *s, const struct visit *visit, const struct hist_stat *own)
@@ -72,8 +89,7 @@ static void add_visit(struct stack_sums *s, const struct visit *visit, const str
 		on = stack_groups_on(&s->groups, visit->skey, visit->stack);
 	uint32_t leaf = leaf_row(s, visit);
 	make_room(s);
-	for (size_t i = 0; i < on.n; i++)
-		hist_stat_add(&s->children.at[on.at[i] * n], own, n);
+	add_children(s, on, own);
 	hist_stat_add(&s->self.at[leaf * n], own, n);
 	if (!stack_groups_has(&s->groups, leaf))
 		hist_stat_add(&s->children.at[leaf * n], own, n);
@@ -85,6 +101,14 @@ static void add_visit(struct stack_sums *s, const struct visit *visit, const str
  * before, or keeping it, takes longer than adding it up at once. */
 static bool is_met_once(const struct samples *s) { return s->n_stacks > s->n; }
 
+static bool has_inlined_frames(const struct samples *s)
+{
+	bool any = false;
+	for (size_t i = 0; i < s->n_frames; i++)
+		any |= s->frames[i].flags & FRAME_INLINED;
+	return any;
+}
+
 static struct stack_sums *sums_of(struct hists_private *h)
 {
 	if (h->stack_sums)
@@ -94,6 +118,7 @@ static struct stack_sums *sums_of(struct hists_private *h)
 	s->h = h;
 	s->n_events = h->hists.opts->n_events;
 	s->is_met_once = is_met_once(samples);
+	s->is_leaf_elsewhere = h->hists.opts->self_physical && has_inlined_frames(samples);
 	stack_groups_init(&s->groups, samples, rows_of, s);
 	stack_numbers_init(&h->visit_of, samples->n_stacks);
 	s->one = xalloc((s->n_events + 1) * sizeof(*s->one));
