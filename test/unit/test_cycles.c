@@ -238,6 +238,17 @@ static void test_break_cycles(void)
 	OK(f.uneven == 0);
 }
 
+/* Frees the calls. */
+static void break_and_replay(symid n, struct calls *calls, uint32_t max, struct faults *f)
+{
+	struct callgraph *g = random_graph_make(n, calls);
+	callgraph_break_cycles(g, max);
+	replay(g, max, f);
+	check_sharing(g, f);
+	vec_free(&calls->v);
+	callgraph_free(g);
+}
+
 /* Every pair calls each other both ways: more arcs than circuits are looked for in. */
 static void test_break_dense_small(void)
 {
@@ -248,12 +259,7 @@ static void test_break_dense_small(void)
 		for (symid i = 0; i < 40; i++)
 			for (symid j = 0; j < 40; j++)
 				vec_push(&calls.v, ((struct cg_arc){ i, j, 1 + (i * j) % 7 }));
-		struct callgraph *g = random_graph_make(40, &calls);
-		callgraph_break_cycles(g, max);
-		replay(g, max, &f);
-		check_sharing(g, &f);
-		vec_free(&calls.v);
-		callgraph_free(g);
+		break_and_replay(40, &calls, max, &f);
 	}
 	OK(f.too_large == 0);
 	OK(f.not_in_cycle == 0);
@@ -274,12 +280,7 @@ static void test_break_two_dense(void)
 					if (i / GROUP == j / GROUP || i / GROUP == first)
 						vec_push(&calls.v,
 							 ((struct cg_arc){ i, j, 1 + i * j % 5 }));
-			struct callgraph *g = random_graph_make(2 * GROUP, &calls);
-			callgraph_break_cycles(g, max);
-			replay(g, max, &f);
-			check_sharing(g, &f);
-			vec_free(&calls.v);
-			callgraph_free(g);
+			break_and_replay(2 * GROUP, &calls, max, &f);
 		}
 	OK(f.too_large == 0);
 	OK(f.not_in_cycle == 0);

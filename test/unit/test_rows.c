@@ -21,6 +21,12 @@ static stackid stack_of(struct profile_builder *b, stackid caller, struct frame 
 	return profile_add_stack(b, caller, profile_add_frame(b, f));
 }
 
+static struct profile *finish(struct profile_builder *b)
+{
+	profile_add_source(b, "test", (struct source){ .kind = "test" });
+	return profile_finish(b);
+}
+
 static struct program *program_of(const struct profile *p)
 {
 	return program_new(p, NULL, &(struct program_opts){ .style = DEMANGLE_AUTO });
@@ -71,8 +77,7 @@ static struct profile *profile_of_leaves(void)
 		}
 		profile_add_detailed_sample(b, s, profile_add_detail(b, &d));
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	return profile_finish(b);
+	return finish(b);
 }
 
 struct found {
@@ -199,8 +204,7 @@ static void latency_is_shared(void)
 						       .parallelism = (uint16_t)(2 * i),
 						       .count = 1,
 						       .weight = 100 });
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
+	struct profile *p = finish(b);
 	struct program *g = program_of(p);
 	struct hists *h = hists_new(
 		p, g,
@@ -244,8 +248,7 @@ static struct profile *profile_of_varied(struct varied *all)
 		profile_add_detailed_sample(b, s, profile_add_detail(b, &d));
 		all[i] = v;
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	return profile_finish(b);
+	return finish(b);
 }
 
 static uint32_t part_of(const struct varied *v, enum hist_key key)
@@ -333,8 +336,7 @@ static struct profile *profile_of_events(uint64_t *seed)
 		s.stack = stack_of(b, s.stack, (struct frame){ .name = string(b, name) });
 		profile_add_sample(b, s);
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	return profile_finish(b);
+	return finish(b);
 }
 
 static double figure(const struct hists *h, size_t at, struct hist_term t)
@@ -482,8 +484,7 @@ static struct profile *profile_of_chains(uint64_t *seed)
 		s.task = profile_add_task(b, (struct task){ .pid = 1, .tid = 1 + i % THREADS });
 		profile_add_sample(b, s);
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	return profile_finish(b);
+	return finish(b);
 }
 
 /* Where nothing else decides: by name. */
@@ -575,8 +576,7 @@ static void functions_of_one_name_are_equal(void)
 		struct sample s = { .stack = stack_of(b, 0, f), .count = 1, .weight = weights[i] };
 		profile_add_sample(b, s);
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
+	struct profile *p = finish(b);
 	struct program *g = program_of(p);
 	OK_STR(ordered(p, g, HIST_SYM, equal, ARRAY_LEN(equal)), "a3 f4 f2 f1 ");
 	OK_STR(ordered(p, g, HIST_SYM, apart, ARRAY_LEN(apart)), "a3 f2 f1 f4 ");
@@ -601,8 +601,7 @@ static void commands_go_by_name(void)
 			s.stack = stack_of(b, 0, (struct frame){ .name = string(b, "f") });
 		profile_add_sample(b, s);
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
+	struct profile *p = finish(b);
 	struct program *g = program_of(p);
 	OK_STR(ordered(p, g, HIST_COMM, by_comm, 1), "a2 b1 m3 z0 ");
 	OK_STR(ordered(p, g, HIST_COMM, by_sym, 2), "b1 m3 a2 z0 "); /* the unknown come last */
@@ -626,8 +625,7 @@ static void threads_do_not_move_each_other(void)
 		s.task = profile_add_task(b, (struct task){ .pid = 1, .tid = 1 + i });
 		profile_add_sample(b, s);
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
+	struct profile *p = finish(b);
 	struct program *g = program_of(p);
 	struct hists_opts o = { .keys = keys,
 				.n_keys = ARRAY_LEN(keys),
@@ -667,8 +665,7 @@ static void what_is_the_kernels_comes_last(void)
 		s.task = profile_add_task(b, (struct task){ .pid = 9, .tid = 9 - i / 4 });
 		profile_add_detailed_sample(b, s, profile_add_detail(b, &d));
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
+	struct profile *p = finish(b);
 	struct program *g = program_of(p);
 	struct hists *h = hists_new(p, g,
 				    &(struct hists_opts){ .keys = keys,
@@ -711,8 +708,7 @@ static void cycles_go_by_address(void)
 		s.task = profile_add_task(b, (struct task){ .pid = 9, .tid = threads[i / 6] });
 		profile_add_sample(b, s);
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
+	struct profile *p = finish(b);
 	struct program *g = program_of(p);
 	struct hists *h = hists_new(p, g,
 				    &(struct hists_opts){ .keys = keys,
@@ -753,8 +749,7 @@ static void unnamed_rows_go_by_address(void)
 		struct sample s = { .stack = stack_of(b, 0, f), .count = 1, .weight = 5 };
 		profile_add_sample(b, s);
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
+	struct profile *p = finish(b);
 	struct program *g = program_of(p);
 	struct hists *h = hists_new(
 		p, g,
@@ -818,8 +813,7 @@ static struct profile *profile_of_detail(bool any)
 	if (any)
 		s.stack = stack_of(b, 0, (struct frame){ .addr = 0x50, .name = string(b, "f") });
 	profile_add_detailed_sample(b, s, profile_add_detail(b, &d));
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	return profile_finish(b);
+	return finish(b);
 }
 
 /* The one row of the sample by a key; `text` is its own. */
@@ -902,8 +896,7 @@ static void code_has_a_file_and_a_size(void)
 	struct sample s = { .count = 1, .weight = 1 };
 	s.stack = stack_of(b, 0, (struct frame){ .object = self, .addr = code });
 	profile_add_sample(b, s);
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
+	struct profile *p = finish(b);
 	struct program *g = program_of(p);
 	char size[20];
 	snprintf(size, sizeof(size), "%u", (unsigned)program_size(g, program_place(g, 1)));
@@ -1028,57 +1021,48 @@ static const char *rows_of(const struct profile *p, struct program *g, struct hi
 	return text;
 }
 
+/* Of a profile, which is freed, in which b is ignored: in caller order, in that order without
+ * callers, and in callee order. */
+static void ignores_b(struct profile *p, const char *usual, const char *dropped, const char *callee)
+{
+	static const struct hists_rules rules = { .ignore_drops_callers = true };
+	struct program *g = program_of(p);
+	regex_t is_b;
+	OK(!regcomp(&is_b, "b", REG_EXTENDED));
+	struct hists_opts o = { .ignore_callees = &is_b };
+	OK_STR(rows_of(p, g, o), usual);
+	o.rules = &rules;
+	OK_STR(rows_of(p, g, o), dropped);
+	o.order = CHAIN_CALLEE;
+	OK_STR(rows_of(p, g, o), callee);
+	program_free(g);
+	profile_free(p);
+	regfree(&is_b);
+}
+
 /* a calls b, which calls c; it is 5 there, and 2 in b. */
 static void callers_of_what_is_ignored_are_dropped(void)
 {
-	static const struct hists_rules rules = { .ignore_drops_callers = true };
 	struct profile_builder *b = profile_builder_new();
-	regex_t is_b;
-	OK(!regcomp(&is_b, "b", REG_EXTENDED));
 	profile_add_event(b, (struct event){ .name = string(b, "e") });
 	stackid at_b = stack_of(b, stack_of(b, 0, (struct frame){ .name = string(b, "a") }),
 				(struct frame){ .name = string(b, "b") });
 	stackid at_c = stack_of(b, at_b, (struct frame){ .name = string(b, "c") });
 	profile_add_sample(b, (struct sample){ .stack = at_b, .count = 1, .weight = 2 });
 	profile_add_sample(b, (struct sample){ .stack = at_c, .count = 1, .weight = 5 });
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
-	struct program *g = program_of(p);
-	struct hists_opts o = { .ignore_callees = &is_b };
-	OK_STR(rows_of(p, g, o), "a:0/7 b:7/7");
-	o.rules = &rules;
-	OK_STR(rows_of(p, g, o), "b:7/7 c:0/5");
-	o.order = CHAIN_CALLEE;
-	OK_STR(rows_of(p, g, o), "a:0/7 b:7/7");
-	program_free(g);
-	profile_free(p);
-	regfree(&is_b);
+	ignores_b(finish(b), "a:0/7 b:7/7", "b:7/7 c:0/5", "a:0/7 b:7/7");
 }
 
 /* Calls of b by b: the last of them has the callers, and what it calls has not. */
 static void of_several_that_are_ignored(void)
 {
-	static const struct hists_rules rules = { .ignore_drops_callers = true };
 	struct profile_builder *b = profile_builder_new();
 	stackid at = 0;
-	regex_t is_b;
-	OK(!regcomp(&is_b, "b", REG_EXTENDED));
 	profile_add_event(b, (struct event){ .name = string(b, "e") });
 	for (const char *name = "abcbd"; *name; name++)
 		at = stack_of(b, at, (struct frame){ .name = profile_add_string(b, name, 1) });
 	profile_add_sample(b, (struct sample){ .stack = at, .count = 1, .weight = 5 });
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
-	struct program *g = program_of(p);
-	struct hists_opts o = { .ignore_callees = &is_b };
-	OK_STR(rows_of(p, g, o), "a:0/5 b:5/5");
-	o.rules = &rules;
-	OK_STR(rows_of(p, g, o), "b:5/5 d:0/5");
-	o.order = CHAIN_CALLEE;
-	OK_STR(rows_of(p, g, o), "a:0/5 b:5/5");
-	program_free(g);
-	profile_free(p);
-	regfree(&is_b);
+	ignores_b(finish(b), "a:0/5 b:5/5", "b:5/5 d:0/5", "a:0/5 b:5/5");
 }
 
 /* How many functions of one stack are seen with a limit. */
@@ -1112,8 +1096,7 @@ static bool limits_hold(unsigned deep)
 		at = stack_of(b, at, (struct frame){ .name = string(b, name) });
 	}
 	profile_add_sample(b, (struct sample){ .stack = at, .count = 1, .weight = 5 });
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	struct profile *p = profile_finish(b);
+	struct profile *p = finish(b);
 	struct program *g = program_of(p);
 	bool hold = seen_of(p, g, CHAIN_CALLER, 0) == deep;
 	for (unsigned max = deep > 60 ? deep - 60 : 1; max < deep + 2; max++) {
@@ -1152,8 +1135,7 @@ static struct profile *profile_of_unnamed(void)
 	profile_add_detailed_sample(
 		b, (struct sample){ .stack = stack_of(b, main_at, f), .count = 1, .weight = 16 },
 		profile_add_detail(b, &d));
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	return profile_finish(b);
+	return finish(b);
 }
 
 static void what_has_no_name_is_left_out(void)
@@ -1225,8 +1207,7 @@ static struct profile *profile_of_inlined(void)
 						   .flags = FRAME_RETURN });
 		profile_add_sample(b, s);
 	}
-	profile_add_source(b, "test", (struct source){ .kind = "test" });
-	return profile_finish(b);
+	return finish(b);
 }
 
 static uint64_t total_of(const struct profile *p, struct program *g, struct hists_opts o)
