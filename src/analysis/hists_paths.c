@@ -87,18 +87,10 @@ const struct frame_hops *hists_hops(struct hists_private *h, frameid frame)
 	return &h->hops_of[frame];
 }
 
-static bool is_inlined_frame(const struct samples *s, stackid stack)
-{
-	return s->frames[s->stacks[stack].frame].flags & FRAME_INLINED;
-}
-
 static stackid leaf_stack(const struct hists_private *h, stackid stack)
 {
-	const struct samples *s = &h->hists.profile->samples;
 	bool physical = h->hists.opts->self_physical || !h->hists.opts->inlines;
-	while (physical && s->stacks[stack].caller && is_inlined_frame(s, stack))
-		stack = s->stacks[stack].caller;
-	return stack;
+	return physical ? samples_physical(&h->hists.profile->samples, stack) : stack;
 }
 
 static bool to_innermost(const struct hists_private *h)

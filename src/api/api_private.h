@@ -134,9 +134,9 @@ void profile_hear_all(struct kin_profile *p);
 /* Takes the text, unless it is a note already. */
 void profile_add_note(struct kin_profile *p, char *text);
 
-/* The names of the events with samples that are not shown where one is (samples_event), "a, b";
- * "": none. To be freed. */
-char *profile_other_events(const struct profile *p);
+/* Where only one event is shown (samples_event): its name, and those of the others with samples.
+ * `what`: "times". To be freed; NULL: there are no others. */
+char *profile_event_note(const struct profile *p, const char *what);
 
 /* The error in reading the program (object_trouble), returned once. */
 MUST_CHECK struct kin_error *profile_trouble(struct kin_profile *p);

@@ -178,14 +178,15 @@ static bool has_times(const struct kin_table *t)
 	return kin_table_find_column(t, "self") < kin_table_n_columns(t);
 }
 
-char *profile_other_events(const struct profile *p)
+/* The names of the events with samples but for one, "a, b". To be freed. */
+static char *other_events(const struct profile *p, uint16_t but)
 {
 	const struct samples *s = &p->samples;
 	bool *sampled = xalloc(s->n_events + 1);
 	char *others = xprintf("%s", "");
 	for (size_t i = 0; i < s->n; i++)
 		sampled[s->at[i].event] = true;
-	sampled[samples_event(s)] = false;
+	sampled[but] = false;
 	for (size_t i = 0; i < s->n_events; i++) {
 		if (!sampled[i])
 			continue;
@@ -198,15 +199,24 @@ char *profile_other_events(const struct profile *p)
 	return others;
 }
 
-/* Times are of one event: of which, and that there are others. */
-static void note_events(const struct profile *p, struct kin_table *t)
+char *profile_event_note(const struct profile *p, const char *what)
 {
 	const struct samples *s = &p->samples;
-	char *others = profile_other_events(p);
-	if (*others)
-		table_note_first(t, "times are of %s; --event NAME has the others: %s",
-				 strtab_get(p->strings, s->events[samples_event(s)].name), others);
+	uint16_t shown = samples_event(s);
+	char *others = other_events(p, shown);
+	char *note = *others ? xprintf("%s are of %s; --event NAME has the others: %s", what,
+				       strtab_get(p->strings, s->events[shown].name), others)
+			     : NULL;
 	free(others);
+	return note;
+}
+
+static void note_events(const struct profile *p, struct kin_table *t)
+{
+	char *note = profile_event_note(p, "times");
+	if (note)
+		table_note_first(t, "%s", note);
+	free(note);
 }
 
 static struct kin_error *run_report(struct kin_profile *p, const struct report *r,

@@ -11,26 +11,12 @@
 #include "export/script.h"
 #include "formats/exported.h"
 #include "object/source.h"
-#include "paths/path_tree.h"
 #include "report/reports.h"
 
 /* A profile that was opened without them has none, whatever is asked. */
 static bool no_inlines(const struct kin_profile *p, const struct kin_script_opts *o)
 {
 	return p->naming.no_inlines || !o->inlines;
-}
-
-/* Stacks are of one event: of which, and that there are others. */
-static void note_events(struct kin_profile *p)
-{
-	const struct samples *s = &p->data->samples;
-	char *others = profile_other_events(p->data);
-	if (*others)
-		profile_add_note(
-			p, xprintf("stacks are of %s; --event NAME has the others: %s",
-				   strtab_get(p->data->strings, s->events[samples_event(s)].name),
-				   others));
-	free(others);
 }
 
 static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
@@ -55,8 +41,9 @@ static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 								    .annotate = o->annotate });
 	namer_done(&n);
 	leaf_filter_free(leaves);
-	if (!err && !o->event)
-		note_events(p);
+	char *note = err || o->event ? NULL : profile_event_note(p->data, "stacks");
+	if (note)
+		profile_add_note(p, note);
 	return err;
 }
 

@@ -57,7 +57,7 @@ void map64_reserve(struct map64 *m, size_t n)
 void map64_prefetch(const struct map64 *m, uint64_t key)
 {
 	if (m->cap)
-		__builtin_prefetch(&m->slots[hash(key) & (m->cap - 1)], 1);
+		prefetch_line(&m->slots[hash(key) & (m->cap - 1)]);
 }
 
 uint32_t map64_get(const struct map64 *m, uint64_t key)

@@ -604,8 +604,8 @@ static void expect_sample(const struct answers *a, const struct sort_key *sorted
 	enum { AHEAD = 8 };
 	if (i + 2 * AHEAD >= a->sums.n)
 		return;
-	__builtin_prefetch(&a->sums.at[sorted[i + 2 * AHEAD].index]);
-	__builtin_prefetch(&a->stacks.at[a->sums.at[sorted[i + AHEAD].index].stack]);
+	prefetch_line(&a->sums.at[sorted[i + 2 * AHEAD].index]);
+	prefetch_line(&a->stacks.at[a->sums.at[sorted[i + AHEAD].index].stack]);
 }
 
 static void add_samples(struct fleet_maker *m)

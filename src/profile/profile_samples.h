@@ -207,6 +207,14 @@ struct samples {
 /* How many stacks are left when equal ones are merged, including stacks that are only callers. */
 size_t samples_distinct_stacks(const struct samples *s);
 
+/* The stack without the innermost frames that are marked as inlined; its outermost frame stays. */
+static inline stackid samples_physical(const struct samples *s, stackid stack)
+{
+	while (s->stacks[stack].caller && s->frames[s->stacks[stack].frame].flags & FRAME_INLINED)
+		stack = s->stacks[stack].caller;
+	return stack;
+}
+
 /* ---- building: through the profile's builder ---- */
 
 struct profile_builder;

@@ -98,17 +98,8 @@ bool leaf_filter_names(struct leaf_filter *f, stackid stack)
 	return f->places[place] == 2;
 }
 
-static stackid leaf_of(const struct leaf_filter *f, stackid stack)
-{
-	const struct samples *s = &f->p->samples;
-	while (f->no_inlines && s->stacks[stack].caller &&
-	       s->frames[s->stacks[stack].frame].flags & FRAME_INLINED)
-		stack = s->stacks[stack].caller;
-	return stack;
-}
-
 bool leaf_filter_passes(struct leaf_filter *f, const struct sample *s)
 {
-	stackid leaf = leaf_of(f, s->stack);
+	stackid leaf = f->no_inlines ? samples_physical(&f->p->samples, s->stack) : s->stack;
 	return (!f->places || leaf_filter_names(f, leaf)) && (!f->objects || is_in_object(f, leaf));
 }
