@@ -41,7 +41,8 @@ class Reports:
         env = dict(os.environ, HOME=str(self.dir), PERF_CONFIG="/dev/null", LC_ALL="C")
         program = shutil.which(command[0])
         if first:
-            shutil.rmtree(self.dir / ".cache" / "kin" / "names", ignore_errors=True)
+            for kept in ("names", "sections"):
+                shutil.rmtree(self.dir / ".cache" / "kin" / kept, ignore_errors=True)
         made = subprocess.run([self.dir / "timed", "/dev/null", program, *map(str, command[1:])], cwd=folder, text=True,
                               capture_output=True, env=env, stdin=subprocess.DEVNULL)
         fields = made.stdout.split()

@@ -9,31 +9,18 @@
 /* ---- keys as ranks: names are compared once, not once per pair of rows ---- */
 
 struct named_hist {
-	uint32_t row;
+	uint32_t row; /* the first that has it */
 	uint32_t value;
 	bool unknown;          /* comes last; all that are unknown are equal */
 	enum hist_owner owner; /* what is the kernel's comes last */
 	const char *text;
 };
 
-static int by_value(const void *a, const void *b)
+static bool same_names(const struct named_hist *x, const struct named_hist *y)
 {
-	const struct named_hist *x = a, *y = b;
-	return x->value < y->value ? -1 : x->value > y->value;
-}
-
-static int compare_names(const struct named_hist *x, const struct named_hist *y)
-{
-	return x->owner != y->owner ? (int)x->owner - (int)y->owner : strcmp(x->text, y->text);
-}
-
-static int by_text(const void *a, const void *b)
-{
-	const struct named_hist *x = a, *y = b;
-	if (x->unknown != y->unknown)
-		return x->unknown ? 1 : -1;
-	int names = x->unknown ? 0 : compare_names(x, y);
-	return names ? names : by_value(a, b);
+	if (x->unknown || y->unknown)
+		return x->unknown && y->unknown;
+	return x->owner == y->owner && !strcmp(x->text, y->text);
 }
 
 static bool is_unknown(const struct hists *h, const struct named_hist *n, enum hist_key key)
@@ -47,10 +34,15 @@ static bool is_unknown(const struct hists *h, const struct named_hist *n, enum h
 	       (place == NONE || program_kind(h->program, place) == PLACE_UNKNOWN);
 }
 
-static int by_wide(const void *a, const void *b, void *h)
+struct valued_row {
+	uint32_t row, value;
+};
+
+static int by_wide(const void *a, const void *b, void *arg)
 {
-	uint64_t x = hist_wide(h, ((const struct named_hist *)a)->value),
-		 y = hist_wide(h, ((const struct named_hist *)b)->value);
+	const struct hists *h = arg;
+	uint64_t x = hist_wide(h->priv, ((const struct valued_row *)a)->value),
+		 y = hist_wide(h->priv, ((const struct valued_row *)b)->value);
 	return x < y ? -1 : x > y;
 }
 
@@ -65,7 +57,7 @@ static uint64_t address_of(const struct hists *h, uint32_t row)
 static int by_start(const void *a, const void *b, void *arg)
 {
 	const struct hists *h = arg;
-	uint32_t ra = ((const struct named_hist *)a)->row, rb = ((const struct named_hist *)b)->row;
+	uint32_t ra = ((const struct valued_row *)a)->row, rb = ((const struct valued_row *)b)->row;
 	symid x = h->rows[ra].place, y = h->rows[rb].place;
 	bool known = hist_is_named(h, &h->rows[ra]), known_too = hist_is_named(h, &h->rows[rb]);
 	uint64_t ax = address_of(h, ra), ay = address_of(h, rb);
@@ -77,63 +69,97 @@ static int by_start(const void *a, const void *b, void *arg)
 	return objects ? objects : sx < sy ? -1 : sx > sy;
 }
 
-static void rank_wide(const struct hists *h, struct named_hist *list, uint32_t *rank)
+/* Rows that `by` holds equal have equal ranks. */
+static void rank_by(const struct hists *h, enum hist_key key,
+		    int (*by)(const void *, const void *, void *), uint32_t *rank)
 {
-	if (h->n)
-		qsort_r(list, h->n, sizeof(*list), by_wide, h->priv);
+	struct hists *arg = UNCONST(struct hists *, h);
+	struct valued_row *list = xrealloc(NULL, h->n, sizeof(*list));
 	for (size_t i = 0; i < h->n; i++)
-		rank[list[i].row] = i && list[i].value == list[i - 1].value ? rank[list[i - 1].row]
-									    : (uint32_t)i;
+		list[i] = (struct valued_row){ (uint32_t)i, hists_value(h, i, key) };
+	if (h->n)
+		qsort_r(list, h->n, sizeof(*list), by, arg);
+	for (size_t i = 0; i < h->n; i++)
+		rank[list[i].row] =
+			i && !by(&list[i - 1], &list[i], arg) ? rank[list[i - 1].row] : (uint32_t)i;
+	free(list);
+}
+
+static size_t distinct_values(const struct hists *h, enum hist_key key, const struct sort_key *keys,
+			      struct named_hist *ret)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < h->n; i++) {
+		if (n && ret[n - 1].value == keys[i].key)
+			continue;
+		struct named_hist v = { .row = keys[i].index, .value = (uint32_t)keys[i].key };
+		v.text = hists_text(h, v.row, key);
+		v.unknown = is_unknown(h, &v, key);
+		v.owner = hists_owner(h, v.row, key);
+		ret[n++] = v;
+	}
+	return n;
+}
+
+/* Indices into values: known ones first, those of the kernel behind the others, by name, by value.
+ */
+static struct sort_key *in_order_of_names(const struct named_hist *values, size_t n)
+{
+	struct sort_name *names = xrealloc(NULL, n + 1, sizeof(*names));
+	struct sort_key *ret = xrealloc(NULL, n + 1, sizeof(*ret));
+	for (size_t i = 0; i < n; i++)
+		names[i] =
+			(struct sort_name){ values[i].unknown ? "" : values[i].text, (uint32_t)i };
+	sort_names(names, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct named_hist *v = &values[names[i].index];
+		uint64_t group = v->unknown ? UINT32_MAX : (uint64_t)v->owner;
+		ret[i] = (struct sort_key){ group, names[i].index };
+	}
+	sort_keys(ret, n);
+	free(names);
+	return ret;
 }
 
 /* A function has as many places as there are objects with one of that name: equal names are equal
- * here, as later keys tell them apart. */
+ * here, as later keys tell them apart; with `apart` they are by value. */
+static void rank_names(const struct hists *h, enum hist_key key, bool apart, uint32_t *rank)
+{
+	struct sort_key *keys = xrealloc(NULL, h->n + 1, sizeof(*keys));
+	struct named_hist *values = xrealloc(NULL, h->n + 1, sizeof(*values));
+	for (size_t i = 0; i < h->n; i++)
+		keys[i] = (struct sort_key){ hists_value(h, i, key), (uint32_t)i };
+	sort_keys(keys, h->n);
+	size_t n = distinct_values(h, key, keys, values);
+	struct sort_key *order = in_order_of_names(values, n);
+	uint32_t *rank_of = xrealloc(NULL, n + 1, sizeof(*rank_of)), last = 0;
+	for (size_t i = 0; i < n; i++) {
+		last += i && (apart ||
+			      !same_names(&values[order[i].index], &values[order[i - 1].index]));
+		rank_of[order[i].index] = last;
+	}
+	for (size_t i = 0, v = 0; i < h->n; i++) {
+		v += values[v].value != keys[i].key;
+		rank[keys[i].index] = rank_of[v];
+	}
+	free(rank_of);
+	free(order);
+	free(values);
+	free(keys);
+}
+
 static uint32_t *ranks_of(const struct hists *h, enum hist_key key, bool apart)
 {
 	uint32_t *rank = xrealloc(NULL, h->n, sizeof(*rank));
-	struct named_hist *list = xrealloc(NULL, h->n, sizeof(*list));
-	for (size_t i = 0; i < h->n; i++)
-		list[i] =
-			(struct named_hist){ .row = (uint32_t)i, .value = hists_value(h, i, key) };
-	if (hist_keys[key].wide) {
-		rank_wide(h, list, rank);
-		free(list);
-		return rank;
-	}
-	if (key == HIST_IPC) {
-		qsort_r(list, h->n, sizeof(*list), by_start, UNCONST(struct hists *, h));
+	if (hist_keys[key].wide)
+		rank_by(h, key, by_wide, rank);
+	else if (key == HIST_IPC)
+		rank_by(h, key, by_start, rank);
+	else if (!hist_keys[key].number)
+		rank_names(h, key, apart, rank);
+	else
 		for (size_t i = 0; i < h->n; i++)
-			rank[list[i].row] =
-				i && !by_start(&list[i - 1], &list[i], UNCONST(struct hists *, h))
-					? rank[list[i - 1].row]
-					: (uint32_t)i;
-		free(list);
-		return rank;
-	}
-	if (hist_keys[key].number) {
-		for (size_t i = 0; i < h->n; i++)
-			rank[i] = list[i].value;
-		free(list);
-		return rank;
-	}
-	qsort(list, h->n, sizeof(*list), by_value);
-	for (size_t i = 0; i < h->n; i++) {
-		bool same = i && list[i].value == list[i - 1].value;
-		list[i].text = same ? list[i - 1].text : hists_text(h, list[i].row, key);
-		list[i].unknown = is_unknown(h, &list[i], key);
-		list[i].owner = same ? list[i - 1].owner : hists_owner(h, list[i].row, key);
-	}
-	qsort(list, h->n, sizeof(*list), by_text);
-	uint32_t n = 0;
-	for (size_t i = 0; i < h->n; i++) {
-		if (i && apart && list[i].value != list[i - 1].value)
-			n++;
-		else if (i && (list[i].unknown != list[i - 1].unknown ||
-			       (!list[i].unknown && compare_names(&list[i], &list[i - 1]) != 0)))
-			n++;
-		rank[list[i].row] = n;
-	}
-	free(list);
+			rank[i] = hists_value(h, i, key);
 	return rank;
 }
 

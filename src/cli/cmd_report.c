@@ -266,6 +266,7 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 	o->no_times = !kin_hists_need_times(&h);
 	o->by_function = !kin_hists_need_addresses(&h);
 	o->no_inlines = o->no_inlines || !h.inlines;
+	o->seen_only = true;
 }
 
 /* Prints, or shows on the terminal. */

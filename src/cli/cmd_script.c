@@ -226,6 +226,7 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 	}
 	o->no_times = !s->script.cpus && !s->script.times;
 	o->by_function = true;
+	o->seen_only = true;
 	o->no_inlines = o->no_inlines || !s->script.inlines;
 }
 

@@ -478,7 +478,8 @@ struct kin_error *push_file(struct push *p, const char *path, struct push_result
 	struct kin_open_opts opts = { .size = sizeof(opts),
 				      .debug_dir = p->opts->debug_dir,
 				      .symfs = p->opts->symfs,
-				      .one_by_one = true };
+				      .one_by_one = true,
+				      .seen_only = true };
 	struct kin_profile *profile = NULL;
 	struct stat st;
 	*ret = (struct push_result){ 0 };

@@ -25,7 +25,7 @@
 
 enum { STACK = 256 << 10, KEPT_MAX = 56 << 20, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
 enum { REMEMBERED = 1 << 16 };     /* addresses; with all that belongs to them 3 MB */
-enum { PAGE = 4096, PAGES = 128 }; /* of the image, as they are read */
+enum { PAGE = 16384, PAGES = 64 }; /* of the image, as they are read */
 
 struct kernel_page {
 	uint64_t number; /* of the image's pages, from 1 on; 0: none */

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "object/kernel.h"
 #include "symbolize/hit_addresses.h"
@@ -260,13 +261,14 @@ static objid first_build(const struct program *g, objid id)
 }
 
 /* Large libraries have a hundred thousand functions, of which some hundreds were hit: the others
- * get no places, nor those of any file if that is asked for. Not where several builds' functions
- * are joined by name, which goes by all names.
+ * get no places, nor those of any file if that is asked for. Not where all of them were read
+ * already, nor where several builds' functions are joined by name, which goes by all names.
  */
 static bool is_worth_choosing(const struct program *g, objid id, const bool *is_whole)
 {
 	const struct opened_object *at = &g->objects[id];
-	return at->hit && at->file && !at->given && !is_whole[id] && !g->opts.lines &&
+	bool is_read = g->opts.files && g->opts.files->symbols[id];
+	return at->hit && at->file && !at->given && !is_whole[id] && !g->opts.lines && !is_read &&
 	       first_build(g, id) == id &&
 	       (g->opts.hit_only || object_table_bytes(at->file) > LARGE_TABLES);
 }
@@ -533,14 +535,6 @@ struct site {
 	symid into;
 };
 
-static int by_addr(const void *a, const void *b)
-{
-	const struct site *x = a, *y = b;
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static void note_inlines(struct program *g, objid object, const struct site *site,
 			 const struct object_inline *list, size_t n)
 {
@@ -554,18 +548,22 @@ static void note_inlines(struct program *g, objid object, const struct site *sit
 			 extra_place(g, PLACE_INLINED, site->into, object, list[i].name));
 }
 
-/* Sites of one object, by address: asked for at once, so that each unit is decoded once. */
+/* Sites of one object: asked for by address and at once, so that each unit is decoded once. */
 static void inline_object(struct program *g, objid object, const struct site *sites, size_t n)
 {
+	struct sort_key *order = xrealloc(NULL, n, sizeof(*order));
 	uint64_t *addrs = xrealloc(NULL, n, sizeof(*addrs));
 	size_t n_addrs = 0, count, k = 0;
 	for (size_t i = 0; i < n; i++)
-		if (!n_addrs || addrs[n_addrs - 1] != sites[i].addr)
-			addrs[n_addrs++] = sites[i].addr;
+		order[i] = (struct sort_key){ sites[i].addr, (uint32_t)i };
+	sort_keys(order, n);
+	for (size_t i = 0; i < n; i++)
+		if (!n_addrs || addrs[n_addrs - 1] != order[i].key)
+			addrs[n_addrs++] = order[i].key;
 	struct object_inline *list =
 		object_inlines(g->objects[object].file, addrs, n_addrs, &count);
 	for (size_t i = 0, a = 0; i < n; i++) {
-		while (addrs[a] != sites[i].addr)
+		while (addrs[a] != order[i].key)
 			a++;
 		while (k < count && list[k].address < a)
 			k++;
@@ -573,10 +571,11 @@ static void inline_object(struct program *g, objid object, const struct site *si
 		while (end < count && list[end].address == a)
 			end++;
 		if (end > k)
-			note_inlines(g, object, &sites[i], list + k, end - k);
+			note_inlines(g, object, &sites[order[i].index], list + k, end - k);
 	}
 	free(list);
 	free(addrs);
+	free(order);
 }
 
 /* The address of a counted call: before its return address. */
@@ -615,10 +614,8 @@ static void find_inlines(struct program *g, const struct symbols_row *row)
 		sites[start[g->profile->arcs[i].from_object + 1]++] = call_site(g, row, i);
 	for (objid id = 0; id < n_objects; id++) {
 		size_t n = start[id + 1] - start[id];
-		if (!n || g->objects[id].part == NONE)
-			continue;
-		qsort(sites + start[id], n, sizeof(*sites), by_addr);
-		inline_object(g, id, sites + start[id], n);
+		if (n && g->objects[id].part != NONE)
+			inline_object(g, id, sites + start[id], n);
 	}
 	free(sites);
 	free(start);
