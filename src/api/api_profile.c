@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/audit.h"
 #include "analysis/mismatch.h"
@@ -515,8 +516,22 @@ static frameid first_of_class(void *classes, const struct profile *p, frameid fr
 	return frame_classes_first(classes, p, frame);
 }
 
+/* UINT64_MAX: some of it is no plain file. */
+static uint64_t data_size(const char *const *paths, size_t n)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct stat st;
+		if (stat(paths[i], &st) || !S_ISREG(st.st_mode))
+			return UINT64_MAX;
+		sum += (uint64_t)st.st_size;
+	}
+	return sum;
+}
+
 /* NULL: frames are told apart by address. */
 static struct frame_classes *classes_for(const struct kin_profile *p, const struct kin_open_opts *o,
+					 const char *const *paths, size_t n,
 					 struct input_needs *needs)
 {
 	if (!o->by_function || p->object || o->debuginfod || o->lines || o->details ||
@@ -524,7 +539,8 @@ static struct frame_classes *classes_for(const struct kin_profile *p, const stru
 		return NULL;
 	struct frame_classes_opts opts = { .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
-					   .inlines = !o->no_inlines };
+					   .inlines = !o->no_inlines,
+					   .data = data_size(paths, n) };
 	struct frame_classes *c = frame_classes_new(&opts);
 	needs->alike = first_of_class;
 	needs->alike_arg = c;
@@ -552,7 +568,7 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 		how.branches = o->branches               ? INPUT_BRANCHES
 			       : o->branches_if_recorded ? INPUT_AS_RECORDED
 							 : INPUT_SAMPLES;
-		struct frame_classes *classes = classes_for(p, o, &how.needs);
+		struct frame_classes *classes = classes_for(p, o, paths, n, &how.needs);
 		err = profile_read(p, paths, n, &how);
 		if (classes && p->data)
 			p->files = frame_classes_take_files(classes, p->data);

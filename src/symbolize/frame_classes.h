@@ -10,8 +10,9 @@
 
 struct frame_classes_opts {
 	const char *debug_dir, *symfs; /* as in program_opts */
-	bool inlines; /* inlined functions will be shown: in objects with debug information each
-			 frame is a class of its own */
+	bool inlines;  /* inlined functions will be shown: in objects with debug information each
+			  frame is a class of its own */
+	uint64_t data; /* bytes of the data that will be read; UINT64_MAX: not known */
 };
 
 struct frame_classes;
