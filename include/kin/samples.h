@@ -46,6 +46,7 @@ struct kin_event {        /* what the weights of samples count */
 	const char *name; /* "cpu-clock", "cycles", "blocked" */
 	const char *unit; /* "ns", or "" for a number of events */
 	enum kin_event_kind kind;
+	bool counts_time;   /* on a CPU, as time or in cycles: reports of time show the first one */
 	uint64_t period;    /* requested period, in the unit; 0: not sampled by period */
 	uint64_t frequency; /* requested samples per second; 0: not sampled by frequency */
 };
@@ -77,8 +78,9 @@ struct kin_object {           /* object 0 is the unknown one */
 struct kin_function {
 	const char *name;         /* as a person reads it: demangled */
 	const char *linkage_name; /* as the linker knows it */
-	const char *file;         /* the source file it is in */
-	uint32_t line;            /* its first line there; 0: not known */
+	const char *file; /* the source file it is in; of one that is only ever inlined it is ""
+			     until a line of it was requested */
+	uint32_t line;    /* its first line there; 0: not known */
 	uint32_t object;
 	uint64_t address; /* its start in the object; 0: not known, or the function is only inlined
 			   */

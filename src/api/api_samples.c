@@ -177,6 +177,7 @@ static struct kin_error *make_events(struct kin_samples *s)
 		s->events[i] = (struct kin_event){ .name = text(s, e->name),
 						   .unit = e->unit == EVENT_NS ? "ns" : "",
 						   .kind = kind_of_event(e->kind),
+						   .counts_time = e->counts_time,
 						   .period = e->period,
 						   .frequency = e->frequency };
 	}

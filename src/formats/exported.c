@@ -29,9 +29,12 @@ static void find_events(struct exported *x)
 			x->column[i] = (uint32_t)x->n_events;
 			x->events[x->n_events++] = i;
 		}
-	for (size_t i = x->n_events; i--;)
-		if (exported_event(x, i)->kind == KIN_EVENT_ON_CPU)
+	for (size_t i = x->n_events; i--;) {
+		const struct kin_event *e = exported_event(x, i);
+		bool counts_time = exported_event(x, x->main)->counts_time;
+		if (e->kind == KIN_EVENT_ON_CPU && (e->counts_time || !counts_time))
 			x->main = i;
+	}
 }
 
 struct kin_error *exported_nothing(size_t n_events)

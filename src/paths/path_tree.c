@@ -144,17 +144,19 @@ static bool has_samples_of(const struct samples *s, uint16_t event)
 
 uint16_t samples_event(const struct samples *s)
 {
-	uint16_t first = s->n_events;
+	uint16_t best = 0;
+	unsigned worth = 0; /* of the best one */
 	if (s->timed_event)
 		return s->timed_event - 1;
 	for (uint16_t i = 0; i < s->n_events; i++) {
-		if (s->events[i].kind != EVENT_ON_CPU)
+		const struct event *e = &s->events[i];
+		if (e->kind != EVENT_ON_CPU)
 			continue;
-		if (has_samples_of(s, i))
-			return i;
-		first = i < first ? i : first;
+		unsigned own = 1 + e->counts_time + (has_samples_of(s, i) ? 2 : 0);
+		best = own > worth ? i : best;
+		worth = own > worth ? own : worth;
 	}
-	return first < s->n_events ? first : 0;
+	return best;
 }
 
 struct path_weights path_weights_of(const struct path_tree *p, const struct samples *s,

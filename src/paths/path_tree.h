@@ -76,8 +76,8 @@ struct path_weights path_weights_of(const struct path_tree *p, const struct samp
 				    uint16_t event);
 void path_weights_free(struct path_weights *w);
 
-/* The event whose times are shown: the first that counts time on a CPU and has samples; if none
- * has, the first that counts it, or the first. */
+/* The event whose times are shown: of those on a CPU that have samples the first that counts time,
+ * else the first; the same of all events on a CPU if none has samples; else the first of all. */
 uint16_t samples_event(const struct samples *s);
 
 /* ---- sums ---- */

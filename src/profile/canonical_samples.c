@@ -87,8 +87,10 @@ static int by_event(const void *a, const void *b, void *arg)
 	const struct canon *c = arg;
 	const struct event *x = &c->s->events[*(const uint32_t *)a];
 	const struct event *y = &c->s->events[*(const uint32_t *)b];
-	int order = strcmp(text(c, x->name), text(c, y->name));
+	int order = ORDER(y->counts_time, x->counts_time);
 
+	if (!order)
+		order = strcmp(text(c, x->name), text(c, y->name));
 	if (!order)
 		order = ORDER(x->kind, y->kind);
 	return order ? order : ORDER(x->unit, y->unit);

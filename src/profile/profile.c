@@ -316,8 +316,20 @@ struct task *profile_task_at(struct profile_builder *b, taskid id)
 	return &b->samples.tasks.at[id];
 }
 
+/* "cycles:u", "cpu_core/cycles/", "ref-cycles". */
+static bool is_cycles(const char *name)
+{
+	const char *of_unit = strchr(name, '/');
+	name = of_unit ? of_unit + 1 : name;
+	if (!strncmp(name, "cpu-", 4) || !strncmp(name, "ref-", 4))
+		name += 4;
+	return !strncmp(name, "cycles", 6) && (!name[6] || strchr(":/ ", name[6]));
+}
+
 uint16_t profile_add_event(struct profile_builder *b, struct event e)
 {
+	e.counts_time = e.kind == EVENT_ON_CPU && !e.is_beside &&
+			(e.unit == EVENT_NS || is_cycles(strtab_get(b->strings, e.name)));
 	return samples_add_event(&b->samples, e);
 }
 

@@ -88,6 +88,7 @@ struct event { /* what the weights of samples count */
 	bool is_trace;      /* a trace point: samples have fields (detail.h) and happen once */
 	bool is_assembled;  /* stacks are assembled from calls: the nesting is a guess */
 	bool stacks;        /* samples were requested with callers, whether or not any has them */
+	bool counts_time;   /* on a CPU, as time or in cycles; set by profile_add_event() */
 	uint32_t group; /* events with the same number, not 0, were counted as a group; the leader
 			   is first */
 	strid title; /* perf's name, if `name` was changed to distinguish it from another event of
@@ -97,6 +98,7 @@ struct event { /* what the weights of samples count */
 	bool is_dumped;   /* stacks were walked from dumps: perf prints call addresses instead of
 			     return addresses */
 	bool is_timeless; /* its samples have no times */
+	bool is_beside;   /* the file says that reports are to begin with another event */
 	enum event_type type;
 };
 

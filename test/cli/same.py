@@ -74,9 +74,10 @@ class Kin:
         return (done.returncode, done.stdout) if done.returncode in (0, 1, 2) else (done.returncode, done.stderr)
 
     def table(self, *args):
-        """(status, table): the first one with rows, of several events; None if there is none."""
+        """(status, table): that of time, of several events; else the first one with rows; None if there is none."""
         status, tables = self.tables(*args)
-        return status, next((t for t in tables if t['rows']), tables[0]) if tables else None
+        rank = lambda t: (not t['rows'], t['properties'].get('event') != 'cycles')
+        return status, min(tables, key=rank) if tables else None
 
     def tables(self, *args):
         status, text = self.run(*args, '--format=json')

@@ -8,6 +8,7 @@
 #include "paths/path_maker.h"
 #include "paths/path_tree.h"
 #include "paths/stack_groups.h"
+#include "profile/canonical.h"
 
 enum { PLACES = 7, FRAMES = 12, STACKS = 80, SAMPLES = 120, EVENTS = 2, MOST = 3 };
 
@@ -372,8 +373,93 @@ static void test_empty(void)
 	profile_free(p);
 }
 
+struct shown_event {
+	const char *name;
+	enum event_unit unit;
+	enum event_kind kind;
+	bool is_beside, has_samples;
+};
+
+static struct profile *with_events(const struct shown_event *events, size_t n)
+{
+	struct profile_builder *b = profile_builder_new();
+	for (size_t i = 0; i < n; i++)
+		profile_add_event(
+			b, (struct event){ .name = profile_add_string(b, events[i].name,
+								      strlen(events[i].name)),
+					   .unit = events[i].unit,
+					   .kind = events[i].kind,
+					   .is_beside = events[i].is_beside });
+	for (size_t i = 0; i < n; i++)
+		if (events[i].has_samples)
+			profile_add_sample(
+				b,
+				(struct sample){ .event = (uint16_t)i, .count = 1, .weight = 1 });
+	return profile_finish(b);
+}
+
+/* Time before what occurs beside it, wherever it stands: the order of a sum is another one. */
+static void test_shown_event(void)
+{
+	static const struct {
+		struct shown_event events[3];
+		const char *shown;
+	} cases[] = {
+		{ { { "faults", .has_samples = true }, { "clock", EVENT_NS, .has_samples = true } },
+		  "clock" },
+		{ { { "faults", .has_samples = true }, { "clock", EVENT_NS } }, "faults" },
+		{ { { "faults" }, { "clock", EVENT_NS } }, "clock" },
+		{ { { "instructions", .has_samples = true },
+		    { "cpu_core/cycles/u", .has_samples = true } },
+		  "cpu_core/cycles/u" },
+		{ { { "bus-cycles", .has_samples = true },
+		    { "cpu-cycles:u", .has_samples = true } },
+		  "cpu-cycles:u" },
+		{ { { "stalled-cycles-frontend", .has_samples = true },
+		    { "bus-cycles", .has_samples = true } },
+		  "stalled-cycles-frontend" },
+		{ { { "blocked", EVENT_NS, EVENT_BLOCKED, .has_samples = true },
+		    { "faults", .has_samples = true } },
+		  "faults" },
+		{ { { "blocked", EVENT_NS, EVENT_BLOCKED, .has_samples = true } }, "blocked" },
+		{ { { "objects", .has_samples = true },
+		    { "delay", EVENT_NS, .is_beside = true, .has_samples = true } },
+		  "objects" },
+		{ { { "cycles", .has_samples = true }, { "clock", EVENT_NS, .has_samples = true } },
+		  "cycles" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		size_t n = 0;
+		while (n < 3 && cases[i].events[n].name)
+			n++;
+		struct profile *p = with_events(cases[i].events, n);
+		const struct samples *s = &p->samples;
+		OK_STR(strtab_get(p->strings, s->events[samples_event(s)].name), cases[i].shown);
+		profile_free(p);
+	}
+}
+
+/* As -e NAME,NAME wrote it and as it is after a sum. */
+static void test_shown_after_sum(void)
+{
+	static const struct shown_event events[] = { { "cycles", .has_samples = true },
+						     { "branches", .has_samples = true },
+						     { "a", EVENT_NS, EVENT_BLOCKED, false,
+						       true } };
+	struct profile *p = with_events(events, 3), *sum = profile_canonical(p, NULL, NULL);
+	const struct samples *s = &sum->samples;
+	OK_STR(strtab_get(sum->strings, s->events[0].name), "cycles");
+	OK_STR(strtab_get(sum->strings, s->events[1].name), "a");
+	OK_STR(strtab_get(sum->strings, s->events[2].name), "branches");
+	OK(samples_event(s) == 0);
+	profile_free(p);
+	profile_free(sum);
+}
+
 int main(void)
 {
+	test_shown_event();
+	test_shown_after_sum();
 	test_random();
 	test_maker();
 	test_empty();

@@ -221,9 +221,12 @@ static void read_long_name(struct callgrind_reader *r, struct callgrind_line l)
 {
 	skip_blanks(&l);
 	struct callgrind_line name = { l.at, l.at };
-	while (name.end < l.end && *name.end != ' ' && *name.end != ':')
+	while (name.end < l.end && *name.end != ' ')
 		name.end++;
 	l.at = name.end;
+	if (name.end > name.at &&
+	    name.end[-1] == ':') /* "NAME: LONG NAME"; in "cpu-clock:u" it is of the name */
+		l.at = --name.end;
 	skip_blanks(&l);
 	if (take(&l, ": " CALLGRIND_NS) && l.at == l.end)
 		vec_push(&r->times, add_text(r, name));

@@ -395,11 +395,31 @@ static void put_meta(struct firefox *c)
 		 "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]}]},\n");
 }
 
+/* The file of a function that is only ever inlined is known once one of its lines was requested: a
+ * thread's table written before would lack it, and the function would be two. */
+static void learn_files(struct firefox *c)
+{
+	bool *seen = xalloc(kin_samples_n_stacks(c->x.samples) + 1);
+	size_t n;
+	for (size_t i = 0; i < c->tracks.n; i++)
+		for (size_t k = 0; k < c->tracks.at[i].at.n; k++) {
+			uint32_t stack = c->tracks.at[i].at.at[k].stack;
+			while (stack && !seen[stack]) {
+				const struct kin_stack *s = kin_samples_stack(c->x.samples, stack);
+				seen[stack] = true;
+				kin_samples_lines(c->x.samples, s->location, &n);
+				stack = s->caller;
+			}
+		}
+	free(seen);
+}
+
 static void write_all(void *own, FILE *out)
 {
 	struct firefox *c = own;
 	sink_init(&c->sink, out);
 	c->tracks = tracks_of(&c->x);
+	learn_files(c);
 	put_meta(c);
 	put_libs(c);
 	sink_str(&c->sink, "\"threads\":[");

@@ -298,7 +298,8 @@ static void add_event(struct pprof_reader *r, struct value_type *t)
 	struct event e = { .name = add_string(r, t->name),
 			   .unit = ns ? EVENT_NS : EVENT_COUNT,
 			   .stacks = true,
-			   .is_timeless = true };
+			   .is_timeless = true,
+			   .is_beside = r->default_type && t->name != r->default_type };
 	if (ns && is_text(r, t->name, "blocked"))
 		e.kind = EVENT_BLOCKED;
 	if (ns && is_text(r, t->name, "waiting"))
