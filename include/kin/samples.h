@@ -46,9 +46,9 @@ struct kin_event {        /* what the weights of samples count */
 	const char *name; /* "cpu-clock", "cycles", "blocked" */
 	const char *unit; /* "ns", or "" for a number of events */
 	enum kin_event_kind kind;
-	bool counts_time;   /* on a CPU, as time or in cycles: reports of time show the first one */
 	uint64_t period;    /* requested period, in the unit; 0: not sampled by period */
 	uint64_t frequency; /* requested samples per second; 0: not sampled by frequency */
+	bool counts_time;   /* on a CPU, as time or in cycles: reports of time show the first one */
 };
 
 struct kin_thread { /* a thread, for as long as it had one name; thread 0 is the unknown one */

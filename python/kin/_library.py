@@ -103,7 +103,7 @@ class Property(Structure):
 
 
 class Event(Structure):
-    _fields_ = members('name:s unit:s kind:e period:q frequency:q')
+    _fields_ = members('name:s unit:s kind:e period:q frequency:q counts_time:b')
 
 
 class Thread(Structure):

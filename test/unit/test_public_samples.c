@@ -61,6 +61,7 @@ static void each_sample_says_what_it_is(void)
 	OK_STR(kin_samples_event(s, x->event)->name, "cycles");
 	OK_STR(kin_samples_event(s, x->event)->unit, "");
 	OK(kin_samples_event(s, x->event)->kind == KIN_EVENT_ON_CPU);
+	OK(kin_samples_event(s, x->event)->counts_time);
 	const struct kin_thread *t = kin_samples_thread(s, x->thread);
 	OK_STR(t->name, "prog");
 	OK(t->pid == 10 && t->tid == 11);
@@ -68,6 +69,7 @@ static void each_sample_says_what_it_is(void)
 	x = kin_samples_next(s);
 	OK(x && x->weight == 7);
 	OK_STR(kin_samples_event(s, x->event)->name, "faults");
+	OK(!kin_samples_event(s, x->event)->counts_time);
 	OK_STR(stack_of(s, x->stack), "main");
 	OK(!kin_samples_next(s));
 	kin_samples_rewind(s);
