@@ -28,8 +28,9 @@
 #include "record/record.h"
 
 static const char *const description[] = {
-	"Records all that runs on this machine at a low rate, and sends it to a store (kin push) "
-	"every minute. While the store is away recordings wait in a folder of bounded size, the "
+	"Records all that runs on this machine at a low rate, but not that a processor has nothing "
+	"to do, and sends it to a store (kin push) every minute. While the store is away "
+	"recordings wait in a folder of bounded size, the "
 	"oldest are dropped when it is full, and that is said. What was recorded when the agent or "
 	"the machine was stopped is sent when it begins anew.",
 	"It runs until SIGINT or SIGTERM, then sends what there is. What it costs, processor time "
@@ -298,6 +299,7 @@ static bool record_once(const struct settings *s, const char *output, unsigned *
 		.events = s->agent.events,
 		.frequency = s->agent.frequency ? s->agent.frequency : 49,
 		.everything = true,
+		.no_idle = true,
 		.output = output,
 		.buffer_bytes = BUFFER_BYTES,
 		.table_bytes = TABLE_BYTES,

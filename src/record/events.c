@@ -373,6 +373,7 @@ void record_event_attr(const struct record_event *e, struct perf_event_attr *ret
 		.exclude_user = e->exclude_user,
 		.exclude_guest = e->exclude_guest,
 		.exclude_host = e->exclude_host,
+		.exclude_idle = e->exclude_idle,
 		.pinned = e->pinned,
 		.exclusive = e->exclusive,
 		.bp_type = e->bp_type,

@@ -38,7 +38,8 @@ struct record_event {
 			   group */
 	uint32_t from;  /* its offset in the parsed text */
 	uint8_t precise;
-	bool exclude_kernel, exclude_user, exclude_hypervisor, exclude_host, exclude_guest;
+	bool exclude_kernel, exclude_user, exclude_hypervisor, exclude_host, exclude_guest,
+		exclude_idle;
 	bool pinned, exclusive;
 	bool group_is_read; /* S */
 	bool is_read;   /* it is read at samples of its group's leader, and not sampled itself */

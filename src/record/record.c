@@ -109,6 +109,7 @@ static void set_all(struct record_events *events, const struct record_opts *o)
 			e->exclude_kernel = o->all_user;
 			e->exclude_user = o->all_kernel;
 		}
+		e->exclude_idle = o->no_idle;
 		if (o->one_group)
 			e->group = 1;
 		e->is_read = e->group && i && e[-1].group == e->group &&
@@ -189,6 +190,7 @@ static void use_clock(struct session *s, struct record_event *e)
 	struct record_event clock = record_event_clock(!s->opts->everything);
 	clock.exclude_kernel = e->exclude_kernel;
 	clock.exclude_user = e->exclude_user;
+	clock.exclude_idle = e->exclude_idle;
 	clock.period = e->period;
 	clock.frequency = e->frequency;
 	clock.group = e->group;

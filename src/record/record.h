@@ -69,13 +69,14 @@ struct record_opts {
 	/* processes with all their threads, single threads (argv limits the time), */
 	const pid_t *pids, *tids;
 	size_t n_pids, n_tids;
-	bool everything;       /* or the whole machine, for as long as argv runs, if given */
-	bool no_inherit;       /* do not follow tasks that these start */
-	const int *cpus;       /* only on these CPUs; */
-	size_t n_cpus;         /* 0: all CPUs */
-	const char *cgroup;    /* with `everything`: only this control group; NULL: all */
-	bool not_self;         /* no samples of the recorder itself */
-	bool markers;          /* SIGUSR2 and other processes (markers.h) set markers */
+	bool everything;    /* or the whole machine, for as long as argv runs, if given */
+	bool no_inherit;    /* do not follow tasks that these start */
+	const int *cpus;    /* only on these CPUs; */
+	size_t n_cpus;      /* 0: all CPUs */
+	const char *cgroup; /* with `everything`: only this control group; NULL: all */
+	bool not_self;      /* no samples of the recorder itself */
+	bool no_idle; /* with `everything`: no samples of processors that have nothing to do */
+	bool markers; /* SIGUSR2 and other processes (markers.h) set markers */
 	struct gate_opts gate; /* when samples are taken; all zero: all the time */
 	uint64_t duration_ns;  /* 0: until the target ends, or a signal comes */
 	bool wall;             /* also record time that threads did not run */

@@ -256,7 +256,10 @@ struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid)
 		read_maps(s, space);
 	}
 	t = add_thread(s, pid, tid, space);
-	read_comm(pid, tid, t->comm);
+	if (pid || tid)
+		read_comm(pid, tid, t->comm);
+	else /* a processor that has nothing to do, by the kernel's name */
+		snprintf(t->comm, sizeof(t->comm), "swapper");
 	return t;
 }
 
