@@ -337,6 +337,7 @@ struct record_event record_event_switches(void)
 {
 	struct record_event e = of_name("context-switches");
 	e.purpose = EVENT_SWITCHES;
+	e.at_switches = true;
 	e.period = 1;
 	return e;
 }
@@ -353,6 +354,12 @@ struct record_event record_event_tracking(void)
 bool record_event_is_cycles(const struct record_event *e)
 {
 	return e->type == PERF_TYPE_HARDWARE && e->config == PERF_COUNT_HW_CPU_CYCLES;
+}
+
+bool record_event_is_switches(const struct record_event *e)
+{
+	return e->type == PERF_TYPE_SOFTWARE && e->config == PERF_COUNT_SW_CONTEXT_SWITCHES &&
+	       !e->no_stacks && !e->exclude_kernel && !e->exclude_user;
 }
 
 bool record_event_is_each(const struct record_event *e)

@@ -42,9 +42,10 @@ struct record_event {
 		exclude_idle;
 	bool pinned, exclusive;
 	bool group_is_read; /* S */
-	bool is_read;   /* it is read at samples of its group's leader, and not sampled itself */
-	bool no_stacks; /* call-graph=no */
-	bool is_clock;  /* counts nanoseconds of CPU time */
+	bool is_read;     /* it is read at samples of its group's leader, and not sampled itself */
+	bool no_stacks;   /* call-graph=no */
+	bool is_clock;    /* counts nanoseconds of CPU time */
+	bool at_switches; /* its samples are the stacks of threads that go to sleep */
 	enum record_event_purpose purpose;
 };
 struct record_events {
@@ -62,6 +63,8 @@ struct record_event record_event_tracking(void);
 
 /* True for cycles: machines without that counter use a clock instead. */
 bool record_event_is_cycles(const struct record_event *e);
+/* True for context switches with stacks, wherever they happen. */
+bool record_event_is_switches(const struct record_event *e);
 /* True for events that are sampled at each occurrence by default. */
 bool record_event_is_each(const struct record_event *e);
 

@@ -97,6 +97,15 @@ static void tell_apart(struct record_events *events)
 	}
 }
 
+/* Of a group with S all that follow. */
+static bool is_read_by_leader(const struct record_event *at, size_t i)
+{
+	bool is_read = false;
+	for (size_t k = i; at[i].group && k && at[k - 1].group == at[i].group; k--)
+		is_read |= at[k - 1].group_is_read;
+	return is_read;
+}
+
 /* Settings of the command line for all events. */
 static void set_all(struct record_events *events, const struct record_opts *o)
 {
@@ -112,8 +121,7 @@ static void set_all(struct record_events *events, const struct record_opts *o)
 		e->exclude_idle = o->no_idle;
 		if (o->one_group)
 			e->group = 1;
-		e->is_read = e->group && i && e[-1].group == e->group &&
-			     (e[-1].is_read || e[-1].group_is_read);
+		e->is_read = is_read_by_leader(events->at.at, i);
 		set_rate(e, o);
 		limit_rate(e);
 	}
@@ -156,12 +164,32 @@ static struct kin_error *open_list(struct session *s)
 	return rings_open(&ro, &s->rings, &s->user_only);
 }
 
+/* The context switches that were requested are sampled at each one, and serve for both: of two
+ * events of that kind kernels give the second one's sample the number of the first one. n: none. */
+static size_t requested_switches(const struct session *s)
+{
+	const struct record_event *at = s->events.at.at;
+	for (size_t i = 0; i < s->events.at.n; i++)
+		if (record_event_is_switches(&at[i]) && !is_read_by_leader(at, i))
+			return i;
+	return s->events.at.n;
+}
+
 /* Samples at switches are taken inside the kernel: whoever may not see that gets none. */
 static struct kin_error *open_with_switches(struct session *s)
 {
+	size_t n = s->events.at.n, requested = requested_switches(s);
+	struct record_event before = { 0 };
 	if (!s->opts->wall)
 		return open_list(s);
-	vec_push(&s->events.at, record_event_switches());
+	if (requested == n) {
+		vec_push(&s->events.at, record_event_switches());
+	} else {
+		struct record_event *e = &s->events.at.at[requested];
+		before = *e;
+		e->at_switches = true;
+		e->period = 1;
+	}
 	struct kin_error *err = open_list(s);
 	s->exact_switches = !err && !s->user_only;
 	if (!err && s->exact_switches)
@@ -169,7 +197,9 @@ static struct kin_error *open_with_switches(struct session *s)
 	kin_error_free(err);
 	rings_free(s->rings);
 	s->rings = NULL;
-	s->events.at.n--;
+	s->events.at.n = n;
+	if (requested < n)
+		s->events.at.at[requested] = before;
 	return open_list(s);
 }
 

@@ -104,7 +104,7 @@ static void take_sample(struct session *s, const struct ring_record *r)
 		look_for_dump(s, t, r->time_ns);
 	unwinding_sample(s->unwinding, t->space, r, &s->stack);
 	if (s->wall)
-		wall_sample(s->wall, t, r, &s->stack, e->purpose == EVENT_SWITCHES);
+		wall_sample(s->wall, t, r, &s->stack, e->at_switches);
 	if (e->purpose != EVENT_SAMPLED)
 		return;
 	record_sample(s, r, t);

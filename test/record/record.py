@@ -5,6 +5,7 @@
 Where the kernel lets nobody sample, everything is skipped, with a line that says so.
 """
 import collections
+import csv
 import json
 import os
 import re
@@ -393,6 +394,12 @@ def test_wall(tap, box):
     passed, said = best(sleeps)
     tap.ok(passed, '--wall: 0.3 s of sleep are 0.3 s', said)
     tap.ok('switches' in said, 'switches are counted', said)
+    for events in ('task-clock,context-switches', '{task-clock,context-switches}', 'cs'):
+        box.record('--wall', '-e', events, '-o', 'both.kin', './prog', 'sleeper')
+        rows = csv.DictReader(box.run(box.kin, 'flat', '--event=blocked', '--format=csv', 'both.kin').out.splitlines())
+        slept = {r['name']: float(r['inclusive']) for r in rows}
+        tap.ok(slept.get('nap', 0) > 0.29 and slept.get('spin', 0) < 0.1,
+               f'-e {events}: what sleeps is who slept, not who ran before', slept)
     target = box.popen('./prog', 'waiting')
     target.stdout.readline()
     p = box.record('--wall', '-o', 'waits.kin', '-p', str(target.pid), '--duration', '300ms')
