@@ -373,6 +373,8 @@ static void add_audit(struct kinfile *f)
 	capped_add(&a->lost_threads, h->losses[KINF_LOST_THREADS]);
 	capped_add(&a->lost_modules, h->losses[KINF_LOST_MODULES]);
 	capped_add(&a->hooks_ns, hooks_time(f));
+	capped_add(&a->switches, f->has_switches ? 0 : f->switches);
+	capped_add(&a->preemptions, f->has_switches ? 0 : f->preemptions);
 	capped_add(&a->cpu_ns, h->cpu_ns);
 	capped_add(&a->sampled_ns, f->seen_sampled_ns ? f->seen_sampled_ns : h->sampled_ns);
 	if (h->end_ns > h->start_ns)

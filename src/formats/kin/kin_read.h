@@ -60,11 +60,13 @@ struct kinfile {
 		   keeps its caller, because it is a note about that */
 	uint16_t event; /* event of the runtime's samples, once has_event */
 	bool has_event;
-	struct kept *kept;          /* names; NULL: none yet */
-	struct spread_set *spreads; /* differences between ranks; NULL: none yet */
-	uint64_t first_ns, last_ns; /* range of records' times; 0: none */
-	uint64_t seen_sampled_ns;   /* weights of samples on a CPU, in ns */
-	uint64_t calls;             /* counted by the runtime */
+	struct kept *kept;              /* names; NULL: none yet */
+	struct spread_set *spreads;     /* differences between ranks; NULL: none yet */
+	uint64_t first_ns, last_ns;     /* range of records' times; 0: none */
+	uint64_t seen_sampled_ns;       /* weights of samples on a CPU, in ns */
+	uint64_t calls;                 /* counted by the runtime */
+	uint64_t switches, preemptions; /* records of them; */
+	bool has_switches;              /* how many they were is in a record, too, which counts */
 	struct kinf_header
 		header; /* last member: bytes after a file's header are not read into it */
 };

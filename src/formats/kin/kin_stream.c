@@ -256,8 +256,6 @@ static void read_sample(struct kinfile_stream *s)
 
 static void read_switch(struct kinfile_stream *s)
 {
-	struct audit *a = profile_audit(s->f->into);
-
 	kinfile_take32(&s->in); /* task */
 	bytes_uleb(&s->in);     /* processor */
 	uint64_t time = kinfile_take_time(s);
@@ -265,8 +263,8 @@ static void read_switch(struct kinfile_stream *s)
 	if (s->in.failed)
 		return;
 	note_time(s->f, time);
-	a->switches += what == KINF_SWITCH_OUT || what == KINF_SWITCH_PREEMPTED;
-	a->preemptions += what == KINF_SWITCH_PREEMPTED;
+	s->f->switches += what == KINF_SWITCH_OUT || what == KINF_SWITCH_PREEMPTED;
+	s->f->preemptions += what == KINF_SWITCH_PREEMPTED;
 }
 
 static void read_task_end(struct kinfile_stream *s)

@@ -180,5 +180,6 @@ void kinfile_read_audit(struct kinfile_stream *s)
 			capped_add(sums[i], v);
 		else if (i == KINF_AUDIT_SATURATED && v)
 			profile_note_saturated(s->f->into);
+		s->f->has_switches |= i == KINF_AUDIT_SWITCHES && v;
 	}
 }
