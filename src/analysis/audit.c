@@ -94,18 +94,22 @@ static void check_losses(const struct profile *p, const struct talk *t)
 	const struct {
 		const char *text;
 		uint64_t n;
+		bool in_reports;
 	} losses[] = {
-		{ "samples were lost", a->lost },
+		{ "samples were lost", a->lost, true },
 		{ "samples refer to what is not in the data", a->unresolved },
 		{ "times the kernel held sampling back", a->throttled },
-		{ "calls could not be counted", a->lost_arcs },
-		{ "executions of blocks could not be counted", a->lost_blocks },
+		{ "calls could not be counted", a->lost_arcs, true },
+		{ "executions of blocks could not be counted", a->lost_blocks, true },
 		{ "threads have no counts of their own", a->lost_threads },
 		{ "objects that were mapped are not in the data", a->lost_modules },
 	};
-	for (size_t i = 0; i < ARRAY_LEN(losses); i++)
-		if (losses[i].n)
+	for (size_t i = 0; i < ARRAY_LEN(losses); i++) {
+		if (losses[i].n && losses[i].in_reports)
+			say_in_reports(t, "%" PRIu64 " %s", losses[i].n, losses[i].text);
+		else if (losses[i].n)
 			say(t, "%" PRIu64 " %s", losses[i].n, losses[i].text);
+	}
 	if (p->saturated)
 		say(t, "a sum was too large, and stands for more");
 }

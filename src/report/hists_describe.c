@@ -95,9 +95,6 @@ static void describe_for_people(struct hists_state *s)
 	if (s->ask->n_events > 1 && !s->ask->given->event)
 		table_note(s->table, "%zu event%s more: below", s->ask->n_events - 1,
 			   s->ask->n_events > 2 ? "s" : "");
-	if (s->in.profile->samples.audit.lost)
-		table_note(s->table, "%llu samples were lost",
-			   (unsigned long long)s->in.profile->samples.audit.lost);
 }
 
 void hists_describe(struct hists_state *s)
