@@ -260,7 +260,7 @@ static struct kin_error *flat_run(const struct report_input *in, const struct re
 	table_property(t, "largest_per_call", cell_time(largest_per_call(g)));
 	report_note_outside(in, t);
 	if (g->has_arcs && g->total <= 0)
-		table_note(t, "all times are 0: no sample was taken");
+		table_note(t, "all times are 0: there are no samples");
 	else if (!g->measured && g->has_arcs)
 		table_note(t, "times per call with callees (total/call) are estimated: "
 			      "apportioned by call counts");

@@ -90,10 +90,18 @@ static struct kin_error *no_column(const struct kin_table *t, const char *key)
 	return err;
 }
 
+static bool is_chosen(const struct selected_view *v, size_t column)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (v->from[i] == column)
+			return true;
+	return false;
+}
+
 static void usual_columns(struct selected_view *v, bool hidden_too)
 {
 	for (size_t i = 0; i < kin_table_n_columns(v->inner); i++)
-		if (hidden_too || !kin_table_column(v->inner, i)->hidden)
+		if ((hidden_too || !kin_table_column(v->inner, i)->hidden) && !is_chosen(v, i))
 			v->from[v->n++] = i;
 }
 
@@ -103,11 +111,14 @@ static struct kin_error *choose(struct selected_view *v, const char *const *keys
 	while (keys && keys[n_keys])
 		n_keys++;
 	v->from = xrealloc(NULL, (n_keys + 1) * (all + 1), sizeof(*v->from));
-	if (!n_keys || keys[0][0] == '+')
+	bool adds = n_keys && keys[0][0] == '+';
+	if (!n_keys || adds)
 		usual_columns(v, false);
 	for (size_t i = 0; i < n_keys; i++) {
 		const char *key = keys[i] + (keys[i][0] == '+');
 		size_t col = kin_table_find_column(v->inner, key);
+		if (col < all && adds && is_chosen(v, col))
+			continue;
 		if (col < all)
 			v->from[v->n++] = col;
 		else if (!strcmp(key, "all"))
