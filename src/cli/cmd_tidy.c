@@ -66,6 +66,11 @@ static int tidy_shards(const struct settings *s, const struct store_url *url,
 		if (message_error(name, upkeep_do(store, url, i, opts, &r)))
 			status = EXIT_ERROR;
 	store_free(store);
+	if (!status && !r.shards) {
+		message(name, "there is no database '%s' at %s%s", url->database, url->shards.at[0],
+			url->shards.n > 1 ? ", or the other shards" : "");
+		return EXIT_ERROR;
+	}
 	uint64_t hours = r.rollups[ROLLUP_HOURS];
 	if (!s->quiet)
 		message(name,

@@ -25,6 +25,7 @@ struct fleet {
 	struct answers a;
 	struct stack_cache cache;
 	struct kin_error *err; /* the first that leaves something out */
+	size_t n_empty;        /* shards without a database */
 };
 
 static void keep_first(struct fleet *f, struct kin_error *err)
@@ -438,11 +439,22 @@ static struct kin_error *ask_shards(struct fleet *f, struct fleet_question *ques
 	return err;
 }
 
+/* Nothing was sent to the shard yet; where only some tables are missing they were lost. */
+static void pass_over_empty(struct fleet *f, struct fleet_question *q)
+{
+	bool begun = false;
+	struct kin_error *err = store_is_begun(f->store, q->shard, &begun);
+	if (!err && begun)
+		return;
+	kin_error_free(q->err);
+	q->err = err;
+	f->n_empty += !err;
+}
+
 static void take_sums(struct fleet *f, struct fleet_question *q)
 {
 	if (q->err && has_no_table(&q->answer)) {
-		kin_error_free(q->err); /* nothing was sent to it yet */
-		q->err = NULL;
+		pass_over_empty(f, q);
 	} else if (!q->err &&
 		   (!answers_take(&f->a, ANSWERS_EVENTS, (uint32_t)q->shard,
 				  bytes_of("", q->events.at, q->events.n)) ||
@@ -613,7 +625,12 @@ static struct kin_error *read_store(const struct store_url *url, struct profile_
 				       " samples",
 				       missing));
 	err = f.err;
-	if (!err && !f.a.sums.n)
+	if (err && f.a.sums.n)
+		profile_add_fact(into, FACT_UNREAD, kin_error_message(err));
+	if (!err && f.n_empty == url->shards.n)
+		err = err_new(KIN_ERROR_FORMAT, "there is no database '%s' at %s%s", url->database,
+			      url->shards.at[0], url->shards.n > 1 ? ", or the other shards" : "");
+	else if (!err && !f.a.sums.n)
 		err = err_new(KIN_ERROR_FORMAT,
 			      "nothing in the store fits: look at service, version, host, labels "
 			      "and times");

@@ -17,22 +17,28 @@
 static char *copy(const char *text) { return text && *text ? xprintf("%s", text) : NULL; }
 
 /* "user NAME" and "password TEXT", a line each. */
-static void read_login(char *text, struct http_login *ret)
+/* Returns the number of the first line that is neither, which may be a password alone; 0: none. */
+static unsigned read_login(char *text, struct http_login *ret)
 {
 	char *rest = text;
+	unsigned number = 0, odd = 0;
 	for (char *line; (line = strsep(&rest, "\n"));) {
-		line += strspn(line, " \t");
+		number++;
+		line += strspn(line, " \t\r");
 		size_t word = strcspn(line, " \t=");
 		char *value = line + word + strspn(line + word, " \t=");
 		value[strcspn(value, "\r")] = '\0';
 		char **at = word == 4 && !strncmp(line, "user", 4)       ? &ret->user
 			    : word == 8 && !strncmp(line, "password", 8) ? &ret->password
 									 : NULL;
+		if (!at && *line && *line != '#' && !odd)
+			odd = number;
 		if (!at)
 			continue;
 		free(*at);
 		*at = copy(value);
 	}
+	return odd;
 }
 
 static struct kin_error *login_of_file(const char *path, struct http_login *ret)
@@ -50,10 +56,14 @@ static struct kin_error *login_of_file(const char *path, struct http_login *ret)
 	struct kin_error *err = file_read(path, &(struct file_opts){ .max = MOST }, &file);
 	if (err)
 		return err;
-	read_login((char *)file.data, ret);
+	unsigned odd = read_login((char *)file.data, ret);
 	explicit_bzero(file.data, file.size);
 	file_free(&file);
-	return NULL;
+	return odd ? err_new(KIN_ERROR_USAGE,
+			     "%s: line %u is not understood: the lines are 'user NAME' and "
+			     "'password TEXT'",
+			     path, odd)
+		   : NULL;
 }
 
 static char *usual_file(void)

@@ -309,10 +309,26 @@ static struct kin_error *find_receipt(struct batch *b, bool *ret)
 			    b->content);
 	struct kin_error *err = ask(b, sql, NULL, &found);
 	struct bytes all = bytes_of("", found.at, found.n);
+	if (!err && found.n != sizeof(uint64_t)) {
+		b->outcome = STORE_UNKNOWN;
+		err = store_odd_answer(b->p->store, b->shard);
+	}
 	*ret = !err && bytes_u64(&all) > 0;
 	vec_free(&found);
 	free(sql);
 	return err;
+}
+
+/* What was confirmed is there: the recording may be forgotten. */
+static struct kin_error *confirm(struct batch *b)
+{
+	bool found;
+	struct kin_error *err = find_receipt(b, &found);
+	if (err || found)
+		return err;
+	b->outcome = STORE_UNKNOWN;
+	return err_new(KIN_ERROR_OS, "%s confirmed what was sent, but does not have it",
+		       store_shard_name(b->p->store, b->shard));
 }
 
 /* ---- attempts ---- */
@@ -343,7 +359,8 @@ static struct kin_error *attempt(struct batch *b)
 		b->number = rows_hash_number(b->content, (uint64_t)time(NULL));
 	if ((err = send_events(b)) || (err = send_names(b)) || (err = send_sums(b)))
 		return err;
-	return send_receipt(b);
+	err = send_receipt(b);
+	return err ? err : confirm(b);
 }
 
 static void wait_before(unsigned n)

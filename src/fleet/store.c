@@ -1,16 +1,19 @@
 /* store.c - the tables of a store, and how its servers are asked. */
 #include "fleet/store.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "fleet/fleet_rows_hash.h"
 
 struct shard {
 	struct http *http;
 	char *base; /* "http://host:port/?..." */
+	bool greeted;
 };
 
 struct store {
@@ -52,6 +55,11 @@ void store_free(struct store *s)
 	free(s->shards);
 	http_login_done(&s->login);
 	free(s);
+}
+
+const char *store_shard_name(const struct store *s, size_t shard)
+{
+	return s->url->shards.at[shard];
 }
 
 size_t store_shard_of(const struct store *s, const char *host)
@@ -111,20 +119,20 @@ static struct kin_error *refused(const struct store *s, size_t shard, long statu
 		       message, status);
 }
 
-struct kin_error *store_ask(struct store *s, size_t shard, const struct store_query *q,
-			    struct store_answer *ret)
+static struct kin_error *request(struct store *s, size_t shard, const struct store_query *q,
+				 struct store_answer *ret)
 {
 	const struct shard *to = &s->shards[shard];
 	char *sql = with_database(s, q->sql);
 	bool in_url = q->part || q->rows;
 	char *url = in_url ? url_of(to, sql, q->part) : NULL;
-	struct http_request request = { .url = url ? url : to->base,
-					.body = q->rows ? q->rows : sql,
-					.n = q->rows ? q->n : strlen(sql),
-					.part = q->part };
+	struct http_request r = { .url = url ? url : to->base,
+				  .body = q->rows ? q->rows : sql,
+				  .n = q->rows ? q->n : strlen(sql),
+				  .part = q->part };
 	struct http_answer answer;
 	bool sent = false;
-	struct kin_error *err = http_ask(to->http, &request, &answer, &sent);
+	struct kin_error *err = http_ask(to->http, &r, &answer, &sent);
 	*ret = (struct store_answer){ .bytes = answer.bytes };
 	if (err) {
 		ret->outcome = sent ? STORE_UNKNOWN : STORE_NOT_REACHED;
@@ -134,6 +142,58 @@ struct kin_error *store_ask(struct store *s, size_t shard, const struct store_qu
 		err = refused(s, shard, answer.status, ret);
 	}
 	free(url);
+	free(sql);
+	return err;
+}
+
+struct kin_error *store_odd_answer(const struct store *s, size_t shard)
+{
+	return err_new(KIN_ERROR_OS,
+		       "%s does not answer as ClickHouse does: look at the address, and at a "
+		       "proxy before the server",
+		       s->url->shards.at[shard]);
+}
+
+/* A proxy, or another server, may confirm all that it is sent: what it answers to a number shows
+ * that there is a store. */
+static struct kin_error *greet(struct store *s, size_t shard, struct store_answer *ret)
+{
+	uint64_t number = clock_now_ns();
+	char *sql = xprintf("SELECT toUInt64(%" PRIu64 ") FORMAT RowBinary", number);
+	struct kin_error *err = request(s, shard, &(struct store_query){ .sql = sql }, ret);
+	struct bytes all = bytes_of("", ret->bytes.at, ret->bytes.n);
+	if (!err && (ret->bytes.n != sizeof(number) || bytes_u64(&all) != number))
+		err = store_odd_answer(s, shard);
+	if (err && ret->outcome != STORE_REFUSED)
+		ret->outcome = STORE_NOT_REACHED;
+	free(sql);
+	return err;
+}
+
+struct kin_error *store_ask(struct store *s, size_t shard, const struct store_query *q,
+			    struct store_answer *ret)
+{
+	struct kin_error *err = s->shards[shard].greeted ? NULL : greet(s, shard, ret);
+	if (err)
+		return err;
+	if (!s->shards[shard].greeted)
+		vec_free(&ret->bytes);
+	s->shards[shard].greeted = true;
+	return request(s, shard, q, ret);
+}
+
+struct kin_error *store_is_begun(struct store *s, size_t shard, bool *ret)
+{
+	struct store_answer a = { 0 };
+	char *sql = xprintf("SELECT count() FROM system.tables WHERE database = '%s' FORMAT "
+			    "RowBinary",
+			    s->url->database);
+	struct kin_error *err = store_ask(s, shard, &(struct store_query){ .sql = sql }, &a);
+	struct bytes all = bytes_of("", a.bytes.at, a.bytes.n);
+	if (!err && a.bytes.n != sizeof(uint64_t))
+		err = store_odd_answer(s, shard);
+	*ret = !err && bytes_u64(&all) > 0;
+	vec_free(&a.bytes);
 	free(sql);
 	return err;
 }

@@ -14,6 +14,8 @@ struct store;
 MUST_CHECK struct kin_error *store_new(const struct store_url *url, struct store **ret);
 void store_free(struct store *s); /* NULL is fine */
 
+const char *store_shard_name(const struct store *s, size_t shard); /* "host:port" */
+
 /* The shard for a host's recordings. */
 size_t store_shard_of(const struct store *s, const char *host);
 
@@ -37,9 +39,17 @@ struct store_answer {
 	struct http_bytes bytes; /* to be freed */
 };
 
-/* A shard may be queried by one thread at a time. On errors the outcome tells more. */
+/* A shard may be queried by one thread at a time. On errors the outcome tells more. The first time
+ * a shard is asked a number, too, which shows that it is one. */
 MUST_CHECK struct kin_error *store_ask(struct store *s, size_t shard, const struct store_query *q,
 				       struct store_answer *ret);
+
+/* The error for an answer that is not what was asked for. */
+struct kin_error *store_odd_answer(const struct store *s, size_t shard);
+
+/* Whether the shard has a database with any tables: none is made before the first recording comes.
+ */
+MUST_CHECK struct kin_error *store_is_begun(struct store *s, size_t shard, bool *ret);
 
 enum store_code { /* error numbers */
 		  STORE_NO_TABLE = 60,

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/err.h"
@@ -11,7 +12,16 @@ enum { MAX_SHARDS = 1000, MAX_DATABASE = 64 };
 
 bool store_url_is(const char *text)
 {
-	return !strncmp(text, "http://", 7) || !strncmp(text, "https://", 8);
+	return !strncasecmp(text, "http://", 7) || !strncasecmp(text, "https://", 8);
+}
+
+bool store_url_has_key(const char *key, size_t n)
+{
+	static const char *const keys[] = { "service", "version", "host", "from", "to" };
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (strlen(keys[i]) == n && !memcmp(keys[i], key, n))
+			return true;
+	return false;
 }
 
 static struct kin_error *bad(const char *text, const char *why)
@@ -136,8 +146,15 @@ static struct kin_error *take_shards(const char *text, const char *p, size_t n, 
 			return bad(text, "there is no such port");
 		if (!length || u->shards.n == MAX_SHARDS)
 			return bad(text, "a host is missing, or there are too many");
-		vec_push(&u->shards, with_port(u, p, length));
+		const char *shard = with_port(u, p, length);
+		for (size_t i = 0; i < u->shards.n; i++)
+			if (!strcmp(u->shards.at[i], shard))
+				return bad(text, "a host is named twice: its samples would count "
+						 "twice");
+		vec_push(&u->shards, shard);
 		p += length + (comma != NULL);
+		if (comma && p == end)
+			return bad(text, "a host is missing after the last comma");
 	}
 	return u->shards.n ? NULL : bad(text, "there is no host");
 }
@@ -181,7 +198,7 @@ static struct kin_error *take_filter(const char *text, const char *p, size_t n, 
 static struct kin_error *parse(const char *text, uint64_t now_s, struct store_url *u)
 {
 	const char *p = strstr(text, "://");
-	u->scheme = copy(u, text, (size_t)(p - text));
+	u->scheme = strncasecmp(text, "https", 5) ? "http" : "https";
 	p += 3;
 	struct kin_error *err = NULL;
 	size_t n = strcspn(p, "/?");

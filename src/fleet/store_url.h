@@ -29,6 +29,9 @@ struct store_url {
 /* Whether the text is a store URL, valid or not. */
 bool store_url_is(const char *text);
 
+/* Whether the key, of n bytes, selects by something else than a label. */
+bool store_url_has_key(const char *key, size_t n);
+
 /* `now_s`: the time that "-1h" is relative to. KIN_ERROR_USAGE also for a password in the URL,
  * because others can see the command line. */
 MUST_CHECK struct kin_error *store_url_parse(const char *text, uint64_t now_s,

@@ -254,7 +254,12 @@ struct kin_error *upkeep_do(struct store *store, const struct store_url *url, si
 	struct upkeep t = {
 		.url = url, .opts = opts, .store = store, .shard = shard, .result = result
 	};
-	struct kin_error *err = store_create(store, shard); /* what an older kin did not make */
+	bool begun;
+	struct kin_error *err = store_is_begun(store, shard, &begun);
+	if (err || !begun)
+		return err;
+	result->shards++;
+	err = store_create(store, shard); /* what an older kin did not make */
 	if (!err && opts->keep_from_s)
 		err = drop_days(&t);
 	for (size_t i = 0; i < N_ROLLUP_SPANS && !err; i++)

@@ -18,6 +18,7 @@ struct upkeep_result {
 	uint64_t rollups[N_ROLLUP_SPANS]; /* that were made */
 	uint64_t recordings;              /* in them: of hours, and once more of days */
 	uint64_t days;                    /* days dropped, over all shards */
+	size_t shards;                    /* that have a database */
 };
 
 /* Of one shard; adds to *result what it did. Error: part of it is not done; repeating it is right.

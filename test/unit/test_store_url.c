@@ -38,6 +38,8 @@ static void parts_of_a_url(void)
 	OK(store_url_parse("https://a/db/", NOW, &u) == NULL);
 	OK(!strcmp(u.shards.at[0], "a:8443") && !strcmp(u.database, "db"));
 	OK(u.from_s == 0 && u.to_s == UINT32_MAX);
+	OK_STR(u.scheme, "https");
+	OK(store_url_has_key("host=x", 4) && !store_url_has_key("hosts=x", 5));
 	store_url_done(&u);
 }
 
@@ -75,6 +77,9 @@ static void what_is_no_url(void)
 	OK(strstr(error_of("http://[::1]:x/db"), "no such port"));
 	OK_STR(error_of("http://[::1]:65535/db"), "");
 	OK(strstr(error_of("http://a,,b/db"), "host is missing"));
+	OK(strstr(error_of("http://a,/db"), "host is missing"));
+	OK(strstr(error_of("http://a,b,a:8123/db"), "named twice"));
+	OK_STR(error_of("HTTP://a,a:1/db"), "");
 	OK(strstr(error_of("http://a/db?x"), "KEY=VALUE"));
 	OK(strstr(error_of("http://a/db?x=%0"), "hexadecimal"));
 	OK(strstr(error_of("http://a/db?x=%00"), "hexadecimal"));
