@@ -105,6 +105,10 @@ enum kinf_block_flags {
 	KINF_ZSTD = 2,   /* the payload is one zstd frame; `used` is its compressed size */
 };
 
+/* In the runtime's "options" in KINF_INFO, behind "run=ID": of a program that is run several times,
+ * which one it was, from 0. */
+#define KINF_REPETITION ",repetition="
+
 #define KINF_BLOCK_MAGIC 0x4b4c424bu /* "KBLK" */
 
 struct kinf_block {

@@ -173,7 +173,9 @@ void inside_run(const struct inside *i, struct inside_result *ret)
 	struct signals signals;
 	struct target target;
 	char *aside = NULL;
-	*ret = (struct inside_result){ .measured = i->again || prepare(i, &aside) };
+	*ret = (struct inside_result){ .measured = i->repetition || prepare(i, &aside) };
+	if (i->repetition)
+		preload_set_repetition(i->repetition);
 	clock_gettime(CLOCK_REALTIME_COARSE, &ret->start);
 	struct kin_error *err = begin(i, &signals, &target);
 	if (err) {

@@ -11,8 +11,9 @@ struct inside {
 	const char *command; /* kin's command, for messages */
 	struct preload_opts opts;
 	char *const *argv;
-	bool recorder; /* kin record might work where this does not */
-	bool again;    /* a further run of several: nothing is to be prepared or replaced */
+	bool recorder;       /* kin record might work where this does not */
+	unsigned repetition; /* not 0: a further run of several: nothing is to be prepared or
+				replaced */
 };
 
 struct inside_result {

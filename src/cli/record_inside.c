@@ -218,7 +218,7 @@ int record_inside(const struct record_opts *o, const struct record_ending *e)
 	int status = 0;
 	say_what_lacks(o);
 	for (unsigned i = 0; i < (o->runs ? o->runs : 1); i++) {
-		inside.again = i;
+		inside.repetition = i;
 		inside_run(&inside, &r);
 		if (!r.ran)
 			break;

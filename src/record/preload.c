@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "kin/format.h"
 #include "machine/machine.h"
 
 /* ---- the library ---- */
@@ -73,6 +74,21 @@ static char *settings_text(const struct preload_opts *o)
 			     o->verbose ? ",verbose" : "", own && *own ? "," : "", own ? own : "");
 	free(output);
 	return text;
+}
+
+/* Nothing but `run`, which is ours, stands before it. */
+void preload_set_repetition(unsigned n)
+{
+	const char *all = getenv("KIN_OPTIONS");
+	const char *comma = all && !strncmp(all, "run=", 4) ? strchr(all, ',') : NULL;
+	if (!comma)
+		return;
+	const char *rest = comma;
+	if (!strncmp(rest, KINF_REPETITION, strlen(KINF_REPETITION)))
+		rest += 1 + strcspn(rest + 1, ",");
+	char *settings = xprintf("%.*s" KINF_REPETITION "%u%s", (int)(comma - all), all, n, rest);
+	setenv("KIN_OPTIONS", settings, 1);
+	free(settings);
 }
 
 struct kin_error *preload_set(const struct preload_opts *o)

@@ -27,6 +27,8 @@ char *preload_find(void);
  * kept; if a setting is given twice, that of the user's own KIN_OPTIONS counts. An error if the
  * library is missing, or is at a path that LD_PRELOAD cannot hold. */
 struct kin_error *preload_set(const struct preload_opts *o) __attribute__((warn_unused_result));
+/* After that, for a further run of the program: its number, from 1, is stored in the files. */
+void preload_set_repetition(unsigned n);
 
 /* Compiler flags for this machine, besides -pg, that put hooks before a function's own code, and
  * that make stacks walkable at every instruction. Static; NULL: none. */

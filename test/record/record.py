@@ -565,6 +565,9 @@ def test_inside(tap, box):
     tap.ok(passed, 'from inside: the last lines say how far to trust it', said)
     p = inside('-o', 'again.kin', './nothing-here')
     tap.ok(p.returncode == 127 and share(box.graph('again.kin'), 'bar') > 97, 'from inside: what never ran replaces nothing', p.err)
+    inside('-r', '3', '-o', 'runs.kin', './prog', 'foobar', '100')
+    rows = csv.DictReader(box.run(box.kin, 'report', '-s', 'run', '-g', 'none', '-f', 'csv', '-i', 'runs.kin').out.splitlines())
+    tap.ok(sorted(r['run'] for r in rows) == ['1', '2', '3'], 'from inside: runs of -r are told apart', box.run(box.kin, 'info', 'runs.kin').out[:2000])
     p = inside('-o', 'many.kin', 'sh', '-c', './prog foobar 200 & ./fast spin 200 & wait')
     names = box.flat('many.kin')
     tap.ok(p.returncode == 0 and files('many') == ['many.kin'] and {'bar', 'spin'} <= set(names) and '3 processes' in p.err,

@@ -140,6 +140,7 @@ void kinfile_read_threads(struct kinfile *f, const struct kinfile_block *b)
 		struct task task = { .pid = f->header.pid,
 				     .rank = f->header.rank,
 				     .tid = t.tid,
+				     .run = f->run,
 				     .start_ns = t.start_ns,
 				     .end_ns = t.end_ns,
 				     .cpu_ns = t.cpu_ns,
@@ -180,6 +181,20 @@ void kinfile_add_fact(struct kinfile *f, const char *text, size_t n)
 	free(name);
 }
 
+/* "options=run=ID,repetition=2,...": nothing that a user sets stands before that. */
+static void take_repetition(struct kinfile *f, const char *line, size_t n)
+{
+	static const char options[] = "options=run=";
+	char *text = xprintf("%.*s", (int)n, line), *comma = strchr(text, ',');
+	size_t word = strlen(KINF_REPETITION);
+	if (!strncmp(text, options, strlen(options)) && comma &&
+	    !strncmp(comma, KINF_REPETITION, word)) {
+		comma[word + strcspn(comma + word, ",")] = '\0';
+		f->run = (uint32_t)strtoul(comma + word, NULL, 10);
+	}
+	free(text);
+}
+
 /* A few lines; a hole in the file looks like an empty one. */
 void kinfile_read_info(struct kinfile *f, const struct kinfile_block *b)
 {
@@ -192,6 +207,7 @@ void kinfile_read_info(struct kinfile *f, const struct kinfile_block *b)
 		const char *stop = memchr(p, '\n', (size_t)(end - p));
 		stop = stop ? stop : end;
 		kinfile_add_fact(f, p, (size_t)(stop - p));
+		take_repetition(f, p, (size_t)(stop - p));
 		p = stop + 1;
 	}
 }
