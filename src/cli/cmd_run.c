@@ -301,6 +301,9 @@ static int run_words(const struct command *c, int argc, char **argv)
 	int status = prefix_parse(c, argc, argv, set, &l, &l.argv);
 	if (status != PREFIX_GO_ON)
 		return status;
+	if (!strcmp(l.opts.output, "-"))
+		return prefix_wrong(c, "-o -: a profile is written while the program runs, into a "
+				       "file; ./- is one of that name");
 	char *output = l.no_rank ? xprintf("%s", l.opts.output) : rank_file(l.opts.output, true);
 	l.opts.output = output;
 	l.opts.no_rank = true;

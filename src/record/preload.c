@@ -109,6 +109,12 @@ struct kin_error *preload_set(const struct preload_opts *o)
 	char *settings = settings_text(o);
 	setenv("LD_PRELOAD", all, 1);
 	setenv("KIN_OPTIONS", settings, 1);
+	/* gcc's wants to be the first library, or ends the program: ours replaces nothing of it. */
+	const char *asan = getenv("ASAN_OPTIONS");
+	char *more =
+		xprintf("verify_asan_link_order=0%s%s", asan && *asan ? ":" : "", asan ? asan : "");
+	setenv("ASAN_OPTIONS", more, 1);
+	free(more);
 	free(settings);
 	free(all);
 	free(library);

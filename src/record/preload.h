@@ -23,8 +23,8 @@ struct preload_opts {
  * missing. To be freed. */
 char *preload_find(void);
 
-/* Sets LD_PRELOAD and KIN_OPTIONS of this process, for programs that it starts. Existing values are
- * kept; if a setting is given twice, that of the user's own KIN_OPTIONS counts. An error if the
+/* Sets LD_PRELOAD, KIN_OPTIONS and ASAN_OPTIONS of this process, for programs that it starts.
+ * Existing values are kept; if a setting is given twice, the user's own counts. An error if the
  * library is missing, or is at a path that LD_PRELOAD cannot hold. */
 struct kin_error *preload_set(const struct preload_opts *o) __attribute__((warn_unused_result));
 /* After that, for a further run of the program: its number, from 1, is stored in the files. */

@@ -131,7 +131,7 @@ char *runtime_file_trouble(const char *path)
 	if (!err && f.size >= KINF_PAGE)
 		memcpy(&h, f.data, sizeof(h));
 	bool is_ours = h.magic == KINF_MAGIC && h.writer == KINF_BY_RUNTIME;
-	char *trouble = is_ours && *h.error ? xprintf("%.*s", (int)sizeof(h.error), h.error) : NULL;
+	char *trouble = is_ours ? kinfile_trouble(&h) : NULL;
 	kin_error_free(err);
 	file_free(&f);
 	return trouble;

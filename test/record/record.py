@@ -544,6 +544,22 @@ def test_refused(tap, box):
     tap.ok(p.returncode == 125, 'a running process: status 125', f'{p.returncode} {p.err}')
 
 
+def test_sanitized(tap, box):
+    """gcc's AddressSanitizer wants to be the first library."""
+    with open(os.path.join(box.folder, 'asan.c'), 'w') as f:
+        f.write('__attribute__((noinline)) static int f(int x) { volatile char a[4] = {0}; return a[x & 3] + x; }\n'
+                'int main(void) { int s = 0; for (int i = 0; i < 1000; i++) s += f(i); return s == 1; }\n')
+    built = subprocess.run(['gcc', '-fsanitize=address', '-g', '-pg', '-o', 'asan', 'asan.c'], cwd=box.folder, stderr=subprocess.DEVNULL)
+    if built.returncode or box.run('./asan').returncode:
+        tap.skip('kin run: a program with AddressSanitizer', 'gcc has none here')
+        return
+    p = box.run(box.kin, 'run', '-q', '-o', 'asan.kin', './asan')
+    rows = {r['name']: r['calls'] for r in csv.DictReader(box.run(box.kin, 'flat', '-f', 'csv', 'asan.kin').out.splitlines())}
+    tap.ok(p.returncode == 0 and rows.get('f') == '1000', 'kin run: a program with AddressSanitizer', f'{p.err} {rows}')
+    p = box.run(box.kin, 'run', '-o', '-', './asan')
+    tap.ok(p.returncode == 2 and './-' in p.err and not os.path.exists(os.path.join(box.folder, '-')), 'kin run -o - is refused', p.err)
+
+
 def test_inside(tap, box):
     """Without permission it is as with it: one recording, in the file that was named."""
     def inside(*words):
@@ -970,7 +986,7 @@ def main():
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
-                     test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_linked,
+                     test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_linked,
                      test_compilers, test_lines, test_signal_stack, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:

@@ -1031,8 +1031,27 @@ static bool is_record(enum kinf_record kind)
 	return false;
 }
 
+/* The runtime has no words for the system's errors. */
+static void errors_have_words(void)
+{
+	static const struct {
+		const char *error, *said;
+	} cases[] = { { "gmon.out: error 40", "gmon.out: Too many levels of symbolic links" },
+		      { "gmon.out: error 4x", "gmon.out: error 4x" },
+		      { "no room for more", "no room for more" } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct kinf_header h = { 0 };
+		snprintf(h.error, sizeof(h.error), "%s", cases[i].error);
+		char *said = kinfile_trouble(&h);
+		OK_STR(said, cases[i].said);
+		free(said);
+	}
+	OK(!kinfile_trouble(&(struct kinf_header){ 0 }));
+}
+
 int main(void)
 {
+	errors_have_words();
 	OK(is_record(KINF_R_MODULE) && !is_record((enum kinf_record)0));
 	OK(crc32c(0, "123456789", 9) == 0xe3069283);
 	OK(crc32c(crc32c(0, "12345", 5), "6789", 4) == 0xe3069283);

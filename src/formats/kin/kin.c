@@ -1,5 +1,6 @@
 /* kin.c - .kin files: header and blocks (kin/format.h). Files that are still being written, or
  * whose writer was killed, are as good as any; damaged ones yield what is whole in them. */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <zstd.h>
@@ -346,8 +347,11 @@ static void describe(struct kinfile *f)
 	add_number(f, "period ns", h->period_ns);
 	profile_add_fact(f->into, "started at",
 			 time_in_words(h->start_time_ns, text, sizeof(text)));
-	if (h->error[0])
-		profile_add_fact(f->into, FACT_TROUBLE, h->error);
+	if (h->error[0]) {
+		char *trouble = kinfile_trouble(h);
+		profile_add_fact(f->into, FACT_TROUBLE, trouble);
+		free(trouble);
+	}
 }
 
 static uint64_t hooks_time(const struct kinfile *f)

@@ -3,6 +3,7 @@
 #include "formats/kin/kin_write.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -778,4 +779,19 @@ void kinfile_writer_abandon(struct kinfile_writer *w)
 	if (!w->nowhere)
 		close(w->fd);
 	free_writer(w);
+}
+
+char *kinfile_trouble(const struct kinf_header *h)
+{
+	static const char mark[] = ": error ";
+	if (!h->error[0])
+		return NULL;
+	char *text = xprintf("%.*s", (int)sizeof(h->error), h->error), *at = strstr(text, mark),
+	     *end;
+	long number = at ? strtol(at + strlen(mark), &end, 10) : 0;
+	if (!at || *end || number <= 0 || number > INT_MAX)
+		return text;
+	char *words = xprintf("%.*s: %s", (int)(at - text), text, strerror((int)number));
+	free(text);
+	return words;
 }

@@ -176,4 +176,8 @@ bool kinfile_rank_of(const char *path, struct kinfile_rank *ret);
 MUST_CHECK struct kin_error *kinfile_write_profile(const char *path, const struct profile *p,
 						   const struct kept *names);
 
+/* What went wrong while the file was recorded, to be freed; NULL: nothing. The runtime writes the
+ * system's errors as numbers: "gmon.out: error 40". */
+char *kinfile_trouble(const struct kinf_header *h);
+
 #endif
