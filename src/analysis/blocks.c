@@ -15,7 +15,7 @@ static size_t hook_at(const struct symbols *s, symid id, uint64_t addr)
 	const struct symbols_part *part = &s->parts[s->at[id].part];
 	uint64_t target;
 	size_t size = part->object ? object_call_at(part->object, addr - part->base, &target) : 0;
-	symid called = size ? symbols_find(s, target + part->base) : NONE;
+	symid called = size ? symbols_find_start(s, target + part->base) : NONE;
 	return called != NONE && !strncmp(s->at[called].name, "__sanitizer_cov_trace_pc", 24) ? size
 											      : 0;
 }
@@ -30,7 +30,7 @@ static symid place_of(const struct symbols *s, uint64_t *addr, const struct bloc
 	size_t size = hook_at(s, id, *addr);
 	if (!size || *addr + size != s->at[id].end)
 		return id;
-	symid next = symbols_find(s, *addr + size);
+	symid next = symbols_find_start(s, *addr + size);
 	if (next == NONE || s->at[next].is_function)
 		return id;
 	*addr += size;

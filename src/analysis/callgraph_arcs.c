@@ -65,11 +65,10 @@ static void add_static_call(uint64_t site, uint64_t target, void *arg)
 {
 	struct static_scan *scan = arg;
 	const struct symbols *s = scan->g->symbols;
-	symid to = symbols_find(s, target);
+	symid to = symbols_find_start(s, target);
 	(void)site;
 
-	if (to == NONE || s->at[to].addr != target ||
-	    (scan->rules->is_target && !scan->rules->is_target(scan->p, target)))
+	if (to == NONE || (scan->rules->is_target && !scan->rules->is_target(scan->p, target)))
 		return;
 	vec_push(&scan->t->v, ((struct arc_tally){ scan->from, s->at[to].owner, NONE }));
 }

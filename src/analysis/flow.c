@@ -59,8 +59,8 @@ static size_t find_step(const struct flow_code *c, uint64_t addr)
 
 static bool is_named(const struct symbols *s, uint64_t addr, const char *const *names)
 {
-	symid id = symbols_find(s, addr);
-	if (id == NONE || s->at[id].addr != addr)
+	symid id = symbols_find_start(s, addr);
+	if (id == NONE)
 		return false;
 	const char *name = s->at[id].name;
 	size_t n = strcspn(name, "@");
@@ -385,7 +385,7 @@ static bool find_table(struct jump_tables *t, struct address_range range)
 {
 	const struct flow_step *at = &t->c->at.at[t->from];
 
-	if (map64_get(&t->c->split, symbols_find(t->c->s, range.low)) != NONE)
+	if (map64_get(&t->c->split, symbols_find_start(t->c->s, range.low)) != NONE)
 		return false;
 	if (at->target)
 		return read_table(t, at->target, false, range);

@@ -42,8 +42,8 @@ static void see(void *arg, const char *symbol, uint64_t addr)
 	struct alias_search *x = arg;
 	if (!is_called(x, symbol))
 		return;
-	symid id = symbols_find(x->s, addr + x->part->base);
-	if (id != NONE && x->s->at[id].addr == addr + x->part->base)
+	symid id = symbols_find_start(x->s, addr + x->part->base);
+	if (id != NONE)
 		vec_push(&x->query->found, id);
 }
 

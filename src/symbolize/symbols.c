@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "symbolize/line_names.h"
 #include "symbolize/symbols_private.h"
 
 /* ---- places ---- */
@@ -36,22 +37,8 @@ static struct symbol from_table(const struct object_symbol *o)
 				.is_nameless = o->flags & SYMBOL_NAMELESS };
 }
 
-/* A unit may have lines and no functions, as assembler sources do: then the symbol is the function,
- * as it is of all lines where those inlined are not to be seen. */
-static void name_functions(const struct symbols *s, const struct symbol_table *t,
-			   struct line_run *runs, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		bool named = runs[i].at.function && !s->opts.no_inlines;
-		symid in = named ? NONE : symbol_covering(t, runs[i].addr);
-		if (in != NONE)
-			runs[i].at.function = t->at[in].name;
-	}
-}
-
 /* The line places that are to stand beside those of the table: runs that differ from the one
- * before, except where a symbol starts at the same address (the function wins, unless
- * the rules say otherwise). */
+ * before. */
 static size_t line_places(struct symbols *s, const struct symbol_table *t, struct line_run *runs,
 			  size_t n, struct symbol *lines)
 {
@@ -84,8 +71,19 @@ static size_t line_places(struct symbols *s, const struct symbol_table *t, struc
 	return kept;
 }
 
+/* Whether a symbol's place is to be empty, as a line starts with it that is not its own: of code
+ * inlined, which is to have its time, where the symbol has the calls. */
+static bool begins_inlined(const struct symbols *s, const struct symbol_table *t, size_t symbol,
+			   const struct symbol *line)
+{
+	const char *own = t->at[t->at[symbol].owner].name;
+	return !symbols_rules(s)->one_name && !same_text(own, line->name) &&
+	       !same_text(t->at[symbol].name, line->name);
+}
+
 /* Interleave by address. Ends are where the next place of either kind starts; a function's own end
- * (of its section) bounds it and its lines. */
+ * (of its section) bounds it and its lines. Where both start, the function is the one that stays,
+ * unless the rules say otherwise or the line is of code inlined. */
 static void merge_lines(struct symbols *s, const struct symbol_table *t, struct symbol *lines,
 			size_t n)
 {
@@ -95,7 +93,8 @@ static void merge_lines(struct symbols *s, const struct symbol_table *t, struct 
 	size_t i = 0, j = 0;
 
 	while (i < t->n || j < n) {
-		if (i < t->n && j < n && t->at[i].addr == lines[j].addr) {
+		if (i < t->n && j < n && t->at[i].addr == lines[j].addr &&
+		    !begins_inlined(s, t, i, &lines[j])) {
 			struct symbol function = from_table(&t->at[i]);
 			bool line = line_wins && line_wins(&function, &lines[j]);
 			if (line)
@@ -103,7 +102,7 @@ static void merge_lines(struct symbols *s, const struct symbol_table *t, struct 
 			moved[i] = (symid)s->n;
 			s->at[s->n++] = line ? lines[j] : function;
 			i++, j++;
-		} else if (j == n || (i < t->n && t->at[i].addr < lines[j].addr)) {
+		} else if (j == n || (i < t->n && t->at[i].addr <= lines[j].addr)) {
 			moved[i] = (symid)s->n;
 			s->at[s->n++] = from_table(&t->at[i++]);
 		} else {
@@ -124,6 +123,25 @@ static void merge_lines(struct symbols *s, const struct symbol_table *t, struct 
 	free(moved);
 }
 
+/* The first of the runs that a function's own line is in, of those from the one it starts with;
+ * that one, if all of its code is inlined. */
+static size_t own_run(const struct symbols *s, size_t function, const struct line_run *runs,
+		      size_t n, size_t start)
+{
+	const struct symbol *f = &s->at[function];
+	size_t next = function + 1;
+
+	if (f->end > f->addr)
+		return start;
+	while (next < s->n && s->at[next].is_line)
+		next++;
+	uint64_t end = next < s->n ? s->at[next].addr : UINT64_MAX;
+	for (size_t k = start; k < n && runs[k].addr < end; k++)
+		if (is_usable(&runs[k]) && same_text(runs[k].at.function, f->name))
+			return k;
+	return start;
+}
+
 /* The runs know where functions start, too. */
 static void locate_functions(struct symbols *s, const struct line_run *runs, size_t n)
 {
@@ -134,8 +152,9 @@ static void locate_functions(struct symbols *s, const struct line_run *runs, siz
 		if (p->located || k == n || runs[k].addr > p->addr || !runs[k].at.file ||
 		    !runs[k].at.line)
 			continue;
-		p->file = strtab_get(s->priv->files, strtab_add(s->priv->files, runs[k].at.file));
-		p->line = runs[k].at.line;
+		const struct srcloc *at = &runs[own_run(s, i, runs, n, k)].at;
+		p->file = strtab_get(s->priv->files, strtab_add(s->priv->files, at->file));
+		p->line = at->line;
 		p->located = true;
 	}
 }
@@ -197,7 +216,9 @@ static void add_places(struct symbols *s, struct symbol_table *t)
 	if (with_lines)
 		runs = object_line_runs(s->object, s->text, rules->lines, &n_runs);
 
-	name_functions(s, t, runs, n_runs);
+	line_names_set(t, runs, n_runs, s->opts.no_inlines);
+	if (!rules->one_name)
+		line_names_unite(s->object, t, runs, n_runs);
 	struct symbol *lines = xalloc(n_runs * sizeof(*lines));
 	size_t n = line_places(s, t, runs, n_runs, lines);
 	s->at = xalloc((t->n + n) * sizeof(*s->at));
@@ -221,6 +242,15 @@ symid symbols_find(const struct symbols *s, uint64_t addr)
 symid symbols_find_function(const struct symbols *s, uint64_t addr)
 {
 	return place_index_find_function(&s->priv->index, addr);
+}
+
+symid symbols_find_start(const struct symbols *s, uint64_t addr)
+{
+	symid id = symbols_find(s, addr);
+	if (id == NONE || s->at[id].addr != addr)
+		return NONE;
+	bool is_behind = id && s->at[id].is_line && s->at[id - 1].addr == addr;
+	return is_behind ? id - 1 : id;
 }
 
 void symbols_prefetch(const struct symbols *s, uint64_t addr)

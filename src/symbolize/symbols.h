@@ -1,7 +1,8 @@
 /* symbols.h - the named places of a profiled program, in address order.
  *
  * Time and calls are charged to places. A place is a function or, with line granularity, a range of
- * code of one source line. Places do not overlap. */
+ * code of one source line. Places do not overlap. A function that begins with code inlined has an
+ * empty place, which is called, before the line's, which has the time. */
 #ifndef SYMBOLIZE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_H
 
@@ -36,7 +37,8 @@ struct symbols_part { /* the places of one object */
 /* Rules for making places from symbols and lines, for programs that differ from our own. */
 struct place_rules {
 	const struct line_rules *lines; /* NULL: ours */
-	/* Whether a line that starts at a symbol replaces it. NULL: never. */
+	/* Whether a line that starts at a symbol replaces it. NULL: never; the symbol replaces it,
+	 * or has an empty place before it if the line is of code inlined (not with one_name). */
 	bool (*line_wins)(const struct symbol *function, const struct symbol *line);
 	/* Drops symbols before lines are added to them. NULL: none. */
 	void (*trim)(struct symbol_table *t, struct address_range text);
@@ -83,6 +85,9 @@ const char *symbols_path(const struct symbols *s);
 
 /* The place that contains addr, or NONE. Cost: constant for evenly spread symbols. */
 symid symbols_find(const struct symbols *s, uint64_t addr);
+
+/* The place that starts at addr, or NONE: the function, even if its place is empty. */
+symid symbols_find_start(const struct symbols *s, uint64_t addr);
 
 /* The function at addr, or NONE: the owner of a split part; for a line the function before it. */
 symid symbols_find_function(const struct symbols *s, uint64_t addr);
