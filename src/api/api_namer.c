@@ -4,27 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the parameters begin that no flame graph has room for; those of "operator()", of
- * "(anonymous namespace)::" and of Go's "net/http.(*Client).Do" are none. */
-static size_t without_parameters(const char *name)
-{
-	static const char operator[] = "operator()", anonymous[] = "(anonymous namespace)";
-	for (const char *p = name; (p = strchr(p, '(')); p++) {
-		size_t before = (size_t)(p - name), op = strlen(operator) - 2;
-		if (before >= op && !memcmp(p - op, operator, strlen(operator)))
-			p++;
-		else if (!strncmp(p, anonymous, strlen(anonymous)))
-			p += strlen(anonymous) - 1;
-		else if (before && p[-1] != '.')
-			return before;
-	}
-	return strlen(name);
-}
+#include "base/short_name.h"
 
 static void add_name(struct namer *n, const char *name, uint32_t flags)
 {
-	size_t length = n->full_names ? strlen(name) : without_parameters(name);
-	char *text = xprintf("%.*s", (int)length, name);
+	size_t length = strlen(name);
+	const char *shown = n->full_names ? name : bare_name(name, &length);
+	char *text = xprintf("%.*s", (int)length, shown);
 	vec_push(&n->texts, text);
 	vec_push(&n->names, ((struct folded_name){ text, flags }));
 }

@@ -1,5 +1,5 @@
 /* short_name.c - leaves the return type of a name out, brackets' contents, then scopes, until it
- * fits. */
+ * fits; or the return type and the parameters alone. */
 #include "base/short_name.h"
 
 #include <stdlib.h>
@@ -185,6 +185,70 @@ static size_t next_scope(const struct name_cutting *x)
 	}
 	return found;
 }
+
+/* ---- without parameters ---- */
+
+static bool is_of_identifier(char c)
+{
+	return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
+}
+
+/* Behind "operator" and its signs, if that begins at p; else p. */
+static const char *behind_any_operator(const char *name, const char *p)
+{
+	static const char *const signs[] = { "()", "[]", "<=>", "->*", "->", "<<=", ">>=",
+					     "<<", ">>", "<=",  ">=",  "<",  ">" };
+	const char *end = p + strlen("operator");
+	if (!is_word(p, "operator") || (p > name && is_of_identifier(p[-1])) ||
+	    is_of_identifier(*end))
+		return p;
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (is_word(end, signs[i]))
+			return end + strlen(signs[i]);
+	return end + strspn(end, "+-*/%^&|~!=,");
+}
+
+/* Whether what is behind a ')' is in that function: of C++ or Rust, or of Go or D, unless that is
+ * the ending of a copy, as "f(int).cold". */
+static bool goes_on_within(const char *p)
+{
+	if (is_word(p, " const"))
+		p += strlen(" const");
+	bool is_copy = is_word(p, ".cold") || is_word(p, ".part.") || is_word(p, ".constprop.") ||
+		       is_word(p, ".isra.") || is_word(p, ".llvm.");
+	return is_word(p, "::") || (*p == '.' && !is_copy);
+}
+
+/* Whether the bracket at p, which closes at `end` or nowhere, is around parameters of the function
+ * that the whole name is of. */
+static bool holds_parameters(const char *name, const char *p, const char *end)
+{
+	if (p == name || (end && goes_on_within(end + 1)))
+		return false;
+	if (p - name >= 9 && is_word(p - 9, "operator!"))
+		return true;
+	bool is_type = p - name >= 8 && is_word(p - 8, "decltype");
+	/* Behind a space is a type or a remark, behind '.' Go's "(*T)", behind '!' D's arguments
+	 * of a template. */
+	return !is_type && !strchr(" .!", p[-1]);
+}
+
+const char *bare_name(const char *name, size_t *n)
+{
+	const char *p = name + find_type(name), *start = p;
+
+	while (*(p = behind_any_operator(name, p))) {
+		const char *end = closing(*p) ? close_of(p) : *p == '[' ? strchr(p, ']') : NULL;
+		if (*p == '(' && holds_parameters(name, p, end))
+			break;
+		p = end ? end + 1 : p + 1;
+	}
+	*n = (size_t)(p - start);
+	return start;
+}
+
+/* ---- in a width ---- */
 
 char *short_name(const char *name, size_t width)
 {

@@ -15,7 +15,7 @@ static const char *const description[] = {
 	"--folded sums equal stacks and prints each on one line, outermost function first, with "
 	"its total weight: the input of flame graph tools. It sums the first event and others in "
 	"the same unit, or the one that --event names. Code without a name appears as its "
-	"library. Names are without parameters.",
+	"library. Names are without return type and parameters.",
 	"The data may also be folded stacks, or the output of perf script. Without DATA it is "
 	"read from standard input if that is a pipe.",
 	NULL,

@@ -68,6 +68,72 @@ static void test_short_names(void)
 	}
 }
 
+static void test_bare_names(void)
+{
+	static const struct {
+		const char *name, *bare;
+	} cases[] = {
+		{ "main", "main" },
+		{ "f(int)", "f" },
+		{ "a::B<int, char>::f(long) const", "a::B<int, char>::f" },
+		{ "f(int) [clone .constprop.0]", "f" },
+		{ "f(int) const [clone .cold]", "f" },
+		{ "f(int).cold", "f" },
+		{ "f.constprop.0", "f.constprop.0" },
+		{ "std::function<void (int)>::operator()(int) const",
+		  "std::function<void (int)>::operator()" },
+		{ "std::function<void (int)>::operator()",
+		  "std::function<void (int)>::operator()" },
+		{ "main::{lambda(int)#1}::_FUN(int)", "main::{lambda(int)#1}::_FUN" },
+		{ "main::{lambda(int)#1}::_FUN", "main::{lambda(int)#1}::_FUN" },
+		{ "f(int)::{lambda(int)#1}::operator()(int) const",
+		  "f(int)::{lambda(int)#1}::operator()" },
+		{ "f()::'lambda'(int)::operator()(int) const", "f()::'lambda'(int)::operator()" },
+		{ "void tp<&(tgt(int))>()", "tp<&(tgt(int))>" },
+		{ "outer(int (*)(int, int))::Local::go(int)",
+		  "outer(int (*)(int, int))::Local::go" },
+		{ "a::f(int) const::Local::go()", "a::f(int) const::Local::go" },
+		{ "void std::__introsort_loop<int*, long>(int*, int*, long)",
+		  "std::__introsort_loop<int*, long>" },
+		{ "decltype(auto) f<int>(int (*)(int))", "f<int>" },
+		{ "decltype (x->y) f<int>(int)", "decltype (x->y) f<int>" },
+		{ "non-virtual thunk to a::B<int>::f(int)", "non-virtual thunk to a::B<int>::f" },
+		{ "(anonymous namespace)::f(int)", "(anonymous namespace)::f" },
+		{ "a::(anonymous namespace)::f<int>(int)", "a::(anonymous namespace)::f<int>" },
+		{ "bool operator< <int>(int, int)", "bool operator< <int>" },
+		{ "a::operator<<(int, int)", "a::operator<<" },
+		{ "a::operator->() const", "a::operator->" },
+		{ "a::operator!() const", "a::operator!" },
+		{ "a::operator()(int)::L::go(int)", "a::operator()(int)::L::go" },
+		{ "a::operator[](int)", "a::operator[]" },
+		{ "a::operator bool() const", "a::operator bool" },
+		{ "my_operator()", "my_operator" },
+		{ "operators(int)", "operators" },
+		{ "f[abi:cxx11](int)", "f[abi:cxx11]" },
+		{ "<(u32,u32) as Go>::go", "<(u32,u32) as Go>::go" },
+		{ "<fn(i32)->i32 as X>::f", "<fn(i32)->i32 as X>::f" },
+		{ "core::ops::function::FnOnce::call_once{{vtable.shim}}",
+		  "core::ops::function::FnOnce::call_once{{vtable.shim}}" },
+		{ "net/http.(*Client).Do", "net/http.(*Client).Do" },
+		{ "main.(*T).f.func1", "main.(*T).f.func1" },
+		{ "-[A(B) c:]", "-[A(B) c:]" },
+		{ "std.sum!(int).sum(int)", "std.sum!(int).sum" },
+		{ "main.main().go(int)", "main.main().go" },
+		{ "f /a/b (c).js:1", "f /a/b (c).js:1" },
+		{ "f(int, a<b", "f" },
+		{ "f<<(int", "f<<" },
+		{ "(", "(" },
+		{ "f)>", "f)>" },
+		{ "", "" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		size_t n;
+		const char *bare = bare_name(cases[i].name, &n);
+		if (!OK(n == strlen(cases[i].bare) && !memcmp(bare, cases[i].bare, n)))
+			printf("# %s: %.*s, not %s\n", cases[i].name, (int)n, bare, cases[i].bare);
+	}
+}
+
 static void test_function_names(void)
 {
 	static const struct {
@@ -395,6 +461,7 @@ int main(void)
 	test_many_objects();
 	test_function_names();
 	test_short_names();
+	test_bare_names();
 	test_words();
 	test_words_of_symbols();
 	test_hints();
