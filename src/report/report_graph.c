@@ -227,12 +227,10 @@ static void set_spontaneous(struct graph_state *s)
 	s->cells[CALLED] = cell_of(n->outside_calls, g->nodes[head].sharing_calls);
 }
 
-/* A call with measured times. One that was only seen on stacks has no count. */
+/* A call with measured times. */
 static void set_measured_arc(struct graph_state *s, const struct cg_listed *arc)
 {
 	const struct callgraph *g = s->in.graph;
-	if (g->measured && !arc->count)
-		s->cells[CALLED] = cell_none();
 	if (arc->count && (!g->measured || arc->total > 0)) /* no sample: not measured, not 0 */
 		s->cells[PER_CALL] = cell_time(arc->total / (double)arc->count);
 	if (g->measured)
@@ -255,6 +253,8 @@ static void set_arc(struct graph_state *s, const struct cg_listed *arc, nodeid c
 		c[OBJECT] = object_of(s, arc->other);
 	c[CALLED].count = arc->count; /* and .pair.a */
 	c[CALLED].type = arc->class == CG_OUTER ? KIN_CELL_OF : KIN_CELL_COUNT;
+	if (s->in.graph->measured && !arc->count) /* only seen on stacks */
+		c[CALLED].type = KIN_CELL_NONE;
 	if (arc->class != CG_OUTER)
 		return;
 	c[CALLED].pair.b = callee < s->in.graph->n_symbols
