@@ -147,6 +147,18 @@ void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *
 
 /* ---- calls ---- */
 
+/* Of the event whose times are shown. */
+static bool has_samples(const struct stack_paths *p, size_t node)
+{
+	const struct path_weight *below = &p->weights.below[node];
+	return below->count || below->sum != 0;
+}
+
+static bool is_call(const struct stack_paths *p, size_t node)
+{
+	return p->tree->nodes[node].caller && has_samples(p, node);
+}
+
 /* Nodes lie all over memory by the place of their caller: they are put in order once. */
 struct stack_calls callgraph_stack_calls(struct stack_paths *p, size_t n_places)
 {
@@ -157,7 +169,7 @@ struct stack_calls callgraph_stack_calls(struct stack_paths *p, size_t n_places)
 				   .n_nodes = t->n };
 
 	for (size_t i = 1; i < t->n; i++)
-		if (nodes[i].caller)
+		if (is_call(p, i))
 			ret.end[nodes[nodes[i].caller].place]++;
 	for (size_t place = 0; place < n_places; place++) {
 		uint32_t n = ret.end[place];
@@ -165,7 +177,7 @@ struct stack_calls callgraph_stack_calls(struct stack_paths *p, size_t n_places)
 		ret.n += n;
 	}
 	for (size_t i = 1; i < t->n; i++)
-		if (nodes[i].caller)
+		if (is_call(p, i))
 			ret.at[ret.end[nodes[nodes[i].caller].place]++] =
 				(struct stack_call){ (pathid)i, nodes[i].place };
 	p->arcs = xalloc(t->n * sizeof(*p->arcs));
@@ -293,11 +305,14 @@ static void leave_cycle(struct measuring *m, uint32_t cycle)
 	m->cycles[cycle].last = v->last;
 }
 
+/* Nodes without samples have none below them either, and no arcs. */
 static void enter(pathid node, void *arg)
 {
 	struct measuring *m = arg;
 	struct met_function *f = &m->functions[m->paths->tree->nodes[node].place];
 
+	if (!has_samples(m->paths, node))
+		return;
 	expect(m, node);
 	vec_push(&m->path, ((struct visited){ 0 }));
 	enter_call(m, node);
@@ -311,6 +326,8 @@ static void leave(pathid node, void *arg)
 	struct measuring *m = arg;
 	uint32_t cycle = m->functions[m->paths->tree->nodes[node].place].cycle;
 
+	if (!has_samples(m->paths, node))
+		return;
 	leave_call(m, node);
 	if (cycle)
 		leave_cycle(m, cycle);
