@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/sort.h"
 #include "base/vec.h"
@@ -52,13 +53,37 @@ static PRINTF(2, 3) void note(struct annotate_job *j, const char *fmt, ...)
 	vec_push(&j->notes, text);
 }
 
-static bool is_newer(const char *path, const char *than)
+/* When the file was last changed that the code was read from, in ns since 1970. Of one that is gone
+ * the recording knows it if there is no build id. 0: not known. */
+static uint64_t time_of_object(const struct object_file *o)
 {
-	struct stat a, b;
-	if (stat(path, &a) < 0 || stat(than, &b) < 0)
-		return false;
-	return a.st_mtim.tv_sec > b.st_mtim.tv_sec ||
-	       (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec);
+	const struct kept_object *kept = object_kept(o);
+	struct stat st;
+	if (kept)
+		return kept->modified_ns;
+	return stat(object_path(o), &st) < 0 ? 0 : clock_ns_of(st.st_mtim);
+}
+
+/* The first of the objects with code of a file that is older than its source; NULL: none is. */
+static struct object_file *find_older(const struct annotate_job *j, const struct coverage *c,
+				      const struct coverage_file *f, const char *source)
+{
+	const struct coverage_line *lines = c->lines + f->first_line;
+	struct object_file *last = NULL; /* places come in runs of one */
+	struct stat st;
+
+	if (stat(source, &st) < 0)
+		return NULL;
+	for (uint32_t i = 0; i < f->n_lines; i++)
+		for (uint32_t k = 0; k < lines[i].n_places; k++) {
+			symid place = c->places[lines[i].first_place + k];
+			struct object_file *o = report_object_file(j->in, place);
+			uint64_t built = o && o != last ? time_of_object(o) : 0;
+			if (built && built < clock_ns_of(st.st_mtim))
+				return o;
+			last = o;
+		}
+	return NULL;
 }
 
 /* Whether the file does not exist, as opposed to one that cannot be read. */
@@ -91,7 +116,6 @@ static void note_absent(struct annotate_job *j)
 static void open_source(struct annotate_job *j, const struct coverage *c,
 			const struct coverage_file *f, struct listing_source *ret)
 {
-	const char *program = symbols_path(j->in->symbols);
 	struct kin_error *err = report_source(j->in, j->o, f->path, &ret->text);
 	if (err) {
 		if (j->looks_for_many && is_absent(err))
@@ -105,15 +129,16 @@ static void open_source(struct annotate_job *j, const struct coverage *c,
 	}
 	uint32_t last = c->lines[f->first_line + f->n_lines - 1].line,
 		 have = listing_count_lines(&ret->text);
+	bool is_kept = kept_find_source(j->in->profile->kept, f->path) != NULL;
+	struct object_file *older = is_kept ? NULL : find_older(j, c, f, ret->text.path);
 	if (last > have)
 		note(j,
 		     "source '%s' has %u lines, but there is code of line %u: it was changed, or "
 		     "is another file",
 		     ret->text.path, have, last);
-	else if (!kept_find_source(j->in->profile->kept, f->path) &&
-		 is_newer(ret->text.path, program))
+	else if (older)
 		note(j, "source '%s' is newer than '%s': lines may not be where they were",
-		     ret->text.path, program);
+		     ret->text.path, object_path(older));
 }
 
 static struct coverage *cover(const struct annotate_job *j, const uint8_t *wanted)

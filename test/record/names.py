@@ -183,6 +183,38 @@ def test_pack(tap, box):
     back(box, 'prog', 'work.c')
 
 
+def set_age(box, **hours):
+    now = time.time()
+    for name, age in hours.items():
+        os.utime(box.at({'prog': 'prog', 'lib': 'libwork.so', 'source': 'part.c'}[name]), (now - age * 3600,) * 2)
+
+
+def test_newer_source(tap, box, record):
+    """A source is compared with the file that its code is in, not with the program, nor with what took its place."""
+    with open(box.at('part.c'), 'w') as f:
+        f.write('volatile unsigned x;\nvoid part(void)\n{\n\tfor (unsigned i = 0; i < 60000000; i++)\n\t\tx = x + i;\n}\n')
+    with open(box.at('main.c'), 'w') as f:
+        f.write('void part(void);\nint main(void) { part(); return 0; }\n')
+    there = ['-Wl,-rpath,' + box.folder, '-Wl,--build-id']
+    subprocess.run(['gcc', '-g', '-O1', '-fPIC', '-shared', '-Wl,--build-id', '-o', box.at('libwork.so'), box.at('part.c')],
+                   check=True)
+    subprocess.run(['gcc', '-g', '-O1', '-o', box.at('prog'), box.at('main.c'), box.at('libwork.so'), *there], check=True)
+    p = record('x.kin')
+    annotated = lambda: box.run(box.kin, 'annotate', 'part', '-i', 'x.kin').stdout.decode()
+    note = f"source '{box.at('part.c')}' is newer than '{box.at('libwork.so')}'"
+    set_age(box, prog=5, source=4, lib=3)
+    tap.ok('x = x + i' in annotated() and 'is newer' not in annotated(), 'annotate: an old program is not the library', p.stderr)
+    set_age(box, lib=5, source=4, prog=3)
+    tap.ok(note in annotated(), 'annotate: a source that is newer than the library is named', annotated())
+    away(box, 'prog', 'libwork.so')
+    for name in ('prog', 'libwork.so'):
+        shutil.copy('/bin/true', box.at(name))
+    set_age(box, lib=5, source=4, prog=5)
+    text = annotated()
+    tap.ok('x = x + i' in text and 'is newer' not in text, 'annotate: ... but not than what took its place', text)
+    back(box, 'prog', 'libwork.so')
+
+
 def test_diff(tap, box, record):
     """The daily loop: measure, change, build, compare."""
     box.compile(300000)
@@ -402,6 +434,7 @@ def main():
         else:
             sample = lambda file: box.run(box.kin, 'record', '-o', file, './prog')
             tap.part(test_names, tap, box, 'record', sample)
+            tap.part(test_newer_source, tap, box, sample)
             tap.part(test_diff, tap, box, sample)
             tap.part(test_cache, tap, box)
             tap.part(test_container, tap, box)
