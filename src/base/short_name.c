@@ -100,7 +100,7 @@ static size_t find_type(const char *name)
 		if (*p == '(' && end && !is_named)
 			return p > name && p[-1] != ' ' && is_template ? type : 0;
 		if (*p == ' ') {
-			if (p - name >= 2 && is_word(p - 2, "to")) /* a thunk */
+			if (p - name >= 3 && is_word(p - 3, " to")) /* a thunk */
 				return 0;
 			type = (size_t)(p + 1 - name);
 			is_template = false;
