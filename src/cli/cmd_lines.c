@@ -6,7 +6,8 @@ static const char *const description[] = {
 	"One row per source line that has time or was called, the busiest first. self is the "
 	"time in the line's own code. With sampled stacks, inclusive is the time of all samples "
 	"with the line on their stack. The program must have line information (compile with -g).",
-	"With names of functions or source files, only their lines.",
+	"With names of functions or source files, only their lines; a function has those of "
+	"code inlined into it as well.",
 	NULL,
 };
 

@@ -189,6 +189,15 @@ static void take_line_counts(const struct report_input *in, struct line_entry *e
 	}
 }
 
+static bool is_called_as_subject(const struct report_input *in, const struct report_opts *o,
+				 symid function)
+{
+	for (const char *const *name = o->subjects; name && *name; name++)
+		if (symbols_is_called(in->symbols, function, *name))
+			return true;
+	return false;
+}
+
 static struct line_entry *gather(const struct report_input *in, const struct report_opts *o,
 				 const struct blocks *blocks, size_t *n)
 {
@@ -198,12 +207,16 @@ static struct line_entry *gather(const struct report_input *in, const struct rep
 	struct line_entry *entries = xrealloc(NULL, s->n, sizeof(*entries));
 	uint32_t *entry_of = xrealloc(NULL, s->n, sizeof(*entry_of));
 	struct line_ids ids = { .texts = strtab_new() };
+	bool inside = false; /* a function that was asked for: with what is inlined into it */
 
 	*n = 0;
 	for (symid i = 0; i < s->n; i++) {
 		symbols_locate(s, i);
 		entry_of[i] = NONE;
-		if (!selection_wants(sel, SEL_INCL_FLAT, i) || !report_is_subject(in, o, i))
+		if (s->at[i].is_function)
+			inside = is_called_as_subject(in, o, s->at[i].owner);
+		if (!selection_wants(sel, SEL_INCL_FLAT, i) ||
+		    !(inside || report_is_subject(in, o, i)))
 			continue;
 		entry_of[i] = entry_id(&ids, &s->at[i], (uint32_t)*n);
 		if (entry_of[i] == *n)

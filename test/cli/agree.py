@@ -364,6 +364,10 @@ def lines_disagree(kin):
         if round(lines_of_linked.get(name, 0)) != linked:
             return f'lines --no-inline: {name}: {lines_of_linked.get(name)}, not {linked}'
         source, want = sum(r['self'] * rate for r in rows if r['self']), folded_in.get(name, (want, 0))[0]
+        rows, rate = kin.rows('lines', name)
+        inside = sum(r['self'] * rate for r in rows)
+        if round(inside) != want:
+            return f'lines {name}: {inside}, not {want}'
         if round(source) != want:
             return f'annotate {name}: {source}, not {want}'
     return None
