@@ -81,7 +81,7 @@ void line_names_unite(struct object_file *o, const struct symbol_table *t, struc
 		const struct object_symbol *of = &t->at[t->at[in].owner];
 		if (runs[i].at.function != last || in != last_in)
 			is_own = is_name(of->name, runs[i].at.function) ||
-				   has_alias(&list, of->addr, runs[i].at.function);
+				 has_alias(&list, of->addr, runs[i].at.function);
 		last = runs[i].at.function;
 		last_in = in;
 		if (is_own)
