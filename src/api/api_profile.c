@@ -805,8 +805,15 @@ char *kin_profile_missing_ranks(const struct kin_profile *p)
 static struct kin_error *sum_ranks(const struct kin_profile *p, bool kin, const char *path,
 				   struct spread_set **ret)
 {
-	if (!p->sum_ranks && !p->data->spreads)
+	const struct spread_set *known = p->data->spreads;
+	bool is_part = known && known->is_part; /* then there is nothing to write of ranks */
+	if (!p->sum_ranks && (!known || is_part))
 		return NULL;
+	if (is_part)
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "cannot write %s: what ranks differ by is not known of a part of "
+			       "their sum",
+			       path);
 	if (!kin)
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "cannot write %s: gmon.out knows no ranks; a name that ends in .kin "

@@ -9,6 +9,7 @@
 #include "profile/builder.h"
 #include "profile/detail.h"
 #include "profile/span.h"
+#include "profile/spreads.h"
 
 struct filter {
 	const struct profile *p;
@@ -222,6 +223,29 @@ static void keep_unassigned(struct filter *f)
 			profile_add_latency(f->into, p->samples.latencies[i]);
 }
 
+static bool wants_event(const char *name, const void *filter)
+{
+	const struct filter *f = filter;
+
+	for (size_t i = 0; i < f->p->samples.n_events; i++)
+		if (wants(f->part->events, (uint32_t)i) &&
+		    !strcmp(strtab_get(f->p->strings, f->p->samples.events[i].name), name))
+			return true;
+	return false;
+}
+
+/* Sums over ranks are known by event, and by nothing else. */
+static void keep_spreads(struct filter *f)
+{
+	const struct spread_set *s = f->p->spreads;
+
+	if (!s)
+		return;
+	bool by_event = !f->part->tasks && !f->part->objects && !is_timed(f->part);
+	profile_add_spreads(f->into,
+			    by_event ? spread_set_select(s, wants_event, f) : spread_set_part(s));
+}
+
 static void keep_markers(struct filter *f)
 {
 	const struct samples *s = &f->p->samples;
@@ -268,6 +292,7 @@ struct profile *profile_filter(const struct profile *p, const struct profile_par
 		keep_arcs(&f);
 	if (wants_unassigned(&f))
 		keep_unassigned(&f);
+	keep_spreads(&f);
 	keep_files(&f);
 	keep_markers(&f);
 	keep_audit(&f);

@@ -6,6 +6,8 @@
  * histograms, block counts, latencies, calls beyond those counted by thread - belongs to the
  * unknown thread.
  *
+ * Sums over ranks keep their differences by event; a part by thread, object or time has none.
+ *
  * Objects, strings, frames and tasks keep their ids, so the symbols of the whole profile's frames
  * serve its parts, too. Stacks without samples are dropped.
  *

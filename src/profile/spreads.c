@@ -246,7 +246,48 @@ void spread_set_join(struct spread_set *into, const struct spread_set *from, con
 		spread_set_add_ranks(into, from->ranks.at[i]);
 	if (from->twice && (!into->twice || from->twice < into->twice))
 		into->twice = from->twice;
+	into->is_part |= from->is_part;
 	free(strings);
+}
+
+/* ---- parts ---- */
+
+static struct spread_set *without_rows(const struct spread_set *s)
+{
+	struct spread_set *new = spread_set_new();
+
+	for (size_t i = 0; i < s->ranks.n; i++)
+		spread_set_add_ranks(new, s->ranks.at[i]);
+	new->twice = s->twice;
+	new->is_part = s->is_part;
+	return new;
+}
+
+struct spread_set *spread_set_select(const struct spread_set *s,
+				     bool (*wants)(const char *event, const void *arg),
+				     const void *arg)
+{
+	struct spread_set *some = without_rows(s);
+
+	for (size_t i = 0; i < s->rows.n; i++) {
+		const struct spread_row *r = &s->rows.at[i];
+		struct spread_row row = *r;
+		if (r->event && !wants(strtab_get(s->strings, r->event), arg))
+			continue;
+		row.event = spread_set_string(some, strtab_get(s->strings, r->event));
+		row.from.name = spread_set_string(some, strtab_get(s->strings, r->from.name));
+		row.to.name = spread_set_string(some, strtab_get(s->strings, r->to.name));
+		spread_set_add(some, &row);
+	}
+	return some;
+}
+
+struct spread_set *spread_set_part(const struct spread_set *s)
+{
+	struct spread_set *part = without_rows(s);
+
+	part->is_part = true;
+	return part;
 }
 
 /* ---- order ---- */

@@ -59,6 +59,7 @@ struct spread_set {
 	VEC(struct spread_row) rows;
 	VEC(struct rank_range) ranks; /* ranks in the set: ascending, disjoint */
 	uint32_t twice;               /* rank + 1 of a rank that was joined with itself; 0: none */
+	bool is_part; /* it was of a part of the data that sums do not tell apart: it has no rows */
 	/* private */
 	struct records index;
 	VEC(uint32_t) met; /* by row: the last join that had the row */
@@ -75,6 +76,13 @@ void spread_set_add(struct spread_set *s, const struct spread_row *row);
 /* Adds all of `from`, which is of other ranks. objects[] maps its object ids to those of `into`;
  * NULL: they are the same. */
 void spread_set_join(struct spread_set *into, const struct spread_set *from, const objid *objects);
+/* The same of some events, for which wants() is true, and of counted calls. To be freed. */
+struct spread_set *spread_set_select(const struct spread_set *s,
+				     bool (*wants)(const char *event, const void *arg),
+				     const void *arg);
+/* The ranks of `s` without its rows: what remains of it where a part is taken by thread, object or
+ * time. To be freed. */
+struct spread_set *spread_set_part(const struct spread_set *s);
 /* Sorts rows by content alone. Nothing may be added afterwards. */
 void spread_set_sort(struct spread_set *s);
 

@@ -429,15 +429,29 @@ static struct kin_error *find_subjects(struct imbalance_job *j)
 	return NULL;
 }
 
+/* Why there is nothing to compare, or NULL. */
+static struct kin_error *check_ranks(const struct spread_set *set)
+{
+	if (!set || !set->ranks.n)
+		return err_new(KIN_ERROR_USAGE,
+			       "the data is of no rank of a parallel job: mpirun -n 8 kin record "
+			       "./app leaves a file for each");
+	if (set->is_part)
+		return err_new(KIN_ERROR_USAGE,
+			       "the data is the sum over ranks, which keeps what they differ by "
+			       "for each event as a whole, but not by thread, object or time: the "
+			       "ranks' own recordings tell that");
+	return NULL;
+}
+
 static struct kin_error *imbalance_run(const struct report_input *in, const struct report_opts *o,
 				       struct kin_table **ret)
 {
 	struct spread_set *set = in->program ? rank_spreads_new(in->profile, in->program) : NULL;
-	if (!set || !set->ranks.n) {
+	struct kin_error *err = check_ranks(set);
+	if (err) {
 		spread_set_free(set);
-		return err_new(KIN_ERROR_USAGE,
-			       "the data is of no rank of a parallel job: mpirun -n 8 kin record "
-			       "./app leaves a file for each");
+		return err;
 	}
 	struct kin_table *t = table_new("imbalance", "Imbalance over ranks", columns, N_COLUMNS);
 	struct imbalance_job j = {
@@ -446,7 +460,7 @@ static struct kin_error *imbalance_run(const struct report_input *in, const stru
 	find_event(&j, set);
 	spread_set_sort(set);
 	j.is_mpi = find_mpi(set);
-	struct kin_error *err = find_subjects(&j);
+	err = find_subjects(&j);
 	table_set_rate(t, j.unit == EVENT_NS ? 1e9 : 1);
 	table_property(t, "ranks", cell_count(j.n));
 	if (!err) {

@@ -147,6 +147,22 @@ same_answer() { "$kin" imbalance >a && mv sum.keep sum.kin && "$kin" imbalance s
 rm -f job.kin
 check 'kin imbalance: of the sum as of its parts' same_answer
 
+mkdir wall sums
+job 3 "$kin" record -q --wall -o wall/profile.kin ./stencil 1 40 >/dev/null
+"$kin" merge --sum-ranks -o sums/job.kin wall/profile.*.kin
+by_event() { # event
+	"$kin" imbalance --event="$1" wall/profile.*.kin >a && "$kin" imbalance --event="$1" sums/job.kin >b
+	cmp a b && grep -q '^rank ' a
+}
+check 'and by event: time on the CPU' by_event task-clock
+check 'and time asleep' by_event blocked
+no_answer() { # option
+	"$kin" imbalance "$1" sums/job.kin 2>err
+	[ $? = 2 ] && grep -q 'the sum over ranks, .* for each event as a whole' err
+}
+check 'but by thread it has no answer, and says so' no_answer --comm=stencil
+check 'nor by object' no_answer --object=stencil
+
 # ---- what is missing ----
 
 is_said() { # text: of a reduction that fails, and is still the sum of the rest
