@@ -233,17 +233,17 @@ struct of_rank {
 };
 
 /* The samples of ranks, those of one rank after the other; *ret: where those of each are. Ranks
- * without samples are among them, too. */
-static struct sample *sort_by_rank(const struct samples *s, struct of_rank **ret, size_t *n_ranks)
+ * without samples are among them, too: they did nothing, which counts as 0. */
+static struct sample *sort_by_rank(const struct profile *p, struct of_rank **ret, size_t *n_ranks)
 {
+	const struct samples *s = &p->samples;
 	struct map64 ids = { 0 };
 	VEC(struct of_rank) ranks = { 0 };
-	for (size_t i = 0; i < s->n_tasks; i++) {
-		uint32_t *id = s->tasks[i].rank ? map64_at(&ids, s->tasks[i].rank) : NULL;
-		if (!id || *id != NONE)
+	for (size_t i = 0; i < p->n_ranks; i++) {
+		if (p->ranks[i].left_out)
 			continue;
-		*id = (uint32_t)ranks.n;
-		vec_push(&ranks, (struct of_rank){ .rank = s->tasks[i].rank - 1 });
+		*map64_at(&ids, p->ranks[i].rank + 1) = (uint32_t)ranks.n;
+		vec_push(&ranks, (struct of_rank){ .rank = p->ranks[i].rank });
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		uint32_t rank = s->tasks[s->at[i].task].rank;
@@ -312,7 +312,7 @@ struct spread_set *rank_spreads_new(const struct profile *p, struct program *g)
 	struct spread_measuring m = { .p = p, .g = g, .symbols = program_symbols(g) };
 	struct of_rank *ranks;
 	size_t n;
-	struct sample *at = sort_by_rank(&p->samples, &ranks, &n);
+	struct sample *at = sort_by_rank(p, &ranks, &n);
 	if (p->spreads)
 		spread_set_join(all, p->spreads, NULL);
 	if (n)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/search.h"
 #include "kin/kin.h"
 #include "profile/filter.h"
 #include "profile/span.h"
@@ -142,26 +143,33 @@ static void take_both(uint8_t **tasks, uint8_t *others, size_t n)
 /* "3", or "0-7". */
 static bool rank_is(const struct profile *p, uint32_t id, const char *name)
 {
-	uint64_t rank = p->samples.tasks[id].rank, first, last;
+	uint64_t rank = p->ranks[id].rank, first, last;
 	int end = 0;
 
-	if (!rank || name[0] < '0' || name[0] > '9')
+	if (name[0] < '0' || name[0] > '9')
 		return false;
 	if (sscanf(name, "%" SCNu64 "-%" SCNu64 "%n", &first, &last, &end) == 2 && end &&
 	    !name[end])
-		return first < rank && rank - 1 <= last;
+		return first <= rank && rank <= last;
 	end = 0;
-	return sscanf(name, "%" SCNu64 "%n", &first, &end) == 1 && !name[end] && rank - 1 == first;
+	return sscanf(name, "%" SCNu64 "%n", &first, &end) == 1 && !name[end] && rank == first;
 }
 
-/* The number of a task's rank as text; NULL if an earlier task has it. */
 static char *rank_name(const struct profile *p, uint32_t id)
 {
-	uint32_t rank = p->samples.tasks[id].rank;
-	for (uint32_t i = 1; rank && i < id; i++)
-		if (p->samples.tasks[i].rank == rank)
-			return NULL;
-	return rank ? xprintf("%" PRIu32, rank - 1) : NULL;
+	return xprintf("%" PRIu32, p->ranks[id].rank);
+}
+
+/* The tasks of chosen ranks; NULL if none are named. */
+static uint8_t *tasks_of_ranks(const struct profile *p, const uint8_t *ranks)
+{
+	uint8_t *tasks = ranks ? xalloc(p->samples.n_tasks + 1) : NULL;
+
+	for (size_t i = 0; tasks && i < p->samples.n_tasks; i++) {
+		uint32_t rank = p->samples.tasks[i].rank;
+		tasks[i] = rank && ranks[COUNT_WHILE(p->n_ranks, k, p->ranks[k].rank < rank - 1)];
+	}
+	return tasks;
 }
 
 struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o)
@@ -170,7 +178,7 @@ struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o
 					     task_name };
 	const struct filter_kind comms = { "command", 1, (*p)->samples.n_tasks, comm_is,
 					   task_name };
-	const struct filter_kind ranks = { "rank", 1, (*p)->samples.n_tasks, rank_is, rank_name };
+	const struct filter_kind ranks = { "rank", 0, (*p)->n_ranks, rank_is, rank_name };
 	const struct filter_kind objects = { "object", 1, (*p)->n_objects, object_is, object_name };
 	const struct filter_kind events = { "event", 0, (*p)->samples.n_events, event_is,
 					    event_name };
@@ -195,16 +203,18 @@ struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o
 	if (!err)
 		err = choose_time(*p, o->time, &part);
 	take_both(&tasks, of_comms, (*p)->samples.n_tasks);
-	take_both(&tasks, of_ranks, (*p)->samples.n_tasks);
+	take_both(&tasks, tasks_of_ranks(*p, of_ranks), (*p)->samples.n_tasks);
 	if (!err && (tasks || in_objects || of_events || o->time)) {
 		part.tasks = tasks;
 		part.objects = in_objects;
 		part.events = of_events;
+		part.ranks = of_ranks;
 		struct profile *chosen = profile_filter(*p, &part);
 		profile_free(*p);
 		*p = chosen;
 	}
 	free(tasks);
+	free(of_ranks);
 	free(in_objects);
 	free(of_events);
 	return err;

@@ -791,10 +791,10 @@ char *kin_profile_missing_ranks(const struct kin_profile *p)
 	struct spread_set *all = spread_set_new();
 	for (size_t i = 0; d->spreads && i < d->spreads->ranks.n; i++)
 		spread_set_add_ranks(all, d->spreads->ranks.at[i]);
-	for (size_t i = 0; i < d->samples.n_tasks; i++) {
-		uint32_t rank = d->samples.tasks[i].rank;
-		if (rank && !spread_set_has(all, rank - 1))
-			spread_set_add_ranks(all, (struct rank_range){ rank - 1, rank - 1 });
+	for (size_t i = 0; i < d->n_ranks; i++) {
+		uint32_t rank = d->ranks[i].rank;
+		if (!spread_set_has(all, rank))
+			spread_set_add_ranks(all, (struct rank_range){ rank, rank });
 	}
 	char *missing = spread_set_missing(all, ranks_of_job(d));
 	spread_set_free(all);

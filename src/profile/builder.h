@@ -10,4 +10,7 @@ size_t builder_put_histogram(struct profile_builder *b, struct histogram h);
 void builder_add_hits(struct profile_builder *b, size_t histogram, const struct hit *hits,
 		      size_t n);
 
+/* Notes a rank, whose tasks are added, too: where it is left out. */
+void builder_add_rank(struct profile_builder *b, struct job_rank r);
+
 #endif

@@ -246,6 +246,16 @@ static void keep_spreads(struct filter *f)
 			    by_event ? spread_set_select(s, wants_event, f) : spread_set_part(s));
 }
 
+/* Those that have nothing in the part are of it, unless they are not chosen. */
+static void keep_ranks(struct filter *f)
+{
+	for (size_t i = 0; i < f->p->n_ranks; i++) {
+		struct job_rank r = f->p->ranks[i];
+		r.left_out |= !wants(f->part->ranks, (uint32_t)i);
+		builder_add_rank(f->into, r);
+	}
+}
+
 static void keep_markers(struct filter *f)
 {
 	const struct samples *s = &f->p->samples;
@@ -292,6 +302,7 @@ struct profile *profile_filter(const struct profile *p, const struct profile_par
 		keep_arcs(&f);
 	if (wants_unassigned(&f))
 		keep_unassigned(&f);
+	keep_ranks(&f);
 	keep_spreads(&f);
 	keep_files(&f);
 	keep_markers(&f);

@@ -21,6 +21,7 @@ struct profile_part {           /* what to take: booleans by id; NULL: all */
 	const uint8_t *tasks;   /* [n_tasks] */
 	const uint8_t *objects; /* [n_objects] */
 	const uint8_t *events;  /* [n_events] */
+	const uint8_t *ranks;   /* [n_ranks]: that tasks of others are no part is for `tasks` */
 	/* [from_ns, to_ns) on the clock of the samples; 0, 0: any time. With a time, data without
 	 * times is left out: counts, and samples that were summed. */
 	uint64_t from_ns, to_ns;

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/map64.h"
+#include "base/sort.h"
 #include "names/kept.h"
 #include "profile/arcs.h"
 #include "profile/builder.h"
@@ -31,6 +32,7 @@ struct profile_builder {
 	struct samples_builder samples;
 	struct kept *kept;          /* NULL: none */
 	struct spread_set *spreads; /* NULL: none */
+	VEC(struct job_rank) ranks; /* those of tasks are added when it is finished */
 	bool saturated;
 };
 
@@ -520,6 +522,35 @@ void profile_add_spreads(struct profile_builder *b, struct spread_set *s)
 	spread_set_free(s);
 }
 
+void builder_add_rank(struct profile_builder *b, struct job_rank r) { vec_push(&b->ranks, r); }
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct job_rank *x = a, *y = b;
+	return ORDER(x->rank, y->rank);
+}
+
+/* Those of tasks, too; each once. */
+static void settle_ranks(struct profile_builder *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->samples.tasks.n; i++)
+		if (b->samples.tasks.at[i].rank)
+			builder_add_rank(
+				b, (struct job_rank){ b->samples.tasks.at[i].rank - 1, false });
+	if (!b->ranks.n)
+		return;
+	qsort(b->ranks.at, b->ranks.n, sizeof(*b->ranks.at), by_rank);
+	for (size_t i = 1; i < b->ranks.n; i++) {
+		if (b->ranks.at[i].rank == b->ranks.at[n].rank)
+			b->ranks.at[n].left_out |= b->ranks.at[i].left_out;
+		else
+			b->ranks.at[++n] = b->ranks.at[i];
+	}
+	b->ranks.n = n + 1;
+}
+
 struct kin_error *profile_builder_merge(struct profile_builder *into, struct profile_builder *from)
 {
 	objid *ids = map_objects(into, from);
@@ -535,6 +566,8 @@ struct kin_error *profile_builder_merge(struct profile_builder *into, struct pro
 	profile_add_kept(into, from->kept);
 	if (from->spreads)
 		join_spreads(into, from->spreads, ids);
+	for (size_t i = 0; i < from->ranks.n; i++)
+		builder_add_rank(into, from->ranks.at[i]);
 	free(ids);
 	profile_builder_free(from);
 	return err;
@@ -557,6 +590,7 @@ struct profile *profile_finish(struct profile_builder *b)
 	arcs_end_file(&b->arcs);
 	arcs_drop_index(&b->arcs);
 	samples_builder_seal(&b->samples);
+	settle_ranks(b);
 	f->builder = b;
 	f->profile = (struct profile){
 		.strings = b->strings,
@@ -575,6 +609,8 @@ struct profile *profile_finish(struct profile_builder *b)
 		.facts = b->facts.at,
 		.n_facts = b->facts.n,
 		.samples = samples_builder_view(&b->samples),
+		.ranks = b->ranks.at,
+		.n_ranks = b->ranks.n,
 		.spreads = b->spreads,
 		.kept = b->kept,
 		.saturated = b->saturated || b->arcs.saturated || b->samples.saturated,
@@ -659,6 +695,7 @@ void profile_builder_free(struct profile_builder *b)
 	map64_free(&b->object_ids);
 	kept_free(b->kept);
 	spread_set_free(b->spreads);
+	vec_free(&b->ranks);
 	strtab_free(b->strings);
 	free(b);
 }

@@ -335,6 +335,15 @@ static const char *fact(const struct profile *p, const char *name, size_t *n)
 	return found;
 }
 
+static size_t count_left_out(const struct profile *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_ranks; i++)
+		n += p->ranks[i].left_out;
+	return n;
+}
+
 static void note_ranks(struct imbalance_job *j)
 {
 	size_t n_jobs, n;
@@ -342,8 +351,13 @@ static void note_ranks(struct imbalance_job *j)
 	const char *ranks = fact(j->in->profile, FACT_RANKS, &n);
 	uint64_t all = n == 1 ? strtoull(ranks, NULL, 10) : 0;
 	char *missing = all && all < UINT32_MAX ? spread_set_missing(j->set, (uint32_t)all) : NULL;
-	if (missing)
-		table_note(j->t, "ranks %s of %s are missing", missing, ranks);
+	size_t left_out = count_left_out(j->in->profile);
+	if (left_out)
+		table_note(j->t, "--rank leaves out %zu of the %zu ranks in the data", left_out,
+			   j->in->profile->n_ranks);
+	else if (missing)
+		table_note(j->t, "rank%s %s of %s %s missing", strpbrk(missing, "-,") ? "s" : "",
+			   missing, ranks, strpbrk(missing, "-,") ? "are" : "is");
 	if (n_jobs > 1 || n > 1 || j->set->twice)
 		table_note(j->t,
 			   "the data is of several jobs, whose ranks of one number are one here");

@@ -114,6 +114,36 @@ one_rank() {
 check '--rank 3: the same' one_rank
 no_such_rank() { "$kin" flat --rank 3-9,12 2>&1 | grep -q "no rank '12' in the data; there are: 0, 1, 2"; }
 check '--rank: one that is not there is an error' no_such_rank
+some_ranks() { # those left out are neither 0 nor missing
+	"$kin" imbalance --rank 1-2 >a && "$kin" imbalance profile.1.kin profile.2.kin >b || return 1
+	grep -q '^  --rank leaves out 6 of the 8 ranks in the data$' a && ! grep -q missing a || { cat a; return 1; }
+	grep -v '^  --rank' a >c && grep -v '^  ranks 0, 3-7 of 8 are missing$' b >d && cmp c d
+}
+check '--rank of several: imbalance is that of their files' some_ranks
+
+as_rank() { # rank options...
+	rank=$1
+	shift
+	PMIX_NAMESPACE=alone OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 "$kin" record -q "$@"
+}
+mkdir idle
+printf 'int main(int n, char **v) { (void)v; for (volatile long i = 0; n > 1 && i < 200000000; i++) ; return 0; }' >idle.c
+mpicc -o idle/busy idle.c
+as_rank 0 -o idle/r.kin idle/busy 1
+as_rank 1 -F 1 -o idle/r.kin idle/busy
+as_rank 2 -o idle/r.kin idle/busy 1
+counts_as_nothing() { # data: 2 of 3 ranks did something
+	"$kin" imbalance -f csv --columns what,mean,sum,ranks,min_rank "$@" >csv 2>err || { cat err; return 1; }
+	awk -F, '$1 == "rank" { n++; bad += !($3 > 0 && $3 - 3 * $2 < .01 && 3 * $2 - $3 < .01 && $4 == 2 && $5 == 1) }
+		END { exit !n || bad }' csv && ! "$kin" imbalance "$@" 2>&1 | grep missing || { cat csv; return 1; }
+}
+check 'a rank without any sample did nothing, but is not missing' counts_as_nothing idle/r.0.kin idle/r.1.kin idle/r.2.kin
+"$kin" merge -o idle/all.kin idle/r.*.kin
+"$kin" merge --sum-ranks -o idle/sum.kin idle/r.*.kin 2>err
+check 'nor is it in what kin merge makes of them' counts_as_nothing idle/all.kin
+check 'nor in their sum' counts_as_nothing idle/sum.kin
+nothing_is_said() { [ ! -s err ] || { cat err; return 1; }; }
+check 'and nothing is said of it' nothing_is_said
 
 # ---- sums ----
 

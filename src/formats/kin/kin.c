@@ -433,6 +433,18 @@ static struct kin_error *read_header(struct kinfile *f)
 	return NULL;
 }
 
+/* A rank that ended before its first sample is one of the job nevertheless, with 0 of everything.
+ */
+static void note_idle_rank(struct kinfile *f)
+{
+	const struct kinf_header *h = &f->header;
+
+	if (h->rank && !f->has_task && !f->err && !f->source->unfinished)
+		profile_add_task(f->into, (struct task){ .rank = h->rank,
+							 .pid = (uint32_t)h->pid,
+							 .tid = (uint32_t)h->pid });
+}
+
 /* ---- the file ---- */
 
 static void release(struct kinfile *f)
@@ -486,6 +498,7 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 		profile_add_spreads(into, TAKE(f.spreads));
 	add_audit(&f);
 	kinfile_note_unsampled(&f);
+	note_idle_rank(&f);
 	release(&f);
 	return f.err;
 }

@@ -60,6 +60,7 @@ struct kinfile {
 		   keeps its caller, because it is a note about that */
 	uint16_t event; /* event of the runtime's samples, once has_event */
 	bool has_event;
+	bool has_task;                  /* there is a task, maybe without a sample */
 	struct kept *kept;              /* names; NULL: none yet */
 	struct spread_set *spreads;     /* differences between ranks; NULL: none yet */
 	uint64_t first_ns, last_ns;     /* range of records' times; 0: none */

@@ -128,6 +128,7 @@ static void read_task_of(struct kinfile_stream *s, uint32_t rank)
 		return;
 	x.comm = add_text(s, comm);
 	define(s, KINF_R_TASK, profile_add_task(s->f->into, x));
+	s->f->has_task = true;
 }
 
 static void read_task(struct kinfile_stream *s) { read_task_of(s, s->f->header.rank); }
