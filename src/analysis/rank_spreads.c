@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/map64.h"
 #include "paths/path_tree.h"
 
@@ -304,6 +305,14 @@ static void measure_rank(struct spread_measuring *m, const struct of_rank *r, st
 	for (size_t i = 0; i < some.n_events; i++)
 		measure_event(m, &some, (uint16_t)i);
 	measure_calls(m);
+}
+
+struct kin_error *rank_spreads_twice(uint32_t rank)
+{
+	return err_new(KIN_ERROR_MISMATCH,
+		       "rank %u is in several files, and one of them is a sum over ranks: leave "
+		       "one out, or name the ranks' own recordings, all of one job",
+		       rank);
 }
 
 struct spread_set *rank_spreads_new(const struct profile *p, struct program *g)

@@ -14,4 +14,7 @@ struct spread_set *rank_spreads_new(const struct profile *p, struct program *g);
 /* Whether a function is one of MPI's: MPI_Send, PMPI_Send, and mpi_send_ for Fortran. */
 bool rank_spreads_is_mpi(const char *name);
 
+/* The error of a rank, from 0, that is in a sum over ranks and in another file. */
+struct kin_error *rank_spreads_twice(uint32_t rank);
+
 #endif

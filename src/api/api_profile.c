@@ -599,6 +599,35 @@ void profile_take_off_hooks(struct kin_profile *p)
 				   (double)t.off_ns / NS, (double)t.sampled_ns / NS, t.call_ns));
 }
 
+/* Whether two files say that they are of one job, or one says nothing of it. */
+static bool is_of_one_job(const struct profile *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_facts; i++) {
+		if (strcmp(strtab_get(d->strings, d->facts[i].name), FACT_JOB) != 0)
+			continue;
+		n++;
+		for (size_t k = 0; k < i; k++)
+			if (d->facts[k].name == d->facts[i].name &&
+			    d->facts[k].value == d->facts[i].value)
+				return true;
+	}
+	return n < d->n_sources;
+}
+
+/* A sum over ranks and another file of one of them would count it twice. */
+static struct kin_error *check_sums(const struct profile *d)
+{
+	const struct spread_set *s = d->spreads;
+	uint32_t twice = s ? s->twice : 0;
+
+	for (size_t i = 0; s && i < d->n_ranks && !twice; i++)
+		if (spread_set_has(s, d->ranks[i].rank))
+			twice = d->ranks[i].rank + 1;
+	return twice && is_of_one_job(d) ? rank_spreads_twice(twice - 1) : NULL;
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -614,6 +643,9 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		!p->object && needs_program(p->data) ? open_late(p, o, paths, n) : NULL;
 	if (no_program)
 		return nothing_but(no_program, p, err);
+	struct kin_error *twice = check_sums(p->data);
+	if (twice)
+		return nothing_but(twice, p, err);
 	profile_check_data(p);
 	bool unassigned =
 		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
@@ -827,11 +859,7 @@ static struct kin_error *sum_ranks(const struct kin_profile *p, bool kin, const 
 	program_free(g);
 	if (!(*ret)->twice)
 		return NULL;
-	struct kin_error *err = err_new(KIN_ERROR_MISMATCH,
-					"rank %u is in several files that are sums over ranks, or "
-					"of several jobs: leave one of "
-					"them out, or merge the ranks' own recordings",
-					(*ret)->twice - 1);
+	struct kin_error *err = rank_spreads_twice((*ret)->twice - 1);
 	spread_set_free(*ret);
 	*ret = NULL;
 	return err;

@@ -195,12 +195,34 @@ static void take_files(struct reduction *r, char **paths, size_t n)
 	free(files);
 }
 
-/* A file that is this process's alone. */
+/* The first process whose file is of the same rank as ours; `rank`: + 1, 0: of none. */
+static int first_of_rank(const struct reduction *r, uint32_t rank)
+{
+	uint32_t *all = calloc((size_t)r->processes, sizeof(*all));
+	int first = 0;
+	if (!all) /* the others wait */
+		MPI_Abort(MPI_COMM_WORLD, INCOMPLETE);
+	MPI_Allgather(&rank, 1, MPI_UINT32_T, all, 1, MPI_UINT32_T, MPI_COMM_WORLD);
+	while (first < r->process && (!rank || all[first] != rank))
+		first++;
+	free(all);
+	return first;
+}
+
+/* A file that is this process's alone; NULL: there is none. All processes call it. */
 static void take_alone(struct reduction *r, char *path)
 {
 	struct rank_input f = { .path = path };
-	look_at(r, &f);
-	take_group(r, &f, 1);
+	if (path)
+		look_at(r, &f);
+	int first = first_of_rank(r, f.rank.rank);
+	if (path && first == r->process) {
+		take_group(r, &f, 1);
+	} else if (path) {
+		say(r, "%s: of rank %u, as the file of process %d: it is left out", path,
+		    f.rank.rank - 1, first);
+		r->incomplete = true;
+	}
 }
 
 static char *with_rank(const char *name, int rank)
@@ -227,10 +249,9 @@ static void take_own(struct reduction *r, const char *const *names, size_t n)
 		    n > 1 ? ", nor " : "", n > 1 ? names[1] : "");
 		r->incomplete = true;
 		free(path);
-		return;
+		path = NULL;
 	}
-	if (path)
-		take_alone(r, path);
+	take_alone(r, path);
 	free(path);
 }
 

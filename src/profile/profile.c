@@ -32,6 +32,7 @@ struct profile_builder {
 	struct samples_builder samples;
 	struct kept *kept;          /* NULL: none */
 	struct spread_set *spreads; /* NULL: none */
+	struct rank_recordings recordings;
 	VEC(struct job_rank) ranks; /* those of tasks are added when it is finished */
 	bool saturated;
 };
@@ -551,6 +552,31 @@ static void settle_ranks(struct profile_builder *b)
 	b->ranks.n = n + 1;
 }
 
+struct kin_error *profile_add_rank_recording(struct profile_builder *b, struct rank_recording r)
+{
+	const struct rank_recording *known = rank_recordings_add(&b->recordings, &r);
+
+	if (!known)
+		return NULL;
+	return err_new(
+		KIN_ERROR_MISMATCH, "%s: the same recording of rank %u as %s: it is left out",
+		strtab_get(b->strings, r.path), r.rank - 1, strtab_get(b->strings, known->path));
+}
+
+static struct kin_error *merge_rank_recordings(struct profile_builder *into,
+					       const struct profile_builder *from)
+{
+	struct kin_error *err = NULL;
+
+	for (size_t i = 0; i < from->recordings.at.n && !err; i++) {
+		struct rank_recording r = from->recordings.at.at[i];
+		r.job = strtab_add(into->strings, strtab_get(from->strings, r.job));
+		r.path = strtab_add(into->strings, strtab_get(from->strings, r.path));
+		err = profile_add_rank_recording(into, r);
+	}
+	return err;
+}
+
 struct kin_error *profile_builder_merge(struct profile_builder *into, struct profile_builder *from)
 {
 	objid *ids = map_objects(into, from);
@@ -568,6 +594,8 @@ struct kin_error *profile_builder_merge(struct profile_builder *into, struct pro
 		join_spreads(into, from->spreads, ids);
 	for (size_t i = 0; i < from->ranks.n; i++)
 		builder_add_rank(into, from->ranks.at[i]);
+	if (!err)
+		err = merge_rank_recordings(into, from);
 	free(ids);
 	profile_builder_free(from);
 	return err;
@@ -696,6 +724,7 @@ void profile_builder_free(struct profile_builder *b)
 	kept_free(b->kept);
 	spread_set_free(b->spreads);
 	vec_free(&b->ranks);
+	rank_recordings_done(&b->recordings);
 	strtab_free(b->strings);
 	free(b);
 }

@@ -358,7 +358,7 @@ static void note_ranks(struct imbalance_job *j)
 	else if (missing)
 		table_note(j->t, "rank%s %s of %s %s missing", strpbrk(missing, "-,") ? "s" : "",
 			   missing, ranks, strpbrk(missing, "-,") ? "are" : "is");
-	if (n_jobs > 1 || n > 1 || j->set->twice)
+	if (n_jobs > 1 || n > 1)
 		table_note(j->t,
 			   "the data is of several jobs, whose ranks of one number are one here");
 	free(missing);
@@ -455,7 +455,7 @@ static struct kin_error *check_ranks(const struct spread_set *set)
 			       "the data is the sum over ranks, which keeps what they differ by "
 			       "for each event as a whole, but not by thread, object or time: the "
 			       "ranks' own recordings tell that");
-	return NULL;
+	return set->twice ? rank_spreads_twice(set->twice - 1) : NULL;
 }
 
 static struct kin_error *imbalance_run(const struct report_input *in, const struct report_opts *o,

@@ -173,6 +173,39 @@ check 'and any tree of kin merge' any_tree
 rm -f [a-e].kin x.kin other.kin
 not_twice() { ! "$kin" merge -o twice.kin sum.keep profile.3.kin 2>err && grep -q 'rank 3 is in several files' err && [ ! -e twice.kin ]; }
 check 'a rank is not added to a sum that has it' not_twice
+cp sum.keep idle/sum8.kin
+no_report() { # of a sum that has a rank twice
+	for c in imbalance flat graph report; do
+		! "$kin" $c idle/sum8.kin "$@" >out 2>err && grep -q 'rank [03] is in several files' err && ! grep -q . out ||
+			{ echo $c; cat out err; return 1; }
+	done
+}
+check 'nor in a report' no_report profile.3.kin
+check 'nor is the sum itself' no_report idle/sum8.kin
+
+mkdir twice
+cp profile.[0-3].kin twice
+cp profile.1.kin twice/profile.2.kin
+"$kin" merge --sum-ranks -o idle/without.kin profile.[013].kin 2>err
+left_out() { # words command...: of the copy, and it alone; exit 1
+	words=$1
+	shift
+	(cd twice && rm -f job.kin && "$@" >log 2>&1; [ $? = 1 ]) && grep -q "$words" twice/log && ! grep -q 'several' twice/log &&
+		cmp twice/job.kin idle/without.kin || { cat twice/log; return 1; }
+}
+words='profile.2.kin: the same recording of rank 1 as profile.1.kin: it is left out'
+check 'a recording twice: counts once' left_out "$words" "$kin" merge --sum-ranks -o job.kin profile.0.kin profile.1.kin profile.2.kin profile.3.kin
+for n in 1 3 4; do
+	check "and so with $n processes" left_out "$words" mpirun --oversubscribe -n $n "$build/kin-mpi" reduce profile.0.kin \
+		profile.1.kin profile.2.kin profile.3.kin
+done
+check 'and where each process has its own' left_out 'profile.2.kin: of rank 1, as the file of process 1: it is left out' \
+	mpirun --oversubscribe -n 4 "$build/kin-mpi" reduce
+imbalance_once() {
+	(cd twice && ! "$kin" imbalance profile.*.kin >a 2>log && grep -q "$words" log && "$kin" imbalance profile.[013].kin >b &&
+		cmp a b)
+}
+check 'and in a report' imbalance_once
 same_answer() { "$kin" imbalance >a && mv sum.keep sum.kin && "$kin" imbalance sum.kin >b; s=$?; mv sum.kin sum.keep; cmp a b && [ $s = 0 ]; }
 rm -f job.kin
 check 'kin imbalance: of the sum as of its parts' same_answer

@@ -461,6 +461,24 @@ static void release(struct kinfile *f)
 	spread_set_free(f->spreads);
 }
 
+/* Fails if it is a rank's, and was read before. */
+static struct kin_error *claim(struct kinfile *f)
+{
+	const struct kinf_header *h = &f->header;
+	const char *path = f->w->b.name;
+
+	if (!h->rank || h->writer == KINF_BY_TOOL)
+		return NULL;
+	struct rank_recording r = { .writer = h->writer,
+				    .rank = h->rank,
+				    .pid = h->pid,
+				    .job = profile_add_string(f->into, h->job, strlen(h->job)),
+				    .start_ns = h->start_ns,
+				    .start_time_ns = h->start_time_ns,
+				    .path = profile_add_string(f->into, path, strlen(path)) };
+	return profile_add_rank_recording(f->into, r);
+}
+
 static struct kin_error *stream_kin(struct window *w, const struct input_opts *o,
 				    struct profile_builder *into, struct source *source)
 {
@@ -481,8 +499,14 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 		f.ids[i].next = 1;
 	f.end = f.header.size && f.header.size < size ? f.header.size : size;
 	bool piped = f.header.sealed && !f.header.size; /* its end is said at its end */
-	if (!piped)
+	if (!piped) {
+		err = claim(&f);
+		if (err) {
+			release(&f);
+			return err;
+		}
 		describe(&f);
+	}
 	if (!f.header.sealed)
 		read_blocks(&f, true);
 	read_blocks(&f, false);
