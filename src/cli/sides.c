@@ -244,6 +244,29 @@ static bool fails(const struct settings *s, const struct kin_table *t)
 	return true;
 }
 
+/* Why the table says nothing of a change, or NULL. A limit is on times. */
+static const char *what_lacks(const struct settings *s, const struct kin_table *t)
+{
+	bool before = kin_table_property(t, "total_before")->number > 0;
+	bool after = kin_table_property(t, "total_after")->number > 0;
+	bool counted = kin_table_property(t, "counted")->count;
+	if ((before && after) || (counted && !s->diff.limited))
+		return NULL;
+	return !before && !after ? "there are no samples on either side"
+	       : !before         ? "there are no samples before"
+				 : "there are no samples after";
+}
+
+/* Whether there is anything to compare; says so if not. */
+static bool has_data(const struct settings *s, const struct kin_table *t)
+{
+	const char *lacks = what_lacks(s, t);
+	if (lacks)
+		message(s->command->name, "%s: nothing is known of %s", lacks,
+			s->diff.limited ? "how much the total has grown" : "a change");
+	return !lacks;
+}
+
 static int incomparable(int status) { return status == EXIT_ERROR ? EXIT_INCOMPARABLE : status; }
 
 int sides_show(struct sides *sides, const struct settings *s)
@@ -261,9 +284,10 @@ int sides_show(struct sides *sides, const struct settings *s)
 	kin_comparison_free(c);
 	if (!table)
 		return status;
-	bool slower = !err && fails(s, table);
+	bool known = err || has_data(s, table);
+	bool slower = !err && known && fails(s, table);
 	kin_table_free(table);
 	if (err)
 		return incomparable(message_error(s->command->name, err));
-	return status ? status : slower ? EXIT_SLOWER : EXIT_OK;
+	return status ? status : !known ? EXIT_INCOMPARABLE : slower ? EXIT_SLOWER : EXIT_OK;
 }
