@@ -802,6 +802,12 @@ bool kin_rank_of(const char *path, struct kin_rank *ret)
 	return true;
 }
 
+int kin_exit_status_of(const char *path)
+{
+	struct kinfile_rank r;
+	return kinfile_rank_of(path, &r) ? r.status : -1;
+}
+
 /* How many ranks the job has, as all its files say; 0: they do not, or it is not one job. */
 static uint32_t ranks_of_job(const struct profile *d)
 {

@@ -21,7 +21,8 @@ static const char *const description[] = {
 	"Compares FILE (default: profile.kin) with BASELINE, or records COMMAND and compares "
 	"that, and exits with status 1 if it has become slower. Both may be directories of "
 	"recordings, such as those of kin compare -o. COMMAND is run under kin run if BASELINE "
-	"has counted calls, else under kin record.",
+	"has counted calls, else under kin record; each run must end with the same status, that "
+	"of BASELINE if it is known.",
 	"Counted calls are the same in each run: a function fails if it is called more often "
 	"than --calls allows. Times differ by chance: a function, or the total, fails if the "
 	"lower end of its interval, corrected for the number of functions, exceeds what --time "
@@ -35,7 +36,7 @@ static const char *const description[] = {
 static const char exit_status[] =
 	"0 if nothing is slower than it may be, 1 if something is, 2 if the command line is "
 	"wrong, 3 if there is no data, it is of something else, could not be read, or is in "
-	"doubt with --strict.";
+	"doubt with --strict, or if a run failed or ended otherwise than the others.";
 
 static const struct example examples[] = {
 	{ "kin check base.kin -- ./prog input", "run it, and hold it against a recording" },
@@ -439,6 +440,19 @@ static bool counts_calls(const struct settings *s, const struct sides *sides)
 	return counts;
 }
 
+/* What all recordings that know it say of how the program exited; -1: they differ, or none does. */
+static int status_of(const struct string_list *recordings)
+{
+	int status = -1;
+	for (size_t i = 0; i < recordings->at.n; i++) {
+		int one = kin_exit_status_of(recordings->at.at[i]);
+		if (one >= 0 && status >= 0 && one != status)
+			return -1;
+		status = one >= 0 ? one : status;
+	}
+	return status;
+}
+
 static int run_check(const struct settings *s, char *const *command)
 {
 	struct sides sides;
@@ -452,6 +466,8 @@ static int run_check(const struct settings *s, char *const *command)
 		sides.program[i] = s->programs.at.at[(size_t)i < s->programs.at.n ? i : 0];
 	sides_take(&sides, SIDE_BEFORE, s->data.at.at[0]);
 	if (command) {
+		turns.status = status_of(&sides.of[SIDE_BEFORE]);
+		turns.has_status = turns.status >= 0;
 		turns.counts = !s->check.calls.off && counts_calls(s, &sides);
 		status = turns_run(&turns, &sides);
 	} else {

@@ -219,9 +219,10 @@ static bool ended_alike(const struct turns *t, int side, unsigned run, int statu
 	if (WEXITSTATUS(status) == *expected)
 		return true;
 	message(t->command,
-		"run %u %s ended with status %d, the first one with %d: runs that do not do the "
+		"run %u %s ended with status %d, the %s with %d: runs that do not do the "
 		"same are not compared",
-		run + 1, names[side], WEXITSTATUS(status), *expected);
+		run + 1, names[side], WEXITSTATUS(status), t->has_status ? "baseline" : "first one",
+		*expected);
 	return false;
 }
 
@@ -255,7 +256,7 @@ static int record_one(const struct turns *t, int side, unsigned run, struct side
 
 int turns_run(struct turns *t, struct sides *sides)
 {
-	int expected = -1, status = TURNS_DONE;
+	int expected = t->has_status ? t->status : -1, status = TURNS_DONE;
 	if (!prepare(t))
 		return EXIT_INCOMPARABLE;
 	for (unsigned i = 0; i < t->warmup + t->runs && status == TURNS_DONE; i++)

@@ -13,7 +13,9 @@ struct turns {
 	const char *folder;             /* keep files here; NULL: do not keep them */
 	const char *frequency, *events; /* for kin record; NULL: its defaults */
 	unsigned runs, warmup;          /* of each side; warmup: unrecorded runs before these */
-	bool counts;                    /* count calls, with kin run */
+	bool has_status;                /* a recording before ended with `status`: so must runs */
+	int status;
+	bool counts;       /* count calls, with kin run */
 	bool shows_output; /* show the commands' output, which is otherwise discarded */
 	char *made;        /* set by turns_run(): a folder to be removed */
 };

@@ -134,6 +134,13 @@ struct kin_error *kinfile_file_check_busy(const char *path)
 	return err;
 }
 
+static int status_of(const struct kinf_header *h)
+{
+	bool exited = h->end == KINF_EXITED || h->end == KINF_EXITED_AT_ONCE;
+
+	return exited && h->writer != KINF_BY_TOOL ? (int)(h->end_detail & 255) : -1;
+}
+
 bool kinfile_rank_of(const char *path, struct kinfile_rank *ret)
 {
 	struct kinf_header h;
@@ -149,6 +156,7 @@ bool kinfile_rank_of(const char *path, struct kinfile_rank *ret)
 		.ranks = h.ranks,
 		.unfinished = h.end == KINF_RUNNING && h.writer != KINF_BY_TOOL,
 		.signal = h.end == KINF_SIGNALLED ? (int)(h.end_detail & 127) : 0,
+		.status = status_of(&h),
 	};
 	snprintf(ret->job, sizeof(ret->job), "%.*s", (int)sizeof(h.job), h.job);
 	return true;

@@ -160,12 +160,13 @@ MUST_CHECK struct kin_error *kinfile_names_put(const char *path, const char *to,
 /* An error if a living recorder or process is writing the file of that name. */
 MUST_CHECK struct kin_error *kinfile_file_check_busy(const char *path);
 
-/* Reads from the header whether a file is a .kin file, and its rank and job. */
+/* Reads from the header whether a file is a .kin file, its rank and job, and its end. */
 struct kinfile_rank {
 	uint32_t rank, ranks; /* rank + 1; 0: no job */
 	char job[64];
 	bool unfinished; /* the writer has not finished it */
 	int signal;      /* the signal that killed the program; 0: none */
+	int status;      /* that the program exited with; -1: not known, or it did not */
 };
 bool kinfile_rank_of(const char *path, struct kinfile_rank *ret);
 
