@@ -31,6 +31,54 @@ static bool make_folder(const struct turns *t, const char *path, bool may_exist)
 	return false;
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static void remove_folder(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+
+/* Waits, with all signals blocked, until whoever holds the other end of the pipe is gone. */
+_Noreturn static void clean_up_after(const char *path, const int ends[2])
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	char byte;
+	setsid();
+	close(ends[1]);
+	for (int fd = STDIN_FILENO; nothing >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(nothing, fd); /* readers of our output see its end */
+	while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	remove_folder(path);
+	_exit(0);
+}
+
+/* A signal, or a reader that goes away, may end this process at any time: what it leaves is removed
+ * by another one. */
+static void start_cleaner(struct turns *t)
+{
+	int ends[2];
+	sigset_t all, mask;
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &mask);
+	pid_t pid = fork();
+	if (!pid)
+		clean_up_after(t->made, ends);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	close(ends[0]);
+	if (pid < 0) {
+		close(ends[1]);
+		return;
+	}
+	t->cleaner = pid;
+	t->alive = ends[1];
+}
+
 static bool prepare(struct turns *t)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -42,6 +90,7 @@ static bool prepare(struct turns *t)
 			return false;
 		}
 		t->folder = t->made = made;
+		start_cleaner(t);
 	} else if (!make_folder(t, t->folder, true)) {
 		return false;
 	}
@@ -55,19 +104,16 @@ static bool prepare(struct turns *t)
 	return true;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-	(void)st;
-	(void)type;
-	(void)where;
-	return remove(path);
-}
-
 void turns_done(struct turns *t)
 {
 	if (t->made)
-		nftw(t->made, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		remove_folder(t->made);
 	free(TAKE(t->made));
+	if (!t->cleaner)
+		return;
+	close(t->alive);
+	waitpid(t->cleaner, NULL, 0);
+	t->cleaner = 0;
 }
 
 /* ---- one run ---- */
@@ -227,8 +273,7 @@ static bool ended_alike(const struct turns *t, int side, unsigned run, int statu
 }
 
 /* Returns TURNS_DONE, or what to exit with. */
-static int record_one(const struct turns *t, int side, unsigned run, struct sides *sides,
-		      int *expected)
+static int record_one(struct turns *t, int side, unsigned run, struct sides *sides, int *expected)
 {
 	bool warm = run < t->warmup;
 	unsigned number = warm ? run : run - t->warmup;
@@ -240,11 +285,12 @@ static int record_one(const struct turns *t, int side, unsigned run, struct side
 	int caught = 0, status = run_once(t, side, warm ? NULL : file, &caught);
 	progress_end(progress);
 	int ret = TURNS_DONE;
-	if (caught)
+	if (caught) {
+		turns_done(t);
 		ret = child_end_as(caught);
-	else if (status == -1 || !ended_alike(t, side, number, status, expected))
+	} else if (status == -1 || !ended_alike(t, side, number, status, expected)) {
 		ret = EXIT_INCOMPARABLE;
-	else if (!warm && !add_files(t, side, file, sides)) {
+	} else if (!warm && !add_files(t, side, file, sides)) {
 		message(t->command, "run %u %s was not recorded: nothing is compared", number + 1,
 			names[side]);
 		ret = EXIT_INCOMPARABLE;

@@ -5,6 +5,8 @@
 #ifndef CLI_TURNS_H
 #define CLI_TURNS_H
 
+#include <sys/types.h>
+
 #include "cli/sides.h"
 
 struct turns {
@@ -17,7 +19,10 @@ struct turns {
 	int status;
 	bool counts;       /* count calls, with kin run */
 	bool shows_output; /* show the commands' output, which is otherwise discarded */
-	char *made;        /* set by turns_run(): a folder to be removed */
+	/* Set by turns_run(): */
+	char *made;    /* a folder to be removed */
+	pid_t cleaner; /* the process that removes it if this one is killed; 0: none */
+	int alive;     /* with it: closed when this process has ended, however it did */
 };
 
 enum { TURNS_DONE = -1 };
