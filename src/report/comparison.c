@@ -244,8 +244,9 @@ static size_t name_length(const struct comparison *c, const char *text)
 	return last && strchr(last, ':') ? (size_t)(last - text) : strlen(text);
 }
 
-/* The name of a function without what compilers put behind it. Its line stays. */
-static strid plain(struct comparison *c, strid name, bool inlined)
+/* The name of a function without what says that it is inlined, and without what compilers put
+ * behind it. Its line stays. */
+static strid plain(struct comparison *c, strid name, bool inlined, bool marked)
 {
 	static const char *const marks[] = { ".constprop.", ".isra.", ".part.",  ".cold",
 					     ".lto_priv.",  ".llvm.", " [clone " };
@@ -253,7 +254,7 @@ static strid plain(struct comparison *c, strid name, bool inlined)
 	size_t whole = name_length(c, text), n = whole, tail = strlen(REPORT_INLINED);
 	if (inlined && n > tail && !memcmp(text + n - tail, REPORT_INLINED, tail))
 		n -= tail;
-	for (size_t i = 0; i < ARRAY_LEN(marks) && !inlined; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(marks) && marked; i++) {
 		const char *mark = strstr(text, marks[i]);
 		if (mark && mark > text && (size_t)(mark - text) < n)
 			n = (size_t)(mark - text);
@@ -272,9 +273,19 @@ static strid same(struct comparison *c, strid name)
 	return name;
 }
 
-static strid without_inlined(struct comparison *c, strid name) { return plain(c, name, true); }
+static strid without_inlined(struct comparison *c, strid name)
+{
+	return plain(c, name, true, false);
+}
 
-static strid without_marks(struct comparison *c, strid name) { return plain(c, name, false); }
+static strid without_marks(struct comparison *c, strid name) { return plain(c, name, false, true); }
+
+static strid without_both(struct comparison *c, strid name) { return plain(c, name, true, true); }
+
+static bool is_inlined(struct comparison *c, strid name)
+{
+	return name != without_inlined(c, name);
+}
 
 /* Functions that one side alone has, by such a name; NONE if several have it. */
 static void index_alone(struct comparison *c, int side, strid (*of)(struct comparison *, strid),
@@ -294,10 +305,10 @@ static enum function_fate fate_of(struct comparison *c, const struct compared_fu
 {
 	if (before->name == after->name)
 		return FATE_SAME;
-	if (without_inlined(c, before->name) == without_inlined(c, after->name))
-		return before->name == without_inlined(c, before->name) ? FATE_INLINED
-									: FATE_OUTLINED;
-	return FATE_RENAMED;
+	bool was = is_inlined(c, before->name);
+	return was == is_inlined(c, after->name) ? FATE_RENAMED
+	       : was                             ? FATE_OUTLINED
+						 : FATE_INLINED;
 }
 
 /* Two that are alone, of the same name in that sense, are one: the one after. */
@@ -470,6 +481,7 @@ struct kin_error *comparison_finish(struct comparison *c)
 	match(c, same);
 	match(c, without_inlined);
 	match(c, without_marks);
+	match(c, without_both);
 	comparison_match_code(c);
 	tell_fates(c);
 	comparison_order_calls(c);
