@@ -136,7 +136,7 @@ static void add_row(struct imbalance_job *j, const char *what, const struct spre
 	c[SUM] = amount(j, r, (double)s->sum);
 	switch ((enum spread_kind)r->kind) {
 	case SPREAD_ALL:
-		c[NAME] = cell_text("all time");
+		c[NAME] = cell_text(j->unit == EVENT_NS ? "all time" : "all events");
 		return;
 	case SPREAD_WORK:
 		c[NAME] = cell_text("outside of MPI");
@@ -265,6 +265,8 @@ static double seconds(const struct imbalance_job *j, double v)
 	return j->unit == EVENT_NS ? v / 1e9 : v;
 }
 
+static int decimals(const struct imbalance_job *j) { return j->unit == EVENT_NS ? 3 : 1; }
+
 /* The function that the slow rank has most more of than ranks have on average. */
 static const struct spread_row *find_cause(const struct imbalance_job *j, uint32_t slow)
 {
@@ -287,37 +289,39 @@ static void note_slow(struct imbalance_job *j)
 {
 	const struct spread_row *work = of_ranks(j, SPREAD_WORK), *mpi = of_ranks(j, SPREAD_MPI);
 	const char *unit = j->unit == EVENT_NS ? "s" : "events";
+	int digits = decimals(j);
 	if (!work || j->n < 2)
 		return;
 	double mean = spread_mean(&work->of, j->n), more = (double)work->of.max - mean;
 	table_property(j->t, "slow_rank", cell_count(work->of.max_rank));
 	table_note(j->t,
 		   "rank %" PRIu32
-		   " has most to do outside of MPI: %.3f %s, the mean is %.3f; with "
+		   " has most to do outside of MPI: %.*f %s, the mean is %.*f; with "
 		   "equal work on all ranks the slowest would have %.1f %% less",
-		   work->of.max_rank, seconds(j, (double)work->of.max), unit, seconds(j, mean),
-		   100 * more / (double)work->of.max);
+		   work->of.max_rank, digits, seconds(j, (double)work->of.max), unit, digits,
+		   seconds(j, mean), 100 * more / (double)work->of.max);
 	const struct spread_row *cause = find_cause(j, work->of.max_rank);
 	if (cause) {
 		double excess = (double)cause->of.max - spread_mean(&cause->of, j->n);
 		table_property(j->t, "cause", cell_text(name_of(j, &cause->to)));
 		table_note(j->t,
-			   "most of that is %s: %.3f %s on rank %" PRIu32
-			   ", %.3f on average, %.0f %% "
+			   "most of that is %s: %.*f %s on rank %" PRIu32
+			   ", %.*f on average, %.0f %% "
 			   "of what it has more",
-			   name_of(j, &cause->to), seconds(j, (double)cause->of.max), unit,
-			   cause->of.max_rank, seconds(j, spread_mean(&cause->of, j->n)),
+			   name_of(j, &cause->to), digits, seconds(j, (double)cause->of.max), unit,
+			   cause->of.max_rank, digits, seconds(j, spread_mean(&cause->of, j->n)),
 			   more > 0 ? 100 * excess / more : 0);
 	}
 	if (mpi)
 		table_note(j->t,
-			   "in MPI ranks spend %.3f %s on average: least on rank %" PRIu32
-			   " (%.3f), most on rank %" PRIu32 " (%.3f)",
-			   seconds(j, spread_mean(&mpi->of, j->n)), unit, mpi->of.min_rank,
-			   seconds(j, (double)mpi->of.min), mpi->of.max_rank,
+			   "in MPI ranks %s %.*f %s on average: least on rank %" PRIu32
+			   " (%.*f), most on rank %" PRIu32 " (%.*f)",
+			   j->unit == EVENT_NS ? "spend" : "have", digits,
+			   seconds(j, spread_mean(&mpi->of, j->n)), unit, mpi->of.min_rank, digits,
+			   seconds(j, (double)mpi->of.min), mpi->of.max_rank, digits,
 			   seconds(j, (double)mpi->of.max));
 	else
-		table_note(j->t, "no function of MPI is on any stack: all time counts as work");
+		table_note(j->t, "no function of MPI is on any stack: all counts as work");
 }
 
 static const char *fact(const struct profile *p, const char *name, size_t *n)
@@ -362,6 +366,50 @@ static void note_ranks(struct imbalance_job *j)
 		table_note(j->t,
 			   "the data is of several jobs, whose ranks of one number are one here");
 	free(missing);
+}
+
+/* A rank that was recorded with other events would look idle. */
+static void note_events(struct imbalance_job *j)
+{
+	const struct spread_row *all = of_ranks(j, SPREAD_ALL);
+	bool others = false;
+
+	for (size_t i = 0; i < j->set->rows.n; i++)
+		others |= j->set->rows.at[i].kind == SPREAD_ALL && &j->set->rows.at[i] != all;
+	uint64_t n = all ? all->of.n : 0;
+	if (others && n < j->n)
+		table_note(j->t,
+			   "%" PRIu64 " of the %" PRIu64 " ranks %s no sample of %s, and %s as 0: "
+			   "other events were recorded",
+			   j->n - n, j->n, j->n - n == 1 ? "has" : "have",
+			   strtab_get(j->set->strings, j->event),
+			   j->n - n == 1 ? "counts" : "count");
+}
+
+/* What they did not do any more is not in their work. */
+static void note_killed(struct imbalance_job *j)
+{
+	const struct profile *p = j->in->profile;
+	size_t more = 0;
+	uint32_t told = NONE;
+
+	for (size_t i = 0; i < p->n_facts; i++) {
+		uint32_t source = p->facts[i].source;
+		if (source >= p->n_sources || !p->sources[source].signal ||
+		    strcmp(strtab_get(p->strings, p->facts[i].name), FACT_RANK) != 0)
+			continue;
+		if (told == NONE)
+			told = (uint32_t)i;
+		else
+			more++;
+	}
+	if (told == NONE)
+		return;
+	char *others = more ? xprintf(", and %zu more by one", more) : xprintf("%s", "");
+	table_note(j->t, "rank %s was killed by signal %d%s",
+		   strtab_get(p->strings, p->facts[told].value),
+		   p->sources[p->facts[told].source].signal, others);
+	free(others);
 }
 
 /* ---- */
@@ -476,10 +524,14 @@ static struct kin_error *imbalance_run(const struct report_input *in, const stru
 	j.is_mpi = find_mpi(set);
 	err = find_subjects(&j);
 	table_set_rate(t, j.unit == EVENT_NS ? 1e9 : 1);
+	if (j.unit != EVENT_NS)
+		table_property(t, "dimension", cell_text("events"));
 	table_property(t, "ranks", cell_count(j.n));
 	if (!err) {
 		note_slow(&j);
 		note_ranks(&j);
+		note_killed(&j);
+		note_events(&j);
 		note_folding(&j);
 		report_note_subjects(in, o, t);
 		add_all(&j);

@@ -325,10 +325,12 @@ static size_t width_of_others(const struct text_page *p, const struct col *last)
 	return sum;
 }
 
-/* Whether the column is the row's place in the source, which a report with it is about. */
+/* Whether the column is the row's place in the source, or the rank that it is about: what a report
+ * with it is about. */
 static bool is_place(const struct col *c)
 {
-	return !strcmp(c->column->key, "file") || !strcmp(c->column->key, "line");
+	return !strcmp(c->column->key, "file") || !strcmp(c->column->key, "line") ||
+	       !strcmp(c->column->key, "max_rank");
 }
 
 /* Texts, or numbers from the last one on, until there is room for so much of the last text. */

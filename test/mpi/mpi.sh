@@ -145,6 +145,20 @@ check 'nor in their sum' counts_as_nothing idle/sum.kin
 nothing_is_said() { [ ! -s err ] || { cat err; return 1; }; }
 check 'and nothing is said of it' nothing_is_said
 
+as_rank 2 -e page-faults -o idle/faults.kin idle/busy
+as_rank 1 -e page-faults -o idle/faults.kin idle/busy
+in_events() {
+	"$kin" imbalance idle/faults.*.kin >out || return 1
+	grep -q '^what  cost (events)  most (events)  rank' out && grep -q 'outside of MPI: [0-9]*\.[0-9] events, ' out || { cat out; return 1; }
+}
+check 'page faults are no seconds' in_events
+narrow() { "$kin" imbalance -w 40 idle/faults.*.kin | grep -q '^cost (events)  rank  name$'; }
+check 'on a narrow terminal the rank stays' narrow
+other_events() {
+	"$kin" imbalance idle/r.0.kin idle/faults.2.kin | grep -q '^  1 of the 2 ranks has no sample of .*: other events were recorded$'
+}
+check 'ranks of different events: said' other_events
+
 # ---- sums ----
 
 is_the_sum() { # processes
@@ -252,6 +266,7 @@ check 'one that is damaged' is_said 'profile.4.kin: damaged'
 
 rm -f ./*.kin
 cat >dies.sh <<'END'
+i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done
 [ "$OMPI_COMM_WORLD_RANK" != 1 ] || kill -9 $$
 END
 job 3 "$kin" record -q sh dies.sh
@@ -259,6 +274,8 @@ job 3 "$kin" record -q sh dies.sh
 dead_is_said() { job 3 "$build/kin-mpi" reduce; [ $? = 1 ] && grep -q 'rank 1 was killed by signal 9' log; }
 if [ -e profile.1.kin ]; then
 	check 'a rank that died is said' dead_is_said
+	imbalance_says() { "$kin" imbalance profile.*.kin 2>&1 | grep -q '^  rank 1 was killed by signal 9$'; }
+	check 'and by kin imbalance' imbalance_says
 else
 	skip 'a rank that died is said' 'its recorder was killed, too'
 fi

@@ -335,6 +335,7 @@ static void describe(struct kinfile *f)
 	profile_add_fact(f->into, "end", end_in_words(h, text, sizeof(text)));
 	f->source->machine = h->machine;
 	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
+	f->source->signal = h->end == KINF_SIGNALLED ? (int)(h->end_detail & 127) : 0;
 	if (h->rank) {
 		snprintf(text, sizeof(text), "%ju", (uintmax_t)h->rank - 1);
 		profile_add_fact(f->into, FACT_RANK, text);
