@@ -823,9 +823,9 @@ static uint32_t ranks_of_job(const struct profile *d)
 	return ranks;
 }
 
-char *kin_profile_missing_ranks(const struct kin_profile *p)
+/* Those of sums and those of single ranks; to be freed. */
+static struct spread_set *all_ranks(const struct profile *d)
 {
-	const struct profile *d = p->data;
 	struct spread_set *all = spread_set_new();
 	for (size_t i = 0; d->spreads && i < d->spreads->ranks.n; i++)
 		spread_set_add_ranks(all, d->spreads->ranks.at[i]);
@@ -834,7 +834,21 @@ char *kin_profile_missing_ranks(const struct kin_profile *p)
 		if (!spread_set_has(all, rank))
 			spread_set_add_ranks(all, (struct rank_range){ rank, rank });
 	}
-	char *missing = spread_set_missing(all, ranks_of_job(d));
+	return all;
+}
+
+uint64_t kin_profile_n_ranks(const struct kin_profile *p)
+{
+	struct spread_set *all = all_ranks(p->data);
+	uint64_t n = spread_set_count(all);
+	spread_set_free(all);
+	return n;
+}
+
+char *kin_profile_missing_ranks(const struct kin_profile *p)
+{
+	struct spread_set *all = all_ranks(p->data);
+	char *missing = spread_set_missing(all, ranks_of_job(p->data));
 	spread_set_free(all);
 	return missing;
 }

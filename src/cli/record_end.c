@@ -35,11 +35,18 @@ static char *shell_word(const char *s)
 /* Reports find the usual file by themselves. */
 static void say_next(const char *path)
 {
+	struct kin_rank rank;
 	char *word = shell_word(path);
+	bool of_job = kin_rank_of(path, &rank) && rank.rank && rank.ranks != 1;
 	bool usual = !strcmp(path, "profile.kin");
 	const char *blank = usual ? "" : " ", *file = usual ? "" : word;
-	message("record", "  next: kin report%s%s, or on the terminal: kin browse%s%s", blank, file,
-		blank, file);
+	if (of_job && !strchr(path, '/')) /* which finds the other ranks' files here */
+		message("record",
+			"  next: kin imbalance, of all ranks; or of this one kin report%s%s", blank,
+			file);
+	else
+		message("record", "  next: kin report%s%s, or on the terminal: kin browse%s%s",
+			blank, file, blank, file);
 	free(word);
 }
 

@@ -147,19 +147,20 @@ enum {
 		  "only samples taken, and calls of functions, in this program or library",        \
 		  NULL,                                                                            \
 		  COMPLETE_FILE },                                                                 \
+		{ OPT_EVENT, 0, "event", "EVENT",                                                  \
+		  "only samples of this event; default for reports of time: the first "            \
+		  "event that counts CPU time, or the first" },                                    \
 	{                                                                                          \
-		OPT_EVENT, 0, "event", "EVENT",                                                    \
-			"only samples of this event; default for reports of time: the first "      \
-			"event that counts CPU time, or the first"                                 \
+		OPT_RANK, 0, "rank", "RANKS",                                                      \
+			"only samples of these ranks of a parallel job: 3, 0-7, or a list of "     \
+			"them"                                                                     \
 	}
 
 #define OPTIONS_OF_PART_LISTS                                                                      \
-	{ OPT_RANK, 0, "rank", "RANKS",                                                            \
-	  "only samples of these ranks of a parallel job: 3, 0-7, or a list of them" },            \
-		{ OPT_SPAN, 0, "time", "SPAN",                                                     \
-		  "only samples in this interval: START,STOP in seconds (+START,STOP: since the "  \
-		  "first "                                                                         \
-		  "sample), 10%-20%, or 10%/2 (the second tenth)" },                               \
+	{ OPT_SPAN, 0, "time", "SPAN",                                                             \
+	  "only samples in this interval: START,STOP in seconds (+START,STOP: since the "          \
+	  "first "                                                                                 \
+	  "sample), 10%-20%, or 10%/2 (the second tenth)" },                                       \
 		{ OPT_THREADS_LIST, 0, "tid", "THREADS",                                           \
 		  "the same as --thread, for each of a list" },                                    \
 		{ OPT_COMMS_LIST, 0, "comms", "NAMES", "the same as --comm, for each of a list" }, \

@@ -347,9 +347,16 @@ static void write_result(struct reduction *r)
 		r->incomplete = true;
 	}
 	free(missing);
+	bool of_ranks = kin_profile_n_ranks(p) > 0;
 	struct kin_error *err = kin_profile_write(p, r->output);
 	kin_profile_free(p);
-	if (!err && !r->quiet)
+	if (!of_ranks) {
+		fprintf(stderr,
+			"kin-mpi: no file is of a rank of a parallel job: %s has nothing "
+			"that ranks differ by\n",
+			r->output);
+		r->incomplete = true;
+	} else if (!err && !r->quiet)
 		fprintf(stderr, "kin-mpi: %s: kin imbalance %s shows how ranks differ\n", r->output,
 			r->output);
 	complain(r, err);

@@ -430,13 +430,19 @@ static void note_change(const struct diff *d, struct kin_table *t)
 		   decimals, d->total.after, unit, change, interval);
 }
 
+/* Else it is not known either how many runs have no sample. */
+static bool is_known(const struct diff *d)
+{
+	return comparison_is_counted(d->c) || (d->total.before > 0 && d->total.after > 0);
+}
+
 static void note_means(const struct diff *d, struct kin_table *t)
 {
 	size_t before = comparison_runs(d->c, BEFORE), after = comparison_runs(d->c, AFTER);
 	if (d->c->repeats.paired)
 		table_note(t, "means of %zu pairs of recordings made one after the other",
 			   d->c->repeats.n[BEFORE]);
-	else if (before > 1 || after > 1)
+	else if ((before > 1 || after > 1) && is_known(d))
 		table_note(t, "means of %zu run%s before and %zu after", before,
 			   before == 1 ? "" : "s", after);
 }

@@ -386,30 +386,35 @@ static void note_events(struct imbalance_job *j)
 			   j->n - n == 1 ? "counts" : "count");
 }
 
+/* Whether the fact is a rank whose program was killed. */
+static bool is_killed(const struct profile *p, const struct fact *f)
+{
+	return f->source < p->n_sources && p->sources[f->source].signal &&
+	       !strcmp(strtab_get(p->strings, f->name), FACT_RANK);
+}
+
 /* What they did not do any more is not in their work. */
 static void note_killed(struct imbalance_job *j)
 {
+	enum { NAMED = 8 };
 	const struct profile *p = j->in->profile;
-	size_t more = 0;
-	uint32_t told = NONE;
+	char *list = NULL;
+	size_t n = 0;
 
 	for (size_t i = 0; i < p->n_facts; i++) {
-		uint32_t source = p->facts[i].source;
-		if (source >= p->n_sources || !p->sources[source].signal ||
-		    strcmp(strtab_get(p->strings, p->facts[i].name), FACT_RANK) != 0)
+		if (!is_killed(p, &p->facts[i]) || ++n > NAMED)
 			continue;
-		if (told == NONE)
-			told = (uint32_t)i;
-		else
-			more++;
+		char *before = list;
+		list = xprintf("%s%srank %s (%d)", before ? before : "", before ? ", " : "",
+			       strtab_get(p->strings, p->facts[i].value),
+			       p->sources[p->facts[i].source].signal);
+		free(before);
 	}
-	if (told == NONE)
-		return;
-	char *others = more ? xprintf(", and %zu more by one", more) : xprintf("%s", "");
-	table_note(j->t, "rank %s was killed by signal %d%s",
-		   strtab_get(p->strings, p->facts[told].value),
-		   p->sources[p->facts[told].source].signal, others);
-	free(others);
+	if (n > NAMED)
+		table_note(j->t, "killed by a signal: %s, and %zu more", list, n - NAMED);
+	else if (n)
+		table_note(j->t, "killed by a signal: %s", list);
+	free(list);
 }
 
 /* ---- */

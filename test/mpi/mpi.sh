@@ -274,7 +274,7 @@ job 3 "$kin" record -q sh dies.sh
 dead_is_said() { job 3 "$build/kin-mpi" reduce; [ $? = 1 ] && grep -q 'rank 1 was killed by signal 9' log; }
 if [ -e profile.1.kin ]; then
 	check 'a rank that died is said' dead_is_said
-	imbalance_says() { "$kin" imbalance profile.*.kin 2>&1 | grep -q '^  rank 1 was killed by signal 9$'; }
+	imbalance_says() { "$kin" imbalance profile.*.kin 2>&1 | grep -q '^  killed by a signal: .*rank 1 (9)'; }
 	check 'and by kin imbalance' imbalance_says
 else
 	skip 'a rank that died is said' 'its recorder was killed, too'
@@ -284,4 +284,17 @@ check 'no command is an error' wrong
 check 'nor is FILE something else than a .kin' wrong reduce -o x.out
 shows_help() { [ "$(job 3 "$build/kin-mpi" --help | grep -c '^Usage')" = 1 ]; }
 check 'help is printed once' shows_help
+rm -f ./*.kin
+job 2 "$kin" record ./stencil 1 5 >/dev/null 2>said
+next_is() { grep -q 'next: kin imbalance, of all ranks; or of this one kin report profile.0.kin$' log; }
+check 'kin record says what is next: kin imbalance' next_is
+some_report() { # kin report, of the samples of one rank alone
+	"$kin" report --rank 1 -s rank --format=csv -g none profile.*.kin >csv 2>err || { cat err; return 1; }
+	grep -q '1' csv && [ "$(grep -c . csv)" = 2 ] || { cat csv; return 1; }
+}
+check 'kin report --rank: that rank alone' some_report
+env -u OMPI_COMM_WORLD_RANK "$kin" record -q -o idle/alone.kin idle/busy 1
+no_ranks() { job 1 "$build/kin-mpi" reduce -o idle/alone.sum.kin idle/alone.kin; [ $? = 1 ] && grep -q 'no file is of a rank' log; }
+: >log
+check 'kin-mpi: a file of no rank is said' no_ranks
 finish
