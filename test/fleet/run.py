@@ -454,7 +454,7 @@ def test_login(tap, kin, shards, folder):
     tap.ok('1 sample in 1 row, 1 new stack\n' in err, 'one is not many', err)
     write(folder, 'login', f'# of the store\n\nusr {servers.USER}\npassword {servers.PASSWORD}\n')
     status, out, err = kin('push', url, path, env=env)
-    tap.ok(status == 2 and 'login: line 3 is not understood' in err and servers.USER not in err, 'a word in it that means nothing is told', err)
+    tap.ok(status == 2 and 'login: line 3 is not understood' in err and servers.PASSWORD not in err, 'a word in it that means nothing is told', err)
 
 
 def big_recording(folder, seed, n=3000):
