@@ -80,6 +80,10 @@ static void read_sum(struct answers *a, struct bytes *b, uint32_t shard)
 	uint64_t low = bytes_u64(b), high = bytes_u64(b), count = bytes_u64(b);
 	if (b->failed)
 		return;
+	if (!(event | stack | count)) { /* ids are hashes, and 0 is none */
+		a->marked = true;
+		return;
+	}
 	bool fits = high <= UINT32_MAX;
 	struct answers_sum *x = sum_of(a, stack_of(a, stack, shard), event);
 	capped_add(&x->weight, fits ? high << 32 : UINT64_MAX);
@@ -284,12 +288,13 @@ bool answers_take(struct answers *a, enum answers_table table, uint32_t shard, s
 		map64_reserve(&a->stack_ids, n > a->stack_ids.n ? n - a->stack_ids.n : 0);
 		vec_reserve(&a->stacks, n > a->stacks.n ? n - a->stacks.n : 0);
 		vec_reserve(&a->sums, n > a->sums.n ? n - a->sums.n : 0);
+		a->marked = false;
 	}
 	while (bytes_left(&bytes))
 		readers[table](a, &bytes, shard);
 	if (a->paths.n)
 		plant_stacks(a);
-	return !bytes.failed;
+	return !bytes.failed && (table != ANSWERS_SUMS || a->marked);
 }
 
 const struct rows_event *answers_event(const struct answers *a, uint64_t id)

@@ -262,7 +262,7 @@ static char *sums_sql(const struct store_url *u, const struct sums_of *of)
 	for (size_t i = 0; i < N_ROLLUP_SPANS; i++)
 		if (of->rollups[i])
 			add_selects(f, u, of, &rollup_spans[i]);
-	fputs(" FORMAT RowBinary", f);
+	fputs(" UNION ALL " ANSWERS_SUMS_MARK " FORMAT RowBinary", f);
 	xclose_memstream(f, &sql);
 	return sql;
 }
@@ -606,6 +606,44 @@ static void read_names(struct fleet *f)
 	}
 }
 
+/* Frames whose function is not known. */
+static size_t unnamed_frames(const struct answers *a)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->frames.n; i++)
+		n += !a->frames.at[i].known ||
+		     map64_get(&a->function_ids, a->frames.at[i].row.function) == NONE;
+	return n;
+}
+
+/* Sums whose event is not known; most have the event of the one before. */
+static size_t unnamed_sums(const struct answers *a)
+{
+	size_t n = 0;
+	bool known = true;
+	for (size_t i = 0; i < a->sums.n; i++) {
+		if (!i || a->sums.at[i].event != a->sums.at[i - 1].event)
+			known = answers_event(a, a->sums.at[i].event) != NULL;
+		n += !known;
+	}
+	return n;
+}
+
+/* An answer without rows is none where rows were named; stacks are counted with their samples. */
+static void check_names(struct fleet *f)
+{
+	size_t frames = unnamed_frames(&f->a), sums = unnamed_sums(&f->a);
+	if (frames)
+		keep_first(f, err_new(KIN_ERROR_FORMAT,
+				      "names are missing: the store has no functions for %zu "
+				      "frame%s of stacks",
+				      frames, frames == 1 ? "" : "s"));
+	if (sums)
+		keep_first(f, err_new(KIN_ERROR_FORMAT,
+				      "names are missing: the store has no events for %zu sum%s",
+				      sums, sums == 1 ? "" : "s"));
+}
+
 /* ---- all of it ---- */
 
 static struct kin_error *read_store(const struct store_url *url, struct profile_builder *into)
@@ -617,6 +655,7 @@ static struct kin_error *read_store(const struct store_url *url, struct profile_
 	read_sums(&f);
 	stack_cache_take(&f.cache, &f.a);
 	read_names(&f);
+	check_names(&f);
 	stack_cache_close(&f.cache, &f.a, !f.err);
 	uint64_t missing = fleet_profile(&f.a, into);
 	if (missing)

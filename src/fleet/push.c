@@ -20,6 +20,7 @@
 /* An insert of so many rows is one block of the server's: there as a whole or not at all. */
 enum { ROWS_PER_INSERT = 500000 };
 enum { ATTEMPTS = 5 };
+enum { NO_ID = 0 }; /* ids are hashes */
 /* Ids known to be there that are remembered; with more than that all are forgotten. */
 enum { KNOWN_MAX = 1 << 19 };
 
@@ -77,22 +78,39 @@ static struct kin_error *insert(struct batch *b, const char *sql, struct http_by
 	return err;
 }
 
+static struct kin_error *odd_answer(struct batch *b)
+{
+	b->outcome = STORE_UNKNOWN;
+	return store_odd_answer(b->p->store, b->shard);
+}
+
 /* ---- names that are missing ---- */
 
 /* Of these ids those that the table has not; the store is asked only for those that it was not
- * seen to have. */
+ * seen to have. NO_ID is asked for with them, and must be missing: an answer without it is none. */
 static struct kin_error *find_missing(struct batch *b, const char *table, const char *column,
-				      const struct http_bytes *ids, struct map64 *ret)
+				      struct http_bytes *ids, struct map64 *ret)
 {
+	if (!ids->n)
+		return NULL;
+	row_u64(ids, NO_ID);
 	struct http_part part = { "ids", ids->at, ids->n };
 	struct http_bytes found = { 0 };
 	char *sql = xprintf("SELECT id FROM ids WHERE id NOT IN (SELECT %s FROM {db}.%s WHERE %s "
 			    "IN (SELECT id FROM ids)) FORMAT RowBinary",
 			    column, table, column);
-	struct kin_error *err = ids->n ? ask(b, sql, &part, &found) : NULL;
+	struct kin_error *err = ask(b, sql, &part, &found);
 	struct bytes all = bytes_of("", found.at, found.n);
-	while (!err && bytes_left(&all) >= 8)
-		*map64_at(ret, bytes_u64(&all)) = 1;
+	bool whole = found.n % sizeof(uint64_t) == 0, marked = false;
+	while (!err && whole && bytes_left(&all)) {
+		uint64_t id = bytes_u64(&all);
+		if (id == NO_ID)
+			marked = true;
+		else
+			*map64_at(ret, id) = 1;
+	}
+	if (!err && !marked)
+		err = odd_answer(b);
 	vec_free(&found);
 	free(sql);
 	return err;
@@ -309,10 +327,8 @@ static struct kin_error *find_receipt(struct batch *b, bool *ret)
 			    b->content);
 	struct kin_error *err = ask(b, sql, NULL, &found);
 	struct bytes all = bytes_of("", found.at, found.n);
-	if (!err && found.n != sizeof(uint64_t)) {
-		b->outcome = STORE_UNKNOWN;
-		err = store_odd_answer(b->p->store, b->shard);
-	}
+	if (!err && found.n != sizeof(uint64_t))
+		err = odd_answer(b);
 	*ret = !err && bytes_u64(&all) > 0;
 	vec_free(&found);
 	free(sql);

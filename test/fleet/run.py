@@ -662,7 +662,7 @@ def test_lies(tap, kin, shards, folder):
                 for words in (['push', '-q', 'URL', f], ['report', 'URL'])]
         taken = [x for x in lies if x[2][0] == 0 or (x[1] == 'push' and 'does not answer as ClickHouse does' not in x[2][1])]
         tap.ok(not taken, 'what is no store confirms nothing' + ', even if it knows numbers' * greets, taken)
-    status, err = ask('lost', lambda status, body: (status, {}, body[:-8] + bytes(8) if len(body) == 8 else b''), 'push', '-q', 'URL', f)
+    status, err = ask('lost', lambda status, body: (status, {}, bytes(8) if len(body) == 8 else body), 'push', '-q', 'URL', f)
     tap.ok(status == 1 and 'does not have it' in err, 'what was confirmed is looked for', err)
     heard = []
     other = Liar(shards[0].port, lambda *x: heard.append(1) or (x[0], {}, x[1]))
@@ -670,6 +670,26 @@ def test_lies(tap, kin, shards, folder):
     other.shutdown()
     other.server_close()
     tap.ok(not heard and not bad, 'nobody else is asked because a server says so', '\n'.join(bad))
+
+
+def test_one_lie(tap, kin, shards, folder):
+    """A proxy before several servers, of which one is none: of the answers to a command's questions one is nothing."""
+    direct, taken, sent = shards.url('one_lie', shards[:1]), [], []
+    bare = servers.environment(KIN_CACHE='off')
+    kin('push', '-q', direct, big_recording(folder, 410, 30))
+    for n, text in itertools.product(range(8), (b'', b'Ok.\n')):
+        want, count = stacks_of(kin, direct), itertools.count()
+        liar = Liar(shards[0].port, lambda status, body: (status, {}, text if next(count) == n else body), greets=True)
+        status, out, err = kin('export', '--to=folded', liar.url('one_lie'), env=bare)
+        if status == 0 and sorted(out.splitlines()) != want:
+            taken.append((n, text, out[:200]))
+        count = itertools.count()
+        sent.append(kin('push', '-q', liar.url('one_lie'), big_recording(folder, 411 + len(sent), 30)))
+        liar.shutdown()
+        liar.server_close()
+    tap.ok(not taken, 'no question of a report takes nothing for an answer', taken)
+    status, out, err = kin('report', direct, env=bare)
+    tap.ok(status == 0 and not any(s[0] for s in sent), 'so it is with kin push, which asks again', f'{err} {sent}')
 
 
 def test_endless_answers(tap, kin, shards):
@@ -959,6 +979,7 @@ def main():
             tap.part(test_login, tap, kin, shards, folder)
             tap.part(test_cuts, tap, kin, shards, folder)
             tap.part(test_lies, tap, kin, shards, folder)
+            tap.part(test_one_lie, tap, kin, shards, folder)
             tap.part(test_endless_answers, tap, kin, shards)
             tap.part(test_kills, tap, kin, shards, folder)
             tap.part(test_shard_down, tap, kin, shards, folder)
