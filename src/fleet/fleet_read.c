@@ -182,6 +182,7 @@ struct sums_of {                      /* what is asked for sums */
 	const uint64_t *events;       /* ascending: those that there are one by one; */
 	size_t n;                     /* and what else there may be; 0: all together */
 	bool rollups[N_ROLLUP_SPANS]; /* those in the table `ids` */
+	bool without;                 /* no rollups, and not the recordings in the table `ids` */
 };
 
 static bool has_rollups(const struct sums_of *of)
@@ -189,9 +190,11 @@ static bool has_rollups(const struct sums_of *of)
 	return of->rollups[ROLLUP_HOURS] || of->rollups[ROLLUP_DAYS];
 }
 
+static bool has_ids(const struct sums_of *of) { return has_rollups(of) || of->without; }
+
 /* A sum may be larger than 64 bits hold, and is the largest number then; the server would go round.
  * With rollups: of recordings that are in none of these. */
-static void add_samples(FILE *f, const struct store_url *u, const bool *rollups)
+static void add_samples(FILE *f, const struct store_url *u, const struct sums_of *of)
 {
 	fprintf(f,
 		"stack, sum(bitAnd(weight, toUInt64(4294967295))), sum(bitShiftRight(weight, 32)), "
@@ -202,11 +205,13 @@ static void add_samples(FILE *f, const struct store_url *u, const bool *rollups)
 	fputs(" AND batch IN (", f);
 	add_receipts(f, u, "min(batch)");
 	for (size_t i = 0; i < N_ROLLUP_SPANS; i++) {
-		if (!rollups[i])
+		if (!of->rollups[i])
 			continue;
 		fputs(" AND content NOT IN ", f);
 		add_contents(f, u, &rollup_spans[i]);
 	}
+	if (of->without)
+		fputs(" AND content NOT IN (SELECT id FROM ids)", f);
 	fputs(" GROUP BY content)", f);
 }
 
@@ -244,7 +249,7 @@ static void add_selects(FILE *f, const struct store_url *u, const struct sums_of
 		if (span)
 			add_rollups(f, u, span);
 		else
-			add_samples(f, u, of->rollups);
+			add_samples(f, u, of);
 		if (one)
 			fprintf(f, " AND event = %" PRIu64, of->events[i]);
 		else if (of->n)
@@ -283,7 +288,7 @@ static char *sums_question(const struct store_url *u, struct sums_of *of)
 	enum { EVENTS_MAX = 8 };
 	of->n = of->n <= EVENTS_MAX ? of->n : 0;
 	char *sql = sums_sql(u, of);
-	if (has_rollups(of) && of->n && !fits_url(sql)) {
+	if (has_ids(of) && of->n && !fits_url(sql)) {
 		struct sums_of together = *of;
 		together.n = 0;
 		free(sql);
@@ -297,6 +302,31 @@ static char *sums_question(const struct store_url *u, struct sums_of *of)
 	return sql;
 }
 
+/* At most so many recordings of a shard are compared with those of the others. */
+static size_t contents_most(const struct store_url *u)
+{
+	enum { OF_A_SHARD = 1 << 16, OF_ALL = 1 << 20 };
+	size_t n = OF_ALL / u->shards.n;
+	return n < OF_A_SHARD ? n : OF_A_SHARD;
+}
+
+/* The recordings that are asked for, the smallest numbers first: as they are hashes, those that two
+ * shards have come up in both. And a row of 0, without which no recordings would be no answer. */
+static char *contents_question(const struct store_url *u)
+{
+	char *sql = NULL;
+	size_t size;
+	FILE *f = xopen_memstream(&sql, &size);
+	fputs("SELECT content FROM (", f);
+	add_receipts(f, u, "DISTINCT content");
+	fprintf(f,
+		" ORDER BY content LIMIT %zu) UNION ALL SELECT toUInt64(0) AS content "
+		"FORMAT RowBinary",
+		contents_most(u));
+	xclose_memstream(f, &sql);
+	return sql;
+}
+
 /* ---- the shards, all at once ---- */
 
 struct fleet_question {
@@ -306,6 +336,8 @@ struct fleet_question {
 	const struct store_url *url;
 	size_t shard;
 	struct http_bytes events;
+	struct http_bytes contents; /* its recordings, and 0; empty for a single shard */
+	struct http_bytes doubles;  /* recordings that another shard has, too: not to be counted */
 	struct store_answer answer;
 	struct kin_error *err;
 };
@@ -367,6 +399,17 @@ static struct kin_error *ask_events(struct fleet_question *q)
 	return err;
 }
 
+static struct kin_error *ask_contents(struct fleet_question *q)
+{
+	char *sql = contents_question(q->url);
+	struct kin_error *err =
+		store_ask(q->store, q->shard, &(struct store_query){ .sql = sql }, &q->answer);
+	q->contents = q->answer.bytes;
+	q->answer.bytes = (struct http_bytes){ 0 };
+	free(sql);
+	return err;
+}
+
 struct fleet_events { /* a VEC */
 	uint64_t *at;
 	size_t n, cap;
@@ -385,12 +428,15 @@ static struct fleet_events events_of(const struct http_bytes *bytes)
 	return ret;
 }
 
+/* Without the recordings in q->doubles. */
 static struct kin_error *ask_sums(struct fleet_question *q)
 {
 	struct http_bytes ids = { 0 };
-	struct sums_of of = { 0 };
+	struct sums_of of = { .without = q->doubles.n != 0 };
 	struct kin_error *err = ask_events(q);
-	if (!err)
+	if (of.without)
+		row_bytes(&ids, q->doubles.at, q->doubles.n);
+	else if (!err)
 		err = ask_rollups(q, &of, &ids);
 	if (!err) {
 		struct fleet_events events = events_of(&q->events);
@@ -398,7 +444,7 @@ static struct kin_error *ask_sums(struct fleet_question *q)
 		of.n = events.n;
 		char *sql = sums_question(q->url, &of);
 		struct http_part part = { "ids", ids.at, ids.n };
-		struct store_query query = { .sql = sql, .part = has_rollups(&of) ? &part : NULL };
+		struct store_query query = { .sql = sql, .part = has_ids(&of) ? &part : NULL };
 		err = store_ask(q->store, q->shard, &query, &q->answer);
 		free(sql);
 		vec_free(&events);
@@ -410,7 +456,10 @@ static struct kin_error *ask_sums(struct fleet_question *q)
 static void *ask_shard(void *arg)
 {
 	struct fleet_question *q = arg;
-	q->err = GUARDED(ask_sums(q));
+	if (q->url->shards.n > 1)
+		q->err = GUARDED(ask_contents(q));
+	if (!q->err)
+		q->err = GUARDED(ask_sums(q));
 	return NULL;
 }
 
@@ -439,6 +488,67 @@ static struct kin_error *ask_shards(struct fleet *f, struct fleet_question *ques
 	return err;
 }
 
+/* ---- recordings that several shards have ---- */
+
+/* Those of a shard that shards before it have, too. */
+static struct kin_error *find_doubles(const struct fleet *f, struct fleet_question *q,
+				      struct map64 *seen)
+{
+	struct bytes all = bytes_of("", q->contents.at, q->contents.n);
+	bool marked = false;
+	while (bytes_left(&all)) {
+		uint64_t content = bytes_u64(&all);
+		marked |= !content;
+		uint32_t *at = content ? map64_at(seen, content) : NULL;
+		if (at && *at == NONE)
+			*at = (uint32_t)q->shard;
+		else if (at && *at != q->shard)
+			row_u64(&q->doubles, content);
+	}
+	return marked && !all.failed ? NULL : damaged(f, q->shard);
+}
+
+/* Where a shard has more recordings than it was asked for, it is not known which. */
+static bool are_all_known(const struct fleet *f, const struct fleet_question *questions)
+{
+	for (size_t i = 0; i < f->url->shards.n; i++)
+		if (questions[i].contents.n / sizeof(uint64_t) > contents_most(f->url))
+			return false;
+	return true;
+}
+
+/* Instead of what it answered. */
+static void ask_without_doubles(struct fleet_question *q)
+{
+	vec_free(&q->events);
+	vec_free(&q->answer.bytes);
+	q->err = GUARDED(ask_sums(q));
+}
+
+/* A server that has two names, or a recording sent again by a URL with other shards: it counts in
+ * the first of them. */
+static void leave_out_doubles(struct fleet *f, struct fleet_question *questions)
+{
+	struct map64 seen = { 0 };
+	for (size_t i = 0; i < f->url->shards.n && f->url->shards.n > 1; i++) {
+		struct fleet_question *q = &questions[i];
+		if (!q->err)
+			q->err = find_doubles(f, q, &seen);
+		if (q->err || !q->doubles.n)
+			continue;
+		if (are_all_known(f, questions))
+			ask_without_doubles(q);
+		else
+			q->err = err_new(KIN_ERROR_FORMAT,
+					 "%s has recordings that another shard has, too, and more "
+					 "than can be compared: is it the same server?",
+					 f->url->shards.at[i]);
+	}
+	map64_free(&seen);
+}
+
+/* ---- what shards answered ---- */
+
 /* Nothing was sent to the shard yet; where only some tables are missing they were lost. */
 static void pass_over_empty(struct fleet *f, struct fleet_question *q)
 {
@@ -463,6 +573,8 @@ static void take_sums(struct fleet *f, struct fleet_question *q)
 		keep_first(f, damaged(f, q->shard));
 	}
 	vec_free(&q->events);
+	vec_free(&q->contents);
+	vec_free(&q->doubles);
 	vec_free(&q->answer.bytes);
 }
 
@@ -519,6 +631,7 @@ static void read_sums(struct fleet *f)
 	struct fleet_question *questions = xalloc(f->url->shards.n * sizeof(*questions));
 	if (ask_shards(f, questions))
 		xout_of_memory();
+	leave_out_doubles(f, questions);
 	for (size_t i = 0; i < f->url->shards.n; i++)
 		take_sums(f, &questions[i]);
 	struct kin_error *missing = missing_shards(f->url, questions);

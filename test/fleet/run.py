@@ -674,22 +674,46 @@ def test_lies(tap, kin, shards, folder):
 
 def test_one_lie(tap, kin, shards, folder):
     """A proxy before several servers, of which one is none: of the answers to a command's questions one is nothing."""
-    direct, taken, sent = shards.url('one_lie', shards[:1]), [], []
-    bare = servers.environment(KIN_CACHE='off')
-    kin('push', '-q', direct, big_recording(folder, 410, 30))
-    for n, text in itertools.product(range(8), (b'', b'Ok.\n')):
-        want, count = stacks_of(kin, direct), itertools.count()
-        liar = Liar(shards[0].port, lambda status, body: (status, {}, text if next(count) == n else body), greets=True)
-        status, out, err = kin('export', '--to=folded', liar.url('one_lie'), env=bare)
-        if status == 0 and sorted(out.splitlines()) != want:
-            taken.append((n, text, out[:200]))
+    direct, two, bare = shards.url('one_lie', shards[:1]), shards.url('one_lie', shards[:2]), servers.environment(KIN_CACHE='off')
+    for i in range(8):
+        kin('push', '-q', f'--host=h{i}', two, big_recording(folder, 410 + i, 30))
+
+    def ask(n, text, *words):
         count = itertools.count()
-        sent.append(kin('push', '-q', liar.url('one_lie'), big_recording(folder, 411 + len(sent), 30)))
+        liar = Liar(shards[0].port, lambda status, body: (status, {}, text if next(count) == n else body), greets=True)
+        ret = kin(*[w.replace('LIAR', f'127.0.0.1:{liar.server_address[1]}') for w in words], env=bare)
         liar.shutdown()
         liar.server_close()
-    tap.ok(not taken, 'no question of a report takes nothing for an answer', taken)
+        return ret
+
+    lies, want = list(itertools.product(range(9), (b'', b'Ok.\n'))), stacks_of(kin, two)
+    url = f'http://LIAR,127.0.0.1:{shards[1].port}/one_lie'
+    said = {lie: ask(*lie, 'export', '--to=folded', url) for lie in lies}
+    taken = [x for x in said.items() if x[1][0] == 0 and sorted(x[1][1].splitlines()) != want]
+    tap.ok(len(want) == 240 and not taken, 'no question of a report takes nothing for an answer', taken)
+    sent = [ask(*lie, 'push', '-q', 'http://LIAR/one_lie', big_recording(folder, 420 + i, 30)) for i, lie in enumerate(lies)]
     status, out, err = kin('report', direct, env=bare)
     tap.ok(status == 0 and not any(s[0] for s in sent), 'so it is with kin push, which asks again', f'{err} {sent}')
+
+
+def test_doubles(tap, kin, shards, folder):
+    """What two shards have counts once: a server of two names, recordings sent by a URL with other shards."""
+    one, url = shards.url('doubles', shards[:1]), shards.url('doubles')
+    files = [big_recording(folder, 450 + i, 50) for i in range(9)]
+    for i, f in enumerate(files):
+        kin('push', '-q', f'--host=h{i}', one, f)
+    want, named = stacks_of(kin, one), one.replace('/doubles', f',localhost:{shards[0].port}/doubles')
+    tap.ok(len(want) > 300 and stacks_of(kin, named) == want, 'a server of two names counts once', named)
+    for i, f in enumerate(files):
+        kin('push', '-q', f'--host=h{i}', url, f)
+    kin('tidy', url)
+    rows = [s.ask('SELECT count() FROM doubles.receipts') for s in shards]
+    tap.ok(stacks_of(kin, url) == want and min(map(int, rows)), 'so do recordings that were sent by URLs of one shard and of three', rows)
+    tap.ok(stacks_of(kin, url + '?' + '&'.join(f'host=h{i}' for i in range(9))) == want, '... of those that are asked for')
+    shards[0].ask("INSERT INTO doubles.receipts SELECT toDateTime(1700000000), toDateTime(1700000000), cityHash64(number), number, 's', '', "
+                  "'h', emptyArrayString(), 1, 1, emptyArrayString() FROM system.numbers LIMIT 70000")
+    status, out, err = kin('report', named)
+    tap.ok(status == 1 and 'shard 2 of 2' in err and 'is it the same server?' in err, 'too many to compare are an error', f'{status} {err}')
 
 
 def test_endless_answers(tap, kin, shards):
@@ -980,6 +1004,7 @@ def main():
             tap.part(test_cuts, tap, kin, shards, folder)
             tap.part(test_lies, tap, kin, shards, folder)
             tap.part(test_one_lie, tap, kin, shards, folder)
+            tap.part(test_doubles, tap, kin, shards, folder)
             tap.part(test_endless_answers, tap, kin, shards)
             tap.part(test_kills, tap, kin, shards, folder)
             tap.part(test_shard_down, tap, kin, shards, folder)
