@@ -42,6 +42,9 @@ static const struct opt_group *const options[] = { &recording_options, &source_o
 
 static const char *check(const struct settings *s)
 {
+	if (s->data.at.n && kin_format_of_name(s->data.at.at[0]))
+		return "a store is no file: kin merge -o FILE URL makes a recording of it, which "
+		       "kin pack FILE packs";
 	if (s->data.at.n > 1)
 		return "one recording at a time: kin merge makes one of several";
 	return s->executable ? "a recording says itself what it is of" : NULL;

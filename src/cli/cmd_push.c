@@ -90,9 +90,9 @@ static int push_files(const struct settings *s, struct push *push)
 		progress_end(progress);
 		if (!err)
 			say(s, path, &r);
-		if (err && kin_error_kind(err) == KIN_ERROR_OS && i + 1 < s->data.at.n)
+		bool over = err && kin_error_kind(err) == KIN_ERROR_OS && !r.unread;
+		if (over && i + 1 < s->data.at.n)
 			err = err_wrap(err, "%s and what follows is not sent", path);
-		bool over = err && kin_error_kind(err) == KIN_ERROR_OS;
 		status = err || r.doubt ? EXIT_ERROR : status;
 		message_error(s->command->name, err);
 		free(r.doubt);

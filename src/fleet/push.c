@@ -479,15 +479,16 @@ static uint64_t content_of(const struct batch *b, const struct stat *st)
 	return rows_hash_end(hash);
 }
 
-static struct kin_error *push_profile(struct push *p, struct kin_profile *profile,
+static struct kin_error *push_profile(struct push *p, struct kin_profile *profile, const char *path,
 				      const struct stat *st, char *doubt, struct push_result *ret)
 {
 	struct batch b = { .p = p, .result = ret, .doubt = doubt };
 	struct rows_opts opts = { .bucket_s = p->opts->bucket_s,
 				  .now_s = (uint32_t)st->st_mtim.tv_sec };
 	struct kin_error *err = rows_of(profile, &opts, &b.rows);
+	ret->unread = err != NULL;
 	if (err)
-		return err;
+		return err_wrap(err, "%s", path);
 	b.own_service = service_of(b.rows.samples);
 	b.service = p->opts->service ? p->opts->service : b.own_service;
 	b.version = p->opts->version ? p->opts->version : "";
@@ -521,12 +522,13 @@ struct kin_error *push_file(struct push *p, const char *path, struct push_result
 		clock_gettime(CLOCK_REALTIME, &st.st_mtim);
 	}
 	struct kin_error *err = kin_profile_open(paths, 1, &opts, &profile);
+	ret->unread = !profile;
 	if (!profile)
 		return err;
 	if (err)
 		ret->doubt = xprintf("%s", kin_error_message(err));
 	kin_error_free(err);
-	err = push_profile(p, profile, &st, ret->doubt, ret);
+	err = push_profile(p, profile, path, &st, ret->doubt, ret);
 	kin_profile_free(profile);
 	return err;
 }

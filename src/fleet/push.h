@@ -26,14 +26,16 @@ void push_free(struct push *p); /* NULL is fine */
 
 struct push_result {
 	uint64_t rows, samples;
-	uint64_t stacks;   /* new to the store */
-	bool was_there;    /* had been sent before */
+	uint64_t stacks; /* new to the store */
+	bool was_there;  /* had been sent before */
+	bool unread;     /* after an error: the file has nothing to send, the store was not asked */
 	unsigned attempts; /* 1, unless an attempt failed */
 	char *doubt; /* why part of the file could not be read; to be freed; NULL: all was read */
 };
 
 /* Sends one file. Error: it is not in the store, or that is not known: sending it again is right
- * either way. KIN_ERROR_OS: the store or the connection failed. */
+ * either way. KIN_ERROR_OS: the store or the connection failed, or the file could not be read
+ * (ret->unread). An error that is the file's names it. */
 MUST_CHECK struct kin_error *push_file(struct push *p, const char *path, struct push_result *ret);
 
 #endif
