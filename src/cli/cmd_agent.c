@@ -196,8 +196,9 @@ static void send_all(struct sender *s, bool last)
 		return;
 	}
 	if (s->spool->n_lost > lost)
-		message("agent", "%" PRIu64 " recordings are dropped: there is no more room in %s",
-			s->spool->n_lost - lost, s->spool->folder);
+		message("agent", "%" PRIu64 " recording%s dropped: there is no more room in %s",
+			s->spool->n_lost - lost, s->spool->n_lost - lost == 1 ? " is" : "s are",
+			s->spool->folder);
 	if (!last && clock_now_ns() < s->not_before_ns)
 		return;
 	for (size_t i = 0; i < s->spool->files.n; i++)

@@ -254,8 +254,9 @@ static void add_all(struct imbalance_job *j)
 			hidden += add_rows(j, parts[i].what, parts[i].kind, parts[i].mpi,
 					   j->o->every_row ? SIZE_MAX : MOST);
 	if (hidden)
-		table_note(j->t, "%zu functions and calls that cost less are not shown: --all",
-			   hidden);
+		table_note(j->t, "%zu %s not shown: --all", hidden,
+			   hidden == 1 ? "function or call that costs less is"
+				       : "functions and calls that cost less are");
 }
 
 /* ---- what it comes to ---- */
