@@ -859,6 +859,14 @@ def test_agent(tap, kin, shards, folder):
     said = end_agent_after(agent, lambda: count() >= now + left)
     after = int(one[0].ask('SELECT count() FROM agent.receipts'))
     tap.ok(after >= now + left - 1 and not waiting(spool), 'it is sent when the store is there again', f'{now} {left} {after} {said}')
+    liar = Liar(shards[0].port, lambda *_: (200, {}, b'Ok.\n'))
+    fooled = subprocess.Popen([kin.kin, 'agent', liar.url('agent'), '--every=1s', '--spool', spool], cwd=folder, env=servers.environment(),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: len(waiting(spool)) >= 2)
+    said = end_agent(fooled)
+    tap.ok(len(waiting(spool)) >= 2 and 'does not answer as ClickHouse does' in said, 'it waits as well if what confirms is no store', said)
+    liar.shutdown()
+    liar.server_close()
     one[0].kill()
     with open(os.path.join(folder, 'full-spool.err'), 'w+') as err:
         full = agent('--spool-size=1K', stderr=err)
