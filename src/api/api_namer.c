@@ -10,7 +10,8 @@ static void add_name(struct namer *n, const char *name, uint32_t flags)
 {
 	size_t length = strlen(name);
 	const char *shown = n->full_names ? name : bare_name(name, &length);
-	char *text = xprintf("%.*s", (int)length, shown);
+	char *text =
+		memcpy(xalloc(length + 1), shown, length); /* for each frame: not by printf() */
 	vec_push(&n->texts, text);
 	vec_push(&n->names, ((struct folded_name){ text, flags }));
 }

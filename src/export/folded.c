@@ -33,8 +33,12 @@ struct folding {
 static strid clean(struct folding *t, const char *s, const char *annotation)
 {
 	char *safe = t->o->escaped ? escape_copy(s) : NULL;
-	char *copy = xprintf("%s%s", safe ? safe : s, annotation);
+	const char *text = safe ? safe : s;
+	size_t n = strlen(text), more = strlen(annotation);
+	char *copy = xalloc(n + more + 1); /* for each frame: not by printf() */
 
+	memcpy(copy, text, n);
+	memcpy(copy + n, annotation, more);
 	free(safe);
 	for (char *p = copy; *p; p++) {
 		if (*p == ';')
