@@ -245,15 +245,15 @@ static void read_kept_tree(struct answers *a, struct bytes *b, uint32_t shard)
 	(void)shard;
 	if (a->tree.nodes.n > 1)
 		bytes_fail(b);
-	vec_reserve(&a->tree.nodes, bytes_left(b) / sizeof(struct stack_node) + 1);
+	vec_reserve(&a->tree.nodes, bytes_left(b) / sizeof(struct stack) + 1);
 	while (bytes_left(b)) {
-		struct stack_node x = { .caller = bytes_u32(b), .frame = bytes_u32(b) };
+		struct stack x = { .caller = bytes_u32(b), .frame = bytes_u32(b) };
 		if (x.frame >= a->frames.n || !stack_tree_push(&a->tree, x))
 			bytes_fail(b);
 	}
 }
 
-void answers_put_node(struct stack_node x, struct http_bytes *ret)
+void answers_put_node(struct stack x, struct http_bytes *ret)
 {
 	row_u32(ret, x.caller);
 	row_u32(ret, x.frame);

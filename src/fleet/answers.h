@@ -9,8 +9,8 @@
 #include "base/bytes.h"
 #include "base/map64.h"
 #include "fleet/fleet_rows.h"
-#include "fleet/stack_tree.h"
 #include "fleet/store.h"
+#include "profile/stack_tree.h"
 
 struct answers_sum {
 	uint64_t event, weight, count;
@@ -77,7 +77,7 @@ struct answers_kept {
 	uint32_t node;
 	uint8_t flags;
 };
-void answers_put_node(struct stack_node x, struct http_bytes *ret);
+void answers_put_node(struct stack x, struct http_bytes *ret);
 void answers_put_stack(const struct answers_kept *s, struct http_bytes *ret);
 /* The next cached stack; damage sets b->failed. */
 struct answers_kept answers_next_kept(struct bytes *b);

@@ -187,7 +187,7 @@ enum node_use {
 	PASSES_ANY = PASSES | PASSES << CUT,
 };
 
-static bool is_joined(const struct fleet_maker *m, const struct stack_node *x)
+static bool is_joined(const struct fleet_maker *m, const struct stack *x)
 {
 	const struct rows_frame *frame = frame_of(m, x->frame);
 	return x->caller && frame && frame->flags & ROWS_INLINED;
@@ -198,7 +198,7 @@ static unsigned cut_of(const struct answers_stack *s) { return s->flags & ROWS_C
 /* Needs: a stack that is known has a tree. */
 static void find_uses(struct fleet_maker *m)
 {
-	const struct stack_node *nodes = m->a->tree.nodes.at;
+	const struct stack *nodes = m->a->tree.nodes.at;
 	m->uses = xalloc(m->a->tree.nodes.n + 1);
 	for (size_t i = 0; i < m->a->stacks.n; i++) {
 		const struct answers_stack *s = &m->a->stacks.at[i];
@@ -227,7 +227,7 @@ static size_t head_of(const struct fleet_maker *m, size_t node)
 /* The frames of the place that ends at a node, the physical one first. */
 static const uint32_t *frames_to(struct fleet_maker *m, size_t node, size_t *n)
 {
-	const struct stack_node *nodes = m->a->tree.nodes.at;
+	const struct stack *nodes = m->a->tree.nodes.at;
 	if (!(m->uses[node] & JOINED)) {
 		*n = 1;
 		return &nodes[node].frame;
@@ -469,7 +469,7 @@ static stackid add_place(struct fleet_maker *m, stackid at, uint32_t place)
 /* Those with a mark that callers are missing, or those without. */
 static void add_stacks(struct fleet_maker *m, unsigned cut)
 {
-	const struct stack_node *nodes = m->a->tree.nodes.at;
+	const struct stack *nodes = m->a->tree.nodes.at;
 	size_t n = m->a->tree.nodes.n;
 	bool any = false;
 	for (size_t i = 0; i < m->a->stacks.n && !any; i++)

@@ -128,7 +128,7 @@ static void put(struct stack_keeping *k, const struct answers_kept *s)
 
 static void put_tree(struct stack_keeping *k)
 {
-	const struct stack_node *nodes = k->a->tree.nodes.at;
+	const struct stack *nodes = k->a->tree.nodes.at;
 	size_t n = k->a->tree.nodes.n;
 	uint32_t written = 0;
 	for (size_t i = n; i-- > 1;)
@@ -138,7 +138,7 @@ static void put_tree(struct stack_keeping *k)
 		if (!k->nodes[i])
 			continue;
 		k->nodes[i] = ++written;
-		answers_put_node((struct stack_node){ k->nodes[nodes[i].caller], nodes[i].frame },
+		answers_put_node((struct stack){ k->nodes[nodes[i].caller], nodes[i].frame },
 				 k->into);
 	}
 }

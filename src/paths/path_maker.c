@@ -12,25 +12,33 @@ void path_maker_init(struct path_maker *m, const struct samples *s,
 	vec_push(&m->nodes, ((struct path_node){ .place = NONE }));
 }
 
-/* Most paths go on in one way, or in the one that the last one took: the others are looked up. */
+static struct callee_fields fields(const struct path_maker *m)
+{
+	struct path_node *root = m->nodes.at;
+	return (struct callee_fields){ &root->first, &root->next, sizeof(*root), &root->place,
+				       sizeof(*root) };
+}
+
+static __attribute__((noinline)) pathid find_or_add(struct path_maker *m, pathid caller,
+						    uint32_t place)
+{
+	struct callee_fields f = fields(m);
+	pathid next = (pathid)m->nodes.n, id = callees_find(&m->index, &f, caller, place, next);
+	if (id == next) {
+		vec_push(&m->nodes, ((struct path_node){ .caller = caller, .place = place }));
+		f = fields(m);
+		callees_list(&m->index, &f, caller, id);
+	}
+	return id;
+}
+
+/* Most paths go on as the last one did. */
 pathid path_maker_below(struct path_maker *m, pathid caller, uint32_t place)
 {
-	struct path_node *nodes = m->nodes.at, *from = &nodes[caller];
-	pathid id = from->next;
-
-	if (id && nodes[id].place == place)
-		return id;
-	id = (pathid)m->nodes.n;
-	if (!from->first)
-		from->first = id;
-	else if (nodes[from->first].place == place)
-		id = from->first;
-	else
-		id = pairs_add(&m->ids, caller, place, id);
-	from->next = id;
-	if (id == m->nodes.n)
-		vec_push(&m->nodes, ((struct path_node){ .caller = caller, .place = place }));
-	return id;
+	pathid first = m->nodes.at[caller].first;
+	if (first && m->nodes.at[first].place == place)
+		return first;
+	return find_or_add(m, caller, place);
 }
 
 pathid path_maker_root(struct path_maker *m, uint32_t root, uint32_t place)
@@ -86,7 +94,7 @@ static void link_nodes(struct path_node *nodes, size_t n)
 struct path_tree *path_maker_end(struct path_maker *m)
 {
 	struct path_tree *p = xalloc(sizeof(*p));
-	pairs_free(&m->ids);
+	pairs_free(&m->index);
 	vec_free(&m->roots);
 	vec_free(&m->todo);
 	stack_numbers_done(&m->paths);

@@ -12,7 +12,7 @@
 #ifndef PATHS_PATH_MAKER_H
 #define PATHS_PATH_MAKER_H
 
-#include "base/pairs.h"
+#include "base/callees.h"
 #include "base/vec.h"
 #include "paths/path_tree.h"
 #include "paths/stack_numbers.h"
@@ -26,10 +26,8 @@ struct path_maker {
 	const struct stack *stacks;
 	struct path_places (*places)(void *arg, frameid frame); /* valid until the next call */
 	void *arg;
-	/* During construction `first` is the first node below a node, and `next` the one below it
-	 * that was requested last. */
-	VEC(struct path_node) nodes;
-	struct pairs ids;           /* (caller, place): all nodes but the first below each */
+	VEC(struct path_node) nodes; /* their links: as callees.h has them */
+	struct pairs index;
 	VEC(pathid) roots;          /* [number]; 0: none yet */
 	struct stack_numbers paths; /* by root */
 	VEC(stackid) todo;          /* of path_maker_stack() */

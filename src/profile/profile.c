@@ -693,7 +693,7 @@ void profile_revise_samples(struct profile *p, bool (*revise)(struct sample *s, 
 
 	samples_builder_revise(s, revise, arg);
 	p->samples.n = s->at.n;
-	p->samples.n_stacks = s->stacks.n;
+	p->samples.n_stacks = s->stacks.nodes.n;
 }
 
 void profile_free(struct profile *p)

@@ -44,54 +44,17 @@ frameid samples_add_frame(struct samples_builder *s, struct frame f)
 	return id;
 }
 
-/* A stack that is known to be below `caller`, or `next`, which is then noted as one and is to be
- * put there before the next is asked for. Most stacks are the only callee of theirs: what is below
- * a new one is new without a look anywhere. */
-static stackid find_stack(struct samples_builder *s, stackid caller, frameid frame, stackid next)
-{
-	struct stack_callees *known = &s->callees.at[caller];
-	if (known->first && known->first_frame != frame) {
-		if (known->latest_frame != frame || !known->latest) {
-			known->latest = pairs_add(&s->stack_ids, caller, frame, next);
-			known->latest_frame = frame;
-		}
-		return known->latest;
-	}
-	if (!known->first) {
-		known->first_frame = frame;
-		known->first = next;
-	}
-	return known->first;
-}
-
-/* Those that were pushed since the last time; of equal ones the first is the one to be found. */
-static void index_pushed(struct samples_builder *s)
-{
-	while (s->callees.n < s->stacks.n) {
-		stackid id = (stackid)s->callees.n;
-		struct stack x = s->stacks.at[id];
-		vec_push(&s->callees, ((struct stack_callees){ 0 }));
-		find_stack(s, x.caller, x.frame, id);
-	}
-}
-
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame)
 {
-	index_pushed(s);
-	stackid id = find_stack(s, caller, frame, (stackid)s->stacks.n);
-	if (id == s->stacks.n) {
-		vec_push(&s->stacks, ((struct stack){ caller, frame }));
-		vec_push(&s->callees, ((struct stack_callees){ 0 }));
-	}
-	return id;
+	return stack_tree_add(&s->stacks, caller, frame);
 }
 
 stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid frame)
 {
-	if (s->stacks.n >= s->pushed_max)
+	if (s->stacks.nodes.n >= s->pushed_max)
 		return samples_add_stack(s, caller, frame);
-	vec_push(&s->stacks, ((struct stack){ caller, frame }));
-	return (stackid)(s->stacks.n - 1);
+	vec_push(&s->stacks.nodes, ((struct stack){ caller, frame }));
+	return (stackid)(s->stacks.nodes.n - 1);
 }
 
 static uint64_t task_hash(const void *task)
@@ -587,7 +550,7 @@ void samples_builder_merge(struct samples_builder *into, struct samples_builder 
 	settle(into, into->n_came);
 	settle(from, from->n_came);
 	frameid *frames = merge_frames(into, from, strings, objects);
-	stackid *stacks = merge_stacks(into, from->stacks.at, from->stacks.n, frames);
+	stackid *stacks = merge_stacks(into, from->stacks.nodes.at, from->stacks.nodes.n, frames);
 	taskid *tasks = merge_tasks(into, from, strings);
 
 	detailid *details = merge_details(into, from, strings, frames);
@@ -611,8 +574,7 @@ void samples_builder_init(struct samples_builder *s, const struct strtab *string
 	s->pushed_max = PUSHED_MAX;
 	/* Not to be found: a frame at address 0 of nothing known is one, too. */
 	vec_push(&s->frames, ((struct frame){ 0 }));
-	vec_push(&s->stacks, ((struct stack){ 0 }));
-	vec_push(&s->callees, ((struct stack_callees){ 0 }));
+	stack_tree_begin(&s->stacks);
 	samples_add_task(s, (struct task){ 0 });
 	samples_add_detail(s, &(struct detail){ 0 });
 	vec_push(&s->words, 0);
@@ -654,8 +616,8 @@ struct samples samples_builder_view(struct samples_builder *s)
 	return (struct samples){
 		.frames = s->frames.at,
 		.n_frames = s->frames.n,
-		.stacks = s->stacks.at,
-		.n_stacks = s->stacks.n,
+		.stacks = s->stacks.nodes.at,
+		.n_stacks = s->stacks.nodes.n,
 		.tasks = s->tasks.at,
 		.n_tasks = s->tasks.n,
 		.events = s->events.at,
@@ -682,29 +644,29 @@ struct samples samples_builder_view(struct samples_builder *s)
 /* Marks the stacks of samples, and those of their callers: *ret[n_stacks], to be freed. */
 static bool *stacks_in_use(const struct samples_builder *s)
 {
-	bool *used = xalloc(s->stacks.n);
+	bool *used = xalloc(s->stacks.nodes.n);
 	used[0] = true;
 	for (size_t i = 0; i < s->at.n; i++)
 		used[s->at.at[i].stack] = true;
-	for (size_t i = s->stacks.n; i-- > 1;)
+	for (size_t i = s->stacks.nodes.n; i-- > 1;)
 		if (used[i])
-			used[s->stacks.at[i].caller] = true;
+			used[s->stacks.nodes.at[i].caller] = true;
 	return used;
 }
 
 static void drop_unused_stacks(struct samples_builder *s)
 {
 	bool *used = stacks_in_use(s);
-	stackid *now = xrealloc(NULL, s->stacks.n, sizeof(*now));
+	stackid *now = xrealloc(NULL, s->stacks.nodes.n, sizeof(*now));
 	size_t n = 0;
-	for (size_t i = 0; i < s->stacks.n; i++) {
+	for (size_t i = 0; i < s->stacks.nodes.n; i++) {
 		if (!used[i])
 			continue;
-		struct stack x = s->stacks.at[i];
+		struct stack x = s->stacks.nodes.at[i];
 		now[i] = (stackid)n;
-		s->stacks.at[n++] = (struct stack){ now[x.caller], x.frame };
+		s->stacks.nodes.at[n++] = (struct stack){ now[x.caller], x.frame };
 	}
-	s->stacks.n = n;
+	s->stacks.nodes.n = n;
 	for (size_t i = 0; i < s->at.n; i++)
 		s->at.at[i].stack = now[s->at.at[i].stack];
 	free(now);
@@ -731,8 +693,7 @@ void samples_builder_seal(struct samples_builder *s)
 {
 	settle(s, s->n_came);
 	records_free(&s->frame_ids);
-	pairs_free(&s->stack_ids);
-	vec_free(&s->callees);
+	stack_tree_seal(&s->stacks);
 	pairs_free(&s->sample_ids);
 	records_free(&s->kind_ids);
 	vec_free(&s->kinds);
@@ -744,9 +705,7 @@ void samples_builder_done(struct samples_builder *s)
 		free((void *)(uintptr_t)s->latencies.at[i].bucket);
 	vec_free(&s->frames);
 	records_free(&s->frame_ids);
-	vec_free(&s->stacks);
-	pairs_free(&s->stack_ids);
-	vec_free(&s->callees);
+	stack_tree_free(&s->stacks);
 	vec_free(&s->tasks);
 	records_free(&s->task_ids);
 	vec_free(&s->events);
@@ -772,7 +731,7 @@ size_t samples_distinct_stacks(const struct samples *s)
 	struct samples_builder b = { 0 };
 	samples_builder_init(&b, NULL);
 	free(merge_stacks(&b, s->stacks, s->n_stacks, NULL));
-	size_t n = b.stacks.n - 1;
+	size_t n = b.stacks.nodes.n - 1;
 	samples_builder_done(&b);
 	return n;
 }

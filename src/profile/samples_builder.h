@@ -8,11 +8,7 @@
 #include "base/vec.h"
 #include "profile/detail.h"
 #include "profile/profile_samples.h"
-
-struct stack_callees { /* of one stack: the first callee, and the one looked up last; 0: none */
-	frameid first_frame, latest_frame;
-	stackid first, latest;
-};
+#include "profile/stack_tree.h"
 
 struct sample_kind { /* what distinguishes samples of one stack, besides times and processors */
 	taskid task;
@@ -33,11 +29,8 @@ struct samples_builder {
 	const struct strtab *strings;
 	VEC(struct frame) frames;
 	struct records frame_ids;
-	VEC(struct stack) stacks;
-	/* [stack]; shorter than stacks if some were pushed that nobody has looked for yet */
-	VEC(struct stack_callees) callees;
-	struct pairs stack_ids; /* (caller, frame) of all callees but the first */
-	size_t pushed_max;      /* number of stacks from which on pushed ones are looked up, too */
+	struct stack_tree stacks;
+	size_t pushed_max; /* number of stacks from which on pushed ones are looked up, too */
 	VEC(struct task) tasks;
 	struct records task_ids;
 	VEC(struct event) events;

@@ -63,7 +63,7 @@ static void many_pushed_stacks_are_looked_up(void)
 	b.pushed_max = MANY;
 	for (size_t i = 0; i < MANY + 5; i++)
 		samples_push_stack(&b, 0, 7);
-	OK(b.stacks.n == MANY && samples_push_stack(&b, 0, 7) == 1);
+	OK(b.stacks.nodes.n == MANY && samples_push_stack(&b, 0, 7) == 1);
 	OK(samples_push_stack(&b, 1, 7) == MANY && samples_push_stack(&b, 1, 7) == MANY);
 	samples_builder_done(&b);
 }

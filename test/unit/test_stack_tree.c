@@ -1,5 +1,5 @@
 /* Stacks as a tree of frames: equal ones are one node, pushed ones are their own. */
-#include "fleet/stack_tree.h"
+#include "profile/stack_tree.h"
 
 #include <stdlib.h>
 
@@ -32,17 +32,17 @@ static void equal_stacks_are_one(void)
 static void pushed_stacks_are_their_own(void)
 {
 	struct stack_tree t = { 0 };
-	OK(stack_tree_push(&t, (struct stack_node){ 0, 7 }) && t.nodes.n == 2);
-	OK(stack_tree_push(&t, (struct stack_node){ 0, 7 }) && t.nodes.n == 3);
-	OK(stack_tree_push(&t, (struct stack_node){ 2, 8 }) && is(&t, 3, 2, 8));
-	OK(!stack_tree_push(&t, (struct stack_node){ 4, 9 })); /* not there yet */
-	OK(!stack_tree_push(&t, (struct stack_node){ NONE, 9 }) && t.nodes.n == 4);
-	OK(stack_tree_push(&t, (struct stack_node){ 3, 9 }) && is(&t, 4, 3, 9));
+	OK(stack_tree_push(&t, (struct stack){ 0, 7 }) && t.nodes.n == 2);
+	OK(stack_tree_push(&t, (struct stack){ 0, 7 }) && t.nodes.n == 3);
+	OK(stack_tree_push(&t, (struct stack){ 2, 8 }) && is(&t, 3, 2, 8));
+	OK(!stack_tree_push(&t, (struct stack){ 4, 9 })); /* not there yet */
+	OK(!stack_tree_push(&t, (struct stack){ NONE, 9 }) && t.nodes.n == 4);
+	OK(stack_tree_push(&t, (struct stack){ 3, 9 }) && is(&t, 4, 3, 9));
 	OK(stack_tree_add(&t, 0, 7) == 1); /* of equal ones the first */
 	OK(stack_tree_add(&t, 2, 8) == 3 && stack_tree_add(&t, 3, 9) == 4);
 	OK(stack_tree_add(&t, 1, 8) == 5);
-	OK(stack_tree_push(&t, (struct stack_node){ 0, 6 }) && stack_tree_add(&t, 0, 6) == 6);
-	OK(stack_tree_push(&t, (struct stack_node){ 0, 6 }) && stack_tree_add(&t, 0, 6) == 6);
+	OK(stack_tree_push(&t, (struct stack){ 0, 6 }) && stack_tree_add(&t, 0, 6) == 6);
+	OK(stack_tree_push(&t, (struct stack){ 0, 6 }) && stack_tree_add(&t, 0, 6) == 6);
 	OK(stack_tree_add(&t, 0, 5) == 8);
 	stack_tree_free(&t);
 }
@@ -68,7 +68,7 @@ static void random_stacks(void)
 			uint32_t caller = (uint32_t)rand() % (i % 2 ? n : (n + 7) / 8);
 			uint32_t frame = (uint32_t)rand() % frames, want = find(&t, caller, frame);
 			if (rand() % 4 == 0) {
-				wrong += !stack_tree_push(&t, (struct stack_node){ caller, frame });
+				wrong += !stack_tree_push(&t, (struct stack){ caller, frame });
 				wrong += !is(&t, n, caller, frame) || t.nodes.n != n + 1;
 				continue;
 			}
