@@ -56,8 +56,10 @@ static const struct kin_column columns[N_COLUMNS] = {
 		      "those with a member on them",
 		      KIN_CELL_OF, .hidden = true },
 	[OBJECT] = { "object", "object",
-		     "the object file of the function; of a caller or callee only if it is another "
-		     "one: the call goes from object to object. Shown where there are several",
+		     "the object file of the function; of a caller, a callee or a member of a "
+		     "cycle "
+		     "only if it is another one: the call goes from object to object. Shown where "
+		     "there are several",
 		     KIN_CELL_TEXT, .hidden = true },
 };
 
@@ -85,6 +87,7 @@ struct graph_state {
 	bool has_callers; /* there are some, of which some may be in no row */
 	bool *chosen;     /* [nodes]: has its entry printed; NULL: all that qualify */
 	size_t entry;     /* index into order[] */
+	objid object;     /* of the entry: object_here() */
 	enum phase phase;
 	uint32_t k; /* within the phase */
 	uint32_t group;
@@ -237,20 +240,34 @@ static void set_measured_arc(struct graph_state *s, const struct cg_listed *arc)
 		s->cells[SAMPLES] = cell_count(arc->samples);
 }
 
-static bool is_elsewhere(struct graph_state *s, symid id)
+/* That of a function, or of all members of a cycle; NONE: they are in several. */
+static objid object_here(struct graph_state *s)
 {
-	nodeid here = s->in.graph->order[s->entry];
-	return s->in.program && here < s->in.graph->n_symbols &&
-	       label_of(s, id)->object != label_of(s, here)->object;
+	const struct callgraph *g = s->in.graph;
+	const struct cg_node *n = current(s);
+	if (!is_cycle(s))
+		return label_of(s, g->order[s->entry])->object;
+	const symid *members = g->members + n->first_out;
+	objid ret = label_of(s, members[0])->object;
+	for (uint32_t i = 1; i < n->n_members; i++)
+		if (label_of(s, members[i])->object != ret)
+			return NONE;
+	return ret;
+}
+
+/* The object of a caller, a callee or a member, if it is not that of the entry. */
+static void set_other_object(struct graph_state *s, symid id)
+{
+	if (s->in.program && label_of(s, id)->object != s->object)
+		s->cells[OBJECT] = object_of(s, id);
 }
 
 /* One arc of the entry; `callee` is the function, or the cycle, that is called. */
 static void set_arc(struct graph_state *s, const struct cg_listed *arc, nodeid callee)
 {
 	set(s, arc->other);
+	set_other_object(s, arc->other);
 	struct kin_cell *c = s->cells;
-	if (is_elsewhere(s, arc->other))
-		c[OBJECT] = object_of(s, arc->other);
 	c[CALLED].count = arc->count; /* and .pair.a */
 	c[CALLED].type = arc->class == CG_OUTER ? KIN_CELL_OF : KIN_CELL_COUNT;
 	if (s->in.graph->measured && !arc->count) /* only seen on stacks */
@@ -264,18 +281,6 @@ static void set_arc(struct graph_state *s, const struct cg_listed *arc, nodeid c
 	c[SELF].type = c[CHILDREN].type = KIN_CELL_TIME;
 	c[SELF].number = arc->time.self;
 	c[CHILDREN].number = arc->time.child;
-}
-
-/* The object that all members of a cycle are in, if it is one. */
-static struct kin_cell object_of_cycle(struct graph_state *s, nodeid id)
-{
-	const struct cg_node *n = &s->in.graph->nodes[id];
-	const symid *members = s->in.graph->members + n->first_out;
-	for (uint32_t i = 1; s->in.program && i < n->n_members; i++)
-		if (program_object(s->in.program, members[i]) !=
-		    program_object(s->in.program, members[0]))
-			return cell_text("[several]");
-	return object_of(s, members[0]);
 }
 
 /* How often a function was called, and how often by itself; of a cycle, by its members. Where
@@ -305,7 +310,10 @@ static void set_primary(struct graph_state *s)
 	double time = callgraph_shown_self(n) + n->shown_child;
 
 	set(s, id);
-	s->cells[OBJECT] = id < g->n_symbols ? object_of(s, id) : object_of_cycle(s, id);
+	if (s->object == NONE)
+		s->cells[OBJECT] = cell_text("[several]");
+	else
+		s->cells[OBJECT] = object_of(s, is_cycle(s) ? g->members[n->first_out] : id);
 	s->cells[SHARE] = cell_share(callgraph_all(g) > 0 ? time / callgraph_all(g) : 0);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
@@ -323,6 +331,7 @@ static void set_member(struct graph_state *s, symid id)
 	const struct cg_node *n = &s->in.graph->nodes[id];
 	uint64_t inner = n->calls + n->self_calls - callgraph_calls_from_outside(s->in.graph, id);
 	set(s, id);
+	set_other_object(s, id);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
 	if (!s->o->bare_cycles && s->in.graph->has_arcs)
@@ -411,6 +420,7 @@ static bool enter(struct graph_state *s)
 	if (s->entry == n)
 		return false;
 	callgraph_prefetch_entry(s->in.graph, s->entry + 1);
+	s->object = object_here(s);
 	if (is_cycle(s))
 		list_around(s, CALLERS);
 	else
