@@ -203,7 +203,7 @@ const struct opt_group *const report_options[] = {
 static bool set_percent(const char *option, const char *arg, double *ret, char error[512])
 {
 	return arg_double(arg, "%", 0, 100, ret) ||
-	       arg_bad(option, arg, "a number from 0 to 100", error);
+	       arg_bad(option, arg, "a percentage from 0 to 100", error);
 }
 
 /* -G and -g add up. */

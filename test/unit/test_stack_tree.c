@@ -23,7 +23,7 @@ static void equal_stacks_are_one(void)
 	OK(stack_tree_add(&t, 0, 0) == 8 &&
 	   stack_tree_add(&t, 0, 0) == 8); /* a frame like others */
 	OK(t.nodes.n == 9);
-	OK(is(&t, 0, 0, NONE) && is(&t, 1, 0, 7) && is(&t, 2, 0, 8) && is(&t, 3, 0, 9));
+	OK(is(&t, 0, 0, 0) && is(&t, 1, 0, 7) && is(&t, 2, 0, 8) && is(&t, 3, 0, 9));
 	OK(is(&t, 4, 1, 8) && is(&t, 5, 2, 8) && is(&t, 6, 1, 7) && is(&t, 7, 6, 7));
 	stack_tree_free(&t);
 	OK(!t.nodes.n);
