@@ -118,6 +118,7 @@ struct rt_module {
 struct rt_extent { /* memory for blocks: a part of the file, or anonymous */
 	uint8_t *at;
 	uint64_t size, offset; /* offset in the file */
+	uint64_t written;      /* of memory: bytes that a flush has put into the file */
 	bool in_file;
 };
 enum { RT_EXTENTS = 256 };
@@ -142,7 +143,8 @@ extern struct rt {
 	struct kinf_header *header; /* NULL before the start */
 	struct rt_extent extent[RT_EXTENTS];
 	uint32_t n_extents;
-	uint64_t used; /* bytes of the last extent */
+	uint64_t used;                     /* bytes of the last extent */
+	uint64_t unwritten[KINF_N_LOSSES]; /* the part of header->losses that is still in memory */
 	int fd;
 	uint64_t dev, ino;
 	char path[PATH_MAX]; /* of the file, absolute; "": none */

@@ -162,7 +162,9 @@ static bool map_extent(uint64_t offset, uint64_t size, int fd)
 		rt_error("mapping memory", m);
 		return false;
 	}
-	*e = (struct rt_extent){ (uint8_t *)m, size, offset, fd >= 0 };
+	*e = (struct rt_extent){
+		.at = (uint8_t *)m, .size = size, .offset = offset, .in_file = fd >= 0
+	};
 	rt.n_extents++;
 	rt.used = 0;
 	return true;
@@ -312,6 +314,8 @@ static void discard_file(void)
 		SYS1(close, rt.fd);
 	rt.fd = -1;
 	rt.path[0] = 0;
+	for (uint32_t i = 0; i < rt.n_extents; i++)
+		rt.extent[i].written = 0;
 }
 
 /* ---- its beginning and end ---- */
@@ -357,59 +361,88 @@ bool rt_file_start(void)
 	return true;
 }
 
+/* So much is lost unless a later flush writes it. */
+static void lose_unwritten(enum kinf_loss what, uint64_t n)
+{
+	rt.unwritten[what] += n;
+	rt_lose(what, n);
+}
+
 static void lose_block(const struct kinf_block *b)
 {
+	const struct kinf_retired_arc *retired = (const struct kinf_retired_arc *)b->payload;
+	const struct kinf_retired_count *gone = (const struct kinf_retired_count *)b->payload;
 	const struct kinf_arc *arc = (const struct kinf_arc *)b->payload;
 	const struct kinf_call *call = (const struct kinf_call *)b->payload;
 	const struct kinf_count *count = (const struct kinf_count *)b->payload;
 
 	if (b->type == KINF_ARCS)
 		for (uint64_t n = b->used / sizeof(*arc); n--; arc++)
-			rt_lose(KINF_LOST_ARCS, rt_read(&arc->count));
+			lose_unwritten(KINF_LOST_ARCS, rt_read(&arc->count));
 	if (b->type == KINF_CALLS)
 		for (uint64_t n = b->used / sizeof(*call); n--; call++)
-			rt_lose(KINF_LOST_ARCS, rt_call_at(call).count);
+			lose_unwritten(KINF_LOST_ARCS, rt_call_at(call).count);
+	if (b->type == KINF_RETIRED_ARCS)
+		for (uint64_t n = b->used / sizeof(*retired); n--; retired++)
+			lose_unwritten(KINF_LOST_ARCS, rt_read(&retired->count));
 	if (b->type == KINF_COUNTS)
 		for (uint64_t n = b->used / sizeof(*count); n--; count++)
-			rt_lose(KINF_LOST_BLOCKS, rt_read(&count->count));
+			lose_unwritten(KINF_LOST_BLOCKS, rt_read(&count->count));
+	if (b->type == KINF_RETIRED_COUNTS)
+		for (uint64_t n = b->used / sizeof(*gone); n--; gone++)
+			lose_unwritten(KINF_LOST_BLOCKS, rt_read(&gone->count));
 	for (uint64_t at = 0; b->type == KINF_STACKS && at < b->used;) {
 		const struct kinf_stack *s = (const struct kinf_stack *)(b->payload + at);
 
-		rt_lose(KINF_LOST_SAMPLES, rt_read(&s->count));
+		lose_unwritten(KINF_LOST_SAMPLES, rt_read(&s->count));
 		at += sizeof(*s) + s->depth * sizeof(s->pc[0]);
 	}
 }
 
-/* Counts the data in memory that never reached the file as lost: everything from extent `first` on.
- */
-static void lose_rest(uint32_t first)
+/* What an earlier flush could not write is tried again. */
+static void take_back(void)
+{
+	for (int what = 0; what < KINF_N_LOSSES; what++) {
+		__atomic_fetch_sub(&rt.header->losses[what], rt.unwritten[what], __ATOMIC_RELAXED);
+		rt.unwritten[what] = 0;
+	}
+}
+
+/* Counts the data in memory that did not reach the file as lost: extent `first` but for its first
+ * bytes, and all behind it. */
+static void lose_rest(uint32_t first, uint64_t written)
 {
 	const struct kinf_block *b = NULL;
 
 	while ((b = rt_next_block(b)))
-		for (uint32_t i = first; i < rt.n_extents; i++)
-			if ((const uint8_t *)b >= rt.extent[i].at &&
-			    (const uint8_t *)b < rt.extent[i].at + rt.extent[i].size)
+		for (uint32_t i = first; i < rt.n_extents; i++) {
+			const struct rt_extent *e = &rt.extent[i];
+			const uint8_t *start = e->at + (i == first ? written : 0);
+
+			if ((const uint8_t *)b >= start && (const uint8_t *)b < e->at + e->size)
 				lose_block(b);
+		}
 }
 
-static bool write_extent(int fd, const struct rt_extent *e, uint64_t size)
+/* Bytes of it that are in the file now: all, or without space for more as many as before. */
+static uint64_t write_extent(int fd, struct rt_extent *e, uint64_t size)
 {
 	if (reserve(fd, e->offset, size))
-		return false;
+		size = e->written;
 	for (uint64_t done = 0; done < size;) {
 		long n = SYS4(pwrite64, fd, e->at + done, size - done, e->offset + done);
 
 		if (n <= 0)
-			return false;
+			return 0;
 		done += (uint64_t)n;
 	}
-	return true;
+	e->written = size;
+	return size;
 }
 
 void rt_file_finish(void)
 {
-	uint64_t mask, size;
+	uint64_t mask, size, written;
 	uint32_t first = 0;
 	int fd;
 
@@ -421,17 +454,19 @@ void rt_file_finish(void)
 		rt_unlock(mask);
 		return;
 	}
+	take_back();
 	if (!first && !rt.path[0])
 		open_file(); /* it could not be made at the start; that may have been for want of
 				space */
 	fd = our_fd();
 	for (uint32_t i = first; i < rt.n_extents; i++) {
 		size = i + 1 == rt.n_extents ? rt.used : rt.extent[i].size;
-		if (fd < 0 || !write_extent(fd, &rt.extent[i], size)) {
-			lose_rest(i);
+		written = fd < 0 ? 0 : write_extent(fd, &rt.extent[i], size);
+		rt.header->size = rt.extent[i].offset + written;
+		if (written < size) {
+			lose_rest(i, written);
 			break;
 		}
-		rt.header->size = rt.extent[i].offset + size;
 	}
 	/* The header is in the file already, or it is the start of what was written. */
 	if (!first && fd >= 0 &&
@@ -462,6 +497,7 @@ void rt_file_drop(void)
 	rt.fd = -1;
 	rt.n_extents = 0;
 	rt.header = NULL;
+	clear_bytes(rt.unwritten, sizeof(rt.unwritten));
 	rt.path[0] = 0;
 	rt.full = false;
 }

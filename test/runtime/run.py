@@ -362,6 +362,18 @@ def storage():
             subprocess.run(['umount', '-l', d])
 
 
+def flushes():
+    """Some are in vain: what is lost in the end counts once."""
+    if not wanted('flushes'):
+        return
+    r = run([TARGET, 'flushes'])
+    lost = losses(r).get('arcs', 0)
+    tap.ok(r.status == 0 and lost and leaf_calls(r) < truth(r) <= leaf_calls(r) + lost <= truth(r) + 300,
+           'flushes: what four could not write is lost once', lambda: describe(r))
+    r = run([TARGET, 'flushes', 'in the end'])
+    tap.ok(r.status == 0 and leaf_calls(r) == truth(r) and not losses(r), 'flushes: what a later one writes is not lost', lambda: describe(r))
+
+
 def kills():
     """Killed at random moments: the profile has at least what the program knows to have done."""
     if not wanted('kill -9'):
@@ -619,7 +631,7 @@ try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
     for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, *machines.PARTS, installed, cmake_package, exceptions, blocks, classic,
-                 output, storage, privilege, kills, races, waiting, failing, stepping, stepping_renewal, stepping_samples, *sampling.PARTS, *latency.PARTS, *counted_lines.PARTS):
+                 output, storage, flushes, privilege, kills, races, waiting, failing, stepping, stepping_renewal, stepping_samples, *sampling.PARTS, *latency.PARTS, *counted_lines.PARTS):
         tap.part(part)
 finally:
     shutil.rmtree(TMP, ignore_errors=True)

@@ -28,6 +28,7 @@
 
 extern char **environ;
 extern int moncontrol(int) __attribute__((weak));
+extern int kinrt_flush(void) __attribute__((weak));
 
 static long before; /* calls that were made already */
 
@@ -417,6 +418,26 @@ static int m_threads64(void) { return many_threads(64, 64, *arg ? atol(arg) / 64
 static int m_threads1000(void) { return many_threads(1000, 1000, 1000); }
 static int m_threads5000(void) { return many_threads(5000, 10, 100); }
 
+/* Threads' tables that the file may not grow for, flushed again and again; with an argument it may
+ * in the end. */
+static int m_flushes(void)
+{
+	struct rlimit before, small;
+
+	getrlimit(RLIMIT_FSIZE, &before);
+	small = before;
+	small.rlim_cur = 200 << 10;
+	setrlimit(RLIMIT_FSIZE, &small);
+	many_threads(64, 64, 1000);
+	for (int i = 0; i < 3; i++) {
+		if (i == 2 && *arg)
+			setrlimit(RLIMIT_FSIZE, &before);
+		if (kinrt_flush)
+			kinrt_flush();
+	}
+	return 0;
+}
+
 /* The first table is nearly half full before the calls begin that are made most: some of those have
  * to be looked for. */
 #define SMALL(name)                                                                                \
@@ -623,6 +644,7 @@ static const struct mode modes[] = {
 	M(close_first), M(fd),          M(sigmask),    M(seccomp),      M(errno),     M(threads64),
 	M(threads1000), M(threads5000), M(patience),   M(deep),         M(longjmp),   M(ucontext),
 	M(altstack),    M(dlopen),      M(progress),   M(moncontrol),   M(snapshot),  M(callback),
+	M(flushes),
 };
 
 int main(int argc, char **argv)
