@@ -366,6 +366,10 @@ bool rt_bus_action(const struct rt_action *act, struct rt_action *old);
 
 /* The calling thread's struct, created at the first call. NULL: no memory. Takes the lock. */
 struct rt_thread *rt_thread(void);
+/* Brings the names in the records up to date: the calling thread's, and with the lock those of all
+ * that live. A thread has one record, under its last name. */
+void rt_thread_name(void);
+void rt_threads_name(void);
 void rt_threads_drop(void);
 
 /* ---- rt_table.c: a thread's table of slots, open to its hooks ---- */

@@ -90,6 +90,8 @@ int prctl(int option, ...)
 	if (option == PR_SET_SECCOMP)
 		before_seccomp();
 	r = SYS5(prctl, option, a, b, c, d);
+	if (option == PR_SET_NAME)
+		rt_thread_name();
 	if (option == PR_SET_SECCOMP)
 		after_seccomp(r, was);
 	return (int)result(r);
@@ -126,6 +128,8 @@ long syscall(long number, ...)
 		rt_exec(false);
 	if (forks && !r)
 		rt_forked();
+	if (number == SYS_prctl && a == PR_SET_NAME)
+		rt_thread_name();
 	if (seccomp)
 		after_seccomp(r, was);
 	return result(r);

@@ -241,6 +241,8 @@ bool rt_ready(void)
 
 void rt_finish(enum kinf_end end, uint64_t detail)
 {
+	uint64_t mask;
+
 	if (rt.state != RT_STARTED || __atomic_load_n(&rt_gate.alive, __ATOMIC_ACQUIRE) != 1 ||
 	    rt.silent)
 		return;
@@ -249,6 +251,10 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 		return;
 	rt_gmon_write();
 	rt_sample_finish();
+	if (rt_lock(&mask)) {
+		rt_threads_name();
+		rt_unlock(mask);
+	}
 	/* exit() may end by calling our _exit() */
 	if (end != KINF_RUNNING && !(end == KINF_EXITED_AT_ONCE && rt.header->end == KINF_EXITED)) {
 		rt.header->end_ns = rt_now_ns(CLOCK_MONOTONIC);

@@ -193,6 +193,7 @@ static void not_ours(int signal)
 static void tell_cpu_time(struct rt_thread *t, uint64_t now)
 {
 	t->clock.told_ns = now;
+	rt_thread_name();
 	rt.header->cpu_ns = rt_now_ns(CLOCK_PROCESS_CPUTIME_ID) - rt.sampling.excluded_ns;
 }
 

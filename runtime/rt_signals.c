@@ -28,6 +28,7 @@ typedef void handler_function(int);
 
 RT_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_function *start,
 			     void *arg);
+RT_EXPORT int pthread_setname_np(pthread_t thread, const char *name);
 RT_EXPORT int sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 RT_EXPORT handler_function *signal(int sig, handler_function *handler);
 RT_EXPORT handler_function *bsd_signal(int sig, handler_function *handler);
@@ -56,6 +57,7 @@ RT_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int n,
 static struct {
 	_Atomic bool found;
 	__typeof(pthread_create) *pthread_create;
+	int (*pthread_setname_np)(pthread_t, const char *);
 	__typeof(sigaction) *sigaction;
 	__typeof(signal) *signal;
 	__typeof(__sysv_signal) *__sysv_signal;
@@ -75,6 +77,7 @@ static struct {
 void rt_signals_find(void)
 {
 	FIND(pthread_create);
+	FIND(pthread_setname_np);
 	FIND(sigaction);
 	FIND(signal);
 	FIND(__sysv_signal);
@@ -149,6 +152,7 @@ static uint64_t stack_size(const pthread_attr_t *attr)
 static void ends(void *unused)
 {
 	(void)unused;
+	rt_thread_name();
 	rt_sample_thread_ends();
 }
 
@@ -181,6 +185,18 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_function
 	ret = real.pthread_create(thread, attr, starts_thread, s);
 	if (ret)
 		atomic_store(&s->taken, 0);
+	return ret;
+}
+
+/* The calling thread's name is known at once, those of others later: what belongs to a number of
+ * the C library's is not. */
+int pthread_setname_np(pthread_t thread, const char *name)
+{
+	int ret;
+
+	find();
+	ret = real.pthread_setname_np ? real.pthread_setname_np(thread, name) : ENOSYS;
+	rt_thread_name();
 	return ret;
 }
 

@@ -2,6 +2,7 @@
 #include "rt.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/prctl.h>
 #include <time.h>
 
@@ -101,6 +102,43 @@ struct rt_thread *rt_thread(void)
 	rt.refused = !t;
 	rt_unlock(mask);
 	return t;
+}
+
+/* Not in a child of vfork, which has a name of its own and our memory. */
+void rt_thread_name(void)
+{
+	const struct rt_thread *t = rt_tls.thread;
+
+	if (t && t->record && !rt.silent && (uint32_t)SYS0(gettid) == t->tid)
+		SYS2(prctl, PR_GET_NAME, t->record->name);
+}
+
+static void read_name(struct rt_thread *t)
+{
+	enum { MOST = sizeof(t->record->name) };
+	char path[64], name[MOST] = { 0 };
+	struct text p = { .at = path, .size = sizeof(path) };
+	long fd, n;
+
+	text_add(&p, "/proc/self/task/");
+	text_number(&p, t->tid);
+	text_add(&p, "/comm");
+	fd = SYS4(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	n = SYS3(read, fd, name, MOST);
+	SYS1(close, fd);
+	if (n < 1 || name[n - 1] != '\n')
+		return;
+	name[n - 1] = 0;
+	copy_bytes(t->record->name, name, MOST);
+}
+
+void rt_threads_name(void)
+{
+	for (struct rt_thread *t = rt.threads; t; t = t->next)
+		if (t->record && !t->clock.ended)
+			read_name(t);
 }
 
 void rt_threads_drop(void)

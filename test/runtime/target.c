@@ -418,6 +418,46 @@ static int m_threads64(void) { return many_threads(64, 64, *arg ? atol(arg) / 64
 static int m_threads1000(void) { return many_threads(1000, 1000, 1000); }
 static int m_threads5000(void) { return many_threads(5000, 10, 100); }
 
+/* Threads that get a name after their first call: from themselves, and from another one. */
+static pthread_barrier_t counted, named;
+
+static void *thread_named(void *how)
+{
+	calls(100);
+	if (how == thread_named)
+		prctl(PR_SET_NAME, "by prctl");
+	else if (how)
+		pthread_setname_np(pthread_self(), "by itself");
+	pthread_barrier_wait(&counted);
+	pthread_barrier_wait(&named);
+	return NULL;
+}
+
+static int m_names(void)
+{
+	void *const how[] = { (void *)thread_named, &how, NULL };
+	pthread_t t[3];
+
+	pthread_barrier_init(&counted, NULL, 4);
+	pthread_barrier_init(&named, NULL, 4);
+	calls(100);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, thread_named, how[i]);
+	pthread_barrier_wait(&counted);
+	syscall(SYS_prctl, PR_SET_NAME, "by syscall");
+	pthread_setname_np(t[2], "by another");
+	puts("leaf 400");
+	fflush(stdout);
+	if (*arg)
+		raise(SIGKILL);
+	if (kinrt_flush)
+		kinrt_flush();
+	pthread_barrier_wait(&named);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+
 /* Threads' tables that the file may not grow for, flushed again and again; with an argument it may
  * in the end. */
 static int m_flushes(void)
@@ -644,7 +684,7 @@ static const struct mode modes[] = {
 	M(close_first), M(fd),          M(sigmask),    M(seccomp),      M(errno),     M(threads64),
 	M(threads1000), M(threads5000), M(patience),   M(deep),         M(longjmp),   M(ucontext),
 	M(altstack),    M(dlopen),      M(progress),   M(moncontrol),   M(snapshot),  M(callback),
-	M(flushes),
+	M(flushes),     M(names),
 };
 
 int main(int argc, char **argv)
