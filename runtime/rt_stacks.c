@@ -58,7 +58,7 @@ struct stack_walk {
 
 static bool fetch_chunk(struct rt_stacks *s, uint64_t at)
 {
-	if (s->chunk_at == at)
+	if (s->chunk_at == at && at)
 		return true;
 	s->chunk_at = 0;
 	if (!rt_peek(at, s->chunk, CHUNK))
@@ -405,10 +405,8 @@ void rt_stacks_add(struct rt_thread *t, const void *context, uint64_t weight_ns)
 	walk(&w, &t->clock, context);
 	if (!rt_module_learn(w.s->pc[0]))
 		rt_made_at(w.s->pc[0]);
-	if (w.end == KINF_STACK_CUT && w.n == 1) {
-		w.end = KINF_STACK_LEAF_ONLY;
+	if (w.end == KINF_STACK_CUT && w.n == 1)
 		lose(t, KINF_LOST_STACKS);
-	}
 	r = record_of(t, &w);
 	if (!r) {
 		lose(t, KINF_LOST_SAMPLES);

@@ -205,6 +205,8 @@ struct kinf_stack {
 	uint64_t weight_ns; /* CPU time that the samples represent, by the thread's clock */
 	uint64_t pc[];      /* depth of them */
 };
+/* Leaf only: no callers were asked for; or they were, and none was found, in files of kin 0.1.0,
+ * which count each such sample in KINF_LOST_STACKS. */
 enum kinf_stack_end { KINF_STACK_LEAF_ONLY, KINF_STACK_COMPLETE, KINF_STACK_CUT };
 
 /* Name of JIT code at run-time addresses. Written by the process that started the program, when

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import dump
-from harness import FULL, RT, SO, TMP, build, describe, run, tap, wanted
+from harness import FULL, MACHINE, RT, SO, TMP, build, describe, run, tap, wanted
 
 ON = 'sample=1000,stacks=on'
 _built = {}
@@ -184,6 +184,13 @@ def stacks():
     r, kins = unnoticed('deep', name='20,000 deep')
     tap.ok(sum(s.weight_ns for s in kins[0].stacks if s.end == 2 and len(s.pcs) == 1024) > 2e8, 'sampling stacks: 20,000 deep: cut, and said so',
            lambda: str([(s.end, len(s.pcs)) for s in kins[0].stacks[:9]]))
+    if MACHINE != 'x86_64':
+        return
+    r, kins = unnoticed('blind', name='that cannot be walked')
+    alone = sum(s.count for s in kins[0].stacks if s.end == 2 and len(s.pcs) == 1)
+    folded = subprocess.run([os.path.join(os.path.dirname(RT), 'kin'), 'export', '--to=folded', r.kins[0]], capture_output=True, text=True)
+    tap.ok(alone > 20 and kins[0].losses.get('stacks') == alone and re.search(r';\[cut\];blind \d+$', folded.stdout, re.M),
+           'sampling stacks that cannot be walked: cut, not roots', lambda: f'{alone} {kins[0].losses} {folded}')
 
 
 # ---- signals ----

@@ -137,6 +137,28 @@ static void coroutine(void)
 	swapcontext(&away, &home);
 }
 
+/* Its callers cannot be found: the stack pointer leads nowhere. */
+NOINLINE static void blind(unsigned long n)
+{
+#ifdef __x86_64__
+	__asm__ volatile("mov %%rsp, %%r15; mov $8, %%esp; 1: dec %0; jnz 1b; mov %%r15, %%rsp"
+			 : "+r"(n)
+			 :
+			 : "r15", "cc");
+#endif
+	sink += n;
+}
+
+static int m_blind(void)
+{
+	static char stack[64 << 10];
+	stack_t s = { .ss_sp = stack, .ss_size = sizeof(stack) };
+
+	sigaltstack(&s, NULL);
+	blind(1000000000);
+	return 0;
+}
+
 static int m_coroutine(void)
 {
 	static char stack[65536];
@@ -942,6 +964,7 @@ static const struct {
 	{ "blocked", m_blocked },
 	{ "stacks", m_stacks },
 	{ "coroutine", m_coroutine },
+	{ "blind", m_blind },
 	{ "altstack", m_altstack },
 	{ "deep", m_deep },
 	{ "small_altstack", m_small_altstack },

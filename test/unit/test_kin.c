@@ -917,6 +917,30 @@ static void stacks_of_the_runtime(const struct profile *p)
 	OK(s->tasks[s->at[0].task].tid == 42 && s->tasks[s->at[0].task].cpu_ns == 9);
 }
 
+/* A sample whose callers were not found, as kin 0.1.0 wrote it. */
+static void a_leaf_alone_is_cut_if_callers_were_lost(void)
+{
+	struct image m = runtime_image();
+	struct kinf_stack cut = {
+		.depth = 2, .epoch = 1, .end = KINF_STACK_CUT, .count = 3, .weight_ns = 3000000
+	};
+	struct kinf_stack *at = memmem(m.bytes.at, m.bytes.n, &cut, sizeof(cut));
+	struct kinf_header *h = (struct kinf_header *)(void *)m.bytes.at;
+	bool failed;
+	OK(at);
+	at->end = KINF_STACK_LEAF_ONLY;
+	for (uint64_t lost = 0; lost < 2; lost++) {
+		h->losses[KINF_LOST_STACKS] = lost;
+		struct profile *p = read_bytes(m.bytes.at, m.bytes.n, &failed);
+		bool has_mark = false;
+		for (uint32_t i = 0; i < p->samples.n_frames; i++)
+			has_mark |= p->samples.frames[i].flags & FRAME_MARK;
+		OK(!failed && has_mark == (lost > 0));
+		profile_free(p);
+	}
+	vec_free(&m.bytes);
+}
+
 static void the_runtimes_files_are_read(void)
 {
 	struct image m = runtime_image();
@@ -1069,6 +1093,7 @@ int main(void)
 	every_cut_is_told();
 	every_flipped_bit_is_told();
 	the_runtimes_files_are_read();
+	a_leaf_alone_is_cut_if_callers_were_lost();
 	the_documented_example_is_read();
 	char *command = NULL;
 	if (asprintf(&command, "rm -r %s", folder) > 0)

@@ -430,12 +430,18 @@ static frameid frame_of(struct kinfile *f, uint64_t pc, uint16_t flags, uint32_t
 	return profile_add_frame(f->into, x);
 }
 
+static bool is_cut(const struct kinfile *f, const struct kinf_stack *s)
+{
+	return s->end == KINF_STACK_CUT ||
+	       (s->end == KINF_STACK_LEAF_ONLY && f->header.losses[KINF_LOST_STACKS]);
+}
+
 /* The payload's pcs are in the window. */
 static stackid stack_of(struct kinfile *f, const struct kinf_stack *s)
 {
 	stackid stack = 0;
 
-	if (s->end == KINF_STACK_CUT)
+	if (is_cut(f, s))
 		stack = profile_add_stack(f->into, 0, profile_add_mark(f->into, MARK_CUT));
 	for (uint32_t i = s->depth; i-- > 0;) {
 		uint64_t pc;
