@@ -119,6 +119,7 @@ struct rt_extent { /* memory for blocks: a part of the file, or anonymous */
 	uint8_t *at;
 	uint64_t size, offset; /* offset in the file */
 	uint64_t written;      /* of memory: bytes that a flush has put into the file */
+	uint8_t *before;       /* rt_gmon.c: a copy of it as of rt_gmon_anew(); NULL: none */
 	bool in_file;
 };
 enum { RT_EXTENTS = 256 };
@@ -208,6 +209,7 @@ extern struct rt {
 	uint32_t hook_ps; /* as in the file's header */
 
 	uint64_t gmon_calls; /* calls and sampled time in the last gmon.out, plus one */
+	bool gmon_anew;      /* extents have copies */
 	bool gmon_kept;      /* do not rewrite gmon.out: the program requested it, and goes on */
 	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];
 	uint32_t rank, ranks; /* rank in the parallel job, as in the file's header */
@@ -472,6 +474,7 @@ void rt_stacks_add(struct rt_thread *t, const void *context, uint64_t weight_ns)
 /* ---- rt_gmon.c ---- */
 
 void rt_gmon_write(void); /* not async-signal-safe: one at a time */
+void rt_gmon_anew(void);  /* what was counted until now is in no gmon.out from here on */
 
 #pragma GCC visibility pop
 

@@ -23,13 +23,16 @@ void __monstartup(unsigned long low, unsigned long high)
 void monstartup(unsigned long low, unsigned long high)
 {
 	__monstartup(low, high);
+	if (rt.gmon_kept)
+		rt_gmon_anew();
 	rt.gmon_kept = false;
 	if (rt.state != RT_NEW)
 		kinrt_start();
 }
 
 /* Programs may call it to have gmon.out now. It stays as it is then: what they do after that is in
- * the .kin file alone, as the C library stops counting here. */
+ * the .kin file alone, as the C library stops counting here. After monstartup() another gmon.out
+ * takes its place, of what is done from there on; the .kin file has all. */
 void _mcleanup(void)
 {
 	int err = errno;

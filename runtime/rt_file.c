@@ -489,9 +489,12 @@ void rt_file_touch(void)
  * signal handler forked. */
 void rt_file_drop(void)
 {
-	for (uint32_t i = 0; i < rt.n_extents; i++)
+	for (uint32_t i = 0; i < rt.n_extents; i++) {
 		SYS6(mmap, rt.extent[i].at, rt.extent[i].size, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+		if (rt.extent[i].before)
+			SYS2(munmap, rt.extent[i].before, rt.extent[i].size);
+	}
 	if (is_ours(rt.fd))
 		SYS1(close, rt.fd);
 	rt.fd = -1;

@@ -63,6 +63,76 @@ static void put_zeros(uint64_t n)
 		put_byte(0);
 }
 
+/* ---- what was counted since the program began anew ---- */
+
+/* Where the copy of that lies; NULL: there was nothing. */
+static const void *before(const void *at)
+{
+	for (uint32_t i = 0; rt.gmon_anew && i < rt.n_extents; i++) {
+		const struct rt_extent *e = &rt.extent[i];
+		const uint8_t *p = at;
+
+		if (e->before && p >= e->at && p < e->at + e->size)
+			return e->before + (p - e->at);
+	}
+	return NULL;
+}
+
+static inline uint64_t since(const uint64_t *n)
+{
+	const uint64_t *old = before(n);
+	uint64_t now = rt_read(n);
+
+	return old && *old <= now ? now - *old : now;
+}
+
+static inline struct kinf_arc arc_since(const struct kinf_arc *s)
+{
+	struct kinf_arc a = rt_arc_at(s);
+
+	a.count = since(&s->count);
+	return a;
+}
+
+/* A slot may have been another arc's. */
+static inline struct kinf_arc call_since(const struct kinf_call *s)
+{
+	const struct kinf_call *old = before(s);
+	struct kinf_arc a = rt_call_at(s);
+
+	if (old && old->key == s->key && old->to_high == s->to_high)
+		a.count -= old->count;
+	return a;
+}
+
+static void copy_extent(struct rt_extent *e, uint64_t used)
+{
+	long m = (long)e->before;
+
+	if (!m)
+		m = SYS6(mmap, NULL, e->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+	if (m < 0 && m > -4096) {
+		rt_error("memory for what gmon.out is to leave out", m);
+		return;
+	}
+	copy_bytes((void *)m, e->at, used);
+	e->before = (uint8_t *)m;
+}
+
+/* Calls of libraries that are unloaded after this are all in their gmon.out: they move. */
+void rt_gmon_anew(void)
+{
+	uint64_t mask;
+
+	if (rt.state != RT_STARTED || rt.silent || !rt_lock(&mask))
+		return;
+	for (uint32_t i = 0; i < rt.n_extents; i++)
+		copy_extent(&rt.extent[i], i + 1 == rt.n_extents ? rt.used : rt.extent[i].size);
+	rt.gmon_anew = true;
+	rt_unlock(mask);
+}
+
 /* ---- histogram ---- */
 
 /* Our own code is no function of the program's, though it may be linked into it. */
@@ -92,11 +162,11 @@ static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 
 			if (!__atomic_load_n(&s->depth, __ATOMIC_ACQUIRE))
 				break; /* nothing there yet */
-			if (is_at(m, s)) {
+			if (since(&s->count) && is_at(m, s)) {
 				uint64_t bin = (s->pc[0] - m->text) / BIN;
 
 				any = true;
-				rest += rt_read(&s->weight_ns);
+				rest += since(&s->weight_ns);
 				if (bins && period && bin < n) {
 					bins[bin] += (uint32_t)(rest / period);
 					rest %= period; /* not lost: it is the next one's */
@@ -220,7 +290,7 @@ static void put_arcs(const struct rt_module *m, const struct kinf_block *b)
 	const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++)
-		put_arc_of(m, rt_arc_at(s));
+		put_arc_of(m, arc_since(s));
 }
 
 static void put_calls(const struct rt_module *m, const struct kinf_block *b)
@@ -228,7 +298,7 @@ static void put_calls(const struct rt_module *m, const struct kinf_block *b)
 	const struct kinf_call *s = (const struct kinf_call *)b->payload;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++)
-		put_arc_of(m, rt_call_at(s));
+		put_arc_of(m, call_since(s));
 }
 
 static void put_retired_arcs(const struct rt_module *m, const struct kinf_block *b)
@@ -236,8 +306,9 @@ static void put_retired_arcs(const struct rt_module *m, const struct kinf_block 
 	const struct kinf_retired_arc *r = (const struct kinf_retired_arc *)b->payload;
 
 	for (uint64_t n = b->used / sizeof(*r); n--; r++)
-		if (r->count && r->to_module == m->first_id)
-			put_arc(r->from_module == m->first_id ? r->from : 0, r->to, r->count);
+		if (r->to_module == m->first_id)
+			put_arc(r->from_module == m->first_id ? r->from : 0, r->to,
+				since(&r->count));
 }
 
 static void put_all_arcs(const struct rt_module *m)
@@ -293,7 +364,7 @@ static void add_counts(const struct rt_module *m, const struct kinf_block *b)
 	const struct kinf_count *s = (const struct kinf_count *)b->payload;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
-		uint64_t addr = rt_read(&s->addr), count = rt_read(&s->count);
+		uint64_t addr = rt_read(&s->addr), count = since(&s->count);
 
 		if (addr && count && is_in(m, addr, &addr))
 			add_block(addr, count);
@@ -304,9 +375,12 @@ static void add_retired_counts(const struct rt_module *m, const struct kinf_bloc
 {
 	const struct kinf_retired_count *r = (const struct kinf_retired_count *)b->payload;
 
-	for (uint64_t n = b->used / sizeof(*r); n--; r++)
-		if (r->count && r->module == m->first_id)
-			add_block(r->addr, r->count);
+	for (uint64_t n = b->used / sizeof(*r); n--; r++) {
+		uint64_t count = since(&r->count);
+
+		if (count && r->module == m->first_id)
+			add_block(r->addr, count);
+	}
 }
 
 static void put_all_blocks(const struct rt_module *m)
@@ -349,7 +423,7 @@ static uint64_t survey_arcs(const struct kinf_block *b)
 	uint64_t calls = 0;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++)
-		calls += survey_arc(rt_arc_at(s), &m);
+		calls += survey_arc(arc_since(s), &m);
 	return calls;
 }
 
@@ -360,7 +434,7 @@ static uint64_t survey_calls(const struct kinf_block *b)
 	uint64_t calls = 0;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++)
-		calls += survey_arc(rt_call_at(s), &m);
+		calls += survey_arc(call_since(s), &m);
 	return calls;
 }
 
@@ -369,11 +443,13 @@ static uint64_t survey_retired_arcs(const struct kinf_block *b)
 	const struct kinf_retired_arc *r = (const struct kinf_retired_arc *)b->payload;
 	uint64_t calls = 0;
 
-	for (uint64_t n = b->used / sizeof(*r); n--; r++)
-		if (r->count) {
-			calls += r->count;
+	for (uint64_t n = b->used / sizeof(*r); n--; r++) {
+		uint64_t count = since(&r->count);
+
+		calls += count;
+		if (count)
 			mark(r->to_module);
-		}
+	}
 	return calls;
 }
 
@@ -384,7 +460,7 @@ static uint64_t survey_counts(const struct kinf_block *b)
 	uint64_t all = 0;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
-		uint64_t count = rt_read(&s->count), addr = rt_read(&s->addr);
+		uint64_t count = since(&s->count), addr = rt_read(&s->addr);
 
 		all += count;
 		if (!count || (m && addr >= m->start && addr < m->end))
@@ -401,11 +477,13 @@ static uint64_t survey_retired_counts(const struct kinf_block *b)
 	const struct kinf_retired_count *r = (const struct kinf_retired_count *)b->payload;
 	uint64_t all = 0;
 
-	for (uint64_t n = b->used / sizeof(*r); n--; r++)
-		if (r->count) {
-			all += r->count;
+	for (uint64_t n = b->used / sizeof(*r); n--; r++) {
+		uint64_t count = since(&r->count);
+
+		all += count;
+		if (count)
 			mark(r->module);
-		}
+	}
 	return all;
 }
 

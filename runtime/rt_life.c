@@ -180,6 +180,7 @@ static void begin_anew(void)
 	rt.n_modules = 0;
 	rt.epoch = 0;
 	rt.gmon_calls = 0;
+	rt.gmon_anew = false;
 	for (struct rt_module *m = rt.all; m; m = m->older) {
 		m->record = NULL;
 		m->first_id = 0;

@@ -262,6 +262,10 @@ def classic():
     calls = gprof_calls(TARGET, os.path.dirname(r.kins[0]) + '/gmon.out')
     tap.ok(calls.get('leaf') == 100 and leaf_calls(r) == 300, 'gmon.out: what _mcleanup() has written stays; all is in the .kin file',
            lambda: f'{calls} {describe(r)}')
+    r = run([TARGET, 'anew'])
+    calls = gprof_calls(TARGET, os.path.dirname(r.kins[0]) + '/gmon.out')
+    tap.ok(calls.get('leaf') == 70 and leaf_calls(r) == 770, 'gmon.out: monstartup() after _mcleanup() begins another one; all is in the .kin file',
+           lambda: f'{calls} {describe(r)}')
     r = run([TARGET, 'callback'])
     said = subprocess.run([ours, '-b', '-p', TARGET, os.path.dirname(r.kins[0]) + '/gmon.out'], capture_output=True, text=True).stdout
     tap.ok(re.search(r' 1 .* compares$', said, re.M), 'gmon.out: calls from outside of the program are in it', lambda: said)

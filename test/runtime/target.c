@@ -662,6 +662,26 @@ static int m_snapshot(void)
 	return 0;
 }
 
+extern void monstartup(unsigned long low, unsigned long high) __attribute__((weak));
+extern char __executable_start[], etext[];
+
+/* gmon.out of the last calls alone: of other threads' tables, and of this one's. */
+static int m_anew(void)
+{
+	calls(100);
+	many_threads(4, 4, 100);
+	if (_mcleanup)
+		_mcleanup();
+	calls(200);
+	if (monstartup)
+		monstartup((unsigned long)__executable_start, (unsigned long)etext);
+	calls(30);
+	many_threads(4, 4, 10);
+	fflush(stdout);
+	puts("leaf 770");
+	return 0;
+}
+
 NOINLINE static int compares(const void *a, const void *b)
 {
 	leaf();
@@ -684,7 +704,7 @@ static const struct mode modes[] = {
 	M(close_first), M(fd),          M(sigmask),    M(seccomp),      M(errno),     M(threads64),
 	M(threads1000), M(threads5000), M(patience),   M(deep),         M(longjmp),   M(ucontext),
 	M(altstack),    M(dlopen),      M(progress),   M(moncontrol),   M(snapshot),  M(callback),
-	M(flushes),     M(names),
+	M(flushes),     M(names),       M(anew),
 };
 
 int main(int argc, char **argv)
