@@ -209,6 +209,7 @@ extern struct rt {
 	uint32_t hook_ps; /* as in the file's header */
 
 	uint64_t gmon_calls; /* calls and sampled time in the last gmon.out, plus one */
+	bool gmon_prefixed;  /* GMON_OUT_PREFIX is set; it may be empty */
 	bool gmon_anew;      /* extents have copies */
 	bool gmon_kept;      /* do not rewrite gmon.out: the program requested it, and goes on */
 	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];

@@ -554,7 +554,7 @@ static int open_for(const struct rt_module *m)
 {
 	int fd = -1;
 
-	if (rt.gmon_prefix[0])
+	if (rt.gmon_prefixed)
 		fd = try_open(rt.gmon_prefix, true, m);
 	if (fd < 0)
 		fd = try_open("gmon.out", true, m);

@@ -95,6 +95,7 @@ static void keep_gmon_prefix(void)
 	struct text t = { .at = rt.gmon_prefix, .size = sizeof(rt.gmon_prefix) };
 	const char *prefix = env("GMON_OUT_PREFIX");
 
+	rt.gmon_prefixed = prefix;
 	if (prefix)
 		text_add(&t, prefix);
 }

@@ -281,6 +281,8 @@ def classic():
     tap.ok(not glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out*'), 'gmon.out: gmon=off')
     r = run([TARGET, 'normal'], env={'GMON_OUT_PREFIX': 'prof'})
     tap.ok(any(re.fullmatch(r'prof\.\d+', f) for f in r.files), 'gmon.out: GMON_OUT_PREFIX', lambda: str(list(r.files)))
+    r = run([TARGET, 'normal'], env={'GMON_OUT_PREFIX': ''})
+    tap.ok([f for f in r.files if re.fullmatch(r'\.\d+', f)], 'gmon.out: an empty GMON_OUT_PREFIX', lambda: str(list(r.files)))
     d = os.path.join(TMP, 'plugs')
     if os.path.isdir(d):
         r = run([TARGET, 'dlopen', f'80:{d}'])
