@@ -136,6 +136,7 @@ extern struct rt {
 	bool paused;
 	bool silent; /* make no system calls but at the end: they may kill the process (seccomp) */
 	bool forked; /* a forked child of the started program */
+	bool preloaded;        /* by LD_PRELOAD, as exec needs to know */
 	_Atomic bool profiled; /* compiled for gprof: called mcount, __fentry__ or monstartup */
 	bool full;             /* out of space; tables do not grow */
 	uint32_t pid, ppid;
@@ -231,8 +232,9 @@ void rt_on(void); /* sets the gate by the current settings */
 void rt_finish(enum kinf_end end, uint64_t detail);
 /* To be called first in a forked child, however that was created. */
 void rt_forked(void);
-/* The process is about to execute another program; false: that has failed. */
-void rt_exec(bool about_to);
+/* The process is about to execute a program, with that environment. */
+void rt_exec(const char *program, char *const *envp);
+void rt_exec_failed(void);
 /* Calls f(arg) with all vector registers saved, for functions of the C library. With the lock held:
  * registers are saved in one place, not on the program's stack. */
 void rt_call_saved(void (*f)(void *), void *arg);

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -121,11 +122,12 @@ long syscall(long number, ...)
 		rt_finish(KINF_EXITED_AT_ONCE, (uint64_t)(a & 255));
 	forks = rt_makes_process(number, a);
 	if (exec)
-		rt_exec(true);
+		rt_exec((const char *)(number == SYS_execve ? a : b),
+			(char *const *)(number == SYS_execve ? c : d));
 	r = number == SYS_rt_sigaction ? rt_signals_action(a, (const void *)b, (void *)c, d)
 				       : sys(number, a, b, c, d, e, f);
 	if (exec)
-		rt_exec(false);
+		rt_exec_failed();
 	if (forks && !r)
 		rt_forked();
 	if (number == SYS_prctl && a == PR_SET_NAME)
@@ -170,10 +172,10 @@ static int call_exec(exec_function *f, const char *path, char *const argv[], cha
 		rt_intercept_init();
 		f = real_execve;
 	}
-	rt_exec(true);
+	rt_exec(path, envp);
 	ret = f(path, argv, envp);
 	err = errno;
-	rt_exec(false);
+	rt_exec_failed();
 	errno = err;
 	return ret;
 }
@@ -234,16 +236,31 @@ int execle(const char *path, const char *arg, ...)
 	return call_exec(real_execve, path, argv, envp);
 }
 
+/* Of an open file; "" if that is not known. */
+static const char *fd_path(char path[256], int fd)
+{
+	char link[64];
+	struct text t = { .at = link, .size = sizeof(link) };
+	long n;
+
+	text_add(&t, "/proc/self/fd/");
+	text_number(&t, (uint64_t)fd);
+	n = SYS4(readlinkat, AT_FDCWD, link, path, 255);
+	path[n > 0 ? n : 0] = 0;
+	return path;
+}
+
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
+	char path[256];
 	int ret, err;
 
 	if (!real_fexecve)
 		rt_intercept_init();
-	rt_exec(true);
+	rt_exec(fd_path(path, fd), envp);
 	ret = real_fexecve(fd, argv, envp);
 	err = errno;
-	rt_exec(false);
+	rt_exec_failed();
 	errno = err;
 	return ret;
 }
@@ -253,9 +270,9 @@ int execveat(int dir, const char *path, char *const argv[], char *const envp[], 
 {
 	long r;
 
-	rt_exec(true);
+	rt_exec(path, envp);
 	r = SYS5(execveat, dir, path, argv, envp, flags);
-	rt_exec(false);
+	rt_exec_failed();
 	return (int)result(r);
 }
 

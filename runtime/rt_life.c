@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,6 +60,19 @@ static void init_saved(void)
 
 /* ---- the beginning ---- */
 
+/* The kernel marks the name of a file that has none any more, or never had. */
+static size_t without_mark(const char *exe, size_t n)
+{
+	static const char mark[] = " (deleted)";
+	size_t size = sizeof(mark) - 1;
+	struct stat st;
+
+	if (n <= size || !text_equal(exe + n - size, mark) ||
+	    SYS4(newfstatat, AT_FDCWD, "/proc/self/exe", &st, 0) || st.st_nlink)
+		return n;
+	return n - size;
+}
+
 static void own_names(void)
 {
 	long n = SYS4(readlinkat, AT_FDCWD, "/proc/self/exe", rt.exe, sizeof(rt.exe) - 1);
@@ -70,6 +84,7 @@ static void own_names(void)
 		n = (long)t.used;
 	}
 	rt.exe[n] = 0;
+	rt.exe[without_mark(rt.exe, (size_t)n)] = 0;
 	n = SYS2(getcwd, rt.cwd, sizeof(rt.cwd));
 	if (n <= 0 || rt.cwd[0] != '/')
 		rt.cwd[0] = 0;
@@ -88,6 +103,61 @@ static const char *env(const char *name)
 			return *e + i + 1;
 	}
 	return NULL;
+}
+
+/* A text that the program has at `at`, which may be no address; false if it cannot be read. */
+static bool peek_text(uint64_t at, char *to, size_t size)
+{
+	size_t n = 0;
+
+	while (n + 1 < size) {
+		size_t part = RT_PAGE - ((at + n) & (RT_PAGE - 1));
+
+		if (part > size - 1 - n)
+			part = size - 1 - n;
+		if (!rt_peek(at + n, to + n, part))
+			break;
+		for (; part--; n++)
+			if (!to[n])
+				return true;
+	}
+	to[n] = 0;
+	return n + 1 == size;
+}
+
+static bool has_runtime(const char *libraries)
+{
+	static const char name[] = "libkinrt.so";
+
+	for (const char *s = libraries; *s; s++) {
+		size_t i = 0;
+
+		while (name[i] && s[i] == name[i])
+			i++;
+		if (!name[i])
+			return true;
+	}
+	return false;
+}
+
+/* Whether that environment, which may be no address, is certain to lack the runtime. */
+static bool lacks_runtime(char *const *envp)
+{
+	static const char name[] = "LD_PRELOAD=";
+	uint64_t at = 0;
+	char text[1024];
+
+	for (; envp; envp++) {
+		if (!rt_peek((uint64_t)envp, &at, sizeof(at)) ||
+		    (at && !peek_text(at, text, sizeof(name))))
+			return false;
+		if (!at)
+			return true;
+		if (text_equal(text, name))
+			return peek_text(at + sizeof(name) - 1, text, sizeof(text)) &&
+			       text_size(text) + 1 < sizeof(text) && !has_runtime(text);
+	}
+	return true;
 }
 
 static void keep_gmon_prefix(void)
@@ -135,6 +205,7 @@ void rt_init(void)
 	else
 		rt_options_read(&rt.options, env("KIN_OPTIONS"));
 	own_names();
+	rt.preloaded = env("LD_PRELOAD") && has_runtime(env("LD_PRELOAD"));
 	keep_gmon_prefix();
 	find_job();
 	rt_modules_init();
@@ -266,19 +337,41 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 	rt_file_finish();
 }
 
-void rt_exec(bool about_to)
+/* Whether this process has a file that is to say what becomes of it: a child of vfork has none, nor
+ * has a forked one that counted nothing. */
+static bool has_end(void)
+{
+	return rt.state == RT_STARTED && !rt.silent && same_process() &&
+	       (uint32_t)SYS0(getpid) == rt.pid && rt.header;
+}
+
+void rt_exec(const char *program, char *const *envp)
+{
+	struct kinf_header *h;
+
+	if (!rt.silent)
+		rt_sample_exec(true);
+	if (!has_end())
+		return;
+	rt_sample_finish();
+	h = rt.header;
+	if (!peek_text((uint64_t)program, h->became, sizeof(h->became)))
+		h->became[0] = 0;
+	h->end_detail = rt.preloaded && lacks_runtime(envp) ? KINF_EXEC_WITHOUT : 0;
+	h->end_ns = rt_now_ns(CLOCK_MONOTONIC);
+	h->end = KINF_EXECED;
+}
+
+void rt_exec_failed(void)
 {
 	if (!rt.silent)
-		rt_sample_exec(about_to);
-	if (rt.state != RT_STARTED || rt.silent || !same_process() ||
-	    (uint32_t)SYS0(getpid) != rt.pid)
+		rt_sample_exec(false);
+	if (!has_end())
 		return;
-	if (!rt.header) /* a forked child that counted nothing */
-		return;
-	if (about_to)
-		rt_sample_finish();
-	rt.header->end_ns = about_to ? rt_now_ns(CLOCK_MONOTONIC) : 0;
-	rt.header->end = about_to ? KINF_EXECED : KINF_RUNNING;
+	rt.header->end = KINF_RUNNING;
+	rt.header->end_ns = 0;
+	rt.header->end_detail = 0;
+	rt.header->became[0] = 0;
 }
 
 static void at_exit(int status, void *unused)

@@ -56,7 +56,7 @@ struct kinf_header {
 	uint32_t writer;  /* enum kinf_writer */
 	uint32_t pid, ppid;
 	uint32_t end;        /* enum kinf_end; written last */
-	uint64_t end_detail; /* exit status or signal */
+	uint64_t end_detail; /* exit status or signal; KINF_EXECED: KINF_EXEC_* */
 	uint64_t size; /* bytes of the file in use, including blocks: a reader stops there; 0: up to
 			  the end of the file. Updated atomically */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end_ns is 0 while running */
@@ -75,8 +75,12 @@ struct kinf_header {
 				 counted; 0: not known */
 	uint64_t hooks_start, hooks_end; /* run-time addresses of the code that counts calls,
 					    [start, end); 0: not known */
-	char reserved[];                 /* zero, up to page */
+	char became[256]; /* KINF_EXECED: the program, as exec was given it; NUL-terminated, may be
+			     truncated; or "" */
+	char reserved[];  /* zero, up to page */
 };
+/* The runtime was preloaded, and is not in the environment that the program was given. */
+#define KINF_EXEC_WITHOUT 1u
 
 /* ---- blocks ---- */
 

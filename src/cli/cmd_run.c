@@ -1,10 +1,9 @@
 /* cmd_run.c - runs a program with the collection runtime in it. */
-#include <fnmatch.h>
-#include <glob.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "cli/arg.h"
@@ -15,6 +14,7 @@
 #include "cli/naming.h"
 #include "cli/prefix.h"
 #include "cli/rank_file.h"
+#include "cli/run_files.h"
 #include "record/made_names.h"
 #include "record/preload.h"
 #include "record/runtime_file.h"
@@ -36,7 +36,8 @@ static const char *const description[] = {
 	"COMMAND's output, exit status and signals are as without kin run. Statically linked "
 	"programs must be linked with the runtime: see kin cc. A program that cannot be measured "
 	"runs anyway, and kin run prints a warning. KIN_OPTIONS in the environment may hold "
-	"further settings of the runtime, which kinrt.h documents.",
+	"further settings of the runtime, which kinrt.h documents, but for output: the file is "
+	"that of -o.",
 	NULL,
 };
 
@@ -98,7 +99,7 @@ static const struct opt_group *const options[] = { &what_options, &file_options,
 struct run_line {
 	struct preload_opts opts;
 	char **argv;
-	bool quiet, no_names, no_rank;
+	bool quiet, no_names, no_rank, named;
 };
 
 static bool take_sample(const char *arg, unsigned *hz)
@@ -146,6 +147,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case OPT_OUTPUT:
 		l->opts.output = arg;
+		l->named = true;
 		break;
 	}
 	return true;
@@ -153,25 +155,37 @@ static bool set(void *line, int id, const char *arg, char error[512])
 
 /* ---- the files ---- */
 
-static size_t count_others(const char *output, const struct timespec *start)
+static void name_file(const struct run_line *l, const char *path)
 {
-	glob_t g = { 0 };
-	size_t n = 0;
-	char *taken = inside_pattern(output, true), *plain = inside_pattern(output, false);
-	glob(taken, 0, NULL, &g);
-	for (size_t i = 0; i < g.gl_pathc; i++)
-		n += inside_is_newer(g.gl_pathv[i], start) &&
-		     (!inside_is_pattern(output) ||
-		      fnmatch(plain, g.gl_pathv[i], FNM_PATHNAME) != 0);
-	globfree(&g);
-	if (inside_is_pattern(output) && !glob(plain, 0, NULL, &g)) {
-		for (size_t i = 0; i < g.gl_pathc; i++)
-			n += inside_is_newer(g.gl_pathv[i], start);
-		globfree(&g);
-	}
-	free(taken);
-	free(plain);
-	return n;
+	struct kin_error *err = made_names_put(path);
+	if (err)
+		message("run", "names are not kept: %s", kin_error_message(err));
+	kin_error_free(err);
+	if (!l->no_names)
+		naming_put("run", path, NULL, NULL);
+}
+
+/* But for those of processes that go on. */
+static void name_if_ended(const struct run_line *l, const char *path)
+{
+	struct kin_error *busy = runtime_file_check_busy(path);
+	if (!busy)
+		name_file(l, path);
+	kin_error_free(busy);
+}
+
+/* All files of the run get names, and the program's last: views show the newest one. */
+static void name_files(const struct run_line *l, const struct run_files *files,
+		       const struct run_file *last)
+{
+	const struct run_file *of_program = last ? last : run_files_named(files, l->opts.output);
+	for (size_t i = 0; i < files->at.n; i++)
+		if (&files->at.at[i] != of_program)
+			name_if_ended(l, files->at.at[i].path);
+	if (!of_program)
+		return;
+	name_if_ended(l, of_program->path);
+	(void)utimensat(AT_FDCWD, of_program->path, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
 static void say_all(const char *output, size_t others)
@@ -184,40 +198,6 @@ static void say_all(const char *output, size_t others)
 	free(all);
 }
 
-static void name_file(const struct run_line *l, const char *path)
-{
-	struct kin_error *err = made_names_put(path);
-	if (err)
-		message("run", "names are not kept: %s", kin_error_message(err));
-	kin_error_free(err);
-	if (!l->no_names)
-		naming_put("run", path, NULL, NULL);
-}
-
-/* All files of the run get names, but for those of processes that go on. */
-static void name_files(const struct run_line *l, const struct timespec *start)
-{
-	const char *output = l->opts.output;
-	glob_t g = { 0 };
-	char *taken = inside_pattern(output, true), *plain = inside_pattern(output, false);
-	int how = glob(taken, 0, NULL, &g) ? 0 : GLOB_APPEND;
-	glob(plain, how, NULL, &g);
-	const char *last = NULL;
-	for (size_t i = 0; i < g.gl_pathc; i++) {
-		bool again = last && !strcmp(last, g.gl_pathv[i]);
-		last = g.gl_pathv[i];
-		if (again || !inside_is_newer(last, start))
-			continue;
-		struct kin_error *busy = runtime_file_check_busy(last);
-		if (!busy)
-			name_file(l, last);
-		kin_error_free(busy);
-	}
-	globfree(&g);
-	free(taken);
-	free(plain);
-}
-
 static void say_pattern(const char *output, size_t n)
 {
 	char *all = inside_pattern(output, false);
@@ -228,14 +208,18 @@ static void say_pattern(const char *output, size_t n)
 	free(all);
 }
 
+static const char *calls_in_words(const struct preload_opts *o, const char *path)
+{
+	return o->no_arcs || runtime_file_has_calls(path)
+		       ? ""
+		       : "; no calls were counted: the program has to be compiled for that, with "
+			 "-pg or -finstrument-functions";
+}
+
 static void say_one(const struct preload_opts *o)
 {
-	bool calls = o->no_arcs || runtime_file_has_calls(o->output);
 	message("run", "%s: kin flat, kin graph and kin report show it%s", o->output,
-		calls ? ""
-		      : "; no calls were counted: the program has to be compiled for that, with "
-			"-pg or "
-			"-finstrument-functions");
+		calls_in_words(o, o->output));
 }
 
 /* Reports say it, too, as does kin info --strict. */
@@ -247,26 +231,98 @@ static void say_trouble(const char *output)
 	free(trouble);
 }
 
-static void say_files(const struct run_line *l, const struct timespec *start)
+/* The process that was started executed another program, whose profile is not under the name that
+ * was asked for. */
+static void say_became(const struct run_line *l, const struct run_file *last, size_t n)
 {
 	const char *output = l->opts.output;
-	size_t others = count_others(output, start);
-	bool own = inside_is_newer(output, start);
-	const char *why = inside_unwritable(output);
+	char *all = inside_pattern(output, true), *exe = runtime_file_fact(last->path, "exe");
+	message("run", "%s became %s: kin flat %s shows it, kin flat %s %s all %zu profiles%s",
+		l->argv[0], exe ? exe : "another program", last->path, output, all, n,
+		calls_in_words(&l->opts, last->path));
+	free(exe);
+	free(all);
+}
 
-	if ((own || others) && l->quiet)
+/* Of a path that was relative in the program it is not known which file it meant. */
+static char *reason_for(const char *became, bool without)
+{
+	const char *remedy = NULL;
+	const char *obstacle = became[0] == '/' ? preload_obstacle(became, &remedy) : NULL;
+	if (without)
+		return xprintf("its environment is without kin run's LD_PRELOAD");
+	if (!obstacle)
+		return xprintf("it left no profile");
+	return xprintf("it %s%s%s", obstacle, remedy ? ", or " : "", remedy ? remedy : "");
+}
+
+/* What it executed did not load the runtime, or ended before that could begin. */
+static bool say_unmeasured(const struct run_line *l, const struct run_file *last)
+{
+	const struct kinf_header *h = &last->header;
+	bool without = h->end_detail == KINF_EXEC_WITHOUT;
+	if (h->end != KINF_EXECED || (!without && !l->opts.frequency))
+		return false; /* without sampling a program that calls nothing has no file */
+	char *became = xprintf("%.*s", (int)sizeof(h->became), h->became);
+	char *reason = reason_for(became, without);
+	message("run", "%s became %s, which is not measured: %s; %s is of what was before",
+		l->argv[0], *became ? became : "another program", reason, last->path);
+	free(reason);
+	free(became);
+	return true;
+}
+
+/* Beside the one that was started. */
+static void say_others_unmeasured(const struct run_files *files, pid_t pid)
+{
+	const struct kinf_header *any = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < files->at.n; i++) {
+		const struct kinf_header *h = &files->at.at[i].header;
+		if (h->end != KINF_EXECED || h->end_detail != KINF_EXEC_WITHOUT ||
+		    h->pid == (uint32_t)pid)
+			continue;
+		any = h;
+		n++;
+	}
+	bool one = n == 1;
+	if (any)
+		message("run",
+			"%zu other process%s became %s not measured: %s without kin run's "
+			"LD_PRELOAD (%.*s%s)",
+			n, one ? "" : "es", one ? "a program that is" : "programs that are",
+			one ? "its environment is" : "their environments are",
+			(int)sizeof(any->became), any->became[0] ? any->became : "not known which",
+			one ? "" : " ...");
+}
+
+static void say_found(const struct run_line *l, const struct run_files *files,
+		      const struct run_file *last)
+{
+	const char *output = l->opts.output;
+	const struct run_file *own = run_files_named(files, output);
+	size_t n = files->at.n;
+
+	if (last || own)
+		say_trouble(last ? last->path : output);
+	if (last && say_unmeasured(l, last))
 		return;
-	if (own)
-		say_trouble(output);
-	if (own && others)
-		say_all(output, others);
+	if (inside_is_pattern(output))
+		say_pattern(output, n);
+	else if (last && last != own)
+		say_became(l, last, n);
+	else if (own && n > 1)
+		say_all(output, n - 1);
 	else if (own)
 		say_one(&l->opts);
-	else if (others && inside_is_pattern(output))
-		say_pattern(output, others);
-	else if (others)
-		message("run", "%zu profiles beside where %s would be", others, output);
-	else if (why)
+	else
+		message("run", "%zu profiles beside where %s would be", n, output);
+}
+
+static void say_none(const struct run_line *l)
+{
+	const char *output = l->opts.output, *why = inside_unwritable(output);
+	if (why)
 		message("run", "there is no profile: cannot write %s: %s; -o names another file",
 			output, why);
 	else
@@ -274,6 +330,21 @@ static void say_files(const struct run_line *l, const struct timespec *start)
 			"%s left no profile: it could not write %s, ended at once, or was not "
 			"compiled for counting and used no CPU time to sample",
 			l->argv[0], output);
+}
+
+static void end_files(const struct run_line *l, const struct inside_result *r)
+{
+	struct run_files files;
+	run_files_find(l->opts.output, &r->start, &files);
+	const struct run_file *last = run_files_last(&files, r->pid);
+	name_files(l, &files, last);
+	if (!files.at.n)
+		say_none(l);
+	else if (!l->quiet) {
+		say_found(l, &files, last);
+		say_others_unmeasured(&files, r->pid);
+	}
+	run_files_done(&files);
 }
 
 /* ---- running ---- */
@@ -284,14 +355,18 @@ static int run_line(const struct run_line *l)
 		.command = "run", .opts = l->opts, .argv = l->argv, .recorder = true
 	};
 	struct inside_result r;
+	const char *other = l->named || l->quiet ? NULL : preload_other_output();
+	if (other)
+		message("run",
+			"KIN_OPTIONS: %.*s does not count under kin run: the profile is %s, -o "
+			"names another",
+			(int)strcspn(other, ","), other, l->opts.output);
 	inside_run(&inside, &r);
 	if (!r.ran)
 		return r.status;
 	child_ended();
 	if (r.measured)
-		name_files(l, &r.start);
-	if (r.measured)
-		say_files(l, &r.start);
+		end_files(l, &r);
 	return child_end_as(r.status);
 }
 

@@ -151,6 +151,7 @@ static void wait_for(struct target *t, struct signals *s, struct inside_result *
 	uint64_t start = clock_now_ns();
 	target_wait(t, s);
 	ret->ran = true;
+	ret->pid = t->pid;
 	ret->status = t->status;
 	ret->duration_ns = clock_now_ns() - start;
 	ret->used_ns = ns_of(t->usage.ru_utime) + ns_of(t->usage.ru_stime);

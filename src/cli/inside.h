@@ -3,6 +3,7 @@
 #ifndef CLI_INSIDE_H
 #define CLI_INSIDE_H
 
+#include <sys/types.h>
 #include <time.h>
 
 #include "record/preload.h"
@@ -19,6 +20,7 @@ struct inside {
 struct inside_result {
 	bool ran;                      /* otherwise `status` is the exit status for the reason */
 	bool measured;                 /* the runtime was in it; otherwise the reason was printed */
+	pid_t pid;                     /* the program's process */
 	int status;                    /* as of wait() */
 	uint64_t used_ns, duration_ns; /* CPU time of the program and the children it waited for */
 	struct timespec start;         /* files of the run are not older */

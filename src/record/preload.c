@@ -60,18 +60,51 @@ static char *output_setting(const char *path, bool literal)
 	return to;
 }
 
+static const char output_word[] = "output=";
+
+/* The user's settings but for the file's name, which is ours to say. */
+static char *others_settings(void)
+{
+	const char *all = getenv("KIN_OPTIONS");
+	char *kept = xalloc((all ? strlen(all) : 0) + 2), *to = kept;
+	for (const char *s = all ? all : ""; *s;) {
+		size_t n = strcspn(s, ",");
+		if (n && strncmp(s, output_word, strlen(output_word)) != 0) {
+			*to++ = ',';
+			memcpy(to, s, n);
+			to += n;
+		}
+		s += n + (s[n] == ',');
+	}
+	*to = '\0';
+	return kept;
+}
+
+/* Of a kin run around us they are not the user's. */
+const char *preload_other_output(void)
+{
+	const char *all = getenv("KIN_OPTIONS"), *library = getenv("LD_PRELOAD"), *found = NULL;
+	for (const char *s = all; s && !(library && strstr(library, KINRT)); s = strchr(s, ',')) {
+		s += *s == ',';
+		if (!strncmp(s, output_word, strlen(output_word)))
+			found = s;
+	}
+	return found;
+}
+
 static char *settings_text(const struct preload_opts *o)
 {
-	const char *own = getenv("KIN_OPTIONS");
+	char *own = others_settings();
 	char *output = output_setting(o->output, o->literal), sample[32] = "off";
 	if (o->frequency)
 		snprintf(sample, sizeof(sample), "%u", o->frequency);
-	char *text = xprintf("%s%s%soutput=%s%s,sample=%s,stacks=%s%s%s%s%s%s%s%s",
+	char *text = xprintf("%s%s%soutput=%s%s,sample=%s,stacks=%s%s%s%s%s%s%s",
 			     o->run ? "run=" : "", o->run ? o->run : "", o->run ? "," : "", output,
 			     o->no_rank ? ",rank=off" : "", sample, o->leaves ? "off" : "on",
 			     o->no_arcs ? ",arcs=off" : "", o->no_blocks ? ",blocks=off" : "",
 			     o->no_gmon ? ",gmon=off" : "", o->latency ? ",latency=on" : "",
-			     o->verbose ? ",verbose" : "", own && *own ? "," : "", own ? own : "");
+			     o->verbose ? ",verbose" : "", own);
+	free(own);
 	free(output);
 	return text;
 }

@@ -24,9 +24,12 @@ struct preload_opts {
 char *preload_find(void);
 
 /* Sets LD_PRELOAD, KIN_OPTIONS and ASAN_OPTIONS of this process, for programs that it starts.
- * Existing values are kept; if a setting is given twice, the user's own counts. An error if the
- * library is missing, or is at a path that LD_PRELOAD cannot hold. */
+ * Existing values are kept; if a setting is given twice, the user's own counts, except for the
+ * file's name. An error if the library is missing, or is at a path that LD_PRELOAD cannot hold. */
 struct kin_error *preload_set(const struct preload_opts *o) __attribute__((warn_unused_result));
+/* Before that: where the user's KIN_OPTIONS name a file, which does not count; NULL: they do not.
+ */
+const char *preload_other_output(void);
 /* After that, for a further run of the program: its number, from 1, is stored in the files. */
 void preload_set_repetition(unsigned n);
 

@@ -123,18 +123,53 @@ bool runtime_file_has_calls(const char *path)
 	return found;
 }
 
-char *runtime_file_trouble(const char *path)
+bool runtime_file_header(const char *path, struct kinf_header *ret)
 {
 	struct file f = { 0 };
 	struct kin_error *err = file_read(path, &(struct file_opts){ 0 }, &f);
-	struct kinf_header h = { 0 };
+	*ret = (struct kinf_header){ 0 };
 	if (!err && f.size >= KINF_PAGE)
-		memcpy(&h, f.data, sizeof(h));
-	bool is_ours = h.magic == KINF_MAGIC && h.writer == KINF_BY_RUNTIME;
-	char *trouble = is_ours ? kinfile_trouble(&h) : NULL;
+		memcpy(ret, f.data, sizeof(*ret));
+	bool is_one = ret->magic == KINF_MAGIC && ret->writer == KINF_BY_RUNTIME;
+	if (!is_one)
+		*ret = (struct kinf_header){ 0 };
 	kin_error_free(err);
 	file_free(&f);
-	return trouble;
+	return is_one;
+}
+
+char *runtime_file_trouble(const char *path)
+{
+	struct kinf_header h;
+	return runtime_file_header(path, &h) ? kinfile_trouble(&h) : NULL;
+}
+
+/* "name=value" lines. */
+static char *find_fact(struct runtime_part p, const char *name)
+{
+	size_t n = strlen(name);
+	for (const char *at = (const char *)p.at, *end = at + p.size; at < end;) {
+		const char *line_end = memchr(at, '\n', (size_t)(end - at));
+		size_t size = (size_t)((line_end ? line_end : end) - at);
+		if (size > n && !memcmp(at, name, n) && at[n] == '=')
+			return xprintf("%.*s", (int)(size - n - 1), at + n + 1);
+		at += size + 1;
+	}
+	return NULL;
+}
+
+char *runtime_file_fact(const char *path, const char *name)
+{
+	struct file f = { 0 };
+	struct kin_error *err = file_read(path, &(struct file_opts){ 0 }, &f);
+	struct kinf_block head;
+	struct runtime_part p;
+	char *found = NULL;
+	for (size_t at = KINF_PAGE; !err && !found && runtime_file_next_block(&f, &at, &head, &p);)
+		found = head.type == KINF_INFO ? find_fact(p, name) : NULL;
+	kin_error_free(err);
+	file_free(&f);
+	return found;
 }
 
 static bool lives(const struct kinf_header *h)

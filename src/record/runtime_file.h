@@ -27,6 +27,12 @@ bool runtime_part_next_stack(struct runtime_part *p, struct kinf_stack *ret, con
  * or not of the run named by preload_opts.run. *going_on: the process still lives. */
 bool runtime_file_add(const char *path, const char *run, struct record_audit *sum, bool *going_on);
 
+/* The header of that file; false, and zero, if it is none of the runtime's. */
+bool runtime_file_header(const char *path, struct kinf_header *ret);
+
+/* A fact of the process as in KINF_INFO ("exe"): not escaped, to be freed. NULL: not known. */
+char *runtime_file_fact(const char *path, const char *name);
+
 /* Whether the process of that file counted calls. */
 bool runtime_file_has_calls(const char *path);
 

@@ -873,6 +873,46 @@ def test_names(tap, box):
     tap.ok(p.returncode == 3 and p.err == 'kin run: 3 profiles: kin flat n3.*.kin shows all of them\n', 'and counts them', p.err)
 
 
+def test_became(tap, box):
+    """kin run names the profile of the program that COMMAND becomes, and says if that is not measured."""
+    def said(*command, env=()):
+        for f in os.listdir(box.folder):
+            if f.startswith('became.'):
+                box.remove(f)
+        p = box.run('env', *env, box.kin, 'run', '-o', 'became.kin', *command)
+        return re.sub(r'became\.\d+(\.\d+)?\.kin', 'became.PID.kin', p.err).replace(box.folder, 'HERE')
+    with open(os.path.join(box.folder, 'shim'), 'w') as f:
+        f.write('#!/bin/sh\nexec ./callers "$@"\n')
+    os.chmod(os.path.join(box.folder, 'shim'), 0o755)
+    text = 'became HERE/callers: kin flat became.PID.kin shows it, kin flat became.kin became.*.kin all 2 profiles\n'
+    for command in (['./shim'], ['env', 'A=1', './callers']):
+        p = said(*command)
+        tap.ok(p == f'kin run: {command[0]} {text}', f'kin run {" ".join(command)}: the profile of what it became', p)
+    newest = box.run(box.kin, 'flat').out
+    tap.ok('cheap' in newest, 'views show that one', newest)
+    p = said('env', '-i', './callers')
+    tap.ok(p == "kin run: env became ./callers, which is not measured: its environment is without kin run's LD_PRELOAD; "
+           'became.kin is of what was before\n', 'an environment without the runtime', p)
+    info = box.run(box.kin, 'info', 'became.kin').out
+    tap.ok('became another program: ./callers' in info, 'kin info says what it became', info)
+    p = said('sh', '-c', 'env -i ./callers; env -i ./callers; exit')
+    tap.ok("kin run: 2 other processes became programs that are not measured: their environments are without kin run's LD_PRELOAD "
+           '(./callers ...)\n' in p, 'of other processes, too', p)
+    p = said('sh', '-c', 'exec /nowhere/at/all')
+    tap.ok('became.kin: kin flat' in p and 'not measured' not in p, 'an exec that fails changes nothing', p)
+    p = said('env', box.folder + '/seven')
+    tap.ok(not os.path.exists(box.folder + '/seven') or 'env became HERE/seven, which is not measured: it is linked statically' in p,
+           'a program that cannot load it', p)
+    p = said('./callers', env=['KIN_OPTIONS=output=mine.kin,verbose'])
+    tap.ok(p.startswith('kin run: became.kin: ') and not os.path.exists(box.folder + '/mine.kin'), 'kin run -o wins over KIN_OPTIONS', p)
+    p = box.run('env', 'KIN_OPTIONS=stacks=on,output=mine.kin', box.kin, 'run', './callers')
+    tap.ok(p.err.startswith('kin run: KIN_OPTIONS: output=mine.kin does not count under kin run: the profile is profile.kin, -o names another\n'
+                            'kin run: profile.kin: '), 'and so does its default, which is said', p.err)
+    box.remove('inner.kin')
+    p = said(box.kin, 'run', '-o', 'inner.kin', './callers')
+    tap.ok('kin run: inner.kin: ' in p and 'kin run: became.kin: ' in p and 'KIN_OPTIONS' not in p, 'one kin run in another', p)
+
+
 def test_linked(tap, box):
     """Programs made by kin cc have calls and time in their profiles, without kin run."""
     box.run(box.kin, 'cc', 'gcc', '-O1', '-o', 'linked', 'callers.c', '-lpthread')
@@ -986,7 +1026,7 @@ def main():
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
-                     test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_linked,
+                     test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_linked,
                      test_compilers, test_lines, test_signal_stack, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:

@@ -162,6 +162,13 @@ def chance():
     tap.ok(near(sum(w.values()), cpu_of(r), share=.1), 'sampling chance: the time of all samples is that of the clock', lambda: f'{w} {r.err[-300:]}')
 
 
+@part('memfd')
+def memfd():
+    r, kins = sampled('memfd')
+    names = sorted(k.modules[0].path for k in kins)
+    tap.ok(r.status == 0 and names[0] == '/memfd:hidden' and names[1:], 'sampling memfd: under its name', lambda: f'{names} {describe(r)}')
+
+
 # ---- stacks ----
 
 @part('stacks')

@@ -285,7 +285,11 @@ static const char *end_in_words(const struct kinf_header *h, char *buf, size_t s
 		snprintf(buf, size, "killed by signal %ju", (uintmax_t)h->end_detail);
 		return buf;
 	case KINF_EXECED:
-		return "became another program";
+		if (!h->became[0])
+			return "became another program";
+		snprintf(buf, size, "became another program: %.*s", (int)sizeof(h->became),
+			 h->became);
+		return buf;
 	case KINF_STOPPED:
 		return "complete";
 	}
@@ -325,7 +329,7 @@ static const char *time_in_words(uint64_t ns, char *text, size_t size)
 static void describe(struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;
-	char text[64];
+	char text[320];
 
 	profile_add_fact(f->into, "written by", writer_in_words(h->writer));
 	if (h->writer == KINF_BY_TOOL)
