@@ -307,7 +307,9 @@ int rt_open_output(const char *path, int flags, int mode);
 
 /* ---- rt_modules.c ---- */
 
-void rt_modules_init(void);  /* not async-signal-safe */
+/* False in a namespace of dlmopen() that is not the program's: the runtime there is another copy of
+ * ours, to which the program is not known. Not async-signal-safe. */
+bool rt_modules_init(void);
 void rt_modules_start(void); /* with the lock: writes all modules to the new file */
 struct rt_module *rt_module_at(uint64_t addr); /* NULL: not known */
 /* Also asks the loader whether a module that may be unloaded still exists, and about unknown

@@ -195,6 +195,7 @@ void rt_init(void)
 	static _Atomic uint32_t once;
 	uint32_t unused = 0;
 	int err = errno;
+	bool off;
 
 	if (!atomic_compare_exchange_strong(&once, &unused, 1))
 		return;
@@ -208,11 +209,11 @@ void rt_init(void)
 	rt.preloaded = env("LD_PRELOAD") && has_runtime(env("LD_PRELOAD"));
 	keep_gmon_prefix();
 	find_job();
-	rt_modules_init();
-	if (!getauxval(AT_SECURE))
+	off = !rt_modules_init() || getauxval(AT_SECURE);
+	if (!off)
 		rt_sample_init();
 	rt.paused = !rt.options.start;
-	atomic_store(&rt.state, getauxval(AT_SECURE) ? RT_OFF : RT_READY);
+	atomic_store(&rt.state, off ? RT_OFF : RT_READY);
 	open_gate();
 	errno = err;
 }

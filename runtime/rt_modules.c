@@ -421,28 +421,47 @@ struct rt_module *rt_module_learn(uint64_t addr)
 	return m;
 }
 
+/* glibc alone has namespaces; the program has no name there. */
+static bool is_program(const struct dl_phdr_info *first)
+{
+#ifdef __GLIBC__
+	return !first->dlpi_name || !first->dlpi_name[0] ||
+	       (uint64_t)first->dlpi_phdr == getauxval(AT_PHDR);
+#else
+	(void)first;
+	return true;
+#endif
+}
+
+struct start {
+	bool first, is_program;
+};
+
 static int at_start(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	bool *first = arg;
+	struct start *s = arg;
 	struct rt_module m =
 		from_headers(info->dlpi_addr, info->dlpi_name, info->dlpi_phdr, info->dlpi_phnum);
 
 	(void)size;
-	if (*first) /* the program, whatever name it has */
+	if (s->first) { /* the program, whatever name it has */
 		m.flags = KINF_MODULE_MAIN;
-	*first = false;
+		s->is_program = is_program(info);
+	}
+	s->first = false;
 	set_hash(&m);
 	if (m.end)
 		add_module(&m);
 	return 0;
 }
 
-void rt_modules_init(void)
+bool rt_modules_init(void)
 {
-	bool first = true;
+	struct start s = { .first = true, .is_program = true };
 
 	rt.vdso = getauxval(AT_SYSINFO_EHDR);
-	dl_iterate_phdr(at_start, &first);
+	dl_iterate_phdr(at_start, &s);
+	return s.is_program;
 }
 
 #ifdef RT_STATIC

@@ -151,6 +151,8 @@ def libraries():
     os.makedirs(d, exist_ok=True)
     for i in range(8):
         build(f'plugs/plug_{i}.so', 'plug.c', flags=f'-pg -shared -fPIC -DWHICH={i}')
+    for name, linked in (('alone', ''), ('linked', f'-L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT}')):
+        situation('dlmopen', build(f'plugs/{name}.so', 'plug.c', flags='-pg -shared -fPIC -DWHICH=9', after=linked))
     n = 10000 if FULL else 2000
     r = situation('dlopen', f'{n}:{d}')
     if not r:

@@ -294,6 +294,10 @@ static int m_exec_fails(void)
 	first(10);
 	if (execl("/nowhere/at/all", "x", (char *)NULL) != -1 || errno != ENOENT)
 		return 1;
+	if (syscall(SYS_execve, "/bin/true", NULL, 8) != -1 || errno != EFAULT)
+		return 1;
+	if (syscall(SYS_execve, 8, NULL, NULL) != -1 || errno != EFAULT)
+		return 1;
 	say(90);
 	return 0;
 }
@@ -619,6 +623,17 @@ static int m_dlopen(void) /* arg: N:DIR with plug_0.so ... plug_7.so */
 	return say(100), 0;
 }
 
+static int m_dlmopen(void) /* in a namespace of its own: nothing of it is counted */
+{
+	void *h = dlmopen(LM_ID_NEWLM, arg, RTLD_NOW);
+	void (*f)(int) = h ? (void (*)(int))dlsym(h, "plug") : NULL;
+
+	if (!f)
+		die(dlerror());
+	f(10);
+	return say(100), 0;
+}
+
 /* ---- a progress counter beside the profile: for being killed ---- */
 
 static int m_progress(void)
@@ -704,7 +719,7 @@ static const struct mode modes[] = {
 	M(close_first), M(fd),          M(sigmask),    M(seccomp),      M(errno),     M(threads64),
 	M(threads1000), M(threads5000), M(patience),   M(deep),         M(longjmp),   M(ucontext),
 	M(altstack),    M(dlopen),      M(progress),   M(moncontrol),   M(snapshot),  M(callback),
-	M(flushes),     M(names),       M(anew),
+	M(flushes),     M(names),       M(anew),       M(dlmopen),
 };
 
 int main(int argc, char **argv)
