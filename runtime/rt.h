@@ -76,6 +76,7 @@ struct rt_tls {
 	int32_t timer; /* as in rt_clock; created before `thread` existed */
 	bool sampling; /* the sampling handler is running */
 	uint64_t stack, stack_end;
+	uint64_t from, to; /* the arc that mcount made last */
 };
 extern __thread struct rt_tls rt_tls
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -156,6 +157,7 @@ extern struct rt {
 	struct rt_module *_Atomic active, *_Atomic all;
 	struct kinf_block *module_block, *info_block;
 	struct kinf_block *retired, *retired_counts, *retired_latencies;
+	struct kinf_block *twice; /* rt_twice.c; NULL: there are none */
 
 	struct {                                   /* rt_made.c */
 		struct rt_module *_Atomic regions; /* newest first */
@@ -403,6 +405,14 @@ void rt_carry(uint64_t from, uint64_t to);
 void rt_carry_enter(uint64_t from, uint64_t to, uint64_t sp);
 void rt_count(uint64_t addr);
 
+/* ---- rt_twice.c ---- */
+
+/* The hook of -finstrument-functions has just made an arc, right after mcount made one from the
+ * same place (rt_tls.from). */
+void rt_twice_enter(uint64_t from, uint64_t to);
+bool rt_twice_has(uint64_t from, uint64_t to);
+void rt_twice_retire(const struct rt_module *m); /* with the lock: forgets arcs from and to it */
+
 /* ---- rt_retire.c ---- */
 
 void rt_retire(const struct rt_module *m); /* with the lock */
@@ -482,6 +492,12 @@ void rt_gmon_write(void); /* not async-signal-safe: one at a time */
 void rt_gmon_anew(void);  /* what was counted until now is in no gmon.out from here on */
 
 #pragma GCC visibility pop
+
+/* With the lock: whether the arc's calls are counted along another one. */
+static inline bool rt_is_twice(uint64_t from, uint64_t to)
+{
+	return rt.twice && rt_twice_has(from, to);
+}
 
 /* Reads a number that another thread may be incrementing. */
 static inline uint64_t rt_read(const uint64_t *n) { return __atomic_load_n(n, __ATOMIC_RELAXED); }

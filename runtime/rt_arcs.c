@@ -137,6 +137,8 @@ void rt_arc(uint64_t from, uint64_t to)
 void rt_enter(uint64_t from, uint64_t to, uint64_t sp)
 {
 	rt_arc(from, to);
+	if (rt_tls.from == from)
+		rt_twice_enter(from, to);
 	if (rt_gate.latency)
 		rt_latency_begin(to, from, sp);
 }
@@ -146,5 +148,7 @@ void rt_mcount(uint64_t from, uint64_t to)
 	if (!rt.profiled)
 		rt.profiled = true;
 	rt_arc(from, to);
+	rt_tls.from = from;
+	rt_tls.to = to;
 	rt_cost_start();
 }

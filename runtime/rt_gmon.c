@@ -66,9 +66,9 @@ static void put_zeros(uint64_t n)
 /* ---- what was counted since the program began anew ---- */
 
 /* Where the copy of that lies; NULL: there was nothing. */
-static const void *before(const void *at)
+static const void *copy_of(const void *at)
 {
-	for (uint32_t i = 0; rt.gmon_anew && i < rt.n_extents; i++) {
+	for (uint32_t i = 0; i < rt.n_extents; i++) {
 		const struct rt_extent *e = &rt.extent[i];
 		const uint8_t *p = at;
 
@@ -77,6 +77,8 @@ static const void *before(const void *at)
 	}
 	return NULL;
 }
+
+static inline const void *before(const void *at) { return rt.gmon_anew ? copy_of(at) : NULL; }
 
 static inline uint64_t since(const uint64_t *n)
 {
@@ -100,7 +102,7 @@ static inline struct kinf_arc call_since(const struct kinf_call *s)
 	const struct kinf_call *old = before(s);
 	struct kinf_arc a = rt_call_at(s);
 
-	if (old && old->key == s->key && old->to_high == s->to_high)
+	if (old && a.count && old->key == s->key && old->to_high == s->to_high)
 		a.count -= old->count;
 	return a;
 }
@@ -278,7 +280,7 @@ static inline void put_arc_of(const struct rt_module *m, struct kinf_arc a)
 {
 	uint64_t from, to;
 
-	if (!a.to || !a.count || !is_in(m, a.to, &to))
+	if (!a.to || !a.count || !is_in(m, a.to, &to) || rt_is_twice(a.from, a.to))
 		return;
 	if (!is_in(m, a.from, &from))
 		from = outside(m, a.from);

@@ -250,6 +250,7 @@ static void begin_anew(void)
 	rt_sample_drop();
 	rt.module_block = rt.info_block = NULL;
 	rt.retired = rt.retired_counts = rt.retired_latencies = NULL;
+	rt.twice = NULL;
 	rt.n_modules = 0;
 	rt.epoch = 0;
 	rt.gmon_calls = 0;

@@ -161,7 +161,7 @@ static bool move_arc(const struct rt_module *m, const struct kinf_arc *a)
 {
 	if (!a->to || (!within(m, a->from) && !within(m, a->to)))
 		return false;
-	if (a->count && !add_arc(a))
+	if (a->count && !rt_is_twice(a->from, a->to) && !add_arc(a))
 		rt_lose(KINF_LOST_ARCS, a->count);
 	return true;
 }
@@ -233,4 +233,5 @@ void rt_retire(const struct rt_module *m)
 		if (b->type == KINF_COUNTS)
 			retire_counts(m, b);
 	}
+	rt_twice_retire(m);
 }

@@ -101,6 +101,7 @@ enum kinf_type {
 	KINF_NAMES = 12,             /* names of sampled code, see below; sealed */
 	KINF_MADE = 13,              /* struct kinf_made, one after the other */
 	KINF_CALLS = 14,             /* struct kinf_call[]: an open-addressing table of arcs */
+	KINF_TWICE = 15,             /* struct kinf_call[]: arcs to ignore, see there */
 	KINF_N_TYPES
 };
 
@@ -172,6 +173,9 @@ struct kinf_call {
 	uint32_t to_high; /* bits 16 to 47 of `to` */
 	uint32_t count;   /* its low 32 bits; 0: ignore the entry */
 };
+/* Functions compiled with both -pg and -finstrument-functions count each call twice, along an arc
+ * to the function's entry and one to a place behind it. The latter are in a KINF_TWICE block, with
+ * a count of 1, and their calls in other blocks are to be ignored. */
 #define KINF_CALL_GONE  1u /* key: the entry's calls were moved away */
 #define KINF_CALL_TAKEN 2u /* key: the entry is being made */
 #define KINF_CALL_BITS  48u

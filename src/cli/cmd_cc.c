@@ -127,6 +127,15 @@ static bool has_input(char *const *argv)
 
 static bool is_clang(const char *compiler) { return strstr(base_name(compiler), "clang") != NULL; }
 
+/* -finstrument-functions, the compiler's own argument or ours. */
+static bool counts_by_entries(const struct cc_line *l)
+{
+	return l->latency || has(l->argv, "-finstrument-functions") ||
+	       has(l->argv, "-finstrument-functions-after-inlining");
+}
+
+static bool adds_pg(const struct cc_line *l) { return !counts_by_entries(l) && !l->no_calls; }
+
 /* ---- the command ---- */
 
 struct cc_words {
@@ -143,9 +152,9 @@ static void add_counting(struct cc_words *w, const struct cc_line *l)
 		add_argument(w, "-Wno-unused-command-line-argument");
 	if (!has(l->argv, "-g0"))
 		add_argument(w, "-g");
-	if (l->latency) {
+	if (l->latency)
 		add_argument(w, "-finstrument-functions");
-	} else if (!l->no_calls) {
+	if (adds_pg(l)) {
 		add_argument(w, "-pg");
 		const char *hooks = preload_flag_for_hooks();
 		if (hooks && (!clang || !has(l->argv, "-m32")))
@@ -165,8 +174,7 @@ static void add_counting(struct cc_words *w, const struct cc_line *l)
 /* gcc calls that incompatible with -pg, which it is not with -mfentry; it is the default anyway. */
 static bool is_refused(const struct cc_line *l, const char *arg)
 {
-	return !l->latency && !l->no_calls && !is_clang(l->argv[0]) &&
-	       !strcmp(arg, "-fomit-frame-pointer");
+	return adds_pg(l) && !is_clang(l->argv[0]) && !strcmp(arg, "-fomit-frame-pointer");
 }
 
 /* The static library goes into static programs, whole, as nothing may refer to it; others are told
@@ -205,6 +213,10 @@ static void print(const struct cc_words *w)
 static int run_line(const struct cc_line *l)
 {
 	struct cc_words w = { 0 };
+	if (counts_by_entries(l) && has(l->argv, "-pg"))
+		message("cc",
+			"-pg beside -finstrument-functions: each call runs the hooks of both, "
+			"and counts once; without -pg the program is faster");
 	add_argument(&w, l->argv[0]);
 	add_counting(&w, l);
 	for (char **a = l->argv + 1; *a; a++)

@@ -231,6 +231,15 @@ static void say_trouble(const char *output)
 	free(trouble);
 }
 
+/* It is slower than it need be. */
+static void say_twice(const char *path)
+{
+	char *twice = runtime_file_fact(path, "twice");
+	if (twice)
+		message("run", "%s: %s", path, twice);
+	free(twice);
+}
+
 /* The process that was started executed another program, whose profile is not under the name that
  * was asked for. */
 static void say_became(const struct run_line *l, const struct run_file *last, size_t n)
@@ -305,6 +314,8 @@ static void say_found(const struct run_line *l, const struct run_files *files,
 
 	if (last || own)
 		say_trouble(last ? last->path : output);
+	if (last || own)
+		say_twice(last ? last->path : output);
 	if (last && say_unmeasured(l, last))
 		return;
 	if (inside_is_pattern(output))

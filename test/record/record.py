@@ -923,6 +923,10 @@ def test_linked(tap, box):
     p = box.run(box.kin, 'gprof', '-b', '-p', 'linked', 'gmon.out')
     q = box.run('sh', '-c', f'mkdir alone && cd alone && sleep .1 && ../linked && {box.kin} graph helper')
     tap.ok('times are measured' in q.out, 'kin cc: what is looked at is the profile with stacks', q.out + q.err)
+    words = box.run(box.kin, 'cc', '--print', 'gcc', '-finstrument-functions', 'callers.c')
+    both = box.run(box.kin, 'cc', '--print', '--latency', 'gcc', '-pg', 'callers.c')
+    tap.ok('-pg' not in words.out and not words.err and '-pg' in both.out and 'counts once' in both.err,
+           'kin cc: no -pg beside -finstrument-functions, or it is said', words.out + words.err + both.out + both.err)
     tap.ok(p.out.count(' 50500 ') == 1 and 'no time accumulated' not in p.out, 'kin cc: gmon.out has both, too', p.out + p.err)
 
 

@@ -48,6 +48,7 @@ class Kin:
         self.by_thread = collections.defaultdict(collections.Counter)
         self.retired = collections.Counter()
         self.counts = collections.Counter()
+        self.twice = set()
         at, end = 4096, self.header['size'] or len(data)
         if end > len(data):
             raise Damaged(f'size {end} of {len(data)}')
@@ -58,6 +59,9 @@ class Kin:
             self.blocks.append((kind, size, used, thread))
             self.block(kind, data[at + 64:at + 64 + used], thread)
             at += size
+        for arcs in (self.arcs, *self.by_thread.values()):
+            for arc in self.twice:
+                arcs.pop(arc, None)
 
     def block(self, kind, p, thread):
         if kind == 1:
@@ -88,6 +92,10 @@ class Kin:
                     arc = key & (1 << 48) - 1, high << 16 | key >> 48
                     self.arcs[arc] += n
                     self.by_thread[thread][arc] += n
+        elif kind == 15:
+            for key, high, n in struct.iter_unpack('<QII', p):
+                if key > 2 and n:
+                    self.twice.add((key & (1 << 48) - 1, high << 16 | key >> 48))
         elif kind == 5:
             for f, t, n, fm, tm in struct.iter_unpack('<3Q2I', p):
                 if n:

@@ -205,6 +205,35 @@ def builds():
                'compiled with -pg, linked without: counted, and gmon.out', lambda: describe(r))
 
 
+def twice():
+    """Compiled with -pg and with -finstrument-functions: each call counts once."""
+    if not wanted('twice'):
+        return
+    both, linked = '-pg -finstrument-functions', f'-Wl,--push-state,-Bstatic -L{RT} -lkinrt -Wl,--pop-state'
+    kin = os.path.join(os.path.dirname(RT), 'kin')
+    for cc in ('gcc', 'clang'):
+        for flags, static in ((both, ''), (both + ' -mfentry -fno-pie -no-pie', ''), (both, linked), (both + ' -static', os.path.join(RT, 'libkinrt.a'))):
+            if shutil.which(cc) and (MACHINE == 'x86_64' or 'fentry' not in flags):
+                shape(flags, f'twice: {cc} {flags}{", linked" if static == linked else ""}', static, cc=cc)
+    prog = build('twice', 'target.c', flags=both)
+    os.makedirs(os.path.join(TMP, 'twice_plugs'), exist_ok=True)
+    plug = build('twice_plugs/plug_0.so', 'plug.c', flags=both + ' -shared -fPIC -DWHICH=0')
+    r = run([prog, 'fork'])
+    tap.ok(leaf_calls(r) == truth(r) and len(r.kins) == 2 and all('twice=' in dump.read(k).info for k in r.kins), 'twice: a forked child', lambda: describe(r))
+    r = run([prog, 'threads64', '640000'])
+    said = subprocess.run([kin, 'flat', '-f', 'csv', r.kins[0]], capture_output=True, text=True).stdout
+    tap.ok(re.search(r'\b640000\b.*\bleaf\b', said), 'twice: kin flat', lambda: said)
+    if shutil.which('gprof'):
+        calls = gprof_calls(prog, os.path.dirname(r.kins[0]) + '/gmon.out')
+        tap.ok(calls.get('leaf') == 640000 and calls.get('calls') == 64, 'twice: gmon.out', lambda: str(calls))
+    d = os.path.dirname(plug)
+    for i in range(1, 8):
+        shutil.copy(plug, f'{d}/plug_{i}.so')
+    r = run([prog, 'dlopen', f'80:{d}'])
+    got = (leaf_calls(r), leaf_calls(r, 'plug_leaf_0'), leaf_calls(r, 'plug'))
+    tap.ok(r.status == 0 and got == (100, 800, 80), 'twice: libraries that are unloaded', lambda: f'{got} {describe(r)}')
+
+
 def exceptions():
     if not wanted('exceptions'):
         return
@@ -647,7 +676,7 @@ def cmake_package():
 try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
-    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, *machines.PARTS, installed, cmake_package, exceptions, blocks, classic,
+    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, twice, *machines.PARTS, installed, cmake_package, exceptions, blocks, classic,
                  output, storage, flushes, privilege, kills, races, waiting, failing, stepping, stepping_renewal, stepping_samples, *sampling.PARTS, *latency.PARTS, *counted_lines.PARTS):
         tap.part(part)
 finally:

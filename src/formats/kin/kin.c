@@ -147,6 +147,7 @@ static read_block *reader_of(uint32_t type, bool first_pass)
 		[KINF_NAMES] = { unpack, false },
 		[KINF_MADE] = { kinfile_read_made, true },
 		[KINF_CALLS] = { kinfile_read_calls, false },
+		[KINF_TWICE] = { kinfile_read_twice, true },
 	};
 
 	if (type >= ARRAY_LEN(types) || types[type].first != first_pass)
@@ -458,6 +459,7 @@ static void release(struct kinfile *f)
 	vec_free(&f->made);
 	map64_free(&f->modules.by_id);
 	map64_free(&f->threads);
+	vec_free(&f->twice);
 	for (size_t i = 0; i < ARRAY_LEN(f->ids); i++)
 		kinfile_ids_free(&f->ids[i]);
 	kinfile_traces_free(f->traces);

@@ -47,6 +47,8 @@ struct kinfile {
 	struct kinfile_modules modules;
 	VEC(struct kinfile_made) made; /* by start, disjoint */
 	struct map64 threads;          /* index in the file -> task */
+	VEC(struct kinf_call) twice;   /* arcs to ignore; sorted once that is needed */
+	bool twice_sorted;
 	struct kinfile_ids ids[KINF_R_STRING + 1];
 	struct kinfile_traces *traces; /* kin_trace.c; NULL: fields of trace points are skipped */
 	bool details;                  /* read details except registers and branches; */
@@ -90,6 +92,7 @@ void kinfile_read_threads(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_info(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_arcs(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_calls(struct kinfile *f, const struct kinfile_block *b);
+void kinfile_read_twice(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_retired(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_stacks(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_counts(struct kinfile *f, const struct kinfile_block *b);

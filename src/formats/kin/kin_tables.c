@@ -9,6 +9,7 @@
 #include "base/capped.h"
 #include "base/num.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "formats/kin/kin_read.h"
 #include "machine/machine.h"
 
@@ -238,10 +239,42 @@ static objid place_call(struct kinfile *f, uint64_t *from)
 	return kinfile_module_place(&f->modules, from, (uint32_t)KIN_NOW);
 }
 
+void kinfile_read_twice(struct kinfile *f, const struct kinfile_block *b)
+{
+	struct table_walk k = walk_of(f, b);
+	struct kinf_call c;
+
+	while (next(&k, &c, sizeof(c)))
+		if (c.key > KINF_CALL_TAKEN && c.count)
+			vec_push(&f->twice, c);
+}
+
+static int by_arc(const void *a, const void *b)
+{
+	const struct kinf_call *x = a, *y = b;
+	int order = ORDER(x->key, y->key);
+	return order ? order : ORDER(x->to_high, y->to_high);
+}
+
+/* Of functions that count each call twice. */
+static bool is_second(struct kinfile *f, uint64_t from, uint64_t to)
+{
+	struct kinf_call c = { .key = kinf_call_key(from, to), .to_high = (uint32_t)(to >> 16) };
+
+	if (!f->twice.n)
+		return false;
+	if (!f->twice_sorted)
+		qsort(f->twice.at, f->twice.n, sizeof(c), by_arc);
+	f->twice_sorted = true;
+	return bsearch(&c, f->twice.at, f->twice.n, sizeof(c), by_arc);
+}
+
 static void add_call(struct kinfile *f, uint64_t from, uint64_t to, uint64_t count, taskid task)
 {
 	struct arc arc = { .from = from, .to = to, .count = count };
 
+	if (is_second(f, from, to))
+		return;
 	arc.from_object = place_call(f, &arc.from);
 	arc.to_object = kinfile_module_place(&f->modules, &arc.to, (uint32_t)KIN_NOW);
 	add_arc(f, arc, task);
