@@ -164,9 +164,11 @@ struct cg_listed {
 	struct cg_time time; /* 0 unless CG_OUTER */
 	double total;        /* of time */
 };
-/* Fill ret[nodes[id].n_in], and ret[nodes[id].n_out]. */
-void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);
-void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret);
+/* Fill ret[nodes[id].n_in], and ret[nodes[id].n_out]; in_order: sorted as entries show them. */
+void callgraph_list_callers(const struct callgraph *g, symid id, bool in_order,
+			    struct cg_listed *ret);
+void callgraph_list_callees(const struct callgraph *g, symid id, bool in_order,
+			    struct cg_listed *ret);
 /* The functions outside of a cycle (a number, from 1) that call its members, or are called by them,
  * each once: *n of them, to be freed. `arc` is one of possibly several arcs. */
 struct cg_listed *callgraph_list_into_cycle(const struct callgraph *g, size_t cycle, size_t *n);

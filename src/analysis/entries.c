@@ -125,7 +125,8 @@ static struct cg_listed listed(const struct callgraph *g, arcid arc, const struc
  * short ones while the entry before is being listed. */
 enum { AHEAD = 24, ENOUGH = 32 };
 
-void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret)
+void callgraph_list_callers(const struct callgraph *g, symid id, bool in_order,
+			    struct cg_listed *ret)
 {
 	const struct cg_in *in = &g->in[g->nodes[id].first_in];
 	uint32_t n = g->nodes[id].n_in;
@@ -136,10 +137,12 @@ void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_liste
 		struct cg_arc a = { in[k].from, id, in[k].count };
 		ret[n - 1 - k] = listed(g, in[k].arc, &a, a.from); /* oldest first */
 	}
-	sort_listed(ret, n, false);
+	if (in_order)
+		sort_listed(ret, n, false);
 }
 
-void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret)
+void callgraph_list_callees(const struct callgraph *g, symid id, bool in_order,
+			    struct cg_listed *ret)
 {
 	arcid first = g->nodes[id].first_out;
 	uint32_t n = g->nodes[id].n_out;
@@ -149,7 +152,8 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 			prefetch_line(&g->share[g->arcs[first + k + AHEAD].to]);
 		ret[k] = listed(g, first + k, &g->arcs[first + k], g->arcs[first + k].to);
 	}
-	sort_listed(ret, n, true);
+	if (in_order)
+		sort_listed(ret, n, true);
 }
 
 /* ---- cycles ---- */

@@ -84,6 +84,7 @@ struct graph_state {
 	struct cg_listed *around;     /* of a cycle: owned; NULL: none */
 	const struct cg_listed *list; /* the callers or callees at hand: [n_list] of one of these */
 	size_t n_list;
+	bool in_order;    /* callers and callees are sorted */
 	bool has_callers; /* there are some, of which some may be in no row */
 	bool *chosen;     /* [nodes]: has its entry printed; NULL: all that qualify */
 	size_t entry;     /* index into order[] */
@@ -381,9 +382,9 @@ static void list(struct graph_state *s, enum phase phase)
 	s->list = s->scratch;
 	s->n_list = phase == CALLERS ? n->n_in : n->n_out;
 	if (phase == CALLERS)
-		callgraph_list_callers(g, g->order[s->entry], s->scratch);
+		callgraph_list_callers(g, g->order[s->entry], s->in_order, s->scratch);
 	else
-		callgraph_list_callees(g, g->order[s->entry], s->scratch);
+		callgraph_list_callees(g, g->order[s->entry], s->in_order, s->scratch);
 	drop_small(s, s->scratch, phase);
 	for (size_t k = 0; k < s->n_list; k++)
 		prefetch_line(&s->labels[s->list[k].other]);
@@ -514,13 +515,17 @@ static bool next(void *state, struct kin_row *row)
 	}
 }
 
-static void rewind_rows(void *state)
+static void restart(struct graph_state *s, bool in_order)
 {
-	struct graph_state *s = state;
+	s->in_order = in_order;
 	s->entry = 0;
 	s->group = 0;
 	go(s, ENTER);
 }
+
+static void rewind_rows(void *state) { restart(state, true); }
+
+static void rewind_unordered(void *state) { restart(state, false); }
 
 static void free_state(void *state)
 {
@@ -533,7 +538,7 @@ static void free_state(void *state)
 	free(s);
 }
 
-static const struct table_source source = { rewind_rows, next, free_state };
+static const struct table_source source = { rewind_rows, next, free_state, rewind_unordered };
 
 /* The functions a person named: by symbol, or as displayed. */
 static struct kin_error *choose(struct graph_state *s)

@@ -48,6 +48,14 @@ static void view_rewind(void *state)
 		kin_table_rewind(v->inner);
 }
 
+static void view_rewind_unordered(void *state)
+{
+	struct selected_view *v = state;
+	v->next = 0;
+	if (!v->sorted)
+		table_rewind_unordered(v->inner);
+}
+
 static bool view_next(void *state, struct kin_row *ret)
 {
 	struct selected_view *v = state;
@@ -69,7 +77,8 @@ static bool view_next(void *state, struct kin_row *ret)
 	return true;
 }
 
-static const struct table_source view_source = { view_rewind, view_next, view_free };
+static const struct table_source view_source = { view_rewind, view_next, view_free,
+						 view_rewind_unordered };
 
 /* ---- columns ---- */
 

@@ -182,6 +182,14 @@ void kin_table_rewind(struct kin_table *t)
 		t->source->rewind(t->state);
 }
 
+void table_rewind_unordered(struct kin_table *t)
+{
+	if (t->source && t->source->rewind_unordered)
+		t->source->rewind_unordered(t->state);
+	else
+		kin_table_rewind(t);
+}
+
 static struct kin_error *pull(struct kin_table *t, struct kin_row *ret)
 {
 	t->at_end = !table_next(t, ret);

@@ -424,7 +424,7 @@ static void fit(struct text_page *p)
 static void measure(struct text_page *p)
 {
 	struct kin_row row;
-	kin_table_rewind(p->t);
+	table_rewind_unordered(p->t);
 	for (; table_next(p->t, &row); p->n_rows++)
 		for (size_t i = 0; i < p->n; i++)
 			measure_cell(p, &p->cols[i], &row);

@@ -217,9 +217,9 @@ static void lists_are_in_order(void)
 		for (symid i = 0; i < FUNCTIONS; i++) {
 			const struct cg_node *n = &g->nodes[i];
 			callgraph_prefetch_entry(g, i);
-			callgraph_list_callers(g, i, list);
+			callgraph_list_callers(g, i, true, list);
 			wrong += !is_in_order(g, list, n->n_in, i, false);
-			callgraph_list_callees(g, i, list);
+			callgraph_list_callees(g, i, true, list);
 			wrong += !is_in_order(g, list, n->n_out, i, true);
 			longest = n->n_in > longest ? n->n_in : longest;
 		}
