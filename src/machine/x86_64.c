@@ -200,6 +200,22 @@ static bool ends_call(const uint8_t *code, const struct x86_instruction *x)
 	       ((x->p[0] & 0xfd) == 0x81 && x->p[1] == 0xc4);
 }
 
+/* CMP, TEST, COMISD and the like. */
+static bool compares(const struct x86_instruction *x)
+{
+	uint8_t op = x->p[0], second = x->n > 1 ? x->p[1] : 0;
+	unsigned operation = second >> 3 & 7;
+
+	if (op >= 0x38 && op <= 0x3d)
+		return true;
+	if (op == 0x80 || op == 0x81 || op == 0x83)
+		return operation == 7;
+	if (op == 0xf6 || op == 0xf7)
+		return operation < 2;
+	return op == 0x84 || op == 0x85 || op == 0xa8 || op == 0xa9 ||
+	       (op == 0x0f && (second == 0x2e || second == 0x2f));
+}
+
 static void step_any(const uint8_t *code, size_t size, uint64_t addr, bool is_64bit,
 		     struct machine_step *s)
 {
@@ -225,6 +241,7 @@ static void step_any(const uint8_t *code, size_t size, uint64_t addr, bool is_64
 		s->target = operand_address(&x, next);
 	}
 	s->ends_call = ends_call(code, &x);
+	s->compares = compares(&x);
 	if (!is_64bit)
 		s->target = (uint32_t)s->target;
 }

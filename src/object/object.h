@@ -307,7 +307,8 @@ struct object_step { /* an instruction; other members as in struct machine_step 
 	uint64_t addr, target;
 	uint32_t size;
 	enum step_kind kind;
-	bool ends_call;
+	bool ends_call, compares;
+	bool is_nop; /* does nothing */
 };
 /* The instructions of [low, high); false as with object_instructions(). */
 bool object_steps(struct object_file *o, uint64_t low, uint64_t high,

@@ -22,7 +22,9 @@ static void add_step(const struct object_instruction *i, void *arg)
 				      .size = (uint32_t)i->size,
 				      .target = to.target,
 				      .kind = to.kind,
-				      .ends_call = to.ends_call },
+				      .ends_call = to.ends_call,
+				      .compares = to.compares,
+				      .is_nop = !w->machine->gist(i->bytes, i->size) },
 	       w->arg);
 }
 

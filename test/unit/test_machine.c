@@ -206,6 +206,39 @@ static void test_riscv_steps(void)
 	}
 }
 
+static void test_comparisons(void)
+{
+	static const struct {
+		const struct machine *machine;
+		struct encoded code;
+		bool compares;
+	} cases[] = {
+		{ &machine_x86_64, { 0x01f883, 3 }, true },     /* cmp $1, %eax */
+		{ &machine_x86_64, { 0xc84539, 3 }, true },     /* cmp %eax, -56(%rbp) */
+		{ &machine_x86_64, { 0xc08548, 3 }, true },     /* test %rax, %rax */
+		{ &machine_x86_64, { 0x01a8, 2 }, true },       /* test $1, %al */
+		{ &machine_x86_64, { 0x01c1f6, 3 }, true },     /* test $1, %cl */
+		{ &machine_x86_64, { 0xc12e0f66, 4 }, true },   /* ucomisd %xmm1, %xmm0 */
+		{ &machine_x86_64, { 0x01c083, 3 }, false },    /* add $1, %eax */
+		{ &machine_x86_64, { 0xd0f7, 2 }, false },      /* not %eax */
+		{ &machine_aarch64, { 0x7100041f, 4 }, true },  /* cmp w0, #1 */
+		{ &machine_aarch64, { 0xeb00003f, 4 }, true },  /* cmp x1, x0 */
+		{ &machine_aarch64, { 0x6b21001f, 4 }, true },  /* cmp w0, w1, uxtb */
+		{ &machine_aarch64, { 0x7200001f, 4 }, true },  /* tst w0, #1 */
+		{ &machine_aarch64, { 0x6a01001f, 4 }, true },  /* tst w0, w1 */
+		{ &machine_aarch64, { 0x1e612000, 4 }, true },  /* fcmp d0, d1 */
+		{ &machine_aarch64, { 0x71000400, 4 }, false }, /* subs w0, w0, #1 */
+		{ &machine_aarch64, { 0x51000400, 4 }, false }, /* sub w0, w0, #1 */
+	};
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		uint8_t code[4];
+		struct machine_step s = { 0 };
+		size_t n = put(code, &cases[i].code, 1);
+		cases[i].machine->step(code, n, 0x10000, &s);
+		OK(s.kind == STEP_ON && s.compares == cases[i].compares);
+	}
+}
+
 static void test_riscv_frames(void)
 {
 	static const struct {
@@ -289,6 +322,7 @@ int main(int argc, char **argv)
 	test_perf();
 	test_riscv_calls();
 	test_riscv_steps();
+	test_comparisons();
 	test_riscv_frames();
 	test_trampolines();
 	if (argc > 1)
