@@ -21,7 +21,7 @@ struct flow_step { /* an instruction, at flat addresses */
 	bool is_entry;    /* a function does */
 	bool ends_piece;  /* a call that may not return ... */
 	bool no_way_back; /* ... or never does */
-	bool ends_call;
+	bool ends_call, compares, is_nop;
 	bool enters_unseen;
 	bool starts_row;   /* of the line table */
 	bool has_no_line;  /* the row that starts here says so */
@@ -46,7 +46,9 @@ static void add_step(const struct object_step *from, void *arg)
 			       .target = from->target ? from->target + c->base : 0,
 			       .size = from->size,
 			       .kind = (uint8_t)from->kind,
-			       .ends_call = from->ends_call };
+			       .ends_call = from->ends_call,
+			       .compares = from->compares,
+			       .is_nop = from->is_nop };
 	vec_push(&c->at, s);
 }
 
@@ -495,10 +497,16 @@ static void add_pieces(struct flow *f, const struct flow_code *c, uint32_t *piec
 		p->is_optimized |= at->is_optimized;
 		if (at->starts_row && p->own == UINT64_MAX)
 			p->own = at->addr;
+		bool is_last = at->kind == STEP_JUMP || (at->kind == STEP_BRANCH && p->rest);
+		if (!at->is_hook && !at->is_nop && !is_last) {
+			p->work = p->rest ? p->work : at->addr;
+			p->rest = p->end;
+		}
 		if (!at->is_hook)
 			continue;
 		p->hook = at->addr;
 		p->addr = p->end;
+		p->work = p->rest = 0;
 		p->is_known = true;
 	}
 }
@@ -523,6 +531,29 @@ static void add_table_edges(struct flow *f, struct flow_making *m, uint32_t piec
 	}
 }
 
+/* gcc leaves out a branch that leads where the jump or no-op behind it does. */
+static bool compares_in_vain(const struct flow_piece *p, const struct flow_step *last)
+{
+	const struct flow_step *at = last;
+	while (at->addr >= p->rest && at->addr > p->addr)
+		at--;
+	return at != last && at->compares;
+}
+
+static bool is_bare(const struct flow_piece *p) { return !p->rest && !p->hook; }
+
+/* Whether jumps to the same target that have no row are right before a piece, behind no-ops: other
+ * ways to the statement, whose row only the last of them has. */
+static bool follows_nameless(const struct flow *f, uint32_t piece, uint32_t to)
+{
+	size_t edge = to == NONE ? 0 : f->n_edges;
+
+	while (piece-- > 0 && is_bare(&f->pieces[piece]) && edge--)
+		if (f->edges[edge].from == piece && f->edges[edge].to != piece + 1)
+			return f->pieces[piece].is_nameless && f->edges[edge].to == to;
+	return false;
+}
+
 /* The ways out of the piece that ends with step `last`. */
 static void add_edges_of(struct flow *f, struct flow_making *m, uint32_t piece, size_t last)
 {
@@ -535,8 +566,13 @@ static void add_edges_of(struct flow *f, struct flow_making *m, uint32_t piece, 
 	uint32_t to = jumps ? piece_at(m, end->target) : NONE;
 
 	p->jumps_to = end->kind == STEP_JUMP && p->addr == end->addr ? to : NONE;
-	p->is_shared_jump = p->hook && end->kind == STEP_SWITCH && p->addr == end->addr;
+	bool is_all = p->addr == end->addr ||
+		      (p->start < p->hook && p->addr == end[-1].addr); /* clang loads it first */
+	p->is_shared_jump = p->hook && end->kind == STEP_SWITCH && is_all;
 	p->passed = end->kind == STEP_JUMP ? end->addr : UINT64_MAX;
+	p->is_nameless = is_bare(p) && end->kind == STEP_JUMP && !end->starts_row;
+	p->is_unsure = end->starts_row &&
+		       (compares_in_vain(p, end) || (is_bare(p) && follows_nameless(f, piece, to)));
 	p->is_call = at->ends_piece;
 	if (to != NONE)
 		add_edge(f, m, piece, to);

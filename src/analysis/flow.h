@@ -21,15 +21,21 @@ struct flow_piece {
 			 first row belongs to another statement, or to none */
 	uint64_t count;
 	bool is_known;
-	bool is_entry;       /* start of a function, whose pieces are those up to the next entry */
-	bool enters_unseen;  /* also entered by other ways than the edges: from a caller, a landing
-				pad */
-	bool leaves_unseen;  /* also left by other ways: a return, a call that does not come back */
-	bool is_call;        /* ends with a call */
-	bool is_optimized;   /* some of its line-table rows are of optimized code */
-	uint32_t jumps_to;   /* target of a piece that is a single jump; otherwise NONE */
-	bool is_shared_jump; /* single indirect jump that gcc shares between all computed gotos of a
-				function */
+	bool is_entry;      /* start of a function, whose pieces are those up to the next entry */
+	bool enters_unseen; /* also entered by other ways than the edges: from a caller, a landing
+			       pad */
+	bool leaves_unseen; /* also left by other ways: a return, a call that does not come back */
+	bool is_call;       /* ends with a call */
+	bool is_optimized;  /* some of its line-table rows are of optimized code */
+	uint32_t jumps_to;  /* target of a piece that is a single jump; otherwise NONE */
+	/* Code that does something: before it are the hook's call and no-ops, behind it no-ops and
+	 * the branch or jump at the end. Both 0: there is none. A branch alone does something. */
+	uint64_t work, rest;
+	bool is_shared_jump; /* indirect jump that the compiler shares between all computed gotos of
+				a function */
+	bool is_nameless;    /* no-ops and a jump that no row of the line table starts with */
+	bool is_unsure;      /* ends with a statement that jumps, as a break, and that other ways
+				lead to or past which do not show */
 	uint64_t passed; /* address of the jump at its end, if a branch before it may have skipped
 			    it to the same target; otherwise UINT64_MAX */
 };

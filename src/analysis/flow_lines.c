@@ -27,8 +27,10 @@ struct line_part { /* of a line: the blocks of one function */
 	uint64_t entered; /* how often those that end with it are, from others */
 	bool inside_unknown, entered_unknown, ends_some;
 	bool all_passed;    /* nothing but jumps that may be passed */
+	bool is_unsure;     /* a jump, of which some do not show */
 	bool is_doubtful;   /* one of those may end with another line ... */
 	bool is_mixed;      /* ... or is of optimized code, where lines are mixed */
+	uint32_t n_guarded; /* blocks of clang's with a part of it */
 	uint32_t n_entries; /* blocks that are entered from others */
 	uint32_t first, n;  /* edges within, in inner[] */
 };
@@ -53,6 +55,7 @@ struct flow_lines {
 	const uint32_t *line_of;
 	struct flow_line *at;
 	struct line_state *states;   /* by line */
+	bool is_guarded;             /* hooks of the current function have guards: it is clang's */
 	bool counts_all;             /* blocks count for all their lines, not only the last */
 	VEC(struct line_part) parts; /* by function */
 	uint32_t *part_of;           /* [lines]: the last one of each */
@@ -65,9 +68,145 @@ struct flow_lines {
 	uint8_t *is_met;              /* [n_pieces]: from code of other lines than theirs */
 	uint8_t *is_one_of;           /* [n_pieces]: ways, or where they part or meet */
 	uint8_t *is_reached;
-	uint8_t *is_next; /* [n_pieces]: only the piece before leads to it */
-	uint32_t *inner;  /* edges within a part, by part */
+	uint8_t *is_next;   /* [n_pieces]: only the piece before leads to it */
+	uint32_t *leads_to; /* [n_pieces]: where a block without work leads on to; otherwise NONE */
+	uint32_t *works_in; /* [lines]: the last function, by its entry, in which it has work */
+	uint32_t *inner;    /* edges within a part, by part */
 };
+
+/* ---- code of pieces ---- */
+
+/* The line at an address, or NONE. */
+static uint32_t line_at(const struct flow_lines *x, uint64_t addr)
+{
+	symid id = symbols_find(x->s, addr);
+	return id == NONE ? NONE : x->line_of[id];
+}
+
+static void mark_met(struct flow_lines *x)
+{
+	for (size_t i = 0; i < x->f->n_edges; i++) {
+		const struct flow_edge *e = &x->f->edges[i];
+		const struct flow_piece *from = &x->f->pieces[e->from], *to = &x->f->pieces[e->to];
+		bool is_only = (!i || e[-1].from != e->from) &&
+			       (i + 1 == x->f->n_edges || e[1].from != e->from);
+		x->is_met[e->to] |= line_at(x, from->end - 1) != line_at(x, to->start);
+		x->is_one_of[e->from] |= !is_only;
+		x->is_one_of[e->to] |= !is_only || x->is_reached[e->to];
+		x->is_reached[e->to] = true;
+	}
+}
+
+static bool is_before_guard(const struct flow_lines *x, uint32_t piece)
+{
+	const struct flow_piece *next = &x->f->pieces[piece] + 1;
+	return piece + 1 < x->f->n_pieces && next->start < next->hook;
+}
+
+/* From where the code of a piece is of the lines that the table says. Behind a call that is its
+ * first row: what is before it belongs to the call. The call of the hook is of its first
+ * statement's line, even if there is no other code of that. If no row starts with it that is the
+ * line before, within a statement that has several ways; or none, as at the end of a function. */
+static uint64_t own_code(const struct flow_lines *x, uint32_t piece)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	bool may_be_moved = p->is_optimized || is_before_guard(x, piece);
+	if (!p->hook && may_be_moved && x->is_met[piece] && p->own == UINT64_MAX)
+		return p->own; /* moved there, or what several jumps share */
+	if (!p->hook)
+		return piece && p[-1].is_call && p->own < p->end ? p->own : p->addr;
+	bool is_within = !x->is_met[piece] && x->is_one_of[piece];
+	return p->own == UINT64_MAX && is_within ? p->start : p->own;
+}
+
+/* The first place of a piece, or NONE. */
+static symid first_place(const struct flow_lines *x, uint32_t piece)
+{
+	uint64_t own = own_code(x, piece), end = x->f->pieces[piece].end;
+	for (symid id = own < end ? symbols_find(x->s, own) : NONE;
+	     id < x->s->n && x->s->at[id].addr < end; id++)
+		if (x->line_of[id] != NONE)
+			return id;
+	return NONE;
+}
+
+static uint32_t first_line(const struct flow_lines *x, uint32_t piece)
+{
+	symid id = first_place(x, piece);
+	return id == NONE ? NONE : x->line_of[id];
+}
+
+/* Whether code of a place in a piece is more than the hook's call, no-ops and the jump at the end.
+ */
+static bool has_work(const struct flow_lines *x, uint32_t piece, symid id)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	const struct symbol *at = &x->s->at[id];
+	return at->addr < p->rest && at->end > p->work;
+}
+
+/* Notes the lines that have work in the function that begins with a piece. */
+static void note_work(struct flow_lines *x, uint32_t entry)
+{
+	uint32_t i = entry;
+	x->is_guarded = false;
+	do {
+		const struct flow_piece *p = &x->f->pieces[i];
+		x->is_guarded |= p->start < p->hook;
+		for (symid id = first_place(x, i); id < x->s->n && x->s->at[id].addr < p->end; id++)
+			if (x->line_of[id] != NONE && has_work(x, i, id))
+				x->works_in[x->line_of[id]] = entry;
+	} while (++i < x->f->n_pieces && !x->f->pieces[i].is_entry);
+}
+
+/* A jump, or a block that is nothing else, is a statement of its own, as a break, if its line has
+ * no other code in the function. If it has the compiler made the jump: back to a loop's start, over
+ * an else, or behind an if, with the line of what it belongs to or of what happens to be before it.
+ * The jump at the end of other code matters only in clang's, which may have a higher line; gcov
+ * counts a block for the last one. */
+static bool is_mere_jump(const struct flow_lines *x, uint32_t piece, symid id, uint32_t entry)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	uint32_t line = x->line_of[id];
+	bool is_at_end = x->is_guarded && x->s->at[id].addr >= p->addr;
+	return (!p->rest || is_at_end) && !p->is_optimized && line != NONE &&
+	       !has_work(x, piece, id) && x->works_in[line] == entry;
+}
+
+/* The block that clang makes behind an if of which the last statement jumps has that one's line. */
+static bool is_behind_jump(const struct flow_lines *x, uint32_t piece, uint32_t line)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	return p->hook && !p->is_entry && !p->is_optimized && line_at(x, p->start - 1) == line &&
+	       line_at(x, p->end - 1) == line;
+}
+
+/* Whether a piece is nothing but jumps that are no statements. */
+static bool is_idle(const struct flow_lines *x, uint32_t piece, uint32_t entry)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	symid id = p->rest ? NONE : first_place(x, piece);
+	if (id == NONE)
+		return false;
+	uint32_t line = x->line_of[id];
+	bool stays = p->jumps_to != NONE && first_line(x, p->jumps_to) == line;
+	if (stays || is_behind_jump(x, piece, line))
+		return true;
+	for (; id < x->s->n && x->s->at[id].addr < p->end; id++)
+		if (x->line_of[id] != NONE && !is_mere_jump(x, piece, id, entry))
+			return false;
+	return true;
+}
+
+/* A jump behind statements without code, of the line that happens to be before it, if control comes
+ * from elsewhere; or the one that many share. */
+static bool is_of_none(const struct flow_lines *x, uint32_t piece)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	if (p->jumps_to == NONE || !p->hook)
+		return p->is_shared_jump;
+	return x->is_met[piece] && x->s->at[first_place(x, piece)].addr < p->start;
+}
 
 /* ---- blocks ---- */
 
@@ -99,6 +238,44 @@ static bool goes_on(const struct flow *f, uint32_t piece, uint32_t block,
 	return s->first != NONE && s->first >= block && s->last < piece;
 }
 
+static bool is_single(const struct flow_lines *x, uint32_t piece)
+{
+	const struct flow_piece *p = &x->f->pieces[piece];
+	bool is_last = piece + 1 == x->f->n_pieces || x->block_of[piece + 1] == piece + 1;
+	return x->block_of[piece] == piece && is_last && !p->enters_unseen && !p->leaves_unseen;
+}
+
+/* Where control gets to that comes to a piece. Halves the ways there. */
+static uint32_t end_of_jumps(struct flow_lines *x, uint32_t piece)
+{
+	uint32_t *to = x->leads_to;
+	for (; to[piece] != NONE; piece = to[piece])
+		if (to[to[piece]] != NONE)
+			to[piece] = to[to[piece]];
+	return piece;
+}
+
+/* Control passes through idle blocks, which have one way out. Of those that lead to one another in
+ * a circle one remains. */
+static void find_passed(struct flow_lines *x)
+{
+	const struct flow *f = x->f;
+	uint8_t *is_passed = xalloc(f->n_pieces + 1);
+
+	for (uint32_t i = 0, entry = 0; i < f->n_pieces; i++) {
+		if (f->pieces[i].is_entry)
+			note_work(x, entry = i);
+		is_passed[i] = is_single(x, i) && is_idle(x, i, entry);
+	}
+	for (size_t i = 0; i < f->n_edges; i++) {
+		const struct flow_edge *e = &f->edges[i];
+		if (is_passed[e->from] && x->block_of[e->to] == e->to &&
+		    end_of_jumps(x, e->to) != e->from)
+			x->leads_to[e->from] = e->to;
+	}
+	free(is_passed);
+}
+
 static void find_blocks(struct flow_lines *x)
 {
 	const struct flow *f = x->f;
@@ -112,14 +289,16 @@ static void find_blocks(struct flow_lines *x)
 				s[i].last == i - 1;
 	}
 	free(s);
+	find_passed(x);
 	x->edges = xalloc((f->n_edges + 1) * sizeof(*x->edges));
 	x->left_at = xalloc((f->n_edges + 1) * sizeof(*x->left_at));
 	for (size_t i = 0; i < f->n_edges; i++) {
 		struct flow_edge e = f->edges[i];
-		if (x->block_of[e.to] != e.to)
+		if (x->block_of[e.to] != e.to || x->leads_to[e.from] != NONE)
 			continue;
 		x->left_at[x->n_edges] = f->pieces[e.from].end - 1;
 		e.from = x->block_of[e.from];
+		e.to = end_of_jumps(x, e.to);
 		x->edges[x->n_edges++] = e;
 	}
 }
@@ -143,6 +322,7 @@ static void add_to_part(struct flow_lines *x, struct line_part *part, uint32_t b
 {
 	const struct flow_piece *p = &x->f->pieces[block];
 	part->seen_in = block;
+	part->n_guarded += x->is_guarded;
 	part->inside = capped_sum(part->inside, p->is_known ? p->count : 0);
 	part->inside_unknown |= !p->is_known;
 	part->all_passed &= addr >= passed;
@@ -150,81 +330,11 @@ static void add_to_part(struct flow_lines *x, struct line_part *part, uint32_t b
 	x->at[part->line].is_executed |= p->is_known && p->count > 0;
 }
 
-/* The line at an address, or NONE. */
-static uint32_t line_at(const struct flow_lines *x, uint64_t addr)
-{
-	symid id = symbols_find(x->s, addr);
-	return id == NONE ? NONE : x->line_of[id];
-}
-
-static void mark_met(struct flow_lines *x)
-{
-	for (size_t i = 0; i < x->f->n_edges; i++) {
-		const struct flow_edge *e = &x->f->edges[i];
-		const struct flow_piece *from = &x->f->pieces[e->from], *to = &x->f->pieces[e->to];
-		bool is_only = (!i || e[-1].from != e->from) &&
-			       (i + 1 == x->f->n_edges || e[1].from != e->from);
-		x->is_met[e->to] |= line_at(x, from->end - 1) != line_at(x, to->start);
-		x->is_one_of[e->from] |= !is_only;
-		x->is_one_of[e->to] |= !is_only || x->is_reached[e->to];
-		x->is_reached[e->to] = true;
-	}
-}
-
-/* From where the code of a piece is of the lines that the table says. Behind a call that is its
- * first row: what is before it belongs to the call. The call of the hook is of its first
- * statement's line, even if there is no other code of that. If no row starts with it that is the
- * line before, within a statement that has several ways; or none, as at the end of a function. */
-static uint64_t own_code(const struct flow_lines *x, uint32_t piece)
-{
-	const struct flow_piece *p = &x->f->pieces[piece];
-	if (!p->hook && p->is_optimized && x->is_met[piece] && p->own == UINT64_MAX)
-		return p->own; /* moved there */
-	if (!p->hook)
-		return piece && p[-1].is_call && p->own < p->end ? p->own : p->addr;
-	bool is_within = !x->is_met[piece] && x->is_one_of[piece];
-	return p->own == UINT64_MAX && is_within ? p->start : p->own;
-}
-
-/* The first place of a piece, or NONE. */
-static symid first_place(const struct flow_lines *x, uint32_t piece)
-{
-	uint64_t own = own_code(x, piece), end = x->f->pieces[piece].end;
-	for (symid id = own < end ? symbols_find(x->s, own) : NONE;
-	     id < x->s->n && x->s->at[id].addr < end; id++)
-		if (x->line_of[id] != NONE)
-			return id;
-	return NONE;
-}
-
-static uint32_t first_line(const struct flow_lines *x, uint32_t piece)
-{
-	symid id = first_place(x, piece);
-	return id == NONE ? NONE : x->line_of[id];
-}
-
-/* A jump that the compiler made: back to a loop's start, whose line it is given; or on from the
- * comparisons of a switch, to code of the line that it is given as well; or behind
- * statements without code, of the line that happens to be before it, if control comes from
- * elsewhere; or the one that many share. */
-static bool is_mere_jump(const struct flow_lines *x, uint32_t piece)
-{
-	const struct flow_piece *p = &x->f->pieces[piece];
-	if (p->jumps_to == NONE)
-		return p->is_shared_jump;
-	if (p->hook)
-		return x->is_met[piece] && x->s->at[first_place(x, piece)].addr < p->start;
-	const struct flow_piece *to = &x->f->pieces[p->jumps_to];
-	bool is_back = to->addr < p->addr;
-	bool is_of_switch =
-		piece && x->is_met[piece] && !p[-1].is_call && !to->hook; /* its last way */
-	return (is_back || is_of_switch) && first_line(x, p->jumps_to) == first_line(x, piece);
-}
-
 struct line_stretch {     /* of one file in a piece */
 	const char *file; /* NULL: none yet */
 	uint32_t last;    /* the highest line, as gcov sorts them */
 	uint64_t addr;    /* of its code */
+	bool is_of_jumps; /* each line of them is a statement of its own */
 	symid before; /* of what is before the block's first row, perhaps of the block; or NONE */
 };
 
@@ -260,9 +370,10 @@ static void add_place(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 	if (!part || part->seen_in == block)
 		return;
 	add_to_part(x, part, block, x->s->at[id].addr, passed);
-	if (s->file != file || x->counts_all)
+	bool ends_each = x->counts_all || s->is_of_jumps;
+	if (s->file != file || ends_each)
 		add_end(x, s);
-	if (s->file != file || line >= s->last || x->counts_all) {
+	if (s->file != file || line >= s->last || ends_each) {
 		s->last = line;
 		s->addr = x->s->at[id].addr;
 	}
@@ -271,16 +382,20 @@ static void add_place(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 }
 
 static void add_piece(struct flow_lines *x, struct line_stretch *s, uint32_t first_part,
-		      uint32_t piece)
+		      uint32_t piece, uint32_t entry)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
 	symid first = first_place(x, piece);
 
-	if (first == NONE || is_mere_jump(x, piece))
+	if (first == NONE || is_of_none(x, piece) || is_idle(x, piece, entry))
 		return;
 	x->at[x->line_of[first]].starts_block |= p->hook != 0;
 	for (symid i = first; i < x->s->n && x->s->at[i].addr < p->end; i++)
-		add_place(x, s, first_part, x->block_of[piece], i, p->passed);
+		if (!is_mere_jump(x, piece, i, entry))
+			add_place(x, s, first_part, x->block_of[piece], i, p->passed);
+	uint32_t last = line_at(x, p->end - 1);
+	if (p->is_unsure && last != NONE && x->works_in[last] != entry)
+		part_at(x, first_part, last)->is_unsure = true;
 }
 
 /* The first block of a function has the line of its head, too, unless it is a loop: what is before
@@ -288,25 +403,27 @@ static void add_piece(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 static void add_pieces(struct flow_lines *x)
 {
 	struct line_stretch s = { .before = NONE };
-	uint32_t first_part = 0;
+	uint32_t first_part = 0, entry = 0;
 	symid head = NONE;
 
 	for (uint32_t i = 0; i < x->f->n_pieces; i++) {
 		const struct flow_piece *p = &x->f->pieces[i];
 		if (x->block_of[i] == i) {
 			add_end(x, &s);
-			s = (struct line_stretch){ .before = before_first_row(x, i) };
+			s = (struct line_stretch){ .before = before_first_row(x, i),
+						   .is_of_jumps = !p->hook && !p->rest };
 			x->first_end[i] = (uint32_t)x->ends.n;
 		}
 		if (p->is_entry) {
 			first_part = (uint32_t)x->parts.n;
+			note_work(x, entry = i);
 			head = first_place(x, i);
 		} else if (p->hook && head != NONE) {
 			if (x->is_next[i])
 				add_place(x, &s, first_part, i, head, UINT64_MAX);
 			head = NONE;
 		}
-		add_piece(x, &s, first_part, i);
+		add_piece(x, &s, first_part, i, entry);
 	}
 	add_end(x, &s);
 }
@@ -419,7 +536,8 @@ struct line_ways { /* of a part: into what is inlined there, and out of that aga
 static bool may_be_resumed(const struct flow_lines *x, uint32_t part)
 {
 	const struct line_part *p = &x->parts.at[part];
-	return p->n_entries > 1 && !is_settled(&x->states[p->line]);
+	bool is_open = x->counts_all ? !is_settled(&x->states[p->line]) : p->n_guarded > 0;
+	return p->n_entries > 1 && is_open;
 }
 
 static void note_way(struct line_ways *w, struct inlined_pair pair, uint32_t edge, uint32_t part)
@@ -677,10 +795,10 @@ static void count_part(struct flow_lines *x, const struct line_part *s)
 
 	state->ends |= s->ends_some && s->inside;
 	state->never_ends |= !s->ends_some && s->inside;
-	state->is_left_out |= !count && s->inside;
+	state->is_left_out |= s->inside && (!count || (!s->ends_some && s->n_guarded > 1));
 	state->is_doubted |= s->is_doubtful && count != s->inside;
 	state->is_mixed |= s->is_mixed && count != s->inside;
-	l->is_known &= is_known && !s->all_passed && (count || !s->inside);
+	l->is_known &= is_known && !s->all_passed && !s->is_unsure && (count || !s->inside);
 	l->count = capped_sum(l->count, count);
 }
 
@@ -693,8 +811,7 @@ static void add_counts(struct flow_lines *x, size_t n, bool counts_all)
 	add_pieces(x);
 	group_edges(x);
 	enter_parts(x);
-	if (counts_all)
-		leave_out_resumed(x);
+	leave_out_resumed(x);
 	for (size_t i = 0; i < x->parts.n; i++)
 		if (!counts_all || !is_settled(&x->states[x->parts.at[i].line]))
 			count_part(x, &x->parts.at[i]);
@@ -732,6 +849,10 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	x.is_one_of = xalloc(f->n_pieces + 1);
 	x.is_reached = xalloc(f->n_pieces + 1);
 	x.is_next = xalloc(f->n_pieces + 1);
+	x.leads_to = xrealloc(NULL, f->n_pieces + 1, sizeof(*x.leads_to));
+	memset(x.leads_to, 0xff, (f->n_pieces + 1) * sizeof(*x.leads_to));
+	x.works_in = xrealloc(NULL, n + 1, sizeof(*x.works_in));
+	memset(x.works_in, 0xff, (n + 1) * sizeof(*x.works_in));
 	x.part_of = xrealloc(NULL, n + 1, sizeof(*x.part_of));
 	x.states = xalloc((n + 1) * sizeof(*x.states));
 	x.block_of = xalloc((f->n_pieces + 1) * sizeof(*x.block_of));
@@ -750,6 +871,8 @@ struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, cons
 	free(x.is_one_of);
 	free(x.is_reached);
 	free(x.is_next);
+	free(x.leads_to);
+	free(x.works_in);
 	free(x.part_of);
 	free(x.states);
 	return x.at;

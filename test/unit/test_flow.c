@@ -23,26 +23,32 @@
 static const char macros[] = "	.macro row line\n"
 			     "	.loc file \\line\n"
 			     "	.endm\n"
+			     "	.macro work\n"
+			     "	mov %ecx, %edx\n"
+			     "	.endm\n"
 			     "	.macro hook line\n"
 			     "	row \\line\n"
 			     "	call __sanitizer_cov_trace_pc\n"
 			     "	.endm\n"
 			     "	.macro b line\n"
 			     "	hook \\line\n"
-			     "	nop\n"
+			     "	work\n"
 			     "	.endm\n"
 			     "	.macro bare\n"
 			     "	call __sanitizer_cov_trace_pc\n"
-			     "	nop\n"
+			     "	work\n"
 			     "	.endm\n"
 			     "	.macro g line\n"
 			     "	row \\line\n"
 			     "	guard\n"
 			     "	.endm\n"
-			     "	.macro guard\n"
+			     "	.macro alone\n"
 			     "	lea guard(%rip), %rdi\n"
 			     "	call __sanitizer_cov_trace_pc_guard\n"
-			     "	nop\n"
+			     "	.endm\n"
+			     "	.macro guard\n"
+			     "	alone\n"
+			     "	work\n"
 			     "	.endm\n"
 			     "	.macro function name\n"
 			     "	.type \\name, %function\n"
@@ -50,7 +56,7 @@ static const char macros[] = "	.macro row line\n"
 			     "	.endm\n"
 			     "	.macro on line\n"
 			     "	row \\line\n"
-			     "	nop\n"
+			     "	work\n"
 			     "	.endm\n"
 			     "	.file 1 \"other.h\"\n"
 			     "	.text\n";
@@ -321,6 +327,47 @@ static const struct example examples[] = {
 	{ "a_hook_alone_is_of_the_next_line",
 	  "b 1\n je 1f\n call __sanitizer_cov_trace_pc\n on 2\n1: b 3\n ret", "9 4 9", "9 4 9",
 	  "1*9 2*4 3*9" },
+
+	/* of clang's */
+	{ "the_end_of_an_if_has_its_line", "g 1\n je 1f\n g 2\n1: row 1\n alone\n g 3\n ret",
+	  "9 4 9 9", "9 4 9 9", "1*9 2*4 3*9" },
+	{ "a_jump_over_an_else_has_the_line_of_its_condition",
+	  "g 1\n je 1f\n g 2\n row 3\n jmp 2f\n1: g 3\n je 2f\n g 4\n2: g 5\n ret", "9 4 5 2 9",
+	  "9 4 5 2 9", "1*9 2*4 3*5 4*2 5*9" },
+	{ "the_end_of_an_if_that_breaks_has_the_line_of_the_break",
+	  "g 1\n je 1f\n row 2\n alone\n jmp 3f\n1: row 2\n alone\n g 3\n3: g 4\n ret", "9 4 5 5 9",
+	  "9 4 5 5 9", "1*9 2*4 3*5 4*9" },
+	{ "a_branch_has_the_line_of_its_operator",
+	  "g 1\n row 2\n je 1f\n g 2\n je 1f\n g 3\n1: g 4\n ret", "9 4 2 9", "9 4 2 9",
+	  "1*9 2*4 3*2 4*9" },
+	{ "a_call_that_stores_on_its_first_line_is_made_once",
+	  "g 9\n je 1f\n g 1\n on 2\n row 1\n call helper\n row 1\n mov %rax, 8(%rsp)\n on 3\n"
+	  "1: g 4\n ret",
+	  "9 4 9", "9 4 4 9", "1*4 2:4 3:4 4*9 9*9" },
+	{ "a_loop_without_code_is_left_to_itself",
+	  "g 1\n je 1f\n2: row 1\n alone\n jmp 2b\n1: g 2\n ret", "9 0 9", "9 0 9", "1*9 2*9" },
+
+	/* of gcc's */
+	{ "a_jump_over_an_else_behind_a_call_has_the_line_of_the_if",
+	  "b 1\n je 1f\n b 2\n call helper\n row 1\n jmp 2f\n1: b 3\n2: b 4\n ret", "9 4 5 9",
+	  "9 4 4 5 9", "1*9 2*4 3*5 4*9" },
+	{ "a_no_op_behind_an_else_has_the_line_of_the_if",
+	  "b 1\n je 1f\n b 2\n jmp 2f\n1: b 3\n2: row 1\n nop\n b 4\n ret", "9 4 5 9", "9 4 5 9 9",
+	  "1*9 2*4 3*5 4*9" },
+	{ "a_no_op_and_a_jump_are_two_statements",
+	  "b 1\n je 1f\n b 2\n row 3\n jmp 2f\n1: row 3\n nop\n row 4\n jmp 2f\n b 5\n"
+	  "2: b 6\n ret",
+	  "9 4 - 9", "9 4 5 0 9", "1*9 2*4 3:9 4:5 5*0 6*9" },
+	{ "a_branch_to_where_the_jump_goes_is_left_out",
+	  "b 1\n je 1f\n b 2\n cmp %eax, %edx\n row 3\n jmp 2f\n1: b 4\n2: b 5\n ret", "9 4 5 9",
+	  "9 4 5 9", "1*9 2*4 3:?+ 4*5 5*9" },
+	{ "a_branch_to_where_the_no_op_is_is_left_out",
+	  "b 1\n je 1f\n b 2\n cmp %eax, %edx\n row 3\n nop\n1: b 4\n ret", "9 4 9", "9 4 9",
+	  "1*9 2*4 3:?+ 4*9" },
+	{ "jumps_without_rows_are_of_the_one_behind_them",
+	  "b 1\n je 1f\n b 2\n jl 2f\n b 3\n row 4\n jmp 3f\n1: row 1\n nop\n jmp 3f\n2: row 2\n"
+	  " nop\n row 4\n jmp 3f\n b 5\n3: b 6\n ret",
+	  "20 12 5 - 20", "20 12 5 8 7 0 20", "1*20 2*12 3*5 4:?+ 5*0 6*20" },
 
 	/* The last: nothing comes behind its last piece. */
 	{ "two_unknown_ways_are_unknown", "b 1\n je 1f\n jl 2f\n on 3\n1: on 4\n2: on 5\n ret", "9",
