@@ -574,6 +574,7 @@ static void add_edges_of(struct flow *f, struct flow_making *m, uint32_t piece, 
 	p->is_unsure = end->starts_row &&
 		       (compares_in_vain(p, end) || (is_bare(p) && follows_nameless(f, piece, to)));
 	p->is_call = at->ends_piece;
+	p->call = at->addr;
 	if (to != NONE)
 		add_edge(f, m, piece, to);
 	if (goes_on && !at->no_way_back && last + 1 < c->at.n && !end[1].is_entry)

@@ -25,7 +25,8 @@ struct flow_piece {
 	bool enters_unseen; /* also entered by other ways than the edges: from a caller, a landing
 			       pad */
 	bool leaves_unseen; /* also left by other ways: a return, a call that does not come back */
-	bool is_call;       /* ends with a call */
+	bool is_call;       /* ends with a call ... */
+	uint64_t call;      /* ... at this address */
 	bool is_optimized;  /* some of its line-table rows are of optimized code */
 	uint32_t jumps_to;  /* target of a piece that is a single jump; otherwise NONE */
 	/* Code that does something: before it are the hook's call and no-ops, behind it no-ops and

@@ -47,6 +47,10 @@ struct line_state {
 	bool is_left_out;      /* 0 by the rules, though code of it was executed */
 	bool is_doubted;       /* what a block ends with is not sure */
 	bool is_mixed;         /* known only if it counts the same by all of its blocks */
+	bool is_optimized;     /* known only if it is evident */
+	bool evident_unknown;
+	uint32_t n_evident; /* calls in its optimized code, and starts of functions */
+	uint64_t evident;   /* how often those were executed */
 };
 
 struct flow_lines {
@@ -798,8 +802,42 @@ static void count_part(struct flow_lines *x, const struct line_part *s)
 	state->is_left_out |= s->inside && (!count || (!s->ends_some && s->n_guarded > 1));
 	state->is_doubted |= s->is_doubtful && count != s->inside;
 	state->is_mixed |= s->is_mixed && count != s->inside;
+	state->is_optimized |= s->is_mixed;
 	l->is_known &= is_known && !s->all_passed && !s->is_unsure && (count || !s->inside);
 	l->count = capped_sum(l->count, count);
+}
+
+static void note_evident(struct flow_lines *x, uint32_t line, const struct flow_piece *p)
+{
+	if (line == NONE)
+		return;
+	struct line_state *state = &x->states[line];
+	state->n_evident++;
+	state->evident_unknown |= !p->is_known;
+	state->evident = capped_sum(state->evident, p->count);
+}
+
+/* The call that -pg makes at the start of a function is of the same line. */
+static void count_evident(struct flow_lines *x)
+{
+	for (uint32_t i = 0; i < x->f->n_pieces; i++) {
+		const struct flow_piece *p = &x->f->pieces[i];
+		if (!p->is_optimized)
+			continue;
+		uint32_t head = p->is_entry ? first_line(x, i) : NONE;
+		uint32_t called = p->is_call ? line_at(x, p->call) : NONE;
+		note_evident(x, head, p);
+		note_evident(x, called == head ? NONE : called, p);
+	}
+}
+
+/* Most of optimized code may be moved, merged with that of other lines, or left out; but not a
+ * call, which is made as often as in the source, nor the start of a function. If there are several
+ * the line may be copied, or call several times. */
+static bool is_evident(const struct flow_line *l, const struct line_state *s)
+{
+	bool agrees = s->n_evident && !s->evident_unknown && s->evident == l->count;
+	return !s->is_optimized || (agrees && (s->n_evident == 1 || !s->evident));
 }
 
 static void add_counts(struct flow_lines *x, size_t n, bool counts_all)
@@ -833,8 +871,12 @@ static void count_lines(struct flow_lines *x, size_t n)
 		l->count = 0;
 	}
 	add_counts(x, n, true);
-	for (size_t i = 0; i < n; i++)
-		x->at[i].is_known &= !x->states[i].is_mixed || x->at[i].count == first[i];
+	count_evident(x);
+	for (size_t i = 0; i < n; i++) {
+		struct flow_line *l = &x->at[i];
+		const struct line_state *s = &x->states[i];
+		l->is_known &= (!s->is_mixed || l->count == first[i]) && is_evident(l, s);
+	}
 	free(first);
 }
 
