@@ -87,7 +87,7 @@ class Value(Union):
 
 
 class Cell(Structure):
-    _fields_ = [('type', c_int), ('value', Value)]
+    _fields_ = [('type', c_int), ('is_estimated', c_bool), ('value', Value)]
 
 
 class ColumnStruct(Structure):

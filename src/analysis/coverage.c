@@ -292,7 +292,7 @@ static void set_count(struct coverage *c, struct coverage_line *l, uint64_t coun
 	vec_push(&c->counts, count);
 	l->sum = l->total = l->most = count;
 	l->is_known = true;
-	l->is_unsure = false;
+	l->is_unsure = l->is_estimated = false;
 	l->is_executed = count > 0;
 }
 
@@ -300,7 +300,7 @@ static void forget_count(struct coverage_line *l, bool is_executed)
 {
 	l->n_counts = 0;
 	l->sum = l->total = l->most = 0;
-	l->is_known = false;
+	l->is_known = l->is_estimated = false;
 	l->is_unsure = l->is_executed = is_executed;
 }
 
@@ -322,6 +322,7 @@ static void take_flow(struct coverage *c, const struct symbols *s, enum coverage
 			set_count(c, &c->lines[i], from->count);
 		else
 			forget_count(&c->lines[i], from->is_executed);
+		c->lines[i].is_estimated = from->is_known && from->is_estimated;
 		if (carry == CARRY_NONE && !from->starts_block && from->count)
 			c->lines[i].is_known = false;
 	}

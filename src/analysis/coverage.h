@@ -26,12 +26,13 @@ struct coverage_line {
 	uint32_t first_place, n_places; /* places[]: by address */
 	uint32_t first_count, n_counts; /* counts[]: in listing order */
 	uint64_t sum;                   /* of the listed counts */
-	uint64_t total;   /* calls and blocks that start here: how often it was executed */
-	uint64_t most;    /* the largest of the listed counts */
-	uint64_t calls;   /* calls of functions that start here, including recursion */
-	double self;      /* ticks */
-	double inclusive; /* ticks of samples with the line on their stack; 0 without stacks */
-	bool is_known;    /* counts are listed */
+	uint64_t total;    /* calls and blocks that start here: how often it was executed */
+	uint64_t most;     /* the largest of the listed counts */
+	uint64_t calls;    /* calls of functions that start here, including recursion */
+	double self;       /* ticks */
+	double inclusive;  /* ticks of samples with the line on their stack; 0 without stacks */
+	bool is_known;     /* counts are listed */
+	bool is_estimated; /* they are of blocks of optimized code, which may not be the line's */
 	bool is_executed;
 	bool is_unsure; /* a function that was executed starts here, but its calls were not counted
 			 */

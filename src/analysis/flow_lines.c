@@ -47,7 +47,7 @@ struct line_state {
 	bool is_left_out;      /* 0 by the rules, though code of it was executed */
 	bool is_doubted;       /* what a block ends with is not sure */
 	bool is_mixed;         /* known only if it counts the same by all of its blocks */
-	bool is_optimized;     /* known only if it is evident */
+	bool is_optimized;     /* estimated unless it is evident */
 	bool evident_unknown;
 	uint32_t n_evident; /* calls in its optimized code, and starts of functions */
 	uint64_t evident;   /* how often those were executed */
@@ -840,6 +840,46 @@ static bool is_evident(const struct flow_line *l, const struct line_state *s)
 	return !s->is_optimized || (agrees && (s->n_evident == 1 || !s->evident));
 }
 
+/* Calls of each of the lines of a function, from a piece on; returns where it ends. */
+static uint32_t each_line(struct flow_lines *x, uint32_t entry,
+			  void (*each)(struct flow_line *l, void *arg), void *arg)
+{
+	uint32_t i = entry;
+	do {
+		const struct flow_piece *p = &x->f->pieces[i];
+		for (symid id = first_place(x, i); id < x->s->n && x->s->at[id].addr < p->end; id++)
+			if (x->line_of[id] != NONE)
+				each(&x->at[x->line_of[id]], arg);
+	} while (++i < x->f->n_pieces && !x->f->pieces[i].is_entry);
+	return i;
+}
+
+static void note_executed(struct flow_line *l, void *arg)
+{
+	*(bool *)arg |= l->is_known && l->count;
+}
+
+static void forget_zero(struct flow_line *l, void *unused)
+{
+	(void)unused;
+	l->is_known &= l->count != 0;
+}
+
+/* A function that was not called, but of which lines were executed, was inlined: of those that have
+ * code only in the copy for others nothing is known. */
+static void forget_unused_copies(struct flow_lines *x)
+{
+	uint32_t i = 0;
+	while (i < x->f->n_pieces) {
+		const struct flow_piece *p = &x->f->pieces[i];
+		bool was_executed = false;
+		uint32_t end = each_line(x, i, note_executed, &was_executed);
+		if (p->is_optimized && p->is_known && !p->count && was_executed)
+			each_line(x, i, forget_zero, NULL);
+		i = end;
+	}
+}
+
 static void add_counts(struct flow_lines *x, size_t n, bool counts_all)
 {
 	memset(x->part_of, 0xff, n * sizeof(*x->part_of));
@@ -875,9 +915,11 @@ static void count_lines(struct flow_lines *x, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct flow_line *l = &x->at[i];
 		const struct line_state *s = &x->states[i];
-		l->is_known &= (!s->is_mixed || l->count == first[i]) && is_evident(l, s);
+		l->is_known &= !s->is_mixed || l->count == first[i];
+		l->is_estimated = !is_evident(l, s);
 	}
 	free(first);
+	forget_unused_copies(x);
 }
 
 struct flow_line *flow_lines(const struct flow *f, const struct symbols *s, const uint32_t *line_of,

@@ -25,6 +25,7 @@ enum {
 	EXECUTABLE,
 	EXECUTED,
 	NEVER,
+	ESTIMATED,
 	N_COLUMNS
 };
 
@@ -46,7 +47,7 @@ static const struct kin_column columns[] = {
 	[COUNT] = { "count", "count",
 		    "how often it was executed: as gcov counts where all blocks are known; else "
 		    "calls of the function that starts here, or the most executed block on the "
-		    "line",
+		    "line. ~: of optimised code, as often as its blocks were",
 		    KIN_CELL_COUNT },
 	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT },
 	[SOURCE] = { "source", "source", "the line's text", KIN_CELL_TEXT, .tree = true },
@@ -69,6 +70,11 @@ static const struct kin_column columns[] = {
 	[NEVER] = { "never", "never",
 		    "1 if its counts are known, and add up to less than the least count asked for",
 		    KIN_CELL_COUNT, .hidden = true },
+	[ESTIMATED] = { "estimated", "estimated",
+			"1 if the count is that of blocks of optimised code: 3 to 8 % of such "
+			"lines "
+			"were executed another number of times",
+			KIN_CELL_COUNT, .hidden = true },
 };
 
 enum { TAB = 8, MAX_TAB_COLUMN = 400 }; /* tabs further to the right are one blank */
@@ -112,6 +118,8 @@ static const char *counts_text(struct listing *l, const struct coverage *c,
 		return *made ? *made : line->is_unsure ? "?" : NULL;
 
 	VEC(char) text = { 0 };
+	if (line->is_estimated)
+		vec_push(&text, '~');
 	for (uint32_t i = 0; i < line->n_counts; i++) {
 		vec_reserve(&text, NUM_MAX + 1);
 		if (i)
@@ -142,6 +150,7 @@ static void fill_measured(struct listing *l, const struct listed_part *p, uint32
 		c[PER_COUNT] = cell_time(line->self / (double)line->most);
 	if (line->is_known && !line->is_unsure)
 		c[COUNT] = cell_count(line->most);
+	c[COUNT].is_estimated = line->is_estimated;
 	if (counts)
 		c[COUNTS] = cell_text(counts);
 	c[TOTAL] = cell_count(line->total);
@@ -149,7 +158,9 @@ static void fill_measured(struct listing *l, const struct listed_part *p, uint32
 		c[CALLS] = cell_count(line->calls);
 	c[EXECUTABLE] = cell_count(1);
 	c[EXECUTED] = cell_count(line->is_executed);
-	c[NEVER] = cell_count(line->is_known && !line->is_unsure && line->sum < l->opts.min_count);
+	c[NEVER] = cell_count(line->is_known && !line->is_unsure && !line->is_estimated &&
+			      line->sum < l->opts.min_count);
+	c[ESTIMATED] = cell_count(line->is_estimated);
 }
 
 static void fill_line(struct listing *l, const struct listed_part *p, uint32_t line,

@@ -141,7 +141,19 @@ static void open_source(struct annotate_job *j, const struct coverage *c,
 		     ret->text.path, object_path(older));
 }
 
-static struct coverage *cover(const struct annotate_job *j, const uint8_t *wanted)
+static void note_estimated(struct annotate_job *j, const struct coverage *c)
+{
+	for (size_t i = 0; i < c->n_lines; i++) {
+		if (!c->lines[i].is_estimated)
+			continue;
+		note(j, "counts with ~ are estimated: compilers mix lines of optimised code, so "
+			"that 3 "
+			"to 8 %% were executed another number of times; -O0 counts lines");
+		return;
+	}
+}
+
+static struct coverage *cover(struct annotate_job *j, const uint8_t *wanted)
 {
 	const struct report_input *in = j->in;
 	bool stacks = in->program && in->graph->measured;
@@ -150,7 +162,9 @@ static struct coverage *cover(const struct annotate_job *j, const uint8_t *wante
 				     .line_counts = in->line_counts,
 				     .samples = stacks ? &in->profile->samples : NULL,
 				     .frame_places = stacks ? program_places(in->program) : NULL };
-	return coverage_new(report_flat(in), in->symbols, in->graph, &how);
+	struct coverage *c = coverage_new(report_flat(in), in->symbols, in->graph, &how);
+	note_estimated(j, c);
+	return c;
 }
 
 /* ---- whole files ---- */

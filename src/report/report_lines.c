@@ -34,7 +34,9 @@ static const struct kin_column columns[] = {
 	[CALLS] = { "calls", "calls",
 		    "how often the function that starts here was called, + by itself",
 		    KIN_CELL_COUNT },
-	[COUNT] = { "count", "count", "how often the most executed block on the line was executed",
+	[COUNT] = { "count", "count",
+		    "how often the most executed block on the line was executed; ~: of optimised "
+		    "code, in which lines are mixed",
 		    KIN_CELL_COUNT, .hidden = true },
 	[FILE_NAME] = { "file", "file", "the source file", KIN_CELL_TEXT },
 	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT },
@@ -63,7 +65,7 @@ struct line_entry { /* the code of one line within one function, wherever it is 
 	symid first;
 	double self, inclusive;
 	uint64_t calls, self_calls, most;
-	bool has_blocks;
+	bool has_blocks, is_estimated; /* of `most` */
 };
 
 /* ---- entries ---- */
@@ -168,6 +170,7 @@ static void take_flow(const struct flow *f, const struct symbols *s, struct line
 	for (size_t i = 0; i < n; i++)
 		if (lines[i].is_measured) {
 			entries[i].has_blocks = lines[i].is_known;
+			entries[i].is_estimated = lines[i].is_estimated;
 			entries[i].most = lines[i].count;
 		}
 	free(lines);
@@ -264,8 +267,10 @@ static void add_row(struct kin_table *t, const struct report_input *in, const st
 		c[CALLS] = cell_plus(e->calls, e->self_calls);
 	else if (e->calls)
 		c[CALLS] = cell_count(e->calls);
-	if (e->has_blocks)
+	if (e->has_blocks) {
 		c[COUNT] = cell_count(e->most);
+		c[COUNT].is_estimated = e->is_estimated;
+	}
 	if (e->has_blocks && e->most && e->self > 0)
 		c[PER_COUNT] = cell_time(e->self / (double)e->most);
 	if (in->graph->measured)
