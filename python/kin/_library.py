@@ -107,7 +107,7 @@ class Event(Structure):
 
 
 class Thread(Structure):
-    _fields_ = members('name:s pid:i tid:i run:i start_ns:q end_ns:q')
+    _fields_ = members('name:s pid:i tid:i run:i start_ns:q end_ns:q rank:i command:s')
 
 
 class Object(Structure):

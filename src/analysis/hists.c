@@ -440,25 +440,6 @@ static void split_keys(struct hists_private *h, const struct hists_opts *o)
 	tuples_init(&h->fkeys);
 }
 
-/* What the thread that a process began with was called in the end; a thread's own name where that
- * one is not known. */
-static void name_processes(struct hists_private *h)
-{
-	const struct samples *s = &h->hists.profile->samples;
-	struct map64 mains = { 0 };
-	h->commands = xalloc((s->n_tasks + 1) * sizeof(*h->commands));
-	for (uint32_t i = 0; i < s->n_tasks; i++)
-		if (s->tasks[i].pid == s->tasks[i].tid)
-			*map64_at(&mains, MAP64_PAIR(s->tasks[i].run, s->tasks[i].pid)) = i;
-	for (uint32_t i = 0; i < s->n_tasks; i++) {
-		const struct task *t = &s->tasks[i];
-		uint32_t leader = map64_get(&mains, MAP64_PAIR(t->run, t->pid));
-		bool own = leader == NONE || t->pid == t->tid;
-		h->commands[i] = own ? t->comm : s->tasks[leader].comm;
-	}
-	map64_free(&mains);
-}
-
 static void publish(struct hists_private *h)
 {
 	h->hists.rows = h->rows.at;
@@ -492,7 +473,7 @@ struct hists *hists_new(const struct profile *p, struct program *g, const struct
 	if (o->passing)
 		h->weight_of = xalloc((p->samples.n_stacks + 1) * sizeof(*h->weight_of));
 	if (o->fold_threads)
-		name_processes(h);
+		h->commands = samples_commands(&p->samples);
 	split_keys(h, o);
 	find_depths(h);
 	find_parents(h);

@@ -65,7 +65,7 @@ static struct kin_error *unguarded_samples_new(struct kin_profile *profile,
 		.path = "", .host = "", .rank = "", .job = "", .kernel = "", .command = ""
 	};
 	s->no_event = (struct kin_event){ .name = "", .unit = "" };
-	s->no_thread = (struct kin_thread){ .name = "" };
+	s->no_thread = (struct kin_thread){ .name = "", .command = "" };
 	s->no_object = (struct kin_object){ .path = "", .build_id = "" };
 	s->nothing = (struct kin_function){ .name = "", .linkage_name = "", .file = "" };
 	*ret = s;
@@ -193,6 +193,7 @@ const struct kin_event *kin_samples_event(struct kin_samples *s, uint32_t id)
 static struct kin_error *make_threads(struct kin_samples *s)
 {
 	const struct samples *from = &s->p->samples;
+	strid *commands = samples_commands(from);
 	s->threads = arena_alloc(&s->arena, (from->n_tasks + 1) * sizeof(*s->threads));
 	for (size_t i = 0; i < from->n_tasks; i++) {
 		const struct task *t = &from->tasks[i];
@@ -202,8 +203,10 @@ static struct kin_error *make_threads(struct kin_samples *s)
 						     .run = t->run,
 						     .rank = t->rank,
 						     .start_ns = t->start_ns,
-						     .end_ns = t->end_ns };
+						     .end_ns = t->end_ns,
+						     .command = text(s, commands[i]) };
 	}
+	free(commands);
 	return NULL;
 }
 

@@ -735,3 +735,20 @@ size_t samples_distinct_stacks(const struct samples *s)
 	samples_builder_done(&b);
 	return n;
 }
+
+strid *samples_commands(const struct samples *s)
+{
+	struct map64 mains = { 0 };
+	strid *commands = xalloc((s->n_tasks + 1) * sizeof(*commands));
+	for (uint32_t i = 0; i < s->n_tasks; i++)
+		if (s->tasks[i].pid == s->tasks[i].tid)
+			*map64_at(&mains, MAP64_PAIR(s->tasks[i].run, s->tasks[i].pid)) = i;
+	for (uint32_t i = 0; i < s->n_tasks; i++) {
+		const struct task *t = &s->tasks[i];
+		uint32_t leader = map64_get(&mains, MAP64_PAIR(t->run, t->pid));
+		bool own = leader == NONE || t->pid == t->tid;
+		commands[i] = own ? t->comm : s->tasks[leader].comm;
+	}
+	map64_free(&mains);
+	return commands;
+}

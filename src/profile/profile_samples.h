@@ -217,6 +217,10 @@ static inline stackid samples_physical(const struct samples *s, stackid stack)
 	return stack;
 }
 
+/* [task]: the name of its process, to be freed: what the thread that the process began with was
+ * called in the end; the task's own name if that is not known. */
+strid *samples_commands(const struct samples *s);
+
 /* ---- building: through the profile's builder ---- */
 
 struct profile_builder;

@@ -68,7 +68,6 @@ static void browse_run(struct browser *b)
 	browse_mark(b);
 	browse_draw(b);
 	while (!b->quit) {
-		browse_mark(b);
 		uint32_t key = next_key(b);
 		bool ended = browse_look_at_left(b);
 		if (key != TERM_NONE)
@@ -78,8 +77,10 @@ static void browse_run(struct browser *b)
 			renew(b);
 		if (b->opts->refreshes && b->refreshes >= b->opts->refreshes)
 			b->quit = true;
-		if (due || ended || key != TERM_NONE)
+		if (due || ended || key != TERM_NONE) {
+			browse_mark(b);
 			browse_draw(b);
+		}
 	}
 }
 

@@ -323,11 +323,15 @@ static size_t n_samples(struct kin_profile *p)
 	return n;
 }
 
+static bool has_marks(const struct browser *b)
+{
+	return b->marked == b->profile && b->marked_event == b->event;
+}
+
 void browse_mark(struct browser *b)
 {
 	enum { MANY = 100000 };
-	bool is_there = b->marked == b->profile && b->marked_event == b->event;
-	if (b->opts->next || is_there || b->left.work || b->quit)
+	if (b->opts->next || has_marks(b) || b->left.work || b->quit)
 		return;
 	struct mark_job *j = xalloc(sizeof(*j));
 	j->profile = b->profile;
@@ -428,7 +432,7 @@ void browse_go_on(struct browser *b)
 const struct marks *browse_sparks(struct browser *b)
 {
 	const struct marks *m = &b->marks;
-	if (here(b)->what != FUNCTIONS || (!b->opts->next && b->marked != b->profile))
+	if (here(b)->what != FUNCTIONS || (!b->opts->next && !has_marks(b)))
 		return NULL;
 	if (b->opts->next)
 		m = page(b)->event ? history_of(b, page(b)->event)
@@ -787,6 +791,7 @@ struct unfold_job {
 	size_t event;
 	bool callers;
 	char *function, *comm; /* comm: NULL: of all */
+	bool by_process;       /* comm is a process's */
 	struct flame flame;
 	uint64_t total;
 	struct kin_error *err;
@@ -796,7 +801,7 @@ static void run_unfold(void *arg)
 {
 	struct unfold_job *j = arg;
 	j->err = flame_of_function(j->profile, j->event, j->callers, j->function, j->comm,
-				   &j->flame, &j->total);
+				   j->by_process, &j->flame, &j->total);
 }
 
 static void free_unfold(struct browser *b, void *arg)
@@ -827,6 +832,7 @@ static void unfold_row(struct browser *b, const struct page_row *r)
 	j->callers = callers;
 	j->function = copy(r->function);
 	j->comm = page(b)->comm == NONE ? NULL : copy(r->cells[page(b)->comm]);
+	j->by_process = page(b)->is_overview;
 	if (!browse_do(b, "calls", run_unfold, free_unfold, j)) {
 		browse_say(b, "broken off");
 		return;

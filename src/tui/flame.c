@@ -193,12 +193,13 @@ static uint64_t add_samples_of(struct building *b, uint32_t event)
 	return total;
 }
 
-static void choose_threads(struct building *b, const char *comm)
+static void choose_threads(struct building *b, const char *comm, bool by_process)
 {
 	size_t n = kin_samples_n_threads(b->samples);
 	b->is_thread = xalloc(n + 1);
 	for (uint32_t i = 0; i < n; i++) {
-		char *name = escape_copy(kin_samples_thread(b->samples, i)->name);
+		const struct kin_thread *t = kin_samples_thread(b->samples, i);
+		char *name = escape_copy(by_process ? t->command : t->name);
 		b->is_thread[i] = !comm || !strcmp(name, comm);
 		free(name);
 	}
@@ -279,7 +280,7 @@ static void link_children(struct flame *f)
 }
 
 static struct kin_error *make(struct kin_profile *p, size_t event, struct building *b,
-			      const char *comm, uint64_t *total)
+			      const char *comm, bool by_process, uint64_t *total)
 {
 	struct kin_error *err = kin_samples_new(p, &b->samples);
 	struct flame *f = b->f;
@@ -292,7 +293,7 @@ static struct kin_error *make(struct kin_profile *p, size_t event, struct buildi
 	add_node(f, NONE, NONE);
 	f->nodes.at[FLAME_ROOT].name = "all";
 	uint32_t number = flame_event(b->samples, event);
-	choose_threads(b, comm);
+	choose_threads(b, comm, by_process);
 	if (number != NONE && b->function)
 		*total = add_samples_of(b, number);
 	else if (number != NONE)
@@ -309,16 +310,16 @@ static struct kin_error *make(struct kin_profile *p, size_t event, struct buildi
 struct kin_error *flame_new(struct kin_profile *p, size_t event, bool callers, struct flame *ret)
 {
 	struct building b = { .f = ret, .callers = callers };
-	return make(p, event, &b, NULL, NULL);
+	return make(p, event, &b, NULL, false, NULL);
 }
 
 struct kin_error *flame_of_function(struct kin_profile *p, size_t event, bool callers,
-				    const char *function, const char *comm, struct flame *ret,
-				    uint64_t *total)
+				    const char *function, const char *comm, bool by_process,
+				    struct flame *ret, uint64_t *total)
 {
 	struct building b = { .f = ret, .callers = callers, .function = function };
 	*total = 0;
-	return make(p, event, &b, comm, total);
+	return make(p, event, &b, comm, by_process, total);
 }
 
 void flame_done(struct flame *f)

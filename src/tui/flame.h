@@ -35,11 +35,11 @@ MUST_CHECK struct kin_error *flame_new(struct kin_profile *p, size_t event, bool
 				       struct flame *ret);
 /* The graph of samples with the function on their stack: its callees, from its outermost call on (a
  * sample counts once, however deep the recursion); or, with `callers`, of samples taken in it: its
- * callers. The root's only child is the function. comm: only threads of that name; NULL: all.
- * *total: weight of all samples of the event. */
+ * callers. The root's only child is the function. comm: only threads of that name; NULL: all;
+ * by_process: comm is the name of the process. *total: weight of all samples of the event. */
 MUST_CHECK struct kin_error *flame_of_function(struct kin_profile *p, size_t event, bool callers,
 					       const char *function, const char *comm,
-					       struct flame *ret, uint64_t *total);
+					       bool by_process, struct flame *ret, uint64_t *total);
 void flame_done(struct flame *f);
 
 /* The id of the n-th event with samples; NONE: none. The samples must be rewound afterwards. */

@@ -67,7 +67,7 @@ struct sparking {
 	struct marks *m;
 	struct kin_samples *samples;
 	struct map64 known;  /* by name of thread and function: index */
-	VEC(uint32_t) comms; /* of threads: the first one of that name */
+	VEC(uint32_t) comms; /* of threads: the first one of these names */
 	uint64_t first_ns, last_ns;
 };
 
@@ -79,13 +79,18 @@ static const char *escaped(struct marks *m, const char *text)
 	return kept;
 }
 
+static bool has_same_names(const struct kin_thread *a, const struct kin_thread *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->command, b->command);
+}
+
 static void name_threads(struct sparking *x)
 {
 	size_t n = kin_samples_n_threads(x->samples);
 	for (uint32_t i = 0; i < n; i++) {
+		const struct kin_thread *t = kin_samples_thread(x->samples, i);
 		uint32_t same = 0;
-		while (same < i && strcmp(kin_samples_thread(x->samples, same)->name,
-					  kin_samples_thread(x->samples, i)->name) != 0)
+		while (same < i && !has_same_names(kin_samples_thread(x->samples, same), t))
 			same++;
 		vec_push(&x->comms, same);
 	}
@@ -97,6 +102,7 @@ static struct spark *spark_of(struct sparking *x, uint32_t comm, const struct ki
 	if (*at == NONE) {
 		const struct kin_function *f = kin_samples_function(x->samples, line->function);
 		const struct kin_object *o = kin_samples_object(x->samples, f->object);
+		const struct kin_thread *t = kin_samples_thread(x->samples, comm);
 		const char *name = escaped(x->m, f->name);
 		*at = (uint32_t)x->m->sparks.n;
 		vec_push(&x->m->sparks,
@@ -105,8 +111,8 @@ static struct spark *spark_of(struct sparking *x, uint32_t comm, const struct ki
 						 ? arena_printf(&x->m->texts, "%s (inlined)", name)
 						 : name,
 				 .object = escaped(x->m, base_name(o->path)),
-				 .comm = escaped(x->m,
-						 kin_samples_thread(x->samples, comm)->name) }));
+				 .comm = escaped(x->m, t->name),
+				 .command = escaped(x->m, t->command) }));
 	}
 	return &x->m->sparks.at[*at];
 }
@@ -152,7 +158,8 @@ static int by_name(const void *a, const void *b)
 	const struct spark *x = a, *y = b;
 	int sign = strcmp(x->name, y->name);
 	sign = sign ? sign : strcmp(x->object, y->object);
-	return sign ? sign : strcmp(x->comm, y->comm);
+	sign = sign ? sign : strcmp(x->comm, y->comm);
+	return sign ? sign : strcmp(x->command, y->command);
 }
 
 /* Builds of a library, and functions of one name, are one row, too. */
@@ -236,7 +243,8 @@ static void keep_gone(struct marks *m, const struct spark *before, size_t n)
 {
 	struct spark gone = { .name = arena_printf(&m->texts, "%s", before->name),
 			      .object = arena_printf(&m->texts, "%s", before->object),
-			      .comm = arena_printf(&m->texts, "%s", before->comm) };
+			      .comm = arena_printf(&m->texts, "%s", before->comm),
+			      .command = arena_printf(&m->texts, "%s", before->command) };
 	move_on(&gone, before, n, 0);
 	if (!is_empty(&gone))
 		vec_push(&m->sparks, gone);
@@ -278,7 +286,8 @@ static const char *cell_of(const struct page *p, const struct page_row *r, const
 	return NULL;
 }
 
-/* Of all sparks of the name those that the row is of, added up. */
+/* Of all sparks of the name those that the row is of, added up. In an overview a thread's command
+ * is its process's. */
 static bool add_slots(const struct marks *m, const struct page *p, const struct page_row *r,
 		      uint64_t slots[SPARK_SLOTS])
 {
@@ -288,7 +297,7 @@ static bool add_slots(const struct marks *m, const struct page *p, const struct 
 	for (; low < m->sparks.n && !strcmp(m->sparks.at[low].name, r->name); low++) {
 		const struct spark *x = &m->sparks.at[low];
 		if ((object && strcmp(object, x->object) != 0) ||
-		    (comm && strcmp(comm, x->comm) != 0))
+		    (comm && strcmp(comm, p->is_overview ? x->command : x->comm) != 0))
 			continue;
 		for (size_t i = 0; i < SPARK_SLOTS; i++)
 			slots[i] += x->slots[i];

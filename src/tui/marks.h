@@ -16,8 +16,8 @@ struct cycle_mark {
 	char verdict; /* 'c' confirmed, 'p' phantom: it recurs on no stack, '?' unknown */
 };
 
-struct spark { /* for a function in an object, for threads of one name */
-	const char *name, *object, *comm;
+struct spark { /* for a function in an object, for threads of one name in processes of one name */
+	const char *name, *object, *comm, *command;
 	uint64_t slots[SPARK_SLOTS]; /* weight of samples with it on their stack, by time */
 	uint64_t faded;              /* for marks_next(): the remaining weight of the total */
 	size_t last;                 /* last sample that was added, + 1 */
@@ -26,7 +26,7 @@ struct spark { /* for a function in an object, for threads of one name */
 struct marks {
 	struct arena texts;
 	VEC(struct cycle_mark) cycles; /* by function */
-	VEC(struct spark) sparks;      /* by name, object, comm; empty: samples have no times */
+	VEC(struct spark) sparks; /* by name, object, comm, command; empty: samples have no times */
 };
 
 /* The marks for samples of the n-th event with samples. Ends soon, with those found so far, once

@@ -241,6 +241,30 @@ def test_events(tap, folder, build):
     t.close()
 
 
+def test_events_over_time(tap, folder, build):
+    """Sparklines are of the event shown at once; where rows are of programs, with the threads that have a name of their own."""
+    def sample(comm, pid, tid, at, event, function):
+        return f'{comm} {pid}/{tid} [000] {at}.0: 1000 {event}:\n\t1000 {function}+0x0 (/usr/bin/app)\n\t2000 begin+0x0 (/usr/bin/app)\n\n'
+    with open(os.path.join(folder, 'over.txt'), 'w') as f:
+        for i in range(10, 26):
+            f.write(sample('server', 100, 100, i, 'cycles', 'serve') + sample('worker', 100, 101, i, 'cycles', 'crunch')
+                    + sample('client', 200, 200, i, 'cycles', 'ask'))
+            f.write(sample('client', 200, 200, i, 'faults', 'ask') if i in (10, 25) else '')
+    t = Terminal(folder, build, columns=160)
+    t.run('kin browse over.txt')
+    t.wait('samples of cycles')
+    t.sees(tap, lambda s: re.search(r'server +app +█ █ .*█  serve$', s, re.M) and re.search(r'server +app +█ █ .*█  crunch$', s, re.M),
+           'over time: a program with its renamed threads')
+    t.type('/crunch')
+    t.keys('Enter', '+')
+    t.sees(tap, lambda s: re.search(r'^ +33.33% .* begin$', s, re.M), '+: of those threads')
+    t.keys('Escape', 'e')
+    t.wait('samples of faults')
+    t.sees(tap, lambda s: re.search(r'client +app +█ {30}█  ask$', s, re.M), 'e: over time of the next event, without another key')
+    t.keys('q')
+    t.close()
+
+
 def test_many(tap, folder, build):
     """More callers than lines: the function is seen with what is above and below it."""
     with open(os.path.join(folder, 'many.folded'), 'w') as f:
@@ -1073,7 +1097,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_first_page, test_rows, test_events, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
+        for test in (test_counts, test_stacks, test_first_page, test_rows, test_events, test_events_over_time, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
                      test_colors, test_other_terminals, test_without, test_top, test_top_times, test_top_code, test_top_stalled):
             tap.part(test, tap, folder, build)

@@ -12,9 +12,13 @@ static struct marks made(void)
 	vec_push(&m.cycles, ((struct cycle_mark){ "even", 2, 'p' }));
 	vec_push(&m.cycles, ((struct cycle_mark){ "expression", 12, 'c' }));
 	vec_push(&m.cycles, ((struct cycle_mark){ "odd", 2, '?' }));
-	vec_push(&m.sparks, ((struct spark){ .name = "copy", .object = "libone.so", .comm = "a" }));
-	vec_push(&m.sparks, ((struct spark){ .name = "copy", .object = "prog", .comm = "a" }));
-	vec_push(&m.sparks, ((struct spark){ .name = "copy", .object = "prog", .comm = "b" }));
+	vec_push(&m.sparks,
+		 ((struct spark){
+			 .name = "copy", .object = "libone.so", .comm = "a", .command = "a" }));
+	vec_push(&m.sparks,
+		 ((struct spark){ .name = "copy", .object = "prog", .comm = "a", .command = "a" }));
+	vec_push(&m.sparks,
+		 ((struct spark){ .name = "copy", .object = "prog", .comm = "b", .command = "a" }));
 	for (size_t i = 0; i < SPARK_SLOTS; i++)
 		m.sparks.at[1].slots[i] = i < SPARK_SLOTS / 2 ? 0 : i == SPARK_SLOTS / 2 ? 7 : 1;
 	m.sparks.at[2].slots[0] = 14;
@@ -43,6 +47,7 @@ static void sparks(const struct marks *m)
 	const struct page_row any = { .name = "copy", .cells = { "50.00%" } };
 	const struct page_row one = { .name = "copy", .cells = { "prog", "a" } };
 	const struct page_row none = { .name = "copy", .cells = { "prog", "c" } };
+	struct page overview = apart;
 	const struct page_row below = { .name = "copy", .cells = { "prog", "a" }, .depth = 1 };
 	char text[4 * SPARK_SLOTS + 1];
 
@@ -52,6 +57,8 @@ static void sparks(const struct marks *m)
 	       "                @:::::::::::::::");
 	OK_STR(marks_spark(m, &all, &any, 8, true, text), "@   *---");
 	OK_STR(marks_spark(m, &apart, &none, 8, true, text), "");
+	overview.is_overview = true; /* with the threads of the program */
+	OK_STR(marks_spark(m, &overview, &one, 8, true, text), "@   *---");
 	OK_STR(marks_spark(m, &apart, &below, 8, true, text), "");
 }
 
