@@ -27,7 +27,7 @@ static struct kin_error *sort_rows(struct kin_table **t, const char *sort)
 
 static void free_table(void *t) { kin_table_free(t); }
 
-static const struct section_scale as_it_is = { 1, 1 };
+static const struct section_scale as_it_is = { 1, 1, false };
 
 /* ---- by object: rows of one report ---- */
 
@@ -100,6 +100,7 @@ struct group_parts {
 	struct kin_column column;
 	bool own_shares; /* of each part, not of the whole */
 	bool many_units; /* parts are counted in different things */
+	double rate;     /* of many units: ticks per second, of the parts that are times */
 	struct sections *sections;
 };
 
@@ -147,6 +148,12 @@ static struct kin_error *report_part(const struct group_parts *x, const struct p
 	return err;
 }
 
+static bool is_of_time(const struct profile *part)
+{
+	const struct samples *s = &part->samples;
+	return s->n_events && s->events[samples_event(s)].unit == EVENT_NS;
+}
+
 static struct kin_error *add_part(struct group_parts *x, const struct profile *part,
 				  const char *label)
 {
@@ -158,8 +165,12 @@ static struct kin_error *add_part(struct group_parts *x, const struct profile *p
 		return err;
 	if (!x->sections)
 		x->sections = sections_new(t, &x->column);
+	bool is_time = is_of_time(part);
+	if (is_time)
+		x->rate = rate;
 	struct section_scale scale = { x->own_shares || whole <= 0 ? 1 : total / whole,
-				       x->many_units ? 1 / rate : 1 };
+				       x->many_units && !is_time ? 1 / rate : 1,
+				       x->many_units && !is_time };
 	for (kin_table_rewind(t); table_next(t, &row);)
 		sections_add_row(x->sections, label, &row, scale);
 	sections_take_notes(x->sections, t, label);
@@ -272,7 +283,7 @@ static struct kin_error *by_parts(struct group_parts *x,
 		table_property(t, "dimension", cell_text("s or events"));
 	report_describe(&in, t);
 	if (x->many_units)
-		table_set_rate(t, 1);
+		table_set_rate(t, x->rate);
 	*ret = sections_finish(x->sections, !x->own_shares);
 	return NULL;
 }
@@ -307,6 +318,8 @@ struct kin_error *group_report(struct kin_profile *p, const struct report *r,
 		return err;
 	if (!groupings[i].add)
 		return by_object(p, r, v, o, sort, ret);
-	struct group_parts parts = { .p = p, .report = r, .v = v, .opts = o, .sort = sort };
+	struct group_parts parts = {
+		.p = p, .report = r, .v = v, .opts = o, .sort = sort, .rate = 1
+	};
 	return by_parts(&parts, groupings[i].add, ret);
 }

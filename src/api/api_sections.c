@@ -153,6 +153,9 @@ void sections_add_row(struct sections *g, const char *label, const struct kin_ro
 		weigh(g, s, cells);
 		accumulate(g, s, cells);
 	}
+	for (size_t i = 0; i < g->n && scale.is_number; i++)
+		if (cells[i].type == KIN_CELL_TIME)
+			cells[i] = cell_number(cells[i].number);
 }
 
 static int by_weight(const void *l, const void *r)

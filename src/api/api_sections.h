@@ -22,6 +22,7 @@ struct kin_table *sections_table(struct sections *s);
 
 struct section_scale {
 	double share, time; /* factors for shares and times */
+	bool is_number;     /* times are not of the table's unit: they become KIN_CELL_NUMBER */
 };
 void sections_add_row(struct sections *s, const char *label, const struct kin_row *row,
 		      struct section_scale scale);

@@ -92,6 +92,8 @@ void table_note_first(struct kin_table *t, const char *fmt, ...)
 
 void table_property(struct kin_table *t, const char *key, struct kin_cell value)
 {
+	if (kin_table_property(t, key))
+		return;
 	if (value.type == KIN_CELL_TEXT)
 		value.text = table_text(t, value.text);
 	vec_push(&t->properties, ((struct kin_property){ key, value }));

@@ -19,8 +19,9 @@ void table_note(struct kin_table *t, const char *fmt, ...)
 	PRINTF(2, 3); /* a line under the title */
 void table_note_first(struct kin_table *t, const char *fmt, ...)
 	PRINTF(2, 3); /* before all others */
-void table_property(struct kin_table *t, const char *key,
-		    struct kin_cell value);                 /* key is static, text is copied */
+void table_property(
+	struct kin_table *t, const char *key,
+	struct kin_cell value); /* key is static, text is copied; the first one counts */
 const char *table_text(struct kin_table *t, const char *s); /* copy for a cell */
 
 /* Returns the row's n_columns cells, all KIN_CELL_NONE, valid until the next row is added. */

@@ -34,10 +34,11 @@ static const char *time_text(struct page *p, double v, const char *sign)
 	return arena_printf(&p->arena, "%s%.*f", sign, digits, v);
 }
 
-/* `change`: of a difference, whose sign is always seen. */
-static const char *text_of(struct page *p, const struct kin_cell *c, double rate, bool change)
+/* The sign of a difference is always seen. */
+static const char *text_of(struct page *p, const struct kin_cell *c, double rate,
+			   const struct kin_column *column)
 {
-	const char *sign = change && c->number > 0 ? "+" : "";
+	const char *sign = column && column->change && c->number > 0 ? "+" : "";
 	switch (c->type) {
 	case KIN_CELL_NONE:
 		break;
@@ -49,7 +50,9 @@ static const char *text_of(struct page *p, const struct kin_cell *c, double rate
 	case KIN_CELL_SHARE:
 		return arena_printf(&p->arena, "%s%.2f%%", sign, 100 * c->number);
 	case KIN_CELL_NUMBER:
-		return arena_printf(&p->arena, "%g", c->number);
+		return column && column->type == KIN_CELL_TIME
+			       ? time_text(p, c->number, sign)
+			       : arena_printf(&p->arena, "%g", c->number);
 	case KIN_CELL_ADDRESS:
 		return arena_printf(&p->arena, "%#llx", (unsigned long long)c->count);
 	case KIN_CELL_TEXT:
@@ -98,7 +101,8 @@ static size_t column_of(const struct kin_table *t, const char *key)
 static double number_at(const struct kin_table *t, const struct kin_row *row, size_t column)
 {
 	const struct kin_cell *c = column < kin_table_n_columns(t) ? &row->cells[column] : NULL;
-	bool number = c && (c->type == KIN_CELL_SHARE || c->type == KIN_CELL_TIME);
+	bool number = c && (c->type == KIN_CELL_SHARE || c->type == KIN_CELL_TIME ||
+			    c->type == KIN_CELL_NUMBER);
 	return number ? c->number : 0;
 }
 
@@ -186,12 +190,12 @@ static void take_row(struct page *p, struct kin_table *t, const struct kin_row *
 		size_t column = column_of(t, w->keys[i]);
 		bool there = column < kin_table_n_columns(t);
 		r.cells[i] = there ? text_of(p, &row->cells[column], kin_table_rate(t),
-					     kin_table_column(t, column)->change)
+					     kin_table_column(t, column))
 				   : "";
 		r.values[i] = there ? value_of(&row->cells[column]) : 0;
 	}
 	size_t name = column_of(t, w->keys[w->n - 1]);
-	r.name = name < kin_table_n_columns(t) ? text_of(p, &row->cells[name], 1, false) : "";
+	r.name = name < kin_table_n_columns(t) ? text_of(p, &row->cells[name], 1, NULL) : "";
 	r.function = w->with_callees && name < kin_table_n_columns(t) &&
 				     row->cells[name].type == KIN_CELL_TEXT &&
 				     is_function(t, row, w)
@@ -258,11 +262,25 @@ static void take_columns(struct page *p, struct kin_table *t, const struct page_
 	p->comm = place_of(p, w, "comm");
 }
 
-static void take_unit(struct page *p, const struct kin_table *t)
+/* In a report of events in several units the numbers of rows that are not times say so. */
+static bool has_times(struct kin_table *t, const char *event)
+{
+	struct kin_row row;
+	for (kin_table_rewind(t); kin_table_next(t, &row);)
+		for (size_t i = 0; i < kin_table_n_columns(t) && is_of_event(t, &row, event); i++)
+			if (kin_table_column(t, i)->type == KIN_CELL_TIME &&
+			    row.cells[i].type == KIN_CELL_NUMBER)
+				return false;
+	return true;
+}
+
+static void take_unit(struct page *p, struct kin_table *t, const struct page_wanted *w)
 {
 	const struct kin_cell *c = kin_table_property(t, "dimension");
 	bool other = c && c->type == KIN_CELL_TEXT && strcmp(c->text, "seconds") != 0;
 	p->unit = other ? safe(p, c->text) : "s";
+	if (other && w->event && !strcmp(c->text, "s or events"))
+		p->unit = has_times(t, w->event) ? "s" : "events";
 }
 
 /* Where a report's note ends by how to see more, here a key does that. */
@@ -296,7 +314,7 @@ static void take_table(struct page *p, struct kin_table *t, const struct page_wa
 {
 	struct kin_row row;
 	take_title(p, t);
-	take_unit(p, t);
+	take_unit(p, t, w);
 	take_columns(p, t, w);
 	p->has_children = w->with_callees && column_of(t, w->with_callees) < kin_table_n_columns(t);
 	const struct kin_cell *events = kin_table_property(t, "n_events");

@@ -236,7 +236,11 @@ def test_events(tap, folder, build):
     t.sees(tap, lambda s: 'faulted' in s and 'clocked' not in s, 'e: the next one')
     t.keys('Enter')
     t.wait('Enter go there')
-    t.sees(tap, lambda s: re.search(r'^100.00%  .*faulted', s, re.M), 'Enter: callers and callees, of this event')
+    t.sees(tap, lambda s: re.search(r'self \(events\)[^%]*\n100.00%  +1 .*faulted', s), 'Enter: callers and callees, of this event, in its unit')
+    t.keys('Escape', 'e')
+    t.wait('cpu-clock')
+    t.keys('Enter')
+    t.sees(tap, lambda s: re.search(r'self \(s\)[^%]*\n100.00%  +0\.0003 .*clocked', s), 'times as of one event')
     t.keys('q')
     t.close()
 
