@@ -487,6 +487,8 @@ static void note_totals(const struct diff *d, struct kin_table *t)
 		table_property(t, "total_chance",
 			       cell_time(contrast_margin(&d->total.change, confidence) * d->ticks));
 	table_property(t, "repeated", cell_count(comparison_is_repeated(d->c)));
+	table_property(t, "runs_before", cell_count(comparison_runs(d->c, BEFORE)));
+	table_property(t, "runs_after", cell_count(comparison_runs(d->c, AFTER)));
 	table_property(t, "counted", cell_count(comparison_is_counted(d->c)));
 	if (before > 0)
 		table_property(t, "certain_growth", cell_share(certain_growth(d)));

@@ -34,6 +34,19 @@ static const char *title_of_order(struct browser *b)
 						   : p->name_title;
 }
 
+/* The list has means of the runs, a side's own pages their sum. */
+static void put_side(const struct browser *b, char *ret, size_t size)
+{
+	const struct kin_cell *runs =
+		kin_table_property(b->opts->changes, b->is_before ? "runs_before" : "runs_after");
+	const char *side = b->is_before ? "BEFORE" : "AFTER";
+	if (runs && runs->count > 1)
+		snprintf(ret, size, "%s, sum of %llu runs  ", side,
+			 (unsigned long long)runs->count);
+	else
+		snprintf(ret, size, "%s  ", side);
+}
+
 static void draw_head(struct browser *b)
 {
 	const struct browse_place *p = here(b);
@@ -43,7 +56,7 @@ static void draw_head(struct browser *b)
 		snprintf(cores, sizeof(cores), "%.2f of %ld cores busy  ", b->cores,
 			 sysconf(_SC_NPROCESSORS_ONLN));
 	if (b->opts->changes && p->what != CHANGES)
-		snprintf(cores, sizeof(cores), "%s  ", b->is_before ? "BEFORE" : "AFTER");
+		put_side(b, cores, sizeof(cores));
 	if ((p->what == FUNCTIONS || p->what == CHANGES) && b->order != NONE)
 		snprintf(order, sizeof(order), "by %.40s", title_of_order(b));
 	else if (p->what == FUNCTIONS && p->page.is_overview)

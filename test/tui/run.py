@@ -539,6 +539,26 @@ HELD(open64)
 """
 
 
+def test_repeated(tap, folder, build):
+    """Of repeated runs the list has means, and a page of one side says that it is their sum."""
+    for side in 'slow', 'fast':
+        os.mkdir(os.path.join(folder, side))
+        for i in range(3):
+            with open(os.path.join(folder, side, f'{i}.folded'), 'w') as f:
+                f.write(f'main;work {(900 if side == "slow" else 300) + i}\nmain;rest 100\n')
+    t = Terminal(folder, build, columns=100, rows=12)
+    t.run('kin diff --tui slow fast')
+    t.wait('Enter callers')
+    t.sees(tap, lambda s: re.search(r'^ *-600 .* 901 +301 .*work$', s, re.M), 'kin diff --tui of repeated runs: means')
+    t.type('/work')
+    t.keys('Enter', 'Enter')
+    tap.ok(t.wait('AFTER, sum of 3 runs  work'), 'Enter: that times are those of all runs', t.screen())
+    t.keys('b')
+    tap.ok(t.wait('BEFORE, sum of 3 runs  work'), 'b: before, too', t.screen())
+    t.keys('q')
+    t.close()
+
+
 def test_long_work(tap, folder, build):
     """Work that takes as long as we want: keys are heard meanwhile, and it is broken off."""
     with open(os.path.join(folder, 'held.c'), 'w') as f:
@@ -1101,7 +1121,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_first_page, test_rows, test_events, test_events_over_time, test_many, test_source, test_views, test_difference, test_long_work, test_sizes, test_record, test_program,
+        for test in (test_counts, test_stacks, test_first_page, test_rows, test_events, test_events_over_time, test_many, test_source, test_views, test_difference, test_repeated, test_long_work, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
                      test_colors, test_other_terminals, test_without, test_top, test_top_times, test_top_code, test_top_stalled):
             tap.part(test, tap, folder, build)
