@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,15 @@ void file_occupy_standard(void)
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
 			(void)!open("/dev/null", flags[fd]); /* takes the lowest free number: fd */
+}
+
+static void take_note(int number) { (void)number; }
+
+void file_survive_limit(void)
+{
+	struct sigaction a = { .sa_handler = take_note, .sa_flags = SA_RESTART }, before;
+	if (!sigaction(SIGXFSZ, NULL, &before) && before.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &a, NULL); /* exec() resets a handler, and would keep SIG_IGN */
 }
 
 bool file_is_descriptor(const char *path)
@@ -159,7 +169,7 @@ mode_t file_mode_of(const char *path)
 	return mode;
 }
 
-struct kin_error *file_open_output(const char *path, mode_t mode, int *ret)
+static struct kin_error *open_output(const char *path, mode_t mode, int *ret)
 {
 	bool is_given = file_is_descriptor(path);
 	struct stat st;
@@ -191,19 +201,14 @@ struct kin_error *file_open_output(const char *path, mode_t mode, int *ret)
 	return NULL;
 }
 
-bool file_empty(int fd)
-{
-	struct stat st;
-	return !fstat(fd, &st) && (!S_ISREG(st.st_mode) || !ftruncate(fd, 0));
-}
-
 struct kin_error *file_create(const char *path, mode_t mode, int *ret)
 {
-	int fd;
-	struct kin_error *err = file_open_output(path, mode, &fd);
+	struct stat st;
+	int fd = -1;
+	struct kin_error *err = open_output(path, mode, &fd);
 	if (err)
 		return err;
-	if (!file_empty(fd)) {
+	if (fstat(fd, &st) || (S_ISREG(st.st_mode) && ftruncate(fd, 0))) {
 		err = cannot_write(path, errno);
 		close(fd);
 		return err;

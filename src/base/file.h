@@ -31,6 +31,10 @@ void file_free(struct file *f);
  * one is still an error: a file opened later shall not become standard output. For main(). */
 void file_occupy_standard(void);
 
+/* From now on a write beyond a limit on the size of files (ulimit -f) fails, and does not end the
+ * program. Programs that it starts do not inherit that. For main(). */
+void file_survive_limit(void);
+
 /* Whether the path is that of an open descriptor: /dev/stdin, /dev/stdout, /dev/fd/N,
  * /proc/self/fd/N. */
 bool file_is_descriptor(const char *path);
@@ -46,11 +50,6 @@ mode_t file_mode_of(const char *path);
  * links are not followed: otherwise anybody who may write to the folder could choose which file is
  * overwritten. Errors name the path. */
 MUST_CHECK struct kin_error *file_create(const char *path, mode_t mode, int *fd);
-/* Like file_create(), but a regular file keeps its contents until file_empty(): for callers that do
- * not know yet whether they will write anything. */
-MUST_CHECK struct kin_error *file_open_output(const char *path, mode_t mode, int *fd);
-/* Empties a regular file; no effect on others. False with errno set on failure. */
-MUST_CHECK bool file_empty(int fd);
 /* Only the symbolic-link check of file_create(), for callers that open the file themselves. */
 MUST_CHECK struct kin_error *file_check_link(const char *path);
 

@@ -139,6 +139,7 @@ static bool names_store(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	file_occupy_standard();
+	file_survive_limit();
 	if (argc > 0 && is_gprof(base_name(argv[0])))
 		return gprof_main(argc, argv);
 	if (names_store(argc, argv))

@@ -2,14 +2,13 @@
 #include "cli/output.h"
 
 #include <errno.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
+#include "base/out.h"
 #include "cli/pager.h"
 
 static bool wants_color(const struct output_opts *o, bool terminal)
@@ -58,48 +57,25 @@ bool output_is_terminal(const struct output_opts *o)
 	return is_stdout(o) && isatty(STDOUT_FILENO);
 }
 
-/* ---- a file that is emptied when there is something to write ---- */
-
-struct output_file {
-	int fd;
-	bool is_new;
-	bool is_begun; /* it is emptied */
-	bool is_kept;  /* nothing came: it stays as it was */
-};
+/* ---- a file that is written whole, or not at all ---- */
 
 static ssize_t write_file(void *cookie, const char *data, size_t size)
 {
-	struct output_file *f = cookie;
-	if (!f->is_begun && !file_empty(f->fd))
-		return 0;
-	f->is_begun = true;
-	return file_write_all(f->fd, data, size) ? (ssize_t)size : 0;
-}
-
-static int close_file(void *cookie)
-{
-	struct output_file *f = cookie;
-	bool bad = !f->is_begun && !f->is_kept && !file_empty(f->fd);
-	return close(f->fd) || bad ? -1 : 0;
+	struct out *o = cookie;
+	out_put(o, data, size);
+	errno = out_errnum(o);
+	return errno ? 0 : (ssize_t)size;
 }
 
 static struct kin_error *open_file(const struct output_opts *o, struct output *out)
 {
-	struct output_file *f = xalloc(sizeof(*f));
-	f->is_new = access(o->path, F_OK) && errno == ENOENT;
-	struct kin_error *err = file_open_output(o->path, o->mode, &f->fd);
-	if (!err) {
-		out->stream = fopencookie(
-			f, "w",
-			(cookie_io_functions_t){ .write = write_file, .close = close_file });
-		if (!out->stream)
-			close(f->fd);
-		else
-			out->file = f;
-	}
-	if (!out->file)
-		free(f);
-	return err;
+	struct kin_error *err = out_open(o->path, o->mode, &out->file);
+	if (err)
+		return err;
+	out->stream = fopencookie(out->file, "w", (cookie_io_functions_t){ .write = write_file });
+	if (!out->stream)
+		out_abandon(out->file);
+	return NULL;
 }
 
 struct kin_error *output_open(const struct output_opts *o, int status, struct output *ret)
@@ -146,15 +122,13 @@ static struct kin_error *close_all(struct output *out)
 
 struct kin_error *output_finish(struct output *out, struct kin_error *err)
 {
-	struct output_file *f = out->file;
-	if (f)
-		f->is_kept = err && !f->is_begun && !__fpending(out->stream);
-	struct kin_error *at_close = close_all(out);
-	if (f && f->is_kept && f->is_new)
-		(void)!unlink(out->name);
-	free(f);
+	struct kin_error *at_close = close_all(out), *at_end = NULL;
+	if (out->file && (err || at_close))
+		out_abandon(out->file);
+	else if (out->file)
+		at_end = out_close(out->file);
 	if (!err || !at_close)
-		return err ? err : at_close;
+		return err ? err : at_close ? at_close : at_end;
 	/* The same write error seen twice: the one from closing names the file. */
 	kin_error_free(at_close);
 	return err_wrap(err, "%s", out->name);

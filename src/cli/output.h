@@ -9,6 +9,7 @@
 #include "base/base.h"
 
 struct kin_error;
+struct out;
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -25,11 +26,11 @@ struct output {
 	FILE *stream;
 	const char *name; /* for messages */
 	bool color;
-	unsigned width;           /* 0: unlimited */
-	unsigned lines;           /* of the terminal; 0: not a terminal */
-	bool is_seen;             /* it is shown on a terminal */
-	struct pager *pager;      /* NULL: none */
-	struct output_file *file; /* NULL: not a file that we created */
+	unsigned width;      /* 0: unlimited */
+	unsigned lines;      /* of the terminal; 0: not a terminal */
+	bool is_seen;        /* it is shown on a terminal */
+	struct pager *pager; /* NULL: none */
+	struct out *file;    /* NULL: standard output */
 };
 
 /* The width of the terminal behind a descriptor, or behind its pipe if COLUMNS is set; 0: not
@@ -41,9 +42,8 @@ bool output_is_terminal(const struct output_opts *o);
 /* `status`: the exit status if the reader quits the pager early. */
 MUST_CHECK struct kin_error *output_open(const struct output_opts *o, int status,
 					 struct output *ret);
-/* Closes the output and waits for the pager. If an error came before any output, an existing file
- * stays as it was, and none is created. Returns err, the error so far, or if that is NULL a write
- * error. */
+/* Closes the output and waits for the pager. After an error an existing file is as it was, and none
+ * is created. Returns err, the error so far, or if that is NULL a write error. */
 MUST_CHECK struct kin_error *output_finish(struct output *out, struct kin_error *err);
 
 #endif

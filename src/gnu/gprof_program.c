@@ -6,5 +6,6 @@
 int main(int argc, char **argv)
 {
 	file_occupy_standard();
+	file_survive_limit();
 	return gprof_main(argc, argv);
 }

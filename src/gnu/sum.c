@@ -1,27 +1,26 @@
 /* sum.c - writes histograms, arcs and blocks of gmon.sum in GNU's order. */
 #include "gnu/sum.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analysis/blocks.h"
 #include "base/err.h"
-#include "base/file.h"
+#include "base/out.h"
 #include "gnu/rules.h"
 
 struct sum_writer {
-	FILE *out;
+	struct out *out;
 	struct input_target target;
 };
 
 static void put(const struct sum_writer *w, uint64_t v, size_t bytes)
 {
+	uint8_t *to = out_space(w->out, bytes);
 	for (size_t i = 0; i < bytes; i++) {
 		size_t shift = w->target.big_endian ? bytes - 1 - i : i;
-		putc((int)(v >> 8 * shift & 0xff), w->out);
+		to[i] = (uint8_t)(v >> 8 * shift);
 	}
 }
 
@@ -45,8 +44,8 @@ static void put_histogram(const struct sum_writer *w, const struct histogram *h,
 	put_word(w, h->high);
 	put(w, h->n, 4);
 	put(w, first->rate, 4);
-	fwrite(first->dimension, 1, 15, w->out);
-	putc(first->abbrev, w->out);
+	out_put(w->out, first->dimension, 15);
+	put(w, (uint8_t)first->abbrev, 1);
 	put_bins(w, h);
 }
 
@@ -82,7 +81,7 @@ static void put_blocks(const struct sum_writer *w, const struct profile *p, cons
 static void put_gmon(const struct sum_writer *w, const struct profile *p, const struct symbols *s,
 		     const struct callgraph *g)
 {
-	fwrite("gmon", 1, 4, w->out);
+	out_put(w->out, "gmon", 4);
 	put(w, 1, 4);
 	put(w, 0, 8);
 	put(w, 0, 4);
@@ -119,16 +118,10 @@ struct kin_error *sum_write_gnu(const char *path, const struct profile *p, struc
 	if (bsd && !p->n_histograms)
 		return err_new(KIN_ERROR_UNSUPPORTED, "%s: the BSD formats need a histogram", path);
 
-	int fd;
-	struct kin_error *err = file_create(path, profile_file_mode(p), &fd);
+	struct sum_writer w = { NULL, *target };
+	struct kin_error *err = out_open(path, profile_file_mode(p), &w.out);
 	if (err)
 		return err;
-	struct sum_writer w = { fdopen(fd, "wb"), *target };
-	if (!w.out) {
-		err = err_os(errno, "%s", path);
-		close(fd);
-		return err;
-	}
 	struct callgraph *g = callgraph_new(
 		p, s, &(struct callgraph_opts){ .rules = &gnu_callgraph_rules, .selection = sel });
 	if (bsd)
@@ -138,6 +131,5 @@ struct kin_error *sum_write_gnu(const char *path, const struct profile *p, struc
 	else
 		put_gmon(&w, p, s, g);
 	callgraph_free(g);
-	fclose(w.out);
-	return NULL;
+	return out_close(w.out);
 }

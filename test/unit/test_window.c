@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "input/out.h"
+#include "base/out.h"
 #include "input/window.h"
 #include "tap.h"
 

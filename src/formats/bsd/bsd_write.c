@@ -6,8 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/out.h"
 #include "input/input.h"
-#include "input/out.h"
 
 enum { VERSION_44BSD = 0x00051879 };
 

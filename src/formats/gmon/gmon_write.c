@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/out.h"
 #include "input/input.h"
-#include "input/out.h"
 
 enum { DIMENSION = 15 };
 

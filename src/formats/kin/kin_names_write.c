@@ -10,8 +10,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/map64.h"
+#include "base/out.h"
 #include "formats/kin/kin_private.h"
-#include "input/out.h"
 #include "names/kept.h"
 
 enum { FULL_BLOCK = 1 << 20, MOST_ENTRIES = 4096, LEVEL = 6 };

@@ -15,11 +15,11 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/num.h"
+#include "base/out.h"
 #include "base/records.h"
 #include "base/strtab.h"
 #include "formats/kin/crc32c.h"
 #include "formats/kin/kin_private.h"
-#include "input/out.h"
 
 #define SECOND_NS 1000000000ull
 

@@ -1,5 +1,5 @@
 /* out.c - a temporary file beside the target, renamed when it is whole. */
-#include "input/out.h"
+#include "base/out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,21 +55,30 @@ static int create_temporary(struct out *o, mode_t mode)
 	return -1;
 }
 
+static struct kin_error *cannot_write(const struct out *o, int errnum)
+{
+	return err_about(err_os(errnum, "cannot write %s", o->path),
+			 (struct err_facts){ ERR_OPENING, o->path });
+}
+
 static struct kin_error *open_file(struct out *o, mode_t mode)
 {
 	struct stat st;
-	bool exists = stat(o->path, &st) == 0;
+	bool is_given = file_is_descriptor(o->path), exists = stat(o->path, &st) == 0;
 
-	if (!exists || S_ISREG(st.st_mode)) {
+	if (exists && !is_given && faccessat(AT_FDCWD, o->path, W_OK, AT_EACCESS))
+		return cannot_write(o, errno);
+	if (!is_given && (!exists || S_ISREG(st.st_mode))) {
 		o->fd = create_temporary(o, mode);
-		if (o->fd >= 0 && exists) /* if it is somebody else's its rights need not be kept */
+		if (o->fd >= 0 && exists) {
+			(void)!fchown(o->fd, st.st_uid, st.st_gid); /* only root can */
 			(void)!fchmod(o->fd, st.st_mode & mode);
+		}
 		if (o->fd >= 0)
 			return NULL;
 		/* A file that may be written in a directory that may not: better than nothing. */
 		if (!exists || (errno != EACCES && errno != EROFS && errno != EPERM))
-			return err_about(err_os(errno, "cannot write %s", o->path),
-					 (struct err_facts){ ERR_OPENING, o->path });
+			return cannot_write(o, errno);
 	}
 	return file_create(o->path, mode, &o->fd);
 }
@@ -142,4 +151,16 @@ struct kin_error *out_close(struct out *o)
 	}
 	out_free(o);
 	return err;
+}
+
+int out_errnum(const struct out *o) { return o->errnum; }
+
+void out_abandon(struct out *o)
+{
+	if (!o->temporary)
+		flush(o);
+	close(o->fd);
+	if (o->temporary)
+		unlink(o->temporary);
+	out_free(o);
 }
