@@ -101,6 +101,7 @@ struct callgraph {
 	double rate;        /* ticks per unit of dimension; 1 if unknown */
 	double bin_bytes;   /* bytes of code per histogram bin; 0 without histogram */
 	double outside;     /* ticks at addresses outside of all symbols */
+	double left_out;    /* seconds of histograms, where times are those of samples */
 	char dimension[16]; /* "seconds" */
 	char abbrev;        /* 's' */
 };

@@ -126,6 +126,15 @@ static void describe_unit(struct callgraph *g, const struct samples *s)
 		strcpy(g->dimension, "events");
 }
 
+/* They have another unit, and may be of the same time. */
+static void leave_out_histograms(struct callgraph *g)
+{
+	g->left_out = g->rate > 0 ? g->total / g->rate : 0;
+	g->total = g->outside = 0;
+	for (size_t i = 0; i < g->n_symbols; i++)
+		g->nodes[i].self = 0;
+}
+
 static const struct selection everything;
 
 void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o,
@@ -134,6 +143,7 @@ void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *
 	const struct selection *sel = o->selection ? o->selection : &everything;
 	const struct path_own *own = p->weights.own;
 
+	leave_out_histograms(g);
 	describe_unit(g, o->samples);
 	g->outside += own[0].sum;
 	g->total += own[0].sum;

@@ -254,6 +254,7 @@ static struct report_opts report_opts(const struct gprof_run *r)
 	return (struct report_opts){ .source_dirs = (const char *const *)r->o->source_dirs.at,
 				     .rules = r->o->compat ? &gnu_report_rules : NULL,
 				     .bare_cycles = r->o->compat,
+				     .all_per_call = true,
 				     .zeroes = r->o->zeroes,
 				     .print_path = r->o->print_path,
 				     .inline_file_names = r->o->inline_file_names,

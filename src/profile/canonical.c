@@ -7,6 +7,7 @@
 #include "profile/builder.h"
 #include "profile/canonical.h"
 #include "profile/spreads.h"
+#include "profile/uncounted.h"
 
 static int by_name(const void *a, const void *b, void *profile)
 {
@@ -208,6 +209,18 @@ static void add_programs(struct profile_builder *b, const struct profile *p, con
 	add_values(b, FACT_PROGRAM, v);
 }
 
+static void add_uncounted(struct profile_builder *b, const struct profile *p)
+{
+	struct values v = { .at = xalloc((p->n_objects + 1) * sizeof(*v.at)) };
+	bool *uncounted = uncounted_objects(p);
+
+	for (size_t i = 0; i < p->n_objects && uncounted; i++)
+		if (uncounted[i] && p->objects[i].path)
+			v.at[v.n++] = strtab_get(p->strings, p->objects[i].path);
+	free(uncounted);
+	add_values(b, FACT_UNCOUNTED, v);
+}
+
 static void add_spreads(struct profile_builder *b, const struct spread_set *sums, const objid *ids)
 {
 	struct spread_set *sorted = spread_set_new();
@@ -238,6 +251,7 @@ struct profile *profile_canonical(const struct profile *p, const char *program,
 	free(ids);
 	add_troubles(b, p);
 	add_programs(b, p, program);
+	add_uncounted(b, p);
 	add_jobs(b, p);
 	for (size_t i = 0; i < p->n_sources; i++)
 		profile_add_source(b, strtab_get(p->strings, p->sources[i].path), p->sources[i]);

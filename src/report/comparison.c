@@ -214,7 +214,8 @@ struct kin_error *comparison_add(struct comparison *c, int side,
 		c->unit = xprintf("%s", unit_of(r->flat));
 	else if (c->unit && strcmp(c->unit, unit_of(r->flat)) != 0)
 		free(TAKE(c->unit));
-	bool counts = render_count(r->flat, "has_arcs");
+	bool counts =
+		render_count(r->flat, "has_arcs") && !render_count(r->flat, "counted_in_part");
 	s->counted = counts && (s->counted || !s->recordings.n);
 	s->sampled = r->sampled && (s->sampled || !s->recordings.n);
 	s->rate = kin_table_rate(r->flat);

@@ -155,15 +155,18 @@ struct flat_state {
 	const struct report_opts *o;
 	struct kin_table *table;
 	symid *chosen;
+	bool *uncounted; /* [objects]: report_uncounted() */
 	size_t n, next;
 	double cumulative;
 	struct kin_cell cells[N_COLUMNS];
 };
 
 /* Without a sample it was not measured, which is not 0. */
-static struct kin_cell per_call(const struct cg_node *n, double time)
+static struct kin_cell per_call(const struct flat_state *s, symid id, double time)
 {
-	return n->calls && time > 0 ? cell_time(time / (double)n->calls) : cell_none();
+	const struct cg_node *n = &s->in.graph->nodes[id];
+	bool known = !report_is_uncounted(&s->in, s->uncounted, id);
+	return n->calls && time > 0 && known ? cell_time(time / (double)n->calls) : cell_none();
 }
 
 static void set_row(struct flat_state *s, symid id)
@@ -178,8 +181,8 @@ static void set_row(struct flat_state *s, symid id)
 	c[SELF] = cell_time(n->self);
 	c[INCLUSIVE] = g->measured ? cell_time(n->self + n->child) : cell_none();
 	c[CALLS] = n->calls ? cell_count(n->calls) : cell_none();
-	c[SELF_PER_CALL] = per_call(n, n->self);
-	c[TOTAL_PER_CALL] = per_call(n, n->self + n->child);
+	c[SELF_PER_CALL] = per_call(s, id, n->self);
+	c[TOTAL_PER_CALL] = per_call(s, id, n->self + n->child);
 	c[NAME] = cell_text(report_symbol_name(&s->in, s->o, id, s->table));
 	c[CHILD] = cell_time(n->child);
 	c[CYCLE] = n->cycle ? cell_count(n->cycle) : cell_none();
@@ -231,6 +234,7 @@ static void free_state(void *state)
 {
 	struct flat_state *s = state;
 	free(s->chosen);
+	free(s->uncounted);
 	free(s);
 }
 
@@ -259,6 +263,7 @@ static struct kin_error *flat_run(const struct report_input *in, const struct re
 	table_show(t, "object", report_has_objects(in, is_busy));
 	table_property(t, "largest_per_call", cell_time(largest_per_call(g)));
 	report_note_outside(in, t);
+	s->uncounted = report_uncounted(in, o, t);
 	if (g->has_arcs && g->total <= 0)
 		table_note(t, "all times are 0: there are no samples");
 	else if (!g->measured && g->has_arcs)

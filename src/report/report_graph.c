@@ -79,6 +79,7 @@ struct graph_state {
 	const struct report_opts *o;
 	struct kin_table *table;
 	struct label *labels;         /* [nodes] */
+	bool *uncounted;              /* [objects]: report_uncounted() */
 	struct kin_cell *objects;     /* [objects]: their names; without a type until first shown */
 	struct cg_listed *scratch;    /* [most_arcs()] */
 	struct cg_listed *around;     /* of a cycle: owned; NULL: none */
@@ -231,11 +232,20 @@ static void set_spontaneous(struct graph_state *s)
 	s->cells[CALLED] = cell_of(n->outside_calls, g->nodes[head].sharing_calls);
 }
 
+/* Of a cycle as a whole it is not asked which of its functions are uncounted. */
+static bool has_per_call(const struct graph_state *s, nodeid id)
+{
+	return id < s->in.graph->n_symbols ? !report_is_uncounted(&s->in, s->uncounted, id)
+					   : !s->uncounted;
+}
+
 /* A call with measured times. */
 static void set_measured_arc(struct graph_state *s, const struct cg_listed *arc)
 {
 	const struct callgraph *g = s->in.graph;
-	if (arc->count && (!g->measured || arc->total > 0)) /* no sample: not measured, not 0 */
+	nodeid callee = s->phase == CALLEES ? arc->other : g->order[s->entry];
+	bool known = (!g->measured || arc->total > 0) && has_per_call(s, callee);
+	if (arc->count && known) /* no sample: not measured, not 0 */
 		s->cells[PER_CALL] = cell_time(arc->total / (double)arc->count);
 	if (g->measured)
 		s->cells[SAMPLES] = cell_count(arc->samples);
@@ -319,7 +329,7 @@ static void set_primary(struct graph_state *s)
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
 	set_calls(s, id);
-	if (n->calls && time > 0) /* as of an arc */
+	if (n->calls && time > 0 && has_per_call(s, id)) /* as of an arc */
 		s->cells[PER_CALL] = cell_time(time / (double)n->calls);
 	if (g->measured && is_cycle(s))
 		s->cells[SAMPLES] = cell_of(g->cycles[id - g->n_symbols].reentered,
@@ -531,6 +541,7 @@ static void free_state(void *state)
 {
 	struct graph_state *s = state;
 	free(s->labels);
+	free(s->uncounted);
 	free(s->objects);
 	free(s->scratch);
 	free(s->around);
@@ -666,6 +677,7 @@ static struct kin_error *graph_run(const struct report_input *in, const struct r
 	report_describe(in, t);
 	report_note_hooks(in, t);
 	report_note_outside(in, t);
+	s->uncounted = in->graph->measured ? report_uncounted(in, o, t) : NULL;
 	if (o->min_share > 0)
 		table_note(t, "functions, callers and callees with less than %g %% are left out",
 			   100 * o->min_share);

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "names/kept.h"
 #include "object/source.h"
+#include "profile/uncounted.h"
 #include "report/reports.h"
 #include "symbolize/inlined_into.h"
 
@@ -315,9 +316,31 @@ void report_note_hooks(const struct report_input *in, struct kin_table *t)
 void report_note_outside(const struct report_input *in, struct kin_table *t)
 {
 	const struct callgraph *g = in->graph;
+	if (g->left_out > 0)
+		table_note(t, "%.2f s of gmon.out are in no row: times are those of samples",
+			   g->left_out);
 	if (g->outside > 0)
 		table_note(t, "%.2f %s fell on code without a symbol and are in no row",
 			   g->outside / g->rate, g->dimension);
+}
+
+bool *report_uncounted(const struct report_input *in, const struct report_opts *o,
+		       struct kin_table *t)
+{
+	const struct callgraph *g = in->graph;
+	bool *uncounted = g->has_arcs && !o->all_per_call ? uncounted_objects(in->profile) : NULL;
+	symid i = 0;
+	while (i < g->n_symbols && uncounted &&
+	       !(g->nodes[i].calls && report_is_uncounted(in, uncounted, i)))
+		i++;
+	if (!uncounted || i == g->n_symbols) {
+		free(uncounted);
+		return NULL;
+	}
+	table_property(t, "counted_in_part", cell_count(1));
+	table_note(t, "only some of the recordings counted calls: there are no times per call of "
+		      "functions that ran in the others, too");
+	return uncounted;
 }
 
 /* As it is here; else as it was when one of the objects was built. */

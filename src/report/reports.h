@@ -30,11 +30,13 @@ struct report_opts {
 	const char *const *source_dirs;   /* NULL-terminated; NULL: none */
 	const char *layout;               /* "order" only */
 	const struct report_rules *rules; /* NULL: ours */
-	bool bare_cycles; /* graph: cycles have no callers and callees, as in GNU and BSD gprof */
-	bool zeroes;      /* gprof -z: include functions that were neither sampled nor called */
-	bool callers;     /* flat: include functions without samples of their own whose callees have
-			     some */
-	bool print_path;  /* gprof -L: file names with their folders */
+	bool bare_cycles;  /* graph: cycles have no callers and callees, as in GNU and BSD gprof */
+	bool all_per_call; /* gprof: times per call also of functions that were not counted in all
+			      recordings */
+	bool zeroes;       /* gprof -z: include functions that were neither sampled nor called */
+	bool callers;    /* flat: include functions without samples of their own whose callees have
+			    some */
+	bool print_path; /* gprof -L: file names with their folders */
 	bool inline_file_names; /* file:line after each name */
 	bool all_lines;         /* "annotate": all lines get counts */
 	bool with_source;       /* "asm": source lines between instructions */
@@ -89,6 +91,15 @@ static inline const struct profile *report_flat(const struct report_input *in)
 	return in->flat ? in->flat : in->profile;
 }
 
+/* Object files whose calls only some of the recordings counted, so that there are no times per
+ * call, [objects of the profile], to be freed; NULL: none. With a note. */
+bool *report_uncounted(const struct report_input *in, const struct report_opts *o,
+		       struct kin_table *t);
+static inline bool report_is_uncounted(const struct report_input *in, const bool *uncounted,
+				       symid id)
+{
+	return uncounted && (!in->program || uncounted[program_object(in->program, id)]);
+}
 /* The object file of a place, without folders; and with them. */
 const char *report_object_name(const struct report_input *in, symid id);
 const char *report_object_path(const struct report_input *in, symid id);

@@ -8,6 +8,7 @@
 #include "names/kept.h"
 #include "profile/profile.h"
 #include "profile/ranges.h"
+#include "profile/uncounted.h"
 
 static uint32_t seed = 1;
 
@@ -685,8 +686,56 @@ static void results_are_as_private_as_files(void)
 	unlink(paths[1]);
 }
 
+/* A sample in an object, of a file with or without calls there. */
+static void add_file(struct profile_builder *b, const char *path, const char *build, bool counted)
+{
+	objid o = profile_add_object(b, path, build);
+	frameid f = profile_add_frame(b, (struct frame){ .addr = 16, .object = o });
+	uint16_t e = profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
+	taskid t = profile_add_task(b, (struct task){ .pid = 1, .tid = 1 });
+	stackid stack = profile_add_stack(b, 0, f);
+	profile_add_sample(
+		b,
+		(struct sample){ .stack = stack, .task = t, .event = e, .count = 1, .weight = 1 });
+	if (counted)
+		profile_add_arc(b, (struct arc){ 1, 16, 1, o, o });
+	profile_add_source(b, "f", (struct source){ .n_arcs = counted });
+}
+
+static bool is_uncounted(const struct profile *p, const char *path)
+{
+	bool *uncounted = uncounted_objects(p), found = false;
+	for (size_t i = 0; i < p->n_objects && uncounted; i++)
+		found |= uncounted[i] && !strcmp(strtab_get(p->strings, p->objects[i].path), path);
+	free(uncounted);
+	return found;
+}
+
+/* A sum keeps it, also of files that others count the calls of later. */
+static void time_without_calls_is_known(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	add_file(b, "/p/a", "1", true);
+	add_file(b, "/p/a", "2", false); /* another build */
+	add_file(b, "/p/b", "3", false);
+	add_file(b, "/p/c", "4", true);
+	struct profile *p = profile_finish(b), *sum = profile_canonical(p, NULL, NULL);
+	OK(is_uncounted(p, "/p/a") && is_uncounted(p, "/p/b") && !is_uncounted(p, "/p/c"));
+	OK(sum->n_facts == 2);
+	OK_STR(strtab_get(sum->strings, sum->facts[0].name), FACT_UNCOUNTED);
+	OK_STR(strtab_get(sum->strings, sum->facts[1].value), "/p/b");
+	profile_free(p);
+	profile_free(sum);
+	b = profile_builder_new();
+	add_file(b, "/p/a", "1", false);
+	p = profile_finish(b);
+	OK(!uncounted_objects(p));
+	profile_free(p);
+}
+
 int main(void)
 {
+	time_without_calls_is_known();
 	histograms_of_other_bins_are_refused();
 	histograms_are_found_in_any_order();
 	units_are_ended();
