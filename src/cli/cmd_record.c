@@ -356,7 +356,8 @@ static bool take_switch(const char *arg, struct parts_opts *o, char error[512])
 	if (n && end[0] && !o->every_ns && arg_size(arg, &bytes))
 		o->max_bytes = bytes;
 	return parts_are_wanted(o) ||
-	       arg_bad("--switch-output", arg, "signal, a size (500K, 2G), or a time (30s, 10m)",
+	       arg_bad("--switch-output", arg,
+		       "signal, a size (500K, 2G), or a time in whole s, m, h or d (30s, 10m)",
 		       error);
 }
 

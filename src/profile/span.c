@@ -156,6 +156,73 @@ static bool parse(const char *text, const struct profile *p, struct time_range w
 	return parse_markers(text, p, whole, ret);
 }
 
+/* ---- what is said of a mistake ---- */
+
+static bool is_first_of_name(const struct samples *s, size_t marker)
+{
+	size_t i = 0;
+	while (s->markers[i].name != s->markers[marker].name)
+		i++;
+	return i == marker;
+}
+
+/* "load, query, ...": to be freed. */
+static char *names_of_markers(const struct profile *p)
+{
+	enum { MANY = 12 };
+	char *list = xprintf("%s", "");
+	for (size_t i = 0, n = 0; i < p->samples.n_markers && n <= MANY; i++) {
+		const char *name = strtab_get(p->strings, p->samples.markers[i].name);
+		if (!is_first_of_name(&p->samples, i))
+			continue;
+		char *more = n++ == MANY ? xprintf("%s, ...", list)
+					 : xprintf("%s%s%.40s", list, *list ? ", " : "", name);
+		free(list);
+		list = more;
+	}
+	return list;
+}
+
+static bool may_be_name(const char *text)
+{
+	return *text && !strchr("0123456789+.,-", *text) && !strchr(text, '%');
+}
+
+/* That an end of the interval is the name of no marker; NULL: it is something else. */
+static struct kin_error *no_marker(const char *text, const struct profile *p)
+{
+	const char *at = text, *name = text, *known;
+	const struct marker *from = take_marker(p, &at, 0);
+	const char *comma = from ? at : strchr(text, ',');
+	if ((from || !may_be_name(text)) && comma && *comma)
+		name = comma + 1;
+	if (!may_be_name(name) || !p->samples.n_markers)
+		return NULL;
+	known = name;
+	if (take_marker(p, &known, 0))
+		return err_new(KIN_ERROR_USAGE,
+			       "no marker '%.40s' comes after the start of '%.80s'", name, text);
+	char *names = names_of_markers(p);
+	struct kin_error *err =
+		err_new(KIN_ERROR_USAGE, "there is no marker '%.*s' in the data: it has %s",
+			(int)strcspn(name, ","), name, names);
+	free(names);
+	return err;
+}
+
+static struct kin_error *no_interval(const char *text, const struct profile *p)
+{
+	struct kin_error *err = no_marker(text, p);
+	const char *markers = p->samples.n_markers ? ", or between markers: NAME,NAME"
+			      : may_be_name(text)  ? "; the data has no markers"
+						   : "";
+	return err ? err
+		   : err_new(KIN_ERROR_USAGE,
+			     "'%.80s' is not a time interval: START,STOP in seconds, with a + from "
+			     "the first sample on, or a part: 10%%-20%%, 10%%/2%s",
+			     text, markers);
+}
+
 struct kin_error *span_parse(const char *text, const struct profile *p, struct time_range whole,
 			     struct time_range *ret)
 {
@@ -164,11 +231,7 @@ struct kin_error *span_parse(const char *text, const struct profile *p, struct t
 		return err_new(KIN_ERROR_USAGE, "a time is asked for, but no sample in the data "
 						"says when it was taken");
 	if (!parse(text, p, whole, &r))
-		return err_new(
-			KIN_ERROR_USAGE,
-			"'%.80s' is not a time interval: START,STOP in seconds, with a + from "
-			"the first sample on, or a part: 10%%-20%%, 10%%/2%s",
-			text, p->samples.n_markers ? ", or between markers: NAME,NAME" : "");
+		return no_interval(text, p);
 	if (r.to_ns < r.from_ns)
 		return err_new(KIN_ERROR_USAGE, "'%.80s' ends before it starts", text);
 	*ret = r;

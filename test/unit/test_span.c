@@ -45,7 +45,7 @@ static struct profile *make(bool marked)
 
 static struct profile *profile;
 
-/* "FROM-TO" in nanoseconds; "no interval", "ends first". */
+/* "FROM-TO" in nanoseconds; "no interval", "ends first", "no marker". */
 static const char *span(const char *text)
 {
 	static char got[100];
@@ -55,6 +55,7 @@ static const char *span(const char *text)
 		snprintf(got, sizeof(got), "%s",
 			 strstr(kin_error_message(err), "is not a time interval")  ? "no interval"
 			 : strstr(kin_error_message(err), "ends before it starts") ? "ends first"
+			 : strstr(kin_error_message(err), "no marker '")           ? "no marker"
 										   : "?");
 	else if (r.to_ns == UINT64_MAX)
 		snprintf(got, sizeof(got), "%" PRIu64 "-", r.from_ns);
@@ -162,32 +163,32 @@ static void test_markers(void)
 	OK_STR(span("load"), "1000-1999");
 	OK_STR(span("load/1"), "1000-1999");
 	OK_STR(span("load/2"), "3000-3999");
-	OK_STR(span("load/3"), "no interval");
-	OK_STR(span("load/0"), "no interval");
-	OK_STR(span("load/x"), "no interval");
-	OK_STR(span("load/2x"), "no interval");
+	OK_STR(span("load/3"), "no marker");
+	OK_STR(span("load/0"), "no marker");
+	OK_STR(span("load/x"), "no marker");
+	OK_STR(span("load/2x"), "no marker");
 	OK_STR(span("query"), "2000-2999");    /* up to the next that is later */
 	OK_STR(span("load,all"), "4000-4999"); /* the longest name */
 	OK_STR(span("7 up"), "5000-5999");
 	OK_STR(span(":up"), "6000-");
-	OK_STR(span("loa"), "no interval");
-	OK_STR(span("loads"), "no interval");
+	OK_STR(span("loa"), "no marker");
+	OK_STR(span("loads"), "no marker");
 	OK_STR(span("load,query"), "1000-1999");
 	OK_STR(span("load,load"), "1000-2999"); /* the next of that name */
 	OK_STR(span("query,load"), "2000-2999");
 	OK_STR(span("load,load/1"), "1000-2999");
-	OK_STR(span("load,load/2"), "no interval"); /* one is behind the first */
+	OK_STR(span("load,load/2"), "no marker"); /* one is behind the first */
 	OK_STR(span("load/2,7 up"), "3000-4999");
-	OK_STR(span("query,load/1"), "2000-2999");   /* the first from there on */
-	OK_STR(span("load/2,query"), "no interval"); /* there is none behind it */
+	OK_STR(span("query,load/1"), "2000-2999"); /* the first from there on */
+	OK_STR(span("load/2,query"), "no marker"); /* there is none behind it */
 	OK_STR(span("load,0.0000015"), "1000-1500");
 	OK_STR(span("load,"), "1000-");
 	OK_STR(span("0.0000005,load"), "500-999");
 	OK_STR(span(",load"), "0-999");
-	OK_STR(span("+0,load"), "no interval");
-	OK_STR(span("soon,load"), "no interval");
-	OK_STR(span("load,soon"), "no interval");
-	OK_STR(span("load,query,x"), "no interval");
+	OK_STR(span("+0,load"), "no marker");
+	OK_STR(span("soon,load"), "no marker");
+	OK_STR(span("load,soon"), "no marker");
+	OK_STR(span("load,query,x"), "no marker");
 	OK_STR(span(""), "0-");
 	OK(span_is_marked("load", profile) && span_is_marked("load,7", profile));
 	OK(span_is_marked(",query", profile) && !span_is_marked("loads", profile));
