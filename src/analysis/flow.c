@@ -28,9 +28,15 @@ struct flow_step { /* an instruction, at flat addresses */
 	bool is_optimized; /* as the next row's unit */
 };
 
+struct bare_piece {        /* "f.cold" without a hook */
+	size_t first, end; /* steps */
+	symid owner;
+};
+
 struct flow_code {
 	const struct symbols *s;
 	VEC(struct flow_step) at; /* of functions with hooks, by address */
+	VEC(struct bare_piece) bare;
 	struct map64 split; /* functions with pieces elsewhere: their tables lead there, too */
 	struct map64 never; /* functions that never return, by flat address */
 	uint64_t base;      /* of the part being read */
@@ -163,9 +169,10 @@ static bool is_left(const struct flow_code *c, const struct flow_step *at)
 	       (jumps && (at->target < c->low || at->target >= c->high));
 }
 
-/* Keeps the steps of the function just read if it calls the hook. */
-static void end_function(struct flow_code *c)
+/* Keeps the steps of the function just read if it calls the hook, or is a piece of one that may. */
+static void end_function(struct flow_code *c, symid id)
 {
+	symid owner = c->s->at[id].owner;
 	bool hooked = false, left = false;
 
 	for (size_t i = c->first; i < c->at.n; i++) {
@@ -176,10 +183,28 @@ static void end_function(struct flow_code *c)
 	}
 	if (!left)
 		*map64_at(&c->never, c->low) = 0;
-	if (!hooked)
+	if (!hooked && owner != id && owner < c->s->n)
+		vec_push(&c->bare, ((struct bare_piece){ c->first, c->at.n, owner }));
+	else if (!hooked)
 		c->at.n = c->first;
-	else
+	if (c->at.n > c->first)
 		c->at.at[c->first].is_entry = c->at.at[c->first].is_leader = true;
+}
+
+/* Those of functions without hooks. */
+static void drop_bare(struct flow_code *c)
+{
+	size_t n = 0, at = 0;
+	for (size_t i = 0; i < c->bare.n; i++) /* before anything moves */
+		if (find_step(c, c->s->at[c->bare.at[i].owner].addr) == NONE)
+			c->bare.at[n++] = c->bare.at[i];
+	for (size_t i = 0, k = 0; i < c->at.n; i++) {
+		k += k < n && i == c->bare.at[k].end;
+		if (k == n || i < c->bare.at[k].first)
+			c->at.at[at++] = c->at.at[i];
+	}
+	c->at.n = at;
+	vec_free(&c->bare);
 }
 
 static bool read_function(struct flow_code *c, symid id)
@@ -196,7 +221,7 @@ static bool read_function(struct flow_code *c, symid id)
 	if (!object_steps(part->object, c->low - c->base, c->high - c->base, add_step, c))
 		return false;
 	if (c->at.n > c->first)
-		end_function(c);
+		end_function(c, id);
 	return true;
 }
 
@@ -243,6 +268,7 @@ static void read_code(struct flow_code *c, const struct profile *p)
 	for (symid i = 0; i < c->s->n; i++)
 		if (c->s->at[i].is_function && counted[c->s->at[i].part] && !read_function(c, i))
 			break;
+	drop_bare(c);
 	for (size_t i = 0; i < c->s->n_parts; i++)
 		if (counted[i])
 			mark_rows(c, &c->s->parts[i]);

@@ -269,6 +269,12 @@ static const struct example examples[] = {
 	  " function tables_of_a_function_in_two_parts_are_not_read.cold\n b 6\n ret\n"
 	  " .section .rodata\ntable_8: .quad 1b, 2b, 1b\n .text",
 	  "9 4 2", "9 4 ? ? 2", "1*9 2*4 3:? 5:? 6*2" },
+	{ "a_cold_part_without_hooks_was_perhaps_executed",
+	  "b 1\n je 2f\n1: b 3\n ret\n"
+	  " function a_cold_part_without_hooks_was_perhaps_executed.cold\n"
+	  "2: on 2\n nop\n jmp 1b\n"
+	  " function behind_a_cold_part\n b 4\n ret",
+	  "9 9 3", "9 9 ? 3", "1*9 2:? 3*9 4*3" },
 	{ "code_of_the_line_before_is_part_of_a_block",
 	  "b 1\n je 1f\n b 9\n on 3\n1: nop\n on 4\n ret", "9 4", "9 4 9", "1*9 3:13 4:9 9*4" },
 	{ "code_behind_a_call_belongs_to_it", "b 9\n on 3\n call helper\n nop\n on 4\n ret", "7",
