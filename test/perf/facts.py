@@ -87,12 +87,12 @@ def test_stacks_of_others(tap, kin, folder):
 
 def test_nowhere(tap, kin, folder):
     r = made.machine(folder, BASIC)
-    for ip in (MAIN, 0x7fb04430dad7):
+    for ip in (MAIN, 0x7fb04430dad7, 0):
         r.sample(100, ip, 1000000)
     data, again = written(r, folder), os.path.join(folder, 'again.data')
     run(kin, folder, 'export', '--to=perf.data', '-o', again, data)
     before, after = (run(kin, folder, 'flat', '-c', 'self,name', '--format=csv', name)[1] for name in (data, again))
-    tap.ok(before == after and '0x00007fb04430dad7' in after, 'an address where nothing is known to be keeps it when it is exported', before + after)
+    tap.ok(before == after and '0x00007fb04430dad7' in after and ',0000000000000000' in after, 'an address where nothing is known to be keeps it when it is exported; so does 0, of a call through a null pointer', before + after)
 
 
 def test_kernel_names(tap, kin, folder):

@@ -346,6 +346,16 @@ static void put_place(struct perf_writer *w, uint32_t pid, uint32_t object)
 		put_mapping(w, pid, o, &o->at.at[i]);
 }
 
+/* Whether an address is really 0, as of a call through a null pointer; otherwise it is not known.
+ */
+static bool is_zero(struct perf_writer *w, uint32_t location)
+{
+	size_t n;
+	const struct kin_line *lines = kin_samples_lines(w->x.samples, location, &n);
+	return n == 1 && !kin_samples_location(w->x.samples, location)->object &&
+	       kin_samples_function(w->x.samples, lines->function)->is_unnamed;
+}
+
 /* Addresses, innermost first, with who they belong to before them; objects that are new in the
  * process are placed. Returns whether the first one is the kernel's. */
 static bool chain_of(struct perf_writer *w, uint32_t stack, uint32_t pid)
@@ -357,7 +367,7 @@ static bool chain_of(struct perf_writer *w, uint32_t stack, uint32_t pid)
 		const struct kin_stack *at = kin_samples_stack(from, stack);
 		const struct kin_location *l = kin_samples_location(from, at->location);
 		stack = at->caller;
-		if (!l->address)
+		if (!l->address && !is_zero(w, at->location))
 			continue;
 		put_place(w, pid, l->object);
 		if (!w->chain.n)
