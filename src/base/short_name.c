@@ -62,6 +62,27 @@ static const char *behind_operator(const char *p)
 
 static bool is_word(const char *p, const char *text) { return !strncmp(p, text, strlen(text)); }
 
+static bool is_of_identifier(char c)
+{
+	return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
+}
+
+/* Behind "operator" and its signs, if that begins at p; else p. */
+static const char *behind_any_operator(const char *name, const char *p)
+{
+	static const char *const signs[] = { "()", "[]", "<=>", "->*", "->", "<<=", ">>=",
+					     "<<", ">>", "<=",  ">=",  "<",  ">" };
+	const char *end = p + strlen("operator");
+	if (!is_word(p, "operator") || (p > name && is_of_identifier(p[-1])) ||
+	    is_of_identifier(*end))
+		return p;
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (is_word(end, signs[i]))
+			return end + strlen(signs[i]);
+	return end + strspn(end, "+-*/%^&|~!=,");
+}
+
 /* Brackets of the outermost level. What a name begins with is its scope ("<T as Trait>::f"), of
  * which brackets within are left out. */
 static void find_groups(struct name_cutting *x)
@@ -87,13 +108,16 @@ static void find_groups(struct name_cutting *x)
 	}
 }
 
-/* Instances of function templates have a return type: "void f<int>(int)". */
+/* Instances of function templates have a return type: "void f<int>(int)". So have those of
+ * operators, of which others have no blank before "operator". */
 static size_t find_type(const char *name)
 {
 	size_t type = 0;
 	bool is_template = false;
 
-	for (const char *p = name; *p && !is_word(p, "operator"); p++) {
+	for (const char *p = name; *p; p++) {
+		if (behind_any_operator(name, p) != p)
+			return type;
 		bool is_decltype = p - name >= 8 && is_word(p - 8, "decltype");
 		bool is_named = is_word(p, "(anonymous namespace)") || is_decltype;
 		const char *end = closing(*p) ? close_of(p) : NULL;
@@ -187,27 +211,6 @@ static size_t next_scope(const struct name_cutting *x)
 }
 
 /* ---- without parameters ---- */
-
-static bool is_of_identifier(char c)
-{
-	return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
-}
-
-/* Behind "operator" and its signs, if that begins at p; else p. */
-static const char *behind_any_operator(const char *name, const char *p)
-{
-	static const char *const signs[] = { "()", "[]", "<=>", "->*", "->", "<<=", ">>=",
-					     "<<", ">>", "<=",  ">=",  "<",  ">" };
-	const char *end = p + strlen("operator");
-	if (!is_word(p, "operator") || (p > name && is_of_identifier(p[-1])) ||
-	    is_of_identifier(*end))
-		return p;
-	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
-		if (is_word(end, signs[i]))
-			return end + strlen(signs[i]);
-	return end + strspn(end, "+-*/%^&|~!=,");
-}
 
 /* Whether what is behind a ')' is in that function: of C++ or Rust, or of Go or D, unless that is
  * the ending of a copy, as "f(int).cold". */
