@@ -185,7 +185,7 @@ static bool are_alike(const struct program_opts *a, const struct program_opts *b
 {
 	return a->lines == b->lines && a->no_inlines == b->no_inlines &&
 	       a->linker_lines == b->linker_lines && a->group_unknown == b->group_unknown &&
-	       a->style == b->style;
+	       a->by_appearance == b->by_appearance && a->style == b->style;
 }
 
 struct program *profile_program(struct kin_profile *p, const struct program_opts *opts)

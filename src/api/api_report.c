@@ -162,6 +162,7 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 	bool any = opts.style == DEMANGLE_AUTO || opts.style == DEMANGLE_TIDY;
 	if (any && a->opts.hists_style && a->opts.hists_style->names)
 		opts.style = a->opts.hists_style->names;
+	opts.by_appearance = a->opts.hists_style != NULL;
 	opts.group_unknown = !a->opts.hists_style || !a->opts.hists_style->addresses_apart;
 	struct program *program = profile_program(p, &opts);
 	if (a->opts.hists && misses_parallelism(p->data, a->opts.hists))

@@ -211,8 +211,9 @@ static void open_object(struct program *g, objid id, struct object_file *given)
 
 static bool same_file_earlier(const struct program *g, objid id)
 {
-	for (objid i = 0; i < id; i++)
-		if (g->objects[i].file == g->objects[id].file && g->objects[i].part != NONE) {
+	for (objid i = 0; i < g->profile->n_objects; i++)
+		if (i != id && g->objects[i].file == g->objects[id].file &&
+		    g->objects[i].part != NONE) {
 			g->objects[id].part = g->objects[i].part;
 			return true;
 		}
@@ -307,24 +308,58 @@ static void open_objects(struct program *g, struct object_file *given)
 		}
 }
 
+struct part_order { /* the program first, then by path: equal rows are in this order */
+	const char *path, *build_id;
+	objid id;
+	bool is_first;
+};
+
+static int by_path(const void *a, const void *b)
+{
+	const struct part_order *x = a, *y = b;
+	if (x->is_first != y->is_first)
+		return x->is_first ? -1 : 1;
+	int sign = strcmp(x->path, y->path);
+	sign = sign ? sign : strcmp(x->build_id, y->build_id);
+	return sign ? sign : ORDER(x->id, y->id);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct part_order *x = a, *y = b;
+	return x->is_first != y->is_first ? (x->is_first ? -1 : 1) : ORDER(x->id, y->id);
+}
+
+/* [n_objects], to be freed. */
+static struct part_order *order_of_parts(const struct program *g, bool is_given)
+{
+	const struct profile *p = g->profile;
+	struct part_order *order = xalloc((p->n_objects + 1) * sizeof(*order));
+	for (objid id = 0; id < p->n_objects; id++)
+		order[id] = (struct part_order){ object_string(g, p->objects[id].path),
+						 object_string(g, p->objects[id].build_id), id,
+						 p->objects[id].is_main || (!id && is_given) };
+	qsort(order, p->n_objects, sizeof(*order), g->opts.by_appearance ? by_id : by_path);
+	return order;
+}
+
 static void add_parts(struct program *g, struct object_file *given, struct symbols_row *row)
 {
 	size_t n = g->profile->n_objects;
+	struct part_order *order = order_of_parts(g, given);
 	open_objects(g, given);
 	choose_hits(g);
 	row->symbols = xrealloc(NULL, n, sizeof(*row->symbols));
 	row->bases = xrealloc(NULL, n, sizeof(*row->bases));
 	g->part_object = xrealloc(NULL, n + 1, sizeof(*g->part_object));
 	row->program = NONE;
-	for (int pass = 0; pass < 2; pass++) /* the program first */
-		for (objid id = 0; id < n && row->n < MAX_PARTS; id++) {
-			struct opened_object *at = &g->objects[id];
-			bool first = g->profile->objects[id].is_main || (!id && given);
-			if (!at->hit || first != !pass)
-				continue;
-			if (at->file && !(at->given && same_file_earlier(g, id)))
-				add_part(g, id, row);
-		}
+	for (size_t i = 0; i < n && row->n < MAX_PARTS; i++) {
+		objid id = order[i].id;
+		const struct opened_object *at = &g->objects[id];
+		if (at->hit && at->file && !(at->given && same_file_earlier(g, id)))
+			add_part(g, id, row);
+	}
+	free(order);
 }
 
 /* ---- several builds of one file ---- */
@@ -728,6 +763,52 @@ void program_files_free(struct program_files *f)
 	free(f);
 }
 
+/* ---- the order of places that no symbol table has ---- */
+
+/* By name, then by object. */
+static struct sort_name *sorted_extras(const struct program *g)
+{
+	size_t n = g->extras.n;
+	struct sort_name *all = xalloc((n + 1) * sizeof(*all));
+	for (uint32_t i = 0; i < n; i++) {
+		strid path = g->profile->objects[g->extras.at[i].object].path;
+		all[i] = (struct sort_name){ object_string(g, path), i };
+	}
+	sort_names(all, n);
+	for (size_t i = 0; i < n; i++)
+		all[i].name = g->extra_names.at[all[i].index];
+	sort_names(all, n);
+	return all;
+}
+
+/* Equal rows are in the order of their places, which shall not be that of the data. */
+static void order_extras(struct program *g)
+{
+	size_t n = g->extras.n;
+	struct sort_name *all = sorted_extras(g);
+	struct extra *old = xalloc((n + 1) * sizeof(*old));
+	symid *moved = xalloc((n + 1) * sizeof(*moved));
+	for (size_t i = 0; i < n; i++) {
+		old[i] = g->extras.at[i];
+		moved[all[i].index] = g->n_symbols + (symid)i;
+	}
+	for (size_t i = 0; i < n; i++) {
+		g->extras.at[i] = old[all[i].index];
+		g->extras.at[i].owner = moved[g->extras.at[i].owner - g->n_symbols];
+		g->extra_names.at[i] = all[i].name;
+	}
+	for (size_t i = 0; i < g->profile->samples.n_frames; i++)
+		if (g->places[i] != NONE && g->places[i] >= g->n_symbols)
+			g->places[i] = moved[g->places[i] - g->n_symbols];
+	for (size_t i = 0; i < g->inline_list.n; i++)
+		g->inline_list.at[i] = moved[g->inline_list.at[i] - g->n_symbols];
+	map64_free(&g->extra_ids);
+	map64_free(&g->inlined_ids);
+	free(moved);
+	free(old);
+	free(all);
+}
+
 struct program *program_new(const struct profile *p, struct object_file *main_object,
 			    const struct program_opts *opts)
 {
@@ -750,6 +831,8 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 	place_frames(g, &row);
 	if (!opts->no_inlines)
 		find_inlines(g, &row);
+	if (!opts->by_appearance)
+		order_extras(g);
 	g->symbols =
 		symbols_join(&row, g->extra_names.at, g->extra_names.n,
 			     &(struct symbols_opts){ .lines = opts->lines, .style = opts->style });

@@ -30,6 +30,8 @@ struct program_opts {
 	bool hit_only; /* leave out functions that were not hit; otherwise only large files leave
 			  them out */
 	bool group_unknown; /* code without a name is one place per object, "[libfoo.so]" */
+	bool by_appearance; /* places are in the data's order, as perf's rows; otherwise by path and
+			       name: equal rows are in the order of places */
 	enum demangle_style style;
 };
 

@@ -354,7 +354,7 @@ def test_first_page(tap, folder, build):
     t.wait('by Children')
     t.sees(tap, lambda s: [r[-1] for r in rows_of(s)[:3]] == ['main', 'step1', 'inner'], 's: by Children, without what is folded')
     t.keys('A')
-    t.wait('step7')
+    t.wait('step0')
     t.sees(tap, lambda s: [r[-1] for r in rows_of(s)[:4]] == ['main', 'step1', 'inner', 'step0'], 'A: each function by itself')
     t.sees(tap, lambda s: 'folded' not in s and 'Folded' not in s, 'nothing is folded then')
     t.keys('A')
