@@ -107,7 +107,7 @@ static struct cg_listed listed(const struct callgraph *g, arcid arc, const struc
 {
 	struct cg_listed l = { .other = other,
 			       .arc = arc,
-			       .seq = callgraph_arc_seq(g, arc),
+			       .seq = g->measured ? other : callgraph_arc_seq(g, arc),
 			       .count = a->count,
 			       .class = CG_OUTER };
 

@@ -102,6 +102,7 @@ struct hists_rules {
 	bool ignore_drops_callers; /* in caller order `ignore_callees` cuts off the other end of the
 				      stack */
 	bool hide_marks;           /* ignore FRAME_MARKs */
+	bool ties_as_data; /* rows that nothing tells apart are in the data's order, not by place */
 };
 
 struct hists_opts {

@@ -209,6 +209,13 @@ static size_t events_of(const struct sorter *s, size_t term)
 	return s->terms[term].kind == TERM_CHILDREN && n ? 1 : n;
 }
 
+/* The place, unless rows that nothing tells apart stay as they are. */
+static uint64_t tie_of(const struct hists *h, uint32_t row)
+{
+	const struct hist_row *r = &h->rows[row];
+	return h->priv->rules->ties_as_data ? 0 : (uint64_t)r->place << 1 | r->inlined;
+}
+
 /* By what decides least first: rows that nothing tells apart stay in the order of their numbers. */
 static void sort_rows(const struct sorter *s, uint32_t *rows)
 {
@@ -216,7 +223,10 @@ static void sort_rows(const struct sorter *s, uint32_t *rows)
 	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
 
 	for (size_t i = 0; i < n; i++)
-		keys[i] = (struct sort_key){ address_of(s->h, (uint32_t)i), (uint32_t)i };
+		keys[i] = (struct sort_key){ tie_of(s->h, (uint32_t)i), (uint32_t)i };
+	sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = address_of(s->h, keys[i].index);
 	sort_keys(keys, n);
 	for (size_t term = s->n; term--;)
 		for (size_t event = events_of(s, term); event--;) {

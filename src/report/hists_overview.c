@@ -39,29 +39,32 @@ static void fold(struct hists_state *s)
 
 static int compare(uint64_t a, uint64_t b) { return ORDER(a, b); }
 
-static int by_self(const struct hists_entry *x, const struct hists_entry *y)
+static int by_self(const struct hists_entry *x, const struct hists_entry *y, const struct hists *h)
 {
 	int order = compare(y->self->weight, x->self->weight);
 	if (!order)
 		order = compare(y->children->weight, x->children->weight);
+	if (!order)
+		order = compare(h->rows[x->row].place, h->rows[y->row].place);
 	return order ? order : compare(x->row, y->row);
 }
 
-static int by_group(const void *a, const void *b)
+static int by_group(const void *a, const void *b, void *hists)
 {
 	const struct hists_entry *x = a, *y = b;
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
 	if (x->group == KIN_OVERVIEW_SELF || x->group == KIN_OVERVIEW_REST)
-		return by_self(x, y);
+		return by_self(x, y, hists);
 	int order = compare(y->children->weight, x->children->weight);
-	return order ? order : by_self(x, y);
+	return order ? order : by_self(x, y, hists);
 }
 
-static void sort(struct hists_levels *l)
+static void sort(struct hists_state *s)
 {
+	struct hists_levels *l = &s->levels;
 	if (l->n)
-		qsort(l->at, l->n, sizeof(*l->at), by_group);
+		qsort_r(l->at, l->n, sizeof(*l->at), by_group, s->hists);
 }
 
 /* 0: all. */
@@ -103,11 +106,11 @@ static void choose(struct hists_state *s)
 				   : KIN_OVERVIEW_REST;
 		chosen += spends || leads;
 	}
-	sort(l);
+	sort(s);
 	for (size_t i = max; i < chosen; i++)
 		l->at[i].group = KIN_OVERVIEW_REST;
 	if (s->ask->given->first_rows) {
-		sort(l);
+		sort(s);
 		return;
 	}
 	chosen = chosen < max ? chosen : max;
@@ -135,6 +138,6 @@ void hists_overview(struct hists_state *s)
 	l->n = n;
 	if (s->ask->opts.passing && is_crowded(s))
 		fold(s);
-	sort(l);
+	sort(s);
 	choose(s);
 }

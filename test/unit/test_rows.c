@@ -361,7 +361,7 @@ static double figure(const struct hists *h, size_t at, struct hist_term t)
 	return 0;
 }
 
-/* Largest first, by one event after the other; Children by the first alone; then by number. */
+/* Largest first, by one event after the other; Children by the first alone; then by place. */
 static bool precedes(const struct hists *h, uint32_t l, uint32_t r, struct hist_term t)
 {
 	size_t n = t.kind == TERM_CHILDREN ? 1 : EVENTS;
@@ -370,7 +370,7 @@ static bool precedes(const struct hists *h, uint32_t l, uint32_t r, struct hist_
 		if (left != right)
 			return left > right;
 	}
-	return l < r;
+	return h->rows[l].place < h->rows[r].place;
 }
 
 static void rows_go_by_one_event_after_the_other(void)
@@ -446,11 +446,13 @@ static void rows_go_by_one_key_after_the_other(void)
 {
 	static const enum hist_key keys[] = { HIST_TID,    HIST_CPU,  HIST_PARALLELISM,
 					      HIST_SOCKET, HIST_TIME, HIST_SYM };
+	static const struct hists_rules rules = { .ties_as_data = true };
 	static struct varied all[RUNS];
 	struct profile *p = profile_of_varied(all);
 	struct program *g = program_of(p);
 	struct hists *h = hists_new(p, g,
-				    &(struct hists_opts){ .keys = keys,
+				    &(struct hists_opts){ .rules = &rules,
+							  .keys = keys,
 							  .n_keys = ARRAY_LEN(keys),
 							  .events = &first_event,
 							  .n_events = 1,
