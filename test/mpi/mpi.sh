@@ -220,6 +220,18 @@ imbalance_once() {
 		cmp a b)
 }
 check 'and in a report' imbalance_once
+# Recordings that went through a pipe have their end at their end.
+piped() (
+	mkdir piped && cd piped || return 1
+	for rank in 0 1; do
+		PMIX_RANK=$rank OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$kin" record -q -o - true >piped.$rank.kin 2>log || return 1
+	done
+	cp piped.0.kin again.kin
+	"$build/kin-mpi" reduce -q -o two.kin piped.0.kin again.kin piped.1.kin 2>log && return 1
+	[ "$(wc -l <log)" = 1 ] && grep -q ": the same recording of rank 0 as" log || return 1
+	"$build/kin-mpi" reduce -q -o one.kin piped.0.kin piped.1.kin 2>log && [ ! -s log ] && cmp one.kin two.kin
+)
+check 'and of recordings that went through a pipe' piped
 same_answer() { "$kin" imbalance >a && mv sum.keep sum.kin && "$kin" imbalance sum.kin >b; s=$?; mv sum.kin sum.keep; cmp a b && [ $s = 0 ]; }
 rm -f job.kin
 check 'kin imbalance: of the sum as of its parts' same_answer

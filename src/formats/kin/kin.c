@@ -506,14 +506,13 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 		f.ids[i].next = 1;
 	f.end = f.header.size && f.header.size < size ? f.header.size : size;
 	bool piped = f.header.sealed && !f.header.size; /* its end is said at its end */
-	if (!piped) {
-		err = claim(&f);
-		if (err) {
-			release(&f);
-			return err;
-		}
-		describe(&f);
+	err = claim(&f);
+	if (err) {
+		release(&f);
+		return err;
 	}
+	if (!piped)
+		describe(&f);
 	if (!f.header.sealed)
 		read_blocks(&f, true);
 	read_blocks(&f, false);

@@ -151,10 +151,11 @@ bool kinfile_rank_of(const char *path, struct kinfile_rank *ret)
 		close(fd);
 	if (!good)
 		return false;
+	bool piped = h.sealed && !h.size; /* its end is said at its end */
 	*ret = (struct kinfile_rank){
 		.rank = h.rank,
 		.ranks = h.ranks,
-		.unfinished = h.end == KINF_RUNNING && h.writer != KINF_BY_TOOL,
+		.unfinished = h.end == KINF_RUNNING && h.writer != KINF_BY_TOOL && !piped,
 		.signal = h.end == KINF_SIGNALLED ? (int)(h.end_detail & 127) : 0,
 		.status = status_of(&h),
 	};
