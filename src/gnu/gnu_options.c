@@ -404,8 +404,7 @@ static struct kin_error *add_possibilities(struct kin_error *err, const char *na
 	for (size_t i = 0; i < ARRAY_LEN(order); i++)
 		if (!strncmp(order[i], name, n))
 			list = arena_printf(&scratch, "%s '--%s'", list, order[i]);
-	err = gnu_words_are(err, true, "option '--%.*s' is ambiguous; possibilities:%s", (int)n,
-			    name, list);
+	err = gnu_words_are(err, true, "option '--%s' is ambiguous; possibilities:%s", name, list);
 	arena_release(&scratch);
 	return err;
 }

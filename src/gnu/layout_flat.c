@@ -44,6 +44,13 @@ struct flat_layout {
 	const char *notes;      /* more to explain; NULL: nothing */
 };
 
+/* "ms/call". A file may have a unit whose letter is 0: GNU's text ends there. */
+static void put_per_call(const struct kin_table *t, char prefix, char ret[16])
+{
+	const char *letter = gnu_text(t, "abbrev");
+	snprintf(ret, 16, "%c%s%s", prefix, letter, *letter ? "/call" : "");
+}
+
 static void put_header(const char *second_title, const char *dimension, const char *per_call,
 		       FILE *out)
 {
@@ -139,7 +146,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	const char *dimension = gnu_text(t, "dimension");
 	char second[16], per_call[16];
 	snprintf(second, sizeof(second), "%9.9s ", dimension);
-	snprintf(per_call, sizeof(per_call), "%c%s/call", unit->prefix, gnu_text(t, "abbrev"));
+	put_per_call(t, unit->prefix, per_call);
 
 	fputs("Flat profile:\n\n", out);
 	if (gnu_is_of_stacks(t, o))
@@ -184,7 +191,7 @@ static struct kin_error *render_traditional(struct kin_table *t, const struct re
 	};
 	char second[16], per_call[16];
 	snprintf(second, sizeof(second), "%9.9s ", gnu_text(t, "dimension"));
-	snprintf(per_call, sizeof(per_call), "m%s/call", gnu_text(t, "abbrev"));
+	put_per_call(t, 'm', per_call);
 	return put_traditional(t, o, "gnu-flat-traditional", second, per_call, &layout, out);
 }
 

@@ -29,7 +29,7 @@ static const struct {
 
 static char *of_system(const struct err_facts *f, int errnum)
 {
-	return xprintf("%s: %s", f->subject, strerror(errnum));
+	return xprintf("%s%s%s", f->subject, *f->subject ? ": " : "", strerror(errnum));
 }
 
 char *gnu_words(const struct kin_error *err, bool *whoami)
