@@ -57,9 +57,8 @@ static const struct kin_column columns[N_COLUMNS] = {
 		      KIN_CELL_OF, .hidden = true },
 	[OBJECT] = { "object", "object",
 		     "the object file of the function; of a caller, a callee or a member of a "
-		     "cycle "
-		     "only if it is another one: the call goes from object to object. Shown where "
-		     "there are several",
+		     "cycle only if it is another one: the call goes from object to object. Shown "
+		     "where there are several",
 		     KIN_CELL_TEXT, .hidden = true },
 };
 
@@ -266,18 +265,18 @@ static objid object_here(struct graph_state *s)
 	return ret;
 }
 
-/* The object of a caller, a callee or a member, if it is not that of the entry. */
-static void set_other_object(struct graph_state *s, symid id)
+/* A caller, a callee or a member: with its object if that is not the entry's. */
+static void set_other(struct graph_state *s, symid id)
 {
-	if (s->in.program && label_of(s, id)->object != s->object)
+	set(s, id);
+	if (s->in.program && s->labels[id].object != s->object)
 		s->cells[OBJECT] = object_of(s, id);
 }
 
 /* One arc of the entry; `callee` is the function, or the cycle, that is called. */
 static void set_arc(struct graph_state *s, const struct cg_listed *arc, nodeid callee)
 {
-	set(s, arc->other);
-	set_other_object(s, arc->other);
+	set_other(s, arc->other);
 	struct kin_cell *c = s->cells;
 	c[CALLED].count = arc->count; /* and .pair.a */
 	c[CALLED].type = arc->class == CG_OUTER ? KIN_CELL_OF : KIN_CELL_COUNT;
@@ -321,7 +320,7 @@ static void set_primary(struct graph_state *s)
 	double time = callgraph_shown_self(n) + n->shown_child;
 
 	set(s, id);
-	if (s->object == NONE)
+	if (is_cycle(s) && s->object == NONE)
 		s->cells[OBJECT] = cell_text("[several]");
 	else
 		s->cells[OBJECT] = object_of(s, is_cycle(s) ? g->members[n->first_out] : id);
@@ -341,8 +340,7 @@ static void set_member(struct graph_state *s, symid id)
 {
 	const struct cg_node *n = &s->in.graph->nodes[id];
 	uint64_t inner = n->calls + n->self_calls - callgraph_calls_from_outside(s->in.graph, id);
-	set(s, id);
-	set_other_object(s, id);
+	set_other(s, id);
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
 	if (!s->o->bare_cycles && s->in.graph->has_arcs)
@@ -375,6 +373,8 @@ static void drop_small(struct graph_state *s, struct cg_listed *list, enum phase
 
 	if (phase == CALLERS)
 		s->has_callers = s->n_list > 0;
+	if (!(s->o->min_share > 0))
+		return;
 	for (size_t i = 0; i < s->n_list; i++)
 		if (list[i].class != CG_OUTER ||
 		    !is_small(s, list[i].time.self + list[i].time.child))
@@ -431,7 +431,8 @@ static bool enter(struct graph_state *s)
 	if (s->entry == n)
 		return false;
 	callgraph_prefetch_entry(s->in.graph, s->entry + 1);
-	s->object = object_here(s);
+	if (s->in.program)
+		s->object = object_here(s);
 	if (is_cycle(s))
 		list_around(s, CALLERS);
 	else

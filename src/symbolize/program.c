@@ -785,6 +785,10 @@ static struct sort_name *sorted_extras(const struct program *g)
 static void order_extras(struct program *g)
 {
 	size_t n = g->extras.n;
+	map64_free(&g->extra_ids);
+	map64_free(&g->inlined_ids);
+	if (n < 2)
+		return;
 	struct sort_name *all = sorted_extras(g);
 	struct extra *old = xalloc((n + 1) * sizeof(*old));
 	symid *moved = xalloc((n + 1) * sizeof(*moved));
@@ -802,8 +806,6 @@ static void order_extras(struct program *g)
 			g->places[i] = moved[g->places[i] - g->n_symbols];
 	for (size_t i = 0; i < g->inline_list.n; i++)
 		g->inline_list.at[i] = moved[g->inline_list.at[i] - g->n_symbols];
-	map64_free(&g->extra_ids);
-	map64_free(&g->inlined_ids);
 	free(moved);
 	free(old);
 	free(all);
