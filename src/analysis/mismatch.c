@@ -121,7 +121,7 @@ static void check_callees(struct mismatch_check *p, const struct symbols *s)
 	bool has_range = false;
 	for (size_t i = 0; i < p->data->n_arcs; i += step, n++) {
 		uint64_t to = p->data->arcs[i].to;
-		if (can_be_callee(p->object, s, to))
+		if (p->data->arcs[i].to_object || can_be_callee(p->object, s, to))
 			continue;
 		if (!has_range)
 			profiled = object_profiled(p->object);

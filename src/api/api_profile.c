@@ -222,6 +222,16 @@ static bool is_empty(const struct profile *d)
 /* It is of one program, and does not say of which: that of gmon.out, in whatever file it is now. */
 static bool needs_program(const struct profile *d) { return !has_many_objects(d) && !is_empty(d); }
 
+/* Whether something of it was counted by address alone: by a gmon.out, which does not say what it
+ * is of. */
+static bool has_bare_counts(const struct profile *d)
+{
+	for (size_t i = 0; i < d->n_arcs; i++)
+		if (!d->arcs[i].to_object)
+			return true;
+	return d->n_histograms || d->n_blocks;
+}
+
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
 {
 	struct symbols_opts opts = p->rules.symbols;
@@ -427,6 +437,17 @@ static struct kin_error *open_late(struct kin_profile *p, const struct kin_open_
 	if (!o->executable)
 		open_recorded(p, o);
 	return p->object || p->sought_program ? NULL : open_program(p, o, paths, n);
+}
+
+/* The program of a gmon.out beside recordings, which need none. */
+static void open_for_counts(struct kin_profile *p, const struct kin_open_opts *o,
+			    const char *const *paths, size_t n)
+{
+	kin_error_free(open_late(p, o, paths, n));
+	if (!p->object)
+		add_warning("what a gmon.out counted is left out: its program is not known (-e "
+			    "names it)",
+			    p);
 }
 
 static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts *o,
@@ -643,6 +664,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		!p->object && needs_program(p->data) ? open_late(p, o, paths, n) : NULL;
 	if (no_program)
 		return nothing_but(no_program, p, err);
+	if (!p->object && !o->for_writing && profile_has_objects(p) && has_bare_counts(p->data))
+		open_for_counts(p, o, paths, n);
 	struct kin_error *twice = check_sums(p->data);
 	if (twice)
 		return nothing_but(twice, p, err);
@@ -662,7 +685,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (o->time && has_counts)
 		add_warning("--time: call and block counts have no time stamps and are left out",
 			    p);
-	if (p->object && !profile_has_objects(p)) {
+	if (p->object && (!profile_has_objects(p) || has_bare_counts(p->data))) {
 		profile_check_program(p);
 		if (!err)
 			err = profile_trouble(p);
@@ -768,7 +791,7 @@ bool kin_profile_fits_gmon(const struct kin_profile *p)
 static char *program_fact(const struct kin_profile *p)
 {
 	const char *id = p->object && p->is_its_program ? object_build_id(p->object) : NULL;
-	char *path = id && needs_program(p->data) ? realpath(object_path(p->object), NULL) : NULL;
+	char *path = id && has_bare_counts(p->data) ? realpath(object_path(p->object), NULL) : NULL;
 	char *fact = path ? xprintf("%s %s", id, path) : NULL;
 	free(path);
 	return fact;
