@@ -736,19 +736,45 @@ size_t samples_distinct_stacks(const struct samples *s)
 	return n;
 }
 
+struct process_task {
+	uint32_t run, rank, pid;
+	bool is_other; /* than the thread that the process began with */
+	uint32_t id;
+};
+
+static int by_process(const void *a, const void *b)
+{
+	const struct process_task *x = a, *y = b;
+	int order = ORDER(x->run, y->run);
+	if (!order)
+		order = ORDER(x->rank, y->rank);
+	if (!order)
+		order = ORDER(x->pid, y->pid);
+	if (!order)
+		order = ORDER(x->is_other, y->is_other);
+	return order ? order : ORDER(y->id, x->id); /* the last name first */
+}
+
+static bool is_of_one_process(const struct process_task *x, const struct process_task *y)
+{
+	return x->run == y->run && x->rank == y->rank && x->pid == y->pid;
+}
+
 strid *samples_commands(const struct samples *s)
 {
-	struct map64 mains = { 0 };
+	struct process_task *all = xalloc((s->n_tasks + 1) * sizeof(*all));
 	strid *commands = xalloc((s->n_tasks + 1) * sizeof(*commands));
-	for (uint32_t i = 0; i < s->n_tasks; i++)
-		if (s->tasks[i].pid == s->tasks[i].tid)
-			*map64_at(&mains, MAP64_PAIR(s->tasks[i].run, s->tasks[i].pid)) = i;
 	for (uint32_t i = 0; i < s->n_tasks; i++) {
 		const struct task *t = &s->tasks[i];
-		uint32_t leader = map64_get(&mains, MAP64_PAIR(t->run, t->pid));
-		bool own = leader == NONE || t->pid == t->tid;
-		commands[i] = own ? t->comm : s->tasks[leader].comm;
+		all[i] = (struct process_task){ t->run, t->rank, t->pid, t->pid != t->tid, i };
 	}
-	map64_free(&mains);
+	qsort(all, s->n_tasks, sizeof(*all), by_process);
+	for (size_t i = 0, leader = 0; i < s->n_tasks; i++) {
+		if (!is_of_one_process(&all[i], &all[leader]))
+			leader = i;
+		bool known = all[i].is_other && !all[leader].is_other;
+		commands[all[i].id] = s->tasks[known ? all[leader].id : all[i].id].comm;
+	}
+	free(all);
 	return commands;
 }

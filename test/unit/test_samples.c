@@ -577,8 +577,36 @@ static void last_names_are_joined_in_any_order(void)
 	}
 }
 
+/* Containers give the processes of several ranks one number. */
+static void processes_have_names(void)
+{
+	static const struct {
+		const char *name, *of_process;
+		uint32_t pid, tid, run, rank;
+	} tasks[] = { { "sh", "sh", 7, 7, 0, 1 },    { "app", "app", 7, 7, 0, 1 },
+		      { "pool", "app", 7, 8, 0, 1 }, { "other", "other", 7, 7, 0, 2 },
+		      { "io", "other", 7, 9, 0, 2 }, { "lone", "lone", 7, 10, 1, 2 } };
+	struct profile_builder *b = profile_builder_new();
+	taskid ids[ARRAY_LEN(tasks)];
+	for (size_t i = 0; i < ARRAY_LEN(tasks); i++)
+		ids[i] = profile_add_task(
+			b, (struct task){ .pid = tasks[i].pid,
+					  .tid = tasks[i].tid,
+					  .run = tasks[i].run,
+					  .rank = tasks[i].rank,
+					  .comm = profile_add_string(b, tasks[i].name,
+								     strlen(tasks[i].name)) });
+	struct profile *p = profile_finish(b);
+	strid *commands = samples_commands(&p->samples);
+	for (size_t i = 0; i < ARRAY_LEN(tasks); i++)
+		OK(!strcmp(strtab_get(p->strings, commands[ids[i]]), tasks[i].of_process));
+	free(commands);
+	profile_free(p);
+}
+
 int main(void)
 {
+	processes_have_names();
 	nothing_says_nothing();
 	last_names_are_joined_in_any_order();
 	samples_have_numbers();
