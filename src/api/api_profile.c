@@ -229,7 +229,10 @@ static bool has_bare_counts(const struct profile *d)
 	for (size_t i = 0; i < d->n_arcs; i++)
 		if (!d->arcs[i].to_object)
 			return true;
-	return d->n_histograms || d->n_blocks;
+	for (size_t i = 0; i < d->n_blocks; i++)
+		if (!d->blocks[i].object)
+			return true;
+	return d->n_histograms;
 }
 
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)

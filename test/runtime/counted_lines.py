@@ -78,7 +78,8 @@ def by_kin(where, sources, flags, start, libs='', cc='gcc', level='-O0', estimat
     """{(file, line): (count or None, text)} of lines with code. Estimated counts go to `estimates`, by the same keys."""
     shell(f'set -e; for f in {sources}; do {cc} -w -g {level} -pg {BLOCKS[cc]} {flags} -c $f; done; '
           f'gcc -o prog *.o -L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT} {libs} && {start}', where)
-    out = shell(f'{os.path.abspath(KIN)} annotate -x --format json --columns count,line,source,file,executable,estimated prog kin.*.kin', where)
+    out = shell(f'{os.path.abspath(KIN)} annotate -x --format json --columns count,line,source,file,executable,estimated prog kin.*.kin 2>said && '
+                '! grep "is not known" said', where)
     counts = {}
     for row in json.loads(out)['rows']:
         if row.get('line') is None:
