@@ -222,18 +222,9 @@ static bool is_empty(const struct profile *d)
 /* It is of one program, and does not say of which: that of gmon.out, in whatever file it is now. */
 static bool needs_program(const struct profile *d) { return !has_many_objects(d) && !is_empty(d); }
 
-/* Whether something of it was counted by address alone: by a gmon.out, which does not say what it
- * is of. */
-static bool has_bare_counts(const struct profile *d)
-{
-	for (size_t i = 0; i < d->n_arcs; i++)
-		if (!d->arcs[i].to_object)
-			return true;
-	for (size_t i = 0; i < d->n_blocks; i++)
-		if (!d->blocks[i].object)
-			return true;
-	return d->n_histograms;
-}
+/* Whether a gmon.out is among it, whose counts are by address alone. Recordings have no histograms.
+ */
+static bool has_bare_counts(const struct profile *d) { return d->n_histograms > 0; }
 
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
 {
@@ -794,7 +785,8 @@ bool kin_profile_fits_gmon(const struct kin_profile *p)
 static char *program_fact(const struct kin_profile *p)
 {
 	const char *id = p->object && p->is_its_program ? object_build_id(p->object) : NULL;
-	char *path = id && has_bare_counts(p->data) ? realpath(object_path(p->object), NULL) : NULL;
+	bool is_needed = needs_program(p->data) || has_bare_counts(p->data);
+	char *path = id && is_needed ? realpath(object_path(p->object), NULL) : NULL;
 	char *fact = path ? xprintf("%s %s", id, path) : NULL;
 	free(path);
 	return fact;
