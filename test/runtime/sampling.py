@@ -263,7 +263,7 @@ def small_stacks():
     tap.ok(near(w['burn_a'], .3, share=.15), 'sampling a signal stack of 8 KiB: and is sampled there', lambda: str(w))
     plug = build('small_plug.so', 'plug.c', flags='-pg -shared -fPIC -DWHICH=1')
     left = []
-    for options in ('sample=1,stacks=on', 'sample=off'):  # no tick comes: the kernel's frame would not fit beside its own
+    for options in ('sample=1,stacks=on', 'sample=off'):
         r, kins = unnoticed('hooks_on_small_stack', plug, options=options, name=f'a signal stack of 4 KiB, {options}')
         left.append(int(re.search(r'left (\d+)', r.err)[1]))
     plain = run([spin(), 'hooks_on_small_stack', plug], preload=False)

@@ -251,6 +251,7 @@ static int m_hooks_on_small_stack(void)
 	memset(stack, UNUSED, SIZE);
 	on_small_stack = (void (*)(int))dlsym(dlopen(arg, RTLD_NOW), "plug");
 	sigaltstack(&s, NULL);
+	sigfillset(&sa.sa_mask); /* the kernel's frame of a tick would not fit beside its own */
 	sigaction(SIGUSR1, &sa, NULL);
 	raise(SIGUSR1);
 	while (left < SIZE && stack[left] == UNUSED)
