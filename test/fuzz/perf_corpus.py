@@ -204,13 +204,15 @@ put("header", f.whole(features={
     22: f.p("QQQQQQQ", 1, 4096, 1, 0, 70, 70, 0xf0) + f.p("Q", 3), 23: f.p("Q", 1), 24: f.p("Q", 1), 27: f.p("IIIII", 1, 1, 1, 3, 9)}))
 put("branches", f.whole(features={7: f.p("II", 2, 2), 15: b"", 13: f.p("I", 1) + string(f, "0-1") + f.p("I", 1) +
                                   string(f, "0") + f.p("IIII", 0, 0, 1, 1)}), 1 | DETAILS | BRANCHES)
-f = File((IDENT | IP | TID | TIME | ADDR | PERIOD | 1 << 15 | 1 << 17 | 1 << 18 | 1 << 19 | 1 << 21 | 1 << 22 | 1 << 23 | 1 << 24,))
-f.machine().mmap2(500, 0x600000, 0x1000, "/nowhere/data", misc=0x2002)
-f.rec(19, 0, f.p("Q", 11) + f.text("/one") + f.trailer(0))
-for i in range(3):
-    f.sample(500, [0x400100], more=f.p("QQQQ", 30 | 40 << 32 | 7 << 48, 0x68100142, 9, 0) +
-             f.p("QQQQ", 0x1000 + i, 11 + i % 2, 4096, 4096))
-put("accesses", f.whole(), 1 | DETAILS)
+for name, order in (("accesses", "<"), ("accesses_big_endian", ">")):
+    f = File((IDENT | IP | TID | TIME | ADDR | PERIOD | 1 << 15 | 1 << 17 | 1 << 18 | 1 << 19 | 1 << 21 | 1 << 22 | 1 << 23 | 1 << 24,),
+             order)
+    f.machine().mmap2(500, 0x600000, 0x1000, "/nowhere/data", misc=0x2002)
+    f.rec(19, 0, f.p("Q", 11) + f.text("/one") + f.trailer(0))
+    for i in range(3):
+        f.sample(500, [0x400100], more=f.p("QQQQ", 30 | 40 << 32 | 7 << 48, 0x68100142, 9, 0) +
+                 f.p("QQQQ", 0x1000 + i, 11 + i % 2, 4096, 4096))
+    put(name, f.whole(), 1 | DETAILS)
 put("damaged_sample", File().machine().rec(9, 2, bytes(40)).samples(1).whole())
 put("unknown_id", File((IDENT | IP | TID | TIME,) * 2).machine().rec(9, 2, File().p("QQIIQ", 999, 1, 1, 1, 5)).whole())
 # zstd: frames of stored blocks, which need no compressor; the second record goes on where the first stopped

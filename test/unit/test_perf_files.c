@@ -198,10 +198,10 @@ static void test_branches(void)
 	profile_free(p);
 }
 
-static void test_accesses(void)
+static void test_accesses(const char *name)
 {
 	char message[1000];
-	struct profile *p = read_file("accesses", message, sizeof(message));
+	struct profile *p = read_file(name, message, sizeof(message));
 
 	OK_STR(message, "");
 	OK(p->samples.n == 3 && p->samples.n_details == 4);
@@ -333,7 +333,8 @@ int main(int argc, char **argv)
 	test_calls_by_cpu();
 	test_cut_stack();
 	test_branches();
-	test_accesses();
+	test_accesses("accesses");
+	test_accesses("accesses_big_endian");
 	test_damage();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		test_cut_off(names[i]);

@@ -93,33 +93,25 @@ static void read_raw(const struct perf *p, const struct perf_attr *a, struct byt
 		read_off_cpu(p, raw, s);
 }
 
-/* The cost of an access is one number, or three: u32, u16, u16. */
-static void read_weight(const struct perf *p, const struct perf_attr *a, struct bytes *b,
-			struct perf_sample *s)
+/* The cost of an access is one number, or three, from the lowest bits on: 32, 16, 16. */
+static void read_weight(const struct perf_attr *a, struct bytes *b, struct perf_sample *s)
 {
 	uint64_t weight = bytes_u64(b);
 
 	s->weight = weight;
 	if (!(a->sample_type & PERF_WEIGHT_STRUCT))
 		return;
-	if (p->big_endian) {
-		s->p_stage_cyc = (uint16_t)weight;
-		s->ins_lat = (uint16_t)(weight >> 16);
-		s->weight = weight >> 32;
-	} else {
-		s->weight = (uint32_t)weight;
-		s->ins_lat = (uint16_t)(weight >> 32);
-		s->p_stage_cyc = (uint16_t)(weight >> 48);
-	}
+	s->weight = (uint32_t)weight;
+	s->ins_lat = (uint16_t)(weight >> 32);
+	s->p_stage_cyc = (uint16_t)(weight >> 48);
 }
 
-static void read_details(const struct perf *p, const struct perf_attr *a, struct bytes *b,
-			 struct perf_sample *s)
+static void read_details(const struct perf_attr *a, struct bytes *b, struct perf_sample *s)
 {
 	uint64_t t = a->sample_type;
 
 	if (t & (PERF_WEIGHT | PERF_WEIGHT_STRUCT))
-		read_weight(p, a, b, s);
+		read_weight(a, b, s);
 	if (t & PERF_DATA_SRC)
 		s->data_src = bytes_u64(b);
 	if (t & PERF_TRANSACTION)
@@ -284,7 +276,7 @@ bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const ui
 	if (t & PERF_STACK_USER)
 		read_stack(&b, ret);
 	bool failed = b.failed; /* what follows is not about stacks */
-	read_details(p, a, &b, ret);
+	read_details(a, &b, ret);
 	ret->is_longer = !b.failed && !(t & ~PERF_SAMPLE_FIELDS) && bytes_left(&b) >= 8;
 	return !failed && (!details || !b.failed);
 }
