@@ -2,11 +2,11 @@
 #include "record/asleep.h"
 
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <sys/uio.h>
 
 #include "machine/machine.h"
-#include "record/rings.h"
 
 enum { STACK_MAX = 32 << 10 };
 
@@ -66,7 +66,6 @@ static void keep_certain(struct unwound *w, const struct machine *m)
 
 bool asleep_unwind(struct unwinding *u, struct space *s, pid_t tid, struct unwound *ret)
 {
-	static const struct perf_event_header head = { .misc = PERF_RECORD_MISC_USER };
 	uint8_t stack[STACK_MAX];
 	uint64_t regs[N_REGS] = { 0 }, sp, pc;
 	const struct machine *m = machine_native();
@@ -75,15 +74,16 @@ bool asleep_unwind(struct unwinding *u, struct space *s, pid_t tid, struct unwou
 		return false;
 	regs[machine_perf_place(m, m->perf[m->sp])] = sp;
 	regs[machine_perf_place(m, m->perf_pc)] = pc;
-	struct ring_record r = { .header = &head,
-				 .pid = (uint32_t)s->pid,
-				 .tid = (uint32_t)tid,
-				 .ip = pc,
-				 .abi = PERF_SAMPLE_REGS_ABI_64,
-				 .regs = regs,
-				 .stack = stack };
-	r.stack_size = read_stack(s->pid, sp, stack);
-	unwinding_sample(u, s, &r, ret);
+	struct perf_sample sample = {
+		.pid = (uint32_t)s->pid,
+		.tid = (uint32_t)tid,
+		.ip = pc,
+		.mode = PERF_RECORD_MISC_USER,
+		.user = { PERF_SAMPLE_REGS_ABI_64, m->perf_mask, (const uint8_t *)regs },
+		.stack = stack,
+		.stack_size = read_stack(s->pid, sp, stack),
+	};
+	unwinding_sample(u, s, &sample, ret);
 	keep_certain(ret, m);
 	return ret->n > 0;
 }

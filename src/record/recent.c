@@ -24,21 +24,44 @@ static const void *copy(uint8_t **at, const void *from, size_t size)
 	return to;
 }
 
+static size_t registers_size(const struct perf_registers *r)
+{
+	return r->values ? 8 * (size_t)__builtin_popcountll(r->mask) : 0;
+}
+
+static size_t details_size(const struct perf_sample *d)
+{
+	return d ? sizeof(*d) + registers_size(&d->interrupt) + 24 * d->n_taken : 0;
+}
+
+/* A copy of all but the stack, from which the frames were made. */
+static const struct perf_sample *copy_details(uint8_t **at, const struct perf_sample *from)
+{
+	if (!from)
+		return NULL;
+	struct perf_sample *to = (void *)*at;
+	*at += sizeof(*to);
+	*to = *from;
+	to->chain = to->branches = to->stack = to->user.values = NULL;
+	to->n_chain = to->n_branches = to->stack_size = 0;
+	to->read = to->raw = (struct bytes){ 0 };
+	to->interrupt.values = copy(at, from->interrupt.values, registers_size(&from->interrupt));
+	to->taken = copy(at, from->taken, 24 * from->n_taken);
+	return to;
+}
+
 struct kept_sample *kept_sample_new(const struct recorded_sample *s)
 {
-	const struct ring_details *d = &s->details;
-	size_t registers = d->registers ? (size_t)__builtin_popcountll(d->mask) : 0;
 	size_t bytes = sizeof(struct kept_sample) +
 		       (s->n + s->n_places) * sizeof(struct stack_frame) +
-		       (registers + 3 * d->n_branches) * sizeof(uint64_t) + s->sample.n_fields;
+		       details_size(s->details) + s->sample.n_fields;
 	struct kept_sample *k = xalloc(bytes);
 	uint8_t *at = (uint8_t *)(k + 1);
 	k->of = *s;
 	k->bytes = bytes;
 	k->of.frames = copy(&at, s->frames, s->n * sizeof(s->frames[0]));
 	k->of.places = copy(&at, s->places, s->n_places * sizeof(s->places[0]));
-	k->of.details.registers = copy(&at, d->registers, registers * sizeof(uint64_t));
-	k->of.details.branches = copy(&at, d->branches, 3 * d->n_branches * sizeof(uint64_t));
+	k->of.details = copy_details(&at, s->details);
 	k->of.sample.fields = copy(&at, s->sample.fields, s->sample.n_fields);
 	return k;
 }

@@ -221,25 +221,27 @@ static uint32_t place_id(struct recording *r, const struct recorded_sample *s, s
 /* The registers and branches of a sample, after a 0: an index of 0 is none. */
 static void find_words(struct recording *r, const struct recorded_sample *s, struct detail *ret)
 {
-	const struct ring_details *d = &s->details;
-	const uint64_t *at = d->branches;
+	const struct perf_sample *d = s->details;
+	const struct perf_registers *regs = &d->interrupt;
 
 	r->words.n = 0;
 	vec_push(&r->words, 0);
-	if (d->abi) {
+	if (regs->values) {
 		ret->interrupt_registers = r->words.n;
-		vec_push(&r->words, d->abi);
-		vec_push(&r->words, d->mask);
-		for (int i = 0; i < __builtin_popcountll(d->mask); i++)
-			vec_push(&r->words, d->registers[i]);
+		vec_push(&r->words, regs->abi);
+		vec_push(&r->words, regs->mask);
+		for (int i = 0; i < __builtin_popcountll(regs->mask); i++)
+			vec_push(&r->words, perf_sample_word(regs->values, (size_t)i));
 	}
-	if (d->n_branches) {
+	if (d->n_taken) {
 		ret->branches = r->words.n;
-		vec_push(&r->words, d->n_branches);
+		vec_push(&r->words, d->n_taken);
 	}
-	for (size_t i = 0; i < d->n_branches; i++, at += 3) {
-		struct taken_branch b = { at[0], at[1], at[2], place_id(r, s, 1 + 2 * i),
-					  place_id(r, s, 2 + 2 * i) };
+	for (size_t i = 0; i < d->n_taken; i++) {
+		struct taken_branch b = { perf_sample_word(d->taken, 3 * i),
+					  perf_sample_word(d->taken, 3 * i + 1),
+					  perf_sample_word(d->taken, 3 * i + 2),
+					  place_id(r, s, 1 + 2 * i), place_id(r, s, 2 + 2 * i) };
 		uint64_t words[TAKEN_BRANCH_WORDS];
 		memcpy(words, &b, sizeof(b));
 		for (size_t k = 0; k < TAKEN_BRANCH_WORDS; k++)
@@ -247,32 +249,24 @@ static void find_words(struct recording *r, const struct recorded_sample *s, str
 	}
 }
 
-/* Three numbers in one, where the kernel says so. */
-static void split_weight(const struct ring_details *d, struct detail *ret)
-{
-	bool several = d->fields & PERF_SAMPLE_WEIGHT_STRUCT;
-	ret->weight = several ? (uint32_t)d->weight : d->weight;
-	ret->ins_lat = several ? (uint16_t)(d->weight >> 32) : 0;
-	ret->p_stage_cyc = several ? (uint16_t)(d->weight >> 48) : 0;
-}
-
 static struct detail details_of(struct recording *r, const struct recorded_sample *s)
 {
-	const struct ring_details *d = &s->details;
+	const struct perf_sample *d = s->details;
 	const char *names = machine_native()->perf_names;
-	uint64_t is = d->fields;
 	struct detail k = { .addr = d->addr,
 			    .phys_addr = d->phys_addr,
 			    .data_src = d->data_src,
+			    .weight = d->weight,
+			    .ins_lat = d->ins_lat,
+			    .p_stage_cyc = d->p_stage_cyc,
 			    .transaction = d->transaction,
-			    .data_page_size = d->data_page,
-			    .code_page_size = d->code_page };
+			    .data_page_size = d->data_page_size,
+			    .code_page_size = d->code_page_size };
 	k.has = (d->addr ? DETAIL_ADDR : 0) | (d->data_src ? DETAIL_DATA_SRC : 0) |
-		(is & PERF_SAMPLE_DATA_PAGE_SIZE ? DETAIL_DATA_PAGE : 0) |
-		(is & PERF_SAMPLE_CODE_PAGE_SIZE ? DETAIL_CODE_PAGE : 0);
-	split_weight(d, &k);
+		(d->fields & PERF_SAMPLE_DATA_PAGE_SIZE ? DETAIL_DATA_PAGE : 0) |
+		(d->fields & PERF_SAMPLE_CODE_PAGE_SIZE ? DETAIL_CODE_PAGE : 0);
 	k.target = d->addr ? place_id(r, s, 0) : 0;
-	if (d->abi)
+	if (d->interrupt.values)
 		k.register_names = kinfile_writer_string(r->w, names, strlen(names));
 	find_words(r, s, &k);
 	return k;
@@ -335,7 +329,7 @@ static void emit(struct recording *r, const struct recorded_sample *s, size_t wr
 	if (k.fields)
 		name_functions(r, s);
 	struct detail details;
-	if (s->details.fields) {
+	if (s->details) {
 		details = details_of(r, s);
 		k.details = &details;
 		k.words = r->words.at;

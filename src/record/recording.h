@@ -46,7 +46,8 @@ struct recorded_sample {
 	/* As of struct unwound; serial 0: it is not known which stacks have frames of it. */
 	uint64_t serial, same_as;
 	size_t n_same, n_user;
-	struct ring_details details;
+	/* What the sample says beside its stack; NULL: nothing. */
+	const struct perf_sample *details;
 	/* Frames for the details: of the data address, then of source and target of each branch;
 	 * NULL: the details have none. */
 	const struct stack_frame *places;

@@ -70,7 +70,8 @@ struct traits { /* what an event's attribute does not say */
 struct rings {
 	VEC(struct ring) at;
 	VEC(struct opened_event) opened;
-	VEC(struct perf_event_attr) attrs; /* one per event; then those with large copies */
+	VEC(struct perf_event_attr) attrs;      /* one per event; then those with large copies */
+	VEC(struct perf_sample_layout) layouts; /* of their samples */
 	size_t n_events;
 	bool large;    /* those are on, and what they stand for is off */
 	bool no_large; /* there are too few descriptors for them */
@@ -209,6 +210,21 @@ static bool all_have_stacks(const struct record_events *events)
 	return true;
 }
 
+static void make_layouts(struct rings *r)
+{
+	r->layouts.n = 0;
+	for (size_t i = 0; i < r->attrs.n; i++) {
+		const struct perf_event_attr *a = &r->attrs.at[i];
+		struct perf_sample_layout l = { .sample_type = a->sample_type,
+						.read_format = a->read_format,
+						.branch_type = a->branch_sample_type,
+						.regs_user = a->sample_regs_user,
+						.regs_intr = a->sample_regs_intr };
+		perf_sample_layout_place(&l);
+		vec_push(&r->layouts, l);
+	}
+}
+
 static void make_attrs(struct rings *r, const struct rings_opts *opts)
 {
 	uint64_t rate = samples_per_second(opts);
@@ -272,6 +288,7 @@ static void make_attrs(struct rings *r, const struct rings_opts *opts)
 	}
 	if (by_choice && !on_demand && all_have_stacks(opts->events))
 		make_large(r, opts, rate);
+	make_layouts(r);
 }
 
 /* ---- opening ---- */
@@ -341,6 +358,7 @@ static bool simplify(struct rings *r)
 			any = true;
 		}
 	}
+	make_layouts(r);
 	return any;
 }
 
@@ -604,6 +622,7 @@ void rings_free(struct rings *r)
 	vec_free(&r->at);
 	vec_free(&r->opened);
 	vec_free(&r->attrs);
+	vec_free(&r->layouts);
 	vec_free(&r->traits);
 	vec_free(&r->cpus);
 	if (r->poll_fd >= 0)
@@ -719,15 +738,16 @@ static size_t attr_of(const struct rings *r, uint64_t id)
 	return attr == NONE ? 0 : attr;
 }
 
+/* Others than samples end in: tid, time, cpu, identifier. */
 static void parse_other(const struct rings *r, struct ring_record *ret)
 {
 	const uint8_t *end = (const uint8_t *)ret->header + ret->header->size;
 	uint64_t words[4];
 	memcpy(words, end - sizeof(words), sizeof(words));
-	ret->pid = (uint32_t)words[0];
-	ret->tid = (uint32_t)(words[0] >> 32);
-	ret->time_ns = words[1];
-	ret->cpu = (uint32_t)words[2];
+	ret->sample = (struct perf_sample){ .pid = (uint32_t)words[0],
+					    .tid = (uint32_t)(words[0] >> 32),
+					    .time = words[1],
+					    .cpu = (uint32_t)words[2] };
 	ret->event = event_of_attr(r, attr_of(r, words[3]));
 }
 
@@ -744,149 +764,41 @@ static uint64_t more_since(struct rings *r, uint64_t id, uint32_t tid, bool by_t
 	return now > before ? now - before : 0;
 }
 
-/* { n, enabled, running, n times { value, id, lost } }; what is behind it, NULL: it is not all
- * there. */
-static const uint64_t *parse_group(struct rings *r, const struct perf_event_attr *a,
-				   const uint64_t *at, const uint64_t *end, struct ring_record *ret)
+/* { n, enabled, running, n times { value, id, lost } } */
+static void read_group(struct rings *r, const struct perf_event_attr *a, struct ring_record *ret)
 {
-	size_t each = a->read_format & PERF_FORMAT_LOST ? 3 : 2;
+	struct bytes b = ret->sample.read;
+	uint64_t n = bytes_u64(&b);
+	bytes_skip(&b, 16);
 	r->values.n = 0;
-	if (end - at < 3 || at[0] > (uint64_t)(end - at - 3) / each)
-		return NULL;
-	uint64_t n = at[0];
-	for (at += 3; n; n--, at += each) {
-		size_t event = event_of_attr(r, attr_of(r, at[1]));
+	for (; n && !b.failed; n--) {
+		uint64_t now = bytes_u64(&b), id = bytes_u64(&b);
+		if (a->read_format & PERF_FORMAT_LOST)
+			bytes_u64(&b);
+		size_t event = event_of_attr(r, attr_of(r, id));
 		if (event == ret->event)
 			continue;
-		uint64_t more = more_since(r, at[1], ret->tid, a->inherit, at[0]);
+		uint64_t more = more_since(r, id, ret->sample.tid, a->inherit, now);
 		vec_push(&r->values, ((struct ring_value){ event, more }));
 	}
 	ret->values = r->values.at;
 	ret->n_values = r->values.n;
-	return at;
-}
-
-/* The words of a sample, in the order of the kernel's fields. Once they are too few all others are
- * 0. */
-struct sample_words {
-	const uint64_t *at, *end;
-	bool failed;
-};
-
-/* n words; NULL if they are not all there. */
-static const uint64_t *take_words(struct sample_words *w, uint64_t n)
-{
-	const uint64_t *at = w->at;
-	w->failed |= n > (uint64_t)(w->end - w->at);
-	if (w->failed)
-		return NULL;
-	w->at += n;
-	return at;
-}
-
-static uint64_t take_word(struct sample_words *w)
-{
-	const uint64_t *at = take_words(w, 1);
-	return at ? *at : 0;
-}
-
-/* A 32 bit size and that many bytes. */
-static void take_raw(struct sample_words *w, struct ring_record *ret)
-{
-	uint32_t size = 0;
-	if (w->at < w->end)
-		memcpy(&size, w->at, sizeof(size));
-	w->failed |= (size + UINT64_C(4)) % 8 != 0;
-	const uint8_t *raw = (const uint8_t *)take_words(w, (size + UINT64_C(4)) / 8);
-	if (!raw)
-		return;
-	ret->raw = raw + 4;
-	ret->raw_size = size;
-}
-
-static void take_stack(struct sample_words *w, struct ring_record *ret)
-{
-	ret->abi = take_word(w);
-	ret->regs = take_words(
-		w, ret->abi ? (uint64_t)__builtin_popcountll(machine_native()->perf_mask) : 0);
-	uint64_t size = take_word(w);
-	if (!size)
-		return;
-	w->failed |= size % 8 != 0;
-	ret->stack = (const uint8_t *)take_words(w, size / 8);
-	uint64_t filled = take_word(w);
-	ret->stack_full = filled >= size;
-	ret->stack_size = (size_t)(filled < size ? filled : size);
-}
-
-static void take_branches(struct sample_words *w, struct ring_details *d)
-{
-	uint64_t n = take_word(w);
-	w->failed |= n > UINT16_MAX;
-	d->branches = take_words(w, 3 * n);
-	d->n_branches = d->branches ? (size_t)n : 0;
-}
-
-/* The fields after the stack. */
-static void take_details(struct sample_words *w, const struct perf_event_attr *a,
-			 struct ring_details *d)
-{
-	if (a->sample_type & PERF_SAMPLE_WEIGHT_TYPE)
-		d->weight = take_word(w);
-	if (a->sample_type & PERF_SAMPLE_DATA_SRC)
-		d->data_src = take_word(w);
-	if (a->sample_type & PERF_SAMPLE_TRANSACTION)
-		d->transaction = take_word(w);
-	if (a->sample_type & PERF_SAMPLE_REGS_INTR) {
-		d->abi = take_word(w);
-		d->mask = a->sample_regs_intr;
-		d->registers = take_words(w, d->abi ? (uint64_t)__builtin_popcountll(d->mask) : 0);
-	}
-	if (a->sample_type & PERF_SAMPLE_PHYS_ADDR)
-		d->phys_addr = take_word(w);
-	if (a->sample_type & PERF_SAMPLE_DATA_PAGE_SIZE)
-		d->data_page = take_word(w);
-	if (a->sample_type & PERF_SAMPLE_CODE_PAGE_SIZE)
-		d->code_page = take_word(w);
 }
 
 /* The kernel wrote it: its lengths are good. Still nothing is read past the record. */
 static bool parse_sample(struct rings *r, struct ring_record *ret)
 {
-	const uint64_t *first = (const uint64_t *)(const void *)(ret->header + 1);
-	struct sample_words w = { first, first + (ret->header->size - sizeof(*ret->header)) / 8,
-				  false };
-	size_t attr = attr_of(r, take_word(&w));
-	const struct perf_event_attr *a = &r->attrs.at[attr];
+	const uint8_t *at = (const uint8_t *)ret->header;
+	size_t size = ret->header->size;
+	if (size < sizeof(*ret->header) + 8)
+		return false;
+	size_t attr = attr_of(r, perf_sample_word(at, 1));
+	if (!perf_sample_parse(&r->layouts.at[attr], at, size, true, &ret->sample))
+		return false;
 	ret->event = event_of_attr(r, attr);
-	ret->ip = take_word(&w);
-	uint64_t task = take_word(&w);
-	ret->pid = (uint32_t)task;
-	ret->tid = (uint32_t)(task >> 32);
-	ret->time_ns = take_word(&w);
-	ret->details.fields = a->sample_type & WANTED_FIELDS;
-	if (a->sample_type & PERF_SAMPLE_ADDR)
-		ret->details.addr = take_word(&w);
-	ret->cpu = (uint32_t)take_word(&w);
-	ret->period = take_word(&w);
-	if (w.failed)
-		return false;
-	if (a->sample_type & PERF_SAMPLE_READ && !(w.at = parse_group(r, a, w.at, w.end, ret)))
-		return false;
-	if (a->sample_type & PERF_SAMPLE_CALLCHAIN) {
-		uint64_t n = take_word(&w);
-		ret->chain = take_words(&w, n);
-		ret->n_chain = ret->chain ? (size_t)n : 0;
-	}
-	if (a->sample_type & PERF_SAMPLE_RAW)
-		take_raw(&w, ret);
-	if (a->sample_type & PERF_SAMPLE_BRANCH_STACK)
-		take_branches(&w, &ret->details);
-	if (a->sample_type & PERF_SAMPLE_STACK_USER)
-		take_stack(&w, ret);
-	if (ret->details.fields)
-		take_details(&w, a, &ret->details);
-	return !w.failed;
+	if (ret->sample.fields & PERF_SAMPLE_READ)
+		read_group(r, &r->attrs.at[attr], ret);
+	return true;
 }
 
 static void count_lost(struct rings *r, const struct perf_event_header *h)
@@ -931,9 +843,8 @@ bool rings_next(struct rings *r, struct ring_record *ret)
 		memcpy(&h, &word, sizeof(h));
 		r->current = ring;
 		r->current_size = h.size;
-		*ret = (struct ring_record){
-			.header = (const void *)ring_bytes(r, ring, ring->tail, h.size),
-		};
+		ret->header = (const void *)ring_bytes(r, ring, ring->tail, h.size);
+		ret->n_values = 0;
 		count_lost(r, ret->header);
 		if (h.type != PERF_RECORD_SAMPLE)
 			parse_other(r, ret);

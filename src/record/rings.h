@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <sys/types.h>
 
+#include "formats/perfdata/perf_sample.h"
 #include "record/events.h"
 #include "record/wanted.h"
 
@@ -79,36 +80,12 @@ struct ring_value {
 	uint64_t more; /* counted since the previous sample, by the thread or the CPU */
 };
 
-struct ring_details {    /* attributes of a sample beside its stack */
-	uint64_t fields; /* PERF_SAMPLE_* that are present; 0: none */
-	uint64_t addr, weight, data_src, transaction, phys_addr, data_page, code_page;
-	uint64_t abi, mask;        /* PERF_SAMPLE_REGS_ABI_*, mask of registers; */
-	const uint64_t *registers; /* one for each bit of the mask, if abi is not 0 */
-	const uint64_t *branches;  /* the last one first: from, to, flags */
-	size_t n_branches;
-};
-
 struct ring_record {
 	const struct perf_event_header *header; /* valid until the next call */
-	/* of all records */
-	uint64_t time_ns;
-	uint32_t pid, tid, cpu;
-	size_t event; /* index into the events */
-	/* of samples */
-	uint64_t ip, period;
-	const uint64_t *chain;
-	size_t n_chain;
-	uint64_t abi;         /* PERF_SAMPLE_REGS_ABI_* of regs */
-	const uint64_t *regs; /* in the order of the kernel's numbers (asm/perf_regs.h) */
-	const uint8_t *stack;
-	size_t stack_size;
-	bool stack_full; /* the copy has the requested size; otherwise it ends at a page that is not
-			    mapped, or not yet */
+	size_t event;                           /* index into the events */
+	struct perf_sample sample;       /* of a record that is no sample: pid, tid, time and cpu */
 	const struct ring_value *values; /* the other events of the group, read at the sample */
 	size_t n_values;
-	const uint8_t *raw; /* a trace point's fields; NULL: none */
-	size_t raw_size;
-	struct ring_details details;
 };
 
 /* Starts reading records up to a moment ago; `all`: up to now. */

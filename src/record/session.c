@@ -22,15 +22,17 @@ static const uint64_t SECOND_NS = 1000000000;
 /* ---- records ---- */
 
 /* The frames at the addresses that a sample refers to: its data, and the ends of its branches. */
-static void find_places(struct session *s, const struct ring_details *d, const struct thread *t)
+static void find_places(struct session *s, const struct perf_sample *d, const struct thread *t)
 {
 	s->places.n = 0;
-	if (!d->fields)
+	if (!d)
 		return;
 	vec_push(&s->places, unwinding_place(t->space, d->addr));
-	for (size_t i = 0; i < d->n_branches; i++) {
-		vec_push(&s->places, unwinding_place(t->space, d->branches[3 * i]));
-		vec_push(&s->places, unwinding_place(t->space, d->branches[3 * i + 1]));
+	for (size_t i = 0; i < d->n_taken; i++) {
+		for (size_t end = 0; end < 2; end++)
+			vec_push(
+				&s->places,
+				unwinding_place(t->space, perf_sample_word(d->taken, 3 * i + end)));
 	}
 }
 
@@ -38,14 +40,16 @@ static void find_places(struct session *s, const struct ring_details *d, const s
 static void record_sample(struct session *s, const struct ring_record *r, struct thread *t)
 {
 	const struct record_event *e = &s->events.at.at[r->event];
+	const struct perf_sample *from = &r->sample;
+	const struct perf_sample *details = from->fields & WANTED_FIELDS ? from : NULL;
 	struct kinfile_sample sample = { .event = s->event_ids[r->event],
 					 .task = recording_task(s->recording, t),
-					 .cpu = r->cpu,
+					 .cpu = from->cpu,
 					 .parallelism = s->wall ? wall_running(s->wall) : 0,
-					 .time_ns = r->time_ns,
-					 .weight = r->period,
-					 .fields = r->raw,
-					 .n_fields = r->raw_size };
+					 .time_ns = from->time,
+					 .weight = from->period,
+					 .fields = from->raw.pos,
+					 .n_fields = bytes_left(&from->raw) };
 	struct recorded_sample k = { .sample = sample,
 				     .what = e,
 				     .pid = t->pid,
@@ -58,15 +62,15 @@ static void record_sample(struct session *s, const struct ring_record *r, struct
 				     .same_as = s->stack.same_as,
 				     .n_same = s->stack.n_same,
 				     .n_user = s->stack.n - s->stack.n_kernel,
-				     .details = r->details };
-	find_places(s, &r->details, t);
+				     .details = details };
+	find_places(s, details, t);
 	k.places = s->places.at;
 	k.n_places = s->places.n;
 	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
 	s->samples++;
 	if (!r->event && e->is_clock)
-		s->sampled_ns += r->period;
+		s->sampled_ns += from->period;
 }
 
 /* The counts of the other events of its group since the previous sample are theirs, with the same
@@ -76,10 +80,9 @@ static void record_group(struct session *s, const struct ring_record *r, struct 
 	for (size_t i = 0; i < r->n_values; i++) {
 		struct ring_record part = *r;
 		part.event = r->values[i].event;
-		part.period = r->values[i].more;
-		part.raw = NULL;
-		part.raw_size = 0;
-		if (part.period)
+		part.sample.period = r->values[i].more;
+		part.sample.raw = (struct bytes){ 0 };
+		if (part.sample.period)
 			record_sample(s, &part, t);
 	}
 }
@@ -97,14 +100,14 @@ static void look_for_dump(struct session *s, const struct thread *t, uint64_t ti
 static void take_sample(struct session *s, const struct ring_record *r)
 {
 	const struct record_event *e = &s->events.at.at[r->event];
-	if (e->purpose == EVENT_TRACKING || (s->opts->not_self && (pid_t)r->pid == getpid()))
+	if (e->purpose == EVENT_TRACKING || (s->opts->not_self && (pid_t)r->sample.pid == getpid()))
 		return;
-	struct thread *t = spaces_thread(s->spaces, (pid_t)r->pid, (pid_t)r->tid);
+	struct thread *t = spaces_thread(s->spaces, (pid_t)r->sample.pid, (pid_t)r->sample.tid);
 	if (!t->task) /* what it had mapped before the recording */
-		look_for_dump(s, t, r->time_ns);
-	unwinding_sample(s->unwinding, t->space, r, &s->stack);
+		look_for_dump(s, t, r->sample.time);
+	unwinding_sample(s->unwinding, t->space, &r->sample, &s->stack);
 	if (s->wall)
-		wall_sample(s->wall, t, r, &s->stack, e->at_switches);
+		wall_sample(s->wall, t, r->sample.time, &s->stack, e->at_switches);
 	if (e->purpose != EVENT_SAMPLED)
 		return;
 	record_sample(s, r, t);
@@ -113,9 +116,10 @@ static void take_sample(struct session *s, const struct ring_record *r)
 
 static void take_switch(struct session *s, const struct ring_record *r)
 {
-	if (!s->wall || !r->tid)
+	if (!s->wall || !r->sample.tid)
 		return;
-	wall_switch(s->wall, spaces_thread(s->spaces, (pid_t)r->pid, (pid_t)r->tid), r);
+	wall_switch(s->wall, spaces_thread(s->spaces, (pid_t)r->sample.pid, (pid_t)r->sample.tid),
+		    r);
 }
 
 static void end_thread(void *arg, struct thread *t, uint64_t time_ns, bool gone)
@@ -157,10 +161,10 @@ static void take(struct session *s, const struct ring_record *r)
 		break;
 	}
 	const struct thread *t = r->header->type == PERF_RECORD_MMAP2
-					 ? spaces_known(s->spaces, (pid_t)r->tid)
+					 ? spaces_known(s->spaces, (pid_t)r->sample.tid)
 					 : NULL;
 	if (t)
-		look_for_dump(s, t, r->time_ns);
+		look_for_dump(s, t, r->sample.time);
 }
 
 /* Takes in what the kernel has recorded; `all`: up to now. */

@@ -366,7 +366,7 @@ static void take_comm(struct spaces *s, const struct ring_record *r,
 	} else if (!t) {
 		t = spaces_thread(s, (pid_t)c->pid, (pid_t)c->tid);
 	} else {
-		hooks->ended(hooks->arg, t, r->time_ns, false);
+		hooks->ended(hooks->arg, t, r->sample.time, false);
 		if (exec) {
 			struct space *before = t->space;
 			space_drop(s, before->before);
@@ -435,9 +435,9 @@ static void take_exit(struct spaces *s, const struct ring_record *r,
 	if (!t)
 		return;
 	pid_t pid = t->pid;
-	hooks->ended(hooks->arg, t, r->time_ns, true);
+	hooks->ended(hooks->arg, t, r->sample.time, true);
 	if (forget(s, t))
-		hooks->left(hooks->arg, pid, r->time_ns);
+		hooks->left(hooks->arg, pid, r->sample.time);
 }
 
 void spaces_take(struct spaces *s, const struct ring_record *r, const struct spaces_hooks *hooks)

@@ -1,6 +1,7 @@
 /* unwinding.c - finds code and memory for the walk, and turns walks into frames of samples. */
 #include "record/unwinding.h"
 
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -104,20 +105,20 @@ static bool read_process(pid_t pid, uint64_t addr, void *ret, size_t size, size_
 /* The kernel's copy ends at the first page of the stack that the program never touched, as in the
  * middle of a large buffer. Whoever reads such a page makes it one of zeros, which it is, and
  * copies taken from then on go past it. */
-static void touch_pages(struct unwinding *u, const struct ring_record *r, uint64_t sp)
+static void touch_pages(struct unwinding *u, const struct perf_sample *sample, uint64_t sp)
 {
 	struct iovec remote[TOUCHED_MAX];
 	uint8_t bytes[TOUCHED_MAX];
-	uint64_t at = (sp + r->stack_size) & ~(uint64_t)(PAGE - 1), end = sp + u->copies.large;
+	uint64_t at = (sp + sample->stack_size) & ~(uint64_t)(PAGE - 1), end = sp + u->copies.large;
 	size_t n = 0;
-	if (r->time_ns <= u->touched_ns && (pid_t)r->tid == u->touched_tid)
+	if (sample->time <= u->touched_ns && (pid_t)sample->tid == u->touched_tid)
 		return; /* taken before what was done already */
 	for (; at < end && n < TOUCHED_MAX; at += PAGE)
 		remote[n++] = (struct iovec){ (void *)(uintptr_t)at, 1 };
 	struct iovec local = { bytes, n };
 	if (n)
-		process_vm_readv((pid_t)r->pid, &local, 1, remote, n, 0);
-	u->touched_tid = (pid_t)r->tid;
+		process_vm_readv((pid_t)sample->pid, &local, 1, remote, n, 0);
+	u->touched_tid = (pid_t)sample->tid;
 	u->touched_ns = clock_now_ns();
 }
 
@@ -241,29 +242,43 @@ struct stack_frame unwinding_place(const struct space *s, uint64_t addr)
 	return f;
 }
 
-static void add_kernel(const struct ring_record *r, struct unwound *ret)
+/* A word of the kernel's chain: an address, or a mark (PERF_CONTEXT_). */
+static uint64_t chain_word(const struct perf_sample *sample, size_t i)
+{
+	return perf_sample_word(sample->chain, i);
+}
+
+/* Index of the mark before the chain's part of user code; n_chain: there is none. */
+static size_t find_user(const struct perf_sample *sample)
+{
+	size_t i = 0;
+	while (i < sample->n_chain && chain_word(sample, i) != (uint64_t)PERF_CONTEXT_USER)
+		i++;
+	return i;
+}
+
+static void add_kernel(const struct perf_sample *sample, struct unwound *ret)
 {
 	bool kernel = false, first = true;
-	for (size_t i = 0; i < r->n_chain && ret->n < 200; i++) {
-		if (r->chain[i] >= (uint64_t)PERF_CONTEXT_MAX) {
-			kernel = r->chain[i] == (uint64_t)PERF_CONTEXT_KERNEL;
+	for (size_t i = 0; i < sample->n_chain && ret->n < 200; i++) {
+		uint64_t pc = chain_word(sample, i);
+		if (pc >= (uint64_t)PERF_CONTEXT_MAX) {
+			kernel = pc == (uint64_t)PERF_CONTEXT_KERNEL;
 			first = true;
 			continue;
 		}
 		if (!kernel)
 			continue;
 		ret->frames[ret->n++] = (struct stack_frame){
-			.pc = r->chain[i],
-			.addr = r->chain[i],
+			.pc = pc,
+			.addr = pc,
 			.flags = KINF_FRAME_KERNEL | (first ? 0 : KINF_FRAME_RETURN),
 		};
 		first = false;
 	}
-	bool in_kernel =
-		(r->header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-	if (!ret->n && in_kernel)
-		ret->frames[ret->n++] = (struct stack_frame){ .pc = r->ip,
-							      .addr = r->ip,
+	if (!ret->n && sample->mode == PERF_RECORD_MISC_KERNEL)
+		ret->frames[ret->n++] = (struct stack_frame){ .pc = sample->ip,
+							      .addr = sample->ip,
 							      .flags = KINF_FRAME_KERNEL };
 	ret->n_kernel = ret->n;
 }
@@ -296,17 +311,17 @@ static void fail(const struct unwound *w)
 /* ---- walking ---- */
 
 /* false: the sample says nothing of user mode. */
-static bool begin_walk(struct unwinding *u, const struct ring_record *r, struct unwind_walk *w,
+static bool begin_walk(struct unwinding *u, const struct perf_sample *sample, struct unwind_walk *w,
 		       uint64_t all[MACHINE_REGISTERS])
 {
-	if (r->abi != PERF_SAMPLE_REGS_ABI_64 || !u->places.machine)
+	if (sample->user.abi != PERF_SAMPLE_REGS_ABI_64 || !u->places.machine)
 		return false;
-	unwind_regs_of_perf(&u->places, r->regs, all, &w->regs);
-	w->copy = r->stack;
+	unwind_regs_of_perf(&u->places, sample->user.values, all, &w->regs);
+	w->copy = sample->stack;
 	w->copy_addr = w->regs.sp;
-	w->copy_size = r->stack ? r->stack_size : 0;
-	u->process = (pid_t)r->pid;
-	u->time_ns = r->time_ns;
+	w->copy_size = sample->stack ? sample->stack_size : 0;
+	u->process = (pid_t)sample->pid;
+	u->time_ns = sample->time;
 	u->pages_left = 0;
 	u->page_addr = NO_PAGE;
 	u->copy_addr = w->copy_addr;
@@ -348,11 +363,11 @@ static void add_guess(struct space *s, struct unwound *ret, const uint64_t *pcs,
 }
 
 /* The walk ended where the copy does. */
-static void go_beyond(struct unwinding *u, struct walker *walker, const struct ring_record *r,
+static void go_beyond(struct unwinding *u, struct walker *walker, const struct perf_sample *sample,
 		      const struct unwind_walk *w, struct unwound *ret)
 {
-	if (!r->stack_full)
-		touch_pages(u, r, w->copy_addr);
+	if (!sample->stack_full)
+		touch_pages(u, sample, w->copy_addr);
 	size_t n = guess_callers(u, walker, w);
 	if (n)
 		add_guess(walker->space, ret, u->pcs_beyond + w->n, n);
@@ -417,13 +432,13 @@ static struct last_stack *last_stack_of(struct unwinding *u, pid_t tid)
 	return last;
 }
 
-static void by_cfi(struct unwinding *u, struct space *s, const struct ring_record *r,
+static void by_cfi(struct unwinding *u, struct space *s, const struct perf_sample *sample,
 		   struct unwound *ret)
 {
 	uint64_t all[MACHINE_REGISTERS];
-	struct last_stack *last = last_stack_of(u, (pid_t)r->tid);
+	struct last_stack *last = last_stack_of(u, (pid_t)sample->tid);
 	struct unwind_walk w = { .trail = &last->trail };
-	if (!begin_walk(u, r, &w, all))
+	if (!begin_walk(u, sample, &w, all))
 		return;
 	struct walker *walker = walker_of(u, s);
 	unwinder_walk(walker->unwinder, &w, u->pcs, UNWINDING_DEPTH);
@@ -437,7 +452,7 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct ring_recor
 	if (w.end == UNWIND_COMPLETE)
 		ret->end = STACK_COMPLETE;
 	else if (beyond)
-		go_beyond(u, walker, r, &w, ret);
+		go_beyond(u, walker, sample, &w, ret);
 	u->stats.frames += ret->n - ret->n_kernel - (ret->end == STACK_GUESSED);
 	u->stats.complete += ret->end == STACK_COMPLETE;
 	u->stats.guesses += ret->end == STACK_GUESSED;
@@ -447,26 +462,24 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct ring_recor
 }
 
 /* The address where the thread entered the kernel; 0: not known. */
-static uint64_t entry_of(struct unwinding *u, const struct ring_record *r)
+static uint64_t entry_of(struct unwinding *u, const struct perf_sample *sample)
 {
 	uint64_t all[MACHINE_REGISTERS] = { 0 };
 	struct unwind_walk w = { 0 };
-	if (begin_walk(u, r, &w, all))
+	if (begin_walk(u, sample, &w, all))
 		return w.regs.pc;
-	size_t i = 0;
-	while (i < r->n_chain && r->chain[i] != (uint64_t)PERF_CONTEXT_USER)
-		i++;
-	return i + 1 < r->n_chain ? r->chain[i + 1] : 0;
+	size_t i = find_user(sample) + 1;
+	return i < sample->n_chain ? chain_word(sample, i) : 0;
 }
 
 /* While a new program begins, the memory of the one that called exec is gone, and so are its
  * callers; the call itself is known, if that program was recorded. */
-static bool calls_exec(struct unwinding *u, struct space *s, const struct ring_record *r,
+static bool calls_exec(struct unwinding *u, struct space *s, const struct perf_sample *sample,
 		       struct unwound *ret)
 {
 	if (!ret->n_kernel || !s->exec || s->runs)
 		return false;
-	uint64_t pc = entry_of(u, r);
+	uint64_t pc = entry_of(u, sample);
 	const struct mapping *m;
 	if (!pc || !space_is_started_at(s, pc, &m))
 		return false;
@@ -480,11 +493,12 @@ static bool calls_exec(struct unwinding *u, struct space *s, const struct ring_r
 }
 
 /* The leaf's caller by call-frame information; 0: not known. */
-static uint64_t caller_of_leaf(struct unwinding *u, struct space *s, const struct ring_record *r)
+static uint64_t caller_of_leaf(struct unwinding *u, struct space *s,
+			       const struct perf_sample *sample)
 {
 	uint64_t all[MACHINE_REGISTERS] = { 0 };
 	struct unwind_walk w = { 0 };
-	if (!begin_walk(u, r, &w, all))
+	if (!begin_walk(u, sample, &w, all))
 		return 0;
 	unwinder_walk(walker_of(u, s)->unwinder, &w, u->pcs, 2);
 	return w.n == 2 && !w.guessed ? u->pcs[1] : 0;
@@ -492,11 +506,12 @@ static uint64_t caller_of_leaf(struct unwinding *u, struct space *s, const struc
 
 /* By call-frame information as well, up to the end. The thread may be elsewhere by now; hardly ever
  * has it come back from its outermost calls. */
-static void learn_roots(struct unwinding *u, struct walker *walker, const struct ring_record *r)
+static void learn_roots(struct unwinding *u, struct walker *walker,
+			const struct perf_sample *sample)
 {
 	uint64_t all[MACHINE_REGISTERS] = { 0 };
 	struct unwind_walk w = { 0 };
-	if (!roots_want(walker->roots, r->tid) || !begin_walk(u, r, &w, all))
+	if (!roots_want(walker->roots, sample->tid) || !begin_walk(u, sample, &w, all))
 		return;
 	u->pages_left = PAGES_BEYOND;
 	unwinder_walk(walker->unwinder, &w, u->pcs_beyond, UNWINDING_DEPTH);
@@ -506,21 +521,20 @@ static void learn_roots(struct unwinding *u, struct walker *walker, const struct
 
 /* The kernel's walk in pcs, with the leaf's caller put in. Where it led out of all code it was
  * nobody's frame pointer. */
-static size_t chain_of(struct unwinding *u, struct space *s, const struct ring_record *r)
+static size_t chain_of(struct unwinding *u, struct space *s, const struct perf_sample *sample)
 {
-	size_t i = 0, n = 0;
-	while (i < r->n_chain && r->chain[i] != (uint64_t)PERF_CONTEXT_USER)
-		i++;
-	if (i >= r->n_chain)
+	size_t i = find_user(sample), n = 0;
+	if (i >= sample->n_chain)
 		return 0;
-	uint64_t caller = caller_of_leaf(u, s, r);
-	for (i++; i < r->n_chain && n + 2 < UNWINDING_DEPTH; i++) {
-		bool is_code = !n || space_find(s, r->chain[i] - 1);
-		if (r->chain[i] >= (uint64_t)PERF_CONTEXT_MAX || !is_code)
+	uint64_t caller = caller_of_leaf(u, s, sample);
+	for (i++; i < sample->n_chain && n + 2 < UNWINDING_DEPTH; i++) {
+		uint64_t pc = chain_word(sample, i);
+		bool is_code = !n || space_find(s, pc - 1);
+		if (pc >= (uint64_t)PERF_CONTEXT_MAX || !is_code)
 			break;
-		if (n == 1 && caller && caller != r->chain[i])
+		if (n == 1 && caller && caller != pc)
 			u->pcs[n++] = caller;
-		u->pcs[n++] = r->chain[i];
+		u->pcs[n++] = pc;
 	}
 	if (n == 1 && caller)
 		u->pcs[n++] = caller;
@@ -535,16 +549,16 @@ static size_t up_to_root(const struct roots *roots, const uint64_t *pcs, size_t 
 	return n > 1 ? n : 0;
 }
 
-static void by_frame_pointers(struct unwinding *u, struct space *s, const struct ring_record *r,
-			      struct unwound *ret)
+static void by_frame_pointers(struct unwinding *u, struct space *s,
+			      const struct perf_sample *sample, struct unwound *ret)
 {
-	size_t n = chain_of(u, s, r);
+	size_t n = chain_of(u, s, sample);
 	if (!n)
 		return;
 	struct walker *walker = walker_of(u, s);
 	size_t whole = up_to_root(walker->roots, u->pcs, n);
 	if (!whole) {
-		learn_roots(u, walker, r);
+		learn_roots(u, walker, sample);
 		whole = up_to_root(walker->roots, u->pcs, n);
 	}
 	n = whole ? whole : n;
@@ -559,22 +573,22 @@ static void by_frame_pointers(struct unwinding *u, struct space *s, const struct
 		end_cut(u, ret);
 }
 
-void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_record *r,
+void unwinding_sample(struct unwinding *u, struct space *s, const struct perf_sample *sample,
 		      struct unwound *ret)
 {
 	ret->n = ret->n_kernel = 0;
 	ret->end = STACK_END_UNKNOWN;
 	ret->serial = ret->same_as = 0;
 	ret->n_same = 0;
-	add_kernel(r, ret);
-	if (calls_exec(u, s, r, ret))
+	add_kernel(sample, ret);
+	if (calls_exec(u, s, sample, ret))
 		return;
 	if (u->mode == UNWINDING_FP)
-		by_frame_pointers(u, s, r, ret);
+		by_frame_pointers(u, s, sample, ret);
 	else
-		by_cfi(u, s, r, ret);
+		by_cfi(u, s, sample, ret);
 	if (ret->n == ret->n_kernel && !ret->n_kernel)
-		add_user(s, ret, r->ip, true);
+		add_user(s, ret, sample->ip, true);
 	if (ret->n == ret->n_kernel && ret->n) /* a thread of the kernel */
 		ret->end = STACK_COMPLETE;
 }

@@ -11,8 +11,8 @@
 #ifndef RECORD_UNWINDING_H
 #define RECORD_UNWINDING_H
 
+#include "formats/perfdata/perf_sample.h"
 #include "record/jit.h"
-#include "record/rings.h"
 #include "record/spaces.h"
 
 enum unwinding_mode {
@@ -61,7 +61,7 @@ void unwinding_free(struct unwinding *u); /* NULL is fine */
 /* Frees its data for a space; for spaces_new(). */
 void unwinding_release(struct space *s);
 
-void unwinding_sample(struct unwinding *u, struct space *s, const struct ring_record *r,
+void unwinding_sample(struct unwinding *u, struct space *s, const struct perf_sample *sample,
 		      struct unwound *ret);
 
 /* The frame of an address in a process: of data, or of a branch. */

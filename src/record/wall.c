@@ -179,12 +179,12 @@ static void not_out(struct thread_wall *tw)
 	}
 }
 
-void wall_sample(struct wall *w, struct thread *t, const struct ring_record *r,
-		 const struct unwound *stack, bool at_switch)
+void wall_sample(struct wall *w, struct thread *t, uint64_t time_ns, const struct unwound *stack,
+		 bool at_switch)
 {
 	struct thread_wall *tw = of(t);
 	not_out(tw);
-	uint64_t cpu_ns = cpu_clock(tw, r->time_ns);
+	uint64_t cpu_ns = cpu_clock(tw, time_ns);
 	if (at_switch) {
 		keep(&tw->at_switch, stack, cpu_ns);
 		return;
@@ -208,7 +208,7 @@ void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r)
 	w->totals.switches += leaves;
 	w->totals.preemptions += leaves && preempted;
 	kinfile_writer_switch(recording_writer(w->recording), recording_task(w->recording, t),
-			      r->cpu, r->time_ns,
+			      r->sample.cpu, r->sample.time,
 			      !leaves     ? KINF_SWITCH_IN
 			      : preempted ? KINF_SWITCH_PREEMPTED
 					  : KINF_SWITCH_OUT);
@@ -217,15 +217,15 @@ void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r)
 		not_out(tw);
 		if (tw->out)
 			return; /* what was between was lost */
-		tw->cpu_ns = cpu_clock(tw, r->time_ns);
+		tw->cpu_ns = cpu_clock(tw, r->sample.time);
 		tw->out = true;
 		tw->preempted = preempted;
-		tw->out_ns = r->time_ns;
-		tw->out_cpu = r->cpu;
+		tw->out_ns = r->sample.time;
+		tw->out_cpu = r->sample.cpu;
 	} else if (tw->out) {
-		end_interval(w, t, r->time_ns);
+		end_interval(w, t, r->sample.time);
 	} else {
-		tw->in_ns = r->time_ns;
+		tw->in_ns = r->sample.time;
 	}
 }
 

@@ -22,8 +22,8 @@ void wall_free(struct wall *w); /* NULL is fine */
 void wall_present(struct wall *w, struct thread *t, uint64_t time_ns, const struct unwound *place,
 		  uint64_t seen_ns);
 /* Adds a sample of any event; `at_switch`: of the event that is sampled at switches. */
-void wall_sample(struct wall *w, struct thread *t, const struct ring_record *r,
-		 const struct unwound *stack, bool at_switch);
+void wall_sample(struct wall *w, struct thread *t, uint64_t time_ns, const struct unwound *stack,
+		 bool at_switch);
 void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r);
 /* Ends a thread, because it is gone, changes its name, or the recording ends: its pending interval
  * is written. */

@@ -14,9 +14,9 @@ struct perf_places {
 /* mask: of the registers that samples have, by the kernel's numbers. */
 struct perf_places unwind_perf_places(const struct machine *m, uint64_t mask);
 
-/* values: the registers at these places; all others are set to 0. `all` becomes ret->all and must
- * live as long as *ret. */
-void unwind_regs_of_perf(const struct perf_places *p, const uint64_t *values,
+/* values: words in this machine's byte order, at any address, with the registers at these places;
+ * all others are set to 0. `all` becomes ret->all and must live as long as *ret. */
+void unwind_regs_of_perf(const struct perf_places *p, const void *values,
 			 uint64_t all[MACHINE_REGISTERS], struct unwind_regs *ret);
 
 #endif

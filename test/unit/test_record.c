@@ -236,7 +236,7 @@ static void take_record(struct spaces *s, struct named_record *n, uint32_t type,
 	n->header.type = type;
 	n->header.size = (uint16_t)(sizeof(n->header) + 4 * words + sizeof(n->name));
 	memmove((char *)n->words + 4 * words, n->name, sizeof(n->name));
-	struct ring_record r = { .header = &n->header, .time_ns = 1 };
+	struct ring_record r = { .header = &n->header, .sample.time = 1 };
 	spaces_take(s, &r, &hooks);
 }
 

@@ -19,6 +19,7 @@
 #include "base/map64.h"
 #include "base/vec.h"
 #include "formats/perfdata/perf_format.h"
+#include "formats/perfdata/perf_sample.h"
 #include "input/input.h"
 #include "input/window.h"
 #include "object/object.h"
@@ -31,18 +32,13 @@ struct perf;
 
 struct perf_attr {
 	uint32_t type;
-	uint64_t config, sample_type, read_format, flags, branch_type, regs_user, regs_intr,
-		address;
-	uint64_t frequency, period; /* one of them is 0 */
-	const char *name;           /* given by the file, or NULL */
-	uint32_t group;             /* number of its group + 1; 0: alone */
-	/* Offsets in bytes; -1: missing. */
-	int sample_time, sample_id; /* from the start of a sample's record */
-	int sample_ip, sample_tid, sample_addr, sample_cpu,
-		sample_period;                     /* from the start of a sample's record */
-	int trailer_tid, trailer_time, trailer_id; /* from the end of other records */
-	size_t fixed;                              /* fields of a sample up to PERIOD */
-	bool is_plain; /* a sample has no other fields except its chain */
+	uint64_t config, flags, address;
+	uint64_t frequency, period;       /* one of them is 0 */
+	const char *name;                 /* given by the file, or NULL */
+	uint32_t group;                   /* number of its group + 1; 0: alone */
+	struct perf_sample_layout layout; /* of its samples */
+	/* Offsets in bytes from the end of other records; -1: missing. */
+	int trailer_tid, trailer_time, trailer_id;
 	enum event_unit unit;
 	enum event_kind kind;
 	bool off_cpu_raw; /* perf's off-CPU event with the stack in its RAW field */
@@ -88,52 +84,6 @@ void perf_attrs_declare(struct perf *p);
 void perf_attr_declare(struct perf *p, struct perf_attr *a);
 void perf_attrs_done(struct perf_attrs *a);
 
-#define PERF_NO_TIME UINT64_MAX
-
-/* ---- parsing a sample (perf_sample.c) ---- */
-
-struct perf_sample {
-	uint64_t ip, time, period;
-	uint32_t pid, tid, cpu; /* cpu: NONE if not known */
-	unsigned mode;          /* PERF_MODE_ */
-	const uint8_t *chain;   /* n_chain addresses, leaf first */
-	size_t n_chain;
-	const uint8_t *branches; /* of a call stack recorded by the CPU (LBR): {from, to, flags} */
-	size_t n_branches;
-	const uint8_t *regs; /* one per bit of the event's regs_user; NULL: none */
-	uint64_t regs_abi;
-	const uint8_t *intr_regs; /* one per bit of its regs_intr; NULL: none */
-	uint64_t intr_regs_abi;
-	const uint8_t *stack; /* copy of memory from the stack pointer on */
-	size_t stack_size;
-	struct bytes read;    /* the READ field */
-	struct bytes raw;     /* the RAW field of a trace point */
-	const uint8_t *taken; /* n_taken branches, the last one first: {from, to, flags} */
-	size_t n_taken;
-	uint64_t addr, weight, data_src, transaction, phys_addr, cgroup, data_page_size,
-		code_page_size;
-	uint16_t ins_lat, p_stage_cyc;
-	bool is_longer; /* the record is longer than its known fields */
-};
-
-struct perf_chain {        /* a stack as recorded by the kernel */
-	uint64_t ip;       /* address of the sample, which may be more precise; 0: not known */
-	const uint8_t *at; /* n addresses, leaf first, with markers (PERF_CONTEXT_) among them */
-	size_t n;
-	unsigned mode; /* PERF_MODE_: of ip, and of addresses up to the first marker */
-};
-
-/* A sample of which only the stack and the thread are needed. */
-struct perf_chain_sample {
-	struct perf_chain chain;
-	uint64_t time, period;
-	uint32_t pid, tid, cpu;
-};
-
-/* False: the sample has other data, or is damaged. */
-bool perf_sample_parse_chain(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-			     size_t size, struct perf_chain_sample *ret);
-
 /* A sample of which only the leaf is needed. */
 struct perf_leaf_sample {
 	uint64_t ip, period; /* ip: the first address that perf_stack_of() would use */
@@ -141,16 +91,6 @@ struct perf_leaf_sample {
 	uint16_t attr;     /* index */
 	uint8_t mode, own; /* PERF_MODE_: of ip; of the record */
 };
-
-/* False: finding the leaf takes more than the first addresses of its chain, or the record is
- * damaged. */
-bool perf_sample_parse_leaf(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-			    size_t size, struct perf_leaf_sample *ret);
-
-/* Fields after the stack are read only with `details`. False if the record is shorter than its
- * contents. Pointers are into the record. */
-bool perf_sample_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
-		       size_t size, bool details, struct perf_sample *ret);
 
 /* ---- records in the order of time (perf_queue.c) ---- */
 
@@ -332,6 +272,13 @@ enum { PERF_CHAIN_MAX = 8192 }; /* the most that fits a record */
 
 enum { PERF_STACK_MAX = PERF_CHAIN_MAX + 1024 };
 
+struct perf_chain {        /* a stack as recorded by the kernel */
+	uint64_t ip;       /* address of the sample, which may be more precise; 0: not known */
+	const uint8_t *at; /* n addresses, leaf first, with markers (PERF_CONTEXT_) among them */
+	size_t n;
+	unsigned mode; /* PERF_MODE_: of ip, and of addresses up to the first marker */
+};
+
 struct perf_stack {
 	stackid all, user; /* user: without the kernel's frames */
 	bool is_deferred;  /* the user part comes later, in a record with this cookie */
@@ -404,9 +351,9 @@ struct perf_chains {
 void perf_stacks_init(struct perf *p);
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s);
-/* The same for a thread's chain only, when the stack is not added to the profile. */
-struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space, uint32_t tid,
-				     const struct perf_chain *chain);
+/* The same for its chain only, when the stack is not added to the profile. */
+struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space,
+				     const struct perf_sample *s);
 /* A hint that its chain comes soon; the record itself must be in the cache already. */
 void perf_stack_prefetch(const struct perf *p, const struct perf_record *r);
 /* Whether the stack needs nothing but the chain, and is complete. */
@@ -435,6 +382,10 @@ bool perf_leaf_add(struct perf *p, const struct perf_leaf_sample *s, const struc
 		   taskid task, uint16_t event);
 void perf_leaf_keep(struct perf *p, const struct perf_leaf_sample *s,
 		    const struct perf_space *space, const struct sample *x, size_t sample);
+/* False: finding the leaf takes more than the first addresses of its chain, or the record is
+ * damaged. */
+bool perf_leaf_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+		     size_t size, struct perf_leaf_sample *ret);
 /* A hint that perf_leaf_add() follows soon. */
 void perf_leaf_prefetch(const struct perf *p, const struct perf_leaf_sample *s);
 void perf_leaves_start(struct perf *p);

@@ -89,44 +89,13 @@ static uint64_t read_flags(const uint8_t *at, bool big_endian)
 	return flags;
 }
 
-/* A word each, in this order, up to the first that has a size of its own. */
-static void place_in_samples(struct perf_attr *a)
-{
-	const struct {
-		uint64_t field;
-		int *at; /* NULL: nobody asks for it */
-	} fixed[] = {
-		{ PERF_IDENTIFIER, &a->sample_id },
-		{ PERF_IP, &a->sample_ip },
-		{ PERF_TID, &a->sample_tid },
-		{ PERF_TIME, &a->sample_time },
-		{ PERF_ADDR, &a->sample_addr },
-		{ PERF_ID, a->sample_type & PERF_IDENTIFIER ? NULL : &a->sample_id },
-		{ PERF_STREAM_ID, NULL },
-		{ PERF_CPU, &a->sample_cpu },
-		{ PERF_PERIOD, &a->sample_period },
-	};
-	uint64_t others = a->sample_type;
-	int at = PERF_RECORD_HEADER;
-
-	for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
-		bool is_there = a->sample_type & fixed[i].field;
-		if (fixed[i].at)
-			*fixed[i].at = is_there ? at : -1;
-		at += is_there ? 8 : 0;
-		others &= ~fixed[i].field;
-	}
-	a->fixed = (size_t)at - PERF_RECORD_HEADER;
-	a->is_plain = !(others & ~PERF_CALLCHAIN);
-}
-
 /* Finds the offsets of the fields that all records share. */
 static void place_fields(struct perf_attr *a)
 {
-	uint64_t t = a->sample_type;
+	uint64_t t = a->layout.sample_type;
 	int end = 0;
 
-	place_in_samples(a);
+	perf_sample_layout_place(&a->layout);
 	a->trailer_tid = a->trailer_time = a->trailer_id = -1;
 	if (!(a->flags & PERF_FLAG_SAMPLE_ID_ALL))
 		return;
@@ -149,33 +118,40 @@ static void place_fields(struct perf_attr *a)
 
 static struct perf_attr parse(const struct perf *p, struct bytes b)
 {
-	struct perf_attr a = { 0 };
+	struct perf_attr a = { .layout.swap = p->swap };
 
 	a.type = bytes_u32(&b);
 	bytes_u32(&b); /* size */
 	a.config = bytes_u64(&b);
 	uint64_t period = bytes_u64(&b);
-	a.sample_type = bytes_u64(&b);
-	a.read_format = bytes_u64(&b);
+	a.layout.sample_type = bytes_u64(&b);
+	a.layout.read_format = bytes_u64(&b);
 	const uint8_t *flags = bytes_take(&b, 8).pos;
 	a.flags = read_flags(flags, p->big_endian);
 	bytes_u64(&b); /* wakeup, bp_type */
 	a.address = bytes_u64(&b);
 	if (bytes_left(&b) >= 16) {
 		bytes_u64(&b);
-		a.branch_type = bytes_u64(&b);
+		a.layout.branch_type = bytes_u64(&b);
 	}
 	if (bytes_left(&b) >= 8)
-		a.regs_user = bytes_u64(&b);
+		a.layout.regs_user = bytes_u64(&b);
 	if (bytes_left(&b) >= 16) {
 		bytes_u64(&b); /* stack_user, clockid */
-		a.regs_intr = bytes_u64(&b);
+		a.layout.regs_intr = bytes_u64(&b);
 	}
 	if (a.flags & PERF_FLAG_FREQ)
 		a.frequency = period;
 	else
 		a.period = period;
 	return a;
+}
+
+static uint64_t default_period(const struct perf_attr *a)
+{
+	if (a->frequency)
+		return a->unit == EVENT_NS ? 1000000000 / a->frequency : 1;
+	return a->period;
 }
 
 bool perf_attrs_add(struct perf *p, struct bytes attr)
@@ -187,7 +163,8 @@ bool perf_attrs_add(struct perf *p, struct bytes attr)
 	bool is_clock = a.type == PERF_SOFTWARE &&
 			(a.config == PERF_CPU_CLOCK || a.config == PERF_TASK_CLOCK);
 	a.unit = is_clock ? EVENT_NS : EVENT_COUNT;
-	p->attrs.identified |= a.sample_id >= 0;
+	a.layout.default_period = default_period(&a);
+	p->attrs.identified |= a.layout.id >= 0;
 	p->machine.has_switches |= (a.flags & PERF_FLAG_SWITCHES) != 0;
 	vec_push(&p->attrs.at, a);
 	p->attrs.declared = false;
@@ -220,7 +197,7 @@ static bool id_of(const struct perf *p, const struct perf_attr *a, const uint8_t
 		  size_t size, uint64_t *ret)
 {
 	bool is_sample = perf_u32(p, record) == PERF_R_SAMPLE;
-	int at = is_sample ? a->sample_id : a->trailer_id;
+	int at = is_sample ? a->layout.id : a->trailer_id;
 
 	if (at < 0)
 		return false;
@@ -254,7 +231,7 @@ uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_
 			 size_t size)
 {
 	bool is_sample = perf_u32(p, record) == PERF_R_SAMPLE;
-	int at = is_sample ? a->sample_time : a->trailer_time;
+	int at = is_sample ? a->layout.time : a->trailer_time;
 
 	if (at < 0 || size < (size_t)at + 8)
 		return PERF_NO_TIME;
@@ -313,8 +290,8 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 	    !strcmp(name, "offcpu-time")) {
 		a->unit = EVENT_NS;
 		a->kind = EVENT_BLOCKED;
-		a->off_cpu_raw = (a->sample_type & PERF_RAW) != 0;
-		a->period = 1;
+		a->off_cpu_raw = (a->layout.sample_type & PERF_RAW) != 0;
+		a->period = a->layout.default_period = 1;
 		a->frequency = 0;
 	}
 	if (a->unit == EVENT_NS && event_is_called(name, "blocked"))
@@ -329,9 +306,10 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 			   .is_trace = a->type == PERF_TRACEPOINT,
 			   .frequency = a->frequency,
 			   .period = a->period,
-			   .stacks = a->sample_type & PERF_CALLCHAIN,
-			   .is_dumped = !(~a->sample_type & (PERF_REGS_USER | PERF_STACK_USER)),
-			   .is_timeless = !(a->sample_type & PERF_TIME),
+			   .stacks = a->layout.sample_type & PERF_CALLCHAIN,
+			   .is_dumped =
+				   !(~a->layout.sample_type & (PERF_REGS_USER | PERF_STACK_USER)),
+			   .is_timeless = !(a->layout.sample_type & PERF_TIME),
 			   .type = type_of(a),
 			   .group = a->group };
 	a->event = profile_add_event(p->into, e);

@@ -100,18 +100,18 @@ static struct detail wanted(const struct perf *p, const struct perf_thread *t,
 }
 
 /* {ABI, mask, value ...} */
-static uint64_t registers(struct perf *p, const uint8_t *values, uint64_t abi, uint64_t mask)
+static uint64_t registers(struct perf *p, const struct perf_registers *r)
 {
 	uint64_t at;
-	size_t n = (size_t)__builtin_popcountll(mask);
+	size_t n = (size_t)__builtin_popcountll(r->mask);
 
-	if (!values)
+	if (!r->values)
 		return 0;
 	uint64_t *w = profile_add_words(p->into, 2 + n, &at);
-	w[0] = abi;
-	w[1] = mask;
+	w[0] = r->abi;
+	w[1] = r->mask;
 	for (size_t i = 0; i < n; i++)
-		w[2 + i] = perf_u64(p, values + 8 * i);
+		w[2 + i] = perf_u64(p, r->values + 8 * i);
 	return at;
 }
 
@@ -144,8 +144,8 @@ static strid register_names(struct perf *p, const struct perf_attr *a)
 static void add_cpu_state(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 			  const struct perf_sample *s, struct detail *d)
 {
-	d->user_registers = registers(p, s->regs, s->regs_abi, a->regs_user);
-	d->interrupt_registers = registers(p, s->intr_regs, s->intr_regs_abi, a->regs_intr);
+	d->user_registers = registers(p, &s->user);
+	d->interrupt_registers = registers(p, &s->interrupt);
 	d->branches = s->n_taken ? branches(p, space, s->taken, s->n_taken)
 				 : branches(p, space, s->branches, s->n_branches);
 	if (d->user_registers || d->interrupt_registers)
@@ -172,9 +172,9 @@ detailid perf_details_of(struct perf *p, struct perf_space *space, const struct 
 		d.target = perf_frame_at(p, space, s->addr);
 		d.has |= DETAIL_ADDR;
 	}
-	if (a->sample_type & PERF_DATA_PAGE_SIZE)
+	if (s->fields & PERF_DATA_PAGE_SIZE)
 		d.has |= DETAIL_DATA_PAGE;
-	if (a->sample_type & PERF_CODE_PAGE_SIZE)
+	if (s->fields & PERF_CODE_PAGE_SIZE)
 		d.has |= DETAIL_CODE_PAGE;
 	if (p->details.cpu_state)
 		add_cpu_state(p, space, a, s, &d);

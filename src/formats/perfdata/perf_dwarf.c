@@ -143,7 +143,8 @@ const struct machine *perf_machine_of(const struct perf *p, const struct perf_at
 {
 	if (p->machine_name[0])
 		return machine_by_name(p->machine_name);
-	return p->big_endian ? NULL : machine_by_registers(a->regs_user | a->regs_intr);
+	return p->big_endian ? NULL
+			     : machine_by_registers(a->layout.regs_user | a->layout.regs_intr);
 }
 
 /* ---- walking ---- */
@@ -192,12 +193,12 @@ size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct pe
 		       const struct perf_sample *s, uint64_t *pcs, size_t max, bool *cut)
 {
 	const struct machine *m = perf_machine_of(p, a);
-	uint64_t values[64], all[MACHINE_REGISTERS];
+	uint64_t all[MACHINE_REGISTERS];
 
 	*cut = false;
-	if (s->regs_abi == ABI_NONE)
+	if (s->user.abi == ABI_NONE)
 		return 0;
-	if (!m || s->regs_abi != ABI_64 || p->swap) {
+	if (!m || s->user.abi != ABI_64 || p->swap) {
 		leave_out(p, m);
 		*cut = true;
 		return 0;
@@ -211,10 +212,8 @@ size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct pe
 		unwinder_flush(d->unwinder);
 	d->generation = space->generation;
 	struct unwind_walk w = { .copy = s->stack, .copy_size = s->stack_size };
-	for (int i = 0; i < __builtin_popcountll(a->regs_user); i++)
-		values[i] = perf_u64(p, s->regs + 8 * i);
-	struct perf_places places = unwind_perf_places(m, a->regs_user);
-	unwind_regs_of_perf(&places, values, all, &w.regs);
+	struct perf_places places = unwind_perf_places(m, s->user.mask);
+	unwind_regs_of_perf(&places, s->user.values, all, &w.regs);
 	w.copy_addr = w.regs.sp;
 	unwinder_walk(d->unwinder, &w, pcs, max);
 	count(p, &w, pcs);

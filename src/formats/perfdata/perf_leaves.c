@@ -21,6 +21,53 @@ struct perf_leaf {
 	uint16_t event, count;
 };
 
+/* ---- parsing ---- */
+
+/* As the stack of the chain begins: the sample's own address, if it is not 0, may be more precise.
+ */
+static bool find_leaf(const struct perf *p, const struct perf_sample *s,
+		      struct perf_leaf_sample *ret)
+{
+	enum { FIRST = 4 }; /* marks and addresses that are looked at */
+	unsigned mode = ret->own;
+
+	for (size_t i = 0; i < FIRST && i < s->n_chain; i++) {
+		uint64_t ip = perf_u64(p, s->chain + 8 * i);
+		if (ip >= PERF_CONTEXT_MAX) {
+			mode = perf_mode_of_marker(ip, mode);
+			continue;
+		}
+		if (s->ip && s->ip != ip) { /* mode: only the callers in user code are there */
+			mode = ret->own;
+			ip = s->ip;
+		}
+		ret->ip = ip;
+		ret->mode = (uint8_t)mode;
+		return true;
+	}
+	return false;
+}
+
+bool perf_leaf_parse(const struct perf *p, const struct perf_attr *a, const uint8_t *record,
+		     size_t size, struct perf_leaf_sample *ret)
+{
+	struct perf_sample s;
+
+	/* The stacks of threads at switches need whole samples. */
+	if (p->machine.has_switches || p->details.by_branch ||
+	    !perf_sample_parse_chain(&a->layout, record, size, &s))
+		return false;
+	ret->period = s.period;
+	ret->pid = s.pid;
+	ret->tid = s.tid;
+	ret->cpu = s.cpu;
+	ret->attr = (uint16_t)(a - p->attrs.at.at);
+	ret->own = (uint8_t)s.mode;
+	return find_leaf(p, &s, ret);
+}
+
+/* ---- adding up ---- */
+
 static void flush(struct perf *p, struct perf_leaf *l)
 {
 	if (l->count)

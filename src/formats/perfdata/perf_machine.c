@@ -147,7 +147,7 @@ static uint64_t advance(struct perf_id *id, uint64_t value)
 static void emit_group(struct perf *p, const struct perf_attr *a, struct bytes b, struct sample s,
 		       const struct perf_stack *stack, uint32_t tid)
 {
-	uint64_t n = bytes_u64(&b), f = a->read_format;
+	uint64_t n = bytes_u64(&b), f = a->layout.read_format;
 
 	bytes_take(&b, (f & PERF_READ_ENABLED ? 8 : 0) + (f & PERF_READ_RUNNING ? 8 : 0));
 	for (uint64_t i = 0; i < n && !b.failed; i++) {
@@ -167,13 +167,13 @@ static void emit_read(struct perf *p, struct perf_attr *a, uint32_t id, struct s
 		      const struct perf_sample *from, const struct perf_stack *stack)
 {
 	struct bytes b = from->read;
-	bool has_id = a->read_format & PERF_READ_ID;
+	bool has_id = a->layout.read_format & PERF_READ_ID;
 
-	if (a->read_format & PERF_READ_GROUP && has_id) {
+	if (a->layout.read_format & PERF_READ_GROUP && has_id) {
 		emit_group(p, a, b, s, stack, from->tid);
 		return;
 	}
-	if (a->read_format & PERF_READ_GROUP || id == NONE) {
+	if (a->layout.read_format & PERF_READ_GROUP || id == NONE) {
 		emit_as(p, a, s, from->period, stack, from->tid);
 		return;
 	}
@@ -240,15 +240,16 @@ static bool are_summed(const struct perf *p, const struct perf_attr *a)
 {
 	return p->sums && !p->details.wanted && !p->details.by_branch && !p->machine.has_switches &&
 	       !p->machine.waiting.n && a->type != PERF_TRACEPOINT &&
-	       (!(a->sample_type & PERF_READ) || a->off_cpu_raw);
+	       (!(a->layout.sample_type & PERF_READ) || a->off_cpu_raw);
 }
 
-static void sum(struct perf *p, struct perf_attr *a, const struct perf_chain_sample *s)
+/* Its chain, and what perf_sample_parse_chain() sets. */
+static void sum(struct perf *p, struct perf_attr *a, const struct perf_sample *s)
 {
 	struct perf_thread *t = perf_thread_at(p, s->pid, s->tid);
 	struct perf_space *space = &perf_process_of(p, t)->space;
-	struct sample x = sample_of(p, t, s->time, s->cpu, s->chain.mode);
-	struct perf_frames frames = perf_stack_frames(p, space, s->tid, &s->chain);
+	struct sample x = sample_of(p, t, s->time, s->cpu, s->mode);
+	struct perf_frames frames = perf_stack_frames(p, space, s);
 
 	perf_attr_declare(p, a);
 	x.event = a->event;
@@ -257,11 +258,21 @@ static void sum(struct perf *p, struct perf_attr *a, const struct perf_chain_sam
 	perf_sums_add(p, s->tid, &frames, &x);
 }
 
-static struct perf_chain_sample chain_alone(const struct perf_sample *s)
+/* perf's off-CPU event: {pid, tid}, nanoseconds, call chain, cgroup. */
+static void read_off_cpu(const struct perf *p, struct perf_sample *s)
 {
-	return (struct perf_chain_sample){
-		{ s->ip, s->chain, s->n_chain, s->mode }, s->time, s->period, s->pid, s->tid, s->cpu
-	};
+	struct bytes raw = s->raw;
+
+	s->pid = bytes_u32(&raw);
+	s->tid = bytes_u32(&raw);
+	s->period = bytes_u64(&raw);
+	uint64_t n = bytes_u64(&raw);
+	bool is_whole = !raw.failed && n <= bytes_left(&raw) / 8;
+	s->chain = is_whole ? raw.pos : NULL;
+	s->n_chain = is_whole ? (size_t)n : 0;
+	if (s->n_chain > 1)
+		s->ip = perf_u64(p, s->chain + 8);
+	s->mode = PERF_MODE_USER;
 }
 
 static void deliver_sample(struct perf *p, const struct perf_record *r)
@@ -275,22 +286,22 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 		profile_audit(p->into)->unresolved++;
 		return;
 	}
-	struct perf_chain_sample alone;
 	bool by_branch = p->details.by_branch, details = p->details.wanted || by_branch;
 	bool summed = are_summed(p, a);
-	if (summed && perf_sample_parse_chain(p, a, r->data, r->size, &alone)) {
-		sum(p, a, &alone);
+	if (summed && perf_sample_parse_chain(&a->layout, r->data, r->size, &s)) {
+		sum(p, a, &s);
 		return;
 	}
-	if (!perf_sample_parse(p, a, r->data, r->size, details, &s)) {
+	if (!perf_sample_parse(&a->layout, r->data, r->size, details, &s)) {
 		perf_damaged(p, r->offset, "a sample says that it is longer than it is");
 		return;
 	}
 	if (s.is_longer)
 		perf_damaged(p, r->offset, "a sample is longer than the fields it has");
+	if (a->off_cpu_raw)
+		read_off_cpu(p, &s);
 	if (summed && perf_stack_is_of_chain(p, &s)) {
-		alone = chain_alone(&s);
-		sum(p, a, &alone);
+		sum(p, a, &s);
 		return;
 	}
 	struct perf_thread *t = perf_thread_at(p, s.pid, s.tid);
@@ -306,7 +317,7 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 	}
 	if (details || (p->traces.wanted && a->type == PERF_TRACEPOINT))
 		p->machine.detail = perf_details_of(p, space, a, t, &s);
-	if (a->sample_type & PERF_READ && !a->off_cpu_raw)
+	if (a->layout.sample_type & PERF_READ && !a->off_cpu_raw)
 		emit_read(p, a, id, sample, &s, &stack);
 	else
 		emit_as(p, a, sample, s.period, &stack, s.tid);

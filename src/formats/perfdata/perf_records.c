@@ -52,7 +52,7 @@ static void add_record(struct perf *p, struct head *h, const uint8_t *data, size
 	struct perf_record r;
 	const struct perf_attr *a = perf_attrs_of(p, data, size, &id);
 	bool is_leaf = a && p->leaves_only && perf_u32(p, data) == PERF_R_SAMPLE &&
-		       perf_sample_parse_leaf(p, a, data, size, &r.leaf);
+		       perf_leaf_parse(p, a, data, size, &r.leaf);
 
 	r.time = a ? perf_attrs_time(p, a, data, size) : PERF_NO_TIME;
 	r.size = is_leaf ? 0 : (uint32_t)size;

@@ -440,13 +440,6 @@ static struct perf_frames hash_frames(struct perf_walk *w)
 
 /* ---- stacks ---- */
 
-/* Whether the chain ends in what says that the user part comes later. */
-static bool is_deferred(const struct perf *p, const struct perf_sample *s)
-{
-	return s->n_chain >= 2 &&
-	       perf_u64(p, s->chain + 8 * (s->n_chain - 2)) == PERF_CONTEXT_USER_DEFERRED;
-}
-
 static struct perf_chain chain_of(const struct perf_sample *s, size_t n)
 {
 	return (struct perf_chain){ .ip = s->ip, .at = s->chain, .n = n, .mode = s->mode };
@@ -483,9 +476,9 @@ void perf_stack_prefetch(const struct perf *p, const struct perf_record *r)
 	const struct perf_attr *a = p->attrs.at.at;
 	uint32_t key = p->chains.generation << FLAG_BITS;
 
-	if (!p->sums || !a || !a->is_plain)
+	if (!p->sums || !a || !a->layout.is_plain)
 		return;
-	size_t at = PERF_RECORD_HEADER + a->fixed + 8;
+	size_t at = PERF_RECORD_HEADER + a->layout.fixed + 8;
 	if (r->size < at + 8 * WORDS)
 		return;
 	for (size_t i = 1; i < WORDS; i++)
@@ -493,15 +486,16 @@ void perf_stack_prefetch(const struct perf *p, const struct perf_record *r)
 					   i == 1 ? key : key | FRAME_RETURN));
 }
 
-struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space, uint32_t tid,
-				     const struct perf_chain *chain)
+struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space,
+				     const struct perf_sample *s)
 {
-	struct perf_last *last = &p->chains.last_of_sums[tid % PERF_LASTS];
+	struct perf_last *last = &p->chains.last_of_sums[s->tid % PERF_LASTS];
+	struct perf_chain chain = chain_of(s, s->n_chain);
 	p->chains.generation = space->generation;
-	struct perf_walk w = walk_chain(p, space, chain, last);
+	struct perf_walk w = walk_chain(p, space, &chain, last);
 	struct perf_frames frames = hash_frames(&w);
 
-	keep_chain(&w, chain->n);
+	keep_chain(&w, chain.n);
 	return frames;
 }
 
@@ -593,15 +587,16 @@ static struct perf_stack find_or_make(struct perf *p, struct perf_space *space,
 
 bool perf_stack_is_of_chain(const struct perf *p, const struct perf_sample *s)
 {
-	return !(s->regs && s->stack) && !s->n_branches && !is_deferred(p, s);
+	return !(s->user.values && s->stack) && !s->n_branches &&
+	       !perf_sample_is_deferred(s, p->swap);
 }
 
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s)
 {
-	if (s->regs && s->stack)
+	if (s->user.values && s->stack)
 		return make_of_parts(p, space, a, s, s->n_chain, true);
-	if (is_deferred(p, s)) {
+	if (perf_sample_is_deferred(s, p->swap)) {
 		struct perf_stack stack = make_of_parts(p, space, a, s, s->n_chain - 2, false);
 		stack.is_deferred = true;
 		stack.cookie = perf_u64(p, s->chain + 8 * (s->n_chain - 1));
