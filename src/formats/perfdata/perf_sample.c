@@ -157,9 +157,10 @@ static uint32_t fixed_u32(const struct perf_sample_layout *l, const uint8_t *rec
 	return at > 0 ? (uint32_t)bytes_load(record + at, 4, l->swap) : missing;
 }
 
-/* All of them but ADDR. */
-static void read_fixed(const struct perf_sample_layout *l, const uint8_t *record,
-		       struct perf_sample *s)
+/* All of them but ADDR. Inlined: it is half of what a sample costs of which only the leaf is
+ * wanted. */
+static inline __attribute__((always_inline)) void
+read_fixed(const struct perf_sample_layout *l, const uint8_t *record, struct perf_sample *s)
 {
 	s->mode = (unsigned)bytes_load(record + 4, 2, l->swap) & PERF_MODE_MASK;
 	s->ip = fixed_u64(l, record, l->ip, 0);
