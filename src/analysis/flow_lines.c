@@ -840,9 +840,9 @@ static bool is_evident(const struct flow_line *l, const struct line_state *s)
 	return !s->is_optimized || (agrees && (s->n_evident == 1 || !s->evident));
 }
 
-/* Calls of each of the lines of a function, from a piece on; returns where it ends. */
-static uint32_t each_line(struct flow_lines *x, uint32_t entry,
-			  void (*each)(struct flow_line *l, void *arg), void *arg)
+/* Calls each() for the lines of the function that begins with a piece. */
+static void each_line(struct flow_lines *x, uint32_t entry,
+		      void (*each)(struct flow_line *l, void *arg), void *arg)
 {
 	uint32_t i = entry;
 	do {
@@ -851,7 +851,6 @@ static uint32_t each_line(struct flow_lines *x, uint32_t entry,
 			if (x->line_of[id] != NONE)
 				each(&x->at[x->line_of[id]], arg);
 	} while (++i < x->f->n_pieces && !x->f->pieces[i].is_entry);
-	return i;
 }
 
 static void note_executed(struct flow_line *l, void *arg)
@@ -869,14 +868,14 @@ static void forget_zero(struct flow_line *l, void *unused)
  * code only in the copy for others nothing is known. */
 static void forget_unused_copies(struct flow_lines *x)
 {
-	uint32_t i = 0;
-	while (i < x->f->n_pieces) {
+	for (uint32_t i = 0; i < x->f->n_pieces; i++) {
 		const struct flow_piece *p = &x->f->pieces[i];
 		bool was_executed = false;
-		uint32_t end = each_line(x, i, note_executed, &was_executed);
-		if (p->is_optimized && p->is_known && !p->count && was_executed)
+		if (!p->is_entry || !p->is_optimized || !p->is_known || p->count)
+			continue;
+		each_line(x, i, note_executed, &was_executed);
+		if (was_executed)
 			each_line(x, i, forget_zero, NULL);
-		i = end;
 	}
 }
 

@@ -71,8 +71,8 @@ static const struct kin_column columns[] = {
 		    "1 if its counts are known, and add up to less than the least count asked for",
 		    KIN_CELL_COUNT, .hidden = true },
 	[ESTIMATED] = { "estimated", "estimated",
-			"1 if the count is that of blocks of optimised code: 3 to 8 % of these "
-			"are wrong",
+			"1 if the count is that of blocks of optimised code, which may not be the "
+			"line's",
 			KIN_CELL_COUNT, .hidden = true },
 };
 

@@ -146,8 +146,8 @@ static void note_estimated(struct annotate_job *j, const struct coverage *c)
 	for (size_t i = 0; i < c->n_lines; i++) {
 		if (!c->lines[i].is_estimated)
 			continue;
-		note(j, "counts with ~ are estimated: compilers mix the lines of optimised code, "
-			"so that 3 to 8 %% of them are wrong; -O0 counts lines");
+		note(j, "counts with ~ are estimated: compilers mix the lines of optimised code; "
+			"-O0 counts lines");
 		return;
 	}
 }
