@@ -119,9 +119,12 @@ static void check_callees(struct mismatch_check *p, const struct symbols *s)
 	uint64_t first = 0;
 	struct address_range profiled = { 0, 0 }; /* once: it takes reading all symbols */
 	bool has_range = false;
-	for (size_t i = 0; i < p->data->n_arcs; i += step, n++) {
+	for (size_t i = 0; i < p->data->n_arcs; i += step) {
 		uint64_t to = p->data->arcs[i].to;
-		if (p->data->arcs[i].to_object || can_be_callee(p->object, s, to))
+		if (p->data->arcs[i].to_object) /* a recording says itself what it is of */
+			continue;
+		n++;
+		if (can_be_callee(p->object, s, to))
 			continue;
 		if (!has_range)
 			profiled = object_profiled(p->object);
