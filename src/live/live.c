@@ -123,7 +123,7 @@ static frameid frame_of(struct live *l, const struct stack_frame *f,
 	return profile_add_frame(l->builder, made);
 }
 
-static struct event event_of(struct live *l, const struct recorded_sample *s)
+static struct event event_of(struct live *l, const struct walked_sample *s)
 {
 	if (s->what)
 		return (struct event){ .name = string(l, s->what->name),
@@ -133,7 +133,7 @@ static struct event event_of(struct live *l, const struct recorded_sample *s)
 			       .kind = s->waiting ? EVENT_WAITING : EVENT_BLOCKED };
 }
 
-static void sample(void *arg, const struct recorded_sample *s, const struct watched_name *names)
+static void sample(void *arg, const struct walked_sample *s, const struct watched_name *names)
 {
 	struct live *l = arg;
 	struct sample made = { .cpu = CPU_NONE, .count = 1, .weight = s->sample.weight };

@@ -115,6 +115,8 @@ static inline strid event_title(const struct event *e) { return e->title ? e->ti
 
 #define CPU_NONE UINT16_MAX
 
+/* One sample, from when its stack was walked or read to reports and exports. Its ids are those of
+ * the profile or, in a recorder, of the file that is being written. */
 struct sample {
 	stackid stack;
 	taskid task;
@@ -129,6 +131,12 @@ struct sample {
 	 * weight is the time after it. For CPU time the weight is the time before it. */
 	uint64_t time_ns;
 };
+
+/* The number of a processor, if a sample can have it; otherwise it is not known. */
+static inline uint16_t sample_cpu(uint64_t cpu)
+{
+	return cpu < CPU_NONE ? (uint16_t)cpu : CPU_NONE;
+}
 
 /* Quality of the samples: losses are part of the measurement. */
 struct audit {

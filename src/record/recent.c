@@ -50,11 +50,11 @@ static const struct perf_sample *copy_details(uint8_t **at, const struct perf_sa
 	return to;
 }
 
-struct kept_sample *kept_sample_new(const struct recorded_sample *s)
+struct kept_sample *kept_sample_new(const struct walked_sample *s)
 {
 	size_t bytes = sizeof(struct kept_sample) +
 		       (s->n + s->n_places) * sizeof(struct stack_frame) +
-		       details_size(s->details) + s->sample.n_fields;
+		       details_size(s->details) + s->n_fields;
 	struct kept_sample *k = xalloc(bytes);
 	uint8_t *at = (uint8_t *)(k + 1);
 	k->of = *s;
@@ -62,7 +62,7 @@ struct kept_sample *kept_sample_new(const struct recorded_sample *s)
 	k->of.frames = copy(&at, s->frames, s->n * sizeof(s->frames[0]));
 	k->of.places = copy(&at, s->places, s->n_places * sizeof(s->places[0]));
 	k->of.details = copy_details(&at, s->details);
-	k->of.sample.fields = copy(&at, s->sample.fields, s->sample.n_fields);
+	k->of.fields = copy(&at, s->fields, s->n_fields);
 	return k;
 }
 
@@ -102,7 +102,7 @@ static void drop_oldest(struct recent *r)
 	r->first = 0;
 }
 
-void recent_add(struct recent *r, const struct recorded_sample *s)
+void recent_add(struct recent *r, const struct walked_sample *s)
 {
 	struct kept_sample *k = kept_sample_new(s);
 	vec_push(&r->at, k);
@@ -114,7 +114,7 @@ void recent_add(struct recent *r, const struct recorded_sample *s)
 uint64_t recent_dropped(const struct recent *r) { return r->dropped; }
 size_t recent_count(const struct recent *r) { return r->at.n - r->first; }
 
-const struct recorded_sample *recent_at(const struct recent *r, size_t i)
+const struct walked_sample *recent_at(const struct recent *r, size_t i)
 {
 	return &r->at.at[r->first + i]->of;
 }

@@ -8,10 +8,10 @@
 
 /* A sample followed by all that it points to; to be freed with free(). */
 struct kept_sample {
-	struct recorded_sample of;
+	struct walked_sample of;
 	size_t bytes; /* size of all of it */
 };
-struct kept_sample *kept_sample_new(const struct recorded_sample *s);
+struct kept_sample *kept_sample_new(const struct walked_sample *s);
 
 struct recent;
 /* A buffer of `bytes` bytes. */
@@ -19,10 +19,10 @@ struct recent *recent_new(size_t bytes);
 void recent_free(struct recent *r); /* NULL is fine */
 
 /* If there is no room, the oldest samples are dropped. */
-void recent_add(struct recent *r, const struct recorded_sample *s);
+void recent_add(struct recent *r, const struct walked_sample *s);
 size_t recent_count(const struct recent *r);
-uint64_t recent_dropped(const struct recent *r);                           /* since it was made */
-const struct recorded_sample *recent_at(const struct recent *r, size_t i); /* 0: the oldest */
+uint64_t recent_dropped(const struct recent *r);                         /* since it was made */
+const struct walked_sample *recent_at(const struct recent *r, size_t i); /* 0: the oldest */
 void recent_clear(struct recent *r);
 
 #endif

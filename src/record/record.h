@@ -19,7 +19,7 @@
 #include "record/unwinding.h"
 
 struct kin_error;
-struct recorded_sample;
+struct walked_sample;
 
 struct watched_name {       /* name of a frame */
 	const char *name;   /* NULL: look it up in the module's file */
@@ -32,8 +32,7 @@ struct record_watch {
 	void (*begun)(void *arg); /* recording has begun; or NULL */
 	/* names[i] belongs to frame i if its name is in no module's file (the kernel, JIT code).
 	 * Nothing lives longer than the call. Or NULL. */
-	void (*sample)(void *arg, const struct recorded_sample *s,
-		       const struct watched_name *names);
+	void (*sample)(void *arg, const struct walked_sample *s, const struct watched_name *names);
 	/* Several times a second, with the number of samples lost so far. True: end the recording.
 	 */
 	bool (*tick)(void *arg, uint64_t lost);

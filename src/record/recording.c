@@ -111,9 +111,8 @@ static struct watched_name kernel_name(struct recording *r, const struct stack_f
 }
 
 /* false: has a name that is not known yet. */
-static bool convert(struct recording *r, const struct recorded_sample *s,
-		    const struct stack_frame *f, struct kinfile_frame *ret,
-		    struct watched_name *watched)
+static bool convert(struct recording *r, const struct walked_sample *s, const struct stack_frame *f,
+		    struct kinfile_frame *ret, struct watched_name *watched)
 {
 	*ret = (struct kinfile_frame){ .addr = f->addr, .flags = f->flags };
 	*watched = (struct watched_name){ 0 };
@@ -144,7 +143,7 @@ static bool convert(struct recording *r, const struct recorded_sample *s,
 }
 
 /* The first n. */
-static bool convert_all(struct recording *r, const struct recorded_sample *s, size_t n)
+static bool convert_all(struct recording *r, const struct walked_sample *s, size_t n)
 {
 	bool all = true;
 	for (size_t i = 0; i < n; i++)
@@ -152,7 +151,7 @@ static bool convert_all(struct recording *r, const struct recorded_sample *s, si
 	return all;
 }
 
-static const uint32_t mode_of_end[] = {
+static const uint32_t end_in_file[] = {
 	[STACK_END_UNKNOWN] = 0,
 	[STACK_COMPLETE] = KINF_MODE_COMPLETE,
 	[STACK_GUESSED] = KINF_MODE_GUESSED,
@@ -174,12 +173,12 @@ static const char *name_function(void *arg, uint64_t addr, uint64_t *start)
 	return NULL;
 }
 
-static void name_functions(struct recording *r, const struct recorded_sample *s)
+static void name_functions(struct recording *r, const struct walked_sample *s)
 {
 	for (size_t i = 0; i < r->traced.n; i++)
 		if (r->traced.at[i].event == s->sample.event)
-			trace_format_print(r->traced.at[i].format, s->sample.fields,
-					   s->sample.n_fields, r->nowhere);
+			trace_format_print(r->traced.at[i].format, s->fields, s->n_fields,
+					   r->nowhere);
 }
 
 void recording_trace_format(struct recording *r, uint32_t event, const char *text)
@@ -208,7 +207,7 @@ static void done_with_traces(struct recording *r)
 /* ---- what samples say beside their stacks ---- */
 
 /* The frame there; 0: nothing that is known. */
-static uint32_t place_id(struct recording *r, const struct recorded_sample *s, size_t i)
+static uint32_t place_id(struct recording *r, const struct walked_sample *s, size_t i)
 {
 	struct watched_name unused;
 	struct kinfile_frame f;
@@ -219,7 +218,7 @@ static uint32_t place_id(struct recording *r, const struct recorded_sample *s, s
 }
 
 /* The registers and branches of a sample, after a 0: an index of 0 is none. */
-static void find_words(struct recording *r, const struct recorded_sample *s, struct detail *ret)
+static void find_words(struct recording *r, const struct walked_sample *s, struct detail *ret)
 {
 	const struct perf_sample *d = s->details;
 	const struct perf_registers *regs = &d->interrupt;
@@ -249,7 +248,7 @@ static void find_words(struct recording *r, const struct recorded_sample *s, str
 	}
 }
 
-static struct detail details_of(struct recording *r, const struct recorded_sample *s)
+static struct detail details_of(struct recording *r, const struct walked_sample *s)
 {
 	const struct perf_sample *d = s->details;
 	const char *names = machine_native()->perf_names;
@@ -274,13 +273,13 @@ static struct detail details_of(struct recording *r, const struct recorded_sampl
 
 /* ---- stacks that are as the thread's last one, but for the leaf's side ---- */
 
-static struct last_written *last_written_of(struct recording *r, const struct recorded_sample *s)
+static struct last_written *last_written_of(struct recording *r, const struct walked_sample *s)
 {
 	return &r->last[(unsigned)s->tid % LAST_WRITTEN];
 }
 
 /* How many of the outermost frames are in the file as the thread's last stack. */
-static size_t count_written(struct recording *r, const struct recorded_sample *s)
+static size_t count_written(struct recording *r, const struct walked_sample *s)
 {
 	const struct last_written *last = last_written_of(r, s);
 	size_t n = 0;
@@ -295,7 +294,7 @@ static size_t count_written(struct recording *r, const struct recorded_sample *s
 	return n;
 }
 
-static void keep_written(struct recording *r, const struct recorded_sample *s, size_t written)
+static void keep_written(struct recording *r, const struct walked_sample *s, size_t written)
 {
 	struct last_written *last = last_written_of(r, s);
 	size_t more = s->n_user - written;
@@ -315,26 +314,27 @@ static void forget_written(struct recording *r)
 }
 
 /* Of its outermost frames so many are written. */
-static void emit(struct recording *r, const struct recorded_sample *s, size_t written)
+static void emit(struct recording *r, const struct walked_sample *s, size_t written)
 {
-	uint32_t mode = mode_of_end[s->end];
-	if (s->n && s->frames[0].flags & KINF_FRAME_KERNEL)
-		mode |= KINF_MODE_KERNEL;
-	struct kinfile_sample k = s->sample;
-	k.mode = mode;
-	k.frames = r->frames;
-	k.n_frames = s->n - written;
-	k.caller = written ? last_written_of(r, s)->at.at[written - 1] : 0;
-	k.stacks = s->serial ? r->stacks : NULL;
-	if (k.fields)
+	struct kinfile_stack stack = {
+		.frames = r->frames,
+		.n_frames = s->n - written,
+		.caller = written ? last_written_of(r, s)->at.at[written - 1] : 0,
+		.ids = s->serial ? r->stacks : NULL,
+	};
+	struct sample k = s->sample;
+	k.stack = kinfile_writer_stack(r->w, &stack);
+	k.flags = s->n ? s->frames[0].flags & FRAME_KERNEL : 0;
+	struct kinfile_beside beside = { .fields = s->fields, .n_fields = s->n_fields };
+	if (s->fields)
 		name_functions(r, s);
 	struct detail details;
 	if (s->details) {
 		details = details_of(r, s);
-		k.details = &details;
-		k.words = r->words.at;
+		beside.details = &details;
+		beside.words = r->words.at;
 	}
-	kinfile_writer_sample(r->w, &k);
+	kinfile_writer_sample(r->w, &k, end_in_file[s->end], &beside);
 	if (s->serial)
 		keep_written(r, s, written);
 	if (r->watch && r->watch->sample)
@@ -343,8 +343,7 @@ static void emit(struct recording *r, const struct recorded_sample *s, size_t wr
 
 /* ---- those that wait ---- */
 
-static bool wait_is_over(const struct recording *r, const struct recorded_sample *s,
-			 uint64_t now_ns)
+static bool wait_is_over(const struct recording *r, const struct walked_sample *s, uint64_t now_ns)
 {
 	return r->watch && kernel_is_ready(r->kernel) &&
 	       now_ns > s->sample.time_ns + WATCHED_WAIT_NS;
@@ -369,7 +368,7 @@ static void settle(struct recording *r, uint64_t now_ns)
 	r->waiting.n = kept;
 }
 
-static void wait_for_names(struct recording *r, const struct recorded_sample *s)
+static void wait_for_names(struct recording *r, const struct walked_sample *s)
 {
 	struct kept_sample *w = kept_sample_new(s);
 	w->of.serial = 0;
@@ -395,9 +394,9 @@ static uint64_t oldest_ns(const struct recording *r)
 	return oldest;
 }
 
-void recording_sample(struct recording *r, const struct recorded_sample *s)
+void recording_sample(struct recording *r, const struct walked_sample *s)
 {
-	struct recorded_sample cut = *s;
+	struct walked_sample cut = *s;
 	if (cut.n > FRAMES_MAX) {
 		cut.n = FRAMES_MAX;
 		cut.serial = 0;
@@ -495,8 +494,7 @@ uint64_t recording_recent_ns(const struct recording *r)
 uint64_t recording_recent_dropped(const struct recording *r) { return recent_dropped(r->recent); }
 
 /* The thread's id in this file, by the one that it had when it was sampled. */
-static uint32_t task_again(struct recording *r, struct map64 *tasks,
-			   const struct recorded_sample *s)
+static uint32_t task_again(struct recording *r, struct map64 *tasks, const struct walked_sample *s)
 {
 	uint32_t *id = map64_at(tasks, s->sample.task);
 	if (*id == NONE)
@@ -512,7 +510,7 @@ uint64_t recording_write_recent(struct recording *r, uint32_t event)
 	r->ending = true;
 	jit_update(r->jit);
 	for (size_t i = 0; i < recent_count(r->recent); i++) {
-		struct recorded_sample s = *recent_at(r->recent, i);
+		struct walked_sample s = *recent_at(r->recent, i);
 		s.serial = 0;
 		s.sample.task = task_again(r, &tasks, &s);
 		convert_all(r, &s, s.n);

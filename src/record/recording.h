@@ -32,9 +32,10 @@ void recording_trace_format(struct recording *r, uint32_t event, const char *tex
 /* The id of the thread in the file, assigned at the first call. */
 uint32_t recording_task(struct recording *r, struct thread *t);
 
-/* A sample before it is written: its frames have the addresses of the process. */
-struct recorded_sample {
-	struct kinfile_sample sample;    /* without mode and frames */
+/* A sample and the stack that was walked for it, with the addresses of its process, until both are
+ * in the file. */
+struct walked_sample {
+	struct sample sample; /* event and task are the file's, and the stack once it is written */
 	const struct record_event *what; /* NULL: off-CPU time: */
 	bool waiting;                    /* waiting for a CPU; otherwise blocked */
 	pid_t pid, tid;
@@ -46,6 +47,8 @@ struct recorded_sample {
 	/* As of struct unwound; serial 0: it is not known which stacks have frames of it. */
 	uint64_t serial, same_as;
 	size_t n_same, n_user;
+	const uint8_t *fields; /* fields of a trace point; NULL: none */
+	size_t n_fields;
 	/* What the sample says beside its stack; NULL: nothing. */
 	const struct perf_sample *details;
 	/* Frames for the details: of the data address, then of source and target of each branch;
@@ -53,7 +56,7 @@ struct recorded_sample {
 	const struct stack_frame *places;
 	size_t n_places;
 };
-void recording_sample(struct recording *r, const struct recorded_sample *s);
+void recording_sample(struct recording *r, const struct walked_sample *s);
 
 /* To be called a few times a second. */
 struct kin_error *recording_tick(struct recording *r, uint64_t now_ns)

@@ -42,27 +42,28 @@ static void record_sample(struct session *s, const struct ring_record *r, struct
 	const struct record_event *e = &s->events.at.at[r->event];
 	const struct perf_sample *from = &r->sample;
 	const struct perf_sample *details = from->fields & WANTED_FIELDS ? from : NULL;
-	struct kinfile_sample sample = { .event = s->event_ids[r->event],
-					 .task = recording_task(s->recording, t),
-					 .cpu = from->cpu,
-					 .parallelism = s->wall ? wall_running(s->wall) : 0,
-					 .time_ns = from->time,
-					 .weight = from->period,
-					 .fields = from->raw.pos,
-					 .n_fields = bytes_left(&from->raw) };
-	struct recorded_sample k = { .sample = sample,
-				     .what = e,
-				     .pid = t->pid,
-				     .tid = t->tid,
-				     .run = t->run,
-				     .frames = s->stack.frames,
-				     .n = s->stack.n,
-				     .end = s->stack.end,
-				     .serial = s->stack.serial,
-				     .same_as = s->stack.same_as,
-				     .n_same = s->stack.n_same,
-				     .n_user = s->stack.n - s->stack.n_kernel,
-				     .details = details };
+	struct sample sample = { .event = (uint16_t)s->event_ids[r->event],
+				 .task = recording_task(s->recording, t),
+				 .cpu = sample_cpu(from->cpu),
+				 .parallelism = s->wall ? wall_running(s->wall) : 0,
+				 .count = 1,
+				 .time_ns = from->time,
+				 .weight = from->period };
+	struct walked_sample k = { .sample = sample,
+				   .what = e,
+				   .pid = t->pid,
+				   .tid = t->tid,
+				   .run = t->run,
+				   .frames = s->stack.frames,
+				   .n = s->stack.n,
+				   .end = s->stack.end,
+				   .serial = s->stack.serial,
+				   .same_as = s->stack.same_as,
+				   .n_same = s->stack.n_same,
+				   .n_user = s->stack.n - s->stack.n_kernel,
+				   .fields = from->raw.pos,
+				   .n_fields = bytes_left(&from->raw),
+				   .details = details };
 	find_places(s, details, t);
 	k.places = s->places.at;
 	k.n_places = s->places.n;

@@ -102,12 +102,13 @@ static uint64_t cpu_clock(const struct thread_wall *tw, uint64_t now_ns)
 static void emit(struct wall *w, struct thread *t, const struct wall_interval *i,
 		 const struct kept_stack *k)
 {
-	struct kinfile_sample sample = { .event = i->waiting ? w->waiting : w->blocked,
-					 .task = recording_task(w->recording, t),
-					 .cpu = i->cpu,
-					 .time_ns = i->start_ns,
-					 .weight = i->duration_ns };
-	struct recorded_sample s = {
+	struct sample sample = { .event = (uint16_t)(i->waiting ? w->waiting : w->blocked),
+				 .task = recording_task(w->recording, t),
+				 .cpu = sample_cpu(i->cpu),
+				 .count = 1,
+				 .time_ns = i->start_ns,
+				 .weight = i->duration_ns };
+	struct walked_sample s = {
 		.sample = sample, .waiting = i->waiting, .pid = t->pid, .tid = t->tid, .run = t->run
 	};
 	if (k && k->known) {

@@ -386,7 +386,8 @@ static struct kinfile_writer_opts recorder(void)
 
 struct recording {
 	struct kinfile_writer *w;
-	uint32_t event, task, module[3];
+	uint16_t event;
+	uint32_t task, module[3];
 	uint64_t now;
 };
 
@@ -394,7 +395,7 @@ static struct recording begin(const char *path, const struct kinfile_writer_opts
 {
 	struct recording r = { .now = 5000000000 };
 	OK(good(kinfile_writer_open(path, o, &r.w)));
-	r.event = kinfile_writer_event(r.w, "task-clock", KINF_NS, 1000000, 0);
+	r.event = (uint16_t)kinfile_writer_event(r.w, "task-clock", KINF_NS, 1000000, 0);
 	r.task = kinfile_writer_task(r.w, 7, 8, 0, "prog");
 	for (uint8_t i = 0; i < 3; i++)
 		r.module[i] = kinfile_writer_module(r.w, KINF_ELF, i == 0,
@@ -406,7 +407,7 @@ static struct recording begin(const char *path, const struct kinfile_writer_opts
 static void record(struct recording *r, uint32_t depth, uint32_t spread)
 {
 	struct kinfile_frame frames[200];
-	struct kinfile_sample s = { .event = r->event, .task = r->task, .weight = 1000000 };
+	struct sample s = { .event = r->event, .task = r->task, .weight = 1000000, .count = 1 };
 	for (uint32_t i = 0; i < depth; i++)
 		frames[i] = (struct kinfile_frame){ .addr = 0x1000 + i * 64 +
 							    (i < 4 ? pick(spread) : 0),
@@ -414,11 +415,10 @@ static void record(struct recording *r, uint32_t depth, uint32_t spread)
 						    .flags = i ? KINF_FRAME_RETURN : 0 };
 	r->now += 990000 + pick(20000);
 	s.time_ns = r->now;
-	s.cpu = pick(2);
-	s.mode = KINF_MODE_COMPLETE;
-	s.frames = frames;
-	s.n_frames = depth;
-	kinfile_writer_sample(r->w, &s);
+	s.cpu = (uint16_t)pick(2);
+	s.stack = kinfile_writer_stack(
+		r->w, &(struct kinfile_stack){ .frames = frames, .n_frames = depth });
+	kinfile_writer_sample(r->w, &s, KINF_MODE_COMPLETE, NULL);
 }
 
 /* All that a sample may say, and how it comes back. */
@@ -453,11 +453,12 @@ static void details_come_back(void)
 	d.target = taken.target = kinfile_writer_frame(r.w, &place);
 	_Static_assert(sizeof(taken) == 4 * sizeof(*words), "of four words");
 	memcpy(words + ARRAY_LEN(words) - 4, &taken, sizeof(taken));
-	struct kinfile_sample s = { .event = r.event, .task = r.task, .words = words };
+	struct sample s = { .event = r.event, .task = r.task, .count = 1 };
+	struct kinfile_beside beside = { .words = words };
 	for (uint32_t i = 0; i < 9000; i++) { /* more than a block */
 		s.time_ns = ++r.now;
-		s.details = i % 3 ? &d : NULL;
-		kinfile_writer_sample(r.w, &s);
+		beside.details = i % 3 ? &d : NULL;
+		kinfile_writer_sample(r.w, &s, 0, &beside);
 	}
 	OK(good(kinfile_writer_close(r.w, KINF_EXITED, 0, r.now)));
 	struct profile *p = read_file(path, &failed);
@@ -504,14 +505,11 @@ static void a_guess_is_marked(void)
 		  .module = r.module[0],
 		  .flags = KINF_FRAME_RETURN | KINF_FRAME_GUESSED },
 	};
-	struct kinfile_sample s = { .event = r.event,
-				    .task = r.task,
-				    .mode = KINF_MODE_GUESSED,
-				    .weight = 1,
-				    .frames = frames,
-				    .n_frames = 3 };
+	struct sample s = { .event = r.event, .task = r.task, .weight = 1, .count = 1 };
 	bool failed;
-	kinfile_writer_sample(r.w, &s);
+	s.stack = kinfile_writer_stack(r.w,
+				       &(struct kinfile_stack){ .frames = frames, .n_frames = 3 });
+	kinfile_writer_sample(r.w, &s, KINF_MODE_GUESSED, NULL);
 	OK(good(kinfile_writer_close(r.w, KINF_EXITED, 0, r.now)));
 	struct profile *p = read_file(path, &failed);
 	OK(!failed && p->samples.audit.guessed == 1 && !p->samples.audit.complete);

@@ -378,18 +378,19 @@ static void remembers(uint64_t addr, const char *name)
 	kernel_free(k);
 }
 
-static void sample_at(struct recording *r, uint32_t event, uint64_t addr, uint64_t time_ns)
+static void sample_at(struct recording *r, uint16_t event, uint64_t addr, uint64_t time_ns)
 {
 	struct stack_frame frame = { .pc = addr, .addr = addr, .flags = KINF_FRAME_KERNEL };
 	struct record_event what = { 0 };
 	struct thread t = { .pid = 1, .tid = 1 };
-	recording_sample(r, &(struct recorded_sample){ .sample = { .event = event,
-								   .task = recording_task(r, &t),
-								   .time_ns = time_ns,
-								   .weight = 1 },
-						       .what = &what,
-						       .frames = &frame,
-						       .n = 1 });
+	recording_sample(r, &(struct walked_sample){ .sample = { .event = event,
+								 .task = recording_task(r, &t),
+								 .time_ns = time_ns,
+								 .count = 1,
+								 .weight = 1 },
+						     .what = &what,
+						     .frames = &frame,
+						     .n = 1 });
 }
 
 /* How many samples of a profile were taken in a function of that name. */
@@ -543,17 +544,18 @@ static void test_beyond(void)
 	beyond_free(b);
 }
 
-static struct recorded_sample numbered(uint64_t i, const struct stack_frame frames[2])
+static struct walked_sample numbered(uint64_t i, const struct stack_frame frames[2])
 {
-	struct recorded_sample s = { .sample = { .event = 1,
-						 .task = i < 6 ? 7 : 8,
-						 .cpu = UINT32_MAX,
-						 .time_ns = i,
-						 .weight = 1 },
-				     .pid = 5,
-				     .tid = 5,
-				     .frames = frames,
-				     .n = 2 };
+	struct walked_sample s = { .sample = { .event = 1,
+					       .task = i < 6 ? 7 : 8,
+					       .cpu = CPU_NONE,
+					       .count = 1,
+					       .time_ns = i,
+					       .weight = 1 },
+				   .pid = 5,
+				   .tid = 5,
+				   .frames = frames,
+				   .n = 2 };
 	strcpy(s.comm, i < 6 ? "before" : "after");
 	return s;
 }
@@ -562,7 +564,7 @@ static struct recorded_sample numbered(uint64_t i, const struct stack_frame fram
 static void test_recent(void)
 {
 	struct stack_frame frames[2] = { { .addr = 1 }, { .addr = 2 } };
-	struct recorded_sample one = numbered(0, frames);
+	struct walked_sample one = numbered(0, frames);
 	struct kept_sample *k = kept_sample_new(&one);
 	struct recent *r = recent_new(4 * k->bytes);
 	for (uint64_t i = 0; i < 10; i++) {
@@ -597,7 +599,7 @@ static void recent_samples_are_written(void)
 	struct recording *r = recording_new(kinfile_writer_to_nowhere(&wo), j, k, NULL);
 	recording_keep_recent(r, 1 << 20);
 	for (uint64_t i = 1; i < 10; i++) {
-		struct recorded_sample s = numbered(i, frames);
+		struct walked_sample s = numbered(i, frames);
 		recording_sample(r, &s);
 	}
 	OK(recording_recent_ns(r) == 1);

@@ -36,3 +36,21 @@ void kinfile_put_text(struct kinfile_plain *to, const void *s, size_t n)
 		memcpy(to->bytes.at + to->bytes.n, s, n);
 	to->bytes.n += n;
 }
+
+void kinfile_put_sample(struct kinfile_plain *to, const struct sample *s, uint32_t end)
+{
+	const uint32_t levels = FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR;
+	bool is_sum = s->count != 1 || s->parallelism;
+
+	kinfile_put(to, s->event);
+	kinfile_put(to, s->task);
+	kinfile_put(to, s->stack);
+	kinfile_put(to, s->cpu == CPU_NONE ? 0 : s->cpu + 1u);
+	kinfile_put_time(to, s->time_ns);
+	kinfile_put(to, s->weight);
+	kinfile_put(to, (s->flags & levels) | end | (is_sum ? KINF_MODE_SUM : 0));
+	if (is_sum) {
+		kinfile_put(to, s->count);
+		kinfile_put(to, s->parallelism);
+	}
+}

@@ -26,6 +26,9 @@ void kinfile_put_signed(struct kinfile_plain *to, uint64_t v); /* zigzag of v as
 void kinfile_put_time(struct kinfile_plain *to, uint64_t time_ns);
 void kinfile_put_text(struct kinfile_plain *to, const void *s, size_t n);
 
+/* Writes the record of a sample whose ids are the file's; `end`: KINF_MODE_COMPLETE, _GUESSED or
+ * _CUT; 0: not known. */
+void kinfile_put_sample(struct kinfile_plain *to, const struct sample *s, uint32_t end);
 /* Writes a whole record. */
 void kinfile_put_details(struct kinfile_plain *to, const struct detail *d, const uint64_t *words);
 

@@ -198,20 +198,11 @@ static void put_samples(struct profile_pen *n)
 	put_strings(n);
 	for (size_t i = 0; i < n->s->n; i++) {
 		const struct sample *x = &n->s->at[i];
-		bool sum = x->count != 1 || x->parallelism;
-		struct kinfile_plain *r = begin(n, KINF_R_SAMPLE);
-		kinfile_put(r, n->first_event + x->event);
-		kinfile_put(r, n->tasks[x->task]);
-		kinfile_put(r, x->stack ? n->first_stack + x->stack - 1 : 0);
-		kinfile_put(r, x->cpu == CPU_NONE ? 0 : x->cpu + 1u);
-		kinfile_put_time(r, x->time_ns);
-		kinfile_put(r, x->weight);
-		kinfile_put(r, (x->flags & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR)) |
-				       (sum ? KINF_MODE_SUM : 0));
-		if (sum) {
-			kinfile_put(r, x->count);
-			kinfile_put(r, x->parallelism);
-		}
+		struct sample k = *x; /* with the file's ids */
+		k.event = (uint16_t)(n->first_event + x->event);
+		k.task = n->tasks[x->task];
+		k.stack = x->stack ? n->first_stack + x->stack - 1 : 0;
+		kinfile_put_sample(begin(n, KINF_R_SAMPLE), &k, 0);
 		/* In the same block, as a reader of the next one knows no sample. */
 		put_trace(n, sample_detail(n->s, x));
 		put_details(n, sample_detail(n->s, x));

@@ -243,7 +243,7 @@ static void read_sample(struct kinfile_stream *s)
 	x.event = (uint16_t)(event - 1);
 	x.task = task;
 	x.stack = stack;
-	x.cpu = cpu && cpu <= CPU_NONE ? (uint16_t)(cpu - 1) : CPU_NONE;
+	x.cpu = sample_cpu(cpu - 1); /* 0: not known */
 	x.flags = (uint16_t)(mode & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR));
 	s->like = x;
 	s->is_held = s->f->by_first;

@@ -419,7 +419,7 @@ static uint32_t stack_above(struct kinfile_writer *w, uint32_t caller, struct wr
 }
 
 /* Frames that are those of the last stack, from the outermost on. */
-static size_t same_as_last(const struct kinfile_writer *w, const struct kinfile_sample *s)
+static size_t same_as_last(const struct kinfile_writer *w, const struct kinfile_stack *s)
 {
 	size_t n = 0;
 
@@ -429,14 +429,16 @@ static size_t same_as_last(const struct kinfile_writer *w, const struct kinfile_
 	return n;
 }
 
-static uint32_t intern_stack(struct kinfile_writer *w, const struct kinfile_sample *s)
+uint32_t kinfile_writer_stack(struct kinfile_writer *w, const struct kinfile_stack *s)
 {
+	if (w->errnum)
+		return 0;
 	size_t same = same_as_last(w, s), n = s->n_frames - same;
 	uint32_t stack = same ? w->last.at[same - 1].stack : s->caller;
 	uint32_t hash = stack ? w->hashes.at[stack - w->first_stack] : 0;
 
-	for (size_t i = 0; i < same && s->stacks; i++)
-		s->stacks[i] = w->last.at[i].stack;
+	for (size_t i = 0; i < same && s->ids; i++)
+		s->ids[i] = w->last.at[i].stack;
 	while (4 * (w->hashes.n + n) >= 3 * w->n_slots)
 		grow_slots(w);
 	w->way.n = 0;
@@ -451,8 +453,8 @@ static uint32_t intern_stack(struct kinfile_writer *w, const struct kinfile_samp
 		stack = stack_above(w, stack, w->way.at[i]);
 		if (!s->caller)
 			vec_push(&w->last, ((struct write_step){ s->frames[n - 1 - i], stack }));
-		if (s->stacks)
-			s->stacks[same + i] = stack;
+		if (s->ids)
+			s->ids[same + i] = stack;
 	}
 	return stack;
 }
@@ -492,31 +494,22 @@ static size_t interned(const struct kinfile_writer *w)
 
 /* ---- what happened ---- */
 
-void kinfile_writer_sample(struct kinfile_writer *w, const struct kinfile_sample *s)
+void kinfile_writer_sample(struct kinfile_writer *w, const struct sample *s, uint32_t end,
+			   const struct kinfile_beside *beside)
 {
 	if (w->errnum) {
 		w->header.losses[KINF_LOST_SAMPLES]++;
 		return;
 	}
-	uint32_t stack = intern_stack(w, s);
 	struct kinfile_plain *r = begin_record(w, KINF_R_SAMPLE);
-	kinfile_put(r, s->event);
-	kinfile_put(r, s->task);
-	kinfile_put(r, stack);
-	kinfile_put(r, s->cpu == UINT32_MAX ? 0 : (uint64_t)s->cpu + 1);
-	kinfile_put_time(r, s->time_ns);
-	kinfile_put(r, s->weight);
-	kinfile_put(r, (s->mode & ~KINF_MODE_SUM) | (s->parallelism ? KINF_MODE_SUM : 0));
-	if (s->parallelism) {
-		kinfile_put(r, 1);
-		kinfile_put(r, s->parallelism);
-	}
-	if (s->fields) { /* in the same block as the sample */
+	kinfile_put_sample(r, s, end);
+	/* In the same block as the sample. */
+	if (beside && beside->fields) {
 		kinfile_put_u8(r, KINF_R_TRACE_FIELDS);
-		kinfile_put_text(r, s->fields, s->n_fields);
+		kinfile_put_text(r, beside->fields, beside->n_fields);
 	}
-	if (s->details)
-		kinfile_put_details(r, s->details, s->words);
+	if (beside && beside->details)
+		kinfile_put_details(r, beside->details, beside->words);
 	w->in_block++;
 	w->n_samples++;
 	end_record(w);

@@ -1,8 +1,9 @@
 /* kin_write.h - incremental writer of .kin files (kin/format.h), for recorders.
  *
  *	kinfile_writer_open("prog.kin", &opts, &w);
- *	task = kinfile_writer_task(w, pid, tid, 0, "prog");
- *	kinfile_writer_sample(w, &sample);           ... for each
+ *	sample.task = kinfile_writer_task(w, pid, tid, 0, "prog");
+ *	sample.stack = kinfile_writer_stack(w, &stack);
+ *	kinfile_writer_sample(w, &sample, KINF_MODE_COMPLETE, NULL);    ... for each
  *	err = kinfile_writer_tick(w, now_ns);        ... several times a second
  *	err = kinfile_writer_close(w, KINF_STOPPED, 0, now_ns);
  *
@@ -21,6 +22,7 @@
 #include "base/base.h"
 #include "kin/format.h"
 #include "profile/detail.h"
+#include "profile/profile_samples.h"
 
 struct kept;
 struct kin_error;
@@ -85,18 +87,15 @@ struct kinfile_frame {
 	uint32_t flags;  /* KINF_FRAME_* */
 };
 
-struct kinfile_sample {
-	uint32_t event, task;
-	uint32_t cpu;         /* UINT32_MAX: not known */
-	uint32_t mode;        /* KINF_MODE_* except KINF_MODE_SUM */
-	uint16_t parallelism; /* threads running at that time; 0: not known */
-	uint64_t time_ns;
-	uint64_t weight;                    /* in the event's unit */
+struct kinfile_stack {
 	const struct kinfile_frame *frames; /* leaf first */
 	size_t n_frames;
-	uint32_t caller;  /* the stack that called the last of frames[]; 0: none */
-	uint32_t *stacks; /* set to the stacks from the outermost of frames[] to the leaf; or NULL
-			   */
+	uint32_t caller; /* the stack that called the last of frames[]; 0: none */
+	uint32_t *ids;   /* set to the stacks from the outermost of frames[] to the leaf; or NULL */
+};
+
+/* What a sample may say beside its numbers and its stack. */
+struct kinfile_beside {
 	const uint8_t *fields; /* fields of a trace point; NULL: none */
 	size_t n_fields;
 	/* Attributes, with frames and strings of the file; NULL: none. */
@@ -107,7 +106,12 @@ struct kinfile_sample {
 /* A frame that a sample's details refer to. Equal frames have equal ids until kinfile_writer_tick()
  * says that strings were forgotten. */
 uint32_t kinfile_writer_frame(struct kinfile_writer *w, const struct kinfile_frame *f);
-void kinfile_writer_sample(struct kinfile_writer *w, const struct kinfile_sample *s);
+/* Equal stacks have equal ids, as long. 0: there are no frames, or nothing is written any more. */
+uint32_t kinfile_writer_stack(struct kinfile_writer *w, const struct kinfile_stack *s);
+/* Event, task and stack of the sample are ids of this writer, and its source is not written.
+ * `end`: KINF_MODE_COMPLETE, _GUESSED or _CUT; 0: not known. `beside` may be NULL. */
+void kinfile_writer_sample(struct kinfile_writer *w, const struct sample *s, uint32_t end,
+			   const struct kinfile_beside *beside);
 /* Whether that stack, which came with an earlier sample, may still be the caller of others. */
 bool kinfile_writer_knows_stack(const struct kinfile_writer *w, uint32_t stack);
 void kinfile_writer_switch(struct kinfile_writer *w, uint32_t task, uint32_t cpu, uint64_t time_ns,

@@ -202,7 +202,7 @@ static struct sample sample_of(struct perf *p, struct perf_thread *t, uint64_t w
 	uint64_t time = sample_time(when);
 
 	return (struct sample){ .task = perf_thread_task(p, t, time ? time : PERF_NO_TIME),
-				.cpu = cpu < CPU_NONE ? (uint16_t)cpu : CPU_NONE,
+				.cpu = sample_cpu(cpu),
 				.parallelism = parallelism(p),
 				.flags = (uint16_t)flags_of(mode),
 				.count = 1,

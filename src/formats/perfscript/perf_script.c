@@ -110,7 +110,7 @@ static bool take_ids(struct script_text t, struct script_header *h)
 	if (take_char(&t, '[')) {
 		if (!take_number(&t, 10, &cpu) || !take_char(&t, ']'))
 			return false;
-		h->cpu = cpu < CPU_NONE ? (uint16_t)cpu : CPU_NONE;
+		h->cpu = sample_cpu(cpu);
 		t = skip_blanks(t);
 	}
 	h->time_ns = 0;
