@@ -14,11 +14,10 @@
 #include <string.h>
 
 #include "analysis/flow_inlined.h"
+#include "analysis/flow_loops.h"
 #include "base/capped.h"
 #include "base/search.h"
 #include "base/vec.h"
-
-enum { MOST_LOOPS = 4096 }; /* looked for on one line */
 
 struct line_part { /* of a line: the blocks of one function */
 	uint32_t line;
@@ -123,15 +122,26 @@ static uint64_t own_code(const struct flow_lines *x, uint32_t piece)
 	return p->own == UINT64_MAX && is_within ? p->start : p->own;
 }
 
-/* The first place of a piece, or NONE. */
-static symid first_place(const struct flow_lines *x, uint32_t piece)
+/* The first place from `id` on that a piece has of a line, or NONE. */
+static symid place_from(const struct flow_lines *x, uint32_t piece, symid id)
 {
-	uint64_t own = own_code(x, piece), end = x->f->pieces[piece].end;
-	for (symid id = own < end ? symbols_find(x->s, own) : NONE;
-	     id < x->s->n && x->s->at[id].addr < end; id++)
+	uint64_t end = x->f->pieces[piece].end;
+	for (; id < x->s->n && x->s->at[id].addr < end; id++)
 		if (x->line_of[id] != NONE)
 			return id;
 	return NONE;
+}
+
+/* The places of a piece, one by one; NONE: there are no more. */
+static symid first_place(const struct flow_lines *x, uint32_t piece)
+{
+	uint64_t own = own_code(x, piece);
+	return place_from(x, piece, own < x->f->pieces[piece].end ? symbols_find(x->s, own) : NONE);
+}
+
+static symid next_place(const struct flow_lines *x, uint32_t piece, symid id)
+{
+	return place_from(x, piece, id + 1);
 }
 
 static uint32_t first_line(const struct flow_lines *x, uint32_t piece)
@@ -157,8 +167,8 @@ static void note_work(struct flow_lines *x, uint32_t entry)
 	do {
 		const struct flow_piece *p = &x->f->pieces[i];
 		x->is_guarded |= p->start < p->hook;
-		for (symid id = first_place(x, i); id < x->s->n && x->s->at[id].addr < p->end; id++)
-			if (x->line_of[id] != NONE && has_work(x, i, id))
+		for (symid id = first_place(x, i); id != NONE; id = next_place(x, i, id))
+			if (has_work(x, i, id))
 				x->works_in[x->line_of[id]] = entry;
 	} while (++i < x->f->n_pieces && !x->f->pieces[i].is_entry);
 }
@@ -173,8 +183,8 @@ static bool is_mere_jump(const struct flow_lines *x, uint32_t piece, symid id, u
 	const struct flow_piece *p = &x->f->pieces[piece];
 	uint32_t line = x->line_of[id];
 	bool is_at_end = x->is_guarded && x->s->at[id].addr >= p->addr;
-	return (!p->rest || is_at_end) && !p->is_optimized && line != NONE &&
-	       !has_work(x, piece, id) && x->works_in[line] == entry;
+	return (!p->rest || is_at_end) && !p->is_optimized && !has_work(x, piece, id) &&
+	       x->works_in[line] == entry;
 }
 
 /* The block that clang makes behind an if of which the last statement jumps has that one's line. */
@@ -196,8 +206,8 @@ static bool is_idle(const struct flow_lines *x, uint32_t piece, uint32_t entry)
 	bool stays = p->jumps_to != NONE && first_line(x, p->jumps_to) == line;
 	if (stays || is_behind_jump(x, piece, line))
 		return true;
-	for (; id < x->s->n && x->s->at[id].addr < p->end; id++)
-		if (x->line_of[id] != NONE && !is_mere_jump(x, piece, id, entry))
+	for (; id != NONE; id = next_place(x, piece, id))
+		if (!is_mere_jump(x, piece, id, entry))
 			return false;
 	return true;
 }
@@ -369,9 +379,9 @@ static void add_place(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 {
 	const char *file = x->s->at[id].file;
 	uint32_t line = x->line_of[id];
-	struct line_part *part = line == NONE ? NULL : part_at(x, first_part, line);
+	struct line_part *part = part_at(x, first_part, line);
 
-	if (!part || part->seen_in == block)
+	if (part->seen_in == block)
 		return;
 	add_to_part(x, part, block, x->s->at[id].addr, passed);
 	bool ends_each = x->counts_all || s->is_of_jumps;
@@ -394,9 +404,9 @@ static void add_piece(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 	if (first == NONE || is_of_none(x, piece) || is_idle(x, piece, entry))
 		return;
 	x->at[x->line_of[first]].starts_block |= p->hook != 0;
-	for (symid i = first; i < x->s->n && x->s->at[i].addr < p->end; i++)
-		if (!is_mere_jump(x, piece, i, entry))
-			add_place(x, s, first_part, x->block_of[piece], i, p->passed);
+	for (symid id = first; id != NONE; id = next_place(x, piece, id))
+		if (!is_mere_jump(x, piece, id, entry))
+			add_place(x, s, first_part, x->block_of[piece], id, p->passed);
 	uint32_t last = line_at(x, p->end - 1);
 	if (p->is_unsure && last != NONE && x->works_in[last] != entry)
 		part_at(x, first_part, last)->is_unsure = true;
@@ -642,105 +652,6 @@ static void leave_out_resumed(struct flow_lines *x)
 	vec_free(&w.parts);
 }
 
-/* ---- loops on a line ---- */
-
-struct loop_search {
-	const struct flow_edge *all;
-	const uint32_t *edges; /* in all[]: of the part, by `from` */
-	uint32_t n;
-	uint64_t *left; /* [n]: not yet part of a loop */
-	uint32_t *path; /* [n] indexes into edges[] */
-	uint8_t *done;  /* [n]: no loop is reached by this edge */
-};
-
-static uint32_t first_from(const struct loop_search *l, uint32_t block)
-{
-	return COUNT_WHILE(l->n, i, l->all[l->edges[i]].from < block);
-}
-
-/* The next edge from where edge `k` leads that may be part of a loop, or NONE. */
-static uint32_t next_edge(const struct loop_search *l, uint32_t k)
-{
-	uint32_t block = l->all[l->edges[k]].to;
-	for (uint32_t i = first_from(l, block); i < l->n && l->all[l->edges[i]].from == block; i++)
-		if (l->left[i] && !l->done[i])
-			return i;
-	return NONE;
-}
-
-/* The edges path[*from .. *end) of a loop reached from edge `start`; false: there is none. */
-static bool find_loop(struct loop_search *l, uint32_t start, uint32_t *from, uint32_t *end)
-{
-	uint32_t depth = 0;
-
-	l->path[depth++] = start;
-	while (depth) {
-		uint32_t block = l->all[l->edges[l->path[depth - 1]]].to;
-		for (uint32_t i = 0; i < depth; i++) {
-			if (l->all[l->edges[l->path[i]]].from != block)
-				continue;
-			*from = i;
-			*end = depth;
-			return true;
-		}
-		uint32_t next = next_edge(l, l->path[depth - 1]);
-		if (next == NONE)
-			l->done[l->path[--depth]] = true;
-		else
-			l->path[depth++] = next;
-	}
-	return false;
-}
-
-/* Takes the loop's rounds off its edges, and returns them. */
-static uint64_t take_loop(struct loop_search *l, uint32_t from, uint32_t end)
-{
-	uint64_t least = UINT64_MAX;
-	for (uint32_t i = from; i < end; i++)
-		least = l->left[l->path[i]] < least ? l->left[l->path[i]] : least;
-	for (uint32_t i = from; i < end; i++)
-		l->left[l->path[i]] -= least;
-	return least;
-}
-
-static uint64_t take_loops(struct loop_search *l, unsigned *found)
-{
-	uint64_t rounds = 0;
-	for (uint32_t i = 0, from, end; i < l->n; i++)
-		while (l->left[i] && !l->done[i] && *found < MOST_LOOPS &&
-		       find_loop(l, i, &from, &end)) {
-			++*found;
-			rounds = capped_sum(rounds, take_loop(l, from, end));
-		}
-	return rounds;
-}
-
-/* False: there are too many loops, or some of edges that are not known. */
-static bool count_loops(const struct flow_lines *x, const struct line_part *s, uint64_t *ret)
-{
-	struct loop_search l = { .all = x->edges, .edges = x->inner + s->first, .n = s->n };
-	bool is_known = true;
-	unsigned found = 0;
-
-	*ret = 0;
-	if (!s->n)
-		return true;
-	if (s->n > MOST_LOOPS)
-		return false;
-	l.left = xalloc(l.n * sizeof(*l.left));
-	l.path = xalloc((l.n + 1) * sizeof(*l.path));
-	l.done = xalloc(l.n);
-	for (uint32_t i = 0; i < l.n; i++)
-		is_known &= x->edges[l.edges[i]].is_known;
-	for (uint32_t i = 0; i < l.n; i++)
-		l.left[i] = is_known ? x->edges[l.edges[i]].count : 1;
-	*ret = take_loops(&l, &found);
-	free(l.left);
-	free(l.path);
-	free(l.done);
-	return is_known ? found < MOST_LOOPS : !found;
-}
-
 /* ---- all ---- */
 
 struct measured_code { /* by place: functions of the flow; by part: objects with some */
@@ -793,8 +704,10 @@ static void count_part(struct flow_lines *x, const struct line_part *s)
 	struct flow_line *l = &x->at[s->line];
 	struct line_state *state = &x->states[s->line];
 	uint64_t loops = 0;
-	bool is_known = s->ends_some ? !s->entered_unknown && count_loops(x, s, &loops)
-				     : !s->inside_unknown;
+	bool is_known = !s->ends_some ? !s->inside_unknown
+				      : !s->entered_unknown &&
+						flow_count_loops(x->edges, x->inner + s->first,
+								 s->n, &loops);
 	uint64_t count = s->ends_some ? capped_sum(s->entered, loops) : s->inside;
 
 	state->ends |= s->ends_some && s->inside;
@@ -846,10 +759,8 @@ static void each_line(struct flow_lines *x, uint32_t entry,
 {
 	uint32_t i = entry;
 	do {
-		const struct flow_piece *p = &x->f->pieces[i];
-		for (symid id = first_place(x, i); id < x->s->n && x->s->at[id].addr < p->end; id++)
-			if (x->line_of[id] != NONE)
-				each(&x->at[x->line_of[id]], arg);
+		for (symid id = first_place(x, i); id != NONE; id = next_place(x, i, id))
+			each(&x->at[x->line_of[id]], arg);
 	} while (++i < x->f->n_pieces && !x->f->pieces[i].is_entry);
 }
 

@@ -221,10 +221,10 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	struct output out;
 	h.call_graph = s->call_graph;
 	h.headed = s->about & KIN_ABOUT_HEADER;
-	bool as_perf = s->format && !strcmp(s->format, "perf");
-	h.rules = as_perf ? "perf" : NULL;
+	bool by_rules = s->format && !strcmp(s->format, "perf");
+	h.rules = by_rules ? "perf" : NULL;
 	h.call_graph = h.no_callers ? "none" : h.call_graph;
-	h.weights = s->format && !as_perf && strcmp(s->format, "text") != 0;
+	h.weights = s->format && !by_rules && strcmp(s->format, "text") != 0;
 	if (s->subjects.at.n && !h.sort)
 		h.sort = "sym";
 	struct kin_error *err = output_open(&s->output, status, &out);
