@@ -94,6 +94,7 @@ static void start(struct pager *p)
 		return;
 	fflush(stdout);
 	setenv("LESS", "FRX", 0); /* colours, if it is less by another name */
+	setenv("LESSCHARSET", "utf-8", 0); /* containers mostly have no locale */
 	p->pid = spawn_command(command, pipe_fds[0]);
 	close(pipe_fds[0]);
 	if (!p->pid) {

@@ -26,7 +26,7 @@ def on_terminal(args, folder, rows=24, columns=100, keys=b'', seen=None, **env):
     """(output, status) of a command whose standard output and error are a terminal. seen: (text, a file that is made
     once the text is there)."""
     full = {k: v for k, v in os.environ.items()
-            if k not in ('NO_COLOR', 'PAGER', 'KIN_PAGER', 'LESS', 'COLUMNS', 'LINES', 'LD_PRELOAD')}
+            if k not in ('NO_COLOR', 'PAGER', 'KIN_PAGER', 'LESS', 'LESSCHARSET', 'COLUMNS', 'LINES', 'LD_PRELOAD')}
     full.update({'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', **env})
     pid, master = pty.fork()
     if pid == 0:
@@ -155,8 +155,13 @@ def main():
         if shutil.which('less'):
             text, status = run('graph', 'prog', keys=b'q')
             tap.ok(status == 0 and 'Call graph' in text, 'less by default, and q ends it', text)
+            with open(os.path.join(folder, 'cut.folded'), 'w') as f:
+                f.writelines(f'prog;{LONG}_{i} 1\n' for i in range(30))
+            text, status = on_terminal([kin, 'report', '--all-rows', '-i', 'cut.folded'], folder, columns=40, keys=b'q', LC_ALL='C', LANG=None)
+            tap.ok(status == 0 and '\u2026' in text and '<E2>' not in text, 'less without a locale: names that were cut', text)
         else:
             tap.skip('less by default, and q ends it', 'less is not installed')
+            tap.skip('less without a locale: names that were cut', 'less is not installed')
 
         text, _ = run('graph', 'prog', *never, '--no-pager', columns=72)
         tap.ok('\u2026' in text and max(map(len, text.splitlines())) <= 72,
