@@ -506,7 +506,7 @@ void hists_free(struct hists *hists)
 			   h->ignore_matches, h->parents,    h->parent_at,  h->ignored,
 			   h->depths,         h->first_path, h->paths_of,   h->first_leaf,
 			   h->leaves_of,      h->innermost,  h->regular,    h->weight_of,
-			   h->targets,        h->commands };
+			   h->targets,        h->n_callers,  h->commands };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)

@@ -127,7 +127,7 @@ struct hists_opts {
 	bool by_weight;                   /* a sample's weight is that of its detail, at least 1 */
 	bool levels;                      /* hists.levels is needed */
 	bool hide_unresolved;             /* ignore samples and callers without a name */
-	bool passing;                     /* hists_target() will be called */
+	bool passing;                     /* hists_target() and hists_n_callers() will be called */
 	bool fold_threads;                /* HIST_COMM is the name of the process */
 	const regex_t *parent;            /* functions for HIST_PARENT */
 	const regex_t *ignore_callees;    /* callees of matching functions are charged to them */
@@ -180,6 +180,8 @@ const char *hists_function(const struct hists *h, size_t row);
  * possibly through other such functions; NONE: time is spent in the row, or goes several ways. For
  * the first event. */
 uint32_t hists_target(const struct hists *h, size_t row);
+/* The functions above the row's on a stack, where they are fewest; for the first event. */
+uint32_t hists_n_callers(const struct hists *h, size_t row);
 /* The value as shown; lives as long as h. */
 const char *hists_text(const struct hists *h, size_t row, enum hist_key key);
 /* The function or variable of an access key; NULL: not known, or another key. */

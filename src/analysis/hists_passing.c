@@ -1,5 +1,6 @@
 /* hists_passing.c - functions that only pass time on: nearly all samples with one of them on their
- * stack are in the same callee. Found by frame keys, over the tree of stacks. */
+ * stack are in the same callee; and how many callers functions have. Found by frame keys, over the
+ * tree of stacks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct passing {
 	VEC(uint32_t) fkeys;
 	struct passing_function *functions;
 	uint32_t *innermost; /* [stack]: fkey of the innermost function there or above; NONE */
+	uint32_t *n_callers; /* [stack]: functions on it */
 	uint64_t *below;     /* [stack] */
 };
 
@@ -75,6 +77,11 @@ static void count(struct passing_function *f, uint32_t callee, uint64_t weight)
 	f->to_callee += f->callee == callee ? weight : 0;
 }
 
+static void note_callers(struct hists_private *h, uint32_t f, uint32_t n_callers)
+{
+	h->n_callers[f] = n_callers < h->n_callers[f] ? n_callers : h->n_callers[f];
+}
+
 /* Each call on the way from the roots to where samples are. */
 static void for_each_call(struct passing *p,
 			  void (*call)(struct passing_function *f, uint32_t callee,
@@ -84,17 +91,21 @@ static void for_each_call(struct passing *p,
 	const struct samples *s = &p->h->hists.profile->samples;
 	for (size_t i = 1; i < s->n_stacks; i++) {
 		uint32_t caller = p->innermost[s->stacks[i].caller];
+		uint32_t n_callers = p->n_callers[s->stacks[i].caller];
 		struct passing_run run =
 			p->below[i] ? p->runs[s->stacks[i].frame] : (struct passing_run){ 0 };
 		for (uint32_t k = run.first; k < run.first + run.n; k++) {
 			uint32_t f = p->fkeys.at[k];
-			if (first_time)
+			if (first_time) {
 				p->functions[f].weight += p->below[i];
+				note_callers(p->h, f, n_callers + k - run.first);
+			}
 			if (caller != NONE)
 				call(&p->functions[caller], f, p->below[i]);
 			caller = f;
 		}
 		p->innermost[i] = caller;
+		p->n_callers[i] = n_callers + run.n;
 	}
 }
 
@@ -125,7 +136,10 @@ void hists_find_passing(struct hists_private *h)
 	size_t n = h->fkeys.n;
 	p.functions = xalloc((n + 1) * sizeof(*p.functions));
 	p.innermost = xalloc((s->n_stacks + 1) * sizeof(*p.innermost));
+	p.n_callers = xalloc((s->n_stacks + 1) * sizeof(*p.n_callers));
 	p.innermost[0] = NONE;
+	h->n_callers = xrealloc(NULL, n + 1, sizeof(*h->n_callers));
+	memset(h->n_callers, 0xff, (n + 1) * sizeof(*h->n_callers));
 	for (size_t i = 0; i < n; i++)
 		p.functions[i].callee = p.functions[i].target = NONE;
 	for_each_call(&p, vote, true);
@@ -142,6 +156,7 @@ void hists_find_passing(struct hists_private *h)
 		h->targets[i] = p.functions[i].passes ? p.functions[i].target : NONE;
 	free(p.functions);
 	free(p.innermost);
+	free(p.n_callers);
 	free(p.runs);
 	vec_free(&p.fkeys);
 }
@@ -161,4 +176,9 @@ uint32_t hists_target(const struct hists *h, size_t row)
 {
 	const struct hists_private *p = h->priv;
 	return p->targets && is_function(h, &h->rows[row]) ? p->targets[h->rows[row].fkey] : NONE;
+}
+
+uint32_t hists_n_callers(const struct hists *h, size_t row)
+{
+	return h->priv->n_callers ? h->priv->n_callers[h->rows[row].fkey] : 0;
 }

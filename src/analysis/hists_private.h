@@ -108,6 +108,7 @@ struct hists_private {
 	uint32_t *depths;    /* [stack]; NULL: none is deeper than max_stack */
 	uint64_t *weight_of; /* [stack]: of samples of the first event; NULL: not needed */
 	uint32_t *targets;   /* [fkey]: hists_target(); NULL: not needed */
+	uint32_t *n_callers; /* [fkey]: hists_n_callers(); NULL: not needed */
 	strid *commands;     /* [task]: name of its process; NULL: not needed */
 
 	/* For chains, by row: entries first[row] .. first[row + 1] */
@@ -174,7 +175,7 @@ void hists_stacks_add(struct hists_private *h, const struct visit *visit, size_t
 		      const struct hist_stat *stat);
 void hists_stacks_sum(struct hists_private *h);
 
-/* hists_passing.c: sets targets; consumes weight_of. */
+/* hists_passing.c: sets targets and n_callers; consumes weight_of. */
 void hists_find_passing(struct hists_private *h);
 
 /* hists_paths.c: the path of a stack, and the row that its Self goes to. */

@@ -655,7 +655,7 @@ static void read_overview(struct hists_ask *a, const struct profile *p)
 	const struct kin_hists_opts *g = a->given;
 	a->overview = g->overview && !g->sort && !g->fields && !g->hierarchy && !a->branches &&
 		      !g->accesses && !g->parent && !a->opts.chains;
-	a->opts.passing = a->overview && !a->opts.no_children && !g->all_rows;
+	a->opts.passing = a->overview && !a->opts.no_children;
 	a->opts.fold_threads = a->overview && has_programs(p);
 	if (a->overview && g->first_rows && !g->has_percent_limit)
 		a->percent_limit = FIRST_PERCENT;

@@ -44,6 +44,8 @@ static int by_self(const struct hists_entry *x, const struct hists_entry *y, con
 	int order = compare(y->self->weight, x->self->weight);
 	if (!order)
 		order = compare(y->children->weight, x->children->weight);
+	if (!order) /* callers before what they call */
+		order = compare(hists_n_callers(h, x->row), hists_n_callers(h, y->row));
 	if (!order)
 		order = compare(h->rows[x->row].place, h->rows[y->row].place);
 	return order ? order : compare(x->row, y->row);
@@ -136,7 +138,7 @@ void hists_overview(struct hists_state *s)
 		if (hists_state_wants(s, l->at[i].row))
 			l->at[n++] = l->at[i];
 	l->n = n;
-	if (s->ask->opts.passing && is_crowded(s))
+	if (s->ask->opts.passing && !s->ask->given->all_rows && is_crowded(s))
 		fold(s);
 	sort(s);
 	choose(s);
