@@ -119,8 +119,7 @@ static const struct man_item environment[] = {
 	  "The pager, KIN_PAGER first; less -FRX if neither is set. It is started when "
 	  "standard output is a terminal and the output is longer than the screen. Empty or "
 	  "cat: none." },
-	{ "LESS, LESSCHARSET",
-	  "Set to FRX and utf-8 for the pager unless they are set already." },
+	{ "LESS, LESSCHARSET", "Set to FRX and utf-8 for the pager unless they are set already." },
 	{ "NO_COLOR", "If it is not empty: no colour, unless --color=always is given." },
 	{ "CLICOLOR", "If it is 0: the same." },
 	{ "CLICOLOR_FORCE",

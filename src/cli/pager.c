@@ -93,7 +93,7 @@ static void start(struct pager *p)
 	    pipe2(pipe_fds, O_CLOEXEC))
 		return;
 	fflush(stdout);
-	setenv("LESS", "FRX", 0); /* colours, if it is less by another name */
+	setenv("LESS", "FRX", 0);          /* colours, if it is less by another name */
 	setenv("LESSCHARSET", "utf-8", 0); /* containers mostly have no locale */
 	p->pid = spawn_command(command, pipe_fds[0]);
 	close(pipe_fds[0]);
