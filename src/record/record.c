@@ -602,7 +602,7 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 char *record_remedy(const struct record_opts *opts)
 {
 	int level = read_int("/proc/sys/kernel/perf_event_paranoid");
-	if (opts->everything && level > 0)
+	if (opts->everything && level > 0 && geteuid())
 		return xprintf("the whole machine takes root, or sudo sysctl "
 			       "kernel.perf_event_paranoid=-1; for "
 			       "programs of your own name the command, or -p PID");
