@@ -31,20 +31,27 @@ static inline bool job_number(const char *text, uint32_t *ret)
 }
 
 /* `get` is getenv(), or works like it. The variables of the innermost launcher count: Slurm may
- * have started mpirun. A batch script of Slurm is no rank: it has no number of tasks. */
+ * have started mpirun. A batch script of Slurm is no rank: it has no number of tasks.
+ *
+ * MPICH's mpiexec says nothing that is the same for all ranks and differs between jobs: the name of
+ * the job's key-value space is told over PMI_FD alone, which belongs to the program. The port that
+ * its proxies were started with is the same on all nodes, but another job may get it again, and
+ * does where HYDRA_PORT_RANGE is set. */
 static inline struct job job_find(const char *(*get)(const char *name))
 {
 	static const struct {
-		const char *rank, *ranks;
-		bool needs_both;
-		const char *id, *step;
+		const char *rank, *ranks, *id, *step;
+		bool needs_ranks, needs_id;
 	} launchers[] = {
-		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false, "PMIX_NAMESPACE", NULL },
-		{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", false, "SLURM_JOB_ID",
-		  "SLURM_STEP_ID" },
-		{ "PMI_RANK", "PMI_SIZE", false, "SLURM_JOB_ID", "SLURM_STEP_ID" },
-		{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true, "SLURM_JOB_ID", "SLURM_STEP_ID" },
-		{ "PMIX_RANK", "PMIX_SIZE", false, "PMIX_NAMESPACE", NULL },
+		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", NULL, false,
+		  false },
+		{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "SLURM_JOB_ID", "SLURM_STEP_ID",
+		  false, false },
+		{ "PMI_RANK", "PMI_SIZE", "I_MPI_HYDRA_UUID", NULL, false, .needs_id = true },
+		{ "PMI_RANK", "PMI_SIZE", "SLURM_JOB_ID", "SLURM_STEP_ID", false, false },
+		{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID", "SLURM_STEP_ID",
+		  .needs_ranks = true, false },
+		{ "PMIX_RANK", "PMIX_SIZE", "PMIX_NAMESPACE", NULL, false, false },
 	};
 	struct job job = { 0, 0, NULL, NULL };
 
@@ -52,7 +59,8 @@ static inline struct job job_find(const char *(*get)(const char *name))
 		uint32_t rank, ranks = 0;
 		bool known = job_number(get(launchers[i].ranks), &ranks);
 		if (!job_number(get(launchers[i].rank), &rank) ||
-		    (launchers[i].needs_both && !known) || (ranks && rank >= ranks))
+		    (launchers[i].needs_ranks && !known) ||
+		    (launchers[i].needs_id && !get(launchers[i].id)) || (ranks && rank >= ranks))
 			continue;
 		job.rank = rank + 1;
 		job.ranks = ranks;

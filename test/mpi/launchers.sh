@@ -1,11 +1,11 @@
 #!/bin/sh
-# launchers.sh BUILD - ranks of jobs that others than Open MPI start: by the variables that srun, mpiexec of MPICH and of
-# MVAPICH, and PMIx's launchers set, as these set them; and a real job of MPICH, where its commands are installed.
+# launchers.sh BUILD - ranks of jobs that others than Open MPI start: by the variables that srun, mpiexec of MPICH, of Intel MPI
+# and of MVAPICH, and PMIx's launchers set, as these set them; and a real job of MPICH, where its commands are installed.
 here=$(dirname "$(realpath "$0")")
 build=$(realpath "$1") || exit 2
 . "$here/../lib/tap.sh"
 
-for v in KIN_OPTIONS TMPDIR $(env | sed -n 's/^\(\(OMPI\|PMI\|PMIX\|SLURM\|MV2\)_[A-Za-z0-9_]*\)=.*/\1/p'); do unset "$v"; done
+for v in KIN_OPTIONS TMPDIR $(env | sed -n 's/^\(\(OMPI\|PMI\|PMIX\|SLURM\|MV2\|I_MPI\)_[A-Za-z0-9_]*\)=.*/\1/p'); do unset "$v"; done
 kin=$build/kin
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -27,6 +27,7 @@ as_rank() { # launcher, rank, ranks, command...
 	srun-pmi2) env SLURM_JOB_ID=77 SLURM_STEP_ID=1 SLURM_PROCID="$r" SLURM_NTASKS="$n" SLURM_STEP_NUM_TASKS="$n" PMI_RANK="$r" \
 		PMI_SIZE="$n" PMI_FD=9 "$@" ;;
 	mpich) env PMI_RANK="$r" PMI_SIZE="$n" PMI_FD=9 MPI_LOCALRANKID="$r" MPI_LOCALNRANKS="$n" "$@" ;;
+	intel) env PMI_RANK="$r" PMI_SIZE="$n" PMI_FD=9 I_MPI_HYDRA_UUID=9d260000-7c26-e807-8fb4-050000430af0 "$@" ;;
 	mvapich) env MV2_COMM_WORLD_RANK="$r" MV2_COMM_WORLD_SIZE="$n" MV2_COMM_WORLD_LOCAL_RANK="$r" "$@" ;;
 	pmix) env PMIX_RANK="$r" PMIX_SIZE="$n" PMIX_NAMESPACE=prterun-1@2 "$@" ;;
 	mpiexec-in-srun) env SLURM_JOB_ID=77 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 PMI_RANK="$r" PMI_SIZE="$n" "$@" ;;
@@ -37,6 +38,7 @@ job_of() { # launcher: what the files are to say of it; nothing: none
 	srun | srun-pmi2) echo 77.1 ;;
 	mpiexec-in-srun) echo 77.0 ;;
 	pmix) echo prterun-1@2 ;;
+	intel) echo 9d260000-7c26-e807-8fb4-050000430af0 ;;
 	esac
 }
 has_rank() { # file, rank, ranks, job
@@ -66,7 +68,7 @@ all_of_the_job() { # the last recording is that of all ranks
 		grep -q "rank $i" all.csv || { cat all.csv err; return 1; }
 	done
 }
-for l in srun srun-pmi2 mpich mvapich pmix mpiexec-in-srun; do
+for l in srun srun-pmi2 mpich intel mvapich pmix mpiexec-in-srun; do
 	check "$l: kin record: a file for each rank, that says which" ranks_have_files $l profile "$kin" record -q ./work
 	check "$l: reports without names are of all ranks" all_of_the_job
 	check "$l: kin run" ranks_have_files $l profile "$kin" run -q ./work

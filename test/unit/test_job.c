@@ -43,6 +43,11 @@ static void launchers(void)
 	OK(is_job(JOB("PMI_RANK", "2", "PMI_SIZE", "4", "SLURM_PROCID", "2", "SLURM_STEP_NUM_TASKS",
 		      "4", "SLURM_JOB_ID", "77", "SLURM_STEP_ID", "0"),
 		  2, 4, "77", "0")); /* srun --mpi=pmi2 */
+	OK(is_job(JOB("PMI_RANK", "1", "PMI_SIZE", "2", "I_MPI_HYDRA_UUID", "9d260000-7c26"), 1, 2,
+		  "9d260000-7c26", NULL)); /* Intel MPI */
+	OK(is_job(JOB("PMI_RANK", "1", "PMI_SIZE", "2", "I_MPI_HYDRA_UUID", "9d260000-7c26",
+		      "SLURM_JOB_ID", "77"),
+		  1, 2, "9d260000-7c26", NULL)); /* of several in a batch script */
 	OK(is_job(JOB("SLURM_PROCID", "5", "SLURM_STEP_NUM_TASKS", "6", "SLURM_JOB_ID", "77",
 		      "SLURM_STEP_ID", "1"),
 		  5, 6, "77", "1"));
