@@ -1,5 +1,7 @@
 /* cmd_compare.c - two commands, run in turn and recorded: which is slower, where, and how sure that
  * is. */
+#include "cli/cmd_compare.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +102,7 @@ static const struct opt_group *const options[] = { &run_options,     &compare_op
 struct compare_line {
 	struct settings s;
 	struct turns turns;
+	bool needs_both; /* a command alone is not compared with itself */
 };
 
 static bool take_number(const char *arg, const char *option, uint64_t least, unsigned *ret,
@@ -147,20 +150,24 @@ static bool set(void *line, int id, const char *arg, char error[512])
 }
 
 /* The words of both commands, with "--" between them. One is both: then nothing has changed, and
- * what is of interest is each function, the dearest first. */
+ * what is of interest is each function, the dearest first. NULL, or what is wrong. */
 static const char *split(struct compare_line *l, char **words)
 {
 	struct turns *t = &l->turns;
 	char **between = NULL;
+	if (!words)
+		return "which commands?";
 	t->argv[SIDE_BEFORE] = t->argv[SIDE_AFTER] = words;
 	for (char **w = words; *w; w++) {
 		if (strcmp(*w, "--") != 0)
 			continue;
 		if (between)
-			return "-- twice: which one is between the commands? sh -c '...' holds one "
-			       "that has its own";
+			return "-- twice, and one is between the commands (sh -c '...' holds one "
+			       "that has its own):";
 		between = w;
 	}
+	if (!between && l->needs_both)
+		return "no -- between the commands:";
 	if (!between) {
 		l->s.diff.all = true;
 		l->s.sort = l->s.sort ? l->s.sort : "-before";
@@ -168,7 +175,7 @@ static const char *split(struct compare_line *l, char **words)
 	}
 	*between = NULL;
 	t->argv[SIDE_AFTER] = between + 1;
-	return between[1] ? NULL : "-- and no command behind it: kin compare BEFORE -- AFTER";
+	return between[1] ? NULL : "-- and no command behind it:";
 }
 
 static int run_line(struct compare_line *l)
@@ -183,21 +190,38 @@ static int run_line(struct compare_line *l)
 	return status;
 }
 
-static int run_words(const struct command *c, int argc, char **argv)
+static int run_as(const struct command *c, int argc, char **argv, bool needs_both)
 {
 	struct compare_line l = { .s = { .command = c },
-				  .turns = { .command = c->name, .runs = 10, .warmup = 1 } };
+				  .turns = { .command = c->name, .runs = 10, .warmup = 1 },
+				  .needs_both = needs_both };
 	char **words;
 	l.s.diff.by_percent = l.s.diff.paired = true;
 	l.s.diff.detect = 0.02;
 	int status = prefix_parse(c, argc, argv, set, &l, &words);
 	if (status == PREFIX_GO_ON) {
-		const char *wrong =
-			words ? split(&l, words) : "which commands? kin compare BEFORE -- AFTER";
-		status = wrong ? prefix_wrong(c, wrong) : run_line(&l);
+		const char *wrong = split(&l, words);
+		if (wrong)
+			message(c->name, "%s kin %s BEFORE -- AFTER", wrong, c->name);
+		status = wrong ? EXIT_USAGE : run_line(&l);
 	}
 	settings_done(&l.s);
 	return status;
+}
+
+static int run_words(const struct command *c, int argc, char **argv)
+{
+	return run_as(c, argc, argv, false);
+}
+
+int compare_as(const char *as, int argc, char **argv)
+{
+	const char *const of_two[] = { description[0], description[1], description[3], NULL };
+	struct command c = compare_command;
+	c.name = as;
+	c.operands = "[--] BEFORE [ARGUMENT]... -- AFTER [ARGUMENT]...";
+	c.description = of_two;
+	return run_as(&c, argc, argv, true);
 }
 
 const struct command compare_command = {

@@ -11,6 +11,7 @@
 #include "base/folder.h"
 #include "cli/arg.h"
 #include "cli/child.h"
+#include "cli/cmd_compare.h"
 #include "cli/cmd_record.h"
 #include "cli/command.h"
 #include "cli/content.h"
@@ -19,6 +20,7 @@
 #include "cli/naming.h"
 #include "cli/prefix.h"
 #include "cli/rank_file.h"
+#include "cli/record_against.h"
 #include "cli/record_inside.h"
 #include "cli/record_line.h"
 #include "cli/sampling.h"
@@ -47,6 +49,9 @@ static const char *const description[] = {
 	"kin browse, or kin report if input or output is no terminal.",
 	"In a parallel job (mpirun of Open MPI or MPICH, Slurm's srun) each rank has a file of its "
 	"own, named by it: profile.0.kin, profile.1.kin and so on. kin imbalance compares them.",
+	"--against records two commands in turn and says which is slower, where, and how sure that "
+	"is: kin record --against BEFORE -- AFTER is kin compare. -r, -F, -e and -o come before "
+	"it, options of kin compare behind it; without -o no recording is kept.",
 	"--wall also records the time that threads do not run, as two more events with exact "
 	"weights: blocked, and waiting for a CPU. If the kernel permits it, their stacks are "
 	"taken when the thread leaves the CPU. Otherwise the place is an estimate, that of the "
@@ -61,6 +66,7 @@ static const struct example examples[] = {
 	{ "kin record -p 1234 -- sleep 10", "the same" },
 	{ "kin record -e sched:sched_switch -a -- sleep 1", "a trace point; then: kin script" },
 	{ "kin record --wall make -j2", "where it ran, and where it waited" },
+	{ "kin record -r 10 -o runs/ --against ./old -- ./new", "which is slower; kin compare" },
 	{ "kin record --mark ./test.sh", "in which kin mark NAME names moments" },
 	{ "kin record -e cache-misses,page-faults -c 100 ./prog", "every hundredth of each" },
 	{ "kin record -e page-faults -c 1 -d ./prog",
@@ -76,6 +82,7 @@ enum {
 	RECORD_DURATION,
 	RECORD_WALL,
 	RECORD_RUNS,
+	RECORD_AGAINST,
 	RECORD_PERF_DATA,
 	RECORD_QUIET,
 	RECORD_VERBOSE,
@@ -139,6 +146,10 @@ static const struct opt_group what_options = {
 		{ RECORD_DURATION, 0, "duration", "TIME",
 		  "stop after that time: seconds, or with a unit: ms, s, m, h" },
 		{ RECORD_RUNS, 'r', "repeat", "N", "run COMMAND N times, into one file" },
+		{ RECORD_AGAINST, 0, "against", NULL,
+		  "run BEFORE and AFTER in turn in place of COMMAND, and say which is slower: "
+		  "--against BEFORE -- AFTER. Options of kin compare are put behind it",
+		  .ends = true },
 		{ RECORD_PYTHON, 0, "python", NULL,
 		  "name functions of Python scripts, from Python 3.12 on: sets PYTHONPERFSUPPORT "
 		  "for COMMAND" },
@@ -305,6 +316,7 @@ struct record_line {
 	struct record_opts opts;
 	struct sampling sampling;
 	struct interpreters interpreters;
+	struct record_against against;
 	VEC(struct gate_span) spans;
 	VEC(struct rings_filter) filters;
 	size_t last_events;             /* where those of the last -e begin */
@@ -313,7 +325,7 @@ struct record_line {
 	char *ranked, *ranked_perf;     /* with a rank; owned */
 	const char *perf_data;          /* NULL: none is written */
 	void (*look)(const char *path); /* once it is there; NULL */
-	bool quiet, verbose, dry_run, with_date, no_names, no_rank;
+	bool quiet, verbose, dry_run, with_date, no_names, no_rank, compares;
 };
 
 static bool take_time(const char *arg, uint64_t *ret)
@@ -468,7 +480,12 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	struct record_line *l = line;
 	struct record_opts *o = &l->opts;
 	uint64_t n = 0;
+	if (id != RECORD_AS_EVER)
+		record_against_note(&l->against, options, id, arg);
 	switch (id) {
+	case RECORD_AGAINST:
+		l->compares = true;
+		break;
 	case RECORD_DURATION:
 		return take_time(arg, &o->duration_ns) ||
 		       arg_bad("--duration", arg, "a time: 10, 500ms, 2m", error);
@@ -832,17 +849,29 @@ static int run_line(struct record_line *l)
 	return end(&result);
 }
 
+static int run_against(struct record_line *l, char **words)
+{
+	int argc;
+	char **argv = record_against_words(&l->against, l->sampling.events, words, &argc);
+	int status = argv ? compare_as(argv[0], argc, argv) : EXIT_USAGE;
+	free(argv);
+	return status;
+}
+
 static int run_words(const struct command *c, int argc, char **argv)
 {
 	struct record_line l = { .opts.output = "profile.kin" };
 	char **program;
 	int status = prefix_parse(c, argc, argv, set, &l, &program);
-	if (status == PREFIX_GO_ON) {
+	if (status == PREFIX_GO_ON && l.compares) {
+		status = run_against(&l, program);
+	} else if (status == PREFIX_GO_ON) {
 		l.opts.argv = program;
 		const char *wrong = check(&l);
 		status = wrong ? prefix_wrong(c, wrong) : run_line(&l);
 	}
 	sampling_done(&l.sampling);
+	record_against_done(&l.against);
 	vec_free(&l.spans);
 	vec_free(&l.filters);
 	free(l.in_folder);

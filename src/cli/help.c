@@ -94,7 +94,7 @@ static void put_formats(const struct sheet *s)
 
 static void put_exit_status(const struct command *c, const struct sheet *s)
 {
-	char *see = xprintf("See man kin-%s.", c->name);
+	char *see = xprintf("See man kin-%.*s.", (int)strcspn(c->name, " "), c->name);
 	char *usual = xprintf("0 if all went well; 1 after an error, or if only a part of the data "
 			      "could be read; 2 if the command line makes no sense. %s",
 			      see);

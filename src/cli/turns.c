@@ -83,7 +83,7 @@ static bool prepare(struct turns *t)
 {
 	const char *tmp = getenv("TMPDIR");
 	if (!t->folder) {
-		char *made = xprintf("%s/kin-%s.XXXXXX", tmp && *tmp ? tmp : "/tmp", t->command);
+		char *made = xprintf("%s/kin-runs.XXXXXX", tmp && *tmp ? tmp : "/tmp");
 		if (!mkdtemp(made)) {
 			message(t->command, "%s: %s", made, strerror(errno));
 			free(made);

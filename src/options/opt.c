@@ -38,6 +38,7 @@ static bool is_value(const struct opt *o, const char *arg)
 static int take(struct opt_parser *p, const struct opt *o, const char *arg)
 {
 	p->arg = arg;
+	p->ended |= o->ends;
 	if (arg && o->values && !o->more && !is_value(o, arg))
 		return fail(p, "--%s: unknown value '%.80s'; valid: %s", o->name, arg, o->values);
 	return o->id;

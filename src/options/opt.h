@@ -42,6 +42,7 @@ struct opt {
 	enum opt_completion completion;
 	enum opt_lenience lenient;
 	bool more; /* a value may be followed by a comma and more; the option's code checks it */
+	bool ends; /* it ends the options, as "--" does: all words behind it are operands */
 };
 
 struct opt_refusal {      /* an option of another program, and what to do instead */

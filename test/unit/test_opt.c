@@ -4,7 +4,7 @@
 #include "base/suggest.h"
 #include "options/opt.h"
 
-enum { ALL = 1, OUT, STYLE, FORMAT, FORCE, LETTER, CHAINS, HOW };
+enum { ALL = 1, OUT, STYLE, FORMAT, FORCE, LETTER, CHAINS, HOW, REST };
 
 static const struct opt_group first = {
 	"First",
@@ -25,6 +25,7 @@ static const struct opt_group second = {
 		  ARG_OR_OPTION },
 		{ HOW, 'G', "how", "HOW", "at the end, too", NULL, COMPLETE_NOTHING,
 		  ARG_OR_OPTION },
+		{ REST, 0, "rest", NULL, "the rest is another's", .ends = true },
 		{ 0 },
 	},
 };
@@ -93,6 +94,8 @@ int main(void)
 	parses("- one", "<-> <one>");
 	parses("-a -- -a --all", "1 <-a>after <--all>after");
 	parses("-- --", "<-->after");
+	parses("-a --rest -a --all", "1 9 <-a>after <--all>after");
+	parses("--rest -- -a", "9 <-->after <-a>after");
 
 	parses("-g fp -gauto -g", "7=fp 7=auto 7");
 	parses("-g prog -a", "7 <prog> 1");
