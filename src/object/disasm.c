@@ -201,7 +201,10 @@ static void add_gist(const struct object_instruction *i, void *arg)
 uint64_t object_gist(struct object_file *o, uint64_t low, uint64_t high)
 {
 	struct gist g = { .machine = object_kind(o), .hash = MACHINE_HASH };
+	size_t n;
 
+	if (!object_has_code(o) || !object_code(o, low, &n) || n < high - low)
+		return 0; /* a part is no function */
 	if (!object_instructions(o, low, high, false, add_gist, &g) || g.n < LEAST_CODE)
 		return 0;
 	return g.kept | 1;

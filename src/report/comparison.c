@@ -14,6 +14,7 @@
 #include "analysis/stats.h"
 #include "base/err.h"
 #include "base/search.h"
+#include "names/kept.h"
 #include "report/reports.h"
 #include "table/render.h"
 #include "table/table_build.h"
@@ -47,6 +48,7 @@ void comparison_free(struct comparison *c)
 		vec_free(&s->calls);
 		vec_free(&s->recordings);
 		vec_free(&s->code);
+		kept_free(s->kept);
 		free(c->scratch[i]);
 	}
 	strtab_free(c->strings);

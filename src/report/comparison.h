@@ -15,6 +15,8 @@
 #include "base/vec.h"
 #include "kin/table.h"
 
+struct kept;
+struct kept_object;
 struct kin_error;
 struct report_input;
 
@@ -82,8 +84,11 @@ struct compared_call { /* calls of a function from another in one run, and the t
 
 struct compared_code { /* where the code of a function is */
 	uint32_t slot;
-	strid path, build_id;
-	uint64_t low, high; /* addresses of the file */
+	const struct kept_object
+		*kept;              /* in the recording: in `kept` of the side; NULL: in a file: */
+	strid path, build_id;       /* 0: nowhere; none */
+	uint64_t size, modified_ns; /* without a build id: of the file that ran */
+	uint64_t low, high;         /* addresses of the file */
 };
 
 struct compared_recording {
@@ -97,6 +102,9 @@ struct comparison_side {
 	VEC(struct compared_call) calls; /* by callee and caller, once finished */
 	VEC(struct compared_recording) recordings;
 	VEC(struct compared_code) code; /* of the first recording */
+	struct kept *kept;              /* what that keeps; NULL: nothing */
+	size_t unread; /* functions that the other side lacks and whose code is nowhere, if both
+			  sides have some that the other lacks */
 	double samples, weight; /* sums over recordings: number of samples, weight of a sample */
 	bool sampled;           /* all recordings have samples */
 	bool counted;           /* all recordings count calls */

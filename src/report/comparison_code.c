@@ -1,11 +1,15 @@
 /* comparison_code.c - functions of a comparison that have another name and the same instructions.
  *
- * Where each function's code is, is noted as recordings are added. Code is read once it is known
- * that both sides have functions that the other lacks: most comparisons have none. */
+ * Where each function's code is, is noted as recordings are added: in the file that ran, or in the
+ * recording ("kin pack"). Code is read once it is known that both sides have functions that the
+ * other lacks: most comparisons have none. */
 #include <stdlib.h>
+#include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/vec.h"
+#include "names/kept.h"
 #include "object/object.h"
 #include "report/comparison.h"
 #include "report/reports.h"
@@ -22,6 +26,27 @@ static bool has_own_code(const struct report_input *in, symid id)
 	       !(in->program && program_is_inlined(in->program, id));
 }
 
+/* A file without a build id is known by what the recording keeps of it. */
+static void find_code(struct comparison *c, const struct report_input *in, symid id,
+		      const struct object_file *o, struct compared_code *ret)
+{
+	const struct kept_object *kept = object_kept(o);
+	const char *build_id = object_build_id(o);
+	if (kept) {
+		ret->kept = kept->flags & KEPT_CODE ? kept : NULL;
+		return;
+	}
+	if (!build_id) {
+		kept = kept_find(in->profile->kept, report_object_path(in, id), NULL);
+		if (!kept || *kept->build_id || !kept->modified_ns)
+			return;
+		ret->size = kept->size;
+		ret->modified_ns = kept->modified_ns;
+	}
+	ret->path = strtab_add(c->strings, object_path(o));
+	ret->build_id = build_id ? strtab_add(c->strings, build_id) : 0;
+}
+
 static void add_function(struct comparison *c, int side, const struct comparison_recording *r,
 			 symid id)
 {
@@ -29,16 +54,15 @@ static void add_function(struct comparison *c, int side, const struct comparison
 	const struct report_input *in = r->calls;
 	const struct symbol *s = &in->symbols->at[id];
 	const struct object_file *o = report_object_file(in, id);
-	if (!o || !object_has_code(o) || !object_build_id(o))
+	if (!o || (!object_kept(o) && !object_has_code(o)))
 		return;
 	strid name = strtab_add(c->strings, report_symbol_name(in, &plain, id, r->flat));
 	strid object = strtab_add(c->strings, report_object_name(in, id));
 	uint64_t base = in->symbols->parts[s->part].base;
 	struct compared_code code = { .slot = comparison_slot(c, name, object),
-				      .path = strtab_add(c->strings, object_path(o)),
-				      .build_id = strtab_add(c->strings, object_build_id(o)),
 				      .low = s->addr - base,
 				      .high = s->end - base };
+	find_code(c, in, id, o, &code);
 	vec_push(&c->side[side].code, code);
 }
 
@@ -46,6 +70,7 @@ void comparison_add_code(struct comparison *c, int side, const struct comparison
 {
 	if (!r->calls || c->side[side].recordings.n)
 		return;
+	c->side[side].kept = kept_ref(r->calls->profile->kept);
 	for (symid id = 0; id < r->calls->graph->n_symbols; id++)
 		if (has_own_code(r->calls, id))
 			add_function(c, side, r, id);
@@ -56,24 +81,39 @@ void comparison_add_code(struct comparison *c, int side, const struct comparison
 /* One file is open at a time: functions of one are neighbours. */
 struct code_reader {
 	const struct comparison *c;
-	struct object_file *object; /* NULL: it cannot be read, or is another build by now */
-	strid path, build_id;
+	struct object_file *object;       /* NULL: it cannot be read, or is another build by now */
+	const struct compared_code *code; /* which is in it; NULL: none yet */
 };
+
+static bool is_same_object(const struct compared_code *a, const struct compared_code *b)
+{
+	return a->kept == b->kept && a->path == b->path && a->build_id == b->build_id;
+}
+
+static bool is_unchanged(const struct compared_code *code, const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && (uint64_t)st.st_size == code->size &&
+	       clock_ns_of(st.st_mtim) == code->modified_ns;
+}
 
 static void open_object(struct code_reader *r, const struct compared_code *code)
 {
-	if (r->path == code->path && r->build_id == code->build_id)
+	if (r->code && is_same_object(r->code, code))
 		return;
+	const char *path = strtab_get(r->c->strings, code->path);
 	struct object_opts opts = { .no_debug_files = true,
 				    .build_id = strtab_get(r->c->strings, code->build_id) };
 	object_free(TAKE(r->object));
-	r->path = code->path;
-	r->build_id = code->build_id;
-	kin_error_free(object_open(strtab_get(r->c->strings, code->path), &opts, &r->object));
+	r->code = code;
+	if (code->kept)
+		r->object = object_of_kept(code->kept);
+	else if (code->path && (code->build_id || is_unchanged(code, path)))
+		kin_error_free(object_open(path, &opts, &r->object));
 }
 
 /* Of each function that this side alone has; 0: not known. To be freed. */
-static uint64_t *gists_of(const struct comparison *c, int side)
+static uint64_t *gists_of(struct comparison *c, int side)
 {
 	struct code_reader r = { .c = c };
 	size_t n = c->side[side].code.n;
@@ -84,6 +124,7 @@ static uint64_t *gists_of(const struct comparison *c, int side)
 			continue;
 		open_object(&r, code);
 		ret[i] = r.object ? object_gist(r.object, code->low, code->high) : 0;
+		c->side[side].unread += !code->kept && !code->path;
 	}
 	object_free(r.object);
 	return ret;

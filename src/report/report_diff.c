@@ -173,8 +173,9 @@ struct diff {
 	const struct diff_opts *o;
 	double ticks; /* of the table, per unit */
 	struct effect total;
-	bool fates;   /* some row has one */
-	bool callers; /* some row's are others than before, by more than chance */
+	size_t n_alone; /* rows of functions that are new or gone */
+	bool fates;     /* some row has one */
+	bool callers;   /* some row's are others than before, by more than chance */
 };
 
 /* ---- rows ---- */
@@ -291,6 +292,7 @@ static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
 	set_causes(d, t, c, l);
 	char *fate = fate_in_words(d, l->f);
 	c[FATE] = fate ? cell_text(table_text(t, fate)) : cell_none();
+	d->n_alone += l->f->fate == FATE_NEW || l->f->fate == FATE_GONE;
 	d->fates |= fate && l->f->fate != FATE_NEW && l->f->fate != FATE_GONE;
 	free(fate);
 	c[OBJECT] = cell_text(table_text(t, strtab_get(d->c->strings, l->f->object)));
@@ -508,6 +510,19 @@ static bool total_differs(const struct diff *d)
 	       (comparison_is_repeated(d->c) && contrast_p(&d->total.change) <= level);
 }
 
+/* Functions that are shown as new and gone may be the same under another name. */
+static void note_unread(const struct diff *d, struct kin_table *t)
+{
+	size_t n = d->c->side[BEFORE].unread + d->c->side[AFTER].unread;
+	if (n && d->n_alone)
+		table_note(
+			t,
+			"renamed functions are not recognised by code: that of %zu which one side "
+			"alone has is not here (the program is gone, was replaced, or has no build "
+			"id). kin pack keeps it in the recording",
+			n);
+}
+
 /* A change that all functions have a little of is in no row, unless they are all shown. */
 static void add_changes(struct diff *d, struct kin_table *t)
 {
@@ -524,6 +539,7 @@ static void add_changes(struct diff *d, struct kin_table *t)
 			   left_out, left_out == 1 ? " differs" : "s differ",
 			   left_out == 1 ? "is" : "are");
 	}
+	note_unread(d, t);
 	free(list);
 }
 
