@@ -7,13 +7,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/err.h"
 #include "base/guard.h"
 #include "fleet/fleet_profile.h"
-#include "fleet/fleet_rows_hash.h"
+#include "fleet/fleet_sql.h"
 #include "fleet/stack_cache.h"
 #include "fleet/store.h"
 #include "formats/formats.h"
@@ -42,291 +41,6 @@ static struct kin_error *damaged(const struct fleet *f, size_t shard)
 		       f->url->shards.at[shard]);
 }
 
-/* ---- the question ---- */
-
-static const char *column_of(const char *key)
-{
-	static const char *const columns[] = { "service", "version", "host" };
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		if (!strcmp(key, columns[i]))
-			return columns[i];
-	return NULL;
-}
-
-static bool is_first_of_key(const struct store_url *u, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (!strcmp(u->filters.at[k].key, u->filters.at[i].key))
-			return false;
-	return true;
-}
-
-static void add_value(FILE *f, const struct store_filter *filter)
-{
-	const char *column = column_of(filter->key);
-	char *text = column ? xprintf("%s", filter->value)
-			    : xprintf("%s=%s", filter->key, filter->value);
-	char *quoted = store_quoted(text);
-	fprintf(f, column ? "%s" : "has(labels, %s)", quoted);
-	free(quoted);
-	free(text);
-}
-
-/* Either value of one key, and all keys. */
-static void add_filters(FILE *f, const struct store_url *u)
-{
-	for (size_t i = 0; i < u->filters.n; i++) {
-		const char *column = column_of(u->filters.at[i].key), *between = "";
-		if (!is_first_of_key(u, i))
-			continue;
-		fprintf(f, " AND %s%s(", column ? column : "", column ? " IN " : "");
-		for (size_t k = i; k < u->filters.n; k++) {
-			if (strcmp(u->filters.at[k].key, u->filters.at[i].key) != 0)
-				continue;
-			fputs(between, f);
-			add_value(f, &u->filters.at[k]);
-			between = column ? ", " : " OR ";
-		}
-		fputs(")", f);
-	}
-}
-
-/* Rows without a receipt do not count, and of several receipts for one recording one does. */
-static void add_receipts(FILE *f, const struct store_url *u, const char *what)
-{
-	fprintf(f,
-		"SELECT %s FROM {db}.receipts WHERE high >= toDateTime(%" PRIu64
-		") AND low < toDateTime(%" PRIu64 ")",
-		what, u->from_s, u->to_s);
-	add_filters(f, u);
-}
-
-static void add_services(FILE *f, const struct store_url *u)
-{
-	const char *between = " AND service IN (";
-	for (size_t i = 0; i < u->filters.n; i++) {
-		if (strcmp(u->filters.at[i].key, "service") != 0)
-			continue;
-		fprintf(f, "%s%" PRIu64, between,
-			rows_hash_end(rows_hash_text(ROWS_HASH_START, u->filters.at[i].value)));
-		between = ", ";
-	}
-	if (*between == ',')
-		fputs(")", f);
-}
-
-/* Sums know services and versions alone. */
-static bool may_use_rollups(const struct store_url *u, const struct rollup_span *span)
-{
-	for (size_t i = 0; i < u->filters.n; i++)
-		if (strcmp(u->filters.at[i].key, "service") != 0 &&
-		    strcmp(u->filters.at[i].key, "version") != 0)
-			return false;
-	return u->to_s >= span->seconds;
-}
-
-/* A rollup is of one hour or day, and so is what it is of: what is outside of the time need not be
- * read. */
-static void add_span(FILE *f, const struct store_url *u, const struct rollup_span *span)
-{
-	fprintf(f, "bucket >= toDateTime(%" PRIu64 ") AND bucket <= toDateTime(%" PRIu64 ")",
-		u->from_s, u->to_s - span->seconds);
-}
-
-/* The recordings that rollups of the table `ids` are of. */
-static void add_contents(FILE *f, const struct store_url *u, const struct rollup_span *span)
-{
-	fprintf(f, "(SELECT content FROM {db}.%srollup_batches WHERE ", span->prefix);
-	add_span(f, u, span);
-	fputs(" AND rollup IN (SELECT id FROM ids))", f);
-}
-
-/* Those that lie in the time that is asked for. Of two that are of the same recording, as they were
- * made at the same time, the smaller one counts; and none of those of which the days in the table
- * `ids` have a part. ANY in place of ALL would be of one of them alone in servers from 20.1 on. */
-static char *rollups_question(const struct store_url *u, const struct rollup_span *span,
-			      bool after_days)
-{
-	char *sql = NULL, *within = NULL;
-	size_t size;
-	FILE *f = xopen_memstream(&within, &size);
-	add_span(f, u, span);
-	xclose_memstream(f, &within);
-	const char *p = span->prefix;
-	f = xopen_memstream(&sql, &size);
-	fprintf(f, "SELECT rollup FROM {db}.%srollup_receipts WHERE %s", p, within);
-	add_filters(f, u);
-	fprintf(f,
-		" AND rollup NOT IN (SELECT rollup FROM (SELECT content, rollup FROM "
-		"{db}.%srollup_batches WHERE %s AND rollup IN (SELECT rollup FROM "
-		"{db}.%srollup_receipts WHERE %s)) ALL INNER JOIN (SELECT content, min(rollup) AS "
-		"smallest FROM {db}.%srollup_batches WHERE %s AND rollup IN (SELECT rollup FROM "
-		"{db}.%srollup_receipts WHERE %s) GROUP BY content HAVING count() > 1) USING "
-		"content WHERE rollup != smallest)",
-		p, within, p, within, p, within, p, within);
-	if (after_days) {
-		fprintf(f,
-			" AND rollup NOT IN (SELECT rollup FROM {db}.%srollup_batches WHERE %s AND "
-			"content IN ",
-			p, within);
-		add_contents(f, u, &rollup_spans[ROLLUP_DAYS]);
-		fputs(")", f);
-	}
-	fputs(" FORMAT RowBinary", f);
-	xclose_memstream(f, &sql);
-	free(within);
-	return sql;
-}
-
-struct sums_of {                      /* what is asked for sums */
-	const uint64_t *events;       /* ascending: those that there are one by one; */
-	size_t n;                     /* and what else there may be; 0: all together */
-	bool rollups[N_ROLLUP_SPANS]; /* those in the table `ids` */
-	bool without;                 /* no rollups, and not the recordings in the table `ids` */
-};
-
-static bool has_rollups(const struct sums_of *of)
-{
-	return of->rollups[ROLLUP_HOURS] || of->rollups[ROLLUP_DAYS];
-}
-
-static bool has_ids(const struct sums_of *of) { return has_rollups(of) || of->without; }
-
-/* A sum may be larger than 64 bits hold, and is the largest number then; the server would go round.
- * With rollups: of recordings that are in none of these. */
-static void add_samples(FILE *f, const struct store_url *u, const struct sums_of *of)
-{
-	fprintf(f,
-		"stack, sum(bitAnd(weight, toUInt64(4294967295))), sum(bitShiftRight(weight, 32)), "
-		"sum(count) FROM {db}.samples WHERE bucket >= toDateTime(%" PRIu64
-		") AND bucket < toDateTime(%" PRIu64 ")",
-		u->from_s, u->to_s);
-	add_services(f, u);
-	fputs(" AND batch IN (", f);
-	add_receipts(f, u, "min(batch)");
-	for (size_t i = 0; i < N_ROLLUP_SPANS; i++) {
-		if (!of->rollups[i])
-			continue;
-		fputs(" AND content NOT IN ", f);
-		add_contents(f, u, &rollup_spans[i]);
-	}
-	if (of->without)
-		fputs(" AND content NOT IN (SELECT id FROM ids)", f);
-	fputs(" GROUP BY content)", f);
-}
-
-static void add_rollups(FILE *f, const struct store_url *u, const struct rollup_span *span)
-{
-	fprintf(f, "stack, sum(low), sum(high), sum(count) FROM {db}.%srollups WHERE ",
-		span->prefix);
-	add_span(f, u, span);
-	add_services(f, u);
-	fputs(" AND rollup IN (SELECT id FROM ids)", f);
-}
-
-/* What is none of these events: a condition that an index helps with. */
-static void add_others(FILE *f, const struct sums_of *of)
-{
-	fprintf(f, " AND (event < %" PRIu64, of->events[0]);
-	for (size_t i = 1; i < of->n; i++)
-		fprintf(f, " OR (event > %" PRIu64 " AND event < %" PRIu64 ")", of->events[i - 1],
-			of->events[i]);
-	fprintf(f, " OR event > %" PRIu64 ")", of->events[of->n - 1]);
-}
-
-/* Sums by one number take the server half as long as those by two, so events are asked for one by
- * one; one that came only now is among what is left. Without a span: of single recordings. */
-static void add_selects(FILE *f, const struct store_url *u, const struct sums_of *of,
-			const struct rollup_span *span)
-{
-	for (size_t i = 0; i <= of->n; i++) {
-		bool one = i < of->n;
-		fputs(i || span ? " UNION ALL SELECT " : "SELECT ", f);
-		if (one)
-			fprintf(f, "toUInt64(%" PRIu64 "), ", of->events[i]);
-		else
-			fputs("event, ", f);
-		if (span)
-			add_rollups(f, u, span);
-		else
-			add_samples(f, u, of);
-		if (one)
-			fprintf(f, " AND event = %" PRIu64, of->events[i]);
-		else if (of->n)
-			add_others(f, of);
-		fputs(one ? " GROUP BY stack" : " GROUP BY event, stack", f);
-	}
-}
-
-static char *sums_sql(const struct store_url *u, const struct sums_of *of)
-{
-	char *sql = NULL;
-	size_t size;
-	FILE *f = xopen_memstream(&sql, &size);
-	add_selects(f, u, of, NULL);
-	for (size_t i = 0; i < N_ROLLUP_SPANS; i++)
-		if (of->rollups[i])
-			add_selects(f, u, of, &rollup_spans[i]);
-	fputs(" UNION ALL " ANSWERS_SUMS_MARK " FORMAT RowBinary", f);
-	xclose_memstream(f, &sql);
-	return sql;
-}
-
-/* With a table beside it the question is a part of the URL, of which servers take 16 KB. */
-static bool fits_url(const char *sql)
-{
-	enum { MOST = 14000 };
-	char *escaped = http_escaped(sql);
-	bool fits = strlen(escaped) < MOST;
-	free(escaped);
-	return fits;
-}
-
-/* Clears of->rollups if there is no room for them: single recordings give the same sums. */
-static char *sums_question(const struct store_url *u, struct sums_of *of)
-{
-	enum { EVENTS_MAX = 8 };
-	of->n = of->n <= EVENTS_MAX ? of->n : 0;
-	char *sql = sums_sql(u, of);
-	if (has_ids(of) && of->n && !fits_url(sql)) {
-		struct sums_of together = *of;
-		together.n = 0;
-		free(sql);
-		sql = sums_sql(u, &together);
-	}
-	if (has_rollups(of) && !fits_url(sql)) {
-		memset(of->rollups, 0, sizeof(of->rollups));
-		free(sql);
-		sql = sums_sql(u, of);
-	}
-	return sql;
-}
-
-/* At most so many recordings of a shard are compared with those of the others. */
-static size_t contents_most(const struct store_url *u)
-{
-	enum { OF_A_SHARD = 1 << 16, OF_ALL = 1 << 20 };
-	size_t n = OF_ALL / u->shards.n;
-	return n < OF_A_SHARD ? n : OF_A_SHARD;
-}
-
-/* The recordings that are asked for, the smallest numbers first: as they are hashes, those that two
- * shards have come up in both. And a row of 0, without which no recordings would be no answer. */
-static char *contents_question(const struct store_url *u)
-{
-	char *sql = NULL;
-	size_t size;
-	FILE *f = xopen_memstream(&sql, &size);
-	fputs("SELECT content FROM (", f);
-	add_receipts(f, u, "DISTINCT content");
-	fprintf(f,
-		" ORDER BY content LIMIT %zu) UNION ALL SELECT toUInt64(0) AS content "
-		"FORMAT RowBinary",
-		contents_most(u));
-	xclose_memstream(f, &sql);
-	return sql;
-}
-
 /* ---- the shards, all at once ---- */
 
 struct fleet_question {
@@ -353,12 +67,12 @@ static bool has_no_table(const struct store_answer *a)
 static struct kin_error *ask_span(struct fleet_question *q, size_t span, bool after_days,
 				  struct http_bytes *ids)
 {
-	char *sql = rollups_question(q->url, &rollup_spans[span], after_days);
+	char *sql = fleet_sql_rollups(q->url, &rollup_spans[span], after_days);
 	struct http_part part = { "ids", ids->at, ids->n };
 	struct store_query query = { .sql = sql, .part = after_days ? &part : NULL };
 	struct store_answer a = { 0 };
 	struct kin_error *err = NULL;
-	if (!after_days || fits_url(sql))
+	if (!after_days || fleet_sql_fits_url(sql))
 		err = store_ask(q->store, q->shard, &query, &a);
 	if (!err)
 		row_bytes(ids, a.bytes.at, a.bytes.n);
@@ -372,13 +86,13 @@ static struct kin_error *ask_span(struct fleet_question *q, size_t span, bool af
 }
 
 /* Days first: hours of which they have a part are not asked for. */
-static struct kin_error *ask_rollups(struct fleet_question *q, struct sums_of *of,
+static struct kin_error *ask_rollups(struct fleet_question *q, struct fleet_sums *of,
 				     struct http_bytes *ids)
 {
 	struct kin_error *err = NULL;
 	for (size_t i = N_ROLLUP_SPANS; i-- > 0 && !err;) {
 		size_t before = ids->n;
-		if (may_use_rollups(q->url, &rollup_spans[i]))
+		if (fleet_sql_may_use_rollups(q->url, &rollup_spans[i]))
 			err = ask_span(q, i, of->rollups[ROLLUP_DAYS], ids);
 		of->rollups[i] = ids->n > before;
 	}
@@ -401,7 +115,7 @@ static struct kin_error *ask_events(struct fleet_question *q)
 
 static struct kin_error *ask_contents(struct fleet_question *q)
 {
-	char *sql = contents_question(q->url);
+	char *sql = fleet_sql_contents(q->url);
 	struct kin_error *err =
 		store_ask(q->store, q->shard, &(struct store_query){ .sql = sql }, &q->answer);
 	q->contents = q->answer.bytes;
@@ -432,7 +146,7 @@ static struct fleet_events events_of(const struct http_bytes *bytes)
 static struct kin_error *ask_sums(struct fleet_question *q)
 {
 	struct http_bytes ids = { 0 };
-	struct sums_of of = { .without = q->doubles.n != 0 };
+	struct fleet_sums of = { .without = q->doubles.n != 0 };
 	struct kin_error *err = ask_events(q);
 	if (of.without)
 		row_bytes(&ids, q->doubles.at, q->doubles.n);
@@ -442,9 +156,10 @@ static struct kin_error *ask_sums(struct fleet_question *q)
 		struct fleet_events events = events_of(&q->events);
 		of.events = events.at;
 		of.n = events.n;
-		char *sql = sums_question(q->url, &of);
+		char *sql = fleet_sql_sums(q->url, &of);
 		struct http_part part = { "ids", ids.at, ids.n };
-		struct store_query query = { .sql = sql, .part = has_ids(&of) ? &part : NULL };
+		struct store_query query = { .sql = sql,
+					     .part = fleet_sums_have_ids(&of) ? &part : NULL };
 		err = store_ask(q->store, q->shard, &query, &q->answer);
 		free(sql);
 		vec_free(&events);
@@ -512,7 +227,7 @@ static struct kin_error *find_doubles(const struct fleet *f, struct fleet_questi
 static bool are_all_known(const struct fleet *f, const struct fleet_question *questions)
 {
 	for (size_t i = 0; i < f->url->shards.n; i++)
-		if (questions[i].contents.n / sizeof(uint64_t) > contents_most(f->url))
+		if (questions[i].contents.n / sizeof(uint64_t) > fleet_sql_contents_most(f->url))
 			return false;
 	return true;
 }

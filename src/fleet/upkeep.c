@@ -2,7 +2,7 @@
  *
  * The list of what a rollup is of comes first, then its rows, last its receipt: one that was
  * interrupted has none, and does not count. Of two that were made at the same time of the same
- * recordings one counts (fleet_read.c). */
+ * recordings one counts (fleet_sql.c). */
 #include "fleet/upkeep.h"
 
 #include <inttypes.h>
