@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/message.h"
 #include "cli/prefix.h"
+#include "cli/sampling.h"
 #include "cli/turns.h"
 
 static const char *const description[] = {
@@ -102,6 +103,7 @@ static const struct opt_group *const options[] = { &run_options,     &compare_op
 struct compare_line {
 	struct settings s;
 	struct turns turns;
+	char *events;    /* of all -e; NULL: none */
 	bool needs_both; /* a command alone is not compared with itself */
 };
 
@@ -128,7 +130,8 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		l->turns.folder = arg;
 		break;
 	case OPT_EVENTS:
-		l->turns.events = arg;
+		sampling_add_events(&l->events, arg);
+		l->turns.events = l->events;
 		break;
 	case OPT_RATE:
 		l->turns.frequency = arg;
@@ -206,6 +209,7 @@ static int run_as(const struct command *c, int argc, char **argv, bool needs_bot
 		status = wrong ? EXIT_USAGE : run_line(&l);
 	}
 	settings_done(&l.s);
+	free(l.events);
 	return status;
 }
 

@@ -111,11 +111,11 @@ static bool take_frequency(const char *arg, uint64_t *ret, char error[512])
 	       arg_bad("-F", arg, "a number of samples per second, or max", error);
 }
 
-static void add_events(struct sampling *s, const char *arg)
+void sampling_add_events(char **events, const char *arg)
 {
-	char *joined = s->events ? xprintf("%s,%s", s->events, arg) : xprintf("%s", arg);
-	free(s->events);
-	s->events = joined;
+	char *joined = *events ? xprintf("%s,%s", *events, arg) : xprintf("%s", arg);
+	free(*events);
+	*events = joined;
 }
 
 bool sampling_set(struct sampling *s, int id, const char *arg, char error[512])
@@ -130,7 +130,7 @@ bool sampling_set(struct sampling *s, int id, const char *arg, char error[512])
 		s->everything = true;
 		break;
 	case SAMPLING_EVENT:
-		add_events(s, arg);
+		sampling_add_events(&s->events, arg);
 		break;
 	case SAMPLING_FREQUENCY:
 		return take_frequency(arg, &s->frequency, error);

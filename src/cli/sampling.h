@@ -75,4 +75,7 @@ const char *sampling_conflict(const struct sampling *s);
 
 void sampling_done(struct sampling *s);
 
+/* Appends those of another -e. *events: NULL, or what this made; to be freed. */
+void sampling_add_events(char **events, const char *arg);
+
 #endif

@@ -1021,6 +1021,15 @@ def test_signal_stack(tap, box):
         tap.ok('stacks cut' in p.err, '... and that is said', p.err)
 
 
+def test_turns(tap, box):
+    """The events of kin compare and of kin record --against."""
+    events = ['-e', 'task-clock', '-e', 'page-faults']
+    for how in (['compare', '-o', 'turns', *events], ['record', '-o', 'against', *events, '--against']):
+        p = box.run(box.kin, how[0], '-r', '2', *how[1:], '--warmup=0', './prog', 'exit', '0', '--', './prog', 'exit', '0')
+        got = [r[1] for r in box.info(f'{how[2]}/before/01.kin') if r[0] == 'samples']
+        tap.ok({'task-clock', 'page-faults'} <= set(got), f'kin {how[0]}: events of each -e', f'{got} {p.err}')
+
+
 def main():
     tap, box = Tap(), Box(sys.argv[1])
     try:
@@ -1030,7 +1039,7 @@ def main():
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
-                     test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_linked,
+                     test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
                      test_compilers, test_lines, test_signal_stack, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
