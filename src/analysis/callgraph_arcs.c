@@ -156,24 +156,18 @@ struct counted {
 	uint64_t count;
 };
 
-/* Copied by bytes, as arcs may have been made in the place of records. */
-static struct arc record_at(const struct arc *records, size_t i)
-{
-	struct arc a;
-	memcpy(&a, records + i, sizeof(a));
-	return a;
-}
-
-/* Finds the symbols of at most BATCH records; returns how many of them make arcs. */
-static size_t resolve_batch(struct arc_maker *m, const struct arc *records, size_t n_records,
-			    const struct callgraph_opts *o, struct lookup *l, struct counted *ret)
+/* Finds the symbols of at most BATCH records from `first` on; returns how many of them make arcs.
+ */
+static size_t resolve_batch(struct arc_maker *m, const struct arc_list *records, size_t first,
+			    size_t end, const struct callgraph_opts *o, struct lookup *l,
+			    struct counted *ret)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_records; i++)
-		symbols_prefetch(m->g->symbols, record_at(records, i).to);
-	for (size_t i = 0; i < n_records; i++) {
-		struct arc record = record_at(records, i);
+	for (size_t i = first; i < end; i++)
+		symbols_prefetch(m->g->symbols, arc_at(records, i).to);
+	for (size_t i = first; i < end; i++) {
+		struct arc record = arc_at(records, i);
 		if (!resolve(m->g, &record, o, l, &ret[n].t))
 			continue;
 		prefetch_line(&m->callees[ret[n].t.to]);
@@ -195,8 +189,8 @@ static void forget_arcs(struct callgraph *g)
 /* Runtimes write arcs by call site, so that callers come in order: then arcs can be made at once,
  * and their order is that of the records. Returns the callees; NULL, with nothing done, if they do
  * not. `arcs` may be the records themselves: what was made ends before what is to be read. */
-static struct callee *sum_ordered(struct callgraph *g, const struct arc *records, size_t n_records,
-				  void *arcs, const struct callgraph_opts *o)
+static struct callee *sum_ordered(struct callgraph *g, const struct arc_list *records,
+				  size_t n_records, void *arcs, const struct callgraph_opts *o)
 {
 	struct lookup l = { NONE, 0, 0 };
 	struct counted c[BATCH];
@@ -204,9 +198,8 @@ static struct callee *sum_ordered(struct callgraph *g, const struct arc *records
 	bool ordered = true;
 
 	for (size_t first = 0; ordered && first < n_records; first += BATCH) {
-		size_t left = n_records - first;
-		size_t n =
-			resolve_batch(&m, records + first, left < BATCH ? left : BATCH, o, &l, c);
+		size_t end = min_u64(first + BATCH, n_records);
+		size_t n = resolve_batch(&m, records, first, end, o, &l, c);
 		for (size_t i = 0; ordered && i < n; i++) {
 			ordered = m.from == NONE || c[i].t.from >= m.from;
 			if (c[i].t.from != m.from)
@@ -236,14 +229,15 @@ static struct callee *sum_if_ordered(struct callgraph *g, const struct profile *
 				     const struct callgraph_opts *o)
 {
 	size_t n = p->n_arcs;
-	_Static_assert(sizeof(struct cg_arc) <= sizeof(struct arc), "they are made in place");
+	_Static_assert(sizeof(struct cg_arc) <= sizeof(struct near_arc), "they are made in place");
+	const struct arc_list records = p->arcs;
 
 	if (o->consume && callers_ascend(g->symbols, p)) {
-		struct arc *records = profile_take_arcs(o->consume);
-		return sum_ordered(g, records, n, records, o);
+		void *arcs = profile_take_arcs(o->consume);
+		return sum_ordered(g, &records, n, arcs, o);
 	}
 	void *arcs = xrealloc(NULL, n, sizeof(*g->arcs));
-	struct callee *callees = sum_ordered(g, p->arcs, n, arcs, o);
+	struct callee *callees = sum_ordered(g, &records, n, arcs, o);
 	if (!callees)
 		free(arcs);
 	return callees;
@@ -288,7 +282,8 @@ static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
 		begin_caller(&m, from);
 		for (; i < start[from]; i++) {
 			const struct arc_tally *r = &t->v.at[grouped[i]];
-			if (make_arc(&m, r->to, r->record == NONE ? 0 : p->arcs[r->record].count))
+			if (make_arc(&m, r->to,
+				     r->record == NONE ? 0 : arc_at(&p->arcs, r->record).count))
 				g->seq[g->n_arcs - 1] = grouped[i];
 		}
 		if (calls)
@@ -310,7 +305,8 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 	bool of_stacks = callgraph_has_stacks(o) && !o->no_stack_calls;
 
 	for (size_t i = 0; i < p->n_arcs; i++) {
-		if (!resolve(g, &p->arcs[i], o, &l, &one))
+		struct arc arc = arc_at(&p->arcs, i);
+		if (!resolve(g, &arc, o, &l, &one))
 			continue;
 		one.record = (uint32_t)i;
 		vec_push(&t.v, one);

@@ -120,8 +120,9 @@ static void check_callees(struct mismatch_check *p, const struct symbols *s)
 	struct address_range profiled = { 0, 0 }; /* once: it takes reading all symbols */
 	bool has_range = false;
 	for (size_t i = 0; i < p->data->n_arcs; i += step) {
-		uint64_t to = p->data->arcs[i].to;
-		if (p->data->arcs[i].to_object) /* a recording says itself what it is of */
+		struct arc arc = arc_at(&p->data->arcs, i);
+		uint64_t to = arc.to;
+		if (arc.to_object) /* a recording says itself what it is of */
 			continue;
 		n++;
 		if (can_be_callee(p->object, s, to))

@@ -79,13 +79,13 @@ static uint32_t file_at(const struct file_order *f, const struct ordered_files *
 static void count_file_calls(struct file_order *f, const struct ordered_files *files)
 {
 	for (size_t i = 0; i < f->p->n_arcs; i++) {
-		const struct arc *a = &f->p->arcs[i];
-		uint32_t from = file_at(f, files, a->from), to = file_at(f, files, a->to);
+		struct arc a = arc_at(&f->p->arcs, i);
+		uint32_t from = file_at(f, files, a.from), to = file_at(f, files, a.to);
 		if (from == NONE || to == NONE || from == to)
 			continue;
-		symid caller = symbols_find(f->s, a->from), callee = symbols_find(f->s, a->to);
+		symid caller = symbols_find(f->s, a.from), callee = symbols_find(f->s, a.to);
 		if (!f->sel || selection_wants_arc(f->sel, caller, callee))
-			add_call(f, from, to, a->count);
+			add_call(f, from, to, a.count);
 	}
 }
 
@@ -143,14 +143,14 @@ static bool *symbols_of_files(const struct file_order *f)
 static void count_symbol_calls(struct file_order *f)
 {
 	for (size_t i = 0; i < f->p->n_arcs; i++) {
-		const struct arc *a = &f->p->arcs[i];
-		symid from = symbols_find(f->s, a->from), to = symbols_find(f->s, a->to);
+		struct arc a = arc_at(&f->p->arcs, i);
+		symid from = symbols_find(f->s, a.from), to = symbols_find(f->s, a.to);
 		while (to != NONE && !f->s->at[to].is_function)
 			to = to ? to - 1 : NONE;
 		if (from == NONE || to == NONE || from == to)
 			continue;
 		if (!f->sel || selection_wants_arc(f->sel, from, to))
-			add_call(f, from, to, a->count);
+			add_call(f, from, to, a.count);
 	}
 }
 

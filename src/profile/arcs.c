@@ -7,19 +7,101 @@
  */
 enum { LOOK_AHEAD = 2 };
 
-static bool same(const struct arc *a, const struct arc *b)
+/* ---- the two ways to keep them ---- */
+
+struct arc_list arcs_list(const struct arcs *a)
 {
-	return a->from == b->from && a->to == b->to && a->from_object == b->from_object &&
-	       a->to_object == b->to_object;
+	return (struct arc_list){ .near = a->is_far ? NULL : a->near.at,
+				  .any = a->any.at,
+				  .base = a->base,
+				  .object = a->object };
 }
 
-static void sum(struct arcs *a, struct arc *into, uint64_t count)
+static struct arc get(const struct arcs *a, size_t i)
 {
-	if (__builtin_add_overflow(into->count, count, &into->count)) {
-		into->count = UINT64_MAX;
+	struct arc_list all = arcs_list(a);
+	return arc_at(&all, i);
+}
+
+static bool are_near(const struct arcs *a, const struct arc *arcs, size_t n)
+{
+	uint64_t beyond = 0;
+	objid other = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		beyond |= (arcs[i].from - a->base) | (arcs[i].to - a->base);
+		other |= (arcs[i].from_object ^ a->object) | (arcs[i].to_object ^ a->object);
+	}
+	return beyond <= UINT32_MAX && !other;
+}
+
+static void reserve(struct arcs *a, size_t extra)
+{
+	a->near.n = a->any.n = a->n;
+	if (a->is_far)
+		vec_reserve(&a->any, extra);
+	else
+		vec_reserve(&a->near, extra);
+}
+
+static void make_far(struct arcs *a)
+{
+	VEC(struct arc) any = { 0 };
+
+	vec_reserve(&any, a->n + 1);
+	for (size_t i = 0; i < a->n; i++)
+		any.at[i] = get(a, i);
+	a->any.at = any.at;
+	a->any.cap = any.cap;
+	a->is_far = true;
+	vec_free(&a->near);
+}
+
+/* So that they can be kept as the others are. */
+static void prepare(struct arcs *a, const struct arc *arcs, size_t n)
+{
+	const uint64_t half = UINT64_C(1) << 31;
+
+	if (!a->n && n) {
+		a->base = arcs->from < half ? 0 : arcs->from - half;
+		a->object = arcs->from_object;
+	}
+	if (!a->is_far && !are_near(a, arcs, n))
+		make_far(a);
+}
+
+/* Where there is room. */
+static void put(struct arcs *a, size_t i, const struct arc *arc)
+{
+	if (a->is_far)
+		a->any.at[i] = *arc;
+	else
+		a->near.at[i] = (struct near_arc){ (uint32_t)(arc->from - a->base),
+						   (uint32_t)(arc->to - a->base), arc->count };
+}
+
+/* The arc must have been prepared for. */
+static inline bool is_same(const struct arcs *a, size_t i, const struct arc *arc)
+{
+	if (!a->is_far)
+		return a->near.at[i].from == (uint32_t)(arc->from - a->base) &&
+		       a->near.at[i].to == (uint32_t)(arc->to - a->base);
+	const struct arc *there = &a->any.at[i];
+	return there->from == arc->from && there->to == arc->to &&
+	       there->from_object == arc->from_object && there->to_object == arc->to_object;
+}
+
+static inline void sum(struct arcs *a, size_t i, uint64_t count)
+{
+	uint64_t *into = a->is_far ? &a->any.at[i].count : &a->near.at[i].count;
+
+	if (__builtin_add_overflow(*into, count, into)) {
+		*into = UINT64_MAX;
 		a->saturated = true;
 	}
 }
+
+/* ---- the index ---- */
 
 static size_t hash(const struct arc *arc)
 {
@@ -36,7 +118,7 @@ static uint32_t *slot(const struct arcs *a, const struct arc *arc)
 {
 	size_t i = hash(arc) & (a->cap - 1);
 
-	while (a->slots[i] != NONE && !same(&a->at.at[a->slots[i]], arc))
+	while (a->slots[i] != NONE && !is_same(a, a->slots[i], arc))
 		i = (i + 1) & (a->cap - 1);
 	return &a->slots[i];
 }
@@ -52,13 +134,10 @@ static void build_index(struct arcs *a, size_t n)
 	a->slots = xrealloc(NULL, cap, sizeof(*a->slots));
 	memset(a->slots, 0xff, cap * sizeof(*a->slots));
 	a->cap = cap;
-	for (size_t i = 0; i < a->settled; i++)
-		*slot(a, &a->at.at[i]) = (uint32_t)i;
-}
-
-static bool same_site(const struct arc *a, const struct arc *b)
-{
-	return a->from == b->from && a->from_object == b->from_object;
+	for (size_t i = 0; i < a->settled; i++) {
+		struct arc arc = get(a, i);
+		*slot(a, &arc) = (uint32_t)i;
+	}
 }
 
 /* ---- the first file ---- */
@@ -66,43 +145,40 @@ static bool same_site(const struct arc *a, const struct arc *b)
 enum { SHORT_RUN = 64 };
 
 /* As long as call sites ascend, equal arcs can only be of one site: each is compared with those of
- * its site before it, while these are still in a core's cache. */
-static void append_in_order(struct arcs *a, const struct arc *arc)
+ * its site before it, which are few and still in a core's cache. `last` is the arc before. */
+static inline void append_in_order(struct arcs *a, const struct arc *last, const struct arc *arc)
 {
-	struct arc *all = a->at.at;
-	size_t n = a->at.n;
-
-	if (n && same_site(&all[n - 1], arc)) {
-		for (size_t i = a->run; i < n; i++)
-			if (same(&all[i], arc)) {
-				sum(a, &all[i], arc->count);
+	if (a->n && last->from == arc->from && last->from_object == arc->from_object) {
+		for (size_t i = a->run; i < a->n; i++)
+			if (is_same(a, i, arc)) {
+				sum(a, i, arc->count);
 				return;
 			}
-		a->unordered = n - a->run >= SHORT_RUN;
+		a->unordered = a->n - a->run >= SHORT_RUN;
 	} else {
-		a->unordered = n && (arc->from_object != all[n - 1].from_object ||
-				     arc->from < all[n - 1].from);
-		a->run = n;
+		a->unordered =
+			a->n && (arc->from_object != last->from_object || arc->from < last->from);
+		a->run = a->n;
 	}
-	all[a->at.n++] = *arc;
+	put(a, a->n++, arc);
 }
 
 static void append(struct arcs *a, const struct arc *arcs, size_t n)
 {
+	struct arc before = a->n ? get(a, a->n - 1) : (struct arc){ 0 };
+	const struct arc *last = &before;
 	size_t i = 0;
 
-	vec_reserve(&a->at, n);
-	while (i < n && !a->unordered) /* few arcs share a site: so do runtimes write them */
-		append_in_order(a, &arcs[i++]);
-	if (i < n)
-		memcpy(a->at.at + a->at.n, arcs + i, (n - i) * sizeof(*arcs));
-	a->at.n += n - i;
+	reserve(a, n);
+	for (; i < n && !a->unordered; last = &arcs[i++]) /* so do runtimes write them */
+		append_in_order(a, last, &arcs[i]);
+	while (i < n)
+		put(a, a->n++, &arcs[i++]);
 }
 
 static void settle(struct arcs *a)
 {
-	struct arc *all = a->at.at;
-	size_t n = a->at.n;
+	size_t n = a->n;
 
 	if (a->settled == n)
 		return;
@@ -113,20 +189,24 @@ static void settle(struct arcs *a)
 	}
 	build_index(a, n);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t *s = slot(a, &all[i]);
+		struct arc arc = get(a, i);
+		uint32_t *s = slot(a, &arc);
 		if (*s != NONE) {
-			sum(a, &all[*s], all[i].count);
+			sum(a, *s, arc.count);
 			continue;
 		}
 		*s = (uint32_t)a->settled;
-		all[a->settled++] = all[i];
+		put(a, a->settled++, &arc);
 	}
-	a->at.n = a->settled;
+	a->n = a->settled;
 }
+
+/* ---- later ones ---- */
 
 static void add_new(struct arcs *a, uint32_t *s, const struct arc *arc)
 {
-	vec_push(&a->at, *arc);
+	reserve(a, 1);
+	put(a, a->n++, arc);
 	a->ascend = false;
 	*s = (uint32_t)a->settled++;
 	if (a->settled * 2 > a->cap)
@@ -143,7 +223,7 @@ static void find_and_add(struct arcs *a, const struct arc *arc)
 		add_new(a, s, arc);
 		return;
 	}
-	sum(a, &a->at.at[*s], arc->count);
+	sum(a, *s, arc->count);
 	a->other = a->cursor;
 	a->cursor = *s + 1;
 }
@@ -154,8 +234,8 @@ static inline bool add_near(struct arcs *a, const struct arc *arc, size_t *curso
 	size_t end = min_u64(*cursor + LOOK_AHEAD, a->settled);
 
 	for (size_t i = *cursor; i < end; i++) {
-		if (same(&a->at.at[i], arc)) {
-			sum(a, &a->at.at[i], arc->count);
+		if (is_same(a, i, arc)) {
+			sum(a, i, arc->count);
 			*cursor = i + 1;
 			return true;
 		}
@@ -165,13 +245,14 @@ static inline bool add_near(struct arcs *a, const struct arc *arc, size_t *curso
 
 void arcs_expect(struct arcs *a, size_t n)
 {
-	enum { MOST = 1 << 25 }; /* 1 GB that may never be used */
-	if (!a->at.n && n <= MOST)
-		vec_reserve(&a->at, n);
+	enum { MOST = 1 << 26 }; /* 1 GB that may never be used */
+	if (!a->n && n <= MOST)
+		reserve(a, n);
 }
 
 void arcs_add(struct arcs *a, const struct arc *arcs, size_t n)
 {
+	prepare(a, arcs, n);
 	if (!a->settled) { /* the first file */
 		append(a, arcs, n);
 		return;
@@ -189,9 +270,18 @@ void arcs_end_file(struct arcs *a)
 
 void arcs_drop_index(struct arcs *a) { free(TAKE(a->slots)); }
 
+void *arcs_take(struct arcs *a)
+{
+	void *memory = a->is_far ? (void *)TAKE(a->any.at) : TAKE(a->near.at);
+
+	arcs_free(a);
+	return memory;
+}
+
 void arcs_free(struct arcs *a)
 {
-	vec_free(&a->at);
+	vec_free(&a->near);
+	vec_free(&a->any);
 	arcs_drop_index(a);
 	*a = (struct arcs){ 0 };
 }

@@ -2,7 +2,8 @@
  *
  * Files of one program list nearly the same arcs in nearly the same order. So the first file is
  * just appended, and each arc of a later file is first sought next to the previous one. A hash is
- * built when that fails. */
+ * built when that fails. Arcs take half the room until one comes that is too far from the others.
+ */
 #ifndef PROFILE_ARCS_H
 #define PROFILE_ARCS_H
 
@@ -10,7 +11,12 @@
 #include "profile/profile.h"
 
 struct arcs {
-	VEC(struct arc) at;
+	VEC(struct near_arc) near;
+	VEC(struct arc) any; /* all of them, once `is_far` */
+	bool is_far;
+	uint64_t base; /* of `near`, and their object: by the first */
+	objid object;
+	size_t n;
 	size_t settled;  /* the first `settled` arcs are distinct; later ones have not been compared
 			    yet */
 	size_t run;      /* first file: start of the arcs of the last call site ... */
@@ -27,7 +33,9 @@ void arcs_add(struct arcs *a, const struct arc *arcs, size_t n);
 void arcs_expect(struct arcs *a, size_t n); /* a hint, before the first: this many will follow */
 void arcs_end_file(
 	struct arcs *a); /* all arcs are distinct from here on, and the next file begins */
-void arcs_drop_index(struct arcs *a); /* nothing will be looked up for now */
+void arcs_drop_index(struct arcs *a);            /* nothing will be looked up for now */
+struct arc_list arcs_list(const struct arcs *a); /* valid until something is added */
+void *arcs_take(struct arcs *a); /* their memory, to be freed by free(); there are none then */
 void arcs_free(struct arcs *a);
 
 #endif

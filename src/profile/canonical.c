@@ -80,9 +80,10 @@ static void *copy(const void *at, size_t n, size_t size)
 
 static void add_arcs(struct profile_builder *b, const struct profile *p, const objid *ids)
 {
-	struct arc *arcs = copy(p->arcs, p->n_arcs, sizeof(*arcs));
+	struct arc *arcs = xrealloc(NULL, p->n_arcs, sizeof(*arcs));
 
 	for (size_t i = 0; i < p->n_arcs; i++) {
+		arcs[i] = arc_at(&p->arcs, i);
 		arcs[i].from_object = ids[arcs[i].from_object];
 		arcs[i].to_object = ids[arcs[i].to_object];
 	}

@@ -186,13 +186,13 @@ static void keep_arcs(struct filter *f)
 		qsort(by_arc, s->n_task_arcs, sizeof(*by_arc), by_ends);
 	}
 	for (size_t i = 0; i < f->p->n_arcs; i++) {
-		const struct arc *a = &f->p->arcs[i];
-		if (!wants(f->part->objects, a->to_object))
+		struct arc a = arc_at(&f->p->arcs, i);
+		if (!wants(f->part->objects, a.to_object))
 			continue;
 		if (f->part->tasks)
-			keep_arc(f, a, by_arc, s->n_task_arcs);
+			keep_arc(f, &a, by_arc, s->n_task_arcs);
 		else
-			profile_add_arc(f->into, *a);
+			profile_add_arc(f->into, a);
 	}
 	for (size_t i = 0; i < s->n_task_arcs; i++)
 		if (wants(f->part->tasks, s->task_arcs[i].task) &&

@@ -103,10 +103,10 @@ static void find_functions(struct hooks *h, struct hooks_time *ret)
 static void count_calls(struct hooks *h)
 {
 	for (size_t i = 0; i < h->p->n_arcs; i++) {
-		const struct arc *a = &h->p->arcs[i];
-		uint32_t id = map64_get(&h->ids, place_key(a->to_object, a->to));
+		struct arc a = arc_at(&h->p->arcs, i);
+		uint32_t id = map64_get(&h->ids, place_key(a.to_object, a.to));
 		if (id != NONE)
-			capped_add(&h->at.at[id].calls, a->count);
+			capped_add(&h->at.at[id].calls, a.count);
 	}
 }
 
@@ -138,7 +138,7 @@ static double cost_of_call(const struct profile *p)
 {
 	double calls = 0;
 	for (size_t i = 0; i < p->n_arcs; i++)
-		calls += (double)p->arcs[i].count;
+		calls += (double)arc_at(&p->arcs, i).count;
 	return calls > 0 ? (double)p->samples.audit.hooks_ns / calls : 0;
 }
 

@@ -481,8 +481,9 @@ static void merge_arcs(struct profile_builder *into, struct profile_builder *fro
 {
 	arcs_end_file(&into->arcs);
 	arcs_end_file(&from->arcs);
-	for (size_t i = 0; i < from->arcs.at.n; i++) {
-		struct arc arc = from->arcs.at.at[i];
+	struct arc_list list = arcs_list(&from->arcs);
+	for (size_t i = 0; i < from->arcs.n; i++) {
+		struct arc arc = arc_at(&list, i);
 		arc.from_object = ids[arc.from_object];
 		arc.to_object = ids[arc.to_object];
 		arcs_add(&into->arcs, &arc, 1);
@@ -624,8 +625,8 @@ struct profile *profile_finish(struct profile_builder *b)
 		.strings = b->strings,
 		.objects = b->objects.at,
 		.n_objects = b->objects.n,
-		.arcs = b->arcs.at.at,
-		.n_arcs = b->arcs.at.n,
+		.arcs = arcs_list(&b->arcs),
+		.n_arcs = b->arcs.n,
 		.arcs_ascend = b->arcs.ascend,
 		.histograms = b->histograms.at,
 		.n_histograms = b->histograms.n,
@@ -651,9 +652,9 @@ static struct finished *finished_of(struct profile *p)
 	return (struct finished *)p; /* its first member */
 }
 
-struct arc *profile_take_arcs(struct profile *p)
+void *profile_take_arcs(struct profile *p)
 {
-	struct arc *arcs = TAKE(finished_of(p)->builder->arcs.at.at);
+	void *arcs = arcs_take(&finished_of(p)->builder->arcs);
 
 	profile_release_arcs(p);
 	return arcs;
@@ -670,7 +671,7 @@ mode_t profile_file_mode(const struct profile *p)
 void profile_release_arcs(struct profile *p)
 {
 	arcs_free(&finished_of(p)->builder->arcs);
-	p->arcs = NULL;
+	p->arcs = (struct arc_list){ 0 };
 	p->n_arcs = 0;
 	p->arcs_ascend = false;
 }

@@ -365,11 +365,12 @@ static void count_calls(struct asm_job *j)
 {
 	const struct profile *p = report_flat(j->in);
 	for (size_t i = 0; i < p->n_arcs; i++) {
-		uint32_t at = p->arcs[i].from ? find(j, p->arcs[i].from - 1) : NONE;
+		struct arc arc = arc_at(&p->arcs, i);
+		uint32_t at = arc.from ? find(j, arc.from - 1) : NONE;
 		if (at == NONE)
 			continue;
 		uint64_t *calls = &j->code.at[at].calls;
-		if (__builtin_add_overflow(*calls, p->arcs[i].count, calls))
+		if (__builtin_add_overflow(*calls, arc.count, calls))
 			*calls = UINT64_MAX;
 	}
 }

@@ -438,12 +438,12 @@ static void add_calls(struct kin_table *t, const struct report_input *in)
 	if (!p->n_arcs)
 		return;
 	for (size_t i = 0; i < p->n_arcs; i++) {
-		const struct arc *a = &p->arcs[i];
-		calls = capped_sum(calls, a->count);
-		if (symbols_find(in->symbols, a->to) == NONE)
-			unknown = capped_sum(unknown, a->count);
-		else if (symbols_find(in->symbols, a->from) == NONE)
-			outside = capped_sum(outside, a->count);
+		struct arc a = arc_at(&p->arcs, i);
+		calls = capped_sum(calls, a.count);
+		if (symbols_find(in->symbols, a.to) == NONE)
+			unknown = capped_sum(unknown, a.count);
+		else if (symbols_find(in->symbols, a.from) == NONE)
+			outside = capped_sum(outside, a.count);
 	}
 	add_fact(t, "calls", "records", cell_count(p->n_arcs), "pairs of call site and callee");
 	add_fact(t, "calls", "calls", cell_count(calls), NULL);

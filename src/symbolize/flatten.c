@@ -7,7 +7,7 @@ struct profile *program_flatten(const struct program *g, const struct profile *p
 	struct profile_builder *b = profile_builder_new();
 
 	for (size_t i = 0; i < p->n_arcs; i++) {
-		struct arc a = p->arcs[i];
+		struct arc a = arc_at(&p->arcs, i);
 		a.from = program_flat_caller(g, a.from_object, a.from);
 		a.to = program_flat(g, a.to_object, a.to);
 		a.from_object = a.to_object = 0;

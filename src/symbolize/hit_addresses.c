@@ -38,9 +38,9 @@ void hit_addresses_find(const struct profile *p, const bool *wanted, struct hit_
 			add_hit(&g, f->object, f->addr);
 	}
 	for (size_t i = 0; i < p->n_arcs; i++) {
-		const struct arc *a = &p->arcs[i];
-		add_return(&g, a->from_object, a->from);
-		add_hit(&g, a->to_object, a->to);
+		struct arc a = arc_at(&p->arcs, i);
+		add_return(&g, a.from_object, a.from);
+		add_hit(&g, a.to_object, a.to);
 	}
 	for (size_t i = 0; i < s->n_latencies; i++) {
 		const struct latency *l = &s->latencies[i];

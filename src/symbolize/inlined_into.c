@@ -50,12 +50,12 @@ static void find_sites(struct inlined_search *x, objid object)
 			vec_push(&x->sites, ((struct inlined_site){ program_instruction(x->g, i),
 								    program_place(x->g, i) }));
 	for (size_t i = 0; i < x->p->n_arcs; i++) {
-		const struct arc *a = &x->p->arcs[i];
-		symid into = a->from_object == object && a->from
-				     ? program_find(x->g, object, a->from - 1)
+		struct arc a = arc_at(&x->p->arcs, i);
+		symid into = a.from_object == object && a.from
+				     ? program_find(x->g, object, a.from - 1)
 				     : NONE;
 		if (into != NONE)
-			vec_push(&x->sites, ((struct inlined_site){ a->from - 1, into }));
+			vec_push(&x->sites, ((struct inlined_site){ a.from - 1, into }));
 	}
 }
 

@@ -153,8 +153,9 @@ static void mark_hit(struct program *g)
 		if (!p->samples.frames[i].name)
 			g->objects[p->samples.frames[i].object].hit = true;
 	for (size_t i = 0; i < p->n_arcs; i++) {
-		g->objects[p->arcs[i].from_object].hit = true;
-		g->objects[p->arcs[i].to_object].hit = true;
+		struct arc arc = arc_at(&p->arcs, i);
+		g->objects[arc.from_object].hit = true;
+		g->objects[arc.to_object].hit = true;
 	}
 	for (size_t i = 0; i < p->n_histograms; i++)
 		g->objects[p->histograms[i].object].hit = true;
@@ -616,9 +617,9 @@ static void inline_object(struct program *g, objid object, const struct site *si
 /* The address of a counted call: before its return address. */
 static struct site call_site(const struct program *g, const struct symbols_row *row, size_t arc)
 {
-	const struct arc *a = &g->profile->arcs[arc];
-	uint32_t part = g->objects[a->from_object].part;
-	struct site at = { a->from - 1, (uint32_t)(g->profile->samples.n_frames + arc), NONE };
+	struct arc a = arc_at(&g->profile->arcs, arc);
+	uint32_t part = g->objects[a.from_object].part;
+	struct site at = { a.from - 1, (uint32_t)(g->profile->samples.n_frames + arc), NONE };
 	symid into = part == NONE ? NONE : symbols_find(row->symbols[part], at.addr);
 	if (into == NONE)
 		return at;
@@ -639,14 +640,14 @@ static void find_inlines(struct program *g, const struct symbols_row *row)
 	for (size_t i = 1; i < s->n_frames; i++) /* a counting sort by object */
 		start[s->frames[i].object + 2]++;
 	for (size_t i = 0; i < n_arcs; i++)
-		start[g->profile->arcs[i].from_object + 2]++;
+		start[arc_at(&g->profile->arcs, i).from_object + 2]++;
 	for (size_t i = 2; i < n_objects + 2; i++)
 		start[i] += start[i - 1];
 	for (size_t i = 1; i < s->n_frames; i++)
 		sites[start[s->frames[i].object + 1]++] =
 			(struct site){ look_at(g, (frameid)i), (frameid)i, g->places[i] };
 	for (size_t i = 0; i < n_arcs; i++)
-		sites[start[g->profile->arcs[i].from_object + 1]++] = call_site(g, row, i);
+		sites[start[arc_at(&g->profile->arcs, i).from_object + 1]++] = call_site(g, row, i);
 	for (objid id = 0; id < n_objects; id++) {
 		size_t n = start[id + 1] - start[id];
 		if (n && g->objects[id].part != NONE)
@@ -662,7 +663,8 @@ static void note_calls(struct program *g)
 	const struct profile *p = g->profile;
 	for (size_t i = 0; g->inlined && i < p->n_arcs; i++) {
 		const struct inlines *at = &g->inlined[p->samples.n_frames + i];
-		uint64_t flat = program_flat(g, p->arcs[i].from_object, p->arcs[i].from);
+		struct arc arc = arc_at(&p->arcs, i);
+		uint64_t flat = program_flat(g, arc.from_object, arc.from);
 		if (at->n && flat != UINT64_MAX)
 			*map64_at(&g->calling, flat) =
 				g->symbols->at[g->inline_list.at[at->first]].owner;

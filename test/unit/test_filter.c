@@ -97,8 +97,9 @@ static const char *arcs(const struct profile *p)
 	size_t n = 0;
 	text[0] = '\0';
 	for (size_t i = 0; i < p->n_arcs; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u=%u ", p->arcs[i].to_object,
-				      (unsigned)p->arcs[i].count);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u=%u ",
+				      arc_at(&p->arcs, i).to_object,
+				      (unsigned)arc_at(&p->arcs, i).count);
 	n += (size_t)snprintf(text + n, sizeof(text) - n, "of");
 	for (size_t i = 0; i < p->samples.n_task_arcs; i++) {
 		const struct task_arc *a = &p->samples.task_arcs[i];
@@ -247,11 +248,11 @@ static void arcs_are_told_apart(void)
 	struct profile *q = profile_filter(p, &(struct profile_part){ .tasks = first });
 	OK(q->n_arcs == ARRAY_LEN(ends));
 	for (size_t i = 0; i < q->n_arcs; i++)
-		OK(q->arcs[i].count == ends[4 - i].count - (4 - i));
+		OK(arc_at(&q->arcs, i).count == ends[4 - i].count - (4 - i));
 	profile_free(q);
 	q = profile_filter(p, &(struct profile_part){ .tasks = unknown });
-	OK(q->n_arcs == 5 && q->arcs[0].count == 4 && q->arcs[3].count == 1);
-	OK(q->arcs[4].from == 9 && !q->arcs[4].count);
+	OK(q->n_arcs == 5 && arc_at(&q->arcs, 0).count == 4 && arc_at(&q->arcs, 3).count == 1);
+	OK(arc_at(&q->arcs, 4).from == 9 && !arc_at(&q->arcs, 4).count);
 	profile_free(q);
 	profile_free(p);
 }

@@ -164,10 +164,11 @@ static bool same_profiles(const struct profile *a, const struct profile *b)
 	if (a->n_arcs != b->n_arcs || a->n_histograms != b->n_histograms ||
 	    a->n_blocks != b->n_blocks)
 		return false;
-	for (size_t i = 0; i < a->n_arcs; i++)
-		if (a->arcs[i].from != b->arcs[i].from || a->arcs[i].to != b->arcs[i].to ||
-		    a->arcs[i].count != b->arcs[i].count)
+	for (size_t i = 0; i < a->n_arcs; i++) {
+		struct arc x = arc_at(&a->arcs, i), y = arc_at(&b->arcs, i);
+		if (x.from != y.from || x.to != y.to || x.count != y.count)
 			return false;
+	}
 	for (size_t i = 0; i < a->n_blocks; i++)
 		if (a->blocks[i].addr != b->blocks[i].addr ||
 		    a->blocks[i].count != b->blocks[i].count)
@@ -270,7 +271,7 @@ static void large_counts_survive(void)
 	OK(histogram_count(&p->histograms[0], 3) == 80000);
 	OK(histogram_count(&p->histograms[0], 5) == 131070);
 	OK(histogram_count(&p->histograms[0], 4) == 0);
-	OK(p->arcs[0].count == 0x100000064); /* 2^32 + 100 */
+	OK(arc_at(&p->arcs, 0).count == 0x100000064); /* 2^32 + 100 */
 	OK(p->sources[0].n_histograms == 2 && p->sources[0].n_arcs == 2);
 
 	OK(failed(bsd_write(b, p, &le64, true)));
@@ -315,8 +316,8 @@ static bool is_prefix(const struct profile *part, const struct profile *all)
 	    part->n_blocks > all->n_blocks)
 		return false;
 	for (size_t i = 0; i < part->n_arcs; i++)
-		if (part->arcs[i].from != all->arcs[i].from ||
-		    part->arcs[i].count != all->arcs[i].count)
+		if (arc_at(&part->arcs, i).from != arc_at(&all->arcs, i).from ||
+		    arc_at(&part->arcs, i).count != arc_at(&all->arcs, i).count)
 			return false;
 	for (size_t i = 0; i < part->n_blocks; i++)
 		if (part->blocks[i].addr != all->blocks[i].addr)
@@ -675,14 +676,14 @@ static void names_may_be_directories_and_patterns(void)
 
 	struct input_opts o = { .target = le64, .on_source = note_source, .arg = told };
 	OK(!failed(input_read(&sub, 1, &o, &p)));
-	OK(p->arcs[0].count == 9);
+	OK(arc_at(&p->arcs, 0).count == 9);
 	OK_STR(told, "gmon.outgmon.out.10gmon.out.2");
 	profile_free(p);
 
 	snprintf(pattern, sizeof(pattern), "%s/[go]*", sub);
 	const char *path = pattern;
 	OK(!failed(input_read(&path, 1, &o, &p)));
-	OK(p->arcs[0].count == 12);
+	OK(arc_at(&p->arcs, 0).count == 12);
 	profile_free(p);
 	snprintf(pattern, sizeof(pattern), "%s/no*", sub);
 	OK(failed(input_read(&path, 1, &o, &p)));
@@ -820,7 +821,7 @@ static void what_is_read_once_is_held(void)
 	struct input_opts o = { .target = le64, .held = held };
 	struct profile *p;
 	OK(!failed(input_read(all, 2, &o, &p)));
-	OK(p->n_sources == 2 && p->arcs[0].count == 6);
+	OK(p->n_sources == 2 && arc_at(&p->arcs, 0).count == 6);
 	profile_free(p);
 	OK(failed(input_read(all, 1, &o, &p))); /* it is empty now */
 	profile_free(p);

@@ -871,14 +871,18 @@ static const char *object_name(const struct profile *p, objid o)
 static void arcs_of_the_runtime(const struct profile *p)
 {
 	OK(p->n_arcs == 4);
-	OK(p->arcs[0].from == 0x104 && p->arcs[0].to == 0x1200 && p->arcs[0].count == 6);
-	OK_STR(object_name(p, p->arcs[0].from_object), "/bin/prog");
-	OK_STR(object_name(p, p->arcs[0].to_object), "/lib/new.so");
-	OK(p->arcs[1].from == 0 && p->arcs[1].from_object == 0 && p->arcs[1].to == 0x400);
+	OK(arc_at(&p->arcs, 0).from == 0x104 && arc_at(&p->arcs, 0).to == 0x1200 &&
+	   arc_at(&p->arcs, 0).count == 6);
+	OK_STR(object_name(p, arc_at(&p->arcs, 0).from_object), "/bin/prog");
+	OK_STR(object_name(p, arc_at(&p->arcs, 0).to_object), "/lib/new.so");
+	OK(arc_at(&p->arcs, 1).from == 0 && arc_at(&p->arcs, 1).from_object == 0 &&
+	   arc_at(&p->arcs, 1).to == 0x400);
 	/* The call was the last instruction of the module. */
-	OK(p->arcs[2].from == 0xffff && p->arcs[2].from_object == p->arcs[0].from_object);
-	OK(p->arcs[3].from == 0x104 && p->arcs[3].to == 0x200 && p->arcs[3].count == 4);
-	OK_STR(object_name(p, p->arcs[3].to_object), "/lib/old.so");
+	OK(arc_at(&p->arcs, 2).from == 0xffff &&
+	   arc_at(&p->arcs, 2).from_object == arc_at(&p->arcs, 0).from_object);
+	OK(arc_at(&p->arcs, 3).from == 0x104 && arc_at(&p->arcs, 3).to == 0x200 &&
+	   arc_at(&p->arcs, 3).count == 4);
+	OK_STR(object_name(p, arc_at(&p->arcs, 3).to_object), "/lib/old.so");
 	OK(p->samples.n_task_arcs == 4);
 	OK(p->samples.tasks[p->samples.task_arcs[0].task].tid == 43);
 	OK(p->samples.n_latencies == 2 && p->samples.latencies[0].from == 0x104);

@@ -192,7 +192,7 @@ static char *files(const struct arc *arcs, size_t n_arcs, const struct file_map_
 		   size_t n_map, bool gnu)
 {
 	static char text[400];
-	struct profile p = { .arcs = arcs, .n_arcs = n_arcs };
+	struct profile p = { .arcs = { .any = arcs }, .n_arcs = n_arcs };
 	size_t n, at = 0;
 	const char **order = order_files(&p, &program, map, n_map, NULL, gnu, &n);
 

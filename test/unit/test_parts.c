@@ -82,7 +82,7 @@ static uint64_t calls(const struct profile *p)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < p->n_arcs; i++)
-		sum += p->arcs[i].count;
+		sum += arc_at(&p->arcs, i).count;
 	return sum;
 }
 
@@ -138,11 +138,11 @@ static void sums_saturate(void)
 	uint8_t tasks[3] = { 0 };
 	tasks[one] = tasks[two] = 1;
 	struct profile *part = profile_filter(p, &(struct profile_part){ .tasks = tasks });
-	OK(part->n_arcs == 1 && part->arcs[0].count == UINT64_MAX);
+	OK(part->n_arcs == 1 && arc_at(&part->arcs, 0).count == UINT64_MAX);
 	tasks[two] = 0;
 	profile_free(part);
 	part = profile_filter(p, &(struct profile_part){ .tasks = tasks });
-	OK(part->n_arcs == 1 && part->arcs[0].count == half);
+	OK(part->n_arcs == 1 && arc_at(&part->arcs, 0).count == half);
 	OK(!p->saturated && c->saturated && c->samples.n == 1);
 	OK(c->samples.at[0].count == UINT32_MAX && c->samples.at[0].weight == UINT64_MAX);
 	profile_free(part);
@@ -157,7 +157,7 @@ static void threads_have_their_own(void)
 	tasks[m.worker] = 1;
 	struct profile *part = profile_filter(m.p, &(struct profile_part){ .tasks = tasks });
 	OK(part->samples.n == 3 && weight(part) == 101 + 103 + 105);
-	OK(part->n_arcs == 1 && part->arcs[0].count == 3);
+	OK(part->n_arcs == 1 && arc_at(&part->arcs, 0).count == 3);
 	profile_free(part);
 	memset(tasks, 0, sizeof(tasks));
 	tasks[m.main] = 1;

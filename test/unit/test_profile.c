@@ -30,7 +30,8 @@ static void add(struct profile_builder *b, uint64_t from, uint64_t to, uint64_t 
 
 static bool is(const struct profile *p, size_t i, uint64_t from, uint64_t to, uint64_t count)
 {
-	return p->arcs[i].from == from && p->arcs[i].to == to && p->arcs[i].count == count;
+	return arc_at(&p->arcs, i).from == from && arc_at(&p->arcs, i).to == to &&
+	       arc_at(&p->arcs, i).count == count;
 }
 
 static void arcs_are_summed_in_order_of_first_appearance(void)
@@ -93,7 +94,7 @@ static bool same_arcs(const struct profile *p, const struct expected *e)
 		return false;
 	for (size_t i = 0; i < e->n; i++)
 		if (!is(p, i, e->at[i].from, e->at[i].to, e->at[i].count) ||
-		    p->arcs[i].to_object != e->at[i].to_object)
+		    arc_at(&p->arcs, i).to_object != e->at[i].to_object)
 			return false;
 	return true;
 }
@@ -166,7 +167,7 @@ static void a_long_unordered_file_is_summed_too(void)
 	OK(p->n_arcs == N);
 	uint64_t sum = 0;
 	for (size_t i = 0; i < p->n_arcs; i++)
-		sum += p->arcs[i].count;
+		sum += arc_at(&p->arcs, i).count;
 	OK(sum == (uint64_t)N * (2 * N - 1));
 	OK(is(p, 1, 7919, 1, N + 2));
 	profile_free(p);
@@ -543,7 +544,7 @@ static void hits_and_arcs_are_released(void)
 	OK(p->n_histograms == 1 && !p->histograms[0].hits && !p->histograms[0].n_hits);
 	OK(p->n_arcs == 1);
 	profile_release_arcs(p);
-	OK(!p->arcs && !p->n_arcs && !p->arcs_ascend);
+	OK(!p->arcs.near && !p->arcs.any && !p->n_arcs && !p->arcs_ascend);
 	profile_free(p);
 }
 
@@ -630,8 +631,8 @@ static void arcs_are_taken(void)
 	profile_add_arcs(b, list, 2);
 	struct profile *p = profile_finish(b);
 	OK(p->arcs_ascend && p->n_arcs == 2);
-	struct arc *arcs = profile_take_arcs(p);
-	OK(!p->arcs && !p->n_arcs && !p->arcs_ascend && arcs[1].count == 4);
+	struct near_arc *arcs = profile_take_arcs(p);
+	OK(!p->arcs.near && !p->arcs.any && !p->n_arcs && !p->arcs_ascend && arcs[1].count == 4);
 	free(arcs);
 	profile_free(p);
 	profile_free(NULL);

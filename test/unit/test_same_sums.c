@@ -480,9 +480,11 @@ static char *text_of(const struct profile *p)
 	struct text t = { NULL, 0, NULL };
 	FILE *f = open_memstream(&t.at, &t.size);
 	for (size_t i = 0; i < p->n_arcs; i++)
-		fprintf(f, "arc %s+%ju %s+%ju = %ju\n", object_text(p, p->arcs[i].from_object),
-			(uintmax_t)p->arcs[i].from, object_text(p, p->arcs[i].to_object),
-			(uintmax_t)p->arcs[i].to, (uintmax_t)p->arcs[i].count);
+		fprintf(f, "arc %s+%ju %s+%ju = %ju\n",
+			object_text(p, arc_at(&p->arcs, i).from_object),
+			(uintmax_t)arc_at(&p->arcs, i).from,
+			object_text(p, arc_at(&p->arcs, i).to_object),
+			(uintmax_t)arc_at(&p->arcs, i).to, (uintmax_t)arc_at(&p->arcs, i).count);
 	for (size_t i = 0; i < p->samples.n_task_arcs; i++) {
 		const struct task_arc *a = &p->samples.task_arcs[i];
 		fprintf(f, "of ");

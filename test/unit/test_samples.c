@@ -188,10 +188,10 @@ static void sums_of_threads_saturate(void)
 	struct profile *p = profile_finish(b);
 	const uint8_t first[] = { 0, 1, 0 }, both[] = { 0, 1, 1 };
 	struct profile *q = profile_filter(p, &(struct profile_part){ .tasks = first });
-	OK(q->n_arcs == 1 && q->arcs[0].count == UINT64_MAX - 1);
+	OK(q->n_arcs == 1 && arc_at(&q->arcs, 0).count == UINT64_MAX - 1);
 	profile_free(q);
 	q = profile_filter(p, &(struct profile_part){ .tasks = both });
-	OK(q->n_arcs == 1 && q->arcs[0].count == UINT64_MAX);
+	OK(q->n_arcs == 1 && arc_at(&q->arcs, 0).count == UINT64_MAX);
 	profile_free(q);
 	profile_free(p);
 }

@@ -50,10 +50,10 @@ static struct kin_error *check_counts(const struct bsd_writer *w)
 	if (largest_bin(&w->h) > UINT16_MAX && w->counter == 2)
 		return cannot(w, "a histogram bin above 65535");
 	for (size_t i = 0; i < w->p->n_arcs; i++) {
-		const struct arc *arc = &w->p->arcs[i];
-		if ((arc->from | arc->to) > w->largest)
+		struct arc arc = arc_at(&w->p->arcs, i);
+		if ((arc.from | arc.to) > w->largest)
 			return cannot(w, "an address beyond the executable's 32 bits");
-		if (arc->count > w->largest)
+		if (arc.count > w->largest)
 			return cannot(w, "an arc count above 4294967295");
 	}
 	return NULL;
@@ -107,9 +107,10 @@ static void write_all(struct bsd_writer *w)
 	for (uint32_t i = 0; i < w->h.n; i++)
 		put(w, hit < end && hit->bin == i ? hit++->count : 0, w->counter);
 	for (size_t i = 0; i < w->p->n_arcs; i++) {
-		put(w, w->p->arcs[i].from, w->word);
-		put(w, w->p->arcs[i].to, w->word);
-		put(w, w->p->arcs[i].count, w->word);
+		struct arc arc = arc_at(&w->p->arcs, i);
+		put(w, arc.from, w->word);
+		put(w, arc.to, w->word);
+		put(w, arc.count, w->word);
 	}
 }
 

@@ -62,9 +62,11 @@ static struct kin_error *check_addresses(const struct gmon_writer *w)
 	for (size_t i = 0; i < p->n_histograms; i++)
 		if (p->histograms[i].high > w->largest || p->histograms[i].low > w->largest)
 			return too_large(w, p->histograms[i].high);
-	for (size_t i = 0; i < p->n_arcs; i++)
-		if ((p->arcs[i].from | p->arcs[i].to) > w->largest)
-			return too_large(w, p->arcs[i].from | p->arcs[i].to);
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		struct arc arc = arc_at(&p->arcs, i);
+		if ((arc.from | arc.to) > w->largest)
+			return too_large(w, arc.from | arc.to);
+	}
 	for (size_t i = 0; i < p->n_blocks; i++)
 		if (p->blocks[i].addr > w->largest)
 			return too_large(w, p->blocks[i].addr);
@@ -93,8 +95,8 @@ static struct kin_error *check_excess(const struct gmon_writer *w)
 			__builtin_add_overflow(n, size, &n);
 	}
 	for (size_t i = 0; i < p->n_arcs; i++) /* at most 2^32 records of 21 bytes each */
-		over |= __builtin_add_overflow(n, (records(p->arcs[i].count, MAX_COUNT) - 1) * 21,
-					       &n);
+		over |= __builtin_add_overflow(
+			n, (records(arc_at(&p->arcs, i).count, MAX_COUNT) - 1) * 21, &n);
 	for (size_t i = 0; i < p->n_blocks; i++)
 		over |= __builtin_add_overflow(
 			n, (records(p->blocks[i].count, w->largest) - 1) * 16, &n);
@@ -190,9 +192,11 @@ static void write_all(struct gmon_writer *w)
 		for (uint64_t k = 0, n = records(largest_bin(&p->histograms[i]), MAX_BIN); k < n;
 		     k++)
 			write_histogram(w, &p->histograms[i], k);
-	for (size_t i = 0; i < p->n_arcs; i++)
-		for (uint64_t k = 0, n = records(p->arcs[i].count, MAX_COUNT); k < n; k++)
-			write_arc(w, &p->arcs[i], k);
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		struct arc arc = arc_at(&p->arcs, i);
+		for (uint64_t k = 0, n = records(arc.count, MAX_COUNT); k < n; k++)
+			write_arc(w, &arc, k);
+	}
 	write_blocks(w);
 }
 

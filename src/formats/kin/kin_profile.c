@@ -222,11 +222,11 @@ static void put_ends(struct profile_pen *n, struct kinfile_plain *r, objid from_
 static void put_arcs(struct profile_pen *n)
 {
 	for (size_t i = 0; i < n->p->n_arcs; i++) {
-		const struct arc *a = &n->p->arcs[i];
+		struct arc a = arc_at(&n->p->arcs, i);
 		struct kinfile_plain *r = begin(n, KINF_R_ARC);
-		put_ends(n, r, a->from_object, a->from, a->to_object, a->to);
+		put_ends(n, r, a.from_object, a.from, a.to_object, a.to);
 		kinfile_put(r, 0);
-		kinfile_put(r, a->count);
+		kinfile_put(r, a.count);
 		end(n);
 	}
 	for (size_t i = 0; i < n->s->n_task_arcs; i++) {
