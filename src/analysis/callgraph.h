@@ -234,6 +234,7 @@ struct callgraph_opts {
 	/* No entries of the graph are needed: node.index stays 0, order and in are NULL, and the
 	 * shown part of a symbol's time is not computed unless SEL_*_TIME needs it. */
 	bool flat_only;
+	bool drops_arcs;    /* flat_only, and no arcs are left but measured ones */
 	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */
 };

@@ -234,10 +234,13 @@ static bool analyses_anyway(const struct gprof_run *r)
 static struct kin_error *analyse(struct gprof_run *r)
 {
 	const unsigned with_callers = STYLE_GRAPH | STYLE_FUNCTION_ORDER;
+	const unsigned with_calls = STYLE_COUNTS | STYLE_ANNOTATE | STYLE_FILE_ORDER;
+	bool flat_only = !(r->styles & with_callers) && !r->o->traditional;
 	struct callgraph_opts opts = {
 		/* GNU: with the call graph, if there is one */
 		.static_calls = r->o->static_calls && (session_has_arcs(&r->s) || !r->o->compat),
-		.flat_only = !(r->styles & with_callers) && !r->o->traditional
+		.flat_only = flat_only,
+		.drops_arcs = flat_only && !(r->styles & with_calls),
 	};
 
 	bool consumes = !(r->styles & STYLE_FILE_ORDER); /* has other functions than the graph */

@@ -305,11 +305,41 @@ static void entries_are_in_order(void)
 	profile_free(p);
 }
 
+/* A flat profile has the same times without the graph's lists, and after its arcs went. */
+static void flat_profiles_need_no_arcs(void)
+{
+	make_program(false);
+	for (uint64_t seed = 1; seed < 5; seed++) {
+		struct profile *p = make_profile(seed, seed % 2);
+		struct callgraph_opts opts[] = { { 0 },
+						 { .flat_only = true },
+						 { .flat_only = true, .drops_arcs = true } };
+		struct callgraph *g[ARRAY_LEN(opts)];
+		size_t wrong = 0;
+		for (size_t k = 0; k < ARRAY_LEN(opts); k++)
+			g[k] = callgraph_new(p, &program, &opts[k]);
+		for (size_t i = 0; i < g[0]->n_symbols; i++)
+			for (size_t k = 1; k < ARRAY_LEN(opts); k++)
+				wrong +=
+					g[k]->nodes[i].calls != g[0]->nodes[i].calls ||
+					g[k]->nodes[i].self != g[0]->nodes[i].self ||
+					g[k]->nodes[i].child != g[0]->nodes[i].child ||
+					g[k]->nodes[i].n_out != (k == 2 ? 0 : g[0]->nodes[i].n_out);
+		OK(!wrong);
+		OK(g[1]->n_arcs == g[0]->n_arcs && g[1]->arcs && g[1]->has_arcs);
+		OK(!g[2]->n_arcs && !g[2]->arcs && g[2]->has_arcs);
+		for (size_t k = 0; k < ARRAY_LEN(opts); k++)
+			callgraph_free(g[k]);
+		profile_free(p);
+	}
+}
+
 int main(void)
 {
 	graphs_are_the_same_however_they_are_made();
 	lists_are_in_order();
 	entries_are_in_order();
+	flat_profiles_need_no_arcs();
 	place_index_done(&private.index);
 	return DONE();
 }
