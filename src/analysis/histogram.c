@@ -48,12 +48,13 @@ static void histogram_credit(struct callgraph *g, const struct histogram *h,
 {
 	const struct symbols *s = g->symbols;
 	struct bins b = bins_of(h);
+	struct hit hit;
 	size_t k = 0;
 
-	for (size_t i = 0; i < h->n_hits; i++) {
-		uint32_t bin = h->hits[i].bin;
+	for (size_t at = 0; histogram_next(h, &at, &hit);) {
+		uint32_t bin = hit.bin;
 		double low = bin_edge(&b, h, bin), high = bin_edge(&b, h, bin + 1);
-		double count = (double)h->hits[i].count, left = count;
+		double count = (double)hit.count, left = count;
 		g->total += count;
 		while (k < s->n && (double)s->at[k].end <= low)
 			k++;

@@ -156,8 +156,12 @@ static void check_callees(struct mismatch_check *p, const struct symbols *s)
 static double outside(const struct histogram *h, const struct symbols *s, double *total)
 {
 	double lost = 0, bytes = h->n ? (double)(h->high - h->low) / h->n : 0;
-	for (size_t i = 0; i < h->n_hits; i += stride(h->n_hits)) {
-		double bin = h->hits[i].bin, count = (double)h->hits[i].count;
+	struct hit hit;
+	size_t i = 0;
+	for (size_t at = 0; histogram_next(h, &at, &hit);) {
+		if (i++ % stride(h->n_hits))
+			continue;
+		double bin = hit.bin, count = (double)hit.count;
 		uint64_t low = h->low + (uint64_t)(bytes * bin),
 			 high = h->low + (uint64_t)(bytes * (bin + 1));
 		*total += count;

@@ -20,13 +20,14 @@ static void credit_histogram(struct callgraph *g, const struct histogram *h,
 	const struct symbols *s = g->symbols;
 	double scale = g->bin_bytes / 2;
 	uint64_t base = h->low / 2;
+	struct hit hit;
 	size_t k = 0;
 
-	for (size_t i = 0; i < h->n_hits; i++) {
-		uint32_t bin = h->hits[i].bin;
+	for (size_t at = 0; histogram_next(h, &at, &hit);) {
+		uint32_t bin = hit.bin;
 		uint64_t low = base + (uint64_t)(scale * bin);
 		uint64_t high = base + (uint64_t)(scale * ((uint64_t)bin + 1));
-		double count = (double)h->hits[i].count;
+		double count = (double)hit.count;
 		g->total += count;
 		while (k + 1 < s->n && s->at[k + 1].addr / 2 <= low)
 			k++;

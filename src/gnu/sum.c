@@ -31,9 +31,10 @@ static void put_word(const struct sum_writer *w, uint64_t v)
 
 static void put_bins(const struct sum_writer *w, const struct histogram *h)
 {
-	const struct hit *hit = h->hits, *end = hit + h->n_hits;
+	size_t at = 0;
+
 	for (uint32_t i = 0; i < h->n; i++)
-		put(w, hit < end && hit->bin == i ? hit++->count : 0, 2);
+		put(w, histogram_bin(h, &at, i), 2);
 }
 
 static void put_histogram(const struct sum_writer *w, const struct histogram *h,

@@ -7,8 +7,8 @@
 /* profile_begin_histogram() without the checks, for histograms that have passed them. */
 size_t builder_put_histogram(struct profile_builder *b, struct histogram h);
 
-void builder_add_hits(struct profile_builder *b, size_t histogram, const struct hit *hits,
-		      size_t n);
+/* Adds the bins of h to those of a histogram of the same shape. */
+void builder_add_hits(struct profile_builder *b, size_t histogram, const struct histogram *h);
 
 /* Notes a rank, whose tasks are added, too: where it is left out. */
 void builder_add_rank(struct profile_builder *b, struct job_rank r);

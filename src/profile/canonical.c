@@ -101,7 +101,7 @@ static void add_histograms(struct profile_builder *b, const struct profile *p, c
 		all[i].object = ids[all[i].object];
 	qsort(all, p->n_histograms, sizeof(*all), by_range);
 	for (size_t i = 0; i < p->n_histograms; i++)
-		builder_add_hits(b, builder_put_histogram(b, all[i]), all[i].hits, all[i].n_hits);
+		builder_add_hits(b, builder_put_histogram(b, all[i]), &all[i]);
 	free(all);
 }
 

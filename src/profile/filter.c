@@ -210,8 +210,7 @@ static void keep_unassigned(struct filter *f)
 	for (size_t i = 0; i < p->n_histograms; i++) {
 		const struct histogram *h = &p->histograms[i];
 		if (wants(f->part->objects, h->object))
-			builder_add_hits(f->into, builder_put_histogram(f->into, *h), h->hits,
-					 h->n_hits);
+			builder_add_hits(f->into, builder_put_histogram(f->into, *h), h);
 	}
 	for (size_t i = 0; i < p->n_blocks; i++)
 		if (wants(f->part->objects, p->blocks[i].object))

@@ -138,6 +138,23 @@ void hits_add(struct hits *h, const struct hit *hits, size_t n)
 		add_hits(h, hits[i]);
 }
 
+void hits_add_all(struct hits *h, const uint32_t *all)
+{
+	enum { PIECE = 1024 };
+	uint64_t counts[PIECE];
+
+	if (!is_array(h)) {
+		settle(h);
+		spread(h);
+	}
+	for (uint32_t i = 0; i < h->n_bins; i += PIECE) {
+		uint32_t k = h->n_bins - i < PIECE ? h->n_bins - i : PIECE;
+		for (uint32_t j = 0; j < k; j++)
+			counts[j] = all[i + j];
+		add_to_array(h, i, counts, k);
+	}
+}
+
 static void drop_array(struct hits *h)
 {
 	free(h->all);
@@ -146,18 +163,26 @@ static void drop_array(struct hits *h)
 	h->wide = NULL;
 }
 
-void hits_finish(struct hits *h)
+size_t hits_finish(struct hits *h)
 {
+	size_t n = 0;
+
 	if (!is_array(h)) {
 		settle(h);
-		return;
+		return h->at.n;
 	}
+	for (uint32_t i = 0; i < h->n_bins; i++)
+		n += h->all ? h->all[i] != 0 : h->wide[i] != 0;
+	if (h->all && n * sizeof(struct hit) > h->n_bins * sizeof(*h->all))
+		return n;
+	vec_reserve(&h->at, n);
 	for (uint32_t i = 0; i < h->n_bins; i++) {
 		uint64_t count = h->all ? h->all[i] : h->wide[i];
 		if (count)
-			vec_push(&h->at, ((struct hit){ .bin = i, .count = count }));
+			h->at.at[h->at.n++] = (struct hit){ .bin = i, .count = count };
 	}
 	drop_array(h);
+	return n;
 }
 
 void hits_free(struct hits *h)

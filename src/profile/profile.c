@@ -204,6 +204,7 @@ size_t builder_put_histogram(struct profile_builder *b, struct histogram h)
 	if (i == NONE) {
 		i = (uint32_t)b->histograms.n;
 		h.hits = NULL;
+		h.all = NULL;
 		h.n_hits = 0;
 		h.dimension[sizeof(h.dimension) - 1] = '\0';
 		vec_push(&b->histograms, h);
@@ -232,9 +233,12 @@ void profile_add_bins(struct profile_builder *b, size_t histogram, uint32_t firs
 	hits_add_bins(&b->hits.at[histogram], first, counts, n);
 }
 
-void builder_add_hits(struct profile_builder *b, size_t histogram, const struct hit *hits, size_t n)
+void builder_add_hits(struct profile_builder *b, size_t histogram, const struct histogram *h)
 {
-	hits_add(&b->hits.at[histogram], hits, n);
+	if (h->all)
+		hits_add_all(&b->hits.at[histogram], h->all);
+	else
+		hits_add(&b->hits.at[histogram], h->hits, h->n_hits);
 }
 
 struct kin_error *profile_add_histogram(struct profile_builder *b, struct histogram h)
@@ -243,7 +247,7 @@ struct kin_error *profile_add_histogram(struct profile_builder *b, struct histog
 	struct kin_error *err = profile_begin_histogram(b, h, &i);
 
 	if (!err)
-		builder_add_hits(b, i, h.hits, h.n_hits);
+		builder_add_hits(b, i, &h);
 	return err;
 }
 
@@ -435,14 +439,13 @@ static objid *map_objects(struct profile_builder *into, const struct profile_bui
 	return ids;
 }
 
-/* Histograms list their hits. */
 static void settle_histograms(struct profile_builder *b)
 {
 	for (size_t i = 0; i < b->histograms.n; i++) {
 		struct hits *h = &b->hits.at[i];
-		hits_finish(h);
+		b->histograms.at[i].n_hits = hits_finish(h);
 		b->histograms.at[i].hits = h->at.at;
-		b->histograms.at[i].n_hits = h->at.n;
+		b->histograms.at[i].all = h->all;
 		b->saturated |= h->saturated;
 	}
 }
@@ -683,6 +686,7 @@ void profile_release_hits(struct profile *p)
 	for (size_t i = 0; i < b->hits.n; i++) {
 		hits_free(&b->hits.at[i]);
 		b->histograms.at[i].hits = NULL;
+		b->histograms.at[i].all = NULL;
 		b->histograms.at[i].n_hits = 0;
 	}
 }

@@ -413,8 +413,9 @@ static void add_time(struct kin_table *t, const struct report_input *in)
 	for (size_t i = 0; i < p->n_histograms; i++) {
 		const struct histogram *h = &p->histograms[i];
 		double in_it = 0;
-		for (size_t k = 0; k < h->n_hits; k++)
-			in_it += (double)h->hits[k].count;
+		struct hit hit;
+		for (size_t at = 0; histogram_next(h, &at, &hit);)
+			in_it += (double)hit.count;
 		ticks += in_it;
 		snprintf(text, sizeof(text),
 			 "0x%" PRIx64 "-0x%" PRIx64 " in %" PRIu32 " bins of %.4g bytes", h->low,

@@ -7,17 +7,26 @@
 
 enum { BINS = 70 };
 
-static bool is(const struct hits *h, const uint64_t *want, uint32_t n)
+/* Finishes it. */
+static bool is(struct hits *h, const uint64_t *want, uint32_t n)
 {
-	size_t k = 0;
+	size_t n_hits = hits_finish(h), k = 0;
+	struct histogram x = { .n = n, .hits = h->at.at, .all = h->all, .n_hits = n_hits };
+	struct hit hit = { 0 };
+	size_t next = 0, in_order = 0;
+	bool more = histogram_next(&x, &next, &hit);
+
 	for (uint32_t i = 0; i < n; i++) {
+		if (histogram_count(&x, i) != want[i] || histogram_bin(&x, &in_order, i) != want[i])
+			return false;
 		if (!want[i])
 			continue;
-		if (k == h->at.n || h->at.at[k].bin != i || h->at.at[k].count != want[i])
+		if (!more || hit.bin != i || hit.count != want[i])
 			return false;
+		more = histogram_next(&x, &next, &hit);
 		k++;
 	}
-	return k == h->at.n && !h->all;
+	return k == n_hits && !more && (!h->all || (n_hits > n / 4 && !h->at.n)) && !h->wide;
 }
 
 /* One pass: some bins one by one, some of a range as they are in a file. */
@@ -30,8 +39,16 @@ static void add_pass(struct hits *h, uint32_t n, uint64_t *want)
 		bins[i] = rand() % (int)rare ? 0 : 1 + (uint64_t)rand() % 9;
 		want[i] += bins[i];
 	}
-	if (rand() % 2) {
+	int way = rand() % 3;
+	if (way == 0) {
 		hits_add_bins(h, from, bins + from, to - from);
+		return;
+	}
+	if (way == 1) {
+		uint32_t all[BINS];
+		for (uint32_t i = 0; i < n; i++)
+			all[i] = (uint32_t)bins[i];
+		hits_add_all(h, all);
 		return;
 	}
 	struct hit list[BINS];
@@ -44,20 +61,21 @@ static void add_pass(struct hits *h, uint32_t n, uint64_t *want)
 
 static void random_passes(void)
 {
-	size_t wrong = 0, saturated = 0;
+	size_t wrong = 0, saturated = 0, arrays = 0;
 	srand(11);
 	for (int round = 0; round < 3000; round++) {
 		struct hits h = { .n_bins = 1 + (uint32_t)rand() % BINS };
 		uint64_t want[BINS] = { 0 };
 		for (int pass = rand() % 6; pass > 0; pass--)
 			add_pass(&h, h.n_bins, want);
-		hits_finish(&h);
 		wrong += !is(&h, want, h.n_bins);
 		saturated += h.saturated;
+		arrays += h.all != NULL;
 		hits_free(&h);
 	}
 	OK(!wrong);
 	OK(!saturated);
+	OK(arrays > 100);
 }
 
 /* Sums up to the largest value are none that say so, one more is; in few bins and in many. */
@@ -76,7 +94,6 @@ static void sums_saturate(void)
 				hits_add_bins(&h, 8, &(const uint64_t){ 1 }, 1);
 			hits_add_bins(&h, 0, bins, ARRAY_LEN(bins));
 			hits_add_bins(&h, 0, more, ARRAY_LEN(more));
-			hits_finish(&h);
 			for (size_t i = 0; i < ARRAY_LEN(bins); i++)
 				bins[i] += i == 4 ? 7 : more[i] + (i == 8 ? 2 : 0);
 			OK(is(&h, bins, ARRAY_LEN(bins)) && h.saturated == (bool)beyond);
@@ -111,7 +128,6 @@ static void full_histograms_take_an_array(void)
 	OK(h.all);
 	for (size_t i = 0; i < BINS; i++)
 		bins[i] *= 100;
-	hits_finish(&h);
 	OK(is(&h, bins, BINS));
 	hits_free(&h);
 	hits_free(&(struct hits){ 0 });

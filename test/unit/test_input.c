@@ -153,8 +153,9 @@ static bool same_hits(const struct histogram *x, const struct histogram *y)
 {
 	if (x->n_hits != y->n_hits)
 		return false;
-	for (size_t i = 0; i < x->n_hits; i++)
-		if (x->hits[i].bin != y->hits[i].bin || x->hits[i].count != y->hits[i].count)
+	struct hit a, b;
+	for (size_t i = 0, j = 0; histogram_next(x, &i, &a) && histogram_next(y, &j, &b);)
+		if (a.bin != b.bin || a.count != b.count)
 			return false;
 	return true;
 }

@@ -513,10 +513,11 @@ static char *text_of(const struct profile *p)
 			(uintmax_t)p->blocks[i].addr, (uintmax_t)p->blocks[i].count);
 	for (size_t i = 0; i < p->n_histograms; i++) {
 		const struct histogram *h = &p->histograms[i];
-		for (size_t k = 0; k < h->n_hits; k++)
+		struct hit hit;
+		for (size_t at = 0; histogram_next(h, &at, &hit);)
 			fprintf(f, "hit %s %ju-%ju %u/%u = %ju\n", object_text(p, h->object),
-				(uintmax_t)h->low, (uintmax_t)h->high, h->hits[k].bin, h->n,
-				(uintmax_t)h->hits[k].count);
+				(uintmax_t)h->low, (uintmax_t)h->high, hit.bin, h->n,
+				(uintmax_t)hit.count);
 	}
 	put_samples(f, p);
 	for (size_t i = 0; i < p->n_facts; i++)

@@ -36,18 +36,9 @@ static struct kin_error *cannot(const struct bsd_writer *w, const char *what)
 		       w->path, what);
 }
 
-static uint64_t largest_bin(const struct histogram *h)
-{
-	uint64_t max = 0;
-
-	for (size_t i = 0; i < h->n_hits; i++)
-		max = h->hits[i].count > max ? h->hits[i].count : max;
-	return max;
-}
-
 static struct kin_error *check_counts(const struct bsd_writer *w)
 {
-	if (largest_bin(&w->h) > UINT16_MAX && w->counter == 2)
+	if (histogram_largest(&w->h) > UINT16_MAX && w->counter == 2)
 		return cannot(w, "a histogram bin above 65535");
 	for (size_t i = 0; i < w->p->n_arcs; i++) {
 		struct arc arc = arc_at(&w->p->arcs, i);
@@ -103,9 +94,9 @@ static void write_header(struct bsd_writer *w)
 static void write_all(struct bsd_writer *w)
 {
 	write_header(w);
-	const struct hit *hit = w->h.hits, *end = hit + w->h.n_hits;
+	size_t at = 0;
 	for (uint32_t i = 0; i < w->h.n; i++)
-		put(w, hit < end && hit->bin == i ? hit++->count : 0, w->counter);
+		put(w, histogram_bin(&w->h, &at, i), w->counter);
 	for (size_t i = 0; i < w->p->n_arcs; i++) {
 		struct arc arc = arc_at(&w->p->arcs, i);
 		put(w, arc.from, w->word);
@@ -134,7 +125,7 @@ static struct kin_error *write_bsd(const char *path, const struct profile *p,
 	if (p->n_histograms)
 		w.h = p->histograms[0];
 	if (f.wide)
-		w.counter = bin_size(largest_bin(&w.h));
+		w.counter = bin_size(histogram_largest(&w.h));
 	if ((err = check_size(&w)) || (err = check(&w)))
 		return err;
 	if ((err = out_open(path, profile_file_mode(p), &w.out)))

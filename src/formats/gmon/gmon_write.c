@@ -35,15 +35,6 @@ static uint64_t records(uint64_t count, uint64_t max)
 	return count <= max ? 1 : (count - 1) / max + 1;
 }
 
-static uint64_t largest_bin(const struct histogram *h)
-{
-	uint64_t max = 0;
-
-	for (size_t i = 0; i < h->n_hits; i++)
-		max = h->hits[i].count > max ? h->hits[i].count : max;
-	return max;
-}
-
 /* Checks */
 
 static struct kin_error *too_large(const struct gmon_writer *w, uint64_t address)
@@ -90,7 +81,7 @@ static struct kin_error *check_excess(const struct gmon_writer *w)
 
 	for (size_t i = 0; i < p->n_histograms; i++) {
 		const struct histogram *h = &p->histograms[i];
-		uint64_t more = records(largest_bin(h), MAX_BIN) - 1, size;
+		uint64_t more = records(histogram_largest(h), MAX_BIN) - 1, size;
 		over |= __builtin_mul_overflow(more, 41 + 2 * (uint64_t)h->n, &size) ||
 			__builtin_add_overflow(n, size, &n);
 	}
@@ -136,9 +127,9 @@ static void write_histogram(struct gmon_writer *w, const struct histogram *h, ui
 	put(w, h->rate, 4);
 	memcpy(out_space(w->out, DIMENSION), h->dimension, DIMENSION);
 	put(w, (uint8_t)h->abbrev, 1);
-	const struct hit *hit = h->hits, *end = hit + h->n_hits;
+	size_t at = 0;
 	for (uint32_t i = 0; i < h->n; i++)
-		put(w, hit < end && hit->bin == i ? share(hit++->count, MAX_BIN, k) : 0, 2);
+		put(w, share(histogram_bin(h, &at, i), MAX_BIN, k), 2);
 }
 
 static void write_arc(struct gmon_writer *w, const struct arc *arc, uint64_t k)
@@ -189,8 +180,8 @@ static void write_all(struct gmon_writer *w)
 
 	write_header(w);
 	for (size_t i = 0; i < p->n_histograms; i++)
-		for (uint64_t k = 0, n = records(largest_bin(&p->histograms[i]), MAX_BIN); k < n;
-		     k++)
+		for (uint64_t k = 0, n = records(histogram_largest(&p->histograms[i]), MAX_BIN);
+		     k < n; k++)
 			write_histogram(w, &p->histograms[i], k);
 	for (size_t i = 0; i < p->n_arcs; i++) {
 		struct arc arc = arc_at(&p->arcs, i);

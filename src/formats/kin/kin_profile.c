@@ -286,7 +286,8 @@ static void put_latency(struct profile_pen *n, const struct latency *l)
 static void put_histogram(struct profile_pen *n, const struct histogram *h)
 {
 	enum { BINS = 4096 };
-	size_t done = 0;
+	struct hit hit;
+	size_t done = 0, at = 0;
 
 	do {
 		struct kinfile_plain *r = begin(n, KINF_R_HISTOGRAM);
@@ -300,10 +301,10 @@ static void put_histogram(struct profile_pen *n, const struct histogram *h)
 		kinfile_put_text(r, h->dimension, strlen(h->dimension));
 		kinfile_put(r, (uint8_t)h->abbrev);
 		kinfile_put(r, some);
-		for (size_t i = done; i < done + some; i++) {
-			kinfile_put(r, h->hits[i].bin - last);
-			kinfile_put(r, h->hits[i].count);
-			last = h->hits[i].bin;
+		for (size_t i = 0; i < some && histogram_next(h, &at, &hit); i++) {
+			kinfile_put(r, hit.bin - last);
+			kinfile_put(r, hit.count);
+			last = hit.bin;
 		}
 		end(n);
 		done += some;
