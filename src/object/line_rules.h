@@ -41,7 +41,6 @@ enum unit_flags {
 struct unit_rules {
 	uint8_t left_out; /* enum unit_flags: units without runs */
 	uint8_t repeated; /* enum unit_flags: units that share the runs of an earlier one */
-	bool of_lines;    /* runs have no functions */
 	/* Of the functions that contain an address the one with the shortest range counts, not the
 	 * innermost one; among equals the last. */
 	bool shortest_wins;

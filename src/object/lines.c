@@ -127,14 +127,15 @@ static bool find_line(struct object_lines *l, struct answered *answered, uint64_
 	static const struct srcloc nowhere;
 	if (!l->index)
 		l->index = line_index_new(l);
-	const struct line_run *run = line_index_find(l->index, addr);
-	if (answered && run && run->at.file)
-		answered_add_line(answered, run->addr, run->end, &run->at);
-	else if (answered && !run)
+	struct line_run run;
+	bool found = line_index_find(l->index, addr, &run);
+	if (answered && found && run.at.file)
+		answered_add_line(answered, run.addr, run.end, &run.at);
+	else if (answered && !found)
 		answered_add_line(answered, addr, addr + 1, &nowhere);
-	if (run)
-		*ret = run->at;
-	return run;
+	if (found)
+		*ret = run.at;
+	return found;
 }
 
 bool object_place(struct object_file *o, uint64_t addr, const struct line_rules *rules,

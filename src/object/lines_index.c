@@ -11,7 +11,8 @@
 enum {
 	CANDIDATES = 16, /* units looked at for an address */
 	CLAIMS = 8,      /* of them, those with the very same range */
-	RUNS_KEPT = (64 << 20) / sizeof(struct line_run),
+	NEAR = 8,        /* rows around the one at an address that may be of the same line */
+	ROWS_KEPT = (64 << 20) / sizeof(struct line_row),
 };
 
 struct unit_range {
@@ -20,7 +21,7 @@ struct unit_range {
 };
 
 struct decoded {
-	struct run_list runs;
+	struct line_table table;
 	bool known;
 };
 
@@ -30,7 +31,7 @@ struct line_index {
 	uint64_t *highest; /* of the ranges: a binary tree in an array, leaves from [leaves] on */
 	size_t leaves;
 	struct decoded *units;
-	size_t runs_kept;
+	size_t rows_kept;
 };
 
 /* ---- decoded units ---- */
@@ -38,22 +39,24 @@ struct line_index {
 static void forget_all(struct line_index *x)
 {
 	for (size_t i = 0; i < x->lines->info->file.units.n; i++)
-		vec_free(&x->units[i].runs);
+		line_table_done(&x->units[i].table);
 	memset(x->units, 0, x->lines->info->file.units.n * sizeof(*x->units));
-	x->runs_kept = 0;
+	x->rows_kept = 0;
 }
 
-static const struct run_list *runs_of(struct line_index *x, uint32_t unit)
+/* Without sequences if the unit has none. */
+static struct line_table *table_of(struct line_index *x, uint32_t unit)
 {
 	struct decoded *d = &x->units[unit];
 	if (d->known)
-		return &d->runs;
-	if (x->runs_kept > RUNS_KEPT)
+		return &d->table;
+	if (x->rows_kept > ROWS_KEPT)
 		forget_all(x);
-	unit_runs(x->lines, unit, &unit_rules_of_lines, &d->runs, NULL);
+	if (!unit_table(x->lines, unit, &d->table))
+		d->table.sequences.n = 0;
 	d->known = true;
-	x->runs_kept += d->runs.n;
-	return &d->runs;
+	x->rows_kept += d->table.rows.n;
+	return &d->table;
 }
 
 /* ---- ranges of units ---- */
@@ -103,9 +106,9 @@ static void find_ranges(struct line_index *x)
 		}
 		if (u->n_ranges || !u->has_lines)
 			continue;
-		const struct run_list *runs = runs_of(x, (uint32_t)i);
-		for (size_t k = 0; k < runs->n; k++)
-			add_range(x, runs->at[k].addr, runs->at[k].end, i);
+		const struct line_table *t = table_of(x, (uint32_t)i);
+		for (size_t k = 0; k < t->sequences.n; k++)
+			add_range(x, t->sequences.at[k].low, t->sequences.at[k].high, i);
 	}
 	if (x->ranges.n)
 		qsort(x->ranges.at, x->ranges.n, sizeof(*x->ranges.at), by_low);
@@ -153,7 +156,7 @@ static size_t candidates(const struct line_index *x, uint64_t addr, uint32_t *un
 			units[k] = units[k - 1];
 		units[k] = x->ranges.at[i].unit;
 	}
-	if (!n && before)
+	if (!n && before && !unit_is_clipped(x->lines, x->ranges.at[before - 1].unit))
 		units[n++] = x->ranges.at[before - 1].unit;
 	return n;
 }
@@ -181,14 +184,45 @@ void line_index_free(struct line_index *x)
 	free(x);
 }
 
-const struct line_run *line_index_find(struct line_index *x, uint64_t addr)
+static bool is_same_line(const struct line_row *a, const struct line_row *b)
+{
+	return a->file == b->file && a->line == b->line;
+}
+
+static bool find_in(struct line_index *x, uint32_t unit, uint64_t addr, struct line_run *ret)
+{
+	struct line_table *t = table_of(x, unit);
+	size_t n = COUNT_WHILE(t->sequences.n, i, t->sequences.at[i].low <= addr);
+	const struct line_sequence *s = n ? &t->sequences.at[n - 1] : NULL;
+	if (!s || addr >= s->high)
+		return false;
+
+	const struct line_row *rows = &t->rows.at[s->first_row];
+	size_t behind = COUNT_WHILE(s->n_rows, i, rows[i].addr <= addr), first = behind - 1;
+	struct line_row row = rows[first];
+	for (size_t k = 0; k < NEAR && first && is_same_line(&rows[first - 1], &row); k++)
+		first--;
+	for (size_t k = 0; k < NEAR && behind < s->n_rows && is_same_line(&rows[behind], &row); k++)
+		behind++;
+	uint64_t low = rows[first].addr;
+	*ret = (struct line_run){
+		.addr = low > s->low ? low : s->low,
+		.end = behind < s->n_rows ? rows[behind].addr : s->high,
+		.at = { .file = unit_path(x->lines, t, row.file), .line = row.line },
+	};
+	if (unit_is_clipped(x->lines, unit)) {
+		ret->addr = addr;
+		ret->end = addr + 1;
+	}
+	return true;
+}
+
+bool line_index_find(struct line_index *x, uint64_t addr, struct line_run *ret)
 {
 	uint32_t units[CANDIDATES];
 	size_t n = candidates(x, addr, units);
-	for (size_t i = 0; i < n; i++) {
-		const struct line_run *run = run_at(runs_of(x, units[i]), addr);
-		if (run)
-			return run;
-	}
-	return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (find_in(x, units[i], addr, ret))
+			return true;
+	return false;
 }

@@ -22,8 +22,7 @@ const char *elf_functions_find(const struct elf_functions *f, uint32_t section, 
 
 /* ---- one unit (lines_unit.c) ---- */
 
-/* Our own rules; and the same without functions. */
-extern const struct unit_rules unit_rules, unit_rules_of_lines;
+extern const struct unit_rules unit_rules; /* our own */
 
 struct unit_name { /* of a function */
 	const char *name;
@@ -94,12 +93,20 @@ struct row_starts { /* a VEC */
 void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
 	       struct row_starts *ret);
 
+/* The unit's line table, by address and without what is not code. False if nothing is left. */
+bool unit_table(struct object_lines *l, size_t unit, struct line_table *ret);
+/* Whether its table has rows of other units, too: only those in its own ranges are its. */
+bool unit_is_clipped(const struct object_lines *l, size_t unit);
+/* The path of a file of that table: lives as long as l. NULL if there is no such file. */
+const char *unit_path(struct object_lines *l, struct line_table *t, uint32_t file);
+
 /* ---- single addresses (lines_index.c) ---- */
 
 struct line_index;
 struct line_index *line_index_new(struct object_lines *l);
 void line_index_free(struct line_index *x);
-/* The run that contains addr; valid until the next call. NULL if none does. */
-const struct line_run *line_index_find(struct line_index *x, uint64_t addr);
+/* The line at addr, without its function, and a range around addr that is all of it. False if no
+ * unit has one. */
+bool line_index_find(struct line_index *x, uint64_t addr, struct line_run *ret);
 
 #endif

@@ -13,9 +13,6 @@
 #include "object/lines_private.h"
 
 const struct unit_rules unit_rules = { .left_out = UNIT_NO_CODE, .repeated = UNIT_CODE_REPEATED };
-const struct unit_rules unit_rules_of_lines = { .left_out = UNIT_NO_CODE,
-						.repeated = UNIT_CODE_REPEATED,
-						.of_lines = true };
 
 struct unit_reader {
 	struct object_lines *l;
@@ -170,19 +167,24 @@ static void emit_gap(struct unit_reader *r, uint64_t low, uint64_t high)
 	}
 }
 
-static const char *path_of(struct unit_reader *r, uint32_t file)
+const char *unit_path(struct object_lines *l, struct line_table *t, uint32_t file)
 {
-	struct line_table *t = &r->l->table;
 	uint32_t i = line_table_file(t, file);
 	if (i == NONE)
-		return r->rules->unknown_file;
+		return NULL;
 	struct line_file *f = &t->files.at[i];
 	if (f->path == NONE) {
 		char *path = line_table_path(t, i);
-		f->path = strtab_add(r->l->paths, path);
+		f->path = strtab_add(l->paths, path);
 		free(path);
 	}
-	return strtab_get(r->l->paths, f->path);
+	return strtab_get(l->paths, f->path);
+}
+
+static const char *path_of(struct unit_reader *r, uint32_t file)
+{
+	const char *path = unit_path(r->l, &r->l->table, file);
+	return path ? path : r->rules->unknown_file;
 }
 
 static void emit_sequence(struct unit_reader *r, const struct line_sequence *s)
@@ -215,8 +217,6 @@ static void clip(struct unit_reader *r)
 	struct run_list *out = r->out, kept = { 0 };
 	const struct dwarf_unit *u = r->unit;
 	size_t n = u->n_ranges, k = 0;
-	if (!n)
-		return;
 	struct address_range *own = xrealloc(NULL, n, sizeof(*own));
 	memcpy(own, r->l->info->ranges.at + u->first_range, n * sizeof(*own));
 	qsort(own, n, sizeof(*own), by_low);
@@ -359,6 +359,40 @@ static void emit_all(struct unit_reader *r)
 	emit_gap(r, covered, UINT64_MAX);
 }
 
+/* By address, without what is not code; false if nothing is left. */
+static bool read_table(struct object_lines *l, size_t unit, const struct unit_rules *rules,
+		       struct line_table *ret, struct address_ranges *claims)
+{
+	const struct dwarf_unit *u = &l->info->file.units.at[unit];
+	uint8_t flags = l->units[unit];
+
+	if (!u->has_lines || (flags & rules->left_out))
+		return false;
+	if (unit_is_repeated(l, unit, rules))
+		return false;
+	if (!may_decode(l, u->end - u->offset))
+		return false;
+	if (!line_table_read(l->info, u, rules->from_first, ret) || !may_decode(l, ret->bytes))
+		return false;
+	if (!rules->dead_code)
+		drop_dead(l->object, ret);
+	if (claims && (u->lines || !(flags & UNIT_REPEATED))) /* once at offset 0 */
+		add_sequences(ret, claims);
+	line_table_sort(ret);
+	return ret->sequences.n;
+}
+
+bool unit_table(struct object_lines *l, size_t unit, struct line_table *ret)
+{
+	return read_table(l, unit, &unit_rules, ret, NULL);
+}
+
+bool unit_is_clipped(const struct object_lines *l, size_t unit)
+{
+	return l->units[unit] & (UNIT_CODE_SHARED | UNIT_CODE_REPEATED) &&
+	       l->info->file.units.at[unit].n_ranges;
+}
+
 void unit_runs(struct object_lines *l, size_t unit, const struct unit_rules *rules,
 	       struct run_list *ret, struct address_ranges *claims)
 {
@@ -367,31 +401,12 @@ void unit_runs(struct object_lines *l, size_t unit, const struct unit_rules *rul
 				 .rules = rules,
 				 .out = ret,
 				 .first = ret->n };
-	uint8_t flags = l->units[unit];
 
-	if (!r.unit->has_lines || (flags & rules->left_out))
-		return;
-	if (unit_is_repeated(l, unit, rules))
-		return;
-	if (!may_decode(l, r.unit->end - r.unit->offset))
-		return;
-	if (!line_table_read(l->info, r.unit, rules->from_first, &l->table) ||
-	    !may_decode(l, l->table.bytes))
-		return;
-	if (!rules->dead_code)
-		drop_dead(l->object, &l->table);
-	if (claims && (r.unit->lines || !(flags & UNIT_REPEATED))) /* once at offset 0 */
-		add_sequences(&l->table, claims);
-	line_table_sort(&l->table);
-	if (!l->table.sequences.n)
-		return;
-
-	l->pieces.n = 0;
-	if (!rules->of_lines && !read_functions(&r))
+	if (!read_table(l, unit, rules, &l->table, claims) || !read_functions(&r))
 		return;
 	if (claims)
 		add_functions(&l->functions, claims);
 	emit_all(&r);
-	if (!rules->whole_tables && (flags & (UNIT_CODE_SHARED | UNIT_CODE_REPEATED)))
+	if (!rules->whole_tables && unit_is_clipped(l, unit))
 		clip(&r);
 }
