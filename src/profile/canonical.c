@@ -88,8 +88,7 @@ static void add_arcs(struct profile_builder *b, const struct profile *p, const o
 		arcs[i].to_object = ids[arcs[i].to_object];
 	}
 	qsort(arcs, p->n_arcs, sizeof(*arcs), by_ends);
-	for (size_t i = 0; i < p->n_arcs; i++)
-		profile_add_arc(b, arcs[i]);
+	profile_add_arcs(b, arcs, p->n_arcs);
 	free(arcs);
 }
 
