@@ -394,7 +394,7 @@ void perf_leaves_finish(struct perf *p);
 
 /* ---- sums of samples without times (perf_sums.c) ---- */
 
-void perf_sums_start(struct perf *p);
+void perf_sums_start(struct perf *p, uint64_t file_size);
 /* x: the sample without its stack. It may be added to the profile later: */
 void perf_sums_add(struct perf *p, uint32_t tid, const struct perf_frames *frames,
 		   const struct sample *x);

@@ -204,7 +204,7 @@ static struct kin_error *read_all(struct perf *p, struct window *w, const struct
 	if (p->leaves_only && o->needs.no_times)
 		perf_leaves_start(p);
 	else if (o->needs.no_times && !o->details)
-		perf_sums_start(p);
+		perf_sums_start(p, window_left(w));
 	p->into = into;
 	p->source = source;
 	p->strings = strtab_new();

@@ -5,15 +5,16 @@
  * is found by a hash of its frames, in one place, which is fetched while the next ones are read.
  * Only one that was not met before becomes a stack of the profile. As long as there are few, it
  * shares callers with the last new one of its thread, and equal ones may be several. From there on
- * its callers, which mostly are one by then, are looked for by their hashes, from the leaf on. */
+ * its callers, which mostly are one by then, are looked for by their hashes, from the leaf on: that
+ * is dearer than another stack, but stacks of a large file would take more and more memory. */
 #include <string.h>
 
 #include "formats/perfdata/perf.h"
 
 #ifdef KIN_SMALL_TABLES
-enum { COMING_BITS = 1, SLOT_BITS = 2, FEW_STACKS = 32 };
+enum { COMING_BITS = 1, SLOT_BITS = 2, FEW_STACKS = 32, FEW_OF_SMALL_FILES = 32 };
 #else
-enum { COMING_BITS = 4, SLOT_BITS = 12, FEW_STACKS = 1 << 20 };
+enum { COMING_BITS = 4, SLOT_BITS = 12, FEW_STACKS = 1 << 20, FEW_OF_SMALL_FILES = 1 << 22 };
 #endif
 enum {
 	COMING = 1 << COMING_BITS
@@ -51,6 +52,7 @@ struct perf_sums {
 	struct perf_coming coming[COMING]; /* the i-th at i % COMING */
 	uint64_t n_came, n_found, n_added;
 	size_t n_stacks; /* added without a look at whether there are equal ones */
+	size_t n_few;    /* so many of them at most */
 	struct perf_new_stack new[PERF_LASTS]; /* by thread, while these are few */
 	VEC(struct perf_hash) callers;         /* of the frames of a new stack, from the root on */
 };
@@ -155,7 +157,7 @@ static stackid intern_one_of_few(struct perf *p, const struct perf_coming *c)
 	return at;
 }
 
-static bool has_few(const struct perf_sums *s) { return s->n_stacks < FEW_STACKS; }
+static bool has_few(const struct perf_sums *s) { return s->n_stacks < s->n_few; }
 
 /* ---- samples ---- */
 
@@ -226,9 +228,12 @@ void perf_sums_settle(struct perf *p)
 		add_next(p);
 }
 
-void perf_sums_start(struct perf *p)
+void perf_sums_start(struct perf *p, uint64_t file_size)
 {
+	enum { SMALL = 512 << 20 };
+
 	p->sums = xalloc(sizeof(*p->sums));
+	p->sums->n_few = file_size < SMALL ? FEW_OF_SMALL_FILES : FEW_STACKS;
 	ids_init(&p->sums->samples);
 	ids_init(&p->sums->stacks);
 }
