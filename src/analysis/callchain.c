@@ -13,19 +13,21 @@
 enum strand_kind {
 	SUBTREE, /* all samples at and below `at`, but for those taken out */
 	UP,      /* one chain, that goes on to the caller of `at` */
-	DOWN,    /* one chain, that goes on to sequence[at + 1], and has `left` hops more */
+	WHOLE,   /* whole chains of samples with the row as leaf, that go on below wholes[at] */
 };
 
 struct strand {
-	enum strand_kind kind : 2;
-	unsigned left : 30;
+	enum strand_kind kind;
 	uint32_t at;
 	uint32_t hop;
 	uint64_t weight, count;
 };
 
-struct taken { /* as in hist_stat */
-	uint64_t weight, count;
+/* A path that is on whole chains of the row. */
+struct whole {
+	uint64_t weight, count; /* of these chains, as in hist_stat */
+	pathid path;
+	uint32_t first, next; /* below it, and beside it below its caller's; 0: none */
 };
 
 struct strand_list {
@@ -49,9 +51,8 @@ struct callchains {
 	VEC(uint32_t) group_of;  /* [strand of c->found] */
 	VEC(uint32_t) places_in; /* [group]: where its next strand goes in c->next; NONE: nowhere */
 	VEC(uint32_t) starts;    /* [node of the level]: where its strands begin */
-	VEC(uint32_t) sequence;
-	struct taken *taken; /* [path]: samples below that have whole chains of this row */
-	VEC(pathid) touched;
+	VEC(struct whole) wholes; /* [0] is above those that chains begin with */
+	uint32_t *whole_of;       /* [path]; 0: it is on none */
 	bool below_only;
 };
 
@@ -75,7 +76,8 @@ struct callchains *callchains_new(const struct hists *hists)
 	struct callchains *c = xalloc(sizeof(*c));
 	c->h = hists->priv;
 	find_classes(c);
-	c->taken = xalloc((c->h->paths.n + 1) * sizeof(*c->taken));
+	c->whole_of = xalloc((c->h->paths.n + 1) * sizeof(*c->whole_of));
+	vec_push(&c->wholes, (struct whole){ 0 });
 	return c;
 }
 
@@ -91,102 +93,155 @@ void callchains_free(struct callchains *c)
 	vec_free(&c->group_of);
 	vec_free(&c->places_in);
 	vec_free(&c->starts);
-	vec_free(&c->sequence);
-	vec_free(&c->touched);
+	vec_free(&c->wholes);
 	free(c->classes);
 	free(c->group_at);
-	free(c->taken);
+	free(c->whole_of);
 	free(c);
 }
 
-/* ---- where a row's chains begin ---- */
+/* ---- strands ---- */
 
-static void add_strand(struct callchains *c, enum strand_kind kind, uint32_t at, uint32_t left,
-		       uint32_t hop, uint64_t weight, uint64_t count)
+static void add_strand(struct callchains *c, enum strand_kind kind, uint32_t at, uint32_t hop,
+		       uint64_t weight, uint64_t count)
 {
-	vec_push(&c->found.list, ((struct strand){ kind, left, at, hop, weight, count }));
+	vec_push(&c->found.list, ((struct strand){ kind, at, hop, weight, count }));
 }
 
 static void add_subtree(struct callchains *c, pathid at)
 {
 	const struct hist_stat *below = &c->h->below[at * c->h->hists.opts->n_events];
-	struct taken taken = c->touched.n ? c->taken[at] : (struct taken){ 0 };
-	if (below->count != taken.count || below->weight != taken.weight)
-		add_strand(c, SUBTREE, at, 0, c->h->tree->nodes[at].place,
-			   below->weight - taken.weight, below->count - taken.count);
+	/* Samples with whole chains are not among those below the row's paths. */
+	const struct whole *taken = &c->wholes.at[c->whole_of[at]];
+	if (below->count != taken->count || below->weight != taken->weight)
+		add_strand(c, SUBTREE, at, c->h->tree->nodes[at].place,
+			   below->weight - taken->weight, below->count - taken->count);
 }
 
 /* A root is no strand: its samples have no frames to show. */
 static void add_up(struct callchains *c, pathid at, const struct hist_stat *s)
 {
 	if (c->h->paths.at[at].depth && (s->count || s->weight))
-		add_strand(c, UP, at, 0, c->h->tree->nodes[at].place, s->weight, s->count);
+		add_strand(c, UP, at, c->h->tree->nodes[at].place, s->weight, s->count);
 }
 
-static void add_down(struct callchains *c, pathid at, const struct hist_stat *s)
+/* ---- whole chains ---- */
+
+/* Of the path; a new one is without weight, and not listed below its caller's. */
+static uint32_t whole_at(struct callchains *c, pathid path)
 {
-	uint32_t n = c->h->paths.at[at].depth, first = (uint32_t)c->sequence.n;
-	if (!s->count && !s->weight)
-		return; /* of other events */
-	vec_reserve(&c->sequence, n);
-	for (uint32_t i = n; i--; at = c->h->tree->nodes[at].caller)
-		c->sequence.at[first + i] = c->h->tree->nodes[at].place;
-	c->sequence.n += n;
-	if (n)
-		add_strand(c, DOWN, first, n - 1, c->sequence.at[first], s->weight, s->count);
+	uint32_t *number = &c->whole_of[path];
+	if (!*number) {
+		*number = (uint32_t)c->wholes.n;
+		vec_push(&c->wholes, ((struct whole){ .path = path }));
+	}
+	return *number;
 }
 
-/* Samples with whole chains are not among those below the row's paths. */
-static void take_out(struct callchains *c, pathid at, uint32_t row, const struct hist_stat *s)
+static void add_to_whole(struct callchains *c, uint32_t whole, uint64_t weight, uint64_t count)
 {
-	const struct path *paths = c->h->paths.at;
-	const struct path_node *nodes = c->h->tree->nodes;
-	pathid end = at;
-	while (end && paths[end].row != row)
-		end = nodes[end].caller;
-	if (!end)
-		return;
-	while (paths[end].above)
-		end = paths[end].above;
-	for (pathid p = at;; p = nodes[p].caller) {
-		vec_push(&c->touched, p);
-		c->taken[p].weight += s->weight;
-		c->taken[p].count += s->count;
-		if (p == end)
-			break;
+	c->wholes.at[whole].weight += weight;
+	c->wholes.at[whole].count += count;
+}
+
+/* The caller's whole, below which this one is listed now; 0: it begins here. */
+static uint32_t list_below_caller(struct callchains *c, uint32_t whole)
+{
+	pathid caller = c->h->tree->nodes[c->wholes.at[whole].path].caller;
+	uint32_t above = c->h->paths.at[caller].depth ? whole_at(c, caller) : 0;
+	c->wholes.at[whole].next = c->wholes.at[above].first;
+	c->wholes.at[above].first = whole;
+	return above;
+}
+
+/* Samples of the row's own paths, the last path first: what is above a path has the path's sum once
+ * it is not above the next one, too. Paths are numbered as they are visited. */
+static void add_regular(struct callchains *c, size_t row)
+{
+	const struct hists_private *h = c->h;
+	const uint32_t *leaves = h->leaves_of;
+	uint32_t first = h->first_leaf[row], n = h->first_leaf[row + 1];
+	while (n > first && leaves[n - 1] >= h->paths.n)
+		n--;
+	for (uint32_t i = n; i-- > first;) {
+		const struct hist_stat *own = &h->regular[h->paths.at[leaves[i]].own];
+		pathid next = i > first ? leaves[i - 1] : 0;
+		uint32_t at = whole_at(c, leaves[i]);
+		add_to_whole(c, at, own->weight, own->count);
+		while (at && c->wholes.at[at].path > next) {
+			const struct whole w = c->wholes.at[at];
+			at = list_below_caller(c, at);
+			if (at)
+				add_to_whole(c, at, w.weight, w.count);
+		}
 	}
 }
 
-static void start_leaf(struct callchains *c, uint32_t leaf, uint32_t row)
+/* Samples that end at a path of another row. */
+static void add_elsewhere(struct callchains *c, const struct leaf *leaf,
+			  const struct hist_stat *own)
+{
+	const struct hists_private *h = c->h;
+	if (!own->count && !own->weight)
+		return; /* of other events */
+	bool is_listed = c->whole_of[leaf->path];
+	for (pathid p = leaf->path; h->paths.at[p].depth; p = h->tree->nodes[p].caller) {
+		uint32_t at = whole_at(c, p);
+		bool is_caller_listed = c->whole_of[h->tree->nodes[p].caller];
+		add_to_whole(c, at, own->weight, own->count);
+		if (!is_listed)
+			list_below_caller(c, at);
+		is_listed = is_caller_listed;
+	}
+}
+
+static void add_wholes(struct callchains *c, uint32_t caller)
+{
+	for (uint32_t i = c->wholes.at[caller].first; i; i = c->wholes.at[i].next) {
+		const struct whole *w = &c->wholes.at[i];
+		add_strand(c, WHOLE, i, c->h->tree->nodes[w->path].place, w->weight, w->count);
+	}
+}
+
+static void start_wholes(struct callchains *c, size_t row)
+{
+	const struct hists_private *h = c->h;
+	add_regular(c, row);
+	for (uint32_t i = h->first_leaf[row]; i < h->first_leaf[row + 1]; i++)
+		if (h->leaves_of[i] >= h->paths.n) {
+			size_t leaf = h->leaves_of[i] - h->paths.n;
+			add_elsewhere(c, &h->leaves.at[leaf],
+				      &h->leaf_own.at[leaf * h->hists.opts->n_events]);
+		}
+	add_wholes(c, 0);
+}
+
+/* ---- where a row's chains begin ---- */
+
+static void start_leaf(struct callchains *c, uint32_t leaf)
 {
 	struct hists_private *h = c->h;
 	bool elsewhere = leaf >= h->paths.n;
 	size_t i = elsewhere ? leaf - h->paths.n : leaf;
-	pathid at = elsewhere ? h->leaves.at[i].path : (pathid)i;
-	const struct hist_stat *own =
-		elsewhere ? &h->leaf_own.at[i * h->hists.opts->n_events] : &h->regular[i];
-	bool callee = h->hists.opts->order == CHAIN_CALLEE;
-	if (callee && (elsewhere || h->hists.opts->no_children))
-		add_up(c, at, own);
-	if (callee)
-		return;
-	if (c->below_only)
-		return;
-	add_down(c, at, own);
-	if (!h->hists.opts->no_children)
-		take_out(c, at, row, own);
+	if (elsewhere)
+		add_up(c, h->leaves.at[i].path, &h->leaf_own.at[i * h->hists.opts->n_events]);
+	else if (h->hists.opts->no_children)
+		add_up(c, (pathid)i, &h->regular[h->paths.at[i].own]);
 }
 
 static void start_row(struct callchains *c, size_t row)
 {
 	const struct hists_private *h = c->h;
-	for (uint32_t i = h->first_leaf[row]; i < h->first_leaf[row + 1]; i++)
-		start_leaf(c, h->leaves_of[i], (uint32_t)row);
+	bool callee = h->hists.opts->order == CHAIN_CALLEE;
+	if (!callee && !c->below_only)
+		start_wholes(c, row);
+	for (uint32_t i = h->first_leaf[row]; callee && i < h->first_leaf[row + 1]; i++)
+		start_leaf(c, h->leaves_of[i]);
 	if (h->hists.opts->no_children)
 		return;
 	for (uint32_t i = h->first_path[row]; i < h->first_path[row + 1]; i++) {
 		pathid at = h->paths_of[i];
-		if (h->hists.opts->order == CHAIN_CALLEE)
+		if (callee)
 			add_up(c, at, &h->innermost[at]);
 		else
 			add_subtree(c, at);
@@ -212,13 +267,8 @@ static void follow(struct callchains *c, const struct strand *s)
 		next.hop = h->tree->nodes[next.at].place;
 		vec_push(&c->found.list, next);
 		break;
-	case DOWN:
-		if (!s->left)
-			break;
-		next.at++;
-		next.left--;
-		next.hop = c->sequence.at[next.at];
-		vec_push(&c->found.list, next);
+	case WHOLE:
+		add_wholes(c, s->at);
 		break;
 	}
 }
@@ -376,11 +426,12 @@ static void grow(struct callchains *c, const struct chain_opts *o)
 
 static void reset(struct callchains *c)
 {
-	c->nodes.n = c->sequence.n = c->starts.n = 0;
+	c->nodes.n = c->starts.n = 0;
 	c->level.list.n = c->next.list.n = c->found.list.n = 0;
-	for (size_t i = 0; i < c->touched.n; i++)
-		c->taken[c->touched.at[i]] = (struct taken){ 0 };
-	c->touched.n = 0;
+	for (size_t i = 1; i < c->wholes.n; i++)
+		c->whole_of[c->wholes.at[i].path] = 0;
+	c->wholes.n = 1;
+	c->wholes.at[0].first = 0;
 }
 
 const struct callchain *callchains_of(struct callchains *c, size_t row, const struct chain_opts *o)

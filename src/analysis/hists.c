@@ -352,7 +352,10 @@ static void add_to_path(struct hists_private *h, const struct sample *s, uint32_
 {
 	struct stack_path at = hists_path(h, s->stack, skey, s->task);
 	struct hist_stat *elsewhere = own_of(h, at.path, at.row);
-	hist_stat_add(&h->own.at[at.path * h->hists.opts->n_events + event], stat, 1);
+	struct path *path = &h->paths.at[at.path];
+	if (!path->own)
+		path->own = hists_new_own(h);
+	hist_stat_add(&h->own.at[path->own * h->hists.opts->n_events + event], stat, 1);
 	if (elsewhere)
 		hist_stat_add(&elsewhere[event], stat, 1);
 	if (h->hists.opts->levels)

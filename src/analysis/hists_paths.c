@@ -170,17 +170,21 @@ static struct path_places hops_of(void *arg, frameid frame)
 	return (struct path_places){ &h->hop_lists.at[hops->first], hops->n };
 }
 
+uint32_t hists_new_own(struct hists_private *h)
+{
+	size_t n_events = h->hists.opts->n_events, n = h->own.n;
+	vec_reserve(&h->own, n_events + 1); /* there may be no events */
+	memset(h->own.at + n, 0, n_events * sizeof(*h->own.at));
+	h->own.n += n_events;
+	return (uint32_t)(n / (n_events ? n_events : 1));
+}
+
 /* What the nodes are that were made last, all below the root of one skey. */
 static void add_paths(struct hists_private *h, uint32_t skey, taskid task)
 {
 	const struct path_node *nodes = h->maker.nodes.at;
-	size_t n_events = h->hists.opts->n_events, first = h->paths.n, n = h->maker.nodes.n;
-	if (first == n)
-		return;
+	size_t first = h->paths.n, n = h->maker.nodes.n;
 	vec_reserve(&h->paths, n - first);
-	vec_reserve(&h->own, (n - first) * n_events + 1); /* there may be no events */
-	memset(h->own.at + h->own.n, 0, (n - first) * n_events * sizeof(*h->own.at));
-	h->own.n += (n - first) * n_events;
 	for (size_t i = first; i < n; i++) {
 		bool is_hop = nodes[i].caller != 0;
 		struct path p = { .row = NONE };
@@ -192,12 +196,14 @@ static void add_paths(struct hists_private *h, uint32_t skey, taskid task)
 	}
 }
 
-/* There are about as many paths as stacks: with room for these, nothing is moved. */
+/* There are about as many paths as stacks, and samples end at as many of them at most as there are
+ * samples: with room for these, nothing is moved. */
 void hists_begin_paths(struct hists_private *h)
 {
 	size_t n = h->hists.profile->samples.n_stacks;
 	vec_reserve(&h->paths, n);
-	vec_reserve(&h->own, n);
+	vec_reserve(&h->own, (h->hists.profile->samples.n + 1) * h->hists.opts->n_events + 1);
+	hists_new_own(h);
 	path_maker_init(&h->maker, &h->hists.profile->samples, hops_of, h);
 	add_paths(h, 0, 0);
 }

@@ -25,6 +25,7 @@ struct path { /* a node of the tree, for rows. Its place in the tree is a hop; t
 	uint32_t depth; /* hops; 0 for roots (one per skey) and for node 0 */
 	pathid above; /* the next path towards the root with the same row; 0: this is the outermost
 		       */
+	uint32_t own; /* what of own[] is the path's; 0: no sample ends here */
 };
 
 /* Interns tuples of values as ids. */
@@ -91,7 +92,9 @@ struct hists_private {
 	struct stack_sums *stack_sums; /* owned by hists_stacks.c */
 	VEC(struct visit) visits;
 	struct stack_numbers visit_of; /* by skey; index + 1 */
-	VEC(struct hist_stat) own; /* [path or visit * n_events + event]: samples that end there */
+	/* [(path.own or visit) * n_events + event]: samples that end there. Of paths: [0] is none.
+	 */
+	VEC(struct hist_stat) own;
 	VEC(struct leaf) leaves;
 	VEC(struct hist_stat) leaf_own;
 	struct map64 parent_ids; /* by name */
@@ -115,8 +118,8 @@ struct hists_private {
 	uint32_t *first_path, *paths_of; /* paths of the row: in caller order the outermost ones */
 	uint32_t *first_leaf,
 		*leaves_of; /* in caller order, paths with samples, by the row of their Self */
-	struct hist_stat *regular;   /* [path]: samples of the first event that end there and whose
-					Self goes to the path's row */
+	struct hist_stat *regular;   /* [path.own]: samples of the first event that end there and
+					whose Self goes to the path's row */
 	struct hist_stat *innermost; /* [path]: samples of the first event in whose stacks this is
 					the last path of its row; in caller order NULL */
 };
@@ -180,6 +183,8 @@ void hists_find_passing(struct hists_private *h);
 
 /* hists_paths.c: the path of a stack, and the row that its Self goes to. */
 void hists_begin_paths(struct hists_private *h);
+/* Appends one sum of each event, and returns how many there were before: a number for path.own. */
+uint32_t hists_new_own(struct hists_private *h);
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);
 const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);

@@ -129,12 +129,8 @@ static struct stack_sums *sums_of(struct hists_private *h)
 
 static uint32_t new_visit(struct hists_private *h, const struct visit *visit)
 {
-	size_t n_events = h->hists.opts->n_events;
-
 	vec_push(&h->visits, *visit);
-	vec_reserve(&h->own, n_events);
-	memset(h->own.at + h->own.n, 0, n_events * sizeof(*h->own.at));
-	h->own.n += n_events;
+	hists_new_own(h);
 	return (uint32_t)h->visits.n;
 }
 

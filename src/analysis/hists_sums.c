@@ -6,49 +6,43 @@
 
 /* ---- sums over paths ---- */
 
-/* Paths have sums from the first sample on. If there was none, there is the root, without any. */
-static void complete_sums(struct hists_private *h)
-{
-	size_t n = h->paths.n * h->hists.opts->n_events, lacking = n - h->own.n;
-	vec_reserve(&h->own, lacking + 1);
-	memset(h->own.at + h->own.n, 0, lacking * sizeof(*h->own.at));
-	h->own.n = n;
-}
-
 /* Chains go from a path to those below it, again and again: these are put next to it. */
 static void renumber(struct hists_private *h)
 {
-	size_t n = h->paths.n, n_events = h->hists.opts->n_events;
+	size_t n = h->paths.n;
 	pathid *before = path_tree_renumber(h->tree);
 	struct path *paths = xrealloc(NULL, n, sizeof(*paths));
-	struct hist_stat *own = xrealloc(NULL, n * n_events + 1, sizeof(*own));
-	pathid *now = xrealloc(NULL, n, sizeof(*now));
-	for (size_t i = 0; i < n; i++) {
+	pathid *now = h->leaves.n ? xrealloc(NULL, n, sizeof(*now)) : NULL;
+	for (size_t i = 0; i < n; i++)
 		paths[i] = h->paths.at[before[i]];
-		for (size_t e = 0; e < n_events; e++)
-			own[i * n_events + e] = h->own.at[before[i] * n_events + e];
+	for (size_t i = 0; i < n && now; i++)
 		now[before[i]] = (pathid)i;
-	}
 	for (size_t i = 0; i < h->leaves.n; i++)
 		h->leaves.at[i].path = now[h->leaves.at[i].path];
 	free(before);
 	free(now);
 	free(h->paths.at);
-	free(h->own.at);
 	h->paths.at = paths;
 	h->paths.cap = n;
-	h->own.at = own;
-	h->own.cap = n * n_events + 1;
+}
+
+static const struct hist_stat *own_at(const struct hists_private *h, size_t path)
+{
+	return &h->own.at[h->paths.at[path].own * h->hists.opts->n_events];
 }
 
 static void sum_below(struct hists_private *h)
 {
 	size_t n_events = h->hists.opts->n_events;
-	h->below = xrealloc(NULL, h->paths.n * n_events + 1, sizeof(*h->below));
-	memcpy(h->below, h->own.at, h->own.n * sizeof(*h->below));
-	for (size_t i = h->paths.n; i-- > 1;)
-		hist_stat_add(&h->below[h->tree->nodes[i].caller * n_events],
-			      &h->below[i * n_events], n_events);
+	h->below = xalloc((h->paths.n * n_events + 1) * sizeof(*h->below));
+	for (size_t i = h->paths.n; i-- > 0;) {
+		struct hist_stat *below = &h->below[i * n_events];
+		if (h->paths.at[i].own)
+			hist_stat_add(below, own_at(h, i), n_events);
+		if (i)
+			hist_stat_add(&h->below[h->tree->nodes[i].caller * n_events], below,
+				      n_events);
+	}
 }
 
 /* At each path the last one above it of each row is known. */
@@ -99,7 +93,8 @@ static void sum_rows(struct hists_private *h)
 		const struct path *p = &h->paths.at[i];
 		if (p->row == NONE)
 			continue;
-		hist_stat_add(&h->self[p->row * n_events], &h->own.at[i * n_events], n_events);
+		if (p->own)
+			hist_stat_add(&h->self[p->row * n_events], own_at(h, i), n_events);
 		if (!p->above)
 			hist_stat_add(&h->children[p->row * n_events], &h->below[i * n_events],
 				      n_events);
@@ -153,20 +148,23 @@ static void list_paths(struct hists_private *h)
 /* Chains of leaves are whole ones; they end here. */
 static bool ends_here(const struct hists_private *h, pathid i)
 {
-	return h->paths.at[i].row != NONE && (h->regular[i].count || h->regular[i].weight);
+	const struct path *p = &h->paths.at[i];
+	const struct hist_stat *regular = &h->regular[p->own];
+	return p->own && p->row != NONE && (regular->count || regular->weight);
 }
 
-/* Takes what is known of each path, which nobody asks for any more. */
+/* Takes the place of h->own, which nobody asks for any more. */
 static void find_regular(struct hists_private *h)
 {
 	size_t n_events = h->hists.opts->n_events;
 	h->regular = h->own.at;
-	for (size_t i = 0; i < h->paths.n; i++)
+	for (size_t i = 0; i < h->own.n / n_events; i++)
 		h->regular[i] = h->own.at[i * n_events];
 	h->own.at = NULL;
 	h->own.n = h->own.cap = 0;
 	for (size_t i = 0; i < h->leaves.n; i++)
-		hist_stat_take(&h->regular[h->leaves.at[i].path], &h->leaf_own.at[i * n_events]);
+		hist_stat_take(&h->regular[h->paths.at[h->leaves.at[i].path].own],
+			       &h->leaf_own.at[i * n_events]);
 }
 
 static void list_leaves(struct hists_private *h)
@@ -246,7 +244,6 @@ static void find_row_depths(struct hists_private *h)
 void hists_sum_paths(struct hists_private *h)
 {
 	h->tree = path_maker_end(&h->maker);
-	complete_sums(h);
 	if (h->hists.opts->chains)
 		renumber(h);
 	sum_below(h);
