@@ -23,7 +23,8 @@ struct folding {
 	struct map64 roots; /* by name: numbers */
 	uint32_t *of_frame; /* into `runs`: the frame's names; NONE: not asked for yet */
 	VEC(strid) runs;    /* each a length and names */
-	VEC(uint64_t) own;  /* [path]: of samples that end there */
+	VEC(uint32_t) ends; /* [path]: its sum of samples that end there; 0: none */
+	VEC(uint64_t) sums; /* [0] is none */
 	struct path_tree *tree;
 };
 
@@ -139,9 +140,13 @@ static bool is_wanted(const struct folding *t, uint16_t event)
 
 static void add_end(struct folding *t, pathid path, uint64_t weight)
 {
-	while (t->own.n < t->maker.nodes.n)
-		vec_push(&t->own, 0);
-	capped_add(&t->own.at[path], weight);
+	while (t->ends.n < t->maker.nodes.n)
+		vec_push(&t->ends, 0);
+	if (!t->ends.at[path]) {
+		t->ends.at[path] = (uint32_t)t->sums.n;
+		vec_push(&t->sums, 0);
+	}
+	capped_add(&t->sums.at[t->ends.at[path]], weight);
 }
 
 static void add_samples(struct folding *t)
@@ -192,6 +197,9 @@ static void make_tree(struct folding *t)
 	t->names = strtab_new();
 	t->of_frame = xrealloc(NULL, s->n_frames, sizeof(*t->of_frame));
 	memset(t->of_frame, 0xff, s->n_frames * sizeof(*t->of_frame));
+	vec_reserve(&t->ends, s->n_stacks); /* memory is taken where it is touched */
+	vec_reserve(&t->sums, s->n + 1);
+	vec_push(&t->sums, 0);
 	path_maker_init(&t->maker, s, names_of, t);
 	add_samples(t);
 	vec_free(&t->runs);
@@ -210,15 +218,24 @@ enum { OUTPUT = 1 << 18 };
 struct folded_line {
 	const struct folding *folding;
 	FILE *out;
-	VEC(char) text; /* the names so far, separated */
+	uint32_t *lengths; /* [name] */
+	VEC(char) text;    /* the names so far, separated */
 	VEC(size_t) ends;
 	VEC(char) ready; /* whole lines */
 };
 
-static void push_name(struct folded_line *l, const char *name)
+static uint32_t *lengths_of(const struct strtab *names)
 {
-	size_t n = strlen(name);
+	size_t n = strtab_count(names);
+	uint32_t *lengths = xrealloc(NULL, n, sizeof(*lengths));
 
+	for (size_t i = 0; i < n; i++)
+		lengths[i] = (uint32_t)strlen(strtab_get(names, (strid)i));
+	return lengths;
+}
+
+static void push_name(struct folded_line *l, const char *name, size_t n)
+{
 	vec_push(&l->ends, l->text.n);
 	vec_reserve(&l->text, n + 1);
 	if (l->text.n)
@@ -255,11 +272,13 @@ static void enter(pathid node, void *line)
 {
 	struct folded_line *l = line;
 	const struct folding *t = l->folding;
+	strid name = t->tree->nodes[node].place;
+	uint64_t sum = node < t->ends.n ? t->sums.at[t->ends.at[node]] : 0;
 
 	if (has_name(t, node))
-		push_name(l, strtab_get(t->names, t->tree->nodes[node].place));
-	if (node < t->own.n && t->own.at[node])
-		print(l, t->own.at[node]);
+		push_name(l, strtab_get(t->names, name), l->lengths[name]);
+	if (sum)
+		print(l, sum);
 }
 
 static void leave(pathid node, void *line)
@@ -276,6 +295,7 @@ struct kin_error *folded_write(FILE *out, const struct profile *p, const struct 
 	struct folded_line l = { .folding = &t, .out = out };
 
 	make_tree(&t);
+	l.lengths = lengths_of(t.names);
 	errno = 0;
 	path_tree_visit(t.tree, &(struct path_visitor){ enter, leave, &l });
 	flush(&l);
@@ -284,7 +304,9 @@ struct kin_error *folded_write(FILE *out, const struct profile *p, const struct 
 	vec_free(&l.text);
 	vec_free(&l.ends);
 	vec_free(&l.ready);
-	vec_free(&t.own);
+	free(l.lengths);
+	vec_free(&t.ends);
+	vec_free(&t.sums);
 	path_tree_free(t.tree);
 	strtab_free(t.names);
 	return failed ? err_os(errnum, "writing folded stacks") : NULL;

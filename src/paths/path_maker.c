@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+/* In place_of[]; any number but that of a place. */
+static const uint32_t SEVERAL = UINT32_MAX;
+
 void path_maker_init(struct path_maker *m, const struct samples *s,
 		     struct path_places (*places)(void *arg, frameid frame), void *arg)
 {
@@ -10,6 +13,7 @@ void path_maker_init(struct path_maker *m, const struct samples *s,
 	stack_numbers_init(&m->paths, s->n_stacks);
 	vec_reserve(&m->nodes, s->n_stacks); /* about as many */
 	vec_push(&m->nodes, ((struct path_node){ .place = NONE }));
+	m->place_of = xalloc((s->n_frames + 1) * sizeof(*m->place_of));
 }
 
 static struct callee_fields fields(const struct path_maker *m)
@@ -53,17 +57,28 @@ pathid path_maker_root(struct path_maker *m, uint32_t root, uint32_t place)
 pathid path_maker_frame(struct path_maker *m, pathid caller, frameid frame)
 {
 	struct path_places places = m->places(m->arg, frame);
+	m->place_of[frame] = places.n == 1 ? places.at[0] + 1 : SEVERAL;
 	for (size_t i = 0; i < places.n; i++)
 		caller = path_maker_below(m, caller, places.at[i]);
 	return caller;
 }
 
+/* Most frames have one place. */
+static inline pathid below_frame(struct path_maker *m, pathid caller, frameid frame)
+{
+	uint32_t place = m->place_of[frame];
+	if (!place || place == SEVERAL)
+		return path_maker_frame(m, caller, frame);
+	return path_maker_below(m, caller, place - 1);
+}
+
 /* The stack up to the first one whose path is known, then down again. */
 pathid path_maker_stack(struct path_maker *m, uint32_t root, stackid stack)
 {
+	const struct stack *stacks = m->stacks;
 	pathid at = m->roots.at[root];
 	m->todo.n = 0;
-	for (; stack; stack = m->stacks[stack].caller) {
+	for (; stack; stack = stacks[stack].caller) {
 		pathid known = *stack_numbers_at(&m->paths, root, stack);
 		if (known) {
 			at = known;
@@ -71,9 +86,9 @@ pathid path_maker_stack(struct path_maker *m, uint32_t root, stackid stack)
 		}
 		vec_push(&m->todo, stack);
 	}
-	while (m->todo.n) {
-		stack = m->todo.at[--m->todo.n];
-		at = path_maker_frame(m, at, m->stacks[stack].frame);
+	for (size_t i = m->todo.n; i--;) {
+		stack = m->todo.at[i];
+		at = below_frame(m, at, stacks[stack].frame);
 		*stack_numbers_at(&m->paths, root, stack) = at;
 	}
 	return at;
@@ -95,6 +110,7 @@ struct path_tree *path_maker_end(struct path_maker *m)
 {
 	struct path_tree *p = xalloc(sizeof(*p));
 	pairs_free(&m->index);
+	free(m->place_of);
 	vec_free(&m->roots);
 	vec_free(&m->todo);
 	stack_numbers_done(&m->paths);

@@ -24,10 +24,12 @@ struct path_places { /* outermost first */
 
 struct path_maker {
 	const struct stack *stacks;
-	struct path_places (*places)(void *arg, frameid frame); /* valid until the next call */
+	/* Valid until the next call; always the same. */
+	struct path_places (*places)(void *arg, frameid frame);
 	void *arg;
 	VEC(struct path_node) nodes; /* their links: as callees.h has them */
 	struct pairs index;
+	uint32_t *place_of;         /* [frame]: its only place + 1; 0: not known yet */
 	VEC(pathid) roots;          /* [number]; 0: none yet */
 	struct stack_numbers paths; /* by root */
 	VEC(stackid) todo;          /* of path_maker_stack() */
