@@ -144,16 +144,33 @@ static void build_index(struct arcs *a, size_t n)
 
 enum { SHORT_RUN = 64 };
 
+/* Of arcs with the same call site, from `run` on, the one with that callee; a->n: there is none. */
+static inline size_t find_callee(const struct arcs *a, const struct arc *arc)
+{
+	const struct near_arc *near = a->near.at;
+	const struct arc *any = a->any.at;
+	uint32_t to = (uint32_t)(arc->to - a->base);
+	size_t i = a->run, n = a->n;
+
+	if (a->is_far)
+		while (i < n && (any[i].to != arc->to || any[i].to_object != arc->to_object))
+			i++;
+	else
+		while (i < n && near[i].to != to)
+			i++;
+	return i;
+}
+
 /* As long as call sites ascend, equal arcs can only be of one site: each is compared with those of
  * its site before it, which are few and still in a core's cache. `last` is the arc before. */
 static inline void append_in_order(struct arcs *a, const struct arc *last, const struct arc *arc)
 {
 	if (a->n && last->from == arc->from && last->from_object == arc->from_object) {
-		for (size_t i = a->run; i < a->n; i++)
-			if (is_same(a, i, arc)) {
-				sum(a, i, arc->count);
-				return;
-			}
+		size_t i = find_callee(a, arc);
+		if (i < a->n) {
+			sum(a, i, arc->count);
+			return;
+		}
 		a->unordered = a->n - a->run >= SHORT_RUN;
 	} else {
 		a->unordered =
