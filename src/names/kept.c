@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/sort.h"
 
 struct kept *kept_new(void)
@@ -343,6 +345,14 @@ const struct kept_object *kept_find(const struct kept *k, const char *path, cons
 		    (any || !strcmp(k->objects.at[i]->build_id, build_id)))
 			return k->objects.at[i];
 	return NULL;
+}
+
+bool kept_is_of_file(const struct kept_object *o, const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && (uint64_t)st.st_size == o->size &&
+	       clock_ns_of(st.st_mtim) == o->modified_ns;
 }
 
 const struct kept_source *kept_find_source(const struct kept *k, const char *path)

@@ -105,5 +105,8 @@ void kept_sort(struct kept *k);
 /* The object with that path and build id; build_id NULL or "": any build. NULL if there is none. */
 const struct kept_object *kept_find(const struct kept *k, const char *path, const char *build_id);
 const struct kept_source *kept_find_source(const struct kept *k, const char *path);
+/* Whether the file there is the one that names were read from, by its size and time: for files
+ * without a build id. */
+bool kept_is_of_file(const struct kept_object *o, const char *path);
 
 #endif

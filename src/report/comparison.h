@@ -84,11 +84,11 @@ struct compared_call { /* calls of a function from another in one run, and the t
 
 struct compared_code { /* where the code of a function is */
 	uint32_t slot;
-	const struct kept_object
-		*kept;              /* in the recording: in `kept` of the side; NULL: in a file: */
-	strid path, build_id;       /* 0: nowhere; none */
-	uint64_t size, modified_ns; /* without a build id: of the file that ran */
-	uint64_t low, high;         /* addresses of the file */
+	strid path, build_id; /* of the file that it is in; 0: it is in none; it has none */
+	/* In `kept` of the side. Without a path: what has the code; NULL: it is nowhere. With one:
+	 * what tells whether the file is still the same; NULL: its build id does. */
+	const struct kept_object *kept;
+	uint64_t low, high; /* addresses of the file */
 };
 
 struct compared_recording {

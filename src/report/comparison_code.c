@@ -4,9 +4,7 @@
  * recording ("kin pack"). Code is read once it is known that both sides have functions that the
  * other lacks: most comparisons have none. */
 #include <stdlib.h>
-#include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/vec.h"
 #include "names/kept.h"
@@ -40,8 +38,7 @@ static void find_code(struct comparison *c, const struct report_input *in, symid
 		kept = kept_find(in->profile->kept, report_object_path(in, id), NULL);
 		if (!kept || *kept->build_id || !kept->modified_ns)
 			return;
-		ret->size = kept->size;
-		ret->modified_ns = kept->modified_ns;
+		ret->kept = kept;
 	}
 	ret->path = strtab_add(c->strings, object_path(o));
 	ret->build_id = build_id ? strtab_add(c->strings, build_id) : 0;
@@ -90,13 +87,6 @@ static bool is_same_object(const struct compared_code *a, const struct compared_
 	return a->kept == b->kept && a->path == b->path && a->build_id == b->build_id;
 }
 
-static bool is_unchanged(const struct compared_code *code, const char *path)
-{
-	struct stat st;
-	return !stat(path, &st) && (uint64_t)st.st_size == code->size &&
-	       clock_ns_of(st.st_mtim) == code->modified_ns;
-}
-
 static void open_object(struct code_reader *r, const struct compared_code *code)
 {
 	if (r->code && is_same_object(r->code, code))
@@ -106,9 +96,9 @@ static void open_object(struct code_reader *r, const struct compared_code *code)
 				    .build_id = strtab_get(r->c->strings, code->build_id) };
 	object_free(TAKE(r->object));
 	r->code = code;
-	if (code->kept)
-		r->object = object_of_kept(code->kept);
-	else if (code->path && (code->build_id || is_unchanged(code, path)))
+	if (!code->path)
+		r->object = code->kept ? object_of_kept(code->kept) : NULL;
+	else if (!code->kept || kept_is_of_file(code->kept, path))
 		kin_error_free(object_open(path, &opts, &r->object));
 }
 

@@ -12,11 +12,9 @@
 static struct kin_error *check_unchanged(const struct kept_object *k, const char *path,
 					 const struct recorded_opts *opts)
 {
-	struct stat st;
 	char *full = xprintf("%s%s%s", opts->symfs ? opts->symfs : "",
 			     opts->symfs && *path != '/' ? "/" : "", path);
-	bool same = stat(full, &st) == 0 && (uint64_t)st.st_size == k->size &&
-		    clock_ns_of(st.st_mtim) == k->modified_ns;
+	bool same = kept_is_of_file(k, full);
 	free(full);
 	return same ? NULL
 		    : err_new(KIN_ERROR_MISMATCH, "the file has been replaced since (its size or "
