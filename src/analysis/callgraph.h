@@ -234,7 +234,9 @@ struct callgraph_opts {
 	/* No entries of the graph are needed: node.index stays 0, order and in are NULL, and the
 	 * shown part of a symbol's time is not computed unless SEL_*_TIME needs it. */
 	bool flat_only;
-	bool drops_arcs;    /* flat_only, and no arcs are left but measured ones */
+	/* With flat_only, and unless arcs are measured: there are none, as they are freed once they
+	 * have handed on their time. */
+	bool drops_arcs;
 	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */
 };

@@ -3,10 +3,11 @@
 #define ANALYSIS_FLOW_LOOPS_H
 
 #include "analysis/flow.h"
+#include "base/base.h"
 
 /* Sets *ret to the rounds of all loops among n edges, edges[] in all[] by `from`. False: there are
  * too many loops, or some of edges that are not known. */
-bool flow_count_loops(const struct flow_edge *all, const uint32_t *edges, uint32_t n, uint64_t *ret)
-	__attribute__((warn_unused_result));
+MUST_CHECK bool flow_count_loops(const struct flow_edge *all, const uint32_t *edges, uint32_t n,
+				 uint64_t *ret);
 
 #endif

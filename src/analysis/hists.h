@@ -180,7 +180,7 @@ const char *hists_function(const struct hists *h, size_t row);
  * possibly through other such functions; NONE: time is spent in the row, or goes several ways. For
  * the first event. */
 uint32_t hists_target(const struct hists *h, size_t row);
-/* The functions above the row's on a stack, where they are fewest; for the first event. */
+/* How many functions are above the row's on the stack of the first event where they are fewest. */
 uint32_t hists_n_callers(const struct hists *h, size_t row);
 /* The value as shown; lives as long as h. */
 const char *hists_text(const struct hists *h, size_t row, enum hist_key key);

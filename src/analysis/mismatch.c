@@ -157,9 +157,9 @@ static double outside(const struct histogram *h, const struct symbols *s, double
 {
 	double lost = 0, bytes = h->n ? (double)(h->high - h->low) / h->n : 0;
 	struct hit hit;
-	size_t i = 0;
+	size_t i = 0, step = stride(h->n_hits);
 	for (size_t at = 0; histogram_next(h, &at, &hit);) {
-		if (i++ % stride(h->n_hits))
+		if (i++ % step)
 			continue;
 		double bin = hit.bin, count = (double)hit.count;
 		uint64_t low = h->low + (uint64_t)(bytes * bin),

@@ -43,15 +43,27 @@ static inline struct job job_find(const char *(*get)(const char *name))
 		const char *rank, *ranks, *id, *step;
 		bool needs_ranks, needs_id;
 	} launchers[] = {
-		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", NULL, false,
-		  false },
-		{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "SLURM_JOB_ID", "SLURM_STEP_ID",
-		  false, false },
-		{ "PMI_RANK", "PMI_SIZE", "I_MPI_HYDRA_UUID", NULL, false, .needs_id = true },
-		{ "PMI_RANK", "PMI_SIZE", "SLURM_JOB_ID", "SLURM_STEP_ID", false, false },
-		{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID", "SLURM_STEP_ID",
-		  .needs_ranks = true, false },
-		{ "PMIX_RANK", "PMIX_SIZE", "PMIX_NAMESPACE", NULL, false, false },
+		{ .rank = "OMPI_COMM_WORLD_RANK",
+		  .ranks = "OMPI_COMM_WORLD_SIZE",
+		  .id = "PMIX_NAMESPACE" },
+		{ .rank = "MV2_COMM_WORLD_RANK",
+		  .ranks = "MV2_COMM_WORLD_SIZE",
+		  .id = "SLURM_JOB_ID",
+		  .step = "SLURM_STEP_ID" },
+		{ .rank = "PMI_RANK",
+		  .ranks = "PMI_SIZE",
+		  .id = "I_MPI_HYDRA_UUID",
+		  .needs_id = true },
+		{ .rank = "PMI_RANK",
+		  .ranks = "PMI_SIZE",
+		  .id = "SLURM_JOB_ID",
+		  .step = "SLURM_STEP_ID" },
+		{ .rank = "SLURM_PROCID",
+		  .ranks = "SLURM_STEP_NUM_TASKS",
+		  .id = "SLURM_JOB_ID",
+		  .step = "SLURM_STEP_ID",
+		  .needs_ranks = true },
+		{ .rank = "PMIX_RANK", .ranks = "PMIX_SIZE", .id = "PMIX_NAMESPACE" },
 	};
 	struct job job = { 0, 0, NULL, NULL };
 

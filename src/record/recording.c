@@ -335,7 +335,7 @@ static void emit(struct recording *r, const struct walked_sample *s, size_t writ
 		beside.words = r->words.at;
 	}
 	kinfile_writer_sample(r->w, &k, end_in_file[s->end], &beside);
-	if (s->serial)
+	if (k.stack && s->serial)
 		keep_written(r, s, written);
 	if (r->watch && r->watch->sample)
 		r->watch->sample(r->watch->arg, s, r->names);

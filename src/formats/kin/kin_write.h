@@ -106,7 +106,8 @@ struct kinfile_beside {
 /* A frame that a sample's details refer to. Equal frames have equal ids until kinfile_writer_tick()
  * says that strings were forgotten. */
 uint32_t kinfile_writer_frame(struct kinfile_writer *w, const struct kinfile_frame *f);
-/* Equal stacks have equal ids, as long. 0: there are no frames, or nothing is written any more. */
+/* Equal stacks have equal ids for as long. 0: there are no frames, or a write has failed, and `ids`
+ * are not set. */
 uint32_t kinfile_writer_stack(struct kinfile_writer *w, const struct kinfile_stack *s);
 /* Event, task and stack of the sample are ids of this writer, and its source is not written.
  * `end`: KINF_MODE_COMPLETE, _GUESSED or _CUT; 0: not known. `beside` may be NULL. */
