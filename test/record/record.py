@@ -393,7 +393,7 @@ def test_wall(tap, box):
         return found and 0.29 < float(found[1]) < 0.9, p.err
     passed, said = best(sleeps)
     tap.ok(passed, '--wall: 0.3 s of sleep are 0.3 s', said)
-    counted = re.search(r'; (\d+) switches, of them (\d+) preemptions', said)
+    counted = re.search(r'; (\d+) switch(?:es)?, of them (\d+) preemptions?', said)
     facts = {r[1]: r[2] for r in box.info('wall.kin') if r[0] == 'audit'}
     tap.ok(counted and [float(n) for n in counted.groups()] == [facts['context switches'], facts['preemptions']],
            'switches are counted, each once', f'{said} {facts}')
