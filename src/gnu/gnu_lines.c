@@ -126,7 +126,7 @@ static void decode_unit(struct bfd_lines *g, uint32_t unit)
 			add_table(g, unit);
 		return;
 	}
-	unit_runs(g->lines, unit, &bfd_unit_rules, &u->runs, u->asked ? NULL : &claims);
+	unit_runs(g->lines, unit, &bfd_unit_rules, NULL, &u->runs, u->asked ? NULL : &claims);
 	add_claims(g, unit, &claims);
 	vec_free(&claims);
 	find_covers(u);

@@ -73,7 +73,7 @@ static inline const struct abbrev *abbrevs_find(const struct abbrevs *t, uint64_
 /* The fields of an entry that describe functions and their scopes (dwarf_function.c). */
 struct dwarf_entry {
 	uint32_t tag;
-	struct dwarf_value name, linkage_name, origin, low, high, ranges;
+	struct dwarf_value name, linkage_name, origin, low, high, ranges, sibling;
 	uint64_t decl_file, decl_line, decl_column; /* 0: not given */
 };
 /* Reads the fields of an entry; c->failed if they are damaged. */

@@ -2,6 +2,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "object/dwarf_abbrev.h"
 
 enum {
@@ -40,6 +41,9 @@ void dwarf_entry_read(struct dwarf_info *d, const struct dwarf_file *f, const st
 		case DW_AT_ranges:
 			ret->ranges = v;
 			break;
+		case DW_AT_sibling:
+			ret->sibling = v;
+			break;
 		case DW_AT_decl_file:
 			ret->decl_file = v.number;
 			break;
@@ -74,7 +78,17 @@ static size_t ranges_justified(const struct dwarf_file *f, const struct dwarf_un
 	return by_unit < by_lists ? by_unit : by_lists;
 }
 
-/* References to the entry before are not followed: the reading would not end. */
+/* Moves *c, which is in a unit, on to the entry at `next`. False if that is none of the entries
+ * behind: references to those before are not followed, or the reading would not end. */
+static bool skip_to(const struct dwarf_unit *u, uint64_t next, struct bytes *c)
+{
+	uint64_t at = u->end - bytes_left(c);
+	if (next < at || next > u->end)
+		return false;
+	bytes_skip(c, next - at);
+	return true;
+}
+
 bool abbrevs_skip_entry(const struct dwarf_unit *u, const struct abbrevs *t, const struct abbrev *a,
 			struct bytes *c)
 {
@@ -84,61 +98,148 @@ bool abbrevs_skip_entry(const struct dwarf_unit *u, const struct abbrevs *t, con
 		return false;
 	struct bytes at = *c;
 	at.pos = fields + (a->sibling - 1);
-	uint64_t next = u->offset + bytes_u32(&at), unit_size = u->end - u->offset;
-	size_t entry_end = unit_size - bytes_left(c);
-	if (at.failed || next - u->offset < entry_end || next > u->end)
-		return false;
-	bytes_skip(c, next - u->offset - entry_end);
-	return true;
+	uint64_t next = u->offset + bytes_u32(&at);
+	return !at.failed && skip_to(u, next, c);
 }
 
-void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool no_indexed_ranges,
-			  struct dwarf_functions *ret)
+/* ---- the functions of a unit ---- */
+
+struct function_reader {
+	struct dwarf_info *d;
+	const struct dwarf_unit *u;
+	bool no_indexed_ranges;
+	const struct address_ranges *in; /* NULL: everywhere */
+	bool *is_found;      /* [in->n]: a function that was read whole is where it begins */
+	bool has_skipped;    /* what is in some function */
+	uint32_t skipped_in; /* depth of the function that this is being done for; else the largest
+			      */
+	struct dwarf_functions *ret;
+};
+
+size_t ranges_first(const struct address_ranges *r, uint64_t addr)
 {
-	const struct dwarf_file *f = &d->file;
-	const struct abbrevs *t = abbrevs_of(d, f, u);
+	return COUNT_WHILE(r->n, i, r->at[i].high <= addr);
+}
+
+bool ranges_meet(const struct address_ranges *r, uint64_t low, uint64_t high)
+{
+	size_t i = ranges_first(r, low);
+	return i < r->n && r->at[i].low < high;
+}
+
+/* Whether the function has code that is asked for, which is then found. */
+static bool find_asked(struct function_reader *r, const struct dwarf_function *f)
+{
+	const struct address_ranges *in = r->in;
+	bool ret = !in;
+	for (uint32_t k = 0; in && k < f->n_ranges; k++) {
+		struct address_range at = r->ret->ranges.at[f->first_range + k];
+		for (size_t i = ranges_first(in, at.low); i < in->n && in->at[i].low < at.high;
+		     i++) {
+			ret = true;
+			r->is_found[i] |= !f->is_inlined && at.low <= in->at[i].low;
+		}
+	}
+	return ret;
+}
+
+/* Whether all that is asked for of the unit was found. If not, it may be in a function that is
+ * declared in another one, as Fortran's are, and those of OpenMP. */
+static bool all_found(const struct function_reader *r)
+{
+	const struct address_ranges *in = r->in;
+	for (uint32_t k = 0; k < r->u->n_ranges; k++) {
+		struct address_range at = r->d->ranges.at[r->u->first_range + k];
+		for (size_t i = ranges_first(in, at.low); i < in->n && in->at[i].low < at.high; i++)
+			if (!r->is_found[i])
+				return false;
+	}
+	return r->u->n_ranges;
+}
+
+/* A function with code, at `depth`, added to the list. True if *c is behind its children, too,
+ * which are skipped if they are not asked for. */
+static bool read_function(struct function_reader *r, const struct abbrevs *t,
+			  const struct abbrev *a, uint64_t offset, uint32_t depth, struct bytes *c)
+{
+	const struct dwarf_file *f = &r->d->file;
+	struct dwarf_functions *ret = r->ret;
+	struct dwarf_entry e;
+	size_t first = ret->ranges.n;
+
+	dwarf_entry_read(r->d, f, r->u, t, a, c, &e);
+	if (c->failed)
+		return false;
+	if (r->no_indexed_ranges && e.ranges.kind == VALUE_RANGES_INDEX)
+		e.ranges.kind = VALUE_NONE;
+	dwarf_ranges_read(r->d, f, r->u, &e.low, &e.high, &e.ranges, &ret->ranges);
+	ret->indexed_ranges |= r->d->indexed_ranges;
+	if (ret->ranges.n == first)
+		return false;
+	struct dwarf_function function = dwarf_entry_function(f, r->u, &e);
+	function.offset = offset;
+	function.is_inlined = a->tag == DW_TAG_inlined_subroutine;
+	function.depth = depth;
+	function.first_range = (uint32_t)first;
+	function.n_ranges = (uint32_t)(ret->ranges.n - first);
+	vec_push(&ret->at, function);
+	if (find_asked(r, &function) || !a->children)
+		return false;
+	r->has_skipped = true;
+	if (e.sibling.kind == VALUE_ENTRY && !e.sibling.alt && skip_to(r->u, e.sibling.number, c))
+		return true;
+	r->skipped_in = depth;
+	return false;
+}
+
+static void read_functions(struct function_reader *r)
+{
+	const struct dwarf_unit *u = r->u;
+	const struct dwarf_file *f = &r->d->file;
+	const struct abbrevs *t = abbrevs_of(r->d, f, u);
 	struct bytes c = section_at((struct section){ f->info.data, u->end }, u->entries, f->swap);
 	uint32_t depth = 0;
 	dwarf_info_read_entries(f);
 
-	ret->at.n = ret->ranges.n = 0;
-	ret->indexed_ranges = d->indexed_ranges = false;
+	r->ret->at.n = r->ret->ranges.n = 0;
+	r->ret->indexed_ranges = r->d->indexed_ranges = false;
+	r->skipped_in = UINT32_MAX;
 	if (!t)
 		return;
-	d->ranges_left = ranges_justified(f, u);
+	r->d->ranges_left = ranges_justified(f, u);
 	while (bytes_left(&c)) {
 		uint64_t offset = (uint64_t)(c.pos - f->info.data), code = bytes_uleb(&c);
 		if (!code) {
 			depth -= depth > 0;
+			if (depth <= r->skipped_in)
+				r->skipped_in = UINT32_MAX;
 			continue;
 		}
 		const struct abbrev *a = abbrevs_find(t, code);
 		if (!a || c.failed)
 			return;
-		if (a->has_code) {
-			struct dwarf_entry e;
-			dwarf_entry_read(d, f, u, t, a, &c, &e);
-			if (c.failed)
-				return;
-			if (no_indexed_ranges && e.ranges.kind == VALUE_RANGES_INDEX)
-				e.ranges.kind = VALUE_NONE;
-			size_t first = ret->ranges.n;
-			dwarf_ranges_read(d, f, u, &e.low, &e.high, &e.ranges, &ret->ranges);
-			ret->indexed_ranges |= d->indexed_ranges;
-			if (ret->ranges.n > first) {
-				struct dwarf_function function = dwarf_entry_function(f, u, &e);
-				function.offset = offset;
-				function.is_inlined = a->tag == DW_TAG_inlined_subroutine;
-				function.depth = depth;
-				function.first_range = (uint32_t)first;
-				function.n_ranges = (uint32_t)(ret->ranges.n - first);
-				vec_push(&ret->at, function);
-			}
-		} else if (abbrevs_skip_entry(u, t, a, &c)) {
-			continue;
-		}
-		depth += a->children;
+		bool is_behind = a->has_code && depth <= r->skipped_in
+					 ? read_function(r, t, a, offset, depth, &c)
+					 : abbrevs_skip_entry(u, t, a, &c);
+		depth += a->children && !is_behind;
 	}
+}
+
+void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u,
+			  const struct address_ranges *in, bool no_indexed_ranges,
+			  struct dwarf_functions *ret)
+{
+	struct function_reader r = {
+		.d = d, .u = u, .no_indexed_ranges = no_indexed_ranges, .in = in, .ret = ret
+	};
+	if (in)
+		r.is_found = xalloc((in->n + 1) * sizeof(*r.is_found));
+	read_functions(&r);
+	if (r.has_skipped && !all_found(&r)) {
+		r.in = NULL;
+		read_functions(&r);
+	}
+	free(r.is_found);
 }
 
 void dwarf_functions_free(struct dwarf_functions *f)

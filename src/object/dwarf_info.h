@@ -168,10 +168,17 @@ struct dwarf_functions {
 	struct address_ranges ranges;
 };
 
-/* All subprograms and inlined subroutines of the unit that have code. `no_indexed_ranges`:
- * functions whose ranges are given by index count as having none. */
-void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u, bool no_indexed_ranges,
+/* All subprograms and inlined subroutines of the unit that have code. `in`, of a unit of d->file,
+ * disjoint and by address: what is inlined into functions without code there may be missing; NULL:
+ * nothing is. `no_indexed_ranges`: functions whose ranges are given by index count as having none.
+ */
+void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u,
+			  const struct address_ranges *in, bool no_indexed_ranges,
 			  struct dwarf_functions *ret);
+/* Of ranges that are disjoint and by address: the first that ends after addr (n if none does), and
+ * whether any holds a part of [low, high). */
+size_t ranges_first(const struct address_ranges *r, uint64_t addr);
+bool ranges_meet(const struct address_ranges *r, uint64_t low, uint64_t high);
 void dwarf_functions_free(struct dwarf_functions *f);
 
 /* The function with the entry at an offset, in the other file if `alt`. Returns its unit; NULL if

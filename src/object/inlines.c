@@ -10,7 +10,8 @@ struct inline_search {
 	struct object_lines *lines;
 	const uint64_t *addrs;
 	size_t n;
-	bool *answered; /* [n]: by an earlier unit */
+	struct address_ranges in; /* the addresses as ranges */
+	bool *answered;           /* [n]: by an earlier unit */
 	/* [n]: as far as the answer is the same, not going by the next address that is asked; NULL:
 	 * not asked for. */
 	struct address_range *reach;
@@ -38,6 +39,13 @@ static void bound(struct inline_search *s, struct address_range r)
 		if (i < s->n && s->reach[i].low < ends[k])
 			s->reach[i].low = ends[k];
 	}
+}
+
+/* What is inlined into it may not have been read. */
+static void bound_function(struct inline_search *s, const struct dwarf_function *f)
+{
+	for (uint32_t k = 0; k < f->n_ranges; k++)
+		bound(s, s->functions.ranges.at[f->first_range + k]);
 }
 
 /* An inlined function in all addresses that its ranges hold. */
@@ -92,10 +100,14 @@ static void search_unit(struct inline_search *s, size_t unit)
 		return;
 	s->lines->work_left -= work;
 	struct unit_entries e = object_entries(s->lines, u);
-	dwarf_functions_read(e.info, e.unit, false, &s->functions);
-	for (size_t i = 0; i < s->functions.at.n; i++)
-		if (s->functions.at.at[i].is_inlined)
-			add_function(s, &e, &s->functions.at.at[i]);
+	dwarf_functions_read(e.info, e.unit, e.is_split ? NULL : &s->in, false, &s->functions);
+	for (size_t i = 0; i < s->functions.at.n; i++) {
+		const struct dwarf_function *f = &s->functions.at.at[i];
+		if (f->is_inlined)
+			add_function(s, &e, f);
+		else
+			bound_function(s, f);
+	}
 	mark_answered(s, u);
 }
 
@@ -128,6 +140,9 @@ static void search_units(struct inline_search *s, struct answered *answered)
 		s->reach = xalloc(s->n * sizeof(*s->reach));
 	for (size_t i = 0; s->reach && i < s->n; i++)
 		s->reach[i] = (struct address_range){ 0, UINT64_MAX };
+	vec_reserve(&s->in, s->n);
+	for (size_t i = 0; i < s->n; i++)
+		vec_push(&s->in, ((struct address_range){ s->addrs[i], s->addrs[i] + 1 }));
 	for (size_t i = 0; i < s->lines->info->file.units.n; i++)
 		search_unit(s, i);
 	if (s->found.n)
@@ -135,6 +150,7 @@ static void search_units(struct inline_search *s, struct answered *answered)
 	if (answered)
 		remember(s, answered);
 	dwarf_functions_free(&s->functions);
+	vec_free(&s->in);
 	free(s->answered);
 	free(s->reach);
 }

@@ -74,11 +74,13 @@ struct line_unit line_unit_at(const struct object_lines *l, size_t unit);
 /* The size of the debugging information: an upper bound for the cost of honest files. */
 uint64_t line_units_bytes(const struct object_lines *l);
 
-/* Appends all runs of a unit by address to *ret. Neighbours that touch differ. Appends the ranges
- * of the unit by its line table and its functions, in their order, to *claims, if that is not NULL.
+/* Appends the runs of a unit by address to *ret: the parts in `in`, which is disjoint and by
+ * address; all if that is NULL. Neighbours that touch differ. Appends the ranges of the unit by its
+ * line table and its functions, in their order, to *claims, if that is not NULL.
  */
 void unit_runs(struct object_lines *l, size_t unit, const struct unit_rules *rules,
-	       struct run_list *ret, struct address_ranges *claims);
+	       const struct address_ranges *in, struct run_list *ret,
+	       struct address_ranges *claims);
 /* Whether it has no runs because an earlier unit has all of them. */
 bool unit_is_repeated(const struct object_lines *l, size_t unit, const struct unit_rules *rules);
 /* Appends the sequences of its line table to *ret, in the table's order. */

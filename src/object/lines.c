@@ -200,18 +200,12 @@ static void add_chunks(struct all_runs *all, size_t first, uint32_t unit,
 	r->n = n;
 }
 
-static bool meets_any(const struct address_range *r, const struct address_range *ranges, size_t n)
-{
-	size_t low = COUNT_WHILE(n, i, ranges[i].high <= r->low);
-	return low < n && ranges[low].low < r->high;
-}
-
 static bool may_be_in(const struct object_lines *l, const struct dwarf_unit *u,
-		      const struct address_range *ranges, size_t n)
+		      const struct address_ranges *in)
 {
 	const struct address_range *r = l->info->ranges.at + u->first_range;
 	for (uint32_t i = 0; i < u->n_ranges; i++)
-		if (r[i].low < r[i].high && meets_any(&r[i], ranges, n))
+		if (r[i].low < r[i].high && ranges_meet(in, r[i].low, r[i].high))
 			return true;
 	return !u->n_ranges;
 }
@@ -283,25 +277,26 @@ static void join(const struct all_runs *all, struct run_list *out)
 	}
 }
 
-struct line_run *object_line_runs_of(struct object_file *o, const struct address_range *ranges,
-				     size_t n_ranges, size_t *n)
+/* By our own rules. `in_functions`: each range is in one function. */
+static struct line_run *line_runs(struct object_file *o, const struct address_ranges *in,
+				  bool in_functions, size_t *n)
 {
 	struct all_runs all = { 0 };
 	struct run_list out = { 0 };
 	struct object_lines *l = o->kept ? NULL : object_lines(o);
 
 	*n = 0;
-	if (!n_ranges || (l && !l->info))
+	if (!in->n || (l && !l->info))
 		return NULL;
-	struct address_range range = { ranges[0].low, ranges[n_ranges - 1].high };
+	struct address_range range = { in->at[0].low, in->at[in->n - 1].high };
 	if (!l)
 		return kept_line_runs(o->kept, range, n);
 	vec_reserve(&all.runs, l->info->file.line.size / LINE_BYTES + 1); /* it need not do */
 	for (size_t i = 0; i < l->info->file.units.n && all.runs.n < most_runs(l); i++) {
 		size_t first = all.runs.n;
-		if (!may_be_in(l, &l->info->file.units.at[i], ranges, n_ranges))
+		if (!may_be_in(l, &l->info->file.units.at[i], in))
 			continue;
-		unit_runs(l, i, &unit_rules, &all.runs, NULL);
+		unit_runs(l, i, &unit_rules, in_functions ? in : NULL, &all.runs, NULL);
 		add_chunks(&all, first, (uint32_t)i, range);
 	}
 	if (all.chunks.n)
@@ -314,14 +309,21 @@ struct line_run *object_line_runs_of(struct object_file *o, const struct address
 	return out.at;
 }
 
+struct line_run *object_line_runs_of(struct object_file *o, const struct address_ranges *in,
+				     size_t *n)
+{
+	return line_runs(o, in, true, n);
+}
+
 struct line_run *object_line_runs(struct object_file *o, struct address_range range,
 				  const struct line_rules *rules, size_t *n)
 {
+	const struct address_ranges in = { &range, 1, 1 };
 	struct object_lines *l = rules && !o->kept ? object_lines(o) : NULL;
 	struct run_list out = { 0 };
 
 	if (!l)
-		return object_line_runs_of(o, &range, 1, n);
+		return line_runs(o, &in, false, n);
 	if (l->info)
 		rules->runs(answers(l, rules), range, &out);
 	*n = out.n;
@@ -348,9 +350,10 @@ struct line_start *object_line_rows(struct object_file *o, struct address_range 
 		return rows.at;
 	}
 	struct object_lines *l = object_lines(o);
+	const struct address_ranges in = { &range, 1, 1 };
 
 	for (size_t i = 0; l->info && i < l->info->file.units.n; i++)
-		if (may_be_in(l, &l->info->file.units.at[i], &range, 1))
+		if (may_be_in(l, &l->info->file.units.at[i], &in))
 			unit_rows(l, i, range, &rows);
 	if (rows.n)
 		qsort(rows.at, rows.n, sizeof(*rows.at), ascending);

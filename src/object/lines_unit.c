@@ -19,6 +19,7 @@ struct unit_reader {
 	const struct dwarf_unit *unit;
 	struct unit_entries entries;
 	const struct unit_rules *rules;
+	const struct address_ranges *in; /* what is asked for; NULL: all */
 	struct run_list *out;
 	size_t first; /* of this unit's, in out */
 	size_t piece; /* in l->pieces: the first that ends after what was emitted */
@@ -53,6 +54,8 @@ static void find_pieces(struct unit_reader *r)
 		const struct dwarf_function *function = &f->at.at[i];
 		for (uint32_t k = 0; k < function->n_ranges; k++) {
 			struct address_range a = f->ranges.at[function->first_range + k];
+			if (r->in && !ranges_meet(r->in, a.low, a.high))
+				continue;
 			uint64_t rank = r->rules->shortest_wins ? UINT64_MAX - (a.high - a.low)
 								: function->depth;
 			vec_push(v, ((struct interval){ a.low, a.high, rank, (uint32_t)i,
@@ -187,6 +190,18 @@ static const char *path_of(struct unit_reader *r, uint32_t file)
 	return path ? path : r->rules->unknown_file;
 }
 
+/* The parts of a row, [low, high), that are asked for. */
+static void emit_row(struct unit_reader *r, uint64_t low, uint64_t high, const struct line_row *row)
+{
+	const struct address_range all = { low, high };
+	const struct address_range *in = r->in ? r->in->at : &all;
+	size_t n = r->in ? r->in->n : 1;
+	for (size_t i = r->in ? ranges_first(r->in, low) : 0; i < n && in[i].low < high; i++)
+		emit_line(r, in[i].low > low ? in[i].low : low,
+			  in[i].high < high ? in[i].high : high,
+			  (struct srcloc){ .file = path_of(r, row->file), .line = row->line });
+}
+
 static void emit_sequence(struct unit_reader *r, const struct line_sequence *s)
 {
 	const struct line_row *rows = &r->l->table.rows.at[s->first_row];
@@ -195,9 +210,7 @@ static void emit_sequence(struct unit_reader *r, const struct line_sequence *s)
 		if (low < s->low)
 			low = s->low;
 		if (low < high)
-			emit_line(r, low, high,
-				  (struct srcloc){ .file = path_of(r, rows[i].file),
-						   .line = rows[i].line });
+			emit_row(r, low, high, &rows[i]);
 	}
 }
 
@@ -256,8 +269,8 @@ static bool read_functions(struct unit_reader *r)
 	struct object_lines *l = r->l;
 	r->entries = r->rules->no_split ? (struct unit_entries){ l->info, r->unit, NULL, false }
 					: object_entries(l, r->unit);
-	dwarf_functions_read(r->entries.info, r->entries.unit, r->rules->no_indexed_ranges,
-			     &l->functions);
+	dwarf_functions_read(r->entries.info, r->entries.unit, r->entries.is_split ? NULL : r->in,
+			     r->rules->no_indexed_ranges, &l->functions);
 	if (!may_decode(l, l->functions.ranges.n * sizeof(struct address_range)))
 		return false;
 	if (r->rules->no_indexed_ranges && l->functions.indexed_ranges)
@@ -394,11 +407,12 @@ bool unit_is_clipped(const struct object_lines *l, size_t unit)
 }
 
 void unit_runs(struct object_lines *l, size_t unit, const struct unit_rules *rules,
-	       struct run_list *ret, struct address_ranges *claims)
+	       const struct address_ranges *in, struct run_list *ret, struct address_ranges *claims)
 {
 	struct unit_reader r = { .l = l,
 				 .unit = &l->info->file.units.at[unit],
 				 .rules = rules,
+				 .in = in,
 				 .out = ret,
 				 .first = ret->n };
 

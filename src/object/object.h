@@ -187,10 +187,11 @@ struct line_start {
  * change: ascending, possibly repeated, *n of them, freed with free(). */
 struct line_start *object_line_rows(struct object_file *o, struct address_range range, size_t *n);
 
-/* The same for several ranges, by address and disjoint, and only by our own rules. Some runs
- * between the ranges may be included. Units without code in the ranges are not decoded. */
-struct line_run *object_line_runs_of(struct object_file *o, const struct address_range *ranges,
-				     size_t n_ranges, size_t *n);
+/* The same in several ranges, by address and disjoint, each in one function, and only by our own
+ * rules. Kept runs between the ranges may be included. Units and functions without code in them are
+ * not read. */
+struct line_run *object_line_runs_of(struct object_file *o, const struct address_ranges *in,
+				     size_t *n);
 
 /* Whether the file has line information at all. */
 bool object_has_lines(struct object_file *o);

@@ -77,33 +77,32 @@ static bool same_place(const struct srcloc *a, const struct srcloc *b)
 }
 
 /* The run that an address is in, and the one that its place begins with: that of the last address
- * before which another line has. Of neighbours with the same line the place is one, so that other
- * line belongs to it. */
+ * in this function before which another line has. Of neighbours with the same line the place is
+ * one, so that other line belongs to it. */
 static void want_run(struct asked *a, uint64_t addr)
 {
 	size_t low = COUNT_WHILE(a->n_runs, i, a->runs[i].addr <= addr);
-	if (!low)
+	size_t symbol = COUNT_WHILE(a->table.n, i, a->table.at[i].addr <= addr);
+	uint64_t start = symbol ? a->table.at[symbol - 1].addr : 0;
+	size_t first = COUNT_WHILE(a->n_runs, i, a->runs[i].end <= start);
+	if (first >= low)
 		return;
 	size_t i = low - 1;
 	if (addr < a->runs[i].end)
 		a->wanted_runs[i] = 1;
-	while (i && !is_usable(&a->runs[i]))
+	while (i > first && !is_usable(&a->runs[i]))
 		i--;
 	for (const struct line_run *own = &a->runs[i];; i--) {
 		a->wanted_runs[i] = 1;
-		if (!i || (is_usable(&a->runs[i]) && !same_place(&a->runs[i].at, &own->at)))
+		if (i == first || (is_usable(&a->runs[i]) && !same_place(&a->runs[i].at, &own->at)))
 			return;
 	}
 }
 
-struct kept_places { /* where functions that are wanted lie */
-	struct address_range *at;
-	size_t n, cap;
-};
-
-static struct kept_places ranges_of(const struct asked *a)
+/* Where functions that are wanted lie. */
+static struct address_ranges ranges_of(const struct asked *a)
 {
-	struct kept_places r = { 0 };
+	struct address_ranges r = { 0 };
 	for (size_t i = 0; i < a->table.n; i++) {
 		const struct object_symbol *s = &a->table.at[i];
 		struct address_range *last = r.n ? &r.at[r.n - 1] : NULL;
@@ -113,6 +112,29 @@ static struct kept_places ranges_of(const struct asked *a)
 			last->high = s->end;
 		else
 			vec_push(&r, ((struct address_range){ s->addr, s->end }));
+	}
+	return r;
+}
+
+/* Where the runs of want_run() lie: in functions that are wanted, in those before, from which a run
+ * may reach into them, and where there is none; each with what is between it and the next. */
+static struct address_ranges ranges_of_runs(const struct asked *a)
+{
+	struct address_ranges r = { 0 };
+	const struct symbol_table *t = &a->table;
+	const struct hit_addresses *hit = a->hit;
+	uint64_t first = t->n ? t->at[0].addr : UINT64_MAX;
+
+	if (hit->n && hit->at[0] < first)
+		vec_push(&r, ((struct address_range){ hit->at[0], first }));
+	for (size_t i = 0, k = 0; i < t->n; i++) {
+		bool is_last = i + 1 == t->n;
+		uint64_t low = t->at[i].addr, high = is_last ? UINT64_MAX : t->at[i + 1].addr;
+		while (k < hit->n && hit->at[k] < low)
+			k++;
+		if (a->wanted[i] == WANT_ALL || (k < hit->n && hit->at[k] < high) ||
+		    (!is_last && a->wanted[i + 1] == WANT_ALL))
+			vec_push(&r, ((struct address_range){ low, high }));
 	}
 	return r;
 }
@@ -146,10 +168,9 @@ static void want_files(struct asked *a)
 static void want_runs(struct asked *a)
 {
 	bool whole = a->k->opts->whole;
-	struct kept_places r = ranges_of(a);
-	struct address_range all = object_text(a->file);
-	a->runs = whole ? object_line_runs(a->file, all, false, &a->n_runs)
-			: object_line_runs_of(a->file, r.at, r.n, &a->n_runs);
+	struct address_ranges r = whole ? ranges_of(a) : ranges_of_runs(a);
+	a->runs = whole ? object_line_runs(a->file, object_text(a->file), NULL, &a->n_runs)
+			: object_line_runs_of(a->file, &r, &a->n_runs);
 	a->wanted_runs = xalloc(a->n_runs + 1);
 	for (size_t i = 0; i < a->hit->n; i++)
 		want_run(a, a->hit->at[i]);
@@ -178,7 +199,7 @@ static void want_target(const struct object_step *step, void *asked)
 /* Targets of jumps and calls in kept code have names beside the instruction. */
 static void want_targets(struct asked *a)
 {
-	struct kept_places r = ranges_of(a);
+	struct address_ranges r = ranges_of(a);
 	for (size_t i = 0; i < r.n; i++)
 		if (!object_steps(a->file, r.at[i].low, r.at[i].high, want_target, a))
 			break; /* nothing can be disassembled */
@@ -254,7 +275,7 @@ static void keep_bytes(struct asked *a, uint64_t low, uint64_t high)
 
 static void keep_code(struct asked *a)
 {
-	struct kept_places r = ranges_of(a);
+	struct address_ranges r = ranges_of(a);
 	for (size_t i = 0; i < r.n; i++)
 		keep_bytes(a, r.at[i].low, r.at[i].high);
 	vec_free(&r);

@@ -37,6 +37,15 @@ static struct symbol from_table(const struct object_symbol *o)
 				.is_nameless = o->flags & SYMBOL_NAMELESS };
 }
 
+/* Whether a run goes on with the line of the place before it, in the same function. */
+static bool goes_on(const struct symbols *s, const struct symbol_table *t,
+		    const struct line_run *before, const struct line_run *run)
+{
+	return before && same_line(before, run) &&
+	       (symbols_rules(s)->one_name ||
+		symbol_covering(t, before->addr) == symbol_covering(t, run->addr));
+}
+
 /* The line places that are to stand beside those of the table: runs that differ from the one
  * before. */
 static size_t line_places(struct symbols *s, const struct symbol_table *t, struct line_run *runs,
@@ -47,7 +56,7 @@ static size_t line_places(struct symbols *s, const struct symbol_table *t, struc
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!is_usable(&runs[i]) || (prev && same_line(prev, &runs[i])))
+		if (!is_usable(&runs[i]) || goes_on(s, t, prev, &runs[i]))
 			continue;
 		symid in = symbol_covering(t, runs[i].addr);
 		bool is_static = prev && same_text(prev->at.file, runs[i].at.file) &&

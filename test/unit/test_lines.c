@@ -98,6 +98,47 @@ static const char closures_text[] =
 	"}\n"
 	"int main(int a, char **) { return run(a); }\n";
 
+/* A function of GNU C within another one, and code that OpenMP moved out of one. */
+static const char nested_text[] =
+	"volatile int sink;\n"
+	"static inline __attribute__((always_inline)) int twice(int a)\n"
+	"{\n"
+	"	return a * 2 + sink;\n"
+	"}\n"
+	"__attribute__((noinline)) int outer(int n)\n"
+	"{\n"
+	"	int more = n;\n"
+	"	__attribute__((noinline)) int inner(int x) { return twice(x) + more; }\n"
+	"	for (int i = 0; i < 3; i++)\n"
+	"		sink += inner(twice(i));\n"
+	"	return more;\n"
+	"}\n"
+	"__attribute__((noinline)) void parallel(int n)\n"
+	"{\n"
+	"#pragma omp parallel for\n"
+	"	for (int i = 0; i < n; i++)\n"
+	"		sink = twice(sink);\n"
+	"}\n"
+	"int main(int n, char **v)\n"
+	"{\n"
+	"	parallel(twice(n));\n"
+	"	return outer(n);\n"
+	"}\n";
+
+static const char contained_text[] = "program main\n"
+				     "  integer :: i, s\n"
+				     "  s = 0\n"
+				     "  do i = 1, 10\n"
+				     "    s = s + part(i)\n"
+				     "  end do\n"
+				     "  print *, s\n"
+				     "contains\n"
+				     "  integer function part(n)\n"
+				     "    integer, intent(in) :: n\n"
+				     "    part = n * 2\n"
+				     "  end function\n"
+				     "end program\n";
+
 /* Two units; a function whose entry refers to itself, one that refers to the first, ranges that are
  * no ranges, entries nested without an end. */
 static const char lying_text[] = "	.text\n"
@@ -263,6 +304,77 @@ static bool place_agrees(struct object_file *o, bool gnu, const struct line_run 
 	return true;
 }
 
+/* What is asked of one range says what the runs of all do. */
+static bool runs_agree(struct object_file *o, struct address_range in, const struct line_run *all,
+		       size_t n_all)
+{
+	size_t n, i = 0, k = 0;
+	struct line_run *r = object_line_runs_of(o, &(struct address_ranges){ &in, 1, 1 }, &n);
+	bool good = well_formed(r, n, in);
+	for (uint64_t addr = in.low; addr < in.high && good; addr++) {
+		while (i < n && r[i].end <= addr)
+			i++;
+		while (k < n_all && all[k].end <= addr)
+			k++;
+		bool found = i < n && r[i].addr <= addr,
+		     is_there = k < n_all && all[k].addr <= addr;
+		good = found == is_there && (!found || same(&r[i].at, &all[k].at));
+	}
+	free(r);
+	return good;
+}
+
+/* The same of functions that are inlined; `all`: those at all addresses from `low` on. */
+static bool inlines_agree(struct object_file *o, struct address_range in,
+			  const struct object_inline *all, size_t n_all, uint64_t low)
+{
+	size_t n_addrs = in.high - in.low, n, k = 0;
+	uint64_t *addrs = malloc((n_addrs + 1) * sizeof(*addrs));
+	for (size_t i = 0; i < n_addrs; i++)
+		addrs[i] = in.low + i;
+	struct object_inline *r = object_inlines(o, addrs, n_addrs, &n);
+	while (k < n_all && low + all[k].address < in.low)
+		k++;
+	bool good = true;
+	for (size_t i = 0; i < n && good; i++, k++)
+		good = k < n_all && low + all[k].address == addrs[r[i].address] &&
+		       all[k].depth == r[i].depth && !strcmp(all[k].name, r[i].name);
+	good &= k == n_all || low + all[k].address >= in.high;
+	free(addrs);
+	free(r);
+	return good;
+}
+
+/* A function that is asked for alone has the same lines, and functions inlined, as among all. */
+static bool parts_agree(struct object_file *o)
+{
+	struct address_range text = object_text(o);
+	struct symbol_table t = { 0 };
+	size_t n, n_inlines, n_addrs = text.high - text.low;
+	uint64_t *addrs = malloc((n_addrs + 1) * sizeof(*addrs));
+	for (size_t i = 0; i < n_addrs; i++)
+		addrs[i] = text.low + i;
+	struct line_run *all = object_line_runs(o, text, NULL, &n);
+	struct object_inline *inlines = object_inlines(o, addrs, n_addrs, &n_inlines);
+	bool good = true;
+	kin_error_free(object_symbols(o, &(struct symtab_opts){ 0 }, &t));
+	for (size_t i = 0; i < t.n; i++) {
+		struct address_range in = { t.at[i].addr,
+					    i + 1 < t.n ? t.at[i + 1].addr : text.high };
+		if (in.low < text.low || in.high > text.high || in.low >= in.high)
+			continue;
+		good &= runs_agree(o, in, all, n) &&
+			inlines_agree(o, in, inlines, n_inlines, text.low);
+		if (!good)
+			printf("# %s\n", t.at[i].name);
+	}
+	free(t.at);
+	free(addrs);
+	free(all);
+	free(inlines);
+	return good;
+}
+
 static bool consistent(struct object_file *o)
 {
 	bool good = true;
@@ -274,7 +386,7 @@ static bool consistent(struct object_file *o)
 		good &= place_agrees(o, gnu, r, n, text);
 		free(r);
 	}
-	return good;
+	return good && parts_agree(o);
 }
 
 static bool find_line(struct object_file *o, uint64_t addr, bool gnu, struct srcloc *ret)
@@ -561,6 +673,20 @@ static void test_scopes(const char *options)
 	test_inlined(options, names, ARRAY_LEN(names));
 }
 
+/* Functions that are declared in others, whose entries are among those of what is inlined there. */
+static void test_nested(const char *compiler, const char *options)
+{
+	if (!have(compiler)) {
+		printf("# %s is not there\n", compiler);
+		return;
+	}
+	if (!OK(compile(compiler, options)))
+		return;
+	struct object_file *o = open_object("out");
+	OK(consistent(o));
+	object_free(o);
+}
+
 static void test_closures(const char *options)
 {
 	static const char *const names[] = {
@@ -587,6 +713,8 @@ int main(void)
 	write_text("mangled.cc", mangled_text);
 	write_text("scoped.cc", scoped_text);
 	write_text("closures.cc", closures_text);
+	write_text("nested.c", nested_text);
+	write_text("contained.f90", contained_text);
 	write_text("lying.s", lying_text);
 
 	test_compilers();
@@ -597,6 +725,10 @@ int main(void)
 	test_scopes("-g -flto -O2 scoped.cc");
 	test_closures("-gdwarf-5 -O2 closures.cc");
 	test_closures("-gdwarf-4 -O2 closures.cc");
+	test_nested("gcc", "-g -O0 -fopenmp nested.c");
+	test_nested("gcc", "-g -O2 -fopenmp nested.c");
+	test_nested("gfortran", "-g -O0 contained.f90");
+	test_nested("gfortran", "-g -O1 contained.f90");
 	test_units();
 	test_type_units();
 	test_none();
