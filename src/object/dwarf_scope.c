@@ -119,11 +119,16 @@ static void note_lambda(struct unit_scopes *x, const struct dwarf_file *f, const
 		type->is_lambda = true;
 }
 
-/* Closure types, and what they hold. */
-static bool may_tell_lambda(const struct unit_scopes *x, const struct scope *at)
+/* Types, and functions in those that may be closure types: no constructor of another has such a
+ * name. Types are always read. */
+static bool may_tell_lambda(const struct unit_scopes *x, const struct dwarf_file *f, uint32_t tag,
+			    uint32_t around)
 {
-	return is_type(at->tag) || (at->tag == DW_TAG_subprogram && at->around != NONE &&
-				    is_type(x->at.at[at->around].tag));
+	const struct scope *type = around == NONE ? NULL : &x->at.at[around];
+	if (tag != DW_TAG_subprogram || !type || !is_type(type->tag))
+		return is_type(tag);
+	const char *name = dwarf_value_string(f, x->unit, &type->entry.name);
+	return !name || is_lambda_name(name) || !strncmp(name, "__lambda", 8);
 }
 
 static void read_scopes(struct dwarf_scopes *s, const struct dwarf_unit *u, struct unit_scopes *ret)
@@ -150,11 +155,14 @@ static void read_scopes(struct dwarf_scopes *s, const struct dwarf_unit *u, stru
 		if (!a || c.failed)
 			break;
 		uint32_t inside = around;
-		if (a->children && is_scope(a->tag)) {
-			struct scope x = {
-				.offset = offset, .end = u->end, .around = around, .tag = a->tag
-			};
-			x.is_read = may_tell_lambda(ret, &x);
+		bool may_be_scope = a->children && is_scope(a->tag);
+		bool tells = may_be_scope && may_tell_lambda(ret, f, a->tag, around);
+		if (may_be_scope && (tells || !a->sibling)) {
+			struct scope x = { .offset = offset,
+					   .end = u->end,
+					   .around = around,
+					   .tag = a->tag,
+					   .is_read = tells };
 			if (x.is_read)
 				dwarf_entry_read(s->info, f, u, t, a, &c, &x.entry);
 			else
