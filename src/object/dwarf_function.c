@@ -127,18 +127,23 @@ bool ranges_meet(const struct address_ranges *r, uint64_t low, uint64_t high)
 	return i < r->n && r->at[i].low < high;
 }
 
-/* Whether the function has code that is asked for, which is then found. */
-static bool find_asked(struct function_reader *r, const struct dwarf_function *f)
+/* What is asked for and begins in [low, high) is found. */
+static void find(struct function_reader *r, uint64_t low, uint64_t high)
 {
 	const struct address_ranges *in = r->in;
-	bool ret = !in;
-	for (uint32_t k = 0; in && k < f->n_ranges; k++) {
+	for (size_t i = ranges_first(in, low); i < in->n && in->at[i].low < high; i++)
+		r->is_found[i] |= low <= in->at[i].low;
+}
+
+/* Whether the function has code that is asked for; if it is no inlined one, that is then found. */
+static bool find_asked(struct function_reader *r, const struct dwarf_function *f)
+{
+	bool ret = !r->in;
+	for (uint32_t k = 0; r->in && k < f->n_ranges; k++) {
 		struct address_range at = r->ret->ranges.at[f->first_range + k];
-		for (size_t i = ranges_first(in, at.low); i < in->n && in->at[i].low < at.high;
-		     i++) {
-			ret = true;
-			r->is_found[i] |= !f->is_inlined && at.low <= in->at[i].low;
-		}
+		ret |= ranges_meet(r->in, at.low, at.high);
+		if (!f->is_inlined)
+			find(r, at.low, at.high);
 	}
 	return ret;
 }
