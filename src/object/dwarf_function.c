@@ -204,7 +204,7 @@ static void read_functions(struct function_reader *r)
 	const struct abbrevs *t = abbrevs_of(r->d, f, u);
 	struct bytes c = section_at((struct section){ f->info.data, u->end }, u->entries, f->swap);
 	uint32_t depth = 0;
-	dwarf_info_read_entries(f);
+	dwarf_unit_read(f, u);
 
 	r->ret->at.n = r->ret->ranges.n = 0;
 	r->ret->indexed_ranges = r->d->indexed_ranges = false;
@@ -277,7 +277,7 @@ const struct dwarf_unit *dwarf_function_at(struct dwarf_info *d, bool alt, uint6
 	const struct abbrevs *t = u ? abbrevs_of(d, f, u) : NULL;
 	if (!t)
 		return NULL;
-	dwarf_info_read_entries(f);
+	dwarf_unit_read(f, u);
 	struct bytes c = section_at((struct section){ f->info.data, u->end }, offset, f->swap);
 	const struct abbrev *a = abbrevs_find(t, bytes_uleb(&c));
 	struct dwarf_entry e;

@@ -59,17 +59,18 @@ static void find_sections(struct elf_file *elf, struct dwarf_file *f)
 	}
 }
 
-void dwarf_info_read_entries(const struct dwarf_file *f)
-{
-	if (f->info_section)
-		elf_file_read_all(f->elf, f->info_section);
-}
-
-/* Reads a part of .debug_info, unless all of it has been read. */
 static void read_part(const struct dwarf_file *f, uint64_t from, uint64_t to)
 {
 	if (f->info_section)
 		elf_file_read_part(f->elf, f->info_section, from, to);
+}
+
+void dwarf_unit_read(const struct dwarf_file *f, const struct dwarf_unit *u)
+{
+	struct dwarf_unit *own = &f->units.at[u - f->units.at];
+	if (!own->is_read)
+		read_part(f, u->offset, u->end);
+	own->is_read = true;
 }
 
 /* ---- units ---- */
@@ -327,11 +328,11 @@ static struct section part_of(struct section s, const struct dwarf_parts *parts,
 /* All that the unit has of .debug_info is read now, and nothing else of that. */
 static void take_part(struct dwarf_file *f, const struct dwarf_parts *parts)
 {
-	if (parts && f->info_section)
-		elf_file_read_part(f->elf, f->info_section, parts->of[PART_INFO].offset,
-				   parts->of[PART_INFO].offset + parts->of[PART_INFO].size);
+	if (parts)
+		read_part(f, parts->of[PART_INFO].offset,
+			  parts->of[PART_INFO].offset + parts->of[PART_INFO].size);
 	else
-		dwarf_info_read_entries(f);
+		read_part(f, 0, f->info.size);
 	f->info_section = NULL;
 	f->info = part_of(f->info, parts, PART_INFO);
 	f->abbrev = part_of(f->abbrev, parts, PART_ABBREV);

@@ -39,6 +39,7 @@ struct dwarf_unit {
 	/* The top entry. */
 	bool has_lines;
 	bool damaged;        /* unreadable */
+	bool is_read;        /* all of it: see dwarf_unit_read() */
 	bool indexed_ranges; /* its list of ranges has addresses by index */
 	bool is_optimized;   /* by the producer: GCC with -O1, -Os ... */
 	bool says_options;   /* the producer's name includes its options */
@@ -107,10 +108,10 @@ struct dwarf_info *dwarf_info_new_split(struct elf_file *file, const struct dwar
 					const struct dwarf_unit *skeleton,
 					const struct dwarf_unit **unit);
 
-/* Reads the entries. Initially only the start of each unit of .debug_info is read: entries are most
- * of an executable, and looking up lines of some addresses needs none of them. Call it before
- * entries are used. */
-void dwarf_info_read_entries(const struct dwarf_file *f);
+/* Reads the entries of a unit of the file. Initially only the start of each unit of .debug_info is
+ * read: entries are most of an executable, and what is asked for is in few units, or needs none.
+ * Call it before a unit's entries are used. */
+void dwarf_unit_read(const struct dwarf_file *f, const struct dwarf_unit *u);
 
 /* ---- forms, also used by line tables ---- */
 

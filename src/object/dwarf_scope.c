@@ -139,7 +139,7 @@ static void read_scopes(struct dwarf_scopes *s, const struct dwarf_unit *u, stru
 	VEC(uint32_t) open = { 0 }; /* of each entry around: its scope, or that around it */
 	uint32_t around = NONE;
 
-	dwarf_info_read_entries(f);
+	dwarf_unit_read(f, u);
 	while (t && bytes_left(&c)) {
 		uint64_t offset = (uint64_t)(c.pos - f->info.data), code = bytes_uleb(&c);
 		if (!code) { /* the end of what an entry holds */

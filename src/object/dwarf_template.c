@@ -60,7 +60,7 @@ static bool entry_at(struct template_walk *w, const struct dwarf_file *f, uint64
 	const struct abbrevs *t = u && spend(w, ENTRY_WORK) ? abbrevs_of(w->info, f, u) : NULL;
 	if (!t)
 		return false;
-	dwarf_info_read_entries(f);
+	dwarf_unit_read(f, u);
 	struct bytes c = section_at((struct section){ f->info.data, u->end }, offset, f->swap);
 	const struct abbrev *a = abbrevs_find(t, bytes_uleb(&c));
 	if (!a || c.failed)
