@@ -23,6 +23,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/push_options.h"
+#include "cli/sampling.h"
 #include "fleet/push.h"
 #include "fleet/spool.h"
 #include "record/record.h"
@@ -60,7 +61,8 @@ static const struct opt_group agent_options = {
 		{ AGENT_FREQUENCY, 'F', "frequency", "HZ",
 		  "samples per second of CPU time; default: 49" },
 		{ AGENT_EVENT, 'e', "event", "EVENT",
-		  "what is counted, as of kin record; usually cycles, or CPU time" },
+		  "what is counted, as in kin record, may be repeated; usually cycles, or CPU "
+		  "time" },
 		{ AGENT_EVERY, 0, "every", "TIME", "send after that time: 60s (the default), 10m" },
 		{ AGENT_SPOOL, 0, "spool", "DIRECTORY",
 		  "where recordings wait; default: kin/spool in /var/spool for root, in ~/.cache "
@@ -93,7 +95,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		return arg_size(arg, &s->agent.spool_bytes) ||
 		       arg_bad("--spool-size", arg, "a size: 500K, 2G", error);
 	case AGENT_EVENT:
-		s->agent.events = arg;
+		sampling_add_events(&s->agent.events, arg);
 		return true;
 	}
 	return push_options_set(s, id, arg, error);

@@ -471,6 +471,7 @@ void settings_done(struct settings *s)
 	perf_config_done(&s->config);
 	arena_release(&s->words);
 	vec_free(&s->push.labels.at);
+	free(s->agent.events);
 	vec_free(&s->data.at);
 	vec_free(&s->programs.at);
 	vec_free(&s->subjects.at);

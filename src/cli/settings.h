@@ -63,7 +63,8 @@ struct settings {
 	} push;                    /* "push" and "agent" */
 	struct agent_settings {
 		uint64_t frequency, every_ns, spool_bytes; /* 0: default */
-		const char *spool, *events;                /* NULL: default */
+		const char *spool;                         /* NULL: default */
+		char *events;                              /* of all -e; NULL: default */
 	} agent;                                           /* "agent" only */
 	unsigned keep_days;                                /* "tidy"; 0: all */
 	/* "diff", "compare" and "check" */

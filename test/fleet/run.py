@@ -836,6 +836,11 @@ def test_agent(tap, kin, shards, folder):
     said = end_agent(first)
     tap.ok(first.returncode == 0 and 'recording took' in said and '0 wait' in said and not waiting(spool),
            'an agent sends all that it recorded, and says what it costs', said)
+    both = agent('-e', 'page-faults', '-e', 'cpu-clock')
+    events = lambda: one[0].ask('SELECT DISTINCT name FROM agent.events ORDER BY name').split()
+    wait_for(lambda: 'page-faults' in events(), 20)
+    said = end_agent(both)
+    tap.ok({'cpu-clock', 'page-faults'} <= set(events()), 'each -e of an agent counts', f'{events()} {said}')
     sent = int(one[0].ask('SELECT count() FROM agent.receipts'))
     killed = agent('--every=10m')
     recording, sizes = os.path.join(spool, 'recording.kin'), set()
