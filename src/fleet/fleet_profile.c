@@ -19,6 +19,7 @@ struct symbol_of { /* functions of one object that begin at one address and have
 	const struct rows_function *row; /* of the first of them */
 	uint32_t object;                 /* index of objects */
 	uint32_t places;                 /* distinct ones */
+	uint32_t first;                  /* of those, in symbol_places */
 	uint64_t at;                     /* its first address in the profile */
 };
 
@@ -33,8 +34,6 @@ struct fleet_place { /* a frame, and the functions inlined there */
 	size_t first, n; /* of place_frames */
 	uint32_t symbol; /* PLACE_OF_SYMBOL: index of symbols */
 	uint32_t number; /* of its places, from 0 */
-	bool is_made;
-	uint32_t made_first, made_n; /* of made: frames of the profile */
 };
 
 struct fleet_object {
@@ -53,11 +52,13 @@ struct fleet_maker {
 	VEC(struct fleet_object) objects;
 	VEC(struct symbol_of) symbols;
 	VEC(struct fleet_place) places;
-	VEC(uint32_t) place_frames; /* of each place, the physical one first */
-	VEC(frameid) made;
-	uint8_t *uses;      /* [a->tree]: enum node_use */
-	uint32_t *place_at; /* [a->tree]: the place that ends there, if one does */
-	stackid *stacks;    /* [a->stacks] */
+	VEC(uint32_t) place_frames;  /* of each place, the physical one first */
+	VEC(uint32_t) symbol_places; /* indices of places, of one symbol after the other */
+	VEC(frameid) made;           /* frames of the profile, of one place after the other */
+	VEC(uint32_t) made_from;     /* [places + 1]: the first of made */
+	uint8_t *uses;               /* [a->tree]: enum node_use */
+	uint32_t *place_at;          /* [a->tree]: the place that ends there, if one does */
+	stackid *stacks;             /* [a->stacks] */
 	struct map64 object_ids, symbol_ids;
 	struct map64 place_ids;     /* by hash of the frames, of places with inlined functions */
 	uint32_t *frame_places;     /* [a->frames]: the place without any; NONE: not made yet */
@@ -334,6 +335,7 @@ static struct kept_object *kept_of(struct fleet_maker *m, struct fleet_object *o
 	return o->kept;
 }
 
+/* The function's name is kept already. */
 static void add_line(struct fleet_maker *m, struct kept_object *o, uint64_t addr,
 		     const char *function, const char *file, uint32_t line)
 {
@@ -342,37 +344,9 @@ static void add_line(struct fleet_maker *m, struct kept_object *o, uint64_t addr
 	o->flags |= KEPT_LINES;
 	vec_push(&o->lines, ((struct kept_line){ .addr = addr,
 						 .end = addr + 1,
-						 .function = kept_string(m->kept, function),
+						 .function = function,
 						 .file = kept_string(m->kept, file),
 						 .line = line }));
-}
-
-static void add_symbols(struct fleet_maker *m)
-{
-	struct symbol_of **sorted = xalloc((m->symbols.n + 1) * sizeof(*sorted));
-	for (size_t i = 0; i < m->symbols.n; i++)
-		sorted[i] = &m->symbols.at[i];
-	if (m->symbols.n)
-		qsort(sorted, m->symbols.n, sizeof(*sorted), by_address);
-	for (size_t i = 0; i < m->symbols.n; i++) {
-		struct symbol_of *s = sorted[i];
-		struct fleet_object *o = &m->objects.at[s->object];
-		struct kept_object *k = kept_of(m, o);
-		s->at = o->next;
-		o->next += 1 + s->places;
-		vec_push(&k->symbols,
-			 ((struct kept_symbol){ .addr = s->at,
-						.end = o->next,
-						.owner = s->at,
-						.name = kept_string(m->kept, s->row->name),
-						.flags = SYMBOL_FUNCTION,
-						.position = (uint32_t)i }));
-		k->n_functions++;
-		k->text_low = k->text_low ? k->text_low : s->at;
-		k->text_high = o->next;
-		add_line(m, k, s->at, s->row->name, s->row->file, s->row->line);
-	}
-	free(sorted);
 }
 
 static uint64_t address_of(const struct fleet_maker *m, const struct fleet_place *p)
@@ -381,23 +355,75 @@ static uint64_t address_of(const struct fleet_maker *m, const struct fleet_place
 }
 
 /* The line is that of the innermost frame. */
-static void keep_place(struct fleet_maker *m, const struct fleet_place *p)
+static void keep_place(struct fleet_maker *m, const struct fleet_place *p,
+		       const struct kept_symbol *symbol)
 {
-	const struct symbol_of *s = &m->symbols.at[p->symbol];
-	struct kept_object *o = m->objects.at[s->object].kept;
+	struct kept_object *o = m->objects.at[m->symbols.at[p->symbol].object].kept;
 	const uint32_t *frames = &m->place_frames.at[p->first];
 	const struct rows_frame *leaf = frame_of(m, frames[p->n - 1]);
-	const struct rows_function *in = function_of(m, frames[p->n - 1]);
-	add_line(m, o, address_of(m, p), in ? in->name : s->row->name, leaf->file, leaf->line);
-	for (size_t i = 1; i < p->n; i++) {
-		const struct rows_function *inlined = function_of(m, frames[i]);
+	const char *function = symbol->name;
+	for (size_t i = p->n; i-- > 1;) {
+		const struct rows_function *in = function_of(m, frames[i]);
+		const char *name = kept_string(m->kept, in ? in->name : "[unknown]");
 		vec_push(&o->inlines,
 			 ((struct kept_inline){
-				 .addr = address_of(m, p),
-				 .depth = (uint32_t)i,
-				 .name = kept_string(m->kept,
-						     inlined ? inlined->name : "[unknown]") }));
+				 .addr = address_of(m, p), .depth = (uint32_t)i, .name = name }));
+		if (in && i == p->n - 1)
+			function = name;
 	}
+	add_line(m, o, address_of(m, p), function, leaf->file, leaf->line);
+}
+
+static void list_places_of_symbols(struct fleet_maker *m)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < m->symbols.n; i++) {
+		m->symbols.at[i].first = n;
+		n += m->symbols.at[i].places;
+	}
+	vec_reserve(&m->symbol_places, n);
+	m->symbol_places.n = n;
+	for (size_t i = 0; i < m->places.n; i++) {
+		const struct fleet_place *p = &m->places.at[i];
+		if (p->form == PLACE_OF_SYMBOL)
+			m->symbol_places.at[m->symbols.at[p->symbol].first + p->number] =
+				(uint32_t)i;
+	}
+}
+
+static void keep_symbol(struct fleet_maker *m, struct symbol_of *s, uint32_t position)
+{
+	struct fleet_object *o = &m->objects.at[s->object];
+	struct kept_object *k = kept_of(m, o);
+	s->at = o->next;
+	o->next += 1 + s->places;
+	struct kept_symbol symbol = { .addr = s->at,
+				      .end = o->next,
+				      .owner = s->at,
+				      .name = kept_string(m->kept, s->row->name),
+				      .flags = SYMBOL_FUNCTION,
+				      .position = position };
+	vec_push(&k->symbols, symbol);
+	k->n_functions++;
+	k->text_low = k->text_low ? k->text_low : s->at;
+	k->text_high = o->next;
+	add_line(m, k, s->at, symbol.name, s->row->file, s->row->line);
+	for (uint32_t i = 0; i < s->places; i++)
+		keep_place(m, &m->places.at[m->symbol_places.at[s->first + i]], &symbol);
+}
+
+/* In the order of addresses, in which what is kept need not be sorted. */
+static void keep_symbols(struct fleet_maker *m)
+{
+	struct symbol_of **sorted = xalloc((m->symbols.n + 1) * sizeof(*sorted));
+	for (size_t i = 0; i < m->symbols.n; i++)
+		sorted[i] = &m->symbols.at[i];
+	if (m->symbols.n)
+		qsort(sorted, m->symbols.n, sizeof(*sorted), by_address);
+	list_places_of_symbols(m);
+	for (size_t i = 0; i < m->symbols.n; i++)
+		keep_symbol(m, sorted[i], (uint32_t)i);
+	free(sorted);
 }
 
 static void keep_names(struct fleet_maker *m)
@@ -405,10 +431,7 @@ static void keep_names(struct fleet_maker *m)
 	m->kept = kept_new();
 	add_objects(m);
 	leave_bare_addresses(m);
-	add_symbols(m);
-	for (size_t i = 0; i < m->places.n; i++)
-		if (m->places.at[i].form == PLACE_OF_SYMBOL)
-			keep_place(m, &m->places.at[i]);
+	keep_symbols(m);
 	kept_sort(m->kept);
 	profile_add_kept(m->into, m->kept);
 	kept_free(m->kept);
@@ -435,11 +458,9 @@ static void make_named(struct fleet_maker *m, uint32_t frame)
 	vec_push(&m->made, profile_add_frame(m->into, made));
 }
 
-static void make_frames(struct fleet_maker *m, struct fleet_place *p)
+static void make_frames_of(struct fleet_maker *m, const struct fleet_place *p)
 {
 	const struct rows_frame *x = frame_of(m, m->place_frames.at[p->first]);
-	p->made_first = (uint32_t)m->made.n;
-	p->is_made = true;
 	if (x && x->flags & ROWS_CALLER_GUESSED)
 		vec_push(&m->made, profile_add_mark(m->into, MARK_GUESSED));
 	if (p->form == PLACE_BY_NAME) {
@@ -452,17 +473,22 @@ static void make_frames(struct fleet_maker *m, struct fleet_place *p)
 		made.object = m->objects.at[object_of(m, m->place_frames.at[p->first])].id;
 		vec_push(&m->made, profile_add_frame(m->into, made));
 	}
-	p->made_n = (uint32_t)m->made.n - p->made_first;
+}
+
+static void make_frames(struct fleet_maker *m)
+{
+	vec_push(&m->made_from, 0);
+	for (size_t i = 0; i < m->places.n; i++) {
+		make_frames_of(m, &m->places.at[i]);
+		vec_push(&m->made_from, (uint32_t)m->made.n);
+	}
 }
 
 /* Below what is on the stack by now. */
 static stackid add_place(struct fleet_maker *m, stackid at, uint32_t place)
 {
-	struct fleet_place *p = &m->places.at[place];
-	if (!p->is_made)
-		make_frames(m, p);
-	for (uint32_t k = 0; k < p->made_n; k++)
-		at = profile_push_stack(m->into, at, m->made.at[p->made_first + k]);
+	for (uint32_t i = m->made_from.at[place]; i < m->made_from.at[place + 1]; i++)
+		at = profile_push_stack(m->into, at, m->made.at[i]);
 	return at;
 }
 
@@ -634,6 +660,7 @@ uint64_t fleet_profile(const struct answers *a, struct profile_builder *into)
 	find_uses(&m);
 	find_places(&m);
 	keep_names(&m);
+	make_frames(&m);
 	m.stacks = xalloc((a->stacks.n + 1) * sizeof(*m.stacks));
 	add_stacks(&m, 0);
 	add_stacks(&m, CUT);
@@ -645,7 +672,9 @@ uint64_t fleet_profile(const struct answers *a, struct profile_builder *into)
 	vec_free(&m.symbols);
 	vec_free(&m.places);
 	vec_free(&m.place_frames);
+	vec_free(&m.symbol_places);
 	vec_free(&m.made);
+	vec_free(&m.made_from);
 	map64_free(&m.object_ids);
 	map64_free(&m.symbol_ids);
 	map64_free(&m.place_ids);

@@ -253,11 +253,18 @@ static int by_object(const void *l, const void *r)
 	return order ? order : ORDER(a->size, b->size);
 }
 
-#define SORT(v, compare)                                                                           \
-	do {                                                                                       \
-		if ((v)->n)                                                                        \
-			qsort((v)->at, (v)->n, sizeof(*(v)->at), compare);                         \
-	} while (0)
+/* Many are in order already. */
+static void sort(void *at, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	const char *x = at;
+	for (size_t i = 1; i < n; i++)
+		if (compare(x + (i - 1) * size, x + i * size) > 0) {
+			qsort(at, n, size, compare);
+			return;
+		}
+}
+
+#define SORT(v, compare) sort((v)->at, (v)->n, sizeof(*(v)->at), compare)
 
 /* Adjacent and overlapping pieces are joined: instructions may cross their ends. */
 static void join_code(struct kept *k, struct kept_object *o)
