@@ -10,13 +10,17 @@
 
 static uint64_t read_length(struct bytes *b) { return bytes_uleb(b); }
 
-/* Most are what the one before was: names of threads, files, objects. */
-static const char *copy_text(struct answers *a, const struct bytes *text)
+static size_t length_of(const struct bytes *text)
 {
 	size_t n = bytes_left(text);
 	const void *nul = n ? memchr(text->pos, '\0', n) : NULL;
-	if (nul)
-		n = (size_t)((const uint8_t *)nul - text->pos);
+	return nul ? (size_t)((const uint8_t *)nul - text->pos) : n;
+}
+
+/* Most are what the one before was: names of threads. */
+static const char *copy_text(struct answers *a, const struct bytes *text)
+{
+	size_t n = length_of(text);
 	if (!n)
 		return "";
 	if (a->last_text && a->last_length == n && !memcmp(a->last_text, text->pos, n))
@@ -32,6 +36,18 @@ static const char *read_text(struct answers *a, struct bytes *b)
 {
 	struct bytes text = bytes_take(b, read_length(b));
 	return copy_text(a, &text);
+}
+
+/* Of a file or an object: many rows have the same few. */
+static const char *read_path(struct answers *a, struct bytes *b)
+{
+	struct bytes text = bytes_take(b, read_length(b));
+	size_t n = length_of(&text);
+	if (!n)
+		return "";
+	if (!a->files)
+		a->files = strtab_new();
+	return strtab_get(a->files, strtab_addn(a->files, (const char *)text.pos, n));
 }
 
 /* Ids are hashes themselves. */
@@ -183,7 +199,7 @@ static void read_frame(struct answers *a, struct bytes *b, uint32_t shard)
 	struct rows_frame x = { .id = bytes_u64(b) };
 	(void)shard;
 	x.function = bytes_u64(b);
-	x.file = read_text(a, b);
+	x.file = read_path(a, b);
 	x.line = bytes_u32(b);
 	x.flags = bytes_u8(b);
 	x.address = bytes_u64(b);
@@ -199,10 +215,10 @@ static void read_function(struct answers *a, struct bytes *b, uint32_t shard)
 	struct rows_function x = { .id = bytes_u64(b) };
 	(void)shard;
 	x.name = read_text(a, b);
-	x.file = read_text(a, b);
+	x.file = read_path(a, b);
 	x.line = bytes_u32(b);
-	x.object = read_text(a, b);
-	x.build_id = read_text(a, b);
+	x.object = read_path(a, b);
+	x.build_id = read_path(a, b);
 	x.kind = bytes_u8(b);
 	x.flags = bytes_u8(b);
 	x.address = bytes_u64(b);
@@ -312,6 +328,7 @@ const struct rows_function *answers_function(const struct answers *a, uint64_t i
 void answers_done(struct answers *a)
 {
 	arena_release(&a->arena);
+	strtab_free(a->files);
 	vec_free(&a->sums);
 	vec_free(&a->events);
 	vec_free(&a->functions);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/map64.h"
+#include "base/strtab.h"
 #include "fleet/fleet_rows.h"
 #include "fleet/store.h"
 #include "profile/stack_tree.h"
@@ -35,6 +36,7 @@ struct answers {
 	struct arena arena;    /* memory of the strings */
 	const char *last_text; /* NULL: none yet */
 	size_t last_length;
+	struct strtab *files; /* texts of files, objects and build ids; NULL: none yet */
 	VEC(struct answers_sum) sums;
 	VEC(struct rows_event) events;
 	VEC(struct rows_function) functions;
