@@ -45,13 +45,14 @@ static struct kin_error *damaged(const struct fleet *f, size_t shard)
 
 struct fleet_question {
 	pthread_t thread;
-	bool started;
+	bool started, is_over;
 	struct store *store;
 	const struct store_url *url;
 	size_t shard;
 	struct http_bytes events;
 	struct http_bytes contents; /* its recordings, and 0; empty for a single shard */
-	struct http_bytes doubles;  /* recordings that another shard has, too: not to be counted */
+	size_t n_contents;
+	struct http_bytes doubles; /* recordings that another shard has, too: not to be counted */
 	struct store_answer answer;
 	struct kin_error *err;
 };
@@ -119,6 +120,7 @@ static struct kin_error *ask_contents(struct fleet_question *q)
 	struct kin_error *err =
 		store_ask(q->store, q->shard, &(struct store_query){ .sql = sql }, &q->answer);
 	q->contents = q->answer.bytes;
+	q->n_contents = q->contents.n / sizeof(uint64_t);
 	q->answer.bytes = (struct http_bytes){ 0 };
 	free(sql);
 	return err;
@@ -184,8 +186,19 @@ static struct kin_error *open_cache(struct fleet *f)
 	return NULL;
 }
 
+/* Of one that has no thread the answer is asked for now. */
+static void await(struct fleet_question *q)
+{
+	if (q->started)
+		pthread_join(q->thread, NULL);
+	else if (!q->is_over)
+		ask_shard(q);
+	q->started = false;
+	q->is_over = true;
+}
+
 /* What is kept here is read while the servers add up. The only error is that memory ran out. */
-static struct kin_error *ask_shards(struct fleet *f, struct fleet_question *questions)
+static struct kin_error *begin_questions(struct fleet *f, struct fleet_question *questions)
 {
 	size_t n = f->url->shards.n;
 	for (size_t i = 0; i < n; i++) {
@@ -193,14 +206,7 @@ static struct kin_error *ask_shards(struct fleet *f, struct fleet_question *ques
 		*q = (struct fleet_question){ .store = f->store, .url = f->url, .shard = i };
 		q->started = !pthread_create(&q->thread, NULL, ask_shard, q);
 	}
-	struct kin_error *err = GUARDED(open_cache(f));
-	for (size_t i = 0; i < n; i++) {
-		if (questions[i].started)
-			pthread_join(questions[i].thread, NULL);
-		else
-			ask_shard(&questions[i]);
-	}
-	return err;
+	return GUARDED(open_cache(f));
 }
 
 /* ---- recordings that several shards have ---- */
@@ -224,12 +230,14 @@ static struct kin_error *find_doubles(const struct fleet *f, struct fleet_questi
 }
 
 /* Where a shard has more recordings than it was asked for, it is not known which. */
-static bool are_all_known(const struct fleet *f, const struct fleet_question *questions)
+static bool are_all_known(const struct fleet *f, struct fleet_question *questions)
 {
-	for (size_t i = 0; i < f->url->shards.n; i++)
-		if (questions[i].contents.n / sizeof(uint64_t) > fleet_sql_contents_most(f->url))
-			return false;
-	return true;
+	bool known = true;
+	for (size_t i = 0; i < f->url->shards.n; i++) {
+		await(&questions[i]);
+		known &= questions[i].n_contents <= fleet_sql_contents_most(f->url);
+	}
+	return known;
 }
 
 /* Instead of what it answered. */
@@ -242,24 +250,21 @@ static void ask_without_doubles(struct fleet_question *q)
 
 /* A server that has two names, or a recording sent again by a URL with other shards: it counts in
  * the first of them. */
-static void leave_out_doubles(struct fleet *f, struct fleet_question *questions)
+static void leave_out_doubles(struct fleet *f, struct fleet_question *questions, size_t shard,
+			      struct map64 *seen)
 {
-	struct map64 seen = { 0 };
-	for (size_t i = 0; i < f->url->shards.n && f->url->shards.n > 1; i++) {
-		struct fleet_question *q = &questions[i];
-		if (!q->err)
-			q->err = find_doubles(f, q, &seen);
-		if (q->err || !q->doubles.n)
-			continue;
-		if (are_all_known(f, questions))
-			ask_without_doubles(q);
-		else
-			q->err = err_new(KIN_ERROR_FORMAT,
-					 "%s has recordings that another shard has, too, and more "
-					 "than can be compared: is it the same server?",
-					 f->url->shards.at[i]);
-	}
-	map64_free(&seen);
+	struct fleet_question *q = &questions[shard];
+	if (!q->err && f->url->shards.n > 1)
+		q->err = find_doubles(f, q, seen);
+	if (q->err || !q->doubles.n)
+		return;
+	if (are_all_known(f, questions))
+		ask_without_doubles(q);
+	else
+		q->err = err_new(KIN_ERROR_FORMAT,
+				 "%s has recordings that another shard has, too, and more "
+				 "than can be compared: is it the same server?",
+				 f->url->shards.at[shard]);
 }
 
 /* ---- what shards answered ---- */
@@ -341,14 +346,29 @@ static struct kin_error *missing_shards(const struct store_url *url,
 	return err;
 }
 
+static struct kin_error *take_shard(struct fleet *f, struct fleet_question *questions, size_t shard,
+				    struct map64 *seen)
+{
+	leave_out_doubles(f, questions, shard, seen);
+	take_sums(f, &questions[shard]);
+	return NULL;
+}
+
+/* What a shard answered is read while those after it still add up. None may be left when memory
+ * runs out. */
 static void read_sums(struct fleet *f)
 {
 	struct fleet_question *questions = xalloc(f->url->shards.n * sizeof(*questions));
-	if (ask_shards(f, questions))
+	struct map64 seen = { 0 };
+	struct kin_error *no_memory = begin_questions(f, questions);
+	for (size_t i = 0; i < f->url->shards.n; i++) {
+		await(&questions[i]);
+		if (!no_memory)
+			no_memory = GUARDED(take_shard(f, questions, i, &seen));
+	}
+	map64_free(&seen);
+	if (no_memory)
 		xout_of_memory();
-	leave_out_doubles(f, questions);
-	for (size_t i = 0; i < f->url->shards.n; i++)
-		take_sums(f, &questions[i]);
 	struct kin_error *missing = missing_shards(f->url, questions);
 	if (missing) {
 		kin_error_free(f->err);
