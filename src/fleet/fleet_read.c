@@ -494,7 +494,8 @@ static void check_names(struct fleet *f)
 
 /* ---- all of it ---- */
 
-static struct kin_error *read_store(const struct store_url *url, struct profile_builder *into)
+static struct kin_error *read_store(const char *path, const struct store_url *url,
+				    struct profile_builder *into)
 {
 	struct fleet f = { .url = url };
 	struct kin_error *err = store_new(url, &f.store);
@@ -519,8 +520,9 @@ static struct kin_error *read_store(const struct store_url *url, struct profile_
 			      url->shards.at[0], url->shards.n > 1 ? ", or the other shards" : "");
 	else if (!err && !f.a.sums.n)
 		err = err_new(KIN_ERROR_FORMAT,
-			      "nothing in the store fits: look at service, version, host, labels "
-			      "and times");
+			      "%s: nothing in the store fits: look at service, version, host, "
+			      "labels and times",
+			      path);
 	store_free(f.store);
 	answers_done(&f.a);
 	return err;
@@ -535,7 +537,7 @@ static struct kin_error *fetch(const char *path, const struct input_opts *o,
 	(void)source;
 	if (err)
 		return err;
-	err = read_store(&url, into);
+	err = read_store(path, &url, into);
 	store_url_done(&url);
 	return err;
 }
