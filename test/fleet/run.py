@@ -840,7 +840,7 @@ def test_agent(tap, kin, shards, folder):
            'an agent sends all that it recorded, and says what it costs', said)
     both = agent('-e', 'page-faults', '-e', 'cpu-clock')
     events = lambda: one[0].ask('SELECT DISTINCT name FROM agent.events ORDER BY name').split()
-    wait_for(lambda: 'page-faults' in events(), 20)
+    wait_for(lambda: {'cpu-clock', 'page-faults'} <= set(events()), 20)
     said = end_agent(both)
     tap.ok({'cpu-clock', 'page-faults'} <= set(events()), 'each -e of an agent counts', f'{events()} {said}')
     sent = int(one[0].ask('SELECT count() FROM agent.receipts'))
