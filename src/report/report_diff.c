@@ -416,6 +416,12 @@ static bool exceeds_limit(const struct diff *d)
 	return d->o->limited && certain_growth(d) > d->o->limit;
 }
 
+/* A side without samples says nothing of a change, nor how many of its runs have none. */
+static bool is_known(const struct diff *d)
+{
+	return comparison_is_counted(d->c) || (d->total.before > 0 && d->total.after > 0);
+}
+
 static void note_change(const struct diff *d, struct kin_table *t)
 {
 	bool seconds = is_seconds(d->c->unit);
@@ -423,19 +429,13 @@ static void note_change(const struct diff *d, struct kin_table *t)
 	int decimals = seconds ? 3 : 0;
 	double growth = d->total.relative.value;
 	char change[64] = "", interval[64] = "";
-	if (d->total.before > 0)
+	if (d->total.before > 0 && is_known(d))
 		snprintf(change, sizeof(change), ": %+.2f %%", 100 * growth);
-	if (d->total.before > 0 && comparison_is_repeated(d->c))
+	if (*change && comparison_is_repeated(d->c))
 		snprintf(interval, sizeof(interval), " (%+.2f to %+.2f %%)",
 			 100 * (growth - margin_of_total(d)), 100 * (growth + margin_of_total(d)));
 	table_note(t, "total: %.*f %s before, %.*f %s after%s%s", decimals, d->total.before, unit,
 		   decimals, d->total.after, unit, change, interval);
-}
-
-/* Else it is not known either how many runs have no sample. */
-static bool is_known(const struct diff *d)
-{
-	return comparison_is_counted(d->c) || (d->total.before > 0 && d->total.after > 0);
 }
 
 static void note_means(const struct diff *d, struct kin_table *t)
