@@ -590,6 +590,18 @@ static Elf_Data *extended_indices(const struct elf_file *f, size_t symtab)
 	return NULL;
 }
 
+/* What libelf has read it keeps as long as the file is open. Of millions of symbols that is too
+ * much: if they need no conversion, they are read here. */
+static const Elf64_Sym *native_symbols(const struct elf_file *f, size_t index)
+{
+	struct elf_section *own = &f->sections[index];
+	if (f->header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    bytes_other_order(f->header.e_ident[EI_DATA] == ELFDATA2MSB) || !make_room(f, own))
+		return NULL;
+	elf_file_read_all(f, own);
+	return (const void *)own->contents;
+}
+
 /* The section of that index. */
 static bool symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret)
 {
@@ -597,14 +609,20 @@ static bool symbols_in(const struct elf_file *f, size_t index, struct elf_symbol
 		return false;
 	const struct elf_section *s = &f->sections[index];
 	size_t entry = gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
-	Elf_Data *data = elf_file_data(f, index);
-	if (!data || !data->d_buf || data->d_type != ELF_T_SYM || s->entsize != entry)
+	Elf_Data *shndx = extended_indices(f, index), *data = NULL;
+	if (s->entsize != entry)
+		return false;
+	const Elf64_Sym *native = shndx ? NULL : native_symbols(f, index);
+	if (!native)
+		data = elf_file_data(f, index);
+	if (!native && (!data || !data->d_buf || data->d_type != ELF_T_SYM))
 		return false;
 
-	*ret = (struct elf_symbols){ .data = data, .strings = "", .section = index };
-	ret->n = data->d_size / entry;
+	*ret = (struct elf_symbols){
+		.native = native, .data = data, .shndx = shndx, .strings = "", .section = index
+	};
+	ret->n = (native ? s->size : data->d_size) / entry;
 	ret->first_global = s->info <= ret->n ? s->info : 0;
-	ret->shndx = extended_indices(f, index);
 	ret->has_modes = f->header.e_machine == EM_ARM;
 	size_t n = 0;
 	const char *strings = NULL;
@@ -625,10 +643,20 @@ bool elf_file_symbols(const struct elf_file *f, uint32_t type, struct elf_symbol
 	return false;
 }
 
+void elf_symbols_release(const struct elf_file *f, struct elf_symbols *s)
+{
+	if (s->native)
+		free(TAKE(f->sections[s->section].contents));
+	s->native = NULL;
+	s->n = 0;
+}
+
 bool elf_symbols_at(const struct elf_symbols *s, size_t i, GElf_Sym *ret, uint32_t *shndx)
 {
 	Elf32_Word extended = 0;
-	if (!gelf_getsymshndx(s->data, s->shndx, (int)i, ret, &extended))
+	if (s->native && i < s->n)
+		*ret = s->native[i];
+	else if (!gelf_getsymshndx(s->data, s->shndx, (int)i, ret, &extended))
 		return false;
 	*shndx = ret->st_shndx == SHN_XINDEX ? extended : ret->st_shndx;
 	int type = GELF_ST_TYPE(ret->st_info);

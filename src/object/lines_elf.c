@@ -107,6 +107,7 @@ struct elf_functions *elf_functions_new(struct object_file *o)
 					 .position = (uint32_t)i,
 				 }));
 	}
+	elf_symbols_release(o->main, &symbols);
 	if (f->at.n)
 		qsort(f->at.at, f->at.n, sizeof(*f->at.at), by_place);
 	keep_largest(f);

@@ -304,8 +304,10 @@ struct address_range object_profiled(const struct object_file *o)
 		return (struct address_range){ o->kept->profiled_low, o->kept->profiled_high };
 	for (size_t i = 0; i < ARRAY_LEN(tables) && !r.high; i++) {
 		struct elf_symbols symbols;
-		if (elf_file_symbols(o->main, tables[i], &symbols))
-			r = profiled_by(&symbols);
+		if (!elf_file_symbols(o->main, tables[i], &symbols))
+			continue;
+		r = profiled_by(&symbols);
+		elf_symbols_release(o->main, &symbols);
 	}
 	return r;
 }

@@ -77,7 +77,8 @@ static inline bool elf_section_is_code(const struct elf_section *s)
 
 /* A symbol table with its strings. */
 struct elf_symbols {
-	size_t section; /* index of its section */
+	size_t section;          /* index of its section */
+	const Elf64_Sym *native; /* a large table in this machine's form, read here; or NULL: */
 	Elf_Data *data, *shndx;
 	size_t n;
 	size_t first_global; /* from the section header: 0 if implausible */
@@ -89,6 +90,9 @@ struct elf_symbols {
 /* The first section of that type (SHT_SYMTAB, SHT_DYNSYM). False if there is none, or it cannot be
  * read. */
 bool elf_file_symbols(const struct elf_file *f, uint32_t type, struct elf_symbols *ret);
+/* Gives back the memory of a large table; the strings stay. A later elf_file_symbols() reads the
+ * table again. */
+void elf_symbols_release(const struct elf_file *f, struct elf_symbols *s);
 /* The i-th symbol; *shndx is its section even if there are more than 65279, and st_value the
  * address of its code. False if it cannot be read. */
 bool elf_symbols_at(const struct elf_symbols *s, size_t i, GElf_Sym *ret, uint32_t *shndx);

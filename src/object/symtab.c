@@ -226,8 +226,10 @@ static bool gather_from(struct object_file *o, const struct symtab_opts *opts,
 		.object = o, .file = file, .opts = opts, .exported_only = type == SHT_DYNSYM
 	};
 	size_t before = c->all.n;
-	if (file && elf_file_symbols(file, type, &s.symbols))
+	if (file && elf_file_symbols(file, type, &s.symbols)) {
 		gather(&s, c);
+		elf_symbols_release(file, &s.symbols);
+	}
 	map64_free(&s.memory);
 	return c->all.n > before;
 }

@@ -2,6 +2,7 @@
  */
 #include "tap.h"
 
+#include <inttypes.h>
 #include <link.h>
 #include <lzma.h>
 #include <stdint.h>
@@ -561,6 +562,46 @@ static void test_sizes(void)
 }
 
 /* A file without symbols has the functions that its call-frame information knows, if asked. */
+/* Tables of megabytes are read in another way than small ones, if they are of this machine's form.
+ */
+static void test_large_tables(void)
+{
+	enum { MANY = 150000 };
+	static const struct {
+		int bits;
+		bool big;
+		uint16_t machine;
+	} forms[] = { { 64, false, EM_X86_64 }, { 64, true, EM_PPC64 }, { 32, false, EM_386 } };
+	static const uint8_t code[16 * MANY];
+
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		struct elf_build b = elf_new(forms[i].bits, forms[i].big, forms[i].machine);
+		elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, code,
+			    sizeof(code));
+		for (uint64_t k = 0; k < MANY; k++) {
+			char name[16];
+			snprintf(name, sizeof(name), "f%" PRIu64, k);
+			elf_symbol(&b, name, 0x1000 + 16 * k, 16, STB_GLOBAL, STT_FUNC, 1);
+		}
+		elf_symbol(&b, "__executable_start", 0x1000, 0, STB_GLOBAL, STT_NOTYPE, 1);
+		elf_symbol(&b, "etext", 0x1230, 0, STB_GLOBAL, STT_NOTYPE, 1);
+		struct object_file *o = open_build(&b);
+		for (int again = 0; o && again < 2; again++) { /* each reads the table */
+			struct symbol_table t = { 0 };
+			bool right = true;
+			kin_error_free(object_symbols(o, &ours, &t));
+			OK(t.n == MANY);
+			for (size_t k = 0; k < t.n; k++)
+				right &= t.at[k].addr == 0x1000 + 16 * k &&
+					 strtoul(t.at[k].name + 1, NULL, 10) == k;
+			OK(right);
+			OK(object_profiled(o).low == 0x1000 && object_profiled(o).high == 0x1230);
+			free(t.at);
+		}
+		object_free(o);
+	}
+}
+
 static void test_nameless(void)
 {
 	static const uint8_t code[] = { 0x0c, 7, 8, 0x90, 1 }; /* cfa = rsp + 8; ra at cfa - 8 */
@@ -1263,6 +1304,7 @@ int main(void)
 	test_plt_x86();
 	test_plt_aarch64();
 	test_sizes();
+	test_large_tables();
 	test_nameless();
 	test_external();
 	test_build_id_file();
