@@ -89,11 +89,42 @@ static void sort_many(struct cg_listed *list, uint32_t n, bool down)
 	free(keys);
 }
 
+/* Moves what is listed before a middle one to the front; returns how many these are. */
+static uint32_t split(struct cg_listed *list, uint32_t n, bool down)
+{
+	const struct cg_listed middle = list[n / 2];
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (compare_listed(&list[i], &middle, down) >= 0)
+			continue;
+		struct cg_listed before = list[i];
+		list[i] = list[k];
+		list[k++] = before;
+	}
+	return k;
+}
+
+/* In pieces: their keys take little memory next to the list, and lie together in the cache. Where
+ * splitting does not make them small, sorting them takes no longer, but more memory. */
+static void sort_pieces(struct cg_listed *list, uint32_t n, bool down, unsigned splits)
+{
+	enum { PIECE = 1 << 15, MOST_SPLITS = 16 };
+
+	if (n <= PIECE || splits == MOST_SPLITS) {
+		sort_many(list, n, down);
+		return;
+	}
+	uint32_t k = split(list, n, down);
+	sort_pieces(list, k, down, splits + 1);
+	sort_pieces(list + k, n - k, down, splits + 1);
+}
+
 static void sort_listed(struct cg_listed *list, uint32_t n, bool down)
 {
 	enum { FEW = 24 }; /* most lists are short */
 	if (n > FEW)
-		sort_many(list, n, down);
+		sort_pieces(list, n, down, 0);
 	else if (down)
 		sort_few(list, n, true);
 	else
@@ -225,13 +256,14 @@ static struct cg_listed *list_around(const struct callgraph *g, size_t cycle, bo
 
 	for (uint32_t i = 0; i < c->n_members; i++)
 		add_border(g, g->members[c->first_out + i], into, &b);
-	struct cg_listed *list = xrealloc(NULL, b.others.n, sizeof(*list));
-	for (size_t i = 0; i < b.others.n; i++)
-		list[i] = join_arcs(g, b.others.at[i], cycle, into);
-	sort_listed(list, (uint32_t)b.others.n, !into);
-	*ret = b.others.n;
 	free(b.is_known);
+	size_t n = b.others.n;
+	struct cg_listed *list = xrealloc(NULL, n, sizeof(*list));
+	for (size_t i = 0; i < n; i++)
+		list[i] = join_arcs(g, b.others.at[i], cycle, into);
 	vec_free(&b.others);
+	sort_listed(list, (uint32_t)n, !into);
+	*ret = n;
 	return list;
 }
 

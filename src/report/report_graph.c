@@ -77,18 +77,16 @@ struct graph_state {
 	struct report_input in;
 	const struct report_opts *o;
 	struct kin_table *table;
-	struct label *labels;         /* [nodes] */
-	bool *uncounted;              /* [objects]: report_uncounted() */
-	struct kin_cell *objects;     /* [objects]: their names; without a type until first shown */
-	struct cg_listed *scratch;    /* [most_arcs()] */
-	struct cg_listed *around;     /* of a cycle: owned; NULL: none */
-	const struct cg_listed *list; /* the callers or callees at hand: [n_list] of one of these */
-	size_t n_list;
-	bool in_order;    /* callers and callees are sorted */
-	bool has_callers; /* there are some, of which some may be in no row */
-	bool *chosen;     /* [nodes]: has its entry printed; NULL: all that qualify */
-	size_t entry;     /* index into order[] */
-	objid object;     /* of the entry: object_here() */
+	struct label *labels;     /* [nodes] */
+	bool *uncounted;          /* [objects]: report_uncounted() */
+	struct kin_cell *objects; /* [objects]: their names; without a type until first shown */
+	struct cg_listed *list;   /* the callers or callees at hand: [n_list] */
+	size_t n_list, room;      /* room: of list */
+	bool in_order;            /* callers and callees are sorted */
+	bool has_callers;         /* there are some, of which some may be in no row */
+	bool *chosen;             /* [nodes]: has its entry printed; NULL: all that qualify */
+	size_t entry;             /* index into order[] */
+	objid object;             /* of the entry: object_here() */
 	enum phase phase;
 	uint32_t k; /* within the phase */
 	uint32_t group;
@@ -367,8 +365,9 @@ static void go(struct graph_state *s, enum phase phase)
 }
 
 /* Leaves out calls with less than the least share; those that take no time have none. */
-static void drop_small(struct graph_state *s, struct cg_listed *list, enum phase phase)
+static void drop_small(struct graph_state *s, enum phase phase)
 {
+	struct cg_listed *list = s->list;
 	size_t n = 0;
 
 	if (phase == CALLERS)
@@ -382,6 +381,16 @@ static void drop_small(struct graph_state *s, struct cg_listed *list, enum phase
 	s->n_list = n;
 }
 
+/* What is in the list is lost. */
+static void make_room(struct graph_state *s, size_t n)
+{
+	if (n <= s->room)
+		return;
+	free(s->list);
+	s->list = xrealloc(NULL, n, sizeof(*s->list));
+	s->room = n;
+}
+
 /* To the callers or callees of the entry. Their labels and names lie all over memory: fetched
  * together they take a fraction of the time of one after the other. */
 static void list(struct graph_state *s, enum phase phase)
@@ -389,13 +398,13 @@ static void list(struct graph_state *s, enum phase phase)
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
 
-	s->list = s->scratch;
 	s->n_list = phase == CALLERS ? n->n_in : n->n_out;
+	make_room(s, s->n_list);
 	if (phase == CALLERS)
-		callgraph_list_callers(g, g->order[s->entry], s->in_order, s->scratch);
+		callgraph_list_callers(g, g->order[s->entry], s->in_order, s->list);
 	else
-		callgraph_list_callees(g, g->order[s->entry], s->in_order, s->scratch);
-	drop_small(s, s->scratch, phase);
+		callgraph_list_callees(g, g->order[s->entry], s->in_order, s->list);
+	drop_small(s, phase);
 	for (size_t k = 0; k < s->n_list; k++)
 		prefetch_line(&s->labels[s->list[k].other]);
 	for (size_t k = 0; k < s->n_list; k++)
@@ -403,21 +412,21 @@ static void list(struct graph_state *s, enum phase phase)
 	go(s, phase);
 }
 
-/* The same of a cycle, which has none where cycles are bare. */
+/* The same of a cycle, which has none where cycles are bare. The list before goes first: that
+ * around a large cycle is the most that the report ever needs. */
 static void list_around(struct graph_state *s, enum phase phase)
 {
 	const struct callgraph *g = s->in.graph;
 	size_t cycle = g->order[s->entry] - g->n_symbols + 1;
 
-	free(s->around);
-	s->around = NULL;
 	s->n_list = 0;
-	if (!s->o->bare_cycles && phase == CALLERS)
-		s->around = callgraph_list_into_cycle(g, cycle, &s->n_list);
-	else if (!s->o->bare_cycles)
-		s->around = callgraph_list_out_of_cycle(g, cycle, &s->n_list);
-	drop_small(s, s->around, phase);
-	s->list = s->around;
+	if (!s->o->bare_cycles) {
+		free(TAKE(s->list));
+		s->list = phase == CALLERS ? callgraph_list_into_cycle(g, cycle, &s->n_list)
+					   : callgraph_list_out_of_cycle(g, cycle, &s->n_list);
+		s->room = s->n_list;
+	}
+	drop_small(s, phase);
 	go(s, phase);
 }
 
@@ -544,8 +553,7 @@ static void free_state(void *state)
 	free(s->labels);
 	free(s->uncounted);
 	free(s->objects);
-	free(s->scratch);
-	free(s->around);
+	free(s->list);
 	free(s->chosen);
 	free(s);
 }
@@ -584,16 +592,6 @@ static void make_labels(struct graph_state *s)
 		if (n->n_in || n->n_out || n->self > 0)
 			label_of(s, i);
 	}
-}
-
-static size_t most_arcs(const struct callgraph *g)
-{
-	size_t most = 0;
-	for (size_t i = 0; i < g->n_symbols; i++) {
-		most = g->nodes[i].n_in > most ? g->nodes[i].n_in : most;
-		most = g->nodes[i].n_out > most ? g->nodes[i].n_out : most;
-	}
-	return most;
 }
 
 static void note_unknown(const struct callgraph *g, size_t cycle, struct kin_table *t)
@@ -673,7 +671,6 @@ static struct kin_error *graph_run(const struct report_input *in, const struct r
 	s->labels = xalloc((in->graph->n_symbols + in->graph->n_cycles) * sizeof(*s->labels));
 	if (in->program)
 		s->objects = xalloc(in->profile->n_objects * sizeof(*s->objects));
-	s->scratch = xrealloc(NULL, most_arcs(in->graph), sizeof(*s->scratch));
 	table_set_source(t, &source, s);
 	report_describe(in, t);
 	report_note_hooks(in, t);

@@ -231,6 +231,50 @@ static void lists_are_in_order(void)
 	}
 }
 
+/* The first function is called by all others, the second calls them: more than are sorted at
+ * once. */
+static void long_lists_are_in_order(void)
+{
+	enum { MANY = 150000 };
+	struct symbols many = { .at = xalloc(MANY * sizeof(struct symbol)),
+				.n = MANY,
+				.priv = xalloc(sizeof(struct symbols_private)) };
+	struct profile_builder *b = profile_builder_new();
+	uint64_t seed = 11;
+
+	for (symid i = 0; i < MANY; i++)
+		many.at[i] = (struct symbol){ .addr = (uint64_t)(i + 1) * SIZE,
+					      .end = (uint64_t)(i + 2) * SIZE,
+					      .name = "f",
+					      .owner = i,
+					      .is_function = true };
+	place_index_init(&many.priv->index, many.at, MANY);
+	for (symid i = 2; i < MANY; i++) {
+		profile_add_arc(b, (struct arc){ many.at[1].addr, many.at[i].addr,
+						 random_below(&seed, 9) });
+		profile_add_arc(b, (struct arc){ many.at[i].addr, many.at[0].addr,
+						 random_below(&seed, 99) });
+	}
+	profile_add_source(b, "gmon.out", (struct source){ .kind = "gmon" });
+	static const struct hit hits[] = { { 0, 5000 }, { 40, 3 }, { 41, 1 }, { 2000, 9 } };
+	add_times(b, hits, ARRAY_LEN(hits));
+	struct profile *p = profile_finish(b);
+	struct callgraph *g = callgraph_new(p, &many, &(struct callgraph_opts){ 0 });
+	struct cg_listed *list = xalloc(MANY * sizeof(*list));
+
+	OK(g->nodes[0].n_in == MANY - 2 && g->nodes[1].n_out == MANY - 2);
+	callgraph_list_callers(g, 0, true, list);
+	OK(is_in_order(g, list, MANY - 2, 0, false));
+	callgraph_list_callees(g, 1, true, list);
+	OK(is_in_order(g, list, MANY - 2, 1, true));
+	free(list);
+	callgraph_free(g);
+	profile_free(p);
+	place_index_done(&many.priv->index);
+	free(many.priv);
+	free(many.at);
+}
+
 /* ---- the order of entries ---- */
 
 static double shown_time(const struct cg_node *n)
@@ -338,6 +382,7 @@ int main(void)
 {
 	graphs_are_the_same_however_they_are_made();
 	lists_are_in_order();
+	long_lists_are_in_order();
 	entries_are_in_order();
 	flat_profiles_need_no_arcs();
 	place_index_done(&private.index);
