@@ -468,18 +468,20 @@ static void produce(struct gprof_run *r)
 }
 
 /* Sums take little memory but for what grows while files are read: each larger block is of no use
- * to any other, and goes back to the kernel. Reading a thousand files takes longer than that. */
-static void keep_little_memory(void)
+ * to any other, and goes back to the kernel. Reading a thousand files takes longer than that. Of
+ * graphs only those of a million functions have blocks that are better given back: malloc() would
+ * keep those of up to 32 MB, and find no use for them. */
+static void keep_little_memory(unsigned styles)
 {
-	enum { LARGE = 384 << 10 };
-	mallopt(M_MMAP_THRESHOLD, LARGE);
-	mallopt(M_TRIM_THRESHOLD, LARGE);
+	enum { LARGE = 384 << 10, LARGE_OF_GRAPH = 4 << 20 };
+	int large = styles == STYLE_SUM ? LARGE : LARGE_OF_GRAPH;
+	mallopt(M_MMAP_THRESHOLD, large);
+	mallopt(M_TRIM_THRESHOLD, large);
 }
 
 static void run_stages(struct gprof_run *r)
 {
-	if (r->styles == STYLE_SUM)
-		keep_little_memory();
+	keep_little_memory(r->styles);
 	if (!session_succeeded(&r->s, open_program(r)) || !load_data(r))
 		return;
 	choose_styles(r);

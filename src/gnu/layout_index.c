@@ -10,40 +10,42 @@ enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_KEYS };
 
 static const char *const keys[N_KEYS] = { "index", "name", "file", "listed", "symbol" };
 
-enum { TAG = 16 };
-
-struct cell {
-	const char *name, *symbol;
+struct cell { /* kept small: a line has one of each third of them */
+	const char *name;
 	const char *file; /* NULL: not to be shown */
-	char tag[TAG];    /* "[12]" or "(12)" */
+	uint32_t index;
+	bool listed;
 };
 
 struct cells {
 	VEC(struct cell) v;
 };
 
-static void set_tag(char tag[TAG], bool listed, uint32_t index)
-{
-	char text[NUM_MAX];
-	size_t n = num_u64(text, index); /* at most ten digits */
+enum { TAG = NUM_MAX + 2 };
 
-	tag[0] = listed ? '[' : '(';
-	memcpy(tag + 1, text, n);
-	tag[n + 1] = listed ? ']' : ')';
+/* "[12]" or "(12)"; returns its length. */
+static size_t make_tag(char tag[TAG], const struct cell *c)
+{
+	size_t n = num_u64(tag + 1, c->index);
+
+	tag[0] = c->listed ? '[' : '(';
+	tag[n + 1] = c->listed ? ']' : ')';
 	tag[n + 2] = '\0';
+	return n + 2;
 }
 
-static void gather(struct kin_table *t, const size_t *at, struct cells *into)
+/* `name`: the column of the names to be shown. */
+static void gather(struct kin_table *t, const size_t *at, size_t name, struct cells *into)
 {
 	struct kin_row row;
 
 	for (kin_table_rewind(t); table_next(t, &row);) {
 		const struct kin_cell *file = &row.cells[at[FILE_NAME]];
-		struct cell c = { .name = row.cells[at[NAME]].text,
-				  .symbol = row.cells[at[SYMBOL]].text,
-				  .file = file->type == KIN_CELL_TEXT ? file->text : NULL };
-		set_tag(c.tag, row.cells[at[LISTED]].count, (uint32_t)row.cells[at[INDEX]].count);
-		vec_push(&into->v, c);
+		vec_push(&into->v,
+			 ((struct cell){ .name = row.cells[name].text,
+					 .file = file->type == KIN_CELL_TEXT ? file->text : NULL,
+					 .index = (uint32_t)row.cells[at[INDEX]].count,
+					 .listed = row.cells[at[LISTED]].count }));
 	}
 }
 
@@ -51,13 +53,15 @@ static void gather(struct kin_table *t, const size_t *at, struct cells *into)
 static size_t put_cell(struct line *l, const struct cell *c, size_t column, size_t start,
 		       const struct render_opts *o)
 {
-	column += strlen(c->tag);
+	char tag[TAG];
+
+	column += make_tag(tag, c);
 	if (column < start + 5) {
 		line_blanks(l, start + 5 - column);
 		column = start + 5;
 	}
 	line_char(l, ' ');
-	line_text(l, c->tag);
+	line_text(l, tag);
 	line_char(l, ' ');
 	size_t before = l->n;
 	line_name(l, c->name, o);
@@ -72,9 +76,11 @@ static size_t put_cell(struct line *l, const struct cell *c, size_t column, size
 static void put_traditional_cell(struct line *l, const struct cell *c, const struct render_opts *o)
 {
 	struct line name = { 0 };
+	char tag[TAG];
 
-	line_name(&name, c->symbol, o);
-	line_field(l, c->tag, 6, 6);
+	make_tag(tag, c);
+	line_name(&name, c->name, o);
+	line_field(l, tag, 6, 6);
 	line_char(l, ' ');
 	line_fieldn(l, name.buf, name.n, -19, 19);
 	line_done(&name);
@@ -92,7 +98,7 @@ static struct kin_error *put(struct kin_table *t, const struct render_opts *o, c
 	struct line l = { 0 };
 	size_t width = o->width > 1 ? (o->width - 1) / 3 : 0;
 
-	gather(t, at, &cells);
+	gather(t, at, at[traditional ? SYMBOL : NAME], &cells);
 	size_t rows = (cells.v.n + 2) / 3;
 	fputs("\f\nIndex by function name\n\n", out);
 	for (size_t r = 0; r < rows; r++) {
