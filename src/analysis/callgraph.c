@@ -173,7 +173,7 @@ static int compare_members(const void *l, const void *r, void *arg)
 	return (left_calls < right_calls) - (left_calls > right_calls);
 }
 
-/* Stable, as qsort_r() need not be: members that tie stay in the order they were found. */
+/* Stable, as qsort_r() need not be: members that tie stay in the order they are in. */
 static void sort_members(struct callgraph *g, symid *members, size_t n, symid *scratch)
 {
 	if (n < 2)
@@ -191,12 +191,28 @@ static void sort_members(struct callgraph *g, symid *members, size_t n, symid *s
 		members[k++] = scratch[j++];
 }
 
-static void sort_cycles(struct callgraph *g)
+/* By their numbers: in the order of their entries. */
+static void sort_by_index(const struct callgraph *g, symid *members, size_t n)
+{
+	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
+
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){ g->nodes[members[i]].index, members[i] };
+	sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++)
+		members[i] = keys[i].index;
+	free(keys);
+}
+
+static void sort_cycles(struct callgraph *g, bool as_found)
 {
 	symid *scratch = xrealloc(NULL, g->n_symbols, sizeof(*scratch));
 	for (size_t c = 0; c < g->n_cycles; c++) {
 		const struct cg_node *cycle = &g->nodes[g->n_symbols + c];
-		sort_members(g, g->members + cycle->first_out, cycle->n_members, scratch);
+		symid *members = g->members + cycle->first_out;
+		if (!as_found)
+			sort_by_index(g, members, cycle->n_members);
+		sort_members(g, members, cycle->n_members, scratch);
 	}
 	free(scratch);
 }
@@ -239,7 +255,7 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 		drop_arcs(g);
 	if (!opts->flat_only) {
 		number_entries(g);
-		sort_cycles(g);
+		sort_cycles(g, callgraph_rules_of(opts)->members_as_found);
 	}
 	return g;
 }

@@ -212,6 +212,9 @@ struct callgraph_rules {
 	/* A cycle's shown time is what its callers contribute: a cycle that is only entered from
 	 * outside of all symbols shows none, whatever its members show. */
 	bool cycles_inherit;
+	/* Members of a cycle with equal times and calls stay in the order in which they were found,
+	 * which depends on that of the data. Ours are in the order of their entries. */
+	bool members_as_found;
 };
 
 extern const struct callgraph_rules callgraph_rules; /* ours */

@@ -93,4 +93,5 @@ const struct callgraph_rules gnu_callgraph_rules = {
 		  .is_target = is_target,
 		  .calls = &gnu_call_rules },
 	.cycles_inherit = true,
+	.members_as_found = true,
 };

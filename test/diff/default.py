@@ -200,6 +200,17 @@ def cycle_entry(subject):
 """ in entries, out
 
 
+def tied_members(subject):
+    """Members of a cycle with equal times and calls are in the order of their entries, however the data is."""
+    calls = [Arc(A + 8, C, 2), Arc(C + 8, B, 2), Arc(B + 8, A, 2), Arc(B + 12, C, 1), Arc(C + 12, A, 1),
+             Arc(A + 12, B, 1)]
+    for arcs in calls, calls[::-1], calls[3:] + calls[:3]:
+        c = Case(subject, [hist({MAIN: 5}), Arc(MAIN + 8, A, 1), Arc(MAIN + 12, B, 1), Arc(MAIN + 16, C, 1), *arcs])
+        out = c.run('-b', '-q', './prog').out.decode()
+        entry = next(e for e in out.split('-' * 47) if re.search(r'^\[.*as a whole', e, re.M))
+        yield re.findall(r'(\w+) <cycle 1> ', entry) == ['a', 'b', 'c'], out
+
+
 def thumb(subject):
     """Functions of ARM lie where their code is; bit 0 of their addresses only says that it is Thumb."""
     c = Case(subject, [hist({A: 40, B: 60}), Arc(MAIN + 16, A, 3), Arc(A + 16, B, 5)],
@@ -317,8 +328,8 @@ def main():
     subject, tap = Subject(sys.argv[1]), Tap()
     checks = [same_as_gnu, self_times_add_up, odd_scale, real_program_adds_up, last_symbol,
               compiler_pieces, real_pieces, weak_data, backward_calls, several_exclusions,
-              callback_cycle, cycle_entry, thumb, sums_do_not_wrap, sane_units, big_endian_blocks, freebsd_counters,
-              wrong_executable, messages, advice]
+              callback_cycle, cycle_entry, tied_members, thumb, sums_do_not_wrap, sane_units, big_endian_blocks,
+              freebsd_counters, wrong_executable, messages, advice]
     for check in checks:
         title = (check.__doc__ or check.__name__.replace('_', ' ')).split('\n')[0]
         for i, (passed, detail) in enumerate(check(subject)):

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/callgraph.h"
+#include "base/sort.h"
 #include "lib/random_graph.h"
 #include "symbolize/symbols_private.h"
 
@@ -301,9 +302,12 @@ static bool members_are_in_order(const struct callgraph *g, const struct cg_node
 	for (uint32_t i = 1; i < cycle->n_members; i++) {
 		const struct cg_node *l = &g->nodes[g->members[cycle->first_out + i - 1]],
 				     *r = &g->nodes[g->members[cycle->first_out + i]];
-		uint64_t left = l->calls + l->self_calls, right = r->calls + r->self_calls;
-		if (shown_time(l) < shown_time(r) ||
-		    (shown_time(l) == shown_time(r) && left < right))
+		int order = ORDER(shown_time(r), shown_time(l));
+		if (!order)
+			order = ORDER(r->calls + r->self_calls, l->calls + l->self_calls);
+		if (!order)
+			order = ORDER(l->index, r->index);
+		if (order > 0)
 			return false;
 	}
 	return true;
