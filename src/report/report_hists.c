@@ -1,4 +1,5 @@
 /* report_hists.c - Children and Self by any keys, and the call chains of each row. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,10 +112,22 @@ static struct kin_cell figure_cell(const struct hists_state *s, const struct his
 	return cell_none();
 }
 
+/* Whether the number of a thread or process is shown without the command, which has a column of its
+ * own. */
+static bool is_bare_number(const struct hists_ask *a, enum hist_key key)
+{
+	bool commands = false;
+	for (size_t i = 0; i < a->keys.n; i++)
+		commands = commands || a->keys.at[i] == HIST_COMM;
+	return commands && !a->style->text && (key == HIST_PID || key == HIST_TID);
+}
+
 static const char *key_text(struct hists_state *s, uint32_t row, enum hist_key key)
 {
 	if (s->ask->style->text)
 		return s->ask->style->text(&s->arena, s->hists, row, key);
+	if (is_bare_number(s->ask, key))
+		return arena_printf(&s->arena, "%" PRIu32, hists_value(s->hists, row, key));
 	const char *text = hists_text(s->hists, row, key);
 	return *text ? text : "[unknown]";
 }
@@ -438,6 +451,8 @@ static void add_key(struct hists_state *s, struct field f)
 	const struct hists_style *style = s->ask->style;
 	const char *title = style->key_title ? style->key_title(f.key) : NULL;
 	c.title = title ? title : c.title;
+	if (is_bare_number(s->ask, f.key))
+		c.title = f.key == HIST_PID ? "Pid" : "Tid";
 	c.hidden = s->ask->elided[f.key] && style->hides_single && !hists_all_elided(s->ask);
 	if (f.key == HIST_SYM || s->tree == SIZE_MAX || s->cols.at[s->tree].field.key != HIST_SYM)
 		s->tree = s->cols.n;

@@ -481,7 +481,7 @@ def reads(tap, kin, folder, text, want):
         tap.ok(got.get('f') == (expected, expected), f'pprof: what is shown first is the default, or the last: {default}',
                str(got) + done.stderr)
     names = run(folder, kin, 'report', '--no-children', '-s', 'comm,pid', '-f', 'csv', '-i', 'trace.json').stdout
-    tap.ok('CrRendererMain,' in names and '7:' in names, 'a trace: its threads', names)
+    tap.ok('CrRendererMain,7,' in names, 'a trace: its threads', names)
     json.dump({'traceEvents': [{'name': 'x', 'ph': 'X', 'ts': 1, 'dur': 2, 'pid': 1, 'tid': 1}]}, open(os.path.join(folder, 'slices.json'), 'w'))
     done = run(folder, kin, 'flat', 'slices.json')
     tap.ok(done.returncode == 1 and 'slices are not samples' in done.stderr, 'a trace without samples is told so', done.stderr)
