@@ -1,4 +1,6 @@
-/* out.c - a temporary file beside the target, renamed when it is whole. */
+/* out.c - a new file, put in the target's place when it is whole. It has no name until then where
+ * the file system knows files without one, so that nothing is left behind by a process that is
+ * killed; elsewhere it is a temporary file beside the target. */
 #include "base/out.h"
 
 #include <errno.h>
@@ -16,7 +18,8 @@ struct out {
 	int fd;
 	int errnum; /* of the first write that failed, or 0 */
 	char *path;
-	char *temporary; /* what is written, or NULL if that is the file itself */
+	bool is_unnamed; /* the file has no name so far */
+	char *temporary; /* name of what is written; NULL: unnamed, or the file itself */
 	size_t n;        /* bytes in buffer */
 	uint8_t buffer[4 * OUT_SPACE];
 };
@@ -35,18 +38,54 @@ static void out_free(struct out *o)
 	free(o);
 }
 
-/* A new file beside the path; -1 and errno if there cannot be one. */
-static int create_temporary(struct out *o, mode_t mode)
+/* ---- the new file ---- */
+
+/* Where an unnamed file can be linked from. */
+static const char *link_of(int fd, char name[32])
+{
+	snprintf(name, 32, "/proc/self/fd/%d", fd);
+	return name;
+}
+
+/* In the folder of the path; -1: there is no such file, or no way to give it a name later. */
+static int create_unnamed(const struct out *o, mode_t mode)
+{
+	const char *slash = strrchr(o->path, '/');
+	char *folder = copy(slash ? o->path : "."), link[32];
+
+	if (slash)
+		folder[slash - o->path + 1] = '\0';
+	int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+	free(folder);
+	if (fd >= 0 && faccessat(AT_FDCWD, link_of(fd, link), F_OK, AT_EACCESS)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* A new file under a name that is free, or the unnamed one; not negative: success. */
+static int take_name(const struct out *o, const char *name, mode_t mode)
+{
+	char link[32];
+
+	if (o->is_unnamed)
+		return linkat(AT_FDCWD, link_of(o->fd, link), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+}
+
+/* Sets o->temporary to a name beside the path; -1 and errno if there cannot be one. */
+static int name_temporary(struct out *o, mode_t mode)
 {
 	size_t size = strlen(o->path) + 32;
 	char *name = xalloc(size);
 
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, size, "%s.%d.%d.tmp", o->path, (int)getpid(), i);
-		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-		if (fd >= 0) {
+		int ret = take_name(o, name, mode);
+		if (ret >= 0) {
 			o->temporary = name;
-			return fd;
+			return ret;
 		}
 		if (errno != EEXIST)
 			break;
@@ -54,6 +93,16 @@ static int create_temporary(struct out *o, mode_t mode)
 	free(name);
 	return -1;
 }
+
+static int create_new(struct out *o, mode_t mode)
+{
+	int fd = create_unnamed(o, mode);
+
+	o->is_unnamed = fd >= 0;
+	return fd >= 0 ? fd : name_temporary(o, mode);
+}
+
+/* ---- opening ---- */
 
 static struct kin_error *cannot_write(const struct out *o, int errnum)
 {
@@ -69,7 +118,7 @@ static struct kin_error *open_file(struct out *o, mode_t mode)
 	if (exists && !is_given && faccessat(AT_FDCWD, o->path, W_OK, AT_EACCESS))
 		return cannot_write(o, errno);
 	if (!is_given && (!exists || S_ISREG(st.st_mode))) {
-		o->fd = create_temporary(o, mode);
+		o->fd = create_new(o, mode);
 		if (o->fd >= 0 && exists) {
 			(void)!fchown(o->fd, st.st_uid, st.st_gid); /* only root can */
 			(void)!fchmod(o->fd, st.st_mode & mode);
@@ -140,6 +189,8 @@ struct kin_error *out_close(struct out *o)
 	struct kin_error *err = NULL;
 
 	flush(o);
+	if (o->is_unnamed && !o->errnum && name_temporary(o, 0) < 0)
+		o->errnum = errno;
 	if (close(o->fd) < 0 && !o->errnum)
 		o->errnum = errno;
 	if (!o->errnum && o->temporary && rename(o->temporary, o->path) < 0)
@@ -157,7 +208,7 @@ int out_errnum(const struct out *o) { return o->errnum; }
 
 void out_abandon(struct out *o)
 {
-	if (!o->temporary)
+	if (!o->temporary && !o->is_unnamed)
 		flush(o);
 	close(o->fd);
 	if (o->temporary)

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -133,8 +134,28 @@ static void test_left_overs(void)
 			OK(holds_data(path, 100) && holds_data(name, 0));
 		}
 	}
-	OK(failed(out_open(path, 0600, &o)));
+	OK(failed(out_open(path, 0600, &o)) || failed(out_close(o)));
 	OK(holds_data(path, 100));
+}
+
+/* Where files need no name, a process that is killed while it writes one leaves nothing. */
+static void test_killed(void)
+{
+	const char *path = in_dir("killed");
+	int fd = open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600), status = 0;
+	size_t before = count_files();
+	if (fd < 0)
+		return;
+	close(fd);
+	pid_t pid = fork();
+	if (!pid) {
+		struct out *o;
+		if (!failed(out_open(path, 0600, &o)))
+			put_data(o, LARGE);
+		raise(SIGKILL);
+	}
+	OK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	OK(count_files() == before);
 }
 
 /* A file that may be written is, in a folder where there may be no other beside it. */
@@ -334,6 +355,7 @@ int main(void)
 		data[i] = (uint8_t)pick(256);
 	test_writing();
 	test_left_overs();
+	test_killed();
 	test_fixed_folders();
 	test_pipes();
 	struct out *o;
