@@ -17,6 +17,7 @@
 #include "cli/run_files.h"
 #include "record/made_names.h"
 #include "record/preload.h"
+#include "record/recording_audit.h"
 #include "record/runtime_file.h"
 
 static const char *const description[] = {
@@ -265,20 +266,23 @@ static char *reason_for(const char *became, bool without)
 	return xprintf("it %s%s%s", obstacle, remedy ? ", or " : "", remedy ? remedy : "");
 }
 
-/* What it executed did not load the runtime, or ended before that could begin. */
-static bool say_unmeasured(const struct run_line *l, const struct run_file *last)
+/* What the program executed did not load the runtime, or ended before that could begin. Without
+ * sampling a program that calls nothing has no file. */
+static bool became_unmeasured(const struct run_line *l, const struct run_file *last)
+{
+	return last && last->header.end == KINF_EXECED &&
+	       (last->header.end_detail == KINF_EXEC_WITHOUT || l->opts.frequency);
+}
+
+static void say_unmeasured(const struct run_line *l, const struct run_file *last)
 {
 	const struct kinf_header *h = &last->header;
-	bool without = h->end_detail == KINF_EXEC_WITHOUT;
-	if (h->end != KINF_EXECED || (!without && !l->opts.frequency))
-		return false; /* without sampling a program that calls nothing has no file */
 	char *became = xprintf("%.*s", (int)sizeof(h->became), h->became);
-	char *reason = reason_for(became, without);
+	char *reason = reason_for(became, h->end_detail == KINF_EXEC_WITHOUT);
 	message("run", "%s became %s, which is not measured: %s; %s is of what was before",
 		l->argv[0], *became ? became : "another program", reason, last->path);
 	free(reason);
 	free(became);
-	return true;
 }
 
 /* Beside the one that was started. */
@@ -305,6 +309,27 @@ static void say_others_unmeasured(const struct run_files *files, pid_t pid)
 			one ? "" : " ...");
 }
 
+/* Programs that do not load the runtime have no file. Of a process that was killed it is not known
+ * to the end how much time it used. */
+static void say_unseen(const struct run_line *l, const struct run_files *files, uint64_t used_ns)
+{
+	enum { ENDS_NS = 1000000 }; /* of a process, before the runtime begins and after it ends */
+	uint64_t measured_ns = 0;
+	bool ended = true;
+	for (size_t i = 0; i < files->at.n; i++) {
+		measured_ns += files->at.at[i].header.cpu_ns + ENDS_NS;
+		ended = ended && files->at.at[i].header.end != KINF_RUNNING;
+	}
+	uint64_t unseen_ns = record_audit_unseen(used_ns, measured_ns);
+	if (ended && unseen_ns && l->opts.frequency)
+		message("run",
+			"%.3f of %.3f s of CPU time are in no profile: programs that did not load "
+			"the runtime (linked statically, setuid, LD_PRELOAD not in their "
+			"environment), processes that ended at once, or sampling that was stopped; "
+			"kin record needs no runtime",
+			(double)unseen_ns / 1e9, (double)used_ns / 1e9);
+}
+
 static void say_found(const struct run_line *l, const struct run_files *files,
 		      const struct run_file *last)
 {
@@ -316,9 +341,9 @@ static void say_found(const struct run_line *l, const struct run_files *files,
 		say_trouble(last ? last->path : output);
 	if (last || own)
 		say_twice(last ? last->path : output);
-	if (last && say_unmeasured(l, last))
-		return;
-	if (inside_is_pattern(output))
+	if (became_unmeasured(l, last))
+		say_unmeasured(l, last);
+	else if (inside_is_pattern(output))
 		say_pattern(output, n);
 	else if (last && last != own)
 		say_became(l, last, n);
@@ -354,6 +379,8 @@ static void end_files(const struct run_line *l, const struct inside_result *r)
 	else if (!l->quiet) {
 		say_found(l, &files, last);
 		say_others_unmeasured(&files, r->pid);
+		if (!became_unmeasured(l, last))
+			say_unseen(l, &files, r->used_ns);
 	}
 	run_files_done(&files);
 }

@@ -142,8 +142,7 @@ static struct kin_error *join(const struct inside_files *f, const char *output)
 /* Programs that do not load the runtime have no file. */
 static void hold_against(uint64_t used_ns, struct record_audit *a)
 {
-	bool unseen = used_ns > a->cpu_ns + a->cpu_ns / 10 + 20000000;
-	a->unseen_ns = unseen ? used_ns - a->cpu_ns : 0;
+	a->unseen_ns = record_audit_unseen(used_ns, a->cpu_ns);
 	a->cpu_ns += a->unseen_ns;
 }
 

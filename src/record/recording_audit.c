@@ -167,6 +167,13 @@ static void put_more(FILE *f, const struct record_audit *a)
 		put_own(f, a);
 }
 
+uint64_t record_audit_unseen(uint64_t used_ns, uint64_t measured_ns)
+{
+	enum { LEAST = 20000000 };
+	bool clearly = used_ns > measured_ns + measured_ns / 10 + LEAST;
+	return clearly ? used_ns - measured_ns : 0;
+}
+
 bool record_audit_is_bad(const struct record_audit *a)
 {
 	return a->lost || *a->trouble || (a->unseen_ns && !a->samples);

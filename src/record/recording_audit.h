@@ -34,6 +34,9 @@ struct record_audit {
 	} object[AUDIT_OBJECTS]; /* objects where stacks ended too early, most first */
 };
 
+/* The part of the CPU time used that nothing measured; 0 if it is not clearly more than the start
+ * and end of processes. */
+uint64_t record_audit_unseen(uint64_t used_ns, uint64_t measured_ns);
 /* Whether there are avoidable losses. */
 bool record_audit_is_bad(const struct record_audit *a);
 /* Only the losses, as lines of text; to be freed. */

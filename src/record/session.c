@@ -204,10 +204,9 @@ static uint64_t lost(const struct session *s, const struct rings_totals *t)
 static uint64_t cpu_time(const struct session *s, const struct rings_totals *t)
 {
 	bool all = !s->gate && !s->opts->no_inherit && !record_is_apart(s->opts);
-	bool unseen = all && s->used_ns > t->running_ns + t->running_ns / 10 + 20000000;
 	if (s->opts->everything)
 		return 0;
-	return unseen ? s->used_ns : t->running_ns;
+	return t->running_ns + (all ? record_audit_unseen(s->used_ns, t->running_ns) : 0);
 }
 
 static void update_totals(struct session *s)

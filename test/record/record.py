@@ -395,7 +395,7 @@ def test_wall(tap, box):
     tap.ok(passed, '--wall: 0.3 s of sleep are 0.3 s', said)
     counted = re.search(r'; (\d+) switch(?:es)?, of them (\d+) preemptions?', said)
     facts = {r[1]: r[2] for r in box.info('wall.kin') if r[0] == 'audit'}
-    tap.ok(counted and [float(n) for n in counted.groups()] == [facts['context switches'], facts['preemptions']],
+    tap.ok(counted and [float(n) for n in counted.groups()] == [facts.get(n, 0) for n in ('context switches', 'preemptions')],
            'switches are counted, each once', f'{said} {facts}')
     for events in ('task-clock,context-switches', '{task-clock,context-switches}', 'cs'):
         box.record('--wall', '-e', events, '-o', 'both.kin', './prog', 'sleeper')
@@ -898,6 +898,11 @@ def test_became(tap, box):
     p = said('sh', '-c', 'env -i ./callers; env -i ./callers; exit')
     tap.ok("kin run: 2 other processes became programs that are not measured: their environments are without kin run's LD_PRELOAD "
            '(./callers ...)\n' in p, 'of other processes, too', p)
+    for env, told in (('{}', True), ('os.environ', False)):
+        p = said(sys.executable, '-c', f'import os; os.waitpid(os.posix_spawn("./prog", ["./prog", "foobar", "300"], {env}), 0)')
+        found = re.search(r'^kin run: ([\d.]+) of ([\d.]+) s of CPU time are in no profile: programs that did not load', p, re.M)
+        tap.ok(found and 0.5 < float(found[1]) / float(found[2]) <= 1 if told else not found,
+               f'time of a spawned program {"without" if told else "with"} the runtime', p)
     p = said('sh', '-c', 'exec /nowhere/at/all')
     tap.ok('became.kin: kin flat' in p and 'not measured' not in p, 'an exec that fails changes nothing', p)
     p = said('env', box.folder + '/seven')
