@@ -337,13 +337,19 @@ static bool is_place(const struct col *c)
 	       !strcmp(c->column->key, "max_rank");
 }
 
+static const struct col *first_number(const struct text_page *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!p->cols[i].left)
+			return &p->cols[i];
+	return NULL;
+}
+
 /* Texts, or numbers from the last one on, until there is room for so much of the last text. */
 static void leave_out_kind(struct text_page *p, const struct col *last, bool texts, bool places,
 			   size_t room)
 {
-	const struct col *first = NULL;
-	for (size_t i = p->n; i-- > 0;)
-		first = p->cols[i].left ? first : &p->cols[i];
+	const struct col *first = first_number(p);
 	for (size_t k = 0; k < p->n && width_of_others(p, last) + room > p->o->width; k++) {
 		struct col *c = &p->cols[texts ? k : p->n - 1 - k];
 		if (c->left == texts && is_place(c) == places && c != last && c != first)
@@ -351,11 +357,21 @@ static void leave_out_kind(struct text_page *p, const struct col *last, bool tex
 	}
 }
 
+/* A running sum of the column beside it is what a reader misses least. */
+static void leave_out_sum(struct text_page *p, const struct col *last, size_t room)
+{
+	const struct col *first = first_number(p);
+	for (size_t i = 0; i < p->n && width_of_others(p, last) + room > p->o->width; i++)
+		if (!strcmp(p->cols[i].column->key, "cumulative") && &p->cols[i] != first)
+			p->cols[i].left_out = true;
+}
+
 /* Leaves out columns until the rest fits: texts first, then numbers; the first number stays. */
 static void leave_out(struct text_page *p, const struct col *last)
 {
 	size_t seen = last->width < MIN_SEEN ? last->width : MIN_SEEN;
 	size_t least = last->width < MIN_CUT ? last->width : MIN_CUT;
+	leave_out_sum(p, last, seen);
 	leave_out_kind(p, last, true, false, seen);
 	leave_out_kind(p, last, false, false, seen);
 	leave_out_kind(p, last, true, true, least);
