@@ -93,7 +93,7 @@ static void describe_for_people(struct hists_state *s)
 		table_note(s->table, "%zu row%s with less not shown: --all-rows", l->n_left_out,
 			   l->n_left_out == 1 ? "" : "s");
 	if (s->ask->n_events > 1 && !s->ask->given->event)
-		table_note(s->table, "%zu event%s more: below", s->ask->n_events - 1,
+		table_note(s->table, "%zu more event%s below", s->ask->n_events - 1,
 			   s->ask->n_events > 2 ? "s" : "");
 }
 

@@ -58,7 +58,7 @@ def test_one_name(tap, kin, folder):
     tap.ok(out.splitlines()[1:2] == ['  times are of cpu-clock; --event NAME has the others: cpu-clock#2'],
            'of several events it is said which one is shown', out)
     _, out, _ = run(kin, folder, 'report', data)
-    tap.ok('  1 event more: below' in out.splitlines()[:4], 'or that the others follow', out)
+    tap.ok('  1 more event below' in out.splitlines()[:4], 'or that the others follow', out)
 
 
 class Copies(kinds.Full):
