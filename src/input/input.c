@@ -38,6 +38,8 @@ struct input_item {
 	const struct format *format; /* of what is no file; NULL: it is one */
 	const struct file *file;     /* what it held, if that was read before, else NULL */
 	size_t size;                 /* bytes of a regular file or of what was read, else 0 */
+	bool lacks_accounting; /* once it was read: its samples of time have no CPU time by the
+				  kernel */
 };
 
 struct input_target input_target_of(const struct object_file *program)
@@ -240,13 +242,22 @@ static void keep_first(struct kin_error **first, struct kin_error *err)
 		*first = err;
 }
 
+/* Whether a file added samples of time without the kernel's accounting of it. */
+static bool lacks_accounting(const struct audit *before, const struct audit *after)
+{
+	return after->sampled_ns > before->sampled_ns && after->cpu_ns == before->cpu_ns;
+}
+
 static struct kin_error *read_in_turn(struct input_item *items, size_t n,
 				      const struct input_opts *o, struct profile_builder *into)
 {
 	struct kin_error *first = NULL;
 
-	for (size_t i = 0; i < n && !(first && input_rules(o)->stops); i++)
+	for (size_t i = 0; i < n && !(first && input_rules(o)->stops); i++) {
+		struct audit before = *profile_audit(into);
 		keep_first(&first, read_item(&items[i], o, into));
+		items[i].lacks_accounting = lacks_accounting(&before, profile_audit(into));
+	}
 	return first;
 }
 
@@ -615,6 +626,9 @@ struct kin_error *input_read(const char *const *paths, size_t n, const struct in
 	for (size_t i = 0; i < files.at.n; i++)
 		items[i] = make_item(files.at.at[i], own ? own : opts->held);
 	keep_first(&err, read_items(items, files.at.n, &o, ret));
+	for (size_t i = 0; i < files.at.n; i++)
+		if (items[i].lacks_accounting)
+			(*ret)->samples.audit.cpu_ns = 0; /* is not known of the sum */
 	input_held_free(own);
 	free(items);
 	paths_free(&files);
