@@ -50,12 +50,12 @@ static const struct opt_group *const options[] = {
 	&output_options, &general_options, NULL,
 };
 
-/* The list that a linker reads, unless a format is asked for. */
+/* The list that a linker reads, unless a format or something of the table is asked for. */
 static int cmd_order(const struct settings *s)
 {
 	struct settings plain = *s;
 	if (!plain.format)
-		plain.format = "order";
+		plain.format = s->columns.at.n || s->sort ? "text" : "order";
 	return run_report(&plain, "order");
 }
 

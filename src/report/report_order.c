@@ -236,8 +236,9 @@ static void describe_gain(struct kin_table *t, struct order_problem *p, const st
 			   "%.1f%% of calls to another page (now %.1f%%)",
 			   after.distance, before.distance, 100 * after.page_change,
 			   100 * before.page_change);
-	table_note(t, "Hot code (90%% of heat) spans %llu pages of 4 KiB in this order, %llu now",
-		   (unsigned long long)after.pages, (unsigned long long)before.pages);
+	table_note(t, "Hot code (90%% of heat) spans %llu page%s of 4 KiB in this order, %llu now",
+		   (unsigned long long)after.pages, after.pages == 1 ? "" : "s",
+		   (unsigned long long)before.pages);
 }
 
 /* ---- rows ---- */
