@@ -101,6 +101,10 @@ static void put_bad_stacks(FILE *f, const struct record_audit *a)
 	if (a->cut)
 		fprintf(f, "  %llu stack%s cut\n", (unsigned long long)a->cut,
 			a->cut == 1 ? "" : "s");
+	if (a->by_pointers && a->cut > a->stacks / 10)
+		fputs("    without -g fp stacks need no frame pointers; programs have them if "
+		      "compiled with -fno-omit-frame-pointer\n",
+		      f);
 	for (size_t i = 0; i < AUDIT_OBJECTS && a->object[i].failures; i++) {
 		char *name = escape_copy(a->object[i].name);
 		fprintf(f, "    %llu ended in %s\n", (unsigned long long)a->object[i].failures,

@@ -14,6 +14,7 @@ struct record_audit {
 	uint64_t unseen_ns;  /* the part of cpu_ns that the kernel did not let us sample */
 	bool is_clock, user_only;
 	bool inside;       /* sampled by the runtime, not by the kernel */
+	bool by_pointers;  /* stacks were walked by frame pointers alone, as was asked for */
 	unsigned asked_hz; /* requested samples per second of CPU time; 0: not known */
 	uint64_t lost, throttled;
 	char trouble[240]; /* the first error while recording, in words; or "" */

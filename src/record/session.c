@@ -763,6 +763,7 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	a->sampled_ns = s->sampled_ns;
 	a->is_clock = s->events.at.at[0].is_clock;
 	a->user_only = s->user_only;
+	a->by_pointers = s->opts->mode == UNWINDING_FP;
 	a->lost = lost(s, &t);
 	a->throttled = s->throttled;
 	a->stacks = u->stacks;

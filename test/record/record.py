@@ -133,10 +133,12 @@ def test_attribution(tap, box):
     strict, folded = box.run(box.kin, 'info', '--strict', 'none.kin'), box.run(box.kin, 'script', '--folded', 'none.kin').out
     tap.ok(sampled(p.err)[1] < 5 and strict.returncode == 1 and ';[cut];' in folded,
            '-g fp, a program without frame pointers: stacks are cut, and in doubt', p.err + strict.err + folded)
+    remedy = 'without -g fp stacks need no frame pointers'
+    tap.ok(remedy in p.err, 'and the remedy is named', p.err)
     def trusted():
         p = box.record('-g', 'fp', '-o', 'fp.kin', './prog', 'foobar', '150')
         strict = box.run(box.kin, 'info', '--strict', 'fp.kin')
-        return sampled(p.err)[1] > 98 and strict.returncode == 0, p.err + strict.err
+        return sampled(p.err)[1] > 98 and strict.returncode == 0 and remedy not in p.err, p.err + strict.err
     passed, said = best(trusted)  # lost ticks are in doubt, too
     tap.ok(passed, '-g fp, a program with them: stacks are complete', said)
     # Called by the dynamic linker, whose outermost calls are others than those of main().
