@@ -110,6 +110,14 @@ static inline bool event_is_called(const char *event, const char *name)
 	return !strncmp(event, name, n) && (!event[n] || !strncmp(event + n, " (", 2));
 }
 
+/* Of an event of time, by its name: kin calls those of time off a CPU "blocked" and "waiting". */
+static inline enum event_kind event_kind_called(const char *event)
+{
+	return event_is_called(event, "blocked")   ? EVENT_BLOCKED
+	       : event_is_called(event, "waiting") ? EVENT_WAITING
+						   : EVENT_ON_CPU;
+}
+
 /* perf's name of the event. */
 static inline strid event_title(const struct event *e) { return e->title ? e->title : e->name; }
 

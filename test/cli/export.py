@@ -453,6 +453,14 @@ def reads(tap, kin, folder, text, want):
         got, done = flat(kin, folder, path)
         alone = [{f: own for f, (own, _) in times.items()} for times in (got, before)]  # callgrind has no stacks
         tap.ok(alone[0] == alone[1] != {} and sum(alone[0].values()) < 1e-3, f'{path}: times are shown', f'{got}\n{before}\n{done.stderr}')
+    # Time off a CPU is no CPU time, wherever its event stands.
+    open(os.path.join(folder, 'off.script'), 'w').write(''.join(
+        f'app 7/8 1.{i}: {weight} {event}:\n\t{i}0 {function} (/p/app)\n\t50 main (/p/app)\n\n'
+        for i, (weight, event, function) in enumerate([(900, 'blocked', 'sleep'), (500, 'waiting', 'spin'), (30, 'task-clock', 'spin')])))
+    for path in ('off.kin', 'off.pb.gz', 'off.profile.json', 'off.speedscope.json'):
+        run(folder, kin, 'export', '-o', path, 'off.script')
+        off = [{n: own for n, (own, _) in flat(kin, folder, path, *more)[0].items() if own} for more in ((), ('--event=blocked',))]
+        tap.ok(off == [{'spin': 30e-9}, {'sleep': 900e-9}], f'{path}: time off a CPU is an event of its own', off)
     got, _ = flat(kin, folder, 'one.speedscope.json')
     tap.ok(got == {f: (float(own), float(both)) for f, (own, both) in want['cycles'].items()},
            'speedscope: exported and read', str(got))

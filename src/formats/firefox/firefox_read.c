@@ -350,6 +350,7 @@ static uint16_t add_event(struct firefox_reader *r, const char *type, bool has_t
 			   : is(type, "bytes") ? "bytes"
 					       : "samples";
 	struct event e = { .unit = is_time ? EVENT_NS : EVENT_COUNT,
+			   .kind = is_time ? event_kind_called(name) : EVENT_ON_CPU,
 			   .stacks = true,
 			   .is_timeless = !has_times };
 	e.name = profile_add_string(r->into, name, strlen(name));

@@ -294,10 +294,8 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 		a->period = a->layout.default_period = 1;
 		a->frequency = 0;
 	}
-	if (a->unit == EVENT_NS && event_is_called(name, "blocked"))
-		a->kind = EVENT_BLOCKED;
-	if (a->unit == EVENT_NS && event_is_called(name, "waiting"))
-		a->kind = EVENT_WAITING;
+	if (a->unit == EVENT_NS && event_kind_called(name) != EVENT_ON_CPU)
+		a->kind = event_kind_called(name);
 	const char *apart = name_apart(p, a, name);
 	struct event e = { .name = profile_add_string(p->into, apart, strlen(apart)),
 			   .title = profile_add_string(p->into, name, strlen(name)),

@@ -156,29 +156,48 @@ static uint64_t ns_of(const char *unit)
 					  : 0;
 }
 
-static uint16_t add_event(struct speedscope_reader *c, uint64_t ns)
+/* What a profile is called: "COMM/TID" if kin wrote it, with ": EVENT" behind where there are
+ * several. */
+struct title {
+	size_t n_comm;
+	uint32_t tid;
+	const char *event; /* NULL: not named */
+};
+
+static struct title title_of(const struct speedscope_reader *c)
 {
-	const char *name = ns ? "time" : c->unit && is(c->unit, "bytes") ? "bytes" : "samples";
+	const char *name = c->name ? c->name : "";
+	for (const char *slash = name; c->is_ours && (slash = strchr(slash, '/')); slash++) {
+		size_t digits = strspn(slash + 1, "0123456789");
+		const char *end = slash + 1 + digits;
+		bool is_named = !strncmp(end, ": ", 2);
+		if (digits && digits < 10 && (!*end || is_named))
+			return (struct title){ (size_t)(slash - name),
+					       (uint32_t)strtoul(slash + 1, NULL, 10),
+					       is_named ? end + 2 : NULL };
+	}
+	return (struct title){ .n_comm = strlen(name) };
+}
+
+static uint16_t add_event(struct speedscope_reader *c, uint64_t ns, const char *own)
+{
+	const char *name = own                               ? own
+			   : ns                              ? "time"
+			   : c->unit && is(c->unit, "bytes") ? "bytes"
+							     : "samples";
 	struct event e = { .unit = ns ? EVENT_NS : EVENT_COUNT,
+			   .kind = ns ? event_kind_called(name) : EVENT_ON_CPU,
 			   .stacks = true,
 			   .is_timeless = true };
 	e.name = profile_add_string(c->into, name, strlen(name));
 	return profile_add_event(c->into, e);
 }
 
-/* A thread by what a profile is called: "COMM/TID" if kin wrote it, with ": EVENT" behind where
- * there are several. */
-static struct task task_of(struct speedscope_reader *c, const char *name)
+static struct task task_of(struct speedscope_reader *c, const struct title *title)
 {
-	struct task task = { 0 };
-	size_t n = strlen(name);
-	const char *slash = c->is_ours ? strrchr(name, '/') : NULL;
-	size_t digits = slash ? strspn(slash + 1, "0123456789") : 0;
-	if (digits && digits < 10 && (!slash[1 + digits] || slash[1 + digits] == ':')) {
-		task.tid = (uint32_t)strtoul(slash + 1, NULL, 10);
-		n = (size_t)(slash - name);
-	}
-	task.comm = profile_add_string(c->into, name, n);
+	struct task task = { .tid = title->tid };
+	if (c->name)
+		task.comm = profile_add_string(c->into, c->name, title->n_comm);
 	return task;
 }
 
@@ -186,8 +205,9 @@ static void add_samples(struct speedscope_reader *c)
 {
 	const double most = 9e18;
 	uint64_t ns = c->unit ? ns_of(c->unit) : 0;
-	uint16_t event = add_event(c, ns);
-	taskid id = profile_add_task(c->into, c->name ? task_of(c, c->name) : (struct task){ 0 });
+	struct title title = title_of(c);
+	uint16_t event = add_event(c, ns, title.event);
+	taskid id = profile_add_task(c->into, task_of(c, &title));
 	for (size_t i = 0; i < c->stacks.n; i++) {
 		double weight = i < c->weights.n ? c->weights.at[i] : 1;
 		weight *= ns ? (double)ns : 1;
