@@ -193,8 +193,7 @@ const char *function_name_word(const char *name, size_t *n)
 	return last && !may_be_abbreviated(word, *n) ? word : NULL;
 }
 
-/* By C++, Rust or D: each identifier has its length before it. */
-static bool is_mangled(const char *symbol)
+bool function_name_is_mangled(const char *symbol)
 {
 	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'D');
 }
@@ -203,7 +202,7 @@ struct function_hint function_hint_for(const char *name)
 {
 	struct function_hint h = { .nearest = suggestion_for(name, strlen(name)) };
 
-	h.word = is_mangled(name) ? NULL : function_name_word(name, &h.n_word);
+	h.word = function_name_is_mangled(name) ? NULL : function_name_word(name, &h.n_word);
 	return h;
 }
 
@@ -213,7 +212,7 @@ bool function_hint_is_best(const struct function_hint *h) { return h->nearest.di
  * taken for the first of one. */
 bool function_hint_may_be(const struct function_hint *h, const char *symbol)
 {
-	if (!h->word || !is_mangled(symbol))
+	if (!h->word || !function_name_is_mangled(symbol))
 		return true;
 	for (const char *p = symbol; *p; p++) {
 		const char *text = p;

@@ -11,6 +11,9 @@
  * If `display` has no parameters, as inlined functions do, `name` may have any. */
 bool function_name_is(const char *display, const char *name);
 
+/* Whether the symbol is mangled by C++, Rust or D: each identifier has its length before it. */
+bool function_name_is_mangled(const char *symbol);
+
 /* The last identifier of `name`, if every mangled symbol that can demangle to it contains it
  * verbatim: symbols without it can be skipped undemangled. *n bytes of `name`; NULL: its symbols
  * may be spelled in another way. */

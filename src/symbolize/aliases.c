@@ -20,16 +20,12 @@ struct alias_search {
 	struct alias_query *query;
 };
 
-static bool is_mangled(const char *symbol)
-{
-	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'D');
-}
-
 static bool is_called(const struct alias_search *x, const char *symbol)
 {
 	if (!strncmp(symbol, x->name, x->n) && (!symbol[x->n] || symbol[x->n] == '@'))
 		return true;
-	if (!is_mangled(symbol) || !x->word || !memmem(symbol, strlen(symbol), x->word, x->n_word))
+	if (!function_name_is_mangled(symbol) || !x->word ||
+	    !memmem(symbol, strlen(symbol), x->word, x->n_word))
 		return false;
 	char *readable = demangle(symbol, DEMANGLE_AUTO);
 	bool is_it = readable && function_name_is(readable, x->name);
