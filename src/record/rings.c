@@ -57,7 +57,6 @@ struct opened_event {
 	pid_t tid;
 	uint16_t attr;
 	bool gone;
-	uint64_t id;
 };
 
 struct traits { /* what an event's attribute does not say */
@@ -96,10 +95,6 @@ struct rings {
 int rings_poll_fd(const struct rings *r) { return r->poll_fd; }
 uint64_t rings_records_lost(const struct rings *r) { return r->lost; }
 bool rings_all_gone(const struct rings *r) { return r->with_tasks && !r->n_alive; }
-const struct perf_event_attr *rings_attr(const struct rings *r, size_t i)
-{
-	return &r->attrs.at[i];
-}
 
 /* ---- two of each event ---- */
 
@@ -441,10 +436,10 @@ static struct kin_error *open_one(struct rings *r, size_t attr, const char *name
 		err = err_os(errno, "event '%s' on CPU %d", name, cpu);
 	if (err)
 		return err;
-	struct opened_event *last = &r->opened.at[r->opened.n - 1];
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &last->id) < 0)
+	uint64_t id;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
 		return err_os(errno, "event '%s'", name);
-	*map64_at(&r->ids, last->id) = (uint32_t)attr;
+	*map64_at(&r->ids, id) = (uint32_t)attr;
 	watch(r, r->opened.n - 1);
 	const char *filter = r->traits.at[event_of_attr(r, attr)].filter;
 	if (filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0)
@@ -875,13 +870,4 @@ struct rings_totals rings_totals(const struct rings *r)
 			t.lost += v[lost];
 	}
 	return t;
-}
-
-size_t rings_ids(const struct rings *r, size_t event, uint64_t *ret, size_t max)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < r->opened.n && n < max; i++)
-		if (r->opened.at[i].attr == event)
-			ret[n++] = r->opened.at[i].id;
-	return n;
 }

@@ -100,8 +100,4 @@ struct rings_totals {
 struct rings_totals rings_totals(const struct rings *r);
 uint64_t rings_records_lost(const struct rings *r); /* from records of losses in the buffers */
 
-/* For writing perf.data: an event's attribute, and its ids. */
-const struct perf_event_attr *rings_attr(const struct rings *r, size_t event);
-size_t rings_ids(const struct rings *r, size_t event, uint64_t *ret, size_t max);
-
 #endif
