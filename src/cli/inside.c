@@ -141,11 +141,6 @@ static void replace_us(const struct inside *i, struct kin_error *why, struct ins
 	failed(i, err_os(errno, "%s", i->argv[0]), ret);
 }
 
-static uint64_t ns_of(struct timeval t)
-{
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
-}
-
 static void wait_for(struct target *t, struct signals *s, struct inside_result *ret)
 {
 	uint64_t start = clock_now_ns();
@@ -154,7 +149,7 @@ static void wait_for(struct target *t, struct signals *s, struct inside_result *
 	ret->pid = t->pid;
 	ret->status = t->status;
 	ret->duration_ns = clock_now_ns() - start;
-	ret->used_ns = ns_of(t->usage.ru_utime) + ns_of(t->usage.ru_stime);
+	ret->used_ns = target_cpu_ns(t);
 }
 
 /* Either both are there, or neither. */

@@ -392,11 +392,6 @@ static struct kin_error *open_files(struct session *s)
 
 static bool failed(int status) { return !WIFEXITED(status) || WEXITSTATUS(status); }
 
-static uint64_t ns_of(struct timeval t)
-{
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
-}
-
 static void keep_status(struct session *s)
 {
 	struct record_result *r = s->result;
@@ -406,7 +401,7 @@ static void keep_status(struct session *s)
 		r->status = s->target.status;
 	if (record_is_apart(s->opts) && !s->opts->everything)
 		return; /* what it used is nobody's */
-	s->used_ns += ns_of(u->ru_utime) + ns_of(u->ru_stime);
+	s->used_ns += target_cpu_ns(&s->target);
 	s->preempted += (uint64_t)u->ru_nivcsw;
 	s->switched += (uint64_t)u->ru_nivcsw + (uint64_t)u->ru_nvcsw;
 }
