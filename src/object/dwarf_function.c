@@ -110,9 +110,9 @@ struct function_reader {
 	bool no_indexed_ranges;
 	const struct address_ranges *in; /* NULL: everywhere */
 	bool *is_found;      /* [in->n]: a function that was read whole is where it begins */
-	bool has_skipped;    /* what is in some function */
-	uint32_t skipped_in; /* depth of the function that this is being done for; else the largest
-			      */
+	bool has_skipped;    /* the children of some function */
+	uint32_t skipped_in; /* depth of the function whose children are being skipped; UINT32_MAX:
+				none are */
 	struct dwarf_functions *ret;
 };
 
@@ -128,7 +128,7 @@ bool ranges_meet(const struct address_ranges *r, uint64_t low, uint64_t high)
 }
 
 /* What is asked for and begins in [low, high) is found. */
-static void find(struct function_reader *r, uint64_t low, uint64_t high)
+static void mark_found(struct function_reader *r, uint64_t low, uint64_t high)
 {
 	const struct address_ranges *in = r->in;
 	for (size_t i = ranges_first(in, low); i < in->n && in->at[i].low < high; i++)
@@ -143,7 +143,7 @@ static bool find_asked(struct function_reader *r, const struct dwarf_function *f
 		struct address_range at = r->ret->ranges.at[f->first_range + k];
 		ret |= ranges_meet(r->in, at.low, at.high);
 		if (!f->is_inlined)
-			find(r, at.low, at.high);
+			mark_found(r, at.low, at.high);
 	}
 	return ret;
 }

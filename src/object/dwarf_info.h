@@ -169,10 +169,10 @@ struct dwarf_functions {
 	struct address_ranges ranges;
 };
 
-/* All subprograms and inlined subroutines of the unit that have code. `in`, of a unit of d->file,
- * disjoint and by address: what is inlined into functions without code there may be missing; NULL:
- * nothing is. `no_indexed_ranges`: functions whose ranges are given by index count as having none.
- */
+/* All subprograms and inlined subroutines of the unit that have code. `in`: ranges of which each is
+ * in one function, disjoint and by address; what is inlined into functions without code there may
+ * be missing, which goes for units of d->file. NULL: nothing is missing. `no_indexed_ranges`:
+ * functions whose ranges are given by index count as having none. */
 void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u,
 			  const struct address_ranges *in, bool no_indexed_ranges,
 			  struct dwarf_functions *ret);
