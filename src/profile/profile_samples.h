@@ -107,7 +107,8 @@ struct event { /* what the weights of samples count */
 static inline bool event_is_called(const char *event, const char *name)
 {
 	size_t n = strlen(name);
-	return !strncmp(event, name, n) && (!event[n] || !strncmp(event + n, " (", 2));
+	const char *behind = strncmp(event, name, n) ? NULL : event + n;
+	return behind && (!*behind || (behind[0] == ' ' && behind[1] == '('));
 }
 
 /* Of an event of time, by its name: kin calls those of time off a CPU "blocked" and "waiting". */
