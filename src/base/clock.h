@@ -2,6 +2,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/base.h"
@@ -9,6 +10,13 @@
 static inline uint64_t clock_ns_of(struct timespec t)
 {
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* CPU time, of programs and of the kernel for them. */
+static inline uint64_t clock_cpu_ns(const struct rusage *u)
+{
+	return (uint64_t)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
+	       (uint64_t)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000;
 }
 
 /* Nanoseconds on CLOCK_MONOTONIC, the clock of samples. */

@@ -108,20 +108,14 @@ struct agent_cost {
 	uint64_t samples, rows, files, lost;
 };
 
-static double seconds_of(const struct rusage *r)
-{
-	return (double)r->ru_utime.tv_sec + (double)r->ru_stime.tv_sec +
-	       (double)(r->ru_utime.tv_usec + r->ru_stime.tv_usec) / 1e6;
-}
-
 /* "0.4 % of a core, 31 MB" */
 static char *cost_in_words(int who, uint64_t began_ns)
 {
 	struct rusage r;
-	double passed = (double)(clock_now_ns() - began_ns) / 1e9;
+	double passed_ns = (double)(clock_now_ns() - began_ns);
 	getrusage(who, &r);
-	return xprintf("%.2f %% of a core, %.0f MiB at most", 100 * seconds_of(&r) / passed,
-		       (double)r.ru_maxrss / 1024);
+	return xprintf("%.2f %% of a core, %.0f MiB at most",
+		       100 * (double)clock_cpu_ns(&r) / passed_ns, (double)r.ru_maxrss / 1024);
 }
 
 /* ---- the sender ---- */

@@ -149,7 +149,7 @@ static void wait_for(struct target *t, struct signals *s, struct inside_result *
 	ret->pid = t->pid;
 	ret->status = t->status;
 	ret->duration_ns = clock_now_ns() - start;
-	ret->used_ns = target_cpu_ns(t);
+	ret->used_ns = clock_cpu_ns(&t->usage);
 }
 
 /* Either both are there, or neither. */

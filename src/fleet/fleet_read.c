@@ -189,11 +189,12 @@ static struct kin_error *open_cache(struct fleet *f)
 /* Of one that has no thread the answer is asked for now. */
 static void await(struct fleet_question *q)
 {
+	if (q->is_over)
+		return;
 	if (q->started)
 		pthread_join(q->thread, NULL);
-	else if (!q->is_over)
+	else
 		ask_shard(q);
-	q->started = false;
 	q->is_over = true;
 }
 

@@ -176,11 +176,12 @@ struct dwarf_functions {
 void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u,
 			  const struct address_ranges *in, bool no_indexed_ranges,
 			  struct dwarf_functions *ret);
+void dwarf_functions_free(struct dwarf_functions *f);
+
 /* Of ranges that are disjoint and by address: the first that ends after addr (n if none does), and
  * whether any holds a part of [low, high). */
 size_t ranges_first(const struct address_ranges *r, uint64_t addr);
 bool ranges_meet(const struct address_ranges *r, uint64_t low, uint64_t high);
-void dwarf_functions_free(struct dwarf_functions *f);
 
 /* The function with the entry at an offset, in the other file if `alt`. Returns its unit; NULL if
  * there is none. */

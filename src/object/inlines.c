@@ -41,11 +41,10 @@ static void bound(struct inline_search *s, struct address_range r)
 	}
 }
 
-/* What is inlined into it may not have been read. */
-static void bound_function(struct inline_search *s, const struct dwarf_function *f)
+static void bound_all(struct inline_search *s, const struct address_range *r, uint32_t n)
 {
-	for (uint32_t k = 0; k < f->n_ranges; k++)
-		bound(s, s->functions.ranges.at[f->first_range + k]);
+	for (uint32_t k = 0; k < n; k++)
+		bound(s, r[k]);
 }
 
 /* An inlined function in all addresses that its ranges hold. */
@@ -55,7 +54,6 @@ static void add_function(struct inline_search *s, const struct unit_entries *e,
 	const char *name = NULL;
 	for (uint32_t k = 0; k < f->n_ranges; k++) {
 		struct address_range r = s->functions.ranges.at[f->first_range + k];
-		bound(s, r);
 		for (size_t i = first_from(s, r.low); i < s->n && s->addrs[i] < r.high; i++) {
 			if (s->answered[i])
 				continue;
@@ -91,8 +89,7 @@ static void search_unit(struct inline_search *s, size_t unit)
 {
 	const struct dwarf_unit *u = &s->lines->info->file.units.at[unit];
 	uint64_t work = u->end - u->offset;
-	for (uint32_t k = 0; k < u->n_ranges; k++)
-		bound(s, s->lines->info->ranges.at[u->first_range + k]);
+	bound_all(s, s->lines->info->ranges.at + u->first_range, u->n_ranges);
 	if (!u->n_ranges || !holds_any(s, u))
 		return;
 	s->is_vague |= work > s->lines->work_left || u->split_name;
@@ -103,10 +100,10 @@ static void search_unit(struct inline_search *s, size_t unit)
 	dwarf_functions_read(e.info, e.unit, e.is_split ? NULL : &s->in, false, &s->functions);
 	for (size_t i = 0; i < s->functions.at.n; i++) {
 		const struct dwarf_function *f = &s->functions.at.at[i];
+		/* What is inlined into a function need not have been read. */
+		bound_all(s, s->functions.ranges.at + f->first_range, f->n_ranges);
 		if (f->is_inlined)
 			add_function(s, &e, f);
-		else
-			bound_function(s, f);
 	}
 	mark_answered(s, u);
 }

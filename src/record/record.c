@@ -401,7 +401,7 @@ static void keep_status(struct session *s)
 		r->status = s->target.status;
 	if (record_is_apart(s->opts) && !s->opts->everything)
 		return; /* what it used is nobody's */
-	s->used_ns += target_cpu_ns(&s->target);
+	s->used_ns += clock_cpu_ns(u);
 	s->preempted += (uint64_t)u->ru_nivcsw;
 	s->switched += (uint64_t)u->ru_nivcsw + (uint64_t)u->ru_nvcsw;
 }

@@ -706,8 +706,7 @@ static uint64_t own_cpu(void)
 {
 	struct rusage u;
 	getrusage(RUSAGE_SELF, &u);
-	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * SECOND_NS +
-	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+	return clock_cpu_ns(&u);
 }
 
 void session_begin(struct session *s)

@@ -278,16 +278,6 @@ void target_wait(struct target *t, struct signals *s)
 	}
 }
 
-static uint64_t ns_of(struct timeval t)
-{
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000;
-}
-
-uint64_t target_cpu_ns(const struct target *t)
-{
-	return ns_of(t->usage.ru_utime) + ns_of(t->usage.ru_stime);
-}
-
 struct kin_error *target_threads(pid_t pid, struct thread_list *ret)
 {
 	char path[64];

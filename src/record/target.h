@@ -74,8 +74,6 @@ void target_look(struct target *t);
 bool target_is_leaving(const struct target *t);
 /* Waits for its end and passes signals on: for when there is nothing to record. */
 void target_wait(struct target *t, struct signals *s);
-/* CPU time of the program and the children it waited for, once it ended; else 0. */
-uint64_t target_cpu_ns(const struct target *t);
 /* Passes on a signal that is meant for the program. */
 void target_pass(const struct target *t, const struct signal_seen *s);
 

@@ -2,9 +2,7 @@
 #include "symbolize/recorded.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "names/kept.h"
 

@@ -294,8 +294,9 @@ void perf_attr_declare(struct perf *p, struct perf_attr *a)
 		a->period = a->layout.default_period = 1;
 		a->frequency = 0;
 	}
-	if (a->unit == EVENT_NS && event_kind_called(name) != EVENT_ON_CPU)
-		a->kind = event_kind_called(name);
+	enum event_kind called = event_kind_called(name);
+	if (a->unit == EVENT_NS && called != EVENT_ON_CPU)
+		a->kind = called;
 	const char *apart = name_apart(p, a, name);
 	struct event e = { .name = profile_add_string(p->into, apart, strlen(apart)),
 			   .title = profile_add_string(p->into, name, strlen(name)),
