@@ -48,6 +48,7 @@ struct fleet_object {
 
 struct fleet_maker {
 	const struct answers *a;
+	const struct stack_order *order;
 	struct profile_builder *into;
 	VEC(struct fleet_object) objects;
 	VEC(struct symbol_of) symbols;
@@ -253,8 +254,8 @@ static void find_places(struct fleet_maker *m)
 	for (size_t i = 0; i < m->a->frames.n; i++)
 		m->frame_places[i] = NONE;
 	m->place_at = xrealloc(NULL, n_nodes + 1, sizeof(*m->place_at));
-	for (size_t i = 1; i < n_nodes; i++) {
-		size_t n;
+	for (size_t k = 1; k < n_nodes; k++) {
+		size_t i = stack_order_node(m->order, k), n;
 		if (!(m->uses[i] & ENDS_ANY))
 			continue;
 		const uint32_t *frames = frames_to(m, i, &n);
@@ -504,7 +505,8 @@ static void add_stacks(struct fleet_maker *m, unsigned cut)
 		return;
 	stackid *made = xrealloc(NULL, n + 1, sizeof(*made));
 	made[0] = cut ? profile_push_stack(m->into, 0, profile_add_mark(m->into, MARK_CUT)) : 0;
-	for (size_t i = 1; i < n; i++) {
+	for (size_t k = 1; k < n; k++) {
+		size_t i = stack_order_node(m->order, k);
 		if (!(m->uses[i] & ENDS << cut))
 			continue;
 		stackid caller = made[nodes[head_of(m, i)].caller];
@@ -611,20 +613,35 @@ static void add_events(struct fleet_maker *m, const struct sort_key *sorted)
 	vec_free(&used);
 }
 
-/* By event, and by stack. */
-static struct sort_key *sorted_sums(const struct answers *a)
+/* Those of one event and one stack of frames: other names of threads, or other flags. */
+static void sort_alike(const struct answers *a, struct sort_key *keys, size_t n)
 {
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = a->stacks.at[a->sums.at[keys[i].index].stack].id;
+	sort_keys(keys, n);
+}
+
+/* By event, by frames, and by id. */
+static struct sort_key *sorted_sums(const struct fleet_maker *m)
+{
+	const struct answers *a = m->a;
 	struct sort_key *keys = xrealloc(NULL, a->sums.n + 1, sizeof(*keys));
 	for (size_t i = 0; i < a->sums.n; i++)
-		keys[i] = (struct sort_key){ a->stacks.at[a->sums.at[i].stack].id, (uint32_t)i };
+		keys[i] = (struct sort_key){ m->stacks[a->sums.at[i].stack], (uint32_t)i };
 	sort_keys(keys, a->sums.n);
+	for (size_t i = 0, n; i < a->sums.n; i += n) {
+		for (n = 1; i + n < a->sums.n && keys[i + n].key == keys[i].key;)
+			n++;
+		if (n > 1)
+			sort_alike(a, keys + i, n);
+	}
 	for (size_t i = 0; i < a->sums.n; i++)
 		keys[i].key = a->sums.at[keys[i].index].event;
 	sort_keys(keys, a->sums.n);
 	return keys;
 }
 
-/* Sums are in the order of hashes, each with a stack elsewhere. */
+/* Sums are in the order in which they came, each with a stack elsewhere. */
 static void expect_sample(const struct answers *a, const struct sort_key *sorted, size_t i)
 {
 	enum { AHEAD = 8 };
@@ -636,7 +653,7 @@ static void expect_sample(const struct answers *a, const struct sort_key *sorted
 
 static void add_samples(struct fleet_maker *m)
 {
-	struct sort_key *sorted = sorted_sums(m->a);
+	struct sort_key *sorted = sorted_sums(m);
 	uint16_t event = 0;
 	uint64_t last = 0;
 	add_events(m, sorted);
@@ -653,9 +670,10 @@ static void add_samples(struct fleet_maker *m)
 
 /* ---- all of it ---- */
 
-uint64_t fleet_profile(const struct answers *a, struct profile_builder *into)
+uint64_t fleet_profile(const struct answers *a, const struct stack_order *order,
+		       struct profile_builder *into)
 {
-	struct fleet_maker m = { .a = a, .into = into };
+	struct fleet_maker m = { .a = a, .order = order, .into = into };
 	find_functions(&m);
 	find_uses(&m);
 	find_places(&m);

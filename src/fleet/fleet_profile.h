@@ -2,11 +2,12 @@
 #ifndef FLEET_FLEET_PROFILE_H
 #define FLEET_FLEET_PROFILE_H
 
-#include "fleet/answers.h"
+#include "fleet/stack_order.h"
 #include "profile/profile.h"
 
-/* Adds the sums as samples with their names, in an order that does not depend on that of the
- * answers. Returns the number of samples without names, because the store lacks their stacks. */
-uint64_t fleet_profile(const struct answers *a, struct profile_builder *into);
+/* Adds the sums as samples with their names, in the order of their stacks, which is that of `a`.
+ * Returns the number of samples without names, because the store lacks their stacks. */
+uint64_t fleet_profile(const struct answers *a, const struct stack_order *order,
+		       struct profile_builder *into);
 
 #endif

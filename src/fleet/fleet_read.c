@@ -506,8 +506,10 @@ static struct kin_error *read_store(const char *path, const struct store_url *ur
 	stack_cache_take(&f.cache, &f.a);
 	read_names(&f);
 	check_names(&f);
-	stack_cache_close(&f.cache, &f.a, !f.err);
-	uint64_t missing = fleet_profile(&f.a, into);
+	struct stack_order order = stack_order_of(&f.a);
+	stack_cache_close(&f.cache, &f.a, &order, !f.err);
+	uint64_t missing = fleet_profile(&f.a, &order, into);
+	stack_order_free(&order);
 	if (missing)
 		keep_first(&f, err_new(KIN_ERROR_FORMAT,
 				       "names are missing: the store has no stacks for %" PRIu64

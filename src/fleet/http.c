@@ -188,11 +188,20 @@ struct http {
 	struct http_bytes *into;
 };
 
+/* Answers that are not small are megabytes: with room for these at once nothing is moved, and the
+ * pages are large ones. Those that are not touched take no memory. */
+static void make_room(struct http_bytes *b, size_t n)
+{
+	enum { SMALL = 64 << 10, USUAL = 16 << 20 };
+	bool grows = b->n + n > SMALL && b->n + n <= USUAL;
+	vec_reserve(b, grows && b->cap < USUAL ? USUAL - b->n : n);
+}
+
 static size_t take(char *data, size_t size, size_t n, void *arg)
 {
 	struct http *h = arg;
 	size_t bytes = size * n;
-	vec_reserve(h->into, bytes);
+	make_room(h->into, bytes);
 	memcpy(h->into->at + h->into->n, data, bytes);
 	h->into->n += bytes;
 	return bytes;
@@ -223,6 +232,7 @@ static void set_up(struct http *h, const struct http_login *login)
 	curl.setopt(h->easy, CURLOPT_ERRORBUFFER, h->error);
 	curl.setopt(h->easy, CURLOPT_WRITEFUNCTION, take);
 	curl.setopt(h->easy, CURLOPT_WRITEDATA, h);
+	curl.setopt(h->easy, CURLOPT_BUFFERSIZE, 256L << 10);
 	curl.setopt(h->easy, CURLOPT_USERAGENT, "kin/" KIN_VERSION);
 	if (ca && *ca)
 		curl.setopt(h->easy, CURLOPT_CAINFO, ca);

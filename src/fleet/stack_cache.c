@@ -18,7 +18,7 @@ struct stack_cache_head {
 	uint64_t functions, frames, tree; /* bytes; the rest are stacks */
 };
 
-static const char magic[8] = "kinstk2";
+static const char magic[8] = "kinstk3";
 
 /* Of another store names may be other ones. */
 static char *path_of(const struct store_url *url)
@@ -94,6 +94,7 @@ void stack_cache_take(struct stack_cache *c, struct answers *a)
 struct stack_keeping {
 	const struct stack_cache *c;
 	const struct answers *a;
+	const struct stack_order *order;
 	uint32_t *nodes; /* [tree]: 0: not kept; else its number in the file, once it is written */
 	bool all;        /* those, too, that this report had no use for */
 	void (*see)(struct stack_keeping *k, const struct answers_kept *s);
@@ -134,13 +135,26 @@ static void put_tree(struct stack_keeping *k)
 	for (size_t i = n; i-- > 1;)
 		k->nodes[nodes[i].caller] |= k->nodes[i];
 	k->nodes[0] = 0;
-	for (size_t i = 1; i < n; i++) {
+	for (size_t at = 1; at < n; at++) {
+		size_t i = stack_order_node(k->order, at);
 		if (!k->nodes[i])
 			continue;
 		k->nodes[i] = ++written;
-		answers_put_node((struct stack){ k->nodes[nodes[i].caller], nodes[i].frame },
+		answers_put_node((struct stack){ k->nodes[nodes[i].caller],
+						 stack_order_rank(k->order, nodes[i].frame) },
 				 k->into);
 	}
+}
+
+static void put_frames(struct stack_keeping *k)
+{
+	const struct answers *a = k->a;
+	uint32_t *frames = xrealloc(NULL, a->frames.n + 1, sizeof(*frames)); /* [rank] */
+	for (uint32_t i = 0; i < a->frames.n; i++)
+		frames[stack_order_rank(k->order, i)] = i;
+	for (size_t i = 0; i < a->frames.n; i++)
+		rows_put_frame(&a->frames.at[frames[i]].row, k->into);
+	free(frames);
 }
 
 static void put_names(struct stack_keeping *k, struct stack_cache_head *h)
@@ -150,16 +164,18 @@ static void put_names(struct stack_keeping *k, struct stack_cache_head *h)
 	for (size_t i = 0; i < a->functions.n; i++)
 		rows_put_function(&a->functions.at[i], k->into);
 	h->functions = k->into->n - begin;
-	for (size_t i = 0; i < a->frames.n; i++)
-		rows_put_frame(&a->frames.at[i].row, k->into);
+	put_frames(k);
 	h->frames = k->into->n - begin - h->functions;
 }
 
-static void keep(const struct stack_cache *c, const struct answers *a, bool all)
+static void keep(const struct stack_cache *c, const struct answers *a,
+		 const struct stack_order *order, bool all)
 {
 	struct stack_cache_head h = { 0 };
 	struct http_bytes into = { 0 };
-	struct stack_keeping k = { .c = c, .a = a, .all = all, .see = mark, .into = &into };
+	struct stack_keeping k = {
+		.c = c, .a = a, .order = order, .all = all, .see = mark, .into = &into
+	};
 	k.nodes = xalloc((a->tree.nodes.n + 1) * sizeof(*k.nodes));
 	vec_reserve(&into, sizeof(h));
 	into.n = sizeof(h);
@@ -179,7 +195,7 @@ static void keep(const struct stack_cache *c, const struct answers *a, bool all)
 	vec_free(&into);
 	free(k.nodes);
 	if (!fits && all)
-		keep(c, a, false);
+		keep(c, a, order, false);
 }
 
 /* A frame whose row is missing has no name that could be kept. */
@@ -191,12 +207,13 @@ static bool all_known(const struct answers *a)
 	return true;
 }
 
-void stack_cache_close(struct stack_cache *c, const struct answers *a, bool is_whole)
+void stack_cache_close(struct stack_cache *c, const struct answers *a,
+		       const struct stack_order *order, bool is_whole)
 {
 	enum { PART = 16 };
 	bool much = (a->stacks.n - c->n_taken) * PART > a->stacks.n;
 	if (c->path && is_whole && much && all_known(a))
-		keep(c, a, true);
+		keep(c, a, order, true);
 	file_free(&c->file);
 	free(c->path);
 }

@@ -8,7 +8,7 @@
 #define FLEET_STACK_CACHE_H
 
 #include "base/file.h"
-#include "fleet/answers.h"
+#include "fleet/stack_order.h"
 #include "fleet/store_url.h"
 
 struct stack_cache {
@@ -22,7 +22,9 @@ struct stack_cache {
 void stack_cache_open(struct stack_cache *c, const struct store_url *url, struct answers *a);
 /* Reads the stacks that sums refer to. */
 void stack_cache_take(struct stack_cache *c, struct answers *a);
-/* Writes the new stacks of `a` to the cache, if they are many, and frees c. */
-void stack_cache_close(struct stack_cache *c, const struct answers *a, bool is_whole);
+/* Writes the new stacks of `a` to the cache, if they are many, and frees c. What is read again from
+ * there is in order. */
+void stack_cache_close(struct stack_cache *c, const struct answers *a,
+		       const struct stack_order *order, bool is_whole);
 
 #endif

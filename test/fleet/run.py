@@ -323,6 +323,8 @@ def test_kept_stacks(tap, kin, shards, folder, rounds=24):
     same = [answer(query='?service=one')[1] for _ in range(2)]
     kin('push', '-q', '--host=b', '--service=two', url, second)
     want = answer(env=bare)
+    samples = [kin('script', url, env=env)[1] for env in (bare, None, None)]  # the second time some are kept, then all
+    tap.ok(samples[0] == samples[1] == samples[2] != '', 'samples have one order, whatever of their stacks is kept')
     same += [answer()[1], answer()[1]]
     tap.ok(same[0] == same[1] and same[2] == same[3] == want[1] != same[0], 'stacks that are kept are those of the store', want[2])
     file = kept()

@@ -27,7 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(copy);
 	}
 	size_t sums = a.sums.n;
-	uint64_t missing = fleet_profile(&a, b);
+	struct stack_order of = stack_order_of(&a);
+	uint64_t missing = fleet_profile(&a, &of, b);
+	stack_order_free(&of);
 	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL, NULL);
 	if (p->samples.n < sums || (missing && !sums))
 		abort();
