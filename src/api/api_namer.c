@@ -1,4 +1,4 @@
-/* api_namer.c - names each frame once, and keeps them. */
+/* api_namer.c - names each function once, and keeps the names. */
 #include "api/api_namer.h"
 
 #include <stdlib.h>
@@ -6,30 +6,37 @@
 
 #include "base/short_name.h"
 
-static void add_name(struct namer *n, const char *name, uint32_t flags)
+/* Of `id` in a list of texts by id. */
+static char **text_at(struct namer_texts *texts, uint32_t id)
+{
+	while (texts->n <= id)
+		vec_push(texts, NULL);
+	return &texts->at[id];
+}
+
+static char *short_text(const struct namer *n, const char *name)
 {
 	size_t length = strlen(name);
 	const char *shown = n->full_names ? name : bare_name(name, &length);
-	char *text =
-		memcpy(xalloc(length + 1), shown, length); /* for each frame: not by printf() */
-	vec_push(&n->texts, text);
-	vec_push(&n->names, ((struct folded_name){ text, flags }));
+	return memcpy(xalloc(length + 1), shown, length);
+}
+
+static void add_name(struct namer *n, symid place, uint32_t flags)
+{
+	char **text = text_at(&n->places, place);
+	if (!*text)
+		*text = short_text(n, program_name(n->g, place));
+	vec_push(&n->names, ((struct folded_name){ *text, flags }));
 }
 
 /* What cannot be named is its object's: "[libfoo.so]". */
 static void add_object(struct namer *n, objid object, uint32_t flags)
 {
 	const char *path = program_object_name(n->g, object);
-	char *text = path[0] == '[' ? xprintf("%s", path) : xprintf("[%s]", base_name(path));
-	vec_push(&n->texts, text);
-	vec_push(&n->names, ((struct folded_name){ text, flags }));
-}
-
-static void forget(struct namer *n)
-{
-	for (size_t i = 0; i < n->texts.n; i++)
-		free(n->texts.at[i]);
-	n->texts.n = n->names.n = 0;
+	char **text = text_at(&n->objects, object);
+	if (!*text)
+		*text = path[0] == '[' ? xprintf("%s", path) : xprintf("[%s]", base_name(path));
+	vec_push(&n->names, ((struct folded_name){ *text, flags }));
 }
 
 const struct folded_name *namer_names(void *arg, frameid id, size_t *ret)
@@ -40,22 +47,28 @@ const struct folded_name *namer_names(void *arg, frameid id, size_t *ret)
 	size_t inlined;
 	const symid *list = program_inlines(n->g, id, &inlined);
 
-	const char *name = program_name(n->g, place);
-
-	forget(n);
-	if (program_kind(n->g, place) == PLACE_UNKNOWN || !strcmp(name, "[unknown]"))
+	n->names.n = 0;
+	if (program_kind(n->g, place) == PLACE_UNKNOWN ||
+	    !strcmp(program_name(n->g, place), "[unknown]"))
 		add_object(n, f->object, f->flags);
 	else
-		add_name(n, name, f->flags);
+		add_name(n, place, f->flags);
 	while (inlined)
-		add_name(n, program_name(n->g, list[--inlined]), f->flags | FRAME_INLINED);
+		add_name(n, list[--inlined], f->flags | FRAME_INLINED);
 	*ret = n->names.n;
 	return n->names.at;
 }
 
+static void free_texts(struct namer_texts *texts)
+{
+	for (size_t i = 0; i < texts->n; i++)
+		free(texts->at[i]);
+	vec_free(texts);
+}
+
 void namer_done(struct namer *n)
 {
-	forget(n);
-	vec_free(&n->texts);
+	free_texts(&n->places);
+	free_texts(&n->objects);
 	vec_free(&n->names);
 }
