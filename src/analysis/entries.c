@@ -248,14 +248,43 @@ static void add_border(const struct callgraph *g, symid member, bool into, struc
 	}
 }
 
+enum { LINE = 4 }; /* arcs to a cache line */
+
+static void prefetch_in(const struct callgraph *g, const struct cg_node *n)
+{
+	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += LINE)
+		prefetch_line(&g->in[n->first_in + k]);
+}
+
+static void prefetch_out(const struct callgraph *g, const struct cg_node *n)
+{
+	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += LINE)
+		prefetch_line(&g->arcs[n->first_out + k]);
+}
+
+/* Members are in the order of their times, their arcs in that of addresses: those of the ones to
+ * come are on their way. */
+static void expect_member(const struct callgraph *g, const struct cg_node *c, uint32_t i, bool into)
+{
+	enum { NODES_AHEAD = 8, ARCS_AHEAD = 3 };
+	const symid *members = g->members + c->first_out;
+
+	if (i + NODES_AHEAD >= c->n_members)
+		return;
+	callgraph_prefetch_node(&g->nodes[members[i + NODES_AHEAD]]);
+	(into ? prefetch_in : prefetch_out)(g, &g->nodes[members[i + ARCS_AHEAD]]);
+}
+
 static struct cg_listed *list_around(const struct callgraph *g, size_t cycle, bool into,
 				     size_t *ret)
 {
 	const struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
 	struct cycle_border b = { .is_known = xalloc(g->n_symbols * sizeof(*b.is_known)) };
 
-	for (uint32_t i = 0; i < c->n_members; i++)
+	for (uint32_t i = 0; i < c->n_members; i++) {
+		expect_member(g, c, i, into);
 		add_border(g, g->members[c->first_out + i], into, &b);
+	}
 	free(b.is_known);
 	size_t n = b.others.n;
 	struct cg_listed *list = xrealloc(NULL, n, sizeof(*list));
@@ -299,16 +328,6 @@ static const struct cg_node *symbol_at(const struct callgraph *g, size_t place)
 	return &g->nodes[g->order[place]];
 }
 
-static void prefetch_arcs(const struct callgraph *g, const struct cg_node *n)
-{
-	enum { LINE = 4 }; /* arcs to a cache line */
-
-	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += LINE)
-		prefetch_line(&g->in[n->first_in + k]);
-	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += LINE)
-		prefetch_line(&g->arcs[n->first_out + k]);
-}
-
 static void prefetch_ends(const struct callgraph *g, const struct cg_node *n)
 {
 	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k++)
@@ -325,8 +344,10 @@ void callgraph_prefetch_entry(const struct callgraph *g, size_t place)
 
 	if (node)
 		callgraph_prefetch_node(node);
-	if (arcs)
-		prefetch_arcs(g, arcs);
+	if (arcs) {
+		prefetch_in(g, arcs);
+		prefetch_out(g, arcs);
+	}
 	if (ends)
 		prefetch_ends(g, ends);
 }
