@@ -6,6 +6,7 @@
 #include "analysis/callchain.h"
 #include "analysis/hist_key.h"
 #include "base/err.h"
+#include "base/escape.h"
 #include "report/hists_ask.h"
 #include "report/hists_state.h"
 
@@ -428,6 +429,25 @@ static void add_column(struct hists_state *s, struct kin_column column, struct h
 	vec_push(&s->cols, col);
 }
 
+/* With several events side by side the event's name is in it. */
+static const char *figure_title(struct hists_state *s, enum field_kind kind, size_t event)
+{
+	const struct hists_ask *a = s->ask;
+	const char *title = figure_columns[kind].title;
+	if (a->style->figure_title) {
+		const char *given = a->style->figure_title(a, kind);
+		return given ? given : title;
+	}
+	if (a->opts.n_events < 2)
+		return title;
+	const struct profile *p = s->in.profile;
+	char *name =
+		escape_copy(strtab_get(p->strings, p->samples.events[a->opts.events[event]].name));
+	title = arena_printf(&s->arena, "%s %s", title, name);
+	free(name);
+	return title;
+}
+
 static void add_figure(struct hists_state *s, struct field f)
 {
 	const struct hists_ask *a = s->ask;
@@ -435,9 +455,7 @@ static void add_figure(struct hists_state *s, struct field f)
 		struct kin_column c = figure_columns[f.kind];
 		if (e)
 			c.key = arena_printf(&s->arena, "%s_%zu", c.key, e + 1);
-		const char *title =
-			a->style->figure_title ? a->style->figure_title(a, f.kind) : NULL;
-		c.title = title ? title : c.title;
+		c.title = figure_title(s, f.kind, e);
 		add_column(s, c, (struct hists_col){ ROLE_FIGURE, f, e });
 	}
 }
