@@ -36,6 +36,7 @@ struct recording {
 	VEC(struct kept_sample *) waiting; /* with names that are not known yet */
 	size_t waiting_bytes;
 	uint64_t updated_ns;
+	uint64_t n_written;    /* samples in the files that have ended */
 	bool ending;           /* now or never */
 	struct recent *recent; /* NULL: all samples are written */
 	bool recent_lacks;     /* names */
@@ -455,10 +456,18 @@ struct kin_error *recording_end_file(struct recording *r, struct modules *m, enu
 	r->ending = false;
 	for (size_t i = 0; i < modules_count(m); i++)
 		write_failures(r, modules_at(m, i));
+	struct kin_error *full =
+		kinfile_writer_flush(r->w); /* or it is not known what is written */
+	r->n_written += kinfile_writer_samples(r->w);
 	struct kin_error *err = kinfile_writer_close(r->w, end, detail, end_ns);
 	forget_file(r);
+	if (!err)
+		return full;
+	kin_error_free(full);
 	return err;
 }
+
+uint64_t recording_written(const struct recording *r) { return r->n_written; }
 
 void recording_abandon_file(struct recording *r)
 {

@@ -268,6 +268,9 @@ def test_trees(tap, box):
     p = box.run('sh', '-c', f'trap "" XFSZ; ulimit -f 16; exec {box.kin} record -F 999 -o small.kin ./prog spin 4000')
     tap.ok(p.returncode == 0 and 'recording no more' in p.err and 'is in no file' in p.err,
            'a file that cannot grow: the program goes on, and the summary says that there is less', p.err)
+    said = re.search(r'(\d+) of (\d+) samples in', p.err)
+    has = re.search(r'"samples":(\d+)', box.run(box.kin, 'report', '-g', 'none', '--format=json', 'small.kin').out)
+    tap.ok(bool(said and has) and int(said[1]) == int(has[1]) < int(said[2]), '... how many it has, and of how many', f'{p.err}\n{has}')
     tap.ok(*seen(box, 'a chain of ten execs', '', 70, '-o', 'chain.kin', './prog', 'chain', '10', status=9))
     # While the kernel begins a program, the one that called exec is the caller; at its end, where the program begins. kin itself,
     # which begins the first one, is not recorded.

@@ -716,7 +716,10 @@ struct kin_error *kinfile_writer_flush(struct kinfile_writer *w)
 
 uint64_t kinfile_writer_size(const struct kinfile_writer *w) { return w->header.size; }
 
-uint64_t kinfile_writer_samples(const struct kinfile_writer *w) { return w->n_samples; }
+uint64_t kinfile_writer_samples(const struct kinfile_writer *w)
+{
+	return w->nowhere ? 0 : w->n_samples;
+}
 
 static void finish(struct kinfile_writer *w, enum kinf_end end, uint64_t end_detail,
 		   uint64_t end_ns)
