@@ -74,7 +74,7 @@ static const char *behind_any_operator(const char *name, const char *p)
 	static const char *const signs[] = { "()", "[]", "<=>", "->*", "->", "<<=", ">>=",
 					     "<<", ">>", "<=",  ">=",  "<",  ">" };
 	const char *end = p + strlen("operator");
-	if (*p != 'o' || !is_word(p, "operator") || (p > name && is_of_identifier(p[-1])) ||
+	if (!is_word(p, "operator") || (p > name && is_of_identifier(p[-1])) ||
 	    is_of_identifier(*end))
 		return p;
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++)

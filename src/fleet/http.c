@@ -193,8 +193,8 @@ struct http {
 static void make_room(struct http_bytes *b, size_t n)
 {
 	enum { SMALL = 64 << 10, USUAL = 16 << 20 };
-	bool grows = b->n + n > SMALL && b->n + n <= USUAL;
-	vec_reserve(b, grows && b->cap < USUAL ? USUAL - b->n : n);
+	bool is_usual = b->n + n > SMALL && b->n + n <= USUAL;
+	vec_reserve(b, is_usual ? USUAL - b->n : n);
 }
 
 static size_t take(char *data, size_t size, size_t n, void *arg)

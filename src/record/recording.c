@@ -36,7 +36,7 @@ struct recording {
 	VEC(struct kept_sample *) waiting; /* with names that are not known yet */
 	size_t waiting_bytes;
 	uint64_t updated_ns;
-	uint64_t n_written;    /* samples in the files that have ended */
+	struct recording_samples samples;
 	bool ending;           /* now or never */
 	struct recent *recent; /* NULL: all samples are written */
 	bool recent_lacks;     /* names */
@@ -398,6 +398,7 @@ static uint64_t oldest_ns(const struct recording *r)
 void recording_sample(struct recording *r, const struct walked_sample *s)
 {
 	struct walked_sample cut = *s;
+	r->samples.all++;
 	if (cut.n > FRAMES_MAX) {
 		cut.n = FRAMES_MAX;
 		cut.serial = 0;
@@ -456,18 +457,15 @@ struct kin_error *recording_end_file(struct recording *r, struct modules *m, enu
 	r->ending = false;
 	for (size_t i = 0; i < modules_count(m); i++)
 		write_failures(r, modules_at(m, i));
-	struct kin_error *full =
-		kinfile_writer_flush(r->w); /* or it is not known what is written */
-	r->n_written += kinfile_writer_samples(r->w);
+	/* So that it is known what is written; closing tells of the error again. */
+	kin_error_free(kinfile_writer_flush(r->w));
+	r->samples.written += kinfile_writer_samples(r->w);
 	struct kin_error *err = kinfile_writer_close(r->w, end, detail, end_ns);
 	forget_file(r);
-	if (!err)
-		return full;
-	kin_error_free(full);
 	return err;
 }
 
-uint64_t recording_written(const struct recording *r) { return r->n_written; }
+struct recording_samples recording_samples(const struct recording *r) { return r->samples; }
 
 void recording_abandon_file(struct recording *r)
 {

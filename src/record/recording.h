@@ -66,8 +66,11 @@ struct kin_error *recording_tick(struct recording *r, uint64_t now_ns)
 struct kin_error *recording_end_file(struct recording *r, struct modules *m, enum kinf_end end,
 				     uint64_t detail, uint64_t end_ns)
 	__attribute__((warn_unused_result));
-/* Samples in the files that were ended. */
-uint64_t recording_written(const struct recording *r);
+struct recording_samples {
+	uint64_t all;     /* on a CPU and off it */
+	uint64_t written; /* to files that have ended */
+};
+struct recording_samples recording_samples(const struct recording *r);
 /* Drops the file without an end, and the samples that waited. */
 void recording_abandon_file(struct recording *r);
 /* Goes on with another file, and takes ownership of w. Events must be defined in it again, in the

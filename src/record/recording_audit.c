@@ -198,10 +198,11 @@ char *record_audit_text(const struct record_audit *a, const char *output, bool m
 	char *text = NULL, *name = escape_copy(output);
 	size_t size;
 	FILE *f = xopen_memstream(&text, &size);
-	if (a->unwritten)
-		fprintf(f, "%llu of ", (unsigned long long)(a->samples - a->unwritten));
-	fprintf(f, "%llu sample%s in %.1f s -> %s, ", (unsigned long long)a->samples,
-		a->samples == 1 ? "" : "s", seconds(a->duration_ns), name);
+	uint64_t samples = a->all_samples ? a->all_samples : a->samples;
+	if (a->all_samples)
+		fprintf(f, "%llu of ", (unsigned long long)a->written);
+	fprintf(f, "%llu sample%s in %.1f s -> %s, ", (unsigned long long)samples,
+		samples == 1 ? "" : "s", seconds(a->duration_ns), name);
 	put_size(f, a->file_size + a->names_size);
 	fprintf(f, "; %llu process%s, %llu thread%s\n", (unsigned long long)a->processes,
 		a->processes == 1 ? "" : "es", (unsigned long long)a->threads,

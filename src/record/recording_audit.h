@@ -8,8 +8,9 @@ enum { AUDIT_OBJECTS = 5 };
 
 struct record_audit {
 	uint64_t samples, duration_ns;
-	uint64_t unwritten; /* the part of samples that is in no file, as it could not be written */
-	uint64_t cpu_ns;    /* by the kernel's accounting, for everything recorded */
+	uint64_t all_samples,
+		written;     /* with those off a CPU, if not all could be written; else 0 */
+	uint64_t cpu_ns;     /* by the kernel's accounting, for everything recorded */
 	uint64_t sampled_ns; /* the part of cpu_ns that samples represent; 0 if the first event is
 				no clock */
 	uint64_t unseen_ns;  /* the part of cpu_ns that the kernel did not let us sample */

@@ -826,14 +826,16 @@ void session_end(struct session *s)
 					   : WTERMSIG(s->target.status));
 	}
 	struct kin_error *err = end_file(s, how, detail, end);
-	uint64_t written = recording_written(s->recording);
+	struct recording_samples samples = recording_samples(s->recording);
 	recording_free(s->recording);
 	s->recording = NULL;
 	s->result->finished = !err && !s->trouble;
 	trouble(s, err);
 	struct record_audit *audit = &s->result->audit;
-	if (s->trouble && !s->opts->parts.overwrite)
-		audit->unwritten = s->samples - written;
+	if (s->trouble && !s->opts->parts.overwrite && samples.written < samples.all) {
+		audit->all_samples = samples.all;
+		audit->written = samples.written;
+	}
 	if (s->trouble)
 		snprintf(audit->trouble, sizeof(audit->trouble),
 			 "%s: what was sampled from then on is in no file",

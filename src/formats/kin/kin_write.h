@@ -145,8 +145,8 @@ MUST_CHECK struct kin_error *kinfile_writer_tick(struct kinfile_writer *w, uint6
 /* Writes all records so far. */
 MUST_CHECK struct kin_error *kinfile_writer_flush(struct kinfile_writer *w);
 uint64_t kinfile_writer_size(const struct kinfile_writer *w); /* of the file so far, in bytes */
-uint64_t
-kinfile_writer_samples(const struct kinfile_writer *w); /* added so far, without lost ones */
+uint64_t kinfile_writer_samples(
+	const struct kinfile_writer *w); /* added so far, without lost ones; 0 to nowhere */
 /* Ends the recording; consumes w, even on failure. */
 MUST_CHECK struct kin_error *kinfile_writer_close(struct kinfile_writer *w, enum kinf_end end,
 						  uint64_t end_detail, uint64_t end_ns);
