@@ -7,13 +7,13 @@
  * What is not at hand is asked of debuginfod servers, if the object was opened so. */
 #include <byteswap.h>
 #include <errno.h>
+#include <libdeflate.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/err.h"
 #include "base/num.h"
@@ -145,25 +145,25 @@ static char *folder_of(struct object_file *o, const char *path)
 
 /* ---- .gnu_debuglink ---- */
 
-/* CRC-32 of the whole file, as zlib counts it. */
+/* CRC-32 of the whole file, as in zlib. */
 static bool crc_of(struct object_file *o, int fd, uint32_t *ret)
 {
 	enum { CHUNK = 256 * 1024 };
 	uint8_t *buf = xalloc(CHUNK);
-	uLong crc = 0;
+	uint32_t crc = 0;
 	off_t at = 0;
 	ssize_t n;
 
 	while ((n = pread(fd, buf, CHUNK, at)) > 0 || (n < 0 && errno == EINTR)) {
 		if (n < 0)
 			continue;
-		crc = crc32_z(crc, buf, (size_t)n);
+		crc = libdeflate_crc32(crc, buf, (size_t)n);
 		at += n;
 	}
 	if (n < 0)
 		failed(o, errno);
 	free(buf);
-	*ret = (uint32_t)crc;
+	*ret = crc;
 	return n == 0;
 }
 
