@@ -1,10 +1,11 @@
-/* gen.c - a recording as perf makes them, of any size: gen DIR SAMPLES [FUNCTIONS [SEED]]
+/* gen.c - a recording as perf makes them, of any size: gen DIR SAMPLES [DEEPEST [FUNCTIONS [SEED]]]
  *
  * Writes DIR/program, an ELF file that is nothing but code of that many functions and their
  * symbols, DIR/lib.so likewise, and DIR/perf.data, with frame-pointer call chains of them: a tree
- * of calls, some callees called far more often than others, 5 to 28 frames deep, in which each
- * sample leaves the stack of the one before somewhere and goes another way. Four threads on two
- * processors; the functions of the last level are the library's. */
+ * of calls, some callees called far more often than others, 5 to 28 frames deep, or others 24 deep
+ * with other DEEPEST, in which each sample leaves the stack of the one before somewhere and goes
+ * another way. Four threads on two processors; the functions of the last level are the library's.
+ */
 #include <elf.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@
 
 #include "../../test/lib/perf_data.h"
 
-enum { SIZE = 256, TEXT = 0x1000, DEPTH = 28, CALLEES = 4 };
+enum { SIZE = 256, TEXT = 0x1000, DEPTHS = 24, MOST = 1000, CALLEES = 4 };
 static const uint64_t program_at = 0x400000, lib_at = 0x7f0000000000;
 
 static struct perf_made made = { .now = 1000000000 };
@@ -109,7 +110,7 @@ struct level {
 	uint64_t address;
 };
 
-static uint32_t functions;
+static uint32_t functions, deepest;
 
 /* What a function calls is decided by its number; popular ones are called by many. */
 static uint32_t callee(uint32_t caller, uint32_t which)
@@ -130,7 +131,7 @@ static uint64_t address_of(uint32_t function, uint32_t site)
 
 static void put_sample(const struct level *stack, uint32_t depth, uint32_t tid)
 {
-	uint64_t w[DEPTH + 16];
+	uint64_t w[MOST + 16];
 	size_t n = 0;
 	w[n++] = stack[depth - 1].address;
 	w[n++] = perf_pair(MADE_PID, tid);
@@ -146,16 +147,17 @@ static void put_sample(const struct level *stack, uint32_t depth, uint32_t tid)
 
 static void put_samples(uint64_t n)
 {
-	static struct level stacks[4][DEPTH];
+	static struct level stacks[4][MOST];
 	uint32_t depths[4] = { 0 };
 	for (uint64_t i = 0; i < n; i++) {
 		uint32_t thread = pick(16) < 13 ? i >> 6 & 3 : pick(4), at = depths[thread];
 		struct level *stack = stacks[thread];
-		uint32_t keep = at ? 1 + pick(at) : 0, depth = 5 + pick_few(DEPTH - 5);
+		uint32_t keep = at ? 1 + pick(at) : 0;
+		uint32_t depth = deepest + 1 - DEPTHS + pick_few(DEPTHS - 1);
 		if (pick(4)) /* mostly it is near where it was */
 			keep = at > 3 ? at - 1 - pick(3) : at;
 		if (depth < keep)
-			depth = keep + 1 < DEPTH ? keep + 1 : DEPTH;
+			depth = keep + 1 < deepest ? keep + 1 : deepest;
 		for (uint32_t d = keep; d < depth; d++) {
 			uint32_t which = d < 7 || !pick(24) ? pick_few(CALLEES) : 0;
 			uint32_t f = d ? callee(stack[d - 1].function, which) : 0;
@@ -179,10 +181,15 @@ int main(int argc, char **argv)
 {
 	char path[4096], program[4096], lib[4096];
 	if (argc < 3)
-		return fprintf(stderr, "usage: %s DIR SAMPLES [FUNCTIONS [SEED]]\n", argv[0]), 2;
+		return fprintf(stderr, "usage: %s DIR SAMPLES [DEEPEST [FUNCTIONS [SEED]]]\n",
+			       argv[0]),
+		       2;
 	mkdir(argv[1], 0777);
-	functions = argc > 3 ? (uint32_t)atoi(argv[3]) : 6000;
-	made.random = argc > 4 ? (uint64_t)atoll(argv[4]) : 1;
+	deepest = argc > 3 ? (uint32_t)atoi(argv[3]) : 28;
+	functions = argc > 4 ? (uint32_t)atoi(argv[4]) : 6000;
+	made.random = argc > 5 ? (uint64_t)atoll(argv[5]) : 1;
+	if (deepest < DEPTHS || deepest > MOST)
+		return fprintf(stderr, "%s: %d to %d frames\n", argv[0], DEPTHS, MOST), 2;
 	write_object(argv[1], "program", functions, program);
 	write_object(argv[1], "lib.so", functions / 4 + 1, lib);
 	made.out = create(argv[1], "perf.data", path);

@@ -91,10 +91,10 @@ class Reports:
 
     # ---- recordings ----
 
-    def made_up(self, n):
-        folder = self.dir / f"report-{n}"
+    def made_up(self, n, deepest=28):
+        folder = self.dir / (f"report-{n}" if deepest == 28 else f"report-{n}-{deepest}")
         if not (folder / "perf.data").exists():
-            subprocess.run([self.dir / "gen_report", folder, str(n)], check=True)
+            subprocess.run([self.dir / "gen_report", folder, str(n), str(deepest)], check=True)
         return folder
 
     def recorded(self, name, how, command, cwd=None):
@@ -121,10 +121,21 @@ class Reports:
                              [self.dir / "cxx" / "cxx", "-q", "--std=c++11", "-Ilib", "lib/errorlogger.cpp"],
                              cwd=source.parent)
 
+    def rust(self):
+        """The program of the rows on kin record, with lines; None where there is no rustc."""
+        path, source = self.dir / "work-rust", HERE.parent / "record" / "work.rs"
+        if not shutil.which("rustc"):
+            self.table.note("no rustc here: no rows for Rust")
+            return None
+        if not path.exists() or path.stat().st_mtime < source.stat().st_mtime:
+            subprocess.run(["rustc", "-O", "-g", "-o", path, source], check=True, capture_output=True)
+        return path
+
     # ---- rows ----
 
     def made_up_rows(self):
         self.rows_of("300,000 samples made up", self.made_up(300000), [])
+        self.rows_of("100,000 samples made up, 120 frames deep", self.made_up(100000, 132), [])
 
     def recorded_rows(self):
         folder = self.cppcheck()
@@ -134,15 +145,22 @@ class Reports:
         folder = self.recorded("fp", ["-F", "20000", "-g"], [work, 16])
         if folder:
             self.rows_of("`work` with frame pointers", folder, ["--no-inline"])
-        folder = self.recorded("dwarf", ["-F", "999", "--call-graph", "dwarf,4096"], [work, 4])
-        if folder:
-            size = (folder / "perf.data").stat().st_size >> 20
-            what = f"`work` with stack dumps, {size} MiB"
-            once = {"runs": 3 if self.full else 1}
-            self.report(f"call chains with inlined functions: CPU, {what}", folder, [], 10, **once)
-            self.report(f"call chains (`--no-inline`), {what}", folder, ["--no-inline"], 10)
-            self.report(f"source lines (`-s srcline -g none`): elapsed, {what}", folder,
-                        ["-s", "srcline", "-g", "none"], 10, metric="wall", **once)
+        self.stack_dump_rows("`work` with stack dumps", "dwarf", 4096, [work, 4])
+        rust = self.rust()
+        if rust:
+            self.stack_dump_rows("Rust with stack dumps", "rust", 8192, [rust, 2200])
+
+    def stack_dump_rows(self, what, name, size, command):
+        """size: of the copy of a stack, bytes."""
+        folder = self.recorded(name, ["-F", "999", "--call-graph", f"dwarf,{size}"], command)
+        if not folder:
+            return
+        what = f"{what}, {(folder / 'perf.data').stat().st_size >> 20} MiB"
+        once = {"runs": 3 if self.full else 1}
+        self.report(f"call chains with inlined functions: CPU, {what}", folder, [], 10, **once)
+        self.report(f"call chains (`--no-inline`), {what}", folder, ["--no-inline"], 10)
+        self.report(f"source lines (`-s srcline -g none`): elapsed, {what}", folder, ["-s", "srcline", "-g", "none"], 10,
+                    metric="wall", **once)
 
     def large(self):
         """Large programs without symbols, whose names take longer than the samples; and views next to each other."""
@@ -191,6 +209,8 @@ class Reports:
             good = memory <= 300 and (not goal or cpu <= goal)
             self.table.add(Row(f"ten million samples, {what}", kin=seconds([r.cpu for r in runs]), memory=f"{memory:.0f} MiB",
                                goal=f"≤ {goal} s, 300 MiB" if goal else "≤ 300 MiB", met="yes" if good else "**no**"))
+        self.report("ten million samples, Self alone, next to perf", folder, ["--no-children", "-g", "none"], 5, runs=3)
+        self.report("ten million samples, table alone, next to perf", folder, ["-g", "none"], 15, runs=1)
 
 
 def main():
@@ -202,8 +222,7 @@ def main():
     for add in [r.many] if "many" in words else [r.large] if "large" in words else rows:
         add()
     version = subprocess.run(["perf", "--version"], text=True, capture_output=True).stdout.strip()
-    peer = "" if "many" in words else f"peer: {version}; "
-    text = markdown(r.table, f"{datetime.date.today()}: {peer}{os.cpu_count()} cores, load average at the start {os.getloadavg()[0]:.1f}.")
+    text = markdown(r.table, f"{datetime.date.today()}: peer: {version}; {os.cpu_count()} cores, load average at the start {os.getloadavg()[0]:.1f}.")
     text = text.replace("GNU gprof", "perf")
     print(text)
     if "--keep" in words:
