@@ -108,20 +108,24 @@ void line_name(struct line *l, const char *name, const struct render_opts *o)
 	line_namen(l, name, strlen(name), o);
 }
 
-static void flush(struct line *l)
+static void flush(const struct line *l, size_t n)
 {
 	if (l->out)
-		fwrite_unlocked(l->buf, 1, l->n, l->out);
-	l->n = 0;
+		fwrite_unlocked(l->buf, 1, n, l->out);
 }
 
+/* What the stream holds goes first: then all of this is written at once, and not copied there. */
 void line_end_bare(struct line *l, FILE *out)
 {
-	enum { ENOUGH = 64 * 1024 };
+	enum { ENOUGH = 256 * 1024 };
 
 	l->out = out;
-	if (l->n >= ENOUGH)
-		flush(l);
+	if (l->n < ENOUGH)
+		return;
+	fflush_unlocked(out);
+	flush(l, ENOUGH);
+	l->n -= ENOUGH;
+	memmove(l->buf, l->buf + ENOUGH, l->n);
 }
 
 void line_end(struct line *l, FILE *out)
@@ -132,7 +136,7 @@ void line_end(struct line *l, FILE *out)
 
 void line_done(struct line *l)
 {
-	flush(l);
+	flush(l, l->n);
 	free(l->buf);
 }
 

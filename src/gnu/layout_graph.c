@@ -85,7 +85,8 @@ static char *put_called(char *p, const struct kin_cell *c, struct last *last)
 }
 
 /* Most calls take less than half of a hundredth of a second. */
-static char *put_time(char *p, const struct kin_cell *c, const struct graph_rows *r, unsigned width)
+static inline char *put_time(char *p, const struct kin_cell *c, const struct graph_rows *r,
+			     unsigned width)
 {
 	static const char none[] = "0.00";
 	enum { NONE_SIZE = sizeof(none) - 1 };
@@ -103,12 +104,11 @@ static char *put_time(char *p, const struct kin_cell *c, const struct graph_rows
 /* The index in six characters, of which a long one is cut; and the share. */
 static char *put_heading(char *p, const struct kin_cell *c[N_KEYS], double total)
 {
-	char index[NUM_MAX] = "[";
-	char *end = num_put_u64(index + 1, 0, c[INDEX]->count);
+	char *end = num_put_u64(p + 1, 0, c[INDEX]->count);
 
+	*p = '[';
 	put_blanks(end, 6);
 	*end = ']';
-	memcpy(p, index, 6);
 	p[6] = ' ';
 	return num_put_fixed(
 		p + 7, 5, 100 * (c[SELF]->number + c[CHILDREN]->number) / (total > 0 ? total : 1),
@@ -129,34 +129,25 @@ static bool is_plain(struct plain_names *known, const struct kin_cell *name, uin
 	return *word & bit;
 }
 
-static void put_name(struct line *l, const struct kin_cell *c[N_KEYS], char gap,
-		     const struct render_opts *o, struct plain_names *known)
+static char *put_index(char *p, const struct kin_cell *c[N_KEYS], char gap)
 {
-	bool numbered = c[INDEX]->type != KIN_CELL_NONE, listed = numbered && c[LISTED]->count;
-	size_t n = c[NAME]->length;
+	bool listed = c[LISTED]->count;
 
-	if (o->raw || (numbered && is_plain(known, c[NAME], c[INDEX]->count))) {
-		memcpy(line_room(l, n), c[NAME]->text, n);
-		l->n += n;
-	} else {
-		line_namen(l, c[NAME]->text, n, o);
-	}
-	if (!numbered)
-		return;
-	char *start = line_room(l, NUM_MAX + 3), *p = start;
 	*p++ = gap;
 	*p++ = listed ? '[' : '(';
 	p = num_put_u64(p, 0, c[INDEX]->count);
 	*p++ = listed ? ']' : ')';
-	l->n += (size_t)(p - start);
+	return p;
 }
 
 static void put_row(struct line *l, struct graph_rows *r, enum kin_row_kind kind,
 		    const struct kin_cell *c[N_KEYS])
 {
-	enum { FIELDS = 5, OTHERS = 64 }; /* numbers, and all between them */
+	enum { FIELDS = 6, OTHERS = 64 }; /* numbers, and all between them */
 	bool primary = kind == KIN_ROW_FUNCTION || kind == KIN_ROW_CYCLE;
-	char *start = line_room(l, FIELDS * NUM_MAX + OTHERS), *p = start;
+	bool numbered = c[INDEX]->type != KIN_CELL_NONE;
+	size_t room = FIELDS * NUM_MAX + OTHERS, n = c[NAME]->length;
+	char *start = line_room(l, room + n), *p = start;
 
 	p = primary ? put_heading(p, c, r->total) : put_blanks(p, 12);
 	p = put_time(p, c[SELF], r, 7);
@@ -164,9 +155,18 @@ static void put_row(struct line *l, struct graph_rows *r, enum kin_row_kind kind
 	p = put_called(p, c[CALLED], &r->last);
 	if (!primary)
 		p = put_blanks(p, 4);
+	if (r->o->raw || (numbered && is_plain(&r->plain, c[NAME], c[INDEX]->count))) {
+		memcpy(p, c[NAME]->text, n);
+		p += n;
+	} else {
+		l->n += (size_t)(p - start);
+		line_namen(l, c[NAME]->text, n, r->o);
+		p = start = line_room(l, room);
+	}
+	if (numbered)
+		p = put_index(p, c, kind == KIN_ROW_CYCLE ? r->layout->before_index_of_cycle : ' ');
+	*p++ = '\n';
 	l->n += (size_t)(p - start);
-	put_name(l, c, kind == KIN_ROW_CYCLE ? r->layout->before_index_of_cycle : ' ', r->o,
-		 &r->plain);
 }
 
 /* GNU calls the unit seconds here, whatever the data says it is. */
@@ -192,20 +192,21 @@ static struct kin_error *put_entries(struct kin_table *t, const struct render_op
 				.total = gnu_number(t, "graph_total"),
 				.nothing = 0.00499 * kin_table_rate(t) };
 	struct line l = { 0 };
+	const struct kin_cell *c[N_KEYS] = { 0 }, *cells = NULL;
 	struct kin_row row;
 	uint32_t group = 0;
 	bool any = false;
 
 	for (kin_table_rewind(t); table_next(t, &row);) {
-		const struct kin_cell *c[N_KEYS];
-		for (size_t i = 0; i < N_KEYS; i++)
+		for (size_t i = 0; i < N_KEYS && row.cells != cells; i++)
 			c[i] = &row.cells[at[i]];
+		cells = row.cells; /* mostly in the same place */
 		if (any && row.group != group)
 			put_rule(&l, layout);
 		any = true;
 		group = row.group;
 		put_row(&l, &r, row.kind, c);
-		line_end(&l, out);
+		line_end_bare(&l, out);
 	}
 	if (any)
 		put_rule(&l, layout);
