@@ -73,4 +73,23 @@ bool callgraph_wants_callers(const struct callgraph_opts *o);
 /* propagate.c: sets fractions, shown, child times, share, shown_total. */
 void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o);
 
+/* The callee's whole time along an arc that is not an inner one, before the caller's fraction. */
+static inline struct cg_time callgraph_whole_time(const struct cg_share *callee, uint64_t count)
+{
+	if (!count || callee->calls == 0 || !callee->wanted)
+		return (struct cg_time){ 0, 0 };
+	double part = (double)count / callee->calls;
+	return (struct cg_time){ callee->self * part, callee->child * part };
+}
+
+/* callgraph_arc_time() of an arc that is not an inner one. */
+static inline struct cg_time callgraph_outer_time(const struct callgraph *g, const struct cg_arc *a)
+{
+	double fraction = g->part[a->from].fraction;
+	if (fraction == 0)
+		return (struct cg_time){ 0, 0 };
+	struct cg_time t = callgraph_whole_time(&g->share[a->to], a->count);
+	return (struct cg_time){ t.self * fraction, t.child * fraction };
+}
+
 #endif

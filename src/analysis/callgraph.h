@@ -135,7 +135,13 @@ struct cg_time callgraph_arc_time(const struct callgraph *g, arcid arc, const st
 
 /* Whether the arc stays within a cycle, is a direct recursion or was cut, so that no time flows
  * along it. */
-bool callgraph_arc_is_inner(const struct callgraph *g, arcid arc, const struct cg_arc *a);
+static inline bool callgraph_arc_is_inner(const struct callgraph *g, arcid arc,
+					  const struct cg_arc *a)
+{
+	uint32_t cycle = g->share[a->to].cycle;
+	return a->from == a->to || (g->is_cut && g->is_cut[arc]) ||
+	       (cycle && g->part[a->from].cycle == cycle);
+}
 
 static inline uint32_t callgraph_arc_seq(const struct callgraph *g, arcid arc)
 {
@@ -153,7 +159,8 @@ nodeid callgraph_head(const struct callgraph *g, symid id);
 enum cg_class {
 	CG_RECURSION,
 	CG_INNER,
-	CG_OUTER
+	CG_OUTER,
+	N_CLASSES
 }; /* direct recursion; within a cycle, or cut; others */
 struct cg_listed {
 	symid other; /* the caller, or the callee */
@@ -165,13 +172,13 @@ struct cg_listed {
 	struct cg_time time; /* 0 unless CG_OUTER */
 	double total;        /* of time */
 };
-/* Fill ret[nodes[id].n_in], and ret[nodes[id].n_out]; in_order: sorted as entries show them. */
-void callgraph_list_callers(const struct callgraph *g, symid id, bool in_order,
-			    struct cg_listed *ret);
-void callgraph_list_callees(const struct callgraph *g, symid id, bool in_order,
-			    struct cg_listed *ret);
+/* Fill ret[nodes[id].n_in], and ret[nodes[id].n_out]. */
+void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);
+void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret);
+/* As entries show them; down: callees. */
+void callgraph_sort_listed(struct cg_listed *list, uint32_t n, bool down);
 /* The functions outside of a cycle (a number, from 1) that call its members, or are called by them,
- * each once: *n of them, to be freed. `arc` is one of possibly several arcs. */
+ * each once: *n of them, sorted, to be freed. `arc` is one of possibly several arcs. */
 struct cg_listed *callgraph_list_into_cycle(const struct callgraph *g, size_t cycle, size_t *n);
 struct cg_listed *callgraph_list_out_of_cycle(const struct callgraph *g, size_t cycle, size_t *n);
 /* The calls of a function from outside of its cycle, if it is in one. */

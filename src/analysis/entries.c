@@ -36,8 +36,8 @@ static inline __attribute__((always_inline)) void sort_few(struct cg_listed *lis
 	}
 }
 
-/* What compare_listed() looks at, the least important first. */
-enum criterion { BY_SEQ, BY_COUNT, BY_TOTAL, BY_CLASS, N_CRITERIA };
+/* What compare_listed() looks at within a class, the least important first. */
+enum criterion { BY_SEQ, BY_COUNT, BY_TOTAL, N_CRITERIA };
 
 static uint64_t key_of(const struct cg_listed *l, enum criterion by)
 {
@@ -48,8 +48,6 @@ static uint64_t key_of(const struct cg_listed *l, enum criterion by)
 		return l->count;
 	case BY_TOTAL:
 		return sort_key_of_double(l->total);
-	case BY_CLASS:
-		return l->class;
 	case N_CRITERIA:
 		break;
 	}
@@ -71,19 +69,45 @@ static void arrange(struct cg_listed *list, struct sort_key *keys, uint32_t n)
 	}
 }
 
+static void sort_by(const struct cg_listed *list, struct sort_key *keys, size_t n,
+		    enum criterion by, bool down)
+{
+	uint64_t flip = down ? UINT64_MAX : 0;
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = key_of(&list[keys[i].index], by) ^ flip;
+	sort_keys(keys, n);
+}
+
 /* As sorting is stable, by one criterion after the other. Mostly only counts are not in order: arcs
- * come by their place, and the time that callers have of one callee grows with the count. */
+ * come by their place, and the time that callers have of one callee grows with the count. Callers
+ * of equal counts differ by the rounding of their fractions: in few digits if they are among
+ * themselves. */
+static void sort_class(const struct cg_listed *list, struct sort_key *keys, size_t n, bool down)
+{
+	sort_by(list, keys, n, BY_SEQ, false);
+	sort_by(list, keys, n, BY_COUNT, down);
+	for (size_t i = 0, end; i < n; i = end) {
+		uint64_t count = list[keys[i].index].count;
+		for (end = i + 1; end < n && list[keys[end].index].count == count;)
+			end++;
+		sort_by(list, keys + i, end - i, BY_TOTAL, down);
+	}
+	sort_by(list, keys, n, BY_TOTAL, down);
+}
+
+/* Class by class: calls within a cycle may be many, and take no time. */
 static void sort_many(struct cg_listed *list, uint32_t n, bool down)
 {
 	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
+	size_t n_keys = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		keys[i].index = i;
-	for (enum criterion by = BY_SEQ; by < N_CRITERIA; by++) {
-		uint64_t flip = down && by != BY_SEQ ? UINT64_MAX : 0;
+	for (uint32_t k = 0; k < N_CLASSES; k++) {
+		enum cg_class class = down ? N_CLASSES - 1 - k : k;
+		size_t first = n_keys;
 		for (uint32_t i = 0; i < n; i++)
-			keys[i].key = key_of(&list[keys[i].index], by) ^ flip;
-		sort_keys(keys, n);
+			if (list[i].class == class)
+				keys[n_keys++].index = i;
+		sort_class(list, keys + first, n_keys - first, down);
 	}
 	arrange(list, keys, n);
 	free(keys);
@@ -120,7 +144,7 @@ static void sort_pieces(struct cg_listed *list, uint32_t n, bool down, unsigned 
 	sort_pieces(list + k, n - k, down, splits + 1);
 }
 
-static void sort_listed(struct cg_listed *list, uint32_t n, bool down)
+void callgraph_sort_listed(struct cg_listed *list, uint32_t n, bool down)
 {
 	enum { FEW = 24 }; /* most lists are short */
 	if (n > FEW)
@@ -133,8 +157,8 @@ static void sort_listed(struct cg_listed *list, uint32_t n, bool down)
 
 /* ---- lists ---- */
 
-static struct cg_listed listed(const struct callgraph *g, arcid arc, const struct cg_arc *a,
-			       symid other)
+static inline struct cg_listed listed(const struct callgraph *g, arcid arc, const struct cg_arc *a,
+				      symid other)
 {
 	struct cg_listed l = { .other = other,
 			       .arc = arc,
@@ -147,7 +171,7 @@ static struct cg_listed listed(const struct callgraph *g, arcid arc, const struc
 	else if (g->measured)
 		l.time = g->measured[arc].along, l.samples = g->measured[arc].samples;
 	else
-		l.time = callgraph_arc_time(g, arc, a);
+		l.time = callgraph_outer_time(g, a);
 	l.total = l.time.self + l.time.child;
 	return l;
 }
@@ -156,8 +180,7 @@ static struct cg_listed listed(const struct callgraph *g, arcid arc, const struc
  * short ones while the entry before is being listed. */
 enum { AHEAD = 24, ENOUGH = 32 };
 
-void callgraph_list_callers(const struct callgraph *g, symid id, bool in_order,
-			    struct cg_listed *ret)
+void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret)
 {
 	const struct cg_in *in = &g->in[g->nodes[id].first_in];
 	uint32_t n = g->nodes[id].n_in;
@@ -168,12 +191,9 @@ void callgraph_list_callers(const struct callgraph *g, symid id, bool in_order,
 		struct cg_arc a = { in[k].from, id, in[k].count };
 		ret[n - 1 - k] = listed(g, in[k].arc, &a, a.from); /* oldest first */
 	}
-	if (in_order)
-		sort_listed(ret, n, false);
 }
 
-void callgraph_list_callees(const struct callgraph *g, symid id, bool in_order,
-			    struct cg_listed *ret)
+void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret)
 {
 	arcid first = g->nodes[id].first_out;
 	uint32_t n = g->nodes[id].n_out;
@@ -183,8 +203,6 @@ void callgraph_list_callees(const struct callgraph *g, symid id, bool in_order,
 			prefetch_line(&g->share[g->arcs[first + k + AHEAD].to]);
 		ret[k] = listed(g, first + k, &g->arcs[first + k], g->arcs[first + k].to);
 	}
-	if (in_order)
-		sort_listed(ret, n, true);
 }
 
 /* ---- cycles ---- */
@@ -262,17 +280,16 @@ static void prefetch_out(const struct callgraph *g, const struct cg_node *n)
 		prefetch_line(&g->arcs[n->first_out + k]);
 }
 
-/* Members are in the order of their times, their arcs in that of addresses: those of the ones to
+/* Functions of which callers or callees are looked at one after the other: those of the ones to
  * come are on their way. */
-static void expect_member(const struct callgraph *g, const struct cg_node *c, uint32_t i, bool into)
+static void expect(const struct callgraph *g, const symid *ids, size_t n, size_t i, bool callers)
 {
 	enum { NODES_AHEAD = 8, ARCS_AHEAD = 3 };
-	const symid *members = g->members + c->first_out;
 
-	if (i + NODES_AHEAD >= c->n_members)
+	if (i + NODES_AHEAD >= n)
 		return;
-	callgraph_prefetch_node(&g->nodes[members[i + NODES_AHEAD]]);
-	(into ? prefetch_in : prefetch_out)(g, &g->nodes[members[i + ARCS_AHEAD]]);
+	callgraph_prefetch_node(&g->nodes[ids[i + NODES_AHEAD]]);
+	(callers ? prefetch_in : prefetch_out)(g, &g->nodes[ids[i + ARCS_AHEAD]]);
 }
 
 static struct cg_listed *list_around(const struct callgraph *g, size_t cycle, bool into,
@@ -282,16 +299,18 @@ static struct cg_listed *list_around(const struct callgraph *g, size_t cycle, bo
 	struct cycle_border b = { .is_known = xalloc(g->n_symbols * sizeof(*b.is_known)) };
 
 	for (uint32_t i = 0; i < c->n_members; i++) {
-		expect_member(g, c, i, into);
+		expect(g, g->members + c->first_out, c->n_members, i, into);
 		add_border(g, g->members[c->first_out + i], into, &b);
 	}
 	free(b.is_known);
 	size_t n = b.others.n;
 	struct cg_listed *list = xrealloc(NULL, n, sizeof(*list));
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		expect(g, b.others.at, n, i, !into);
 		list[i] = join_arcs(g, b.others.at[i], cycle, into);
+	}
 	vec_free(&b.others);
-	sort_listed(list, (uint32_t)n, !into);
+	callgraph_sort_listed(list, (uint32_t)n, !into);
 	*ret = n;
 	return list;
 }
@@ -342,8 +361,10 @@ void callgraph_prefetch_entry(const struct callgraph *g, size_t place)
 	const struct cg_node *node = symbol_at(g, place + NODES_AHEAD),
 			     *arcs = symbol_at(g, place + ARCS_AHEAD), *ends = symbol_at(g, place);
 
-	if (node)
+	if (node) {
 		callgraph_prefetch_node(node);
+		prefetch_line(&g->symbols->at[node - g->nodes].owner);
+	}
 	if (arcs) {
 		prefetch_in(g, arcs);
 		prefetch_out(g, arcs);

@@ -16,29 +16,10 @@ nodeid callgraph_head(const struct callgraph *g, symid id)
 	return cycle ? (nodeid)(g->n_symbols + cycle - 1) : id;
 }
 
-bool callgraph_arc_is_inner(const struct callgraph *g, arcid arc, const struct cg_arc *a)
-{
-	uint32_t cycle = g->share[a->to].cycle;
-	return a->from == a->to || (g->is_cut && g->is_cut[arc]) ||
-	       (cycle && g->part[a->from].cycle == cycle);
-}
-
-/* The callee's whole time along an arc that is not an inner one, before the caller's fraction. */
-static struct cg_time whole_time(const struct cg_share *callee, uint64_t count)
-{
-	if (!count || callee->calls == 0 || !callee->wanted)
-		return (struct cg_time){ 0, 0 };
-	double part = (double)count / callee->calls;
-	return (struct cg_time){ callee->self * part, callee->child * part };
-}
-
 struct cg_time callgraph_arc_time(const struct callgraph *g, arcid arc, const struct cg_arc *a)
 {
-	double fraction = g->part[a->from].fraction;
-	if (fraction == 0 || callgraph_arc_is_inner(g, arc, a))
-		return (struct cg_time){ 0, 0 };
-	struct cg_time t = whole_time(&g->share[a->to], a->count);
-	return (struct cg_time){ t.self * fraction, t.child * fraction };
+	return callgraph_arc_is_inner(g, arc, a) ? (struct cg_time){ 0, 0 }
+						 : callgraph_outer_time(g, a);
 }
 
 /* ---- downwards ---- */
@@ -196,7 +177,7 @@ static void gather_from_callees(struct callgraph *g, symid id)
 		const struct cg_arc *a = &g->arcs[n->first_out + k];
 		if (callgraph_arc_is_inner(g, n->first_out + k, a))
 			continue;
-		struct cg_time t = whole_time(&g->share[a->to], a->count);
+		struct cg_time t = callgraph_whole_time(&g->share[a->to], a->count);
 		double share = t.self + t.child;
 		n->child += share;
 		n->shown_child += n->fraction * share;

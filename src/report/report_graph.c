@@ -236,16 +236,22 @@ static bool has_per_call(const struct graph_state *s, nodeid id)
 					   : !s->uncounted;
 }
 
-/* A call with measured times. */
-static void set_measured_arc(struct graph_state *s, const struct cg_listed *arc)
+/* The time of a call, and in how many samples it was measured. */
+static void set_time_of_arc(struct graph_state *s, const struct cg_listed *arc, nodeid callee)
 {
 	const struct callgraph *g = s->in.graph;
-	nodeid callee = s->phase == CALLEES ? arc->other : g->order[s->entry];
-	bool known = (!g->measured || arc->total > 0) && has_per_call(s, callee);
-	if (arc->count && known) /* no sample: not measured, not 0 */
-		s->cells[PER_CALL] = cell_time(arc->total / (double)arc->count);
+	struct kin_cell *c = s->cells;
+
+	c[SELF].type = c[CHILDREN].type = KIN_CELL_TIME;
+	c[SELF].number = arc->time.self;
+	c[CHILDREN].number = arc->time.child;
+	if (arc->count && (!g->measured || arc->total > 0) && has_per_call(s, callee)) {
+		/* no sample: not measured, not 0 */
+		c[PER_CALL].type = KIN_CELL_TIME;
+		c[PER_CALL].number = arc->total / (double)arc->count;
+	}
 	if (g->measured)
-		s->cells[SAMPLES] = cell_count(arc->samples);
+		c[SAMPLES] = cell_count(arc->samples);
 }
 
 /* That of a function, or of all members of a cycle; NONE: they are in several. */
@@ -274,21 +280,19 @@ static void set_other(struct graph_state *s, symid id)
 /* One arc of the entry; `callee` is the function, or the cycle, that is called. */
 static void set_arc(struct graph_state *s, const struct cg_listed *arc, nodeid callee)
 {
-	set_other(s, arc->other);
+	const struct callgraph *g = s->in.graph;
 	struct kin_cell *c = s->cells;
+
+	set_other(s, arc->other);
 	c[CALLED].count = arc->count; /* and .pair.a */
 	c[CALLED].type = arc->class == CG_OUTER ? KIN_CELL_OF : KIN_CELL_COUNT;
-	if (s->in.graph->measured && !arc->count) /* only seen on stacks */
+	if (g->measured && !arc->count) /* only seen on stacks */
 		c[CALLED].type = KIN_CELL_NONE;
 	if (arc->class != CG_OUTER)
 		return;
-	c[CALLED].pair.b = callee < s->in.graph->n_symbols
-				   ? (uint64_t)s->in.graph->share[callee].calls
-				   : s->in.graph->nodes[callee].sharing_calls;
-	set_measured_arc(s, arc);
-	c[SELF].type = c[CHILDREN].type = KIN_CELL_TIME;
-	c[SELF].number = arc->time.self;
-	c[CHILDREN].number = arc->time.child;
+	c[CALLED].pair.b = callee < g->n_symbols ? (uint64_t)g->share[callee].calls
+						 : g->nodes[callee].sharing_calls;
+	set_time_of_arc(s, arc, callee);
 }
 
 /* How often a function was called, and how often by itself; of a cycle, by its members. Where
@@ -401,14 +405,19 @@ static void list(struct graph_state *s, enum phase phase)
 	s->n_list = phase == CALLERS ? n->n_in : n->n_out;
 	make_room(s, s->n_list);
 	if (phase == CALLERS)
-		callgraph_list_callers(g, g->order[s->entry], s->in_order, s->list);
+		callgraph_list_callers(g, g->order[s->entry], s->list);
 	else
-		callgraph_list_callees(g, g->order[s->entry], s->in_order, s->list);
+		callgraph_list_callees(g, g->order[s->entry], s->list);
 	drop_small(s, phase);
 	for (size_t k = 0; k < s->n_list; k++)
 		prefetch_line(&s->labels[s->list[k].other]);
-	for (size_t k = 0; k < s->n_list; k++)
-		prefetch_line(s->labels[s->list[k].other].text);
+	if (s->in_order)
+		callgraph_sort_listed(s->list, (uint32_t)s->n_list, phase == CALLEES);
+	for (size_t k = 0; k < s->n_list; k++) {
+		const struct label *l = &s->labels[s->list[k].other];
+		prefetch_line(l->text);
+		prefetch_line(l->text + l->length);
+	}
 	go(s, phase);
 }
 
@@ -474,27 +483,44 @@ static bool is_small_member(const struct graph_state *s, symid id)
 	return is_small(s, callgraph_shown_self(n) + n->shown_child);
 }
 
-/* One step: true if it made a row. */
+/* The next of the list, if there is one. */
+static bool next_arc(struct graph_state *s, struct kin_row *row)
+{
+	bool calls = s->phase == CALLERS;
+	if ((!calls && s->phase != CALLEES) || s->k == s->n_list)
+		return false;
+	const struct cg_listed *arc = &s->list[s->k++];
+	set_arc(s, arc, calls ? s->in.graph->order[s->entry] : arc->other);
+	return emit(s, row, calls ? KIN_ROW_CALLER : KIN_ROW_CALLEE);
+}
+
+static bool next_member(struct graph_state *s, struct kin_row *row)
+{
+	const struct cg_node *n = current(s);
+	if (s->k == n->n_members) {
+		list_around(s, CALLEES);
+		return false;
+	}
+	symid id = s->in.graph->members[n->first_out + s->k++];
+	if (is_small_member(s, id))
+		return false;
+	set_member(s, id);
+	return emit(s, row, KIN_ROW_MEMBER);
+}
+
+/* One step, behind the last arc of a list: true if it made a row. */
 static bool step(struct graph_state *s, struct kin_row *row)
 {
-	const struct callgraph *g = s->in.graph;
-	const struct cg_node *n = current(s);
-	uint32_t k = s->k++;
-
 	switch (s->phase) {
 	case ENTER:
 		break;
 	case CALLERS:
-		if (k == s->n_list) {
-			go(s, SPONTANEOUS);
-			return false;
-		}
-		set_arc(s, &s->list[k], g->order[s->entry]);
-		return emit(s, row, KIN_ROW_CALLER);
+		go(s, SPONTANEOUS);
+		break;
 	case SPONTANEOUS:
 		go(s, PRIMARY);
 		if (!is_spontaneous(s))
-			return false;
+			break;
 		set_spontaneous(s);
 		return emit(s, row, KIN_ROW_CALLER);
 	case PRIMARY:
@@ -505,21 +531,10 @@ static bool step(struct graph_state *s, struct kin_row *row)
 		set_primary(s);
 		return emit(s, row, is_cycle(s) ? KIN_ROW_CYCLE : KIN_ROW_FUNCTION);
 	case CALLEES:
-		if (k == s->n_list) {
-			leave(s);
-			return false;
-		}
-		set_arc(s, &s->list[k], s->list[k].other);
-		return emit(s, row, KIN_ROW_CALLEE);
+		leave(s);
+		break;
 	case MEMBERS:
-		if (k == n->n_members) {
-			list_around(s, CALLEES);
-			return false;
-		}
-		if (is_small_member(s, g->members[n->first_out + k]))
-			return false;
-		set_member(s, g->members[n->first_out + k]);
-		return emit(s, row, KIN_ROW_MEMBER);
+		return next_member(s, row);
 	}
 	return false;
 }
@@ -527,12 +542,13 @@ static bool step(struct graph_state *s, struct kin_row *row)
 static bool next(void *state, struct kin_row *row)
 {
 	struct graph_state *s = state;
-	for (;;) {
+	while (!next_arc(s, row)) {
+		if (s->phase != ENTER && step(s, row))
+			return true;
 		if (s->phase == ENTER && !enter(s))
 			return false;
-		if (step(s, row))
-			return true;
 	}
+	return true;
 }
 
 static void restart(struct graph_state *s, bool in_order)

@@ -206,7 +206,7 @@ static double from_callers(const struct callgraph *g, symid id)
 	struct cg_listed *list = xalloc((n->n_in + 1) * sizeof(*list));
 	double sum = 0;
 
-	callgraph_list_callers(g, id, true, list);
+	callgraph_list_callers(g, id, list);
 	for (uint32_t k = 0; k < n->n_in; k++)
 		sum += list[k].time.self + list[k].time.child;
 	free(list);
@@ -219,7 +219,7 @@ static double from_callees(const struct callgraph *g, symid id)
 	struct cg_listed *list = xalloc((n->n_out + 1) * sizeof(*list));
 	double sum = 0;
 
-	callgraph_list_callees(g, id, true, list);
+	callgraph_list_callees(g, id, list);
 	for (uint32_t k = 0; k < n->n_out; k++)
 		sum += list[k].time.self + list[k].time.child;
 	free(list);

@@ -158,11 +158,11 @@ static bool arcs_are_measured(const struct made *m)
 	struct cg_listed list[64];
 	bool good = true;
 	for (symid id = 0; id < g->n_symbols; id++) {
-		callgraph_list_callers(g, id, true, list);
+		callgraph_list_callers(g, id, list);
 		for (uint32_t k = 0; k < g->nodes[id].n_in; k++)
 			good &= list[k].class == CG_RECURSION ||
 				same(list[k].total, time_along(m, list[k].other, id));
-		callgraph_list_callees(g, id, true, list);
+		callgraph_list_callees(g, id, list);
 		for (uint32_t k = 0; k < g->nodes[id].n_out; k++)
 			good &= list[k].class == CG_RECURSION ||
 				same(list[k].total, time_along(m, id, list[k].other));
