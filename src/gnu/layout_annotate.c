@@ -108,12 +108,12 @@ static void put_escaped(struct line *l, const char *text, size_t n, const struct
 
 /* The text as it is, for --compat byte by byte. Else what could take over a terminal is escaped;
  * but tabs, form feeds and a carriage return at the end are common in sources. */
-static void put_source(struct line *l, const char *text, const struct render_opts *o)
+static void put_source(struct line *l, const char *text, size_t n, const struct render_opts *o)
 {
-	size_t start = l->n, n = strlen(text);
+	size_t start = l->n;
 
 	if (o->raw) {
-		line_text(l, text);
+		line_fieldn(l, text, n, 0, 0);
 		for (size_t i = start; i < l->n; i++)
 			l->buf[i] = l->buf[i] == '\n' ? '\0' : l->buf[i];
 		return;
@@ -126,13 +126,13 @@ static void put_source(struct line *l, const char *text, const struct render_opt
 static void put_line(struct line *l, const struct kin_row *row, const size_t *at,
 		     const struct render_opts *o)
 {
-	const struct kin_cell *counts = &row->cells[at[COUNTS]];
+	const struct kin_cell *counts = &row->cells[at[COUNTS]], *source = &row->cells[at[SOURCE]];
 
 	if (counts->type != KIN_CELL_TEXT)
 		line_field(l, "", FIELD, 0);
 	else
 		put_counts(l, row->cells[at[NEVER]].count ? "#####" : counts->text, o);
-	put_source(l, row->cells[at[SOURCE]].text, o);
+	put_source(l, source->text, source->length, o);
 }
 
 /* Lines that the source does not have are not executable for GNU gprof, but may be the busiest. */

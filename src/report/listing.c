@@ -162,14 +162,11 @@ static void fill_measured(struct listing *l, const struct listed_part *p, uint32
 	c[ESTIMATED] = cell_count(line->is_estimated);
 }
 
-static void fill_line(struct listing *l, const struct listed_part *p, uint32_t line,
-		      const char *text)
+static void fill_line(struct listing *l, const struct listed_part *p, uint32_t line)
 {
 	const struct coverage_line *lines = p->coverage->lines + p->file->first_line;
 
 	l->cells[LINE] = cell_count(line);
-	if (text)
-		l->cells[SOURCE] = cell_text(text);
 	uint64_t count;
 	if (l->next < p->file->n_lines && lines[l->next].line == line)
 		fill_measured(l, p, l->next++);
@@ -191,14 +188,14 @@ static bool next_in_part(struct listing *l, const struct listed_part *p, struct 
 		return true;
 	}
 	if (l->n_shown < p->n_text) {
-		const char *text = l->pos;
-		l->pos += strlen(text) + 1;
-		fill_line(l, p, p->from + l->n_shown++, text);
+		l->cells[SOURCE] = cell_text(l->pos);
+		l->pos += l->cells[SOURCE].length + 1;
+		fill_line(l, p, p->from + l->n_shown++);
 		return true;
 	}
 	if (l->next == p->file->n_lines || lines[l->next].line > p->to)
 		return false;
-	fill_line(l, p, lines[l->next].line, NULL);
+	fill_line(l, p, lines[l->next].line);
 	return true;
 }
 
