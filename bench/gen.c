@@ -333,6 +333,8 @@ static void write_zipf(const struct program *p, uint64_t file, uint32_t caller, 
 	struct rng r = stream(p, 3, caller), counts = stream(p, 4, (uint64_t)caller << 16 ^ file);
 	uint32_t calls = 1 + (uint32_t)below(&r, 19);
 
+	if (p->forward && caller == p->n - 1)
+		return; /* nobody is ahead of the last one */
 	for (uint32_t k = 0; k < calls; k++) {
 		uint32_t ahead = p->n - 1 - caller, callee;
 		if (ahead == 0 || (below(&r, 100) < BACK && !p->forward))
