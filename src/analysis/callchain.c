@@ -8,26 +8,21 @@
 
 #include "analysis/hists_private.h"
 #include "base/map64.h"
+#include "base/search.h"
 
-/* The parts of a node: places in the tree of paths, or chains with a weight of their own. */
+/* The parts of a node: places in the list of paths. */
 enum strand_kind {
-	SUBTREE, /* all samples at and below `at`, but for those taken out */
+	SUBTREE, /* all samples at and below `at`, but for those of the row's own ends there */
 	UP,      /* one chain, that goes on to the caller of `at` */
-	WHOLE,   /* whole chains of samples with the row as leaf, that go on below wholes[at] */
+	WHOLE,   /* whole chains of samples with the row as leaf: of the row's own ends at and below
+		    `at` */
 };
 
 struct strand {
 	enum strand_kind kind;
-	uint32_t at;
-	uint32_t hop;
-	uint64_t weight, count;
-};
-
-/* A path that is on whole chains of the row. */
-struct whole {
-	uint64_t weight, count; /* of these chains, as in hist_stat */
-	pathid path;
-	uint32_t first, next; /* below it, and beside it below its caller's; 0: none */
+	pathid at;
+	uint32_t from, to; /* ends[from .. to) of the row: those at and below `at`; of an UP none */
+	struct path_sum sum;
 };
 
 struct strand_list {
@@ -51,8 +46,10 @@ struct callchains {
 	VEC(uint32_t) group_of;  /* [strand of c->found] */
 	VEC(uint32_t) places_in; /* [group]: where its next strand goes in c->next; NONE: nowhere */
 	VEC(uint32_t) starts;    /* [node of the level]: where its strands begin */
-	VEC(struct whole) wholes; /* [0] is above those that chains begin with */
-	uint32_t *whole_of;       /* [path]; 0: it is on none */
+	/* Where samples with the row as leaf end, if their chains are whole ones, in the order of
+	 * paths; and the sums of those before each. */
+	VEC(pathid) ends;
+	VEC(struct path_sum) sums; /* one more */
 	bool below_only;
 };
 
@@ -76,8 +73,6 @@ struct callchains *callchains_new(const struct hists *hists)
 	struct callchains *c = xalloc(sizeof(*c));
 	c->h = hists->priv;
 	find_classes(c);
-	c->whole_of = xalloc((c->h->paths.n + 1) * sizeof(*c->whole_of));
-	vec_push(&c->wholes, (struct whole){ 0 });
 	return c;
 }
 
@@ -93,158 +88,125 @@ void callchains_free(struct callchains *c)
 	vec_free(&c->group_of);
 	vec_free(&c->places_in);
 	vec_free(&c->starts);
-	vec_free(&c->wholes);
+	vec_free(&c->ends);
+	vec_free(&c->sums);
 	free(c->classes);
 	free(c->group_at);
-	free(c->whole_of);
 	free(c);
 }
 
 /* ---- strands ---- */
 
-static void add_strand(struct callchains *c, enum strand_kind kind, uint32_t at, uint32_t hop,
-		       uint64_t weight, uint64_t count)
+static struct path_sum sum_of_ends(const struct callchains *c, uint32_t from, uint32_t to)
 {
-	vec_push(&c->found.list, ((struct strand){ kind, at, hop, weight, count }));
+	const struct path_sum *a = &c->sums.at[from], *b = &c->sums.at[to];
+	return (struct path_sum){ b->weight - a->weight, b->count - a->count };
 }
 
-static void add_subtree(struct callchains *c, pathid at)
+/* Of the ends from this one on the first that does not come before the path. */
+static uint32_t end_behind(const struct callchains *c, uint32_t from, pathid path)
 {
-	const struct hist_stat *below = &c->h->below[at * c->h->hists.opts->n_events];
-	/* Samples with whole chains are not among those below the row's paths. */
-	const struct whole *taken = &c->wholes.at[c->whole_of[at]];
-	if (below->count != taken->count || below->weight != taken->weight)
-		add_strand(c, SUBTREE, at, c->h->tree->nodes[at].place,
-			   below->weight - taken->weight, below->count - taken->count);
+	const pathid *ends = c->ends.at + from;
+	size_t n = c->ends.n - from;
+	if (!n || ends[0] >= path)
+		return from;
+	return from + (uint32_t)COUNT_WHILE(n, k, ends[k] < path);
+}
+
+/* Samples with whole chains are not among those below the row's paths. */
+static void add_subtree(struct callchains *c, pathid at, uint32_t from, uint32_t to)
+{
+	struct path_sum sum = hists_sum_below(c->h, at), whole = sum_of_ends(c, from, to);
+	sum.weight -= whole.weight;
+	sum.count -= whole.count;
+	if (sum.count || sum.weight)
+		vec_push(&c->found.list, ((struct strand){ SUBTREE, at, from, to, sum }));
 }
 
 /* A root is no strand: its samples have no frames to show. */
-static void add_up(struct callchains *c, pathid at, const struct hist_stat *s)
+static void add_up(struct callchains *c, pathid at, struct path_sum sum)
 {
-	if (c->h->paths.at[at].depth && (s->count || s->weight))
-		add_strand(c, UP, at, c->h->tree->nodes[at].place, s->weight, s->count);
+	if (c->h->paths[at].depth && (sum.count || sum.weight))
+		vec_push(&c->found.list, ((struct strand){ UP, at, 0, 0, sum }));
 }
 
-/* ---- whole chains ---- */
-
-/* Of the path; a new one is without weight, and not listed below its caller's. */
-static uint32_t whole_at(struct callchains *c, pathid path)
+/* The row's ends below `at` are shared out among the paths below it. */
+static void add_subtrees_below(struct callchains *c, pathid at, uint32_t from)
 {
-	uint32_t *number = &c->whole_of[path];
-	if (!*number) {
-		*number = (uint32_t)c->wholes.n;
-		vec_push(&c->wholes, ((struct whole){ .path = path }));
-	}
-	return *number;
-}
-
-static void add_to_whole(struct callchains *c, uint32_t whole, uint64_t weight, uint64_t count)
-{
-	c->wholes.at[whole].weight += weight;
-	c->wholes.at[whole].count += count;
-}
-
-/* The caller's whole, below which this one is listed now; 0: it begins here. */
-static uint32_t list_below_caller(struct callchains *c, uint32_t whole)
-{
-	pathid caller = c->h->tree->nodes[c->wholes.at[whole].path].caller;
-	uint32_t above = c->h->paths.at[caller].depth ? whole_at(c, caller) : 0;
-	c->wholes.at[whole].next = c->wholes.at[above].first;
-	c->wholes.at[above].first = whole;
-	return above;
-}
-
-/* Samples of the row's own paths, the last path first: what is above a path has the path's sum once
- * it is not above the next one, too. Paths are numbered as they are visited. */
-static void add_regular(struct callchains *c, size_t row)
-{
-	const struct hists_private *h = c->h;
-	const uint32_t *leaves = h->leaves_of;
-	uint32_t first = h->first_leaf[row], n = h->first_leaf[row + 1];
-	while (n > first && leaves[n - 1] >= h->paths.n)
-		n--;
-	for (uint32_t i = n; i-- > first;) {
-		const struct hist_stat *own = &h->regular[h->paths.at[leaves[i]].own];
-		pathid next = i > first ? leaves[i - 1] : 0;
-		uint32_t at = whole_at(c, leaves[i]);
-		add_to_whole(c, at, own->weight, own->count);
-		while (at && c->wholes.at[at].path > next) {
-			const struct whole w = c->wholes.at[at];
-			at = list_below_caller(c, at);
-			if (at)
-				add_to_whole(c, at, w.weight, w.count);
-		}
+	const struct listed_path *list = c->h->list.at;
+	from = end_behind(c, from, at + 1);
+	for (pathid p = at + 1; p < list[at].end; p = list[p].end) {
+		uint32_t to = end_behind(c, from, list[p].end);
+		add_subtree(c, p, from, to);
+		from = to;
 	}
 }
 
-/* Samples that end at a path of another row. */
-static void add_elsewhere(struct callchains *c, const struct leaf *leaf,
-			  const struct hist_stat *own)
+static void add_wholes_below(struct callchains *c, pathid at, uint32_t from, uint32_t to)
 {
-	const struct hists_private *h = c->h;
-	if (!own->count && !own->weight)
-		return; /* of other events */
-	bool is_listed = c->whole_of[leaf->path];
-	for (pathid p = leaf->path; h->paths.at[p].depth; p = h->tree->nodes[p].caller) {
-		uint32_t at = whole_at(c, p);
-		bool is_caller_listed = c->whole_of[h->tree->nodes[p].caller];
-		add_to_whole(c, at, own->weight, own->count);
-		if (!is_listed)
-			list_below_caller(c, at);
-		is_listed = is_caller_listed;
+	const struct listed_path *list = c->h->list.at;
+	from = end_behind(c, from, at + 1);
+	for (pathid p = at + 1; from < to; p = list[p].end) {
+		uint32_t next = end_behind(c, from, list[p].end);
+		if (next > from)
+			vec_push(&c->found.list, ((struct strand){ WHOLE, p, from, next,
+								   sum_of_ends(c, from, next) }));
+		from = next;
 	}
-}
-
-static void add_wholes(struct callchains *c, uint32_t caller)
-{
-	for (uint32_t i = c->wholes.at[caller].first; i; i = c->wholes.at[i].next) {
-		const struct whole *w = &c->wholes.at[i];
-		add_strand(c, WHOLE, i, c->h->tree->nodes[w->path].place, w->weight, w->count);
-	}
-}
-
-static void start_wholes(struct callchains *c, size_t row)
-{
-	const struct hists_private *h = c->h;
-	add_regular(c, row);
-	for (uint32_t i = h->first_leaf[row]; i < h->first_leaf[row + 1]; i++)
-		if (h->leaves_of[i] >= h->paths.n) {
-			size_t leaf = h->leaves_of[i] - h->paths.n;
-			add_elsewhere(c, &h->leaves.at[leaf],
-				      &h->leaf_own.at[leaf * h->hists.opts->n_events]);
-		}
-	add_wholes(c, 0);
 }
 
 /* ---- where a row's chains begin ---- */
 
-static void start_leaf(struct callchains *c, uint32_t leaf)
+/* All of a row's paths have one root. */
+static void start_wholes(struct callchains *c, size_t row)
 {
-	struct hists_private *h = c->h;
-	bool elsewhere = leaf >= h->paths.n;
-	size_t i = elsewhere ? leaf - h->paths.n : leaf;
-	if (elsewhere)
-		add_up(c, h->leaves.at[i].path, &h->leaf_own.at[i * h->hists.opts->n_events]);
-	else if (h->hists.opts->no_children)
-		add_up(c, (pathid)i, &h->regular[h->paths.at[i].own]);
+	const struct hists_private *h = c->h;
+	struct path_sum sum = { 0 };
+	for (uint32_t i = h->first_row_end[row]; i < h->first_row_end[row + 1]; i++) {
+		const struct row_end *end = &h->row_ends[i];
+		vec_push(&c->ends, end->path);
+		sum.weight += end->sum.weight;
+		sum.count += end->sum.count;
+		vec_push(&c->sums, sum);
+	}
+	if (!c->ends.n)
+		return;
+	pathid root = c->ends.at[0];
+	while (h->paths[root].depth)
+		root = h->list.at[root].caller;
+	add_wholes_below(c, root, 0, (uint32_t)c->ends.n);
+}
+
+/* Samples that end at the row's paths are below where it starts. */
+static void start_leaves(struct callchains *c, size_t row)
+{
+	const struct hists_private *h = c->h;
+	for (uint32_t i = h->first_row_end[row]; i < h->first_row_end[row + 1]; i++) {
+		const struct row_end *end = &h->row_ends[i];
+		if (end->is_elsewhere || h->hists.opts->no_children)
+			add_up(c, end->path, end->sum);
+	}
 }
 
 static void start_row(struct callchains *c, size_t row)
 {
 	const struct hists_private *h = c->h;
 	bool callee = h->hists.opts->order == CHAIN_CALLEE;
-	if (!callee && !c->below_only)
+	uint32_t from = 0, to;
+	if (callee)
+		start_leaves(c, row);
+	else if (!c->below_only)
 		start_wholes(c, row);
-	for (uint32_t i = h->first_leaf[row]; callee && i < h->first_leaf[row + 1]; i++)
-		start_leaf(c, h->leaves_of[i]);
 	if (h->hists.opts->no_children)
 		return;
-	for (uint32_t i = h->first_path[row]; i < h->first_path[row + 1]; i++) {
+	for (uint32_t i = h->first_path[row]; i < h->first_path[row + 1]; i++, from = to) {
 		pathid at = h->paths_of[i];
+		from = end_behind(c, from, at);
+		to = end_behind(c, from, h->list.at[at].end);
 		if (callee)
-			add_up(c, at, &h->innermost[at]);
+			add_up(c, at, h->innermost[at]);
 		else
-			add_subtree(c, at);
+			add_subtree(c, at, from, to);
 	}
 }
 
@@ -253,22 +215,15 @@ static void start_row(struct callchains *c, size_t row)
 /* Adds the strands that follow one to c->found. */
 static void follow(struct callchains *c, const struct strand *s)
 {
-	const struct hists_private *h = c->h;
-	struct strand next = *s;
 	switch (s->kind) {
 	case SUBTREE:
-		for (pathid p = h->tree->nodes[s->at].first; p; p = h->tree->nodes[p].next)
-			add_subtree(c, p);
+		add_subtrees_below(c, s->at, s->from);
 		break;
 	case UP:
-		next.at = h->tree->nodes[s->at].caller;
-		if (!h->paths.at[next.at].depth)
-			break;
-		next.hop = h->tree->nodes[next.at].place;
-		vec_push(&c->found.list, next);
+		add_up(c, c->h->list.at[s->at].caller, s->sum);
 		break;
 	case WHOLE:
-		add_wholes(c, s->at);
+		add_wholes_below(c, s->at, s->from, s->to);
 		break;
 	}
 }
@@ -326,12 +281,13 @@ static void group_found(struct callchains *c, uint32_t parent)
 	c->groups.n = c->group_of.n = 0;
 	vec_reserve(&c->group_of, c->found.list.n);
 	for (size_t i = 0; i < c->found.list.n; i++) {
-		struct group *g = group_for(c, parent, s[i].hop);
+		uint32_t hop = c->h->list.at[s[i].at].place;
+		struct group *g = group_for(c, parent, hop);
 		g->n++;
-		g->node.sum += s[i].weight;
-		g->node.n_below += s[i].count;
-		if (g->node.hop > s[i].hop) /* of those that are the same the first one */
-			g->node.hop = s[i].hop;
+		g->node.sum += s[i].sum.weight;
+		g->node.n_below += s[i].sum.count;
+		if (g->node.hop > hop) /* of those that are the same the first one */
+			g->node.hop = hop;
 		c->group_of.at[c->group_of.n++] = g->number;
 	}
 }
@@ -398,8 +354,8 @@ static void grow(struct callchains *c, const struct chain_opts *o)
 {
 	struct chain_node root = { .parent = NONE, .hop = NONE };
 	for (size_t i = 0; i < c->found.list.n; i++) {
-		root.sum += c->found.list.at[i].weight;
-		root.n_below += c->found.list.at[i].count;
+		root.sum += c->found.list.at[i].sum.weight;
+		root.n_below += c->found.list.at[i].sum.count;
 	}
 	vec_push(&c->nodes, root);
 	add_children(c, 0, o);
@@ -428,10 +384,8 @@ static void reset(struct callchains *c)
 {
 	c->nodes.n = c->starts.n = 0;
 	c->level.list.n = c->next.list.n = c->found.list.n = 0;
-	for (size_t i = 1; i < c->wholes.n; i++)
-		c->whole_of[c->wholes.at[i].path] = 0;
-	c->wholes.n = 1;
-	c->wholes.at[0].first = 0;
+	c->ends.n = c->sums.n = 0;
+	vec_push(&c->sums, (struct path_sum){ 0 });
 }
 
 const struct callchain *callchains_of(struct callchains *c, size_t row, const struct chain_opts *o)

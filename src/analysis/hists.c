@@ -275,15 +275,10 @@ static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct 
 	return last->skey;
 }
 
-/* Where what a path's samples count stands beside the path's own row; NULL: nowhere. A root has no
- * row: samples end there whose frames are all left out. */
-static struct hist_stat *own_of(struct hists_private *h, pathid path, uint32_t row)
+/* Where samples are added up that end at a path and whose Self is another row's. */
+static struct hist_stat *elsewhere_of(struct hists_private *h, pathid path, uint32_t row)
 {
 	size_t n_events = h->hists.opts->n_events;
-	if (h->paths.at[path].row == NONE && h->paths.at[path].depth)
-		h->paths.at[path].row = row;
-	if (h->paths.at[path].row == row)
-		return NULL;
 	uint32_t *at = map64_at(&h->leaf_ids, MAP64_PAIR(path, row));
 	if (*at == NONE) {
 		*at = (uint32_t)h->leaves.n;
@@ -351,13 +346,10 @@ static void add_to_path(struct hists_private *h, const struct sample *s, uint32_
 			size_t event, const struct hist_stat *stat)
 {
 	struct stack_path at = hists_path(h, s->stack, skey, s->task);
-	struct hist_stat *elsewhere = own_of(h, at.path, at.row);
-	struct path *path = &h->paths.at[at.path];
-	if (!path->own)
-		path->own = hists_new_own(h);
-	hist_stat_add(&h->own.at[path->own * h->hists.opts->n_events + event], stat, 1);
-	if (elsewhere)
-		hist_stat_add(&elsewhere[event], stat, 1);
+	uint32_t own = hists_own_at(h, at.path, skey, at.row, s->task);
+	hist_stat_add(&h->own.at[own * h->hists.opts->n_events + event], stat, 1);
+	if (h->own_rows.at[own] != at.row)
+		hist_stat_add(&elsewhere_of(h, at.path, at.row)[event], stat, 1);
 	if (h->hists.opts->levels)
 		add_level(h, at.row * h->hists.opts->n_events + event, level_of(h, s),
 			  stat->weight);
@@ -386,6 +378,7 @@ static void add_sample(struct hists_private *h, struct filtering *x, const struc
 	if (h->hists.opts->exclude_other && h->parents && parent_of(h, s->stack) == NONE)
 		return;
 	uint32_t skey = skey_of(h, s, last);
+	h->has_latency = h->has_latency || s->parallelism > 1;
 	if (h->weight_of && !event)
 		h->weight_of[s->stack] += weight;
 	hist_stat_add(&h->total[event], &stat, 1);
@@ -504,17 +497,16 @@ void hists_free(struct hists *hists)
 	struct map64 *maps[] = { &h->hop_ids,    &h->address_ids, &h->chain_ids,
 				 &h->offset_ids, &h->line_ids,    &h->inlined_ids,
 				 &h->row_ids,    &h->leaf_ids,    &h->parent_ids };
-	void *blocks[] = { h->hops_of,        h->dso_names,  h->below,      h->self,
+	void *blocks[] = { h->hops_of,        h->dso_names,  h->sums,       h->self,
 			   h->children,       h->total,      h->unfiltered, h->parent_matches,
 			   h->ignore_matches, h->parents,    h->parent_at,  h->ignored,
-			   h->depths,         h->first_path, h->paths_of,   h->first_leaf,
-			   h->leaves_of,      h->innermost,  h->regular,    h->weight_of,
-			   h->targets,        h->n_callers,  h->commands };
+			   h->depths,         h->first_path, h->paths_of,   h->first_row_end,
+			   h->row_ends,       h->innermost,  h->paths,      h->weight_of,
+			   h->targets,        h->n_callers,  h->commands,   h->list.at };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map64_free(maps[i]);
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
 		free(blocks[i]);
-	path_tree_free(h->tree);
 	vec_free(&h->end);
 	hist_detail_done(h);
 	vec_free(&h->skey_details);
@@ -523,7 +515,7 @@ void hists_free(struct hists *hists)
 	tuples_done(&h->fkeys);
 	vec_free(&h->hops);
 	vec_free(&h->hop_lists);
-	vec_free(&h->paths);
+	vec_free(&h->ends);
 	vec_free(&h->rows);
 	vec_free(&h->own);
 	vec_free(&h->visits);

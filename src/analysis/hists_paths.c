@@ -179,21 +179,35 @@ uint32_t hists_new_own(struct hists_private *h)
 	return (uint32_t)(n / (n_events ? n_events : 1));
 }
 
-/* What the nodes are that were made last, all below the root of one skey. */
-static void add_paths(struct hists_private *h, uint32_t skey, taskid task)
+/* Rows of the nodes that were made last, all below the root of one skey. */
+static void add_rows(struct hists_private *h, uint32_t skey, taskid task)
 {
 	const struct path_node *nodes = h->maker.nodes.at;
-	size_t first = h->paths.n, n = h->maker.nodes.n;
-	vec_reserve(&h->paths, n - first);
-	for (size_t i = first; i < n; i++) {
-		bool is_hop = nodes[i].caller != 0;
-		struct path p = { .row = NONE };
-		if (is_hop)
-			p.depth = h->paths.at[nodes[i].caller].depth + 1;
-		if (is_hop && !h->hists.opts->no_children)
-			p.row = hists_row(h, skey, nodes[i].place, task);
-		h->paths.at[h->paths.n++] = p;
-	}
+	size_t first = h->own_at.n, n = h->maker.nodes.n;
+	if (n == first)
+		return;
+	vec_reserve(&h->own_at, n - first);
+	memset(h->own_at.at + first, 0, (n - first) * sizeof(*h->own_at.at));
+	h->own_at.n = n;
+	for (size_t i = first; i < n && !h->hists.opts->no_children; i++)
+		if (nodes[i].caller) /* else it is a root, whose place is no hop */
+			hists_row(h, skey, nodes[i].place, task);
+}
+
+uint32_t hists_own_at(struct hists_private *h, pathid path, uint32_t skey, uint32_t row,
+		      taskid task)
+{
+	const struct path_node *node = &h->maker.nodes.at[path];
+	uint32_t *own = &h->own_at.at[path];
+	if (*own)
+		return *own;
+	*own = hists_new_own(h);
+	if (!node->caller)
+		row = NONE;
+	else if (!h->hists.opts->no_children)
+		row = hists_row(h, skey, node->place, task);
+	vec_push(&h->own_rows, row);
+	return *own;
 }
 
 /* There are about as many paths as stacks, and samples end at as many of them at most as there are
@@ -201,11 +215,12 @@ static void add_paths(struct hists_private *h, uint32_t skey, taskid task)
 void hists_begin_paths(struct hists_private *h)
 {
 	size_t n = h->hists.profile->samples.n_stacks;
-	vec_reserve(&h->paths, n);
+	vec_reserve(&h->own_at, n);
 	vec_reserve(&h->own, (h->hists.profile->samples.n + 1) * h->hists.opts->n_events + 1);
 	hists_new_own(h);
+	vec_push(&h->own_rows, NONE);
 	path_maker_init(&h->maker, &h->hists.profile->samples, hops_of, h);
-	add_paths(h, 0, 0);
+	add_rows(h, 0, 0);
 }
 
 static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey)
@@ -271,11 +286,11 @@ struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t sk
 		uint32_t leaf = hists_leaf_hop(h, hists_leaf_of(h, stack));
 		ret.row = hists_row(h, skey, leaf, task);
 		ret.path = cut_path(h, stack, skey, leaf);
-		add_paths(h, skey, task);
+		add_rows(h, skey, task);
 		return ret;
 	}
 	ret.path = whole_path(h, stack, skey);
-	add_paths(h, skey, task);
+	add_rows(h, skey, task);
 	ret.row = hists_row(h, skey, hists_leaf_hop(h, stack), task);
 	return ret;
 }

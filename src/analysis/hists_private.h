@@ -19,13 +19,28 @@ struct hop { /* a frame, or a function inlined there, reduced to what distinguis
 	uint32_t skey, row; /* the row asked for last, and the sample's keys; NONE: none yet */
 };
 
-struct path { /* a node of the tree, for rows. Its place in the tree is a hop; that of a root is a
-		 skey */
-	uint32_t row;   /* NONE: none */
-	uint32_t depth; /* hops; 0 for roots (one per skey) and for node 0 */
+struct path {         /* of the list of paths. Its place there is a hop; that of a root is a skey */
+	uint32_t row; /* NONE: none */
+	uint32_t depth; /* hops; 0 for roots (one per skey) and for path 0 */
 	pathid above; /* the next path towards the root with the same row; 0: this is the outermost
 		       */
-	uint32_t own; /* what of own[] is the path's; 0: no sample ends here */
+	uint32_t first_end; /* the first of ends[] that is here or below; those here and below go up
+			       to first_end of the path behind them */
+};
+
+struct path_end { /* samples end at the path */
+	pathid path;
+	uint32_t own; /* what of own[] is the path's */
+};
+
+struct path_sum { /* of samples of one event */
+	uint64_t weight, count;
+};
+
+struct row_end {           /* samples of the first event whose Self is a row's */
+	pathid path;       /* where they end */
+	bool is_elsewhere; /* the path is another row's */
+	struct path_sum sum;
 };
 
 /* Interns tuples of values as ids. */
@@ -81,10 +96,13 @@ struct hists_private {
 	bool by_time;                    /* HIST_TIME is a key */
 	VEC(detailid) skey_details;      /* [skey]: of its first sample */
 
-	struct path_maker maker; /* roots are skeys */
-	struct path_tree *tree;  /* the finished tree; NULL: none */
-	VEC(struct path) paths;  /* [node] */
-	VEC(frameid) end;        /* scratch of path_end() */
+	struct path_maker maker;  /* roots are skeys */
+	VEC(uint32_t) own_at;     /* [node]: what of own[] is the path's; 0: no sample ends there */
+	VEC(uint32_t) own_rows;   /* [own]: the row of the path; NONE: none */
+	VEC(frameid) end;         /* scratch of path_end() */
+	struct listed_paths list; /* the finished paths */
+	struct path *paths;       /* [list.n + 1]; the last one is behind them all */
+	VEC(struct path_end) ends; /* in the order of paths */
 
 	VEC(struct hist_row) rows;
 	struct map64 row_ids; /* (skey, fkey) */
@@ -92,7 +110,7 @@ struct hists_private {
 	struct stack_sums *stack_sums; /* owned by hists_stacks.c */
 	VEC(struct visit) visits;
 	struct stack_numbers visit_of; /* by skey; index + 1 */
-	/* [(path.own or visit) * n_events + event]: samples that end there. Of paths: [0] is none.
+	/* [(own_at or visit) * n_events + event]: samples that end there. Of paths: [0] is none.
 	 */
 	VEC(struct hist_stat) own;
 	VEC(struct leaf) leaves;
@@ -100,7 +118,8 @@ struct hists_private {
 	struct map64 parent_ids; /* by name */
 	struct map64 leaf_ids;   /* (path, row) */
 
-	struct hist_stat *below; /* [path * n_events + event]: own, and all below */
+	bool has_latency;      /* it is not the weight of all samples */
+	struct path_sum *sums; /* [end + 1]: samples of the first event that end before it */
 	struct hist_stat *self, *children, *total, *unfiltered;
 	VEC(uint64_t) levels; /* [(row * n_events + event) * HIST_LEVELS + level] */
 
@@ -116,12 +135,10 @@ struct hists_private {
 
 	/* For chains, by row: entries first[row] .. first[row + 1] */
 	uint32_t *first_path, *paths_of; /* paths of the row: in caller order the outermost ones */
-	uint32_t *first_leaf,
-		*leaves_of; /* in caller order, paths with samples, by the row of their Self */
-	struct hist_stat *regular;   /* [path.own]: samples of the first event that end there and
-					whose Self goes to the path's row */
-	struct hist_stat *innermost; /* [path]: samples of the first event in whose stacks this is
-					the last path of its row; in caller order NULL */
+	uint32_t *first_row_end;
+	struct row_end *row_ends;   /* by the row of their Self, in the order of paths */
+	struct path_sum *innermost; /* [path]: samples of the first event in whose stacks this is
+				       the last path of its row; in caller order NULL */
 };
 
 uint32_t tuples_add(struct tuples *t, const uint32_t *values);
@@ -170,6 +187,13 @@ static inline void hist_stat_take(struct hist_stat *to, const struct hist_stat *
 /* hists_sums.c: sums of samples along the paths; for chains, also which of them belong to which
  * row. */
 void hists_sum_paths(struct hists_private *h);
+/* Samples of the first event that end at a path or below it. */
+static inline struct path_sum hists_sum_below(const struct hists_private *h, pathid path)
+{
+	const struct path_sum *from = &h->sums[h->paths[path].first_end];
+	const struct path_sum *to = &h->sums[h->paths[h->list.at[path].end].first_end];
+	return (struct path_sum){ to->weight - from->weight, to->count - from->count };
+}
 
 /* hists_stacks.c: everything that is needed without chains: sums over the samples of each stack,
  * and finally self and children of all rows. */
@@ -183,8 +207,11 @@ void hists_find_passing(struct hists_private *h);
 
 /* hists_paths.c: the path of a stack, and the row that its Self goes to. */
 void hists_begin_paths(struct hists_private *h);
-/* Appends one sum of each event, and returns how many there were before: a number for path.own. */
+/* Appends one sum of each event, and returns how many there were before. */
 uint32_t hists_new_own(struct hists_private *h);
+/* What of own[] is the path's. `row`: of Self of the first sample that ends there. */
+uint32_t hists_own_at(struct hists_private *h, pathid path, uint32_t skey, uint32_t row,
+		      taskid task);
 struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t skey, taskid task);
 const struct frame_hops *hists_hops(struct hists_private *h, frameid frame);
 uint32_t hists_row(struct hists_private *h, uint32_t skey, uint32_t hop, taskid task);

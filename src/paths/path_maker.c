@@ -106,17 +106,57 @@ static void link_nodes(struct path_node *nodes, size_t n)
 	nodes[0].next = 0;
 }
 
-struct path_tree *path_maker_end(struct path_maker *m)
+static void forget_stacks(struct path_maker *m)
 {
-	struct path_tree *p = xalloc(sizeof(*p));
 	pairs_free(&m->index);
 	free(m->place_of);
 	vec_free(&m->roots);
 	vec_free(&m->todo);
 	stack_numbers_done(&m->paths);
+}
+
+struct path_tree *path_maker_end(struct path_maker *m)
+{
+	struct path_tree *p = xalloc(sizeof(*p));
+	forget_stacks(m);
 	link_nodes(m->nodes.at, m->nodes.n);
 	p->nodes = m->nodes.at;
 	p->n = m->nodes.n;
 	*m = (struct path_maker){ 0 };
 	return p;
+}
+
+/* Sets `next` of each node to its number and `first` to its end: until its turn the size of its
+ * subtree, then the number of the next node below it. */
+static void number_nodes(struct path_node *nodes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		nodes[i].first = 1;
+	for (size_t i = n; i-- > 1;)
+		nodes[nodes[i].caller].first += nodes[i].first;
+	nodes[0].first = 1;
+	nodes[0].next = 0;
+	for (size_t i = 1; i < n; i++) {
+		struct path_node *node = &nodes[i], *caller = &nodes[node->caller];
+		node->next = caller->first;
+		caller->first += node->first;
+		node->first = node->next + 1;
+	}
+}
+
+pathid *path_maker_list(struct path_maker *m, struct listed_paths *ret)
+{
+	struct path_node *nodes = m->nodes.at;
+	size_t n = m->nodes.n;
+	forget_stacks(m);
+	number_nodes(nodes, n);
+	*ret = (struct listed_paths){ xrealloc(NULL, n, sizeof(*ret->at)), n };
+	for (size_t i = 0; i < n; i++)
+		ret->at[nodes[i].next] = (struct listed_path){ nodes[nodes[i].caller].next,
+							       nodes[i].place, nodes[i].first };
+	pathid *numbers = (pathid *)nodes; /* in place of the nodes */
+	for (size_t i = 0; i < n; i++)
+		numbers[i] = nodes[i].next;
+	*m = (struct path_maker){ 0 };
+	return xrealloc(numbers, n, sizeof(*numbers));
 }

@@ -47,5 +47,7 @@ pathid path_maker_frame(struct path_maker *m, pathid caller, frameid frame);
 pathid path_maker_stack(struct path_maker *m, uint32_t root, stackid stack);
 /* The tree, without `ends`; nodes below one caller are in the order of creation. */
 struct path_tree *path_maker_end(struct path_maker *m);
+/* The same as a list. Returns the number of each node in it, [n], to be freed. */
+pathid *path_maker_list(struct path_maker *m, struct listed_paths *ret);
 
 #endif

@@ -77,40 +77,6 @@ void path_tree_free(struct path_tree *p)
 	free(p);
 }
 
-/* [number]: what the node was before. Numbers are given on the way down. */
-static pathid *in_order(const struct path_tree *p)
-{
-	const struct path_node *nodes = p->nodes;
-	pathid *before = xrealloc(NULL, p->n, sizeof(*before)), at = 0;
-	for (size_t n = 0; n < p->n; n++) {
-		before[n] = at;
-		if (nodes[at].first) {
-			at = nodes[at].first;
-			continue;
-		}
-		while (at && !nodes[at].next)
-			at = nodes[at].caller;
-		at = nodes[at].next;
-	}
-	return before;
-}
-
-pathid *path_tree_renumber(struct path_tree *p)
-{
-	pathid *before = in_order(p), *now = xrealloc(NULL, p->n, sizeof(*now));
-	struct path_node *nodes = xrealloc(NULL, p->n, sizeof(*nodes));
-	for (size_t i = 0; i < p->n; i++)
-		now[before[i]] = (pathid)i;
-	for (size_t i = 0; i < p->n; i++) {
-		struct path_node x = p->nodes[before[i]];
-		nodes[i] = (struct path_node){ now[x.caller], x.place, now[x.first], now[x.next] };
-	}
-	free(p->nodes);
-	free(now);
-	p->nodes = nodes;
-	return before;
-}
-
 /* Most nodes are alone below their caller: the others are taken out and put back, the last one
  * first. */
 void path_tree_sort(struct path_tree *p, const uint32_t *ranks)

@@ -49,12 +49,22 @@ struct path_tree *path_tree_new(const struct samples *s, const struct path_frame
 				const struct path_frames *leaves);
 void path_tree_free(struct path_tree *p); /* NULL is fine */
 
-/* Renumbers the nodes in the order of a visit, so that nodes and those below are neighbours in
- * memory. Returns the old numbers, [n], to be freed. Not for a tree with `ends`. */
-pathid *path_tree_renumber(struct path_tree *p);
-
 /* Sorts the nodes below each caller by the ranks of their places: ranks[place]. */
 void path_tree_sort(struct path_tree *p, const uint32_t *ranks);
+
+/* ---- a tree as a list ---- */
+
+struct listed_path {
+	pathid caller; /* as in path_node */
+	symid place;
+	pathid end; /* the next one that is not below this one */
+};
+
+/* The nodes in the order of a visit: those below a node are the next ones, up to its end. */
+struct listed_paths {
+	struct listed_path *at; /* [n] */
+	size_t n;
+};
 
 /* ---- weights ---- */
 
