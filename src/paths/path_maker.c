@@ -23,26 +23,43 @@ static struct callee_fields fields(const struct path_maker *m)
 				       sizeof(*root) };
 }
 
+static pathid push_node(struct path_maker *m, pathid caller, uint32_t place)
+{
+	pathid id = (pathid)m->nodes.n;
+	vec_push(&m->nodes, ((struct path_node){ .caller = caller, .place = place }));
+	return id;
+}
+
 static __attribute__((noinline)) pathid find_or_add(struct path_maker *m, pathid caller,
 						    uint32_t place)
 {
 	struct callee_fields f = fields(m);
 	pathid next = (pathid)m->nodes.n, id = callees_find(&m->index, &f, caller, place, next);
 	if (id == next) {
-		vec_push(&m->nodes, ((struct path_node){ .caller = caller, .place = place }));
+		push_node(m, caller, place);
 		f = fields(m);
 		callees_list(&m->index, &f, caller, id);
 	}
 	return id;
 }
 
-/* Most paths go on as the last one did. */
-pathid path_maker_below(struct path_maker *m, pathid caller, uint32_t place)
+/* Most paths go on as the last one did, or nothing was below them yet. */
+static inline pathid below(struct path_maker *m, pathid caller, uint32_t place)
 {
 	pathid first = m->nodes.at[caller].first;
-	if (first && m->nodes.at[first].place == place)
+	if (!first) {
+		first = push_node(m, caller, place);
+		m->nodes.at[caller].first = first;
+		return first;
+	}
+	if (m->nodes.at[first].place == place)
 		return first;
 	return find_or_add(m, caller, place);
+}
+
+pathid path_maker_below(struct path_maker *m, pathid caller, uint32_t place)
+{
+	return below(m, caller, place);
 }
 
 pathid path_maker_root(struct path_maker *m, uint32_t root, uint32_t place)
@@ -69,7 +86,7 @@ static inline pathid below_frame(struct path_maker *m, pathid caller, frameid fr
 	uint32_t place = m->place_of[frame];
 	if (!place || place == SEVERAL)
 		return path_maker_frame(m, caller, frame);
-	return path_maker_below(m, caller, place - 1);
+	return below(m, caller, place - 1);
 }
 
 /* The stack up to the first one whose path is known, then down again. */
