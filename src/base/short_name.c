@@ -37,10 +37,16 @@ static char closing(char open)
 /* Where the bracket at p closes, which others may lie in; NULL: nowhere. */
 static const char *close_of(const char *p)
 {
+	static const bool is_stop[256] = { [0] = true,   ['<'] = true, ['>'] = true, ['('] = true,
+					   [')'] = true, ['{'] = true, ['}'] = true };
 	char open[64];
 	size_t depth = 0;
 
-	for (; *p; p++) {
+	for (;; p++) {
+		while (!is_stop[(unsigned char)*p])
+			p++;
+		if (!*p)
+			return NULL;
 		if (closing(*p)) {
 			if (depth == sizeof(open))
 				return NULL;
@@ -50,7 +56,6 @@ static const char *close_of(const char *p)
 			return p;
 		}
 	}
-	return NULL;
 }
 
 /* Behind the signs of an operator, "()" and "<<" among them. */

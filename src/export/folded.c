@@ -23,6 +23,7 @@ struct folding {
 	struct map64 roots; /* by name: numbers */
 	uint32_t *of_frame; /* into `runs`: the frame's names; NONE: not asked for yet */
 	VEC(strid) runs;    /* each a length and names */
+	struct map64 given; /* of names given for frames */
 	VEC(uint32_t) ends; /* [path]: its sum of samples that end there; 0: none */
 	VEC(uint64_t) sums; /* [0] is none */
 	struct path_tree *tree;
@@ -63,6 +64,18 @@ static const char *annotation(const struct folding *t, uint32_t flags, objid obj
 	return t->p->objects[object].kind == OBJECT_JIT ? "_[j]" : "";
 }
 
+/* Most frames are of functions that others are of, too. */
+static strid given_name(struct folding *t, const struct folded_name *name, objid object)
+{
+	const char *more = annotation(t, name->flags, object);
+	uint64_t kind = *more ? (unsigned char)more[2] : 0;
+	strid *known = map64_at(&t->given, (uint64_t)(uintptr_t)name->name ^ kind << 56);
+
+	if (*known == NONE)
+		*known = clean(t, name->name, more);
+	return *known;
+}
+
 /* What the data says. */
 static strid own_name(struct folding *t, const struct frame *f)
 {
@@ -83,8 +96,7 @@ static void find_names(struct folding *t, frameid frame)
 	t->of_frame[frame] = (uint32_t)t->runs.n;
 	vec_push(&t->runs, (strid)(given ? given : 1));
 	for (size_t i = 0; i < given; i++)
-		vec_push(&t->runs,
-			 clean(t, names[i].name, annotation(t, names[i].flags, f->object)));
+		vec_push(&t->runs, given_name(t, &names[i], f->object));
 	if (!given)
 		vec_push(&t->runs, own_name(t, f));
 }
@@ -204,6 +216,7 @@ static void make_tree(struct folding *t)
 	add_samples(t);
 	vec_free(&t->runs);
 	map64_free(&t->roots);
+	map64_free(&t->given);
 	free(t->of_frame);
 	t->tree = path_maker_end(&t->maker);
 	uint32_t *ranks = ranks_of(t->names);

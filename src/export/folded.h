@@ -21,8 +21,9 @@ struct folded_name {
 };
 
 struct folded_opts {
-	/* The names of a frame, outermost first: the function, then those inlined there. Valid
-	 * until the next call. NULL: use names in the data, or addresses. */
+	/* The names of a frame, outermost first: the function, then those inlined there. The array
+	 * is valid until the next call, the texts as long as folded_write() runs. NULL: use names
+	 * in the data, or addresses. */
 	const struct folded_name *(*names)(void *arg, frameid frame, size_t *n);
 	void *arg;
 	const char *event;                  /* only this event; NULL: the one by samples_event() */
