@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/search.h"
 #include "base/sort.h"
@@ -164,14 +165,12 @@ static void sum_up(const struct abbrevs *t, struct abbrev *a)
 	a->sibling = a->children && holds_no_code(a, declared) ? sibling : 0;
 }
 
-/* Appends one abbreviation to *t; false at the end of the table. */
-static bool read_abbrev(struct abbrevs *t, struct bytes *c)
+/* Appends an abbreviation to *t, without its code, which is known; false if it is damaged. */
+static bool read_body(struct abbrevs *t, struct bytes *c, uint64_t code)
 {
-	struct abbrev a = { .attributes = (uint32_t)t->attributes.n,
+	struct abbrev a = { .code = code,
+			    .attributes = (uint32_t)t->attributes.n,
 			    .skips = (uint32_t)t->skips.n };
-	a.code = bytes_uleb(c);
-	if (!a.code || c->failed)
-		return false;
 	a.tag = (uint32_t)bytes_uleb(c);
 	a.children = bytes_u8(c);
 	for (;;) {
@@ -196,6 +195,13 @@ static bool read_abbrev(struct abbrevs *t, struct bytes *c)
 	return true;
 }
 
+/* False at the end of the table. */
+static bool read_abbrev(struct abbrevs *t, struct bytes *c)
+{
+	uint64_t code = bytes_uleb(c);
+	return code && !c->failed && read_body(t, c, code);
+}
+
 void abbrevs_done(struct abbrevs *t)
 {
 	vec_free(&t->at);
@@ -214,10 +220,15 @@ static struct abbrevs table_for(const struct dwarf_file *f, const struct dwarf_u
 	};
 }
 
+static bool same_sizes(const struct abbrevs *a, const struct abbrevs *b)
+{
+	return a->address_size == b->address_size && a->offset_size == b->offset_size &&
+	       a->reference_size == b->reference_size;
+}
+
 static bool same_table(const struct abbrevs *a, const struct abbrevs *b)
 {
-	return a->file == b->file && a->offset == b->offset && a->address_size == b->address_size &&
-	       a->offset_size == b->offset_size && a->reference_size == b->reference_size;
+	return a->file == b->file && a->offset == b->offset && same_sizes(a, b);
 }
 
 /* Many small units may point to one large table: reading it for each would take for ever. */
@@ -227,12 +238,33 @@ static bool may_read(struct dwarf_info *d, const struct dwarf_file *f, size_t by
 	return d->abbrev_bytes_read / READ_AGAIN <= f->abbrev.size + KEPT;
 }
 
+/* Known forms of one byte without a value in the table. */
+static void find_plain_forms(bool *plain)
+{
+	static const struct abbrevs any;
+	for (uint8_t form = 0; form < 0x80; form++) {
+		struct skip s = form_skip(&any, form);
+		bool known = s.kind != SKIP_INDIRECT || s.size != SKIP_UNKNOWN;
+		plain[form] = known && form != DW_FORM_implicit_const;
+	}
+}
+
+/* Moves past pairs of a name of one byte and a plain form, which nearly all are. */
+static void skip_plain(const bool *plain, struct bytes *c)
+{
+	const uint8_t *p = c->pos;
+	while (c->end - p >= 2 && p[0] < 0x80 && plain[p[1]])
+		p += 2;
+	c->pos = p;
+}
+
 /* Moves past an abbreviation whose code has been read; false where read_abbrev() would be. */
-static bool skip_abbrev(const struct abbrevs *t, struct bytes *c)
+static bool skip_abbrev(const bool *plain, const struct abbrevs *t, struct bytes *c)
 {
 	bytes_uleb(c); /* tag */
 	bytes_u8(c);   /* children */
 	for (;;) {
+		skip_plain(plain, c);
 		uint32_t name = (uint32_t)bytes_uleb(c);
 		uint32_t form = (uint32_t)bytes_uleb(c);
 		if (form == DW_FORM_implicit_const)
@@ -247,23 +279,46 @@ static bool skip_abbrev(const struct abbrevs *t, struct bytes *c)
 	}
 }
 
+/* Whether the next abbreviation, whose code has been read, is that of *t but for the code. */
+static bool is_same_body(const struct abbrevs *t, const struct abbrevs *want, const struct bytes *c)
+{
+	return t->at.n && same_sizes(t, want) && bytes_left(c) >= t->bytes &&
+	       !memcmp(c->pos, t->body, t->bytes);
+}
+
+/* Reads the abbreviation at *c, whose code is known and stands before it. Most units begin like the
+ * one before. */
+static bool read_single(struct abbrevs *t, const struct abbrevs *want, struct bytes *c,
+			uint64_t code)
+{
+	if (is_same_body(t, want, c)) {
+		t->at.at[0].code = code;
+		bytes_skip(c, t->bytes);
+		return true;
+	}
+	abbrevs_done(t);
+	*t = *want;
+	t->body = c->pos;
+	bool found = read_body(t, c, code);
+	t->bytes = (size_t)(c->pos - t->body);
+	return found;
+}
+
 /* Dozens of others may stand before it, as in the debug files of Debian. */
 bool abbrevs_read_one(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		      uint64_t code, struct abbrevs *t)
 {
 	struct bytes c = section_at(f->abbrev, u->abbrev, f->swap);
+	const struct abbrevs want = table_for(f, u);
 	const uint8_t *start = c.pos;
 	bool found = false;
-	*t = table_for(f, u);
+	if (!d->plain_forms[DW_FORM_addr])
+		find_plain_forms(d->plain_forms);
 	for (;;) {
-		struct bytes from = c;
 		uint64_t here = bytes_uleb(&c);
-		if (here == code) {
-			c = from;
-			found = read_abbrev(t, &c);
-			break;
-		}
-		if (!here || !skip_abbrev(t, &c))
+		if (here == code)
+			found = read_single(t, &want, &c, code);
+		if (!here || here == code || !skip_abbrev(d->plain_forms, &want, &c))
 			break;
 	}
 	return may_read(d, f, (size_t)(c.pos - start)) && found;

@@ -176,44 +176,52 @@ static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t
 	}
 }
 
+struct top_reader {
+	struct abbrevs abbrevs; /* the entry's one */
+	/* What the last unit says of its producer; most have the same string. */
+	const char *producer;
+	bool says_options, is_optimized;
+};
+
 /* Reads the attributes of the top entry, up to `end`; false if they do not end there. */
 static bool read_attributes(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u,
-			    uint64_t end, struct top_entry *ret)
+			    uint64_t end, struct abbrevs *t, struct top_entry *ret)
 {
 	struct section unit = { f->info.data, end };
 	struct bytes c = section_at(unit, u->entries, f->swap);
 	uint64_t code = bytes_uleb(&c);
-	struct abbrevs t = { 0 };
 	struct top_entry top = { 0 };
 
-	if (!c.failed && code && abbrevs_read_one(d, f, u, code, &t)) {
-		const struct abbrev *a = &t.at.at[0];
+	if (!c.failed && code && abbrevs_read_one(d, f, u, code, t)) {
+		const struct abbrev *a = &t->at.at[0];
 		u->tag = (uint16_t)a->tag;
 		for (uint32_t i = 0; i < a->n_attributes && !c.failed; i++) {
-			const struct attribute *at = &t.attributes.at[a->attributes + i];
+			const struct attribute *at = &t->attributes.at[a->attributes + i];
 			struct dwarf_value v =
 				dwarf_value_read(d, f, u, &c, at->form, at->implicit);
 			if (!c.failed)
 				take_attribute(u, &top, at->name, &v);
 		}
 	}
-	abbrevs_done(&t);
 	*ret = top;
 	return !c.failed;
 }
 
 /* "GNU C17 12.2.0 -mtune=generic -g -O2": the last level holds. */
-static void take_producer(struct dwarf_unit *u, const char *producer)
+static void read_producer(struct top_reader *r, const char *producer)
 {
 	const char *options = producer ? strstr(producer, " -") : NULL;
 
-	u->says_options = options != NULL;
+	r->producer = producer;
+	r->says_options = options != NULL;
+	r->is_optimized = false;
 	for (const char *o = options; o; o = strstr(o + 1, " -"))
 		if (!strncmp(o, " -O", 3))
-			u->is_optimized = o[3] != '0';
+			r->is_optimized = o[3] != '0';
 }
 
-static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u)
+static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u,
+			   struct top_reader *r)
 {
 	uint64_t start_end = u->offset + UNIT_START;
 	if (f->is_split) {
@@ -228,16 +236,20 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 
 	if (start_end > u->end)
 		start_end = u->end;
-	if (!read_attributes(d, f, u, start_end, &top) && start_end < u->end) {
+	if (!read_attributes(d, f, u, start_end, &r->abbrevs, &top) && start_end < u->end) {
 		read_part(f, u->offset, u->end);
 		*u = before;
-		read_attributes(d, f, u, u->end, &top);
+		read_attributes(d, f, u, u->end, &r->abbrevs, &top);
 	}
 
 	/* Only now the bases of indices are known. */
 	u->name = dwarf_value_string(f, u, &top.name);
 	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
-	take_producer(u, dwarf_value_string(f, u, &top.producer));
+	const char *producer = dwarf_value_string(f, u, &top.producer);
+	if (producer != r->producer)
+		read_producer(r, producer);
+	u->says_options = r->says_options;
+	u->is_optimized = r->is_optimized;
 	u->split_name = f->is_split ? NULL : dwarf_value_string(f, u, &top.split_name);
 	dwarf_value_address(f, u, &top.low, &u->low);
 	d->indexed_ranges = false;
@@ -253,15 +265,17 @@ static void read_units(struct dwarf_info *d, struct dwarf_file *f)
 {
 	struct bytes c = section_at(f->info, 0, f->swap);
 	struct dwarf_unit u;
+	struct top_reader r = { 0 };
 	d->top_ranges_left = f->info.size / 8 + (f->ranges.size + f->rnglists.size) / 2 + 64;
 	while (bytes_left(&c)) {
 		uint64_t at = (uint64_t)(c.pos - f->info.data);
 		read_part(f, at, at + UNIT_START);
 		if (!read_header(f, &c, &u))
 			break;
-		read_top_entry(d, f, &u);
+		read_top_entry(d, f, &u, &r);
 		vec_push(&f->units, u);
 	}
+	abbrevs_done(&r.abbrevs);
 }
 
 const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offset)

@@ -85,6 +85,7 @@ struct dwarf_info {
 	size_t top_ranges_left; /* the same limit for all units' own ranges */
 	size_t ranges_left;     /* how many more ranges may be read: see dwarf_ranges_read() */
 	bool indexed_ranges;    /* set when a list that is given by offset has addresses by index */
+	bool plain_forms[256];  /* see abbrevs_read_one(): made when it is first called */
 	struct map64 names;     /* entry -> index in named, for functions that others refer to */
 	VEC(struct dwarf_name) named;
 };
