@@ -166,15 +166,31 @@ void folder_keep(const char *path, const void *data, size_t size, uint64_t most)
 	kin_error_free(folder_put(path, data, size));
 }
 
+static uint64_t mix(uint64_t h, uint64_t w)
+{
+	h = (h ^ w) * UINT64_C(0x9fb21c651e98df25);
+	return h << 32 | h >> 32;
+}
+
+static uint64_t word(const uint8_t *p)
+{
+	uint64_t w;
+	memcpy(&w, p, sizeof(w));
+	return w;
+}
+
+/* Four sums, because a processor works at several at a time. Each step is one to one: damage to one
+ * word alone is always seen. */
 uint64_t folder_checksum(const uint8_t *p, size_t size)
 {
-	uint64_t h = size, w;
-	for (; size >= 8; p += 8, size -= 8) {
-		memcpy(&w, p, 8);
-		h = (h ^ w) * UINT64_C(0x9fb21c651e98df25);
-		h ^= h >> 29;
+	uint64_t a = size, b = 1, c = 2, d = 3;
+	for (; size >= 32; p += 32, size -= 32) {
+		a = mix(a, word(p));
+		b = mix(b, word(p + 8));
+		c = mix(c, word(p + 16));
+		d = mix(d, word(p + 24));
 	}
 	for (; size; p++, size--)
-		h = (h ^ *p) * UINT64_C(0x9fb21c651e98df25);
-	return h;
+		a = mix(a, *p);
+	return mix(mix(mix(a, b), c), d);
 }

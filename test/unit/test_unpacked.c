@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/folder.h"
 #include "object/unpacked.h"
 
 enum { SIZE = 1000, ALL = SIZE + sizeof(struct unpacked_mark) };
@@ -101,6 +102,38 @@ static void test_damage(const struct unpacked *u)
 	OK(is_back(u));
 }
 
+/* Words that have changed places, a block of zeroes, and zeroes that are more or fewer. */
+static void test_checksum(void)
+{
+	enum { WORD = 8, BLOCK = 64 };
+	uint8_t bytes[SIZE], other[SIZE] = { 0 };
+	uint64_t zeroes[SIZE];
+	size_t unseen = 0;
+	fill(bytes);
+	uint64_t want = folder_checksum(bytes, SIZE);
+	for (size_t far = WORD; far <= BLOCK; far += WORD) {
+		for (size_t i = 0; i + far + WORD <= SIZE; i += WORD) {
+			memcpy(other, bytes, SIZE);
+			memcpy(other + i, bytes + i + far, WORD);
+			memcpy(other + i + far, bytes + i, WORD);
+			unseen +=
+				memcmp(other, bytes, SIZE) && folder_checksum(other, SIZE) == want;
+		}
+	}
+	for (size_t i = 0; i + BLOCK <= SIZE; i++) {
+		memcpy(other, bytes, SIZE);
+		memset(other + i, 0, BLOCK);
+		unseen += folder_checksum(other, SIZE) == want;
+	}
+	memset(other, 0, SIZE);
+	for (size_t n = 0; n < SIZE; n++) {
+		zeroes[n] = folder_checksum(other, n);
+		for (size_t i = 0; i < n; i++)
+			unseen += zeroes[i] == zeroes[n];
+	}
+	OK(unseen == 0);
+}
+
 static void test_nothing(const struct unpacked *u)
 {
 	struct unpacked none = { .mark = mark };
@@ -125,6 +158,7 @@ int main(void)
 	test_back(&u);
 	test_others(&u);
 	test_damage(&u);
+	test_checksum();
 	test_nothing(&u);
 	unlink(u.path);
 	char *sections = xprintf("%s/sections", folder);
