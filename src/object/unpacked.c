@@ -9,7 +9,7 @@
 #include "base/folder.h"
 #include "base/num.h"
 
-enum { PACKED_MIN = 16 << 10, LARGEST = 16 << 20, ALL = 64 << 20, ORDER = 0x01020304 };
+enum { PACKED_MIN = 4 << 10, LARGEST = 16 << 20, ALL = 64 << 20, ORDER = 0x01020304 };
 enum { ID_MIN = 4, ID_MAX = 64 }; /* bytes of a build id */
 
 /* The index in place of the name, which the file chooses. */
