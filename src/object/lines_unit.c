@@ -22,7 +22,9 @@ struct unit_reader {
 	const struct address_ranges *in; /* what is asked for; NULL: all */
 	struct run_list *out;
 	size_t first; /* of this unit's, in out */
-	size_t piece; /* in l->pieces: the first that ends after what was emitted */
+	/* Of `in` and of l->pieces, the first that ends after what was emitted: rows are by
+	 * address. */
+	size_t asked, piece;
 };
 
 /* ---- code ---- */
@@ -196,7 +198,9 @@ static void emit_row(struct unit_reader *r, uint64_t low, uint64_t high, const s
 	const struct address_range all = { low, high };
 	const struct address_range *in = r->in ? r->in->at : &all;
 	size_t n = r->in ? r->in->n : 1;
-	for (size_t i = r->in ? ranges_first(r->in, low) : 0; i < n && in[i].low < high; i++)
+	while (r->in && r->asked < n && in[r->asked].high <= low)
+		r->asked++;
+	for (size_t i = r->asked; i < n && in[i].low < high; i++)
 		emit_line(r, in[i].low > low ? in[i].low : low,
 			  in[i].high < high ? in[i].high : high,
 			  (struct srcloc){ .file = path_of(r, row->file), .line = row->line });
