@@ -35,7 +35,7 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* At a dot: skips the parts that are allowed. NULL if there is another one. */
+/* At a dot: the end of the name, if the parts up to there are allowed ones. */
 static const char *skip_parts(const char *p)
 {
 	while (*p == '.') {
@@ -55,20 +55,11 @@ static const char *skip_parts(const char *p)
 
 enum name_check symbol_name_check(const char *name, const char **end)
 {
-	for (const char *p = name; *p; p++) {
-		if (*p == '$')
-			return NAME_ODD;
-		if (*p != '.')
-			continue;
-		p = skip_parts(p);
-		if (!p)
-			return NAME_ODD;
-		if (!*p) {
-			*end = p;
-			return NAME_RUNS_ON;
-		}
-	}
-	return NAME_PLAIN;
+	const char *odd = name + strcspn(name, "$.");
+	if (!*odd)
+		return NAME_PLAIN;
+	*end = *odd == '.' ? skip_parts(odd) : NULL;
+	return *end ? NAME_RUNS_ON : NAME_ODD;
 }
 
 bool symbol_is_mark(const char *name)
