@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/map64.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
@@ -33,7 +34,8 @@ struct asked {
 	struct object_file *file;
 	const struct hit_addresses *hit;
 	struct symbol_table table;
-	uint8_t *wanted; /* [table.n]: enum names_wanted */
+	uint8_t *wanted;     /* [table.n]: enum names_wanted */
+	struct map64 starts; /* address -> the symbol that is wanted */
 	struct line_run *runs;
 	size_t n_runs;
 	uint8_t *wanted_runs; /* [n_runs] */
@@ -227,11 +229,20 @@ static void keep_symbols(struct asked *a)
 static void see_name(void *asked, const char *name, uint64_t addr)
 {
 	struct asked *a = asked;
-	uint32_t i = symbol_covering(&a->table, addr);
-	if (i != NONE && a->wanted[i] && a->table.at[i].addr == addr && *name &&
-	    strcmp(a->table.at[i].name, name) != 0)
+	uint32_t i = map64_get(&a->starts, addr);
+	if (i != NONE && *name && strcmp(a->table.at[i].name, name) != 0)
 		vec_push(&a->o->aliases,
 			 ((struct kept_alias){ addr, kept_string(a->k->kept, name) }));
+}
+
+/* Other names of the symbols that are wanted. */
+static void keep_aliases(struct asked *a)
+{
+	for (size_t i = 0; i < a->table.n; i++)
+		if (a->wanted[i] && a->table.at[i].addr < a->table.at[i].end)
+			*map64_at(&a->starts, a->table.at[i].addr) = (uint32_t)i;
+	object_for_each_name(a->file, see_name, a);
+	map64_free(&a->starts);
 }
 
 static void keep_runs(struct asked *a)
@@ -297,13 +308,14 @@ static void keep_starts(struct asked *a)
 static struct kept_object *describe(struct keeper *k, objid id, struct object_file *file)
 {
 	const struct object *o = &k->p->objects[id];
+	struct address_range text = object_text(file), profiled = object_profiled(file);
 	struct kept_object like = { .path = strtab_get(k->p->strings, o->path),
 				    .build_id = strtab_get(k->p->strings, o->build_id),
 				    .machine = object_elf_machine(file),
-				    .text_low = object_text(file).low,
-				    .text_high = object_text(file).high,
-				    .profiled_low = object_profiled(file).low,
-				    .profiled_high = object_profiled(file).high };
+				    .text_low = text.low,
+				    .text_high = text.high,
+				    .profiled_low = profiled.low,
+				    .profiled_high = profiled.high };
 	like.flags = (object_is_64bit(file) ? KEPT_64BIT : 0) |
 		     (object_big_endian(file) ? KEPT_BIG_ENDIAN : 0) |
 		     (object_has_lines(file) ? KEPT_LINES : 0);
@@ -365,7 +377,7 @@ static void keep_object(struct keeper *k, objid id, struct object_file *file)
 	if (k->opts->whole)
 		want_targets(&a);
 	keep_symbols(&a);
-	object_for_each_name(file, see_name, &a);
+	keep_aliases(&a);
 	keep_runs(&a);
 	keep_inlines(&a);
 	if (k->opts->whole && object_has_code(file))
