@@ -275,13 +275,10 @@ static void keep_inlines(struct asked *a)
 static void keep_bytes(struct asked *a, uint64_t low, uint64_t high)
 {
 	size_t size;
-	const uint8_t *code = object_code(a->file, low, &size);
-	if (code && low < high)
+	const uint8_t *code = low < high ? object_code_part(a->file, low, high - low, &size) : NULL;
+	if (code)
 		vec_push(&a->o->code,
-			 ((struct kept_code){ low,
-					      kept_bytes(a->k->kept, code,
-							 size < high - low ? size : high - low),
-					      size < high - low ? size : high - low }));
+			 ((struct kept_code){ low, kept_bytes(a->k->kept, code, size), size }));
 }
 
 static void keep_code(struct asked *a)

@@ -259,6 +259,33 @@ def test_cache(tap, box):
     shutil.rmtree(box.at('.debug'))
 
 
+LARGE = 48 << 20
+LARGE_SOURCE = r'''
+#include <signal.h>
+#include <unistd.h>
+__asm__(".text\n.skip %d\n");
+__attribute__((noinline)) void spin(void) { for (;;) __asm__ volatile(""); }
+static void end(int number) { (void)number; _exit(0); }
+int main(void) { signal(SIGALRM, end); ualarm(300000, 0); spin(); }
+''' % LARGE
+
+
+def test_large(tap, box):
+    """A sample at a function's first instruction needs the bytes before it, and no more of the code."""
+    with open(box.at('large.c'), 'w') as f:
+        f.write(LARGE_SOURCE)
+    subprocess.run(['gcc', '-O1', '-fno-toplevel-reorder', '-o', box.at('large'), box.at('large.c')], check=True)
+    memory = []
+    for words in (['--no-names'], []):
+        kin = subprocess.Popen([box.kin, 'record', '-q', *words, '-o', 'large.kin', './large'], cwd=box.folder, env=box.env)
+        _, status, used = os.wait4(kin.pid, 0)
+        kin.returncode = status
+        memory.append(used.ru_maxrss << 10)
+    p = box.run(box.kin, 'flat', '-i', 'large.kin')
+    tap.ok(b'spin' in p.stdout, 'a large program: its function has a name', p.stdout + p.stderr)
+    tap.ok(memory[1] - memory[0] < LARGE // 2, '... for which its code is not read', repr(memory).encode())
+
+
 # What is of a container is there alone: a program with a library, without a build id a second one, and a debug file.
 INSIDE = r'''
 #include <time.h>
@@ -437,6 +464,7 @@ def main():
             tap.part(test_newer_source, tap, box, sample)
             tap.part(test_diff, tap, box, sample)
             tap.part(test_cache, tap, box)
+            tap.part(test_large, tap, box)
             tap.part(test_container, tap, box)
     finally:
         shutil.rmtree(box.folder)
