@@ -214,7 +214,7 @@ static struct kin_error *join(const char *file, const struct string_list *files)
 {
 	struct kin_open_opts opts = { .size = sizeof(opts), .executable = "", .for_writing = true };
 	struct kin_profile *profile = NULL;
-	char *sum = xprintf("%s.sum", file);
+	char *sum = xprintf("%s.sum.kin", file); /* a name that ends otherwise makes a gmon.out */
 	struct kin_error *err = kin_profile_open(string_list(files), files->at.n, &opts, &profile);
 	if (!err)
 		err = kin_profile_write(profile, sum);

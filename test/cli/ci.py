@@ -62,6 +62,10 @@ def main():
         code, out, err = run('make -s check-calls')
         tap.ok(code != 0 and 'Error 1' in err and re.search(r'^prog\.c:\d+: part: 330 calls, 300 before: \+10\.00 %', out, re.M),
                'a function that is called more often fails, at its line', out + err)
+        code, out, err = run("kin check baseline.kin --time=off -r 2 -- sh -c './prog.counted; ./prog.counted'")
+        tap.ok(code == 1 and ': part: 660 calls, 300 before' in out, 'calls of all processes of a command add up', out + err)
+        code, out, err = run('head -c -100 baseline.kin >cut.kin; kin check --time=off cut.kin baseline.kin')
+        tap.ok(code == 3 and out.endswith('not comparable\n'), 'what cannot be read as a whole is not fine', out + err)
         code, out, err = run('rm baseline.kin; make -s check-calls')
         tap.ok(code != 0 and 'Error 3' in err, 'a baseline that is missing does, too', out + err)
         write('prog.c', PROGRAM % 300)
