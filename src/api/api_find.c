@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "base/map64.h"
 #include "formats/formats.h"
 #include "formats/kin/kin_write.h"
 #include "input/paths.h"
@@ -106,17 +107,13 @@ static bool is_recording(const char *path, const char *name)
 	       (S_ISREG(st.st_mode) || is_perf_folder(path));
 }
 
-/* The ranks of the job that `best` is a rank of; only itself if it is of none. */
-static bool is_of_job(const char *path, const struct kinfile_rank *best)
+/* Whether it is of the job that `best` is of. */
+static bool is_of_job(const struct kinfile_rank *r, const struct kinfile_rank *best)
 {
-	struct kinfile_rank r;
-	return best->rank && kinfile_rank_of(path, &r) && r.rank && r.ranks == best->ranks &&
-	       !strcmp(r.job, best->job);
+	return best->rank && r->rank && r->ranks == best->ranks && !strcmp(r->job, best->job);
 }
 
-/* Recordings are not parts of one whole, as the files of one run are: the last one is meant. But of
- * a parallel job all of its ranks are. */
-static void keep_newest(struct path_list *l)
+static size_t newest_file(const struct path_list *l)
 {
 	struct timespec newest = { 0 };
 	size_t best = 0;
@@ -130,17 +127,35 @@ static void keep_newest(struct path_list *l)
 			best = i;
 		}
 	}
-	struct kinfile_rank job = { 0 };
-	size_t n = 0;
-	if (!kinfile_rank_of(l->at.at[best], &job))
-		job.rank = 0;
+	return best;
+}
+
+/* Recordings are not parts of one whole, as the files of one run are: the last one is meant. But of
+ * a parallel job all of its ranks are. If both kin record and the runtime in the program made files
+ * of a rank, they measured the same time: those of the last one's kind are taken. */
+static void keep_newest(struct path_list *l)
+{
+	struct kinfile_rank *of = xrealloc(NULL, l->at.n, sizeof(*of));
+	struct map64 measured = { 0 }; /* ranks with a file of that kind */
+	size_t best = newest_file(l), n = 0;
+	for (size_t i = 0; i < l->at.n; i++)
+		if (!kinfile_rank_of(l->at.at[i], &of[i]))
+			of[i].rank = 0;
+	const struct kinfile_rank job = of[best];
+	for (size_t i = 0; i < l->at.n; i++)
+		if (is_of_job(&of[i], &job) && of[i].writer == job.writer)
+			*map64_at(&measured, of[i].rank) = 1;
 	for (size_t i = 0; i < l->at.n; i++) {
-		if (i == best || is_of_job(l->at.at[i], &job))
+		bool other = of[i].writer != job.writer;
+		if (i == best || (is_of_job(&of[i], &job) &&
+				  !(other && map64_get(&measured, of[i].rank) != NONE)))
 			l->at.at[n++] = l->at.at[i];
 		else
 			free(l->at.at[i]);
 	}
 	l->at.n = n;
+	map64_free(&measured);
+	free(of);
 }
 
 static time_t newest_of(const struct path_list *l)

@@ -234,6 +234,8 @@ static void add_jobs(struct profile_builder *b, const struct profile *p)
 {
 	add_values(b, FACT_JOB, values_of(p, FACT_JOB));
 	add_values(b, FACT_RANKS, values_of(p, FACT_RANKS));
+	add_values(b, FACT_KILLED, values_of(p, FACT_KILLED));
+	add_values(b, FACT_NOT_ENDED, values_of(p, FACT_NOT_ENDED));
 }
 
 struct profile *profile_canonical(const struct profile *p, const char *program,

@@ -387,15 +387,8 @@ static void note_events(struct imbalance_job *j)
 			   j->n - n == 1 ? "counts" : "count");
 }
 
-/* Whether the fact is a rank whose program was killed. */
-static bool is_killed(const struct profile *p, const struct fact *f)
-{
-	return f->source < p->n_sources && p->sources[f->source].signal &&
-	       !strcmp(strtab_get(p->strings, f->name), FACT_RANK);
-}
-
-/* What they did not do any more is not in their work. */
-static void note_killed(struct imbalance_job *j)
+/* The ranks that facts of the name are of; what they did not do any more is not in their work. */
+static void note_early(struct imbalance_job *j, const char *fact, const char *what)
 {
 	enum { NAMED = 8 };
 	const struct profile *p = j->in->profile;
@@ -403,18 +396,17 @@ static void note_killed(struct imbalance_job *j)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->n_facts; i++) {
-		if (!is_killed(p, &p->facts[i]) || ++n > NAMED)
+		if (strcmp(strtab_get(p->strings, p->facts[i].name), fact) != 0 || ++n > NAMED)
 			continue;
 		char *before = list;
-		list = xprintf("%s%srank %s (%d)", before ? before : "", before ? ", " : "",
-			       strtab_get(p->strings, p->facts[i].value),
-			       p->sources[p->facts[i].source].signal);
+		list = xprintf("%s%srank %s", before ? before : "", before ? ", " : "",
+			       strtab_get(p->strings, p->facts[i].value));
 		free(before);
 	}
 	if (n > NAMED)
-		table_note(j->t, "killed by a signal: %s, and %zu more", list, n - NAMED);
+		table_note(j->t, "%s: %s, and %zu more", what, list, n - NAMED);
 	else if (n)
-		table_note(j->t, "killed by a signal: %s", list);
+		table_note(j->t, "%s: %s", what, list);
 	free(list);
 }
 
@@ -536,7 +528,8 @@ static struct kin_error *imbalance_run(const struct report_input *in, const stru
 	if (!err) {
 		note_slow(&j);
 		note_ranks(&j);
-		note_killed(&j);
+		note_early(&j, FACT_KILLED, "killed by a signal");
+		note_early(&j, FACT_NOT_ENDED, "not ended (killed, or still running)");
 		note_events(&j);
 		note_folding(&j);
 		report_note_subjects(in, o, t);

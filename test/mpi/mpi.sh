@@ -73,6 +73,10 @@ if OMPI_CC="$kin cc gcc" mpicc -pg -g -o linked "$here/stencil.c" 2>log; then
 	job 2 ./linked 1 5 >/dev/null
 	check 'linked with libkinrt: a file for each rank' each_has_its_file kin.%d.kin 2
 	rm -f ./*.kin gmon.out*
+	job 2 "$kin" record -q ./linked 1 5 >/dev/null
+	once() { [ -e kin.1.kin ] && "$kin" flat -f csv >all && "$kin" flat -f csv profile.*.kin >these && cmp all these; }
+	check 'under kin record, too: its time counts once' once
+	rm -f ./*.kin gmon.out*
 else
 	skip 'linked with libkinrt: a file for each rank' "$(tail -n 1 log)"
 fi
@@ -288,9 +292,30 @@ if [ -e profile.1.kin ]; then
 	check 'a rank that died is said' dead_is_said
 	imbalance_says() { "$kin" imbalance profile.*.kin 2>&1 | grep -q '^  killed by a signal: .*rank 1 (9)'; }
 	check 'and by kin imbalance' imbalance_says
+	sum_says() { "$kin" imbalance job.kin 2>&1 | grep -q '^  killed by a signal: .*rank 1 (9)'; }
+	check 'and by kin imbalance of their sum' sum_says
 else
 	skip 'a rank that died is said' 'its recorder was killed, too'
 fi
+rm -f ./*.kin
+cat >dies.c <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+	for (volatile long i = 0; i < 100000000; i++)
+		;
+	if (atoi(getenv("OMPI_COMM_WORLD_RANK")) == 1)
+		_exit(*(volatile int *)0);
+	return 0;
+}
+END
+cc -o dies dies.c
+job 3 "$kin" run -q ./dies
+not_ended() { "$kin" imbalance $1 2>&1 | grep -q '^  not ended (killed, or still running): .*rank 1'; }
+check 'kin run: kin imbalance says that a rank has not ended' not_ended
+job 3 "$build/kin-mpi" reduce
+check 'and of their sum' not_ended job.kin
 wrong() { job 2 "$build/kin-mpi" "$@"; [ $? = 2 ]; }
 check 'no command is an error' wrong
 check 'nor is FILE something else than a .kin' wrong reduce -o x.out

@@ -327,6 +327,23 @@ static const char *time_in_words(uint64_t ns, char *text, size_t size)
 	return text;
 }
 
+static void describe_rank(struct kinfile *f)
+{
+	const struct kinf_header *h = &f->header;
+	char rank[24], killed[48];
+
+	if (!h->rank)
+		return;
+	snprintf(rank, sizeof(rank), "%ju", (uintmax_t)h->rank - 1);
+	profile_add_fact(f->into, FACT_RANK, rank);
+	if (h->end == KINF_SIGNALLED) {
+		snprintf(killed, sizeof(killed), "%s (%d)", rank, (int)(h->end_detail & 127));
+		profile_add_fact(f->into, FACT_KILLED, killed);
+	} else if (h->end == KINF_RUNNING && h->writer == KINF_BY_RUNTIME) {
+		profile_add_fact(f->into, FACT_NOT_ENDED, rank);
+	}
+}
+
 static void describe(struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;
@@ -340,11 +357,7 @@ static void describe(struct kinfile *f)
 	profile_add_fact(f->into, "end", end_in_words(h, text, sizeof(text)));
 	f->source->machine = h->machine;
 	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
-	f->source->signal = h->end == KINF_SIGNALLED ? (int)(h->end_detail & 127) : 0;
-	if (h->rank) {
-		snprintf(text, sizeof(text), "%ju", (uintmax_t)h->rank - 1);
-		profile_add_fact(f->into, FACT_RANK, text);
-	}
+	describe_rank(f);
 	add_number(f, FACT_RANKS, h->ranks);
 	if (h->job[0])
 		profile_add_fact(f->into, FACT_JOB, h->job);

@@ -155,6 +155,7 @@ bool kinfile_rank_of(const char *path, struct kinfile_rank *ret)
 	*ret = (struct kinfile_rank){
 		.rank = h.rank,
 		.ranks = h.ranks,
+		.writer = h.writer,
 		.unfinished = h.end == KINF_RUNNING && h.writer != KINF_BY_TOOL && !piped,
 		.signal = h.end == KINF_SIGNALLED ? (int)(h.end_detail & 127) : 0,
 		.status = status_of(&h),

@@ -168,6 +168,7 @@ MUST_CHECK struct kin_error *kinfile_file_check_busy(const char *path);
 /* Reads from the header whether a file is a .kin file, its rank and job, and its end. */
 struct kinfile_rank {
 	uint32_t rank, ranks; /* rank + 1; 0: no job */
+	uint32_t writer;      /* enum kinf_writer */
 	char job[64];
 	bool unfinished; /* the writer has not finished it */
 	int signal;      /* the signal that killed the program; 0: none */
