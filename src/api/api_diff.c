@@ -237,6 +237,31 @@ static const char *const page_columns[] = { "change",       "chance",      "befo
 					    "calls_before", "calls_after", "object",
 					    "name",         NULL };
 
+/* With the columns that were asked for. */
+static struct kin_error *selected(struct kin_comparison *c, struct kin_table *t,
+				  struct kin_table **ret)
+{
+	const char *const *columns = c->o.for_page ? page_columns : c->o.columns;
+	struct kin_error *err =
+		table_select(t, &(struct table_selection){ columns, c->o.sort }, ret);
+	if (err)
+		kin_table_free(t);
+	return err;
+}
+
+static struct kin_error *unguarded_comparison_check(struct kin_comparison *c)
+{
+	struct kin_table *t = NULL;
+	struct kin_error *err = selected(c, diff_table(c->of), &t);
+	kin_table_free(t);
+	return err;
+}
+
+struct kin_error *kin_comparison_check(struct kin_comparison *c)
+{
+	return GUARDED(unguarded_comparison_check(c));
+}
+
 static struct kin_error *unguarded_comparison_table(struct kin_comparison *c,
 						    struct kin_table **ret)
 {
@@ -259,13 +284,7 @@ static struct kin_error *unguarded_comparison_table(struct kin_comparison *c,
 	for (size_t i = 0; i < c->notes.n; i++)
 		table_note(t, "%s", c->notes.at[i]);
 	note_builds(c, t);
-	err = table_select(
-		t,
-		&(struct table_selection){ c->o.for_page ? page_columns : c->o.columns, c->o.sort },
-		ret);
-	if (err)
-		kin_table_free(t);
-	return err;
+	return selected(c, t, ret);
 }
 
 struct kin_error *kin_comparison_table(struct kin_comparison *c, struct kin_table **ret)

@@ -184,8 +184,11 @@ static const char *split(struct compare_line *l, char **words)
 static int run_line(struct compare_line *l)
 {
 	struct sides sides;
+	int status = sides_check(&l->s);
+	if (status)
+		return status;
 	sides_init(&sides);
-	int status = turns_run(&l->turns, &sides);
+	status = turns_run(&l->turns, &sides);
 	if (status == TURNS_DONE)
 		status = sides_show(&sides, &l->s);
 	turns_done(&l->turns);

@@ -132,20 +132,25 @@ static int add_one(struct sides *sides, const struct settings *s, int side, size
 
 static bool is_page(const struct settings *s) { return s->format && !strcmp(s->format, "html"); }
 
-/* The comparison that the table is made of, or NULL. */
-static int compare(struct sides *sides, const struct settings *s, struct kin_comparison **ret_c,
-		   struct kin_table **ret)
+static struct kin_comparison *new_comparison(const struct settings *s)
 {
 	struct kin_diff_opts opts = s->diff;
-	int status = EXIT_OK;
-	bool added = true, hinted = false;
-	*ret = NULL;
 	opts.size = sizeof(opts);
 	opts.columns = string_list(&s->columns);
 	opts.sort = s->sort;
 	opts.min_share = s->min_share;
 	opts.for_page = is_page(s);
-	struct kin_comparison *c = *ret_c = kin_comparison_new(&opts);
+	return kin_comparison_new(&opts);
+}
+
+/* The comparison that the table is made of, or NULL. */
+static int compare(struct sides *sides, const struct settings *s, struct kin_comparison **ret_c,
+		   struct kin_table **ret)
+{
+	int status = EXIT_OK;
+	bool added = true, hinted = false;
+	*ret = NULL;
+	struct kin_comparison *c = *ret_c = new_comparison(s);
 	for (int side = 0; side < N_SIDES; side++)
 		for (size_t i = 0; i < sides->of[side].at.n && added; i++) {
 			int found = add_one(sides, s, side, i, c, &added, &hinted);
@@ -153,6 +158,14 @@ static int compare(struct sides *sides, const struct settings *s, struct kin_com
 		}
 	struct kin_error *err = added ? kin_comparison_table(c, ret) : NULL;
 	return err ? message_error(s->command->name, err) : status;
+}
+
+int sides_check(const struct settings *s)
+{
+	struct kin_comparison *c = new_comparison(s);
+	struct kin_error *err = kin_comparison_check(c);
+	kin_comparison_free(c);
+	return message_error(s->command->name, err);
 }
 
 int sides_compare(struct sides *sides, const struct settings *s, struct kin_table **ret)

@@ -79,6 +79,10 @@ struct settings sides_settings(const struct sides *sides, const struct settings 
  * Returns the exit status for the data. */
 int sides_compare(struct sides *sides, const struct settings *s, struct kin_table **ret);
 
+/* Whether there are such columns, which is known before anything is recorded. Returns the exit
+ * status. */
+int sides_check(const struct settings *s);
+
 /* Compares and renders by s. Returns the exit status: EXIT_SLOWER, EXIT_INCOMPARABLE ... */
 int sides_show(struct sides *sides, const struct settings *s);
 

@@ -571,12 +571,16 @@ static void show_columns(const struct diff *d, struct kin_table *t)
 	table_show(t, "object", has_objects(d));
 }
 
+struct kin_table *diff_table(const struct comparison *c)
+{
+	const char *title = c->o.inclusive ? "Difference, with callees" : "Difference";
+	return table_new("diff", title, c->o.shares ? share_columns : time_columns, N_COLUMNS);
+}
+
 struct kin_table *diff_report(struct comparison *c, const struct diff_opts *o)
 {
 	struct diff d = { .c = c, .o = o, .total = comparison_total(c) };
-	const char *title = c->o.inclusive ? "Difference, with callees" : "Difference";
-	struct kin_table *t =
-		table_new("diff", title, c->o.shares ? share_columns : time_columns, N_COLUMNS);
+	struct kin_table *t = diff_table(c);
 	d.ticks = is_seconds(c->unit) ? MILLISECONDS : 1;
 	table_set_rate(t, d.ticks);
 	if (c->unit)

@@ -15,6 +15,9 @@ struct diff_opts {
 			  */
 };
 
+/* Its columns, without rows. */
+struct kin_table *diff_table(const struct comparison *c);
+
 /* The comparison must be finished, and stays the caller's; it may be freed before the table. */
 struct kin_table *diff_report(struct comparison *c, const struct diff_opts *o);
 
