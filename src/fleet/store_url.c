@@ -93,9 +93,10 @@ static bool take_time(const char *text, uint64_t now_s, uint64_t *ret)
 		const char *stop = strptime(text, dates[i], &t);
 		if (!stop || (*stop && strcmp(stop, "Z") != 0))
 			continue;
-		time_t at = timegm(&t);
+		int day = t.tm_mday;
+		time_t at = timegm(&t); /* the second of March for the 30th of February */
 		*ret = at < 0 ? 0 : (uint64_t)at;
-		return at >= 0 && *ret <= UINT32_MAX;
+		return at >= 0 && *ret <= UINT32_MAX && t.tm_mday == day;
 	}
 	return false;
 }
@@ -187,9 +188,15 @@ static struct kin_error *take_filter(const char *text, const char *p, size_t n, 
 	if (!f.key || !f.value)
 		return bad(text, "after % come two hexadecimal digits, not 00");
 	bool from = !strcmp(f.key, "from"), to = !strcmp(f.key, "to");
-	if (!from && !to)
+	bool *given = from ? &u->has_from : &u->has_to;
+	if (!from && !to) {
 		vec_push(&u->filters, f);
-	else if (!take_time(f.value, now_s, from ? &u->from_s : &u->to_s))
+		return NULL;
+	}
+	if (*given)
+		return bad(text, "from and to are given once");
+	*given = true;
+	if (!take_time(f.value, now_s, from ? &u->from_s : &u->to_s))
 		return bad(text, "a time is -90s, -30m, -1h, -7d, 2026-01-31, "
 				 "2026-01-31T12:00:00, seconds since 1970, or now");
 	return NULL;

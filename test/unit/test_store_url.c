@@ -63,6 +63,8 @@ static void times_in_a_url(void)
 	}
 	OK(strstr(error_of("http://a/db?from=tomorrow"), "a time is"));
 	OK(strstr(error_of("http://a/db?from=-99999999999w"), "a time is"));
+	OK(strstr(error_of("http://a/db?from=2026-02-30"), "a time is"));
+	OK(strstr(error_of("http://a/db?from=-1h&from=-2h"), "given once"));
 	OK(strstr(error_of("http://a/db?from=-1h&to=-2h"), "ends before"));
 }
 
