@@ -65,11 +65,12 @@ static bool has_all_code(struct object_file *o, const struct histogram *h,
 	return begins && (near(h->high, r->high) || near(h->high, segment_end(o, r->high)));
 }
 
-static void check_range(struct mismatch_check *p, const struct symbols *s)
+/* True: it is of something else. */
+static bool check_range(struct mismatch_check *p, const struct symbols *s)
 {
 	struct address_range r = object_profiled(p->object);
 	if (r.low >= r.high)
-		return;
+		return false;
 	for (size_t i = 0; i < p->data->n_histograms; i++) {
 		const struct histogram *h = &p->data->histograms[i];
 		if (has_all_code(p->object, h, &r, s))
@@ -81,8 +82,9 @@ static void check_range(struct mismatch_check *p, const struct symbols *s)
 		     data_name(p), h->low, h->high, object_path(p->object), r.low, r.high,
 		     inside ? "only a part of the program was profiled, or it was built anew since"
 			    : "it was written by another program, or by another build of this one");
-		return;
+		return !inside;
 	}
+	return false;
 }
 
 /* ---- the callees ---- */
@@ -113,7 +115,8 @@ static size_t stride(size_t n)
 	return n / ENOUGH + 1;
 }
 
-static void check_callees(struct mismatch_check *p, const struct symbols *s)
+/* True: it is of something else. */
+static bool check_callees(struct mismatch_check *p, const struct symbols *s)
 {
 	size_t bad = 0, elsewhere = 0, n = 0, step = stride(p->data->n_arcs);
 	uint64_t first = 0;
@@ -149,6 +152,7 @@ static void check_callees(struct mismatch_check *p, const struct symbols *s)
 		     bad * 2 > n
 			     ? "it was written by another program, or by another build of this one"
 			     : "the data is damaged, or partly of another build");
+	return bad || (n && elsewhere == n);
 }
 
 /* ---- the ticks ---- */
@@ -184,7 +188,7 @@ static void check_ticks(struct mismatch_check *p, const struct symbols *s)
 		     100 * lost / total, data_name(p), object_path(p->object));
 }
 
-void mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
+bool mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
 		    void (*say)(const char *text, void *arg), void *arg)
 {
 	struct mismatch_check c = { .data = p, .object = o, .say = say, .arg = arg };
@@ -192,9 +196,10 @@ void mismatch_check(const struct profile *p, struct object_file *o, const struct
 	if (p->saturated)
 		warn(&c, "a sum in %s is too large for 64 bits and stays at the largest value",
 		     data_name(&c));
-	check_range(&c, s);
+	bool foreign = check_range(&c, s);
 	if (!s)
-		return;
-	check_callees(&c, s);
-	check_ticks(&c, s);
+		return foreign;
+	foreign |= check_callees(&c, s);
+	check_ticks(&c, s); /* code without symbols looks alike */
+	return foreign;
 }

@@ -8,8 +8,8 @@
 #include "symbolize/symbols.h"
 
 /* Calls say() with a line of text, valid during the call, for each sign that p was not written by
- * this build of this program. */
-void mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
+ * this build of this program. Returns whether it certainly was not, at least in part. */
+bool mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
 		    void (*say)(const char *text, void *arg), void *arg);
 
 #endif

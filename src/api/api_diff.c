@@ -58,6 +58,15 @@ static const char *counted_event(const struct profile *p)
 	return *name && strcmp(name, "samples") != 0 ? name : NULL;
 }
 
+/* The C library's mcount knows no callers but those in the program. */
+static bool is_gmon(const struct profile *p)
+{
+	bool any = false;
+	for (size_t i = 0; i < p->n_sources; i++)
+		any |= !strcmp(p->sources[i].kind, "gmon");
+	return any;
+}
+
 /* ---- sides of several recordings ---- */
 
 struct diff_build { /* of a program or library, on a side; owned */
@@ -209,7 +218,8 @@ static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool
 					  .per_sample = weight_of_sample(s),
 					  .sampled = s->n && s->audit.duration_ns,
 					  .started = started(p->data),
-					  .event = counted_event(p->data) };
+					  .event = counted_event(p->data),
+					  .inner_only = is_gmon(p->data) };
 	struct kin_error *err = kin_report(p, c->o.lines ? "lines" : "flat", &opts, &r.flat);
 	if (!err && r.n_runs > 1)
 		err = by_run(c, p, &r.by_run);

@@ -51,6 +51,7 @@ struct kin_profile {
 	bool lines;
 	bool told_trouble, has_hints, heard_builds, no_names, sum_ranks, one_by_one;
 	bool sought_program; /* do not search for it again */
+	bool is_foreign;     /* the data is certainly of another program, or build, than `object` */
 	bool is_its_program; /* nothing indicates that the data is of another program than `object`
 			      */
 	struct view views[N_VIEWS];

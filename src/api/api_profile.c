@@ -521,7 +521,8 @@ void profile_check_program(struct kin_profile *p)
 	struct kin_error *no_symbols =
 		profile_view(p, p->lines ? VIEW_LINES : VIEW_FUNCTIONS, false, &v);
 	size_t before = p->warnings.n;
-	mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
+	p->is_foreign =
+		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
 	p->is_its_program = p->warnings.n == before;
 	kin_error_free(no_symbols);
 }
@@ -773,6 +774,8 @@ bool kin_profile_is_sampled(const struct kin_profile *p)
 	const struct profile *d = p->data;
 	return d->samples.n || (!d->n_histograms && !d->n_arcs && !d->n_blocks);
 }
+
+bool kin_profile_is_foreign(const struct kin_profile *p) { return p->is_foreign; }
 
 bool kin_profile_fits_gmon(const struct kin_profile *p)
 {

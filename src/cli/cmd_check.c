@@ -25,12 +25,15 @@ static const char *const description[] = {
 	"has counted calls, else under kin record; each run must end with the same status, that "
 	"of BASELINE if it is known.",
 	"Counted calls are the same in each run: a function fails if it is called more often "
-	"than --calls allows. Times differ by chance: a function, or the total, fails if the "
+	"than --calls allows. A gmon.out of the C library has no calls from outside the program, "
+	"of main or of what qsort calls: then they are left out on both sides. Times differ by "
+	"chance: a function, or the total, fails if the "
 	"lower end of its interval, corrected for the number of functions, exceeds what --time "
 	"allows. That needs repetitions on both sides; without them time is not checked, and a "
 	"line says so.",
 	"Data that allows no check is a failure, too: no samples and no counts, no function on "
-	"both sides, none that --functions selects, or no repetitions although --time was given.",
+	"both sides, none that --functions selects, data of another program or build than names "
+	"come from, or no repetitions although --time was given.",
 	NULL,
 };
 
@@ -351,7 +354,10 @@ static void note_scope(struct gate_check *k)
 		findings_note(&k->found,
 			      xprintf("calls of %zu function%s checked", n[FINDING_CALLS],
 				      n[FINDING_CALLS] == 1 ? "" : "s"));
-	else if (!k->s->check.calls.off)
+	if (k->counted && property(k, "inner_only") > 0)
+		findings_note(&k->found, xprintf("calls from outside the program were not checked: "
+						 "gmon.out has none"));
+	if (!k->counted && !k->s->check.calls.off)
 		findings_note(&k->found, xprintf("calls were not checked: they were not counted"));
 	if (k->timed)
 		findings_note(&k->found, xprintf("time of %zu function%s checked", n[FINDING_TIME],
@@ -397,6 +403,16 @@ static int write_findings(const struct gate_check *k, int status)
 	return err ? message_error("check", err) : EXIT_OK;
 }
 
+/* What was said of the data that makes it no measure; NULL: nothing. */
+static const char *what_is_amiss(const struct sides *sides, const struct kin_table *t, int status)
+{
+	if (!t)
+		return "the recordings could not be compared";
+	if (sides->foreign)
+		return "there is data of another program, or of another build of it";
+	return status ? "not all of the data could be read, or it is in doubt" : NULL;
+}
+
 static int check(const struct settings *s, struct sides *sides)
 {
 	struct settings asked = *s;
@@ -410,10 +426,9 @@ static int check(const struct settings *s, struct sides *sides)
 	int status = sides_compare(sides, &asked, &k.table);
 	if (k.table)
 		check_table(&k);
-	if (status || !k.table) /* why was reported */
-		add_finding(&k, FINDING_ERROR, NULL,
-			    xprintf(k.table ? "not all of the data could be read, or it is in doubt"
-					    : "the recordings could not be compared"));
+	const char *amiss = what_is_amiss(sides, k.table, status);
+	if (amiss)
+		add_finding(&k, FINDING_ERROR, NULL, xprintf("%s", amiss));
 	bool error = k.found.at.n && k.found.at.at[k.found.at.n - 1].kind == FINDING_ERROR;
 	int ret = status == EXIT_USAGE ? EXIT_USAGE
 		  : error              ? EXIT_INCOMPARABLE

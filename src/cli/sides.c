@@ -120,6 +120,7 @@ static int add_one(struct sides *sides, const struct settings *s, int side, size
 	if (!p)
 		return status;
 	sides->mode &= kin_profile_file_mode(p);
+	sides->foreign |= kin_profile_is_foreign(p);
 	struct kin_error *err = kin_comparison_add(c, side == SIDE_AFTER, p);
 	*added = !err;
 	if (*hinted) /* the others' are the same */

@@ -120,12 +120,21 @@ static size_t run_of(const struct kin_cell *cell, size_t n_runs)
 	return is_run && n >= 1 && n <= n_runs ? n - 1 : 0;
 }
 
+static void add_counts(struct call_counts *x, uint64_t calls, size_t n_runs)
+{
+	uint64_t a_run = calls / n_runs;
+	x->mean += (double)calls / (double)n_runs; /* summed over recordings, for now */
+	x->least = x->most && x->least < a_run ? x->least : a_run;
+	x->most = x->most > a_run ? x->most : a_run;
+}
+
 /* Functions of one name in one object are one here. */
 static void read_sums(struct comparison *c, int side, const struct comparison_recording *r)
 {
 	struct comparison_side *s = &c->side[side];
 	struct row_columns k = find_columns(c, r->flat);
-	double runs = (double)r->n_runs;
+	uint64_t *outer = comparison_outer_calls(c, r);
+	size_t n_outer = c->at.n;
 	struct kin_row row;
 	for (kin_table_rewind(r->flat); table_next(r->flat, &row);) {
 		const struct kin_cell *cells = row.cells;
@@ -137,11 +146,13 @@ static void read_sums(struct comparison *c, int side, const struct comparison_re
 			continue;
 		f->slot = slot;
 		f->time += x;
-		f->calls += (double)calls / runs; /* summed over recordings, for now */
-		uint64_t a_run = calls / r->n_runs;
-		f->least_calls = f->most_calls && f->least_calls < a_run ? f->least_calls : a_run;
-		f->most_calls = f->most_calls > a_run ? f->most_calls : a_run;
+		uint64_t not_inner = slot < n_outer && outer[slot] < calls ? outer[slot]
+				     : slot < n_outer                      ? calls
+									   : 0;
+		add_counts(&f->calls, calls, r->n_runs);
+		add_counts(&f->inner_calls, calls - not_inner, r->n_runs);
 	}
+	free(outer);
 }
 
 static void read_times(struct comparison *c, int side, struct kin_table *t, size_t n_runs)
@@ -219,6 +230,7 @@ struct kin_error *comparison_add(struct comparison *c, int side,
 	bool counts =
 		render_count(r->flat, "has_arcs") && !render_count(r->flat, "counted_in_part");
 	s->counted = counts && (s->counted || !s->recordings.n);
+	s->inner_only |= r->inner_only;
 	s->sampled = r->sampled && (s->sampled || !s->recordings.n);
 	s->rate = kin_table_rate(r->flat);
 	read_sums(c, side, r);
@@ -468,18 +480,34 @@ static int compare_measured(const void *pa, const void *pb)
 	return a->run < b->run ? -1 : a->run > b->run;
 }
 
+/* If a side has no calls from outside of the program, the other one's are no news. */
+static void leave_out_outer_calls(struct comparison *c)
+{
+	if (!c->side[BEFORE].inner_only && !c->side[AFTER].inner_only)
+		return;
+	for (size_t k = 0; k < c->at.n; k++)
+		for (int i = 0; i < REPEATS_SIDES; i++) {
+			struct compared_side *f = &c->at.at[k].of[i];
+			c->inner_only |= f->calls.most != f->inner_calls.most;
+			f->calls = f->inner_calls;
+			if (!(f->time > 0) && !f->calls.most)
+				f->slot = NONE;
+		}
+}
+
 struct kin_error *comparison_finish(struct comparison *c)
 {
 	struct kin_error *err = find_order(c);
 	if (err)
 		return err;
+	leave_out_outer_calls(c);
 	for (int i = 0; i < REPEATS_SIDES; i++) {
 		struct comparison_side *s = &c->side[i];
 		if (s->times.n)
 			qsort(s->times.at, s->times.n, sizeof(*s->times.at), compare_measured);
 		s->weight /= (double)s->recordings.n;
 		for (size_t k = 0; k < c->at.n; k++)
-			c->at.at[k].of[i].calls /= (double)s->recordings.n;
+			c->at.at[k].of[i].calls.mean /= (double)s->recordings.n;
 	}
 	match(c, same);
 	match(c, without_inlined);

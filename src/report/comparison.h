@@ -32,6 +32,7 @@ struct comparison_recording {
 	bool sampled;        /* samples of a program that ran: another run may take another time */
 	const char *started; /* its start, as text that sorts by time; NULL: not known */
 	const char *event;   /* what was counted, "cycles:u"; NULL: time, or not known */
+	bool inner_only;     /* the data has no calls from outside of the program: gmon.out */
 };
 
 struct comparison_opts {
@@ -44,12 +45,17 @@ struct comparison_opts {
 
 extern const char *const comparison_columns[], *const comparison_line_columns[];
 
+struct call_counts {
+	double mean;          /* per run */
+	uint64_t least, most; /* per recording, divided by its runs */
+};
+
 /* A function of one side. */
 struct compared_side {
 	uint32_t slot; /* the slot with its times; NONE: the side does not have it */
 	double time;   /* over all runs */
-	double calls;  /* per run, on average */
-	uint64_t least_calls, most_calls; /* per recording, divided by its runs */
+	struct call_counts calls;
+	struct call_counts inner_calls; /* those from functions of its own object */
 };
 
 enum function_fate { /* how a function differs between the sides, by names, counts and code */
@@ -108,6 +114,7 @@ struct comparison_side {
 	double samples, weight; /* sums over recordings: number of samples, weight of a sample */
 	bool sampled;           /* all recordings have samples */
 	bool counted;           /* all recordings count calls */
+	bool inner_only;        /* one of them has none from outside of the program */
 	double rate;
 	bool traced; /* all recordings count calls and measure the time along each */
 };
@@ -122,6 +129,7 @@ struct comparison {
 	char *event; /* the first one that is known; NULL: none is */
 	struct repeats repeats;
 	bool *first;                    /* of repeats */
+	bool inner_only;                /* calls from outside are left out, on both sides */
 	double *scratch[REPEATS_SIDES]; /* scratch: values of one function */
 };
 
@@ -165,6 +173,9 @@ bool comparison_causes(const struct comparison *c, const struct compared_functio
 uint32_t comparison_slot(struct comparison *c, strid name, strid object);
 void comparison_add_calls(struct comparison *c, int side, const struct comparison_recording *r);
 void comparison_order_calls(struct comparison *c);
+/* [slot]: calls of functions from other objects, or from code without a place; c->at.n of them. To
+ * be freed. */
+uint64_t *comparison_outer_calls(struct comparison *c, const struct comparison_recording *r);
 void comparison_add_code(struct comparison *c, int side, const struct comparison_recording *r);
 void comparison_match_code(struct comparison *c);
 /* Whether this side alone has the function. */

@@ -79,6 +79,46 @@ void comparison_add_calls(struct comparison *c, int side, const struct compariso
 	free(reader.slots);
 }
 
+/* ---- from outside ---- */
+
+/* [symbols]; to be freed */
+static uint64_t *outer_calls(const struct report_input *in)
+{
+	const struct callgraph *g = in->graph;
+	uint64_t *outer = xalloc((g->n_symbols + 1) * sizeof(*outer));
+	for (symid i = 0; i < g->n_symbols; i++)
+		outer[i] = g->nodes[i].outside_calls;
+	for (size_t i = 0; in->program && i < g->n_arcs; i++) {
+		const struct cg_arc *a = &g->arcs[i];
+		if (program_object(in->program, a->from) != program_object(in->program, a->to))
+			outer[a->to] += a->count;
+	}
+	return outer;
+}
+
+uint64_t *comparison_outer_calls(struct comparison *c, const struct comparison_recording *r)
+{
+	static const struct report_opts plain;
+	size_t n = r->calls ? r->calls->graph->n_symbols : 0;
+	uint64_t *of_symbol = n ? outer_calls(r->calls) : NULL;
+	uint32_t *slots = xrealloc(NULL, n + 1, sizeof(*slots));
+	for (symid i = 0; i < n; i++) {
+		if (!of_symbol[i])
+			continue;
+		const char *name = report_symbol_name(r->calls, &plain, i, r->flat);
+		const char *object = report_object_name(r->calls, i);
+		slots[i] = comparison_slot(c, strtab_add(c->strings, name),
+					   strtab_add(c->strings, object));
+	}
+	uint64_t *ret = xalloc((c->at.n + 1) * sizeof(*ret));
+	for (symid i = 0; i < n; i++)
+		if (of_symbol[i])
+			ret[slots[i]] += of_symbol[i];
+	free(slots);
+	free(of_symbol);
+	return ret;
+}
+
 /* ---- ordering ---- */
 
 static int by_callee(const void *pa, const void *pb)
@@ -191,7 +231,7 @@ static void add_callers(const struct comparison *c, const struct callers of[REPE
 bool comparison_causes(const struct comparison *c, const struct compared_function *f,
 		       const struct effect *e, struct causes *ret)
 {
-	double before = f->of[BEFORE].calls, after = f->of[AFTER].calls;
+	double before = f->of[BEFORE].calls.mean, after = f->of[AFTER].calls.mean;
 	*ret = (struct causes){ 0 };
 	if (!comparison_is_counted(c) || !(before > 0) || !(after > 0) || c->o.shares)
 		return false;

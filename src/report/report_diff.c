@@ -285,10 +285,12 @@ static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
 	set_interval(d, c, e);
 	c[P] = cell_number(l->p);
 	c[P_LIMIT] = d->o->limited ? cell_number(l->p_limit) : cell_none();
-	c[CALLS_BEFORE] = b->calls > 0 ? cell_count((uint64_t)(b->calls + 0.5)) : cell_none();
-	c[CALLS_AFTER] = a->calls > 0 ? cell_count((uint64_t)(a->calls + 0.5)) : cell_none();
-	if (b->calls > 0 && a->calls > 0)
-		c[CALLS_GROWTH] = cell_share((double)a->least_calls / (double)b->most_calls - 1);
+	c[CALLS_BEFORE] =
+		b->calls.mean > 0 ? cell_count((uint64_t)(b->calls.mean + 0.5)) : cell_none();
+	c[CALLS_AFTER] =
+		a->calls.mean > 0 ? cell_count((uint64_t)(a->calls.mean + 0.5)) : cell_none();
+	if (b->calls.mean > 0 && a->calls.mean > 0)
+		c[CALLS_GROWTH] = cell_share((double)a->calls.least / (double)b->calls.most - 1);
 	set_causes(d, t, c, l);
 	char *fate = fate_in_words(d, l->f);
 	c[FATE] = fate ? cell_text(table_text(t, fate)) : cell_none();
@@ -303,7 +305,7 @@ static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
 static bool is_new_or_gone(const struct diff *d, const struct compared_function *f)
 {
 	return comparison_is_counted(d->c) &&
-	       !(f->of[BEFORE].calls > 0) != !(f->of[AFTER].calls > 0);
+	       !(f->of[BEFORE].calls.mean > 0) != !(f->of[AFTER].calls.mean > 0);
 }
 
 static int compare(const void *pa, const void *pb)
@@ -340,7 +342,7 @@ static struct listed *list_functions(const struct diff *d, size_t *n)
 			continue;
 		struct listed l = { .f = f, .effect = comparison_effect(d->c, f) };
 		l.size = timed ? fabs(l.effect.change.value)
-			       : fabs(f->of[AFTER].calls - f->of[BEFORE].calls);
+			       : fabs(f->of[AFTER].calls.mean - f->of[BEFORE].calls.mean);
 		l.name = strtab_get(d->c->strings, f->name);
 		p[*n] = timed ? contrast_p(&l.effect.change) : 1;
 		p_limit[*n] = timed ? p_beyond(d, &l.effect) : 1;
@@ -499,6 +501,10 @@ static void note_totals(const struct diff *d, struct kin_table *t)
 	if (d->c->unit)
 		note_change(d, t);
 	note_means(d, t);
+	if (d->c->inner_only)
+		table_property(t, "inner_only", cell_count(1));
+	if (d->c->inner_only)
+		table_note(t, "calls from outside the program are left out: gmon.out has none");
 	note_chance(d, t);
 	note_needed(d, t);
 }

@@ -32,6 +32,19 @@ int main(void)
 }
 '''
 
+SORTING = '''#include <stdlib.h>
+static int n;
+__attribute__((noinline)) int less(int a, int b) { n++; return a - b; }
+int compare(const void *a, const void *b) { return less(*(const int *)a, *(const int *)b); }
+int main(void)
+{
+	int v[] = { 3, 1, 2, 4 };
+	less(1, 2);
+	qsort(v, 4, sizeof(*v), compare);
+	return 0;
+}
+'''
+
 
 def main():
     build = os.path.abspath(sys.argv[1])
@@ -66,6 +79,14 @@ def main():
         tap.ok(code == 1 and ': part: 660 calls, 300 before' in out, 'calls of all processes of a command add up', out + err)
         code, out, err = run('head -c -100 baseline.kin >cut.kin; kin check --time=off cut.kin baseline.kin')
         tap.ok(code == 3 and out.endswith('not comparable\n'), 'what cannot be read as a whole is not fine', out + err)
+        write('sort.c', SORTING)
+        code, out, err = run('cc -pg -g -o sort sort.c && ./sort && mv gmon.out base.gmon && '
+                             'kin check sort base.gmon --time=off -r 1 -- ./sort')
+        tap.ok(code == 0 and out.startswith('calls of 1 function checked\ncalls from outside the program were not checked'),
+               'a baseline by the C library, which has no calls from outside the program', out + err)
+        code, out, err = run('sed "s/++/+=1/; s/^int main/int new(void) { return 1; }\\n&/" sort.c >new.c && cc -pg -g -O1 -o new new.c && '
+                             'kin check new base.gmon base.gmon')
+        tap.ok(code == 3 and out.endswith('not comparable\n') and 'of another build of it' in out, 'data of another build is not comparable', out + err)
         code, out, err = run('rm baseline.kin; make -s check-calls')
         tap.ok(code != 0 and 'Error 3' in err, 'a baseline that is missing does, too', out + err)
         write('prog.c', PROGRAM % 300)
