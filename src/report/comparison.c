@@ -120,12 +120,14 @@ static size_t run_of(const struct kin_cell *cell, size_t n_runs)
 	return is_run && n >= 1 && n <= n_runs ? n - 1 : 0;
 }
 
-static void add_counts(struct call_counts *x, uint64_t calls, size_t n_runs)
+/* Those of a whole recording, which some do not call. */
+static void end_counts(struct call_counts *x, bool first, size_t n_runs)
 {
-	uint64_t a_run = calls / n_runs;
-	x->mean += (double)calls / (double)n_runs; /* summed over recordings, for now */
-	x->least = x->most && x->least < a_run ? x->least : a_run;
-	x->most = x->most > a_run ? x->most : a_run;
+	uint64_t a_run = x->now / n_runs;
+	x->mean += (double)x->now / (double)n_runs; /* summed over recordings, for now */
+	x->least = first || a_run < x->least ? a_run : x->least;
+	x->most = a_run > x->most ? a_run : x->most;
+	x->now = 0;
 }
 
 /* Functions of one name in one object are one here. */
@@ -146,11 +148,17 @@ static void read_sums(struct comparison *c, int side, const struct comparison_re
 			continue;
 		f->slot = slot;
 		f->time += x;
-		uint64_t not_inner = slot < n_outer && outer[slot] < calls ? outer[slot]
-				     : slot < n_outer                      ? calls
-									   : 0;
-		add_counts(&f->calls, calls, r->n_runs);
-		add_counts(&f->inner_calls, calls - not_inner, r->n_runs);
+		uint64_t not_inner = slot < n_outer ? outer[slot] : 0;
+		not_inner = not_inner < calls ? not_inner : calls;
+		if (slot < n_outer)
+			outer[slot] -= not_inner;
+		f->calls.now += calls;
+		f->inner_calls.now += calls - not_inner;
+	}
+	for (size_t i = 0; i < c->at.n; i++) {
+		struct compared_side *f = &c->at.at[i].of[side];
+		end_counts(&f->calls, !s->recordings.n, r->n_runs);
+		end_counts(&f->inner_calls, !s->recordings.n, r->n_runs);
 	}
 	free(outer);
 }

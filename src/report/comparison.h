@@ -48,6 +48,7 @@ extern const char *const comparison_columns[], *const comparison_line_columns[];
 struct call_counts {
 	double mean;          /* per run */
 	uint64_t least, most; /* per recording, divided by its runs */
+	uint64_t now;         /* of the recording that is being read */
 };
 
 /* A function of one side. */
