@@ -115,6 +115,11 @@ static struct kin_error *refused(const struct store *s, size_t shard, long statu
 			       "come from KIN_STORE_USER and KIN_STORE_PASSWORD, or the file that "
 			       "KIN_STORE_LOGIN names",
 			       name, s->login.user ? s->login.user : "this user");
+	if (status / 100 == 3)
+		return err_new(KIN_ERROR_OS,
+			       "%s sends kin on to another address (HTTP %ld), which could be "
+			       "anybody's: name that of the server itself",
+			       name, status);
 	return err_new(KIN_ERROR_OS, "%s: %.*s (HTTP %ld)", name, (int)(n < MOST ? n : MOST),
 		       message, status);
 }
