@@ -532,17 +532,19 @@ static void note_unread(const struct diff *d, struct kin_table *t)
 /* A change that all functions have a little of is in no row, unless they are all shown. */
 static void add_changes(struct diff *d, struct kin_table *t)
 {
+	const char *what = d->c->o.by_line ? "line" : "function";
 	size_t n = 0, left_out = 0;
 	struct listed *list = list_functions(d, &n);
 	size_t rows = add_rows(d, t, list, n, d->o->all, &left_out);
 	if (!rows && left_out && total_differs(d)) {
-		table_note(t, "no function alone differs by more than chance, only their sum does: "
-			      "all are shown");
+		table_note(t,
+			   "no %s alone differs by more than chance, only their sum does: all are "
+			   "shown",
+			   what);
 		add_rows(d, t, list, n, true, &left_out);
 	} else if (left_out) {
-		table_note(t,
-			   "%zu function%s no more than by chance and %s left out: --all shows all",
-			   left_out, left_out == 1 ? " differs" : "s differ",
+		table_note(t, "%zu %s%s no more than by chance and %s left out: --all shows all",
+			   left_out, what, left_out == 1 ? " differs" : "s differ",
 			   left_out == 1 ? "is" : "are");
 	}
 	note_unread(d, t);
