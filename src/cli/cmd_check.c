@@ -25,9 +25,9 @@ static const char *const description[] = {
 	"has counted calls, else under kin record; each run must end with the same status, that "
 	"of BASELINE if it is known.",
 	"Counted calls are the same in each run: a function fails if it is called more often "
-	"than --calls allows. A gmon.out of the C library has no calls from outside the program, "
-	"of main or of what qsort calls: then they are left out on both sides. Times differ by "
-	"chance: a function, or the total, fails if the "
+	"than --calls allows. A gmon.out of the C library lacks calls from outside the program, "
+	"such as those of main and of what qsort calls; with one, they are left out on both "
+	"sides. Times differ by chance: a function, or the total, fails if the "
 	"lower end of its interval, corrected for the number of functions, exceeds what --time "
 	"allows. That needs repetitions on both sides; without them time is not checked, and a "
 	"line says so.",

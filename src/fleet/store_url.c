@@ -188,11 +188,11 @@ static struct kin_error *take_filter(const char *text, const char *p, size_t n, 
 	if (!f.key || !f.value)
 		return bad(text, "after % come two hexadecimal digits, not 00");
 	bool from = !strcmp(f.key, "from"), to = !strcmp(f.key, "to");
-	bool *given = from ? &u->has_from : &u->has_to;
 	if (!from && !to) {
 		vec_push(&u->filters, f);
 		return NULL;
 	}
+	bool *given = from ? &u->has_from : &u->has_to;
 	if (*given)
 		return bad(text, "from and to are given once");
 	*given = true;

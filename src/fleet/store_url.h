@@ -24,7 +24,7 @@ struct store_url {
 	const char *database;             /* letters, digits and underscores */
 	VEC(struct store_filter) filters; /* without from and to */
 	uint64_t from_s, to_s; /* since 1970: [from_s, to_s); 0 and UINT32_MAX: no limit */
-	bool has_from, has_to;
+	bool has_from, has_to; /* whether the URL names them */
 };
 
 /* Whether the text is a store URL, valid or not. */

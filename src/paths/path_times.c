@@ -7,7 +7,7 @@ void path_tree_visit(const struct path_tree *p, const struct path_visitor *v)
 {
 	pathid at = p->nodes[0].first;
 	while (at) {
-		__builtin_prefetch(&p->nodes[p->nodes[at].next]);
+		prefetch_line(&p->nodes[p->nodes[at].next]);
 		v->enter(at, v->arg);
 		if (p->nodes[at].first) {
 			at = p->nodes[at].first;

@@ -501,10 +501,10 @@ static void note_totals(const struct diff *d, struct kin_table *t)
 	if (d->c->unit)
 		note_change(d, t);
 	note_means(d, t);
-	if (d->c->inner_only)
+	if (d->c->inner_only) {
 		table_property(t, "inner_only", cell_count(1));
-	if (d->c->inner_only)
 		table_note(t, "calls from outside the program are left out: gmon.out has none");
+	}
 	note_chance(d, t);
 	note_needed(d, t);
 }
