@@ -26,29 +26,33 @@ void callgraph_paths_free(struct stack_paths *p); /* NULL is fine */
 void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o,
 			      const struct stack_paths *p);
 /* The nodes of the paths that another one calls, by the place of that: those of one caller in their
- * order. To be freed; what becomes arcs[node], the arc by which the node is reached, is kept. */
+ * order. */
 struct stack_call {
 	uint32_t node;
-	symid to; /* its place */
+	union {
+		symid to;  /* its place */
+		arcid arc; /* by which it is reached, once it was made */
+	};
 };
 struct stack_calls {
 	struct stack_call *at; /* [n] */
 	size_t n;
 	uint32_t *end; /* [n_places]: where the calls of a caller end in at[] */
 	size_t n_nodes;
-	arcid *arcs; /* [n_nodes] */
 };
-struct stack_calls callgraph_stack_calls(struct stack_paths *p, size_t n_places);
-void callgraph_stack_calls_free(struct stack_calls *c);
-/* In place of callgraph_propagate(): sets measured, roots, cycles as well. */
-void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o,
-		       const struct stack_paths *p);
+struct stack_calls callgraph_stack_calls(const struct stack_paths *p, size_t n_places);
+/* All have their arcs: keeps which nodes each arc has, and frees the calls. */
+void callgraph_stack_calls_end(struct stack_paths *p, struct stack_calls *c, size_t n_arcs);
+/* In place of callgraph_propagate(): sets measured, roots, cycles as well. Uses up the paths. */
+void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p);
 
-/* callgraph_arcs.c: sets arcs, seq, in, nodes[].calls, self_calls and outside_calls. Afterwards the
- * profile's arcs are not needed, and are released if the options say so. `stacks`: NULL without
- * samples. */
+/* callgraph_arcs.c: sets arcs, seq, nodes[].calls, self_calls, outside_calls and n_in, and, unless
+ * time is measured, callers. Afterwards the profile's arcs are not needed, and are released if the
+ * options say so. `stacks`: NULL without samples. */
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
 			const struct callgraph_opts *o, struct stack_paths *stacks);
+/* Sets in and nodes[].first_in of measured arcs. `block`: of malloc(), taken for `in`. */
+void callgraph_add_callers(struct callgraph *g, void *block);
 
 /* cycles.c: sets top_order and cycle of every symbol, the cycle nodes and their members. */
 void callgraph_find_cycles(struct callgraph *g);

@@ -267,6 +267,7 @@ void callgraph_free(struct callgraph *g)
 	free(g->nodes);
 	free(g->arcs);
 	free(g->seq);
+	free(g->in_block);
 	free(g->share);
 	free(g->part);
 	free(g->is_cut);

@@ -79,10 +79,10 @@ struct callgraph {
 	struct cg_part *part;   /* [n_symbols] */
 	struct cg_arc *arcs;    /* by `from`, each group in order of first appearance in the data */
 	uint32_t *seq; /* [n_arcs]: the position of each arc in the data, over all groups; NULL: as
-			  in arcs[] */
+			  in arcs[], and if measured */
 	size_t n_arcs;
-	struct cg_in *in; /* arcs by `to`, each group newest first; in the same memory block as
-			     arcs; may be NULL if flat_only */
+	struct cg_in *in; /* arcs by `to`, each group newest first; may be NULL if flat_only */
+	void *in_block;   /* their memory; NULL: it is behind arcs[], in the same block */
 	bool *is_cut;     /* [n_arcs]: carries no time, to break a cycle; NULL: none */
 	arcid *cut;       /* these arcs, in the order they were chosen */
 	size_t n_cut;

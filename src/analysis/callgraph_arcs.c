@@ -243,18 +243,15 @@ static struct callee *sum_if_ordered(struct callgraph *g, const struct profile *
 	return callees;
 }
 
-/* Arcs of the caller at hand that its calls on stacks are; returns where these end. In the order of
- * the data they come after `before` tallies. */
-static size_t make_stack_arcs(struct arc_maker *m, const struct stack_calls *calls, size_t first,
-			      size_t before)
+/* Arcs of the caller at hand that its calls on stacks are; returns where these end. */
+static size_t make_stack_arcs(struct arc_maker *m, struct stack_calls *calls, size_t first)
 {
 	size_t end = calls->end[m->from];
 
 	for (size_t i = first; i < end; i++) {
-		struct stack_call c = calls->at[i];
-		if (make_arc(m, c.to, 0))
-			m->g->seq[m->g->n_arcs - 1] = (uint32_t)(before + c.node);
-		calls->arcs[c.node] = m->callees[c.to].arc;
+		symid to = calls->at[i].to;
+		make_arc(m, to, 0);
+		calls->at[i].arc = m->callees[to].arc;
 	}
 	return end;
 }
@@ -262,7 +259,7 @@ static size_t make_stack_arcs(struct arc_maker *m, const struct stack_calls *cal
 /* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols).
  * `calls`: those on stacks; NULL: none are made arcs. */
 static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
-				  const struct tallies *t, const struct stack_calls *calls)
+				  const struct tallies *t, struct stack_calls *calls, bool has_seq)
 {
 	size_t n = t->v.n, most = n + (calls ? calls->n : 0);
 	uint32_t *start = xalloc((g->n_symbols + 1) * sizeof(*start));
@@ -276,18 +273,19 @@ static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
 		grouped[start[t->v.at[i].from]++] = (uint32_t)i; /* start[i] is now group i's end */
 
 	struct arc_maker m = make_start(g, xrealloc(NULL, most, sizeof(*g->arcs)));
-	g->seq = xrealloc(NULL, most, sizeof(*g->seq));
+	g->seq = has_seq ? xrealloc(NULL, most, sizeof(*g->seq)) : NULL;
 	size_t i = 0, stack_call = 0;
 	for (symid from = 0; from < g->n_symbols; from++) {
 		begin_caller(&m, from);
 		for (; i < start[from]; i++) {
 			const struct arc_tally *r = &t->v.at[grouped[i]];
 			if (make_arc(&m, r->to,
-				     r->record == NONE ? 0 : arc_at(&p->arcs, r->record).count))
+				     r->record == NONE ? 0 : arc_at(&p->arcs, r->record).count) &&
+			    g->seq)
 				g->seq[g->n_arcs - 1] = grouped[i];
 		}
 		if (calls)
-			stack_call = make_stack_arcs(&m, calls, stack_call, n);
+			stack_call = make_stack_arcs(&m, calls, stack_call);
 	}
 	free(start);
 	free(grouped);
@@ -302,7 +300,7 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 	struct arc_tally one;
 	struct lookup l = { NONE, 0, 0 };
 	struct stack_calls calls = { 0 };
-	bool of_stacks = callgraph_has_stacks(o) && !o->no_stack_calls;
+	bool is_measured = callgraph_has_stacks(o), of_stacks = is_measured && !o->no_stack_calls;
 
 	for (size_t i = 0; i < p->n_arcs; i++) {
 		struct arc arc = arc_at(&p->arcs, i);
@@ -315,16 +313,18 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 		scan_code(g, p, s, o, &t);
 	if (of_stacks)
 		calls = callgraph_stack_calls(stacks, g->n_symbols);
-	struct callee *callees = sum_tallies(g, p, &t, of_stacks ? &calls : NULL);
-	*n_records = t.v.n + calls.n_nodes;
-	callgraph_stack_calls_free(&calls);
+	struct callee *callees = sum_tallies(g, p, &t, of_stacks ? &calls : NULL, !is_measured);
+	if (of_stacks)
+		callgraph_stack_calls_end(stacks, &calls, g->n_arcs);
+	*n_records = t.v.n;
 	vec_free(&t.v);
 	return callees;
 }
 
-static void count_calls(struct callgraph *g, const struct callee *callees)
+static void count_calls(struct callgraph *g, const struct callee *callees, bool with_callers)
 {
 	for (size_t i = 0; i < g->n_symbols; i++) {
+		g->nodes[i].n_in = with_callers ? callees[i].n_in : 0;
 		g->nodes[i].calls += callees[i].calls;
 		g->nodes[i].sharing_calls = g->nodes[i].calls;
 	}
@@ -344,26 +344,15 @@ static arcid *arcs_by_seq(const struct callgraph *g, size_t n_records)
 	return by_seq;
 }
 
-/* The arcs have one block of memory, with room behind them for the same by callee: what held the
- * records is just as large, and memory that was used once costs less than fresh one. */
-static void fit_block(struct callgraph *g, bool with_callers)
-{
-	_Static_assert(sizeof(*g->in) == sizeof(*g->arcs), "they share a block");
-	g->arcs = xrealloc(g->arcs, g->n_arcs * (with_callers ? 2 : 1), sizeof(*g->arcs));
-	g->in = with_callers ? (struct cg_in *)(g->arcs + g->n_arcs) : NULL;
-}
-
 /* Newest first: the order in which gprof walks arcs, and so sums round alike. */
-static void list_callers(struct callgraph *g, const struct callee *callees, size_t n_records)
+static void list_callers(struct callgraph *g, const arcid *by_seq)
 {
-	arcid *by_seq = g->seq ? arcs_by_seq(g, n_records) : NULL;
 	uint32_t *next = xalloc(g->n_symbols * sizeof(*next)); /* free place in a callee's list */
 
 	uint32_t at = 0;
 	for (size_t i = 0; i < g->n_symbols; i++) {
 		g->nodes[i].first_in = next[i] = at;
-		g->nodes[i].n_in = callees[i].n_in;
-		at += callees[i].n_in;
+		at += g->nodes[i].n_in;
 	}
 	for (size_t i = g->n_arcs; i-- > 0;) {
 		arcid arc = by_seq ? by_seq[i] : (arcid)i;
@@ -371,7 +360,26 @@ static void list_callers(struct callgraph *g, const struct callee *callees, size
 		g->in[next[a->to]++] = (struct cg_in){ a->from, arc, a->count };
 	}
 	free(next);
+}
+
+/* What held the records has room for arcs by callee as well, and memory that was used once costs
+ * less than fresh one. */
+static void add_callers(struct callgraph *g, size_t n_records)
+{
+	_Static_assert(sizeof(*g->in) == sizeof(*g->arcs), "they share a block");
+	arcid *by_seq = g->seq ? arcs_by_seq(g, n_records) : NULL;
+
+	g->arcs = xrealloc(g->arcs, g->n_arcs * 2, sizeof(*g->arcs));
+	g->in = (struct cg_in *)(g->arcs + g->n_arcs);
+	list_callers(g, by_seq);
 	free(by_seq);
+}
+
+void callgraph_add_callers(struct callgraph *g, void *block)
+{
+	g->in_block = xrealloc(block, g->n_arcs, sizeof(*g->in));
+	g->in = g->in_block;
+	list_callers(g, NULL);
 }
 
 bool callgraph_wants_callers(const struct callgraph_opts *o)
@@ -395,9 +403,10 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 		callees = sum_unordered(g, p, s, o, stacks, &n_records);
 	if (o->consume)
 		profile_release_arcs(o->consume);
-	count_calls(g, callees);
-	fit_block(g, callgraph_wants_callers(o));
-	if (callgraph_wants_callers(o))
-		list_callers(g, callees, n_records);
+	count_calls(g, callees, callgraph_wants_callers(o));
 	free(callees);
+	if (callgraph_wants_callers(o) && (!callgraph_has_stacks(o) || o->break_cycles))
+		add_callers(g, n_records);
+	else
+		g->arcs = xrealloc(g->arcs, g->n_arcs, sizeof(*g->arcs));
 }

@@ -15,9 +15,15 @@
 
 struct stack_paths {
 	struct path_tree *tree; /* places are owners: what times and calls are charged to */
+	/* Once time was measured, own[node] is the own time of the node's function in all samples
+	 * at or below the node; NESTED if the node's arc is on its path before. */
 	struct path_weights weights;
-	arcid *arcs; /* [nodes]: that by which it is reached; of those below the root nothing */
+	arcid *arcs;   /* [nodes]: by which it is reached; of those below the root nothing */
+	pathid *nodes; /* by arc; only those with samples */
+	uint32_t *end; /* [n_arcs]: where the nodes of an arc end */
 };
+
+static const double NESTED = -1;
 
 /* ---- stacks ---- */
 
@@ -98,6 +104,7 @@ struct stack_paths *callgraph_paths_new(const struct symbols *s, const struct ca
 		ends = path_frames_of_functions(o->program, samples, leaves, o->no_inlines);
 	p->tree = path_tree_new(samples, &frames, differ ? &ends : NULL);
 	p->weights = path_weights_of(p->tree, samples, samples_event(samples));
+	free(TAKE(p->tree->ends));
 	path_frames_free(&frames);
 	path_frames_free(&ends);
 	free(callers);
@@ -112,6 +119,8 @@ void callgraph_paths_free(struct stack_paths *p)
 	path_weights_free(&p->weights);
 	path_tree_free(p->tree);
 	free(p->arcs);
+	free(p->nodes);
+	free(p->end);
 	free(p);
 }
 
@@ -170,7 +179,7 @@ static bool is_call(const struct stack_paths *p, size_t node)
 }
 
 /* Nodes lie all over memory by the place of their caller: they are put in order once. */
-struct stack_calls callgraph_stack_calls(struct stack_paths *p, size_t n_places)
+struct stack_calls callgraph_stack_calls(const struct stack_paths *p, size_t n_places)
 {
 	const struct path_tree *t = p->tree;
 	const struct path_node *nodes = t->nodes;
@@ -189,14 +198,30 @@ struct stack_calls callgraph_stack_calls(struct stack_paths *p, size_t n_places)
 	for (size_t i = 1; i < t->n; i++)
 		if (is_call(p, i))
 			ret.at[ret.end[nodes[nodes[i].caller].place]++] =
-				(struct stack_call){ (pathid)i, nodes[i].place };
-	p->arcs = xalloc(t->n * sizeof(*p->arcs));
-	ret.arcs = p->arcs;
+				(struct stack_call){ (pathid)i, { nodes[i].place } };
 	return ret;
 }
 
-void callgraph_stack_calls_free(struct stack_calls *c)
+/* Calls are by caller, as arcs are, so that those of an arc are near each other. */
+void callgraph_stack_calls_end(struct stack_paths *p, struct stack_calls *c, size_t n_arcs)
 {
+	uint32_t at = 0;
+
+	p->arcs = xrealloc(NULL, c->n_nodes, sizeof(*p->arcs));
+	p->nodes = xrealloc(NULL, c->n, sizeof(*p->nodes));
+	p->end = xalloc(n_arcs * sizeof(*p->end));
+	for (size_t i = 0; i < c->n; i++)
+		p->end[c->at[i].arc]++;
+	for (size_t i = 0; i < n_arcs; i++) {
+		uint32_t n = p->end[i];
+		p->end[i] = at;
+		at += n;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		struct stack_call call = c->at[i];
+		p->arcs[call.node] = call.arc;
+		p->nodes[p->end[call.arc]++] = call.node;
+	}
 	free(c->at);
 	free(c->end);
 }
@@ -213,35 +238,26 @@ struct visited {       /* of a node of the path that is looked at */
 	double before; /* own time of its function that was seen before it was */
 	symid last;    /* of its cycle: the member before it */
 	bool again;
+	bool is_nested; /* its arc is on the path before it */
 };
 
 struct met_function { /* all that a visit needs of one, in one place */
 	double own;   /* own time seen so far */
 	double inclusive;
-	uint32_t met;   /* how often it is on the path */
-	uint32_t cycle; /* 0: none */
+	uint32_t met;     /* how often it is on the path */
+	uint32_t cycle;   /* 0: none */
+	pathid outermost; /* where it is met first on the path */
 };
 
 struct measuring {
 	struct callgraph *g;
-	const struct stack_paths *paths;
-	VEC(struct visited) path;       /* the innermost node last */
-	uint32_t *arc_met;              /* [arcs]: how often it is on the path */
+	struct stack_paths *paths;
+	VEC(struct visited) path; /* the innermost node last */
+	/* [arcs]: how often it is on the path, to functions that are on it before */
+	uint32_t *arc_met;
 	struct met_function *functions; /* [symbols] */
 	struct met_cycle *cycles;       /* [cycles + 1] */
 };
-
-/* Nodes are visited nearly in their order; their arcs lie all over memory. */
-enum { AHEAD = 8 };
-
-static void expect(const struct measuring *m, pathid node)
-{
-	const struct path_tree *t = m->paths->tree;
-	if (t->nodes[node].caller)
-		prefetch_line(&m->g->measured[m->paths->arcs[node]]); /* for leave_call() */
-	if (node + AHEAD < t->n && t->nodes[node + AHEAD].caller)
-		prefetch_line(&m->arc_met[m->paths->arcs[node + AHEAD]]);
-}
 
 /* Of samples in the callee's own code, and in what it called. */
 static void charge(struct cg_time *t, double own, double all)
@@ -253,36 +269,35 @@ static void charge(struct cg_time *t, double own, double all)
 
 static struct visited *innermost(struct measuring *m) { return &m->path.at[m->path.n - 1]; }
 
-/* Calls and functions count where they are outermost on their path. */
+/* Functions count where they are outermost on their path. */
 static void enter_call(struct measuring *m, pathid node)
 {
-	const struct path_node *at = &m->paths->tree->nodes[node];
-	struct met_function *f = &m->functions[at->place];
+	const struct stack_paths *p = m->paths;
+	struct met_function *f = &m->functions[p->tree->nodes[node].place];
 
-	if (!f->met++)
-		f->inclusive += m->paths->weights.below[node].sum;
-	if (at->caller)
-		m->arc_met[m->paths->arcs[node]]++;
 	innermost(m)->before = f->own;
+	if (!f->met++) {
+		f->inclusive += p->weights.below[node].sum;
+		f->outermost = node;
+		return;
+	}
+	arcid arc = p->arcs[node];
+	innermost(m)->is_nested = m->arc_met[arc]++ || (p->tree->nodes[f->outermost].caller &&
+							p->arcs[f->outermost] == arc);
 }
 
 static void leave_call(struct measuring *m, pathid node)
 {
-	const struct path_node *at = &m->paths->tree->nodes[node];
-	const struct path_weight *below = &m->paths->weights.below[node];
+	struct stack_paths *p = m->paths;
+	const struct path_node *at = &p->tree->nodes[node];
 	struct met_function *f = &m->functions[at->place];
 	double own = f->own - innermost(m)->before;
 
-	f->met--;
-	if (!at->caller) {
-		charge(&m->g->roots[at->place], own, below->sum);
-		return;
-	}
-	arcid arc = m->paths->arcs[node];
-	if (--m->arc_met[arc])
-		return;
-	charge(&m->g->measured[arc].along, own, below->sum);
-	m->g->measured[arc].samples += below->count;
+	if (--f->met)
+		m->arc_met[p->arcs[node]]--;
+	if (!at->caller)
+		charge(&m->g->roots[at->place], own, p->weights.below[node].sum);
+	p->weights.own[node].sum = innermost(m)->is_nested ? NESTED : own;
 }
 
 /* What a cycle of counted calls is on the stacks: samples in it, and those in which it was gone
@@ -323,7 +338,6 @@ static void enter(pathid node, void *arg)
 
 	if (!has_samples(m->paths, node))
 		return;
-	expect(m, node);
 	vec_push(&m->path, ((struct visited){ 0 }));
 	enter_call(m, node);
 	if (f->cycle)
@@ -344,7 +358,7 @@ static void leave(pathid node, void *arg)
 	m->path.n--;
 }
 
-static void begin(struct measuring *m, struct callgraph *g, const struct stack_paths *p)
+static void begin(struct measuring *m, struct callgraph *g, struct stack_paths *p)
 {
 	*m = (struct measuring){ .g = g, .paths = p };
 	m->arc_met = xalloc(g->n_arcs * sizeof(*m->arc_met));
@@ -352,17 +366,42 @@ static void begin(struct measuring *m, struct callgraph *g, const struct stack_p
 	for (size_t i = 0; i < g->n_symbols; i++)
 		m->functions[i].cycle = g->nodes[i].cycle;
 	m->cycles = xalloc((g->n_cycles + 1) * sizeof(*m->cycles));
-	g->measured = xalloc(g->n_arcs * sizeof(*g->measured));
 	g->roots = xalloc(g->n_symbols * sizeof(*g->roots));
 	g->cycles = xalloc(g->n_cycles * sizeof(*g->cycles));
 }
 
-static void end(struct measuring *m)
+static void end_visit(struct measuring *m)
 {
 	vec_free(&m->path);
 	free(m->arc_met);
-	free(m->functions);
 	free(m->cycles);
+	free(TAKE(m->paths->arcs));
+}
+
+/* What each arc has of its nodes, mostly one. Takes the memory of the tree, as clearing fresh pages
+ * would take as long as adding up. */
+static struct cg_measured *add_up_arcs(struct stack_paths *p, size_t n_arcs)
+{
+	enum { AHEAD = 16 };
+	const struct path_weights *w = &p->weights;
+	uint32_t i = 0, n = p->end && n_arcs ? p->end[n_arcs - 1] : 0;
+	struct cg_measured *ret = xrealloc(TAKE(p->tree->nodes), n_arcs, sizeof(*ret));
+
+	memset(ret, 0, n_arcs * sizeof(*ret));
+	for (arcid arc = 0; i < n; arc++) {
+		for (; i < p->end[arc]; i++) {
+			pathid node = p->nodes[i];
+			if (i + AHEAD < n) {
+				prefetch_line(&w->below[p->nodes[i + AHEAD]]);
+				prefetch_line(&w->own[p->nodes[i + AHEAD]]);
+			}
+			if (w->own[node].sum < 0) /* NESTED */
+				continue;
+			charge(&ret[arc].along, w->own[node].sum, w->below[node].sum);
+			ret[arc].samples += w->below[node].count;
+		}
+	}
+	return ret;
 }
 
 /* Entries of what was asked for and of what that calls, or of all; without what is to be left out.
@@ -424,17 +463,20 @@ static void settle(struct callgraph *g, const struct met_function *functions)
 	}
 }
 
-void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o,
-		       const struct stack_paths *p)
+void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p)
 {
 	struct measuring m;
 
 	begin(&m, g, p);
 	if (!o->no_stack_calls)
 		path_tree_visit(p->tree, &(struct path_visitor){ enter, leave, &m });
+	end_visit(&m);
+	g->measured = add_up_arcs(p, g->n_arcs);
 	choose_entries(g, o->selection ? o->selection : &everything);
 	settle(g, m.functions);
-	end(&m);
+	free(m.functions);
+	if (callgraph_wants_callers(o) && !g->in)
+		callgraph_add_callers(g, TAKE(p->weights.below));
 }
 
 enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, double *bound)
