@@ -128,7 +128,7 @@ static void count_cycle_calls(struct callgraph *g, struct cg_node *c)
 		c->outside_calls += n->outside_calls;
 		for (arcid i = n->first_out; i < n->first_out + n->n_out; i++) {
 			const struct cg_arc *a = &g->arcs[i];
-			if (a->to == m || g->nodes[a->to].cycle != c->cycle)
+			if (!a->count || a->to == m || g->nodes[a->to].cycle != c->cycle)
 				continue;
 			c->self_calls += a->count;
 			c->calls -= a->count;

@@ -218,13 +218,13 @@ static void join(struct cg_listed *into, const struct cg_listed *l)
 }
 
 /* A function's calls of members of a cycle, or by them, as one: in the order of the data, in which
- * each function has its arcs, so that equal ones add up to equal times. */
-static struct cg_listed join_arcs(const struct callgraph *g, symid other, size_t cycle, bool into)
+ * each function has its arcs, so that equal ones add up to equal times. False if there are none. */
+static bool join_arcs(const struct callgraph *g, symid other, size_t cycle, bool into,
+		      struct cg_listed *ret)
 {
 	const struct cg_node *n = &g->nodes[other];
 	uint32_t n_arcs = into ? n->n_out : n->n_in;
-	struct cg_listed ret = { 0 };
-	bool is_first = true;
+	bool any = false;
 
 	for (uint32_t k = 0; k < n_arcs; k++) {
 		const struct cg_in *in = into ? NULL : &g->in[n->first_in + n_arcs - 1 - k];
@@ -234,16 +234,16 @@ static struct cg_listed join_arcs(const struct callgraph *g, symid other, size_t
 		if (g->part[into ? a.to : a.from].cycle != cycle)
 			continue;
 		struct cg_listed l = listed(g, arc, &a, other);
-		if (is_first)
-			ret = l;
+		if (!any)
+			*ret = l;
 		else
-			join(&ret, &l);
-		is_first = false;
+			join(ret, &l);
+		any = true;
 	}
-	return ret;
+	return any;
 }
 
-struct cycle_border { /* the functions around a cycle, each once */
+struct cycle_border { /* functions that may be around a cycle, each once */
 	VEC(symid) others;
 	bool *is_known; /* [symbols] */
 };
@@ -292,22 +292,55 @@ static void expect(const struct callgraph *g, const symid *ids, size_t n, size_t
 	(callers ? prefetch_in : prefetch_out)(g, &g->nodes[ids[i + ARCS_AHEAD]]);
 }
 
+static void add_borders(const struct callgraph *g, const struct cg_node *cycle, bool into,
+			struct cycle_border *b)
+{
+	const symid *members = g->members + cycle->first_out;
+
+	b->is_known = xalloc(g->n_symbols * sizeof(*b->is_known));
+	for (uint32_t i = 0; i < cycle->n_members; i++) {
+		expect(g, members, cycle->n_members, i, into);
+		add_border(g, members[i], into, b);
+	}
+	free(b->is_known);
+}
+
+/* All others, whether they have arcs to a member or not. */
+static void add_outside(const struct callgraph *g, size_t cycle, bool into, struct cycle_border *b)
+{
+	for (symid i = 0; i < g->n_symbols; i++)
+		if (g->part[i].cycle != cycle && (into ? g->nodes[i].n_out : g->nodes[i].n_in))
+			vec_push(&b->others, i);
+}
+
+/* Whether the members have more arcs than the others: one cycle may have nearly all functions. */
+static bool has_most_arcs(const struct callgraph *g, const struct cg_node *cycle, bool into)
+{
+	size_t n_in = 0, n_out = 0;
+
+	for (uint32_t i = 0; i < cycle->n_members; i++) {
+		const struct cg_node *m = &g->nodes[g->members[cycle->first_out + i]];
+		n_in += m->n_in;
+		n_out += m->n_out;
+	}
+	return into ? n_in > g->n_arcs - n_out : n_out > g->n_arcs - n_in;
+}
+
 static struct cg_listed *list_around(const struct callgraph *g, size_t cycle, bool into,
 				     size_t *ret)
 {
 	const struct cg_node *c = &g->nodes[g->n_symbols + cycle - 1];
-	struct cycle_border b = { .is_known = xalloc(g->n_symbols * sizeof(*b.is_known)) };
+	struct cycle_border b = { 0 };
+	size_t n = 0;
 
-	for (uint32_t i = 0; i < c->n_members; i++) {
-		expect(g, g->members + c->first_out, c->n_members, i, into);
-		add_border(g, g->members[c->first_out + i], into, &b);
-	}
-	free(b.is_known);
-	size_t n = b.others.n;
-	struct cg_listed *list = xrealloc(NULL, n, sizeof(*list));
-	for (size_t i = 0; i < n; i++) {
-		expect(g, b.others.at, n, i, !into);
-		list[i] = join_arcs(g, b.others.at[i], cycle, into);
+	if (has_most_arcs(g, c, into))
+		add_outside(g, cycle, into, &b);
+	else
+		add_borders(g, c, into, &b);
+	struct cg_listed *list = xrealloc(NULL, b.others.n, sizeof(*list));
+	for (size_t i = 0; i < b.others.n; i++) {
+		expect(g, b.others.at, b.others.n, i, !into);
+		n += join_arcs(g, b.others.at[i], cycle, into, &list[n]);
 	}
 	vec_free(&b.others);
 	callgraph_sort_listed(list, (uint32_t)n, !into);

@@ -64,6 +64,7 @@ struct fleet_maker {
 	struct map64 place_ids;     /* by hash of the frames, of places with inlined functions */
 	uint32_t *frame_places;     /* [a->frames]: the place without any; NONE: not made yet */
 	uint32_t *frame_functions;  /* [a->frames]: index of a->functions; NONE: none is known */
+	bool *frame_is_inlined;     /* [a->frames] */
 	uint32_t *function_objects; /* [a->functions]: index of objects */
 	VEC(uint32_t) room;         /* of frames_to() */
 	struct kept *kept;
@@ -108,9 +109,11 @@ static void find_functions(struct fleet_maker *m)
 {
 	const struct answers *a = m->a;
 	m->frame_functions = xrealloc(NULL, a->frames.n + 1, sizeof(*m->frame_functions));
+	m->frame_is_inlined = xalloc(a->frames.n + 1);
 	for (uint32_t i = 0; i < a->frames.n; i++) {
 		const struct rows_frame *x = frame_of(m, i);
 		m->frame_functions[i] = x ? map64_get(&a->function_ids, x->function) : NONE;
+		m->frame_is_inlined[i] = x && x->flags & ROWS_INLINED;
 	}
 	m->function_objects = xrealloc(NULL, a->functions.n + 1, sizeof(*m->function_objects));
 	for (size_t i = 0; i < a->functions.n; i++)
@@ -191,8 +194,7 @@ enum node_use {
 
 static bool is_joined(const struct fleet_maker *m, const struct stack *x)
 {
-	const struct rows_frame *frame = frame_of(m, x->frame);
-	return x->caller && frame && frame->flags & ROWS_INLINED;
+	return x->caller && m->frame_is_inlined[x->frame];
 }
 
 static unsigned cut_of(const struct answers_stack *s) { return s->flags & ROWS_CUT ? CUT : 0; }
@@ -698,6 +700,7 @@ uint64_t fleet_profile(const struct answers *a, const struct stack_order *order,
 	map64_free(&m.place_ids);
 	free(m.frame_places);
 	free(m.frame_functions);
+	free(m.frame_is_inlined);
 	free(m.function_objects);
 	vec_free(&m.room);
 	return m.missing;
