@@ -43,15 +43,17 @@ struct stack_calls {
 struct stack_calls callgraph_stack_calls(const struct stack_paths *p, size_t n_places);
 /* All have their arcs: keeps which nodes each arc has, and frees the calls. */
 void callgraph_stack_calls_end(struct stack_paths *p, struct stack_calls *c, size_t n_arcs);
-/* In place of callgraph_propagate(): sets measured, roots, cycles as well. Uses up the paths. */
-void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p);
+/* In place of callgraph_propagate(): sets measured, roots, cycles as well. Uses up the paths;
+ * returns their memory, to be freed or used for something else. */
+void *callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p);
 
 /* callgraph_arcs.c: sets arcs, seq, nodes[].calls, self_calls, outside_calls and n_in, and, unless
  * time is measured, callers. Afterwards the profile's arcs are not needed, and are released if the
  * options say so. `stacks`: NULL without samples. */
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
 			const struct callgraph_opts *o, struct stack_paths *stacks);
-/* Sets in and nodes[].first_in of measured arcs. `block`: of malloc(), taken for `in`. */
+/* Sets in and nodes[].first_in of measured arcs. `block`: of malloc(); becomes the memory of `in`.
+ */
 void callgraph_add_callers(struct callgraph *g, void *block);
 
 /* cycles.c: sets top_order and cycle of every symbol, the cycle nodes and their members. */

@@ -229,6 +229,17 @@ static void drop_arcs(struct callgraph *g)
 			g->nodes[i].n_in = 0;
 }
 
+/* Callers are listed last, in memory that is free by then. */
+static void measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p)
+{
+	void *block = callgraph_measure(g, o, p);
+
+	if (callgraph_wants_callers(o) && !g->in)
+		callgraph_add_callers(g, block);
+	else
+		free(block);
+}
+
 struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 				const struct callgraph_opts *opts)
 {
@@ -247,7 +258,7 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 		callgraph_break_cycles(g, opts->max_cycle);
 	callgraph_find_cycles(g);
 	if (callgraph_has_stacks(opts))
-		callgraph_measure(g, opts, stacks);
+		measure(g, opts, stacks);
 	else
 		callgraph_propagate(g, opts);
 	callgraph_paths_free(stacks);

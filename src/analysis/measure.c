@@ -463,7 +463,7 @@ static void settle(struct callgraph *g, const struct met_function *functions)
 	}
 }
 
-void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p)
+void *callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p)
 {
 	struct measuring m;
 
@@ -475,8 +475,7 @@ void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, stru
 	choose_entries(g, o->selection ? o->selection : &everything);
 	settle(g, m.functions);
 	free(m.functions);
-	if (callgraph_wants_callers(o) && !g->in)
-		callgraph_add_callers(g, TAKE(p->weights.below));
+	return TAKE(p->weights.below);
 }
 
 enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, double *bound)
