@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/function_name.h"
+#include "base/search.h"
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/fetching.h"
@@ -146,13 +147,26 @@ struct gate_check {
 	size_t matched;      /* functions that are looked at */
 	size_t common;       /* functions that both sides have */
 	struct findings found;
-	bool wants_lines; /* some finding is of a function */
 };
 
-enum { BEFORE, AFTER, RELATIVE, LOW, HIGH, P_LIMIT, CALLS, MORE_CALLS, GROWTH, NAME, N_KEYS };
-static const char *const keys[N_KEYS] = { "before",       "after",   "relative",     "low",
-					  "high",         "p_limit", "calls_before", "calls_after",
-					  "calls_growth", "name" };
+enum {
+	BEFORE,
+	AFTER,
+	RELATIVE,
+	LOW,
+	HIGH,
+	P_LIMIT,
+	CALLS,
+	MORE_CALLS,
+	GROWTH,
+	OBJECT,
+	NAME,
+	N_KEYS
+};
+static const char *const keys[N_KEYS] = {
+	"before",       "after",       "relative",     "low",    "high", "p_limit",
+	"calls_before", "calls_after", "calls_growth", "object", "name",
+};
 
 static bool is_asked_for(const struct gate_check *k, const char *name)
 {
@@ -163,13 +177,19 @@ static bool is_asked_for(const struct gate_check *k, const char *name)
 	return any;
 }
 
-static void add_finding(struct gate_check *k, enum finding_kind kind, const char *function,
-			char *text)
+static void add_finding(struct gate_check *k, enum finding_kind kind, char *text)
 {
-	struct finding x = { .kind = kind, .text = text };
-	if (function)
-		x.function = xprintf("%s", function);
-	k->wants_lines |= function != NULL;
+	findings_add(&k->found, (struct finding){ .kind = kind, .text = text });
+}
+
+/* About the function of row `c`. */
+static void add_finding_of(struct gate_check *k, enum finding_kind kind, const struct kin_cell *c,
+			   char *text)
+{
+	struct finding x = { .kind = kind,
+			     .function = xprintf("%s", c[NAME].text),
+			     .object = xprintf("%s", c[OBJECT].text),
+			     .text = text };
 	findings_add(&k->found, x);
 }
 
@@ -187,15 +207,15 @@ static void check_calls(struct gate_check *k, const struct kin_cell *c)
 		return;
 	k->found.checked[FINDING_CALLS]++;
 	if (after && !before)
-		add_finding(k, FINDING_CALLS, c[NAME].text,
-			    xprintf("%llu calls, none before",
-				    (unsigned long long)c[MORE_CALLS].count));
+		add_finding_of(k, FINDING_CALLS, c,
+			       xprintf("%llu calls, none before",
+				       (unsigned long long)c[MORE_CALLS].count));
 	else if (after && exceeds(c[GROWTH].number, limit))
-		add_finding(k, FINDING_CALLS, c[NAME].text,
-			    xprintf("%llu calls, %llu before: %+.2f %%, more than %.2f %%",
-				    (unsigned long long)c[MORE_CALLS].count,
-				    (unsigned long long)c[CALLS].count, 100 * c[GROWTH].number,
-				    100 * limit));
+		add_finding_of(k, FINDING_CALLS, c,
+			       xprintf("%llu calls, %llu before: %+.2f %%, more than %.2f %%",
+				       (unsigned long long)c[MORE_CALLS].count,
+				       (unsigned long long)c[CALLS].count, 100 * c[GROWTH].number,
+				       100 * limit));
 }
 
 static char *time_in_words(double growth, double low, double high, double limit)
@@ -210,9 +230,9 @@ static void check_time(struct gate_check *k, const struct kin_cell *c)
 		return;
 	k->found.checked[FINDING_TIME]++;
 	if (c[P_LIMIT].type == KIN_CELL_NUMBER && c[P_LIMIT].number <= 0.05)
-		add_finding(k, FINDING_TIME, c[NAME].text,
-			    time_in_words(c[RELATIVE].number, c[LOW].number, c[HIGH].number,
-					  k->s->check.time.share));
+		add_finding_of(k, FINDING_TIME, c,
+			       time_in_words(c[RELATIVE].number, c[LOW].number, c[HIGH].number,
+					     k->s->check.time.share));
 }
 
 static double property(const struct gate_check *k, const char *key)
@@ -227,7 +247,7 @@ static void check_total(struct gate_check *k)
 	double growth = after / before - 1, least = property(k, "certain_growth");
 	k->found.checked[FINDING_TOTAL]++;
 	if (kin_table_property(k->table, "exceeds_limit"))
-		add_finding(k, FINDING_TOTAL, NULL,
+		add_finding(k, FINDING_TOTAL,
 			    xprintf("total: time %+.2f %% (%+.2f to %+.2f %%), more than %.2f %%",
 				    100 * growth, 100 * least, 100 * (2 * growth - least),
 				    100 * k->s->check.time.share));
@@ -273,33 +293,117 @@ static char *relative_path(const char *path)
 	return xprintf("%s", path);
 }
 
-/* The first line of each function that was seen running. */
-static void take_lines(struct gate_check *k, struct kin_table *lines)
+/* Findings about functions, by name. */
+struct finding_names {
+	struct finding **at;
+	size_t n;
+};
+
+static int by_function(const void *pa, const void *pb)
+{
+	const struct finding *const *a = pa, *const *b = pb;
+	return strcmp((*a)->function, (*b)->function);
+}
+
+static struct finding_names names_of(struct findings *f)
+{
+	struct finding_names x = { xalloc((f->at.n + 1) * sizeof(struct finding *)), 0 };
+	for (size_t i = 0; i < f->at.n; i++)
+		if (f->at.at[i].function)
+			x.at[x.n++] = &f->at.at[i];
+	qsort(x.at, x.n, sizeof(struct finding *), by_function);
+	return x;
+}
+
+/* The first of those about functions of this name, *n of them; NULL: there are none. */
+static struct finding **findings_of(const struct finding_names *x, const struct kin_cell *name,
+				    size_t *n)
+{
+	*n = 0;
+	if (name->type != KIN_CELL_TEXT)
+		return NULL;
+	size_t low = COUNT_WHILE(x->n, i, strcmp(x->at[i]->function, name->text) < 0);
+	while (low + *n < x->n && !strcmp(x->at[low + *n]->function, name->text))
+		++*n;
+	return *n ? x->at + low : NULL;
+}
+
+/* Which functions have a namesake in another object, on either side. */
+static void find_namesakes(struct gate_check *k, const struct finding_names *names)
 {
 	struct kin_row row;
-	for (kin_table_rewind(lines); kin_table_next(lines, &row);) {
-		const struct kin_cell *c = row.cells; /* name, path, line */
-		if (c[0].type != KIN_CELL_TEXT || c[1].type != KIN_CELL_TEXT ||
-		    c[2].type != KIN_CELL_COUNT)
-			continue;
-		for (size_t i = 0; i < k->found.at.n; i++) {
-			struct finding *x = &k->found.at.at[i];
-			if (!x->function || strcmp(x->function, c[0].text) != 0)
-				continue;
-			if (!x->file)
-				x->file = relative_path(c[1].text);
-			if (!x->line || x->line > c[2].count)
-				x->line = (unsigned)c[2].count;
-		}
+	for (kin_table_rewind(k->table); kin_table_next(k->table, &row);) {
+		size_t n;
+		struct finding **x = findings_of(names, &row.cells[NAME], &n);
+		for (size_t i = 0; i < n; i++)
+			x[i]->of_several |= strcmp(x[i]->object, row.cells[OBJECT].text) != 0;
 	}
 }
 
-/* By the last recording. Without debug information there is none, which is no error. */
-static void find_lines(struct gate_check *k)
+/* Where the function begins, else the first line in that file that was seen running. */
+static void take_line(struct finding *x, const struct kin_cell *path, const struct kin_cell *line,
+		      bool begins)
 {
-	static const char *const columns[] = { "name", "path", "line", NULL };
-	const struct string_list *after = &k->sides->of[SIDE_AFTER];
+	char *file = relative_path(path->text);
+	bool other = !x->file || strcmp(x->file, file) != 0;
+	if (begins > x->begins || !x->file ||
+	    (begins == x->begins && !other && line->count < x->line)) {
+		free(x->file);
+		x->file = TAKE(file);
+		x->line = (unsigned)line->count;
+		x->begins = begins;
+	}
+	free(file);
+}
+
+/* Rows with most time, and then most calls, come first. */
+static void take_lines(const struct finding_names *names, struct kin_table *lines)
+{
+	enum { LINE_NAME, LINE_OBJECT, PATH, LINE, LINE_CALLS };
+	struct kin_row row;
+	for (kin_table_rewind(lines); kin_table_next(lines, &row);) {
+		const struct kin_cell *c = row.cells;
+		size_t n;
+		struct finding **x = findings_of(names, &c[LINE_NAME], &n);
+		if (c[PATH].type != KIN_CELL_TEXT || c[LINE].type != KIN_CELL_COUNT)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			if (!strcmp(x[i]->object, c[LINE_OBJECT].text))
+				take_line(x[i], &c[PATH], &c[LINE],
+					  c[LINE_CALLS].type != KIN_CELL_NONE);
+	}
+}
+
+/* Those of one name in one object are one function here, wherever they are. */
+static void take_functions(const struct finding_names *names, struct kin_table *flat)
+{
+	struct kin_row row;
+	for (kin_table_rewind(flat); kin_table_next(flat, &row);) {
+		const struct kin_cell *c = row.cells; /* name, object */
+		size_t n;
+		struct finding **x = findings_of(names, &c[0], &n);
+		for (size_t i = 0; i < n; i++)
+			x[i]->functions += !strcmp(x[i]->object, c[1].text);
+	}
+}
+
+/* The report of that name, or NULL. */
+static struct kin_table *table_of(struct kin_profile *p, const char *report,
+				  const char *const *columns)
+{
 	struct kin_report_opts opts = { .size = sizeof(opts), .columns = columns };
+	struct kin_table *ret = NULL;
+	if (p)
+		kin_error_free(kin_report(p, report, &opts, &ret));
+	return ret;
+}
+
+/* By the last recording. Without debug information there is none, which is no error. */
+static void find_lines(struct gate_check *k, const struct finding_names *names)
+{
+	static const char *const of_functions[] = { "name", "object", NULL };
+	static const char *const of_lines[] = { "name", "object", "path", "line", "calls", NULL };
+	const struct string_list *after = &k->sides->of[SIDE_AFTER];
 	struct kin_open_opts how = { .size = sizeof(how),
 				     .executable = k->sides->program[SIDE_AFTER],
 				     .debug_dir = k->s->debug_dir,
@@ -307,15 +411,26 @@ static void find_lines(struct gate_check *k)
 				     .symfs = k->s->symfs,
 				     .demangle = k->s->demangle };
 	struct kin_profile *p = NULL;
-	struct kin_table *lines = NULL;
-	struct kin_error *err = kin_profile_open(&after->at.at[after->at.n - 1], 1, &how, &p);
-	kin_error_free(err);
-	err = p ? kin_report(p, "lines", &opts, &lines) : NULL;
+	kin_error_free(kin_profile_open(&after->at.at[after->at.n - 1], 1, &how, &p));
+	struct kin_table *functions = table_of(p, "flat", of_functions);
+	struct kin_table *lines = table_of(p, "lines", of_lines);
+	if (functions)
+		take_functions(names, functions);
 	if (lines)
-		take_lines(k, lines);
-	kin_error_free(err);
+		take_lines(names, lines);
+	kin_table_free(functions);
 	kin_table_free(lines);
 	kin_profile_free(p);
+}
+
+static void find_places(struct gate_check *k)
+{
+	struct finding_names names = names_of(&k->found);
+	if (names.n) {
+		find_namesakes(k, &names);
+		find_lines(k, &names);
+	}
+	free(names.at);
 }
 
 /* ---- */
@@ -377,17 +492,16 @@ static void check_table(struct gate_check *k)
 	k->timed = !k->s->check.time.off && property(k, "repeated") > 0 &&
 		   property(k, "total_before") > 0;
 	check_rows(k);
+	find_places(k);
 	const struct kin_error *err = kin_table_error(k->table);
 	const char *lacks = err ? kin_error_message(err) : what_lacks(k);
 	if (lacks) {
 		if (strcmp(k->s->format, "text") != 0)
 			message("check", "%s", lacks); /* in the text it is what is written */
-		add_finding(k, FINDING_ERROR, NULL, xprintf("%s", lacks));
+		add_finding(k, FINDING_ERROR, xprintf("%s", lacks));
 		return;
 	}
 	note_scope(k);
-	if (k->wants_lines)
-		find_lines(k);
 }
 
 static int write_findings(const struct gate_check *k, int status)
@@ -428,7 +542,7 @@ static int check(const struct settings *s, struct sides *sides)
 		check_table(&k);
 	const char *amiss = what_is_amiss(sides, k.table, status);
 	if (amiss)
-		add_finding(&k, FINDING_ERROR, NULL, xprintf("%s", amiss));
+		add_finding(&k, FINDING_ERROR, xprintf("%s", amiss));
 	bool error = k.found.at.n && k.found.at.at[k.found.at.n - 1].kind == FINDING_ERROR;
 	int ret = status == EXIT_USAGE ? EXIT_USAGE
 		  : error              ? EXIT_INCOMPARABLE

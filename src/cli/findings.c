@@ -23,6 +23,7 @@ void findings_done(struct findings *f)
 {
 	for (size_t i = 0; i < f->at.n; i++) {
 		free(f->at.at[i].function);
+		free(f->at.at[i].object);
 		free(f->at.at[i].text);
 		free(f->at.at[i].file);
 	}
@@ -32,10 +33,29 @@ void findings_done(struct findings *f)
 	vec_free(&f->notes);
 }
 
-/* "f: text" */
+/* "f", or "f (lib.so)"; to be freed. */
+static char *subject(const struct finding *x)
+{
+	const char *name = x->function ? x->function : kinds[x->kind];
+	return x->of_several ? xprintf("%s (%s)", name, x->object) : xprintf("%s", name);
+}
+
+/* What there is to say of it; to be freed. */
+static char *phrase(const struct finding *x)
+{
+	return x->functions > 1 ? xprintf("%s, of %zu functions of that name together", x->text,
+					  x->functions)
+				: xprintf("%s", x->text);
+}
+
+/* "f: text"; to be freed. */
 static char *sentence(const struct finding *x)
 {
-	return x->function ? xprintf("%s: %s", x->function, x->text) : xprintf("%s", x->text);
+	char *name = subject(x), *text = phrase(x);
+	char *ret = x->function ? xprintf("%s: %s", name, text) : xprintf("%s", text);
+	free(name);
+	free(text);
+	return ret;
 }
 
 static const char *verdict(const struct findings *f)
@@ -115,12 +135,16 @@ static void write_json(const struct findings *f, struct sink *s)
 	sink_str(s, "],\n\"findings\":[");
 	for (size_t i = 0; i < f->at.n; i++) {
 		const struct finding *x = &f->at.at[i];
+		char *text = phrase(x);
 		sink_str(s, i ? ",\n  {" : "\n  {");
 		member(s, "kind", kinds[x->kind]);
 		sink_char(s, ',');
 		member(s, "function", x->function);
 		sink_char(s, ',');
-		member(s, "text", x->text);
+		member(s, "object", x->object);
+		sink_char(s, ',');
+		member(s, "text", text);
+		free(text);
 		sink_char(s, ',');
 		member(s, "file", x->file);
 		sink_char(s, ',');
@@ -134,7 +158,8 @@ static void write_json(const struct findings *f, struct sink *s)
 static uint64_t fingerprint(const struct finding *x)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
-	const char *const parts[] = { kinds[x->kind], x->function ? x->function : "" };
+	const char *const parts[] = { kinds[x->kind], x->function ? x->function : "",
+				      x->object ? x->object : "" };
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		for (const char *p = parts[i];; p++) {
 			hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
@@ -236,11 +261,12 @@ static void put_xml(struct sink *s, const char *text)
 static void write_case(const struct finding *x, struct sink *s)
 {
 	bool error = x->kind == FINDING_ERROR;
-	char line[32];
+	char line[32], *name = subject(x), *text = phrase(x);
 	sink_str(s, "  <testcase classname=\"kin.");
 	sink_str(s, kinds[x->kind]);
 	sink_str(s, "\" name=\"");
-	put_xml(s, x->function ? x->function : kinds[x->kind]);
+	put_xml(s, name);
+	free(name);
 	if (x->file) {
 		sink_str(s, "\" file=\"");
 		put_xml(s, x->file);
@@ -248,7 +274,8 @@ static void write_case(const struct finding *x, struct sink *s)
 		sink_str(s, line);
 	}
 	sink_str(s, error ? "\"><error message=\"" : "\"><failure message=\"");
-	put_xml(s, x->text);
+	put_xml(s, text);
+	free(text);
 	sink_str(s, "\"/></testcase>\n");
 }
 

@@ -16,10 +16,14 @@ enum finding_kind {
 
 struct finding {
 	enum finding_kind kind;
-	char *function; /* NULL: not about a function */
-	char *text;     /* a phrase, without the function's name */
-	char *file;     /* NULL: not known */
-	unsigned line;  /* 0: not known */
+	char *function;   /* NULL: not about a function */
+	char *object;     /* the program or library that has it; NULL: not about a function */
+	bool of_several;  /* others have functions of that name, too: the object tells them apart */
+	char *text;       /* a phrase about it, without its name */
+	char *file;       /* NULL: not known */
+	unsigned line;    /* 0: not known */
+	size_t functions; /* of that name in the object, which are added up; 0: not known */
+	bool begins;      /* the function begins there, as far as is known */
 };
 
 struct findings {

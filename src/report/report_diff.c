@@ -185,7 +185,7 @@ struct listed {
 	struct effect effect;
 	double p, size;
 	double p_limit; /* that it has grown by more than the limit */
-	const char *name;
+	const char *name, *object;
 };
 
 static bool has_times(const struct diff *d) { return d->total.before > 0 || d->total.after > 0; }
@@ -313,7 +313,8 @@ static int compare(const void *pa, const void *pb)
 	const struct listed *a = pa, *b = pb;
 	if (a->size != b->size)
 		return a->size < b->size ? 1 : -1;
-	return strcmp(a->name, b->name);
+	int names = strcmp(a->name, b->name);
+	return names ? names : strcmp(a->object, b->object);
 }
 
 /* Both tails, so that it agrees with the interval's lower end. */
@@ -344,6 +345,7 @@ static struct listed *list_functions(const struct diff *d, size_t *n)
 		l.size = timed ? fabs(l.effect.change.value)
 			       : fabs(f->of[AFTER].calls.mean - f->of[BEFORE].calls.mean);
 		l.name = strtab_get(d->c->strings, f->name);
+		l.object = strtab_get(d->c->strings, f->object);
 		p[*n] = timed ? contrast_p(&l.effect.change) : 1;
 		p_limit[*n] = timed ? p_beyond(d, &l.effect) : 1;
 		samples[*n] = comparison_samples(d->c, f);
