@@ -28,7 +28,7 @@ bool utf8_is_formatting(uint32_t c)
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c ||
 	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
 	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
-	       (c >= 0xe0000 && c <= 0xe007f);
+	       (c >= 0xe0000 && c <= 0xe007f) || (c & 0xfffe) == 0xfffe;
 }
 
 unsigned utf8_width(uint32_t c)

@@ -9,7 +9,7 @@
 size_t utf8_decode(const unsigned char *s, uint32_t *ret);
 
 /* Whether c is invisible and changes how other characters are shown: controls, bidirectional marks,
- * joiners, tags. */
+ * joiners, tags; or no character at all, as U+FFFF, which XML does not allow. */
 bool utf8_is_formatting(uint32_t c);
 
 /* Columns that c takes on a terminal: 0, 1 or 2. */

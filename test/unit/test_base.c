@@ -119,6 +119,9 @@ static void hostile_names_are_shown_not_obeyed(void)
 	OK(!escape_is_plain("a\xe2\x80\xae"
 			    "b")); /* right-to-left override */
 	OK(!escape_is_plain("a\xff"));
+	OK(!escape_is_plain("a\xef\xbf\xbf")); /* U+FFFF */
+	OK(!escape_is_plain("a\xef\xbf\xbe"));
+	OK(escape_is_plain("a\xef\xbf\xbd"));
 	escape_text(buf, sizeof(buf),
 		    "a\033[2J\n\xff"
 		    "ü");
