@@ -7,6 +7,7 @@
 #include "api/api_private.h"
 #include "base/err.h"
 #include "base/guard.h"
+#include "names/kept.h"
 #include "page/html_write.h"
 #include "paths/path_tree.h"
 #include "report/reports.h"
@@ -142,25 +143,33 @@ static void add_build(struct kin_comparison *c, const char *path, const char *id
 		 ((struct diff_build){ xprintf("%s", path), xprintf("%s", id), after, same }));
 }
 
-/* "[unknown]" is no file. */
+/* "[unknown]" is no file, and formats with names but no addresses do not know the build. */
 static void take_builds(struct kin_comparison *c, const struct profile *p, bool after)
 {
 	for (size_t i = 0; i < p->n_objects; i++) {
 		const struct object *o = &p->objects[i];
 		const char *path = strtab_get(p->strings, o->path);
-		if (o->kind == OBJECT_ELF && o->build_id && *path != '[')
-			add_build(c, path, strtab_get(p->strings, o->build_id), after);
+		const char *id = strtab_get(p->strings, o->build_id);
+		const struct kept_object *kept = kept_find(p->kept, path, id);
+		bool is_given = kept && kept->flags & KEPT_GIVEN;
+		if (o->kind == OBJECT_ELF && o->build_id && *path != '[' && !is_given)
+			add_build(c, path, id, after);
 	}
 }
 
-/* What was built again in between. */
+/* What was built again in between; each file once, however many builds there are. */
 static void note_builds(const struct kin_comparison *c, struct kin_table *t)
 {
 	for (size_t i = 0; i < c->builds.n; i++) {
 		const struct diff_build *b = &c->builds.at[i];
-		bool again = false;
-		for (size_t k = 0; k < c->builds.n && b->after && !b->same; k++)
-			again |= !c->builds.at[k].after && !strcmp(c->builds.at[k].path, b->path);
+		bool again = false, known = false;
+		for (size_t k = 0; k < c->builds.n && b->after && !b->same; k++) {
+			const struct diff_build *other = &c->builds.at[k];
+			bool of_file = !strcmp(other->path, b->path);
+			again |= of_file && !other->after;
+			known |= of_file && other->after && !other->same && k < i;
+		}
+		again &= !known;
 		if (again)
 			table_note(t,
 				   "%s is another build after than before: its functions are "
