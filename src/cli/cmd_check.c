@@ -18,6 +18,7 @@
 #include "cli/run.h"
 #include "cli/turns.h"
 #include "kin/table.h"
+#include "record/runtime_file.h"
 
 static const char *const description[] = {
 	"Compares FILE (default: profile.kin) with BASELINE, or records COMMAND and compares "
@@ -143,6 +144,7 @@ struct gate_check {
 	const struct settings *s;
 	struct sides *sides;
 	struct kin_table *table;
+	bool joined;         /* runs of COMMAND had several processes */
 	bool counted, timed; /* are they checked? */
 	size_t matched;      /* functions that are looked at */
 	size_t common;       /* functions that both sides have */
@@ -471,6 +473,7 @@ static void note_scope(struct gate_check *k)
 	const size_t *n = k->found.checked;
 	double growth = property(k, "total_after") / property(k, "total_before") - 1;
 	double least = property(k, "certain_growth");
+	const struct kin_cell *rates = kin_table_property(k->table, "rates");
 	if (k->counted)
 		findings_note(&k->found,
 			      xprintf("calls of %zu function%s checked", n[FINDING_CALLS],
@@ -486,10 +489,26 @@ static void note_scope(struct gate_check *k)
 	else if (!k->s->check.time.off)
 		findings_note(&k->found, xprintf("time was not checked: it takes repetitions on "
 						 "both sides, kin record -r 10"));
+	if (k->timed && rates)
+		findings_note(&k->found, xprintf("%s", rates->text));
 	if (n[FINDING_TOTAL])
 		findings_note(&k->found,
 			      xprintf("total: time %+.2f %% (%+.2f to %+.2f %%)", 100 * growth,
 				      100 * least, 100 * (2 * growth - least)));
+}
+
+/* kin run leaves a file for each process. */
+static void note_processes(struct gate_check *k)
+{
+	const struct string_list *before = &k->sides->of[SIDE_BEFORE];
+	struct kinf_header header;
+	if (k->counted && k->joined && before->at.n == 1 &&
+	    runtime_file_header(before->at.at[0], &header))
+		findings_note(&k->found,
+			      xprintf("the runs are of several processes, and %s is of one: with "
+				      "the files that others left beside it, kin merge makes a "
+				      "baseline of all",
+				      before->at.at[0]));
 }
 
 static void check_table(struct gate_check *k)
@@ -508,6 +527,7 @@ static void check_table(struct gate_check *k)
 		return;
 	}
 	note_scope(k);
+	note_processes(k);
 }
 
 static int write_findings(const struct gate_check *k, int status)
@@ -533,10 +553,10 @@ static const char *what_is_amiss(const struct sides *sides, const struct kin_tab
 	return status ? "not all of the data could be read, or it is in doubt" : NULL;
 }
 
-static int check(const struct settings *s, struct sides *sides)
+static int check(const struct settings *s, struct sides *sides, bool joined)
 {
 	struct settings asked = *s;
-	struct gate_check k = { .s = s, .sides = sides };
+	struct gate_check k = { .s = s, .sides = sides, .joined = joined };
 	asked.columns = (struct string_list){ 0 };
 	for (size_t i = 0; i < N_KEYS; i++)
 		string_list_add(&asked.columns, keys[i]);
@@ -625,7 +645,7 @@ static int run_check(const struct settings *s, char *const *command)
 		sides_take(&sides, SIDE_AFTER, s->data.at.n > 1 ? s->data.at.at[1] : "profile.kin");
 	}
 	if (status == TURNS_DONE)
-		status = check(s, &sides);
+		status = check(s, &sides, turns.joined);
 	else if (status == EXIT_INCOMPARABLE)
 		write_no_runs(s, &sides);
 	turns_done(&turns);

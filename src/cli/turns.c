@@ -229,7 +229,7 @@ static struct kin_error *join(const char *file, const struct string_list *files)
 }
 
 /* kin run has a file for each process, if it can be read at all. */
-static bool add_files(const struct turns *t, int side, const char *file, struct sides *sides)
+static bool add_files(struct turns *t, int side, const char *file, struct sides *sides)
 {
 	struct string_list files = { 0 };
 	char *pattern = inside_pattern(file, true);
@@ -244,6 +244,7 @@ static bool add_files(const struct turns *t, int side, const char *file, struct 
 	bool good = files.at.n && message_error(t->command, err) == EXIT_OK;
 	if (good)
 		sides_add(sides, side, file);
+	t->joined |= good && files.at.n > 1;
 	globfree(&g);
 	vec_free(&files.at);
 	free(pattern);

@@ -20,6 +20,7 @@ struct turns {
 	bool counts;       /* count calls, with kin run */
 	bool shows_output; /* show the commands' output, which is otherwise discarded */
 	/* Set by turns_run(): */
+	bool joined;   /* a run left files of several processes, which are one now */
 	char *made;    /* a folder to be removed */
 	pid_t cleaner; /* the process that removes it if this one is killed; 0: none */
 	int alive;     /* with it: closed when this process has ended, however it did */

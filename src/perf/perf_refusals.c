@@ -139,6 +139,8 @@ static const struct opt_refusal of_diff[] = {
 	{ 'S', "symbols", "--format=csv and grep, or kin report -S of each" },
 	{ 't', "field-separator", "--format=csv is for programs" },
 	{ 'v', "verbose", "kin info says what can be known of the data" },
+	{ 0, "by",
+	  "--thread, --comm, --object, --event and --rank each compare a part, one at a time" },
 	{ 0 },
 };
 

@@ -480,6 +480,25 @@ static void note_chance(const struct diff *d, struct kin_table *t)
 			      "repetitions say. kin compare, or kin record -r 10");
 }
 
+/* What a sample stands for, if that is another amount on one side. Each thread lacks what it did
+ * after its last sample, which no repetition shows. */
+static void note_rates(const struct diff *d, struct kin_table *t)
+{
+	const struct comparison_side *b = &d->c->side[BEFORE], *a = &d->c->side[AFTER];
+	bool alike = b->weight < 2 * a->weight && a->weight < 2 * b->weight;
+	if (!b->sampled || !a->sampled || alike || !d->c->unit)
+		return;
+	bool seconds = is_seconds(d->c->unit);
+	double scale = seconds ? MILLISECONDS : 1;
+	char *text = xprintf("a sample stands for %.3g %s before and for %.3g after: each thread "
+			     "lacks up to that much at its end, so short runs differ by it alone. "
+			     "Record both with the same -F",
+			     b->weight * scale, seconds ? "ms" : d->c->unit, a->weight * scale);
+	table_property(t, "rates", cell_text(table_text(t, text)));
+	table_note(t, "%s", text);
+	free(text);
+}
+
 static void note_needed(const struct diff *d, struct kin_table *t)
 {
 	if (!(d->o->detect > 0) || isnan(d->total.relative.value) || !comparison_is_repeated(d->c))
@@ -519,6 +538,7 @@ static void note_totals(const struct diff *d, struct kin_table *t)
 		table_note(t, "calls from outside the program are left out: gmon.out has none");
 	}
 	note_chance(d, t);
+	note_rates(d, t);
 	note_needed(d, t);
 }
 

@@ -77,6 +77,13 @@ def main():
                'a function that is called more often fails, at its line', out + err)
         code, out, err = run("kin check baseline.kin --time=off -r 2 -- sh -c './prog.counted; ./prog.counted'")
         tap.ok(code == 1 and ': part: 660 calls, 300 before' in out, 'calls of all processes of a command add up', out + err)
+        tap.ok('the runs are of several processes, and baseline.kin is of one' in out, '... and are not those of one process', out)
+        code, out, err = run("kin run -q --no-gmon -o two.kin sh -c './prog.counted; ./prog.counted' && kin merge -o all.kin two.kin two.*.kin && "
+                             "kin check all.kin --time=off -r 1 -- sh -c './prog.counted; ./prog.counted'")
+        tap.ok(code == 0 and out == 'calls of 2 functions checked\nfine\n', 'a baseline of several processes is one that was merged', out + err)
+        code, out, err = run('for n in 250 2500; do kin record -q -r 3 -F $n -o at.$n.kin ./prog; done; kin diff at.250.kin at.2500.kin; '
+                             'kin check at.250.kin at.2500.kin; kin diff at.250.kin at.250.kin')
+        tap.ok(out.count('  a sample stands for ') == 1 and out.count('\na sample stands for ') == 1, 'other rates are named', out + err)
         code, out, err = run('head -c -100 baseline.kin >cut.kin; kin check --time=off cut.kin baseline.kin')
         tap.ok(code == 3 and out.endswith('not comparable\n'), 'what cannot be read as a whole is not fine', out + err)
         write('sort.c', SORTING)
