@@ -170,12 +170,23 @@ static const char *const keys[N_KEYS] = {
 	"calls_before", "calls_after", "calls_growth", "object", "name",
 };
 
+/* The length of the name without " (inlined)": whether a function is, compilers decide. */
+static size_t plain_length(const char *name)
+{
+	static const char mark[] = " (inlined)";
+	size_t n = strlen(name), tail = sizeof(mark) - 1;
+	return n > tail && !strcmp(name + n - tail, mark) ? n - tail : n;
+}
+
 static bool is_asked_for(const struct gate_check *k, const char *name)
 {
 	const struct string_list *globs = &k->s->check.functions;
+	char *plain = xprintf("%.*s", (int)plain_length(name), name);
 	bool any = !globs->at.n;
 	for (size_t i = 0; i < globs->at.n && !any; i++)
-		any = !fnmatch(globs->at.at[i], name, 0) || function_name_is(name, globs->at.at[i]);
+		any = !fnmatch(globs->at.at[i], name, 0) || !fnmatch(globs->at.at[i], plain, 0) ||
+		      function_name_is(plain, globs->at.at[i]);
+	free(plain);
 	return any;
 }
 
@@ -301,16 +312,23 @@ static char *relative_path(const char *path)
 	return xprintf("%s", path);
 }
 
-/* Findings about functions, by name. */
+/* Findings about functions, by name; those inlined are among the others of their name. */
 struct finding_names {
 	struct finding **at;
 	size_t n;
 };
 
+static int compare_names(const char *a, const char *b)
+{
+	size_t n = plain_length(a), m = plain_length(b), both = n < m ? n : m;
+	int order = memcmp(a, b, both);
+	return order ? order : n < m ? -1 : n > m;
+}
+
 static int by_function(const void *pa, const void *pb)
 {
 	const struct finding *const *a = pa, *const *b = pb;
-	return strcmp((*a)->function, (*b)->function);
+	return compare_names((*a)->function, (*b)->function);
 }
 
 static struct finding_names names_of(struct findings *f)
@@ -330,8 +348,8 @@ static struct finding **findings_of(const struct finding_names *x, const struct 
 	*n = 0;
 	if (name->type != KIN_CELL_TEXT)
 		return NULL;
-	size_t low = COUNT_WHILE(x->n, i, strcmp(x->at[i]->function, name->text) < 0);
-	while (low + *n < x->n && !strcmp(x->at[low + *n]->function, name->text))
+	size_t low = COUNT_WHILE(x->n, i, compare_names(x->at[i]->function, name->text) < 0);
+	while (low + *n < x->n && !compare_names(x->at[low + *n]->function, name->text))
 		++*n;
 	return *n ? x->at + low : NULL;
 }
@@ -344,7 +362,8 @@ static void find_namesakes(struct gate_check *k, const struct finding_names *nam
 		size_t n;
 		struct finding **x = findings_of(names, &row.cells[NAME], &n);
 		for (size_t i = 0; i < n; i++)
-			x[i]->of_several |= strcmp(x[i]->object, row.cells[OBJECT].text) != 0;
+			x[i]->of_several |= !strcmp(x[i]->function, row.cells[NAME].text) &&
+					    strcmp(x[i]->object, row.cells[OBJECT].text) != 0;
 	}
 }
 
@@ -391,7 +410,8 @@ static void take_functions(const struct finding_names *names, struct kin_table *
 		size_t n;
 		struct finding **x = findings_of(names, &c[0], &n);
 		for (size_t i = 0; i < n; i++)
-			x[i]->functions += !strcmp(x[i]->object, c[1].text);
+			x[i]->functions += !strcmp(x[i]->function, c[0].text) &&
+					   !strcmp(x[i]->object, c[1].text);
 	}
 }
 

@@ -634,7 +634,9 @@ static struct effect effect_of(struct comparison *c, const double noise[REPEATS_
 	e.relative = repeats_contrast(&c->repeats, values, noise, ratio);
 	e.relative.value = (e.after - e.before) / e.before;
 	e.relative.error /= e.before;
-	e.relative.single /= e.before;
+	/* Further runs are to find a change of what there is on either side: each varies by a share
+	 * of its own, and a side that is twice as long by twice as much. */
+	e.relative.single /= e.after > 0 ? e.after : e.before;
 	return e;
 }
 

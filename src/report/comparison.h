@@ -146,9 +146,11 @@ MUST_CHECK struct kin_error *comparison_add(struct comparison *c, int side,
 MUST_CHECK struct kin_error *comparison_finish(struct comparison *c);
 
 struct effect {
-	double before, after;     /* averages per run; or shares of the total */
-	struct contrast change;   /* after - before */
-	struct contrast relative; /* after / before - 1; value NAN if there is nothing before */
+	double before, after;   /* averages per run; or shares of the total */
+	struct contrast change; /* after - before */
+	/* after / before - 1; value NAN if there is nothing before. `single` is a share of after.
+	 */
+	struct contrast relative;
 };
 
 /* The effect on a function; or on the total. */
