@@ -223,12 +223,13 @@ static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool
 	struct kin_report_opts opts = { .size = sizeof(opts),
 					.columns = c->o.lines ? comparison_line_columns
 							      : comparison_columns };
+	bool gmon = is_gmon(p->data), timed = s->n && s->audit.duration_ns;
 	struct comparison_recording r = { .n_runs = n_runs(s),
 					  .per_sample = weight_of_sample(s),
-					  .sampled = s->n && s->audit.duration_ns,
+					  .sampled = gmon || timed,
 					  .started = started(p->data),
 					  .event = counted_event(p->data),
-					  .inner_only = is_gmon(p->data) };
+					  .inner_only = gmon };
 	struct kin_error *err = kin_report(p, c->o.lines ? "lines" : "flat", &opts, &r.flat);
 	if (!err && r.n_runs > 1)
 		err = by_run(c, p, &r.by_run);

@@ -431,11 +431,10 @@ static bool exceeds_limit(const struct diff *d)
 	return d->o->limited && certain_growth(d) - limit > 4 * DBL_EPSILON * (1 + limit);
 }
 
+static bool is_compared(const struct diff *d) { return d->total.before > 0 && d->total.after > 0; }
+
 /* A side without samples says nothing of a change, nor how many of its runs have none. */
-static bool is_known(const struct diff *d)
-{
-	return comparison_is_counted(d->c) || (d->total.before > 0 && d->total.after > 0);
-}
+static bool is_known(const struct diff *d) { return comparison_is_counted(d->c) || is_compared(d); }
 
 static void note_change(const struct diff *d, struct kin_table *t)
 {
@@ -469,7 +468,7 @@ static void note_chance(const struct diff *d, struct kin_table *t)
 {
 	const struct comparison *c = d->c;
 	bool together = c->repeats.together[BEFORE] || c->repeats.together[AFTER];
-	bool sampled = c->side[BEFORE].sampled && c->side[AFTER].sampled;
+	bool sampled = c->side[BEFORE].sampled && c->side[AFTER].sampled && is_compared(d);
 	if (comparison_is_repeated(c) && !c->repeats.paired && together)
 		table_note(t,
 			   "they were not recorded in turns: that another stretch of time may "
@@ -486,7 +485,8 @@ static void note_rates(const struct diff *d, struct kin_table *t)
 {
 	const struct comparison_side *b = &d->c->side[BEFORE], *a = &d->c->side[AFTER];
 	bool alike = b->weight < 2 * a->weight && a->weight < 2 * b->weight;
-	if (!b->sampled || !a->sampled || alike || !d->c->unit)
+	bool gmon = b->inner_only || a->inner_only; /* which lacks nothing at the end */
+	if (!b->sampled || !a->sampled || alike || gmon || !d->c->unit)
 		return;
 	bool seconds = is_seconds(d->c->unit);
 	double scale = seconds ? MILLISECONDS : 1;

@@ -747,6 +747,12 @@ def test_difference(tap, kin, folder, page, url):
     before, after = (sum(int(line.rsplit(' ', 1)[1]) for line in open(os.path.join(folder, f'{n}.folded')) if ';parse' in line) for n in ('before', 'after'))
     said = page.run(FRAME)
     tap.ok(said.startswith(f'parse – {after:,}, +{after - before:,} after, '), 'the flame graph of the difference', said)
+    open(os.path.join(folder, 'nothing.folded'), 'w').write('prog;main 0\n')
+    run(kin, folder, 'diff', '--format=html', '-o', 'nothing.html', 'nothing.folded', 'after.folded')
+    page.go(url.format('nothing.html'))
+    settle(page)
+    said = page.run('document.querySelector("main .big").innerText')
+    tap.ok('in all' in said and '%' not in said, 'nothing before is no base of a percentage', said)
     done = run(kin, folder, 'diff', '--format=html', '--shares', '-o', 'no.html', 'before.folded', 'after.folded')
     tap.ok(done.returncode == 2 and 'leave out --shares' in done.stderr, 'shares have no page', done.stderr)
 

@@ -23,10 +23,11 @@ const is_certain = r => (r.p !== null && r.p !== undefined ? r.p <= .05 : true);
 function view_difference() {
 	const table = data.tables.difference, p = table.properties, rows = rows_of(table).filter(r => r.name !== null && r.change);
 	const certain = rows.filter(is_certain), shown = state.keys.all ? rows : certain, grown = p.total_after - p.total_before;
+	const share = p.total_before && p.total_after ? `, ${signed((100 * grown / p.total_before).toFixed(2), grown)} %` : "";
 	const figure = (text, what) => el("div", {}, el("b", {}, text), what);
 	return [
 		el("div", { class: "big" }, figure(seconds(p.total_before), "before"), figure(seconds(p.total_after), "after"),
-			figure(signed(seconds(grown), grown), `in all, ${signed((100 * grown / (p.total_before || 1)).toFixed(2), grown)} %`),
+			figure(signed(seconds(grown), grown), "in all" + share),
 			p.total_chance ? figure("± " + seconds(p.total_chance), "by chance (95 %)") : null),
 		data.warnings.map(w => el("p", { class: "warn" }, w)), notes_of(table),
 		el("div", { class: "tools" }, checkbox_of("also what differs by no more than chance", !!state.keys.all, on => go_to(changed({ all: on ? "1" : null }))),
