@@ -75,10 +75,15 @@ struct diff_build { /* of a program or library, on a side; owned */
 	bool after, same; /* same: it is on the other side, too */
 };
 
+struct diff_note {       /* of a profile */
+	char *text;      /* owned */
+	unsigned others; /* profiles of the side that say the same, in other numbers */
+};
+
 struct kin_comparison {
 	struct kin_diff_opts o;
 	struct comparison *of;
-	VEC(char *) notes; /* of the profiles */
+	VEC(struct diff_note) notes;
 	VEC(struct diff_build) builds;
 	struct html_paths *paths; /* NULL: no page is made of it */
 };
@@ -101,7 +106,7 @@ void kin_comparison_free(struct kin_comparison *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->notes.n; i++)
-		free(c->notes.at[i]);
+		free(c->notes.at[i].text);
 	vec_free(&c->notes);
 	for (size_t i = 0; i < c->builds.n; i++) {
 		free(c->builds.at[i].path);
@@ -113,18 +118,35 @@ void kin_comparison_free(struct kin_comparison *c)
 	free(c);
 }
 
+/* Whether they say the same, in other numbers or the same ones. */
+static bool are_alike(const char *a, const char *b)
+{
+	static const char numbers[] = "0123456789.";
+	while (*a && *b) {
+		size_t n = strspn(a, numbers), m = strspn(b, numbers);
+		if (!n != !m || (!n && *a != *b))
+			return false;
+		a += n ? n : 1;
+		b += m ? m : 1;
+	}
+	return *a == *b;
+}
+
 /* Each once: recordings of a side have most in common. */
 static void take_notes(struct kin_comparison *c, const struct kin_profile *p, bool after)
 {
 	for (size_t i = 0; i < p->notes.n; i++) {
-		char *note = xprintf("%s: %s", after ? "after" : "before", p->notes.at[i]);
-		bool is_new = true;
-		for (size_t k = 0; k < c->notes.n; k++)
-			is_new = is_new && strcmp(c->notes.at[k], note) != 0;
-		if (is_new)
-			vec_push(&c->notes, note);
-		else
-			free(note);
+		char *text = xprintf("%s: %s", after ? "after" : "before", p->notes.at[i]);
+		struct diff_note *known = NULL;
+		for (size_t k = 0; k < c->notes.n && !known; k++)
+			if (are_alike(c->notes.at[k].text, text))
+				known = &c->notes.at[k];
+		if (!known) {
+			vec_push(&c->notes, ((struct diff_note){ .text = text }));
+			continue;
+		}
+		known->others += strcmp(known->text, text) != 0;
+		free(text);
 	}
 }
 
@@ -175,6 +197,18 @@ static void note_builds(const struct kin_comparison *c, struct kin_table *t)
 				   "%s is another build after than before: its functions are "
 				   "compared by name",
 				   b->path);
+	}
+}
+
+static void note_profiles(const struct kin_comparison *c, struct kin_table *t)
+{
+	for (size_t i = 0; i < c->notes.n; i++) {
+		const struct diff_note *note = &c->notes.at[i];
+		if (note->others)
+			table_note(t, "%s (in one recording; %u more %s other numbers)", note->text,
+				   note->others, note->others == 1 ? "has" : "have");
+		else
+			table_note(t, "%s", note->text);
 	}
 }
 
@@ -301,8 +335,7 @@ static struct kin_error *unguarded_comparison_table(struct kin_comparison *c,
 							.min_share = c->o.min_share,
 							.detect = c->o.detect,
 							.by_percent = c->o.by_percent });
-	for (size_t i = 0; i < c->notes.n; i++)
-		table_note(t, "%s", c->notes.at[i]);
+	note_profiles(c, t);
 	note_builds(c, t);
 	return selected(c, t, ret);
 }

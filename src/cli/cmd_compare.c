@@ -135,7 +135,8 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case OPT_RATE:
 		l->turns.frequency = arg;
-		break;
+		return sampling_set(&(struct sampling){ 0 }, SAMPLING_FREQUENCY, arg, error) ||
+		       arg_bad("--frequency", arg, "a number of samples per second, or max", error);
 	case OPT_SHOW:
 		l->turns.shows_output = true;
 		break;

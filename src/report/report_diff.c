@@ -486,14 +486,12 @@ static void note_rates(const struct diff *d, struct kin_table *t)
 	const struct comparison_side *b = &d->c->side[BEFORE], *a = &d->c->side[AFTER];
 	bool alike = b->weight < 2 * a->weight && a->weight < 2 * b->weight;
 	bool gmon = b->inner_only || a->inner_only; /* which lacks nothing at the end */
-	if (!b->sampled || !a->sampled || alike || gmon || !d->c->unit)
+	if (!b->sampled || !a->sampled || alike || gmon || !is_seconds(d->c->unit))
 		return;
-	bool seconds = is_seconds(d->c->unit);
-	double scale = seconds ? MILLISECONDS : 1;
-	char *text = xprintf("a sample stands for %.3g %s before and for %.3g after: each thread "
+	char *text = xprintf("a sample stands for %.3g ms before and for %.3g after: each thread "
 			     "lacks up to that much at its end, so short runs differ by it alone. "
 			     "Record both with the same -F",
-			     b->weight * scale, seconds ? "ms" : d->c->unit, a->weight * scale);
+			     b->weight * MILLISECONDS, a->weight * MILLISECONDS);
 	table_property(t, "rates", cell_text(table_text(t, text)));
 	table_note(t, "%s", text);
 	free(text);

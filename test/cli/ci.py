@@ -32,6 +32,16 @@ int main(void)
 }
 '''
 
+CALLING = '''#include <stdlib.h>
+__attribute__((noinline)) void called(void) { __asm__ volatile(""); }
+int main(int argc, char **argv)
+{
+	for (long i = 0; i < atol(argv[argc - 1]); i++)
+		called();
+	return 0;
+}
+'''
+
 SORTING = '''#include <stdlib.h>
 static int n;
 __attribute__((noinline)) int less(int a, int b) { n++; return a - b; }
@@ -94,6 +104,12 @@ def main():
         code, out, err = run('sed "s/++/+=1/; s/^int main/int new(void) { return 1; }\\n&/" sort.c >new.c && cc -pg -g -O1 -o new new.c && '
                              'kin check new base.gmon base.gmon')
         tap.ok(code == 3 and out.endswith('not comparable\n') and 'of another build of it' in out, 'data of another build is not comparable', out + err)
+        write('calling.c', CALLING)
+        code, out, err = run('kin cc cc -O1 -g -o calling calling.c && mkdir calls && for n in 10000000 20000000 40000000; do '
+                             'kin run -q --no-gmon -o calls/$n.kin ./calling $n; done && kin diff calls calls')
+        said = re.findall(r'^  (before|after): counting calls took .* \(in one recording; 2 more have other numbers\)$', out, re.M)
+        tap.ok(code == 0 and said == ['before', 'after'] and out.count('counting calls took') == 2,
+               'what is said of each recording is said once', out + err)
         code, out, err = run('rm baseline.kin; make -s check-calls')
         tap.ok(code != 0 and 'Error 3' in err, 'a baseline that is missing does, too', out + err)
         write('prog.c', PROGRAM % 300)
