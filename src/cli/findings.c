@@ -33,10 +33,16 @@ void findings_done(struct findings *f)
 	vec_free(&f->notes);
 }
 
+/* What tells it from others of its kind: an error is what it says. */
+static const char *name_of(const struct finding *x)
+{
+	return x->function ? x->function : x->kind == FINDING_ERROR ? x->text : kinds[x->kind];
+}
+
 /* "f", or "f (lib.so)"; to be freed. */
 static char *subject(const struct finding *x)
 {
-	const char *name = x->function ? x->function : kinds[x->kind];
+	const char *name = name_of(x);
 	return x->of_several ? xprintf("%s (%s)", name, x->object) : xprintf("%s", name);
 }
 
@@ -158,8 +164,7 @@ static void write_json(const struct findings *f, struct sink *s)
 static uint64_t fingerprint(const struct finding *x)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
-	const char *const parts[] = { kinds[x->kind], x->function ? x->function : "",
-				      x->object ? x->object : "" };
+	const char *const parts[] = { kinds[x->kind], name_of(x), x->object ? x->object : "" };
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		for (const char *p = parts[i];; p++) {
 			hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
