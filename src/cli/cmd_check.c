@@ -494,10 +494,13 @@ static void note_scope(struct gate_check *k)
 	double growth = property(k, "total_after") / property(k, "total_before") - 1;
 	double least = property(k, "certain_growth");
 	const struct kin_cell *rates = kin_table_property(k->table, "rates");
+	const struct kin_cell *added_up = kin_table_property(k->table, "added_up");
 	if (k->counted)
 		findings_note(&k->found,
 			      xprintf("calls of %zu function%s checked", n[FINDING_CALLS],
 				      n[FINDING_CALLS] == 1 ? "" : "s"));
+	if (k->counted && added_up)
+		findings_note(&k->found, xprintf("%s", added_up->text));
 	if (k->counted && property(k, "inner_only") > 0)
 		findings_note(&k->found, xprintf("calls from outside the program were not checked: "
 						 "gmon.out has none"));

@@ -148,6 +148,7 @@ static void read_sums(struct comparison *c, int side, const struct comparison_re
 			continue;
 		f->slot = slot;
 		f->time += x;
+		c->at.at[slot].added_up |= calls && f->calls.now;
 		uint64_t not_inner = slot < n_outer ? outer[slot] : 0;
 		not_inner = not_inner < calls ? not_inner : calls;
 		if (slot < n_outer)

@@ -76,6 +76,7 @@ struct compared_function {
 	struct compared_side of[REPEATS_SIDES];
 	enum function_fate fate;
 	strid other;
+	bool added_up; /* calls of several functions of that name in the object */
 };
 
 struct measured { /* of a function (its slot) in one run */

@@ -20,5 +20,6 @@ void comparison_join(struct comparison *c, uint32_t before, uint32_t after, enum
 	a->of[REPEATS_BEFORE] = b->of[REPEATS_BEFORE];
 	a->fate = fate;
 	a->other = b->name;
+	a->added_up |= b->added_up;
 	b->of[REPEATS_BEFORE].slot = NONE;
 }

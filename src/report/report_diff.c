@@ -547,6 +547,33 @@ static bool total_differs(const struct diff *d)
 	       (comparison_is_repeated(d->c) && contrast_p(&d->total.change) <= level);
 }
 
+/* One may be called more often, and the other less. */
+static void note_added_up(const struct diff *d, struct kin_table *t)
+{
+	const struct compared_function *last = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < d->c->at.n; i++) {
+		const struct compared_function *f = &d->c->at.at[i];
+		if (!f->added_up || !compared_is_there(f))
+			continue;
+		last = f;
+		n++;
+	}
+	if (!n || !comparison_is_counted(d->c) || d->c->o.by_line)
+		return;
+	const char *name = strtab_get(d->c->strings, last->name);
+	char *text =
+		n == 1 ? xprintf("several functions of one object are called %s: their calls "
+				 "are added up",
+				 name)
+		       : xprintf("%zu names, such as %s, are those of several functions of one "
+				 "object: their calls are added up",
+				 n, name);
+	table_property(t, "added_up", cell_text(table_text(t, text)));
+	table_note(t, "%s", text);
+	free(text);
+}
+
 /* Functions that are shown as new and gone may be the same under another name. */
 static void note_unread(const struct diff *d, struct kin_table *t)
 {
@@ -587,6 +614,7 @@ static void add_changes(struct diff *d, struct kin_table *t)
 	} else if (left_out.n) {
 		note_left_out(&left_out, what, t);
 	}
+	note_added_up(d, t);
 	note_unread(d, t);
 	free(list);
 }
