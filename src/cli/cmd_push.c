@@ -19,6 +19,7 @@ static const char *const description[] = {
 	"when the store has not seen them. A recording that is sent again counts once: after an "
 	"error, send it again. Tables that are not there are made.",
 	"The recording of a rank of a parallel job has the labels rank and job by itself.",
+	"Of a directory each recording is sent by itself, such as those of kin record --every.",
 	"Several hosts in the URL, with commas between them, are shards: what one host recorded "
 	"goes to one of them.",
 	"User and password come from KIN_STORE_USER and KIN_STORE_PASSWORD, or from the file "
@@ -79,27 +80,50 @@ static void say(const struct settings *s, const char *path, const struct push_re
 			r->attempts > 1 ? "; not at the first attempt" : "");
 }
 
-static int push_files(const struct settings *s, struct push *push)
+/* True: it was not sent because the store or the connection failed, so others are not tried. */
+static bool push_one(const struct settings *s, struct push *push, const char *path,
+		     bool others_follow, int *status)
+{
+	struct push_result r;
+	struct progress *progress = progress_begin(path, NULL);
+	struct kin_error *err = push_file(push, path, &r);
+	progress_end(progress);
+	if (!err)
+		say(s, path, &r);
+	bool over = err && kin_error_kind(err) == KIN_ERROR_OS && !r.unread;
+	if (over && others_follow)
+		err = err_wrap(err, "%s and what follows is not sent", path);
+	*status = err || r.doubt ? EXIT_ERROR : *status;
+	message_error(s->command->name, err);
+	free(r.doubt);
+	return over;
+}
+
+static int push_all(const struct settings *s, struct push *push)
 {
 	int status = EXIT_OK;
-	for (size_t i = 1; i < s->data.at.n; i++) {
-		const char *path = s->data.at.at[i];
-		struct push_result r;
-		struct progress *progress = progress_begin(path, NULL);
-		struct kin_error *err = push_file(push, path, &r);
-		progress_end(progress);
-		if (!err)
-			say(s, path, &r);
-		bool over = err && kin_error_kind(err) == KIN_ERROR_OS && !r.unread;
-		if (over && i + 1 < s->data.at.n)
-			err = err_wrap(err, "%s and what follows is not sent", path);
-		status = err || r.doubt ? EXIT_ERROR : status;
-		message_error(s->command->name, err);
-		free(r.doubt);
-		if (over)
-			break;
+	bool over = false;
+	for (size_t i = 1; i < s->data.at.n && !over; i++) {
+		struct push_files files;
+		struct kin_error *err = push_files_find(s->data.at.at[i], &files);
+		int trouble = message_error(s->command->name, err);
+		status = trouble ? trouble : status;
+		for (size_t k = 0; k < files.n && !over; k++)
+			over = push_one(s, push, files.at[k],
+					k + 1 < files.n || i + 1 < s->data.at.n, &status);
+		push_files_done(&files);
 	}
 	return status;
+}
+
+/* The sum of a store has neither the times nor the hosts of what it is of, and would count again.
+ */
+static const char *find_store(const struct settings *s)
+{
+	for (size_t i = 1; i < s->data.at.n; i++)
+		if (store_url_is(s->data.at.at[i]))
+			return s->data.at.at[i];
+	return NULL;
 }
 
 static int cmd_push(const struct settings *s)
@@ -113,11 +137,16 @@ static int cmd_push(const struct settings *s)
 		message(name, "where to, and what? kin push http://HOST:8123/DATABASE FILE...");
 		return EXIT_USAGE;
 	}
+	const char *store = find_store(s);
+	if (store) {
+		message(name, "%s: a store is no recording: push those that it is of", store);
+		return EXIT_USAGE;
+	}
 	struct kin_error *err = push_options_take(&own, &url, &opts);
 	if (err)
 		return message_error(name, err);
 	err = push_new(&url, &opts, &push);
-	int status = err ? message_error(name, err) : push_files(s, push);
+	int status = err ? message_error(name, err) : push_all(s, push);
 	push_free(push);
 	store_url_done(&url);
 	return status;

@@ -46,8 +46,8 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		s->quiet = true;
 		return true;
 	}
-	if (!arg_double(arg, "d", 1, 36500, &days))
-		return arg_bad("--keep", arg, "a number of days: 30d", error);
+	if (!arg_double(arg, "d", 1, 36500, &days) || days != (unsigned)days)
+		return arg_bad("--keep", arg, "a whole number of days: 30d", error);
 	s->keep_days = (unsigned)days;
 	return true;
 }
@@ -98,7 +98,7 @@ static int cmd_tidy(const struct settings *s)
 	struct kin_error *err = store_url_parse(s->data.at.at[0], now, &url);
 	if (err)
 		return message_error(name, err);
-	if (url.filters.n || url.from_s || url.to_s != UINT32_MAX) {
+	if (url.filters.n || url.has_from || url.has_to) {
 		message(name, "the whole store is tidied: a URL without ?");
 		store_url_done(&url);
 		return EXIT_USAGE;

@@ -87,7 +87,7 @@ struct kin_error *push_options_take(struct settings *s, struct store_url *url,
 	struct kin_error *err = store_url_parse(s->data.at.at[0], (uint64_t)time(NULL), url);
 	if (err)
 		return err;
-	if (url->filters.n) {
+	if (url->filters.n || url->has_from || url->has_to) {
 		store_url_done(url);
 		return err_new(KIN_ERROR_USAGE,
 			       "%s: what is after ? is for reading: say it by options",

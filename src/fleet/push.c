@@ -16,6 +16,7 @@
 #include "fleet/fleet_rows.h"
 #include "fleet/fleet_rows_hash.h"
 #include "fleet/store.h"
+#include "input/paths.h"
 
 /* An insert of so many rows is one block of the server's: there as a whole or not at all. */
 enum { ROWS_PER_INSERT = 500000 };
@@ -504,6 +505,24 @@ static struct kin_error *push_profile(struct push *p, struct kin_profile *profil
 		free(b.job_labels[i]);
 	rows_done(&b.rows);
 	return err;
+}
+
+struct kin_error *push_files_find(const char *operand, struct push_files *ret)
+{
+	struct paths found = { 0 };
+	*ret = (struct push_files){ 0 };
+	struct kin_error *err = paths_expand(&found, operand);
+	for (size_t i = 0; i < found.at.n; i++)
+		vec_push(ret, found.at.at[i]);
+	vec_free(&found.at);
+	return err;
+}
+
+void push_files_done(struct push_files *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		free(f->at[i]);
+	vec_free(f);
 }
 
 struct kin_error *push_file(struct push *p, const char *path, struct push_result *ret)

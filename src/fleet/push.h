@@ -24,6 +24,18 @@ MUST_CHECK struct kin_error *push_new(const struct store_url *url, const struct 
 				      struct push **ret);
 void push_free(struct push *p); /* NULL is fine */
 
+struct push_files { /* a VEC; the paths are owned */
+	char **at;
+	size_t n, cap;
+};
+
+/* The recordings that an operand stands for, each of which counts by itself: those in a folder,
+ * those that match a pattern, or the file. *ret is to be freed by push_files_done(), also after an
+ * error.
+ */
+MUST_CHECK struct kin_error *push_files_find(const char *operand, struct push_files *ret);
+void push_files_done(struct push_files *f);
+
 struct push_result {
 	uint64_t rows, samples;
 	uint64_t stacks; /* new to the store */

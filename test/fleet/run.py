@@ -473,6 +473,19 @@ def test_push_of_files(tap, kin, shards, folder):
                     '"profiles":[{"type":"sampled","name":"","unit":"none","startValue":0,"endValue":0,"samples":[],"weights":[]}]}')
     status, out, err = kin('push', '--host=a', url, nothing, good[2])
     tap.ok(status == 1 and 'nothing.json: ' in err and '1 sample in' in err, 'a file without samples is named', err)
+    os.mkdir(os.path.join(folder, 'parts'))
+    each = [os.path.join('parts', os.path.basename(f) + '.kin') for f in good]
+    for f, part in zip(good, each):
+        kin('merge', '-o', part, f)
+    of_parts = shards.url('parts')
+    sent = [kin('push', of_parts, *operands) for operands in (('parts',), each, ('parts/*.kin',))]
+    tap.ok([s[0] for s in sent] == [0, 0, 0] and sent[0][2].count('1 sample in') == 3 and
+           [s[2].count('already') for s in sent[1:]] == [3, 3] and stacks_of(kin, of_parts) == ['web;f 6'],
+           'the recordings of a directory count once each', sent)
+    for words in (['push', url, url, good[0]], ['push', url + '?from=-1h', good[0]], ['tidy', url + '?from=-9000w'],
+                  ['tidy', '--keep=1.5d', url]):
+        status, out, err = kin(*words)
+        tap.ok(status == 2 and err.count('\n') == 1, f'what cannot be meant is refused: {words[:2]}', f'{status} {err}')
     status, out, err = kin('push', '--host=a', 'http://127.0.0.1:1/files', *good)
     tap.ok(status == 1 and 'good0.script and what follows is not sent' in err and 'good1' not in err, 'a store that is away ends it', err)
     status, out, err = kin('pack', url)
