@@ -524,22 +524,27 @@ static void add_stacks(struct fleet_maker *m, unsigned cut)
 
 /* ---- samples ---- */
 
+/* Without its name. */
+static struct event event_of(const struct rows_event *e)
+{
+	return (struct event){ .unit = !strcmp(e->unit, "ns") ? EVENT_NS : EVENT_COUNT,
+			       .kind = e->kind == KIN_EVENT_BLOCKED   ? EVENT_BLOCKED
+				       : e->kind == KIN_EVENT_WAITING ? EVENT_WAITING
+								      : EVENT_ON_CPU,
+			       .period = e->period,
+			       .frequency = e->frequency,
+			       .stacks = true,
+			       .is_timeless = true };
+}
+
 static uint16_t add_event(struct fleet_maker *m, uint64_t id)
 {
 	static const struct rows_event none = { .name = "[unknown]", .unit = "" };
 	const struct rows_event *e = answers_event(m->a, id);
 	e = e ? e : &none;
-	return profile_add_event(
-		m->into,
-		(struct event){ .name = profile_add_string(m->into, e->name, strlen(e->name)),
-				.unit = !strcmp(e->unit, "ns") ? EVENT_NS : EVENT_COUNT,
-				.kind = e->kind == KIN_EVENT_BLOCKED   ? EVENT_BLOCKED
-					: e->kind == KIN_EVENT_WAITING ? EVENT_WAITING
-								       : EVENT_ON_CPU,
-				.period = e->period,
-				.frequency = e->frequency,
-				.stacks = true,
-				.is_timeless = true });
+	struct event made = event_of(e);
+	made.name = profile_add_string(m->into, e->name, strlen(e->name));
+	return profile_add_event(m->into, made);
 }
 
 static void count_stack(struct fleet_maker *m, uint8_t flags, uint64_t count)
@@ -589,11 +594,17 @@ static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint1
 	} while (left);
 }
 
+/* As profile_canonical() has them: those that count time first. */
 static int by_name(const void *a, const void *b)
 {
 	const struct rows_event *const *x = a, *const *y = b;
-	int d = strcmp((*x)->name, (*y)->name);
-	return d ? d : (*x)->kind - (*y)->kind;
+	struct event ex = event_of(*x), ey = event_of(*y);
+	int order = event_counts_time(&ey, (*y)->name) - event_counts_time(&ex, (*x)->name);
+	if (!order)
+		order = strcmp((*x)->name, (*y)->name);
+	if (!order)
+		order = ORDER(ex.kind, ey.kind);
+	return order ? order : ORDER(ex.unit, ey.unit);
 }
 
 /* Those that have samples, in the order in which kin merge has them. */

@@ -333,10 +333,14 @@ static bool is_cycles(const char *name)
 	return !strncmp(name, "cycles", 6) && (!name[6] || strchr(":/ ", name[6]));
 }
 
+bool event_counts_time(const struct event *e, const char *name)
+{
+	return e->kind == EVENT_ON_CPU && !e->is_beside && (e->unit == EVENT_NS || is_cycles(name));
+}
+
 uint16_t profile_add_event(struct profile_builder *b, struct event e)
 {
-	e.counts_time = e.kind == EVENT_ON_CPU && !e.is_beside &&
-			(e.unit == EVENT_NS || is_cycles(strtab_get(b->strings, e.name)));
+	e.counts_time = event_counts_time(&e, strtab_get(b->strings, e.name));
 	return samples_add_event(&b->samples, e);
 }
 

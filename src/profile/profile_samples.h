@@ -254,6 +254,8 @@ taskid profile_add_task(struct profile_builder *b, struct task t);
 struct task *profile_task_at(struct profile_builder *b, taskid id);
 uint16_t profile_add_event(struct profile_builder *b,
 			   struct event e); /* equal name, kind and unit are one event */
+/* What profile_add_event() sets counts_time to. */
+bool event_counts_time(const struct event *e, const char *name);
 /* The sample's source is set to the file being read. Samples are not merged, unless
  * profile_sum_samples() was called. Returns the number of the sample that it became or was merged
  * into. */

@@ -159,6 +159,20 @@ def test_recordings(tap, kin, shards, folder):
            'what is sent twice counts once', err)
 
 
+def test_events(tap, kin, shards, folder):
+    """They are in one order, whatever they are called: those that count time first."""
+    url = shards.url('events')
+    text = ''.join(f'web 1/1 [000] 1.0: 10 {name}:\n\t1000 {name[0]}+0x1 (/bin/web)\n\n'
+                   for name in ('faults', 'blocked', 'zz', 'cycles', 'cpu-clock', 'aa'))
+    script, merged = write(folder, 'events.script', text), os.path.join(folder, 'events.kin')
+    kin('push', '-q', url, script)
+    kin('merge', '-o', merged, script)
+    events = lambda data: re.findall('samples? of ([^ \n]*)', kin('report', data)[1])
+    first = lambda data: kin('flat', data)[1].splitlines()[1]
+    tap.ok(len(events(url)) == 6 and events(url) == events(merged) and first(url) == first(merged),
+           'events are in the order of those of a sum', f'{events(url)} {events(merged)} {first(url)}')
+
+
 def test_example(tap, kin, folder):
     """The store to try things with: it starts, is used as it says, and ends."""
     port = next(p for p in range(20000 + os.getpid() % 10000, 60000, 7)
@@ -1042,6 +1056,7 @@ def main():
         with servers.Servers(3, folder) as shards:
             tap.part(test_recordings, tap, kin, shards, folder)
             tap.part(test_sums, tap, kin, shards, seeds)
+            tap.part(test_events, tap, kin, shards, folder)
             tap.part(test_example, tap, kin, folder)
             tap.part(test_other_engines, tap, kin, shards, folder)
             tap.part(test_tidy, tap, kin, shards, folder)
