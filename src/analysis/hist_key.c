@@ -76,8 +76,10 @@ static symid one_of_name(struct hists_private *h, symid place, bool inlined)
 
 bool hist_offset(const struct hists_private *h, frameid frame, symid place, uint64_t *ret)
 {
-	uint64_t start = place == NONE ? 0 : program_start(h->hists.program, place);
-	uint64_t addr = h->hists.profile->samples.frames[frame].addr;
+	const struct frame *f = &h->hists.profile->samples.frames[frame];
+	bool known = place != NONE && program_has_offsets(h->hists.program, f->object);
+	uint64_t start = known ? program_start(h->hists.program, place) : 0;
+	uint64_t addr = f->addr;
 	*ret = start && start <= addr ? addr - start : 0;
 	return start && start <= addr;
 }
@@ -87,6 +89,15 @@ static uint64_t offset_of(const struct hists_private *h, frameid frame, symid pl
 	uint64_t offset;
 	hist_offset(h, frame, place, &offset);
 	return offset;
+}
+
+/* 0: not known. */
+static uint32_t size_of(const struct hists_private *h, frameid frame, symid place)
+{
+	const struct program *g = h->hists.program;
+	objid object = h->hists.profile->samples.frames[frame].object;
+	return place == NONE || !program_has_offsets(g, object) ? 0
+								: (uint32_t)program_size(g, place);
 }
 
 /* "f+17", or "libfoo.so[401136]". */
@@ -100,7 +111,7 @@ static uint32_t address_of(struct hists_private *h, frameid frame, symid place)
 		return strtab_add(h->strings,
 				  arena_printf(&h->arena, "%s+%" PRIu64,
 					       program_name(h->hists.program, place), offset));
-	if (f->name)
+	if (f->name || !program_has_offsets(h->hists.program, f->object))
 		return strtab_add(h->strings, program_name(h->hists.program, place));
 	return strtab_add(h->strings,
 			  arena_printf(&h->arena, "%s[%" PRIx64 "]",
@@ -127,7 +138,7 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 	case HIST_SRCFILE:
 		return file_of(h, frame);
 	case HIST_SYMBOL_SIZE:
-		return place == NONE ? 0 : (uint32_t)program_size(h->hists.program, place);
+		return size_of(h, frame, place);
 	default: /* is of the sample */
 		break;
 	}
@@ -143,6 +154,17 @@ static const char *place_text(const struct hists_private *h, symid place, bool i
 	const char *name = program_name(h->hists.program, place);
 	return inlined ? arena_printf(UNCONST(struct arena *, &h->arena), "%s (inlined)", name)
 		       : name;
+}
+
+/* "f+0x12"; without the offset if it is not known. */
+static const char *symoff_text(const struct hists_private *h, const struct hist_row *row)
+{
+	const char *name = place_text(h, row->place, row->inlined);
+	const struct frame *f = &h->hists.profile->samples.frames[row->frame];
+	if (!program_has_offsets(h->hists.program, f->object) || (f->name && !f->addr))
+		return name;
+	return arena_printf(UNCONST(struct arena *, &h->arena), "%s+0x%" PRIx32, name,
+			    (uint32_t)offset_of(h, row->frame, row->place));
 }
 
 const char *hist_last_comm(const struct hists_private *h, const struct hist_row *row)
@@ -183,9 +205,7 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 	case HIST_SYM:
 		return place_text(h, row->place, row->inlined);
 	case HIST_SYMOFF:
-		return arena_printf(
-			a, "%s+0x%llx", place_text(h, row->place, row->inlined),
-			(unsigned long long)(uint32_t)offset_of(h, row->frame, row->place));
+		return symoff_text(h, row);
 	case HIST_SYMBOL_SIZE:
 		return value ? arena_printf(a, "%" PRIu32, value) : "unknown";
 	case HIST_IPC:

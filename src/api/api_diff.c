@@ -165,17 +165,26 @@ static void add_build(struct kin_comparison *c, const char *path, const char *id
 		 ((struct diff_build){ xprintf("%s", path), xprintf("%s", id), after, same }));
 }
 
+static void take_build(struct kin_comparison *c, const struct profile *p, const struct object *o,
+		       bool after)
+{
+	const char *path = strtab_get(p->strings, o->path);
+	const char *id = strtab_get(p->strings, o->build_id);
+	size_t n = kept_build_id_length(p->kept, path, id);
+	char *known = xprintf("%.*s", (int)n, id);
+	if (n)
+		add_build(c, path, known, after);
+	free(known);
+}
+
 /* "[unknown]" is no file, and formats with names but no addresses do not know the build. */
 static void take_builds(struct kin_comparison *c, const struct profile *p, bool after)
 {
 	for (size_t i = 0; i < p->n_objects; i++) {
 		const struct object *o = &p->objects[i];
 		const char *path = strtab_get(p->strings, o->path);
-		const char *id = strtab_get(p->strings, o->build_id);
-		const struct kept_object *kept = kept_find(p->kept, path, id);
-		bool is_given = kept && kept->flags & KEPT_GIVEN;
-		if (o->kind == OBJECT_ELF && o->build_id && *path != '[' && !is_given)
-			add_build(c, path, id, after);
+		if (o->kind == OBJECT_ELF && o->build_id && *path != '[')
+			take_build(c, p, o, after);
 	}
 }
 

@@ -40,9 +40,11 @@ static void add_sources(struct kept *k, const char *const *dirs, struct debuginf
 	struct sources s = { .k = k, .dirs = dirs, .servers = servers };
 	for (size_t i = 0; i < k->objects.n; i++) {
 		const struct kept_object *o = k->objects.at[i];
+		char *build_id = xprintf("%.*s", (int)kept_id_length(o), o->build_id);
 		for (size_t j = 0; j < o->lines.n; j++)
 			if (o->lines.at[j].file)
-				add_source(&s, o->build_id, o->lines.at[j].file);
+				add_source(&s, build_id, o->lines.at[j].file);
+		free(build_id);
 	}
 	map64_free(&s.tried);
 	kept_sort(k);

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/guard.h"
 #include "base/map64.h"
+#include "names/kept.h"
 #include "symbolize/learn.h"
 
 enum stack_flags { STACK_CUT = 1, STACK_GUESSED = 2 };
@@ -241,10 +242,13 @@ static struct kin_error *make_objects(struct kin_samples *s)
 	s->objects = arena_alloc(&s->arena, p->n_objects * sizeof(*s->objects));
 	for (size_t i = 0; i < p->n_objects; i++) {
 		const struct object *o = &p->objects[i];
-		s->objects[i] = (struct kin_object){ .path = text(s, o->path),
-						     .build_id = text(s, o->build_id),
-						     .kind = kind_of_object(o->kind),
-						     .is_main = o->is_main };
+		const char *path = text(s, o->path), *id = text(s, o->build_id);
+		int n = (int)kept_build_id_length(p->kept, path, id);
+		s->objects[i] =
+			(struct kin_object){ .path = path,
+					     .build_id = arena_printf(&s->arena, "%.*s", n, id),
+					     .kind = kind_of_object(o->kind),
+					     .is_main = o->is_main };
 	}
 	for (size_t i = 1; i < p->samples.n_frames; i++) {
 		const struct frame *f = &p->samples.frames[i];

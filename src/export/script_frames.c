@@ -19,6 +19,10 @@ void script_name_frame(struct script *c, frameid id, struct shown_frame *f)
 	enum place_kind kind = program_kind(c->g, place);
 
 	f->name = kind == PLACE_UNKNOWN ? NULL : program_name(c->g, place);
+	if (f->name && !program_has_offsets(c->g, frame->object)) {
+		f->addr = 0;
+		return;
+	}
 	if (f->name && !strcmp(f->name, "[unknown]")) /* as text formats say it */
 		f->name = NULL;
 	if (kind == PLACE_NAMED && program_start(c->g, place)) {
@@ -36,11 +40,12 @@ void script_name_frame(struct script *c, frameid id, struct shown_frame *f)
 static void put_functions(struct script *c, frameid id, uint64_t back)
 {
 	const struct frame *frame = &c->p->samples.frames[id];
-	struct shown_frame f = { .frame = frame,
-				 .addr = frame->addr - back,
-				 .object = program_object_name(c->g, frame->object) };
 	size_t n;
 	const symid *inlined = program_inlines(c->g, id, &n);
+	bool made_up = n && !program_has_offsets(c->g, frame->object);
+	struct shown_frame f = { .frame = frame,
+				 .addr = made_up ? 0 : frame->addr - back,
+				 .object = program_object_name(c->g, frame->object) };
 
 	if (c->fields & SCRIPT_SRCLINE && !program_line(c->g, id, &f.line))
 		f.line.file = NULL;

@@ -5,6 +5,7 @@
  * line and of what was inlined are made as of any recording. */
 #include "fleet/fleet_profile.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,9 @@ struct fleet_object {
 	uint8_t kind;
 	bool is_main;
 	bool is_used;             /* a place is in it */
+	bool has_symbols;         /* PLACE_OF_SYMBOL */
+	uint64_t numbering;       /* a hash of what its addresses are numbers of */
+	char *own_id;             /* the build id in the profile, with that; owned */
 	objid id;                 /* 0: not used */
 	uint64_t next;            /* the next address that is free */
 	struct kept_object *kept; /* NULL: none of its functions is a symbol */
@@ -284,6 +288,25 @@ static enum object_kind kind_of(uint8_t kind)
 	return kind < ARRAY_LEN(kinds) ? kinds[kind] : OBJECT_OTHER;
 }
 
+/* Addresses of two answers, or of an answer and a recording, are of different numbers: the objects
+ * must differ, as builds of one program do. The hash is of all that decides the numbers. */
+static void find_numberings(struct fleet_maker *m)
+{
+	for (size_t i = 0; i < m->places.n; i++) {
+		const struct fleet_place *p = &m->places.at[i];
+		const uint32_t *frames = &m->place_frames.at[p->first];
+		if (p->form == PLACE_BY_NAME)
+			continue;
+		struct fleet_object *o = &m->objects.at[object_of(m, *frames)];
+		for (size_t k = 0; k < p->n; k++) {
+			const struct rows_frame *x = frame_of(m, frames[k]);
+			o->numbering = rows_hash_number(o->numbering, x->id);
+		}
+		o->numbering = rows_hash_number(o->numbering, p->n);
+		o->has_symbols |= p->form == PLACE_OF_SYMBOL;
+	}
+}
+
 /* In an order that does not depend on that of the answers. */
 static void add_objects(struct fleet_maker *m)
 {
@@ -295,11 +318,13 @@ static void add_objects(struct fleet_maker *m)
 	for (size_t i = 0; i < m->objects.n; i++) {
 		struct fleet_object *o = sorted[i];
 		o->next = 1;
-		if (!o->is_used)
+		if (!o->is_used || !*o->path)
 			continue;
-		o->id = *o->path ? profile_add_object_of(m->into, o->path, o->build_id,
-							 kind_of(o->kind), o->is_main)
-				 : 0;
+		o->own_id = o->has_symbols ? xprintf("%s%016" PRIx64, o->build_id,
+						     rows_hash_end(o->numbering))
+					   : xprintf("%s", o->build_id);
+		o->id = profile_add_object_of(m->into, o->path, o->own_id, kind_of(o->kind),
+					      o->is_main);
 	}
 	free(sorted);
 }
@@ -333,7 +358,7 @@ static struct kept_object *kept_of(struct fleet_maker *m, struct fleet_object *o
 	if (!o->kept)
 		o->kept = kept_add_object(
 			m->kept, &(struct kept_object){ .path = o->path,
-							.build_id = o->build_id,
+							.build_id = o->own_id,
 							.flags = KEPT_64BIT | KEPT_GIVEN });
 	return o->kept;
 }
@@ -432,6 +457,7 @@ static void keep_symbols(struct fleet_maker *m)
 static void keep_names(struct fleet_maker *m)
 {
 	m->kept = kept_new();
+	find_numberings(m);
 	add_objects(m);
 	leave_bare_addresses(m);
 	keep_symbols(m);
@@ -699,6 +725,8 @@ uint64_t fleet_profile(const struct answers *a, const struct stack_order *order,
 	free(m.place_at);
 	add_samples(&m);
 	free(m.stacks);
+	for (size_t i = 0; i < m.objects.n; i++)
+		free(m.objects.at[i].own_id);
 	vec_free(&m.objects);
 	vec_free(&m.symbols);
 	vec_free(&m.places);

@@ -354,6 +354,18 @@ const struct kept_object *kept_find(const struct kept *k, const char *path, cons
 	return NULL;
 }
 
+size_t kept_id_length(const struct kept_object *o)
+{
+	size_t n = strlen(o->build_id);
+	return o->flags & KEPT_GIVEN && n >= KEPT_NUMBERING ? n - KEPT_NUMBERING : n;
+}
+
+size_t kept_build_id_length(const struct kept *k, const char *path, const char *build_id)
+{
+	const struct kept_object *o = *build_id ? kept_find(k, path, build_id) : NULL;
+	return o ? kept_id_length(o) : strlen(build_id);
+}
+
 bool kept_is_of_file(const struct kept_object *o, const char *path)
 {
 	struct stat st;

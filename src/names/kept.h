@@ -48,10 +48,13 @@ struct kept_code {
 enum kept_flags {
 	KEPT_64BIT = 1,
 	KEPT_BIG_ENDIAN = 2,
-	KEPT_LINES = 4,  /* the file, or its debug file, has line information */
-	KEPT_CODE = 8,   /* the code of the functions is here ("kin pack") */
-	KEPT_GIVEN = 16, /* the addresses are not those of the file, which must not be used */
+	KEPT_LINES = 4, /* the file, or its debug file, has line information */
+	KEPT_CODE = 8,  /* the code of the functions is here ("kin pack") */
+	/* The addresses are not those of the file, which must not be used, but numbers. The build
+	 * id ends in KEPT_NUMBERING digits, which differ where the numbers do. */
+	KEPT_GIVEN = 16,
 };
+enum { KEPT_NUMBERING = 16 };
 
 struct kept_object {
 	const char *path;           /* as in the recording */
@@ -104,6 +107,10 @@ void kept_sort(struct kept *k);
 
 /* The object with that path and build id; build_id NULL or "": any build. NULL if there is none. */
 const struct kept_object *kept_find(const struct kept *k, const char *path, const char *build_id);
+/* The length of a build id without a numbering: of this object, or of one that need not be in k,
+ * which may be NULL. */
+size_t kept_id_length(const struct kept_object *o);
+size_t kept_build_id_length(const struct kept *k, const char *path, const char *build_id);
 const struct kept_source *kept_find_source(const struct kept *k, const char *path);
 /* Whether the file there is the one that names were read from, by its size and time: for files
  * without a build id. */

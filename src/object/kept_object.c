@@ -50,7 +50,8 @@ struct object_file *object_of_kept(const struct kept_object *k)
 	o->path = arena_printf(&o->arena, "%s", k->path);
 	o->debug_dir = o->path;
 	o->no_debug_files = o->sought_debug = o->sought_packed = o->sought_dwarf = true;
-	o->build_id = *k->build_id ? arena_printf(&o->arena, "%s", k->build_id) : NULL;
+	size_t n = kept_id_length(k);
+	o->build_id = n ? arena_printf(&o->arena, "%.*s", (int)n, k->build_id) : NULL;
 	o->text = (struct address_range){ k->text_low, k->text_high };
 	object_find_code(o);
 	return o;

@@ -142,11 +142,12 @@ static void add_objects(struct kin_table *t, const struct profile *p)
 {
 	for (size_t i = 1; i < p->n_objects; i++) {
 		const struct object *o = &p->objects[i];
+		const char *path = strtab_get(p->strings, o->path);
 		const char *id = strtab_get(p->strings, o->build_id);
-		char *detail = xprintf("%s%s", *id ? "build id " : "", id);
-		add_fact(t, "object", kind_of(o),
-			 cell_text(table_text(t, strtab_get(p->strings, o->path))),
-			 *id ? detail : NULL);
+		int n = (int)kept_build_id_length(p->kept, path, id);
+		char *detail = xprintf("build id %.*s", n, id);
+		add_fact(t, "object", kind_of(o), cell_text(table_text(t, path)),
+			 n ? detail : NULL);
 		free(detail);
 	}
 }

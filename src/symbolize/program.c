@@ -11,6 +11,7 @@
 #include "base/map64.h"
 #include "base/sort.h"
 #include "base/vec.h"
+#include "names/kept.h"
 #include "object/kernel.h"
 #include "symbolize/hit_addresses.h"
 #include "symbolize/kallsyms.h"
@@ -192,7 +193,7 @@ static void open_object(struct program *g, objid id, struct object_file *given)
 	const struct object *o = &g->profile->objects[id];
 	struct opened_object *at = &g->objects[id];
 
-	if (given && (id == 0 || is_given(g, o, given))) {
+	if (given && (id == 0 || (is_given(g, o, given) && !recorded_is_made_up(g->profile, id)))) {
 		at->file = given;
 		at->given = at->borrowed = true;
 		return;
@@ -413,8 +414,20 @@ static void move_frames(struct program *g, const symid *moved)
 	}
 }
 
+/* And not only another numbering of its functions (KEPT_GIVEN). */
+static bool is_another_build(const struct program *g, objid a, objid b)
+{
+	const struct profile *p = g->profile;
+	const char *path = object_string(g, p->objects[a].path);
+	const char *x = object_string(g, p->objects[a].build_id);
+	const char *y = object_string(g, p->objects[b].build_id);
+	size_t n = kept_build_id_length(p->kept, path, x);
+	return n != kept_build_id_length(p->kept, path, y) || memcmp(x, y, n) != 0;
+}
+
 static void join_builds(struct program *g)
 {
+	bool any = false;
 	symid *moved = xalloc((g->n_symbols + 1) * sizeof(*moved));
 	for (symid i = 0; i < g->n_symbols; i++)
 		moved[i] = i;
@@ -433,9 +446,11 @@ static void join_builds(struct program *g)
 		map64_free(&a.places);
 		map64_free(&b.places);
 		strtab_free(names);
-		vec_push(&g->joined, id);
+		any = true;
+		if (is_another_build(g, first, id))
+			vec_push(&g->joined, id);
 	}
-	if (g->joined.n)
+	if (any)
 		move_frames(g, moved);
 	free(moved);
 }
@@ -971,6 +986,13 @@ const uint8_t *program_code_at(const struct program *g, objid object, uint64_t a
 		object_steps(file, addr, addr + *size, see_branch, branches);
 	}
 	return code;
+}
+
+bool program_has_offsets(const struct program *g, objid object)
+{
+	const struct kept_object *kept =
+		g->objects[object].file ? object_kept(g->objects[object].file) : NULL;
+	return !kept || !(kept->flags & KEPT_GIVEN);
 }
 
 uint64_t program_start(const struct program *g, symid place)

@@ -89,6 +89,10 @@ struct object_file *program_object_file(const struct program *g,
 /* The start of the place in its object's addresses, as in frames; 0 if it is not known. */
 uint64_t program_start(const struct program *g, symid place);
 
+/* False: the object's addresses were made up for names that came without (a store, callgrind), so
+ * that offsets in functions, and their sizes, are not known. */
+bool program_has_offsets(const struct program *g, objid object);
+
 /* The size of the place in bytes; 0 if it is not known. */
 uint64_t program_size(const struct program *g, symid place);
 

@@ -58,6 +58,19 @@ static struct kin_error *open_file(const struct profile *p, const struct object 
 	return err;
 }
 
+static const struct kept_object *kept_of(const struct profile *p, const struct object *o)
+{
+	return o->path ? kept_find(p->kept, strtab_get(p->strings, o->path),
+				   strtab_get(p->strings, o->build_id))
+		       : NULL;
+}
+
+bool recorded_is_made_up(const struct profile *p, objid id)
+{
+	const struct kept_object *kept = kept_of(p, &p->objects[id]);
+	return kept && kept->flags & KEPT_GIVEN;
+}
+
 struct kin_error *recorded_object(const struct profile *p, objid id,
 				  const struct recorded_opts *opts, struct object_file **ret,
 				  struct kin_error **instead)
@@ -67,8 +80,7 @@ struct kin_error *recorded_object(const struct profile *p, objid id,
 	*instead = NULL;
 	if ((o->kind != OBJECT_ELF && o->kind != OBJECT_VDSO) || !o->path)
 		return NULL;
-	const struct kept_object *kept = kept_find(p->kept, strtab_get(p->strings, o->path),
-						   strtab_get(p->strings, o->build_id));
+	const struct kept_object *kept = kept_of(p, o);
 	if (kept && kept->flags & KEPT_GIVEN) {
 		*ret = object_of_kept(kept);
 		return NULL;

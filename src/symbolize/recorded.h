@@ -21,4 +21,7 @@ MUST_CHECK struct kin_error *recorded_object(const struct profile *p, objid id,
 					     const struct recorded_opts *opts,
 					     struct object_file **ret, struct kin_error **instead);
 
+/* Whether the data named addresses that it made up (a store, callgrind): no file has code there. */
+bool recorded_is_made_up(const struct profile *p, objid id);
+
 #endif

@@ -153,10 +153,51 @@ def test_recordings(tap, kin, shards, folder):
         tap.ok(status == 0, f'kin {words[0]} reads a store', f'{status} {err}')
     diff = same_views(kin, merged, os.path.join(folder, 'from-store.kin'), VIEWS[:-1])
     tap.ok(not diff, 'what kin merge makes of a store is the same sum', diff)
+    test_together(tap, kin, shards, folder)
     before = rows_of(kin, url, 'flat')
     status, out, err = kin('push', url, *files, '--label=run=1')
     tap.ok(status == 0 and err.count('already') == 2 and rows_of(kin, url, 'flat') == before,
            'what is sent twice counts once', err)
+
+
+# Of two functions each recording has one.
+EITHER = '''
+#include <stdlib.h>
+__attribute__((noinline)) int first(int n) { volatile int x = n; for (int i = 0; i < 1000; i++) x += i; return x; }
+__attribute__((noinline)) int second(int n) { volatile int x = n; for (int i = 0; i < 1000; i++) x ^= i; return x; }
+int main(int c, char **v) { int n = 0; for (int i = 0; i < 150000; i++) n += c > 1 ? second(i) : first(i); return n == 1; }
+'''
+
+
+def test_together(tap, kin, shards, folder):
+    """Answers of several URLs, files made of them, and recordings, in one report: each numbers the functions of a program
+    in a way of its own."""
+    url, program = shards.url('together'), os.path.join(folder, 'either')
+    subprocess.run(['cc', '-g', '-O1', '-o', program, write(folder, 'either.c', EITHER)], check=True)
+    parts, urls = [os.path.join(folder, f'either{i}.kin') for i in range(2)], []
+    for i, f in enumerate(parts):
+        kin('record', '-q', '-o', f, program, *['other'] * i)
+    for i, f in enumerate(parts):
+        kin('push', '-q', f'--service=s{i}', url, f)
+        urls.append(f'{url}?service=s{i}')
+        kin('merge', '-o', os.path.join(folder, f'part{i}.kin'), urls[i])
+    made = [os.path.join(folder, f'part{i}.kin') for i in range(2)]
+    want = stacks_of(kin, parts[0], parts[1])
+    bad = [pair for pair in itertools.product((parts[0], urls[0], made[0]), (parts[1], urls[1], made[1]))
+           if stacks_of(kin, *pair) != want]
+    tap.ok(all(x in ''.join(want) for x in ('first', 'second')) and not bad, 'URLs, files made of them and recordings add up in any combination', bad)
+    both = os.path.join(folder, 'both.kin')
+    kin('merge', '-o', both, *made)
+    tap.ok(stacks_of(kin, both) == want, '... also as one file')
+    ids = lambda *data: sorted(re.findall(r'build id +([0-9a-f]+)', kin('info', *data)[1]))
+    tap.ok(set(ids(*urls)) == set(ids(*parts)) and 'several builds' not in kin('flat', *urls)[1] + kin('flat', *urls)[2],
+           'a build id is that of the file', f'{ids(*urls)} {ids(*parts)}')
+    tap.ok(rows_of(kin, urls[0], 'flat', program) == rows_of(kin, urls[0], 'flat'), 'who names the program gets the same names')
+    made_up = [words for words in (('report', '-s', 'symoff'), ('report', '-s', 'sym,srcline'), ('script', '-F', 'ip,sym,symoff'))
+               if re.search(r'[+]0?x?[0-9]', kin(*words, urls[0])[1])]
+    ips = re.findall(r'^\t +([0-9a-f]+) ', kin('script', '-F', 'ip,sym', urls[0])[1], re.M)
+    tap.ok(not made_up and 'unknown' in kin('report', '-s', 'sym,symbol_size', urls[0])[1] and set(ips) == {'0'},
+           'offsets in functions, their sizes and addresses are not known', f'{made_up} {ips[:9]}')
 
 
 def test_events(tap, kin, shards, folder):
