@@ -87,7 +87,7 @@ static int cmd_merge(const struct settings *s)
 {
 	const char *name = s->command->name;
 	struct kin_profile *profile = NULL;
-	struct progress *progress = progress_begin("reading", s->fetching);
+	struct progress *progress = progress_begin(run_reading(s), s->fetching);
 	struct kin_error *err = open_data(s, &profile);
 	progress_end(progress);
 

@@ -6,6 +6,7 @@
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/progress.h"
 #include "fleet/store_url.h"
 #include "fleet/upkeep.h"
 
@@ -62,9 +63,13 @@ static int tidy_shards(const struct settings *s, const struct store_url *url,
 	int status = message_error(name, store_new(url, &store));
 	if (status)
 		return status;
-	for (size_t i = 0; i < url->shards.n; i++)
-		if (message_error(name, upkeep_do(store, url, i, opts, &r)))
+	for (size_t i = 0; i < url->shards.n; i++) {
+		struct progress *progress = progress_begin(url->shards.at[i], NULL);
+		struct kin_error *err = upkeep_do(store, url, i, opts, &r);
+		progress_end(progress);
+		if (message_error(name, err))
 			status = EXIT_ERROR;
+	}
 	store_free(store);
 	if (!status && !r.shards) {
 		message(name, "there is no database '%s' at %s%s", url->database, url->shards.at[0],

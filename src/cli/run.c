@@ -107,13 +107,21 @@ struct kin_error *run_open_part(const struct settings *s, const char *thread, co
 	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 }
 
+const char *run_reading(const struct settings *s)
+{
+	for (size_t i = 0; i < s->data.at.n; i++)
+		if (kin_format_of_name(s->data.at.at[i]))
+			return "waiting for the store";
+	return "reading";
+}
+
 /* Returns the exit status that the data calls for; *ret is NULL if nothing could be read. */
 static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
 	struct kin_open_opts opts = open_opts(s);
 	if (s->command->narrow)
 		s->command->narrow(s, &opts);
-	struct progress *progress = progress_begin("reading", s->fetching);
+	struct progress *progress = progress_begin(run_reading(s), s->fetching);
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 	progress_end(progress);
 

@@ -303,9 +303,12 @@ struct kin_error *http_ask(struct http *h, const struct http_request *request,
 	if (code == CURLE_OUT_OF_MEMORY)
 		xout_of_memory();
 	*sent = may_be_sent(code);
+	ret->timed_out = code == CURLE_OPERATION_TIMEDOUT;
 	return code == CURLE_OK
 		       ? NULL
-		       : err_new(KIN_ERROR_OS, "%s", h->error[0] ? h->error : curl.strerror(code));
+		       : err_new(KIN_ERROR_OS, "%s%s", h->error[0] ? h->error : curl.strerror(code),
+				 code == CURLE_SSL_CONNECT_ERROR ? ": is https spoken at that port?"
+								 : "");
 }
 
 #else

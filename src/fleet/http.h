@@ -45,6 +45,7 @@ struct http_request {
 struct http_answer {
 	long status;             /* 200 */
 	struct http_bytes bytes; /* to be freed, also after an error */
+	bool timed_out;          /* after an error: it took longer than timeout_s */
 };
 
 /* Error: there is no complete answer. *sent: the request may have taken effect; otherwise it

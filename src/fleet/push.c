@@ -48,9 +48,17 @@ struct batch { /* a recording on its way */
 	struct push_result *result;
 	enum store_outcome outcome; /* of the last question that failed */
 	unsigned code;
+	bool timed_out;
 };
 
 /* ---- the store's answers ---- */
+
+static void take_outcome(struct batch *b, const struct store_answer *a)
+{
+	b->outcome = a->outcome;
+	b->code = a->code;
+	b->timed_out = a->timed_out;
+}
 
 static struct kin_error *ask(struct batch *b, const char *sql, const struct http_part *part,
 			     struct http_bytes *ret)
@@ -58,8 +66,7 @@ static struct kin_error *ask(struct batch *b, const char *sql, const struct http
 	struct store_query q = { .sql = sql, .part = part };
 	struct store_answer a;
 	struct kin_error *err = store_ask(b->p->store, b->shard, &q, &a);
-	b->outcome = a.outcome;
-	b->code = a.code;
+	take_outcome(b, &a);
 	if (err)
 		vec_free(&a.bytes);
 	else
@@ -72,8 +79,7 @@ static struct kin_error *insert(struct batch *b, const char *sql, struct http_by
 	struct store_query q = { .sql = sql, .rows = rows->at, .n = rows->n };
 	struct store_answer a = { 0 };
 	struct kin_error *err = rows->n ? store_ask(b->p->store, b->shard, &q, &a) : NULL;
-	b->outcome = a.outcome;
-	b->code = a.code;
+	take_outcome(b, &a);
 	vec_free(&a.bytes);
 	vec_free(rows);
 	return err;
@@ -386,9 +392,12 @@ static void wait_before(unsigned n)
 	nanosleep(&t, NULL);
 }
 
-/* What may have arrived, or would the next time. A server that is not there is not waited for. */
+/* What may have arrived, or would the next time. A server that is not there, or was waited for long
+ * enough, is not waited for. */
 static bool may_go_on(struct batch *b, struct kin_error **err)
 {
+	if (b->timed_out)
+		return false;
 	if (b->outcome == STORE_UNKNOWN ||
 	    (b->outcome == STORE_REFUSED && b->code == STORE_TOO_MANY_PARTS))
 		return true;

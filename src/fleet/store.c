@@ -134,11 +134,12 @@ static struct kin_error *request(struct store *s, size_t shard, const struct sto
 	struct http_request r = { .url = url ? url : to->base,
 				  .body = q->rows ? q->rows : sql,
 				  .n = q->rows ? q->n : strlen(sql),
-				  .part = q->part };
+				  .part = q->part,
+				  .timeout_s = q->timeout_s };
 	struct http_answer answer;
 	bool sent = false;
 	struct kin_error *err = http_ask(to->http, &r, &answer, &sent);
-	*ret = (struct store_answer){ .bytes = answer.bytes };
+	*ret = (struct store_answer){ .bytes = answer.bytes, .timed_out = answer.timed_out };
 	if (err) {
 		ret->outcome = sent ? STORE_UNKNOWN : STORE_NOT_REACHED;
 		err = err_wrap(err, "%s", s->url->shards.at[shard]);
@@ -160,12 +161,15 @@ struct kin_error *store_odd_answer(const struct store *s, size_t shard)
 }
 
 /* A proxy, or another server, may confirm all that it is sent: what it answers to a number shows
- * that there is a store. */
+ * that there is a store. That takes it no time: one that takes connections and says nothing is not
+ * waited for as long as a query may take. */
 static struct kin_error *greet(struct store *s, size_t shard, struct store_answer *ret)
 {
+	enum { LONGEST_S = 30 };
 	uint64_t number = clock_now_ns();
 	char *sql = xprintf("SELECT toUInt64(%" PRIu64 ") FORMAT RowBinary", number);
-	struct kin_error *err = request(s, shard, &(struct store_query){ .sql = sql }, ret);
+	const struct store_query query = { .sql = sql, .timeout_s = LONGEST_S };
+	struct kin_error *err = request(s, shard, &query, ret);
 	struct bytes all = bytes_of("", ret->bytes.at, ret->bytes.n);
 	if (!err && (ret->bytes.n != sizeof(number) || bytes_u64(&all) != number))
 		err = store_odd_answer(s, shard);

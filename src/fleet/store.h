@@ -24,6 +24,7 @@ struct store_query {
 	const struct http_part *part; /* a table of ids sent along: "id UInt64", RowBinary */
 	const void *rows;             /* rows for an INSERT ... FORMAT RowBinary */
 	size_t n;
+	unsigned timeout_s; /* 0: 300 */
 };
 
 enum store_outcome {
@@ -35,12 +36,13 @@ enum store_outcome {
 
 struct store_answer {
 	enum store_outcome outcome;
+	bool timed_out;          /* and so would it be the next time */
 	unsigned code;           /* STORE_REFUSED: ClickHouse's error number; 0: not known */
 	struct http_bytes bytes; /* to be freed */
 };
 
 /* A shard may be queried by one thread at a time. On errors the outcome tells more. The first time
- * a shard is asked a number, too, which shows that it is one. */
+ * a shard is asked a number, too, which shows that it is one, and within 30 seconds. */
 MUST_CHECK struct kin_error *store_ask(struct store *s, size_t shard, const struct store_query *q,
 				       struct store_answer *ret);
 

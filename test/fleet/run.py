@@ -214,6 +214,25 @@ def test_events(tap, kin, shards, folder):
            'events are in the order of those of a sum', f'{events(url)} {events(merged)} {first(url)}')
 
 
+class Mute:
+    """A server that takes connections and says nothing, and the commands that wait for it meanwhile."""
+
+    def __init__(self, kin):
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        url = f'http://127.0.0.1:{self.listener.getsockname()[1]}/mute'
+        script = write(kin.folder, 'mute.script', 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 f+0x1 (/bin/web)\n\n')
+        self.began = time.monotonic()
+        self.waiting = [subprocess.Popen([kin.kin, *words], env=servers.environment(), stdin=subprocess.DEVNULL, text=True,
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                        for words in (['report', url], ['push', url, script], ['tidy', url])]
+
+    def check(self, tap):
+        said = [(p.communicate(timeout=600)[1], p.returncode) for p in self.waiting]
+        took = time.monotonic() - self.began
+        tap.ok(all(status == 1 and 'timed out' in err for err, status in said), 'a server that says nothing is not waited for', f'{took} {said}')
+        self.listener.close()
+
+
 def test_example(tap, kin, folder):
     """The store to try things with: it starts, is used as it says, and ends."""
     port = next(p for p in range(20000 + os.getpid() % 10000, 60000, 7)
@@ -459,6 +478,8 @@ def test_tls(tap, kin, shards, folder):
     tap.ok(status == 0 and heard and stacks_of(kin, shards.url('tls', shards[:1])) == ['web;f 10'], 'one of KIN_STORE_CA does', err)
     status, out, err = kin('report', url.replace('localhost', '127.0.0.1'), env=servers.environment(KIN_STORE_CA=pem))
     tap.ok(status == 1, 'the certificate of another host does not', err)
+    status, out, err = kin('report', shards.url('tls', shards[:1]).replace('http:', 'https:'))
+    tap.ok(status == 1 and 'is https spoken at that port?' in err, 'https where http is spoken is said', err)
     proxy.shutdown()
     proxy.server_close()
 
@@ -1094,11 +1115,13 @@ def main():
         write(folder, 'prog.c', PROGRAM)
         subprocess.run(['cc', '-g', '-O1', '-o', 'prog', 'prog.c'], cwd=folder, check=True)
         os.environ['XDG_CACHE_HOME'] = os.path.join(folder, 'cache')
+        mute = Mute(kin)
         with servers.Servers(3, folder) as shards:
             tap.part(test_recordings, tap, kin, shards, folder)
             tap.part(test_sums, tap, kin, shards, seeds)
             tap.part(test_events, tap, kin, shards, folder)
             tap.part(test_example, tap, kin, folder)
+            tap.part(mute.check, tap)
             tap.part(test_other_engines, tap, kin, shards, folder)
             tap.part(test_tidy, tap, kin, shards, folder)
             tap.part(test_kept_stacks, tap, kin, shards, folder)
