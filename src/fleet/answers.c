@@ -98,6 +98,7 @@ static void read_sum(struct answers *a, struct bytes *b, uint32_t shard)
 		return;
 	if (!(event | stack | count)) { /* ids are hashes, and 0 is none */
 		a->marked = true;
+		capped_add(&a->n_damaged, low);
 		return;
 	}
 	bool fits = high <= UINT32_MAX;

@@ -45,7 +45,8 @@ struct answers {
 	struct stack_tree tree; /* of frame indices, outermost first */
 	struct map64 event_ids, function_ids, frame_ids, stack_ids;
 	struct map64 sum_ids; /* by hash of event and stack: all sums but the first of each stack */
-	bool marked;          /* the sums read last had their row of zeros */
+	bool marked;          /* the sums read last had the row that is none */
+	uint64_t n_damaged;   /* recordings of which a part could not be read when they were sent */
 	/* Of the answer being read, until its stacks are in the tree. */
 	VEC(struct answers_path) paths;
 	VEC(uint32_t) path; /* indices of frames */
@@ -55,7 +56,8 @@ void answers_done(struct answers *a);
 
 enum answers_table {
 	/* Event, stack, low and high 32 bits of the weight (sums of them), count; and anywhere one
-	 * row of zeros, without which no sums would be no answer: ANSWERS_SUMS_MARK. */
+	 * row without event, stack and count, whose low is the number of damaged recordings:
+	 * without it no sums would be no answer. */
 	ANSWERS_SUMS,
 	ANSWERS_EVENTS, /* columns as in doc/fleet.md, in that order */
 	ANSWERS_STACKS, /* without functions */
@@ -65,9 +67,6 @@ enum answers_table {
 	ANSWERS_KEPT_TREE,   /* answers_put_node(); all its frames must have been read before */
 	ANSWERS_KEPT_STACKS, /* answers_put_stack(); only stacks that sums refer to */
 };
-#define ANSWERS_SUMS_MARK                                                                          \
-	"SELECT toUInt64(0) AS event, toUInt64(0) AS stack, toUInt64(0) AS low, toUInt64(0) AS "   \
-	"high, toUInt64(0) AS n"
 /* Reads a table. False: the bytes are damaged or truncated; rows before that are kept. */
 MUST_CHECK bool answers_take(struct answers *a, enum answers_table table, uint32_t shard,
 			     struct bytes bytes);

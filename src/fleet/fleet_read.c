@@ -495,6 +495,15 @@ static void check_names(struct fleet *f)
 
 /* ---- all of it ---- */
 
+static void add_damaged(uint64_t n, struct profile_builder *into)
+{
+	char *text = xprintf("%" PRIu64 " recording%s damaged when %s sent, so %s not in this", n,
+			     n == 1 ? " was" : "s were", n == 1 ? "it was" : "they were",
+			     n == 1 ? "part of it is" : "parts of them are");
+	profile_add_fact(into, FACT_UNREAD, text);
+	free(text);
+}
+
 static struct kin_error *read_store(const char *path, const struct store_url *url,
 				    struct profile_builder *into)
 {
@@ -515,6 +524,8 @@ static struct kin_error *read_store(const char *path, const struct store_url *ur
 				       "names are missing: the store has no stacks for %" PRIu64
 				       " samples",
 				       missing));
+	if (f.a.n_damaged && f.a.sums.n)
+		add_damaged(f.a.n_damaged, into);
 	err = f.err;
 	if (err && f.a.sums.n)
 		profile_add_fact(into, FACT_UNREAD, kin_error_message(err));

@@ -549,6 +549,16 @@ def test_push_of_files(tap, kin, shards, folder):
                     '"profiles":[{"type":"sampled","name":"","unit":"none","startValue":0,"endValue":0,"samples":[],"weights":[]}]}')
     status, out, err = kin('push', '--host=a', url, nothing, good[2])
     tap.ok(status == 1 and 'nothing.json: ' in err and '1 sample in' in err, 'a file without samples is named', err)
+    whole, cut = os.path.join(folder, 'whole.kin'), os.path.join(folder, 'cut.kin')
+    kin('record', '-q', '-o', whole, 'sh', '-c', f'for i in 1 2 3 4; do {folder}/prog 900; sleep 0.6; done')
+    if os.path.exists(whole):
+        data = open(whole, 'rb').read()
+        with open(cut, 'wb') as f:
+            f.write(data[:len(data) * 3 // 4])
+        status, out, err = kin('push', shards.url('cut'), whole, cut)
+        notes = json.loads(kin('flat', '-f', 'json', shards.url('cut'))[1])['notes']
+        tap.ok(status == 1 and err.count('samples in') == 2 and '1 recording was damaged' in ' '.join(notes) and
+               kin('flat', '--strict', shards.url('cut'))[0] == 1, 'a report says that a recording in it was damaged', f'{err} {notes}')
     os.mkdir(os.path.join(folder, 'parts'))
     each = [os.path.join('parts', os.path.basename(f) + '.kin') for f in good]
     for f, part in zip(good, each):
