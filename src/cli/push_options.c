@@ -12,7 +12,8 @@ const struct opt_group push_options = {
 	"What is said of the recordings",
 	(const struct opt[]){
 		{ PUSH_SERVICE, 0, "service", "NAME",
-		  "what was recorded; otherwise the name of its program" },
+		  "what was recorded; otherwise the name of its program, of several that of the "
+		  "command, or machine" },
 		{ PUSH_VERSION, 0, "service-version", "TEXT", "which version of it" },
 		{ PUSH_HOST, 0, "host", "NAME",
 		  "where; otherwise the host that the recording names" },

@@ -429,13 +429,33 @@ static struct kin_error *send_batch(struct batch *b)
 
 /* ---- a file ---- */
 
+static const char *command_of(struct kin_samples *s)
+{
+	for (uint32_t i = 0; i < kin_samples_n_recordings(s); i++)
+		if (*kin_samples_recording(s, i)->command)
+			return kin_samples_recording(s, i)->command;
+	return "";
+}
+
+/* The program; where there are several, which of them comes first is chance, and it is the one that
+ * was recorded, or the machine. */
 static char *service_of(struct kin_samples *s)
 {
-	const char *path = "";
-	for (uint32_t i = 0; i < kin_samples_n_objects(s) && !*path; i++)
-		if (kin_samples_object(s, i)->is_main)
-			path = kin_samples_object(s, i)->path;
-	return xprintf("%s", base_name(path));
+	const char *path = "", *command = command_of(s);
+	bool several = false;
+	for (uint32_t i = 0; i < kin_samples_n_objects(s); i++) {
+		const struct kin_object *o = kin_samples_object(s, i);
+		if (!o->is_main)
+			continue;
+		several |= *path && strcmp(path, o->path) != 0;
+		path = o->path;
+	}
+	if (!several)
+		return xprintf("%s", base_name(path));
+	char *word = xprintf("%.*s", (int)strcspn(command, " "), command);
+	char *name = xprintf("%s", *word ? base_name(word) : "machine");
+	free(word);
+	return name;
 }
 
 static const char *host_of(struct kin_samples *s)

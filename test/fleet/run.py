@@ -549,6 +549,11 @@ def test_push_of_files(tap, kin, shards, folder):
                     '"profiles":[{"type":"sampled","name":"","unit":"none","startValue":0,"endValue":0,"samples":[],"weights":[]}]}')
     status, out, err = kin('push', '--host=a', url, nothing, good[2])
     tap.ok(status == 1 and 'nothing.json: ' in err and '1 sample in' in err, 'a file without samples is named', err)
+    several = os.path.join(folder, 'several.kin')
+    kin('record', '-q', '-o', several, 'sh', '-c', f'{folder}/prog 300; sort /dev/null; {folder}/prog 300')
+    if os.path.exists(several):
+        kin('push', '-q', shards.url('several'), several)
+        tap.ok(stacks_of(kin, shards.url('several') + '?service=sh') == stacks_of(kin, several), 'of several programs the command is the service')
     whole, cut = os.path.join(folder, 'whole.kin'), os.path.join(folder, 'cut.kin')
     kin('record', '-q', '-o', whole, 'sh', '-c', f'for i in 1 2 3 4; do {folder}/prog 900; sleep 0.6; done')
     if os.path.exists(whole):
