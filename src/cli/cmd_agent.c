@@ -163,6 +163,8 @@ static bool send_file(struct sender *s, const char *path)
 {
 	struct push_result r;
 	struct kin_error *err = push_file(s->push, path, &r);
+	if (r.doubt)
+		message("agent", "%s", r.doubt);
 	free(r.doubt);
 	if (err && kin_error_kind(err) == KIN_ERROR_OS) {
 		store_is_away(s, err);
