@@ -106,7 +106,7 @@ static inline void abbrevs_skip(const struct abbrevs *t, const struct abbrev *a,
 			bytes_skip(c, s->size);
 			break;
 		case SKIP_LEB:
-			bytes_uleb(c);
+			bytes_skip_leb(c);
 			break;
 		case SKIP_STRING:
 			bytes_str(c);

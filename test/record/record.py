@@ -1017,6 +1017,25 @@ def test_lines(tap, box):
            f'{p.err} {wrong} {blocks} {gcov}')
 
 
+# A constant of 64 bits below 0 (DW_FORM_sdata) before the functions of which the inlined one is looked for.
+LOWEST = '''
+#include <limits.h>
+static inline int within(int n) { volatile int x = n; for (int i = 0; i < 1000; i++) x ^= i; return x; }
+__attribute__((noinline)) int behind(int n) { return within(n) + 1; }
+__attribute__((noinline)) int before(int n) { const long lowest = LONG_MIN + 1; volatile int x = n; for (int i = 0; i < 100; i++) x += i; return x; }
+int main(void) { int n = 0; for (int i = 0; i < 60000; i++) n += behind(i) + before(i); return n == 1; }
+'''
+
+
+def test_lowest(tap, box):
+    """Debug information is read on behind a very low constant."""
+    open(os.path.join(box.folder, 'lowest.c'), 'w').write(LOWEST)
+    box.run('gcc', '-O2', '-g', '-o', 'lowest', 'lowest.c')
+    p = box.record('--no-names', '-o', 'lowest.kin', './lowest')
+    names = [r['name'] for r in view(box, 'flat', 'lowest.kin')]
+    tap.ok('within (inlined)' in names, 'inlined functions behind a very low constant', f'{names} {p.err}')
+
+
 def test_signal_stack(tap, box):
     """Of a handler on another stack the function that was interrupted is known, and its callers are not."""
     p = box.record('-o', 'signal.kin', './fast', 'interrupted')
@@ -1050,7 +1069,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
                      test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
-                     test_compilers, test_lines, test_signal_stack, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_lowest, test_signal_stack, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)
