@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 #include "object/probe.h"
 
 enum { LISTED = 3 }; /* candidates named in an error */
+
+#define NO_WRITER UINT32_MAX /* of what is no recording, or has no header */
 
 void path_list_free(struct path_list *l)
 {
@@ -113,13 +116,13 @@ static bool is_of_job(const struct kinfile_rank *r, const struct kinfile_rank *b
 	return best->rank && r->rank && r->ranks == best->ranks && !strcmp(r->job, best->job);
 }
 
-static size_t newest_file(const struct path_list *l)
+/* Of those marked in `among`; NULL: of all. `best` if there is none. */
+static size_t newest_file(const struct path_list *l, const bool *among, size_t best)
 {
 	struct timespec newest = { 0 };
-	size_t best = 0;
 	for (size_t i = 0; i < l->at.n; i++) {
 		struct stat st;
-		if (stat(l->at.at[i], &st))
+		if ((among && !among[i]) || stat(l->at.at[i], &st))
 			continue;
 		if (st.st_mtim.tv_sec > newest.tv_sec ||
 		    (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec > newest.tv_nsec)) {
@@ -130,6 +133,34 @@ static size_t newest_file(const struct path_list *l)
 	return best;
 }
 
+/* Whether the path is that of a file of this rank beside the other path, by their names:
+ * "profile.0.kin", "profile.1.kin". */
+static bool is_of_rank_beside(const char *path, uint32_t rank, const char *other)
+{
+	size_t n = strlen(other);
+	if (n < 4 || strcmp(other + n - 4, ".kin") != 0)
+		return false;
+	for (n -= 4; n && isdigit((unsigned char)other[n - 1]);)
+		n--;
+	char *name = xprintf("%.*s%" PRIu32 ".kin", (int)n, other, rank);
+	bool is = !strcmp(name, path);
+	free(name);
+	return is;
+}
+
+/* The newest file; if it cannot be read, the newest of another rank beside it: the rest of its job
+ * is meant, too. */
+static size_t find_job(const struct path_list *l, const struct kinfile_rank *of, size_t newest)
+{
+	bool *beside = xalloc(l->at.n * sizeof(*beside));
+	for (size_t i = 0; i < l->at.n; i++)
+		beside[i] = of[i].rank &&
+			    is_of_rank_beside(l->at.at[i], of[i].rank - 1, l->at.at[newest]);
+	size_t best = newest_file(l, beside, newest);
+	free(beside);
+	return best;
+}
+
 /* Recordings are not parts of one whole, as the files of one run are: the last one is meant. But of
  * a parallel job all of its ranks are. If both kin record and the runtime in the program made files
  * of a rank, they measured the same time: those of the last one's kind are taken. */
@@ -137,11 +168,12 @@ static void keep_newest(struct path_list *l)
 {
 	struct kinfile_rank *of = xrealloc(NULL, l->at.n, sizeof(*of));
 	struct map64 measured = { 0 }; /* ranks with a file of that kind */
-	size_t best = newest_file(l), n = 0;
+	size_t best = newest_file(l, NULL, 0), n = 0;
 	for (size_t i = 0; i < l->at.n; i++)
 		if (!kinfile_rank_of(l->at.at[i], &of[i]))
-			of[i].rank = 0;
-	const struct kinfile_rank job = of[best];
+			of[i] = (struct kinfile_rank){ .writer = NO_WRITER };
+	bool is_readable = of[best].writer != NO_WRITER;
+	const struct kinfile_rank job = of[is_readable ? best : find_job(l, of, best)];
 	for (size_t i = 0; i < l->at.n; i++)
 		if (is_of_job(&of[i], &job) && of[i].writer == job.writer)
 			*map64_at(&measured, of[i].rank) = 1;

@@ -491,35 +491,6 @@ static bool says_program(const char *path, const struct input_held *held)
 	return says;
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
-/* All that is in a folder. */
-static bool folder_says_program(const char *path, const struct input_held *held)
-{
-	struct paths files = { 0 };
-	struct kin_error *err = paths_expand(&files, path);
-	bool says = !err;
-	for (size_t i = 0; i < files.at.n && says; i++)
-		says = says_program(files.at.at[i], held);
-	kin_error_free(err);
-	paths_free(&files);
-	return says;
-}
-
-bool input_says_program(const char *const *paths, size_t n, const struct input_held *held)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!format_of_name(paths[i]) &&
-		    !(is_folder(paths[i]) ? folder_says_program(paths[i], held)
-					  : says_program(paths[i], held)))
-			return false;
-	return n > 0;
-}
-
 static struct kin_error *check(const char *path, const struct input_held *held)
 {
 	const struct held_file *f = find_held(held, path);
@@ -545,6 +516,38 @@ static struct kin_error *check(const char *path, const struct input_held *held)
 		err = choose(bytes_of(path, file.data, file.size), &any, &reader);
 	file_free(&file);
 	return err;
+}
+
+/* Missing, or of no format: no program would help. */
+static bool is_unreadable(const char *path, const struct input_held *held)
+{
+	struct kin_error *err = check(path, held);
+	kin_error_free(err);
+	return err;
+}
+
+bool input_says_program(const char *const *paths, size_t n, const struct input_held *held)
+{
+	struct paths files = { 0 };
+	size_t saying = 0, silent = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (format_of_name(paths[i])) {
+			saying++;
+			continue;
+		}
+		struct kin_error *err = paths_expand(&files, paths[i]);
+		silent += err != NULL;
+		kin_error_free(err);
+	}
+	for (size_t i = 0; i < files.at.n && !silent; i++) {
+		if (says_program(files.at.at[i], held))
+			saying++;
+		else if (!is_unreadable(files.at.at[i], held))
+			silent++;
+	}
+	paths_free(&files);
+	return saying && !silent;
 }
 
 struct kin_error *input_check(const char *const *paths, size_t n, const struct input_held *held)

@@ -120,7 +120,8 @@ MUST_CHECK struct kin_error *input_read(const char *const *paths, size_t n,
 struct input_held *input_hold(const char *const *paths, size_t n);
 void input_held_free(struct input_held *held);
 
-/* Whether all files name the profiled program themselves, so that no executable is needed. */
+/* Whether all files that can be read name the profiled program themselves, so that no executable is
+ * needed. False if none can be read. */
 bool input_says_program(const char *const *paths, size_t n, const struct input_held *held);
 
 /* The error that keeps one of them from being read at all: it is missing, or of no known format. */

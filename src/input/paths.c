@@ -44,10 +44,19 @@ static bool read_magic(const char *path, char ret[8])
 	return good;
 }
 
+static bool ends_in(const char *name, const char *ending)
+{
+	size_t n = strlen(name), k = strlen(ending);
+	return n > k && !strcmp(name + n - k, ending);
+}
+
+/* By its name it is one even if it is empty or damaged: reading it says so. */
 static bool is_recording(const char *path)
 {
 	char magic[8];
 	uint64_t number;
+	if (ends_in(path, ".kin"))
+		return is_regular(path);
 	if (!read_magic(path, magic))
 		return false;
 	memcpy(&number, magic, sizeof(number));
@@ -87,6 +96,9 @@ bool paths_is_gmon(const char *name)
 	return true;
 }
 
+/* What a writer leaves that was killed: no file that it wrote to its end has such a name. */
+static bool is_temporary(const char *name) { return ends_in(name, ".tmp"); }
+
 /* Those that are, or those that are named as data of a program built with -pg. */
 static struct kin_error *add_files(struct paths *p, const char *path, bool recordings)
 {
@@ -96,7 +108,7 @@ static struct kin_error *add_files(struct paths *p, const char *path, bool recor
 
 	const struct dirent *entry;
 	while ((errno = 0, entry = readdir(dir)))
-		if (recordings || paths_is_gmon(entry->d_name))
+		if (recordings ? !is_temporary(entry->d_name) : paths_is_gmon(entry->d_name))
 			add_joined(p, path, entry->d_name, recordings);
 	int errnum = errno;
 	closedir(dir);

@@ -748,14 +748,17 @@ static void paths_stand_for_files(void)
 	setrlimit(RLIMIT_NOFILE, &files_open);
 	OK(strstr(why, "/many: Too many open files"));
 
-	/* Recordings have any name: those of kin record --every end in a time. */
+	/* Recordings have any name: those of kin record --every end in a time. What has the name of
+	 * one and is none is damaged, which reading it says; what a killed writer left is none. */
 	static const uint64_t orders[] = { KINF_MAGIC, __builtin_bswap64(KINF_MAGIC) };
 	OK(mkdir(in_dir("day"), 0700) == 0 && mkdir(in_dir("day/folder"), 0700) == 0);
 	put_file(in_dir("day/profile.kin.20260131120000"), &orders[0], sizeof(orders[0]));
 	put_file(in_dir("day/other"), &orders[1], sizeof(orders[1]));
 	put_file(in_dir("day/short.kin"), &orders[0], sizeof(orders[0]) - 1);
-	put_file(in_dir("day/text.kin"), "a program", 9);
-	OK_STR(expanded(in_dir("day")), "/day/other /day/profile.kin.20260131120000 ");
+	put_file(in_dir("day/text.txt"), "a program", 9);
+	put_file(in_dir("day/left.kin.7.0.tmp"), &orders[0], sizeof(orders[0]));
+	OK_STR(expanded(in_dir("day")),
+	       "/day/other /day/profile.kin.20260131120000 /day/short.kin ");
 	put_file(in_dir("day/gmon.out"), "gmon", 4); /* counts alone, as it ever did */
 	OK_STR(expanded(in_dir("day")), "/day/gmon.out ");
 
@@ -868,9 +871,10 @@ static void files_are_checked(void)
 	paths[1] = in_dir("sub/gmon.out");
 	OK(!input_says_program(paths, 2, NULL) && !input_says_program(paths + 1, 1, NULL));
 	paths[1] = in_dir("zeros");
-	OK(!input_says_program(paths, 2, NULL) && !input_says_program(paths, 0, NULL));
-	paths[1] = in_dir("missing");
-	OK(!input_says_program(paths, 2, NULL));
+	OK(input_says_program(paths, 2, NULL) && !input_says_program(paths, 0, NULL));
+	OK(!input_says_program(paths + 1, 1, NULL));
+	paths[1] = in_dir("missing"); /* what cannot be read needs no program */
+	OK(input_says_program(paths, 2, NULL) && !input_says_program(paths + 1, 1, NULL));
 }
 
 static void note_version(const struct source *s, const char *path, void *arg)
