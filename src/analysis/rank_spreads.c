@@ -15,7 +15,7 @@
 bool rank_spreads_is_mpi(const char *name)
 {
 	const char *at = name + (*name == 'P' || *name == 'p');
-	size_t n = strlen(at);
+	size_t n = strcspn(at, "@"); /* before a version */
 	if (!strncmp(at, "MPI_", 4))
 		return at == name || *name == 'P';
 	return !strncmp(at, "mpi_", 4) && n > 5 && at[n - 1] == '_' && (at == name || *name == 'p');

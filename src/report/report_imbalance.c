@@ -29,6 +29,9 @@ enum {
 
 enum { MOST = 10 }; /* rows of a kind, unless all are wanted */
 
+/* A rank that has less than this more than the others has no cause of it. */
+#define SLOW 0.01
+
 static const struct kin_column columns[N_COLUMNS] = {
 	[WHAT] = { "what", "what",
 		   "rank: of ranks as a whole; work: own time of a function outside of calls of "
@@ -106,7 +109,7 @@ static const struct spread_row *of_ranks(const struct imbalance_job *j, enum spr
 static const char *name_of(const struct imbalance_job *j, const struct spread_function *f)
 {
 	const char *raw = strtab_get(j->set->strings, f->name);
-	char *readable = j->in->symbols ? demangle(raw, j->in->symbols->opts.style) : NULL;
+	char *readable = j->in->symbols ? symbols_readable(j->in->symbols, raw, f->addr) : NULL;
 	char *all = xprintf("%s%s", readable ? readable : raw, f->inlined ? REPORT_INLINED : "");
 	const char *text = table_text(j->t, *all ? all : "[unknown]");
 	free(all);
@@ -268,11 +271,13 @@ static double seconds(const struct imbalance_job *j, double v)
 
 static int decimals(const struct imbalance_job *j) { return j->unit == EVENT_NS ? 3 : 1; }
 
-/* The function that the slow rank has most more of than ranks have on average. */
-static const struct spread_row *find_cause(const struct imbalance_job *j, uint32_t slow)
+/* The function that the slow rank has most more of than ranks have on average; NULL: none is known
+ * that is at least half of `all` that it has more. Of functions that another rank has most of it is
+ * not known what this one has. */
+static const struct spread_row *find_cause(const struct imbalance_job *j, uint32_t slow, double all)
 {
 	const struct spread_row *cause = NULL;
-	double most = 0;
+	double most = all / 2;
 	for (size_t i = 0; i < j->set->rows.n; i++) {
 		const struct spread_row *r = &j->set->rows.at[i];
 		if (r->kind != SPREAD_OWN_WORK || !is_of_event(j, r) || r->of.max_rank != slow)
@@ -301,7 +306,8 @@ static void note_slow(struct imbalance_job *j)
 		   "equal work on all ranks the slowest would have %.1f %% less",
 		   work->of.max_rank, digits, seconds(j, (double)work->of.max), unit, digits,
 		   seconds(j, mean), 100 * more / (double)work->of.max);
-	const struct spread_row *cause = find_cause(j, work->of.max_rank);
+	bool is_slow = more >= SLOW * (double)work->of.max;
+	const struct spread_row *cause = is_slow ? find_cause(j, work->of.max_rank, more) : NULL;
 	if (cause) {
 		double excess = (double)cause->of.max - spread_mean(&cause->of, j->n);
 		table_property(j->t, "cause", cell_text(name_of(j, &cause->to)));
@@ -311,7 +317,7 @@ static void note_slow(struct imbalance_job *j)
 			   "of what it has more",
 			   name_of(j, &cause->to), digits, seconds(j, (double)cause->of.max), unit,
 			   cause->of.max_rank, digits, seconds(j, spread_mean(&cause->of, j->n)),
-			   more > 0 ? 100 * excess / more : 0);
+			   100 * excess / more);
 	}
 	if (mpi)
 		table_note(j->t,

@@ -343,6 +343,17 @@ static char *without_version(const char *name)
 	return xprintf("%.*s%s", (int)(at - name), name, last && !strcmp(last, "@plt") ? last : "");
 }
 
+/* Names that the data itself has keep what looks like a version. */
+char *symbols_readable(const struct symbols *s, const char *name, bool is_symbol)
+{
+	char *plain = is_symbol && !s->opts.versions ? without_version(name) : NULL;
+	char *readable = demangle(plain ? plain : name, s->opts.style);
+	if (!readable)
+		return plain;
+	free(plain);
+	return readable;
+}
+
 const char *symbols_display(struct symbols *s, symid id)
 {
 	const char **display = &s->priv->display[id];
@@ -358,14 +369,8 @@ const char *symbols_display(struct symbols *s, symid id)
 	if (like)
 		*like = id;
 
-	/* Names that the data itself has are as they are. */
-	bool versions = s->opts.versions || !s->parts[s->at[id].part].object;
-	char *plain = versions ? NULL : without_version(s->at[id].name);
-	char *readable = demangle(plain ? plain : s->at[id].name, s->opts.style);
-	if (readable)
-		free(plain);
-	else
-		readable = plain;
+	char *readable =
+		symbols_readable(s, s->at[id].name, s->parts[s->at[id].part].object != NULL);
 	*display = s->at[id].name;
 	if (readable) {
 		size_t n = strlen(readable) + 1;

@@ -102,6 +102,10 @@ const struct symbol *symbols_locate(struct symbols *s, symid id);
 /* The name demangled by opts.style; not escaped for a terminal or HTML. Lives as long as s. */
 const char *symbols_display(struct symbols *s, symid id);
 
+/* The same of the name of any symbol of a file, or of a name that the data itself has; to be freed.
+ * NULL: the name is readable as it is. */
+char *symbols_readable(const struct symbols *s, const char *name, bool is_symbol);
+
 /* Whether the function that starts at this place also has this name, shown or not: a symbol with or
  * without its version, or a match by function_name_is(). The first query for a name reads the
  * symbols of all objects; other names are not kept. */

@@ -69,6 +69,20 @@ rm -f ./*.kin
 job 2 "$kin" run -q ./stencil 1 5 >/dev/null
 check 'kin run: a file for each rank, that says which' each_has_its_file profile.%d.kin 2
 rm -f ./*.kin
+cat >work.c <<'END'
+__attribute__((noinline)) static void first(long n) { for (volatile long i = 0; i < n; i++) ; }
+__attribute__((noinline)) static void second(long n) { for (volatile long i = 0; i < n; i++) ; }
+int main(int n, char **v)
+{
+	enum { UNIT = 20000000 };
+	if (n == 3) {
+		first((v[1][0] - '0') * UNIT);
+		second((v[2][0] - '0') * UNIT);
+	}
+	return 0;
+}
+END
+cc -g -O1 -o work work.c
 if OMPI_CC="$kin cc gcc" mpicc -pg -g -o linked "$here/stencil.c" 2>log; then
 	job 2 ./linked 1 5 >/dev/null
 	check 'linked with libkinrt: a file for each rank' each_has_its_file kin.%d.kin 2
@@ -102,6 +116,8 @@ for slow in 2 5; do
 	check "rank $slow of 8 is slow, for chemistry()" names_the_cause $slow chemistry
 done
 check 'time in MPI is apart, by who calls it' waits_are_apart
+plain_names() { "$kin" imbalance --all -f csv >csv && grep -q ',__libc_start_main$\|,__libc_start_main,' csv && ! grep @@ csv; }
+check 'functions have the names of other reports' plain_names
 
 by_rank() { # lines of a report by rank are those of the rank's own file
 	"$kin" flat --by rank -f csv >all.csv && "$kin" flat -f csv profile.3.kin >one.csv || return 1
@@ -133,6 +149,14 @@ as_rank() { # rank options...
 mkdir idle
 printf 'int main(int n, char **v) { (void)v; for (volatile long i = 0; n > 1 && i < 200000000; i++) ; return 0; }' >idle.c
 mpicc -o idle/busy idle.c
+mkdir mixed
+as_rank 0 -o mixed/r.kin ./work 5 5
+as_rank 1 -o mixed/r.kin ./work 7 0
+as_rank 2 -o mixed/r.kin ./work 0 7
+no_cause() { # of functions that other ranks have most of it is not known how much this one has
+	"$kin" imbalance mixed/*.kin >out && grep -q '^  rank 0 has most to do' out && ! grep -q 'most of that' out || { cat out; return 1; }
+}
+check 'a cause that is not known is not named' no_cause
 as_rank 0 -o idle/r.kin idle/busy 1
 as_rank 1 -F 1 -o idle/r.kin idle/busy
 as_rank 2 -o idle/r.kin idle/busy 1
