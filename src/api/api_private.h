@@ -58,7 +58,7 @@ struct kin_profile {
 	struct program_files *files; /* shared by all programs; NULL: none opened yet */
 	VEC(struct named_program) programs;
 	/* notes: the doubts that each report must mention. */
-	VEC(char *) warnings, doubts, notes, hints;
+	VEC(char *) warnings, doubts, notes, hints, gaps;
 	char *origin; /* of names that are not from the files that ran; NULL: there are none */
 	struct line_counts *line_counts; /* NULL: none */
 };

@@ -12,12 +12,12 @@
 #include "api/api_private.h"
 #include "base/err.h"
 #include "base/guard.h"
-#include "base/job.h"
 #include "formats/kin/kin_write.h"
 #include "input/gcov.h"
 #include "names/kept.h"
 #include "perf/perf_about.h"
 #include "profile/hooks.h"
+#include "profile/job_ranks.h"
 #include "symbolize/frame_classes.h"
 #include "symbolize/keep.h"
 #include "symbolize/remedies.h"
@@ -51,6 +51,9 @@ void profile_unref(void *profile)
 	for (size_t i = 0; i < p->hints.n; i++)
 		free(p->hints.at[i]);
 	vec_free(&p->hints);
+	for (size_t i = 0; i < p->gaps.n; i++)
+		free(p->gaps.at[i]);
+	vec_free(&p->gaps);
 	free(p->origin);
 	line_counts_free(p->line_counts);
 	profile_free(p->data);
@@ -80,6 +83,12 @@ static void add_both(const char *text, void *profile)
 {
 	add_warning(text, profile);
 	add_doubt(text, false, profile);
+}
+
+static void add_gap(const char *text, void *profile)
+{
+	struct kin_profile *p = profile;
+	vec_push(&p->gaps, xprintf("%s", text));
 }
 
 static bool was_said(const struct kin_profile *p, const char *text)
@@ -330,6 +339,8 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
 				      .graph = v->graph,
 				      .warnings = (const char *const *)p->warnings.at,
 				      .n_warnings = p->warnings.n,
+				      .gaps = (const char *const *)p->gaps.at,
+				      .n_gaps = p->gaps.n,
 				      .doubts = (const char *const *)p->doubts.at,
 				      .n_doubts = p->doubts.n };
 }
@@ -673,6 +684,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	struct kin_error *no_part = filter_apply(&p->data, o);
 	if (no_part)
 		return nothing_but(no_part, p, err);
+	job_ranks_gaps(p->data, add_gap, p);
 	if ((o->threads || o->comms || o->ranks) && unassigned)
 		add_warning("histograms, block counts and durations of calls are not known by "
 			    "thread: they are left out",
@@ -829,50 +841,13 @@ int kin_exit_status_of(const char *path)
 	return kinfile_rank_of(path, &r) ? r.status : -1;
 }
 
-/* How many ranks the job has, as all its files say; 0: they do not, or it is not one job. */
-static uint32_t ranks_of_job(const struct profile *d)
-{
-	uint32_t ranks = 0, n;
-	for (size_t i = 0; i < d->n_facts; i++) {
-		if (strcmp(strtab_get(d->strings, d->facts[i].name), FACT_RANKS) != 0)
-			continue;
-		if (!job_number(strtab_get(d->strings, d->facts[i].value), &n) ||
-		    (ranks && ranks != n))
-			return 0;
-		ranks = n;
-	}
-	return ranks;
-}
+uint64_t kin_profile_n_ranks(const struct kin_profile *p) { return job_ranks_count(p->data); }
 
-/* Those of sums and those of single ranks; to be freed. */
-static struct spread_set *all_ranks(const struct profile *d)
-{
-	struct spread_set *all = spread_set_new();
-	for (size_t i = 0; d->spreads && i < d->spreads->ranks.n; i++)
-		spread_set_add_ranks(all, d->spreads->ranks.at[i]);
-	for (size_t i = 0; i < d->n_ranks; i++) {
-		uint32_t rank = d->ranks[i].rank;
-		if (!spread_set_has(all, rank))
-			spread_set_add_ranks(all, (struct rank_range){ rank, rank });
-	}
-	return all;
-}
+char *kin_profile_missing_ranks(const struct kin_profile *p) { return job_ranks_missing(p->data); }
 
-uint64_t kin_profile_n_ranks(const struct kin_profile *p)
-{
-	struct spread_set *all = all_ranks(p->data);
-	uint64_t n = spread_set_count(all);
-	spread_set_free(all);
-	return n;
-}
+size_t kin_profile_n_gaps(const struct kin_profile *p) { return p->gaps.n; }
 
-char *kin_profile_missing_ranks(const struct kin_profile *p)
-{
-	struct spread_set *all = all_ranks(p->data);
-	char *missing = spread_set_missing(all, ranks_of_job(p->data));
-	spread_set_free(all);
-	return missing;
-}
+const char *kin_profile_gap_at(const struct kin_profile *p, size_t i) { return p->gaps.at[i]; }
 
 /* *ret: what the ranks differ by, if they are to be summed up; else NULL. */
 static struct kin_error *sum_ranks(const struct kin_profile *p, bool kin, const char *path,

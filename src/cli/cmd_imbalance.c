@@ -12,6 +12,9 @@ static const char *const description[] = {
 	"which takes CPU time, unless there are more ranks than CPUs. kin record --wall records "
 	"the time asleep, too: --event=blocked shows it.",
 	"With names of functions, only these and calls of them.",
+	"Ranks that are missing, were killed or have not ended are named, and the exit status is "
+	"1. "
+	"--rank chooses ranks without that.",
 	NULL,
 };
 
@@ -60,6 +63,7 @@ const struct command imbalance_command = {
 	.options = options,
 	.examples = examples,
 	.names_subjects = true,
+	.compares_ranks = true,
 	.set = set,
 	.run = run_named,
 };

@@ -96,10 +96,8 @@ static int cmd_merge(const struct settings *s)
 		return status;
 	for (size_t i = 0; i < kin_profile_n_warnings(profile); i++)
 		message(name, "warning: %s", kin_profile_warning_at(profile, i));
-	char *missing = s->sum_ranks ? kin_profile_missing_ranks(profile) : NULL;
-	if (missing)
-		message(name, "warning: ranks that are missing: %s", missing);
-	free(missing);
+	for (size_t i = 0; s->sum_ranks && i < kin_profile_n_gaps(profile); i++)
+		message(name, "warning: %s", kin_profile_gap_at(profile, i));
 	const char *path = s->output.path                   ? s->output.path
 			   : kin_profile_fits_gmon(profile) ? "gmon.sum"
 							    : "merged.kin";

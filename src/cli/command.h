@@ -32,6 +32,7 @@ struct command {
 	bool takes_pipe; /* without named data it reads standard input if that is a pipe, like perf
 			  */
 	bool names_subjects;  /* operands that are no files are functions or files of the program */
+	bool compares_ranks;  /* of a parallel job: its notes say which are missing */
 	bool compares;        /* several operands may be programs: settings.programs */
 	bool lists_formats;   /* help and man page list the formats that are written */
 	bool writes_profiles; /* its output may be a profile, and may replace one that it wrote */

@@ -115,6 +115,17 @@ const char *run_reading(const struct settings *s)
 	return "reading";
 }
 
+/* Of a report on ranks: what the job lacks is not all there is. Returns the exit status. */
+static int tell_gaps(const struct settings *s, const struct kin_profile *profile)
+{
+	bool compares = s->command->compares_ranks, by_rank = s->by && !strcmp(s->by, "rank");
+	size_t n = compares || by_rank ? kin_profile_n_gaps(profile) : 0;
+	bool in_notes = compares && run_has_notes(s->format);
+	for (size_t i = 0; i < n && !in_notes; i++)
+		message(s->command->name, "warning: %s", kin_profile_gap_at(profile, i));
+	return n ? EXIT_ERROR : EXIT_OK;
+}
+
 /* Returns the exit status that the data calls for; *ret is NULL if nothing could be read. */
 static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
@@ -128,7 +139,8 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 	int status = message_error(s->command->name, err);
 	*told = (struct told){ 0 };
 	int doubt = *ret ? run_tell(s, *ret, told) : EXIT_OK;
-	return status ? status : doubt;
+	int gap = *ret ? tell_gaps(s, *ret) : EXIT_OK;
+	return status ? status : doubt ? doubt : gap;
 }
 
 static struct kin_error *make_table(const struct settings *s, const char *report,

@@ -124,21 +124,12 @@ static int by_rank(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static void look_at(struct reduction *r, struct rank_input *f)
+static struct rank_input input_of(char *path)
 {
-	if (!kin_rank_of(f->path, &f->rank)) {
-		f->rank.rank = 0;
-		return; /* reading it says why */
-	}
-	if (!f->rank.rank)
-		return;
-	if (f->rank.signal)
-		say(r, "%s: rank %u was killed by signal %d", f->path, f->rank.rank - 1,
-		    f->rank.signal);
-	else if (f->rank.unfinished)
-		say(r, "%s: rank %u did not end: it was killed, or is running", f->path,
-		    f->rank.rank - 1);
-	r->incomplete |= f->rank.signal || f->rank.unfinished;
+	struct rank_input f = { .path = path };
+	if (!path || !kin_rank_of(path, &f.rank))
+		f.rank.rank = 0; /* reading it says why */
+	return f;
 }
 
 /* Files of one rank are one, before it is compared with others. */
@@ -171,11 +162,8 @@ static void take_files(struct reduction *r, char **paths, size_t n)
 		r->incomplete = true;
 		return;
 	}
-	for (size_t i = 0; i < n; i++) {
-		files[i].path = paths[i];
-		if (!kin_rank_of(paths[i], &files[i].rank))
-			files[i].rank.rank = 0;
-	}
+	for (size_t i = 0; i < n; i++)
+		files[i] = input_of(paths[i]);
 	qsort(files, n, sizeof(*files), by_rank);
 	size_t groups = 0, group = 0, next;
 	for (size_t i = 0; i < n; i++)
@@ -186,11 +174,8 @@ static void take_files(struct reduction *r, char **paths, size_t n)
 		for (next = i + 1;
 		     next < n && files[i].rank.rank && files[next].rank.rank == files[i].rank.rank;)
 			next++;
-		if (group < first || group >= behind)
-			continue;
-		for (size_t k = i; k < next; k++)
-			look_at(r, &files[k]);
-		take_group(r, files + i, next - i);
+		if (group >= first && group < behind)
+			take_group(r, files + i, next - i);
 	}
 	free(files);
 }
@@ -212,9 +197,7 @@ static int first_of_rank(const struct reduction *r, uint32_t rank)
 /* A file that is this process's alone; NULL: there is none. All processes call it. */
 static void take_alone(struct reduction *r, char *path)
 {
-	struct rank_input f = { .path = path };
-	if (path)
-		look_at(r, &f);
+	struct rank_input f = input_of(path);
 	int first = first_of_rank(r, f.rank.rank);
 	if (path && first == r->process) {
 		take_group(r, &f, 1);
@@ -341,12 +324,10 @@ static void write_result(struct reduction *r)
 	complain(r, kin_profile_open(&sum, 1, &opts, &p));
 	if (!p)
 		return;
-	char *missing = kin_profile_missing_ranks(p);
-	if (missing) {
-		fprintf(stderr, "kin-mpi: ranks that are missing: %s\n", missing);
+	for (size_t i = 0; i < kin_profile_n_gaps(p); i++) {
+		fprintf(stderr, "kin-mpi: %s\n", kin_profile_gap_at(p, i));
 		r->incomplete = true;
 	}
-	free(missing);
 	bool of_ranks = kin_profile_n_ranks(p) > 0;
 	struct kin_error *err = kin_profile_write(p, r->output);
 	kin_profile_free(p);

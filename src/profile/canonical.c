@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "profile/builder.h"
 #include "profile/canonical.h"
+#include "profile/job_ranks.h"
 #include "profile/spreads.h"
 #include "profile/uncounted.h"
 
@@ -160,21 +161,11 @@ static void add_values(struct profile_builder *b, const char *name, struct value
 	free(v.at);
 }
 
-/* Of which rank a file is; NULL: of none, or of several. */
-static const char *rank_of(const struct profile *p, uint32_t source)
-{
-	for (size_t i = 0; i < p->n_facts; i++)
-		if (p->facts[i].source == source &&
-		    !strcmp(strtab_get(p->strings, p->facts[i].name), FACT_RANK))
-			return strtab_get(p->strings, p->facts[i].value);
-	return NULL;
-}
-
 /* Says of which rank it is, if it is of one. In the memory of `a`. */
 static void add_trouble(struct values *v, struct arena *a, const struct profile *p, uint32_t source,
 			const char *text)
 {
-	const char *rank = rank_of(p, source);
+	const char *rank = job_rank_of_source(p, source);
 
 	v->at[v->n++] = rank ? arena_printf(a, "rank %s: %s", rank, text) : text;
 }
@@ -235,7 +226,14 @@ static void add_jobs(struct profile_builder *b, const struct profile *p)
 	add_values(b, FACT_JOB, values_of(p, FACT_JOB));
 	add_values(b, FACT_RANKS, values_of(p, FACT_RANKS));
 	add_values(b, FACT_KILLED, values_of(p, FACT_KILLED));
-	add_values(b, FACT_NOT_ENDED, values_of(p, FACT_NOT_ENDED));
+	struct values v = values_of(p, FACT_NOT_ENDED);
+	for (size_t i = 0; i < p->n_sources; i++) {
+		const char *rank =
+			p->sources[i].unfinished ? job_rank_of_source(p, (uint32_t)i) : NULL;
+		if (rank)
+			v.at[v.n++] = rank;
+	}
+	add_values(b, FACT_NOT_ENDED, v);
 }
 
 struct profile *profile_canonical(const struct profile *p, const char *program,

@@ -331,19 +331,20 @@ static void note_slow(struct imbalance_job *j)
 		table_note(j->t, "no function of MPI is on any stack: all counts as work");
 }
 
-static const char *fact(const struct profile *p, const char *name, size_t *n)
+/* How many values the facts of a name have, one after the other. */
+static size_t count_values(const struct profile *p, const char *name)
 {
 	const char *found = NULL;
-	*n = 0;
+	size_t n = 0;
 	for (size_t i = 0; i < p->n_facts; i++) {
 		const char *value = strtab_get(p->strings, p->facts[i].value);
 		if (strcmp(strtab_get(p->strings, p->facts[i].name), name) != 0 ||
 		    (found && !strcmp(found, value)))
 			continue;
 		found = value;
-		++*n;
+		n++;
 	}
-	return found;
+	return n;
 }
 
 static size_t count_left_out(const struct profile *p)
@@ -357,22 +358,16 @@ static size_t count_left_out(const struct profile *p)
 
 static void note_ranks(struct imbalance_job *j)
 {
-	size_t n_jobs, n;
-	fact(j->in->profile, FACT_JOB, &n_jobs);
-	const char *ranks = fact(j->in->profile, FACT_RANKS, &n);
-	uint64_t all = n == 1 ? strtoull(ranks, NULL, 10) : 0;
-	char *missing = all && all < UINT32_MAX ? spread_set_missing(j->set, (uint32_t)all) : NULL;
 	size_t left_out = count_left_out(j->in->profile);
 	if (left_out)
 		table_note(j->t, "--rank leaves out %zu of the %zu ranks in the data", left_out,
 			   j->in->profile->n_ranks);
-	else if (missing)
-		table_note(j->t, "rank%s %s of %s %s missing", strpbrk(missing, "-,") ? "s" : "",
-			   missing, ranks, strpbrk(missing, "-,") ? "are" : "is");
-	if (n_jobs > 1 || n > 1)
+	for (size_t i = 0; i < j->in->n_gaps; i++)
+		table_note(j->t, "%s", j->in->gaps[i]);
+	if (count_values(j->in->profile, FACT_JOB) > 1 ||
+	    count_values(j->in->profile, FACT_RANKS) > 1)
 		table_note(j->t,
 			   "the data is of several jobs, whose ranks of one number are one here");
-	free(missing);
 }
 
 /* A rank that was recorded with other events would look idle. */
@@ -391,29 +386,6 @@ static void note_events(struct imbalance_job *j)
 			   j->n - n, j->n, j->n - n == 1 ? "has" : "have",
 			   strtab_get(j->set->strings, j->event),
 			   j->n - n == 1 ? "counts" : "count");
-}
-
-/* The ranks that facts of the name are of; what they did not do any more is not in their work. */
-static void note_early(struct imbalance_job *j, const char *fact, const char *what)
-{
-	enum { NAMED = 8 };
-	const struct profile *p = j->in->profile;
-	char *list = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->n_facts; i++) {
-		if (strcmp(strtab_get(p->strings, p->facts[i].name), fact) != 0 || ++n > NAMED)
-			continue;
-		char *before = list;
-		list = xprintf("%s%srank %s", before ? before : "", before ? ", " : "",
-			       strtab_get(p->strings, p->facts[i].value));
-		free(before);
-	}
-	if (n > NAMED)
-		table_note(j->t, "%s: %s, and %zu more", what, list, n - NAMED);
-	else if (n)
-		table_note(j->t, "%s: %s", what, list);
-	free(list);
 }
 
 /* ---- */
@@ -534,8 +506,6 @@ static struct kin_error *imbalance_run(const struct report_input *in, const stru
 	if (!err) {
 		note_slow(&j);
 		note_ranks(&j);
-		note_early(&j, FACT_KILLED, "killed by a signal");
-		note_early(&j, FACT_NOT_ENDED, "not ended (killed, or still running)");
 		note_events(&j);
 		note_folding(&j);
 		report_note_subjects(in, o, t);

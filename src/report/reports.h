@@ -60,6 +60,8 @@ struct report_input {
 	size_t n_warnings;
 	const char *const *doubts; /* data-quality problems */
 	size_t n_doubts;
+	const char *const *gaps; /* what the data lacks of its parallel job */
+	size_t n_gaps;
 	const struct line_counts *line_counts; /* from a coverage tool; NULL: none */
 	struct program
 		*program; /* places of several objects, and of stacks; NULL: a single program */

@@ -135,7 +135,9 @@ check '--rank 3: the same' one_rank
 no_such_rank() { "$kin" flat --rank 3-9,12 2>&1 | grep -q "no rank '12' in the data; there are: 0, 1, 2"; }
 check '--rank: one that is not there is an error' no_such_rank
 some_ranks() { # those left out are neither 0 nor missing
-	"$kin" imbalance --rank 1-2 >a && "$kin" imbalance profile.1.kin profile.2.kin >b || return 1
+	"$kin" imbalance --rank 1-2 >a || return 1
+	"$kin" imbalance profile.1.kin profile.2.kin >b
+	[ $? = 1 ] || return 1
 	grep -q '^  --rank leaves out 6 of the 8 ranks in the data$' a && ! grep -q missing a || { cat a; return 1; }
 	grep -v '^  --rank' a >c && grep -v '^  ranks 0, 3-7 of 8 are missing$' b >d && cmp c d
 }
@@ -176,8 +178,8 @@ check 'and nothing is said of it' nothing_is_said
 as_rank 2 -e page-faults -o idle/faults.kin idle/busy
 as_rank 1 -e page-faults -o idle/faults.kin idle/busy
 in_events() {
-	"$kin" imbalance idle/faults.*.kin >out || return 1
-	grep -q '^what  cost (events)  most (events)  rank' out && grep -q 'outside of MPI: [0-9]*\.[0-9] events, ' out || { cat out; return 1; }
+	"$kin" imbalance idle/faults.*.kin >out
+	[ $? = 1 ] && grep -q '^what  cost (events)  most (events)  rank' out && grep -q 'outside of MPI: [0-9]*\.[0-9] events, ' out || { cat out; return 1; }
 }
 check 'page faults are no seconds' in_events
 narrow() { "$kin" imbalance -w 40 idle/faults.*.kin | grep -q '^cost (events)  rank  name$'; }
@@ -244,7 +246,8 @@ done
 check 'and where each process has its own' left_out 'profile.2.kin: of rank 1, as the file of process 1: it is left out' \
 	mpirun --oversubscribe -n 4 "$build/kin-mpi" reduce
 imbalance_once() {
-	(cd twice && ! "$kin" imbalance profile.*.kin >a 2>log && grep -q "$words" log && "$kin" imbalance profile.[013].kin >b &&
+	(cd twice && ! "$kin" imbalance profile.*.kin >a 2>log && grep -q "$words" log || exit 1
+		"$kin" imbalance profile.[013].kin >b
 		cmp a b)
 }
 check 'and in a report' imbalance_once
@@ -293,11 +296,47 @@ is_said() { # text: of a reduction that fails, and is still the sum of the rest
 : >log
 mv profile.6.kin away
 rm -f job.kin
-check 'a file that is missing is said' is_said 'ranks that are missing: 6'
+check 'a file that is missing is said' is_said 'kin-mpi: rank 6 of 8 is missing'
 head -c 6000 away >profile.6.kin
 : >log
 rm -f job.kin rest.kin
 check 'one that is cut off' is_said 'profile.6.kin: cut off'
+names_it() { # words command...: a report of the rest, which says what is wrong, and which rank is missing
+	words=$1
+	shift
+	"$kin" "$@" >out 2>err
+	[ $? = 1 ] && grep -q "$words" err && cat err out | grep -q 'rank 6 of 8 is missing$' && grep -q chemistry out ||
+		{ cat err out; return 1; }
+}
+: >profile.6.kin
+: >log
+rm -f job.kin rest.kin
+check 'one that is empty' is_said 'profile.6.kin: 0 bytes'
+rm -f job.kin rest.kin
+words='profile.6.kin: 0 bytes are too short'
+for c in imbalance 'imbalance -f csv' 'graph --by rank' 'flat --by rank -f csv' 'report --by rank'; do
+	# shellcheck disable=SC2086
+	check "kin $c: the same" names_it "$words" $c profile.*.kin
+	# shellcheck disable=SC2086
+	check "kin $c: without names" names_it "$words" $c
+done
+mkdir folder
+cp profile.*.kin folder
+check 'kin imbalance: of a folder' names_it "$words" imbalance folder
+cp away folder/profile.6.kin
+head -c 6000 away >folder/profile.6.kin.4711.0.tmp
+all_in_folder() { "$kin" imbalance folder >out 2>err && ! grep -q . err; }
+check 'what a killed writer left in it is no recording' all_in_folder
+rm -r folder
+printf 'nothing of the kind, of a rank' >profile.6.kin
+check 'kin imbalance: a file that is something else' names_it 'profile.6.kin: not a profile' imbalance profile.*.kin
+"$kin" merge -o rest.kin profile.*.kin 2>/dev/null
+keeps_rest() { # what can be read is merged, in place of nothing
+	"$kin" merge -o rest.kin profile.*.kin 2>err
+	[ $? = 1 ] && grep -q 'rest.kin is left as it is' err && "$kin" imbalance rest.kin | grep -q 'rank 6 of 8 is missing$'
+}
+check 'kin merge: the rest, unless something is there' keeps_rest
+rm rest.kin
 mv away profile.6.kin
 printf 'x' | dd of=profile.4.kin bs=1 seek=5000 conv=notrunc 2>/dev/null
 : >log
@@ -311,7 +350,7 @@ i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done
 END
 job 3 "$kin" record -q sh dies.sh
 : >log
-dead_is_said() { job 3 "$build/kin-mpi" reduce; [ $? = 1 ] && grep -q 'rank 1 was killed by signal 9' log; }
+dead_is_said() { job 3 "$build/kin-mpi" reduce; [ $? = 1 ] && grep -q 'kin-mpi: killed by a signal: .*rank 1 (9)' log; }
 if [ -e profile.1.kin ]; then
 	check 'a rank that died is said' dead_is_said
 	imbalance_says() { "$kin" imbalance profile.*.kin 2>&1 | grep -q '^  killed by a signal: .*rank 1 (9)'; }

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "names/kept.h"
+#include "profile/job_ranks.h"
 #include "profile/profile.h"
 #include "profile/ranges.h"
 #include "profile/uncounted.h"
@@ -579,7 +580,41 @@ static void troubles_are_collected(void)
 	       "work\n" FACT_TROUBLE " rank 1: no memory\n" FACT_TROUBLE
 	       " rank 2: it was not ended: its recorder was "
 	       "killed, or was still at work\n" FACT_TROUBLE " rank 2: one part\n" FACT_PROGRAM
-	       " other\n" FACT_PROGRAM " solver\n" FACT_JOB " 17\n" FACT_RANKS " 4\n");
+	       " other\n" FACT_PROGRAM " solver\n" FACT_JOB " 17\n" FACT_RANKS " 4\n" FACT_NOT_ENDED
+	       " 0\n" FACT_NOT_ENDED " 2\n");
+	profile_free(p);
+	profile_free(q);
+}
+
+static void add_line(const char *line, void *text)
+{
+	strcat(text, line);
+	strcat(text, "\n");
+}
+
+/* The same of the files as of what is made of them; by rank, and each once. */
+static void gaps_are_listed(void)
+{
+	static const char *const killed[] = { "10 (9)", "2 (15)", "2 (15)", "1 (11)", "7 (6)",
+					      "11 (6)", "12 (6)", "13 (6)", "14 (6)", "15 (6)" };
+	struct profile_builder *b = profile_builder_new();
+	for (size_t i = 0; i < ARRAY_LEN(killed); i++)
+		profile_add_fact(b, FACT_KILLED, killed[i]);
+	profile_add_fact(b, FACT_NOT_ENDED, "3");
+	end_file(b);
+	profile_add_fact(b, FACT_RANK, "0");
+	profile_add_fact(b, FACT_RANKS, "16");
+	profile_add_source(b, "x", (struct source){ .kind = "kin", .unfinished = true });
+	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL, NULL);
+	char text[2][1000] = { "", "" };
+	job_ranks_gaps(p, add_line, text[0]);
+	job_ranks_gaps(q, add_line, text[1]);
+	OK_STR(text[0], "ranks 0-15 of 16 are missing\n"
+			"killed by a signal: rank 1 (11), rank 2 (15), rank 7 (6), rank 10 (9), "
+			"rank 11 (6), rank 12 (6), rank 13 (6), rank 14 (6), and 1 more\n"
+			"not ended (killed, or still running): rank 0, rank 3\n");
+	OK_STR(text[1], text[0]);
+	OK(job_ranks_count(p) == 0);
 	profile_free(p);
 	profile_free(q);
 }
@@ -760,5 +795,6 @@ int main(void)
 	merging_tells_what_does_not_fit();
 	hits_and_arcs_are_released();
 	troubles_are_collected();
+	gaps_are_listed();
 	return DONE();
 }
