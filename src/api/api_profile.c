@@ -831,7 +831,9 @@ bool kin_rank_of(const char *path, struct kin_rank *ret)
 	struct kinfile_rank r;
 	if (!kinfile_rank_of(path, &r))
 		return false;
-	*ret = (struct kin_rank){ r.rank, r.ranks, r.unfinished, r.signal };
+	*ret = (struct kin_rank){ r.rank, r.ranks, r.unfinished, r.signal, "" };
+	_Static_assert(sizeof(ret->job) >= sizeof(r.job), "a job's id has room");
+	memcpy(ret->job, r.job, sizeof(r.job));
 	return true;
 }
 

@@ -5,6 +5,7 @@
  * which merge two into one. A process never has more than two of them, and a sum is as large as the
  * program and not as the job. What is written is what "kin merge --sum-ranks" of all files writes.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <mpi.h>
@@ -36,7 +37,8 @@ static const char help[] =
 	"\n"
 	"DATA is files that all processes see, which are divided among them; or one name with %r,\n"
 	"the rank of each process. Without DATA each process reduces profile.%r.kin or kin.%r.kin\n"
-	"in its working directory: no file has to be seen by another node.\n"
+	"in its working directory: no file has to be seen by another node. Files that other\n"
+	"processes of the rank left beside it, as profile.%r.PID.kin, are reduced with it.\n"
 	"\n"
 	"  -o, --output=FILE  write to FILE instead of job.kin\n"
 	"  -q, --quiet        print nothing if all went well\n"
@@ -124,12 +126,34 @@ static int by_rank(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
+/* Adds f to *files, which has n. */
+static size_t add_input(struct rank_input **files, size_t n, struct rank_input f)
+{
+	struct rank_input *more = realloc(*files, (n + 1) * sizeof(*more));
+	if (!more) /* the others wait */
+		MPI_Abort(MPI_COMM_WORLD, INCOMPLETE);
+	*files = more;
+	more[n] = f;
+	return n + 1;
+}
+
 static struct rank_input input_of(char *path)
 {
 	struct rank_input f = { .path = path };
 	if (!path || !kin_rank_of(path, &f.rank))
 		f.rank.rank = 0; /* reading it says why */
 	return f;
+}
+
+/* Older files of a larger job may be among those of this one. */
+static void check_job(struct reduction *r, const struct rank_input *f, const struct kin_rank *job)
+{
+	if (!f->rank.rank || !job->rank ||
+	    (f->rank.ranks == job->ranks && !strcmp(f->rank.job, job->job)))
+		return;
+	say(r, "%s: of another job than the file of rank %u, but counted as its rank %u", f->path,
+	    job->rank - 1, f->rank.rank - 1);
+	r->incomplete = true;
 }
 
 /* Files of one rank are one, before it is compared with others. */
@@ -165,6 +189,11 @@ static void take_files(struct reduction *r, char **paths, size_t n)
 	for (size_t i = 0; i < n; i++)
 		files[i] = input_of(paths[i]);
 	qsort(files, n, sizeof(*files), by_rank);
+	size_t known = 0;
+	while (known < n && !files[known].rank.rank)
+		known++;
+	for (size_t i = known; i < n && !r->process; i++)
+		check_job(r, &files[i], &files[known].rank);
 	size_t groups = 0, group = 0, next;
 	for (size_t i = 0; i < n; i++)
 		groups += !i || !files[i].rank.rank || files[i].rank.rank != files[i - 1].rank.rank;
@@ -194,13 +223,51 @@ static int first_of_rank(const struct reduction *r, uint32_t rank)
 	return first;
 }
 
+/* Adds the files of other processes of f's rank: "profile.3.4711.kin" beside "profile.3.kin". */
+static size_t add_processes(struct rank_input **files, size_t n, struct rank_input f)
+{
+	const char *slash = strrchr(f.path, '/'), *name = slash ? slash + 1 : f.path;
+	size_t folder = (size_t)(name - f.path), stem = strlen(name) - strlen(".kin");
+	char *in = strndup(f.path, folder);
+	DIR *dir = in && strlen(name) > 4 && !strcmp(name + stem, ".kin") && f.rank.rank
+			   ? opendir(folder ? in : ".")
+			   : NULL;
+	for (const struct dirent *d; dir && (d = readdir(dir));) {
+		size_t k = strlen(d->d_name);
+		struct rank_input other = { 0 };
+		if (k < stem + 6 || strncmp(d->d_name, name, stem + 1) != 0 ||
+		    strcmp(d->d_name + k - 4, ".kin") != 0 ||
+		    asprintf(&other.path, "%s%s", in, d->d_name) < 0)
+			continue;
+		if (kin_rank_of(other.path, &other.rank) && other.rank.rank == f.rank.rank &&
+		    other.rank.ranks == f.rank.ranks && !strcmp(other.rank.job, f.rank.job))
+			n = add_input(files, n, other);
+		else
+			free(other.path);
+	}
+	if (dir)
+		closedir(dir);
+	free(in);
+	return n;
+}
+
 /* A file that is this process's alone; NULL: there is none. All processes call it. */
 static void take_alone(struct reduction *r, char *path)
 {
-	struct rank_input f = input_of(path);
+	struct rank_input f = input_of(path), *files = NULL;
 	int first = first_of_rank(r, f.rank.rank);
+	struct kin_rank job = f.rank;
+	MPI_Bcast(&job, sizeof(job), MPI_BYTE, 0, MPI_COMM_WORLD);
+	check_job(r, &f, &job);
 	if (path && first == r->process) {
-		take_group(r, &f, 1);
+		size_t n = add_input(&files, 0, f);
+		n = add_processes(&files, n, f);
+		qsort(files, n, sizeof(*files), by_rank);
+		take_group(r, files, n);
+		for (size_t i = 0; i < n; i++)
+			if (files[i].path != path)
+				free(files[i].path);
+		free(files);
 	} else if (path) {
 		say(r, "%s: of rank %u, as the file of process %d: it is left out", path,
 		    f.rank.rank - 1, first);
@@ -364,9 +431,36 @@ static void remove_folder(struct reduction *r)
 	free(r->other);
 }
 
+/* Whether the result would be in place of an input. On the node where it is written: others may
+ * have files of their own by that name. */
+static bool replaces_input(const struct reduction *r, char **data, int n)
+{
+	struct kin_rank rank;
+	struct stat to, from;
+	bool is_input = false;
+	if (r->process || stat(r->output, &to))
+		return false;
+	for (int i = 0; i < n; i++)
+		is_input |= !stat(data[i], &from) && from.st_dev == to.st_dev &&
+			    from.st_ino == to.st_ino;
+	if (kin_rank_of(r->output, &rank) && rank.rank)
+		fprintf(stderr, "kin-mpi: -o %s would replace the recording of rank %u\n",
+			r->output, rank.rank - 1);
+	else if (is_input)
+		fprintf(stderr, "kin-mpi: -o %s would replace one of the files to reduce\n",
+			r->output);
+	else
+		return false;
+	return true;
+}
+
 static int run_reduction(struct reduction *r, char **data, int n)
 {
 	static const char *const usual[] = { "profile.%r.kin", "kin.%r.kin" };
+	int replaces = replaces_input(r, data, n);
+	MPI_Bcast(&replaces, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	if (replaces)
+		return USAGE;
 	if (!make_folder(r))
 		MPI_Abort(MPI_COMM_WORLD, INCOMPLETE);
 	if (!n)

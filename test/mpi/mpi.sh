@@ -83,6 +83,14 @@ int main(int n, char **v)
 }
 END
 cc -g -O1 -o work work.c
+job 2 "$kin" run -q sh -c './work 5 5; true'
+further_processes() { # of a rank: its sum has them
+	[ "$(ls profile.[01].*.kin | wc -l)" = 2 ] && job 2 "$build/kin-mpi" reduce -q && "$kin" merge --sum-ranks -o sum.kin profile.*.kin &&
+		cmp job.kin sum.kin && "$kin" flat job.kin | grep -q ' second$' && job 2 "$build/kin-mpi" reduce -q -o job.kin ./profile.%r.kin &&
+		cmp job.kin sum.kin
+}
+check 'kin-mpi: files of further processes of a rank, too' further_processes
+rm -f ./*.kin
 if OMPI_CC="$kin cc gcc" mpicc -pg -g -o linked "$here/stencil.c" 2>log; then
 	job 2 ./linked 1 5 >/dev/null
 	check 'linked with libkinrt: a file for each rank' each_has_its_file kin.%d.kin 2
@@ -226,6 +234,21 @@ no_report() { # of a sum that has a rank twice
 }
 check 'nor in a report' no_report profile.3.kin
 check 'nor is the sum itself' no_report idle/sum8.kin
+
+refuses() { # file command...: it would write to that
+	file=$1
+	shift
+	cp "$file" before
+	"$@" 2>err
+	[ $? = 2 ] && grep -q "^kin[- ][a-z]*: -o $file would replace " err && cmp "$file" before || { cat err; return 1; }
+}
+check 'kin-mpi does not replace a recording of a rank' refuses profile.2.kin mpirun --oversubscribe -n 2 "$build/kin-mpi" reduce \
+	-o profile.2.kin profile.0.kin profile.1.kin profile.2.kin
+check 'nor where each process has its own' refuses profile.0.kin mpirun --oversubscribe -n 8 "$build/kin-mpi" reduce -o profile.0.kin
+cp sum.keep idle/part.kin
+check 'nor any of its files' refuses idle/part.kin mpirun --oversubscribe -n 2 "$build/kin-mpi" reduce -o idle/part.kin ./idle/part.kin
+check 'nor does kin merge --sum-ranks' refuses profile.2.kin "$kin" merge --sum-ranks -o profile.2.kin profile.1.kin profile.2.kin
+rm before idle/part.kin
 
 mkdir twice
 cp profile.[0-3].kin twice
