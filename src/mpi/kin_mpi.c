@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -422,13 +423,37 @@ static bool make_folder(struct reduction *r)
 	       asprintf(&r->other, "%s/other.kin", r->folder) >= 0;
 }
 
-static void remove_folder(struct reduction *r)
+/* Async-signal-safe. */
+static void remove_files(const struct reduction *r)
 {
 	unlink(r->sum);
 	unlink(r->other);
 	rmdir(r->folder);
+}
+
+static void remove_folder(struct reduction *r)
+{
+	remove_files(r);
 	free(r->sum);
 	free(r->other);
+}
+
+static const struct reduction *to_remove; /* for the handler, which is told nothing else */
+
+static void end_early(int number)
+{
+	remove_files(to_remove);
+	raise(number); /* once this returns, with its usual effect */
+}
+
+/* A launcher that is stopped ends its processes by these. */
+static void catch_signals(const struct reduction *r)
+{
+	static const int numbers[] = { SIGHUP, SIGINT, SIGTERM };
+	struct sigaction a = { .sa_handler = end_early, .sa_flags = SA_RESETHAND };
+	to_remove = r;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaction(numbers[i], r ? &a : &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
 }
 
 /* Whether the result would be in place of an input. On the node where it is written: others may
@@ -463,6 +488,7 @@ static int run_reduction(struct reduction *r, char **data, int n)
 		return USAGE;
 	if (!make_folder(r))
 		MPI_Abort(MPI_COMM_WORLD, INCOMPLETE);
+	catch_signals(r);
 	if (!n)
 		take_own(r, usual, 2);
 	else if (n == 1 && strstr(data[0], "%r"))
@@ -472,6 +498,7 @@ static int run_reduction(struct reduction *r, char **data, int n)
 	reduce(r);
 	if (!r->process)
 		write_result(r);
+	catch_signals(NULL);
 	remove_folder(r);
 	int mine = r->incomplete ? INCOMPLETE : OK, all = OK;
 	MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -402,6 +402,24 @@ not_ended() { "$kin" imbalance $1 2>&1 | grep -q '^  not ended (killed, or still
 check 'kin run: kin imbalance says that a rank has not ended' not_ended
 job 3 "$build/kin-mpi" reduce
 check 'and of their sum' not_ended job.kin
+leaves_nothing() { # in TMPDIR, where the launcher stops it: a pipe holds it up
+	mkdir tmp && mkfifo held || return 1
+	sleep 60 >held &
+	holder=$!
+	TMPDIR=$work/tmp "$build/kin-mpi" reduce -o held.kin - <held 2>log &
+	reducer=$!
+	for i in $(seq 100); do
+		ls tmp | grep -q kin-mpi && break
+		sleep .1
+	done
+	sleep .3
+	ls tmp | grep kin-mpi && kill $reducer
+	wait $reducer
+	status=$?
+	kill $holder
+	[ $status = 143 ] && ! ls tmp | grep kin-mpi
+}
+check 'kin-mpi: leaves nothing behind where it is stopped' leaves_nothing
 wrong() { job 2 "$build/kin-mpi" "$@"; [ $? = 2 ]; }
 check 'no command is an error' wrong
 check 'nor is FILE something else than a .kin' wrong reduce -o x.out
