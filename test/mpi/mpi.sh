@@ -159,12 +159,16 @@ as_rank() { # rank options...
 mkdir idle
 printf 'int main(int n, char **v) { (void)v; for (volatile long i = 0; n > 1 && i < 200000000; i++) ; return 0; }' >idle.c
 mpicc -o idle/busy idle.c
-mkdir mixed
-as_rank 0 -o mixed/r.kin ./work 5 5
-as_rank 1 -o mixed/r.kin ./work 7 0
-as_rank 2 -o mixed/r.kin ./work 0 7
 no_cause() { # of functions that other ranks have most of it is not known how much this one has
-	"$kin" imbalance mixed/*.kin >out && grep -q '^  rank 0 has most to do' out && ! grep -q 'most of that' out || { cat out; return 1; }
+	mkdir mixed
+	for try in 1 2 3; do # on a busy machine the same work may take half as long again
+		as_rank 0 -o mixed/r.kin ./work 6 6
+		as_rank 1 -o mixed/r.kin ./work 9 0
+		as_rank 2 -o mixed/r.kin ./work 0 9
+		"$kin" imbalance mixed/*.kin >out && grep -q '^  rank 0 has most to do' out && ! grep -q 'most of that' out && return
+	done
+	cat out
+	return 1
 }
 check 'a cause that is not known is not named' no_cause
 as_rank 0 -o idle/r.kin idle/busy 1
