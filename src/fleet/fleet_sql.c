@@ -80,13 +80,22 @@ static void add_services(FILE *f, const struct store_url *u)
 		fputs(")", f);
 }
 
+/* They are of whole hours or days, of which a short time has none. */
+static bool has_whole(const struct store_url *u, const struct rollup_span *span)
+{
+	uint64_t before = u->from_s % span->seconds;
+	uint64_t first = before ? u->from_s - before + span->seconds : u->from_s;
+
+	return first + span->seconds <= u->to_s;
+}
+
 bool fleet_sql_may_use_rollups(const struct store_url *u, const struct rollup_span *span)
 {
 	for (size_t i = 0; i < u->filters.n; i++)
 		if (strcmp(u->filters.at[i].key, "service") != 0 &&
 		    strcmp(u->filters.at[i].key, "version") != 0)
 			return false;
-	return u->to_s >= span->seconds;
+	return has_whole(u, span);
 }
 
 /* A rollup is of one hour or day, and so is what it is of: what is outside of the time need not be

@@ -24,7 +24,8 @@ static inline bool fleet_sums_have_ids(const struct fleet_sums *of)
 	return fleet_sums_have_rollups(of) || of->without;
 }
 
-/* Whether the sums of rollups of that span know all that the URL filters by. */
+/* Whether the time that is asked for has a whole span, and its rollup knows all that is filtered
+ * by. */
 bool fleet_sql_may_use_rollups(const struct store_url *u, const struct rollup_span *span);
 
 /* The rollups of the span that lie in the time that is asked for. Of two that are of the same
