@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/num.h"
 #include "object/kernel_names.h"
 
 enum { VERSION = 2, CHUNK = 8 << 10, NAMES_MAX = 128 << 20, LINE = 1024 };
@@ -197,9 +198,11 @@ static bool add_module(struct image_making *m, char *bracket, uint32_t *ret)
 /* "ffffffff81000000 T _stext\t[module]"; false: no memory. */
 static bool add_line(struct image_making *m, char *line)
 {
-	char *end;
+	char *end = line;
 	uint32_t name, module = 0;
-	uint64_t addr = strtoull(line, &end, 16);
+	uint64_t addr = 0;
+	for (int digit; (digit = num_hex_digit(*end)) >= 0; end++)
+		addr = addr << 4 | (unsigned)digit;
 	if (!addr || end[0] != ' ' || !end[1] || !strchr("tTwW", end[1]) || end[2] != ' ')
 		return true;
 	char *tab = strchr(end + 3, '\t');
