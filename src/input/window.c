@@ -36,24 +36,53 @@ void window_close(struct window *w)
 {
 	if (w->fd >= 0)
 		close(w->fd);
-	free(w->buffer);
+	if (!w->room)
+		free(w->buffer);
 	*w = (struct window){ .fd = -1 };
 }
 
-/* Moves unread bytes to the front, with room for n bytes in all. */
-static void make_room(struct window *w, size_t n)
+/* Moves unread bytes to the front of a buffer of that size, which becomes the window's. */
+static void move_to(struct window *w, uint8_t *buffer, size_t cap)
 {
 	size_t left = bytes_left(&w->b);
 
 	w->behind += (uint64_t)(w->b.pos - w->b.start);
 	if (left)
-		memmove(w->buffer, w->b.pos, left);
-	if (n > w->cap) {
-		w->buffer = xrealloc(w->buffer, n, 1);
-		w->cap = n;
-	}
-	w->b.start = w->b.pos = w->buffer;
-	w->b.end = w->buffer + left;
+		memmove(buffer, w->b.pos, left);
+	w->buffer = buffer;
+	w->cap = cap;
+	w->b.start = w->b.pos = buffer;
+	w->b.end = buffer + left;
+}
+
+/* Room for n bytes in all, from those unread on. */
+static void make_room(struct window *w, size_t n)
+{
+	uint8_t *old = w->room ? NULL : w->buffer, *buffer = w->buffer;
+	size_t cap = w->cap;
+
+	if (w->room)
+		buffer = w->room->take(w->room->arg, n, &cap);
+	else if (n > cap)
+		buffer = xrealloc(NULL, cap = n, 1);
+	move_to(w, buffer, cap);
+	if (buffer != old)
+		free(old);
+}
+
+void window_use_room(struct window *w, const struct window_room *room)
+{
+	uint8_t *own = w->room ? NULL : w->buffer;
+	size_t n = bytes_left(&w->b), cap = n > SIZE ? n : SIZE;
+
+	if (w->fd < 0 || w->room == room)
+		return;
+	w->room = room;
+	if (room)
+		make_room(w, n);
+	else
+		move_to(w, xrealloc(NULL, cap, 1), cap);
+	free(own);
 }
 
 size_t window_need(struct window *w, size_t n)

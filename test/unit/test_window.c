@@ -268,6 +268,59 @@ static void test_seeking(void)
 	window_close(&w);
 }
 
+struct pieces { /* memory that keeps what was read */
+	uint8_t *at[1000];
+	size_t n;
+};
+
+static uint8_t *take_piece(void *arg, size_t n, size_t *cap)
+{
+	enum { SMALL = 10000 };
+	struct pieces *p = arg;
+	*cap = n > SMALL ? n : SMALL;
+	return p->at[p->n++] = xrealloc(NULL, *cap, 1);
+}
+
+/* What was passed stays where it was read to. */
+static void test_room(void)
+{
+	static struct {
+		const uint8_t *at;
+		size_t from, n;
+	} kept[850];
+	struct pieces pieces = { .n = 0 };
+	struct window_room room = { take_piece, &pieces };
+	size_t n, at = 50, wrong = 0;
+	struct window w;
+	OK(window_open(&w, in_dir("large")) && window_need(&w, 100) >= 100);
+	bytes_skip(&w.b, at);
+	window_use_room(&w, &room);
+	for (n = 0; n < ARRAY_LEN(kept); n++) {
+		size_t some = 1 + pick(pick(50) ? 900 : 15000);
+		wrong += window_need(&w, some) < some || window_offset(&w) != at;
+		kept[n].at = w.b.pos;
+		kept[n].from = at;
+		kept[n].n = some;
+		bytes_skip(&w.b, some);
+		at += some;
+	}
+	OK(!wrong && pieces.n > 10);
+	OK(window_seek(&w, 3) && window_need(&w, 10) >= 10 && *w.b.pos == data[3]);
+	OK(window_seek(&w, at) && window_need(&w, 10) >= 10 && *w.b.pos == data[at]);
+	for (size_t i = 0; i < n; i++)
+		wrong += memcmp(kept[i].at, data + kept[i].from, kept[i].n) != 0;
+	OK(!wrong);
+	window_use_room(&w, NULL);
+	for (size_t i = 0; i < pieces.n; i++)
+		memset(pieces.at[i], 0, 10000);
+	OK(window_offset(&w) == at && window_need(&w, 50000) >= 50000);
+	OK(!memcmp(w.b.pos, data + at, 50000));
+	window_use_room(&w, &room);
+	window_close(&w);
+	for (size_t i = 0; i < pieces.n; i++)
+		free(pieces.at[i]);
+}
+
 /* A file that gets shorter meanwhile ends there. */
 static void test_shrinking(void)
 {
@@ -364,6 +417,7 @@ int main(void)
 	OK(!failed(out_close(o)));
 	test_reading();
 	test_seeking();
+	test_room();
 	test_shrinking();
 	test_descriptor_0();
 	test_memory();

@@ -115,7 +115,18 @@ struct perf_queue {
 	struct perf_chunk *fill, *unused;
 };
 
-/* Keeps a copy of r->data. */
+/* Reads a file into the queue's memory, so that its records need not be copied (window_room). */
+struct perf_reader {
+	struct perf_queue *queue;
+	struct perf_chunk *chunk;  /* what is read into; NULL: nothing yet */
+	struct perf_chunk *passed; /* that before it; NULL: none */
+};
+uint8_t *perf_reader_take(void *reader, size_t n, size_t *cap);
+void perf_reader_done(struct perf_reader *r);
+/* Where data that the file has in memory lies; NULL: elsewhere. */
+struct perf_chunk *perf_reader_chunk(const struct perf_reader *r, const uint8_t *data);
+
+/* Keeps r->data: in r->chunk, or a copy if that is NULL. */
 void perf_queue_add(struct perf_queue *q, const struct perf_record *r);
 /* Delivers the records up to `limit`, oldest first, equally old ones in the order of addition:
  * deliver(arg, record). May leave them for later if few were added since the last time. */

@@ -4,11 +4,12 @@
 #include "base/search.h"
 #include "formats/perfdata/perf.h"
 
-/* Records are copied into chunks; a chunk is used again when all of its records were delivered. */
+/* Records are read or copied into chunks; a chunk is used again when all of its records were
+ * delivered. */
 #ifdef KIN_SMALL_TABLES
 enum { CHUNK = 1 << 16 }; /* no record is larger */
 #else
-enum { CHUNK = 1 << 20 };
+enum { CHUNK = 1 << 18 };
 #endif
 
 /* More than this does not wait (files without rounds, or with times that make no sense): the older
@@ -19,41 +20,89 @@ enum { AHEAD = 6, SOON = 3 }; /* records that are fetched before their turn, and
 
 struct perf_chunk {
 	struct perf_chunk *next;
-	size_t used, live; /* bytes; records */
-	uint8_t data[CHUNK];
+	size_t size, used; /* bytes */
+	size_t live;       /* records, and 1 for the file that is read into it */
+	uint8_t data[];
 };
 
-static struct perf_chunk *chunk_new(struct perf_queue *q)
+/* For n bytes: payloads may be larger than a chunk. */
+static struct perf_chunk *chunk_new(struct perf_queue *q, size_t n)
 {
 	struct perf_chunk *c = q->unused;
 
-	if (c)
+	if (c && n <= CHUNK) {
 		q->unused = c->next;
-	else
-		c = xrealloc(NULL, 1, sizeof(*c));
+	} else {
+		n = n > CHUNK ? n : CHUNK;
+		c = xrealloc(NULL, 1, sizeof(*c) + n);
+		c->size = n;
+	}
 	c->next = NULL;
 	c->used = c->live = 0;
 	return c;
 }
 
-static void release(struct perf_queue *q, const struct perf_record *r)
+static void release_chunk(struct perf_queue *q, struct perf_chunk *c)
 {
-	struct perf_chunk *c = r->size ? r->chunk : NULL;
-
-	q->bytes -= r->size + sizeof(*r);
-	if (!c || --c->live || c == q->fill)
+	if (--c->live || c == q->fill)
 		return;
+	if (c->size > CHUNK) {
+		free(c);
+		return;
+	}
 	c->next = q->unused;
 	q->unused = c;
 }
 
-/* Gives the record a copy of its data. */
-static void keep_copy(struct perf_queue *q, struct perf_record *r)
+static void release(struct perf_queue *q, const struct perf_record *r)
 {
+	q->bytes -= r->size + sizeof(*r);
+	if (r->size && r->chunk)
+		release_chunk(q, r->chunk);
+}
+
+uint8_t *perf_reader_take(void *reader, size_t n, size_t *cap)
+{
+	struct perf_reader *r = reader;
+	struct perf_chunk *old = r->chunk;
+
+	if (r->passed)
+		release_chunk(r->queue, TAKE(r->passed));
+	if (!old || old->live > 1 || n > old->size) {
+		r->chunk = chunk_new(r->queue, n);
+		r->chunk->live = 1;
+		r->passed = old; /* what is left in it is still to be moved */
+	}
+	*cap = r->chunk->size;
+	return r->chunk->data;
+}
+
+void perf_reader_done(struct perf_reader *r)
+{
+	if (r->passed)
+		release_chunk(r->queue, r->passed);
+	if (r->chunk)
+		release_chunk(r->queue, r->chunk);
+	*r = (struct perf_reader){ 0 };
+}
+
+struct perf_chunk *perf_reader_chunk(const struct perf_reader *r, const uint8_t *data)
+{
+	struct perf_chunk *c = r->chunk;
+	return c && data >= c->data && data < c->data + c->size ? c : NULL;
+}
+
+/* Gives the record a copy of its data, unless it is in a chunk already. */
+static void keep_data(struct perf_queue *q, struct perf_record *r)
+{
+	if (r->chunk) {
+		r->chunk->live++;
+		return;
+	}
 	if (q->fill && q->fill->live == 0)
 		q->fill->used = 0;
 	if (!q->fill || CHUNK - q->fill->used < r->size)
-		q->fill = chunk_new(q); /* the old one is released with its last record */
+		q->fill = chunk_new(q, r->size); /* the old one is released with its last record */
 	r->chunk = q->fill;
 	r->data = memcpy(q->fill->data + q->fill->used, r->data, r->size);
 	q->fill->used += r->size;
@@ -66,7 +115,7 @@ void perf_queue_add(struct perf_queue *q, const struct perf_record *r)
 	struct perf_record *at = &q->at.at[q->at.n];
 	*at = *r;
 	if (at->size)
-		keep_copy(q, at);
+		keep_data(q, at);
 	q->bytes += at->size + sizeof(*at);
 	if (q->sorted == q->at.n && (!q->at.n || at[-1].time <= at->time))
 		q->sorted++;

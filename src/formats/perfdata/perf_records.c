@@ -21,6 +21,8 @@ enum { UNPACKED_PER_BYTE = 4096, UNPACKED_FREE = 64 << 20, RECORDS_FREE = 1 << 1
 /* One file of a recording: there are several only if perf recorded with threads. */
 struct head {
 	struct window *w;
+	struct perf_reader reader;
+	struct window_room room;
 	uint64_t end;   /* of the records, in the file */
 	uint64_t known; /* everything up to this time was read */
 	uint64_t next, newest;
@@ -59,7 +61,7 @@ static void add_record(struct perf *p, struct head *h, const uint8_t *data, size
 	if (!is_leaf) {
 		r.offset = offset;
 		r.data = data;
-		r.chunk = NULL;
+		r.chunk = perf_reader_chunk(&h->reader, data);
 	}
 	if (!is_timed(r.time)) { /* made up by perf about what was there before */
 		perf_machine_deliver(p, &r);
@@ -399,8 +401,19 @@ static struct head *least_known(struct heads *heads)
 	return least;
 }
 
+/* Records that wait stay where they were read to, unless most do not wait at all. */
+static void head_start(struct perf *p, struct head *h)
+{
+	h->reader.queue = &p->queue;
+	h->room = (struct window_room){ perf_reader_take, &h->reader };
+	if (!p->leaves_only)
+		window_use_room(h->w, &h->room);
+}
+
 static void head_done(struct head *h)
 {
+	window_use_room(h->w, NULL);
+	perf_reader_done(&h->reader);
 	ZSTD_freeDStream(h->unpack);
 	free(h->out);
 }
@@ -412,6 +425,8 @@ void perf_records_read(struct perf *p, struct window *w, uint64_t end)
 	vec_push(&heads.at, ((struct head){ .w = w, .end = end }));
 	if (p->is_directory && w->fd >= 0)
 		open_beside(p, &heads);
+	for (size_t i = 0; i < heads.at.n; i++)
+		head_start(p, &heads.at.at[i]);
 	for (struct head *h; (h = least_known(&heads));) {
 		read_round(p, h, heads.at.n == 1);
 		struct head *next = least_known(&heads);
