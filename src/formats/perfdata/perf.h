@@ -111,7 +111,8 @@ struct perf_queue {
 	VEC(struct perf_record) at; /* the first `sorted` ones by time */
 	VEC(struct perf_record) spare;
 	VEC(size_t) runs;
-	size_t sorted, bytes;
+	size_t sorted;
+	size_t bytes; /* of the records, and of the chunks in use */
 	struct perf_chunk *fill, *unused;
 };
 

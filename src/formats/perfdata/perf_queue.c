@@ -39,6 +39,7 @@ static struct perf_chunk *chunk_new(struct perf_queue *q, size_t n)
 	}
 	c->next = NULL;
 	c->used = c->live = 0;
+	q->bytes += CHUNK;
 	return c;
 }
 
@@ -46,6 +47,7 @@ static void release_chunk(struct perf_queue *q, struct perf_chunk *c)
 {
 	if (--c->live || c == q->fill)
 		return;
+	q->bytes -= CHUNK;
 	if (c->size > CHUNK) {
 		free(c);
 		return;
@@ -56,7 +58,7 @@ static void release_chunk(struct perf_queue *q, struct perf_chunk *c)
 
 static void release(struct perf_queue *q, const struct perf_record *r)
 {
-	q->bytes -= r->size + sizeof(*r);
+	q->bytes -= sizeof(*r);
 	if (r->size && r->chunk)
 		release_chunk(q, r->chunk);
 }
@@ -116,7 +118,7 @@ void perf_queue_add(struct perf_queue *q, const struct perf_record *r)
 	*at = *r;
 	if (at->size)
 		keep_data(q, at);
-	q->bytes += at->size + sizeof(*at);
+	q->bytes += sizeof(*at);
 	if (q->sorted == q->at.n && (!q->at.n || at[-1].time <= at->time))
 		q->sorted++;
 	q->at.n++;
