@@ -36,6 +36,7 @@ struct kin_samples {
 	struct kin_thread *threads;
 	struct kin_object *objects;
 	uint8_t *stack_flags; /* [n_stacks] */
+	bool no_stack_flags;  /* there was no memory for them: there are no samples, either */
 	/* Names */
 	struct view *view; /* NULL: not asked for yet, or not to be had */
 	struct kin_error *err;
@@ -239,12 +240,12 @@ static enum kin_object_kind kind_of_object(enum object_kind kind)
 static struct kin_error *make_objects(struct kin_samples *s)
 {
 	const struct profile *p = s->p;
-	s->objects = arena_alloc(&s->arena, p->n_objects * sizeof(*s->objects));
+	struct kin_object *objects = arena_alloc(&s->arena, p->n_objects * sizeof(*objects));
 	for (size_t i = 0; i < p->n_objects; i++) {
 		const struct object *o = &p->objects[i];
 		const char *path = text(s, o->path), *id = text(s, o->build_id);
 		int n = (int)kept_build_id_length(p->kept, path, id);
-		s->objects[i] =
+		objects[i] =
 			(struct kin_object){ .path = path,
 					     .build_id = arena_printf(&s->arena, "%.*s", n, id),
 					     .kind = kind_of_object(o->kind),
@@ -252,7 +253,7 @@ static struct kin_error *make_objects(struct kin_samples *s)
 	}
 	for (size_t i = 1; i < p->samples.n_frames; i++) {
 		const struct frame *f = &p->samples.frames[i];
-		struct kin_object *o = &s->objects[f->object];
+		struct kin_object *o = &objects[f->object];
 		if (!f->addr || f->flags & FRAME_MARK)
 			continue;
 		if (!o->high || f->addr < o->low)
@@ -260,6 +261,7 @@ static struct kin_error *make_objects(struct kin_samples *s)
 		if (f->addr >= o->high)
 			o->high = f->addr == UINT64_MAX ? f->addr : f->addr + 1;
 	}
+	s->objects = objects; /* all of them, or none */
 	return NULL;
 }
 
@@ -311,9 +313,10 @@ static struct kin_error *make_stack_flags(struct kin_samples *s)
 
 const struct kin_sample *kin_samples_next(struct kin_samples *s)
 {
-	if (s->next == s->p->samples.n)
+	if (s->next == s->p->samples.n || s->no_stack_flags)
 		return NULL;
-	if (!s->stack_flags && !make(s, make_stack_flags))
+	s->no_stack_flags = !s->stack_flags && !make(s, make_stack_flags);
+	if (s->no_stack_flags)
 		return NULL;
 	const struct sample *x = &s->p->samples.at[s->next++];
 	s->sample = (struct kin_sample){ .event = x->event,
