@@ -38,7 +38,6 @@ struct stack_calls {
 	struct stack_call *at; /* [n] */
 	size_t n;
 	uint32_t *end; /* [n_places]: where the calls of a caller end in at[] */
-	size_t n_nodes;
 };
 struct stack_calls callgraph_stack_calls(const struct stack_paths *p, size_t n_places);
 /* All have their arcs: keeps which nodes each arc has, and frees the calls. */

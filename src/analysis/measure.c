@@ -184,8 +184,7 @@ struct stack_calls callgraph_stack_calls(const struct stack_paths *p, size_t n_p
 	const struct path_tree *t = p->tree;
 	const struct path_node *nodes = t->nodes;
 	struct stack_calls ret = { .at = xrealloc(NULL, t->n, sizeof(*ret.at)),
-				   .end = xalloc((n_places + 1) * sizeof(*ret.end)),
-				   .n_nodes = t->n };
+				   .end = xalloc((n_places + 1) * sizeof(*ret.end)) };
 
 	for (size_t i = 1; i < t->n; i++)
 		if (is_call(p, i))
@@ -207,7 +206,7 @@ void callgraph_stack_calls_end(struct stack_paths *p, struct stack_calls *c, siz
 {
 	uint32_t at = 0;
 
-	p->arcs = xrealloc(NULL, c->n_nodes, sizeof(*p->arcs));
+	p->arcs = xrealloc(NULL, p->tree->n, sizeof(*p->arcs));
 	p->nodes = xrealloc(NULL, c->n, sizeof(*p->nodes));
 	p->end = xalloc(n_arcs * sizeof(*p->end));
 	for (size_t i = 0; i < c->n; i++)

@@ -62,22 +62,13 @@ static const struct opt_group diff_options = {
 	},
 };
 
-static const struct opt_group parts_options = {
-	"Parts of the data",
-	(const struct opt[]){
-		OPTIONS_OF_PARTS,
-		OPTIONS_OF_PART_LISTS,
-		{ 0 },
-	},
-};
-
 static const struct opt_group *const options[] = {
 	&diff_options,
 	&input_options,
 	&names_options,
 	&inline_options,
 	&select_options,
-	&parts_options,
+	&chosen_part_options,
 	&difference_output_options,
 	&general_options,
 	NULL,

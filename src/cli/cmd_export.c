@@ -37,18 +37,9 @@ static const struct opt_group output_group = {
 	},
 };
 
-static const struct opt_group parts_group = {
-	"Parts of the data",
-	(const struct opt[]){
-		OPTIONS_OF_PARTS,
-		OPTIONS_OF_PART_LISTS,
-		{ 0 },
-	},
-};
-
 static const struct opt_group *const options[] = {
-	&recording_options, &output_group,    &parts_group, &names_options,
-	&inline_options,    &general_options, NULL,
+	&recording_options, &output_group, &chosen_part_options, &names_options, &inline_options,
+	&general_options,   NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])

@@ -51,18 +51,9 @@ static const struct opt_group output_group = {
 	},
 };
 
-static const struct opt_group part_group = {
-	"Parts of the data",
-	(const struct opt[]){
-		OPTIONS_OF_PARTS,
-		OPTIONS_OF_PART_LISTS,
-		{ 0 },
-	},
-};
-
 static const struct opt_group *const options[] = { &input_options,   &names_options,
 						   &inline_options,  &source_options,
-						   &output_group,    &part_group,
+						   &output_group,    &chosen_part_options,
 						   &general_options, NULL };
 
 static bool begin(struct settings *s, char error[512])

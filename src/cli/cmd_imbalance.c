@@ -36,14 +36,9 @@ static const struct opt_group imbalance_options = {
 	},
 };
 
-static const struct opt_group rank_options = {
-	"Parts of the data",
-	(const struct opt[]){ OPTIONS_OF_PARTS, OPTIONS_OF_PART_LISTS, { 0 } },
-};
-
 static const struct opt_group *const options[] = {
-	&input_options,  &imbalance_options, &rank_options,    &names_options, &inline_options,
-	&select_options, &output_options,    &general_options, NULL,
+	&input_options,  &imbalance_options, &chosen_part_options, &names_options, &inline_options,
+	&select_options, &output_options,    &general_options,     NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])

@@ -142,11 +142,32 @@ const struct opt_group select_options = {
 	},
 };
 
+#define OPTIONS_OF_PART_LISTS                                                                      \
+	{ OPT_SPAN, 0, "time", "SPAN",                                                             \
+	  "only samples in this interval: START,STOP in seconds (+START,STOP: since the "          \
+	  "first "                                                                                 \
+	  "sample), 10%-20%, or 10%/2 (the second tenth)" },                                       \
+		{ OPT_THREADS_LIST, 0, "tid", "THREADS",                                           \
+		  "the same as --thread, for each of a list" },                                    \
+		{ OPT_COMMS_LIST, 0, "comms", "NAMES", "the same as --comm, for each of a list" }, \
+	{                                                                                          \
+		OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list"   \
+	}
+
 const struct opt_group part_options = {
 	"Parts of the data",
 	(const struct opt[]){
 		OPTION_BY("a section for each thread, process, run (of kin record -r), rank of a "
 			  "parallel job, event or object"),
+		OPTIONS_OF_PARTS,
+		OPTIONS_OF_PART_LISTS,
+		{ 0 },
+	},
+};
+
+const struct opt_group chosen_part_options = {
+	"Parts of the data",
+	(const struct opt[]){
 		OPTIONS_OF_PARTS,
 		OPTIONS_OF_PART_LISTS,
 		{ 0 },

@@ -86,6 +86,7 @@ void settings_read_config(struct settings *s);
 extern const struct opt_group input_options, recording_options, names_options, inline_options,
 	select_options, output_options, difference_output_options, source_options, coverage_options,
 	part_options, general_options;
+extern const struct opt_group chosen_part_options; /* part_options without --by */
 /* All options of a command that prints a report of functions and has none of its own. */
 extern const struct opt_group *const report_command_options[];
 enum {
@@ -155,18 +156,6 @@ enum {
 		OPT_RANK, 0, "rank", "RANKS",                                                      \
 			"only samples of these ranks of a parallel job: 3, 0-7, or a list of "     \
 			"them"                                                                     \
-	}
-
-#define OPTIONS_OF_PART_LISTS                                                                      \
-	{ OPT_SPAN, 0, "time", "SPAN",                                                             \
-	  "only samples in this interval: START,STOP in seconds (+START,STOP: since the "          \
-	  "first "                                                                                 \
-	  "sample), 10%-20%, or 10%/2 (the second tenth)" },                                       \
-		{ OPT_THREADS_LIST, 0, "tid", "THREADS",                                           \
-		  "the same as --thread, for each of a list" },                                    \
-		{ OPT_COMMS_LIST, 0, "comms", "NAMES", "the same as --comm, for each of a list" }, \
-	{                                                                                          \
-		OPT_OBJECTS_LIST, 0, "dsos", "FILES", "the same as --object, for each of a list"   \
 	}
 
 /* Rows apart for each thread, process ...: puts its key before the keys of rows

@@ -133,13 +133,18 @@ static char *list_gaps(struct gaps *g)
 	return all;
 }
 
+static void add_facts(struct gaps *g, const struct profile *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_facts; i++)
+		if (is_fact(p, &p->facts[i], name))
+			add_gap(g, p, strtab_get(p->strings, p->facts[i].value));
+}
+
 static char *killed_ranks(const struct profile *p)
 {
 	struct gaps g = { 0 };
 
-	for (size_t i = 0; i < p->n_facts; i++)
-		if (is_fact(p, &p->facts[i], FACT_KILLED))
-			add_gap(&g, p, strtab_get(p->strings, p->facts[i].value));
+	add_facts(&g, p, FACT_KILLED);
 	return list_gaps(&g);
 }
 
@@ -147,9 +152,7 @@ static char *ranks_not_ended(const struct profile *p)
 {
 	struct gaps g = { 0 };
 
-	for (size_t i = 0; i < p->n_facts; i++)
-		if (is_fact(p, &p->facts[i], FACT_NOT_ENDED))
-			add_gap(&g, p, strtab_get(p->strings, p->facts[i].value));
+	add_facts(&g, p, FACT_NOT_ENDED);
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (p->sources[i].unfinished)
 			add_gap(&g, p, job_rank_of_source(p, (uint32_t)i));
