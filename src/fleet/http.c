@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -267,7 +268,20 @@ static bool may_be_sent(CURLcode code)
 {
 	return code != CURLE_COULDNT_CONNECT && code != CURLE_COULDNT_RESOLVE_HOST &&
 	       code != CURLE_UNSUPPORTED_PROTOCOL && code != CURLE_URL_MALFORMAT &&
-	       code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CONNECT_ERROR;
+	       code != CURLE_PEER_FAILED_VERIFICATION;
+}
+
+/* Whether who listens at the port did not answer as one who speaks TLS. A server of plain HTTP may
+ * refuse the first bytes of TLS, or take them for half a line and wait for the rest of it. */
+static bool is_handshake_missing(struct http *h, const char *url, CURLcode code)
+{
+	long connections = 0;
+	curl_off_t ready = 0; /* since when a request could be sent */
+	if (code != CURLE_OPERATION_TIMEDOUT)
+		return code == CURLE_SSL_CONNECT_ERROR;
+	curl.getinfo(h->easy, CURLINFO_NUM_CONNECTS, &connections);
+	curl.getinfo(h->easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
+	return !strncasecmp(url, "https:", 6) && connections && !ready;
 }
 
 struct kin_error *http_ask(struct http *h, const struct http_request *request,
@@ -302,13 +316,13 @@ struct kin_error *http_ask(struct http *h, const struct http_request *request,
 	}
 	if (code == CURLE_OUT_OF_MEMORY)
 		xout_of_memory();
-	*sent = may_be_sent(code);
+	bool no_handshake = is_handshake_missing(h, request->url, code);
+	*sent = may_be_sent(code) && !no_handshake;
 	ret->timed_out = code == CURLE_OPERATION_TIMEDOUT;
 	return code == CURLE_OK
 		       ? NULL
 		       : err_new(KIN_ERROR_OS, "%s%s", h->error[0] ? h->error : curl.strerror(code),
-				 code == CURLE_SSL_CONNECT_ERROR ? ": is https spoken at that port?"
-								 : "");
+				 no_handshake ? ": is https spoken at that port?" : "");
 }
 
 #else

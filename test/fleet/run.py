@@ -220,16 +220,21 @@ class Mute:
     def __init__(self, kin):
         self.listener = socket.create_server(('127.0.0.1', 0))
         url = f'http://127.0.0.1:{self.listener.getsockname()[1]}/mute'
+        secure = url.replace('http:', 'https:')
         script = write(kin.folder, 'mute.script', 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 f+0x1 (/bin/web)\n\n')
         self.began = time.monotonic()
         self.waiting = [subprocess.Popen([kin.kin, *words], env=servers.environment(), stdin=subprocess.DEVNULL, text=True,
                                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-                        for words in (['report', url], ['push', url, script], ['tidy', url])]
+                        for words in (['report', url], ['push', url, script], ['tidy', url], ['report', secure],
+                                      ['push', secure, script])]
 
     def check(self, tap):
         said = [(p.communicate(timeout=600)[1], p.returncode) for p in self.waiting]
         took = time.monotonic() - self.began
-        tap.ok(all(status == 1 and 'timed out' in err for err, status in said), 'a server that says nothing is not waited for', f'{took} {said}')
+        tap.ok(all(status == 1 and 'timed out' in err for err, status in said[:3]), 'a server that says nothing is not waited for',
+               f'{took} {said}')
+        tap.ok(all(status == 1 and 'timeout: is https spoken at that port?' in err for err, status in said[3:]),
+               'nor one that says nothing to https', f'{said}')
         self.listener.close()
 
 
