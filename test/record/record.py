@@ -209,10 +209,12 @@ def test_unnoticed(tap, box):
 
 
 def is_pending(process, number):
-    """Whether a signal that was sent to a process waits to be taken: a second one would be lost."""
+    """Whether a signal that was sent to a process waits to be taken: a second one would be lost. One that ended the
+    process may wait for ever."""
     with open(f'/proc/{process.pid}/status', encoding='ascii') as f:
-        waiting = [int(line.split()[1], 16) for line in f if line.startswith(('SigPnd', 'ShdPnd'))]
-    return any(mask >> (number - 1) & 1 for mask in waiting)
+        facts = dict(line.split(':', 1) for line in f)
+    waiting = int(facts['SigPnd'], 16) | int(facts['ShdPnd'], 16)
+    return facts['State'].split()[0] != 'Z' and waiting >> (number - 1) & 1
 
 
 def test_signals(tap, box):
