@@ -175,6 +175,8 @@ struct cg_listed {
 /* Fill ret[nodes[id].n_in], and ret[nodes[id].n_out]. */
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);
 void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret);
+/* One arc, as its caller lists it. */
+struct cg_listed callgraph_listed(const struct callgraph *g, arcid arc);
 /* As entries show them; down: callees. */
 void callgraph_sort_listed(struct cg_listed *list, uint32_t n, bool down);
 /* The functions outside of a cycle (a number, from 1) that call its members, or are called by them,

@@ -144,11 +144,22 @@ static void sort_pieces(struct cg_listed *list, uint32_t n, bool down, unsigned 
 	sort_pieces(list + k, n - k, down, splits + 1);
 }
 
+/* As lists of calls within a cycle are, which were seen on stacks and not counted. */
+static bool is_sorted(const struct cg_listed *list, uint32_t n, bool down)
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (compare_listed(&list[i - 1], &list[i], down) > 0)
+			return false;
+	return true;
+}
+
 void callgraph_sort_listed(struct cg_listed *list, uint32_t n, bool down)
 {
 	enum { FEW = 24 }; /* most lists are short */
-	if (n > FEW)
+	if (n > FEW && !is_sorted(list, n, down))
 		sort_pieces(list, n, down, 0);
+	else if (n > FEW)
+		return;
 	else if (down)
 		sort_few(list, n, true);
 	else
@@ -203,6 +214,11 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 			prefetch_line(&g->share[g->arcs[first + k + AHEAD].to]);
 		ret[k] = listed(g, first + k, &g->arcs[first + k], g->arcs[first + k].to);
 	}
+}
+
+struct cg_listed callgraph_listed(const struct callgraph *g, arcid arc)
+{
+	return listed(g, arc, &g->arcs[arc], g->arcs[arc].to);
 }
 
 /* ---- cycles ---- */

@@ -8,7 +8,7 @@
 
 /* Large digits need fewer passes; of a few thousand keys counting them would cost more than that.
  */
-enum { SMALL_DIGIT = 8, LARGE_DIGIT = 11, FEW = 48, MANY = 2048 };
+enum { SMALL_DIGIT = 8, LARGE_DIGIT = 11, FEW = 48, SOME = 256, MANY = 2048 };
 
 static void sort_few(struct sort_key *keys, size_t n)
 {
@@ -48,6 +48,17 @@ static void sort_digit(const struct sort_key *from, struct sort_key *to, size_t 
 		to[at[from[i].key >> shift & mask]++] = from[i];
 }
 
+/* Up to SOME keys: those that agree in the highest digit in which keys differ are few. */
+static void sort_some(struct sort_key *keys, size_t n, uint64_t differ)
+{
+	struct sort_key by_digit[SOME];
+	unsigned top = 64 - (unsigned)__builtin_clzll(differ);
+
+	sort_digit(keys, by_digit, n, top > SMALL_DIGIT ? top - SMALL_DIGIT : 0, SMALL_DIGIT);
+	sort_few(by_digit, n);
+	memcpy(keys, by_digit, n * sizeof(*keys));
+}
+
 /* Only digits that differ at all need a pass: some two for the addresses of a program. */
 void sort_keys(struct sort_key *keys, size_t n)
 {
@@ -61,6 +72,10 @@ void sort_keys(struct sort_key *keys, size_t n)
 	uint64_t differ = 0;
 	for (size_t i = 0; i < n; i++)
 		differ |= keys[i].key ^ keys[0].key;
+	if (n <= SOME) {
+		sort_some(keys, n, differ);
+		return;
+	}
 	struct sort_key *from = keys, *other = xrealloc(NULL, n, sizeof(*other)), *to = other;
 	unsigned bits = n < MANY ? SMALL_DIGIT : LARGE_DIGIT;
 	for (unsigned shift = 0; shift < 64; shift += bits) {

@@ -3,6 +3,7 @@
  *
  * Rows are made as they are read: a large program has millions. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,10 @@ struct label { /* what a row says of a node, made once and kept small: it is loo
 	objid object; /* of a function, if there is a program */
 };
 
+struct spread {
+	double low, high;
+};
+
 struct graph_state {
 	struct report_input in;
 	const struct report_opts *o;
@@ -82,7 +87,6 @@ struct graph_state {
 	struct kin_cell *objects; /* [objects]: their names; without a type until first shown */
 	struct cg_listed *list;   /* the callers or callees at hand: [n_list] */
 	size_t n_list, room;      /* room: of list */
-	bool in_order;            /* callers and callees are sorted */
 	bool has_callers;         /* there are some, of which some may be in no row */
 	bool *chosen;             /* [nodes]: has its entry printed; NULL: all that qualify */
 	size_t entry;             /* index into order[] */
@@ -91,6 +95,13 @@ struct graph_state {
 	uint32_t k; /* within the phase */
 	uint32_t group;
 	struct kin_cell cells[N_COLUMNS];
+
+	/* For who looks for extremes: callers and callees are not listed entry by entry, but behind
+	 * the entries. */
+	bool arcs_apart;
+	symid other_at;
+	arcid arc_at;
+	struct spread self, child, samples; /* of arcs so far */
 };
 
 static const char *make_text(struct graph_state *s, nodeid id)
@@ -403,6 +414,12 @@ static void list(struct graph_state *s, enum phase phase)
 	const struct cg_node *n = current(s);
 
 	s->n_list = phase == CALLERS ? n->n_in : n->n_out;
+	if (s->arcs_apart) {
+		s->has_callers = n->n_in;
+		s->n_list = 0;
+		go(s, phase);
+		return;
+	}
 	make_room(s, s->n_list);
 	if (phase == CALLERS)
 		callgraph_list_callers(g, g->order[s->entry], s->list);
@@ -411,8 +428,7 @@ static void list(struct graph_state *s, enum phase phase)
 	drop_small(s, phase);
 	for (size_t k = 0; k < s->n_list; k++)
 		prefetch_line(&s->labels[s->list[k].other]);
-	if (s->in_order)
-		callgraph_sort_listed(s->list, (uint32_t)s->n_list, phase == CALLEES);
+	callgraph_sort_listed(s->list, (uint32_t)s->n_list, phase == CALLEES);
 	for (size_t k = 0; k < s->n_list; k++) {
 		const struct label *l = &s->labels[s->list[k].other];
 		prefetch_line(l->text);
@@ -539,6 +555,50 @@ static bool step(struct graph_state *s, struct kin_row *row)
 	return false;
 }
 
+/* Whether the number lies between others; it is one of them from now on. */
+static bool is_between(struct spread *s, double v)
+{
+	bool ret = v >= s->low && v <= s->high;
+	s->low = v < s->low ? v : s->low;
+	s->high = v > s->high ? v : s->high;
+	return ret;
+}
+
+/* Whether an arc shows nothing that names, or arcs before it, do not. */
+static bool is_usual(struct graph_state *s, const struct cg_listed *arc)
+{
+	if (arc->count || !s->in.graph->measured)
+		return false;
+	if (arc->class != CG_OUTER)
+		return true;
+	bool self = is_between(&s->self, arc->time.self);
+	bool child = is_between(&s->child, arc->time.child);
+	bool samples = is_between(&s->samples, (double)arc->samples);
+	return self && child && samples;
+}
+
+/* Behind the entries, if arcs are apart: the name of each caller or callee, and then arcs. */
+static bool next_apart(struct graph_state *s, struct kin_row *row)
+{
+	const struct callgraph *g = s->in.graph;
+
+	while (s->other_at < g->n_symbols) {
+		symid id = s->other_at++;
+		if (!g->nodes[id].n_in && !g->nodes[id].n_out)
+			continue;
+		set(s, id);
+		return emit(s, row, KIN_ROW_CALLEE);
+	}
+	while (s->arc_at < g->n_arcs) {
+		struct cg_listed arc = callgraph_listed(g, s->arc_at++);
+		if (is_usual(s, &arc))
+			continue;
+		set_arc(s, &arc, arc.other);
+		return emit(s, row, KIN_ROW_CALLEE);
+	}
+	return false;
+}
+
 static bool next(void *state, struct kin_row *row)
 {
 	struct graph_state *s = state;
@@ -546,22 +606,39 @@ static bool next(void *state, struct kin_row *row)
 		if (s->phase != ENTER && step(s, row))
 			return true;
 		if (s->phase == ENTER && !enter(s))
-			return false;
+			return s->arcs_apart && next_apart(s, row);
 	}
 	return true;
 }
 
-static void restart(struct graph_state *s, bool in_order)
+static void restart(struct graph_state *s, bool arcs_apart)
 {
-	s->in_order = in_order;
+	s->arcs_apart = arcs_apart;
+	s->other_at = s->arc_at = 0;
+	s->self = s->child = s->samples = (struct spread){ INFINITY, -INFINITY };
 	s->entry = 0;
 	s->group = 0;
 	go(s, ENTER);
 }
 
-static void rewind_rows(void *state) { restart(state, true); }
+/* Whether each arc is in two entries, its callee's and its caller's. */
+static bool shows_all_arcs(struct graph_state *s)
+{
+	const struct callgraph *g = s->in.graph;
 
-static void rewind_unordered(void *state) { restart(state, false); }
+	if (s->chosen || s->o->min_share > 0)
+		return false;
+	for (s->entry = 0; s->entry < g->n_symbols + g->n_cycles; s->entry++) {
+		const struct cg_node *n = current(s);
+		if (!is_cycle(s) && (n->n_in || n->n_out) && !is_listed(s))
+			return false;
+	}
+	return true;
+}
+
+static void rewind_rows(void *state) { restart(state, false); }
+
+static void rewind_extremes(void *state) { restart(state, shows_all_arcs(state)); }
 
 static void free_state(void *state)
 {
@@ -574,7 +651,7 @@ static void free_state(void *state)
 	free(s);
 }
 
-static const struct table_source source = { rewind_rows, next, free_state, rewind_unordered };
+static const struct table_source source = { rewind_rows, next, free_state, rewind_extremes };
 
 /* The functions a person named: by symbol, or as displayed. */
 static struct kin_error *choose(struct graph_state *s)

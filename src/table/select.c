@@ -48,12 +48,12 @@ static void view_rewind(void *state)
 		kin_table_rewind(v->inner);
 }
 
-static void view_rewind_unordered(void *state)
+static void view_rewind_extremes(void *state)
 {
 	struct selected_view *v = state;
 	v->next = 0;
 	if (!v->sorted)
-		table_rewind_unordered(v->inner);
+		table_rewind_extremes(v->inner);
 }
 
 static bool view_next(void *state, struct kin_row *ret)
@@ -78,7 +78,7 @@ static bool view_next(void *state, struct kin_row *ret)
 }
 
 static const struct table_source view_source = { view_rewind, view_next, view_free,
-						 view_rewind_unordered };
+						 view_rewind_extremes };
 
 /* ---- columns ---- */
 

@@ -184,10 +184,10 @@ void kin_table_rewind(struct kin_table *t)
 		t->source->rewind(t->state);
 }
 
-void table_rewind_unordered(struct kin_table *t)
+void table_rewind_extremes(struct kin_table *t)
 {
-	if (t->source && t->source->rewind_unordered)
-		t->source->rewind_unordered(t->state);
+	if (t->source && t->source->rewind_extremes)
+		t->source->rewind_extremes(t->state);
 	else
 		kin_table_rewind(t);
 }

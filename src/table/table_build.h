@@ -31,13 +31,15 @@ struct table_source {
 	void (*rewind)(void *state);
 	bool (*next)(void *state, struct kin_row *row); /* row->cells are owned by the source */
 	void (*free)(void *state);                      /* may be NULL */
-	/* As rewind(), but rows may come in any order; NULL: there is no faster one. */
-	void (*rewind_unordered)(void *state);
+	/* As rewind(), for who looks for extremes: rows come in any order, and one may be missing
+	 * if each of its cells is in another row of its depth, or its number lies between those of
+	 * others. NULL: there is no faster one. */
+	void (*rewind_extremes)(void *state);
 };
 /* kin_table_next() for internal callers: out of memory ends the guarded call, or the program. */
 bool table_next(struct kin_table *t, struct kin_row *ret);
-/* kin_table_rewind() for who needs all rows and not their order. */
-void table_rewind_unordered(struct kin_table *t);
+/* kin_table_rewind() for who looks for extremes of columns. */
+void table_rewind_extremes(struct kin_table *t);
 void table_set_source(struct kin_table *t, const struct table_source *source, void *state);
 
 /* Data for another program's layout that is in neither rows nor columns: a struct of that

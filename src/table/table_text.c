@@ -444,7 +444,7 @@ static void fit(struct text_page *p)
 static void measure(struct text_page *p)
 {
 	struct kin_row row;
-	table_rewind_unordered(p->t);
+	table_rewind_extremes(p->t);
 	for (; table_next(p->t, &row); p->n_rows++)
 		for (size_t i = 0; i < p->n; i++)
 			measure_cell(p, &p->cols[i], &row);
@@ -586,6 +586,10 @@ static void put_row(struct text_page *p, const struct kin_row *row)
 	bool dim = p->o->color && is_zero(p, row);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct col *c = &p->cols[i];
+		if (row->cells[c->index].type == KIN_CELL_NONE) {
+			p->pending += c->left_out ? 0 : c->width + GAP;
+			continue;
+		}
 		struct text_piece piece = cell_piece(p, c, &row->cells[c->index], buf);
 		const char *sgr = !p->o->color ? NULL : dim ? DIM : cell_color(c, row);
 		put(p, c, piece, indent_of(c, row), sgr);
