@@ -41,12 +41,28 @@ static size_t n_runs(const struct samples *s)
 	return (size_t)last + 1;
 }
 
-static const char *started(const struct profile *p)
+/* NULL: the data does not say it. */
+static const char *fact(const struct profile *p, const char *name)
 {
 	for (size_t i = 0; i < p->n_facts; i++)
-		if (!strcmp(strtab_get(p->strings, p->facts[i].name), "started at"))
+		if (!strcmp(strtab_get(p->strings, p->facts[i].name), name))
 			return strtab_get(p->strings, p->facts[i].value);
 	return NULL;
+}
+
+static bool is_of(const struct profile *p, const char *kind)
+{
+	bool any = false;
+	for (size_t i = 0; i < p->n_sources; i++)
+		any |= !strcmp(p->sources[i].kind, kind);
+	return any;
+}
+
+/* Neither a store nor kin merge keeps which samples are of which recording. */
+static bool is_sum(const struct profile *p)
+{
+	const char *writer = fact(p, "written by");
+	return is_of(p, "store") || (writer && !strcmp(writer, "kin merge"));
 }
 
 /* What folded stacks count is not known. */
@@ -57,15 +73,6 @@ static const char *counted_event(const struct profile *p)
 		return NULL;
 	const char *name = strtab_get(p->strings, s->events[samples_event(s)].name);
 	return *name && strcmp(name, "samples") != 0 ? name : NULL;
-}
-
-/* The C library's mcount knows no callers but those in the program. */
-static bool is_gmon(const struct profile *p)
-{
-	bool any = false;
-	for (size_t i = 0; i < p->n_sources; i++)
-		any |= !strcmp(p->sources[i].kind, "gmon");
-	return any;
 }
 
 /* ---- sides of several recordings ---- */
@@ -266,11 +273,14 @@ static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool
 	struct kin_report_opts opts = { .size = sizeof(opts),
 					.columns = c->o.lines ? comparison_line_columns
 							      : comparison_columns };
-	bool gmon = is_gmon(p->data), timed = s->n && s->audit.duration_ns;
+	/* The C library's mcount knows no callers but those in the program. */
+	bool gmon = is_of(p->data, "gmon");
+	bool timed = s->n && (s->audit.duration_ns || is_of(p->data, "store"));
 	struct comparison_recording r = { .n_runs = n_runs(s),
 					  .per_sample = weight_of_sample(s),
 					  .sampled = gmon || timed,
-					  .started = started(p->data),
+					  .started = fact(p->data, "started at"),
+					  .is_sum = is_sum(p->data),
 					  .event = counted_event(p->data),
 					  .inner_only = gmon };
 	struct kin_error *err = kin_report(p, c->o.lines ? "lines" : "flat", &opts, &r.flat);

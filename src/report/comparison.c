@@ -241,6 +241,7 @@ struct kin_error *comparison_add(struct comparison *c, int side,
 	s->counted = counts && (s->counted || !s->recordings.n);
 	s->inner_only |= r->inner_only;
 	s->sampled = r->sampled && (s->sampled || !s->recordings.n);
+	s->is_sum |= r->is_sum && r->n_runs == 1;
 	s->rate = kin_table_rate(r->flat);
 	read_sums(c, side, r);
 	struct compared_recording new = { s->totals.n, r->n_runs,

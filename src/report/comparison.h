@@ -29,7 +29,8 @@ struct comparison_recording {
 	size_t n_runs;            /* >= 1 */
 	const struct report_input *calls; /* its graph has the calls; NULL: they are not known */
 	double per_sample;                /* weight of a sample in ticks */
-	bool sampled;        /* samples of a program that ran: another run may take another time */
+	bool sampled; /* samples of a program that ran: another run may take another time */
+	bool is_sum;  /* several recordings were added up; if n_runs is 1, nothing tells how many */
 	const char *started; /* its start, as text that sorts by time; NULL: not known */
 	const char *event;   /* what was counted, "cycles:u"; NULL: time, or not known */
 	bool inner_only;     /* the data has no calls from outside of the program: gmon.out */
@@ -115,6 +116,7 @@ struct comparison_side {
 			  sides have some that the other lacks */
 	double samples, weight; /* sums over recordings: number of samples, weight of a sample */
 	bool sampled;           /* all recordings have samples */
+	bool is_sum;            /* one of them is a sum of an unknown number of recordings */
 	bool counted;           /* all recordings count calls */
 	bool inner_only;        /* one of them has none from outside of the program */
 	double rate;

@@ -452,12 +452,37 @@ static void note_change(const struct diff *d, struct kin_table *t)
 		   decimals, d->total.after, unit, change, interval);
 }
 
+/* "a sum of recordings": what the times of a side are; to be freed. */
+static char *made_of(const struct diff *d, int side)
+{
+	size_t runs = comparison_runs(d->c, side);
+	if (runs > 1)
+		return xprintf("the mean of %zu runs", runs);
+	return xprintf("%s", d->c->side[side].is_sum ? "a sum of recordings" : "one run");
+}
+
+static void note_sum(const struct diff *d, struct kin_table *t)
+{
+	char *before = made_of(d, BEFORE), *after = made_of(d, AFTER);
+	if (!strcmp(before, after))
+		table_note(t, "each side is a sum of recordings");
+	else
+		table_note(t, "before is %s, after %s", before, after);
+	if (!d->c->o.shares)
+		table_note(t, "a sum grows with the number and length of its recordings, which is "
+			      "not kept: --shares compares shares of the totals");
+	free(before);
+	free(after);
+}
+
 static void note_means(const struct diff *d, struct kin_table *t)
 {
 	size_t before = comparison_runs(d->c, BEFORE), after = comparison_runs(d->c, AFTER);
 	if (d->c->repeats.paired)
 		table_note(t, "means of %zu pairs of recordings made one after the other",
 			   d->c->repeats.n[BEFORE]);
+	else if ((d->c->side[BEFORE].is_sum || d->c->side[AFTER].is_sum) && is_known(d))
+		note_sum(d, t);
 	else if ((before > 1 || after > 1) && is_known(d))
 		table_note(t, "means of %zu run%s before and %zu after", before,
 			   before == 1 ? "" : "s", after);

@@ -506,6 +506,8 @@ def test_filters(tap, kin, shards):
     tap.ok(both == ['web;f 4'], 'a key that is there twice means either', both)
     none = kin('report', f'{url}?service={quote(HOSTILE[0])}&version={quote(HOSTILE[1])}')
     tap.ok(none[0] == 1 and 'nothing in the store fits' in none[2], 'two keys mean both', none)
+    said = kin('diff', url, os.path.join(kin.folder, 'f0.script'))[1]
+    tap.ok('before is a sum of recordings, after one run' in said and 'a sum grows' in said, 'a store is not taken for one run', said)
     none = kin('diff', url, url + '?version=none')
     tap.ok(none[0] == 3 and none[2].startswith(f'kin diff: {url}?version=none: nothing'), 'of two URLs the one that nothing fits is named', none)
     status, out, err = kin('report', f'{url}?from=-1h&to=-2h')
