@@ -59,6 +59,12 @@ static bool ends_clone(const char *p)
 	return !*p;
 }
 
+bool function_name_is_clone(const char *symbol, const char *function)
+{
+	size_t n = strlen(function);
+	return !strncmp(symbol, function, n) && symbol[n] && ends_clone(symbol + n);
+}
+
 /* Whether a function's name ends at p: there are its parameters or those of its template, and
  * nothing that would be within it. */
 static bool ends_name(const char *p)

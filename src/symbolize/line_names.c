@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/function_name.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
@@ -81,6 +82,7 @@ void line_names_unite(struct object_file *o, const struct symbol_table *t, struc
 		const struct object_symbol *of = &t->at[t->at[in].owner];
 		if (runs[i].at.function != last || in != last_in)
 			is_own = is_name(of->name, runs[i].at.function) ||
+				 function_name_is_clone(of->name, runs[i].at.function) ||
 				 has_alias(&list, of->addr, runs[i].at.function);
 		last = runs[i].at.function;
 		last_in = in;

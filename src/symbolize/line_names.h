@@ -1,7 +1,8 @@
 /* line_names.h - the functions that runs of lines belong to, by the names that their symbols have.
  *
  * The debug information may name a function by another of its symbols: "__GI___libc_free", where
- * the symbol shown is "free". Then the symbol's name is the function's, as in all reports. */
+ * the symbol shown is "free"; or by what it is a copy of, "f" in "f.constprop.0". Then the symbol's
+ * name is the function's, as in all reports. */
 #ifndef SYMBOLIZE_LINE_NAMES_H
 #define SYMBOLIZE_LINE_NAMES_H
 

@@ -30,6 +30,7 @@ NAMES = ['main', 'f', 'g', 'h', 'i', 'j']
 MARK = ' (inlined)'
 
 # Each always inlined function is the same work in two callers. A label of assembly code is no function to the linker.
+# What is always called with one number is copied for it, by gcc under another name.
 PROGRAM = '''
 volatile unsigned long x;
 static inline __attribute__((always_inline)) void inner(int n) { for (int i = 0; i < n; i++) x = x * 3 + 1; }
@@ -37,6 +38,7 @@ static inline __attribute__((always_inline)) void outer(int n) { inner(n); for (
 __attribute__((noinline)) void one(void) { outer(20000); x++; }
 __attribute__((noinline)) void two(int n) { inner(9000); if (n) two(n - 1); x++; }
 __attribute__((noinline)) void part(void) { for (int i = 0; i < 9000; i++) x = x * 5 + 1; }
+static __attribute__((noinline)) void copied(int n, int by) { for (int i = 0; i < n; i++) x = x * by + 1; }
 void label(void);
 #ifdef __x86_64__
 __asm__(".text\\nlabel: .cfi_startproc\\nsub $8, %rsp\\n.cfi_adjust_cfa_offset 8\\ncall part\\n"
@@ -44,7 +46,7 @@ __asm__(".text\\nlabel: .cfi_startproc\\nsub $8, %rsp\\n.cfi_adjust_cfa_offset 8
 #else
 __attribute__((noinline)) void label(void) { part(); x++; }
 #endif
-int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); } return 0; }
+int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); copied(9000, 7); copied(i, 7); } return 0; }
 '''
 FUNCTIONS = ['main', 'one', 'two', 'inner', 'outer', 'label', 'part']
 
@@ -335,7 +337,7 @@ def record(build, folder):
         f.write(PROGRAM)
     if not shutil.which('cc'):
         return None
-    subprocess.run(['cc', '-O1', '-g', '-o', program, source], check=True)
+    subprocess.run(['cc', '-O1', '-fipa-cp', '-g', '-o', program, source], check=True, stderr=subprocess.DEVNULL)
     subprocess.run([os.path.join(build, 'kin'), 'record', '-o', data, program], capture_output=True, check=False)
     return data if os.path.exists(data) else None
 
@@ -353,7 +355,7 @@ def lines_disagree(kin):
     that was inlined wherever it was."""
     expanded, folded_in = (sums_of_stacks(folded_stacks(kin, how)) for how in ([], ['--no-inline']))
     lines_of, lines_of_linked = own_of_lines(kin, []), own_of_lines(kin, ['--no-inline'])
-    for name in FUNCTIONS:
+    for name in FUNCTIONS + [name for name in expanded if name.startswith('copied')]:
         if name == 'label':
             continue  # of assembly code, without lines
         rows, rate = kin.rows('annotate', name)
