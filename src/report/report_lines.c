@@ -61,7 +61,7 @@ static const struct kin_column columns[] = {
 		     .hidden = true },
 };
 
-struct line_entry { /* the code of one line within one function, wherever it is */
+struct line_entry { /* the code of one line within one function of an object, wherever it is */
 	symid first;
 	double self, inclusive;
 	uint64_t calls, self_calls, most;
@@ -116,9 +116,11 @@ static void add_place(struct line_entry *e, const struct callgraph *g, const str
  * known by its address. */
 struct line_ids {
 	struct strtab *texts;
-	struct map64 text_ids;       /* by address */
-	struct pairs lines, entries; /* (file, line), and that with the function */
-	size_t n_lines;
+	struct map64 text_ids;  /* by address */
+	struct pairs lines;     /* (file, line) */
+	struct pairs functions; /* that, and the function's name */
+	struct pairs entries;   /* that, and the object */
+	size_t n_lines, n_functions;
 };
 
 static uint32_t text_id(struct line_ids *x, const char *text)
@@ -130,13 +132,19 @@ static uint32_t text_id(struct line_ids *x, const char *text)
 }
 
 /* The entry of a place, or `next`, which is then to be made. Without a line it is of no other. */
-static uint32_t entry_id(struct line_ids *x, const struct symbol *s, uint32_t next)
+static uint32_t entry_id(struct line_ids *x, const struct report_input *in, symid place,
+			 uint32_t next)
 {
+	const struct symbol *s = &in->symbols->at[place];
 	if (!s->file)
 		return next;
 	uint32_t line = pairs_add(&x->lines, text_id(x, s->file), s->line, (uint32_t)x->n_lines);
 	x->n_lines += line == x->n_lines;
-	return pairs_add(&x->entries, line, text_id(x, s->name), next);
+	uint32_t function =
+		pairs_add(&x->functions, line, text_id(x, s->name), (uint32_t)x->n_functions);
+	x->n_functions += function == x->n_functions;
+	objid object = in->program ? program_object(in->program, place) : 0;
+	return pairs_add(&x->entries, function, object, next);
 }
 
 static void line_ids_done(struct line_ids *x)
@@ -144,6 +152,7 @@ static void line_ids_done(struct line_ids *x)
 	strtab_free(x->texts);
 	map64_free(&x->text_ids);
 	pairs_free(&x->lines);
+	pairs_free(&x->functions);
 	pairs_free(&x->entries);
 }
 
@@ -221,7 +230,7 @@ static struct line_entry *gather(const struct report_input *in, const struct rep
 		if (!selection_wants(sel, SEL_INCL_FLAT, i) ||
 		    !(inside || report_is_subject(in, o, i)))
 			continue;
-		entry_of[i] = entry_id(&ids, &s->at[i], (uint32_t)*n);
+		entry_of[i] = entry_id(&ids, in, i, (uint32_t)*n);
 		if (entry_of[i] == *n)
 			entries[(*n)++] = (struct line_entry){ .first = i };
 		add_place(&entries[entry_of[i]], in->graph, blocks, i);

@@ -30,8 +30,16 @@ NAMES = ['main', 'f', 'g', 'h', 'i', 'j']
 MARK = ' (inlined)'
 
 # Each always inlined function is the same work in two callers. A label of assembly code is no function to the linker.
-# What is always called with one number is copied for it, by gcc under another name.
+# What is always called with one number is copied for it, by gcc under another name. The program and a library have one
+# header.
+HEADER = '''
+static volatile unsigned long y;
+static inline __attribute__((always_inline)) void both(int n) { for (int i = 0; i < n; i++) y = y * 3 + 1; }
+'''
+LIBRARY = '#include "both.h"\nvoid in_library(void) { both(9000); y++; }\n'
 PROGRAM = '''
+#include "both.h"
+void in_library(void);
 volatile unsigned long x;
 static inline __attribute__((always_inline)) void inner(int n) { for (int i = 0; i < n; i++) x = x * 3 + 1; }
 static inline __attribute__((always_inline)) void outer(int n) { inner(n); for (int i = 0; i < n; i++) x ^= x >> 3; }
@@ -46,7 +54,7 @@ __asm__(".text\\nlabel: .cfi_startproc\\nsub $8, %rsp\\n.cfi_adjust_cfa_offset 8
 #else
 __attribute__((noinline)) void label(void) { part(); x++; }
 #endif
-int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); copied(9000, 7); copied(i, 7); } return 0; }
+int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); copied(9000, 7); copied(i, 7); in_library(); both(3000); } return 0; }
 '''
 FUNCTIONS = ['main', 'one', 'two', 'inner', 'outer', 'label', 'part']
 
@@ -331,13 +339,14 @@ def check_random(tap, build, folder, seed):
 
 def record(build, folder):
     """A program whose functions were inlined; None: nothing can be recorded here."""
-    source, program = os.path.join(folder, 'p.c'), os.path.join(folder, 'p')
-    data = os.path.join(folder, 'p.kin')
-    with open(source, 'w', encoding='ascii') as f:
-        f.write(PROGRAM)
+    program, data = os.path.join(folder, 'p'), os.path.join(folder, 'p.kin')
+    for name, text in (('both.h', HEADER), ('library.c', LIBRARY), ('p.c', PROGRAM)):
+        with open(os.path.join(folder, name), 'w', encoding='ascii') as f:
+            f.write(text)
     if not shutil.which('cc'):
         return None
-    subprocess.run(['cc', '-O1', '-fipa-cp', '-g', '-o', program, source], check=True, stderr=subprocess.DEVNULL)
+    for words in (['-shared', '-fPIC', '-o', 'library.so', 'library.c'], ['-fipa-cp', '-o', 'p', 'p.c', '-L.', '-l:library.so']):
+        subprocess.run(['cc', '-O1', '-g', '-Wl,-rpath,$ORIGIN', *words], cwd=folder, check=True, stderr=subprocess.DEVNULL)
     subprocess.run([os.path.join(build, 'kin'), 'record', '-o', data, program], capture_output=True, check=False)
     return data if os.path.exists(data) else None
 
@@ -373,6 +382,22 @@ def lines_disagree(kin):
         if round(source) != want:
             return f'annotate {name}: {source}, not {want}'
     return None
+
+
+def objects_disagree(kin, how):
+    """Self of a function of an object is that of its lines."""
+    sums = []
+    for view in ('flat', 'lines'):
+        rows, rate = kin.rows(view, '--columns=self,object,name', *how)
+        of = {}
+        for r in rows:
+            key = r['object'], plain(r['name'])
+            of[key] = of.get(key, 0) + round(r['self'] * rate)
+        sums.append({key: own for key, own in of.items() if own})
+    objects = {key[0] for key in sums[0] if key[1] == 'both'}
+    if how == [] and len(objects) != 2:
+        return f'both() is in {objects}'
+    return None if sums[0] == sums[1] else f'{sums[0]}, lines {sums[1]}'
 
 
 def gprof_differs(kin, program):
@@ -412,6 +437,8 @@ def check_recorded(tap, build, folder):
         tap.ok(not why, f'a recording {" ".join(how)}', why or '')
     why = lines_disagree(kin)
     tap.ok(not why, 'lines of a recording', why or '')
+    why = objects_disagree(kin, []) or objects_disagree(kin, ['--no-inline'])
+    tap.ok(not why, 'lines of a header in two objects', why or '')
     why = gprof_differs(kin, os.path.join(folder, 'p'))
     tap.ok(not why, 'gprof on a recording', why or '')
     inlined = [name for name, _, _ in flat(kin, []) if name.endswith(MARK)]
