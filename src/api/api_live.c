@@ -85,12 +85,13 @@ struct kin_error *kin_live_start(const struct kin_live_opts *opts, struct kin_li
 	struct kin_live *l = xalloc(sizeof(*l));
 	opts_copy(&o, sizeof(o), opts);
 	struct kin_error *err = start(l, &o);
-	if (err)
+	if (err) {
 		free_live(l);
-	else
-		*ret = l;
+		return err;
+	}
 	l->asked_ns = clock_now_ns();
-	return err;
+	*ret = l;
+	return NULL;
 }
 
 static bool is_cpu_time(const struct event *e, const struct profile *p, const char *name)

@@ -561,7 +561,7 @@ static void note_absent(struct hists_state *s)
 static struct kin_error *hists_run(const struct report_input *in, const struct report_opts *o,
 				   struct kin_table **ret)
 {
-	struct kin_hists_opts none = { 0 };
+	static const struct kin_hists_opts none; /* the table refers to it */
 	struct hists_state *s = xalloc(sizeof(*s));
 	struct kin_error *err =
 		hists_ask_new(in->profile, o->hists ? o->hists : &none,

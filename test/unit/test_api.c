@@ -61,6 +61,41 @@ static void a_table_outlives_its_profile(void)
 	kin_table_free(flat);
 }
 
+/* What the stack held of the call before is gone. */
+__attribute__((noinline)) static void overwrite_stack(void)
+{
+	volatile char bytes[1 << 16];
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = 1;
+}
+
+static void every_report_has_defaults(void)
+{
+	static const char *const names[] = { "flat",     "graph",  "hists",  "lines",
+					     "annotate", "cycles", "counts", "order",
+					     "latency",  "index",  "info" };
+	char path[] = "/tmp/kin-test.XXXXXX";
+	const char *const paths[] = { path };
+	FILE *f = fdopen(mkstemp(path), "w");
+	struct kin_profile *p = NULL;
+	fputs("prog;main;a 1\nprog;main;b 2\n", f);
+	fclose(f);
+	OK(kin_profile_open(paths, 1, NULL, &p) == NULL);
+	unlink(path);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct kin_table *t = NULL;
+		struct kin_row row;
+		size_t rows = 0;
+		kin_error_free(kin_report(p, names[i], NULL, &t));
+		overwrite_stack();
+		while (t && kin_table_next(t, &row))
+			rows++;
+		OK(strcmp(names[i], "hists") || rows >= 3);
+		kin_table_free(t);
+	}
+	kin_profile_free(p);
+}
+
 static void fails(struct kin_error *err, enum kin_error_kind kind, const char *message)
 {
 	OK(err && kin_error_kind(err) == kind);
@@ -91,6 +126,12 @@ static void says_what_is_wrong(void)
 				       .demangle = "nonsense" };
 	fails(kin_profile_open(missing, 1, &opts, &none), KIN_ERROR_OS,
 	      "missing: No such file or directory");
+
+	struct kin_live_opts live_opts = { .size = sizeof(live_opts), .stacks = "nonsense" };
+	struct kin_live *live = NULL;
+	fails(kin_live_start(&live_opts, &live), KIN_ERROR_USAGE,
+	      "unknown call-graph mode 'nonsense' (auto, dwarf, fp)");
+	OK(live == NULL);
 
 	OK(!kin_hists_need_details(NULL)); /* none are all defaults */
 	OK(kin_report(p, "flat", NULL, &t) == NULL);
@@ -127,6 +168,7 @@ int main(int argc, char **argv)
 	if (argc != 2 || chdir(argv[1]))
 		return 2;
 	a_table_outlives_its_profile();
+	every_report_has_defaults();
 	says_what_is_wrong();
 	writes_without_a_program();
 	return DONE();
