@@ -126,8 +126,8 @@ static struct kin_error *choose(struct selected_view *v, const char *const *keys
 	for (size_t i = 0; i < n_keys; i++) {
 		const char *key = keys[i] + (keys[i][0] == '+');
 		size_t col = kin_table_find_column(v->inner, key);
-		if (col < all && adds && is_chosen(v, col))
-			continue;
+		if (col < all && is_chosen(v, col))
+			continue; /* the keys of a JSON object are distinct */
 		if (col < all)
 			v->from[v->n++] = col;
 		else if (!strcmp(key, "all"))
