@@ -319,6 +319,9 @@ static struct kin_error *write_gmon(struct kin_profile *profile, const struct ki
 				    FILE *out)
 {
 	(void)opts;
+	if (!kin_profile_fits_gmon(profile))
+		return err_new(KIN_ERROR_UNSUPPORTED, "gmon.out holds neither stacks nor "
+						      "libraries; the format 'kin' does");
 	return saved_write(profile, "gmon.out", out);
 }
 
