@@ -133,4 +133,7 @@ class Profile:
 
     def export(self, format, path=None, title=None):
         """Writes it in a format of kin.formats(); without a path it is returned, as bytes."""
-        return _library.export(self._handle, format, path and os.fspath(path), title)
+        if path is None:
+            return _library.export_bytes(self._handle, format, title)
+        _library.export_file(self._handle, format, path, title)
+        return None

@@ -2,6 +2,8 @@
 import ctypes
 import glob
 import os
+import shutil
+import tempfile
 from ctypes import POINTER, Structure, Union, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 
 import kin
@@ -48,30 +50,35 @@ def members(text):
 class OpenOpts(Structure):
     _fields_ = members('size:n executable:s debug_dir:s demangle:s lines:b threads:l comms:l objects:l events:l time:s gcov:l '
                        'symfs:s kallsyms:s details:b trace_fields:b branches:b branches_if_recorded:b for_writing:b '
-                       'no_names:b no_inlines:b')
+                       'no_names:b no_inlines:b debuginfod:p cpu_state:b no_callers:b no_times:b by_function:b ranks:l '
+                       'sum_ranks:b one_by_one:b with_hooks:b seen_only:b')
 
 
 class HistsOpts(Structure):
     _fields_ = members('size:n sort:s fields:s call_graph:s no_children:b latency:b inlines:b self_physical:b rules:s '
-                       'hierarchy:b group:b relative:b show_samples:b show_period:b weights:b')
+                       'hierarchy:b group:b relative:b show_samples:b show_period:b weights:b exclude_other:b parent:s '
+                       'ignore_callees:s max_stack:i has_percent_limit:b percent_limit:d max_rows:n comms:s dsos:s symbols:s '
+                       'symbol_filter:s pids:s tids:s cpus:s times:s parallelism:s function:s below_only:b event:n branches:b '
+                       'accesses:b levels:b hide_unresolved:b nanoseconds:b time_quantum_ns:q socket:s no_kernel:b no_user:b '
+                       'headed:b no_group:b no_callers:b overview:b all_rows:b first_rows:n')
 
 
 class ReportOpts(Structure):
     _fields_ = members('size:n columns:l sort:s subjects:l min_share:d source_dirs:l layout:s by:s hists:p with_source:b '
-                       'all_lines:b intel:b of_function:b max_threads:n')
+                       'all_lines:b intel:b of_function:b max_threads:n every_row:b')
 
 
 class DiffOpts(Structure):
     _fields_ = members('size:n columns:l sort:s min_share:d inclusive:b shares:b all:b limited:b limit:d paired:b lines:b '
-                       'by_percent:b')
+                       'by_percent:b detect:d for_page:b')
 
 
 class ExportOpts(Structure):
-    _fields_ = members('size:n title:s')
+    _fields_ = members('size:n title:s gzip:b')
 
 
 class Format(Structure):
-    _fields_ = members('name:s what:s endings:l is_read:b is_written:b is_recorded:b is_binary:b')
+    _fields_ = members('name:s what:s endings:l is_read:b is_written:b is_recorded:b is_binary:b is_packed:b')
 
 
 class Text(Structure):
@@ -127,16 +134,16 @@ class Location(Structure):
 
 
 class Stack(Structure):
-    _fields_ = members('caller:i location:i')
+    _fields_ = members('caller:i location:i caller_is_guessed:b')
 
 
 class SampleStruct(Structure):
-    _fields_ = members('event:i thread:i stack:i cpu:i weight:q count:q time_ns:q is_cut:b is_guessed:b')
+    _fields_ = members('event:i thread:i stack:i cpu:i weight:q count:q time_ns:q is_cut:b is_guessed:b recording:i')
 
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-LIBC.fopen.restype = LIBC.open_memstream.restype = c_void_p
-LIBC.fopen.argtypes = [c_char_p, c_char_p]
+LIBC.fdopen.restype = LIBC.open_memstream.restype = c_void_p
+LIBC.fdopen.argtypes = [c_int, c_char_p]
 LIBC.open_memstream.argtypes = [c_void_p, c_void_p]
 LIBC.fclose.argtypes = LIBC.free.argtypes = [c_void_p]
 LIB = load()
@@ -153,6 +160,7 @@ declare(c_char_p, 'error_message', c_void_p)
 declare(None, 'error_free profile_free table_free samples_free table_rewind', c_void_p)
 declare(c_void_p, 'profile_open', POINTER(c_char_p), c_size_t, POINTER(OpenOpts), POINTER(c_void_p))
 declare(c_bool, 'profile_is_sampled', c_void_p)
+declare(c_uint32, 'profile_file_mode', c_void_p)
 declare(c_size_t, 'profile_n_warnings profile_n_doubts table_n_notes table_n_properties table_n_columns samples_n_stacks',
         c_void_p)
 declare(c_char_p, 'profile_warning_at profile_doubt_at table_note_at', c_void_p, c_size_t)
@@ -184,7 +192,10 @@ def text_of(value):
 
 
 def bytes_of(value):
-    return value if isinstance(value, bytes) or value is None else str(value).encode('utf-8', 'surrogateescape')
+    value = value if isinstance(value, bytes) or value is None else str(value).encode('utf-8', 'surrogateescape')
+    if value and b'\0' in value:
+        raise ValueError('embedded null byte')  # C would read what is before it
+    return value
 
 
 def list_of(values):
@@ -274,21 +285,34 @@ def formats():
         made.append({'name': text_of(f.name), 'what': text_of(f.what), 'is_read': f.is_read, 'is_written': f.is_written})
 
 
-def export(handle, format, path, title):
-    buffer, size = c_void_p(), c_size_t()
-    if path is None:
-        out = LIBC.open_memstream(ctypes.byref(buffer), ctypes.byref(size))
-    else:
-        out = LIBC.fopen(os.fsencode(path), b'we')
-    if not out:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), path)
-    opts = options_of(ExportOpts, {'title': title})
-    err = LIB.kin_export(is_open(handle), bytes_of(format), ctypes.byref(opts), out)
-    LIBC.fclose(out)
-    made = ctypes.string_at(buffer, size.value) if buffer.value else b''
-    LIBC.free(buffer)
+def write(out, handle, format, title):
+    """On a FILE, which it closes."""
+    try:
+        opts = options_of(ExportOpts, {'title': title})
+        err = LIB.kin_export(handle, bytes_of(format), ctypes.byref(opts), out)
+    finally:
+        LIBC.fclose(out)
     check(err)
-    return None if path is not None else made
+
+
+def export_bytes(handle, format, title):
+    handle, buffer, size = is_open(handle), c_void_p(), c_size_t()
+    try:
+        write(LIBC.open_memstream(ctypes.byref(buffer), ctypes.byref(size)), handle, format, title)
+        return ctypes.string_at(buffer, size.value)
+    finally:
+        LIBC.free(buffer)
+
+
+def export_file(handle, format, path, title):
+    """What is there stays until all is made. A new file is no more readable than the data."""
+    handle = is_open(handle)
+    with tempfile.TemporaryFile() as made:
+        write(LIBC.fdopen(os.dup(made.fileno()), b'we'), handle, format, title)
+        made.seek(0)
+        mode = LIB.kin_profile_file_mode(handle)
+        with open(path, 'wb', opener=lambda name, flags: os.open(name, flags, mode)) as out:
+            shutil.copyfileobj(made, out)
 
 
 # ---- tables ----

@@ -4,7 +4,9 @@
 
 /usr/bin/python3 runs it, where there is one: no compiler, nothing but ctypes. Without pandas its part is skipped.
 """
+import ctypes
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,7 @@ ROOT = os.path.join(HERE, '..', '..')
 sys.path[:0] = [os.path.join(HERE, '..', 'lib'), os.path.join(ROOT, 'python')]
 SYSTEM = '/usr/bin/python3'
 CASE = os.path.join(HERE, '..', 'cases', '01-basic')
+TWO = 'p 1/1 1.0: 5 cycles:\n\t10 f (p)\n\np 1/1 2.0: 3 faults:\n\t10 f (p)\n\np 2/2 3.0: 4 faults:\n\t20 g (p)\n\n'
 STACKS = 'prog;main;a;b 60\nprog;main;a 30\nprog;main;a;b;a 10\n'
 
 
@@ -77,7 +80,48 @@ def errors(tap, kin, path):
     tap.ok(e, 'a profile that was closed', e)
 
 
+def structs(tap, kin):
+    """Each member of the headers' structs is there, in its place."""
+    text = ''.join(open(os.path.join(ROOT, 'include', 'kin', name)).read() for name in ('kin.h', 'table.h', 'samples.h'))
+    text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
+    kinds = {'size_t': ctypes.c_size_t, 'bool': ctypes.c_bool, 'double': ctypes.c_double, 'unsigned': ctypes.c_uint32,
+             'uint32_t': ctypes.c_uint32, 'uint64_t': ctypes.c_uint64, 'const char *': ctypes.c_char_p,
+             'const char *const *': ctypes.POINTER(ctypes.c_char_p)}
+    library = kin._library
+    for name, made in [('open_opts', library.OpenOpts), ('hists_opts', library.HistsOpts), ('report_opts', library.ReportOpts),
+                       ('diff_opts', library.DiffOpts), ('export_opts', library.ExportOpts), ('format', library.Format),
+                       ('column', library.ColumnStruct), ('event', library.Event), ('thread', library.Thread),
+                       ('object', library.Object), ('function', library.Function), ('line', library.Line),
+                       ('location', library.Location), ('stack', library.Stack), ('sample', library.SampleStruct)]:
+        want = []
+        for line in re.search(r'struct kin_%s \{(.*?)\};' % name, text, re.S).group(1).split(';')[:-1]:
+            kind, names = re.fullmatch(r'\s*((?:const )?(?:(?:struct|enum) )?\w+ (?:\*(?:const \*)?)?)(.*)', line, re.S).groups()
+            kind = ctypes.c_int if kind.startswith('enum') else kinds.get(kind.strip(), ctypes.c_void_p)
+            want += [(re.search(r'\w+$', n.strip()).group(), kind) for n in names.split(',')]
+        tap.ok(made._fields_ == want, f'struct kin_{name}', f'{made._fields_}\n{want}')
+
+
+def options(tap, kin, path):
+    with kin.open(path + '.two', with_hooks=True) as profile:
+        own = lambda **how: [(r['symbol'], r['self_weight']) for r in profile.report('hists', sort='sym', call_graph='none', weights=True, **how)]
+        tap.ok(own(event=1) == [('g', 4), ('f', 3)] and own(event=1, symbols='g') == [('g', 4)] and own(event=0, pids='1') == [('f', 5)],
+               'event, symbols and pids of hists', own(event=1))
+
+
 def exports(tap, kin, path):
+    private, kept = path + '.private', path + '.kept'
+    with open(path) as f, open(private, 'w', opener=lambda name, flags: os.open(name, flags, 0o600)) as out:
+        out.write(f.read())
+    with open(kept, 'w') as f:
+        f.write('what was there')
+    with kin.open(private) as profile:
+        profile.export('json', private + '.json')
+        tap.ok(os.stat(private + '.json').st_mode & 0o777 == 0o600, 'a file is no more readable than its data')
+        tried(lambda: profile.export('nonsense', kept), kin.Error)
+    tried(lambda: profile.export('json', kept), ValueError)
+    tap.ok(open(kept).read() == 'what was there', 'a file stays if nothing can be written')
+    tap.ok(tried(lambda: kin.open(path + '\0.json'), ValueError) and tried(lambda: kin.open(path, comms=['a\0b']), ValueError),
+           'text with a null byte is not cut there')
     with kin.open(path) as profile:
         tap.ok(sorted(profile.export('folded').decode().splitlines()) == sorted(STACKS.splitlines()), 'export as bytes')
         profile.export('pprof', path + '.pb.gz')
@@ -115,7 +159,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'app.folded')
         open(path, 'w').write(STACKS)
+        open(path + '.two', 'w').write(TWO)
+        structs(tap, kin)
         tables(tap, kin, path)
+        options(tap, kin, path)
         samples(tap, kin, path)
         errors(tap, kin, path)
         exports(tap, kin, path)
