@@ -353,6 +353,12 @@ def test_flame(tap, kin, folder, page, url):
     page.mouse('mouseMoved', x + 40, y + 2 * 18 + 9)
     tip = page.run('(() => { const t = document.querySelector(".tip"); return t.hidden ? "" : t.innerText; })()')
     tap.ok(tip.startswith('work'), 'a tooltip', tip)
+    tips = set()
+    for part in range(20):
+        page.mouse('mouseMoved', x + width * (part + .5) / 20, y + 2 * 18 + 9)
+        tips.add(page.run('document.querySelector(".tip").innerText'))
+    own = [t for t in tips if t.endswith(' in it itself')]
+    tap.ok(own and not [t for t in own if not re.search(r'\n[\d,.]+ m?s in it itself$', t)], 'a tooltip of a frame with time of its own', str(tips))
     for how, first in (('inverted', 'idle'), ('folded', 'main'), ('time', 'prog 101'), ('down', 'main')):
         look(page, f'#flame?how={how}')
         page.run('document.querySelector("canvas").focus()')

@@ -273,7 +273,7 @@ function flame_graph(how) {
 			return;
 		describe(i);
 		tip.replaceChildren(el("b", {}, name(i)), el("br"), base_name(stands_in(i) ? "" : functions[tree.fn[i]].object || ""), el("br"), text_of(i).slice(name(i).length + 3),
-			tree.own[i] && how.kind === "down" ? [el("br"), `${amount(tree.own[i])} in it itself`] : "");
+			...(tree.own[i] && how.kind === "down" ? [el("br"), `${amount(tree.own[i])} in it itself`] : []));
 		tip.style.left = Math.max(0, Math.min(e.clientX - area.left + 12, area.width - 340)) + "px";
 		tip.style.top = e.clientY - area.top + 18 + "px";
 	});
