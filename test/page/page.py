@@ -387,9 +387,13 @@ def test_flame(tap, kin, folder, page, url):
     tap.ok(said.startswith('malloc – '), 'callers of a function', said)
 
 
-def test_timeline(tap, page, url):
+def test_timeline(tap, kin, folder, page, url):
     page.go(url.format('threads.html') + '#timeline')
     settle(page)
+    rows = json.loads(run(kin, folder, 'report', '--format=json', '-s', 'tid', '-g', 'none', '--event=task-clock', 'threads.script').stdout)['rows']
+    times = {r['tid'].split(':')[0]: f"{r['self_weight'] / 1e6:.0f} ms" for r in rows}
+    got = {name.split(' ')[-1]: time for name, time in page.run('[...document.querySelectorAll(".time tbody tr")].map(r => [r.cells[0].innerText.trim(), r.cells[1].innerText])')}
+    tap.ok(got == times and len(got) == THREADS, "a thread's CPU time is without other events", f'{got} {times}')
     x, y, width, height = page.run('(() => { const b = document.querySelector("canvas.lane").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()')
     page.drag(x + width * .25, y + height / 2, x + width * .5, y + height / 2)
     settle(page)
@@ -746,6 +750,12 @@ def test_difference(tap, kin, folder, page, url):
     lists = page.run('[...document.querySelectorAll("main h2")].map(h => [h.textContent, [...h.nextElementSibling.querySelectorAll("tbody td.name")].map(c => c.innerText)])')
     want = [['Slower', [r['name'] for r in told if r['change'] > 0]], ['Faster', [r['name'] for r in told if r['change'] < 0]]]
     tap.ok(lists == want and want[0][1] and want[1][1], 'slower and faster are those of kin diff', f'{lists} {want}')
+    before, after = (sum(int(line.rsplit(' ', 1)[1]) for line in open(os.path.join(folder, f'{n}.folded'))) for n in ('before', 'after'))
+    said, row = page.run('[document.querySelector("main .big").innerText, document.querySelector("main tbody td").innerText]')
+    tap.ok(said.startswith(f'{before:,} events\nbefore\n{after:,} events\nafter\n') and ' s' not in row, 'numbers of events are no seconds', f'{said} {row}')
+    page.size(320, 800)
+    tap.ok(page.run('document.documentElement.scrollWidth <= innerWidth'), 'a difference in a narrow window')
+    page.size(1200, 800)
     look(page, '#flame')
     page.run('document.querySelector("canvas").focus()')
     page.key('ArrowDown')
@@ -820,7 +830,7 @@ def main():
             tap.part(test_left_out, tap, kin, folder, page, url)
             tap.part(test_left_out_of_library, tap, kin, folder, page, url)
             tap.part(test_flame, tap, kin, folder, page, url)
-            tap.part(test_timeline, tap, page, url)
+            tap.part(test_timeline, tap, kin, folder, page, url)
             tap.part(test_machine_code, tap, kin, folder, page, url)
             tap.part(test_hits, tap, kin, folder, page, url)
             tap.part(test_print, tap, page, url)

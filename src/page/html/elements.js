@@ -35,7 +35,7 @@ function select_of(label, options, chosen, choose) {
 function checkbox_of(label, chosen, choose) {
 	const e = el("input", { type: "checkbox", onchange: () => choose(e.checked) });
 	e.checked = chosen;
-	return el("label", { class: "check" }, e, " " + label);
+	return el("label", {}, e, " " + label);
 }
 
 // What is wide scrolls by itself, with keys too.

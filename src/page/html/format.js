@@ -17,6 +17,11 @@ function seconds(s) {
 	return size >= 1e-6 ? (s * 1e6).toPrecision(3) + " µs" : (s * 1e9).toPrecision(3) + " ns";
 }
 
+// What a table calls times: seconds, if its dimension is not another one.
+function quantity(v, dimension) {
+	return !dimension || dimension === "seconds" ? seconds(v) : v === null || v === undefined ? "" : v.toLocaleString("en", { maximumFractionDigits: 2 });
+}
+
 function count(n) {
 	return typeof n === "number" ? n.toLocaleString("en") : n === null || n === undefined ? "" : String(n);
 }

@@ -91,7 +91,7 @@ function view_summary() {
 	const info = rows_of(data.tables.info), figures = [];
 	const fact = (about, name) => (info.find(r => r.about === about && r.fact === name) || {}).value;
 	const figure = (text, what) => figures.push(el("div", {}, el("b", {}, text), what));
-	figure(paths ? amount(look().whole) : facts().total ? seconds(facts().total) : "0", paths ? "of " + event_of().name : "in all");
+	figure(paths ? amount(look().whole) : facts().total ? show_time(facts().total) : "0", paths ? "of " + event_of().name : "in all");
 	for (const s of info.filter(r => r.about === "samples" && r.fact !== "distinct stacks"))
 		figure(count(s.value), "samples of " + s.fact);
 	figure(count(functions.length), "functions");

@@ -83,7 +83,9 @@ function event_at_hand() {
 
 const event_of = () => data.events[event_at_hand()];
 
-function amount(v) { return event_of().unit === "ns" ? seconds(v / 1e9) : count(Math.round(v)); }
+const amount_of = (event, v) => (event.unit === "ns" ? seconds(v / 1e9) : count(Math.round(v)));
+
+function amount(v) { return amount_of(event_of(), v); }
 
 function stretch_at_hand() { // in seconds since the first sample
 	const [from, to] = (state.keys.t || "").split("-").map(Number);
@@ -169,4 +171,4 @@ function list_functions() {
 	return rows;
 }
 
-const show_time = v => (paths ? amount(v) : seconds(v));
+const show_time = v => (paths ? amount(v) : quantity(v, facts().dimension));

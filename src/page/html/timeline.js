@@ -18,9 +18,15 @@ function end_of_time() {
 	return known_end;
 }
 
+// The event that says what threads took of the CPUs: their time, if it was measured.
+function cpu_event() {
+	const on_cpu = data.events.filter(e => e.kind === "on-cpu");
+	return on_cpu.find(e => e.unit === "ns") || on_cpu[0];
+}
+
 // Threads are one that have one number, whatever their names; [{ name, process, ids, weight }], busiest first.
 function lanes_of_threads() {
-	const lanes = new Map(), of_thread = data.threads.map(([name, pid, tid, run], i) => {
+	const cpu = cpu_event(), lanes = new Map(), of_thread = data.threads.map(([name, pid, tid, run], i) => {
 		const key = tid ? `${run}/${pid}/${tid}` : `name ${name}`;
 		if (!lanes.has(key))
 			lanes.set(key, { pid, ids: [], weight: 0, samples: [] });
@@ -30,7 +36,7 @@ function lanes_of_threads() {
 	for (let i = 0; i < paths.n_samples; i++) {
 		const lane = of_thread[paths.thread[i]];
 		lane.samples.push(i);
-		if (data.events[paths.event[i] >> 1].kind === "on-cpu")
+		if (data.events[paths.event[i] >> 1] === cpu)
 			lane.weight += paths.weight[i];
 	}
 	const list = [...lanes.values()].filter(l => l.samples.length).sort((a, b) => b.weight - a.weight || a.ids[0] - b.ids[0]);
@@ -44,10 +50,10 @@ let known_lanes = null;
 // Parts of each pixel's time, by kind: a sample stands for the time right before it, or off the CPU for the time after it.
 function activity(lane, pixels) {
 	const sums = KINDS.map(() => new Float64Array(pixels)), per_pixel = end_of_time() / pixels;
-	const cpu = data.events.findIndex(e => e.kind === "on-cpu"), unit = data.unit_ns;
+	const cpu = cpu_event(), unit = data.unit_ns;
 	for (const i of lane.samples) {
 		const event = data.events[paths.event[i] >> 1], kind = KINDS.indexOf(event.kind);
-		if (kind === 0 && paths.event[i] >> 1 !== cpu)
+		if (kind === 0 && event !== cpu)
 			continue;
 		const size = event.unit === "ns" ? paths.weight[i] / unit : per_pixel, start = Math.max(0, paths.time[i] - (kind ? 0 : size));
 		const end = kind ? start + size : paths.time[i];
@@ -185,7 +191,7 @@ function lane_row(lane, chosen) {
 			choose_stretch(...moves[e.key], e.key === "Enter" ? { th: only } : {});
 		}
 	});
-	const row = el("tr", {}, el("th", { scope: "row", class: "name" }, el("label", {}, box, " " + lane.name)), el("td", { class: "n minor" }, seconds(lane.weight / 1e9)),
+	const row = el("tr", {}, el("th", { scope: "row", class: "name" }, el("label", {}, box, " " + lane.name)), el("td", { class: "n minor" }, cpu_event() ? amount_of(cpu_event(), lane.weight) : ""),
 		el("td", { class: "lanes" }, canvas));
 	setTimeout(() => { if (canvas.isConnected) draw_lane(canvas, lane); if (kept_focus === lane.name) { kept_focus = null; canvas.focus(); } });
 	return row;
@@ -194,6 +200,7 @@ function lane_row(lane, chosen) {
 let kept_focus = null; // on whose row the keys were
 
 function view_timeline() {
+	const cpu = cpu_event(), taken = !cpu || cpu.unit === "ns" ? "CPU time" : cpu.name;
 	known_lanes = known_lanes || lanes_of_threads();
 	const chosen = threads_at_hand(), shown = known_lanes.slice(0, LANES), stretch = stretch_at_hand(), end = in_seconds(end_of_time());
 	const from = el("input", { type: "number", min: "0", max: place_text(end), step: "any", value: place_text(stretch ? stretch.from : 0), "aria-label": "From second" });
@@ -216,9 +223,9 @@ function view_timeline() {
 			processes.length > 1 ? process : null, kinds),
 		el("details", { class: "note" }, el("summary", {}, "How to read this"), "Each row is a thread. Drag along a row for a stretch of its time, click for the thread, Escape for all. With keys: arrows move the stretch, " +
 			"Shift and arrows change its end, + and - its width, Enter takes the thread. All other views are then about that."),
-		region("Threads over time", table_of("Threads over time", "time", [head("Thread"), head("CPU time", "n minor"),
+		region("Threads over time", table_of("Threads over time", "time", [head("Thread"), head(taken, "n minor"),
 			head([`0 to ${seconds(end)}`, markers_there().length ? marker_strip() : null], "lanes")], shown.map(l => lane_row(l, chosen)))),
-		known_lanes.length > shown.length ? el("p", { class: "note" }, `${count(known_lanes.length - shown.length)} threads with less CPU time are not shown.`) : null,
+		known_lanes.length > shown.length ? el("p", { class: "note" }, `${count(known_lanes.length - shown.length)} threads with less ${taken} are not shown.`) : null,
 		markers_there().length ? el("details", { class: "note" }, el("summary", {}, markers_there().length === 1 ? "A marker" : `${count(markers_there().length)} markers`),
 			el("ul", {}, markers_there().map(m => el("li", {}, marker_link(m, null, marker_text(m)))))) : null,
 		el("h2", {}, "What was done there"),
