@@ -153,6 +153,30 @@ static void perf_script_is_read(void)
 	}
 }
 
+static void objects_may_have_brackets(void)
+{
+	static const struct {
+		const char *frame, *name, *object;
+	} cases[] = {
+		{ "f(int)+0x1 (/opt/a b/lib.so (deleted))", "f(int)", "/opt/a b/lib.so (deleted)" },
+		{ "f(int) (/opt/a (1)/lib.so)", "f(int)", "/opt/a (1)/lib.so" },
+		{ "[unknown] (/memfd:x (deleted))", "[unknown]", "/memfd:x (deleted)" },
+		{ "(anonymous namespace)::f (/bin/x(1))", "(anonymous namespace)::f", "/bin/x(1)" },
+		{ "operator()+0x1 (/bin/x)", "operator()", "/bin/x" },
+		{ "f+0x1 (/bin/x))", "f", "/bin/x)" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char error[200], text[200];
+		snprintf(text, sizeof(text), "p 1 1.5: 1 cycles: 40 %s\n", cases[i].frame);
+		struct profile *p = read_text(text, error, sizeof(error));
+		const struct samples *s = &p->samples;
+		const struct frame *f = &s->frames[s->stacks[s->at[0].stack].frame];
+		OK_STR(strtab_get(p->strings, f->name), cases[i].name);
+		OK_STR(strtab_get(p->strings, p->objects[f->object].path), cases[i].object);
+		profile_free(p);
+	}
+}
+
 static void times_off_the_cpu_are_known_by_name(void)
 {
 	char error[200];
@@ -209,6 +233,7 @@ int main(void)
 	decimals_are_thousandths();
 	damaged_lines_are_told();
 	perf_script_is_read();
+	objects_may_have_brackets();
 	times_off_the_cpu_are_known_by_name();
 	names_may_come_from_elsewhere();
 	return DONE();

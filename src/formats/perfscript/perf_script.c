@@ -227,6 +227,26 @@ static enum object_kind kind_of(struct script_text dso)
 	return OBJECT_KERNEL_MODULE;
 }
 
+/* The bracket before the object, whose closing one is the last character; t.s: there is none.
+ * Names of objects may have blanks and brackets of their own, which are pairs, as in "/lib/a.so
+ * (deleted)"; or else it is the last one behind a blank. */
+static const char *object_begin(struct script_text t)
+{
+	const char *last = t.s;
+	size_t depth = 0;
+
+	for (const char *at = t.end; at-- > t.s;) {
+		bool begins = *at == '(' && (at == t.s || at[-1] == ' ');
+		depth += *at == ')';
+		depth -= *at == '(' && depth;
+		if (begins && !depth)
+			return at;
+		if (begins && last == t.s)
+			last = at;
+	}
+	return last;
+}
+
 /* "ADDRESS SYMBOL+0xOFFSET (OBJECT)"; what is missing is "[unknown]" */
 static struct frame frame_of(struct perf_script *s, struct script_text t)
 {
@@ -238,10 +258,7 @@ static struct frame frame_of(struct perf_script *s, struct script_text t)
 	take_number(&t, 16, &addr);
 	t = skip_blanks(t);
 	if (ends_with(t, ")")) {
-		/* of objects whose names have blanks or brackets the last " (" is taken */
-		const char *open = t.end - 1;
-		while (open > t.s && !(*open == '(' && (open == t.s || open[-1] == ' ')))
-			open--;
+		const char *open = object_begin(t);
 		if (*open == '(') {
 			dso = (struct script_text){ open + 1, t.end - 1 };
 			t.end = open > t.s ? open - 1 : open;
