@@ -99,6 +99,11 @@ static void bash_values(FILE *out, const struct command *c, const struct opt *o)
 void complete_bash(FILE *out)
 {
 	fputs("# bash completion for kin and gprof\n"
+	      "# a file is a line: names may have blanks\n"
+	      "_kin_files() {\n"
+	      "    mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$cur\")\n"
+	      "    compopt -o filenames 2>/dev/null\n"
+	      "}\n"
 	      "_kin() {\n"
 	      "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 	      "    local command=${COMP_WORDS[1]} option= words= kind=\n"
@@ -111,8 +116,7 @@ void complete_bash(FILE *out)
 	fputs("' -- \"$cur\"))\n"
 	      "        case $command:$cur in\n"
 	      "        help:*) ;;\n"
-	      "        */*) COMPREPLY=($(compgen -f -- \"$cur\")); compopt -o filenames "
-	      "2>/dev/null ;;\n"
+	      "        */*) _kin_files -f ;;\n"
 	      "        esac\n"
 	      "        return\n"
 	      "    fi\n"
@@ -130,8 +134,7 @@ void complete_bash(FILE *out)
 	      "return; fi\n"
 	      "    case $kind in\n"
 	      "    none) COMPREPLY=(); return ;;\n"
-	      "    -?) COMPREPLY=($(compgen $kind -- \"$cur\")); compopt -o filenames 2>/dev/null; "
-	      "return ;;\n"
+	      "    -?) _kin_files $kind; return ;;\n"
 	      "    esac\n"
 	      "    case $cur in\n"
 	      "    -*) case $command in\n",
@@ -144,7 +147,7 @@ void complete_bash(FILE *out)
 	fputs("        esac\n"
 	      "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 	      "        [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null ;;\n"
-	      "    *) COMPREPLY=($(compgen -f -- \"$cur\")); compopt -o filenames 2>/dev/null ;;\n"
+	      "    *) _kin_files -f ;;\n"
 	      "    esac\n"
 	      "}\n"
 	      "complete -F _kin kin gprof\n",

@@ -29,7 +29,7 @@ def complete(build, folder, *words):
         split.pop()
     script = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; _kin; '
               'printf "%s\\n" "${COMPREPLY[@]}"')
-    return output('bash', '-c', script, 'bash', os.path.join(build, 'doc', 'kin'), *split, cwd=folder).split()
+    return output('bash', '-c', script, 'bash', os.path.join(build, 'doc', 'kin'), *split, cwd=folder).strip('\n').splitlines()
 
 
 def of_help(text):
@@ -128,6 +128,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         open(os.path.join(folder, 'gmon.out'), 'w').close()
         os.mkdir(os.path.join(folder, 'src'))
+        for name in ('two words.kin', '*.kin'):
+            open(os.path.join(folder, name), 'w').close()
         for words, want in [
                 (['kin', 'fl'], ['flat']), (['kin', 'help', 'gr'], ['graph']), (['kin', 'flat', '--form'], ['--format=']),
                 (['kin', 'flat', '--format=j'], ['json']), (['kin', 'flat', '--format='], ['text', 'json', 'csv']),
@@ -137,6 +139,7 @@ def main():
                 (['gprof', 'gm'], ['gmon.out']), (['kin', 'flat', '-f', ''], ['text', 'json', 'csv']),
                 (['gprof', '--flat-profile', 'gm'], ['gmon.out']), (['gprof', '--demangle', 'gm'], ['gmon.out']),
                 (['gprof', '--demangle=r'], ['rust']), (['gprof', '-p', 'gm'], ['gmon.out']),
+                (['kin', 'flat', 'two'], ['two words.kin']), (['kin', 'flat', '-i', '*'], ['*.kin']), (['kin', './t'], ['./two words.kin']),
                 (['gprof', '-I', ''], ['src']), (['gprof', '-t', ''], []), (['gprof', '--dialect=o'], ['openbsd'])]:
             got = complete(build, folder, *words)
             tap.ok(sorted(got) == sorted(want), 'bash: ' + ' '.join(words) + '<Tab>', f'{got} instead of {want}')
