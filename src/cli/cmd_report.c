@@ -24,7 +24,8 @@ static const char *const description[] = {
 	"fit, those that pass at least 99 % of their time on to one callee are folded into that "
 	"callee's row; the column Folded says how many. A line above the table counts what is "
 	"not shown, and --all-rows shows it. --format=json and csv always have all rows, one per "
-	"command, library and function.",
+	"command, library and function; of several events a table follows the other, and the "
+	"column event says of which it is. --event chooses one.",
 	"With names of functions, the trees of their callers and callees. --stdio is perf "
 	"report's layout, with call chains below each row; without it --call-graph adds them.",
 	"Defaults come from the file ~/.kinconfig or, if there is none, ~/.perfconfig: "

@@ -22,7 +22,8 @@ enum hists_role {
 	ROLE_CHAIN_SUM,
 	ROLE_CHAIN_HIT,
 	ROLE_CHAIN_BELOW,
-	ROLE_CHAIN_COUNT
+	ROLE_CHAIN_COUNT,
+	ROLE_EVENT /* of data with several: their tables follow each other */
 };
 
 struct hists_col {

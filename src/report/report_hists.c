@@ -60,6 +60,8 @@ static const struct kin_column extra_columns[] = {
 			       .hidden = true },
 	[ROLE_CHAIN_COUNT] = { "chain_end_samples", "Chain end samples",
 			       "of the chains that end here", KIN_CELL_COUNT, .hidden = true },
+	[ROLE_EVENT] = { "event", "Event", "what the samples are of; if there are several events",
+			 KIN_CELL_TEXT },
 };
 
 /* ---- cells ---- */
@@ -133,6 +135,12 @@ static const char *key_text(struct hists_state *s, uint32_t row, enum hist_key k
 	return *text ? text : "[unknown]";
 }
 
+static struct kin_cell event_cell(const struct hists_state *s)
+{
+	const struct profile *p = s->in.profile;
+	return cell_text(strtab_get(p->strings, p->samples.events[s->ask->opts.events[0]].name));
+}
+
 static struct kin_cell cell_of_entry(struct hists_state *s, const struct hists_entry *e,
 				     const struct hists_col *c)
 {
@@ -154,6 +162,8 @@ static struct kin_cell cell_of_entry(struct hists_state *s, const struct hists_e
 		return cell_count(children->weight);
 	case ROLE_CHILDREN_COUNT:
 		return cell_count(children->count);
+	case ROLE_EVENT:
+		return event_cell(s);
 	case ROLE_CHAIN_SUM:
 	case ROLE_CHAIN_HIT:
 	case ROLE_CHAIN_BELOW:
@@ -182,6 +192,8 @@ static struct kin_cell cell_of_chain(const struct hists_state *s, const struct h
 		return cell_count(n->n_below);
 	case ROLE_CHAIN_COUNT:
 		return cell_count(n->count);
+	case ROLE_EVENT:
+		return event_cell(s);
 	case ROLE_FOLDED:
 	case ROLE_KEY:
 	case ROLE_LEVEL:
@@ -510,6 +522,9 @@ static void add_extras(struct hists_state *s)
 			   (children && s->ask->given->no_children);
 		add_column(s, c, (struct hists_col){ roles[i], { 0 }, 0 });
 	}
+	if (s->ask->given->weights && s->ask->n_events > 1 && s->ask->opts.n_events == 1)
+		add_column(s, extra_columns[ROLE_EVENT],
+			   (struct hists_col){ ROLE_EVENT, { 0 }, 0 });
 }
 
 static void make_columns(struct hists_state *s)
