@@ -66,6 +66,7 @@ static void equal_lines_are_summed_and_sorted(void)
 {
 	OK_STR(again("b;x;y 1\nb;x 5\n\na;x 2\r\n# note\nb;x;y 10\n", &counts, ""),
 	       "a;x 2\nb;x 5\nb;x;y 11\n");
+	OK_STR(again("a;x y\t7\nb;x 5\t \n", &counts, ""), "a;x y 7\nb;x 5\n");
 }
 
 static void the_first_name_may_be_a_function(void)

@@ -56,16 +56,21 @@ static bool is_blank(struct folded_text t)
 	return t.s == t.end || *t.s == '#';
 }
 
+/* Tabs are what flamegraph.pl takes, too. */
+static bool is_space(char c) { return c == ' ' || c == '\t'; }
+
 /* Splits a line at its last blank; false if no number is behind it. */
 static bool split(struct folded_text *line, struct folded_text *number)
 {
-	while (line->end > line->s && line->end[-1] == ' ')
+	while (line->end > line->s && is_space(line->end[-1]))
 		line->end--;
-	const char *blank = memrchr(line->s, ' ', length(*line));
-	if (!blank || blank + 1 == line->end)
+	const char *start = line->end;
+	while (start > line->s && !is_space(start[-1]))
+		start--;
+	if (start == line->s)
 		return false;
-	*number = (struct folded_text){ blank + 1, line->end };
-	line->end = blank;
+	*number = (struct folded_text){ start, line->end };
+	line->end = start - 1;
 	bool digits = false, point = false;
 	for (const char *p = number->s; p < number->end; p++) {
 		if (*p == '.' && !point)
