@@ -74,7 +74,7 @@ struct label { /* what a row says of a node, made once and kept small: it is loo
 	objid object; /* of a function, if there is a program */
 };
 
-struct spread {
+struct number_range {
 	double low, high;
 };
 
@@ -101,7 +101,7 @@ struct graph_state {
 	bool arcs_apart;
 	symid other_at;
 	arcid arc_at;
-	struct spread self, child, samples; /* of arcs so far */
+	struct number_range self, child, samples; /* of arcs so far */
 };
 
 static const char *make_text(struct graph_state *s, nodeid id)
@@ -556,7 +556,7 @@ static bool step(struct graph_state *s, struct kin_row *row)
 }
 
 /* Whether the number lies between others; it is one of them from now on. */
-static bool is_between(struct spread *s, double v)
+static bool is_between(struct number_range *s, double v)
 {
 	bool ret = v >= s->low && v <= s->high;
 	s->low = v < s->low ? v : s->low;
@@ -615,7 +615,7 @@ static void restart(struct graph_state *s, bool arcs_apart)
 {
 	s->arcs_apart = arcs_apart;
 	s->other_at = s->arc_at = 0;
-	s->self = s->child = s->samples = (struct spread){ INFINITY, -INFINITY };
+	s->self = s->child = s->samples = (struct number_range){ INFINITY, -INFINITY };
 	s->entry = 0;
 	s->group = 0;
 	go(s, ENTER);
