@@ -201,8 +201,75 @@ static time_t newest_of(const struct path_list *l)
 	return newest;
 }
 
+static bool is_profiled_program(const char *path, const char *name)
+{
+	struct stat st;
+	(void)name;
+	return !stat(path, &st) && S_ISREG(st.st_mode) && st.st_mode & 0111 &&
+	       object_probe_profiled(path);
+}
+
+/* The only program here that is built with -pg, or NULL. To be freed. */
+static char *find_only_program(void)
+{
+	struct path_list programs = { 0 };
+	list(".", is_profiled_program, &programs);
+	char *only = programs.at.n == 1 ? TAKE(programs.at.at[0]) : NULL;
+	path_list_free(&programs);
+	return only;
+}
+
+/* A profile beside the program, which ran there; NULL: there is none, or it is here. To be freed.
+ */
+static char *find_beside(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+	struct path_list there = { 0 };
+	if (!slash)
+		return NULL;
+	char *folder = copy(program, slash == program ? 1 : (size_t)(slash - program));
+	list(folder, is_data, &there);
+	if (!there.at.n)
+		list(folder, is_recording, &there);
+	char *first = there.at.n ? TAKE(there.at.at[newest_file(&there, NULL, 0)]) : NULL;
+	path_list_free(&there);
+	free(folder);
+	return first;
+}
+
+/* Why the program, if it is known, has left none here, and what to do. */
+static struct kin_error *no_data(const char *program)
+{
+	if (!program || !*program)
+		return err_new(
+			KIN_ERROR_USAGE,
+			"there is no profile here: record one with kin record or kin run, run a "
+			"program built with -pg (gmon.out), or name the data file");
+	const char *here = strchr(program, '/') ? "" : "./";
+	char *beside = find_beside(program);
+	struct kin_error *err;
+	if (beside)
+		err = err_new(KIN_ERROR_USAGE,
+			      "there is no profile here, but one beside the program: name %s, too",
+			      beside);
+	else if (!object_probe_profiled(program))
+		err = err_new(KIN_ERROR_USAGE,
+			      "there is no profile here, and %s was not built with -pg, to leave a "
+			      "gmon.out: kin record %s%s makes one",
+			      program, here, program);
+	else
+		err = err_new(
+			KIN_ERROR_USAGE,
+			"there is no profile here: run %s first; if it was linked with -pg, it "
+			"leaves gmon.out in its current folder when it ends by exit() or a return "
+			"from main; kin record %s%s makes a profile however it ends",
+			program, here, program);
+	free(beside);
+	return err;
+}
+
 /* A program that leaves a recording and a gmon.out at once has more in the recording. */
-struct kin_error *find_data(struct path_list *ret)
+struct kin_error *find_data(const char *program, struct path_list *ret)
 {
 	enum { SAME_TIME = 2 /* seconds */ };
 	struct path_list recordings = { 0 };
@@ -218,20 +285,13 @@ struct kin_error *find_data(struct path_list *ret)
 	path_list_free(&recordings);
 	if (ret->at.n)
 		return NULL;
-	return err_new(KIN_ERROR_USAGE,
-		       "there is no profile here: record one with kin record or kin run, run a "
-		       "program built with -pg (gmon.out), or name the data file");
+	char *only = program && *program ? NULL : find_only_program();
+	struct kin_error *err = no_data(only ? only : program);
+	free(only);
+	return err;
 }
 
 /* ---- the program ---- */
-
-static bool is_profiled_program(const char *path, const char *name)
-{
-	struct stat st;
-	(void)name;
-	return !stat(path, &st) && S_ISREG(st.st_mode) && st.st_mode & 0111 &&
-	       object_probe_profiled(path);
-}
 
 static char *folder_of(const char *data)
 {

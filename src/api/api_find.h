@@ -13,9 +13,10 @@ struct path_list {
 };
 void path_list_free(struct path_list *l);
 
-/* Lists gmon.out and gmon.out.* in the current folder, sorted. An error with advice if there are
- * none. */
-MUST_CHECK struct kin_error *find_data(struct path_list *ret);
+/* Lists gmon.out and gmon.out.* in the current folder, sorted, or the newest recording. An error
+ * with advice if there are none: where that program (NULL or "": any) has left one, or why it has
+ * not. */
+MUST_CHECK struct kin_error *find_data(const char *program, struct path_list *ret);
 
 /* Finds the program that made these data files: a.out, or the only program built with -pg, first in
  * the folder of the first file, then in the current one. *ret is to be freed. */

@@ -710,7 +710,7 @@ static struct kin_error *unguarded_profile_open(const char *const *paths, size_t
 	struct kin_error *err = NULL;
 	*ret = NULL;
 	if (!n) {
-		err = find_data(&found);
+		err = find_data(o.executable, &found);
 		paths = (const char *const *)found.at.at;
 		n = found.at.n;
 	}
@@ -745,7 +745,7 @@ static struct kin_error *unguarded_about(const char *path, unsigned what, FILE *
 {
 	_Static_assert((int)KIN_ABOUT_MAPS == (int)PERF_ABOUT_MAPS, "the same bits");
 	struct path_list found = { 0 };
-	struct kin_error *err = path ? NULL : find_data(&found);
+	struct kin_error *err = path ? NULL : find_data(NULL, &found);
 	if (!err)
 		err = perf_about(path ? path : found.at.at[0], what, out);
 	path_list_free(&found);

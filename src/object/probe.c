@@ -8,6 +8,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Linkers mark programs that can be anywhere, which a static one has no interpreter to tell by. */
+static bool is_marked_program(Elf *elf)
+{
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+			continue;
+		Elf_Data *data = elf_getdata(section, NULL);
+		size_t size = gelf_fsize(elf, ELF_T_DYN, 1, EV_CURRENT);
+		for (size_t i = 0; data && size && i < data->d_size / size; i++) {
+			GElf_Dyn entry;
+			if (gelf_getdyn(data, (int)i, &entry) && entry.d_tag == DT_FLAGS_1)
+				return entry.d_un.d_val & DF_1_PIE;
+		}
+	}
+	return false;
+}
+
 static bool is_program(Elf *elf)
 {
 	GElf_Ehdr header;
@@ -23,7 +41,7 @@ static bool is_program(Elf *elf)
 		if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_INTERP)
 			return true;
 	}
-	return false;
+	return is_marked_program(elf);
 }
 
 /* Names in .symtab may carry a version: "mcount@GLIBC_2.2.5". */

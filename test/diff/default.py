@@ -311,7 +311,7 @@ def advice(subject):
     subprocess.run(['gcc', '-w', '-o', 'plain', 'prog.c'], cwd=here, check=True)
     text, all_ = err(c, './plain')
     yield 'not built with -pg' in text, all_
-    for how in '', '-static ':
+    for how in '', '-static ', '-static-pie ':
         subprocess.run(f'gcc -w -pg -c prog.c && gcc {how}-o half prog.o && gcc -pg {how}-o whole prog.o',
                        shell=True, cwd=here, check=True)
         text, all_ = err(c, './half')
