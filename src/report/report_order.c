@@ -16,6 +16,7 @@
 #include "analysis/cluster.h"
 #include "base/err.h"
 #include "base/escape.h"
+#include "base/sort.h"
 #include "base/strtab.h"
 #include "report/reports.h"
 
@@ -241,6 +242,60 @@ static void describe_gain(struct kin_table *t, struct order_problem *p, const st
 		   (unsigned long long)before.pages);
 }
 
+/* ---- other names of the functions ---- */
+
+/* A compiler names a function's section after one of its names, which need not be the one that is
+ * shown: of a destructor's D1 and D2 it is D2. */
+struct order_alias {
+	symid id;
+	const char *name; /* the table's */
+};
+typedef VEC(struct order_alias) alias_list;
+
+struct alias_listing {
+	struct kin_table *table;
+	const bool *movable;
+	alias_list *to;
+};
+
+static void add_alias(void *arg, symid id, const char *name)
+{
+	struct alias_listing *l = arg;
+	if (l->movable[id] && !strchr(name, '@'))
+		vec_push(l->to, ((struct order_alias){ id, table_text(l->table, name) }));
+}
+
+static int by_function(const void *l, const void *r)
+{
+	const struct order_alias *a = l, *b = r;
+	return a->id != b->id ? ORDER(a->id, b->id) : strcmp(a->name, b->name);
+}
+
+static alias_list list_aliases(const struct report_input *in, const struct order_problem *p,
+			       struct kin_table *t)
+{
+	alias_list aliases = { 0 };
+	struct alias_listing l = { t, p->movable, &aliases };
+	symbols_for_each_alias(in->symbols, add_alias, &l);
+	if (aliases.n)
+		qsort(aliases.at, aliases.n, sizeof(*aliases.at), by_function);
+	return aliases;
+}
+
+/* The first alias of the function, or where it would be. */
+static size_t first_alias(const alias_list *aliases, symid id)
+{
+	size_t low = 0, high = aliases->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (aliases->at[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* ---- rows ---- */
 
 struct order_listing {
@@ -252,6 +307,7 @@ struct order_listing {
 	struct strtab *written; /* linkers complain about what is named twice */
 	struct strtab *names;   /* the first n_names: of all functions of the program */
 	size_t n_names, unwritable, clones;
+	alias_list aliases; /* of functions, where the layout is of sections */
 };
 
 /* Of a clone that the compiler made ("f.part.0", "f.constprop.0.isra.0") where the name of the
@@ -304,13 +360,32 @@ static const char *entry(struct order_listing *l, const char *symbol)
 	return l->layout->sections ? sections_of(l->table, symbol) : symbol;
 }
 
+/* The same with the sections that other names of the function would give it. */
+static const char *entries(struct order_listing *l, symid id)
+{
+	const char *all = entry(l, l->in->symbols->at[id].name);
+	for (size_t i = first_alias(&l->aliases, id); i < l->aliases.n && l->aliases.at[i].id == id;
+	     i++) {
+		const char *name = l->aliases.at[i].name;
+		const char *more = can_write(l->layout, name) && !name[without_clone(name)]
+					   ? entry(l, name)
+					   : NULL;
+		if (!more)
+			continue;
+		char *both = all ? xprintf("%s\n%s", all, more) : NULL;
+		all = both ? table_text(l->table, both) : more;
+		free(both);
+	}
+	return all;
+}
+
 static void add_row(struct order_listing *l, symid id, const struct clustering *c, uint32_t cluster)
 {
 	const struct cg_node *n = &l->in->graph->nodes[id];
 	const struct symbol *s = &l->in->symbols->at[id];
 	const struct cluster_node *node = &l->problem->nodes[id];
 	struct kin_cell *cells = table_add_row(l->table, (struct kin_row){ .kind = KIN_ROW_PLAIN });
-	const char *line = entry(l, s->name);
+	const char *line = entries(l, id);
 
 	cells[NAME] = cell_text(report_symbol_name(l->in, l->o, id, l->table));
 	cells[CLUSTER] = cell_count((uint64_t)cluster + 1);
@@ -396,7 +471,10 @@ static struct kin_error *order_run(const struct report_input *in, const struct r
 		if (p.movable[i])
 			strtab_add(l.names, in->symbols->at[i].name);
 	l.n_names = strtab_count(l.names);
+	if (layout->sections)
+		l.aliases = list_aliases(in, &p, t);
 	add_rows(&l, c, chosen);
+	vec_free(&l.aliases);
 	strtab_free(l.written);
 	strtab_free(l.names);
 	cluster_free(c);

@@ -75,9 +75,40 @@ static const struct alias_query *query(struct symbols *s, const char *name)
 	return q;
 }
 
+static bool has_aliases(const struct symbols *s)
+{
+	return !symbols_rules(s)->one_name && !s->opts.table.external;
+}
+
+struct alias_walk {
+	struct symbols *s;
+	uint64_t base; /* of the part */
+	void (*each)(void *arg, symid id, const char *name);
+	void *arg;
+};
+
+static void see_any(void *arg, const char *symbol, uint64_t addr)
+{
+	const struct alias_walk *w = arg;
+	symid id = symbols_find_start(w->s, addr + w->base);
+	if (id != NONE && strcmp(w->s->at[id].name, symbol) != 0)
+		w->each(w->arg, id, symbol);
+}
+
+void symbols_for_each_alias(struct symbols *s, void (*each)(void *arg, symid id, const char *name),
+			    void *arg)
+{
+	struct alias_walk w = { .s = s, .each = each, .arg = arg };
+	for (size_t i = 0; i < s->n_parts && has_aliases(s); i++) {
+		w.base = s->parts[i].base;
+		if (s->parts[i].object)
+			object_for_each_name(s->parts[i].object, see_any, &w);
+	}
+}
+
 bool symbols_is_alias(struct symbols *s, symid id, const char *name)
 {
-	if (symbols_rules(s)->one_name || s->opts.table.external || !*name)
+	if (!has_aliases(s) || !*name)
 		return false;
 	const struct alias_query *q = query(s, name);
 	return q->found.n && bsearch(&id, q->found.at, q->found.n, sizeof(*q->found.at), by_number);

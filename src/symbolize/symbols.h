@@ -111,6 +111,11 @@ char *symbols_readable(const struct symbols *s, const char *name, bool is_symbol
  * symbols of all objects; other names are not kept. */
 bool symbols_is_alias(struct symbols *s, symid id, const char *name);
 
+/* Calls each() with each further name of each function: it lives for that call. Costs as much as
+ * the first query of symbols_is_alias(). */
+void symbols_for_each_alias(struct symbols *s, void (*each)(void *arg, symid id, const char *name),
+			    void *arg);
+
 /* Whether `name`, as typed by a user, means this function: its raw name, or function_name_is(), or
  * symbols_is_alias(). */
 bool symbols_is_called(struct symbols *s, symid id, const char *name);

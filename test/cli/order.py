@@ -158,12 +158,53 @@ def test_linkable(tap, kin, folder):
         tap.ok(done.returncode == 0, 'ld.lld has nothing to warn of', done.stderr)
 
 
+ALIASES = r'''
+#include <stdio.h>
+volatile int seen;
+#define COLD(n) __attribute__((noinline)) int cold##n(int x) { return printf("%d", x * n); }
+struct A { int v; __attribute__((noinline)) A(int x) : v(x) { seen++; } __attribute__((noinline)) ~A(); };
+COLD(1) COLD(2)
+A::~A() { seen += v; }
+COLD(3) COLD(4)
+extern "C" __attribute__((noinline)) int zz_work(int x) { A a(x); return seen * x; }
+extern "C" int aa_work(int x) __attribute__((alias("zz_work")));
+COLD(5) COLD(6)
+int main() { for (int i = 0; i < 99999; i++) aa_work(i); return 0; }
+'''
+
+
+def test_aliases(tap, kin, folder):
+    """A section is named after one of its function's names, which is not the one that is shown."""
+    with open(os.path.join(folder, 'aliases.cc'), 'w') as f:
+        f.write(ALIASES)
+    compiled = ['g++', '-O1', '-ffunction-sections', 'aliases.cc']
+    must(folder, *compiled, '-pg', '-o', 'named')
+    must(folder, './named')
+    os.rename(os.path.join(folder, 'gmon.out'), os.path.join(folder, 'named.out'))
+    ran = ['main', 'zz_work', '_ZN1AD2Ev', '_ZN1AC2Ei']
+    for tool in 'gold', 'mold':
+        lines = must(folder, kin, 'order', '--for=' + tool, 'named', 'named.out').splitlines()
+        tap.ok({'.text.' + name for name in ran} <= set(lines), f'{tool}: sections by all names of their functions', lines)
+        tap.ok(len(lines) == len(set(lines)), f'{tool}: each once', lines)
+    if not shutil.which('ld.gold'):
+        tap.skip('gold places functions by their other names', 'no gold')
+        return
+    must(folder, kin, 'order', '--for=gold', '-o', 'named.order', 'named', 'named.out')
+    must(folder, *compiled, '-o', 'placed', '-fuse-ld=gold', '-Wl,--section-ordering-file=named.order')
+    lines = [line.split() for line in must(folder, 'nm', '-n', 'placed').splitlines()]
+    at = {line[2]: int(line[0], 16) for line in lines if len(line) == 3 and line[1] in 'tTwW'}
+    own = [at[name] for name in ran]
+    between = [name for name in at if min(own) <= at[name] <= max(own) and 'cold' in name]
+    tap.ok(not between, 'gold places functions by their other names', between)
+
+
 def main():
     kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix='kin-order.') as folder:
         test_sampled(tap, kin, folder)
         test_linkable(tap, kin, folder)
+        test_aliases(tap, kin, folder)
         build(folder)
         names = must(folder, kin, 'order', 'before', 'profile').splitlines()
         tap.ok({'main', 'outer', 'middle', 'inner', 'sink', 'twin'} <= set(names),
