@@ -183,7 +183,7 @@ static struct kin_error *counts_run(const struct report_input *in, const struct 
 		add_symbol(t, in, o, blocks, chosen[i]);
 		add_blocks(t, in, o, blocks, chosen[i]);
 	}
-	if (!in->graph->has_arcs && !in->profile->n_blocks)
+	if (!report_is_empty(in, t) && !in->graph->has_arcs && !in->profile->n_blocks)
 		table_note(t, "The data holds no calls and no block counts, only samples of time.");
 	report_note_subjects(in, o, t);
 	if (blocks->n_outside)

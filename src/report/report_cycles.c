@@ -411,7 +411,7 @@ static struct kin_error *cycles_run(const struct report_input *in, const struct 
 	add_cycles(&j);
 	if (g->n_cycles)
 		report_note_outside(in, t);
-	else
+	else if (!report_is_empty(in, NULL))
 		table_note(t, "the call graph has no cycles");
 	report_note_subjects(in, o, t);
 	*ret = t;

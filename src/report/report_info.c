@@ -528,10 +528,11 @@ static struct kin_error *info_run(const struct report_input *in, const struct re
 	add_calls(t, in);
 	add_blocks(t, in);
 	add_checks(t, in);
-	if (!in->profile->n_histograms && !in->profile->samples.n)
+	bool empty = report_is_empty(in, NULL);
+	if (!empty && !in->profile->n_histograms && !in->profile->samples.n)
 		table_note(t, "The data holds no samples of time: only what was called or executed "
 			      "is known.");
-	if (!in->profile->n_arcs && !in->profile->samples.n)
+	if (!empty && !in->profile->n_arcs && !in->profile->samples.n)
 		table_note(
 			t,
 			"The data holds no calls: there is time of functions, but no call graph.");

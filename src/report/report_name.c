@@ -260,10 +260,21 @@ struct kin_error *report_check_subjects(const struct report_input *in, const str
 	return NULL;
 }
 
+bool report_is_empty(const struct report_input *in, struct kin_table *t)
+{
+	const struct profile *p = in->profile;
+	bool empty = !p->n_arcs && !p->n_histograms && !p->n_blocks && !p->samples.n &&
+		     !p->samples.n_task_arcs;
+	if (empty && t)
+		table_note(t, "there are no samples, no calls and no block counts to show");
+	return empty;
+}
+
 void report_describe(const struct report_input *in, struct kin_table *t)
 {
 	const struct callgraph *g = in->graph;
 
+	report_is_empty(in, t);
 	table_set_rate(t, g->rate);
 	table_property(t, "total", cell_time(g->total));
 	table_property(t, "graph_total", cell_time(g->shown_total));

@@ -138,7 +138,10 @@ bool report_is_inlined(const struct report_input *in, const char *name); /* whet
 void report_note_subjects(const struct report_input *in, const struct report_opts *o,
 			  struct kin_table *t);
 
-/* Sets the rate and the properties of all reports on time: totals, unit, what is estimated. */
+/* Whether nothing was measured, or selected. Then with a note, unless t is NULL. */
+bool report_is_empty(const struct report_input *in, struct kin_table *t);
+/* Sets the rate and the properties of all reports on time: totals, unit, what is estimated. Notes
+ * if there is nothing to report on. */
 void report_describe(const struct report_input *in, struct kin_table *t);
 /* Says how much of the time is that of the hooks which count calls, if it is much: nobody can take
  * it off exactly, as processors do it beside the work of the functions. */
