@@ -235,7 +235,8 @@ void string_list_add(struct string_list *l, const char *word)
 static bool set_executable(struct settings *s, const char *path, char error[512])
 {
 	if (s->executable) {
-		snprintf(error, 512, "two programs given: %.200s and %.200s", s->executable, path);
+		snprintf(error, 512, "two programs given: %.200s and %.200s%s", s->executable, path,
+			 s->command->names_subjects ? "; a function goes behind --" : "");
 		return false;
 	}
 	s->executable = path;
@@ -244,11 +245,17 @@ static bool set_executable(struct settings *s, const char *path, char error[512]
 
 /* ---- operands ---- */
 
+/* A program may be named after a function of it: once it is known, its name means that. */
+static bool is_function_of(const char *program, const char *word)
+{
+	return program && !strchr(word, '/') && !strcmp(base_name(program), word);
+}
+
 /* Programs are recognised by their content. So is data, if the operand could be a function or a
  * source file as well (old BSD's data has nothing to recognise it by: that takes -d). */
 static bool add_operand(struct settings *s, const char *word, bool after_dashes, char error[512])
 {
-	if (s->command->names_subjects && after_dashes) {
+	if (s->command->names_subjects && (after_dashes || is_function_of(s->executable, word))) {
 		string_list_add(&s->subjects, word);
 		return true;
 	}
