@@ -619,11 +619,13 @@ void profile_take_off_hooks(struct kin_profile *p)
 {
 	enum { NS = 1000000000 };
 	struct hooks_time t = hooks_take_off(p->data);
+	int decimals = t.sampled_ns < NS ? 4 : 2;
 	if (t.off_ns)
 		profile_add_note(
-			p, xprintf("counting calls took %.2f s of %.2f s, estimated at %.2f ns a "
+			p, xprintf("counting calls took %.*f s of %.*f s, estimated at %.2f ns a "
 				   "call: that is taken off (kin's --with-hooks leaves it in)",
-				   (double)t.off_ns / NS, (double)t.sampled_ns / NS, t.call_ns));
+				   decimals, (double)t.off_ns / NS, decimals,
+				   (double)t.sampled_ns / NS, t.call_ns));
 }
 
 /* Whether two files say that they are of one job, or one says nothing of it. */

@@ -249,7 +249,7 @@ static void say_became(const struct run_line *l, const struct run_file *last, si
 	char *all = inside_pattern(output, true), *exe = runtime_file_fact(last->path, "exe");
 	message("run", "%s became %s: kin flat %s shows it, kin flat %s %s all %zu profiles%s",
 		l->argv[0], exe ? exe : "another program", last->path, output, all, n,
-		calls_in_words(&l->opts, last->path));
+		runtime_file_has_calls(output) ? "" : calls_in_words(&l->opts, last->path));
 	free(exe);
 	free(all);
 }

@@ -92,10 +92,10 @@ static struct kin_error *parse_text(const char *name, const char *text, size_t s
 	bool has_files = false;
 
 	read_all(&j, into, &has_files);
-	if (j.failed)
+	if (j.failed && size && text[0] == '{')
 		return err_new(KIN_ERROR_FORMAT, "%s: no JSON, or not all of it, at byte %zu", name,
 			       (size_t)(j.pos - j.start));
-	if (!has_files)
+	if (j.failed || !has_files) /* gcov's own text, or its .gcda */
 		return err_new(KIN_ERROR_FORMAT, "%s: not what gcov --json-format writes", name);
 	return NULL;
 }

@@ -219,7 +219,9 @@ static struct kin_error *latency_run(const struct report_input *in, const struct
 		table_note(t, "times are by the clock, with all that was called, and without what "
 			      "measuring them took");
 	else
-		table_note(t, "the data does not know how long calls took: see kin run --latency");
+		table_note(t, "the data does not know how long calls took: kin run --latency "
+			      "measures it, "
+			      "in programs compiled with -finstrument-functions");
 	note_doubts(&j);
 	report_note_subjects(in, o, t);
 	free_list(&j.arcs);

@@ -915,6 +915,13 @@ def test_became(tap, box):
     p = said('env', box.folder + '/seven')
     tap.ok(not os.path.exists(box.folder + '/seven') or 'env became HERE/seven, which is not measured: it is linked statically' in p,
            'a program that cannot load it', p)
+    with open(os.path.join(box.folder, 'ends.c'), 'w') as f:
+        f.write('#include <unistd.h>\n__attribute__((noinline)) void f(void) { __asm__(""); }\nint main(void) { f(); execl("/bin/true", "true", NULL); }\n')
+    for flags, told in (['-pg'], False), ([], True):
+        box.run('gcc', '-w', *flags, '-o', 'ends', 'ends.c')
+        p = said('./ends')
+        tap.ok('./ends became ' in p and ('no calls were counted' in p) == told,
+               f'that no calls were counted is {"" if told else "not "}said of a program that counted {"none" if told else "some, and became another"}', p)
     p = said('./callers', env=['KIN_OPTIONS=output=mine.kin,verbose'])
     tap.ok(p.startswith('kin run: became.kin: ') and not os.path.exists(box.folder + '/mine.kin'), 'kin run -o wins over KIN_OPTIONS', p)
     p = box.run('env', 'KIN_OPTIONS=stacks=on,output=mine.kin', box.kin, 'run', './callers')
@@ -937,7 +944,7 @@ def test_linked(tap, box):
     tap.ok('times are measured' in q.out, 'kin cc: what is looked at is the profile with stacks', q.out + q.err)
     words = box.run(box.kin, 'cc', '--print', 'gcc', '-finstrument-functions', 'callers.c')
     both = box.run(box.kin, 'cc', '--print', '--latency', 'gcc', '-pg', 'callers.c')
-    tap.ok('-pg' not in words.out and not words.err and '-pg' in both.out and 'counts once' in both.err,
+    tap.ok(' -pg ' not in words.out and not words.err and ' -pg ' in both.out and 'counts once' in both.err,
            'kin cc: no -pg beside -finstrument-functions, or it is said', words.out + words.err + both.out + both.err)
     tap.ok(p.out.count(' 50500 ') == 1 and 'no time accumulated' not in p.out, 'kin cc: gmon.out has both, too', p.out + p.err)
 
