@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import dump
-from harness import FULL, MACHINE, RT, SO, TMP, build, describe, run, tap, wanted
+from harness import FULL, MACHINE, RT, SO, TMP, args, build, describe, run, tap, wanted
 
 ON = 'sample=1000,stacks=on'
 _built = {}
@@ -334,6 +334,18 @@ def killed():
         lost.append(usage.ru_utime + usage.ru_stime - w if kins else 9)
     tap.ok(min(lost) > -.002 and statistics.median(lost) < .025 + idle and max(lost) < .06 + idle,
            'sampling kill -9: all but the last few ms are in the file', lambda: f'{idle} {lost}')
+    d = os.path.join(TMP, 'killed.late') # the process's time was written before, at 0.25 s
+    os.mkdir(d)
+    p = subprocess.Popen([spin(), 'shares', '9'], cwd=d, env={'LD_PRELOAD': SO, 'KIN_OPTIONS': ON})
+    while used(p.pid) < .4:
+        time.sleep(.01)
+    p.send_signal(signal.SIGKILL)
+    p.wait()
+    text = subprocess.run([os.path.join(args.build, 'kin'), 'info', *glob.glob(d + '/*.kin')], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True).stdout
+    share = re.search(r'CPU time sampled .* ([\d.]+) % of the kernel', text)
+    tap.ok(share and 90 < float(share[1]) < 104 and 'samples stand for' not in text,
+           'sampling kill -9: the CPU time is that up to the last sample', text)
 
 
 @part('refused')

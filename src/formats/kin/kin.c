@@ -382,6 +382,15 @@ static uint64_t hooks_time(const struct kinfile *f)
 }
 
 /* Files of kin merge have their sums in a record. */
+/* The runtime writes the process's time now and then, and at its end, that of a thread with each
+ * sample: of a process that was killed the threads say more. */
+static uint64_t cpu_time(const struct kinfile *f)
+{
+	const struct kinf_header *h = &f->header;
+	bool stale = h->writer == KINF_BY_RUNTIME && h->end == KINF_RUNNING;
+	return stale && f->threads_cpu_ns > h->cpu_ns ? f->threads_cpu_ns : h->cpu_ns;
+}
+
 static void add_audit(struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;
@@ -398,7 +407,7 @@ static void add_audit(struct kinfile *f)
 	capped_add(&a->hooks_ns, hooks_time(f));
 	capped_add(&a->switches, f->has_switches ? 0 : f->switches);
 	capped_add(&a->preemptions, f->has_switches ? 0 : f->preemptions);
-	capped_add(&a->cpu_ns, h->cpu_ns);
+	capped_add(&a->cpu_ns, cpu_time(f));
 	capped_add(&a->sampled_ns, f->seen_sampled_ns ? f->seen_sampled_ns : h->sampled_ns);
 	if (h->end_ns > h->start_ns)
 		capped_add(&a->duration_ns, h->end_ns - h->start_ns);

@@ -67,6 +67,7 @@ struct kinfile {
 	struct spread_set *spreads;     /* differences between ranks; NULL: none yet */
 	uint64_t first_ns, last_ns;     /* range of records' times; 0: none */
 	uint64_t seen_sampled_ns;       /* weights of samples on a CPU, in ns */
+	uint64_t threads_cpu_ns;        /* CPU time of the threads in the table of the runtime */
 	uint32_t run;                   /* repetition of the program, from 0 */
 	uint64_t calls;                 /* counted by the runtime */
 	uint64_t switches, preemptions; /* records of them; */

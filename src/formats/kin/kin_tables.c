@@ -149,6 +149,7 @@ void kinfile_read_threads(struct kinfile *f, const struct kinfile_block *b)
 		task.comm = profile_add_string(f->into, t.name, strnlen(t.name, sizeof(t.name)));
 		*map64_at(&f->threads, t.index) = profile_add_task(f->into, task);
 		f->has_task = true;
+		capped_add(&f->threads_cpu_ns, t.cpu_ns);
 	}
 }
 
