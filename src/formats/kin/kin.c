@@ -381,7 +381,6 @@ static uint64_t hooks_time(const struct kinfile *f)
 	return ns < UINT64_MAX ? (uint64_t)ns : UINT64_MAX;
 }
 
-/* Files of kin merge have their sums in a record. */
 /* The runtime writes the process's time now and then, and at its end, that of a thread with each
  * sample: of a process that was killed the threads say more. */
 static uint64_t cpu_time(const struct kinfile *f)
@@ -391,6 +390,7 @@ static uint64_t cpu_time(const struct kinfile *f)
 	return stale && f->threads_cpu_ns > h->cpu_ns ? f->threads_cpu_ns : h->cpu_ns;
 }
 
+/* Files of kin merge have their sums in a record. */
 static void add_audit(struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;
