@@ -124,8 +124,8 @@ unwind_step_inline(const struct unwind_row *row, struct unwind_regs *r, unwind_r
 	if (__builtin_expect(status != UNWIND_OK, 0))
 		return status;
 	/* sp stays the same only if the function has saved nothing yet and its caller pushed
-	 * nothing. */
-	bool may_stay = r->exact && unwind_has_link_register(r);
+	 * nothing, or where the return address is off the stack: vfork() keeps it in rdi. */
+	bool may_stay = r->exact && (unwind_has_link_register(r) || row->ra == UNWIND_IN_REG);
 	if (__builtin_expect(!signal && (cfa & 7 || cfa < r->sp || (cfa == r->sp && !may_stay)), 0))
 		return UNWIND_BAD;
 	status = unwind_return_address(row, r, cfa, &pc, read, arg);

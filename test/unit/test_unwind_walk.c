@@ -86,6 +86,16 @@ static void test_steps(void)
 				   .ra_offset = -1 };
 	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.pc == 0x2222 && !r.all);
 
+	/* vfork() has popped the return address into rdi: its caller's sp is its own */
+	all[5] = 0x500;
+	r = start;
+	r.all = all;
+	row = (struct unwind_row){ .cfa = UNWIND_CFA_REG,
+				   .ra = UNWIND_IN_REG,
+				   .ra_offset = UNWIND_DWARF + 5 };
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_OK && r.pc == 0x500 && r.sp == 0x8000);
+	OK(unwind_step(&row, &r, read_words, &w) == UNWIND_BAD); /* of a caller it cannot be */
+
 	/* an epilogue that has popped rbp already: the slot is below sp, the register is right */
 	r = start;
 	r.fp = 0x9000;
