@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/vec.h"
 
 struct gate {
 	const struct gate_opts *opts;
@@ -16,6 +18,8 @@ struct gate {
 	uint64_t start_ns;
 	size_t next; /* of the spans */
 	bool open, stopped;
+	VEC(struct gate_span)
+	opened; /* by the clock; the last one without an end while it is open */
 	char line[256];
 	size_t n_line;
 };
@@ -115,6 +119,7 @@ void gate_free(struct gate *g)
 	if (!g)
 		return;
 	close_pipes(g);
+	vec_free(&g->opened);
 	free(g);
 }
 
@@ -125,10 +130,30 @@ static void set(struct gate *g, struct rings *r, bool open)
 	if (open == g->open)
 		return;
 	g->open = open;
-	if (open)
+	uint64_t now_ns = clock_now_ns();
+	if (open) {
 		rings_enable(r);
-	else
+		vec_push(&g->opened, ((struct gate_span){ now_ns, UINT64_MAX }));
+	} else {
 		rings_disable(r);
+		g->opened.at[g->opened.n - 1].to_ns = now_ns;
+	}
+}
+
+uint64_t gate_open_ns(const struct gate *g, uint64_t *from_ns, uint64_t to_ns)
+{
+	uint64_t sum = 0, first = *from_ns;
+	for (size_t i = 0; i < g->opened.n; i++) {
+		const struct gate_span *s = &g->opened.at[i];
+		uint64_t from = s->from_ns > *from_ns ? s->from_ns : *from_ns;
+		uint64_t to = s->to_ns < to_ns ? s->to_ns : to_ns;
+		if (from >= to)
+			continue;
+		first = sum ? first : from;
+		sum += to - from;
+	}
+	*from_ns = first;
+	return sum;
 }
 
 /* When the next span begins, or the present one ends. */
@@ -163,6 +188,18 @@ void gate_begin(struct gate *g, struct rings *r, uint64_t now_ns)
 	if (!g->opts->n_spans)
 		set(g, r, !g->opts->closed);
 	heed_time(g, r, now_ns);
+}
+
+void gate_begin_again(struct gate *g, struct rings *r, uint64_t now_ns)
+{
+	if (g->opts->n_spans) {
+		set(g, r, false);
+		g->next = 0;
+		g->start_ns = now_ns;
+		heed_time(g, r, now_ns);
+	} else if (g->open) {
+		rings_enable(r); /* the events of the new program, too */
+	}
 }
 
 /* ---- commands ---- */

@@ -36,6 +36,8 @@ struct kin_error *gate_open(const struct gate_opts *opts, struct gate **ret)
 void gate_free(struct gate *g); /* NULL is fine */
 
 void gate_begin(struct gate *g, struct rings *r, uint64_t now_ns);
+/* For the next run of the program: the spans are since its start; what commands said holds. */
+void gate_begin_again(struct gate *g, struct rings *r, uint64_t now_ns);
 /* The receiver of "mark" commands. */
 struct gate_marker {
 	void (*mark)(void *arg, const char *name);
@@ -43,6 +45,8 @@ struct gate_marker {
 };
 /* Opens and closes the gate as due. False: the command "stop" came. */
 bool gate_act(struct gate *g, struct rings *r, const struct gate_marker *m, uint64_t now_ns);
+/* How much of an interval up to now the gate was open; *from_ns becomes the first such moment. */
+uint64_t gate_open_ns(const struct gate *g, uint64_t *from_ns, uint64_t to_ns);
 /* For poll(); -1: there are no commands. */
 int gate_fd(const struct gate *g);
 /* Time until the next span begins or ends; UINT64_MAX: none. */

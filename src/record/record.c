@@ -429,6 +429,8 @@ static struct kin_error *run_all(struct session *s)
 			err = target_go(&s->target, &s->signals, o->argv[0]);
 		if (err)
 			return err;
+		if (run && s->gate)
+			gate_begin_again(s->gate, s->rings, clock_now_ns());
 		session_run(s);
 		keep_status(s);
 		if (s->deadline_ns && clock_now_ns() >= s->deadline_ns)

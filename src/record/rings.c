@@ -268,7 +268,8 @@ static void make_attrs(struct rings *r, const struct rings_opts *opts)
 		}
 		a.inherit = opts->n_tids && !opts->no_inherit;
 		a.disabled = !leads_no_group(opts->events, i);
-		a.enable_on_exec = a.disabled && opts->on_exec && (!on_demand || i == tracking);
+		a.enable_on_exec =
+			a.disabled && opts->on_exec && (!on_demand || e->purpose != EVENT_SAMPLED);
 		a.sample_id_all = 1;
 		a.use_clockid = 1;
 		a.clockid = CLOCK_MONOTONIC;
@@ -571,16 +572,17 @@ struct kin_error *rings_open(const struct rings_opts *opts, struct rings **ret, 
 	return NULL;
 }
 
-static bool is_tracking(const struct rings *r, size_t attr)
+/* Sampling or not: threads that leave a CPU before sampling begins may return later. */
+static bool is_always_on(const struct rings *r, size_t attr)
 {
-	return r->traits.at[event_of_attr(r, attr)].purpose == EVENT_TRACKING;
+	return r->traits.at[event_of_attr(r, attr)].purpose != EVENT_SAMPLED;
 }
 
-static void enable_chosen(struct rings *r, size_t first, bool tracking)
+static void enable_chosen(struct rings *r, size_t first, bool always)
 {
 	for (size_t i = first; i < r->opened.n; i++)
 		if (is_on(r, r->opened.at[i].attr) &&
-		    is_tracking(r, r->opened.at[i].attr) == tracking)
+		    is_always_on(r, r->opened.at[i].attr) == always)
 			ioctl(r->opened.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
@@ -637,7 +639,7 @@ void rings_disable(struct rings *r)
 {
 	r->sampling = false;
 	for (size_t i = 0; i < r->opened.n; i++)
-		if (!is_tracking(r, r->opened.at[i].attr))
+		if (!is_always_on(r, r->opened.at[i].attr))
 			ioctl(r->opened.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 

@@ -57,7 +57,7 @@ void rings_free(struct rings *r); /* NULL is fine */
  * opts.on_exec is set. */
 void rings_follow(struct rings *r, const pid_t *tids, size_t n, bool enable);
 
-/* Starts sampling. Tracking of tasks and mappings is not affected. */
+/* Starts sampling. Tracking of tasks, mappings and switches is not affected. */
 void rings_enable(struct rings *r);
 void rings_disable(struct rings *r);
 void rings_enable_tracking(struct rings *r);

@@ -325,7 +325,7 @@ static void define_wall(struct session *s)
 	uint32_t b = kinfile_writer_event(w, blocked, KINF_NS, 0, KINF_EVENT_OFF_CPU);
 	uint32_t r = kinfile_writer_event(w, waiting, KINF_NS, 0, KINF_EVENT_WAITING);
 	if (!s->wall)
-		s->wall = wall_new(s->recording, s->exact_switches, b, r);
+		s->wall = wall_new(s->recording, s->exact_switches, b, r, s->gate);
 	free(blocked);
 	free(waiting);
 }

@@ -37,16 +37,19 @@ struct thread_wall {
 
 struct wall {
 	struct recording *recording;
+	const struct gate *gate;
 	bool exact;
 	uint32_t blocked, waiting;
 	uint32_t running, n_cpus;
 	struct wall_totals totals;
 };
 
-struct wall *wall_new(struct recording *r, bool exact, uint32_t blocked, uint32_t waiting)
+struct wall *wall_new(struct recording *r, bool exact, uint32_t blocked, uint32_t waiting,
+		      const struct gate *gate)
 {
 	struct wall *w = xalloc(sizeof(*w));
 	w->recording = r;
+	w->gate = gate;
 	w->exact = exact;
 	w->blocked = blocked;
 	w->waiting = waiting;
@@ -146,6 +149,12 @@ static void end_interval(struct wall *w, struct thread *t, uint64_t now_ns)
 				   .waiting = tw->preempted };
 	tw->out = tw->present = false;
 	tw->in_ns = now_ns;
+	if (w->gate)
+		i.duration_ns = gate_open_ns(w->gate, &i.start_ns, now_ns);
+	if (w->gate && !i.duration_ns) {
+		tw->at_switch.known = false;
+		return;
+	}
 	if (tw->at_switch.known && now_ns >= tw->seen_ns) {
 		emit(w, t, &i, &tw->at_switch);
 		tw->at_switch.known = false;

@@ -10,11 +10,14 @@
 #ifndef RECORD_WALL_H
 #define RECORD_WALL_H
 
+#include "record/gate.h"
 #include "record/recording.h"
 
 struct wall;
-/* `exact`: samples are taken at switches. `blocked`, `waiting`: events' ids in the file. */
-struct wall *wall_new(struct recording *r, bool exact, uint32_t blocked, uint32_t waiting);
+/* `exact`: samples are taken at switches. `blocked`, `waiting`: events' ids in the file. Of
+ * intervals the part counts in which the gate was open; NULL: all of each. */
+struct wall *wall_new(struct recording *r, bool exact, uint32_t blocked, uint32_t waiting,
+		      const struct gate *gate);
 void wall_free(struct wall *w); /* NULL is fine */
 
 /* Adds a thread from before the recording: it counts as asleep since then, unless it is seen to

@@ -260,6 +260,17 @@ def test_delay(tap, box):
     finally:
         p.kill()
         p.communicate()
+    r = box.record('-r', '2', '-D', '50', '-o', 'runs.kin', './fast', 'spin', '200')
+    threads = [t[3] for t in box.info('runs.kin') if t[0] == 'thread' and 'sampled' in t[3]]
+    tap.ok(len(threads) == 2, '-r -D: from then on in each run', f'{r.err} {threads}')
+
+    def asleep():
+        box.record('--wall', '-D', '200-300,500-600', '-o', 'asleep.kin', '--', 'sleep', '0.8')
+        samples = [s for s in script(box, 'asleep.kin') if s['event'] == 'blocked']
+        ns = sum(int(s['period']) for s in samples)
+        return 150e6 < ns < 280e6 and all(len(s['frames']) > 3 for s in samples), (ns, samples)
+    passed, seen = best(asleep)
+    tap.ok(passed, '--wall -D: of time asleep what is in these spans, and where', seen)
 
 
 def test_control(tap, box):
