@@ -47,13 +47,15 @@ static void put_trust(FILE *f, const struct record_audit *a)
 		fputc('\n', f);
 }
 
-/* Each task's clock starts with a whole period on each CPU. */
+/* Each task's clock starts with a whole period on each CPU: the time after its last sample there is
+ * in none. */
 static void put_short_tasks(FILE *f, const struct record_audit *a)
 {
 	if (a->is_clock && a->cpu_ns && !a->user_only && a->threads > 8 && !a->lost &&
 	    percent(a->sampled_ns, a->cpu_ns) < 95)
-		fprintf(f, "  threads that ran for less than a sampling period are not seen: -a "
-			   "sees them, a higher -F more of them\n");
+		fprintf(f, "  the time of a thread after its last sample is not seen, which is all "
+			   "of one shorter than a sampling period: -a sees it, a higher -F more "
+			   "of it\n");
 }
 
 /* The kernel looks at such timers with its tick. What samples stand for is right all the same. */
