@@ -538,14 +538,16 @@ static bool is_jitdump(const char *path)
 	return name && !strncmp(name, "/jit-", 5) && !strcmp(path + n - 5, ".dump");
 }
 
-static enum kinf_module_kind kind_of(const char *path)
+/* Programs and libraries run from memory, too: what has a build id there is one. */
+static enum kinf_module_kind kind_of(const struct module_key *key)
 {
+	const char *path = key->path;
 	if (!strcmp(path, "[vdso]"))
 		return KINF_VDSO;
 	if (!*path || !strcmp(path, "//anon") || !strcmp(path, "[heap]") ||
 	    !strncmp(path, "[stack", 6) || !strncmp(path, "[anon", 5) ||
-	    !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/zero", 9) ||
-	    !strncmp(path, "/SYSV", 5))
+	    (!strncmp(path, "/memfd:", 7) && !key->build_id_size) ||
+	    !strncmp(path, "/dev/zero", 9) || !strncmp(path, "/SYSV", 5))
 		return KINF_JIT;
 	if (is_jitdump(path))
 		return KINF_JIT;
@@ -567,7 +569,7 @@ static struct module *module_new(struct modules *all, const struct module_key *k
 	m->all = all;
 	m->fd = m->held = -1;
 	m->root = SIZE_MAX;
-	m->kind = kind_of(key->path);
+	m->kind = kind_of(key);
 	m->path = without_deleted(key->path);
 	m->inode = key->inode;
 	m->build_id_size =
@@ -583,7 +585,7 @@ static struct module *module_new(struct modules *all, const struct module_key *k
 
 struct module *modules_find(struct modules *m, const struct module_key *key)
 {
-	bool jit = kind_of(key->path) == KINF_JIT; /* code of one process */
+	bool jit = kind_of(key) == KINF_JIT; /* code of one process */
 	const char *path = jit && !is_jitdump(key->path) ? "" : key->path;
 	size_t n_path = strlen(path), n_id = key->build_id_size;
 	n_id = jit ? 0 : n_id < BUILD_ID_MAX ? n_id : BUILD_ID_MAX;

@@ -464,6 +464,15 @@ def test_jit(tap, box):
     tap.ok(share(graph, 'main') > 90, 'and its callers', graph)
 
 
+def test_in_memory(tap, box):
+    """A program that runs from memory has no file to be read later."""
+    script = ('import os, sys; fd = os.memfd_create("hidden"); os.write(fd, open("./prog", "rb").read()); '
+              'os.execve(fd, ["prog", "spin", "300"], os.environ)')
+    p = box.record('-o', 'hidden.kin', sys.executable, '-c', script)
+    graph = box.graph('hidden.kin')
+    tap.ok(share(graph, 'spin') > 60 and share(graph, '_start') > 60, 'a program in memory has its names, and its callers', p.err + graph)
+
+
 def test_vdso(tap, box):
     p = box.record('-o', 'clock.kin', './fast', 'clock', '300')
     found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'dso,sym', '--format=json', 'clock.kin').out)
@@ -1076,7 +1085,7 @@ def main():
             tap.skip('kin record', 'PERF_EVENT_OPEN IS REFUSED HERE: nothing of it was tested')
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
-                     test_churn, test_killed, test_audit, test_wall, test_jit, test_vdso, test_files, test_unprivileged, test_refused,
+                     test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused,
                      test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
                      test_compilers, test_lines, test_lowest, test_signal_stack, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
