@@ -739,6 +739,7 @@ size_t samples_distinct_stacks(const struct samples *s)
 struct process_task {
 	uint32_t run, rank, pid;
 	bool is_other; /* than the thread that the process began with */
+	uint64_t end_ns;
 	uint32_t id;
 };
 
@@ -751,13 +752,35 @@ static int by_process(const void *a, const void *b)
 	if (!order)
 		order = ORDER(x->pid, y->pid);
 	if (!order)
-		order = ORDER(x->is_other, y->is_other);
-	return order ? order : ORDER(y->id, x->id); /* the last name first */
+		order = ORDER(x->end_ns, y->end_ns);
+	if (!order)
+		order = ORDER(y->is_other,
+			      x->is_other); /* they end before the process has another name */
+	return order ? order : ORDER(x->id, y->id);
 }
 
 static bool is_of_one_process(const struct process_task *x, const struct process_task *y)
 {
 	return x->run == y->run && x->rank == y->rank && x->pid == y->pid;
+}
+
+/* The tasks of one process, by their ends. */
+static void name_process(const struct samples *s, const struct process_task *of, size_t n,
+			 strid *commands)
+{
+	uint32_t last = NONE;
+	for (size_t i = 0; i < n; i++)
+		if (!of[i].is_other && (last == NONE || of[i].id > last))
+			last = of[i].id;
+	uint32_t then = last; /* the name of the process at the end of a task */
+	for (size_t i = n; i-- > 0;) {
+		const struct process_task *t = &of[i];
+		if (!t->is_other && t->end_ns)
+			then = t->id;
+		bool own = !t->is_other || last == NONE;
+		uint32_t id = own ? t->id : t->end_ns ? then : last;
+		commands[t->id] = s->tasks[id].comm;
+	}
 }
 
 strid *samples_commands(const struct samples *s)
@@ -766,14 +789,14 @@ strid *samples_commands(const struct samples *s)
 	strid *commands = xalloc((s->n_tasks + 1) * sizeof(*commands));
 	for (uint32_t i = 0; i < s->n_tasks; i++) {
 		const struct task *t = &s->tasks[i];
-		all[i] = (struct process_task){ t->run, t->rank, t->pid, t->pid != t->tid, i };
+		all[i] = (struct process_task){ t->run,           t->rank,   t->pid,
+						t->pid != t->tid, t->end_ns, i };
 	}
 	qsort(all, s->n_tasks, sizeof(*all), by_process);
-	for (size_t i = 0, leader = 0; i < s->n_tasks; i++) {
-		if (!is_of_one_process(&all[i], &all[leader]))
-			leader = i;
-		bool known = all[i].is_other && !all[leader].is_other;
-		commands[all[i].id] = s->tasks[known ? all[leader].id : all[i].id].comm;
+	for (size_t i = 0, end; i < s->n_tasks; i = end) {
+		for (end = i + 1; end < s->n_tasks && is_of_one_process(&all[i], &all[end]);)
+			end++;
+		name_process(s, &all[i], end - i, commands);
 	}
 	free(all);
 	return commands;

@@ -235,7 +235,8 @@ static inline stackid samples_physical(const struct samples *s, stackid stack)
 }
 
 /* [task]: the name of its process, to be freed: what the thread that the process began with was
- * called in the end; the task's own name if that is not known. */
+ * called when the task ended, or in the end if that time is not known; the task's own name if there
+ * is no such thread. */
 strid *samples_commands(const struct samples *s);
 
 /* ---- building: through the profile's builder ---- */

@@ -348,6 +348,23 @@ static void take_mmap(struct spaces *s, const struct ring_record *r)
 	space_map(space, made);
 }
 
+/* Exec in a thread other than the first: all others end, and it has the number of that one. */
+static struct thread *become_first(struct spaces *s, pid_t pid, uint64_t time_ns,
+				   const struct spaces_hooks *hooks)
+{
+	struct thread *t = sibling(s, pid);
+	if (!t)
+		return NULL;
+	struct thread first = { .pid = pid, .tid = pid, .task = t->space->first_task };
+	hooks->ended(hooks->arg, &first, time_ns, true); /* its name was the process's up to now */
+	hooks->ended(hooks->arg, t, time_ns, false);
+	uint32_t index = map64_get(&s->by_tid, (uint32_t)t->tid);
+	map64_remove(&s->by_tid, (uint32_t)t->tid);
+	*map64_at(&s->by_tid, (uint32_t)pid) = index;
+	t->tid = pid;
+	return t;
+}
+
 struct comm_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -360,6 +377,8 @@ static void take_comm(struct spaces *s, const struct ring_record *r,
 	const struct comm_record *c = (const void *)r->header;
 	bool exec = r->header->misc & PERF_RECORD_MISC_COMM_EXEC;
 	struct thread *t = spaces_known(s, (pid_t)c->tid);
+	if (!t && exec && c->tid == c->pid)
+		t = become_first(s, (pid_t)c->pid, r->sample.time, hooks);
 	if (!t && exec) { /* nothing of what it was is left */
 		t = add_thread(s, (pid_t)c->pid, (pid_t)c->tid, space_new((pid_t)c->pid));
 		t->space->fresh = t->space->exec = true;
@@ -435,6 +454,8 @@ static void take_exit(struct spaces *s, const struct ring_record *r,
 	if (!t)
 		return;
 	pid_t pid = t->pid;
+	if (t->tid == pid)
+		t->space->first_task = t->task;
 	hooks->ended(hooks->arg, t, r->sample.time, true);
 	if (forget(s, t))
 		hooks->left(hooks->arg, pid, r->sample.time);

@@ -24,6 +24,7 @@ struct space {
 	bool exec;                /* it was made by exec: */
 	struct space *before;     /* space of the program that called it; NULL: not known */
 	bool runs;                /* the new program has been seen to run */
+	uint32_t first_task;      /* that of the process's first thread, if it has ended; 0: none */
 	bool replaced;            /* a mapping replaced another: caches are invalid */
 	struct walker *walker;    /* owned by the unwinding; NULL: not yet */
 	struct code_cache *cache; /* owned by the unwinding; NULL: not yet */

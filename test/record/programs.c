@@ -167,6 +167,22 @@ static int chain(int n, char *self)
 	return 1;
 }
 
+NOINLINE void before_exec(void) { spin(0.2); }
+static void *executes(void *unused)
+{
+	(void)unused;
+	before_exec();
+	execl("./fast", "fast", "spin", "200", (char *)NULL);
+	return NULL;
+}
+static int thread_executes(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, executes, NULL);
+	pause();
+	return 1;
+}
+
 NOINLINE void nap(void) { usleep(300000); }
 static int sleeper(void)
 {
@@ -370,6 +386,8 @@ int main(int argc, char **argv)
 		return daemons();
 	if (!strcmp(name, "chain"))
 		return chain(n, argv[0]);
+	if (!strcmp(name, "thread_executes"))
+		return thread_executes();
 	if (!strcmp(name, "pair"))
 		return pair();
 	if (!strcmp(name, "sleeper"))

@@ -274,6 +274,14 @@ def test_trees(tap, box):
     has = re.search(r'"samples":(\d+)', box.run(box.kin, 'report', '-g', 'none', '--format=json', 'small.kin').out)
     tap.ok(bool(said and has) and int(said[1]) == int(has[1]) < int(said[2]), '... how many it has, and of how many', f'{p.err}\n{has}')
     tap.ok(*seen(box, 'a chain of ten execs', '', 70, '-o', 'chain.kin', './prog', 'chain', '10', status=9))
+    # The thread that calls exec has the number of the first one then, which is gone.
+    p = box.record('--wall', '-o', 'became.kin', './prog', 'thread_executes')
+    tap.ok(p.returncode == 0 and '1 process, 2 threads' in p.err, 'exec in a second thread: it is one process', p.err)
+    page = box.run(box.kin, 'report', '--all-rows', 'became.kin').out
+    tap.ok(re.findall(r'(\S+) +prog +before_exec$', page, re.M)[:1] == ['prog'], '... what it ran before is of the program of before', page)
+    found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'comm,parallelism', '--format=json', 'became.kin').out)
+    ran = {(r['comm'], r['parallelism']) for r in found if r['self'] > 0.02}
+    tap.ok(ran == {('prog', '1'), ('fast', '1')}, '... and it is one thread', ran)
     # While the kernel begins a program, the one that called exec is the caller; at its end, where the program begins. kin itself,
     # which begins the first one, is not recorded.
     p = box.record('-o', 'execs.kin', '-F', '5000', 'sh', '-c', 'for i in $(seq 500); do ./prog exit 0; done')

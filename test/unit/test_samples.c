@@ -583,9 +583,20 @@ static void processes_have_names(void)
 	static const struct {
 		const char *name, *of_process;
 		uint32_t pid, tid, run, rank;
-	} tasks[] = { { "sh", "sh", 7, 7, 0, 1 },    { "app", "app", 7, 7, 0, 1 },
-		      { "pool", "app", 7, 8, 0, 1 }, { "other", "other", 7, 7, 0, 2 },
-		      { "io", "other", 7, 9, 0, 2 }, { "lone", "lone", 7, 10, 1, 2 } };
+		uint64_t end_ns;
+	} tasks[] = { { "sh", "sh", 7, 7, 0, 1 },
+		      { "app", "app", 7, 7, 0, 1 },
+		      { "pool", "app", 7, 8, 0, 1 },
+		      { "other", "other", 7, 7, 0, 2 },
+		      { "io", "other", 7, 9, 0, 2 },
+		      { "lone", "lone", 7, 10, 1, 2 },
+		      /* threads that an exec ended, and one that was there later */
+		      { "old", "old", 8, 8, 0, 1, 50 },
+		      { "new", "new", 8, 8, 0, 1, 90 },
+		      { "a", "old", 8, 9, 0, 1, 40 },
+		      { "b", "old", 8, 10, 0, 1, 50 },
+		      { "c", "new", 8, 11, 0, 1, 60 },
+		      { "d", "new", 8, 12, 0, 1, 95 } };
 	struct profile_builder *b = profile_builder_new();
 	taskid ids[ARRAY_LEN(tasks)];
 	for (size_t i = 0; i < ARRAY_LEN(tasks); i++)
@@ -594,6 +605,7 @@ static void processes_have_names(void)
 					  .tid = tasks[i].tid,
 					  .run = tasks[i].run,
 					  .rank = tasks[i].rank,
+					  .end_ns = tasks[i].end_ns,
 					  .comm = profile_add_string(b, tasks[i].name,
 								     strlen(tasks[i].name)) });
 	struct profile *p = profile_finish(b);
