@@ -57,7 +57,8 @@ struct kin_thread { /* a thread, for as long as it had one name; thread 0 is the
 	uint32_t run;              /* the repetition of the program in this recording, from 0 */
 	uint64_t start_ns, end_ns; /* on the clock of the samples; 0: not known */
 	uint32_t rank;             /* rank + 1 of its process in a parallel job; 0: none */
-	const char *command; /* last name of its process's first thread; `name` if not known */
+	const char *command; /* what its process's first thread was called when this one ended,
+			      * or in the end; `name` if not known */
 };
 
 enum kin_object_kind {

@@ -143,6 +143,8 @@ static void end_process(void *arg, pid_t pid, uint64_t time_ns)
 static void take(struct session *s, const struct ring_record *r)
 {
 	struct spaces_hooks hooks = { end_thread, end_process, s };
+	if (r->header->type == PERF_RECORD_FORK && s->opts->no_inherit && !s->opts->everything)
+		return; /* what they start is not recorded */
 	switch (r->header->type) {
 	case PERF_RECORD_SAMPLE:
 		take_sample(s, r);

@@ -242,6 +242,12 @@ def test_trace_points_of_perf(tap, box):
     tap.ok('filename=' in piped, '... and from a pipe', piped)
 
 
+def test_no_inherit(tap, box):
+    """What the first thread starts is neither recorded nor counted."""
+    r = box.record('-i', '-o', 'first.kin', './fast', 'threads', '20')
+    tap.ok(r.returncode == 0 and '1 process, 1 thread\n' in r.err, '-i: it is one thread', r.err)
+
+
 def test_delay(tap, box):
     """What happens outside of the spans is not there; mappings of before are known."""
     r = box.record('-D', '600000', '-o', 'late.kin', './fast', 'spin', '50')
@@ -602,7 +608,7 @@ def test_all_options(tap, box):
 
 
 TESTS = (test_attach_with_command, test_user, test_fallback, test_periods, test_events, test_same_name, test_leader_sampling, test_breakpoint, test_trace_points,
-         test_trace_points_of_perf, test_delay,
+         test_trace_points_of_perf, test_no_inherit, test_delay,
          test_control, test_mark, test_limits, test_switch_output, test_overwrite, test_callchains, test_pipe, test_children, test_details,
          test_all_options)
 
