@@ -144,7 +144,8 @@ static const struct opt_group what_options = {
 		  "mark NAME, from COMMAND or with -p; and SIGUSR2, which is then not passed on: "
 		  "mark1, mark2, ..." },
 		{ RECORD_DURATION, 0, "duration", "TIME",
-		  "stop after that time: seconds, or with a unit: ms, s, m, h" },
+		  "end the recording, but not COMMAND, after that time: seconds, or with a unit: "
+		  "ms, s, m, h" },
 		{ RECORD_RUNS, 'r', "repeat", "N", "run COMMAND N times, into one file" },
 		{ RECORD_AGAINST, 0, "against", NULL,
 		  "run BEFORE and AFTER in turn in place of COMMAND, and say which is slower: "
