@@ -18,8 +18,7 @@ struct gate {
 	uint64_t start_ns;
 	size_t next; /* of the spans */
 	bool open, stopped;
-	VEC(struct gate_span)
-	opened; /* by the clock; the last one without an end while it is open */
+	VEC(struct gate_span) opened; /* by the clock; while it is open the last one has no end */
 	char line[256];
 	size_t n_line;
 };
@@ -143,13 +142,13 @@ static void set(struct gate *g, struct rings *r, bool open)
 uint64_t gate_open_ns(const struct gate *g, uint64_t *from_ns, uint64_t to_ns)
 {
 	uint64_t sum = 0, first = *from_ns;
-	for (size_t i = 0; i < g->opened.n; i++) {
+	for (size_t i = g->opened.n; i-- > 0 && g->opened.at[i].to_ns > *from_ns;) {
 		const struct gate_span *s = &g->opened.at[i];
 		uint64_t from = s->from_ns > *from_ns ? s->from_ns : *from_ns;
 		uint64_t to = s->to_ns < to_ns ? s->to_ns : to_ns;
 		if (from >= to)
 			continue;
-		first = sum ? first : from;
+		first = from;
 		sum += to - from;
 	}
 	*from_ns = first;
