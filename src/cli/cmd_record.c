@@ -647,7 +647,7 @@ static const char *check(const struct record_line *l)
 	if (o->runs > 1 && !o->argv)
 		return "-r repeats a command: there is none";
 	if (o->runs > 1 && gate_is_needed(&o->gate))
-		return "-r, and -D or --control: one or the other";
+		return "-r, and -D -1 or --control: one or the other";
 	if (o->all_user && o->all_kernel)
 		return "--all-user and --all-kernel: one or the other";
 	if (o->user_chains && o->kernel_chains)
