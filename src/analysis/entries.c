@@ -156,14 +156,14 @@ static bool is_sorted(const struct cg_listed *list, uint32_t n, bool down)
 void callgraph_sort_listed(struct cg_listed *list, uint32_t n, bool down)
 {
 	enum { FEW = 24 }; /* most lists are short */
-	if (n > FEW && !is_sorted(list, n, down))
-		sort_pieces(list, n, down, 0);
-	else if (n > FEW)
-		return;
-	else if (down)
+	if (n > FEW) {
+		if (!is_sorted(list, n, down))
+			sort_pieces(list, n, down, 0);
+	} else if (down) {
 		sort_few(list, n, true);
-	else
+	} else {
 		sort_few(list, n, false);
+	}
 }
 
 /* ---- lists ---- */

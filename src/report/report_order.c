@@ -16,6 +16,7 @@
 #include "analysis/cluster.h"
 #include "base/err.h"
 #include "base/escape.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/strtab.h"
 #include "report/reports.h"
@@ -285,15 +286,7 @@ static alias_list list_aliases(const struct report_input *in, const struct order
 /* The first alias of the function, or where it would be. */
 static size_t first_alias(const alias_list *aliases, symid id)
 {
-	size_t low = 0, high = aliases->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (aliases->at[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return COUNT_WHILE(aliases->n, i, aliases->at[i].id < id);
 }
 
 /* ---- rows ---- */
