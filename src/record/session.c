@@ -438,7 +438,6 @@ static void ask_anew(void *arg, struct thread *t)
 {
 	(void)arg;
 	t->task = 0;
-	t->space->first_task = 0;
 }
 
 static void begin_file(struct session *s, struct kinfile_writer *w)

@@ -15,7 +15,7 @@ struct spaces {
 	struct modules *modules;
 	void (*release)(struct space *s);
 	struct map64 by_tid; /* -> index into threads */
-	struct map64 by_pid; /* -> index of any thread of it */
+	struct map64 by_pid; /* -> index of any thread of it that has not ended */
 	VEC(struct thread *) threads;
 	VEC(uint32_t) unused; /* of threads */
 	size_t n_processes, n_threads;
@@ -219,6 +219,25 @@ static struct thread *sibling(const struct spaces *s, pid_t pid)
 	return t && t->pid == pid ? t : NULL;
 }
 
+/* A thread of the process other than t, which may be NULL. */
+static struct thread *another(const struct spaces *s, pid_t pid, const struct thread *t)
+{
+	struct thread *any = sibling(s, pid);
+	if (any != t)
+		return any;
+	for (size_t i = 0; t && t->space->refs > 1 && i < s->threads.n; i++) {
+		any = s->threads.at[i];
+		if (any && any != t && any->pid == pid && !any->ended)
+			return any;
+	}
+	return NULL;
+}
+
+static void keep_as_any(struct spaces *s, const struct thread *t)
+{
+	*map64_at(&s->by_pid, (uint32_t)t->pid) = map64_get(&s->by_tid, (uint32_t)t->tid);
+}
+
 /* Takes over a reference to the space. */
 static struct thread *add_thread(struct spaces *s, pid_t pid, pid_t tid, struct space *space)
 {
@@ -234,10 +253,10 @@ static struct thread *add_thread(struct spaces *s, pid_t pid, pid_t tid, struct 
 	} else {
 		vec_push(&s->threads, t);
 	}
+	s->n_processes += !sibling(s, pid);
+	s->n_threads++;
 	*map64_at(&s->by_tid, (uint32_t)tid) = index;
 	*map64_at(&s->by_pid, (uint32_t)pid) = index;
-	s->n_processes += pid == tid;
-	s->n_threads++;
 	return t;
 }
 
@@ -348,21 +367,42 @@ static void take_mmap(struct spaces *s, const struct ring_record *r)
 	space_map(space, made);
 }
 
-/* Exec in a thread other than the first: all others end, and it has the number of that one. */
-static struct thread *become_first(struct spaces *s, pid_t pid, uint64_t time_ns,
-				   const struct spaces_hooks *hooks)
+/* True if it was the last of its process. */
+static bool forget(struct spaces *s, struct thread *t)
 {
-	struct thread *t = sibling(s, pid);
-	if (!t)
-		return NULL;
-	struct thread first = { .pid = pid, .tid = pid, .task = t->space->first_task };
-	hooks->ended(hooks->arg, &first, time_ns, true); /* its name was the process's up to now */
-	hooks->ended(hooks->arg, t, time_ns, false);
 	uint32_t index = map64_get(&s->by_tid, (uint32_t)t->tid);
+	bool last = false;
+	if (map64_get(&s->by_pid, (uint32_t)t->pid) == index) {
+		const struct thread *other = another(s, t->pid, t);
+		last = !other;
+		if (last)
+			map64_remove(&s->by_pid, (uint32_t)t->pid);
+		else
+			keep_as_any(s, other);
+	}
 	map64_remove(&s->by_tid, (uint32_t)t->tid);
-	*map64_at(&s->by_tid, (uint32_t)pid) = index;
-	t->tid = pid;
-	return t;
+	s->threads.at[index] = NULL;
+	vec_push(&s->unused, index);
+	struct thread *first = last ? spaces_known(s, t->pid) : NULL;
+	if (first && first->ended)
+		forget(s, first);
+	thread_free(s, t);
+	return last;
+}
+
+/* Exec in a thread other than the first: all others have ended, and it has the number of that one,
+ * under which records may have come before that of the exec. */
+static struct thread *become_first(struct spaces *s, struct thread *first, struct thread *caller,
+				   uint64_t time_ns, const struct spaces_hooks *hooks)
+{
+	if (!first) {
+		caller->space->refs++;
+		first = add_thread(s, caller->pid, caller->pid, caller->space);
+	}
+	first->ended = false;
+	hooks->ended(hooks->arg, caller, time_ns, false);
+	forget(s, caller);
+	return first;
 }
 
 struct comm_record {
@@ -377,8 +417,9 @@ static void take_comm(struct spaces *s, const struct ring_record *r,
 	const struct comm_record *c = (const void *)r->header;
 	bool exec = r->header->misc & PERF_RECORD_MISC_COMM_EXEC;
 	struct thread *t = spaces_known(s, (pid_t)c->tid);
-	if (!t && exec && c->tid == c->pid)
-		t = become_first(s, (pid_t)c->pid, r->sample.time, hooks);
+	struct thread *caller = exec ? another(s, (pid_t)c->pid, t) : NULL;
+	if (caller)
+		t = become_first(s, t, caller, r->sample.time, hooks);
 	if (!t && exec) { /* nothing of what it was is left */
 		t = add_thread(s, (pid_t)c->pid, (pid_t)c->tid, space_new((pid_t)c->pid));
 		t->space->fresh = t->space->exec = true;
@@ -393,8 +434,6 @@ static void take_comm(struct spaces *s, const struct ring_record *r,
 			t->space = space_new(t->pid);
 			t->space->fresh = t->space->exec = true;
 			t->space->before = before;
-			*map64_at(&s->by_pid, (uint32_t)t->pid) =
-				map64_get(&s->by_tid, (uint32_t)t->tid);
 		}
 	}
 	snprintf(t->comm, sizeof(t->comm), "%.15s", c->comm);
@@ -423,29 +462,6 @@ static void take_fork(struct spaces *s, const struct ring_record *r)
 	t->run = parent->run;
 }
 
-/* True if it was the last of its process. */
-static bool forget(struct spaces *s, struct thread *t)
-{
-	bool last = false;
-	uint32_t index = map64_get(&s->by_tid, (uint32_t)t->tid);
-	map64_remove(&s->by_tid, (uint32_t)t->tid);
-	s->threads.at[index] = NULL;
-	vec_push(&s->unused, index);
-	if (map64_get(&s->by_pid, (uint32_t)t->pid) == index) {
-		uint32_t other = NONE;
-		for (size_t i = 0; t->space->refs > 1 && other == NONE && i < s->threads.n; i++)
-			if (s->threads.at[i] && s->threads.at[i]->pid == t->pid)
-				other = (uint32_t)i;
-		last = other == NONE;
-		if (last)
-			map64_remove(&s->by_pid, (uint32_t)t->pid);
-		else
-			*map64_at(&s->by_pid, (uint32_t)t->pid) = other;
-	}
-	thread_free(s, t);
-	return last;
-}
-
 static void take_exit(struct spaces *s, const struct ring_record *r,
 		      const struct spaces_hooks *hooks)
 {
@@ -454,11 +470,16 @@ static void take_exit(struct spaces *s, const struct ring_record *r,
 	if (!t)
 		return;
 	pid_t pid = t->pid;
-	if (t->tid == pid)
-		t->space->first_task = t->task;
+	uint32_t task = t->task;
 	hooks->ended(hooks->arg, t, r->sample.time, true);
-	if (forget(s, t))
+	const struct thread *other = t->tid == pid ? another(s, pid, t) : NULL;
+	if (other) {
+		keep_as_any(s, other);
+		t->task = task; /* its name is the process's until an exec */
+		t->ended = true;
+	} else if (forget(s, t)) {
 		hooks->left(hooks->arg, pid, r->sample.time);
+	}
 }
 
 void spaces_take(struct spaces *s, const struct ring_record *r, const struct spaces_hooks *hooks)

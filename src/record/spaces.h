@@ -24,7 +24,6 @@ struct space {
 	bool exec;                /* it was made by exec: */
 	struct space *before;     /* space of the program that called it; NULL: not known */
 	bool runs;                /* the new program has been seen to run */
-	uint32_t first_task;      /* that of the process's first thread, if it has ended; 0: none */
 	bool replaced;            /* a mapping replaced another: caches are invalid */
 	struct walker *walker;    /* owned by the unwinding; NULL: not yet */
 	struct code_cache *cache; /* owned by the unwinding; NULL: not yet */
@@ -43,6 +42,7 @@ struct thread { /* a thread while it has one name */
 	struct space *space;
 	struct thread_wall *wall; /* owned by wall.c; NULL: none */
 	uint32_t run;             /* repetition of the program, from 0 */
+	bool ended; /* the first of a process that goes on: its number is still used */
 };
 
 struct spaces;

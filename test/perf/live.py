@@ -202,8 +202,19 @@ def kernel_names(kin, data, folder):
              if '[k] ' in line} for program in ('perf', kin)]
 
 
+def kernel_addresses():
+    """Of each name that stands once in the kernel's list. Of several names at one address perf and kin choose differently."""
+    found = {}
+    with open('/proc/kallsyms', encoding='ascii', errors='replace') as f:
+        for line in f:
+            address, _, name = line.split()[:3]
+            found[name] = address if name not in found else name
+    return found
+
+
 def test_kernel(tap, kin, folder):
     """A recording that is packed or comes through a pipe does not say the kernel's build id."""
+    at = kernel_addresses()
     for name, how in (('packed', '-z -o k.data dd'), ('a pipe', '-o - dd of=/dev/null')):
         command = f'perf record -q -F 2000 -e cpu-clock -g {how} if=/dev/zero bs=1k count=400000'
         data = os.path.join(folder, 'k.data')
@@ -216,8 +227,10 @@ def test_kernel(tap, kin, folder):
             tap.skip(f'functions of the kernel, {name}', f'NOT TESTED: perf does not name the kernel here, its record '
                      f'ended in {done.returncode}: {last_line(done.stderr)}')
             continue
-        tap.ok(len(named & ours) > len(named) * 0.9, f'functions of the kernel, {name}',
-               f'not there: {sorted(named - ours)[:5]}; instead: {sorted(ours - named)[:5]}')
+        places = {at.get(n, n) for n in ours}
+        missing = sorted(n for n in named if at.get(n, n) not in places)
+        tap.ok(len(missing) < len(named) * 0.1, f'functions of the kernel, {name}',
+               f'not there: {missing[:5]}; instead: {sorted(ours - named)[:5]}')
 
 
 def test(tap, kin, folder):
