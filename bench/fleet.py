@@ -156,18 +156,6 @@ def measure(build, shards, what, *words):
     return status == 0
 
 
-def measure_first(build, what, *words):
-    """Until the first 64 KiB of the text are there: what a person at a pager waits for."""
-    began = time.monotonic()
-    p = subprocess.Popen([os.path.join(os.path.abspath(build), 'kin'), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         env=servers.environment())
-    first, wall = p.stdout.read(1 << 16), time.monotonic() - began
-    p.stdout.close()  # which ends it
-    p.wait()
-    print(f'| {what} | {wall:.2f} s | | | |')
-    return len(first) == 1 << 16
-
-
 def measure_agent(build, shards, seconds):
     """Beside a busy loop for each of two cores; the agent's own words, and the load."""
     with tempfile.TemporaryDirectory() as spool:
@@ -210,18 +198,16 @@ def main():
         span = f'&from={BEGIN}&to={BEGIN + 3600}'
         url = shards.url('scale') + '?service=scale'
         for _ in range(2):
-            for view in (['report'], ['flat'], ['graph'], ['graph', '--min-share=0.1%'], ['html', '-o', os.path.join(folder, 'page.html')], ['export', '--to=folded'],
+            for view in (['report'], ['flat'], ['graph'], ['graph', '--min-share=0'], ['html', '-o', os.path.join(folder, 'page.html')], ['export', '--to=folded'],
                          ['diff', url + span]):
                 name = ' '.join(w for w in view if not w.startswith('http'))
                 ok &= measure(args.build, shards, f'an hour: kin {name}'.replace(folder, ''), *view, url + span)
-            ok &= measure_first(args.build, 'an hour: kin graph, its first page', 'graph', url + span)
         ok &= measure(args.build, shards, 'an hour of one host', 'report', url + span + '&host=host7')
         ok &= measure(args.build, shards, f'{args.hours} h: kin report', 'report', url)
         ok &= measure(args.build, shards, f'{args.hours} h: kin tidy', 'tidy', shards.url('scale'))
         ok &= measure(args.build, shards, f'{args.hours} h, tidied: kin report', 'report', url)
-        for view in (['report'], ['graph'], ['graph', '--min-share=0.1%'], ['export', '--to=folded']):
+        for view in (['report'], ['graph'], ['graph', '--min-share=0'], ['export', '--to=folded']):
             ok &= measure(args.build, shards, f'an hour, tidied: kin {" ".join(view)}', *view, url + span)
-        ok &= measure_first(args.build, 'an hour, tidied: kin graph, its first page', 'graph', url + span)
         if args.day:
             first = -(-(BEGIN + 3600 * args.hours) // 86400) * 86400  # the next midnight
             span = f'&from={first}&to={first + 86400}'

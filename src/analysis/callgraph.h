@@ -175,8 +175,8 @@ struct cg_listed {
 /* Fill ret[nodes[id].n_in], and ret[nodes[id].n_out]. */
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);
 void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret);
-/* One arc, as its caller lists it. */
-struct cg_listed callgraph_listed(const struct callgraph *g, arcid arc);
+/* One arc, as its caller lists it, or as its callee does: with the caller. */
+struct cg_listed callgraph_listed(const struct callgraph *g, arcid arc, bool as_caller);
 /* As entries show them; down: callees. */
 void callgraph_sort_listed(struct cg_listed *list, uint32_t n, bool down);
 /* The functions outside of a cycle (a number, from 1) that call its members, or are called by them,
@@ -191,8 +191,9 @@ static inline void callgraph_prefetch_node(const struct cg_node *n)
 	prefetch_line(n);
 	prefetch_line((const char *)(n + 1) - 1);
 }
-/* A hint that the entry at this index of order[], and those after it, will be listed soon. */
-void callgraph_prefetch_entry(const struct callgraph *g, size_t place);
+/* A hint that the entry at this index of order[], and those after it, will be listed soon;
+ * with_arcs: with all of their callers and callees. */
+void callgraph_prefetch_entry(const struct callgraph *g, size_t place, bool with_arcs);
 
 /* Rules that turn a histogram's ticks into symbols' times, for programs that differ from our own.
  */

@@ -216,9 +216,10 @@ void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_liste
 	}
 }
 
-struct cg_listed callgraph_listed(const struct callgraph *g, arcid arc)
+struct cg_listed callgraph_listed(const struct callgraph *g, arcid arc, bool as_caller)
 {
-	return listed(g, arc, &g->arcs[arc], g->arcs[arc].to);
+	const struct cg_arc *a = &g->arcs[arc];
+	return listed(g, arc, a, as_caller ? a->from : a->to);
 }
 
 /* ---- cycles ---- */
@@ -380,7 +381,7 @@ uint64_t callgraph_calls_from_outside(const struct callgraph *g, symid id)
 	uint64_t calls = n->outside_calls;
 	if (!n->cycle)
 		return n->sharing_calls;
-	for (uint32_t k = 0; k < n->n_in; k++) {
+	for (uint32_t k = 0; k < n->n_in && g->has_arcs; k++) {
 		const struct cg_in *in = &g->in[n->first_in + k];
 		if (g->part[in->from].cycle != n->cycle)
 			calls += in->count;
@@ -404,7 +405,7 @@ static void prefetch_ends(const struct callgraph *g, const struct cg_node *n)
 		prefetch_line(&g->share[g->arcs[n->first_out + k].to]);
 }
 
-void callgraph_prefetch_entry(const struct callgraph *g, size_t place)
+void callgraph_prefetch_entry(const struct callgraph *g, size_t place, bool with_arcs)
 {
 	enum { NODES_AHEAD = 6, ARCS_AHEAD = 3 };
 	const struct cg_node *node = symbol_at(g, place + NODES_AHEAD),
@@ -414,10 +415,10 @@ void callgraph_prefetch_entry(const struct callgraph *g, size_t place)
 		callgraph_prefetch_node(node);
 		prefetch_line(&g->symbols->at[node - g->nodes].owner);
 	}
-	if (arcs) {
+	if (arcs && with_arcs) {
 		prefetch_in(g, arcs);
 		prefetch_out(g, arcs);
 	}
-	if (ends)
+	if (ends && with_arcs)
 		prefetch_ends(g, ends);
 }

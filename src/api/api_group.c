@@ -131,8 +131,8 @@ static struct kin_error *report_part(const struct group_parts *x, const struct p
 	in.profile = part;
 	in.flat = flat ? flat : part;
 	in.graph = graph;
-	if (!x->own_shares && graph->total > 0)
-		opts->min_share *= v->graph->total / graph->total;
+	if (!x->own_shares)
+		opts->whole = v->graph->total;
 	*total = graph->total;
 	*rate = graph->rate;
 	struct kin_error *err = x->report->run(&in, opts, ret);

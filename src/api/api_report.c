@@ -129,6 +129,7 @@ static struct asked_report *copy_opts(const struct kin_report_opts *o)
 	a->opts.layout = copy_string(&a->arena, o->layout);
 	a->opts.min_share = o->min_share;
 	a->opts.every_row = o->every_row;
+	a->opts.to_read = o->to_read;
 	a->opts.with_source = o->with_source;
 	a->opts.all_lines = o->all_lines;
 	a->opts.intel = o->intel;

@@ -14,6 +14,8 @@ static const char *const description[] = {
 	"on their stack. A gmon.out has no stacks, so such times are estimated: apportioned by "
 	"number of calls. A note says which it is.",
 	"With names of functions, only their blocks.",
+	"Of stacks without counted calls, as of a recording, text leaves out what has less than "
+	"0.01 % of the time, and a note says so; --min-share=0 shows it, as CSV and JSON do.",
 	NULL,
 };
 

@@ -284,6 +284,7 @@ static bool set_share(struct settings *s, const char *arg, char error[512])
 	if (!arg_double(arg, "%", 0, 100, &percent))
 		return arg_bad("--min-share", arg, "a percentage from 0 to 100", error);
 	s->min_share = percent / 100;
+	s->has_min_share = true;
 	return true;
 }
 

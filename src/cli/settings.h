@@ -36,6 +36,7 @@ struct settings {
 	struct arena words; /* memory of lists split into words */
 	struct string_list columns;
 	double min_share;
+	bool has_min_share;
 	size_t max_threads;      /* "info" */
 	bool intel, of_function; /* "annotate" */
 	bool every_row;          /* "imbalance" */

@@ -302,7 +302,7 @@ static void add_busy_files(struct annotate_job *j)
 	for (size_t i = 0; i < c->n_files; i++) {
 		struct coverage_file *f = &c->files[i];
 		if ((f->self > 0 || f->is_executed || j->o->zeroes) &&
-		    f->self >= j->o->min_share * j->in->graph->total)
+		    f->self >= j->o->min_share * report_whole(j->o, j->in->graph->total))
 			files[n++] = f;
 	}
 	qsort(files, n, sizeof(struct coverage_file *), busiest_first);

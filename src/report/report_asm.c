@@ -126,7 +126,7 @@ static void choose_hottest(const struct asm_job *j, uint8_t *wanted)
 	size_t n = 0;
 	for (symid i = 0; i < g->n_symbols; i++)
 		if (g->nodes[i].self > 0 && has_code(j, i) &&
-		    g->nodes[i].self >= j->o->min_share * g->total)
+		    g->nodes[i].self >= j->o->min_share * report_whole(j->o, g->total))
 			ids[n++] = i;
 	if (n)
 		qsort_r(ids, n, sizeof(*ids), by_self, UNCONST(void *, g));

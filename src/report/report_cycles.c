@@ -349,7 +349,7 @@ static bool is_wanted(const struct cycles_job *j, uint32_t cycle)
 	const struct callgraph *g = j->in->graph;
 	const struct cg_node *n = &g->nodes[g->n_symbols + cycle - 1];
 
-	if (time_of(n) < j->o->min_share * total_of(g))
+	if (time_of(n) < j->o->min_share * report_whole(j->o, total_of(g)))
 		return false;
 	if (!j->o->subjects || !j->o->subjects[0])
 		return true;

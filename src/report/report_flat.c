@@ -96,7 +96,7 @@ static bool is_listed(const struct report_input *in, const struct report_opts *o
 
 	return (o->zeroes || !is_idle(in->graph, n, o)) &&
 	       selection_wants(sel, SEL_INCL_FLAT, id) && in->symbols->at[id].owner == id &&
-	       time_of(in->graph, n) >= o->min_share * in->graph->total;
+	       time_of(in->graph, n) >= o->min_share * report_whole(o, in->graph->total);
 }
 
 /* Symbols with equal time and calls by name. `keys` are by time, then calls. */

@@ -78,10 +78,23 @@ struct number_range {
 	double low, high;
 };
 
+/* Nobody reads rows with less: there may be a million of them. Of up to ten thousand samples each
+ * one has as much. */
+static const double SHARE_TO_READ = 0.0001;
+
+/* Those that are not too small. */
+struct kept_arcs {
+	VEC(arcid) by_caller;
+	arcid *by_callee;                /* the same */
+	uint32_t *of_caller, *of_callee; /* [functions + 1]: indices of their first arcs */
+};
+
 struct graph_state {
 	struct report_input in;
 	const struct report_opts *o;
 	struct kin_table *table;
+	double least;             /* ticks: what has less has no row */
+	struct kept_arcs kept;    /* if least is above 0 */
 	struct label *labels;     /* [nodes] */
 	bool *uncounted;          /* [objects]: report_uncounted() */
 	struct kin_cell *objects; /* [objects]: their names; without a type until first shown */
@@ -157,10 +170,9 @@ static bool is_cycle(const struct graph_state *s)
 	return s->in.graph->order[s->entry] >= s->in.graph->n_symbols;
 }
 
-static bool is_small(const struct graph_state *s, double time)
-{
-	return time < s->o->min_share * callgraph_all(s->in.graph);
-}
+static double time_of(const struct cg_node *n) { return callgraph_shown_self(n) + n->shown_child; }
+
+static bool is_small(const struct graph_state *s, double time) { return time < s->least; }
 
 static bool is_listed(const struct graph_state *s)
 {
@@ -174,7 +186,7 @@ static bool is_listed(const struct graph_state *s)
 		return false;
 	if (id < g->n_symbols && g->symbols->at[id].owner != id)
 		return false;
-	if (is_small(s, callgraph_shown_self(n) + n->shown_child))
+	if (is_small(s, time_of(n)))
 		return false;
 	return !g->symbols->opts.lines || (id < g->n_symbols && g->symbols->at[id].is_function) ||
 	       (id >= g->n_symbols && !(s->o->rules && s->o->rules->no_cycles_by_line));
@@ -330,7 +342,7 @@ static void set_primary(struct graph_state *s)
 	const struct callgraph *g = s->in.graph;
 	const struct cg_node *n = current(s);
 	nodeid id = g->order[s->entry];
-	double time = callgraph_shown_self(n) + n->shown_child;
+	double time = time_of(n);
 
 	set(s, id);
 	if (is_cycle(s) && s->object == NONE)
@@ -380,15 +392,11 @@ static void go(struct graph_state *s, enum phase phase)
 }
 
 /* Leaves out calls with less than the least share; those that take no time have none. */
-static void drop_small(struct graph_state *s, enum phase phase)
+static void drop_small(struct graph_state *s)
 {
 	struct cg_listed *list = s->list;
 	size_t n = 0;
 
-	if (phase == CALLERS)
-		s->has_callers = s->n_list > 0;
-	if (!(s->o->min_share > 0))
-		return;
 	for (size_t i = 0; i < s->n_list; i++)
 		if (list[i].class != CG_OUTER ||
 		    !is_small(s, list[i].time.self + list[i].time.child))
@@ -406,26 +414,45 @@ static void make_room(struct graph_state *s, size_t n)
 	s->room = n;
 }
 
+static void list_kept(struct graph_state *s, enum phase phase)
+{
+	const struct kept_arcs *k = &s->kept;
+	nodeid id = s->in.graph->order[s->entry];
+	const arcid *arcs = phase == CALLERS ? k->by_callee : k->by_caller.at;
+	const uint32_t *of = phase == CALLERS ? k->of_callee : k->of_caller;
+
+	s->n_list = of[id + 1] - of[id];
+	make_room(s, s->n_list);
+	for (size_t i = 0; i < s->n_list; i++)
+		s->list[i] = callgraph_listed(s->in.graph, arcs[of[id] + i], phase == CALLERS);
+}
+
+static void list_all(struct graph_state *s, enum phase phase)
+{
+	const struct callgraph *g = s->in.graph;
+	nodeid id = g->order[s->entry];
+
+	s->n_list = phase == CALLERS ? g->nodes[id].n_in : g->nodes[id].n_out;
+	make_room(s, s->n_list);
+	if (phase == CALLERS)
+		callgraph_list_callers(g, id, s->list);
+	else
+		callgraph_list_callees(g, id, s->list);
+}
+
 /* To the callers or callees of the entry. Their labels and names lie all over memory: fetched
  * together they take a fraction of the time of one after the other. */
 static void list(struct graph_state *s, enum phase phase)
 {
-	const struct callgraph *g = s->in.graph;
-	const struct cg_node *n = current(s);
-
-	s->n_list = phase == CALLERS ? n->n_in : n->n_out;
-	if (s->arcs_apart) {
-		s->has_callers = n->n_in;
-		s->n_list = 0;
-		go(s, phase);
+	s->has_callers = current(s)->n_in;
+	s->n_list = 0;
+	go(s, phase);
+	if (s->arcs_apart)
 		return;
-	}
-	make_room(s, s->n_list);
-	if (phase == CALLERS)
-		callgraph_list_callers(g, g->order[s->entry], s->list);
+	if (s->least > 0)
+		list_kept(s, phase);
 	else
-		callgraph_list_callees(g, g->order[s->entry], s->list);
-	drop_small(s, phase);
+		list_all(s, phase);
 	for (size_t k = 0; k < s->n_list; k++)
 		prefetch_line(&s->labels[s->list[k].other]);
 	callgraph_sort_listed(s->list, (uint32_t)s->n_list, phase == CALLEES);
@@ -434,7 +461,6 @@ static void list(struct graph_state *s, enum phase phase)
 		prefetch_line(l->text);
 		prefetch_line(l->text + l->length);
 	}
-	go(s, phase);
 }
 
 /* The same of a cycle, which has none where cycles are bare. The list before goes first: that
@@ -451,7 +477,10 @@ static void list_around(struct graph_state *s, enum phase phase)
 					   : callgraph_list_out_of_cycle(g, cycle, &s->n_list);
 		s->room = s->n_list;
 	}
-	drop_small(s, phase);
+	if (phase == CALLERS)
+		s->has_callers = s->n_list > 0;
+	if (s->least > 0)
+		drop_small(s);
 	go(s, phase);
 }
 
@@ -464,7 +493,7 @@ static bool enter(struct graph_state *s)
 		s->entry++;
 	if (s->entry == n)
 		return false;
-	callgraph_prefetch_entry(s->in.graph, s->entry + 1);
+	callgraph_prefetch_entry(s->in.graph, s->entry + 1, s->least <= 0);
 	if (s->in.program)
 		s->object = object_here(s);
 	if (is_cycle(s))
@@ -495,8 +524,7 @@ static bool is_spontaneous(const struct graph_state *s)
 
 static bool is_small_member(const struct graph_state *s, symid id)
 {
-	const struct cg_node *n = &s->in.graph->nodes[id];
-	return is_small(s, callgraph_shown_self(n) + n->shown_child);
+	return is_small(s, time_of(&s->in.graph->nodes[id]));
 }
 
 /* The next of the list, if there is one. */
@@ -590,7 +618,7 @@ static bool next_apart(struct graph_state *s, struct kin_row *row)
 		return emit(s, row, KIN_ROW_CALLEE);
 	}
 	while (s->arc_at < g->n_arcs) {
-		struct cg_listed arc = callgraph_listed(g, s->arc_at++);
+		struct cg_listed arc = callgraph_listed(g, s->arc_at++, false);
 		if (is_usual(s, &arc))
 			continue;
 		set_arc(s, &arc, arc.other);
@@ -626,7 +654,7 @@ static bool shows_all_arcs(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
 
-	if (s->chosen || s->o->min_share > 0)
+	if (s->chosen || s->least > 0)
 		return false;
 	for (s->entry = 0; s->entry < g->n_symbols + g->n_cycles; s->entry++) {
 		const struct cg_node *n = current(s);
@@ -648,6 +676,10 @@ static void free_state(void *state)
 	free(s->objects);
 	free(s->list);
 	free(s->chosen);
+	vec_free(&s->kept.by_caller);
+	free(s->kept.by_callee);
+	free(s->kept.of_caller);
+	free(s->kept.of_callee);
 	free(s);
 }
 
@@ -678,7 +710,7 @@ static void make_labels(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
 
-	if (s->chosen || s->o->min_share > 0)
+	if (s->chosen || s->least > 0)
 		return;
 	for (symid i = 0; i < g->n_symbols; i++) {
 		const struct cg_node *n = &g->nodes[i];
@@ -749,7 +781,63 @@ static void note_cycles(const struct callgraph *g, struct kin_table *t)
 static bool is_in_graph(const struct callgraph *g, symid id)
 {
 	const struct cg_node *n = &g->nodes[id];
-	return n->calls || n->self_calls || callgraph_shown_self(n) + n->shown_child > 0;
+	return n->calls || n->self_calls || time_of(n) > 0;
+}
+
+/* Finds the arcs that are not too small, so that it takes no time to list the others. */
+static void keep_large(struct graph_state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	struct kept_arcs *k = &s->kept;
+
+	k->of_caller = xalloc((g->n_symbols + 1) * sizeof(*k->of_caller));
+	k->of_callee = xalloc((g->n_symbols + 2) * sizeof(*k->of_callee)); /* one more to count */
+	for (arcid i = 0; i < g->n_arcs; i++) {
+		struct cg_listed arc = callgraph_listed(g, i, false);
+		if (arc.class == CG_OUTER && is_small(s, arc.time.self + arc.time.child))
+			continue;
+		vec_push(&k->by_caller, i);
+		k->of_caller[g->arcs[i].from + 1]++;
+		k->of_callee[g->arcs[i].to + 2]++;
+	}
+	for (symid id = 0; id < g->n_symbols; id++) {
+		k->of_caller[id + 1] += k->of_caller[id];
+		k->of_callee[id + 2] += k->of_callee[id + 1];
+	}
+	k->by_callee = xrealloc(NULL, k->by_caller.n + 1, sizeof(*k->by_callee));
+	for (size_t i = 0; i < k->by_caller.n; i++)
+		k->by_callee[k->of_callee[g->arcs[k->by_caller.at[i]].to + 1]++] =
+			k->by_caller.at[i];
+}
+
+/* Whether a function with time is left out, or a call. */
+static bool leaves_out(const struct graph_state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	for (symid i = 0; i < g->n_symbols; i++)
+		if (time_of(&g->nodes[i]) > 0 && is_small(s, time_of(&g->nodes[i])))
+			return true;
+	return s->kept.by_caller.n < g->n_arcs;
+}
+
+static void set_least(struct graph_state *s)
+{
+	const struct callgraph *g = s->in.graph;
+	const struct report_opts *o = s->o;
+	bool has_subjects = o->subjects && o->subjects[0];
+	bool to_read =
+		o->to_read && !(o->min_share > 0) && !has_subjects && g->measured && !g->has_arcs;
+	double share = to_read ? SHARE_TO_READ : o->min_share;
+
+	s->least = share * report_whole(o, callgraph_all(g));
+	if (s->least > 0)
+		keep_large(s);
+	if (to_read && !leaves_out(s))
+		s->least = 0;
+	else if (share > 0)
+		table_note(s->table,
+			   "functions, callers and callees with less than %g %% are left out%s",
+			   100 * share, to_read ? ": --min-share=0 shows all" : "");
 }
 
 static struct kin_error *graph_run(const struct report_input *in, const struct report_opts *o,
@@ -769,9 +857,7 @@ static struct kin_error *graph_run(const struct report_input *in, const struct r
 	report_note_hooks(in, t);
 	report_note_outside(in, t);
 	s->uncounted = in->graph->measured ? report_uncounted(in, o, t) : NULL;
-	if (o->min_share > 0)
-		table_note(t, "functions, callers and callees with less than %g %% are left out",
-			   100 * o->min_share);
+	set_least(s);
 	table_show(t, "object", report_has_objects(in, is_in_graph));
 	table_show(t, "per_call", in->graph->measured && in->graph->has_arcs);
 	if (in->graph->measured)

@@ -248,7 +248,7 @@ static struct line_entry *gather(const struct report_input *in, const struct rep
 static bool is_shown(const struct line_entry *e, const struct report_opts *o, double total)
 {
 	double time = e->inclusive > e->self ? e->inclusive : e->self;
-	if (o->min_share > 0 && time < o->min_share * total)
+	if (o->min_share > 0 && time < o->min_share * report_whole(o, total))
 		return false;
 	return o->zeroes || time > 0 || e->calls || e->self_calls;
 }

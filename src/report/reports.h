@@ -26,7 +26,8 @@ struct report_rules {
 
 struct report_opts {
 	const char *const *subjects;      /* NULL-terminated function or file names; NULL: all */
-	double min_share;                 /* hide rows below this share of the total */
+	double min_share;                 /* hide rows below this share of the total, */
+	double whole;                     /* which is this many ticks; 0: the graph's */
 	const char *const *source_dirs;   /* NULL-terminated; NULL: none */
 	const char *layout;               /* "order" only */
 	const struct report_rules *rules; /* NULL: ours */
@@ -44,6 +45,8 @@ struct report_opts {
 	bool of_function;       /* "annotate", "asm": shares of the function, not of the total */
 	size_t max_threads;     /* "info" only; 0: all */
 	bool every_row;         /* "imbalance": include rows that make no difference */
+	bool to_read;           /* "graph": if neither min_share nor subjects say what to show, and
+				   calls were not counted, hide rows that are too small for a person */
 	const struct kin_hists_opts *hists;    /* "hists" only; NULL: the default */
 	const struct hists_style *hists_style; /* "hists" only; NULL: kin's own */
 	const struct selection *selection;     /* NULL: everything */
@@ -86,6 +89,12 @@ struct report {
 	unsigned by;  /* enum report_by: how its rows may be grouped */
 	bool inlines; /* inlined functions are functions, unless the user folds them */
 };
+
+/* What min_share is a share of; `all`: the graph's ticks. */
+static inline double report_whole(const struct report_opts *o, double all)
+{
+	return o->whole > 0 ? o->whole : all;
+}
 
 /* The counts with the addresses of the symbols. */
 static inline const struct profile *report_flat(const struct report_input *in)

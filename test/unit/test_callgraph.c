@@ -217,7 +217,7 @@ static void lists_are_in_order(void)
 		int wrong = 0;
 		for (symid i = 0; i < FUNCTIONS; i++) {
 			const struct cg_node *n = &g->nodes[i];
-			callgraph_prefetch_entry(g, i);
+			callgraph_prefetch_entry(g, i, true);
 			callgraph_list_callers(g, i, list);
 			callgraph_sort_listed(list, n->n_in, false);
 			wrong += !is_in_order(g, list, n->n_in, i, false);

@@ -138,7 +138,9 @@ static bool check_random(void (*write)(FILE *f, uint64_t *seed), uint64_t seed)
 {
 	char path[] = "/tmp/test_extremes.XXXXXX";
 	struct kin_report_opts opts = { .size = sizeof(opts),
-					.min_share = random_below(&seed, 4) ? 0 : 0.1 };
+					.min_share = random_below(&seed, 2)
+							     ? 0
+							     : random_below(&seed, 40) / 100. };
 	FILE *f = fdopen(mkstemp(path), "w");
 
 	write(f, &seed);
