@@ -325,7 +325,8 @@ static struct kin_error *unguarded_render(struct kin_table *t, const char *forma
 								 .color = o.color,
 								 .separator = o.separator,
 								 .widths = o.widths,
-								 .quiet = o.quiet },
+								 .quiet = o.quiet,
+								 .header = o.header },
 					  out);
 	if (!err && (fflush(out) || ferror(out)))
 		err = err_os(errno ? errno : EIO, "writing");

@@ -24,8 +24,8 @@ static const char *const description[] = {
 	"fit, those that pass at least 99 % of their time on to one callee are folded into that "
 	"callee's row; the column Folded says how many. A line above the table counts what is "
 	"not shown, and --all-rows shows it. --format=json and csv always have all rows, one per "
-	"command, library and function; of several events a table follows the other, and the "
-	"column event says of which it is. --event chooses one.",
+	"command, library and function; of several events all are there, and the column "
+	"event says of which a row is: JSON is an array of tables then. --event chooses one.",
 	"With names of functions, the trees of their callers and callees. --stdio is perf "
 	"report's layout, with call chains below each row; without it --call-graph adds them.",
 	"Defaults come from the file ~/.kinconfig or, if there is none, ~/.perfconfig: "
@@ -80,9 +80,19 @@ static void as_page(struct kin_hists_opts *h, const struct settings *s, struct o
 	}
 }
 
-static struct kin_error *render(struct kin_table *t, const struct settings *s,
-				const struct output *out)
+/* Tables that are one document: in JSON an array, if there are several. */
+struct document {
+	const struct settings *s;
+	const struct output *out;
+	bool is_json, is_array;
+	size_t n;     /* of the array, so far */
+	char *header; /* of CSV, so far */
+};
+
+static struct kin_error *render(struct document *d, struct kin_table *t)
 {
+	const struct settings *s = d->s;
+	const struct output *out = d->out;
 	struct kin_render_opts o = {
 		.size = sizeof(o),
 		.width = out->width,
@@ -90,7 +100,10 @@ static struct kin_error *render(struct kin_table *t, const struct settings *s,
 		.separator = s->separator,
 		.widths = s->widths,
 		.quiet = s->quiet,
+		.header = &d->header,
 	};
+	if (d->is_array)
+		fputs(d->n++ ? ",\n" : "[\n", out->stream);
 	return kin_render(t, s->format ? s->format : "text", &o, out->stream);
 }
 
@@ -121,9 +134,11 @@ static bool make_room_for_hints(const struct kin_profile *profile, const struct 
 }
 
 /* One table per event, or group of events. */
-static struct kin_error *print_events(struct kin_profile *profile, const struct settings *s,
-				      struct kin_hists_opts *h, const struct output *out)
+static struct kin_error *print_events(struct kin_profile *profile, struct kin_hists_opts *h,
+				      struct document *d)
 {
+	const struct settings *s = d->s;
+	const struct output *out = d->out;
 	struct kin_report_opts opts = { .size = sizeof(opts), .hists = h };
 	struct kin_error *err = NULL;
 	size_t n = 1;
@@ -139,12 +154,13 @@ static struct kin_error *print_events(struct kin_profile *profile, const struct 
 				break;
 		}
 		n = (size_t)number_of(t, "n_events");
+		d->is_array = d->is_json && (n > 1 || s->subjects.at.n);
 		if (h->event && !s->format)
 			putc('\n', out->stream);
 		if (s->stats)
 			print_stats(t, out->stream);
 		else
-			err = render(t, s, out);
+			err = render(d, t);
 		kin_table_free(t);
 	}
 	return err;
@@ -194,9 +210,10 @@ static struct kin_error *check_function(struct kin_profile *profile, struct kin_
 }
 
 /* Callers, then callees, of each function named. */
-static struct kin_error *print_functions(struct kin_profile *profile, const struct settings *s,
-					 struct kin_hists_opts *h, const struct output *out)
+static struct kin_error *print_functions(struct kin_profile *profile, struct kin_hists_opts *h,
+					 struct document *d)
 {
+	const struct settings *s = d->s;
 	struct kin_error *err = NULL;
 	for (size_t i = 0; i < s->subjects.at.n && !err; i++) {
 		h->function = s->subjects.at.at[i];
@@ -207,12 +224,25 @@ static struct kin_error *print_functions(struct kin_profile *profile, const stru
 			h->call_graph = how;
 			h->below_only = down;
 			if (!s->format)
-				fprintf(out->stream, "%s%s\n\n", i || down ? "\n" : "",
+				fprintf(d->out->stream, "%s%s\n\n", i || down ? "\n" : "",
 					down ? "What it calls" : "Who calls it");
-			err = print_events(profile, s, h, out);
+			free(TAKE(d->header)); /* it parts callers from callees */
+			err = print_events(profile, h, d);
 			free(how);
 		}
 	}
+	return err;
+}
+
+static struct kin_error *print_tables(struct kin_profile *profile, const struct settings *s,
+				      struct kin_hists_opts *h, const struct output *out)
+{
+	struct document d = { s, out, .is_json = s->format && !strcmp(s->format, "json") };
+	struct kin_error *err =
+		s->subjects.at.n ? print_functions(profile, h, &d) : print_events(profile, h, &d);
+	if (d.n)
+		fputs("]\n", out->stream);
+	free(d.header);
 	return err;
 }
 
@@ -244,10 +274,8 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 		err = kin_html(profile,
 			       &(struct kin_html_opts){ .size = sizeof(struct kin_html_opts) },
 			       out.stream);
-	else if (s->subjects.at.n)
-		err = print_functions(profile, s, &h, &out);
 	else
-		err = print_events(profile, s, &h, &out);
+		err = print_tables(profile, s, &h, &out);
 	free(keys);
 	err = output_finish(&out, err);
 	if (s->stats || !run_has_notes(s->format))

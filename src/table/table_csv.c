@@ -7,6 +7,8 @@
  * apostrophe before them, which spreadsheets take for "this is a text". Tables whose rows nest
  * start with the columns kind, depth and group. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/csv.h"
 #include "table/render.h"
@@ -65,20 +67,38 @@ static void nesting(struct sink *s, const struct kin_row *row)
 	sink_char(s, ',');
 }
 
+/* To be freed. */
+static char *make_header(const struct kin_table *t, const struct columns *shown, bool nests)
+{
+	char *text;
+	size_t size;
+	FILE *f = xopen_memstream(&text, &size);
+	struct sink s;
+	sink_init(&s, f);
+	if (nests)
+		sink_str(&s, "kind,depth,group,");
+	for (size_t i = 0; i < shown->n; i++) {
+		csv_text(&s, kin_table_column(t, shown->at[i])->key);
+		sink_char(&s, i + 1 < shown->n ? ',' : '\n');
+	}
+	sink_flush(&s);
+	xclose_memstream(f, &text);
+	return text;
+}
+
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
-	(void)o;
 	struct sink s;
 	sink_init(&s, out);
 	struct columns shown = render_shown(t);
 	bool nests = has_nesting(t);
+	char *header = make_header(t, &shown, nests);
+	char **above = o->header ? o->header : &(char *){ NULL };
 
-	if (nests)
-		sink_str(&s, "kind,depth,group,");
-	for (size_t i = 0; i < shown.n; i++) {
-		csv_text(&s, kin_table_column(t, shown.at[i])->key);
-		sink_char(&s, i + 1 < shown.n ? ',' : '\n');
-	}
+	if (!*above || strcmp(*above, header) != 0)
+		sink_str(&s, header);
+	free(*above);
+	*above = header;
 	struct kin_row row;
 	kin_table_rewind(t);
 	while (table_next(t, &row)) {
@@ -91,6 +111,8 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	}
 	sink_flush(&s);
 	columns_free(&shown);
+	if (!o->header)
+		free(header);
 	return NULL;
 }
 
