@@ -34,17 +34,18 @@ static char *event_name(const struct profile *p, uint32_t id)
 	return xprintf("%s", strtab_get(p->strings, p->samples.events[id].name));
 }
 
-/* Whether a person who wrote `name` means this object: its path, or the end of it from a slash on.
- */
+/* Whether a person who wrote `name` means the file: its path, or the end of it from a slash on. */
+static bool path_is(const char *path, const char *name)
+{
+	size_t n = strlen(path), k = strlen(name);
+	return k && k <= n && !strcmp(path + n - k, name) &&
+	       (k == n || name[0] == '/' || path[n - k - 1] == '/');
+}
+
 static bool object_is(const struct profile *p, objid id, const char *name)
 {
 	const char *path = strtab_get(p->strings, p->objects[id].path);
-	size_t n = strlen(path), k = strlen(name);
-
-	if (!n)
-		return !strcmp(name, "[unknown]");
-	return k && k <= n && !strcmp(path + n - k, name) &&
-	       (k == n || name[0] == '/' || path[n - k - 1] == '/');
+	return *path ? path_is(path, name) : !strcmp(name, "[unknown]");
 }
 
 static char *object_name(const struct profile *p, uint32_t id)
@@ -113,6 +114,16 @@ static struct kin_error *choose(const struct profile *p, const struct filter_kin
 	return NULL;
 }
 
+/* All is of this program: whoever names it means everything. */
+static struct kin_error *check_program(const char *program, const char *const *names)
+{
+	for (; names && *names; names++)
+		if (!path_is(program, *names))
+			return err_new(KIN_ERROR_USAGE, "no object '%s' in the data; there are: %s",
+				       *names, program);
+	return NULL;
+}
+
 static struct kin_error *choose_time(const struct profile *p, const char *text,
 				     struct profile_part *part)
 {
@@ -172,7 +183,8 @@ static uint8_t *tasks_of_ranks(const struct profile *p, const uint8_t *ranks)
 	return tasks;
 }
 
-struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o)
+struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o,
+			       const char *program)
 {
 	const struct filter_kind threads = { "thread", 1, (*p)->samples.n_tasks, task_is,
 					     task_name };
@@ -197,7 +209,8 @@ struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o
 	if (!err)
 		err = choose(*p, &ranks, o->ranks, &of_ranks);
 	if (!err)
-		err = choose(*p, &objects, o->objects, &in_objects);
+		err = program ? check_program(program, o->objects)
+			      : choose(*p, &objects, o->objects, &in_objects);
 	if (!err)
 		err = choose(*p, &events, o->events, &of_events);
 	if (!err)

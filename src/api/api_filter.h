@@ -8,7 +8,9 @@ struct kin_error;
 struct kin_open_opts;
 
 /* Replaces *p by the part that opts names, if it names any. KIN_ERROR_USAGE, with *p unchanged, if
- * there is no such thread, object or event: the message lists those that exist. */
-MUST_CHECK struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *opts);
+ * there is no such thread, object or event: the message lists those that exist. `program` is the
+ * path of the one object that all is of, where the data does not tell objects apart; or NULL. */
+MUST_CHECK struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *opts,
+					  const char *program);
 
 #endif

@@ -104,11 +104,6 @@ struct group_parts {
 	struct sections *sections;
 };
 
-static bool is_empty(const struct profile *p)
-{
-	return !p->n_arcs && !p->samples.n && !p->n_blocks && !p->n_histograms;
-}
-
 static void free_graph(void *graph) { callgraph_free(graph); }
 
 static void free_flat(void *flat) { profile_free(flat); }
@@ -186,7 +181,7 @@ static struct kin_error *add_some(struct group_parts *x, const struct profile_pa
 	struct profile *part = profile_filter(x->p->data, which);
 	if (!which->events)
 		part->samples.timed_event = (uint16_t)(samples_event(&x->p->data->samples) + 1);
-	if (!is_empty(part) || (last && !x->sections))
+	if (!profile_is_empty(part) || (last && !x->sections))
 		err = add_part(x, part, label);
 	profile_free(part);
 	return err;

@@ -222,14 +222,11 @@ static bool has_many_objects(const struct profile *p)
 
 bool profile_has_objects(const struct kin_profile *p) { return has_many_objects(p->data); }
 
-static bool is_empty(const struct profile *d)
-{
-	return !d || (!d->n_arcs && !d->n_histograms && !d->n_blocks && !d->samples.n &&
-		      !d->samples.n_task_arcs);
-}
-
 /* It is of one program, and does not say of which: that of gmon.out, in whatever file it is now. */
-static bool needs_program(const struct profile *d) { return !has_many_objects(d) && !is_empty(d); }
+static bool needs_program(const struct profile *d)
+{
+	return !has_many_objects(d) && !profile_is_empty(d);
+}
 
 /* Whether a gmon.out is among it, whose counts are by address alone. Recordings have no histograms.
  */
@@ -666,7 +663,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	/* Of a rank without anything there is still what its file says of it: sums of some ranks
 	 * are the same as those of all at once. */
 	bool counts = p->sum_ranks && p->data->n_sources;
-	if (err && is_empty(p->data) && !counts)
+	if (err && profile_is_empty(p->data) && !counts)
 		return nothing_but(err, p, NULL);
 	struct kin_error *no_program =
 		!p->object && needs_program(p->data) ? open_late(p, o, paths, n) : NULL;
@@ -683,7 +680,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	bool has_counts = unassigned || p->data->n_arcs;
 	if (!o->with_hooks && !o->for_writing)
 		profile_take_off_hooks(p);
-	struct kin_error *no_part = filter_apply(&p->data, o);
+	const char *program = p->object && !profile_has_objects(p) ? object_path(p->object) : NULL;
+	struct kin_error *no_part = filter_apply(&p->data, o, program);
 	if (no_part)
 		return nothing_but(no_part, p, err);
 	job_ranks_gaps(p->data, add_gap, p);

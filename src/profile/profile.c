@@ -705,6 +705,12 @@ void profile_revise_samples(struct profile *p, bool (*revise)(struct sample *s, 
 	p->samples.n_stacks = s->stacks.nodes.n;
 }
 
+bool profile_is_empty(const struct profile *p)
+{
+	return !p->n_arcs && !p->n_histograms && !p->n_blocks && !p->samples.n &&
+	       !p->samples.n_task_arcs;
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)

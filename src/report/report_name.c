@@ -262,9 +262,7 @@ struct kin_error *report_check_subjects(const struct report_input *in, const str
 
 bool report_is_empty(const struct report_input *in, struct kin_table *t)
 {
-	const struct profile *p = in->profile;
-	bool empty = !p->n_arcs && !p->n_histograms && !p->n_blocks && !p->samples.n &&
-		     !p->samples.n_task_arcs;
+	bool empty = profile_is_empty(in->profile);
 	if (empty && t)
 		table_note(t, "there are no samples, no calls and no block counts to show");
 	return empty;

@@ -81,11 +81,8 @@ class Kin:
 
     def tables(self, *args):
         status, text = self.run(*args, '--format=json')
-        found, at = [], 0
-        while status == 0 and text[at:].strip():
-            table, at = json.JSONDecoder().raw_decode(text, len(text) - len(text[at:].lstrip()))
-            found.append(table)
-        return status, found
+        found = json.loads(text) if status == 0 and text else []
+        return status, found if isinstance(found, list) else [found]
 
 
 def added(pairs):

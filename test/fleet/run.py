@@ -81,11 +81,8 @@ def rows_of(kin, data, *command):
     status, out, err = kin(*command, '--format=json', data)
     if status:
         raise RuntimeError(f'{command}: {err}')
-    tables, decoder = [], json.JSONDecoder()
-    while out.strip():  # a table for each event
-        table, end = decoder.raw_decode(out.lstrip())
-        tables.append(table)
-        out = out.lstrip()[end:]
+    tables = json.loads(out)
+    tables = tables if isinstance(tables, list) else [tables]  # one for each event
     # Equal ones may be in any order, which the sums down to each depend on.
     return sorted(json.dumps({k: v for k, v in row.items() if k != 'cumulative'}, sort_keys=True)
                   for t in tables for row in t.get('rows', []))

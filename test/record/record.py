@@ -102,10 +102,8 @@ class Box:
 
 def rows(text):
     """Of the first event, if there are several."""
-    data = json.JSONDecoder().raw_decode(text.lstrip())[0]
-    if isinstance(data, dict):
-        data = data.get('rows', data)
-    return data
+    data = json.loads(text)
+    return (data[0] if isinstance(data, list) else data)['rows']
 
 
 def sampled(audit):

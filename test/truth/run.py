@@ -118,7 +118,7 @@ def read_kin(lab, ran):
                     share = (row['self'] + row['children']) / graph['properties']['total']
                     said.arcs[plain(row['name']), callee] = share
     samples = 0
-    for table in json_documents(lab.run(lab.kin, 'report', '--inline', '-f', 'json', 'kin.kin').stdout):
+    for table in json_tables(lab.run(lab.kin, 'report', '--inline', '-f', 'json', 'kin.kin').stdout):
         event, about = table['properties']['event'], table['properties']
         if event.startswith('waiting'):
             continue
@@ -139,13 +139,10 @@ def groups(rows):
     return by.values()
 
 
-def json_documents(text):
-    decoder, at = json.JSONDecoder(), 0
-    while at < len(text.rstrip()):
-        one, at = decoder.raw_decode(text, at)
-        yield one
-        while at < len(text) and text[at].isspace():
-            at += 1
+def json_tables(text):
+    """One for each event."""
+    tables = json.loads(text)
+    return tables if isinstance(tables, list) else [tables]
 
 
 def run_perf(lab, name, chains='fp'):
