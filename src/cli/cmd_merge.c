@@ -71,15 +71,15 @@ static struct kin_error *open_data(const struct settings *s, struct kin_profile 
 	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 }
 
-/* Never a program, nor a rank's recording by a sum, which has no samples of ranks; and a profile
+/* Never a program, nor a rank's recording, which the sum of several has no times of; and a profile
  * that is there only by one that lacks nothing. */
-static struct kin_error *check_output(const char *path, bool sum_ranks, bool complete)
+static struct kin_error *check_output(const struct settings *s, const char *path, bool complete)
 {
 	enum content content = content_of(path);
 	struct kin_rank rank;
 	if (content == CONTENT_PROGRAM)
 		return err_new(KIN_ERROR_USAGE, "-o %s would replace a program", path);
-	if (sum_ranks && kin_rank_of(path, &rank) && rank.rank)
+	if ((s->sum_ranks || run_is_input(s, path)) && kin_rank_of(path, &rank) && rank.rank)
 		return err_new(KIN_ERROR_USAGE, "-o %s would replace the recording of rank %u",
 			       path, rank.rank - 1);
 	if (!complete && content != CONTENT_NONE)
@@ -106,7 +106,7 @@ static int cmd_merge(const struct settings *s)
 	const char *path = s->output.path                   ? s->output.path
 			   : kin_profile_fits_gmon(profile) ? "gmon.sum"
 							    : "merged.kin";
-	err = check_output(path, s->sum_ranks, status == EXIT_OK);
+	err = check_output(s, path, status == EXIT_OK);
 	if (!err)
 		err = kin_profile_write(profile, path);
 	run_tell_notes(s, profile);

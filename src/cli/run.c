@@ -178,6 +178,14 @@ static bool is_same_file(const char *a, const char *b)
 	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+bool run_is_input(const struct settings *s, const char *path)
+{
+	for (size_t i = 0; i < s->data.at.n; i++)
+		if (is_same_file(path, s->data.at.at[i]))
+			return true;
+	return false;
+}
+
 /* Whether it is of a format that is only made from recordings, and none itself. */
 static bool was_exported(const char *path)
 {
@@ -198,9 +206,7 @@ static struct kin_error *check_output(const struct settings *s)
 	bool input = content == CONTENT_PROGRAM || content == CONTENT_PROFILE ||
 		     (content == CONTENT_OTHER && !s->command->writes_profiles &&
 		      content_named_profile(path)) ||
-		     is_same_file(path, s->executable);
-	for (size_t i = 0; i < s->data.at.n; i++)
-		input = input || is_same_file(path, s->data.at.at[i]);
+		     is_same_file(path, s->executable) || run_is_input(s, path);
 	if (!input)
 		return NULL;
 	return err_new(

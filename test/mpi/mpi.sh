@@ -252,6 +252,7 @@ check 'nor where each process has its own' refuses profile.0.kin mpirun --oversu
 cp sum.keep idle/part.kin
 check 'nor any of its files' refuses idle/part.kin mpirun --oversubscribe -n 2 "$build/kin-mpi" reduce -o idle/part.kin ./idle/part.kin
 check 'nor does kin merge --sum-ranks' refuses profile.2.kin "$kin" merge --sum-ranks -o profile.2.kin profile.1.kin profile.2.kin
+check 'nor kin merge one that it reads' refuses profile.2.kin "$kin" merge -o profile.2.kin profile.1.kin profile.2.kin
 rm before idle/part.kin
 
 mkdir twice
