@@ -30,6 +30,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 sys.path.insert(0, HERE)
 import servers
 from tap import Tap
+from waiting import wait_until
 
 PROGRAM = '''
 #include <stdio.h>
@@ -923,15 +924,6 @@ def end_agent(agent):
     return agent.communicate(timeout=600)[1]
 
 
-def wait_for(condition, seconds=600):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False
-
-
 def test_agent(tap, kin, shards, folder):
     one, spool = shards[:1], os.path.join(folder, 'spool')
     url = shards.url('agent', one)
@@ -952,14 +944,14 @@ def test_agent(tap, kin, shards, folder):
            'an agent sends all that it recorded, and says what it costs', said)
     both = agent('-e', 'page-faults', '-e', 'cpu-clock')
     events = lambda: one[0].ask('SELECT DISTINCT name FROM agent.events ORDER BY name').split()
-    wait_for(lambda: {'cpu-clock', 'page-faults'} <= set(events()), 20)
+    wait_until(lambda: {'cpu-clock', 'page-faults'} <= set(events()), 20)
     said = end_agent(both)
     tap.ok({'cpu-clock', 'page-faults'} <= set(events()), 'each -e of an agent counts', f'{events()} {said}')
     sent = int(one[0].ask('SELECT count() FROM agent.receipts'))
     killed = agent('--every=10m')
     recording, sizes = os.path.join(spool, 'recording.kin'), set()
     # The file is whole up to the last second.
-    wait_for(lambda: os.path.exists(recording) and (sizes.add(os.path.getsize(recording)) or len(sizes) > 3))
+    wait_until(lambda: os.path.exists(recording) and (sizes.add(os.path.getsize(recording)) or len(sizes) > 3))
     killed.kill()
     killed.communicate()
     tap.ok(os.path.exists(os.path.join(spool, 'recording.kin')), 'a killed agent leaves its recording')
@@ -969,7 +961,7 @@ def test_agent(tap, kin, shards, folder):
     tap.ok(now > sent and 'dropped' not in said, 'the next one sends it', said)
     one[0].kill()
     away = agent()
-    enough = wait_for(lambda: len(waiting(spool)) >= 3)
+    enough = wait_until(lambda: len(waiting(spool)) >= 3)
     said = end_agent(away)
     left = len(waiting(spool))
     tap.ok(enough and left >= 3 and 'recordings wait in' in said, 'what cannot be sent waits', f'{left} {said}')
@@ -981,7 +973,7 @@ def test_agent(tap, kin, shards, folder):
     liar = Liar(shards[0].port, lambda *_: (200, {}, b'Ok.\n'))
     fooled = subprocess.Popen([kin.kin, 'agent', liar.url('agent'), '--every=1s', '--spool', spool], cwd=folder, env=servers.environment(),
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: len(waiting(spool)) >= 2)
+    wait_until(lambda: len(waiting(spool)) >= 2)
     said = end_agent(fooled)
     tap.ok(len(waiting(spool)) >= 2 and 'does not answer as ClickHouse does' in said, 'it waits as well if what confirms is no store', said)
     liar.shutdown()
@@ -990,7 +982,7 @@ def test_agent(tap, kin, shards, folder):
     with open(os.path.join(folder, 'full-spool.err'), 'w+') as err:
         full = agent('--spool-size=1K', stderr=err)
         said = lambda: err.seek(0) or err.read()
-        dropped = wait_for(lambda: 'no more room' in said())
+        dropped = wait_until(lambda: 'no more room' in said())
         left = len(waiting(spool))
         end_agent(full)
         odd = re.search(r'\b1 recordings|\b(?!1 )\d+ recording is', said())
@@ -1014,7 +1006,7 @@ def test_agent_on_a_full_disk(tap, kin, shards, folder):
                                      env=servers.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
         heard = lambda words: words in open(said).read()
         has_begun = lambda: os.path.isdir(os.path.join(disk, 'spool')) and bool(waiting(os.path.join(disk, 'spool')))
-        wait_for(lambda: has_begun() or agent.poll() is not None)
+        wait_until(lambda: has_begun() or agent.poll() is not None)
         begun = has_begun()
         if not begun and agent.poll() is not None:
             tap.skip('an agent whose disk is full', 'nothing can be recorded here')
@@ -1025,13 +1017,13 @@ def test_agent_on_a_full_disk(tap, kin, shards, folder):
                     f.write(bytes(1 << 16))
             except OSError:
                 pass
-        dropped = wait_for(lambda: heard('no more room'))
+        dropped = wait_until(lambda: heard('no more room'))
         time.sleep(2)
         tap.ok(begun and dropped and agent.poll() is None, 'on a full disk an agent drops what waits, says so, and goes on', open(said).read())
         os.unlink(os.path.join(disk, 'other'))
         shards[0].start()
         count = lambda: int(shards[0].ask("SELECT sum(rows) FROM system.parts WHERE active AND database = 'full' AND table = 'receipts'"))
-        sent = wait_for(lambda: count() >= 2)
+        sent = wait_until(lambda: count() >= 2)
         agent.send_signal(signal.SIGTERM)
         tap.ok(sent and agent.wait(600) == 0, 'when there is room again it records and sends', open(said).read())
         doubted = kin('report', url)
@@ -1098,7 +1090,7 @@ def test_agent_and_clock(tap, kin, shards, folder):
     for move in moves:
         write(folder, 'new.off', str(move))
         os.rename(os.path.join(folder, 'new.off'), off)
-        reached.append(wait_for(lambda: count(move, move + 300) >= 2 or agent.poll() is not None))
+        reached.append(wait_until(lambda: count(move, move + 300) >= 2 or agent.poll() is not None))
     agent.send_signal(signal.SIGTERM)
     said = agent.communicate(timeout=600)[1]
     if agent.returncode and 'cannot' in said:
@@ -1117,8 +1109,8 @@ def test_agent_and_clock(tap, kin, shards, folder):
 
 def end_agent_after(agent, condition):
     a = agent()
-    wait_for(lambda: os.path.exists(os.path.join(a.args[a.args.index('--spool') + 1], 'recording.kin')))
-    wait_for(condition)
+    wait_until(lambda: os.path.exists(os.path.join(a.args[a.args.index('--spool') + 1], 'recording.kin')))
+    wait_until(condition)
     return end_agent(a)
 
 

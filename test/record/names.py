@@ -13,6 +13,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
 from tap import Tap
+from waiting import wait_until
 
 LIMIT = 120  # seconds for one command: the machine may be busy
 
@@ -378,17 +379,13 @@ def test_container_gone(tap, box, name):
     """The process is there first, and its container no more when the recording ends."""
     box.run('rm', '-f', 'ready', 'in.kin')
     enter = subprocess.Popen(['unshare', '-m', 'sh', '-c', ENTER, box.folder, box.folder, '/app/' + name, 'long'])
-    while not os.path.exists(box.at('ready')) or not os.readlink(f'/proc/{enter.pid}/exe').endswith('/app/' + name):
-        if enter.poll() is not None:
-            break
-        time.sleep(0.01)
+    is_there = lambda: os.path.exists(box.at('ready')) and os.readlink(f'/proc/{enter.pid}/exe').endswith('/app/' + name)
+    wait_until(lambda: enter.poll() is not None or is_there())
     test_container_live(tap, box, name, enter)
     kin = subprocess.Popen([box.kin, 'record', '-p', str(enter.pid), '-o', 'in.kin'], cwd=box.folder, env=box.env,
                            stderr=subprocess.PIPE)
-    while not os.path.exists(box.at('in.kin')) or os.path.getsize(box.at('in.kin')) < 5000:
-        if kin.poll() is not None:
-            break
-        time.sleep(0.05)
+    has_samples = lambda: os.path.exists(box.at('in.kin')) and os.path.getsize(box.at('in.kin')) >= 5000
+    wait_until(lambda: kin.poll() is not None or has_samples())
     enter.kill()
     enter.wait()
     said = kin.stderr.read()

@@ -14,6 +14,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 from chance import best
+from waiting import wait_until
 
 
 def script(box, path, *more):
@@ -378,13 +379,6 @@ def test_limits(tap, box):
 def parts_of(box, name):
     """The files of a series, in order."""
     return sorted(f for f in os.listdir(box.folder) if f.startswith(name + '.') and not f.endswith('.tmp'))
-
-
-def wait_until(true, seconds=60):
-    end = time.monotonic() + seconds
-    while not true() and time.monotonic() < end:
-        time.sleep(0.05)
-    return true()
 
 
 def record_series(box, pid, name, n, *words):

@@ -24,6 +24,7 @@ import perf_words
 import top
 from chance import best, deviation
 from tap import Tap
+from waiting import wait_until
 
 LIMIT = 300  # seconds for one command: the machine may be busy
 NOBODY = 65534
@@ -91,8 +92,7 @@ class Box:
 
     def wait_for(self, path):
         """Until a recorder has its file: it takes its signals by then."""
-        while not os.path.exists(os.path.join(self.folder, path)):
-            time.sleep(0.01)
+        wait_until(lambda: os.path.exists(os.path.join(self.folder, path)))
 
     def remove(self, path):
         path = os.path.join(self.folder, path)
@@ -660,8 +660,7 @@ def test_two(tap, box):
             box.remove('two.kin')
             a = box.popen(*ways[first], '-o', 'two.kin', 'sh', '-c', 'echo; read line; exec ./prog foobar 100', stdin=subprocess.PIPE)
             a.stdout.readline()
-            while not os.path.exists(os.path.join(box.folder, 'two.kin')):
-                time.sleep(.01)
+            box.wait_for('two.kin')
             b = box.run(*ways[second], '-o', 'two.kin', './fast', 'exit', '3')
             a.communicate('\n', timeout=LIMIT)
             others = [f for f in os.listdir(box.folder) if re.match(r'two\..*(kin|old|tmp)', f)]
