@@ -264,7 +264,7 @@ def small_stacks():
     plug = build('small_plug.so', 'plug.c', flags='-pg -shared -fPIC -DWHICH=1')
     left = []
     for options in ('sample=1,stacks=on', 'sample=off'):
-        r, kins = unnoticed('hooks_on_small_stack', plug, options=options, name=f'a signal stack of 4 KiB, {options}')
+        r, kins = unnoticed('hooks_on_small_stack', plug, options=options, name=f'hooks on a signal stack, {options}')
         left.append(int(re.search(r'left (\d+)', r.err)[1]))
     plain = run([spin(), 'hooks_on_small_stack', plug], preload=False)
     most = int(re.search(r'left (\d+)', plain.err)[1])

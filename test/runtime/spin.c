@@ -242,7 +242,7 @@ static void calls_hooks(int unused)
 
 static int m_hooks_on_small_stack(void)
 {
-	enum { SIZE = 4096, UNUSED = 0x5a };
+	enum { SIZE = 8192, UNUSED = 0x5a }; /* the kernel's frame alone may be 3.5 KiB */
 	static char stack[SIZE];
 	stack_t s = { .ss_sp = stack, .ss_size = SIZE };
 	struct sigaction sa = { .sa_handler = calls_hooks, .sa_flags = SA_ONSTACK };
