@@ -41,13 +41,23 @@ struct contrast repeats_contrast(const struct repeats *r, const double *const va
 /* Half the width of the confidence interval (confidence 0..1). */
 double contrast_margin(const struct contrast *c, double confidence);
 
+/* The confidence interval of the ratio of the sides, after / before: all factors whose contrast may
+ * be 0. So it leaves out 1 if, and only if, the interval of the contrast with factor 1 leaves out
+ * 0. The mean of `before` must be above 0, that of `after` at least 0. */
+struct ratio_interval {
+	double low, high; /* high: INFINITY if there may be nothing before */
+};
+struct ratio_interval repeats_ratio(const struct repeats *r,
+				    const double *const values[REPEATS_SIDES],
+				    const double noise[REPEATS_SIDES], double confidence);
+
 /* The probability that equal sides differ as much by chance: in either direction; or, of sides
  * whose contrast is at most 0, in this direction. */
 double contrast_p(const struct contrast *c);
 double contrast_p_above(const struct contrast *c);
 
 /* The number of runs of each side that finds a change of that size four times in five, at a level
- * of 5 %; INFINITY: no number does. */
-double contrast_runs(const struct contrast *c, const struct repeats *r, double change);
+ * of 5 %; INFINITY: no number does. `single`: as in struct contrast. */
+double repeats_needed(const struct repeats *r, double single, double change);
 
 #endif

@@ -237,10 +237,21 @@ static void check_calls(struct gate_check *k, const struct kin_cell *c)
 		add_finding_of(k, FINDING_CALLS, c, growth_in_words(c, limit));
 }
 
-static char *time_in_words(double growth, double low, double high, double limit)
+/* Without an upper end there may have been nothing before. */
+static char *time_in_words(double growth, double low, const struct kin_cell *high)
 {
-	return xprintf("time %+.2f %% (%+.2f to %+.2f %%), more than %.2f %%", 100 * growth,
-		       100 * low, 100 * high, 100 * limit);
+	char end[32] = "% or more";
+	if (high->type == KIN_CELL_SHARE)
+		snprintf(end, sizeof(end), "to %+.2f %%", 100 * high->number);
+	return xprintf("time %+.2f %% (%+.2f %s)", 100 * growth, 100 * low, end);
+}
+
+/* Frees `time`. */
+static char *beyond_limit(const struct gate_check *k, char *time)
+{
+	char *text = xprintf("%s, more than %.2f %%", time, 100 * k->s->check.time.share);
+	free(time);
+	return text;
 }
 
 static void check_time(struct gate_check *k, const struct kin_cell *c)
@@ -250,8 +261,8 @@ static void check_time(struct gate_check *k, const struct kin_cell *c)
 	k->found.checked[FINDING_TIME]++;
 	if (c[P_LIMIT].type == KIN_CELL_NUMBER && c[P_LIMIT].number <= 0.05)
 		add_finding_of(k, FINDING_TIME, c,
-			       time_in_words(c[RELATIVE].number, c[LOW].number, c[HIGH].number,
-					     k->s->check.time.share));
+			       beyond_limit(k, time_in_words(c[RELATIVE].number, c[LOW].number,
+							     &c[HIGH])));
 }
 
 static double property(const struct gate_check *k, const char *key)
@@ -260,16 +271,21 @@ static double property(const struct gate_check *k, const char *key)
 	return c ? c->type == KIN_CELL_COUNT ? (double)c->count : c->number : 0;
 }
 
+static char *total_in_words(const struct gate_check *k)
+{
+	double growth = property(k, "total_after") / property(k, "total_before") - 1;
+	char *time = time_in_words(growth, property(k, "certain_growth"),
+				   kin_table_property(k->table, "possible_growth"));
+	char *text = xprintf("total: %s", time);
+	free(time);
+	return text;
+}
+
 static void check_total(struct gate_check *k)
 {
-	double before = property(k, "total_before"), after = property(k, "total_after");
-	double growth = after / before - 1, least = property(k, "certain_growth");
 	k->found.checked[FINDING_TOTAL]++;
 	if (kin_table_property(k->table, "exceeds_limit"))
-		add_finding(k, FINDING_TOTAL,
-			    xprintf("total: time %+.2f %% (%+.2f to %+.2f %%), more than %.2f %%",
-				    100 * growth, 100 * least, 100 * (2 * growth - least),
-				    100 * k->s->check.time.share));
+		add_finding(k, FINDING_TOTAL, beyond_limit(k, total_in_words(k)));
 }
 
 static void check_rows(struct gate_check *k)
@@ -491,8 +507,6 @@ static const char *what_lacks(const struct gate_check *k)
 static void note_scope(struct gate_check *k)
 {
 	const size_t *n = k->found.checked;
-	double growth = property(k, "total_after") / property(k, "total_before") - 1;
-	double least = property(k, "certain_growth");
 	const struct kin_cell *rates = kin_table_property(k->table, "rates");
 	const struct kin_cell *added_up = kin_table_property(k->table, "added_up");
 	if (k->counted)
@@ -515,9 +529,7 @@ static void note_scope(struct gate_check *k)
 	if (k->timed && rates)
 		findings_note(&k->found, xprintf("%s", rates->text));
 	if (n[FINDING_TOTAL])
-		findings_note(&k->found,
-			      xprintf("total: time %+.2f %% (%+.2f to %+.2f %%)", 100 * growth,
-				      100 * least, 100 * (2 * growth - least)));
+		findings_note(&k->found, total_in_words(k));
 }
 
 /* kin run leaves a file for each process. */

@@ -622,48 +622,59 @@ static void make_shares(struct comparison *c, int side, double *x, double *noise
 	free(totals);
 }
 
-static struct effect effect_of(struct comparison *c, const double noise[REPEATS_SIDES])
+struct compared_values {
+	const double *of[REPEATS_SIDES]; /* of each repetition; in c->scratch */
+	double mean[REPEATS_SIDES], noise[REPEATS_SIDES];
+};
+
+static struct compared_values values_of(struct comparison *c, const struct compared_function *f)
 {
-	const double *const values[] = { c->scratch[BEFORE], c->scratch[AFTER] };
-	struct effect e = { .change = repeats_contrast(&c->repeats, values, noise, 1) };
-	e.before = mean_of(values[BEFORE], c->repeats.n[BEFORE]);
-	e.after = mean_of(values[AFTER], c->repeats.n[AFTER]);
-	e.relative.value = NAN;
-	if (!(e.before > 0))
-		return e;
-	/* The ratio is as uncertain as what is left when that much of before is taken off. */
-	double ratio = e.after / e.before;
-	e.relative = repeats_contrast(&c->repeats, values, noise, ratio);
-	e.relative.value = (e.after - e.before) / e.before;
-	e.relative.error /= e.before;
-	/* Further runs are to find a change of what there is on either side: each varies by a share
-	 * of its own, and a side that is twice as long by twice as much. */
-	e.relative.single /= e.after > 0 ? e.after : e.before;
-	return e;
+	struct compared_values v;
+	for (int i = 0; i < REPEATS_SIDES; i++) {
+		double *x = c->scratch[i];
+		if (f)
+			take_values(c, i, f->of[i].slot, x);
+		else
+			fold(c, i, c->side[i].totals.at, x);
+		v.noise[i] =
+			noise_of(c, i, mean_of(x, c->repeats.n[i]), comparison_mean_total(c, i));
+		if (f && c->o.shares)
+			make_shares(c, i, x, &v.noise[i]);
+		v.of[i] = x;
+		v.mean[i] = mean_of(x, c->repeats.n[i]);
+	}
+	return v;
 }
 
 struct effect comparison_effect(struct comparison *c, const struct compared_function *f)
 {
-	double noise[REPEATS_SIDES];
-	for (int i = 0; i < REPEATS_SIDES; i++) {
-		double *x = c->scratch[i];
-		take_values(c, i, f->of[i].slot, x);
-		noise[i] = noise_of(c, i, mean_of(x, c->repeats.n[i]), comparison_mean_total(c, i));
-		if (c->o.shares)
-			make_shares(c, i, x, &noise[i]);
-	}
-	return effect_of(c, noise);
+	struct compared_values v = values_of(c, f);
+	struct effect e = { .before = v.mean[BEFORE], .after = v.mean[AFTER], .growth = NAN };
+	e.change = repeats_contrast(&c->repeats, v.of, v.noise, 1);
+	if (!(e.before > 0))
+		return e;
+	e.growth = (e.after - e.before) / e.before;
+	/* Further runs are to find a change of what there is on either side: each varies by a share
+	 * of its own, and a side that is twice as long by twice as much. */
+	double ratio = e.after / e.before;
+	e.single = repeats_contrast(&c->repeats, v.of, v.noise, ratio).single /
+		   (e.after > 0 ? e.after : e.before);
+	return e;
 }
 
-struct effect comparison_total(struct comparison *c)
+struct growth_interval comparison_growth(struct comparison *c, const struct compared_function *f,
+					 double confidence)
 {
-	double noise[REPEATS_SIDES];
-	for (int i = 0; i < REPEATS_SIDES; i++) {
-		fold(c, i, c->side[i].totals.at, c->scratch[i]);
-		double total = mean_of(c->scratch[i], c->repeats.n[i]);
-		noise[i] = noise_of(c, i, total, total);
-	}
-	return effect_of(c, noise);
+	struct compared_values v = values_of(c, f);
+	struct ratio_interval x = repeats_ratio(&c->repeats, v.of, v.noise, confidence);
+	return (struct growth_interval){ x.low - 1, x.high - 1 };
+}
+
+struct contrast comparison_beyond(struct comparison *c, const struct compared_function *f,
+				  double limit)
+{
+	struct compared_values v = values_of(c, f);
+	return repeats_contrast(&c->repeats, v.of, v.noise, 1 + limit);
 }
 
 static int largest_first(const void *pa, const void *pb)

@@ -151,14 +151,22 @@ MUST_CHECK struct kin_error *comparison_finish(struct comparison *c);
 struct effect {
 	double before, after;   /* averages per run; or shares of the total */
 	struct contrast change; /* after - before */
-	/* after / before - 1; value NAN if there is nothing before. `single` is a share of after.
-	 */
-	struct contrast relative;
+	double growth;          /* after / before - 1; NAN if there is nothing before */
+	double single;          /* standard deviation that a pair adds to it, as a share of after */
 };
 
-/* The effect on a function; or on the total. */
+/* The effect on a function; f NULL: on the total. */
 struct effect comparison_effect(struct comparison *c, const struct compared_function *f);
-struct effect comparison_total(struct comparison *c);
+/* The interval that has the true growth in it with this confidence (0..1). There must be something
+ * before. It leaves out 0 if, and only if, that of the change does. */
+struct growth_interval {
+	double low, high; /* high: INFINITY if before may be nothing */
+};
+struct growth_interval comparison_growth(struct comparison *c, const struct compared_function *f,
+					 double confidence);
+/* after - (1 + limit) * before: above 0 if it has grown by more than the limit. */
+struct contrast comparison_beyond(struct comparison *c, const struct compared_function *f,
+				  double limit);
 
 /* Causes of a changed time. The time is summed over callers: number of calls, times the caller's
  * share of them, times the cost of one call from there. The first factor, then the second, then the

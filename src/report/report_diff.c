@@ -82,7 +82,8 @@ enum {
 			  .change = true },                                                        \
 		[HIGH] = { .key = "high",                                                          \
 			   .title = "to",                                                          \
-			   .help = "the upper end of it",                                          \
+			   .help = "the upper end of it; empty if there may have been nothing "    \
+				   "before",                                                       \
 			   .type = KIN_CELL_SHARE,                                                 \
 			   .hidden = true,                                                         \
 			   .change = true },                                                       \
@@ -174,9 +175,10 @@ struct diff {
 	const struct diff_opts *o;
 	double ticks; /* of the table, per unit */
 	struct effect total;
-	size_t n_alone; /* rows of functions that are new or gone */
-	bool fates;     /* some row has one */
-	bool callers;   /* some row's are others than before, by more than chance */
+	struct growth_interval growth; /* of the total */
+	size_t n_alone;                /* rows of functions that are new or gone */
+	bool fates;                    /* some row has one */
+	bool callers;                  /* some row's are others than before, by more than chance */
 };
 
 /* ---- rows ---- */
@@ -228,17 +230,23 @@ static char *fate_in_words(const struct diff *d, const struct compared_function 
 	return NULL;
 }
 
-static void set_interval(const struct diff *d, struct kin_cell *c, const struct effect *e)
+static struct kin_cell cell_of_end(double growth)
 {
-	if (isnan(e->relative.value))
+	return isfinite(growth) ? cell_share(growth) : cell_none();
+}
+
+static void set_interval(const struct diff *d, struct kin_cell *c, const struct listed *l)
+{
+	const struct effect *e = &l->effect;
+	if (isnan(e->growth))
 		return;
-	double margin = contrast_margin(&e->relative, confidence);
-	c[RELATIVE] = cell_share(e->relative.value);
+	c[RELATIVE] = cell_share(e->growth);
 	if (!(e->after > 0))
 		return;
-	c[LOW] = cell_share(e->relative.value - margin);
-	c[HIGH] = cell_share(e->relative.value + margin);
-	double runs = d->o->detect > 0 ? contrast_runs(&e->relative, &d->c->repeats, d->o->detect)
+	struct growth_interval x = comparison_growth(d->c, l->f, confidence);
+	c[LOW] = cell_share(x.low);
+	c[HIGH] = cell_of_end(x.high);
+	double runs = d->o->detect > 0 ? repeats_needed(&d->c->repeats, e->single, d->o->detect)
 				       : INFINITY;
 	c[RUNS] = runs <= 100000 ? cell_count((uint64_t)runs) : cell_none();
 }
@@ -283,7 +291,7 @@ static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
 	c[CHANCE] = cell_of_time(d, contrast_margin(&e->change, confidence));
 	c[TIME_BEFORE] = b->slot != NONE ? cell_of_time(d, e->before) : cell_none();
 	c[TIME_AFTER] = a->slot != NONE ? cell_of_time(d, e->after) : cell_none();
-	set_interval(d, c, e);
+	set_interval(d, c, l);
 	c[P] = cell_number(l->p);
 	c[P_LIMIT] = d->o->limited ? cell_number(l->p_limit) : cell_none();
 	c[CALLS_BEFORE] =
@@ -321,12 +329,11 @@ static int compare(const void *pa, const void *pb)
 }
 
 /* Both tails, so that it agrees with the interval's lower end. */
-static double p_beyond(const struct diff *d, const struct effect *e)
+static double p_beyond(const struct diff *d, const struct listed *l)
 {
-	struct contrast c = e->relative;
-	if (isnan(c.value) || !d->o->limited)
+	if (isnan(l->effect.growth) || !d->o->limited)
 		return 1;
-	c.value -= d->o->limit;
+	struct contrast c = comparison_beyond(d->c, l->f, d->o->limit);
 	double p = 2 * contrast_p_above(&c);
 	return p < 1 ? p : 1;
 }
@@ -350,7 +357,7 @@ static struct listed *list_functions(const struct diff *d, size_t *n)
 		l.name = strtab_get(d->c->strings, f->name);
 		l.object = strtab_get(d->c->strings, f->object);
 		p[*n] = timed ? contrast_p(&l.effect.change) : 1;
-		p_limit[*n] = timed ? p_beyond(d, &l.effect) : 1;
+		p_limit[*n] = timed ? p_beyond(d, &l) : 1;
 		samples[*n] = comparison_samples(d->c, f);
 		list[(*n)++] = l;
 	}
@@ -412,23 +419,19 @@ static bool has_objects(const struct diff *d)
 
 static bool is_seconds(const char *unit) { return unit && !strcmp(unit, "seconds"); }
 
-static double margin_of_total(const struct diff *d)
+/* Of the total, if there is one before; without repetitions both ends are what was measured. */
+static struct growth_interval growth_of_total(const struct diff *d)
 {
-	return contrast_margin(&d->total.relative, confidence);
-}
-
-/* The least growth of the total that can be told from none: the lower end of its interval. */
-static double certain_growth(const struct diff *d)
-{
-	double growth = d->total.relative.value;
-	return comparison_is_repeated(d->c) ? growth - margin_of_total(d) : growth;
+	if (comparison_is_repeated(d->c) && d->total.before > 0)
+		return comparison_growth(d->c, NULL, confidence);
+	return (struct growth_interval){ d->total.growth, d->total.growth };
 }
 
 /* 1029 after 1000 are 2.9 % more, and no double says so exactly. */
 static bool exceeds_limit(const struct diff *d)
 {
 	double limit = d->o->limit;
-	return d->o->limited && certain_growth(d) - limit > 4 * DBL_EPSILON * (1 + limit);
+	return d->o->limited && d->growth.low - limit > 4 * DBL_EPSILON * (1 + limit);
 }
 
 static bool is_compared(const struct diff *d) { return d->total.before > 0 && d->total.after > 0; }
@@ -441,13 +444,13 @@ static void note_change(const struct diff *d, struct kin_table *t)
 	bool seconds = is_seconds(d->c->unit);
 	const char *unit = seconds ? "s" : d->c->unit;
 	int decimals = seconds ? 3 : 0;
-	double growth = d->total.relative.value;
-	char change[64] = "", interval[64] = "";
+	char change[64] = "", interval[64] = "", high[32] = "% or more";
 	if (d->total.before > 0 && is_known(d))
-		snprintf(change, sizeof(change), ": %+.2f %%", 100 * growth);
+		snprintf(change, sizeof(change), ": %+.2f %%", 100 * d->total.growth);
+	if (isfinite(d->growth.high))
+		snprintf(high, sizeof(high), "to %+.2f %%", 100 * d->growth.high);
 	if (*change && comparison_is_repeated(d->c))
-		snprintf(interval, sizeof(interval), " (%+.2f to %+.2f %%)",
-			 100 * (growth - margin_of_total(d)), 100 * (growth + margin_of_total(d)));
+		snprintf(interval, sizeof(interval), " (%+.2f %s)", 100 * d->growth.low, high);
 	table_note(t, "total: %.*f %s before, %.*f %s after%s%s", decimals, d->total.before, unit,
 		   decimals, d->total.after, unit, change, interval);
 }
@@ -524,9 +527,9 @@ static void note_rates(const struct diff *d, struct kin_table *t)
 
 static void note_needed(const struct diff *d, struct kin_table *t)
 {
-	if (!(d->o->detect > 0) || isnan(d->total.relative.value) || !comparison_is_repeated(d->c))
+	if (!(d->o->detect > 0) || isnan(d->total.growth) || !comparison_is_repeated(d->c))
 		return;
-	double runs = contrast_runs(&d->total.relative, &d->c->repeats, d->o->detect);
+	double runs = repeats_needed(&d->c->repeats, d->total.single, d->o->detect);
 	if (runs <= 1e6)
 		table_note(t,
 			   "to find a change of %g %% of the total four times in five takes about "
@@ -549,8 +552,10 @@ static void note_totals(const struct diff *d, struct kin_table *t)
 	table_property(t, "runs_before", cell_count(comparison_runs(d->c, BEFORE)));
 	table_property(t, "runs_after", cell_count(comparison_runs(d->c, AFTER)));
 	table_property(t, "counted", cell_count(comparison_is_counted(d->c)));
-	if (before > 0)
-		table_property(t, "certain_growth", cell_share(certain_growth(d)));
+	if (before > 0) {
+		table_property(t, "certain_growth", cell_share(d->growth.low));
+		table_property(t, "possible_growth", cell_of_end(d->growth.high));
+	}
 	if (exceeds_limit(d))
 		table_property(t, "exceeds_limit", cell_count(1));
 	if (d->c->unit)
@@ -680,8 +685,9 @@ struct kin_table *diff_table(const struct comparison *c)
 
 struct kin_table *diff_report(struct comparison *c, const struct diff_opts *o)
 {
-	struct diff d = { .c = c, .o = o, .total = comparison_total(c) };
+	struct diff d = { .c = c, .o = o, .total = comparison_effect(c, NULL) };
 	struct kin_table *t = diff_table(c);
+	d.growth = growth_of_total(&d);
 	d.ticks = is_seconds(c->unit) ? MILLISECONDS : 1;
 	table_set_rate(t, d.ticks);
 	if (c->unit)

@@ -85,6 +85,10 @@ def compare(kin, folder, *options):
     return json.loads(done.stdout)
 
 
+def is_in(row, growth):
+    return row['low'] <= growth and (row['high'] is None or growth <= row['high'])
+
+
 class Score:
     def __init__(self):
         self.held = {'total': [0, 0], 'large': [0, 0], 'small': [0, 0]}
@@ -99,10 +103,9 @@ class Score:
     def add(self, result, percent):
         truth = percent / 100
         p = result['properties']
-        growth = p['total_after'] / p['total_before'] - 1
         if 'total_chance' in p:
-            margin = growth - p['certain_growth']
-            self.count(self.held['total'], abs(growth - truth * SHARES[-1]) <= margin)
+            total = {'low': p['certain_growth'], 'high': p['possible_growth']}
+            self.count(self.held['total'], is_in(total, truth * SHARES[-1]))
         self.pairs += 1
         shown = False
         for row in result['rows']:
@@ -111,9 +114,9 @@ class Score:
                 continue
             of = truth if row['name'] == 'f15' else 0
             if row['low'] is not None:
-                self.count(self.held['large' if row['name'] in LARGE else 'small'], row['low'] <= of <= row['high'])
+                self.count(self.held['large' if row['name'] in LARGE else 'small'], is_in(row, of))
             if not percent:
-                self.count(self.alarms, row['low'] is not None and not row['low'] <= 0 <= row['high'])
+                self.count(self.alarms, row['low'] is not None and not is_in(row, 0))
             shown = shown or row['p'] <= 0.05
         if not percent:
             self.count(self.any, shown)

@@ -43,7 +43,7 @@ static void test_pairs(void)
 	OK(near(contrast_p(&c), 0.002833, 1e-6));
 	OK(near(contrast_p_above(&c), 0.002833 / 2, 1e-6));
 	OK(near(contrast_margin(&c, 0.95), 0.8798862, 1e-6));
-	OK(contrast_runs(&c, &r, 1.58) == 7); /* R: power.t.test(): 6.9 */
+	OK(repeats_needed(&r, c.single, 1.58) == 7); /* R: power.t.test(): 6.9 */
 }
 
 /* What rises steadily is no difference of A B B A A B ..., and widens nothing. */
@@ -85,6 +85,25 @@ static void test_single(void)
 	struct contrast c = repeats_contrast(&r, (const double *const[]){ one, many }, none, 1);
 	OK(near(c.error * c.error, 2.5 + 2.5 / 5, 1e-12));
 	OK(c.degrees > 3.9 && c.degrees < 8);
+}
+
+/* E. C. Fieller's interval, in closed form where variances are known: the roots of
+ * (24 - 10 x)^2 = z^2 (24 + 10 x^2). */
+static void test_ratio(void)
+{
+	static const double ten[] = { 10 }, more[] = { 24 }, nothing[] = { 0 }, one[] = { 1 };
+	const double *const values[] = { ten, more };
+	struct repeats r = { .n = { 1, 1 } };
+	struct ratio_interval x = repeats_ratio(&r, values, (const double[]){ 10, 24 }, 0.95);
+	OK(near(x.low, 1.1894485, 1e-6) && near(x.high, 6.6046051, 1e-6));
+	x = repeats_ratio(&r, values, none, 0.95);
+	OK(near(x.low, 2.4, 1e-6) && near(x.high, 2.4, 1e-6));
+	x = repeats_ratio(&r, (const double *const[]){ one, more }, (const double[]){ 1, 24 },
+			  0.95);
+	OK(x.low > 1 && isinf(x.high));
+	x = repeats_ratio(&r, (const double *const[]){ ten, nothing }, (const double[]){ 10, 1 },
+			  0.95);
+	OK(x.low == 0 && near(x.high, 1.96 / sqrt(100 - 1.96 * 1.96 * 10), 1e-2));
 }
 
 /* ---- coverage: how often the truth is in the interval ---- */
@@ -147,6 +166,33 @@ static void test_coverage(void)
 		}
 }
 
+/* The interval of a ratio says of a change what that of the difference says; so it does where what
+ * there is before is little beside its spread. */
+static void test_ratio_agrees(void)
+{
+	size_t held = 0, agree = 0, all = 4000;
+	for (size_t k = 0; k < all; k++) {
+		double x[2][6], truth = 0.5 + 2 * uniform(), spread = 1 + 4 * uniform();
+		bool first[6], paired = k % 2;
+		for (size_t i = 0; i < 6; i++) {
+			double both = 2 * gauss();
+			first[i] = i % 2 == 0;
+			x[0][i] = fabs(10 + both + spread * gauss());
+			x[1][i] = fabs(10 * truth + truth * both + spread * gauss());
+		}
+		struct repeats r = { .n = { 6, 6 }, .paired = paired, .first = first };
+		const double *const values[] = { x[0], x[1] };
+		struct contrast c = repeats_contrast(&r, values, none, 1);
+		struct ratio_interval i = repeats_ratio(&r, values, none, 0.95);
+		bool differs = fabs(c.value) > contrast_margin(&c, 0.95);
+		agree += differs == (i.low > 1 || i.high < 1);
+		held += i.low <= truth && truth <= i.high;
+	}
+	printf("# ratios: %.1f %%\n", 100 * (double)held / (double)all);
+	OK(agree == all);
+	OK(held > 0.93 * (double)all && held < 0.985 * (double)all);
+}
+
 int main(void)
 {
 	test_welch();
@@ -154,6 +200,8 @@ int main(void)
 	test_steady_drift();
 	test_least();
 	test_single();
+	test_ratio();
 	test_coverage();
+	test_ratio_agrees();
 	return DONE();
 }
