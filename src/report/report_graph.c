@@ -765,17 +765,23 @@ static void note_cycle(const struct callgraph *g, size_t c, struct kin_table *t)
 	}
 }
 
-static void note_cycles(const struct callgraph *g, struct kin_table *t)
+/* Of a cycle that is left out there is nothing to say. */
+static void note_cycles(const struct graph_state *s)
 {
 	enum { MOST = 20 };
+	const struct callgraph *g = s->in.graph;
+	struct kin_table *t = s->table;
+	size_t n = 0;
+
 	table_note(t, g->is_assembled
 			      ? "times are measured: those of functions and calls in the "
 				"data; chains of more than one call are put together of them"
 			      : "times are measured: from sampled stacks");
-	for (size_t c = 0; c < g->n_cycles && c < MOST; c++)
-		note_cycle(g, c, t);
-	if (g->n_cycles > MOST)
-		table_note(t, "and %zu more cycles", g->n_cycles - MOST);
+	for (size_t c = 0; c < g->n_cycles; c++)
+		if (!is_small(s, time_of(&g->nodes[g->n_symbols + c])) && n++ < MOST)
+			note_cycle(g, c, t);
+	if (n > MOST)
+		table_note(t, "and %zu more cycle%s", n - MOST, n - MOST > 1 ? "s" : "");
 }
 
 static bool is_in_graph(const struct callgraph *g, symid id)
@@ -861,7 +867,7 @@ static struct kin_error *graph_run(const struct report_input *in, const struct r
 	table_show(t, "object", report_has_objects(in, is_in_graph));
 	table_show(t, "per_call", in->graph->measured && in->graph->has_arcs);
 	if (in->graph->measured)
-		note_cycles(in->graph, t);
+		note_cycles(s);
 	else if (in->graph->has_arcs)
 		table_note(t, "times of callers, callees and children are estimated: apportioned "
 			      "by call counts");
