@@ -209,15 +209,26 @@ static struct kin_error *check_function(struct kin_profile *profile, struct kin_
 	return NULL;
 }
 
+/* Before anything is printed. */
+static struct kin_error *check_functions(struct kin_profile *profile, struct kin_hists_opts h,
+					 const struct settings *s)
+{
+	struct kin_error *err = NULL;
+	for (size_t i = 0; i < s->subjects.at.n && !err; i++) {
+		h.function = s->subjects.at.at[i];
+		err = check_function(profile, h);
+	}
+	return err;
+}
+
 /* Callers, then callees, of each function named. */
 static struct kin_error *print_functions(struct kin_profile *profile, struct kin_hists_opts *h,
 					 struct document *d)
 {
 	const struct settings *s = d->s;
-	struct kin_error *err = NULL;
+	struct kin_error *err = check_functions(profile, *h, s);
 	for (size_t i = 0; i < s->subjects.at.n && !err; i++) {
 		h->function = s->subjects.at.at[i];
-		err = check_function(profile, *h);
 		for (int down = 0; down < 2 && !err; down++) {
 			char *how = xprintf("%s,%s", s->call_graph ? s->call_graph : "graph,0.5",
 					    down ? "caller" : "callee");
