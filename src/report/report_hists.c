@@ -365,12 +365,18 @@ static size_t count_left_out(const struct hists_state *s)
 	return wanted - (shown < max ? shown : max);
 }
 
+/* A row of a chain is what the one above calls, or, from the innermost function on, its caller. */
+static enum kin_row_kind chain_kind(const struct hists_state *s)
+{
+	return s->ask->opts.order == CHAIN_CALLER ? KIN_ROW_CALLEE : KIN_ROW_CALLER;
+}
+
 static void set_chain_row(struct hists_state *s, struct kin_row *row)
 {
 	const struct hists_emitted *e = &s->emitted.at[s->next_emitted++];
 	for (size_t i = 0; i < s->cols.n; i++)
 		s->cells[i] = cell_of_chain(s, e, i);
-	*row = (struct kin_row){ .kind = e->joins ? KIN_ROW_MEMBER : KIN_ROW_CALLEE,
+	*row = (struct kin_row){ .kind = e->joins ? KIN_ROW_MEMBER : chain_kind(s),
 				 .depth = e->depth,
 				 .cells = s->cells };
 }
