@@ -179,14 +179,15 @@ def difference(kin, make, how, names):
 
 
 def calls_disagree(kin, how):
-    """Of a call its time is that of the samples with it on their stack, once, and alike in graph and cycles."""
+    """Of a call its time is that of the samples with it on their stack, once, and alike in graph and cycles. Functions of
+    one name in several objects are one in folded stacks."""
     want = {}
     for path, weight in folded_stacks(kin, how):
         for call in set(zip(['<spontaneous>'] + path, path)):
             want[call] = want.get(call, 0) + weight
     name_of = lambda text: plain(text.split(' <cycle ')[0])
     rows, rate = kin.rows('graph', *how)
-    owner, seen = {r['group']: name_of(r['name']) for r in rows if r['kind'] == 'function'}, set()
+    owner, seen = {r['group']: name_of(r['name']) for r in rows if r['kind'] == 'function'}, {}
     for r in rows:
         if r['kind'] not in ('caller', 'callee') or r['group'] not in owner or r['name'].startswith('<'):
             continue
@@ -196,12 +197,12 @@ def calls_disagree(kin, how):
         if any(re.match(r'0x[0-9a-f]+$', name) for name in (other, here)):
             continue  # code without a name: in folded stacks all of it is one
         call = (other, here) if r['kind'] == 'caller' else (here, other)
-        seen.add((r['kind'], call))
-        got = round((r['self'] + r['children']) * rate)
+        seen[r['kind'], call] = seen.get((r['kind'], call), 0) + round((r['self'] + r['children']) * rate)
+    for (kind, call), got in seen.items():
         if got != want.get(call):
-            return f'graph {" ".join(how)}: {call}: {got}, not {want.get(call)}'
+            return f'graph {" ".join(how)}: {kind} of {call}: {got}, not {want.get(call)}'
     missing = [call for call in want if call[0] not in (call[1], '<spontaneous>') and '[unknown]' not in call and
-               not {('caller', call), ('callee', call)} <= seen]
+               not {('caller', call), ('callee', call)} <= seen.keys()]
     if missing:
         return f'graph {" ".join(how)}: without {missing[0]}'
     rows, rate = kin.rows('cycles', *how)
