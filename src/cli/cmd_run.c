@@ -254,6 +254,13 @@ static void say_became(const struct run_line *l, const struct run_file *last, si
 	free(all);
 }
 
+/* Another process, as of a run at the same time, has the name that was asked for. */
+static void say_beside(const struct run_line *l, const struct run_file *last)
+{
+	message("run", "%s: kin flat %s shows it, as %s is of another process%s", last->path,
+		last->path, l->opts.output, calls_in_words(&l->opts, last->path));
+}
+
 /* Of a path that was relative in the program it is not known which file it meant. */
 static char *reason_for(const char *became, bool without)
 {
@@ -345,6 +352,8 @@ static void say_found(const struct run_line *l, const struct run_files *files,
 		say_unmeasured(l, last);
 	else if (inside_is_pattern(output))
 		say_pattern(output, n);
+	else if (last && own && own->header.pid != last->header.pid)
+		say_beside(l, last);
 	else if (last && last != own)
 		say_became(l, last, n);
 	else if (own && n > 1)

@@ -911,6 +911,13 @@ def test_became(tap, box):
         tap.ok(p == f'kin run: {command[0]} {text}', f'kin run {" ".join(command)}: the profile of what it became', p)
     newest = box.run(box.kin, 'flat').out
     tap.ok('cheap' in newest, 'views show that one', newest)
+    pair, named = f'{box.kin} run -o became.kin ./callers & {box.kin} run -o became.kin ./callers & wait', ''
+    for _ in range(20):
+        for f in os.listdir(box.folder):
+            if f.startswith('became.'):
+                box.remove(f)
+        named += box.run('sh', '-c', pair).err
+    tap.ok(' became ' not in named, 'of two runs at once none became the other', named)
     p = said('env', '-i', './callers')
     tap.ok(p == "kin run: env became ./callers, which is not measured: its environment is without kin run's LD_PRELOAD; "
            'became.kin is of what was before\n', 'an environment without the runtime', p)
