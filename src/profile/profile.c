@@ -140,7 +140,8 @@ static struct kin_error *check_against_first(const struct histogram *first,
 	if (!same_scale(first, h)) {
 		err = err_new(KIN_ERROR_MISMATCH,
 			      "histogram has %g bytes per bin, the ones before have %g: they are "
-			      "not of the same program",
+			      "not of the same program, or only some of its runs had libkinrt "
+			      "(kin run): add up those of one kind",
 			      2 * scale(h), 2 * scale(first));
 		return err_about(err, (struct err_facts){ ERR_OTHER_SCALE });
 	}

@@ -237,7 +237,8 @@ static void histograms_that_do_not_fit_are_refused(void)
 	       "same program");
 	OK_STR(try_add(b, hist(0x1000, 0x1010, 8, bins)),
 	       "histogram has 2 bytes per bin, the ones before have 4: they are not of the same "
-	       "program");
+	       "program, or only some of its runs had libkinrt (kin run): add up those of one "
+	       "kind");
 	h = hist(0x1000, 0x1010, 4, bins);
 	strcpy(h.dimension, "cycles");
 	OK_STR(try_add(b, h), "histogram counts cycles where the ones before count seconds");
@@ -273,7 +274,8 @@ static void histograms_of_other_bins_are_refused(void)
 	OK_STR(try_add(b, hist(0x3000, 0x3011, 4, bins)), "");
 	OK_STR(try_add(b, hist(0x3000, 0x3012, 4, bins)),
 	       "histogram has 4.5 bytes per bin, the ones before have 4: they are not of the same "
-	       "program");
+	       "program, or only some of its runs had libkinrt (kin run): add up those of one "
+	       "kind");
 	h = hist(0x4000, 0, 1, bins);
 	h.high = h.low + 4 * 3000001;
 	h.n = 3000000;
