@@ -401,12 +401,18 @@ static bool has_numbers(const struct text_page *p)
 	return false;
 }
 
+/* The name of what the row is about, or else its place. */
 static struct col *last_text(struct text_page *p)
 {
-	for (size_t i = p->n; i-- > 0;)
-		if (p->cols[i].left)
-			return &p->cols[i];
-	return NULL;
+	struct col *place = NULL;
+	for (size_t i = p->n; i-- > 0;) {
+		struct col *c = &p->cols[i];
+		if (c->left && !is_place(c))
+			return c;
+		if (c->left && !place)
+			place = c;
+	}
+	return place;
 }
 
 static void limit_padding(struct text_page *p)
