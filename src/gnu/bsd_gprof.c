@@ -43,6 +43,7 @@ static void check_data(void *arg)
 	const struct bsd_run *r = arg;
 	const struct profile *p = session_data(&r->s);
 
+	session_warn_of_histograms(&r->s);
 	for (size_t i = 0; i < r->o->specs.n && p->samples.n; i++)
 		if (strchr("EFk", r->o->specs.at[i].letter))
 			session_warn_of_stacks(r->o->specs.at[i].letter);

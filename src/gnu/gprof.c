@@ -57,6 +57,7 @@ static void warn_of_stacks(const struct gprof_run *r)
 
 	if (o->compat || !session_data(&r->s)->samples.n)
 		return;
+	session_warn_of_histograms(&r->s);
 	for (size_t i = 0; i < o->specs.n; i++) {
 		int table = o->specs.at[i].table;
 		if (table == SEL_INCL_TIME || table == SEL_EXCL_TIME || table == SPEC_INCL_ARCS ||

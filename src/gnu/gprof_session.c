@@ -79,6 +79,14 @@ void session_warn_of_stacks(char option)
 		    option);
 }
 
+void session_warn_of_histograms(const struct gprof_session *s)
+{
+	const struct profile *p = session_data(s);
+	if (p->samples.n && p->n_histograms)
+		session_say("warning: times are those of sampled stacks: the time of gmon.out is "
+			    "in no row, though its calls are");
+}
+
 void session_note(const char *text, void *unused)
 {
 	(void)unused;

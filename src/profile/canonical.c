@@ -200,16 +200,17 @@ static void add_programs(struct profile_builder *b, const struct profile *p, con
 	add_values(b, FACT_PROGRAM, v);
 }
 
-static void add_uncounted(struct profile_builder *b, const struct profile *p)
+/* Consumes the marks. */
+static void add_marked(struct profile_builder *b, const struct profile *p, const char *fact,
+		       bool *marked)
 {
 	struct values v = { .at = xalloc((p->n_objects + 1) * sizeof(*v.at)) };
-	bool *uncounted = uncounted_objects(p);
 
-	for (size_t i = 0; i < p->n_objects && uncounted; i++)
-		if (uncounted[i] && p->objects[i].path)
+	for (size_t i = 0; i < p->n_objects && marked; i++)
+		if (marked[i] && p->objects[i].path)
 			v.at[v.n++] = strtab_get(p->strings, p->objects[i].path);
-	free(uncounted);
-	add_values(b, FACT_UNCOUNTED, v);
+	free(marked);
+	add_values(b, fact, v);
 }
 
 static void add_spreads(struct profile_builder *b, const struct spread_set *sums, const objid *ids)
@@ -251,7 +252,8 @@ struct profile *profile_canonical(const struct profile *p, const char *program,
 	free(ids);
 	add_troubles(b, p);
 	add_programs(b, p, program);
-	add_uncounted(b, p);
+	add_marked(b, p, FACT_UNCOUNTED, uncounted_objects(p));
+	add_marked(b, p, FACT_UNTIMED, untimed_objects(p, false));
 	add_jobs(b, p);
 	for (size_t i = 0; i < p->n_sources; i++)
 		profile_add_source(b, strtab_get(p->strings, p->sources[i].path), p->sources[i]);

@@ -1,4 +1,5 @@
-/* uncounted.c - goes through the samples of recordings without calls, and through facts. */
+/* uncounted.c - goes through the samples of recordings without calls, through calls, and through
+ * facts. */
 #include "profile/uncounted.h"
 
 #include <stdlib.h>
@@ -42,22 +43,43 @@ static void mark_histograms(const struct profile *p, const bool *without, bool *
 		marked[p->histograms[i].object] = true;
 }
 
-static bool is_named(const struct profile *p, objid object)
+static bool has_unsampled_calls(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (p->sources[i].n_arcs && p->sources[i].unsampled)
+			return true;
+	return false;
+}
+
+/* Which of the files a call is from is not known: it is the sum. */
+static void mark_called(const struct profile *p, bool *marked)
+{
+	for (size_t i = 0; i < p->n_arcs; i++)
+		marked[arc_at(&p->arcs, i).to_object] = true;
+}
+
+static bool is_named(const struct profile *p, const char *fact, objid object)
 {
 	const char *path = strtab_get(p->strings, p->objects[object].path);
 	for (size_t i = 0; i < p->n_facts; i++)
-		if (!strcmp(strtab_get(p->strings, p->facts[i].name), FACT_UNCOUNTED) &&
+		if (!strcmp(strtab_get(p->strings, p->facts[i].name), fact) &&
 		    !strcmp(strtab_get(p->strings, p->facts[i].value), path))
 			return true;
 	return false;
 }
 
-static bool has_facts(const struct profile *p)
+static bool has_facts(const struct profile *p, const char *fact)
 {
 	for (size_t i = 0; i < p->n_facts; i++)
-		if (!strcmp(strtab_get(p->strings, p->facts[i].name), FACT_UNCOUNTED))
+		if (!strcmp(strtab_get(p->strings, p->facts[i].name), fact))
 			return true;
 	return false;
+}
+
+static void mark_named(const struct profile *p, const char *fact, bool *marked)
+{
+	for (objid i = 0; i < p->n_objects; i++)
+		marked[i] |= is_named(p, fact, i);
 }
 
 /* Builds of one path are one; a file without a path, as in gmon.out, may be any program. */
@@ -71,7 +93,7 @@ static void join_paths(const struct profile *p, bool *marked)
 
 bool *uncounted_objects(const struct profile *p)
 {
-	bool *without = find_sources(p), facts = has_facts(p);
+	bool *without = find_sources(p), facts = has_facts(p, FACT_UNCOUNTED);
 	if (!without && !facts)
 		return NULL;
 	bool *marked = xalloc(p->n_objects + 1);
@@ -79,9 +101,24 @@ bool *uncounted_objects(const struct profile *p)
 		mark_sampled(p, without, marked);
 		mark_histograms(p, without, marked);
 	}
-	for (objid i = 0; i < p->n_objects && facts; i++)
-		marked[i] |= is_named(p, i);
+	if (facts)
+		mark_named(p, FACT_UNCOUNTED, marked);
 	join_paths(p, marked);
 	free(without);
+	return marked;
+}
+
+bool *untimed_objects(const struct profile *p, bool histograms_left_out)
+{
+	bool untimed = histograms_left_out || has_unsampled_calls(p);
+	bool facts = has_facts(p, FACT_UNTIMED);
+	if (!untimed && !facts)
+		return NULL;
+	bool *marked = xalloc(p->n_objects + 1);
+	if (untimed)
+		mark_called(p, marked);
+	if (facts)
+		mark_named(p, FACT_UNTIMED, marked);
+	join_paths(p, marked);
 	return marked;
 }

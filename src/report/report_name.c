@@ -333,22 +333,48 @@ void report_note_outside(const struct report_input *in, struct kin_table *t)
 			   g->outside / g->rate, g->dimension);
 }
 
+static bool has_calls_of(const struct report_input *in, const bool *marked)
+{
+	const struct callgraph *g = in->graph;
+	for (symid i = 0; i < g->n_symbols; i++)
+		if (g->nodes[i].calls && report_is_uncounted(in, marked, i))
+			return true;
+	return false;
+}
+
+/* Consumes the marks; NULL: none of a function that was called. */
+static bool *with_note(const struct report_input *in, bool *marked, struct kin_table *t,
+		       const char *note)
+{
+	if (marked && has_calls_of(in, marked)) {
+		table_note(t, "%s", note);
+		return marked;
+	}
+	free(marked);
+	return NULL;
+}
+
 bool *report_uncounted(const struct report_input *in, const struct report_opts *o,
 		       struct kin_table *t)
 {
+	const struct profile *p = in->profile;
 	const struct callgraph *g = in->graph;
-	bool *uncounted = g->has_arcs && !o->all_per_call ? uncounted_objects(in->profile) : NULL;
-	symid i = 0;
-	while (i < g->n_symbols && uncounted &&
-	       !(g->nodes[i].calls && report_is_uncounted(in, uncounted, i)))
-		i++;
-	if (!uncounted || i == g->n_symbols) {
-		free(uncounted);
+	if (!g->has_arcs || o->all_per_call)
 		return NULL;
-	}
-	table_property(t, "counted_in_part", cell_count(1));
-	table_note(t, "only some of the recordings counted calls: there are no times per call of "
-		      "functions that ran in the others, too");
+	bool *uncounted = with_note(
+		in, uncounted_objects(p), t,
+		"only some of the recordings counted calls: there are no times per call of "
+		"functions that ran in the others, too");
+	if (uncounted)
+		table_property(t, "counted_in_part", cell_count(1));
+	bool *untimed = with_note(in, g->total > 0 ? untimed_objects(p, g->left_out > 0) : NULL, t,
+				  "only some of the recordings have their time in the rows: there "
+				  "are no times per call of functions that the others called, too");
+	for (size_t i = 0; i < p->n_objects && uncounted && untimed; i++)
+		uncounted[i] |= untimed[i];
+	if (!uncounted)
+		return untimed;
+	free(untimed);
 	return uncounted;
 }
 

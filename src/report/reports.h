@@ -102,8 +102,9 @@ static inline const struct profile *report_flat(const struct report_input *in)
 	return in->flat ? in->flat : in->profile;
 }
 
-/* Object files whose calls only some of the recordings counted, so that there are no times per
- * call, [objects of the profile], to be freed; NULL: none. With a note. */
+/* Object files whose calls only some of the recordings counted, or whose time is in rows of only
+ * some, so that there are no times per call, [objects of the profile], to be freed; NULL: none.
+ * With a note. */
 bool *report_uncounted(const struct report_input *in, const struct report_opts *o,
 		       struct kin_table *t);
 static inline bool report_is_uncounted(const struct report_input *in, const bool *uncounted,

@@ -877,6 +877,11 @@ def test_callers(tap, box):
     tap.ok(calls.get('cheap') == 50000 and calls.get('dear') == 500, 'calls by caller are exact', f'{p.err} {at}')
     dear, cheap = (at.get(n, {}).get('per_call') or 0 for n in ('dear', 'cheap'))
     tap.ok(dear > 1000 * cheap and dear > 1e-5, 'the time of one call is that of its caller', f'{dear} {cheap}')
+    box.run(box.kin, 'run', '-q', '--sample=off', '-o', 'calls.kin', './callers')
+    both = view(box, 'graph', 'callers.kin', 'calls.kin', 'helper') + view(box, 'flat', 'callers.kin', 'calls.kin')
+    counts = [r['calls'] for r in both if r['name'] == 'helper' and r.get('calls')]
+    tap.ok(counts == [101000] and not any(r.get('per_call') or r.get('self_per_call') for r in both),
+           'no time per call where only some of the runs have time', both)
     code = view(box, 'annotate', '--asm', 'callers.kin', 'dear', '-c', 'all')
     tap.ok(500 in [r['calls'] for r in code], 'calls beside the instruction that made them', code)
 

@@ -771,9 +771,46 @@ static void time_without_calls_is_known(void)
 	profile_free(p);
 }
 
+/* A recording of calls alone. */
+static void add_calls(struct profile_builder *b, const char *path, const char *build)
+{
+	objid o = profile_add_object(b, path, build);
+	profile_add_arc(b, (struct arc){ 1, 16, 1, o, o });
+	profile_add_source(b, "f", (struct source){ .n_arcs = 1, .unsampled = true });
+}
+
+static bool is_untimed(const struct profile *p, const char *path)
+{
+	bool *untimed = untimed_objects(p, false), found = false;
+	for (size_t i = 0; i < p->n_objects && untimed; i++)
+		found |= untimed[i] && !strcmp(strtab_get(p->strings, p->objects[i].path), path);
+	free(untimed);
+	return found;
+}
+
+/* A sum keeps it, also one without any time, to which recordings with time are added later. */
+static void calls_without_time_are_known(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	add_calls(b, "/p/a", "1");
+	struct profile *p = profile_finish(b), *sum = profile_canonical(p, NULL, NULL);
+	OK(is_untimed(p, "/p/a") && is_untimed(sum, "/p/a") && !uncounted_objects(sum));
+	OK(sum->n_facts == 1);
+	OK_STR(strtab_get(sum->strings, sum->facts[0].name), FACT_UNTIMED);
+	profile_free(p);
+	profile_free(sum);
+	b = profile_builder_new();
+	add_file(b, "/p/a", "1", true);
+	add_file(b, "/p/b", "2", true);
+	p = profile_finish(b);
+	OK(!untimed_objects(p, false));
+	profile_free(p);
+}
+
 int main(void)
 {
 	time_without_calls_is_known();
+	calls_without_time_are_known();
 	histograms_of_other_bins_are_refused();
 	histograms_are_found_in_any_order();
 	units_are_ended();
