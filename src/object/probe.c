@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Linkers mark programs that can be anywhere, which a static one has no interpreter to tell by. */
-static bool is_marked_program(Elf *elf)
+typedef bool dynamic_test(const GElf_Dyn *entry, const char *name);
+
+static bool has_dynamic(Elf *elf, dynamic_test *test)
 {
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
 		GElf_Shdr header;
@@ -19,11 +20,29 @@ static bool is_marked_program(Elf *elf)
 		size_t size = gelf_fsize(elf, ELF_T_DYN, 1, EV_CURRENT);
 		for (size_t i = 0; data && size && i < data->d_size / size; i++) {
 			GElf_Dyn entry;
-			if (gelf_getdyn(data, (int)i, &entry) && entry.d_tag == DT_FLAGS_1)
-				return entry.d_un.d_val & DF_1_PIE;
+			if (!gelf_getdyn(data, (int)i, &entry))
+				continue;
+			bool named = entry.d_tag == DT_NEEDED;
+			if (test(&entry,
+				 named ? elf_strptr(elf, header.sh_link, entry.d_un.d_val) : NULL))
+				return true;
 		}
 	}
 	return false;
+}
+
+/* Linkers mark programs that can be anywhere, which a static one has no interpreter to tell by. */
+static bool is_mark_of_program(const GElf_Dyn *entry, const char *name)
+{
+	(void)name;
+	return entry->d_tag == DT_FLAGS_1 && entry->d_un.d_val & DF_1_PIE;
+}
+
+static bool needs_runtime(const GElf_Dyn *entry, const char *name)
+{
+	static const char runtime[] = "libkinrt.so.";
+	(void)entry;
+	return name && !strncmp(name, runtime, strlen(runtime));
 }
 
 static bool is_program(Elf *elf)
@@ -41,7 +60,7 @@ static bool is_program(Elf *elf)
 		if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_INTERP)
 			return true;
 	}
-	return is_marked_program(elf);
+	return has_dynamic(elf, is_mark_of_program);
 }
 
 /* Names in .symtab may carry a version: "mcount@GLIBC_2.2.5". */
@@ -63,10 +82,10 @@ static bool calls_profiler(const char *name, const GElf_Sym *symbol)
 }
 
 /* Symbols that the linker adds for -pg: a startup file defines the one, and refers to one of the
- * others. */
+ * others. The runtime, linked statically, does the same. */
 static bool starts_profiler(const char *name, const GElf_Sym *symbol)
 {
-	static const char *const defined[] = { "__gmon_start__", NULL };
+	static const char *const defined[] = { "__gmon_start__", "kinrt_start", NULL };
 	static const char *const wanted[] = { "__monstartup", "monstartup", NULL };
 	return is_one_of(name, symbol->st_shndx == SHN_UNDEF ? wanted : defined);
 }
@@ -93,7 +112,19 @@ static bool has_symbol(Elf *elf, GElf_Word type, symbol_test *test)
 	return false;
 }
 
-static bool probe(const char *path, symbol_test *test)
+static bool is_profiled(Elf *elf)
+{
+	return has_symbol(elf, SHT_DYNSYM, calls_profiler) ||
+	       has_symbol(elf, SHT_SYMTAB, calls_profiler);
+}
+
+static bool starts(Elf *elf)
+{
+	return has_symbol(elf, SHT_DYNSYM, starts_profiler) ||
+	       has_symbol(elf, SHT_SYMTAB, starts_profiler) || has_dynamic(elf, needs_runtime);
+}
+
+static bool probe(const char *path, bool (*test)(Elf *elf))
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
@@ -106,14 +137,13 @@ static bool probe(const char *path, symbol_test *test)
 	    !memcmp(magic, ELFMAG, SELFMAG)) {
 		elf_version(EV_CURRENT);
 		Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-		yes = elf && is_program(elf) &&
-		      (has_symbol(elf, SHT_DYNSYM, test) || has_symbol(elf, SHT_SYMTAB, test));
+		yes = elf && is_program(elf) && test(elf);
 		elf_end(elf);
 	}
 	close(fd);
 	return yes;
 }
 
-bool object_probe_profiled(const char *path) { return probe(path, calls_profiler); }
+bool object_probe_profiled(const char *path) { return probe(path, is_profiled); }
 
-bool object_probe_starts(const char *path) { return probe(path, starts_profiler); }
+bool object_probe_starts(const char *path) { return probe(path, starts); }

@@ -8,7 +8,8 @@
  * __fentry__, i.e. was compiled with -pg. False if it cannot be read. */
 bool object_probe_profiled(const char *path);
 
-/* Whether it also starts the profiler, i.e. was linked with -pg, and so writes a gmon.out. */
+/* Whether it also starts the profiler, i.e. was linked with -pg or libkinrt, and so writes a
+ * gmon.out. */
 bool object_probe_starts(const char *path);
 
 #endif

@@ -973,6 +973,11 @@ def test_linked(tap, box):
     tap.ok(' -pg ' not in words.out and not words.err and ' -pg ' in both.out and 'counts once' in both.err,
            'kin cc: no -pg beside -finstrument-functions, or it is said', words.out + words.err + both.out + both.err)
     tap.ok(p.out.count(' 50500 ') == 1 and 'no time accumulated' not in p.out, 'kin cc: gmon.out has both, too', p.out + p.err)
+    runtime = os.path.join(os.path.dirname(os.path.abspath(box.kin)), 'runtime')
+    p = box.run('sh', '-c', f'mkdir hand && cd hand && gcc -pg -c ../callers.c && gcc -o shared callers.o -L{runtime} -lkinrt -lpthread && '
+                f'gcc -static -o static callers.o {runtime}/libkinrt.a -lpthread && '
+                f'for prog in shared static; do {box.kin} gprof $prog; done')
+    tap.ok('run shared first' in p.err and 'run static first' in p.err, 'linked by hand: gprof knows that it leaves a gmon.out', p.err)
 
 
 def test_compilers(tap, box):
