@@ -32,10 +32,7 @@ static objid *add_objects(struct profile_builder *b, const struct profile *p)
 		all[i] = (objid)i;
 	qsort_r(all + 1, p->n_objects - 1, sizeof(*all), by_name, UNCONST(void *, p));
 	for (size_t i = 0; i < p->n_objects; i++) {
-		const struct object *o = &p->objects[all[i]];
-		ids[all[i]] = profile_add_object_of(b, strtab_get(p->strings, o->path),
-						    strtab_get(p->strings, o->build_id), o->kind,
-						    o->is_main);
+		ids[all[i]] = profile_copy_object(b, p->strings, &p->objects[all[i]]);
 	}
 	free(all);
 	return ids;

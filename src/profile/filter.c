@@ -46,9 +46,7 @@ static void keep_ids(struct filter *f)
 		profile_add_string(f->into, s, strlen(s));
 	}
 	for (size_t i = 0; i < p->n_objects; i++) {
-		const struct object *o = &p->objects[i];
-		profile_add_object_of(f->into, strtab_get(p->strings, o->path),
-				      strtab_get(p->strings, o->build_id), o->kind, o->is_main);
+		profile_copy_object(f->into, p->strings, &p->objects[i]);
 	}
 	for (size_t i = 1; i < p->samples.n_frames; i++)
 		profile_add_frame(f->into, p->samples.frames[i]);

@@ -76,6 +76,17 @@ objid profile_add_object_of(struct profile_builder *b, const char *path, const c
 	return id;
 }
 
+objid profile_copy_object(struct profile_builder *b, const struct strtab *strings,
+			  const struct object *o)
+{
+	objid id = profile_add_object_of(b, strtab_get(strings, o->path),
+					 strtab_get(strings, o->build_id), o->kind, o->is_main);
+	b->objects.at[id].untimed |= o->untimed;
+	return id;
+}
+
+void profile_mark_untimed(struct profile_builder *b, objid id) { b->objects.at[id].untimed = true; }
+
 enum object_kind profile_object_kind(const struct profile_builder *b, objid id)
 {
 	return b->objects.at[id].kind;
@@ -436,10 +447,7 @@ static objid *map_objects(struct profile_builder *into, const struct profile_bui
 	objid *ids = xrealloc(NULL, from->objects.n, sizeof(*ids));
 
 	for (size_t i = 0; i < from->objects.n; i++) {
-		const struct object *o = &from->objects.at[i];
-		ids[i] = profile_add_object_of(into, strtab_get(from->strings, o->path),
-					       strtab_get(from->strings, o->build_id), o->kind,
-					       o->is_main);
+		ids[i] = profile_copy_object(into, from->strings, &from->objects.at[i]);
 	}
 	return ids;
 }

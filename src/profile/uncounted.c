@@ -43,10 +43,10 @@ static void mark_histograms(const struct profile *p, const bool *without, bool *
 		marked[p->histograms[i].object] = true;
 }
 
-static bool has_unsampled_calls(const struct profile *p)
+static bool has_untimed(const struct profile *p)
 {
-	for (size_t i = 0; i < p->n_sources; i++)
-		if (p->sources[i].n_arcs && p->sources[i].unsampled)
+	for (size_t i = 0; i < p->n_objects; i++)
+		if (p->objects[i].untimed)
 			return true;
 	return false;
 }
@@ -110,12 +110,13 @@ bool *uncounted_objects(const struct profile *p)
 
 bool *untimed_objects(const struct profile *p, bool histograms_left_out)
 {
-	bool untimed = histograms_left_out || has_unsampled_calls(p);
 	bool facts = has_facts(p, FACT_UNTIMED);
-	if (!untimed && !facts)
+	if (!histograms_left_out && !has_untimed(p) && !facts)
 		return NULL;
 	bool *marked = xalloc(p->n_objects + 1);
-	if (untimed)
+	for (size_t i = 0; i < p->n_objects; i++)
+		marked[i] = p->objects[i].untimed;
+	if (histograms_left_out)
 		mark_called(p, marked);
 	if (facts)
 		mark_named(p, FACT_UNTIMED, marked);

@@ -776,7 +776,8 @@ static void add_calls(struct profile_builder *b, const char *path, const char *b
 {
 	objid o = profile_add_object(b, path, build);
 	profile_add_arc(b, (struct arc){ 1, 16, 1, o, o });
-	profile_add_source(b, "f", (struct source){ .n_arcs = 1, .unsampled = true });
+	profile_mark_untimed(b, o);
+	profile_add_source(b, "f", (struct source){ .n_arcs = 1 });
 }
 
 static bool is_untimed(const struct profile *p, const char *path)
@@ -804,6 +805,13 @@ static void calls_without_time_are_known(void)
 	add_file(b, "/p/b", "2", true);
 	p = profile_finish(b);
 	OK(!untimed_objects(p, false));
+	profile_free(p);
+	/* What others called is theirs, in whatever order recordings are added up. */
+	b = profile_builder_new();
+	add_calls(b, "/p/a", "1");
+	add_file(b, "/p/b", "2", true);
+	p = profile_finish(b);
+	OK(is_untimed(p, "/p/a") && !is_untimed(p, "/p/b"));
 	profile_free(p);
 }
 

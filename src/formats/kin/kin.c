@@ -357,7 +357,7 @@ static void describe(struct kinfile *f)
 	profile_add_fact(f->into, "end", end_in_words(h, text, sizeof(text)));
 	f->source->machine = h->machine;
 	f->source->unfinished = h->writer == KINF_BY_RECORDER && h->end == KINF_RUNNING;
-	f->source->unsampled = h->writer == KINF_BY_RUNTIME && !h->period_ns;
+	f->calls_alone = h->writer == KINF_BY_RUNTIME && !h->period_ns;
 	describe_rank(f);
 	add_number(f, FACT_RANKS, h->ranks);
 	if (h->job[0])

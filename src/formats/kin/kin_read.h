@@ -42,6 +42,7 @@ struct kinfile {
 	struct window *w;
 	struct profile_builder *into;
 	struct source *source;
+	bool calls_alone;      /* its program was not to be sampled */
 	uint64_t end;          /* offset of the end of the blocks */
 	struct kin_error *err; /* the first error; reading goes on */
 	struct kinfile_modules modules;

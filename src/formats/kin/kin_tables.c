@@ -220,6 +220,8 @@ void kinfile_read_info(struct kinfile *f, const struct kinfile_block *b)
 static void add_arc(struct kinfile *f, struct arc arc, taskid task)
 {
 	profile_add_arc(f->into, arc);
+	if (f->calls_alone)
+		profile_mark_untimed(f->into, arc.to_object);
 	f->source->n_arcs++;
 	capped_add(&f->calls, arc.count);
 	if (task)
