@@ -103,7 +103,7 @@ static void take_sample(struct session *s, const struct ring_record *r)
 	const struct record_event *e = &s->events.at.at[r->event];
 	if (e->purpose == EVENT_TRACKING || (s->opts->not_self && (pid_t)r->sample.pid == getpid()))
 		return;
-	struct thread *t = spaces_thread(s->spaces, (pid_t)r->sample.pid, (pid_t)r->sample.tid);
+	struct thread *t = spaces_sampled(s->spaces, &r->sample);
 	if (!t->task) /* what it had mapped before the recording */
 		look_for_dump(s, t, r->sample.time);
 	unwinding_sample(s->unwinding, t->space, &r->sample, &s->stack);
@@ -119,8 +119,13 @@ static void take_switch(struct session *s, const struct ring_record *r)
 {
 	if (!s->wall || !r->sample.tid)
 		return;
-	wall_switch(s->wall, spaces_thread(s->spaces, (pid_t)r->sample.pid, (pid_t)r->sample.tid),
-		    r);
+	struct thread *t = spaces_sampled(s->spaces, &r->sample);
+	bool leaves = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	bool preempted = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	if (t->ended && leaves && !preempted)
+		wall_end(s->wall, t, r->sample.time, true); /* for good */
+	else
+		wall_switch(s->wall, t, r);
 }
 
 static void end_thread(void *arg, struct thread *t, uint64_t time_ns, bool gone)
@@ -791,7 +796,7 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 static void end_wall(void *arg, struct thread *t)
 {
 	struct session *s = arg;
-	wall_end(s->wall, t, clock_now_ns(), false);
+	wall_end(s->wall, t, clock_now_ns(), t->ended);
 }
 
 static void tell_of_dropped(struct session *s)

@@ -9,13 +9,16 @@
 #include "base/map64.h"
 #include "base/search.h"
 
-enum { MAPPINGS_MAX = 1 << 16 };
+enum { MAPPINGS_MAX = 1 << 16, ENDED_MAX = 256 };
 
 struct spaces {
 	struct modules *modules;
 	void (*release)(struct space *s);
-	struct map64 by_tid; /* -> index into threads */
-	struct map64 by_pid; /* -> index of any thread of it that has not ended */
+	struct map64 by_tid;     /* -> index into threads */
+	struct map64 by_pid;     /* -> index of any thread of it that has not ended */
+	struct map64 last_ended; /* by CPU -> tid */
+	pid_t ended[ENDED_MAX];  /* the last ones, but for first threads of processes that go on */
+	size_t n_ended;          /* ever; the next one is at n_ended % ENDED_MAX */
 	VEC(struct thread *) threads;
 	VEC(uint32_t) unused; /* of threads */
 	size_t n_processes, n_threads;
@@ -196,6 +199,7 @@ void spaces_free(struct spaces *s)
 	vec_free(&s->unused);
 	map64_free(&s->by_tid);
 	map64_free(&s->by_pid);
+	map64_free(&s->last_ended);
 	free(s);
 }
 
@@ -212,17 +216,25 @@ struct thread *spaces_known(const struct spaces *s, pid_t tid)
 	return at(s, map64_get(&s->by_tid, (uint32_t)tid));
 }
 
-/* Any thread of the process: they share a space. */
-static struct thread *sibling(const struct spaces *s, pid_t pid)
+/* Any thread of the process that has not ended. */
+static struct thread *any_of(const struct spaces *s, pid_t pid)
 {
 	struct thread *t = at(s, map64_get(&s->by_pid, (uint32_t)pid));
 	return t && t->pid == pid ? t : NULL;
 }
 
-/* A thread of the process other than t, which may be NULL. */
+/* Any thread of the process, if need be the first, which has ended: they share a space. */
+static struct thread *sibling(const struct spaces *s, pid_t pid)
+{
+	struct thread *any = any_of(s, pid);
+	struct thread *first = any ? NULL : spaces_known(s, pid);
+	return first && first->pid == pid ? first : any;
+}
+
+/* A thread of the process other than t, which may be NULL; none that has ended. */
 static struct thread *another(const struct spaces *s, pid_t pid, const struct thread *t)
 {
-	struct thread *any = sibling(s, pid);
+	struct thread *any = any_of(s, pid);
 	if (any != t)
 		return any;
 	for (size_t i = 0; t && t->space->refs > 1 && i < s->threads.n; i++) {
@@ -236,6 +248,15 @@ static struct thread *another(const struct spaces *s, pid_t pid, const struct th
 static void keep_as_any(struct spaces *s, const struct thread *t)
 {
 	*map64_at(&s->by_pid, (uint32_t)t->pid) = map64_get(&s->by_tid, (uint32_t)t->tid);
+}
+
+static void forget(struct spaces *s, struct thread *t)
+{
+	uint32_t index = map64_get(&s->by_tid, (uint32_t)t->tid);
+	map64_remove(&s->by_tid, (uint32_t)t->tid);
+	s->threads.at[index] = NULL;
+	vec_push(&s->unused, index);
+	thread_free(s, t);
 }
 
 /* Takes over a reference to the space. */
@@ -280,6 +301,14 @@ struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid)
 	else /* a processor that has nothing to do, by the kernel's name */
 		snprintf(t->comm, sizeof(t->comm), "swapper");
 	return t;
+}
+
+struct thread *spaces_sampled(struct spaces *s, const struct perf_sample *p)
+{
+	if ((pid_t)p->tid != -1)
+		return spaces_thread(s, (pid_t)p->pid, (pid_t)p->tid);
+	struct thread *t = spaces_known(s, (pid_t)map64_get(&s->last_ended, p->cpu));
+	return t && t->ended ? t : spaces_thread(s, (pid_t)p->pid, -1);
 }
 
 void spaces_each(struct spaces *s, void (*each)(void *arg, struct thread *t), void *arg)
@@ -367,29 +396,6 @@ static void take_mmap(struct spaces *s, const struct ring_record *r)
 	space_map(space, made);
 }
 
-/* True if it was the last of its process. */
-static bool forget(struct spaces *s, struct thread *t)
-{
-	uint32_t index = map64_get(&s->by_tid, (uint32_t)t->tid);
-	bool last = false;
-	if (map64_get(&s->by_pid, (uint32_t)t->pid) == index) {
-		const struct thread *other = another(s, t->pid, t);
-		last = !other;
-		if (last)
-			map64_remove(&s->by_pid, (uint32_t)t->pid);
-		else
-			keep_as_any(s, other);
-	}
-	map64_remove(&s->by_tid, (uint32_t)t->tid);
-	s->threads.at[index] = NULL;
-	vec_push(&s->unused, index);
-	struct thread *first = last ? spaces_known(s, t->pid) : NULL;
-	if (first && first->ended)
-		forget(s, first);
-	thread_free(s, t);
-	return last;
-}
-
 /* Exec in a thread other than the first: all others have ended, and it has the number of that one,
  * under which records may have come before that of the exec. */
 static struct thread *become_first(struct spaces *s, struct thread *first, struct thread *caller,
@@ -399,7 +405,6 @@ static struct thread *become_first(struct spaces *s, struct thread *first, struc
 		caller->space->refs++;
 		first = add_thread(s, caller->pid, caller->pid, caller->space);
 	}
-	first->ended = false;
 	hooks->ended(hooks->arg, caller, time_ns, false);
 	forget(s, caller);
 	return first;
@@ -420,6 +425,10 @@ static void take_comm(struct spaces *s, const struct ring_record *r,
 	struct thread *caller = exec ? another(s, (pid_t)c->pid, t) : NULL;
 	if (caller)
 		t = become_first(s, t, caller, r->sample.time, hooks);
+	if (t && exec) {
+		t->ended = false;
+		keep_as_any(s, t);
+	}
 	if (!t && exec) { /* nothing of what it was is left */
 		t = add_thread(s, (pid_t)c->pid, (pid_t)c->tid, space_new((pid_t)c->pid));
 		t->space->fresh = t->space->exec = true;
@@ -445,9 +454,23 @@ struct task_record {
 	uint64_t time;
 };
 
-static void take_fork(struct spaces *s, const struct ring_record *r)
+/* But for the first thread of a process that goes on. */
+static void forget_ended(struct spaces *s, pid_t tid, uint64_t time_ns,
+			 const struct spaces_hooks *hooks)
+{
+	struct thread *t = spaces_known(s, tid);
+	if (!t || !t->ended || (t->tid == t->pid && any_of(s, t->pid)))
+		return;
+	t->task = 0; /* when it ended is told */
+	hooks->ended(hooks->arg, t, time_ns, true);
+	forget(s, t);
+}
+
+static void take_fork(struct spaces *s, const struct ring_record *r,
+		      const struct spaces_hooks *hooks)
 {
 	const struct task_record *f = (const void *)r->header;
+	forget_ended(s, (pid_t)f->tid, r->sample.time, hooks); /* its number is used again */
 	struct thread *parent = spaces_known(s, (pid_t)f->ptid);
 	struct thread *old = spaces_known(s, (pid_t)f->tid);
 	if (old && old->pid == (pid_t)f->pid)
@@ -462,24 +485,40 @@ static void take_fork(struct spaces *s, const struct ring_record *r)
 	t->run = parent->run;
 }
 
+/* It is known until many others have ended: it still has samples, of what the kernel does then. */
+static void keep_ended(struct spaces *s, pid_t tid, uint64_t time_ns,
+		       const struct spaces_hooks *hooks)
+{
+	pid_t *place = &s->ended[s->n_ended++ % ENDED_MAX];
+	forget_ended(s, *place, time_ns, hooks);
+	*place = tid;
+}
+
 static void take_exit(struct spaces *s, const struct ring_record *r,
 		      const struct spaces_hooks *hooks)
 {
 	const struct task_record *e = (const void *)r->header;
+	uint64_t now_ns = r->sample.time;
 	struct thread *t = spaces_known(s, (pid_t)e->tid);
-	if (!t)
+	if (!t || t->ended)
 		return;
-	pid_t pid = t->pid;
+	pid_t pid = t->pid, tid = t->tid;
 	uint32_t task = t->task;
-	hooks->ended(hooks->arg, t, r->sample.time, true);
-	const struct thread *other = t->tid == pid ? another(s, pid, t) : NULL;
+	hooks->ended(hooks->arg, t, now_ns, true);
+	t->task = task; /* its name is the same until an exec */
+	t->ended = true;
+	*map64_at(&s->last_ended, r->sample.cpu) = (uint32_t)tid;
+	const struct thread *other = another(s, pid, t);
 	if (other) {
 		keep_as_any(s, other);
-		t->task = task; /* its name is the process's until an exec */
-		t->ended = true;
-	} else if (forget(s, t)) {
-		hooks->left(hooks->arg, pid, r->sample.time);
+	} else {
+		map64_remove(&s->by_pid, (uint32_t)pid);
+		hooks->left(hooks->arg, pid, now_ns);
 	}
+	if (tid != pid || !other)
+		keep_ended(s, tid, now_ns, hooks);
+	if (tid != pid && !other)
+		keep_ended(s, pid, now_ns, hooks);
 }
 
 void spaces_take(struct spaces *s, const struct ring_record *r, const struct spaces_hooks *hooks)
@@ -492,7 +531,7 @@ void spaces_take(struct spaces *s, const struct ring_record *r, const struct spa
 		take_comm(s, r, hooks);
 		return;
 	case PERF_RECORD_FORK:
-		take_fork(s, r);
+		take_fork(s, r, hooks);
 		return;
 	case PERF_RECORD_EXIT:
 		take_exit(s, r, hooks);

@@ -42,7 +42,8 @@ struct thread { /* a thread while it has one name */
 	struct space *space;
 	struct thread_wall *wall; /* owned by wall.c; NULL: none */
 	uint32_t run;             /* repetition of the program, from 0 */
-	bool ended; /* the first of a process that goes on: its number is still used */
+	bool ended; /* its number is still used: by the kernel, which takes it apart, and, if it is
+		       the first of a process that goes on, by who calls exec */
 };
 
 struct spaces;
@@ -55,10 +56,14 @@ void spaces_set_run(struct spaces *s, uint32_t run);
 
 /* The thread; read from /proc if it is not known. Valid until it is gone. */
 struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid);
+/* That of a sample or switch. Of one whose number the kernel has taken away: the last that ended on
+ * the CPU. */
+struct thread *spaces_sampled(struct spaces *s, const struct perf_sample *p);
 struct thread *spaces_known(const struct spaces *s, pid_t tid); /* or NULL */
 
 /* Handles a record other than a sample. ended() is called before a thread changes its name or is
- * gone; left() after the last known thread of a process is gone. */
+ * gone; left() after the last known thread of a process is gone. A thread that is gone may still
+ * have samples and switches: ended() is called again when it is forgotten. */
 struct spaces_hooks {
 	void (*ended)(void *arg, struct thread *t, uint64_t time_ns, bool gone);
 	void (*left)(void *arg, pid_t pid, uint64_t time_ns);
@@ -68,7 +73,7 @@ void spaces_take(struct spaces *s, const struct ring_record *r, const struct spa
 
 size_t spaces_n_processes(const struct spaces *s); /* ever seen */
 size_t spaces_n_threads(const struct spaces *s);
-/* Calls each(arg, thread) for all current threads. */
+/* Calls each(arg, thread) for all that are known. */
 void spaces_each(struct spaces *s, void (*each)(void *arg, struct thread *t), void *arg);
 
 #endif

@@ -96,7 +96,7 @@ static void a_process_outlives_its_first_thread(void)
 	OK_STR(log_of_ends, "1 gone at 4\n3 gone at 5\n");
 	exit_of(s, FIRST, SECOND);
 	OK_STR(log_of_ends, "1 gone at 4\n3 gone at 5\n2 gone at 6\nprocess left at 6\n");
-	OK(!spaces_known(s, FIRST) && !spaces_known(s, SECOND));
+	OK(spaces_known(s, FIRST)->ended && spaces_known(s, SECOND)->ended);
 	OK(spaces_n_processes(s) == 1 && spaces_n_threads(s) == 3);
 	spaces_free(s);
 }
@@ -153,8 +153,50 @@ static void a_child_has_first_threads_of_its_own(void)
 	OK_STR(log_of_ends, "1 gone at 5\n10 gone at 6\n11 ended at 7\n10 ended at 7\n");
 	OK(spaces_known(s, FIRST)->ended && !spaces_known(s, CHILD)->ended);
 	exit_of(s, FIRST, SECOND);
-	OK(!spaces_known(s, FIRST) && spaces_known(s, CHILD));
+	OK(spaces_known(s, FIRST)->ended && !spaces_known(s, CHILD)->ended);
 	OK(spaces_n_processes(s) == 2 && spaces_n_threads(s) == 4);
+	spaces_free(s);
+}
+
+static struct thread *sampled(struct spaces *s, pid_t pid, pid_t tid)
+{
+	struct perf_sample p = { .pid = (uint32_t)pid, .tid = (uint32_t)tid };
+	return spaces_sampled(s, &p);
+}
+
+/* The kernel takes a thread apart after it has told that it ended, at last without its number. */
+static void samples_come_after_the_end(void)
+{
+	struct spaces *s = process(SECOND);
+	exit_of(s, FIRST, SECOND);
+	OK(sampled(s, FIRST, SECOND)->task == 2 && sampled(s, FIRST, -1)->task == 2);
+	exit_of(s, FIRST, FIRST);
+	OK(sampled(s, FIRST, FIRST)->task == 1 && sampled(s, -1, -1)->task == 1);
+	OK_STR(log_of_ends, "2 gone at 3\n1 gone at 4\nprocess left at 4\n");
+	OK(spaces_n_processes(s) == 1 && spaces_n_threads(s) == 2);
+	spaces_free(s);
+}
+
+static void what_has_ended_is_forgotten(void)
+{
+	struct spaces *s = process(THIRD);
+	exit_of(s, FIRST, THIRD);
+	exec_of(s, CHILD, "child");
+	fork_of(s, CHILD, THIRD, THIRD); /* a process with the number */
+	const struct thread *t = spaces_known(s, THIRD);
+	OK(t->pid == THIRD && !t->ended && !t->task && !strcmp(t->comm, "child"));
+	OK_STR(log_of_ends, "3 gone at 4\n");
+	OK(spaces_n_processes(s) == 3 && spaces_n_threads(s) == 5);
+
+	exit_of(s, FIRST, FIRST);
+	exit_of(s, THIRD, THIRD);
+	for (int i = 0; i < 1000; i++) {
+		fork_of(s, CHILD, CHILDS_SECOND, CHILDS_SECOND);
+		exit_of(s, CHILDS_SECOND, CHILDS_SECOND);
+	}
+	OK(!spaces_known(s, THIRD));
+	OK(spaces_known(s, FIRST)->ended); /* of a process that goes on */
+	OK(spaces_n_processes(s) == 1003);
 	spaces_free(s);
 }
 
@@ -165,5 +207,7 @@ int main(void)
 	exec_in_a_second_thread(true);
 	exec_in_the_only_known_thread();
 	a_child_has_first_threads_of_its_own();
+	samples_come_after_the_end();
+	what_has_ended_is_forgotten();
 	return DONE();
 }
