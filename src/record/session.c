@@ -694,19 +694,22 @@ void session_run(struct session *s)
 
 /* ---- beginning and end ---- */
 
-/* 0: the thread is gone. */
+/* 0: the thread is gone, or has ended as the first of a process that goes on. */
 static pid_t process_of(pid_t tid)
 {
 	char path[64], line[128];
 	int pid = 0;
+	char state = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
 	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &state);
 		if (sscanf(line, "Tgid: %d", &pid) == 1)
 			break;
+	}
 	if (f)
 		fclose(f);
-	return (pid_t)pid;
+	return state == 'Z' || state == 'X' ? 0 : (pid_t)pid;
 }
 
 static uint64_t own_cpu(void)

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/map64.h"
 #include "base/search.h"
+#include "record/target.h"
 
 enum { MAPPINGS_MAX = 1 << 16, ENDED_MAX = 256 };
 
@@ -125,14 +127,34 @@ void spaces_set_run(struct spaces *s, uint32_t run) { s->run = run; }
 
 /* ---- /proc ---- */
 
+static bool read_exe(pid_t tid, char ret[4096])
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
+	ssize_t n = readlink(path, ret, 4095);
+	ret[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Where the first thread of a process has ended, only others show what it has. */
+static void find_exe(struct space *s, char ret[4096])
+{
+	struct thread_list of = { 0 };
+	if (read_exe(s->pid, ret))
+		return;
+	kin_error_free(target_threads(s->pid, &of));
+	for (size_t i = 0; i < of.at.n && !*ret; i++)
+		if (read_exe(of.at.at[i], ret))
+			s->pid = of.at.at[i];
+	vec_free(&of.at);
+}
+
 static void read_maps(struct spaces *all, struct space *s)
 {
 	char path[64], exe[4096], *line = NULL;
 	size_t cap = 0;
 	ssize_t n;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)s->pid);
-	n = readlink(path, exe, sizeof(exe) - 1);
-	exe[n > 0 ? n : 0] = '\0';
+	find_exe(s, exe);
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)s->pid);
 	FILE *f = fopen(path, "re");
 	while (f && (n = getline(&line, &cap, f)) > 0) {
@@ -511,6 +533,8 @@ static void take_exit(struct spaces *s, const struct ring_record *r,
 	const struct thread *other = another(s, pid, t);
 	if (other) {
 		keep_as_any(s, other);
+		if (t->space->pid == t->tid)
+			t->space->pid = other->tid;
 	} else {
 		map64_remove(&s->by_pid, (uint32_t)pid);
 		hooks->left(hooks->arg, pid, now_ns);

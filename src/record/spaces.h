@@ -18,7 +18,7 @@ struct mapping {
 
 struct space {
 	unsigned refs;
-	pid_t pid;                /* a process that has or had it: for its files and memory */
+	pid_t pid;                /* a thread that has or had it: for its files and memory */
 	VEC(struct mapping) at;   /* by address; not overlapping */
 	bool fresh;               /* after exec: the first file mapped is the program */
 	bool exec;                /* it was made by exec: */

@@ -1,6 +1,7 @@
 /* unwinding.c - finds code and memory for the walk, and turns walks into frames of samples. */
 #include "record/unwinding.h"
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ struct unwinding {
 	struct jit *jit;
 	struct perf_places places; /* machine NULL: stacks cannot be walked on this one */
 	uint64_t pcs[UNWINDING_DEPTH];
-	pid_t process; /* of the sample at hand, */
+	pid_t process, thread; /* of the sample at hand, */
 	uint64_t time_ns;
 	uint64_t copy_addr;
 	/* a page of it, beyond the copy, while that is read on */
@@ -94,10 +95,19 @@ const struct unwinding_stats *unwinding_stats(const struct unwinding *u) { retur
 
 /* ---- memory of the process ---- */
 
-static bool read_process(pid_t pid, uint64_t addr, void *ret, size_t size, size_t *n)
+/* Where the first thread has ended, the process has its memory by another alone. */
+static ssize_t read_memory(pid_t pid, pid_t tid, const struct iovec *local,
+			   const struct iovec *remote, size_t n)
+{
+	ssize_t done = process_vm_readv(pid, local, 1, remote, n, 0);
+	return done < 0 && errno == ESRCH ? process_vm_readv(tid, local, 1, remote, n, 0) : done;
+}
+
+static bool read_process(const struct unwinding *u, uint64_t addr, void *ret, size_t size,
+			 size_t *n)
 {
 	struct iovec local = { ret, size }, remote = { (void *)(uintptr_t)addr, size };
-	ssize_t done = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	ssize_t done = read_memory(u->process, u->thread, &local, &remote, 1);
 	*n = done > 0 ? (size_t)done : 0;
 	return done > 0;
 }
@@ -117,7 +127,7 @@ static void touch_pages(struct unwinding *u, const struct perf_sample *sample, u
 		remote[n++] = (struct iovec){ (void *)(uintptr_t)at, 1 };
 	struct iovec local = { bytes, n };
 	if (n)
-		process_vm_readv((pid_t)sample->pid, &local, 1, remote, n, 0);
+		read_memory((pid_t)sample->pid, (pid_t)sample->tid, &local, remote, n);
 	u->touched_tid = (pid_t)sample->tid;
 	u->touched_ns = clock_now_ns();
 }
@@ -132,7 +142,7 @@ static bool read_beyond(void *arg, uint64_t addr, uint64_t *ret)
 	if (page != u->page_addr) {
 		u->page_addr = NO_PAGE;
 		if (!u->pages_left || !u->pages_left-- ||
-		    !read_process(u->process, page, u->page, PAGE, &n) || n < PAGE)
+		    !read_process(u, page, u->page, PAGE, &n) || n < PAGE)
 			return false;
 		u->page_addr = page;
 	}
@@ -163,7 +173,7 @@ static size_t read_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
 	const struct walker *w = arg;
 	size_t n;
-	read_process(w->u->process, addr, ret, size, &n);
+	read_process(w->u, addr, ret, size, &n);
 	return n;
 }
 
@@ -321,6 +331,7 @@ static bool begin_walk(struct unwinding *u, const struct perf_sample *sample, st
 	w->copy_addr = w->regs.sp;
 	w->copy_size = sample->stack ? sample->stack_size : 0;
 	u->process = (pid_t)sample->pid;
+	u->thread = (pid_t)sample->tid;
 	u->time_ns = sample->time;
 	u->pages_left = 0;
 	u->page_addr = NO_PAGE;

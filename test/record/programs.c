@@ -183,6 +183,27 @@ static int thread_executes(void)
 	return 1;
 }
 
+/* The process goes on without its first thread. */
+NOINLINE void on_large_stack(double seconds)
+{
+	volatile char untouched[40000]; /* but for both ends */
+	untouched[sizeof(untouched) - 1] = 1;
+	spin(seconds);
+	untouched[0] = 1;
+}
+static void *goes_on(void *unused)
+{
+	(void)unused;
+	on_large_stack(1);
+	return NULL;
+}
+static int first_ends(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, goes_on, NULL);
+	pthread_exit(NULL);
+}
+
 NOINLINE void nap(void) { usleep(300000); }
 static int sleeper(void)
 {
@@ -388,6 +409,8 @@ int main(int argc, char **argv)
 		return chain(n, argv[0]);
 	if (!strcmp(name, "thread_executes"))
 		return thread_executes();
+	if (!strcmp(name, "first_ends"))
+		return first_ends();
 	if (!strcmp(name, "pair"))
 		return pair();
 	if (!strcmp(name, "sleeper"))

@@ -288,6 +288,15 @@ def test_trees(tap, box):
     found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'comm,parallelism', '--format=json', 'became.kin').out)
     ran = {(r['comm'], r['parallelism']) for r in found if r['self'] > 0.02}
     tap.ok(ran == {('prog', '1'), ('fast', '1')}, '... and it is one thread', ran)
+    p = box.record('-o', 'first.kin', './fast', 'first_ends')
+    tap.ok(sampled(p.err)[1] > 90, 'the first thread has ended: stacks are read by another', p.err)
+    target = box.popen('./fast', 'first_ends')
+    time.sleep(0.1)
+    p = box.record('--wall', '-o', 'first.kin', '-p', str(target.pid))
+    target.wait()
+    blocked = re.search(r'blocked ([\d.]+) s', p.err)
+    tap.ok(share(box.graph('first.kin'), 'on_large_stack') > 90, '... of a process that runs already, too', p.err)
+    tap.ok(bool(blocked) and float(blocked[1]) < .2, '... and what has ended is not blocked', p.err)
     # While the kernel begins a program, the one that called exec is the caller; at its end, where the program begins. kin itself,
     # which begins the first one, is not recorded.
     p = box.record('-o', 'execs.kin', '-F', '5000', 'sh', '-c', 'for i in $(seq 500); do ./prog exit 0; done')
