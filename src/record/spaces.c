@@ -303,6 +303,15 @@ static struct thread *add_thread(struct spaces *s, pid_t pid, pid_t tid, struct 
 	return t;
 }
 
+/* In a PID namespace, as of a container, all processes outside have the number 0. */
+static bool sees_all(void)
+{
+	static const char first[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO */
+	char here[sizeof(first)];
+	return readlink("/proc/self/ns/pid", here, sizeof(here)) == (ssize_t)sizeof(first) - 1 &&
+	       !memcmp(here, first, sizeof(first) - 1);
+}
+
 struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid)
 {
 	struct thread *t = spaces_known(s, tid);
@@ -320,7 +329,7 @@ struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid)
 	t = add_thread(s, pid, tid, space);
 	if (pid || tid)
 		read_comm(pid, tid, t->comm);
-	else /* a processor that has nothing to do, by the kernel's name */
+	else if (sees_all()) /* a processor that has nothing to do, by the kernel's name */
 		snprintf(t->comm, sizeof(t->comm), "swapper");
 	return t;
 }
@@ -499,7 +508,7 @@ static void take_fork(struct spaces *s, const struct ring_record *r,
 		return; /* found in /proc already */
 	if (!parent)
 		parent = sibling(s, (pid_t)f->ppid);
-	if (!parent)
+	if (!parent || !parent->pid)
 		return; /* it will be found when it is needed */
 	parent->space->refs++;
 	struct thread *t = add_thread(s, (pid_t)f->pid, (pid_t)f->tid, parent->space);
@@ -547,6 +556,10 @@ static void take_exit(struct spaces *s, const struct ring_record *r,
 
 void spaces_take(struct spaces *s, const struct ring_record *r, const struct spaces_hooks *hooks)
 {
+	uint32_t pid; /* begins each of these records */
+	memcpy(&pid, r->header + 1, sizeof(pid));
+	if (!pid)
+		return; /* of processes that cannot be told apart: see sees_all() */
 	switch (r->header->type) {
 	case PERF_RECORD_MMAP2:
 		take_mmap(s, r);

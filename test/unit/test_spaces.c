@@ -200,6 +200,22 @@ static void what_has_ended_is_forgotten(void)
 	spaces_free(s);
 }
 
+/* Outside of the recorder's PID namespace all have the number 0. */
+static void processes_without_a_number_are_not_told_apart(void)
+{
+	struct spaces *s = process(FIRST);
+	exec_of(s, 0, "outside");
+	take(s, PERF_RECORD_FORK, 0, (uint32_t[]){ 0, 0, 0, 0 });
+	take(s, PERF_RECORD_EXIT, 0, (uint32_t[]){ 0, 0, 0, 0 });
+	OK(!spaces_known(s, 0) && spaces_n_processes(s) == 1);
+	const struct thread *t = spaces_thread(s, 0, 0);
+	exec_of(s, 0, "outside");
+	OK(spaces_known(s, 0) == t && strcmp(t->comm, "outside") && !t->ended);
+	take(s, PERF_RECORD_FORK, 0, (uint32_t[]){ CHILD, 0, CHILD, 0 });
+	OK(!spaces_known(s, CHILD)); /* what it is called is read when it is needed */
+	spaces_free(s);
+}
+
 int main(void)
 {
 	a_process_outlives_its_first_thread();
@@ -209,5 +225,6 @@ int main(void)
 	a_child_has_first_threads_of_its_own();
 	samples_come_after_the_end();
 	what_has_ended_is_forgotten();
+	processes_without_a_number_are_not_told_apart();
 	return DONE();
 }
