@@ -66,6 +66,11 @@ static bool comm_is(const struct profile *p, uint32_t id, const char *name)
 	return !strcmp(strtab_get(p->strings, p->samples.tasks[id].comm), name);
 }
 
+static struct kin_error *not_among(const char *what, const char *name, const char *list)
+{
+	return err_new(KIN_ERROR_USAGE, "no %s '%s' in the data; there are: %s", what, name, list);
+}
+
 static struct kin_error *unknown(const struct profile *p, const struct filter_kind *k,
 				 const char *name)
 {
@@ -85,8 +90,7 @@ static struct kin_error *unknown(const struct profile *p, const struct filter_ki
 		list = longer;
 	}
 	struct kin_error *err =
-		shown ? err_new(KIN_ERROR_USAGE, "no %s '%s' in the data; there are: %s", k->what,
-				name, list)
+		shown ? not_among(k->what, name, list)
 		      : err_new(KIN_ERROR_USAGE, "no %s '%s': the profile records no %ss", k->what,
 				name, k->what);
 	free(list);
@@ -119,8 +123,7 @@ static struct kin_error *check_program(const char *program, const char *const *n
 {
 	for (; names && *names; names++)
 		if (!path_is(program, *names))
-			return err_new(KIN_ERROR_USAGE, "no object '%s' in the data; there are: %s",
-				       *names, program);
+			return not_among("object", *names, program);
 	return NULL;
 }
 

@@ -60,7 +60,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 static int cmd_info(const struct settings *s)
 {
 	struct settings wanted = *s;
-	if (!s->max_threads && (!s->format || !strcmp(s->format, "text")))
+	if (!s->max_threads && run_is_text(s))
 		wanted.max_threads = USUAL_THREADS;
 	return run_report(&wanted, "info");
 }

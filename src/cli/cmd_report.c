@@ -266,7 +266,7 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	bool by_rules = s->format && !strcmp(s->format, "perf");
 	h.rules = by_rules ? "perf" : NULL;
 	h.call_graph = h.no_callers ? "none" : h.call_graph;
-	h.weights = s->format && !by_rules && strcmp(s->format, "text") != 0;
+	h.weights = !by_rules && !run_is_text(s);
 	if (s->subjects.at.n && !h.sort)
 		h.sort = "sym";
 	struct kin_error *err = output_open(&s->output, status, &out);

@@ -107,6 +107,8 @@ struct kin_error *run_open_part(const struct settings *s, const char *thread, co
 	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 }
 
+bool run_is_text(const struct settings *s) { return !s->format || !strcmp(s->format, "text"); }
+
 const char *run_reading(const struct settings *s)
 {
 	for (size_t i = 0; i < s->data.at.n; i++)
@@ -143,8 +145,6 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 	return status ? status : doubt ? doubt : gap;
 }
 
-static bool is_text(const struct settings *s) { return !s->format || !strcmp(s->format, "text"); }
-
 static struct kin_error *make_table(const struct settings *s, const char *report,
 				    struct kin_profile *profile, struct kin_table **ret)
 {
@@ -163,7 +163,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.of_function = s->of_function,
 		.max_threads = s->max_threads,
 		.every_row = s->every_row,
-		.to_read = !s->has_min_share && is_text(s),
+		.to_read = !s->has_min_share && run_is_text(s),
 	};
 	struct progress *progress = progress_begin("analysing", s->fetching);
 	struct kin_error *err = kin_report(profile, report, &opts, ret);

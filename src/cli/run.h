@@ -31,6 +31,7 @@ struct told {
  * nothing could be read. */
 int run_open(const struct settings *s, struct kin_profile **ret, struct told *told);
 bool run_is_input(const struct settings *s, const char *path); /* one of the files to read */
+bool run_is_text(const struct settings *s); /* the output is not to be read by a program */
 /* What progress_begin() shows meanwhile. */
 const char *run_reading(const struct settings *s);
 /* Opens the same data again, restricted to a thread or an object (as in kin_open_opts; NULL: as in

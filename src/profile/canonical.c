@@ -31,9 +31,8 @@ static objid *add_objects(struct profile_builder *b, const struct profile *p)
 	for (size_t i = 0; i < p->n_objects; i++)
 		all[i] = (objid)i;
 	qsort_r(all + 1, p->n_objects - 1, sizeof(*all), by_name, UNCONST(void *, p));
-	for (size_t i = 0; i < p->n_objects; i++) {
+	for (size_t i = 0; i < p->n_objects; i++)
 		ids[all[i]] = profile_copy_object(b, p->strings, &p->objects[all[i]]);
-	}
 	free(all);
 	return ids;
 }

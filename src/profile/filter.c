@@ -45,9 +45,8 @@ static void keep_ids(struct filter *f)
 		const char *s = strtab_get(p->strings, (strid)i);
 		profile_add_string(f->into, s, strlen(s));
 	}
-	for (size_t i = 0; i < p->n_objects; i++) {
+	for (size_t i = 0; i < p->n_objects; i++)
 		profile_copy_object(f->into, p->strings, &p->objects[i]);
-	}
 	for (size_t i = 1; i < p->samples.n_frames; i++)
 		profile_add_frame(f->into, p->samples.frames[i]);
 	for (size_t i = 1; i < p->samples.n_tasks; i++) {

@@ -446,9 +446,8 @@ static objid *map_objects(struct profile_builder *into, const struct profile_bui
 {
 	objid *ids = xrealloc(NULL, from->objects.n, sizeof(*ids));
 
-	for (size_t i = 0; i < from->objects.n; i++) {
+	for (size_t i = 0; i < from->objects.n; i++)
 		ids[i] = profile_copy_object(into, from->strings, &from->objects.at[i]);
-	}
 	return ids;
 }
 

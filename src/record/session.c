@@ -119,13 +119,7 @@ static void take_switch(struct session *s, const struct ring_record *r)
 {
 	if (!s->wall || !r->sample.tid)
 		return;
-	struct thread *t = spaces_sampled(s->spaces, &r->sample);
-	bool leaves = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT;
-	bool preempted = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-	if (t->ended && leaves && !preempted)
-		wall_end(s->wall, t, r->sample.time, true); /* for good */
-	else
-		wall_switch(s->wall, t, r);
+	wall_switch(s->wall, spaces_sampled(s->spaces, &r->sample), r);
 }
 
 static void end_thread(void *arg, struct thread *t, uint64_t time_ns, bool gone)

@@ -212,9 +212,13 @@ void wall_sample(struct wall *w, struct thread *t, uint64_t time_ns, const struc
 
 void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r)
 {
-	struct thread_wall *tw = of(t);
 	bool leaves = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT;
 	bool preempted = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	if (t->ended && leaves && !preempted) { /* for good */
+		wall_end(w, t, r->sample.time, true);
+		return;
+	}
+	struct thread_wall *tw = of(t);
 	w->totals.switches += leaves;
 	w->totals.preemptions += leaves && preempted;
 	kinfile_writer_switch(recording_writer(w->recording), recording_task(w->recording, t),

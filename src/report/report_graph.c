@@ -174,6 +174,12 @@ static double time_of(const struct cg_node *n) { return callgraph_shown_self(n) 
 
 static bool is_small(const struct graph_state *s, double time) { return time < s->least; }
 
+/* Arcs that take no time are not. */
+static bool is_small_arc(const struct graph_state *s, const struct cg_listed *arc)
+{
+	return arc->class == CG_OUTER && is_small(s, arc->time.self + arc->time.child);
+}
+
 static bool is_listed(const struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -391,15 +397,14 @@ static void go(struct graph_state *s, enum phase phase)
 	s->k = 0;
 }
 
-/* Leaves out calls with less than the least share; those that take no time have none. */
+/* Leaves out calls with less than the least share. */
 static void drop_small(struct graph_state *s)
 {
 	struct cg_listed *list = s->list;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_list; i++)
-		if (list[i].class != CG_OUTER ||
-		    !is_small(s, list[i].time.self + list[i].time.child))
+		if (!is_small_arc(s, &list[i]))
 			list[n++] = list[i];
 	s->n_list = n;
 }
@@ -800,7 +805,7 @@ static void keep_large(struct graph_state *s)
 	k->of_callee = xalloc((g->n_symbols + 2) * sizeof(*k->of_callee)); /* one more to count */
 	for (arcid i = 0; i < g->n_arcs; i++) {
 		struct cg_listed arc = callgraph_listed(g, i, false);
-		if (arc.class == CG_OUTER && is_small(s, arc.time.self + arc.time.child))
+		if (is_small_arc(s, &arc))
 			continue;
 		vec_push(&k->by_caller, i);
 		k->of_caller[g->arcs[i].from + 1]++;
