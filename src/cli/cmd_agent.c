@@ -29,14 +29,13 @@
 #include "record/record.h"
 
 static const char *const description[] = {
-	"Records all that runs on this machine at a low rate, but not that a processor has nothing "
-	"to do, and sends it to a store (kin push) every minute. While the store is away "
-	"recordings wait in a folder of bounded size, the "
-	"oldest are dropped when it is full, and that is said. What was recorded when the agent or "
-	"the machine was stopped is sent when it begins anew.",
-	"It runs until SIGINT or SIGTERM, then sends what there is. What it costs, processor time "
-	"and memory, it says every hour and at the end. doc/examples/kin-agent.service runs it "
-	"under systemd. Recording the whole machine takes root, or kernel.perf_event_paranoid=-1.",
+	"Records everything that runs on this machine, at a low rate, and sends it to a store (kin "
+	"push) every minute. Idle processors are not recorded. While the store is away recordings "
+	"wait in a folder of bounded size; when it is full the oldest are dropped, with a message. "
+	"If the agent or the machine is stopped, the agent's next start sends what was recorded.",
+	"It runs until SIGINT or SIGTERM, then sends the rest. Every hour and at the end it prints "
+	"its own cost in processor time and memory. doc/examples/kin-agent.service runs it under "
+	"systemd. Recording the whole machine takes root, or kernel.perf_event_paranoid=-1.",
 	NULL,
 };
 

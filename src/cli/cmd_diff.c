@@ -22,13 +22,13 @@ static const char *const description[] = {
 	"into "
 	"what more or fewer calls make, what other callers make, and what is left: calls that cost "
 	"more.",
-	"Times differ by chance, too. What differs by no more than that is left out: two "
-	"standard deviations of sampling, or of the repetitions where there are any, corrected "
-	"for the number of functions (Holm), so that equal programs have a row once in twenty "
-	"times. What the machine adds of its own, a busy cache or a warm CPU, only repetitions "
-	"show: best those of kin compare, which takes turns. All runs of a kin record -r 10 are "
-	"of one stretch of time; that another one may differ as single runs do is in the "
-	"intervals.",
+	"Times differ by chance, too. Differences within chance are left out: two standard "
+	"deviations of sampling, or of the repetitions where there are any, corrected for the "
+	"number of functions (Holm). So equal programs have a row once in twenty times. The "
+	"machine's own influence, such as a busy cache or a warm CPU, only shows in repetitions: "
+	"best in those of kin compare, which takes turns. All runs of a kin record -r 10 are of "
+	"one stretch of time; the intervals include that another stretch may differ as much as "
+	"single runs do.",
 	NULL,
 };
 

@@ -9,12 +9,12 @@
 #include "record/markers.h"
 
 static const char *const description[] = {
-	"Names this moment in the recording that kin record --mark is making: of the command that "
-	"this is called from, or with -p of any. kin info lists markers, the timeline of kin html "
-	"shows them, and --time takes them: kin report --time=load,query is from the one to the "
-	"other.",
-	"The time is the one at which kin mark was started. What could not be marked is an error: "
-	"with -q nothing is said, and the exit status is 0, for scripts that also run unrecorded.",
+	"Puts a marker with this name, at this moment, into the recording of a kin record --mark: "
+	"the one that records the caller of kin mark, or with -p any other. kin info lists "
+	"markers, the timeline of kin html shows them, and --time takes them: kin report "
+	"--time=load,query begins at the one and ends at the other.",
+	"The marker's time is that at which kin mark was started. If nobody records, that is an "
+	"error; with -q it is not, for scripts that also run unrecorded.",
 	NULL,
 };
 

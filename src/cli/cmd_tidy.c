@@ -11,12 +11,13 @@
 #include "fleet/upkeep.h"
 
 static const char *const description[] = {
-	"Sums up whole hours and whole days (UTC) of a store (kin push), so that reports of weeks "
-	"take as long as those of hours did: recordings of one service and version become one sum. "
-	"Reports stay the same, to the last unit, whatever is sent later; those of single hosts "
-	"and labels, and of parts of an hour, use the recordings as ever.",
-	"With --keep days that are older are dropped. Run it every hour or every day (cron, a "
-	"systemd timer); when it was interrupted, or two run at a time, nothing counts twice.",
+	"Sums up whole hours and whole days (UTC) of a store (kin push): recordings of one service "
+	"and version become one sum. Reports of weeks then take as long as those of hours did, and "
+	"stay the same, to the last unit, whatever is sent later. Reports of single hosts and "
+	"labels, and of parts of an hour, still read the recordings.",
+	"With --keep, older days are dropped. Run it every hour or every day, by cron or by "
+	"doc/examples/kin-tidy.timer under systemd. Nothing counts twice if it is interrupted, or "
+	"if two run at a time.",
 	NULL,
 };
 
