@@ -142,10 +142,13 @@ static long reserve(int fd, uint64_t offset, uint64_t size)
 	long err = SYS4(fallocate, fd, 0, offset, size);
 
 	if (err == -EOPNOTSUPP || err == -ENOSYS)
-		for (err = 0; size && !err; offset += sizeof(zeros), size -= sizeof(zeros)) {
-			long n = SYS4(pwrite64, fd, zeros, sizeof(zeros), offset);
+		for (err = 0; size && !err;) {
+			uint64_t part = size < sizeof(zeros) ? size : sizeof(zeros);
+			long n = SYS4(pwrite64, fd, zeros, part, offset);
 
-			err = n == sizeof(zeros) ? 0 : n < 0 ? n : -ENOSPC;
+			err = n == (long)part ? 0 : n < 0 ? n : -ENOSPC;
+			offset += part;
+			size -= part;
 		}
 	if (err && !before)
 		rt_forget_xfsz();

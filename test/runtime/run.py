@@ -3,11 +3,13 @@
 Every situation is run without and with libkinrt: status, output and the data files of the program must
 be the same, and the .kin files must count exactly as many calls as the program made."""
 import collections
+import errno
 import glob
 import mmap
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -418,6 +420,14 @@ def flushes():
            'flushes: what four could not write is lost once', lambda: describe(r))
     r = run([TARGET, 'flushes', 'in the end'])
     tap.ok(r.status == 0 and leaf_calls(r) == truth(r) and not losses(r), 'flushes: what a later one writes is not lost', lambda: describe(r))
+    if not is_x86_64('flushes without fallocate'):
+        return
+    fallocate = 285
+    prog = ['env', f'LD_PRELOAD={SO}', 'KIN_OPTIONS=sample=off', TARGET, 'flushes', 'in the end']
+    r = run([build('sysfail', 'sysfail.c'), '-n', str(fallocate), '-e', str(errno.EOPNOTSUPP), '--', *prog], preload=False,
+            limits={resource.RLIMIT_FSIZE: 64 << 20})
+    tap.ok(r.status == 0 and leaf_calls(r) == truth(r) and not losses(r),
+           'flushes: nor on a file system that reserves no space, and the file is no larger', lambda: describe(r))
 
 
 def kills():

@@ -1,7 +1,8 @@
-/* sysfail [-k K] [-a] [-e ERRNO] -- PROG ARGS... - lets the K-th system call that libkinrt makes
- * fail, or with -a all from then on, and prints "calls N" to standard error at the end: how many it
- * made. Those that cannot fail, and those that it makes for the program (prctl, syscall), are not
- * counted. Exits as PROG does; 3 if that died of a signal. */
+/* sysfail [-k K] [-a] [-n NUMBER] [-e ERRNO] -- PROG ARGS... - lets the K-th system call that
+ * libkinrt makes fail, or with -a all from then on, or those of that number, and prints "calls N"
+ * to standard error at the end: how many it made. Those that cannot fail, and those that it makes
+ * for the program (prctl, syscall), are not counted. Exits as PROG does; 3 if that died of a
+ * signal. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -69,15 +70,17 @@ static int is_counted(long n)
 
 int main(int argc, char **argv)
 {
-	long k = 0, n = 0;
+	long k = 0, n = 0, number = -1;
 	int on = 0, err = ENOMEM, o, status, first_status = 0;
 	pid_t first;
 
-	while ((o = getopt(argc, argv, "+k:ae:")) != -1)
+	while ((o = getopt(argc, argv, "+k:an:e:")) != -1)
 		if (o == 'k')
 			k = atol(optarg);
 		else if (o == 'a')
 			on = 1;
+		else if (o == 'n')
+			number = atol(optarg);
 		else if (o == 'e')
 			err = atoi(optarg);
 		else
@@ -116,7 +119,8 @@ int main(int argc, char **argv)
 				if (g.rip >= t->low && g.rip < t->high &&
 				    is_counted((long)g.orig_rax)) {
 					n++;
-					t->fail = k && (n == k || (on && n > k));
+					t->fail = (k && (n == k || (on && n > k))) ||
+						  number == (long)g.orig_rax;
 				}
 				if (t->fail) {
 					g.orig_rax = (unsigned long)-1;
