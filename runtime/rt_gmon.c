@@ -88,25 +88,6 @@ static inline uint64_t since(const uint64_t *n)
 	return old && *old <= now ? now - *old : now;
 }
 
-static inline struct kinf_arc arc_since(const struct kinf_arc *s)
-{
-	struct kinf_arc a = rt_arc_at(s);
-
-	a.count = since(&s->count);
-	return a;
-}
-
-/* A slot may have been another arc's. */
-static inline struct kinf_arc call_since(const struct kinf_call *s)
-{
-	const struct kinf_call *old = before(s);
-	struct kinf_arc a = rt_call_at(s);
-
-	if (old && a.count && old->key == s->key && old->to_high == s->to_high)
-		a.count -= old->count;
-	return a;
-}
-
 static void copy_extent(struct rt_extent *e, uint64_t used)
 {
 	long m = (long)e->before;
@@ -133,6 +114,87 @@ void rt_gmon_anew(void)
 		copy_extent(&rt.extent[i], i + 1 == rt.n_extents ? rt.used : rt.extent[i].size);
 	rt.gmon_anew = true;
 	rt_unlock(mask);
+}
+
+/* ---- calls: their low 32 bits in a slot, and what that had no room for in another one ---- */
+
+static bool is_same_arc(const struct kinf_arc *a, const struct kinf_arc *b)
+{
+	return a->from == b->from && a->to == b->to;
+}
+
+/* What the slot had, if it was that arc's; NULL: it was not. */
+static const struct kinf_call *call_before(const struct kinf_call *s)
+{
+	const struct kinf_call *old = before(s);
+
+	return old && old->key == s->key && old->to_high == s->to_high ? old : NULL;
+}
+
+/* What the thread of a table has carried of the arc since then. */
+static uint64_t carried(const struct kinf_block *table, const struct kinf_arc *a)
+{
+	const struct kinf_block *b = NULL;
+	uint64_t sum = 0;
+
+	while ((b = rt_next_block(b))) {
+		const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
+
+		if (b->type != KINF_ARCS || b->thread != table->thread)
+			continue;
+		for (uint64_t n = b->used / sizeof(*s); n--; s++)
+			if (is_same_arc(s, a))
+				sum += since(&s->count);
+	}
+	return sum;
+}
+
+/* How much of that there was before, in slots that have less now than then. */
+static uint64_t borrowed(const struct kinf_block *table, const struct kinf_arc *a)
+{
+	enum { BITS = 32 };
+	const struct kinf_block *b = NULL;
+	uint64_t sum = 0;
+
+	while (rt.gmon_anew && (b = rt_next_block(b))) {
+		const struct kinf_call *s = (const struct kinf_call *)b->payload;
+
+		if (b->type != KINF_CALLS || b->thread != table->thread)
+			continue;
+		for (uint64_t n = b->used / sizeof(*s); n--; s++) {
+			const struct kinf_call *old = call_before(s);
+			struct kinf_arc now = rt_call_at(s);
+
+			if (old && is_same_arc(&now, a) && now.count < old->count)
+				sum += (uint64_t)1 << BITS;
+		}
+	}
+	return sum;
+}
+
+static inline struct kinf_arc arc_since(const struct kinf_block *b, const struct kinf_arc *s)
+{
+	struct kinf_arc a = rt_arc_at(s);
+
+	a.count = since(&s->count);
+	if (a.count) {
+		uint64_t less = borrowed(b, &a);
+
+		a.count -= less < a.count ? less : a.count;
+	}
+	return a;
+}
+
+/* A slot that has less than before either had no room for more, or was given up with its library
+ * and is a new one. */
+static inline struct kinf_arc call_since(const struct kinf_block *b, const struct kinf_call *s)
+{
+	const struct kinf_call *old = call_before(s);
+	struct kinf_arc a = rt_call_at(s);
+
+	if (old && a.to && (a.count >= old->count || carried(b, &a)))
+		a.count = (uint32_t)(a.count - old->count);
+	return a;
 }
 
 /* ---- histogram ---- */
@@ -292,7 +354,7 @@ static void put_arcs(const struct rt_module *m, const struct kinf_block *b)
 	const struct kinf_arc *s = (const struct kinf_arc *)b->payload;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++)
-		put_arc_of(m, arc_since(s));
+		put_arc_of(m, arc_since(b, s));
 }
 
 static void put_calls(const struct rt_module *m, const struct kinf_block *b)
@@ -300,7 +362,7 @@ static void put_calls(const struct rt_module *m, const struct kinf_block *b)
 	const struct kinf_call *s = (const struct kinf_call *)b->payload;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++)
-		put_arc_of(m, call_since(s));
+		put_arc_of(m, call_since(b, s));
 }
 
 static void put_retired_arcs(const struct rt_module *m, const struct kinf_block *b)
@@ -425,7 +487,7 @@ static uint64_t survey_arcs(const struct kinf_block *b)
 	uint64_t calls = 0;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++)
-		calls += survey_arc(arc_since(s), &m);
+		calls += survey_arc(arc_since(b, s), &m);
 	return calls;
 }
 
@@ -436,7 +498,7 @@ static uint64_t survey_calls(const struct kinf_block *b)
 	uint64_t calls = 0;
 
 	for (uint64_t n = b->used / sizeof(*s); n--; s++)
-		calls += survey_arc(call_since(s), &m);
+		calls += survey_arc(call_since(b, s), &m);
 	return calls;
 }
 

@@ -322,6 +322,10 @@ def classic():
         out = glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out.plug_3.so')
         calls = gprof_calls(f'{d}/plug_3.so', out[0]) if out else {}
         tap.ok(calls.get('plug_leaf_3') == 100, 'gmon.out: one for each library, GNU gprof sees the calls in it', lambda: f'{out} {calls}')
+        r = run([TARGET, 'anew_library', f'{d}/plug_3.so'], limits={resource.RLIMIT_FSIZE: 64 << 20})
+        out = os.path.dirname(r.kins[0]) + '/gmon.out.plug_3.so'
+        calls = gprof_calls(f'{d}/plug_3.so', out)
+        tap.ok(calls.get('plug_leaf_3') == 1010, 'gmon.out: of a library that was loaded again after it began anew', lambda: f'{calls} {describe(r)}')
     victim = b'precious'
 
     def symlink(d):
@@ -513,6 +517,11 @@ def stepping_renewal():
     got = (leaf_calls(r), leaf_calls(r, 'in_handler'))
     tap.ok(m and r.status == 0 and got == (int(m[1]), int(m[2])) and got[0] > 2**32 and not counts_lost(r),
            'stepsig carry: exact beyond 32 bits', lambda: f'{got}\n' + describe(r))
+    r = run([stepped, 'carry anew'], preload=False, options='sample=off', limits={resource.RLIMIT_FSIZE: 64 << 20})
+    m = re.search(r'truth (\d+)', r.out)
+    got = gprof_calls(stepped, os.path.dirname(r.kins[0]) + '/gmon.out').get('leaf')
+    tap.ok(m and r.status == 0 and got == int(m[1]), 'stepsig carry anew: gmon.out has what is done from there on, beyond 32 bits',
+           lambda: f'{got}\n' + describe(r))
 
 
 def begun(path):

@@ -13,6 +13,8 @@
 
 #ifdef WITH_RUNTIME
 #include "rt.h"
+
+extern void _mcleanup(void), monstartup(unsigned long low, unsigned long high);
 #endif
 
 #define NOINLINE __attribute__((noinline))
@@ -173,6 +175,20 @@ static long carry(void)
 	}
 	return (long)before + 3;
 }
+
+/* The same of a gmon.out that begins anew: these are its calls. */
+static long carry_anew(void)
+{
+	for (int i = 0; i < 6; i++) {
+		leaf();
+		if (i)
+			continue;
+		slot_of_leaf()->count = UINT32_MAX - 1;
+		_mcleanup();
+		monstartup(0, 0);
+	}
+	return 5;
+}
 #endif
 
 int main(int argc, char **argv)
@@ -197,6 +213,8 @@ int main(int argc, char **argv)
 		n = renewal();
 	else if (!strcmp(what, "carry"))
 		n = carry();
+	else if (!strcmp(what, "carry anew"))
+		n = carry_anew();
 #endif
 	sa.sa_handler = SIG_IGN;
 	sigaction(SIGPROF, &sa, NULL);

@@ -599,16 +599,18 @@ static int m_altstack(void)
 
 /* ---- libraries ---- */
 
-static void use(const char *path)
+static void *use_open(const char *path, int n)
 {
 	void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	void (*f)(int) = h ? (void (*)(int))dlsym(h, "plug") : NULL;
 
 	if (!f)
 		die(dlerror());
-	f(10);
-	dlclose(h);
+	f(n);
+	return h;
 }
+
+static void use(const char *path) { dlclose(use_open(path, 10)); }
 
 static int m_dlopen(void) /* arg: N:DIR with plug_0.so ... plug_7.so */
 {
@@ -697,6 +699,21 @@ static int m_anew(void)
 	return 0;
 }
 
+/* A library that is unloaded after that, and comes back to the same place: all calls of the former
+ * one count. */
+static int m_anew_library(void) /* arg: its path */
+{
+	void *h = use_open(arg, 1000);
+
+	if (_mcleanup)
+		_mcleanup();
+	if (monstartup)
+		monstartup((unsigned long)__executable_start, (unsigned long)etext);
+	dlclose(h);
+	use_open(arg, 10);
+	return say(100), 0;
+}
+
 NOINLINE static int compares(const void *a, const void *b)
 {
 	leaf();
@@ -713,13 +730,15 @@ static int m_callback(void) /* called from the C library, which is outside of th
 }
 
 static const struct mode modes[] = {
-	SHARED_MODES,   M(int),         M(atexit),     M(exit_race),    M(fork),      M(fork_raw),
-	M(fork_start),  M(fork_idle),   M(fork_storm), M(fork_threads), M(fork_deep), M(vfork),
-	M(vfork_exec),  M(spawn),       M(exec),       M(exec_fails),   M(daemon),    M(close_all),
-	M(close_first), M(fd),          M(sigmask),    M(seccomp),      M(errno),     M(threads64),
-	M(threads1000), M(threads5000), M(patience),   M(deep),         M(longjmp),   M(ucontext),
-	M(altstack),    M(dlopen),      M(progress),   M(moncontrol),   M(snapshot),  M(callback),
-	M(flushes),     M(names),       M(anew),       M(dlmopen),
+	SHARED_MODES,    M(int),        M(atexit),     M(exit_race),   M(fork),
+	M(fork_raw),     M(fork_start), M(fork_idle),  M(fork_storm),  M(fork_threads),
+	M(fork_deep),    M(vfork),      M(vfork_exec), M(spawn),       M(exec),
+	M(exec_fails),   M(daemon),     M(close_all),  M(close_first), M(fd),
+	M(sigmask),      M(seccomp),    M(errno),      M(threads64),   M(threads1000),
+	M(threads5000),  M(patience),   M(deep),       M(longjmp),     M(ucontext),
+	M(altstack),     M(dlopen),     M(progress),   M(moncontrol),  M(snapshot),
+	M(callback),     M(flushes),    M(names),      M(anew),        M(dlmopen),
+	M(anew_library),
 };
 
 int main(int argc, char **argv)
