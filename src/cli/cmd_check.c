@@ -217,9 +217,12 @@ static char *growth_in_words(const struct kin_cell *c, double limit)
 {
 	unsigned long long before = c[CALLS].count, after = c[MORE_CALLS].count;
 	double of_means = (double)after / (double)before - 1;
-	return xprintf("%llu calls, %llu before: %+.2f %%%s, more than %.2f %%", after, before,
-		       100 * c[GROWTH].number,
-		       exceeds(of_means, c[GROWTH].number) ? " at least" : "", 100 * limit);
+	char *some = before ? xprintf("%llu", before) : xprintf("less than 1");
+	char *text = xprintf("%llu calls, %s before: %+.2f %%%s, more than %.2f %%", after, some,
+			     100 * c[GROWTH].number,
+			     exceeds(of_means, c[GROWTH].number) ? " at least" : "", 100 * limit);
+	free(some);
+	return text;
 }
 
 static void check_calls(struct gate_check *k, const struct kin_cell *c)

@@ -120,13 +120,14 @@ static size_t run_of(const struct kin_cell *cell, size_t n_runs)
 	return is_run && n >= 1 && n <= n_runs ? n - 1 : 0;
 }
 
-/* Those of a whole recording, which some do not call. */
+/* Those of a whole recording, which some do not call. Where its runs cannot all have had the same,
+ * some have had fewer than others. */
 static void end_counts(struct call_counts *x, bool first, size_t n_runs)
 {
-	uint64_t a_run = x->now / n_runs;
+	uint64_t fewest = x->now / n_runs, rest = x->now % n_runs, most = fewest + !!rest;
 	x->mean += (double)x->now / (double)n_runs; /* summed over recordings, for now */
-	x->least = first || a_run < x->least ? a_run : x->least;
-	x->most = a_run > x->most ? a_run : x->most;
+	x->least = first || fewest < x->least ? fewest : x->least;
+	x->most = most > x->most ? most : x->most;
 	x->now = 0;
 }
 

@@ -47,9 +47,10 @@ struct comparison_opts {
 extern const char *const comparison_columns[], *const comparison_line_columns[];
 
 struct call_counts {
-	double mean;          /* per run */
-	uint64_t least, most; /* per recording, divided by its runs */
-	uint64_t now;         /* of the recording that is being read */
+	double mean; /* per run */
+	/* Of a run. Of runs of one recording the sum is known: what they differ by at least. */
+	uint64_t least, most;
+	uint64_t now; /* of the recording that is being read */
 };
 
 /* A function of one side. */

@@ -623,6 +623,16 @@ def test_inside(tap, box):
     inside('-r', '3', '-o', 'runs.kin', './prog', 'foobar', '100')
     rows = csv.DictReader(box.run(box.kin, 'report', '-s', 'run', '-g', 'none', '-f', 'csv', '-i', 'runs.kin').out.splitlines())
     tap.ok(sorted(r['run'] for r in rows) == ['1', '2', '3'], 'from inside: runs of -r are told apart', box.run(box.kin, 'info', 'runs.kin').out[:2000])
+    with open(os.path.join(box.folder, 'seldom.c'), 'w') as f:
+        f.write('#include <time.h>\n#include <unistd.h>\n__attribute__((noinline)) void seldom(void) { __asm__ volatile(""); }\n'
+                'int main(void) { while (clock() < 30000); if (!unlink("first")) seldom(); return 0; }\n')
+    subprocess.run(['gcc', '-pg', '-O1', '-o', 'seldom', 'seldom.c'], cwd=box.folder, check=True)
+    for name in ('one.kin', 'other.kin'):
+        open(os.path.join(box.folder, 'first'), 'w').close()
+        inside('-q', '-r', '3', '-o', name, './seldom')
+    p = box.run(box.kin, 'check', 'one.kin', 'other.kin', '--time=off')
+    tap.ok(p.returncode == 0 and 'calls of 2 functions checked' in p.out,
+           'kin check: what one of the runs in a recording calls has not grown in another such', f'{p.returncode} {p.out} {p.err}')
     p = inside('-o', 'many.kin', 'sh', '-c', './prog foobar 200 & ./fast spin 200 & wait')
     names = box.flat('many.kin')
     tap.ok(p.returncode == 0 and files('many') == ['many.kin'] and {'bar', 'spin'} <= set(names) and '3 processes' in p.err,
