@@ -176,7 +176,14 @@ static void put_number(struct callgrind *c, uint64_t v)
 	c->sink.n += num_u64(sink_room(&c->sink, NUM_MAX), v);
 }
 
-/* "(3) name", and from then on "(3)". A line feed would end it. */
+/* A line feed would end it. */
+static void put_text(struct callgrind *c, const char *text)
+{
+	for (const char *p = text; *p; p++)
+		sink_char(&c->sink, *p == '\n' || *p == '\r' ? ' ' : *p);
+}
+
+/* "(3) name", and from then on "(3)". */
 static void put_name(struct callgrind *c, const char *key, uint32_t number, bool told,
 		     const char *name)
 {
@@ -186,8 +193,7 @@ static void put_name(struct callgrind *c, const char *key, uint32_t number, bool
 	sink_char(&c->sink, ')');
 	if (!told) {
 		sink_char(&c->sink, ' ');
-		for (const char *p = name; *p; p++)
-			sink_char(&c->sink, *p == '\n' || *p == '\r' ? ' ' : *p);
+		put_text(c, name);
 	}
 	sink_char(&c->sink, '\n');
 }
@@ -319,7 +325,7 @@ static void put_head(struct callgrind *c)
 	sink_str(&c->sink, "# callgrind format\nversion: 1\ncreator: kin-" KIN_VERSION "\n");
 	if (*c->x.title) {
 		sink_str(&c->sink, "cmd: ");
-		sink_str(&c->sink, c->x.title);
+		put_text(c, c->x.title);
 		sink_char(&c->sink, '\n');
 	}
 	sink_str(&c->sink, "desc: Calls: numbers of samples, not of calls\npositions: line\n");
