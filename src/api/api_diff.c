@@ -251,12 +251,12 @@ static struct kin_error *keep_samples(struct kin_comparison *c, bool after, stru
 	return err;
 }
 
-/* Who called whom. By line there are no calls: a function is entered at one. */
+/* Who called whom. By line it is only asked which calls come from outside. */
 static struct kin_error *find_calls(const struct kin_comparison *c, struct kin_profile *p,
 				    struct report_input *in, const struct report_input **ret)
 {
 	struct view *v;
-	if (c->o.lines)
+	if (c->o.lines && !p->data->n_arcs)
 		return NULL;
 	struct kin_error *err = profile_view_for(p, &flat_report, &v);
 	if (err)

@@ -103,12 +103,18 @@ static struct row_columns find_columns(const struct comparison *c, struct kin_ta
 	};
 }
 
+static uint32_t slot_of_function(struct comparison *c, const struct row_columns *k,
+				 const struct kin_cell *cells)
+{
+	return comparison_slot(c, intern(c, &cells[k->name]), intern(c, &cells[k->object]));
+}
+
 static uint32_t slot_of(struct comparison *c, const struct row_columns *k,
 			const struct kin_cell *cells)
 {
-	strid name = c->o.by_line
-			     ? intern_line(c, &cells[k->name], &cells[k->file], &cells[k->line])
-			     : intern(c, &cells[k->name]);
+	if (!c->o.by_line)
+		return slot_of_function(c, k, cells);
+	strid name = intern_line(c, &cells[k->name], &cells[k->file], &cells[k->line]);
 	return comparison_slot(c, name, intern(c, &cells[k->object]));
 }
 
@@ -141,7 +147,7 @@ static void read_sums(struct comparison *c, int side, const struct comparison_re
 	struct kin_row row;
 	for (kin_table_rewind(r->flat); table_next(r->flat, &row);) {
 		const struct kin_cell *cells = row.cells;
-		uint32_t slot = slot_of(c, &k, cells);
+		uint32_t slot = slot_of(c, &k, cells), of = slot_of_function(c, &k, cells);
 		struct compared_side *f = &c->at.at[slot].of[side];
 		double x = cells[k.time].type == KIN_CELL_TIME ? cells[k.time].number / s->rate : 0;
 		uint64_t calls = cells[k.calls].type == KIN_CELL_COUNT ? cells[k.calls].count : 0;
@@ -150,10 +156,10 @@ static void read_sums(struct comparison *c, int side, const struct comparison_re
 		f->slot = slot;
 		f->time += x;
 		c->at.at[slot].added_up |= calls && f->calls.now;
-		uint64_t not_inner = slot < n_outer ? outer[slot] : 0;
+		uint64_t not_inner = of < n_outer ? outer[of] : 0;
 		not_inner = not_inner < calls ? not_inner : calls;
-		if (slot < n_outer)
-			outer[slot] -= not_inner;
+		if (of < n_outer)
+			outer[of] -= not_inner;
 		f->calls.now += calls;
 		f->inner_calls.now += calls - not_inner;
 	}

@@ -61,7 +61,7 @@ static void add_calls(struct calls_reader *r)
 void comparison_add_calls(struct comparison *c, int side, const struct comparison_recording *r)
 {
 	struct comparison_side *s = &c->side[side];
-	const struct callgraph *g = r->calls ? r->calls->graph : NULL;
+	const struct callgraph *g = r->calls && !c->o.by_line ? r->calls->graph : NULL;
 	bool traced = g && g->has_arcs && g->measured;
 	s->traced = traced && (s->traced || !s->recordings.n);
 	if (!s->traced)

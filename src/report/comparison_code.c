@@ -65,7 +65,7 @@ static void add_function(struct comparison *c, int side, const struct comparison
 
 void comparison_add_code(struct comparison *c, int side, const struct comparison_recording *r)
 {
-	if (!r->calls || c->side[side].recordings.n)
+	if (!r->calls || c->o.by_line || c->side[side].recordings.n)
 		return;
 	c->side[side].kept = kept_ref(r->calls->profile->kept);
 	for (symid id = 0; id < r->calls->graph->n_symbols; id++)

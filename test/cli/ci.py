@@ -101,6 +101,9 @@ def main():
                              'kin check sort base.gmon --time=off -r 1 -- ./sort')
         tap.ok(code == 0 and out.startswith('calls of 1 function checked\ncalls from outside the program were not checked'),
                'a baseline by the C library, which has no calls from outside the program', out + err)
+        code, out, err = run('kin run -q --no-gmon -o sort.kin ./sort && kin diff sort base.gmon sort.kin --lines --all')
+        tap.ok(code == 0 and 'left out: gmon.out has none' in out and not re.search(r' main \(', out) and re.search(r'(\d+) +\1 +\w+ \(sort', out),
+               'nor has it by line', out + err)
         code, out, err = run('sed "s/++/+=1/; s/^int main/int new(void) { return 1; }\\n&/" sort.c >new.c && cc -pg -g -O1 -o new new.c && '
                              'kin check new base.gmon base.gmon')
         tap.ok(code == 3 and out.endswith('not comparable\n') and 'of another build of it' in out, 'data of another build is not comparable', out + err)
