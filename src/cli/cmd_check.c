@@ -26,11 +26,11 @@ static const char *const description[] = {
 	"recordings, such as those of kin compare -o. COMMAND is run under kin run if BASELINE "
 	"has counted calls, else under kin record; each run must end with the same status, that "
 	"of BASELINE if it is known.",
-	"Counted calls are the same in each run: a function fails if it is called more often "
-	"than --calls allows. A gmon.out of the C library lacks calls from outside the program, "
-	"such as those of main and of what qsort calls; with one, they are left out on both "
-	"sides. Times differ by chance: a function, or the total, fails if the "
-	"lower end of its interval, corrected for the number of functions, exceeds what --time "
+	"Counted calls are the same in each run: a function fails if it is called more often, "
+	"by itself, too, than --calls allows. A gmon.out of the C library lacks calls from outside "
+	"the program, such as those of main and of what qsort calls; with one, they are left out "
+	"on both sides. Times differ by chance: a function, or the total, fails if the lower end "
+	"of its interval, corrected for the number of functions, exceeds what --time "
 	"allows. That needs repetitions on both sides; without them time is not checked, and a "
 	"line says so.",
 	"Data that allows no check is a failure, too: no samples and no counts, no function on "

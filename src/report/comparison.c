@@ -137,29 +137,37 @@ static void end_counts(struct call_counts *x, bool first, size_t n_runs)
 	x->now = 0;
 }
 
+/* Those of a function by itself stand apart, where its row has them. */
+static uint64_t calls_in(const struct kin_cell *c)
+{
+	return c->type == KIN_CELL_COUNT  ? c->count
+	       : c->type == KIN_CELL_PLUS ? c->pair.a + c->pair.b
+					  : 0;
+}
+
 /* Functions of one name in one object are one here. */
 static void read_sums(struct comparison *c, int side, const struct comparison_recording *r)
 {
 	struct comparison_side *s = &c->side[side];
 	struct row_columns k = find_columns(c, r->flat);
-	uint64_t *outer = comparison_outer_calls(c, r);
-	size_t n_outer = c->at.n;
+	size_t n_known;
+	struct calls_by_kind *known = comparison_kinds_of_calls(c, r, &n_known), none = { 0 };
 	struct kin_row row;
 	for (kin_table_rewind(r->flat); table_next(r->flat, &row);) {
 		const struct kin_cell *cells = row.cells;
 		uint32_t slot = slot_of(c, &k, cells), of = slot_of_function(c, &k, cells);
 		struct compared_side *f = &c->at.at[slot].of[side];
 		double x = cells[k.time].type == KIN_CELL_TIME ? cells[k.time].number / s->rate : 0;
-		uint64_t calls = cells[k.calls].type == KIN_CELL_COUNT ? cells[k.calls].count : 0;
+		struct calls_by_kind *kinds = of < n_known ? &known[of] : &none;
+		uint64_t calls = calls_in(&cells[k.calls]) + (c->o.by_line ? 0 : kinds->own);
+		kinds->own = 0; /* in the first row of that name */
 		if (!(x > 0) && !calls)
 			continue;
 		f->slot = slot;
 		f->time += x;
 		c->at.at[slot].added_up |= calls && f->calls.now;
-		uint64_t not_inner = of < n_outer ? outer[of] : 0;
-		not_inner = not_inner < calls ? not_inner : calls;
-		if (of < n_outer)
-			outer[of] -= not_inner;
+		uint64_t not_inner = kinds->outer < calls ? kinds->outer : calls;
+		kinds->outer -= not_inner;
 		f->calls.now += calls;
 		f->inner_calls.now += calls - not_inner;
 	}
@@ -168,7 +176,7 @@ static void read_sums(struct comparison *c, int side, const struct comparison_re
 		end_counts(&f->calls, !s->recordings.n, r->n_runs);
 		end_counts(&f->inner_calls, !s->recordings.n, r->n_runs);
 	}
-	free(outer);
+	free(known);
 }
 
 static void read_times(struct comparison *c, int side, struct kin_table *t, size_t n_runs)

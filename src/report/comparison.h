@@ -188,9 +188,13 @@ bool comparison_causes(const struct comparison *c, const struct compared_functio
 uint32_t comparison_slot(struct comparison *c, strid name, strid object);
 void comparison_add_calls(struct comparison *c, int side, const struct comparison_recording *r);
 void comparison_order_calls(struct comparison *c);
-/* [slot]: calls of functions from other objects, or from code without a place; c->at.n of them. To
- * be freed. */
-uint64_t *comparison_outer_calls(struct comparison *c, const struct comparison_recording *r);
+struct calls_by_kind {  /* of a function */
+	uint64_t outer; /* from other objects, or from code without a place */
+	uint64_t own;   /* by itself */
+};
+/* [slot] of *n; to be freed. */
+struct calls_by_kind *comparison_kinds_of_calls(struct comparison *c,
+						const struct comparison_recording *r, size_t *n);
 void comparison_add_code(struct comparison *c, int side, const struct comparison_recording *r);
 void comparison_match_code(struct comparison *c);
 /* Whether this side alone has the function. */

@@ -79,9 +79,9 @@ void comparison_add_calls(struct comparison *c, int side, const struct compariso
 	free(reader.slots);
 }
 
-/* ---- from outside ---- */
+/* ---- what numbers of calls leave out, or have in them ---- */
 
-/* [symbols]; to be freed */
+/* Calls of each symbol from other objects, or from code without a place; to be freed. */
 static uint64_t *outer_calls(const struct report_input *in)
 {
 	const struct callgraph *g = in->graph;
@@ -96,26 +96,32 @@ static uint64_t *outer_calls(const struct report_input *in)
 	return outer;
 }
 
-uint64_t *comparison_outer_calls(struct comparison *c, const struct comparison_recording *r)
+struct calls_by_kind *comparison_kinds_of_calls(struct comparison *c,
+						const struct comparison_recording *r, size_t *n_ret)
 {
 	static const struct report_opts plain;
-	size_t n = r->calls ? r->calls->graph->n_symbols : 0;
-	uint64_t *of_symbol = n ? outer_calls(r->calls) : NULL;
+	const struct callgraph *g = r->calls ? r->calls->graph : NULL;
+	size_t n = g ? g->n_symbols : 0;
+	uint64_t *outer = n ? outer_calls(r->calls) : NULL;
 	uint32_t *slots = xrealloc(NULL, n + 1, sizeof(*slots));
 	for (symid i = 0; i < n; i++) {
-		if (!of_symbol[i])
+		if (!outer[i] && !g->nodes[i].self_calls)
 			continue;
 		const char *name = report_symbol_name(r->calls, &plain, i, r->flat);
 		const char *object = report_object_name(r->calls, i);
 		slots[i] = comparison_slot(c, strtab_add(c->strings, name),
 					   strtab_add(c->strings, object));
 	}
-	uint64_t *ret = xalloc((c->at.n + 1) * sizeof(*ret));
-	for (symid i = 0; i < n; i++)
-		if (of_symbol[i])
-			ret[slots[i]] += of_symbol[i];
+	struct calls_by_kind *ret = xalloc((c->at.n + 1) * sizeof(*ret));
+	for (symid i = 0; i < n; i++) {
+		if (!outer[i] && !g->nodes[i].self_calls)
+			continue;
+		ret[slots[i]].outer += outer[i];
+		ret[slots[i]].own += g->nodes[i].self_calls;
+	}
 	free(slots);
-	free(of_symbol);
+	free(outer);
+	*n_ret = c->at.n;
 	return ret;
 }
 

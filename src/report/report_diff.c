@@ -107,12 +107,14 @@ enum {
 			      .hidden = true },                                                    \
 		[CALLS_BEFORE] = { .key = "calls_before",                                          \
 				   .title = "calls before",                                        \
-				   .help = "how often it was called; shown where both count",      \
+				   .help = "how often it was called, by itself, too; shown where " \
+					   "both count",                                           \
 				   .type = KIN_CELL_COUNT,                                         \
 				   .hidden = true },                                               \
 		[CALLS_AFTER] = { .key = "calls_after",                                            \
 				  .title = "calls after",                                          \
-				  .help = "how often it was called; shown where both count",       \
+				  .help = "how often it was called, by itself, too; shown where "  \
+					  "both count",                                            \
 				  .type = KIN_CELL_COUNT,                                          \
 				  .hidden = true },                                                \
 		[CALLS_GROWTH] = { .key = "calls_growth",                                          \
