@@ -27,6 +27,15 @@ struct met_rank_arc { /* a caller and a callee */
 	double time;
 };
 
+struct part_of_rank { /* of a list in which those of one rank come one after the other */
+	uint32_t first, n;
+};
+
+struct of_rank {
+	uint32_t rank;
+	struct part_of_rank samples, calls;
+};
+
 struct spread_measuring {
 	const struct profile *p;
 	struct program *g;
@@ -207,15 +216,12 @@ static symid place_of(const struct spread_measuring *m, objid object, uint64_t a
 	return id == NONE ? NONE : function_of(m->symbols, id);
 }
 
-static void measure_calls(struct spread_measuring *m)
+static void measure_calls(struct spread_measuring *m, const struct task_arc *calls, size_t n)
 {
-	const struct samples *s = &m->p->samples;
 	m->event = 0;
 	m->unit = EVENT_COUNT;
-	for (size_t i = 0; i < s->n_task_arcs; i++) {
-		const struct task_arc *a = &s->task_arcs[i];
-		if (s->tasks[a->task].rank != m->rank + 1)
-			continue;
+	for (size_t i = 0; i < n; i++) {
+		const struct task_arc *a = &calls[i];
 		symid from = place_of(m, a->from_object, a->from);
 		symid to = place_of(m, a->to_object, a->to);
 		if (to == NONE)
@@ -228,47 +234,80 @@ static void measure_calls(struct spread_measuring *m)
 
 /* ---- all ranks ---- */
 
-struct of_rank {
-	uint32_t rank;
-	uint32_t first, n; /* samples */
+struct ranked { /* what all ranks have, rank by rank */
+	VEC(struct of_rank) ranks;
+	struct map64 ids; /* rank + 1: index of ranks */
+	struct sample *samples;
+	struct task_arc *calls;
 };
 
-/* The samples of ranks, those of one rank after the other; *ret: where those of each are. Ranks
- * without samples are among them, too: they did nothing, which counts as 0. */
-static struct sample *sort_by_rank(const struct profile *p, struct of_rank **ret, size_t *n_ranks)
+/* NULL: of none, or of one that is left out. */
+static struct of_rank *rank_of_task(const struct ranked *r, const struct samples *s, taskid task)
 {
-	const struct samples *s = &p->samples;
-	struct map64 ids = { 0 };
-	VEC(struct of_rank) ranks = { 0 };
+	uint32_t rank = s->tasks[task].rank, id = rank ? map64_get(&r->ids, rank) : NONE;
+	return id == NONE ? NULL : &r->ranks.at[id];
+}
+
+/* From numbers of each to where those of each begin; they are counted again as they are put there.
+ * Returns how many there are. */
+static uint32_t begin_part(struct part_of_rank *part, uint32_t first)
+{
+	uint32_t n = part->n;
+	*part = (struct part_of_rank){ .first = first };
+	return first + n;
+}
+
+static void sort_samples(struct ranked *r, const struct samples *s)
+{
+	uint32_t n = 0;
+	struct of_rank *of;
+	for (size_t i = 0; i < s->n; i++)
+		if ((of = rank_of_task(r, s, s->at[i].task)))
+			of->samples.n++;
+	for (size_t i = 0; i < r->ranks.n; i++)
+		n = begin_part(&r->ranks.at[i].samples, n);
+	r->samples = xrealloc(NULL, (size_t)n + 1, sizeof(*r->samples));
+	for (size_t i = 0; i < s->n; i++)
+		if ((of = rank_of_task(r, s, s->at[i].task)))
+			r->samples[of->samples.first + of->samples.n++] = s->at[i];
+}
+
+static void sort_calls(struct ranked *r, const struct samples *s)
+{
+	uint32_t n = 0;
+	struct of_rank *of;
+	for (size_t i = 0; i < s->n_task_arcs; i++)
+		if ((of = rank_of_task(r, s, s->task_arcs[i].task)))
+			of->calls.n++;
+	for (size_t i = 0; i < r->ranks.n; i++)
+		n = begin_part(&r->ranks.at[i].calls, n);
+	r->calls = xrealloc(NULL, (size_t)n + 1, sizeof(*r->calls));
+	for (size_t i = 0; i < s->n_task_arcs; i++)
+		if ((of = rank_of_task(r, s, s->task_arcs[i].task)))
+			r->calls[of->calls.first + of->calls.n++] = s->task_arcs[i];
+}
+
+/* Ranks without samples are among them, too: they did nothing, which counts as 0. */
+static struct ranked sort_by_rank(const struct profile *p)
+{
+	struct ranked r = { 0 };
 	for (size_t i = 0; i < p->n_ranks; i++) {
 		if (p->ranks[i].left_out)
 			continue;
-		*map64_at(&ids, p->ranks[i].rank + 1) = (uint32_t)ranks.n;
-		vec_push(&ranks, (struct of_rank){ .rank = p->ranks[i].rank });
+		*map64_at(&r.ids, p->ranks[i].rank + 1) = (uint32_t)r.ranks.n;
+		vec_push(&r.ranks, ((struct of_rank){ .rank = p->ranks[i].rank }));
 	}
-	for (size_t i = 0; i < s->n; i++) {
-		uint32_t rank = s->tasks[s->at[i].task].rank;
-		if (rank)
-			ranks.at[map64_get(&ids, rank)].n++;
-	}
-	uint32_t sum = 0;
-	for (size_t i = 0; i < ranks.n; i++) {
-		ranks.at[i].first = sum;
-		sum += ranks.at[i].n;
-		ranks.at[i].n = 0;
-	}
-	struct sample *at = xrealloc(NULL, sum + 1, sizeof(*at));
-	for (size_t i = 0; i < s->n; i++) {
-		uint32_t rank = s->tasks[s->at[i].task].rank;
-		if (!rank)
-			continue;
-		struct of_rank *r = &ranks.at[map64_get(&ids, rank)];
-		at[r->first + r->n++] = s->at[i];
-	}
-	map64_free(&ids);
-	*ret = ranks.at;
-	*n_ranks = ranks.n;
-	return at;
+	sort_samples(&r, &p->samples);
+	sort_calls(&r, &p->samples);
+	return r;
+}
+
+static void ranked_done(struct ranked *r)
+{
+	vec_free(&r->ranks);
+	map64_free(&r->ids);
+	free(r->samples);
+	free(r->calls);
 }
 
 static void prepare(struct spread_measuring *m)
@@ -294,17 +333,18 @@ static void release(struct spread_measuring *m)
 	path_tree_free(m->tree);
 }
 
-static void measure_rank(struct spread_measuring *m, const struct of_rank *r, struct sample *at)
+static void measure_rank(struct spread_measuring *m, const struct ranked *all,
+			 const struct of_rank *r)
 {
 	struct samples some = m->p->samples;
-	some.at = at + r->first;
-	some.n = r->n;
+	some.at = all->samples + r->samples.first;
+	some.n = r->samples.n;
 	m->rank = r->rank;
 	m->set = spread_set_new();
 	spread_set_add_ranks(m->set, (struct rank_range){ r->rank, r->rank });
 	for (size_t i = 0; i < some.n_events; i++)
 		measure_event(m, &some, (uint16_t)i);
-	measure_calls(m);
+	measure_calls(m, all->calls + r->calls.first, r->calls.n);
 }
 
 struct kin_error *rank_spreads_twice(uint32_t rank)
@@ -319,20 +359,17 @@ struct spread_set *rank_spreads_new(const struct profile *p, struct program *g)
 {
 	struct spread_set *all = spread_set_new();
 	struct spread_measuring m = { .p = p, .g = g, .symbols = program_symbols(g) };
-	struct of_rank *ranks;
-	size_t n;
-	struct sample *at = sort_by_rank(p, &ranks, &n);
+	struct ranked r = sort_by_rank(p);
 	if (p->spreads)
 		spread_set_join(all, p->spreads, NULL);
-	if (n)
+	if (r.ranks.n)
 		prepare(&m);
-	for (size_t i = 0; i < n; i++) {
-		measure_rank(&m, &ranks[i], at);
+	for (size_t i = 0; i < r.ranks.n; i++) {
+		measure_rank(&m, &r, &r.ranks.at[i]);
 		spread_set_join(all, m.set, NULL);
 		spread_set_free(m.set);
 	}
 	release(&m);
-	free(ranks);
-	free(at);
+	ranked_done(&r);
 	return all;
 }
