@@ -14,7 +14,10 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "formats/formats.h"
 #include "input/input.h"
+
+#define MARKER "# marker "
 
 struct script_text {
 	const char *s, *end;
@@ -173,9 +176,21 @@ static bool next_line(struct bytes *b, struct script_text *ret)
 	return true;
 }
 
+/* What perf script --header prints first, of large machines many lines, and markers. */
+static bool begins_with_heading(struct bytes head)
+{
+	static const char *const words[] = { "# ========\n", MARKER };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (bytes_left(&head) >= strlen(words[i]) &&
+		    !memcmp(head.pos, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
 static bool probe(struct bytes head, const struct input_opts *o)
 {
-	enum { HEAD = 4096 };
+	enum { HEAD = FORMAT_HEAD };
 	size_t n = bytes_left(&head) < HEAD ? bytes_left(&head) : HEAD;
 	struct script_header h;
 	struct script_text line;
@@ -184,10 +199,11 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	if (memchr(head.pos, '\0', n))
 		return false;
 	head.end = head.pos + n;
+	bool is_headed = begins_with_heading(head);
 	while (next_line(&head, &line))
 		if (line.s < line.end && *line.s != '#')
 			return parse_header(line, &h);
-	return false;
+	return is_headed && n == HEAD;
 }
 
 /* ---- frames ---- */
@@ -364,12 +380,11 @@ static bool is_frame(struct script_text line)
 
 static void read_comment(struct perf_script *s, struct script_text line)
 {
-	static const char word[] = "# marker ";
 	uint64_t time_ns;
 
-	if (!starts_with(line, word))
+	if (!starts_with(line, MARKER))
 		return;
-	line.s += sizeof(word) - 1;
+	line.s += strlen(MARKER);
 	line = skip_blanks(line);
 	if (!take_time(&line, &time_ns))
 		return;
