@@ -280,7 +280,7 @@ def rows_agree(tap, kin, folder, want):
     tap.ok(row['comm'] == '\'=a,"b' and row['functions'] == ['f"\x1b,\\n]'] and '\x1b' not in text, 'csv: hostile names are fields', text)
 
 
-def others_agree(tap, folder, want):
+def others_agree(tap, kin, folder, want):
     if tap_has(tap, 'go', 'go tool pprof'):
         for event in want:
             got = of_pprof(folder, event)
@@ -300,6 +300,13 @@ def others_agree(tap, folder, want):
         tap.ok(sums == want, 'otlp: own and inclusive weights', lambda: f'{sums}\n{want}')
         tap.ok(seen == {('thread.name', 'prog'), ('process.pid', 10), *(('thread.id', n) for n in (10, 11, 12))},
                'otlp: threads of samples', seen)
+        with open(os.path.join(folder, 'odd.script'), 'wb') as f:
+            f.write(b'a\xff 1/1 [000] 1.0: 10 cycles:\n\t1000 f\xe9\xc3\xa9+0x1 (/bin/\xffa)\n\n')
+        done = run(folder, kin, 'export', '--to=otlp', '-o', 'odd.otlp', 'odd.script')
+        with open(os.path.join(folder, 'odd.otlp'), 'rb') as f:
+            done = subprocess.run(['protoc', '--decode=ProfilesData', '-I', HERE, 'otlp.proto'], input=f.read(), capture_output=True)
+        tap.ok(done.returncode == 0 and rb'"f\357\277\275\303\251"' in done.stdout, 'otlp: names that are no UTF-8 are made so',
+               done.stderr + done.stdout)
     if tap_has(tap, 'callgrind_annotate', 'callgrind_annotate'):
         events = next(line for line in open(os.path.join(folder, 'x.callgrind')) if line.startswith('events:')).split()[1:]
         for i, event in enumerate(events):
@@ -538,7 +545,7 @@ def main():
             tap.ok(plain.stdout == open(os.path.join(folder, path), 'rb').read(), f'{name} is what that wrote')
             again = run(folder, kin, 'export', '-o', path, 'x.script')
             tap.ok(again.returncode == 0, f'{path} may be written anew', again.stderr)
-        others_agree(tap, folder, want)
+        others_agree(tap, kin, folder, want)
         files_agree(tap, folder, want)
         rows_agree(tap, kin, folder, want)
         reads(tap, kin, folder, text, want)

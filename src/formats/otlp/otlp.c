@@ -8,6 +8,7 @@
 
 #include "base/map64.h"
 #include "base/strtab.h"
+#include "base/utf8.h"
 #include "formats/exported.h"
 #include "formats/formats.h"
 #include "formats/protobuf.h"
@@ -80,7 +81,24 @@ struct otlp {
 	uint64_t first, last; /* times of samples; last 0: none has one */
 };
 
-static uint64_t string(struct otlp *o, const char *text) { return strtab_add(o->strings, text); }
+/* Readers refuse a whole message of which one string is no UTF-8: there a byte that is not becomes
+ * U+FFFD. */
+static uint64_t string(struct otlp *o, const char *text)
+{
+	VEC(char) valid = { 0 };
+	for (const char *s = text; *s;) {
+		uint32_t c;
+		size_t n = utf8_decode((const unsigned char *)s, &c);
+		for (const char *from = n ? s : "\xef\xbf\xbd", *end = from + (n ? n : 3);
+		     from < end; from++)
+			vec_push(&valid, *from);
+		s += n ? n : 1;
+	}
+	vec_push(&valid, '\0');
+	uint64_t id = strtab_add(o->strings, valid.at);
+	vec_free(&valid);
+	return id;
+}
 
 /* `inner` becomes a field of `outer`, and is empty again. */
 static void end(struct buffer *outer, int field, struct buffer *inner)
