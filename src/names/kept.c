@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/search.h"
 #include "base/sort.h"
 
 struct kept *kept_new(void)
@@ -132,9 +133,21 @@ void kept_add_source(struct kept *k, const char *path, const char *found, const 
 	old->size = before + n;
 }
 
+/* Whether one of these, which are in order and apart, has all of it. */
+static bool has_code(const struct kept_code *at, size_t n, const struct kept_code *c)
+{
+	size_t i = COUNT_WHILE(n, k, at[k].addr <= c->addr);
+	if (!i || c->addr - at[i - 1].addr > at[i - 1].size)
+		return false;
+	uint64_t from = c->addr - at[i - 1].addr;
+	return c->size <= at[i - 1].size - from &&
+	       !memcmp(at[i - 1].bytes + from, c->bytes, c->size);
+}
+
 static void merge_object(struct kept *into, const struct kept_object *from)
 {
 	struct kept_object *o = kept_add_object(into, from);
+	size_t n_code = o->code.n;
 
 	for (size_t i = 0; i < from->symbols.n; i++) {
 		struct kept_symbol s = from->symbols.at[i];
@@ -159,6 +172,8 @@ static void merge_object(struct kept *into, const struct kept_object *from)
 	}
 	for (size_t i = 0; i < from->code.n; i++) {
 		struct kept_code c = from->code.at[i];
+		if (has_code(o->code.at, n_code, &c))
+			continue;
 		c.bytes = kept_bytes(into, c.bytes, c.size);
 		vec_push(&o->code, c);
 	}
@@ -253,15 +268,46 @@ static int by_object(const void *l, const void *r)
 	return order ? order : ORDER(a->size, b->size);
 }
 
-/* Many are in order already. */
+/* How many there are before the first that is out of order. */
+static size_t run_of(const char *x, size_t n, size_t size,
+		     int (*compare)(const void *, const void *))
+{
+	size_t i = 1;
+	while (i < n && compare(x + (i - 1) * size, x + i * size) <= 0)
+		i++;
+	return i < n ? i : n;
+}
+
+/* The first `left` are in order, and the others are. */
+static void merge_runs(char *x, size_t left, size_t n, size_t size,
+		       int (*compare)(const void *, const void *))
+{
+	size_t right = n - left;
+	char *others = xalloc(right * size);
+	memcpy(others, x + left * size, right * size);
+	while (right) {
+		const char *last = others + (right - 1) * size;
+		bool take_left = left && compare(x + (left - 1) * size, last) > 0;
+		if (take_left)
+			last = x + (left - 1) * size;
+		memcpy(x + (left + right - 1) * size, last, size);
+		left -= take_left;
+		right -= !take_left;
+	}
+	free(others);
+}
+
+/* Many are in order already, or are two such lists, one behind the other. */
 static void sort(void *at, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
-	const char *x = at;
-	for (size_t i = 1; i < n; i++)
-		if (compare(x + (i - 1) * size, x + i * size) > 0) {
-			qsort(at, n, size, compare);
-			return;
-		}
+	char *x = at;
+	size_t left = run_of(x, n, size, compare);
+	if (left == n)
+		return;
+	if (run_of(x + left * size, n - left, size, compare) == n - left)
+		merge_runs(x, left, n, size, compare);
+	else
+		qsort(at, n, size, compare);
 }
 
 #define SORT(v, compare) sort((v)->at, (v)->n, sizeof(*(v)->at), compare)

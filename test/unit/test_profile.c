@@ -676,6 +676,47 @@ static void arcs_are_taken(void)
 	profile_builder_free(NULL);
 }
 
+/* `n` symbols of one byte from `addr` on, `step` apart, and code of as many bytes. */
+static struct kept *kept_of(uint64_t addr, uint64_t step, size_t n)
+{
+	struct kept *k = kept_new();
+	struct kept_object *o =
+		kept_add_object(k, &(struct kept_object){ .path = "/x", .build_id = "aa" });
+	for (size_t i = 0; i < n; i++)
+		vec_push(&o->symbols, ((struct kept_symbol){ .addr = addr + i * step,
+							     .end = addr + i * step + 1,
+							     .name = kept_string(k, "f") }));
+	vec_push(&o->code,
+		 ((struct kept_code){ addr, kept_bytes(k, "abcdefgh" + addr % 8, n), n }));
+	kept_sort(k);
+	return k;
+}
+
+/* What is there already, as in recordings of one build, takes no memory again. */
+static void kept_names_are_merged(void)
+{
+	struct kept *all = kept_new(), *even = kept_of(0x1000, 2, 4), *odd = kept_of(0x1003, 2, 3),
+		    *within = kept_of(0x1001, 3, 5);
+	struct kept *const from[] = { odd, even, odd, within, even };
+	for (size_t i = 0; i < ARRAY_LEN(from); i++)
+		kept_merge(all, from[i]);
+	const struct kept_object *o = kept_find(all, "/x", "aa");
+	static const uint64_t want[] = { 0x1000, 0x1001, 0x1002, 0x1003, 0x1004,
+					 0x1005, 0x1006, 0x1007, 0x100a, 0x100d };
+	OK(o->symbols.n == ARRAY_LEN(want));
+	for (size_t i = 0; i < o->symbols.n && i < ARRAY_LEN(want); i++)
+		OK(o->symbols.at[i].addr == want[i]);
+	OK(o->code.n == 1);
+	OK(o->code.at[0].addr == 0x1000);
+	OK(o->code.at[0].size == 6);
+	OK(!memcmp(o->code.at[0].bytes, "abcdef", 6));
+	OK(all->owned.n == 3); /* two, and them joined */
+	kept_free(within);
+	kept_free(odd);
+	kept_free(even);
+	kept_free(all);
+}
+
 /* Names that came with the data of several are joined; those of somebody else are not changed. */
 static void names_are_kept(void)
 {
@@ -826,6 +867,7 @@ int main(void)
 	objects_are_interned();
 	arcs_are_taken();
 	names_are_kept();
+	kept_names_are_merged();
 	results_are_as_private_as_files();
 	arcs_are_summed_in_order_of_first_appearance();
 	sums_of_arcs_saturate_and_say_so();
