@@ -924,6 +924,11 @@ def test_names(tap, box):
                     'kin run: a profile: kin flat n2.*.kin shows it'], 'kin run finds files with the process in their names', said)
     p = box.run(box.kin, 'run', '-o', 'n3.%p.kin', 'sh', '-c', './named; ./named; exit 3')
     tap.ok(p.returncode == 3 and p.err == 'kin run: 3 profiles: kin flat n3.*.kin shows all of them\n', 'and counts them', p.err)
+    shutil.copy(os.path.join(box.folder, 'prog'), os.path.join(box.folder, 'odd\nname'))
+    box.run(box.kin, 'record', '-o', 'odd.kin', './odd\nname', 'spin', '50')
+    box.run(box.kin, 'export', '-o', 'odd.callgrind', 'odd.kin')
+    p = box.run(box.kin, 'flat', 'odd.callgrind')
+    tap.ok(p.returncode == 0 and ' spin' in p.out, 'a name of a program with a line feed: its callgrind.out is read', p.out + p.err)
 
 
 def test_became(tap, box):
