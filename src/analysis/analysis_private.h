@@ -22,6 +22,8 @@ bool callgraph_has_stacks(const struct callgraph_opts *o);
 struct stack_paths;
 struct stack_paths *callgraph_paths_new(const struct symbols *s, const struct callgraph_opts *o);
 void callgraph_paths_free(struct stack_paths *p); /* NULL is fine */
+/* Sets rate and dimension, by the event whose times are shown; there must be one. */
+void callgraph_set_unit(struct callgraph *g, const struct samples *s);
 /* As callgraph_credit_histograms(), from the samples' leaves. */
 void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o,
 			      const struct stack_paths *p);

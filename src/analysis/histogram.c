@@ -92,8 +92,11 @@ void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 	g->rate = unknown_rate;
 	strcpy(g->dimension, "seconds");
 	g->abbrev = 's';
-	if (!p->n_histograms)
+	if (!p->n_histograms) {
+		if (o->samples && o->samples->n_events)
+			callgraph_set_unit(g, o->samples);
 		return;
+	}
 
 	const struct histogram *first = &p->histograms[0];
 	g->rate = first->rate ? first->rate : unknown_rate;

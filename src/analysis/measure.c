@@ -126,7 +126,7 @@ void callgraph_paths_free(struct stack_paths *p)
 
 /* ---- own time ---- */
 
-static void describe_unit(struct callgraph *g, const struct samples *s)
+void callgraph_set_unit(struct callgraph *g, const struct samples *s)
 {
 	const struct event *e = &s->events[samples_event(s)];
 	g->rate = e->unit == EVENT_NS ? 1e9 : 1;
@@ -153,7 +153,7 @@ void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *
 	const struct path_own *own = p->weights.own;
 
 	leave_out_histograms(g);
-	describe_unit(g, o->samples);
+	callgraph_set_unit(g, o->samples);
 	g->outside += own[0].sum;
 	g->total += own[0].sum;
 	for (size_t i = 1; i < p->tree->n; i++) {
