@@ -32,7 +32,7 @@ static const struct kin_format *format_of(struct bytes head, bool is_vague)
 static const struct kin_format *find_format(const void *head, size_t size, bool guess)
 {
 	struct unpacked_bytes room;
-	struct bytes b = unpacked(bytes_of("", head, size), FORMAT_HEAD, &room);
+	struct bytes b = without_mark(unpacked(bytes_of("", head, size), FORMAT_HEAD, &room));
 	if (bytes_left(&b) > FORMAT_HEAD)
 		b.end = b.pos + FORMAT_HEAD;
 	const struct kin_format *found = format_of(b, false);

@@ -87,6 +87,15 @@ struct bytes unpacked(struct bytes b, size_t most, struct unpacked_bytes *room)
 	return bytes_of(b.name, room->at.at, room->at.n);
 }
 
+struct bytes without_mark(struct bytes b)
+{
+	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
+	size_t n = bytes_left(&b);
+	return n >= sizeof(mark) && !memcmp(b.pos, mark, sizeof(mark))
+		       ? bytes_of(b.name, b.pos + sizeof(mark), n - sizeof(mark))
+		       : b;
+}
+
 /* ---- packing ---- */
 
 struct gzip_sink {

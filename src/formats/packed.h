@@ -1,4 +1,5 @@
-/* packed.h - reads data packed with gzip or zstd, and writes gzip, as usual for some formats. */
+/* packed.h - what readers see of a file: data packed with gzip or zstd is unpacked, text has no
+ * mark of its encoding. And writes gzip, as usual for some formats. */
 #ifndef FORMATS_PACKED_H
 #define FORMATS_PACKED_H
 
@@ -20,6 +21,9 @@ bool is_packed(const struct bytes *b);
 /* `b` itself, or its unpacked contents in `room`, which is to be freed with vec_free(&room->at) in
  * either case. Unpacks about `most` bytes and no more; several concatenated streams are one. */
 struct bytes unpacked(struct bytes b, size_t most, struct unpacked_bytes *room);
+
+/* Without the mark of UTF-8 that some editors and shells begin text with: it is of no format. */
+struct bytes without_mark(struct bytes b);
 
 /* A stream that packs what is written to it with gzip and writes it to `to`. fclose() writes the
  * rest and leaves `to` open; without data nothing is written. Write errors are found by ferror(to).

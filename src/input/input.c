@@ -89,20 +89,31 @@ static const struct format *recognise_plain(struct bytes head, const struct inpu
 	return NULL;
 }
 
-/* Whether it is to be unpacked: what reads some formats alone takes them as they are. */
+/* What reads some formats alone takes files as they are. */
+static bool takes_as_is(const struct input_opts *o)
+{
+	return o->format != INPUT_AUTO || input_rules(o)->reads;
+}
+
 static bool is_to_unpack(const struct bytes *b, const struct input_opts *o)
 {
-	return is_packed(b) && o->format == INPUT_AUTO && !input_rules(o)->reads;
+	return is_packed(b) && !takes_as_is(o);
+}
+
+/* What readers see of a file; `room` is that of unpacked(). */
+static struct bytes contents_of(struct bytes b, size_t most, const struct input_opts *o,
+				struct unpacked_bytes *room)
+{
+	*room = (struct unpacked_bytes){ 0 };
+	return takes_as_is(o) ? b : without_mark(unpacked(b, most, room));
 }
 
 static const struct format *recognise(struct bytes head, const struct input_opts *o)
 {
-	struct unpacked_bytes room = { 0 };
-	if (is_to_unpack(&head, o)) {
+	struct unpacked_bytes room;
+	if (is_to_unpack(&head, o))
 		head.end = head.pos + min_u64(bytes_left(&head), PACKED_HEAD);
-		head = unpacked(head, FORMAT_HEAD, &room);
-	}
-	const struct format *known = recognise_plain(head, o);
+	const struct format *known = recognise_plain(contents_of(head, FORMAT_HEAD, o, &room), o);
 	vec_free(&room.at);
 	return known;
 }
@@ -153,14 +164,13 @@ static struct kin_error *read_whole(const char *path, const struct file *file,
 {
 	struct source source = { 0 };
 	const struct format *reader = NULL;
-	struct unpacked_bytes room = { 0 };
+	struct unpacked_bytes room;
 	struct bytes all = bytes_of(path, file->data, file->size);
 	struct kin_error *err = choose(all, o, &reader);
 
 	if (err)
 		return err;
-	if (is_to_unpack(&all, o))
-		all = unpacked(all, UNPACKED_MOST, &room);
+	all = contents_of(all, UNPACKED_MOST, o, &room);
 	source.kind = reader->about.name;
 	err = reader->read(all, o, into, &source);
 	if (!err && room.cut)
