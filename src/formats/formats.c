@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+
 /* Formats with recognisable first bytes come before those that only look like something; BSD's,
  * which have nothing to recognise, are last. */
 /* clang-format off */
@@ -47,6 +49,13 @@ const struct format *format_of_name(const char *path)
 		if (all_formats[i]->is_named && all_formats[i]->is_named(path))
 			return all_formats[i];
 	return NULL;
+}
+
+struct kin_error *format_negative(const char *path)
+{
+	return err_new(KIN_ERROR_UNSUPPORTED,
+		       "%s: values below zero were left out: it is the difference of two profiles",
+		       path);
 }
 
 char *format_names(bool written)

@@ -61,6 +61,9 @@ static inline bool format_head_has(const struct bytes *head, const char *text)
 	return memmem(head->pos, min_u64(bytes_left(head), FORMAT_HEAD), text, strlen(text));
 }
 
+/* What readers say of a file with values below zero, which no sample has: they leave them out. */
+struct kin_error *format_negative(const char *path);
+
 extern const struct format bbout_format, bsd44_format, bsd_format, callgrind_format,
 	chrome_trace_format, cpuprofile_format, csv_format, firefox_format, speedscope_format,
 	folded_format, gmon_format, gperftools_format, json_format, jsonl_format, kinf_format,

@@ -95,6 +95,19 @@ static void decimals_are_thousandths(void)
 	profile_free(p);
 }
 
+static void what_was_never_seen_is_no_sample(void)
+{
+	char error[200];
+	struct profile *p = read_text("a;f 3\na;g 0\na;h 0.0\n", error, sizeof(error));
+	OK_STR(error, "");
+	OK(p->samples.n == 1 && p->samples.at[0].weight == 3000);
+	profile_free(p);
+	OK_STR(again("a;f 0\n", &counts, ""), "");
+	OK_STR(again("a;f -1\na;g 2\n", &counts,
+		     "text: values below zero were left out: it is the difference of two profiles"),
+	       "a;g 2\n");
+}
+
 static void damaged_lines_are_told(void)
 {
 	OK_STR(again("a;f 1\na;g\na;h 2\n", &counts,
@@ -232,6 +245,7 @@ int main(void)
 	equal_lines_are_summed_and_sorted();
 	the_first_name_may_be_a_function();
 	decimals_are_thousandths();
+	what_was_never_seen_is_no_sample();
 	damaged_lines_are_told();
 	perf_script_is_read();
 	objects_may_have_brackets();

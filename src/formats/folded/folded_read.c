@@ -3,9 +3,9 @@
  *
  *	prog;_start;main;work 123
  *
- * A number, after the last blank, is how often it was seen: an integer or a decimal fraction. Names
- * may hold blanks. Annotations of stackcollapse are understood: name_[k] is in the kernel, name_[i]
- * was inlined, name_[j] was made at run time.
+ * A number, after the last blank, is how often it was seen: an integer or a decimal fraction. What
+ * was never seen is no sample. Names may hold blanks. Annotations of stackcollapse are understood:
+ *name_[k] is in the kernel, name_[i] was inlined, name_[j] was made at run time.
  *
  * Whether the first name is that of the command (stackcollapse-perf) or a function like the others
  * is not in the file: it is taken for a command if in all lines it could be one. */
@@ -25,10 +25,9 @@ struct folded {
 	struct bytes b;
 	struct profile_builder *into;
 	size_t line;
-	bool has_comm, has_decimals;
+	bool has_comm, has_decimals, has_negative;
 	uint16_t event;
 	objid jit;
-	uint64_t samples;
 	struct kin_error *err; /* the first; reading goes on */
 };
 
@@ -59,7 +58,7 @@ static bool is_blank(struct folded_text t)
 /* Tabs are what flamegraph.pl takes, too. */
 static bool is_space(char c) { return c == ' ' || c == '\t'; }
 
-/* Splits a line at its last blank; false if no number is behind it. */
+/* Splits a line at its last blank; false if no number is behind it, which may be negative. */
 static bool split(struct folded_text *line, struct folded_text *number)
 {
 	while (line->end > line->s && is_space(line->end[-1]))
@@ -72,7 +71,7 @@ static bool split(struct folded_text *line, struct folded_text *number)
 	*number = (struct folded_text){ start, line->end };
 	line->end = start - 1;
 	bool digits = false, point = false;
-	for (const char *p = number->s; p < number->end; p++) {
+	for (const char *p = number->s + (*number->s == '-'); p < number->end; p++) {
 		if (*p == '.' && !point)
 			point = true;
 		else if (isdigit((unsigned char)*p))
@@ -232,8 +231,14 @@ static void read_line(struct folded *f, struct folded_text line, struct folded_t
 	struct sample s = { .event = f->event, .cpu = CPU_NONE };
 	stackid stack = 0;
 
+	if (*number.s == '-') {
+		f->has_negative = true;
+		return;
+	}
 	s.weight = value_of(number, f->has_decimals ? DECIMALS : 1);
-	s.count = s.weight && s.weight < UINT32_MAX && !f->has_decimals ? (uint32_t)s.weight : 1;
+	if (!s.weight)
+		return;
+	s.count = s.weight < UINT32_MAX && !f->has_decimals ? (uint32_t)s.weight : 1;
 	if (f->has_comm) {
 		struct folded_text comm = first_name(line);
 		s.task = task_of(f, comm);
@@ -245,7 +250,6 @@ static void read_line(struct folded *f, struct folded_text line, struct folded_t
 			stack = profile_add_stack(f->into, stack, frame_of(f, name));
 	}
 	s.stack = stack;
-	f->samples++;
 	profile_add_sample(f->into, s);
 }
 
@@ -284,6 +288,8 @@ static struct kin_error *read_folded(struct bytes all, const struct input_opts *
 		f.err = err_new(KIN_ERROR_FORMAT,
 				"%s: cut off in line %zu: what wrote it did not finish", all.name,
 				f.line);
+	if (f.has_negative && !f.err)
+		f.err = format_negative(all.name);
 	return f.err;
 }
 

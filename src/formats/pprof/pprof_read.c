@@ -526,12 +526,7 @@ static struct kin_error *read_plain(struct bytes all, struct profile_builder *in
 	if (damaged)
 		return err_new(KIN_ERROR_FORMAT,
 			       "%s: damaged or cut off: only a part of it was read", all.name);
-	if (negative)
-		return err_new(KIN_ERROR_UNSUPPORTED,
-			       "%s: values below zero were left out: it is the difference of two "
-			       "profiles",
-			       all.name);
-	return NULL;
+	return negative ? format_negative(all.name) : NULL;
 }
 
 /* ---- the file ---- */

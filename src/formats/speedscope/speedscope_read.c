@@ -17,7 +17,8 @@ struct speedscope_reader {
 	struct scan j;
 	struct profile_builder *into;
 	VEC(frameid) frames;
-	bool cut;     /* something refers to a frame that is not there */
+	bool cut; /* something refers to a frame that is not there */
+	bool has_negative;
 	bool is_ours; /* written by kin: profiles have the names of exported_thread_name() */
 	/* State of the profile being read: */
 	VEC(stackid) stacks;
@@ -212,14 +213,16 @@ static void add_samples(struct speedscope_reader *c)
 		double weight = i < c->weights.n ? c->weights.at[i] : 1;
 		weight *= ns ? (double)ns : 1;
 		uint64_t v = weight <= 0 ? 0 : weight > most ? INT64_MAX : (uint64_t)(weight + 0.5);
+		c->has_negative |= weight < 0;
+		if (!v)
+			continue;
 		profile_add_sample(
-			c->into,
-			(struct sample){ .stack = c->stacks.at[i],
-					 .task = id,
-					 .event = event,
-					 .cpu = CPU_NONE,
-					 .count = !ns && v && v < UINT32_MAX ? (uint32_t)v : 1,
-					 .weight = v });
+			c->into, (struct sample){ .stack = c->stacks.at[i],
+						  .task = id,
+						  .event = event,
+						  .cpu = CPU_NONE,
+						  .count = !ns && v < UINT32_MAX ? (uint32_t)v : 1,
+						  .weight = v });
 	}
 }
 
@@ -294,11 +297,11 @@ struct kin_error *speedscope_read(struct bytes all, const struct input_opts *o,
 	vec_free(&c.stacks);
 	vec_free(&c.weights);
 	vec_free(&c.open);
-	return failed ? err_new(KIN_ERROR_FORMAT,
-				"%s: damaged or cut off at offset 0x%zx: only a part of it was "
-				"read",
-				all.name, at)
-		      : NULL;
+	if (failed)
+		return err_new(KIN_ERROR_FORMAT,
+			       "%s: damaged or cut off at offset 0x%zx: only a part of it was read",
+			       all.name, at);
+	return c.has_negative ? format_negative(all.name) : NULL;
 }
 
 bool speedscope_recognise(struct bytes head, const struct input_opts *o)
