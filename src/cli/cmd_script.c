@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/message.h"
 #include "cli/output.h"
 #include "cli/run.h"
 #include "cli/sample_options.h"
@@ -232,6 +233,8 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 
 static int cmd_script(const struct settings *s)
 {
+	if (run_is_text_in_document(s))
+		return EXIT_USAGE;
 	return s->only_about ? run_about(s, s->about) : run_profile(s, write_to);
 }
 

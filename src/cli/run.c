@@ -297,6 +297,25 @@ struct kin_error *run_print_about(const struct settings *s, unsigned what, FILE 
 	return more;
 }
 
+bool run_is_text_in_document(const struct settings *s)
+{
+	static const char *const documents[] = { "json", "csv", "html" };
+	const char *option = s->stats                      ? "--stats"
+			     : s->about & KIN_ABOUT_MAPS   ? "--mmaps"
+			     : s->about & KIN_ABOUT_TASKS  ? "--tasks"
+			     : s->about & KIN_ABOUT_HEADER ? "--header"
+							   : NULL;
+	for (size_t i = 0; option && s->format && i < ARRAY_LEN(documents); i++)
+		if (!strcmp(s->format, documents[i])) {
+			message(s->command->name,
+				"%s prints text: leave out --format=%s; kin info --format=json has "
+				"what data says of itself",
+				option, s->format);
+			return true;
+		}
+	return false;
+}
+
 int run_about(const struct settings *s, unsigned what)
 {
 	struct output_opts opts = s->output;
