@@ -12,6 +12,7 @@
 #include "base/map64.h"
 #include "names/kept.h"
 #include "symbolize/learn.h"
+#include "symbolize/recorded.h"
 
 enum stack_flags { STACK_CUT = 1, STACK_GUESSED = 2 };
 
@@ -35,6 +36,7 @@ struct kin_samples {
 	struct kin_event *events;
 	struct kin_thread *threads;
 	struct kin_object *objects;
+	bool *made_up;        /* [n_objects]: named functions have addresses that are none */
 	uint8_t *stack_flags; /* [n_stacks] */
 	bool no_stack_flags;  /* there was no memory for them: there are no samples, either */
 	/* Names */
@@ -265,6 +267,16 @@ static struct kin_error *make_objects(struct kin_samples *s)
 	return NULL;
 }
 
+static struct kin_error *make_made_up(struct kin_samples *s)
+{
+	const struct profile *p = s->p;
+	bool *made_up = arena_alloc(&s->arena, p->n_objects);
+	for (size_t i = 0; i < p->n_objects; i++)
+		made_up[i] = recorded_is_made_up(p, (objid)i);
+	s->made_up = made_up;
+	return NULL;
+}
+
 const struct kin_object *kin_samples_object(struct kin_samples *s, uint32_t id)
 {
 	if (!s->objects && !make(s, make_objects))
@@ -346,11 +358,23 @@ const struct kin_stack *kin_samples_stack(struct kin_samples *s, uint32_t id)
 	return &s->stack;
 }
 
+/* Data with names alone numbers them (callgrind, a store); its code without a name is where it was.
+ */
+static bool is_made_up(struct kin_samples *s, uint32_t id)
+{
+	size_t n;
+	if ((!s->made_up && !make(s, make_made_up)) || !s->made_up[s->p->samples.frames[id].object])
+		return false;
+	const struct kin_line *lines = kin_samples_lines(s, id, &n);
+	return n && !kin_samples_function(s, lines->function)->is_unnamed;
+}
+
 const struct kin_location *kin_samples_location(struct kin_samples *s, uint32_t id)
 {
 	const struct samples *from = &s->p->samples;
-	const struct frame *f = &from->frames[id < from->n_frames ? id : 0];
-	s->location = (struct kin_location){ .address = f->addr,
+	id = id < from->n_frames ? id : 0;
+	const struct frame *f = &from->frames[id];
+	s->location = (struct kin_location){ .address = is_made_up(s, id) ? 0 : f->addr,
 					     .object = f->object,
 					     .is_return = f->flags & FRAME_RETURN,
 					     .is_kernel = f->flags & FRAME_KERNEL };

@@ -174,6 +174,16 @@ def round_trips(tap, kin, folder):
         tap.ok(want and got == want, f'{name}: written and read, the report is the same', f'{done.stderr}{got}\n{want}')
 
 
+def no_addresses(tap, kin, folder):
+    """Those that kin makes up for names are none of a program."""
+    done = run(folder, kin, 'export', '--to=perf.data', os.path.join(CORPUS, 'callgrind', 'parts'))
+    tap.ok(done.returncode == 1 and 'no addresses' in done.stderr and not done.stdout, 'perf.data of callgrind is an error', done.stderr)
+    run(folder, kin, 'export', '--to=firefox', '-o', 'names.json', os.path.join(CORPUS, 'callgrind', 'parts'))
+    text = open(os.path.join(folder, 'names.json')).read()
+    at = re.findall(r'"address":\[([^\]]+)\]', text)
+    tap.ok(at and all(set(a.split(',')) == {'-1'} for a in at), 'firefox of callgrind has no addresses', str(at))
+
+
 def main():
     tap = Tap()
     kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
@@ -182,6 +192,7 @@ def main():
         gperftools(tap, kin, folder)
         corpora(tap, kin, folder)
         round_trips(tap, kin, folder)
+        no_addresses(tap, kin, folder)
     return tap.done()
 
 
