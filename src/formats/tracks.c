@@ -2,8 +2,11 @@
 #include "formats/tracks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map64.h"
+
+#define NO_NAME "[unknown]" /* of exported_thread_name() */
 
 static int by_thread(const void *x, const void *y)
 {
@@ -76,4 +79,13 @@ void track_path_done(struct track_path *p)
 	vec_free(&p->functions);
 	vec_free(&p->locations);
 	vec_free(&p->lines);
+}
+
+size_t track_thread_length(const char *title, const char *event)
+{
+	size_t n = strlen(title), tail = event ? strlen(event) + 2 : 0;
+	bool is_named = event && n > tail && !memcmp(title + n - tail, ": ", 2) &&
+			!strcmp(title + n - tail + 2, event);
+	n = is_named ? n - tail : n;
+	return n == strlen(NO_NAME) && !memcmp(title, NO_NAME, n) ? 0 : n;
 }

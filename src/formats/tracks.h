@@ -37,4 +37,11 @@ struct track_path {
 void track_path_of(struct exported *x, uint32_t stack, struct track_path *ret);
 void track_path_done(struct track_path *p);
 
+/* A member of JSON that viewers do not know: the event of a track, for kin's own readers. */
+#define TRACK_EVENT "event"
+
+/* The length of THREAD in "THREAD: EVENT", as threads of several events are titled; all of a title
+ * that does not end so; 0 if the thread is not known. `event` may be NULL. */
+size_t track_thread_length(const char *title, const char *event);
+
 #endif

@@ -174,6 +174,30 @@ def round_trips(tap, kin, folder):
         tap.ok(want and got == want, f'{name}: written and read, the report is the same', f'{done.stderr}{got}\n{want}')
 
 
+def events_and_threads(kin, folder, path):
+    done = run(folder, kin, 'report', '-f', 'csv', '-g', 'none', '-s', 'comm,tid,sym', path)
+    return sorted((r.get('event', ''), r['comm'], r['tid'], r['symbol'], r['self_weight']) for r in rows(done.stdout))
+
+
+def several_events(tap, kin, folder):
+    """Their names, and those of threads, may hold what separates them."""
+    def sample(thread, event, n):
+        return f'{thread} [000] 1.0: {n} {event}:\n\t10 f+0x0 (/p/a)\n\n'
+    with open(os.path.join(folder, 'events.script'), 'w') as f:
+        for thread in ('my: app 5/6', 'app 5/5', ':7 7/7'):
+            f.write(sample(thread, 'cpu-clock:u', 1000) + sample(thread, 'sched:sched_switch', 2) + sample(thread, 'faults', 3))
+    with open(os.path.join(folder, 'one.script'), 'w') as f:
+        f.write(sample('my: app 5/6', 'faults', 3))
+    open(os.path.join(folder, 'counts.callgrind'), 'w').write(
+        '# callgrind format\nevents: Ir Dr\nfn=main\n1 5 2\ncfn=f\ncalls=1 0\n1 7 3\nfn=f\n2 7 3\n')
+    for data in ('events.script', 'one.script', 'counts.callgrind'):
+        want = events_and_threads(kin, folder, data)
+        for name in ('speedscope', 'firefox'):
+            run(folder, kin, 'export', '--to=' + name, '-o', data + name, data)
+            got = events_and_threads(kin, folder, data + name)
+            tap.ok(want and got == want, f'{name} of {data}: events and threads keep their names', f'{got}\n{want}')
+
+
 def no_addresses(tap, kin, folder):
     """Those that kin makes up for names are none of a program."""
     done = run(folder, kin, 'export', '--to=perf.data', os.path.join(CORPUS, 'callgrind', 'parts'))
@@ -192,6 +216,7 @@ def main():
         gperftools(tap, kin, folder)
         corpora(tap, kin, folder)
         round_trips(tap, kin, folder)
+        several_events(tap, kin, folder)
         no_addresses(tap, kin, folder)
     return tap.done()
 

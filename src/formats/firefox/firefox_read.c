@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "formats/firefox/firefox.h"
 #include "formats/given_places.h"
+#include "formats/tracks.h"
 #include "input/input.h"
 #include "input/json_scan.h"
 
@@ -44,7 +45,7 @@ struct firefox_reader {
 	VEC(frameid) frames;
 	VEC(stackid) stacks;
 	bool has_common_strings, has_common; /* strings; frames and stacks: those of `common` */
-	char *name, *pid, *tid;
+	char *name, *pid, *tid, *event;      /* event: NULL if kin did not write it */
 };
 
 static bool is(const char *key, const char *what) { return !strcmp(key, what); }
@@ -340,12 +341,10 @@ static void read_samples(struct firefox_reader *r, const struct json_spot *spot,
 	leave(r, &j);
 }
 
-/* "123: cycles": what kin writes for the events of a thread but the first. */
 static uint16_t add_event(struct firefox_reader *r, const char *type, bool has_times)
 {
-	const char *own = r->tid ? strstr(r->tid, ": ") : NULL;
 	bool is_time = is(type, "tracing-ms");
-	const char *name = own                 ? own + 2
+	const char *name = r->event            ? r->event
 			   : is_time           ? "time"
 			   : is(type, "bytes") ? "bytes"
 					       : "samples";
@@ -384,9 +383,7 @@ static void add_samples(struct firefox_reader *r, const struct samples_table *s)
 	uint16_t event = add_event(r, type, s->times.n);
 	struct task task = { .pid = number_of(r->pid), .tid = number_of(r->tid) };
 	const char *name = r->name ? r->name : "";
-	const char *more = strrchr(name, ':');
-	size_t n = r->tid && strstr(r->tid, ": ") && more ? (size_t)(more - name) : strlen(name);
-	task.comm = profile_add_string(r->into, name, n);
+	task.comm = profile_add_string(r->into, name, track_thread_length(name, r->event));
 	taskid id = profile_add_task(r->into, task);
 	for (size_t i = 0; i < s->stack.at.n; i++) {
 		uint32_t stack = s->stack.at.at[i];
@@ -488,6 +485,8 @@ static void read_thread(struct firefox_reader *r, struct scan *j)
 			replace_number(&r->pid, j);
 		else if (is(key, "tid"))
 			replace_number(&r->tid, j);
+		else if (is(key, TRACK_EVENT) && scan_next(j) == '"')
+			replace(&r->event, j);
 		else
 			scan_skip(j);
 	}
@@ -495,6 +494,7 @@ static void read_thread(struct firefox_reader *r, struct scan *j)
 	free(TAKE(r->name));
 	free(TAKE(r->pid));
 	free(TAKE(r->tid));
+	free(TAKE(r->event));
 }
 
 static void read_threads(struct firefox_reader *r)

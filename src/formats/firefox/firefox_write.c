@@ -300,6 +300,7 @@ static void put_identity(struct firefox *c, const struct track *t)
 	put_string_field(c, "\"processName\":", name);
 	put_string_field(c, "\"pid\":", pid);
 	put_string_field(c, "\"tid\":", tid);
+	put_string_field(c, "\"" TRACK_EVENT "\":", event);
 	sink_str(&c->sink, thread->pid == thread->tid && is_main_event ? "\"isMainThread\":true,"
 								       : "\"isMainThread\":false,");
 	free(pid);

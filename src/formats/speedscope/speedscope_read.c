@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "formats/speedscope/speedscope.h"
+#include "formats/tracks.h"
 #include "input/input.h"
 #include "input/json_scan.h"
 
@@ -24,8 +25,8 @@ struct speedscope_reader {
 	VEC(stackid) stacks;
 	VEC(double) weights;
 	VEC(frameid) open;
-	char *name, *unit;
-	double at; /* of the last event */
+	char *name, *unit, *event; /* event: NULL if kin did not write it */
+	double at;                 /* of the last event */
 };
 
 static bool is(const char *key, const char *what) { return !strcmp(key, what); }
@@ -157,32 +158,26 @@ static uint64_t ns_of(const char *unit)
 					  : 0;
 }
 
-/* What a profile is called: "COMM/TID" if kin wrote it, with ": EVENT" behind where there are
- * several. */
-struct title {
-	size_t n_comm;
-	uint32_t tid;
-	const char *event; /* NULL: not named */
-};
-
-static struct title title_of(const struct speedscope_reader *c)
+/* The thread of a profile. If kin wrote it, it is called "COMM/TID", with ": EVENT" behind where
+ * there are several. */
+static struct task task_of(struct speedscope_reader *c)
 {
+	struct task task = { 0 };
 	const char *name = c->name ? c->name : "";
-	for (const char *slash = name; c->is_ours && (slash = strchr(slash, '/')); slash++) {
-		size_t digits = strspn(slash + 1, "0123456789");
-		const char *end = slash + 1 + digits;
-		bool is_named = !strncmp(end, ": ", 2);
-		if (digits && digits < 10 && (!*end || is_named))
-			return (struct title){ (size_t)(slash - name),
-					       (uint32_t)strtoul(slash + 1, NULL, 10),
-					       is_named ? end + 2 : NULL };
+	size_t n = track_thread_length(name, c->event);
+	const char *slash = c->is_ours ? memrchr(name, '/', n) : NULL;
+	size_t digits = slash ? strspn(slash + 1, "0123456789") : 0;
+	if (digits && digits < 10 && slash + 1 + digits == name + n) {
+		task.tid = (uint32_t)strtoul(slash + 1, NULL, 10);
+		n = (size_t)(slash - name);
 	}
-	return (struct title){ .n_comm = strlen(name) };
+	task.comm = n ? profile_add_string(c->into, name, n) : 0;
+	return task;
 }
 
-static uint16_t add_event(struct speedscope_reader *c, uint64_t ns, const char *own)
+static uint16_t add_event(struct speedscope_reader *c, uint64_t ns)
 {
-	const char *name = own                               ? own
+	const char *name = c->event                          ? c->event
 			   : ns                              ? "time"
 			   : c->unit && is(c->unit, "bytes") ? "bytes"
 							     : "samples";
@@ -194,21 +189,12 @@ static uint16_t add_event(struct speedscope_reader *c, uint64_t ns, const char *
 	return profile_add_event(c->into, e);
 }
 
-static struct task task_of(struct speedscope_reader *c, const struct title *title)
-{
-	struct task task = { .tid = title->tid };
-	if (c->name)
-		task.comm = profile_add_string(c->into, c->name, title->n_comm);
-	return task;
-}
-
 static void add_samples(struct speedscope_reader *c)
 {
 	const double most = 9e18;
 	uint64_t ns = c->unit ? ns_of(c->unit) : 0;
-	struct title title = title_of(c);
-	uint16_t event = add_event(c, ns, title.event);
-	taskid id = profile_add_task(c->into, task_of(c, &title));
+	uint16_t event = add_event(c, ns);
+	taskid id = profile_add_task(c->into, task_of(c));
 	for (size_t i = 0; i < c->stacks.n; i++) {
 		double weight = i < c->weights.n ? c->weights.at[i] : 1;
 		weight *= ns ? (double)ns : 1;
@@ -237,6 +223,8 @@ static void read_profile(struct speedscope_reader *c)
 			replace(&c->name, &c->j);
 		else if (is(key, "unit"))
 			replace(&c->unit, &c->j);
+		else if (c->is_ours && is(key, TRACK_EVENT))
+			replace(&c->event, &c->j);
 		else if (is(key, "samples"))
 			read_samples(c);
 		else if (is(key, "weights"))
@@ -249,6 +237,7 @@ static void read_profile(struct speedscope_reader *c)
 	add_samples(c);
 	free(TAKE(c->name));
 	free(TAKE(c->unit));
+	free(TAKE(c->event));
 }
 
 static void read_profiles(struct speedscope_reader *c)

@@ -38,6 +38,8 @@ static void put_track(struct speedscope_writer *c, const struct track *t)
 		c->x.n_events == 1 ? xprintf("%s", thread) : xprintf("%s: %s", thread, e->name);
 	sink_str(&c->sink, "{\"type\":\"sampled\",\"name\":");
 	json_string(&c->sink, name);
+	sink_str(&c->sink, ",\"" TRACK_EVENT "\":");
+	json_string(&c->sink, e->name);
 	sink_str(&c->sink, ",\"unit\":");
 	sink_str(&c->sink, *e->unit ? "\"nanoseconds\"" : "\"none\"");
 	sink_str(&c->sink, ",\"startValue\":0,\"endValue\":");
