@@ -76,6 +76,10 @@ static void the_first_name_may_be_a_function(void)
 	OK_STR(again("main;f 1\nmain;g 2\n", &bare, ""), "main;f 1\nmain;g 2\n");
 	OK_STR(again("f;g 1\nf 2\n", &bare, ""), "f 2\nf;g 1\n");
 	OK_STR(again("a_name_that_no_comm_has;g 1\n", &bare, ""), "a_name_that_no_comm_has;g 1\n");
+	OK_STR(again("[unknown];main;f 1\nprog;main 2\n", &counts, ""),
+	       "[unknown];main;f 1\nprog;main 2\n");
+	OK_STR(again("[unknown];main;f 1\n[unknown];g 2\n", &bare, ""), "g 2\nmain;f 1\n");
+	OK_STR(again("[unknown];f 1\n_start;g 2\n", &bare, ""), "[unknown];f 1\n_start;g 2\n");
 	p = read_text("prog-12/13;main 5\n", error, sizeof(error));
 	OK(p->samples.n_tasks == 2 && p->samples.tasks[1].pid == 12);
 	OK(p->samples.tasks[1].tid == 13);

@@ -8,7 +8,8 @@
  *name_[k] is in the kernel, name_[i] was inlined, name_[j] was made at run time.
  *
  * Whether the first name is that of the command (stackcollapse-perf) or a function like the others
- * is not in the file: it is taken for a command if in all lines it could be one. */
+ * is not in the file: it is taken for a command if in all lines it could be one. As a command
+ * [unknown] is none: kin writes it where it knows no name. */
 #include <ctype.h>
 #include <string.h>
 
@@ -134,10 +135,15 @@ static bool split_ids(struct folded_text *comm, uint32_t *pid, uint32_t *tid)
 
 /* ---- what the file is like ---- */
 
+static bool is_text(struct folded_text t, const char *text)
+{
+	return length(t) == strlen(text) && !memcmp(t.s, text, length(t));
+}
+
 static bool could_be_comm(struct folded_text line)
 {
 	static const char *const functions[] = { "main", "_start", "start_thread", "all",
-						 "root", "clone3", "[unknown]",    "<module>" };
+						 "root", "clone3", "<module>" };
 	struct folded_text name = first_name(line);
 	uint32_t pid, tid;
 
@@ -145,8 +151,7 @@ static bool could_be_comm(struct folded_text line)
 		return false; /* then it is the function that ran */
 	split_ids(&name, &pid, &tid);
 	for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-		if (length(name) == strlen(functions[i]) &&
-		    !memcmp(name.s, functions[i], length(name)))
+		if (is_text(name, functions[i]))
 			return false;
 	return length(name) <= COMM;
 }
@@ -222,7 +227,7 @@ static taskid task_of(struct folded *f, struct folded_text comm)
 	struct task t = { 0 };
 
 	split_ids(&comm, &t.pid, &t.tid);
-	t.comm = profile_add_string(f->into, comm.s, length(comm));
+	t.comm = is_text(comm, "[unknown]") ? 0 : profile_add_string(f->into, comm.s, length(comm));
 	return profile_add_task(f->into, t);
 }
 
