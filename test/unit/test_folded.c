@@ -171,6 +171,30 @@ static void perf_script_is_read(void)
 	}
 }
 
+static void other_lines_are_passed_over(void)
+{
+	static const char text[] = "prog 1 1.0: PERF_RECORD_NAMESPACES 1/1 - nr_namespaces: 7\n"
+				   "\t\t[0/net: 4/0xeffffff9, 1/uts: 4/0xeffffffe, \n"
+				   "\t\t 4/user: 4/0xeffffffd]\n"
+				   "prog 1 1.0: 5 cpu-clock: \n"
+				   "\t10 leaf+0x1 (/bin/prog)\n"
+				   "  prog.c:9\n"
+				   "\t20 main+0x1 (/bin/prog)\n"
+				   "  prog[20]\n"
+				   "\n"
+				   "prog 1 2.0: PERF_RECORD_EXIT(1:1):(0:0)\n";
+	char error[200];
+	struct profile *p = read_text(text, error, sizeof(error));
+	OK_STR(error, "");
+	OK(p->samples.n == 1 && p->samples.n_events == 1);
+	OK_STR(fold(p, &counts), "prog;main;leaf 1\n");
+	profile_free(p);
+	OK_STR(again("prog 1 1.0: 5 cpu-clock: \n\t10 leaf+0x1 (/bin/prog)\n  prog\n", &counts,
+		     "text: line 3 is neither a sample nor a frame of one as perf script prints "
+		     "them"),
+	       "prog;leaf 1\n");
+}
+
 static void objects_may_have_brackets(void)
 {
 	static const struct {
@@ -252,6 +276,7 @@ int main(void)
 	what_was_never_seen_is_no_sample();
 	damaged_lines_are_told();
 	perf_script_is_read();
+	other_lines_are_passed_over();
 	objects_may_have_brackets();
 	times_off_the_cpu_are_known_by_name();
 	names_may_come_from_elsewhere();

@@ -6,7 +6,9 @@
  *
  * leaf first, an empty line behind. Widths differ by version, a comm may hold blanks, and each
  *field but the pid may be missing (perf script -F). Functions that were inlined say (inlined) in
- *place of the object. Addresses are those of the process; what counts are the names.
+ *place of the object. Addresses are those of the process; what counts are the names. A line of
+ *source may follow a frame. Records that are no samples (--show-mmap-events and others) are passed
+ *over, with the lines that belong to them.
  *
  * kin script prints markers, too: "# marker SECONDS.FRACTION: NAME". */
 #include <ctype.h>
@@ -33,7 +35,8 @@ struct script_header {
 struct perf_script {
 	struct bytes b;
 	struct profile_builder *into;
-	bool open; /* a sample whose frames follow */
+	bool open;      /* a sample whose frames follow */
+	bool in_record; /* of another kind, whose lines follow */
 	struct sample sample;
 	VEC(struct frame) frames; /* of it, leaf first */
 	VEC(frameid) ids;         /* of end_sample() */
@@ -378,6 +381,24 @@ static bool is_frame(struct script_text line)
 	return take_number(&line, 16, &addr) && (line.s == line.end || *line.s == ' ');
 }
 
+/* "  FILE:LINE", or "  OBJECT[ADDRESS]" where it is not known. */
+static bool is_source_line(struct script_text line)
+{
+	const char *end = line.end;
+
+	if (*line.s != ' ')
+		return false;
+	while (end > line.s && isdigit((unsigned char)end[-1]))
+		end--;
+	return end > line.s && (end == line.end ? end[-1] == ']' : end[-1] == ':');
+}
+
+/* Lines without a comm at their begin. */
+static bool is_detail(const struct perf_script *s, struct script_text line)
+{
+	return s->in_record ? *line.s == '\t' : s->frames.n && is_source_line(line);
+}
+
 static void read_comment(struct perf_script *s, struct script_text line)
 {
 	uint64_t time_ns;
@@ -405,8 +426,10 @@ static void read_line(struct perf_script *s, struct script_text line)
 		vec_push(&s->frames, frame_of(s, skip_blanks(line)));
 	} else if (!memchr(line.s, '\0', length(line)) && parse_header(line, &h)) {
 		end_sample(s);
-		begin_sample(s, &h);
-	} else if (!s->err) {
+		s->in_record = starts_with(h.event, "PERF_RECORD_");
+		if (!s->in_record)
+			begin_sample(s, &h);
+	} else if (!is_detail(s, line) && !s->err) {
 		s->err = err_new(KIN_ERROR_FORMAT,
 				 "%s: line %zu is neither a sample nor a frame of one as perf "
 				 "script prints them",
