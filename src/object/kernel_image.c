@@ -13,7 +13,7 @@
 #include "base/num.h"
 #include "object/kernel_names.h"
 
-enum { VERSION = 2, CHUNK = 8 << 10, NAMES_MAX = 128 << 20, LINE = 1024 };
+enum { VERSION = 3, CHUNK = 8 << 10, NAMES_MAX = 128 << 20, LINE = 1024 };
 
 static const char magic[8] = "KINKSYM\n";
 
@@ -195,6 +195,12 @@ static bool add_module(struct image_making *m, char *bracket, uint32_t *ret)
 	return true;
 }
 
+/* What runs while the kernel starts may lie behind the rest. */
+static bool is_end_of_code(const char *symbol)
+{
+	return !strcmp(symbol, "_etext") || !strcmp(symbol, "_einittext");
+}
+
 /* "ffffffff81000000 T _stext\t[module]"; false: no memory. */
 static bool add_line(struct image_making *m, char *line)
 {
@@ -219,7 +225,7 @@ static bool add_line(struct image_making *m, char *line)
 	const char *symbol = end + 3;
 	if (!strcmp(symbol, "_text") || (!m->header.start && !strcmp(symbol, "_stext")))
 		m->header.start = addr;
-	else if (!strcmp(symbol, "_etext"))
+	else if (addr > m->header.end && is_end_of_code(symbol))
 		m->header.end = addr;
 	return add_name(m, symbol, &name) && add_symbol(m, addr, name, module);
 }

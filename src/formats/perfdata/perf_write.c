@@ -57,7 +57,8 @@ struct perf_writer {
 	FILE *out;   /* NULL: only counted */
 	uint64_t at; /* bytes so far */
 	struct written_object *objects;
-	uint64_t kernel_low, kernel_high; /* addresses of its code, first and last */
+	uint64_t kernel_low, kernel_high; /* addresses of its code and modules, first and last */
+	uint64_t core_low, core_high;     /* the same without modules */
 	uint64_t kernel_text;             /* of its symbol _text; 0: not known */
 	uint64_t first_ns, last_ns;       /* times of samples; 0: none has one */
 	uint32_t n_cpus;
@@ -232,14 +233,21 @@ static void place_objects(struct perf_writer *w)
 		place(w, i, &next);
 }
 
+static void add_to_range(uint64_t *low, uint64_t *high, uint64_t address)
+{
+	*low = !*low || address < *low ? address : *low;
+	*high = address > *high ? address : *high;
+}
+
 /* The kernel that runs here, if its code can be that of the samples. */
 static void place_kernel(struct perf_writer *w)
 {
 	uint64_t start, end;
-	struct kernel *k = w->kernel_low ? kernel_new() : NULL;
-	if (k && kernel_range(k, &start, &end) && start <= w->kernel_low && w->kernel_high <= end) {
-		w->kernel_low = w->kernel_text = start;
-		w->kernel_high = end;
+	struct kernel *k = w->core_low ? kernel_new() : NULL;
+	if (k && kernel_range(k, &start, &end) && start <= w->core_low && w->core_high <= end) {
+		w->kernel_text = start;
+		add_to_range(&w->kernel_low, &w->kernel_high, start);
+		add_to_range(&w->kernel_low, &w->kernel_high, end);
 	}
 	kernel_free(k);
 	if (!w->kernel_low)
@@ -255,10 +263,9 @@ static void look_at_locations(struct perf_writer *w)
 		w->any |= l->address != 0;
 		if (!is_of_kernel(l))
 			continue;
-		if (!w->kernel_low || l->address < w->kernel_low)
-			w->kernel_low = l->address;
-		if (l->address > w->kernel_high)
-			w->kernel_high = l->address;
+		add_to_range(&w->kernel_low, &w->kernel_high, l->address);
+		if (!strcmp(kin_samples_object(w->x.samples, l->object)->path, KERNEL_NAME))
+			add_to_range(&w->core_low, &w->core_high, l->address);
 	}
 }
 
