@@ -208,6 +208,21 @@ def no_addresses(tap, kin, folder):
     tap.ok(at and all(set(a.split(',')) == {'-1'} for a in at), 'firefox of callgrind has no addresses', str(at))
 
 
+def without_threads(tap, kin, folder):
+    """pprof's samples may be of no thread. As perf.data they are of task -1, as what has ended is for the kernel."""
+    def field(number, value):
+        return bytes([number << 3 | 2, len(value)]) + value if isinstance(value, bytes) else bytes([number << 3, value])
+    texts = [b'', b'cpu', b'count', b'/bin/none']
+    with open(os.path.join(folder, 'none.pb'), 'wb') as f:
+        f.write(field(1, field(1, 1) + field(2, 2)) + field(2, field(1, bytes([1])) + field(2, bytes([5]))) +
+                field(3, field(1, 1) + field(5, 3)) + field(4, field(1, 1) + field(2, 1) + field(3, 64)) +
+                b''.join(field(6, t) for t in texts))
+    done = run(folder, kin, 'export', '--to=perf.data', '-o', 'none.data', 'none.pb')
+    said = run(folder, kin, 'report', '-g', 'none', '-f', 'csv', '-s', 'comm,pid,tid', 'none.data')
+    got = [(r['comm'], r['pid'], r['tid'], r['self_weight']) for r in rows(said.stdout)]
+    tap.ok(got == [(':-1', '0', '0', '5')], 'perf.data: a task of no number', f'{got} {done.stderr}{said.stderr}')
+
+
 def main():
     tap = Tap()
     kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
@@ -218,6 +233,7 @@ def main():
         round_trips(tap, kin, folder)
         several_events(tap, kin, folder)
         no_addresses(tap, kin, folder)
+        without_threads(tap, kin, folder)
     return tap.done()
 
 

@@ -31,9 +31,9 @@ static struct perf_thread *make(struct perf *p, uint32_t pid, uint32_t tid)
 	struct perf_thread t = { .tid = tid,
 				 .process = process_index(p, pid),
 				 /* of 0 there is one per CPU, which nobody announces */
-				 .comm = pid == 0 && tid == 0
-						 ? "swapper"
-						 : arena_printf(&p->arena, ":%" PRIu32, tid),
+				 .comm = pid == 0 && tid == 0 ? "swapper"
+							      : arena_printf(&p->arena, ":%" PRId32,
+									     (int32_t)tid),
 				 .is_nameless = pid || tid };
 
 	*map64_at(&p->thread_ids, tid) = p->last_thread = (uint32_t)p->threads.n;
@@ -57,14 +57,17 @@ struct perf_thread *perf_thread_at(struct perf *p, uint32_t pid, uint32_t tid)
 	return t;
 }
 
+/* What the kernel no longer knows of a task that has ended is -1. */
+static uint32_t known(uint32_t number) { return number == UINT32_MAX ? 0 : number; }
+
 taskid perf_thread_task(struct perf *p, struct perf_thread *t, uint64_t time)
 {
 	if (t->task)
 		return t->task;
 	if (!t->start && time != PERF_NO_TIME)
 		t->start = time;
-	struct task task = { .pid = p->processes.at[t->process].pid,
-			     .tid = t->tid,
+	struct task task = { .pid = known(p->processes.at[t->process].pid),
+			     .tid = known(t->tid),
 			     .comm = profile_add_string(p->into, t->comm, strlen(t->comm)),
 			     .start_ns = t->start,
 			     .end_ns = t->end };
