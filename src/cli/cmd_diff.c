@@ -98,6 +98,7 @@ static int compare(const struct settings *s)
 	struct sides sides;
 	const char *const *programs = s->programs.at.at;
 	sides_init(&sides);
+	sides.remedy = "--event chooses, or --shares compares them";
 	for (int i = 0; i < N_SIDES; i++) {
 		sides_take(&sides, i, s->data.at.at[i]);
 		if (s->programs.at.n)

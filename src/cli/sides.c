@@ -107,6 +107,17 @@ struct settings sides_settings(const struct sides *sides, const struct settings 
 	return one;
 }
 
+/* Ends with what helps, if that is known. */
+static struct kin_error *with_remedy(const struct sides *sides, struct kin_error *err)
+{
+	if (!err || !sides->remedy || kin_error_kind(err) != KIN_ERROR_MISMATCH)
+		return err;
+	struct kin_error *more =
+		err_new(KIN_ERROR_MISMATCH, "%s: %s", kin_error_message(err), sides->remedy);
+	kin_error_free(err);
+	return more;
+}
+
 /* Returns the exit status that the recording calls for; `*err`: it cannot be compared. */
 static int add_one(struct sides *sides, const struct settings *s, int side, size_t i,
 		   struct kin_comparison *c, bool *added, bool *hinted)
@@ -128,6 +139,7 @@ static int add_one(struct sides *sides, const struct settings *s, int side, size
 	int doubt = run_tell(&one, p, &told);
 	*hinted |= told.hints > 0;
 	kin_profile_free(p);
+	err = with_remedy(sides, err);
 	return err ? message_error(s->command->name, err) : status ? status : doubt;
 }
 

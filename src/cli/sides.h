@@ -22,8 +22,9 @@ struct sides {
 	struct string_list of[N_SIDES]; /* paths: one for each recording */
 	const char *program[N_SIDES];   /* NULL: search for it */
 	struct arena words;             /* memory of the lists */
-	bool foreign; /* one of these is of another program than names come from */
-	mode_t mode;  /* widest permissions of a file made from the recordings compared so far */
+	const char *remedy; /* what compares recordings of different events; NULL: no option does */
+	bool foreign;       /* one of these is of another program than names come from */
+	mode_t mode; /* widest permissions of a file made from the recordings compared so far */
 };
 
 /* Options of all comparing commands; a command's own begin at OPT_OF_SIDES. */
