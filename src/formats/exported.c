@@ -40,7 +40,7 @@ static void find_events(struct exported *x)
 struct kin_error *exported_nothing(size_t n_events)
 {
 	return n_events ? err_new(KIN_ERROR_UNSUPPORTED,
-				  "no sample is left: the data has none that was asked for")
+				  "there are no samples in the data, or none that was asked for")
 			: err_new(KIN_ERROR_UNSUPPORTED,
 				  "there are no samples with stacks in the data, only counts");
 }

@@ -16,8 +16,8 @@ struct exported {
 	char *title; /* title of the profile; "" if it is not known */
 };
 
-/* The error of a profile without samples, KIN_ERROR_UNSUPPORTED: none are left of those of its
- * events, or, without events, it has counts alone. */
+/* The error of a profile without samples, KIN_ERROR_UNSUPPORTED: there are none
+ * of its events, or none are left, or, without events, it has counts alone. */
 MUST_CHECK struct kin_error *exported_nothing(size_t n_events);
 
 /* KIN_ERROR_UNSUPPORTED: the profile has no samples. */
