@@ -198,6 +198,14 @@ def several_events(tap, kin, folder):
             tap.ok(want and got == want, f'{name} of {data}: events and threads keep their names', f'{got}\n{want}')
 
 
+def without_stacks(tap, kin, folder):
+    with open(os.path.join(folder, 'bare.script'), 'w') as f:
+        f.write('a 1/1 [000] 1.0: 5 e:\n\t10 f+0x0 (/p/a)\n\nb 2/2 [000] 1.0: 7 e:\n\n')
+    run(folder, kin, 'export', '--to=callgrind', '-o', 'bare.out', 'bare.script')
+    got = {name: own for name, (own, _) in functions(kin, folder, 'bare.out').items()}
+    tap.ok(got == {'f': 5, '[unknown]': 7}, 'callgrind: samples without a stack are not lost', str(got))
+
+
 def no_addresses(tap, kin, folder):
     """Those that kin makes up for names are none of a program."""
     done = run(folder, kin, 'export', '--to=perf.data', os.path.join(CORPUS, 'callgrind', 'parts'))
@@ -232,6 +240,7 @@ def main():
         corpora(tap, kin, folder)
         round_trips(tap, kin, folder)
         several_events(tap, kin, folder)
+        without_stacks(tap, kin, folder)
         no_addresses(tap, kin, folder)
         without_threads(tap, kin, folder)
     return tap.done()

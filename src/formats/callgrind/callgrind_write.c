@@ -19,8 +19,10 @@
 #include "base/vec.h"
 #include "formats/exported.h"
 
-struct written_cost { /* one line of the file: values[n_values * index] on are its numbers */
-	uint32_t function;
+enum { NO_STACK = NONE - 1 }; /* the function of samples without a stack */
+
+struct written_cost {      /* one line of the file: values[n_values * index] on are its numbers */
+	uint32_t function; /* NONE: CALLGRIND_ROOT */
 	strid file;
 	uint32_t line;
 	uint32_t callee; /* NONE: the function's own */
@@ -169,6 +171,13 @@ static void charge_roots(struct callgrind *c)
 	}
 }
 
+static void charge_no_stack(struct callgrind *c)
+{
+	if (c->own[c->n_events])
+		charge(c, (struct written_cost){ NO_STACK, 0, 0, NONE }, c->own,
+		       c->own[c->n_events]);
+}
+
 /* ---- writing ---- */
 
 static void put_number(struct callgrind *c, uint64_t v)
@@ -229,10 +238,12 @@ static void put_object(struct callgrind *c, const char *key, uint32_t object)
 
 static void put_function(struct callgrind *c, const char *key, uint32_t function)
 {
+	uint32_t n = (uint32_t)kin_samples_n_functions(c->x.samples);
+	uint32_t number = function == NONE ? n : function == NO_STACK ? n + 1 : function;
 	const char *name = function == NONE ? CALLGRIND_ROOT
-					    : kin_samples_function(c->x.samples, function)->name;
-	uint32_t number =
-		function == NONE ? (uint32_t)kin_samples_n_functions(c->x.samples) : function;
+			   : function == NO_STACK
+				   ? "[unknown]"
+				   : kin_samples_function(c->x.samples, function)->name;
 	put_name(c, key, number, was_told(c, number, true), name);
 }
 
@@ -359,6 +370,7 @@ static void write_all(void *own, FILE *out)
 	for (uint32_t id = 1; id < kin_samples_n_stacks(c->x.samples); id++)
 		charge_stack(c, id);
 	charge_roots(c);
+	charge_no_stack(c);
 	put_head(c);
 	put_body(c);
 	sink_flush(&c->sink);
