@@ -322,6 +322,9 @@ void report_note_hooks(const struct report_input *in, struct kin_table *t)
 			100 * hooks / g->total, name);
 }
 
+/* Of events whole numbers are counted, of a histogram hundredths of a second. */
+static int decimals(double rate) { return rate >= 1e9 ? 6 : rate > 1 ? 2 : 0; }
+
 void report_note_outside(const struct report_input *in, struct kin_table *t)
 {
 	const struct callgraph *g = in->graph;
@@ -329,8 +332,8 @@ void report_note_outside(const struct report_input *in, struct kin_table *t)
 		table_note(t, "%.2f s of gmon.out are in no row: times are those of samples",
 			   g->left_out);
 	if (g->outside > 0)
-		table_note(t, "%.2f %s fell on code without a symbol and are in no row",
-			   g->outside / g->rate, g->dimension);
+		table_note(t, "%.*f %s fell on code without a symbol and are in no row",
+			   decimals(g->rate), g->outside / g->rate, g->dimension);
 }
 
 static bool has_calls_of(const struct report_input *in, const bool *marked)
