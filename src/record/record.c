@@ -296,6 +296,7 @@ static struct kin_error *find_threads(struct session *s)
 	}
 	for (size_t i = 0; i < o->n_tids; i++)
 		vec_push(&s->followed.at, o->tids[i]);
+	target_threads_once(&s->followed);
 	return NULL;
 }
 

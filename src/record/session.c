@@ -263,6 +263,7 @@ static void look_again(struct session *s)
 	s->looked_again = true;
 	for (size_t i = 0; i < s->opts->n_pids; i++)
 		kin_error_free(target_threads(s->opts->pids[i], &now));
+	target_threads_once(&now);
 	for (size_t i = 0; i < now.at.n; i++)
 		if (!spaces_known(s->spaces, now.at.at[i]))
 			vec_push(&missed.at, now.at.at[i]);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/sort.h"
 
 enum { HURRIED = -10 };
 
@@ -291,4 +292,21 @@ struct kin_error *target_threads(pid_t pid, struct thread_list *ret)
 			vec_push(&ret->at, (pid_t)strtol(e->d_name, NULL, 10));
 	closedir(d);
 	return ret->at.n > before ? NULL : err_os(ESRCH, "process %d", (int)pid);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+	return ORDER(*x, *y);
+}
+
+void target_threads_once(struct thread_list *l)
+{
+	size_t n = 0;
+	if (l->at.n)
+		qsort(l->at.at, l->at.n, sizeof(*l->at.at), by_number);
+	for (size_t i = 0; i < l->at.n; i++)
+		if (!n || l->at.at[n - 1] != l->at.at[i])
+			l->at.at[n++] = l->at.at[i];
+	l->at.n = n;
 }

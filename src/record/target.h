@@ -83,5 +83,7 @@ struct thread_list {
 };
 struct kin_error *target_threads(pid_t pid, struct thread_list *ret)
 	__attribute__((warn_unused_result));
+/* Leaves each thread in it once: it may belong to several of what the user named. */
+void target_threads_once(struct thread_list *l);
 
 #endif

@@ -346,6 +346,10 @@ def test_attach(tap, box):
     p.send_signal(signal.SIGINT)
     _, err = p.communicate(timeout=LIMIT)
     tap.ok(p.returncode == 0 and target.poll() is None, 'or until an interrupt', err)
+    pid = str(target.pid)
+    p = box.record('-o', 'twice.kin', '-p', f'{pid},{pid}', '-t', pid, '--duration', '500ms')
+    used = re.search(r'in ([\d.]+) s .*CPU time ([\d.]+) s', p.err, re.DOTALL)
+    tap.ok(used and float(used[2]) < 1.2 * float(used[1]), 'a thread that is named more than once is sampled once', p.err)
     script = f'"$0" record -q -o int3.kin -p {target.pid} & while [ ! -e int3.kin ]; do sleep 0.1; done; kill -INT $!; wait $!'
     p = box.popen('sh', '-c', script, box.kin)
     try:
