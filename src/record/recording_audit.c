@@ -127,6 +127,11 @@ static void put_losses(FILE *f, const struct record_audit *a)
 			seconds(a->unseen_ns),
 			a->inside ? "do not load the runtime (linked statically, setuid)"
 				  : "have more rights (setuid) than the recorder");
+	if (a->outside)
+		fprintf(f,
+			"  %llu sample%s of processes outside of this PID namespace: they are "
+			"[unknown], because the kernel does not tell them apart here\n",
+			(unsigned long long)a->outside, a->outside == 1 ? "" : "s");
 	if (*a->trouble) {
 		char *trouble = escape_copy(a->trouble);
 		fprintf(f, "  while it was recorded: %s\n", trouble);

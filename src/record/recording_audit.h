@@ -23,6 +23,7 @@ struct record_audit {
 	uint64_t stacks, complete, guesses, cut; /* of user stacks */
 	uint64_t frames, guessed;                /* found by frame pointers */
 	uint64_t processes, threads;
+	uint64_t outside; /* samples of processes outside of our PID namespace */
 	uint64_t preemptions, switches;
 	bool has_switches;
 	uint64_t blocked_ns, waiting_ns; /* with wall time */

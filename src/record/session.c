@@ -70,6 +70,7 @@ static void record_sample(struct session *s, const struct ring_record *r, struct
 	memcpy(k.comm, t->comm, sizeof(k.comm));
 	recording_sample(s->recording, &k);
 	s->samples++;
+	s->outside += thread_is_outside(t);
 	if (!r->event && e->is_clock)
 		s->sampled_ns += from->period;
 }
@@ -776,6 +777,7 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	a->cut = u->cut;
 	a->frames = u->frames;
 	a->guessed = u->guessed;
+	a->outside = s->outside;
 	a->processes = spaces_n_processes(s->spaces);
 	a->threads = spaces_n_threads(s->spaces);
 	a->switches = s->switched;

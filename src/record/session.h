@@ -47,7 +47,7 @@ struct session {
 	bool looked_again;    /* checked for threads that had begun meanwhile */
 	uint64_t start_ns, deadline_ns, ticked_ns, shown_ns;
 	uint64_t used_ns, switched, preempted; /* of programs that ended, by wait() */
-	uint64_t samples, sampled_ns, lost_written, throttled;
+	uint64_t samples, outside, sampled_ns, lost_written, throttled;
 	unsigned interrupts;
 	int stopped_by; /* signal; 0: none */
 	bool stop;

@@ -312,6 +312,8 @@ static bool sees_all(void)
 	       !memcmp(here, first, sizeof(first) - 1);
 }
 
+bool thread_is_outside(const struct thread *t) { return !t->pid && !t->tid && !*t->comm; }
+
 struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid)
 {
 	struct thread *t = spaces_known(s, tid);

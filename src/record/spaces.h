@@ -46,6 +46,9 @@ struct thread { /* a thread while it has one name */
 		       the first of a process that goes on, by who calls exec */
 };
 
+/* Whether it stands for all processes outside of our PID namespace, as of a container. */
+bool thread_is_outside(const struct thread *t);
+
 struct spaces;
 /* `release` is called for a space that is no longer in use, with its unwinder and cache. */
 struct spaces *spaces_new(struct modules *m, void (*release)(struct space *s));

@@ -267,6 +267,16 @@ def test_trees(tap, box):
     said = re.search(r'(\d+) processes', p.err)
     tap.ok(p.returncode == 7 and nameless.get('blocked', 1) < .5 and said and 500 < int(said[1]) < 900,
            '-a --wall: what has ended is neither a process of its own nor blocked', f'{nameless}\n{p.err}')
+    tap.ok('PID namespace' not in p.err, 'nothing is said of PID namespaces where all processes are seen', p.err)
+    if os.geteuid() or not shutil.which('unshare'):
+        tap.skip('-a in a PID namespace', 'takes root, and unshare')
+    else:
+        beside = box.popen('./prog', 'spin', '60000')
+        p = box.run('unshare', '-mpf', '--mount-proc', box.kin, 'record', '-a', '-o', 'all.kin', './prog', 'spin', '300')
+        beside.kill()
+        beside.communicate()
+        tap.ok(re.search(r'\d+ samples? of processes outside of this PID namespace: they are \[unknown\]', p.err),
+               '-a in a PID namespace: that processes outside are not told apart is said', p.err)
     box.remove('all.kin')
     box.remove('storm.kin')
     n = 1000
