@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,20 +17,28 @@
 
 /* ---- the library ---- */
 
+/* Where /proc is not mounted, as in a chroot, by the path that we were started with. */
+static char *own_path(void)
+{
+	char *path = realpath("/proc/self/exe", NULL);
+	const char *started = (const char *)getauxval(AT_EXECFN);
+	return path || !started ? path : realpath(started, NULL);
+}
+
 char *preload_find(void)
 {
 	static const char *const places[] = { KINRT, "runtime/" KINRT, "../lib/" KINRT,
 					      "../lib/kin/" KINRT, "../" KIN_LIBDIR "/" KINRT };
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash = n > 0 ? memrchr(exe, '/', (size_t)n) : NULL;
-	for (size_t i = 0; slash && i < ARRAY_LEN(places); i++) {
-		char *path = xprintf("%.*s/%s", (int)(slash - exe), exe, places[i]);
-		if (!access(path, R_OK))
-			return path;
-		free(path);
+	char *exe = own_path(), *slash = exe ? strrchr(exe, '/') : NULL, *found = NULL;
+	for (size_t i = 0; slash && !found && i < ARRAY_LEN(places); i++) {
+		found = xprintf("%.*s/%s", (int)(slash - exe), exe, places[i]);
+		if (access(found, R_OK)) {
+			free(found);
+			found = NULL;
+		}
 	}
-	return NULL;
+	free(exe);
+	return found;
 }
 
 /* ---- the environment ---- */

@@ -277,6 +277,8 @@ def test_trees(tap, box):
         beside.communicate()
         tap.ok(re.search(r'\d+ samples? of processes outside of this PID namespace: they are \[unknown\]', p.err),
                '-a in a PID namespace: that processes outside are not told apart is said', p.err)
+        p = box.run('unshare', '-m', 'sh', '-c', f'mount -t tmpfs none /proc && exec {box.kin} run -o noproc.kin ./prog spin 100')
+        tap.ok(p.returncode == 0 and share(box.graph('noproc.kin'), 'spin') > 50, 'kin run where /proc is not mounted', p.err)
     box.remove('all.kin')
     box.remove('storm.kin')
     n = 1000
