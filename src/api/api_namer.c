@@ -29,13 +29,11 @@ static void add_name(struct namer *n, symid place, uint32_t flags)
 	vec_push(&n->names, ((struct folded_name){ *text, flags }));
 }
 
-/* What cannot be named is its object's: "[libfoo.so]". */
 static void add_object(struct namer *n, objid object, uint32_t flags)
 {
-	const char *path = program_object_name(n->g, object);
 	char **text = text_at(&n->objects, object);
 	if (!*text)
-		*text = path[0] == '[' ? xprintf("%s", path) : xprintf("[%s]", base_name(path));
+		*text = program_object_code(n->g, object);
 	vec_push(&n->names, ((struct folded_name){ *text, flags }));
 }
 

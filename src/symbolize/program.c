@@ -521,11 +521,14 @@ static symid named_place(struct program *g, const struct frame *f)
 
 static symid unknown_place(struct program *g, const struct frame *f)
 {
-	char name[256];
-	if (g->opts.group_unknown && g->profile->objects[f->object].path)
-		snprintf(name, sizeof(name), "[%s]", program_object_name(g, f->object));
-	else
-		snprintf(name, sizeof(name), "%s%016" PRIx64, f->addr ? "0x" : "", f->addr);
+	if (g->opts.group_unknown && g->profile->objects[f->object].path) {
+		char *name = program_object_code(g, f->object);
+		symid id = extra_place(g, PLACE_UNKNOWN, f->object, f->object, name);
+		free(name);
+		return id;
+	}
+	char name[32];
+	snprintf(name, sizeof(name), "%s%016" PRIx64, f->addr ? "0x" : "", f->addr);
 	return extra_place(g, PLACE_UNKNOWN, f->object, f->object, name);
 }
 
@@ -957,6 +960,12 @@ const char *program_object_name(const struct program *g, objid object)
 	if (o->path)
 		return object_string(g, o->path);
 	return at->file ? object_path(at->file) : "[unknown]";
+}
+
+char *program_object_code(const struct program *g, objid object)
+{
+	const char *name = program_object_name(g, object);
+	return name[0] == '[' ? xprintf("%s", name) : xprintf("[%s]", base_name(name));
 }
 
 struct object_file *program_object_file(const struct program *g, objid object)

@@ -83,6 +83,8 @@ symid program_find(const struct program *g, objid object, uint64_t addr);
 enum place_kind program_kind(const struct program *g, symid place);
 objid program_object(const struct program *g, symid place);
 const char *program_object_name(const struct program *g, objid object); /* path, or what is known */
+/* What its code without names is called, "[libfoo.so]"; to be freed. */
+char *program_object_code(const struct program *g, objid object);
 struct object_file *program_object_file(const struct program *g,
 					objid object); /* NULL: not opened */
 
