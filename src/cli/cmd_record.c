@@ -801,12 +801,14 @@ static bool take_pipe(struct record_line *l)
 /* False: something that was asked for besides could not be written. */
 static bool say_end(const struct record_line *l, struct record_result *r)
 {
-	const char *output = l->opts.output;
+	const char *output = strcmp(l->opts.output, "-") != 0 ? l->opts.output : NULL;
 	struct record_ending e = ending(l);
 	e.held = &r->held;
 	char *series = r->n_parts ? xprintf("%s.*", output) : NULL;
-	bool one = !series && strcmp(output, "-") != 0;
-	bool all = record_end(&e, &r->audit, one ? output : NULL, series ? series : output);
+	bool all = record_end(&e, &r->audit, series ? NULL : output,
+			      series   ? series
+			      : output ? output
+				       : "standard output");
 	free(series);
 	return all;
 }

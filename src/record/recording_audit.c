@@ -208,9 +208,12 @@ char *record_audit_text(const struct record_audit *a, const char *output, bool m
 	uint64_t samples = a->all_samples ? a->all_samples : a->samples;
 	if (a->all_samples)
 		fprintf(f, "%llu of ", (unsigned long long)a->written);
-	fprintf(f, "%llu sample%s in %.1f s -> %s, ", (unsigned long long)samples,
+	fprintf(f, "%llu sample%s in %.1f s -> %s", (unsigned long long)samples,
 		samples == 1 ? "" : "s", seconds(a->duration_ns), name);
-	put_size(f, a->file_size + a->names_size);
+	if (a->file_size) {
+		fputs(", ", f);
+		put_size(f, a->file_size + a->names_size);
+	}
 	fprintf(f, "; %llu process%s, %llu thread%s\n", (unsigned long long)a->processes,
 		a->processes == 1 ? "" : "es", (unsigned long long)a->threads,
 		a->threads == 1 ? "" : "s");

@@ -27,11 +27,11 @@ struct record_audit {
 	uint64_t preemptions, switches;
 	bool has_switches;
 	uint64_t blocked_ns, waiting_ns; /* with wall time */
-	uint64_t file_size;
-	uint64_t names_size;   /* bytes of names that were appended later */
-	uint64_t file_fixed;   /* the part of file_size that does not depend on samples */
-	uint64_t own_cpu_ns;   /* CPU time of the recorder */
-	uint64_t own_fixed_ns; /* the part of own_cpu_ns for start and end */
+	uint64_t file_size;              /* 0: not known, of a pipe */
+	uint64_t names_size;             /* bytes of names that were appended later */
+	uint64_t file_fixed;             /* the part of file_size that does not depend on samples */
+	uint64_t own_cpu_ns;             /* CPU time of the recorder */
+	uint64_t own_fixed_ns;           /* the part of own_cpu_ns for start and end */
 	struct {
 		char *name; /* to be freed */
 		uint64_t failures;

@@ -279,6 +279,9 @@ def test_trees(tap, box):
                '-a in a PID namespace: that processes outside are not told apart is said', p.err)
         p = box.run('unshare', '-m', 'sh', '-c', f'mount -t tmpfs none /proc && exec {box.kin} run -o noproc.kin ./prog spin 100')
         tap.ok(p.returncode == 0 and share(box.graph('noproc.kin'), 'spin') > 50, 'kin run where /proc is not mounted', p.err)
+    p = box.run('sh', '-c', f'{box.kin} record -o - ./prog spin 50 | cat >piped.kin')
+    tap.ok('-> standard output;' in p.err and os.path.getsize(os.path.join(box.folder, 'piped.kin')) > 1000,
+           '-o -: the recording is on standard output, of a size that is not known', p.err)
     box.remove('all.kin')
     box.remove('storm.kin')
     n = 1000
