@@ -209,8 +209,12 @@ static void say_pattern(const char *output, size_t n)
 	free(all);
 }
 
-static const char *calls_in_words(const struct preload_opts *o, const char *path)
+/* What was asked for and is not there. */
+static const char *lack_in_words(const struct preload_opts *o, const char *path)
 {
+	if (o->latency && !runtime_file_has_durations(path))
+		return "; no durations were measured: the program has to be compiled for that, "
+		       "with -finstrument-functions";
 	return o->no_arcs || runtime_file_has_calls(path)
 		       ? ""
 		       : "; no calls were counted: the program has to be compiled for that, with "
@@ -220,7 +224,7 @@ static const char *calls_in_words(const struct preload_opts *o, const char *path
 static void say_one(const struct preload_opts *o)
 {
 	message("run", "%s: kin flat, kin graph and kin report show it%s", o->output,
-		calls_in_words(o, o->output));
+		lack_in_words(o, o->output));
 }
 
 /* Reports say it, too, as does kin info --strict. */
@@ -249,7 +253,7 @@ static void say_became(const struct run_line *l, const struct run_file *last, si
 	char *all = inside_pattern(output, true), *exe = runtime_file_fact(last->path, "exe");
 	message("run", "%s became %s: kin flat %s shows it, kin flat %s %s all %zu profiles%s",
 		l->argv[0], exe ? exe : "another program", last->path, output, all, n,
-		runtime_file_has_calls(output) ? "" : calls_in_words(&l->opts, last->path));
+		*lack_in_words(&l->opts, output) ? lack_in_words(&l->opts, last->path) : "");
 	free(exe);
 	free(all);
 }
@@ -258,7 +262,7 @@ static void say_became(const struct run_line *l, const struct run_file *last, si
 static void say_beside(const struct run_line *l, const struct run_file *last)
 {
 	message("run", "%s: kin flat %s shows it, as %s is of another process%s", last->path,
-		last->path, l->opts.output, calls_in_words(&l->opts, last->path));
+		last->path, l->opts.output, lack_in_words(&l->opts, last->path));
 }
 
 /* Of a path that was relative in the program it is not known which file it meant. */

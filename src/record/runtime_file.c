@@ -107,7 +107,30 @@ static bool has_calls(struct runtime_part p)
 	return false;
 }
 
-bool runtime_file_has_calls(const char *path)
+static bool has_latencies(struct runtime_part p)
+{
+	struct kinf_latency l;
+	for (; p.size >= sizeof(l); p.at += sizeof(l), p.size -= sizeof(l)) {
+		memcpy(&l, p.at, sizeof(l));
+		if (l.to && l.count)
+			return true;
+	}
+	return false;
+}
+
+static bool is_of_calls(uint32_t type, struct runtime_part p)
+{
+	return (type == KINF_CALLS && has_calls(p)) || (type == KINF_ARCS && has_carries(p)) ||
+	       (type == KINF_RETIRED_ARCS && p.size);
+}
+
+static bool is_of_durations(uint32_t type, struct runtime_part p)
+{
+	return (type == KINF_LATENCIES && has_latencies(p)) ||
+	       (type == KINF_RETIRED_LATENCIES && p.size);
+}
+
+static bool has_block(const char *path, bool (*is_one)(uint32_t type, struct runtime_part p))
 {
 	struct file f = { 0 };
 	struct kin_error *err = file_read(path, &(struct file_opts){ 0 }, &f);
@@ -115,13 +138,15 @@ bool runtime_file_has_calls(const char *path)
 	struct runtime_part p;
 	bool found = false;
 	for (size_t at = KINF_PAGE; !err && !found && runtime_file_next_block(&f, &at, &head, &p);)
-		found = (head.type == KINF_CALLS && has_calls(p)) ||
-			(head.type == KINF_ARCS && has_carries(p)) ||
-			(head.type == KINF_RETIRED_ARCS && p.size);
+		found = is_one(head.type, p);
 	kin_error_free(err);
 	file_free(&f);
 	return found;
 }
+
+bool runtime_file_has_calls(const char *path) { return has_block(path, is_of_calls); }
+
+bool runtime_file_has_durations(const char *path) { return has_block(path, is_of_durations); }
 
 bool runtime_file_header(const char *path, struct kinf_header *ret)
 {

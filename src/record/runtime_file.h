@@ -35,6 +35,8 @@ char *runtime_file_fact(const char *path, const char *name);
 
 /* Whether the process of that file counted calls. */
 bool runtime_file_has_calls(const char *path);
+/* The same of durations of calls. */
+bool runtime_file_has_durations(const char *path);
 
 /* The first error in that process while it was measured, as in the file: not escaped, to be freed.
  * NULL: none. */

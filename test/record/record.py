@@ -1024,6 +1024,10 @@ def test_linked(tap, box):
     tap.ok(' -pg ' not in words.out and not words.err and ' -pg ' in both.out and 'counts once' in both.err,
            'kin cc: no -pg beside -finstrument-functions, or it is said', words.out + words.err + both.out + both.err)
     tap.ok(p.out.count(' 50500 ') == 1 and 'no time accumulated' not in p.out, 'kin cc: gmon.out has both, too', p.out + p.err)
+    box.run(box.kin, 'cc', '--latency', 'gcc', '-o', 'timed', 'callers.c')
+    said = [box.run(box.kin, 'run', '--latency', '-o', f'{prog}.d.kin', f'./{prog}').err for prog in ('linked', 'timed')]
+    tap.ok('no durations were measured' in said[0] and 'no durations' not in said[1],
+           'kin run --latency: that there are none, as of a program compiled for calls alone, is said', said)
     runtime = os.path.join(os.path.dirname(os.path.abspath(box.kin)), 'runtime')
     p = box.run('sh', '-c', f'mkdir hand && cd hand && gcc -pg -c ../callers.c && gcc -o shared callers.o -L{runtime} -lkinrt -lpthread && '
                 f'gcc -static -o static callers.o {runtime}/libkinrt.a -lpthread && '
