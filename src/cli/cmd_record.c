@@ -245,7 +245,7 @@ static const struct opt_group file_options = {
 		  "write to FILE instead of profile.kin. An older recording there is replaced, any "
 		  "other file is not. DIRECTORY/: to profile.kin in it, which is made if it is not "
 		  "there. -: standard output, which must be a pipe; COMMAND then prints to "
-		  "standard error",
+		  "standard error. Percent signs stay: %p and the like are for kin run",
 		  NULL, COMPLETE_FILE },
 		{ RECORD_PERF_DATA, 0, "perf-data", "FILE",
 		  "also write a perf.data file at the end, as kin export does. A profile that is "

@@ -80,7 +80,8 @@ static const struct opt_group file_options = {
 	(const struct opt[]){
 		{ OPT_OUTPUT, 'o', "output", "FILE",
 		  "write to FILE instead of profile.kin; %p in it is the process id, %e the "
-		  "program's name. An older profile there is replaced, and nothing else",
+		  "program's name, %r the rank in a parallel job, %t the time in seconds, %% a "
+		  "percent sign. An older profile there is replaced, and nothing else",
 		  NULL, COMPLETE_FILE },
 		{ RUN_NO_GMON, 0, "no-gmon", NULL, "no gmon.out of programs compiled with -pg" },
 		OPTION_NO_NAMES,
