@@ -38,11 +38,19 @@ static int32_t stp_size(uint32_t word)
 	return n & 0x40 ? (n - 0x80) * 8 : 0;
 }
 
+/* A PLT entry: adrp x16, slot; ldr x17, [x16, slot]; add x16, x16, slot; br x17. */
+static bool is_linkage(uint32_t word)
+{
+	return (word & 0x9f00001f) == 0x90000010 || (word & 0xffc003ff) == 0xf9400211 ||
+	       (word & 0xffc003ff) == 0x91000210 || word == 0xd61f0220;
+}
+
 static bool frame(const uint8_t *code, size_t before, size_t after, struct machine_frame *ret)
 {
 	uint32_t here = after >= 4 ? machine_word(code) : 0;
 	*ret = (struct machine_frame){ 0 };
-	if (is(here, BTI_C) || is(here, PACIASP) || is(here, RET) || stp_size(here))
+	if (is(here, BTI_C) || is(here, PACIASP) || is(here, RET) || stp_size(here) ||
+	    is_linkage(here))
 		return true;
 	int32_t n = before >= 4 ? stp_size(machine_word(code - 4)) : 0;
 	if (!is(here, MOV_FP_SP) || !n)

@@ -94,10 +94,10 @@ struct machine {
 	 */
 	bool (*frame)(const uint8_t *code, size_t before, size_t after, struct machine_frame *ret);
 
-	/* The frame at straight code up to a return, computed with certainty from what it takes off
-	 * the stack. False if the code does not tell. NULL: on this machine frame pointers do as
-	 * well there. */
-	bool (*leaves)(const uint8_t *code, size_t size, struct machine_frame *ret);
+	/* The frame at straight code up to a return, or a jump to another file's function as in a
+	 * PLT, computed with certainty from what it takes off the stack. False if the code does not
+	 * tell. NULL: on this machine frame pointers do as well there. */
+	bool (*leaves)(const uint8_t *code, size_t before, size_t size, struct machine_frame *ret);
 
 	/* The code of python's trampoline of that size (Python/asm_trampoline.S), for when it
 	 * cannot be read; returns NULL if there is none. NULL: frame pointers lead through it. */

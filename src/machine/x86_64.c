@@ -38,19 +38,22 @@ static bool frame(const uint8_t *code, size_t before, size_t after, struct machi
 	return false;
 }
 
-struct leaving {     /* an instruction, by what it does to the stack pointer */
-	size_t size; /* 0: another instruction */
-	int32_t up;  /* bytes */
-	bool is_pop_rbp, is_return;
+struct leaving {                    /* an instruction, by what it does to the stack pointer */
+	size_t size;                /* 0: another instruction */
+	int32_t up;                 /* bytes */
+	bool is_pop_rbp, is_return; /* a jump to another function leaves as a return does */
 };
 
 static struct leaving leaving_at(const uint8_t *code, size_t n)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, ret_rep[] = { 0xf3, 0xc3 },
 			     add_8[] = { 0x48, 0x83, 0xc4 }, add_32[] = { 0x48, 0x81, 0xc4 },
-			     sub_8[] = { 0x48, 0x83, 0xec };
+			     sub_8[] = { 0x48, 0x83, 0xec }, jmp_slot[] = { 0xff, 0x25 },
+			     bnd_jmp_slot[] = { 0xf2, 0xff, 0x25 };
 	if (machine_starts(code, n, endbr64, 4))
 		return (struct leaving){ .size = 4 };
+	if (n > 5 && code[0] == 0x41 && code[1] == 0xbb) /* mov $number, %r11d: of mold's PLT */
+		return (struct leaving){ .size = 6 };
 	if (n > 3 && machine_starts(code, n, add_8, 3))
 		return (struct leaving){ .size = 4, .up = (int8_t)code[3] };
 	if (n > 3 && machine_starts(code, n, sub_8, 3))
@@ -63,16 +66,21 @@ static struct leaving leaving_at(const uint8_t *code, size_t n)
 		return (struct leaving){ .size = 2, .up = 8 };
 	if (n > 1 && code[0] == 0xff && (code[1] & 0xf8) == 0xd0) /* call *register */
 		return (struct leaving){ .size = 2 };
-	if (n && (code[0] == 0xc3 || machine_starts(code, n, ret_rep, 2)))
+	if (n && (code[0] == 0xc3 || machine_starts(code, n, ret_rep, 2) ||
+		  machine_starts(code, n, jmp_slot, 2) || machine_starts(code, n, bnd_jmp_slot, 3)))
 		return (struct leaving){ .size = 1, .is_return = true };
 	return (struct leaving){ 0 };
 }
 
-/* python's trampolines have no other frame: "sub $8, %rsp; call *%rcx; add $8, %rsp; ret". */
-static bool leaves(const uint8_t *code, size_t size, struct machine_frame *ret)
+/* python's trampolines have no other frame: "sub $8, %rsp; call *%rcx; add $8, %rsp; ret". What a
+ * PLT has for lazy binding, "push slot; jmp *slot", leaves more on the stack. */
+static bool leaves(const uint8_t *code, size_t before, size_t size, struct machine_frame *ret)
 {
+	static const uint8_t push_slot[] = { 0xff, 0x35 };
 	int32_t up = 0, rbp_at = -1;
 	struct leaving x;
+	if (before >= 6 && machine_starts(code - 6, 6, push_slot, 2))
+		return false;
 	for (size_t at = 0; (x = leaving_at(code + at, size - at)).size; at += x.size) {
 		if (x.is_return) {
 			*ret = (struct machine_frame){ .size = up + 8, .return_at = -8 };

@@ -49,7 +49,7 @@ struct unwind_row unwind_guess(const struct machine *m, bool exact, const uint8_
 			       size_t before, size_t after)
 {
 	struct machine_frame f;
-	if (code && m->leaves && m->leaves(code, after, &f)) {
+	if (code && m->leaves && m->leaves(code, before, after, &f)) {
 		struct unwind_row row = frame_row(m, &f);
 		row.flags = 0;
 		return row;

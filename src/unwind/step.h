@@ -38,7 +38,8 @@ enum unwind_status unwind_step(const struct unwind_row *row, struct unwind_regs 
 			       unwind_read *read, void *arg);
 
 /* The row to try without call-frame information (JIT code, hand-written assembly). It comes from
- * the first of these that applies: straight code up to a return, by what it takes off the stack;
+ * the first of these that applies: straight code up to a return, or a jump as in a PLT, by what it
+ * takes off the stack;
  * the instructions at the very start of a function; the frame pointer. `code` points to the
  * instruction at pc, with `before` bytes before it and `after` bytes from it on (MACHINE_LEAVES_MAX
  * of them if they can be read); both may be 0. All but the first are flagged UNWIND_GUESSED: they

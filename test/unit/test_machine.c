@@ -289,9 +289,9 @@ static void test_trampolines(void)
 		size_t at = cases[i].behind_call, left = cases[i].size - at;
 		const uint8_t *code = machine_x86_64.trampoline(cases[i].size);
 		OK(code && machine_x86_64.call_ends(code + at, at));
-		OK(machine_x86_64.leaves(code + at, left, &f));
+		OK(machine_x86_64.leaves(code + at, at, left, &f));
 		OK(f.size == 16 && f.return_at == -8 && f.fp_at == cases[i].fp_at);
-		OK(machine_x86_64.leaves(code, cases[i].size, &f) == !cases[i].fp_at);
+		OK(machine_x86_64.leaves(code, 0, cases[i].size, &f) == !cases[i].fp_at);
 	}
 	OK(!machine_x86_64.trampoline(0) && !machine_x86_64.trampoline(9));
 }

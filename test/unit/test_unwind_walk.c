@@ -238,6 +238,19 @@ static void test_guesses(void)
 	OK_STR(text_of(&row), "fp+16 ra=[fp+8] fp=[fp+0] bx=? signed guessed");
 }
 
+/* bti c; adrp x16, slot; ldr x17, [x16, slot]; add x16, x16, slot; br x17: a PLT entry has no
+ * frame. */
+static void test_linkage(void)
+{
+	static const uint8_t arm[] = { 0x5f, 0x24, 0x03, 0xd5, 0x10, 0x01, 0x00, 0xb0, 0x11, 0xfe,
+				       0x47, 0xf9, 0x10, 0xe2, 0x3f, 0x91, 0x20, 0x02, 0x1f, 0xd6 };
+	for (size_t i = 0; i < sizeof(arm); i += 4) {
+		struct unwind_row row =
+			unwind_guess(&machine_aarch64, true, arm + i, i, sizeof(arm) - i);
+		OK_STR(text_of(&row), "sp+0 bx=? guessed");
+	}
+}
+
 /* Code that runs straight to its return: no guess. */
 static void test_leaving(void)
 {
@@ -247,12 +260,26 @@ static void test_leaving(void)
 	/* add $0x100, %rsp; pop %rbx; pop %rbp; pop %r12; ret */
 	static const uint8_t pops[] = { 0x48, 0x81, 0xc4, 0x00, 0x01, 0x00,
 					0x00, 0x5b, 0x5d, 0x41, 0x5c, 0xc3 };
+	/* endbr64; bnd jmp *slot(%rip): an entry of a PLT, of which lld and mold write no
+	 * call-frame information; and pop %rbx; jmp *slot(%rip) */
+	static const uint8_t
+		plt[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 1, 2, 3, 0 },
+		mold[] = { 0x41, 0xbb, 4, 0, 0, 0, 0xff, 0x25, 1, 2, 3, 0 },
+		tail[] = { 0x5b, 0xff, 0x25, 1, 2, 3, 0 },
+		/* push slot; jmp *slot: more is on the stack than the return address */
+		binding[] = { 0xff, 0x35, 1, 2, 3, 0, 0xff, 0x25, 1, 2, 3, 0 };
 	static const struct {
 		const uint8_t *code;
 		size_t at, n;
 		bool exact;
 		const char *row;
 	} cases[] = {
+		{ plt, 0, 11, true, "sp+8 ra=[cfa-8] bx=?" },
+		{ plt, 4, 11, true, "sp+8 ra=[cfa-8] bx=?" },
+		{ mold, 0, 12, true, "sp+8 ra=[cfa-8] bx=?" },
+		{ binding, 6, 12, true, "fp+16 ra=[fp+8] fp=[fp+0] bx=? guessed" },
+		{ tail, 0, 7, true, "sp+16 ra=[cfa-8] bx=?" },
+		{ tail, 1, 7, true, "sp+8 ra=[cfa-8] bx=?" },
 		{ python, 0, 11, true, "sp+8 ra=[cfa-8] bx=?" },
 		{ python, 4, 11, true, "sp+16 ra=[cfa-8] bx=?" },
 		{ python, 6, 11, false, "sp+16 ra=[cfa-8] bx=?" },
@@ -756,6 +783,7 @@ int main(void)
 	test_aarch64();
 	test_riscv64();
 	test_guesses();
+	test_linkage();
 	test_leaving();
 	test_perf_registers();
 	test_walks();
