@@ -2,7 +2,10 @@
  * an audit. */
 #include "cli/record_inside.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "cli/child.h"
 #include "cli/inside.h"
@@ -137,6 +141,47 @@ static struct kin_error *join(const struct inside_files *f, const char *output)
 	return err;
 }
 
+/* ---- a pipe ---- */
+
+/* The runtime needs files: those of a recording into a pipe are in a folder until the end. To be
+ * freed. */
+static char *file_for_pipe(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *folder = xprintf("%s/kin-record.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(folder))
+		message("record", "%s: %s", folder, strerror(errno));
+	char *path = xprintf("%s/profile.kin", folder);
+	free(folder);
+	return path;
+}
+
+/* Processes that go on keep their files, and the folder. */
+static void remove_for_pipe(char *path)
+{
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	free(path);
+}
+
+/* Who reads it may have ended. */
+static void copy_to_pipe(const char *path, int pipe)
+{
+	char part[65536];
+	sighandler_t before = signal(SIGPIPE, SIG_IGN);
+	int in = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = in < 0 ? -1 : 0;
+	bool written = true;
+	while (in >= 0 && written && (n = read(in, part, sizeof(part))) > 0)
+		written = file_write_all(pipe, part, (size_t)n);
+	if (n < 0 || !written)
+		message("record", "%s: %s", written ? path : "standard output", strerror(errno));
+	if (in >= 0)
+		close(in);
+	signal(SIGPIPE, before);
+}
+
 /* ---- what is said ---- */
 
 /* Programs that do not load the runtime have no file. */
@@ -169,32 +214,36 @@ static void name_made(const struct inside_files *f)
 	}
 }
 
-static void finish(const struct record_opts *o, const char *run, struct record_audit *a,
-		   const struct record_ending *e)
+static void finish(const struct record_opts *o, const char *output, const char *run,
+		   struct record_audit *a, const struct record_ending *e)
 {
 	uint64_t used_ns = a->cpu_ns;
 	struct stat st;
 	a->cpu_ns = 0;
-	struct inside_files f = find_files(o->output, run, a);
+	struct inside_files f = find_files(output, run, a);
 	name_made(&f);
-	struct kin_error *err = join(&f, o->output);
+	struct kin_error *err = join(&f, output);
 	if (err)
 		message("record", "%s: each process keeps a file of its own",
 			kin_error_message(err));
 	kin_error_free(err);
-	if (!stat(o->output, &st))
+	if (!stat(output, &st))
 		a->file_size = (uint64_t)st.st_size;
 	hold_against(used_ns, a);
-	if (f.ended.n || f.going_on)
-		record_end(e, a, o->output, o->output);
+	bool any = f.ended.n || f.going_on;
+	if (any && o->output_pipe)
+		copy_to_pipe(output, o->output_pipe);
+	if (any)
+		record_end(e, a, o->output_pipe ? NULL : output,
+			   o->output_pipe ? "standard output" : output);
 	else
-		say_none(o->argv[0], o->output);
+		say_none(o->argv[0], output);
 	if (f.going_on)
 		message("record",
 			"%zu process%s that it started go%s on, each with a file of its own beside "
 			"%s",
 			f.going_on, f.going_on == 1 ? "" : "es", f.going_on == 1 ? "es" : "",
-			o->output);
+			output);
 	free_files(&f);
 }
 
@@ -205,8 +254,10 @@ static bool failed(int status) { return !WIFEXITED(status) || WEXITSTATUS(status
 int record_inside(const struct record_opts *o, const struct record_ending *e)
 {
 	char *run = xprintf("%d-%lld", (int)getpid(), (long long)time(NULL));
+	char *for_pipe = o->output_pipe ? file_for_pipe() : NULL;
+	const char *output = for_pipe ? for_pipe : o->output;
 	struct inside inside = { .command = "record",
-				 .opts = { .output = o->output,
+				 .opts = { .output = output,
 					   .literal = true,
 					   .no_rank = true,
 					   .frequency = frequency(o),
@@ -228,7 +279,9 @@ int record_inside(const struct record_opts *o, const struct record_ending *e)
 	}
 	child_ended();
 	if (r.measured && a.duration_ns)
-		finish(o, run, &a, e);
+		finish(o, output, run, &a, e);
+	if (for_pipe)
+		remove_for_pipe(for_pipe);
 	free(run);
 	return r.ran ? child_end_as(status) : r.status;
 }

@@ -53,9 +53,10 @@ static void put_short_tasks(FILE *f, const struct record_audit *a)
 {
 	if (a->is_clock && a->cpu_ns && !a->user_only && a->threads > 8 && !a->lost &&
 	    percent(a->sampled_ns, a->cpu_ns) < 95)
-		fprintf(f, "  the time of a thread after its last sample is not seen, which is all "
-			   "of one shorter than a sampling period: -a sees it, a higher -F more "
-			   "of it\n");
+		fprintf(f,
+			"  the time of a thread after its last sample is not seen, which is all "
+			"of one shorter than a sampling period%s\n",
+			a->inside ? "" : ": -a sees it, a higher -F more of it");
 }
 
 /* The kernel looks at such timers with its tick. What samples stand for is right all the same. */

@@ -660,6 +660,9 @@ def test_inside(tap, box):
     pids = {r[3].split(',')[0] for r in box.info('100%p.kin') if r[0] == 'thread'}
     tap.ok(p.returncode == 0 and files('100') == ['100%p.kin'] and len(pids) == 3, 'from inside: -r, and a name as it is',
            f'{files("100")} {pids} {p.err}')
+    p = box.run('sh', '-c', f'./prog refused {box.kin} record -o - sh -c "./prog foobar 200; exit 5" >piped.kin; echo $?')
+    tap.ok(p.out == '5\n' and share(box.graph('piped.kin'), 'bar') > 97 and '-> standard output' in p.err and not files('-'),
+           'from inside: -o - is a recording on standard output', f'{p.out} {p.err}')
     p = inside('-o', 'lacks.kin', '--wall', '--perf-data', 'x.data', './prog', 'exit', '6')
     tap.ok(p.returncode == 6 and 'without --wall' in p.err, 'from inside: what cannot be known is said', p.err)
     with open(os.path.join(box.folder, 'text'), 'w') as f:
