@@ -24,6 +24,8 @@ static uint32_t hash_bytes(uint32_t h, const void *at, size_t n)
 
 static const char *path_of(const struct rt_module *m)
 {
+	if (m->flags & KINF_MODULE_VDSO)
+		return "[vdso]"; /* the loader calls it linux-vdso.so.1 */
 	return m->flags & KINF_MODULE_MAIN ? rt.exe : m->name;
 }
 

@@ -525,6 +525,9 @@ def test_vdso(tap, box):
     # Functions that clock_gettime() calls have no names in some kernels.
     named = sum(r['children'] for r in inside if 'gettime' in r['symbol'])
     tap.ok(named > 0.9 * sum(r['self'] for r in inside), 'the vdso has its names', p.err + str(found))
+    box.run(box.kin, 'run', '-q', '-o', 'clock.kin', './fast', 'clock', '300')
+    found = rows(box.run(box.kin, 'report', '-g', 'none', '-s', 'dso', '--format=json', 'clock.kin').out)
+    tap.ok('[vdso]' in [r['dso'] for r in found], '... and the same name itself under kin run', found)
 
 
 def test_files(tap, box):
