@@ -194,3 +194,9 @@ uint64_t folder_checksum(const uint8_t *p, size_t size)
 		a = mix(a, *p);
 	return mix(mix(mix(a, b), c), d);
 }
+
+char *folder_file(const char *name, const char *file)
+{
+	size_t n = strlen(name);
+	return xprintf("%s%s", name, n && name[n - 1] == '/' ? file : "");
+}

@@ -13,6 +13,9 @@ struct kin_error;
 char *folder_cache(const char *name);
 /* Creates the folder and its missing parents, for the user alone. */
 struct kin_error *folder_make(const char *path) __attribute__((warn_unused_result));
+/* The file that an option names: `file` in NAME if that ends with a slash, else NAME. To be freed.
+ */
+char *folder_file(const char *name, const char *file);
 
 /* Marks a file as used now: it is trimmed last. */
 void folder_used(const char *path);

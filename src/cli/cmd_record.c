@@ -747,11 +747,8 @@ static int end(const struct record_result *r)
 static struct kin_error *put_folder(struct record_line *l)
 {
 	const char *output = l->opts.output;
-	size_t n = strlen(output);
-	if (!n || output[n - 1] != '/')
-		return NULL;
-	l->opts.output = l->in_folder = xprintf("%sprofile.kin", output);
-	return l->dry_run ? NULL : folder_make(output);
+	l->opts.output = l->in_folder = folder_file(output, "profile.kin");
+	return l->dry_run || !strcmp(output, l->opts.output) ? NULL : folder_make(output);
 }
 
 /* profile.3.kin, and the same of a perf.data file. */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "cli/arg.h"
 #include "cli/child.h"
 #include "cli/command.h"
@@ -81,7 +82,8 @@ static const struct opt_group file_options = {
 		{ OPT_OUTPUT, 'o', "output", "FILE",
 		  "write to FILE instead of profile.kin; %p in it is the process id, %e the "
 		  "program's name, %r the rank in a parallel job, %t the time in seconds, %% a "
-		  "percent sign. An older profile there is replaced, and nothing else",
+		  "percent sign. An older profile there is replaced, and nothing else. "
+		  "DIRECTORY/: to profile.kin in it, which is made if it is not there",
 		  NULL, COMPLETE_FILE },
 		{ RUN_NO_GMON, 0, "no-gmon", NULL, "no gmon.out of programs compiled with -pg" },
 		OPTION_NO_NAMES,
@@ -422,6 +424,15 @@ static int run_line(const struct run_line *l)
 	return child_end_as(r.status);
 }
 
+/* If there is none the program runs, and the end says that there is no profile. */
+static void make_folder(const char *path)
+{
+	struct kin_error *err = folder_make(path);
+	if (err)
+		message("run", "%s", kin_error_message(err));
+	kin_error_free(err);
+}
+
 static int run_words(const struct command *c, int argc, char **argv)
 {
 	struct run_line l = { .opts = { .output = "profile.kin", .frequency = 1000 } };
@@ -431,12 +442,16 @@ static int run_words(const struct command *c, int argc, char **argv)
 	if (!strcmp(l.opts.output, "-"))
 		return prefix_wrong(c, "-o -: a profile is written while the program runs, into a "
 				       "file; ./- is one of that name");
-	char *output = l.no_rank ? xprintf("%s", l.opts.output) : rank_file(l.opts.output, true);
+	char *file = folder_file(l.opts.output, "profile.kin");
+	char *output = l.no_rank ? xprintf("%s", file) : rank_file(file, true);
+	if (l.argv && strcmp(file, l.opts.output) != 0)
+		make_folder(l.opts.output);
 	l.opts.output = output;
 	l.opts.no_rank = true;
 	l.quiet |= !l.no_rank && rank_is_silent();
 	status = l.argv ? run_line(&l) : prefix_wrong(c, "which program? As in kin run ./prog");
 	free(output);
+	free(file);
 	return status;
 }
 

@@ -70,6 +70,10 @@ static struct kin_error *put_aside(const char *output, char **ret)
 	*ret = NULL;
 	if (lstat(output, &st))
 		return NULL;
+	if (S_ISDIR(st.st_mode))
+		return err_new(KIN_ERROR_USAGE,
+			       "%s is a directory: -o %s/ writes profile.kin in it", output,
+			       output);
 	if (!S_ISREG(st.st_mode) || content_of(output) != CONTENT_PROFILE)
 		return err_new(
 			KIN_ERROR_USAGE,

@@ -621,6 +621,15 @@ def test_sanitized(tap, box):
     tap.ok(p.returncode == 2 and './-' in p.err and not os.path.exists(os.path.join(box.folder, '-')), 'kin run -o - is refused', p.err)
 
 
+def test_folder(tap, box):
+    """-o DIRECTORY/ is the same file for all that write one."""
+    for way in (['record'], ['run']):
+        p = box.run(box.kin, *way, '-q', '-o', f'{way[0]}s/new/', './prog', 'foobar', '100')
+        tap.ok(share(box.graph(f'{way[0]}s/new/profile.kin'), 'bar') > 97, f'kin {way[0]} -o DIRECTORY/', p.err)
+    p = box.run(box.kin, 'run', '-o', 'runs', './prog', 'exit', '5')
+    tap.ok(p.returncode == 5 and 'is a directory: -o runs/' in p.err, 'kin run -o DIRECTORY: it says how to write in it', p.err)
+
+
 def test_inside(tap, box):
     """Without permission it is as with it: one recording, in the file that was named."""
     def inside(*words):
@@ -1168,7 +1177,7 @@ def main():
             tap.skip('kin record', 'PERF_EVENT_OPEN IS REFUSED HERE: nothing of it was tested')
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
-                     test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused,
+                     test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
                      test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
                      test_compilers, test_lines, test_lowest, test_signal_stack, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
