@@ -14,8 +14,8 @@
  *	chain	each function calls the next: N deep
  *
  * -c makes the names mangled C++ ones, -w fills up others to WIDTH characters, -f lets all arcs
- *lead forward: no cycles. The same arguments make the same bytes, everywhere: only integer
- *arithmetic and a generator of our own. */
+ * lead forward: no cycles. The same arguments make the same bytes, everywhere: only integer
+ * arithmetic and a generator of our own. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <err.h>

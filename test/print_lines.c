@@ -3,7 +3,7 @@
  *	print_lines [--gnu] OBJECT		all runs: ADDR END FUNCTION FILE:LINE
  *	print_lines [--gnu] --locate OBJECT	of each address read from stdin: FUNCTION FILE:LINE
  *	print_lines --inlines OBJECT		where each run begins: ADDR INLINED..., innermost
- *first print_lines --symbols OBJECT		all symbols: ADDR END NAME
+ * first print_lines --symbols OBJECT		all symbols: ADDR END NAME
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -324,7 +324,7 @@ static bool is_perf_data(const struct settings *s)
 
 static int cmd_report(const struct settings *s)
 {
-	if (run_is_text_in_document(s))
+	if (run_refuses_format(s))
 		return EXIT_USAGE;
 	if (s->only_about)
 		return run_about(s, s->about);

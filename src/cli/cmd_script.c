@@ -233,7 +233,7 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 
 static int cmd_script(const struct settings *s)
 {
-	if (run_is_text_in_document(s))
+	if (run_refuses_format(s))
 		return EXIT_USAGE;
 	return s->only_about ? run_about(s, s->about) : run_profile(s, write_to);
 }

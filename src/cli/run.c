@@ -297,7 +297,7 @@ struct kin_error *run_print_about(const struct settings *s, unsigned what, FILE 
 	return more;
 }
 
-bool run_is_text_in_document(const struct settings *s)
+bool run_refuses_format(const struct settings *s)
 {
 	static const char *const documents[] = { "json", "csv", "html" };
 	const char *option = s->stats                      ? "--stats"

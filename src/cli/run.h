@@ -60,9 +60,9 @@ int run_named(const struct settings *s);
 /* Prints the header information of perf.data files (enum kin_about): of all named data, or of the
  * last recording here. */
 MUST_CHECK struct kin_error *run_print_about(const struct settings *s, unsigned what, FILE *out);
-/* Whether an option prints such text, or numbers of records, and the format is none for text: then
- * that was said. */
-bool run_is_text_in_document(const struct settings *s);
+/* Whether an option that prints such text, or numbers of records, stands beside a format that is no
+ * text. Prints that. */
+bool run_refuses_format(const struct settings *s);
 /* A whole command that does only this; returns its exit status. */
 int run_about(const struct settings *s, unsigned what);
 

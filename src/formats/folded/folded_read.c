@@ -5,7 +5,7 @@
  *
  * A number, after the last blank, is how often it was seen: an integer or a decimal fraction. What
  * was never seen is no sample. Names may hold blanks. Annotations of stackcollapse are understood:
- *name_[k] is in the kernel, name_[i] was inlined, name_[j] was made at run time.
+ * name_[k] is in the kernel, name_[i] was inlined, name_[j] was made at run time.
  *
  * Whether the first name is that of the command (stackcollapse-perf) or a function like the others
  * is not in the file: it is taken for a command if in all lines it could be one. As a command

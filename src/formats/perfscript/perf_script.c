@@ -5,10 +5,10 @@
  *		          ...
  *
  * leaf first, an empty line behind. Widths differ by version, a comm may hold blanks, and each
- *field but the pid may be missing (perf script -F). Functions that were inlined say (inlined) in
- *place of the object. Addresses are those of the process; what counts are the names. A line of
- *source may follow a frame. Records that are no samples (--show-mmap-events and others) are passed
- *over, with the lines that belong to them.
+ * field but the pid may be missing (perf script -F). Functions that were inlined say (inlined) in
+ * place of the object. Addresses are those of the process; what counts are the names. A line of
+ * source may follow a frame. Records that are no samples (--show-mmap-events and others) are passed
+ * over, with the lines that belong to them.
  *
  * kin script prints markers, too: "# marker SECONDS.FRACTION: NAME". */
 #include <ctype.h>
