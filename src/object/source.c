@@ -151,8 +151,9 @@ struct kin_error *source_open(const char *path, const char *const *dirs, bool an
 	else
 		err = err_new(KIN_ERROR_OS,
 			      "source '%s': no such file, neither as named nor in the %s", path,
-			      dirs && *dirs ? "directories to search"
-					    : "current directory; name the directory it is in");
+			      dirs && *dirs
+				      ? "directories to search"
+				      : "current directory; -I DIRECTORY names its directory");
 	kin_error_free(s.reason);
 	return err ? err_about(err, (struct err_facts){ ERR_NO_SOURCE, path }) : NULL;
 }

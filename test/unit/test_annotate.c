@@ -592,7 +592,7 @@ static void test_missing_sources(void)
 	err = source_open("-", NULL, false, &text); /* not standard input */
 	OK_STR(kin_error_message(err),
 	       "source '-': no such file, neither as named nor in the current directory; "
-	       "name the directory it is in");
+	       "-I DIRECTORY names its directory");
 	kin_error_free(err);
 
 	unlink("else/main.c");
@@ -1312,8 +1312,7 @@ static void test_annotate(void)
 	CHECK(reported(&x, &annotate_report, &o, &text_renderer),
 	      "Annotated source\n"
 	      "  source './main.c': no such file, neither as named nor in the current directory; "
-	      "name "
-	      "the directory it is in\n"
+	      "-I DIRECTORY names its directory\n"
 	      "\n"
 	      "% time  self (s)  count  time/count  line  source\n"
 	      "                                           f (./main.c)\n"
