@@ -641,9 +641,10 @@ static void write_one(const struct rt_module *m)
 	out.fd = fd;
 	out.failed = false;
 	out.written = 0;
-	put_u32(0); /* magic */
-	put_u32(1); /* version */
-	put_zeros(12);
+	put_u32(0);                        /* magic */
+	put_u32(1);                        /* version */
+	put_u64(rt.header->start_time_ns); /* KINF_GMON_RUN */
+	put_u32(rt.header->pid);
 	put_histogram(m);
 	put_all_arcs(m);
 	put_all_blocks(m);

@@ -79,6 +79,11 @@ struct kinf_header {
 			     truncated; or "" */
 	char reserved[];  /* zero, up to page */
 };
+/* Where a gmon.out of the runtime says of which run it is: start_time_ns and pid of the run's .kin
+ * file. The format leaves these bytes unused, and other writers leave them 0. */
+#define KINF_GMON_RUN    8u
+#define KINF_GMON_HEADER 20u
+
 /* The runtime was preloaded, and is not in the environment that the program was given. */
 #define KINF_EXEC_WITHOUT 1u
 

@@ -95,6 +95,8 @@ MUST_CHECK struct kin_error *profile_read(struct kin_profile *p, const char *con
 /* Adds warnings and doubts about the data, by itself and in comparison with its program. */
 void profile_check_data(struct kin_profile *p);
 void profile_check_program(struct kin_profile *p);
+/* Notes which files were not read because others of the same runs were. */
+void profile_note_left_out(struct kin_profile *p);
 /* Takes off what counting calls added to sampled times, and notes it. */
 void profile_take_off_hooks(struct kin_profile *p);
 /* Whether it has counts of more than one program or library. */

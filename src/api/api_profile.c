@@ -612,6 +612,23 @@ static struct kin_error *nothing_but(struct kin_error *fatal, struct kin_profile
 	return fatal;
 }
 
+void profile_note_left_out(struct kin_profile *p)
+{
+	const char *first = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < p->data->n_sources; i++)
+		if (p->data->sources[i].left_out && !n++)
+			first = strtab_get(p->data->strings, p->data->sources[i].path);
+	if (n == 1)
+		profile_add_note(p, xprintf("%s is left out: it is of the same run as a recording, "
+					    "which has its calls",
+					    first));
+	else if (n)
+		profile_add_note(p, xprintf("%s and %zu more are left out: they are of the same "
+					    "runs as recordings, which have their calls",
+					    first, n - 1));
+}
+
 void profile_take_off_hooks(struct kin_profile *p)
 {
 	enum { NS = 1000000000 };
@@ -675,6 +692,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (twice)
 		return nothing_but(twice, p, err);
 	profile_check_data(p);
+	profile_note_left_out(p);
 	bool unassigned =
 		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
 	bool has_counts = unassigned || p->data->n_arcs;

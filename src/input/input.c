@@ -12,6 +12,7 @@
 #include "base/guard.h"
 #include "formats/packed.h"
 #include "input/paths.h"
+#include "input/twins.h"
 #include "input/window.h"
 #include "object/object.h"
 
@@ -38,6 +39,7 @@ struct input_item {
 	const struct format *format; /* of what is no file; NULL: it is one */
 	const struct file *file;     /* what it held, if that was read before, else NULL */
 	size_t size;                 /* bytes of a regular file or of what was read, else 0 */
+	bool is_twin;                /* what is in it, another file has */
 	bool lacks_accounting; /* once it was read: its samples of time have no CPU time by the
 				  kernel */
 };
@@ -232,6 +234,11 @@ static struct kin_error *read_item(const struct input_item *it, const struct inp
 
 	if (it->format)
 		return read_named(it, o, into);
+	if (it->is_twin) {
+		struct source left = { .kind = gmon_format.about.name, .left_out = true };
+		end_file(into, it->path, left, NULL, o);
+		return NULL;
+	}
 	if (it->file)
 		return read_whole(it->path, it->file, o, into);
 	if (it->size && read_stream(it->path, o, into, &err))
@@ -550,12 +557,16 @@ bool input_says_program(const char *const *paths, size_t n, const struct input_h
 		silent += err != NULL;
 		kin_error_free(err);
 	}
+	bool *twins = twins_find(files.at.at, files.at.n);
 	for (size_t i = 0; i < files.at.n && !silent; i++) {
+		if (twins[i])
+			continue;
 		if (says_program(files.at.at[i], held))
 			saying++;
 		else if (!is_unreadable(files.at.at[i], held))
 			silent++;
 	}
+	free(twins);
 	paths_free(&files);
 	return saying && !silent;
 }
@@ -636,8 +647,12 @@ struct kin_error *input_read(const char *const *paths, size_t n, const struct in
 		o.needs.alike = NULL;
 	if (!opts->held)
 		own = input_hold((const char *const *)files.at.at, files.at.n);
-	for (size_t i = 0; i < files.at.n; i++)
+	bool *twins = input_rules(opts)->reads ? NULL : twins_find(files.at.at, files.at.n);
+	for (size_t i = 0; i < files.at.n; i++) {
 		items[i] = make_item(files.at.at[i], own ? own : opts->held);
+		items[i].is_twin = twins && twins[i];
+	}
+	free(twins);
 	keep_first(&err, read_items(items, files.at.n, &o, ret));
 	for (size_t i = 0; i < files.at.n; i++)
 		if (items[i].lacks_accounting)

@@ -108,7 +108,8 @@ static inline const struct input_rules *input_rules(const struct input_opts *o)
 
 /* Reads files into a new profile, in the given order (in parallel, with the same result). "-" is
  * standard input; a directory stands for the gmon.out* files in it; a name with * ? [ that does not
- * exist is a glob. (But see input_rules.)
+ * exist is a glob. (But see input_rules.) A gmon.out of a run whose recording is among the files is
+ * not read (input/twins.h).
  *
  * *ret is always set. On an error in a file it still has the readable part of that file and all
  * others; the first error is returned. */

@@ -114,7 +114,9 @@ static void add_sources(struct kin_table *t, const struct profile *p)
 			 s->kind, s->version, s->n_histograms, s->n_arcs, s->n_blocks);
 		add_fact(t, "file", "path",
 			 cell_text(table_text(t, strtab_get(p->strings, s->path))),
-			 s->version ? text : s->kind);
+			 s->left_out  ? "left out: of the same run as a recording"
+			 : s->version ? text
+				      : s->kind);
 		for (size_t k = 0; k < p->n_facts; k++)
 			if (p->facts[k].source == i)
 				add_text(t, "file",

@@ -697,6 +697,47 @@ static void names_may_be_directories_and_patterns(void)
 	profile_free(p);
 }
 
+/* The runtime writes a recording and a gmon.out. */
+static void runs_count_once(void)
+{
+	struct content c = { .n_arcs = 1, .arcs = { { .from = 1, .to = 2, .count = 3 } } };
+	struct profile *p = make(&c);
+	uint8_t page[KINF_PAGE] = { 0 };
+	struct kinf_header h = { .magic = KINF_MAGIC,
+				 .version = 1,
+				 .page = KINF_PAGE,
+				 .writer = KINF_BY_RUNTIME,
+				 .pid = 7,
+				 .start_time_ns = 1000 };
+	memcpy(page, &h, sizeof(h));
+	put_file(in_dir("of7.kin"), page, sizeof(page));
+	const char *both[] = { in_dir("gmon.of7"), in_dir("of7.kin") };
+	struct input_opts o = { .target = le64 };
+	static const struct {
+		uint64_t start_time_ns;
+		uint32_t pid;
+		bool is_same;
+	} runs[] = { { 1000, 7, true }, { 1000, 8, false }, { 1001, 7, false }, { 0, 0, false } };
+
+	for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
+		struct profile *read;
+		OK(!failed(gmon_write(both[0], p, &le64)));
+		int fd = open(both[0], O_WRONLY);
+		OK(pwrite(fd, &runs[i].start_time_ns, 8, KINF_GMON_RUN) == 8);
+		OK(pwrite(fd, &runs[i].pid, 4, KINF_GMON_RUN + 8) == 4);
+		close(fd);
+		OK(input_says_program(both, 2, NULL) == runs[i].is_same);
+		OK(!failed(input_read(both, 2, &o, &read)));
+		OK(read->n_sources == 2 && read->sources[0].left_out == runs[i].is_same);
+		OK(read->n_arcs == !runs[i].is_same);
+		profile_free(read);
+		OK(!failed(input_read(both, 1, &o, &read))); /* alone it has all there is */
+		OK(read->n_arcs == 1 && !read->sources[0].left_out);
+		profile_free(read);
+	}
+	profile_free(p);
+}
+
 /* "NAME NAME ..." of the files below the directory that a path stands for. */
 static const char *expanded(const char *path)
 {
@@ -1113,6 +1154,7 @@ int main(void)
 	threads_change_nothing();
 	threads_find_what_does_not_fit();
 	names_may_be_directories_and_patterns();
+	runs_count_once();
 	paths_stand_for_files();
 	what_is_read_once_is_held();
 	files_are_checked();

@@ -1,0 +1,65 @@
+/* twins.c - reads from the headers of files of which run they are. */
+#include "input/twins.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/map64.h"
+#include "kin/format.h"
+
+struct run {
+	bool is_gmon;
+	uint64_t start_time_ns; /* 0: not known */
+	uint32_t pid;
+};
+
+/* Only regular files: what is read from a pipe is gone. */
+static size_t read_head(const char *path, void *ret, size_t size)
+{
+	struct stat st;
+	int fd = stat(path, &st) || !S_ISREG(st.st_mode) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : pread(fd, ret, size, 0);
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? 0 : (size_t)n;
+}
+
+static struct run run_of(const char *path)
+{
+	struct kinf_header h;
+	size_t n = read_head(path, &h, sizeof(h));
+	const char *gmon = (const char *)&h;
+	struct run r = { .is_gmon = n >= KINF_GMON_HEADER && !memcmp(gmon, "gmon", 4) };
+
+	if (r.is_gmon) {
+		memcpy(&r.start_time_ns, gmon + KINF_GMON_RUN, sizeof(r.start_time_ns));
+		memcpy(&r.pid, gmon + KINF_GMON_RUN + sizeof(r.start_time_ns), sizeof(r.pid));
+	} else if (n == sizeof(h) && h.magic == KINF_MAGIC && h.writer == KINF_BY_RUNTIME) {
+		r.start_time_ns = h.start_time_ns;
+		r.pid = h.pid;
+	}
+	return r;
+}
+
+bool *twins_find(char *const *paths, size_t n)
+{
+	bool *twins = xalloc(n * sizeof(*twins));
+	struct run *runs = n > 1 ? xalloc(n * sizeof(*runs)) : NULL;
+	struct map64 recorded = { 0 }; /* start -> pid */
+
+	for (size_t i = 0; runs && i < n; i++) {
+		runs[i] = run_of(paths[i]);
+		if (runs[i].start_time_ns && !runs[i].is_gmon)
+			*map64_at(&recorded, runs[i].start_time_ns) = runs[i].pid;
+	}
+	for (size_t i = 0; runs && i < n; i++)
+		twins[i] = runs[i].is_gmon && runs[i].start_time_ns &&
+			   map64_get(&recorded, runs[i].start_time_ns) == runs[i].pid;
+	map64_free(&recorded);
+	free(runs);
+	return twins;
+}
