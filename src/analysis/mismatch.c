@@ -89,7 +89,8 @@ static bool check_range(struct mismatch_check *p, const struct symbols *s)
 
 /* ---- the callees ---- */
 
-/* Calls of functions in shared libraries are recorded with the library's addresses. */
+/* Calls of functions in shared libraries are recorded with the library's addresses. Those that the
+ * program makes may be all there are; other programs have other callers, too. */
 static bool is_elsewhere(struct address_range r, uint64_t addr)
 {
 	return r.low < r.high && (addr < r.low || addr >= r.high + ROUNDING);
@@ -118,7 +119,7 @@ static size_t stride(size_t n)
 /* True: it is of something else. */
 static bool check_callees(struct mismatch_check *p, const struct symbols *s)
 {
-	size_t bad = 0, elsewhere = 0, n = 0, step = stride(p->data->n_arcs);
+	size_t bad = 0, foreign = 0, n = 0, step = stride(p->data->n_arcs);
 	uint64_t first = 0;
 	struct address_range profiled = { 0, 0 }; /* once: it takes reading all symbols */
 	bool has_range = false;
@@ -134,11 +135,11 @@ static bool check_callees(struct mismatch_check *p, const struct symbols *s)
 			profiled = object_profiled(p->object);
 		has_range = true;
 		if (is_elsewhere(profiled, to))
-			elsewhere++;
+			foreign += symbols_find(s, arc.from) == NONE;
 		else if (!bad++)
 			first = to;
 	}
-	if (n && elsewhere == n)
+	if (n && foreign == n)
 		warn(p,
 		     "none of the %zu call counts in %s is for a function of %s: it was written by "
 		     "another program",
@@ -152,7 +153,7 @@ static bool check_callees(struct mismatch_check *p, const struct symbols *s)
 		     bad * 2 > n
 			     ? "it was written by another program, or by another build of this one"
 			     : "the data is damaged, or partly of another build");
-	return bad || (n && elsewhere == n);
+	return bad || (n && foreign == n);
 }
 
 /* ---- the ticks ---- */

@@ -972,8 +972,8 @@ static const char ranged[] = "	.globl __executable_start, etext, f, g\n"
 			     "etext:\n"
 			     "	.section .note.GNU-stack,\"\",%progbits\n";
 
-/* Calls of functions beyond that program's code, and of its own. */
-static char *warnings_of_ranged(unsigned n_beyond, unsigned n_within)
+/* Calls that are beyond that program's code, calls of libraries that it makes, and of its own. */
+static char *warnings_of_ranged(unsigned n_beyond, unsigned n_out, unsigned n_within)
 {
 	struct fixture x = { 0 };
 	write_file("ranged.s", ranged, sizeof(ranged) - 1);
@@ -983,6 +983,8 @@ static char *warnings_of_ranged(unsigned n_beyond, unsigned n_within)
 	kin_error_free(symbols_new(x.object, &(struct symbols_opts){ 0 }, &x.symbols));
 	struct profile_builder *b = profile_builder_new();
 	for (unsigned i = 0; i < n_beyond; i++)
+		call(b, 0x60000000, 0x70000000 + i, 1);
+	for (unsigned i = 0; i < n_out; i++)
 		call(b, at(&x, "f", 0, 0), 0x70000000 + i, 1);
 	for (unsigned i = 0; i < n_within; i++)
 		call(b, at(&x, "f", i, 0), at(&x, "g", 0, 0), 1);
@@ -1002,12 +1004,15 @@ static void test_mismatch(void)
 	CHECK(warnings_of(to_no_function),
 	      "1 of 3 call counts in gmon.out are for addresses where no function of prog counts "
 	      "calls (0x401013): the data is damaged, or partly of another build\n");
-	CHECK(warnings_of_ranged(2, 0), "none of the 2 call counts in the data is for a function "
-					"of ranged: it was written by "
-					"another program\n");
-	CHECK(warnings_of_ranged(2, 1), "");
-	CHECK(warnings_of_ranged(0, 2), "");
-	CHECK(warnings_of_ranged(0, 0), "");
+	CHECK(warnings_of_ranged(2, 0, 0),
+	      "none of the 2 call counts in the data is for a function "
+	      "of ranged: it was written by "
+	      "another program\n");
+	CHECK(warnings_of_ranged(2, 1, 0), "");
+	CHECK(warnings_of_ranged(0, 2, 0), "");
+	CHECK(warnings_of_ranged(2, 0, 1), "");
+	CHECK(warnings_of_ranged(0, 0, 2), "");
+	CHECK(warnings_of_ranged(0, 0, 0), "");
 }
 
 /* As ld lays out programs: headers before the code, and something behind it in its segment. */
@@ -1093,7 +1098,7 @@ static char *warnings_of_call(uint64_t to)
 	kin_error_free(object_open("laid", &(struct object_opts){ 0 }, &x.object));
 	kin_error_free(symbols_new(x.object, &(struct symbols_opts){ 0 }, &x.symbols));
 	struct profile_builder *b = profile_builder_new();
-	call(b, at(&x, "f", 0, 0), to, 1);
+	call(b, 0x60000000, to, 1);
 	x.profile = profile_finish(b);
 	char *text = xalloc(2000);
 	mismatch_check(x.profile, x.object, x.symbols, add_text, text);
