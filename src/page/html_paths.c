@@ -57,18 +57,34 @@ struct adding {
 	const struct profile *p;
 	struct program *g;
 	uint32_t side;
+	bool one_program;    /* its frames are of no two main programs */
 	uint32_t *functions; /* [places]; NONE: not asked for yet */
 	uint32_t *kinds;     /* [places]: what frames say of them */
 };
 
-/* Main programs are one, whatever they are called: builds that are compared have names of their
- * own.
- */
+/* A recording of several processes may have several. */
+static bool has_one_program(const struct adding *a)
+{
+	const struct samples *s = &a->p->samples;
+	objid found = 0;
+	for (size_t i = 1; i < s->n_frames; i++) {
+		objid id = s->frames[i].object;
+		if (!a->p->objects[id].is_main || id == found)
+			continue;
+		if (found)
+			return false;
+		found = id;
+	}
+	return true;
+}
+
+/* The main program is one with that of other profiles, whatever it is called: builds that are
+ * compared have names of their own. */
 static strid key_of_object(const struct adding *a, objid object)
 {
 	const char *path = program_object_name(a->g, object);
-	bool is_main = a->p->objects[object].is_main;
-	return strtab_add(a->t->strings, is_main ? "/" : base_name(path));
+	bool is_the_program = a->one_program && a->p->objects[object].is_main;
+	return strtab_add(a->t->strings, is_the_program ? "/" : base_name(path));
 }
 
 static uint32_t number_of_object(const struct adding *a, objid object)
@@ -318,6 +334,7 @@ void html_paths_add(struct html_paths *t, const struct profile *p, struct progra
 	t->runs[side] += n_runs(&p->samples);
 	if (!p->samples.n)
 		return;
+	a.one_program = has_one_program(&a);
 	symid *owners = owners_of(&a);
 	struct path_frames frames = path_frames_of_functions(g, &p->samples, owners, no_inlines);
 	struct path_tree *tree = path_tree_new(&p->samples, &frames, NULL);

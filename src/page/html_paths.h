@@ -2,9 +2,9 @@
  * profile, or of both sides of a comparison.
  *
  * Functions are the same on both sides if they have the same name in the same program or library;
- * the main programs of both sides are one. Paths share the nodes of their common start. A caller's
- * index is smaller than those of the nodes below it; node 0 is the root, where samples without a
- * known stack end. */
+ * the main programs of both sides are one, if each has only one. Paths share the nodes of their
+ * common start. A caller's index is smaller than those of the nodes below it; node 0 is the root,
+ * where samples without a known stack end. */
 #ifndef PAGE_HTML_PATHS_H
 #define PAGE_HTML_PATHS_H
 

@@ -111,6 +111,26 @@ def test_size(tap, kin, folder):
                f"{data['left_out']} {columns}")
 
 
+def test_programs(tap, kin, folder):
+    """Functions of one name in two programs are two, as in kin flat."""
+    for i, name in enumerate(('alpha', 'beta')):
+        with open(os.path.join(folder, f'{name}.c'), 'w') as f:
+            f.write('volatile long x;\nstatic __attribute__((noinline)) void work(void)\n{\n\tfor (long i = 0; i < %d00000000; i++)\n\t\tx += i;\n}\n'
+                    'int main(void)\n{\n\twork();\n\treturn 0;\n}\n' % (i + 1))
+        built = subprocess.run(['cc', '-O1', '-g', '-o', name, f'{name}.c'], cwd=folder, capture_output=True, text=True)
+        run(kin, folder, 'run', '-q', '-o', f'{name}.kin', f'./{name}')
+        if built.returncode or not os.path.exists(os.path.join(folder, f'{name}.kin')):
+            tap.skip('two programs in a page', 'no compiler, or nothing could be measured')
+            return
+    data = unpack(write(tap, kin, folder, 'programs.html', 'alpha.kin', 'beta.kin'))
+    functions = data['functions']
+    where = [os.path.basename(data['objects'][o]) for n, o in zip(functions['name'], functions['object']) if n == 'work']
+    tap.ok(sorted(where) == ['alpha', 'beta'], 'functions of one name in two programs are two', str(where))
+    done = run(kin, folder, 'diff', '--format=html', '-o', 'builds.html', 'alpha.kin', 'beta.kin')
+    names = unpack(open(os.path.join(folder, 'builds.html'), encoding='utf-8').read())['functions']['name']
+    tap.ok(names.count('work') == 1, 'the programs of the two sides of a comparison are one', f'{names} {done.stderr}')
+
+
 def test_code(tap, folder):
     page = Document(open(os.path.join(folder, 'stacks.html'), encoding='utf-8').read())
     size = len(page.scripts[1].encode()) + len(page.styles[0].encode())
@@ -818,6 +838,7 @@ def main():
         tap.part(test_counts, tap, kin, folder)
         tap.part(test_hostile, tap, kin, folder)
         tap.part(test_size, tap, kin, folder)
+        tap.part(test_programs, tap, kin, folder)
         tap.part(test_code, tap, folder)
         if not chromium.found():
             tap.skip('the page in a browser', 'chromium is not installed: what the page SHOWS was not tested')
