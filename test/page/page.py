@@ -146,6 +146,11 @@ def test_code(tap, folder):
         f.write(page.scripts[1])
     done = subprocess.run(['node', '--check', f.name], capture_output=True, text=True)
     tap.ok(done.returncode == 0, 'so is all of it, without its blanks', done.stderr)
+    code = open(os.path.join(CODE, 'format.js'), encoding='utf-8').read() + \
+        'console.log([99.96, 1, .99962, .9994, .0123456, 9.9962e-4, 9.994e-4, -9.9962e-7, 9.994e-7, 4e-9, 0].map(seconds).join("; "))'
+    done = subprocess.run(['node', '-e', code], capture_output=True, text=True)
+    tap.ok(done.stdout.strip() == '99.960 s; 1.000 s; 1.000 s; 999 ms; 12.3 ms; 1.00 ms; 999 µs; -1.00 µs; 999 ns; 4.00 ns; 0',
+           'times are in a unit of which there are less than 1000', done.stdout + done.stderr)
 
 
 # ---- what a browser shows

@@ -2,6 +2,7 @@
 
 function percent(share) { return (100 * share).toFixed(2) + " %"; }
 
+// In the unit of what is shown, which is rounded: 0.9996 s are no 1000 ms.
 function seconds(s) {
 	if (s === null || s === undefined)
 		return "";
@@ -10,11 +11,11 @@ function seconds(s) {
 		return "0";
 	if (size >= 100)
 		return s.toFixed(1) + " s";
-	if (size >= 1)
+	if (size >= .9995)
 		return s.toFixed(3) + " s";
-	if (size >= 1e-3)
+	if (size >= .9995e-3)
 		return (s * 1e3).toPrecision(3) + " ms";
-	return size >= 1e-6 ? (s * 1e6).toPrecision(3) + " µs" : (s * 1e9).toPrecision(3) + " ns";
+	return size >= .9995e-6 ? (s * 1e6).toPrecision(3) + " µs" : (s * 1e9).toPrecision(3) + " ns";
 }
 
 // What a table calls times: seconds, if its dimension is not another one.
