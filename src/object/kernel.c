@@ -21,9 +21,10 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "object/kernel_image.h"
+#include "object/kernel_names.h"
 #include "object/object_private.h"
 
-enum { STACK = 256 << 10, KEPT_MAX = 56 << 20, FUNCTION_MAX = 1 << 20, SYMBOLS_MAX = 16 << 20 };
+enum { STACK = 256 << 10, KEPT_MAX = 56 << 20, SYMBOLS_MAX = 16 << 20 };
 enum { REMEMBERED = 1 << 16 };     /* addresses; with all that belongs to them 3 MB */
 enum { PAGE = 16384, PAGES = 64 }; /* of the image, as they are read */
 
@@ -322,7 +323,7 @@ static bool search(struct kernel *k, uint64_t addr, struct kernel_symbol *ret)
 		return false;
 	const struct kernel_image_symbol *found =
 		&s[last_below(&s[0].addr, sizeof(*s) / sizeof(s->addr), n, addr)];
-	if (addr - found->addr > FUNCTION_MAX)
+	if (addr - found->addr > KERNEL_FUNCTION_MAX)
 		return false;
 	const char *name = read_name(k, found->name);
 	if (!name)

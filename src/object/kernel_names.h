@@ -1,11 +1,15 @@
-/* kernel_names.h - chooses among several names of one kernel address the one in the kernel's
- * documentation. */
+/* kernel_names.h - how lists of the kernel's symbols are read: which name of several at one address
+ * counts, and how far a symbol reaches. */
 #ifndef OBJECT_KERNEL_NAMES_H
 #define OBJECT_KERNEL_NAMES_H
 
 #include <string.h>
 
 #include "base/base.h"
+
+/* Lists have no sizes. What lies further behind a symbol is none of its code: it is of a module,
+ * say, that the list does not have. */
+enum { KERNEL_FUNCTION_MAX = 1 << 20 };
 
 /* Rank of a name among those that macros make of one function: system calls are "__x64_sys_read";
  * others are its body, or its variants for other ABIs; "__pi_" is code that runs before the kernel

@@ -143,7 +143,7 @@ const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *sta
 	if (k->running)
 		return find_running(k, addr, start);
 	size_t low = COUNT_WHILE(k->at.n, i, k->at.at[i].addr <= addr);
-	if (!low)
+	if (!low || addr - k->at.at[low - 1].addr > KERNEL_FUNCTION_MAX)
 		return NULL;
 	*start = k->at.at[low - 1].addr;
 	return k->at.at[low - 1].name;

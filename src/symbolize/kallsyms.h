@@ -15,7 +15,7 @@ void kallsyms_free(struct kallsyms *k);
 /* Why symbols of the running kernel could not be read though they exist; NULL: no failure. */
 MUST_CHECK struct kin_error *kallsyms_trouble(const struct kallsyms *k);
 /* The name of the function at an address, valid until the next call, and its start; NULL if there
- * is none. A binary search. */
+ * is none near enough (KERNEL_FUNCTION_MAX). A binary search. */
 const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *start);
 
 /* Whether a kernel's build id (hex) is the running one's. *errnum: why that is not known, or 0. */

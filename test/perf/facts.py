@@ -111,6 +111,22 @@ def test_kernel_names(tap, kin, folder):
     tap.ok(out.count('move+0x10') == 3 and out.count('move+0x20') == 1, 'how far into them is said of each', out)
 
 
+def test_kernel_unknown(tap, kin, folder):
+    """Code far behind the last symbol of a list, as that of modules behind System.map, has no name."""
+    names = os.path.join(folder, 'System.map')
+    with open(names, 'w', encoding='ascii') as f:
+        for at, name in ((0, '_text'), (0x100, 'work'), (0x200, 'last')):
+            f.write(f'{KERNEL_AT + at:x} T {name}\n')
+    r = made.machine(folder, BASIC)
+    r.kernel()
+    for at in (0x110, 0x210, 0x700000, 0x800000):
+        r.sample(100, KERNEL_AT + at, 1000, KERNEL)
+    _, out, _ = run(kin, folder, 'report', '--stdio', '-s', 'sym', '-g', 'none', '--kallsyms', names, '-i', written(r, folder))
+    shown = sorted(line.split()[-1] for line in out.splitlines() if '[k]' in line)
+    tap.ok(shown == [f'0x{KERNEL_AT + 0x700000:x}', f'0x{KERNEL_AT + 0x800000:x}', 'last', 'work'],
+           'code far behind the last symbol of the kernel has no name', out)
+
+
 def test_kernel_aliases(tap, kin, folder):
     """A system call is called as the kernel's documentation does."""
     names = os.path.join(folder, 'kallsyms')
@@ -343,7 +359,7 @@ def test_no_time(tap, kin, folder):
 
 
 TESTS = [test_folder, test_header, test_script, test_no_time, test_damage, test_options, test_pipe, test_one_name, test_stacks_of_others, test_nowhere,
-         test_kernel_names, test_kernel_aliases, test_aliases, test_switches, test_exec]
+         test_kernel_names, test_kernel_unknown, test_kernel_aliases, test_aliases, test_switches, test_exec]
 
 
 def test(tap, kin, folder):
