@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/map64.h"
 #include "base/search.h"
+#include "base/strtab.h"
 #include "tui/flame.h"
 
 /* ---- cycles ---- */
@@ -79,21 +80,21 @@ static const char *escaped(struct marks *m, const char *text)
 	return kept;
 }
 
-static bool has_same_names(const struct kin_thread *a, const struct kin_thread *b)
-{
-	return !strcmp(a->name, b->name) && !strcmp(a->command, b->command);
-}
-
 static void name_threads(struct sparking *x)
 {
 	size_t n = kin_samples_n_threads(x->samples);
+	struct strtab *names = strtab_new();
+	struct map64 first = { 0 }; /* by both names: thread */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct kin_thread *t = kin_samples_thread(x->samples, i);
-		uint32_t same = 0;
-		while (same < i && !has_same_names(kin_samples_thread(x->samples, same), t))
-			same++;
-		vec_push(&x->comms, same);
+		strid name = strtab_add(names, t->name), command = strtab_add(names, t->command);
+		uint32_t *same = map64_at(&first, MAP64_PAIR(name, command));
+		if (*same == NONE)
+			*same = i;
+		vec_push(&x->comms, *same);
 	}
+	map64_free(&first);
+	strtab_free(names);
 }
 
 static struct spark *spark_of(struct sparking *x, uint32_t comm, const struct kin_line *line)

@@ -2,6 +2,8 @@
 #include "tap.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tui/marks.h"
@@ -122,10 +124,30 @@ static void moments(void)
 	marks_done(&m);
 }
 
+/* Who presses a key waits for it: not for each thread to be compared with all others. */
+static void many_threads(void)
+{
+	enum { THREADS = 100000, LINE = 32, SECONDS = 10 };
+	char *folded = malloc((size_t)THREADS * LINE + 1), *at = folded;
+	struct marks m = { 0 };
+	if (!folded)
+		return;
+	for (int i = 0; i < THREADS; i++)
+		at += snprintf(at, LINE, "worker-%d;work 1\n", i);
+	struct kin_profile *p = profile_of(folded);
+	clock_t begun = clock();
+	OK(p && !marks_new(p, 0, NULL, &m));
+	OK(clock() - begun < (clock_t)SECONDS * CLOCKS_PER_SEC);
+	marks_done(&m);
+	kin_profile_free(p);
+	free(folded);
+}
+
 int main(void)
 {
 	struct marks m = made();
 	moments();
+	many_threads();
 	cycles(&m);
 	sparks(&m);
 	marks_done(&m);
