@@ -782,6 +782,8 @@ def test_difference(tap, kin, folder, page, url):
     tap.ok(page.run('document.documentElement.scrollWidth <= innerWidth'), 'a difference in a narrow window')
     page.size(1200, 800)
     look(page, '#flame')
+    scale = page.run('[...[...document.querySelectorAll("label")].find(e => e.textContent.startsWith("Full color")).querySelectorAll("option")].map(e => e.text)')
+    tap.ok(scale == ['the largest', '1', '1,000', '1,000,000', '1,000,000,000'], 'full color of numbers of events is at no time', str(scale))
     page.run('document.querySelector("canvas").focus()')
     page.key('ArrowDown')
     page.key('ArrowDown')

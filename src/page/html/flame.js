@@ -1,7 +1,9 @@
 // The flame graph: a canvas that stays in the window, over a box as high as the graph.
 
 const ROW = 18;
-const SCALE = [["0", "by the largest"], ["1", "1 ms"], ["10", "10 ms"], ["100", "100 ms"], ["1000", "1 s"]];
+// Changes that have the full color: milliseconds, or numbers of events that are not measured in time.
+const scale_of = event => [["0", "the largest"], ...(event.unit === "ns" ? [["1", "1 ms"], ["10", "10 ms"], ["100", "100 ms"], ["1000", "1 s"]]
+	: [1, 1e3, 1e6, 1e9].map(n => [String(n), count(n)]))];
 const HOW = [["down", "from callers to callees"], ["inverted", "inverted: from callees to callers"], ["folded", "recursion folded"],
 	["time", "in the order of time"], ["callers", "callers of a function"], ["callees", "callees of a function"]];
 
@@ -66,7 +68,7 @@ function flame_tools(how) {
 		how.kind === "time" ? null : select_of("Siblings", [["left", "widest first"], ["name", "by name"]], how.order, set("order")),
 		select_of("Colors", [["function", "by function"], ["library", "by library"], ["kind", "kernel, user"],
 			...(is_comparison() ? [["change", "by difference"]] : [])], how.color, set("color")),
-		is_comparison() && how.color === "change" ? select_of("Full color at", SCALE, how.scale, set("scale")) : null,
+		is_comparison() && how.color === "change" ? select_of("Full color at", scale_of(event_of()), how.scale, set("scale")) : null,
 		is_comparison() ? select_of("Widths", [["after", "after"], ["before", "before"]], how.width, set("width")) : null,
 		checkbox_of("roots below", how.up, on => set("up")(on ? "1" : null)));
 }
