@@ -20,29 +20,60 @@ static int by_function(const void *a, const void *b)
 	return strcmp(x->function, y->function);
 }
 
-/* Its columns are the cycle's number, the verdict, and what a row is of. */
+static char verdict_of(const char *words)
+{
+	return !strcmp(words, "confirmed")              ? 'c'
+	       : !strcmp(words, "not seen going round") ? 'p'
+							: '?';
+}
+
+/* By number of the cycle. Columns of the page are that number, the verdict, what a row is of. */
+struct verdicts {
+	VEC(char) at;
+};
+
+static void take_verdicts(const struct page *cycles, struct verdicts *v)
+{
+	for (size_t i = 0; i < cycles->rows.n; i++) {
+		const struct page_row *r = &cycles->rows.at[i];
+		if (strcmp(r->cells[2], "cycle") != 0)
+			continue;
+		while (v->at.n <= (size_t)r->values[0])
+			vec_push(&v->at, '?');
+		v->at.at[(size_t)r->values[0]] = verdict_of(r->cells[1]);
+	}
+}
+
+static void mark_members(const struct page *members, const struct verdicts *v, struct marks *m)
+{
+	for (size_t i = 0; i < members->rows.n; i++) {
+		const struct page_row *r = &members->rows.at[i];
+		if (!*r->cells[0] || !r->function)
+			continue;
+		uint64_t cycle = (uint64_t)r->values[0];
+		vec_push(&m->cycles,
+			 ((struct cycle_mark){ arena_printf(&m->texts, "%s", r->function), cycle,
+					       cycle < v->at.n ? v->at.at[cycle] : '?' }));
+	}
+}
+
 static struct kin_error *find_cycles(struct kin_profile *p, struct marks *m)
 {
-	struct page page;
-	struct kin_error *err = page_of_cycles(p, &page);
+	struct verdicts v = { 0 };
+	struct page cycles, members;
+	struct kin_error *err = page_of_cycles(p, &cycles);
 	if (err)
 		return err;
-	char verdict = '?';
-	for (size_t i = 0; i < page.rows.n; i++) {
-		const struct page_row *r = &page.rows.at[i];
-		if (!strcmp(r->cells[2], "cycle"))
-			verdict = !strcmp(r->cells[1], "confirmed")              ? 'c'
-				  : !strcmp(r->cells[1], "not seen going round") ? 'p'
-										 : '?';
-		if (r->function)
-			vec_push(&m->cycles,
-				 ((struct cycle_mark){ arena_printf(&m->texts, "%s", r->function),
-						       (uint64_t)r->values[0], verdict }));
+	take_verdicts(&cycles, &v);
+	page_done(&cycles);
+	if (v.at.n && !(err = page_of_members(p, &members))) {
+		mark_members(&members, &v, m);
+		page_done(&members);
 	}
-	page_done(&page);
+	vec_free(&v.at);
 	if (m->cycles.n)
 		qsort(m->cycles.at, m->cycles.n, sizeof(*m->cycles.at), by_function);
-	return NULL;
+	return err;
 }
 
 const char *marks_cycle(const struct marks *m, const char *function, bool ascii, char text[32])

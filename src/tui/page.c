@@ -507,6 +507,16 @@ struct kin_error *page_of_cycles(struct kin_profile *p, struct page *ret)
 	return take_report(p, "cycles", &opts, &w, ret);
 }
 
+struct kin_error *page_of_members(struct kin_profile *p, struct page *ret)
+{
+	static const char *const keys[] = { "cycle", "name" };
+	static const struct page_wanted w = { .keys = keys,
+					      .n = ARRAY_LEN(keys),
+					      .with_callees = "children" };
+	struct kin_report_opts opts = { .size = sizeof(opts), .columns = all_columns };
+	return take_report(p, "flat", &opts, &w, ret);
+}
+
 struct kin_error *page_of_source(struct kin_profile *p, const struct page_opts *o,
 				 const char *function, struct page *ret)
 {

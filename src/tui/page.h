@@ -73,6 +73,9 @@ MUST_CHECK struct kin_error *page_of_function(struct kin_profile *p, const struc
 /* The cycles of calls with the stacks' verdict on each, their functions and calls. Without cycles
  * there are no rows, and the title says why. */
 MUST_CHECK struct kin_error *page_of_cycles(struct kin_profile *p, struct page *ret);
+/* All functions with the number of the cycle that each is in, which is no text for those in none.
+ * The page of cycles has ten of each. */
+MUST_CHECK struct kin_error *page_of_members(struct kin_profile *p, struct page *ret);
 /* The source lines of a function, or its instructions with known lines; no rows if there are none.
  */
 MUST_CHECK struct kin_error *page_of_source(struct kin_profile *p, const struct page_opts *o,

@@ -117,6 +117,16 @@ class Terminal:
         self.tmux('kill-server')
 
 
+def test_large_cycle(tap, folder, build):
+    """Each function of a cycle has its mark: more than kin cycles lists."""
+    with open(os.path.join(folder, 'large.folded'), 'w') as f:
+        f.write(''.join(f'main;m{i:02};m{(i + 1) % 20:02};m{i:02} 5\n' for i in range(20)))
+    t = Terminal(folder, build, rows=26)
+    t.run('kin browse large.folded')
+    t.sees(tap, lambda s: len(re.findall(r' m\d\d ↻1$', s, re.M)) == 20, 'a mark of each of the 20 functions of a cycle')
+    t.close()
+
+
 def test_counts(tap, folder, build):
     t = Terminal(folder, build)
     case = os.path.join(CASES, '03-mutual')
@@ -1121,7 +1131,7 @@ def main():
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
-        for test in (test_counts, test_stacks, test_first_page, test_rows, test_events, test_events_over_time, test_many, test_source, test_views, test_difference, test_repeated, test_long_work, test_sizes, test_record, test_program,
+        for test in (test_counts, test_large_cycle, test_stacks, test_first_page, test_rows, test_events, test_events_over_time, test_many, test_source, test_views, test_difference, test_repeated, test_long_work, test_sizes, test_record, test_program,
                      test_narrow, test_signal, test_stalled, test_stop,
                      test_colors, test_other_terminals, test_without, test_top, test_top_times, test_top_code, test_top_stalled):
             tap.part(test, tap, folder, build)
