@@ -89,14 +89,21 @@ static void on_deadly(int number)
 	raise(number); /* comes when we return */
 }
 
+/* NULL if the terminal has none. */
+static const char *sequence(const char *name)
+{
+	const char *text = tigetstr(name);
+	return text == (const char *)-1 ? NULL : text;
+}
+
 static void prepare_sudden_end(struct term *t)
 {
 	static const char *const names[] = { "sgr0", "cnorm", "rmkx", "rmcup" };
 	struct sigaction a = { .sa_handler = on_deadly };
 	put_back.texts[0] = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const char *text = tigetstr(names[i]); /* NULL or -1: has none */
-		if (!text || text == (const char *)-1 || strchr(text, '$')) /* '$': pauses */
+		const char *text = sequence(names[i]);
+		if (!text || strchr(text, '$')) /* '$': pauses */
 			continue;
 		size_t n = strlen(put_back.texts);
 		snprintf(put_back.texts + n, sizeof(put_back.texts) - n, "%s", text);
@@ -334,12 +341,24 @@ struct kin_error *term_open(struct term **ret)
 	return err;
 }
 
+/* Where the screen of before does not come back, as on Linux's console, the shell goes on in the
+ * last row. */
+static void clear_last_row(void)
+{
+	if (sequence("rmcup"))
+		return;
+	move(getmaxy(stdscr) - 1, 0);
+	clrtoeol();
+	refresh();
+}
+
 void term_close(struct term *t)
 {
 	if (!t)
 		return;
 	if (t->screen) {
 		forget_sudden_end();
+		clear_last_row();
 		endwin();
 		delscreen(t->screen);
 	}

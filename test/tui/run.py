@@ -930,6 +930,12 @@ def test_other_terminals(tap, folder, build):
         shown.append([' '.join(line.split()) for line in t.screen().splitlines()])
         t.close()
     tap.ok(shown[0] == shown[1], 'TERM=ansi: nothing of the page before is left', '\n'.join(sum(shown, [])))
+    t = Terminal(folder, build, rows=10)  # Linux's console has one screen
+    t.run('TERM=linux kin browse a.folded')
+    t.wait('menu')
+    t.keys('q')
+    t.sees(tap, lambda s: s.rstrip().splitlines()[-1].rstrip() == 'prompt', 'TERM=linux: the prompt is alone in its row')
+    t.close()
 
 
 def test_top(tap, folder, build):
