@@ -447,11 +447,13 @@ static void add_heading(struct asm_job *j, const struct asm_stretch *s, double f
 		self += j->code.at[i].self;
 		samples += j->code.at[i].samples;
 	}
-	c[SHARE] = cell_share(g->total > 0 ? self / g->total : 0);
-	if (function > 0)
-		c[FUNCTION_SHARE] = cell_share(self / function);
-	c[SELF] = cell_time(self);
-	c[SAMPLES] = cell_count(samples);
+	if (j->in->profile->samples.n) {
+		c[SHARE] = cell_share(g->total > 0 ? self / g->total : 0);
+		if (function > 0)
+			c[FUNCTION_SHARE] = cell_share(self / function);
+		c[SELF] = cell_time(self);
+		c[SAMPLES] = cell_count(samples);
+	}
 	c[OBJECT] = cell_text(report_object_name(j->in, s->symbol));
 	char *text = xprintf("%s%s%s (%s)", s->inlined ? s->inlined : "",
 			     s->inlined ? ", inlined into " : "",

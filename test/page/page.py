@@ -760,6 +760,17 @@ def test_shown(tap, kin, folder, page, url):
     page.size(1200, 800)
 
 
+def test_code_of_counts(tap, page, url):
+    """A histogram has times of functions, and none of their instructions."""
+    page.go(url.format('counts.html'))
+    look(page, '#code')
+    lists = page.run('[...document.querySelectorAll("main h2")].map(h => [h.textContent, h.nextElementSibling.querySelector("tbody td").innerText.trim()])')
+    tap.ok(lists == [['Source files', '100.00 %'], ['Instructions of functions', '']], 'no share of instructions where none was measured', str(lists))
+    look(page, '#code/f0')
+    said = page.run('document.querySelector("main h2").nextElementSibling.innerText')
+    tap.ok(said == 'prog', 'nor a hottest one', said)
+
+
 def test_difference(tap, kin, folder, page, url):
     """Lists and changes are those of kin diff."""
     rand = random.Random(5)
@@ -864,6 +875,7 @@ def main():
             tap.part(test_print, tap, page, url)
             tap.part(test_shown, tap, kin, folder, page, url)
             tap.part(test_old, tap, kin, folder, page, url)
+            tap.part(test_code_of_counts, tap, page, url)
             tap.part(test_difference, tap, kin, folder, page, url)
             tap.part(test_questions, tap, kin, folder, page, url)
             tap.part(test_access, tap, page, url)

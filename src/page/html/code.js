@@ -97,6 +97,8 @@ function measured(r, hits) {
 	return sum ? { ...sum, all: null } : { self: 0, all: null, samples: null };
 }
 
+// null: histograms do not tell instructions apart.
+const share_of_function = (c, hits) => (c.row.self === null ? null : share_of_rows(c.rows, hits));
 const share_of_rows = (rows, hits) => rows.reduce((sum, r) => sum + measured(r, hits).self, 0);
 const hottest_of = (rows, hits) => rows.reduce((a, r) => (measured(r, hits).self > measured(a, hits).self ? r : a), rows[0]);
 
@@ -159,7 +161,7 @@ function view_instructions(i) {
 	if (!c)
 		return [el("p", {}, "There is no such function in this file.")];
 	const hits = hits_at_hand(), with_calls = c.rows.some(r => r.calls), with_all = !hits && c.rows.some(r => r.inclusive && r.inclusive !== r.self);
-	const with_inlined = c.rows.some(r => r.inlined), hottest = c.rows.indexOf(hottest_of(c.rows, hits));
+	const with_inlined = c.rows.some(r => r.inlined), hottest = c.rows.indexOf(hottest_of(c.rows, hits)), share = share_of_function(c, hits);
 	let before = "", inside = "";
 	const rows = c.rows.map((r, k) => {
 		const place = r.file ? `${base_name(r.file)}:${r.line}` : "", file = place && place !== before ? code.files.findIndex(x => x.name === r.file) : -1;
@@ -176,10 +178,10 @@ function view_instructions(i) {
 	});
 	return [
 		el("h2", { class: "name title" }, c.f ? el("a", { href: link_to("function", c.f.id) }, c.name) : c.name),
-		el("p", { class: "soft" }, `${c.object}: ${percent(share_of_rows(c.rows, hits))} of all. `, el("a", { href: changed({ l: null }), onclick: e => {
+		el("p", { class: "soft" }, c.object, share === null ? null : [`: ${percent(share)} of all. `, el("a", { href: changed({ l: null }), onclick: e => {
 			e.preventDefault();
 			document.getElementById("hottest").scrollIntoView({ block: "center" });
-		} }, "To the hottest instruction")),
+		} }, "To the hottest instruction")]),
 		note_of_whole(), notes_of(data.tables.instructions),
 		region("Instructions", table_of("Instructions of " + c.name, "listing", [head("Self", "n"), with_all ? head("Children", "n minor") : null, head("Samples", "n minor"), with_calls ? head("Calls", "n minor") : null,
 				head("Address", "minor"), head("Jumps"), head("Instruction"), head("Line", "minor"), with_inlined ? head("Inlined", "minor") : null], rows)),
@@ -243,7 +245,7 @@ function view_code(argument) {
 	return [
 		note_of_whole(),
 		table("Source files", code.files.map((x, i) => ({ i, name: x.name, share: share_of_rows(x.rows, hits) })), r => link_to("code", `s${r.i}`, { l: hottest_of(code.files[r.i].rows, hits).line })),
-		table("Instructions of functions", code.functions.map((x, i) => ({ i, name: x.name, share: share_of_rows(x.rows, hits) })), r => link_to("code", `f${r.i}`, { h: 1 })),
+		table("Instructions of functions", code.functions.map((x, i) => ({ i, name: x.name, share: share_of_function(x, hits) })), r => link_to("code", `f${r.i}`, { h: 1 })),
 		notes_of(data.tables.lines, data.tables.instructions),
 	];
 }

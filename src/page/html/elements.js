@@ -49,7 +49,9 @@ function table_of(caption, kind, heads, rows) {
 
 function button(text, onclick, attributes) { return el("button", { type: "button", onclick, ...attributes }, text); }
 
-function share_cell(share, lossy) {
+function share_cell(share, lossy) { // null: not known
+	if (share === null)
+		return el("td", { class: "n share" });
 	const bar = el("span");
 	bar.style.width = Math.max(0, Math.min(100, 100 * share)) + "%";
 	return el("td", { class: "n share" }, bar, el("b", {}, (lossy ? "≥ " : "") + percent(share)));
