@@ -771,6 +771,18 @@ def test_code_of_counts(tap, page, url):
     tap.ok(said == 'prog', 'nor a hottest one', said)
 
 
+def test_summary_of_folded(tap, kin, folder, page, url):
+    """Stacks of which nothing but numbers is known, and none at all."""
+    for name, weight, figures in (('some', 7, '7\nin all\n7\nsamples\n1\nfunctions'), ('none', 0, '0\nin all\n0\nsamples\n0\nfunctions')):
+        with open(os.path.join(folder, f'{name}.folded'), 'w') as f:
+            f.write(f'prog;main {weight}\n')
+        run(kin, folder, 'html', '-o', f'{name}.html', f'{name}.folded')
+        page.go(url.format(f'{name}.html'))
+        settle(page)
+        big = page.run('document.querySelector("main .big").innerText')
+        tap.ok(re.sub(r'\n+', '\n', big) == figures, f'{name}: numbers of samples', big)
+
+
 def test_difference(tap, kin, folder, page, url):
     """Lists and changes are those of kin diff."""
     rand = random.Random(5)
@@ -876,6 +888,7 @@ def main():
             tap.part(test_shown, tap, kin, folder, page, url)
             tap.part(test_old, tap, kin, folder, page, url)
             tap.part(test_code_of_counts, tap, page, url)
+            tap.part(test_summary_of_folded, tap, kin, folder, page, url)
             tap.part(test_difference, tap, kin, folder, page, url)
             tap.part(test_questions, tap, kin, folder, page, url)
             tap.part(test_access, tap, page, url)

@@ -91,9 +91,9 @@ function view_summary() {
 	const info = rows_of(data.tables.info), figures = [];
 	const fact = (about, name) => (info.find(r => r.about === about && r.fact === name) || {}).value;
 	const figure = (text, what) => figures.push(el("div", {}, el("b", {}, text), what));
-	figure(paths ? amount(look().whole) : facts().total ? show_time(facts().total) : "0", paths ? "of " + event_of().name : "in all");
+	figure(paths ? amount(look().whole) : facts().total ? show_time(facts().total) : "0", paths && event_of().name !== "samples" ? "of " + event_of().name : "in all");
 	for (const s of info.filter(r => r.about === "samples" && r.fact !== "distinct stacks"))
-		figure(count(s.value), "samples of " + s.fact);
+		figure(count(s.value), s.fact === "samples" ? s.fact : "samples of " + s.fact); // of data that names no event
 	figure(count(functions.length), "functions");
 	const lost = fact("audit", "lost");
 	if (lost)
