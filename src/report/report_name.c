@@ -285,7 +285,7 @@ void report_describe(const struct report_input *in, struct kin_table *t)
 	if (g->measured)
 		table_property(t, "measured",
 			       cell_text("times of calls are those of sampled stacks"));
-	else
+	else if (g->has_arcs)
 		table_property(
 			t, "estimated",
 			cell_text("times that went through calls are apportioned by call counts"));

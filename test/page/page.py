@@ -779,8 +779,9 @@ def test_summary_of_folded(tap, kin, folder, page, url):
         run(kin, folder, 'html', '-o', f'{name}.html', f'{name}.folded')
         page.go(url.format(f'{name}.html'))
         settle(page)
-        big = page.run('document.querySelector("main .big").innerText')
+        big, text = page.run('[document.querySelector("main .big").innerText, document.querySelector("main").innerText]')
         tap.ok(re.sub(r'\n+', '\n', big) == figures, f'{name}: numbers of samples', big)
+        tap.ok('estimated' not in text, f'{name}: nothing is estimated where no calls were counted', text)
 
 
 def test_difference(tap, kin, folder, page, url):
