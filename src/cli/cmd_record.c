@@ -798,14 +798,13 @@ static bool take_pipe(struct record_line *l)
 /* False: something that was asked for besides could not be written. */
 static bool say_end(const struct record_line *l, struct record_result *r)
 {
-	const char *output = strcmp(l->opts.output, "-") != 0 ? l->opts.output : NULL;
+	const char *output = l->opts.output;
+	bool is_pipe = !strcmp(output, "-");
 	struct record_ending e = ending(l);
 	e.held = &r->held;
 	char *series = r->n_parts ? xprintf("%s.*", output) : NULL;
-	bool all = record_end(&e, &r->audit, series ? NULL : output,
-			      series   ? series
-			      : output ? output
-				       : "standard output");
+	const char *name = series ? series : is_pipe ? "standard output" : output;
+	bool all = record_end(&e, &r->audit, series || is_pipe ? NULL : output, name);
 	free(series);
 	return all;
 }

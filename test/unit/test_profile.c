@@ -687,7 +687,7 @@ static struct kept *kept_of(uint64_t addr, uint64_t step, size_t n)
 							     .end = addr + i * step + 1,
 							     .name = kept_string(k, "f") }));
 	vec_push(&o->code,
-		 ((struct kept_code){ addr, kept_bytes(k, "abcdefgh" + addr % 8, n), n }));
+		 ((struct kept_code){ addr, kept_bytes(k, &"abcdefgh"[addr % 8], n), n }));
 	kept_sort(k);
 	return k;
 }
