@@ -776,6 +776,14 @@ static void put_date(struct record_line *l)
 	l->opts.output = l->dated;
 }
 
+static void free_names(struct record_line *l)
+{
+	free(l->in_folder);
+	free(l->ranked);
+	free(l->ranked_perf);
+	free(l->dated);
+}
+
 /* Standard output is for the recording, then: what COMMAND prints goes to standard error. */
 static bool take_pipe(struct record_line *l)
 {
@@ -873,10 +881,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 	record_against_done(&l.against);
 	vec_free(&l.spans);
 	vec_free(&l.filters);
-	free(l.in_folder);
-	free(l.dated);
-	free(l.ranked);
-	free(l.ranked_perf);
+	free_names(&l);
 	return status;
 }
 
@@ -884,7 +889,7 @@ int record_program(char **argv, void (*look)(const char *path))
 {
 	struct record_line l = { .opts = { .output = "profile.kin", .argv = argv }, .look = look };
 	int status = run_line(&l);
-	free(l.ranked);
+	free_names(&l);
 	return status;
 }
 
