@@ -195,6 +195,13 @@ uint64_t folder_checksum(const uint8_t *p, size_t size)
 	return mix(mix(mix(a, b), c), d);
 }
 
+struct kin_error *folder_temporary(const char *name, char **ret)
+{
+	const char *tmp = getenv("TMPDIR");
+	*ret = xprintf("%s/%s.XXXXXX", tmp && *tmp ? tmp : "/tmp", name);
+	return mkdtemp(*ret) ? NULL : err_os(errno, "%s", *ret);
+}
+
 char *folder_file(const char *name, const char *file)
 {
 	size_t n = strlen(name);

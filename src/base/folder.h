@@ -13,6 +13,10 @@ struct kin_error;
 char *folder_cache(const char *name);
 /* Creates the folder and its missing parents, for the user alone. */
 struct kin_error *folder_make(const char *path) __attribute__((warn_unused_result));
+/* Makes an empty folder below TMPDIR, or /tmp, whose name begins with `name`. *ret: its path, to be
+ * freed, also if it could not be made. */
+struct kin_error *folder_temporary(const char *name, char **ret)
+	__attribute__((warn_unused_result));
 /* The file that an option names: `file` in NAME if that ends with a slash, else NAME. To be freed.
  */
 char *folder_file(const char *name, const char *file);

@@ -14,9 +14,9 @@ static const char *const description[] = {
 	"Writes one self-contained file that needs no network: a summary with the quality of the "
 	"data; functions to sort and search, each with its callers, callees and cycles; flame "
 	"graphs from callers, from callees, of one function, or in the order of time; what each "
-	"thread did when; source lines and instructions. Whoever chooses a "
-	"stretch of time or threads there gets all of it for these alone. Each state of the page "
-	"has an address of its own, to be kept or sent.",
+	"thread did when; source lines and instructions. Whoever chooses a stretch "
+	"of time or threads there gets all of it for these alone. Each state of the page has an "
+	"address of its own, to be kept or sent.",
 	"All shares are of the whole recording. If the file would become larger than --max-size, "
 	"times get less precise, and then the narrowest frames are left out: \"others\" stands for "
 	"them, and sums of functions stay exact. Without --max-size, frames below a 200,000th, "

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/vec.h"
 #include "cli/child.h"
 #include "cli/inside.h"
@@ -147,10 +148,11 @@ static struct kin_error *join(const struct inside_files *f, const char *output)
  * freed. */
 static char *file_for_pipe(void)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *folder = xprintf("%s/kin-record.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(folder))
-		message("record", "%s: %s", folder, strerror(errno));
+	char *folder;
+	struct kin_error *err = folder_temporary("kin-record", &folder);
+	if (err)
+		message("record", "%s", kin_error_message(err));
+	kin_error_free(err);
 	char *path = xprintf("%s/profile.kin", folder);
 	free(folder);
 	return path;

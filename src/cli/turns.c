@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 #include "cli/child.h"
 #include "cli/inside.h"
 #include "cli/message.h"
@@ -81,11 +82,12 @@ static void start_cleaner(struct turns *t)
 
 static bool prepare(struct turns *t)
 {
-	const char *tmp = getenv("TMPDIR");
 	if (!t->folder) {
-		char *made = xprintf("%s/kin-runs.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-		if (!mkdtemp(made)) {
-			message(t->command, "%s: %s", made, strerror(errno));
+		char *made;
+		struct kin_error *err = folder_temporary("kin-runs", &made);
+		if (err) {
+			message(t->command, "%s", kin_error_message(err));
+			kin_error_free(err);
 			free(made);
 			return false;
 		}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/folder.h"
 
 static struct kin_error *copy(const char *path, FILE *out)
 {
@@ -23,15 +24,14 @@ static struct kin_error *copy(const char *path, FILE *out)
 
 struct kin_error *saved_write(struct kin_profile *profile, const char *name, FILE *out)
 {
-	const char *parent = getenv("TMPDIR");
-	char *folder = xprintf("%s/kin.XXXXXX", parent && *parent ? parent : "/tmp");
-	if (!mkdtemp(folder)) {
-		struct kin_error *err = err_os(errno, "%s", folder);
+	char *folder;
+	struct kin_error *err = folder_temporary("kin", &folder);
+	if (err) {
 		free(folder);
 		return err;
 	}
 	char *path = xprintf("%s/%s", folder, name);
-	struct kin_error *err = kin_profile_write(profile, path);
+	err = kin_profile_write(profile, path);
 	if (!err)
 		err = copy(path, out);
 	unlink(path);

@@ -33,16 +33,18 @@ static bool is_regular(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The first eight bytes of a regular file; false if it has fewer. */
-static bool read_magic(const char *path, char ret[8])
+size_t paths_head(const char *path, void *ret, size_t size)
 {
 	int fd = is_regular(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd < 0)
-		return false;
-	bool good = pread(fd, ret, 8, 0) == 8;
+		return 0;
+	ssize_t n = pread(fd, ret, size, 0);
 	close(fd);
-	return good;
+	return n < 0 ? 0 : (size_t)n;
 }
+
+/* False: the file is no regular one, or has fewer bytes. */
+static bool read_magic(const char *path, char ret[8]) { return paths_head(path, ret, 8) == 8; }
 
 static bool ends_in(const char *name, const char *ending)
 {

@@ -7,6 +7,10 @@
 
 struct kin_error;
 
+/* Reads up to `size` first bytes of a regular file; returns how many, 0 if it is none: what is read
+ * from a pipe is gone. */
+size_t paths_head(const char *path, void *ret, size_t size);
+
 struct paths {
 	VEC(char *) at; /* owned */
 };

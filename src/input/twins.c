@@ -1,14 +1,12 @@
 /* twins.c - reads from the headers of files of which run they are. */
 #include "input/twins.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "base/map64.h"
+#include "input/paths.h"
 #include "kin/format.h"
 
 struct run {
@@ -17,21 +15,10 @@ struct run {
 	uint32_t pid;
 };
 
-/* Only regular files: what is read from a pipe is gone. */
-static size_t read_head(const char *path, void *ret, size_t size)
-{
-	struct stat st;
-	int fd = stat(path, &st) || !S_ISREG(st.st_mode) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : pread(fd, ret, size, 0);
-	if (fd >= 0)
-		close(fd);
-	return n < 0 ? 0 : (size_t)n;
-}
-
 static struct run run_of(const char *path)
 {
 	struct kinf_header h;
-	size_t n = read_head(path, &h, sizeof(h));
+	size_t n = paths_head(path, &h, sizeof(h));
 	const char *gmon = (const char *)&h;
 	struct run r = { .is_gmon = n >= KINF_GMON_HEADER && !memcmp(gmon, "gmon", 4) };
 
