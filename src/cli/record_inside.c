@@ -75,10 +75,10 @@ static void say_what_lacks(const struct record_opts *o)
 /* ---- the files ---- */
 
 static void look_at(const char *path, const char *run, struct record_audit *a,
-		    struct inside_files *f)
+		    struct runtime_ids *counted, struct inside_files *f)
 {
 	bool going_on = false;
-	if (!runtime_file_add(path, run, a, &going_on))
+	if (!runtime_file_add(path, run, a, counted, &going_on))
 		return;
 	if (going_on)
 		f->going_on++;
@@ -89,14 +89,16 @@ static void look_at(const char *path, const char *run, struct record_audit *a,
 static struct inside_files find_files(const char *output, const char *run, struct record_audit *a)
 {
 	struct inside_files f = { 0 };
+	struct runtime_ids counted = { 0 };
 	char *pattern = inside_pattern(output, true);
 	glob_t g = { 0 };
-	look_at(output, run, a, &f);
+	look_at(output, run, a, &counted, &f);
 	if (!glob(pattern, 0, NULL, &g))
 		for (size_t i = 0; i < g.gl_pathc; i++)
-			look_at(g.gl_pathv[i], run, a, &f);
+			look_at(g.gl_pathv[i], run, a, &counted, &f);
 	globfree(&g);
 	free(pattern);
+	runtime_ids_free(&counted);
 	return f;
 }
 

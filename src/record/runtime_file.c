@@ -51,12 +51,20 @@ static void add_stacks(struct runtime_part p, struct record_audit *a)
 	}
 }
 
-static void add_threads(struct runtime_part p, struct record_audit *a)
+/* True for the first one of that key. */
+static bool is_first(struct map64 *known, uint64_t key)
+{
+	size_t before = known->n;
+	*map64_at(known, key) = 0;
+	return known->n > before;
+}
+
+static void add_threads(struct runtime_part p, struct map64 *tids, struct record_audit *a)
 {
 	struct kinf_thread t;
 	for (; p.size >= sizeof(t); p.at += sizeof(t), p.size -= sizeof(t)) {
 		memcpy(&t, p.at, sizeof(t));
-		a->threads += t.index > 0;
+		a->threads += t.index > 0 && is_first(tids, t.tid);
 	}
 }
 
@@ -69,20 +77,27 @@ static bool names_run(struct runtime_part p, const char *run)
 	return found;
 }
 
-static bool add_blocks(const struct file *f, const char *run, struct record_audit *a)
+/* Before anything is added: a file of another run changes nothing. */
+static bool is_of_run(const struct file *f, const char *run)
 {
 	struct kinf_block head;
 	struct runtime_part p;
 	bool found = false;
+	for (size_t at = KINF_PAGE; !found && runtime_file_next_block(f, &at, &head, &p);)
+		found = head.type == KINF_INFO && names_run(p, run);
+	return found;
+}
+
+static void add_blocks(const struct file *f, struct map64 *tids, struct record_audit *a)
+{
+	struct kinf_block head;
+	struct runtime_part p;
 	for (size_t at = KINF_PAGE; runtime_file_next_block(f, &at, &head, &p);) {
-		if (head.type == KINF_INFO)
-			found = found || names_run(p, run);
 		if (head.type == KINF_STACKS)
 			add_stacks(p, a);
 		if (head.type == KINF_THREADS)
-			add_threads(p, a);
+			add_threads(p, tids, a);
 	}
-	return found;
 }
 
 static bool has_carries(struct runtime_part p)
@@ -202,24 +217,23 @@ static bool lives(const struct kinf_header *h)
 	return h->end == KINF_RUNNING && (!kill((pid_t)h->pid, 0) || errno == EPERM);
 }
 
-static bool add_file(const struct file *f, const char *run, struct record_audit *sum,
-		     bool *going_on)
+static bool add_file(const struct file *f, const char *run, struct record_audit *a,
+		     struct runtime_ids *counted, bool *going_on)
 {
-	struct record_audit a = *sum;
 	struct kinf_header h;
 	if (f->size < KINF_PAGE)
 		return false;
 	memcpy(&h, f->data, sizeof(h));
-	if (h.magic != KINF_MAGIC || h.writer != KINF_BY_RUNTIME || !add_blocks(f, run, &a))
+	if (h.magic != KINF_MAGIC || h.writer != KINF_BY_RUNTIME || !is_of_run(f, run))
 		return false;
-	a.processes++;
-	a.cpu_ns += h.cpu_ns;
-	a.sampled_ns += h.sampled_ns;
-	a.lost += h.losses[KINF_LOST_SAMPLES];
-	if (!*a.trouble)
-		snprintf(a.trouble, sizeof(a.trouble), "%.*s", (int)sizeof(h.error), h.error);
+	add_blocks(f, &counted->tids, a);
+	a->processes += is_first(&counted->pids, h.pid);
+	a->cpu_ns += h.cpu_ns;
+	a->sampled_ns += h.sampled_ns;
+	a->lost += h.losses[KINF_LOST_SAMPLES];
+	if (!*a->trouble)
+		snprintf(a->trouble, sizeof(a->trouble), "%.*s", (int)sizeof(h.error), h.error);
 	*going_on = lives(&h);
-	*sum = a;
 	return true;
 }
 
@@ -228,12 +242,19 @@ struct kin_error *runtime_file_check_busy(const char *path)
 	return kinfile_file_check_busy(path);
 }
 
-bool runtime_file_add(const char *path, const char *run, struct record_audit *sum, bool *going_on)
+bool runtime_file_add(const char *path, const char *run, struct record_audit *sum,
+		      struct runtime_ids *counted, bool *going_on)
 {
 	struct file f = { 0 };
 	struct kin_error *err = file_read(path, &(struct file_opts){ 0 }, &f);
-	bool is_one = !err && add_file(&f, run, sum, going_on);
+	bool is_one = !err && add_file(&f, run, sum, counted, going_on);
 	kin_error_free(err);
 	file_free(&f);
 	return is_one;
+}
+
+void runtime_ids_free(struct runtime_ids *counted)
+{
+	map64_free(&counted->pids);
+	map64_free(&counted->tids);
 }

@@ -4,6 +4,7 @@
 #define RECORD_RUNTIME_FILE_H
 
 #include "base/file.h"
+#include "base/map64.h"
 #include "kin/format.h"
 #include "record/recording_audit.h"
 
@@ -23,9 +24,17 @@ bool runtime_file_next_block(const struct file *f, size_t *at, struct kinf_block
  * *pcs. False: there is none, or it is truncated. */
 bool runtime_part_next_stack(struct runtime_part *p, struct kinf_stack *ret, const uint8_t **pcs);
 
+/* Processes and threads that were counted. A process that executes another program has a file for
+ * each, and is one. */
+struct runtime_ids {
+	struct map64 pids, tids;
+};
+
 /* Adds the audit of one process's file to *sum. False, with *sum unchanged, if it is no such file
  * or not of the run named by preload_opts.run. *going_on: the process still lives. */
-bool runtime_file_add(const char *path, const char *run, struct record_audit *sum, bool *going_on);
+bool runtime_file_add(const char *path, const char *run, struct record_audit *sum,
+		      struct runtime_ids *counted, bool *going_on);
+void runtime_ids_free(struct runtime_ids *counted);
 
 /* The header of that file; false, and zero, if it is none of the runtime's. */
 bool runtime_file_header(const char *path, struct kinf_header *ret);
