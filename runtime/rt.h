@@ -48,7 +48,8 @@ struct rt_clock {      /* sampling state of a thread; rt_sample.c */
 	bool met;            /* the thread has had a sample */
 	bool ended;          /* the thread has announced its end */
 	uint64_t excluded_ns,
-		stopped_ns; /* CPU time while sampling was paused; start of the current pause */
+		stopped_ns;    /* CPU time while sampling was paused; start of the current pause */
+	uint64_t own_since_ns; /* its CPU time when rt_sample_own() began; 0: it has not */
 	uint64_t stack, stack_end; /* its stack, if that is certain; else 0 */
 };
 
@@ -462,6 +463,9 @@ void rt_sample_attach(struct rt_thread *t); /* with the lock: the calling thread
 void rt_sample_thread_starts(uint64_t stack_size);
 void rt_sample_thread_ends(void);
 void rt_sample_finish(void); /* brings clocks up to date */
+/* The calling thread works for us, not for the program, and then no longer: what it uses between is
+ * not the program's CPU time, and has no sample. */
+void rt_sample_own(bool begins);
 /* Sets a handler of ours, or reads the one that is set; 0 or -errno. */
 long rt_action_set(int signal, const struct rt_action *a);
 long rt_action_get(int signal, struct rt_action *ret);

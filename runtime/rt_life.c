@@ -324,8 +324,9 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 	/* a child of vfork is not the end of us */
 	if ((uint32_t)SYS0(getpid) != rt.pid)
 		return;
-	rt_gmon_write();
+	rt_sample_own(true);
 	rt_sample_finish();
+	rt_gmon_write();
 	if (rt_lock(&mask)) {
 		rt_threads_name();
 		rt_unlock(mask);
@@ -337,6 +338,7 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 		rt.header->end = end;
 	}
 	rt_file_finish();
+	rt_sample_own(false);
 }
 
 /* Whether this process has a file that is to say what becomes of it: a child of vfork has none, nor

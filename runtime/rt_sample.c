@@ -256,7 +256,7 @@ static void take_sample(void *arg)
 		return;
 	rt_tls.sampling = true;
 	t = rt_thread();
-	if (t && t->clock.timer)
+	if (t && t->clock.timer && !t->clock.own_since_ns)
 		sample(t, tick->context);
 	rt_tls.sampling = false;
 }
@@ -597,6 +597,25 @@ void rt_sample_on(bool on)
 	if (!on)
 		drain();
 	rt_unlock(mask);
+}
+
+void rt_sample_own(bool begins)
+{
+	struct rt_thread *t = rt_tls.thread;
+	uint64_t now, own;
+
+	if (!rt.sampling.period_ns || !t || !t->clock.timer)
+		return;
+	now = rt_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (begins) {
+		t->clock.own_since_ns = now;
+	} else if (t->clock.own_since_ns) {
+		own = now - t->clock.own_since_ns;
+		t->clock.own_since_ns = 0;
+		t->clock.last_ns += own;
+		t->clock.excluded_ns += own;
+		__atomic_fetch_add(&rt.sampling.excluded_ns, own, __ATOMIC_RELAXED);
+	}
 }
 
 /* Threads that nobody has told us of get timers, and are attached by their first signal. */

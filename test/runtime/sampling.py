@@ -135,6 +135,10 @@ def control():
     w, h = weights(kins), kins[0].header
     tap.ok(near(w['burn_a'], .2) and near(w['burn_c'], .2) and w['burn_b'] < .02 and near(h['cpu_ns'] / 1e9, .4),
            'sampling control: paused by moncontrol', lambda: f'{w} {h}')
+    r, kins = sampled('flushes', flags='-pg')
+    w, h = weights(kins), kins[0].header
+    tap.ok(near(w['burn_a'], .3) and sum(w.values()) - w['burn_a'] < .05 and near(h['cpu_ns'] / 1e9, .3, slack=.05) and cpu_of(r) > .59,
+           'sampling control: writing files is no time of the program', lambda: f'{w} {h} {describe(r)}')
     r, kins = sampled('shares', '0.2', options='sample=off')
     tap.ok(not kins, 'sampling control: off')
     r, kins = sampled('shares', '0.4', options='sample=100,stacks=off')

@@ -889,6 +889,17 @@ static int m_control(void)
 	return 0;
 }
 
+extern int kinrt_flush(void) __attribute__((weak));
+
+static int m_flushes(void)
+{
+	burn_a(0.2);
+	while (kinrt_flush && cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) < 0.5)
+		kinrt_flush();
+	burn_a(0.1);
+	return 0;
+}
+
 static int m_short_threads(void)
 {
 	for (int i = 0; i < 2000; i++) {
@@ -1012,6 +1023,7 @@ static const struct {
 	{ "dlclose", m_dlclose },
 	{ "unseen", m_unseen },
 	{ "control", m_control },
+	{ "flushes", m_flushes },
 	{ "short_threads", m_short_threads },
 	{ "many_threads", m_many_threads },
 };
