@@ -14,14 +14,14 @@
 
 /* Lines have the names of their functions: names are compared once per function. group[i] is the
  * name of symbol i; returns the names, each once. */
-static struct sort_name *distinct_names(const struct callgraph *g, uint32_t *group, size_t *n)
+static struct sort_name *distinct_names(const struct symbols *s, uint32_t *group, size_t *n)
 {
 	VEC(struct sort_name) names = { 0 };
 	struct map64 groups = { 0 }; /* pointer to a name -> index in names */
 
-	for (size_t i = 0; i < g->n_symbols; i++) {
-		const char *name = g->symbols->at[i].name;
-		if (i && name == g->symbols->at[i - 1].name) {
+	for (size_t i = 0; i < s->n; i++) {
+		const char *name = s->at[i].name;
+		if (i && name == s->at[i - 1].name) {
 			group[i] = group[i - 1];
 			continue;
 		}
@@ -37,11 +37,11 @@ static struct sort_name *distinct_names(const struct callgraph *g, uint32_t *gro
 	return names.at;
 }
 
-static void sort_by_function(const struct callgraph *g, struct sort_key *keys)
+uint32_t *callgraph_name_ranks(const struct symbols *s)
 {
-	uint32_t *group = xrealloc(NULL, g->n_symbols, sizeof(*group));
+	uint32_t *ret = xrealloc(NULL, s->n, sizeof(*ret)); /* at first the group of each name */
 	size_t n;
-	struct sort_name *names = distinct_names(g, group, &n);
+	struct sort_name *names = distinct_names(s, ret, &n);
 	uint32_t *rank_of = xrealloc(NULL, n, sizeof(*rank_of)), rank = 0;
 
 	sort_names(names, n);
@@ -49,12 +49,26 @@ static void sort_by_function(const struct callgraph *g, struct sort_key *keys)
 		rank += i && strcmp(names[i - 1].name, names[i].name) != 0;
 		rank_of[names[i].index] = rank;
 	}
-	for (size_t i = 0; i < g->n_symbols; i++)
-		keys[i].key = rank_of[group[i]];
-	sort_keys(keys, g->n_symbols);
+	for (size_t i = 0; i < s->n; i++)
+		ret[i] = rank_of[ret[i]];
 	free(rank_of);
-	free(group);
 	free(names);
+	return ret;
+}
+
+static void sort_by_ranks(struct sort_key *keys, size_t n, const uint32_t *ranks)
+{
+	for (size_t i = 0; i < n; i++)
+		keys[i].key = ranks[keys[i].index];
+	sort_keys(keys, n);
+}
+
+static void sort_by_function(const struct callgraph *g, struct sort_key *keys,
+			     const uint32_t *ranks)
+{
+	uint32_t *own = ranks ? NULL : callgraph_name_ranks(g->symbols);
+	sort_by_ranks(keys, g->n_symbols, ranks ? ranks : own);
+	free(own);
 }
 
 /* Entries of equal time: cycles, then functions, then those with an underscore in front. */
@@ -98,7 +112,8 @@ static void sort_by_name(const struct callgraph *g, struct sort_key *keys, size_
 }
 
 /* Sorts entries of one time and class by calls, then by name. */
-static void sort_alike(const struct callgraph *g, struct sort_key *keys, size_t n)
+static void sort_alike(const struct callgraph *g, struct sort_key *keys, size_t n,
+		       const uint32_t *ranks)
 {
 	for (size_t i = 0; i < n; i++)
 		keys[i].key = calls_key(g, keys[i].index);
@@ -107,13 +122,16 @@ static void sort_alike(const struct callgraph *g, struct sort_key *keys, size_t 
 		return;
 	for (size_t i = 0, equal; i < n; i += equal) {
 		equal = count_equal(keys + i, n - i);
-		if (equal > 1)
+		if (equal > 1 && ranks)
+			sort_by_ranks(keys + i, equal, ranks);
+		else if (equal > 1)
 			sort_by_name(g, keys + i, equal);
 	}
 }
 
 /* Sorts entries of one time. */
-static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n)
+static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n,
+		      const uint32_t *ranks)
 {
 	for (size_t i = 0; i < n; i++)
 		keys[i].key = class_of(g, keys[i].index);
@@ -121,33 +139,52 @@ static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n
 	for (size_t i = 0, equal; i < n; i += equal) {
 		equal = count_equal(keys + i, n - i);
 		if (equal > 1)
-			sort_alike(g, keys + i, equal);
+			sort_alike(g, keys + i, equal, ranks);
 	}
 }
 
+/* Most entries of a part of a profile have no time: they are not sorted by it. */
+static void sort_by_time(struct sort_key *keys, size_t n)
+{
+	const uint64_t no_time = ~sort_key_of_double(0);
+	struct sort_key *idle = xrealloc(NULL, n, sizeof(*idle));
+	size_t n_busy = 0, n_idle = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (keys[i].key == no_time)
+			idle[n_idle++] = keys[i];
+		else
+			keys[n_busy++] = keys[i];
+	}
+	sort_keys(keys, n_busy);
+	memcpy(keys + n_busy, idle, n_idle * sizeof(*idle));
+	free(idle);
+}
+
 /* Keys of all nodes lie in the nodes' order, so that memory is read in order. */
-static void sort_entries(const struct callgraph *g, struct sort_key *keys, size_t n)
+static void sort_entries(const struct callgraph *g, struct sort_key *keys, size_t n,
+			 const uint32_t *ranks)
 {
 	for (nodeid i = 0; i < n; i++)
 		keys[i].index = i;
 	if (g->symbols->opts.lines)
-		sort_by_function(g, keys);
+		sort_by_function(g, keys, ranks);
 	for (size_t i = 0; i < n; i++)
 		keys[i].key = time_key(g, keys[i].index);
-	sort_keys(keys, n);
+	sort_by_time(keys, n);
 	for (size_t i = 0, equal; i < n; i += equal) {
 		equal = count_equal(keys + i, n - i);
 		if (equal > 1)
-			sort_ties(g, keys + i, equal);
+			sort_ties(g, keys + i, equal, ranks);
 	}
 }
 
-static void number_entries(struct callgraph *g)
+static void number_entries(struct callgraph *g, const uint32_t *name_ranks)
 {
 	size_t n = g->n_symbols + g->n_cycles;
 	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
 
-	sort_entries(g, keys, n);
+	sort_entries(g, keys, n, name_ranks);
 	g->order = xrealloc(NULL, n, sizeof(*g->order));
 	for (size_t i = 0; i < n; i++) {
 		g->order[i] = keys[i].index;
@@ -265,7 +302,7 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 	if (opts->drops_arcs && !g->measured)
 		drop_arcs(g);
 	if (!opts->flat_only) {
-		number_entries(g);
+		number_entries(g, opts->name_ranks);
 		sort_cycles(g, callgraph_rules_of(opts)->members_as_found);
 	}
 	return g;

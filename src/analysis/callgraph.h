@@ -250,6 +250,9 @@ struct callgraph_opts {
 	/* With flat_only, and unless arcs are measured: there are none, as they are freed once they
 	 * have handed on their time. */
 	bool drops_arcs;
+	/* callgraph_name_ranks() of the symbols: saves sorting their names for each of many graphs.
+	 * NULL: not known. */
+	const uint32_t *name_ranks;
 	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */
 };
@@ -258,5 +261,9 @@ struct callgraph_opts {
 struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 				const struct callgraph_opts *opts);
 void callgraph_free(struct callgraph *g); /* NULL is fine */
+
+/* [symbols]: the place of each one's name among the names in order, the same for equal names. To be
+ * freed. */
+uint32_t *callgraph_name_ranks(const struct symbols *s);
 
 #endif

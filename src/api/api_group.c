@@ -101,46 +101,47 @@ struct group_parts {
 	bool own_shares; /* of each part, not of the whole */
 	bool many_units; /* parts are counted in different things */
 	double rate;     /* of many units: ticks per second, of the parts that are times */
+	const uint32_t *name_ranks; /* callgraph_opts */
 	struct sections *sections;
 };
 
-static void free_graph(void *graph) { callgraph_free(graph); }
+/* What the rows of a part are made of, until they are read: there may be thousands of parts. */
+struct part_report {
+	struct profile *flat; /* NULL: the part itself */
+	struct callgraph *graph;
+	struct report_opts opts;
+	struct kin_table *table;
+};
 
-static void free_flat(void *flat) { profile_free(flat); }
-
-/* Places are those of the whole profile: frames keep their ids. The part must live as long as rows
- * are read; total and rate are those of its graph. */
-static struct kin_error *report_part(const struct group_parts *x, const struct profile *part,
-				     double *total, double *rate, struct kin_table **ret)
+/* Places are those of the whole profile: frames keep their ids. */
+static struct kin_error *part_report_init(struct part_report *r, const struct group_parts *x,
+					  const struct profile *part)
 {
 	const struct view *v = x->v;
-	struct profile *flat = v->program ? program_flatten(v->program, part) : NULL;
-	struct callgraph *graph = callgraph_new(
-		flat ? flat : part, v->symbols,
+	struct report_input in = report_input_of(x->p, v);
+
+	r->flat = v->program ? program_flatten(v->program, part) : NULL;
+	r->graph = callgraph_new(
+		r->flat ? r->flat : part, v->symbols,
 		&(struct callgraph_opts){ .samples = v->program ? &part->samples : NULL,
 					  .program = v->program,
-					  .no_inlines = x->p->naming.no_inlines });
-	struct report_input in = report_input_of(x->p, v);
-	struct report_opts *opts = xalloc(sizeof(*opts)); /* rows are made by it */
-	*opts = *x->opts;
-	in.profile = part;
-	in.flat = flat ? flat : part;
-	in.graph = graph;
+					  .no_inlines = x->p->naming.no_inlines,
+					  .name_ranks = x->name_ranks });
+	r->opts = *x->opts;
 	if (!x->own_shares)
-		opts->whole = v->graph->total;
-	*total = graph->total;
-	*rate = graph->rate;
-	struct kin_error *err = x->report->run(&in, opts, ret);
-	if (!err) {
-		table_keep(*ret, free_graph, graph);
-		table_keep(*ret, free_flat, flat);
-		table_keep(*ret, free, opts);
-		return NULL;
-	}
-	free(opts);
-	callgraph_free(graph);
-	profile_free(flat);
-	return err;
+		r->opts.whole = v->graph->total;
+	in.profile = part;
+	in.flat = r->flat ? r->flat : part;
+	in.graph = r->graph;
+	struct kin_error *err = x->report->run(&in, &r->opts, &r->table);
+	return err ? err : sort_rows(&r->table, x->sort);
+}
+
+/* The table stays, for its texts. */
+static void part_report_done(struct part_report *r)
+{
+	callgraph_free(r->graph);
+	profile_free(r->flat);
 }
 
 static bool is_of_time(const struct profile *part)
@@ -149,38 +150,42 @@ static bool is_of_time(const struct profile *part)
 	return s->n_events && s->events[samples_event(s)].unit == EVENT_NS;
 }
 
-static struct kin_error *add_part(struct group_parts *x, const struct profile *part,
-				  const char *label)
+static void add_rows(struct group_parts *x, const struct profile *part, const char *label,
+		     const struct part_report *r)
 {
-	struct kin_table *t;
 	struct kin_row row;
-	double total, rate, whole = x->v->graph->total;
-	struct kin_error *err = report_part(x, part, &total, &rate, &t);
-	if (err || (err = sort_rows(&t, x->sort)))
-		return err;
+	double total = r->graph->total, rate = r->graph->rate, whole = x->v->graph->total;
 	if (!x->sections)
-		x->sections = sections_new(t, &x->column);
+		x->sections = sections_new(r->table, &x->column);
 	bool is_time = is_of_time(part);
 	if (is_time)
 		x->rate = rate;
 	struct section_scale scale = { x->own_shares || whole <= 0 ? 1 : total / whole,
 				       x->many_units && !is_time ? 1 / rate : 1,
 				       x->many_units && !is_time };
-	for (kin_table_rewind(t); table_next(t, &row);)
+	for (kin_table_rewind(r->table); table_next(r->table, &row);)
 		sections_add_row(x->sections, label, &row, scale);
-	sections_take_notes(x->sections, t, label);
-	table_keep(sections_table(x->sections), free_table, t); /* its texts */
-	return NULL;
+	sections_take_notes(x->sections, r->table, label);
+	table_keep(sections_table(x->sections), free_table, r->table);
 }
 
-/* `last`: if none of the parts before it had anything, its columns are the report's. */
-static struct kin_error *add_some(struct group_parts *x, const struct profile_part *which,
-				  const char *label, bool last)
+static struct kin_error *add_part(struct group_parts *x, const struct profile *part,
+				  const char *label)
+{
+	struct part_report r;
+	struct kin_error *err = part_report_init(&r, x, part);
+	if (!err)
+		add_rows(x, part, label, &r);
+	part_report_done(&r);
+	return err;
+}
+
+/* Consumes the part. `last`: if none of the parts before it had anything, its columns are the
+ * report's. */
+static struct kin_error *add_some(struct group_parts *x, struct profile *part, const char *label,
+				  bool last)
 {
 	struct kin_error *err = NULL;
-	struct profile *part = profile_filter(x->p->data, which);
-	if (!which->events)
-		part->samples.timed_event = (uint16_t)(samples_event(&x->p->data->samples) + 1);
 	if (!profile_is_empty(part) || (last && !x->sections))
 		err = add_part(x, part, label);
 	profile_free(part);
@@ -189,17 +194,16 @@ static struct kin_error *add_some(struct group_parts *x, const struct profile_pa
 
 static struct kin_error *by_tasks(struct group_parts *x, struct threads threads)
 {
-	size_t n = x->p->data->samples.n_tasks;
-	uint8_t *tasks = xalloc(n);
+	const struct profile *whole = x->p->data;
+	struct profile_parts *parts = profile_parts_new(whole, threads.of_task, threads.n);
 	struct kin_error *err = NULL;
 
 	for (size_t i = 0; i < threads.n && !err; i++) {
-		for (size_t k = 0; k < n; k++)
-			tasks[k] = threads.of_task[k] == i;
-		err = add_some(x, &(struct profile_part){ .tasks = tasks }, threads.at[i].label,
-			       i + 1 == threads.n);
+		struct profile *part = profile_parts_make(parts, i);
+		part->samples.timed_event = (uint16_t)(samples_event(&whole->samples) + 1);
+		err = add_some(x, part, threads.at[i].label, i + 1 == threads.n);
 	}
-	free(tasks);
+	profile_parts_free(parts);
 	threads_done(&threads);
 	return err;
 }
@@ -252,11 +256,11 @@ static struct kin_error *by_event(struct group_parts *x)
 	for (size_t i = 1; i < n; i++)
 		x->many_units |= p->samples.events[i].unit != p->samples.events[0].unit;
 	if (!n)
-		err = add_some(x, &(struct profile_part){ 0 }, "[counts]", true);
+		err = add_some(x, profile_filter(p, &(struct profile_part){ 0 }), "[counts]", true);
 	for (size_t i = 0; i < n && !err; i++) {
 		memset(events, 0, n);
 		events[i] = 1;
-		err = add_some(x, &(struct profile_part){ .events = events },
+		err = add_some(x, profile_filter(p, &(struct profile_part){ .events = events }),
 			       strtab_get(p->strings, p->samples.events[i].name), i + 1 == n);
 	}
 	free(events);
@@ -316,5 +320,9 @@ struct kin_error *group_report(struct kin_profile *p, const struct report *r,
 	struct group_parts parts = {
 		.p = p, .report = r, .v = v, .opts = o, .sort = sort, .rate = 1
 	};
-	return by_parts(&parts, groupings[i].add, ret);
+	uint32_t *ranks = callgraph_name_ranks(v->symbols);
+	parts.name_ranks = ranks;
+	err = by_parts(&parts, groupings[i].add, ret);
+	free(ranks);
+	return err;
 }

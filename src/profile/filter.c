@@ -147,55 +147,98 @@ static size_t lower_bound(const struct task_arc *at, size_t n, const struct task
 	return COUNT_WHILE(n, i, by_ends(&at[i], key) < 0);
 }
 
-/* Of an arc what the chosen threads did, and what nobody knows whose it was. */
-static void keep_arc(struct filter *f, const struct arc *a, const struct task_arc *by_arc, size_t n)
-{
-	struct task_arc key = { a->from, a->to, 0, a->from_object, a->to_object, 0 };
-	uint64_t rest = a->count, wanted = 0;
-	bool any = false;
+struct part_arc { /* of an arc what the threads of a part did */
+	uint64_t count;
+	uint32_t part, arc;
+};
 
-	for (size_t i = lower_bound(by_arc, n, &key); i < n && !by_ends(&by_arc[i], &key); i++) {
-		rest -= min_u64(by_arc[i].count, rest);
-		if (!wants(f->part->tasks, by_arc[i].task))
-			continue;
-		any = true;
-		if (__builtin_add_overflow(wanted, by_arc[i].count, &wanted))
-			wanted = UINT64_MAX;
+struct part_arcs {
+	VEC(struct part_arc) at;
+	uint32_t *last; /* [parts]: the last one of the part, NONE: none yet */
+};
+
+static void add_part_arc(struct part_arcs *a, struct part_arc x)
+{
+	uint32_t last = a->last[x.part];
+	uint64_t *count =
+		last != NONE && a->at.at[last].arc == x.arc ? &a->at.at[last].count : NULL;
+
+	if (!count) {
+		a->last[x.part] = (uint32_t)a->at.n;
+		vec_push(&a->at, x);
+	} else if (__builtin_add_overflow(*count, x.count, count)) {
+		*count = UINT64_MAX;
 	}
-	if (wants(f->part->tasks, 0)) {
-		any |= rest || !a->count;
-		if (__builtin_add_overflow(wanted, rest, &wanted))
-			wanted = UINT64_MAX;
+}
+
+/* What nobody knows whose it was is of the part of the unknown thread. */
+static struct part_arcs split_arcs(const struct profile *p, const uint32_t *of_task, size_t n_parts)
+{
+	const struct samples *s = &p->samples;
+	struct part_arcs ret = { .last = xrealloc(NULL, n_parts, sizeof(*ret.last)) };
+	struct task_arc *by_arc = xrealloc(NULL, s->n_task_arcs, sizeof(*by_arc));
+
+	memset(ret.last, 0xff, n_parts * sizeof(*ret.last));
+	if (s->n_task_arcs) {
+		memcpy(by_arc, s->task_arcs, s->n_task_arcs * sizeof(*by_arc));
+		qsort(by_arc, s->n_task_arcs, sizeof(*by_arc), by_ends);
 	}
-	struct arc part = *a;
-	part.count = wanted;
-	if (any)
-		profile_add_arc(f->into, part);
+	for (uint32_t arc = 0; arc < p->n_arcs; arc++) {
+		struct arc a = arc_at(&p->arcs, arc);
+		struct task_arc key = { a.from, a.to, 0, a.from_object, a.to_object, 0 };
+		uint64_t rest = a.count;
+		for (size_t i = lower_bound(by_arc, s->n_task_arcs, &key);
+		     i < s->n_task_arcs && !by_ends(&by_arc[i], &key); i++) {
+			rest -= min_u64(by_arc[i].count, rest);
+			add_part_arc(&ret, (struct part_arc){ by_arc[i].count,
+							      of_task[by_arc[i].task], arc });
+		}
+		if (rest || !a.count)
+			add_part_arc(&ret, (struct part_arc){ rest, of_task[0], arc });
+	}
+	free(by_arc);
+	free(TAKE(ret.last));
+	return ret;
+}
+
+static void keep_arc(struct filter *f, uint32_t arc, uint64_t count)
+{
+	struct arc a = arc_at(&f->p->arcs, arc);
+	a.count = count;
+	if (wants(f->part->objects, a.to_object))
+		profile_add_arc(f->into, a);
+}
+
+/* Those of the chosen tasks are one part, the others another. */
+static void keep_arcs_of_tasks(struct filter *f)
+{
+	enum { OTHERS, CHOSEN, PARTS };
+	size_t n_tasks = f->p->samples.n_tasks;
+	uint32_t *of_task = xrealloc(NULL, n_tasks, sizeof(*of_task));
+
+	for (size_t i = 0; i < n_tasks; i++)
+		of_task[i] = f->part->tasks[i] ? CHOSEN : OTHERS;
+	struct part_arcs arcs = split_arcs(f->p, of_task, PARTS);
+	for (size_t i = 0; i < arcs.at.n; i++)
+		if (arcs.at.at[i].part == CHOSEN)
+			keep_arc(f, arcs.at.at[i].arc, arcs.at.at[i].count);
+	vec_free(&arcs.at);
+	free(of_task);
 }
 
 static void keep_arcs(struct filter *f)
 {
 	const struct samples *s = &f->p->samples;
-	struct task_arc *by_arc = xrealloc(NULL, s->n_task_arcs, sizeof(*by_arc));
 
-	if (s->n_task_arcs) {
-		memcpy(by_arc, s->task_arcs, s->n_task_arcs * sizeof(*by_arc));
-		qsort(by_arc, s->n_task_arcs, sizeof(*by_arc), by_ends);
-	}
-	for (size_t i = 0; i < f->p->n_arcs; i++) {
-		struct arc a = arc_at(&f->p->arcs, i);
-		if (!wants(f->part->objects, a.to_object))
-			continue;
-		if (f->part->tasks)
-			keep_arc(f, &a, by_arc, s->n_task_arcs);
-		else
-			profile_add_arc(f->into, a);
-	}
+	if (f->part->tasks)
+		keep_arcs_of_tasks(f);
+	else
+		for (uint32_t i = 0; i < f->p->n_arcs; i++)
+			keep_arc(f, i, arc_at(&f->p->arcs, i).count);
 	for (size_t i = 0; i < s->n_task_arcs; i++)
 		if (wants(f->part->tasks, s->task_arcs[i].task) &&
 		    wants(f->part->objects, s->task_arcs[i].to_object))
 			profile_add_task_arc(f->into, s->task_arcs[i]);
-	free(by_arc);
 }
 
 /* ---- the rest ---- */
@@ -284,13 +327,33 @@ static void keep_audit(struct filter *f)
 	}
 }
 
+/* `whole`: the times of all samples of the whole. */
+static struct profile *finish(const struct filter *f, struct time_range whole)
+{
+	struct profile *ret = profile_finish(f->into);
+
+	if (whole.from_ns <= whole.to_ns) {
+		ret->samples.whole_from_ns = whole.from_ns;
+		ret->samples.whole_to_ns = whole.to_ns;
+	}
+	ret->saturated = f->p->saturated; /* if anything is, the whole is */
+	return ret;
+}
+
+static stackid *no_stacks(const struct samples *s)
+{
+	stackid *stacks = xrealloc(NULL, s->n_stacks, sizeof(*stacks));
+
+	memset(stacks, 0xff, s->n_stacks * sizeof(*stacks));
+	stacks[0] = 0;
+	return stacks;
+}
+
 struct profile *profile_filter(const struct profile *p, const struct profile_part *part)
 {
 	struct filter f = { .p = p, .part = part, .into = profile_builder_new() };
 
-	f.stacks = xrealloc(NULL, p->samples.n_stacks, sizeof(*f.stacks));
-	memset(f.stacks, 0xff, p->samples.n_stacks * sizeof(*f.stacks));
-	f.stacks[0] = 0;
+	f.stacks = no_stacks(&p->samples);
 	f.events = xalloc(p->samples.n_events * sizeof(*f.events));
 	keep_ids(&f);
 	keep_events(&f);
@@ -306,12 +369,177 @@ struct profile *profile_filter(const struct profile *p, const struct profile_par
 	profile_add_kept(f.into, p->kept);
 	free(f.stacks);
 	free(f.events);
-	struct profile *ret = profile_finish(f.into);
-	struct time_range whole = span_of(p);
-	if (whole.from_ns <= whole.to_ns) {
-		ret->samples.whole_from_ns = whole.from_ns;
-		ret->samples.whole_to_ns = whole.to_ns;
+	return finish(&f, span_of(p));
+}
+
+/* ---- parts by task ---- */
+
+struct members { /* what belongs to each part, in its order */
+	uint32_t *at;
+	uint32_t *end; /* [parts]: where it ends in at[] */
+};
+
+struct profile_parts {
+	const struct profile *p;
+	struct members tasks, samples, arcs, task_arcs;
+	struct part_arcs counts; /* what `arcs` are of */
+	struct time_range whole;
+	stackid *stacks; /* [n_stacks]: as in struct filter; of no part while none is made */
+	uint8_t *chosen; /* [n_tasks]: likewise */
+};
+
+/* part_of: [n]. */
+static struct members members_of(const uint32_t *part_of, size_t n, size_t n_parts)
+{
+	struct members m = { xrealloc(NULL, n, sizeof(*m.at)), xalloc(n_parts * sizeof(*m.end)) };
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		m.end[part_of[i]]++;
+	for (size_t i = 0; i < n_parts; i++) {
+		uint32_t size = m.end[i];
+		m.end[i] = at;
+		at += size;
 	}
-	ret->saturated = p->saturated; /* if anything is, the whole is */
+	for (size_t i = 0; i < n; i++)
+		m.at[m.end[part_of[i]]++] = (uint32_t)i;
+	return m;
+}
+
+static uint32_t first_of(const struct members *m, size_t part)
+{
+	return part ? m->end[part - 1] : 0;
+}
+
+static void members_free(struct members *m)
+{
+	free(m->at);
+	free(m->end);
+}
+
+struct profile_parts *profile_parts_new(const struct profile *p, const uint32_t *of_task, size_t n)
+{
+	const struct samples *s = &p->samples;
+	struct profile_parts *x = xalloc(sizeof(*x));
+
+	x->p = p;
+	x->whole = span_of(p);
+	x->stacks = no_stacks(s);
+	x->chosen = xalloc(s->n_tasks);
+	x->counts = split_arcs(p, of_task, n);
+	size_t most = s->n > s->n_task_arcs ? s->n : s->n_task_arcs;
+	most = x->counts.at.n > most ? x->counts.at.n : most;
+	uint32_t *part_of = xrealloc(NULL, most, sizeof(*part_of));
+	for (size_t i = 0; i < s->n; i++)
+		part_of[i] = of_task[s->at[i].task];
+	x->samples = members_of(part_of, s->n, n);
+	for (size_t i = 0; i < x->counts.at.n; i++)
+		part_of[i] = x->counts.at.at[i].part;
+	x->arcs = members_of(part_of, x->counts.at.n, n);
+	for (size_t i = 0; i < s->n_task_arcs; i++)
+		part_of[i] = of_task[s->task_arcs[i].task];
+	x->task_arcs = members_of(part_of, s->n_task_arcs, n);
+	x->tasks = members_of(of_task, s->n_tasks, n);
+	free(part_of);
+	return x;
+}
+
+static void choose(struct profile_parts *x, size_t part, bool chosen)
+{
+	for (uint32_t i = first_of(&x->tasks, part); i < x->tasks.end[part]; i++)
+		x->chosen[x->tasks.at[i]] = chosen;
+}
+
+static void keep_part_samples(struct profile_parts *x, struct filter *f, size_t part)
+{
+	const struct samples *s = &x->p->samples;
+
+	for (uint32_t i = first_of(&x->samples, part); i < x->samples.end[part]; i++) {
+		uint32_t at = x->samples.at[i];
+		struct sample kept = s->at[at];
+		kept.stack = keep_stack(f, kept.stack);
+		builder_keep_sample(f->into, kept, s->detail_of ? s->detail_of[at] : 0);
+	}
+}
+
+static void forget_stacks(struct profile_parts *x, size_t part)
+{
+	const struct samples *s = &x->p->samples;
+
+	for (uint32_t i = first_of(&x->samples, part); i < x->samples.end[part]; i++)
+		for (stackid k = s->at[x->samples.at[i]].stack; k && x->stacks[k] != NONE;
+		     k = s->stacks[k].caller)
+			x->stacks[k] = NONE;
+}
+
+static void keep_part_arcs(const struct profile_parts *x, struct filter *f, size_t part)
+{
+	for (uint32_t i = first_of(&x->arcs, part); i < x->arcs.end[part]; i++) {
+		const struct part_arc *a = &x->counts.at.at[x->arcs.at[i]];
+		keep_arc(f, a->arc, a->count);
+	}
+	for (uint32_t i = first_of(&x->task_arcs, part); i < x->task_arcs.end[part]; i++)
+		profile_add_task_arc(f->into, x->p->samples.task_arcs[x->task_arcs.at[i]]);
+}
+
+/* What is the same in all parts. */
+static void borrow(struct profile *part, const struct profile *p)
+{
+	struct samples *s = &part->samples;
+
+	part->strings = p->strings;
+	part->objects = p->objects;
+	part->n_objects = p->n_objects;
+	part->sources = p->sources;
+	part->n_sources = p->n_sources;
+	part->facts = p->facts;
+	part->n_facts = p->n_facts;
+	part->ranks = p->ranks;
+	part->n_ranks = p->n_ranks;
+	part->kept = p->kept;
+	s->frames = p->samples.frames;
+	s->n_frames = p->samples.n_frames;
+	s->tasks = p->samples.tasks;
+	s->n_tasks = p->samples.n_tasks;
+	s->events = p->samples.events;
+	s->n_events = p->samples.n_events;
+	s->details = p->samples.details;
+	s->n_details = p->samples.n_details;
+	s->words = p->samples.words;
+	s->n_words = p->samples.n_words;
+	s->markers = p->samples.markers;
+	s->n_markers = p->samples.n_markers;
+}
+
+struct profile *profile_parts_make(struct profile_parts *x, size_t i)
+{
+	struct profile_part which = { .tasks = x->chosen };
+	struct filter f = {
+		.p = x->p, .part = &which, .into = profile_builder_new(), .stacks = x->stacks
+	};
+
+	choose(x, i, true);
+	keep_part_arcs(x, &f, i);
+	if (wants_unassigned(&f))
+		keep_unassigned(&f);
+	keep_spreads(&f);
+	keep_part_samples(x, &f, i);
+	forget_stacks(x, i);
+	keep_audit(&f);
+	choose(x, i, false);
+	struct profile *ret = finish(&f, x->whole);
+	borrow(ret, x->p);
 	return ret;
+}
+
+void profile_parts_free(struct profile_parts *x)
+{
+	members_free(&x->tasks);
+	members_free(&x->samples);
+	members_free(&x->arcs);
+	members_free(&x->task_arcs);
+	vec_free(&x->counts.at);
+	free(x->stacks);
+	free(x->chosen);
+	free(x);
 }

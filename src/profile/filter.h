@@ -29,4 +29,11 @@ struct profile_part {           /* what to take: booleans by id; NULL: all */
 
 struct profile *profile_filter(const struct profile *p, const struct profile_part *part);
 
+/* Parts by task, of_task[n_tasks] < n, one after the other: what profile_filter() makes of the same
+ * tasks, at the cost of what is in the part. To that end a part borrows what all have in common,
+ * and its tasks are those of the whole, with their times. It may outlive the parts, but not p. */
+struct profile_parts *profile_parts_new(const struct profile *p, const uint32_t *of_task, size_t n);
+struct profile *profile_parts_make(struct profile_parts *parts, size_t i); /* profile_free() */
+void profile_parts_free(struct profile_parts *parts);
+
 #endif

@@ -362,6 +362,12 @@ size_t profile_add_sample(struct profile_builder *b, struct sample s)
 	return samples_add_sample(&b->samples, s, 0);
 }
 
+void builder_keep_sample(struct profile_builder *b, struct sample s, detailid detail)
+{
+	samples_add_sample(&b->samples, s, 0);
+	samples_set_detail(&b->samples, detail);
+}
+
 void profile_add_detailed_sample(struct profile_builder *b, struct sample s, detailid detail)
 {
 	s.source = (uint32_t)b->sources.n;

@@ -257,6 +257,40 @@ static void arcs_are_told_apart(void)
 	profile_free(p);
 }
 
+/* One after the other, in any order, they are what each is alone. */
+static void parts_are_what_is_filtered(const struct profile *p)
+{
+	static const uint32_t of_task[] = { 0, 1, 2 };
+	static const uint8_t *const chosen[] = { unknown, first, second };
+	struct profile_parts *parts = profile_parts_new(p, of_task, THREADS);
+	for (size_t k = 0; k < 2 * (size_t)THREADS; k++) {
+		size_t i = (2 * k + 1) % THREADS;
+		struct profile *one = profile_parts_make(parts, i);
+		struct profile *q = profile_filter(p, &(struct profile_part){ .tasks = chosen[i] });
+		const struct samples *s = &one->samples, *t = &q->samples;
+		char *expected = strdup(arcs(q));
+		OK_STR(arcs(one), expected);
+		free(expected);
+		OK(s->n == t->n && s->n_stacks == t->n_stacks && weight(one) == weight(q));
+		for (size_t j = 0; j < s->n; j++)
+			OK(!memcmp(&s->at[j], &t->at[j], sizeof(s->at[j])) &&
+			   sample_detail(s, &s->at[j])->weight ==
+				   sample_detail(t, &t->at[j])->weight);
+		for (size_t j = 1; j < s->n_stacks; j++)
+			OK(s->stacks[j].frame == t->stacks[j].frame &&
+			   s->stacks[j].caller == t->stacks[j].caller);
+		OK(is_audit(one, t->audit.cpu_ns, t->audit.sampled_ns));
+		OK(one->n_histograms == q->n_histograms && one->n_blocks == q->n_blocks);
+		OK(s->n_latencies == t->n_latencies && s->n_failures == t->n_failures);
+		OK(s->whole_from_ns == t->whole_from_ns && s->whole_to_ns == t->whole_to_ns);
+		OK(one->strings == p->strings && s->frames == p->samples.frames);
+		OK(s->tasks == p->samples.tasks && one->sources == p->sources);
+		profile_free(q);
+		profile_free(one);
+	}
+	profile_parts_free(parts);
+}
+
 static void what_is_not_known_stays_so(void)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -280,6 +314,7 @@ int main(void)
 	by_object(p);
 	by_event(p);
 	by_time(p);
+	parts_are_what_is_filtered(p);
 	profile_free(p);
 	arcs_are_told_apart();
 	what_is_not_known_stays_so();
