@@ -119,12 +119,31 @@ static size_t end_of_function(const struct symbols *s, size_t first)
 	return i;
 }
 
-bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, symid function)
+bool *coverage_on_stacks(const struct samples *s, const symid *frame_places, size_t n_places)
+{
+	bool *ret = xalloc(n_places + 1), *is_used = xalloc(s->n_stacks + 1);
+
+	for (size_t i = 0; i < s->n; i++)
+		is_used[s->at[i].stack] = true;
+	for (size_t i = s->n_stacks; i-- > 1;) {
+		symid place = frame_places[s->stacks[i].frame];
+		if (!is_used[i])
+			continue;
+		is_used[s->stacks[i].caller] = true;
+		if (place != NONE)
+			ret[place] = true;
+	}
+	free(is_used);
+	return ret;
+}
+
+bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, const bool *on_stacks,
+			   symid function)
 {
 	size_t end = end_of_function(g->symbols, function);
 
 	for (size_t i = function; i < end; i++)
-		if (g->nodes[i].self > 0 || makes_calls(g, (symid)i))
+		if (g->nodes[i].self > 0 || (on_stacks && on_stacks[i]) || makes_calls(g, (symid)i))
 			return true;
 	for (uint32_t k = b->first[function]; k < b->first[end]; k++)
 		if (b->at[k].count)
@@ -133,14 +152,15 @@ bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, sy
 }
 
 static void carry_through(struct before *before, const struct coverage *c, const struct symbols *s,
-			  size_t first, size_t end)
+			  const bool *on_stacks, size_t first, size_t end)
 {
 	const struct blocks *b = c->blocks;
 	bool entry = is_entry(&s->at[first], (symid)first);
 	uint64_t count = entry ? calls_of(c->graph, (symid)first) : 0;
 	struct before now = { .count = count, .is_counted = b->first[first] < b->first[end] };
 
-	now.is_unsure = entry && !count && coverage_was_executed(c->graph, b, (symid)first);
+	now.is_unsure =
+		entry && !count && coverage_was_executed(c->graph, b, on_stacks, (symid)first);
 	now.is_known = entry && !now.is_unsure;
 	for (size_t i = first; i < end; i++) {
 		before[i] = now;
@@ -151,12 +171,13 @@ static void carry_through(struct before *before, const struct coverage *c, const
 	}
 }
 
-static struct before *carry_all(const struct coverage *c, const struct symbols *s)
+static struct before *carry_all(const struct coverage *c, const struct symbols *s,
+				const bool *on_stacks)
 {
 	struct before *before = xalloc(s->n * sizeof(*before));
 	for (size_t i = 0, end; i < s->n; i = end) {
 		end = end_of_function(s, i);
-		carry_through(before, c, s, i, end);
+		carry_through(before, c, s, on_stacks, i, end);
 	}
 	return before;
 }
@@ -243,9 +264,14 @@ static enum coverage_carry carry_to(const struct coverage *c, const struct cover
 	return carry != CARRY_ALL && has_blocks(c, l) ? CARRY_NONE : carry;
 }
 
-static void list_lines(struct coverage *c, const struct symbols *s, enum coverage_carry carry)
+static bool has_stacks(const struct coverage_opts *o) { return o->samples && o->samples->n; }
+
+static void list_lines(struct coverage *c, const struct symbols *s, const struct coverage_opts *o)
 {
-	struct before *before = carry_all(c, s);
+	bool *on_stacks =
+		has_stacks(o) ? coverage_on_stacks(o->samples, o->frame_places, s->n) : NULL;
+	struct before *before = carry_all(c, s, on_stacks);
+	enum coverage_carry carry = o->carry;
 
 	for (size_t i = 0; i < c->n_lines; i++) {
 		struct coverage_line *l = &c->lines[i];
@@ -259,6 +285,7 @@ static void list_lines(struct coverage *c, const struct symbols *s, enum coverag
 		}
 	}
 	free(before);
+	free(on_stacks);
 }
 
 /* The line of each place, or NONE; to be freed. */
@@ -370,11 +397,11 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 	if (opts->rules)
 		opts->rules->count(c);
 	else
-		list_lines(c, s, opts->carry);
+		list_lines(c, s, opts);
 	take_flow(c, s, opts->carry);
 	if (opts->line_counts)
 		take_line_counts(c, opts->line_counts);
-	if (opts->samples && opts->samples->n)
+	if (has_stacks(opts))
 		add_inclusive(c, s, opts);
 	sum_files(c);
 	return c;

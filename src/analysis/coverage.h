@@ -79,8 +79,13 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 			      const struct coverage_opts *opts);
 void coverage_free(struct coverage *c); /* NULL is fine */
 
-/* Whether a function has samples, calls or executed blocks; its own calls may not have been
- * counted. */
-bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, symid function);
+/* [n_places]: whether a sample has the place on its stack; to be freed. frame_places: as in
+ * coverage_opts. */
+bool *coverage_on_stacks(const struct samples *s, const symid *frame_places, size_t n_places);
+
+/* Whether a function has samples, calls or executed blocks, or is on a stack; its own calls may not
+ * have been counted. on_stacks: as above; NULL: there are no stacks. */
+bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, const bool *on_stacks,
+			   symid function);
 
 #endif

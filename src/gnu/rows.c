@@ -21,10 +21,11 @@ static int by_place(const struct symbols *s, symid l, symid r)
 }
 
 /* Of lines as well, recursion left out. */
-static bool count_calls(const struct callgraph *g, const struct blocks *blocks, symid id,
-			uint64_t *ret)
+static bool count_calls(const struct callgraph *g, const struct blocks *blocks,
+			const bool *on_stacks, symid id, uint64_t *ret)
 {
 	(void)blocks;
+	(void)on_stacks;
 	*ret = g->nodes[id].calls;
 	return true;
 }

@@ -107,8 +107,8 @@ static struct kin_cell *add_row(struct kin_table *t, const struct report_input *
 /* A line place is not called, and how often it was executed without a block of its own is not
  * known. Nor is it of a function that was executed without being called from counted code: that is
  * not zero. */
-static bool count_calls(const struct callgraph *g, const struct blocks *blocks, symid id,
-			uint64_t *ret)
+static bool count_calls(const struct callgraph *g, const struct blocks *blocks,
+			const bool *on_stacks, symid id, uint64_t *ret)
 {
 	const struct cg_node *n = &g->nodes[id];
 	const struct symbol *s = &g->symbols->at[id];
@@ -117,17 +117,19 @@ static bool count_calls(const struct callgraph *g, const struct blocks *blocks, 
 		return false;
 	if (__builtin_add_overflow(n->calls, n->self_calls, ret))
 		*ret = UINT64_MAX;
-	return *ret || !coverage_was_executed(g, blocks, id);
+	return *ret || !coverage_was_executed(g, blocks, on_stacks, id);
 }
 
 static void add_symbol(struct kin_table *t, const struct report_input *in,
-		       const struct report_opts *o, const struct blocks *blocks, symid id)
+		       const struct report_opts *o, const struct blocks *blocks,
+		       const bool *on_stacks, symid id)
 {
 	const struct cg_node *n = &in->graph->nodes[id];
 	const struct symbol *s = &in->symbols->at[id];
 	uint64_t calls;
 
-	if (!(o->rules ? o->rules->count_calls : count_calls)(in->graph, blocks, id, &calls) ||
+	if (!(o->rules ? o->rules->count_calls : count_calls)(in->graph, blocks, on_stacks, id,
+							      &calls) ||
 	    (!calls && !o->zeroes))
 		return;
 	struct kin_cell *c = add_row(t, in, id, s->addr, calls, KIN_ROW_FUNCTION);
@@ -170,6 +172,10 @@ static struct kin_error *counts_run(const struct report_input *in, const struct 
 	struct kin_table *t = table_new("counts", "Execution counts", columns, ARRAY_LEN(columns));
 	struct blocks *blocks =
 		blocks_new(report_flat(in), in->symbols, o->rules ? o->rules->blocks : NULL);
+	bool *on_stacks = in->program
+				  ? coverage_on_stacks(&in->profile->samples,
+						       program_places(in->program), in->symbols->n)
+				  : NULL;
 	size_t n;
 	symid *chosen = sorted_symbols(in, o, &n);
 
@@ -180,7 +186,7 @@ static struct kin_error *counts_run(const struct report_input *in, const struct 
 	for (size_t i = 0; i < n; i++) {
 		if (!report_is_subject(in, o, chosen[i]))
 			continue;
-		add_symbol(t, in, o, blocks, chosen[i]);
+		add_symbol(t, in, o, blocks, on_stacks, chosen[i]);
 		add_blocks(t, in, o, blocks, chosen[i]);
 	}
 	if (!report_is_empty(in, t) && !in->graph->has_arcs && !in->profile->n_blocks)
@@ -195,6 +201,7 @@ static struct kin_error *counts_run(const struct report_input *in, const struct 
 		table_note(t, "Some counts were too large for 64 bits; they are shown as the "
 			      "largest number.");
 	blocks_free(blocks);
+	free(on_stacks);
 	free(chosen);
 	*ret = t;
 	return NULL;

@@ -20,8 +20,8 @@ struct report_rules {
 	/* Compares rows. Need not be a total order: the result is that of a merge sort. */
 	int (*by_place)(const struct symbols *s, symid l, symid r);
 	/* The number of calls of a place; false if it has no row. */
-	bool (*count_calls)(const struct callgraph *g, const struct blocks *blocks, symid id,
-			    uint64_t *ret);
+	bool (*count_calls)(const struct callgraph *g, const struct blocks *blocks,
+			    const bool *on_stacks, symid id, uint64_t *ret);
 };
 
 struct report_opts {
