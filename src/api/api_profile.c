@@ -14,6 +14,7 @@
 #include "base/guard.h"
 #include "formats/kin/kin_write.h"
 #include "input/gcov.h"
+#include "input/paths.h"
 #include "names/kept.h"
 #include "perf/perf_about.h"
 #include "profile/hooks.h"
@@ -629,6 +630,25 @@ void profile_note_left_out(struct kin_profile *p)
 					    first, n - 1));
 }
 
+/* A directory with gmon.out files stands for these alone. */
+static void note_beside(struct kin_profile *p, const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t left_out;
+		char *first = paths_left_out(paths[i], &left_out);
+		if (left_out == 1)
+			profile_add_note(p, xprintf("%s is left out: of a directory with gmon.out "
+						    "files these are read; name it to see it",
+						    first));
+		else if (left_out)
+			profile_add_note(p, xprintf("%s and %zu more are left out: of a directory "
+						    "with gmon.out files these are read; name "
+						    "recordings to see them",
+						    first, left_out - 1));
+		free(first);
+	}
+}
+
 void profile_take_off_hooks(struct kin_profile *p)
 {
 	enum { NS = 1000000000 };
@@ -693,6 +713,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		return nothing_but(twice, p, err);
 	profile_check_data(p);
 	profile_note_left_out(p);
+	note_beside(p, paths, n);
 	bool unassigned =
 		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
 	bool has_counts = unassigned || p->data->n_arcs;

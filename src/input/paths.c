@@ -140,6 +140,29 @@ static struct kin_error *add_directory(struct paths *p, const char *path)
 	return NULL;
 }
 
+char *paths_left_out(const char *path, size_t *n)
+{
+	struct paths taken = { 0 }, all = { 0 };
+	char *first = NULL, *perf = paths_perf_folder(path);
+
+	*n = 0;
+	if (!perf && !is_regular(path))
+		kin_error_free(add_files(&taken, path, false));
+	if (taken.at.n)
+		kin_error_free(add_files(&all, path, true));
+	for (size_t i = 0; i < all.at.n; i++)
+		*n += !paths_is_gmon(base_name(all.at.at[i]));
+	if (all.at.n)
+		qsort(all.at.at, all.at.n, sizeof(*all.at.at), by_name);
+	for (size_t i = 0; i < all.at.n && !first; i++)
+		if (!paths_is_gmon(base_name(all.at.at[i])))
+			first = xprintf("%s", all.at.at[i]);
+	free(perf);
+	paths_free(&taken);
+	paths_free(&all);
+	return first;
+}
+
 static void add_glob(struct paths *p, const char *pattern)
 {
 	glob_t g;

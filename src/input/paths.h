@@ -27,6 +27,9 @@ char *paths_perf_folder(const char *path);
  * in it by their contents, or that of paths_perf_folder(); the matches of a glob (sorted by name);
  * otherwise itself. */
 MUST_CHECK struct kin_error *paths_expand(struct paths *p, const char *path);
+/* The recordings in a directory that does not stand for them, as it has gmon.out files: the first,
+ * to be freed, and how many. NULL: there are none. */
+char *paths_left_out(const char *path, size_t *n);
 void paths_add(struct paths *p, const char *path);
 void paths_free(struct paths *p);
 
