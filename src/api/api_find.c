@@ -340,9 +340,9 @@ static struct kin_error *find_in(const char *folder, char **ret)
 	return err;
 }
 
-struct kin_error *find_executable(const char *const *data, size_t n, char **ret)
+struct kin_error *find_executable(const char *data, char **ret)
 {
-	char *found = NULL, *folder = n ? folder_of(data[0]) : copy(".", 1);
+	char *found = NULL, *folder = data ? folder_of(data) : copy(".", 1);
 	struct kin_error *err = find_in(folder, &found);
 	if (!err && !found && strcmp(folder, ".") != 0)
 		err = find_in(".", &found);
@@ -353,7 +353,7 @@ struct kin_error *find_executable(const char *const *data, size_t n, char **ret)
 		return err_new(KIN_ERROR_USAGE,
 			       "which program is %s of? There is no a.out and no other program "
 			       "built with -pg here: name it, or say -e PROGRAM",
-			       n && strcmp(data[0], "-") != 0 ? data[0] : "the data");
+			       data && strcmp(data, "-") != 0 ? data : "the data");
 	*ret = found;
 	return NULL;
 }

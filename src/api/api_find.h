@@ -18,8 +18,9 @@ void path_list_free(struct path_list *l);
  * not. */
 MUST_CHECK struct kin_error *find_data(const char *program, struct path_list *ret);
 
-/* Finds the program that made these data files: a.out, or the only program built with -pg, first in
- * the folder of the first file, then in the current one. *ret is to be freed. */
-MUST_CHECK struct kin_error *find_executable(const char *const *data, size_t n, char **ret);
+/* Finds the program that made a data file, which is not said in it: a.out, or the only program
+ * built with -pg, first in the folder of the file (NULL: not known), then in the current one. *ret
+ * is to be freed. */
+MUST_CHECK struct kin_error *find_executable(const char *data, char **ret);
 
 #endif

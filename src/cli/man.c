@@ -271,8 +271,8 @@ static const char *const about[] = {
 	"recordings; reports say which recordings are left out. - is standard input.",
 	"Recordings say which programs and libraries ran. gmon.out does not, nor does a .kin file "
 	"that was merged from it. If no program is named, it is a.out, or the only program built "
-	"with -pg, in the directory of the first data "
-	"file; failing that, in the current one. kin checks that the two belong together, and "
+	"with -pg, in the directory of the first data file that does not say it; failing that, in "
+	"the current one. kin checks that the two belong together, and "
 	"warns if they do not.",
 	NULL,
 };

@@ -543,32 +543,54 @@ static bool is_unreadable(const char *path, const struct input_held *held)
 	return err;
 }
 
-bool input_says_program(const char *const *paths, size_t n, const struct input_held *held)
+/* The operand with a file that does not name its program; n: none. *any: whether a file does. */
+static size_t find_silent(const char *const *paths, size_t n, const struct input_held *held,
+			  bool *any)
 {
 	struct paths files = { 0 };
-	size_t saying = 0, silent = 0;
+	size_t *end = xalloc((n + 1) * sizeof(*end)); /* of the operands' files */
+	size_t silent = n;
 
+	*any = false;
 	for (size_t i = 0; i < n; i++) {
-		if (format_of_name(paths[i])) {
-			saying++;
-			continue;
-		}
-		struct kin_error *err = paths_expand(&files, paths[i]);
-		silent += err != NULL;
+		bool says = format_of_name(paths[i]);
+		struct kin_error *err = says ? NULL : paths_expand(&files, paths[i]);
+		if (err && silent == n)
+			silent = i;
 		kin_error_free(err);
+		*any |= says;
+		end[i] = files.at.n;
 	}
 	bool *twins = twins_find(files.at.at, files.at.n);
-	for (size_t i = 0; i < files.at.n && !silent; i++) {
+	for (size_t i = 0, operand = 0; i < files.at.n && silent == n; i++) {
+		while (i >= end[operand])
+			operand++;
 		if (twins[i])
 			continue;
 		if (says_program(files.at.at[i], held))
-			saying++;
+			*any = true;
 		else if (!is_unreadable(files.at.at[i], held))
-			silent++;
+			silent = operand;
 	}
 	free(twins);
+	free(end);
 	paths_free(&files);
-	return saying && !silent;
+	return silent;
+}
+
+bool input_says_program(const char *const *paths, size_t n, const struct input_held *held)
+{
+	bool any;
+
+	return find_silent(paths, n, held, &any) == n && any;
+}
+
+const char *input_without_program(const char *const *paths, size_t n, const struct input_held *held)
+{
+	bool any;
+	size_t silent = find_silent(paths, n, held, &any);
+
+	return silent < n ? paths[silent] : n ? paths[0] : NULL;
 }
 
 struct kin_error *input_check(const char *const *paths, size_t n, const struct input_held *held)
