@@ -61,6 +61,11 @@ static char *task_name(const struct profile *p, uint32_t id)
 	return t->tid ? xprintf("%s/%u", comm, t->tid) : xprintf("%s", comm);
 }
 
+static char *comm_name(const struct profile *p, uint32_t id)
+{
+	return xprintf("%s", strtab_get(p->strings, p->samples.tasks[id].comm));
+}
+
 static bool comm_is(const struct profile *p, uint32_t id, const char *name)
 {
 	return !strcmp(strtab_get(p->strings, p->samples.tasks[id].comm), name);
@@ -71,28 +76,52 @@ static struct kin_error *not_among(const char *what, const char *name, const cha
 	return err_new(KIN_ERROR_USAGE, "no %s '%s' in the data; there are: %s", what, name, list);
 }
 
+/* The first different names of a kind, and whether there are more. */
+struct known_names {
+	char *at[MOST_LISTED];
+	size_t n;
+	bool more;
+};
+
+static void add_name(struct known_names *k, char *name)
+{
+	size_t i = 0;
+	while (name && i < k->n && strcmp(k->at[i], name) != 0)
+		i++;
+	k->more |= name && i == MOST_LISTED;
+	if (name && i == k->n && i < MOST_LISTED)
+		k->at[k->n++] = name;
+	else
+		free(name);
+}
+
+/* Threads share the name of a command. */
+static struct known_names names_of(const struct profile *p, const struct filter_kind *k)
+{
+	struct known_names ret = { 0 };
+	for (size_t i = k->first; i < k->n && !ret.more; i++)
+		add_name(&ret, k->name(p, (uint32_t)i));
+	return ret;
+}
+
 static struct kin_error *unknown(const struct profile *p, const struct filter_kind *k,
 				 const char *name)
 {
+	struct known_names names = names_of(p, k);
 	char *list = xprintf("%s", "");
-	size_t shown = 0;
 
-	for (size_t i = k->first; i < k->n && shown <= MOST_LISTED; i++) {
-		char *one = k->name(p, (uint32_t)i);
-		if (!one)
-			continue;
-		char *longer = shown == MOST_LISTED
-				       ? xprintf("%s, ...", list)
-				       : xprintf("%s%s%s", list, shown ? ", " : "", one);
-		shown++;
-		free(one);
+	for (size_t i = 0; i < names.n; i++) {
+		char *longer = xprintf("%s%s%s", list, i ? ", " : "", names.at[i]);
+		free(names.at[i]);
 		free(list);
 		list = longer;
 	}
+	char *all = xprintf("%s%s", list, names.more ? ", ..." : "");
 	struct kin_error *err =
-		shown ? not_among(k->what, name, list)
-		      : err_new(KIN_ERROR_USAGE, "no %s '%s': the profile records no %ss", k->what,
-				name, k->what);
+		names.n ? not_among(k->what, name, all)
+			: err_new(KIN_ERROR_USAGE, "no %s '%s': the profile records no %ss",
+				  k->what, name, k->what);
+	free(all);
 	free(list);
 	return err;
 }
@@ -192,7 +221,7 @@ struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o
 	const struct filter_kind threads = { "thread", 1, (*p)->samples.n_tasks, task_is,
 					     task_name };
 	const struct filter_kind comms = { "command", 1, (*p)->samples.n_tasks, comm_is,
-					   task_name };
+					   comm_name };
 	const struct filter_kind ranks = { "rank", 0, (*p)->n_ranks, rank_is, rank_name };
 	const struct filter_kind objects = { "object", 1, (*p)->n_objects, object_is, object_name };
 	const struct filter_kind events = { "event", 0, (*p)->samples.n_events, event_is,
