@@ -9,8 +9,8 @@
 
 static struct profile *read_text(const char *text, char *error, size_t size)
 {
-	static const struct format *const all[] = { &bbout_format, &folded_format,
-						    &perf_script_format };
+	static const struct format *const all[] = { &bbout_format, &perf_script_format,
+						    &folded_format };
 	struct profile_builder *b = profile_builder_new();
 	struct input_opts o = { 0 };
 	struct source source = { 0 };
@@ -88,15 +88,58 @@ static void the_first_name_may_be_a_function(void)
 	profile_free(p);
 }
 
-static void decimals_are_thousandths(void)
+static void decimals_are_kept(void)
 {
-	char error[200];
-	struct profile *p = read_text("a;f 1.5\na;g 2\na;h .0625\n", error, sizeof(error));
-	OK_STR(error, "");
-	OK(p->samples.n == 3 && p->samples.at[0].weight == 1500);
-	OK(p->samples.at[1].weight == 2000 && p->samples.at[2].weight == 62);
-	OK_STR(strtab_get(p->strings, p->samples.events[0].name), "samples/1000");
-	profile_free(p);
+	static const struct {
+		const char *text, *event;
+		uint64_t first, second;
+	} cases[] = {
+		{ "a;f 1.5\na;g 2\n", "samples/1000", 1500, 2000 },
+		{ "a;f 0.100\na;g 2.\n", "samples/1000", 100, 2000 },
+		{ "a;f .0625\na;g 1\n", "samples/1000000", 62500, 1000000 },
+		{ "a;f 1e-05\na;g 2.5e-4\n", "samples/1000000", 10, 250 },
+		{ "a;f 0.30000000000000004\na;g 0.0000000006\n", "samples/1000000000", 300000000,
+		  1 },
+		{ "a;f 1e3\na;g 1.25E+2\n", "samples", 1000, 125 },
+		{ "a;f 3.0\na;g 250e-1\n", "samples", 3, 25 },
+		/* What fits is what is kept. */
+		{ "a;f 18446744073709551.25\na;g 1.5\n", "samples", 18446744073709551, 2 },
+		{ "a;f 18446744073709.25\na;g 1.5\n", "samples/1000", 18446744073709250, 1500 },
+		{ "a;f 18446744073709551615\na;g 1e400\n", "samples", UINT64_MAX, UINT64_MAX },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char error[200];
+		struct profile *p = read_text(cases[i].text, error, sizeof(error));
+		OK_STR(error, "");
+		OK_STR(strtab_get(p->strings, p->samples.events[0].name), cases[i].event);
+		OK(p->samples.n == 2 && p->samples.at[0].weight == cases[i].first);
+		OK(p->samples.at[1].weight == cases[i].second);
+		profile_free(p);
+	}
+	OK_STR(again("a;f 1\na;g 1e\n", &counts,
+		     "text: line 2 has no number at its end: cut off, or not of folded stacks"),
+	       "a;f 1\n");
+}
+
+static void a_stack_may_be_one_frame(void)
+{
+	OK_STR(again("main 3\n\n# note\nf(int, char) 4\n", &bare, ""), "f(int, char) 4\nmain 3\n");
+	OK_STR(again("main 1.5\n", &weights, ""), "[unknown];main 1500\n");
+	OK_STR(again("main 3\nno number\nf 4\n", &bare, "nothing known"), "");
+	OK_STR(again("main 3\nf", &bare,
+		     "text: line 2 has no number at its end: cut off, or not of folded stacks"),
+	       "main 3\n");
+	OK_STR(again("main 3\n  f 4\n", &bare, "nothing known"), "");
+}
+
+static void two_numbers_are_a_comparison(void)
+{
+	static const char refusal[] =
+		"text: each line has two numbers, as difffolded.pl writes them: "
+		"kin diff BEFORE AFTER compares the two files that it was made of";
+	OK_STR(again("a;f 1 2\na;g 0 3\n", &counts, refusal), "");
+	OK_STR(again("f 1 2.5\n", &counts, refusal), "");
+	OK_STR(again("a;f 1 2\na;g 3\n", &counts, ""), "a;f 1 2\na;g 3\n");
 }
 
 static void what_was_never_seen_is_no_sample(void)
@@ -104,7 +147,7 @@ static void what_was_never_seen_is_no_sample(void)
 	char error[200];
 	struct profile *p = read_text("a;f 3\na;g 0\na;h 0.0\n", error, sizeof(error));
 	OK_STR(error, "");
-	OK(p->samples.n == 1 && p->samples.at[0].weight == 3000);
+	OK(p->samples.n == 1 && p->samples.at[0].weight == 3);
 	profile_free(p);
 	OK_STR(again("a;f 0\n", &counts, ""), "");
 	OK_STR(again("a;f -1\na;g 2\n", &counts,
@@ -272,7 +315,9 @@ int main(void)
 	lines_come_out_as_they_went_in();
 	equal_lines_are_summed_and_sorted();
 	the_first_name_may_be_a_function();
-	decimals_are_thousandths();
+	decimals_are_kept();
+	a_stack_may_be_one_frame();
+	two_numbers_are_a_comparison();
 	what_was_never_seen_is_no_sample();
 	damaged_lines_are_told();
 	perf_script_is_read();

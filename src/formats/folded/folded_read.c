@@ -3,20 +3,28 @@
  *
  *	prog;_start;main;work 123
  *
- * A number, after the last blank, is how often it was seen: an integer or a decimal fraction. What
- * was never seen is no sample. Names may hold blanks. Annotations of stackcollapse are understood:
+ * A number, after the last blank, is how often it was seen: an integer or a decimal, as 0.5 and
+ * 1e-3. What was never seen is no sample. Two numbers on every line are those of a comparison, as
+ * difffolded.pl writes them, and no profile. Names may hold blanks. A file without any ';' has such
+ * lines and no others. Annotations of stackcollapse are understood:
  * name_[k] is in the kernel, name_[i] was inlined, name_[j] was made at run time.
  *
  * Whether the first name is that of the command (stackcollapse-perf) or a function like the others
  * is not in the file: it is taken for a command if in all lines it could be one. As a command
  * [unknown] is none: kin writes it where it knows no name. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "formats/formats.h"
 #include "input/input.h"
 
-enum { COMM = 15, /* bytes of a command's name that Linux keeps */ DECIMALS = 1000 };
+enum {
+	COMM = 15,         /* bytes of a command's name that Linux keeps */
+	MOST_DECIMALS = 9, /* that are kept of a number */
+	MOST_EXPONENT = 400,
+};
 
 struct folded_text {
 	const char *s, *end;
@@ -26,7 +34,8 @@ struct folded {
 	struct bytes b;
 	struct profile_builder *into;
 	size_t line;
-	bool has_comm, has_decimals, has_negative;
+	bool has_comm, has_negative, is_comparison;
+	int decimals; /* weights are in units of 10^-decimals: 0, 3, 6 or 9 */
 	uint16_t event;
 	objid jit;
 	struct kin_error *err; /* the first; reading goes on */
@@ -59,46 +68,99 @@ static bool is_blank(struct folded_text t)
 /* Tabs are what flamegraph.pl takes, too. */
 static bool is_space(char c) { return c == ' ' || c == '\t'; }
 
-/* Splits a line at its last blank; false if no number is behind it, which may be negative. */
-static bool split(struct folded_text *line, struct folded_text *number)
+/* digits * 10^exponent; the least digits, unless the exponent is 0 or above */
+struct decimal {
+	uint64_t digits;
+	int exponent;
+	bool is_negative;
+};
+
+/* Digits with or without a point. */
+static bool take_digits(struct folded_text *t, struct decimal *d)
+{
+	bool any = false, point = false;
+
+	for (; t->s < t->end; t->s++) {
+		uint64_t more;
+		if (*t->s == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (!isdigit((unsigned char)*t->s))
+			break;
+		any = true;
+		if (!__builtin_mul_overflow(d->digits, 10, &more) &&
+		    !__builtin_add_overflow(more, (uint64_t)(*t->s - '0'), &more)) {
+			d->digits = more;
+			d->exponent -= point;
+		} else { /* not exact, but of the right size */
+			d->exponent += !point;
+		}
+	}
+	return any;
+}
+
+/* "e-05" */
+static bool take_exponent(struct folded_text *t, struct decimal *d)
+{
+	int exponent = 0;
+
+	t->s++;
+	bool down = t->s < t->end && *t->s == '-';
+	t->s += t->s < t->end && (*t->s == '-' || *t->s == '+');
+	const char *start = t->s;
+	for (; t->s < t->end && isdigit((unsigned char)*t->s); t->s++)
+		if (exponent < MOST_EXPONENT)
+			exponent = exponent * 10 + (*t->s - '0');
+	d->exponent += down ? -exponent : exponent;
+	return t->s > start;
+}
+
+/* A whole text; false if it is no number. */
+static bool parse(struct folded_text t, struct decimal *ret)
+{
+	struct decimal d = { .is_negative = t.s < t.end && *t.s == '-' };
+
+	t.s += d.is_negative;
+	if (!take_digits(&t, &d))
+		return false;
+	if (t.s < t.end && (*t.s | 0x20) == 'e' && !take_exponent(&t, &d))
+		return false;
+	for (; d.digits % 10 == 0 && d.exponent < 0; d.exponent = d.digits ? d.exponent + 1 : 0)
+		d.digits /= 10;
+	*ret = d;
+	return t.s == t.end;
+}
+
+/* Splits a line at its last blank; false if no number is behind it. */
+static bool split(struct folded_text *line, struct decimal *number)
 {
 	while (line->end > line->s && is_space(line->end[-1]))
 		line->end--;
 	const char *start = line->end;
 	while (start > line->s && !is_space(start[-1]))
 		start--;
-	if (start == line->s)
+	if (start == line->s || !parse((struct folded_text){ start, line->end }, number))
 		return false;
-	*number = (struct folded_text){ start, line->end };
 	line->end = start - 1;
-	bool digits = false, point = false;
-	for (const char *p = number->s + (*number->s == '-'); p < number->end; p++) {
-		if (*p == '.' && !point)
-			point = true;
-		else if (isdigit((unsigned char)*p))
-			digits = true;
-		else
-			return false;
-	}
-	return digits && line->end > line->s;
+	return line->end > line->s;
 }
 
-/* In units of 1/scale; the largest value if it does not fit. */
-static uint64_t value_of(struct folded_text t, uint64_t scale)
+/* In units of 10^-decimals, rounded; the largest value if it does not fit. */
+static uint64_t value_of(struct decimal d, int decimals)
 {
-	uint64_t v = 0, rest = 0, unit = scale;
-	bool fits = true;
+	int exponent = d.exponent + decimals;
+	bool half = false;
 
-	for (; t.s < t.end && *t.s != '.'; t.s++)
-		fits &= !__builtin_mul_overflow(v, 10, &v) &&
-			!__builtin_add_overflow(v, (uint64_t)(*t.s - '0'), &v);
-	fits &= !__builtin_mul_overflow(v, scale, &v);
-	for (t.s++; t.s < t.end && unit > 1; t.s++) {
-		unit /= 10;
-		rest += (uint64_t)(*t.s - '0') * unit;
+	for (; exponent < 0 && d.digits; exponent++) {
+		half = d.digits % 10 >= 5;
+		d.digits /= 10;
 	}
-	fits &= !__builtin_add_overflow(v, rest, &v);
-	return fits ? v : UINT64_MAX;
+	half = half && !exponent;
+	for (; exponent > 0 && d.digits; exponent--)
+		if (__builtin_mul_overflow(d.digits, 10, &d.digits))
+			return UINT64_MAX;
+	return d.digits + half;
 }
 
 static struct folded_text first_name(struct folded_text line)
@@ -156,34 +218,79 @@ static bool could_be_comm(struct folded_text line)
 	return length(name) <= COMM;
 }
 
+/* As many decimals as the numbers have, if their sum fits; 3 at a time, as in milli and micro. */
+static int decimals_for(int most, uint64_t sum)
+{
+	static const uint64_t scales[] = { 1, 1000, 1000000, 1000000000 };
+	size_t i = most > MOST_DECIMALS ? MOST_DECIMALS / 3 : ((size_t)most + 2) / 3;
+	uint64_t scaled;
+
+	while (i && __builtin_mul_overflow(sum, scales[i], &scaled))
+		i--;
+	return (int)i * 3;
+}
+
 static void look_through(struct folded *f)
 {
 	struct bytes b = f->b;
-	struct folded_text line, number;
+	struct folded_text line;
+	struct decimal number;
+	uint64_t sum = 0;
+	size_t lines = 0, pairs = 0;
+	int most = 0;
 
 	f->has_comm = true;
 	while (next_line(&b, &line)) {
 		if (is_blank(line) || !split(&line, &number))
 			continue;
 		f->has_comm = f->has_comm && could_be_comm(line);
-		f->has_decimals |= memchr(number.s, '.', length(number)) != NULL;
+		if (-number.exponent > most)
+			most = -number.exponent;
+		if (__builtin_add_overflow(sum, value_of(number, 0), &sum))
+			sum = UINT64_MAX;
+		lines++;
+		pairs += split(&line, &number);
 	}
+	/* What was rounded down is less than 1 of each line. */
+	if (__builtin_add_overflow(sum, lines, &sum))
+		sum = UINT64_MAX;
+	f->decimals = decimals_for(most, sum);
+	f->is_comparison = lines && pairs == lines;
+}
+
+/* All lines but one that is cut off, as the head's last one may be. */
+static bool all_have_numbers(struct bytes head)
+{
+	struct folded_text line;
+	struct decimal number;
+	size_t n = 0;
+
+	while (next_line(&head, &line)) {
+		if (is_blank(line) || (n && line.end == (const char *)head.end))
+			continue;
+		if (is_space(*line.s) || !split(&line, &number))
+			return false;
+		n++;
+	}
+	return n;
 }
 
 static bool probe(struct bytes head, const struct input_opts *o)
 {
-	enum { HEAD = 4096 };
-	struct folded_text line, number;
-	size_t n = bytes_left(&head) < HEAD ? bytes_left(&head) : HEAD;
+	struct folded_text line;
+	struct decimal number;
+	size_t n = min_u64(bytes_left(&head), FORMAT_HEAD);
 
 	(void)o;
-	if (memchr(head.pos, '\0', n) || !memchr(head.pos, ';', n))
-		return false;
 	head.end = head.pos + n;
+	if (memchr(head.pos, '\0', n))
+		return false;
+	if (!memchr(head.pos, ';', n))
+		return all_have_numbers(head);
 	while (next_line(&head, &line)) {
 		if (is_blank(line))
 			continue;
-		if (line.end == (const char *)head.end && n == HEAD) /* longer than we see */
+		if (line.end == (const char *)head.end && n == FORMAT_HEAD) /* longer than we see */
 			return memchr(line.s, ';', length(line)) != NULL;
 		return split(&line, &number);
 	}
@@ -231,19 +338,19 @@ static taskid task_of(struct folded *f, struct folded_text comm)
 	return profile_add_task(f->into, t);
 }
 
-static void read_line(struct folded *f, struct folded_text line, struct folded_text number)
+static void read_line(struct folded *f, struct folded_text line, struct decimal number)
 {
 	struct sample s = { .event = f->event, .cpu = CPU_NONE };
 	stackid stack = 0;
 
-	if (*number.s == '-') {
+	if (number.is_negative) {
 		f->has_negative = true;
 		return;
 	}
-	s.weight = value_of(number, f->has_decimals ? DECIMALS : 1);
+	s.weight = value_of(number, f->decimals);
 	if (!s.weight)
 		return;
-	s.count = s.weight < UINT32_MAX && !f->has_decimals ? (uint32_t)s.weight : 1;
+	s.count = s.weight < UINT32_MAX && !f->decimals ? (uint32_t)s.weight : 1;
 	if (f->has_comm) {
 		struct folded_text comm = first_name(line);
 		s.task = task_of(f, comm);
@@ -260,22 +367,30 @@ static void read_line(struct folded *f, struct folded_text line, struct folded_t
 
 static void add_event(struct folded *f)
 {
-	const char *name = f->has_decimals ? "samples/1000" : "samples";
+	static const char *const units[] = { "", "/1000", "/1000000", "/1000000000" };
 	struct event e = { .unit = EVENT_COUNT };
+	char *name = xprintf("samples%s", units[f->decimals / 3]);
 
 	e.name = profile_add_string(f->into, name, strlen(name));
 	f->event = profile_add_event(f->into, e);
+	free(name);
 }
 
 static struct kin_error *read_folded(struct bytes all, const struct input_opts *o,
 				     struct profile_builder *into, struct source *source)
 {
 	struct folded f = { .b = all, .into = into };
-	struct folded_text line, number = { 0 };
+	struct folded_text line;
+	struct decimal number = { 0 };
 
 	(void)o;
 	(void)source;
 	look_through(&f);
+	if (f.is_comparison)
+		return err_new(KIN_ERROR_UNSUPPORTED,
+			       "%s: each line has two numbers, as difffolded.pl writes them: "
+			       "kin diff BEFORE AFTER compares the two files that it was made of",
+			       all.name);
 	add_event(&f);
 	while (next_line(&f.b, &line)) {
 		f.line++;
