@@ -238,6 +238,110 @@ static void other_lines_are_passed_over(void)
 	       "prog;leaf 1\n");
 }
 
+/* One sample of each way that perf script prints them in by -F, and by perf's version. */
+static void fields_may_be_missing_or_more(void)
+{
+#define CHAIN "\t            1145 leaf+0xc (/bin/x)\n\t            11d7 main+0x2 (/bin/x)\n"
+	static const struct {
+		const char *text, *event, *folded;
+		uint32_t tid, weight;
+		uint16_t cpu;
+	} cases[] = {
+		/* -F +misc, -F +tod, -L */
+		{ "my x  3998 [001] U     2026-11-28 03:22:31.123456 8.422164:    1001 cycles:u: "
+		  "\n" CHAIN "\n",
+		  "cycles:u", "my x;main;leaf 1\n", 3998, 1001, 1 },
+		{ "    spin  3998   2 28418.422164:    1001 cycles: \n" CHAIN "\n", "cycles",
+		  "spin;main;leaf 1\n", 3998, 1001, 2 },
+		/* -F -time, where names have numbers */
+		{ "job 7  3998    1001001 cycles: \n" CHAIN "\n", "cycles", "job 7;main;leaf 1\n",
+		  3998, 1001001, CPU_NONE },
+		{ "job 7  3998 [003] cycles: \n" CHAIN "\n", "cycles", "job 7;main;leaf 1\n", 3998,
+		  1, 3 },
+		/* -F -event, -F -pid,-tid, -F -comm */
+		{ "spin  3998 28418.422164:    1001001 \n" CHAIN "\n", "samples",
+		  "spin;main;leaf 1\n", 3998, 1001001, CPU_NONE },
+		{ "spin 28418.422164:    1001001 cycles: \n" CHAIN "\n", "cycles",
+		  "spin;main;leaf 1\n", 0, 1001001, CPU_NONE },
+		{ "28418.422164: \n" CHAIN "\n", "samples", "[unknown];main;leaf 1\n", 0, 1,
+		  CPU_NONE },
+		/* only stacks, and who they are of */
+		{ "spin \n" CHAIN "\n", "samples", "spin;main;leaf 1\n", 0, 1, CPU_NONE },
+		{ "spin  3998 \n" CHAIN "\n", "samples", "spin;main;leaf 1\n", 3998, 1, CPU_NONE },
+		{ "spin cycles:u: \n" CHAIN "\n", "cycles:u", "spin;main;leaf 1\n", 0, 1,
+		  CPU_NONE },
+		{ "\n" CHAIN "\n", "samples", "[unknown];main;leaf 1\n", 0, 1, CPU_NONE },
+		/* -F +addr, +data_src, and what stands behind a stack */
+		{ "spin  3998 1.5:          7 cycles:      7ffe1234 12 |OP N/A|LCK N/A \n" CHAIN
+		  "               0\n",
+		  "cycles", "spin;main;leaf 1\n", 3998, 7, CPU_NONE },
+		{ "spin  3998 1.5:          7 cycles: \n" CHAIN " ABI:2    IP:0x55d6f3287145 \n",
+		  "cycles", "spin;main;leaf 1\n", 3998, 7, CPU_NONE },
+		{ "spin  3998 1.5:          7 cycles: \n" CHAIN " insn: 48 01 c2\n", "cycles",
+		  "spin;main;leaf 1\n", 3998, 7, CPU_NONE },
+		{ "spin  3998 1.5:          7 cycles: \n" CHAIN " a+0x1/b+0x2/P/-/-/0 \n", "cycles",
+		  "spin;main;leaf 1\n", 3998, 7, CPU_NONE },
+		{ "spin  3998 1.5:          7 cycles: \n" CHAIN
+		  "\n|3        while (1)\nPERF_RECORD_FINISHED_ROUND\n",
+		  "cycles", "spin;main;leaf 1\n", 3998, 7, CPU_NONE },
+		/* -F +srcline */
+		{ "spin  3998 1.5:          7 cycles: \n\t            1145 leaf+0xc (/bin/x)\n"
+		  "  a.c:3\n\t            11d7 main+0x2 (/bin/x)\n  a.c:9\n\n",
+		  "cycles", "spin;main;leaf 1\n", 3998, 7, CPU_NONE },
+		/* one frame, behind an event or none, and before and behind other things */
+		{ "            spin  3998 1.500000:      557241008145 leaf\n", "samples",
+		  "spin;leaf 1\n", 3998, 1, CPU_NONE },
+		{ "            spin  3998 cycles:      557241a08145 leaf+0xc (/bin/x) insn: 48 "
+		  "01\n",
+		  "cycles", "spin;leaf 1\n", 3998, 1, CPU_NONE },
+		{ "            spin  3998 1.5:          7 cycles:         7ffe1234      "
+		  "557241a08145 "
+		  "leaf+0xc (/bin/x)               0\n",
+		  "cycles", "spin;leaf 1\n", 3998, 7, CPU_NONE },
+		{ "            spin  3998 1.5:          7 cycles:      557241a08145 leaf+0xc "
+		  "(/bin/x) "
+		  "0x1/0x2/P/-/-/0\n",
+		  "cycles", "spin;leaf 1\n", 3998, 7, CPU_NONE },
+		{ "            spin  3998 1.5:          1 branches:      557241a08145 leaf+0xc "
+		  "(/bin/x) "
+		  "=>      557241a08150 main+0x0 (/bin/x)\n",
+		  "branches", "spin;leaf 1\n", 3998, 1, CPU_NONE },
+		/* the words of a trace point */
+		{ "            perf  8136 [000] 7.909988: sched:sched_stat_runtime: dead=perf "
+		  "(1)\n",
+		  "sched:sched_stat_runtime", "perf;[unknown] 1\n", 8136, 1, 0 },
+	};
+#undef CHAIN
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char error[200];
+		struct profile *p = read_text(cases[i].text, error, sizeof(error));
+		const struct samples *s = &p->samples;
+		OK_STR(error, "");
+		if (!OK(s->n == 1))
+			continue;
+		OK_STR(fold(p, &counts), cases[i].folded);
+		OK_STR(strtab_get(p->strings, s->events[s->at[0].event].name), cases[i].event);
+		OK(s->tasks[s->at[0].task].tid == cases[i].tid && s->at[0].cpu == cases[i].cpu);
+		OK(s->at[0].weight == cases[i].weight);
+		profile_free(p);
+	}
+	OK_STR(again("name   12345 something\n", &counts, "nothing known"), "");
+	OK_STR(again("[    0.1] foo 1.5: bar\n", &counts, "nothing known"), "");
+}
+
+static void times_between_samples_are_added_up(void)
+{
+	char error[200];
+	struct profile *p = read_text("a  1 0.000000: cycles:  401000 f+0x4 (/bin/dd)\n"
+				      "a  1 0.000009: cycles:  401000 f+0x4 (/bin/dd)\n"
+				      "a  1 0.000004: cycles:  401000 f+0x4 (/bin/dd)\n",
+				      error, sizeof(error));
+	OK_STR(error, "");
+	OK(p->samples.n == 3 && p->samples.at[1].time_ns == 9000);
+	OK(p->samples.at[2].time_ns == 13000);
+	profile_free(p);
+}
+
 static void objects_may_have_brackets(void)
 {
 	static const struct {
@@ -249,6 +353,7 @@ static void objects_may_have_brackets(void)
 		{ "(anonymous namespace)::f (/bin/x(1))", "(anonymous namespace)::f", "/bin/x(1)" },
 		{ "operator()+0x1 (/bin/x)", "operator()", "/bin/x" },
 		{ "f+0x1 (/bin/x))", "f", "/bin/x)" },
+		{ "f+0x1 (/bin/x+0x1145)", "f", "/bin/x" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char error[200], text[200];
@@ -322,6 +427,8 @@ int main(void)
 	damaged_lines_are_told();
 	perf_script_is_read();
 	other_lines_are_passed_over();
+	fields_may_be_missing_or_more();
+	times_between_samples_are_added_up();
 	objects_may_have_brackets();
 	times_off_the_cpu_are_known_by_name();
 	names_may_come_from_elsewhere();

@@ -1,14 +1,17 @@
 /* perf_script.c - what "perf script" prints: samples as text, with the stacks of some.
  *
- *	comm PID[/TID] [CPU] SECONDS.FRACTION: PERIOD EVENT:
+ *	comm PID[/TID] [CPU] MISC DATE SECONDS.FRACTION: PERIOD EVENT: ...
  *		          ADDRESS SYMBOL+0xOFFSET (OBJECT)
  *		          ...
+ *	...
  *
- * leaf first, an empty line behind. Widths differ by version, a comm may hold blanks, and each
- * field but the pid may be missing (perf script -F). Functions that were inlined say (inlined) in
- * place of the object. Addresses are those of the process; what counts are the names. A line of
- * source may follow a frame. Records that are no samples (--show-mmap-events and others) are passed
- * over, with the lines that belong to them.
+ * leaf first, or with one frame behind the event. Each field may be missing (perf script -F), and a
+ * comm may hold blanks and numbers. So a line without a time is a sample's if its event is there,
+ * or frames follow, and its numbers are as wide as perf prints them. Functions that were inlined
+ * say (inlined) in place of the object. Addresses are those of the process; what counts are the
+ * names. What else perf prints of a sample (lines of source, registers, branches) and records that
+ * are no samples (--show-mmap-events and others) are passed over, with the lines that belong to
+ * them.
  *
  * kin script prints markers, too: "# marker SECONDS.FRACTION: NAME". */
 #include <ctype.h>
@@ -20,23 +23,35 @@
 #include "input/input.h"
 
 #define MARKER "# marker "
+#define RECORD "PERF_RECORD_"
+
+enum {
+	PID_WIDTH = 5,
+	CPU_WIDTH = 3,
+	PERIOD_WIDTH = 10,
+	ADDRESS_WIDTH = 16 /* at least, as perf prints them */
+};
 
 struct script_text {
 	const char *s, *end;
 };
 
 struct script_header {
-	struct script_text comm, event, rest;
+	struct script_text line, comm, event, rest;
 	uint32_t pid, tid;
 	uint16_t cpu;
 	uint64_t time_ns, period; /* 0: not there */
+	bool has_time;
 };
 
 struct perf_script {
 	struct bytes b;
 	struct profile_builder *into;
-	bool open;      /* a sample whose frames follow */
-	bool in_record; /* of another kind, whose lines follow */
+	bool open;        /* a sample whose frames follow */
+	bool has_chain;   /* they did, in lines of their own */
+	bool adds_times;  /* times are those since the sample before (--deltatime) */
+	uint64_t time_ns; /* of that one, if so */
+	bool in_record;   /* of another kind, whose lines follow */
 	struct sample sample;
 	VEC(struct frame) frames; /* of it, leaf first */
 	VEC(frameid) ids;         /* of end_sample() */
@@ -99,70 +114,207 @@ static bool take_time(struct script_text *t, uint64_t *ns)
 	return true;
 }
 
-/* From the pid on: "PID[/TID] [CPU] TIME: [PERIOD] [EVENT:]"; time or event must be there. */
-static bool take_ids(struct script_text t, struct script_header *h)
-{
-	uint64_t pid, tid, cpu;
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-	if (!take_number(&t, 10, &pid) || pid > UINT32_MAX)
+static struct script_text without_blanks(struct script_text t)
+{
+	t = skip_blanks(t);
+	while (t.end > t.s && isspace((unsigned char)t.end[-1]))
+		t.end--;
+	return t;
+}
+
+static bool starts_with(struct script_text t, const char *word)
+{
+	size_t n = strlen(word);
+
+	return length(t) >= n && !memcmp(t.s, word, n);
+}
+
+static bool ends_with(struct script_text t, const char *word)
+{
+	size_t n = strlen(word);
+
+	return length(t) >= n && !memcmp(t.end - n, word, n);
+}
+
+static struct script_text word_of(struct script_text t)
+{
+	const char *s = t.s;
+
+	while (s < t.end && !is_blank(*s))
+		s++;
+	return (struct script_text){ t.s, s };
+}
+
+/* Columns of what ends at `end`, with the blanks before it but one, which separates. */
+static size_t width(struct script_text line, const char *start, const char *end)
+{
+	while (start > line.s && is_blank(start[-1]))
+		start--;
+	return (size_t)(end - start) - (start > line.s && start < end);
+}
+
+/* "PID[/TID] "; false and no ids if it is not there. */
+static bool take_ids(struct script_text *t, struct script_header *h)
+{
+	struct script_text x = *t;
+	uint64_t pid, tid;
+
+	h->pid = h->tid = 0;
+	if (!take_number(&x, 10, &pid) || pid > UINT32_MAX)
 		return false;
 	tid = pid;
-	if (take_char(&t, '/') && (!take_number(&t, 10, &tid) || tid > UINT32_MAX))
+	if (take_char(&x, '/') && (!take_number(&x, 10, &tid) || tid > UINT32_MAX))
 		return false;
-	if (t.s == t.end || (*t.s != ' ' && *t.s != '\t'))
-		return false;
-	t = skip_blanks(t);
-	h->cpu = CPU_NONE;
-	if (take_char(&t, '[')) {
-		if (!take_number(&t, 10, &cpu) || !take_char(&t, ']'))
-			return false;
-		h->cpu = sample_cpu(cpu);
-		t = skip_blanks(t);
-	}
-	h->time_ns = 0;
-	if (!take_time(&t, &h->time_ns))
+	if (x.s < x.end && !is_blank(*x.s))
 		return false;
 	h->pid = (uint32_t)pid;
 	h->tid = (uint32_t)tid;
-	h->rest = skip_blanks(t);
+	*t = skip_blanks(x);
 	return true;
 }
 
-/* "[PERIOD] EVENT:", and what is behind it: data of the event, or its one frame. */
-static void take_event(struct script_header *h)
+/* "[CPU] ", or without brackets (-L), before a time; false if there is something else in them. */
+static bool take_cpu(struct script_text line, struct script_text *t, struct script_header *h)
 {
-	struct script_text t = h->rest, number = t;
+	struct script_text bare = *t, time;
+	uint64_t cpu, ns;
+
+	h->cpu = CPU_NONE;
+	if (take_char(t, '[')) {
+		if (!take_number(t, 10, &cpu) || !take_char(t, ']'))
+			return false;
+	} else {
+		time = take_number(&bare, 10, &cpu) ? skip_blanks(bare) : bare;
+		if (time.s == bare.s || width(line, t->s, bare.s) < CPU_WIDTH ||
+		    !take_time(&time, &ns))
+			return true;
+		*t = bare;
+	}
+	h->cpu = sample_cpu(cpu);
+	*t = skip_blanks(*t);
+	return true;
+}
+
+/* The mode that the processor was in, and the time of day: "U     ", "2026-11-28 03:22:31.123456 "
+ */
+static void take_misc(struct script_text *t)
+{
+	static const char modes[] = "KUHGgMESp", date[] = "0000-00-00 00:00:00.";
+	struct script_text word = word_of(*t);
+	size_t i = 0;
+
+	while (i < length(word) && memchr(modes, word.s[i], strlen(modes)))
+		i++;
+	if (i && i == length(word))
+		*t = skip_blanks((struct script_text){ word.end, t->end });
+	i = 0;
+	while (i < length(*t) && i < strlen(date) &&
+	       (date[i] == '0' ? isdigit((unsigned char)t->s[i]) : t->s[i] == date[i]))
+		i++;
+	if (i == strlen(date)) {
+		word = word_of((struct script_text){ t->s + i, t->end });
+		*t = skip_blanks((struct script_text){ word.end, t->end });
+	}
+}
+
+static bool is_event_word(struct script_text word)
+{
+	return ends_with(word, ":") || starts_with(word, RECORD);
+}
+
+/* "[PERIOD] [EVENT:]", and what is behind: data of the event, or its one frame. Without an event a
+ * number is a period if it is as wide as one; addresses are wider. */
+static void take_event(struct script_text line, struct script_text t, struct script_header *h)
+{
+	struct script_text number = t;
 	uint64_t period;
 
 	h->period = 0;
-	if (take_number(&number, 10, &period) && number.s < number.end && *number.s == ' ') {
-		h->period = period;
-		t = skip_blanks(number);
-	}
 	h->event = (struct script_text){ t.s, t.s };
-	while (h->event.end < t.end && *h->event.end != ' ' && *h->event.end != '\t')
-		h->event.end++;
-	t.s = h->event.end;
-	if (length(h->event) && h->event.end[-1] == ':')
-		h->event.end--;
+	if (take_number(&number, 10, &period) && (number.s == number.end || is_blank(*number.s))) {
+		size_t digits = (size_t)(number.s - t.s), columns = width(line, t.s, number.s);
+		struct script_text behind = skip_blanks(number);
+		if (is_event_word(word_of(behind)) || behind.s == behind.end ||
+		    columns == (digits > PERIOD_WIDTH ? digits : (size_t)PERIOD_WIDTH)) {
+			h->period = period;
+			t = behind;
+		}
+	}
+	struct script_text word = word_of(t);
+	if (is_event_word(word)) {
+		t.s = word.end;
+		word.end -= ends_with(word, ":");
+		h->event = word;
+	}
 	h->rest = skip_blanks(t);
 }
 
-/* The first place after a blank from which on all is as it should be: before it is the comm. */
-static bool parse_header(struct script_text line, struct script_header *h)
+/* From `p` on: behind the comm, or at the line's begin. `heads_frames`: a line of frames follows.
+ */
+static bool take_fields(struct script_text line, const char *p, bool heads_frames,
+			struct script_header *h)
 {
-	for (const char *p = line.s + 1; p < line.end; p++) {
-		if (!isdigit((unsigned char)*p) || (p[-1] != ' ' && p[-1] != '\t'))
+	enum { DIGITS = 6 }; /* of a second: what is as short as 1.5 may be anything else */
+	struct script_text t = { p, line.end };
+	bool has_ids = take_ids(&t, h);
+	const char *behind = p;
+
+	while (behind < line.end && isdigit((unsigned char)*behind))
+		behind++;
+	bool has_wide_ids = has_ids && width(line, p, behind) >= PID_WIDTH;
+	h->cpu = CPU_NONE;
+	if ((has_wide_ids || (t.s < t.end && *t.s == '[')) && !take_cpu(line, &t, h))
+		return false;
+	take_misc(&t);
+	struct script_text time = word_of(t);
+	h->time_ns = 0;
+	h->has_time = take_time(&t, &h->time_ns);
+	if (h->has_time && !has_ids && ends_with(time, ":")) {
+		const char *point = memchr(time.s, '.', length(time));
+		if (time.end - point < DIGITS + 2)
+			return false;
+	}
+	take_event(line, skip_blanks(t), h);
+	if (h->has_time)
+		return true;
+	if (!has_wide_ids || p == skip_blanks(line).s)
+		return false;
+	bool is_wide = h->event.s == t.s || width(line, t.s, word_of(t).end) >= PERIOD_WIDTH;
+	return is_wide && (length(h->event) || (heads_frames && !length(h->rest)));
+}
+
+/* "COMM EVENT:", or one of them, or nothing at all: frames follow. */
+static bool take_bare(struct script_text line, struct script_header *h)
+{
+	enum { COMM = 16 };
+	const char *blank = memrchr(line.s, ' ', length(line));
+	struct script_text last = { blank ? blank + 1 : line.s, line.end };
+
+	*h = (struct script_header){ .line = line, .comm = line, .cpu = CPU_NONE };
+	h->event = h->rest = (struct script_text){ line.end, line.end };
+	if (ends_with(last, ":")) {
+		h->event = (struct script_text){ last.s, last.end - 1 };
+		h->comm.end = last.s;
+	}
+	return length(without_blanks(h->comm)) <= COMM &&
+	       (line.s == line.end || !is_blank(*line.s));
+}
+
+/* The first place from which on all is as it should be: before it is the comm. */
+static bool parse_header(struct script_text line, bool heads_frames, struct script_header *h)
+{
+	h->line = line;
+	for (const char *p = line.s; p < line.end; p++) {
+		if ((!isdigit((unsigned char)*p) && *p != '[') || (p > line.s && !is_blank(p[-1])))
 			continue;
-		if (!take_ids((struct script_text){ p, line.end }, h))
+		if (!take_fields(line, p, heads_frames, h))
 			continue;
-		h->comm = skip_blanks((struct script_text){ line.s, p });
-		while (h->comm.end > h->comm.s && isspace((unsigned char)h->comm.end[-1]))
-			h->comm.end--;
-		take_event(h);
+		h->comm = (struct script_text){ line.s, p };
 		return true;
 	}
-	return false;
+	return heads_frames && take_bare(line, h);
 }
 
 static bool next_line(struct bytes *b, struct script_text *ret)
@@ -177,6 +329,30 @@ static bool next_line(struct bytes *b, struct script_text *ret)
 	while (ret->end > ret->s && isspace((unsigned char)ret->end[-1]))
 		ret->end--;
 	return true;
+}
+
+/* An address behind blanks, and mostly a name. */
+static bool is_frame(struct script_text line)
+{
+	uint64_t addr;
+	bool is_indented = line.s < line.end && *line.s == '\t';
+
+	if (line.s == line.end || !is_blank(*line.s))
+		return false;
+	line = skip_blanks(line);
+	return take_number(&line, 16, &addr) && (line.s == line.end ? is_indented : *line.s == ' ');
+}
+
+/* Whether a frame comes next, as perf itself prints it, behind a line that need not look like one
+ * of a sample. */
+static bool heads_frames(struct bytes b)
+{
+	struct script_text line;
+
+	if (!bytes_left(&b) || *b.pos != '\t' || !next_line(&b, &line) || !is_frame(line))
+		return false;
+	struct script_text word = word_of(skip_blanks(line));
+	return word.end - line.s > ADDRESS_WIDTH;
 }
 
 /* What perf script --header prints first, of large machines many lines, and markers. */
@@ -203,27 +379,17 @@ static bool probe(struct bytes head, const struct input_opts *o)
 		return false;
 	head.end = head.pos + n;
 	bool is_headed = begins_with_heading(head);
-	while (next_line(&head, &line))
-		if (line.s < line.end && *line.s != '#')
-			return parse_header(line, &h);
+	while (next_line(&head, &line)) {
+		if (starts_with(line, "#") || starts_with(line, RECORD))
+			continue;
+		bool is_header = heads_frames(head);
+		if (line.s < line.end || is_header)
+			return parse_header(line, is_header, &h);
+	}
 	return is_headed && n == HEAD;
 }
 
 /* ---- frames ---- */
-
-static bool starts_with(struct script_text t, const char *word)
-{
-	size_t n = strlen(word);
-
-	return length(t) >= n && !memcmp(t.s, word, n);
-}
-
-static bool ends_with(struct script_text t, const char *word)
-{
-	size_t n = strlen(word);
-
-	return length(t) >= n && !memcmp(t.end - n, word, n);
-}
 
 static enum object_kind kind_of(struct script_text dso)
 {
@@ -266,6 +432,43 @@ static const char *object_begin(struct script_text t)
 	return last;
 }
 
+/* Of symbols, and of objects (-F dsoff). */
+static struct script_text without_offset(struct script_text t)
+{
+	const char *plus = memrchr(t.s, '+', length(t));
+
+	if (plus && starts_with((struct script_text){ plus, t.end }, "+0x"))
+		t.end = plus;
+	return t;
+}
+
+/* The frame behind an event. Other addresses and numbers may be before it, which are as wide;
+ * behind it are the instruction and others, or where a branch led to. False if there is none. */
+static bool find_frame(const struct script_header *h, struct script_text *ret)
+{
+	struct script_text t = h->rest, word = word_of(t), found = { NULL, NULL };
+	const char *arrow = memmem(t.s, length(t), " => ", strlen(" => "));
+	uint64_t addr;
+
+	if (arrow)
+		t.end = arrow;
+	const char *bracket = memrchr(t.s, ')', length(t));
+	if (bracket && (bracket + 1 == t.end || is_blank(bracket[1])))
+		t.end = bracket + 1;
+	struct script_text x = word;
+	if (bracket && take_number(&x, 16, &addr) && x.s == x.end)
+		found = t;
+	for (; word.end < t.end;
+	     word = word_of(skip_blanks((struct script_text){ word.end, t.end }))) {
+		x = word;
+		if (take_number(&x, 16, &addr) && x.s == x.end &&
+		    width(h->line, word.s, word.end) >= ADDRESS_WIDTH)
+			found = (struct script_text){ word.s, t.end };
+	}
+	*ret = found;
+	return found.s;
+}
+
 /* "ADDRESS SYMBOL+0xOFFSET (OBJECT)"; what is missing is "[unknown]" */
 static struct frame frame_of(struct perf_script *s, struct script_text t)
 {
@@ -279,13 +482,11 @@ static struct frame frame_of(struct perf_script *s, struct script_text t)
 	if (ends_with(t, ")")) {
 		const char *open = object_begin(t);
 		if (*open == '(') {
-			dso = (struct script_text){ open + 1, t.end - 1 };
+			dso = without_offset((struct script_text){ open + 1, t.end - 1 });
 			t.end = open > t.s ? open - 1 : open;
 		}
 	}
-	const char *plus = memrchr(t.s, '+', length(t));
-	if (plus && starts_with((struct script_text){ plus, t.end }, "+0x"))
-		t.end = plus;
+	t = without_offset(t);
 	if (starts_with(dso, "inlined") && length(dso) == strlen("inlined")) {
 		x.flags = FRAME_INLINED;
 	} else {
@@ -358,27 +559,28 @@ static uint16_t event_of(struct perf_script *s, const struct script_header *h)
 static void begin_sample(struct perf_script *s, const struct script_header *h)
 {
 	struct task t = { .pid = h->pid, .tid = h->tid };
+	struct script_text comm = without_blanks(h->comm), frame;
 
-	t.comm = profile_add_string(s->into, h->comm.s, length(h->comm));
+	t.comm = profile_add_string(s->into, comm.s, length(comm));
 	s->sample = (struct sample){ .cpu = h->cpu,
 				     .count = 1,
 				     .weight = h->period ? h->period : 1,
-				     .time_ns = h->time_ns };
+				     .time_ns = s->adds_times ? s->time_ns : h->time_ns };
 	s->sample.task = profile_add_task(s->into, t);
 	s->sample.event = event_of(s, h);
 	s->open = true;
-	if (length(h->rest) && isxdigit((unsigned char)*h->rest.s) && ends_with(h->rest, ")"))
-		vec_push(&s->frames, frame_of(s, h->rest));
+	s->has_chain = false;
+	if (find_frame(h, &frame))
+		vec_push(&s->frames, frame_of(s, frame));
 }
 
-static bool is_frame(struct script_text line)
+/* What was behind the event is not of the stack then. */
+static void add_frame(struct perf_script *s, struct script_text line)
 {
-	uint64_t addr;
-
-	if (*line.s != ' ' && *line.s != '\t')
-		return false;
-	line = skip_blanks(line);
-	return take_number(&line, 16, &addr) && (line.s == line.end || *line.s == ' ');
+	if (!s->has_chain)
+		s->frames.n = 0;
+	s->has_chain = true;
+	vec_push(&s->frames, frame_of(s, line));
 }
 
 /* "  FILE:LINE", or "  OBJECT[ADDRESS]" where it is not known. */
@@ -393,10 +595,35 @@ static bool is_source_line(struct script_text line)
 	return end > line.s && (end == line.end ? end[-1] == ']' : end[-1] == ':');
 }
 
-/* Lines without a comm at their begin. */
+/* Registers, branches, the instruction, the physical address of a sample with a chain, where else
+ * there is an empty line. */
+static bool is_trailer(struct script_text line)
+{
+	static const char *const words[] = { "ABI:", "insn:", "ilen:", "0x", "IPC:", "BPF" };
+	struct script_text t = skip_blanks(line), word = word_of(t), number = word;
+	uint64_t value;
+	size_t slashes = 0;
+
+	if (*line.s != ' ')
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (starts_with(t, words[i]))
+			return true;
+	if (word.end - line.s == ADDRESS_WIDTH && take_number(&number, 16, &value))
+		return number.s == number.end;
+	for (const char *p = word.s; p < word.end; p++)
+		slashes += *p == '/';
+	return slashes >= 4; /* FROM/TO/P/-/-/0 */
+}
+
+/* Lines without a comm at their begin, and what -F srccode prints. */
 static bool is_detail(const struct perf_script *s, struct script_text line)
 {
-	return s->in_record ? *line.s == '\t' : s->frames.n && is_source_line(line);
+	if (s->in_record ? *line.s == '\t' : *line.s == '|')
+		return true;
+	if (starts_with(line, RECORD))
+		return true;
+	return s->frames.n && (is_source_line(line) || is_trailer(line));
 }
 
 static void read_comment(struct perf_script *s, struct script_text line)
@@ -414,27 +641,54 @@ static void read_comment(struct perf_script *s, struct script_text line)
 	profile_add_marker(s->into, (struct marker){ .time_ns = time_ns, .name = name });
 }
 
+static void read_header(struct perf_script *s, const struct script_header *h)
+{
+	end_sample(s);
+	s->time_ns += h->time_ns;
+	s->in_record = starts_with(h->event, RECORD);
+	if (!s->in_record)
+		begin_sample(s, h);
+}
+
 static void read_line(struct perf_script *s, struct script_text line)
 {
 	struct script_header h;
+	bool is_header = !is_frame(line) && heads_frames(s->b);
 
-	if (line.s == line.end) {
+	if (line.s == line.end && !is_header) {
 		end_sample(s);
-	} else if (*line.s == '#') {
+	} else if (line.s < line.end && *line.s == '#') {
 		read_comment(s, line);
-	} else if (s->open && is_frame(line) && !parse_header(line, &h)) {
-		vec_push(&s->frames, frame_of(s, skip_blanks(line)));
-	} else if (!memchr(line.s, '\0', length(line)) && parse_header(line, &h)) {
-		end_sample(s);
-		s->in_record = starts_with(h.event, "PERF_RECORD_");
-		if (!s->in_record)
-			begin_sample(s, &h);
+	} else if (s->open && is_frame(line) && !parse_header(line, false, &h)) {
+		add_frame(s, skip_blanks(line));
+	} else if (!memchr(line.s, '\0', length(line)) && parse_header(line, is_header, &h)) {
+		read_header(s, &h);
 	} else if (!is_detail(s, line) && !s->err) {
 		s->err = err_new(KIN_ERROR_FORMAT,
 				 "%s: line %zu is neither a sample nor a frame of one as perf "
 				 "script prints them",
 				 s->b.name, s->line);
 	}
+}
+
+/* Whether times begin at 0 and are not in order: they are those since the sample before. */
+static bool has_differences(struct bytes b)
+{
+	struct script_text line;
+	struct script_header h;
+	uint64_t last = 0;
+	bool first = true;
+
+	while (next_line(&b, &line)) {
+		if (line.s == line.end || *line.s == '#' || is_frame(line) ||
+		    !parse_header(line, false, &h) || starts_with(h.event, RECORD))
+			continue;
+		if (h.time_ns < last || (first && h.time_ns))
+			return !first;
+		last = h.time_ns;
+		first = false;
+	}
+	return false;
 }
 
 static struct kin_error *read_script(struct bytes all, const struct input_opts *o,
@@ -445,6 +699,7 @@ static struct kin_error *read_script(struct bytes all, const struct input_opts *
 
 	(void)o;
 	(void)source;
+	s.adds_times = has_differences(all);
 	while (next_line(&s.b, &line)) {
 		s.line++;
 		read_line(&s, line);
