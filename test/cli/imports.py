@@ -231,6 +231,14 @@ def without_threads(tap, kin, folder):
     tap.ok(got == [(':-1', '0', '0', '5')], 'perf.data: a task of no number', f'{got} {done.stderr}{said.stderr}')
 
 
+def out_of_order(tap, kin, folder):
+    """A sample of V8 stands for the time to the next one, in the order of time: all of them for that of the recording."""
+    got = functions(kin, folder, os.path.join(CORPUS, 'cpuprofile', 'unordered'))
+    want = {'a': .0002, 'b': .0001, 'c': .0001}
+    tap.ok(got.keys() == want.keys() and all(abs(got[n][0] - want[n]) < 1e-9 for n in want),
+           'cpuprofile: samples before those that stand before them', str(got))
+
+
 def main():
     tap = Tap()
     kin = os.path.join(os.path.abspath(sys.argv[1]), 'kin')
@@ -243,6 +251,7 @@ def main():
         without_stacks(tap, kin, folder)
         no_addresses(tap, kin, folder)
         without_threads(tap, kin, folder)
+        out_of_order(tap, kin, folder)
     return tap.done()
 
 

@@ -396,30 +396,60 @@ static uint16_t add_event(struct cpuprofile *c, const char *name, enum event_uni
 	return profile_add_event(c->into, e);
 }
 
+/* What fits 64 bits as nanoseconds. */
+static const double MOST_US = 9e15;
+
 static uint64_t ns_of(double us)
 {
-	const double most = 9e15; /* us: what fits 64 bits as nanoseconds */
-	return us <= 0 ? 0 : us > most ? (uint64_t)most * 1000 : (uint64_t)(us * 1000 + 0.5);
+	return us <= 0 ? 0 : us > MOST_US ? (uint64_t)MOST_US * 1000 : (uint64_t)(us * 1000 + 0.5);
+}
+
+/* When a sample was taken. */
+struct v8_moment {
+	double us;
+	uint32_t sample;
+};
+
+static int by_time(const void *x, const void *y)
+{
+	const struct v8_moment *a = x, *b = y;
+	if (a->us != b->us)
+		return a->us < b->us ? -1 : 1;
+	return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+/* In the order of time, as Chrome shows them: V8 does not always write them so, and then some of
+ * its differences are negative. To be freed. */
+static struct v8_moment *moments_of(const struct v8_profile *p)
+{
+	struct v8_moment *at = xrealloc(NULL, p->samples.n, sizeof(*at));
+	double now = (double)p->start_us;
+	for (size_t i = 0; i < p->samples.n; i++) {
+		double delta = i < p->deltas.n ? p->deltas.at[i] : 0;
+		now += delta > MOST_US ? MOST_US : delta < -MOST_US ? -MOST_US : delta;
+		at[i] = (struct v8_moment){ now, (uint32_t)i };
+	}
+	qsort(at, p->samples.n, sizeof(*at), by_time);
+	return at;
 }
 
 static void add_timed(struct cpuprofile *c, struct v8_profile *p, taskid task)
 {
 	uint16_t event = add_event(c, "time", EVENT_NS);
-	double now = (double)p->start_us;
+	struct v8_moment *at = moments_of(p);
 	for (size_t i = 0; i < p->samples.n; i++) {
-		uint32_t node = map64_get(&p->node_ids, p->samples.at[i]);
-		now += i < p->deltas.n ? p->deltas.at[i] : 0;
-		double next = i + 1 < p->samples.n ? (i + 1 < p->deltas.n ? p->deltas.at[i + 1] : 0)
-						   : (double)p->end_us - now;
+		uint32_t node = map64_get(&p->node_ids, p->samples.at[at[i].sample]);
+		double next = i + 1 < p->samples.n ? at[i + 1].us : (double)p->end_us;
 		profile_add_sample(
 			c->into, (struct sample){ .stack = node == NONE ? 0 : stack_of(c, p, node),
 						  .task = task,
 						  .event = event,
 						  .cpu = CPU_NONE,
 						  .count = 1,
-						  .weight = ns_of(next),
-						  .time_ns = ns_of(now) });
+						  .weight = ns_of(next - at[i].us),
+						  .time_ns = ns_of(at[i].us) });
 	}
+	free(at);
 }
 
 static void add_hits(struct cpuprofile *c, struct v8_profile *p, taskid task)
