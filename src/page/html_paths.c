@@ -57,10 +57,31 @@ struct adding {
 	const struct profile *p;
 	struct program *g;
 	uint32_t side;
-	bool one_program;    /* its frames are of no two main programs */
-	uint32_t *functions; /* [places]; NONE: not asked for yet */
-	uint32_t *kinds;     /* [places]: what frames say of them */
+	bool one_program;     /* its frames are of no two main programs */
+	struct map64 path_of; /* by base name of an object with frames: its path, both in
+				 t->strings; SEVERAL: there are several */
+	uint32_t *functions;  /* [places]; NONE: not asked for yet */
+	uint32_t *kinds;      /* [places]: what frames say of them */
 };
+
+enum { SEVERAL = NONE - 1 };
+
+static void find_paths(struct adding *a)
+{
+	const struct samples *s = &a->p->samples;
+	bool *seen = xalloc(a->p->n_objects * sizeof(*seen));
+	for (size_t i = 1; i < s->n_frames; i++) {
+		objid id = s->frames[i].object;
+		if (seen[id])
+			continue;
+		seen[id] = true;
+		const char *name = program_object_name(a->g, id);
+		strid path = strtab_add(a->t->strings, name);
+		uint32_t *known = map64_at(&a->path_of, strtab_add(a->t->strings, base_name(name)));
+		*known = *known == NONE || *known == path ? path : SEVERAL;
+	}
+	free(seen);
+}
 
 /* A recording of several processes may have several. */
 static bool has_one_program(const struct adding *a)
@@ -79,12 +100,15 @@ static bool has_one_program(const struct adding *a)
 }
 
 /* The main program is one with that of other profiles, whatever it is called: builds that are
- * compared have names of their own. */
+ * compared have names of their own. So is a library with one in another folder, but not if this
+ * profile has both. */
 static strid key_of_object(const struct adding *a, objid object)
 {
 	const char *path = program_object_name(a->g, object);
-	bool is_the_program = a->one_program && a->p->objects[object].is_main;
-	return strtab_add(a->t->strings, is_the_program ? "/" : base_name(path));
+	if (a->one_program && a->p->objects[object].is_main)
+		return strtab_add(a->t->strings, "/");
+	strid name = strtab_add(a->t->strings, base_name(path));
+	return map64_get(&a->path_of, name) == SEVERAL ? strtab_add(a->t->strings, path) : name;
 }
 
 static uint32_t number_of_object(const struct adding *a, objid object)
@@ -335,6 +359,7 @@ void html_paths_add(struct html_paths *t, const struct profile *p, struct progra
 	if (!p->samples.n)
 		return;
 	a.one_program = has_one_program(&a);
+	find_paths(&a);
 	symid *owners = owners_of(&a);
 	struct path_frames frames = path_frames_of_functions(g, &p->samples, owners, no_inlines);
 	struct path_tree *tree = path_tree_new(&p->samples, &frames, NULL);
@@ -351,6 +376,7 @@ void html_paths_add(struct html_paths *t, const struct profile *p, struct progra
 	free(node_of);
 	free(a.functions);
 	free(a.kinds);
+	map64_free(&a.path_of);
 	path_tree_free(tree);
 	path_frames_free(&frames);
 	free(owners);

@@ -111,6 +111,18 @@ def test_size(tap, kin, folder):
                f"{data['left_out']} {columns}")
 
 
+def test_folders(tap, kin, folder):
+    """Functions of one name in two libraries of one name are two, unless each is of another profile."""
+    for i, paths in enumerate((('/old', '/new'), ('/old',), ('/new',))):
+        with open(os.path.join(folder, f'libraries{i}.script'), 'w') as f:
+            f.writelines(f'p 1 1.0: 5 cycles: \n\t10 work+0x1 ({path}/libx.so)\n\t20 main+0x1 (/bin/p)\n\n' for path in paths)
+    functions = unpack(write(tap, kin, folder, 'libraries.html', 'libraries0.script'))['functions']
+    tap.ok(functions['name'].count('work') == 2, 'functions of one name in libraries of one name are two', str(functions))
+    run(kin, folder, 'diff', '--format=html', '-o', 'moved.html', 'libraries1.script', 'libraries2.script')
+    names = unpack(open(os.path.join(folder, 'moved.html'), encoding='utf-8').read())['functions']['name']
+    tap.ok(names.count('work') == 1, 'a library that is in another folder now is the same', str(names))
+
+
 def test_programs(tap, kin, folder):
     """Functions of one name in two programs are two, as in kin flat."""
     for i, name in enumerate(('alpha', 'beta')):
@@ -869,6 +881,7 @@ def main():
         tap.part(test_counts, tap, kin, folder)
         tap.part(test_hostile, tap, kin, folder)
         tap.part(test_size, tap, kin, folder)
+        tap.part(test_folders, tap, kin, folder)
         tap.part(test_programs, tap, kin, folder)
         tap.part(test_code, tap, folder)
         if not chromium.found():
