@@ -114,6 +114,10 @@ struct machine {
 	size_t (*call_at)(const uint8_t *code, size_t size, uint64_t addr, uint64_t *target);
 	/* Whether a call may end right before `end`; `before` bytes before it may be read. */
 	bool (*call_ends)(const uint8_t *end, size_t before);
+	/* The function that the one of `size` bytes at addr, in the end, jumps to by an address
+	 * that it computed: "lea function, %rax; .. jmp *%rax". False: it does not. NULL: not
+	 * known. */
+	bool (*passes_on)(const uint8_t *code, size_t size, uint64_t addr, uint64_t *function);
 	/* Decodes the instruction of `size` bytes at addr; *ret is zeroed by the caller. */
 	void (*step)(const uint8_t *code, size_t size, uint64_t addr, struct machine_step *ret);
 	/* A number of the instruction of `size` bytes that does not depend on where the code and

@@ -152,6 +152,21 @@ static bool call_ends(const uint8_t *end, size_t before)
 	return false;
 }
 
+/* With one of the registers without a prefix, which arguments and results are in. */
+static bool passes_on(const uint8_t *code, size_t size, uint64_t addr, uint64_t *function)
+{
+	enum { LEA = 7 };
+	if (size < LEA + 2 || code[size - 2] != 0xff || (code[size - 1] & 0xf8) != 0xe0)
+		return false;
+	const uint8_t lea[] = { 0x48, 0x8d, (uint8_t)(5 | (code[size - 1] & 7) << 3) };
+	for (size_t i = size - LEA - 2 + 1; i-- > 0;)
+		if (machine_starts(code + i, LEA, lea, sizeof(lea))) {
+			*function = addr + i + LEA + (uint64_t)(int64_t)displacement(code + i + 3);
+			return true;
+		}
+	return false;
+}
+
 /* ---- where control goes ---- */
 
 struct x86_instruction { /* without its prefixes */
@@ -375,6 +390,7 @@ const struct machine machine_x86_64 = {
 	.code_align = 1,
 	.call_at = call_at,
 	.call_ends = call_ends,
+	.passes_on = passes_on,
 	.step = step_64,
 	.gist = gist_64,
 	.hook_call_size = CALL_SIZE,

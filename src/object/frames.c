@@ -34,6 +34,12 @@ struct object_frames object_frames(struct object_file *o)
 	ret.debug_frame = debug_frame_of(o->main);
 	if (!ret.debug_frame.data && object_debug_file(o))
 		ret.debug_frame = debug_frame_of(object_debug_file(o));
+	ret.symbols = section_of(o->main, ".symtab");
+	ret.strings = section_of(o->main, ".strtab");
+	if (!ret.symbols.data) {
+		ret.symbols = section_of(o->main, ".dynsym");
+		ret.strings = section_of(o->main, ".dynstr");
+	}
 	ret.text_addr = addr_of(o->main, ".text");
 	ret.data_addr = addr_of(o->main, ".got");
 	return ret;

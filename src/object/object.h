@@ -212,7 +212,8 @@ struct object_section {
 struct object_frames {
 	struct object_section eh_frame, eh_frame_hdr; /* of the file itself */
 	struct object_section debug_frame; /* unpacked; from its debug file if the file has none */
-	uint64_t text_addr, data_addr;     /* .text and .got: what pointers may be relative to */
+	struct object_section symbols, strings; /* the file's own: .symtab, else .dynsym */
+	uint64_t text_addr, data_addr; /* .text and .got: what pointers may be relative to */
 };
 struct object_frames object_frames(struct object_file *o);
 

@@ -171,6 +171,7 @@ struct frame_sections {
 	struct cfi_section at[2];
 	uint8_t *data[2]; /* to be freed */
 	size_t n;
+	struct outermost outermost;
 };
 
 static void add_section(struct frame_sections *f, const struct image *im, const Elf64_Shdr *s,
@@ -187,6 +188,58 @@ static void add_section(struct frame_sections *f, const struct image *im, const 
 					      .data = data,
 					      .size = s->sh_size,
 					      .addr = s->sh_addr };
+}
+
+/* Code at a link-time address. */
+static size_t linked_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
+{
+	const struct image *im = arg;
+	Elf64_Ehdr h;
+	Elf64_Phdr *p = image_header(im, &h) ? image_segments(im, &h) : NULL;
+	size_t n = 0;
+	for (size_t i = 0; p && !n && i < h.e_phnum; i++) {
+		if (p[i].p_type != PT_LOAD || addr < p[i].p_vaddr ||
+		    addr - p[i].p_vaddr >= p[i].p_filesz)
+			continue;
+		uint64_t at = addr - p[i].p_vaddr, left = p[i].p_filesz - at;
+		n = left < size ? left : size;
+		if (p[i].p_offset > im->size || !image_read(im, p[i].p_offset + at, ret, n))
+			n = 0;
+	}
+	free(p);
+	return n;
+}
+
+/* .symtab, else .dynsym; NULL: there is neither. */
+static const Elf64_Shdr *symbols_of(const Elf64_Shdr *s, size_t n)
+{
+	const Elf64_Shdr *found = NULL;
+	for (size_t i = 0; i < n; i++)
+		if (s[i].sh_type == SHT_SYMTAB || (s[i].sh_type == SHT_DYNSYM && !found))
+			found = &s[i];
+	return found;
+}
+
+static void find_outermost(struct outermost *ret, const struct image *im, const Elf64_Shdr *s,
+			   size_t n)
+{
+	const Elf64_Shdr *symbols = symbols_of(s, n);
+	if (!symbols || symbols->sh_link >= n)
+		return;
+	const Elf64_Shdr *strings = &s[symbols->sh_link];
+	struct outermost_file f = { .machine = machine_native(),
+				    .symbols_size = symbols->sh_size,
+				    .strings_size = strings->sh_size,
+				    .code = linked_code,
+				    .arg = UNCONST(struct image *, im) };
+	uint8_t *at = image_copy(im, symbols->sh_offset, symbols->sh_size, SECTION_MAX);
+	char *names = image_copy(im, strings->sh_offset, strings->sh_size, SECTION_MAX);
+	f.symbols = at;
+	f.strings = names;
+	if (f.machine && at && names)
+		outermost_find(&f, ret);
+	free(at);
+	free(names);
 }
 
 static void find_sections(struct frame_sections *f, const struct image *im, const Elf64_Ehdr *h)
@@ -206,6 +259,8 @@ static void find_sections(struct frame_sections *f, const struct image *im, cons
 		else if (!strcmp(names + at, ".debug_frame"))
 			add_section(f, im, &s[i], true);
 	}
+	if (s)
+		find_outermost(&f->outermost, im, s, h->e_shnum);
 	free(names);
 	free(s);
 }
@@ -244,8 +299,9 @@ static struct unwind_table *compile(const struct image *im)
 	find_sections(&f, im, &h);
 	if (!f.n)
 		find_by_segment(&f, im, &h);
-	if (f.n)
-		t = unwind_table_new(f.at, f.n);
+	if (machine_native())
+		t = unwind_table_new(machine_native(), f.at, f.n, &f.outermost);
+	vec_free(&f.outermost);
 	for (size_t i = 0; i < ARRAY_LEN(f.data); i++)
 		free(f.data[i]);
 	return t;

@@ -9,6 +9,8 @@ enum unwind_status unwind_step(const struct unwind_row *row, struct unwind_regs 
 	return unwind_step_inline(row, r, read, arg);
 }
 
+const struct unwind_row unwind_outermost = { .cfa = UNWIND_CFA_REG, .ra = UNWIND_UNKNOWN };
+
 /* ---- rows made up ---- */
 
 static const struct unwind_row no_row;

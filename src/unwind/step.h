@@ -50,6 +50,8 @@ struct unwind_row unwind_guess(const struct machine *m, bool exact, const uint8_
 /* The row at a function's first instruction, right after the call. */
 struct unwind_row unwind_called(const struct machine *m);
 
+extern const struct unwind_row unwind_outermost; /* the row of the outermost frame */
+
 /* Whether the code at a return address is the kernel's return trampoline from a signal handler, and
  * its row: for machines whose vdso has no call-frame information for it, and C libraries without.
  */

@@ -6,14 +6,17 @@
 
 #include "base/base.h"
 #include "base/vec.h"
+#include "unwind/step.h"
 #include "unwind/unwind_table_private.h"
 
 /* ---- pieces: which entry answers for which addresses ---- */
 
 struct unwind_piece {
 	uint64_t low, high;
-	size_t entry; /* index into entries */
+	size_t entry; /* index into entries; OUTERMOST: the stack ends here */
 };
+
+static const size_t OUTERMOST = SIZE_MAX;
 
 struct unwind_entry {
 	const struct cfi_section *section;
@@ -79,6 +82,19 @@ static struct pieces read_section(struct unwind_build *b, const struct cfi_secti
 		vec_push(&p, ((struct unwind_piece){ fde.low, fde.high, b->entries.n }));
 		vec_push(&b->entries, ((struct unwind_entry){ s, fde }));
 	}
+	sort(&p);
+	cut_overlaps(&p);
+	return p;
+}
+
+/* Of those that do, or do not, override entries. */
+static struct pieces outermost_pieces(const struct outermost *o, bool overrides)
+{
+	struct pieces p = { 0 };
+	for (size_t i = 0; o && i < o->n; i++)
+		if (o->at[i].overrides == overrides)
+			vec_push(&p,
+				 ((struct unwind_piece){ o->at[i].low, o->at[i].high, OUTERMOST }));
 	sort(&p);
 	cut_overlaps(&p);
 	return p;
@@ -184,14 +200,24 @@ enum { PADDING = 16 };
  * of their CIE's. */
 static uint64_t budget_of(const struct cfi_section *s) { return 4 * (uint64_t)s->size + 65536; }
 
+/* Returns the number of instructions executed. */
+static unsigned add_rows(struct unwind_build *b, size_t entry)
+{
+	if (entry == OUTERMOST) {
+		add_row(b, b->current.low, &unwind_outermost);
+		return 0;
+	}
+	const struct unwind_entry *e = &b->entries.at[entry];
+	return cfi_rows(e->section, &e->fde, add_row, b);
+}
+
 static void make_points(struct unwind_build *b, uint64_t budget)
 {
 	const struct pieces *p = &b->pieces;
 	b->base = p->at[0].low;
 	for (size_t i = 0; i < p->n; i++) {
-		const struct unwind_entry *e = &b->entries.at[p->at[i].entry];
 		b->current = p->at[i];
-		unsigned steps = cfi_rows(e->section, &e->fde, add_row, b);
+		unsigned steps = add_rows(b, p->at[i].entry);
 		uint64_t next = i + 1 < p->n ? p->at[i + 1].low : UINT64_MAX;
 		bool spent = steps > budget;
 		if (spent || next - p->at[i].high >= PADDING)
@@ -218,9 +244,11 @@ static struct unwind_table *finish(struct unwind_build *b, const struct machine 
 	return t;
 }
 
-struct unwind_table *unwind_table_new(const struct cfi_section *sections, size_t n)
+struct unwind_table *unwind_table_new(const struct machine *machine,
+				      const struct cfi_section *sections, size_t n,
+				      const struct outermost *outermost)
 {
-	struct unwind_build b = { 0 };
+	struct unwind_build b = { .pieces = outermost_pieces(outermost, true) };
 	struct unwind_table *t = NULL;
 	uint64_t budget = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -228,11 +256,12 @@ struct unwind_table *unwind_table_new(const struct cfi_section *sections, size_t
 		merge(&b.pieces, &p);
 		budget += budget_of(&sections[i]);
 	}
-	size_t last = b.pieces.n - 1;
-	if (b.pieces.n && b.pieces.at[last].high - b.pieces.at[0].low <= UINT32_MAX) {
+	struct pieces last = outermost_pieces(outermost, false);
+	merge(&b.pieces, &last);
+	if (b.pieces.n && b.pieces.at[b.pieces.n - 1].high - b.pieces.at[0].low <= UINT32_MAX) {
 		intern(&b, &(struct unwind_row){ 0 });
 		make_points(&b, budget);
-		t = finish(&b, sections[0].machine);
+		t = finish(&b, machine);
 	} else {
 		vec_free(&b.points);
 		vec_free(&b.rules);

@@ -10,14 +10,18 @@
 #define UNWIND_UNWIND_TABLE_H
 
 #include "unwind/cfi.h"
+#include "unwind/outermost.h"
 
 struct kin_error;
 struct unwind_table;
 
 /* Compiles the sections of one module (.eh_frame, .debug_frame, in this order: earlier ones take
- * precedence), all for one machine and with link-time addresses. Never fails: damaged entries are
- * left out. NULL if the sections cover nothing, or more than 4 GiB. */
-struct unwind_table *unwind_table_new(const struct cfi_section *sections, size_t n);
+ * precedence), all for that machine and with link-time addresses, and its outermost functions
+ * (NULL: none). Never fails: damaged entries are left out. NULL if they cover nothing, or more than
+ * 4 GiB. */
+struct unwind_table *unwind_table_new(const struct machine *machine,
+				      const struct cfi_section *sections, size_t n,
+				      const struct outermost *outermost);
 void unwind_table_free(struct unwind_table *t); /* NULL is fine */
 
 const struct machine *unwind_table_machine(const struct unwind_table *t);

@@ -1,6 +1,7 @@
 /* Call-frame information that may be anything: looked up, run, compiled into a table; and a
  * table's file. The first byte says what: bit 0: aarch64, bit 1: .debug_frame, bit 2: with a
- * header, whose size is the second byte and which comes first, bit 7: the file of a table. */
+ * header, whose size is the second byte and which comes first, bit 6: symbols with their names and
+ * code, bit 7: the file of a table. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static void try_section(const struct cfi_section *s)
 		cfi_rows(s, &f, check_row, &l);
 		cfi_find(s, f.low + (f.high - f.low) / 2, &found);
 	}
-	struct unwind_table *t = unwind_table_new(s, 1);
+	struct unwind_table *t = unwind_table_new(s->machine, s, 1, NULL);
 	for (uint64_t pc = 0; t && pc < 0x40000; pc += 61)
 		step(s->machine, unwind_table_find(t, pc));
 	unwind_table_free(t);
@@ -101,12 +102,53 @@ static void try_file(const uint8_t *data, size_t size)
 	close(high);
 }
 
+struct code {
+	const uint8_t *at;
+	size_t n;
+};
+
+static size_t read_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
+{
+	const struct code *c = arg;
+	size_t n = addr >= c->n ? 0 : c->n - (size_t)addr < size ? c->n - (size_t)addr : size;
+	if (n)
+		memcpy(ret, c->at + addr, n);
+	return n;
+}
+
+/* All three are all of the bytes. */
+static void try_symbols(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+	memcpy(copy, data, size);
+	struct code code = { copy, size };
+	struct outermost o = { 0 };
+	struct outermost_file f = { .machine = &machine_x86_64,
+				    .symbols = copy,
+				    .symbols_size = size,
+				    .strings = (const char *)copy,
+				    .strings_size = size,
+				    .code = read_code,
+				    .arg = &code };
+	outermost_find(&f, &o);
+	struct unwind_table *t = unwind_table_new(f.machine, NULL, 0, &o);
+	for (uint64_t pc = 0; t && pc < 0x40000; pc += 61)
+		step(f.machine, unwind_table_find(t, pc));
+	unwind_table_free(t);
+	vec_free(&o);
+	free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 2)
 		return 0;
 	if (data[0] & 0x80) {
 		try_file(data + 1, size - 1);
+		return 0;
+	}
+	if (data[0] & 0x40) {
+		try_symbols(data + 1, size - 1);
 		return 0;
 	}
 	static const struct machine *const machines[] = { &machine_x86_64, &machine_aarch64,

@@ -37,6 +37,19 @@ def heed_signals():
         signal.signal(number, signal.SIG_DFL)
 
 
+SMALL = """#include <pthread.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) static void work(void) { for (long i = 0; i < 100000000; i++) sink += i; sink++; }
+static void *thread(void *arg) { work(); sink++; return arg; }
+int main(void) { pthread_t t; pthread_create(&t, 0, thread, 0); work(); pthread_join(t, 0); return 0; }
+"""
+
+SMALL_GO = """package main
+var kept [1000][]byte
+func main() { for i := 0; i < 2000000; i++ { kept[i%1000] = make([]byte, 512+i%4096) } }
+"""
+
+
 class Box:
     """A folder with the programs, and kin."""
 
@@ -1166,6 +1179,37 @@ def test_signal_stack(tap, box):
         tap.ok('stacks cut' in p.err, '... and that is said', p.err)
 
 
+def test_outermost(tap, box):
+    """Whole stacks of which call-frame information does not say so."""
+    source = os.path.join(box.folder, 'small.c')
+    with open(source, 'w', encoding='ascii') as f:
+        f.write(SMALL)
+    for flags in ([], ['-static']):
+        name = 'a static program of musl' if flags else "a program with musl's shared library"
+        try:
+            box.run('musl-gcc', '-O2', *flags, '-o', 'small', source)
+        except FileNotFoundError:
+            tap.skip(name, 'no musl-gcc')
+            continue
+        p = box.record('-o', 'small.kin', './small')
+        folded = box.run(box.kin, 'script', '--folded', 'small.kin').out
+        tap.ok(sampled(p.err)[1] > 95 and ';main;work' in folded and ';thread;work' in folded,
+               f'stacks of {name} are complete', p.err + folded)
+    with open(os.path.join(box.folder, 'small.go'), 'w', encoding='ascii') as f:
+        f.write(SMALL_GO)
+    try:
+        box.env['GOCACHE'] = os.path.join(box.folder, 'go')
+        built = box.run('go', 'build', '-o', 'small', 'small.go')
+    except FileNotFoundError:
+        tap.skip('a program in Go, on its system stacks', 'no go')
+        return
+    p = box.record('-o', 'small.kin', './small')
+    folded = box.run(box.kin, 'script', '--folded', 'small.kin').out
+    on_system = [line for line in folded.splitlines() if ';runtime.systemstack' in line]
+    tap.ok(on_system and not any(re.search(r';\[cut\];runtime.systemstack.*;', line) for line in on_system),
+           'stacks of a program in Go are complete, on its system stacks, too', built.err + p.err + folded)
+
+
 def test_turns(tap, box):
     """The events of kin compare and of kin record --against."""
     events = ['-e', 'task-clock', '-e', 'page-faults']
@@ -1185,7 +1229,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
                      test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
-                     test_compilers, test_lines, test_lowest, test_signal_stack, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)

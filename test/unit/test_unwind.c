@@ -208,7 +208,7 @@ static void test_foreign(const char *dir, const struct machine *m, const char *r
 	for (size_t at = 0; cfi_next(&s, &at, &fde);)
 		cfi_rows(&s, &fde, cfi_list_row, &l);
 	OK_STR(l.text, rows);
-	struct unwind_table *t = unwind_table_new(&s, 1);
+	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL);
 	OK(t && unwind_table_machine(t) == m);
 	OK(t && unwind_table_find(t, pc)->cfa_offset == cfa_offset);
 	unwind_table_free(t);
@@ -219,7 +219,7 @@ static void test_foreign(const char *dir, const struct machine *m, const char *r
 		s.machine = others[i];
 		OK(cfi_find(&s, pc, &fde) && !cfi_row(&s, &fde, pc, &row));
 		OK(row.cfa == UNWIND_CFA_NONE);
-		t = unwind_table_new(&s, 1);
+		t = unwind_table_new(s.machine, &s, 1, NULL);
 		OK(!t || unwind_table_find(t, pc)->cfa == UNWIND_CFA_NONE);
 		unwind_table_free(t);
 	}
@@ -560,7 +560,7 @@ static void test_sections(void)
 	cfi_fde(&b, 0x4000, 0x200, BYTES(0x0e, 24, 0x50, 0x0e, 32));
 	struct cfi_section s[] = { cfi_finish(&a, &machine_x86_64),
 				   cfi_finish(&b, &machine_x86_64) };
-	struct unwind_table *t = unwind_table_new(s, 2);
+	struct unwind_table *t = unwind_table_new(s->machine, s, 2, NULL);
 	static const struct {
 		uint64_t addr;
 		int cfa;
@@ -570,7 +570,7 @@ static void test_sections(void)
 		       { 0x4200, 0 } };
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		OK(unwind_table_find(t, wanted[i].addr)->cfa_offset == wanted[i].cfa);
-	OK(!unwind_table_new(s, 0));
+	OK(!unwind_table_new(s->machine, s, 0, NULL));
 	unwind_table_free(t);
 }
 
@@ -584,7 +584,7 @@ static void test_gaps(void)
 	cfi_fde(&b, 0x4040, 0x30, BYTES(0x0e, 24)); /* 15 bytes later */
 	cfi_fde(&b, 0x4080, 0x30, BYTES(0x0e, 32)); /* 16 */
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	struct unwind_table *t = unwind_table_new(&s, 1);
+	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL);
 	OK(unwind_table_find(t, 0x4030)->cfa_offset == 16);
 	OK(unwind_table_find(t, 0x4031)->cfa_offset == 16);
 	OK(unwind_table_find(t, 0x403f)->cfa_offset == 16);
@@ -592,6 +592,128 @@ static void test_gaps(void)
 	OK(unwind_table_find(t, 0x4070)->cfa == UNWIND_CFA_NONE);
 	OK(unwind_table_find(t, 0x407f)->cfa == UNWIND_CFA_NONE);
 	OK(unwind_table_find(t, 0x4080)->cfa_offset == 32);
+	unwind_table_free(t);
+}
+
+/* ---- outermost functions ---- */
+
+struct symbols {
+	Elf64_Sym at[8];
+	size_t n;
+	char names[256];
+	size_t n_names;
+};
+
+static void add_symbol(struct symbols *s, const char *name, uint64_t addr, uint64_t size)
+{
+	s->at[s->n++] = (Elf64_Sym){ .st_name = (Elf64_Word)s->n_names,
+				     .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				     .st_shndx = 1,
+				     .st_value = addr,
+				     .st_size = size };
+	memcpy(s->names + s->n_names, name, strlen(name) + 1);
+	s->n_names += strlen(name) + 1;
+}
+
+struct code_at {
+	uint64_t addr;
+	const uint8_t *at;
+	size_t n;
+};
+
+static size_t copy_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
+{
+	const struct code_at *c = arg;
+	size_t at = addr < c->addr ? c->n : addr - c->addr;
+	size_t n = at < c->n ? c->n - at : 0;
+	n = n < size ? n : size;
+	memcpy(ret, c->at + at, n);
+	return n;
+}
+
+static const char *outermost_of(const struct symbols *s, struct code_at *code)
+{
+	static char text[512];
+	struct outermost o = { 0 };
+	outermost_find(&(struct outermost_file){ .machine = &machine_x86_64,
+						 .symbols = (const uint8_t *)s->at,
+						 .symbols_size = s->n * sizeof(*s->at),
+						 .strings = s->names,
+						 .strings_size = s->n_names,
+						 .code = copy_code,
+						 .arg = code },
+		       &o);
+	size_t n = 0;
+	*text = '\0';
+	for (size_t i = 0; i < o.n && n < sizeof(text) - 64; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llx-%llx%s", i ? " " : "",
+				      (unsigned long long)o.at[i].low,
+				      (unsigned long long)o.at[i].high,
+				      o.at[i].overrides ? "!" : "");
+	vec_free(&o);
+	return text;
+}
+
+static void test_outermost(void)
+{
+	struct code_at none = { 0 };
+	struct symbols s = { 0 };
+	add_symbol(&s, "_start", 0x4000, 0); /* of assembly: up to the next symbol */
+	add_symbol(&s, "_start_c", 0x4020, 0x20);
+	add_symbol(&s, "start", 0x4100, 0x10);
+	add_symbol(&s, "__clone", 0x4200, 0);
+	OK_STR(outermost_of(&s, &none), "4000-4020 4200-4600");
+	add_symbol(&s, "libc_start_main_stage2", 0x4300, 0x10); /* it is musl */
+	OK_STR(outermost_of(&s, &none), "4000-4020 4100-4110 4200-4300 4300-4310");
+	s.names[s.n_names - 1] = '2'; /* a name without an end */
+	OK_STR(outermost_of(&s, &none), "4000-4020 4200-4300");
+	s.at[0].st_name = 1000;
+	s.at[3].st_shndx = SHN_UNDEF;
+	OK_STR(outermost_of(&s, &none), "");
+
+	/* Go: what its calls return to, and the instructions before are as they were */
+	static const uint8_t switches[] = { 0x48, 0x89, 0xdc, 0xff, 0xd7, 0x90, 0xe8, 1, 2, 3, 0 };
+	struct code_at code = { 0x5000, switches, sizeof(switches) };
+	s = (struct symbols){ 0 };
+	add_symbol(&s, "runtime.systemstack.abi0", 0x5000, sizeof(switches));
+	add_symbol(&s, "runtime.systemstack_switch.abi0", 0x5100, 8);
+	OK_STR(outermost_of(&s, &code), "5004-5005! 500a-500b!");
+
+	/* musl's, stripped: pop %rbp; lea 0x5000(%rip), %rax; pop %rbp; jmp *%rax */
+	static const uint8_t passes[] = { 0x5d, 0x48, 0x8d, 5, 0xf8, 0x0f, 0, 0, 0x5d, 0xff, 0xe0 };
+	code = (struct code_at){ 0x4000, passes, sizeof(passes) };
+	s = (struct symbols){ 0 };
+	add_symbol(&s, "__libc_start_main", 0x4000, sizeof(passes));
+	add_symbol(&s, "exit", 0x5040, 8);
+	OK_STR(outermost_of(&s, &code), "4000-400b 5000-5040");
+	code.n--;
+	OK_STR(outermost_of(&s, &code), "4000-400b");
+}
+
+/* They fill what entries leave, or come before these. */
+static void test_table_of_outermost(void)
+{
+	static struct cfi_build b;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
+	cfi_fde(&b, 0x4000, 0x100, BYTES(0x0e, 16));
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	struct outermost_range at[] = { { 0x4010, 0x4011, true },
+					{ 0x4080, 0x4090, false },
+					{ 0x4200, 0x4220, false } };
+	struct outermost o = { at, 3, 3 };
+	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, &o);
+	OK(unwind_table_find(t, 0x400f)->cfa_offset == 16);
+	OK(unwind_table_find(t, 0x4010)->ra == UNWIND_UNKNOWN);
+	OK(unwind_table_find(t, 0x4011)->cfa_offset == 16);
+	OK(unwind_table_find(t, 0x4080)->cfa_offset == 16);
+	OK(unwind_table_find(t, 0x41f0)->cfa == UNWIND_CFA_NONE);
+	OK(unwind_table_find(t, 0x4200)->ra == UNWIND_UNKNOWN);
+	OK(unwind_table_find(t, 0x421f)->ra == UNWIND_UNKNOWN);
+	OK(unwind_table_find(t, 0x4220)->cfa == UNWIND_CFA_NONE);
+	unwind_table_free(t);
+	t = unwind_table_new(&machine_x86_64, NULL, 0, &o);
+	OK(unwind_table_find(t, 0x4200)->ra == UNWIND_UNKNOWN);
 	unwind_table_free(t);
 }
 
@@ -619,7 +741,7 @@ static int compare_module(struct dl_phdr_info *info, size_t size, void *arg)
 				      start, info->dlpi_addr + hdr->p_vaddr, hdr->p_memsz, &s))
 			continue;
 		unwind_table_free(c->table);
-		c->table = unwind_table_new(&s, 1);
+		c->table = unwind_table_new(s.machine, &s, 1, NULL);
 		c->modules++;
 		struct cfi_fde f = { 0 }, found;
 		struct unwind_row row;
@@ -804,7 +926,7 @@ static void test_many_rows(void)
 	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
 	cfi_fde(&b, 0x4000, ROWS + 1, code, n);
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	struct unwind_table *t = unwind_table_new(&s, 1);
+	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL);
 	for (unsigned i = 0; i < ROWS; i++)
 		wrong += (unsigned)unwind_table_find(t, 0x4001 + i)->cfa_offset !=
 			 8 * (1 + i % DIFFERENT);
@@ -832,7 +954,7 @@ static void test_budget(void)
 		cfi_close(&b, entry);
 	}
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	struct unwind_table *t = unwind_table_new(&s, 1);
+	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL);
 	unsigned known = 0;
 	while (known < ENTRIES && unwind_table_find(t, 0x4010 + 0x100 * known)->cfa_offset == 8)
 		known++;
@@ -903,7 +1025,7 @@ static void test_random_tables(void)
 				all.at[at + i] = all.at[at - 1];
 			at += gap;
 		}
-		struct unwind_table *t = unwind_table_new(s, n);
+		struct unwind_table *t = unwind_table_new(s->machine, s, n, NULL);
 		for (size_t at = 0; t && at < ROOM + 16; at++) {
 			const struct unwind_row *row = unwind_table_find(t, AT + at);
 			looked++;
@@ -935,7 +1057,7 @@ static struct unwind_table *small_table(void)
 	cfi_fde(&b, 0x4000, 0x40, BYTES(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6));
 	cfi_fde(&b, 0x4100, 0x40, BYTES(0x44, 0x0e, 32, 0x41, 0x09, 6, 12));
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	return unwind_table_new(&s, 1);
+	return unwind_table_new(s.machine, &s, 1, NULL);
 }
 
 static void damage_file(const char *folder, const char *path, const struct unwind_table *t)
@@ -1150,6 +1272,8 @@ int main(int argc, char **argv)
 	test_mixed_entries();
 	test_sections();
 	test_gaps();
+	test_outermost();
+	test_table_of_outermost();
 	test_encodings();
 	test_locations();
 	test_letters();

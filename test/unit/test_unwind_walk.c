@@ -351,7 +351,7 @@ static struct unwind_table *table_of_two(void)
 	cfi_fde(&b, 0x4000, 0x100, frame, sizeof(frame));
 	cfi_fde(&b, 0x4100, 0x100, last, sizeof(last));
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	return unwind_table_new(&s, 1);
+	return unwind_table_new(s.machine, &s, 1, NULL);
 }
 
 static struct unwind_walk walk(struct unwinder *u, const uint64_t *stack, size_t n, uint64_t pc,
@@ -376,7 +376,7 @@ static struct unwind_table *table_by_fp(void)
 	cfi_cie(&b, false, 16, start, sizeof(start));
 	cfi_fde(&b, 0x4000, 0x200, start, 0);
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	return unwind_table_new(&s, 1);
+	return unwind_table_new(s.machine, &s, 1, NULL);
 }
 
 /* Why a walk ended is said of each: what the table says makes no sense, or a guess does not. */
@@ -706,7 +706,7 @@ static struct unwind_table *table_of_frames(void)
 	cfi_fde(&b, 0x4000, 0x100, start, 0);
 	cfi_fde(&b, 0x4100, 0x100, last, sizeof(last));
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	return unwind_table_new(&s, 1);
+	return unwind_table_new(s.machine, &s, 1, NULL);
 }
 
 /* Frame pointers and return addresses by turns; now and then one without a table, nonsense, what is

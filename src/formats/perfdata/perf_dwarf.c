@@ -33,6 +33,37 @@ static struct cfi_section section(const struct perf *p, const struct object_sect
 				     .data_base = f->data_addr };
 }
 
+static size_t copy_code(const uint8_t *at, size_t n, uint8_t *ret, size_t size)
+{
+	n = !at ? 0 : n < size ? n : size;
+	if (n)
+		memcpy(ret, at, n);
+	return n;
+}
+
+static size_t linked_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
+{
+	size_t n = 0;
+	const uint8_t *at = object_code(arg, addr, &n);
+	return copy_code(at, n, ret, size);
+}
+
+static struct outermost outermost_of(const struct perf *p, struct object_file *o,
+				     const struct object_frames *f)
+{
+	struct outermost ret = { 0 };
+	struct outermost_file file = { .machine = p->machine.walked,
+				       .symbols = f->symbols.data,
+				       .symbols_size = f->symbols.size,
+				       .strings = (const char *)f->strings.data,
+				       .strings_size = f->strings.size,
+				       .code = linked_code,
+				       .arg = o };
+	if (file.machine && file.symbols && file.strings)
+		outermost_find(&file, &ret);
+	return ret;
+}
+
 static void make_table(struct perf *p, struct perf_object *o)
 {
 	o->file = perf_object_open(p, o, o->build_id);
@@ -41,7 +72,9 @@ static void make_table(struct perf *p, struct perf_object *o)
 	struct object_frames f = object_frames(o->file);
 	struct cfi_section s[2] = { section(p, &f.eh_frame, &f), section(p, &f.debug_frame, &f) };
 	s[1].debug_frame = true;
-	o->table = unwind_table_new(s, f.debug_frame.data ? 2 : 1);
+	struct outermost outermost = outermost_of(p, o->file, &f);
+	o->table = unwind_table_new(p->machine.walked, s, f.debug_frame.data ? 2 : 1, &outermost);
+	vec_free(&outermost);
 	struct kin_error *trouble = object_trouble(o->file);
 	if (trouble)
 		perf_unread(p, "stacks end early", trouble);
@@ -93,14 +126,6 @@ static bool made_row(void *arg, uint64_t pc, struct unwind_row *ret)
 		return false;
 	const struct perf_made_frames *f = &made->frames[name->frames - 1];
 	return made_frames_row(d->p->machine.walked, &f->said, f->code, f->size, pc, ret);
-}
-
-static size_t copy_code(const uint8_t *at, size_t n, uint8_t *ret, size_t size)
-{
-	n = !at ? 0 : n < size ? n : size;
-	if (n)
-		memcpy(ret, at, n);
-	return n;
 }
 
 /* The code that a process made is gone, but all of python's trampolines are alike. */

@@ -1,0 +1,177 @@
+/* outermost.c - goes through the symbols for the functions that stacks begin with. */
+#include "unwind/outermost.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/sort.h"
+
+enum {
+	CODE_MAX = 1024,    /* bytes of such a function: none is longer */
+	FUNCTIONS_MAX = 64, /* in one file */
+};
+
+enum kind {
+	START,     /* nobody called it */
+	PASSES_ON, /* the same, and it jumps to another that calls the program */
+	OF_MUSL,   /* the same, if the C library is musl: others may use the name as well */
+	SWITCHES,  /* it goes on to another stack, and calls from there */
+};
+
+static const struct {
+	const char *name;
+	enum kind kind;
+} names[] = {
+	{ "_start", START },
+	{ "_dlstart", START },
+	{ "__libc_start_main", PASSES_ON },
+	{ "libc_start_main_stage2", START },
+	{ "__clone", START },
+	{ "start", OF_MUSL },
+	{ "start_c11", OF_MUSL },
+	{ "runtime.rt0_go", SWITCHES },
+	{ "runtime.clone", SWITCHES },
+	{ "runtime.mcall", SWITCHES },
+	{ "runtime.morestack", SWITCHES },
+	{ "runtime.systemstack", SWITCHES },
+};
+
+struct outermost_function {
+	uint64_t low, high; /* high == low: without a size */
+	enum kind kind;
+};
+
+struct search {
+	const struct outermost_file *f;
+	VEC(struct outermost_function) functions;
+	bool is_musl;
+};
+
+/* ---- symbols ---- */
+
+static size_t n_symbols(const struct outermost_file *f)
+{
+	return f->symbols_size / sizeof(Elf64_Sym);
+}
+
+/* False: it is no code. */
+static bool symbol_at(const struct outermost_file *f, size_t i, Elf64_Sym *ret)
+{
+	memcpy(ret, f->symbols + i * sizeof(*ret), sizeof(*ret));
+	unsigned type = ELF64_ST_TYPE(ret->st_info);
+	return ret->st_shndx != SHN_UNDEF && ret->st_shndx != SHN_ABS && ret->st_value &&
+	       (type == STT_FUNC || type == STT_NOTYPE);
+}
+
+/* Go marks its assembly so. */
+static bool is_named(const char *name, size_t n, const char *wanted)
+{
+	static const char of_assembly[] = ".abi0";
+	size_t length = strlen(wanted), more = sizeof(of_assembly) - 1;
+	if (n < length || memcmp(name, wanted, length) != 0)
+		return false;
+	return n == length || (n == length + more && memcmp(name + length, of_assembly, more) == 0);
+}
+
+static void add_symbol(struct search *s, const Elf64_Sym *sym)
+{
+	const struct outermost_file *f = s->f;
+	if (sym->st_name >= f->strings_size || s->functions.n >= FUNCTIONS_MAX)
+		return;
+	const char *name = f->strings + sym->st_name;
+	size_t n = strnlen(name, f->strings_size - sym->st_name);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (*name != *names[i].name || !is_named(name, n, names[i].name))
+			continue;
+		uint64_t size = sym->st_size < CODE_MAX ? sym->st_size : CODE_MAX;
+		vec_push(&s->functions,
+			 ((struct outermost_function){ sym->st_value, sym->st_value + size,
+						       names[i].kind }));
+		s->is_musl |= !strcmp(names[i].name, "libc_start_main_stage2");
+	}
+}
+
+static int by_low(const void *a, const void *b)
+{
+	const struct outermost_function *x = a, *y = b;
+	return x->low != y->low ? ORDER(x->low, y->low) : ORDER(x->kind, y->kind);
+}
+
+/* Those without a size, as assembly may be, end at the next symbol. */
+static void find_ends(struct search *s)
+{
+	Elf64_Sym sym;
+	for (size_t k = 0; k < s->functions.n; k++) {
+		struct outermost_function *x = &s->functions.at[k];
+		uint64_t high = x->low + CODE_MAX;
+		if (x->high > x->low)
+			continue;
+		for (size_t i = 0; i < n_symbols(s->f); i++)
+			if (symbol_at(s->f, i, &sym) && sym.st_value > x->low &&
+			    sym.st_value < high)
+				high = sym.st_value;
+		x->high = high;
+	}
+}
+
+/* ---- code ---- */
+
+/* The addresses that calls in it return to, as rows are looked up for them. */
+static void add_returns(const struct search *s, const struct outermost_function *x,
+			struct outermost *ret)
+{
+	uint8_t code[CODE_MAX];
+	const struct machine *m = s->f->machine;
+	size_t n = s->f->code(s->f->arg, x->low, code, (size_t)(x->high - x->low));
+	for (size_t i = m->code_align; i <= n; i += m->code_align)
+		if (m->call_ends(code + i, i))
+			vec_push(ret,
+				 ((struct outermost_range){ x->low + i - 1, x->low + i, true }));
+}
+
+static void add_functions(struct search *s, struct outermost *ret)
+{
+	for (size_t i = 0; i < s->functions.n; i++) {
+		const struct outermost_function *x = &s->functions.at[i];
+		if (x->kind == SWITCHES)
+			add_returns(s, x, ret);
+		else if (x->kind != OF_MUSL || s->is_musl)
+			vec_push(ret, ((struct outermost_range){ x->low, x->high, false }));
+	}
+}
+
+/* musl's __libc_start_main() hides the function that calls main() from the compiler, and jumps
+ * there; its name is gone from a stripped library. */
+static void add_next(struct search *s, const struct outermost_function *x)
+{
+	uint8_t code[CODE_MAX];
+	uint64_t next;
+	const struct machine *m = s->f->machine;
+	if (x->kind != PASSES_ON || !m->passes_on)
+		return;
+	size_t n = s->f->code(s->f->arg, x->low, code, (size_t)(x->high - x->low));
+	if (m->passes_on(code, n, x->low, &next))
+		vec_push(&s->functions, ((struct outermost_function){ next, next, START }));
+}
+
+/* ---- */
+
+void outermost_find(const struct outermost_file *f, struct outermost *ret)
+{
+	struct search s = { .f = f };
+	Elf64_Sym sym;
+	for (size_t i = 0; i < n_symbols(f); i++)
+		if (symbol_at(f, i, &sym))
+			add_symbol(&s, &sym);
+	for (size_t i = 0, n = s.functions.n; i < n; i++) {
+		struct outermost_function x = s.functions.at[i];
+		add_next(&s, &x);
+	}
+	find_ends(&s);
+	if (s.functions.n)
+		qsort(s.functions.at, s.functions.n, sizeof(*s.functions.at), by_low);
+	add_functions(&s, ret);
+	vec_free(&s.functions);
+}
