@@ -161,6 +161,18 @@ static bool guess(struct stack_walk *w, struct unwind_row *ret)
 	return true;
 }
 
+/* Whether nobody called from before this return address, in code of the module at `at`. */
+static bool is_made_up(struct stack_walk *w, struct rt_module *m, uint64_t at)
+{
+	uint8_t call[MACHINE_CALL_MAX];
+	struct unwind_row row;
+
+	return !w->r.exact && rt_frames_row(m, w->doubtful, at, &row) &&
+	       unwind_is_start(&RT_MACHINE, &row) &&
+	       read_bytes(w->s, w->r.pc - sizeof(call), call, sizeof(call)) == sizeof(call) &&
+	       !RT_MACHINE.call_ends(call + sizeof(call), sizeof(call));
+}
+
 static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 {
 	uint64_t pc = unwind_lookup_pc(&w->r), at = pc;
@@ -175,7 +187,9 @@ static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 		m = made ? made->origin : NULL;
 		at -= m ? made->bias - m->bias : 0;
 	}
-	if (!m || !rt_frames_row(m, w->doubtful, at, ret))
+	if (m && is_made_up(w, m, at + 1))
+		*ret = unwind_outermost;
+	else if (!m || !rt_frames_row(m, w->doubtful, at, ret))
 		return guess(w, ret);
 	keep(pc, ret);
 	return true;

@@ -71,6 +71,14 @@ struct unwind_row unwind_called(const struct machine *m)
 	return frame_row(m, &f);
 }
 
+bool unwind_is_start(const struct machine *m, const struct unwind_row *row)
+{
+	struct unwind_row start = unwind_called(m);
+	return row->cfa == UNWIND_CFA_REG && !row->flags && row->reg == UNWIND_SP &&
+	       row->cfa_offset == start.cfa_offset && row->ra == start.ra &&
+	       row->ra_offset == start.ra_offset;
+}
+
 /* Everything is in the kernel's frame. */
 static struct unwind_row signal_row(const struct machine *m)
 {

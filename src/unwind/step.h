@@ -50,6 +50,9 @@ struct unwind_row unwind_guess(const struct machine *m, bool exact, const uint8_
 /* The row at a function's first instruction, right after the call. */
 struct unwind_row unwind_called(const struct machine *m);
 
+/* Whether it may be that row. A return address with such a row and without a call before it was put
+ * on the stack by hand, as makecontext() does: there the stack begins. */
+bool unwind_is_start(const struct machine *m, const struct unwind_row *row);
 extern const struct unwind_row unwind_outermost; /* the row of the outermost frame */
 
 /* Whether the code at a return address is the kernel's return trampoline from a signal handler, and

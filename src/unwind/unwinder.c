@@ -143,6 +143,18 @@ static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r)
 	return row;
 }
 
+/* Whether nobody called from before this return address. */
+static bool is_made_up(const struct unwinder *u, const struct unwind_regs *r,
+		       const struct unwind_code *code)
+{
+	uint8_t call[MACHINE_CALL_MAX];
+	size_t n = sizeof(call);
+	return !r->exact && u->opts.code &&
+	       unwind_is_start(r->machine, unwind_table_find(code->table, r->pc - code->bias)) &&
+	       u->opts.code(u->opts.arg, r->pc - n, call, n) == n &&
+	       !r->machine->call_ends(call + n, n);
+}
+
 /* NULL if there is no code. A guess may depend on more than the pc and is not kept. */
 static __attribute__((noinline)) const struct unwind_row *
 look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *guessed)
@@ -152,7 +164,9 @@ look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *gues
 	if (!u->opts.find(u->opts.arg, pc, &code))
 		return NULL;
 	if (code.table && unwind_table_machine(code.table) == r->machine) {
-		const struct unwind_row *row = unwind_table_find(code.table, pc - code.bias);
+		const struct unwind_row *row =
+			is_made_up(u, r, &code) ? &unwind_outermost
+						: unwind_table_find(code.table, pc - code.bias);
 		if (row->cfa != UNWIND_CFA_NONE) {
 			struct cache_slot *s = slot_of(u, pc);
 			*s = (struct cache_slot){ pc, *row, is_common(row), is_simple(row) };

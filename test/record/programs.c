@@ -16,6 +16,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
@@ -385,6 +386,28 @@ static int churn(void)
 	return 0;
 }
 
+static ucontext_t caller, coroutine;
+
+static void turns(void)
+{
+	for (;;) {
+		spin(0.02);
+		swapcontext(&coroutine, &caller);
+	}
+}
+
+static int coroutines(void)
+{
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_size = 64 << 10;
+	coroutine.uc_stack.ss_sp = malloc(coroutine.uc_stack.ss_size);
+	coroutine.uc_link = &caller;
+	makecontext(&coroutine, turns, 0);
+	for (int i = 0; i < 20; i++)
+		swapcontext(&caller, &coroutine);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -421,6 +444,8 @@ int main(int argc, char **argv)
 		return jit();
 	if (!strcmp(name, "interrupted"))
 		return interrupted();
+	if (!strcmp(name, "coroutines"))
+		return coroutines();
 	if (!strcmp(name, "dispositions"))
 		return dispositions();
 	if (!strcmp(name, "waiting"))

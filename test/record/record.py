@@ -1181,6 +1181,14 @@ def test_signal_stack(tap, box):
 
 def test_outermost(tap, box):
     """Whole stacks of which call-frame information does not say so."""
+    p = box.record('-o', 'context.kin', './fast', 'coroutines')
+    folded = box.run(box.kin, 'script', '--folded', 'context.kin').out
+    tap.ok(sampled(p.err)[1] > 95 and ';turns;spin;loop' in folded, 'stacks of makecontext() are complete', p.err + folded)
+    p = box.run(box.kin, 'run', '-o', 'inside.kin', './fast', 'coroutines')
+    folded = box.run(box.kin, 'script', '--folded', 'inside.kin').out
+    turns = [line for line in folded.splitlines() if ';turns;' in line]
+    tap.ok(turns and not any('[cut]' in line for line in turns), '... from inside, too', p.err + folded)
+
     source = os.path.join(box.folder, 'small.c')
     with open(source, 'w', encoding='ascii') as f:
         f.write(SMALL)

@@ -379,6 +379,50 @@ static struct unwind_table *table_by_fp(void)
 	return unwind_table_new(s.machine, &s, 1, NULL);
 }
 
+struct called {
+	struct code code;
+	const uint8_t *before; /* 8 bytes before any address */
+};
+
+static bool find_called(void *arg, uint64_t pc, struct unwind_code *ret)
+{
+	return find(&((struct called *)arg)->code, pc, ret);
+}
+
+static size_t read_called(void *arg, uint64_t addr, uint8_t *ret, size_t size)
+{
+	(void)addr;
+	size = size < 8 ? size : 8;
+	memcpy(ret, ((struct called *)arg)->before, size);
+	return size;
+}
+
+/* A return address to the start of a function, which nobody called from: makecontext()'s. */
+static void test_made_up(void)
+{
+	static const uint8_t start[] = { 0x0c, 7, 8, 0x90, 1 },
+			     call[] = { 0x90, 0x90, 0x90, 0xe8, 1, 2, 3, 4 },
+			     nops[] = { 0x0f, 0x1f, 0x80, 0, 0, 0, 0, 0 };
+	static struct cfi_build b;
+	b = (struct cfi_build){ 0 };
+	cfi_cie(&b, false, 16, start, sizeof(start));
+	cfi_fde(&b, 0x4000, 0x100, start, 0);
+	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
+	struct called c = { .code = { .table = unwind_table_new(s.machine, &s, 1, NULL) } };
+	struct unwinder_opts opts = { .find = find_called, .code = read_called, .arg = &c };
+	const uint64_t stack[] = { 0x1080, 0x1090, 0, 0 };
+	uint64_t pcs[8];
+	for (int made_up = 0; made_up < 2; made_up++) {
+		c.before = made_up ? nops : call;
+		struct unwinder *u = unwinder_new(&opts);
+		struct unwind_walk w = walk(u, stack, 4, 0x1010, pcs, 8);
+		OK(w.end == UNWIND_COMPLETE && !w.guessed);
+		OK(w.n == (made_up ? 2 : 3) && pcs[1] == 0x1080);
+		unwinder_free(u);
+	}
+	unwind_table_free(c.code.table);
+}
+
 /* Why a walk ended is said of each: what the table says makes no sense, or a guess does not. */
 static void test_ends(void)
 {
@@ -788,6 +832,7 @@ int main(void)
 	test_perf_registers();
 	test_walks();
 	test_ends();
+	test_made_up();
 	for (uint32_t seed = 1; seed <= 8; seed++) {
 		test_trail(table_of_two(), seed);
 		test_trail(table_of_frames(), seed);
