@@ -1,18 +1,16 @@
 /* elffile.c - opens ELF files by libelf, and tells damage from failures of the system. */
 #include <errno.h>
 #include <fcntl.h>
-#include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "object/object_private.h"
+#include "object/section_packing.h"
 #include "object/unpacked.h"
 
 /* ---- failures ---- */
@@ -385,90 +383,12 @@ const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_sect
 	return data->d_buf;
 }
 
-/* Debug information and symbols shrink to a fifth or a tenth; zeroes shrink to a thousandth, and
- * would have us fill the memory. */
-bool elf_may_unfold(uint64_t packed, uint64_t unpacked)
-{
-	enum { FREE = 16 << 20, RATIO = 32 };
-	return unpacked <= FREE || (unpacked - FREE) / RATIO <= packed;
-}
-
-/* The compression of a section's contents. */
-struct section_packing {
-	enum { PACKED_ZLIB, PACKED_ZSTD } by;
-	uint64_t size; /* unpacked */
-	const uint8_t *data;
-	size_t n;
-};
-
-/* The format before there were flags: "ZLIB", and the size with the highest byte first. */
-static bool read_old_packing(const uint8_t *data, size_t n, struct section_packing *ret)
-{
-	if (n < 12 || memcmp(data, "ZLIB", 4))
-		return false;
-	*ret = (struct section_packing){ .by = PACKED_ZLIB, .data = data + 12, .n = n - 12 };
-	for (size_t i = 4; i < 12; i++)
-		ret->size = ret->size << 8 | data[i];
-	return true;
-}
-
-/* Elf32_Chdr, Elf64_Chdr. libelf knows zstd only since 2023. */
-static bool read_packing(const struct elf_file *f, const uint8_t *data, size_t n,
-			 struct section_packing *ret)
-{
-	enum { ZLIB = 1, ZSTD = 2 }; /* ELFCOMPRESS_ */
-	bool is_big = f->header.e_ident[EI_DATA] == ELFDATA2MSB;
-	bool is_64bit = f->header.e_ident[EI_CLASS] == ELFCLASS64;
-	struct bytes b = bytes_of(f->path, data, n);
-	b.swap = is_big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	uint32_t type = bytes_u32(&b);
-	if (is_64bit)
-		bytes_u32(&b);
-	uint64_t size = bytes_word(&b, is_64bit ? 8 : 4);
-	bytes_word(&b, is_64bit ? 8 : 4); /* its alignment */
-	if (b.failed || (type != ZLIB && type != ZSTD))
-		return false;
-	*ret = (struct section_packing){ .by = type == ZLIB ? PACKED_ZLIB : PACKED_ZSTD,
-					 .size = size,
-					 .data = b.pos,
-					 .n = bytes_left(&b) };
-	return true;
-}
-
-/* zlib's format by libdeflate, which takes half of zlib's time for what is in memory as a whole. */
-static bool inflate_all(const struct section_packing *p, uint8_t *to, bool *no_memory)
-{
-	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-	*no_memory = !d;
-	if (!d)
-		return false;
-	enum libdeflate_result result =
-		libdeflate_zlib_decompress(d, p->data, p->n, to, p->size, NULL);
-	libdeflate_free_decompressor(d);
-	return result == LIBDEFLATE_SUCCESS;
-}
-
-/* Into p->size bytes; false if they are not that many, or damaged. *no_memory is set if that is the
- * reason. */
-static bool unpack(const struct section_packing *p, uint8_t *to, bool *no_memory)
-{
-	switch (p->by) {
-	case PACKED_ZLIB:
-		return inflate_all(p, to, no_memory);
-	case PACKED_ZSTD: {
-		size_t size = ZSTD_decompress(to, p->size, p->data, p->n);
-		*no_memory = ZSTD_isError(size) &&
-			     ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation;
-		return !ZSTD_isError(size) && size == p->size;
-	}
-	}
-	return false;
-}
-
 /* The section's bytes, *size of them and room behind them for a mark; NULL if they are damaged. */
 static uint8_t *unpack_section(struct elf_file *f, const struct elf_section *s, uint64_t *size)
 {
 	bool is_old = !strncmp(s->name, ".zdebug", 7), no_memory = false;
+	bool is_64bit = f->header.e_ident[EI_CLASS] == ELFCLASS64;
+	bool is_big = f->header.e_ident[EI_DATA] == ELFDATA2MSB;
 	struct section_packing p;
 	uint8_t *packed = NULL; /* owned; libelf would keep it as long as the file */
 	uint8_t *to = NULL;
@@ -479,11 +399,11 @@ static uint8_t *unpack_section(struct elf_file *f, const struct elf_section *s, 
 		read_into(f, packed, n, offset);
 	}
 	const uint8_t *data = packed ? packed : elf_file_contents(f, s, &n);
-	if (data && (is_old ? read_old_packing(data, n, &p) : read_packing(f, data, n, &p)) &&
-	    p.size && elf_may_unfold(p.n, p.size)) {
+	if (data && (is_old ? section_packing_old(data, n, &p)
+			    : section_packing_of(data, n, is_64bit, is_big, &p))) {
 		to = xalloc_aligned(p.size + sizeof(struct unpacked_mark));
 		*size = p.size;
-		if (!unpack(&p, to, &no_memory)) {
+		if (!section_unpack(&p, to, &no_memory)) {
 			free(to);
 			to = NULL;
 		}

@@ -63,8 +63,6 @@ Elf_Data *elf_file_data(const struct elf_file *f, size_t index);
 /* Replaces the section's compressed contents by the unpacked ones. False if they are damaged or
  * unpack to an absurd size. */
 bool elf_file_decompress(struct elf_file *f, const struct elf_section *s);
-/* Whether `packed` bytes may unpack to that many: limits what a small file can make us allocate. */
-bool elf_may_unfold(uint64_t packed, uint64_t unpacked);
 /* Raw bytes of the build-id; NULL if there is none. */
 const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *size);
 /* The bytes of the first GNU build-id in a section of notes; NULL if there is none. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "object/object_private.h"
+#include "object/section_packing.h"
 
 #define LIBRARY                 "liblzma.so.5"
 #define FUNCTION(library, name) ((__typeof__(&name))(uintptr_t)dlsym((library), #name))

@@ -15,6 +15,7 @@
 #include "base/map64.h"
 #include "base/num.h"
 #include "base/strtab.h"
+#include "object/section_packing.h"
 
 enum { OPEN_MAX_FILES = 200, HEADERS_MAX = 1024, SECTION_MAX = 256 << 20, NOTES_MAX = 4096 };
 enum { TABLE_LIMIT = 64 << 20 };
@@ -174,19 +175,43 @@ struct frame_sections {
 	struct outermost outermost;
 };
 
-static void add_section(struct frame_sections *f, const struct image *im, const Elf64_Shdr *s,
-			bool debug_frame)
+/* Go packs .debug_frame. NULL: there is none, or it is damaged; frees `packed`. */
+static uint8_t *unpacked_section(uint8_t *packed, bool is_old, size_t *size)
 {
-	if (f->n == ARRAY_LEN(f->at) || s->sh_type == SHT_NOBITS || s->sh_flags & SHF_COMPRESSED)
+	struct section_packing p;
+	bool no_memory;
+	uint8_t *to = NULL;
+	if (packed &&
+	    (is_old ? section_packing_old(packed, *size, &p)
+		    : section_packing_of(packed, *size, true, false, &p)) &&
+	    p.size <= SECTION_MAX)
+		to = malloc(p.size);
+	if (to && !section_unpack(&p, to, &no_memory)) {
+		free(to);
+		to = NULL;
+	}
+	if (to)
+		*size = p.size;
+	free(packed);
+	return to;
+}
+
+static void add_section(struct frame_sections *f, const struct image *im, const Elf64_Shdr *s,
+			bool debug_frame, bool is_old)
+{
+	if (f->n == ARRAY_LEN(f->at) || s->sh_type == SHT_NOBITS)
 		return;
-	uint8_t *data = image_copy(im, s->sh_offset, s->sh_size, SECTION_MAX);
+	size_t size = s->sh_size;
+	uint8_t *data = image_copy(im, s->sh_offset, size, SECTION_MAX);
+	if (is_old || s->sh_flags & SHF_COMPRESSED)
+		data = unpacked_section(data, is_old, &size);
 	if (!data)
 		return;
 	f->data[f->n] = data;
 	f->at[f->n++] = (struct cfi_section){ .machine = machine_native(),
 					      .debug_frame = debug_frame,
 					      .data = data,
-					      .size = s->sh_size,
+					      .size = size,
 					      .addr = s->sh_addr };
 }
 
@@ -255,9 +280,11 @@ static void find_sections(struct frame_sections *f, const struct image *im, cons
 		if (at >= strings->sh_size || names[strings->sh_size - 1])
 			continue;
 		if (!strcmp(names + at, ".eh_frame"))
-			add_section(f, im, &s[i], false);
+			add_section(f, im, &s[i], false, false);
 		else if (!strcmp(names + at, ".debug_frame"))
-			add_section(f, im, &s[i], true);
+			add_section(f, im, &s[i], true, false);
+		else if (!strcmp(names + at, ".zdebug_frame"))
+			add_section(f, im, &s[i], true, true);
 	}
 	if (s)
 		find_outermost(&f->outermost, im, s, h->e_shnum);

@@ -1218,6 +1218,18 @@ def test_outermost(tap, box):
            'stacks of a program in Go are complete, on its system stacks, too', built.err + p.err + folded)
 
 
+def test_packed_frames(tap, box):
+    """Call-frame information in debug information alone, and packed."""
+    source = os.path.join(box.folder, 'small.c')
+    with open(source, 'w', encoding='ascii') as f:
+        f.write(SMALL)
+    box.run('gcc', '-O2', '-g', '-gz', '-fno-asynchronous-unwind-tables', '-fno-unwind-tables', '-o', 'small', source, '-lpthread')
+    p = box.record('-o', 'small.kin', './small')
+    folded = box.run(box.kin, 'script', '--folded', 'small.kin').out
+    tap.ok(sampled(p.err)[1] > 95 and ';main;work' in folded and ';thread;work' in folded,
+           'stacks by packed call-frame information are complete', p.err + folded)
+
+
 def test_turns(tap, box):
     """The events of kin compare and of kin record --against."""
     events = ['-e', 'task-clock', '-e', 'page-faults']
@@ -1237,7 +1249,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
                      test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
-                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)
