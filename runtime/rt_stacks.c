@@ -19,7 +19,7 @@
 enum {
 	MAX_DEPTH = 1024, /* as deep as kin record goes */
 	CHUNK = 1024,     /* bytes read at a time, and aligned; a page is a multiple of it */
-	CODE_BEFORE = 6,
+	CODE_BEFORE = 8,
 	CODE_AFTER = MACHINE_LEAVES_MAX,
 	FIRST_BLOCK = 16 << 10,
 	LAST_BLOCK = 512 << 10,

@@ -17,6 +17,52 @@ static bool is_sigreturn(const uint8_t *code, size_t size)
 	       machine_starts(code, size, mov_eax, sizeof(mov_eax));
 }
 
+enum { MOV = 0x89, LEA = 0x8d };
+
+/* The size of "mov %rbp, at(%rsp)" or "lea at(%rsp), %rbp", and where in the frame that is; 0: it
+ * is another instruction. */
+static size_t rbp_slot(const uint8_t *code, size_t n, uint8_t operation, int32_t *at)
+{
+	if (n < 8 || code[0] != 0x48 || code[1] != operation || code[3] != 0x24)
+		return 0;
+	*at = code[2] == 0x6c ? (int8_t)code[4] : displacement(code + 4);
+	return *at < 0 ? 0 : code[2] == 0x6c ? 5 : code[2] == 0xac ? 8 : 0;
+}
+
+/* Go's until 1.20, up to where the frame pointer is set: "cmp 16(%r14), %rsp; jbe more; sub $size,
+ * %rsp; mov %rbp, size-8(%rsp); lea size-8(%rsp), %rbp". Of a large frame another register is
+ * compared. */
+static bool go_frame(const uint8_t *code, size_t before, size_t after, struct machine_frame *ret)
+{
+	static const uint8_t cmp_rsp[] = { 0x49, 0x3b, 0x66, 0x10 },
+			     cmp_r12[] = { 0x4d, 0x3b, 0x66, 0x10 }, sub_8[] = { 0x48, 0x83, 0xec },
+			     sub_32[] = { 0x48, 0x81, 0xec };
+	const uint8_t *last = code - (before < 4 ? 0 : 4);
+	size_t n = machine_starts(code, after, sub_8, 3)    ? 4
+		   : machine_starts(code, after, sub_32, 3) ? 7
+							    : 0;
+	int32_t at, then;
+	*ret = (struct machine_frame){ .size = 8, .return_at = -8 };
+	if (machine_starts(code, after, cmp_rsp, 4) || machine_starts(code, after, cmp_r12, 4) ||
+	    machine_starts(last, before, cmp_rsp, 4) || machine_starts(last, before, cmp_r12, 4))
+		return true;
+	if (n && n < after && rbp_slot(code + n, after - n, MOV, &at))
+		return true;
+	n = rbp_slot(code, after, MOV, &at);
+	if (n && rbp_slot(code + n, after - n, LEA, &then) && at == then && at < INT32_MAX - 16) {
+		ret->size = at + 16;
+		return true;
+	}
+	n = rbp_slot(code, after, LEA, &at);
+	if (n && n <= before && rbp_slot(code - n, n + after, MOV, &then) == n && at == then &&
+	    at < INT32_MAX - 16) {
+		ret->size = at + 16;
+		ret->fp_at = -16;
+		return true;
+	}
+	return false;
+}
+
 static bool frame(const uint8_t *code, size_t before, size_t after, struct machine_frame *ret)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, push_rbp[] = { 0x55 },
@@ -35,7 +81,7 @@ static bool frame(const uint8_t *code, size_t before, size_t after, struct machi
 		*ret = (struct machine_frame){ .size = 16, .return_at = -8, .fp_at = -16 };
 		return true;
 	}
-	return false;
+	return go_frame(code, before, after, ret);
 }
 
 struct leaving {                    /* an instruction, by what it does to the stack pointer */
@@ -155,13 +201,14 @@ static bool call_ends(const uint8_t *end, size_t before)
 /* With one of the registers without a prefix, which arguments and results are in. */
 static bool passes_on(const uint8_t *code, size_t size, uint64_t addr, uint64_t *function)
 {
-	enum { LEA = 7 };
-	if (size < LEA + 2 || code[size - 2] != 0xff || (code[size - 1] & 0xf8) != 0xe0)
+	enum { LEA_SIZE = 7 };
+	if (size < LEA_SIZE + 2 || code[size - 2] != 0xff || (code[size - 1] & 0xf8) != 0xe0)
 		return false;
 	const uint8_t lea[] = { 0x48, 0x8d, (uint8_t)(5 | (code[size - 1] & 7) << 3) };
-	for (size_t i = size - LEA - 2 + 1; i-- > 0;)
-		if (machine_starts(code + i, LEA, lea, sizeof(lea))) {
-			*function = addr + i + LEA + (uint64_t)(int64_t)displacement(code + i + 3);
+	for (size_t i = size - LEA_SIZE - 2 + 1; i-- > 0;)
+		if (machine_starts(code + i, LEA_SIZE, lea, sizeof(lea))) {
+			*function =
+				addr + i + LEA_SIZE + (uint64_t)(int64_t)displacement(code + i + 3);
 			return true;
 		}
 	return false;

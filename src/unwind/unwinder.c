@@ -9,7 +9,7 @@
 
 /* pcs met before, each at its place or nowhere. Samples of one program meet few: 4096 of 32 bytes
  * are enough, and fit into the second-level cache. */
-enum { SLOT_BITS = 12, N_SLOTS = 1 << SLOT_BITS, CODE_BEFORE = 6, CODE_AFTER = MACHINE_LEAVES_MAX };
+enum { SLOT_BITS = 12, N_SLOTS = 1 << SLOT_BITS, CODE_BEFORE = 8, CODE_AFTER = MACHINE_LEAVES_MAX };
 
 struct cache_slot {
 	uint64_t pc; /* looked up; FREE: none */

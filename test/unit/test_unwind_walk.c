@@ -238,6 +238,43 @@ static void test_guesses(void)
 	OK_STR(text_of(&row), "fp+16 ra=[fp+8] fp=[fp+0] bx=? signed guessed");
 }
 
+/* Until its frame pointer is set, which would lead past the caller. */
+static void test_go(void)
+{
+	static const uint8_t code[] = { 0x49, 0x3b, 0x66, 0x10, 0x76, 0x38, 0x48, 0x83, 0xec, 0x18,
+					0x48, 0x89, 0x6c, 0x24, 0x10, 0x48, 0x8d, 0x6c, 0x24, 0x10,
+					0x48, 0x89, 0x44, 0x24, 0x20, 0x90, 0x90, 0x90 },
+			     large[] = { 0x4d, 0x3b, 0x66, 0x10, 0x0f, 0x86, 0x2a, 5,    0,
+					 0,    0x48, 0x81, 0xec, 0x88, 0,    0,    0,    0x48,
+					 0x89, 0xac, 0x24, 0x80, 0,    0,    0,    0x48, 0x8d,
+					 0xac, 0x24, 0x80, 0,    0,    0,    0x90, 0x90 };
+	static const struct {
+		size_t at;
+		const char *small, *large;
+	} wanted[] = {
+		{ 0, "sp+8 ra=[cfa-8] bx=? guessed", "sp+8 ra=[cfa-8] bx=? guessed" },
+		{ 4, "sp+8 ra=[cfa-8] bx=? guessed", "sp+8 ra=[cfa-8] bx=? guessed" },
+		{ 6, "sp+8 ra=[cfa-8] bx=? guessed", NULL },
+		{ 10, "sp+32 ra=[cfa-8] bx=? guessed", "sp+8 ra=[cfa-8] bx=? guessed" },
+		{ 15, "sp+32 ra=[cfa-8] fp=[cfa-16] bx=? guessed", NULL },
+		{ 17, NULL, "sp+144 ra=[cfa-8] bx=? guessed" },
+		{ 20, "fp+16 ra=[fp+8] fp=[fp+0] bx=? guessed", NULL },
+		{ 25, NULL, "sp+144 ra=[cfa-8] fp=[cfa-16] bx=? guessed" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+		size_t n = wanted[i].at;
+		struct unwind_row row;
+		if (wanted[i].small) {
+			row = unwind_guess(&machine_x86_64, true, code + n, n, sizeof(code) - n);
+			OK_STR(text_of(&row), wanted[i].small);
+		}
+		if (wanted[i].large) {
+			row = unwind_guess(&machine_x86_64, true, large + n, n, sizeof(large) - n);
+			OK_STR(text_of(&row), wanted[i].large);
+		}
+	}
+}
+
 /* bti c; adrp x16, slot; ldr x17, [x16, slot]; add x16, x16, slot; br x17: a PLT entry has no
  * frame. */
 static void test_linkage(void)
@@ -827,6 +864,7 @@ int main(void)
 	test_aarch64();
 	test_riscv64();
 	test_guesses();
+	test_go();
 	test_linkage();
 	test_leaving();
 	test_perf_registers();
