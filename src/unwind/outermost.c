@@ -65,14 +65,15 @@ static bool symbol_at(const struct outermost_file *f, size_t i, Elf64_Sym *ret)
 	       (type == STT_FUNC || type == STT_NOTYPE);
 }
 
-/* Go marks its assembly so. */
-static bool is_named(const char *name, size_t n, const char *wanted)
+/* Go marks its assembly with ".abi0". `limit`: bytes that may be read. */
+static bool is_named(const char *name, size_t limit, const char *wanted)
 {
 	static const char of_assembly[] = ".abi0";
-	size_t length = strlen(wanted), more = sizeof(of_assembly) - 1;
-	if (n < length || memcmp(name, wanted, length) != 0)
+	size_t length = strlen(wanted);
+	if (limit <= length || strncmp(name, wanted, length) != 0)
 		return false;
-	return n == length || (n == length + more && memcmp(name + length, of_assembly, more) == 0);
+	return !name[length] || (limit - length >= sizeof(of_assembly) &&
+				 !memcmp(name + length, of_assembly, sizeof(of_assembly)));
 }
 
 static void add_symbol(struct search *s, const Elf64_Sym *sym)
@@ -81,9 +82,9 @@ static void add_symbol(struct search *s, const Elf64_Sym *sym)
 	if (sym->st_name >= f->strings_size || s->functions.n >= FUNCTIONS_MAX)
 		return;
 	const char *name = f->strings + sym->st_name;
-	size_t n = strnlen(name, f->strings_size - sym->st_name);
+	size_t limit = f->strings_size - sym->st_name;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (*name != *names[i].name || !is_named(name, n, names[i].name))
+		if (*name != *names[i].name || !is_named(name, limit, names[i].name))
 			continue;
 		uint64_t size = sym->st_size < CODE_MAX ? sym->st_size : CODE_MAX;
 		vec_push(&s->functions,
