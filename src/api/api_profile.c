@@ -376,17 +376,15 @@ struct kin_error *profile_read(struct kin_profile *p, const char *const *paths, 
 	return input_read(paths, n, &how, &p->data);
 }
 
-/* p->object stays NULL where none is wanted, or none is found that need not be there. */
+/* p->object stays NULL where none is wanted, or none is found that need not be there. data: what
+ * find_executable() looks beside. */
 static struct kin_error *open_program(struct kin_profile *p, const struct kin_open_opts *o,
-				      const char *const *paths, size_t n,
-				      const struct input_held *held)
+				      const char *data)
 {
 	char *found = NULL;
 	if (o->executable && !o->executable[0])
 		return NULL;
-	struct kin_error *err =
-		o->executable ? NULL
-			      : find_executable(input_without_program(paths, n, held), &found);
+	struct kin_error *err = o->executable ? NULL : find_executable(data, &found);
 	p->sought_program = true;
 	if (err && o->for_writing) {
 		kin_error_free(err);
@@ -442,7 +440,7 @@ static struct kin_error *open_late(struct kin_profile *p, const struct kin_open_
 {
 	if (!o->executable)
 		open_recorded(p, o);
-	return p->object || p->sought_program ? NULL : open_program(p, o, paths, n, NULL);
+	return p->object || p->sought_program ? NULL : open_program(p, o, n ? paths[0] : NULL);
 }
 
 /* The program of a gmon.out beside recordings, which need none. */
@@ -474,9 +472,10 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);
 	p->target.is_64bit = sizeof(void *) == 8;
 	p->target.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	if (!o->executable && input_says_program(paths, n, held))
+	const char *silent = NULL;
+	if (!o->executable && input_says_program(paths, n, held, &silent))
 		return NULL;
-	struct kin_error *err = open_program(p, o, paths, n, held);
+	struct kin_error *err = open_program(p, o, silent);
 	struct kin_error *worse = err && !o->executable ? input_check(paths, n, held) : NULL;
 	if (worse)
 		kin_error_free(err);

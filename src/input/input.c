@@ -578,19 +578,15 @@ static size_t find_silent(const char *const *paths, size_t n, const struct input
 	return silent;
 }
 
-bool input_says_program(const char *const *paths, size_t n, const struct input_held *held)
+bool input_says_program(const char *const *paths, size_t n, const struct input_held *held,
+			const char **silent)
 {
 	bool any;
+	size_t i = find_silent(paths, n, held, &any);
 
-	return find_silent(paths, n, held, &any) == n && any;
-}
-
-const char *input_without_program(const char *const *paths, size_t n, const struct input_held *held)
-{
-	bool any;
-	size_t silent = find_silent(paths, n, held, &any);
-
-	return silent < n ? paths[silent] : n ? paths[0] : NULL;
+	if (silent)
+		*silent = i < n ? paths[i] : n ? paths[0] : NULL;
+	return i == n && any;
 }
 
 struct kin_error *input_check(const char *const *paths, size_t n, const struct input_held *held)

@@ -122,11 +122,10 @@ struct input_held *input_hold(const char *const *paths, size_t n);
 void input_held_free(struct input_held *held);
 
 /* Whether all files that can be read name the profiled program themselves, so that no executable is
- * needed. False if none can be read. */
-bool input_says_program(const char *const *paths, size_t n, const struct input_held *held);
-/* The first path with a file that does not; if there is none, the first path. NULL: no paths. */
-const char *input_without_program(const char *const *paths, size_t n,
-				  const struct input_held *held);
+ * needed. False if none can be read. *silent, unless silent is NULL, is then the first path with a
+ * file that does not, or the first path; NULL: there are no paths. */
+bool input_says_program(const char *const *paths, size_t n, const struct input_held *held,
+			const char **silent);
 
 /* The error that keeps one of them from being read at all: it is missing, or of no known format. */
 MUST_CHECK struct kin_error *input_check(const char *const *paths, size_t n,

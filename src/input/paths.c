@@ -140,25 +140,37 @@ static struct kin_error *add_directory(struct paths *p, const char *path)
 	return NULL;
 }
 
-char *paths_left_out(const char *path, size_t *n)
+/* Whether a directory stands for gmon.out files. */
+static bool has_gmon(const char *path)
 {
-	struct paths taken = { 0 }, all = { 0 };
-	char *first = NULL, *perf = paths_perf_folder(path);
-
-	*n = 0;
-	if (!perf && !is_regular(path))
+	struct paths taken = { 0 };
+	if (is_regular(path))
+		return false;
+	char *perf = paths_perf_folder(path);
+	if (!perf)
 		kin_error_free(add_files(&taken, path, false));
-	if (taken.at.n)
-		kin_error_free(add_files(&all, path, true));
-	for (size_t i = 0; i < all.at.n; i++)
-		*n += !paths_is_gmon(base_name(all.at.at[i]));
-	if (all.at.n)
-		qsort(all.at.at, all.at.n, sizeof(*all.at.at), by_name);
-	for (size_t i = 0; i < all.at.n && !first; i++)
-		if (!paths_is_gmon(base_name(all.at.at[i])))
-			first = xprintf("%s", all.at.at[i]);
+	bool any = taken.at.n;
 	free(perf);
 	paths_free(&taken);
+	return any;
+}
+
+char *paths_left_out(const char *path, size_t *n)
+{
+	struct paths all = { 0 };
+	char *first = NULL;
+
+	*n = 0;
+	if (has_gmon(path))
+		kin_error_free(add_files(&all, path, true));
+	if (all.at.n)
+		qsort(all.at.at, all.at.n, sizeof(*all.at.at), by_name);
+	for (size_t i = 0; i < all.at.n; i++) {
+		if (paths_is_gmon(base_name(all.at.at[i])))
+			continue;
+		if (!(*n)++)
+			first = xprintf("%s", all.at.at[i]);
+	}
 	paths_free(&all);
 	return first;
 }

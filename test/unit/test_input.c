@@ -726,7 +726,7 @@ static void runs_count_once(void)
 		OK(pwrite(fd, &runs[i].start_time_ns, 8, KINF_GMON_RUN) == 8);
 		OK(pwrite(fd, &runs[i].pid, 4, KINF_GMON_RUN + 8) == 4);
 		close(fd);
-		OK(input_says_program(both, 2, NULL) == runs[i].is_same);
+		OK(input_says_program(both, 2, NULL, NULL) == runs[i].is_same);
 		OK(!failed(input_read(both, 2, &o, &read)));
 		OK(read->n_sources == 2 && read->sources[0].left_out == runs[i].is_same);
 		OK(read->n_arcs == !runs[i].is_same);
@@ -826,7 +826,7 @@ static void paths_stand_for_files(void)
 		free(inside);
 	}
 	const char *rec = in_dir("rec");
-	OK(input_says_program(&rec, 1, NULL));
+	OK(input_says_program(&rec, 1, NULL, NULL));
 	int saved = dup(STDIN_FILENO); /* descriptor 0 is one like others */
 	close(STDIN_FILENO);
 	char *inside = paths_perf_folder(rec);
@@ -861,7 +861,7 @@ static void what_is_read_once_is_held(void)
 	snprintf(pipe_path, sizeof(pipe_path), "/dev/fd/%d", ends[0]);
 	const char *const all[] = { pipe_path, in_dir("sub/gmon.out.2"), pipe_path };
 	struct input_held *held = input_hold(all, 3);
-	OK(!input_says_program(all, 3, held) && !input_says_program(all + 2, 1, held));
+	OK(!input_says_program(all, 3, held, NULL) && !input_says_program(all + 2, 1, held, NULL));
 	OK(!failed(input_check(all, 3, held)));
 	struct input_opts o = { .target = le64, .held = held };
 	struct profile *p;
@@ -880,7 +880,7 @@ static void what_is_read_once_is_held(void)
 	close(ends[1]);
 	snprintf(pipe_path, sizeof(pipe_path), "/dev/fd/%d", ends[0]);
 	held = input_hold(all, 1);
-	OK(input_says_program(all, 1, held) && !failed(input_check(all, 1, held)));
+	OK(input_says_program(all, 1, held, NULL) && !failed(input_check(all, 1, held)));
 	o.held = held;
 	OK(!failed(input_read(all, 1, &o, &p)));
 	OK(p->samples.n == 3);
@@ -908,14 +908,17 @@ static void files_are_checked(void)
 	paths[0] = in_dir("stacks.folded");
 	put_file(paths[0], stacks, strlen(stacks));
 	OK(!failed(input_check(paths, 1, NULL)));
-	OK(input_says_program(paths, 1, NULL)); /* of functions by name: no program is needed */
+	OK(input_says_program(paths, 1, NULL,
+			      NULL)); /* of functions by name: no program is needed */
 	paths[1] = in_dir("sub/gmon.out");
-	OK(!input_says_program(paths, 2, NULL) && !input_says_program(paths + 1, 1, NULL));
+	OK(!input_says_program(paths, 2, NULL, NULL) &&
+	   !input_says_program(paths + 1, 1, NULL, NULL));
 	paths[1] = in_dir("zeros");
-	OK(input_says_program(paths, 2, NULL) && !input_says_program(paths, 0, NULL));
-	OK(!input_says_program(paths + 1, 1, NULL));
+	OK(input_says_program(paths, 2, NULL, NULL) && !input_says_program(paths, 0, NULL, NULL));
+	OK(!input_says_program(paths + 1, 1, NULL, NULL));
 	paths[1] = in_dir("missing"); /* what cannot be read needs no program */
-	OK(input_says_program(paths, 2, NULL) && !input_says_program(paths + 1, 1, NULL));
+	OK(input_says_program(paths, 2, NULL, NULL) &&
+	   !input_says_program(paths + 1, 1, NULL, NULL));
 }
 
 static void note_version(const struct source *s, const char *path, void *arg)
@@ -961,7 +964,7 @@ static void names_may_be_of_stores(void)
 	OK_STR(strtab_get(p->strings, p->sources[0].path), paths[0]);
 	profile_free(p);
 	OK(!failed(input_check(paths, 2, NULL))); /* asked only when it is read */
-	OK(input_says_program(paths, 1, NULL));
+	OK(input_says_program(paths, 1, NULL, NULL));
 }
 
 /* A packed file is what is in it; of one that was cut off the first part. */
