@@ -263,6 +263,9 @@ static bool take_fields(struct script_text line, const char *p, bool heads_frame
 
 	while (behind < line.end && isdigit((unsigned char)*behind))
 		behind++;
+	/* Neither ids nor a CPU, a time or a date: mostly an address. */
+	if (!has_ids && behind > p && (behind == line.end || (*behind != '.' && *behind != '-')))
+		return false;
 	bool has_wide_ids = has_ids && width(line, p, behind) >= PID_WIDTH;
 	h->cpu = CPU_NONE;
 	if ((has_wide_ids || (t.s < t.end && *t.s == '[')) && !take_cpu(line, &t, h))
@@ -307,7 +310,7 @@ static bool parse_header(struct script_text line, bool heads_frames, struct scri
 {
 	h->line = line;
 	for (const char *p = line.s; p < line.end; p++) {
-		if ((!isdigit((unsigned char)*p) && *p != '[') || (p > line.s && !is_blank(p[-1])))
+		if ((p > line.s && !is_blank(p[-1])) || (!isdigit((unsigned char)*p) && *p != '['))
 			continue;
 		if (!take_fields(line, p, heads_frames, h))
 			continue;
@@ -659,7 +662,8 @@ static void read_line(struct perf_script *s, struct script_text line)
 		end_sample(s);
 	} else if (line.s < line.end && *line.s == '#') {
 		read_comment(s, line);
-	} else if (s->open && is_frame(line) && !parse_header(line, false, &h)) {
+	} else if (s->open && is_frame(line) && /* a comm may be a number, behind blanks */
+		   (*line.s == '\t' || !parse_header(line, false, &h))) {
 		add_frame(s, skip_blanks(line));
 	} else if (!memchr(line.s, '\0', length(line)) && parse_header(line, is_header, &h)) {
 		read_header(s, &h);
