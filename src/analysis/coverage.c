@@ -22,6 +22,7 @@ struct before {
 	bool is_known;   /* false where the entry is not counted: in a piece such as f.cold */
 	bool is_counted; /* the function has counted blocks */
 	bool is_unsure;  /* the function was executed, but its calls were not counted */
+	bool is_marked;  /* the same, and not by stacks alone: files of mere callers are no news */
 };
 
 /* ---- places by file and line ---- */
@@ -161,6 +162,7 @@ static void carry_through(struct before *before, const struct coverage *c, const
 
 	now.is_unsure =
 		entry && !count && coverage_was_executed(c->graph, b, on_stacks, (symid)first);
+	now.is_marked = now.is_unsure && coverage_was_executed(c->graph, b, NULL, (symid)first);
 	now.is_known = entry && !now.is_unsure;
 	for (size_t i = first; i < end; i++) {
 		before[i] = now;
@@ -213,7 +215,8 @@ static void list_calls(struct coverage *c, struct coverage_line *l, const struct
 		if (has_block_at(c->blocks, id, s->at[id].addr))
 			continue;
 		if (before[id].is_unsure) {
-			l->is_unsure = l->is_executed = true;
+			l->is_unsure = true;
+			l->is_executed |= before[id].is_marked;
 			continue;
 		}
 		calls = capped_sum(calls, calls_of(c->graph, id));
