@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/sort.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "formats/chrome/chrome_trace.h"
@@ -404,52 +405,50 @@ static uint64_t ns_of(double us)
 	return us <= 0 ? 0 : us > MOST_US ? (uint64_t)MOST_US * 1000 : (uint64_t)(us * 1000 + 0.5);
 }
 
-/* When a sample was taken. */
-struct v8_moment {
-	double us;
-	uint32_t sample;
-};
-
-static int by_time(const void *x, const void *y)
+/* When each sample was taken, microseconds; to be freed. */
+static double *times_of(const struct v8_profile *p)
 {
-	const struct v8_moment *a = x, *b = y;
-	if (a->us != b->us)
-		return a->us < b->us ? -1 : 1;
-	return a->sample < b->sample ? -1 : a->sample > b->sample;
+	double *us = xrealloc(NULL, p->samples.n, sizeof(*us)), now = (double)p->start_us;
+	for (size_t i = 0; i < p->samples.n; i++) {
+		double delta = i < p->deltas.n ? p->deltas.at[i] : 0;
+		now += delta > MOST_US ? MOST_US : delta < -MOST_US ? -MOST_US : delta;
+		us[i] = now;
+	}
+	return us;
 }
 
 /* In the order of time, as Chrome shows them: V8 does not always write them so, and then some of
  * its differences are negative. To be freed. */
-static struct v8_moment *moments_of(const struct v8_profile *p)
+static struct sort_key *order_of(const double *us, size_t n)
 {
-	struct v8_moment *at = xrealloc(NULL, p->samples.n, sizeof(*at));
-	double now = (double)p->start_us;
-	for (size_t i = 0; i < p->samples.n; i++) {
-		double delta = i < p->deltas.n ? p->deltas.at[i] : 0;
-		now += delta > MOST_US ? MOST_US : delta < -MOST_US ? -MOST_US : delta;
-		at[i] = (struct v8_moment){ now, (uint32_t)i };
-	}
-	qsort(at, p->samples.n, sizeof(*at), by_time);
-	return at;
+	struct sort_key *order = xrealloc(NULL, n, sizeof(*order));
+	for (size_t i = 0; i < n; i++)
+		order[i] = (struct sort_key){ sort_key_of_double(us[i]), (uint32_t)i };
+	sort_keys(order, n);
+	return order;
 }
 
 static void add_timed(struct cpuprofile *c, struct v8_profile *p, taskid task)
 {
 	uint16_t event = add_event(c, "time", EVENT_NS);
-	struct v8_moment *at = moments_of(p);
-	for (size_t i = 0; i < p->samples.n; i++) {
-		uint32_t node = map64_get(&p->node_ids, p->samples.at[at[i].sample]);
-		double next = i + 1 < p->samples.n ? at[i + 1].us : (double)p->end_us;
+	size_t n = p->samples.n;
+	double *us = times_of(p);
+	struct sort_key *order = order_of(us, n);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t at = order[i].index;
+		uint32_t node = map64_get(&p->node_ids, p->samples.at[at]);
+		double next = i + 1 < n ? us[order[i + 1].index] : (double)p->end_us;
 		profile_add_sample(
 			c->into, (struct sample){ .stack = node == NONE ? 0 : stack_of(c, p, node),
 						  .task = task,
 						  .event = event,
 						  .cpu = CPU_NONE,
 						  .count = 1,
-						  .weight = ns_of(next - at[i].us),
-						  .time_ns = ns_of(at[i].us) });
+						  .weight = ns_of(next - us[at]),
+						  .time_ns = ns_of(us[at]) });
 	}
-	free(at);
+	free(order);
+	free(us);
 }
 
 static void add_hits(struct cpuprofile *c, struct v8_profile *p, taskid task)
