@@ -1,16 +1,22 @@
 """A store of many hosts: what it takes on disk, and how long kin takes for reports of it.
 
-    fleet.py BUILD [--hosts N] [--hours N] [--shards N] [--day]
+    fleet.py BUILD [--hosts N] [--hours N] [--shards N] [--rounds N] [--day]
     fleet.py BUILD --agent SECONDS
 
 ClickHouse servers on the loopback hold, for each host and ten minutes, 3,200 samples drawn by Zipf's law from 200,000
 stacks of 25 frames (30,000 functions, 90,000 lines): some 1,900 rows. Every query of a server has the 128 MiB that
 doc/fleet.md says it needs, and fails beyond. Prints a table. --day: also reports of a day: of sums of hours, which are
 copies of the first one, and of their sum. --agent: what kin agent says that it costs while two programs do nothing but compute.
+
+The yardstick of a machine is how long the servers alone take for the sum of each stack in that hour, whatever receipts say. It
+is taken before each report of an hour. A second table has the medians, and how many times the yardstick that is.
 """
 import argparse
+import collections
+import concurrent.futures
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -150,10 +156,43 @@ def cpu_of(shards):
 
 
 def measure(build, shards, what, *words):
+    """Prints a row. Wall time in s; None if it failed."""
     before = cpu_of(shards)
     status, wall, cpu, memory, err = kin(build, *words)
     print(f'| {what} | {wall:.2f} s | {cpu_of(shards) - before:.2f} s | {cpu:.2f} s | {memory:.0f} MiB |' + (f' FAILED: {err.strip()}' if status else ''))
-    return status == 0
+    return None if status else wall
+
+
+def yardstick(shards, db):
+    """Wall time in s of the servers' answers, each for its part, at the same time."""
+    sql = (f'SELECT stack, sum(weight) FROM {db}.samples WHERE bucket >= toDateTime({BEGIN}) AND bucket < toDateTime({BEGIN + 3600}) '
+           'GROUP BY stack FORMAT RowBinary')
+    began = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(len(shards)) as pool:
+        list(pool.map(lambda shard: shard.ask(sql), shards))
+    return time.monotonic() - began
+
+
+def measure_hour(build, shards, db, folder, rounds):
+    """Reports of the hour in turn. Whether all went well."""
+    url = f'{shards.url(db)}?service=scale&from={BEGIN}&to={BEGIN + 3600}'
+    views = (['report'], ['flat'], ['graph'], ['graph', '--min-share=0'], ['html', '-o', os.path.join(folder, 'page.html')],
+             ['export', '--to=folded'], ['diff', url])
+    ok = measure(build, shards, 'an hour, stacks not cached yet: kin report', 'report', url) is not None
+    alone, walls = [], collections.defaultdict(list)
+    for _ in range(rounds):
+        for view in views:
+            name = 'kin ' + ' '.join(w for w in view if not w.startswith(('http', '/')))
+            alone.append(yardstick(shards, db))
+            walls[name].append(measure(build, shards, f'an hour: {name}', *view, url))
+    print(f'\nThe servers alone: {statistics.median(alone):.2f} s ({min(alone):.2f} to {max(alone):.2f})\n')
+    print('| an hour | elapsed, median | times the servers alone |\n|---|---|---|')
+    for name, all_of_it in walls.items():
+        if None in all_of_it:
+            ok = False
+            continue
+        print(f'| {name} | {statistics.median(all_of_it):.2f} s | {statistics.median(all_of_it) / statistics.median(alone):.1f} |')
+    return ok
 
 
 def measure_agent(build, shards, seconds):
@@ -180,6 +219,7 @@ def main():
     p.add_argument('--hosts', type=int, default=1000)
     p.add_argument('--hours', type=int, default=1)
     p.add_argument('--shards', type=int, default=3)
+    p.add_argument('--rounds', type=int, default=3)
     p.add_argument('--day', action='store_true')
     p.add_argument('--agent', type=int, metavar='SECONDS')
     args = p.parse_args()
@@ -190,24 +230,26 @@ def main():
     with tempfile.TemporaryDirectory(prefix='kin-fleet-') as folder, servers.Servers(args.shards, folder, QUERY_BYTES) as shards:
         if args.agent:
             return 0 if measure_agent(args.build, shards, args.agent) else 1
+
+        def went_well(what, *words):
+            return measure(args.build, shards, what, *words) is not None
+
         began = time.monotonic()
         fill(args.build, shards, 'scale', args.hosts, args.hours)
         print(f'{args.hosts} hosts, {args.hours} h, {args.shards} shards; filled in {time.monotonic() - began:.0f} s\n')
         sizes(shards, 'scale')
-        print('\n| | elapsed | CPU, servers | CPU, kin | memory, kin |\n|---|---|---|---|---|')
+        head = '| | elapsed | CPU, servers | CPU, kin | memory, kin |\n|---|---|---|---|---|'
+        print('\n' + head)
+        ok &= measure_hour(args.build, shards, 'scale', folder, args.rounds)
+        print('\n' + head)
         span = f'&from={BEGIN}&to={BEGIN + 3600}'
         url = shards.url('scale') + '?service=scale'
-        for _ in range(2):
-            for view in (['report'], ['flat'], ['graph'], ['graph', '--min-share=0'], ['html', '-o', os.path.join(folder, 'page.html')], ['export', '--to=folded'],
-                         ['diff', url + span]):
-                name = ' '.join(w for w in view if not w.startswith('http'))
-                ok &= measure(args.build, shards, f'an hour: kin {name}'.replace(folder, ''), *view, url + span)
-        ok &= measure(args.build, shards, 'an hour of one host', 'report', url + span + '&host=host7')
-        ok &= measure(args.build, shards, f'{args.hours} h: kin report', 'report', url)
-        ok &= measure(args.build, shards, f'{args.hours} h: kin tidy', 'tidy', shards.url('scale'))
-        ok &= measure(args.build, shards, f'{args.hours} h, tidied: kin report', 'report', url)
+        ok &= went_well('an hour of one host', 'report', url + span + '&host=host7')
+        ok &= went_well(f'{args.hours} h: kin report', 'report', url)
+        ok &= went_well(f'{args.hours} h: kin tidy', 'tidy', shards.url('scale'))
+        ok &= went_well(f'{args.hours} h, tidied: kin report', 'report', url)
         for view in (['report'], ['graph'], ['graph', '--min-share=0'], ['export', '--to=folded']):
-            ok &= measure(args.build, shards, f'an hour, tidied: kin {" ".join(view)}', *view, url + span)
+            ok &= went_well(f'an hour, tidied: kin {" ".join(view)}', *view, url + span)
         if args.day:
             first = -(-(BEGIN + 3600 * args.hours) // 86400) * 86400  # the next midnight
             span = f'&from={first}&to={first + 86400}'
@@ -215,11 +257,11 @@ def main():
                 for shard in shards:
                     copy_sums(shard, 'scale', hour)
             for view in ('report', 'graph'):
-                ok &= measure(args.build, shards, f'a day, sums of hours: kin {view}', view, url + span)
+                ok &= went_well(f'a day, sums of hours: kin {view}', view, url + span)
             for shard in shards:
                 sum_day(shard, 'scale', first)
             for view in ('report', 'graph'):
-                ok &= measure(args.build, shards, f'a day, its sum: kin {view}', view, url + span)
+                ok &= went_well(f'a day, its sum: kin {view}', view, url + span)
     return 0 if ok else 1
 
 
