@@ -28,7 +28,9 @@ enum {
 	/* The same with details: the kernel cuts stacks to what records may hold at most, and
 	 * thinks of nothing that comes behind them. */
 	STACK_DETAILED = 56 << 10,
-	SLACK_NS = 2000000,   /* how late the writer of a record may be to show it */
+	SLACK_NS = 2000000,   /* how late the writer of a record may be to show it, */
+	HASTE_NS = 100000,    /* and mostly is: when there is no time to wait for others */
+	QUIET_NS = 500000000, /* nothing was lost for so long: it may be tried again */
 	BUFFERED_MS = 60,     /* the recorder may sleep so long and lose nothing, */
 	LARGE_MS = 20,        /* with large copies */
 	RECORD_MAX = 1 << 16, /* the size field's */
@@ -81,8 +83,8 @@ struct rings {
 	VEC(struct ring_value) values; /* of the sample at hand */
 	size_t bytes;                  /* of each buffer's data: a power of two */
 	size_t n_alive;
-	uint64_t limit_ns, lost;
-	struct ring *current; /* whose record was handed out */
+	uint64_t limit_ns, lost, lost_ns; /* lost_ns: when that was learned last */
+	struct ring *current;             /* whose record was handed out */
 	uint64_t current_size;
 	int poll_fd, cgroup_fd;
 	bool with_tasks, spread;
@@ -213,11 +215,21 @@ static void make_layouts(struct rings *r)
 		struct perf_sample_layout l = { .sample_type = a->sample_type,
 						.read_format = a->read_format,
 						.branch_type = a->branch_sample_type,
+						.default_period = a->sample_period,
 						.regs_user = a->sample_regs_user,
 						.regs_intr = a->sample_regs_intr };
 		perf_sample_layout_place(&l);
 		vec_push(&r->layouts, l);
 	}
+}
+
+/* Of a fixed number of events the kernel then takes a sample only as often. Of what it counts
+ * itself, other than clocks, it takes one of each event if samples say what they stand for
+ * (perf_swevent_event()). */
+static bool says_no_period(const struct record_event *e)
+{
+	return e->period > 1 && !e->is_clock &&
+	       (e->type == PERF_TYPE_SOFTWARE || record_event_is_each(e));
 }
 
 static void make_attrs(struct rings *r, const struct rings_opts *opts)
@@ -243,6 +255,8 @@ static void make_attrs(struct rings *r, const struct rings_opts *opts)
 		vec_push(&r->traits, t);
 		record_event_attr(e, &a);
 		a.sample_type = SAMPLE_FIELDS;
+		if (says_no_period(e))
+			a.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 		if (e->type == PERF_TYPE_TRACEPOINT)
 			a.sample_type |= PERF_SAMPLE_RAW;
 		a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
@@ -600,6 +614,8 @@ void rings_follow(struct rings *r, const pid_t *tids, size_t n, bool enable)
 /* For a moment both are on, so that mappings in between are seen by at least one. */
 void rings_choose(struct rings *r, bool large)
 {
+	if (large && r->lost && clock_now_ns() - r->lost_ns < QUIET_NS)
+		large = false;
 	if (r->large == large || r->attrs.n == r->n_events)
 		return;
 	r->large = large;
@@ -698,15 +714,29 @@ static void look(struct rings *r, struct ring *ring)
 		ring->time = UINT64_MAX;
 }
 
+static uint64_t fullest(const struct rings *r)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < r->at.n; i++) {
+		uint64_t bytes = r->at.at[i].head - r->at.at[i].tail;
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+bool rings_are_filling(const struct rings *r) { return fullest(r) > r->bytes / 8; }
+
+/* The time comes before the heads: what is not in them was not written then. */
 void rings_begin(struct rings *r, bool all)
 {
-	r->limit_ns = all ? UINT64_MAX - 1 : clock_now_ns() - SLACK_NS;
+	uint64_t now = clock_now_ns();
+	for (size_t i = 0; i < r->at.n; i++)
+		r->at.at[i].head = __atomic_load_n(&r->at.at[i].page->data_head, __ATOMIC_ACQUIRE);
+	bool haste = fullest(r) > r->bytes / 2;
+	r->limit_ns = all ? UINT64_MAX - 1 : now - (haste ? HASTE_NS : SLACK_NS);
 	r->current = NULL;
-	for (size_t i = 0; i < r->at.n; i++) {
-		struct ring *ring = &r->at.at[i];
-		ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-		look(r, ring);
-	}
+	for (size_t i = 0; i < r->at.n; i++)
+		look(r, &r->at.at[i]);
 }
 
 static void release_current(struct rings *r)
@@ -808,6 +838,7 @@ static void count_lost(struct rings *r, const struct perf_event_header *h)
 	else
 		return;
 	r->lost += n;
+	r->lost_ns = clock_now_ns();
 }
 
 static void prefetch_bytes(const struct rings *r, const struct ring *ring, uint64_t at, size_t n)

@@ -70,7 +70,8 @@ void rings_polled(struct rings *r);
 bool rings_all_gone(const struct rings *r);
 
 /* Chooses large or small stack copies from now on: each event was opened twice, and one of the two
- * is off. Initially copies are large. If there is no room for that, all are small. */
+ * is off. Initially copies are large. If there is no room for that, or records were lost in the
+ * last half second, all are small. */
 void rings_choose(struct rings *r, bool large);
 /* The size of these copies. */
 uint32_t rings_stack_bytes(const struct rings *r, bool large);
@@ -90,6 +91,8 @@ struct ring_record {
 
 /* Starts reading records up to a moment ago; `all`: up to now. */
 void rings_begin(struct rings *r, bool all);
+/* Whether so much came in that moment that it has to be read as soon as that is over. */
+bool rings_are_filling(const struct rings *r);
 bool rings_next(struct rings *r, struct ring_record *ret); /* false: no more for now */
 
 /* The kernel's counters: time that the tasks of each event were running, samples lost. */

@@ -79,6 +79,26 @@ def test_periods(tap, box):
     tap.ok(seen == {700000}, '-c keeps to its period', seen)
 
 
+def test_each_and_every(tap, box):
+    """Page faults: of a fixed number one is sampled; of all that come at once hardly one is lost."""
+    n = 20000
+
+    def recorded(*words):
+        r = box.record('-q', '-e', 'page-faults', *words, '-o', 'faults.kin', './fast', 'touch', str(n))
+        samples = [s for s in script(box, 'faults.kin') if any(f['sym'] == 'touch_pages' for f in s['frames'])]
+        return r, samples
+
+    r, samples = recorded('-c', '100')
+    tap.ok(r.returncode == 0 and {s['period'] for s in samples} == {100} and 0.9 * n < 100 * len(samples) < 1.1 * n,
+           'page-faults -c 100: one sample for a hundred', f'{r.err} {len(samples)} {samples[:1]}')
+
+    def all_of_them():
+        r, samples = recorded('-c', '1')
+        return r.returncode == 0 and {s['period'] for s in samples} == {1} and len(samples) > 0.6 * n, f'{r.err} {len(samples)}'
+    passed, said = best(all_of_them, 10)
+    tap.ok(passed, 'page-faults -c 1: each of a flood', said)
+
+
 def test_events(tap, box):
     r = box.record('-o', 'group.kin', '-e', '{task-clock,page-faults},cpu-clock/period=500000,name=mine/u', './prog',
                    'foobar', '100')
@@ -601,7 +621,7 @@ def test_all_options(tap, box):
                f'{n}: {unknown}')
 
 
-TESTS = (test_attach_with_command, test_user, test_fallback, test_periods, test_events, test_same_name, test_leader_sampling, test_breakpoint, test_trace_points,
+TESTS = (test_attach_with_command, test_user, test_fallback, test_periods, test_each_and_every, test_events, test_same_name, test_leader_sampling, test_breakpoint, test_trace_points,
          test_trace_points_of_perf, test_no_inherit, test_delay,
          test_control, test_mark, test_limits, test_switch_output, test_overwrite, test_callchains, test_pipe, test_children, test_details,
          test_all_options)

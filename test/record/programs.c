@@ -147,6 +147,23 @@ static int storm(int n) /* of children that end at once */
 	return bad ? 1 : 7;
 }
 
+NOINLINE int touch_pages(int n) /* each for the first time */
+{
+	enum { PAGE = 4096, ROUND = 2000 };
+	for (int left = n; left > 0; left -= ROUND) {
+		size_t size = (size_t)(left < ROUND ? left : ROUND) * PAGE;
+		volatile char *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (p == MAP_FAILED)
+			return 1;
+		madvise((void *)p, size, MADV_NOHUGEPAGE);
+		for (size_t i = 0; i < size; i += PAGE)
+			p[i] = 1;
+		munmap((void *)p, size);
+	}
+	return 0;
+}
+
 NOINLINE void daemon_work(void) { spin(0.2); }
 static int daemons(void)
 {
@@ -424,6 +441,8 @@ int main(int argc, char **argv)
 		return storm(n);
 	if (!strcmp(name, "threads"))
 		return threads(n);
+	if (!strcmp(name, "touch"))
+		return touch_pages(n);
 	if (!strcmp(name, "forks"))
 		return forks(n);
 	if (!strcmp(name, "daemon"))
