@@ -211,6 +211,22 @@ class Bench:
         who = {'kin': self.kin, **self.perfs}
         return {k: [str(OFTEN_HZ) if word == str(HZ) else word for word in words] for k, words in who.items()}
 
+    def flood(self):
+        """Each of very many events at once: what is left of them in the recording."""
+        n, path = 100000, os.path.join(self.folder, 'flood')
+        subprocess.run(['gcc', '-O2', '-o', path, 'flood.c'], cwd=HERE, check=True)
+        event, found = ['-e', 'page-faults', '-c', '1'], {'kin': [], **{k: [] for k in self.perfs}}
+        for _ in range(5):
+            said = run([self.kin_says[0], 'record', *event, '-o', 'k.kin', '--', path, str(n)], self.folder)[3]
+            found['kin'].append(int(re.search(r'(\d+) samples', said)[1]) / n)
+            for k in self.perfs:
+                run(['perf', 'record', '-q', *event, *PERFS[k], '-o', f'{k}.data', '--', path, str(n)], self.folder)
+                said = run(['perf', 'report', '--stats', '-i', f'{k}.data'], self.folder)[2]
+                found[k].append(int(re.search(r' SAMPLE events: +(\d+)', said)[1]) / n)
+        mid, text = shown({k: sorted(min(x, 1) for x in v) for k, v in found.items()}, '{:.0f}', 100, ' %')
+        goal = {'goal': "no fewer than perf's with as whole stacks", 'met': mid['kin'] >= mid['dwarf']} if self.perfs else {}
+        self.table.add('kept of 100,000 page faults in a row, each sampled', text['kin'], **goal, **{k: text[k] for k in self.perfs})
+
     def threads(self):
         """Five hundred threads, sampled ten times as often: what they take, by what they take next to it alone."""
         path = os.path.join(self.folder, 'threads')
@@ -249,6 +265,7 @@ def main():
         for language, path in programs:
             bench.slowdown(language, path)
         bench.threads()
+        bench.flood()
         for language, path in programs:
             bench.long(language, path)
             bench.further(language, path)
