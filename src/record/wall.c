@@ -226,16 +226,19 @@ void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r)
 			      !leaves     ? KINF_SWITCH_IN
 			      : preempted ? KINF_SWITCH_PREEMPTED
 					  : KINF_SWITCH_OUT);
-	set_running(w, tw, !leaves);
+	uint64_t in_ns = tw->in_ns;
+	bool late = leaves && !tw->out && in_ns > r->sample.time; /* it runs again already */
+	set_running(w, tw, !leaves || late);
 	if (leaves) {
 		not_out(tw);
-		if (tw->out)
-			return; /* what was between was lost */
+		/* If it was away already its return was lost: for how long is not known. */
 		tw->cpu_ns = cpu_clock(tw, r->sample.time);
 		tw->out = true;
 		tw->preempted = preempted;
 		tw->out_ns = r->sample.time;
 		tw->out_cpu = r->sample.cpu;
+		if (late)
+			end_interval(w, t, in_ns);
 	} else if (tw->out) {
 		end_interval(w, t, r->sample.time);
 	} else {

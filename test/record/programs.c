@@ -120,6 +120,31 @@ static int pair(void)
 	return 0;
 }
 
+struct ends {
+	int from, to, n;
+};
+static void *wake_each_other(void *arg)
+{
+	const struct ends *e = arg;
+	char c = 0;
+	for (int i = 0; i < e->n; i++)
+		if (write(e->to, &c, 1) != 1 || read(e->from, &c, 1) != 1)
+			break;
+	return NULL;
+}
+static int ping_pong(int n) /* two threads that do nothing else */
+{
+	int a[2], b[2];
+	pthread_t t;
+	if (pipe(a) || pipe(b))
+		return 1;
+	struct ends there = { a[0], b[1], n }, here = { b[0], a[1], n };
+	pthread_create(&t, NULL, wake_each_other, &there);
+	wake_each_other(&here);
+	pthread_join(t, NULL);
+	return 0;
+}
+
 static int forks(int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -453,6 +478,8 @@ int main(int argc, char **argv)
 		return thread_executes();
 	if (!strcmp(name, "first_ends"))
 		return first_ends();
+	if (!strcmp(name, "pingpong"))
+		return ping_pong(n);
 	if (!strcmp(name, "pair"))
 		return pair();
 	if (!strcmp(name, "sleeper"))

@@ -476,6 +476,19 @@ def test_wall(tap, box):
     text = box.run(box.kin, 'script', 'waits.kin').out
     tap.ok('waits_for_ever+' in text and 'waiting+' in text and text.count('pause+') == 2,
            '--wall -p: threads that only wait have the place where they do', f'{text} {p.err}')
+
+    def flood_of_switches():
+        """However often threads switch, they run, sleep or wait at each time."""
+        r = box.record('--wall', '-o', 'pingpong.kin', './fast', 'pingpong', '150000')
+        lived = 2 * float(re.search(r' samples in ([\d.]+) s', r.err)[1])
+        cpu, sampled = (float(x) for x in re.search(r'CPU time ([\d.]+) s, sampled ([\d.]+) s', r.err).groups())
+        said = re.search(r'blocked ([\d.]+) s, waiting for a CPU ([\d.]+) s; (\d+) switches', r.err)
+        apart = sum(float(x) for x in said.groups()[:2])
+        lost = re.search(r'LOST (\d+)', r.err)
+        kept = not lost or int(lost[1]) < 0.1 * int(said[3])
+        return kept and sampled > 0.6 * cpu and 0.5 * lived < cpu + apart < 1.1 * lived, f'{lived}\n{r.err}'
+    passed, said = best(flood_of_switches)
+    tap.ok(passed, '--wall of threads that switch all the time: their lives, and hardly anything is lost', said)
     test_parallelism(tap, box)
 
 
