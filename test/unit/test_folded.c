@@ -271,6 +271,14 @@ static void fields_may_be_missing_or_more(void)
 		{ "spin cycles:u: \n" CHAIN "\n", "cycles:u", "spin;main;leaf 1\n", 0, 1,
 		  CPU_NONE },
 		{ "\n" CHAIN "\n", "samples", "[unknown];main;leaf 1\n", 0, 1, CPU_NONE },
+		{ " 3998/3999  \n" CHAIN "\n", "samples", "[unknown];main;leaf 1\n", 3999, 1,
+		  CPU_NONE },
+		{ "spin    1001001 \n" CHAIN "\n", "samples", "spin;main;leaf 1\n", 0, 1001001,
+		  CPU_NONE },
+		{ "    1001001 cycles: \n" CHAIN "\n", "cycles", "[unknown];main;leaf 1\n", 0,
+		  1001001, CPU_NONE },
+		{ " 3998    1001001 \n" CHAIN "\n", "samples", "[unknown];main;leaf 1\n", 3998,
+		  1001001, CPU_NONE },
 		/* -F +addr, +data_src, and what stands behind a stack */
 		{ "spin  3998 1.5:          7 cycles:      7ffe1234 12 |OP N/A|LCK N/A \n" CHAIN
 		  "               0\n",
@@ -306,6 +314,20 @@ static void fields_may_be_missing_or_more(void)
 		  "(/bin/x) "
 		  "=>      557241a08150 main+0x0 (/bin/x)\n",
 		  "branches", "spin;leaf 1\n", 3998, 1, CPU_NONE },
+		/* one frame, and what perf prints before it by default is not there */
+		{ "     557241a08145 leaf\n", "samples", "[unknown];leaf 1\n", 0, 1, CPU_NONE },
+		{ " ffffffff81000000 do_work+0x1 ([kernel.kallsyms])\n", "samples",
+		  "[unknown];do_work_[k] 1\n", 0, 1, CPU_NONE },
+		{ "            my x      557241a08145 leaf+0xc (/bin/x)\n", "samples",
+		  "my x;leaf 1\n", 0, 1, CPU_NONE },
+		{ "            my x cycles:u:      557241a08145 leaf\n", "cycles:u",
+		  "my x;leaf 1\n", 0, 1, CPU_NONE },
+		{ "cycles:u:      557241a08145 leaf\n", "cycles:u", "[unknown];leaf 1\n", 0, 1,
+		  CPU_NONE },
+		{ " 3998      557241a08145 leaf\n", "samples", "[unknown];leaf 1\n", 3998, 1,
+		  CPU_NONE },
+		{ "            my x  3998    1001001      557241a08145 leaf\n", "samples",
+		  "my x;leaf 1\n", 3998, 1001001, CPU_NONE },
 		/* the words of a trace point */
 		{ "            perf  8136 [000] 7.909988: sched:sched_stat_runtime: dead=perf "
 		  "(1)\n",
@@ -327,6 +349,12 @@ static void fields_may_be_missing_or_more(void)
 	}
 	OK_STR(again("name   12345 something\n", &counts, "nothing known"), "");
 	OK_STR(again("[    0.1] foo 1.5: bar\n", &counts, "nothing known"), "");
+	OK_STR(again("ffffffff81000000 T do_work\nffffffff81000001 T f\n", &counts,
+		     "nothing known"),
+	       "");
+	OK_STR(again("     557241a08145 leaf\n     557241a08145 leaf\n     557241a08155 main\n",
+		     &counts, ""),
+	       "[unknown];leaf 2\n[unknown];main 1\n");
 }
 
 static void times_between_samples_are_added_up(void)

@@ -6,8 +6,9 @@
  *	...
  *
  * leaf first, or with one frame behind the event. Each field may be missing (perf script -F), and a
- * comm may hold blanks and numbers. So a line without a time is a sample's if its event is there,
- * or frames follow, and its numbers are as wide as perf prints them. Functions that were inlined
+ * comm may hold blanks and numbers. So a line without a time is a sample's if its event is there, a
+ * frame is behind it, or frames follow, and its numbers are as wide as perf prints them. Functions
+ * that were inlined
  * say (inlined) in place of the object. Addresses are those of the process; what counts are the
  * names. What else perf prints of a sample (lines of source, registers, branches) and records that
  * are no samples (--show-mmap-events and others) are passed over, with the lines that belong to
@@ -41,7 +42,7 @@ struct script_header {
 	uint32_t pid, tid;
 	uint16_t cpu;
 	uint64_t time_ns, period; /* 0: not there */
-	bool has_time;
+	bool has_time, is_alone;  /* its frame ends the line, and the sample */
 };
 
 struct perf_script {
@@ -49,6 +50,7 @@ struct perf_script {
 	struct profile_builder *into;
 	bool open;        /* a sample whose frames follow */
 	bool has_chain;   /* they did, in lines of their own */
+	bool is_alone;    /* they do not */
 	bool adds_times;  /* times are those since the sample before (--deltatime) */
 	uint64_t time_ns; /* of that one, if so */
 	bool in_record;   /* of another kind, whose lines follow */
@@ -251,6 +253,23 @@ static void take_event(struct script_text line, struct script_text t, struct scr
 	h->rest = skip_blanks(t);
 }
 
+static const char *digits_end(struct script_text line, const char *p)
+{
+	while (p < line.end && isdigit((unsigned char)*p))
+		p++;
+	return p;
+}
+
+/* Whether a period is here, and not ids: it is wider, and its event is next, or nothing. */
+static bool is_period(struct script_text line, const char *p)
+{
+	const char *end = digits_end(line, p);
+	struct script_text behind = skip_blanks((struct script_text){ end, line.end });
+
+	return end > p && width(line, p, end) >= PERIOD_WIDTH &&
+	       (behind.s == behind.end || (behind.s > end && is_event_word(word_of(behind))));
+}
+
 /* From `p` on: behind the comm, or at the line's begin. `heads_frames`: a line of frames follows.
  */
 static bool take_fields(struct script_text line, const char *p, bool heads_frames,
@@ -258,13 +277,17 @@ static bool take_fields(struct script_text line, const char *p, bool heads_frame
 {
 	enum { DIGITS = 6 }; /* of a second: what is as short as 1.5 may be anything else */
 	struct script_text t = { p, line.end };
-	bool has_ids = take_ids(&t, h);
-	const char *behind = p;
+	bool has_ids = take_ids(&t, h), has_period = is_period(line, p);
+	const char *behind = digits_end(line, p);
 
-	while (behind < line.end && isdigit((unsigned char)*behind))
-		behind++;
-	/* Neither ids nor a CPU, a time or a date: mostly an address. */
-	if (!has_ids && behind > p && (behind == line.end || (*behind != '.' && *behind != '-')))
+	if (has_period) {
+		has_ids = false;
+		h->pid = h->tid = 0;
+		t.s = p;
+	}
+	/* Neither ids nor a period, a CPU, a time or a date: mostly an address. */
+	if (!has_ids && !has_period && behind > p &&
+	    (behind == line.end || (*behind != '.' && *behind != '-')))
 		return false;
 	bool has_wide_ids = has_ids && width(line, p, behind) >= PID_WIDTH;
 	h->cpu = CPU_NONE;
@@ -282,7 +305,7 @@ static bool take_fields(struct script_text line, const char *p, bool heads_frame
 	take_event(line, skip_blanks(t), h);
 	if (h->has_time)
 		return true;
-	if (!has_wide_ids || p == skip_blanks(line).s)
+	if ((!has_wide_ids && !has_period) || (p == skip_blanks(line).s && !heads_frames))
 		return false;
 	bool is_wide = h->event.s == t.s || width(line, t.s, word_of(t).end) >= PERIOD_WIDTH;
 	return is_wide && (length(h->event) || (heads_frames && !length(h->rest)));
@@ -306,9 +329,10 @@ static bool take_bare(struct script_text line, struct script_header *h)
 }
 
 /* The first place from which on all is as it should be: before it is the comm. */
-static bool parse_header(struct script_text line, bool heads_frames, struct script_header *h)
+static bool find_fields(struct script_text line, bool heads_frames, struct script_header *h)
 {
 	h->line = line;
+	h->is_alone = false;
 	for (const char *p = line.s; p < line.end; p++) {
 		if ((p > line.s && !is_blank(p[-1])) || (!isdigit((unsigned char)*p) && *p != '['))
 			continue;
@@ -317,7 +341,50 @@ static bool parse_header(struct script_text line, bool heads_frames, struct scri
 		h->comm = (struct script_text){ line.s, p };
 		return true;
 	}
-	return heads_frames && take_bare(line, h);
+	return false;
+}
+
+static bool parse_header(struct script_text line, bool heads_frames, struct script_header *h)
+{
+	return find_fields(line, heads_frames, h) || (heads_frames && take_bare(line, h));
+}
+
+/* "ADDRESS SYMBOL" at the line's end: a blank is before the address, and it is as wide as perf
+ * prints it. */
+static bool find_last_frame(struct script_text line, struct script_text *ret)
+{
+	struct script_text word = word_of(skip_blanks(line)), x;
+	uint64_t addr;
+
+	for (; word.end < line.end;
+	     word = word_of(skip_blanks((struct script_text){ word.end, line.end }))) {
+		x = word;
+		if (word.s > line.s && take_number(&x, 16, &addr) && x.s == x.end &&
+		    width(line, word.s, word.end) >= ADDRESS_WIDTH) {
+			*ret = (struct script_text){ word.s, line.end };
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A sample's only line, which has no time and may have no event: what is before its frame is as
+ * before lines of frames. */
+static bool parse_alone(struct script_text line, struct script_header *h)
+{
+	struct script_text head = line, frame;
+
+	if (line.s == line.end || *line.s == '\t' || !find_last_frame(line, &frame))
+		return false;
+	head.end = frame.s;
+	while (head.end > head.s && is_blank(head.end[-1]))
+		head.end--;
+	if (!find_fields(head, true, h) && !take_bare(skip_blanks(head), h))
+		return false;
+	h->line = line;
+	h->rest = frame;
+	h->is_alone = true;
+	return true;
 }
 
 static bool next_line(struct bytes *b, struct script_text *ret)
@@ -387,7 +454,7 @@ static bool probe(struct bytes head, const struct input_opts *o)
 			continue;
 		bool is_header = heads_frames(head);
 		if (line.s < line.end || is_header)
-			return parse_header(line, is_header, &h);
+			return parse_header(line, is_header, &h) || parse_alone(line, &h);
 	}
 	return is_headed && n == HEAD;
 }
@@ -573,6 +640,7 @@ static void begin_sample(struct perf_script *s, const struct script_header *h)
 	s->sample.event = event_of(s, h);
 	s->open = true;
 	s->has_chain = false;
+	s->is_alone = h->is_alone;
 	if (find_frame(h, &frame))
 		vec_push(&s->frames, frame_of(s, frame));
 }
@@ -656,16 +724,19 @@ static void read_header(struct perf_script *s, const struct script_header *h)
 static void read_line(struct perf_script *s, struct script_text line)
 {
 	struct script_header h;
-	bool is_header = !is_frame(line) && heads_frames(s->b);
+	bool takes_frames = s->open && !s->is_alone, looks_so = is_frame(line);
+	bool is_header = (!looks_so || (!takes_frames && *line.s == ' ')) && heads_frames(s->b);
 
 	if (line.s == line.end && !is_header) {
 		end_sample(s);
 	} else if (line.s < line.end && *line.s == '#') {
 		read_comment(s, line);
-	} else if (s->open && is_frame(line) && /* a comm may be a number, behind blanks */
+	} else if (takes_frames && looks_so && /* a comm may be a number, behind blanks */
 		   (*line.s == '\t' || !parse_header(line, false, &h))) {
 		add_frame(s, skip_blanks(line));
-	} else if (!memchr(line.s, '\0', length(line)) && parse_header(line, is_header, &h)) {
+	} else if (!memchr(line.s, '\0', length(line)) &&
+		   (parse_header(line, is_header, &h) ||
+		    (!takes_frames && parse_alone(line, &h)))) {
 		read_header(s, &h);
 	} else if (!is_detail(s, line) && !s->err) {
 		s->err = err_new(KIN_ERROR_FORMAT,
