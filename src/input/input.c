@@ -57,11 +57,52 @@ static struct kin_error *bad_magic(const char *path)
 	return err_about(err, (struct err_facts){ ERR_OTHER_FORMAT, path });
 }
 
+/* Files that are no profiles to kin, but become one. */
+static const struct relative {
+	const char *text;
+	size_t size;
+	bool is_inside; /* the text is somewhere in the head, not at its begin */
+	const char *what;
+} relatives[] = {
+#define BEGINS(text) text, sizeof(text) - 1, false
+	{ BEGINS("\xfd"
+		 "7zXZ"),
+	  "packed by xz: unpack it by xz -d" },
+	{ BEGINS("BZh"), "packed by bzip2: unpack it by bzip2 -d" },
+	{ BEGINS("\x04\x22\x4d\x18"), "packed by lz4: unpack it by lz4 -d" },
+#define PPROF                                                                                      \
+	"go tool pprof -proto -output=FILE.pb.gz PROGRAM DATA makes a file of it that kin reads"
+	{ BEGINS("heap profile: "), "a profile of the heap as text: " PPROF },
+	{ BEGINS("--- heap"), "a profile of the heap as text: " PPROF },
+	{ BEGINS("--- contention"), "a profile of locks as text: " PPROF },
+	{ BEGINS("--- mutex"), "a profile of locks as text: " PPROF },
+#undef PPROF
+	{ BEGINS("FLR"), "a recording of Java's Flight Recorder: jfrconv of async-profiler makes "
+			 "folded stacks or pprof of it" },
+#undef BEGINS
+	{ ". ... raw event: size ", 0, true,
+	  "what perf script -D prints: kin reads what it prints without -D, and perf.data" },
+};
+
+static const char *relative_of(struct bytes b)
+{
+	for (size_t i = 0; i < ARRAY_LEN(relatives); i++) {
+		const struct relative *r = &relatives[i];
+		if (r->is_inside ? format_head_has(&b, r->text)
+				 : bytes_left(&b) >= r->size && !memcmp(b.pos, r->text, r->size))
+			return r->what;
+	}
+	return NULL;
+}
+
 static struct kin_error *unknown_format(struct bytes all)
 {
+	const char *relative = relative_of(all);
 	struct kin_error *err;
 
-	if (bytes_left(&all) < 20) {
+	if (relative) {
+		err = err_new(KIN_ERROR_FORMAT, "%s: %s", all.name, relative);
+	} else if (bytes_left(&all) < 20) {
 		err = err_new(
 			KIN_ERROR_FORMAT,
 			"%s: %zu bytes are too short for a profile: the program or the copy did "

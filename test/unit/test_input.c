@@ -451,6 +451,26 @@ static void junk_is_refused(void)
 	struct profile *p = read_one(in_dir("zeros"), &le64);
 	OK(strstr(message, "/zeros: not a profile of a format that kin reads (gmon, kin"));
 	profile_free(p);
+	put_file(in_dir("packed"),
+		 "\xfd"
+		 "7zXZ",
+		 6);
+	p = read_one(in_dir("packed"), &le64);
+	OK(strstr(message, "/packed: packed by xz: unpack it by xz -d"));
+	profile_free(p);
+	const char heap[] = "heap profile:   1: 320 [ 1: 320] @ heapprofile\n";
+	put_file(in_dir("heap"), heap, strlen(heap));
+	p = read_one(in_dir("heap"), &le64);
+	OK(strstr(message, "/heap: a profile of the heap as text: go tool pprof -proto"));
+	profile_free(p);
+	/* Its first line ends in a number, and bytes as text may have the mark of folded stacks. */
+	const char dump[] = "\n0x108@perf.data [0x50]: event: 69\n.\n"
+			    ". ... raw event: size 80 bytes\n"
+			    ".  0000:  45 00 00 00 00 00 50 00  E.;...P.\n";
+	put_file(in_dir("dump"), dump, strlen(dump));
+	p = read_one(in_dir("dump"), &le64);
+	OK(strstr(message, "/dump: what perf script -D prints: kin reads what it prints without"));
+	profile_free(p);
 	p = read_files(&le64, true, in_dir("zeros"), NULL);
 	OK(strstr(gnu_message, "/zeros' does not appear to be in gmon.out format"));
 	profile_free(p);

@@ -258,19 +258,23 @@ static void look_through(struct folded *f)
 	f->is_comparison = lines && pairs == lines;
 }
 
-/* All lines but one that is cut off, as the head's last one may be. */
-static bool all_have_numbers(struct bytes head)
+struct folded_lines {
+	size_t with, without; /* a number at their end */
+	size_t indented;      /* of either */
+};
+
+/* All but one that is cut off, as the head's last one may be. */
+static struct folded_lines count_lines(struct bytes head)
 {
+	struct folded_lines n = { 0 };
 	struct folded_text line;
 	struct decimal number;
-	size_t n = 0;
 
 	while (next_line(&head, &line)) {
-		if (is_blank(line) || (n && line.end == (const char *)head.end))
+		if (is_blank(line) || (n.with && line.end == (const char *)head.end))
 			continue;
-		if (is_space(*line.s) || !split(&line, &number))
-			return false;
-		n++;
+		n.indented += is_space(*line.s);
+		*(split(&line, &number) ? &n.with : &n.without) += 1;
 	}
 	return n;
 }
@@ -285,14 +289,15 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	head.end = head.pos + n;
 	if (memchr(head.pos, '\0', n))
 		return false;
+	struct folded_lines lines = count_lines(head);
 	if (!memchr(head.pos, ';', n))
-		return all_have_numbers(head);
+		return lines.with && !lines.without && !lines.indented;
 	while (next_line(&head, &line)) {
 		if (is_blank(line))
 			continue;
 		if (line.end == (const char *)head.end && n == FORMAT_HEAD) /* longer than we see */
 			return memchr(line.s, ';', length(line)) != NULL;
-		return split(&line, &number);
+		return split(&line, &number) && lines.with >= lines.without;
 	}
 	return false;
 }
