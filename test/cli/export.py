@@ -529,6 +529,13 @@ def wrong_use(tap, kin, folder):
         tap.ok(all(': warning: ' in line for line in done.stderr.splitlines()), f'{name}: a reader that goes away is no error to be told', done.stderr)
 
 
+def deep_stacks(tap, kin, folder):
+    open(os.path.join(folder, 'deep.folded'), 'w').write(';'.join(f'f{i}' for i in range(100000)) + ' 1\n')
+    for name in FORMATS:
+        done = run(folder, 'sh', '-c', f'ulimit -t 15; exec {kin} export --to={name} -o deep-{name} deep.folded')
+        tap.ok(done.returncode == 0 and not done.stderr, f'{name}: a stack of 100000 functions', done.stderr)
+
+
 def main():
     kin = os.path.abspath(os.path.join(sys.argv[1], 'kin'))
     tap = Tap()
@@ -550,6 +557,7 @@ def main():
         rows_agree(tap, kin, folder, want)
         reads(tap, kin, folder, text, want)
         wrong_use(tap, kin, folder)
+        deep_stacks(tap, kin, folder)
     return tap.done()
 
 

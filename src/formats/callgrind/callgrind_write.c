@@ -38,6 +38,7 @@ struct callgrind {
 	struct records cost_ids;
 	VEC(uint64_t) values;
 	VEC(bool) is_called;                   /* by function */
+	VEC(uint32_t) n_on_stack;              /* by function: of the stack that is charged */
 	struct strtab *names;                  /* of files and objects, for their numbers */
 	VEC(uint8_t) told_function, told_name; /* by number */
 };
@@ -102,19 +103,12 @@ static const struct kin_line *lines_of(struct callgrind *c, uint32_t stack, size
 	return kin_samples_lines(c->x.samples, kin_samples_stack(c->x.samples, stack)->location, n);
 }
 
-/* Whether the function is among these lines, or those of a caller. */
-static bool is_outside(struct callgrind *c, uint32_t function, const struct kin_line *lines,
-		       size_t n, uint32_t caller)
+/* How many lines of the stack that is charged are of the function. */
+static uint32_t *n_on_stack(struct callgrind *c, uint32_t function)
 {
-	for (;;) {
-		for (size_t i = 0; i < n; i++)
-			if (lines[i].function == function)
-				return true;
-		if (!caller)
-			return false;
-		lines = lines_of(c, caller, &n);
-		caller = kin_samples_stack(c->x.samples, caller)->caller;
-	}
+	while (c->n_on_stack.n <= function)
+		vec_push(&c->n_on_stack, 0);
+	return &c->n_on_stack.at[function];
 }
 
 static struct written_cost cost_at(struct callgrind *c, const struct kin_line *line,
@@ -131,8 +125,9 @@ static void note_called(struct callgrind *c, uint32_t function)
 	c->is_called.at[function] = true;
 }
 
-/* The functions at the end of a stack, each called by the one around it. */
-static void charge_stack(struct callgrind *c, uint32_t stack)
+/* The functions at the end of a stack, each called by the one around it. They are on the stack from
+ * here on; those of its callers are already. */
+static void enter_stack(struct callgrind *c, uint32_t stack)
 {
 	const uint64_t *own = c->own + stack * c->n_values;
 	const uint64_t *below = c->below + stack * c->n_values;
@@ -140,19 +135,52 @@ static void charge_stack(struct callgrind *c, uint32_t stack)
 	size_t n, n_outer = 0;
 	const struct kin_line *lines = lines_of(c, stack, &n);
 	const struct kin_line *outer = caller ? lines_of(c, caller, &n_outer) : NULL;
-	if (!n || !below[c->n_events])
-		return;
-	if (own[c->n_events])
+	if (n && own[c->n_events])
 		charge(c, cost_at(c, &lines[0], NONE), own, own[c->n_events]);
 	for (size_t i = n; i--;) {
 		const struct kin_line *from = i + 1 < n ? &lines[i + 1] : n_outer ? outer : NULL;
+		uint32_t callee = lines[i].function;
+		bool again = (*n_on_stack(c, callee))++;
 		if (!from)
 			continue; /* see charge_roots() */
-		uint32_t callee = lines[i].function;
-		bool again = is_outside(c, callee, lines + i + 1, n - i - 1, caller);
 		charge(c, cost_at(c, from, callee), again ? NULL : below, below[c->n_events]);
 		note_called(c, callee);
 	}
+}
+
+static void leave_stack(struct callgrind *c, uint32_t stack)
+{
+	size_t n;
+	const struct kin_line *lines = lines_of(c, stack, &n);
+	for (size_t i = 0; i < n; i++)
+		--*n_on_stack(c, lines[i].function);
+}
+
+/* Each stack that has samples, after its caller and before the caller's next one. */
+static void charge_stacks(struct callgrind *c)
+{
+	uint32_t n = (uint32_t)kin_samples_n_stacks(c->x.samples);
+	uint32_t *first = xalloc(n * sizeof(*first)), *next = xalloc(n * sizeof(*next)), at = 0;
+	for (uint32_t id = n - 1; id; id--) {
+		uint32_t caller = kin_samples_stack(c->x.samples, id)->caller;
+		if (!c->below[id * c->n_values + c->n_events])
+			continue;
+		next[id] = first[caller];
+		first[caller] = id;
+	}
+	do {
+		uint32_t into = first[at];
+		if (into) {
+			first[at] = next[into];
+			at = into;
+			enter_stack(c, at);
+		} else if (at) {
+			leave_stack(c, at);
+			at = kin_samples_stack(c->x.samples, at)->caller;
+		}
+	} while (at || first[0]);
+	free(first);
+	free(next);
 }
 
 /* Calls of what nobody calls in these stacks, if somebody does in others. */
@@ -367,8 +395,7 @@ static void write_all(void *own, FILE *out)
 	c->names = strtab_new();
 	sink_init(&c->sink, out);
 	add_up(c);
-	for (uint32_t id = 1; id < kin_samples_n_stacks(c->x.samples); id++)
-		charge_stack(c, id);
+	charge_stacks(c);
 	charge_roots(c);
 	charge_no_stack(c);
 	put_head(c);
@@ -380,6 +407,7 @@ static void write_all(void *own, FILE *out)
 	vec_free(&c->costs);
 	vec_free(&c->values);
 	vec_free(&c->is_called);
+	vec_free(&c->n_on_stack);
 	vec_free(&c->told_function);
 	vec_free(&c->told_name);
 	free(c->own);
