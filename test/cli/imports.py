@@ -198,6 +198,24 @@ def several_events(tap, kin, folder):
             tap.ok(want and got == want, f'{name} of {data}: events and threads keep their names', f'{got}\n{want}')
 
 
+def callgrind_cut(tap, kin, folder):
+    """What is missing at the end of a callgrind.out, or in it, is said; what Valgrind rounds is not."""
+    head, end = '# callgrind format\n%sevents: Ir\n%sfn=main\n1 50\nfn=f\n2 47\n', 'totals: 97\n'
+    valgrind = 'creator: callgrind-3.19.0\n'
+    cases = [('whole', head % (valgrind, 'summary: 97\n') + end, None),
+             ('with a summary that is measured later', head % (valgrind, 'summary: 100\n') + end, None),
+             ('without sums', head % ('', ''), None),
+             ('cut in a line', (head % ('', ''))[:-1], 'cut off in line 6: what wrote it did not finish'),
+             ('cut behind a line', head % (valgrind, 'summary: 97\n'), 'cut off in line 8'),
+             ('of two parts, cut in the second', (head % (valgrind, '') + end) + head % ('', ''), 'cut off in line 14'),
+             ('without some functions', head % ('', 'summary: 1000\n'), 'its functions cost 97 of the 1000 Ir in its summary')]
+    for name, text, want in cases:
+        open(os.path.join(folder, 'cut.callgrind'), 'w').write(text)
+        done = run(folder, kin, 'flat', 'cut.callgrind')
+        good = done.returncode == 1 and want in done.stderr if want else done.returncode == 0 and not done.stderr
+        tap.ok(good, f'callgrind, {name}', f'{done.returncode} {done.stderr}')
+
+
 def without_stacks(tap, kin, folder):
     with open(os.path.join(folder, 'bare.script'), 'w') as f:
         f.write('a 1/1 [000] 1.0: 5 e:\n\t10 f+0x0 (/p/a)\n\nb 2/2 [000] 1.0: 7 e:\n\n')
@@ -249,6 +267,7 @@ def main():
         round_trips(tap, kin, folder)
         several_events(tap, kin, folder)
         without_stacks(tap, kin, folder)
+        callgrind_cut(tap, kin, folder)
         no_addresses(tap, kin, folder)
         without_threads(tap, kin, folder)
         out_of_order(tap, kin, folder)

@@ -6,6 +6,7 @@
  * together (callgrind_stacks.c). Calls are counted calls, unless the file says that they are
  * samples. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,14 @@ struct callgrind_line {
 	const char *at, *end;
 };
 
+/* Sums by event, to see whether costs are missing. */
+struct callgrind_sums {
+	uint64_t read[MOST_EVENTS];
+	/* What a "summary:" or a "totals:" of each part says; 0: nothing. */
+	uint64_t summary[MOST_EVENTS], totals[MOST_EVENTS];
+	bool has_end; /* the "totals:" behind the costs of the last part */
+};
+
 struct callgrind_names { /* of one kind: by number */
 	struct map64 ids;
 };
@@ -36,6 +45,7 @@ struct callgrind_reader {
 	struct callgrind_calls calls; /* of the thread that is read */
 	struct records cost_ids;
 	VEC(uint16_t) events;
+	VEC(strid) names; /* of the events */
 	VEC(strid) times; /* names of events that are */
 	struct callgrind_names objects, files, functions;
 	strid object, file, own_file, function_name;
@@ -48,7 +58,8 @@ struct callgrind_reader {
 	strid command;
 	struct task task;
 	bool are_samples; /* calls= are numbers of them */
-	bool is_ours;
+	bool is_ours, is_valgrinds;
+	struct callgrind_sums sums;
 	size_t n_lines, bad_line; /* 0: none */
 };
 
@@ -214,6 +225,7 @@ static void add_event(struct callgrind_reader *r, struct callgrind_line name)
 			e.unit = EVENT_NS;
 	e.name = profile_add_string(r->into, text, strlen(text));
 	vec_push(&r->events, profile_add_event(r->into, e));
+	vec_push(&r->names, id);
 }
 
 /* "event: NAME : LONG NAME" */
@@ -278,16 +290,40 @@ static void read_thread(struct callgrind_reader *r, struct callgrind_line l)
 	r->task.tid = (uint32_t)tid;
 }
 
+static void add_to(uint64_t *sum, uint64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = UINT64_MAX;
+}
+
+static void read_sums(struct callgrind_line l, uint64_t *sums)
+{
+	uint64_t value;
+	for (size_t i = 0; i < MOST_EVENTS; i++) {
+		skip_blanks(&l);
+		if (!take_number(&l, &value))
+			return;
+		add_to(&sums[i], value);
+	}
+}
+
 static bool read_header(struct callgrind_reader *r, struct callgrind_line l)
 {
-	static const char *const others[] = { "version:", "part:",    "desc:",  "summary:",
-					      "totals:",  "elapsed:", "rusage:" };
+	static const char *const others[] = { "version:", "part:", "desc:", "elapsed:", "rusage:" };
 	uint64_t pid;
 	if (take(&l, "desc: Calls: numbers of samples")) {
 		r->are_samples = true;
 	} else if (take(&l, "creator: kin")) {
 		r->is_ours = true;
+	} else if (take(&l, "creator: callgrind")) {
+		r->is_valgrinds = true;
+	} else if (take(&l, "summary:")) {
+		read_sums(l, r->sums.summary);
+	} else if (take(&l, "totals:")) {
+		read_sums(l, r->sums.totals);
+		r->sums.has_end = true;
 	} else if (take(&l, "events:")) {
+		r->sums.has_end = false;
 		read_events(r, l);
 	} else if (take(&l, "event:")) {
 		read_long_name(r, l);
@@ -367,8 +403,9 @@ static bool read_cost(struct callgrind_reader *r, struct callgrind_line l)
 			values = values_of(r, cost);
 		}
 		any = true;
-		if (__builtin_add_overflow(values[i], value, &values[i]))
-			values[i] = UINT64_MAX;
+		add_to(&values[i], value);
+		if (!is_call)
+			add_to(&r->sums.read[i], value);
 	}
 	skip_blanks(&l);
 	return l.at == l.end;
@@ -431,6 +468,43 @@ static void read_lines(struct callgrind_reader *r)
 	}
 }
 
+/* ---- what is missing ---- */
+
+/* The event that costs are missing of; NONE: none. A summary of Valgrind has a little more than its
+ * costs, as it is measured later. */
+static uint32_t find_missing(const struct callgrind_reader *r)
+{
+	const double enough = 0.95;
+	for (size_t i = 0; i < r->events.n; i++) {
+		uint64_t all = r->sums.summary[i] ? r->sums.summary[i] : r->sums.totals[i];
+		if ((double)r->sums.read[i] < enough * (double)all)
+			return (uint32_t)i;
+	}
+	return NONE;
+}
+
+/* NULL: the file is whole. */
+static struct kin_error *find_fault(const struct callgrind_reader *r, struct bytes all)
+{
+	uint32_t event = find_missing(r);
+	if (r->bad_line)
+		return err_new(KIN_ERROR_FORMAT,
+			       "%s: damaged in line %zu: what could be understood was read",
+			       all.name, r->bad_line);
+	if (all.end > all.pos && (all.end[-1] != '\n' || (r->is_valgrinds && !r->sums.has_end)))
+		return err_new(KIN_ERROR_FORMAT,
+			       "%s: cut off in line %zu: what wrote it did not finish", all.name,
+			       r->n_lines);
+	if (event == NONE)
+		return NULL;
+	uint64_t summary = r->sums.summary[event];
+	return err_new(KIN_ERROR_FORMAT,
+		       "%s: its functions cost %" PRIu64 " of the %" PRIu64 " %s in its %s: cut "
+		       "off, or what wrote it left some out",
+		       all.name, r->sums.read[event], summary ? summary : r->sums.totals[event],
+		       strtab_get(r->strings, r->names.at[event]), summary ? "summary" : "totals");
+}
+
 /* ---- all of it ---- */
 
 struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,
@@ -446,19 +520,18 @@ struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,
 	read_lines(&r);
 	end_thread(&r);
 	given_finish(r.places);
+	struct kin_error *fault = find_fault(&r, all);
 	strtab_free(r.strings);
 	records_free(&r.cost_ids);
 	map64_free(&r.objects.ids);
 	map64_free(&r.files.ids);
 	map64_free(&r.functions.ids);
 	vec_free(&r.events);
+	vec_free(&r.names);
 	vec_free(&r.times);
 	vec_free(&r.calls.at);
 	vec_free(&r.calls.values);
-	return r.bad_line ? err_new(KIN_ERROR_FORMAT,
-				    "%s: damaged in line %zu: what could be understood was read",
-				    all.name, r.bad_line)
-			  : NULL;
+	return fault;
 }
 
 /* Cachegrind's files begin with descriptions of caches and the command. */
