@@ -195,6 +195,12 @@ uint64_t scan_number(struct scan *j)
 	return negative || j->failed ? 0 : value;
 }
 
+void scan_end(struct scan *j)
+{
+	if (scan_next(j))
+		j->failed = true;
+}
+
 bool scan_null(struct scan *j)
 {
 	if (scan_next(j) != 'n')

@@ -36,5 +36,7 @@ bool scan_null(struct scan *j);
 /* A number of any kind. */
 double scan_real(struct scan *j);
 void scan_skip(struct scan *j);
+/* What was read was all: anything behind it but blanks is an error there. */
+void scan_end(struct scan *j);
 
 #endif

@@ -503,6 +503,14 @@ def reads(tap, kin, folder, text, want):
     open(os.path.join(folder, 'cut'), 'wb').write(open(os.path.join(folder, 'x.pb.gz'), 'rb').read()[:-3000])
     got, done = flat(kin, folder, 'cut')
     tap.ok(done.returncode == 1 and done.stderr.count('\n') == 1, 'pprof, cut off', done.stderr)
+    # cat a b >c: what is of the second file is not lost without a word, nor mixed with the first.
+    for name, want in [('x.pb.gz', 'several profiles'), ('x.speedscope.json', 'only a part of it was read'),
+                       ('x.profile.json', 'only a part of it was read'), ('trace.json', 'only what stands before was read')]:
+        text = open(os.path.join(folder, name), 'rb').read()
+        open(os.path.join(folder, 'twice'), 'wb').write(text + text)
+        got, done = flat(kin, folder, 'twice')
+        tap.ok(done.returncode == 1 and want in done.stderr and done.stderr.count('\n') == 1, f'two of {name} in one file', done.stderr)
+        tap.ok(got in ({}, flat(kin, folder, name)[0]), '... are not mixed', got)
 
 
 def wrong_use(tap, kin, folder):

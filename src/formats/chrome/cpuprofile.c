@@ -514,6 +514,7 @@ static struct kin_error *cpuprofile_read(struct bytes all, const struct input_op
 	(void)source;
 	c.j = scan_of((const char *)all.pos, bytes_left(&all));
 	read_all(&c);
+	scan_end(&c.j);
 	for (size_t i = 0; i < c.all.n; i++)
 		any |= add_profile(&c, c.all.at[i]);
 	bool failed = c.j.failed, empty = c.is_trace && !any;

@@ -555,6 +555,7 @@ static struct kin_error *read_plain(struct bytes all, struct profile_builder *in
 	r.j = scan_of((const char *)all.pos, bytes_left(&all));
 	r.places = given_new(into, &all);
 	find_parts(&r);
+	scan_end(&r.j);
 	read_libs(&r);
 	read_threads(&r);
 	given_finish(r.places);

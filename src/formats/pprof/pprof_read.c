@@ -52,6 +52,7 @@ struct pprof_reader {
 	VEC(uint64_t) path, values; /* of a sample */
 	uint64_t default_type, period_type, period;
 	bool has_negative;
+	bool is_several; /* profiles, one behind the other */
 };
 
 /* ---- protobuf ---- */
@@ -233,11 +234,20 @@ static void read_mapping(struct pprof_reader *r, struct bytes b)
 	free(hex);
 }
 
+/* Fields that a profile has once. Two profiles have them twice, and numbers of strings that are of
+ * the one or of the other. */
+static bool is_single(uint32_t field) { return field >= PROFILE_TIME && field <= PROFILE_PERIOD; }
+
 /* All that others refer to by number. */
 static void read_numbers(struct pprof_reader *r)
 {
 	struct bytes b = r->all;
+	bool seen[PROFILE_PERIOD + 1] = { false };
 	for (struct pprof_field f; next_field(&b, &f);) {
+		if (is_single(f.number)) {
+			r->is_several |= seen[f.number];
+			seen[f.number] = true;
+		}
 		if (f.number == PROFILE_STRING && f.wire == PROTO_BYTES)
 			add_text(r, f.bytes);
 		if (f.number == PROFILE_SAMPLE_TYPE && f.wire == PROTO_BYTES)
@@ -518,11 +528,18 @@ static struct kin_error *read_plain(struct bytes all, struct profile_builder *in
 {
 	struct pprof_reader r = { .all = all, .into = into };
 	read_numbers(&r);
-	read_tables(&r);
-	add_events(&r);
-	read_samples(&r);
-	bool damaged = r.all.failed, negative = r.has_negative;
+	if (!r.is_several) {
+		read_tables(&r);
+		add_events(&r);
+		read_samples(&r);
+	}
+	bool damaged = r.all.failed, negative = r.has_negative, several = r.is_several;
 	done(&r);
+	if (several)
+		return err_new(KIN_ERROR_FORMAT,
+			       "%s: several profiles, one behind the other: name each file of its "
+			       "own",
+			       all.name);
 	if (damaged)
 		return err_new(KIN_ERROR_FORMAT,
 			       "%s: damaged or cut off: only a part of it was read", all.name);

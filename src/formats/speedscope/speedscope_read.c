@@ -280,6 +280,7 @@ struct kin_error *speedscope_read(struct bytes all, const struct input_opts *o,
 	read_member(&c, "exporter", read_exporter);
 	c.j = begin;
 	read_member(&c, "profiles", read_profiles);
+	scan_end(&c.j);
 	bool failed = c.j.failed || c.cut;
 	size_t at = (size_t)(c.j.pos - c.j.start);
 	vec_free(&c.frames);
