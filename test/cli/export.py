@@ -360,6 +360,16 @@ CPU_PROFILE = {
 OF_CPU_PROFILE = {'b': (.001, .001), 'a': (.004, .007), '(anonymous):9': (.002, .002)}
 
 
+def heap_node(name, line, size, *children):
+    return {'callFrame': {'functionName': name, 'url': 'file:///a.js', 'lineNumber': line}, 'selfSize': size, 'children': children}
+
+
+# node --heap-prof: nodes are inside each other.
+HEAP = {'head': heap_node('(root)', -1, 0,
+                          heap_node('main', 3, 10, heap_node('f', 7, 300, heap_node('main', 3, 5))), heap_node('', -1, 7)),
+        'samples': [{'size': 300, 'nodeId': 3, 'ordinal': 1}]}
+
+
 def trace_of(profile):
     """The same in pieces, among a trace's events; whose a piece is stands behind it."""
     nodes = [dict(n, parent={2: 1, 3: 2, 4: 2}.get(n['id'], 0)) for n in profile['nodes']]
@@ -480,6 +490,7 @@ def reads(tap, kin, folder, text, want):
             ('answer.json', {'id': 1, 'result': {'profile': CPU_PROFILE}}, OF_CPU_PROFILE),
             ('trace.json', trace_of(CPU_PROFILE), OF_CPU_PROFILE),
             ('events.json', trace_of(CPU_PROFILE)['traceEvents'], OF_CPU_PROFILE),
+            ('heap.json', HEAP, {'main': (15, 315), 'f': (300, 305), '(anonymous)': (7, 7)}),
             ('e.json', EVENTED, {'a': (.0115, .014), 'b': (.0025, .0025)})]:
         text = json.dumps(data)
         open(os.path.join(folder, name), 'w').write(text)

@@ -1,9 +1,11 @@
-/* cpuprofile.c - V8's CPU profiles: what node --cpu-prof writes (the DevTools protocol, type
+/* cpuprofile.c - V8's profiles: what node --cpu-prof writes (the DevTools protocol, type
  * Profiler.Profile), and the same in pieces among the events of a trace, as Chrome's DevTools save
- * it: "Profile" begins one, "ProfileChunk" has more of its nodes and samples.
+ * it: "Profile" begins one, "ProfileChunk" has more of its nodes and samples. And what node
+ * --heap-prof writes (HeapProfiler.SamplingHeapProfile), where nodes are inside each other.
  *
  * A sample stands for the time up to the next one. Files without samples have how often each node
- * was hit. The script is the object that a function is in. */
+ * was hit, or how many bytes it allocated that were in use. The script is the object that a
+ * function is in. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +21,9 @@
 #include "input/json_scan.h"
 
 struct cpuprofile_node {
-	uint64_t id, hits;
-	frameid frame;   /* 0: the root, which is no function */
-	uint32_t parent; /* index; NONE: none */
+	uint64_t id, hits; /* or bytes */
+	frameid frame;     /* 0: the root, which is no function */
+	uint32_t parent;   /* index; NONE: none */
 	stackid stack;
 	bool has_stack;
 };
@@ -38,6 +40,7 @@ struct v8_profile { /* of one thread */
 	VEC(uint64_t) samples;
 	VEC(double) deltas; /* us */
 	uint64_t start_us, end_us;
+	bool is_heap;
 };
 
 struct cpuprofile {
@@ -58,7 +61,7 @@ struct v8_event { /* of a trace */
 	struct v8_profile *piece; /* NULL: it has none */
 };
 
-enum { KEY = 32 };
+enum { KEY = 32, MOST_NESTED = 256 };
 
 static bool is(const char *key, const char *what) { return !strcmp(key, what); }
 
@@ -70,13 +73,20 @@ static frameid make_frame(struct cpuprofile *c, const char *name, const char *ur
 	char *made = NULL;
 	if (is(name, "(root)"))
 		return 0;
-	if (!*name) /* lines are counted from 0 there */
-		made = xprintf("(anonymous):%llu", (unsigned long long)line + 1);
+	if (!*name)
+		made = line ? xprintf("(anonymous):%llu", (unsigned long long)line)
+			    : xprintf("(anonymous)");
 	if (*url)
 		f.object = profile_add_object_of(c->into, url, "", OBJECT_OTHER, false);
 	f.name = profile_add_string(c->into, made ? made : name, strlen(made ? made : name));
 	free(made);
 	return profile_add_frame(c->into, f);
+}
+
+/* Lines are counted from 0 there; -1, for code of V8 itself, is none. 0: none. */
+static uint64_t line_of(double number)
+{
+	return number >= 0 && number < UINT32_MAX ? (uint64_t)number + 1 : 0;
 }
 
 static void replace(char **text, struct scan *j)
@@ -96,7 +106,7 @@ static frameid read_call_frame(struct cpuprofile *c)
 		else if (is(key, "url"))
 			replace(&url, &c->j);
 		else if (is(key, "lineNumber"))
-			line = scan_number(&c->j);
+			line = line_of(scan_real(&c->j));
 		else
 			scan_skip(&c->j);
 	}
@@ -106,13 +116,31 @@ static frameid read_call_frame(struct cpuprofile *c)
 	return frame;
 }
 
-static void read_node(struct cpuprofile *c, struct v8_profile *p)
+static void read_nested(struct cpuprofile *c, struct v8_profile *p, uint32_t parent,
+			unsigned depth);
+
+/* Ids of nodes, or the nodes themselves. */
+static void read_children(struct cpuprofile *c, struct v8_profile *p, uint32_t parent,
+			  unsigned depth)
+{
+	scan_enter(&c->j, '[');
+	while (scan_element(&c->j)) {
+		if (scan_next(&c->j) == '{')
+			read_nested(c, p, parent, depth + 1);
+		else
+			vec_push(&p->children, ((struct child_link){ 0, scan_number(&c->j) }));
+	}
+}
+
+static void read_nested(struct cpuprofile *c, struct v8_profile *p, uint32_t up, unsigned depth)
 {
 	char key[KEY];
-	struct cpuprofile_node node = { .parent = NONE };
+	struct cpuprofile_node node = { .parent = up };
 	uint64_t id = 0, parent = 0;
-	size_t first = p->children.n;
+	size_t first = p->children.n, at = p->nodes.n;
 	bool has_parent = false;
+	vec_push(&p->nodes, node);
+	c->j.failed |= depth > MOST_NESTED;
 	scan_enter(&c->j, '{');
 	while (scan_key(&c->j, key, sizeof(key))) {
 		if (is(key, "id")) {
@@ -122,14 +150,12 @@ static void read_node(struct cpuprofile *c, struct v8_profile *p)
 			has_parent = true;
 		} else if (is(key, "hitCount")) {
 			node.hits = scan_number(&c->j);
+		} else if (is(key, "selfSize")) {
+			node.hits = scan_number(&c->j);
 		} else if (is(key, "callFrame")) {
 			node.frame = read_call_frame(c);
 		} else if (is(key, "children")) {
-			scan_enter(&c->j, '[');
-			while (scan_element(&c->j)) {
-				uint64_t child = scan_number(&c->j);
-				vec_push(&p->children, ((struct child_link){ 0, child }));
-			}
+			read_children(c, p, (uint32_t)at, depth);
 		} else {
 			scan_skip(&c->j);
 		}
@@ -139,8 +165,10 @@ static void read_node(struct cpuprofile *c, struct v8_profile *p)
 	if (has_parent)
 		vec_push(&p->children, ((struct child_link){ parent, id }));
 	node.id = id;
-	vec_push(&p->nodes, node);
+	p->nodes.at[at] = node;
 }
+
+static void read_node(struct cpuprofile *c, struct v8_profile *p) { read_nested(c, p, NONE, 0); }
 
 /* ---- one profile ---- */
 
@@ -170,10 +198,17 @@ static bool read_part(struct cpuprofile *c, struct v8_profile *p, const char *ke
 		scan_enter(&c->j, '[');
 		while (scan_element(&c->j))
 			read_node(c, p);
+	} else if (is(key, "head") && next == '{') {
+		p->is_heap = true;
+		read_node(c, p);
 	} else if (is(key, "samples") && next == '[') {
 		scan_enter(&c->j, '[');
-		while (scan_element(&c->j))
-			vec_push(&p->samples, scan_number(&c->j));
+		while (scan_element(&c->j)) {
+			if (scan_next(&c->j) == '{') /* of the heap: the nodes have their sums */
+				scan_skip(&c->j);
+			else
+				vec_push(&p->samples, scan_number(&c->j));
+		}
 	} else if (is(key, "timeDeltas") && next == '[') {
 		scan_enter(&c->j, '[');
 		while (scan_element(&c->j))
@@ -453,7 +488,7 @@ static void add_timed(struct cpuprofile *c, struct v8_profile *p, taskid task)
 
 static void add_hits(struct cpuprofile *c, struct v8_profile *p, taskid task)
 {
-	uint16_t event = add_event(c, "samples", EVENT_COUNT);
+	uint16_t event = add_event(c, p->is_heap ? "bytes" : "samples", EVENT_COUNT);
 	for (uint32_t i = 0; i < p->nodes.n; i++) {
 		uint64_t hits = p->nodes.at[i].hits;
 		if (hits)
@@ -462,7 +497,8 @@ static void add_hits(struct cpuprofile *c, struct v8_profile *p, taskid task)
 							    .task = task,
 							    .event = event,
 							    .cpu = CPU_NONE,
-							    .count = hits < UINT32_MAX
+							    .count = p->is_heap ? 1
+								     : hits < UINT32_MAX
 									     ? (uint32_t)hits
 									     : UINT32_MAX,
 							    .weight = hits });
@@ -536,9 +572,10 @@ static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 {
 	(void)o;
 	char first = bytes_left(&head) ? (char)head.pos[0] : '\0';
-	bool profile = format_head_has(&head, "\"nodes\"") &&
-		       format_head_has(&head, "\"callFrame\"") &&
-		       format_head_has(&head, "\"functionName\"");
+	bool profile =
+		(format_head_has(&head, "\"nodes\"") || format_head_has(&head, "\"selfSize\"")) &&
+		format_head_has(&head, "\"callFrame\"") &&
+		format_head_has(&head, "\"functionName\"");
 	bool events = format_head_has(&head, "\"ph\"") && format_head_has(&head, "\"ts\"") &&
 		      format_head_has(&head, "\"pid\"");
 	/* Excludes the output of chrome_trace.c, which has slices. */
@@ -549,8 +586,9 @@ static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 
 const struct format cpuprofile_format = {
 	.about = { .name = "cpuprofile",
-		   .what = "CPU profiles of Chrome's DevTools and node --cpu-prof, also in traces",
-		   .endings = (const char *const[]){ ".cpuprofile", NULL },
+		   .what = "profiles of Chrome's DevTools, node --cpu-prof and --heap-prof, also "
+			   "in traces",
+		   .endings = (const char *const[]){ ".cpuprofile", ".heapprofile", NULL },
 		   .is_read = true },
 	.recognise = cpuprofile_recognise,
 	.read = cpuprofile_read,
