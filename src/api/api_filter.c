@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "kin/kin.h"
 #include "profile/filter.h"
+#include "profile/sample_filter.h"
 #include "profile/span.h"
 #include "profile/threads.h"
 
@@ -119,8 +120,8 @@ static struct kin_error *unknown(const struct profile *p, const struct filter_ki
 	char *all = xprintf("%s%s", list, names.more ? ", ..." : "");
 	struct kin_error *err =
 		names.n ? not_among(k->what, name, all)
-			: err_new(KIN_ERROR_USAGE, "no %s '%s': the profile records no %ss",
-				  k->what, name, k->what);
+			: err_new(KIN_ERROR_USAGE, "no %s '%s': the profile records none", k->what,
+				  name);
 	free(all);
 	free(list);
 	return err;
@@ -156,6 +157,16 @@ static struct kin_error *check_program(const char *program, const char *const *n
 	return NULL;
 }
 
+static struct kin_error *not_in_time(const char *text, struct time_range whole)
+{
+	enum { S = 1000000000, US = 1000 };
+	return err_new(KIN_ERROR_USAGE,
+		       "no sample in the time '%.80s': those of the data are from %" PRIu64
+		       ".%06u to %" PRIu64 ".%06u s",
+		       text, whole.from_ns / S, (unsigned)(whole.from_ns % S / US), whole.to_ns / S,
+		       (unsigned)(whole.to_ns % S / US));
+}
+
 static struct kin_error *choose_time(const struct profile *p, const char *text,
 				     struct profile_part *part)
 {
@@ -163,9 +174,12 @@ static struct kin_error *choose_time(const struct profile *p, const char *text,
 
 	if (!text)
 		return NULL;
-	struct kin_error *err = span_parse(text, p, span_of(p), &r);
+	struct time_range whole = span_of(p);
+	struct kin_error *err = span_parse(text, p, whole, &r);
 	if (err)
 		return err;
+	if (!span_overlaps(r, whole))
+		return not_in_time(text, whole);
 	part->from_ns = r.from_ns ? r.from_ns : 1;
 	part->to_ns = r.to_ns == UINT64_MAX ? 0 : r.to_ns + 1;
 	return NULL;
@@ -263,4 +277,114 @@ struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o
 	free(in_objects);
 	free(of_events);
 	return err;
+}
+
+/* ---- the filters of "hists", of which each names one thing or a list ---- */
+
+static bool pid_is(const struct profile *p, uint32_t id, const char *name)
+{
+	char number[16];
+	snprintf(number, sizeof(number), "%" PRIu32, p->samples.tasks[id].pid);
+	return !strcmp(name, number);
+}
+
+static char *pid_name(const struct profile *p, uint32_t id)
+{
+	uint32_t pid = p->samples.tasks[id].pid;
+	return pid ? xprintf("%" PRIu32, pid) : NULL;
+}
+
+/* By its path as well as by its last part. */
+static bool file_is(const struct profile *p, uint32_t id, const char *name)
+{
+	const char *path = id ? strtab_get(p->strings, p->objects[id].path) : "[unknown]";
+	const char *slash = strrchr(path, '/');
+	return !strcmp(path, name) || (slash && !strcmp(slash + 1, name)) || object_is(p, id, name);
+}
+
+static char *file_name(const struct profile *p, uint32_t id)
+{
+	return id ? object_name(p, id) : NULL;
+}
+
+/* Of a list with commas. */
+static struct kin_error *check_list(const struct profile *p, struct filter_kind k, const char *list)
+{
+	struct kin_error *err = NULL;
+	while (list && *list && !err) {
+		size_t n = strcspn(list, ",");
+		char *word = xprintf("%.*s", (int)n, list);
+		bool found = !n;
+		for (size_t i = k.first; i < k.n && !found; i++)
+			found = k.is(p, (uint32_t)i, word);
+		err = found ? NULL : unknown(p, &k, word);
+		free(word);
+		list += n + (list[n] == ',');
+	}
+	return err;
+}
+
+static char *cpu_name(const struct profile *p, uint32_t sample)
+{
+	return xprintf("%u", p->samples.at[sample].cpu);
+}
+
+static char *parallelism_name(const struct profile *p, uint32_t sample)
+{
+	unsigned n = p->samples.at[sample].parallelism;
+	return n ? xprintf("%u", n) : NULL;
+}
+
+/* Of ranges of numbers, which may be wider than what there is: that one sample meets them. */
+static struct kin_error *check_ranges(const struct profile *p, const char *what,
+				      char *(*name)(const struct profile *p, uint32_t sample),
+				      const char *ranges, struct sample_filter_texts texts)
+{
+	struct sample_filter *f = NULL;
+	struct kin_error *err = ranges ? sample_filter_new(p, &texts, &f) : NULL;
+	bool found = !f;
+	for (size_t i = 0; i < p->samples.n && !found; i++)
+		found = sample_filter_passes(f, &p->samples.at[i]);
+	sample_filter_free(f);
+	if (err || found)
+		return err;
+	return unknown(p, &(struct filter_kind){ what, 0, p->samples.n, NULL, name }, ranges);
+}
+
+/* Each interval may be empty, but not all are outside of the recording. */
+static struct kin_error *check_times(const struct profile *p, const char *list)
+{
+	struct time_range whole = span_of(p);
+	struct sample_filter *f = NULL;
+	struct kin_error *err =
+		list ? sample_filter_new(p, &(struct sample_filter_texts){ .times = list }, &f)
+		     : NULL;
+	if (f && !sample_filter_overlaps(f, whole))
+		err = not_in_time(list, whole);
+	sample_filter_free(f);
+	return err;
+}
+
+struct kin_error *filter_check_hists(const struct profile *p, const struct kin_hists_opts *o)
+{
+	const size_t n = p->samples.n_tasks;
+	const struct {
+		const char *list;
+		struct filter_kind kind;
+	} lists[] = {
+		{ o->comms, { "command", 1, n, comm_is, comm_name } },
+		{ o->pids, { "process", 1, n, pid_is, pid_name } },
+		{ o->tids, { "thread", 1, n, task_is, task_name } },
+		{ o->dsos, { "object", 0, p->n_objects, file_is, file_name } },
+	};
+	struct kin_error *err = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(lists) && !err; i++)
+		err = check_list(p, lists[i].kind, lists[i].list);
+	if (!err)
+		err = check_ranges(p, "processor", cpu_name, o->cpus,
+				   (struct sample_filter_texts){ .cpus = o->cpus });
+	if (!err)
+		err = check_ranges(p, "parallelism", parallelism_name, o->parallelism,
+				   (struct sample_filter_texts){ .parallelism = o->parallelism });
+	return err ? err : check_times(p, o->times);
 }

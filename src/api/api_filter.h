@@ -5,6 +5,7 @@
 #include "profile/profile.h"
 
 struct kin_error;
+struct kin_hists_opts;
 struct kin_open_opts;
 
 /* Replaces *p by the part that opts names, if it names any. KIN_ERROR_USAGE, with *p unchanged, if
@@ -12,5 +13,9 @@ struct kin_open_opts;
  * path of the one object that all is of, where the data does not tell objects apart; or NULL. */
 MUST_CHECK struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *opts,
 					  const char *program);
+
+/* kin_hists_check(). */
+MUST_CHECK struct kin_error *filter_check_hists(const struct profile *p,
+						const struct kin_hists_opts *opts);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api_filter.h"
 #include "api/api_group.h"
 #include "api/api_private.h"
 #include "base/arena.h"
@@ -102,6 +103,18 @@ bool kin_hists_need_addresses(const struct kin_hists_opts *opts)
 	struct kin_hists_opts o;
 	opts_copy(&o, sizeof(o), opts);
 	return hists_ask_needs_addresses(&o);
+}
+
+static struct kin_error *unguarded_check(struct kin_profile *p, const struct kin_hists_opts *opts)
+{
+	struct kin_hists_opts o;
+	opts_copy(&o, sizeof(o), opts);
+	return filter_check_hists(p->data, &o);
+}
+
+struct kin_error *kin_hists_check(struct kin_profile *p, const struct kin_hists_opts *opts)
+{
+	return GUARDED(unguarded_check(p, opts));
 }
 
 /* The rules that a report follows in place of kin's own: those of the room of that name. */

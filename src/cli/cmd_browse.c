@@ -64,10 +64,13 @@ struct kin_error *browse_profile(struct kin_profile *profile, const struct setti
 	if (option && !kin_profile_is_sampled(profile))
 		return err_new(KIN_ERROR_USAGE, "%s is about samples, but this data has counts",
 			       option);
+	struct kin_error *err = kin_hists_check(profile, &s->hists);
+	if (err)
+		return err;
 	char *keys = s->by ? settings_rows_by(s->by, &hists) : NULL;
 	hists.inlines = hists.inlines && !s->no_inlines;
 	hists.overview = report_options_overview(s) && !keys;
-	struct kin_error *err = browse_by(profile, s, &hists, status);
+	err = browse_by(profile, s, &hists, status);
 	free(keys);
 	return err;
 }

@@ -221,6 +221,49 @@ static struct kin_error *check_functions(struct kin_profile *profile, struct kin
 	return err;
 }
 
+/* An error if one of a list of functions is none. */
+static struct kin_error *check_symbols(struct kin_profile *profile, const char *list)
+{
+	struct kin_error *err = NULL;
+	while (*list && !err) {
+		size_t n = strcspn(list, ",");
+		char *word = xprintf("%.*s", (int)n, list);
+		const char *const subjects[] = { word, NULL };
+		struct kin_report_opts opts = { .size = sizeof(opts), .subjects = subjects };
+		struct kin_table *t = NULL;
+		err = n ? kin_report(profile, "graph", &opts, &t) : NULL;
+		if (t)
+			kin_table_free(t);
+		free(word);
+		list += n + (list[n] == ',');
+	}
+	return err;
+}
+
+/* An error if a filter on functions or sockets names what is not there, so that there are no rows.
+ * Functions that did not run are none. */
+static struct kin_error *check_filters(struct kin_profile *profile, const struct kin_hists_opts *h)
+{
+	struct kin_hists_opts rows = *h;
+	bool found;
+	rows.call_graph = "none";
+	if (h->rules || (!h->symbols && !h->symbol_filter && !h->socket))
+		return NULL;
+	struct kin_error *err = look_through(profile, rows, &found);
+	if (err || found)
+		return err;
+	if (h->symbols && (err = check_symbols(profile, h->symbols)))
+		return err;
+	if (h->symbol_filter)
+		return err_new(
+			KIN_ERROR_USAGE,
+			"--symbol-filter=%.200s: no row is of a function with that in its name",
+			h->symbol_filter);
+	return h->socket ? err_new(KIN_ERROR_USAGE,
+				   "--socket-filter=%.200s: no sample is of that socket", h->socket)
+			 : NULL;
+}
+
 /* Callers, then callees, of each function named. */
 static struct kin_error *print_functions(struct kin_profile *profile, struct kin_hists_opts *h,
 					 struct document *d)
@@ -249,12 +292,20 @@ static struct kin_error *print_tables(struct kin_profile *profile, const struct 
 				      struct kin_hists_opts *h, const struct output *out)
 {
 	struct document d = { s, out, .is_json = s->format && !strcmp(s->format, "json") };
-	struct kin_error *err =
-		s->subjects.at.n ? print_functions(profile, h, &d) : print_events(profile, h, &d);
+	struct kin_error *err = check_filters(profile, h);
+	if (!err)
+		err = s->subjects.at.n ? print_functions(profile, h, &d)
+				       : print_events(profile, h, &d);
 	if (d.n)
 		fputs("]\n", out->stream);
 	free(d.header);
 	return err;
+}
+
+/* Its layout comes with its rules. */
+static bool follows_perf(const struct settings *s)
+{
+	return s->format && !strcmp(s->format, "perf");
 }
 
 static struct kin_error *print(struct kin_profile *profile, const struct settings *s, int status)
@@ -263,7 +314,7 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	struct output out;
 	h.call_graph = s->call_graph;
 	h.headed = s->about & KIN_ABOUT_HEADER;
-	bool by_rules = s->format && !strcmp(s->format, "perf");
+	bool by_rules = follows_perf(s);
 	h.rules = by_rules ? "perf" : NULL;
 	h.call_graph = h.no_callers ? "none" : h.call_graph;
 	h.weights = !by_rules && !run_is_text(s);
@@ -306,12 +357,15 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 	o->no_times = !kin_hists_need_times(&h);
 	o->by_function = !kin_hists_need_addresses(&h);
 	o->no_inlines = o->no_inlines || !h.inlines;
-	o->seen_only = true;
+	o->seen_only = !s->hists.symbols;
 }
 
 /* Prints, or shows on the terminal. */
 static struct kin_error *present(struct kin_profile *profile, const struct settings *s, int status)
 {
+	struct kin_error *err = follows_perf(s) ? NULL : kin_hists_check(profile, &s->hists);
+	if (err)
+		return err;
 	return s->tui ? browse_profile(profile, s, status) : print(profile, s, status);
 }
 

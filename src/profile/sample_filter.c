@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/vec.h"
-#include "profile/span.h"
 
 enum { MAX_SET = 65536 };
 
@@ -200,6 +199,14 @@ bool sample_filter_passes(const struct sample_filter *f, const struct sample *s)
 {
 	return f->tasks[s->task] && (!f->parallelisms || f->parallelisms[s->parallelism]) &&
 	       sample_filter_covers(f, s);
+}
+
+bool sample_filter_overlaps(const struct sample_filter *f, struct time_range whole)
+{
+	for (size_t i = 0; i < f->times.n; i++)
+		if (span_overlaps(f->times.at[i], whole))
+			return true;
+	return !f->times.n;
 }
 
 const char *sample_filter_comm(const struct sample_filter *f)

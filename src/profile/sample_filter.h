@@ -10,6 +10,7 @@
 #define PROFILE_SAMPLE_FILTER_H
 
 #include "profile/profile.h"
+#include "profile/span.h"
 
 struct sample_filter_texts {            /* in the users' syntax; NULL: all */
 	const char *comms;              /* "make,cc1" */
@@ -31,6 +32,9 @@ void sample_filter_free(struct sample_filter *f); /* NULL is fine */
 /* Whether a sample is in the selected times and processors. Samples that pass are. */
 bool sample_filter_covers(const struct sample_filter *f, const struct sample *s);
 bool sample_filter_passes(const struct sample_filter *f, const struct sample *s);
+
+/* Whether one of the selected times is in the interval, or none are selected. */
+bool sample_filter_overlaps(const struct sample_filter *f, struct time_range whole);
 
 /* The only command that can pass; NULL if there may be several. Lives as long as f. */
 const char *sample_filter_comm(const struct sample_filter *f);

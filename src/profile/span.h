@@ -27,6 +27,12 @@ struct time_range span_of(const struct profile *p);
  * the above, or ends before it starts, or no sample has a time. */
 MUST_CHECK struct kin_error *span_parse(const char *text, const struct profile *p,
 					struct time_range whole, struct time_range *ret);
+/* Whether they have a time in common. */
+static inline bool span_overlaps(struct time_range a, struct time_range b)
+{
+	return a.from_ns <= b.to_ns && b.from_ns <= a.to_ns;
+}
+
 /* Whether the text begins with the name of a marker, which may contain blanks and commas. */
 bool span_is_marked(const char *text, const struct profile *p);
 
