@@ -637,7 +637,7 @@ static void note_beside(struct kin_profile *p, const char *const *paths, size_t 
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t left_out;
-		char *first = paths_left_out(paths[i], &left_out);
+		char *first = paths_left_out(paths[i], paths, n, &left_out);
 		if (left_out == 1)
 			profile_add_note(p, xprintf("%s is left out: of a directory with gmon.out "
 						    "files these are read; name it to see it",

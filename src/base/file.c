@@ -127,6 +127,18 @@ void file_free(struct file *f)
 	*f = (struct file){ 0 };
 }
 
+size_t file_head(const char *path, void *ret, size_t size)
+{
+	struct stat st;
+	bool is_regular = !stat(path, &st) && S_ISREG(st.st_mode);
+	int fd = is_regular ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return 0;
+	ssize_t n = pread(fd, ret, size, 0);
+	close(fd);
+	return n < 0 ? 0 : (size_t)n;
+}
+
 /* ---- writing ---- */
 
 static bool is_link(const char *path)

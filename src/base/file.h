@@ -27,6 +27,10 @@ MUST_CHECK struct kin_error *file_read(const char *path, const struct file_opts 
 				       struct file *ret);
 void file_free(struct file *f);
 
+/* Reads up to `size` first bytes of a regular file; returns how many, 0 if it is none: what is read
+ * from a pipe is gone. */
+size_t file_head(const char *path, void *ret, size_t size);
+
 /* Opens /dev/null in place of standard files that are closed, the wrong way round, so that using
  * one is still an error: a file opened later shall not become standard output. For main(). */
 void file_occupy_standard(void);

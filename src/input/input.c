@@ -602,11 +602,11 @@ static size_t find_silent(const char *const *paths, size_t n, const struct input
 		*any |= says;
 		end[i] = files.at.n;
 	}
-	bool *twins = twins_find(files.at.at, files.at.n);
+	size_t *twins = twins_find(files.at.at, files.at.n);
 	for (size_t i = 0, operand = 0; i < files.at.n && silent == n; i++) {
 		while (i >= end[operand])
 			operand++;
-		if (twins[i])
+		if (twins[i] < files.at.n)
 			continue;
 		if (says_program(files.at.at[i], held))
 			*any = true;
@@ -672,7 +672,7 @@ static struct kin_error *list_files(const char *const *paths, size_t n, const st
 		if (input_rules(o)->plain_paths || format_of_name(paths[i]))
 			paths_add(ret, paths[i]);
 		else
-			keep_first(&first, paths_expand(ret, paths[i]));
+			keep_first(&first, paths_expand_among(ret, paths[i], paths, n));
 	}
 	return first;
 }
@@ -706,10 +706,10 @@ struct kin_error *input_read(const char *const *paths, size_t n, const struct in
 		o.needs.alike = NULL;
 	if (!opts->held)
 		own = input_hold((const char *const *)files.at.at, files.at.n);
-	bool *twins = input_rules(opts)->reads ? NULL : twins_find(files.at.at, files.at.n);
+	size_t *twins = input_rules(opts)->reads ? NULL : twins_find(files.at.at, files.at.n);
 	for (size_t i = 0; i < files.at.n; i++) {
 		items[i] = make_item(files.at.at[i], own ? own : opts->held);
-		items[i].is_twin = twins && twins[i];
+		items[i].is_twin = twins && twins[i] < files.at.n;
 	}
 	free(twins);
 	keep_first(&err, read_items(items, files.at.n, &o, ret));

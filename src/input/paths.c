@@ -3,15 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
+#include "input/twins.h"
 #include "kin/format.h"
 
 void paths_add(struct paths *p, const char *path)
@@ -33,18 +33,8 @@ static bool is_regular(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-size_t paths_head(const char *path, void *ret, size_t size)
-{
-	int fd = is_regular(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	if (fd < 0)
-		return 0;
-	ssize_t n = pread(fd, ret, size, 0);
-	close(fd);
-	return n < 0 ? 0 : (size_t)n;
-}
-
 /* False: the file is no regular one, or has fewer bytes. */
-static bool read_magic(const char *path, char ret[8]) { return paths_head(path, ret, 8) == 8; }
+static bool read_magic(const char *path, char ret[8]) { return file_head(path, ret, 8) == 8; }
 
 static bool ends_in(const char *name, const char *ending)
 {
@@ -117,6 +107,26 @@ static struct kin_error *add_files(struct paths *p, const char *path, bool recor
 	return errnum ? err_os(errnum, "reading directory %s", path) : NULL;
 }
 
+/* The runtime leaves a recording and a gmon.out: the recording has more. */
+static struct kin_error *add_gmons(struct paths *p, const char *path)
+{
+	struct paths all = { 0 };
+	struct kin_error *err = add_files(&all, path, false);
+	size_t n_gmons = all.at.n;
+
+	if (!err && n_gmons)
+		err = add_files(&all, path, true);
+	size_t *twins = twins_find(all.at.at, all.at.n);
+	for (size_t i = 0; i < n_gmons && !err; i++) {
+		size_t shown = twins[i] < all.at.n ? twins[i] : i;
+		if (all.at.at[shown]) /* not yet, for another copy of this gmon.out */
+			vec_push(&p->at, TAKE(all.at.at[shown]));
+	}
+	free(twins);
+	paths_free(&all);
+	return err;
+}
+
 static struct kin_error *add_directory(struct paths *p, const char *path)
 {
 	char *recording = paths_perf_folder(path);
@@ -125,7 +135,7 @@ static struct kin_error *add_directory(struct paths *p, const char *path)
 		return NULL;
 	}
 	size_t before = p->at.n;
-	struct kin_error *err = add_files(p, path, false);
+	struct kin_error *err = add_gmons(p, path);
 	if (!err && p->at.n == before)
 		err = add_files(p, path, true);
 	if (err)
@@ -153,26 +163,6 @@ static bool has_gmon(const char *path)
 	free(perf);
 	paths_free(&taken);
 	return any;
-}
-
-char *paths_left_out(const char *path, size_t *n)
-{
-	struct paths all = { 0 };
-	char *first = NULL;
-
-	*n = 0;
-	if (has_gmon(path))
-		kin_error_free(add_files(&all, path, true));
-	if (all.at.n)
-		qsort(all.at.at, all.at.n, sizeof(*all.at.at), by_name);
-	for (size_t i = 0; i < all.at.n; i++) {
-		if (paths_is_gmon(base_name(all.at.at[i])))
-			continue;
-		if (!(*n)++)
-			first = xprintf("%s", all.at.at[i]);
-	}
-	paths_free(&all);
-	return first;
 }
 
 static void add_glob(struct paths *p, const char *pattern)
@@ -211,4 +201,67 @@ void paths_free(struct paths *p)
 	for (size_t i = 0; i < p->at.n; i++)
 		free(p->at.at[i]);
 	vec_free(&p->at);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !strcmp(a, b) ||
+	       (!stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+static bool has_file(const struct paths *p, const char *path)
+{
+	for (size_t i = 0; i < p->at.n; i++)
+		if (is_same_file(p->at.at[i], path))
+			return true;
+	return false;
+}
+
+static bool is_operand(const char *path, const char *const *operands, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_same_file(operands[i], path))
+			return true;
+	return false;
+}
+
+struct kin_error *paths_expand_among(struct paths *p, const char *path, const char *const *operands,
+				     size_t n)
+{
+	size_t before = p->at.n, kept = before;
+	struct kin_error *err = paths_expand(p, path);
+	bool is_itself = p->at.n == before + 1 && !strcmp(p->at.at[before], path);
+
+	for (size_t i = before; i < p->at.n; i++)
+		if (n > 1 && !is_itself && is_operand(p->at.at[i], operands, n))
+			free(p->at.at[i]);
+		else
+			p->at.at[kept++] = p->at.at[i];
+	p->at.n = kept;
+	return err;
+}
+
+char *paths_left_out(const char *path, const char *const *operands, size_t n_operands, size_t *n)
+{
+	struct paths all = { 0 }, shown = { 0 };
+	char *first = NULL;
+
+	*n = 0;
+	if (has_gmon(path))
+		kin_error_free(add_files(&all, path, true));
+	if (all.at.n)
+		qsort(all.at.at, all.at.n, sizeof(*all.at.at), by_name);
+	for (size_t i = 0; i < n_operands && all.at.n; i++)
+		kin_error_free(paths_expand(&shown, operands[i]));
+	for (size_t i = 0; i < all.at.n; i++) {
+		if (paths_is_gmon(base_name(all.at.at[i])) || has_file(&shown, all.at.at[i]))
+			continue;
+		if (!(*n)++)
+			first = xprintf("%s", all.at.at[i]);
+	}
+	paths_free(&shown);
+	paths_free(&all);
+	return first;
 }

@@ -7,10 +7,6 @@
 
 struct kin_error;
 
-/* Reads up to `size` first bytes of a regular file; returns how many, 0 if it is none: what is read
- * from a pipe is gone. */
-size_t paths_head(const char *path, void *ret, size_t size);
-
 struct paths {
 	VEC(char *) at; /* owned */
 };
@@ -23,13 +19,17 @@ bool paths_is_gmon(const char *name);
  * such folder. */
 char *paths_perf_folder(const char *path);
 
-/* Adds the files that `path` stands for: the gmon.out* in a directory, or else the .kin recordings
- * in it by their contents, or that of paths_perf_folder(); the matches of a glob (sorted by name);
- * otherwise itself. */
+/* Adds the files that `path` stands for: the gmon.out* in a directory, each replaced by the
+ * recording of the same run if that is there (input/twins.h), or else the .kin recordings in it by
+ * their contents, or that of paths_perf_folder(); the matches of a glob (sorted by name); otherwise
+ * itself. */
 MUST_CHECK struct kin_error *paths_expand(struct paths *p, const char *path);
-/* The recordings in a directory that does not stand for them, as it has gmon.out files: the first,
- * to be freed, and how many. NULL: there are none. */
-char *paths_left_out(const char *path, size_t *n);
+/* The same of one of several operands: a file that is named beside its directory counts once. */
+MUST_CHECK struct kin_error *paths_expand_among(struct paths *p, const char *path,
+						const char *const *operands, size_t n);
+/* The recordings in a directory with gmon.out files that no operand stands for: the first, to be
+ * freed, and how many. NULL: there are none. */
+char *paths_left_out(const char *path, const char *const *operands, size_t n_operands, size_t *n);
 void paths_add(struct paths *p, const char *path);
 void paths_free(struct paths *p);
 

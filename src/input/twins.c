@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/file.h"
 #include "base/map64.h"
-#include "input/paths.h"
 #include "kin/format.h"
 
 struct run {
@@ -18,7 +18,7 @@ struct run {
 static struct run run_of(const char *path)
 {
 	struct kinf_header h;
-	size_t n = paths_head(path, &h, sizeof(h));
+	size_t n = file_head(path, &h, sizeof(h));
 	const char *gmon = (const char *)&h;
 	struct run r = { .is_gmon = n >= KINF_GMON_HEADER && !memcmp(gmon, "gmon", 4) };
 
@@ -32,20 +32,22 @@ static struct run run_of(const char *path)
 	return r;
 }
 
-bool *twins_find(char *const *paths, size_t n)
+size_t *twins_find(char *const *paths, size_t n)
 {
-	bool *twins = xalloc(n * sizeof(*twins));
+	size_t *twins = xalloc((n + 1) * sizeof(*twins));
 	struct run *runs = n > 1 ? xalloc(n * sizeof(*runs)) : NULL;
-	struct map64 recorded = { 0 }; /* start -> pid */
+	struct map64 recorded = { 0 }; /* start -> index */
 
 	for (size_t i = 0; runs && i < n; i++) {
 		runs[i] = run_of(paths[i]);
 		if (runs[i].start_time_ns && !runs[i].is_gmon)
-			*map64_at(&recorded, runs[i].start_time_ns) = runs[i].pid;
+			*map64_at(&recorded, runs[i].start_time_ns) = (uint32_t)i;
 	}
-	for (size_t i = 0; runs && i < n; i++)
-		twins[i] = runs[i].is_gmon && runs[i].start_time_ns &&
-			   map64_get(&recorded, runs[i].start_time_ns) == runs[i].pid;
+	for (size_t i = 0; i < n; i++) {
+		bool is_of_run = runs && runs[i].is_gmon && runs[i].start_time_ns;
+		uint32_t twin = is_of_run ? map64_get(&recorded, runs[i].start_time_ns) : NONE;
+		twins[i] = twin != NONE && runs[twin].pid == runs[i].pid ? twin : n;
+	}
 	map64_free(&recorded);
 	free(runs);
 	return twins;

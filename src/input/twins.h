@@ -5,10 +5,11 @@
 #ifndef INPUT_TWINS_H
 #define INPUT_TWINS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
-/* For each of n paths whether it is such a gmon.out; to be freed. */
-bool *twins_find(char *const *paths, size_t n);
+/* For each of n paths the index of the recording if it is such a gmon.out, otherwise n; to be
+ * freed.
+ */
+size_t *twins_find(char *const *paths, size_t n);
 
 #endif

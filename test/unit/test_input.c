@@ -717,6 +717,40 @@ static void names_may_be_directories_and_patterns(void)
 	profile_free(p);
 }
 
+/* "NAME NAME ..." of the files below the directory; the error, if there is one. */
+static const char *names_of_files(struct paths *files, struct kin_error *err)
+{
+	static char text[400];
+	snprintf(text, sizeof(text), "%s", err ? kin_error_message(err) : "");
+	for (size_t i = 0; i < files->at.n; i++) {
+		if (strncmp(files->at.at[i], dir, strlen(dir)) != 0)
+			strcat(text, "elsewhere: ");
+		strcat(text, strncmp(files->at.at[i], dir, strlen(dir))
+				     ? files->at.at[i]
+				     : files->at.at[i] + strlen(dir));
+		strcat(text, " ");
+	}
+	kin_error_free(err);
+	paths_free(files);
+	return text;
+}
+
+/* Those that a path stands for. */
+static const char *expanded(const char *path)
+{
+	struct paths files = { 0 };
+	struct kin_error *err = paths_expand(&files, path);
+	return names_of_files(&files, err);
+}
+
+/* Those that the first of several operands stands for. */
+static const char *expanded_among(const char *const *operands, size_t n)
+{
+	struct paths files = { 0 };
+	struct kin_error *err = paths_expand_among(&files, operands[0], operands, n);
+	return names_of_files(&files, err);
+}
+
 /* The runtime writes a recording and a gmon.out. */
 static void runs_count_once(void)
 {
@@ -730,8 +764,11 @@ static void runs_count_once(void)
 				 .pid = 7,
 				 .start_time_ns = 1000 };
 	memcpy(page, &h, sizeof(h));
-	put_file(in_dir("of7.kin"), page, sizeof(page));
-	const char *both[] = { in_dir("gmon.of7"), in_dir("of7.kin") };
+	OK(mkdir(in_dir("run"), 0700) == 0);
+	put_file(in_dir("run/of7.kin"), page, sizeof(page));
+	put_file(in_dir("run/other.kin"), "", 0);
+	const char *both[] = { in_dir("run/gmon.out"), in_dir("run/of7.kin") };
+	const char *beside[] = { in_dir("run"), both[1], in_dir("run/../run/other.kin") };
 	struct input_opts o = { .target = le64 };
 	static const struct {
 		uint64_t start_time_ns;
@@ -754,28 +791,22 @@ static void runs_count_once(void)
 		OK(!failed(input_read(both, 1, &o, &read))); /* alone it has all there is */
 		OK(read->n_arcs == 1 && !read->sources[0].left_out);
 		profile_free(read);
+
+		/* Their directory stands for one of them. What is named beside it counts once, and
+		 * is not left out. */
+		bool same = runs[i].is_same;
+		size_t n_left;
+		OK_STR(expanded(beside[0]), same ? "/run/of7.kin " : "/run/gmon.out ");
+		OK_STR(expanded_among(beside, 2), same ? "" : "/run/gmon.out ");
+		char *left = paths_left_out(beside[0], beside, 1, &n_left);
+		OK(strstr(left, same ? "/other.kin" : "/of7.kin") && n_left == (same ? 1 : 2));
+		free(left);
+		left = paths_left_out(beside[0], beside, 2, &n_left);
+		OK(strstr(left, "/other.kin") && n_left == 1);
+		free(left);
+		OK(!paths_left_out(beside[0], beside, 3, &n_left) && !n_left);
 	}
 	profile_free(p);
-}
-
-/* "NAME NAME ..." of the files below the directory that a path stands for. */
-static const char *expanded(const char *path)
-{
-	static char text[400];
-	struct paths files = { 0 };
-	struct kin_error *err = paths_expand(&files, path);
-	snprintf(text, sizeof(text), "%s", err ? kin_error_message(err) : "");
-	for (size_t i = 0; i < files.at.n; i++) {
-		if (strncmp(files.at.at[i], dir, strlen(dir)) != 0)
-			strcat(text, "elsewhere: ");
-		strcat(text, strncmp(files.at.at[i], dir, strlen(dir))
-				     ? files.at.at[i]
-				     : files.at.at[i] + strlen(dir));
-		strcat(text, " ");
-	}
-	kin_error_free(err);
-	paths_free(&files);
-	return text;
 }
 
 static void paths_stand_for_files(void)
