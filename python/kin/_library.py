@@ -51,7 +51,7 @@ class OpenOpts(Structure):
     _fields_ = members('size:n executable:s debug_dir:s demangle:s lines:b threads:l comms:l objects:l events:l time:s gcov:l '
                        'symfs:s kallsyms:s details:b trace_fields:b branches:b branches_if_recorded:b for_writing:b '
                        'no_names:b no_inlines:b debuginfod:p cpu_state:b no_callers:b no_times:b by_function:b ranks:l '
-                       'sum_ranks:b one_by_one:b with_hooks:b seen_only:b')
+                       'sum_ranks:b one_by_one:b with_hooks:b seen_only:b no_hooks_note:b')
 
 
 class HistsOpts(Structure):

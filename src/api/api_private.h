@@ -97,8 +97,8 @@ void profile_check_data(struct kin_profile *p);
 void profile_check_program(struct kin_profile *p);
 /* Notes which files were not read because others of the same runs were. */
 void profile_note_left_out(struct kin_profile *p);
-/* Takes off what counting calls added to sampled times, and notes it. */
-void profile_take_off_hooks(struct kin_profile *p);
+/* Takes off what counting calls added to sampled times; `noted`: and notes it. */
+void profile_take_off_hooks(struct kin_profile *p, bool noted);
 /* Whether it has counts of more than one program or library. */
 bool profile_has_objects(const struct kin_profile *p);
 

@@ -651,12 +651,12 @@ static void note_beside(struct kin_profile *p, const char *const *paths, size_t 
 	}
 }
 
-void profile_take_off_hooks(struct kin_profile *p)
+void profile_take_off_hooks(struct kin_profile *p, bool noted)
 {
 	enum { NS = 1000000000 };
 	struct hooks_time t = hooks_take_off(p->data);
 	int decimals = t.sampled_ns < NS ? 4 : 2;
-	if (t.off_ns)
+	if (t.off_ns && noted)
 		profile_add_note(
 			p, xprintf("counting calls took %.*f s of %.*f s, estimated at %.2f ns a "
 				   "call: that is taken off (kin's --with-hooks leaves it in)",
@@ -720,7 +720,7 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		p->data->n_histograms || p->data->n_blocks || p->data->samples.n_latencies;
 	bool has_counts = unassigned || p->data->n_arcs;
 	if (!o->with_hooks && !o->for_writing)
-		profile_take_off_hooks(p);
+		profile_take_off_hooks(p, !o->no_hooks_note);
 	const char *program = p->object && !profile_has_objects(p) ? object_path(p->object) : NULL;
 	struct kin_error *no_part = filter_apply(&p->data, o, program);
 	if (no_part)

@@ -29,5 +29,6 @@ const struct command counts_command = {
 	.options = options,
 	.examples = examples,
 	.names_subjects = true,
+	.narrow = run_without_times,
 	.run = run_named,
 };

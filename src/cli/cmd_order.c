@@ -1,6 +1,9 @@
 /* cmd_order.c - an order for the linker. */
+#include <string.h>
+
 #include "cli/command.h"
 #include "cli/run.h"
+#include "kin/kin.h"
 
 static const char *const description[] = {
 	"Lists the functions that ran in an order that puts functions that call each other close "
@@ -50,6 +53,13 @@ static const struct opt_group *const options[] = {
 	&output_options, &general_options, NULL,
 };
 
+/* A list shows no times. */
+static void narrow(const struct settings *s, struct kin_open_opts *o)
+{
+	if (!strcmp(s->format, "order"))
+		run_without_times(s, o);
+}
+
 /* The list that a linker reads, unless a format or something of the table is asked for. */
 static int cmd_order(const struct settings *s)
 {
@@ -67,5 +77,6 @@ const struct command order_command = {
 	.description = description,
 	.options = options,
 	.examples = examples,
+	.narrow = narrow,
 	.run = cmd_order,
 };

@@ -95,6 +95,12 @@ void run_by_function(const struct settings *s, struct kin_open_opts *o)
 	o->by_function = true;
 }
 
+void run_without_times(const struct settings *s, struct kin_open_opts *o)
+{
+	(void)s;
+	o->no_hooks_note = true;
+}
+
 struct kin_error *run_open_part(const struct settings *s, const char *thread, const char *object,
 				struct kin_profile **ret)
 {

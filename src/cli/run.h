@@ -21,6 +21,9 @@ int run_profile(const struct settings *s, profile_user *use);
 /* For a command's `narrow`: its reports look at no times and no processors of samples. */
 void run_by_function(const struct settings *s, struct kin_open_opts *o);
 
+/* The same: its reports show no times, and need not say what was taken off them. */
+void run_without_times(const struct settings *s, struct kin_open_opts *o);
+
 /* The messages printed so far. */
 struct told {
 	size_t warnings, doubts, hints;

@@ -186,7 +186,7 @@ static void check_data(struct gprof_session *s, const struct session_files *f, b
 	profile_check_data(s->profile);
 	size_t n = s->profile->notes.n;
 	profile_note_left_out(s->profile);
-	profile_take_off_hooks(s->profile);
+	profile_take_off_hooks(s->profile, true);
 	for (; n < s->profile->notes.n; n++)
 		session_warn(s->profile->notes.at[n], NULL);
 	if (!f->foreign_symbols && !profile_has_objects(s->profile))
