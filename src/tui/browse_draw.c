@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "base/short_name.h"
+#include "base/utf8.h"
 #include "tui/browse_private.h"
 #include "tui/columns.h"
 #include "tui/jumps.h"
@@ -164,13 +165,19 @@ static void draw_foot(struct browser *b)
 	put_bar(b, term_rows(b->term) - 1, left, is_list ? right : "");
 }
 
-static const char *shifted(const char *name, unsigned by)
+/* The end of a name that needs no more than `width` columns. */
+static const char *end_of(const char *name, size_t width)
 {
-	for (; by && *name; by--) /* a character, not a byte */
-		do
-			name++;
-		while ((*name & 0xc0) == 0x80);
-	return name;
+	size_t left = escape_width(name);
+	for (;;) {
+		uint32_t c = 0;
+		size_t n = utf8_decode((const unsigned char *)name, &c);
+		unsigned wide = n ? utf8_width(c) : 1;
+		if (left <= width && wide) /* not a mark on the character before */
+			return name;
+		left -= wide;
+		name += n ? n : 1;
+	}
 }
 
 static unsigned draw_cells(struct browser *b, unsigned line, const char *const *cells, int style)
@@ -200,20 +207,24 @@ static int style_of(struct browser *b, const struct page_row *r)
 	return share >= 0.05 ? TERM_HOT : share > 0.005 ? TERM_WARM : TERM_PLAIN;
 }
 
-/* Without what matters least of it where room is short; all of it is seen by scrolling. With its
- * cycle, which is always seen. */
+/* Without what matters least of it where room is short; all of it is seen by scrolling, which
+ * leaves names that fit where they are. With its cycle, which is always seen. */
 static void draw_name(struct browser *b, unsigned line, unsigned at, const struct page_row *r,
 		      int style)
 {
 	char text[32];
 	bool is_marked = b->marked == b->profile || here(b)->what == CHANGES;
-	const char *name = shifted(r->name, b->shift);
+	const char *name = r->name;
 	const char *mark =
 		is_marked && here(b)->what != CYCLES
 			? marks_cycle(&b->marks, r->function, term_is_ascii(b->term), text)
 			: "";
 	unsigned room = term_columns(b->term) - at, n = (unsigned)escape_width(mark);
-	unsigned most = room > n ? room - n : 0;
+	unsigned most = room > n ? room - n : 0, all = (unsigned)escape_width(name);
+	unsigned beyond = all > most ? all - most : 0;
+	b->beyond = beyond > b->beyond ? beyond : b->beyond;
+	if (b->shift && beyond)
+		name = end_of(name, b->shift < beyond ? all - b->shift : most);
 	bool whole = b->shift || !r->function || term_is_ascii(b->term);
 	char *fitting = whole ? NULL : short_name(name, most);
 	name = fitting ? fitting : name;
@@ -267,6 +278,7 @@ static void draw_rows(struct browser *b)
 	struct list *l = &here(b)->list;
 	list_fit(l, b->shown.n, lines_for_rows(b));
 	size_t to = browse_jump_target(b);
+	b->beyond = 0;
 	for (size_t i = 0, k = l->top; i < l->height && k < l->n; i++, k++) {
 		const char *arrow =
 			here(b)->what != INSTRUCTIONS ? NULL

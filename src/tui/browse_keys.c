@@ -97,10 +97,11 @@ static bool move(struct browser *b, struct list *l, uint32_t key)
 		list_select(l, l->n);
 		return true;
 	case TERM_RIGHT:
-		b->shift += 8;
+		b->shift = b->shift + 8 < b->beyond ? b->shift + 8 : b->beyond;
 		return true;
 	case TERM_LEFT:
-		b->shift = b->shift > 8 ? b->shift - 8 : 0;
+		b->shift = b->shift < b->beyond ? b->shift : b->beyond;
+		b->shift -= b->shift < 8 ? b->shift : 8;
 		return true;
 	default:
 		return false;

@@ -90,6 +90,7 @@ struct browser {
 	size_t missed;                          /* refreshes missing from it */
 	enum { AS_WIDE, NEVER, ALWAYS } sparks; /* when sparklines are shown */
 	unsigned shift;                         /* scrolling of names, to the left */
+	unsigned beyond;                        /* columns that the longest name drawn lacks */
 	size_t refreshes;
 	size_t loads; /* number of newer profiles */
 	uint64_t asked_ns;

@@ -439,7 +439,8 @@ static attr_t attributes(const struct term *t, int style, short *pair)
 }
 
 /* As many characters as fit, and a mark if there are more; returns the columns they take. What
- * shows nothing or is no UTF-8 is '?': names are escaped before they come here. */
+ * shows nothing or is no UTF-8 is '?': names are escaped before they come here. Where only ASCII is
+ * shown, other characters are as many '?' as they have columns. */
 static unsigned put_text(struct term *t, const char *text, unsigned width)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -449,13 +450,16 @@ static unsigned put_text(struct term *t, const char *text, unsigned width)
 	while (*p) {
 		uint32_t c = '?';
 		size_t n = utf8_decode(p, &c);
-		if (!n || utf8_is_formatting(c) || (t->ascii && c > 126))
+		if (!n || utf8_is_formatting(c))
 			c = '?';
 		unsigned wide = utf8_width(c);
 		if (used + wide > width)
 			break;
 		wchar_t w[2] = { (wchar_t)c, 0 };
-		addnwstr(w, 1);
+		if (t->ascii && c > 126)
+			addnwstr(L"??", (int)wide);
+		else
+			addnwstr(w, 1);
 		used += wide;
 		p += n ? n : 1;
 	}

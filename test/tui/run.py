@@ -779,6 +779,32 @@ def test_narrow(tap, folder, build):
         t.close()
 
 
+def test_long_names(tap, folder, build):
+    """Left and Right scroll names that do not fit, as far as their ends; the others stay. Marks on letters take no room, in any locale."""
+    long, marked = 'a_function_with_a_name_' + 20 * 'that_goes_on_' + 'to_its_end', 60 * 'e\u0301' + 'z'
+    with open(os.path.join(folder, 'long.folded'), 'w') as f:
+        f.write(f'main;{long};leaf 2\nmain;{marked} 1\n')
+    for locale in ('C.UTF-8', 'C'):
+        t = Terminal(folder, build, LC_ALL=locale)
+        t.run('kin browse long.folded')
+        t.wait(r' 1 of 4$')
+        t.type('/that_goes_on')
+        t.keys('Enter')
+        t.wait(r' 1 of 1$')
+        t.keys('Enter')
+        t.wait('Esc back')
+        t.keys(*60 * ['Right'])
+        t.sees(tap, lambda s: re.search(r'  main$', s, re.M) and re.search('  [a-z_]+_to_its_end$', s, re.M) and re.search('  leaf$', s, re.M),
+               f'{locale}: Right on the page of a function: the end of its name, and the others')
+        t.keys('Left', 'Left')
+        t.sees(tap, lambda s: 'to_its_end' not in s and 'that_goes_on' in s, 'Left goes back at once')
+        t.keys('Escape', 'Escape')
+        letters = marked if locale != 'C' else marked.replace('\u0301', '')
+        t.sees(tap, lambda s: re.search(f'  {letters}$', s, re.M), f'{locale}: letters with marks take one column each')
+        t.keys('q')
+        t.close()
+
+
 def test_signal(tap, folder, build):
     t = Terminal(folder, build)
     before = t.state()
@@ -1138,7 +1164,7 @@ def main():
         return tap.done()
     with tempfile.TemporaryDirectory(prefix='kin-tui.') as folder:
         for test in (test_counts, test_large_cycle, test_stacks, test_first_page, test_rows, test_events, test_events_over_time, test_many, test_source, test_views, test_difference, test_repeated, test_long_work, test_sizes, test_record, test_program,
-                     test_narrow, test_signal, test_stalled, test_stop,
+                     test_narrow, test_long_names, test_signal, test_stalled, test_stop,
                      test_colors, test_other_terminals, test_without, test_top, test_top_times, test_top_code, test_top_stalled):
             tap.part(test, tap, folder, build)
     return tap.done()
