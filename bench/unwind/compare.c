@@ -65,7 +65,7 @@ static void make_table(struct modules *m, struct module *x)
 	struct cfi_section s[2] = { as_cfi(&f.eh_frame, &f), as_cfi(&f.debug_frame, &f) };
 	s[1].debug_frame = true;
 	double start = now();
-	x->table = unwind_table_new(s->machine, s, f.debug_frame.data ? 2 : 1, NULL);
+	x->table = unwind_table_new(s->machine, s, f.debug_frame.data ? 2 : 1, NULL, NULL);
 	m->seconds += now() - start;
 	if (x->table) {
 		m->rows += unwind_table_rows(x->table);

@@ -8,6 +8,11 @@ static const struct machine *const machines[] = { &machine_x86_64, &machine_aarc
 
 enum { N_MACHINES = sizeof(machines) / sizeof(machines[0]) };
 
+machine_effect_decoder *machine_effects(const struct machine *m)
+{
+	return m == &machine_x86_64 ? machine_x86_64_effect : NULL;
+}
+
 const struct machine *machine_find(uint32_t elf)
 {
 	for (size_t i = 0; i < N_MACHINES; i++)

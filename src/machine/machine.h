@@ -50,6 +50,56 @@ struct machine_step {
 	bool compares;  /* has no result but the flags */
 };
 
+/* What an instruction does to what stack frames are found by: sp, registers that hold an address in
+ * the stack, and words there that callers' registers are saved in. */
+enum change_kind {
+	CHANGE_SET,   /* a = b + n */
+	CHANGE_LOAD,  /* a = the word at b + n */
+	CHANGE_STORE, /* the word at b + n = a; a NO_REGISTER: `width` bytes there, of anything */
+	/* Of the rest only how addresses in tables of jumps are computed is of use: */
+	CHANGE_CONST,   /* a = the address `place` */
+	CHANGE_ADD,     /* a = a + b */
+	CHANGE_NARROW,  /* a = b, extended from fewer bits */
+	CHANGE_INDEXED, /* a = the word, of `width` bytes and a sign, at n + b + c * width; b
+			   NO_REGISTER: 0 */
+	CHANGE_MASK,    /* a = a & n */
+};
+
+struct machine_change {
+	uint8_t kind;    /* enum change_kind */
+	uint8_t a, b, c; /* registers by DWARF's numbers */
+	uint16_t width;
+	int32_t n;
+};
+
+enum { MACHINE_CHANGES = 3 };
+
+struct machine_effect {
+	uint8_t size;    /* of the instruction */
+	uint8_t kind;    /* enum step_kind */
+	uint16_t pops;   /* STEP_RETURN: bytes that it takes off the stack, beside the address */
+	uint32_t lost;   /* mask of registers with another value after it, but for `change` */
+	uint64_t target; /* as of struct machine_step; STEP_SWITCH: 0 */
+	/* In this order. */
+	struct machine_change change[MACHINE_CHANGES];
+	uint8_t n_changes;
+	bool is_syscall;
+	/* STEP_SWITCH: the register that has the target, or, if `is_table`, its address is n + b +
+	 * c * 8 as of CHANGE_INDEXED. NO_REGISTER: elsewhere. */
+	bool is_table;
+	struct machine_change at;
+	uint64_t place; /* CHANGE_CONST: the address */
+	/* Compares register `compared` with compare_to, without a sign; NO_REGISTER: does not.
+	 * `keeps_flags`: what a comparison found is not changed. */
+	uint8_t compared;
+	uint32_t compare_to;
+	bool keeps_flags;
+	/* STEP_BRANCH: goes to target if what was compared is at most, or more than, compare_to +
+	 * most; 0 of both: for another reason. */
+	bool if_most, if_more;
+	int8_t most;
+};
+
 struct machine {
 	uint16_t elf;  /* e_machine */
 	char name[14]; /* as of uname -m: "x86_64" */
@@ -147,6 +197,14 @@ struct machine {
 
 extern const struct machine machine_x86_64, machine_aarch64, machine_riscv64;
 extern const struct machine machine_i386; /* its stacks cannot be walked */
+
+/* Decodes the instruction at code, of which `size` bytes can be read. False: it is none, or not
+ * known well enough. Not among the constants, as the runtime has no use for it. */
+typedef bool machine_effect_decoder(const uint8_t *code, size_t size, uint64_t addr,
+				    struct machine_effect *ret);
+machine_effect_decoder machine_x86_64_effect;
+/* NULL: not known of that machine's instructions. */
+machine_effect_decoder *machine_effects(const struct machine *m);
 
 /* NULL: unknown machine. */
 const struct machine *machine_find(uint32_t elf);

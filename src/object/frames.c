@@ -1,5 +1,6 @@
 /* Call-frame information and how the file is loaded. What is in there is read in src/unwind. */
 #include "object/object_private.h"
+#include "object/probe.h"
 
 static struct object_section section_of(struct elf_file *f, const char *name)
 {
@@ -40,9 +41,36 @@ struct object_frames object_frames(struct object_file *o)
 		ret.symbols = section_of(o->main, ".dynsym");
 		ret.strings = section_of(o->main, ".dynstr");
 	}
+	ret.is_stripped = !section_of(o->main, ".symtab").data;
+	ret.entry = object_is_program(o->main->elf) ? o->main->header.e_entry : 0;
 	ret.text_addr = addr_of(o->main, ".text");
 	ret.data_addr = addr_of(o->main, ".got");
 	return ret;
+}
+
+struct address_range object_code_section(const struct object_file *o, size_t i)
+{
+	if (i >= o->n_code)
+		return (struct address_range){ 0 };
+	return (struct address_range){ o->code[i].low, o->code[i].high };
+}
+
+const uint8_t *object_loaded(const struct object_file *o, uint64_t addr, size_t wanted,
+			     size_t *size)
+{
+	const uint8_t *at = object_code_part(o, addr, wanted, size);
+	for (size_t i = 1; !at && i < o->main->n_sections; i++) {
+		const struct elf_section *s = &o->main->sections[i];
+		if (!(s->flags & SHF_ALLOC) || s->type != SHT_PROGBITS || addr < s->addr ||
+		    addr - s->addr >= s->size)
+			continue;
+		const uint8_t *contents = elf_file_contents(o->main, s, size);
+		if (!contents || addr - s->addr >= *size)
+			break;
+		*size -= (size_t)(addr - s->addr);
+		at = contents + (addr - s->addr);
+	}
+	return at;
 }
 
 const struct object_segment *object_segments(struct object_file *o, size_t *n)

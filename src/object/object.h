@@ -213,9 +213,17 @@ struct object_frames {
 	struct object_section eh_frame, eh_frame_hdr; /* of the file itself */
 	struct object_section debug_frame; /* unpacked; from its debug file if the file has none */
 	struct object_section symbols, strings; /* the file's own: .symtab, else .dynsym */
+	bool is_stripped;                       /* there is no .symtab */
 	uint64_t text_addr, data_addr; /* .text and .got: what pointers may be relative to */
+	uint64_t entry;                /* where the program starts; 0: it is a library */
 };
 struct object_frames object_frames(struct object_file *o);
+/* The i-th section with code, by address; {0, 0} behind the last. */
+struct address_range object_code_section(const struct object_file *o, size_t i);
+/* Bytes of code or constant data from addr on, at most to the end of its section, of which at least
+ * `wanted` are read if there are so many; NULL if there are none. */
+const uint8_t *object_loaded(const struct object_file *o, uint64_t addr, size_t wanted,
+			     size_t *size);
 
 struct object_segment { /* PT_LOAD: file bytes [offset, offset + file_size) go to addr */
 	uint64_t addr, size, offset, file_size;

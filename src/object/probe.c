@@ -45,7 +45,7 @@ static bool needs_runtime(const GElf_Dyn *entry, const char *name)
 	return name && !strncmp(name, runtime, strlen(runtime));
 }
 
-static bool is_program(Elf *elf)
+bool object_is_program(Elf *elf)
 {
 	GElf_Ehdr header;
 	size_t n;
@@ -137,7 +137,7 @@ static bool probe(const char *path, bool (*test)(Elf *elf))
 	    !memcmp(magic, ELFMAG, SELFMAG)) {
 		elf_version(EV_CURRENT);
 		Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-		yes = elf && is_program(elf) && test(elf);
+		yes = elf && object_is_program(elf) && test(elf);
 		elf_end(elf);
 	}
 	close(fd);

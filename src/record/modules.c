@@ -168,11 +168,18 @@ static bool read_layout(struct module *m, const struct image *im)
 
 /* ---- call-frame information ---- */
 
+/* Program headers that are read once, for code at link-time addresses. */
+struct linked {
+	const struct image *image;
+	Elf64_Phdr *at;
+	size_t n;
+};
+
 struct frame_sections {
 	struct cfi_section at[2];
 	uint8_t *data[2]; /* to be freed */
 	size_t n;
-	struct outermost outermost;
+	struct code_file file; /* its symbols, strings and sections are to be freed */
 };
 
 /* Go packs .debug_frame. NULL: there is none, or it is damaged; frees `packed`. */
@@ -218,21 +225,17 @@ static void add_section(struct frame_sections *f, const struct image *im, const 
 /* Code at a link-time address. */
 static size_t linked_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
-	const struct image *im = arg;
-	Elf64_Ehdr h;
-	Elf64_Phdr *p = image_header(im, &h) ? image_segments(im, &h) : NULL;
-	size_t n = 0;
-	for (size_t i = 0; p && !n && i < h.e_phnum; i++) {
-		if (p[i].p_type != PT_LOAD || addr < p[i].p_vaddr ||
-		    addr - p[i].p_vaddr >= p[i].p_filesz)
+	const struct linked *l = arg;
+	for (size_t i = 0; i < l->n; i++) {
+		const Elf64_Phdr *p = &l->at[i];
+		if (p->p_type != PT_LOAD || addr < p->p_vaddr || addr - p->p_vaddr >= p->p_filesz)
 			continue;
-		uint64_t at = addr - p[i].p_vaddr, left = p[i].p_filesz - at;
-		n = left < size ? left : size;
-		if (p[i].p_offset > im->size || !image_read(im, p[i].p_offset + at, ret, n))
-			n = 0;
+		uint64_t at = addr - p->p_vaddr, left = p->p_filesz - at;
+		size_t n = left < size ? left : size;
+		if (p->p_offset <= l->image->size && image_read(l->image, p->p_offset + at, ret, n))
+			return n;
 	}
-	free(p);
-	return n;
+	return 0;
 }
 
 /* .symtab, else .dynsym; NULL: there is neither. */
@@ -245,26 +248,35 @@ static const Elf64_Shdr *symbols_of(const Elf64_Shdr *s, size_t n)
 	return found;
 }
 
-static void find_outermost(struct outermost *ret, const struct image *im, const Elf64_Shdr *s,
-			   size_t n)
+static void find_symbols(struct code_file *f, const struct image *im, const Elf64_Shdr *s, size_t n)
 {
 	const Elf64_Shdr *symbols = symbols_of(s, n);
+	f->is_stripped = !symbols || symbols->sh_type != SHT_SYMTAB;
 	if (!symbols || symbols->sh_link >= n)
 		return;
 	const Elf64_Shdr *strings = &s[symbols->sh_link];
-	struct outermost_file f = { .machine = machine_native(),
-				    .symbols_size = symbols->sh_size,
-				    .strings_size = strings->sh_size,
-				    .code = linked_code,
-				    .arg = UNCONST(struct image *, im) };
 	uint8_t *at = image_copy(im, symbols->sh_offset, symbols->sh_size, SECTION_MAX);
 	char *names = image_copy(im, strings->sh_offset, strings->sh_size, SECTION_MAX);
-	f.symbols = at;
-	f.strings = names;
-	if (f.machine && at && names)
-		outermost_find(&f, ret);
-	free(at);
-	free(names);
+	if (!at || !names) {
+		free(at);
+		free(names);
+		return;
+	}
+	f->symbols = at;
+	f->symbols_size = symbols->sh_size;
+	f->strings = names;
+	f->strings_size = strings->sh_size;
+}
+
+static void find_code(struct code_file *f, const Elf64_Shdr *s, size_t n)
+{
+	struct code_span *at = xrealloc(NULL, n + 1, sizeof(*at));
+	for (size_t i = 0; i < n; i++)
+		if (s[i].sh_type == SHT_PROGBITS && s[i].sh_flags & SHF_EXECINSTR &&
+		    s[i].sh_addr + s[i].sh_size > s[i].sh_addr)
+			at[f->n_sections++] =
+				(struct code_span){ s[i].sh_addr, s[i].sh_addr + s[i].sh_size };
+	f->sections = at;
 }
 
 static void find_sections(struct frame_sections *f, const struct image *im, const Elf64_Ehdr *h)
@@ -286,8 +298,10 @@ static void find_sections(struct frame_sections *f, const struct image *im, cons
 		else if (!strcmp(names + at, ".zdebug_frame"))
 			add_section(f, im, &s[i], true, true);
 	}
-	if (s)
-		find_outermost(&f->outermost, im, s, h->e_shnum);
+	if (s) {
+		find_symbols(&f->file, im, s, h->e_shnum);
+		find_code(&f->file, s, h->e_shnum);
+	}
 	free(names);
 	free(s);
 }
@@ -316,21 +330,61 @@ static void find_by_segment(struct frame_sections *f, const struct image *im, co
 	free(p);
 }
 
+/* Whether a PIE, which may be static, is a program: libraries have an entry as well, by old
+ * linkers.
+ */
+static bool is_pie(const struct image *im, const Elf64_Phdr *dynamic)
+{
+	Elf64_Dyn *d = image_copy(im, dynamic->p_offset, dynamic->p_filesz, 1 << 16);
+	bool found = false;
+	for (size_t i = 0; d && i < dynamic->p_filesz / sizeof(*d); i++)
+		found |= d[i].d_tag == DT_FLAGS_1 && d[i].d_un.d_val & DF_1_PIE;
+	free(d);
+	return found;
+}
+
+/* Where the program starts; 0: it is a library. */
+static uint64_t entry_of(const struct linked *l, const Elf64_Ehdr *h)
+{
+	bool is_program = h->e_type == ET_EXEC;
+	for (size_t i = 0; i < l->n; i++)
+		is_program |= l->at[i].p_type == PT_INTERP ||
+			      (l->at[i].p_type == PT_DYNAMIC && is_pie(l->image, &l->at[i]));
+	return is_program ? h->e_entry : 0;
+}
+
+static struct unwind_table *table_of(const struct frame_sections *f)
+{
+	struct outermost outermost = { 0 };
+	outermost_find(&f->file, &outermost);
+	struct unwind_table *t =
+		unwind_table_new(f->file.machine, f->at, f->n, &outermost, &f->file);
+	vec_free(&outermost);
+	return t;
+}
+
 static struct unwind_table *compile(const struct image *im)
 {
 	Elf64_Ehdr h;
-	struct frame_sections f = { 0 };
 	struct unwind_table *t = NULL;
-	if (!image_header(im, &h))
+	if (!machine_native() || !image_header(im, &h))
 		return NULL;
+	struct linked l = { .image = im, .at = image_segments(im, &h) };
+	struct frame_sections f = {
+		.file = { .machine = machine_native(), .code = linked_code, .arg = &l }
+	};
+	l.n = l.at ? h.e_phnum : 0;
+	f.file.entry = entry_of(&l, &h);
 	find_sections(&f, im, &h);
 	if (!f.n)
 		find_by_segment(&f, im, &h);
-	if (machine_native())
-		t = unwind_table_new(machine_native(), f.at, f.n, &f.outermost);
-	vec_free(&f.outermost);
+	t = table_of(&f);
+	free(UNCONST(void *, f.file.symbols));
+	free(UNCONST(void *, f.file.strings));
+	free(UNCONST(void *, f.file.sections));
 	for (size_t i = 0; i < ARRAY_LEN(f.data); i++)
 		free(f.data[i]);
+	free(l.at);
 	return t;
 }
 

@@ -44,20 +44,17 @@ struct outermost_function {
 };
 
 struct search {
-	const struct outermost_file *f;
+	const struct code_file *f;
 	VEC(struct outermost_function) functions;
 	bool is_musl;
 };
 
 /* ---- symbols ---- */
 
-static size_t n_symbols(const struct outermost_file *f)
-{
-	return f->symbols_size / sizeof(Elf64_Sym);
-}
+static size_t n_symbols(const struct code_file *f) { return f->symbols_size / sizeof(Elf64_Sym); }
 
 /* False: it is no code. */
-static bool symbol_at(const struct outermost_file *f, size_t i, Elf64_Sym *ret)
+static bool symbol_at(const struct code_file *f, size_t i, Elf64_Sym *ret)
 {
 	memcpy(ret, f->symbols + i * sizeof(*ret), sizeof(*ret));
 	unsigned type = ELF64_ST_TYPE(ret->st_info);
@@ -78,7 +75,7 @@ static bool is_named(const char *name, size_t limit, const char *wanted)
 
 static void add_symbol(struct search *s, const Elf64_Sym *sym)
 {
-	const struct outermost_file *f = s->f;
+	const struct code_file *f = s->f;
 	if (sym->st_name >= f->strings_size || s->functions.n >= FUNCTIONS_MAX)
 		return;
 	const char *name = f->strings + sym->st_name;
@@ -157,13 +154,31 @@ static void add_next(struct search *s, const struct outermost_function *x)
 		vec_push(&s->functions, ((struct outermost_function){ next, next, START }));
 }
 
+/* The start of a program up to its first call, which its name need not tell. */
+static void add_start(const struct search *s, struct outermost *ret)
+{
+	enum { START_MAX = 64 };
+	const struct code_file *f = s->f;
+	uint8_t code[START_MAX];
+	machine_effect_decoder *effect = machine_effects(f->machine);
+	struct machine_effect e = { 0 };
+	size_t at = 0;
+	if (!f->entry || !effect)
+		return;
+	size_t n = f->code(f->arg, f->entry, code, sizeof(code));
+	for (; e.kind == STEP_ON && effect(code + at, n - at, f->entry + at, &e);)
+		at += e.size;
+	if (e.kind != STEP_ON)
+		vec_push(ret, ((struct outermost_range){ f->entry, f->entry + at, false }));
+}
+
 /* ---- */
 
-void outermost_find(const struct outermost_file *f, struct outermost *ret)
+void outermost_find(const struct code_file *f, struct outermost *ret)
 {
 	struct search s = { .f = f };
 	Elf64_Sym sym;
-	for (size_t i = 0; i < n_symbols(f); i++)
+	for (size_t i = 0; f->symbols && i < n_symbols(f); i++)
 		if (symbol_at(f, i, &sym))
 			add_symbol(&s, &sym);
 	for (size_t i = 0, n = s.functions.n; i < n; i++) {
@@ -174,5 +189,6 @@ void outermost_find(const struct outermost_file *f, struct outermost *ret)
 	if (s.functions.n)
 		qsort(s.functions.at, s.functions.n, sizeof(*s.functions.at), by_low);
 	add_functions(&s, ret);
+	add_start(&s, ret);
 	vec_free(&s.functions);
 }

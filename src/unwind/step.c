@@ -80,7 +80,7 @@ bool unwind_is_start(const struct machine *m, const struct unwind_row *row)
 }
 
 /* Everything is in the kernel's frame. */
-static struct unwind_row signal_row(const struct machine *m)
+struct unwind_row unwind_signal(const struct machine *m)
 {
 	struct unwind_row row = no_row;
 	row.cfa = UNWIND_CFA_DEREF;
@@ -100,6 +100,6 @@ static struct unwind_row signal_row(const struct machine *m)
 bool unwind_is_sigreturn(const struct machine *m, const uint8_t *code, size_t size,
 			 struct unwind_row *ret)
 {
-	*ret = signal_row(m);
+	*ret = unwind_signal(m);
 	return m->is_sigreturn(code, size);
 }

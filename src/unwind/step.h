@@ -55,6 +55,8 @@ struct unwind_row unwind_called(const struct machine *m);
 bool unwind_is_start(const struct machine *m, const struct unwind_row *row);
 extern const struct unwind_row unwind_outermost; /* the row of the outermost frame */
 
+/* The row of that trampoline, which the kernel returns to from a signal handler. */
+struct unwind_row unwind_signal(const struct machine *m);
 /* Whether the code at a return address is the kernel's return trampoline from a signal handler, and
  * its row: for machines whose vdso has no call-frame information for it, and C libraries without.
  */

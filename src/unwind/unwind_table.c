@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/sort.h"
 #include "base/vec.h"
+#include "unwind/bare_code.h"
 #include "unwind/step.h"
 #include "unwind/unwind_table_private.h"
 
@@ -13,7 +15,8 @@
 
 struct unwind_piece {
 	uint64_t low, high;
-	size_t entry; /* index into entries; OUTERMOST: the stack ends here */
+	/* index into entries, and behind them into bare; OUTERMOST: the stack ends here */
+	size_t entry;
 };
 
 static const size_t OUTERMOST = SIZE_MAX;
@@ -30,7 +33,8 @@ struct pieces {
 
 struct unwind_build {
 	VEC(struct unwind_entry) entries;
-	struct pieces pieces; /* by address, disjoint */
+	struct bare_rows bare; /* of code that has no entry */
+	struct pieces pieces;  /* by address, disjoint */
 	uint64_t base;
 	VEC(struct unwind_point) points;
 	VEC(struct unwind_row) rules;
@@ -123,17 +127,93 @@ static void add_uncovered(struct pieces *ret, const struct pieces *old, size_t *
 /* Existing entries stay. */
 static void merge(struct pieces *to, struct pieces *from)
 {
-	struct pieces all = { 0 };
+	struct pieces added = { 0 }, all = { 0 };
 	size_t i = 0;
 	for (size_t k = 0; k < from->n; k++)
-		add_uncovered(&all, to, &i, from->at[k]);
-	vec_reserve(&all, to->n);
-	for (size_t k = 0; k < to->n; k++)
+		add_uncovered(&added, to, &i, from->at[k]);
+	vec_reserve(&all, added.n + to->n);
+	i = 0;
+	for (size_t k = 0; k < to->n; k++) {
+		while (i < added.n && added.at[i].low < to->at[k].low)
+			vec_push(&all, added.at[i++]);
 		vec_push(&all, to->at[k]);
-	sort(&all);
+	}
+	while (i < added.n)
+		vec_push(&all, added.at[i++]);
+	vec_free(&added);
 	vec_free(to);
 	vec_free(from);
 	*to = all;
+}
+
+/* Functions are aligned, and nothing runs in between: such a gap belongs to what is before it,
+ * which spares most functions two points. */
+enum { PADDING = 16 };
+
+/* ---- code that no piece covers ---- */
+
+struct code_spans {
+	struct code_span *at;
+	size_t n, cap;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct code_span *x = a, *y = b;
+	return ORDER(x->low, y->low);
+}
+
+/* The parts of sections that are in none of the pieces, but for what is between functions. */
+static struct code_spans uncovered(const struct pieces *p, const struct code_file *f)
+{
+	struct code_spans sections = { 0 }, ret = { 0 };
+	uint64_t done = 0;
+	size_t k = 0;
+	for (size_t i = 0; i < f->n_sections; i++)
+		vec_push(&sections, f->sections[i]);
+	if (sections.n)
+		qsort(sections.at, sections.n, sizeof(*sections.at), by_start);
+	for (size_t i = 0; i < sections.n; i++) {
+		struct code_span x = sections.at[i];
+		const uint64_t first = x.low;
+		x.low = x.low < done ? done : x.low;
+		while (x.low < x.high) {
+			while (k < p->n && p->at[k].high <= x.low)
+				k++;
+			uint64_t stop = k < p->n && p->at[k].low < x.high ? p->at[k].low : x.high;
+			bool is_padding = x.low > first && stop - x.low < PADDING;
+			if (stop > x.low && !is_padding)
+				vec_push(&ret, ((struct code_span){ x.low, stop }));
+			x.low = k < p->n && stop < x.high ? p->at[k].high : x.high;
+		}
+		done = x.high > done ? x.high : done;
+	}
+	vec_free(&sections);
+	return ret;
+}
+
+static bool is_whole(const struct unwind_build *b, const struct unwind_piece *p)
+{
+	return p->entry == OUTERMOST || p->low == b->entries.at[p->entry].fde.low;
+}
+
+static struct pieces read_bare(struct unwind_build *b, const struct code_file *f)
+{
+	struct code_spans bare = uncovered(&b->pieces, f), functions = { 0 };
+	struct pieces ret = { 0 };
+	for (size_t i = 0; i < b->pieces.n; i++) {
+		const struct unwind_piece *p = &b->pieces.at[i];
+		if (is_whole(b, p))
+			vec_push(&functions, ((struct code_span){ p->low, p->high }));
+	}
+	bare_code_rows(&(struct bare_input){ f, bare.at, bare.n, functions.at, functions.n },
+		       &b->bare);
+	for (size_t i = 0; i < b->bare.n; i++)
+		vec_push(&ret, ((struct unwind_piece){ b->bare.at[i].low, b->bare.at[i].high,
+						       b->entries.n + i }));
+	vec_free(&bare);
+	vec_free(&functions);
+	return ret;
 }
 
 /* ---- points ---- */
@@ -192,10 +272,6 @@ static void add_row(void *arg, uint64_t low, const struct unwind_row *row)
 		add_point(b, low < b->current.low ? b->current.low : low, intern(b, row));
 }
 
-/* Functions are aligned, and nothing runs in between: such a gap belongs to what is before it,
- * which spares most functions two points. */
-enum { PADDING = 16 };
-
 /* Damage must not make this run long: an instruction is at least a byte, and entries share but few
  * of their CIE's. */
 static uint64_t budget_of(const struct cfi_section *s) { return 4 * (uint64_t)s->size + 65536; }
@@ -205,6 +281,10 @@ static unsigned add_rows(struct unwind_build *b, size_t entry)
 {
 	if (entry == OUTERMOST) {
 		add_row(b, b->current.low, &unwind_outermost);
+		return 0;
+	}
+	if (entry >= b->entries.n) {
+		add_row(b, b->current.low, &b->bare.at[entry - b->entries.n].row);
 		return 0;
 	}
 	const struct unwind_entry *e = &b->entries.at[entry];
@@ -246,7 +326,8 @@ static struct unwind_table *finish(struct unwind_build *b, const struct machine 
 
 struct unwind_table *unwind_table_new(const struct machine *machine,
 				      const struct cfi_section *sections, size_t n,
-				      const struct outermost *outermost)
+				      const struct outermost *outermost,
+				      const struct code_file *code)
 {
 	struct unwind_build b = { .pieces = outermost_pieces(outermost, true) };
 	struct unwind_table *t = NULL;
@@ -258,6 +339,10 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 	}
 	struct pieces last = outermost_pieces(outermost, false);
 	merge(&b.pieces, &last);
+	if (code) {
+		struct pieces bare = read_bare(&b, code);
+		merge(&b.pieces, &bare);
+	}
 	if (b.pieces.n && b.pieces.at[b.pieces.n - 1].high - b.pieces.at[0].low <= UINT32_MAX) {
 		intern(&b, &(struct unwind_row){ 0 });
 		make_points(&b, budget);
@@ -267,6 +352,7 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 		vec_free(&b.rules);
 	}
 	free(b.hash);
+	vec_free(&b.bare);
 	vec_free(&b.entries);
 	vec_free(&b.pieces);
 	return t;

@@ -16,12 +16,13 @@ struct kin_error;
 struct unwind_table;
 
 /* Compiles the sections of one module (.eh_frame, .debug_frame, in this order: earlier ones take
- * precedence), all for that machine and with link-time addresses, and its outermost functions
- * (NULL: none). Never fails: damaged entries are left out. NULL if they cover nothing, or more than
- * 4 GiB. */
+ * precedence), all for that machine and with link-time addresses, its outermost functions (NULL:
+ * none), and, where nothing else says anything of it, its code (NULL: not to be read). Never fails:
+ * damaged entries are left out. NULL if they cover nothing, or more than 4 GiB. */
 struct unwind_table *unwind_table_new(const struct machine *machine,
 				      const struct cfi_section *sections, size_t n,
-				      const struct outermost *outermost);
+				      const struct outermost *outermost,
+				      const struct code_file *code);
 void unwind_table_free(struct unwind_table *t); /* NULL is fine */
 
 const struct machine *unwind_table_machine(const struct unwind_table *t);

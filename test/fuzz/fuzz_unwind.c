@@ -1,7 +1,10 @@
 /* Call-frame information that may be anything: looked up, run, compiled into a table; and a
  * table's file. The first byte says what: bit 0: aarch64, bit 1: .debug_frame, bit 2: with a
- * header, whose size is the second byte and which comes first, bit 6: symbols with their names and
- * code, bit 7: the file of a table. */
+ * header, whose size is the second byte and which comes first, bit 5: code without such information
+ * (bit 0: and without symbols), bit 6: symbols with their names and code, bit 7: the file of a
+ * table.
+ */
+#include <elf.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -79,7 +82,7 @@ static void try_section(const struct cfi_section *s)
 		cfi_rows(s, &f, check_row, &l);
 		cfi_find(s, f.low + (f.high - f.low) / 2, &found);
 	}
-	struct unwind_table *t = unwind_table_new(s->machine, s, 1, NULL);
+	struct unwind_table *t = unwind_table_new(s->machine, s, 1, NULL, NULL);
 	for (uint64_t pc = 0; t && pc < 0x40000; pc += 61)
 		step(s->machine, unwind_table_find(t, pc));
 	unwind_table_free(t);
@@ -123,20 +126,60 @@ static void try_symbols(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	struct code code = { copy, size };
 	struct outermost o = { 0 };
-	struct outermost_file f = { .machine = &machine_x86_64,
-				    .symbols = copy,
-				    .symbols_size = size,
-				    .strings = (const char *)copy,
-				    .strings_size = size,
-				    .code = read_code,
-				    .arg = &code };
+	struct code_file f = { .machine = &machine_x86_64,
+			       .symbols = copy,
+			       .symbols_size = size,
+			       .strings = (const char *)copy,
+			       .strings_size = size,
+			       .code = read_code,
+			       .arg = &code };
 	outermost_find(&f, &o);
-	struct unwind_table *t = unwind_table_new(f.machine, NULL, 0, &o);
+	struct unwind_table *t = unwind_table_new(f.machine, NULL, 0, &o, NULL);
 	for (uint64_t pc = 0; t && pc < 0x40000; pc += 61)
 		step(f.machine, unwind_table_find(t, pc));
 	unwind_table_free(t);
 	vec_free(&o);
 	free(copy);
+}
+
+/* A function begins at each of the places that the first bytes say: how many, and two for each.
+ * What follows is their code, and what they read. */
+static void try_code(const uint8_t *data, size_t size, bool is_stripped)
+{
+	enum { SYMBOLS_MAX = 16, SYMBOL_SIZE = 64 };
+	Elf64_Sym symbols[SYMBOLS_MAX] = { 0 };
+	size_t n = data[0] % SYMBOLS_MAX;
+	n = 1 + 2 * n <= size ? n : 0;
+	for (size_t i = 0; i < n; i++) {
+		symbols[i].st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC);
+		symbols[i].st_shndx = 1;
+		symbols[i].st_value = data[1 + 2 * i] | (Elf64_Addr)data[2 + 2 * i] << 8;
+		symbols[i].st_size = SYMBOL_SIZE;
+	}
+	struct code code = { data + 1 + 2 * n, size - 1 - 2 * n };
+	struct code_span all = { 0, code.n };
+	struct code_file f = { .machine = &machine_x86_64,
+			       .symbols = (const uint8_t *)symbols,
+			       .symbols_size = n * sizeof(*symbols),
+			       .strings = "",
+			       .strings_size = 1,
+			       .code = read_code,
+			       .arg = &code,
+			       .is_stripped = is_stripped,
+			       .sections = &all,
+			       .n_sections = 1 };
+	struct unwind_table *t = unwind_table_new(f.machine, NULL, 0, NULL, &f);
+	for (uint64_t pc = 0; t && pc < code.n; pc++)
+		step(f.machine, unwind_table_find(t, pc));
+	unwind_table_free(t);
+	for (size_t i = 0; i < code.n && i < 4096; i++) {
+		struct machine_effect e;
+		uint8_t *exact = malloc(code.n - i); /* a sanitizer sees each byte too many */
+		memcpy(exact, code.at + i, code.n - i);
+		if (machine_x86_64_effect(exact, code.n - i, i, &e))
+			expect(e.size && e.size <= code.n - i && e.n_changes <= MACHINE_CHANGES);
+		free(exact);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -145,6 +188,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (data[0] & 0x80) {
 		try_file(data + 1, size - 1);
+		return 0;
+	}
+	if (data[0] & 0x20) {
+		try_code(data + 1, size - 1, data[0] & 1);
 		return 0;
 	}
 	if (data[0] & 0x40) {

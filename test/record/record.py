@@ -1234,6 +1234,121 @@ def test_outermost(tap, box):
            'stacks of a program in Go are complete, on its system stacks, too', built.err + p.err + folded)
 
 
+# Each function calls the C library, and has callers that are known.
+BARE = r'''
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static volatile int sink;
+static char to[1 << 14], from[1 << 14];
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+__attribute__((noinline)) static int compare(const void *a, const void *b) { return *(int *)a - *(int *)b; }
+__attribute__((noinline)) static void use_malloc(void)
+{
+	for (double end = now() + 0.15; now() < end; sink++)
+		for (int i = 0; i < 20; i++) {
+			void *p[50];
+			for (int k = 0; k < 50; k++)
+				p[k] = malloc(16 + k * 37 % 700);
+			for (int k = 0; k < 50; k++)
+				free(p[k]);
+		}
+}
+__attribute__((noinline)) static void use_qsort(void)
+{
+	static int v[2000];
+	for (double end = now() + 0.15; now() < end; sink++) {
+		for (int i = 0; i < 2000; i++)
+			v[i] = i * 7919 % 2003;
+		qsort(v, 2000, sizeof(*v), compare);
+	}
+}
+__attribute__((noinline)) static void use_printf(void)
+{
+	char text[200];
+	for (double end = now() + 0.15; now() < end; sink++)
+		for (int i = 0; i < 50; i++)
+			snprintf(text, sizeof(text), "%d %s %g %x\n", i, "abc", i * 1.7, i);
+}
+__attribute__((noinline)) static void use_memcpy(void)
+{
+	for (double end = now() + 0.15; now() < end; sink++)
+		for (int i = 0; i < 100; i++) {
+			memcpy(to, from, sizeof(to));
+			to[i]++;
+		}
+}
+__attribute__((noinline)) static void *thread(void *arg)
+{
+	use_malloc();
+	use_memcpy();
+	sink++;
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	use_malloc();
+	use_qsort();
+	use_printf();
+	use_memcpy();
+	pthread_create(&t, NULL, thread, NULL);
+	pthread_join(t, NULL);
+	return 0;
+}
+'''
+
+# What is below each of them, if the C library has names.
+BARE_BELOW = {'use_malloc': r'(__libc_)?(malloc|free)(_impl)?', 'use_qsort': 'qsort(_r)?', 'use_printf': 'snprintf', 'use_memcpy': 'memcpy'}
+
+
+def bare_stacks(box, *command):
+    """Percent of whole stacks, and those whose functions have other callers than they have."""
+    p = box.record('-F', '999', '-o', 'bare.kin', *command)
+    wrong = []
+    for line in box.run(box.kin, 'script', '--folded', 'bare.kin').out.splitlines():
+        frames = line.rsplit(' ', 1)[0].split(';')
+        users = [i for i, name in enumerate(frames) if name.startswith('use_')]
+        if '[cut]' in frames or not users:
+            continue
+        at = users[-1]
+        known = ('main', 'thread') if frames[at] in ('use_malloc', 'use_memcpy') else ('main', )
+        below = frames[at + 1:at + 2] + ['clock_gettime']
+        if len(users) > 1 or frames[at - 1] not in known or (
+                'static' in command[0] and not re.fullmatch(BARE_BELOW[frames[at]] + '|clock_gettime|now|__vdso.*', below[0])):
+            wrong.append(line)
+    return sampled(p.err)[1], wrong, p.err
+
+
+def test_bare_code(tap, box):
+    """Functions without call-frame information: of musl, and of programs compiled without."""
+    source = os.path.join(box.folder, 'bare.c')
+    with open(source, 'w', encoding='ascii') as f:
+        f.write(BARE)
+    without = ['-fno-asynchronous-unwind-tables', '-fno-unwind-tables', '-fomit-frame-pointer', '-pthread']
+    for compiler, program, flags in (('gcc', 'bare_libc', without), ('musl-gcc', 'bare_musl', []), ('musl-gcc', 'bare_static', ['-static']),
+                                     ('musl-gcc', 'bare_both', ['-static', *without])):
+        name = f'stacks of {program} are complete, and as they are'
+        try:
+            box.run(compiler, '-O2', *flags, '-o', program, source)
+        except FileNotFoundError:
+            tap.skip(name, 'no musl-gcc')
+            continue
+        whole, wrong, err = bare_stacks(box, './' + program)
+        tap.ok(whole > 90 and not wrong, name, f'{whole} {wrong[:5]} {err}')
+    if os.path.exists(os.path.join(box.folder, 'bare_static')):
+        box.run('strip', '-o', 'bare_stripped', 'bare_static')
+        whole, wrong, err = bare_stacks(box, './bare_stripped')
+        tap.ok(whole > 80 and not wrong, 'most stacks of a stripped program, too', f'{whole} {err}')
+
+
 def test_packed_frames(tap, box):
     """Call-frame information in debug information alone, and packed."""
     source = os.path.join(box.folder, 'small.c')
@@ -1265,7 +1380,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
                      test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
-                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_bare_code, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)

@@ -208,7 +208,7 @@ static void test_foreign(const char *dir, const struct machine *m, const char *r
 	for (size_t at = 0; cfi_next(&s, &at, &fde);)
 		cfi_rows(&s, &fde, cfi_list_row, &l);
 	OK_STR(l.text, rows);
-	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL);
+	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL, NULL);
 	OK(t && unwind_table_machine(t) == m);
 	OK(t && unwind_table_find(t, pc)->cfa_offset == cfa_offset);
 	unwind_table_free(t);
@@ -219,7 +219,7 @@ static void test_foreign(const char *dir, const struct machine *m, const char *r
 		s.machine = others[i];
 		OK(cfi_find(&s, pc, &fde) && !cfi_row(&s, &fde, pc, &row));
 		OK(row.cfa == UNWIND_CFA_NONE);
-		t = unwind_table_new(s.machine, &s, 1, NULL);
+		t = unwind_table_new(s.machine, &s, 1, NULL, NULL);
 		OK(!t || unwind_table_find(t, pc)->cfa == UNWIND_CFA_NONE);
 		unwind_table_free(t);
 	}
@@ -560,7 +560,7 @@ static void test_sections(void)
 	cfi_fde(&b, 0x4000, 0x200, BYTES(0x0e, 24, 0x50, 0x0e, 32));
 	struct cfi_section s[] = { cfi_finish(&a, &machine_x86_64),
 				   cfi_finish(&b, &machine_x86_64) };
-	struct unwind_table *t = unwind_table_new(s->machine, s, 2, NULL);
+	struct unwind_table *t = unwind_table_new(s->machine, s, 2, NULL, NULL);
 	static const struct {
 		uint64_t addr;
 		int cfa;
@@ -570,7 +570,7 @@ static void test_sections(void)
 		       { 0x4200, 0 } };
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		OK(unwind_table_find(t, wanted[i].addr)->cfa_offset == wanted[i].cfa);
-	OK(!unwind_table_new(s->machine, s, 0, NULL));
+	OK(!unwind_table_new(s->machine, s, 0, NULL, NULL));
 	unwind_table_free(t);
 }
 
@@ -584,7 +584,7 @@ static void test_gaps(void)
 	cfi_fde(&b, 0x4040, 0x30, BYTES(0x0e, 24)); /* 15 bytes later */
 	cfi_fde(&b, 0x4080, 0x30, BYTES(0x0e, 32)); /* 16 */
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL);
+	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL, NULL);
 	OK(unwind_table_find(t, 0x4030)->cfa_offset == 16);
 	OK(unwind_table_find(t, 0x4031)->cfa_offset == 16);
 	OK(unwind_table_find(t, 0x403f)->cfa_offset == 16);
@@ -635,13 +635,13 @@ static const char *outermost_of(const struct symbols *s, struct code_at *code)
 {
 	static char text[512];
 	struct outermost o = { 0 };
-	outermost_find(&(struct outermost_file){ .machine = &machine_x86_64,
-						 .symbols = (const uint8_t *)s->at,
-						 .symbols_size = s->n * sizeof(*s->at),
-						 .strings = s->names,
-						 .strings_size = s->n_names,
-						 .code = copy_code,
-						 .arg = code },
+	outermost_find(&(struct code_file){ .machine = &machine_x86_64,
+					    .symbols = (const uint8_t *)s->at,
+					    .symbols_size = s->n * sizeof(*s->at),
+					    .strings = s->names,
+					    .strings_size = s->n_names,
+					    .code = copy_code,
+					    .arg = code },
 		       &o);
 	size_t n = 0;
 	*text = '\0';
@@ -702,7 +702,7 @@ static void test_table_of_outermost(void)
 					{ 0x4080, 0x4090, false },
 					{ 0x4200, 0x4220, false } };
 	struct outermost o = { at, 3, 3 };
-	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, &o);
+	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, &o, NULL);
 	OK(unwind_table_find(t, 0x400f)->cfa_offset == 16);
 	OK(unwind_table_find(t, 0x4010)->ra == UNWIND_UNKNOWN);
 	OK(unwind_table_find(t, 0x4011)->cfa_offset == 16);
@@ -712,7 +712,7 @@ static void test_table_of_outermost(void)
 	OK(unwind_table_find(t, 0x421f)->ra == UNWIND_UNKNOWN);
 	OK(unwind_table_find(t, 0x4220)->cfa == UNWIND_CFA_NONE);
 	unwind_table_free(t);
-	t = unwind_table_new(&machine_x86_64, NULL, 0, &o);
+	t = unwind_table_new(&machine_x86_64, NULL, 0, &o, NULL);
 	OK(unwind_table_find(t, 0x4200)->ra == UNWIND_UNKNOWN);
 	unwind_table_free(t);
 }
@@ -741,7 +741,7 @@ static int compare_module(struct dl_phdr_info *info, size_t size, void *arg)
 				      start, info->dlpi_addr + hdr->p_vaddr, hdr->p_memsz, &s))
 			continue;
 		unwind_table_free(c->table);
-		c->table = unwind_table_new(s.machine, &s, 1, NULL);
+		c->table = unwind_table_new(s.machine, &s, 1, NULL, NULL);
 		c->modules++;
 		struct cfi_fde f = { 0 }, found;
 		struct unwind_row row;
@@ -926,7 +926,7 @@ static void test_many_rows(void)
 	cfi_cie(&b, false, 16, x86_start, sizeof(x86_start));
 	cfi_fde(&b, 0x4000, ROWS + 1, code, n);
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL);
+	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL, NULL);
 	for (unsigned i = 0; i < ROWS; i++)
 		wrong += (unsigned)unwind_table_find(t, 0x4001 + i)->cfa_offset !=
 			 8 * (1 + i % DIFFERENT);
@@ -954,7 +954,7 @@ static void test_budget(void)
 		cfi_close(&b, entry);
 	}
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL);
+	struct unwind_table *t = unwind_table_new(s.machine, &s, 1, NULL, NULL);
 	unsigned known = 0;
 	while (known < ENTRIES && unwind_table_find(t, 0x4010 + 0x100 * known)->cfa_offset == 8)
 		known++;
@@ -1025,7 +1025,7 @@ static void test_random_tables(void)
 				all.at[at + i] = all.at[at - 1];
 			at += gap;
 		}
-		struct unwind_table *t = unwind_table_new(s->machine, s, n, NULL);
+		struct unwind_table *t = unwind_table_new(s->machine, s, n, NULL, NULL);
 		for (size_t at = 0; t && at < ROOM + 16; at++) {
 			const struct unwind_row *row = unwind_table_find(t, AT + at);
 			looked++;
@@ -1057,7 +1057,7 @@ static struct unwind_table *small_table(void)
 	cfi_fde(&b, 0x4000, 0x40, BYTES(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6));
 	cfi_fde(&b, 0x4100, 0x40, BYTES(0x44, 0x0e, 32, 0x41, 0x09, 6, 12));
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	return unwind_table_new(s.machine, &s, 1, NULL);
+	return unwind_table_new(s.machine, &s, 1, NULL, NULL);
 }
 
 static void damage_file(const char *folder, const char *path, const struct unwind_table *t)

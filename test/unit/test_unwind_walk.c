@@ -388,7 +388,7 @@ static struct unwind_table *table_of_two(void)
 	cfi_fde(&b, 0x4000, 0x100, frame, sizeof(frame));
 	cfi_fde(&b, 0x4100, 0x100, last, sizeof(last));
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	return unwind_table_new(s.machine, &s, 1, NULL);
+	return unwind_table_new(s.machine, &s, 1, NULL, NULL);
 }
 
 static struct unwind_walk walk(struct unwinder *u, const uint64_t *stack, size_t n, uint64_t pc,
@@ -413,7 +413,7 @@ static struct unwind_table *table_by_fp(void)
 	cfi_cie(&b, false, 16, start, sizeof(start));
 	cfi_fde(&b, 0x4000, 0x200, start, 0);
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	return unwind_table_new(s.machine, &s, 1, NULL);
+	return unwind_table_new(s.machine, &s, 1, NULL, NULL);
 }
 
 struct called {
@@ -445,7 +445,7 @@ static void test_made_up(void)
 	cfi_cie(&b, false, 16, start, sizeof(start));
 	cfi_fde(&b, 0x4000, 0x100, start, 0);
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	struct called c = { .code = { .table = unwind_table_new(s.machine, &s, 1, NULL) } };
+	struct called c = { .code = { .table = unwind_table_new(s.machine, &s, 1, NULL, NULL) } };
 	struct unwinder_opts opts = { .find = find_called, .code = read_called, .arg = &c };
 	const uint64_t stack[] = { 0x1080, 0x1090, 0, 0 };
 	uint64_t pcs[8];
@@ -787,7 +787,7 @@ static struct unwind_table *table_of_frames(void)
 	cfi_fde(&b, 0x4000, 0x100, start, 0);
 	cfi_fde(&b, 0x4100, 0x100, last, sizeof(last));
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
-	return unwind_table_new(s.machine, &s, 1, NULL);
+	return unwind_table_new(s.machine, &s, 1, NULL, NULL);
 }
 
 /* Frame pointers and return addresses by turns; now and then one without a table, nonsense, what is

@@ -44,24 +44,37 @@ static size_t copy_code(const uint8_t *at, size_t n, uint8_t *ret, size_t size)
 static size_t linked_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
 	size_t n = 0;
-	const uint8_t *at = object_code(arg, addr, &n);
+	const uint8_t *at = object_loaded(arg, addr, size, &n);
 	return copy_code(at, n, ret, size);
 }
 
-static struct outermost outermost_of(const struct perf *p, struct object_file *o,
-				     const struct object_frames *f)
+static struct unwind_table *table_of(const struct perf *p, struct object_file *o)
 {
-	struct outermost ret = { 0 };
-	struct outermost_file file = { .machine = p->machine.walked,
-				       .symbols = f->symbols.data,
-				       .symbols_size = f->symbols.size,
-				       .strings = (const char *)f->strings.data,
-				       .strings_size = f->strings.size,
-				       .code = linked_code,
-				       .arg = o };
-	if (file.machine && file.symbols && file.strings)
-		outermost_find(&file, &ret);
-	return ret;
+	struct object_frames f = object_frames(o);
+	struct cfi_section s[2] = { section(p, &f.eh_frame, &f), section(p, &f.debug_frame, &f) };
+	struct code_file file = { .machine = p->machine.walked,
+				  .symbols = f.strings.data ? f.symbols.data : NULL,
+				  .symbols_size = f.symbols.size,
+				  .strings = (const char *)f.strings.data,
+				  .strings_size = f.strings.size,
+				  .code = linked_code,
+				  .arg = o,
+				  .is_stripped = f.is_stripped,
+				  .entry = f.entry };
+	struct outermost outermost = { 0 };
+	VEC(struct code_span) code = { 0 };
+	for (struct address_range r; r = object_code_section(o, code.n), r.high;)
+		vec_push(&code, ((struct code_span){ r.low, r.high }));
+	file.sections = code.at;
+	file.n_sections = code.n;
+	s[1].debug_frame = true;
+	if (file.machine)
+		outermost_find(&file, &outermost);
+	struct unwind_table *t =
+		unwind_table_new(file.machine, s, f.debug_frame.data ? 2 : 1, &outermost, &file);
+	vec_free(&outermost);
+	vec_free(&code);
+	return t;
 }
 
 static void make_table(struct perf *p, struct perf_object *o)
@@ -69,12 +82,7 @@ static void make_table(struct perf *p, struct perf_object *o)
 	o->file = perf_object_open(p, o, o->build_id);
 	if (!o->file)
 		return;
-	struct object_frames f = object_frames(o->file);
-	struct cfi_section s[2] = { section(p, &f.eh_frame, &f), section(p, &f.debug_frame, &f) };
-	s[1].debug_frame = true;
-	struct outermost outermost = outermost_of(p, o->file, &f);
-	o->table = unwind_table_new(p->machine.walked, s, f.debug_frame.data ? 2 : 1, &outermost);
-	vec_free(&outermost);
+	o->table = table_of(p, o->file);
 	struct kin_error *trouble = object_trouble(o->file);
 	if (trouble)
 		perf_unread(p, "stacks end early", trouble);

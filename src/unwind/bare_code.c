@@ -1,0 +1,930 @@
+/* bare_code.c - follows the instructions of functions, and decides which of what it saw is certain.
+ */
+#include "unwind/bare_code.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/map64.h"
+#include "base/sort.h"
+#include "unwind/bare_state.h"
+#include "unwind/jump_values.h"
+#include "unwind/step.h"
+
+enum {
+	PENDING_MAX = 1 << 14, /* places to go on at */
+	STATES_MAX = 1 << 17,  /* real code has a few thousand */
+	STEPS_PER_BYTE = 2, /* instructions that are followed; each several times if paths meet */
+	STEPS_MORE = 1 << 16,
+	PASSES_MAX = 64,
+};
+
+/* All code that is looked at lies in one array; `at` is an index into it. */
+struct piece_of_code {
+	struct code_span range;
+	uint32_t at, end;
+};
+
+struct seen {             /* an instruction */
+	uint32_t state;   /* before it */
+	uint32_t segment; /* that it belongs to */
+	uint8_t size;
+};
+
+/* Code that is certain, or is not, as a whole: a function up to its calls, and what comes behind
+ * one of them. */
+struct segment {
+	uint32_t entry;  /* of which function */
+	bool is_bad;     /* something is wrong with it */
+	bool is_entry;   /* it begins where a function does */
+	bool leaves;     /* returns, or jumps to another function, with the stack as at the start */
+	bool returns;    /* returns */
+	bool is_signal;  /* it is the trampoline by which a signal handler returns */
+	bool is_odd;     /* there is another that does not agree with it */
+	bool is_good;    /* the verdict */
+	bool comes_back; /* and that it leads to an instruction that returns */
+};
+
+enum call_kind { CALL_NONE, CALL_ENTRY, CALL_UNSEEN };
+
+struct code_link { /* of segments */
+	uint32_t from, to;
+	uint32_t callee; /* of the call between them: an index of entries, or of unseen */
+	enum call_kind call;
+};
+
+struct jumper { /* a function that goes on in another */
+	uint32_t entry;
+	uint32_t next; /* of the same; NONE: the last */
+};
+
+/* Functions that are called, but not looked at: of other files. */
+struct unseen {
+	bool is_suspect; /* of not returning */
+};
+
+struct symbol_extent { /* of a symbol */
+	uint32_t low, high;
+};
+
+struct bare_entry { /* of a function */
+	uint32_t at;
+	bool is_bad;               /* it jumps to where nobody knows */
+	bool returns;              /* or may */
+	bool is_suspect;           /* of not returning, if it jumps to another that is not seen */
+	uint32_t segment;          /* that it begins with; NONE: none yet */
+	uint32_t waiting, jumpers; /* first calls of it, first functions that jump to it */
+};
+
+struct waiting { /* what comes behind a call */
+	uint32_t at, state, segment;
+	uint32_t callee;
+	enum call_kind call;
+	uint32_t next; /* of those that wait for the same function; NONE: the last */
+};
+
+struct pending {
+	uint32_t at, state, segment;
+	struct jump_values values;
+};
+
+struct bare_walk {
+	const struct code_file *file;
+	const struct machine *machine;
+	machine_effect_decoder *effect;
+	VEC(struct piece_of_code) pieces;
+	uint8_t *code;
+	uint32_t size;
+	uint32_t *index; /* of seen, + 1, by the place of its first byte; 0: none */
+	VEC(struct seen) seen;
+	VEC(struct bare_state) states; /* distinct */
+	uint32_t *hash;                /* of states + 1; 0: free */
+	size_t hash_size;
+	VEC(struct segment) segments;
+	VEC(struct code_link) joins;     /* segments that lead into one another */
+	VEC(struct code_link) conflicts; /* and those that do not agree */
+	VEC(struct bare_entry) entries;
+	struct map64 entry_at;
+	VEC(struct waiting) waiting; /* for a function to return */
+	VEC(struct waiting) ready;   /* and have been told */
+	VEC(struct waiting) later;   /* calls of what cannot be seen */
+	size_t next_entry;           /* the first that was not followed yet */
+	VEC(struct jumper) jumpers;
+	VEC(struct unseen) unseen;
+	struct map64 unseen_at; /* by address, or that of the slot that it is called by */
+	VEC(struct symbol_extent) extents; /* by address; none if there are no symbols */
+	VEC(struct pending) pending;
+	VEC(uint32_t) returning; /* entries found to, to be told on */
+	uint64_t budget;         /* instructions */
+	bool is_too_much;        /* more states than are kept: nothing is certain */
+};
+
+/* ---- code ---- */
+
+static const struct piece_of_code *piece_at(const struct bare_walk *w, uint64_t addr)
+{
+	size_t low = 0, high = w->pieces.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (w->pieces.at[mid].range.high <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < w->pieces.n && w->pieces.at[low].range.low <= addr ? &w->pieces.at[low] : NULL;
+}
+
+/* NONE: elsewhere. */
+static uint32_t place_of(const struct bare_walk *w, uint64_t addr)
+{
+	const struct piece_of_code *p = piece_at(w, addr);
+	return p ? p->at + (uint32_t)(addr - p->range.low) : NONE;
+}
+
+static const struct piece_of_code *piece_of(const struct bare_walk *w, uint32_t at)
+{
+	size_t low = 0, high = w->pieces.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (w->pieces.at[mid].end <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return &w->pieces.at[low];
+}
+
+static void add_piece(struct bare_walk *w, const struct code_span *r)
+{
+	uint64_t size = r->high - r->low, left = BARE_CODE_MAX - w->size;
+	if (!left)
+		return;
+	size = min_u64(size, left);
+	size = w->file->code(w->file->arg, r->low, w->code + w->size, size);
+	if (!size)
+		return;
+	uint32_t end = w->size + (uint32_t)size;
+	vec_push(&w->pieces, ((struct piece_of_code){ { r->low, r->low + size }, w->size, end }));
+	w->size = end;
+}
+
+static uint64_t bytes_of(const struct bare_input *in)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < in->n_bare && n < BARE_CODE_MAX; i++)
+		n += in->bare[i].high - in->bare[i].low;
+	return min_u64(n, BARE_CODE_MAX);
+}
+
+static void read_code(struct bare_walk *w, const struct bare_input *in)
+{
+	w->code = xrealloc(NULL, bytes_of(in) + 1, 1);
+	for (size_t i = 0; i < in->n_bare; i++)
+		add_piece(w, &in->bare[i]);
+	w->index = xrealloc(NULL, w->size + 1, sizeof(*w->index));
+	memset(w->index, 0, (w->size + 1) * sizeof(*w->index));
+	w->budget = (uint64_t)w->size * STEPS_PER_BYTE + STEPS_MORE;
+}
+
+/* ---- states ---- */
+
+static uint32_t hash_of(const struct bare_state *s)
+{
+	uint64_t h = 0;
+	for (unsigned i = 0; i < MACHINE_REGISTERS; i++)
+		h = (h ^ s->kind[i] ^ (uint64_t)(uint32_t)s->n[i] << 8) *
+		    UINT64_C(0x9e3779b97f4a7c15);
+	for (unsigned i = 0; i < BARE_N_SAVED; i++)
+		h = (h ^ (uint32_t)s->saved[i]) * UINT64_C(0xc2b2ae3d27d4eb4f);
+	return (uint32_t)(h ^ h >> 32);
+}
+
+static size_t slot_of(const struct bare_walk *w, const struct bare_state *s)
+{
+	size_t k = hash_of(s) & (w->hash_size - 1);
+	while (w->hash[k] && memcmp(&w->states.at[w->hash[k] - 1], s, sizeof(*s)) != 0)
+		k = (k + 1) & (w->hash_size - 1);
+	return k;
+}
+
+static void grow_hash(struct bare_walk *w)
+{
+	w->hash_size = w->hash_size ? 2 * w->hash_size : 256;
+	w->hash = xrealloc(w->hash, w->hash_size, sizeof(*w->hash));
+	memset(w->hash, 0, w->hash_size * sizeof(*w->hash));
+	for (size_t i = 0; i < w->states.n; i++)
+		w->hash[slot_of(w, &w->states.at[i])] = (uint32_t)i + 1;
+}
+
+static uint32_t intern(struct bare_walk *w, const struct bare_state *s)
+{
+	if (2 * w->states.n >= w->hash_size)
+		grow_hash(w);
+	size_t k = slot_of(w, s);
+	if (!w->hash[k] && w->states.n == STATES_MAX) {
+		w->budget = 0;
+		w->is_too_much = true;
+		return 0;
+	}
+	if (!w->hash[k]) {
+		vec_push(&w->states, *s);
+		w->hash[k] = (uint32_t)w->states.n;
+	}
+	return w->hash[k] - 1;
+}
+
+/* ---- functions ---- */
+
+static uint32_t add_segment(struct bare_walk *w, uint32_t entry, bool is_entry)
+{
+	vec_push(&w->segments, ((struct segment){ .entry = entry, .is_entry = is_entry }));
+	return (uint32_t)w->segments.n - 1;
+}
+
+/* The piece of code is too much for us: it is not certain. */
+static void push(struct bare_walk *w, uint32_t at, uint32_t state, uint32_t segment,
+		 const struct jump_values *values)
+{
+	if (w->pending.n >= PENDING_MAX) {
+		w->segments.at[segment].is_bad = true;
+		return;
+	}
+	struct pending p = { .at = at, .state = state, .segment = segment };
+	if (values)
+		p.values = *values;
+	vec_push(&w->pending, p);
+}
+
+static uint32_t add_entry(struct bare_walk *w, uint32_t at)
+{
+	uint32_t *known = map64_at(&w->entry_at, at);
+	if (*known != NONE)
+		return *known;
+	*known = (uint32_t)w->entries.n;
+	vec_push(&w->entries,
+		 ((struct bare_entry){
+			 .at = at, .segment = NONE, .waiting = NONE, .jumpers = NONE }));
+	return (uint32_t)w->entries.n - 1;
+}
+
+static void mark_returns(struct bare_walk *w, uint32_t entry)
+{
+	if (w->entries.at[entry].returns)
+		return;
+	w->entries.at[entry].returns = true;
+	vec_push(&w->returning, entry);
+}
+
+/* Goes on behind a call. */
+static void resume(struct bare_walk *w, const struct waiting *c)
+{
+	uint32_t segment = add_segment(w, w->segments.at[c->segment].entry, false);
+	vec_push(&w->joins, ((struct code_link){ c->segment, segment, c->callee, c->call }));
+	push(w, c->at, c->state, segment, NULL);
+}
+
+/* Those that wait for functions that return. */
+static void tell_returning(struct bare_walk *w)
+{
+	while (w->returning.n) {
+		struct bare_entry *e = &w->entries.at[w->returning.at[--w->returning.n]];
+		uint32_t i = e->waiting, k = e->jumpers;
+		e->waiting = e->jumpers = NONE;
+		for (; i != NONE; i = w->waiting.at[i].next)
+			vec_push(&w->ready, w->waiting.at[i]);
+		for (; k != NONE; k = w->jumpers.at[k].next)
+			mark_returns(w, w->jumpers.at[k].entry);
+	}
+}
+
+/* A function returns if the one does that it goes on in. */
+static void goes_on_in(struct bare_walk *w, uint32_t entry, uint32_t other)
+{
+	if (entry == other || w->entries.at[entry].returns)
+		return;
+	if (w->entries.at[other].returns) {
+		mark_returns(w, entry);
+		return;
+	}
+	vec_push(&w->jumpers, ((struct jumper){ entry, w->entries.at[other].jumpers }));
+	w->entries.at[other].jumpers = (uint32_t)w->jumpers.n - 1;
+}
+
+/* ---- instructions ---- */
+
+struct at { /* where a path is */
+	uint32_t at, segment;
+	uint32_t last; /* of states: most instructions change nothing of it */
+	const struct piece_of_code *piece;
+	struct bare_state state;
+	struct jump_values values;
+};
+
+static struct segment *segment_of(struct bare_walk *w, const struct at *p)
+{
+	return &w->segments.at[p->segment];
+}
+
+static void fail(struct bare_walk *w, const struct at *p) { segment_of(w, p)->is_bad = true; }
+
+/* All of the function: its other parts may be reached in ways that are not known. */
+static void fail_function(struct bare_walk *w, const struct at *p)
+{
+	w->entries.at[segment_of(w, p)->entry].is_bad = true;
+	mark_returns(w, segment_of(w, p)->entry);
+}
+
+static void leave(struct bare_walk *w, const struct at *p)
+{
+	segment_of(w, p)->leaves = true;
+	mark_returns(w, segment_of(w, p)->entry);
+}
+
+static uint64_t addr_of(const struct at *p, uint32_t at)
+{
+	return p->piece->range.low + (at - p->piece->at);
+}
+
+/* The path comes to where another has been: false if there is nothing new. */
+static bool meet(struct bare_walk *w, struct at *p, struct seen *known)
+{
+	struct bare_state both = w->states.at[known->state];
+	bool same_saved = !memcmp(both.saved, p->state.saved, sizeof(both.saved));
+	enum bare_meeting m = bare_state_meet(w->machine, &both, &p->state);
+	if (m == BARE_CONFLICT && known->segment != p->segment) {
+		vec_push(&w->conflicts,
+			 ((struct code_link){ .from = p->segment, .to = known->segment }));
+		return false;
+	}
+	if (known->segment != p->segment) {
+		if (same_saved)
+			vec_push(&w->joins,
+				 ((struct code_link){ .from = p->segment, .to = known->segment }));
+		goes_on_in(w, segment_of(w, p)->entry, w->segments.at[known->segment].entry);
+		p->segment = known->segment;
+	}
+	if (m == BARE_SAME)
+		return false;
+	p->state = both;
+	known->state = intern(w, &both);
+	return true;
+}
+
+static bool visit(struct bare_walk *w, struct at *p, uint8_t size)
+{
+	uint32_t known = w->index[p->at];
+	if (known)
+		return meet(w, p, &w->seen.at[known - 1]);
+	if (memcmp(&w->states.at[p->last], &p->state, sizeof(p->state)) != 0)
+		p->last = intern(w, &p->state);
+	vec_push(&w->seen, ((struct seen){ p->last, p->segment, size }));
+	w->index[p->at] = (uint32_t)w->seen.n;
+	return true;
+}
+
+/* Another place of the path, or, in code that is not looked at, another function. */
+static void go_to(struct bare_walk *w, const struct at *p, uint64_t target,
+		  const struct jump_values *values)
+{
+	struct at x = *p;
+	uint32_t at = place_of(w, target);
+	if (at != NONE)
+		push(w, at, intern(w, &x.state), x.segment, values);
+	else if (bare_state_leaves(w->machine, &x.state))
+		leave(w, p);
+	else
+		fail(w, p);
+}
+
+/* The addresses in a table, which must all be code. False if they are not. */
+static bool go_by_table(struct bare_walk *w, const struct at *p, const struct jump_table *t)
+{
+	uint8_t entries[JUMP_TABLE_MAX * 8];
+	size_t size = (size_t)t->n * t->width;
+	uint64_t addr;
+	if (t->n > JUMP_TABLE_MAX || t->n > w->budget)
+		return false;
+	w->budget -= t->n;
+	if (w->file->code(w->file->arg, t->at, entries, size) != size)
+		return false;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < t->n; i++) {
+			const uint8_t *e = entries + i * t->width;
+			if (t->width == 4)
+				addr = t->base + (uint64_t)(int64_t)(int32_t)machine_word(e);
+			else
+				addr = machine_word(e) | (uint64_t)machine_word(e + 4) << 32;
+			if (pass)
+				go_to(w, p, addr, &p->values);
+			else if (place_of(w, addr) == NONE)
+				return false;
+		}
+	return true;
+}
+
+static void switch_to(struct bare_walk *w, const struct at *p, const struct machine_effect *e)
+{
+	struct jump_table t;
+	uint64_t target;
+	enum jump_value kind = jump_values_target(e, &p->values, &t, &target);
+	if (kind == JUMP_CONST) {
+		go_to(w, p, target, &p->values);
+		return;
+	}
+	if ((kind == JUMP_ENTRY || kind == JUMP_TARGET) && go_by_table(w, p, &t))
+		return;
+	if (bare_state_leaves(w->machine, &p->state))
+		leave(w, p);
+	else
+		fail_function(w, p);
+}
+
+static uint32_t add_unseen(struct bare_walk *w, const struct at *p, const struct machine_effect *e)
+{
+	const uint64_t by_register = UINT64_C(1) << 63; /* in this function */
+	uint64_t key = e->target ? e->target : by_register | w->segments.at[p->segment].entry;
+	uint32_t *known = map64_at(&w->unseen_at, key);
+	if (*known == NONE) {
+		*known = (uint32_t)w->unseen.n;
+		vec_push(&w->unseen, ((struct unseen){ 0 }));
+	}
+	return *known;
+}
+
+static void suspect(struct bare_walk *w, enum call_kind call, uint32_t callee)
+{
+	if (call == CALL_ENTRY)
+		w->entries.at[callee].is_suspect = true;
+	else if (call == CALL_UNSEEN)
+		w->unseen.at[callee].is_suspect = true;
+}
+
+/* Whether an instruction and the one behind it are of one symbol. */
+static bool is_within(const struct bare_walk *w, uint32_t at, uint32_t next)
+{
+	size_t low = 0, high = w->extents.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (w->extents.at[mid].low <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && next < w->extents.at[low - 1].high;
+}
+
+static void call(struct bare_walk *w, const struct at *p, const struct machine_effect *e,
+		 uint32_t next)
+{
+	uint32_t target = e->kind == STEP_CALL ? place_of(w, e->target) : NONE;
+	struct bare_state after = p->state;
+	bare_state_apply(w->machine, e, &after);
+	uint32_t entry = target != NONE ? add_entry(w, target) : NONE;
+	uint32_t unseen = entry == NONE ? add_unseen(w, p, e) : NONE;
+	struct waiting c = { next, intern(w, &after), p->segment, entry, CALL_ENTRY, NONE };
+	if (entry == NONE) {
+		c.callee = unseen;
+		c.call = CALL_UNSEEN;
+	}
+	if (!is_within(w, p->at, next))
+		suspect(w, c.call, c.callee);
+	if (next >= p->piece->end || map64_get(&w->entry_at, next) != NONE)
+		return;
+	if (entry == NONE) {
+		vec_push(&w->later, c);
+	} else if (w->entries.at[entry].returns) {
+		vec_push(&w->ready, c);
+	} else {
+		c.next = w->entries.at[entry].waiting;
+		w->entries.at[entry].waiting = (uint32_t)w->waiting.n;
+		vec_push(&w->waiting, c);
+	}
+}
+
+/* "call next; next: pop": reads its own address, and calls nobody. */
+static void push_own_address(const struct bare_walk *w, struct at *p)
+{
+	const struct machine *m = w->machine;
+	struct machine_effect e = { .n_changes = 2 };
+	e.change[0] =
+		(struct machine_change){ .kind = CHANGE_SET, .a = m->sp, .b = m->sp, .n = -8 };
+	e.change[1] = (struct machine_change){
+		.kind = CHANGE_STORE, .a = MACHINE_NO_REGISTER, .b = m->sp, .width = 8
+	};
+	bare_state_apply(m, &e, &p->state);
+}
+
+static void return_from(struct bare_walk *w, const struct at *p, const struct machine_effect *e)
+{
+	if (!bare_state_returns(w->machine, &p->state)) {
+		fail(w, p);
+		return;
+	}
+	segment_of(w, p)->leaves |= bare_state_leaves(w->machine, &p->state);
+	if (e->pops) /* its caller is not followed behind the call */
+		return;
+	segment_of(w, p)->returns = true;
+	mark_returns(w, segment_of(w, p)->entry);
+}
+
+/* Linux's numbers of x86-64. */
+enum { SYS_CLONE = 56, SYS_RT_SIGRETURN = 15, SYS_CLONE3 = 435, SYS_NUMBER = 0 };
+
+/* After clone() the child has another stack at the same instruction. What returns from a signal
+ * handler was not called. False: it does not go on. */
+static bool system_call(struct bare_walk *w, struct at *p)
+{
+	uint64_t number = p->values.is[SYS_NUMBER];
+	if (p->values.kind[SYS_NUMBER] != JUMP_CONST)
+		return true;
+	if (number == SYS_RT_SIGRETURN) {
+		bool is_trampoline =
+			segment_of(w, p)->is_entry && bare_state_leaves(w->machine, &p->state);
+		segment_of(w, p)->is_signal = is_trampoline;
+		segment_of(w, p)->is_bad |= !is_trampoline;
+		return false;
+	}
+	if (number == SYS_CLONE || number == SYS_CLONE3) {
+		p->state.kind[w->machine->sp] = BARE_UNKNOWN;
+		p->state.n[w->machine->sp] = 0;
+	}
+	return true;
+}
+
+/* Executes the instruction; false if the path does not go on behind it. */
+static bool execute(struct bare_walk *w, struct at *p, const struct machine_effect *e)
+{
+	uint32_t next = p->at + e->size;
+	switch ((enum step_kind)e->kind) {
+	case STEP_ON:
+		if (e->is_syscall && !system_call(w, p))
+			return false;
+		bare_state_apply(w->machine, e, &p->state);
+		jump_values_apply(e, &p->values);
+		return true;
+	case STEP_BRANCH: {
+		struct jump_values taken = p->values;
+		bare_state_apply(w->machine, e, &p->state);
+		jump_values_branch(e, true, &taken);
+		jump_values_branch(e, false, &p->values);
+		go_to(w, p, e->target, &taken);
+		return true;
+	}
+	case STEP_JUMP:
+		go_to(w, p, e->target, &p->values);
+		return false;
+	case STEP_CALL:
+		if (e->target == addr_of(p, next)) {
+			push_own_address(w, p);
+			return true;
+		}
+		call(w, p, e, next);
+		return false;
+	case STEP_CALL_SLOT:
+		call(w, p, e, next);
+		return false;
+	case STEP_SWITCH:
+		switch_to(w, p, e);
+		return false;
+	case STEP_RETURN:
+		return_from(w, p, e);
+		return false;
+	case STEP_STOP:
+		return false;
+	}
+	return false;
+}
+
+static void follow(struct bare_walk *w, const struct pending *from)
+{
+	struct at p = { .at = from->at,
+			.segment = from->segment,
+			.piece = piece_of(w, from->at),
+			.state = w->states.at[from->state],
+			.last = from->state,
+			.values = from->values };
+	struct machine_effect e;
+	do {
+		if (p.at >= p.piece->end || !w->budget ||
+		    !w->effect(w->code + p.at, p.piece->end - p.at, addr_of(&p, p.at), &e)) {
+			fail(w, &p);
+			return;
+		}
+		w->budget--;
+		if (!visit(w, &p, e.size) || !execute(w, &p, &e))
+			return;
+		p.at += e.size;
+	} while (true);
+}
+
+static void start_function(struct bare_walk *w, uint32_t entry)
+{
+	struct bare_state start;
+	bare_state_start(w->machine, &start);
+	uint32_t segment = w->entries.at[entry].segment = add_segment(w, entry, true);
+	push(w, w->entries.at[entry].at, intern(w, &start), segment, NULL);
+}
+
+/* Adds a path to follow; false if there is none. What is certain comes first: calls of what cannot
+ * be seen may not return. */
+static bool take_next(struct bare_walk *w)
+{
+	struct waiting c;
+	if (w->ready.n) {
+		c = w->ready.at[--w->ready.n];
+		resume(w, &c);
+	} else if (w->next_entry < w->entries.n) {
+		start_function(w, (uint32_t)w->next_entry++);
+	} else if (w->later.n) {
+		c = w->later.at[--w->later.n];
+		resume(w, &c);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void follow_all(struct bare_walk *w)
+{
+	do {
+		while (w->pending.n) {
+			struct pending p = w->pending.at[--w->pending.n];
+			follow(w, &p);
+			tell_returning(w);
+		}
+	} while (take_next(w));
+}
+
+/* ---- where functions start ---- */
+
+/* Split parts are jumped to, with the frame of the function that they are of. */
+static bool is_part(const char *name, size_t limit)
+{
+	static const char mark[] = ".cold";
+	size_t length = strnlen(name, limit);
+	return memmem(name, length, mark, sizeof(mark) - 1);
+}
+
+static int by_extent(const void *a, const void *b)
+{
+	const struct symbol_extent *x = a, *y = b;
+	return x->low != y->low ? ORDER(x->low, y->low) : ORDER(x->high, y->high);
+}
+
+static void add_symbols(struct bare_walk *w)
+{
+	const struct code_file *f = w->file;
+	Elf64_Sym sym;
+	for (size_t i = 0; f->symbols && i < f->symbols_size / sizeof(sym); i++) {
+		memcpy(&sym, f->symbols + i * sizeof(sym), sizeof(sym));
+		unsigned type = ELF64_ST_TYPE(sym.st_info);
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym.st_shndx == SHN_UNDEF ||
+		    sym.st_name >= f->strings_size)
+			continue;
+		uint32_t at = place_of(w, sym.st_value);
+		if (at == NONE)
+			continue;
+		if (!is_part(f->strings + sym.st_name, f->strings_size - sym.st_name))
+			add_entry(w, at);
+		uint64_t size = min_u64(sym.st_size, w->size - at);
+		if (!f->is_stripped)
+			vec_push(&w->extents, ((struct symbol_extent){ at, at + (uint32_t)size }));
+	}
+	if (w->extents.n)
+		qsort(w->extents.at, w->extents.n, sizeof(*w->extents.at), by_extent);
+}
+
+/* Calls in functions that have call-frame information; `code` has room for any. */
+static void add_calls(struct bare_walk *w, const struct code_span *r, uint8_t *code, size_t size)
+{
+	struct machine_effect e;
+	size_t n = w->file->code(w->file->arg, r->low, code, size);
+	for (size_t i = 0; i < n && w->effect(code + i, n - i, r->low + i, &e); i += e.size) {
+		uint32_t at = e.kind == STEP_CALL ? place_of(w, e.target) : NONE;
+		if (at != NONE && e.target != r->low + i + e.size)
+			add_entry(w, at);
+	}
+}
+
+static void add_called(struct bare_walk *w, const struct bare_input *in)
+{
+	uint64_t left = BARE_CALLS_MAX, longest = 0;
+	for (size_t i = 0; i < in->n_functions; i++)
+		if (in->functions[i].high - in->functions[i].low > longest)
+			longest = in->functions[i].high - in->functions[i].low;
+	longest = min_u64(longest, BARE_CALLS_MAX);
+	uint8_t *code = xrealloc(NULL, longest + 1, 1);
+	for (size_t i = 0; i < in->n_functions && left; i++) {
+		uint64_t size = min_u64(in->functions[i].high - in->functions[i].low, left);
+		add_calls(w, &in->functions[i], code, size);
+		left -= size;
+	}
+	free(code);
+}
+
+/* ---- verdicts ---- */
+
+static bool may_be_good(const struct bare_walk *w, const struct segment *s)
+{
+	return !s->is_bad && !w->entries.at[s->entry].is_bad;
+}
+
+/* Returns, or jumps to a function that cannot be seen, as an entry of a procedure linkage table.
+ * That is taken for one that returns unless it was seen not to. Where functions have no symbols
+ * nobody sees that what is behind a call is another function. */
+static bool is_returning(const struct bare_walk *w, const struct code_link *l)
+{
+	const struct bare_entry *e;
+	switch (l->call) {
+	case CALL_NONE:
+		return true;
+	case CALL_ENTRY:
+		e = &w->entries.at[l->callee];
+		if (e->segment == NONE || w->segments.at[e->segment].comes_back)
+			return e->segment != NONE;
+		return w->extents.n && !e->is_suspect && w->segments.at[e->segment].leaves;
+	case CALL_UNSEEN:
+		return w->extents.n && !w->unseen.at[l->callee].is_suspect;
+	}
+	return false;
+}
+
+/* Those that something odd comes behind. */
+static void find_suspects(struct bare_walk *w)
+{
+	for (size_t i = 0; i < w->conflicts.n; i++)
+		w->segments.at[w->conflicts.at[i].from].is_odd =
+			w->segments.at[w->conflicts.at[i].to].is_odd = true;
+	for (size_t i = 0; i < w->joins.n; i++) {
+		const struct code_link *l = &w->joins.at[i];
+		const struct segment *to = &w->segments.at[l->to];
+		if (to->is_odd || !may_be_good(w, to))
+			suspect(w, l->call, l->callee);
+	}
+}
+
+/* What follows from one link: whether it is something new. */
+static bool conclude(struct bare_walk *w, const struct code_link *l)
+{
+	struct segment *from = &w->segments.at[l->from], *to = &w->segments.at[l->to];
+	bool is_new = false;
+	if (!is_returning(w, l))
+		return false;
+	if (to->is_good && !from->is_good && may_be_good(w, from))
+		from->is_good = is_new = true;
+	if (from->is_good && !to->is_good && may_be_good(w, to))
+		to->is_good = is_new = true;
+	if (to->comes_back && from->is_good && !from->comes_back)
+		from->comes_back = is_new = true;
+	return is_new;
+}
+
+/* A segment is certain if it begins where a function does, or leads to the function's end, or into
+ * one that is, or comes behind a call in one that is, of a function that certainly returns. What
+ * follows goes against the order in which they were found, mostly. */
+static void judge(struct bare_walk *w)
+{
+	bool again = true;
+	for (size_t i = 0; i < w->segments.n; i++) {
+		struct segment *s = &w->segments.at[i];
+		s->is_good = may_be_good(w, s) && (s->is_entry || s->leaves);
+		s->comes_back = s->is_good && s->returns;
+	}
+	for (int pass = 0; again && pass < PASSES_MAX; pass++) {
+		again = false;
+		for (size_t i = w->joins.n; i-- > 0;)
+			again |= conclude(w, &w->joins.at[i]);
+	}
+}
+
+/* Of two that do not agree one may be wrong for another reason; otherwise nobody knows which is. */
+static void judge_all(struct bare_walk *w)
+{
+	find_suspects(w);
+	judge(w);
+	for (size_t i = 0; i < w->conflicts.n; i++) {
+		struct segment *a = &w->segments.at[w->conflicts.at[i].from],
+			       *b = &w->segments.at[w->conflicts.at[i].to];
+		if (a->is_good && b->is_good)
+			a->is_bad = b->is_bad = true;
+	}
+	judge(w);
+}
+
+/* ---- rows ---- */
+
+static void add_row(struct bare_rows *ret, uint64_t low, uint64_t high,
+		    const struct unwind_row *row)
+{
+	if (low >= high)
+		return;
+	struct bare_row *last = ret->n ? &ret->at[ret->n - 1] : NULL;
+	if (last && last->high == low && unwind_row_equal(&last->row, row))
+		last->high = high;
+	else
+		vec_push(ret, ((struct bare_row){ low, high, *row }));
+}
+
+/* The row of an instruction; false if there is none. */
+static bool row_of(const struct bare_walk *w, const struct seen *s, struct unwind_row *ret)
+{
+	const struct segment *x = &w->segments.at[s->segment];
+	if (!x->is_good || !bare_state_row(w->machine, &w->states.at[s->state], ret))
+		return false;
+	if (x->is_signal)
+		*ret = unwind_signal(w->machine);
+	return true;
+}
+
+/* The handler returns to the trampoline's first instruction, which nobody called: the row is looked
+ * up one byte before it. */
+static bool is_returned_to(const struct bare_walk *w, const struct seen *s, uint32_t at)
+{
+	const struct segment *x = &w->segments.at[s->segment];
+	return x->is_signal && w->entries.at[x->entry].at == at;
+}
+
+/* Those of one piece. Of two instructions that overlap, the first keeps its bytes. */
+static void add_rows(const struct bare_walk *w, const struct piece_of_code *p,
+		     struct bare_rows *ret)
+{
+	static const struct unwind_row none;
+	size_t before = ret->n;
+	uint64_t done = p->range.low;
+	bool found = false;
+	for (uint32_t at = p->at; at < p->end; at++) {
+		const struct seen *s = w->index[at] ? &w->seen.at[w->index[at] - 1] : NULL;
+		uint64_t low = p->range.low + (at - p->at);
+		struct unwind_row row;
+		if (!s || low < done || !row_of(w, s, &row))
+			continue;
+		low -= low > done && is_returned_to(w, s, at);
+		add_row(ret, done, low, &none);
+		done = p->range.low + (at - p->at) + s->size;
+		add_row(ret, low, done, &row);
+		found = true;
+	}
+	add_row(ret, done, p->range.high, &none);
+	if (!found)
+		ret->n = before;
+}
+
+static void make_rows(const struct bare_walk *w, struct bare_rows *ret)
+{
+	for (size_t i = 0; i < w->pieces.n; i++)
+		add_rows(w, &w->pieces.at[i], ret);
+}
+
+/* ---- */
+
+static void walk_done(struct bare_walk *w)
+{
+	vec_free(&w->pieces);
+	free(w->code);
+	free(w->index);
+	vec_free(&w->seen);
+	vec_free(&w->states);
+	free(w->hash);
+	vec_free(&w->segments);
+	vec_free(&w->joins);
+	vec_free(&w->conflicts);
+	vec_free(&w->entries);
+	map64_free(&w->entry_at);
+	vec_free(&w->waiting);
+	vec_free(&w->ready);
+	vec_free(&w->later);
+	vec_free(&w->jumpers);
+	vec_free(&w->unseen);
+	map64_free(&w->unseen_at);
+	vec_free(&w->extents);
+	vec_free(&w->pending);
+	vec_free(&w->returning);
+}
+
+static void walk(struct bare_walk *w, const struct bare_input *in)
+{
+	w->file = in->file;
+	w->machine = in->file->machine;
+	w->effect = machine_effects(w->machine);
+	if (!w->effect || !in->n_bare)
+		return;
+	read_code(w, in);
+	if (!w->pieces.n)
+		return;
+	add_symbols(w);
+	if (in->file->is_stripped && w->size >= BARE_CALLED_MIN)
+		add_called(w, in);
+	follow_all(w);
+	judge_all(w);
+}
+
+void bare_code_rows(const struct bare_input *in, struct bare_rows *ret)
+{
+	struct bare_walk w = { 0 };
+	walk(&w, in);
+	if (!w.is_too_much)
+		make_rows(&w, ret);
+	walk_done(&w);
+}

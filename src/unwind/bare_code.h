@@ -1,0 +1,55 @@
+/* bare_code.h - rows of functions without call-frame information, from their instructions.
+ *
+ * C libraries like musl, assembly, and code compiled without tables say nothing of their frames.
+ * But at the first instruction of a function its frame is known, and each instruction tells what it
+ * changes. All paths from there are followed, through branches, tables of jumps, and calls that
+ * return. A row is made where nothing is left to doubt:
+ *
+ * - A function starts at its symbol, or where a call leads.
+ * - Paths that meet have the same stack pointer, or another register tells the frame.
+ * - What comes behind a call belongs to the function if the one called is seen to return, or if a
+ *   return is reached from there with the stack as it was at the start: a compiler puts anything
+ *   behind a call that does not return, or the next function.
+ * - A return that finds another stack than the start's, a jump to where nobody knows, bytes that
+ * are no instruction: all that leads there is left out. So are two pieces of code that would need
+ *   different stacks at one instruction.
+ *
+ * x86-64 alone (machine_effects()). The bytes are not trusted: work and memory are bounded by
+ * BARE_CODE_MAX bytes of code; what lies behind it, by address, has no rows. */
+#ifndef UNWIND_BARE_CODE_H
+#define UNWIND_BARE_CODE_H
+
+#include "base/vec.h"
+#include "unwind/code_file.h"
+#include "unwind/row.h"
+
+enum {
+	BARE_CODE_MAX = 4 << 20,   /* bytes without call-frame information that are looked at, */
+	BARE_CALLS_MAX = 16 << 20, /* and of the rest of the module, for calls, */
+	BARE_CALLED_MIN = 1024,    /* if there is more than what every file begins with */
+};
+
+struct bare_row {
+	uint64_t low, high; /* [low, high) */
+	struct unwind_row row;
+};
+struct bare_rows { /* a VEC, by address, disjoint */
+	struct bare_row *at;
+	size_t n, cap;
+};
+
+struct bare_input {
+	const struct code_file *file;
+	/* Code that has no call-frame information, by address, disjoint. */
+	const struct code_span *bare;
+	size_t n_bare;
+	/* Functions that have: their calls lead to others. */
+	const struct code_span *functions;
+	size_t n_functions;
+};
+
+/* ret->at is to be freed. A piece of `bare` without any rule is not in it; of others each byte is,
+ * with UNWIND_CFA_NONE where there is no rule. */
+void bare_code_rows(const struct bare_input *in, struct bare_rows *ret);
+
+#endif

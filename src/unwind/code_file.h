@@ -1,0 +1,28 @@
+/* code_file.h - what of an ELF file tells about its functions: symbols and code. */
+#ifndef UNWIND_CODE_FILE_H
+#define UNWIND_CODE_FILE_H
+
+#include "machine/machine.h"
+
+struct code_span { /* addresses [low, high) */
+	uint64_t low, high;
+};
+
+/* Of this machine's byte order, and of 64 bits. Addresses are link-time ones; nothing is trusted.
+ */
+struct code_file {
+	const struct machine *machine;
+	const uint8_t *symbols; /* .symtab, else .dynsym; at any address; NULL: there are none */
+	size_t symbols_size;
+	const char *strings; /* theirs */
+	size_t strings_size;
+	/* Copies up to `size` bytes at an address; returns how many. */
+	size_t (*code)(void *arg, uint64_t addr, uint8_t *ret, size_t size);
+	void *arg;
+	bool is_stripped;                 /* there are no other symbols than .dynsym */
+	uint64_t entry;                   /* where the program starts; 0: it is none */
+	const struct code_span *sections; /* those with code, in any order */
+	size_t n_sections;
+};
+
+#endif
