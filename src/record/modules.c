@@ -353,16 +353,6 @@ static uint64_t entry_of(const struct linked *l, const Elf64_Ehdr *h)
 	return is_program ? h->e_entry : 0;
 }
 
-static struct unwind_table *table_of(const struct frame_sections *f)
-{
-	struct outermost outermost = { 0 };
-	outermost_find(&f->file, &outermost);
-	struct unwind_table *t =
-		unwind_table_new(f->file.machine, f->at, f->n, &outermost, &f->file);
-	vec_free(&outermost);
-	return t;
-}
-
 static struct unwind_table *compile(const struct image *im)
 {
 	Elf64_Ehdr h;
@@ -378,7 +368,7 @@ static struct unwind_table *compile(const struct image *im)
 	find_sections(&f, im, &h);
 	if (!f.n)
 		find_by_segment(&f, im, &h);
-	t = table_of(&f);
+	t = unwind_table_of(&f.file, f.at, f.n);
 	free(UNCONST(void *, f.file.symbols));
 	free(UNCONST(void *, f.file.strings));
 	free(UNCONST(void *, f.file.sections));

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/map64.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "unwind/bare_state.h"
 #include "unwind/jump_values.h"
@@ -125,15 +126,8 @@ struct bare_walk {
 
 static const struct piece_of_code *piece_at(const struct bare_walk *w, uint64_t addr)
 {
-	size_t low = 0, high = w->pieces.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (w->pieces.at[mid].range.high <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < w->pieces.n && w->pieces.at[low].range.low <= addr ? &w->pieces.at[low] : NULL;
+	size_t i = COUNT_WHILE(w->pieces.n, k, w->pieces.at[k].range.high <= addr);
+	return i < w->pieces.n && w->pieces.at[i].range.low <= addr ? &w->pieces.at[i] : NULL;
 }
 
 /* NONE: elsewhere. */
@@ -145,15 +139,7 @@ static uint32_t place_of(const struct bare_walk *w, uint64_t addr)
 
 static const struct piece_of_code *piece_of(const struct bare_walk *w, uint32_t at)
 {
-	size_t low = 0, high = w->pieces.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (w->pieces.at[mid].end <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return &w->pieces.at[low];
+	return &w->pieces.at[COUNT_WHILE(w->pieces.n, k, w->pieces.at[k].end <= at)];
 }
 
 static void add_piece(struct bare_walk *w, const struct code_span *r)
@@ -464,15 +450,8 @@ static void suspect(struct bare_walk *w, enum call_kind call, uint32_t callee)
 /* Whether an instruction and the one behind it are of one symbol. */
 static bool is_within(const struct bare_walk *w, uint32_t at, uint32_t next)
 {
-	size_t low = 0, high = w->extents.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (w->extents.at[mid].low <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && next < w->extents.at[low - 1].high;
+	size_t n = COUNT_WHILE(w->extents.n, k, w->extents.at[k].low <= at);
+	return n && next < w->extents.at[n - 1].high;
 }
 
 static void call(struct bare_walk *w, const struct at *p, const struct machine_effect *e,

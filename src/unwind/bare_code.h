@@ -11,7 +11,7 @@
  *   return is reached from there with the stack as it was at the start: a compiler puts anything
  *   behind a call that does not return, or the next function.
  * - A return that finds another stack than the start's, a jump to where nobody knows, bytes that
- * are no instruction: all that leads there is left out. So are two pieces of code that would need
+ *   are no instruction: all that leads there is left out. So are two pieces of code that would need
  *   different stacks at one instruction.
  *
  * x86-64 alone (machine_effects()). The bytes are not trusted: work and memory are bounded by

@@ -166,7 +166,7 @@ static void add_start(const struct search *s, struct outermost *ret)
 	if (!f->entry || !effect)
 		return;
 	size_t n = f->code(f->arg, f->entry, code, sizeof(code));
-	for (; e.kind == STEP_ON && effect(code + at, n - at, f->entry + at, &e);)
+	while (e.kind == STEP_ON && effect(code + at, n - at, f->entry + at, &e))
 		at += e.size;
 	if (e.kind != STEP_ON)
 		vec_push(ret, ((struct outermost_range){ f->entry, f->entry + at, false }));

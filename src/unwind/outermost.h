@@ -16,7 +16,7 @@ struct outermost_range {
 	uint64_t low, high; /* [low, high): addresses to look up a row for */
 	bool overrides;     /* also where there is call-frame information */
 };
-struct outermost { /* a VEC, by address, for unwind_table_new() */
+struct outermost { /* a VEC, in any order, for unwind_table_new() */
 	struct outermost_range *at;
 	size_t n, cap;
 };

@@ -157,38 +157,27 @@ struct code_spans {
 	size_t n, cap;
 };
 
-static int by_start(const void *a, const void *b)
-{
-	const struct code_span *x = a, *y = b;
-	return ORDER(x->low, y->low);
-}
-
 /* The parts of sections that are in none of the pieces, but for what is between functions. */
 static struct code_spans uncovered(const struct pieces *p, const struct code_file *f)
 {
-	struct code_spans sections = { 0 }, ret = { 0 };
-	uint64_t done = 0;
-	size_t k = 0;
+	struct pieces sections = { 0 }, parts = { 0 };
+	struct code_spans ret = { 0 };
+	size_t k = 0, done = 0;
 	for (size_t i = 0; i < f->n_sections; i++)
-		vec_push(&sections, f->sections[i]);
-	if (sections.n)
-		qsort(sections.at, sections.n, sizeof(*sections.at), by_start);
+		vec_push(&sections,
+			 ((struct unwind_piece){ f->sections[i].low, f->sections[i].high, 0 }));
+	sort(&sections);
+	cut_overlaps(&sections);
 	for (size_t i = 0; i < sections.n; i++) {
-		struct code_span x = sections.at[i];
-		const uint64_t first = x.low;
-		x.low = x.low < done ? done : x.low;
-		while (x.low < x.high) {
-			while (k < p->n && p->at[k].high <= x.low)
-				k++;
-			uint64_t stop = k < p->n && p->at[k].low < x.high ? p->at[k].low : x.high;
-			bool is_padding = x.low > first && stop - x.low < PADDING;
-			if (stop > x.low && !is_padding)
-				vec_push(&ret, ((struct code_span){ x.low, stop }));
-			x.low = k < p->n && stop < x.high ? p->at[k].high : x.high;
+		add_uncovered(&parts, p, &k, sections.at[i]);
+		for (; done < parts.n; done++) {
+			const struct unwind_piece *x = &parts.at[done];
+			if (x->low == sections.at[i].low || x->high - x->low >= PADDING)
+				vec_push(&ret, ((struct code_span){ x->low, x->high }));
 		}
-		done = x.high > done ? x.high : done;
 	}
 	vec_free(&sections);
+	vec_free(&parts);
 	return ret;
 }
 
@@ -408,4 +397,15 @@ const struct unwind_row *unwind_table_find(const struct unwind_table *t, uint64_
 		n = up ? n - half - 1 : half;
 	}
 	return &t->rules[t->points[low - 1].rule];
+}
+
+struct unwind_table *unwind_table_of(const struct code_file *code,
+				     const struct cfi_section *sections, size_t n)
+{
+	struct outermost outermost = { 0 };
+	if (code->machine)
+		outermost_find(code, &outermost);
+	struct unwind_table *t = unwind_table_new(code->machine, sections, n, &outermost, code);
+	vec_free(&outermost);
+	return t;
 }

@@ -23,6 +23,9 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 				      const struct cfi_section *sections, size_t n,
 				      const struct outermost *outermost,
 				      const struct code_file *code);
+/* The same of a file that tells its machine, its outermost functions and its code. */
+struct unwind_table *unwind_table_of(const struct code_file *code,
+				     const struct cfi_section *sections, size_t n);
 void unwind_table_free(struct unwind_table *t); /* NULL is fine */
 
 const struct machine *unwind_table_machine(const struct unwind_table *t);

@@ -61,18 +61,13 @@ static struct unwind_table *table_of(const struct perf *p, struct object_file *o
 				  .arg = o,
 				  .is_stripped = f.is_stripped,
 				  .entry = f.entry };
-	struct outermost outermost = { 0 };
 	VEC(struct code_span) code = { 0 };
 	for (struct address_range r; r = object_code_section(o, code.n), r.high;)
 		vec_push(&code, ((struct code_span){ r.low, r.high }));
 	file.sections = code.at;
 	file.n_sections = code.n;
 	s[1].debug_frame = true;
-	if (file.machine)
-		outermost_find(&file, &outermost);
-	struct unwind_table *t =
-		unwind_table_new(file.machine, s, f.debug_frame.data ? 2 : 1, &outermost, &file);
-	vec_free(&outermost);
+	struct unwind_table *t = unwind_table_of(&file, s, f.debug_frame.data ? 2 : 1);
 	vec_free(&code);
 	return t;
 }
