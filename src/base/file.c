@@ -139,6 +139,12 @@ size_t file_head(const char *path, void *ret, size_t size)
 	return n < 0 ? 0 : (size_t)n;
 }
 
+bool file_is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /* ---- writing ---- */
 
 static bool is_link(const char *path)

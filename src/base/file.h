@@ -31,6 +31,9 @@ void file_free(struct file *f);
  * from a pipe is gone. */
 size_t file_head(const char *path, void *ret, size_t size);
 
+/* Whether both names lead to one file, or folder, that is there. */
+bool file_is_same(const char *a, const char *b);
+
 /* Opens /dev/null in place of standard files that are closed, the wrong way round, so that using
  * one is still an error: a file opened later shall not become standard output. For main(). */
 void file_occupy_standard(void);

@@ -179,9 +179,8 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 
 static bool is_same_file(const char *a, const char *b)
 {
-	struct stat x, y;
-	return a && b && !stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) &&
-	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	struct stat x;
+	return a && b && !stat(a, &x) && S_ISREG(x.st_mode) && file_is_same(a, b);
 }
 
 bool run_is_input(const struct settings *s, const char *path)

@@ -203,26 +203,10 @@ void paths_free(struct paths *p)
 	vec_free(&p->at);
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return !strcmp(a, b) ||
-	       (!stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
-}
-
-static bool has_file(const struct paths *p, const char *path)
-{
-	for (size_t i = 0; i < p->at.n; i++)
-		if (is_same_file(p->at.at[i], path))
-			return true;
-	return false;
-}
-
-static bool is_operand(const char *path, const char *const *operands, size_t n)
+static bool is_among(const char *path, const char *const *all, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is_same_file(operands[i], path))
+		if (!strcmp(all[i], path) || file_is_same(all[i], path))
 			return true;
 	return false;
 }
@@ -235,7 +219,7 @@ struct kin_error *paths_expand_among(struct paths *p, const char *path, const ch
 	bool is_itself = p->at.n == before + 1 && !strcmp(p->at.at[before], path);
 
 	for (size_t i = before; i < p->at.n; i++)
-		if (n > 1 && !is_itself && is_operand(p->at.at[i], operands, n))
+		if (n > 1 && !is_itself && is_among(p->at.at[i], operands, n))
 			free(p->at.at[i]);
 		else
 			p->at.at[kept++] = p->at.at[i];
@@ -256,7 +240,8 @@ char *paths_left_out(const char *path, const char *const *operands, size_t n_ope
 	for (size_t i = 0; i < n_operands && all.at.n; i++)
 		kin_error_free(paths_expand(&shown, operands[i]));
 	for (size_t i = 0; i < all.at.n; i++) {
-		if (paths_is_gmon(base_name(all.at.at[i])) || has_file(&shown, all.at.at[i]))
+		if (paths_is_gmon(base_name(all.at.at[i])) ||
+		    is_among(all.at.at[i], (const char *const *)shown.at.at, shown.at.n))
 			continue;
 		if (!(*n)++)
 			first = xprintf("%s", all.at.at[i]);

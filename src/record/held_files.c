@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/file.h"
 
 char *held_path(int fd) { return xprintf("/proc/self/fd/%d", fd); }
 
@@ -82,12 +83,6 @@ char *held_files_top(const struct held_files *h, const struct mapped_file *f)
 	return f->root == SIZE_MAX ? NULL : held_path(h->roots.at[f->root].fd);
 }
 
-static bool same_file(const char *a, const char *b)
-{
-	struct stat s, t;
-	return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
-}
-
 /* The kernel's records have paths as the process sees them, /proc as we do. */
 char *held_files_below(const struct held_files *h, const struct mapped_file *f)
 {
@@ -104,7 +99,7 @@ char *held_files_place(const struct held_files *h, const struct mapped_file *f)
 {
 	char *below = f->root == SIZE_MAX ? NULL : held_files_below(h, f);
 	char *open = held_path(f->fd);
-	bool there = below && same_file(below, open);
+	bool there = below && file_is_same(below, open);
 	free(there ? open : below);
 	return there ? below : open;
 }
