@@ -294,19 +294,6 @@ static char *pid_name(const struct profile *p, uint32_t id)
 	return pid ? xprintf("%" PRIu32, pid) : NULL;
 }
 
-/* By its path as well as by its last part. */
-static bool file_is(const struct profile *p, uint32_t id, const char *name)
-{
-	const char *path = id ? strtab_get(p->strings, p->objects[id].path) : "[unknown]";
-	const char *slash = strrchr(path, '/');
-	return !strcmp(path, name) || (slash && !strcmp(slash + 1, name)) || object_is(p, id, name);
-}
-
-static char *file_name(const struct profile *p, uint32_t id)
-{
-	return id ? object_name(p, id) : NULL;
-}
-
 /* Of a list with commas. */
 static struct kin_error *check_list(const struct profile *p, struct filter_kind k, const char *list)
 {
@@ -375,7 +362,7 @@ struct kin_error *filter_check_hists(const struct profile *p, const struct kin_h
 		{ o->comms, { "command", 1, n, comm_is, comm_name } },
 		{ o->pids, { "process", 1, n, pid_is, pid_name } },
 		{ o->tids, { "thread", 1, n, task_is, task_name } },
-		{ o->dsos, { "object", 0, p->n_objects, file_is, file_name } },
+		{ o->dsos, { "object", 0, p->n_objects, object_is, object_name } },
 	};
 	struct kin_error *err = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(lists) && !err; i++)

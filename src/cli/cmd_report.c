@@ -191,22 +191,25 @@ static struct kin_error *look_through(struct kin_profile *profile, struct kin_hi
 	return NULL;
 }
 
-/* An error if there is no such function. One that no sample has on its stack is none: kin graph
- * knows all of them. */
+/* An error if there is no such function: kin graph knows all of them. */
+static struct kin_error *find_function(struct kin_profile *profile, const char *name)
+{
+	const char *const subjects[] = { name, NULL };
+	struct kin_report_opts opts = { .size = sizeof(opts), .subjects = subjects };
+	struct kin_table *t;
+	struct kin_error *err = kin_report(profile, "graph", &opts, &t);
+	if (!err)
+		kin_table_free(t);
+	return err;
+}
+
+/* An error if there is no such function. One that no sample has on its stack is none. */
 static struct kin_error *check_function(struct kin_profile *profile, struct kin_hists_opts h)
 {
-	const char *const subjects[] = { h.function, NULL };
-	struct kin_report_opts opts = { .size = sizeof(opts), .subjects = subjects };
 	bool found;
 	h.call_graph = "none";
 	struct kin_error *err = look_through(profile, h, &found);
-	if (err || found)
-		return err;
-	struct kin_table *t;
-	if ((err = kin_report(profile, "graph", &opts, &t)))
-		return err;
-	kin_table_free(t);
-	return NULL;
+	return err || found ? err : find_function(profile, h.function);
 }
 
 /* Before anything is printed. */
@@ -228,12 +231,7 @@ static struct kin_error *check_symbols(struct kin_profile *profile, const char *
 	while (*list && !err) {
 		size_t n = strcspn(list, ",");
 		char *word = xprintf("%.*s", (int)n, list);
-		const char *const subjects[] = { word, NULL };
-		struct kin_report_opts opts = { .size = sizeof(opts), .subjects = subjects };
-		struct kin_table *t = NULL;
-		err = n ? kin_report(profile, "graph", &opts, &t) : NULL;
-		if (t)
-			kin_table_free(t);
+		err = n ? find_function(profile, word) : NULL;
 		free(word);
 		list += n + (list[n] == ',');
 	}

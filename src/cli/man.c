@@ -268,10 +268,8 @@ static const char *const about[] = {
 	"newest recording (*.kin, perf.data), or gmon.out if that is newer. Otherwise the operands "
 	"are the program and the data, in any order: both are recognised by their content. Several "
 	"data files are added up. A directory stands for the gmon.out files in it, each replaced "
-	"by "
-	"the recording of the same run if kin run left both, or else for the recordings; reports "
-	"say "
-	"which recordings are left out. - is standard input.",
+	"by the recording of the same run if kin run left both, or else for the recordings; "
+	"reports say which recordings are left out. - is standard input.",
 	"Recordings say which programs and libraries ran. gmon.out does not, nor does a .kin file "
 	"that was merged from it. If no program is named, it is a.out, or the only program built "
 	"with -pg, in the directory of the first data file that does not say it; failing that, in "

@@ -28,8 +28,8 @@ enum {
 	/* The same with details: the kernel cuts stacks to what records may hold at most, and
 	 * thinks of nothing that comes behind them. */
 	STACK_DETAILED = 56 << 10,
-	SLACK_NS = 2000000,   /* how late the writer of a record may be to show it, */
-	HASTE_NS = 100000,    /* and mostly is: when there is no time to wait for others */
+	SLACK_NS = RINGS_SLACK_MS * 1000000,
+	HASTE_NS = 100000, /* as late they mostly are: when there is no time to wait for others */
 	QUIET_NS = 500000000, /* nothing was lost for so long: it may be tried again */
 	BUFFERED_MS = 60,     /* the recorder may sleep so long and lose nothing, */
 	LARGE_MS = 20,        /* with large copies */

@@ -89,9 +89,11 @@ struct ring_record {
 	size_t n_values;
 };
 
-/* Starts reading records up to a moment ago; `all`: up to now. */
+enum { RINGS_SLACK_MS = 2 }; /* how late the writer of a record may be to show it */
+
+/* Starts reading records up to that long ago; `all`: up to now. */
 void rings_begin(struct rings *r, bool all);
-/* Whether so much came in that moment that it has to be read as soon as that is over. */
+/* Whether so much came since that it has to be read as soon as RINGS_SLACK_MS are over. */
 bool rings_are_filling(const struct rings *r);
 bool rings_next(struct rings *r, struct ring_record *ret); /* false: no more for now */
 

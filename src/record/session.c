@@ -16,7 +16,7 @@
 #include "record/asleep.h"
 #include "record/tracefs.h"
 
-enum { ROUND_MS = 300, ROUND_DEEP_MS = 10, ROUND_FULL_MS = 2, TOTALS_MAX = 256 };
+enum { ROUND_MS = 300, ROUND_DEEP_MS = 10, TOTALS_MAX = 256 };
 static const uint64_t SECOND_NS = 1000000000;
 
 /* ---- records ---- */
@@ -601,7 +601,7 @@ static uint64_t round_ms(struct session *s, uint64_t now)
 	bool deep = u->deep > u->stacks / 1000;
 	rings_choose(s->rings, deep || age < SECOND_NS / 2);
 	if (rings_are_filling(s->rings))
-		return ROUND_FULL_MS;
+		return RINGS_SLACK_MS;
 	uint64_t round = deep_round_ms(s);
 	return deep || age < SECOND_NS / 10 ? round / 2 + now / 1000 % round : ROUND_MS;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capped.h"
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/records.h"
@@ -290,12 +291,6 @@ static void read_thread(struct callgrind_reader *r, struct callgrind_line l)
 	r->task.tid = (uint32_t)tid;
 }
 
-static void add_to(uint64_t *sum, uint64_t more)
-{
-	if (__builtin_add_overflow(*sum, more, sum))
-		*sum = UINT64_MAX;
-}
-
 static void read_sums(struct callgrind_line l, uint64_t *sums)
 {
 	uint64_t value;
@@ -303,7 +298,7 @@ static void read_sums(struct callgrind_line l, uint64_t *sums)
 		skip_blanks(&l);
 		if (!take_number(&l, &value))
 			return;
-		add_to(&sums[i], value);
+		capped_add(&sums[i], value);
 	}
 }
 
@@ -403,9 +398,9 @@ static bool read_cost(struct callgrind_reader *r, struct callgrind_line l)
 			values = values_of(r, cost);
 		}
 		any = true;
-		add_to(&values[i], value);
+		capped_add(&values[i], value);
 		if (!is_call)
-			add_to(&r->sums.read[i], value);
+			capped_add(&r->sums.read[i], value);
 	}
 	skip_blanks(&l);
 	return l.at == l.end;

@@ -8,11 +8,10 @@
  * leaf first, or with one frame behind the event. Each field may be missing (perf script -F), and a
  * comm may hold blanks and numbers. So a line without a time is a sample's if its event is there, a
  * frame is behind it, or frames follow, and its numbers are as wide as perf prints them. Functions
- * that were inlined
- * say (inlined) in place of the object. Addresses are those of the process; what counts are the
- * names. What else perf prints of a sample (lines of source, registers, branches) and records that
- * are no samples (--show-mmap-events and others) are passed over, with the lines that belong to
- * them.
+ * that were inlined say (inlined) in place of the object. Addresses are those of the process; what
+ * counts are the names. What else perf prints of a sample (lines of source, registers, branches)
+ *and records that are no samples (--show-mmap-events and others) are passed over, with the lines
+ *that belong to them.
  *
  * kin script prints markers, too: "# marker SECONDS.FRACTION: NAME". */
 #include <ctype.h>
