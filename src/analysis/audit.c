@@ -204,10 +204,11 @@ static void check_time(const struct profile *p, const struct talk *t)
 	double period = sampled / (double)n, threads = (double)p->samples.n_tasks;
 	double off = sampled > cpu ? sampled - cpu : cpu - sampled;
 	if (off > AUDIT_TIME * cpu && off > period * threads)
-		say(t,
-		    "samples stand for %.3f s of CPU time: %.1f %% of the %.3f s of the kernel's "
-		    "accounting",
-		    sampled / 1e9, 100 * sampled / cpu, cpu / 1e9);
+		(off > AUDIT_MISREAD * cpu ? say_in_reports : say)(
+			t,
+			"samples stand for %.3f s of CPU time: %.1f %% of the %.3f s of the "
+			"kernel's accounting",
+			sampled / 1e9, 100 * sampled / cpu, cpu / 1e9);
 }
 
 void audit_check(const struct profile *p, audit_listener *listener, void *arg)

@@ -19,11 +19,13 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
  *   sampling period of each thread; or there are no samples of at least AUDIT_SILENT_NS;
  * - more than AUDIT_PLACELESS of the time blocked or waiting has no stack.
  *
- * Troubles, cut and guessed stacks, CPU time without a sample and time without a stack are marked
- * `in_reports`. For whole profiles: parts (profile_filter) lack some of the data. */
+ * Troubles, cut and guessed stacks, CPU time without a sample, CPU time that is off by more than
+ * AUDIT_MISREAD and time without a stack are marked `in_reports`. For whole profiles: parts
+ * (profile_filter) lack some of the data. */
 #define AUDIT_TRUNCATED 0.01
 #define AUDIT_GUESSED   0.01
 #define AUDIT_TIME      0.05
+#define AUDIT_MISREAD   0.2
 #define AUDIT_SILENT_NS 50000000
 #define AUDIT_PLACELESS 0.05
 void audit_check(const struct profile *p, audit_listener *say, void *arg);

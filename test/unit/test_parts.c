@@ -589,6 +589,10 @@ static void time_is_compared_with_the_kernels(void)
 	       "samples stand for 0.900 s of CPU time: 90.0 % of the 1.000 s of the kernel's "
 	       "accounting\n");
 	OK_STR(said_of(of_samples(clock_event, "clock", 9, a)), ""); /* 0.1 s each */
+	a.sampled_ns = 790000000;
+	OK_STR(said_of(of_samples(clock_event, "clock", 10, a)),
+	       "!samples stand for 0.790 s of CPU time: 79.0 % of the 1.000 s of the kernel's "
+	       "accounting\n");
 	a.sampled_ns = 1020000000;
 	OK_STR(said_of(of_samples(clock_event, "clock", 100, a)), "");
 	a.sampled_ns = 1050000000;
