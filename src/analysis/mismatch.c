@@ -126,7 +126,7 @@ static bool check_callees(struct mismatch_check *p, const struct symbols *s)
 	for (size_t i = 0; i < p->data->n_arcs; i += step) {
 		struct arc arc = arc_at(&p->data->arcs, i);
 		uint64_t to = arc.to;
-		if (arc.to_object) /* a recording says itself what it is of */
+		if (arc.to_object) /* a recording names its program itself */
 			continue;
 		n++;
 		if (can_be_callee(p->object, s, to))

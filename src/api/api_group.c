@@ -250,8 +250,7 @@ static struct kin_error *by_event(struct group_parts *x)
 	uint8_t *events = xalloc(n + 1);
 	struct kin_error *err = NULL;
 
-	x->column =
-		(struct kin_column){ "event", "event", "what the samples are of", KIN_CELL_TEXT };
+	x->column = (struct kin_column){ "event", "event", "the sampled event", KIN_CELL_TEXT };
 	x->own_shares = true;
 	for (size_t i = 1; i < n; i++)
 		x->many_units |= p->samples.events[i].unit != p->samples.events[0].unit;

@@ -623,12 +623,13 @@ void profile_note_left_out(struct kin_profile *p)
 		if (p->data->sources[i].left_out && !n++)
 			first = strtab_get(p->data->strings, p->data->sources[i].path);
 	if (n == 1)
-		profile_add_note(p, xprintf("%s is left out: it is of the same run as a recording, "
-					    "which has its calls",
-					    first));
+		profile_add_note(
+			p, xprintf("%s is left out: it belongs to the same run as a recording, "
+				   "which has its calls",
+				   first));
 	else if (n)
-		profile_add_note(p, xprintf("%s and %zu more are left out: they are of the same "
-					    "runs as recordings, which have their calls",
+		profile_add_note(p, xprintf("%s and %zu more are left out: they belong to the "
+					    "same runs as recordings, which have their calls",
 					    first, n - 1));
 }
 

@@ -219,8 +219,8 @@ char *profile_event_note(const struct profile *p, const char *what)
 	const struct samples *s = &p->samples;
 	uint16_t shown = samples_event(s);
 	char *others = other_events(p, shown);
-	char *note = *others ? xprintf("%s are of %s; --event NAME has the others: %s", what,
-				       strtab_get(p->strings, s->events[shown].name), others)
+	char *note = *others ? xprintf("%s are those of %s; --event NAME shows the others: %s",
+				       what, strtab_get(p->strings, s->events[shown].name), others)
 			     : NULL;
 	free(others);
 	return note;

@@ -379,7 +379,7 @@ static struct kin_error *begin_spool(const struct settings *s, struct spool *ret
 		folder ? spool_open(folder,
 				    s->agent.spool_bytes ? s->agent.spool_bytes : USUAL_BYTES, ret)
 		       : err_new(KIN_ERROR_USAGE,
-				 "there is no folder of this user's for what waits: "
+				 "this user has no folder where recordings could wait: "
 				 "name one with --spool");
 	free(folder);
 	return err;

@@ -29,7 +29,7 @@ static const struct example examples[] = {
 	{ "kin browse", "the profile here" },
 	{ "kin browse app.kin", "of a recording" },
 	{ "kin browse --by=thread --min-share=1% app.kin", "the main functions of each thread" },
-	{ "kin browse prog gmon.out", "of what a program built with -pg left" },
+	{ "kin browse prog gmon.out", "the profile that a program built with -pg left" },
 	{ 0 },
 };
 

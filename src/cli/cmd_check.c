@@ -28,9 +28,9 @@ static const char *const description[] = {
 	"of BASELINE if it is known.",
 	"Counted calls are the same in each run: a function fails if it is called more often, "
 	"by itself, too, than --calls allows. A gmon.out of the C library lacks calls from outside "
-	"the program, such as those of main and of what qsort calls; with one, they are left out "
-	"on both sides. Times differ by chance: a function, or the total, fails if the lower end "
-	"of its interval, corrected for the number of functions, exceeds what --time "
+	"the program, such as those of main and of functions that qsort calls; with one, they are "
+	"left out on both sides. Times differ by chance: a function, or the total, fails if the "
+	"lower end of its interval, corrected for the number of functions, exceeds what --time "
 	"allows. That needs repetitions on both sides; without them time is not checked, and a "
 	"line says so.",
 	"Data that allows no check is a failure, too: no samples and no counts, no function on "
@@ -41,7 +41,7 @@ static const char *const description[] = {
 
 static const char exit_status[] =
 	"0 if nothing is slower than it may be, 1 if something is, 2 if the command line is "
-	"wrong, 3 if there is no data, it is of something else, could not be read, or is in "
+	"wrong, 3 if there is no data, or data of something else, if it could not be read or is in "
 	"doubt with --strict, or if a run failed or ended otherwise than the others.";
 
 static const struct example examples[] = {
@@ -543,7 +543,7 @@ static void note_processes(struct gate_check *k)
 	if (k->counted && k->joined && before->at.n == 1 &&
 	    runtime_file_header(before->at.at[0], &header))
 		findings_note(&k->found,
-			      xprintf("the runs are of several processes, and %s is of one: with "
+			      xprintf("the runs have several processes, and %s has one: with "
 				      "the files that others left beside it, kin merge makes a "
 				      "baseline of all",
 				      before->at.at[0]));

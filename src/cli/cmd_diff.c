@@ -26,7 +26,7 @@ static const char *const description[] = {
 	"deviations of sampling, or of the repetitions where there are any, corrected for the "
 	"number of functions (Holm). So equal programs have a row once in twenty times. The "
 	"machine's own influence, such as a busy cache or a warm CPU, only shows in repetitions: "
-	"best in those of kin compare, which takes turns. All runs of a kin record -r 10 are of "
+	"best in those of kin compare, which takes turns. All runs of a kin record -r 10 belong to "
 	"one stretch of time; the intervals include that another stretch may differ as much as "
 	"single runs do.",
 	NULL,

@@ -17,7 +17,8 @@ static const char *const description[] = {
 	"thread did when; source lines and instructions. Whoever chooses a stretch "
 	"of time or threads there gets all of it for these alone. Each state of the page has an "
 	"address of its own, to be kept or sent.",
-	"All shares are of the whole recording. If the file would become larger than --max-size, "
+	"All shares are parts of the whole recording. If the file would become larger than "
+	"--max-size, "
 	"times get less precise, and then the narrowest frames are left out: \"others\" stands for "
 	"them, and sums of functions stay exact. Without --max-size, frames below a 200,000th, "
 	"which no screen shows, are left out like that in any case.",

@@ -8,7 +8,7 @@ static const char *const description[] = {
 	"(MPI_*, PMPI_*, and mpi_*_ of Fortran, with all that they call).",
 	"Without data, of the last recording here: of all ranks of its job. Data are recordings "
 	"of ranks, merged or not, or their sums by kin-mpi reduce or kin merge --sum-ranks.",
-	"Times are of the event of the recording, usually CPU time: MPI libraries wait busily, "
+	"Times are in the unit of the recorded event, usually CPU time: MPI libraries wait busily, "
 	"which takes CPU time, unless there are more ranks than CPUs. kin record --wall records "
 	"the time asleep, too: --event=blocked shows it.",
 	"With names of functions, only these and calls of them.",

@@ -17,7 +17,7 @@ static const char *const description[] = {
 	"(kin diff: 3). Data is unreliable if the recorder noted a problem, lost data or was "
 	"throttled; if more than 1 % of the stacks are cut, or have guessed callers; if sampled "
 	"CPU time differs from the kernel's by more than 5 %; if more than 5 % of the blocked "
-	"time has no place; if the recording was not ended or is of another program; if files "
+	"time has no place; if the recording was not ended or belongs to another program; if files "
 	"with names could not be read, or are gone and hold more than 1 % of the samples.",
 	"Of many threads the 20 with the most CPU time have a line each, and the others one line "
 	"together; --threads changes the number. CSV and JSON list all.",

@@ -47,7 +47,7 @@ static const char *check(const struct settings *s)
 		       "kin pack FILE packs";
 	if (s->data.at.n > 1)
 		return "one recording at a time: kin merge makes one of several";
-	return s->executable ? "a recording says itself what it is of" : NULL;
+	return s->executable ? "a recording names its program itself" : NULL;
 }
 
 static int cmd_pack(const struct settings *s)

@@ -33,7 +33,7 @@ static const struct example examples[] = {
 	{ "kin push --service=web --service-version=7 --label=zone=b http://db:8123/p *.kin",
 	  "then: kin report 'http://db:8123/p?service=web&version=7&zone=b'" },
 	{ "kin diff 'http://db:8123/p?version=7' 'http://db:8123/p?version=8'",
-	  "of what is there" },
+	  "compares two versions" },
 	{ 0 },
 };
 
@@ -139,7 +139,7 @@ static int cmd_push(const struct settings *s)
 	}
 	const char *store = find_store(s);
 	if (store) {
-		message(name, "%s: a store is no recording: push those that it is of", store);
+		message(name, "%s: a store is no recording: push the recordings themselves", store);
 		return EXIT_USAGE;
 	}
 	struct kin_error *err = push_options_take(&own, &url, &opts);

@@ -451,7 +451,7 @@ static bool take_filter(const char *arg, struct record_line *l, char error[512])
 {
 	const char *events = l->sampling.events;
 	if (!events) {
-		snprintf(error, 512, "--filter is of the -e before it: there is none");
+		snprintf(error, 512, "--filter belongs to the -e before it: there is none");
 		return false;
 	}
 	struct rings_filter f = { (uint32_t)l->last_events, (uint32_t)strlen(events), arg };
@@ -628,7 +628,7 @@ static const char *check_parts(const struct record_opts *o)
 	if ((parts || p->overwrite) && !strcmp(o->output, "-"))
 		return "--switch-output, --every and --overwrite take files, and -o - is a pipe";
 	if (p->max_files && !parts)
-		return "--switch-max-files is of --switch-output or --every: when does a new file "
+		return "--switch-max-files needs --switch-output or --every: when does a new file "
 		       "begin?";
 	if (p->overwrite && p->max_bytes)
 		return "--overwrite keeps 64 MiB in memory: --switch-output=SIZE has nothing to "

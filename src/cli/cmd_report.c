@@ -255,10 +255,11 @@ static struct kin_error *check_filters(struct kin_profile *profile, const struct
 	if (h->symbol_filter)
 		return err_new(
 			KIN_ERROR_USAGE,
-			"--symbol-filter=%.200s: no row is of a function with that in its name",
+			"--symbol-filter=%.200s: no row has a function with that in its name",
 			h->symbol_filter);
 	return h->socket ? err_new(KIN_ERROR_USAGE,
-				   "--socket-filter=%.200s: no sample is of that socket", h->socket)
+				   "--socket-filter=%.200s: no sample was taken on that socket",
+				   h->socket)
 			 : NULL;
 }
 

@@ -264,7 +264,7 @@ static void say_became(const struct run_line *l, const struct run_file *last, si
 /* Another process, as of a run at the same time, has the name that was asked for. */
 static void say_beside(const struct run_line *l, const struct run_file *last)
 {
-	message("run", "%s: kin flat %s shows it, as %s is of another process%s", last->path,
+	message("run", "%s: kin flat %s shows it, as %s belongs to another process%s", last->path,
 		last->path, l->opts.output, lack_in_words(&l->opts, last->path));
 }
 
@@ -293,7 +293,7 @@ static void say_unmeasured(const struct run_line *l, const struct run_file *last
 	const struct kinf_header *h = &last->header;
 	char *became = xprintf("%.*s", (int)sizeof(h->became), h->became);
 	char *reason = reason_for(became, h->end_detail == KINF_EXEC_WITHOUT);
-	message("run", "%s became %s, which is not measured: %s; %s is of what was before",
+	message("run", "%s became %s, which is not measured: %s; %s holds what ran before",
 		l->argv[0], *became ? became : "another program", reason, last->path);
 	free(reason);
 	free(became);

@@ -22,7 +22,7 @@ static const char *const description[] = {
 };
 
 static const struct example examples[] = {
-	{ "kin tidy http://db:8123/profiles", "sums of what is more than an hour old" },
+	{ "kin tidy http://db:8123/profiles", "sums up hours that ended more than an hour ago" },
 	{ "kin tidy --keep=30d http://db1,db2/profiles", "the last month stays" },
 	{ 0 },
 };

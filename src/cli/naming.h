@@ -16,7 +16,7 @@ uint64_t naming_put(const char *command, const char *path, const struct held_fil
 #define OPTION_NO_NAMES                                                                            \
 	{                                                                                          \
 		OPT_NO_NAMES, 0, "no-names", NULL,                                                 \
-			"do not put names of what was hit into FILE: reports then need the "       \
+			"do not put names of sampled functions into FILE: reports then need the "  \
 			"programs as they are now"                                                 \
 	}
 

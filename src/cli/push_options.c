@@ -64,8 +64,8 @@ bool push_options_set(struct settings *s, int id, const char *arg, char error[51
 			return arg_bad("--label", arg, "KEY=VALUE", error);
 		if (store_url_has_key(arg, (size_t)(equals - arg))) {
 			snprintf(error, 512,
-				 "--label=%.100s: no report could ask for it, as %.*s is of the "
-				 "store's URL itself; so are service, version, host, from and to",
+				 "--label=%.100s: no report could ask for it, as the store's URL "
+				 "has its own %.*s; likewise service, version, host, from and to",
 				 arg, (int)(equals - arg), arg);
 			return false;
 		}

@@ -43,7 +43,7 @@ static struct kin_error *check_header(const struct bsd_header *h, const struct h
 	if (samples < 0 || h->low / 2 > h->high / 2) {
 		err = err_new(KIN_ERROR_FORMAT,
 			      "%s: damaged in the header: the samples or the text end before they "
-			      "start; or the executable is of another word size or byte order",
+			      "start; or the executable has another word size or byte order",
 			      path);
 		return gnu_words_are(err, true,
 				     "file '%s' does not appear to be in gmon.out format", path);

@@ -401,8 +401,8 @@ static void write_result(struct reduction *r)
 	kin_profile_free(p);
 	if (!of_ranks) {
 		fprintf(stderr,
-			"kin-mpi: no file is of a rank of a parallel job: %s has nothing "
-			"that ranks differ by\n",
+			"kin-mpi: no file belongs to a rank of a parallel job: %s cannot "
+			"tell ranks apart\n",
 			r->output);
 		r->incomplete = true;
 	} else if (!err && !r->quiet)

@@ -579,7 +579,7 @@ struct kin_error *record(const struct record_opts *opts, struct record_result *r
 	if (!machine_native())
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "cannot record here: kin does not know the registers of " KIN_MACHINE
-			       "; reports of what was recorded elsewhere work");
+			       "; reports of recordings made elsewhere work");
 	struct session *s = xalloc(sizeof(*s));
 	s->opts = opts;
 	s->result = ret;

@@ -220,11 +220,12 @@ static struct kin_error *check(struct comparison *c, int side, const struct comp
 	struct kin_table *t = r->flat;
 	const char *unit = unit_of(t);
 	if (c->unit && strcmp(c->unit, unit) != 0 && !c->o.shares)
-		return err_new(KIN_ERROR_MISMATCH, "one profile is of %s, the other of %s", c->unit,
+		return err_new(KIN_ERROR_MISMATCH, "one profile is in %s, the other in %s", c->unit,
 			       unit);
 	if (c->event && r->event && !is_same_event(c->event, r->event) && !c->o.shares)
-		return err_new(KIN_ERROR_MISMATCH, "one profile is of %.80s, the other of %.80s",
-			       c->event, r->event);
+		return err_new(KIN_ERROR_MISMATCH,
+			       "one profile has samples of %.80s, the other of %.80s", c->event,
+			       r->event);
 	if (c->o.inclusive && !kin_table_property(t, "measured"))
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "the profile %s has no stacks, and so no times with callees: leave "

@@ -515,15 +515,14 @@ static struct kin_error *check_keys(const struct hists_ask *a)
 		if (k->need == NEED_BRANCHES && !a->branches)
 			return err_new(
 				KIN_ERROR_USAGE,
-				"--sort: '%s' is of branches: it takes -b, and a recording by "
-				"kin record -b",
+				"--sort: '%s' needs branches: -b, and a recording by kin record "
+				"-b",
 				k->name);
 		if (k->need == NEED_ACCESSES && !a->given->accesses)
-			return err_new(
-				KIN_ERROR_USAGE,
-				"--sort: '%s' is of accesses to memory: it takes --mem-mode, "
-				"and a recording by kin record -d or perf mem record",
-				k->name);
+			return err_new(KIN_ERROR_USAGE,
+				       "--sort: '%s' needs accesses to memory: --mem-mode, and a "
+				       "recording by kin record -d or perf mem record",
+				       k->name);
 	}
 	return NULL;
 }

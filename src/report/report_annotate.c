@@ -602,7 +602,7 @@ static void note_nothing(const struct report_input *in, struct kin_table *t)
 	if (table_next(t, &row) || kin_table_n_notes(t) || !symbols_has_lines(in->symbols))
 		return;
 	table_note(t,
-		   "no source line is known of what was sampled or called: build it with -g, and "
+		   "the code that was sampled or called has no source lines: build it with -g, and "
 		   "do not strip it, to see source; --asm shows instructions");
 }
 

@@ -193,10 +193,8 @@ static struct kin_error *counts_run(const struct report_input *in, const struct 
 		table_note(t, "The data holds no calls and no block counts, only samples of time.");
 	report_note_subjects(in, o, t);
 	if (blocks->n_outside)
-		table_note(
-			t,
-			"%zu block counts are of addresses outside the program and are in no row.",
-			blocks->n_outside);
+		table_note(t, "%zu block counts have addresses outside the program, and no row.",
+			   blocks->n_outside);
 	if (blocks->has_saturated || in->profile->saturated)
 		table_note(t, "Some counts were too large for 64 bits; they are shown as the "
 			      "largest number.");

@@ -60,7 +60,7 @@ static const struct kin_column extra_columns[] = {
 			       .hidden = true },
 	[ROLE_CHAIN_COUNT] = { "chain_end_samples", "Chain end samples",
 			       "of the chains that end here", KIN_CELL_COUNT, .hidden = true },
-	[ROLE_EVENT] = { "event", "Event", "what the samples are of; if there are several events",
+	[ROLE_EVENT] = { "event", "Event", "the sampled event; if there are several",
 			 KIN_CELL_TEXT },
 };
 

@@ -314,7 +314,7 @@ static void note_slow(struct imbalance_job *j)
 		table_note(j->t,
 			   "most of that is %s: %.*f %s on rank %" PRIu32
 			   ", %.*f on average, %.0f %% "
-			   "of what it has more",
+			   "of the difference",
 			   name_of(j, &cause->to), digits, seconds(j, (double)cause->of.max), unit,
 			   cause->of.max_rank, digits, seconds(j, spread_mean(&cause->of, j->n)),
 			   100 * excess / more);
@@ -367,7 +367,7 @@ static void note_ranks(struct imbalance_job *j)
 	if (count_values(j->in->profile, FACT_JOB) > 1 ||
 	    count_values(j->in->profile, FACT_RANKS) > 1)
 		table_note(j->t,
-			   "the data is of several jobs, whose ranks of one number are one here");
+			   "the data has several jobs: ranks with the same number are added up");
 }
 
 /* A rank that was recorded with other events would look idle. */
@@ -472,7 +472,7 @@ static struct kin_error *check_ranks(const struct spread_set *set)
 {
 	if (!set || !set->ranks.n)
 		return err_new(KIN_ERROR_USAGE,
-			       "the data is of no rank of a parallel job: mpirun -n 8 kin record "
+			       "the data has no ranks of a parallel job: mpirun -n 8 kin record "
 			       "./app leaves a file for each");
 	if (set->is_part)
 		return err_new(KIN_ERROR_USAGE,

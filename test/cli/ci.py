@@ -87,7 +87,7 @@ def main():
                'a function that is called more often fails, at its line', out + err)
         code, out, err = run("kin check baseline.kin --time=off -r 2 -- sh -c './prog.counted; ./prog.counted'")
         tap.ok(code == 1 and ': part: 660 calls, 300 before' in out, 'calls of all processes of a command add up', out + err)
-        tap.ok('the runs are of several processes, and baseline.kin is of one' in out, '... and are not those of one process', out)
+        tap.ok('the runs have several processes, and baseline.kin has one' in out, '... and are not those of one process', out)
         code, out, err = run("kin run -q --no-gmon -o two.kin sh -c './prog.counted; ./prog.counted' && kin merge -o all.kin two.kin two.*.kin && "
                              "kin check all.kin --time=off -r 1 -- sh -c './prog.counted; ./prog.counted'")
         tap.ok(code == 0 and out == 'calls of 2 functions checked\nfine\n', 'a baseline of several processes is one that was merged', out + err)

@@ -440,7 +440,7 @@ some_report() { # kin report, of the samples of one rank alone
 }
 check 'kin report --rank: that rank alone' some_report
 env -u OMPI_COMM_WORLD_RANK "$kin" record -q -o idle/alone.kin idle/busy 1
-no_ranks() { job 1 "$build/kin-mpi" reduce -o idle/alone.sum.kin idle/alone.kin; [ $? = 1 ] && grep -q 'no file is of a rank' log; }
+no_ranks() { job 1 "$build/kin-mpi" reduce -o idle/alone.sum.kin idle/alone.kin; [ $? = 1 ] && grep -q 'no file belongs to a rank' log; }
 : >log
 check 'kin-mpi: a file of no rank is said' no_ranks
 finish

@@ -55,7 +55,7 @@ def test_one_name(tap, kin, folder):
     status, out, err = run(kin, folder, 'flat', '--event=cpu-clock#2', '-f', 'csv', data)
     tap.ok(not status and 'main' in out, 'the second of a name can be asked for', out + err)
     _, out, _ = run(kin, folder, 'flat', data)
-    tap.ok(out.splitlines()[1:2] == ['  times are of cpu-clock; --event NAME has the others: cpu-clock#2'],
+    tap.ok(out.splitlines()[1:2] == ['  times are those of cpu-clock; --event NAME shows the others: cpu-clock#2'],
            'of several events it is said which one is shown', out)
     _, out, _ = run(kin, folder, 'report', data)
     tap.ok('  1 more event below' in out.splitlines()[:4], 'or that the others follow', out)

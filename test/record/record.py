@@ -1026,7 +1026,7 @@ def test_became(tap, box):
     tap.ok(' became ' not in named, 'of two runs at once none became the other', named)
     p = said('env', '-i', './callers')
     tap.ok(p == "kin run: env became ./callers, which is not measured: its environment is without kin run's LD_PRELOAD; "
-           'became.kin is of what was before\n', 'an environment without the runtime', p)
+           'became.kin holds what ran before\n', 'an environment without the runtime', p)
     info = box.run(box.kin, 'info', 'became.kin').out
     tap.ok('became another program: ./callers' in info, 'kin info says what it became', info)
     p = said('sh', '-c', 'env -i ./callers; env -i ./callers; exit')

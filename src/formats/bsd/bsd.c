@@ -85,11 +85,11 @@ static bool probe_old(struct bytes head, const struct input_opts *o)
 
 static struct kin_error *not_plausible(const struct bsd *f, const char *what)
 {
-	struct kin_error *err = err_new(
-		KIN_ERROR_FORMAT,
-		"%s: damaged in the header: %s; or the executable is of another word size or "
-		"byte order",
-		f->b.name, what);
+	struct kin_error *err =
+		err_new(KIN_ERROR_FORMAT,
+			"%s: damaged in the header: %s; or the executable has another word size or "
+			"byte order",
+			f->b.name, what);
 	return err_about(err, (struct err_facts){ ERR_HEADER, f->b.name });
 }
 

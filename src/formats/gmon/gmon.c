@@ -53,11 +53,10 @@ static struct kin_error *unexpected_end(const struct gmon *g, const char *what)
 
 static struct kin_error *damaged(const struct gmon *g, const char *what)
 {
-	return err_new(
-		KIN_ERROR_FORMAT,
-		"%s: damaged at offset %#jx: %s; or the executable is of another word size or "
-		"byte order",
-		g->w->b.name, (uintmax_t)g->record, what);
+	return err_new(KIN_ERROR_FORMAT,
+		       "%s: damaged at offset %#jx: %s; or the executable has another word size or "
+		       "byte order",
+		       g->w->b.name, (uintmax_t)g->record, what);
 }
 
 /* Histograms */
@@ -285,7 +284,7 @@ static struct kin_error *read_header(struct gmon *g)
 	if (version > 1) {
 		err = err_new(
 			KIN_ERROR_UNSUPPORTED,
-			"%s: gmon.out of version %u, known are 0 and 1; or the executable is of "
+			"%s: version %u of gmon.out (0 and 1 are known), or the executable has "
 			"another byte order",
 			b->name, version);
 		return err_about(err, (struct err_facts){ ERR_VERSION, b->name, .first = version });

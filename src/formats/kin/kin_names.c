@@ -191,7 +191,7 @@ void kinfile_read_names(struct kinfile *f, const uint8_t *plain, size_t n, uint6
 	while (bytes_left(&x.in))
 		read_record(&x);
 	if (x.in.failed)
-		kinfile_damaged(f, at, "names of what was hit");
+		kinfile_damaged(f, at, "names of sampled functions");
 	vec_free(&x.strings);
 }
 
