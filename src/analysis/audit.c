@@ -97,7 +97,7 @@ static void check_losses(const struct profile *p, const struct talk *t)
 		bool in_reports;
 	} losses[] = {
 		{ "samples were lost", a->lost, true },
-		{ "samples refer to what is not in the data", a->unresolved },
+		{ "samples refer to entries that are not in the data", a->unresolved },
 		{ "times the kernel held sampling back", a->throttled },
 		{ "calls could not be counted", a->lost_arcs, true },
 		{ "executions of blocks could not be counted", a->lost_blocks, true },

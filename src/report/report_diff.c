@@ -474,8 +474,8 @@ static void note_sum(const struct diff *d, struct kin_table *t)
 	else
 		table_note(t, "before is %s, after %s", before, after);
 	if (!d->c->o.shares)
-		table_note(t, "a sum grows with the number and length of its recordings, which is "
-			      "not kept: --shares compares shares of the totals");
+		table_note(t, "a sum grows with the number and length of its recordings, and does "
+			      "not say how many they were: --shares compares shares of the totals");
 	free(before);
 	free(after);
 }
@@ -501,12 +501,12 @@ static void note_chance(const struct diff *d, struct kin_table *t)
 	bool sampled = c->side[BEFORE].sampled && c->side[AFTER].sampled && is_compared(d);
 	if (comparison_is_repeated(c) && !c->repeats.paired && together)
 		table_note(t,
-			   "they were not recorded in turns: that another stretch of time may "
-			   "differ as single runs do is in the intervals. kin compare takes turns, "
-			   "and needs less room");
+			   "the sides were not recorded in turns: intervals allow for as much "
+			   "difference between the two times as between single runs. kin compare "
+			   "takes turns, and its intervals are narrower");
 	else if (!comparison_is_repeated(c) && sampled)
-		table_note(t, "the total has no interval: what of its change is chance only "
-			      "repetitions say. kin compare, or kin record -r 10");
+		table_note(t, "the total has no interval: how much of its change is chance only "
+			      "shows in repetitions, by kin compare or kin record -r 10");
 }
 
 /* What a sample stands for, if that is another amount on one side. Each thread lacks what it did
@@ -598,7 +598,7 @@ static void note_added_up(const struct diff *d, struct kin_table *t)
 		n == 1 ? xprintf("several functions of one object are called %s: their calls "
 				 "are added up",
 				 name)
-		       : xprintf("%zu names, such as %s, are those of several functions of one "
+		       : xprintf("%zu names, such as %s, each belong to several functions of one "
 				 "object: their calls are added up",
 				 n, name);
 	table_property(t, "added_up", cell_text(table_text(t, text)));
@@ -613,9 +613,9 @@ static void note_unread(const struct diff *d, struct kin_table *t)
 	if (n && d->n_alone)
 		table_note(
 			t,
-			"renamed functions are not recognised by code: that of %zu which one side "
-			"alone has is not here (the program is gone, was replaced, or has no build "
-			"id). kin pack keeps it in the recording",
+			"renamed functions are not recognised by their code: of %zu functions on "
+			"one side the code is not here (the program is gone, was replaced, or has "
+			"no build id). kin pack keeps it in the recording",
 			n);
 }
 

@@ -19,7 +19,7 @@ static const struct kin_column columns[] = {
 		    "what the fact is about: program, file, object, thread, "
 		    "marker, samples, time, calls, blocks, audit, check",
 		    KIN_CELL_TEXT },
-	[FACT] = { "fact", "fact", "what is said", KIN_CELL_TEXT },
+	[FACT] = { "fact", "fact", "its value", KIN_CELL_TEXT },
 	[VALUE] = { "value", "value", "a number, time or text", KIN_CELL_TEXT },
 	[DETAIL] = { "detail", "detail", "more about it", KIN_CELL_TEXT },
 };

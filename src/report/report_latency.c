@@ -195,9 +195,9 @@ static void note_doubts(const struct latency_job *j)
 	if (!worst)
 		return;
 	table_note(j->t,
-		   "of %zu function%s measuring took more than what is left: %s: %.0f ns of each "
-		   "call, which leaves half of them %.0f ns or less, but no less than bare calls "
-		   "take. --columns=+probes shows it",
+		   "%zu function%s took less time than measuring did: in %s measuring took %.0f ns "
+		   "of each call, and left %.0f ns or less of half of the calls, but no less than "
+		   "bare calls take. --columns=+probes shows it",
 		   n, n == 1 ? "" : "s", name_of(j->in, j->o, worst->to, j->t),
 		   (double)worst->of.probes / (double)worst->of.count,
 		   distribution_quantile(&worst->of, 0.5));
@@ -216,12 +216,11 @@ static struct kin_error *latency_run(const struct report_input *in, const struct
 	gather(&j);
 	list(&j);
 	if (in->profile->samples.n_latencies)
-		table_note(t, "times are by the clock, with all that was called, and without what "
-			      "measuring them took");
+		table_note(t, "times are wall-clock times, with callees and without the cost of "
+			      "measuring");
 	else
-		table_note(t, "the data does not know how long calls took: kin run --latency "
-			      "measures it, "
-			      "in programs compiled with -finstrument-functions");
+		table_note(t, "the data has no durations of calls: kin run --latency measures "
+			      "them, in programs compiled with -finstrument-functions");
 	note_doubts(&j);
 	report_note_subjects(in, o, t);
 	free_list(&j.arcs);

@@ -169,7 +169,7 @@ def renamed_code(tap, kin, build_id):
             if action == 'replaced':
                 shutil.copy(os.path.join(folder, 'new'), os.path.join(folder, 'old'))
             got = fates('old.kin')
-            tap.ok(got.get('kept_new') == 'new' and got.get('kept') == 'gone' and len(got['unread']) == 1 and ' 4 which' in got['unread'][0],
+            tap.ok(got.get('kept_new') == 'new' and got.get('kept') == 'gone' and len(got['unread']) == 1 and 'of 4 functions' in got['unread'][0],
                    f'a program that is {action}: nothing is said of its code, and that is said{what}', got)
             tells(fates('packed.kin'), f', a program that is {action} and was packed{what}')
             open(os.path.join(folder, 'old'), 'a').close()

@@ -520,7 +520,7 @@ static void losses_are_said_with_their_numbers(void)
 						  .lost_threads = 7,
 						  .lost_modules = 8 })),
 	       "!2 samples were lost\n"
-	       "3 samples refer to what is not in the data\n"
+	       "3 samples refer to entries that are not in the data\n"
 	       "4 times the kernel held sampling back\n"
 	       "!5 calls could not be counted\n"
 	       "!6 executions of blocks could not be counted\n"

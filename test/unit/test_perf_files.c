@@ -242,7 +242,7 @@ static void test_damage(void)
 	struct profile *p = read_file("damaged_sample", message, sizeof(message));
 
 	OK_STR(message,
-	       "file: damaged at offset 0x288: a sample says that it is longer than it is");
+	       "file: damaged at offset 0x288: a sample longer than its record");
 	OK(p->samples.n == 1);
 	profile_free(p);
 	p = read_file("unknown_id", message, sizeof(message));

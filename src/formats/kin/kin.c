@@ -160,8 +160,7 @@ static void read_payload(struct kinfile *f, const struct kinfile_block *b, bool 
 	read_block *read = reader_of(b->head.type, first_pass);
 
 	if (first_pass && b->head.type >= KINF_N_TYPES)
-		kinfile_damaged(f, b->at,
-				"a block of a type that is not known; a newer kin wrote it?");
+		kinfile_damaged(f, b->at, "a block of unknown type; a newer kin wrote it?");
 	if (!read)
 		return;
 	if (b->head.flags & KINF_SEALED && !checksum_fits(f, b))
@@ -177,7 +176,7 @@ static void check_padding(struct kinfile *f, const struct kinfile_block *b)
 
 	window_seek(f->w, b->at + sizeof(b->head) + b->used);
 	if (window_need(f->w, n) >= n && !is_zero(f->w->b.pos, n))
-		kinfile_damaged(f, b->at, "what is behind a block");
+		kinfile_damaged(f, b->at, "the padding behind a block");
 }
 
 /* The block at an offset; false if no other can follow. */

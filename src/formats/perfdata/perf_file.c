@@ -67,7 +67,7 @@ static void read_ids(struct perf *p, struct window *w, struct perf_section ids, 
 static void read_attrs(struct perf *p, struct window *w, struct perf_section attrs, uint64_t each)
 {
 	if (each < PERF_ATTR_MIN + 16 || each > UINT16_MAX) {
-		perf_damaged(p, 16, "events of a size that is none");
+		perf_damaged(p, 16, "an impossible size of events");
 		return;
 	}
 	for (uint64_t at = 0; at + each <= attrs.size; at += each) {

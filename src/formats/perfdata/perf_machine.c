@@ -293,7 +293,7 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 		return;
 	}
 	if (!perf_sample_parse(&a->layout, r->data, r->size, details, &s)) {
-		perf_damaged(p, r->offset, "a sample says that it is longer than it is");
+		perf_damaged(p, r->offset, "a sample longer than its record");
 		return;
 	}
 	if (s.is_longer)

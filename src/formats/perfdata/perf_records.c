@@ -84,7 +84,7 @@ static void read_attr(struct perf *p, struct bytes b, uint64_t offset)
 		size = PERF_ATTR_MIN;
 	struct bytes attr = bytes_take(&b, size);
 	if (b.failed || !perf_attrs_add(p, attr)) {
-		perf_damaged(p, offset, "an event that is none");
+		perf_damaged(p, offset, "an event that cannot be read");
 		return;
 	}
 	while (bytes_left(&b) >= 8)
@@ -310,7 +310,7 @@ static bool find_record(struct perf *p, struct head *h, uint64_t *size)
 	}
 	*size = repair_size(p, h, size_of(p, h->w->b.pos));
 	if (*size < PERF_RECORD_HEADER) {
-		perf_damaged(p, offset, "a record that is too short to be one");
+		perf_damaged(p, offset, "a record shorter than its header");
 		return false;
 	}
 	bool is_large = *size > RECORD_MAX;
