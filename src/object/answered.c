@@ -1,4 +1,4 @@
-/* answered.c - answers by address: found, added, and as the bytes of a file. */
+/* answered.c - cached lookups by address: searches, additions, and the bytes of the cache file. */
 #include "object/answered.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static uint32_t first_from(const struct answered *a, uint64_t addr)
 	return (uint32_t)COUNT_WHILE(a->symbols.n, i, a->symbols.at[i].addr < addr);
 }
 
-/* Both are ascending. */
+/* Symbols, `nowhere` and hits are all ascending. */
 static bool all_known(const struct answered *a, const uint64_t *hits, size_t n)
 {
 	size_t s = 0, none = 0;
@@ -82,8 +82,8 @@ static int by_addr(const void *a, const void *b)
 	return l->end < r->end ? -1 : l->end > r->end;
 }
 
-/* A symbol that was not asked about may have come without the next one, where it ends: the shorter
- * one is right. */
+/* A symbol without hits may have been added without its successor, where it ends. Of two ends the
+ * smaller one is therefore right. */
 static void sort_symbols(struct answered *a)
 {
 	size_t n = 0;
@@ -162,7 +162,7 @@ static int by_low(const void *a, const void *b)
 	return l->high < r->high ? -1 : l->high > r->high;
 }
 
-/* Of overlapping entries, which say the same, the first is kept. */
+/* Overlapping spans have the same answers: the later one loses the overlap. */
 static void sort_spans(struct answered *a)
 {
 	size_t n = 0;
@@ -182,7 +182,7 @@ void answered_add_inlines(struct answered *a, const uint64_t *addrs,
 			  const struct address_range *reach, size_t n,
 			  const struct object_inline *list, size_t count)
 {
-	uint64_t known = 0; /* up to there by what was just added */
+	uint64_t known = 0; /* end of the last span added here */
 	for (size_t i = 0, k = 0; i < n; i++) {
 		uint32_t first = (uint32_t)a->list.n;
 		bool is_new =
@@ -232,7 +232,7 @@ static int by_start(const void *a, const void *b)
 	return l->low < r->low ? -1 : l->low > r->low;
 }
 
-/* Both lists, as one; of those that overlap the first. To be freed. */
+/* Both lists as one, by address; where lines overlap, the first one stays. To be freed. */
 static struct answered_line *all_lines(const struct answered *a, size_t *n)
 {
 	size_t all = a->lines.n + a->new_lines.n;
@@ -259,8 +259,8 @@ enum { VERSION = 3, ORDER = 0x01020304, LARGEST = 32 << 20 };
 
 static const char magic[8] = "KINNAM\r\n";
 
-/* In this machine's byte order; only it reads the file again. Behind it the arrays, then the
- * strings, of which the first is "". */
+/* The header, in this machine's byte order, as only this machine reads the file again. The arrays
+ * follow, then the strings, of which the first is "". */
 struct answered_head {
 	char magic[8];
 	uint32_t version, order; /* ORDER */
@@ -389,7 +389,7 @@ static bool read_spans(struct answered *a, const struct arrays *x)
 	return true;
 }
 
-/* "": none. */
+/* NULL for "", which stands for no string. */
 static const char *text_of(const struct arrays *x, uint32_t at)
 {
 	return x->strings[at] ? x->strings + at : NULL;
@@ -429,9 +429,9 @@ struct answered *answered_read(struct file *f, const struct answered_key *key)
 
 /* ---- writing ---- */
 
-struct texts { /* strings and where they go */
+struct texts { /* the file's strings */
 	struct strtab *names;
-	VEC(uint32_t) at; /* by id; of those that were given a place */
+	VEC(uint32_t) at; /* offset of each string placed so far, by id */
 	size_t size;
 };
 

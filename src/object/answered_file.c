@@ -1,5 +1,5 @@
-/* answered_file.c - the file with an object's answers: of what it is, found, read, replaced; and
- * that all of them together stay small. */
+/* answered_file.c - the cache file of an object: its key, how it is found, read and replaced, and
+ * the limit on the size of all such files. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 enum { LARGEST = 32 << 20, ALL = 56 << 20 };
 
-/* ---- what the answers are of ---- */
+/* ---- the key ---- */
 
 struct own_code {
 	uintptr_t addr;
@@ -58,7 +58,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *own)
 	return is_own;
 }
 
-/* Another kin may answer otherwise. */
+/* The build id of this code: another build of kin may give other answers. */
 static bool find_own_id(uint8_t *id)
 {
 	struct own_code own = { (uintptr_t)find_own_id, id };
@@ -106,7 +106,7 @@ static struct answered *load(const char *path, const struct answered_key *key)
 	}
 	struct answered *a = answered_read(&f, key);
 	if (a)
-		utimensat(AT_FDCWD, path, NULL, 0); /* used */
+		utimensat(AT_FDCWD, path, NULL, 0); /* recently used */
 	return a;
 }
 

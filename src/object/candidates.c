@@ -6,7 +6,7 @@
 
 #include "base/sort.h"
 
-/* By address; those of one address in file order. */
+/* Sorted by address; candidates with the same address stay in file order. */
 static struct sort_key *sort_addresses(const struct candidates *c)
 {
 	struct sort_key *keys = xrealloc(NULL, c->all.n, sizeof(*keys));
@@ -18,8 +18,8 @@ static struct sort_key *sort_addresses(const struct candidates *c)
 
 /* ---- aliases ---- */
 
-/* The first stays unless the other is better: global, then a function, then with fewer leading
- * underscores. */
+/* The first stays unless the other is better: shown by GNU, then global, then a function, then with
+ * fewer leading underscores. */
 bool candidate_is_better(const struct candidate *c, const struct candidate *kept)
 {
 	if ((c->rank ^ kept->rank) & RANK_LAST)
@@ -39,8 +39,8 @@ static bool is_old_version(const char *name)
 	return at && at[1] != '@';
 }
 
-/* "pwrite64" of "pwrite", "sinf32x" of "sin": what a C library calls the same function where files
- * or numbers are of that size anyway. */
+/* True for "pwrite64" and "pwrite", for "sinf32x" and "sin": a C library's second name of a
+ * function, where files or numbers have that size anyway. */
 static bool is_variant_of(const char *name, const char *plain)
 {
 	static const char *const sizes[] = { "64", "f32", "f32x", "f64", "f64x", "f128" };

@@ -25,7 +25,7 @@ static void gather(const struct elf_file *f, uint32_t type, struct variables *v)
 			continue;
 		const char *name = elf_symbols_name(&s, &sym);
 		size_t n = strnlen(name, v->name_budget);
-		if (n == v->name_budget) /* they overlap all over the string table */
+		if (n == v->name_budget) /* the names overlap all over the string table */
 			return;
 		v->name_budget -= n;
 		uint64_t end = sym.st_value + sym.st_size;

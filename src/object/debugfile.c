@@ -1,10 +1,11 @@
-/* Where symbols and DWARF lie when they are not in the file itself.
+/* debugfile.c - finds symbols and DWARF that are not in the file itself.
  *
- * The debug file: DEBUG_DIR/.build-id/xx/rest.debug, then what .gnu_debuglink names, beside the
- * file, in .debug/ there, or under DEBUG_DIR. It must have the same build-id if both have one, and,
- * found by name, the checksum that the link says. What dwz moved out of either is found by
- * .gnu_debugaltlink and must have the build-id it says.
- * What is not at hand is asked of debuginfod servers, if the object was opened so. */
+ * The debug file is DEBUG_DIR/.build-id/xx/rest.debug, else the file that .gnu_debuglink names:
+ * beside the object, in .debug/ there, or under DEBUG_DIR. It must have the object's build-id if
+ * both have one; a file found by its name must also have the checksum given in the link. The file
+ * into which dwz moved parts of either is named by .gnu_debugaltlink and must have the build-id
+ * given there. Files that are missing here are requested from debuginfod servers, if the object was
+ * opened with them. */
 #include <byteswap.h>
 #include <errno.h>
 #include <libdeflate.h>
@@ -46,7 +47,7 @@ static void failed(struct object_file *o, int errnum)
 		o->trouble = errnum;
 }
 
-/* A candidate that is not taken; it may be for lack of memory. */
+/* Frees a rejected candidate and notes its trouble, as lack of memory may be the reason. */
 static void give_up(struct object_file *o, struct elf_file *f)
 {
 	if (f)
@@ -76,7 +77,7 @@ static struct elf_file *open_at(struct object_file *o, const char *path)
 	return f;
 }
 
-/* What o's own root has below that path; NULL if it is the one that we see. */
+/* The path below o's own root (symfs), allocated; NULL if o's root is ours. */
 static char *below_root(const struct object_file *o, const char *path)
 {
 	return o->symfs && path[0] == '/' ? xprintf("%s%s", o->symfs, path) : NULL;
@@ -231,7 +232,7 @@ static struct elf_file *open_beside(struct object_file *o, const struct debuglin
 	return f ? f : open_linked(o, link, o->debug_dir, folder, "");
 }
 
-/* The folder that o is in below its own root; NULL if that is the one that we see. */
+/* The folder of o as seen from its own root (symfs), allocated; NULL if o's root is ours. */
 static char *own_folder(const struct object_file *o)
 {
 	size_t n = o->symfs ? strlen(o->symfs) : 0;

@@ -17,7 +17,7 @@
 enum {
 	SILENCE = 10,     /* seconds without a byte after which a server is taken to be down */
 	WHOLE_WAIT = 300, /* seconds for all answers together */
-	FAILURES = 3,     /* requests that failed, and not for lack of the file */
+	FAILURES = 3,     /* failed requests (not: no such file) after which no more are sent */
 };
 
 /* The library's functions, as <elfutils/debuginfod.h> declares them. */
@@ -39,16 +39,16 @@ struct debuginfod {
 	VEC(char *) answers; /* by question; NULL: there is none */
 	char *trouble;
 	unsigned failures;
-	double waited; /* seconds, for answers that came */
+	double waited; /* seconds, in finished requests */
 
 	/* State of the current request. */
 	const char *for_what;
 	double began, last_byte; /* seconds */
 	long bytes;
-	const char *given_up; /* NULL: it is not */
+	const char *given_up; /* why the request was given up; NULL: it was not */
 };
 
-/* The library hands nothing to what it calls but its client. */
+/* The one whose request is under way: the library passes its callback no argument of ours. */
 static _Thread_local struct debuginfod *waiting;
 
 static double now_s(void) { return (double)clock_now_ns() / 1e9; }
@@ -61,7 +61,7 @@ struct debuginfod *debuginfod_new(const struct debuginfod_opts *opts)
 	struct debuginfod *d = xalloc(sizeof(*d));
 	d->opts = *opts;
 	d->questions = strtab_new();
-	vec_push(&d->answers, NULL); /* to "" */
+	vec_push(&d->answers, NULL); /* to question "", which has id 0 */
 	return d;
 }
 
@@ -83,8 +83,8 @@ const char *debuginfod_trouble(const struct debuginfod *d) { return d ? d->troub
 
 /* ---- waiting ---- */
 
-/* Called about once a second, or more often. Before a server has answered `a` counts calls, then
- * bytes. What is not 0 ends the request. */
+/* The library's callback, called about once a second or more often. Until a server answers, `a`
+ * counts calls, then bytes. A result other than 0 ends the request. */
 static int while_waiting(void *client, long a, long b)
 {
 	struct debuginfod *d = waiting;
@@ -105,7 +105,7 @@ static int while_waiting(void *client, long a, long b)
 
 /* ---- the library ---- */
 
-/* It stays in memory: curl, which it needs, cannot be taken out again. */
+/* The library stays in memory: curl, which it needs, cannot be unloaded. */
 static void open_library(struct debuginfod *d)
 {
 	d->is_opened = true;
@@ -133,7 +133,7 @@ static void open_library(struct debuginfod *d)
 	dlclose(library);
 }
 
-/* A descriptor, or an error's number below 0. */
+/* A file descriptor, or a negative error number. */
 static int ask(struct debuginfod *d, enum debuginfod_kind kind, const char *build_id,
 	       const char *source, char **path)
 {

@@ -1,5 +1,5 @@
-/* Readable names, by libiberty's demanglers: one by one rather than by its front, cplus_demangle(),
- * so that a short name that expands to gigabytes can be given up. */
+/* demangle.c - readable names, by libiberty's demanglers. They are called one by one rather than by
+ * cplus_demangle(), so that a short name that expands to gigabytes can be given up. */
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ bool demangle_style_find(const char *name, enum demangle_style *ret)
 	return false;
 }
 
-/* ---- what a demangler writes to ---- */
+/* ---- a demangler's output ---- */
 
 struct demangled_output {
 	char *text; /* malloc */
@@ -41,8 +41,8 @@ struct demangled_output {
 	jmp_buf too_long;
 };
 
-/* The demanglers cannot be told to stop, and hold nothing that must be released while they write
- * (but for a few bytes of a Rust name in Punycode): so they are left. */
+/* The demanglers cannot be told to stop. While they write they hold nothing to be released
+ * (but for a few bytes of a Rust name in Punycode), so longjmp() may leave them. */
 static void write_piece(const char *s, size_t n, void *arg)
 {
 	struct demangled_output *out = arg;
@@ -84,7 +84,7 @@ static bool demangle_run(const char *name, enum demangle_style style, struct dem
 	return false;
 }
 
-/* With room for the longest readable form that is not absurd. */
+/* Limits the readable form to a length that no sensible name has. */
 static char *run_limited(const char *name, enum demangle_style style)
 {
 	struct demangled_output out = { .max = 1024 + 64 * strlen(name) };
@@ -94,8 +94,8 @@ static char *run_limited(const char *name, enum demangle_style style)
 	return NULL;
 }
 
-/* D's demangler writes all that a name repeats by reference, and calls itself for what is nested:
- * names with more of either than people come to are left as they are. */
+/* D's demangler writes out all that a name repeats by reference, and recurses for nested names.
+ * Names that are longer or have more references than real ones are left as they are. */
 static char *demangle_d(const char *name)
 {
 	enum { LONGEST = 1024, MOST_REFERENCES = 16 };
@@ -110,8 +110,8 @@ static char *demangle_d(const char *name)
 	return dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_DLANG);
 }
 
-/* Rust's names are as people write them. Those of C++ may be readable already: some functions have
- * no others in the debug information. */
+/* Demangled Rust names need no tidying. C++ names may be readable already: some functions have no
+ * mangled name in the debug information. */
 static char *demangle_tidy(const char *name)
 {
 	char *readable = run_limited(name, DEMANGLE_RUST);
@@ -148,7 +148,7 @@ static char *demangle_plain(const char *name, enum demangle_style style)
 
 /* ---- names as they stand in files ---- */
 
-/* Most names of C are seen to be none by their first character. */
+/* The first character rules out most names of C functions. */
 static bool may_be_mangled(const char *core, enum demangle_style style)
 {
 	switch (style) {

@@ -31,9 +31,9 @@ static void decode_x86(struct disassembler *d, const struct object_code *c, bool
 	}
 }
 
-/* ---- any ---- */
+/* ---- any machine ---- */
 
-/* Machines whose instructions tell their size. */
+/* For machines whose instructions tell their size. */
 static void decode(const struct machine *m, const struct object_code *c, call_fn *call, void *arg)
 {
 	size_t size;
@@ -130,7 +130,7 @@ bool object_calls(struct object_file *o, uint64_t low, uint64_t high,
 	return scan(o, &nothing, rules, call, arg);
 }
 
-/* ---- as text ---- */
+/* ---- code as text ---- */
 
 static void add_byte(const struct object_code *c, uint64_t addr, const uint8_t *p,
 		     void (*add)(const struct object_instruction *insn, void *arg), void *arg)
@@ -176,14 +176,14 @@ bool object_instructions(struct object_file *o, uint64_t low, uint64_t high, boo
 	return true;
 }
 
-/* ---- as a number ---- */
+/* ---- code as a number ---- */
 
-enum { LEAST_CODE = 8 }; /* instructions: shorter functions are like others */
+enum { LEAST_CODE = 8 }; /* instructions: shorter functions resemble others by chance */
 
 struct gist {
 	const struct machine *machine;
-	uint64_t hash, kept; /* of all; up to the last instruction that does something */
-	size_t n;            /* of those */
+	uint64_t hash, kept; /* hash of all instructions; up to the last one that does something */
+	size_t n;            /* instructions that do something */
 };
 
 static void add_gist(const struct object_instruction *i, void *arg)
@@ -204,7 +204,7 @@ uint64_t object_gist(struct object_file *o, uint64_t low, uint64_t high)
 	size_t n;
 
 	if (!object_has_code(o) || !object_code(o, low, &n) || n < high - low)
-		return 0; /* a part is no function */
+		return 0; /* part of the function is missing */
 	if (!object_instructions(o, low, high, false, add_gist, &g) || g.n < LEAST_CODE)
 		return 0;
 	return g.kept | 1;

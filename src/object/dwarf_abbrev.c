@@ -9,8 +9,8 @@
 #include "base/sort.h"
 
 enum {
-	TABLES = 1024,   /* kept, by a hash of their offset */
-	KEPT = 64 << 20, /* bytes of .debug_abbrev they may be made of, all together */
+	TABLES = 1024,   /* tables kept, by a hash of their offset */
+	KEPT = 64 << 20, /* bytes of .debug_abbrev that all kept tables together may cover */
 	READ_AGAIN = 64, /* how often all of .debug_abbrev may be read, before it is hostile */
 	SKIP_UNKNOWN = UINT8_MAX,
 };
@@ -165,7 +165,7 @@ static void sum_up(const struct abbrevs *t, struct abbrev *a)
 	a->sibling = a->children && holds_no_code(a, declared) ? sibling : 0;
 }
 
-/* Appends an abbreviation to *t, without its code, which is known; false if it is damaged. */
+/* Reads an abbreviation, whose code has been read, and appends it to *t. False if it is damaged. */
 static bool read_body(struct abbrevs *t, struct bytes *c, uint64_t code)
 {
 	struct abbrev a = { .code = code,
@@ -238,7 +238,7 @@ static bool may_read(struct dwarf_info *d, const struct dwarf_file *f, size_t by
 	return d->abbrev_bytes_read / READ_AGAIN <= f->abbrev.size + KEPT;
 }
 
-/* Known forms of one byte without a value in the table. */
+/* Marks the known one-byte forms that have no value in the abbreviation table. */
 static void find_plain_forms(bool *plain)
 {
 	static const struct abbrevs any;
@@ -249,7 +249,7 @@ static void find_plain_forms(bool *plain)
 	}
 }
 
-/* Moves past pairs of a name of one byte and a plain form, which nearly all are. */
+/* Moves past pairs of a one-byte name and a plain form: nearly all pairs are such. */
 static void skip_plain(const bool *plain, struct bytes *c)
 {
 	const uint8_t *p = c->pos;
@@ -258,7 +258,7 @@ static void skip_plain(const bool *plain, struct bytes *c)
 	c->pos = p;
 }
 
-/* Moves past an abbreviation whose code has been read; false where read_abbrev() would be. */
+/* Moves past an abbreviation whose code has been read; false where read_body() returns false. */
 static bool skip_abbrev(const bool *plain, const struct abbrevs *t, struct bytes *c)
 {
 	bytes_uleb(c); /* tag */
@@ -279,15 +279,14 @@ static bool skip_abbrev(const bool *plain, const struct abbrevs *t, struct bytes
 	}
 }
 
-/* Whether the next abbreviation, whose code has been read, is that of *t but for the code. */
+/* Whether the next abbreviation, behind its code, equals the one in *t but for the code. */
 static bool is_same_body(const struct abbrevs *t, const struct abbrevs *want, const struct bytes *c)
 {
 	return t->at.n && same_sizes(t, want) && bytes_left(c) >= t->bytes &&
 	       !memcmp(c->pos, t->body, t->bytes);
 }
 
-/* Reads the abbreviation at *c, whose code is known and stands before it. Most units begin like the
- * one before. */
+/* Reads the abbreviation at *c, behind its code. Most units begin like the one before. */
 static bool read_single(struct abbrevs *t, const struct abbrevs *want, struct bytes *c,
 			uint64_t code)
 {
@@ -304,7 +303,7 @@ static bool read_single(struct abbrevs *t, const struct abbrevs *want, struct by
 	return found;
 }
 
-/* Dozens of others may stand before it, as in the debug files of Debian. */
+/* Dozens of abbreviations may stand before the wanted one, as in the debug files of Debian. */
 bool abbrevs_read_one(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		      uint64_t code, struct abbrevs *t)
 {

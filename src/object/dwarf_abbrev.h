@@ -49,7 +49,7 @@ struct abbrevs {
 	VEC(struct abbrev) at;
 	VEC(struct attribute) attributes;
 	VEC(struct skip) skips;
-	size_t bytes;        /* size in .debug_abbrev; */
+	size_t bytes;        /* size in .debug_abbrev */
 	const uint8_t *body; /* of a single abbreviation: where it is, behind its code */
 };
 
@@ -57,7 +57,7 @@ struct abbrevs {
 const struct abbrevs *abbrevs_of(struct dwarf_info *d, const struct dwarf_file *f,
 				 const struct dwarf_unit *u);
 /* Reads the one abbreviation into *t (at[0]), for entries that are looked at alone. *t is empty or
- * of an earlier call of the same `d`. */
+ * was filled by an earlier call with the same `d`. */
 bool abbrevs_read_one(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,
 		      uint64_t code, struct abbrevs *t);
 void abbrevs_done(struct abbrevs *t);

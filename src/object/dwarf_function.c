@@ -6,8 +6,8 @@
 #include "object/dwarf_abbrev.h"
 
 enum {
-	MAX_HOPS = 32,       /* from an entry to what it refers to, to what that refers to ... */
-	MAX_NAMES = 1 << 20, /* remembered at a time */
+	MAX_HOPS = 32,       /* references followed from one entry */
+	MAX_NAMES = 1 << 20, /* names remembered at a time */
 };
 
 /* ---- entries ---- */
@@ -69,8 +69,8 @@ struct dwarf_function dwarf_entry_function(const struct dwarf_file *f, const str
 	};
 }
 
-/* How many ranges (for dwarf_info.ranges_left) the functions of a unit may have: more than its size
- * and that of all lists can account for are made by referring to the same ones again and again. */
+/* How many ranges (for dwarf_info.ranges_left) the functions of a unit may have. A unit with more
+ * than its size and the size of all lists account for refers to the same lists again and again. */
 static size_t ranges_justified(const struct dwarf_file *f, const struct dwarf_unit *u)
 {
 	size_t size = u->end - u->offset, lists = f->ranges.size + f->rnglists.size;
@@ -78,8 +78,8 @@ static size_t ranges_justified(const struct dwarf_file *f, const struct dwarf_un
 	return by_unit < by_lists ? by_unit : by_lists;
 }
 
-/* Moves *c, which is in a unit, on to the entry at `next`. False if that is none of the entries
- * behind: references to those before are not followed, or the reading would not end. */
+/* Moves *c, which is in unit u, forward to the entry at `next`. False if `next` lies before *c or
+ * outside the unit: if references went backwards, the reading would not end. */
 static bool skip_to(const struct dwarf_unit *u, uint64_t next, struct bytes *c)
 {
 	uint64_t at = u->end - bytes_left(c);
@@ -109,8 +109,8 @@ struct function_reader {
 	const struct dwarf_unit *u;
 	bool no_indexed_ranges;
 	const struct address_ranges *in; /* NULL: everywhere */
-	bool *is_found;      /* [in->n]: a function that was read whole is where it begins */
-	bool has_skipped;    /* the children of some function */
+	bool *is_found;      /* [in->n]: a function was read that contains the range's start */
+	bool has_skipped;    /* the children of some function were skipped */
 	uint32_t skipped_in; /* depth of the function whose children are being skipped; UINT32_MAX:
 				none are */
 	struct dwarf_functions *ret;
@@ -127,7 +127,7 @@ bool ranges_meet(const struct address_ranges *r, uint64_t low, uint64_t high)
 	return i < r->n && r->at[i].low < high;
 }
 
-/* What is asked for and begins in [low, high) is found. */
+/* Marks the requested ranges that begin in [low, high) as found. */
 static void mark_found(struct function_reader *r, uint64_t low, uint64_t high)
 {
 	const struct address_ranges *in = r->in;
@@ -135,7 +135,7 @@ static void mark_found(struct function_reader *r, uint64_t low, uint64_t high)
 		r->is_found[i] |= low <= in->at[i].low;
 }
 
-/* Whether the function has code that is asked for; if it is no inlined one, that is then found. */
+/* Whether the function has requested code, which is then marked as found unless inlined. */
 static bool find_asked(struct function_reader *r, const struct dwarf_function *f)
 {
 	bool ret = !r->in;
@@ -148,8 +148,8 @@ static bool find_asked(struct function_reader *r, const struct dwarf_function *f
 	return ret;
 }
 
-/* Whether all that is asked for of the unit was found. If not, it may be in a function that is
- * declared in another one, as Fortran's are, and those of OpenMP. */
+/* Whether all requested ranges of the unit were found. A missing one may be in a function that is
+ * declared inside another one, as in Fortran and OpenMP. */
 static bool all_found(const struct function_reader *r)
 {
 	const struct address_ranges *in = r->in;
@@ -162,8 +162,8 @@ static bool all_found(const struct function_reader *r)
 	return r->u->n_ranges;
 }
 
-/* A function with code, at `depth`, added to the list. True if *c is behind its children, too,
- * which are skipped if they are not asked for. */
+/* Appends a function with code, at `depth`, to the list. The children of a function without
+ * requested code are skipped; true if *c is behind them already. */
 static bool read_function(struct function_reader *r, const struct abbrevs *t,
 			  const struct abbrev *a, uint64_t offset, uint32_t depth, struct bytes *c)
 {
@@ -255,7 +255,7 @@ void dwarf_functions_free(struct dwarf_functions *f)
 
 /* ---- names ---- */
 
-/* As far as BFD knows them. */
+/* The languages that BFD counts as unmangled. */
 bool dwarf_is_unmangled(uint16_t language)
 {
 	static const uint16_t unmangled[] = {
@@ -312,7 +312,7 @@ const char *dwarf_function_name(struct dwarf_info *d, const struct dwarf_unit *u
 		*linkage = f->linkage_name || dwarf_is_unmangled(u->language);
 		return f->linkage_name ? f->linkage_name : f->name;
 	}
-	/* Inlined functions refer to few others, many times. */
+	/* Inlined functions refer to few others, many times: remember those names. */
 	if (d->named.n >= MAX_NAMES) {
 		map64_free(&d->names);
 		d->named.n = 0;

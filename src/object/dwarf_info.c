@@ -11,7 +11,7 @@
 
 /* ---- sections ---- */
 
-/* A section is told by its name alone. */
+/* Sections are identified by name alone. */
 static void take_section(struct dwarf_file *f, const struct elf_section *s, struct section *ret)
 {
 	size_t n;
@@ -75,7 +75,7 @@ void dwarf_unit_read(const struct dwarf_file *f, const struct dwarf_unit *u)
 
 /* ---- units ---- */
 
-enum { UNIT_START = 1024 }; /* header and first entry, nearly always */
+enum { UNIT_START = 1024 }; /* bytes: the header and the first entry, nearly always */
 
 /* Leaves *c at the end of the unit. False if what follows cannot be units. */
 static bool read_header(const struct dwarf_file *f, struct bytes *c, struct dwarf_unit *u)
@@ -177,13 +177,13 @@ static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t
 }
 
 struct top_reader {
-	struct abbrevs abbrevs; /* the entry's one */
-	/* What the last unit says of its producer; most have the same string. */
+	struct abbrevs abbrevs; /* of the top entry only */
+	/* The last unit's producer and its properties; most units have the same string. */
 	const char *producer;
 	bool says_options, is_optimized;
 };
 
-/* Reads the attributes of the top entry, up to `end`; false if they do not end there. */
+/* Reads the attributes of the top entry; false if they go beyond `end`. */
 static bool read_attributes(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u,
 			    uint64_t end, struct abbrevs *t, struct top_entry *ret)
 {
@@ -207,7 +207,7 @@ static bool read_attributes(struct dwarf_info *d, const struct dwarf_file *f, st
 	return !c.failed;
 }
 
-/* "GNU C17 12.2.0 -mtune=generic -g -O2": the last level holds. */
+/* "GNU C17 12.2.0 -mtune=generic -g -O2": the last -O counts. */
 static void read_producer(struct top_reader *r, const char *producer)
 {
 	const char *options = producer ? strstr(producer, " -") : NULL;
@@ -284,7 +284,7 @@ const struct dwarf_unit *dwarf_unit_at(const struct dwarf_file *f, uint64_t offs
 	return low < f->units.n && f->units.at[low].entries <= offset ? &f->units.at[low] : NULL;
 }
 
-/* ---- all ---- */
+/* ---- opening ---- */
 
 static void open_file(struct dwarf_file *f, struct elf_file *elf)
 {
@@ -325,7 +325,7 @@ void dwarf_info_free(struct dwarf_info *d)
 	free(d);
 }
 
-/* ---- units in two files ---- */
+/* ---- split units ---- */
 
 /* A unit's part of a section; the whole section without `parts`. */
 static struct section part_of(struct section s, const struct dwarf_parts *parts,
@@ -339,7 +339,7 @@ static struct section part_of(struct section s, const struct dwarf_parts *parts,
 	return (struct section){ s.data + offset, size };
 }
 
-/* All that the unit has of .debug_info is read now, and nothing else of that. */
+/* Reads all of the unit's part of .debug_info; no other part of the section is read later. */
 static void take_part(struct dwarf_file *f, const struct dwarf_parts *parts)
 {
 	if (parts)
@@ -355,16 +355,16 @@ static void take_part(struct dwarf_file *f, const struct dwarf_parts *parts)
 	f->rnglists = part_of(f->rnglists, parts, PART_RNGLISTS);
 }
 
-/* The size of a table's header up to the part that indices count from, by the form of its length.
- */
+/* Where the elements of a table in section s begin: behind the length, of 4 or 12 bytes, and
+ * `behind_length` more bytes. */
 static uint64_t header_size(const struct dwarf_file *f, struct section s, uint64_t behind_length)
 {
 	struct bytes b = section_at(s, 0, f->swap);
 	return (bytes_u32(&b) == UINT32_MAX ? 12 : 4) + behind_length;
 }
 
-/* What entries are declared in is numbered by a table here, without rows (gcc), or by that of the
- * first half (clang). */
+/* The files in which entries are declared are numbered by a line table without rows in the split
+ * file (gcc), or by the skeleton's line table (clang). */
 static void take_files(struct dwarf_file *f, const struct dwarf_file *first, struct dwarf_unit *u,
 		       const struct dwarf_unit *skeleton)
 {

@@ -47,9 +47,8 @@ struct dwarf_unit {
 	uint64_t lines;      /* offset in .debug_line */
 	uint64_t low;        /* base of range lists */
 	uint64_t str_offsets_base, addr_base, ranges_base;
-	uint64_t old_ranges_base; /* in .debug_ranges, for the entries in the other file */
-	uint64_t split_id; /* id of a unit whose entries are in another file: the same in both; 0:
-			      none */
+	uint64_t old_ranges_base;       /* in .debug_ranges, for the entries in the split file */
+	uint64_t split_id;              /* equal in a skeleton and its split part; 0: not split */
 	const char *name, *comp_dir;    /* NULL if not said */
 	const char *split_name;         /* the file that has its entries; NULL: this one */
 	uint32_t first_range, n_ranges; /* in dwarf_info.ranges */
@@ -82,7 +81,7 @@ struct dwarf_info {
 	struct abbrevs *tables;       /* recently used */
 	size_t n_tables;
 	size_t table_bytes, abbrev_bytes_read;
-	size_t top_ranges_left; /* the same limit for all units' own ranges */
+	size_t top_ranges_left; /* how many more of the units' own ranges may be read */
 	size_t ranges_left;     /* how many more ranges may be read: see dwarf_ranges_read() */
 	bool indexed_ranges;    /* set when a list that is given by offset has addresses by index */
 	bool plain_forms[256];  /* see abbrevs_read_one(): made when it is first called */
@@ -110,8 +109,8 @@ struct dwarf_info *dwarf_info_new_split(struct elf_file *file, const struct dwar
 					const struct dwarf_unit **unit);
 
 /* Reads the entries of a unit of the file. Initially only the start of each unit of .debug_info is
- * read: entries are most of an executable, and what is asked for is in few units, or needs none.
- * Call it before a unit's entries are used. */
+ * read: entries are most of an executable, and requests need those of few units, or none. Call it
+ * before a unit's entries are used. */
 void dwarf_unit_read(const struct dwarf_file *f, const struct dwarf_unit *u);
 
 /* ---- forms, also used by line tables ---- */
@@ -126,7 +125,7 @@ struct dwarf_value {
 		VALUE_ENTRY, /* offset of an entry in .debug_info */
 	} kind;
 	bool indexed; /* number is an index, to be looked up once the unit's bases are known */
-	bool alt;     /* the entry is in the other file */
+	bool alt;     /* the entry is in the dwz file */
 	uint64_t number;
 	const char *string;
 };
@@ -170,21 +169,21 @@ struct dwarf_functions {
 	struct address_ranges ranges;
 };
 
-/* All subprograms and inlined subroutines of the unit that have code. `in`: ranges of which each is
- * in one function, disjoint and by address; what is inlined into functions without code there may
- * be missing, which goes for units of d->file. NULL: nothing is missing. `no_indexed_ranges`:
- * functions whose ranges are given by index count as having none. */
+/* All subprograms and inlined subroutines of a unit of d->file that have code. `in`: the requested
+ * ranges, disjoint and by address, each within one function; functions inlined into functions
+ * without requested code may be missing. NULL: nothing is missing. `no_indexed_ranges`: functions
+ * whose ranges are given by index count as having none. */
 void dwarf_functions_read(struct dwarf_info *d, const struct dwarf_unit *u,
 			  const struct address_ranges *in, bool no_indexed_ranges,
 			  struct dwarf_functions *ret);
 void dwarf_functions_free(struct dwarf_functions *f);
 
-/* Of ranges that are disjoint and by address: the first that ends after addr (n if none does), and
- * whether any holds a part of [low, high). */
+/* For disjoint ranges in address order: the index of the first one that ends after addr (n if none
+ * does), and whether one overlaps [low, high). */
 size_t ranges_first(const struct address_ranges *r, uint64_t addr);
 bool ranges_meet(const struct address_ranges *r, uint64_t low, uint64_t high);
 
-/* The function with the entry at an offset, in the other file if `alt`. Returns its unit; NULL if
+/* The function with the entry at an offset, in the dwz file if `alt`. Returns its unit; NULL if
  * there is none. */
 const struct dwarf_unit *dwarf_function_at(struct dwarf_info *d, bool alt, uint64_t offset,
 					   struct dwarf_function *ret);

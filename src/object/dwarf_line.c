@@ -36,7 +36,7 @@ static void read_old_names(struct bytes *c, struct line_table *t)
 	}
 }
 
-/* A table of entries that says itself of what fields. */
+/* A DWARF 5 table of directories or files, which begins with a description of its fields. */
 static void read_names(const struct dwarf_info *d, const struct dwarf_unit *u, struct bytes *c,
 		       bool files, struct line_table *t)
 {
@@ -49,8 +49,7 @@ static void read_names(const struct dwarf_info *d, const struct dwarf_unit *u, s
 	uint64_t n = bytes_uleb(c);
 	if (!n_fields)
 		return;
-	/* Entries may be of no size at all; a directory or a file that is worth something is not.
-	 */
+	/* A hostile table may have entries of no size: the loop ends with the bytes. */
 	for (uint64_t i = 0; i < n && bytes_left(c); i++) {
 		struct line_file f = { .path = NONE };
 		for (unsigned k = 0; k < n_fields; k++) {
@@ -136,7 +135,7 @@ static int late_by_addr(const void *a, const void *b)
 	return ORDER(l->position, r->position);
 }
 
-/* Late rows go to their place; at an address that has a row already the earlier one counts. */
+/* Moves the late rows to their places; at an address that has a row already that row counts. */
 static void place_late(struct line_table *t, size_t first)
 {
 	size_t i = first, k = 0;
@@ -302,7 +301,7 @@ static void line_program_run(struct line_table *t, const struct line_header *h)
 		m.line += (uint32_t)(h->line_base + (int)(adjusted % h->line_range));
 		add_row(t, &m);
 	}
-	/* Nobody says how far the last row of an unfinished sequence goes. */
+	/* An unfinished sequence does not say where its last row ends: that row is left out. */
 	if (m.open)
 		end_sequence(t, &m, t->rows.at[t->rows.n - 1].addr);
 }

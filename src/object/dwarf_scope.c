@@ -13,7 +13,7 @@
 #include "object/object_private.h"
 
 enum {
-	DEEPEST = 64,   /* scopes around a function; those of hostile files */
+	DEEPEST = 64,   /* scopes around a function; only hostile files have more */
 	LONGEST = 4096, /* bytes of a name with its scopes */
 	UNITS_KEPT = 16,
 	MOST_LAMBDAS = 64, /* in a template's name */
@@ -24,7 +24,7 @@ struct scope {                /* an entry that others are declared in */
 	uint32_t around;      /* the scope that holds it; NONE: the unit */
 	uint32_t tag;
 	bool is_lambda; /* a closure type */
-	bool is_read;   /* the entry: of what may be a lambda, at once */
+	bool is_read;   /* `entry` is read: at once if it may tell a lambda */
 	struct dwarf_entry entry;
 };
 
@@ -41,7 +41,7 @@ struct dwarf_scopes {
 	uint64_t *work_left;
 	struct strtab *strings;
 	struct unit_scopes units[UNITS_KEPT];
-	size_t next;        /* of units: replaced next */
+	size_t next;        /* index of the unit to be replaced next, modulo UNITS_KEPT */
 	struct map64 names; /* entry's offset << 1 | alt -> strid */
 };
 
@@ -104,8 +104,9 @@ static const struct dwarf_file *file_of(const struct dwarf_scopes *s, const stru
 
 static bool is_lambda_name(const char *name) { return name && !strncmp(name, "<lambda", 7); }
 
-/* GCC calls the constructors of a closure type "<lambda>", which those that capture something lack,
- * clang nothing, older GCCs the type. What has no name, but can be called, is one anyway. */
+/* Marks closure types. GCC calls their constructors "<lambda>", but closures that capture something
+ * have no constructor; older GCCs call the type so; clang names neither. An unnamed type with a
+ * call operator therefore counts as a closure type. */
 static void note_lambda(struct unit_scopes *x, const struct dwarf_file *f, const struct scope *at)
 {
 	const char *name = dwarf_value_string(f, x->unit, &at->entry.name);
@@ -119,8 +120,8 @@ static void note_lambda(struct unit_scopes *x, const struct dwarf_file *f, const
 		type->is_lambda = true;
 }
 
-/* Types, and functions in those that may be closure types: no constructor of another has such a
- * name. Types are always read. */
+/* True for types, and for functions in types that may be closure types: constructors of other types
+ * have no such name. Types are always read. */
 static bool may_tell_lambda(const struct unit_scopes *x, const struct dwarf_file *f, uint32_t tag,
 			    uint32_t around)
 {
@@ -136,13 +137,13 @@ static void read_scopes(struct dwarf_scopes *s, const struct dwarf_unit *u, stru
 	const struct dwarf_file *f = file_of(s, u);
 	const struct abbrevs *t = abbrevs_of(s->info, f, u);
 	struct bytes c = section_at((struct section){ f->info.data, u->end }, u->entries, f->swap);
-	VEC(uint32_t) open = { 0 }; /* of each entry around: its scope, or that around it */
+	VEC(uint32_t) open = { 0 }; /* for each open entry, the scope around it */
 	uint32_t around = NONE;
 
 	dwarf_unit_read(f, u);
 	while (t && bytes_left(&c)) {
 		uint64_t offset = (uint64_t)(c.pos - f->info.data), code = bytes_uleb(&c);
-		if (!code) { /* the end of what an entry holds */
+		if (!code) { /* the end of an entry's children */
 			if (!open.n)
 				break;
 			uint32_t closed = around;
@@ -182,7 +183,7 @@ static void read_scopes(struct dwarf_scopes *s, const struct dwarf_unit *u, stru
 	vec_free(&open);
 }
 
-/* A scope with its entry, which most are never asked for. */
+/* A scope with its entry. Entries are read when needed, as most never are. */
 static struct scope scope_at(struct dwarf_scopes *s, struct unit_scopes *x, uint32_t i)
 {
 	struct scope *at = &x->at.at[i];
@@ -291,7 +292,8 @@ static const char *behind_lambda(const char *p)
 	return *p == '>' ? p + 1 : NULL;
 }
 
-/* "f(int) const::": what a function is, not what comes before its name. */
+/* In "f(int) const::" the word before "::" belongs to the function; a type may come before its
+ * name. */
 static bool is_qualifier(const char *p)
 {
 	return !strncmp(p, "const", 5) || !strncmp(p, "volatile", 8) || *p == '&';
@@ -356,8 +358,9 @@ static size_t lambda_arguments(struct dwarf_scopes *s, const struct dwarf_unit *
 	return n;
 }
 
-/* The name of a template that was made with lambdas, each as it is called elsewhere: of "call<run(
- * int)::<lambda(int)> >" it is "call<{lambda at t.cpp:31}>". All others stay. To be freed. */
+/* The name of a template instance, with its lambdas as they are called elsewhere:
+ * "call<run(int)::<lambda(int)> >" becomes "call<{lambda at t.cpp:31}>". Other names stay as they
+ * are. To be freed. */
 static char *argued_name(struct dwarf_scopes *s, const struct dwarf_unit *u, uint64_t offset,
 			 const char *name)
 {
@@ -406,7 +409,7 @@ static char *scope_text(struct dwarf_scopes *s, struct unit_scopes *x, const str
 static strid name_of_entry(struct dwarf_scopes *s, const struct dwarf_unit *u, uint64_t offset,
 			   const struct dwarf_function *f, unsigned depth);
 
-/* A function around others goes by its whole name, as it has one everywhere else. */
+/* A function around another one is shown by its whole name, as everywhere else. */
 static char *function_text(struct dwarf_scopes *s, const struct dwarf_unit *u,
 			   const struct scope *at, unsigned depth)
 {
@@ -417,7 +420,7 @@ static char *function_text(struct dwarf_scopes *s, const struct dwarf_unit *u,
 	return readable ? readable : *name ? xprintf("%s", name) : NULL;
 }
 
-/* Whether a declaration is the call operator of a lambda, whose scope says all. */
+/* Whether a function is the call operator of a lambda, whose scopes name the lambda already. */
 static bool is_call_of_lambda(const char *name, const char *scopes)
 {
 	size_t n = strlen(scopes);
@@ -450,7 +453,8 @@ static char *scopes_text(struct dwarf_scopes *s, const struct dwarf_unit *u, uin
 	return text;
 }
 
-/* The last entry that has a name, from one to what it refers to. A linkage name ends the search. */
+/* The entry's name, from the last entry that has a name along the chain of references. A linkage
+ * name ends the search. 0: there is none. */
 static strid name_of_entry(struct dwarf_scopes *s, const struct dwarf_unit *u, uint64_t offset,
 			   const struct dwarf_function *f, unsigned depth)
 {
@@ -494,7 +498,7 @@ const char *dwarf_scopes_name(struct dwarf_scopes *s, const struct dwarf_unit *u
 {
 	if (f->linkage_name)
 		return f->linkage_name;
-	/* Inlined functions refer to few others, many times. */
+	/* Inlined functions refer to few others, many times: remember those names. */
 	uint32_t *at = f->has_origin && !f->name
 			       ? map64_at(&s->names, f->origin << 1 | f->origin_alt)
 			       : NULL;

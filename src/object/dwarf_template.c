@@ -1,4 +1,4 @@
-/* dwarf_template.c - finds the types without a name that a template's arguments are made of. */
+/* dwarf_template.c - finds the unnamed types in the arguments of a template. */
 #include "object/dwarf_template.h"
 
 #include <dwarf.h>
@@ -7,9 +7,9 @@
 #include "object/dwarf_abbrev.h"
 
 enum {
-	DEEPEST = 32,    /* arguments of arguments; from a pointer to its type ... */
-	MOST_TYPES = 64, /* of one name */
-	ENTRY_WORK = 32, /* what looking at an entry counts as, in bytes */
+	DEEPEST = 32,    /* levels: arguments of arguments, a pointer and its type ... */
+	MOST_TYPES = 64, /* types in one name */
+	ENTRY_WORK = 32, /* cost of looking at one entry, in bytes of work_left */
 };
 
 struct template_walk {
@@ -71,7 +71,7 @@ static bool entry_at(struct template_walk *w, const struct dwarf_file *f, uint64
 	return !c.failed;
 }
 
-/* The types of an entry's children with that tag, of those in a parameter pack as well. */
+/* The types of an entry's children with that tag, including children in a parameter pack. */
 static values types_of_children(struct template_walk *w, const struct type_entry *e, uint32_t tag)
 {
 	const struct abbrevs *t = abbrevs_of(w->info, e->file, e->unit);
@@ -121,7 +121,7 @@ static void add_all(struct template_walk *w, const struct type_entry *e, uint32_
 	vec_free(&types);
 }
 
-/* GCC leaves out the arguments of std::tuple, but not those of what that is derived from. */
+/* GCC leaves out the arguments of std::tuple, but not those of its base classes. */
 static void add_class(struct template_walk *w, const struct type_entry *e, unsigned depth)
 {
 	size_t before = w->types->at.n;
@@ -135,7 +135,8 @@ static void add_class(struct template_walk *w, const struct type_entry *e, unsig
 	}
 }
 
-/* Those of a type: its own, or what it points to, or is made with. */
+/* Appends the unnamed types in a type: the class itself or those among its arguments, and for a
+ * function type those in its return type and parameters. Pointers are followed. */
 static void add_types(struct template_walk *w, const struct dwarf_file *f, uint64_t offset,
 		      unsigned depth)
 {

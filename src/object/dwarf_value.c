@@ -10,7 +10,7 @@ static const char *string_in(struct section s, uint64_t offset)
 {
 	if (offset >= s.size)
 		return NULL;
-	/* A section that ends with the end of a string has no other strings. */
+	/* If a section ends in NUL, every string in it has an end. */
 	if (s.data[s.size - 1] && !memchr(s.data + offset, 0, s.size - offset))
 		return NULL;
 	return (const char *)s.data + offset;
@@ -208,7 +208,7 @@ struct dwarf_value dwarf_value_read(const struct dwarf_info *d, const struct dwa
 
 static void add_range(struct dwarf_info *d, struct address_ranges *l, uint64_t low, uint64_t high)
 {
-	/* Entries may share lists: what the unit's own size does not justify is not read. */
+	/* Entries may share lists: ranges beyond what the unit's size justifies are not read. */
 	if (low >= high || !d->ranges_left)
 		return;
 	d->ranges_left--;
@@ -277,7 +277,7 @@ static void read_list(struct dwarf_info *d, const struct dwarf_file *f, const st
 			low = bytes_word(&c, u->address_size);
 			high = low + bytes_uleb(&c);
 			break;
-		default: /* the end of the list, or nothing that is known */
+		default: /* the end of the list, or an unknown kind */
 			return;
 		}
 		if (!c.failed)

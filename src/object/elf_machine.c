@@ -1,5 +1,4 @@
-/* elf_machine.c - which machine a file is for. What BFD calls machines: "-c" speaks of them by
- * these names. */
+/* elf_machine.c - which machine a file is for, with BFD's names of machines, which "-c" shows. */
 #include "object/object_private.h"
 
 static const struct {
@@ -21,7 +20,7 @@ static const struct {
 	{ EM_SPARC32PLUS, "sparc:v8plus", "sparc:v8plus" },
 	{ EM_SPARCV9, "sparc:v9", "sparc:v9" },
 	{ EM_ALPHA, "alpha", "alpha" },
-	{ 0x9026 /* as really used */, "alpha", "alpha" },
+	{ 0x9026 /* the number in real use */, "alpha", "alpha" },
 	{ EM_IA_64, "ia64-elf32", "ia64-elf64" },
 	{ EM_68K, "m68k", "m68k" },
 	{ EM_SH, "sh", "sh" },
@@ -39,7 +38,7 @@ static const struct {
 const struct machine *object_kind(const struct object_file *o)
 {
 	const struct machine *m = machine_find(o->main->header.e_machine);
-	/* 32 bits that have the number of 64 and other instructions */
+	/* 32-bit RISC-V has the same number, but other instructions */
 	return m == &machine_riscv64 && !object_is_64bit(o) ? NULL : m;
 }
 

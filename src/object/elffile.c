@@ -1,4 +1,4 @@
-/* elffile.c - opens ELF files by libelf, and tells damage from failures of the system. */
+/* elffile.c - opens ELF files with libelf, and tells damage from failures of the system. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 
 /* ---- failures ---- */
 
-/* libelf's own numbers, which it does not publish but only ever adds to. */
+/* libelf's own error numbers: not published, but it only ever adds to them. */
 enum { NO_MEMORY = 8, CANNOT_READ = 19 };
 
-/* Code is asked for a few bytes at a time, mostly. */
+/* Sections of at least that size are read here. Most requests for code are for a few bytes. */
 enum { LARGE_SECTION = 3 << 20, LARGE_CODE = 128 << 10 };
 
-/* errno is to be 0 before libelf is called: for some failures its own number says that the file is
- * damaged. */
+/* errno must be 0 before libelf is called: for some failures of the system libelf's own number says
+ * that the file is damaged. */
 static int last_failure(void)
 {
 	int from_system = errno == ENOMEM || errno == EIO ? errno : 0;
@@ -35,8 +35,8 @@ static int last_failure(void)
 	return from_system;
 }
 
-/* To be called when libelf returned nothing: takes note if memory or the disk is the reason, and
- * not what the file holds. */
+/* To be called when libelf returned nothing: notes a failure if memory or the disk is the reason,
+ * rather than the file's contents. */
 static void note_failure(const struct elf_file *f)
 {
 	int errnum = last_failure();
@@ -52,7 +52,7 @@ static struct kin_error *not_executable(const char *path, const char *what)
 			 (struct err_facts){ ERR_NO_PROGRAM, path });
 }
 
-/* Data may name any file, and opening a device (a tape's, a watchdog's) is doing something. */
+/* A path may come from data, and opening a device (a tape, a watchdog) has effects. */
 static bool is_device(const char *path)
 {
 	struct stat st;
@@ -74,7 +74,7 @@ static struct kin_error *check_kind(int fd, const char *path)
 	return NULL;
 }
 
-/* What stands there instead of ELF's magic, as far as people mix them up. */
+/* Describes a file that people mistake for an ELF file, by its magic. */
 static const char *describe_foreign(const char *magic, size_t n)
 {
 	static const struct {
@@ -100,7 +100,7 @@ static const char *describe_foreign(const char *magic, size_t n)
 	return "not an ELF file";
 }
 
-/* `failed`: why there is no f->elf, if that is not the file's fault. */
+/* `failed`: errno, if the system kept libelf from opening the file; else 0. */
 static struct kin_error *check_elf(struct elf_file *f, int failed)
 {
 	char magic[8];
@@ -128,8 +128,9 @@ static size_t terminated_size(const char *s, size_t n)
 	return last ? (size_t)(last - s) + 1 : 0;
 }
 
-/* Sections do not overlap in a sound file, so that together they are not larger than it is. Beyond
- * several times that they are not looked at: each is read into memory of its own. */
+/* The limit for the size of all sections together, beyond which sections are ignored: each is read
+ * into memory of its own. In a sound file they do not overlap, so they are at most as large as the
+ * file. */
 static uint64_t most_contents(const struct elf_file *f, size_t memory_size)
 {
 	struct stat st;
@@ -203,7 +204,7 @@ struct kin_error *elf_file_open(const char *path, struct elf_file **ret)
 {
 	if (is_device(path))
 		return not_executable(path, "not a regular file");
-	/* Not waiting for a writer if it is a FIFO; for regular files it means nothing. */
+	/* Does not wait for a FIFO's writer; without effect for regular files. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return err_about(err_os(errno, "%s", path),
@@ -293,8 +294,7 @@ static void read_into(const struct elf_file *f, uint8_t *to, size_t size, uint64
 	}
 }
 
-/* Whether all of a section can be read where it lies. False: leave it to libelf, which says what is
- * wrong. */
+/* Whether all of a section is in the file, at *offset. False: libelf says what is wrong. */
 static bool is_there(const struct elf_file *f, const struct elf_section *s, uint64_t *offset)
 {
 	GElf_Shdr sh;
@@ -313,8 +313,8 @@ static bool is_packed(const struct elf_section *s)
 	return s->flags & SHF_COMPRESSED || !strncmp(s->name, ".zdebug", 7);
 }
 
-/* Large sections are read here: into memory of large pages, as with small ones the page faults cost
- * more than the reading. */
+/* Allocates a large section's contents, which are read here: into large pages, as with small ones
+ * the page faults cost more than the reading. False: leave the section to libelf. */
 static bool make_room(const struct elf_file *f, struct elf_section *s)
 {
 	if (s->type == SHT_NOBITS || s->type == SHT_NULL)
@@ -325,7 +325,7 @@ static bool make_room(const struct elf_file *f, struct elf_section *s)
 	if (s->size < large || is_packed(s) || !is_there(f, s, &s->offset))
 		return false;
 	s->contents = xalloc_aligned(s->size + 1);
-	/* Strings in a part that is read again end, even if the file has changed. */
+	/* Ends the last string, even if the file has changed since. */
 	s->contents[s->size] = '\0';
 	s->is_partial = true;
 	return true;
@@ -383,7 +383,7 @@ const uint8_t *elf_file_contents(const struct elf_file *f, const struct elf_sect
 	return data->d_buf;
 }
 
-/* The section's bytes, *size of them and room behind them for a mark; NULL if they are damaged. */
+/* The section's unpacked bytes, *size and room for a mark behind; NULL if they are damaged. */
 static uint8_t *unpack_section(struct elf_file *f, const struct elf_section *s, uint64_t *size)
 {
 	bool is_old = !strncmp(s->name, ".zdebug", 7), no_memory = false;
@@ -414,7 +414,7 @@ static uint8_t *unpack_section(struct elf_file *f, const struct elf_section *s, 
 	return to;
 }
 
-/* Where the section is kept in the cache, if it is. */
+/* The section's place in the cache; empty if it is not to be kept. */
 static void find_kept(struct unpacked *ret, const struct elf_file *f, const struct elf_section *s)
 {
 	struct stat st;
@@ -518,8 +518,8 @@ static Elf_Data *extended_indices(const struct elf_file *f, size_t symtab)
 	return NULL;
 }
 
-/* What libelf has read it keeps as long as the file is open. Of millions of symbols that is too
- * much: if they need no conversion, they are read here. */
+/* libelf keeps what it has read as long as the file is open, which is too much for millions of
+ * symbols. Symbols that need no conversion are read here. */
 static const Elf64_Sym *native_symbols(const struct elf_file *f, size_t index)
 {
 	struct elf_section *own = &f->sections[index];
@@ -530,7 +530,7 @@ static const Elf64_Sym *native_symbols(const struct elf_file *f, size_t index)
 	return (const void *)own->contents;
 }
 
-/* The section of that index. */
+/* The symbols in section `index`. */
 static bool symbols_in(const struct elf_file *f, size_t index, struct elf_symbols *ret)
 {
 	if (!index || index >= f->n_sections)

@@ -1,4 +1,4 @@
-/* Call-frame information and how the file is loaded. What is in there is read in src/unwind. */
+/* frames.c - call-frame information and how the file is loaded. src/unwind decodes the former. */
 #include "object/object_private.h"
 #include "object/probe.h"
 

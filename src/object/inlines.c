@@ -1,5 +1,5 @@
-/* inlines.c - which functions were inlined at given addresses: the entries of the debug information
- * that hold them. Units are found by their own ranges; those that give none are left out. */
+/* inlines.c - finds the functions inlined at given addresses: entries of the debug information that
+ * contain the addresses. Units are found by their own ranges; units without ranges are left out. */
 #include <stdlib.h>
 
 #include "base/search.h"
@@ -12,10 +12,10 @@ struct inline_search {
 	size_t n;
 	struct address_ranges in; /* the addresses as ranges */
 	bool *answered;           /* [n]: by an earlier unit */
-	/* [n]: as far as the answer is the same, not going by the next address that is asked; NULL:
-	 * not asked for. */
+	/* [n]: the range around each address with the same answer. Until remember() it may be too
+	 * large beyond the neighbouring addresses. NULL: not needed. */
 	struct address_range *reach;
-	bool is_vague; /* what was left out, or is in other files, may answer otherwise one day */
+	bool is_vague; /* units were left out or are in other files: answers may change */
 	struct {
 		struct object_inline *at;
 		size_t n, cap;
@@ -28,7 +28,7 @@ static size_t first_from(const struct inline_search *s, uint64_t low)
 	return COUNT_WHILE(s->n, i, s->addrs[i] < low);
 }
 
-/* Answers may change where the range begins and ends. */
+/* Shortens the reach of the addresses beside the ends of r, where answers may change. */
 static void bound(struct inline_search *s, struct address_range r)
 {
 	const uint64_t ends[] = { r.low, r.high };
@@ -47,7 +47,7 @@ static void bound_all(struct inline_search *s, const struct address_range *r, ui
 		bound(s, r[k]);
 }
 
-/* An inlined function in all addresses that its ranges hold. */
+/* Adds an inlined function to all addresses in its ranges. */
 static void add_function(struct inline_search *s, const struct unit_entries *e,
 			 const struct dwarf_function *f)
 {
@@ -100,7 +100,7 @@ static void search_unit(struct inline_search *s, size_t unit)
 	dwarf_functions_read(e.info, e.unit, e.is_split ? NULL : &s->in, false, &s->functions);
 	for (size_t i = 0; i < s->functions.at.n; i++) {
 		const struct dwarf_function *f = &s->functions.at.at[i];
-		/* What is inlined into a function need not have been read. */
+		/* Functions inlined into this one may not have been read: its ends are bounds. */
 		bound_all(s, s->functions.ranges.at + f->first_range, f->n_ranges);
 		if (f->is_inlined)
 			add_function(s, &e, f);
@@ -116,7 +116,7 @@ static int innermost_first(const void *a, const void *b)
 	return x->depth > y->depth ? -1 : x->depth < y->depth;
 }
 
-/* The bounds that are set hold for the addresses beyond the next one, too. */
+/* Lower bounds also hold for the later addresses, upper bounds for the earlier ones. */
 static void remember(struct inline_search *s, struct answered *answered)
 {
 	if (s->is_vague || !s->lines->work_left)

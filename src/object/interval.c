@@ -1,4 +1,4 @@
-/* interval.c - sweeps over the intervals with a heap of those that are open. */
+/* interval.c - sweeps over the intervals with a heap of the open ones. */
 #include "object/interval.h"
 #include "base/sort.h"
 
@@ -15,7 +15,7 @@ static bool counts_more(const struct interval *a, const struct interval *b)
 	return a->rank != b->rank ? a->rank > b->rank : a->order > b->order;
 }
 
-/* ---- a heap of those open at an address, what counts most on top ---- */
+/* ---- a heap of the intervals open at an address, with the one that counts on top ---- */
 
 static void heap_push(struct intervals *h, const struct interval *v)
 {

@@ -1,6 +1,4 @@
-/* kept_object.c - an object whose file is not at hand: what a recording keeps of it answers
- * instead.
- */
+/* kept_object.c - an object without its file, which answers from what a recording keeps of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +8,7 @@
 
 /* ---- opening ---- */
 
-/* Each stretch of code is a section, as all that reads code asks for these. */
+/* Makes each piece of kept code a section, as code is read by section. */
 static void add_code(struct elf_file *f, const struct kept_object *k)
 {
 	f->sections = arena_alloc(&f->arena, (k->code.n + 1) * sizeof(*f->sections));
@@ -57,7 +55,7 @@ struct object_file *object_of_kept(const struct kept_object *k)
 	return o;
 }
 
-/* ---- what was kept ---- */
+/* ---- answers ---- */
 
 static size_t first_symbol_from(const struct kept_object *k, uint64_t addr)
 {

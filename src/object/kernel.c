@@ -1,4 +1,4 @@
-/* kernel.c - maps the image of the kernel's symbols, makes it anew when it is stale, and searches
+/* kernel.c - opens the image of the kernel's symbols, makes it anew when it is stale, and searches
  * it. */
 #include "object/kernel.h"
 
@@ -25,33 +25,33 @@
 #include "object/object_private.h"
 
 enum { STACK = 256 << 10, KEPT_MAX = 56 << 20, SYMBOLS_MAX = 16 << 20 };
-enum { REMEMBERED = 1 << 16 };     /* addresses; with all that belongs to them 3 MB */
-enum { PAGE = 16384, PAGES = 64 }; /* of the image, as they are read */
+enum { REMEMBERED = 1 << 16 };     /* addresses; about 3 MB with their symbols */
+enum { PAGE = 16384, PAGES = 64 }; /* bytes of a page of the image; pages in memory */
 
 struct kernel_page {
-	uint64_t number; /* of the image's pages, from 1 on; 0: none */
-	size_t size;     /* what the file has of it */
+	uint64_t number; /* 1 + index of the page in the image; 0: none */
+	size_t size;     /* bytes that the file has of it */
 	uint8_t data[PAGE];
 };
 
 struct kernel {
-	bool begun, joined; /* the rest is the thread's until it is joined */
+	bool begun, joined; /* until it is joined, the rest belongs to the thread */
 	atomic_bool done;
-	bool threaded, fresh; /* fresh: with what comes and goes, too */
+	bool threaded, fresh; /* fresh: the image has symbols that come and go, too */
 	pthread_t thread;
 	int fd;                 /* the image; -1: none */
-	int trouble;            /* errno of what could not be read; 0: none */
-	char *path, *temporary; /* where it is kept, and written first; NULL: nowhere */
+	int trouble;            /* errno of a read that failed; 0: none */
+	char *path, *temporary; /* the kept image, and where it is written first; NULL: not kept */
 	struct kernel_image_header header;
 	uint64_t *index;
 	size_t n_blocks;
-	/* What was read last, by the number's low bits: a profile's functions are close together in
-	 * the kernel, and so are their names. NULL: nothing yet. */
+	/* [PAGES]: the pages read last, by the low bits of their index. The functions of a profile
+	 * are close together in the kernel, and so are their names. NULL: none was read. */
 	struct kernel_page *pages;
-	/* Addresses that were looked up, since the same ones come again and again. Names are at
-	 * most those of the kernel, each once. */
-	struct map64 found_ids;          /* address: index of what was found */
-	VEC(struct kernel_symbol) found; /* name NULL: nothing was */
+	/* Addresses that were looked up, as the same ones come again and again. Each of the
+	 * kernel's names is stored at most once. */
+	struct map64 found_ids;          /* address -> index in found */
+	VEC(struct kernel_symbol) found; /* name NULL: no symbol was found */
 	struct strtab *names;
 };
 
@@ -108,7 +108,7 @@ static const struct kernel_page *page_at(struct kernel *k, uint64_t number)
 	return n < 0 ? NULL : p;
 }
 
-/* As read_at(), for what is small and likely to be near what was read before. */
+/* As read_at(), through the pages in memory: for small pieces that are close together. */
 static bool read_near(struct kernel *k, uint64_t offset, void *ret, size_t size)
 {
 	uint8_t *to = ret;
@@ -126,7 +126,7 @@ static bool read_near(struct kernel *k, uint64_t offset, void *ret, size_t size)
 	return true;
 }
 
-/* Whether it is true of the kernel that runs, and whole. */
+/* Takes over the image in k->fd; false if it is damaged or not of the running kernel. */
 static bool take_image(struct kernel *k, const struct kernel_image_header *now)
 {
 	struct kernel_image_header h, same = *now;
@@ -162,9 +162,9 @@ static void drop_image(struct kernel *k)
 	k->pages = NULL;
 }
 
-/* ---- keeping it ---- */
+/* ---- the cache ---- */
 
-/* Folders that anybody can write to are not used. */
+/* folder_cache() gives no folder that anybody can write to. */
 static void name_files(struct kernel *k, const struct kernel_image_header *now)
 {
 	char *folder = folder_cache("kernel");
@@ -175,7 +175,7 @@ static void name_files(struct kernel *k, const struct kernel_image_header *now)
 	free(folder);
 }
 
-/* An empty file to write to, in memory if there is no place for it. */
+/* A new file for the image: in the cache, else in memory. A descriptor, or -1. */
 static int make_file(struct kernel *k)
 {
 	char *folder =
@@ -194,9 +194,9 @@ static int make_file(struct kernel *k)
 	return fd;
 }
 
-/* ---- reading ---- */
+/* ---- making the image ---- */
 
-/* Whether it is there; that the kernel keeps its addresses secret is no trouble. */
+/* Writes the image; false if that failed. A kernel that hides its addresses is no trouble. */
 static bool write_image(struct kernel *k, const struct kernel_image_header *now)
 {
 	int failed = kernel_image_write(k->fd, now, k->fresh);
@@ -211,7 +211,7 @@ static void *load(void *arg)
 	bool good = write_image(k, &now);
 	if (k->path && (!good || rename(k->temporary, k->path) < 0))
 		unlink(k->temporary);
-	if (!good && k->path) { /* no space */
+	if (!good && k->path) { /* perhaps no space: try in memory */
 		close(k->fd);
 		k->fd = memfd_create("kallsyms", MFD_CLOEXEC);
 		good = k->fd >= 0 && write_image(k, &now);
@@ -224,7 +224,7 @@ static void *load(void *arg)
 	return NULL;
 }
 
-/* In a thread with little of everything: somebody may have set us limits. */
+/* In a thread with a small stack, as memory may be limited; if there is none, in this one. */
 static void start(struct kernel *k)
 {
 	pthread_attr_t a;
@@ -286,7 +286,7 @@ bool kernel_has_names(struct kernel *k)
 
 /* ---- searching ---- */
 
-/* Index of the last one at or below addr; at[0] is. */
+/* Index of the last of n addresses, `stride` words apart, that is at most addr; at[0] is. */
 static size_t last_below(const uint64_t *at, size_t stride, size_t n, uint64_t addr)
 {
 	size_t low = 0, high = n;
@@ -362,7 +362,7 @@ static bool refresh(struct kernel *k)
 	return k->index;
 }
 
-/* Its index. */
+/* Stores the result for addr; returns its index in k->found. */
 static uint32_t remember(struct kernel *k, uint64_t addr, const struct kernel_symbol *s)
 {
 	if (k->found.n == REMEMBERED)

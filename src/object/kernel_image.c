@@ -17,7 +17,7 @@ enum { VERSION = 3, CHUNK = 8 << 10, NAMES_MAX = 128 << 20, LINE = 1024 };
 
 static const char magic[8] = "KINKSYM\n";
 
-/* ---- memory of our own ---- */
+/* ---- memory without malloc() ---- */
 
 /* Grows at its end, and may move. */
 struct area {
@@ -59,8 +59,8 @@ static void area_free(struct area *a)
 
 /* ---- lines of /proc ---- */
 
-/* false: no more, or reading failed. The line lives until the next one; what does not fit into it
- * is left out. */
+/* Reads a file by lines. lines_next() is false at the end, or if reading failed. A line lives until
+ * the next one, and is cut to LINE - 1 bytes. */
 struct image_lines {
 	int fd, failed; /* failed: errno, or 0 */
 	size_t at, n;
@@ -106,7 +106,7 @@ static bool lines_open(struct image_lines *l, const char *path)
 	return l->fd >= 0;
 }
 
-/* ---- what is true now ---- */
+/* ---- the running kernel ---- */
 
 /* "ext4 1000000 1 - Live 0xffffffffc0000000" */
 static bool module_line(const char *line, uint64_t *start, uint64_t *size)
@@ -144,7 +144,7 @@ bool kernel_image_now(struct kernel_image_header *ret, int *errnum)
 	if (!known)
 		return false;
 	if (!lines_open(&l, "/proc/modules"))
-		return true; /* a kernel without any */
+		return true; /* a kernel without modules */
 	while (lines_next(&l)) {
 		if (!module_line(l.line, &start, &size))
 			continue;
@@ -162,8 +162,8 @@ struct image_making {
 	struct image_lines lines;
 	struct kernel_image_header header;
 	struct area symbols, names, index;
-	uint32_t module; /* of the last line that had one */
-	uint64_t last;   /* of the kernel without modules */
+	uint32_t module; /* of the last line that had a module: offset in names */
+	uint64_t last;   /* highest address of the kernel without modules */
 	bool passing;
 };
 
@@ -179,7 +179,7 @@ static bool add_name(struct image_making *m, const char *s, uint32_t *ret)
 	return m->names.size < NAMES_MAX && area_add(&m->names, s, strlen(s) + 1);
 }
 
-/* Code that belongs to no module's file may go at any time. */
+/* Code that is not from a module's file may vanish at any time. */
 static bool comes_and_goes(const char *module)
 {
 	return !strncmp(module, "bpf", 3) || !strncmp(module, "__builtin__", 11);
@@ -195,7 +195,7 @@ static bool add_module(struct image_making *m, char *bracket, uint32_t *ret)
 	return true;
 }
 
-/* What runs while the kernel starts may lie behind the rest. */
+/* Code that runs while the kernel starts may lie behind the rest: either may be the end. */
 static bool is_end_of_code(const char *symbol)
 {
 	return !strcmp(symbol, "_etext") || !strcmp(symbol, "_einittext");
@@ -230,7 +230,7 @@ static bool add_line(struct image_making *m, char *line)
 	return add_name(m, symbol, &name) && add_symbol(m, addr, name, module);
 }
 
-/* 0, or why not; the same below. */
+/* Returns 0 or an errno, as the functions below do. */
 static int read_symbols(struct image_making *m)
 {
 	bool good = add_name(m, "", &m->module); /* offset 0 is no name */
@@ -244,7 +244,8 @@ static int read_symbols(struct image_making *m)
 	return !good ? ENOMEM : m->lines.failed ? m->lines.failed : m->symbols.size ? 0 : ENODATA;
 }
 
-/* The kernel's and each module's last symbol is followed by an unknown range. */
+/* Adds a symbol without a name behind the last symbol of the kernel and of each module, where an
+ * unknown range begins. */
 static int add_ends(struct image_making *m)
 {
 	enum { LAST_FUNCTION = 1 << 20 };
@@ -307,7 +308,7 @@ static void sort(struct kernel_image_symbol *s, size_t n)
 	}
 }
 
-/* One symbol for an address. */
+/* Keeps one symbol per address, by the rank of the names. */
 static size_t unique(struct kernel_image_symbol *s, size_t n, const char *names)
 {
 	size_t kept = 0;

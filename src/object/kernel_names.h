@@ -7,14 +7,14 @@
 
 #include "base/base.h"
 
-/* Lists have no sizes. What lies further behind a symbol is none of its code: it is of a module,
- * say, that the list does not have. */
+/* How far behind a symbol its code may reach, as lists have no sizes. An address further behind
+ * belongs to something else, such as a module that is not in the list. */
 enum { KERNEL_FUNCTION_MAX = 1 << 20 };
 
-/* Rank of a name among those that macros make of one function: system calls are "__x64_sys_read";
- * others are its body, or its variants for other ABIs; "__pi_" is code that runs before the kernel
- * is at its final address. Smaller is better; of equal ones the first in the kernel's list counts.
- */
+/* Rank of a name among the names that macros make for one function. "__x64_sys_read" is a system
+ * call itself; other names are its body, or its variants for other ABIs; "__pi_" marks code that
+ * runs before the kernel is at its final address. Smaller is better; of equal ones the first in the
+ * kernel's list counts. */
 static inline unsigned kernel_name_rank(const char *name)
 {
 	static const char *const made[] = { "__ia32_", "__se_", "__do_sys_", "__pi_" };

@@ -47,13 +47,13 @@ struct unit_rules {
 	bool no_indexed_ranges; /* functions whose ranges are given by index have none; a unit with
 				   a list of addresses by index has no runs */
 	bool no_split;          /* functions in split files (.dwo) are ignored */
-	/* A function without a linkage name gets the name of the symbol at the requested address,
-	 * if it is at that symbol's start, and not of the symbol at its own; so do inlined
-	 * functions. */
+	/* A function without a linkage name, inlined or not, is named by the symbol at the
+	 * requested address, if that symbol starts where the function does. False: the symbol at
+	 * the function's start names it, unless it is inlined. */
 	bool named_where_asked;
 	bool named_by_symbols; /* code outside of all functions gets the name of its symbol */
-	/* Runs that lack the function, the file or the line have none of the three; and such runs
-	 * exist where there is only a function. */
+	/* Runs that lack the function, the file or the line lack all three; and code with a
+	 * function but without rows has such runs. */
 	bool all_or_nothing;
 	bool dead_code;    /* use all sequences, not only those that start in code */
 	bool from_first;   /* see line_table_read() */
@@ -75,9 +75,8 @@ struct line_unit line_unit_at(const struct object_lines *l, size_t unit);
 uint64_t line_units_bytes(const struct object_lines *l);
 
 /* Appends the runs of a unit by address to *ret: the parts in `in`, which is disjoint and by
- * address; all if that is NULL. Neighbours that touch differ. Appends the ranges of the unit by its
- * line table and its functions, in their order, to *claims, if that is not NULL.
- */
+ * address; all if that is NULL. Neighbours that touch differ. The ranges of its sequences and then
+ * of its functions, in their order, are appended to *claims, if that is not NULL. */
 void unit_runs(struct object_lines *l, size_t unit, const struct unit_rules *rules,
 	       const struct address_ranges *in, struct run_list *ret,
 	       struct address_ranges *claims);

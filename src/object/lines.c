@@ -1,4 +1,4 @@
-/* Source lines of a whole object: the runs of all units in one order. */
+/* lines.c - source lines of a whole object: the runs of all units in one order. */
 #include <dwarf.h>
 #include <stdlib.h>
 
@@ -172,8 +172,7 @@ struct all_runs {
 	VEC(struct chunk) chunks;
 };
 
-/* Notes the runs from `first` on, which are one unit's, as chunks, leaving out what is not in
- * range. */
+/* Adds the runs of one unit, from `first` on, as chunks; parts out of range are left out. */
 static void add_chunks(struct all_runs *all, size_t first, uint32_t unit,
 		       struct address_range range)
 {
@@ -210,7 +209,8 @@ static bool may_be_in(const struct object_lines *l, const struct dwarf_unit *u,
 	return !u->n_ranges;
 }
 
-/* Rows and ends of functions take a byte each at least: what is more is made of overlaps. */
+/* The most runs of an honest file: a row and the end of a function take at least a byte each. More
+ * are made by overlaps. */
 static size_t most_runs(const struct object_lines *l)
 {
 	const struct dwarf_file *f = &l->info->file;
@@ -237,7 +237,7 @@ static void append(struct run_list *out, const struct line_run *run)
 		vec_push(out, *run);
 }
 
-/* Chunks of several units that overlap: what the first unit says counts. */
+/* Where chunks of several units overlap, the first unit counts. */
 static void append_overlapping(struct run_list *out, const struct all_runs *all, size_t from,
 			       size_t to)
 {
@@ -291,7 +291,7 @@ static struct line_run *line_runs(struct object_file *o, const struct address_ra
 	struct address_range range = { in->at[0].low, in->at[in->n - 1].high };
 	if (!l)
 		return kept_line_runs(o->kept, range, n);
-	vec_reserve(&all.runs, l->info->file.line.size / LINE_BYTES + 1); /* it need not do */
+	vec_reserve(&all.runs, l->info->file.line.size / LINE_BYTES + 1); /* a guess */
 	for (size_t i = 0; i < l->info->file.units.n && all.runs.n < most_runs(l); i++) {
 		size_t first = all.runs.n;
 		if (!may_be_in(l, &l->info->file.units.at[i], in))
@@ -340,7 +340,7 @@ struct line_start *object_line_rows(struct object_file *o, struct address_range 
 {
 	struct row_starts rows = { 0 };
 	*n = 0;
-	if (o->kept) { /* where runs begin is what is known of rows */
+	if (o->kept) { /* all that is known of rows is where runs begin */
 		struct line_run *runs = kept_line_runs(o->kept, range, n);
 		for (size_t i = 0; i < *n; i++)
 			vec_push(&rows, ((struct line_start){ runs[i].addr, runs[i].at.line != 0,

@@ -1,12 +1,13 @@
-/* The function an address belongs to, by the symbol table alone, as BFD 2.40 finds it where DWARF
- * names none:
+/* lines_elf.c - the function an address belongs to, by the symbol table alone, as BFD 2.40 finds it
+ * where DWARF names none.
  *
- * Symbols of the address's own section count, whatever they are, except objects, thread-local ones,
- * sections and files, and hidden local ones without type and size (markers that annobin makes).
- * The nearest one at or before the address wins, even if it ends before it; of several at one place
- * the largest, and the first of these. But as long as an address lies within what was found last,
- * that is the answer, whatever begins there: who asks for one byte after the other hears of nothing
- * that is in the middle of a function, or of its labels. */
+ * Symbols of the address's own section count, whatever they are, except undefined ones, objects
+ * (also thread-local and common ones), sections and files, and hidden local ones without type and
+ * size (markers that annobin makes). The nearest one at or before the address wins, even if it ends
+ * before the address; of several at one place the largest, and the first of these. But as long as
+ * an address lies within the symbol found last, that is the answer, whatever begins there. A caller
+ * that asks for one byte after the other never gets a symbol in the middle of a function, such as a
+ * label. */
 #include <stdlib.h>
 
 #include "base/search.h"
@@ -15,14 +16,14 @@
 
 struct elf_function {
 	uint64_t addr, size;
-	uint64_t found; /* from there on it is what is found */
+	uint64_t found; /* searches find it from this address on */
 	const char *name;
 	uint32_t section;
 	uint32_t position;
 };
 
 struct elf_functions {
-	VEC(struct elf_function) at; /* by section, found */
+	VEC(struct elf_function) at; /* by section, then by found */
 };
 
 static int by_place(const void *a, const void *b)
@@ -47,7 +48,7 @@ static bool may_be_function(const GElf_Sym *s)
 	       GELF_ST_VISIBILITY(s->st_other) != STV_HIDDEN;
 }
 
-/* Keeps the largest of those at one place. */
+/* Keeps the largest symbol at each place. */
 static void keep_largest(struct elf_functions *f)
 {
 	size_t n = 0;
@@ -59,11 +60,11 @@ static void keep_largest(struct elf_functions *f)
 	f->at.n = n;
 }
 
-/* Keeps what is found by asking for all bytes in turn. */
+/* Keeps the symbols that are found when all bytes are asked for in turn, and sets `found`. */
 static void walk(struct elf_functions *f)
 {
 	const struct elf_function *last = NULL;
-	struct elf_function passed; /* began within the last one */
+	struct elf_function passed; /* the last symbol that begins within *last */
 	bool is_passed = false;
 	size_t n = 0;
 	for (size_t i = 0; i <= f->at.n; i++) {

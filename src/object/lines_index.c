@@ -1,6 +1,5 @@
-/* Looking up addresses one by one: which units may hold one is known from their own ranges, and a
- * unit is decoded when first asked for. Units that do not say where they are are decoded at once.
- */
+/* lines_index.c - looks up single addresses. Units that may contain an address are known from their
+ * ranges; a unit is decoded when it is first needed. Units without ranges are decoded at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +9,8 @@
 
 enum {
 	CANDIDATES = 16, /* units looked at for an address */
-	CLAIMS = 8,      /* of them, those with the very same range */
-	NEAR = 8,        /* rows around the one at an address that may be of the same line */
+	CLAIMS = 8,      /* units of the very same range that are kept */
+	NEAR = 8,        /* rows before and behind an address tested for the same line */
 	ROWS_KEPT = (64 << 20) / sizeof(struct line_row),
 };
 
@@ -28,7 +27,7 @@ struct decoded {
 struct line_index {
 	struct object_lines *lines;
 	VEC(struct unit_range) ranges; /* by low */
-	uint64_t *highest; /* of the ranges: a binary tree in an array, leaves from [leaves] on */
+	uint64_t *highest; /* highest ends of the ranges: binary tree, leaves from [leaves] on */
 	size_t leaves;
 	struct decoded *units;
 	size_t rows_kept;
@@ -44,7 +43,7 @@ static void forget_all(struct line_index *x)
 	x->rows_kept = 0;
 }
 
-/* Without sequences if the unit has none. */
+/* The unit's line table; without sequences if it has none. */
 static struct line_table *table_of(struct line_index *x, uint32_t unit)
 {
 	struct decoded *d = &x->units[unit];
@@ -80,8 +79,8 @@ static void add_range(struct line_index *x, uint64_t low, uint64_t high, size_t 
 		vec_push(&x->ranges, ((struct unit_range){ low, high, (uint32_t)unit }));
 }
 
-/* Of the copies of an inline function the linker keeps one, and all units claim that: the first
- * ones answer. */
+/* The linker keeps one copy of an inline function, and all units claim it: the first ones
+ * answer. */
 static void drop_repeated(struct line_index *x)
 {
 	size_t n = 0, same = 0;

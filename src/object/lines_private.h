@@ -77,8 +77,7 @@ struct object_lines {
 
 	/* The index that answers object_place(); NULL until needed. */
 	struct line_index *index;
-	const struct line_rules
-		*rules; /* rules of a caller that has its own, and what these opened */
+	const struct line_rules *rules; /* a caller's own rules, and what their open() returned */
 	void *answers;
 };
 
@@ -93,9 +92,10 @@ struct row_starts { /* a VEC */
 void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
 	       struct row_starts *ret);
 
-/* The unit's line table, by address and without what is not code. False if nothing is left. */
+/* The unit's line table, by address, with only sequences that start in code. False if none does. */
 bool unit_table(struct object_lines *l, size_t unit, struct line_table *ret);
-/* Whether its table has rows of other units, too: only those in its own ranges are its. */
+/* Whether its line table has rows of other units, too, so that only rows in the unit's own ranges
+ * are its. */
 bool unit_is_clipped(const struct object_lines *l, size_t unit);
 /* The path of a file of that table: lives as long as l. NULL if there is no such file. */
 const char *unit_path(struct object_lines *l, struct line_table *t, uint32_t file);
@@ -105,8 +105,8 @@ const char *unit_path(struct object_lines *l, struct line_table *t, uint32_t fil
 struct line_index;
 struct line_index *line_index_new(struct object_lines *l);
 void line_index_free(struct line_index *x);
-/* The line at addr, without its function, and a range around addr that is all of it. False if no
- * unit has one. */
+/* The line at addr, without its function, and a range around addr that has the same line. False if
+ * no unit has one. */
 bool line_index_find(struct line_index *x, uint64_t addr, struct line_run *ret);
 
 #endif

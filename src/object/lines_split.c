@@ -1,25 +1,25 @@
 /* lines_split.c - finds the other half of units that were compiled with -gsplit-dwarf.
  *
- * Such a unit has its lines in the object, and its entries in the file that it names ("x.dwo"): as
- * named below the folder it was compiled in, else beside the object. dwp puts these files together,
- * with an index by the units' numbers: PROGRAM.dwp, beside the program or its debug file. Both
- * halves must have the same number. One is open at a time: a program has thousands. */
+ * Such a unit has its lines in the object, and its entries in a file that it names ("x.dwo"). That
+ * is looked for below the folder of the compilation, else beside the object. dwp packs these files
+ * into one, PROGRAM.dwp, beside the program or its debug file, with an index by the units' ids.
+ * Both halves must have the same id. Only one is open at a time, as a program has thousands. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "object/lines_private.h"
 
-enum { COLUMNS = 16 }; /* of an index: kinds of sections */
+enum { COLUMNS = 16 }; /* kinds of sections in an index */
 
 /* ---- packages ---- */
 
-/* By an index's number of a kind of section; both versions have the same for what is needed. */
+/* Numbers of the kinds of sections in an index; both versions have the same for the needed ones. */
 static const struct {
 	uint32_t id;
 	enum dwarf_part part;
 } columns[] = {
 	{ 1, PART_INFO },        { 3, PART_ABBREV },   { 4, PART_LINE },
-	{ 6, PART_STR_OFFSETS }, { 8, PART_RNGLISTS }, /* of version 2: macros */
+	{ 6, PART_STR_OFFSETS }, { 8, PART_RNGLISTS }, /* in version 2: macros */
 };
 
 struct package_index {
@@ -147,7 +147,7 @@ static struct elf_file *open_file(struct object_lines *l, const struct dwarf_uni
 	return f;
 }
 
-/* ---- the unit at hand ---- */
+/* ---- the current unit ---- */
 
 static void close_unit(struct split_units *s)
 {
@@ -191,7 +191,7 @@ struct unit_entries object_entries(struct object_lines *l, const struct dwarf_un
 			open_unit(l, u);
 		uint64_t size = s->info ? s->info->file.info.size : 0;
 		s->bytes_left -= size < s->bytes_left ? size : s->bytes_left;
-		/* The cost of honest requests is not known before. */
+		/* Only now is it known how much an honest request may cost. */
 		l->work_left += size;
 	}
 	return s->info ? (struct unit_entries){ s->info, s->unit, &s->scopes, true } : own;

@@ -1,9 +1,10 @@
 /* lines_unit.c - the lines of one unit.
  *
- * Code is what a sequence of the line table covers that starts in code (what the linker dropped
- * starts at 0 or -1); the function is the innermost one. A function without a linkage name that has
- * a symbol (static ones of C++) has that name. What is left of a row behind the end of a function
- * is padding, and belongs to it. Other rules than these: struct unit_rules. */
+ * A sequence of the line table counts only if it starts in code: what the linker dropped starts at
+ * 0 or -1. The function at an address is the innermost one. A function without a linkage name (a
+ * static one of C++) is named by its symbol, if it has one. The rest of a row behind the end of a
+ * function is padding, and belongs to that function. For rules other than these see struct
+ * unit_rules. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,11 @@ struct unit_reader {
 	const struct dwarf_unit *unit;
 	struct unit_entries entries;
 	const struct unit_rules *rules;
-	const struct address_ranges *in; /* what is asked for; NULL: all */
+	const struct address_ranges *in; /* the requested ranges; NULL: all */
 	struct run_list *out;
-	size_t first; /* of this unit's, in out */
-	/* Of `in` and of l->pieces, the first that ends after what was emitted: rows are by
-	 * address. */
+	size_t first; /* index of the unit's first run in out */
+	/* Indices in `in` and in l->pieces: the first that ends after what was emitted, as rows are
+	 * by address. */
 	size_t asked, piece;
 };
 
@@ -78,7 +79,7 @@ static const char *elf_name(struct object_lines *l, uint64_t addr, uint64_t *sta
 	return elf_functions_find(l->elf, code->section, addr, start, until);
 }
 
-/* The name of the i-th function, the first time found at addr. */
+/* The name of the i-th function; the first call decides, by its addr. */
 static const char *function_name(struct unit_reader *r, uint32_t i, uint64_t addr)
 {
 	struct unit_name *n = &r->l->names.at[i];
@@ -117,7 +118,7 @@ static void emit(struct unit_reader *r, uint64_t addr, uint64_t end, const struc
 		vec_push(out, ((struct line_run){ addr, end, *at }));
 }
 
-/* A run outside of DWARF's functions; at.function is the one before in the same row. */
+/* A run outside of DWARF's functions; at.function is the function before it in the same row. */
 static void emit_nameless(struct unit_reader *r, uint64_t addr, uint64_t end, struct srcloc at)
 {
 	if (!r->rules->named_by_symbols) {
@@ -132,7 +133,7 @@ static void emit_nameless(struct unit_reader *r, uint64_t addr, uint64_t end, st
 	}
 }
 
-/* [addr, end) is of one line; the functions in it are told apart. */
+/* The runs of [addr, end), which has one line: one for each function in it. */
 static void emit_line(struct unit_reader *r, uint64_t addr, uint64_t end, struct srcloc at)
 {
 	const struct intervals *v = &r->l->pieces;
@@ -158,7 +159,7 @@ static void emit_line(struct unit_reader *r, uint64_t addr, uint64_t end, struct
 	}
 }
 
-/* A run with a function but without a line. */
+/* Runs for code with a function but without rows. */
 static void emit_gap(struct unit_reader *r, uint64_t low, uint64_t high)
 {
 	const struct intervals *v = &r->l->pieces;
@@ -192,7 +193,7 @@ static const char *path_of(struct unit_reader *r, uint32_t file)
 	return path ? path : r->rules->unknown_file;
 }
 
-/* The parts of a row, [low, high), that are asked for. */
+/* The requested parts of a row, [low, high). */
 static void emit_row(struct unit_reader *r, uint64_t low, uint64_t high, const struct line_row *row)
 {
 	const struct address_range all = { low, high };
@@ -333,7 +334,7 @@ void unit_sequences(struct object_lines *l, size_t unit, const struct unit_rules
 		add_sequences(&l->table, ret);
 }
 
-/* clang does not name its options, but lists all calls of functions that it optimizes. */
+/* clang does not name its options, but marks optimized functions as listing all their calls. */
 static bool is_optimized(struct dwarf_info *d, const struct dwarf_unit *u)
 {
 	const struct abbrevs *t =
@@ -376,7 +377,7 @@ static void emit_all(struct unit_reader *r)
 	emit_gap(r, covered, UINT64_MAX);
 }
 
-/* By address, without what is not code; false if nothing is left. */
+/* Reads the unit's line table, by address and without dead code; false if nothing is left. */
 static bool read_table(struct object_lines *l, size_t unit, const struct unit_rules *rules,
 		       struct line_table *ret, struct address_ranges *claims)
 {
@@ -393,7 +394,7 @@ static bool read_table(struct object_lines *l, size_t unit, const struct unit_ru
 		return false;
 	if (!rules->dead_code)
 		drop_dead(l->object, ret);
-	if (claims && (u->lines || !(flags & UNIT_REPEATED))) /* once at offset 0 */
+	if (claims && (u->lines || !(flags & UNIT_REPEATED))) /* a table at offset 0 counts once */
 		add_sequences(ret, claims);
 	line_table_sort(ret);
 	return ret->sequences.n;

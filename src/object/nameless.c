@@ -1,4 +1,5 @@
-/* Functions that no symbol names, of stripped files: unwinders know where each starts. */
+/* nameless.c - functions of stripped files that have no symbols: call-frame information says where
+ * each starts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +8,8 @@
 #include "object/candidates.h"
 #include "unwind/cfi.h"
 
-/* The index of .eh_frame as linkers write it: a header, and of each function where it starts and
- * where its entry is, 4 bytes each, relative to the section. */
+/* The index of .eh_frame as linkers write it: a header, then for each function its start and its
+ * entry's place, 4 bytes each, relative to the section. */
 enum { VERSION = 1, COUNT_IS_U32 = 0x03, TABLE_IS_S32_RELATIVE = 0x3b, POINTER_IS_S32 = 0x1b };
 
 static void add_code_at(struct candidates *c, struct object_file *o, uint64_t addr)
@@ -22,7 +23,7 @@ static void add_code_at(struct candidates *c, struct object_file *o, uint64_t ad
 				      .limit = o->code[i].high,
 				      .name = "", /* see nameless_name() */
 				      .flags = SYMBOL_FUNCTION | SYMBOL_STATIC | SYMBOL_NAMELESS,
-				      .rank = RANKS - 1, /* behind any name */
+				      .rank = RANKS - 1, /* any name is better */
 				      .owner = NONE }));
 }
 
@@ -39,12 +40,12 @@ static uint64_t start_at(const struct index *x, uint32_t i)
 	return x->base + (uint64_t)(int64_t)start;
 }
 
-/* The functions that were hit, what comes next, which is where these end, and the ends of all.
- * (What packed symbols are pieces of would end where the next one starts that is not here.) */
+/* Adds the functions that were hit, those behind them, where they end, and the first and the last.
+ * (Not for a file with packed symbols: the owners of split parts need those behind them, too.) */
 static void add_hit(struct candidates *c, struct object_file *o, const struct index *x,
 		    const struct symtab_opts *opts)
 {
-	uint32_t from = 0; /* not yet added */
+	uint32_t from = 0; /* the first index that is not yet added */
 	for (size_t k = 0; k <= opts->n_hits + 1; k++) {
 		uint64_t hit = k && k <= opts->n_hits ? opts->hits[k - 1] : 0;
 		uint32_t behind =
@@ -58,8 +59,7 @@ static void add_hit(struct candidates *c, struct object_file *o, const struct in
 	}
 }
 
-/* False if there is no index, or one of another kind: the entries themselves are to be read, which
- * are ten times larger. */
+/* False if there is no index of that kind: then entries must be read, ten times as large. */
 static bool add_indexed(struct candidates *c, struct object_file *o, const struct symtab_opts *opts)
 {
 	const struct elf_section *s = elf_file_section(o->main, ".eh_frame_hdr");

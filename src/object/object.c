@@ -140,7 +140,7 @@ struct kin_error *object_of_file(struct elf_file *file, const char *path,
 	if (!err)
 		err = check_build(o, opts ? opts->build_id : NULL);
 	struct kin_error *reason = err ? object_trouble(o) : NULL;
-	if (reason) { /* what it seems to lack was not read */
+	if (reason) { /* what it seems to lack could not be read */
 		kin_error_free(err);
 		err = reason;
 	}
@@ -160,7 +160,7 @@ static struct kin_error *open_at(const char *path, const struct object_opts *opt
 	return err ? err : object_of_file(file, path, opts, ret);
 }
 
-/* A file that must be of the build that opts->build_id names; NULL if it is not, or none. */
+/* Opens `copy` as `path`; NULL if it cannot be opened or is not build opts->build_id. */
 static struct object_file *open_copy(const char *copy, const char *path,
 				     const struct object_opts *opts)
 {
@@ -241,7 +241,7 @@ struct kin_error *object_trouble(const struct object_file *o)
 	return o->trouble ? err_os(o->trouble, "reading debug information of %s", o->path) : NULL;
 }
 
-/* ---- what it is ---- */
+/* ---- properties ---- */
 
 const char *object_path(const struct object_file *o) { return o->path; }
 const char *object_build_id(const struct object_file *o) { return o->build_id; }

@@ -63,9 +63,10 @@ bool object_is_64bit(const struct object_file *o);
 bool object_big_endian(const struct object_file *o);
 const char *object_machine(const struct object_file *o);  /* BFD's name: "i386:x86-64", "aarch64" */
 uint32_t object_elf_machine(const struct object_file *o); /* e_machine */
-/* Whether its code can be read: else it has names and lines, but neither calls nor instructions. */
+/* Whether its code can be decoded. If not, it has names and lines, but neither calls nor
+ * instructions. */
 bool object_is_of_known_machine(const struct object_file *o);
-bool object_knows_machine(uint32_t elf); /* whether that of files with this e_machine can */
+bool object_knows_machine(uint32_t elf); /* the same, for files with this e_machine */
 const char *object_build_id(const struct object_file *o); /* hex, or NULL */
 /* The kept names that it answers from; NULL: it answers from its file. */
 const struct kept_object *object_kept(const struct object_file *o);
@@ -180,16 +181,16 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 
 struct line_start {
 	uint64_t addr;
-	bool has_line;     /* false: by the compiler the code belongs to no line */
+	bool has_line;     /* false: the compiler assigns the code to no line */
 	bool is_optimized; /* as far as the unit says */
 };
 /* The addresses within [low, high) at which rows of the line table begin, even if the line does not
  * change: ascending, possibly repeated, *n of them, freed with free(). */
 struct line_start *object_line_rows(struct object_file *o, struct address_range range, size_t *n);
 
-/* The same in several ranges, by address and disjoint, each in one function, and only by our own
- * rules. Kept runs between the ranges may be included. Units and functions without code in them are
- * not read. */
+/* As object_line_runs(), but for several ranges, by address and disjoint, each in one function, and
+ * only by our own rules. If only names were kept, runs between the ranges may be included. Units
+ * and functions without code in the ranges are not read. */
 struct line_run *object_line_runs_of(struct object_file *o, const struct address_ranges *in,
 				     size_t *n);
 
@@ -283,8 +284,8 @@ struct call_rules {
 	bool (*scan)(uint16_t machine, const struct object_code *c,
 		     void (*call)(uint64_t site, uint64_t target, void *arg), void *arg);
 };
-/* Calls call(target, arg) for each direct call in [low, high), in address order; with rules, only
- * those in .text. `rules` NULL: calls are those of the disassembler (capstone). False if the
+/* Calls call(site, target, arg) for each direct call in [low, high), in address order; with rules,
+ * only those in .text. `rules` NULL: calls are those of the disassembler (capstone). False if the
  * machine is not supported. */
 bool object_calls(struct object_file *o, uint64_t low, uint64_t high,
 		  const struct call_rules *rules,
@@ -301,14 +302,14 @@ struct object_instruction {
 		*operands; /* valid during the call; ".byte" for bytes that are no instruction */
 };
 /* Decodes the instructions of [low, high), which lies in one section, in order. False, with
- * object_calls_problem() as above, if the machine is not supported (x86 and aarch64 are). `intel`:
- * x86 in Intel syntax instead of AT&T. */
+ * object_calls_problem() as above, if the machine is not supported (x86 and aarch64 are, and RISC-V
+ * with capstone 5). `intel`: x86 in Intel syntax instead of AT&T. */
 bool object_instructions(struct object_file *o, uint64_t low, uint64_t high, bool intel,
 			 void (*add)(const struct object_instruction *insn, void *arg), void *arg);
 
-/* A number of the code of [low, high), which lies in one section: equal for functions of the same
- * instructions, wherever they, and what they name, lie. 0: not known, or too short to tell one
- * function from another. */
+/* A hash of the code of [low, high), which lies in one section: equal for functions with the same
+ * instructions, wherever they and the things they refer to are. 0: not known, or too short to tell
+ * one function from another. */
 uint64_t object_gist(struct object_file *o, uint64_t low, uint64_t high);
 
 /* ---- where control goes (steps.c) ---- */
@@ -323,9 +324,9 @@ struct object_step { /* an instruction; other members as in struct machine_step 
 /* The instructions of [low, high); false as with object_instructions(). */
 bool object_steps(struct object_file *o, uint64_t low, uint64_t high,
 		  void (*add)(const struct object_step *step, void *arg), void *arg);
-/* The targets of a switch, from the jump table at at.low, which ends by at.high: its entries up to
- * the first outside of `range`. Returns their number. `is_relative`: entries are 32-bit differences
- * to the table's address. */
+/* The targets of a switch, from the jump table at at.low, which ends at at.high at the latest: its
+ * entries up to the first outside of `range`. Returns their number. `is_relative`: entries are
+ * 32-bit differences to the table's address. */
 size_t object_jump_table(struct object_file *o, struct address_range at, bool is_relative,
 			 struct address_range range, void (*add)(uint64_t target, void *arg),
 			 void *arg);

@@ -23,8 +23,8 @@ struct elf_section {
 	bool is_unpacked;          /* contents were compressed in the file */
 };
 
-/* An object is made of up to four of these: the file itself, its debug file, what both refer to
- * (dwz), and the symbols packed into .gnu_debugdata. */
+/* An object is made of up to four of these: the file itself, its debug file, the dwz file that both
+ * refer to, and the symbols packed into .gnu_debugdata. */
 struct elf_file {
 	char *path;
 	int fd; /* -1: in memory */
@@ -114,7 +114,7 @@ struct object_word { /* a word that the dynamic linker sets to an address */
 struct object_file {
 	char *path;
 	char *debug_dir;
-	char *symfs; /* files that it names are below this folder, or else as they are; NULL: / */
+	char *symfs; /* files are looked for below this folder, then as named; NULL: / */
 	bool no_debug_files;
 	struct debuginfod *debuginfod; /* borrowed; NULL: no servers */
 	struct arena arena;

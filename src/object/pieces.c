@@ -1,6 +1,9 @@
-/* Compilers move the seldom executed part of a function f elsewhere and call it f.cold, f.cold.3 or
- * f.part.0.cold. Which function that is only its name says; where several statics of that name
- * exist, it is the one of the same source file, and there the nearest one in the symbol table. */
+/* pieces.c - finds the functions that split parts belong to.
+ *
+ * Compilers move the seldom executed part of a function f elsewhere and call it f.cold, f.cold.3 or
+ * f.part.0.cold. Only its name says which function it belongs to. If several static functions have
+ * that name, it is the one of the same source file, and there the nearest one in the symbol
+ * table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +21,9 @@ struct function {
 	uint32_t index; /* of the candidate */
 };
 
-/* Functions whose names some piece asks for. */
+/* Functions that may own a piece, by their names. */
 struct functions {
-	struct strtab *names;     /* the names asked for */
+	struct strtab *names;     /* names that owners may have */
 	struct map64 hashes;      /* their hashes, so that other names need not be interned */
 	VEC(struct function) all; /* sorted by name, file, position */
 };
@@ -54,7 +57,7 @@ static size_t strip_part(const char *name, size_t n)
 	return dot ? (size_t)(dot - name) : 0;
 }
 
-/* ---- the functions asked for ---- */
+/* ---- possible owners ---- */
 
 static void ask_for(struct functions *f, const char *name, size_t n)
 {
@@ -97,9 +100,9 @@ static size_t lower_bound(const struct functions *f, const struct function *key)
 
 static uint32_t distance(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
 
-/* Of the functions of that name, in that file only if `in_file`: the nearest, or NONE. Of several
- * files the later ones have the higher positions, so that the order is by position in both cases.
- */
+/* Index of the nearest function with the key's name, only in its file if `in_file`; NONE if there
+ * is none. Functions of later files have higher positions, so those of one name are sorted by
+ * position across files, too. */
 static uint32_t nearest(const struct functions *f, struct function key, bool in_file)
 {
 	size_t i = lower_bound(f, &key);
@@ -116,7 +119,7 @@ static uint32_t nearest(const struct functions *f, struct function key, bool in_
 	return best;
 }
 
-/* Same file, then global, then any. */
+/* Prefers a function of the same file, then a global one, then any. */
 static uint32_t find_owner(const struct functions *f, const struct candidate *piece, size_t n)
 {
 	uint32_t owner = NONE;

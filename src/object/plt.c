@@ -1,9 +1,9 @@
-/* Names for the entries of the procedure linkage table, which have no symbols: "puts@plt".
+/* plt.c - names for the entries of the procedure linkage table, which have no symbols: "puts@plt".
  *
  * An entry jumps through a slot that the dynamic linker fills; the relocation of that slot says
  * which function it is for. Entries are found by decoding the code, as neither their order nor
- * their size is fixed. What lies before the first entry of such a section gets the section's name.
- */
+ * their size is fixed. What lies before the first entry of such a section gets the section's
+ * name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct plt_slot {
 	const char *name;
 };
 
-struct resolver { /* an indirect function: it returns what is to be called */
+struct resolver { /* the code of an indirect function: it returns the function to be called */
 	uint64_t addr, slot;
 };
 
@@ -27,7 +27,7 @@ struct plt {
 	VEC(struct plt_slot) slots;     /* by address */
 	VEC(struct resolver) resolvers; /* by address */
 	struct elf_symbols dynamic;
-	uint64_t got;  /* what i386's position-independent entries are relative to */
+	uint64_t got;  /* address that i386's position-independent entries are relative to */
 	size_t budget; /* bytes of names that may still be made */
 };
 
@@ -60,8 +60,8 @@ static void add_slot(struct plt *p, const struct elf_symbols *symbols, const GEl
 	}
 }
 
-/* How many relocations at the start of a section only move an address. The linker says so, for the
- * dynamic one; they are nearly all. */
+/* The number of relative relocations at the start of a section, which nearly all are. The linker
+ * gives it, for the section of dynamic relocations only. */
 static uint64_t count_relative(const struct elf_file *f, const struct elf_section *s)
 {
 	const struct elf_section *dynamic = elf_file_section(f, ".dynamic");
@@ -155,11 +155,10 @@ static bool names_better(const struct candidate *c, const struct candidate *kept
 	return c->is_indirect != kept->is_indirect ? c->is_indirect : candidate_is_plainer(c, kept);
 }
 
-/* An indirect function bears the name of what it stands for. */
+/* Names the slots of indirect functions by the symbols of their resolvers. */
 static void name_resolvers(struct plt *p)
 {
-	uint32_t *best =
-		xalloc(p->resolvers.n * sizeof(*best)); /* by first resolver of an address */
+	uint32_t *best = xalloc(p->resolvers.n * sizeof(*best)); /* candidates, by first resolver */
 	memset(best, 0xff, p->resolvers.n * sizeof(*best));
 	for (size_t i = 0; i < p->c->all.n; i++) {
 		const struct candidate *s = &p->c->all.at[i];
@@ -241,7 +240,7 @@ static void scan_section(struct plt *p, const struct elf_section *s)
 	add_entry(p, s->addr, limit, s->name);
 	for (size_t i = 0, after = 0; i < n; i += step) {
 		uint64_t slot, addr = s->addr + i;
-		if (i < after) /* an entry that starts with bti is one without at its second word */
+		if (i < after) /* an entry with bti looks like one without at its second word */
 			continue;
 		bool is_entry = m->plt_slot(code + i, n - i, addr, p->got, &slot);
 		const char *function = is_entry ? slot_name(p, slot) : NULL;

@@ -31,7 +31,8 @@ static bool has_dynamic(Elf *elf, dynamic_test *test)
 	return false;
 }
 
-/* Linkers mark programs that can be anywhere, which a static one has no interpreter to tell by. */
+/* Linkers mark position-independent programs. A static one has no interpreter to tell it from a
+ * library. */
 static bool is_mark_of_program(const GElf_Dyn *entry, const char *name)
 {
 	(void)name;
@@ -81,8 +82,8 @@ static bool calls_profiler(const char *name, const GElf_Sym *symbol)
 	return is_one_of(name, entries);
 }
 
-/* Symbols that the linker adds for -pg: a startup file defines the one, and refers to one of the
- * others. The runtime, linked statically, does the same. */
+/* Symbols that linking with -pg adds: a startup file defines one of the first, and refers to one of
+ * the second. So does the runtime, linked statically. */
 static bool starts_profiler(const char *name, const GElf_Sym *symbol)
 {
 	static const char *const defined[] = { "__gmon_start__", "kinrt_start", NULL };

@@ -6,15 +6,15 @@
 
 #include "base/base.h"
 
-/* Whether it is a program and no shared library, which may have an entry as well. */
+/* Whether the file is a program rather than a shared library, which may have an entry as well. */
 bool object_is_program(Elf *elf);
 
 /* Whether path is a regular file and an ELF program (no shared library, no .o) that calls mcount or
  * __fentry__, i.e. was compiled with -pg. False if it cannot be read. */
 bool object_probe_profiled(const char *path);
 
-/* Whether it also starts the profiler, i.e. was linked with -pg or libkinrt, and so writes a
- * gmon.out. */
+/* Whether path is an ELF program that starts the profiler, i.e. was linked with -pg or libkinrt,
+ * and so writes a gmon.out. */
 bool object_probe_starts(const char *path);
 
 #endif

@@ -48,7 +48,7 @@ bool section_packing_of(const uint8_t *data, size_t n, bool is_64bit, bool is_bi
 	return size && elf_may_unfold(ret->n, size);
 }
 
-/* zlib's format by libdeflate, which takes half of zlib's time for what is in memory as a whole. */
+/* Unpacks zlib's format by libdeflate: half of zlib's time if all input is in memory. */
 static bool inflate_all(const struct section_packing *p, uint8_t *to, bool *no_memory)
 {
 	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();

@@ -12,13 +12,13 @@ struct section_packing {
 	size_t n;
 };
 
-/* Of a section with SHF_COMPRESSED, and of one whose name begins with ".zdebug". False: of another
- * kind, or it would unpack to an absurd size. */
+/* The packing of a section with SHF_COMPRESSED, and of one whose name begins with ".zdebug" (old).
+ * False if it is of another kind, or would unpack to an absurd size. */
 bool section_packing_of(const uint8_t *data, size_t n, bool is_64bit, bool is_big,
 			struct section_packing *ret);
 bool section_packing_old(const uint8_t *data, size_t n, struct section_packing *ret);
-/* Into p->size bytes; false if they are not that many, or damaged. *no_memory is set if that is the
- * reason. */
+/* Unpacks to p->size bytes at `to`. False if the data is damaged or of another size, or if memory
+ * is lacking: *no_memory. */
 bool section_unpack(const struct section_packing *p, uint8_t *to, bool *no_memory);
 
 /* Whether `packed` bytes may unpack to that many: limits what a small file can make us allocate. */

@@ -13,7 +13,7 @@
 
 /* ---- what counts as source ---- */
 
-/* Endings of source code, in lower case; sorted by nothing, searched seldom. */
+/* Endings of source code, in lower case; in no order, as they are searched seldom. */
 static const char *const endings[] = {
 	"c",     "h",   "i",   "cc",  "hh",   "ii",   "cp",    "cpp", "hpp", "cxx",  "hxx", "c++",
 	"h++",   "ipp", "ixx", "ixx", "cppm", "tcc",  "txx",   "tpp", "inl", "inc",  "def", "s",
@@ -56,7 +56,7 @@ static bool is_below(const char *path, const char *folder)
 	return below;
 }
 
-/* Below the root directory is everything: being there says nothing of a file. */
+/* Everything is below the root directory: being there says nothing of a file. */
 static bool is_here(const char *path)
 {
 	char here[2];
@@ -79,7 +79,8 @@ static bool is_source(const char *path, const char *const *dirs)
 
 /* ---- finding it ---- */
 
-/* A search under way: the first error that is not "no such file" is the one worth telling. */
+/* A search under way. `reason`: the first error that is not "no such file", the one worth
+ * telling. */
 struct source_search {
 	struct source_text *ret;
 	const char *const *dirs;
@@ -142,7 +143,7 @@ struct kin_error *source_open(const char *path, const char *const *dirs, bool an
 
 	struct kin_error *err = NULL;
 	if (s.found)
-		*ret = text; /* whatever kept an earlier name from being read */
+		*ret = text; /* even if an earlier path could not be read */
 	else if (s.reason && err_is_trouble(s.reason))
 		err = err_wrap(TAKE(s.reason), "source '%s'", path);
 	else if (s.reason)
@@ -158,7 +159,7 @@ struct kin_error *source_open(const char *path, const char *const *dirs, bool an
 	return err ? err_about(err, (struct err_facts){ ERR_NO_SOURCE, path }) : NULL;
 }
 
-/* Servers know sources by whole names; a name that is none they take for a mistake. */
+/* Servers know sources by absolute paths, and take any other path for a mistake. */
 bool source_fetch(struct debuginfod *servers, const char *build_id, const char *path,
 		  struct source_text *ret)
 {

@@ -35,7 +35,7 @@ struct table_symbol { /* an entry of .symtab */
 	uint64_t addr;
 	const char *name;          /* "" if it lies outside of the strings */
 	const char *strings, *end; /* the string table that the name is in */
-	bool has_name;             /* its name lies in them, or there are none */
+	bool has_name;             /* its name lies in the string table, or there is none */
 	uint8_t type, bind;        /* STT_, STB_ */
 	uint32_t section;          /* an index, or SHN_UNDEF, SHN_COMMON ... */
 	uint64_t section_flags;    /* flags of its section; 0: it has none */
@@ -44,8 +44,7 @@ struct table_symbol { /* an entry of .symtab */
 };
 
 struct listed_symbol { /* a line of a list as printed by nm */
-	bool has_addr; /* the line has an address; otherwise the candidate has that of the line
-			  before, or 0 */
+	bool has_addr; /* the line has an address; else the candidate has the last one, or 0 */
 	bool is_local;
 };
 

@@ -1,6 +1,7 @@
-/* gprof -S: symbols from a text file as nm or /proc/kallsyms print them. A line is ADDRESS TYPE
- * NAME and anything after that; lines of another shape, and types other than T and t, are not meant
- * for us. */
+/* symfile.c - gprof -S: symbols from a text file as nm or /proc/kallsyms print them.
+ *
+ * A line is ADDRESS TYPE NAME and anything after that. Lines of another shape, and types other than
+ * T and t, are skipped. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static bool parse_address(struct symfile_word w, uint64_t *ret)
 	return i > start;
 }
 
-/* A word that is no number leaves the address of the previous symbol, at first 0. */
+/* If the first word is no number, ret->addr stays that of the previous symbol, at first 0. */
 static bool parse_line(const char *p, const char *end, struct symfile_entry *ret)
 {
 	struct symfile_word address = next_word(p, end);
@@ -108,7 +109,7 @@ static struct kin_error *cannot_open(struct kin_error *err, const char *path)
 	struct kin_error *own = errnum ? err_os(errnum, "%s", path)
 				       : err_new(kin_error_kind(err), "%s", kin_error_message(err));
 	kin_error_free(err);
-	bool is_special = !errnum || errnum == EISDIR; /* a directory or device, which has none */
+	bool is_special = !errnum || errnum == EISDIR; /* a directory or device: no symbols */
 	return err_about(own,
 			 (struct err_facts){ is_special ? ERR_NO_SYMBOLS : ERR_NO_LIST, path });
 }

@@ -1,13 +1,14 @@
 /* symtab.c - the symbols of a file: which count, and where they end.
  *
- * Every function (indirect ones too) and every label without a type that lies inside of a section
- * with code, whatever its name or binding, from the file or its debug file; the entries of the
- * procedure linkage table; a symbol ends with its section at the latest. -D leaves out all labels.
- * What GNU gprof would not take never hides the name that it shows for an address. Among the names
- * of one address the one is shown that people call: see candidates.c.
+ * Those that count are every function (indirect ones too) and every label without a type, except
+ * markers, that lies inside of a section with code, whatever its binding, from the file or its
+ * debug file; and the entries of the procedure linkage table. A symbol ends with its section at the
+ * latest. -D leaves out all labels. A symbol that GNU gprof would not take never hides the name
+ * that it shows for an address. Among the names of one address the one is shown that programmers
+ * use: see candidates.c.
  *
- * Other rules are the caller's (symbol_rules.h): they are asked about each symbol of .symtab of the
- * file itself, and symbols then end where the next one starts. */
+ * The caller may have other rules (symbol_rules.h): they are asked about each symbol of .symtab of
+ * the file itself, and symbols then end where the next one starts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +25,8 @@ struct symbol_source {
 	struct elf_symbols symbols;
 	const struct symtab_opts *opts;
 	uint64_t name_budget; /* bytes of names that may still be looked at */
-	struct map64 memory;  /* of the rules */
-	bool exported_only;   /* it is no table of all functions */
+	struct map64 memory;  /* state of the rules */
+	bool exported_only;   /* the table lacks the functions that are not exported */
 };
 
 /* ---- names ---- */
@@ -35,7 +36,7 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* At a dot: the end of the name, if the parts up to there are allowed ones. */
+/* `p` is at a dot: returns the end of the name, or NULL if one of its parts is not allowed. */
 static const char *skip_parts(const char *p)
 {
 	while (*p == '.') {
@@ -102,8 +103,8 @@ static void add_by_rules(struct symbol_source *s, struct candidates *c, const GE
 
 /* ---- our rules ---- */
 
-/* "$x", "$d.12": where code or data starts, for disassemblers. And what assemblers and linkers make
- * up for themselves. */
+/* "$x", "$d.12" mark where code or data starts, for disassemblers. Others are symbols that
+ * assemblers and linkers make for themselves. */
 static bool is_marker(const char *name)
 {
 	if (name[0] == '$' && name[1] && strchr("adtxv", name[1]))
@@ -139,8 +140,8 @@ static uint32_t own_rank(const GElf_Sym *sym, const char *name)
 	       (bind == STB_LOCAL ? RANK_LOCAL : 0);
 }
 
-/* Between exported functions there are others, of which nothing is known: these end where they say
- * they do. In full tables sizes are missing where code was written in assembly. */
+/* Unknown functions lie between exported ones: those end by their size. In full tables sizes are
+ * missing where code was written in assembly. */
 static uint64_t limit_of(const struct symbol_source *s, const GElf_Sym *sym,
 			 const struct elf_section *section)
 {
@@ -261,8 +262,8 @@ static bool is_dropped(const struct candidate *s, const struct symtab_opts *opts
 	       (opts->no_dotted && strchr(s->name, '.'));
 }
 
-/* -a: static functions are left out; the pieces of others are not functions and stay. BSD's -u:
- * names with a dot likewise. */
+/* -a leaves out static functions; split parts of other functions stay, although their symbols are
+ * static. BSD's -u leaves out names with a dot likewise. */
 static void drop_unwanted(struct candidates *c, const struct symtab_opts *opts)
 {
 	uint32_t *moved = xalloc(c->all.n * sizeof(*moved));
@@ -313,8 +314,8 @@ uint32_t symbol_covering(const struct symbol_table *t, uint64_t addr)
 	return low && addr < t->at[low - 1].end ? (uint32_t)(low - 1) : NONE;
 }
 
-/* Those that were hit, and what they are pieces of. The first and the last stay, too: then the row
- * of all places begins and ends where it would with all. */
+/* Keeps the symbols that were hit, and their owners. The first and the last stay, too, so that the
+ * row of all places begins and ends as with all symbols. */
 static void keep_hit(struct symbol_table *t, const struct symtab_opts *opts)
 {
 	uint32_t *moved = xalloc((t->n + 1) * sizeof(*moved));
@@ -340,7 +341,7 @@ static void keep_hit(struct symbol_table *t, const struct symtab_opts *opts)
 	free(moved);
 }
 
-/* Kept answers are those to the question that reports of samples ask. */
+/* The cache answers only the request that reports of samples make. */
 static struct answered *answered_for(struct object_file *o, const struct symtab_opts *opts)
 {
 	bool is_usual = opts->exact && opts->n_hits && !opts->rules && !opts->external &&

@@ -1,10 +1,10 @@
 /* tidy.c - demangled C++ names as people write them.
  *
- * A demangler shows every template argument, and so what nobody wrote: std::string is
+ * A demangler shows every template argument, also those that nobody wrote: std::string is
  * std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, and a map of
- * such strings fills the screen. Here arguments of the standard library's classes that are the
- * default go, and so do the namespaces of its versions. Nothing else is left out, so that different
- * functions keep different names. */
+ * such strings fills the screen. Here the default arguments of the standard library's classes are
+ * left out, and the namespaces of its versions. Nothing else is, so that different functions keep
+ * different names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +14,12 @@
 
 enum {
 	DEEPEST = 200,       /* brackets in brackets */
-	LONGEST = 64 * 1024, /* names; longer ones stay as they are */
-	ARGUMENTS = 8,       /* that are looked at: classes with defaults have fewer */
+	LONGEST = 64 * 1024, /* bytes of a name; longer ones stay as they are */
+	ARGUMENTS = 8,       /* arguments looked at: classes with defaults have fewer */
 	PATTERN = 64,
 };
 
-/* ---- what is the default ---- */
+/* ---- default arguments ---- */
 
 /* $1 and $2 are the first two arguments. */
 static const struct container {
@@ -80,7 +80,7 @@ struct tidy_piece {
 };
 
 struct tidy {
-	const char *p; /* what is to come */
+	const char *p; /* the rest of the name */
 	VEC(char) out;
 	unsigned depth;
 };
@@ -113,7 +113,7 @@ static bool is_text(const struct tidy *t, struct tidy_piece x, const char *s, si
 
 /* ---- template arguments ---- */
 
-/* The start of the name before the arguments: "std::vector". */
+/* The name before the arguments: "std::vector". */
 static struct tidy_piece name_before(const struct tidy *t, size_t end)
 {
 	size_t at = end;
@@ -271,13 +271,14 @@ static bool bracket(struct tidy *t)
 	return true;
 }
 
-/* "(a<b)", "(1<<n)": in an expression, and so in brackets. */
+/* Whether '<' is an operator, as in "(a<b)", "(1<<n)": expressions stand in brackets. */
 static bool is_less(const struct tidy *t, enum where where)
 {
 	return where == IN_BRACKETS && (last(t) == ')' || t->p[1] == '<');
 }
 
-/* Up to what ends it, which is not taken. False if the brackets do not match. */
+/* Copies up to the character that ends the sequence, which is not taken. False if the brackets do
+ * not match. */
 static bool sequence(struct tidy *t, enum where where)
 {
 	while (*t->p) {

@@ -1,4 +1,4 @@
-/* unpacked.c - unpacked sections in files: which one is whose, read, and replaced. */
+/* unpacked.c - the cache files of unpacked sections: how they are named, read and replaced. */
 #include "object/unpacked.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 enum { PACKED_MIN = 4 << 10, LARGEST = 16 << 20, ALL = 64 << 20, ORDER = 0x01020304 };
 enum { ID_MIN = 4, ID_MAX = 64 }; /* bytes of a build id */
 
-/* The index in place of the name, which the file chooses. */
+/* The name has the section's index rather than its name, which the ELF file chooses. */
 void unpacked_init(struct unpacked *u, const uint8_t *id, size_t n, const struct unpacked_mark *of)
 {
 	char hex[2 * ID_MAX + 1];

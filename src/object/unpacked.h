@@ -1,5 +1,5 @@
-/* unpacked.h - a cache of unpacked debug sections: inflating those of the C library is most of what
- * the end of a short recording takes.
+/* unpacked.h - a cache of unpacked debug sections: unpacking those of the C library takes most of
+ * the time at the end of a short recording.
  *
  * One file per section in $XDG_CACHE_HOME/kin/sections, else ~/.cache/kin/sections, for their user
  * alone, replaced atomically; beyond 64 MiB in all, the least recently used are removed. A cache
@@ -16,8 +16,8 @@
 struct unpacked_mark {
 	char magic[8];
 	uint64_t order;
-	uint64_t file_size, modified_ns; /* of the ELF file; */
-	uint64_t changed_ns;             /* this one nobody can set (st_ctim) */
+	uint64_t file_size, modified_ns; /* of the ELF file */
+	uint64_t changed_ns;             /* of the ELF file, too (st_ctim): nobody can set it */
 	uint64_t index, packed_size;     /* of the section */
 	uint64_t checksum;               /* of the whole cache file, with 0 here */
 };
@@ -28,15 +28,15 @@ struct unpacked {   /* a section's place in the cache */
 };
 
 /* `id`: the file's build id, of `n` bytes; `of`: the mark without magic, order and checksum. To be
- * called before the section is read, so that what is kept of a file that changes meanwhile does not
- * count for the changed one. */
+ * called before the section is read: if the file changes meanwhile, the kept bytes then do not
+ * count for the changed file. */
 void unpacked_init(struct unpacked *u, const uint8_t *id, size_t n, const struct unpacked_mark *of);
 void unpacked_done(struct unpacked *u);
 
 /* The bytes, *size of them and a NUL, to be freed; NULL: they are not in the cache. */
 uint8_t *unpacked_read(const struct unpacked *u, uint64_t *size);
-/* Keeps them, if they are neither too few nor too many. `data` has room for a mark behind them,
- * which is written there. */
+/* Keeps the unpacked bytes, if they are neither too few nor too many. `data` has room for a mark
+ * behind them, which is written there. */
 void unpacked_write(const struct unpacked *u, uint8_t *data, uint64_t size);
 
 #endif
