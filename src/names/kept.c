@@ -1,4 +1,4 @@
-/* kept.c - collects, joins and orders what is kept of objects. */
+/* kept.c - collects, merges and sorts the names kept of objects. */
 #include "names/kept.h"
 
 #include <stdlib.h>
@@ -133,7 +133,7 @@ void kept_add_source(struct kept *k, const char *path, const char *found, const 
 	old->size = before + n;
 }
 
-/* Whether one of these, which are in order and apart, has all of it. */
+/* Whether one of n pieces of code, sorted and disjoint, has all of c. */
 static bool has_code(const struct kept_code *at, size_t n, const struct kept_code *c)
 {
 	size_t i = COUNT_WHILE(n, k, at[k].addr <= c->addr);
@@ -203,7 +203,7 @@ static int text_order(const char *a, const char *b)
 	return a && b ? strcmp(a, b) : ORDER(a != NULL, b != NULL);
 }
 
-/* Several recordings of one build agree; where damage makes them differ the order is still one. */
+/* Recordings of one build agree. If damage makes them differ, the order is still defined. */
 static int by_symbol(const void *l, const void *r)
 {
 	const struct kept_symbol *a = l, *b = r;
@@ -220,7 +220,7 @@ static int by_alias(const void *l, const void *r)
 	return order ? order : text_order(a->name, b->name);
 }
 
-/* If two overlap, the one that starts first counts; of those, the shorter one. */
+/* If lines overlap, the first to start counts; of those with the same start the shorter one. */
 static int by_line(const void *l, const void *r)
 {
 	const struct kept_line *a = l, *b = r;
@@ -268,7 +268,7 @@ static int by_object(const void *l, const void *r)
 	return order ? order : ORDER(a->size, b->size);
 }
 
-/* How many there are before the first that is out of order. */
+/* The number of elements before the first one that is out of order. */
 static size_t run_of(const char *x, size_t n, size_t size,
 		     int (*compare)(const void *, const void *))
 {
@@ -278,7 +278,7 @@ static size_t run_of(const char *x, size_t n, size_t size,
 	return i < n ? i : n;
 }
 
-/* The first `left` are in order, and the others are. */
+/* Merges two sorted runs: the first `left` elements, and the others. */
 static void merge_runs(char *x, size_t left, size_t n, size_t size,
 		       int (*compare)(const void *, const void *))
 {
@@ -297,7 +297,7 @@ static void merge_runs(char *x, size_t left, size_t n, size_t size,
 	free(others);
 }
 
-/* Many are in order already, or are two such lists, one behind the other. */
+/* Many lists are sorted already, or are two sorted ones, one behind the other. */
 static void sort(void *at, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
 	char *x = at;

@@ -50,8 +50,8 @@ enum kept_flags {
 	KEPT_BIG_ENDIAN = 2,
 	KEPT_LINES = 4, /* the file, or its debug file, has line information */
 	KEPT_CODE = 8,  /* the code of the functions is here ("kin pack") */
-	/* The addresses are not those of the file, which must not be used, but numbers. The build
-	 * id ends in KEPT_NUMBERING digits, which differ where the numbers do. */
+	/* The addresses are made-up numbers instead of the file's, which must not be used. The
+	 * build id ends in KEPT_NUMBERING digits, which differ where the numbers do. */
 	KEPT_GIVEN = 16,
 };
 enum { KEPT_NUMBERING = 16 };
@@ -107,8 +107,8 @@ void kept_sort(struct kept *k);
 
 /* The object with that path and build id; build_id NULL or "": any build. NULL if there is none. */
 const struct kept_object *kept_find(const struct kept *k, const char *path, const char *build_id);
-/* The length of a build id without a numbering: of this object, or of one that need not be in k,
- * which may be NULL. */
+/* The length of a build id without a numbering (KEPT_GIVEN): of this object's, or of one that need
+ * not be in k, which may be NULL. */
 size_t kept_id_length(const struct kept_object *o);
 size_t kept_build_id_length(const struct kept *k, const char *path, const char *build_id);
 const struct kept_source *kept_find_source(const struct kept *k, const char *path);

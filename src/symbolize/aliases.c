@@ -1,5 +1,5 @@
-/* aliases.c - places by names that are not shown: of the symbols at one address only one is. They
- * are looked for when somebody asks by name, and only what was found is kept. */
+/* aliases.c - finds places by names that are not shown, as only one symbol at an address is.
+ * Aliases are searched when a name is requested, and only matches are kept. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 struct alias_query { /* a name that was asked for */
 	char *name;
-	VEC(symid) found; /* by number, each once or more often */
+	VEC(symid) found; /* ascending, perhaps repeated */
 };
 
 struct alias_search {
@@ -82,7 +82,7 @@ static bool has_aliases(const struct symbols *s)
 
 struct alias_walk {
 	struct symbols *s;
-	uint64_t base; /* of the part */
+	uint64_t base; /* base of the part */
 	void (*each)(void *arg, symid id, const char *name);
 	void *arg;
 };

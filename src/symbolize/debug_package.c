@@ -58,8 +58,8 @@ static bool is_like(const char *package, const char *base)
 	return !strncasecmp(package, base, n);
 }
 
-/* In the list of the package that has the file's name, which spares reading the folder. To be
- * freed; NULL: there is none, or it is not in it. */
+/* The package that is called like the file, if it has the path: this spares reading the folder. To
+ * be freed; NULL: there is no such package, or it lacks the path. */
 static char *find_of_same_name(const char *folder, const char *path)
 {
 	const char *base = strrchr(path, '/') + 1;
@@ -69,7 +69,8 @@ static char *find_of_same_name(const char *folder, const char *path)
 	return found;
 }
 
-/* In lists of packages called like the file, or in the others. To be freed; NULL: in none. */
+/* The package whose list has the path: among packages called like the file if `alike`, else among
+ * the others. To be freed; NULL: none. */
 static char *find(const char *folder, const char *path, bool alike)
 {
 	const char *slash = strrchr(path, '/');
@@ -99,7 +100,7 @@ char *debug_package_of(const char *path, const char *folder)
 		package = find(folder, path, false);
 	if (!package)
 		return NULL;
-	/* The C library's are in a package that is older than automatic ones. */
+	/* The C library's debug symbols are in a package that is older than automatic ones. */
 	char *ret = xprintf("%s-%s", package, !strcmp(package, "libc6") ? "dbg" : "dbgsym");
 	free(package);
 	return ret;

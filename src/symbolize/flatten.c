@@ -1,4 +1,4 @@
-/* flatten.c - a profile whose addresses are those of the program's flat row of places. */
+/* flatten.c - makes a profile whose addresses are in the program's flat row of places. */
 #include "base/err.h"
 #include "symbolize/program.h"
 
@@ -19,7 +19,7 @@ struct profile *program_flatten(const struct program *g, const struct profile *p
 		if (h.object != 0)
 			continue; /* only gmon.out has histograms: they are the program's, whose
 				   * flat addresses are its own */
-		kin_error_free(profile_add_histogram(b, h)); /* they agreed before */
+		kin_error_free(profile_add_histogram(b, h)); /* no error: they agreed before */
 	}
 	for (size_t i = 0; i < p->n_blocks; i++) {
 		struct block k = p->blocks[i];

@@ -44,7 +44,7 @@ static bool pays(const struct frame_classes *c, uint64_t table)
 	return table <= TABLES_MAX && table <= c->opts.data / DATA_PER_TABLE;
 }
 
-/* Failures are reported when a program tries it again. */
+/* Failures are reported when a program opens the object again. */
 static void open_object(struct frame_classes *c, const struct profile *p, objid id)
 {
 	struct symbols_opts opts = { .table.exact = true };
@@ -54,7 +54,7 @@ static void open_object(struct frame_classes *c, const struct profile *p, objid 
 	program_files_grow(c->files, p->n_objects);
 	struct object_file **at = &c->files->at[id];
 	struct kin_error *err = recorded_object(p, id, &how, at, &instead);
-	if (!err && instead) { /* programs say so */
+	if (!err && instead) { /* names from elsewhere: programs report that */
 		object_free(*at);
 		*at = NULL;
 	}

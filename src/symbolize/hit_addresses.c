@@ -1,4 +1,4 @@
-/* hit_addresses.c - gathers addresses of all that is in a profile. */
+/* hit_addresses.c - gathers the addresses in a profile by object. */
 #include "symbolize/hit_addresses.h"
 
 #include "base/sort.h"

@@ -1,5 +1,5 @@
-/* hit_addresses.h - the sampled addresses of a profile's objects, those called, and those called
- * from. */
+/* hit_addresses.h - the addresses in a profile's objects that were sampled, called, called from, or
+ * counted as blocks. */
 #ifndef SYMBOLIZE_HIT_ADDRESSES_H
 #define SYMBOLIZE_HIT_ADDRESSES_H
 

@@ -1,5 +1,5 @@
-/* inlined_into.c - what a function was inlined into, by the name that a person calls it: the debug
- * information is asked about every address that the profile has. */
+/* inlined_into.c - finds what a function was inlined into, by the name that a user gives: looks up
+ * every address of the profile in the debug information. */
 #include "symbolize/inlined_into.h"
 
 #include <stdlib.h>
@@ -18,12 +18,12 @@ struct inlined_search {
 	struct program *g;
 	const struct profile *p;
 	const char *name;
-	char *word; /* function_name_word() of it; NULL: there is none */
+	char *word; /* function_name_word() of the name; NULL: there is none */
 	VEC(struct inlined_site) sites;
 	VEC(symid) found;
 };
 
-/* ---- whether a name is the one ---- */
+/* ---- comparing names ---- */
 
 bool inlined_is_called(const char *raw, const char *name, enum demangle_style style)
 {
@@ -39,7 +39,7 @@ static bool is_called(const struct inlined_search *x, const char *raw)
 	       inlined_is_called(raw, x->name, program_symbols(x->g)->opts.style);
 }
 
-/* ---- where ---- */
+/* ---- places ---- */
 
 static void find_sites(struct inlined_search *x, objid object)
 {
@@ -76,7 +76,7 @@ static void look_in(struct inlined_search *x, struct object_file *o, objid objec
 	for (size_t i = 0; i < x->sites.n; i++)
 		addrs[i] = x->sites.at[i].addr;
 	struct object_inline *list = object_inlines(o, addrs, x->sites.n, &count);
-	const char *last = NULL; /* names come in runs of one */
+	const char *last = NULL; /* equal names follow each other */
 	bool is_it = false;
 	for (size_t i = 0; i < count; i++) {
 		if (!last || strcmp(last, list[i].name) != 0)

@@ -24,7 +24,7 @@ struct named_address {
 struct kallsyms {
 	VEC(struct named_address) at; /* by address, one each */
 	struct arena arena;
-	struct kernel *running; /* its names are looked up there instead */
+	struct kernel *running; /* looked up instead; NULL: the names are in `at` */
 };
 
 /* ---- reading ---- */
@@ -110,7 +110,7 @@ struct kin_error *kallsyms_trouble(const struct kallsyms *k)
 struct kallsyms *kallsyms_of_running(void)
 {
 	struct kernel *running = kernel_new();
-	if (!kernel_has_names(running) && !kernel_trouble(running)) { /* of which it is to tell */
+	if (!kernel_has_names(running) && !kernel_trouble(running)) { /* k reports a trouble */
 		kernel_free(running);
 		return NULL;
 	}

@@ -9,7 +9,8 @@ struct kallsyms;
 struct kin_error;
 /* Fails if the file cannot be read, or hides the addresses, as it does from unprivileged users. */
 MUST_CHECK struct kin_error *kallsyms_open(const char *path, struct kallsyms **ret);
-/* The symbols of the running kernel, cached from the last time (object/kernel.h). */
+/* The symbols of the running kernel, cached from the last time (object/kernel.h). NULL: it hides
+ * them. */
 struct kallsyms *kallsyms_of_running(void);
 void kallsyms_free(struct kallsyms *k);
 /* Why symbols of the running kernel could not be read though they exist; NULL: no failure. */

@@ -40,7 +40,7 @@ struct asked {
 	size_t n_runs;
 	uint8_t *wanted_runs; /* [n_runs] */
 	VEC(uint64_t)
-	shown; /* addresses whose inlined functions are: hit, or of code that is kept */
+	shown; /* addresses whose inlined functions are kept: those hit, and those of kept code */
 	struct kept_object *o;
 };
 
@@ -52,7 +52,8 @@ static void want(struct asked *a, uint32_t symbol)
 	a->wanted[a->table.at[symbol].owner] = WANT_ALL;
 }
 
-/* The first and the last of all, too: where places end is the same with and without the others. */
+/* Marks the symbols that were hit, and the first and the last of all: then places end where they
+ * would with all symbols. */
 static void want_symbols(struct asked *a)
 {
 	if (!a->table.n)
@@ -60,7 +61,7 @@ static void want_symbols(struct asked *a)
 	a->wanted[0] = a->wanted[a->table.n - 1] = WANT_NAME;
 	for (size_t i = 0; i < a->hit->n; i++)
 		want(a, symbol_covering(&a->table, a->hit->at[i]));
-	for (size_t i = 0; i < a->table.n && a->k->opts->whole; i++) /* all pieces */
+	for (size_t i = 0; i < a->table.n && a->k->opts->whole; i++) /* all split parts */
 		if (a->wanted[a->table.at[i].owner] == WANT_ALL)
 			a->wanted[i] = WANT_ALL;
 }
@@ -78,9 +79,9 @@ static bool same_place(const struct srcloc *a, const struct srcloc *b)
 	       same_text(a->function, b->function);
 }
 
-/* The run that an address is in, and the one that its place begins with: that of the last address
- * in this function before which another line has. Of neighbours with the same line the place is
- * one, so that other line belongs to it. */
+/* Marks the run that contains an address, and the runs before it in this function back to one with
+ * another line, that one included. Neighbours with the same line are one place, and the run with
+ * the other line tells where it begins. */
 static void want_run(struct asked *a, uint64_t addr)
 {
 	size_t low = COUNT_WHILE(a->n_runs, i, a->runs[i].addr <= addr);
@@ -101,7 +102,7 @@ static void want_run(struct asked *a, uint64_t addr)
 	}
 }
 
-/* Where functions that are wanted lie. */
+/* The ranges of the wanted functions. */
 static struct address_ranges ranges_of(const struct asked *a)
 {
 	struct address_ranges r = { 0 };
@@ -118,8 +119,9 @@ static struct address_ranges ranges_of(const struct asked *a)
 	return r;
 }
 
-/* Where the runs of want_run() lie: in functions that are wanted, in those before, from which a run
- * may reach into them, and where there is none; each with what is between it and the next. */
+/* The ranges in which want_run() marks runs: wanted functions, the functions before them, from
+ * which a run may reach into them, and hit addresses outside of functions. Each range reaches to
+ * the next symbol. */
 static struct address_ranges ranges_of_runs(const struct asked *a)
 {
 	struct address_ranges r = { 0 };
@@ -146,7 +148,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All lines of the files that were hit, and the functions that they are of. */
+/* Marks all lines of the source files that were hit, and their functions. */
 static void want_files(struct asked *a)
 {
 	VEC(const char *) files = { 0 };
@@ -198,7 +200,8 @@ static void want_target(const struct object_step *step, void *asked)
 		a->wanted[i] |= WANT_NAME;
 }
 
-/* Targets of jumps and calls in kept code have names beside the instruction. */
+/* Marks the targets of jumps and calls in kept code, as reports show their names beside the
+ * instruction. */
 static void want_targets(struct asked *a)
 {
 	struct address_ranges r = ranges_of(a);
@@ -235,7 +238,7 @@ static void see_name(void *asked, const char *name, uint64_t addr)
 			 ((struct kept_alias){ addr, kept_string(a->k->kept, name) }));
 }
 
-/* Other names of the symbols that are wanted. */
+/* Keeps other names of the wanted symbols. */
 static void keep_aliases(struct asked *a)
 {
 	for (size_t i = 0; i < a->table.n; i++)
@@ -289,8 +292,9 @@ static void keep_code(struct asked *a)
 	vec_free(&r);
 }
 
-/* A frame at a function's first instruction is no return where no call stands before it: what a
- * signal handler returns to. That must not be taken for a call without the code. */
+/* A frame at a function's first instruction is no return address if no call stands before it: a
+ * signal handler returns to it. That code is kept, as without it the frame would be taken for a
+ * return address. */
 static void keep_starts(struct asked *a)
 {
 	for (size_t i = 0; i < a->hit->n; i++) {
@@ -350,7 +354,7 @@ static void note(struct keeper *k, struct kin_error *err)
 		kin_error_free(err);
 }
 
-/* Reports mention that a file is gone or was replaced. */
+/* Failures of the system only: reports mention that a file is gone or was replaced. */
 static bool is_failure(const struct kin_error *err)
 {
 	int errnum = err ? kin_error_errno(err) : 0;
@@ -387,7 +391,7 @@ static void keep_object(struct keeper *k, objid id, struct object_file *file)
 	free(a.table.at);
 }
 
-/* ---- files that are held ---- */
+/* ---- files given by the caller ---- */
 
 static const struct kin_program_file *find_held(const struct keeper *k, const struct object *o)
 {
@@ -400,7 +404,7 @@ static const struct kin_program_file *find_held(const struct keeper *k, const st
 	return NULL;
 }
 
-/* Debug files are found from below its root, if it has a name there. */
+/* Debug files are looked for below the file's root, if the file lies there. */
 static struct object_file *open_held(const struct keeper *k, const struct kin_program_file *f)
 {
 	size_t n = f->root ? strlen(f->root) : 0;

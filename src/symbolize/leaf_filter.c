@@ -1,4 +1,4 @@
-/* leaf_filter.c - samples by the names of what they were taken in: each name is looked at once. */
+/* leaf_filter.c - selects samples by the names of their innermost frames, each tested once. */
 #include "symbolize/leaf_filter.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct leaf_filter {
 	struct program *g;
 	VEC(char *) functions;
 	const char *objects; /* NULL: all */
-	bool no_inlines;     /* what was inlined is a part of what it was inlined into */
+	bool no_inlines;     /* inlined functions count as a part of the function around them */
 	uint8_t *places;     /* [place]: 0 not known, 1 no, 2 yes; NULL: all */
 };
 

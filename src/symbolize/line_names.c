@@ -67,7 +67,7 @@ void line_names_unite(struct object_file *o, const struct symbol_table *t, struc
 		      size_t n)
 {
 	struct alias_list list = { .t = t };
-	const char *last = NULL; /* names come in runs of one */
+	const char *last = NULL; /* equal names follow each other */
 	uint32_t last_in = NONE;
 	bool is_own = false;
 

@@ -1,20 +1,19 @@
-/* line_names.h - the functions that runs of lines belong to, by the names that their symbols have.
+/* line_names.h - names the functions that runs of lines belong to as their symbols do.
  *
  * The debug information may name a function by another of its symbols: "__GI___libc_free", where
- * the symbol shown is "free"; or by what it is a copy of, "f" in "f.constprop.0". Then the symbol's
- * name is the function's, as in all reports. */
+ * the symbol shown is "free"; or a copy by the original: "f" for "f.constprop.0". Such runs get the
+ * symbol's name, as in all reports. */
 #ifndef SYMBOLIZE_LINE_NAMES_H
 #define SYMBOLIZE_LINE_NAMES_H
 
 #include "object/object.h"
 
-/* Names the functions of `n` runs of the object, by address, of which `t` has the symbols:
- * runs without a function, as of assembler sources, and all of them with `no_inlines`, have that of
- * their symbol. */
+/* Names the functions of `n` runs by the object's symbols, `t`: those of runs without a function
+ * (assembler sources), and with `no_inlines` those of all runs. */
 void line_names_set(const struct symbol_table *t, struct line_run *runs, size_t n, bool no_inlines);
 
-/* Gives a symbol's name to the runs whose function is called by another name of that symbol. What
- * is left with another name is of code inlined. */
+/* Where a run's function is another name of its symbol, gives it the symbol's shown name. Runs that
+ * keep another name are inlined code. */
 void line_names_unite(struct object_file *o, const struct symbol_table *t, struct line_run *runs,
 		      size_t n);
 

@@ -9,14 +9,14 @@
 #include "base/vec.h"
 #include "kin/kin.h"
 
-/* Limit of what is kept open: names take some 100 bytes each, and the files' own tables may be
- * larger: the relocations of a compiler are 10 MB. */
+/* Limits for open objects: a name takes about PLACE_BYTES, and the file's own tables may be larger:
+ * the relocations of a compiler are 10 MB. */
 enum { OPEN_MAX = 64, PLACE_BYTES = 160, BYTES_MAX = 64 << 20 };
 
-/* Limit of the addresses of an object whose inlined functions are kept. */
+/* Addresses of an object for which inlined functions are kept, at most. */
 enum { INLINED_MAX = 1 << 16 };
 
-struct known_name {               /* an object that was asked about */
+struct known_name {               /* an object that was requested */
 	struct object_file *file; /* NULL: not open, any more */
 	struct symbols *symbols;  /* NULL: has no names */
 	const char *path, *build_id;
@@ -24,7 +24,7 @@ struct known_name {               /* an object that was asked about */
 	uint64_t used;     /* the last time, by a clock of calls */
 	uint64_t bytes;    /* that it takes while it is open */
 	bool sought;
-	/* Of an address: its functions in `inlined`, innermost first, up to a 0; 0: none. */
+	/* Address -> its functions in `inlined`, innermost first, up to a 0; index 0: none. */
 	struct map64 inlined_at;
 	VEC(strid) inlined;
 };
@@ -34,8 +34,8 @@ struct names {
 	struct strtab *strings; /* paths, build ids and names of inlined functions */
 	struct map64 ids;       /* MAP64_PAIR(path, build id): index into objects */
 	VEC(struct known_name) objects;
-	VEC(uint32_t) open; /* indices of those whose names are in memory */
-	uint64_t bytes;     /* that all of these take */
+	VEC(uint32_t) open; /* indices of objects whose names are in memory */
+	uint64_t bytes;     /* that all open objects take */
 	uint64_t clock;
 };
 
@@ -159,7 +159,7 @@ static strid readable_name(struct names *n, const char *raw)
 	return id;
 }
 
-/* Addresses that were not asked about yet. */
+/* Looks up addresses that were not requested before. */
 static void learn_inlined(struct names *n, struct known_name *k, const uint64_t *addrs,
 			  size_t n_addrs)
 {

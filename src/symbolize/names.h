@@ -19,7 +19,8 @@ struct names;
 struct names *names_new(const struct names_opts *opts); /* borrows the strings */
 void names_free(struct names *n);                       /* NULL is fine */
 
-/* Where the object can be opened that its path does not lead to. What it was named before stays. */
+/* Sets where an object can be opened, for one that its path does not lead to. Names that it already
+ * has stay. */
 void names_put_place(struct names *n, const char *path, const char *build_id, const char *place);
 
 /* The demangled name of the function at a link-time address; NULL: it has no name, or the object

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 
 /* end[k]: where place first + k ends, in bytes from the bucket's low address; ENDS_LATER: there or
- * behind. Of places behind a gap it is not known, nor of those behind ENDS_LATER: then it is that
- * of the place before, so that no address seems to be in them; 0 if there is none. */
+ * behind. Ends behind a gap between places, or behind ENDS_LATER, are not known: there the end
+ * before is repeated (0 if there is none), so that no address seems to be in those places. */
 enum { KNOWN = 4, ENDS_LATER = UINT8_MAX };
 
 struct place_bucket {
-	uint32_t first; /* that ends after the bucket's low address; n: none */
+	uint32_t first; /* the first place that ends after the bucket's low address; n: none */
 	uint8_t end[KNOWN];
 };
 
-/* With larger buckets ends do not fit; of smaller ones there are more than needed. */
+/* Ends do not fit into larger buckets, and there would be more smaller ones than needed. */
 enum { BEST_SHIFT = 8, BUCKETS_PER_PLACE = 4 };
 
 static unsigned choose_shift(uint64_t span, size_t n)
@@ -29,7 +29,7 @@ static unsigned choose_shift(uint64_t span, size_t n)
 static void set_ends(const struct place_index *x, struct place_bucket *b, uint64_t low)
 {
 	const struct symbol *place = &x->at[b->first], *end = &x->at[x->n];
-	uint64_t known = low; /* up to there */
+	uint64_t known = low; /* all ends up to this address are known */
 
 	for (size_t k = 0; k < KNOWN; k++) {
 		if (place < end && place->addr <= known && known - low < ENDS_LATER)
@@ -112,8 +112,7 @@ symid place_index_find(const struct place_index *x, uint64_t addr)
 		return NONE;
 
 	const struct place_bucket *b = &x->buckets[i];
-	unsigned k = 0; /* places that end before; counted without branches, which nobody could
-			   foresee */
+	unsigned k = 0; /* places that end before addr; counted without unpredictable branches */
 	offset &= ((uint64_t)1 << x->shift) - 1;
 	for (unsigned j = 0; j < KNOWN; j++)
 		k += offset >= b->end[j];

@@ -1,4 +1,4 @@
-/* program.c - opens the objects that were hit, joins their places, and gives frames theirs. */
+/* program.c - opens the objects that were hit, joins their places, and finds those of frames. */
 #include "symbolize/program.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ enum {
 struct extra { /* a place that no symbol table has */
 	enum place_kind kind;
 	objid object;
-	uint64_t start; /* PLACE_NAMED: where it begins, of its first frame; 0: not known */
+	uint64_t start; /* PLACE_NAMED: the kernel function's start; 0: not known */
 	bool inlined;
 	symid owner; /* PLACE_INLINED: the first place of its name in the object; else itself */
 };
@@ -36,10 +36,10 @@ struct opened_object {
 	struct object_file *file; /* NULL: not opened */
 	bool given;               /* it is the main object that the program was made with */
 	bool borrowed;            /* somebody else frees it */
-	bool hit;                 /* something in the profile is in it */
+	bool hit;                 /* the profile has addresses in it */
 	bool failed;              /* some of it could not be read, and that is among the troubles */
-	uint32_t part;            /* of symbols; NONE: has no places */
-	struct hit_addresses hits; /* of a large file: only what was hit has places; else empty */
+	uint32_t part;            /* its part of symbols; NONE: has no places */
+	struct hit_addresses hits; /* of a large file: only symbols hit have places; else empty */
 	uint64_t unnamed;
 };
 
@@ -54,9 +54,9 @@ struct program {
 	struct opened_object *objects; /* [n_objects] */
 	struct kallsyms *kernel;
 	bool kernel_borrowed;
-	bool kernel_failed; /* and that is among the troubles */
+	bool kernel_failed; /* its names could not be read, and that is among the troubles */
 	struct symbols *symbols;
-	objid *part_object; /* [n_parts]: of each part the object */
+	objid *part_object; /* [n_parts]: the object of each part */
 
 	symid *places;    /* [n_frames] */
 	uint8_t *is_call; /* [n_frames]: 1: the address is where a call returns to */
@@ -67,13 +67,13 @@ struct program {
 	struct map64 inlined_ids; /* MAP64_PAIR(object, name): the first inlined place */
 	symid n_symbols;          /* places of objects; extras follow */
 
-	/* Of frames, then of the call sites of counted calls: [n_frames + n_arcs]; NULL: none. */
+	/* [n_frames + n_arcs]: of frames, then of the call sites of counted calls; NULL: none. */
 	struct inlines *inlined;
 	struct map64 calling; /* flat address of a call site: the inlined function that calls */
 	VEC(symid) inline_list;
 	VEC(struct program_trouble) troubles;
 	VEC(char *) origins;
-	VEC(objid) joined; /* of several builds, all but the first */
+	VEC(objid) joined; /* objects that were joined with an earlier build of the file */
 };
 
 /* ---- objects ---- */
@@ -83,7 +83,7 @@ static const char *object_string(const struct program *g, strid id)
 	return strtab_get(g->profile->strings, id);
 }
 
-/* Without the name that it may begin with: once is enough. */
+/* The message without the object's name, which the caller puts before it. */
 static const char *reason(const struct program *g, objid id, const struct kin_error *err)
 {
 	const char *name = program_object_name(g, id), *why = kin_error_message(err);
@@ -103,14 +103,14 @@ static void add_trouble(struct program *g, objid id, const char *what, struct ki
 	kin_error_free(err);
 }
 
-/* All of its names are missing. */
+/* Notes that all names of an object are missing. */
 static void trouble(struct program *g, objid id, struct kin_error *err)
 {
 	g->objects[id].failed = true;
 	add_trouble(g, id, "its code has no names", err, err_is_trouble(err));
 }
 
-/* Its names are there, but not out of its file. */
+/* Notes that an object's names are not from its file. */
 static void add_origin(struct program *g, objid id, struct kin_error *instead)
 {
 	vec_push(&g->origins,
@@ -241,7 +241,7 @@ static void add_part(struct program *g, objid id, struct symbols_row *row)
 		return;
 	}
 	uint64_t low = s->at[0].addr, high = s->at[s->n - 1].end;
-	/* The program keeps its addresses; the others come behind what is there. */
+	/* The first part, mostly the program, keeps its addresses; the others come behind it. */
 	uint64_t base = row->n ? row->next - low : 0;
 	at->part = (uint32_t)row->n;
 	if (at->given || g->profile->objects[id].is_main)
@@ -252,7 +252,7 @@ static void add_part(struct program *g, objid id, struct symbols_row *row)
 	row->next = ((high + base) | 0xfff) + 1;
 }
 
-/* The first object that was hit with the same path: other builds of it have the same functions. */
+/* The first hit object with the same path. Other builds of it count as the same functions. */
 static objid first_build(const struct program *g, objid id)
 {
 	const struct object *o = &g->profile->objects[id];
@@ -263,10 +263,9 @@ static objid first_build(const struct program *g, objid id)
 	return id;
 }
 
-/* Large libraries have a hundred thousand functions, of which some hundreds were hit: the others
- * get no places, nor those of any file if that is asked for. Not where all of them were read
- * already, nor where several builds' functions are joined by name, which goes by all names.
- */
+/* Whether only functions that were hit get places. In large libraries these are some hundreds of a
+ * hundred thousand; with hit_only it applies to any file. Not if all functions were read already,
+ * nor if functions of several builds are joined, which needs all names. */
 static bool is_worth_choosing(const struct program *g, objid id, const bool *is_whole)
 {
 	const struct opened_object *at = &g->objects[id];
@@ -366,10 +365,10 @@ static void add_parts(struct program *g, struct object_file *given, struct symbo
 
 /* ---- several builds of one file ---- */
 
-struct program_build { /* of a file of which there are several */
+struct program_build { /* one of several builds of a file */
 	const struct symbols_part *part;
 	struct strtab *names;
-	struct map64 places; /* of functions by name: NONE - 1: there are several of that name */
+	struct map64 places; /* name -> function; NONE - 1: several have that name */
 };
 
 static void add_names(const struct symbols *s, struct program_build *b)
@@ -382,8 +381,8 @@ static void add_names(const struct symbols *s, struct program_build *b)
 	}
 }
 
-/* Functions that are one by their name: those of the first build stand for them. moved: [n_symbols]
- */
+/* Replaces functions of the next build by those of the first with the same name, if that is unique.
+ * moved: [n_symbols] */
 static void join_names(struct symbols *s, struct program_build *first, struct program_build *next,
 		       symid *moved)
 {
@@ -401,7 +400,7 @@ static void join_names(struct symbols *s, struct program_build *first, struct pr
 	}
 }
 
-/* Frames are in those places, too, and so are inlined functions. */
+/* Moves the places of frames and inlined functions accordingly. */
 static void move_frames(struct program *g, const symid *moved)
 {
 	for (size_t i = 1; i < g->profile->samples.n_frames; i++)
@@ -414,7 +413,8 @@ static void move_frames(struct program *g, const symid *moved)
 	}
 }
 
-/* And not only another numbering of its functions (KEPT_GIVEN). */
+/* Whether two objects are different builds, and not only different numberings of a file's functions
+ * (KEPT_GIVEN). */
 static bool is_another_build(const struct program *g, objid a, objid b)
 {
 	const struct profile *p = g->profile;
@@ -457,7 +457,8 @@ static void join_builds(struct program *g)
 
 /* ---- frames ---- */
 
-/* Inlined functions are known by what they are inlined into; this is without it. */
+/* The first place of an inlined function's name in an object: its places differ by the function
+ * that they are inlined into. */
 static symid first_of_name(struct program *g, objid object, strid id, symid place)
 {
 	uint32_t *at = map64_at(&g->inlined_ids, MAP64_PAIR(first_build(g, object), id));
@@ -466,12 +467,12 @@ static symid first_of_name(struct program *g, objid object, strid id, symid plac
 	return *at;
 }
 
-/* One per kind, owner (an object, or the place around) and identity, a text. */
+/* The place for a kind, an owner (an object, or the place around) and an identity, a text. */
 static symid add_extra(struct program *g, enum place_kind kind, uint32_t owner, objid object,
 		       strid id, const char *name)
 {
-	/* Kinds do not meet: places are numbered behind objects, and unknown names start with 0x
-	 * or a bracket. */
+	/* Keys of different kinds differ: places are numbered behind objects, and unknown names
+	 * start with 0x or a bracket. */
 	uint32_t key = kind == PLACE_INLINED ? (uint32_t)g->profile->n_objects + owner : owner;
 	uint32_t *at = map64_at(&g->extra_ids, MAP64_PAIR(key, id));
 	if (*at == NONE) {
@@ -488,7 +489,7 @@ static symid add_extra(struct program *g, enum place_kind kind, uint32_t owner, 
 	return g->n_symbols + *at;
 }
 
-/* One per name. */
+/* One place per name. */
 static symid extra_place(struct program *g, enum place_kind kind, uint32_t owner, objid object,
 			 const char *name)
 {
@@ -496,7 +497,7 @@ static symid extra_place(struct program *g, enum place_kind kind, uint32_t owner
 	return add_extra(g, kind, owner, object, id, strtab_get(g->names, id));
 }
 
-/* One per address: the kernel has many functions of one name. */
+/* One place per address: the kernel has many functions of one name. */
 static symid kernel_place(struct program *g, objid object, const char *name, uint64_t start)
 {
 	char identity[32];
@@ -508,8 +509,8 @@ static symid kernel_place(struct program *g, objid object, const char *name, uin
 	return place;
 }
 
-/* Named by the data. Where a function was inlined it is another one than where it was called: its
- * owners are counted from the last number back. */
+/* A place named by the data. A function has another place where it was inlined than where it was
+ * called: then owners are numbered from UINT32_MAX downwards. */
 static symid named_place(struct program *g, const struct frame *f)
 {
 	bool inlined = f->flags & FRAME_INLINED;
@@ -602,7 +603,8 @@ static void note_inlines(struct program *g, objid object, const struct site *sit
 			 extra_place(g, PLACE_INLINED, site->into, object, list[i].name));
 }
 
-/* Sites of one object: asked for by address and at once, so that each unit is decoded once. */
+/* The inlined functions at the sites of one object: requested by address and all at once, so that
+ * each unit is decoded once. */
 static void inline_object(struct program *g, objid object, const struct site *sites, size_t n)
 {
 	struct sort_key *order = xrealloc(NULL, n, sizeof(*order));
@@ -675,7 +677,7 @@ static void find_inlines(struct program *g, const struct symbols_row *row)
 	free(start);
 }
 
-/* Once places have flat addresses. */
+/* Fills `calling`, once places have flat addresses. */
 static void note_calls(struct program *g)
 {
 	const struct profile *p = g->profile;
@@ -689,10 +691,11 @@ static void note_calls(struct program *g)
 	}
 }
 
-/* ---- making one ---- */
+/* ---- making a program ---- */
 
-/* Kernel addresses are where this kernel has them only if it is the same, and was not restarted:
- * then the build id may be the same, but not the addresses; they are checked against nothing. */
+/* The running kernel's addresses are right only if it is the kernel of the profile and was not
+ * restarted since. After a restart the build id is the same, but the addresses may differ; nothing
+ * checks that. */
 static void open_kernel(struct program *g)
 {
 	const struct profile *p = g->profile;
@@ -736,7 +739,7 @@ static void count_unnamed(struct program *g)
 	}
 }
 
-/* A file that is gone, or another one now, is no matter if hardly anything was seen in it. */
+/* A file that is gone or was replaced does not matter if hardly any samples are in it. */
 static void doubt_the_nameless(struct program *g)
 {
 	enum { FEW = 100 };
@@ -801,7 +804,7 @@ static struct sort_name *sorted_extras(const struct program *g)
 	return all;
 }
 
-/* Equal rows are in the order of their places, which shall not be that of the data. */
+/* Equal rows are in the order of their places, which must not depend on the order of the data. */
 static void order_extras(struct program *g)
 {
 	size_t n = g->extras.n;
@@ -909,7 +912,7 @@ void program_free(struct program *g)
 	free(g);
 }
 
-/* ---- asking ---- */
+/* ---- lookups ---- */
 
 struct symbols *program_symbols(struct program *g) { return g->symbols; }
 

@@ -83,7 +83,7 @@ symid program_find(const struct program *g, objid object, uint64_t addr);
 enum place_kind program_kind(const struct program *g, symid place);
 objid program_object(const struct program *g, symid place);
 const char *program_object_name(const struct program *g, objid object); /* path, or what is known */
-/* What its code without names is called, "[libfoo.so]"; to be freed. */
+/* The name for an object's code without names, "[libfoo.so]"; to be freed. */
 char *program_object_code(const struct program *g, objid object);
 struct object_file *program_object_file(const struct program *g,
 					objid object); /* NULL: not opened */
@@ -110,7 +110,7 @@ const symid *program_inlines(struct program *g, frameid frame, size_t *n);
 /* Whether the place is an inlined instance of a function, by debug information or by the data;
  * always false with the option no_inlines. */
 bool program_is_inlined(const struct program *g, symid place);
-bool program_folds(const struct program *g); /* they say no_inlines */
+bool program_folds(const struct program *g); /* it was made with no_inlines */
 
 /* The source line of a frame's address (the call, for return addresses), in its innermost inlined
  * function. False if it is not known. */

@@ -1,4 +1,4 @@
-/* recorded.c - opens the file that ran, or what is kept of it. */
+/* recorded.c - opens the file that ran, or an object of the names kept of it. */
 #include "symbolize/recorded.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static struct kin_error *check_unchanged(const struct kept_object *k, const char
 						  "time is another one)");
 }
 
-/* A copy of a program may be without the debug files that there were where it was recorded. */
+/* A copy of a program may lack the debug files that were there where it was recorded. */
 static struct kin_error *check_lines(const struct kept_object *k, struct object_file *o)
 {
 	return k->flags & KEPT_LINES && !object_has_dwarf(o)
@@ -38,7 +38,7 @@ static struct kin_error *open_file(const struct profile *p, const struct object 
 				   .debuginfod = opts->debuginfod,
 				   .remembers = true,
 				   .build_id = strtab_get(p->strings, o->build_id) };
-	if (o->kind == OBJECT_VDSO) /* that of another kernel is nowhere to be found */
+	if (o->kind == OBJECT_VDSO) /* another kernel's vdso is nowhere to be found */
 		return object_open_vdso(&how, ret);
 	struct kin_error *err = object_open(path, &how, ret);
 	if (err && !kept && (*ret = object_open_fetched(path, &how))) {

@@ -16,7 +16,7 @@ struct recorded_opts {
 
 /* *instead, to be freed, is NULL if *ret is the file that ran; otherwise it says why that is not
  * available, and *ret has the names in the recording. *ret NULL: the object cannot have names (JIT
- * code, the vdso of another kernel). Error: nothing is known of what should be a file. */
+ * code, the vdso of another kernel). Error: the object is a file, but nothing is known of it. */
 MUST_CHECK struct kin_error *recorded_object(const struct profile *p, objid id,
 					     const struct recorded_opts *opts,
 					     struct object_file **ret, struct kin_error **instead);

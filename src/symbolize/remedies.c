@@ -6,7 +6,7 @@
 
 #include "symbolize/debug_package.h"
 
-/* It asks the servers of all distributions. */
+/* This server asks those of all distributions. */
 #define SERVER "https://debuginfod.elfutils.org/"
 
 /* Interpreters and other runtimes, by the start of their file name. */

@@ -46,8 +46,7 @@ static bool goes_on(const struct symbols *s, const struct symbol_table *t,
 		symbol_covering(t, before->addr) == symbol_covering(t, run->addr));
 }
 
-/* The line places that are to stand beside those of the table: runs that differ from the one
- * before. */
+/* Makes the places of lines: one for each run that differs from the one before. */
 static size_t line_places(struct symbols *s, const struct symbol_table *t, struct line_run *runs,
 			  size_t n, struct symbol *lines)
 {
@@ -80,8 +79,8 @@ static size_t line_places(struct symbols *s, const struct symbol_table *t, struc
 	return kept;
 }
 
-/* Whether a symbol's place is to be empty, as a line starts with it that is not its own: of code
- * inlined, which is to have its time, where the symbol has the calls. */
+/* Whether a symbol's place must be empty because the line that starts with it is of inlined code:
+ * the line has the time, the symbol the calls. */
 static bool begins_inlined(const struct symbols *s, const struct symbol_table *t, size_t symbol,
 			   const struct symbol *line)
 {
@@ -90,9 +89,9 @@ static bool begins_inlined(const struct symbols *s, const struct symbol_table *t
 	       !same_text(t->at[symbol].name, line->name);
 }
 
-/* Interleave by address. Ends are where the next place of either kind starts; a function's own end
- * (of its section) bounds it and its lines. Where both start, the function is the one that stays,
- * unless the rules say otherwise or the line is of code inlined. */
+/* Merges symbols and lines by address. A place ends where the next one of either kind starts; a
+ * function's own end bounds it and its lines. Where a symbol and a line start together, the symbol
+ * stays, unless the rules say otherwise or the line is of inlined code. */
 static void merge_lines(struct symbols *s, const struct symbol_table *t, struct symbol *lines,
 			size_t n)
 {
@@ -132,8 +131,8 @@ static void merge_lines(struct symbols *s, const struct symbol_table *t, struct 
 	free(moved);
 }
 
-/* The first of the runs that a function's own line is in, of those from the one it starts with;
- * that one, if all of its code is inlined. */
+/* Index of the first run, from `start` on, with a function's own code; `start` if its place is not
+ * empty, or if all of its code is inlined. */
 static size_t own_run(const struct symbols *s, size_t function, const struct line_run *runs,
 		      size_t n, size_t start)
 {
@@ -151,7 +150,7 @@ static size_t own_run(const struct symbols *s, size_t function, const struct lin
 	return start;
 }
 
-/* The runs know where functions start, too. */
+/* Sets the lines of functions from the runs at their starts. */
 static void locate_functions(struct symbols *s, const struct line_run *runs, size_t n)
 {
 	for (size_t i = 0, k = 0; i < s->n; i++) {
@@ -183,7 +182,7 @@ static void set_place(struct symbols *s, struct symbol *p, const struct srcloc *
 	}
 }
 
-/* In the order of the file's table. The answers are by the order of t. */
+/* Looks up the lines of all symbols, in the file's order. The answers are in the order of t. */
 static struct srcloc *ask_for_all(struct symbols *s, const struct symbol_table *t)
 {
 	struct srcloc *ret = xalloc(t->n * sizeof(*ret));
@@ -432,7 +431,7 @@ static void note_positions(struct symbols *s, const struct symbol_table *t)
 			p->placed[p->n_placed++] = (struct placed){ t->at[j++].position, (symid)i };
 }
 
-/* Calls through the linkage table alone are no names of the program's own: it was stripped. */
+/* A program whose only names are entries of the linkage table was stripped. */
 static bool names_nothing(const struct symbol_table *t, const struct symtab_opts *opts)
 {
 	if (opts->exact)

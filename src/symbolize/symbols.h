@@ -1,8 +1,8 @@
 /* symbols.h - the named places of a profiled program, in address order.
  *
  * Time and calls are charged to places. A place is a function or, with line granularity, a range of
- * code of one source line. Places do not overlap. A function that begins with code inlined has an
- * empty place, which is called, before the line's, which has the time. */
+ * code of one source line. Places do not overlap. A function that begins with inlined code has an
+ * empty place, which has the calls, before the place of the line, which has the time. */
 #ifndef SYMBOLIZE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_H
 
@@ -38,7 +38,7 @@ struct symbols_part { /* the places of one object */
 struct place_rules {
 	const struct line_rules *lines; /* NULL: ours */
 	/* Whether a line that starts at a symbol replaces it. NULL: never; the symbol replaces it,
-	 * or has an empty place before it if the line is of code inlined (not with one_name). */
+	 * or has an empty place before it if the line is of inlined code (not with one_name). */
 	bool (*line_wins)(const struct symbol *function, const struct symbol *line);
 	/* Drops symbols before lines are added to them. NULL: none. */
 	void (*trim)(struct symbol_table *t, struct address_range text);
@@ -102,8 +102,8 @@ const struct symbol *symbols_locate(struct symbols *s, symid id);
 /* The name demangled by opts.style; not escaped for a terminal or HTML. Lives as long as s. */
 const char *symbols_display(struct symbols *s, symid id);
 
-/* The same of the name of any symbol of a file, or of a name that the data itself has; to be freed.
- * NULL: the name is readable as it is. */
+/* The same for the name of any symbol of a file, or for a name in the data; to be freed. NULL: the
+ * name is readable as it is. */
 char *symbols_readable(const struct symbols *s, const char *name, bool is_symbol);
 
 /* Whether the function that starts at this place also has this name, shown or not: a symbol with or

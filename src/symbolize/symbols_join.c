@@ -1,9 +1,10 @@
-/* symbols_join.c - the places of several objects as one row. */
+/* symbols_join.c - joins the places of several objects into one row. */
 #include <stdlib.h>
 
 #include "symbolize/symbols_private.h"
 
-/* Names, files and lines keep living in what they were made in: the joined symbols own it. */
+/* Copies the places of one part, which is freed afterwards: files are interned anew; names live as
+ * long as the object. */
 static void adopt(struct symbols *into, struct symbols *part, uint64_t base, uint16_t index,
 		  uint32_t *positions)
 {
