@@ -14,7 +14,7 @@ enum {
 
 static bool is(uint32_t word, int instruction) { return word == (uint32_t)instruction; }
 
-/* addr + a number of words, with sign, that lies in `bits` bits from `shift` on. */
+/* addr plus a signed number of words, which is in the `bits` bits of `word` from `shift` on. */
 static uint64_t relative(uint64_t addr, uint32_t word, unsigned shift, unsigned bits)
 {
 	uint64_t words = word >> shift & ((1u << bits) - 1), sign = 1ull << (bits - 1);
@@ -29,7 +29,7 @@ static bool is_sigreturn(const uint8_t *code, size_t size)
 	return machine_starts(code, size, mov_x8, sizeof(mov_x8));
 }
 
-/* n of "stp x29, x30, [sp, #n]!", which is negative; 0 if it is another. */
+/* n of "stp x29, x30, [sp, #n]!", which is negative; 0 if it is another instruction. */
 static int32_t stp_size(uint32_t word)
 {
 	if ((word & (uint32_t)STP_MASK) != (uint32_t)STP_FP_LR)
@@ -120,7 +120,7 @@ static uint64_t gist(const uint8_t *code, size_t size)
 	} naming[] = {
 		{ 0x7c000000, 0x14000000, 0xfc000000 }, /* B, BL */
 		{ 0x1f000000, 0x10000000, 0x9f00001f }, /* ADR, ADRP */
-		{ 0x3b000000, 0x18000000, 0xff00001f }, /* LDR of what is near */
+		{ 0x3b000000, 0x18000000, 0xff00001f }, /* LDR of a literal */
 		{ 0x7f800000, 0x11000000, 0xffc003ff }, /* ADD, with the rest of ADRP's address */
 		{ 0x3b000000, 0x39000000, 0xffc003ff }, /* LDR, STR: likewise */
 	};

@@ -50,18 +50,17 @@ struct machine_step {
 	bool compares;  /* has no result but the flags */
 };
 
-/* What an instruction does to what stack frames are found by: sp, registers that hold an address in
- * the stack, and words there that callers' registers are saved in. */
+/* What an instruction does to the values by which stack frames are found: sp, registers that hold
+ * an address in the stack, and words there in which callers' registers are saved. */
 enum change_kind {
 	CHANGE_SET,   /* a = b + n */
 	CHANGE_LOAD,  /* a = the word at b + n */
 	CHANGE_STORE, /* the word at b + n = a; a NO_REGISTER: `width` bytes there, of anything */
-	/* Of the rest only how addresses in tables of jumps are computed is of use: */
+	/* Other changes matter only for computing addresses in jump tables: */
 	CHANGE_CONST,   /* a = the address `place` */
 	CHANGE_ADD,     /* a = a + b */
 	CHANGE_NARROW,  /* a = b, extended from fewer bits */
-	CHANGE_INDEXED, /* a = the word, of `width` bytes and a sign, at n + b + c * width; b
-			   NO_REGISTER: 0 */
+	CHANGE_INDEXED, /* a = signed `width`-byte word at n + b + c * width; b NO_REGISTER: 0 */
 	CHANGE_MASK,    /* a = a & n */
 };
 
@@ -78,31 +77,31 @@ struct machine_effect {
 	uint8_t size;    /* of the instruction */
 	uint8_t kind;    /* enum step_kind */
 	uint16_t pops;   /* STEP_RETURN: bytes that it takes off the stack, beside the address */
-	uint32_t lost;   /* mask of registers with another value after it, but for `change` */
-	uint64_t target; /* as of struct machine_step; STEP_SWITCH: 0 */
-	/* In this order. */
+	uint32_t lost;   /* mask of registers whose values are lost, unless `change` tells them */
+	uint64_t target; /* as in struct machine_step; STEP_SWITCH: 0 */
+	/* Applied in this order. */
 	struct machine_change change[MACHINE_CHANGES];
 	uint8_t n_changes;
 	bool is_syscall;
 	/* STEP_SWITCH: the register that has the target, or, if `is_table`, its address is n + b +
-	 * c * 8 as of CHANGE_INDEXED. NO_REGISTER: elsewhere. */
+	 * c * 8 as in CHANGE_INDEXED. NO_REGISTER: elsewhere. */
 	bool is_table;
 	struct machine_change at;
 	uint64_t place; /* CHANGE_CONST: the address */
-	/* Compares register `compared` with compare_to, without a sign; NO_REGISTER: does not.
-	 * `keeps_flags`: what a comparison found is not changed. */
+	/* Compares register `compared` with compare_to, both unsigned; NO_REGISTER: does not.
+	 * `keeps_flags`: the result of an earlier comparison stays. */
 	uint8_t compared;
 	uint32_t compare_to;
 	bool keeps_flags;
-	/* STEP_BRANCH: goes to target if what was compared is at most, or more than, compare_to +
-	 * most; 0 of both: for another reason. */
+	/* STEP_BRANCH: goes to target if the compared register is at most, or more than, compare_to
+	 * + most; both false: for another reason. */
 	bool if_most, if_more;
 	int8_t most;
 };
 
 struct machine {
 	uint16_t elf;  /* e_machine */
-	char name[14]; /* as of uname -m: "x86_64" */
+	char name[14]; /* as in uname -m: "x86_64" */
 
 	/* ---- registers, by DWARF's numbers ---- */
 
@@ -164,15 +163,14 @@ struct machine {
 	size_t (*call_at)(const uint8_t *code, size_t size, uint64_t addr, uint64_t *target);
 	/* Whether a call may end right before `end`; `before` bytes before it may be read. */
 	bool (*call_ends)(const uint8_t *end, size_t before);
-	/* The function that the one of `size` bytes at addr, in the end, jumps to by an address
-	 * that it computed: "lea function, %rax; .. jmp *%rax". False: it does not. NULL: not
-	 * known. */
+	/* The function to which the one of `size` bytes at addr finally jumps, by an address that
+	 * it computes: "lea function, %rax; .. jmp *%rax". False: it does not. NULL: not known. */
 	bool (*passes_on)(const uint8_t *code, size_t size, uint64_t addr, uint64_t *function);
 	/* Decodes the instruction of `size` bytes at addr; *ret is zeroed by the caller. */
 	void (*step)(const uint8_t *code, size_t size, uint64_t addr, struct machine_step *ret);
-	/* A number of the instruction of `size` bytes that does not depend on where the code and
-	 * data lie that it names: a function has the same numbers in another build. 0: it does
-	 * nothing, and may be what is between functions. */
+	/* A number for the instruction of `size` bytes that does not depend on the addresses of the
+	 * code and data to which it refers: a function has the same numbers in another build. 0:
+	 * the instruction does nothing, and may be padding between functions. */
 	uint64_t (*gist)(const uint8_t *code, size_t size);
 	/* Size of a hook's call in compiled code, in bytes. */
 	uint8_t hook_call_size;
@@ -198,8 +196,8 @@ struct machine {
 extern const struct machine machine_x86_64, machine_aarch64, machine_riscv64;
 extern const struct machine machine_i386; /* its stacks cannot be walked */
 
-/* Decodes the instruction at code, of which `size` bytes can be read. False: it is none, or not
- * known well enough. Not among the constants, as the runtime has no use for it. */
+/* Decodes the instruction at code, of which `size` bytes can be read. False: it is no instruction,
+ * or not known well enough. Not among the constants, as the runtime has no use for it. */
 typedef bool machine_effect_decoder(const uint8_t *code, size_t size, uint64_t addr,
 				    struct machine_effect *ret);
 machine_effect_decoder machine_x86_64_effect;
@@ -213,7 +211,7 @@ machine_by_name(const char *name); /* only machines whose stacks can be walked *
 /* The machine with the most registers among those whose registers (perf_mask) are all in this mask;
  * NULL: none. */
 const struct machine *machine_by_registers(uint64_t perf_mask);
-/* The machine that kin itself is compiled for (KIN_MACHINE, set by the build as of uname -m); NULL:
+/* The machine that kin itself is compiled for (KIN_MACHINE, set by the build as in uname -m); NULL:
  * unknown. */
 const struct machine *machine_native(void);
 

@@ -1,6 +1,6 @@
-/* riscv64.c - 64-bit RISC-V. Instructions have two bytes (C extension) or four, those of two have
- * other low bits. x1 (ra) is the link register, x5 (t0) another one that few use; x2 is sp, x8 (s0)
- * the frame pointer, which points to the CFA. */
+/* riscv64.c - 64-bit RISC-V. Instructions have two bytes (C extension) or four, which the two
+ * lowest bits tell. x1 (ra) is the link register, x5 (t0) another one that few use; x2 is sp, x8
+ * (s0) the frame pointer, which points to the CFA. */
 #include <elf.h>
 
 #include "machine/machine.h"
@@ -16,8 +16,8 @@ static size_t length(const uint8_t *code, size_t size)
 	return n < size ? n : size;
 }
 
-/* The instruction at code, with 0 in the upper half of a short one; 0, which is none: there are too
- * few bytes. */
+/* The instruction at code; the upper half of a short one is 0. 0, which is no instruction: there
+ * are too few bytes. */
 static uint32_t instruction(const uint8_t *code, size_t size)
 {
 	if (size < 2)
@@ -82,7 +82,7 @@ static bool is_sigreturn(const uint8_t *code, size_t size)
 	return machine_starts(code, size, li_a7_ecall, sizeof(li_a7_ecall));
 }
 
-/* n of "addi sp, sp, -n"; 0 if it is another. */
+/* n of "addi sp, sp, -n"; 0 if it is another instruction. */
 static int32_t pushed(uint32_t w)
 {
 	if ((w & 0xfffff) == 0x10113 && w >> 31) /* addi */
@@ -114,7 +114,7 @@ static bool frame(const uint8_t *code, size_t before, size_t after, struct machi
 
 /* ---- calls ---- */
 
-/* "jal", or "auipc; jalr" for what is far. */
+/* "jal", or "auipc; jalr" for a far function. */
 static size_t call_at(const uint8_t *code, size_t size, uint64_t addr, uint64_t *target)
 {
 	uint32_t w = instruction(code, size);
@@ -220,7 +220,7 @@ static bool plt_slot(const uint8_t *code, size_t size, uint64_t addr, uint64_t g
 
 /* ---- the machine ---- */
 
-/* In struct rt_sigframe, behind siginfo (128 bytes) and what struct ucontext has before (176): pc,
+/* In struct rt_sigframe, behind siginfo (128 bytes) and the first 176 bytes of struct ucontext: pc,
  * x1 .. x31. */
 #define X(n) (304 + 8 * (n))
 

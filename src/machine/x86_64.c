@@ -1,4 +1,4 @@
-/* x86_64.c - x86-64, and how code of 32-bit x86 reads. */
+/* x86_64.c - x86-64, and the decoding of 32-bit x86 code. */
 #include <elf.h>
 
 #include "machine/machine.h"
@@ -19,8 +19,8 @@ static bool is_sigreturn(const uint8_t *code, size_t size)
 
 enum { MOV = 0x89, LEA = 0x8d };
 
-/* The size of "mov %rbp, at(%rsp)" or "lea at(%rsp), %rbp", and where in the frame that is; 0: it
- * is another instruction. */
+/* The size of "mov %rbp, at(%rsp)" or "lea at(%rsp), %rbp", and its `at`; 0: it is another
+ * instruction. */
 static size_t rbp_slot(const uint8_t *code, size_t n, uint8_t operation, int32_t *at)
 {
 	if (n < 8 || code[0] != 0x48 || code[1] != operation || code[3] != 0x24)
@@ -29,9 +29,9 @@ static size_t rbp_slot(const uint8_t *code, size_t n, uint8_t operation, int32_t
 	return *at < 0 ? 0 : code[2] == 0x6c ? 5 : code[2] == 0xac ? 8 : 0;
 }
 
-/* Go's until 1.20, up to where the frame pointer is set: "cmp 16(%r14), %rsp; jbe more; sub $size,
- * %rsp; mov %rbp, size-8(%rsp); lea size-8(%rsp), %rbp". Of a large frame another register is
- * compared. */
+/* The prologue of Go until 1.20, up to where the frame pointer is set: "cmp 16(%r14), %rsp; jbe
+ * more; sub $size, %rsp; mov %rbp, size-8(%rsp); lea size-8(%rsp), %rbp". For a large frame another
+ * register is compared. */
 static bool go_frame(const uint8_t *code, size_t before, size_t after, struct machine_frame *ret)
 {
 	static const uint8_t cmp_rsp[] = { 0x49, 0x3b, 0x66, 0x10 },
@@ -84,7 +84,7 @@ static bool frame(const uint8_t *code, size_t before, size_t after, struct machi
 	return go_frame(code, before, after, ret);
 }
 
-struct leaving {                    /* an instruction, by what it does to the stack pointer */
+struct leaving {                    /* what an instruction does to the stack pointer */
 	size_t size;                /* 0: another instruction */
 	int32_t up;                 /* bytes */
 	bool is_pop_rbp, is_return; /* a jump to another function leaves as a return does */
@@ -118,8 +118,9 @@ static struct leaving leaving_at(const uint8_t *code, size_t n)
 	return (struct leaving){ 0 };
 }
 
-/* python's trampolines have no other frame: "sub $8, %rsp; call *%rcx; add $8, %rsp; ret". What a
- * PLT has for lazy binding, "push slot; jmp *slot", leaves more on the stack. */
+/* Also goes through python's trampolines, which have no other frame than "sub $8, %rsp; call *%rcx;
+ * add $8, %rsp; ret". A PLT's code for lazy binding, "push slot; jmp *slot", is left out: there is
+ * more on the stack. */
 static bool leaves(const uint8_t *code, size_t before, size_t size, struct machine_frame *ret)
 {
 	static const uint8_t push_slot[] = { 0xff, 0x35 };
@@ -141,7 +142,7 @@ static bool leaves(const uint8_t *code, size_t before, size_t size, struct machi
 	return false;
 }
 
-/* Until 3.13, and from 3.14 on; each may begin with endbr64. */
+/* Python's trampolines until 3.13, and from 3.14 on; each may begin with endbr64. */
 static const uint8_t *trampoline(size_t size)
 {
 	static const uint8_t call_rcx[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 8,
@@ -198,7 +199,7 @@ static bool call_ends(const uint8_t *end, size_t before)
 	return false;
 }
 
-/* With one of the registers without a prefix, which arguments and results are in. */
+/* Only for the registers that need no prefix, as arguments and results are in these. */
 static bool passes_on(const uint8_t *code, size_t size, uint64_t addr, uint64_t *function)
 {
 	enum { LEA_SIZE = 7 };
@@ -235,8 +236,8 @@ static struct x86_instruction skip_prefixes(const uint8_t *code, size_t size, bo
 	return x;
 }
 
-/* The operand disp(%rip), or disp(,%reg,scale): where a variable or table lies. 0: it is another.
- */
+/* The operand disp(%rip), or disp(,%reg,scale): where a variable or table lies. 0: it is another
+ * operand. */
 static uint64_t operand_address(const struct x86_instruction *x, uint64_t next)
 {
 	if (x->n < 6 || x->p[1] >> 6)
@@ -316,7 +317,7 @@ static void step_any(const uint8_t *code, size_t size, uint64_t addr, bool is_64
 		s->target = (uint32_t)s->target;
 }
 
-/* Where the 32 bits are by which it names a place relative to its own; 0: nowhere. */
+/* Offset of the 32 bits that name an address relative to the instruction; 0: there are none. */
 static size_t place_in(const struct x86_instruction *x)
 {
 	uint8_t op = x->p[0];

@@ -1,8 +1,8 @@
 /* x86_64_effect.c - the length of an instruction of x86-64, and what it does to the stack.
  *
- * A decoder of its own: it need not know what an instruction computes, but where it ends, which
- * general registers it writes, and where it may write relative to one. Where it is not sure of one
- * of them it says no, or that more is lost than is. */
+ * A decoder of our own. It does not tell what an instruction computes, but where it ends, which
+ * general registers it writes, and where it may write to memory relative to one of them. Where it
+ * is not sure it fails, or counts more as lost than is. */
 #include "machine/machine.h"
 
 enum { LENGTH_MAX = 15, NONE = MACHINE_NO_REGISTER };
@@ -12,10 +12,10 @@ enum { AX, CX, DX, BX, SP, BP, SI, DI };
 
 static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
 
-/* What follows each opcode. '.': nothing; m: ModRM; b, w, e, v, o, j, J: numbers of 1, 2, 3 bytes,
- * of the size of the operand, of an address, a jump's of 1 and 4; z: of the operand's size, but 4
- * at most; B, Z: m and b, z; g, G: m, and b, z if its operation is TEST; p: prefix, escape; x:
- * none, or nothing that programs have. */
+/* What follows each opcode. '.': nothing; m: ModRM; b, w, e: a number of 1, 2, 3 bytes; v: of the
+ * operand's size; z: the same, but 4 bytes at most; o: of an address's size; j, J: a jump's
+ * distance of 1, 4 bytes; B, Z: m and b, z; g, G: m, and b, z if its operation is TEST; p: prefix,
+ * escape; x: no instruction, or one that programs do not have. */
 static const char one_byte[16][17] = {
 	"mmmmbzxxmmmmbzxp", "mmmmbzxxmmmmbzxx", "mmmmbzpxmmmmbzpx", "mmmmbzpxmmmmbzpx",
 	"pppppppppppppppp", "................", "xxpmppppzZbB....", "jjjjjjjjjjjjjjjj",
@@ -41,7 +41,7 @@ struct x86_memory {          /* [base + index * scale + displacement] */
 
 struct x86_decoded {
 	const uint8_t *code;
-	size_t size, at; /* bytes that may be read, have been */
+	size_t size, at; /* bytes that may be read; that were read */
 	bool failed;
 	bool is_16bit, is_32bit_address, f2, f3, lock;
 	uint8_t rex;                      /* W R X B */
@@ -112,7 +112,7 @@ static void take_prefixes(struct x86_decoded *x)
 	}
 }
 
-/* VEX and EVEX; bits that say which registers are in it inverted. */
+/* Prefixes VEX and EVEX; their bits of register numbers are inverted. */
 static void take_vex(struct x86_decoded *x)
 {
 	uint8_t first = x->opcode, p = take(x), q;
@@ -317,8 +317,8 @@ static bool is_plain_memory(const struct x86_decoded *x)
 	       !x->is_32bit_address;
 }
 
-/* So many bytes are written to the operand in memory. A short displacement of EVEX counts in them.
- */
+/* `width` bytes are written to the operand in memory. EVEX counts a short displacement in units of
+ * `width`. */
 static void store(const struct x86_decoded *x, struct machine_effect *e, unsigned reg,
 		  unsigned width)
 {
@@ -340,7 +340,7 @@ static unsigned operand_width(const struct x86_decoded *x, bool is_byte)
 	return is_byte ? 1 : x->rex & REX_W ? 8 : x->is_16bit ? 2 : 4;
 }
 
-/* Something is written to the operand of ModRM that may be in memory, */
+/* Something is written to ModRM's rm operand, a register or memory. */
 static void write_rm(const struct x86_decoded *x, struct machine_effect *e, bool is_byte)
 {
 	if (x->mod == 3)
@@ -349,7 +349,7 @@ static void write_rm(const struct x86_decoded *x, struct machine_effect *e, bool
 		store(x, e, NONE, operand_width(x, is_byte));
 }
 
-/* and to the other. */
+/* Something is written to the register in ModRM's reg field. */
 static void write_reg(const struct x86_decoded *x, struct machine_effect *e, bool is_byte)
 {
 	lose(e, is_byte ? byte_register(x, x->reg) : x->reg);
@@ -366,7 +366,7 @@ static void compare(const struct x86_decoded *x, struct machine_effect *e, unsig
 	e->compare_to = is_byte ? (uint8_t)x->number : (uint32_t)x->number;
 }
 
-/* An operation, by its number, of the register in rm and a number. */
+/* An operation, by its number, on the rm operand and a number. */
 static void compute(const struct x86_decoded *x, struct machine_effect *e, bool is_byte)
 {
 	enum { ADD = 0, AND = 4, SUB = 5, CMP = 7 };
@@ -433,7 +433,7 @@ static void move(const struct x86_decoded *x, struct machine_effect *e, bool to_
 	}
 }
 
-/* Pushes a register, or anything. */
+/* Pushes a register; NONE: anything. */
 static void push(struct machine_effect *e, unsigned reg)
 {
 	move_sp(e, -8);
@@ -477,7 +477,7 @@ static bool group_ff(const struct x86_decoded *x, struct machine_effect *e)
 	case 6:
 		push(e, NONE);
 		return !x->is_16bit;
-	default: /* far ones */
+	default: /* far calls and jumps */
 		return false;
 	}
 }
@@ -489,7 +489,7 @@ static void lose_string(struct machine_effect *e, unsigned a, unsigned b)
 	lose(e, CX);
 }
 
-/* Those of x87 that write to memory. */
+/* Instructions of x87 that write to memory. */
 static void x87(const struct x86_decoded *x, struct machine_effect *e)
 {
 	static const uint8_t width[8][8] = {
@@ -566,7 +566,7 @@ static bool one_byte_effect(const struct x86_decoded *x, struct machine_effect *
 		}
 		e->keeps_flags = true;
 		return true;
-	case 0xb0: /* of %al: the number of a system call */
+	case 0xb0: /* mov to %al: the number of a system call */
 		lose(e, byte_register(x, low));
 		e->keeps_flags = true;
 		e->place = (uint8_t)x->number;
@@ -651,7 +651,7 @@ static bool one_byte_effect(const struct x86_decoded *x, struct machine_effect *
 		move(x, e, op == 0x8b);
 		e->keeps_flags = true;
 		return true;
-	case 0x8c: /* of a segment register */
+	case 0x8c: /* mov of a segment register */
 		if (x->mod == 3)
 			lose(e, x->rm);
 		else
@@ -706,7 +706,7 @@ static bool one_byte_effect(const struct x86_decoded *x, struct machine_effect *
 		return true;
 	case 0xc6:
 	case 0xc7:
-		if (x->operation) /* of transactions */
+		if (x->operation) /* xabort, xbegin */
 			return false;
 		write_rm(x, e, is_byte);
 		e->keeps_flags = true;
@@ -795,7 +795,7 @@ static unsigned vector_width(const struct x86_decoded *x)
 	return x->vector_bytes ? x->vector_bytes : 16;
 }
 
-/* Of the instructions with vector registers in map 0f, those that write to memory; 0: not. */
+/* The bytes that an instruction with vector registers in map 0f writes to memory; 0: none. */
 static unsigned vector_store(const struct x86_decoded *x)
 {
 	switch (x->opcode) {
@@ -820,7 +820,7 @@ static unsigned vector_store(const struct x86_decoded *x)
 	}
 }
 
-/* Whether one of them has its result in the general register of the field reg. */
+/* Whether such an instruction has its result in the general register of the field reg. */
 static bool vector_to_reg(const struct x86_decoded *x)
 {
 	switch (x->opcode) {
@@ -1024,7 +1024,7 @@ static bool map_0f_effect(const struct x86_decoded *x, struct machine_effect *e)
 	case 0xcf: /* bswap */
 		lose(e, (op & 7u) | (x->rex & REX_B ? 8 : 0));
 		return true;
-	default: /* with vector registers alone */
+	default: /* instructions with vector registers only */
 		return true;
 	}
 }

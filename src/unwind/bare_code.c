@@ -1,5 +1,4 @@
-/* bare_code.c - follows the instructions of functions, and decides which of what it saw is certain.
- */
+/* bare_code.c - follows the instructions of functions, and decides which rows are certain. */
 #include "unwind/bare_code.h"
 
 #include <elf.h>
@@ -15,75 +14,74 @@
 #include "unwind/step.h"
 
 enum {
-	PENDING_MAX = 1 << 14, /* places to go on at */
+	PENDING_MAX = 1 << 14, /* paths that wait to be followed */
 	STATES_MAX = 1 << 17,  /* real code has a few thousand */
-	STEPS_PER_BYTE = 2, /* instructions that are followed; each several times if paths meet */
+	STEPS_PER_BYTE = 2,    /* followed instructions: some are followed again where paths meet */
 	STEPS_MORE = 1 << 16,
 	PASSES_MAX = 64,
 };
 
-/* All code that is looked at lies in one array; `at` is an index into it. */
+/* All code lies in one array, of which a piece has [at, end). */
 struct piece_of_code {
 	struct code_span range;
 	uint32_t at, end;
 };
 
 struct seen {             /* an instruction */
-	uint32_t state;   /* before it */
-	uint32_t segment; /* that it belongs to */
+	uint32_t state;   /* index in states: before the instruction */
+	uint32_t segment; /* index in segments */
 	uint8_t size;
 };
 
-/* Code that is certain, or is not, as a whole: a function up to its calls, and what comes behind
- * one of them. */
+/* Code that is judged as a whole: a function up to its calls, or the code behind one of them. */
 struct segment {
-	uint32_t entry;  /* of which function */
+	uint32_t entry;  /* index of its function in entries */
 	bool is_bad;     /* something is wrong with it */
 	bool is_entry;   /* it begins where a function does */
 	bool leaves;     /* returns, or jumps to another function, with the stack as at the start */
 	bool returns;    /* returns */
 	bool is_signal;  /* it is the trampoline by which a signal handler returns */
-	bool is_odd;     /* there is another that does not agree with it */
-	bool is_good;    /* the verdict */
-	bool comes_back; /* and that it leads to an instruction that returns */
+	bool is_odd;     /* another segment does not agree with it */
+	bool is_good;    /* the verdict: certain */
+	bool comes_back; /* certain, and it leads to an instruction that returns */
 };
 
 enum call_kind { CALL_NONE, CALL_ENTRY, CALL_UNSEEN };
 
-struct code_link { /* of segments */
+struct code_link { /* between segments */
 	uint32_t from, to;
 	uint32_t callee; /* of the call between them: an index of entries, or of unseen */
 	enum call_kind call;
 };
 
-struct jumper { /* a function that goes on in another */
+struct jumper { /* a function that jumps into another one */
 	uint32_t entry;
-	uint32_t next; /* of the same; NONE: the last */
+	uint32_t next; /* the next jumper into the same function; NONE: the last */
 };
 
-/* Functions that are called, but not looked at: of other files. */
+/* A called function that cannot be seen, such as one of another file. */
 struct unseen {
-	bool is_suspect; /* of not returning */
+	bool is_suspect; /* it may not return */
 };
 
-struct symbol_extent { /* of a symbol */
+struct symbol_extent { /* the bytes of a symbol: [low, high) of the code */
 	uint32_t low, high;
 };
 
-struct bare_entry { /* of a function */
+struct bare_entry { /* a function */
 	uint32_t at;
-	bool is_bad;               /* it jumps to where nobody knows */
-	bool returns;              /* or may */
-	bool is_suspect;           /* of not returning, if it jumps to another that is not seen */
-	uint32_t segment;          /* that it begins with; NONE: none yet */
-	uint32_t waiting, jumpers; /* first calls of it, first functions that jump to it */
+	bool is_bad;               /* it jumps to an unknown place */
+	bool returns;              /* it returns, or may */
+	bool is_suspect;           /* it may not return, if it jumps to an unseen function */
+	uint32_t segment;          /* index of its first segment; NONE: none yet */
+	uint32_t waiting, jumpers; /* first waiting call; first function that jumps to it */
 };
 
-struct waiting { /* what comes behind a call */
+struct waiting { /* a path that goes on behind a call */
 	uint32_t at, state, segment;
 	uint32_t callee;
 	enum call_kind call;
-	uint32_t next; /* of those that wait for the same function; NONE: the last */
+	uint32_t next; /* the next path that waits for the same function; NONE: the last */
 };
 
 struct pending {
@@ -98,28 +96,28 @@ struct bare_walk {
 	VEC(struct piece_of_code) pieces;
 	uint8_t *code;
 	uint32_t size;
-	uint32_t *index; /* of seen, + 1, by the place of its first byte; 0: none */
+	uint32_t *index; /* [size]: index in seen + 1, by an instruction's first byte; 0: none */
 	VEC(struct seen) seen;
 	VEC(struct bare_state) states; /* distinct */
-	uint32_t *hash;                /* of states + 1; 0: free */
+	uint32_t *hash;                /* index in states + 1; 0: free */
 	size_t hash_size;
 	VEC(struct segment) segments;
-	VEC(struct code_link) joins;     /* segments that lead into one another */
-	VEC(struct code_link) conflicts; /* and those that do not agree */
+	VEC(struct code_link) joins;     /* pairs of segments: one leads into the other */
+	VEC(struct code_link) conflicts; /* pairs of segments that do not agree */
 	VEC(struct bare_entry) entries;
 	struct map64 entry_at;
-	VEC(struct waiting) waiting; /* for a function to return */
-	VEC(struct waiting) ready;   /* and have been told */
-	VEC(struct waiting) later;   /* calls of what cannot be seen */
-	size_t next_entry;           /* the first that was not followed yet */
+	VEC(struct waiting) waiting; /* paths, until the function is known to return */
+	VEC(struct waiting) ready;   /* paths whose function returns: to be followed */
+	VEC(struct waiting) later;   /* paths behind calls of functions that cannot be seen */
+	size_t next_entry;           /* index of the first entry not followed yet */
 	VEC(struct jumper) jumpers;
 	VEC(struct unseen) unseen;
-	struct map64 unseen_at; /* by address, or that of the slot that it is called by */
+	struct map64 unseen_at;            /* key of add_unseen() -> index in unseen */
 	VEC(struct symbol_extent) extents; /* by address; none if there are no symbols */
 	VEC(struct pending) pending;
-	VEC(uint32_t) returning; /* entries found to, to be told on */
-	uint64_t budget;         /* instructions */
-	bool is_too_much;        /* more states than are kept: nothing is certain */
+	VEC(uint32_t) returning; /* entries found to return; calls of them still wait */
+	uint64_t budget;         /* instructions that may still be followed */
+	bool is_too_much;        /* too many states: nothing is certain */
 };
 
 /* ---- code ---- */
@@ -130,7 +128,7 @@ static const struct piece_of_code *piece_at(const struct bare_walk *w, uint64_t 
 	return i < w->pieces.n && w->pieces.at[i].range.low <= addr ? &w->pieces.at[i] : NULL;
 }
 
-/* NONE: elsewhere. */
+/* The place of an address in the code; NONE: it is elsewhere. */
 static uint32_t place_of(const struct bare_walk *w, uint64_t addr)
 {
 	const struct piece_of_code *p = piece_at(w, addr);
@@ -229,7 +227,7 @@ static uint32_t add_segment(struct bare_walk *w, uint32_t entry, bool is_entry)
 	return (uint32_t)w->segments.n - 1;
 }
 
-/* The piece of code is too much for us: it is not certain. */
+/* Adds a path to follow. If there are too many, its segment is not certain. */
 static void push(struct bare_walk *w, uint32_t at, uint32_t state, uint32_t segment,
 		 const struct jump_values *values)
 {
@@ -263,7 +261,7 @@ static void mark_returns(struct bare_walk *w, uint32_t entry)
 	vec_push(&w->returning, entry);
 }
 
-/* Goes on behind a call. */
+/* Goes on behind a call, in a segment of its own. */
 static void resume(struct bare_walk *w, const struct waiting *c)
 {
 	uint32_t segment = add_segment(w, w->segments.at[c->segment].entry, false);
@@ -271,7 +269,7 @@ static void resume(struct bare_walk *w, const struct waiting *c)
 	push(w, c->at, c->state, segment, NULL);
 }
 
-/* Those that wait for functions that return. */
+/* Makes the paths ready that wait for functions found to return. */
 static void tell_returning(struct bare_walk *w)
 {
 	while (w->returning.n) {
@@ -285,7 +283,7 @@ static void tell_returning(struct bare_walk *w)
 	}
 }
 
-/* A function returns if the one does that it goes on in. */
+/* A function that goes on in another one returns if that does. */
 static void goes_on_in(struct bare_walk *w, uint32_t entry, uint32_t other)
 {
 	if (entry == other || w->entries.at[entry].returns)
@@ -300,9 +298,9 @@ static void goes_on_in(struct bare_walk *w, uint32_t entry, uint32_t other)
 
 /* ---- instructions ---- */
 
-struct at { /* where a path is */
+struct at { /* the place of a path */
 	uint32_t at, segment;
-	uint32_t last; /* of states: most instructions change nothing of it */
+	uint32_t last; /* index of the state interned last: most instructions change nothing */
 	const struct piece_of_code *piece;
 	struct bare_state state;
 	struct jump_values values;
@@ -315,7 +313,7 @@ static struct segment *segment_of(struct bare_walk *w, const struct at *p)
 
 static void fail(struct bare_walk *w, const struct at *p) { segment_of(w, p)->is_bad = true; }
 
-/* All of the function: its other parts may be reached in ways that are not known. */
+/* Fails the whole function: its other parts may be reached in unknown ways. */
 static void fail_function(struct bare_walk *w, const struct at *p)
 {
 	w->entries.at[segment_of(w, p)->entry].is_bad = true;
@@ -333,7 +331,7 @@ static uint64_t addr_of(const struct at *p, uint32_t at)
 	return p->piece->range.low + (at - p->piece->at);
 }
 
-/* The path comes to where another has been: false if there is nothing new. */
+/* The path comes to an instruction seen before: false if it need not be followed on. */
 static bool meet(struct bare_walk *w, struct at *p, struct seen *known)
 {
 	struct bare_state both = w->states.at[known->state];
@@ -370,7 +368,7 @@ static bool visit(struct bare_walk *w, struct at *p, uint8_t size)
 	return true;
 }
 
-/* Another place of the path, or, in code that is not looked at, another function. */
+/* Goes on at `target`: another place of the path, or, outside of the code, another function. */
 static void go_to(struct bare_walk *w, const struct at *p, uint64_t target,
 		  const struct jump_values *values)
 {
@@ -384,7 +382,7 @@ static void go_to(struct bare_walk *w, const struct at *p, uint64_t target,
 		fail(w, p);
 }
 
-/* The addresses in a table, which must all be code. False if they are not. */
+/* Goes on at all addresses in a table. False if they cannot be read, or are not all code. */
 static bool go_by_table(struct bare_walk *w, const struct at *p, const struct jump_table *t)
 {
 	uint8_t entries[JUMP_TABLE_MAX * 8];
@@ -429,7 +427,7 @@ static void switch_to(struct bare_walk *w, const struct at *p, const struct mach
 
 static uint32_t add_unseen(struct bare_walk *w, const struct at *p, const struct machine_effect *e)
 {
-	const uint64_t by_register = UINT64_C(1) << 63; /* in this function */
+	const uint64_t by_register = UINT64_C(1) << 63; /* one key per function */
 	uint64_t key = e->target ? e->target : by_register | w->segments.at[p->segment].entry;
 	uint32_t *known = map64_at(&w->unseen_at, key);
 	if (*known == NONE) {
@@ -447,7 +445,7 @@ static void suspect(struct bare_walk *w, enum call_kind call, uint32_t callee)
 		w->unseen.at[callee].is_suspect = true;
 }
 
-/* Whether an instruction and the one behind it are of one symbol. */
+/* Whether an instruction and the one behind it are in one symbol. */
 static bool is_within(const struct bare_walk *w, uint32_t at, uint32_t next)
 {
 	size_t n = COUNT_WHILE(w->extents.n, k, w->extents.at[k].low <= at);
@@ -482,7 +480,7 @@ static void call(struct bare_walk *w, const struct at *p, const struct machine_e
 	}
 }
 
-/* "call next; next: pop": reads its own address, and calls nobody. */
+/* "call next; next: pop" reads its own address, and calls no function. */
 static void push_own_address(const struct bare_walk *w, struct at *p)
 {
 	const struct machine *m = w->machine;
@@ -502,17 +500,17 @@ static void return_from(struct bare_walk *w, const struct at *p, const struct ma
 		return;
 	}
 	segment_of(w, p)->leaves |= bare_state_leaves(w->machine, &p->state);
-	if (e->pops) /* its caller is not followed behind the call */
+	if (e->pops) /* callers are not followed behind such calls */
 		return;
 	segment_of(w, p)->returns = true;
 	mark_returns(w, segment_of(w, p)->entry);
 }
 
-/* Linux's numbers of x86-64. */
+/* Linux's system calls on x86-64, and the register with the number. */
 enum { SYS_CLONE = 56, SYS_RT_SIGRETURN = 15, SYS_CLONE3 = 435, SYS_NUMBER = 0 };
 
-/* After clone() the child has another stack at the same instruction. What returns from a signal
- * handler was not called. False: it does not go on. */
+/* After clone() the child has another stack at the same instruction. The code that returns from a
+ * signal handler was not called. False: the path does not go on. */
 static bool system_call(struct bare_walk *w, struct at *p)
 {
 	uint64_t number = p->values.is[SYS_NUMBER];
@@ -606,8 +604,8 @@ static void start_function(struct bare_walk *w, uint32_t entry)
 	push(w, w->entries.at[entry].at, intern(w, &start), segment, NULL);
 }
 
-/* Adds a path to follow; false if there is none. What is certain comes first: calls of what cannot
- * be seen may not return. */
+/* Adds a path to follow; false if there is none. Certain paths come first: functions that cannot be
+ * seen may not return. */
 static bool take_next(struct bare_walk *w)
 {
 	struct waiting c;
@@ -638,7 +636,7 @@ static void follow_all(struct bare_walk *w)
 
 /* ---- where functions start ---- */
 
-/* Split parts are jumped to, with the frame of the function that they are of. */
+/* Whether a symbol is a split part, which is jumped to with the frame of its function. */
 static bool is_part(const char *name, size_t limit)
 {
 	static const char mark[] = ".cold";
@@ -675,7 +673,8 @@ static void add_symbols(struct bare_walk *w)
 		qsort(w->extents.at, w->extents.n, sizeof(*w->extents.at), by_extent);
 }
 
-/* Calls in functions that have call-frame information; `code` has room for any. */
+/* Adds the functions called by a function that has call-frame information; `code` has room for
+ * `size` bytes. */
 static void add_calls(struct bare_walk *w, const struct code_span *r, uint8_t *code, size_t size)
 {
 	struct machine_effect e;
@@ -710,9 +709,10 @@ static bool may_be_good(const struct bare_walk *w, const struct segment *s)
 	return !s->is_bad && !w->entries.at[s->entry].is_bad;
 }
 
-/* Returns, or jumps to a function that cannot be seen, as an entry of a procedure linkage table.
- * That is taken for one that returns unless it was seen not to. Where functions have no symbols
- * nobody sees that what is behind a call is another function. */
+/* Whether the function called in a link returns; true without a call. One that cannot be seen, such
+ * as behind an entry of a procedure linkage table, is assumed to, unless it was seen not to.
+ * Without symbols nothing is assumed: the code behind the call may be another function, which
+ * nobody sees. */
 static bool is_returning(const struct bare_walk *w, const struct code_link *l)
 {
 	const struct bare_entry *e;
@@ -730,7 +730,7 @@ static bool is_returning(const struct bare_walk *w, const struct code_link *l)
 	return false;
 }
 
-/* Those that something odd comes behind. */
+/* Functions are suspect if the code behind a call of them is odd or bad. */
 static void find_suspects(struct bare_walk *w)
 {
 	for (size_t i = 0; i < w->conflicts.n; i++)
@@ -744,7 +744,7 @@ static void find_suspects(struct bare_walk *w)
 	}
 }
 
-/* What follows from one link: whether it is something new. */
+/* Draws the conclusions from one link; true if there is a new one. */
 static bool conclude(struct bare_walk *w, const struct code_link *l)
 {
 	struct segment *from = &w->segments.at[l->from], *to = &w->segments.at[l->to];
@@ -760,9 +760,10 @@ static bool conclude(struct bare_walk *w, const struct code_link *l)
 	return is_new;
 }
 
-/* A segment is certain if it begins where a function does, or leads to the function's end, or into
- * one that is, or comes behind a call in one that is, of a function that certainly returns. What
- * follows goes against the order in which they were found, mostly. */
+/* A segment is certain if it begins where a function does, leads to the function's end or into a
+ * certain segment, or comes, in a certain one, behind a call of a function that certainly returns.
+ * Links are taken from the last to the first, as most conclusions go against the order in which
+ * segments were found. */
 static void judge(struct bare_walk *w)
 {
 	bool again = true;
@@ -778,7 +779,8 @@ static void judge(struct bare_walk *w)
 	}
 }
 
-/* Of two that do not agree one may be wrong for another reason; otherwise nobody knows which is. */
+/* Of two segments that do not agree one may be bad for another reason. Otherwise both are, as
+ * nobody knows which is wrong. */
 static void judge_all(struct bare_walk *w)
 {
 	find_suspects(w);
@@ -817,15 +819,15 @@ static bool row_of(const struct bare_walk *w, const struct seen *s, struct unwin
 	return true;
 }
 
-/* The handler returns to the trampoline's first instruction, which nobody called: the row is looked
- * up one byte before it. */
+/* Whether a signal handler returns here, to the trampoline's first instruction: nothing called it,
+ * and its row is looked up one byte before it. */
 static bool is_returned_to(const struct bare_walk *w, const struct seen *s, uint32_t at)
 {
 	const struct segment *x = &w->segments.at[s->segment];
 	return x->is_signal && w->entries.at[x->entry].at == at;
 }
 
-/* Those of one piece. Of two instructions that overlap, the first keeps its bytes. */
+/* Adds the rows of one piece. Of two instructions that overlap, the first keeps its bytes. */
 static void add_rows(const struct bare_walk *w, const struct piece_of_code *p,
 		     struct bare_rows *ret)
 {
@@ -856,7 +858,7 @@ static void make_rows(const struct bare_walk *w, struct bare_rows *ret)
 		add_rows(w, &w->pieces.at[i], ret);
 }
 
-/* ---- */
+/* ---- the walk ---- */
 
 static void walk_done(struct bare_walk *w)
 {

@@ -7,11 +7,11 @@
  *
  * - A function starts at its symbol, or where a call leads.
  * - Paths that meet have the same stack pointer, or another register tells the frame.
- * - What comes behind a call belongs to the function if the one called is seen to return, or if a
- *   return is reached from there with the stack as it was at the start: a compiler puts anything
- *   behind a call that does not return, or the next function.
- * - A return that finds another stack than the start's, a jump to where nobody knows, bytes that
- *   are no instruction: all that leads there is left out. So are two pieces of code that would need
+ * - The code behind a call belongs to the function if the callee is seen to return, or if a return
+ *   is reached from there with the stack as it was at the start: behind a call that does not return
+ *   a compiler puts anything, or the next function.
+ * - Code is left out if it leads to a return with another stack than at the start, to a jump to an
+ *   unknown place, or to bytes that are no instruction. So are two pieces of code that would need
  *   different stacks at one instruction.
  *
  * x86-64 alone (machine_effects()). The bytes are not trusted: work and memory are bounded by
@@ -26,7 +26,7 @@
 enum {
 	BARE_CODE_MAX = 4 << 20,   /* bytes without call-frame information that are looked at, */
 	BARE_CALLS_MAX = 16 << 20, /* and of the rest of the module, for calls, */
-	BARE_CALLED_MIN = 1024,    /* if there is more than what every file begins with */
+	BARE_CALLED_MIN = 1024,    /* if there is more than the start-up code of every file */
 };
 
 struct bare_row {
@@ -43,13 +43,13 @@ struct bare_input {
 	/* Code that has no call-frame information, by address, disjoint. */
 	const struct code_span *bare;
 	size_t n_bare;
-	/* Functions that have: their calls lead to others. */
+	/* Functions with call-frame information: their calls lead to others. */
 	const struct code_span *functions;
 	size_t n_functions;
 };
 
-/* ret->at is to be freed. A piece of `bare` without any rule is not in it; of others each byte is,
- * with UNWIND_CFA_NONE where there is no rule. */
+/* ret->at is to be freed. Pieces of `bare` without any rule are left out; others are covered as a
+ * whole, with UNWIND_CFA_NONE where there is no rule. */
 void bare_code_rows(const struct bare_input *in, struct bare_rows *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* bare_state.c - what an instruction does to what is known of the frame. */
+/* bare_state.c - how an instruction changes what is known of the frame. */
 #include "unwind/bare_state.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static bool is_callers(const struct bare_state *s, unsigned reg, enum bare_saved
 	return has_register(reg) && s->kind[reg] == BARE_CALLER && s->n[reg] == (int32_t)which;
 }
 
-/* A call that pushes its return address has pushed it. */
+/* From the CFA: a call may have pushed its return address. */
 static int32_t sp_at_start(const struct machine *m)
 {
 	return m->lr == MACHINE_NO_REGISTER ? -8 : 0;
@@ -159,8 +159,8 @@ bool bare_state_leaves(const struct machine *m, const struct bare_state *s)
 
 /* ---- rows ---- */
 
-/* The name in rows of the register to compute the CFA from: of several the one that changes
- * least from frame to frame. */
+/* Sets the register from which the row computes the CFA: one that is known in other frames, too, if
+ * possible. */
 static bool find_cfa(const struct machine *m, const struct bare_state *s, struct unwind_row *row)
 {
 	const uint8_t names[] = { m->sp, m->fp, m->bx };

@@ -1,10 +1,10 @@
-/* bare_state.h - what is known of a frame at an instruction, of a function without call-frame
+/* bare_state.h - what is known of the frame at an instruction of a function without call-frame
  * information: which registers hold an address in the frame, and where the caller's registers are.
  *
- * Everything is relative to the CFA. A state is true on each path to the instruction, if a call
- * leaves the stack and the registers that a callee must save as they were, and nothing but
- * instructions that name the stack pointer, or a register with an address in the frame, write to
- * words in which registers are saved. */
+ * Everything is relative to the CFA. A state holds on each path to the instruction, if a call
+ * leaves the stack and the registers that a callee must save as they were, and only instructions
+ * that name the stack pointer, or a register with an address in the frame, write to words in which
+ * registers are saved. */
 #ifndef UNWIND_BARE_STATE_H
 #define UNWIND_BARE_STATE_H
 
@@ -14,7 +14,7 @@
 enum bare_kind {
 	BARE_UNKNOWN,
 	BARE_FRAME,  /* CFA + n */
-	BARE_CALLER, /* what the caller's register n had: enum bare_saved */
+	BARE_CALLER, /* the value of the caller's register n: enum bare_saved */
 };
 
 enum bare_saved { BARE_RETURN, BARE_FP, BARE_BX, BARE_N_SAVED };
@@ -22,13 +22,13 @@ enum bare_saved { BARE_RETURN, BARE_FP, BARE_BX, BARE_N_SAVED };
 struct bare_state {
 	uint8_t kind[MACHINE_REGISTERS]; /* enum bare_kind, by DWARF's numbers */
 	int32_t n[MACHINE_REGISTERS];
-	int32_t saved[BARE_N_SAVED]; /* the word at CFA + saved; 0: none in the frame */
+	int32_t saved[BARE_N_SAVED]; /* in the word at CFA + saved; 0: not in the frame */
 };
 
-/* At the first instruction of a function. */
+/* The state at the first instruction of a function. */
 void bare_state_start(const struct machine *m, struct bare_state *ret);
 
-/* After an instruction. */
+/* Executes an instruction. */
 void bare_state_apply(const struct machine *m, const struct machine_effect *e,
 		      struct bare_state *s);
 
@@ -42,10 +42,10 @@ enum bare_meeting bare_state_meet(const struct machine *m, struct bare_state *s,
 /* Whether the stack pointer and the return address are as at the start: where a function returns.
  */
 bool bare_state_returns(const struct machine *m, const struct bare_state *s);
-/* And the registers of the caller: where it jumps to another. */
+/* Whether the caller's registers are so, too: where a function jumps to another one. */
 bool bare_state_leaves(const struct machine *m, const struct bare_state *s);
 
-/* False, and a row of UNWIND_CFA_NONE: the caller is not known. */
+/* The row for a state. False, and a row of UNWIND_CFA_NONE: the caller is not known. */
 bool bare_state_row(const struct machine *m, const struct bare_state *s, struct unwind_row *ret);
 
 #endif

@@ -87,12 +87,12 @@ static struct cfi_bases bases_of(const struct cfi_section *s)
 struct cfi_entry {
 	size_t at, next; /* offsets */
 	bool is_cie;
-	size_t cie;        /* of an FDE */
+	size_t cie;        /* of an FDE: offset of its CIE */
 	struct bytes body; /* what follows the identifier */
 };
 
-/* False if there is no such thing at that offset. A terminator (length 0) has next = at + 4 and an
- * empty body. */
+/* False if there is no entry at that offset. A terminator (length 0) has next = at + 4 and an empty
+ * body. */
 static bool read_entry(const struct cfi_section *s, size_t at, struct cfi_entry *ret)
 {
 	if (at >= s->size || s->size - at < 4)
@@ -128,10 +128,9 @@ static bool read_entry(const struct cfi_section *s, size_t at, struct cfi_entry 
 
 /* ---- CIEs ---- */
 
-enum { LETTERS_MAX = 16 }; /* of an augmentation: there are seven */
+enum { LETTERS_MAX = 16 }; /* letters of an augmentation: seven exist */
 
-/* "z" and one letter for each thing that follows; the letters that may come first decide where
- * the rest is. */
+/* Reads the augmentation: "z", and a letter for each field of the data, in their order. */
 static bool read_augmentation(struct bytes *c, const uint8_t *letters,
 			      const struct cfi_bases *bases, struct cfi_fde *f)
 {
@@ -162,10 +161,10 @@ static bool read_augmentation(struct bytes *c, const uint8_t *letters,
 		case 'S':
 			f->signal = true;
 			break;
-		case 'B': /* aarch64: signed with key B, which unsigned addresses do not show */
+		case 'B': /* aarch64: signed with key B; which key does not matter here */
 		case 'G':
 			break;
-		default: /* something new: what follows it cannot be found */
+		default: /* something new: the fields behind it cannot be found */
 			return true;
 		}
 	}

@@ -29,7 +29,7 @@ struct cfi_section {
 	size_t hdr_size;
 	uint64_t hdr_addr;
 	uint64_t text_base,
-		data_base; /* what such relative pointers are relative to: .text, .got; 0 mostly */
+		data_base; /* bases of text- and data-relative pointers: .text, .got; mostly 0 */
 };
 
 /* Finds .eh_frame of a module in memory (dl_iterate_phdr) through the .eh_frame_hdr at hdr_addr

@@ -65,7 +65,7 @@ struct cfi_run {
 	uint64_t loc;
 	unsigned steps, depth;
 	struct cfi_state now, initial, stack[CFI_DEPTH_MAX];
-	/* Whether and where to stop, or whom to tell. */
+	/* Where to stop, and whom to tell of rows, if anybody. */
 	uint64_t pc;
 	void (*row)(void *arg, uint64_t low, const struct unwind_row *row);
 	void *arg;
@@ -126,8 +126,8 @@ static bool fits(int64_t n, int16_t *ret)
 	return n % 8 == 0 && n / 8 >= INT16_MIN && n / 8 <= INT16_MAX;
 }
 
-/* A place in memory, as a row has it: far ones relative to the register that the CFA is computed
- * from. */
+/* A place in memory as a row expresses it: far ones are relative to the register that the CFA is
+ * computed from. enum unwind_place, or -1 if a row cannot express it. */
 static int place_at(const struct unwind_row *row, enum unwind_place place, int64_t n, int16_t *ret)
 {
 	if (fits(n, ret))
@@ -156,7 +156,7 @@ static int place_by_expression(const struct cfi_run *r, const struct unwind_row 
 	return -1;
 }
 
-/* enum unwind_place, or -1 if a row cannot say it. */
+/* enum unwind_place, or -1 if a row cannot express the rule. */
 static int place_of(const struct cfi_run *r, const struct unwind_row *row, const struct rule *rule,
 		    int16_t *ret)
 {
@@ -230,7 +230,7 @@ static void make_row(const struct cfi_run *r, struct unwind_row *ret)
 	if (!r->now.cfa_known ||
 	    !(r->now.cfa_expression ? cfa_by_expression(r, &row) : cfa_by_register(r, &row)))
 		return;
-	if (r->f->signal && saved[RA].how == SAME) /* marked as such and no more: see the code */
+	if (r->f->signal && saved[RA].how == SAME) /* a mark without rules: unwind_is_sigreturn() */
 		return;
 	int ra = place_of(r, &row, &saved[RA], &row.ra_offset);
 	int fp = place_of(r, &row, &saved[FP], &row.fp_offset);
@@ -418,7 +418,7 @@ static enum next run_extended(struct cfi_run *r, struct bytes *c, uint8_t op)
 		cfa_offset(r, factored(r, (uint64_t)bytes_sleb(c)));
 		return GO_ON;
 	case OP_DEF_CFA_REGISTER:
-		if (r->now.cfa_expression) /* it has no offset to go with */
+		if (r->now.cfa_expression) /* an expression has no offset to go with the register */
 			return DAMAGED;
 		cfa_register(r, bytes_uleb(c));
 		return GO_ON;

@@ -1,4 +1,4 @@
-/* code_file.h - what of an ELF file tells about its functions: symbols and code. */
+/* code_file.h - the parts of an ELF file that tell about its functions: symbols and code. */
 #ifndef UNWIND_CODE_FILE_H
 #define UNWIND_CODE_FILE_H
 
@@ -8,19 +8,18 @@ struct code_span { /* addresses [low, high) */
 	uint64_t low, high;
 };
 
-/* Of this machine's byte order, and of 64 bits. Addresses are link-time ones; nothing is trusted.
- */
+/* A 64-bit file of this machine's byte order. Addresses are link-time ones; nothing is trusted. */
 struct code_file {
 	const struct machine *machine;
 	const uint8_t *symbols; /* .symtab, else .dynsym; at any address; NULL: there are none */
 	size_t symbols_size;
-	const char *strings; /* theirs */
+	const char *strings; /* of the symbols */
 	size_t strings_size;
 	/* Copies up to `size` bytes at an address; returns how many. */
 	size_t (*code)(void *arg, uint64_t addr, uint8_t *ret, size_t size);
 	void *arg;
 	bool is_stripped;                 /* there are no other symbols than .dynsym */
-	uint64_t entry;                   /* where the program starts; 0: it is none */
+	uint64_t entry;                   /* where the program starts; 0: the file is no program */
 	const struct code_span *sections; /* those with code, in any order */
 	size_t n_sections;
 };

@@ -16,7 +16,7 @@ static void bound(struct jump_values *v, unsigned reg, int64_t most)
 	v->most = (uint32_t)most;
 }
 
-/* Where base + n is, of a register or, without one, n. */
+/* The base that c adds n to: the constant in its register; 0 without a register. */
 static bool base_of(const struct jump_values *v, const struct machine_change *c, uint64_t *base)
 {
 	if (has_register(c->b) && v->kind[c->b] != JUMP_CONST)
@@ -42,7 +42,7 @@ static void load_entry(struct jump_values *v, const struct jump_values *old,
 	struct jump_table t;
 	if (!table_of(old, c, &t))
 		return;
-	for (unsigned i = 0; i < MACHINE_REGISTERS; i++) /* of another table */
+	for (unsigned i = 0; i < MACHINE_REGISTERS; i++) /* entries of another table */
 		if (v->kind[i] > JUMP_CONST)
 			v->kind[i] = JUMP_UNKNOWN;
 	v->table = t;
@@ -62,7 +62,8 @@ static void add_base(struct jump_values *v, const struct jump_values *old,
 	v->kind[a] = JUMP_TARGET;
 }
 
-/* Register a is a copy of b, which was in that group, and may have another value now. */
+/* Register a is a copy of b, which was in `group` before the instruction, and may have another
+ * value now. */
 static void join_group(struct jump_values *v, unsigned a, unsigned b, uint8_t group)
 {
 	if (!group && a != b && v->n_groups < UINT8_MAX)
@@ -70,7 +71,7 @@ static void join_group(struct jump_values *v, unsigned a, unsigned b, uint8_t gr
 	v->group[a] = group;
 }
 
-/* One that copies a value, all of it or its lower bits, which are all of a bounded one. */
+/* A change that copies a register, or its lower bits, which are all of a bounded one. */
 static void copy(struct jump_values *v, const struct jump_values *old,
 		 const struct machine_change *c)
 {
@@ -112,7 +113,7 @@ static void change(struct jump_values *v, const struct jump_values *old,
 	}
 }
 
-/* Those that it writes to. */
+/* Mask of the registers that an instruction writes to. */
 static uint32_t written(const struct machine_effect *e)
 {
 	uint32_t mask = e->lost;

@@ -1,5 +1,5 @@
-/* jump_values.h - where a jump by a register or a table leads: what registers are known to have on
- * the way to it. Compilers make them for switch statements:
+/* jump_values.h - where a jump through a register or a table leads, by what registers are known to
+ * hold on the way to it. Compilers make such jumps for switch statements:
  *
  *	cmp $5, %edi; ja other; lea table(%rip), %rdx; movslq (%rdx,%rdi,4), %rax; add %rdx, %rax;
  *	jmp *%rax
@@ -13,9 +13,9 @@
 enum jump_value {
 	JUMP_UNKNOWN,
 	JUMP_CONST,    /* an address */
-	JUMP_ENTRY,    /* of the table, an address */
-	JUMP_DISTANCE, /* of the table, an address less `base` */
-	JUMP_TARGET,   /* that distance, and base */
+	JUMP_ENTRY,    /* an entry of the table: an address */
+	JUMP_DISTANCE, /* an entry of the table: an address less `base` */
+	JUMP_TARGET,   /* such an entry plus base */
 };
 
 struct jump_table {
@@ -26,23 +26,23 @@ struct jump_table {
 
 enum { JUMP_TABLE_MAX = 2048 }; /* entries */
 
-/* On one path. All zero: nothing is known. */
+/* What registers hold on one path. All zero: nothing is known. */
 struct jump_values {
 	uint8_t kind[MACHINE_REGISTERS];  /* enum jump_value */
-	uint64_t is[MACHINE_REGISTERS];   /* JUMP_CONST */
-	struct jump_table table;          /* that registers have an entry of */
+	uint64_t is[MACHINE_REGISTERS];   /* the value of a JUMP_CONST */
+	struct jump_table table;          /* the table whose entry registers hold */
 	uint8_t group[MACHINE_REGISTERS]; /* registers with equal values, or lower bits; 0: alone */
 	uint8_t n_groups;
-	uint32_t bounded; /* mask of registers that have at most `most` */
+	uint32_t bounded; /* mask of registers that hold at most `most` */
 	uint32_t most;
 	bool has_compared;
 	uint8_t compared;
 	uint32_t compared_to;
 };
 
-/* After an instruction that does not jump, or calls, or was not taken. */
+/* Updates v for an instruction that does not jump, or calls, or was not taken. */
 void jump_values_apply(const struct machine_effect *e, struct jump_values *v);
-/* After a branch: taken or not. */
+/* Updates v for a branch, taken or not. */
 void jump_values_branch(const struct machine_effect *e, bool is_taken, struct jump_values *v);
 
 /* Where a STEP_SWITCH leads to: a table, or one address; JUMP_UNKNOWN: not known. */

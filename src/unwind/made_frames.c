@@ -1,7 +1,7 @@
-/* made_frames.c - where the sections of a piece of code made at run time would lie. */
+/* made_frames.c - looks up rows in the call-frame information of code made at run time. */
 #include "unwind/made_frames.h"
 
-/* They lie behind the code, as perf lays them out: with 8 bytes to align to. */
+/* The sections count as lying behind the code, aligned to 8 bytes, as perf lays them out. */
 bool made_frames_row(const struct machine *m, const struct made_frames *f, uint64_t code,
 		     uint64_t size, uint64_t pc, struct unwind_row *ret)
 {

@@ -116,7 +116,7 @@ static void find_ends(struct search *s)
 
 /* ---- code ---- */
 
-/* The addresses that calls in it return to, as rows are looked up for them. */
+/* The return addresses of calls in a function, less 1, as rows are looked up so. */
 static void add_returns(const struct search *s, const struct outermost_function *x,
 			struct outermost *ret)
 {
@@ -154,7 +154,7 @@ static void add_next(struct search *s, const struct outermost_function *x)
 		vec_push(&s->functions, ((struct outermost_function){ next, next, START }));
 }
 
-/* The start of a program up to its first call, which its name need not tell. */
+/* The start of a program up to its first call or jump: found without a name. */
 static void add_start(const struct search *s, struct outermost *ret)
 {
 	enum { START_MAX = 64 };
@@ -172,7 +172,7 @@ static void add_start(const struct search *s, struct outermost *ret)
 		vec_push(ret, ((struct outermost_range){ f->entry, f->entry + at, false }));
 }
 
-/* ---- */
+/* ---- both ---- */
 
 void outermost_find(const struct code_file *f, struct outermost *ret)
 {

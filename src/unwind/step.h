@@ -39,23 +39,22 @@ enum unwind_status unwind_step(const struct unwind_row *row, struct unwind_regs 
 
 /* The row to try without call-frame information (JIT code, hand-written assembly). It comes from
  * the first of these that applies: straight code up to a return, or a jump as in a PLT, by what it
- * takes off the stack;
- * the instructions at the very start of a function; the frame pointer. `code` points to the
- * instruction at pc, with `before` bytes before it and `after` bytes from it on (MACHINE_LEAVES_MAX
- * of them if they can be read); both may be 0. All but the first are flagged UNWIND_GUESSED: they
- * may be wrong, and the caller must check that the next pc lies in code. */
+ * takes off the stack; the instructions at the very start of a function; the frame pointer. `code`
+ * points to the instruction at pc, with `before` bytes before it and `after` bytes from it on
+ * (MACHINE_LEAVES_MAX of them if they can be read); both may be 0. All but the first are flagged
+ * UNWIND_GUESSED: they may be wrong, and the caller must check that the next pc lies in code. */
 struct unwind_row unwind_guess(const struct machine *m, bool exact, const uint8_t *code,
 			       size_t before, size_t after);
 
 /* The row at a function's first instruction, right after the call. */
 struct unwind_row unwind_called(const struct machine *m);
 
-/* Whether it may be that row. A return address with such a row and without a call before it was put
- * on the stack by hand, as makecontext() does: there the stack begins. */
+/* Whether a row may be that of unwind_called(). A return address with such a row and without a call
+ * before it was put on the stack by hand, as makecontext() does: there the stack begins. */
 bool unwind_is_start(const struct machine *m, const struct unwind_row *row);
 extern const struct unwind_row unwind_outermost; /* the row of the outermost frame */
 
-/* The row of that trampoline, which the kernel returns to from a signal handler. */
+/* The row of the trampoline that a signal handler returns to. */
 struct unwind_row unwind_signal(const struct machine *m);
 /* Whether the code at a return address is the kernel's return trampoline from a signal handler, and
  * its row: for machines whose vdso has no call-frame information for it, and C libraries without.

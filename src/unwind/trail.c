@@ -10,7 +10,8 @@ void unwind_trail_free(struct unwind_trail *t)
 	*t = (struct unwind_trail){ 0 };
 }
 
-/* Room for n frames before `same`, which stays where it is as long as there is some. */
+/* Makes room for n frames before `same`, and returns its index. It is moved only if there is too
+ * little room. */
 static size_t make_room(struct unwind_trail *t, size_t same, size_t n)
 {
 	if (n <= same)

@@ -22,8 +22,8 @@ struct unwind_trail {
 	/* The frames of the last walk, outermost last: at[first] is the leaf. */
 	struct trail_step *at;
 	size_t first, end;
-	uint64_t code;               /* what the unwinder knew; 0: nothing is kept */
-	VEC(struct trail_step) made; /* of the walk at hand, leaf first */
+	uint64_t code;               /* unwinder's number at the last walk; 0: nothing is kept */
+	VEC(struct trail_step) made; /* frames of the current walk, leaf first */
 };
 
 void unwind_trail_free(struct unwind_trail *t); /* leaves it empty and usable */
@@ -36,7 +36,7 @@ static inline size_t trail_find(const struct unwind_trail *t, size_t from, uint6
 	return from;
 }
 
-/* The frames of the walk at hand, and behind them those of the last one from `same` on. */
+/* Keeps the frames of the current walk, and behind them those of the last one from `same` on. */
 void unwind_trail_keep(struct unwind_trail *t, size_t same, uint64_t code);
 
 #endif

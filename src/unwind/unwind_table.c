@@ -104,7 +104,7 @@ static struct pieces outermost_pieces(const struct outermost *o, bool overrides)
 	return p;
 }
 
-/* Adds to `ret` what of x is in none of old[*i...], which end in order; moves *i on. */
+/* Adds to `ret` the parts of x that are in none of old[*i...], whose ends ascend; moves *i on. */
 static void add_uncovered(struct pieces *ret, const struct pieces *old, size_t *i,
 			  struct unwind_piece x)
 {
@@ -124,7 +124,7 @@ static void add_uncovered(struct pieces *ret, const struct pieces *old, size_t *
 	}
 }
 
-/* Existing entries stay. */
+/* Where the two overlap, `to` stays. */
 static void merge(struct pieces *to, struct pieces *from)
 {
 	struct pieces added = { 0 }, all = { 0 };
@@ -146,8 +146,8 @@ static void merge(struct pieces *to, struct pieces *from)
 	*to = all;
 }
 
-/* Functions are aligned, and nothing runs in between: such a gap belongs to what is before it,
- * which spares most functions two points. */
+/* Functions are aligned, and nothing runs in between: a gap of fewer bytes belongs to the function
+ * before it, which spares most functions two points. */
 enum { PADDING = 16 };
 
 /* ---- code that no piece covers ---- */
@@ -157,7 +157,7 @@ struct code_spans {
 	size_t n, cap;
 };
 
-/* The parts of sections that are in none of the pieces, but for what is between functions. */
+/* The parts of code sections that no piece covers, without the padding between functions. */
 static struct code_spans uncovered(const struct pieces *p, const struct code_file *f)
 {
 	struct pieces sections = { 0 }, parts = { 0 };
@@ -261,8 +261,8 @@ static void add_row(void *arg, uint64_t low, const struct unwind_row *row)
 		add_point(b, low < b->current.low ? b->current.low : low, intern(b, row));
 }
 
-/* Damage must not make this run long: an instruction is at least a byte, and entries share but few
- * of their CIE's. */
+/* The most instructions to execute for a section, so that damage cannot take long: an instruction
+ * is at least a byte, and entries share only the few of their CIE. */
 static uint64_t budget_of(const struct cfi_section *s) { return 4 * (uint64_t)s->size + 65536; }
 
 /* Returns the number of instructions executed. */

@@ -23,7 +23,7 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 				      const struct cfi_section *sections, size_t n,
 				      const struct outermost *outermost,
 				      const struct code_file *code);
-/* The same of a file that tells its machine, its outermost functions and its code. */
+/* The same for a file, which tells its machine, its outermost functions and its code. */
 struct unwind_table *unwind_table_of(const struct code_file *code,
 				     const struct cfi_section *sections, size_t n);
 void unwind_table_free(struct unwind_table *t); /* NULL is fine */

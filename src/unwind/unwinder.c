@@ -7,22 +7,22 @@
 #include "base/base.h"
 #include "unwind/step_inline.h"
 
-/* pcs met before, each at its place or nowhere. Samples of one program meet few: 4096 of 32 bytes
- * are enough, and fit into the second-level cache. */
+/* A cache of pcs, each in the slot of its hash or nowhere. Samples of one program meet few: 4096
+ * slots of 32 bytes are enough, and fit into the second-level cache. */
 enum { SLOT_BITS = 12, N_SLOTS = 1 << SLOT_BITS, CODE_BEFORE = 8, CODE_AFTER = MACHINE_LEAVES_MAX };
 
 struct cache_slot {
 	uint64_t pc; /* looked up; FREE: none */
 	struct unwind_row row;
-	bool is_common; /* step_common() does it */
-	bool is_simple; /* as of struct trail_step */
+	bool is_common; /* step_common() can make the step */
+	bool is_simple; /* as in struct trail_step */
 };
 
 static const uint64_t FREE = UINT64_MAX;
 
 struct unwinder {
 	struct unwinder_opts opts;
-	uint64_t code; /* a number of its own, and a new one whenever mappings changed */
+	uint64_t code; /* a number for this unwinder and its mappings: new whenever these change */
 	struct cache_slot slots[N_SLOTS];
 	/* Rows that were read off code without call-frame information: once the process is gone,
 	 * its code cannot be read again. NULL: none yet. */
@@ -46,7 +46,7 @@ void unwinder_free(struct unwinder *u)
 
 void unwinder_flush(struct unwinder *u)
 {
-	static uint64_t last; /* of all unwinders */
+	static uint64_t last; /* the last number of any unwinder */
 	u->code = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < N_SLOTS; i++)
 		u->slots[i].pc = FREE;
@@ -58,7 +58,7 @@ void unwinder_flush(struct unwinder *u)
 struct memory {
 	const struct unwinder *u;
 	struct unwind_walk *w;
-	size_t n_words; /* so many bytes of the copy are the first ones of a word in it */
+	size_t n_words; /* offsets in the copy at which a whole word can be read */
 };
 
 static bool read_elsewhere(const struct memory *m, uint64_t addr, uint64_t *ret)
@@ -86,7 +86,7 @@ enum {
 	SIMPLE_PLACES = COMMON_PLACES | 1 << UNWIND_AT_FP,
 };
 
-/* Whether all is below the CFA, or where it was. */
+/* Whether the CFA is sp or fp and an offset, and registers are saved relative to it, if at all. */
 static bool is_common(const struct unwind_row *row)
 {
 	return row->cfa == UNWIND_CFA_REG && !row->flags && row->reg <= UNWIND_FP &&
@@ -143,7 +143,7 @@ static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r)
 	return row;
 }
 
-/* Whether nobody called from before this return address. */
+/* Whether no call stands before this return address, so that it was put there by hand. */
 static bool is_made_up(const struct unwinder *u, const struct unwind_regs *r,
 		       const struct unwind_code *code)
 {
@@ -259,7 +259,7 @@ static inline void add_step(struct unwind_trail *t, const struct unwind_regs *r)
 	s->bx_unknown = r->bx_unknown;
 }
 
-/* The row by which the caller of the last frame was found. */
+/* Notes the row by which the caller of the last frame was found. */
 static inline void add_row(struct unwind_trail *t, const struct cache_slot *found)
 {
 	struct trail_step *s = &t->made.at[t->made.n - 1];
@@ -298,8 +298,8 @@ static bool leads_to(const struct trail_step *s, const struct trail_step *caller
 				   : has_word(w, s, cfa, row->bx, row->bx_offset, caller->bx));
 }
 
-/* Goes from frame `from` of the trail, where the walk is, as far as memory is the same; *n frames
- * are in pcs, of at most max. Returns the frame where the walk is then. */
+/* Follows the trail from frame `from`, where the walk is, as far as memory is the same. Adds the
+ * pcs of these frames to pcs[*n], up to `max` in all. Returns the frame where the walk is then. */
 static size_t follow(const struct unwind_trail *t, size_t from, const struct unwind_walk *w,
 		     uint64_t *pcs, size_t *n, size_t max)
 {
@@ -323,7 +323,7 @@ static void put_at(struct unwind_regs *r, const struct trail_step *s)
 
 /* ---- walking ---- */
 
-/* Where the walk at hand is in the trail of the last one. */
+/* Where the current walk is in the trail of the last one. */
 struct following {
 	size_t next; /* the first frame that it may still come to */
 	size_t same; /* from here on all frames were the same, up to the last; NONE_SAME: none yet
@@ -359,7 +359,7 @@ static void follow_trail(struct unwind_trail *t, struct following *f, struct unw
 	f->next = to + 1;
 }
 
-/* It went on from the frame that was the last walk's outermost. */
+/* The walk went on from the frame that was the last walk's outermost. */
 static void leave_trail(struct unwind_trail *t, struct following *f)
 {
 	keep_steps(t, f->same, t->end);

@@ -54,7 +54,7 @@ struct unwind_walk {
 	const uint8_t *copy;     /* copy_size bytes of memory from copy_addr on, usually regs.sp */
 	uint64_t copy_addr;
 	size_t copy_size;
-	/* Of the thread's last walk, and then of this one; NULL: none. */
+	/* The trail of the thread's last walk, and then of this one; NULL: none. */
 	struct unwind_trail *trail;
 	/* out */
 	size_t n;       /* number of frames: pcs[0] is regs.pc, the others are return addresses */
@@ -63,8 +63,7 @@ struct unwind_walk {
 	enum unwind_end end;
 	uint64_t missing; /* UNWIND_TRUNCATED: the address that could not be read */
 	uint64_t top;     /* sp of the outermost frame found */
-	size_t n_same; /* with a trail: so many of the outermost frames are those of its last walk,
-			  and so is what they lie in */
+	size_t n_same;    /* with a trail: outermost frames as in its last walk, memory unchanged */
 };
 
 struct unwinder *unwinder_new(const struct unwinder_opts *opts);
