@@ -1,8 +1,8 @@
 /* callees.h - finds the callees of a node in a growing tree, each by a key of its own.
  *
- * Most nodes have one or two: a node lists the four that were asked for last, the latest first. All
- * that fell out of a list are in a hash index, which is asked only if the list is full. So a tree
- * whose nodes have few callees needs no index.
+ * Most nodes have one or two. A node lists the four callees that were requested last, the latest
+ * first. Callees that fell out of a list are in a hash index, which is searched only if the list is
+ * full. So a tree whose nodes have few callees needs no index.
  *
  * Nodes are numbered from 0, the root. Their fields lie where their owner keeps them. */
 #ifndef BASE_CALLEES_H
@@ -10,7 +10,7 @@
 
 #include "base/pairs.h"
 
-/* The fields of node 0; those of the others follow, each pair of fields at its own distance. */
+/* The fields of node 0. Those of node i are i * link_size, or i * key_size, bytes behind them. */
 struct callee_fields {
 	uint32_t *first; /* in the node's own list; 0: it is empty */
 	uint32_t *next;  /* in its caller's list; 0: it is the last one */
@@ -36,7 +36,7 @@ static inline uint32_t callees_key(const struct callee_fields *f, uint32_t node)
 
 enum { CALLEES_LISTED = 4 };
 
-/* Lists a node first; the last one of a full list goes to the index. */
+/* Puts a node first in its caller's list; the last one of a full list goes to the index. */
 static inline void callees_list(struct pairs *index, const struct callee_fields *f, uint32_t caller,
 				uint32_t node)
 {
@@ -51,8 +51,8 @@ static inline void callees_list(struct pairs *index, const struct callee_fields 
 		}
 }
 
-/* The callee with that key, which is the first one then. `next` if there is none: a node that is
- * to be created, and listed. */
+/* The callee with that key, which is moved to the front of the list. `next` if there is none: the
+ * number of a node that is to be created, and listed. */
 static inline uint32_t callees_find(struct pairs *index, const struct callee_fields *f,
 				    uint32_t caller, uint32_t key, uint32_t next)
 {

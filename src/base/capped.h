@@ -1,4 +1,5 @@
-/* capped.h - sums of numbers from files: what does not fit stays at the largest number. */
+/* capped.h - sums of numbers from files, which stay at the largest number instead of
+ * overflowing. */
 #ifndef BASE_CAPPED_H
 #define BASE_CAPPED_H
 

@@ -204,7 +204,7 @@ static struct kin_error *open_output(const char *path, mode_t mode, int *ret)
 		return cannot_write(path, errno);
 
 	if (fstat(fd, &st) == 0 && !is_given && S_ISREG(st.st_mode) && st.st_mode & 0666 & ~mode)
-		(void)!fchmod(fd, st.st_mode & mode); /* somebody else's keeps its rights */
+		(void)!fchmod(fd, st.st_mode & mode); /* fails for another user's file */
 	if (fstat(fd, &st) < 0)
 		err = cannot_write(path, errno);
 	else if (!is_given && !S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))
@@ -213,7 +213,7 @@ static struct kin_error *open_output(const char *path, mode_t mode, int *ret)
 		close(fd);
 		return err;
 	}
-	if (!is_given) /* terminals and the like must not be half full */
+	if (!is_given) /* a write to a terminal or the like must wait, and not be cut off */
 		(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	*ret = fd;
 	return NULL;

@@ -27,8 +27,8 @@ MUST_CHECK struct kin_error *file_read(const char *path, const struct file_opts 
 				       struct file *ret);
 void file_free(struct file *f);
 
-/* Reads up to `size` first bytes of a regular file; returns how many, 0 if it is none: what is read
- * from a pipe is gone. */
+/* Reads up to `size` first bytes of a regular file; returns how many. 0 for anything else: bytes
+ * read from a pipe are gone. */
 size_t file_head(const char *path, void *ret, size_t size);
 
 /* Whether both names lead to one file, or folder, that is there. */

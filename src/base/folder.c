@@ -28,8 +28,9 @@ static bool is_missing(const char *path)
 	return lstat(path, &st) < 0 && errno == ENOENT;
 }
 
-/* What is there of BASE/kin/NAME is for us alone; if it is to be made, then in a folder of ours.
- * A folder above may be a symbolic link to where there is more space. */
+/* Whether the folders of BASE/kin/NAME that exist are this user's, and nobody else can write to
+ * them, and missing ones would be made in a folder of this user. A folder above may be a symbolic
+ * link to where there is more space. */
 static bool is_safe(const char *base, const char *name)
 {
 	enum { OTHERS = S_IWGRP | S_IWOTH };
@@ -59,7 +60,7 @@ char *folder_cache(const char *name)
 	if (cache && *cache == '/')
 		base = xprintf("%s", cache);
 	else if (home && *home == '/' &&
-		 !access(home, F_OK)) /* nobody's /nonexistent is not ours to make */
+		 !access(home, F_OK)) /* /nonexistent, the home of user nobody, is not to be made */
 		base = xprintf("%s/.cache", home);
 	if (base && is_safe(base, name))
 		ret = xprintf("%s/kin/%s", base, name);
@@ -88,7 +89,7 @@ struct kin_error *folder_make(const char *folder)
 
 /* ---- bounds ---- */
 
-/* By the time of writing: those of reading are not kept everywhere. */
+/* Marks by the time of modification, as times of access are not kept everywhere. */
 void folder_used(const char *path) { utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); }
 
 struct kept_file {
@@ -179,8 +180,8 @@ static uint64_t word(const uint8_t *p)
 	return w;
 }
 
-/* Four sums, because a processor works at several at a time. Each step is one to one: damage to one
- * word alone is always seen. */
+/* Four sums, because a processor works at several at a time. Each step is one to one, so that
+ * damage to a single word always shows. */
 uint64_t folder_checksum(const uint8_t *p, size_t size)
 {
 	uint64_t a = size, b = 1, c = 2, d = 3;

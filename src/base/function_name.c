@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What compilers put behind a dot, where Go and D have an inner name. */
+/* Whether a name is a suffix that compilers put behind a dot. Go and D have inner names there. */
 static bool is_suffix(const char *name)
 {
 	return !strcmp(name, "cold") || !name[strspn(name, "0123456789")];
@@ -27,8 +27,8 @@ static const char *behind_closing(const char *p, char open, char close)
 	return NULL;
 }
 
-/* Behind the parameters at p, where something is within the function, a lambda or a class, or
- * behind Go's "(*T)"; else NULL. */
+/* Behind the parameters at p, if the name of something within that function follows (a lambda, a
+ * class), or behind Go's "(*T)"; else NULL. */
 static const char *behind_parameters(const char *p)
 {
 	p = behind_closing(p, '(', ')');
@@ -37,9 +37,9 @@ static const char *behind_parameters(const char *p)
 	return p && (*p == '.' || (p[0] == ':' && p[1] == ':')) ? p : NULL;
 }
 
-/* Whether at p are only the endings of symbols that gcc and clang give to copies, parts and local
- * functions: "f.constprop.0.isra.0", "f.part.0.cold", "f.llvm.8135". A demangler makes "[clone
- * ...]" of them. */
+/* Whether nothing follows at p but the endings of symbols that gcc and clang give to copies, parts
+ * and local functions: "f.constprop.0.isra.0", "f.part.0.cold", "f.llvm.8135". A demangler makes
+ * "[clone ...]" of them. */
 static bool ends_clone(const char *p)
 {
 	static const char *const words[] = { "constprop",  "isra",     "part",
@@ -65,8 +65,8 @@ bool function_name_is_clone(const char *symbol, const char *function)
 	return !strncmp(symbol, function, n) && symbol[n] && ends_clone(symbol + n);
 }
 
-/* Whether a function's name ends at p: there are its parameters or those of its template, and
- * nothing that would be within it. */
+/* Whether a function's name ends at p: its parameters or template arguments follow, and nothing
+ * within the function is named. */
 static bool ends_name(const char *p)
 {
 	const char *behind = *p == '<' ? behind_closing(p, '<', '>') : NULL;
@@ -76,8 +76,8 @@ static bool ends_name(const char *p)
 	       (*p == '<' && !(behind && behind[0] == ':' && behind[1] == ':'));
 }
 
-/* Whether all is said: what follows the parameters of a function that are named is no part of its
- * name. */
+/* Whether a name that ends with parameters names the whole function: what follows them at p is no
+ * part of its name. */
 static bool ends_parameters(const char *p, const char *name, const char *end)
 {
 	if (end == name || end[-1] != ')')
@@ -85,7 +85,7 @@ static bool ends_parameters(const char *p, const char *name, const char *end)
 	return !strncmp(p, " [", 2) || (!strncmp(p, " const", 6) && (!p[6] || p[6] == ' '));
 }
 
-/* Whether the name begins at p, but for arguments of templates that it leaves out before "::". */
+/* Whether `whole` is the name at p; it may leave out template arguments before "::". */
 static bool is_from(const char *p, const char *whole)
 {
 	const char *name = whole;
@@ -108,7 +108,7 @@ static bool is_from(const char *p, const char *whole)
 
 bool function_name_is(const char *display, const char *name)
 {
-	size_t depth = 0, arguments = 0; /* of a template, <...> and !(...) */
+	size_t depth = 0, arguments = 0; /* of template arguments: <...> and !(...) */
 	bool starts = true, suffix = is_suffix(name);
 
 	for (const char *p = display; *name && *p; p++) {
@@ -124,7 +124,7 @@ bool function_name_is(const char *display, const char *name)
 		const char *behind = *p == '{' ? behind_closing(p, '{', '}') : NULL;
 		if (*p == '(' && depth)
 			behind = behind_closing(p, '(', ')');
-		if (behind) { /* a lambda, or a value in an argument: what is in it are no scopes */
+		if (behind) { /* a lambda, or a value in an argument: there are no scopes in it */
 			p = behind - 1;
 		} else if (*p == '(') {
 			bool is_scope = !strncmp(p, anonymous, sizeof(anonymous) - 1);
@@ -147,9 +147,8 @@ static bool is_word(char c)
 	       c == '_';
 }
 
-/* The names of streams are made of those of their templates, and those of all these have
- * abbreviations in symbols: "Ss" is std::string, "nw" is operator new, "b" is bool, as in operator
- * bool. */
+/* Whether symbols may have an abbreviation for a word: "Ss" is std::string, "nw" is operator new,
+ * "b" is bool, as in operator bool. Names of streams and of their templates have some, too. */
 static bool may_be_abbreviated(const char *word, size_t n)
 {
 	static const char *const ends[] = { "string", "string_view", "stream",
@@ -214,8 +213,8 @@ struct function_hint function_hint_for(const char *name)
 
 bool function_hint_is_best(const struct function_hint *h) { return h->nearest.distance <= 1; }
 
-/* What stands before a length may end in a digit, too ("f1" and "go": 2f12go): so each digit is
- * taken for the first of one. */
+/* The identifier before a length may end in a digit, too ("f1" and "go": 2f12go), so that each
+ * digit is taken for the first one of a length. */
 bool function_hint_may_be(const struct function_hint *h, const char *symbol)
 {
 	if (!h->word || !function_name_is_mangled(symbol))
@@ -225,7 +224,7 @@ bool function_hint_may_be(const struct function_hint *h, const char *symbol)
 		size_t n = 0;
 		for (; isdigit((unsigned char)*text) && n < 100; text++)
 			n = 10 * n + (size_t)(*text - '0');
-		text += n && *text == '_' && symbol[1] == 'R'; /* of Rust: may part them */
+		text += n && *text == '_' && symbol[1] == 'R'; /* Rust's separator */
 		if (n && strnlen(text, n) == n &&
 		    suggest_is_near(h->word, h->n_word, text, n, h->nearest.distance))
 			return true;
@@ -233,7 +232,7 @@ bool function_hint_may_be(const struct function_hint *h, const char *symbol)
 	return false;
 }
 
-/* Where its parameters begin, or those of its template. */
+/* Where a function's parameters or template arguments begin. */
 static const char *end_of_name(const char *display)
 {
 	const char *p = display + strcspn(display, "(<{");

@@ -11,8 +11,8 @@
  * If `display` has no parameters, as inlined functions do, `name` may have any. */
 bool function_name_is(const char *display, const char *name);
 
-/* Whether the symbol is that of a copy or a part of the function which the compiler made:
- * "f.constprop.0" of "f". */
+/* Whether the symbol is a copy or a part of the function which the compiler made: "f.constprop.0"
+ * of "f". */
 bool function_name_is_clone(const char *symbol, const char *function);
 
 /* Whether the symbol is mangled by C++, Rust or D: each identifier has its length before it. */

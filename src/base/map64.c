@@ -32,7 +32,7 @@ static void grow_to(struct map64 *m, size_t cap)
 {
 	struct map64 old = *m;
 
-	m->slots = xalloc(cap * sizeof(*m->slots)); /* else it stays as it was */
+	m->slots = xalloc(cap * sizeof(*m->slots)); /* if this fails, the map stays as it was */
 	m->cap = cap;
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.slots[i].used)

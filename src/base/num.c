@@ -9,10 +9,10 @@ static const uint64_t powers[] = { 1, /* 10 to the power of the index */
 				   10,      100,      1000,      10000,     100000,
 				   1000000, 10000000, 100000000, 1000000000 };
 
-enum { WORD = 8, WORD_LIMIT = 100000000, BYTE = 8 }; /* digits of a word; what has more; bits */
+enum { WORD = 8, WORD_LIMIT = 100000000, BYTE = 8 }; /* digits; 10^digits; bits of one */
 
-/* The last eight digits of a number as values of bytes, the first one lowest: two halves of four,
- * each divided by 100, and what comes of that by 10, all at once. q | (x - q * d) << n, which puts
+/* The last eight digits of a number, one in each byte, the first one lowest: two halves of four
+ * digits, each divided by 100, and the results by 10, all at once. q | (x - q * d) << n, which puts
  * a quotient before its remainder, is (x << n) - q * ((d << n) - 1). */
 static inline uint64_t digits_of(uint32_t v)
 {
@@ -22,7 +22,7 @@ static inline uint64_t digits_of(uint32_t v)
 	return (twos << 8) - (twos * 103 >> 10 & 0x000f000f000f000f) * ((10 << 8) - 1);
 }
 
-/* How many of the eight are zeros in front, as bits; at most seven, less `shown`. */
+/* The bits of the leading zeros among eight digits: of seven less `shown` at most. */
 static inline unsigned zeros_of(uint64_t digits, unsigned shown)
 {
 	return (unsigned)__builtin_ctzll(digits | (uint64_t)1 << (WORD - 1 - shown) * BYTE) &
@@ -35,7 +35,7 @@ static inline void put_digits(char *to, uint64_t digits)
 	memcpy(to, &text, WORD);
 }
 
-/* In pieces of known size: the next field overwrites what is too much. */
+/* Writes blanks in pieces of known size: the next field overwrites the excess. */
 static inline void put_blanks(char *to, unsigned n)
 {
 	enum { PIECE = 16 };
@@ -127,10 +127,10 @@ char *num_put_fixed(char *to, unsigned width, double v, unsigned decimals)
 	if (!decimals)
 		return num_put_u64(to, width, q);
 
-	unsigned point = 1 + decimals; /* and what is behind it */
+	unsigned point = 1 + decimals; /* characters: the point and the decimals */
 	if (q >= WORD_LIMIT || decimals >= WORD) {
 		char *end = num_put_u64(to, less(width, point), q / powers[decimals]);
-		/* with its zeros, and one digit where the point is */
+		/* with leading zeros, and one digit in the place of the point */
 		num_put_u64(end, 0, q % powers[decimals] + powers[decimals]);
 		*end = '.';
 		return end + point;

@@ -1,6 +1,6 @@
-/* out.c - a new file, put in the target's place when it is whole. It has no name until then where
- * the file system knows files without one, so that nothing is left behind by a process that is
- * killed; elsewhere it is a temporary file beside the target. */
+/* out.c - writes a new file, which takes the target's place when it is whole. Until then it has no
+ * name, if the file system supports that, so that a process that is killed leaves nothing behind;
+ * elsewhere it is a temporary file beside the target. */
 #include "base/out.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct out {
 	int errnum; /* of the first write that failed, or 0 */
 	char *path;
 	bool is_unnamed; /* the file has no name so far */
-	char *temporary; /* name of what is written; NULL: unnamed, or the file itself */
+	char *temporary; /* name of the new file; NULL: none, or the target itself is written */
 	size_t n;        /* bytes in buffer */
 	uint8_t buffer[4 * OUT_SPACE];
 };
@@ -47,7 +47,7 @@ static const char *link_of(int fd, char name[32])
 	return name;
 }
 
-/* In the folder of the path; -1: there is no such file, or no way to give it a name later. */
+/* Opens an unnamed file in the folder of the path; -1: none, or it could not be named later. */
 static int create_unnamed(const struct out *o, mode_t mode)
 {
 	const char *slash = strrchr(o->path, '/');
@@ -64,7 +64,8 @@ static int create_unnamed(const struct out *o, mode_t mode)
 	return fd;
 }
 
-/* A new file under a name that is free, or the unnamed one; not negative: success. */
+/* Creates a file of that name, or gives the name to the unnamed one, if it is free; not negative:
+ * success. */
 static int take_name(const struct out *o, const char *name, mode_t mode)
 {
 	char link[32];
@@ -125,7 +126,8 @@ static struct kin_error *open_file(struct out *o, mode_t mode)
 		}
 		if (o->fd >= 0)
 			return NULL;
-		/* A file that may be written in a directory that may not: better than nothing. */
+		/* The file may be written, but not its directory: writing it directly is better
+		 * than nothing. */
 		if (!exists || (errno != EACCES && errno != EROFS && errno != EPERM))
 			return cannot_write(o, errno);
 	}

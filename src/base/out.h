@@ -22,7 +22,7 @@ uint8_t *out_space(struct out *o,
 void out_put(struct out *o, const void *bytes, size_t n); /* of any size */
 int out_errnum(const struct out *o); /* of the first write that failed so far; 0: none did */
 MUST_CHECK struct kin_error *out_close(struct out *o); /* consumes o */
-/* In place of out_close(): nothing is written, except to what is written directly. */
+/* In place of out_close(): the target stays as it was, unless it is written directly. */
 void out_abandon(struct out *o);
 
 enum { OUT_SPACE = 1 << 16 };

@@ -16,8 +16,8 @@ static uint64_t hash(uint32_t a, uint32_t b)
 	return key ^ key >> 32;
 }
 
-/* Of up to 2^32 slots, in the order of the hash: a larger table is filled from its begin to its
- * end. */
+/* The slot of a pair, of up to 2^32, in the order of the hash: so a larger table is filled from its
+ * begin to its end. */
 static size_t place(const struct pairs *x, uint32_t a, uint32_t b)
 {
 	return (size_t)(((hash(a, b) & UINT32_MAX) * x->cap) >> 32);
@@ -32,7 +32,7 @@ static void grow(struct pairs *x)
 	struct pairs old = *x;
 	size_t cap = !old.cap ? 64 : old.cap < LARGE ? 2 * old.cap : old.cap + old.cap / 2;
 
-	x->slots = xalloc(cap * sizeof(*x->slots)); /* else it stays as it was */
+	x->slots = xalloc(cap * sizeof(*x->slots)); /* if this fails, the table stays as it was */
 	x->cap = cap;
 	for (size_t i = 0; i < old.cap; i++) {
 		if (!old.slots[i].id)

@@ -1,5 +1,5 @@
-/* short_name.c - leaves the return type of a name out, brackets' contents, then scopes, until it
- * fits; or the return type and the parameters alone. */
+/* short_name.c - leaves out the return type of a name, the contents of brackets, then scopes, until
+ * it fits; or only the return type and the parameters. */
 #include "base/short_name.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 
 enum {
 	MOST_GROUPS = 32,
-	MOST_FOUND = MOST_GROUPS - 1, /* and that which a name begins with */
-	READABLE = 1024,              /* bytes */
+	MOST_FOUND = MOST_GROUPS - 1, /* and the bracket at the start of a name */
+	READABLE = 1024,              /* bytes of a name that somebody may read to its end */
 };
 
-struct name_group { /* what is between two brackets: [start, end) of the name */
+struct name_group { /* the text between two brackets: [start, end) of the name */
 	size_t start, end;
 	bool is_dropped;
 };
@@ -24,8 +24,8 @@ struct name_cutting {
 	const char *name;
 	struct name_group groups[MOST_GROUPS]; /* in order */
 	size_t n;
-	size_t lead; /* where the bracket closes that the name begins with; 0: it does with none */
-	size_t type; /* where the name itself begins, behind a return type; 0: it has none */
+	size_t lead;   /* where the bracket at the start of the name closes; 0: there is none */
+	size_t type;   /* where the name itself begins, behind a return type; 0: it has none */
 	size_t scopes; /* bytes at the beginning that are left out */
 };
 
@@ -34,7 +34,7 @@ static char closing(char open)
 	return open == '<' ? '>' : open == '(' ? ')' : open == '{' ? '}' : '\0';
 }
 
-/* Where the bracket at p closes, which others may lie in; NULL: nowhere. */
+/* Where the bracket at p closes, with others nested in it; NULL: nowhere. */
 static const char *close_of(const char *p)
 {
 	static const bool is_stop[256] = { [0] = true,   ['<'] = true, ['>'] = true, ['('] = true,
@@ -88,8 +88,8 @@ static const char *behind_any_operator(const char *name, const char *p)
 	return end + strspn(end, "+-*/%^&|~!=,");
 }
 
-/* Brackets of the outermost level. What a name begins with is its scope ("<T as Trait>::f"), of
- * which brackets within are left out. */
+/* Finds the brackets of the outermost level. A bracket at the start of a name is its scope ("<T as
+ * Trait>::f"): the brackets within are found instead. */
 static void find_groups(struct name_cutting *x)
 {
 	for (const char *p = x->name; *p && x->n < MOST_FOUND;) {
@@ -113,8 +113,9 @@ static void find_groups(struct name_cutting *x)
 	}
 }
 
-/* Instances of function templates have a return type: "void f<int>(int)". So have those of
- * operators, of which others have no blank before "operator". */
+/* Where the name begins behind a return type; 0: it has none. Instances of function templates have
+ * one: "void f<int>(int)". So do those of operators, as other operators have no blank before
+ * "operator". */
 static size_t find_type(const char *name)
 {
 	size_t type = 0;
@@ -160,7 +161,7 @@ static char *text_of(const struct name_cutting *x)
 	return text;
 }
 
-/* The longest that is still there; NULL: none is longer than what would stand for it. */
+/* The longest group not dropped yet; NULL: none is longer than the ellipsis in its place. */
 static struct name_group *longest(struct name_cutting *x)
 {
 	struct name_group *found = NULL;
@@ -173,7 +174,7 @@ static struct name_group *longest(struct name_cutting *x)
 	return found;
 }
 
-/* All that is in the bracket that the name begins with. */
+/* Drops all in the bracket at the start of the name. */
 static void drop_lead(struct name_cutting *x)
 {
 	size_t within = 0;
@@ -194,8 +195,8 @@ static bool is_in_group(const struct name_cutting *x, size_t at)
 	return false;
 }
 
-/* Behind the next "::" that is in no brackets, with something behind it; of names that nobody reads
- * to their end the last one, as each costs a look at all. 0: there is none. */
+/* Behind the next "::" that is outside of brackets and not the end of the name; in names that
+ * nobody reads to their end behind the last one, as each costs a pass over the name. 0: none. */
 static size_t next_scope(const struct name_cutting *x)
 {
 	const char *operator_name = strstr(x->name, "operator");
@@ -217,8 +218,8 @@ static size_t next_scope(const struct name_cutting *x)
 
 /* ---- without parameters ---- */
 
-/* Whether what is behind a ')' is in that function: of C++ or Rust, or of Go or D, unless that is
- * the ending of a copy, as "f(int).cold". */
+/* Whether something within a function is named behind its ')', at p: after "::" in C++ or Rust,
+ * after '.' in Go or D, unless that is the ending of a copy, as in "f(int).cold". */
 static bool goes_on_within(const char *p)
 {
 	if (is_word(p, " const"))
@@ -228,8 +229,8 @@ static bool goes_on_within(const char *p)
 	return is_word(p, "::") || (*p == '.' && !is_copy);
 }
 
-/* Whether the bracket at p, which closes at `end` or nowhere, is around parameters of the function
- * that the whole name is of. */
+/* Whether the bracket at p, which closes at `end` or nowhere, holds the parameters of the function
+ * that is named. */
 static bool holds_parameters(const char *name, const char *p, const char *end)
 {
 	if (p == name || (end && goes_on_within(end + 1)))

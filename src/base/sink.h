@@ -66,8 +66,8 @@ static inline void sink_char(struct sink *s, char c)
 	s->n++;
 }
 
-/* Most are few: written as a whole vector of known size, of which the next piece overwrites what is
- * too much. */
+/* Writes n blanks, mostly few: as a whole vector of known size, whose excess the next piece
+ * overwrites. */
 static inline void sink_pad(struct sink *s, size_t n)
 {
 	enum { FEW = 32 };

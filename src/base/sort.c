@@ -6,8 +6,7 @@
 
 /* ---- numbers: a radix sort, from the lowest digit on ---- */
 
-/* Large digits need fewer passes; of a few thousand keys counting them would cost more than that.
- */
+/* Larger digits need fewer passes, but below MANY keys counting them costs more than it saves. */
 enum { SMALL_DIGIT = 8, LARGE_DIGIT = 11, FEW = 48, SOME = 256, MANY = 2048 };
 
 static void sort_few(struct sort_key *keys, size_t n)
@@ -48,7 +47,7 @@ static void sort_digit(const struct sort_key *from, struct sort_key *to, size_t 
 		to[at[from[i].key >> shift & mask]++] = from[i];
 }
 
-/* Up to SOME keys: those that agree in the highest digit in which keys differ are few. */
+/* Sorts up to SOME keys by the highest digit in which they differ, as few agree in it. */
 static void sort_some(struct sort_key *keys, size_t n, uint64_t differ)
 {
 	struct sort_key by_digit[SOME];
@@ -118,7 +117,8 @@ uint64_t sort_key_of_double(double v)
 
 /* ---- names: eight bytes at a time as numbers; those that agree in them by what follows ---- */
 
-/* Zero behind the end: names that agree in a piece with a zero are equal. */
+/* The next eight bytes as a number, with zeros behind the end: names that agree in a piece with a
+ * zero are equal. */
 static uint64_t piece_of(const char *name)
 {
 	uint64_t piece = 0;

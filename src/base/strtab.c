@@ -39,7 +39,7 @@ static void place(struct strtab *t, strid id)
 
 static void grow(struct strtab *t, size_t cap)
 {
-	/* Without memory the old ones stay: whoever has the table still frees it. */
+	/* If memory runs out, the old slots stay: the owner of the table still frees it. */
 	strid *slots = xrealloc(NULL, cap, sizeof(*t->slots));
 	free(t->slots);
 	t->slots = slots;

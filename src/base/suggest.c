@@ -59,7 +59,7 @@ void suggestion_try(struct suggestion *s, const char *candidate)
 	size_t n = strlen(candidate);
 	if (s->len > LONGEST || n > LONGEST)
 		return;
-	/* A word that is cut short is as good as a letter mistyped. */
+	/* A word that is cut short counts as one mistyped letter. */
 	bool begins = s->len >= 3 && s->len < n && !memcmp(candidate, s->word, s->len);
 	unsigned d = begins ? 1 : edit_distance(s->word, s->len, candidate, n, s->distance);
 	/* Half of the letters wrong is another word. */
