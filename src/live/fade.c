@@ -17,18 +17,18 @@ struct fading {
 	struct tally tally;
 };
 
-/* The frames of functions that are inlined at a frame. */
+/* The functions that are inlined at a frame. */
 struct fade_inlined {
-	uint32_t first, n; /* in the list, innermost first */
+	uint32_t first, n; /* in import.inlined, innermost first */
 };
 
-/* Ids of one profile in the one that is made; NONE: not asked for yet. */
+/* Maps ids of one profile to those of the profile being made; NONE: not mapped yet. */
 struct import {
 	struct fading *f;
 	const struct profile *from;
 	uint32_t *objects, *frames, *stacks, *tasks, *events;
-	struct fade_inlined *inlined_at; /* [frame]; NULL: nothing is expanded */
-	VEC(frameid) inlined;            /* in the profile that is made */
+	struct fade_inlined *inlined_at; /* [frame]; NULL: inlined functions are not expanded */
+	VEC(frameid) inlined;            /* frames of the profile being made */
 };
 
 static uint32_t *ids(size_t n)
@@ -55,7 +55,7 @@ static objid object_of(struct import *x, objid id)
 	if (!id)
 		return 0;
 	if (x->objects[id] == NONE) {
-		/* With all names known it must never be opened. */
+		/* With all names known the file must never be opened. */
 		bool is_closed = x->f->names && (o->kind == OBJECT_ELF || o->kind == OBJECT_VDSO);
 		enum object_kind kind = is_closed ? OBJECT_OTHER : o->kind;
 		bool is_main = !x->f->names && o->is_main;
@@ -65,7 +65,7 @@ static objid object_of(struct import *x, objid id)
 	return x->objects[id];
 }
 
-/* Whether its name is looked up in a file. */
+/* Whether the frame's name is looked up in a file. */
 static bool is_looked_up(const struct import *x, const struct frame *frame)
 {
 	const struct object *o = &x->from->objects[frame->object];
@@ -100,7 +100,7 @@ static frameid add_function(struct import *x, const struct frame *frame, const c
 	return profile_add_frame(x->f->into, made);
 }
 
-/* With its address. */
+/* Maps a frame, and keeps its address. */
 static frameid code_of(struct import *x, frameid id)
 {
 	struct frame made = x->from->samples.frames[id];
@@ -139,7 +139,7 @@ static int by_place(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-struct fade_sites { /* of one object, by address */
+struct fade_sites { /* of one object, sorted by address */
 	struct import *x;
 	const struct fade_site *at;
 };
@@ -166,7 +166,7 @@ static void find_inlined_of(struct import *x, const struct fade_site *sites, siz
 	free(addrs);
 }
 
-/* By object, all at once: each unit of debug information is decoded once. */
+/* Finds all inlined functions, object by object: each unit of debug information is decoded once. */
 static void find_inlined(struct import *x)
 {
 	const struct samples *s = &x->from->samples;
@@ -187,7 +187,7 @@ static void find_inlined(struct import *x)
 	vec_free(&sites);
 }
 
-/* The frame, and in it what was inlined there. */
+/* Adds the frame, and the functions inlined there as its callees. */
 static stackid add_frames(struct import *x, stackid caller, frameid id)
 {
 	stackid made = profile_add_stack(x->f->into, caller, frame_of(x, id));
@@ -255,7 +255,7 @@ static void add_sample(struct import *x, const struct sample *s, uint64_t weight
 	tally_add(&x->f->tally, &made);
 }
 
-/* The approximate weight of a sample, by event. */
+/* The average weight of a sample, by event. */
 static uint64_t *usual_weights(const struct profile *p)
 {
 	const struct samples *s = &p->samples;
@@ -285,12 +285,12 @@ static void import(struct fading *f, const struct profile *from, double keep)
 			    .tasks = ids(s->n_tasks),
 			    .events = ids(s->n_events) };
 	uint64_t *usual = usual_weights(from);
-	double rest = 0; /* of numbers, what was cut off: the next one has it */
+	double rest = 0; /* fractions of sample counts, carried over to the next sample */
 
 	if (f->names && !f->no_inlines)
 		find_inlined(&x);
 	for (enum event_kind kind = EVENT_ON_CPU; kind <= EVENT_WAITING; kind++)
-		for (size_t i = 0; i < s->n_events; i++) /* what programs did comes first */
+		for (size_t i = 0; i < s->n_events; i++) /* events on a CPU get the first ids */
 			if (s->events[i].kind == kind)
 				event_of(&x, (uint16_t)i);
 	for (size_t i = 0; i < s->n; i++) {

@@ -10,15 +10,15 @@
 #include "symbolize/names.h"
 
 /* The sum of `past` (made by this function, or NULL) with its weights times `keep` (0..1), and
- * `fresh`. Samples with negligible weights are dropped, so that it does not grow with time.
- * `no_inlines`: inlined functions are part of what they were inlined into; saves decoding debug
- * information. */
+ * `fresh`. Samples with negligible weights are dropped, so that the profile does not grow with
+ * time. `no_inlines`: inlined functions are part of the function that they were inlined into; saves
+ * decoding debug information. */
 struct profile *fade(const struct profile *past, double keep, const struct profile *fresh,
 		     struct names *names, bool no_inlines);
 
-/* The same by instruction: samples have only the frame they were taken at, without callers and
- * threads, and those at one address are merged. Objects are the files that ran, for whoever opens
- * them. `past` was made by this function. */
+/* The same by instruction: a sample has only its innermost frame, without callers and threads, and
+ * samples at one address are merged. Objects are the files that ran, so that callers can open them.
+ * `past` was made by this function. */
 struct profile *fade_code(const struct profile *past, double keep, const struct profile *fresh);
 
 #endif

@@ -1,4 +1,4 @@
-/* live.c - the recorder's thread, and the profiles that others take of it. */
+/* live.c - the recorder's thread, and the profiles that other threads take from it. */
 #include "live/live.h"
 
 #include <errno.h>
@@ -22,18 +22,18 @@ struct live {
 	pthread_t thread;
 	atomic_bool stop, over;
 
-	pthread_mutex_t lock; /* for all below */
+	pthread_mutex_t lock; /* for all members below */
 	pthread_cond_t changed;
 	bool begun, done;
 	struct kin_error *error; /* nothing was started */
 	bool not_executed;
 	struct record_result result;
-	struct profile_builder *builder; /* of what was not taken yet, but its samples: */
+	struct profile_builder *builder; /* data not taken yet, except the samples: */
 	struct tally tally;
 	struct map64 objects; /* module's number: id in the builder */
 	uint64_t lost, lost_taken, dropped;
 	VEC(char *) messages;
-	struct map64 placed; /* numbers of modules that were asked for their place */
+	struct map64 placed; /* file ids of modules whose place was already looked up */
 	VEC(struct live_place) places;
 };
 
@@ -62,7 +62,7 @@ static strid string(struct live *l, const char *s)
 	return profile_add_string(l->builder, s, strlen(s));
 }
 
-/* Once. */
+/* Adds the module's place to `places`, once per module. */
 static void tell_place(struct live *l, const struct module *m, const char *build_id)
 {
 	uint32_t *asked = map64_at(&l->placed, m->file_id);
@@ -84,7 +84,7 @@ static objid object_of(struct live *l, const struct module *m)
 	};
 	char id[2 * BUILD_ID_MAX + 1] = "";
 
-	/* The recorder has numbered it for its file. */
+	/* The recorder has already given the module an id in its file. */
 	uint32_t *at = map64_at(&l->objects, m->file_id);
 	if (*at == NONE) {
 		num_hex(id, m->build_id, m->build_id_size);
@@ -141,7 +141,7 @@ static void sample(void *arg, const struct walked_sample *s, const struct watche
 
 	memcpy(comm, s->comm, sizeof(s->comm));
 	pthread_mutex_lock(&l->lock);
-	if (l->tally.samples.n >= TALLY_MAX) { /* nobody takes them, or too seldom */
+	if (l->tally.samples.n >= TALLY_MAX) { /* live_take() is called too seldom, or never */
 		l->dropped++;
 		pthread_mutex_unlock(&l->lock);
 		return;
@@ -175,7 +175,7 @@ static void *live_run(void *arg)
 	bool not_executed;
 	sigset_t all;
 
-	sigfillset(&all); /* they are for the other threads */
+	sigfillset(&all); /* signals are for the other threads */
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 
 	recording = l;
@@ -192,7 +192,7 @@ static void *live_run(void *arg)
 	return NULL;
 }
 
-/* ---- outside ---- */
+/* ---- in other threads ---- */
 
 static void free_live(struct live *l)
 {

@@ -28,17 +28,18 @@ struct profile *live_take(struct live *l);
 struct live_place {
 	char *path, *build_id, *place;
 };
-/* The next one that is new; false if there is none. The caller frees it with live_place_done(). */
+/* The next place that was not returned before; false: there is none. The caller frees it with
+ * live_place_done(). */
 bool live_place(struct live *l, struct live_place *ret);
 void live_place_done(struct live_place *p);
 
-/* Whether the program and all that it started have ended. */
+/* Whether the program and all processes that it started have ended. */
 bool live_is_over(struct live *l);
 
 /* The next message of the recorder, to be freed; NULL: nothing new. */
 char *live_message(struct live *l);
 
-/* Ends and frees the recording; NULL is fine. A program that it started goes on. `result` may be
+/* Ends and frees the recording; NULL is fine. A program started by it goes on. `result` may be
  * NULL; otherwise the caller calls record_audit_done(). */
 void live_stop(struct live *l, struct record_result *result);
 

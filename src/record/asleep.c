@@ -12,7 +12,8 @@ enum { STACK_MAX = 32 << 10 };
 
 enum { N_REGS = 64 };
 
-/* "NUMBER ARGUMENT... SP PC" of who waits, "running" of who does not; proc(5). */
+/* A sleeping thread's line is "NUMBER ARGUMENT... SP PC"; a running one's is "running"; see
+ * proc(5). */
 static bool read_place(pid_t pid, pid_t tid, uint64_t *ret_sp, uint64_t *ret_pc)
 {
 	char path[64], line[256];
@@ -36,7 +37,7 @@ static size_t read_stack(pid_t pid, uint64_t sp, uint8_t to[STACK_MAX])
 	size_t n = 0;
 
 	for (size_t part = PAGE - sp % PAGE; n < STACK_MAX;
-	     part = PAGE) { /* as far as there is any */
+	     part = PAGE) { /* until the stack's mapping ends */
 		if (part > STACK_MAX - n)
 			part = STACK_MAX - n;
 		struct iovec here = { to + n, part };

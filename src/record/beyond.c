@@ -9,8 +9,8 @@
 enum { PLACES_MAX = 1 << 16, APART_NS = 1000000 };
 
 struct beyond_place {
-	uint64_t callers; /* a hash of the usual ones */
-	uint64_t read_ns; /* the last reading that counts */
+	uint64_t callers; /* a hash of the usual callers */
+	uint64_t read_ns; /* the last reading that was counted */
 	uint32_t usual, others;
 };
 

@@ -194,7 +194,7 @@ bool event_name_unit(const char *unit, size_t n, struct record_event *e)
 {
 	char text[64];
 	char *end;
-	/* The first is there under this name wherever it can count anything. */
+	/* "cpu" is valid on all machines; if no unit has this name, its numbers are raw events. */
 	if (is_name("cpu", unit, n) && !read_unit(unit, n, "type", 4, text, sizeof(text))) {
 		e->type = PERF_TYPE_RAW;
 		return true;
@@ -205,7 +205,7 @@ bool event_name_unit(const char *unit, size_t n, struct record_event *e)
 	return end != text;
 }
 
-/* Spreads a value over the bits that a field has: "config:0-7,32-35". */
+/* Spreads a value over the bits of a field: "config:0-7,32-35". */
 static bool set_field(const char *format, uint64_t value, struct record_event *e)
 {
 	static const char *const names[] = { "config:", "config1:", "config2:" };
@@ -240,7 +240,7 @@ static bool find_field(const char *unit, size_t n_unit, const char *term, size_t
 	return good;
 }
 
-/* An event that the unit has a name for: "event=0x3c,umask=0x0". */
+/* An event that the unit names in its events folder: "event=0x3c,umask=0x0". */
 static bool find_event(const char *unit, size_t n_unit, const char *term, size_t n,
 		       struct record_event *e)
 {
@@ -263,7 +263,8 @@ bool event_name_term(const char *unit, size_t n_unit, const char *term, size_t n
 		return false;
 	if (find_event(unit, n_unit, term, n, e) || find_field(unit, n_unit, term, n, value, e))
 		return true;
-	/* Generic events have names in these that the kernel does not list. */
+	/* The software and cpu units also have generic event names that the kernel does not
+	 * list. */
 	struct record_event generic = { .config = 0 };
 	bool software = is_name("software", unit, n_unit), cpu = is_name("cpu", unit, n_unit);
 	if ((!software && !cpu) || !find_known(term, n, &generic) ||

@@ -14,7 +14,7 @@
 struct event_parser {
 	const char *text;
 	struct record_events *into;
-	uint32_t group; /* of what is being read; 0: none */
+	uint32_t group; /* number of the group that is being read; 0: none */
 	const char *group_modifiers;
 	size_t n_group_modifiers;
 };
@@ -78,7 +78,7 @@ static struct kin_error *no_term(const struct record_event *e, struct event_word
 		       e->name, w.n > 80 ? 80 : (int)w.n, w.s);
 }
 
-/* Numbers of terms that every event has. */
+/* Where the number of a term that every event has is stored; NULL: no such term. */
 static uint64_t *number_of(struct record_event *e, struct event_word key)
 {
 	static const char *const names[] = { "period", "freq", "config", "config1", "config2" };
@@ -116,7 +116,7 @@ static struct kin_error *apply_term(struct event_word unit, struct event_word ke
 		return NULL;
 	}
 	if (is_word(key, "time") || is_word(key, "inherit"))
-		return NULL; /* as all are */
+		return NULL; /* ignored: it holds for all events */
 	if (number && good && value.s) {
 		*number = v;
 		return NULL;
@@ -126,7 +126,7 @@ static struct kin_error *apply_term(struct event_word unit, struct event_word ke
 	return no_term(e, unit, key);
 }
 
-/* "period=1000,name=x"; `unit` is empty for events that have names without one. */
+/* "period=1000,name=x". `unit` is empty for events whose names have none. */
 static struct kin_error *apply_terms(struct event_word unit, const char *s, size_t n,
 				     struct record_event *e)
 {
@@ -182,7 +182,7 @@ static struct kin_error *parse_slashes(const char *s, size_t n, struct record_ev
 	return err;
 }
 
-/* GROUP:NAME, which may stand for several. */
+/* GROUP:NAME; patterns with * or ? may match several trace points. */
 static struct kin_error *parse_tracepoints(struct event_parser *p, const char *s, size_t n,
 					   struct record_event e)
 {
@@ -190,7 +190,7 @@ static struct kin_error *parse_tracepoints(struct event_parser *p, const char *s
 	size_t tail = modifiers(s, n);
 	bool several = memchr(s, '*', n) || memchr(s, '?', n);
 	struct kin_error *err = tracefs_find(s, n - tail, &found);
-	if (err && tail) { /* its name may look like modifiers */
+	if (err && tail) { /* the end of its name may look like modifiers */
 		struct kin_error *other = tracefs_find(s, n, &found);
 		tail = other ? tail : 0;
 		kin_error_free(other ? other : err);
@@ -256,7 +256,7 @@ static struct kin_error *parse_one(struct event_parser *p, const char *s, size_t
 
 /* ---- lists ---- */
 
-/* Up to a comma that stands between no slashes; those of breakpoints enclose nothing. */
+/* Length up to the first comma outside slashes. The slashes of breakpoints enclose nothing. */
 static size_t length_of(const char *s, const char *end)
 {
 	bool encloses = strncmp(s, "mem:", 4) != 0, inside = false;
@@ -279,7 +279,7 @@ static struct kin_error *parse_list(struct event_parser *p, const char *s, const
 	}
 }
 
-/* {a,b}:MODIFIERS; *ret is behind it. */
+/* {a,b}:MODIFIERS. Sets *ret to the end of it. */
 static struct kin_error *parse_group(struct event_parser *p, const char *s, const char **ret)
 {
 	static const struct event_parser none = { .group_modifiers = "" };
@@ -316,7 +316,7 @@ struct kin_error *record_events_parse(const char *text, struct record_events *re
 	}
 }
 
-/* ---- those that nobody names ---- */
+/* ---- default events ---- */
 
 static struct record_event of_name(const char *name)
 {

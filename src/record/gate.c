@@ -14,11 +14,11 @@
 struct gate {
 	const struct gate_opts *opts;
 	int fd, ack; /* -1: none */
-	bool owned;  /* they are ours to close */
+	bool owned;  /* close the descriptors at the end */
 	uint64_t start_ns;
-	size_t next; /* of the spans */
+	size_t next; /* index of the next span */
 	bool open, stopped;
-	VEC(struct gate_span) opened; /* by the clock; while it is open the last one has no end */
+	VEC(struct gate_span) opened; /* on the clock; the last has no end while open */
 	char line[256];
 	size_t n_line;
 };
@@ -54,7 +54,7 @@ static struct kin_error *open_fds(struct gate *g, const char *text)
 		text);
 }
 
-/* Opened for reading and writing: neither waits for the other end. */
+/* Opens for reading and writing, so that neither side waits for the other. */
 static int open_fifo(const char *path)
 {
 	return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -155,7 +155,7 @@ uint64_t gate_open_ns(const struct gate *g, uint64_t *from_ns, uint64_t to_ns)
 	return sum;
 }
 
-/* When the next span begins, or the present one ends. */
+/* When the next span begins or the present one ends; UINT64_MAX: never. */
 static uint64_t due_ns(const struct gate *g)
 {
 	if (g->next >= g->opts->n_spans)
@@ -197,7 +197,7 @@ void gate_begin_again(struct gate *g, struct rings *r, uint64_t now_ns)
 		g->start_ns = now_ns;
 		heed_time(g, r, now_ns);
 	} else if (g->open) {
-		rings_enable(r); /* the events of the new program, too */
+		rings_enable(r); /* this includes the new program's events */
 	}
 }
 
@@ -237,7 +237,7 @@ static void heed_commands(struct gate *g, struct rings *r, const struct gate_mar
 		}
 	}
 	if (!n || (n < 0 && errno != EAGAIN && errno != EINTR))
-		close_pipes(g); /* nobody is there any more */
+		close_pipes(g); /* the other end was closed */
 }
 
 bool gate_act(struct gate *g, struct rings *r, const struct gate_marker *m, uint64_t now_ns)

@@ -1,10 +1,10 @@
 /* gate.h - turns sampling on and off: at times after the start, and by commands through a pipe.
  *
- *	gate_open(&opts, &g);  ...  gate_begin(g, rings, now);
- *	gate_act(g, rings, now);      ... when gate_fd() is readable, or gate_wait_ms() have passed
+ *	gate_open(&opts, &g); ... gate_begin(g, rings, now);
+ *	gate_act(g, rings, marker, now); ... when gate_fd() is readable, or after gate_wait_ms()
  *
  * Commands are lines, as perf record's: "enable", "disable", "ping", "stop", and "mark NAME". Each
- * is answered by "ack" and a line's end if there is somebody to read that. */
+ * is answered by "ack" and a newline if a pipe for answers was given. */
 #ifndef RECORD_GATE_H
 #define RECORD_GATE_H
 
@@ -36,7 +36,7 @@ struct kin_error *gate_open(const struct gate_opts *opts, struct gate **ret)
 void gate_free(struct gate *g); /* NULL is fine */
 
 void gate_begin(struct gate *g, struct rings *r, uint64_t now_ns);
-/* For the next run of the program: the spans are since its start; what commands said holds. */
+/* For the next run of the program: spans count from its start; the effect of commands remains. */
 void gate_begin_again(struct gate *g, struct rings *r, uint64_t now_ns);
 /* The receiver of "mark" commands. */
 struct gate_marker {
@@ -45,7 +45,8 @@ struct gate_marker {
 };
 /* Opens and closes the gate as due. False: the command "stop" came. */
 bool gate_act(struct gate *g, struct rings *r, const struct gate_marker *m, uint64_t now_ns);
-/* How much of an interval up to now the gate was open; *from_ns becomes the first such moment. */
+/* How long the gate was open between *from_ns and to_ns, in ns. Sets *from_ns to the first moment
+ * in that interval at which it was open. */
 uint64_t gate_open_ns(const struct gate *g, uint64_t *from_ns, uint64_t to_ns);
 /* For poll(); -1: there are no commands. */
 int gate_fd(const struct gate *g);

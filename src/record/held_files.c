@@ -1,4 +1,4 @@
-/* held_files.c - holds the root folders of processes that see others than we do. */
+/* held_files.c - keeps open the root folders of processes in other mount namespaces. */
 #include "record/held_files.h"
 
 #include <fcntl.h>
@@ -83,7 +83,7 @@ char *held_files_top(const struct held_files *h, const struct mapped_file *f)
 	return f->root == SIZE_MAX ? NULL : held_path(h->roots.at[f->root].fd);
 }
 
-/* The kernel's records have paths as the process sees them, /proc as we do. */
+/* The kernel's records have paths as the process sees them; /proc shows paths as we see them. */
 char *held_files_below(const struct held_files *h, const struct mapped_file *f)
 {
 	const char *seen = h->roots.at[f->root].seen, *path = f->path;

@@ -26,15 +26,15 @@ enum {
 };
 
 struct jit_code {
-	uint64_t addr, size, time_ns; /* made at; 0: not known */
+	uint64_t addr, size, time_ns; /* time it was made; 0: not known */
 	strid name;
-	uint32_t order;  /* what was said later */
-	uint32_t frames; /* + 1, in process.frames; 0: nothing is known */
+	uint32_t order;  /* pieces recorded later have higher numbers */
+	uint32_t frames; /* index + 1 in process.frames; 0: no unwind information */
 };
 
 struct jit_source { /* a file that grows */
 	char *path;
-	int folder; /* that a relative path is in; -1: none */
+	int folder; /* that a relative path starts from; -1: none */
 	int fd;     /* -1: not open yet */
 	uint64_t at;
 	bool header_read, bad, swap;
@@ -43,16 +43,16 @@ struct jit_source { /* a file that grows */
 struct process {
 	pid_t pid;
 	uid_t owner;
-	uint64_t since_ns; /* CLOCK_REALTIME: files written before are not its own */
+	uint64_t since_ns; /* CLOCK_REALTIME: files written before belong to another process */
 	struct jit_source map, dump;
 	VEC(struct jit_code) code; /* by address, then order; once sorted */
 	bool sorted;
 	VEC(struct made_frames) frames;
 	uint64_t frames_size;
-	uint32_t pending;      /* of those that the next piece has, + 1; 0: none */
+	uint32_t pending;      /* index + 1 of the frames for the next piece of code; 0: none */
 	struct strtab *names;  /* NULL: none */
 	uint64_t ended_ns;     /* UINT64_MAX: not yet */
-	struct process *older; /* that had the same id and has ended; NULL: none */
+	struct process *older; /* an ended process with the same id; NULL: none */
 };
 
 struct jit {
@@ -100,7 +100,7 @@ void jit_free(struct jit *j)
 
 /* ---- files ---- */
 
-/* The process's id in its own namespace: the last of them. */
+/* The process's id in its own namespace, which is the last one on the line. */
 static pid_t inner_pid(pid_t pid)
 {
 	char path[64], line[256];
@@ -158,8 +158,8 @@ static bool source_open(struct jit_source *s, const struct process *p)
 	return false;
 }
 
-/* Kept, since the file may be written last of all. Where the process is gone by now, its /tmp most
- * likely was ours. */
+/* The folder is kept open, since the file may be written at the very end. If the process is gone,
+ * its /tmp most likely was ours. */
 static int open_folder(pid_t pid)
 {
 	char path[64];
@@ -174,7 +174,7 @@ static struct process *newest(const struct jit *j, pid_t pid)
 	return index == NONE ? NULL : j->at.at[index];
 }
 
-/* The one that had the id at that time; NULL: not known. */
+/* The process that had the id at that time; NULL: not known. */
 static struct process *find_process(const struct jit *j, pid_t pid, uint64_t time_ns)
 {
 	struct process *p = newest(j, pid);
@@ -202,7 +202,7 @@ static struct process *add_process(struct jit *j, pid_t pid)
 
 void jit_add_ended(struct jit *j, pid_t pid, uint64_t start_time_ns)
 {
-	enum { COARSE_NS = 20000000 }; /* the clock of file systems goes by ticks */
+	enum { COARSE_NS = 20000000 }; /* file systems' times go by ticks */
 	struct process *p = add_process(j, pid);
 	p->since_ns = start_time_ns > COARSE_NS ? start_time_ns - COARSE_NS : 0;
 }
@@ -250,7 +250,7 @@ static void read_map_line(struct process *p, char *line, size_t n)
 	add_code(p, c, name + 1, n - (size_t)(name + 1 - line));
 }
 
-/* Whole lines; what is not ended yet is read again later. */
+/* Reads whole lines. An unfinished line is read again later. */
 static void read_map(struct jit *j, struct process *p)
 {
 	struct jit_source *s = &p->map;
@@ -264,7 +264,7 @@ static void read_map(struct jit *j, struct process *p)
 			line = end + 1;
 		}
 		if (line == j->buffer && n == CHUNK - 1)
-			line = limit; /* no text */
+			line = limit; /* not a text file */
 		if (line == j->buffer)
 			return;
 		s->at += (uint64_t)(line - j->buffer);
@@ -328,7 +328,7 @@ static void take_frames(struct process *p, const struct jitdump_record *r)
 	p->pending = (uint32_t)p->frames.n;
 }
 
-/* Whole records; of one that is not, more is to come. */
+/* Reads whole records. An incomplete record is read again later. */
 static void read_dump(struct process *p)
 {
 	struct jit_source *s = &p->dump;
@@ -353,7 +353,7 @@ static void read_dump(struct process *p)
 	}
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static void update(struct jit *j, struct process *p)
 {
@@ -370,7 +370,7 @@ void jit_update(struct jit *j)
 			update(j, j->at.at[i]);
 }
 
-/* ---- those that end ---- */
+/* ---- processes that end ---- */
 
 void jit_end(struct jit *j, pid_t pid, uint64_t time_ns)
 {
@@ -392,7 +392,7 @@ bool jit_has_ended(const struct jit *j, pid_t pid, uint64_t time_ns)
 
 size_t jit_n_ended(const struct jit *j) { return j->n_ended; }
 
-/* Older processes of that id have ended before it, and are removed with it. */
+/* Unlinks a process. Older processes with the same id ended before it, and are removed with it. */
 static void take_out(struct jit *j, const struct process *p)
 {
 	struct process *later = newest(j, p->pid);
@@ -409,7 +409,7 @@ static void take_out(struct jit *j, const struct process *p)
 void jit_forget(struct jit *j, uint64_t before_ns)
 {
 	size_t kept = 0;
-	for (size_t i = 0; i < j->at.n; i++) /* none is freed before it is out of all lists */
+	for (size_t i = 0; i < j->at.n; i++) /* unlink all of them before any is freed */
 		if (j->at.at[i]->ended_ns < before_ns)
 			take_out(j, j->at.at[i]);
 	for (size_t i = 0; i < j->at.n; i++) {
@@ -434,7 +434,8 @@ static int by_address(const void *a, const void *b)
 	return c->order < d->order ? -1 : c->order > d->order;
 }
 
-/* Of two pieces that contain an address: the one made last before that time, or recorded last. */
+/* Whether c is the better of two pieces that contain an address: the one made last before that
+ * time, or recorded last. */
 static bool better(const struct jit_code *c, const struct jit_code *best, uint64_t time_ns)
 {
 	if (!best)

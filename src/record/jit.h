@@ -2,8 +2,8 @@
  *
  * There are two kinds: perf-PID.map in the process's /tmp, lines of "START SIZE NAME" that hold for
  * its whole life; and jitdump files (jit-PID.dump, which the process maps), which also say when
- * code was made and moved. Both grow while the process runs, and are read on from their last end.
- * PID is that of the process's own pid namespace, and /tmp that of its file system. */
+ * code was made and moved. Both grow while the process runs; each reading continues where the last
+ * one ended. PID is the id in the process's own pid namespace, and /tmp that of its file system. */
 #ifndef RECORD_JIT_H
 #define RECORD_JIT_H
 

@@ -19,16 +19,16 @@
 
 struct made {
 	struct file f;
-	size_t end; /* offset behind the last block */
+	size_t end; /* offset after the last block */
 	VEC(struct kinf_module) regions;
 	VEC(uint64_t) hit; /* sorted, once each */
 	VEC(uint8_t) out;  /* the records */
 	struct jit *jit;
-	bool named; /* there are names, of this kind or of others, behind all that was measured */
+	bool named; /* names of JIT code or of modules were appended already */
 	struct kinf_header header;
 };
 
-/* ---- what was hit ---- */
+/* ---- sampled addresses ---- */
 
 static size_t padded(size_t n) { return (n + 7) & ~(size_t)7; }
 
@@ -73,7 +73,7 @@ static void add_hits(struct made *m, struct runtime_part p)
 	}
 }
 
-/* The runtime has written these names. */
+/* True for a block of names that the runtime wrote for Python functions. */
 static bool is_of_python(struct runtime_part p)
 {
 	struct kinf_made first = { 0 };
@@ -99,7 +99,7 @@ static void find_hits(struct made *m)
 	m->hit.n = sort_unique(m->hit.at, m->hit.n);
 }
 
-/* ---- their names ---- */
+/* ---- names ---- */
 
 static void put_record(struct made *m, uint64_t first, uint64_t last, const char *name)
 {
@@ -115,7 +115,7 @@ static void put_record(struct made *m, uint64_t first, uint64_t last, const char
 	m->out.n += r.size;
 }
 
-/* A record for neighbours of one name: what is between them was not hit. */
+/* Writes one record for neighbouring addresses with the same name: nothing between them was hit. */
 static void put_names(struct made *m)
 {
 	const char *name = NULL;
@@ -133,9 +133,9 @@ static void put_names(struct made *m)
 	}
 }
 
-/* ---- into the file ---- */
+/* ---- appending to the file ---- */
 
-/* The block is there when its mark is, and is part of the file when the header says so. */
+/* A block is valid once its magic is written, and is part of the file once the header counts it. */
 static bool append(const struct made *m, int fd)
 {
 	struct kinf_block head = { .magic = KINF_BLOCK_MAGIC,

@@ -1,8 +1,8 @@
 /* made_names.h - adds names of JIT code to a file of the collection runtime.
  *
- * The runtime samples JIT code and walks through it, but has no names for it: those are in files
- * that the process writes (record/jit.h), Java only at its end. The process that started the
- * program then adds the names for addresses in stacks (KINF_MADE). */
+ * The runtime samples JIT code and walks through it, but has no names for it. They are in files
+ * that the process writes (record/jit.h); Java writes its file only at its end. The process that
+ * started the program then adds the names of the addresses in stacks (KINF_MADE). */
 #ifndef RECORD_MADE_NAMES_H
 #define RECORD_MADE_NAMES_H
 

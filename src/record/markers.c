@@ -37,7 +37,7 @@ bool marker_name(const char *text, char ret[MARKER_NAME])
 	text += strspn(text, " \t\r\n");
 	for (; *text && n + 1 < MARKER_NAME; text++)
 		ret[n++] = *text == '\n' || *text == '\r' || *text == '\t' ? ' ' : *text;
-	if ((*text & 0xc0) == 0x80) { /* not half a character */
+	if ((*text & 0xc0) == 0x80) { /* do not keep a partial UTF-8 character */
 		while (n && (ret[n - 1] & 0xc0) == 0x80)
 			n--;
 		n -= n > 0;
@@ -82,7 +82,7 @@ void markers_free(struct markers *m)
 
 int markers_fd(const struct markers *m) { return m->fd; }
 
-/* Whether who sent it may name moments here. */
+/* Whether the sender may set markers here: root and our own user may. */
 static bool is_ours(struct msghdr *h)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
@@ -127,7 +127,7 @@ bool markers_next(struct markers *m, uint64_t now_ns, struct named_moment *ret)
 	}
 }
 
-/* ---- who names a moment ---- */
+/* ---- the sender ---- */
 
 static struct kin_error *not_sent(int errnum, pid_t recorder)
 {

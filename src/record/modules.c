@@ -19,21 +19,22 @@
 
 enum { OPEN_MAX_FILES = 200, HEADERS_MAX = 1024, SECTION_MAX = 256 << 20, NOTES_MAX = 4096 };
 enum { TABLE_LIMIT = 64 << 20 };
-/* Held, where descriptors are plenty: most files of our own file system stay where they were. */
+/* Limits of files kept open where many descriptors are allowed. Files of our own file system have
+ * the lower limit, since most of them can be opened again by their paths. */
 enum { HELD_MAX = 192, HELD_OWN_MAX = 64, HELD_ROOTS_MAX = 64 };
 
 struct modules {
 	VEC(struct module *) at;
 	struct strtab *keys;
-	VEC(char) key;              /* that is looked for */
+	VEC(char) key;              /* of the module that is looked up */
 	struct map64 by_key;        /* strid -> index */
-	size_t n_open, oldest_open; /* files; no module before that one has one */
+	size_t n_open, oldest_open; /* open files; no module before oldest_open has one open */
 	size_t table_bytes, table_limit;
-	uint64_t uses; /* of tables */
-	bool saved;    /* one or more, into the cache */
+	uint64_t uses; /* counts uses of tables */
+	bool saved;    /* a table was saved to the cache */
 	bool holds;
-	size_t n_held, most_held, most_own; /* by modules; of them with the root that we see */
-	struct held_files held;             /* roots; files when they are taken */
+	size_t n_held, most_held, most_own; /* files held; limits for other roots, and for ours */
+	struct held_files held;             /* roots; also the files, when they are handed over */
 };
 
 struct modules *modules_new(size_t table_limit)
@@ -78,7 +79,7 @@ struct module *modules_at(const struct modules *m, size_t i) { return m->at.at[i
 
 /* ---- reading ELF ---- */
 
-/* The source of bytes: a file, or memory that looks like one (the vdso). */
+/* Where bytes are read from: a file, or memory laid out like one (the vdso). */
 struct image {
 	int fd;
 	const uint8_t *memory;
@@ -96,7 +97,7 @@ static bool image_read(const struct image *im, uint64_t offset, void *ret, size_
 	return pread(im->fd, ret, n, (off_t)offset) == (ssize_t)n;
 }
 
-/* An array of n things at an offset; NULL if there is none or it is not all there. */
+/* A copy of n bytes at an offset; NULL if n is 0 or above max, or not all bytes are there. */
 static void *image_copy(const struct image *im, uint64_t offset, uint64_t n, size_t max)
 {
 	if (!n || n > max || offset > im->size || n > im->size - offset)
@@ -168,7 +169,7 @@ static bool read_layout(struct module *m, const struct image *im)
 
 /* ---- call-frame information ---- */
 
-/* Program headers that are read once, for code at link-time addresses. */
+/* The program headers, read once, to find code at link-time addresses. */
 struct linked {
 	const struct image *image;
 	Elf64_Phdr *at;
@@ -306,7 +307,8 @@ static void find_sections(struct frame_sections *f, const struct image *im, cons
 	free(s);
 }
 
-/* Without section headers: through the program header that the run-time uses. */
+/* For files without section headers: .eh_frame through PT_GNU_EH_FRAME, which the run-time also
+ * uses. */
 static void find_by_segment(struct frame_sections *f, const struct image *im, const Elf64_Ehdr *h)
 {
 	Elf64_Phdr *p = image_segments(im, h);
@@ -330,9 +332,8 @@ static void find_by_segment(struct frame_sections *f, const struct image *im, co
 	free(p);
 }
 
-/* Whether a PIE, which may be static, is a program: libraries have an entry as well, by old
- * linkers.
- */
+/* Whether the file is a PIE program (possibly static). An entry point is no sign of one: old
+ * linkers gave one to libraries as well. */
 static bool is_pie(const struct image *im, const Elf64_Phdr *dynamic)
 {
 	Elf64_Dyn *d = image_copy(im, dynamic->p_offset, dynamic->p_filesz, 1 << 16);
@@ -343,7 +344,7 @@ static bool is_pie(const struct image *im, const Elf64_Phdr *dynamic)
 	return found;
 }
 
-/* Where the program starts; 0: it is a library. */
+/* The program's entry point; 0: it is a library. */
 static uint64_t entry_of(const struct linked *l, const Elf64_Ehdr *h)
 {
 	bool is_program = h->e_type == ET_EXEC;
@@ -378,8 +379,8 @@ static struct unwind_table *compile(const struct image *im)
 	return t;
 }
 
-/* The same in every process, but for those of 32 bits; its size is that of its mapping, at least.
- */
+/* The vdso of this process, which all 64-bit processes share. The given size may be smaller than
+ * the mapping's. */
 static bool own_vdso(struct image *ret)
 {
 	const void *vdso = UNCONST(void *, getauxval(AT_SYSINFO_EHDR));
@@ -400,7 +401,7 @@ static void find_vdso(struct module *m)
 
 /* ---- files ---- */
 
-/* Regular files alone, and none that waits. */
+/* Opens regular files only, and never blocks. */
 static int open_file(const char *path, uint64_t *inode, uint64_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -416,7 +417,7 @@ static int open_file(const char *path, uint64_t *inode, uint64_t *size)
 	return fd;
 }
 
-/* Whether the file at path is the one that was mapped; if so the module has it open. */
+/* Whether the file at `path` is the one that was mapped. If so, the module keeps it open. */
 static bool try_file(struct module *m, const struct module_key *key, const char *path)
 {
 	uint64_t inode = 0, size = 0;
@@ -457,7 +458,8 @@ static bool try_below(struct module *m, const struct module_key *key, size_t roo
 	return found;
 }
 
-/* The process has ended already: what is started in a container is started by one that is in it. */
+/* For processes that have already ended. A process in a container was most likely started by
+ * another one in it, so its parent's root is tried first. */
 static bool find_below_roots(struct module *m, const struct module_key *key)
 {
 	struct held_files *held = &m->all->held;
@@ -471,8 +473,8 @@ static bool find_below_roots(struct module *m, const struct module_key *key)
 	return false;
 }
 
-/* The process may see other files under its names than we do, and its file may have no name any
- * more. */
+/* The process may see other files under the same paths than we do, and its file may have no name
+ * any more. */
 static void find_file(struct module *m, const struct module_key *key)
 {
 	char *links[] = {
@@ -484,7 +486,7 @@ static void find_file(struct module *m, const struct module_key *key)
 	bool certain = key->build_id_size || key->inode;
 	bool found = false;
 	for (size_t i = 0; i < ARRAY_LEN(links); i++) {
-		bool risky = i == 0 || i == 3; /* might be another one */
+		bool risky = i == 0 || i == 3; /* may be another file */
 		if (!found && (certain || !risky || i == 0))
 			found = try_file(m, key, links[i]);
 		if (found && i && m->root == SIZE_MAX && m->all->holds)
@@ -533,7 +535,7 @@ static void close_file(struct module *m)
 	m->all->n_open--;
 }
 
-/* It was read, as stacks lead into it: it will be asked for names. */
+/* Keeps the file for names if there is room, since stacks lead into it; otherwise closes it. */
 static void put_away(struct module *m)
 {
 	struct modules *all = m->all;
@@ -548,7 +550,7 @@ static void put_away(struct module *m)
 	all->n_held++;
 }
 
-/* By its name, if that is the same file still. */
+/* Opens the file by its path, if that still leads to the same file. */
 static bool reopen(struct module *m)
 {
 	struct module t = { .fd = -1 };
@@ -636,8 +638,9 @@ const struct unwind_table *module_table(struct module *m)
 	return m->table;
 }
 
-/* Too many are open: the one that has been for longest, without being needed, is closed. What could
- * not be opened again is read now. Most files that are mapped on a machine are never needed. */
+/* Called if too many files are open: closes the one that has been open longest without being
+ * needed. If it could not be opened again, its table is read first. Most mapped files are never
+ * needed. */
 static void close_oldest(struct modules *all)
 {
 	while (all->at.at[all->oldest_open]->fd < 0)
@@ -665,7 +668,8 @@ static bool is_jitdump(const char *path)
 	return name && !strncmp(name, "/jit-", 5) && !strcmp(path + n - 5, ".dump");
 }
 
-/* Programs and libraries run from memory, too: what has a build id there is one. */
+/* Programs and libraries can run from memory, too: a mapping of memory with a build-id is an ELF
+ * file. */
 static enum kinf_module_kind kind_of(const struct module_key *key)
 {
 	const char *path = key->path;
@@ -712,7 +716,7 @@ static struct module *module_new(struct modules *all, const struct module_key *k
 
 struct module *modules_find(struct modules *m, const struct module_key *key)
 {
-	bool jit = kind_of(key) == KINF_JIT; /* code of one process */
+	bool jit = kind_of(key) == KINF_JIT; /* such code belongs to one process */
 	const char *path = jit && !is_jitdump(key->path) ? "" : key->path;
 	size_t n_path = strlen(path), n_id = key->build_id_size;
 	n_id = jit ? 0 : n_id < BUILD_ID_MAX ? n_id : BUILD_ID_MAX;

@@ -27,9 +27,9 @@ struct module {
 	uint8_t build_id_size;
 	uint64_t inode;            /* 0: not known */
 	bool main;                 /* the executable of a process */
-	uint32_t file_id;          /* its id in the file that is written; 0: none yet */
-	uint64_t failures;         /* stacks that ended in it too early */
-	uint64_t failures_written; /* number of those that are in finished files */
+	uint32_t file_id;          /* its id in the file being written; 0: none yet */
+	uint64_t failures;         /* stacks that ended too early in it */
+	uint64_t failures_written; /* number of failures already in finished files */
 
 	/* the rest is private to modules.c */
 	struct modules *all;
@@ -37,7 +37,7 @@ struct module {
 	int held;    /* descriptor kept for names; -1: not open */
 	size_t root; /* index of the root it was found in, as in struct mapped_file */
 	bool sought;
-	bool evicted;               /* had a table, or its file open: read again */
+	bool evicted;               /* its table was freed or its file closed: read it again */
 	bool cached;                /* the cache has the table */
 	bool kept;                  /* the table cannot be read again */
 	uint64_t used;              /* time of last use, by modules.uses */
@@ -52,8 +52,8 @@ struct modules;
 /* table_limit: bytes for tables; 0: 64 MiB. */
 struct modules *modules_new(size_t table_limit);
 void modules_free(struct modules *m); /* NULL is fine */
-/* Keeps files open from now on: at most a third of n descriptors, the limit where names are made.
- */
+/* Keeps files open from now on, at most a third of n descriptors: n is the limit in the process
+ * that makes the names. */
 void modules_hold_files(struct modules *m, uint64_t n);
 /* Hands over the files and roots held open; the caller frees them. May be called once. */
 struct held_files modules_take_held(struct modules *m);
@@ -73,8 +73,8 @@ struct module *modules_find(struct modules *m, const struct module_key *key);
 size_t modules_count(const struct modules *m);
 struct module *modules_at(const struct modules *m, size_t i);
 
-/* A path to open it below the root of the process that has it, valid as long as m; to be freed.
- * NULL if its path leads there, or files are not held. */
+/* A path to open it below the root of its process, valid as long as m; to be freed. NULL if its own
+ * path leads there, or files are not held. */
 char *module_place(const struct module *m);
 
 /* The bias (run-time minus link-time address) of a mapping at `start` from file offset `offset` on.

@@ -1,5 +1,4 @@
-/* parts.c - goes on in a new file now and then: renames the one that is finished, and limits their
- * number. */
+/* parts.c - starts new files when due: renames the finished file, and limits their number. */
 #include "record/parts.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@ struct parts {
 	const char *output;
 	const struct parts_opts *opts;
 	VEC(char *) names;
-	size_t n_removed; /* of names, from the first on */
+	size_t n_removed; /* names[0] to names[n_removed - 1] were removed */
 	uint64_t bytes;
 };
 
@@ -48,7 +47,8 @@ bool parts_is_due(const struct parts *p, uint64_t bytes, uint64_t began_ns, uint
 	       (o->every_ns && now_ns >= began_ns + o->every_ns);
 }
 
-/* perf's names, with hundredths of a second; if that is taken, with a number appended. */
+/* A name as perf gives it, with hundredths of a second; a number is appended if the name is
+ * taken. */
 static char *own_name(const struct parts *p)
 {
 	struct timespec now;

@@ -1,4 +1,4 @@
-/* preload.c - makes the environment, and names what keeps a program from loading the runtime. */
+/* preload.c - sets the environment, and says why a program will not load the runtime. */
 #include "record/preload.h"
 
 #include <elf.h>
@@ -17,7 +17,8 @@
 
 /* ---- the library ---- */
 
-/* Where /proc is not mounted, as in a chroot, by the path that we were started with. */
+/* The path of this program. Without /proc, as in a chroot, it is the path that it was started
+ * by. */
 static char *own_path(void)
 {
 	char *path = realpath("/proc/self/exe", NULL);
@@ -43,8 +44,8 @@ char *preload_find(void)
 
 /* ---- the environment ---- */
 
-/* A path as a setting's value: absolute, since programs go elsewhere; %% and %c as the runtime
- * reads them. */
+/* A path as a setting's value. It is made absolute, since programs may change their folder. %% and
+ * %c are escapes of the runtime. */
 static char *output_setting(const char *path, bool literal)
 {
 	char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
@@ -71,7 +72,7 @@ static char *output_setting(const char *path, bool literal)
 
 static const char output_word[] = "output=";
 
-/* The user's settings but for the file's name, which is ours to say. */
+/* The user's settings except for the file name, which is set here. */
 static char *others_settings(void)
 {
 	const char *all = getenv("KIN_OPTIONS");
@@ -89,7 +90,7 @@ static char *others_settings(void)
 	return kept;
 }
 
-/* Of a kin run around us they are not the user's. */
+/* Inside another kin run, KIN_OPTIONS holds its settings rather than the user's. */
 const char *preload_other_output(void)
 {
 	const char *all = getenv("KIN_OPTIONS"), *library = getenv("LD_PRELOAD"), *found = NULL;
@@ -118,7 +119,7 @@ static char *settings_text(const struct preload_opts *o)
 	return text;
 }
 
-/* Nothing but `run`, which is ours, stands before it. */
+/* preload_set() put only our `run` setting before the repetition's place. */
 void preload_set_repetition(unsigned n)
 {
 	const char *all = getenv("KIN_OPTIONS");
@@ -151,7 +152,8 @@ struct kin_error *preload_set(const struct preload_opts *o)
 	char *settings = settings_text(o);
 	setenv("LD_PRELOAD", all, 1);
 	setenv("KIN_OPTIONS", settings, 1);
-	/* gcc's wants to be the first library, or ends the program: ours replaces nothing of it. */
+	/* gcc's sanitizer ends the program unless it is the first library. Ours may precede it: it
+	 * replaces none of its functions. */
 	const char *asan = getenv("ASAN_OPTIONS");
 	char *more =
 		xprintf("verify_asan_link_order=0%s%s", asan && *asan ? ":" : "", asan ? asan : "");
@@ -163,7 +165,7 @@ struct kin_error *preload_set(const struct preload_opts *o)
 	return NULL;
 }
 
-/* ---- how it is compiled ---- */
+/* ---- compiler flags ---- */
 
 const char *preload_flag_for_hooks(void)
 {
@@ -177,7 +179,7 @@ const char *preload_flag_for_stacks(void)
 	return m ? m->flag_for_stacks : NULL;
 }
 
-/* ---- programs that do not load it ---- */
+/* ---- programs that do not load the library ---- */
 
 static char *in_path(const char *program)
 {
@@ -195,13 +197,12 @@ static char *in_path(const char *program)
 	return NULL;
 }
 
-/* Whether a program header of that type is there; headers lie in the first pages of what linkers
- * make. */
+/* Whether there is a program header of that type. Linkers put the headers into the first pages. */
 static bool has_header(const uint8_t *head, size_t size, uint32_t type)
 {
 	Elf64_Ehdr e;
 	if (size < sizeof(e))
-		return true; /* nothing is known */
+		return true; /* not known: assume that it is there */
 	memcpy(&e, head, sizeof(e));
 	for (unsigned i = 0; i < e.e_phnum; i++) {
 		Elf64_Phdr p;
@@ -215,7 +216,7 @@ static bool has_header(const uint8_t *head, size_t size, uint32_t type)
 	return false;
 }
 
-/* Whether the runtime is linked into it: the name of its settings is in the program then. */
+/* Whether the runtime is linked in: then the program contains the name of its variable. */
 static bool has_runtime(int fd, const struct stat *st)
 {
 	static const char name[] = "KIN_OPTIONS";
@@ -235,7 +236,7 @@ static const char *obstacle_of(int fd, const struct stat *st, const char **remed
 	uint8_t head[4096];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
 	if (n < EI_NIDENT || memcmp(head, ELFMAG, SELFMAG) != 0)
-		return NULL; /* a script: its interpreter loads it */
+		return NULL; /* most likely a script: its interpreter loads the library */
 	if (head[EI_CLASS] != ELFCLASS64) {
 		*remedy = recorder;
 		return "is a 32-bit program, and the library has 64 bits";

@@ -18,19 +18,20 @@ struct preload_opts {
 	bool verbose;    /* the runtime prints problems on standard error */
 };
 
-#define KINRT "libkinrt.so.0" /* its soname */
+#define KINRT "libkinrt.so.0" /* soname of the library */
 /* The path of the library, installed beside this program or in the build folder; NULL: it is
  * missing. To be freed. */
 char *preload_find(void);
 
 /* Sets LD_PRELOAD, KIN_OPTIONS and ASAN_OPTIONS of this process, for programs that it starts.
- * Existing values are kept; if a setting is given twice, the user's own counts, except for the
- * file's name. An error if the library is missing, or is at a path that LD_PRELOAD cannot hold. */
+ * Existing values are kept. If a setting is given twice, the user's own counts, except for the
+ * file's name. Fails if the library is missing, or is at a path that LD_PRELOAD cannot hold. */
 struct kin_error *preload_set(const struct preload_opts *o) __attribute__((warn_unused_result));
-/* Before that: where the user's KIN_OPTIONS name a file, which does not count; NULL: they do not.
- */
+/* To be called before preload_set(): the file name in the user's KIN_OPTIONS, which has no effect;
+ * NULL: there is none. */
 const char *preload_other_output(void);
-/* After that, for a further run of the program: its number, from 1, is stored in the files. */
+/* To be called after preload_set(), for further runs of the program: stores the run's number, from
+ * 1, in the files. */
 void preload_set_repetition(unsigned n);
 
 /* Compiler flags for this machine, besides -pg, that put hooks before a function's own code, and
@@ -38,9 +39,9 @@ void preload_set_repetition(unsigned n);
 const char *preload_flag_for_hooks(void);
 const char *preload_flag_for_stacks(void);
 
-/* Why a program (a path, or a name to be searched in PATH) will not load the library, in words that
- * follow its name; NULL: no reason is known. *remedy is set to an alternative ("use kin record"),
- * if there is one, and else untouched. Both static. */
+/* Why a program (a path, or a name to be searched in PATH) will not load the library, as words that
+ * follow its name; NULL: no reason is known. *remedy is set to an alternative ("use kin record") if
+ * there is one, and otherwise left alone. Both are static. */
 const char *preload_obstacle(const char *program, const char **remedy);
 
 #endif

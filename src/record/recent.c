@@ -1,5 +1,4 @@
-/* recent.c - keeps samples with their frames in memory, the most recent ones within a number of
- * bytes. */
+/* recent.c - keeps the most recent samples with their frames in memory, up to a number of bytes. */
 #include "record/recent.h"
 
 #include <stdlib.h>
@@ -9,12 +8,12 @@
 
 struct recent {
 	VEC(struct kept_sample *) at;
-	size_t first; /* those before it are gone */
+	size_t first; /* samples before it were dropped */
 	size_t bytes, limit;
 	uint64_t dropped;
 };
 
-/* A copy at *at, which goes on behind it; NULL of NULL. */
+/* Copies to *at and advances it. NULL gives NULL. */
 static const void *copy(uint8_t **at, const void *from, size_t size)
 {
 	if (!from)
@@ -34,7 +33,7 @@ static size_t details_size(const struct perf_sample *d)
 	return d ? sizeof(*d) + registers_size(&d->interrupt) + 24 * d->n_taken : 0;
 }
 
-/* A copy of all but the stack, from which the frames were made. */
+/* Copies all but the stack, as the frames were already made from it. */
 static const struct perf_sample *copy_details(uint8_t **at, const struct perf_sample *from)
 {
 	if (!from)

@@ -6,10 +6,10 @@
 
 #include "record/recording.h"
 
-/* A sample followed by all that it points to; to be freed with free(). */
+/* A sample, followed in memory by all that it points to. Free it with free(). */
 struct kept_sample {
 	struct walked_sample of;
-	size_t bytes; /* size of all of it */
+	size_t bytes; /* total size */
 };
 struct kept_sample *kept_sample_new(const struct walked_sample *s);
 
@@ -21,7 +21,7 @@ void recent_free(struct recent *r); /* NULL is fine */
 /* If there is no room, the oldest samples are dropped. */
 void recent_add(struct recent *r, const struct walked_sample *s);
 size_t recent_count(const struct recent *r);
-uint64_t recent_dropped(const struct recent *r);                         /* since it was made */
+uint64_t recent_dropped(const struct recent *r); /* since the buffer was made */
 const struct walked_sample *recent_at(const struct recent *r, size_t i); /* 0: the oldest */
 void recent_clear(struct recent *r);
 

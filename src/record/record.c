@@ -1,4 +1,4 @@
-/* record.c - opens events by the options, starts the program, and records to the end. */
+/* record.c - opens events as the options say, starts the program, and records to the end. */
 #include "record/record.h"
 
 #include <elf.h>
@@ -40,7 +40,7 @@ uint64_t record_max_rate(void)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-/* Settings that the event itself does not give. */
+/* Sets what the event itself leaves open. */
 static void set_rate(struct record_event *e, const struct record_opts *o)
 {
 	if (e->purpose != EVENT_SAMPLED)
@@ -58,7 +58,7 @@ static void set_rate(struct record_event *e, const struct record_opts *o)
 			e->frequency = DEFAULT_FREQUENCY;
 	}
 	if (e->period && e->is_clock && e->period < 10000)
-		e->period = 10000; /* the least that the kernel's timers do, in ns */
+		e->period = 10000; /* the shortest period of the kernel's timers, in ns */
 }
 
 static struct kin_error *check_rate(const struct record_opts *o)
@@ -73,7 +73,7 @@ static struct kin_error *check_rate(const struct record_opts *o)
 		       (unsigned long long)o->frequency);
 }
 
-/* The kernel refuses counters that are to be faster; its timers have no such limit. */
+/* The kernel refuses counters above its maximum rate; its timers have no such limit. */
 static void limit_rate(struct record_event *e)
 {
 	uint64_t most = record_max_rate();
@@ -81,7 +81,8 @@ static void limit_rate(struct record_event *e)
 		e->frequency = most;
 }
 
-/* Several may have one name, in and outside of a group: "cpu-clock#2". */
+/* Makes the names of events unique: the same event may be given twice, in and outside of a group.
+ * The second becomes "cpu-clock#2". */
 static void tell_apart(struct record_events *events)
 {
 	for (size_t i = 0; i < events->at.n; i++) {
@@ -97,7 +98,7 @@ static void tell_apart(struct record_events *events)
 	}
 }
 
-/* Of a group with S all that follow. */
+/* True for the events after an S event in the same group. */
 static bool is_read_by_leader(const struct record_event *at, size_t i)
 {
 	bool is_read = false;
@@ -127,7 +128,7 @@ static void set_all(struct record_events *events, const struct record_opts *o)
 	}
 }
 
-/* Everything but the list itself. */
+/* All options but the list of events. */
 static struct rings_opts rings_opts_of(struct session *s)
 {
 	const struct record_opts *o = s->opts;
@@ -164,8 +165,9 @@ static struct kin_error *open_list(struct session *s)
 	return rings_open(&ro, &s->rings, &s->user_only);
 }
 
-/* The context switches that were requested are sampled at each one, and serve for both: of two
- * events of that kind kernels give the second one's sample the number of the first one. n: none. */
+/* Index of a requested context-switch event; n: none. It also serves to record waiting, and is
+ * sampled at each switch: with two such events, kernels give samples of the second one the id of
+ * the first. */
 static size_t requested_switches(const struct session *s)
 {
 	const struct record_event *at = s->events.at.at;
@@ -175,7 +177,7 @@ static size_t requested_switches(const struct session *s)
 	return s->events.at.n;
 }
 
-/* Samples at switches are taken inside the kernel: whoever may not see that gets none. */
+/* Samples at switches are taken inside the kernel: users who may not see that get none. */
 static struct kin_error *open_with_switches(struct session *s)
 {
 	size_t n = s->events.at.n, requested = requested_switches(s);
@@ -203,7 +205,7 @@ static struct kin_error *open_with_switches(struct session *s)
 	return open_list(s);
 }
 
-/* Events that are not sampled all the time need one that sees all tasks and mappings. */
+/* If events are not sampled all the time, a tracking event records all tasks and mappings. */
 static struct kin_error *open_with_tracking(struct session *s)
 {
 	size_t n = s->events.at.n;
@@ -228,7 +230,8 @@ static void use_clock(struct session *s, struct record_event *e)
 	*e = clock;
 }
 
-/* True if the machine's clock took the place of cycles: of which there is no count here. */
+/* Replaces cycles by the CPU clock, on machines that have no counter of them. True if any event
+ * changed. */
 static bool replace_cycles(struct session *s)
 {
 	bool any = false;
@@ -242,7 +245,7 @@ static bool replace_cycles(struct session *s)
 	return any;
 }
 
-/* Says so where cycles were asked for, or a number of them. */
+/* Tells the user about the clock if cycles, or a period, were requested. */
 static void tell_of_clock(struct session *s)
 {
 	const struct record_opts *o = s->opts;
@@ -268,7 +271,7 @@ static struct kin_error *open_events(struct session *s)
 	if (!err || kin_error_kind(err) != KIN_ERROR_UNSUPPORTED || !replace_cycles(s))
 		return err;
 	kin_error_free(err);
-	err = open_with_tracking(s); /* user mode alone, if it was that before */
+	err = open_with_tracking(s); /* sampling user mode only, if it was so before */
 	if (!err)
 		tell_of_clock(s);
 	return err;
@@ -284,7 +287,7 @@ struct kin_error *record_check(const struct record_opts *opts)
 	return err;
 }
 
-/* ---- what is followed ---- */
+/* ---- the target ---- */
 
 static struct kin_error *find_threads(struct session *s)
 {
@@ -300,7 +303,7 @@ static struct kin_error *find_threads(struct session *s)
 	return NULL;
 }
 
-/* By its path from the file system's root, or from that of the control groups. */
+/* Opens a control group by its full path, or by its path below the control groups' mount. */
 static int open_cgroup(const char *name)
 {
 	static const char *const roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/perf_event/" };
@@ -317,7 +320,7 @@ static int open_cgroup(const char *name)
 
 static const char *job_variable(const char *name) { return getenv(name); }
 
-/* Sets the parallel job that we were started in. */
+/* Stores the parallel job that this process belongs to. */
 static void put_job(struct kinfile_writer_opts *file, char id[64])
 {
 	struct job job = job_find(job_variable);
@@ -347,7 +350,7 @@ static struct kinfile_writer_opts file_opts(const struct session *s)
 	};
 }
 
-/* Samples kept in memory go into a file at the end: check now that it can be made. */
+/* Samples kept in memory go into a file only at the end: check now that it can be made. */
 static struct kin_error *try_output(struct session *s)
 {
 	struct kinfile_writer *w = NULL;
@@ -401,7 +404,7 @@ static void keep_status(struct session *s)
 	if (s->target.ended && (!failed(r->status) || failed(s->target.status)))
 		r->status = s->target.status;
 	if (record_is_apart(s->opts) && !s->opts->everything)
-		return; /* what it used is nobody's */
+		return; /* it only limits the time: its own does not count */
 	s->used_ns += clock_cpu_ns(u);
 	s->preempted += (uint64_t)u->ru_nivcsw;
 	s->switched += (uint64_t)u->ru_nivcsw + (uint64_t)u->ru_nvcsw;
@@ -419,7 +422,7 @@ static struct kin_error *start_run(struct session *s, unsigned run)
 	return NULL;
 }
 
-/* The first run is under way, or there is no program. */
+/* Called when the first run has started, or if there is no program. */
 static struct kin_error *run_all(struct session *s)
 {
 	const struct record_opts *o = s->opts;
@@ -440,7 +443,7 @@ static struct kin_error *run_all(struct session *s)
 	return NULL;
 }
 
-/* The program is more important than its profile. */
+/* Runs the program without recording it: the program is more important than its profile. */
 static struct kin_error *wait_unrecorded(struct session *s, struct kin_error *why)
 {
 	if (!s->opts->argv)
@@ -464,7 +467,7 @@ static struct kin_error *wait_unrecorded(struct session *s, struct kin_error *wh
 
 static void session_done(struct session *s)
 {
-	if (s->recording) { /* nothing ran: nothing is to be kept */
+	if (s->recording) { /* nothing ran: keep no file */
 		recording_abandon_file(s->recording);
 		recording_free(s->recording);
 	}
@@ -500,7 +503,8 @@ static void size_of_file(struct session *s)
 		s->result->audit.file_size = (uint64_t)st.st_size;
 }
 
-/* The file is made once the program runs: what cannot be started replaces no older recording. */
+/* The file is made only once the program runs: one that cannot be started must not replace an older
+ * recording. */
 static struct kin_error *record_opened(struct session *s, bool *not_executed)
 {
 	const struct record_opts *o = s->opts;
@@ -532,7 +536,7 @@ static struct kin_error *record_opened(struct session *s, bool *not_executed)
 	return err;
 }
 
-/* When, and where; and who names moments. */
+/* Sets up what limits and controls the recording: control group, gate, markers. */
 static struct kin_error *open_limits(struct session *s)
 {
 	const struct record_opts *o = s->opts;
@@ -563,7 +567,7 @@ static struct kin_error *record_signalled(struct session *s, bool *not_executed)
 		vec_push(&s->followed.at, s->target.pid);
 	err = open_events(s);
 	if (own)
-		s->followed.at.n = 0; /* it is seen from its exec on */
+		s->followed.at.n = 0; /* it is followed from its exec on */
 	if (!err)
 		err = record_opened(s, not_executed);
 	if (err && o->argv && !s->target.running)

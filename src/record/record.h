@@ -68,7 +68,7 @@ struct record_opts {
 	/* processes with all their threads, single threads (argv limits the time), */
 	const pid_t *pids, *tids;
 	size_t n_pids, n_tids;
-	bool everything;    /* or the whole machine, for as long as argv runs, if given */
+	bool everything;    /* or the whole machine, for as long as argv runs if there is one */
 	bool no_inherit;    /* do not follow tasks that these start */
 	const int *cpus;    /* only on these CPUs; */
 	size_t n_cpus;      /* 0: all CPUs */
@@ -81,7 +81,7 @@ struct record_opts {
 	bool wall;             /* also record time that threads did not run */
 	int output_pipe; /* write to this descriptor instead of `output` and close it at the end; 0:
 			    none */
-	const char *output;      /* NULL: no file */
+	const char *output;      /* path of the file; NULL: no file */
 	uint64_t max_bytes;      /* size of the file at which the recording ends; 0: no limit */
 	int compression;         /* zstd level; 0: the fastest */
 	struct parts_opts parts; /* for a series of files; all zero: one file */
@@ -94,7 +94,7 @@ struct record_opts {
 	void (*say)(const char *line);
 };
 
-/* Whether the program only limits the time for which others are recorded. */
+/* True if the program is not recorded itself, but only limits the time of recording. */
 static inline bool record_is_apart(const struct record_opts *o)
 {
 	return o->argv && (o->everything || o->n_pids || o->n_tids);
@@ -104,7 +104,7 @@ struct record_result {
 	bool ended;     /* the program has ended */
 	int stopped_by; /* the signal that came a second time and stopped the recording, with the
 			   program still running; 0: other reasons */
-	int status;     /* as of wait(), of the last run that failed, or of the last run */
+	int status;     /* by wait(): of the last run that failed, or of the last run */
 	bool recorded, finished; /* there is a file; it is complete */
 	size_t n_parts;          /* files in the series */
 	struct record_audit audit;
@@ -113,8 +113,8 @@ struct record_result {
 };
 
 /* On an error nothing was started, and this process is unchanged. KIN_ERROR_OS with EACCES or
- * EPERM: the kernel lets this user sample nothing. *not_executed is set if ENOENT, EACCES ... are
- * about the program itself. */
+ * EPERM: the kernel lets this user sample nothing. *not_executed is set if ENOENT, EACCES etc.
+ * concern the program itself. */
 struct kin_error *record(const struct record_opts *opts, struct record_result *ret,
 			 bool *not_executed) __attribute__((warn_unused_result));
 

@@ -1,5 +1,4 @@
-/* recording.c - turns frames into those of the file; samples wait for names that are not yet known.
- * */
+/* recording.c - converts frames to the file's; samples wait for names that are not yet known. */
 #include "record/recording.h"
 
 #include <stdio.h>
@@ -14,16 +13,16 @@
 
 enum { WAITING_MAX = 16 << 20, FRAMES_MAX = UNWINDING_DEPTH + 256, LAST_WRITTEN = 32 };
 
-static const uint64_t WATCHED_WAIT_NS = 500000000; /* whoever watches does not wait for long */
+static const uint64_t WATCHED_WAIT_NS = 500000000; /* limit of waits if `watch` is set */
 
-struct traced { /* an event whose fields have addresses of the kernel's functions in them */
+struct traced { /* an event with fields that hold addresses of kernel functions */
 	uint32_t event;
 	struct trace_format *format;
 };
 
-/* The last stack of a thread, as it is in the file. */
+/* The last stack of a thread, as written to the file. */
 struct last_written {
-	uint64_t serial;  /* 0: there is none */
+	uint64_t serial;  /* 0: no stack */
 	VEC(uint32_t) at; /* stacks of user frames, outermost first */
 };
 
@@ -33,22 +32,22 @@ struct recording {
 	struct kernel *kernel;
 	struct map64 kernel_names;         /* address -> string id */
 	struct map64 kernel_modules;       /* address -> module id */
-	VEC(struct kept_sample *) waiting; /* with names that are not known yet */
+	VEC(struct kept_sample *) waiting; /* samples with names that are not known yet */
 	size_t waiting_bytes;
 	uint64_t updated_ns;
 	struct recording_samples samples;
-	bool ending;           /* now or never */
+	bool ending;           /* write waiting samples now, with or without names */
 	struct recent *recent; /* NULL: all samples are written */
-	bool recent_lacks;     /* names */
+	bool recent_lacks;     /* some samples in `recent` lack names */
 	const struct record_watch *watch;
 	VEC(struct traced) traced;
-	struct map64 functions; /* addresses in fields that were named, or have no name -> 1 */
-	FILE *nowhere;          /* what is only read for the functions in it */
+	struct map64 functions; /* addresses seen in fields, whether they have names or not -> 1 */
+	FILE *nowhere; /* /dev/null: output of formatting that is done only to find the functions */
 	struct kinfile_frame frames[FRAMES_MAX];
 	struct watched_name names[FRAMES_MAX];  /* for `watch` */
-	VEC(uint64_t) words;                    /* of the sample at hand */
-	struct last_written last[LAST_WRITTEN]; /* by tid: of threads that ran last */
-	uint32_t stacks[FRAMES_MAX];            /* of the sample at hand, outermost first */
+	VEC(uint64_t) words;                    /* registers and branches of the current sample */
+	struct last_written last[LAST_WRITTEN]; /* at tid % LAST_WRITTEN */
+	uint32_t stacks[FRAMES_MAX]; /* stack ids of the current sample, outermost first */
 };
 
 struct recording *recording_new(struct kinfile_writer *w, struct jit *jit, struct kernel *kernel,
@@ -111,7 +110,7 @@ static struct watched_name kernel_name(struct recording *r, const struct stack_f
 	return found ? (struct watched_name){ s.name, s.module } : (struct watched_name){ 0 };
 }
 
-/* false: has a name that is not known yet. */
+/* Converts a frame. False: it has a name that is not known yet. */
 static bool convert(struct recording *r, const struct walked_sample *s, const struct stack_frame *f,
 		    struct kinfile_frame *ret, struct watched_name *watched)
 {
@@ -143,7 +142,7 @@ static bool convert(struct recording *r, const struct walked_sample *s, const st
 	return name || jit_has_ended(r->jit, s->pid, s->sample.time_ns);
 }
 
-/* The first n. */
+/* Converts the first n frames. */
 static bool convert_all(struct recording *r, const struct walked_sample *s, size_t n)
 {
 	bool all = true;
@@ -161,7 +160,7 @@ static const uint32_t end_in_file[] = {
 
 /* ---- trace points ---- */
 
-/* Names of functions go into the file when they first stand in fields. */
+/* Writes a function's name into the file when a field first has its address. */
 static const char *name_function(void *arg, uint64_t addr, uint64_t *start)
 {
 	struct recording *r = arg;
@@ -205,9 +204,9 @@ static void done_with_traces(struct recording *r)
 	r->nowhere = NULL;
 }
 
-/* ---- what samples say beside their stacks ---- */
+/* ---- details of samples ---- */
 
-/* The frame there; 0: nothing that is known. */
+/* The id of the frame of place i; 0: not known. */
 static uint32_t place_id(struct recording *r, const struct walked_sample *s, size_t i)
 {
 	struct watched_name unused;
@@ -218,7 +217,8 @@ static uint32_t place_id(struct recording *r, const struct walked_sample *s, siz
 	return f.module ? kinfile_writer_frame(r->w, &f) : 0;
 }
 
-/* The registers and branches of a sample, after a 0: an index of 0 is none. */
+/* Collects the sample's registers and branches. The words begin with a 0, since index 0 means
+ * none. */
 static void find_words(struct recording *r, const struct walked_sample *s, struct detail *ret)
 {
 	const struct perf_sample *d = s->details;
@@ -272,14 +272,14 @@ static struct detail details_of(struct recording *r, const struct walked_sample 
 	return k;
 }
 
-/* ---- stacks that are as the thread's last one, but for the leaf's side ---- */
+/* ---- stacks that differ from the thread's last one only at the leaf's side ---- */
 
 static struct last_written *last_written_of(struct recording *r, const struct walked_sample *s)
 {
 	return &r->last[(unsigned)s->tid % LAST_WRITTEN];
 }
 
-/* How many of the outermost frames are in the file as the thread's last stack. */
+/* How many of the outermost frames the file already has from the thread's last stack. */
 static size_t count_written(struct recording *r, const struct walked_sample *s)
 {
 	const struct last_written *last = last_written_of(r, s);
@@ -314,7 +314,7 @@ static void forget_written(struct recording *r)
 	}
 }
 
-/* Of its outermost frames so many are written. */
+/* Writes a sample; the file already has its outermost `written` frames. */
 static void emit(struct recording *r, const struct walked_sample *s, size_t written)
 {
 	struct kinfile_stack stack = {
@@ -342,7 +342,7 @@ static void emit(struct recording *r, const struct walked_sample *s, size_t writ
 		r->watch->sample(r->watch->arg, s, r->names);
 }
 
-/* ---- those that wait ---- */
+/* ---- waiting samples ---- */
 
 static bool wait_is_over(const struct recording *r, const struct walked_sample *s, uint64_t now_ns)
 {
@@ -350,7 +350,7 @@ static bool wait_is_over(const struct recording *r, const struct walked_sample *
 	       now_ns > s->sample.time_ns + WATCHED_WAIT_NS;
 }
 
-/* Writes those whose names are known by now, or all: UINT64_MAX. */
+/* Writes the samples whose names are known by now; with now_ns UINT64_MAX, all of them. */
 static void settle(struct recording *r, uint64_t now_ns)
 {
 	size_t kept = 0;
@@ -427,7 +427,7 @@ struct kin_error *recording_tick(struct recording *r, uint64_t now_ns)
 		jit_forget(r->jit, oldest_ns(r));
 	struct kin_error *err = kinfile_writer_tick(r->w, now_ns, &forgot);
 	if (forgot)
-		map64_free(&r->kernel_names); /* ids in it stay good: this bounds its size */
+		map64_free(&r->kernel_names); /* the ids stay valid; this limits its size */
 	return err;
 }
 
@@ -443,7 +443,7 @@ static void forget_file(struct recording *r)
 static void write_failures(struct recording *r, struct module *m)
 {
 	uint64_t n = m->failures - m->failures_written;
-	if (n && !r->recent) /* those of samples that are not kept are no part of the file */
+	if (n && !r->recent) /* with `recent`, they include samples not in the file */
 		kinfile_writer_unwind_failed(r->w, module_id(r, m), n);
 	m->failures_written = m->failures;
 }
@@ -457,7 +457,8 @@ struct kin_error *recording_end_file(struct recording *r, struct modules *m, enu
 	r->ending = false;
 	for (size_t i = 0; i < modules_count(m); i++)
 		write_failures(r, modules_at(m, i));
-	/* So that it is known what is written; closing tells of the error again. */
+	/* Flush, so that the number of written samples is known. Closing reports the error
+	 * again. */
 	kin_error_free(kinfile_writer_flush(r->w));
 	r->samples.written += kinfile_writer_samples(r->w);
 	struct kin_error *err = kinfile_writer_close(r->w, end, detail, end_ns);
@@ -500,7 +501,7 @@ uint64_t recording_recent_ns(const struct recording *r)
 
 uint64_t recording_recent_dropped(const struct recording *r) { return recent_dropped(r->recent); }
 
-/* The thread's id in this file, by the one that it had when it was sampled. */
+/* Maps a thread's id at the time of the sample to its id in this file. */
 static uint32_t task_again(struct recording *r, struct map64 *tasks, const struct walked_sample *s)
 {
 	uint32_t *id = map64_at(tasks, s->sample.task);

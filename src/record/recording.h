@@ -32,11 +32,11 @@ void recording_trace_format(struct recording *r, uint32_t event, const char *tex
 /* The id of the thread in the file, assigned at the first call. */
 uint32_t recording_task(struct recording *r, struct thread *t);
 
-/* A sample and the stack that was walked for it, with the addresses of its process, until both are
- * in the file. */
+/* A sample and its walked stack, with addresses of the process, before they are written to the
+ * file. */
 struct walked_sample {
-	struct sample sample; /* event and task are the file's, and the stack once it is written */
-	const struct record_event *what; /* NULL: off-CPU time: */
+	struct sample sample;            /* with ids of the file; the stack's is set when written */
+	const struct record_event *what; /* NULL: off-CPU time, then: */
 	bool waiting;                    /* waiting for a CPU; otherwise blocked */
 	pid_t pid, tid;
 	uint32_t run; /* repetition of the program, from 0 */
@@ -44,15 +44,16 @@ struct walked_sample {
 	const struct stack_frame *frames; /* leaf first */
 	size_t n;
 	enum stack_end end;
-	/* As of struct unwound; serial 0: it is not known which stacks have frames of it. */
+	/* As in struct unwound. serial 0: not known which later stacks share frames with this
+	 * one. */
 	uint64_t serial, same_as;
 	size_t n_same, n_user;
 	const uint8_t *fields; /* fields of a trace point; NULL: none */
 	size_t n_fields;
-	/* What the sample says beside its stack; NULL: nothing. */
+	/* The sample's details other than the stack; NULL: none. */
 	const struct perf_sample *details;
 	/* Frames for the details: of the data address, then of source and target of each branch;
-	 * NULL: the details have none. */
+	 * NULL: none. */
 	const struct stack_frame *places;
 	size_t n_places;
 };
@@ -67,17 +68,17 @@ struct kin_error *recording_end_file(struct recording *r, struct modules *m, enu
 				     uint64_t detail, uint64_t end_ns)
 	__attribute__((warn_unused_result));
 struct recording_samples {
-	uint64_t all;     /* on a CPU and off it */
-	uint64_t written; /* to files that have ended */
+	uint64_t all;     /* on a CPU or off it */
+	uint64_t written; /* to finished files */
 };
 struct recording_samples recording_samples(const struct recording *r);
-/* Drops the file without an end, and the samples that waited. */
+/* Drops the unfinished file, and the samples that waited. */
 void recording_abandon_file(struct recording *r);
 /* Goes on with another file, and takes ownership of w. Events must be defined in it again, in the
  * same order, and ids of threads requested again. */
 void recording_go_on(struct recording *r, struct kinfile_writer *w, struct modules *m);
-/* Writes the samples kept in memory, and drops them; returns the sum of weights of those of that
- * event. */
+/* Writes the samples kept in memory, and drops them. Returns the sum of weights of the samples of
+ * `event`. */
 uint64_t recording_write_recent(struct recording *r, uint32_t event);
 /* The time of the oldest sample in memory; 0: there is none. */
 uint64_t recording_recent_ns(const struct recording *r);

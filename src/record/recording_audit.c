@@ -47,8 +47,8 @@ static void put_trust(FILE *f, const struct record_audit *a)
 		fputc('\n', f);
 }
 
-/* Each task's clock starts with a whole period on each CPU: the time after its last sample there is
- * in none. */
+/* Each task's clock starts with a whole period on each CPU, so the time after the task's last
+ * sample on a CPU is in no sample. */
 static void put_short_tasks(FILE *f, const struct record_audit *a)
 {
 	if (a->is_clock && a->cpu_ns && !a->user_only && a->threads > 8 && !a->lost &&
@@ -59,7 +59,8 @@ static void put_short_tasks(FILE *f, const struct record_audit *a)
 			a->inside ? "" : ": -a sees it, a higher -F more of it");
 }
 
-/* The kernel looks at such timers with its tick. What samples stand for is right all the same. */
+/* The kernel checks a program's timers only at its tick, so fewer samples come than requested.
+ * Their weights are right all the same. */
 static void put_rate(FILE *f, const struct record_audit *a)
 {
 	enum { ENOUGH = 50 };
@@ -83,7 +84,7 @@ static void put_none(FILE *f, const struct record_audit *a)
 			a->inside ? "" : ", --wall records waiting, too");
 }
 
-/* Most of the time there was nothing to be sampled. */
+/* Most of the time the program was not on a CPU. */
 static void put_idle(FILE *f, const struct record_audit *a)
 {
 	enum { TENTH_OF_A_SECOND = 100000000 };
@@ -95,7 +96,7 @@ static void put_idle(FILE *f, const struct record_audit *a)
 			percent(a->cpu_ns, a->duration_ns));
 }
 
-/* Prints how many stacks may not be what the program did. */
+/* Prints how many stacks may differ from what the program did. */
 static void put_bad_stacks(FILE *f, const struct record_audit *a)
 {
 	if (a->guesses)
@@ -153,7 +154,7 @@ static void put_own(FILE *f, const struct record_audit *a)
 	fputc('\n', f);
 }
 
-/* What says nothing about how far to trust it. */
+/* Prints the costs of the recording, which say nothing about its quality. */
 static void put_more(FILE *f, const struct record_audit *a)
 {
 	if (a->samples && a->file_fixed <= a->file_size) {

@@ -21,23 +21,23 @@
 enum {
 	RING_MAX = 8 << 20, /* bytes; users who may not lock more get 512 KiB */
 	RING_MIN = 64 << 10,
-	RINGS_TOTAL = 64 << 20, /* on machines with many CPUs */
+	RINGS_TOTAL = 64 << 20, /* of all buffers, on machines with many CPUs */
 	STACK_MIN = 4 << 10,
 	STACK_MAX = 16 << 10,
 	STACK_LARGE = (64 << 10) - 8, /* the kernel's limit */
-	/* The same with details: the kernel cuts stacks to what records may hold at most, and
-	 * thinks of nothing that comes behind them. */
+	/* The same if samples have details: the kernel cuts stacks to the largest record size,
+	 * without counting the details that follow them. */
 	STACK_DETAILED = 56 << 10,
 	SLACK_NS = RINGS_SLACK_MS * 1000000,
-	HASTE_NS = 100000, /* as late they mostly are: when there is no time to wait for others */
-	QUIET_NS = 500000000, /* nothing was lost for so long: it may be tried again */
-	BUFFERED_MS = 60,     /* the recorder may sleep so long and lose nothing, */
+	HASTE_NS = 100000,    /* usual delay of records, if there is no time to wait for more */
+	QUIET_NS = 500000000, /* after this time without losses large copies are tried again */
+	BUFFERED_MS = 60,     /* the recorder may sleep this long without losses, */
 	LARGE_MS = 20,        /* with large copies */
-	RECORD_MAX = 1 << 16, /* the size field's */
-	FIELDS_MAX = 2 << 10, /* of a sample but its stack: the chain is the longest of them */
-	CLOCK_MIN_NS = 10000, /* of the kernel's timers */
+	RECORD_MAX = 1 << 16, /* limit of the size field */
+	FIELDS_MAX = 2 << 10, /* of a sample without its stack: mostly the call chain */
+	CLOCK_MIN_NS = 10000, /* shortest period of the kernel's timers */
 	GROUP_MAX = 64,       /* events that are counted together */
-	AHEAD = 1 << 10,      /* bytes: most of a record that a walk reads */
+	AHEAD = 1 << 10,      /* bytes: the part of a record that a stack walk usually reads */
 };
 
 enum {
@@ -46,12 +46,12 @@ enum {
 };
 
 struct ring {
-	int cpu, fd; /* of the event that the buffer belongs to; not owned */
+	int cpu, fd; /* of the event that the buffer belongs to; fd is not owned */
 	struct perf_event_mmap_page *page;
 	uint8_t *data;
 	uint64_t head, tail;
-	uint64_t time; /* of the record at tail; UINT64_MAX: none to be read now */
-	uint8_t *copy; /* RECORD_MAX; of a record that wraps around */
+	uint64_t time; /* of the record at tail; UINT64_MAX: none can be read now */
+	uint8_t *copy; /* RECORD_MAX bytes, for a record that wraps around */
 };
 
 struct opened_event {
@@ -61,7 +61,7 @@ struct opened_event {
 	bool gone;
 };
 
-struct traits { /* what an event's attribute does not say */
+struct traits { /* properties of an event that are not in its attribute */
 	uint32_t group;
 	enum record_event_purpose purpose;
 	bool is_clock;
@@ -71,25 +71,25 @@ struct traits { /* what an event's attribute does not say */
 struct rings {
 	VEC(struct ring) at;
 	VEC(struct opened_event) opened;
-	VEC(struct perf_event_attr) attrs;      /* one per event; then those with large copies */
-	VEC(struct perf_sample_layout) layouts; /* of their samples */
+	VEC(struct perf_event_attr) attrs; /* one per event; then one per event with large copies */
+	VEC(struct perf_sample_layout) layouts; /* of the samples of each attribute */
 	size_t n_events;
-	bool large;    /* those are on, and what they stand for is off */
-	bool no_large; /* there are too few descriptors for them */
+	bool large;    /* events with large copies are on, and their counterparts are off */
+	bool no_large; /* not enough descriptors for events with large copies */
 	bool on_exec;
-	struct map64 ids;              /* -> index of the attribute */
-	struct map64 read_at;          /* by id, and by thread where that is -> index into reads */
-	VEC(uint64_t) reads;           /* what was read of a counter before */
-	VEC(struct ring_value) values; /* of the sample at hand */
+	struct map64 ids;     /* -> index of the attribute */
+	struct map64 read_at; /* id, or id and thread for inherited groups -> index into reads */
+	VEC(uint64_t) reads;  /* previous values of counters */
+	VEC(struct ring_value) values; /* of the current sample */
 	size_t bytes;                  /* of each buffer's data: a power of two */
 	size_t n_alive;
-	uint64_t limit_ns, lost, lost_ns; /* lost_ns: when that was learned last */
-	struct ring *current;             /* whose record was handed out */
+	uint64_t limit_ns, lost, lost_ns; /* lost_ns: when losses were last reported */
+	struct ring *current;             /* the ring whose record was handed out */
 	uint64_t current_size;
 	int poll_fd, cgroup_fd;
 	bool with_tasks, spread;
-	bool sampling;             /* somebody has said so: not by an exec */
-	VEC(int) cpus;             /* those that are not to be left out; none: all */
+	bool sampling;             /* rings_enable() was called; an exec does not set it */
+	VEC(int) cpus;             /* use only these CPUs; empty: all */
 	VEC(struct traits) traits; /* one per event */
 	uint64_t random;
 };
@@ -98,7 +98,7 @@ int rings_poll_fd(const struct rings *r) { return r->poll_fd; }
 uint64_t rings_records_lost(const struct rings *r) { return r->lost; }
 bool rings_all_gone(const struct rings *r) { return r->with_tasks && !r->n_alive; }
 
-/* ---- two of each event ---- */
+/* ---- small and large copies ---- */
 
 static size_t event_of_attr(const struct rings *r, size_t attr)
 {
@@ -119,7 +119,7 @@ uint32_t rings_stack_bytes(const struct rings *r, bool large)
 
 /* ---- attributes ---- */
 
-/* Per second and CPU, at most. */
+/* The most samples per second and CPU. */
 static uint64_t samples_per_second(const struct rings_opts *opts)
 {
 	uint64_t rate = 1;
@@ -128,7 +128,7 @@ static uint64_t samples_per_second(const struct rings_opts *opts)
 	return rate;
 }
 
-/* At most `size`, such that samples of `ms` milliseconds fit the buffer. */
+/* The stack size, at most `size`, such that `ms` milliseconds of samples fit into the buffer. */
 static uint32_t fitting_stack(const struct rings *r, uint64_t rate, uint32_t size, unsigned ms)
 {
 	uint64_t room = r->bytes * 1000 / (rate * ms);
@@ -137,8 +137,8 @@ static uint32_t fitting_stack(const struct rings *r, uint64_t rate, uint32_t siz
 	return size;
 }
 
-/* Bytes at which the recorder is woken: seldom, as that costs more than many samples; but what
- * comes while it waits for a CPU has to fit as well. */
+/* Bytes at which the recorder is woken. That should be seldom, since a wake-up costs more than many
+ * samples; but records that come while the recorder waits for a CPU must still fit. */
 static uint32_t fitting_watermark(const struct rings *r, uint64_t rate, uint32_t stack)
 {
 	uint64_t late = rate * (stack + FIELDS_MAX) * 2 * BUFFERED_MS / 1000;
@@ -156,7 +156,7 @@ static const char *filter_of(const struct rings_opts *opts, const struct record_
 	return text;
 }
 
-/* The event that carries the records of tasks and mappings: one for that alone, or the first. */
+/* The event that carries the records of tasks and mappings: a tracking event, or else the first. */
 static size_t tracking_event(const struct record_events *events)
 {
 	for (size_t i = 0; i < events->at.n; i++)
@@ -183,7 +183,8 @@ static uint32_t largest_stack(const struct rings_opts *opts)
 	return opts->wanted.fields ? STACK_DETAILED : STACK_LARGE;
 }
 
-/* Samples at switches have small copies at all times: there may be very many. */
+/* Adds attributes with large copies. Samples at switches always have small copies, since there may
+ * be very many. */
 static void make_large(struct rings *r, const struct rings_opts *opts, uint64_t rate)
 {
 	uint32_t stack = fitting_stack(r, rate, largest_stack(opts), LARGE_MS);
@@ -223,9 +224,9 @@ static void make_layouts(struct rings *r)
 	}
 }
 
-/* Of a fixed number of events the kernel then takes a sample only as often. Of what it counts
- * itself, other than clocks, it takes one of each event if samples say what they stand for
- * (perf_swevent_event()). */
+/* True if PERF_SAMPLE_PERIOD must be left out for an event with a fixed period. With it, the kernel
+ * samples every single occurrence of software events (other than clocks) and trace points; without
+ * it, only one in `period` (perf_swevent_event()). */
 static bool says_no_period(const struct record_event *e)
 {
 	return e->period > 1 && !e->is_clock &&
@@ -241,7 +242,7 @@ static void make_attrs(struct rings *r, const struct rings_opts *opts)
 	if (stack_bytes > largest_stack(opts))
 		stack_bytes = largest_stack(opts);
 	size_t tracking = tracking_event(opts->events);
-	bool on_demand = tracking != 0; /* sampling begins when somebody says so */
+	bool on_demand = tracking != 0; /* sampling begins when rings_enable() is called */
 	r->attrs.n = 0;
 	r->traits.n = 0;
 	r->n_events = opts->events->at.n;
@@ -311,9 +312,9 @@ static uint64_t random_word(struct rings *r) /* xorshift64* */
 	return r->random * 0x2545f4914f6cdd1du;
 }
 
-/* A program that does something at the same rate as it is sampled shows one part of that, always
- * the same. Each clock therefore has a period of its own, up to 8 % shorter or longer than asked
- * for, but at least 1 % off; samples stand for the period that they had. */
+/* If a program does something at the rate at which it is sampled, samples would always hit the same
+ * part of it. Each clock therefore has a period of its own, up to 8 % shorter or longer than
+ * requested, but at least 1 % off. Samples have their clock's actual period as weight. */
 static void spread_period(struct rings *r, struct perf_event_attr *a)
 {
 	double nominal = a->freq ? 1e9 / (double)a->sample_freq : (double)a->sample_period;
@@ -323,7 +324,8 @@ static void spread_period(struct rings *r, struct perf_event_attr *a)
 	a->sample_period = period < CLOCK_MIN_NS ? CLOCK_MIN_NS : (uint64_t)period;
 }
 
-/* The one that a member of a group is counted with; -1: it is none. */
+/* The descriptor of the group's leader that this event is counted with; -1: the event is no
+ * member. */
 static int leader_of(const struct rings *r, size_t attr, pid_t tid, int cpu)
 {
 	size_t event = event_of_attr(r, attr);
@@ -421,7 +423,7 @@ static void watch(struct rings *r, size_t index)
 	epoll_ctl(r->poll_fd, EPOLL_CTL_ADD, r->opened.at[index].fd, &e);
 }
 
-/* One event on one CPU of one task. A task that is gone and a CPU that sleeps are no errors. */
+/* Opens one event on one CPU for one task. A task that is gone or an offline CPU is no error. */
 static struct kin_error *open_one(struct rings *r, size_t attr, const char *name, pid_t tid,
 				  int cpu)
 {
@@ -512,7 +514,7 @@ static void close_all(struct rings *r)
 	r->ids = (struct map64){ 0 };
 }
 
-/* An eighth of the memory that we may have. */
+/* An eighth of this process's address space limit, at most RINGS_TOTAL. */
 static size_t most_memory(void)
 {
 	struct rlimit l;
@@ -530,8 +532,6 @@ static size_t first_size(void)
 	return size;
 }
 
-/* Users may lock so much memory and no more: smaller buffers then, and smaller stacks. And they may
- * not see the kernel: user mode alone, then. */
 static bool has_kernel_only(const struct record_events *events)
 {
 	for (size_t i = 0; i < events->at.n; i++)
@@ -540,6 +540,8 @@ static bool has_kernel_only(const struct record_events *events)
 	return false;
 }
 
+/* Users may lock only a limited amount of memory: buffers, and the stacks in them, are made smaller
+ * until they fit. If the kernel may not be sampled, only user mode is. */
 static struct kin_error *open_as_allowed(struct rings *r, const struct rings_opts *opts,
 					 bool *user_only)
 {
@@ -586,7 +588,8 @@ struct kin_error *rings_open(const struct rings_opts *opts, struct rings **ret, 
 	return NULL;
 }
 
-/* Sampling or not: threads that leave a CPU before sampling begins may return later. */
+/* True for events that are on whether sampling is or not: threads that leave a CPU before sampling
+ * begins may return later. */
 static bool is_always_on(const struct rings *r, size_t attr)
 {
 	return r->traits.at[event_of_attr(r, attr)].purpose != EVENT_SAMPLED;
@@ -611,7 +614,7 @@ void rings_follow(struct rings *r, const pid_t *tids, size_t n, bool enable)
 		enable_chosen(r, first, false);
 }
 
-/* For a moment both are on, so that mappings in between are seen by at least one. */
+/* For a moment both sets of events are on, so that at least one sees a mapping made in between. */
 void rings_choose(struct rings *r, bool large)
 {
 	if (large && r->lost && clock_now_ns() - r->lost_ns < QUIET_NS)
@@ -659,7 +662,7 @@ void rings_disable(struct rings *r)
 			ioctl(r->opened.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-/* An event says goodbye once its task and all that it started are gone. */
+/* An event hangs up once its task and all tasks started by it are gone. */
 void rings_polled(struct rings *r)
 {
 	struct epoll_event events[64];
@@ -676,7 +679,7 @@ void rings_polled(struct rings *r)
 
 /* ---- reading ---- */
 
-/* n bytes at a position of the ring, in one piece. */
+/* n bytes at a position of the ring, as one piece; copied if they wrap around. */
 static const uint8_t *ring_bytes(const struct rings *r, struct ring *ring, uint64_t at, size_t n)
 {
 	size_t offset = (size_t)(at & (r->bytes - 1));
@@ -692,12 +695,13 @@ static const uint8_t *ring_bytes(const struct rings *r, struct ring *ring, uint6
 
 static uint64_t ring_word(const struct rings *r, const struct ring *ring, uint64_t at)
 {
-	uint64_t v; /* records are aligned to words: none wraps */
+	uint64_t v; /* records are aligned to words, so no word wraps */
 	memcpy(&v, ring->data + (at & (r->bytes - 1)), sizeof(v));
 	return v;
 }
 
-/* Samples: identifier, ip, tid, time, ... Others end in: tid, time, cpu, identifier. */
+/* The time's place: samples begin with identifier, ip, tid, time. Other records end with tid, time,
+ * cpu, identifier. */
 static uint64_t record_time(const struct rings *r, const struct ring *ring)
 {
 	struct perf_event_header h;
@@ -726,7 +730,7 @@ static uint64_t fullest(const struct rings *r)
 
 bool rings_are_filling(const struct rings *r) { return fullest(r) > r->bytes / 8; }
 
-/* The time comes before the heads: what is not in them was not written then. */
+/* The time is taken before the heads, so no record from before `limit_ns` is missing from them. */
 void rings_begin(struct rings *r, bool all)
 {
 	uint64_t now = clock_now_ns();
@@ -765,7 +769,7 @@ static size_t attr_of(const struct rings *r, uint64_t id)
 	return attr == NONE ? 0 : attr;
 }
 
-/* Others than samples end in: tid, time, cpu, identifier. */
+/* Records other than samples end with: tid, time, cpu, identifier. */
 static void parse_other(const struct rings *r, struct ring_record *ret)
 {
 	const uint8_t *end = (const uint8_t *)ret->header + ret->header->size;
@@ -778,7 +782,8 @@ static void parse_other(const struct rings *r, struct ring_record *ret)
 	ret->event = event_of_attr(r, attr_of(r, words[3]));
 }
 
-/* Counters of tasks that started others are read by thread. */
+/* The increase of a counter since it was last read. Counters of inherited tasks are kept by
+ * thread. */
 static uint64_t more_since(struct rings *r, uint64_t id, uint32_t tid, bool by_thread, uint64_t now)
 {
 	uint32_t *at = map64_at(&r->read_at, id << 32 | (by_thread ? tid : 0));
@@ -812,7 +817,7 @@ static void read_group(struct rings *r, const struct perf_event_attr *a, struct 
 	ret->n_values = r->values.n;
 }
 
-/* The kernel wrote it: its lengths are good. Still nothing is read past the record. */
+/* The kernel wrote the record, so its lengths are right. Even so, nothing is read past its end. */
 static bool parse_sample(struct rings *r, struct ring_record *ret)
 {
 	const uint8_t *at = (const uint8_t *)ret->header;
@@ -848,15 +853,15 @@ static void prefetch_bytes(const struct rings *r, const struct ring *ring, uint6
 		prefetch_line(ring->data + ((at + i) & (r->bytes - 1)));
 }
 
-/* What follows a sample is most likely one like it, whose bytes are still with the CPU that wrote
- * them: they come while this one's stack is walked. */
+/* The record after a sample is most likely a similar one, whose bytes are still in the cache of the
+ * CPU that wrote them. They are fetched while this sample's stack is walked. */
 static void prefetch_next(const struct rings *r, const struct ring *ring)
 {
 	uint64_t next = ring->tail + r->current_size, end = next + r->current_size;
 	if (end > ring->head)
 		return;
 	prefetch_bytes(r, ring, next, AHEAD < r->current_size ? AHEAD : r->current_size);
-	prefetch_bytes(r, ring, end - 8, 8); /* how much of the stack is there */
+	prefetch_bytes(r, ring, end - 8, 8); /* the size of the copied stack */
 }
 
 bool rings_next(struct rings *r, struct ring_record *ret)
@@ -893,7 +898,7 @@ struct rings_totals rings_totals(const struct rings *r)
 		const struct opened_event *o = &r->opened.at[i];
 		uint64_t format = r->attrs.at[o->attr].read_format;
 		size_t lost =
-			format & PERF_FORMAT_GROUP ? 5 : 3; /* { value, id, lost } comes last */
+			format & PERF_FORMAT_GROUP ? 5 : 3; /* the last of { value, id, lost } */
 		uint64_t v[3 + 3 * GROUP_MAX] = { 0 }; /* value or number, enabled, running, ... */
 		if (read(o->fd, v, sizeof(v)) < (ssize_t)(3 * sizeof(v[0])))
 			continue;

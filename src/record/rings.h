@@ -17,10 +17,10 @@
 
 struct rings_opts {
 	struct record_events
-		*events;   /* changed if the kernel refuses a part of them: see rings_open() */
-	const pid_t *tids; /* tasks to follow, with all that they start; */
+		*events;   /* changed if the kernel refuses some of them: see rings_open() */
+	const pid_t *tids; /* tasks to follow, with all tasks that they start; */
 	size_t n_tids;     /* 0: the whole machine */
-	bool on_exec;      /* counting begins at the task's exec */
+	bool on_exec;      /* counting begins when the task executes a program */
 	bool callchain;    /* record the kernel's stack walk; with user_chain also its user part */
 	bool user_chain, no_kernel_chain;
 	uint32_t stack_bytes; /* bytes of user stack to copy; 0: no registers either; UINT32_MAX: as
@@ -40,8 +40,8 @@ struct rings_opts {
 	struct wanted_details wanted;
 };
 
-struct rings_filter { /* a filter for the trace points whose names are at [from, to) of the text */
-	uint32_t from, to; /* that was given to record_events_parse() */
+struct rings_filter { /* A filter for the trace points whose names are at [from, to) of the text */
+	uint32_t from, to; /* given to record_events_parse() */
 	const char *text;
 };
 
@@ -64,16 +64,16 @@ void rings_enable_tracking(struct rings *r);
 
 /* For poll(): readable when there is enough to read, or when a followed task is gone. */
 int rings_poll_fd(const struct rings *r);
-/* To be called when it was readable. */
+/* To be called when rings_poll_fd() was readable. */
 void rings_polled(struct rings *r);
-/* Whether all followed tasks, and all that they started, are gone. */
+/* Whether all followed tasks, and all tasks that they started, are gone. */
 bool rings_all_gone(const struct rings *r);
 
-/* Chooses large or small stack copies from now on: each event was opened twice, and one of the two
- * is off. Initially copies are large. If there is no room for that, or records were lost in the
- * last half second, all are small. */
+/* Chooses large or small stack copies from now on: each event is opened twice, and one of the two
+ * is off. Initially copies are large. Without room for large copies, or after losses in the last
+ * half second, all are small. */
 void rings_choose(struct rings *r, bool large);
-/* The size of these copies. */
+/* The size of large or small copies. */
 uint32_t rings_stack_bytes(const struct rings *r, bool large);
 
 struct ring_value {
@@ -84,23 +84,24 @@ struct ring_value {
 struct ring_record {
 	const struct perf_event_header *header; /* valid until the next call */
 	size_t event;                           /* index into the events */
-	struct perf_sample sample;       /* of a record that is no sample: pid, tid, time and cpu */
+	struct perf_sample sample;              /* for other records: only pid, tid, time and cpu */
 	const struct ring_value *values; /* the other events of the group, read at the sample */
 	size_t n_values;
 };
 
-enum { RINGS_SLACK_MS = 2 }; /* how late the writer of a record may be to show it */
+enum { RINGS_SLACK_MS = 2 }; /* how long after taking its time the kernel may publish a record */
 
-/* Starts reading records up to that long ago; `all`: up to now. */
+/* Starts reading: records up to RINGS_SLACK_MS ago, less if the buffers are filling; `all`: up to
+ * now. */
 void rings_begin(struct rings *r, bool all);
-/* Whether so much came since that it has to be read as soon as RINGS_SLACK_MS are over. */
+/* Whether the buffers are so full that they must be read as soon as RINGS_SLACK_MS are over. */
 bool rings_are_filling(const struct rings *r);
 bool rings_next(struct rings *r, struct ring_record *ret); /* false: no more for now */
 
-/* The kernel's counters: time that the tasks of each event were running, samples lost. */
+/* The kernel's counters. */
 struct rings_totals {
-	uint64_t running_ns; /* of the first event */
-	uint64_t lost;       /* samples of all events */
+	uint64_t running_ns; /* time that the tasks of the first event were running */
+	uint64_t lost;       /* samples lost, of all events */
 };
 struct rings_totals rings_totals(const struct rings *r);
 uint64_t rings_records_lost(const struct rings *r); /* from records of losses in the buffers */

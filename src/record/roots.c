@@ -6,15 +6,15 @@
 #include "base/map64.h"
 
 enum {
-	OUTERMOST = 3, /* _start, __libc_start_main and who calls main; clone3, start_thread and
-			  who calls the thread's function */
-	TRIES = 16,    /* of a thread, in a row */
-	THREADS_MAX = 1 << 14, /* whose tries are counted; beyond it all begin anew */
+	OUTERMOST = 3, /* _start, __libc_start_main and the caller of main; clone3, start_thread and
+			  the caller of the thread's function */
+	TRIES = 16,    /* a thread's first tries, which are never skipped */
+	THREADS_MAX = 1 << 14, /* with counted tries; beyond it counts restart */
 };
 
 struct roots {
-	struct map64 pcs;   /* the set of them */
-	struct map64 tries; /* by thread */
+	struct map64 pcs;   /* the set of return addresses */
+	struct map64 tries; /* number of tries by thread */
 };
 
 struct roots *roots_new(void) { return xalloc(sizeof(struct roots)); }

@@ -1,4 +1,4 @@
-/* runtime_file.c - goes through the blocks of a file for its threads, stacks and losses. */
+/* runtime_file.c - reads threads, stacks and losses from the blocks of a runtime's file. */
 #include "record/runtime_file.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static void add_stacks(struct runtime_part p, struct record_audit *a)
 	}
 }
 
-/* True for the first one of that key. */
+/* True if the key was not known before; adds it. */
 static bool is_first(struct map64 *known, uint64_t key)
 {
 	size_t before = known->n;
@@ -68,7 +68,7 @@ static void add_threads(struct runtime_part p, struct map64 *tids, struct record
 	}
 }
 
-/* Settings are a line among others, between commas. */
+/* Settings are on one line, separated by commas. */
 static bool names_run(struct runtime_part p, const char *run)
 {
 	char *setting = xprintf("options=run=%s,", run);
@@ -77,7 +77,7 @@ static bool names_run(struct runtime_part p, const char *run)
 	return found;
 }
 
-/* Before anything is added: a file of another run changes nothing. */
+/* Checked before anything is added: a file of another run must not change the sums. */
 static bool is_of_run(const struct file *f, const char *run)
 {
 	struct kinf_block head;
@@ -184,7 +184,7 @@ char *runtime_file_trouble(const char *path)
 	return runtime_file_header(path, &h) ? kinfile_trouble(&h) : NULL;
 }
 
-/* "name=value" lines. */
+/* Finds a fact among "name=value" lines. */
 static char *find_fact(struct runtime_part p, const char *name)
 {
 	size_t n = strlen(name);

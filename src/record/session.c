@@ -1,4 +1,4 @@
-/* session.c - the recorder's loop: records in, samples out, signals and time. */
+/* session.c - the recorder's loop: reads records, writes samples, handles signals and time. */
 #include "record/session.h"
 
 #include <poll.h>
@@ -21,7 +21,8 @@ static const uint64_t SECOND_NS = 1000000000;
 
 /* ---- records ---- */
 
-/* The frames at the addresses that a sample refers to: its data, and the ends of its branches. */
+/* Finds the frames at the addresses in a sample's details: of its data, and both ends of its
+ * branches. */
 static void find_places(struct session *s, const struct perf_sample *d, const struct thread *t)
 {
 	s->places.n = 0;
@@ -36,7 +37,7 @@ static void find_places(struct session *s, const struct perf_sample *d, const st
 	}
 }
 
-/* With the stack at hand. */
+/* Records a sample with the stack in s->stack. */
 static void record_sample(struct session *s, const struct ring_record *r, struct thread *t)
 {
 	const struct record_event *e = &s->events.at.at[r->event];
@@ -75,8 +76,8 @@ static void record_sample(struct session *s, const struct ring_record *r, struct
 		s->sampled_ns += from->period;
 }
 
-/* The counts of the other events of its group since the previous sample are theirs, with the same
- * stack. */
+/* Records a sample for each other event of the group, with the same stack, weighted by its count
+ * since the previous sample. */
 static void record_group(struct session *s, const struct ring_record *r, struct thread *t)
 {
 	for (size_t i = 0; i < r->n_values; i++) {
@@ -89,7 +90,7 @@ static void record_group(struct session *s, const struct ring_record *r, struct 
 	}
 }
 
-/* A jitdump file is mapped by who writes it, for us to see. */
+/* Programs map the jitdump file that they write, so that the recorder learns of it. */
 static void look_for_dump(struct session *s, const struct thread *t, uint64_t time_ns)
 {
 	for (size_t i = 0; i < t->space->at.n; i++) {
@@ -105,7 +106,7 @@ static void take_sample(struct session *s, const struct ring_record *r)
 	if (e->purpose == EVENT_TRACKING || (s->opts->not_self && (pid_t)r->sample.pid == getpid()))
 		return;
 	struct thread *t = spaces_sampled(s->spaces, &r->sample);
-	if (!t->task) /* what it had mapped before the recording */
+	if (!t->task) /* for files that it mapped before the recording */
 		look_for_dump(s, t, r->sample.time);
 	unwinding_sample(s->unwinding, t->space, &r->sample, &s->stack);
 	if (s->wall)
@@ -144,7 +145,7 @@ static void take(struct session *s, const struct ring_record *r)
 {
 	struct spaces_hooks hooks = { end_thread, end_process, s };
 	if (r->header->type == PERF_RECORD_FORK && s->opts->no_inherit && !s->opts->everything)
-		return; /* what they start is not recorded */
+		return; /* tasks started by it are not recorded */
 	switch (r->header->type) {
 	case PERF_RECORD_SAMPLE:
 		take_sample(s, r);
@@ -170,7 +171,7 @@ static void take(struct session *s, const struct ring_record *r)
 		look_for_dump(s, t, r->sample.time);
 }
 
-/* Takes in what the kernel has recorded; `all`: up to now. */
+/* Handles the records that the kernel has written; `all`: up to now. */
 static void drain(struct session *s, bool all)
 {
 	struct ring_record r;
@@ -179,7 +180,7 @@ static void drain(struct session *s, bool all)
 		take(s, &r);
 }
 
-/* ---- now and then ---- */
+/* ---- regular work ---- */
 
 static void trouble(struct session *s, struct kin_error *err)
 {
@@ -201,8 +202,9 @@ static uint64_t lost(const struct session *s, const struct rings_totals *t)
 	return t->lost > records ? t->lost : records;
 }
 
-/* By the kernel's accounting. What the events counted, if that is not much less than what wait()
- * says: programs that are executed with more rights than ours have no events. */
+/* CPU time by the kernel's accounting: the time that the events counted, plus what wait() reports
+ * beyond it if that is clearly more. Programs executed with more rights than ours have no
+ * events. */
 static uint64_t cpu_time(const struct session *s, const struct rings_totals *t)
 {
 	bool all = !s->gate && !s->opts->no_inherit && !record_is_apart(s->opts);
@@ -220,7 +222,7 @@ static void update_totals(struct session *s)
 		kinfile_writer_lost(w, KINF_LOST_SAMPLES, n - s->lost_written);
 	s->lost_written = n;
 	if (s->opts->parts.overwrite)
-		return; /* of a part of the time nothing is known */
+		return; /* the file covers only a part of the time */
 	uint64_t cpu_ns = cpu_time(s, &t);
 	kinfile_writer_clock(w, cpu_ns > s->begin.cpu_ns ? cpu_ns - s->begin.cpu_ns : 0,
 			     s->sampled_ns - s->begin.sampled_ns);
@@ -240,7 +242,7 @@ static void show(struct session *s, uint64_t now)
 static void tick(struct session *s)
 {
 	uint64_t now = clock_now_ns();
-	if (now - s->ticked_ns > SECOND_NS / 4) { /* before each time that the file is written to */
+	if (now - s->ticked_ns > SECOND_NS / 4) { /* before each write to the file */
 		s->ticked_ns = now;
 		if (s->followed.at.n < TOTALS_MAX)
 			update_totals(s);
@@ -257,7 +259,8 @@ static void tick(struct session *s)
 	}
 }
 
-/* Threads that began after they were listed, and before those that began them were followed. */
+/* Follows threads that began after the listing, but before the threads that started them were
+ * followed. */
 static void look_again(struct session *s)
 {
 	struct thread_list now = { 0 }, missed = { 0 };
@@ -273,7 +276,7 @@ static void look_again(struct session *s)
 	vec_free(&missed.at);
 }
 
-/* ---- what a file begins with ---- */
+/* ---- head of a file ---- */
 
 static void describe(struct session *s)
 {
@@ -306,7 +309,7 @@ static void describe(struct session *s)
 						      : "estimated: nearest sample");
 }
 
-/* With what the kernel did not let be sampled. */
+/* The event's name, with ":u" if the kernel let us sample user mode only. */
 static char *event_name(const struct session *s, const struct record_event *e)
 {
 	return xprintf("%s%s", e->name, s->user_only && !strchr(e->name, ':') ? ":u" : "");
@@ -333,7 +336,7 @@ static void define_wall(struct session *s)
 	free(waiting);
 }
 
-/* In each file, in the same order: they have the same ids. */
+/* Defines the events in each file in the same order, so that they have the same ids. */
 static void define_events(struct session *s)
 {
 	struct kinfile_writer *w = recording_writer(s->recording);
@@ -363,7 +366,7 @@ static void write_moment(struct session *s, const struct named_moment *m)
 	kinfile_writer_marker(recording_writer(s->recording), m->time_ns, m->name);
 }
 
-/* Samples kept in memory are not in the file yet: the last of its markers are kept, too. */
+/* Samples kept in memory are not in the file yet, so the most recent markers are kept, too. */
 static void take_moment(struct session *s, const struct named_moment *m)
 {
 	enum { MOST = 1 << 16 };
@@ -405,7 +408,7 @@ static void take_markers(struct session *s)
 		take_moment(s, &m);
 }
 
-/* Markers since the oldest sample. */
+/* Writes the markers since the oldest sample. */
 static void write_moments(struct session *s, uint64_t first_ns)
 {
 	for (size_t i = 0; i < s->moments.n; i++)
@@ -476,7 +479,7 @@ static struct kin_error *unload(struct session *s, uint64_t now_ns)
 	return NULL;
 }
 
-/* Totals of the current file: wait() gives a program's totals over all files. */
+/* Writes totals of the current file. Those from wait() would cover all files of a program. */
 static void write_switches(struct session *s)
 {
 	struct kinfile_writer *w = recording_writer(s->recording);
@@ -530,7 +533,7 @@ static bool part_is_over(struct session *s)
 	return !s->trouble && (s->switch_now || due);
 }
 
-/* The file at hand ends, and the recording goes on in another one. */
+/* Ends the current file, and continues in another one. */
 static void begin_part(struct session *s)
 {
 	struct kinfile_writer *w = NULL;
@@ -575,15 +578,15 @@ static void take_signal(struct session *s, const struct signal_seen *seen)
 		target_pass(&s->target, seen);
 	if (user || (alive && !end))
 		return;
-	/* The program decides what the first one means. */
+	/* the program decides what the first signal means */
 	if (!alive || ++s->interrupts > 1) {
 		s->stop = true;
 		s->stopped_by = alive ? seen->number : 0;
 	}
 }
 
-/* How often memory missing from stack copies is read while it is still there. At least the time
- * between two samples of a CPU: at a low rate waking up costs more than everything else. */
+/* How often memory missing from stack copies is read while it is still there. The time is at least
+ * that between two samples of a CPU: at low rates, waking up costs more than everything else. */
 static uint64_t deep_round_ms(const struct session *s)
 {
 	uint64_t per_second = s->events.at.at[0].frequency;
@@ -592,8 +595,10 @@ static uint64_t deep_round_ms(const struct session *s)
 	return ms < ROUND_MS ? ms : ROUND_MS;
 }
 
-/* Large copies of stacks in the first half second, and as long as one stack in a thousand would not
- * have fitted a small one. The round is then short, and in step with nothing. */
+/* The time until the next reading; also chooses the size of stack copies. They are large in the
+ * first half second, and as long as more than one stack in a thousand would not fit a small one.
+ * For such stacks, and in the first tenth of a second, the time is short, and varies so that it is
+ * in step with nothing. */
 static uint64_t round_ms(struct session *s, uint64_t now)
 {
 	uint64_t age = now - s->start_ns;
@@ -627,7 +632,7 @@ static bool is_over(const struct session *s)
 		return true;
 	if (s->target.running && record_is_apart(s->opts))
 		return s->target.ended;
-	/* A program with more rights than ours loses the kernel's events, and lives on. */
+	/* A program with more rights than ours loses the kernel's events, but lives on. */
 	return (!s->target.running || s->target.ended) && rings_all_gone(s->rings);
 }
 
@@ -647,7 +652,7 @@ static void tell_of_others(struct session *s, uint64_t *ended_ns, bool *told)
 		     "ends, or until an interrupt");
 }
 
-/* The kernel takes the events off a program that is executed with more rights than ours. */
+/* The kernel removes the events of a program that is executed with more rights than ours. */
 static void tell_of_rights(struct session *s, unsigned *rounds)
 {
 	bool unseen = s->target.running && !s->target.ended && !record_is_apart(s->opts) &&
@@ -692,7 +697,8 @@ void session_run(struct session *s)
 
 /* ---- beginning and end ---- */
 
-/* 0: the thread is gone, or has ended as the first of a process that goes on. */
+/* The process of a thread. 0: the thread is gone, or is the ended first thread of a process that
+ * goes on. */
 static pid_t process_of(pid_t tid)
 {
 	char path[64], line[128];
@@ -738,7 +744,7 @@ void session_begin(struct session *s)
 	s->result->audit.own_fixed_ns = own_cpu();
 }
 
-/* Most first; few. */
+/* Collects the few modules with the most failures, most first. */
 static void worst_objects(const struct session *s, struct record_audit *a)
 {
 	for (size_t i = 0; i < modules_count(s->modules); i++) {

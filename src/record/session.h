@@ -16,10 +16,9 @@ struct session {
 	struct record_result *result;
 	struct record_events events;
 	struct gate *gate;       /* NULL: always open */
-	struct markers *markers; /* NULL: only --control names moments */
+	struct markers *markers; /* NULL: only the command "mark" of --control sets markers */
 	int cgroup_fd;           /* -1: none */
-	const char *instead; /* name of an event that the machine lacks, and of its replacement; or
-				NULL */
+	const char *instead;     /* a missing event that was replaced; NULL: none */
 	bool user_only, exact_switches;
 	struct signals signals;
 	struct target target;
@@ -43,10 +42,10 @@ struct session {
 	struct thread_list followed; /* threads that were attached to */
 	VEC(struct named_moment)
 	moments;              /* markers still to be written, if samples are kept in memory */
-	unsigned n_signalled; /* number of markers by signal, which are named by a number */
-	bool looked_again;    /* checked for threads that had begun meanwhile */
+	unsigned n_signalled; /* number of markers set by signals, which get a number as name */
+	bool looked_again;    /* looked again for threads that began meanwhile */
 	uint64_t start_ns, deadline_ns, ticked_ns, shown_ns;
-	uint64_t used_ns, switched, preempted; /* of programs that ended, by wait() */
+	uint64_t used_ns, switched, preempted; /* totals of ended programs, from wait() */
 	uint64_t samples, outside, sampled_ns, lost_written, throttled;
 	unsigned interrupts;
 	int stopped_by; /* signal; 0: none */

@@ -1,4 +1,4 @@
-/* spaces.c - keeps threads and their mappings up to date by the kernel's records and /proc. */
+/* spaces.c - keeps threads and their mappings up to date, from the kernel's records and /proc. */
 #include "record/spaces.h"
 
 #include <stdio.h>
@@ -17,14 +17,14 @@ struct spaces {
 	struct modules *modules;
 	void (*release)(struct space *s);
 	struct map64 by_tid;     /* -> index into threads */
-	struct map64 by_pid;     /* -> index of any thread of it that has not ended */
+	struct map64 by_pid;     /* -> index of any thread of the process that has not ended */
 	struct map64 last_ended; /* by CPU -> tid */
-	pid_t ended[ENDED_MAX];  /* the last ones, but for first threads of processes that go on */
-	size_t n_ended;          /* ever; the next one is at n_ended % ENDED_MAX */
+	pid_t ended[ENDED_MAX];  /* ended last, except first threads of processes that go on */
+	size_t n_ended;          /* number ever; the next place is n_ended % ENDED_MAX */
 	VEC(struct thread *) threads;
-	VEC(uint32_t) unused; /* of threads */
+	VEC(uint32_t) unused; /* free places in `threads` */
 	size_t n_processes, n_threads;
-	uint32_t run; /* of threads without a known parent */
+	uint32_t run; /* repetition of threads without a known parent */
 };
 
 /* ---- spaces ---- */
@@ -82,13 +82,13 @@ static void insert(struct space *s, size_t at, struct mapping m)
 	s->at.at[at] = m;
 }
 
-/* The parts of other mappings that the new one covers are removed. */
+/* Adds a mapping, and removes the parts of other mappings that it covers. */
 static void space_map(struct space *s, struct mapping m)
 {
 	size_t i = after(s, m.start);
 	if (m.start >= m.end || s->at.n >= MAPPINGS_MAX)
 		return;
-	if (i < s->at.n && s->at.at[i].start < m.start) { /* its front remains */
+	if (i < s->at.n && s->at.at[i].start < m.start) { /* its front part remains */
 		struct mapping back = s->at.at[i];
 		s->replaced |= back.module != m.module || back.bias != m.bias;
 		s->at.at[i].end = m.start;
@@ -136,7 +136,7 @@ static bool read_exe(pid_t tid, char ret[4096])
 	return n > 0;
 }
 
-/* Where the first thread of a process has ended, only others show what it has. */
+/* Finds the program of a process. If its first thread has ended, only other threads show it. */
 static void find_exe(struct space *s, char ret[4096])
 {
 	struct thread_list of = { 0 };
@@ -245,7 +245,8 @@ static struct thread *any_of(const struct spaces *s, pid_t pid)
 	return t && t->pid == pid ? t : NULL;
 }
 
-/* Any thread of the process, if need be the first, which has ended: they share a space. */
+/* Any thread of the process, as they share a space: one that has not ended, or else the first,
+ * which has ended. */
 static struct thread *sibling(const struct spaces *s, pid_t pid)
 {
 	struct thread *any = any_of(s, pid);
@@ -253,7 +254,7 @@ static struct thread *sibling(const struct spaces *s, pid_t pid)
 	return first && first->pid == pid ? first : any;
 }
 
-/* A thread of the process other than t, which may be NULL; none that has ended. */
+/* A thread of the process that has not ended, other than t (which may be NULL). */
 static struct thread *another(const struct spaces *s, pid_t pid, const struct thread *t)
 {
 	struct thread *any = any_of(s, pid);
@@ -331,7 +332,7 @@ struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid)
 	t = add_thread(s, pid, tid, space);
 	if (pid || tid)
 		read_comm(pid, tid, t->comm);
-	else if (sees_all()) /* a processor that has nothing to do, by the kernel's name */
+	else if (sees_all()) /* the idle task, under the kernel's name */
 		snprintf(t->comm, sizeof(t->comm), "swapper");
 	return t;
 }
@@ -376,7 +377,7 @@ static bool others_have(const struct spaces *s, const struct thread *t)
 	return false;
 }
 
-/* The process's own, to be changed. */
+/* A space that no other process shares, so that it can be changed. */
 static struct space *own_space(struct spaces *s, struct thread *t)
 {
 	if (others_have(s, t)) {
@@ -429,8 +430,8 @@ static void take_mmap(struct spaces *s, const struct ring_record *r)
 	space_map(space, made);
 }
 
-/* Exec in a thread other than the first: all others have ended, and it has the number of that one,
- * under which records may have come before that of the exec. */
+/* Handles exec in a thread other than the first: all other threads have ended, and the caller takes
+ * over the id of the first. Records with that id may have come before the record of the exec. */
 static struct thread *become_first(struct spaces *s, struct thread *first, struct thread *caller,
 				   uint64_t time_ns, const struct spaces_hooks *hooks)
 {
@@ -462,7 +463,7 @@ static void take_comm(struct spaces *s, const struct ring_record *r,
 		t->ended = false;
 		keep_as_any(s, t);
 	}
-	if (!t && exec) { /* nothing of what it was is left */
+	if (!t && exec) { /* nothing is left of the program before */
 		t = add_thread(s, (pid_t)c->pid, (pid_t)c->tid, space_new((pid_t)c->pid));
 		t->space->fresh = t->space->exec = true;
 	} else if (!t) {
@@ -487,14 +488,14 @@ struct task_record {
 	uint64_t time;
 };
 
-/* But for the first thread of a process that goes on. */
+/* Forgets a thread that has ended, unless it is the first of a process that goes on. */
 static void forget_ended(struct spaces *s, pid_t tid, uint64_t time_ns,
 			 const struct spaces_hooks *hooks)
 {
 	struct thread *t = spaces_known(s, tid);
 	if (!t || !t->ended || (t->tid == t->pid && any_of(s, t->pid)))
 		return;
-	t->task = 0; /* when it ended is told */
+	t->task = 0; /* its end was reported already */
 	hooks->ended(hooks->arg, t, time_ns, true);
 	forget(s, t);
 }
@@ -503,22 +504,23 @@ static void take_fork(struct spaces *s, const struct ring_record *r,
 		      const struct spaces_hooks *hooks)
 {
 	const struct task_record *f = (const void *)r->header;
-	forget_ended(s, (pid_t)f->tid, r->sample.time, hooks); /* its number is used again */
+	forget_ended(s, (pid_t)f->tid, r->sample.time, hooks); /* the thread's id is used again */
 	struct thread *parent = spaces_known(s, (pid_t)f->ptid);
 	struct thread *old = spaces_known(s, (pid_t)f->tid);
 	if (old && old->pid == (pid_t)f->pid)
-		return; /* found in /proc already */
+		return; /* already found in /proc */
 	if (!parent)
 		parent = sibling(s, (pid_t)f->ppid);
 	if (!parent || !parent->pid)
-		return; /* it will be found when it is needed */
+		return; /* the thread will be read from /proc when needed */
 	parent->space->refs++;
 	struct thread *t = add_thread(s, (pid_t)f->pid, (pid_t)f->tid, parent->space);
 	memcpy(t->comm, parent->comm, sizeof(t->comm));
 	t->run = parent->run;
 }
 
-/* It is known until many others have ended: it still has samples, of what the kernel does then. */
+/* An ended thread stays known until many others have ended, since the kernel's work on its exit is
+ * still sampled. */
 static void keep_ended(struct spaces *s, pid_t tid, uint64_t time_ns,
 		       const struct spaces_hooks *hooks)
 {
@@ -538,7 +540,7 @@ static void take_exit(struct spaces *s, const struct ring_record *r,
 	pid_t pid = t->pid, tid = t->tid;
 	uint32_t task = t->task;
 	hooks->ended(hooks->arg, t, now_ns, true);
-	t->task = task; /* its name is the same until an exec */
+	t->task = task; /* further samples belong to the same task of the file */
 	t->ended = true;
 	*map64_at(&s->last_ended, r->sample.cpu) = (uint32_t)tid;
 	const struct thread *other = another(s, pid, t);
@@ -558,10 +560,10 @@ static void take_exit(struct spaces *s, const struct ring_record *r,
 
 void spaces_take(struct spaces *s, const struct ring_record *r, const struct spaces_hooks *hooks)
 {
-	uint32_t pid; /* begins each of these records */
+	uint32_t pid; /* the first field of each of these records */
 	memcpy(&pid, r->header + 1, sizeof(pid));
 	if (!pid)
-		return; /* of processes that cannot be told apart: see sees_all() */
+		return; /* processes that cannot be told apart: see sees_all() */
 	switch (r->header->type) {
 	case PERF_RECORD_MMAP2:
 		take_mmap(s, r);

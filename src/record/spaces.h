@@ -18,11 +18,11 @@ struct mapping {
 
 struct space {
 	unsigned refs;
-	pid_t pid;                /* a thread that has or had it: for its files and memory */
+	pid_t pid;                /* a thread of it, possibly ended: for its files and memory */
 	VEC(struct mapping) at;   /* by address; not overlapping */
 	bool fresh;               /* after exec: the first file mapped is the program */
-	bool exec;                /* it was made by exec: */
-	struct space *before;     /* space of the program that called it; NULL: not known */
+	bool exec;                /* made by exec; then: */
+	struct space *before;     /* space of the program that called exec; NULL: not known */
 	bool runs;                /* the new program has been seen to run */
 	bool replaced;            /* a mapping replaced another: caches are invalid */
 	struct walker *walker;    /* owned by the unwinding; NULL: not yet */
@@ -31,22 +31,24 @@ struct space {
 
 /* The mapping that contains addr; NULL if there is none. */
 const struct mapping *space_find(const struct space *s, uint64_t addr);
-/* Whether a thread that entered the kernel at addr did so to start the space's program. If so, sets
- * *ret to the mapping of the program that called exec; NULL: it is not known. */
+/* Whether the kernel was entered at addr by the exec that starts the space's program. If so, sets
+ * *ret to the mapping in the program that called exec; NULL: not known. */
 bool space_is_started_at(struct space *s, uint64_t addr, const struct mapping **ret);
 
-struct thread { /* a thread while it has one name */
+struct thread { /* a thread, under its present name */
 	pid_t pid, tid;
-	uint32_t task; /* its id in the file that is written; 0: none yet */
+	uint32_t task; /* its id in the file being written; 0: none yet */
 	char comm[16];
 	struct space *space;
 	struct thread_wall *wall; /* owned by wall.c; NULL: none */
 	uint32_t run;             /* repetition of the program, from 0 */
-	bool ended; /* its number is still used: by the kernel, which takes it apart, and, if it is
-		       the first of a process that goes on, by who calls exec */
+	bool ended; /* it has exited, but its id still occurs: in samples of the kernel's exit work;
+		       and, if it was the first of a process that goes on, in a thread that calls
+		       exec */
 };
 
-/* Whether it stands for all processes outside of our PID namespace, as of a container. */
+/* True for the thread that stands for all processes outside of our PID namespace, such as a
+ * container's. */
 bool thread_is_outside(const struct thread *t);
 
 struct spaces;
@@ -59,14 +61,14 @@ void spaces_set_run(struct spaces *s, uint32_t run);
 
 /* The thread; read from /proc if it is not known. Valid until it is gone. */
 struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid);
-/* That of a sample or switch. Of one whose number the kernel has taken away: the last that ended on
- * the CPU. */
+/* The thread of a sample or switch. If the kernel has already taken away the thread's id, this is
+ * the thread that ended last on that CPU. */
 struct thread *spaces_sampled(struct spaces *s, const struct perf_sample *p);
 struct thread *spaces_known(const struct spaces *s, pid_t tid); /* or NULL */
 
 /* Handles a record other than a sample. ended() is called before a thread changes its name or is
- * gone; left() after the last known thread of a process is gone. A thread that is gone may still
- * have samples and switches: ended() is called again when it is forgotten. */
+ * gone; left() after the last known thread of a process is gone. An ended thread may still have
+ * samples and switches: ended() is called again when it is forgotten. */
 struct spaces_hooks {
 	void (*ended)(void *arg, struct thread *t, uint64_t time_ns, bool gone);
 	void (*left)(void *arg, pid_t pid, uint64_t time_ns);
@@ -76,7 +78,7 @@ void spaces_take(struct spaces *s, const struct ring_record *r, const struct spa
 
 size_t spaces_n_processes(const struct spaces *s); /* ever seen */
 size_t spaces_n_threads(const struct spaces *s);
-/* Calls each(arg, thread) for all that are known. */
+/* Calls each(arg, thread) for all known threads. */
 void spaces_each(struct spaces *s, void (*each)(void *arg, struct thread *t), void *arg);
 
 #endif

@@ -19,7 +19,8 @@ enum { HURRIED = -10 };
 
 /* ---- limits ---- */
 
-/* They are the program's: the recorder takes what it may. */
+/* Saves a limit, which the program will get, and raises that of the recorder as far as
+ * permitted. */
 static void raise_limit(__rlimit_resource_t what, struct rlimit *before)
 {
 	struct rlimit most;
@@ -58,7 +59,7 @@ static void choose_ends(struct signals *s)
 		if (!ends_process(number) || sigaction(number, NULL, &a))
 			continue;
 		bool ignored = a.sa_handler == SIG_IGN;
-		if (!ignored || number == SIGINT) /* blocked, it comes nevertheless */
+		if (!ignored || number == SIGINT) /* delivered while blocked */
 			sigaddset(&s->taken, number);
 		s->deaf |= ignored && number == SIGINT;
 	}
@@ -66,7 +67,7 @@ static void choose_ends(struct signals *s)
 
 static bool is_set(const struct itimerval *t) { return t->it_value.tv_sec || t->it_value.tv_usec; }
 
-/* They would come to us, who do not know what they are for. */
+/* Saves and stops timers set before our start. Their signals are meant for the program. */
 static void take_timers(struct signals *s)
 {
 	static const struct itimerval none;
@@ -91,10 +92,10 @@ static struct kin_error *open_signals(struct signals *s, bool ends)
 	raise_limit(RLIMIT_AS, &s->memory_before);
 	sigemptyset(&s->taken);
 	sigaddset(&s->taken, SIGCHLD);
-	sigaddset(&s->taken, SIGXFSZ); /* a write that is refused is an error and no end */
+	sigaddset(&s->taken, SIGXFSZ); /* a refused write is then only an error */
 	if (ends)
 		choose_ends(s);
-	/* If it is ignored, wait() does not work. */
+	/* wait() does not work while SIGCHLD is ignored. */
 	struct sigaction ordinary = { .sa_handler = SIG_DFL };
 	sigaction(SIGCHLD, &ordinary, &s->child_before);
 	pthread_sigmask(SIG_BLOCK, &s->taken, &s->before);
@@ -111,7 +112,7 @@ void signals_close(struct signals *s)
 {
 	struct signal_seen seen;
 	while (s->fd >= 0 && s->started && signals_next(s, &seen))
-		continue; /* they were for what is over now */
+		continue; /* drop signals about the recording that is over */
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
@@ -165,7 +166,7 @@ static void become(char *const *argv, const struct signals *s, int go, int faile
 		n = read(go, &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
-		_exit(127); /* the recorder is no more */
+		_exit(127); /* the recorder is gone */
 	sigaction(SIGCHLD, &s->child_before, NULL);
 	sigprocmask(SIG_SETMASK, &s->program, NULL);
 	limits_as_before(s);
@@ -260,8 +261,7 @@ bool target_is_leaving(const struct target *t)
 
 void target_pass(const struct target *t, const struct signal_seen *s)
 {
-	bool own =
-		s->sender == t->pid; /* a program that signals its parent means no good to itself */
+	bool own = s->sender == t->pid; /* a program that signals its parent does not mean itself */
 	if (t->running && !t->ended && !s->from_terminal && !own && !s->ours)
 		kill(t->pid, s->number);
 }

@@ -4,7 +4,7 @@
  * the kernel's events are opened on it. It gets the signal mask, dispositions and limits that we
  * were started with.
  *
- * Timers that exec keeps (an alarm that was set before) become the program's when it starts.
+ * Timers that survive exec (an alarm that was set before) become the program's when it starts.
  *
  * Signals that would end the recorder are read from a descriptor, because they are meant for the
  * program or must end the recording properly. Signals that were ignored at our start stay ignored,
@@ -27,7 +27,7 @@ struct signals {
 	int fd; /* for poll() */
 	sigset_t before, taken;
 	bool deaf;        /* terminal interrupts were ignored at our start */
-	sigset_t program; /* the signals that a started program has blocked: as before */
+	sigset_t program; /* blocked in started programs: as at our start */
 	struct sigaction child_before;
 	int nice_before;
 	struct itimerval
@@ -83,7 +83,8 @@ struct thread_list {
 };
 struct kin_error *target_threads(pid_t pid, struct thread_list *ret)
 	__attribute__((warn_unused_result));
-/* Leaves each thread in it once: it may belong to several of what the user named. */
+/* Removes duplicates: a thread may belong to several of the processes and threads that the user
+ * named. */
 void target_threads_once(struct thread_list *l);
 
 #endif

@@ -38,7 +38,7 @@ static struct kin_error *unreadable(int errnum, const char *pattern)
 		       pattern, roots[0]);
 }
 
-/* The number in the folder's file `id`; false: this is no trace point. */
+/* Reads the number in the trace point's file `id`. False: this is no trace point. */
 static bool read_id(const char *group, const char *name, uint64_t *ret)
 {
 	unsigned long long id;

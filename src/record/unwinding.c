@@ -1,4 +1,5 @@
-/* unwinding.c - finds code and memory for the walk, and turns walks into frames of samples. */
+/* unwinding.c - gives walks the code and memory that they need, and turns walks into frames of
+ * samples. */
 #include "record/unwinding.h"
 
 #include <errno.h>
@@ -16,14 +17,14 @@
 
 enum {
 	CACHE_BITS = 10,
-	PAGE = 4096, /* the smallest there is */
+	PAGE = 4096, /* smallest size of a page */
 	TOUCHED_MAX = (64 << 10) / PAGE,
 	NO_PAGE = 1,
-	PAGES_BEYOND = 16, /* that are read for one sample */
+	PAGES_BEYOND = 16, /* read for one sample at most */
 	LAST_STACKS = 32,
 };
 
-struct code_cache { /* what was found for a pc */
+struct code_cache { /* modules found for pcs */
 	struct {
 		uint64_t pc;
 		struct module *module;
@@ -44,20 +45,20 @@ struct unwinding {
 	struct unwinding_copies copies;
 	struct unwinding_stats stats;
 	struct jit *jit;
-	struct perf_places places; /* machine NULL: stacks cannot be walked on this one */
+	struct perf_places places; /* machine NULL: this machine's stacks cannot be walked */
 	uint64_t pcs[UNWINDING_DEPTH];
-	pid_t process, thread; /* of the sample at hand, */
+	pid_t process, thread; /* of the current sample */
 	uint64_t time_ns;
 	uint64_t copy_addr;
-	/* a page of it, beyond the copy, while that is read on */
+	/* a page of the process's memory beyond the copy, while a walk reads on there */
 	uint8_t page[PAGE];
 	uint64_t page_addr;
 	size_t pages_left;
 	uint64_t pcs_beyond[UNWINDING_DEPTH];
 	pid_t touched_tid;
 	uint64_t touched_ns;
-	uint64_t serial;                     /* of the last stack that got one */
-	struct last_stack last[LAST_STACKS]; /* by tid: of threads that ran last */
+	uint64_t serial;                     /* number of the last stack that got one */
+	struct last_stack last[LAST_STACKS]; /* at tid % LAST_STACKS */
 };
 
 /* The argument of a space's callbacks: the unwinding changes with the sample. */
@@ -65,8 +66,8 @@ struct walker {
 	struct unwinder *unwinder;
 	struct space *space;
 	struct unwinding *u;
-	struct beyond *beyond; /* NULL: nothing was read there yet */
-	struct roots *roots;   /* with frame pointers */
+	struct beyond *beyond; /* NULL: nothing was read beyond copies yet */
+	struct roots *roots;   /* for walks by frame pointers */
 };
 
 struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copies copies,
@@ -95,7 +96,7 @@ const struct unwinding_stats *unwinding_stats(const struct unwinding *u) { retur
 
 /* ---- memory of the process ---- */
 
-/* Where the first thread has ended, the process has its memory by another alone. */
+/* If the first thread has ended, the process's memory can only be read through another thread. */
 static ssize_t read_memory(pid_t pid, pid_t tid, const struct iovec *local,
 			   const struct iovec *remote, size_t n)
 {
@@ -113,8 +114,8 @@ static bool read_process(const struct unwinding *u, uint64_t addr, void *ret, si
 }
 
 /* The kernel's copy ends at the first page of the stack that the program never touched, as in the
- * middle of a large buffer. Whoever reads such a page makes it one of zeros, which it is, and
- * copies taken from then on go past it. */
+ * middle of a large buffer. Reading such a page makes the kernel map it, filled with zeros, which
+ * is what the program would read. Later copies then go past it. */
 static void touch_pages(struct unwinding *u, const struct perf_sample *sample, uint64_t sp)
 {
 	struct iovec remote[TOUCHED_MAX];
@@ -122,7 +123,7 @@ static void touch_pages(struct unwinding *u, const struct perf_sample *sample, u
 	uint64_t at = (sp + sample->stack_size) & ~(uint64_t)(PAGE - 1), end = sp + u->copies.large;
 	size_t n = 0;
 	if (sample->time <= u->touched_ns && (pid_t)sample->tid == u->touched_tid)
-		return; /* taken before what was done already */
+		return; /* the sample is older than the last reading of these pages */
 	for (; at < end && n < TOUCHED_MAX; at += PAGE)
 		remote[n++] = (struct iovec){ (void *)(uintptr_t)at, 1 };
 	struct iovec local = { bytes, n };
@@ -245,7 +246,7 @@ struct stack_frame unwinding_place(const struct space *s, uint64_t addr)
 {
 	struct stack_frame f = { .pc = addr, .addr = addr };
 	const struct mapping *m = space_find(s, addr);
-	if (addr >> 63) /* where the kernel is, on all machines */
+	if (addr >> 63) /* addresses of the kernel, on all machines */
 		f.flags = KINF_FRAME_KERNEL;
 	else if (m)
 		f = (struct stack_frame){ addr, addr - m->bias, m->module, 0 };
@@ -258,7 +259,7 @@ static uint64_t chain_word(const struct perf_sample *sample, size_t i)
 	return perf_sample_word(sample->chain, i);
 }
 
-/* Index of the mark before the chain's part of user code; n_chain: there is none. */
+/* Index of the mark before the chain's user part; n_chain: there is none. */
 static size_t find_user(const struct perf_sample *sample)
 {
 	size_t i = 0;
@@ -320,7 +321,8 @@ static void fail(const struct unwound *w)
 
 /* ---- walking ---- */
 
-/* false: the sample says nothing of user mode. */
+/* Starts a walk at the sample's registers. False: the sample has no 64-bit registers of user mode,
+ * or this machine's stacks cannot be walked. */
 static bool begin_walk(struct unwinding *u, const struct perf_sample *sample, struct unwind_walk *w,
 		       uint64_t all[MACHINE_REGISTERS])
 {
@@ -339,8 +341,8 @@ static bool begin_walk(struct unwinding *u, const struct perf_sample *sample, st
 	return true;
 }
 
-/* The callers beyond the copy, of which the walk at hand reached the end, as far as they are good
- * for a guess: how many, in pcs_beyond behind those that are certain. */
+/* Finds callers beyond the end of the copy, where the walk `w` stopped. Returns how many may be
+ * used as a guess; they are in pcs_beyond from w->n on. */
 static size_t guess_callers(struct unwinding *u, struct walker *walker, const struct unwind_walk *w)
 {
 	struct unwind_walk on = { .regs = w->regs,
@@ -373,7 +375,7 @@ static void add_guess(struct space *s, struct unwound *ret, const uint64_t *pcs,
 	ret->end = STACK_GUESSED;
 }
 
-/* The walk ended where the copy does. */
+/* Called if the walk ended where the copy ends: adds guessed callers if possible. */
 static void go_beyond(struct unwinding *u, struct walker *walker, const struct perf_sample *sample,
 		      const struct unwind_walk *w, struct unwound *ret)
 {
@@ -392,7 +394,8 @@ static void end_cut(struct unwinding *u, struct unwound *ret)
 	add_mark(ret, 0);
 }
 
-/* Those of the walk, of which the outermost may be known from the thread's last one. */
+/* Adds the frames of the walk. The outermost ones are copied from the thread's last stack where
+ * they are the same. */
 static void add_walked(const struct unwinding *u, struct space *s, const struct unwind_walk *w,
 		       const struct last_stack *last, struct unwound *ret)
 {
@@ -417,7 +420,8 @@ static bool has_jit(const struct unwound *w)
 	return false;
 }
 
-/* Whole stacks, and no code whose name or mapping may be another one at the next sample. */
+/* Keeps a stack for comparison with the thread's next one. It must be complete, without guesses and
+ * without JIT code, whose names and mappings may differ at the next sample. */
 static void keep_last(struct unwinding *u, const struct unwind_walk *w, struct last_stack *last,
 		      struct unwound *ret)
 {
@@ -483,8 +487,9 @@ static uint64_t entry_of(struct unwinding *u, const struct perf_sample *sample)
 	return i < sample->n_chain ? chain_word(sample, i) : 0;
 }
 
-/* While a new program begins, the memory of the one that called exec is gone, and so are its
- * callers; the call itself is known, if that program was recorded. */
+/* Adds the call of exec while a new program starts. The memory of the program that called exec is
+ * gone, and so are the call's own callers. The call itself is known if that program was
+ * recorded. */
 static bool calls_exec(struct unwinding *u, struct space *s, const struct perf_sample *sample,
 		       struct unwound *ret)
 {
@@ -515,8 +520,9 @@ static uint64_t caller_of_leaf(struct unwinding *u, struct space *s,
 	return w.n == 2 && !w.guessed ? u->pcs[1] : 0;
 }
 
-/* By call-frame information as well, up to the end. The thread may be elsewhere by now; hardly ever
- * has it come back from its outermost calls. */
+/* Learns the outermost calls from a second walk, by call-frame information up to the thread's
+ * start. The thread has moved on since the sample, but hardly ever has it returned from its
+ * outermost calls. */
 static void learn_roots(struct unwinding *u, struct walker *walker,
 			const struct perf_sample *sample)
 {
@@ -530,8 +536,9 @@ static void learn_roots(struct unwinding *u, struct walker *walker,
 		roots_learn(walker->roots, u->pcs_beyond, w.n);
 }
 
-/* The kernel's walk in pcs, with the leaf's caller put in. Where it led out of all code it was
- * nobody's frame pointer. */
+/* Copies the kernel's walk by frame pointers to pcs, and inserts the leaf's caller. Stops before
+ * the first address outside of all code: the register there held something else than a frame
+ * pointer. */
 static size_t chain_of(struct unwinding *u, struct space *s, const struct perf_sample *sample)
 {
 	size_t i = find_user(sample), n = 0;
@@ -552,7 +559,7 @@ static size_t chain_of(struct unwinding *u, struct space *s, const struct perf_s
 	return n;
 }
 
-/* The number of frames up to the thread's outermost calls; 0: the walk did not come so far. */
+/* The number of frames up to the thread's outermost calls; 0: the walk did not reach them. */
 static size_t up_to_root(const struct roots *roots, const uint64_t *pcs, size_t n)
 {
 	while (n > 1 && !roots_has(roots, pcs[n - 1]))
@@ -600,6 +607,6 @@ void unwinding_sample(struct unwinding *u, struct space *s, const struct perf_sa
 		by_cfi(u, s, sample, ret);
 	if (ret->n == ret->n_kernel && !ret->n_kernel)
 		add_user(s, ret, sample->ip, true);
-	if (ret->n == ret->n_kernel && ret->n) /* a thread of the kernel */
+	if (ret->n == ret->n_kernel && ret->n) /* a kernel thread */
 		ret->end = STACK_COMPLETE;
 }

@@ -42,9 +42,9 @@ struct unwound {
 	struct stack_frame frames[UNWINDING_DEPTH + 256]; /* leaf first */
 	size_t n, n_kernel;
 	enum stack_end end;
-	/* A number of its own; 0: it is not to be referred to. */
+	/* Unique number of the stack; 0: later stacks cannot refer to it. */
 	uint64_t serial;
-	/* The n_same outermost frames are those of the stack with that number. */
+	/* The n_same outermost frames equal those of the stack with this number. */
 	uint64_t same_as;
 	size_t n_same;
 };
@@ -64,12 +64,12 @@ void unwinding_release(struct space *s);
 void unwinding_sample(struct unwinding *u, struct space *s, const struct perf_sample *sample,
 		      struct unwound *ret);
 
-/* The frame of an address in a process: of data, or of a branch. */
+/* The frame of an address in a process: of data, or of a branch's end. */
 struct stack_frame unwinding_place(const struct space *s, uint64_t addr);
 
 struct unwinding_stats {
 	uint64_t stacks, complete, guesses, cut; /* user stacks */
-	uint64_t deep;                           /* stacks that do not fit a small copy */
+	uint64_t deep;                           /* stacks that would not fit a small copy */
 	uint64_t ends[5];                        /* by enum unwind_end */
 	uint64_t guessed;                        /* frames found by frame pointers */
 	uint64_t frames;

@@ -1,4 +1,5 @@
-/* wall.c - keeps each thread's last switch, and makes a sample of the time until it runs again. */
+/* wall.c - keeps each thread's last switch, and makes a sample of the time until the thread runs
+ * again. */
 #include "record/wall.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ struct kept_stack {
 	size_t n, cap;
 	bool known;
 	enum stack_end end;
-	uint64_t cpu_ns; /* on the thread's CPU clock */
+	uint64_t cpu_ns; /* of the thread's CPU clock */
 };
 
 struct wall_interval {
@@ -25,13 +26,13 @@ struct thread_wall {
 	bool running; /* counted in wall.running */
 	bool out, preempted, present;
 	uint32_t out_cpu;
-	uint64_t out_ns; /* since when, if out */
-	uint64_t in_ns;  /* since when, if not; 0: not known */
-	uint64_t cpu_ns; /* run so far, up to in_ns or out_ns */
+	uint64_t out_ns; /* if out: since when */
+	uint64_t in_ns;  /* if running: since when; 0: not known */
+	uint64_t cpu_ns; /* CPU time used up to in_ns or out_ns */
 	uint64_t
-		seen_ns; /* at_switch was looked at then: it ran on before that, if it did at all */
+		seen_ns; /* when at_switch was observed; not used for intervals that ended before */
 	struct kept_stack last, at_switch;
-	struct wall_interval pending[PENDING_MAX]; /* until the next sample tells which is nearer */
+	struct wall_interval pending[PENDING_MAX]; /* wait for the next sample: it may be nearer */
 	size_t n_pending;
 };
 
@@ -61,7 +62,7 @@ struct wall *wall_new(struct recording *r, bool exact, uint32_t blocked, uint32_
 void wall_free(struct wall *w) { free(w); }
 const struct wall_totals *wall_totals(const struct wall *w) { return &w->totals; }
 
-/* Records of somebody who left may have been lost. */
+/* Records of a thread leaving its CPU may have been lost, so the number is limited. */
 uint16_t wall_running(const struct wall *w)
 {
 	return (uint16_t)(w->running < w->n_cpus ? w->running : w->n_cpus);
@@ -124,7 +125,7 @@ static void emit(struct wall *w, struct thread *t, const struct wall_interval *i
 	*(i->waiting ? &w->totals.waiting_ns : &w->totals.blocked_ns) += i->duration_ns;
 }
 
-/* `next`, if not NULL, is the sample after the intervals. */
+/* Writes the pending intervals. `next` is the sample after them, or NULL. */
 static void settle(struct wall *w, struct thread *t, const struct kept_stack *next)
 {
 	struct thread_wall *tw = t->wall;
@@ -180,7 +181,7 @@ void wall_present(struct wall *w, struct thread *t, uint64_t time_ns, const stru
 	tw->out_cpu = UINT32_MAX;
 }
 
-/* It ran all the time. */
+/* Corrects a thread that was taken for asleep: it ran all the time. */
 static void not_out(struct thread_wall *tw)
 {
 	if (tw->present) {
@@ -214,7 +215,7 @@ void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r)
 {
 	bool leaves = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT;
 	bool preempted = r->header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-	if (t->ended && leaves && !preempted) { /* for good */
+	if (t->ended && leaves && !preempted) { /* it will not return */
 		wall_end(w, t, r->sample.time, true);
 		return;
 	}
@@ -231,7 +232,8 @@ void wall_switch(struct wall *w, struct thread *t, const struct ring_record *r)
 	set_running(w, tw, !leaves || late);
 	if (leaves) {
 		not_out(tw);
-		/* If it was away already its return was lost: for how long is not known. */
+		/* If it was out already, the record of its return was lost. The length of that
+		 * interval is not known, so it is dropped. */
 		tw->cpu_ns = cpu_clock(tw, r->sample.time);
 		tw->out = true;
 		tw->preempted = preempted;

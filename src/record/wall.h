@@ -5,8 +5,8 @@
  * running.
  *
  * If the kernel permits sampling at the switch itself, that sample has the stack. Otherwise the
- * stack is an estimate: that of the thread's sample nearest to the switch in the thread's own CPU
- * time, before or after. */
+ * stack is estimated: it is taken from the thread's sample nearest to the switch in the thread's
+ * own CPU time, before or after. */
 #ifndef RECORD_WALL_H
 #define RECORD_WALL_H
 
@@ -14,8 +14,8 @@
 #include "record/recording.h"
 
 struct wall;
-/* `exact`: samples are taken at switches. `blocked`, `waiting`: events' ids in the file. Of
- * intervals the part counts in which the gate was open; NULL: all of each. */
+/* `exact`: samples are taken at switches. `blocked`, `waiting`: ids of these events in the file.
+ * Only the part of an interval during which the gate was open counts; gate NULL: all of it. */
 struct wall *wall_new(struct recording *r, bool exact, uint32_t blocked, uint32_t waiting,
 		      const struct gate *gate);
 void wall_free(struct wall *w); /* NULL is fine */

@@ -1,4 +1,4 @@
-/* wanted.c - names of registers and of kinds of branches, made into the kernel's masks. */
+/* wanted.c - converts names of registers and of kinds of branches to the kernel's masks. */
 #include "record/wanted.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static bool is_word(struct wanted_word w, const char *name)
 
 /* ---- registers ---- */
 
-/* The next register of a list of names that samples may have, its bit in *bit. */
+/* The next register name in the list that samples may have; sets *bit to its bit. */
 static bool next_register(const struct machine *m, const char **names, unsigned *bit,
 			  struct wanted_word *ret)
 {
@@ -47,7 +47,7 @@ static bool next_register(const struct machine *m, const char **names, unsigned 
 	return false;
 }
 
-/* 0: there is none of that name. */
+/* The register's bit in the mask; 0: unknown name. */
 static uint64_t register_bit(const struct machine *m, struct wanted_word w)
 {
 	const char *names = m->perf_names;
@@ -80,7 +80,7 @@ struct kin_error *wanted_registers(const char *names, struct wanted_details *w)
 	const struct machine *m = machine_native();
 	struct wanted_word word;
 	uint64_t all = 0;
-	names += names && *names == '='; /* -I=AX, as perf has it */
+	names += names && *names == '='; /* -I=AX, as perf accepts it */
 	while (next_word(&names, &word)) {
 		uint64_t bit = register_bit(m, word);
 		if (!bit)
