@@ -1,4 +1,4 @@
-/* exported.c - one pass over the samples: which events there are. */
+/* exported.c - finds the events of a profile by one pass over its samples. */
 #include "formats/exported.h"
 
 #include <inttypes.h>

@@ -12,12 +12,12 @@ struct exported {
 	size_t n_events;             /* at least 1 */
 	uint32_t *column;            /* by event id: index in events[] */
 	size_t main; /* index in events[] of the event whose times are exported: the first that
-			counts time on a CPU, or the first */
+			counts time on a CPU, or else the first */
 	char *title; /* title of the profile; "" if it is not known */
 };
 
-/* The error of a profile without samples, KIN_ERROR_UNSUPPORTED: there are none
- * of its events, or none are left, or, without events, it has counts alone. */
+/* The error of a profile without samples, KIN_ERROR_UNSUPPORTED. With n_events not 0 its events
+ * have no samples, or none are left; otherwise it has only counts. */
 MUST_CHECK struct kin_error *exported_nothing(size_t n_events);
 
 /* KIN_ERROR_UNSUPPORTED: the profile has no samples. */

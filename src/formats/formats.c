@@ -1,4 +1,4 @@
-/* formats.c - the table of formats, and questions to it. */
+/* formats.c - the table of formats, and look-ups in it. */
 #include "formats/formats.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "base/err.h"
 
-/* Formats with recognisable first bytes come before those that only look like something; BSD's,
- * which have nothing to recognise, are last. */
+/* Formats with recognisable first bytes come before those that are recognised by their looks. BSD's
+ * formats, which have no marks, are last. */
 /* clang-format off */
 const struct format *const all_formats[] = {
 	&gmon_format,

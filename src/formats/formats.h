@@ -40,7 +40,7 @@ struct format {
 	/* Files of other formats may look like this, too: such formats are tried last, and after a
 	 * match by file name. */
 	bool is_vague;
-	bool is_unmarked; /* nothing in such a file says what it is: it is what no other is */
+	bool is_unmarked; /* files have no marks: taken if no other format fits */
 	MUST_CHECK struct kin_error *(*read)(struct bytes all, const struct input_opts *o,
 					     struct profile_builder *into, struct source *source);
 	/* The same from a window on a file; NULL: needs the whole file in memory. */
@@ -61,7 +61,7 @@ static inline bool format_head_has(const struct bytes *head, const char *text)
 	return memmem(head->pos, min_u64(bytes_left(head), FORMAT_HEAD), text, strlen(text));
 }
 
-/* What readers say of a file with values below zero, which no sample has: they leave them out. */
+/* The error for a file with negative values, which readers leave out, as no sample has them. */
 struct kin_error *format_negative(const char *path);
 
 extern const struct format bbout_format, bsd44_format, bsd_format, callgrind_format,
@@ -72,7 +72,7 @@ extern const struct format bbout_format, bsd44_format, bsd_format, callgrind_for
 /* NULL-terminated; the first format that recognises a file reads it. */
 extern const struct format *const all_formats[];
 
-/* The format for a path that is not a file's; NULL: it is a file's. */
+/* The format for a path that is no file's; NULL: it is a file's. */
 const struct format *format_of_name(const char *path);
 
 const struct format *format_find(const char *name); /* NULL: none */

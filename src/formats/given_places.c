@@ -1,5 +1,5 @@
-/* given_places.c - made-up addresses: the number of the function, and in the low bits that of the
- * line in it. */
+/* given_places.c - makes up addresses: the number of a function, and in the low bits that of a line
+ * in it. */
 #include "formats/given_places.h"
 
 #include "base/map64.h"
@@ -13,7 +13,7 @@ enum { LINE_BITS = 16, MOST_LINES = 1 << LINE_BITS };
 struct given_place {
 	uint32_t function, line;
 	strid file;
-	uint32_t nth; /* of the function */
+	uint32_t nth; /* index among the function's lines */
 };
 
 struct given_function {
@@ -68,8 +68,8 @@ static const struct records_kind function_kind = { sizeof(struct given_function)
 static const struct records_kind place_kind = { sizeof(struct given_place), hash_place,
 						same_place };
 
-/* Addresses of two files are of different numbers: the objects must differ, as builds of one
- * program do. */
+/* Derives a build id from the contents. Equal addresses mean different functions in two files, so
+ * the objects must differ, as builds of one program do. */
 static void name_build(struct given_places *p, const struct bytes *all)
 {
 	const uint64_t prime = 0x100000001b3;
@@ -132,7 +132,7 @@ uint64_t given_entry(const struct given_places *p, uint32_t function, objid *obj
 	return base_of(function);
 }
 
-/* The first is the function's beginning. Lines that there is no room for are part of the last. */
+/* The first address is the function's beginning. Lines beyond the limit share the last address. */
 uint64_t given_address(struct given_places *p, uint32_t function, const char *file, uint32_t line,
 		       objid *object)
 {

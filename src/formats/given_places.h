@@ -22,7 +22,7 @@ uint32_t given_function(struct given_places *p, uint32_t object, const char *nam
 size_t given_n_functions(const struct given_places *p);
 /* line 0: not known. */
 frameid given_frame(struct given_places *p, uint32_t function, const char *file, uint32_t line);
-/* The address of a call at that line, or of the function: for arcs. */
+/* Addresses for arcs: of a call at that line, and of a function's beginning. */
 uint64_t given_address(struct given_places *p, uint32_t function, const char *file, uint32_t line,
 		       objid *object);
 uint64_t given_entry(const struct given_places *p, uint32_t function, objid *object);

@@ -1,4 +1,4 @@
-/* packed.c - inflates by zlib, and by libzstd, with a limit, and deflates. */
+/* packed.c - unpacks gzip and zstd, with a limit, and packs gzip. */
 #include "formats/packed.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static struct unpacked_bytes unzstd(struct bytes packed, size_t most)
 	struct unpacked_bytes u = { 0 };
 	ZSTD_DStream *z = ZSTD_createDStream();
 	ZSTD_inBuffer in = { packed.pos, bytes_left(&packed), 0 };
-	size_t left = 1; /* 0: a stream is at its end */
+	size_t left = 1; /* 0: at the end of a stream */
 	if (!z)
 		xout_of_memory();
 	while (u.at.n < most && !ZSTD_isError(left)) {
@@ -74,7 +74,7 @@ static struct unpacked_bytes unzstd(struct bytes packed, size_t most)
 	return u;
 }
 
-/* ---- either ---- */
+/* ---- both formats ---- */
 
 bool is_packed(const struct bytes *b) { return is_gzip(b) || is_zstd(b); }
 

@@ -1,5 +1,4 @@
-/* saved.c - a temporary file is written and copied: these formats are written by going back in
- * them. */
+/* saved.c - writes a temporary file and copies it, since writers of these formats seek. */
 #include "formats/saved.h"
 
 #include <errno.h>

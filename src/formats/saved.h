@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "kin/kin.h"
 
-/* Writes what kin_profile_write() writes into a file of that name. */
+/* Writes the same as kin_profile_write() does to a file of that name. */
 MUST_CHECK struct kin_error *saved_write(struct kin_profile *profile, const char *name, FILE *out);
 
 #endif

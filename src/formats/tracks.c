@@ -1,4 +1,4 @@
-/* tracks.c - samples sorted by thread and event. */
+/* tracks.c - sorts samples by thread and event. */
 #include "formats/tracks.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/map64.h"
 
-#define NO_NAME "[unknown]" /* of exported_thread_name() */
+#define NO_NAME "[unknown]" /* as in exported_thread_name() */
 
 static int by_thread(const void *x, const void *y)
 {

@@ -31,17 +31,17 @@ void tracks_done(struct tracks *t);
 /* The functions on a stack, outermost first; *n of them, in `room`, which is reused. */
 struct track_path {
 	VEC(uint32_t) functions;
-	VEC(uint32_t) locations; /* the location of each of them */
+	VEC(uint32_t) locations; /* the location of each function */
 	VEC(const struct kin_line *) lines;
 };
 void track_path_of(struct exported *x, uint32_t stack, struct track_path *ret);
 void track_path_done(struct track_path *p);
 
-/* A member of JSON that viewers do not know: the event of a track, for kin's own readers. */
+/* A JSON member that viewers ignore: the event of a track, for kin's own readers. */
 #define TRACK_EVENT "event"
 
-/* The length of THREAD in "THREAD: EVENT", as threads of several events are titled; all of a title
- * that does not end so; 0 if the thread is not known. `event` may be NULL. */
+/* The length of THREAD in "THREAD: EVENT", the title of a thread with several events; the whole
+ * title if it does not end so; 0 if the thread is not known. `event` may be NULL. */
 size_t track_thread_length(const char *title, const char *event);
 
 #endif

@@ -35,7 +35,7 @@ static void read_line(struct scan *j, struct line_counts *into, const char *fold
 		line_counts_add(into, folder, path, (uint32_t)line, count);
 }
 
-/* The lines may stand before the name of the file that they are of. */
+/* A file's lines may come before its name. */
 static void read_file(struct scan *j, struct line_counts *into, const char *folder)
 {
 	char key[KEY], *path = NULL;
@@ -95,7 +95,7 @@ static struct kin_error *parse_text(const char *name, const char *text, size_t s
 	if (j.failed && size && text[0] == '{')
 		return err_new(KIN_ERROR_FORMAT, "%s: no JSON, or not all of it, at byte %zu", name,
 			       (size_t)(j.pos - j.start));
-	if (j.failed || !has_files) /* gcov's own text, or its .gcda */
+	if (j.failed || !has_files) /* gcov's own text, or a .gcda */
 		return err_new(KIN_ERROR_FORMAT, "%s: not what gcov --json-format writes", name);
 	return NULL;
 }

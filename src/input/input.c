@@ -20,8 +20,8 @@
  * a disk image may be. */
 enum { WHOLE_MAX = 1 << 30 };
 
-/* Fewer bytes than this are read sooner by one thread than two are started, and their parts merged.
- */
+/* Bytes below which one thread reads faster than two threads can be started and their parts
+ * merged. */
 enum { BYTES_PER_THREAD = 2 << 20, MAX_THREADS = 16 };
 
 struct input_held {
@@ -36,11 +36,11 @@ struct input_held {
 /* A file to read. */
 struct input_item {
 	const char *path;
-	const struct format *format; /* of what is no file; NULL: it is one */
-	const struct file *file;     /* what it held, if that was read before, else NULL */
-	size_t size;                 /* bytes of a regular file or of what was read, else 0 */
-	bool is_twin;                /* what is in it, another file has */
-	bool lacks_accounting; /* once it was read: its samples of time have no CPU time by the
+	const struct format *format; /* format of a name that is no file; NULL: it is a file */
+	const struct file *file;     /* contents that were read before; NULL: none */
+	size_t size;                 /* bytes of a regular file or of `file`, else 0 */
+	bool is_twin;                /* another file has the same data: see twins.h */
+	bool lacks_accounting; /* set by reading it: it has samples of time, but no CPU time by the
 				  kernel */
 };
 
@@ -57,11 +57,11 @@ static struct kin_error *bad_magic(const char *path)
 	return err_about(err, (struct err_facts){ ERR_OTHER_FORMAT, path });
 }
 
-/* Files that are no profiles to kin, but become one. */
+/* Files that kin cannot read, but that can be converted. */
 static const struct relative {
 	const char *text;
 	size_t size;
-	bool is_inside; /* the text is somewhere in the head, not at its begin */
+	bool is_inside; /* the text may be anywhere in the head, not only at its start */
 	const char *what;
 } relatives[] = {
 #define BEGINS(text) text, sizeof(text) - 1, false
@@ -132,7 +132,8 @@ static const struct format *recognise_plain(struct bytes head, const struct inpu
 	return NULL;
 }
 
-/* What reads some formats alone takes files as they are. */
+/* True if files are not unpacked: one format was requested, or the rules allow only some
+ * formats. */
 static bool takes_as_is(const struct input_opts *o)
 {
 	return o->format != INPUT_AUTO || input_rules(o)->reads;
@@ -143,7 +144,7 @@ static bool is_to_unpack(const struct bytes *b, const struct input_opts *o)
 	return is_packed(b) && !takes_as_is(o);
 }
 
-/* What readers see of a file; `room` is that of unpacked(). */
+/* The contents that readers see; `room` as for unpacked(). */
 static struct bytes contents_of(struct bytes b, size_t most, const struct input_opts *o,
 				struct unpacked_bytes *room)
 {
@@ -231,8 +232,8 @@ static void need_head(struct window *w)
 		window_need(w, PACKED_HEAD);
 }
 
-/* Piece by piece, if it is of a format that can be read so or of none; else false, and nothing has
- * happened. */
+/* Reads piece by piece if the file's format allows that. True if so, or if there was an error, such
+ * as an unknown format. False: nothing was done. */
 static bool read_stream(const char *path, const struct input_opts *o, struct profile_builder *into,
 			struct kin_error **ret)
 {
@@ -257,7 +258,7 @@ static bool read_stream(const char *path, const struct input_opts *o, struct pro
 	return done;
 }
 
-/* Reads from a path that is not a file's. */
+/* Reads from a name that is no file. */
 static struct kin_error *read_named(const struct input_item *it, const struct input_opts *o,
 				    struct profile_builder *into)
 {
@@ -291,7 +292,7 @@ static struct kin_error *read_item(const struct input_item *it, const struct inp
 	return err;
 }
 
-/* Keeps the first, as it is the one that explains the others. */
+/* Keeps the first error, which explains those after it. */
 static void keep_first(struct kin_error **first, struct kin_error *err)
 {
 	if (*first)
@@ -300,7 +301,7 @@ static void keep_first(struct kin_error **first, struct kin_error *err)
 		*first = err;
 }
 
-/* Whether a file added samples of time without the kernel's accounting of it. */
+/* Whether a file added samples of time, but no CPU time by the kernel's accounting. */
 static bool lacks_accounting(const struct audit *before, const struct audit *after)
 {
 	return after->sampled_ns > before->sampled_ns && after->cpu_ns == before->cpu_ns;
@@ -319,9 +320,9 @@ static struct kin_error *read_in_turn(struct input_item *items, size_t n,
 	return first;
 }
 
-/* Threads: each reads a part of the list, the parts are merged in order. What one file is checked
- * against may be in another part, so whenever something does not fit all is read again in turn,
- * which finds the right place and words for it. */
+/* A thread reads one part of the list; the parts are merged in order. What a file is checked
+ * against may be in another part. So after any mismatch all files are read again in turn, which
+ * finds the file and the message to report. */
 
 struct input_part {
 	pthread_t thread;
@@ -387,7 +388,7 @@ static void run_parts(struct input_part *parts, size_t n)
 		else
 			read_part(&parts[i]);
 	}
-	for (size_t i = 0; i < n; i++) /* all are at their end by now */
+	for (size_t i = 0; i < n; i++) /* all threads have ended by now */
 		if (parts[i].out_of_memory)
 			xout_of_memory();
 }
@@ -397,7 +398,8 @@ static bool must_redo(const struct kin_error *err, const struct input_opts *o)
 	return err && (input_rules(o)->stops || kin_error_kind(err) == KIN_ERROR_MISMATCH);
 }
 
-/* Into parts[0].builder, with the first error in *first; false if it must be read in turn. */
+/* Merges into parts[0].builder, with the first error in *first. False: all must be read again in
+ * turn. */
 static bool merge(struct input_part *parts, size_t n, const struct input_opts *o,
 		  struct kin_error **first)
 {
@@ -428,7 +430,7 @@ static bool needs_order(const struct profile *p, const struct input_opts *o)
 	return false;
 }
 
-/* *ret is NULL if all must be read in turn. */
+/* *ret is NULL if all must be read again in turn. */
 static struct kin_error *read_in_threads(struct input_item *items, size_t n, size_t bytes,
 					 size_t n_threads, const struct input_opts *o,
 					 struct profile **ret)
@@ -457,7 +459,7 @@ static size_t count_threads(size_t n_files, size_t bytes)
 	size_t n = min_u64(min_u64(bytes / BYTES_PER_THREAD, n_files), MAX_THREADS);
 
 	return n > 1 ? min_u64(n, (size_t)sysconf(_SC_NPROCESSORS_ONLN))
-		     : n; /* that reads a file */
+		     : n; /* sysconf() reads a file */
 }
 
 static struct kin_error *read_items(struct input_item *items, size_t n, const struct input_opts *o,
@@ -507,7 +509,7 @@ struct input_held *input_hold(const char *const *paths, size_t n)
 		if (!is_read_once(paths[i]) || find_held(held, paths[i]))
 			continue;
 		struct kin_error *err = load(paths[i], &f.file);
-		if (!err) /* else reading it fails once more, where that can be told */
+		if (!err) /* else reading it fails again later, and the error is reported there */
 			held->at[held->n++] = f;
 		kin_error_free(err);
 	}
@@ -576,7 +578,7 @@ static struct kin_error *check(const char *path, const struct input_held *held)
 	return err;
 }
 
-/* Missing, or of no format: no program would help. */
+/* Missing, or of unknown format: a program would not help. */
 static bool is_unreadable(const char *path, const struct input_held *held)
 {
 	struct kin_error *err = check(path, held);
@@ -589,7 +591,7 @@ static size_t find_silent(const char *const *paths, size_t n, const struct input
 			  bool *any)
 {
 	struct paths files = { 0 };
-	size_t *end = xalloc((n + 1) * sizeof(*end)); /* of the operands' files */
+	size_t *end = xalloc((n + 1) * sizeof(*end)); /* index after each operand's files */
 	size_t silent = n;
 
 	*any = false;
@@ -702,7 +704,7 @@ struct kin_error *input_read(const char *const *paths, size_t n, const struct in
 	struct input_opts o = *opts;
 	struct input_held *own = NULL;
 
-	if (files.at.n > 1) /* each has frames of its own */
+	if (files.at.n > 1) /* each file has frames of its own */
 		o.needs.alike = NULL;
 	if (!opts->held)
 		own = input_hold((const char *const *)files.at.at, files.at.n);
@@ -715,7 +717,7 @@ struct kin_error *input_read(const char *const *paths, size_t n, const struct in
 	keep_first(&err, read_items(items, files.at.n, &o, ret));
 	for (size_t i = 0; i < files.at.n; i++)
 		if (items[i].lacks_accounting)
-			(*ret)->samples.audit.cpu_ns = 0; /* is not known of the sum */
+			(*ret)->samples.audit.cpu_ns = 0; /* not known for the sum */
 	input_held_free(own);
 	free(items);
 	paths_free(&files);

@@ -18,7 +18,7 @@ struct input_target {  /* the machine that data was collected on */
 	bool big_endian;
 };
 
-/* The machine that a program's data is collected on. */
+/* The machine that a program's data was collected on. */
 struct object_file;
 struct input_target input_target_of(const struct object_file *program);
 
@@ -35,7 +35,7 @@ enum input_branches {
 
 enum input_format { INPUT_AUTO, INPUT_MAGIC, INPUT_BSD, INPUT_44BSD };
 
-/* Rules for what is read, and how, for programs that differ from our own. */
+/* Rules for reading files, and which, for programs that differ from our own. */
 struct bsd_header {
 	uint64_t low, high;
 	uint32_t ncnt; /* size of header and samples in bytes: where the arcs start */
@@ -49,17 +49,17 @@ struct input_rules {
 	bool stops;       /* reading ends at the first error, and a file with one is not reported */
 	bool plain_paths; /* a directory does not stand for its files, and a pattern is a plain name
 			   */
-	bool version_stays; /* a file without a version is reported with that of the file before */
+	bool version_stays; /* a file without a version is reported with the previous one's */
 	struct gmon_rules {
 		/* Whether the histogram fits what was read before; may change it. NULL: our rule.
 		 */
 		struct kin_error *(*check)(const struct profile_builder *into, struct histogram *h);
 		bool host_blocks; /* blocks of version 0 have this machine's byte order and word
 				     size */
-		bool host_counts; /* so has the number of blocks */
+		bool host_counts; /* and so does the number of blocks */
 	} gmon;
 	struct bsd_rules {
-		bool any; /* files of no other format are old BSD files */
+		bool any; /* files that have no other format are old BSD files */
 		/* Whether the header of a file of `bytes` is plausible and fits the first
 		 * histogram, if there is one. NULL: our rule. */
 		struct kin_error *(*check)(const struct bsd_header *h,
@@ -74,12 +74,12 @@ struct input_rules {
 /* Data that will not be needed; readers may skip it to save time, or deliver it anyway. */
 struct input_needs {
 	bool no_callers; /* only the innermost frame of each stack */
-	bool frames;     /* only frames, and no samples and stacks that they are in */
+	bool frames;     /* only frames, without samples and their stacks */
 	bool no_times;   /* samples that differ only in time and processor are merged, without time,
 			    processor and details; except those of trace points */
-	/* The frame to use in stacks in place of `frame`, the last one of p so far: one that the
-	 * caller does not distinguish from it. NULL: all frames are different. Equal stacks are
-	 * then merged. Not called when several files are read. */
+	/* The frame to use in stacks in place of `frame`, the last one of p so far: an earlier one
+	 * that the caller does not distinguish from it. NULL: all frames are different. Equal
+	 * stacks are then merged. Not called when several files are read. */
 	frameid (*alike)(void *arg, const struct profile *p, frameid frame);
 	void *alike_arg;
 };
@@ -121,18 +121,19 @@ MUST_CHECK struct kin_error *input_read(const char *const *paths, size_t n,
 struct input_held *input_hold(const char *const *paths, size_t n);
 void input_held_free(struct input_held *held);
 
-/* Whether all files that can be read name the profiled program themselves, so that no executable is
- * needed. False if none can be read. *silent, unless silent is NULL, is then the first path with a
- * file that does not, or the first path; NULL: there are no paths. */
+/* Whether all readable files name the profiled program themselves, so that no executable is needed.
+ * False if none can be read. *silent (silent may be NULL) is then the first path with a file that
+ * does not, or else the first path; NULL: there are no paths. */
 bool input_says_program(const char *const *paths, size_t n, const struct input_held *held,
 			const char **silent);
 
-/* The error that keeps one of them from being read at all: it is missing, or of no known format. */
+/* The first error that keeps a file from being read at all: it is missing, or of no known
+ * format. */
 MUST_CHECK struct kin_error *input_check(const char *const *paths, size_t n,
 					 const struct input_held *held);
 
-/* Files appear atomically; devices and pipes are written directly. Files may be read only by those
- * who may read the files they are made of (profile_file_mode()). */
+/* Files appear atomically; devices and pipes are written directly. Files may be read only by users
+ * who may read the files that they were made from (profile_file_mode()). */
 
 /* gmon_write - the GNU format, readable by every gprof: a histogram bin above 65535 or an arc count
  * above 2^32-1 becomes several records, which readers add up. */

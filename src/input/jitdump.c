@@ -1,4 +1,4 @@
-/* jitdump.c - headers, and the kinds of records that tell of code. */
+/* jitdump.c - parses headers, and the records about code. */
 #include "input/jitdump.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static void read_move(struct bytes *b, struct jitdump_record *r)
 	r->code_size = bytes_u64(b);
 }
 
-/* u64 size of both, of .eh_frame_hdr, of what is mapped of them. */
+/* u64 size of both sections, u64 size of .eh_frame_hdr, u64 mapped size. */
 static void read_frames(struct bytes *b, struct jitdump_record *r)
 {
 	r->frames_size = bytes_u64(b);

@@ -81,7 +81,7 @@ static size_t put_utf8(char *to, uint32_t c)
 	return 4;
 }
 
-/* After the backslash. Up to 4 bytes. */
+/* Reads an escape, from after its backslash; returns the number of bytes written, up to 4. */
 static size_t unescape(struct scan *j, char *to)
 {
 	static const char from[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -102,7 +102,7 @@ static size_t unescape(struct scan *j, char *to)
 	return code ? put_utf8(to, code) : 0;
 }
 
-/* Calls put() for each piece; it may be NULL. */
+/* Reads a string, and calls put() for each piece; put may be NULL. */
 static void string(struct scan *j, void (*put)(const char *s, size_t n, void *arg), void *arg)
 {
 	if (!take(j, '"')) {
@@ -166,7 +166,7 @@ bool scan_key(struct scan *j, char *key, size_t size)
 	return !j->failed;
 }
 
-/* ---- others ---- */
+/* ---- other values ---- */
 
 static void skip_word(struct scan *j)
 {
@@ -209,7 +209,7 @@ bool scan_null(struct scan *j)
 	return true;
 }
 
-/* No strtod(), which goes by the program's locale. */
+/* strtod() depends on the locale, so it is not used. */
 double scan_real(struct scan *j)
 {
 	enum { MOST_EXPONENT = 400 };
@@ -237,7 +237,7 @@ double scan_real(struct scan *j)
 	return !any || j->failed ? 0 : negative ? -value : value;
 }
 
-/* However deep: brackets are counted, not matched. */
+/* Skips a value of any depth: brackets are counted, not matched. */
 void scan_skip(struct scan *j)
 {
 	size_t depth = 0;

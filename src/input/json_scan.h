@@ -23,7 +23,7 @@ struct scan scan_of(const char *text, size_t size);
 /* Enters an object ('{') or an array ('['). Then call scan_key() or scan_element() until false. */
 void scan_enter(struct scan *j, char kind);
 bool scan_element(struct scan *j);
-/* The first character of what comes next; NUL at the end. */
+/* The first character of the next token; NUL at the end. */
 char scan_next(struct scan *j);
 /* Longer keys are truncated. */
 bool scan_key(struct scan *j, char *key, size_t size);
@@ -36,7 +36,7 @@ bool scan_null(struct scan *j);
 /* A number of any kind. */
 double scan_real(struct scan *j);
 void scan_skip(struct scan *j);
-/* What was read was all: anything behind it but blanks is an error there. */
+/* Ends reading: it fails if anything but blanks follows. */
 void scan_end(struct scan *j);
 
 #endif

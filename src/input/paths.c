@@ -33,7 +33,7 @@ static bool is_regular(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* False: the file is no regular one, or has fewer bytes. */
+/* False: not a regular file, or shorter than that. */
 static bool read_magic(const char *path, char ret[8]) { return file_head(path, ret, 8) == 8; }
 
 static bool ends_in(const char *name, const char *ending)
@@ -42,7 +42,7 @@ static bool ends_in(const char *name, const char *ending)
 	return n > k && !strcmp(name + n - k, ending);
 }
 
-/* By its name it is one even if it is empty or damaged: reading it says so. */
+/* A name in .kin is enough, even if the file is empty or damaged: reading it reports that. */
 static bool is_recording(const char *path)
 {
 	char magic[8];
@@ -57,7 +57,7 @@ static bool is_recording(const char *path)
 
 static void add_joined(struct paths *p, const char *dir, const char *name, bool recordings)
 {
-	size_t n = strlen(dir); /* not 0: there is such a directory */
+	size_t n = strlen(dir); /* not 0: an empty name is no directory */
 	char *path = xprintf("%s%s%s", dir, dir[n - 1] == '/' ? "" : "/", name);
 
 	if (recordings ? is_recording(path) : is_regular(path))
@@ -88,10 +88,10 @@ bool paths_is_gmon(const char *name)
 	return true;
 }
 
-/* What a writer leaves that was killed: no file that it wrote to its end has such a name. */
+/* Whether the file was left by a writer that was killed: finished files have no such names. */
 static bool is_temporary(const char *name) { return ends_in(name, ".tmp"); }
 
-/* Those that are, or those that are named as data of a program built with -pg. */
+/* Adds a directory's recordings, or the files named as data of programs built with -pg. */
 static struct kin_error *add_files(struct paths *p, const char *path, bool recordings)
 {
 	DIR *dir = opendir(path);
@@ -107,7 +107,8 @@ static struct kin_error *add_files(struct paths *p, const char *path, bool recor
 	return errnum ? err_os(errnum, "reading directory %s", path) : NULL;
 }
 
-/* The runtime leaves a recording and a gmon.out: the recording has more. */
+/* Adds gmon.out files. If the runtime left a recording of the same run, that is added instead, as
+ * it has more. */
 static struct kin_error *add_gmons(struct paths *p, const char *path)
 {
 	struct paths all = { 0 };
@@ -119,7 +120,7 @@ static struct kin_error *add_gmons(struct paths *p, const char *path)
 	size_t *twins = twins_find(all.at.at, all.at.n);
 	for (size_t i = 0; i < n_gmons && !err; i++) {
 		size_t shown = twins[i] < all.at.n ? twins[i] : i;
-		if (all.at.at[shown]) /* not yet, for another copy of this gmon.out */
+		if (all.at.at[shown]) /* NULL: added already, for another copy of this gmon.out */
 			vec_push(&p->at, TAKE(all.at.at[shown]));
 	}
 	free(twins);
@@ -150,7 +151,7 @@ static struct kin_error *add_directory(struct paths *p, const char *path)
 	return NULL;
 }
 
-/* Whether a directory stands for gmon.out files. */
+/* Whether the path is a directory that stands for gmon.out files. */
 static bool has_gmon(const char *path)
 {
 	struct paths taken = { 0 };
@@ -170,7 +171,7 @@ static void add_glob(struct paths *p, const char *pattern)
 	glob_t g;
 
 	if (glob(pattern, 0, NULL, &g) != 0) {
-		paths_add(p, pattern); /* reading it says that there is no such file */
+		paths_add(p, pattern); /* reading it reports that there is no such file */
 		return;
 	}
 	size_t before = p->at.n;

@@ -19,16 +19,17 @@ bool paths_is_gmon(const char *name);
  * such folder. */
 char *paths_perf_folder(const char *path);
 
-/* Adds the files that `path` stands for: the gmon.out* in a directory, each replaced by the
- * recording of the same run if that is there (input/twins.h), or else the .kin recordings in it by
- * their contents, or that of paths_perf_folder(); the matches of a glob (sorted by name); otherwise
- * itself. */
+/* Adds the files that `path` stands for: in a directory, its gmon.out* files, each replaced by a
+ * recording of the same run if there is one (input/twins.h); or else the .kin recordings in it,
+ * recognised by their contents; or else the file of paths_perf_folder(). For a glob, the matches,
+ * sorted by name. Otherwise the path itself. */
 MUST_CHECK struct kin_error *paths_expand(struct paths *p, const char *path);
-/* The same of one of several operands: a file that is named beside its directory counts once. */
+/* The same for one of several operands: a file that is named as well as its directory counts
+ * once. */
 MUST_CHECK struct kin_error *paths_expand_among(struct paths *p, const char *path,
 						const char *const *operands, size_t n);
-/* The recordings in a directory with gmon.out files that no operand stands for: the first, to be
- * freed, and how many. NULL: there are none. */
+/* In a directory that stands for its gmon.out files: the recordings that no operand stands for.
+ * Returns the first, to be freed, and sets *n to their number. NULL: there are none. */
 char *paths_left_out(const char *path, const char *const *operands, size_t n_operands, size_t *n);
 void paths_add(struct paths *p, const char *path);
 void paths_free(struct paths *p);

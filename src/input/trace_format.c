@@ -9,7 +9,7 @@
 uint64_t trace_format_id(const struct trace_format *f) { return f->id; }
 const char *trace_format_name(const struct trace_format *f) { return f->name; }
 
-/* The number that the text begins with; 0 if it begins with none. */
+/* The number that the text begins with; 0 if there is none. */
 static uint32_t number_of(const char *s)
 {
 	return (uint32_t)min_u64(strtoull(s, NULL, 10), UINT32_MAX);
@@ -38,7 +38,7 @@ static void take_field_line(struct trace_format *f, const char *line)
 				 .size = number_behind(line, "size:"),
 				 .is_signed = number_behind(line, "signed:") };
 	char *space = strrchr(decl, ' '), *bracket = space ? strrchr(space, '[') : NULL;
-	if (bracket) { /* behind the name */
+	if (bracket) { /* an array: the bracket follows the name */
 		*bracket = '\0';
 		x.is_array = true;
 	}
@@ -62,7 +62,7 @@ static const char *behind(const char *line, const char *word)
 	return strncmp(line, word, n) == 0 ? line + n : NULL;
 }
 
-/* An empty line is between the fields that all have and the trace point's own. */
+/* An empty line separates the common fields from the trace point's own. */
 static void take_line(struct trace_format *f, const char *line)
 {
 	const char *rest;

@@ -13,14 +13,14 @@ struct format_word {
 	enum word_kind kind;
 	uint32_t op;
 	uint64_t number;
-	const char *s; /* of a name */
+	const char *s; /* a name's characters */
 	size_t n;
-	const char *text; /* of a text, unescaped */
+	const char *text; /* a text, unescaped */
 };
 
 struct format_parser {
 	struct trace_format *f;
-	const char *at;          /* up to a NUL */
+	const char *at;          /* NUL-terminated */
 	struct format_word word; /* the next one */
 	unsigned depth;
 	bool bad;
@@ -43,7 +43,7 @@ static void skip_space(struct format_parser *p)
 		p->at++;
 }
 
-/* "a" "b": one text. */
+/* Adjacent literals, "a" "b", are one text. */
 static void take_text(struct format_parser *p)
 {
 	char *text = arena_alloc_bytes(&p->f->arena, strlen(p->at));
@@ -183,7 +183,7 @@ static void parse_names(struct format_parser *p, struct expr *e)
 		struct named_value x = { NULL, NULL };
 		expect(p, '{');
 		x.value = parse_expression(p);
-		if (x.value->is_unknown) /* no value of the field is taken for it */
+		if (x.value->is_unknown) /* so that it matches no value of a field */
 			x.value->number = UINT64_MAX;
 		expect(p, ',');
 		if (p->word.kind == W_TEXT) {
@@ -273,7 +273,7 @@ static struct expr *parse_name(struct format_parser *p)
 		e->field = take_field(p);
 		return e;
 	}
-	if (!accept(p, '(')) { /* a constant's name, which nobody put into a number: taken for 0 */
+	if (!accept(p, '(')) { /* an unknown constant: taken as 0 */
 		struct expr *e = new_expr(p, E_NUMBER);
 		e->is_unknown = true;
 		return e;
@@ -296,11 +296,11 @@ static const struct {
 	{ "int", 4, true },   { "pid_t", 4, true }, { "uint32_t", 4, false },
 };
 
-/* Whether "(words)" is a type: nothing but names and stars, and something to be cast follows. Then
- * the cast is begun, and what follows is the next word. */
+/* Parses a cast if "(words)" is a type: only names and stars, followed by an operand. Otherwise
+ * returns NULL, with nothing consumed. */
 static struct expr *parse_cast(struct format_parser *p)
 {
-	struct format_parser ahead = *p; /* behind "(" */
+	struct format_parser ahead = *p; /* after "(" */
 	struct expr cast = { .kind = E_CAST, .size = 8 };
 	bool is_unsigned = false, is_pointer = false;
 	size_t n = 0;
@@ -381,7 +381,7 @@ static struct expr *parse_unary(struct format_parser *p)
 	    strchr("!~-+*&", (int)p->word.op)) {
 		e = new_expr(p, E_UNARY);
 		e->op = p->word.op;
-		/* The target of a pointer is not in the record. */
+		/* Pointers cannot be followed: their targets are not in the record. */
 		p->bad |= e->op == '*' || e->op == '&';
 		advance(p);
 		e->a = parse_unary(p);
@@ -434,7 +434,7 @@ static struct expr *parse_binary(struct format_parser *p, unsigned least)
 
 static struct expr *parse_expression(struct format_parser *p)
 {
-	p->depth++; /* whether that is too deep parse_unary() sees, which is always next */
+	p->depth++; /* checked by parse_unary(), which is always called next */
 	struct expr *e = parse_binary(p, 1);
 	if (!p->bad && accept(p, '?')) {
 		struct expr *choice = new_expr(p, E_CHOICE);

@@ -1,4 +1,4 @@
-/* trace_format_print.c - evaluates the expressions of a format on a record, and prints it. */
+/* trace_format_print.c - evaluates a format's expressions on a record, and prints it. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "input/trace_format_private.h"
 
-enum { WIDTH_MAX = 4096 }; /* of what the format asks for */
+enum { WIDTH_MAX = 4096 }; /* limit of widths in the format */
 
 /* ---- values ---- */
 
@@ -21,10 +21,10 @@ struct value { /* a number, or else bytes of the record or a text */
 	uint64_t number;
 	const uint8_t *bytes; /* NULL: a number */
 	size_t n;
-	size_t step; /* bytes of an element */
+	size_t step; /* bytes per element */
 };
 
-/* The low bits of a number, 0 to 64, as a number of that size. */
+/* The low `bits` bits of a number, 0 to 64, as a number of that size. */
 static uint64_t narrow(uint64_t v, unsigned bits, bool is_signed)
 {
 	unsigned above = 64 - bits;
@@ -206,7 +206,7 @@ static struct value evaluate(struct record *r, const struct expr *e)
 	case E_SYMBOL:
 	case E_HEX:
 	case E_NUMBERS:
-		break; /* texts: put_expr() */
+		break; /* printed as texts by put_expr() */
 	}
 	r->depth--;
 	return v;
@@ -278,7 +278,7 @@ static void put_bitmask(const struct value *v, FILE *out)
 		fprintf(out, "%02x%s", v->bytes[i], i && i % 4 == 0 ? "," : "");
 }
 
-/* For %s. */
+/* Prints the argument of a %s. */
 static void put_text(struct record *r, const struct expr *e, FILE *out)
 {
 	struct value v;
@@ -314,9 +314,9 @@ static void put_text(struct record *r, const struct expr *e, FILE *out)
 
 struct spec {          /* %-10.3ld */
 	char flags[8]; /* each once */
-	int width;     /* 0: none */
-	int precision; /* -1: none */
-	unsigned bits; /* of a number: 8 for hh, 16 for h, 32, 64 for l and all others */
+	int width;     /* 0: none given */
+	int precision; /* -1: none given */
+	unsigned bits; /* size of a number: 8 for hh, 16 for h, 64 for l and all others, else 32 */
 	char kind;
 };
 
@@ -334,7 +334,7 @@ static int take_count(struct record *r, const char **s, size_t *arg)
 	return v;
 }
 
-/* *s is behind the %. */
+/* Parses a conversion; *s is after the %. */
 static struct spec take_spec(struct record *r, const char **s, size_t *arg)
 {
 	struct spec x = { .precision = -1, .bits = 32 };
@@ -378,7 +378,7 @@ static void put_function(const struct trace_format *f, uint64_t v, bool with_off
 		fputs(name, out);
 }
 
-/* %pI4, %pI6, %pM: addresses of networks, which are bytes. */
+/* %pI4, %pI6, %pM: network addresses, given as bytes. */
 static bool put_address(const struct value *v, const char *kind, FILE *out)
 {
 	const uint8_t *b = v->bytes;
@@ -396,7 +396,7 @@ static bool put_address(const struct value *v, const char *kind, FILE *out)
 	return true;
 }
 
-/* *s is behind the p. */
+/* Prints a pointer; *s is after the p. */
 static void put_pointer(struct record *r, const struct expr *e, const char **s, FILE *out)
 {
 	const char *kind = *s;
@@ -466,7 +466,7 @@ static void put_format(struct record *r, FILE *out)
 	}
 }
 
-/* ---- fields, where the format is not understood ---- */
+/* ---- fields, if the format cannot be parsed ---- */
 
 static void put_fields(struct record *r, FILE *out)
 {

@@ -1,4 +1,4 @@
-/* twins.c - reads from the headers of files of which run they are. */
+/* twins.c - reads from files' headers which run they belong to. */
 #include "input/twins.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* window.c - moves the window on when the bytes in it run short. */
+/* window.c - moves the window on when its bytes run short. */
 #include "input/window.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static void move_to(struct window *w, uint8_t *buffer, size_t cap)
 	w->b.end = buffer + left;
 }
 
-/* Room for n bytes in all, from those unread on. */
+/* Makes room for n bytes, counted from the first unread one. */
 static void make_room(struct window *w, size_t n)
 {
 	uint8_t *old = w->room ? NULL : w->buffer, *buffer = w->buffer;
@@ -97,7 +97,7 @@ size_t window_need(struct window *w, size_t n)
 			continue;
 		if (got < 0)
 			w->errnum = errno;
-		if (got <= 0) { /* or somebody made it shorter */
+		if (got <= 0) { /* or the file was truncated meanwhile */
 			w->ahead = 0;
 			break;
 		}

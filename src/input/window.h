@@ -17,15 +17,16 @@ struct window {
 	uint64_t ahead;  /* bytes of the file after b.end */
 	int fd;          /* -1: nothing more to read */
 	int errnum;      /* why reading stopped early, or 0 */
-	uint8_t *buffer; /* owned, unless it is of `room`; or NULL */
+	uint8_t *buffer; /* owned, unless it belongs to `room`; or NULL */
 	size_t cap;
 	const struct window_room *room; /* borrowed; NULL: memory of its own */
 };
 
-/* Memory that somebody else has, who keeps what is read: it is not moved out of the way. */
+/* Memory provided by the caller, who keeps the bytes that were read: the window does not move
+ * them. */
 struct window_room {
-	/* Room for n bytes or more: *cap. May be what was given before, if nothing in it is kept
-	 * but what the window has not passed yet. */
+	/* Room for n bytes or more; sets *cap to its size. May be the room given before, if the
+	 * caller keeps nothing in it except bytes that the window has not passed yet. */
 	uint8_t *(*take)(void *arg, size_t n, size_t *cap);
 	void *arg;
 };
@@ -37,7 +38,7 @@ bool window_open(struct window *w, const char *path);
 void window_close(struct window *w);
 
 /* From now on the window reads into that memory; NULL: into its own again. Invalidates pointers
- * into the window that are not into a room. */
+ * into the window, except those into a room. */
 void window_use_room(struct window *w, const struct window_room *room);
 
 /* Makes at least n bytes available at b.pos, if the file has them; returns how many are.

@@ -1,4 +1,4 @@
-/* perf_about.c - prints statistics of records, and calls what prints the header and the tasks. */
+/* perf_about.c - prints statistics of records; perf_about_*.c print the header and the tasks. */
 #include "perf/perf_about.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ static void about_file(struct perf *p, uint64_t data, uint64_t size)
 	if (!(a->what & PERF_ABOUT_HEADER))
 		return;
 	if (!stat(p->name, &st) && localtime_r(&st.st_ctime, &tm) && asctime_r(&tm, when))
-		when[strcspn(when, "\n")] = '\0'; /* the same words in all languages */
+		when[strcspn(when, "\n")] = '\0'; /* asctime_r() ignores the locale */
 	fprintf(a->out,
 		"# ========\n# captured on    : %s\n# header version : 1\n# data offset    : %ju\n"
 		"# data size      : %ju\n# feat offset    : %ju\n",
@@ -131,9 +131,9 @@ static void take_feature(struct perf *p, unsigned feature, struct bytes data)
 		about_feature(p, feature, data);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
-/* Prints the rest. */
+/* Prints what is only known at the end of the file. */
 static void about_finish(struct perf *p)
 {
 	struct perf_about *a = about_of(p);

@@ -17,8 +17,8 @@ enum perf_about_what { /* a bit mask, printed in this order */
 		       PERF_ABOUT_MAPS = 16, /* tasks and their mappings */
 };
 
-/* KIN_ERROR_UNSUPPORTED if it is no perf.data. On other errors the readable part is printed. `what`
- * 0 only checks for that. */
+/* KIN_ERROR_UNSUPPORTED if it is no perf.data; `what` 0 checks only that. On other errors the
+ * readable part is printed. */
 MUST_CHECK struct kin_error *perf_about(const char *path, unsigned what, FILE *out);
 
 #endif

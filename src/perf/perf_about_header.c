@@ -1,4 +1,4 @@
-/* perf_about_header.c - the features of a perf.data as perf report --header prints them. */
+/* perf_about_header.c - prints the features of a perf.data as perf report --header does. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static void print_list(FILE *out, const char *title, struct bytes *b)
 		print_text(out, title, b);
 }
 
-/* perf leaves what is quoted as it is, and puts a backslash before quotes. */
+/* Prints the words as perf does: unquoted, with a backslash before quotes. */
 static void print_command(FILE *out, struct bytes *b)
 {
 	fputs("# cmdline : ", out);
@@ -351,7 +351,7 @@ static void print_memory(const struct perf *p, FILE *out, struct bytes b)
 	fprintf(out, "# memory nodes (nr %" PRIu64 ", block size %#" PRIx64 "):\n", n, block);
 	for (; n && !b.failed; n--) {
 		uint64_t node = bytes_u64(&b);
-		bytes_u64(&b); /* the same as the next */
+		bytes_u64(&b); /* number of bits, which the bitmap repeats */
 		uint64_t n_bits = bytes_u64(&b);
 		if (b.failed || n_bits > bytes_left(&b) * 8)
 			return;
@@ -404,7 +404,7 @@ static void print_packing(FILE *out, struct bytes b)
 		type == 1 ? "Zstd" : "Unknown", level, ratio);
 }
 
-/* ---- all ---- */
+/* ---- features ---- */
 
 static bool is_long(unsigned feature)
 {
@@ -412,7 +412,7 @@ static bool is_long(unsigned feature)
 	       feature == PERF_F_CACHE || feature == PERF_F_MEM_TOPOLOGY;
 }
 
-/* u32 version, clock; u64 time of day, u64 that clock's time: one moment. */
+/* u32 version, u32 clock; u64 time of day and u64 time of that clock at the same moment. */
 static void print_clock(FILE *out, struct bytes b)
 {
 	static const char *const names[] = {
@@ -512,7 +512,8 @@ void about_feature(struct perf *p, unsigned feature, struct bytes b)
 		print_memory(p, out, b);
 		break;
 	case PERF_F_CLOCKID:
-		/* A resolution in nanoseconds; perf takes it for this. */
+		/* The value is the clock's resolution in nanoseconds; perf prints it as a
+		 * frequency. */
 		fprintf(out, "# clockid frequency: %" PRIu64 " MHz\n", bytes_u64(&b) * 1000);
 		break;
 	case PERF_F_CLOCK_DATA:

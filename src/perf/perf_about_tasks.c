@@ -8,12 +8,13 @@
 #include "base/search.h"
 #include "perf/perf_about_private.h"
 
-enum { TREE_MAX = 256 }; /* levels; what is below is printed at the last one */
+enum { TREE_MAX = 256 }; /* levels; deeper tasks are printed at the last one */
 
-/* A file can make each process that it forks have all the mappings of another. */
+/* Limits of mappings of a process and in all: each fork copies all mappings of the parent, so a
+ * small file could ask for very many. */
 enum { MAPS_MAX = 1 << 14, ALL_MAPS_MAX = 1 << 20 };
 
-/* ---- what records say ---- */
+/* ---- records ---- */
 
 static uint32_t task_at(struct perf_about *a, uint32_t pid, uint32_t tid)
 {
@@ -48,7 +49,8 @@ static void copy_maps(struct perf_about *a, struct about_task *to, const struct 
 	a->n_maps += n;
 }
 
-/* What perf made up at its start has no mappings but those that follow. */
+/* Adds a forked task with a copy of its parent's mappings. Forks that perf synthesises at its start
+ * copy none: records of all mappings follow them. */
 static void fork_task(struct perf *p, const struct perf_record *r, struct bytes b)
 {
 	struct perf_about *a = about_of(p);
@@ -81,13 +83,13 @@ static void name_task(struct perf *p, struct bytes b)
 	about_of(p)->tasks.at[i].comm = text_of(p, &b);
 }
 
-/* The first mapping that ends behind an address. */
+/* The first mapping that ends after an address. */
 static size_t first_behind(const struct about_task *t, uint64_t addr)
 {
 	return COUNT_WHILE(t->maps.n, i, t->maps.at[i].end <= addr);
 }
 
-/* Puts a mapping in place of older ones, whose rests at either end stay. */
+/* Adds a mapping. Parts of older mappings beyond its ends stay. */
 static void add_map(struct perf_about *a, struct about_task *t, struct about_map m)
 {
 	struct about_map pieces[3];
@@ -197,7 +199,7 @@ static void print_task(struct perf_about *a, const struct about_task *t, int lev
 		print_maps(a->out, t, level);
 }
 
-/* perf keeps threads in 256 bins. */
+/* Orders tasks as perf does, which keeps threads in 256 bins by id. */
 static int by_bin(const void *l, const void *r, void *tasks)
 {
 	const struct about_task *at = tasks, *x = &at[*(const uint32_t *)l],
@@ -208,7 +210,7 @@ static int by_bin(const void *l, const void *r, void *tasks)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* Lists of children by index, in order; the one behind all is that of those without a parent. */
+/* Lists of children by parent's index, in order. The last list has the tasks without a parent. */
 struct task_tree {
 	uint32_t *order, *first, *next;
 	bool *printed;
@@ -236,7 +238,8 @@ static void make_tree(struct perf_about *a, struct task_tree *t)
 	}
 }
 
-/* Each once, whatever the records say of who forked whom. */
+/* Prints the tree below `root`. Each task is printed once, even if the records contradict each
+ * other. */
 static void print_tree(struct perf_about *a, struct task_tree *t, uint32_t root)
 {
 	uint32_t stack[TREE_MAX];
@@ -268,7 +271,7 @@ void about_tasks_print(struct perf_about *a)
 	fprintf(a->out, "# %8s %8s %8s  comm\n", "pid", "tid", "ppid");
 	for (uint32_t i = t.first[t.n]; i != NONE; i = t.next[i])
 		print_tree(a, &t, i);
-	for (size_t i = 0; i < t.n; i++) /* what hangs below itself */
+	for (size_t i = 0; i < t.n; i++) /* tasks that are their own ancestors */
 		if (!t.printed[t.order[i]])
 			print_tree(a, &t, t.order[i]);
 	free(t.order);

@@ -1,5 +1,5 @@
 /* perf_chains.c - call chains below a row, as perf report --stdio draws them: a tree with the share
- * of each branch ("graph", "fractal"), or one chain after the other ("flat", "folded"). */
+ * of each branch ("graph", "fractal"), or one chain after another ("flat", "folded"). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,8 @@ char *perf_name(const struct perf_page *p, const char *text)
 	return name;
 }
 
-/* Of a share, which was rounded once: 3.455, where that made it 3.4549999999999996; what
- * 100 * part / total would be. */
+/* Converts a share to percent as 100 * part / total would. The share was rounded once, so that 100
+ * * share may be 3.4549999999999996 instead of 3.455: rounds this away. */
 double perf_percent(double share)
 {
 	double percent = 100 * share;
@@ -90,7 +90,7 @@ static void put_hop(struct perf_page *p, const struct perf_hop *h, uint32_t dept
 	sink_char(&p->s, '\n');
 }
 
-/* The end of the node that begins at i: behind the hops that join it. */
+/* The index after the node that begins at i and the hops that are joined with it. */
 static size_t node_end(const struct perf_page *p, size_t i)
 {
 	for (i++; i < p->hops.n && p->hops.at[i].joins; i++)
@@ -98,11 +98,11 @@ static size_t node_end(const struct perf_page *p, size_t i)
 	return i;
 }
 
-struct level {                /* of the walk */
-	uint64_t total, left; /* what percentages are of; what of it was not shown yet */
+struct level {                /* a level of the walk */
+	uint64_t total, left; /* base of percentages; the part of it that was not shown yet */
 	uint64_t count_left;
 	uint32_t shown;
-	bool done; /* the limit was reached */
+	bool done; /* the print limit was reached */
 };
 
 static bool put_rest(struct perf_page *p, const struct level *l, uint32_t depth, size_t margin,
@@ -120,7 +120,8 @@ static bool put_rest(struct perf_page *p, const struct level *l, uint32_t depth,
 	return true;
 }
 
-/* hops[first ..), the first of them at depth `base` of the chains and printed as level 1. */
+/* Prints hops[first ..]. The first of them is at depth `base` of the chains, and printed at level
+ * 1. */
 static void put_tree(struct perf_page *p, size_t first, uint32_t base, uint64_t total,
 		     uint64_t n_total, size_t margin)
 {
@@ -148,7 +149,7 @@ static void put_tree(struct perf_page *p, size_t first, uint32_t base, uint64_t 
 		struct level *l = &levels[at];
 		if (l->done ||
 		    (at > 1 && levels[at - 1].done && levels[at - 1].shown > p->ask->print_limit)) {
-			l->done = true; /* and nothing below it */
+			l->done = true; /* nor anything below it */
 			l->shown = p->ask->print_limit + 1;
 			continue;
 		}
@@ -186,7 +187,7 @@ static void mark_last(struct perf_page *p)
 	free(next);
 }
 
-/* A single root that everything goes through stands without a percentage. */
+/* Prints the tree. A single root common to all chains has no percentage. */
 static void put_graph(struct perf_page *p, uint64_t row_sum)
 {
 	size_t first = 0, margin = 0;

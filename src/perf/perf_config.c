@@ -23,7 +23,7 @@ static char *trim(char *s)
 	return s + strspn(s, " \t\r");
 }
 
-/* Cuts a comment off, and quotes. */
+/* Removes a comment, and quotes. */
 static char *value_of(char *s)
 {
 	bool quoted = false;
@@ -37,7 +37,7 @@ static char *value_of(char *s)
 	return trim(s);
 }
 
-/* One line, NUL-terminated; section[] is that of the lines before. */
+/* Parses one line, NUL-terminated. section[] is the section set by earlier lines. */
 static bool parse_line(char *line, char section[MAX_LINE],
 		       bool (*found)(void *, const char *, const char *), void *arg)
 {
@@ -76,13 +76,13 @@ bool perf_config_parse(const char *text, size_t n,
 	return true;
 }
 
-/* ---- what kin knows ---- */
+/* ---- settings ---- */
 
 struct reading {
 	struct perf_config *config;
 	const char *path;
 	bool is_own;          /* ~/.kinconfig */
-	char *error;          /* "": all is well so far */
+	char *error;          /* "": no error so far */
 	const char *chain[6]; /* parts of --call-graph, in its order: type, threshold, limit ... */
 };
 
@@ -96,13 +96,14 @@ static char *keep(struct reading *r, const char *value)
 
 static bool wrong(const struct reading *r, const char *key, const char *value, const char *what)
 {
-	if (!*r->error) /* the first will do */
+	if (!*r->error) /* the first error is kept */
 		snprintf(r->error, 512, "%.200s: %.80s: '%.80s' is not %s", r->path, key, value,
 			 what);
 	return false;
 }
 
-/* What perf takes for a line may be more than we know of; ours is written for us. */
+/* Handles a line that is no setting: an error in our own file. perf's may have lines that only perf
+ * knows. */
 static bool odd_line(const struct reading *r, const char *line)
 {
 	return !r->is_own ||
@@ -135,7 +136,7 @@ static bool is_number(const char *value)
 static const struct chain_part {
 	const char *key;
 	int part;
-	const char *words; /* of which it is one; NULL: a number */
+	const char *words; /* the valid words; NULL: a number is valid */
 } chain_parts[] = {
 	{ "call-graph.print-type", PART_TYPE, "graph, flat, fractal, folded or none" },
 	{ "call-graph.threshold", PART_THRESHOLD, NULL },
@@ -144,7 +145,8 @@ static const struct chain_part {
 	{ "call-graph.sort-key", PART_KEY, "function, address or srcline" },
 };
 
-/* Whether a list as a person writes it has the word; perf takes the beginning of one, too. */
+/* Whether a list written for people ("graph, flat or none") has the word or, as for perf, one that
+ * begins so. */
 static bool is_among(const char *list, const char *word)
 {
 	size_t n = strcspn(word, ", ");
@@ -162,7 +164,7 @@ static void note_chain(struct reading *r, const struct chain_part *p, const char
 		wrong(r, p->key, value, p->words ? p->words : "a number");
 }
 
-/* A value that makes no sense is noted, and left at what it was: the next key is read. */
+/* Takes one setting. A wrong value is reported, and the setting left unchanged; reading goes on. */
 static bool note(void *arg, const char *key, const char *value)
 {
 	struct reading *r = arg;
@@ -196,7 +198,7 @@ static bool note(void *arg, const char *key, const char *value)
 	return true;
 }
 
-/* A limit can only be said behind a threshold. */
+/* Joins the parts to a value of --call-graph. A limit needs a threshold before it. */
 static void join_chain(struct reading *r)
 {
 	VEC(char) list = { 0 };
@@ -221,7 +223,7 @@ void perf_config_apply(struct perf_config *c, const char *path, bool is_own, con
 	join_chain(&r);
 }
 
-/* False if there is no such file. */
+/* Reads one file. False if it is missing or not readable. */
 static bool read_one(struct perf_config *c, const char *path, const char *label, bool is_own,
 		     char error[512])
 {

@@ -1,4 +1,4 @@
-/* perf_keys.c - perf report's texts, titles and widths of keys. */
+/* perf_keys.c - perf report's texts, titles and widths for keys. */
 #include "perf/perf_keys.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@ enum { LEVEL_WIDTH = 4, ADDRESS_WIDTH = 18, TRANSACTION_WIDTH = 32 };
 static const struct {
 	size_t least;      /* width */
 	bool ragged, cut;  /* perf_key_is_ragged(), perf_key_is_cut() */
-	const char *title; /* NULL: the key's own */
+	const char *title; /* NULL: the key's own title */
 } looks[N_HIST_KEYS] = {
 	[HIST_COMM] = { .cut = true },
 	[HIST_PID] = { .title = "    Pid:Command" },
@@ -105,8 +105,9 @@ size_t perf_key_width(struct arena *a, const struct hists *h, size_t row, enum h
 	return more > n ? more : n;
 }
 
-/* What an annotation of basic blocks would know; that it is empty, perf says, too. Of branches perf
- * computes it from their cycles; we do not, and do not say that nothing is known. */
+/* perf fills this column if basic blocks are annotated, and shows it even if it is empty. For
+ * branches it computes the values from their cycles. We do not compute them, and leave the column
+ * out there: an empty one would say that nothing is known. */
 bool perf_shows_ipc(const struct hists_ask *a)
 {
 	return !a->branches && a->given->sort && strstr(a->given->sort, "symbol") != NULL;

@@ -1,4 +1,4 @@
-/* perf_layout.c - takes down what perf report --stdio's layout needs to know of all rows. */
+/* perf_layout.c - collects from all rows what the layout of perf report --stdio needs. */
 #include "perf/perf_layout.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ static const char *sort_order(const struct hists_ask *ask, struct arena *a)
 	const char *sort = ask->given->sort;
 	if (!ask->given->accesses)
 		return NULL;
-	/* perf has no number of the local_p_stage_cyc that it also asks for on most machines. */
+	/* perf's usual keys also have local_p_stage_cyc, which has no values on most machines. */
 	return arena_printf(a, "%s%s%s", sort ? sort : hists_ask_usual_keys(ask),
 			    sort ? "" : ",local_p_stage_cyc",
 			    perf_shows_ipc(ask) ? ",ipc_null" : "");

@@ -11,7 +11,7 @@ struct perf_layout {
 	bool unmapped;              /* a sample was in no known function */
 	const char *const *elided;  /* [n_elided]: "dso: libc.so.6": keys with a single value */
 	size_t n_elided;
-	bool last_elided;       /* the last column is one of them */
+	bool last_elided;       /* the last column is elided */
 	const char *sort_order; /* printed above accesses; NULL: not printed */
 	bool skip_first_hop;    /* omit the first hop of chains: it is the row */
 };

@@ -144,7 +144,7 @@ static const struct opt_refusal of_diff[] = {
 	{ 0 },
 };
 
-/* Options of perf record that kin has not. */
+/* Options of perf record that kin lacks. */
 static const char tracing[] = "traces by the hardware are not recorded: perf record has them",
 		  seldom[] = "tasks that run already are looked at when they are first seen",
 		  bpf[] = "--wall records the time off the CPUs without BPF programs",
@@ -178,7 +178,7 @@ static const struct opt_refusal of_record[] = {
 	{ 0 },
 };
 
-/* Options of perf top 6.1 that kin has not. */
+/* Options of perf top 6.1 that kin lacks. */
 static const struct opt_refusal of_top[] = {
 	{ 'b', "branch-any", "kin record -b and kin report -b show branches" },
 	{ 'j', "branch-filter", "perf record -j and kin report -b show branches" },

@@ -1,7 +1,7 @@
 /* perf_stdio.c - perf report --stdio's layout of the report "hists".
  *
- * Columns stand two blanks apart, percentages 8 wide, counts 12, names as wide as the longest one
- * there is, shown or not. Below each row come its call chains: perf_chains.c. */
+ * Columns are two blanks apart, percentages 8 wide, counts 12, names as wide as the longest one in
+ * the data, shown or not. Call chains follow below each row: perf_chains.c. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static bool is_symbol(enum hist_key key) { return key == HIST_SYM || key == HIST
 
 static bool is_ragged(enum hist_key key) { return key != N_HIST_KEYS && perf_key_is_ragged(key); }
 
-/* Names that perf cuts where the column is narrower. */
+/* Names that perf truncates if the column is narrower. */
 static bool is_cut(enum hist_key key, const char *name)
 {
 	if (is_symbol(key))
@@ -30,7 +30,8 @@ static bool is_cut(enum hist_key key, const char *name)
 	return key != N_HIST_KEYS && perf_key_is_cut(key);
 }
 
-/* perf writes as many digits as the column is wide, or three less; sizes stand at its right. */
+/* Formats numbers as perf does: CPUs with as many digits as the column is wide, sockets with three
+ * less; sizes are right-aligned. */
 static char *more_digits(enum hist_key key, char *name, size_t width)
 {
 	if (key == HIST_SYMBOL_SIZE) {
@@ -48,8 +49,8 @@ static char *more_digits(enum hist_key key, char *name, size_t width)
 	return ret;
 }
 
-/* Of figures that all events of a group have, those of the others follow the first one's: "self_2"
- * without a gap and without a title of its own. */
+/* Whether the column is another event's value of the figure before it, such as "self_2". In event
+ * groups such columns follow the first event's without a gap and without a title. */
 static bool goes_on(const struct perf_page *p, size_t i)
 {
 	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
@@ -57,7 +58,7 @@ static bool goes_on(const struct perf_page *p, size_t i)
 	return c->type != KIN_CELL_TEXT && end && end[1] >= '0' && end[1] <= '9';
 }
 
-/* Where a sample was taken in no object perf sees to it that the column has room for an address. */
+/* If a sample was taken in no known function, perf makes the column wide enough for an address. */
 static size_t room_for_address(const struct perf_page *p, size_t width)
 {
 	bool wanted = p->layout->unmapped && !p->o->separator && !p->o->widths;
@@ -78,7 +79,8 @@ static size_t width_of(const struct perf_page *p, size_t col)
 	return width < strlen(c->title) ? strlen(c->title) : width;
 }
 
-/* The width of a title: that of the figures of all events, but no less than the text. */
+/* The width of a title: the sum of the figure's columns of all events, but no less than the
+ * text. */
 static size_t title_width(const struct perf_page *p, size_t i)
 {
 	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
@@ -109,7 +111,8 @@ static void put_gap(struct perf_page *p, size_t i)
 		sink_str(&p->s, "  ");
 }
 
-/* Behind a figure before a separator: that of all events of a group comes behind the last one. */
+/* Pads a figure before a separator. In event groups the padding of all columns follows the last
+ * one. */
 static void put_padding(struct perf_page *p, size_t i, size_t n, bool wanted)
 {
 	p->put += n;
@@ -145,7 +148,7 @@ static void put_text(struct perf_page *p, size_t i, const struct kin_cell *cell,
 		sink_pad(&p->s, width - n);
 }
 
-/* With a separator, one blank and no alignment: perf's way. */
+/* Prints a cell. With a separator there is one blank and no alignment, as in perf. */
 static void put_cell(struct perf_page *p, size_t i, const struct kin_cell *cell,
 		     const struct kin_row *row, bool last)
 {
@@ -216,7 +219,7 @@ static void put_level_name(struct perf_page *p, const struct kin_row *row)
 	free(whole);
 }
 
-/* Figures first, then the name, indented by its level. */
+/* Prints the figures first, then the name, indented by its level. */
 static void put_level_row(struct perf_page *p, const struct kin_row *row)
 {
 	sink_pad(&p->s, row->depth * INDENT);
@@ -251,7 +254,7 @@ static void put_title(struct perf_page *p, size_t i)
 	sink_pad(&p->s, left ? pad : 0);
 }
 
-/* "Command / Shared Object / Symbol"; returns how wide that is. */
+/* Prints "Command / Shared Object / Symbol"; returns its width. */
 static size_t put_level_titles(struct perf_page *p)
 {
 	size_t width = 0;
@@ -265,7 +268,7 @@ static size_t put_level_titles(struct perf_page *p)
 	return width;
 }
 
-/* The width of the names of all levels, each with its indent. */
+/* The width of the widest name of all levels, with its indent. */
 static size_t lowest_width(const struct perf_page *p)
 {
 	size_t widest = 0;
@@ -339,7 +342,7 @@ static void put_elided(struct perf_page *p)
 	}
 }
 
-/* Above the first event; false: there is none. */
+/* Prints the lines above the first event; false: there are no events. */
 static bool put_first_heading(struct perf_page *p)
 {
 	char buf[64];
@@ -417,7 +420,7 @@ static void put_heading(struct perf_page *p)
 		put_column_header(p);
 }
 
-/* ---- all of it ---- */
+/* ---- the page ---- */
 
 static const char *behind_comma(const char *list)
 {
@@ -437,7 +440,7 @@ static void set_widths(struct perf_page *p)
 	for (size_t i = 0; i < p->n; i++) {
 		char *end;
 		p->widths[i] = width_of(p, p->cols[i]);
-		/* those that are elided have widths, too */
+		/* elided columns have widths in the list, too */
 		for (size_t k = i ? p->cols[i - 1] + 1 : 0; given && k < p->cols[i]; k++)
 			given = is_elided(p, k) ? behind_comma(given) : given;
 		if (!given || !*given)
@@ -539,7 +542,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	if (!o->quiet)
 		put_heading(p);
 	else if (is_first(p))
-		put_elided(p); /* by perf even then */
+		put_elided(p); /* perf prints these even if quiet */
 	put_rows(p);
 	if (p->ask->n_events)
 		sink_str(&p->s, "\n\n");

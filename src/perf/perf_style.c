@@ -1,4 +1,4 @@
-/* perf_style.c - perf report's rules, and what its columns are. */
+/* perf_style.c - the rules and columns of perf report. */
 #include "perf/perf_style.h"
 
 #include <string.h>

@@ -15,9 +15,9 @@ struct bbout {
 	struct bytes b;
 	struct profile_builder *into;
 	struct source *source;
-	size_t line, group_line;    /* numbers; group_line 0: no group yet */
-	uint64_t promised, present; /* blocks of the group */
-	struct kin_error *err;      /* the first; reading goes on */
+	size_t line, group_line;    /* line numbers; group_line 0: no group yet */
+	uint64_t promised, present; /* blocks announced by the group's first line, and found */
+	struct kin_error *err;      /* the first error; reading goes on */
 };
 
 struct bbout_text {
@@ -35,7 +35,7 @@ static bool probe(struct bytes head, const struct input_opts *o)
 					       memmem(head.pos, n, group, sizeof(group) - 1)));
 }
 
-/* The last `word` in t: where its text ends, or NULL. */
+/* The end of the last `word` in t, or NULL. */
 static const char *after_last(struct bbout_text t, const char *word)
 {
 	size_t n = strlen(word);
@@ -96,7 +96,7 @@ static bool parse_group(struct bbout_text line, uint64_t *n)
 	return false;
 }
 
-/* From "executed" on: "   N time". NULL, or where that ends. */
+/* Parses " N time" after "executed". Returns where that ends, or NULL. */
 static const char *parse_count(struct bbout_text rest, uint64_t *count)
 {
 	const char *s = rest.s;
@@ -179,7 +179,7 @@ static struct kin_error *read_bbout(struct bytes all, const struct input_opts *o
 	while (bytes_left(&f.b)) {
 		const uint8_t *end = memchr(f.b.pos, '\n', bytes_left(&f.b));
 		f.line++;
-		if (!end) { /* what is there of it cannot be trusted */
+		if (!end) { /* the incomplete last line cannot be trusted */
 			complain(&f,
 				 err_new(KIN_ERROR_FORMAT,
 					 "%s: cut off in line %zu: the program or the copy did not "

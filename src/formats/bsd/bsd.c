@@ -19,7 +19,7 @@ struct bsd {
 	/* the header */
 	uint64_t low, high;
 	uint32_t ncnt; /* bytes of header and samples: where the arcs start */
-	uint32_t rate; /* 0: not said */
+	uint32_t rate; /* 0: not given */
 	int32_t counter_type;
 	size_t size;    /* bytes of header */
 	size_t counter; /* bytes of a sample */
@@ -32,7 +32,7 @@ static uint64_t word(struct bytes *b, size_t size)
 
 static size_t word_size(const struct input_opts *o) { return o->target.is_64bit ? 8 : 4; }
 
-/* Everything the formats have in common, and whether it is 4.4BSD. */
+/* Reads the fields that all these formats share, and recognises 4.4BSD. */
 static void parse_header(struct bsd *f)
 {
 	struct bytes *b = &f->b;
@@ -102,8 +102,8 @@ static struct kin_error *cut_off(const struct bsd *f, const char *what, size_t o
 		f->b.name, what, offset);
 }
 
-/* OSF/1 and the 64-bit BSDs fill the header up to a multiple of 8 bytes; GNU gprof does not. The
- * one that makes a whole number of bytes per sample is right. */
+/* OSF/1 and the 64-bit BSDs pad the header to a multiple of 8 bytes; GNU gprof does not. The size
+ * that gives a whole number of bytes per sample is right. */
 static size_t old_header_size(const struct bsd *f)
 {
 	double plain = bytes_per_sample(f, f->size), padded = bytes_per_sample(f, f->size + 4);
@@ -113,7 +113,7 @@ static size_t old_header_size(const struct bsd *f)
 	return f->size;
 }
 
-/* FreeBSD tells in a word that is spare elsewhere how wide its samples are. */
+/* FreeBSD stores the width of its samples in a word that is unused elsewhere. */
 static struct kin_error *find_counter_size(struct bsd *f)
 {
 	int32_t bits;
@@ -177,7 +177,7 @@ static struct kin_error *check_header(struct bsd *f)
 	return input_rules(f->o)->bsd.check(&h, profile_first_histogram(f->into), f->b.name, left);
 }
 
-/* Old files do not say; it is taken to be as on this machine. */
+/* Old files have no rate. The first histogram's is taken, or else this machine's. */
 static uint32_t rate_of(const struct bsd *f)
 {
 	const struct histogram *first = profile_first_histogram(f->into);
@@ -206,11 +206,11 @@ static struct kin_error *read_samples(struct bsd *f)
 		h.rate = first->rate;
 		memcpy(h.dimension, first->dimension, sizeof(h.dimension));
 	}
-	if (h.low > h.high) /* by one, as the rules may have it */
+	if (h.low > h.high) /* by one at most, which only the rules of others permit */
 		h.high = h.low;
 	if ((err = profile_begin_histogram(f->into, h, &index)))
 		return err_wrap(err, "%s", f->b.name);
-	/* The rules may do without the header's last words, and without samples. */
+	/* The rules may permit files without the header's last words, or without samples. */
 	size_t total = (size_t)(f->b.end - f->b.start);
 	f->b.pos = f->size < total ? f->b.start + f->size : f->b.end;
 	for (uint32_t i = 0; i < h.n; i += PIECE) {
@@ -256,7 +256,7 @@ static struct kin_error *read_bsd(struct bytes all, const struct input_opts *o,
 	f.source = source;
 	if ((err = check_header(&f)))
 		return err;
-	f.b.pos = f.b.start; /* the checks leave it anywhere */
+	f.b.pos = f.b.start; /* the checks may leave it anywhere */
 	if ((err = read_samples(&f)))
 		return err;
 	return read_arcs(&f);

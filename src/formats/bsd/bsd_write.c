@@ -1,6 +1,6 @@
 /* bsd_write.c - a profile as a gmon.out of the BSDs. They have one histogram with 16 bits per bin,
- * arc counts of an address's size, and no second place for what does not fit. FreeBSD's has wider
- * bins where needed. */
+ * and arc counts as wide as an address; a count that does not fit cannot be split over several
+ * records. FreeBSD has wider bins where needed. */
 #include <string.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ struct bsd_writer {
 	size_t word;        /* bytes in an address */
 	size_t header;      /* bytes */
 	size_t counter;     /* bytes of a bin */
-	uint64_t largest;   /* address or arc count that fits */
+	uint64_t largest;   /* largest address or arc count that fits */
 	bool big_endian, is_44bsd;
 };
 
@@ -69,7 +69,7 @@ static struct kin_error *check(const struct bsd_writer *w)
 	return check_counts(w);
 }
 
-/* Never left out: the header would lie about where the arcs start. */
+/* Always checked: with a wrong size, the header would give a wrong start of the arcs. */
 static struct kin_error *check_size(const struct bsd_writer *w)
 {
 	return w->h.n > (INT32_MAX - w->header) / w->counter ? cannot(w, "so many bins") : NULL;
@@ -109,7 +109,7 @@ static size_t bin_size(uint64_t bin) { return bin > UINT32_MAX ? 8 : bin > UINT1
 
 struct flavour {
 	bool bsd44;
-	bool wide; /* bins as wide as they need to be */
+	bool wide; /* bins are as wide as needed */
 };
 
 static struct kin_error *write_bsd(const char *path, const struct profile *p,

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "profile/profile.h"
 
-struct callgrind_cost { /* its numbers are values[n_events * index] on */
+struct callgrind_cost { /* its values are at values[n_events * index] */
 	uint32_t function;
 	uint32_t callee; /* NONE: the function's own cost */
 	frameid frame;   /* the line of the function */
@@ -17,12 +17,12 @@ struct callgrind_calls {
 	uint16_t *events; /* [n_events]: ids in the profile */
 	VEC(struct callgrind_cost) at;
 	VEC(uint64_t) values;
-	uint32_t no_caller; /* the function that stands for no caller; NONE: there is none */
+	uint32_t no_caller; /* caller of functions without one; NONE: there is none */
 };
 
-/* Adds samples: for each event stacks along the calls, such that the cost of each function itself
- * and of each call is as in the file. Costs of calls within a cycle cannot be separated: there the
- * stacks go the shortest way. */
+/* Adds samples: for each event, stacks along the calls, such that the own cost of each function and
+ * the cost of each call are as in the file. Costs of calls within a cycle cannot be separated:
+ * there the stacks go the shortest way. */
 void callgrind_add_stacks(const struct callgrind_calls *c, struct profile_builder *into,
 			  taskid task);
 

@@ -1,10 +1,9 @@
-/* callgrind_read.c - callgrind.out as Valgrind writes it, and what else follows its specification;
- * cachegrind.out, too, which has no calls.
+/* callgrind_read.c - reads callgrind.out of Valgrind and of other tools that follow its
+ * specification, and cachegrind.out, which has no calls.
  *
- * Names may be numbers that an earlier line gave them; positions may be relative to the line
- * before. A file may have several parts, which are added up; those of one thread make stacks
- * together (callgrind_stacks.c). Calls are counted calls, unless the file says that they are
- * samples. */
+ * Names may be numbers that an earlier line defined; positions may be relative to the line before.
+ * A file may have several parts, which are added up; the parts of one thread make stacks together
+ * (callgrind_stacks.c). "calls=" counts calls, unless the file says that it counts samples. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,12 +28,12 @@ struct callgrind_line {
 /* Sums by event, to see whether costs are missing. */
 struct callgrind_sums {
 	uint64_t read[MOST_EVENTS];
-	/* What a "summary:" or a "totals:" of each part says; 0: nothing. */
+	/* The "summary:" or "totals:" of all parts; 0: not given. */
 	uint64_t summary[MOST_EVENTS], totals[MOST_EVENTS];
-	bool has_end; /* the "totals:" behind the costs of the last part */
+	bool has_end; /* the last part ends with "totals:", after its costs */
 };
 
-struct callgrind_names { /* of one kind: by number */
+struct callgrind_names { /* names of one kind, by number */
 	struct map64 ids;
 };
 
@@ -43,22 +42,22 @@ struct callgrind_reader {
 	struct profile_builder *into;
 	struct given_places *places;
 	struct strtab *strings;
-	struct callgrind_calls calls; /* of the thread that is read */
+	struct callgrind_calls calls; /* of the current thread */
 	struct records cost_ids;
 	VEC(uint16_t) events;
 	VEC(strid) names; /* of the events */
-	VEC(strid) times; /* names of events that are */
+	VEC(strid) times; /* names of events that are times */
 	struct callgrind_names objects, files, functions;
 	strid object, file, own_file, function_name;
 	strid callee_object, callee_file;
 	uint32_t function, callee; /* NONE: none */
-	uint64_t n_calls;          /* of the line that follows a "calls=" */
+	uint64_t n_calls;          /* from "calls=", for the cost line after it */
 	bool is_call, has_function;
 	bool has_address, has_line;
-	uint64_t address, source_line; /* of the line before */
+	uint64_t address, source_line; /* of the previous line */
 	strid command;
 	struct task task;
-	bool are_samples; /* calls= are numbers of them */
+	bool are_samples; /* calls= counts samples */
 	bool is_ours, is_valgrinds;
 	struct callgrind_sums sums;
 	size_t n_lines, bad_line; /* 0: none */
@@ -101,7 +100,7 @@ static bool is_digit(const struct callgrind_line *l)
 	return l->at < l->end && *l->at >= '0' && *l->at <= '9';
 }
 
-/* Decimal, or hexadecimal after 0x; what does not fit is the largest. */
+/* A number, decimal, or hexadecimal after 0x; the largest number if it does not fit. */
 static bool take_number(struct callgrind_line *l, uint64_t *ret)
 {
 	uint64_t base = take(l, "0x") ? 16 : 10, value = 0;
@@ -201,7 +200,7 @@ static uint64_t *values_of(struct callgrind_reader *r, struct callgrind_cost cos
 	return c->values.at + id * r->events.n;
 }
 
-/* Ends the entries of a thread. */
+/* Makes stacks of a thread's costs, and clears them. */
 static void end_thread(struct callgrind_reader *r)
 {
 	struct callgrind_calls *c = &r->calls;
@@ -238,14 +237,15 @@ static void read_long_name(struct callgrind_reader *r, struct callgrind_line l)
 		name.end++;
 	l.at = name.end;
 	if (name.end > name.at &&
-	    name.end[-1] == ':') /* "NAME: LONG NAME"; in "cpu-clock:u" it is of the name */
+	    name.end[-1] == ':') /* "NAME: LONG NAME"; "cpu-clock:u" is one name */
 		l.at = --name.end;
 	skip_blanks(&l);
 	if (take(&l, ": " CALLGRIND_NS) && l.at == l.end)
 		vec_push(&r->times, add_text(r, name));
 }
 
-/* A later part that has others cannot be added to the ones before. */
+/* Reads the events of a part. A later part with another number of events is an error: it could not
+ * be added to those before. */
 static void read_events(struct callgrind_reader *r, struct callgrind_line l)
 {
 	bool is_first = !r->events.n;
@@ -343,7 +343,7 @@ static bool read_header(struct callgrind_reader *r, struct callgrind_line l)
 
 /* ---- costs ---- */
 
-/* "+3", "-3", "*": relative to the one before. */
+/* Reads a position; "+3", "-3" and "*" are relative to the previous one. */
 static bool take_position(struct callgrind_line *l, uint64_t *at)
 {
 	uint64_t v;
@@ -434,7 +434,7 @@ static bool read_name(struct callgrind_reader *r, struct callgrind_line l)
 		r->callee =
 			add_function(r, r->callee_object, r->callee_file ? r->callee_file : r->file,
 				     take_name(r, &r->functions, l));
-	} else if (take(&l, "jfi=")) { /* where a jump goes: a later line may use its number */
+	} else if (take(&l, "jfi=")) { /* a jump's target: its number may be used later */
 		take_name(r, &r->files, l);
 	} else if (take(&l, "jfn=")) {
 		take_name(r, &r->functions, l);
@@ -463,10 +463,10 @@ static void read_lines(struct callgrind_reader *r)
 	}
 }
 
-/* ---- what is missing ---- */
+/* ---- missing costs ---- */
 
-/* The event that costs are missing of; NONE: none. A summary of Valgrind has a little more than its
- * costs, as it is measured later. */
+/* The first event with missing costs; NONE: none. Valgrind's summary is measured later than its
+ * costs, and slightly larger. */
 static uint32_t find_missing(const struct callgrind_reader *r)
 {
 	const double enough = 0.95;
@@ -478,7 +478,7 @@ static uint32_t find_missing(const struct callgrind_reader *r)
 	return NONE;
 }
 
-/* NULL: the file is whole. */
+/* The reason why the file is incomplete; NULL: it is whole. */
 static struct kin_error *find_fault(const struct callgrind_reader *r, struct bytes all)
 {
 	uint32_t event = find_missing(r);
@@ -500,7 +500,7 @@ static struct kin_error *find_fault(const struct callgrind_reader *r, struct byt
 		       strtab_get(r->strings, r->names.at[event]), summary ? "summary" : "totals");
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,
 				 struct profile_builder *into, struct source *source)

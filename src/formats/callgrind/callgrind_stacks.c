@@ -1,12 +1,12 @@
-/* callgrind_stacks.c - stacks from the costs of calls.
+/* callgrind_stacks.c - makes stacks from the costs of calls.
  *
- * Cost flows from the functions that nobody calls along calls to where it arises. Going through the
- * functions, callers first, what arrives at one is handed out to what it cost itself and to its
- * calls, in the order of the file: a path for each portion. So there are no more stacks than there
- * are costs and calls, and sums over them are the file's.
+ * Cost flows along calls, from functions without callers to where it arises. Functions are visited
+ * callers first. The cost that arrived at a function is divided between its own cost and its calls,
+ * in the order of the file; each portion keeps its stack. So there are no more stacks than costs
+ * and calls, and sums over the stacks equal those of the file.
  *
- * Functions that call each other in a circle are taken together: what arrives at one of them goes
- * to where it arises, or where it leaves the circle, on the shortest way. */
+ * Functions that call each other in a circle form a group. Cost that arrives at a member goes, on
+ * the shortest way, to where it arises or leaves the group. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +24,11 @@ struct portion {
 };
 
 struct cost_node {
-	uint32_t first; /* of by_function[] */
+	uint32_t first; /* index of its first cost in by_function[] */
 	uint32_t group, next_in_group;
-	uint32_t reached_from; /* of its group, last */
-	uint32_t way;       /* the call that it was reached by; NONE: it was reached from itself */
-	uint32_t low, seen; /* of the search for groups */
+	uint32_t reached_from; /* member of its group from which it was last reached */
+	uint32_t way;          /* the call by which it was reached; NONE: it is that member */
+	uint32_t low, seen;    /* for the search for groups */
 	bool is_open;
 	VEC(struct portion) arrived;
 };
@@ -37,14 +37,14 @@ struct cost_flow {
 	const struct callgrind_calls *c;
 	struct profile_builder *into;
 	struct cost_node *nodes; /* [n_functions + 1] */
-	uint32_t *by_function;   /* costs by function, own ones first as they are in the file */
-	uint32_t *groups;        /* the first member of each, callees first */
+	uint32_t *by_function;   /* indices of costs, by function, in the file's order */
+	uint32_t *groups;        /* first member of each group, callees first */
 	size_t n_groups;
 	size_t event;
 	taskid task;
-	uint64_t *left; /* by cost: not handed out yet */
+	uint64_t *left; /* by cost: the part that is not divided yet */
 	VEC(uint32_t) todo, path;
-	size_t steps; /* of all stacks together */
+	size_t steps; /* frames pushed, over all stacks */
 };
 
 static const struct callgrind_cost *cost_at(const struct cost_flow *f, uint32_t i)
@@ -69,7 +69,7 @@ static void sort_costs(struct cost_flow *f)
 	free(next);
 }
 
-struct cost_step { /* of the depth-first search */
+struct cost_step { /* a level of the depth-first search */
 	uint32_t function, at;
 };
 
@@ -128,7 +128,7 @@ static void find_groups(struct cost_flow *f)
 			find_groups_from(f, i, &counter);
 }
 
-/* ---- handing out ---- */
+/* ---- dividing costs ---- */
 
 static void add_sample(struct cost_flow *f, stackid stack, uint64_t weight)
 {
@@ -140,7 +140,8 @@ static void add_sample(struct cost_flow *f, stackid stack, uint64_t weight)
 						     .weight = weight });
 }
 
-/* A chain of many functions below many callers has more stacks than memory may hold. */
+/* Adds a frame to a stack. Long chains of functions below many callers would need more stacks than
+ * memory holds, so beyond MOST_STEPS the callers are cut. */
 static stackid push(struct cost_flow *f, stackid callers, frameid frame)
 {
 	if (f->steps >= MOST_STEPS && callers)
@@ -168,7 +169,7 @@ static bool is_inside(const struct cost_flow *f, uint32_t id)
 	       f->nodes[cost->callee].group == f->nodes[cost->function].group;
 }
 
-/* The callers' stack with the calls inside of the group on the way to the function. */
+/* The callers' stack, extended by the calls within the group that lead to the function. */
 static stackid way_to(struct cost_flow *f, uint32_t function, stackid stack)
 {
 	f->path.n = 0;
@@ -184,8 +185,8 @@ static stackid way_to(struct cost_flow *f, uint32_t function, stackid stack)
 	return stack;
 }
 
-/* What a function cost itself, and its calls out of the group, from the portions that are there, of
- * which `*rest` is left of the first. */
+/* Divides the portions from *at on between the function's own cost and its calls out of the group.
+ * *rest is what is left of portion *at. */
 static void serve(struct cost_flow *f, uint32_t function, const struct portion *from, size_t *at,
 		  size_t n, uint64_t *rest)
 {
@@ -204,7 +205,8 @@ static void serve(struct cost_flow *f, uint32_t function, const struct portion *
 	}
 }
 
-/* Members of the group that are called from there and were not reached yet. */
+/* Appends the members of the group that the function calls, and that were not reached from `entry`
+ * yet. */
 static void look_around(struct cost_flow *f, uint32_t function, uint32_t entry)
 {
 	for (uint32_t i = f->nodes[function].first; i < f->nodes[function + 1].first; i++) {
@@ -218,7 +220,7 @@ static void look_around(struct cost_flow *f, uint32_t function, uint32_t entry)
 	}
 }
 
-/* To the members of the group, nearest first. */
+/* Divides the portions that arrived at a member between all members of its group, nearest first. */
 static void pass_on(struct cost_flow *f, uint32_t entry, const struct portion *from, size_t n)
 {
 	size_t at = 0;
@@ -233,7 +235,7 @@ static void pass_on(struct cost_flow *f, uint32_t entry, const struct portion *f
 	}
 }
 
-/* Cost that arrived from nowhere begins where it arises: no caller is known. */
+/* Makes stacks that begin at the function, for costs that no caller explains. */
 static void begin(struct cost_flow *f, uint32_t function)
 {
 	const struct portion nobody = { 0, UINT64_MAX };

@@ -1,11 +1,11 @@
-/* callgrind_write.c - samples as callgrind.out: what functions cost by line, and what their calls
- * cost.
+/* callgrind_write.c - samples as callgrind.out: costs of functions by line, and costs of their
+ * calls.
  *
- * Its readers take the sum of the calls of a function for what it cost with all it called. So of a
- * sample each function gets the weight in one call only, the outermost; calls further in, of a
- * function that is on the stack already, cost nothing. What nobody calls costs itself and its
- * calls; where it is called in other stacks it gets a caller, CALLGRIND_ROOT. How often functions
- * were called samples do not tell: the number of samples stands for it. */
+ * Readers add up the calls of a function to get its cost including all that it calls. So each
+ * function on a sample's stack gets the weight in one call only, the outermost; calls further in,
+ * of a function that is on the stack already, cost 0. A function without callers has its own cost
+ * and that of its calls; if other stacks have callers of it, it gets the caller CALLGRIND_ROOT.
+ * Samples do not tell how often functions were called: their number stands for it. */
 #include "formats/callgrind/callgrind.h"
 
 #include <stdlib.h>
@@ -21,26 +21,26 @@
 
 enum { NO_STACK = NONE - 1 }; /* the function of samples without a stack */
 
-struct written_cost {      /* one line of the file: values[n_values * index] on are its numbers */
+struct written_cost {      /* one line of the file; its numbers are at values[n_values * index] */
 	uint32_t function; /* NONE: CALLGRIND_ROOT */
 	strid file;
 	uint32_t line;
-	uint32_t callee; /* NONE: the function's own */
+	uint32_t callee; /* NONE: the function's own cost */
 };
 
 struct callgrind {
 	struct exported x;
 	struct sink sink;
 	size_t n_events, n_values; /* a value for each event, and the number of samples */
-	uint64_t *own, *below;     /* [n_values] for each stack */
+	uint64_t *own, *below;     /* own and inclusive weights; [n_values] for each stack */
 	struct strtab *files;
 	VEC(struct written_cost) costs;
 	struct records cost_ids;
 	VEC(uint64_t) values;
 	VEC(bool) is_called;                   /* by function */
-	VEC(uint32_t) n_on_stack;              /* by function: of the stack that is charged */
-	struct strtab *names;                  /* of files and objects, for their numbers */
-	VEC(uint8_t) told_function, told_name; /* by number */
+	VEC(uint32_t) n_on_stack;              /* by function: its lines on the current stack */
+	struct strtab *names;                  /* files and objects, which are written as numbers */
+	VEC(uint8_t) told_function, told_name; /* by number: the name was written */
 };
 
 static uint64_t hash_cost(const void *of)
@@ -80,7 +80,7 @@ static void add_up(struct callgrind *c)
 	}
 }
 
-/* values NULL: the cost is there, and is 0; but for the number of samples. */
+/* Adds to a cost. values NULL: only the number of samples; the cost is 0. */
 static void charge(struct callgrind *c, struct written_cost cost, const uint64_t *values,
 		   uint64_t samples)
 {
@@ -103,7 +103,7 @@ static const struct kin_line *lines_of(struct callgrind *c, uint32_t stack, size
 	return kin_samples_lines(c->x.samples, kin_samples_stack(c->x.samples, stack)->location, n);
 }
 
-/* How many lines of the stack that is charged are of the function. */
+/* The number of the function's lines on the current stack. */
 static uint32_t *n_on_stack(struct callgrind *c, uint32_t function)
 {
 	while (c->n_on_stack.n <= function)
@@ -125,8 +125,9 @@ static void note_called(struct callgrind *c, uint32_t function)
 	c->is_called.at[function] = true;
 }
 
-/* The functions at the end of a stack, each called by the one around it. They are on the stack from
- * here on; those of its callers are already. */
+/* Charges the calls of the functions at the end of a stack: each is called by the next outer one,
+ * and the outermost by the caller's innermost. From here on they count as being on the stack; the
+ * caller's functions already do. */
 static void enter_stack(struct callgrind *c, uint32_t stack)
 {
 	const uint64_t *own = c->own + stack * c->n_values;
@@ -156,7 +157,7 @@ static void leave_stack(struct callgrind *c, uint32_t stack)
 		--*n_on_stack(c, lines[i].function);
 }
 
-/* Each stack that has samples, after its caller and before the caller's next one. */
+/* Charges each stack that has samples, after its caller and before the caller's next one. */
 static void charge_stacks(struct callgrind *c)
 {
 	uint32_t n = (uint32_t)kin_samples_n_stacks(c->x.samples);
@@ -183,7 +184,7 @@ static void charge_stacks(struct callgrind *c)
 	free(next);
 }
 
-/* Calls of what nobody calls in these stacks, if somebody does in others. */
+/* Charges calls of functions that have no caller in these stacks, but have one in others. */
 static void charge_roots(struct callgrind *c)
 {
 	for (uint32_t id = 1; id < kin_samples_n_stacks(c->x.samples); id++) {
@@ -213,14 +214,14 @@ static void put_number(struct callgrind *c, uint64_t v)
 	c->sink.n += num_u64(sink_room(&c->sink, NUM_MAX), v);
 }
 
-/* A line feed would end it. */
+/* Writes a text without line feeds, which would end it. */
 static void put_text(struct callgrind *c, const char *text)
 {
 	for (const char *p = text; *p; p++)
 		sink_char(&c->sink, *p == '\n' || *p == '\r' ? ' ' : *p);
 }
 
-/* "(3) name", and from then on "(3)". */
+/* Writes "(3) name", or "(3)" if the name was written before. */
 static void put_name(struct callgrind *c, const char *key, uint32_t number, bool told,
 		     const char *name)
 {
@@ -250,7 +251,7 @@ static bool was_told(struct callgrind *c, uint32_t number, bool function)
 	return (*told)++ ? (*told = 1) : false;
 }
 
-/* Files and objects share their numbers: each format key has its own anyway. */
+/* Files and objects share one numbering, although each key of the format has numbers of its own. */
 static void put_file(struct callgrind *c, const char *key, const char *name)
 {
 	strid id = strtab_add(c->names, *name ? name : CALLGRIND_NONE);
@@ -338,7 +339,7 @@ static void put_body(struct callgrind *c)
 		const uint64_t *values = c->values.at + order[i] * c->n_values;
 		if (!i || cost->function != c->costs.at[order[i - 1]].function)
 			file = begin_function(c, cost->function);
-		/* Without a line there is no need to say of which file it is. */
+		/* A cost without a line needs no file. */
 		if (cost->file && cost->file != file) {
 			put_file(c, "fi=", strtab_get(c->files, cost->file));
 			file = cost->file;
@@ -351,7 +352,7 @@ static void put_body(struct callgrind *c)
 	free(order);
 }
 
-/* Names of events are words there. */
+/* Names of events are single words in the format. */
 static void put_event(struct callgrind *c, const char *name)
 {
 	sink_char(&c->sink, ' ');

@@ -1,9 +1,9 @@
 /* chrome_trace.c - Chrome's trace events (the "Trace Event Format"), which Perfetto,
- * chrome://tracing and speedscope read: what each thread was in, as slices in time.
+ * chrome://tracing and speedscope read: the functions of each thread, as slices in time.
  *
- * A sample stands for the time from it to the thread's next one, at most three times its own weight
- * if that is time, so that a thread asleep is not shown at work. Functions that are on the stack of
- * neighbouring samples are one slice. Samples without times are laid end to end. */
+ * A sample stands for the time until the thread's next one, at most three times its own weight if
+ * that is time, so that a sleeping thread is not shown at work. A function on the stacks of
+ * consecutive samples is one slice. Samples without times are laid end to end. */
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -12,7 +12,7 @@
 #include "formats/formats.h"
 #include "formats/tracks.h"
 
-struct slice { /* a function that is open */
+struct slice { /* an open slice */
 	uint32_t function;
 	uint64_t since_ns;
 };
@@ -30,7 +30,7 @@ struct chrome {
 
 static void put_number(struct sink *s, uint64_t v) { s->n += num_u64(sink_room(s, NUM_MAX), v); }
 
-/* Microseconds, with a fraction. */
+/* Writes microseconds, with a fraction. */
 static void put_time(struct sink *s, uint64_t ns)
 {
 	uint64_t rest = ns % 1000;
@@ -97,7 +97,7 @@ static void show(struct chrome *c, uint32_t stack, uint64_t now)
 		vec_push(&c->open, ((struct slice){ c->path.functions.at[i], now }));
 }
 
-/* The time that the thread is assumed to stay where the sample was. */
+/* The time for which the thread is assumed to stay at the sample's stack. */
 static uint64_t duration(const struct chrome *c, const struct track *t, size_t i)
 {
 	enum { MOST = 3 };
@@ -137,8 +137,8 @@ static void put_name(struct chrome *c, const char *what, const char *name)
 	sink_str(&c->sink, "}}");
 }
 
-/* Slices of one thread nest: each event of a thread is a thread of its own, with a number that no
- * thread has. */
+/* Slices of a thread must nest, so each event of a thread is written as a thread of its own, with
+ * an unused number. */
 static void put_track(struct chrome *c, size_t i, uint32_t first_free)
 {
 	const struct track *t = &c->tracks.at[i];

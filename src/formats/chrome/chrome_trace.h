@@ -1,4 +1,4 @@
-/* chrome_trace.h - the start of the traces that kin writes: they have slices, and no samples. */
+/* chrome_trace.h - the first bytes of traces that kin writes, which have slices and no samples. */
 #ifndef FORMATS_CHROME_CHROME_TRACE_H
 #define FORMATS_CHROME_CHROME_TRACE_H
 

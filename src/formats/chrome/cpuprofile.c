@@ -1,11 +1,10 @@
-/* cpuprofile.c - V8's profiles: what node --cpu-prof writes (the DevTools protocol, type
- * Profiler.Profile), and the same in pieces among the events of a trace, as Chrome's DevTools save
- * it: "Profile" begins one, "ProfileChunk" has more of its nodes and samples. And what node
- * --heap-prof writes (HeapProfiler.SamplingHeapProfile), where nodes are inside each other.
+/* cpuprofile.c - V8's profiles. node --cpu-prof writes them as in the DevTools protocol (type
+ * Profiler.Profile). Chrome's DevTools save them in pieces among the events of a trace: "Profile"
+ * begins one, "ProfileChunk" has more of its nodes and samples. node --heap-prof writes
+ * HeapProfiler.SamplingHeapProfile, with nested nodes.
  *
- * A sample stands for the time up to the next one. Files without samples have how often each node
- * was hit, or how many bytes it allocated that were in use. The script is the object that a
- * function is in. */
+ * A sample stands for the time up to the next one. Files without samples have for each node the
+ * number of hits, or the bytes in use that it allocated. A function's script becomes its object. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@
 #include "input/json_scan.h"
 
 struct cpuprofile_node {
-	uint64_t id, hits; /* or bytes */
+	uint64_t id, hits; /* hits: or bytes */
 	frameid frame;     /* 0: the root, which is no function */
 	uint32_t parent;   /* index; NONE: none */
 	stackid stack;
@@ -32,13 +31,13 @@ struct child_link { /* ids of nodes */
 	uint64_t parent, child;
 };
 
-struct v8_profile { /* of one thread */
+struct v8_profile { /* the profile of one thread */
 	uint64_t pid, tid;
 	VEC(struct cpuprofile_node) nodes;
 	struct map64 node_ids;
 	VEC(struct child_link) children;
 	VEC(uint64_t) samples;
-	VEC(double) deltas; /* us */
+	VEC(double) deltas; /* microseconds */
 	uint64_t start_us, end_us;
 	bool is_heap;
 };
@@ -55,10 +54,10 @@ struct cpuprofile {
 	bool is_trace;
 };
 
-struct v8_event { /* of a trace */
+struct v8_event { /* an event of a trace */
 	char *name, *id, *thread;
 	uint64_t pid, tid;
-	struct v8_profile *piece; /* NULL: it has none */
+	struct v8_profile *piece; /* NULL: no piece of a profile */
 };
 
 enum { KEY = 32, MOST_NESTED = 256 };
@@ -83,7 +82,7 @@ static frameid make_frame(struct cpuprofile *c, const char *name, const char *ur
 	return profile_add_frame(c->into, f);
 }
 
-/* Lines are counted from 0 there; -1, for code of V8 itself, is none. 0: none. */
+/* Converts a line of V8, which counts from 0; -1, for code of V8 itself, becomes 0: none. */
 static uint64_t line_of(double number)
 {
 	return number >= 0 && number < UINT32_MAX ? (uint64_t)number + 1 : 0;
@@ -119,7 +118,7 @@ static frameid read_call_frame(struct cpuprofile *c)
 static void read_nested(struct cpuprofile *c, struct v8_profile *p, uint32_t parent,
 			unsigned depth);
 
-/* Ids of nodes, or the nodes themselves. */
+/* Reads children: ids of nodes, or nested nodes. */
 static void read_children(struct cpuprofile *c, struct v8_profile *p, uint32_t parent,
 			  unsigned depth)
 {
@@ -186,7 +185,7 @@ static void v8_profile_free(struct v8_profile *p)
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* False: nothing of a profile, and not taken. */
+/* Reads a member of a profile. False: the key is no such member, and was not read. */
 static bool read_part(struct cpuprofile *c, struct v8_profile *p, const char *key)
 {
 	char next = scan_next(&c->j);
@@ -204,7 +203,7 @@ static bool read_part(struct cpuprofile *c, struct v8_profile *p, const char *ke
 	} else if (is(key, "samples") && next == '[') {
 		scan_enter(&c->j, '[');
 		while (scan_element(&c->j)) {
-			if (scan_next(&c->j) == '{') /* of the heap: the nodes have their sums */
+			if (scan_next(&c->j) == '{') /* of heaps: the nodes have the sums */
 				scan_skip(&c->j);
 			else
 				vec_push(&p->samples, scan_number(&c->j));
@@ -226,7 +225,7 @@ static bool is_time(const char *key)
 	return is(key, "startTime") || is(key, "endTime") || is(key, "timeDeltas");
 }
 
-/* args.data of an event, whatever event that is. */
+/* Reads args.data of any event. */
 static void read_data(struct cpuprofile *c, struct v8_event *e)
 {
 	char key[KEY];
@@ -261,7 +260,7 @@ static void read_args(struct cpuprofile *c, struct v8_event *e)
 	}
 }
 
-/* A number, or a text. */
+/* Reads an id: a number, or a text. */
 static void read_id(struct cpuprofile *c, struct v8_event *e)
 {
 	char next = scan_next(&c->j);
@@ -296,7 +295,8 @@ static struct v8_profile *find_profile(struct cpuprofile *c, const struct v8_eve
 			vec_push(to, (from)->at[at]);                                              \
 	} while (0)
 
-/* The thread is that of the event that begins it: pieces come from the one that samples it. */
+/* Adds a piece to its profile. The thread is that of the "Profile" event; other pieces come from
+ * the sampling thread. */
 static void add_piece(struct cpuprofile *c, struct v8_event *e)
 {
 	bool first = is(e->name, "Profile");
@@ -400,8 +400,8 @@ static void link_nodes(struct v8_profile *p)
 	}
 }
 
-/* A damaged file may have nodes that are their own ancestors: the way up ends after as many steps
- * as there are nodes. */
+/* A damaged file may have nodes that are their own ancestors, so the way up ends after as many
+ * steps as there are nodes. */
 static stackid stack_of(struct cpuprofile *c, struct v8_profile *p, uint32_t node)
 {
 	stackid stack = 0;
@@ -432,7 +432,7 @@ static uint16_t add_event(struct cpuprofile *c, const char *name, enum event_uni
 	return profile_add_event(c->into, e);
 }
 
-/* What fits 64 bits as nanoseconds. */
+/* The longest time whose nanoseconds fit 64 bits. */
 static const double MOST_US = 9e15;
 
 static uint64_t ns_of(double us)
@@ -440,7 +440,7 @@ static uint64_t ns_of(double us)
 	return us <= 0 ? 0 : us > MOST_US ? (uint64_t)MOST_US * 1000 : (uint64_t)(us * 1000 + 0.5);
 }
 
-/* When each sample was taken, microseconds; to be freed. */
+/* The samples' times, in microseconds; to be freed. */
 static double *times_of(const struct v8_profile *p)
 {
 	double *us = xrealloc(NULL, p->samples.n, sizeof(*us)), now = (double)p->start_us;
@@ -452,8 +452,8 @@ static double *times_of(const struct v8_profile *p)
 	return us;
 }
 
-/* In the order of time, as Chrome shows them: V8 does not always write them so, and then some of
- * its differences are negative. To be freed. */
+/* The samples' order by time, as Chrome shows them: V8 may write them out of order, with negative
+ * differences. To be freed. */
 static struct sort_key *order_of(const double *us, size_t n)
 {
 	struct sort_key *order = xrealloc(NULL, n, sizeof(*order));

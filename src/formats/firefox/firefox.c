@@ -1,4 +1,4 @@
-/* firefox.c - profiles of Firefox's profiler, and of what else is looked at on its page. */
+/* firefox.c - profiles for profiler.firefox.com, by Firefox and other tools. */
 #include "formats/firefox/firefox.h"
 
 const struct format firefox_format = {

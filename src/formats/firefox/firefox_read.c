@@ -1,9 +1,9 @@
-/* firefox_read.c - processed profiles of any version.
+/* firefox_read.c - reads processed profiles of any version.
  *
- * A profile is tables whose columns are arrays, and threads whose samples refer to them. Tables are
- * in each thread, or, since version 55, in "shared" for all of them, in any order: where they are
- * is noted first, then each is read when what it refers to is known. Functions keep their source
- * lines (given_places.h). Addresses are not kept. */
+ * A profile consists of tables whose columns are arrays, and of threads whose samples refer to
+ * them. Tables are in each thread, or, since version 55, in "shared" for all of them, in any order.
+ * So their positions are noted first, and each table is read after those that it refers to.
+ * Functions keep their source lines (given_places.h). Addresses are not kept. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ struct column {
 	VEC(uint32_t) at; /* NONE: null, or no such number */
 };
 
-struct firefox_tables { /* where they are */
+struct firefox_tables { /* positions of the tables */
 	struct json_spot samples, frames, stacks, functions, resources, strings, sources;
 };
 
@@ -37,14 +37,14 @@ struct firefox_reader {
 	struct json_spot libs, shared, threads;
 	struct firefox_tables common;
 	VEC(char *) lib_paths;
-	double start_ms; /* of the times of samples; 0: not known */
-	bool damaged;    /* something refers to what is not there */
+	double start_ms; /* start of the samples' times; 0: not known */
+	bool damaged;    /* an index refers to nothing */
 	/* State of the thread being read: */
 	struct firefox_tables own;
 	VEC(char *) strings;
 	VEC(frameid) frames;
 	VEC(stackid) stacks;
-	bool has_common_strings, has_common; /* strings; frames and stacks: those of `common` */
+	bool has_common_strings, has_common; /* strings; frames and stacks are from `common` */
 	char *name, *pid, *tid, *event;      /* event: NULL if kin did not write it */
 };
 
@@ -63,7 +63,7 @@ static struct json_spot spot_here(struct scan *j)
 	return s;
 }
 
-/* An error there is an error of the file. */
+/* Takes over an error in a part of the file. */
 static void leave(struct firefox_reader *r, const struct scan *j)
 {
 	if (j->failed && !r->j.failed)
@@ -176,7 +176,7 @@ static void read_libs(struct firefox_reader *r)
 
 struct firefox_functions {
 	struct column name, resource, file, source, lib, resource_name, source_file;
-	VEC(uint32_t) ids; /* of given_function(); NONE: not made yet */
+	VEC(uint32_t) ids; /* from given_function(); NONE: not made yet */
 };
 
 static uint32_t object_of(struct firefox_reader *r, const struct firefox_functions *f,
@@ -268,7 +268,7 @@ static void make_frames(struct firefox_reader *r, const struct json_spot *frames
 	vec_free(&line.at);
 }
 
-/* A caller stands before its callees; what refers to itself, or further on, has none. */
+/* A caller precedes its callees. A stack that refers to itself or a later one has no caller. */
 static void make_stacks(struct firefox_reader *r, const struct json_spot *stacks)
 {
 	struct column frame = { 0 }, caller = { 0 };
@@ -293,7 +293,7 @@ static void make_stacks(struct firefox_reader *r, const struct json_spot *stacks
 
 struct samples_table {
 	struct column stack;
-	VEC(double) times, weights; /* ms; NaN is no weight */
+	VEC(double) times, weights; /* ms; NaN: no weight */
 	char *weight_type;
 	bool are_deltas;
 };
@@ -368,7 +368,8 @@ static uint64_t whole(double v)
 	return v >= most ? (uint64_t)most : v > 0 ? (uint64_t)(v + 0.5) : 0;
 }
 
-/* Times begin with the recording: the clock is the wall's, or begins with a second. */
+/* The time of a sample. The file's times start with the recording: they are added to the wall-clock
+ * time of that, or, if that is not known, to 1 s. */
 static uint64_t time_of(const struct firefox_reader *r, const struct samples_table *s, size_t i)
 {
 	const double ns_per_ms = 1e6;
@@ -419,7 +420,7 @@ static bool note_table(struct firefox_tables *t, const char *key, struct scan *j
 	return false;
 }
 
-/* A number, or a string that begins with one. */
+/* Reads a number, or a string that begins with one. */
 static void replace_number(char **text, struct scan *j)
 {
 	struct scan ahead = *j;
@@ -442,8 +443,9 @@ static void make_strings(struct firefox_reader *r, bool are_own)
 	r->has_common_strings = !are_own;
 }
 
-/* frames and stacks, which the samples of a thread refer to: all its own, or all in common, but for
- * the strings. What is in common is read once, however many threads there are. */
+/* Makes frames and stacks for the samples of a thread, all from its own tables or all from common
+ * ones; only strings may be common to own tables. Common tables are read once, however many threads
+ * there are. */
 static void make_tables(struct firefox_reader *r)
 {
 	bool are_own = r->own.stacks.there;
@@ -508,7 +510,7 @@ static void read_threads(struct firefox_reader *r)
 	leave(r, &j);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 static void read_meta(struct firefox_reader *r)
 {

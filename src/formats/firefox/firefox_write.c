@@ -1,7 +1,7 @@
-/* firefox_write.c - version 48 of the processed format. Later versions of the page read it.
+/* firefox_write.c - writes version 48 of the processed format. Later versions of the page read it.
  *
- * Each event of a thread is a thread with tables of its own, as the format wants it. The functions
- * inlined at an address are frames of their own with a larger depth. Weights are milliseconds, or
+ * Each event of a thread is a thread with tables of its own, as the format requires. Functions
+ * inlined at an address are separate frames with a larger depth. Weights are milliseconds, or
  * numbers of events. */
 #include <ctype.h>
 #include <stdlib.h>
@@ -28,12 +28,12 @@ struct stack_row {
 
 struct thread_tables {
 	struct strtab *strings;
-	struct map64 stack_ids; /* by stack of kin's samples: its innermost function */
-	struct map64 frame_ids; /* MAP64_PAIR(location, line of it) */
+	struct map64 stack_ids; /* stack of kin's samples -> row of its innermost function */
+	struct map64 frame_ids; /* MAP64_PAIR(location, line in it) */
 	struct map64 function_ids, resource_ids;
 	VEC(struct stack_row) stacks;
 	VEC(struct frame_row) frames;
-	VEC(uint32_t) functions, resources; /* of kin's samples: function, object */
+	VEC(uint32_t) functions, resources; /* kin's ids of functions, and of objects */
 	VEC(uint32_t) todo;
 };
 
@@ -41,7 +41,7 @@ struct firefox {
 	struct exported x;
 	struct tracks tracks;
 	struct sink sink;
-	struct thread_tables t; /* of the thread that is written */
+	struct thread_tables t; /* of the current thread */
 };
 
 /* ---- values ---- */
@@ -73,7 +73,7 @@ static void put_ms(struct firefox *c, uint64_t ns)
 	sink_bytes(&c->sink, digits, sizeof(digits));
 }
 
-/* "key":[value, ...]: `put` one for each i below n. */
+/* "key":[value, ...]: `put` writes a value for each i below n. */
 #define put_column(c, key, n, put)                                                                 \
 	do {                                                                                       \
 		sink_str(&(c)->sink, "\"" key "\":[");                                             \
@@ -129,7 +129,7 @@ static uint32_t frame_of(struct firefox *c, uint32_t location, const struct kin_
 	return (uint32_t)t->frames.n - 1;
 }
 
-/* One more location on what is the stack of the caller; returns the innermost function's. */
+/* Adds the functions of a location to the stack of the caller; returns the innermost one's. */
 static uint32_t extend(struct firefox *c, uint32_t caller, uint32_t location)
 {
 	struct thread_tables *t = &c->t;
@@ -253,7 +253,7 @@ static void put_functions(struct firefox *c)
 	put_length(c, n, "},\n");
 }
 
-/* Type 1 is a library. libs[] has the objects but the one that is not known, in their order. */
+/* Type 1 is a library. libs[] has all objects in their order, except the unknown one. */
 static void put_resources(struct firefox *c)
 {
 	const uint32_t *at = c->t.resources.at;
@@ -285,7 +285,8 @@ static void put_string_field(struct firefox *c, const char *key, const char *tex
 	sink_char(&c->sink, ',');
 }
 
-/* Threads of one process need numbers of their own: "123", "123: cycles". */
+/* Writes the thread's name and ids. Threads of one process must have different ids: "123", "123:
+ * cycles". */
 static void put_identity(struct firefox *c, const struct track *t)
 {
 	const struct kin_thread *thread = kin_samples_thread(c->x.samples, t->thread);
@@ -329,7 +330,7 @@ static void put_thread(struct firefox *c, const struct track *t)
 	tables_done(&c->t);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 /* A build id in Breakpad's form: a GUID, whose first three numbers are byte-swapped, and an age. To
  * be freed. */
@@ -396,8 +397,9 @@ static void put_meta(struct firefox *c)
 		 "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]}]},\n");
 }
 
-/* The file of a function that is only ever inlined is known once one of its lines was requested: a
- * thread's table written before would lack it, and the function would be two. */
+/* Requests the lines of all functions before any table is written. The file of a function that is
+ * only inlined is not known before; a table written earlier would lack it, and the function would
+ * appear twice. */
 static void learn_files(struct firefox *c)
 {
 	bool *seen = xalloc(kin_samples_n_stacks(c->x.samples) + 1);

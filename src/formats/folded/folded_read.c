@@ -1,17 +1,17 @@
-/* folded_read.c - stacks as text, one to a line, root first, as stackcollapse and many others
+/* folded_read.c - reads stacks as text, one per line, root first, as stackcollapse and many others
  * write them:
  *
  *	prog;_start;main;work 123
  *
- * A number, after the last blank, is how often it was seen: an integer or a decimal, as 0.5 and
- * 1e-3. What was never seen is no sample. Two numbers on every line are those of a comparison, as
- * difffolded.pl writes them, and no profile. Names may hold blanks. A file without any ';' has such
- * lines and no others. Annotations of stackcollapse are understood:
+ * The number after the last blank says how often the stack was seen: an integer or a decimal such
+ * as 0.5 or 1e-3. Stacks that were never seen are no samples. A file with two numbers on every line
+ * is a comparison, as difffolded.pl writes it, and no profile. Names may contain blanks. A file
+ * without any ';' must have a number on every line. Annotations of stackcollapse are understood:
  * name_[k] is in the kernel, name_[i] was inlined, name_[j] was made at run time.
  *
- * Whether the first name is that of the command (stackcollapse-perf) or a function like the others
- * is not in the file: it is taken for a command if in all lines it could be one. As a command
- * [unknown] is none: kin writes it where it knows no name. */
+ * The file does not say whether the first name is a command (stackcollapse-perf) or a function. It
+ * is taken for a command if it could be one in all lines. The command [unknown], which kin writes
+ * if it knows no name, is none. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 
 enum {
 	COMM = 15,         /* bytes of a command's name that Linux keeps */
-	MOST_DECIMALS = 9, /* that are kept of a number */
+	MOST_DECIMALS = 9, /* decimals kept of a number */
 	MOST_EXPONENT = 400,
 };
 
@@ -38,7 +38,7 @@ struct folded {
 	int decimals; /* weights are in units of 10^-decimals: 0, 3, 6 or 9 */
 	uint16_t event;
 	objid jit;
-	struct kin_error *err; /* the first; reading goes on */
+	struct kin_error *err; /* the first error; reading goes on */
 };
 
 static size_t length(struct folded_text t) { return (size_t)(t.end - t.s); }
@@ -65,17 +65,17 @@ static bool is_blank(struct folded_text t)
 	return t.s == t.end || *t.s == '#';
 }
 
-/* Tabs are what flamegraph.pl takes, too. */
+/* flamegraph.pl accepts tabs, too. */
 static bool is_space(char c) { return c == ' ' || c == '\t'; }
 
-/* digits * 10^exponent; the least digits, unless the exponent is 0 or above */
+/* digits * 10^exponent; with a negative exponent, without trailing zeros */
 struct decimal {
 	uint64_t digits;
 	int exponent;
 	bool is_negative;
 };
 
-/* Digits with or without a point. */
+/* Reads digits with or without a point. */
 static bool take_digits(struct folded_text *t, struct decimal *d)
 {
 	bool any = false, point = false;
@@ -93,14 +93,14 @@ static bool take_digits(struct folded_text *t, struct decimal *d)
 		    !__builtin_add_overflow(more, (uint64_t)(*t->s - '0'), &more)) {
 			d->digits = more;
 			d->exponent -= point;
-		} else { /* not exact, but of the right size */
+		} else { /* too many digits: not exact, but of the right size */
 			d->exponent += !point;
 		}
 	}
 	return any;
 }
 
-/* "e-05" */
+/* Reads "e-05". */
 static bool take_exponent(struct folded_text *t, struct decimal *d)
 {
 	int exponent = 0;
@@ -116,7 +116,7 @@ static bool take_exponent(struct folded_text *t, struct decimal *d)
 	return t->s > start;
 }
 
-/* A whole text; false if it is no number. */
+/* Parses a whole text; false if it is no number. */
 static bool parse(struct folded_text t, struct decimal *ret)
 {
 	struct decimal d = { .is_negative = t.s < t.end && *t.s == '-' };
@@ -132,7 +132,7 @@ static bool parse(struct folded_text t, struct decimal *ret)
 	return t.s == t.end;
 }
 
-/* Splits a line at its last blank; false if no number is behind it. */
+/* Splits a line at its last blank; false if no number follows it. */
 static bool split(struct folded_text *line, struct decimal *number)
 {
 	while (line->end > line->s && is_space(line->end[-1]))
@@ -170,7 +170,8 @@ static struct folded_text first_name(struct folded_text line)
 	return (struct folded_text){ line.s, end ? end : line.end };
 }
 
-/* "-PID/TID", which stackcollapse-perf --tid adds to a command; false if it is not there. */
+/* Removes "-PID/TID", which stackcollapse-perf --tid adds to a command; false if it is not
+ * there. */
 static bool split_ids(struct folded_text *comm, uint32_t *pid, uint32_t *tid)
 {
 	const char *dash = memrchr(comm->s, '-', length(*comm));
@@ -195,7 +196,7 @@ static bool split_ids(struct folded_text *comm, uint32_t *pid, uint32_t *tid)
 	return true;
 }
 
-/* ---- what the file is like ---- */
+/* ---- properties of the file ---- */
 
 static bool is_text(struct folded_text t, const char *text)
 {
@@ -210,7 +211,7 @@ static bool could_be_comm(struct folded_text line)
 	uint32_t pid, tid;
 
 	if (name.end == line.end)
-		return false; /* then it is the function that ran */
+		return false; /* a single name is the function that ran */
 	split_ids(&name, &pid, &tid);
 	for (size_t i = 0; i < ARRAY_LEN(functions); i++)
 		if (is_text(name, functions[i]))
@@ -218,7 +219,8 @@ static bool could_be_comm(struct folded_text line)
 	return length(name) <= COMM;
 }
 
-/* As many decimals as the numbers have, if their sum fits; 3 at a time, as in milli and micro. */
+/* As many decimals as the numbers have, or fewer if their sum does not fit. A multiple of 3, as in
+ * milli and micro. */
 static int decimals_for(int most, uint64_t sum)
 {
 	static const uint64_t scales[] = { 1, 1000, 1000000, 1000000000 };
@@ -251,7 +253,7 @@ static void look_through(struct folded *f)
 		lines++;
 		pairs += split(&line, &number);
 	}
-	/* What was rounded down is less than 1 of each line. */
+	/* Rounding down lost less than 1 per line. */
 	if (__builtin_add_overflow(sum, lines, &sum))
 		sum = UINT64_MAX;
 	f->decimals = decimals_for(most, sum);
@@ -259,11 +261,11 @@ static void look_through(struct folded *f)
 }
 
 struct folded_lines {
-	size_t with, without; /* a number at their end */
-	size_t indented;      /* of either */
+	size_t with, without; /* lines with and without a number at the end */
+	size_t indented;      /* of both kinds */
 };
 
-/* All but one that is cut off, as the head's last one may be. */
+/* Counts lines, except an incomplete last one, as at the end of a head. */
 static struct folded_lines count_lines(struct bytes head)
 {
 	struct folded_lines n = { 0 };
@@ -295,7 +297,7 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	while (next_line(&head, &line)) {
 		if (is_blank(line))
 			continue;
-		if (line.end == (const char *)head.end && n == FORMAT_HEAD) /* longer than we see */
+		if (line.end == (const char *)head.end && n == FORMAT_HEAD) /* incomplete */
 			return memchr(line.s, ';', length(line)) != NULL;
 		return split(&line, &number) && lines.with >= lines.without;
 	}
@@ -304,7 +306,7 @@ static bool probe(struct bytes head, const struct input_opts *o)
 
 /* ---- lines ---- */
 
-/* A name's annotation, which is taken off it. */
+/* Removes the annotation of a name, and returns its letter; 0: none. */
 static char annotation(struct folded_text *t)
 {
 	if (length(*t) < 5 || memcmp(t->end - 4, "_[", 2) != 0 || t->end[-1] != ']')

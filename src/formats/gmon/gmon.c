@@ -19,7 +19,7 @@ struct gmon {
 	const struct input_opts *o;
 	struct profile_builder *into;
 	struct source *source;
-	uint64_t record; /* offset of the one being read */
+	uint64_t record; /* offset of the current record */
 	size_t word;     /* bytes in an address */
 };
 
@@ -29,7 +29,7 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	return bytes_left(&head) >= MAGIC && !memcmp(head.pos, "gmon", MAGIC);
 }
 
-/* Call it where window_need() has found that many bytes. */
+/* Call it only after window_need() found that many bytes. */
 static uint64_t word(struct gmon *g)
 {
 	return g->word == 8 ? bytes_u64(&g->w->b) : bytes_u32(&g->w->b);
@@ -82,7 +82,7 @@ static struct kin_error *add_bins(struct gmon *g, size_t histogram, uint32_t n)
 	for (uint32_t i = 0; i < n; i += PIECE) {
 		uint32_t k = n - i < PIECE ? n - i : PIECE;
 		if (window_need(g->w, k * 2) < k * 2)
-			return cut_off(g, "histogram"); /* while we are reading it */
+			return cut_off(g, "histogram"); /* the file was truncated meanwhile */
 		bytes_widen(bins, g->w->b.pos, 2, k, g->w->b.swap);
 		profile_add_bins(g->into, histogram, i, bins, k);
 		g->w->b.pos += k * 2;
@@ -124,14 +124,14 @@ static struct kin_error *read_histogram(struct gmon *g)
 						     .first = window_left(g->w) / 2,
 						     .second = h.n });
 	if (h.low > h.high)
-		h.high = h.low; /* as the rules may have it: no symbol is in it */
+		h.high = h.low; /* the rules may permit this: no symbol is in it */
 	if ((err = profile_begin_histogram(g->into, h, &i)))
 		return err_wrap(err, "%s: at offset %#jx", g->w->b.name, (uintmax_t)g->record);
 	g->source->n_histograms++;
 	return add_bins(g, i, h.n);
 }
 
-/* Arcs: nearly all of the file, one after the other. */
+/* Arcs: nearly all of the file, one after another. */
 
 enum { BATCH = 64 };
 
@@ -194,7 +194,7 @@ static bool read_pair(struct gmon *g, uint64_t *first, uint64_t *second)
 	return true;
 }
 
-/* Version 0 tells where in the source each block is, too. */
+/* Version 0 also has each block's place in the source. */
 static bool read_old_block(struct gmon *g, struct block *ret)
 {
 	const struct gmon before = *g;

@@ -11,8 +11,9 @@ enum { DIMENSION = 15 };
 #define MAX_BIN   UINT16_MAX
 #define MAX_COUNT UINT32_MAX
 
-/* Records for counts that do not fit one make a file larger; no real one by more than FACTOR times
- * what it is without, or by SMALL, and none by more than LARGE bytes. */
+/* Counts that do not fit one record need further ones, which make the file larger. The limit of
+ * that is FACTOR times the size without them, or SMALL bytes if that is more, but at most LARGE.
+ * Real files stay below. */
 enum { EXCESS_FACTOR = 256, EXCESS_SMALL = 32 << 20, EXCESS_LARGE = 1 << 30 };
 
 struct gmon_writer {
@@ -20,7 +21,7 @@ struct gmon_writer {
 	const char *path;
 	const struct profile *p;
 	size_t word;      /* bytes in an address */
-	uint64_t largest; /* address or block count that fits one */
+	uint64_t largest; /* largest address or block count in one record */
 	bool big_endian;
 };
 
@@ -109,7 +110,7 @@ static void write_header(struct gmon_writer *w)
 	memset(out_space(w->out, 12), 0, 12);
 }
 
-/* The part of a count that record number k of at most `max` each holds. */
+/* The part of a count that goes into record number k, if each holds at most `max`. */
 static uint64_t share(uint64_t count, uint64_t max, uint64_t k)
 {
 	if (k > count / max)
@@ -148,7 +149,7 @@ static void write_block(struct gmon_writer *w, const struct block *block, uint64
 	put(w, share(block->count, w->largest, k), w->word);
 }
 
-/* As many as one record can count, then the rest in further records. */
+/* Writes as many blocks as one record can count, then the rest in further records. */
 static void write_blocks(struct gmon_writer *w)
 {
 	const struct profile *p = w->p;

@@ -1,8 +1,9 @@
 /* gperftools.c - CPU profiles of gperftools' libprofiler (its doc/cpuprofile-fileformat.html).
  *
- * Words of the machine: a header; records of a count, a number of addresses and the addresses, the
- * innermost first, where the others are return addresses; an end; then the process's mappings as
- * /proc/self/maps has them. A record stands for `count` ticks of the sampling period. */
+ * The file consists of machine words: a header; records, each of a count, a number of addresses,
+ * and the addresses, innermost first (all others are return addresses); an end record. The
+ * process's mappings follow, as text like /proc/self/maps. A record stands for `count` ticks of the
+ * sampling period. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +19,15 @@
 
 enum { HEADER_WORDS = 5, NS_PER_US = 1000, MOST_PERIOD_US = 100000000 };
 
-struct gperftools_mapping { /* [start, end) is of the file from `offset` on */
+struct gperftools_mapping { /* [start, end) maps the file from `offset` on */
 	uint64_t start, end, offset;
-	uint32_t object; /* of objects[] */
+	uint32_t object; /* index into objects[] */
 };
 
 struct mapped_object {
 	objid id;
 	bool is_file, is_vdso;
-	struct object_file *file; /* NULL: not there; addresses are taken for offsets */
+	struct object_file *file; /* NULL: not available; addresses are then file offsets */
 };
 
 struct gperftools_reader {
@@ -48,7 +49,7 @@ static uint64_t take_word(struct bytes *b, unsigned word)
 	return word == 4 ? bytes_u32(b) : bytes_u64(b);
 }
 
-/* ---- what was mapped ---- */
+/* ---- mappings ---- */
 
 struct gperftools_text {
 	const char *at, *end;
@@ -194,7 +195,7 @@ static void add_sample(struct gperftools_reader *r, uint64_t count)
 						     .weight = weight });
 }
 
-/* False at the end of all, or where the file is cut off. */
+/* False at the end record, or if the file is truncated. */
 static bool next_record(struct bytes *b, unsigned word, uint64_t *count, uint64_t *n)
 {
 	*count = take_word(b, word);
@@ -218,13 +219,13 @@ static void read_records(struct gperftools_reader *r)
 	}
 }
 
-/* Mappings stand behind the records, and are needed for them. */
+/* Mappings come after the records, which cannot be read without them. */
 static struct bytes behind_records(struct bytes b, unsigned word)
 {
 	uint64_t count, n;
 	while (next_record(&b, word, &count, &n))
 		bytes_take(&b, n * word);
-	take_word(&b, word); /* the address of the last record, 0 */
+	take_word(&b, word); /* the end record's address, 0 */
 	return b.failed ? (struct bytes){ 0 } : b;
 }
 
@@ -235,7 +236,7 @@ struct gperftools_header {
 	bool swap;
 };
 
-/* 0, 3, 0, period, 0: of four or eight bytes, in either byte order. */
+/* Reads 0, 3, 0, period, 0: words of four or eight bytes, in either byte order. */
 static bool take_header(struct bytes *b, struct gperftools_header *ret)
 {
 	for (unsigned word = 4; word <= 8; word += 4)

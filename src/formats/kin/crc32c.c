@@ -1,9 +1,10 @@
-/* crc32c.c - by the processor's instruction where there is one, else by tables. */
+/* crc32c.c - uses the processor's instruction if there is one, else a table. */
 #include "formats/kin/crc32c.h"
 
 #include <string.h>
 
-/* A nibble at a time: no large table, and where the processor knows the sum it does it. */
+/* One nibble at a time: this takes no large table, and processors with the instruction do not need
+ * it. */
 static uint32_t by_table(uint32_t crc, const uint8_t *p, size_t n)
 {
 	static const uint32_t table[16] = {

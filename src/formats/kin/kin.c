@@ -1,5 +1,5 @@
 /* kin.c - .kin files: header and blocks (kin/format.h). Files that are still being written, or
- * whose writer was killed, are as good as any; damaged ones yield what is whole in them. */
+ * whose writer was killed, are valid. Of damaged files the undamaged blocks are read. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -63,7 +63,7 @@ static bool is_zero(const void *at, size_t n)
 	return true;
 }
 
-/* Whether the payload has its checksum; it is then still to be read. */
+/* Whether the payload matches its checksum; the window is left at its start. */
 static bool checksum_fits(struct kinfile *f, const struct kinfile_block *b)
 {
 	enum { PIECE = 1 << 16 };
@@ -82,7 +82,8 @@ static bool checksum_fits(struct kinfile *f, const struct kinfile_block *b)
 	return !left && crc == b->head.crc;
 }
 
-/* A recorder's or a tool's file: nothing in it is without a check. */
+/* Checks the header of a block in a recorder's or a tool's file, where every field can be checked.
+ * Returns what is wrong, or NULL. */
 static const char *check_sealed(const struct kinf_block *h)
 {
 	static const char wrong[] = "the header of a block";
@@ -106,7 +107,7 @@ static void unpack(struct kinfile *f, const struct kinfile_block *b)
 		return;
 	}
 	if (window_need(f->w, n) < n)
-		return; /* it was there before */
+		return; /* the file was truncated meanwhile */
 	void (*read)(struct kinfile *, const uint8_t *, size_t, uint64_t) =
 		b->head.type == KINF_NAMES ? kinfile_read_names : kinfile_read_records;
 	if (!(b->head.flags & KINF_ZSTD)) {
@@ -124,14 +125,14 @@ static void unpack(struct kinfile *f, const struct kinfile_block *b)
 	free(to);
 }
 
-/* The type's reader; NULL: to be skipped. */
+/* The reader for a type of block; NULL: such blocks are skipped. */
 typedef void read_block(struct kinfile *f, const struct kinfile_block *b);
 
 static read_block *reader_of(uint32_t type, bool first_pass)
 {
 	static const struct {
 		read_block *read;
-		bool first; /* what others refer to */
+		bool first; /* read in the first pass, as other blocks refer to it */
 	} types[] = {
 		[KINF_INFO] = { kinfile_read_info, true },
 		[KINF_MODULES] = { kinfile_read_modules, true },
@@ -169,7 +170,7 @@ static void read_payload(struct kinfile *f, const struct kinfile_block *b, bool 
 		read(f, b);
 }
 
-/* The padding behind a sealed payload. */
+/* Checks the padding after a sealed payload. */
 static void check_padding(struct kinfile *f, const struct kinfile_block *b)
 {
 	size_t n = (size_t)(b->head.size - sizeof(b->head) - b->used);
@@ -179,7 +180,7 @@ static void check_padding(struct kinfile *f, const struct kinfile_block *b)
 		kinfile_damaged(f, b->at, "the padding behind a block");
 }
 
-/* The block at an offset; false if no other can follow. */
+/* Reads the block at an offset; false if no other can follow. */
 static bool read_block_at(struct kinfile *f, uint64_t at, bool first_pass, uint64_t *next)
 {
 	struct kinfile_block b = { .at = at };
@@ -194,7 +195,7 @@ static bool read_block_at(struct kinfile *f, uint64_t at, bool first_pass, uint6
 	memcpy(&b.head, f->w->b.pos, sizeof(b.head));
 	f->w->b.pos += sizeof(b.head);
 	if (!f->header.sealed && !b.head.magic && !b.head.type)
-		return false; /* not used from here on */
+		return false; /* unused from here on */
 	if (b.head.magic != KINF_BLOCK_MAGIC)
 		wrong = "no block begins here";
 	else if (b.head.size < sizeof(b.head) || b.head.size % 8)
@@ -219,8 +220,8 @@ static bool read_block_at(struct kinfile *f, uint64_t at, bool first_pass, uint6
 	return whole && b.head.type != KINF_END;
 }
 
-/* The next undamaged block after one that is damaged beyond finding its end; the end of the file if
- * there is none. */
+/* The next undamaged block, after a block so damaged that its end is unknown; the end of the file
+ * if there is none. */
 static uint64_t find_block(struct kinfile *f, uint64_t at)
 {
 	struct kinf_block h;
@@ -251,7 +252,7 @@ static void read_blocks(struct kinfile *f, bool first_pass)
 	}
 }
 
-/* Blocks of names follow the recording; anything else there is nothing of it. */
+/* Reads the blocks of names that follow the recording. Anything else there is ignored. */
 static void read_names(struct kinfile *f, uint64_t size)
 {
 	uint64_t at = f->end, next;
@@ -381,8 +382,8 @@ static uint64_t hooks_time(const struct kinfile *f)
 	return ns < UINT64_MAX ? (uint64_t)ns : UINT64_MAX;
 }
 
-/* The runtime writes the process's time now and then, and at its end, that of a thread with each
- * sample: of a process that was killed the threads say more. */
+/* The CPU time of the process. The runtime writes it now and then and at the end, but the time of a
+ * thread with each sample: for a killed process the sum over threads is more recent. */
 static uint64_t cpu_time(const struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;
@@ -390,7 +391,7 @@ static uint64_t cpu_time(const struct kinfile *f)
 	return stale && f->threads_cpu_ns > h->cpu_ns ? f->threads_cpu_ns : h->cpu_ns;
 }
 
-/* Files of kin merge have their sums in a record. */
+/* Adds the header's totals. Files of kin merge have theirs in a record. */
 static void add_audit(struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;
@@ -425,7 +426,7 @@ static void check_header(struct kinfile *f, const uint8_t *page)
 	if ((h->sealed || h->crc || h->writer != KINF_BY_RUNTIME) &&
 	    (h->sealed != 1 || crc32c(0, copy, sizeof(copy)) != h->crc)) {
 		kinfile_damaged(f, 0, "the header's checksum does not fit");
-		h->size = 0; /* what there is is found by its own marks */
+		h->size = 0; /* blocks are found by their magic numbers */
 		h->sealed = h->writer != KINF_BY_RUNTIME;
 	}
 	if (h->writer < KINF_BY_RUNTIME || h->writer > KINF_BY_TOOL)
@@ -461,8 +462,7 @@ static struct kin_error *read_header(struct kinfile *f)
 	return NULL;
 }
 
-/* A rank that ended before its first sample is one of the job nevertheless, with 0 of everything.
- */
+/* A rank that ended before its first sample still belongs to the job, with 0 of everything. */
 static void note_idle_rank(struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;
@@ -490,7 +490,7 @@ static void release(struct kinfile *f)
 	spread_set_free(f->spreads);
 }
 
-/* Fails if it is a rank's, and was read before. */
+/* Notes the recording of a rank. Fails if it was read before. */
 static struct kin_error *claim(struct kinfile *f)
 {
 	const struct kinf_header *h = &f->header;
@@ -527,7 +527,7 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 	for (size_t i = 0; i < ARRAY_LEN(f.ids); i++)
 		f.ids[i].next = 1;
 	f.end = f.header.size && f.header.size < size ? f.header.size : size;
-	bool piped = f.header.sealed && !f.header.size; /* its end is said at its end */
+	bool piped = f.header.sealed && !f.header.size; /* its end is in a record */
 	err = claim(&f);
 	if (err) {
 		release(&f);

@@ -1,5 +1,4 @@
-/* kin_details.c - what samples say beside their stacks, in a .kin file: accesses, registers,
- * branches. */
+/* kin_details.c - details of samples in a .kin file: accesses, registers, branches. */
 #include <string.h>
 
 #include "formats/kin/kin_private.h"
@@ -86,7 +85,7 @@ static void put_detail(struct kinfile_plain *to, const struct detail *d, const u
 
 static uint32_t bit(enum kinf_detail kind, bool there) { return (uint32_t)there << kind; }
 
-/* A bit for each enum kinf_detail that there is. */
+/* A bit for each enum kinf_detail that the sample has. */
 static uint32_t kinds_of(const struct detail *d)
 {
 	return bit(KINF_D_ADDR, d->has & DETAIL_ADDR) | bit(KINF_D_PHYS_ADDR, d->phys_addr) |
@@ -118,7 +117,7 @@ void kinfile_put_details(struct kinfile_plain *to, const struct detail *d, const
 
 /* ---- reading ---- */
 
-/* The profile's frame; 0 for 0, and for one that damage took away. */
+/* The profile's frame; 0 for 0, and for a frame that was lost by damage. */
 static frameid take_frame(const struct kinfile_stream *s, struct bytes *in)
 {
 	uint32_t frame = kinfile_find(s, KINF_R_FRAME, kinfile_take32(in));
@@ -165,7 +164,7 @@ static void take_registers(struct kinfile_stream *s, struct bytes *in, struct de
 	d->register_names = names;
 }
 
-/* Each branch as a sample at its target, of weight 1. */
+/* Adds each branch as a sample at its target, of weight 1. */
 static void add_branches(struct kinfile_stream *s, const struct taken_branch *b, size_t n,
 			 const struct detail *of)
 {

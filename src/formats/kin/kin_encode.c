@@ -1,4 +1,4 @@
-/* kin_encode.c - fields of records, as kin/format.h has them. */
+/* kin_encode.c - writes the fields of records, as in kin/format.h. */
 #include <string.h>
 
 #include "formats/kin/kin_private.h"

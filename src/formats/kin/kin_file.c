@@ -1,4 +1,4 @@
-/* kin_file.c - the file that a recording grows in. */
+/* kin_file.c - creates the file of a recording, and writes to it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "formats/kin/kin_private.h"
 
-/* offset -1: where the last write ended, as pipes know no other place. */
+/* offset -1: after the last write, the only place to write to in a pipe. */
 static bool write_all(int fd, struct iovec *v, int n, off_t offset)
 {
 	while (n) {
@@ -41,7 +41,7 @@ bool kinfile_file_write(int fd, struct iovec *v, int n, uint64_t offset)
 	return write_all(fd, v, n, (off_t)offset);
 }
 
-/* A pipe without a reader is an error and not the end of who writes. */
+/* Writing to a pipe without a reader is an error, and does not kill the process. */
 bool kinfile_pipe_write(int fd, struct iovec *v, int n)
 {
 	sigset_t pipe, before;
@@ -57,7 +57,7 @@ bool kinfile_pipe_write(int fd, struct iovec *v, int n)
 	return good;
 }
 
-/* ---- who else writes it ---- */
+/* ---- other writers ---- */
 
 /* Whether the process has the file mapped. */
 static bool maps_file(uint32_t pid, ino_t inode)
@@ -77,8 +77,8 @@ static bool maps_file(uint32_t pid, ino_t inode)
 	return found;
 }
 
-/* A recorder holds a lock as long as it writes; a program that is measured from inside maps its
- * file. */
+/* Fails if somebody writes the file. A recorder holds a lock while it writes; a program that is
+ * measured from inside maps its file. */
 static struct kin_error *check_busy(int fd, const char *path)
 {
 	struct kinf_header h;
@@ -96,7 +96,7 @@ static struct kin_error *check_busy(int fd, const char *path)
 	return NULL;
 }
 
-/* Whether the file is still what the name leads to. */
+/* Whether the path still leads to the file. */
 static bool is_there(int fd, const char *path)
 {
 	struct stat a, b;
@@ -104,7 +104,7 @@ static bool is_there(int fd, const char *path)
 	return !fstat(fd, &a) && !stat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* The file of that name, which nobody writes and nobody replaces as long as it is open; *fd is -1
+/* Opens the file of that name, if nobody writes it. Nobody replaces it while it is open. *fd is -1
  * if there is none. */
 static struct kin_error *open_old(const char *path, int *fd)
 {
@@ -117,7 +117,7 @@ static struct kin_error *open_old(const char *path, int *fd)
 		err = check_busy(*fd, path);
 		if (err || is_there(*fd, path))
 			break;
-		close(*fd); /* another recorder was faster */
+		close(*fd); /* another recorder replaced it meanwhile */
 	}
 	if (err)
 		close(*fd);
@@ -151,7 +151,7 @@ bool kinfile_rank_of(const char *path, struct kinfile_rank *ret)
 		close(fd);
 	if (!good)
 		return false;
-	bool piped = h.sealed && !h.size; /* its end is said at its end */
+	bool piped = h.sealed && !h.size; /* its end is in a record */
 	*ret = (struct kinfile_rank){
 		.rank = h.rank,
 		.ranks = h.ranks,
@@ -164,9 +164,10 @@ bool kinfile_rank_of(const char *path, struct kinfile_rank *ret)
 	return true;
 }
 
-/* ---- making one ---- */
+/* ---- creating a file ---- */
 
-/* Whether what is there may be replaced by a recording; as long as it is open nobody else does. */
+/* Whether a recording may replace the file of that name. While *ret is open no other recorder
+ * replaces it. */
 static struct kin_error *check_old(const char *path, int *ret)
 {
 	struct stat st;
@@ -206,7 +207,7 @@ struct kin_error *kinfile_file_create(const char *path, int *ret)
 	char *name = old >= 0 ? xprintf("%s.%d.tmp", path, (int)getpid()) : xprintf("%s", path);
 	int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
 	if (fd >= 0)
-		(void)flock(fd, LOCK_EX | LOCK_NB); /* as long as it is open */
+		(void)flock(fd, LOCK_EX | LOCK_NB); /* held while it is open */
 	if (fd >= 0 && old >= 0 && rename(name, path) < 0) {
 		int errnum = errno;
 		unlink(name);

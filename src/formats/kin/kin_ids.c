@@ -1,4 +1,4 @@
-/* kin_ids.c - definitions of a file by their ids. */
+/* kin_ids.c - maps ids of definitions in a file to ids of the profile. */
 #include "base/search.h"
 #include "formats/kin/kin_read.h"
 
@@ -8,7 +8,6 @@ void kinfile_ids_free(struct kinfile_ids *ids)
 	vec_free(&ids->values);
 }
 
-/* The next definition gets this id; those from it on, if there are any, are no more. */
 void kinfile_ids_continue(struct kinfile_ids *ids, uint32_t first)
 {
 	while (first < ids->next && ids->stretches.n) {
@@ -37,12 +36,11 @@ void kinfile_ids_add(struct kinfile_ids *ids, uint32_t value)
 	ids->next++;
 }
 
-/* The profile's id; 0 for 0, NONE if it is not known. */
 uint32_t kinfile_ids_find(const struct kinfile_ids *ids, uint32_t id)
 {
 	if (!id)
 		return 0;
-	/* the first stretch that begins behind it */
+	/* number of stretches that begin at or before the id */
 	size_t low = COUNT_WHILE(ids->stretches.n, i, ids->stretches.at[i].first <= id);
 	if (!low)
 		return NONE;

@@ -1,11 +1,11 @@
-/* kin_modules.c - which file a run-time address belonged to. */
+/* kin_modules.c - finds the file that a run-time address belonged to. */
 #include <stdlib.h>
 
 #include "base/search.h"
 #include "formats/kin/kin_read.h"
 
-/* So many places that do not hold the address are passed by on the way to the one that does: in a
- * real program a few, where libraries of different times overlap. */
+/* Limit of modules that are passed by, because they do not hold the address, before the search
+ * ends. In real programs they are few: libraries of different times that overlap. */
 enum { MAX_STEPS = 512 };
 
 static int by_start(const void *a, const void *b)
@@ -52,7 +52,7 @@ static const struct kinfile_module *find(struct kinfile_modules *m, uint64_t add
 			break;
 		const struct kinfile_module *x = &m->at.at[n - 1];
 		if (x->start != start)
-			continue; /* all of those that start there came later */
+			continue; /* all modules that start there were mapped later */
 		if (addr < x->end) {
 			if (epoch < x->unmapped_at || x->unmapped_at == UINT32_MAX)
 				return x;

@@ -1,11 +1,12 @@
-/* kin_names.c - blocks of names in .kin files (KINF_NAMES), read. */
+/* kin_names.c - reads blocks of names in .kin files (KINF_NAMES). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/kin/kin_records.h"
 #include "names/kept.h"
 
-/* A limit, because each one takes time for all before it; no real recording has that many. */
+/* Limits, because adding one takes time proportional to those before it. No real recording has so
+ * many. */
 enum { MAX_OBJECTS = 8192, MAX_SOURCES = 16384 };
 
 struct kin_names {
@@ -42,7 +43,7 @@ static const char *take_name(struct kin_names *x)
 	return s;
 }
 
-/* The number of entries that follow, each of at least this many bytes. */
+/* Reads the number of entries that follow, each of `least` bytes or more. */
 static uint64_t take_number(struct kin_names *x, size_t least)
 {
 	uint64_t n = bytes_uleb(&x->in);
@@ -141,7 +142,7 @@ static void read_code(struct kin_names *x)
 			 ((struct kept_code){ addr, kept_bytes(x->k, t.s, t.n), t.n }));
 }
 
-/* A piece more only behind whole ones: so that they are few. */
+/* Only full pieces may be continued, which limits the number of pieces. */
 static void read_source(struct kin_names *x)
 {
 	const char *path = take_name(x), *found = take_name(x);

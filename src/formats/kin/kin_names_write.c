@@ -1,4 +1,4 @@
-/* kin_names_write.c - puts names behind a recording. */
+/* kin_names_write.c - appends names to a recording. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,12 +17,12 @@
 enum { FULL_BLOCK = 1 << 20, MOST_ENTRIES = 4096, LEVEL = 6 };
 
 struct names_pen {
-	struct kinfile_plain plain; /* of the block at hand */
-	struct map64 strings;       /* pointer of an interned string: its number in the block */
+	struct kinfile_plain plain; /* of the current block */
+	struct map64 strings;       /* pointer to an interned string -> its number in the block */
 	uint32_t n_strings;
 	struct kinfile_packer packer;
 	VEC(uint8_t) out;
-	const struct kept_object *object; /* that records are of; NULL: none yet */
+	const struct kept_object *object; /* the object that records belong to; NULL: none yet */
 };
 
 static void append(struct names_pen *p, const void *bytes, size_t n)
@@ -82,7 +82,7 @@ static void put_object(struct names_pen *p, const struct kept_object *o)
 	kinfile_put(&p->plain, o->n_functions);
 }
 
-/* A record of the object at hand; in a new block, if this one is full. */
+/* Begins a record of the current object, in a new block if this one is full. */
 static struct kinfile_plain *begin(struct names_pen *p, enum kinf_name_record kind)
 {
 	if (p->plain.bytes.n >= FULL_BLOCK)
@@ -212,7 +212,7 @@ uint8_t *kinfile_names_blocks(const struct kept *k, size_t *n)
 		put_lines(&p, o);
 		put_inlines(&p, o);
 		put_code(&p, o);
-		if (!p.plain.bytes.n) /* it has nothing, and that is known, too */
+		if (!p.plain.bytes.n) /* it has no names: that is recorded, too */
 			put_object(&p, o);
 	}
 	for (size_t i = 0; i < k->sources.n; i++)
@@ -225,14 +225,14 @@ uint8_t *kinfile_names_blocks(const struct kept *k, size_t *n)
 	return p.out.at;
 }
 
-/* ---- behind a recording ---- */
+/* ---- appending to a recording ---- */
 
 static struct kin_error *cannot(const char *path, const char *why)
 {
 	return err_new(KIN_ERROR_UNSUPPORTED, "%s: cannot be given names: %s", path, why);
 }
 
-/* The offset for names: after the data recorded, by the header. */
+/* The offset at which names begin: after the recorded data, by the header. */
 static struct kin_error *find_end(int fd, const char *path, uint64_t *ret)
 {
 	struct kinf_header h;
@@ -278,7 +278,7 @@ static struct kin_error *append_to(const char *path, const uint8_t *names, size_
 		     !kinfile_file_write(fd, &(struct iovec){ UNCONST(uint8_t *, names), n },
 					 n ? 1 : 0, end))) {
 		err = err_os(errno, "cannot write names to %s", path);
-		(void)!ftruncate(fd, (off_t)end); /* readers see a part for what it is */
+		(void)!ftruncate(fd, (off_t)end); /* readers ignore a partial block */
 	}
 	if (close(fd) < 0 && !err)
 		err = err_os(errno, "cannot write names to %s", path);

@@ -14,7 +14,7 @@ enum { KIN_MAX_PLAIN = 4 << 20, KIN_MAX_RATIO = 64, KIN_RATIO_FREE = 16 << 10 };
 /* Records before they are sealed. */
 struct kinfile_plain {
 	VEC(uint8_t) bytes;
-	uint64_t time_ns; /* of the last record that has one */
+	uint64_t time_ns; /* of the last record that has a time */
 };
 
 /* Longer texts are truncated: no valid name or path is as long, but a file may hold anything. */
@@ -26,8 +26,8 @@ void kinfile_put_signed(struct kinfile_plain *to, uint64_t v); /* zigzag of v as
 void kinfile_put_time(struct kinfile_plain *to, uint64_t time_ns);
 void kinfile_put_text(struct kinfile_plain *to, const void *s, size_t n);
 
-/* Writes the record of a sample whose ids are the file's; `end`: KINF_MODE_COMPLETE, _GUESSED or
- * _CUT; 0: not known. */
+/* Writes the record of a sample with ids of the file. `end`: KINF_MODE_COMPLETE, _GUESSED or _CUT;
+ * 0: not known. */
 void kinfile_put_sample(struct kinfile_plain *to, const struct sample *s, uint32_t end);
 /* Writes a whole record. */
 void kinfile_put_details(struct kinfile_plain *to, const struct detail *d, const uint64_t *words);
@@ -53,7 +53,7 @@ uint8_t *kinfile_names_blocks(const struct kept *k, size_t *n);
 /* Creates a file of mode 0600. An old recording of that name is removed once the new one is
  * complete. */
 MUST_CHECK struct kin_error *kinfile_file_create(const char *path, int *ret);
-/* Writes all of it, with one call if the kernel takes it; false and errno on failure. Changes v. */
+/* Writes all bytes, with one call if the kernel takes it; false and errno on failure. Changes v. */
 bool kinfile_file_write(int fd, struct iovec *v, int n, uint64_t offset);
 
 /* Appends to a pipe. EPIPE if its reader is gone. */

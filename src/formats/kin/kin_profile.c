@@ -1,5 +1,5 @@
-/* kin_profile.c - a whole profile as one .kin file. Its ids are those of the profile; the records
- * of one kind come one after the other. */
+/* kin_profile.c - writes a whole profile as one .kin file, with the profile's ids. Records of one
+ * kind follow each other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct profile_pen {
 	struct kinfile_writer *w;
 	const struct profile *p;
 	const struct samples *s;
-	uint32_t *objects; /* ids in the file; 0: the one without a name */
+	uint32_t *objects; /* ids in the file; 0: the unnamed object */
 	uint32_t *tasks;
 	uint32_t first_frame, first_stack, first_event;
 };
@@ -125,7 +125,7 @@ static void put_stacks(struct profile_pen *n)
 	}
 }
 
-/* ---- what was measured ---- */
+/* ---- measured data ---- */
 
 static void put_trace(struct profile_pen *n, const struct detail *d)
 {
@@ -135,7 +135,7 @@ static void put_trace(struct profile_pen *n, const struct detail *d)
 	kinfile_put_text(r, text(n, d->trace), strlen(text(n, d->trace)));
 }
 
-/* ---- what samples say beside their stacks ---- */
+/* ---- details of samples ---- */
 
 static uint32_t frame_id(const struct profile_pen *n, frameid frame)
 {
@@ -147,7 +147,7 @@ static uint32_t string_id(struct profile_pen *n, strid s)
 	return s ? kinfile_writer_string(n->w, text(n, s), strlen(text(n, s))) : 0;
 }
 
-/* With the file's frames and strings. */
+/* Converts frames and strings to ids of the file. */
 static struct detail details_of(struct profile_pen *n, const struct detail *d)
 {
 	struct detail k = *d;
@@ -157,7 +157,7 @@ static struct detail details_of(struct profile_pen *n, const struct detail *d)
 	return k;
 }
 
-/* Strings are records, too: theirs come before the sample. */
+/* Strings are records, too, and must come before the sample that refers to them. */
 static void put_strings(struct profile_pen *n)
 {
 	for (size_t i = 1; i < n->s->n_details; i++)
@@ -174,7 +174,7 @@ static void put_details(struct profile_pen *n, const struct detail *d)
 		kinfile_put_details(to, &k, n->s->words);
 		return;
 	}
-	/* The registers, and behind them the branches with the file's frames. */
+	/* The registers, followed by the branches with ids of the file. */
 	struct detail_registers r = detail_registers(n->s->words, d->interrupt_registers);
 	size_t registers = d->interrupt_registers ? 2 + (size_t)__builtin_popcountll(r.mask) : 0;
 	uint64_t *words =
@@ -203,7 +203,7 @@ static void put_samples(struct profile_pen *n)
 		k.task = n->tasks[x->task];
 		k.stack = x->stack ? n->first_stack + x->stack - 1 : 0;
 		kinfile_put_sample(begin(n, KINF_R_SAMPLE), &k, 0);
-		/* In the same block, as a reader of the next one knows no sample. */
+		/* In the sample's block, since readers of the next block know no sample. */
 		put_trace(n, sample_detail(n->s, x));
 		put_details(n, sample_detail(n->s, x));
 		end(n);
@@ -232,7 +232,7 @@ static void put_arcs(struct profile_pen *n)
 	for (size_t i = 0; i < n->s->n_task_arcs; i++) {
 		const struct task_arc *a = &n->s->task_arcs[i];
 		if (!n->tasks[a->task])
-			continue; /* nobody's: is in the sum */
+			continue; /* an unknown thread's: the arc is part of the sums only */
 		struct kinfile_plain *r = begin(n, KINF_R_ARC);
 		put_ends(n, r, a->from_object, a->from, a->to_object, a->to);
 		kinfile_put(r, n->tasks[a->task]);
@@ -282,7 +282,7 @@ static void put_latency(struct profile_pen *n, const struct latency *l)
 	end(n);
 }
 
-/* A few thousand bins a record; readers add them up. */
+/* Writes a few thousand bins per record; readers add them up. */
 static void put_histogram(struct profile_pen *n, const struct histogram *h)
 {
 	enum { BINS = 4096 };
@@ -311,7 +311,7 @@ static void put_histogram(struct profile_pen *n, const struct histogram *h)
 	} while (done < h->n_hits);
 }
 
-/* ---- over ranks ---- */
+/* ---- differences between ranks ---- */
 
 static void put_ranks(struct profile_pen *n, const struct spread_set *s)
 {
@@ -356,7 +356,7 @@ static void put_sum(struct kinfile_plain *r, spread_sum sum)
 static void put_spread(struct profile_pen *n, const struct spread_set *s,
 		       const struct spread_row *row)
 {
-	/* Strings are records, too. */
+	/* Strings are records, too: write them before this one. */
 	uint32_t event = string(n, s, row->event);
 	uint32_t from = string(n, s, row->from.name), to = string(n, s, row->to.name);
 	struct kinfile_plain *r = begin(n, KINF_R_SPREAD);

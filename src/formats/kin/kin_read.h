@@ -18,7 +18,7 @@ struct kinfile_module {
 /* Mappings and when they existed. */
 struct kinfile_modules {
 	VEC(struct kinfile_module) at; /* by start and time, once sorted */
-	struct map64 by_id;            /* object */
+	struct map64 by_id;            /* id -> object */
 	bool sorted;
 };
 
@@ -31,7 +31,7 @@ struct kinfile_made { /* a piece of JIT code */
 struct kinfile_ids {
 	VEC(struct kinfile_stretch {
 		uint32_t first; /* id */
-		uint32_t at;    /* index of its value in values; the others follow */
+		uint32_t at;    /* index of its value in `values`; further values follow */
 	})
 	stretches;
 	VEC(uint32_t) values; /* ids in the profile, or NONE: unknown */
@@ -42,20 +42,20 @@ struct kinfile {
 	struct window *w;
 	struct profile_builder *into;
 	struct source *source;
-	bool calls_alone;      /* its program was not to be sampled */
+	bool calls_alone;      /* the program was recorded without samples */
 	uint64_t end;          /* offset of the end of the blocks */
 	struct kin_error *err; /* the first error; reading goes on */
 	struct kinfile_modules modules;
 	VEC(struct kinfile_made) made; /* by start, disjoint */
 	struct map64 threads;          /* index in the file -> task */
-	VEC(struct kinf_call) twice;   /* arcs to ignore; sorted once that is needed */
+	VEC(struct kinf_call) twice;   /* arcs counted twice; sorted when needed */
 	bool twice_sorted;
 	struct kinfile_ids ids[KINF_R_STRING + 1];
 	struct kinfile_traces *traces; /* kin_trace.c; NULL: fields of trace points are skipped */
 	bool details;                  /* read details except registers and branches; */
 	bool cpu_state;                /* read these, too */
-	bool by_branch;                /* samples are the branches taken before each sample; ... */
-	bool by_first;                 /* ... if the first sample has any: not known yet */
+	bool by_branch;                /* each branch taken before a sample becomes a sample; ... */
+	bool by_first;                 /* ... if the first sample has branches: not known yet */
 	bool frames_only;              /* ignore the recorder's stacks and samples */
 	bool leaves_only;              /* ignore callers in the recorder's stacks */
 	VEC(stackid)
@@ -71,8 +71,8 @@ struct kinfile {
 	uint64_t threads_cpu_ns;        /* CPU time of the threads in the table of the runtime */
 	uint32_t run;                   /* repetition of the program, from 0 */
 	uint64_t calls;                 /* counted by the runtime */
-	uint64_t switches, preemptions; /* records of them; */
-	bool has_switches;              /* how many they were is in a record, too, which counts */
+	uint64_t switches, preemptions; /* numbers of their records; not used if */
+	bool has_switches;              /* a record has the totals */
 	struct kinf_header
 		header; /* last member: bytes after a file's header are not read into it */
 };
@@ -102,7 +102,7 @@ void kinfile_read_latencies(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_retired_counts(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_read_retired_latencies(struct kinfile *f, const struct kinfile_block *b);
 void kinfile_add_fact(struct kinfile *f, const char *text, size_t n); /* "key=value" */
-/* Defines the event that samples would have, if a program used CPU time and has none. */
+/* Defines the event of the runtime's samples if a program used CPU time but has no samples. */
 void kinfile_note_unsampled(struct kinfile *f);
 
 /* kin_modules.c */

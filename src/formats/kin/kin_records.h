@@ -14,11 +14,11 @@ struct kinfile_text {
 struct kinfile_stream {
 	struct kinfile *f;
 	struct bytes in;
-	uint64_t time_ns;   /* of the last record that has one */
+	uint64_t time_ns;   /* of the last record that has a time */
 	uint32_t sampled;   /* file id of the event of the sample that the following records belong
 			       to; 0: none */
 	struct sample like; /* that sample */
-	bool is_held;       /* it is not added yet: see by_first */
+	bool is_held;       /* that sample is not added yet: see by_first */
 	strid trace;        /* text of that sample's trace-point fields; 0: none */
 };
 
@@ -78,7 +78,7 @@ void kinfile_read_trace_function(struct kinfile_stream *s);
 void kinfile_read_trace_fields(struct kinfile_stream *s, uint32_t event);
 void kinfile_read_trace_text(struct kinfile_stream *s, uint32_t event);
 
-/* Adds the first sample like any other. */
+/* Adds the sample that was held back, if there is one. */
 static inline void kinfile_add_held(struct kinfile_stream *s)
 {
 	if (s->is_held)
@@ -86,7 +86,7 @@ static inline void kinfile_add_held(struct kinfile_stream *s)
 	s->is_held = false;
 }
 
-/* kin_details.c: attributes of samples */
+/* kin_details.c: details of samples */
 void kinfile_read_details(struct kinfile_stream *s, uint32_t event);
 struct kinfile_traces *kinfile_traces_new(void);
 void kinfile_traces_free(struct kinfile_traces *t); /* NULL is fine */

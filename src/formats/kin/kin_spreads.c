@@ -1,5 +1,5 @@
-/* kin_spreads.c - records of what the ranks of a job differ by: in files that are sums over them.
- */
+/* kin_spreads.c - reads records of differences between the ranks of a job, in files with sums over
+ * ranks. */
 #include "profile/spreads.h"
 
 #include "formats/kin/kin_records.h"
@@ -23,7 +23,7 @@ void kinfile_read_ranks(struct kinfile_stream *s)
 	for (uint64_t i = 0; i < n && !s->in.failed; i++) {
 		uint64_t first = next + kinfile_take32(&s->in);
 		uint64_t last = first + kinfile_take32(&s->in);
-		/* Each begins behind the one before. */
+		/* Each range begins after the previous one. */
 		if (last >= UINT32_MAX || (i && first <= next))
 			bytes_fail(&s->in);
 		else if (!s->in.failed)
@@ -33,7 +33,7 @@ void kinfile_read_ranks(struct kinfile_stream *s)
 	}
 }
 
-/* An id of the file as one of the set. */
+/* Converts an id of the file to one of the set. */
 static strid take_string(struct kinfile_stream *s, uint32_t id)
 {
 	uint32_t known = kinfile_find(s, KINF_R_STRING, id);
@@ -41,7 +41,7 @@ static strid take_string(struct kinfile_stream *s, uint32_t id)
 	return known == NONE ? 0 : spread_set_string(set_of(s), profile_string(s->f->into, known));
 }
 
-/* False if its module is not known. */
+/* Reads a function. False: its module is not known. */
 static bool take_function(struct kinfile_stream *s, struct spread_function *ret)
 {
 	uint32_t is_there = kinfile_take32(&s->in);

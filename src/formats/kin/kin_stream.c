@@ -1,4 +1,4 @@
-/* kin_stream.c - the records of a sealed block. */
+/* kin_stream.c - reads the records of a sealed block. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,7 +168,7 @@ static void read_event(struct kinfile_stream *s)
 	if (s->in.failed)
 		return;
 	x.name = add_text(s, name);
-	/* Ids of events begin at 0 in the profile, and 0 is none here. */
+	/* The profile's ids of events begin at 0, but 0 means none here. */
 	define(s, KINF_R_EVENT, profile_add_event(s->f->into, x) + 1u);
 	if (!s->f->has_event && x.unit == EVENT_NS && x.kind == EVENT_ON_CPU) {
 		s->f->event = profile_add_event(s->f->into, x);
@@ -184,7 +184,7 @@ static void read_string(struct kinfile_stream *s)
 		define(s, KINF_R_STRING, add_text(s, t));
 }
 
-/* ---- what happened ---- */
+/* ---- measured data ---- */
 
 static void count_sample(struct kinfile_stream *s, const struct sample *x, uint32_t mode)
 {
@@ -194,7 +194,7 @@ static void count_sample(struct kinfile_stream *s, const struct sample *x, uint3
 	if (x->time_ns)
 		note_time(f, x->time_ns);
 	if (f->header.writer == KINF_BY_TOOL)
-		return; /* all of it is in its KINF_R_AUDIT */
+		return; /* tools write all of this in KINF_R_AUDIT */
 	if (mode & KINF_MODE_CUT)
 		a->truncated += x->count;
 	if (mode & KINF_MODE_COMPLETE)
@@ -208,7 +208,7 @@ static void count_sample(struct kinfile_stream *s, const struct sample *x, uint3
 	}
 }
 
-/* Without its details, which are records of their own. */
+/* Skips a sample. Its details are separate records. */
 static void skip_sample(struct kinfile_stream *s)
 {
 	skip_numbers(s, 6);
@@ -243,7 +243,7 @@ static void read_sample(struct kinfile_stream *s)
 	x.event = (uint16_t)(event - 1);
 	x.task = task;
 	x.stack = stack;
-	x.cpu = sample_cpu(cpu - 1); /* 0: not known */
+	x.cpu = sample_cpu(cpu - 1); /* stored plus 1; 0: not known */
 	x.flags = (uint16_t)(mode & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR));
 	s->like = x;
 	s->is_held = s->f->by_first;
@@ -340,13 +340,14 @@ static void read_info(struct kinfile_stream *s)
 		kinfile_add_fact(s->f, t.s, t.n);
 }
 
-/* For a file that went through a pipe: the values that its header could not have yet. */
+/* Reads the final header of a file that was written to a pipe, with values that its first one
+ * lacked. */
 static void read_end(struct kinfile_stream *s)
 {
 	struct kinf_header end, *h = &s->f->header;
 	struct kinfile_text t = kinfile_take_text(&s->in);
 
-	/* It has grown since the first version. */
+	/* The header has grown since the first version. */
 	if (s->in.failed || t.n < offsetof(struct kinf_header, rank) || t.n > sizeof(end)) {
 		bytes_fail(&s->in);
 		return;
@@ -364,7 +365,7 @@ static void read_end(struct kinfile_stream *s)
 	h->error[sizeof(h->error) - 1] = '\0';
 }
 
-/* ---- all of them ---- */
+/* ---- all records ---- */
 
 static void read_record(struct kinfile_stream *s)
 {

@@ -1,11 +1,11 @@
-/* kin_sums.c - records of sums: what "kin merge" writes besides samples. */
+/* kin_sums.c - reads records of sums, which "kin merge" writes besides samples. */
 #include <string.h>
 
 #include "base/capped.h"
 #include "base/err.h"
 #include "formats/kin/kin_records.h"
 
-/* The two ends of an arc or a latency record; false if something is not known. */
+/* Reads the two ends of an arc or a latency record; false if one is not known. */
 static bool read_ends(struct kinfile_stream *s, struct arc *a)
 {
 	a->from_object = kinfile_find(s, KINF_R_MODULE, kinfile_take32(&s->in));
@@ -59,8 +59,8 @@ void kinfile_read_count(struct kinfile_stream *s)
 		profile_add_block_record(s->f->into);
 }
 
-/* Pairs of a number, that of the one before taken off, and a count; false at the end or if the
- * number is not below `limit`. */
+/* Reads a pair of a number, stored as the difference to the previous one, and a count. False at the
+ * end, or if the number is not below `limit`. */
 static bool next_pair(struct kinfile_stream *s, uint64_t *left, uint64_t limit, uint64_t *number,
 		      uint64_t *count)
 {
@@ -115,10 +115,10 @@ void kinfile_read_probes(struct kinfile_stream *s)
 								  .probes_ns = ns });
 }
 
-/* Its bins come with it; or with others of the same range. */
+/* Reads a histogram with its bins. Other records may have further bins of the same range. */
 void kinfile_read_histogram(struct kinfile_stream *s)
 {
-	enum { MAX_BINS = 1 << 28 }; /* as in gmon.out */
+	enum { MAX_BINS = 1 << 28 }; /* as for gmon.out */
 	struct histogram h = { .object = kinfile_find(s, KINF_R_MODULE, kinfile_take32(&s->in)) };
 	uint64_t bin = 0, n;
 	size_t at = 0;

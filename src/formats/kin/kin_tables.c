@@ -1,7 +1,7 @@
-/* kin_tables.c - what the runtime counts in place: tables of which a slot may be being written.
+/* kin_tables.c - reads tables that the runtime counts in place. A slot may be just being written.
  *
- * A call site is stored as an address within the call: the return address that the runtime has
- * belongs to the next function where the call was the last instruction of one. */
+ * A call site is stored as an address within the call. The runtime only has the return address,
+ * which belongs to the next function if the call was the last instruction of one. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,8 @@
 #include "formats/kin/kin_read.h"
 #include "machine/machine.h"
 
-/* One record at a time: true while the next one, of `size` bytes, is within the payload. */
+/* Reads one record at a time: next() is true while a record of `size` bytes is left in the
+ * payload. */
 struct table_walk {
 	struct kinfile *f;
 	uint64_t left;
@@ -92,7 +93,7 @@ void kinfile_read_modules(struct kinfile *f, const struct kinfile_block *b)
 
 /* ---- code made at run time ---- */
 
-/* What does not follow the one before is not used. */
+/* Adds a piece of code. Pieces must be in order; others are ignored. */
 static void add_made(struct kinfile *f, const struct kinf_made *m, const char *name)
 {
 	uint64_t last = f->made.n ? f->made.at[f->made.n - 1].end : 0;
@@ -123,7 +124,7 @@ void kinfile_read_made(struct kinfile *f, const struct kinfile_block *b)
 	}
 }
 
-/* 0: it has none. */
+/* The name of the code at an address; 0: none. */
 static strid name_of_made(const struct kinfile *f, uint64_t addr)
 {
 	size_t low = COUNT_WHILE(f->made.n, i, f->made.at[i].end <= addr);
@@ -162,7 +163,7 @@ static taskid task_of(const struct kinfile *f, const struct kinfile_block *b)
 
 /* ---- info ---- */
 
-/* Of the recording, and nothing else: what could move a terminal's cursor is not. */
+/* Whether the text has no NULs, which would end it early. */
 static bool is_text(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -184,7 +185,7 @@ void kinfile_add_fact(struct kinfile *f, const char *text, size_t n)
 	free(name);
 }
 
-/* "options=run=ID,repetition=2,...": nothing that a user sets stands before that. */
+/* Reads "options=run=ID,repetition=2,...". The user's settings come after these two. */
 static void take_repetition(struct kinfile *f, const char *line, size_t n)
 {
 	static const char options[] = "options=run=";
@@ -198,7 +199,7 @@ static void take_repetition(struct kinfile *f, const char *line, size_t n)
 	free(text);
 }
 
-/* A few lines; a hole in the file looks like an empty one. */
+/* Reads a few lines; a hole in the file looks like an empty line. */
 void kinfile_read_info(struct kinfile *f, const struct kinfile_block *b)
 {
 	enum { MAX = 1 << 16 };
@@ -233,7 +234,7 @@ static void add_arc(struct kinfile *f, struct arc arc, taskid task)
 								 .task = task });
 }
 
-/* 0: the caller is not known. */
+/* Converts *from to an address within the call. 0: the caller is not known. */
 static objid place_call(struct kinfile *f, uint64_t *from)
 {
 	if (!*from)
@@ -259,7 +260,7 @@ static int by_arc(const void *a, const void *b)
 	return order ? order : ORDER(x->to_high, y->to_high);
 }
 
-/* Of functions that count each call twice. */
+/* Whether the arc is in a KINF_TWICE block: another arc counts the same calls. */
 static bool is_second(struct kinfile *f, uint64_t from, uint64_t to)
 {
 	struct kinf_call c = { .key = kinf_call_key(from, to), .to_high = (uint32_t)(to >> 16) };
@@ -331,7 +332,7 @@ void kinfile_read_retired(struct kinfile *f, const struct kinfile_block *b)
 	}
 }
 
-/* `x` has the places. */
+/* Adds a latency record; `x` has the two ends. */
 static void add_latency(struct kinfile *f, const struct kinf_latency *l, struct latency x)
 {
 	uint64_t bucket[LATENCY_BUCKETS];
@@ -388,8 +389,9 @@ static void add_block(struct kinfile *f, struct block block, bool *any)
 	f->source->n_blocks++;
 }
 
-/* A block is known by where its call of the hook returns to, which may be another line's: it begins
- * with that call. Of "call *hook@GOTPCREL(%rip)", with its six bytes, it is the second one. */
+/* The address of a block's first instruction, a call of the hook. The record has that call's return
+ * address, which may belong to another source line. "call *hook@GOTPCREL(%rip)" has six bytes: the
+ * result is then its second byte. */
 static uint64_t block_start(const struct kinfile *f, uint64_t returns_to)
 {
 	const struct machine *m = machine_find(f->header.machine);
@@ -443,14 +445,14 @@ static uint16_t event_of(struct kinfile *f)
 
 void kinfile_note_unsampled(struct kinfile *f)
 {
-	enum { UNSAMPLED_NS = 50000000 }; /* less may well be between two ticks */
+	enum { UNSAMPLED_NS = 50000000 }; /* less may fall between two ticks */
 	const struct kinf_header *h = &f->header;
 	bool was_to_be = h->writer == KINF_BY_RUNTIME && h->period_ns;
 	if (was_to_be && h->cpu_ns >= UNSAMPLED_NS)
 		event_of(f);
 }
 
-/* The module of a return address is the one of the call. */
+/* A return address belongs to the module of its call. */
 static frameid frame_of(struct kinfile *f, uint64_t pc, uint16_t flags, uint32_t epoch)
 {
 	struct frame x = { .addr = pc, .flags = flags };
@@ -472,7 +474,7 @@ static bool is_cut(const struct kinfile *f, const struct kinf_stack *s)
 	       (s->end == KINF_STACK_LEAF_ONLY && f->header.losses[KINF_LOST_STACKS]);
 }
 
-/* The payload's pcs are in the window. */
+/* Makes a stack of the payload's pcs, which are in the window. */
 static stackid stack_of(struct kinfile *f, const struct kinf_stack *s)
 {
 	stackid stack = 0;

@@ -1,4 +1,4 @@
-/* kin_trace.c - fields of trace points in a .kin file, made into text while they are read. */
+/* kin_trace.c - fields of trace points in a .kin file, which are converted to text when read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ struct kinfile_traces {
 	VEC(struct trace_format *) formats;
 	struct map64 by_address; /* -> index of functions */
 	VEC(struct known_function) functions;
-	struct arena arena; /* of their names */
-	FILE *out;          /* what is being printed: text */
+	struct arena arena; /* for names of functions */
+	FILE *out;          /* where text is printed */
 	char *text;
 	size_t size;
 };
@@ -86,7 +86,7 @@ void kinfile_read_trace_function(struct kinfile_stream *s)
 	vec_push(&t->functions, x);
 }
 
-/* Sets the fields of the sample added last. */
+/* Sets the fields of the sample that was added last. */
 static void set_text(struct kinfile_stream *s, const char *text, size_t n)
 {
 	struct detail d = { .has = DETAIL_TRACE };

@@ -26,24 +26,24 @@
 enum { FULL = 256 << 10, KINDS = KINF_R_STRING + 1 };
 
 struct frames {
-	VEC(struct kinfile_frame) at; /* of ids from `first` on */
+	VEC(struct kinfile_frame) at; /* with ids from `first` on */
 	uint32_t first;
 	struct records ids;
 };
 
-/* A hash table of stacks. The hash is that of all frames of a stack, not of its caller's id: so the
- * places of all callers on a stack are known at once, and come from memory together. */
+/* A hash table of stacks. The hash covers all frames of a stack, rather than its caller's id. So
+ * the slots of all callers on a stack are known at once, and are fetched from memory together. */
 struct write_slot {
 	uint32_t caller, frame;
 	uint32_t stack; /* 0: empty */
 	uint32_t hash;
 };
 
-struct write_path { /* a frame of the stack at hand that is not the last one's */
+struct write_path { /* a frame of the current stack that differs from the last stack */
 	uint32_t frame, hash;
 };
 
-/* The last stack, root first: the next one mostly begins like it. */
+/* A frame of the last stack, root first: the next stack mostly begins with the same frames. */
 struct write_step {
 	struct kinfile_frame frame;
 	uint32_t stack;
@@ -54,21 +54,21 @@ struct kinfile_writer {
 	int fd;     /* -1: into `memory` */
 	bool nowhere, piped;
 	VEC(uint8_t) memory;
-	int errnum; /* of the first write that failed; nothing is written after it */
+	int errnum; /* of the first write that failed; nothing is written after that */
 	struct kinfile_packer packer;
-	size_t limit; /* of memory for what is interned */
+	size_t limit; /* bytes for interned data */
 	struct kinfile_plain plain;
-	uint64_t committed_ns; /* when that was, by tick()'s clock */
+	uint64_t committed_ns; /* time of the last commit, by tick()'s clock */
 	uint64_t in_block;     /* samples in `plain` */
 	uint64_t n_samples;
 	uint32_t next_id[KINDS];
 	struct strtab *modules; /* keys; ids are the strtab's */
-	struct strtab *strings; /* ids are the strtab's, and first_string - 1 */
+	struct strtab *strings; /* an id is the strtab's + first_string - 1 */
 	uint32_t first_string;
 	struct frames frames;
 	struct write_slot *slots;
 	size_t n_slots;       /* a power of two, or 0 */
-	VEC(uint32_t) hashes; /* of stacks from first_stack on */
+	VEC(uint32_t) hashes; /* of stacks with ids from first_stack on */
 	uint32_t first_stack;
 	VEC(struct write_path) way;
 	VEC(struct write_step) last;
@@ -115,14 +115,14 @@ static void put_header(struct kinfile_writer *w)
 	uint8_t page[KINF_PAGE];
 
 	if (w->piped)
-		return; /* it has gone through */
+		return; /* it was written already */
 	seal_header(w, page);
 	put_at(w, &(struct iovec){ page, sizeof(page) }, 1, 0);
 }
 
 /* ---- blocks ---- */
 
-/* Each can be read without those before it. */
+/* Begins a block with the next ids, so that it can be read without the blocks before it. */
 static void begin_block(struct kinfile_writer *w)
 {
 	w->plain.time_ns = 0;
@@ -196,14 +196,14 @@ static void commit(struct kinfile_writer *w)
 			     { UNCONST(uint8_t *, zeros), b.size - sizeof(b) - b.used } };
 	put_at(w, v, 3, w->header.size);
 	w->plain.bytes.n = 0;
-	if (w->errnum) { /* the file ends where it did; the header may be told what is missing */
+	if (w->errnum) { /* the file ends after its last block; the header says what is missing */
 		int errnum = w->errnum;
 		w->header.losses[KINF_LOST_SAMPLES] += w->in_block;
 		w->n_samples -= w->in_block;
 		w->in_block = 0;
 		w->errnum = 0;
 		if (!w->piped && ftruncate(w->fd, (off_t)w->header.size) < 0)
-			w->errnum = errno; /* then the header's size says it alone */
+			w->errnum = errno; /* then only the header gives the size */
 		w->errnum = 0;
 		if (!w->header.error[0])
 			snprintf(w->header.error, sizeof(w->header.error), "cannot write: %s",
@@ -404,7 +404,7 @@ static void grow_slots(struct kinfile_writer *w)
 	w->n_slots = n;
 }
 
-/* The stack of a frame that a stack called; 0: the outermost one. */
+/* The stack of a frame called from the stack `caller`; caller 0: the outermost frame. */
 static uint32_t stack_above(struct kinfile_writer *w, uint32_t caller, struct write_path p)
 {
 	size_t at = p.hash & (w->n_slots - 1);
@@ -418,7 +418,7 @@ static uint32_t stack_above(struct kinfile_writer *w, uint32_t caller, struct wr
 	return stack;
 }
 
-/* Frames that are those of the last stack, from the outermost on. */
+/* The number of outermost frames that are the same as in the last stack. */
 static size_t same_as_last(const struct kinfile_writer *w, const struct kinfile_stack *s)
 {
 	size_t n = 0;
@@ -464,8 +464,8 @@ bool kinfile_writer_knows_stack(const struct kinfile_writer *w, uint32_t stack)
 	return stack >= w->first_stack && stack - w->first_stack < w->hashes.n;
 }
 
-/* All that was defined stays so in the file, under ids that are not given out again; but what comes
- * is compared with nothing of it. */
+/* Forgets interned data. All definitions stay valid in the file, and their ids are not used again;
+ * but new data is not compared with them. */
 static void forget(struct kinfile_writer *w)
 {
 	struct frames *x = &w->frames;
@@ -492,7 +492,7 @@ static size_t interned(const struct kinfile_writer *w)
 	       w->n_slots * sizeof(*w->slots) + w->hashes.cap * sizeof(uint32_t) + names * 96;
 }
 
-/* ---- what happened ---- */
+/* ---- measured data ---- */
 
 void kinfile_writer_sample(struct kinfile_writer *w, const struct sample *s, uint32_t end,
 			   const struct kinfile_beside *beside)
@@ -583,9 +583,9 @@ void kinfile_writer_clock(struct kinfile_writer *w, uint64_t cpu_ns, uint64_t sa
 	w->header.sampled_ns = sampled_ns;
 }
 
-/* ---- life ---- */
+/* ---- opening and closing ---- */
 
-/* The memory for interned data. If nothing is written, a large one saves little. */
+/* Limits of memory for interned data. If nothing is written, a large limit saves little. */
 enum { LIMIT = 64 << 20, NOWHERE_LIMIT = 2 << 20 };
 
 static struct kinfile_writer *new_writer(const struct kinfile_writer_opts *o, const char *path,
@@ -645,7 +645,7 @@ struct kin_error *kinfile_writer_open(const char *path, const struct kinfile_wri
 		return err;
 	struct kinfile_writer *w = new_writer(opts, path, fd);
 	if ((err = trouble(w))) {
-		unlink(path); /* it is ours, and of no use */
+		unlink(path); /* it was created here, and is of no use */
 		close(fd);
 		free_writer(w);
 		return err;
@@ -674,7 +674,7 @@ struct kin_error *kinfile_writer_to_pipe(int fd, const struct kinfile_writer_opt
 	w->fd = fd;
 	free(w->path);
 	w->path = xprintf("standard output");
-	w->header.size = 0; /* as far as it goes */
+	w->header.size = 0; /* not known yet: the file goes to its end */
 	seal_header(w, page);
 	w->header.size = KINF_PAGE;
 	w->piped = true;
@@ -696,7 +696,7 @@ struct kin_error *kinfile_writer_tick(struct kinfile_writer *w, uint64_t now_ns,
 {
 	bool full = interned(w) > w->limit;
 
-	/* With the time until the next call it is less than a second. */
+	/* Together with the time until the next call this is less than a second. */
 	if (now_ns - w->committed_ns >= SECOND_NS * 6 / 10) {
 		commit(w);
 		w->committed_ns = now_ns;
@@ -726,7 +726,7 @@ static void finish(struct kinfile_writer *w, enum kinf_end end, uint64_t end_det
 {
 	commit(w);
 	int errnum = w->errnum;
-	w->errnum = 0; /* the header has its place on the disk */
+	w->errnum = 0; /* the header's space was allocated before */
 	w->header.end = end;
 	w->header.end_detail = end_detail;
 	w->header.end_ns = end_ns;

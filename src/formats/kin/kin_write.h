@@ -39,7 +39,7 @@ struct kinfile_writer_opts {
 	uint32_t rank, ranks;   /* rank + 1 and number of ranks of a parallel job; 0: not known */
 	const char *job;        /* id of the job; NULL: not known */
 	int level;              /* zstd level; 0: 1 */
-	size_t memory; /* approximate bytes for interned data; 0: 64 MiB, or 2 MiB if nothing is
+	size_t memory; /* bytes for interned data, roughly; 0: 64 MiB, or 2 MiB if nothing is
 			  written */
 };
 
@@ -78,7 +78,7 @@ void kinfile_writer_trace_function(struct kinfile_writer *w, uint64_t addr, uint
  * were forgotten. A NUL ends the string. */
 uint32_t kinfile_writer_string(struct kinfile_writer *w, const char *s, size_t n);
 
-/* ---- events in time ---- */
+/* ---- measured data ---- */
 
 struct kinfile_frame {
 	uint64_t addr;   /* link-time address in the module */
@@ -94,7 +94,7 @@ struct kinfile_stack {
 	uint32_t *ids;   /* set to the stacks from the outermost of frames[] to the leaf; or NULL */
 };
 
-/* What a sample may say beside its numbers and its stack. */
+/* What a sample may have besides its numbers and its stack. */
 struct kinfile_beside {
 	const uint8_t *fields; /* fields of a trace point; NULL: none */
 	size_t n_fields;
@@ -104,10 +104,10 @@ struct kinfile_beside {
 };
 
 /* A frame that a sample's details refer to. Equal frames have equal ids until kinfile_writer_tick()
- * says that strings were forgotten. */
+ * reports that strings were forgotten. */
 uint32_t kinfile_writer_frame(struct kinfile_writer *w, const struct kinfile_frame *f);
-/* Equal stacks have equal ids for as long. 0: there are no frames, or a write has failed, and `ids`
- * are not set. */
+/* Equal stacks have equal ids until kinfile_writer_tick() reports that strings were forgotten. 0:
+ * there are no frames, or a write has failed; `ids` are then not set. */
 uint32_t kinfile_writer_stack(struct kinfile_writer *w, const struct kinfile_stack *s);
 /* Event, task and stack of the sample are ids of this writer, and its source is not written.
  * `end`: KINF_MODE_COMPLETE, _GUESSED or _CUT; 0: not known. `beside` may be NULL. */
@@ -144,7 +144,7 @@ MUST_CHECK struct kin_error *kinfile_writer_tick(struct kinfile_writer *w, uint6
 						 bool *forgot);
 /* Writes all records so far. */
 MUST_CHECK struct kin_error *kinfile_writer_flush(struct kinfile_writer *w);
-uint64_t kinfile_writer_size(const struct kinfile_writer *w); /* of the file so far, in bytes */
+uint64_t kinfile_writer_size(const struct kinfile_writer *w); /* bytes so far */
 uint64_t kinfile_writer_samples(
 	const struct kinfile_writer *w); /* added so far, without lost ones; 0 to nowhere */
 /* Ends the recording; consumes w, even on failure. */
@@ -172,7 +172,7 @@ struct kinfile_rank {
 	char job[64];
 	bool unfinished; /* the writer has not finished it */
 	int signal;      /* the signal that killed the program; 0: none */
-	int status;      /* that the program exited with; -1: not known, or it did not */
+	int status;      /* exit status of the program; -1: not known, or it did not exit */
 };
 bool kinfile_rank_of(const char *path, struct kinfile_rank *ret);
 

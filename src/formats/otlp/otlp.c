@@ -1,9 +1,9 @@
-/* otlp.c - profiles of OpenTelemetry, as its collector takes them: opentelemetry-proto's
- * profiles/v1development/profiles.proto, ProfilesData, of which the numbers of fields still change:
- * these are those of version 1.9.
+/* otlp.c - profiles for the OpenTelemetry collector: opentelemetry-proto's
+ * profiles/v1development/profiles.proto, ProfilesData. Its field numbers still change: these are of
+ * version 1.9.
  *
- * A profile for each event; in it samples of one stack and thread are one. All that they refer to
- * is in one dictionary: its tables' first entries are empty, and mean that there is none. */
+ * There is a profile for each event, in which samples with the same stack and thread are merged.
+ * All tables are in one dictionary; their first entries are empty, and mean "none". */
 #include <stdlib.h>
 
 #include "base/map64.h"
@@ -48,7 +48,7 @@ enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_VALUE = 2, VALUE_STRING = 1, VALUE_INT = 3 }
 enum { STACK_LOCATIONS = 1 };
 
 enum otlp_attribute { THREAD_NAME, THREAD_ID, PROCESS_PID, BUILD_ID };
-/* By the semantic conventions. */
+/* Names by the semantic conventions. */
 static const struct {
 	const char *key;
 	bool is_number;
@@ -64,7 +64,7 @@ struct buffer {
 };
 #define put(b, field, v) put_number(&(b)->bytes, (field), (v))
 
-struct row { /* samples of one stack and thread */
+struct row { /* the samples of one stack and thread */
 	uint32_t stack, thread;
 	uint64_t weight;
 };
@@ -73,16 +73,16 @@ struct otlp {
 	struct exported x;
 	struct strtab *strings; /* ids are indices; 0: "" */
 	struct buffer dictionary, profile, message, inner, list;
-	uint32_t *stacks, *locations; /* index by kin's id; 0: not put yet */
+	uint32_t *stacks, *locations; /* by kin's id: index; 0: not put yet */
 	uint32_t n_stacks, n_locations, n_attributes;
-	struct map64 attribute_ids; /* attribute and number, or string -> index */
+	struct map64 attribute_ids; /* attribute, number or string id -> index */
 	VEC(struct row) rows;
 	struct map64 row_ids;
-	uint64_t first, last; /* times of samples; last 0: none has one */
+	uint64_t first, last; /* range of samples' times; last 0: no sample has one */
 };
 
-/* Readers refuse a whole message of which one string is no UTF-8: there a byte that is not becomes
- * U+FFFD. */
+/* Interns a text. Readers refuse a whole message if one string is no UTF-8, so each invalid byte
+ * becomes U+FFFD. */
 static uint64_t string(struct otlp *o, const char *text)
 {
 	VEC(char) valid = { 0 };
@@ -100,7 +100,7 @@ static uint64_t string(struct otlp *o, const char *text)
 	return id;
 }
 
-/* `inner` becomes a field of `outer`, and is empty again. */
+/* Appends `inner` to `outer` as a field, and empties it. */
 static void end(struct buffer *outer, int field, struct buffer *inner)
 {
 	put_block(&outer->bytes, field, inner->bytes.at, inner->bytes.n);
@@ -114,7 +114,7 @@ static void put_text(struct buffer *b, int field, const char *text)
 
 /* ---- the dictionary ---- */
 
-/* Index of an attribute of that value: of a string its id. */
+/* The index of an attribute with that value; of a string its id. */
 static uint32_t attribute_of(struct otlp *o, enum otlp_attribute a, uint64_t value)
 {
 	uint32_t *index = map64_at(&o->attribute_ids, (uint64_t)a << 60 | value);
@@ -228,7 +228,7 @@ static void add_up(struct otlp *o, uint32_t event)
 			*id = (uint32_t)o->rows.n;
 			vec_push(&o->rows, ((struct row){ s->stack, s->thread, 0 }));
 		}
-		uint64_t *weight = &o->rows.at[*id].weight; /* signed, to readers */
+		uint64_t *weight = &o->rows.at[*id].weight; /* signed for readers */
 		if (__builtin_add_overflow(*weight, s->weight, weight) || *weight > INT64_MAX)
 			*weight = INT64_MAX;
 		if (s->time_ns && s->time_ns < o->first)
@@ -266,7 +266,7 @@ static void put_sample(struct otlp *o, const struct row *row)
 	end(&o->profile, PROFILE_SAMPLE, &o->message);
 }
 
-/* When the first sample was taken. */
+/* Writes the time of the first sample. */
 static void put_times(struct otlp *o)
 {
 	const struct kin_recording *r = kin_samples_recording(o->x.samples, 0);
@@ -300,9 +300,9 @@ static void put_profile(struct otlp *o, size_t column)
 				       : 0);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
-/* Readers show the first profile first. */
+/* Writes the main event's profile first, as readers show the first one. */
 static void put_profiles(struct otlp *o, struct buffer *scope)
 {
 	put_profile(o, o->x.main);

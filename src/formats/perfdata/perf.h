@@ -1,16 +1,16 @@
-/* perf.h - declarations shared by the files of the perf.data reader. Nobody else includes this.
+/* perf.h - declarations shared by the files of the perf.data reader. Only they include this.
  *
  * A file goes through four stages:
  *
  *	perf_file.c     header, events, features: what the file says about itself
- *	perf_records.c  the records, unpacked, put into the order of time (perf_queue.c)
+ *	perf_records.c  the records, unpacked and sorted by time (perf_queue.c)
  *	perf_machine.c  each record in turn: processes, threads (perf_tasks.c), mappings
  *	                (perf_space.c)
  *	perf_stacks.c   each sample's addresses as a stack of the profile (perf_object.c,
  *	                perf_dwarf.c)
  *
- * The format is that of tools/perf/Documentation/perf.data-file-format.txt and of the kernel's
- * include/uapi/linux/perf_event.h. Numbers have the byte order of the machine that was recorded. */
+ * The format is described in tools/perf/Documentation/perf.data-file-format.txt and in the kernel's
+ * include/uapi/linux/perf_event.h. Numbers have the byte order of the recorded machine. */
 #ifndef INPUT_PERF_H
 #define INPUT_PERF_H
 
@@ -74,7 +74,7 @@ struct perf_attr *perf_attrs_of(struct perf *p, const uint8_t *record, size_t si
 /* The time of a record; PERF_NO_TIME if it has none. */
 uint64_t perf_attrs_time(struct perf *p, const struct perf_attr *a, const uint8_t *record,
 			 size_t size);
-/* The name of the i-th event, given or made up; lives as long as p. */
+/* The name of the i-th event, from the file or made up; lives as long as p. */
 const char *perf_attrs_name(const struct perf *p, size_t i);
 /* The bits of an attribute's flags at `at`, first one first. */
 uint64_t perf_attrs_flags(const struct perf *p, const uint8_t *at);
@@ -119,12 +119,12 @@ struct perf_queue {
 /* Reads a file into the queue's memory, so that its records need not be copied (window_room). */
 struct perf_reader {
 	struct perf_queue *queue;
-	struct perf_chunk *chunk;  /* what is read into; NULL: nothing yet */
-	struct perf_chunk *passed; /* that before it; NULL: none */
+	struct perf_chunk *chunk;  /* the one being filled; NULL: none yet */
+	struct perf_chunk *passed; /* the chunk before it; NULL: none */
 };
 uint8_t *perf_reader_take(void *reader, size_t n, size_t *cap);
 void perf_reader_done(struct perf_reader *r);
-/* Where data that the file has in memory lies; NULL: elsewhere. */
+/* The chunk that contains data of the file; NULL: it is elsewhere. */
 struct perf_chunk *perf_reader_chunk(const struct perf_reader *r, const uint8_t *data);
 
 /* Keeps r->data: in r->chunk, or a copy if that is NULL. */
@@ -152,19 +152,18 @@ struct perf_map {
  * equal generation give equal answers. */
 struct perf_space {
 	struct perf_node *root;
-	struct perf_node
-		*before;     /* of the program that called exec; NULL: that call has returned */
-	uint32_t after;      /* the generation after that */
-	uint32_t owner;      /* id of nodes that no other space shares */
-	uint32_t generation; /* unique; changes when an earlier answer may have changed */
-	bool missed;         /* a lookup found no mapping */
-	bool shared;         /* a copy has the same generation */
-	bool has_main;       /* its executable is known */
+	struct perf_node *before; /* mappings before exec; NULL: that call has returned */
+	uint32_t after;           /* the generation after that */
+	uint32_t owner;           /* id of nodes that no other space shares */
+	uint32_t generation;      /* unique; changes when an earlier answer may have changed */
+	bool missed;              /* a lookup found no mapping */
+	bool shared;              /* a copy has the same generation */
+	bool has_main;            /* its executable is known */
 };
 
 void perf_space_init(struct perf *p, struct perf_space *s);
-/* Another program is executed and will map its files. Until an address in these is met, the exec
- * call is still running, and is looked up in the old mappings. */
+/* Another program is executed and will map its files. Until an address in the new mappings is
+ * found, the exec call is still running, and addresses are found in the old ones. */
 void perf_space_exec(struct perf *p, struct perf_space *s);
 void perf_space_copy(struct perf *p, struct perf_space *s, struct perf_space *from);
 /* Replaces the mappings in [m.start, m.end). An object of NONE only removes them. */
@@ -363,12 +362,12 @@ struct perf_chains {
 void perf_stacks_init(struct perf *p);
 struct perf_stack perf_stack_of(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 				const struct perf_sample *s);
-/* The same for its chain only, when the stack is not added to the profile. */
+/* The same from the sample's chain only, if the stack is not added to the profile. */
 struct perf_frames perf_stack_frames(struct perf *p, struct perf_space *space,
 				     const struct perf_sample *s);
-/* A hint that its chain comes soon; the record itself must be in the cache already. */
+/* A hint that the sample's chain is needed soon; the record itself must be in the cache already. */
 void perf_stack_prefetch(const struct perf *p, const struct perf_record *r);
-/* Whether the stack needs nothing but the chain, and is complete. */
+/* Whether the stack comes from the chain alone, and is complete. */
 bool perf_stack_is_of_chain(const struct perf *p, const struct perf_sample *s);
 /* The mode of addresses after a marker (PERF_CONTEXT_). */
 unsigned perf_mode_of_marker(uint64_t marker, unsigned mode);
@@ -460,7 +459,7 @@ void perf_traces_done(struct perf_traces *t);
 
 /* ---- stack dumps (perf_dwarf.c) ---- */
 
-/* What the data was recorded on, whose registers samples have; NULL: not known. */
+/* The machine that data was recorded on, which defines the samples' registers; NULL: not known. */
 const struct machine *perf_machine_of(const struct perf *p, const struct perf_attr *a);
 
 struct perf_dwarf;
@@ -473,7 +472,7 @@ void perf_dwarf_done(struct perf_dwarf *d); /* NULL is fine */
 
 /* ---- records in turn (perf_machine.c) ---- */
 
-struct perf_waiting { /* a sample that waits for the rest of its stack, or behind one that does */
+struct perf_waiting { /* waits for the rest of its stack, or behind such a sample */
 	struct sample sample;
 	detailid detail;
 	bool is_deferred;
@@ -504,7 +503,7 @@ void perf_machine_finish(struct perf *p);
 struct perf;
 struct perf_record;
 
-/* Callbacks that see a file as it is read, when no profile is made of it. */
+/* Callbacks that see a file as it is read, instead of a profile being made. */
 struct perf_watcher {
 	bool only_header; /* no records are delivered */
 	/* The header of a file, before its features. */
@@ -583,7 +582,7 @@ MUST_CHECK struct kin_error *perf_file_watch(struct window *w, struct perf_watch
 void perf_feature(struct perf *p, unsigned feature, struct bytes data);
 void perf_build_id_record(struct perf *p, struct bytes record);
 
-/* Reads all records in [start, end) of a file, and those of the files beside it. */
+/* Reads all records in [start, end) of a file, and those in files beside it. */
 void perf_records_read(struct perf *p, struct window *w, uint64_t end);
 
 #endif

@@ -1,4 +1,4 @@
-/* perf_attrs.c - the events of a file, and which of them a record is of. */
+/* perf_attrs.c - the events of a file, and the event of each record. */
 #include <string.h>
 
 #include "formats/perfdata/perf.h"
@@ -57,7 +57,7 @@ static char *plain_name(struct perf *p, const struct perf_attr *a)
 	return arena_printf(&p->arena, "event %u:%#jx", a->type, config);
 }
 
-/* With what it is restricted to, as perf writes it: "cycles:u". */
+/* The name with its restrictions, as perf writes it: "cycles:u". */
 static char *make_name(struct perf *p, const struct perf_attr *a)
 {
 	char *name = plain_name(p, a);
@@ -216,7 +216,7 @@ struct perf_attr *perf_attrs_of(struct perf *p, const uint8_t *record, size_t si
 	*id = NONE;
 	if (!a->at.n)
 		return NULL;
-	/* Perf sees to it that the id is at the same place for all events. */
+	/* perf puts the id at the same place for all events. */
 	if (!a->identified || !id_of(p, &a->at.at[0], record, size, &value))
 		return &a->at.at[0];
 	*id = perf_attrs_find(a, value);
@@ -252,7 +252,8 @@ uint64_t perf_attrs_flags(const struct perf *p, const uint8_t *at)
 
 /* ---- the profile's events ---- */
 
-/* Several events may have one name, "cycles" and "{cycles,instructions}": "cycles#2". */
+/* Makes names unique, since several events may have the same, as in "cycles" and
+ * "{cycles,instructions}": "cycles#2". */
 static const char *name_apart(struct perf *p, const struct perf_attr *a, const char *name)
 {
 	unsigned number = 1;

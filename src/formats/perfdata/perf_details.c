@@ -1,4 +1,4 @@
-/* perf_details.c - what samples say beside their stacks: accesses, branches, control groups. */
+/* perf_details.c - details of samples: accesses, branches, control groups. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { SOCKETS_MAX = 1 << 16, BRANCHED = DETAIL_BRANCH | DETAIL_ADDR };
 
-/* ---- what comes before samples ---- */
+/* ---- data before the samples ---- */
 
 void perf_details_cgroup(struct perf *p, struct bytes b)
 {
@@ -52,7 +52,7 @@ void perf_details_topology(struct perf *p, struct bytes b)
 	if (b.failed || d->sockets)
 		return;
 	size_t n = bytes_left(&b) / 8 < SOCKETS_MAX ? bytes_left(&b) / 8 : SOCKETS_MAX;
-	if (p->n_cpus && n > p->n_cpus) /* dies come behind */
+	if (p->n_cpus && n > p->n_cpus) /* data of dies follows */
 		n = p->n_cpus;
 	d->sockets = xrealloc(NULL, n + 1, sizeof(*d->sockets));
 	d->n_sockets = n;

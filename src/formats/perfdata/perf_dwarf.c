@@ -1,7 +1,5 @@
-/* perf_dwarf.c - stack dumps: registers and a copy of the user's stack, as "perf record
- * --call-graph dwarf" asks the kernel for. Walked with the call-frame information of the files that
- * were mapped.
- */
+/* perf_dwarf.c - stack dumps: registers and a copy of the user's stack, as recorded by "perf record
+ * --call-graph dwarf". They are walked by the call-frame information of the mapped files. */
 #include <string.h>
 
 #include "base/err.h"
@@ -9,14 +7,14 @@
 #include "unwind/perf_regs.h"
 #include "unwind/unwinder.h"
 
-enum { ABI_NONE, ABI_32, ABI_64 }; /* of the registers: there are none in threads of the kernel */
-enum { OPEN_MAX_FILES = 200 };     /* for their code, where there is no call-frame information */
+enum { ABI_NONE, ABI_32, ABI_64 }; /* of the registers; kernel threads have none */
+enum { OPEN_MAX_FILES = 200 };     /* files kept open for code without call-frame information */
 
 struct perf_dwarf {
 	struct unwinder *unwinder;
 	struct perf *p;
 	struct perf_space *space;
-	uint32_t generation; /* of the space that the unwinder's memory is of */
+	uint32_t generation; /* of the space that is cached in the unwinder */
 	size_t n_open;
 };
 
@@ -100,7 +98,7 @@ static struct perf_object *with_table(struct perf *p, uint32_t object)
 	return o;
 }
 
-/* ---- for the unwinder ---- */
+/* ---- callbacks of the unwinder ---- */
 
 static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
 {
@@ -131,7 +129,7 @@ static bool made_row(void *arg, uint64_t pc, struct unwind_row *ret)
 	return made_frames_row(d->p->machine.walked, &f->said, f->code, f->size, pc, ret);
 }
 
-/* The code that a process made is gone, but all of python's trampolines are alike. */
+/* Code that a process made is not in the file, but all of Python's trampolines are alike. */
 static size_t made_code(struct perf_dwarf *d, const struct perf_made *made, uint64_t addr,
 			uint8_t *ret, size_t size)
 {
@@ -165,8 +163,8 @@ static size_t code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 
 /* ---- registers ---- */
 
-/* As the file says. A killed recorder did not: what it asked for tells then, as each of these has
- * registers that the next one has not. */
+/* The machine named in the file. A killed recorder wrote no name: then the requested registers
+ * tell. */
 const struct machine *perf_machine_of(const struct perf *p, const struct perf_attr *a)
 {
 	if (p->machine_name[0])
@@ -201,7 +199,7 @@ static void count(struct perf *p, const struct unwind_walk *w, const uint64_t *p
 		profile_add_failure(p->into, p->objects.at[m.object].id, 1);
 }
 
-/* A stack that nobody here can follow: its callers are not known. */
+/* Notes a stack that cannot be walked here: its callers are not known. */
 static void leave_out(struct perf *p, const struct machine *m)
 {
 	const char *whose = p->swap            ? "a machine with another byte order"

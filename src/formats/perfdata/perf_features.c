@@ -1,12 +1,12 @@
-/* perf_features.c - what a file says about the recording: the same in the sections behind the data
- * and in the records of a pipe. */
+/* perf_features.c - what a file says about the recording, in sections after the data or in records
+ * of a pipe. */
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "formats/perfdata/perf.h"
 
-/* u32 size, then bytes with NULs behind. NULL if there is none. */
+/* u32 size, then bytes padded with NULs. NULL if there is none. */
 static const char *read_string(struct perf *p, struct bytes *b)
 {
 	uint32_t size = bytes_u32(b);
@@ -43,7 +43,7 @@ void perf_build_id_record(struct perf *p, struct bytes b)
 	perf_object_add_build_id(p, path, id, size);
 }
 
-/* Per event: its attribute, the number of ids, its name, the ids. */
+/* For each event: its attribute, the number of ids, its name, the ids. */
 static void read_events(struct perf *p, struct bytes b)
 {
 	uint32_t n = bytes_u32(&b), attr_size = bytes_u32(&b);
@@ -101,7 +101,7 @@ static void read_machine(struct perf *p, struct bytes b)
 		strcpy(p->machine_name, name);
 }
 
-/* u32 version, clock; u64 time of day, u64 that clock's time: one moment. */
+/* u32 version, u32 clock; u64 time of day and u64 time of that clock at the same moment. */
 static void read_clock(struct perf *p, struct bytes b)
 {
 	bytes_u64(&b);

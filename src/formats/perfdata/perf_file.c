@@ -1,4 +1,4 @@
-/* perf_file.c - perf.data: the header, the events, what is said about the recording. */
+/* perf_file.c - perf.data: the header, the events, and the sections about the recording. */
 #include <string.h>
 
 #include "base/err.h"
@@ -33,13 +33,13 @@ static bool probe(struct bytes head, const struct input_opts *o)
 	       (!memcmp(head.pos, "PERFILE2", 8) || !memcmp(head.pos, "2ELIFREP", 8));
 }
 
-/* Goes there; false if the file does not have all of it. */
+/* Moves to a section; false if the file does not have all of it. */
 static bool is_there(struct window *w, struct perf_section s)
 {
 	return window_seek(w, s.offset) && s.size <= window_left(w);
 }
 
-/* Makes all of it available, too. */
+/* The same, and makes all of it available. */
 static bool go_to(struct window *w, struct perf_section s)
 {
 	return is_there(w, s) && window_need(w, (size_t)s.size) >= s.size;
@@ -110,8 +110,8 @@ static void read_feature(struct perf *p, struct window *w, unsigned feature, str
 		p->watcher->feature(p, feature, b);
 }
 
-/* Behind the data: a section for each bit that is set. Without them all is as before, but for some
- * names. */
+/* After the data there is a section for each bit that is set. Without them only some names are
+ * missing. */
 static void read_features(struct perf *p, struct window *w, const uint8_t *bits, uint64_t at)
 {
 	for (unsigned i = 0; i < PERF_FEATURES; i++) {
@@ -127,7 +127,7 @@ static void read_features(struct perf *p, struct window *w, const uint8_t *bits,
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static void read_pipe(struct perf *p, struct window *w)
 {
@@ -146,7 +146,7 @@ static void read_file(struct perf *p, struct window *w)
 	memcpy(h, w->b.pos, sizeof(h));
 	struct perf_section attrs = read_section(p, h + 24), data = read_section(p, h + 40);
 	read_attrs(p, w, attrs, perf_u64(p, h + 16));
-	/* All that is there is read, then. */
+	/* A killed recorder left no size: everything is read. */
 	uint64_t end = data.size ? data.offset + data.size : UINT64_MAX;
 	if (!data.size && !p->err)
 		p->err = err_new(KIN_ERROR_FORMAT,

@@ -1,6 +1,6 @@
 /* perf_format.h - numbers of the perf.data format: the kernel's include/uapi/linux/perf_event.h and
- * perf's own records. Ours and not the system's header: files may be newer than it, and come from
- * other systems. */
+ * perf's own records. The system's header is not used: files may be newer, and come from other
+ * systems. */
 #ifndef INPUT_PERF_FORMAT_H
 #define INPUT_PERF_FORMAT_H
 
@@ -97,7 +97,7 @@ enum perf_record_type {
 	PERF_R_FEATURE = 80,
 	PERF_R_COMPRESSED = 81,
 	PERF_R_COMPRESSED2 = 83,
-	/* Android's simpleperf: above this one, sizes have 32 bits */
+	/* Android's simpleperf: sizes in records above this one have 32 bits */
 	PERF_R_SIMPLEPERF = 32768,
 };
 

@@ -1,7 +1,8 @@
 /* perf_jit.c - names of code made at run time, and its call-frame information.
  *
- * /tmp/perf-PID.map: a line "START SIZE NAME" per piece, numbers in hex; and a jitdump. Of pieces
- * that overlap the later ones are believed: code moves and goes, and addresses are used again. */
+ * /tmp/perf-PID.map has a line "START SIZE NAME" per piece, with numbers in hex; jitdumps have
+ * records. If pieces overlap, the later one holds: code moves and goes, and addresses are used
+ * again. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,10 +18,10 @@ enum { JIT_FILE_MAX = 256 << 20 };
 
 struct jit_names {
 	VEC(struct perf_name) at; /* in the order of the file */
-	struct map64 last;        /* jitdump: start -> the last one there */
+	struct map64 last;        /* for jitdumps: start -> the last piece there */
 	VEC(struct perf_made_frames) frames;
 	uint64_t frames_size;
-	uint32_t pending; /* of frames that the next piece has, + 1; 0: none */
+	uint32_t pending; /* index + 1 of the frames for the next piece; 0: none */
 };
 
 /* ---- overlaps ---- */
@@ -38,7 +39,7 @@ static void resolve_overlaps(struct perf *p, struct jit_names *names)
 	struct jit_names flat = { 0 };
 	struct perf_map m;
 
-	/* An address space has the same rule. */
+	/* Mappings in an address space follow the same rule. */
 	perf_space_init(p, &space);
 	for (size_t i = 0; i < names->at.n; i++)
 		perf_space_map(p, &space,
@@ -53,7 +54,7 @@ static void resolve_overlaps(struct perf *p, struct jit_names *names)
 	names->at.n = flat.at.n;
 }
 
-/* Mostly there are none. */
+/* Sorts the pieces, and resolves overlaps, of which there are mostly none. */
 static void settle(struct perf *p, struct jit_names *names)
 {
 	struct perf_name *at = names->at.at;
@@ -129,7 +130,7 @@ static void read_map(struct perf *p, struct jit_names *names, const struct file 
 
 /* ---- jitdump ---- */
 
-/* A copy; 0: nothing is kept. */
+/* Copies call-frame information; returns its index + 1, or 0 if too much is kept already. */
 static uint32_t add_frames(struct jit_names *names, const uint8_t *at, uint64_t size,
 			   uint64_t hdr_size)
 {
@@ -173,7 +174,7 @@ static void take_move(struct jit_names *names, const struct jitdump_record *r)
 	add_code(names, r, was.name, frames);
 }
 
-/* A last record that is cut says nothing. */
+/* An incomplete last record is ignored. */
 static void read_dump(struct perf *p, struct jit_names *names, const struct file *f)
 {
 	struct bytes b = bytes_of("jitdump", f->data, f->size), header = b;
@@ -200,7 +201,7 @@ static void read_dump(struct perf *p, struct jit_names *names, const struct file
 
 /* ---- files ---- */
 
-/* Anybody may leave a file in /tmp: one's own are believed, and the system's; root sees all. */
+/* Anybody may leave files in /tmp: trusted are our own and root's; root trusts all. */
 static bool is_trusted(const char *path)
 {
 	struct stat st;

@@ -1,7 +1,7 @@
-/* perf_leaves.c - samples of which nothing but the leaf is wanted, added up as they come.
+/* perf_leaves.c - sums samples of which only the leaf is needed.
  *
- * There are few places that samples are taken in, and many samples: each is added up in a table
- * that fits a core's cache, which is all of memory that most of them touch. */
+ * Samples are many, but their places are few. Each sample is added up in a table that fits into a
+ * core's cache, and for most samples that is the only memory touched. */
 #include <string.h>
 
 #include "formats/perfdata/perf.h"
@@ -14,21 +14,21 @@ enum { LEAF_BITS = 14 };
 enum { MODE_BITS = 3, WAYS = 2, LEAVES = WAYS << LEAF_BITS };
 
 struct perf_leaf {
-	uint64_t ip, weight; /* weight, count: what the profile's sample has not got yet */
-	uint32_t space;      /* generation, and the mode */
+	uint64_t ip, weight; /* weight, count: not yet added to the profile's sample */
+	uint32_t space;      /* generation and mode */
 	taskid task;
-	uint32_t sample; /* of the profile, + 1; 0: empty */
+	uint32_t sample; /* index in the profile + 1; 0: empty */
 	uint16_t event, count;
 };
 
 /* ---- parsing ---- */
 
-/* As the stack of the chain begins: the sample's own address, if it is not 0, may be more precise.
- */
+/* Finds the leaf, as the stack of a chain would begin: the sample's own address, if not 0, may be
+ * more precise. */
 static bool find_leaf(const struct perf *p, const struct perf_sample *s,
 		      struct perf_leaf_sample *ret)
 {
-	enum { FIRST = 4 }; /* marks and addresses that are looked at */
+	enum { FIRST = 4 }; /* marks and addresses to look at */
 	unsigned mode = ret->own;
 
 	for (size_t i = 0; i < FIRST && i < s->n_chain; i++) {
@@ -37,7 +37,7 @@ static bool find_leaf(const struct perf *p, const struct perf_sample *s,
 			mode = perf_mode_of_marker(ip, mode);
 			continue;
 		}
-		if (s->ip && s->ip != ip) { /* mode: only the callers in user code are there */
+		if (s->ip && s->ip != ip) { /* the chain has only the callers in user code */
 			mode = ret->own;
 			ip = s->ip;
 		}
@@ -76,8 +76,7 @@ static void flush(struct perf *p, struct perf_leaf *l)
 	l->weight = 0;
 }
 
-/* Where it is, or may be: WAYS places in one line of the cache, of which the first is the newest.
- */
+/* The slots where the sample may be: WAYS of them in one cache line, the newest first. */
 static struct perf_leaf *find(const struct perf *p, const struct perf_leaf_sample *s)
 {
 	uint64_t other = (uint64_t)s->tid << 16 | s->attr;

@@ -1,11 +1,11 @@
-/* perf_machine.c - the records in the order of time: what they say happened. */
+/* perf_machine.c - handles the records in order of time. */
 #include <string.h>
 
 #include "base/capped.h"
 #include "base/num.h"
 #include "formats/perfdata/perf.h"
 
-enum { WAITING_MAX = 1 << 16 }; /* samples; beyond that the oldest stay as they are */
+enum { WAITING_MAX = 1 << 16 }; /* samples; beyond it the older half is added as it is */
 
 /* ---- samples that wait for the rest of their stacks ---- */
 
@@ -91,7 +91,8 @@ static uint32_t flags_of(unsigned mode)
 	       (mode == PERF_MODE_HYPERVISOR ? FRAME_HYPERVISOR : 0);
 }
 
-/* Threads on CPUs at this time. What runs when the recording starts was never switched to. */
+/* Number of threads on CPUs at this time. A thread that runs when the recording starts has no
+ * record of being switched in. */
 static uint16_t parallelism(const struct perf *p)
 {
 	int64_t n = p->machine.running + 1;
@@ -105,7 +106,7 @@ static uint16_t parallelism(const struct perf *p)
 	return n < 1 ? 1 : (uint16_t)n;
 }
 
-/* Times at the very end of the clock are perf's mark for what has none. */
+/* perf marks records without a time by times at the very end of the clock. */
 static uint64_t sample_time(uint64_t time) { return time >= UINT64_C(0xffffffff) << 32 ? 0 : time; }
 
 /* time_ns, weight: as in struct sample. */
@@ -143,7 +144,8 @@ static uint64_t advance(struct perf_id *id, uint64_t value)
 	return delta;
 }
 
-/* Values of all events of a group were read where the leader was sampled: a sample of each. */
+/* The values of all events of a group were read when the leader was sampled: emits a sample for
+ * each. */
 static void emit_group(struct perf *p, const struct perf_attr *a, struct bytes b, struct sample s,
 		       const struct perf_stack *stack, uint32_t tid)
 {
@@ -182,7 +184,7 @@ static void emit_read(struct perf *p, struct perf_attr *a, uint32_t id, struct s
 		emit_as(p, a, s, delta, stack, from->tid);
 }
 
-/* A sample of each branch that was taken before it. */
+/* Emits a sample for each branch that was taken before this sample. */
 static void emit_branches(struct perf *p, struct perf_attr *a, struct sample like,
 			  const struct perf_thread *t, const struct perf_sample *s)
 {
@@ -235,7 +237,7 @@ static void deliver_leaf(struct perf *p, uint64_t time, const struct perf_leaf_s
 		perf_leaf_keep(p, l, space, &x, at);
 }
 
-/* Whether nothing but its frames, its task and its event tells one of a chain apart from others. */
+/* Whether samples of an event differ only in frames, task and event, so that they can be summed. */
 static bool are_summed(const struct perf *p, const struct perf_attr *a)
 {
 	return p->sums && !p->details.wanted && !p->details.by_branch && !p->machine.has_switches &&
@@ -243,7 +245,7 @@ static bool are_summed(const struct perf *p, const struct perf_attr *a)
 	       (!(a->layout.sample_type & PERF_READ) || a->off_cpu_raw);
 }
 
-/* Its chain, and what perf_sample_parse_chain() sets. */
+/* Sums a sample of which only the chain, and what perf_sample_parse_chain() sets, are known. */
 static void sum(struct perf *p, struct perf_attr *a, const struct perf_sample *s)
 {
 	struct perf_thread *t = perf_thread_at(p, s->pid, s->tid);
@@ -324,7 +326,7 @@ static void deliver_sample(struct perf *p, const struct perf_record *r)
 	p->machine.detail = 0;
 }
 
-/* ---- off the CPU ---- */
+/* ---- off-CPU time ---- */
 
 static uint16_t add_derived(struct perf *p, const char *name, enum event_kind kind)
 {
@@ -340,13 +342,13 @@ static void declare_off_cpu(struct perf *p)
 {
 	if (p->machine.has_off_cpu)
 		return;
-	perf_attrs_declare(p); /* those of the file come first */
+	perf_attrs_declare(p); /* the file's own events come first */
 	p->machine.blocked = add_derived(p, "blocked (place estimated)", EVENT_BLOCKED);
 	p->machine.runnable = add_derived(p, "waiting (place estimated)", EVENT_WAITING);
 	p->machine.has_off_cpu = true;
 }
 
-/* The stack where the thread was last seen is assumed for where it stopped: a guess. */
+/* Assumes that the thread stopped where it was last seen: the stack is a guess. */
 static void emit_off_cpu(struct perf *p, struct perf_thread *t, uint64_t until)
 {
 	if (!t->out || until <= t->out)
@@ -387,7 +389,7 @@ static void deliver_switch(struct perf *p, const struct perf_record *r, uint32_t
 	uint16_t misc = perf_u16(p, r->data + 4);
 	uint64_t time = sample_time(r->time);
 
-	if (wide) /* of everybody on a CPU, those that were not recorded among them */
+	if (wide) /* of all threads on a CPU, even those not recorded */
 		p->machine.has_switches = false;
 	if (!time || tid == NONE || (wide && !tid))
 		return;
@@ -413,7 +415,7 @@ struct perf_mapping {
 	char build_id[41];
 };
 
-/* To the end of the record at most. */
+/* A text that ends with the record at the latest. */
 static const char *take_text(struct perf *p, const struct bytes *b)
 {
 	size_t n = strnlen((const char *)b->pos, bytes_left(b));
@@ -422,8 +424,8 @@ static const char *take_text(struct perf *p, const struct bytes *b)
 				 : arena_printf(&p->arena, "%.*s", (int)n, (const char *)b->pos);
 }
 
-/* u8 size, 3 bytes, 20 bytes of id. Some builds of perf 6.1 leave the device and inode there, and
- * crash when they read it: a size that is none is no build id. */
+/* u8 size, 3 bytes, 20 bytes of id. Some builds of perf 6.1 leave device and inode there, and crash
+ * when they read it: with an impossible size there is no build id. */
 static void read_build_id(const uint8_t *at, char *hex)
 {
 	num_hex(hex, at + 4, at[0] <= 20 ? at[0] : 0);
@@ -457,7 +459,8 @@ static bool read_mapping(struct perf *p, const struct perf_record *r, struct byt
 	return !b.failed;
 }
 
-/* "[kernel.kallsyms]_text" is the kernel, and how its address was found. */
+/* "[kernel.kallsyms]_text": the name of the kernel, and the symbol by which its address was
+ * found. */
 static void map_kernel(struct perf *p, struct perf_mapping *m, struct perf_space *space)
 {
 	const char *end = strchr(m->path, ']'), *id = m->build_id;
@@ -486,7 +489,7 @@ static void map_user(struct perf *p, struct perf_mapping *m)
 					m->map.is_data ? PERF_MAP_DATA : PERF_MAP_CODE);
 	const struct perf_object *o = &p->objects.at[m->map.object];
 	if (!space->has_main && !m->map.is_data && o->kind == OBJECT_ELF) {
-		space->has_main = true; /* the kernel maps it before all others */
+		space->has_main = true; /* the kernel maps the executable before all other files */
 		profile_add_object_of(p->into, o->path, o->build_id, o->kind, true);
 	}
 	perf_space_map(p, space, m->map);
@@ -515,8 +518,8 @@ static void deliver_mmap(struct perf *p, const struct perf_record *r, struct byt
 	}
 }
 
-/* u64 address; u32 length; u16 type, flags; name: a program that the kernel was given (BPF), or a
- * piece of code that it made for itself. */
+/* u64 address; u32 length; u16 type, flags; name: a BPF program, or a piece of code that the kernel
+ * made for itself. */
 static void deliver_ksymbol(struct perf *p, struct bytes b)
 {
 	enum { UNREGISTER = 1 };
@@ -572,9 +575,9 @@ static void deliver_exit(struct perf *p, const struct perf_record *r, struct byt
 	p->machine.running--;
 }
 
-/* ---- each record ---- */
+/* ---- all records ---- */
 
-/* The thread of a record that is no sample. */
+/* Finds the thread of a record that is no sample. */
 static void read_owner(struct perf *p, const struct perf_record *r, uint32_t *pid, uint32_t *tid)
 {
 	uint32_t id;
@@ -658,12 +661,12 @@ void perf_machine_finish(struct perf *p)
 
 	perf_attrs_declare(p);
 	perf_sums_settle(p);
-	for (size_t i = 0; i < p->threads.n; i++) /* still off when the recording ended */
+	for (size_t i = 0; i < p->threads.n; i++) /* off a CPU at the recording's end */
 		emit_off_cpu(p, &p->threads.at[i], m->last_time);
 	emit_first(p, m->waiting.n);
 	perf_leaves_finish(p);
 	perf_tasks_finish(p);
-	/* The same losses, as the kernel and as the counters tell of them. */
+	/* The kernel's records and the counters report the same losses. */
 	capped_add(&audit->lost,
 		   m->lost_records > m->lost_samples ? m->lost_records : m->lost_samples);
 	capped_add(&audit->duration_ns, m->last_time - m->first_time);

@@ -1,4 +1,4 @@
-/* perf_object.c - what mappings are of: files, the kernel, code made at run time. */
+/* perf_object.c - the objects of mappings: files, the kernel, code made at run time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ const char *perf_jit_path(struct perf *p, uint32_t pid)
 	return arena_printf(&p->arena, "/tmp/perf-%u.map", pid);
 }
 
-/* "/tmp/jit-1234.dump": a program maps it to tell where its jitdump is. */
+/* "/tmp/jit-1234.dump": a program maps it to show where its jitdump is. */
 static bool is_jitdump(const char *path)
 {
 	const char *name = base_name(path);
@@ -76,7 +76,7 @@ static enum object_kind user_kind(const char *path)
 
 /* ---- the kernel ---- */
 
-/* "": none. */
+/* "": not known. */
 static const char *known_build_id(struct perf *p, const char *path)
 {
 	uint32_t known = map64_get(&p->build_ids, strtab_add(p->strings, path));
@@ -129,7 +129,8 @@ static uint32_t add_object(struct perf *p, const char *path, const char *build_i
 	return *i;
 }
 
-/* The code itself lies in memory that is no file's. */
+/* Notes the jitdump that a process maps. Its code is in anonymous memory, so the dump is attached
+ * to that object. */
 static void add_dump(struct perf *p, const char *path, uint32_t pid)
 {
 	uint32_t code = add_object(p, perf_jit_path(p, pid), "", OBJECT_JIT);
@@ -158,7 +159,7 @@ uint32_t perf_object_add(struct perf *p, const char *path, const char *build_id,
 	return add_object(p, path, build_id, user_kind(path));
 }
 
-/* ---- what could not be read ---- */
+/* ---- unreadable files ---- */
 
 void perf_unread(struct perf *p, const char *what, struct kin_error *err)
 {
@@ -169,8 +170,8 @@ void perf_unread(struct perf *p, const char *what, struct kin_error *err)
 	kin_error_free(err);
 }
 
-/* The machine's failure, and not a file's that is gone or another one: that is said of its names.
- */
+/* True for a failure of this machine. Files that are missing or of another build are reported with
+ * their names instead. */
 static bool is_failure(const struct kin_error *err)
 {
 	int errnum = kin_error_errno(err);
@@ -206,8 +207,8 @@ static void load_segments(struct perf *p, struct perf_object *o)
 	object_free(file);
 }
 
-/* What a file says about itself. If it is not there, or not here, addresses are taken for offsets:
- * with most linkers they are, for code. */
+/* Reads an object's file. If that is missing or on another machine, addresses are taken for file
+ * offsets: with most linkers they are equal for code. */
 static void load(struct perf *p, struct perf_object *o)
 {
 	o->is_loaded = true;
@@ -243,7 +244,7 @@ static uint64_t link_time(const struct perf_object *o, const struct perf_map *m,
 		if (offset < s->offset || offset - s->offset >= s->file_size)
 			continue;
 		addr = s->addr + (offset - s->offset);
-		if (s->executable) /* a page at the border of two may be in both */
+		if (s->executable) /* a page at the border of two segments may be in both */
 			break;
 	}
 	return addr;

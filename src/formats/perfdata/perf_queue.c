@@ -1,10 +1,10 @@
-/* perf_queue.c - puts the records of a perf.data in the order of time, a round at a time. */
+/* perf_queue.c - sorts the records of a perf.data by time, one round after another. */
 #include <string.h>
 
 #include "base/search.h"
 #include "formats/perfdata/perf.h"
 
-/* Records are read or copied into chunks; a chunk is used again when all of its records were
+/* Records are read or copied into chunks. A chunk is used again when all of its records were
  * delivered. */
 #ifdef KIN_SMALL_TABLES
 enum { CHUNK = 1 << 16 }; /* no record is larger */
@@ -12,20 +12,20 @@ enum { CHUNK = 1 << 16 }; /* no record is larger */
 enum { CHUNK = 1 << 18 };
 #endif
 
-/* More than this does not wait (files without rounds, or with times that make no sense): the older
- * half is then delivered. */
+/* If more than this waits (files without rounds, or with senseless times), the older half is
+ * delivered. */
 enum { WAITING_MAX = 512 << 20 };
 
-enum { AHEAD = 6, SOON = 3 }; /* records that are fetched before their turn, and what they need */
+enum { AHEAD = 6, SOON = 3 }; /* records ahead: to fetch their data, then the slots they need */
 
 struct perf_chunk {
 	struct perf_chunk *next;
 	size_t size, used; /* bytes */
-	size_t live;       /* records, and 1 for the file that is read into it */
+	size_t live;       /* number of records, plus 1 while the file is read into it */
 	uint8_t data[];
 };
 
-/* For n bytes: payloads may be larger than a chunk. */
+/* A chunk for n bytes: payloads may be larger than CHUNK. */
 static struct perf_chunk *chunk_new(struct perf_queue *q, size_t n)
 {
 	struct perf_chunk *c = q->unused;
@@ -73,7 +73,7 @@ uint8_t *perf_reader_take(void *reader, size_t n, size_t *cap)
 	if (!old || old->live > 1 || n > old->size) {
 		r->chunk = chunk_new(r->queue, n);
 		r->chunk->live = 1;
-		r->passed = old; /* what is left in it is still to be moved */
+		r->passed = old; /* the rest of it is still to be moved */
 	}
 	*cap = r->chunk->size;
 	return r->chunk->data;
@@ -135,7 +135,7 @@ static void merge_runs(struct perf_record *to, const struct perf_record *from, s
 									       : from[j++];
 }
 
-/* A record per CPU in turn is the rule: few, long runs. */
+/* Finds runs in order of time. Usually each CPU has written a run, so they are few and long. */
 static void find_runs(struct perf_queue *q)
 {
 	q->runs.n = 0;
@@ -175,7 +175,7 @@ static void sort(struct perf_queue *q)
 
 bool perf_queue_is_full(const struct perf_queue *q) { return q->bytes > WAITING_MAX; }
 
-/* Sorting costs as much as there is waiting: not worth it for the few that came since. */
+/* Sorting takes time proportional to all waiting records: not worth it for a few new ones. */
 static bool is_worth_it(const struct perf_queue *q, uint64_t limit)
 {
 	return limit == PERF_NO_TIME || q->sorted == q->at.n || q->at.n - q->sorted > q->sorted / 4;
@@ -186,8 +186,8 @@ static size_t count_due(const struct perf_queue *q, uint64_t limit)
 	return COUNT_WHILE(q->at.n, i, q->at.at[i].time <= limit);
 }
 
-/* What was copied a round ago is not in the core's cache any more, and where leaves are added up is
- * not there yet. */
+/* Data copied a round ago is no longer in the core's cache, and slots of leaves are not there
+ * yet. */
 static void prefetch(const struct perf *p, const struct perf_record *r)
 {
 	enum { LINE = 64, LINES_MAX = 8 };
@@ -210,7 +210,7 @@ void perf_queue_flush(struct perf_queue *q, uint64_t limit,
 		limit = q->at.at[q->at.n / 2].time;
 	size_t n = count_due(q, limit);
 	if (!full && limit != PERF_NO_TIME && n < q->at.n / 8)
-		return; /* moving the rest costs as much as there is of it */
+		return; /* moving the rest takes time proportional to it */
 	for (size_t i = 0; i < n; i++) {
 		if (i + AHEAD < n)
 			prefetch(p, &q->at.at[i + AHEAD]);

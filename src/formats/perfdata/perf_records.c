@@ -1,9 +1,9 @@
-/* perf_records.c - the records of a file as they lie in it: unpacked, those about the file itself
- * taken at once, all others put in the order of time.
+/* perf_records.c - reads the records of a file: unpacks them, handles those about the file itself
+ * at once, and puts all others in order of time.
  *
- * The kernel writes one buffer per CPU, perf copies them to the file in turn and marks the end of
- * each round. What comes after a round is not older than the newest of the round before: up to
- * there all is known. */
+ * The kernel writes one buffer per CPU; perf copies them to the file in turn and marks the end of
+ * each round. Records after a round are not older than the newest record of the round before, so
+ * all records up to that time are known. */
 #include <errno.h>
 #include <string.h>
 #include <zstd.h>
@@ -14,23 +14,24 @@
 
 enum { RECORD_MAX = 65536 };
 
-/* What a file can make us do: the stack dumps of a loop are nearly alike and are packed a thousand
- * times smaller, but each record has a time of its own, which takes a byte at least. */
+/* Limits against compressed data that unpacks to too much. Stack dumps of a loop are nearly alike
+ * and are packed a thousandfold, but each record has a time of its own, which takes at least a
+ * byte. */
 enum { UNPACKED_PER_BYTE = 4096, UNPACKED_FREE = 64 << 20, RECORDS_FREE = 1 << 16 };
 
-/* One file of a recording: there are several only if perf recorded with threads. */
+/* One file of a recording. There are several only if perf recorded with threads. */
 struct head {
 	struct window *w;
 	struct perf_reader reader;
 	struct window_room room;
-	uint64_t end;   /* of the records, in the file */
-	uint64_t known; /* everything up to this time was read */
+	uint64_t end;   /* end of the records in the file */
+	uint64_t known; /* all records up to this time were read */
 	uint64_t next, newest;
 	bool is_done;
 	ZSTD_DStream *unpack;
-	uint8_t *out; /* unpacked bytes that are no whole record yet */
+	uint8_t *out; /* unpacked bytes of an incomplete record */
 	size_t n_out;
-	uint64_t packed, unpacked, records; /* bytes, bytes, and records unpacked so far */
+	uint64_t packed, unpacked, records; /* packed bytes, unpacked bytes, and records so far */
 };
 
 /* ---- one record ---- */
@@ -44,7 +45,7 @@ static uint64_t size_of(const struct perf *p, const uint8_t *record)
 	return size;
 }
 
-/* Whether a time is one of the recording. */
+/* Whether the time is set. */
 static bool is_timed(uint64_t time) { return time && time != PERF_NO_TIME; }
 
 static void add_record(struct perf *p, struct head *h, const uint8_t *data, size_t size,
@@ -63,7 +64,7 @@ static void add_record(struct perf *p, struct head *h, const uint8_t *data, size
 		r.data = data;
 		r.chunk = perf_reader_chunk(&h->reader, data);
 	}
-	if (!is_timed(r.time)) { /* made up by perf about what was there before */
+	if (!is_timed(r.time)) { /* made up by perf about the state before the recording */
 		perf_machine_deliver(p, &r);
 		return;
 	}
@@ -91,7 +92,7 @@ static void read_attr(struct perf *p, struct bytes b, uint64_t offset)
 		perf_attrs_add_id(p, bytes_u64(&b), index);
 }
 
-/* u64 type, u64 id, then a name if that is what is new. */
+/* u64 type, u64 id; then a name if the type says so. */
 static void update_event(struct perf *p, struct bytes b)
 {
 	enum { NAME = 2 };
@@ -118,7 +119,7 @@ static void end_round(struct perf *p, struct head *h, bool alone)
 
 static void unpack(struct perf *p, struct head *h, struct bytes packed, uint64_t offset);
 
-/* A record as it is, in memory as a whole. */
+/* Handles a record that is in memory as a whole. */
 static void take(struct perf *p, struct head *h, const uint8_t *data, size_t size, uint64_t offset,
 		 bool nested)
 {
@@ -168,7 +169,7 @@ static void take(struct perf *p, struct head *h, const uint8_t *data, size_t siz
 
 /* ---- packed records ---- */
 
-/* Records that are whole; what is left of the last one moves to the front. False: damaged. */
+/* Handles whole records, and moves the rest of the last one to the front. False: damaged. */
 static bool take_unpacked(struct perf *p, struct head *h, uint64_t offset)
 {
 	size_t at = 0;
@@ -221,7 +222,7 @@ static bool unpack_all(struct perf *p, struct head *h, ZSTD_inBuffer *in, uint64
 	return true;
 }
 
-/* One stream across all records: what cannot be unpacked takes the rest with it. */
+/* All packed records are one stream: if one cannot be unpacked, the rest is lost, too. */
 static void unpack(struct perf *p, struct head *h, struct bytes packed, uint64_t offset)
 {
 	ZSTD_inBuffer in = { packed.pos, bytes_left(&packed), 0 };
@@ -248,7 +249,7 @@ static uint64_t left(const struct head *h)
 	return h->end - at < n ? h->end - at : n;
 }
 
-/* Payload of AUXTRACE and TRACING_DATA records, which lies behind them. */
+/* Skips the payload that follows AUXTRACE and TRACING_DATA records. */
 static void skip_payload(struct perf *p, struct head *h, uint64_t n, uint64_t offset)
 {
 	if (n > left(h)) {
@@ -283,7 +284,8 @@ static void read_record(struct perf *p, struct head *h, uint64_t size, uint64_t 
 		skip_payload(p, h, payload, offset);
 }
 
-/* The size does not fit its field if perf packed almost 64 KiB: then it says so elsewhere. */
+/* If perf packed almost 64 KiB, the size does not fit its field, and is computed from another
+ * one. */
 static uint64_t repair_size(const struct perf *p, const struct head *h, uint64_t size)
 {
 	const uint8_t *data = h->w->b.pos;
@@ -294,8 +296,8 @@ static uint64_t repair_size(const struct perf *p, const struct head *h, uint64_t
 	return packed < RECORD_MAX && (uint16_t)all == size ? all : size;
 }
 
-/* Whether a whole record is in the window; *size is its size. What is larger than any of perf's
- * (simpleperf's own kinds) is passed over. */
+/* Whether a whole record is in the window; *size is its size. Records larger than any of perf's
+ * (simpleperf's own kinds) are skipped. */
 static bool find_record(struct perf *p, struct head *h, uint64_t *size)
 {
 	uint64_t n = left(h), offset = window_offset(h->w);
@@ -323,7 +325,8 @@ static bool find_record(struct perf *p, struct head *h, uint64_t *size)
 	return true;
 }
 
-/* Most records are the kernel's, and in the window as a whole: false if this one is not. */
+/* Handles a record of the kernel that is in the window as a whole, as most are; otherwise returns
+ * false. */
 static bool read_at_hand(struct perf *p, struct head *h)
 {
 	const uint8_t *data = h->w->b.pos;
@@ -340,7 +343,7 @@ static bool read_at_hand(struct perf *p, struct head *h)
 	return true;
 }
 
-/* To the end of a round, if there are other files to wait for, or of the file. */
+/* Reads to the end of a round if other files must be waited for, else to the end of the file. */
 static void read_round(struct perf *p, struct head *h, bool alone)
 {
 	uint64_t known = h->known, size;
@@ -357,11 +360,11 @@ static void read_round(struct perf *p, struct head *h, bool alone)
 	}
 }
 
-/* ---- all of them ---- */
+/* ---- all files ---- */
 
 struct heads {
 	VEC(struct head) at;
-	struct window *windows; /* of all but the first */
+	struct window *windows; /* of all files but the first */
 	size_t n_windows;
 };
 
@@ -388,7 +391,7 @@ static void open_beside(struct perf *p, struct heads *heads)
 	}
 }
 
-/* The one of which the least is known; NULL if all were read. */
+/* The file of which least is known; NULL if all were read. */
 static struct head *least_known(struct heads *heads)
 {
 	struct head *least = NULL;
@@ -401,7 +404,8 @@ static struct head *least_known(struct heads *heads)
 	return least;
 }
 
-/* Records that wait stay where they were read to, unless most do not wait at all. */
+/* Lets the window read into the queue's memory, where waiting records stay. With leaves_only most
+ * records do not wait. */
 static void head_start(struct perf *p, struct head *h)
 {
 	h->reader.queue = &p->queue;
@@ -433,7 +437,7 @@ void perf_records_read(struct perf *p, struct window *w, uint64_t end)
 		perf_queue_flush(&p->queue, next ? next->known : PERF_NO_TIME, perf_machine_deliver,
 				 p);
 	}
-	/* Beyond what a file promised, and did not hold. */
+	/* The file has less data than its header promised. */
 	if (end != UINT64_MAX && window_offset(w) < end && !window_left(w))
 		perf_damaged(p, window_offset(w),
 			     "it ends before its data do; the recording or the "

@@ -1,15 +1,16 @@
-/* perf_sample.c - one sample, field by field, in the order in which the kernel writes them. */
+/* perf_sample.c - parses one sample, field by field, in the order in which the kernel writes
+ * them. */
 #include "formats/perfdata/perf_sample.h"
 
 #include "base/base.h"
 #include "formats/perfdata/perf_format.h"
 
-/* A word each, in this order, up to the first that has a size of its own. */
+/* Places the fields of one word each, which come first and in this order. */
 void perf_sample_layout_place(struct perf_sample_layout *l)
 {
 	const struct {
 		uint64_t field;
-		int *at; /* NULL: nobody asks for it */
+		int *at; /* NULL: not used */
 	} fixed[] = {
 		{ PERF_IDENTIFIER, &l->id },
 		{ PERF_IP, &l->ip },
@@ -54,7 +55,7 @@ static void read_read(const struct perf_sample_layout *l, struct bytes *b, struc
 	s->read = bytes_take(b, (size_t)words * 8);
 }
 
-/* n items of `size` bytes. */
+/* Takes n items of `size` bytes. */
 static const uint8_t *take_array(struct bytes *b, uint64_t n, size_t size)
 {
 	if (n > bytes_left(b) / size) {
@@ -101,7 +102,7 @@ static void read_stack(struct bytes *b, struct perf_sample *s)
 	if (!size)
 		return;
 	s->stack = take_array(b, size, 1);
-	uint64_t used = bytes_u64(b); /* the rest is not the program's */
+	uint64_t used = bytes_u64(b); /* bytes that were copied; the rest is unset */
 	s->stack_size = s->stack ? (size_t)(used < size ? used : size) : 0;
 	s->stack_full = s->stack && used >= size;
 }
@@ -157,8 +158,8 @@ static uint32_t fixed_u32(const struct perf_sample_layout *l, const uint8_t *rec
 	return at > 0 ? (uint32_t)bytes_load(record + at, 4, l->swap) : missing;
 }
 
-/* All of them but ADDR. Inlined: it is half of what a sample costs of which only the leaf is
- * wanted. */
+/* Reads all of them but ADDR. Inlined: if only the leaf is wanted, this takes half of a sample's
+ * time. */
 static inline __attribute__((always_inline)) void
 read_fixed(const struct perf_sample_layout *l, const uint8_t *record, struct perf_sample *s)
 {
@@ -225,7 +226,7 @@ bool perf_sample_parse(const struct perf_sample_layout *l, const uint8_t *record
 		ret->user = read_registers(&b, l->regs_user);
 	if (t & PERF_STACK_USER)
 		read_stack(&b, ret);
-	bool failed = b.failed; /* what follows is not about stacks */
+	bool failed = b.failed; /* the following fields do not concern stacks */
 	read_details(l, &b, ret);
 	ret->is_longer = !b.failed && !(t & ~PERF_SAMPLE_FIELDS) && bytes_left(&b) >= 8;
 	return !failed && (!details || !b.failed);

@@ -1,9 +1,9 @@
 /* perf_sample.h - one sample as the kernel writes it (PERF_RECORD_SAMPLE), in its ring buffer or in
  * a perf.data file.
  *
- * What is in it depends on its event: make a struct perf_sample_layout of the event's attribute
- * once, and parse its samples with that. Arrays are not copied: they are those of the record, as
- * long as it is there, at any address and in its byte order. */
+ * Its fields depend on its event: make a struct perf_sample_layout of the event's attribute once,
+ * and parse its samples with that. Arrays are not copied: they point into the record, may be
+ * unaligned, and have its byte order. */
 #ifndef INPUT_PERF_SAMPLE_H
 #define INPUT_PERF_SAMPLE_H
 
@@ -15,7 +15,7 @@
 struct perf_sample_layout {
 	/* As in the event's attribute. */
 	uint64_t sample_type, read_format, branch_type, regs_user, regs_intr;
-	uint64_t default_period; /* of samples without a PERIOD */
+	uint64_t default_period; /* for samples without a PERIOD */
 	bool swap;               /* the byte order is not this machine's */
 	/* The rest is set by perf_sample_layout_place(). Offsets from the start of the record; -1:
 	 * missing. */
@@ -61,17 +61,17 @@ static inline uint64_t perf_sample_word(const uint8_t *words, size_t i)
 	return bytes_load(words + 8 * i, 8, false);
 }
 
-/* Nothing behind `size` bytes is read. False if the record is shorter than its contents: those up
- * to the stack or, with `details`, all. */
+/* Reads nothing after `size` bytes. False if the record is shorter than its fields: those up to the
+ * stack or, with `details`, all. */
 bool perf_sample_parse(const struct perf_sample_layout *l, const uint8_t *record, size_t size,
 		       bool details, struct perf_sample *ret);
 
-/* A sample that has nothing but its fixed fields and a chain: sets the chain and what is before it
- * in the struct except `fields`, and nothing else. False: it has more, or less. */
+/* Parses a sample that has only fixed fields and a chain. Sets the chain and the members before it,
+ * except `fields`, and nothing else. False: the sample has other fields, or no chain. */
 bool perf_sample_parse_chain(const struct perf_sample_layout *l, const uint8_t *record, size_t size,
 			     struct perf_sample *ret);
 
-/* Whether the chain ends in what says that its user part comes later, in another record. */
+/* Whether the chain ends in the mark that its user part comes later, in another record. */
 bool perf_sample_is_deferred(const struct perf_sample *s, bool swap);
 
 #endif

@@ -1,12 +1,12 @@
 /* perf_space.c - address spaces: trees of mappings ordered by address and heaps by a random number
- * (treaps). A fork shares the tree; what is changed afterwards is copied on the way down, so that a
- * change costs the logarithm of the mappings in time and memory, whatever the file says. */
+ * (treaps). A fork shares the tree. Later changes copy the nodes on their way down, so a change
+ * takes time and memory proportional to the logarithm of the number of mappings, for any file. */
 #include "formats/perfdata/perf.h"
 
 struct perf_node {
 	struct perf_map map;
 	uint32_t priority, owner;
-	bool answered; /* an address in it was asked for */
+	bool answered; /* an address in it was looked up */
 	struct perf_node *left, *right;
 };
 
@@ -54,7 +54,7 @@ static struct perf_node *make(struct perf *p, const struct perf_space *s, struct
 	return n;
 }
 
-/* Mappings that start below addr, and the others. */
+/* Splits a tree into mappings that start below addr, and the others. */
 static void split(struct perf *p, const struct perf_space *s, struct perf_node *n, uint64_t addr,
 		  struct perf_node **below, struct perf_node **others)
 {
@@ -73,7 +73,7 @@ static void split(struct perf *p, const struct perf_space *s, struct perf_node *
 	*below = *others = NULL;
 }
 
-/* All of a lie below those of b. */
+/* Joins two trees; all mappings of a lie below those of b. */
 static struct perf_node *join(struct perf *p, const struct perf_space *s, struct perf_node *a,
 			      struct perf_node *b)
 {
@@ -94,8 +94,8 @@ static struct perf_node *join(struct perf *p, const struct perf_space *s, struct
 	return root;
 }
 
-/* Cuts off what the last of the mappings has from addr on; true if there was something, and *rest
- * is it. The tree is the space's own down to there: split() came by. */
+/* Cuts the last mapping off at addr. True if there was a part from addr on, which is stored in
+ * *rest. The nodes down to there belong to the space alone, since split() passed them. */
 static bool cut_last(struct perf *p, const struct perf_space *s, struct perf_node **root,
 		     uint64_t addr, struct perf_map *rest)
 {
@@ -115,7 +115,7 @@ static bool cut_last(struct perf *p, const struct perf_space *s, struct perf_nod
 	return true;
 }
 
-/* Whether answers came from these; beyond a few, that is assumed. */
+/* Whether answers came from these mappings. Assumed if there are more than a few. */
 static bool has_answered(const struct perf_node *n, unsigned *steps)
 {
 	if (!n)
@@ -143,7 +143,7 @@ void perf_space_map(struct perf *p, struct perf_space *s, struct perf_map m)
 	split(p, s, s->root, m.start, &below, &rest);
 	split(p, s, rest, m.end, &inside, &above);
 	changed |= has_answered(inside, &steps);
-	/* The last mapping that is overlapped goes on behind the new one. */
+	/* A mapping that overlaps the start of the new one may go on after its end. */
 	if (cut_last(p, s, &below, m.start, &cut)) {
 		changed |= last_has_answered(below);
 		if (cut.end > m.end) {
@@ -182,7 +182,7 @@ bool perf_space_find(struct perf_space *s, uint64_t addr, struct perf_map *ret)
 {
 	struct perf_node *n = find(s->root, addr);
 
-	if (n && s->before) { /* the new program runs */
+	if (n && s->before) { /* the new program runs now */
 		s->before = NULL;
 		s->generation = s->after;
 	}

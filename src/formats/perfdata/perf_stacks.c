@@ -1,8 +1,8 @@
-/* perf_stacks.c - the addresses of a sample as a stack of the profile.
+/* perf_stacks.c - makes stacks of the profile from the addresses of samples.
  *
- * Programs are where they were before most of the time. Of a thread's last chain the next one has
- * the outer part, word by word; chains that come back as a whole are known by a hash of 128 bits.
- * What is left is looked up address by address, and not compared with any other stack. */
+ * Most of the time a program is where it was before. The outer part of a chain usually equals that
+ * of the thread's last chain, word by word; chains that recur as a whole are recognised by a hash
+ * of 128 bits. The rest is looked up address by address, and not compared with any other stack. */
 #include <string.h>
 
 #include "formats/perfdata/perf.h"
@@ -13,8 +13,8 @@ enum { FRAME_BITS = 4, KNOWN_BITS = 3 };
 enum { FRAME_BITS = 15, KNOWN_BITS = 13 };
 #endif
 enum { FRAMES = 1 << FRAME_BITS }; /* addresses remembered */
-enum { KNOWN = 1 << KNOWN_BITS };  /* chains */
-enum { IS_RETURN = 0x80 };         /* with a mode, which is smaller */
+enum { KNOWN = 1 << KNOWN_BITS };  /* chains remembered */
+enum { IS_RETURN = 0x80 };         /* added to a mode, which is smaller */
 
 struct perf_known { /* all 0: empty */
 	uint64_t hash[2];
@@ -27,15 +27,15 @@ struct perf_frame {
 	frameid frame;  /* 0: empty */
 };
 
-/* A stack in the making, leaf first; `below` frames of `last`, of so many words, follow those in
- * p->chains. */
+/* A stack being made, leaf first. After the frames in p->chains come `below` frames of `last`,
+ * which stand for below_words words of the chain. */
 struct perf_walk {
 	struct perf *p;
 	struct perf_space *user;
 	struct perf_last *last;
-	size_t equal; /* words that the chain ends in as the last one did */
+	size_t equal; /* number of words at the chain's end that equal the last chain's */
 	size_t n, below, below_words;
-	size_t n_kernel; /* of all, in front of the first one of user code */
+	size_t n_kernel; /* frames before the first one of user code */
 };
 
 /* ---- addresses ---- */
@@ -76,7 +76,7 @@ static struct frame resolve(struct perf *p, struct perf_space *space, unsigned m
 	if (space && perf_space_find(space, ip, &m))
 		return perf_object_frame(p, &m, ip);
 	if (mode == PERF_MODE_KERNEL || mode == PERF_MODE_GUEST_KERNEL) {
-		/* No mapping says so, but it cannot be anything else. */
+		/* It is in no mapping, but can only be the kernel's. */
 		m.object = perf_object_add(p,
 					   mode == PERF_MODE_KERNEL ? "[kernel.kallsyms]"
 								    : "[guest.kernel.kallsyms]",
@@ -115,16 +115,17 @@ static frameid look_up(struct perf *p, struct perf_space *space, unsigned mode, 
 struct perf_part {
 	struct perf_space *space;
 	unsigned mode;
-	uint32_t flags, key; /* key: in perf_frame.space, but for FRAME_RETURN */
+	uint32_t flags, key; /* key: for perf_frame.space, without FRAME_RETURN */
 	bool is_kernel;      /* or the hypervisor */
-	bool is_keyed;       /* there are not too many generations for a key */
+	bool is_keyed;       /* the generation is small enough to be part of a key */
 };
 
 enum { FLAG_BITS = 4 };
 _Static_assert((FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR) < 1 << FLAG_BITS,
 	       "flags of frames fit");
 
-/* To be done again when an address was looked up: the space may have another generation then. */
+/* Sets the key. Call it again after an address was looked up: the space may then have another
+ * generation. */
 static void find_key(struct perf_part *part)
 {
 	uint32_t generation = part->space ? part->space->generation : 0;
@@ -148,7 +149,7 @@ static struct perf_part part_of(struct perf *p, struct perf_space *user, unsigne
 	return part;
 }
 
-/* Its place among those met lately. */
+/* The slot for an address among those seen recently. */
 static struct perf_frame *slot_of(const struct perf *p, uint64_t ip, uint32_t key)
 {
 	uint64_t hash = (ip ^ (uint64_t)key << 32) * 0x9e3779b97f4a7c15u;
@@ -156,14 +157,14 @@ static struct perf_frame *slot_of(const struct perf *p, uint64_t ip, uint32_t ke
 	return &p->chains.frames[hash >> (64 - FRAME_BITS)];
 }
 
-/* NULL: it has none. */
+/* NULL: the part has no keys. */
 static struct perf_frame *place_of(const struct perf *p, const struct perf_part *part, uint64_t ip,
 				   uint32_t key)
 {
 	return part->is_keyed ? slot_of(p, ip, key) : NULL;
 }
 
-/* find_key() is to be called after it. */
+/* Looks up an address and remembers its frame. Call find_key() after it. */
 static frameid learn(struct perf *p, struct perf_part part, uint64_t ip, uint32_t flags)
 {
 	uint32_t key = part.key | flags;
@@ -175,7 +176,7 @@ static frameid learn(struct perf *p, struct perf_part part, uint64_t ip, uint32_
 	return frame;
 }
 
-/* 0: it was not met lately. */
+/* The frame of an address seen recently; 0: it was not. */
 static frameid frame_met(const struct perf *p, const struct perf_part *part, uint64_t ip,
 			 uint32_t flags)
 {
@@ -221,7 +222,7 @@ unsigned perf_mode_of_marker(uint64_t marker, unsigned mode)
 	return mode;
 }
 
-/* n_words: from this one's to the end of the chain; 0: it is not of one. */
+/* n_words: length of the chain from this word on; 0: not from the chain. */
 static inline __attribute__((always_inline)) void push(struct perf_walk *w, struct perf_part *part,
 						       uint64_t ip, bool is_return, size_t n_words)
 {
@@ -243,7 +244,7 @@ static inline __attribute__((always_inline)) void push(struct perf_walk *w, stru
 	w->n++;
 }
 
-/* An address by itself. */
+/* Pushes a single address. */
 static void push_leaf(struct perf_walk *w, unsigned mode, uint64_t ip)
 {
 	struct perf_part part = part_of(w->p, w->user, mode);
@@ -261,8 +262,8 @@ static void push_mark(struct perf_walk *w, const char *name)
 		(struct perf_frame_now){ profile_add_mark(w->p->into, name), 0, PERF_MODE_USER };
 }
 
-/* Shares the rest of the chain, whose words are as in the last one, with the last stack; false if
- * that is not possible. */
+/* Takes the rest of the chain, whose words equal the last one's, from the last stack. False if that
+ * is not possible. */
 static bool share_rest(struct perf_walk *w, unsigned mode, size_t n_words)
 {
 	const struct perf_last *last = w->last;
@@ -282,8 +283,8 @@ static bool share_rest(struct perf_walk *w, unsigned mode, size_t n_words)
 }
 
 /* The first address of each part is where it was interrupted, or called the kernel; the others are
- * return addresses. The very first is the sample's own, which may be more precise. The words that
- * are looked at become those of the last chain: the others are. */
+ * return addresses. The very first may be replaced by the sample's own, which may be more precise.
+ * Words that are visited become the last chain's words; the others equal them already. */
 static void push_chain(struct perf_walk *w, const struct perf_chain *chain)
 {
 	struct perf_part part = part_of(w->p, w->user, chain->mode);
@@ -304,7 +305,7 @@ static void push_chain(struct perf_walk *w, const struct perf_chain *chain)
 			return;
 		if (w->n == 0 && chain->ip && chain->ip != ip) {
 			if (part.mode !=
-			    chain->mode) { /* only callers in user code were asked for */
+			    chain->mode) { /* only callers in user code were recorded */
 				push_leaf(w, chain->mode, chain->ip);
 				find_key(&part);
 			} else {
@@ -316,7 +317,7 @@ static void push_chain(struct perf_walk *w, const struct perf_chain *chain)
 	}
 }
 
-/* The CPU's own record of calls: where the last one went, and where each came from. */
+/* Pushes the CPU's own record of calls: the target of the latest call, and the source of each. */
 static void push_branches(struct perf_walk *w, const struct perf_sample *s)
 {
 	struct perf_part part = part_of(w->p, w->user, PERF_MODE_USER);
@@ -372,7 +373,7 @@ static bool is_of_spaces(const struct perf *p, const struct perf_last *last,
 	       last->guest == p->guest_kernel.generation;
 }
 
-/* The next one of the thread may share the chain. */
+/* Keeps the chain, as the thread's next one may share it. */
 static void keep_chain(const struct perf_walk *w, size_t n_words)
 {
 	struct perf_last *last = w->last;
@@ -383,7 +384,7 @@ static void keep_chain(const struct perf_walk *w, size_t n_words)
 	last->guest = w->p->guest_kernel.generation;
 }
 
-/* The i-th frame from the root on. */
+/* Keeps the i-th frame, counted from the root, as part of the last stack. */
 static frameid keep_frame(const struct perf_walk *w, size_t i)
 {
 	const struct perf_frame_now *now = &w->p->chains.now[w->below + w->n - 1 - i];
@@ -401,7 +402,8 @@ static stackid add_stack(struct perf *p, stackid caller, frameid frame)
 			      : profile_push_stack(p->into, caller, frame);
 }
 
-/* From the root to the leaf; what is as in the thread's stack before needs no looking up. */
+/* Makes the stack from the root to the leaf. Frames that equal the thread's last stack are not
+ * looked up. */
 static struct perf_stack intern(struct perf_walk *w)
 {
 	struct perf_last *last = w->last;
@@ -415,7 +417,7 @@ static struct perf_stack intern(struct perf_walk *w)
 		if (!same)
 			last->ids[i] = add_stack(w->p, i ? last->ids[i - 1] : 0, frame);
 	}
-	last->frames_in[0] = 0; /* of frames that are not of a chain */
+	last->frames_in[0] = 0; /* set by frames that are not from the chain */
 	last->n = n;
 	last->n_words = 0;
 	ret.all = n ? last->ids[n - 1] : 0;
@@ -423,7 +425,7 @@ static struct perf_stack intern(struct perf_walk *w)
 	return ret;
 }
 
-/* The same where stacks are told apart by a hash: there is always a frame. */
+/* The same if stacks are distinguished by a hash: there is always a frame. */
 static struct perf_frames hash_frames(struct perf_walk *w)
 {
 	struct perf_last *last = w->last;
@@ -432,7 +434,7 @@ static struct perf_frames hash_frames(struct perf_walk *w)
 
 	for (size_t i = w->below; i < n; i++)
 		h = last->hashes[i] = perf_hash_add(h, keep_frame(w, i));
-	last->frames_in[0] = 0; /* of frames that are not of a chain */
+	last->frames_in[0] = 0; /* set by frames that are not from the chain */
 	last->n = n;
 	struct perf_hash callers = n >= 2 ? last->hashes[n - 2] : (struct perf_hash){ 0 };
 	return (struct perf_frames){ last->frames, n, h, callers };
@@ -445,7 +447,7 @@ static struct perf_chain chain_of(const struct perf_sample *s, size_t n)
 	return (struct perf_chain){ .ip = s->ip, .at = s->chain, .n = n, .mode = s->mode };
 }
 
-/* Along the chain alone; `last` is the stack that it may share frames with. */
+/* Walks the chain alone; `last` is the stack that it may share frames with. */
 static struct perf_walk walk_chain(struct perf *p, struct perf_space *space,
 				   const struct perf_chain *chain, struct perf_last *last)
 {
@@ -469,7 +471,7 @@ static struct perf_stack make(struct perf *p, struct perf_space *space, const st
 	return stack;
 }
 
-/* Most chains begin with a mark, and are of the process that the last one was of. */
+/* Most chains begin with a mark, and belong to the same process as the last one. */
 void perf_stack_prefetch(const struct perf *p, const struct perf_record *r)
 {
 	enum { WORDS = 4 };
@@ -509,7 +511,7 @@ static struct perf_stack make_of_parts(struct perf *p, struct perf_space *space,
 
 	push_chain(&w, &chain);
 	if (s->n_branches) {
-		w.n = w.n_kernel; /* in place of frame pointers */
+		w.n = w.n_kernel; /* instead of frame pointers */
 		push_branches(&w, s);
 	} else if (dump && w.n == w.n_kernel) {
 		push_dump(&w, a, s);
@@ -520,7 +522,7 @@ static struct perf_stack make_of_parts(struct perf *p, struct perf_space *space,
 	return intern(&w);
 }
 
-/* ---- chains met before ---- */
+/* ---- chains seen before ---- */
 
 static uint64_t mix(uint64_t h, uint64_t x, uint64_t k)
 {
@@ -549,8 +551,7 @@ static void hash_sample(const struct perf *p, const struct perf_space *space,
 	h[1] = mix(h[1], s->n_chain, 0xd6e8feb86659fd93u) | 1;
 }
 
-/* Chains are looked for as long as every other one is known; else it is tried again
- * after a while. */
+/* Chains are looked up while every other one is known. Otherwise look-ups pause for a while. */
 static bool is_worth_looking(struct perf_chains *c)
 {
 	enum { TRY = 1024, REST = 16 * TRY };

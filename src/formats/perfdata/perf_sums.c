@@ -1,12 +1,13 @@
-/* perf_sums.c - samples that are told apart by their stack and task alone, added up as they come.
+/* perf_sums.c - sums samples that differ only in stack and task, as they come.
  *
- * Of many samples a few stacks are distinct, and there are too many of these for a core's cache:
- * building each one anew, call by call, would be one wait for memory after the other. So a sample
- * is found by a hash of its frames, in one place, which is fetched while the next ones are read.
- * Only one that was not met before becomes a stack of the profile. As long as there are few, it
- * shares callers with the last new one of its thread, and equal ones may be several. From there on
- * its callers, which mostly are one by then, are looked for by their hashes, from the leaf on: that
- * is dearer than another stack, but stacks of a large file would take more and more memory. */
+ * Many samples have few distinct stacks, but too many for a core's cache: building each stack call
+ * by call would wait for memory again and again. So a sample is found by a hash of its frames, in a
+ * single slot, which is fetched while the next samples are read. Only a stack that was not seen
+ * before is added to the profile. While there are few stacks, a new one shares callers only with
+ * the last new one of its thread, so equal stacks may be added more than once. Later its callers,
+ * most of which are known by then, are looked up by their hashes, from the leaf on. That takes
+ * longer than adding another stack, but otherwise the stacks of a large file would need more and
+ * more memory. */
 #include <string.h>
 
 #include "formats/perfdata/perf.h"
@@ -18,13 +19,13 @@ enum { COMING_BITS = 4, SLOT_BITS = 12, FEW_STACKS = 1 << 20, FEW_OF_SMALL_FILES
 #endif
 enum {
 	COMING = 1 << COMING_BITS
-}; /* samples that wait for memory, half of them for their slot,
-    * half of them for what they are added to */
+}; /* samples that wait for memory: half of them for their slot, half of them for the sample of the
+      profile that they are added to */
 
-struct perf_sum_slot { /* 96 bits of hash stand for the frames, and what else tells it apart */
+struct perf_sum_slot { /* 96 bits of hash: of the frames and all other keys */
 	uint64_t hash;
 	uint32_t check;
-	uint32_t id; /* + 1; 0: empty */
+	uint32_t id; /* id + 1; 0: empty */
 };
 
 struct perf_sum_ids { /* ids by hash */
@@ -35,13 +36,13 @@ struct perf_sum_ids { /* ids by hash */
 struct perf_coming {
 	struct sample x;
 	struct perf_hash hash;
-	uint32_t sample; /* that it is added to; NONE: it was new, and is there */
+	uint32_t sample; /* that it is added to; NONE: it was new */
 	uint32_t tid;
 	size_t n;
 	VEC(frameid) frames; /* n, root first */
 };
 
-struct perf_new_stack { /* the last one of a thread */
+struct perf_new_stack { /* the last new stack of a thread */
 	size_t n;
 	VEC(frameid) frames; /* n, root first */
 	VEC(stackid) ids;
@@ -49,12 +50,12 @@ struct perf_new_stack { /* the last one of a thread */
 
 struct perf_sums {
 	struct perf_sum_ids samples, stacks;
-	struct perf_coming coming[COMING]; /* the i-th at i % COMING */
+	struct perf_coming coming[COMING]; /* number i is at i % COMING */
 	uint64_t n_came, n_found, n_added;
-	size_t n_stacks; /* added without a look at whether there are equal ones */
-	size_t n_few;    /* so many of them at most */
-	struct perf_new_stack new[PERF_LASTS]; /* by thread, while these are few */
-	VEC(struct perf_hash) callers;         /* of the frames of a new stack, from the root on */
+	size_t n_stacks;                       /* stacks added without a search for equal ones */
+	size_t n_few;                          /* limit of n_stacks */
+	struct perf_new_stack new[PERF_LASTS]; /* by thread, while stacks are few */
+	VEC(struct perf_hash) callers; /* hashes of a new stack's frames, from the root on */
 };
 
 /* ---- ids by hash ---- */
@@ -65,7 +66,7 @@ static void ids_init(struct perf_sum_ids *x)
 	x->slots = xalloc((x->mask + 1) * sizeof(*x->slots));
 }
 
-/* Its slot, or the empty one that it is to be put in. */
+/* The slot of the hash, or the empty one where it is to be put. */
 static struct perf_sum_slot *find(const struct perf_sum_ids *x, struct perf_hash h)
 {
 	size_t i = h.hash & x->mask;
@@ -94,7 +95,7 @@ static void grow(struct perf_sum_ids *x)
 	free(old);
 }
 
-/* Into the slot that was found for it. */
+/* Fills the slot that find() returned. */
 static void put(struct perf_sum_ids *x, struct perf_sum_slot *slot, struct perf_hash h, uint32_t id)
 {
 	*slot = (struct perf_sum_slot){ h.hash, h.check, id + 1 };
@@ -104,8 +105,8 @@ static void put(struct perf_sum_ids *x, struct perf_sum_slot *slot, struct perf_
 
 /* ---- stacks ---- */
 
-/* The number of its frames, from the root on, that are a stack of the profile; *ret is that stack.
- */
+/* The number of frames, from the root on, that are a stack of the profile already; *ret is that
+ * stack. */
 static size_t find_callers(const struct perf_sums *s, size_t n, stackid *ret)
 {
 	for (; n; n--) {
@@ -187,7 +188,7 @@ static void add_next(struct perf *p)
 		profile_add_to_sample(p->into, c->sample, c->x.count, c->x.weight);
 }
 
-/* Apart from the stack: of what is no time. */
+/* The hash of everything but the time that distinguishes a sample. */
 static struct perf_hash hash_with(struct perf_hash h, const struct sample *x)
 {
 	h = perf_hash_add(h, MAP64_PAIR(x->task, x->event));

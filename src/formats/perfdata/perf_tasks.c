@@ -1,4 +1,4 @@
-/* perf_tasks.c - processes and threads, as the records tell of them. */
+/* perf_tasks.c - processes and threads, from the records. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static struct perf_thread *make(struct perf *p, uint32_t pid, uint32_t tid)
 {
 	struct perf_thread t = { .tid = tid,
 				 .process = process_index(p, pid),
-				 /* of 0 there is one per CPU, which nobody announces */
+				 /* there is one thread 0 per CPU, without a record of its start */
 				 .comm = pid == 0 && tid == 0 ? "swapper"
 							      : arena_printf(&p->arena, ":%" PRId32,
 									     (int32_t)tid),
@@ -43,21 +43,21 @@ static struct perf_thread *make(struct perf *p, uint32_t pid, uint32_t tid)
 
 struct perf_thread *perf_thread_at(struct perf *p, uint32_t pid, uint32_t tid)
 {
-	uint32_t i = p->last_thread; /* most records are of the same one as the record before */
+	uint32_t i = p->last_thread; /* most records are of the previous one's thread */
 
 	if (i >= p->threads.n || p->threads.at[i].tid != tid)
 		i = map64_get(&p->thread_ids, tid);
 	if (i == NONE)
 		return make(p, pid, tid);
 	struct perf_thread *t = &p->threads.at[i];
-	/* A number used again for the thread of another process. */
+	/* The number is used again, for a thread of another process. */
 	if (p->processes.at[t->process].pid != pid)
 		return make(p, pid, tid);
 	p->last_thread = i;
 	return t;
 }
 
-/* What the kernel no longer knows of a task that has ended is -1. */
+/* The kernel writes -1 for numbers of an ended task that it no longer knows. */
 static uint32_t known(uint32_t number) { return number == UINT32_MAX ? 0 : number; }
 
 taskid perf_thread_task(struct perf *p, struct perf_thread *t, uint64_t time)
@@ -98,12 +98,12 @@ void perf_thread_name(struct perf *p, uint32_t pid, uint32_t tid, const char *co
 		t->start = time == PERF_NO_TIME ? 0 : time;
 		t->end = 0;
 	}
-	/* Until the first mapping, the stack is still that of the call that does it. */
+	/* Until the first mapping, stacks still show the call of exec. */
 	if (exec)
 		p->processes.at[t->process].is_new = true;
 }
 
-/* Threads have the address space of their process, a new process a copy. */
+/* Threads share the address space of their process; a new process gets a copy. */
 void perf_thread_fork(struct perf *p, uint32_t pid, uint32_t tid, uint32_t ppid, uint32_t ptid,
 		      uint64_t time, bool copy_maps)
 {
@@ -118,7 +118,7 @@ void perf_thread_fork(struct perf *p, uint32_t pid, uint32_t tid, uint32_t ppid,
 			perf_space_init(p, &p->processes.at[child].space);
 	}
 	struct perf_thread *t = perf_thread_at(p, pid, tid);
-	if (t->task || t->end) /* the number of one that is gone */
+	if (t->task || t->end) /* the number belonged to a thread that is gone */
 		t = make(p, pid, tid);
 	if (!parent.is_nameless) {
 		t->comm = parent.comm;

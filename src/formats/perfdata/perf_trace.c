@@ -1,7 +1,7 @@
-/* perf_trace.c - what a perf.data says of its trace points, and their fields as text.
+/* perf_trace.c - descriptions of trace points in a perf.data, and their fields as text.
  *
- * The description is a file of the kernel's tracing inside of this one ("tracing0.6"): sizes of
- * pages, then the `format` of each trace point, by group. */
+ * The descriptions are in a file of the kernel's tracing inside the perf.data ("tracing0.6"): sizes
+ * of pages, then the `format` of each trace point, by group. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void add_format(struct perf *p, struct bytes text, struct trace_layout la
 	vec_push(&t->formats, f);
 }
 
-/* n texts, each behind its size. */
+/* Adds n texts, each preceded by its size. */
 static void add_all(struct perf *p, struct bytes *b, uint32_t n, struct trace_layout layout)
 {
 	for (uint32_t i = 0; i < n && !b->failed; i++) {

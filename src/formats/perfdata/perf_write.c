@@ -1,13 +1,13 @@
-/* perf_write.c - samples as a perf.data file, for perf and for what reads its files: hotspot,
- * flame graph scripts, AutoFDO.
+/* perf_write.c - writes samples as a perf.data file, for perf and for programs that read its files:
+ * hotspot, flame graph scripts, AutoFDO.
  *
- * Stacks are call chains, walked already. The file has its samples' processes, threads and objects
- * in records without a time, which readers take first. Where things lay in memory is not kept in
- * profiles: each object gets a place of its own, the same in all processes, and only code made at
- * run time and the kernel keep theirs. No names are looked up: perf does that, by the build ids.
+ * Stacks are written as call chains. The samples' processes, threads and objects are in records
+ * without a time, which readers handle first. Profiles do not keep where objects were in memory, so
+ * each object gets a place of its own, the same in all processes; only code made at run time and
+ * the kernel keep theirs. No names are looked up: perf does that, by the build ids.
  *
- * The size of what follows stands in the header, and `out` may be a pipe: whatever is written is
- * gone through twice, and only counted the first time. */
+ * Sizes of later parts are written before these, and `out` may be a pipe. So each such part is
+ * generated twice, and only counted the first time. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -26,17 +26,17 @@
 #define KERNEL_NAME "[kernel.kallsyms]"
 
 enum {
-	ATTR = 112, /* what perf 4.1 and later read */
+	ATTR = 112, /* size in perf 4.1 and later */
 	PAGE = 4096,
 	RECORD_MAX = 65528,
-	NAME_MAX_BYTES = 4096, /* of a path: longer ones are cut */
+	NAME_MAX_BYTES = 4096, /* longer paths are truncated */
 	BUILD_ID = 20,
 	CLOCK_OF_KIN = 1, /* CLOCK_MONOTONIC */
 	PROT_CODE = 5,    /* readable, executable */
 	PRIVATE = 2,
 };
 
-/* Addresses for objects: those that programs use are above or below. */
+/* Addresses for objects. Those that programs use are below or above. */
 static const uint64_t first_place = UINT64_C(1) << 40, end_of_places = UINT64_C(1) << 45,
 		      gap = UINT64_C(1) << 21;
 
@@ -57,13 +57,13 @@ struct perf_writer {
 	FILE *out;   /* NULL: only counted */
 	uint64_t at; /* bytes so far */
 	struct written_object *objects;
-	uint64_t kernel_low, kernel_high; /* addresses of its code and modules, first and last */
+	uint64_t kernel_low, kernel_high; /* first and last address of its code and modules */
 	uint64_t core_low, core_high;     /* the same without modules */
-	uint64_t kernel_text;             /* of its symbol _text; 0: not known */
+	uint64_t kernel_text;             /* address of its symbol _text; 0: not known */
 	uint64_t first_ns, last_ns;       /* times of samples; 0: none has one */
 	uint32_t n_cpus;
-	const char *machine; /* as uname says it; NULL: not known */
-	bool any;            /* address */
+	const char *machine; /* as printed by uname; NULL: not known */
+	bool any;            /* there is an address */
 	struct map64 mapped; /* (process, object) -> 1 */
 	struct map64 named;  /* (process, thread) -> kin's thread whose name it has */
 	VEC(uint64_t) chain;
@@ -118,7 +118,7 @@ static void put_header(struct perf_writer *w, uint32_t type, uint16_t misc, size
 
 static uint64_t id_of(size_t column) { return column + 1; }
 
-/* Appended to each record that is no sample: id of its event, and time. */
+/* Appended to each record other than a sample: id of its event, and time. */
 enum { TRAILER = 32 };
 static void put_trailer(struct perf_writer *w, uint32_t pid, uint32_t tid, uint64_t time)
 {
@@ -155,7 +155,7 @@ static void take_build_id(struct written_object *o, const char *hex)
 			(uint8_t)(num_hex_digit(hex[2 * i]) << 4 | num_hex_digit(hex[2 * i + 1]));
 }
 
-/* Link-time addresses, for now. */
+/* Adds a mapping at link-time addresses, which are moved later. */
 static void add_mapping(struct written_object *o, uint64_t low, uint64_t high, uint64_t offset)
 {
 	struct written_mapping m = { page_of(low), page_of(high + PAGE - 1) - page_of(low),
@@ -175,7 +175,7 @@ static const char *machine_name(uint32_t elf_machine)
 	return NULL;
 }
 
-/* The code of the file, as loaders map it. */
+/* Adds the file's code, as loaders map it. */
 static void find_segments(struct perf_writer *w, struct written_object *o,
 			  const struct kin_object *from)
 {
@@ -191,7 +191,7 @@ static void find_segments(struct perf_writer *w, struct written_object *o,
 	if (!err && !w->machine)
 		w->machine = machine_name(object_elf_machine(file));
 	object_free(file);
-	kin_error_free(err); /* it is not here, or another one: addresses are as in the file */
+	kin_error_free(err); /* missing, or another build: addresses are as in the file */
 }
 
 static void place(struct perf_writer *w, uint32_t id, uint64_t *next)
@@ -200,7 +200,7 @@ static void place(struct perf_writer *w, uint32_t id, uint64_t *next)
 	struct written_object *o = &w->objects[id];
 	bool made = from->kind == KIN_OBJECT_JIT;
 	o->path = made ? "//anon" : from->path;
-	if (!*o->path) /* addresses where nothing is known to have been */
+	if (!*o->path) /* addresses outside of all objects */
 		return;
 	take_build_id(o, from->build_id);
 	if (from->kind == KIN_OBJECT_FILE && from->high > from->low)
@@ -239,7 +239,7 @@ static void add_to_range(uint64_t *low, uint64_t *high, uint64_t address)
 	*high = address > *high ? address : *high;
 }
 
-/* The kernel that runs here, if its code can be that of the samples. */
+/* Takes the addresses of the running kernel, if the samples may be from it. */
 static void place_kernel(struct perf_writer *w)
 {
 	uint64_t start, end;
@@ -298,15 +298,15 @@ static void put_mapping(struct perf_writer *w, uint32_t pid, const struct writte
 	put_u64(w, m->start);
 	put_u64(w, m->size);
 	put_u64(w, m->offset);
-	put_u32(w, o->build_id_size); /* or the device, of which nothing is known */
+	put_u32(w, o->build_id_size); /* without a build id: the device, which is not known */
 	put(w, o->build_id, BUILD_ID);
 	put_pair(w, PROT_CODE, PRIVATE);
 	put_padded(w, o->path, room);
 	put_trailer(w, pid, pid, 0);
 }
 
-/* perf warns of a file that has none. What is behind the name is a symbol whose address is told, so
- * that perf finds the others. */
+/* perf warns if a file has no kernel. After the name comes a symbol whose address is given, so that
+ * perf finds the others. */
 static void put_kernel(struct perf_writer *w)
 {
 	const char *name = w->kernel_text ? KERNEL_NAME "_text" : KERNEL_NAME;
@@ -353,8 +353,8 @@ static void put_place(struct perf_writer *w, uint32_t pid, uint32_t object)
 		put_mapping(w, pid, o, &o->at.at[i]);
 }
 
-/* Whether an address is really 0, as of a call through a null pointer; otherwise it is not known.
- */
+/* Whether the address is really 0, as in a call through a null pointer; otherwise it is not
+ * known. */
 static bool is_zero(struct perf_writer *w, uint32_t location)
 {
 	size_t n;
@@ -363,8 +363,9 @@ static bool is_zero(struct perf_writer *w, uint32_t location)
 	       kin_samples_function(w->x.samples, lines->function)->is_unnamed;
 }
 
-/* Addresses, innermost first, with who they belong to before them; objects that are new in the
- * process are placed. Returns whether the first one is the kernel's. */
+/* Makes the chain of addresses, innermost first, with marks for the kernel or the user before them.
+ * Writes mappings of objects that are new in the process. Returns whether the first address is the
+ * kernel's. */
 static bool chain_of(struct perf_writer *w, uint32_t stack, uint32_t pid)
 {
 	struct kin_samples *from = w->x.samples;
@@ -427,8 +428,8 @@ static bool has_clock(const struct perf_writer *w)
 	return kin_samples_recording(w->x.samples, 0)->start_time_ns != 0;
 }
 
-/* What perf counts under that name. Of others the names are told apart (write_events): a clock
- * stands for those in nanoseconds, the dummy that counts nothing for the rest. */
+/* The event that perf counts by that name. Other names are in write_events(); here events in
+ * nanoseconds become a clock, and the rest the dummy, which counts nothing. */
 static void event_of(const struct kin_event *e, uint32_t *type, uint64_t *config)
 {
 	static const struct {
@@ -477,7 +478,7 @@ static void put_attr(struct perf_writer *w, const struct kin_event *e)
 	put_zeros(w, ATTR - 96);
 }
 
-/* ---- what the file says of the recording ---- */
+/* ---- description of the recording ---- */
 
 static void put_string(struct perf_writer *w, const char *text)
 {
@@ -544,7 +545,7 @@ static void write_times(struct perf_writer *w)
 	put_u64(w, w->last_ns);
 }
 
-/* One moment on both clocks. */
+/* The same moment on both clocks. */
 static void write_clock(struct perf_writer *w)
 {
 	const struct kin_recording *r = kin_samples_recording(w->x.samples, 0);
@@ -627,7 +628,7 @@ static void put_start(struct perf_writer *w, uint64_t data_size)
 	put_u64(w, n * (ATTR + 16));
 	put_u64(w, data);
 	put_u64(w, data_size);
-	put_zeros(w, 16); /* event types, of old */
+	put_zeros(w, 16); /* event types, in old versions */
 	put(w, bits, sizeof(bits));
 	for (size_t i = 0; i < n; i++)
 		put_u64(w, id_of(i));

@@ -1,17 +1,17 @@
-/* perf_script.c - what "perf script" prints: samples as text, with the stacks of some.
+/* perf_script.c - reads the output of "perf script": samples as text, some with stacks.
  *
  *	comm PID[/TID] [CPU] MISC DATE SECONDS.FRACTION: PERIOD EVENT: ...
  *		          ADDRESS SYMBOL+0xOFFSET (OBJECT)
  *		          ...
  *	...
  *
- * leaf first, or with one frame behind the event. Each field may be missing (perf script -F), and a
- * comm may hold blanks and numbers. So a line without a time is a sample's if its event is there, a
- * frame is behind it, or frames follow, and its numbers are as wide as perf prints them. Functions
- * that were inlined say (inlined) in place of the object. Addresses are those of the process; what
- * counts are the names. What else perf prints of a sample (lines of source, registers, branches)
- *and records that are no samples (--show-mmap-events and others) are passed over, with the lines
- *that belong to them.
+ * Frames are leaf first, or there is one frame after the event. Each field may be missing (perf
+ * script -F), and a comm may contain blanks and numbers. So a line without a time is a sample's
+ * only if it has an event, ends in a frame, or is followed by frames, and if its numbers are as
+ * wide as perf prints them. Inlined functions have (inlined) in place of the object. Addresses are
+ * those of the process; only the names are used. Other data of samples (source lines, registers,
+ * branches) and records that are no samples (--show-mmap-events and others) are skipped, with all
+ * of their lines.
  *
  * kin script prints markers, too: "# marker SECONDS.FRACTION: NAME". */
 #include <ctype.h>
@@ -41,21 +41,21 @@ struct script_header {
 	uint32_t pid, tid;
 	uint16_t cpu;
 	uint64_t time_ns, period; /* 0: not there */
-	bool has_time, is_alone;  /* its frame ends the line, and the sample */
+	bool has_time, is_alone;  /* its only frame is on the same line */
 };
 
 struct perf_script {
 	struct bytes b;
 	struct profile_builder *into;
-	bool open;        /* a sample whose frames follow */
-	bool has_chain;   /* they did, in lines of their own */
-	bool is_alone;    /* they do not */
-	bool adds_times;  /* times are those since the sample before (--deltatime) */
-	uint64_t time_ns; /* of that one, if so */
-	bool in_record;   /* of another kind, whose lines follow */
+	bool open;        /* frames of a sample may follow */
+	bool has_chain;   /* they did, on lines of their own */
+	bool is_alone;    /* no frames follow */
+	bool adds_times;  /* times are differences to the previous sample (--deltatime) */
+	uint64_t time_ns; /* with adds_times: time of the previous sample */
+	bool in_record;   /* in a record of another kind, whose lines follow */
 	struct sample sample;
-	VEC(struct frame) frames; /* of it, leaf first */
-	VEC(frameid) ids;         /* of end_sample() */
+	VEC(struct frame) frames; /* of the sample, leaf first */
+	VEC(frameid) ids;         /* scratch of end_sample() */
 	size_t line;
 	struct kin_error *err;
 };
@@ -69,7 +69,7 @@ static struct script_text skip_blanks(struct script_text t)
 	return t;
 }
 
-/* Digits, which are taken off; false if there are none, or too many. */
+/* Takes digits off the text; false if there are none, or too many. */
 static bool take_number(struct script_text *t, unsigned base, uint64_t *ret)
 {
 	const char *start = t->s;
@@ -95,7 +95,7 @@ static bool take_char(struct script_text *t, char c)
 	return true;
 }
 
-/* "SECONDS.FRACTION:" of six or nine digits */
+/* Takes "SECONDS.FRACTION:" with six or nine digits. */
 static bool take_time(struct script_text *t, uint64_t *ns)
 {
 	struct script_text x = *t;
@@ -148,7 +148,8 @@ static struct script_text word_of(struct script_text t)
 	return (struct script_text){ t.s, s };
 }
 
-/* Columns of what ends at `end`, with the blanks before it but one, which separates. */
+/* The width of the column that ends at `end`: with the blanks before it, except for one
+ * separator. */
 static size_t width(struct script_text line, const char *start, const char *end)
 {
 	while (start > line.s && is_blank(start[-1]))
@@ -156,7 +157,7 @@ static size_t width(struct script_text line, const char *start, const char *end)
 	return (size_t)(end - start) - (start > line.s && start < end);
 }
 
-/* "PID[/TID] "; false and no ids if it is not there. */
+/* Takes "PID[/TID] "; false and no ids if it is not there. */
 static bool take_ids(struct script_text *t, struct script_header *h)
 {
 	struct script_text x = *t;
@@ -176,7 +177,8 @@ static bool take_ids(struct script_text *t, struct script_header *h)
 	return true;
 }
 
-/* "[CPU] ", or without brackets (-L), before a time; false if there is something else in them. */
+/* Takes "[CPU] ", or a CPU without brackets (-L) before a time; false if there is something else in
+ * brackets. */
 static bool take_cpu(struct script_text line, struct script_text *t, struct script_header *h)
 {
 	struct script_text bare = *t, time;
@@ -198,8 +200,7 @@ static bool take_cpu(struct script_text line, struct script_text *t, struct scri
 	return true;
 }
 
-/* The mode that the processor was in, and the time of day: "U     ", "2026-11-28 03:22:31.123456 "
- */
+/* Takes the processor's mode and the time of day: "U ", "2026-11-28 03:22:31.123456 " */
 static void take_misc(struct script_text *t)
 {
 	static const char modes[] = "KUHGgMESp", date[] = "0000-00-00 00:00:00.";
@@ -225,7 +226,7 @@ static bool is_event_word(struct script_text word)
 	return ends_with(word, ":") || starts_with(word, RECORD);
 }
 
-/* "[PERIOD] [EVENT:]", and what is behind: data of the event, or its one frame. Without an event a
+/* Takes "[PERIOD] [EVENT:]" and the rest: data of the event, or its only frame. Without an event a
  * number is a period if it is as wide as one; addresses are wider. */
 static void take_event(struct script_text line, struct script_text t, struct script_header *h)
 {
@@ -259,7 +260,8 @@ static const char *digits_end(struct script_text line, const char *p)
 	return p;
 }
 
-/* Whether a period is here, and not ids: it is wider, and its event is next, or nothing. */
+/* Whether there is a period, instead of ids: it is wider, and followed by its event, or by
+ * nothing. */
 static bool is_period(struct script_text line, const char *p)
 {
 	const char *end = digits_end(line, p);
@@ -269,12 +271,12 @@ static bool is_period(struct script_text line, const char *p)
 	       (behind.s == behind.end || (behind.s > end && is_event_word(word_of(behind))));
 }
 
-/* From `p` on: behind the comm, or at the line's begin. `heads_frames`: a line of frames follows.
- */
+/* Takes all fields from `p` on, which is after the comm or at the start of the line.
+ * `heads_frames`: a line of frames follows. */
 static bool take_fields(struct script_text line, const char *p, bool heads_frames,
 			struct script_header *h)
 {
-	enum { DIGITS = 6 }; /* of a second: what is as short as 1.5 may be anything else */
+	enum { DIGITS = 6 }; /* of a second; shorter ones as in 1.5 may be anything */
 	struct script_text t = { p, line.end };
 	bool has_ids = take_ids(&t, h), has_period = is_period(line, p);
 	const char *behind = digits_end(line, p);
@@ -310,7 +312,7 @@ static bool take_fields(struct script_text line, const char *p, bool heads_frame
 	return is_wide && (length(h->event) || (heads_frames && !length(h->rest)));
 }
 
-/* "COMM EVENT:", or one of them, or nothing at all: frames follow. */
+/* Parses "COMM EVENT:", or one of the two, or an empty line, before lines of frames. */
 static bool take_bare(struct script_text line, struct script_header *h)
 {
 	enum { COMM = 16 };
@@ -327,7 +329,7 @@ static bool take_bare(struct script_text line, struct script_header *h)
 	       (line.s == line.end || !is_blank(*line.s));
 }
 
-/* The first place from which on all is as it should be: before it is the comm. */
+/* Finds the first place from which on all fields are valid. The comm is before it. */
 static bool find_fields(struct script_text line, bool heads_frames, struct script_header *h)
 {
 	h->line = line;
@@ -348,8 +350,8 @@ static bool parse_header(struct script_text line, bool heads_frames, struct scri
 	return find_fields(line, heads_frames, h) || (heads_frames && take_bare(line, h));
 }
 
-/* "ADDRESS SYMBOL" at the line's end: a blank is before the address, and it is as wide as perf
- * prints it. */
+/* Finds "ADDRESS SYMBOL" at the end of the line: the address follows a blank, and is as wide as
+ * perf prints it. */
 static bool find_last_frame(struct script_text line, struct script_text *ret)
 {
 	struct script_text word = word_of(skip_blanks(line)), x;
@@ -367,8 +369,8 @@ static bool find_last_frame(struct script_text line, struct script_text *ret)
 	return false;
 }
 
-/* A sample's only line, which has no time and may have no event: what is before its frame is as
- * before lines of frames. */
+/* Parses a sample on a single line, without a time and maybe without an event. The part before its
+ * frame looks like a line before frames. */
 static bool parse_alone(struct script_text line, struct script_header *h)
 {
 	struct script_text head = line, frame;
@@ -400,7 +402,7 @@ static bool next_line(struct bytes *b, struct script_text *ret)
 	return true;
 }
 
-/* An address behind blanks, and mostly a name. */
+/* Whether the line is a frame: an address after blanks, and mostly a name. */
 static bool is_frame(struct script_text line)
 {
 	uint64_t addr;
@@ -412,8 +414,8 @@ static bool is_frame(struct script_text line)
 	return take_number(&line, 16, &addr) && (line.s == line.end ? is_indented : *line.s == ' ');
 }
 
-/* Whether a frame comes next, as perf itself prints it, behind a line that need not look like one
- * of a sample. */
+/* Whether a frame as perf itself prints it comes next. The line before it then need not look like a
+ * sample's. */
 static bool heads_frames(struct bytes b)
 {
 	struct script_text line;
@@ -424,7 +426,8 @@ static bool heads_frames(struct bytes b)
 	return word.end - line.s > ADDRESS_WIDTH;
 }
 
-/* What perf script --header prints first, of large machines many lines, and markers. */
+/* Whether the file begins with a marker, or with the output of perf script --header, which has many
+ * lines for large machines. */
 static bool begins_with_heading(struct bytes head)
 {
 	static const char *const words[] = { "# ========\n", MARKER };
@@ -472,7 +475,7 @@ static enum object_kind kind_of(struct script_text dso)
 		return OBJECT_JIT;
 	if (!length(dso) || *dso.s != '[')
 		return OBJECT_ELF;
-	/* Loaded modules are "[name]", too; but what is no file of a process has a known name. */
+	/* Loaded modules are "[name]", too; all other objects in brackets have known names. */
 	static const char *const others[] = { "[unknown]", "[heap]", "[stack", "[anon",
 					      "[vsyscall" };
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
@@ -481,9 +484,9 @@ static enum object_kind kind_of(struct script_text dso)
 	return OBJECT_KERNEL_MODULE;
 }
 
-/* The bracket before the object, whose closing one is the last character; t.s: there is none.
- * Names of objects may have blanks and brackets of their own, which are pairs, as in "/lib/a.so
- * (deleted)"; or else it is the last one behind a blank. */
+/* Start of the object: the bracket that matches the last character; t.s: there is none. Names of
+ * objects may have blanks and pairs of brackets, as in "/lib/a.so (deleted)". If brackets do not
+ * match, it is the last one after a blank. */
 static const char *object_begin(struct script_text t)
 {
 	const char *last = t.s;
@@ -501,7 +504,7 @@ static const char *object_begin(struct script_text t)
 	return last;
 }
 
-/* Of symbols, and of objects (-F dsoff). */
+/* Removes the offset of a symbol, or of an object (-F dsoff). */
 static struct script_text without_offset(struct script_text t)
 {
 	const char *plus = memrchr(t.s, '+', length(t));
@@ -511,8 +514,8 @@ static struct script_text without_offset(struct script_text t)
 	return t;
 }
 
-/* The frame behind an event. Other addresses and numbers may be before it, which are as wide;
- * behind it are the instruction and others, or where a branch led to. False if there is none. */
+/* Finds the frame after an event. Other addresses and numbers, which are as wide, may come before
+ * it; the instruction and others, or a branch's target, after it. False if there is none. */
 static bool find_frame(const struct script_header *h, struct script_text *ret)
 {
 	struct script_text t = h->rest, word = word_of(t), found = { NULL, NULL };
@@ -538,7 +541,7 @@ static bool find_frame(const struct script_header *h, struct script_text *ret)
 	return found.s;
 }
 
-/* "ADDRESS SYMBOL+0xOFFSET (OBJECT)"; what is missing is "[unknown]" */
+/* Parses "ADDRESS SYMBOL+0xOFFSET (OBJECT)"; missing parts become "[unknown]". */
 static struct frame frame_of(struct perf_script *s, struct script_text t)
 {
 	struct script_text dso = { "[unknown]", NULL };
@@ -572,7 +575,7 @@ static struct frame frame_of(struct perf_script *s, struct script_text t)
 
 /* ---- samples ---- */
 
-/* What was inlined is in the object of the function around it, which perf does not repeat. */
+/* Inlined functions are in the object of the function around them, which perf does not repeat. */
 static void add_objects(struct perf_script *s)
 {
 	objid object = 0;
@@ -644,7 +647,7 @@ static void begin_sample(struct perf_script *s, const struct script_header *h)
 		vec_push(&s->frames, frame_of(s, frame));
 }
 
-/* What was behind the event is not of the stack then. */
+/* Adds a frame from a line of its own. Data after the event is then no frame. */
 static void add_frame(struct perf_script *s, struct script_text line)
 {
 	if (!s->has_chain)
@@ -653,7 +656,7 @@ static void add_frame(struct perf_script *s, struct script_text line)
 	vec_push(&s->frames, frame_of(s, line));
 }
 
-/* "  FILE:LINE", or "  OBJECT[ADDRESS]" where it is not known. */
+/* " FILE:LINE", or " OBJECT[ADDRESS]" if the line is not known. */
 static bool is_source_line(struct script_text line)
 {
 	const char *end = line.end;
@@ -665,8 +668,8 @@ static bool is_source_line(struct script_text line)
 	return end > line.s && (end == line.end ? end[-1] == ']' : end[-1] == ':');
 }
 
-/* Registers, branches, the instruction, the physical address of a sample with a chain, where else
- * there is an empty line. */
+/* Registers, branches, the instruction or the physical address, after a sample's chain, where
+ * otherwise there is an empty line. */
 static bool is_trailer(struct script_text line)
 {
 	static const char *const words[] = { "ABI:", "insn:", "ilen:", "0x", "IPC:", "BPF" };
@@ -686,7 +689,7 @@ static bool is_trailer(struct script_text line)
 	return slashes >= 4; /* FROM/TO/P/-/-/0 */
 }
 
-/* Lines without a comm at their begin, and what -F srccode prints. */
+/* Lines that do not begin with a comm, and the output of -F srccode. */
 static bool is_detail(const struct perf_script *s, struct script_text line)
 {
 	if (s->in_record ? *line.s == '\t' : *line.s == '|')
@@ -730,7 +733,7 @@ static void read_line(struct perf_script *s, struct script_text line)
 		end_sample(s);
 	} else if (line.s < line.end && *line.s == '#') {
 		read_comment(s, line);
-	} else if (takes_frames && looks_so && /* a comm may be a number, behind blanks */
+	} else if (takes_frames && looks_so && /* a comm may be a number after blanks */
 		   (*line.s == '\t' || !parse_header(line, false, &h))) {
 		add_frame(s, skip_blanks(line));
 	} else if (!memchr(line.s, '\0', length(line)) &&
@@ -745,7 +748,8 @@ static void read_line(struct perf_script *s, struct script_text line)
 	}
 }
 
-/* Whether times begin at 0 and are not in order: they are those since the sample before. */
+/* Whether times begin at 0 and are not in order: then they are differences to the previous
+ * sample. */
 static bool has_differences(struct bytes b)
 {
 	struct script_text line;

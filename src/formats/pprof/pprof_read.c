@@ -1,10 +1,10 @@
-/* pprof_read.c - profile.proto, as Go, gperftools, pprof-rs and many others write it, gzipped or
- * not.
+/* pprof_read.c - reads profile.proto, as Go, gperftools, pprof-rs and many others write it, gzipped
+ * or not.
  *
- * What is referred to may come behind what refers to it: samples are read last. A location's frames
- * are named by the file, and inlined functions are frames of their own. Addresses are as they are
- * in the file, mostly run-time ones; source lines are not kept. Of values that count samples and
- * stand before another one each is the number of samples of that. */
+ * Messages may come after those that refer to them, so samples are read last. A location's frames
+ * are named by the file, and inlined functions are frames of their own. Addresses are kept as they
+ * are in the file, mostly run-time ones; source lines are not kept. A value that counts samples and
+ * is followed by another value is that value's number of samples. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ struct pprof_text {
 struct value_type {
 	uint64_t name, unit; /* indices of strings */
 	uint16_t event;
-	bool is_count;  /* of the samples of the next type */
-	uint64_t scale; /* to the event's unit */
+	bool is_count;  /* it counts the samples of the next type */
+	uint64_t scale; /* factor to the event's unit */
 };
 
 struct pprof_mapping {
@@ -35,7 +35,7 @@ struct pprof_mapping {
 struct location {
 	uint64_t mapping, address;
 	struct bytes lines; /* the whole message */
-	uint32_t first, n;  /* frames, the outermost first; n is 0 before they are made */
+	uint32_t first, n;  /* frames, outermost first; n is 0 before they are made */
 };
 
 struct pprof_reader {
@@ -45,14 +45,14 @@ struct pprof_reader {
 	VEC(struct value_type) types;
 	VEC(struct pprof_mapping) mappings;
 	VEC(struct location) locations;
-	VEC(uint64_t) functions; /* names: indices of strings */
+	VEC(uint64_t) functions; /* names, as indices of strings */
 	struct map64 mapping_ids, location_ids, function_ids;
 	VEC(frameid) frames;
-	VEC(strid) names;           /* of one location */
-	VEC(uint64_t) path, values; /* of a sample */
+	VEC(strid) names;           /* of the current location */
+	VEC(uint64_t) path, values; /* of the current sample */
 	uint64_t default_type, period_type, period;
 	bool has_negative;
-	bool is_several; /* profiles, one behind the other */
+	bool is_several; /* several profiles, one after another */
 };
 
 /* ---- protobuf ---- */
@@ -64,7 +64,7 @@ struct pprof_field {
 	struct bytes bytes; /* PROTO_BYTES */
 };
 
-/* False at the end, and where the message is damaged. */
+/* False at the end, or if the message is damaged. */
 static bool next_field(struct bytes *b, struct pprof_field *ret)
 {
 	if (!bytes_left(b))
@@ -207,7 +207,7 @@ static enum object_kind kind_of_path(const char *path)
 	return path[0] == '[' ? OBJECT_OTHER : OBJECT_ELF;
 }
 
-/* The first is that of the program. */
+/* The first mapping is the program's. */
 static void read_mapping(struct pprof_reader *r, struct bytes b)
 {
 	uint64_t id = 0, file = 0, build_id = 0;
@@ -223,7 +223,7 @@ static void read_mapping(struct pprof_reader *r, struct bytes b)
 	end(r, &b);
 	char *path = copy_string(r, file), *hex = copy_string(r, build_id);
 	enum object_kind kind = kind_of_path(path);
-	bool is_id = strspn(hex, "0123456789abcdef") == strlen(hex); /* Go's are not hexadecimal */
+	bool is_id = strspn(hex, "0123456789abcdef") == strlen(hex); /* Go's ids are not hex */
 	if (*path)
 		m.object = profile_add_object_of(r->into, path, is_id ? hex : "", kind,
 						 !r->mappings.n && kind == OBJECT_ELF);
@@ -234,11 +234,11 @@ static void read_mapping(struct pprof_reader *r, struct bytes b)
 	free(hex);
 }
 
-/* Fields that a profile has once. Two profiles have them twice, and numbers of strings that are of
- * the one or of the other. */
+/* Fields that a profile has once. In concatenated profiles they occur twice, and each profile has
+ * its own numbers of strings. */
 static bool is_single(uint32_t field) { return field >= PROFILE_TIME && field <= PROFILE_PERIOD; }
 
-/* All that others refer to by number. */
+/* Reads what other messages refer to by number. */
 static void read_numbers(struct pprof_reader *r)
 {
 	struct bytes b = r->all;
@@ -329,7 +329,7 @@ static size_t default_type(const struct pprof_reader *r)
 	return r->types.n - 1;
 }
 
-/* It becomes the first event. */
+/* Adds the default type as the first event, then the others. */
 static void add_events(struct pprof_reader *r)
 {
 	for (size_t i = 0; i < r->types.n; i++)
@@ -355,8 +355,8 @@ static uint64_t function_of_line(struct pprof_reader *r, struct bytes b)
 	return id == NONE ? 0 : r->functions.at[id];
 }
 
-/* Lines stand the innermost first; all but the last are of inlined functions. Code without lines
- * has no name, or that of the file where it is. */
+/* Makes the frames of a location. Lines are innermost first; all but the last are inlined
+ * functions. Code without lines has no name, or that of its file. */
 static void make_frames(struct pprof_reader *r, struct location *l)
 {
 	uint32_t mapping = map64_get(&r->mapping_ids, l->mapping);
@@ -428,7 +428,7 @@ static void read_label(struct pprof_reader *r, struct bytes b, struct task *t)
 		t->run = (uint32_t)number;
 }
 
-/* One number, or many of them packed. */
+/* Reads one number, or several packed ones. */
 static void add_numbers(struct pprof_reader *r, const struct pprof_field *f, bool values)
 {
 	struct bytes b = f->bytes;
@@ -497,7 +497,7 @@ static void read_sample(struct pprof_reader *r, struct bytes b)
 	add_values(r, stack, is_known ? profile_add_task(r->into, task) : 0);
 }
 
-/* ---- all of it ---- */
+/* ---- all samples ---- */
 
 static void read_samples(struct pprof_reader *r)
 {
@@ -556,7 +556,7 @@ struct kin_error *pprof_read(struct bytes all, const struct input_opts *o,
 	return read_plain(all, into);
 }
 
-/* Two small numbers. */
+/* Whether the message is a type: two small numbers. */
 static bool is_type(struct bytes b)
 {
 	size_t n = 0;
@@ -566,7 +566,8 @@ static bool is_type(struct bytes b)
 	return n && !b.failed;
 }
 
-/* All writers begin with the types of values; Go's with period and times before them. */
+/* All writers begin with the types of values, except Go's, which writes period and times before
+ * them. */
 static bool begins_so(struct bytes b)
 {
 	for (struct pprof_field f; next_field(&b, &f);) {

@@ -1,8 +1,8 @@
-/* pprof_write.c - profile.proto: samples of one stack and thread as one, with a value for
- * each event.
+/* pprof_write.c - writes profile.proto. Samples with the same stack and thread are merged, with a
+ * value for each event.
  *
- * Readers take the messages in any order; so samples are written as they come, then what they refer
- * to, and the strings last. */
+ * Readers accept messages in any order. So samples are written first, then the messages that they
+ * refer to, and the strings last. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,18 +18,18 @@
 
 enum { PLAIN = 1 << 16 };
 
-struct pprof_row { /* samples of one stack and thread; its values are values[n_values * index] on */
+struct pprof_row { /* samples of one stack and thread; the values are at values[n_values * index] */
 	uint32_t stack, thread;
 };
 
 struct pprof {
 	struct exported x; /* first: exported_write() */
 	FILE *out;
-	VEC(uint8_t) plain; /* not written yet */
+	VEC(uint8_t) plain; /* not written to `out` yet */
 	VEC(uint8_t) message, inner;
 	struct strtab *strings;
-	size_t n_values; /* of a sample: per event their number, if that is another, and weight */
-	bool counts;     /* the number is a value of its own */
+	size_t n_values; /* per sample: each event's number, if different, and weight */
+	bool counts;     /* the number of samples is a value of its own */
 	struct map64 row_ids;
 	VEC(struct pprof_row) rows;
 	VEC(uint64_t) values;
@@ -56,7 +56,7 @@ static void end_inner(struct pprof *p, int field)
 	p->inner.n = 0;
 }
 
-/* The message, as a field of the profile. */
+/* Writes the message as a field of the profile, and empties it. */
 static void end_message(struct pprof *p, int field)
 {
 	put_block(&p->plain, field, p->message.at, p->message.n);
@@ -65,7 +65,7 @@ static void end_message(struct pprof *p, int field)
 		write_out(p);
 }
 
-/* ---- what values are ---- */
+/* ---- types of values ---- */
 
 static const char *unit_of(const struct kin_event *e) { return *e->unit ? "nanoseconds" : "count"; }
 
@@ -76,7 +76,7 @@ static void put_type(struct pprof *p, int field, const char *name, const char *u
 	end_message(p, field);
 }
 
-/* "samples", as all of pprof's profiles of CPU time have it; of several events each its own. */
+/* "samples", as in all of pprof's CPU profiles; with several events, each has its own name. */
 static char *count_name(const struct pprof *p, const struct kin_event *e)
 {
 	return p->x.n_events == 1 ? xprintf("samples") : xprintf("%s samples", e->name);
@@ -187,11 +187,9 @@ static void put_samples(struct pprof *p)
 	}
 }
 
-/* ---- what they refer to: ids are those of kin's samples, and those that begin with 0 one more
- * ----
- */
+/* ---- tables: ids are kin's, plus 1 where those begin at 0 ---- */
 
-/* Of a location; what it has its mapping has. */
+/* Adds a line to a location. Returns what data it has, for the mapping's flags. */
 static uint8_t put_line(struct pprof *p, const struct kin_line *line)
 {
 	const struct kin_function *f = kin_samples_function(p->x.samples, line->function);
@@ -220,7 +218,7 @@ static void put_function(struct pprof *p, uint32_t id)
 	const struct kin_function *f = kin_samples_function(p->x.samples, id);
 	put_number(&p->message, FUNCTION_ID, (uint64_t)id + 1);
 	put_string(p, &p->message, FUNCTION_NAME, f->name);
-	/* pprof shortens names that are equal to it, as those that are not demangled yet. */
+	/* pprof shortens a name that equals it, since it takes the name for mangled. */
 	if (strcmp(f->linkage_name, f->name) != 0)
 		put_string(p, &p->message, FUNCTION_SYSTEM_NAME, f->linkage_name);
 	put_string(p, &p->message, FUNCTION_FILE, f->file);
@@ -228,7 +226,7 @@ static void put_function(struct pprof *p, uint32_t id)
 	end_message(p, PROFILE_FUNCTION);
 }
 
-/* Pages, as a program would have it mapped that was not moved. */
+/* Pages as of a program mapped at its link-time addresses. */
 static void put_mapping(struct pprof *p, uint32_t id)
 {
 	enum { PAGE = 4096 };
@@ -275,9 +273,9 @@ static void put_tables(struct pprof *p)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
-/* Weights of events like "samples" are the counts. */
+/* Whether weights differ from numbers of samples; for events like "samples" they do not. */
 static bool has_counts(struct exported *x)
 {
 	const struct kin_sample *s;

@@ -1,4 +1,4 @@
-/* speedscope.c - the files of speedscope.app, which many profilers write, too. */
+/* speedscope.c - the files of speedscope.app, which many profilers write. */
 #include "formats/speedscope/speedscope.h"
 
 const struct format speedscope_format = {

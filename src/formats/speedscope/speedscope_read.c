@@ -1,7 +1,6 @@
-/* speedscope_read.c - sampled and evented profiles; each is a thread.
+/* speedscope_read.c - reads sampled and evented profiles; each is a thread.
  *
- * Frames, which all profiles share, may stand behind them: the file is gone through more than once.
- */
+ * All profiles share the frames, which may come after them: the file is read more than once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ struct speedscope_reader {
 	struct scan j;
 	struct profile_builder *into;
 	VEC(frameid) frames;
-	bool cut; /* something refers to a frame that is not there */
+	bool cut; /* an index refers to a missing frame */
 	bool has_negative;
 	bool is_ours; /* written by kin: profiles have the names of exported_thread_name() */
 	/* State of the profile being read: */
@@ -26,7 +25,7 @@ struct speedscope_reader {
 	VEC(double) weights;
 	VEC(frameid) open;
 	char *name, *unit, *event; /* event: NULL if kin did not write it */
-	double at;                 /* of the last event */
+	double at;                 /* value of the last event */
 };
 
 static bool is(const char *key, const char *what) { return !strcmp(key, what); }
@@ -105,7 +104,7 @@ static void read_weights(struct speedscope_reader *c)
 		vec_push(&c->weights, scan_real(&c->j));
 }
 
-/* Frames that were open since the last event were on the stack for that time. */
+/* Adds a sample: the frames that are open were on the stack since the last event. */
 static void add_open(struct speedscope_reader *c, double now)
 {
 	stackid stack = 0;
@@ -158,8 +157,8 @@ static uint64_t ns_of(const char *unit)
 					  : 0;
 }
 
-/* The thread of a profile. If kin wrote it, it is called "COMM/TID", with ": EVENT" behind where
- * there are several. */
+/* The thread of a profile. If kin wrote it, it is called "COMM/TID", followed by ": EVENT" if there
+ * are several events. */
 static struct task task_of(struct speedscope_reader *c)
 {
 	struct task task = { 0 };
@@ -247,7 +246,7 @@ static void read_profiles(struct speedscope_reader *c)
 		read_profile(c);
 }
 
-/* Of the whole file the one value. */
+/* Reads a single member of the file. */
 static void read_member(struct speedscope_reader *c, const char *name,
 			void (*read)(struct speedscope_reader *c))
 {

@@ -1,5 +1,5 @@
-/* speedscope_write.c - a profile of samples in time for each thread and event; functions are its
- * frames. */
+/* speedscope_write.c - writes a profile of samples in time for each thread and event; frames are
+ * functions. */
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -75,7 +75,7 @@ static void put_frames(struct speedscope_writer *c)
 	}
 }
 
-/* The profile shown first: for the event of times, that of the thread with the most. */
+/* The profile to be shown first: the one of the main event with the largest weight. */
 static size_t find_active(const struct speedscope_writer *c)
 {
 	size_t best = 0;
@@ -104,7 +104,7 @@ static void write_all(void *own, FILE *out)
 			sink_str(&c->sink, ",\n");
 		put_track(c, &c->tracks.at[i]);
 	}
-	sink_str(&c->sink, "],\n\"shared\":{\"frames\":["); /* now all are known */
+	sink_str(&c->sink, "],\n\"shared\":{\"frames\":["); /* by now all frames are known */
 	put_frames(c);
 	sink_str(&c->sink, "]}}\n");
 	sink_flush(&c->sink);
