@@ -17,7 +17,8 @@ struct kin_error *advice_no_program(void)
 		       strerror(ENOENT));
 }
 
-/* Programs that run elsewhere leave their data there: beside them, mostly. NULL: not so. */
+/* The data file beside the program: a program that runs in its own folder leaves it there. NULL:
+ * there is none. */
 static char *beside(const char *program, const char *path)
 {
 	const char *slash = strrchr(program, '/');
@@ -93,7 +94,7 @@ char *advice_no_time(const struct profile *p)
 char *advice_no_calls(const char *program)
 {
 	if (object_probe_profiled(program))
-		return NULL; /* nothing of it was called */
+		return NULL; /* no function of it was called */
 	return xprintf("there is no call graph, as no calls were counted: of %s only the link was "
 		       "made with -pg; give it when compiling, too",
 		       program);

@@ -9,8 +9,8 @@
 /* The default program a.out does not exist. */
 struct kin_error *advice_no_program(void);
 
-/* The data file `path` of the program does not exist: where else it may be, or why there is none.
- */
+/* The data file `path` of the program does not exist: says where else it may be, or why there is
+ * none. */
 struct kin_error *advice_no_data(const char *program, const char *path);
 
 /* Why there is no time in the profile although calls were counted; NULL if there is. To be freed.

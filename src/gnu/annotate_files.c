@@ -18,12 +18,12 @@ struct annotate {
 	const struct report_input *in;
 	const struct annotate_opts *opts;
 	struct coverage *coverage;
-	size_t next;          /* of the coverage's files */
-	uint64_t last;        /* gnu: the count that goes on into the next file */
-	struct strtab *names; /* of files written */
+	size_t next;          /* index of the next file of the coverage */
+	uint64_t last;        /* gnu: the count that is carried into the next file */
+	struct strtab *names; /* names of files written */
 };
 
-/* ---- which ---- */
+/* ---- selection ---- */
 
 static uint8_t *wanted_places(const struct report_input *in, const struct selection *sel)
 {
@@ -55,7 +55,7 @@ static bool is_wanted(const struct annotate *a, const struct coverage_file *f)
 	return a->opts->report->zeroes || f->total > 0;
 }
 
-/* ---- one of them ---- */
+/* ---- one file ---- */
 
 static struct kin_table *make_table(struct annotate *a, struct coverage_file *f,
 				    struct listing_source *source)
@@ -106,9 +106,9 @@ void annotate_free(struct annotate *a)
 	free(a);
 }
 
-/* ---- files of their own ---- */
+/* ---- separate output files ---- */
 
-/* A name that was not used yet: "a.c-ann", "a.c.2-ann", ... (gnu: the same again). */
+/* An unused name: "a.c-ann", "a.c.2-ann", ... (gnu: may be used already). */
 static const char *unused_name(struct annotate *a, const char *path)
 {
 	struct arena scratch = { 0 };

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 
-/* Enough for any real use; less than what files that name each other would take. */
+/* Enough for any real use, but a limit for files that include each other. */
 enum { MAX_FILES = 2000, MAX_BYTES = 64 << 20 };
 
 typedef VEC(char *) word_list;

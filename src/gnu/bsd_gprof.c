@@ -1,4 +1,4 @@
-/* bsd_gprof.c - FreeBSD's and OpenBSD's gprof from command line to output. */
+/* bsd_gprof.c - FreeBSD's and OpenBSD's gprof, from the command line to the output. */
 #include "gnu/bsd_gprof.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static struct kin_error *load_names(void *run)
 	return err;
 }
 
-/* Warns of data that these dialects have no place for. */
+/* Warns of data that these dialects do not support. */
 static void check_data(void *arg)
 {
 	const struct bsd_run *r = arg;
@@ -67,7 +67,7 @@ static bool load_data(struct bsd_run *r)
 
 /* ---- gmon.sum ---- */
 
-/* In the format of the dialect, or GNU's if that has no room for what was read. */
+/* Writes it in the dialect's format, or in GNU's if the data does not fit that. */
 static struct kin_error *write_sum(struct bsd_run *r)
 {
 	const struct profile *p = session_data(&r->s);
@@ -113,7 +113,7 @@ static void print_name(const struct bsd_run *r, symid id)
 	free(escaped);
 }
 
-/* -C: what was done to the graph, on a page of its own if it is anything. */
+/* -C: prints the arcs that were deleted from the graph, on a page of its own. */
 static void print_deleted(struct bsd_run *r)
 {
 	const struct callgraph *g = r->s.view->graph;
@@ -159,7 +159,7 @@ static struct kin_error *print_all(struct bsd_run *r)
 	return err ? err : print(r, &index_report, &gnu_index_traditional_renderer);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole run ---- */
 
 static void run_stages(struct bsd_run *r)
 {

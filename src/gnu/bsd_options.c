@@ -1,4 +1,4 @@
-/* bsd_options.c - the table of BSD's options, and the parser with their quirks. */
+/* bsd_options.c - the table of the BSDs' options, and the parser with their quirks. */
 #include "gnu/bsd_options.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static const struct bsd_option *find_option(char letter, enum gprof_dialect dial
 	return NULL;
 }
 
-/* ---- what each option does ---- */
+/* ---- effects of options ---- */
 
 static struct kin_error *set_max_cycle(struct bsd_options *o, const char *arg)
 {
@@ -115,7 +115,7 @@ static struct kin_error *apply(struct bsd_options *o, char letter, char **args, 
 	return NULL;
 }
 
-/* ---- words into options ---- */
+/* ---- parsing words ---- */
 
 static struct kin_error *parse_letter(struct bsd_options *o, struct bsd_words *w, const char *word,
 				      FILE *warnings)
@@ -141,7 +141,7 @@ static struct kin_error *parse_letter(struct bsd_options *o, struct bsd_words *w
 	return apply(o, opt->letter, args, warnings);
 }
 
-/* --dialect=NAME or --dialect NAME, which has been understood already. */
+/* Skips --dialect=NAME or --dialect NAME, which was handled before. */
 static bool skip_dialect(struct bsd_words *w, const char *word)
 {
 	if (!strncmp(word, "--dialect=", 10))

@@ -1,7 +1,7 @@
 /* bsd_options.h - the command line of gprof in its BSD dialects.
  *
- * Simpler than GNU's: options come before operands, each is a word of its own of which only the
- * first letter counts, and its argument is the next word. --help, --version, --dialect=NAME and --
+ * Simpler than GNU's: options come before operands. Each option is a word of its own, of which only
+ * the first letter counts; its argument is the next word. --help, --version, --dialect=NAME and --
  * are added here; --dialect may stand anywhere. */
 #ifndef GNU_BSD_OPTIONS_H
 #define GNU_BSD_OPTIONS_H
@@ -15,7 +15,7 @@ struct bsd_option {
 	char letter;
 	uint8_t n_args;
 	bool freebsd_only;
-	const char *args; /* "NAME"; NULL without */
+	const char *args; /* "NAME"; NULL: no argument */
 	const char *help; /* a sentence without a full stop */
 };
 
@@ -24,7 +24,7 @@ extern const size_t bsd_n_options;
 
 struct bsd_spec {
 	char letter;           /* e E f F k */
-	const char *name, *to; /* argv's; to: of -k only */
+	const char *name, *to; /* from argv; to: only for -k */
 };
 
 struct bsd_options {
@@ -37,7 +37,7 @@ struct bsd_options {
 	VEC(struct bsd_spec) specs; /* in the order given */
 	const char *executable;
 	VEC(const char *) data; /* never empty */
-	char *default_data;     /* FreeBSD's; owned */
+	char *default_data;     /* FreeBSD's default; owned */
 };
 
 /* Parses argv[1..]; argv must outlive *ret, which must be released even on error (KIN_ERROR_USAGE).

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the BSDs leave out; and what the same functions are called in other C libraries. */
+/* Functions that the BSDs leave out, and names of the same functions in other C libraries. */
 static const char *const left_out[] = { ".mcount", "_mcleanup", NULL };
 
 struct found {
@@ -12,7 +12,7 @@ struct found {
 	VEC(symid) ids; /* ascending */
 };
 
-struct bsd_search { /* by name, each once */
+struct bsd_search { /* sorted by name, without duplicates */
 	VEC(struct found) names;
 };
 
@@ -69,7 +69,7 @@ static void free_search(struct bsd_search *s)
 	vec_free(&s->names);
 }
 
-/* ---- what is done with them ---- */
+/* ---- applying specs ---- */
 
 static void add_all(struct selection *sel, enum sel table, const struct found *f)
 {

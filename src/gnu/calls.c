@@ -1,5 +1,5 @@
-/* calls.c - calls in the code as GNU gprof 2.40 finds them, for -c: few machines, no disassembler.
- */
+/* calls.c - finds calls in the code as GNU gprof 2.40 does, for -c: on few machines, without a
+ * disassembler. */
 #include <elf.h>
 
 #include "gnu/rules.h"
@@ -12,8 +12,8 @@ typedef void call_fn(uint64_t site, uint64_t target, void *arg);
 
 enum { CALL = 0xe8, CALL_SIZE = 5 };
 
-/* Every byte may start an instruction, the displacement has no sign and addresses do not wrap:
- * so it never finds a call that goes backwards. */
+/* Every byte may start an instruction. The displacement is unsigned and addresses do not wrap, so
+ * calls that go backwards are never found. */
 static void scan_x86(const struct object_code *c, call_fn *call, void *arg)
 {
 	for (size_t i = 0; i < c->n && c->n - i >= CALL_SIZE && c->addr + i < c->high; i++)
@@ -24,7 +24,7 @@ static void scan_x86(const struct object_code *c, call_fn *call, void *arg)
 
 /* ---- aarch64 ---- */
 
-/* Jumps are calls as well. */
+/* Jumps count as calls, too. */
 static void scan_aarch64(const struct object_code *c, call_fn *call, void *arg)
 {
 	for (size_t i = -c->addr & 3; i < c->n && c->n - i >= 4 && c->addr + i < c->high; i += 4) {
@@ -32,12 +32,12 @@ static void scan_aarch64(const struct object_code *c, call_fn *call, void *arg)
 		if ((insn & 0x7c000000) != 0x14000000)
 			continue;
 		uint64_t words = insn & 0x03ffffff;
-		words = (words ^ 0x02000000) - 0x02000000; /* 26 bits with sign */
+		words = (words ^ 0x02000000) - 0x02000000; /* signed, 26 bits */
 		call(c->addr + i, c->addr + i + words * 4, arg);
 	}
 }
 
-/* ---- any ---- */
+/* ---- any machine ---- */
 
 static bool scan(uint16_t machine, const struct object_code *c, call_fn *call, void *arg)
 {

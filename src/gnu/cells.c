@@ -30,8 +30,8 @@ void line_char(struct line *l, char c)
 	l->n++;
 }
 
-/* Most are few: written as a whole vector of known size, of which the next field overwrites what is
- * too much. */
+/* Usually there are few. They are written as a whole vector of known size; the next field
+ * overwrites the surplus. */
 void line_blanks(struct line *l, size_t n)
 {
 	enum { FEW = 32 };
@@ -72,7 +72,7 @@ void line_fixed(struct line *l, double v, unsigned width, unsigned decimals)
 	l->n += (size_t)(num_put_fixed(p, width, v, decimals) - p);
 }
 
-/* Printable ASCII needs no closer look. */
+/* True for printable ASCII, which needs no further check. */
 static bool is_simple(const char *s, size_t n)
 {
 	enum { STEP = 8 };
@@ -114,7 +114,8 @@ static void flush(const struct line *l, size_t n)
 		fwrite_unlocked(l->buf, 1, n, l->out);
 }
 
-/* What the stream holds goes first: then all of this is written at once, and not copied there. */
+/* Flushes the stream, and then writes the buffer at once, so that it is not copied into the
+ * stream. */
 void line_end_bare(struct line *l, FILE *out)
 {
 	enum { ENOUGH = 256 * 1024 };

@@ -49,8 +49,8 @@ static void start_chain(struct chains *c, uint32_t from, uint32_t to)
 	append(c, &c->chains.at[c->nodes[from].chain], to);
 }
 
-/* Tie the one that is still alone to the nearer end of the other's chain: a caller rather before,
- * a callee rather behind. False if both are in chains already. */
+/* Ties the node that is still alone to the nearer end of the other's chain: preferably a caller
+ * before it, a callee after it. False if both are in chains already. */
 static bool tie(struct chains *c, uint32_t from, uint32_t to)
 {
 	struct node *caller = &c->nodes[from], *callee = &c->nodes[to];

@@ -1,4 +1,4 @@
-/* chains.h - a greedy placement of nodes that call each other next to each other.
+/* chains.h - greedily places nodes that call each other next to each other.
  *
  * Nodes (functions, files) begin alone. A link ties a node that is still alone to the nearer end of
  * the other node's chain; links between two chains are ignored. */
@@ -11,7 +11,7 @@ struct link { /* an arc between two different nodes */
 	uint32_t from, to;
 	uint32_t rank; /* breaks ties of count */
 	uint64_t count;
-	bool placed; /* it ties its ends together, or must not */
+	bool placed; /* it ties its ends together, or must not do so */
 };
 
 typedef VEC(struct link *) link_list;
@@ -19,7 +19,7 @@ typedef VEC(struct link *) link_list;
 struct node {
 	uint32_t next, prev; /* in the chain; NONE at its ends */
 	uint32_t chain;      /* NONE: alone */
-	int64_t at;          /* position in the chain: its ends are chains[].first and .last */
+	int64_t at;          /* position in the chain, which extends from chains[].first to .last */
 	bool placed;         /* placed in the order, or must not be */
 };
 

@@ -1,9 +1,9 @@
-/* credit.c - time and calls as GNU gprof 2.40 makes them of a histogram and of arcs.
+/* credit.c - computes time and calls from a histogram and arcs as GNU gprof 2.40 does.
  *
- * Ticks are credited in units of two bytes; bins have the first histogram's width; bin edges are
- * cut to units, but the width that credit is divided by is not; the last symbol gets nothing, as
- * its upper end is read from memory that was never set (zero in a fresh heap). What is left out of
- * the flat profile is left out of the graph, too. */
+ * Ticks are credited in units of two bytes. Bins have the first histogram's width. Bin edges are
+ * rounded down to units, but the width that credit is divided by is not. The last symbol gets
+ * nothing, since its upper end is read from uninitialised memory (zero in a fresh heap). Functions
+ * excluded from the flat profile are excluded from the graph, too. */
 #include "analysis/callgraph.h"
 #include "gnu/rules.h"
 
@@ -58,7 +58,8 @@ static bool is_target(const struct profile *p, uint64_t addr)
 	return false;
 }
 
-/* The part of [low, high) that is looked at: what lies in the one histogram that it meets. */
+/* Reduces [low, high) to the part that is searched: that in the only histogram which it meets. If
+ * it meets several, the search is refused. */
 static void clip_to_histogram(struct callgraph *g, const struct profile *p, uint64_t *low,
 			      uint64_t *high)
 {
@@ -81,7 +82,7 @@ static void clip(struct callgraph *g, const struct profile *p, symid id,
 		 struct address_range *range)
 {
 	if (id + 1 == g->n_symbols)
-		*range = (struct address_range){ 0 }; /* its end is memory that was never set */
+		*range = (struct address_range){ 0 }; /* its end is uninitialised in GNU */
 	else
 		clip_to_histogram(g, p, &range->low, &range->high);
 }

@@ -19,7 +19,7 @@ static struct kin_error *bad(const char *path, size_t line)
 		true, "unable to parse mapping file %s.", path);
 }
 
-/* In GNU's words, which here are others than for data files. */
+/* In GNU's words, which differ from those for data files. */
 static struct kin_error *cannot_open(const char *path, struct kin_error *why)
 {
 	struct kin_error *err =
@@ -64,7 +64,7 @@ static struct kin_error *parse(struct filemap *m, const char *path, const char *
 struct filemap_name {
 	const char *function, *file;
 	size_t at;
-	bool is_first; /* of the file's, where the map has it */
+	bool is_first; /* the first function of its file, in the order of the map */
 };
 
 static int by_function(const void *l, const void *r)
@@ -100,7 +100,7 @@ const char *filemap_rename(const char *name, const void *filemap)
 	return found->is_first ? found->file : NULL;
 }
 
-/* ---- life ---- */
+/* ---- reading and freeing ---- */
 
 struct kin_error *filemap_read(const char *path, bool gnu, struct filemap *ret)
 {

@@ -1,16 +1,16 @@
-/* gnu_counts.c - executions of basic blocks as GNU gprof 2.40 keeps them: none unless places are
- * lines; the first ten addresses of a place, in the order they were read, the records of further
- * ones lost; sums that wrap. And what it makes of them for source lines. */
+/* gnu_counts.c - executions of basic blocks as GNU gprof 2.40 keeps them: only if places are lines;
+ * only the first ten addresses of a place, in the order in which they were read, while records of
+ * further addresses are lost; with sums that wrap. Also the counts of source lines that result. */
 #include "gnu/gnu_counts.h"
 
 #include "gnu/rules.h"
 
 enum { BLOCKS_PER_PLACE = 10 };
 
-/* ---- of places ---- */
+/* ---- counts of places ---- */
 
-/* A slot with address 0 is free: a block there leaves its count to the next one of the
- * place, and is not shown. */
+/* Adds up the counts of equal addresses. A slot with address 0 is free: the count of a block there
+ * goes to the next block of the place, and is not shown. */
 static size_t sum(struct blocks *b, struct block_count *at, size_t n)
 {
 	(void)b;
@@ -30,9 +30,9 @@ static size_t sum(struct blocks *b, struct block_count *at, size_t n)
 
 const struct block_rules gnu_block_rules = { .of_lines = true, .recorded = true, .sum = sum };
 
-/* ---- of lines ---- */
+/* ---- counts of lines ---- */
 
-/* Counts lines by calls alone, without recursion. */
+/* Counts lines only by calls of their places, without recursion. */
 static void count_lines(struct coverage *c)
 {
 	for (size_t i = 0; i < c->n_lines; i++) {
@@ -46,8 +46,8 @@ static void count_lines(struct coverage *c)
 	}
 }
 
-/* A line stands for its first place: the blocks of others are lost, their calls are added to its
- * own (and are shown only if it is a function). `last` is the count before the line. */
+/* A line represents its first place: blocks of its other places are lost, and their calls are added
+ * to its own (and are shown only if it is a function). `last` is the count before the line. */
 static void list_line(struct coverage *c, struct coverage_line *l, bool carry, uint64_t *last)
 {
 	symid id = c->places[l->first_place];

@@ -4,10 +4,10 @@
 
 #include "analysis/coverage.h"
 
-/* Lists the counts of a file's lines up to last_line (the source's last), for a coverage made by
- * gnu_coverage_rules that has none listed yet, as GNU does when it annotates lines one after the
- * other. `last` is the count that GNU carries from line to line and from file to file: start with 0
- * and go through the files in order, skipping those without source. */
+/* Lists the counts of a file's lines up to last_line (the source's last), as GNU does when it
+ * annotates lines one after another. The coverage must be made by gnu_coverage_rules, with no
+ * counts of the file listed yet. `last` is the count that GNU carries from line to line and from
+ * file to file: start with 0 and go through the files in order, skipping those without source. */
 void counts_list(struct coverage *c, struct coverage_file *f, uint32_t last_line, bool carry,
 		 uint64_t *last);
 

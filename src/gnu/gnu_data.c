@@ -1,5 +1,5 @@
-/* gnu_data.c - the data files that GNU gprof 2.40 reads: gmon.out and those of BSD, whatever is no
- * gmon.out being taken for the latter. */
+/* gnu_data.c - the data files that GNU gprof 2.40 reads: gmon.out and the BSDs' formats. A file
+ * that is no gmon.out is taken for one of the BSDs'. */
 #include "base/err.h"
 #include "formats/formats.h"
 #include "gnu/rules.h"
@@ -11,7 +11,7 @@ static bool reads(const struct format *format)
 	return format == &gmon_format || format == &bsd44_format || format == &bsd_format;
 }
 
-/* The first rate is taken, and the others are ignored. */
+/* Uses the first histogram's rate, and ignores all others. */
 static struct kin_error *check_histogram(const struct profile_builder *into, struct histogram *h)
 {
 	const struct histogram *first = profile_first_histogram(into);
@@ -21,7 +21,7 @@ static struct kin_error *check_histogram(const struct profile_builder *into, str
 	return profile_check_histogram(into, h);
 }
 
-/* What is looked at, in that order; even where histograms do not overlap. */
+/* Makes GNU's checks in GNU's order, even if histograms do not overlap. */
 static struct kin_error *check_header(const struct bsd_header *h, const struct histogram *first,
 				      const char *path, size_t bytes)
 {

@@ -1,25 +1,25 @@
-/* gnu_lines.c - lines as BFD 2.40 gives them, which depends on what it was asked before.
+/* gnu_lines.c - lines as BFD 2.40 gives them, which depend on earlier requests.
  *
- * Of the copies of an inline function the linker keeps one, and the units of all copies claim that.
- * BFD asks those units that it has read, in the order of their claims (unit_trie.h), and the first
- * one that knows a line or a function at the address answers. Only when none does, it goes on to
- * read units, one by one, until one of them does. When a unit is first asked, its line table and
- * its functions are decoded, and where these are is added to the claims. Units that do not say
- * where they are are decoded as soon as they are read.
+ * The linker keeps one of the copies of an inline function, and the units of all copies claim its
+ * addresses. BFD asks the units that it has read, in the order of their claims (unit_trie.h); the
+ * first one that knows a line or a function at the address answers. If none does, BFD reads further
+ * units, one by one, until one answers. When a unit is first asked, its line table and its
+ * functions are decoded, and their addresses are added to the claims. Units without addresses are
+ * decoded as soon as they are read.
  *
- * So answers are exact if questions come in the order in which GNU gprof asks: for each symbol of
- * the table, then, with -l, for each byte of .text, twice.
+ * So answers are exact if requests come in the order of GNU gprof's: for each symbol of the table;
+ * then, with -l, for each byte of .text, twice.
  *
- * Within a unit all sequences count; the function is the one with the shortest range that holds the
- * address, of equal ones the last; where there is none, what the symbol table says. A function
- * without a linkage name in a language that mangles (an inlined constructor, main) has its own
- * name, or, if the first address ever asked for in it lies behind a symbol at its start, that
- * symbol's. (The very first answer for such a function is yet another one in BFD, that of the
- * symbol before the address; we give what it says from then on, since its callers ask more than
+ * Within a unit all sequences count. The function is the one with the shortest range that contains
+ * the address, the last of equal ones; without any, it is that of the symbol table. A function
+ * without a linkage name in a language with mangling (an inlined constructor, main) has its own
+ * name; but if the first address ever requested in it lies after a symbol at its start, it has that
+ * symbol's name. (BFD's very first answer for such a function is different again: the name of the
+ * symbol before the address. We always give its later answers, since BFD's callers ask more than
  * once.) Unknown files are "<unknown>". In DWARF 5 the rows of a sequence up to the first that
- * names a file are of file 0, not 1, and functions whose ranges are given by index (clang's) have
- * none. Lists with addresses by index (gcc's -gsplit-dwarf) are an error: no unit from there on is
- * seen. */
+ * names a file belong to file 0, not 1, and functions whose ranges are given by index (clang's)
+ * have none. Lists with addresses by index (gcc's -gsplit-dwarf) are an error: no further unit is
+ * read. */
 #include <stdlib.h>
 
 #include "base/map64.h"
@@ -46,17 +46,17 @@ static const struct unit_rules bfd_unit_rules = {
 
 enum {
 	RUNS_KEPT = (64 << 20) / sizeof(struct line_run),
-	WORK = 64, /* claims looked at for a byte of debugging information: honest programs need
-		      fewer than 4 */
+	WORK = 64, /* claims visited per byte of debugging information; real programs need fewer
+		      than 4 */
 	WORK_FREE = 16 << 20,
 };
 
 struct bfd_unit {
-	bool asked; /* its claims are known */
-	bool known; /* runs and covers are here */
+	bool asked; /* its claims were added */
+	bool known; /* runs and covers are loaded */
 	bool marked;
-	struct run_list runs; /* with those that make it answer though it lacks a part: no file */
-	VEC(struct address_range) covers; /* of runs without gaps */
+	struct run_list runs;             /* with those without a file, which count as answers */
+	VEC(struct address_range) covers; /* ranges covered by runs without gaps */
 };
 
 struct bfd_lines {
@@ -64,10 +64,10 @@ struct bfd_lines {
 	struct unit_trie claims;
 	struct bfd_unit *units;
 	size_t n_units;
-	size_t next; /* unit to be read */
+	size_t next; /* index of the next unit to read */
 	size_t runs_kept;
-	/* Where the sequences of a line table are that several units without ranges have. */
-	struct map64 tables; /* offset -> index in shared */
+	/* Addresses of line tables shared by several units that have no ranges. */
+	struct map64 tables; /* offset of a table -> index in shared */
 	VEC(struct address_ranges) shared;
 };
 
@@ -102,11 +102,11 @@ static void add_claims(struct bfd_lines *g, uint32_t unit, const struct address_
 		unit_trie_add(&g->claims, unit, r->at[i].low, r->at[i].high);
 }
 
-/* A unit without ranges of its own has those of its line table, which may be many units'. */
+/* A unit without ranges of its own claims those of its line table, which units may share. */
 static void add_table(struct bfd_lines *g, uint32_t unit)
 {
 	struct line_unit u = line_unit_at(g->lines, unit);
-	if (!u.has_lines || !u.table) /* BFD reads the table at offset 0 but once */
+	if (!u.has_lines || !u.table) /* BFD reads the table at offset 0 only once */
 		return;
 	uint32_t *at = map64_at(&g->tables, u.table);
 	if (*at == NONE) {
@@ -145,7 +145,7 @@ static struct bfd_unit *ask_unit(struct bfd_lines *g, uint32_t unit)
 	return u;
 }
 
-/* The cover that holds addr; else NULL, and *last is the last address for which there is none. */
+/* The cover that contains addr; else NULL, and *last is the last address before the next cover. */
 static const struct address_range *find_cover(const struct bfd_unit *u, uint64_t addr,
 					      uint64_t *last)
 {
@@ -160,12 +160,12 @@ static const struct address_range *find_cover(const struct bfd_unit *u, uint64_t
 	return NULL;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 struct answer {
-	uint32_t unit; /* NONE: nobody knows */
+	uint32_t unit; /* NONE: no unit knows */
 	const struct address_range *cover;
-	uint64_t last; /* the same is answered up to there */
+	uint64_t last; /* the answer is the same up to this address */
 };
 
 static bool try_unit(struct bfd_lines *g, uint32_t unit, uint64_t addr, struct answer *a)
@@ -272,7 +272,7 @@ static void append_part(const struct run_list *runs, uint64_t low, uint64_t end,
 	}
 }
 
-/* Asks for each byte, and keeps the answers if `out` is given. */
+/* Requests each byte, and keeps the answers if `out` is given. */
 static void walk(struct bfd_lines *g, struct address_range range, struct run_list *out)
 {
 	for (uint64_t addr = range.low, next; addr < range.high; addr = next) {
@@ -291,7 +291,7 @@ static void runs(void *answers, struct address_range range, struct run_list *ret
 	forget_runs(g);
 }
 
-/* ---- life ---- */
+/* ---- opening and closing ---- */
 
 static void *open_lines(struct object_lines *l)
 {

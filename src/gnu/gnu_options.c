@@ -71,15 +71,15 @@ const struct gprof_option gprof_option_table[] = {
 /* clang-format on */
 const size_t gprof_n_options = ARRAY_LEN(gprof_option_table);
 
-/* ---- what each option does ---- */
+/* ---- effects of options ---- */
 
 static void add_spec(struct gprof_options *o, const char *text, int table, int letter)
 {
 	vec_push(&o->specs, ((struct symspec){ text, table, (char)letter }));
 }
 
-/* -p -q -A -C: on, for what arg names. -P -Q -J -Z: off, or with an argument on but for what it
- * names. */
+/* -p -q -A -C: on, for the functions named by arg. -P -Q -J -Z: off, or with an argument on, except
+ * for the functions that it names. */
 static void set_style(struct gprof_options *o, enum gprof_style style, bool on, const char *arg,
 		      int table, int letter)
 {
@@ -152,7 +152,8 @@ static struct kin_error *set_number(const char *arg, const char *option, int64_t
 	return NULL;
 }
 
-/* Within 0..UINT32_MAX, as atoi() would have it for GNU. */
+/* A number in least..INT32_MAX; numbers outside are replaced by the nearer limit. compat: errors
+ * are ignored, as by atoi(). */
 static struct kin_error *set_small(const char *arg, const char *option, bool compat, int64_t least,
 				   uint32_t *ret)
 {
@@ -351,7 +352,7 @@ static struct kin_error *apply(struct gprof_options *o, int key, const char *arg
 	}
 }
 
-/* ---- words into options ---- */
+/* ---- parsing words ---- */
 
 struct gnu_words {
 	int n, next;
@@ -417,7 +418,7 @@ static struct kin_error *find_long(const char *name, size_t n, const struct gpro
 		const struct gprof_option *o = &gprof_option_table[i];
 		if (!o->long_name || strncmp(o->long_name, name, n))
 			continue;
-		if (!o->long_name[n]) { /* in full: never ambiguous */
+		if (!o->long_name[n]) { /* full names are never ambiguous */
 			*ret = o;
 			return NULL;
 		}

@@ -1,4 +1,4 @@
-/* gnu_order.c - orders by hubs and chains, as gprof suggests them. */
+/* gnu_order.c - orders by hubs and chains, as suggested by gprof. */
 #include "gnu/gnu_order.h"
 
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 struct function_order {
 	const struct callgraph *g;
 	const struct order_opts *o;
-	struct link *extra; /* [o->n_extra]: between nodes behind those of the symbols */
+	struct link *extra; /* [o->n_extra]: links between nodes after those of the symbols */
 	struct chains c;
-	struct link *links; /* [g->n_arcs], as g->arcs */
-	link_list by_use;   /* all but direct recursion */
-	symid *used;        /* by how many of the busiest arcs end in them */
+	struct link *links; /* [g->n_arcs], in the order of g->arcs */
+	link_list by_use;   /* all links except direct recursion, by count */
+	symid *used;        /* functions, by how many of the busiest arcs end in them */
 	size_t n_used;
 	uint32_t *uses; /* [n_symbols] */
 };
@@ -82,7 +82,7 @@ static int newest_first(const void *l, const void *r)
 	return (a->rank < b->rank) - (a->rank > b->rank);
 }
 
-/* All links of a function, those it makes and then those made to it, each part newest first. */
+/* All links of a function: those from it, then those to it, each part newest first. */
 static void links_of(const struct function_order *f, symid id, link_list *to)
 {
 	const struct cg_node *n = &f->g->nodes[id];
@@ -99,10 +99,9 @@ static void links_of(const struct function_order *f, symid id, link_list *to)
 	vec_free(&in);
 }
 
-/* GNU: the first 1/80 of the functions in use go first, if it does not meet one of exactly five
- * uses before. Of these only the ones before the last are written, and those that have an arc to
- * another; the rest is never seen again. Their arcs count as placed already, so no chains come of
- * them. */
+/* GNU: the first 1/80 of the functions in use go first, up to one with exactly five uses. Of these
+ * only the ones before the last are written, and those that have an arc to another of them; the
+ * rest is lost. Their arcs count as placed already, so no chains are made of them. */
 static void place_hubs_gnu(struct function_order *f)
 {
 	link_list touched = { 0 }, between = { 0 }, ignored = { 0 };
@@ -124,7 +123,7 @@ static void place_hubs_gnu(struct function_order *f)
 	for (size_t i = 0; i < last; i++)
 		if (f->c.nodes[f->used[i]].placed)
 			chains_emit(&f->c, f->used[i]);
-	for (size_t i = 0; i < between.n; i++) /* ties stay as they were found */
+	for (size_t i = 0; i < between.n; i++) /* keeps the order of ties */
 		between.at[i]->rank = (uint32_t)i;
 	links_sort(&between);
 	chains_order(&f->c, &between, true, &ignored);
@@ -133,8 +132,8 @@ static void place_hubs_gnu(struct function_order *f)
 	vec_free(&ignored);
 }
 
-/* At most 1/80 of the functions in use, of five uses or more: those without arcs to another of
- * them, then chains of the others. */
+/* Places at most 1/80 of the functions in use, those with five uses or more: first those without
+ * arcs to another of them, then chains of the others. */
 static void place_hubs(struct function_order *f)
 {
 	link_list between = { 0 }, ignored = { 0 };
@@ -178,7 +177,7 @@ static void place_rest(struct function_order *f)
 			chains_emit(&f->c, i);
 	for (symid i = 0; i < f->g->n_symbols; i++) {
 		const struct symbol *s = &f->g->symbols->at[i];
-		/* What a linker cannot place: source lines, cold pieces, linkage table entries. */
+		/* Linkers cannot place source lines, cold pieces, and linkage table entries. */
 		if (!f->o->gnu &&
 		    (s->is_line || s->owner != i || s->name[0] == '.' || strchr(s->name, '@')))
 			continue;
@@ -189,7 +188,7 @@ static void place_rest(struct function_order *f)
 	vec_free(&ignored);
 }
 
-/* The symbol that a node stands for. */
+/* The symbol of a node. */
 static symid symbol_of(const struct function_order *f, uint32_t node)
 {
 	size_t n = f->g->n_symbols;

@@ -2,14 +2,14 @@
  *
  * - global symbols in sections that hold code;
  * - weak symbols that are defined anywhere, unless they are data objects;
- * - local symbols in code whose name is plain (symbol_name_check()), unless it is a mark of old
- *   compilers. After a name that ends with such a part the check goes on into the string that
- *   happens to follow in the string table: only if that passes too is the symbol taken.
+ * - local symbols in code with a plain name (symbol_name_check()), except marks of old compilers.
+ *   If a name ends with a part like ".constprop." (NAME_RUNS_ON), the check goes on into the string
+ *   that happens to follow in the string table: only if that passes, too, is the symbol taken.
  *
  * It does not take indirect functions, unique symbols, absolute ones and undefined ones. -a leaves
  * out local symbols, but not weak ones; -D leaves out local ones that are not functions. Every
- * symbol ends where the next one starts, the last one with .text. Of several names of one address
- * some are equal: the first in the file is shown. */
+ * symbol ends where the next one starts, the last one with .text. If several names of an address
+ * rank equally, the first in the file is shown. */
 #include <elf.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@
 #include "gnu/rules.h"
 #include "object/symbol_rules.h"
 
-/* The check as GNU does it, with what follows in the string table. Each string is looked at once:
- * the verdict on what starts at an offset is kept. */
+/* Checks a name as GNU does, including strings that follow it in the string table. Each string is
+ * checked once: verdicts are kept by offset. */
 static bool name_passes(const struct table_symbol *s, const char *name)
 {
 	VEC(uint32_t) passed = { 0 };
@@ -72,7 +72,7 @@ static bool takes(const struct table_symbol *s, const struct symtab_opts *opts, 
 static bool take(const struct table_symbol *s, const struct symtab_opts *opts,
 		 struct candidate *ret)
 {
-	const char *name = s->has_name ? s->name : "(null)"; /* which is what BFD calls it */
+	const char *name = s->has_name ? s->name : "(null)"; /* BFD's name for it */
 	if (!takes(s, opts, name))
 		return false;
 	if (opts->rules_arg)
@@ -94,7 +94,7 @@ static bool take(const struct table_symbol *s, const struct symtab_opts *opts,
 	return true;
 }
 
-/* Takes all symbols of a list (-S): there -a means nothing. */
+/* Takes all symbols of a list (-S), for which -a has no effect. */
 static bool take_listed(const struct listed_symbol *s, const struct symtab_opts *opts,
 			struct candidate *ret)
 {

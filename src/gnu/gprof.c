@@ -1,4 +1,4 @@
-/* gprof.c - GNU's gprof from command line to output. */
+/* gprof.c - GNU's gprof, from the command line to the output. */
 #include "gnu/gprof.h"
 
 #include <errno.h>
@@ -23,14 +23,14 @@
 #include "gnu/sum.h"
 #include "gnu/words.h"
 
-enum { OUTPUT_BUFFER = 16 * 1024 }; /* lines are written many at a time: past it, mostly */
+enum { OUTPUT_BUFFER = 16 * 1024 }; /* small: tables bypass it, many lines at a time */
 
 static const char sum_path[] = "gmon.sum";
 
 struct gprof_run {
 	const struct gprof_options *o;
 	struct gprof_session s;
-	unsigned styles;            /* what to print: asked for, or fitting the data */
+	unsigned styles;            /* what to print: as requested, or fitting the data */
 	struct filemap map;         /* -R */
 	struct symspec_calls calls; /* --compat=gnu, for -r */
 };
@@ -50,7 +50,7 @@ static struct kin_error *open_program(struct gprof_run *r)
 	return !err && o->file_map ? filemap_read(o->file_map, o->compat, &r->map) : err;
 }
 
-/* Warns of options that share out times by calls, where stacks were sampled. */
+/* Warns of options that apportion times by calls if stacks were sampled. */
 static void warn_of_stacks(const struct gprof_run *r)
 {
 	const struct gprof_options *o = r->o;
@@ -134,7 +134,7 @@ static void check_data(void *arg)
 			r->o->compat ? r->o->whoami : "gprof");
 }
 
-/* Whether the data that a program built with -pg leaves is missing. */
+/* Whether the default data file, which a program built with -pg leaves, is missing. */
 static bool is_missing(const struct gprof_options *o)
 {
 	return !o->compat && o->data.n == 1 && !strcmp(o->data.at[0], "gmon.out") &&
@@ -160,7 +160,7 @@ static bool load_data(struct gprof_run *r)
 	return session_load_data(&r->s, &files);
 }
 
-/* Says it; consumes the text, NULL: nothing. */
+/* Prints a text, and frees it; NULL: prints nothing. */
 static void advise(char *text)
 {
 	if (text)
@@ -168,7 +168,7 @@ static void advise(char *text)
 	free(text);
 }
 
-/* If no style was asked for: what there is data for, but not what was refused. */
+/* If no style was requested, chooses those that there is data for, except suppressed ones. */
 static void choose_styles(struct gprof_run *r)
 {
 	if (r->styles)
@@ -201,7 +201,7 @@ static struct kin_error *check_styles(const struct gprof_run *r)
 
 /* ---- gmon.sum ---- */
 
-/* GNU: what is shown, cut to what a record can hold. Else: what was read. */
+/* GNU writes the data shown, truncated to what a record can hold. We write the data read. */
 static struct kin_error *write_sum(struct gprof_run *r)
 {
 	const struct profile *p = session_data(&r->s);
@@ -218,15 +218,15 @@ static struct kin_error *write_sum(struct gprof_run *r)
 		return err;
 	if (format == INPUT_AUTO || format == INPUT_MAGIC)
 		return gmon_write(sum_path, p, target);
-	/* Old BSD files have no rate: it is taken to be that of the host. */
+	/* Old BSD files have no rate: readers assume the host's. */
 	bool host_rate = p->n_histograms && p->histograms[0].rate == (uint32_t)sysconf(_SC_CLK_TCK);
 	return bsd_write(sum_path, p, target, format == INPUT_44BSD || !host_rate);
 }
 
 /* ---- the analysis ---- */
 
-/* GNU looks for calls in the code, and says if it cannot, whatever is to be printed, and before it
- * complains of missing data. */
+/* GNU searches the code for calls, and reports if it cannot, whatever is to be printed, and before
+ * it reports missing data. */
 static bool analyses_anyway(const struct gprof_run *r)
 {
 	return r->o->compat && r->o->static_calls;
@@ -238,15 +238,15 @@ static struct kin_error *analyse(struct gprof_run *r)
 	const unsigned with_calls = STYLE_COUNTS | STYLE_ANNOTATE | STYLE_FILE_ORDER;
 	bool flat_only = !(r->styles & with_callers) && !r->o->traditional;
 	struct callgraph_opts opts = {
-		/* GNU: with the call graph, if there is one */
+		/* GNU: only if there is a call graph */
 		.static_calls = r->o->static_calls && (session_has_arcs(&r->s) || !r->o->compat),
 		.flat_only = flat_only,
 		.drops_arcs = flat_only && !(r->styles & with_calls),
 	};
 
-	bool consumes = !(r->styles & STYLE_FILE_ORDER); /* has other functions than the graph */
+	bool consumes = !(r->styles & STYLE_FILE_ORDER); /* uses functions of its own */
 	struct kin_error *err = session_analyse(&r->s, opts, consumes);
-	if (r->s.view->graph) /* also of a BSD file without calls */
+	if (r->s.view->graph) /* also for a BSD file without calls */
 		r->s.view->graph->has_arcs = session_has_arcs(&r->s);
 	return err;
 }
@@ -315,7 +315,7 @@ static struct kin_error *print_counts(struct gprof_run *r)
 	return print(r, &counts_report, &gnu_counts_renderer);
 }
 
-/* -y: to a file of its own in the current folder. */
+/* -y: writes a file of its own in the current folder. */
 static struct kin_error *write_source(struct gprof_run *r, struct annotate *a,
 				      struct annotate_file *f)
 {
@@ -346,7 +346,7 @@ static struct kin_error *print_source_file(struct gprof_run *r, struct annotate 
 	return render_source(r, f->table, stdout);
 }
 
-/* A source that is not there is said, and does not keep the others from being shown. */
+/* Prints all sources. A missing one is reported, and the others are still printed. */
 static struct kin_error *print_source_files(struct gprof_run *r)
 {
 	struct report_input in = report_input_of(r->s.profile, r->s.view);
@@ -383,7 +383,7 @@ static void print_name(const struct gprof_run *r, const char *name)
 	free(escaped);
 }
 
-/* Whether it is of what the linker makes the program of: not of a library, nor inlined. */
+/* Whether the linker placed the function in the program: it is not in a library, nor inlined. */
 static bool is_linked(const struct gprof_run *r, symid id)
 {
 	const struct program *g = r->s.view->program;
@@ -422,7 +422,7 @@ static struct kin_error *print_file_order(struct gprof_run *r)
 	return NULL;
 }
 
-/* The parts of the output in their order. */
+/* The parts of the output, in order. */
 static const struct gprof_part {
 	enum gprof_style style;
 	enum { ALWAYS, GNU_ONLY, TRADITIONAL_ONLY } layout;
@@ -452,7 +452,7 @@ static struct kin_error *print_parts(struct gprof_run *r)
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole run ---- */
 
 static void produce(struct gprof_run *r)
 {
@@ -468,10 +468,10 @@ static void produce(struct gprof_run *r)
 		session_succeeded(&r->s, print_parts(r));
 }
 
-/* Sums take little memory but for what grows while files are read: each larger block is of no use
- * to any other, and goes back to the kernel. Reading a thousand files takes longer than that. Of
- * graphs only those of a million functions have blocks that are better given back: malloc() would
- * keep those of up to 32 MB, and find no use for them. */
+/* Sums need little memory, except for blocks that grow while files are read. A block that was
+ * outgrown is of no further use, so it goes back to the kernel; that is cheap compared with reading
+ * a thousand files. Graphs have such blocks only with a million functions; malloc() would keep
+ * those of up to 32 MB, without a use for them. */
 static void keep_little_memory(unsigned styles)
 {
 	enum { LARGE = 384 << 10, LARGE_OF_GRAPH = 4 << 20 };
@@ -551,11 +551,11 @@ static int gnu_main(int argc, char **argv)
 	return status;
 }
 
-/* Large blocks come one after the other here: what was freed serves the next one, instead of going
+/* Large blocks are used one after another here. A freed block serves the next one, instead of going
  * back to the kernel, which clears each page that it hands out. */
 static void keep_freed_memory(void)
 {
-	enum { LARGEST = 32 << 20 }; /* that glibc lets its heap have */
+	enum { LARGEST = 32 << 20 }; /* the largest block that glibc takes from its heap */
 	mallopt(M_MMAP_THRESHOLD, LARGEST);
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
@@ -581,7 +581,7 @@ int gprof_main(int argc, char **argv)
 		status = bsd_gprof_main(argc, argv, dialect);
 	kin_error_free(err);
 	arena_release(&arena);
-	fflush(stdout); /* of which errors have been told */
+	fflush(stdout); /* errors were reported before */
 	setvbuf(stdout, NULL, _IONBF, 0);
 	free(buffer);
 	return status;

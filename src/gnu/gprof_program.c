@@ -1,5 +1,5 @@
-/* gprof_program.c - gprof as a program of its own. It starts sooner than kin under that name: less
- * of it has to be loaded and relocated. */
+/* gprof_program.c - gprof as a program of its own. It starts faster than kin under that name, as
+ * less has to be loaded and relocated. */
 #include "base/file.h"
 #include "gnu/gprof.h"
 

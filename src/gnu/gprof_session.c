@@ -32,7 +32,7 @@ void session_say(const char *fmt, ...)
 	free(text);
 }
 
-/* Byte by byte what GNU says, raw names and all. */
+/* Prints GNU's message byte by byte, with raw names. */
 static void complain_gnu(const struct gprof_session *s, const struct kin_error *err)
 {
 	static const char without_newline[] = "different scales in histogram records";
@@ -111,7 +111,7 @@ struct kin_error *session_open_program(struct gprof_session *s, const char *path
 	return profile_open_object(s->profile, path, &opts);
 }
 
-/* Functions that were inlined are some where stacks were sampled, as in the other reports. */
+/* If stacks were sampled, inlined functions are functions of their own, as in the other reports. */
 static enum view_kind view_for(const struct kin_profile *p)
 {
 	if (p->lines)
@@ -167,13 +167,13 @@ static bool is_empty(const struct gprof_session *s)
 	return !p || (!session_has_histogram(s) && !session_has_arcs(s) && !p->n_block_records);
 }
 
-/* Whether there was anything before the error. */
+/* Whether there were records before the error. */
 static bool has_records(const struct profile *p)
 {
 	return p->n_histograms || p->n_arcs || p->n_block_records || p->samples.n;
 }
 
-/* Warns of what is odd about the data. */
+/* Warns of oddities in the data. */
 static void check_data(struct gprof_session *s, const struct session_files *f, bool complete)
 {
 	if (!s->compat && complete && is_empty(s))

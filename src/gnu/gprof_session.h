@@ -47,7 +47,7 @@ void session_note(const char *text, void *unused); /* "gprof: text" */
 void session_warn(const char *text, void *unused); /* "gprof: warning: text" */
 /* Warns that an option for apportioned times has no effect on times from stacks. */
 void session_warn_of_stacks(char option);
-/* If there are histograms beside them. */
+/* Warns if data with stacks has histograms, too. */
 void session_warn_of_histograms(const struct gprof_session *s);
 
 /* ---- the program and its data ---- */

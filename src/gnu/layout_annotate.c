@@ -28,7 +28,7 @@ struct summary {
 
 /* ---- lines ---- */
 
-/* The length of what is shown of a list that does not fit: whole counts, and two dots. */
+/* The length of a list that was truncated to whole counts and two dots. */
 static size_t cut_list(const char *list)
 {
 	size_t n = ROOM - 2;
@@ -37,7 +37,7 @@ static size_t cut_list(const char *list)
 	return n ? n : strcspn(list, ",") + 1;
 }
 
-/* GNU gprof cuts what is too long together with the arrow; we show which counts are left out. */
+/* GNU gprof truncates long counts together with the arrow; we show that counts are left out. */
 static void put_counts(struct line *l, const char *counts, const struct render_opts *o)
 {
 	size_t n = strlen(counts);
@@ -64,13 +64,13 @@ static void put_counts(struct line *l, const char *counts, const struct render_o
 
 static bool is_plain_byte(char c) { return c == '\t' || c == '\f' || (c >= ' ' && c < 0x7f); }
 
-/* Other than 0 if one of eight bytes is neither printable ASCII nor a tab. */
+/* Not 0 if one of eight bytes is neither printable ASCII nor a tab. */
 static uint64_t odd_in_source(const char *s)
 {
 	const uint64_t ones = UINT64_MAX / 0xff;
 	uint64_t v;
 	memcpy(&v, s, sizeof(v));
-	uint64_t is_other = ((v & 0x7f * ones) ^ '\t' * ones) + 0x7f * ones; /* than a tab */
+	uint64_t is_other = ((v & 0x7f * ones) ^ '\t' * ones) + 0x7f * ones; /* other than a tab */
 	return escape_odd_bytes(s) & (is_other | v);
 }
 
@@ -90,7 +90,7 @@ static void put_escaped(struct line *l, const char *text, size_t n, const struct
 		size_t k = plain_length(text, n);
 		line_fieldn(l, text, k, 0, 0);
 		text += k, n -= k;
-		if (n && *text == '\n') { /* stands for NUL */
+		if (n && *text == '\n') { /* represents a NUL */
 			line_text(l, "\\x00");
 			text++, n--;
 			continue;
@@ -106,8 +106,8 @@ static void put_escaped(struct line *l, const char *text, size_t n, const struct
 	}
 }
 
-/* The text as it is, for --compat byte by byte. Else what could take over a terminal is escaped;
- * but tabs, form feeds and a carriage return at the end are common in sources. */
+/* Writes the text byte by byte for --compat. Otherwise bytes that could take over a terminal are
+ * escaped, except for tabs, form feeds and a final carriage return, which are common in sources. */
 static void put_source(struct line *l, const char *text, size_t n, const struct render_opts *o)
 {
 	size_t start = l->n;
@@ -135,7 +135,8 @@ static void put_line(struct line *l, const struct kin_row *row, const size_t *at
 	put_source(l, source->text, source->length, o);
 }
 
-/* Lines that the source does not have are not executable for GNU gprof, but may be the busiest. */
+/* Adds a line to the summary. For GNU gprof lines after the end of the source are not executable,
+ * but may be the busiest. */
 static void add_up(struct summary *s, const struct kin_row *row, const size_t *at,
 		   const struct render_opts *o)
 {

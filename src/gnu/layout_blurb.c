@@ -1,6 +1,5 @@
-/* layout_blurb.c - the explanations under gprof's tables, for somebody who sees them the first
- * time.
- */
+/* layout_blurb.c - the explanations below gprof's tables, for readers who see them for the first
+ * time. */
 #include "gnu/cells.h"
 
 const char gnu_flat_blurb[] =

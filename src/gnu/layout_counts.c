@@ -24,7 +24,7 @@ static void put_row(struct line *l, const struct kin_row *row, const size_t *at,
 	line_text(l, " executions");
 }
 
-/* Blocks are counts of lines: they are shown if lines were asked for. */
+/* Blocks are counts of lines: they are shown if lines were requested. */
 static struct kin_error *render(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
 	size_t at[N_KEYS];

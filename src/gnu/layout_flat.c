@@ -9,8 +9,7 @@ enum { SELF, CHILDREN, CALLS, NAME, CYCLE, INDEX, LISTED, N_KEYS };
 static const char *const keys[N_KEYS] = { "self",  "children", "calls", "name",
 					  "cycle", "index",    "listed" };
 
-/* SI prefixes from the largest: what a time in seconds is multiplied by to be shown in that unit.
- */
+/* SI prefixes, largest first. A time in seconds, multiplied by the scale, is shown in that unit. */
 static const struct unit {
 	char prefix;
 	double scale;
@@ -19,7 +18,7 @@ static const struct unit {
 	      { 'p', 1e12 },  { 'f', 1e15 }, { 'a', 1e18 } };
 
 /* The unit in which the largest time per call has one to three digits before the point. Without
- * calls: the first, as ever. What is smaller than the last unit can show is shown in that. */
+ * calls it is the first unit; times too small for the last unit are shown in the last. */
 static const struct unit *choose_unit(const struct kin_table *t)
 {
 	double largest = gnu_number(t, "largest_per_call");
@@ -38,13 +37,13 @@ struct flat_layout {
 	unsigned percent_decimals;
 	unsigned cumulative_width;
 	unsigned seconds_decimals, call_decimals; /* of times in seconds, and per call */
-	bool share_of_uncalled; /* BSD: own share of what only callees are known to have called */
-	bool indexed;           /* names with cycle and index */
-	double scale;           /* of times per call */
-	const char *notes;      /* more to explain; NULL: nothing */
+	bool share_of_uncalled; /* BSD: functions without counted calls show their own share */
+	bool indexed;           /* names have cycle and index */
+	double scale;           /* factor of times per call */
+	const char *notes;      /* further explanations; NULL: none */
 };
 
-/* "ms/call". A file may have a unit whose letter is 0: GNU's text ends there. */
+/* "ms/call". A file's unit may have a letter 0: GNU's text ends there. */
 static void put_per_call(const struct kin_table *t, char prefix, char ret[16])
 {
 	const char *letter = gnu_text(t, "abbrev");
@@ -60,7 +59,8 @@ static void put_header(const char *second_title, const char *dimension, const ch
 		"calls", per_call, per_call, "name");
 }
 
-/* The columns of calls: three, the first ones empty if none was counted. */
+/* Writes the three columns of calls. If no call was counted, they are empty, or have the own share
+ * of share_of_uncalled. */
 static void put_calls(struct line *l, const struct kin_table *t, const struct kin_cell *c[N_KEYS],
 		      const struct flat_layout *layout)
 {
@@ -91,7 +91,8 @@ static void put_row(struct line *l, const struct kin_table *t, const struct kin_
 {
 	double total = gnu_number(t, "total"), rate = kin_table_rate(t), self = c[SELF]->number;
 
-	/* The total may be 0 without each self being: it is what is left of all by subtraction. */
+	/* The total may be 0 although a function's time is not, since it is computed by
+	 * subtraction. */
 	line_fixed(l, 100 * self / (total > 0 ? total : 1), layout->percent_width,
 		   layout->percent_decimals);
 	line_char(l, ' ');
@@ -195,7 +196,7 @@ static struct kin_error *render_traditional(struct kin_table *t, const struct re
 	return put_traditional(t, o, "gnu-flat-traditional", second, per_call, &layout, out);
 }
 
-/* Finer units where the clock is faster. */
+/* Uses finer units for faster clocks. */
 static struct kin_error *render_freebsd(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
 	double rate = kin_table_rate(t);

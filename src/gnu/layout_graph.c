@@ -16,12 +16,12 @@ struct graph_layout {
 	bool traditional;
 	const char *descendants; /* the traditional heading of that column */
 	char before_index_of_cycle;
-	const char *notes; /* more to explain; NULL: nothing */
+	const char *notes; /* further explanations; NULL: none */
 };
 
-/* The fields of a row are written one behind the other into room that is there for all of them:
- * call graphs have millions of rows, and nothing else costs as much. Each returns where the next
- * field begins. */
+/* The fields of a row are written one after another into room reserved for all of them: call graphs
+ * have millions of rows, and nothing else takes as much time. Each function returns the start of
+ * the next field. */
 
 static char *put_blanks(char *p, size_t n)
 {
@@ -33,10 +33,10 @@ static char *put_blanks(char *p, size_t n)
 	return p + n;
 }
 
-/* Names that were found to hold nothing to be escaped, by index: most are shown many times. */
+/* Names that need no escaping, by index: most names are shown many times. */
 struct plain_names {
 	uint64_t *bits;
-	uint64_t n; /* indices */
+	uint64_t n; /* number of indices */
 };
 
 /* State shared by all rows of a table. */
@@ -44,13 +44,13 @@ struct graph_rows {
 	const struct graph_layout *layout;
 	const struct render_opts *o;
 	double rate, total;
-	double nothing; /* less is 0.00 */
+	double nothing; /* smaller times are shown as 0.00 */
 	struct plain_names plain;
 	struct last {
 		uint64_t calls;
 		char text[NUM_MAX + 8];
 		unsigned n;
-	} last; /* callers of a function have the same: what was put of it, and of how many calls */
+	} last; /* written last: all callers of a function have the same number */
 };
 
 /* "%-7lu " */
@@ -84,7 +84,7 @@ static char *put_called(char *p, const struct kin_cell *c, struct last *last)
 	return put_all_calls(p, last, c->pair.b);
 }
 
-/* Most calls take less than half of a hundredth of a second. */
+/* Most times are less than half of a hundredth of a second, and so 0.00. */
 static inline char *put_time(char *p, const struct kin_cell *c, const struct graph_rows *r,
 			     unsigned width)
 {
@@ -101,7 +101,7 @@ static inline char *put_time(char *p, const struct kin_cell *c, const struct gra
 	return p + NONE_SIZE;
 }
 
-/* The index in six characters, of which a long one is cut; and the share. */
+/* Writes the index in six characters, truncated if longer, and the share. */
 static char *put_heading(char *p, const struct kin_cell *c[N_KEYS], double total)
 {
 	char *end = num_put_u64(p + 1, 0, c[INDEX]->count);
@@ -143,7 +143,7 @@ static char *put_index(char *p, const struct kin_cell *c[N_KEYS], char gap)
 static void put_row(struct line *l, struct graph_rows *r, enum kin_row_kind kind,
 		    const struct kin_cell *c[N_KEYS])
 {
-	enum { FIELDS = 6, OTHERS = 64 }; /* numbers, and all between them */
+	enum { FIELDS = 6, OTHERS = 64 }; /* numbers, and all characters between them */
 	bool primary = kind == KIN_ROW_FUNCTION || kind == KIN_ROW_CYCLE;
 	bool numbered = c[INDEX]->type != KIN_CELL_NONE;
 	size_t room = FIELDS * NUM_MAX + OTHERS, n = c[NAME]->length;
@@ -169,7 +169,7 @@ static void put_row(struct line *l, struct graph_rows *r, enum kin_row_kind kind
 	l->n += (size_t)(p - start);
 }
 
-/* GNU calls the unit seconds here, whatever the data says it is. */
+/* GNU calls the unit seconds here, whatever the data calls it. */
 static void put_granularity(const struct kin_table *t, const struct render_opts *o, FILE *out)
 {
 	gnu_granularity(t, o, gnu_number(t, "graph_total"),
@@ -200,7 +200,7 @@ static struct kin_error *put_entries(struct kin_table *t, const struct render_op
 	for (kin_table_rewind(t); table_next(t, &row);) {
 		for (size_t i = 0; i < N_KEYS && row.cells != cells; i++)
 			c[i] = &row.cells[at[i]];
-		cells = row.cells; /* mostly in the same place */
+		cells = row.cells; /* mostly the same array */
 		if (any && row.group != group)
 			put_rule(&l, layout);
 		any = true;

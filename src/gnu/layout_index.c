@@ -10,9 +10,9 @@ enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_KEYS };
 
 static const char *const keys[N_KEYS] = { "index", "name", "file", "listed", "symbol" };
 
-struct cell { /* kept small: a line has one of each third of them */
+struct cell { /* kept small: the cells of one line are from each third of the array */
 	const char *name;
-	const char *file; /* NULL: not to be shown */
+	const char *file; /* NULL: not shown */
 	uint32_t index;
 	bool listed;
 };
@@ -23,7 +23,7 @@ struct cells {
 
 enum { TAG = NUM_MAX + 2 };
 
-/* "[12]" or "(12)"; returns its length. */
+/* Makes "[12]" or "(12)"; returns its length. */
 static size_t make_tag(char tag[TAG], const struct cell *c)
 {
 	size_t n = num_u64(tag + 1, c->index);
@@ -34,7 +34,7 @@ static size_t make_tag(char tag[TAG], const struct cell *c)
 	return n + 2;
 }
 
-/* `name`: the column of the names to be shown. */
+/* Collects the cells; `name` is the column with their names. */
 static void gather(struct kin_table *t, const size_t *at, size_t name, struct cells *into)
 {
 	struct kin_row row;
@@ -49,7 +49,7 @@ static void gather(struct kin_table *t, const size_t *at, size_t name, struct ce
 	}
 }
 
-/* The two blanks around a tag are not counted, neither here nor in the column's start. */
+/* The two blanks around a tag are counted neither here nor in the column's start. */
 static size_t put_cell(struct line *l, const struct cell *c, size_t column, size_t start,
 		       const struct render_opts *o)
 {

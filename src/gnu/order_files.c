@@ -1,4 +1,4 @@
-/* order_files.c - object files put in the order of a link, by the calls between their functions. */
+/* order_files.c - orders object files for the linker, by the calls between their functions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,20 +37,20 @@ static link_list all_links(struct file_order *f)
 	return list;
 }
 
-/* ---- each file once ---- */
+/* ---- our order, with each file once ---- */
 
-/* Ids of the map's files, and per symbol the file it is in; NONE: not in the map. */
+/* Ids of the map's files, and for each symbol its file; NONE: not in the map. */
 struct ordered_files {
 	struct strtab *names; /* file and function names */
 	uint32_t *of;         /* [symbols]: id in `names` of the file */
-	size_t n;             /* ids */
+	size_t n;             /* number of ids */
 };
 
 static struct ordered_files find_files(const struct file_order *f)
 {
 	struct ordered_files files = { .names = strtab_new(),
 				       .of = xalloc(f->s->n * sizeof(uint32_t)) };
-	VEC(uint32_t) file_of_name = { 0 }; /* by name id, NONE for files */
+	VEC(uint32_t) file_of_name = { 0 }; /* by id of a function's name; NONE for files */
 
 	for (size_t i = 0; i < f->n_map; i++) {
 		uint32_t file = strtab_add(files.names, f->map[i].file);
@@ -127,7 +127,7 @@ static void order_right(struct file_order *f)
 
 /* ---- as GNU gprof ---- */
 
-/* The symbols that are named after files: GNU gprof names one symbol per file so. */
+/* The symbols that are named after files: GNU gprof gives one symbol per file such a name. */
 static bool *symbols_of_files(const struct file_order *f)
 {
 	bool *ret = xalloc(f->s->n * sizeof(*ret));
@@ -159,7 +159,7 @@ static int by_text(const void *l, const void *r)
 	return strcmp(*(const char *const *)l, *(const char *const *)r);
 }
 
-/* The map's files that no symbol stands for, by name. */
+/* Adds the map's files that no symbol represents, by name. */
 static void add_files_without_code(struct file_order *f, const bool *is_file)
 {
 	VEC(const char *) seen = { 0 };

@@ -5,8 +5,8 @@
 #include "gnu/rules.h"
 #include "report/reports.h"
 
-/* Symbols without a file are compared with all others by address: this is not an order, and what
- * comes out depends on the sorting algorithm. */
+/* Symbols without a file are compared with all others by address. That is no consistent order, so
+ * the result depends on the sorting algorithm. */
 static int by_place(const struct symbols *s, symid l, symid r)
 {
 	const struct symbol *a = &s->at[l], *b = &s->at[r];
@@ -20,7 +20,7 @@ static int by_place(const struct symbols *s, symid l, symid r)
 	return ORDER(a->addr, b->addr);
 }
 
-/* Of lines as well, recursion left out. */
+/* Counts calls of lines as well, without recursion. */
 static bool count_calls(const struct callgraph *g, const struct blocks *blocks,
 			const bool *on_stacks, symid id, uint64_t *ret)
 {

@@ -50,7 +50,7 @@ static void put_histogram(const struct sum_writer *w, const struct histogram *h,
 	put_bins(w, h);
 }
 
-/* By caller; the callees of one newest first. */
+/* Writes arcs by caller; the callees of a caller newest first. */
 static void put_arcs(const struct sum_writer *w, const struct callgraph *g, bool tagged,
 		     size_t count_bytes)
 {

@@ -14,7 +14,7 @@ bool pattern_is_everything(const struct pattern *p)
 	return !p->file && !p->line && !p->name && !p->file_or_name;
 }
 
-/* As atoi() for what starts with a digit, but without its undefined overflow. */
+/* Like atoi() for text that starts with a digit, but without its undefined overflow. */
 static uint32_t to_line(const char *s, size_t n)
 {
 	uint64_t v = 0;
@@ -23,8 +23,8 @@ static uint32_t to_line(const char *s, size_t n)
 	return v > INT32_MAX ? INT32_MAX : (uint32_t)v;
 }
 
-/* Where file and function part. A C++ name's "::" and what is in its parentheses do not part
- * anything, except in GNU gprof. */
+/* The colon between file and function. Colons in "::" and in parentheses of C++ names do not count,
+ * except in GNU gprof. */
 static const char *last_colon(const char *s, size_t n, bool gnu)
 {
 	size_t depth = 0;
@@ -79,8 +79,8 @@ static struct pattern parse(const char *s, size_t n, bool gnu)
 	return p;
 }
 
-/* Where FROM/TO is split, or NULL. GNU splits every spec, and then uses only FROM of those that
- * are not about calls. */
+/* Where FROM/TO is split, or NULL. GNU splits every spec, but uses only FROM unless the spec is
+ * about calls. */
 static const char *find_slash(const struct symspec *spec, bool gnu)
 {
 	bool arcs = spec->table == SPEC_INCL_ARCS || spec->table == SPEC_EXCL_ARCS;
@@ -111,7 +111,7 @@ static bool equals(const char *s, const char *want, size_t n)
 	return !strncmp(s, want, n) && !s[n];
 }
 
-/* The base name, or as many of the last folders as were given. */
+/* Compares the base name, or as many of the last folders as were given. */
 static bool is_file(const struct pattern *p, const char *file)
 {
 	if (!memchr(p->file, '/', p->n_file))
@@ -121,7 +121,7 @@ static bool is_file(const struct pattern *p, const char *file)
 	       (n == p->n_file || p->file[0] == '/' || file[n - p->n_file - 1] == '/');
 }
 
-/* GNU: of several files of that base name the one it came to know last. */
+/* GNU: of several files with that base name, takes the one it learnt of last. */
 static void resolve_files(struct matcher *m)
 {
 	const char *const *files = NULL;
@@ -139,7 +139,7 @@ static void resolve_files(struct matcher *m)
 	}
 }
 
-/* Everything but the name. */
+/* Whether everything but the name matches. */
 static bool is_at(const struct matcher *m, const struct pattern *p, symid id)
 {
 	if (!p->file && !p->line)
@@ -206,8 +206,7 @@ static bool is_demangled(const struct pattern *p, const char *readable)
 	       (!readable[p->n_name] || readable[p->n_name] == '(');
 }
 
-/* Finds names that are no symbols as they stand among demangled names, with or without parameters.
- */
+/* Finds names without a match among demangled names, with or without parameters. */
 static void find_demangled(struct matcher *m)
 {
 	VEC(struct pattern *) open = { 0 };
@@ -243,11 +242,11 @@ static void find(struct matcher *m)
 		find_demangled(m);
 }
 
-/* ---- into the selection ---- */
+/* ---- adding to the selection ---- */
 
 static bool found_any(const struct pattern *p) { return pattern_is_everything(p) || p->found.n; }
 
-/* The symbols of a side of an arc, copied; NULL for all symbols. */
+/* The symbols of one side of an arc, copied; NULL: all symbols. */
 static symid *copy_found(const struct pattern *p, size_t *n)
 {
 	*n = p->found.n;
@@ -302,7 +301,7 @@ static void warn(const struct matcher *m, size_t i)
 	free(text);
 }
 
-/* ---- the whole ---- */
+/* ---- matching ---- */
 
 void matcher_match(struct matcher *m)
 {

@@ -21,8 +21,8 @@ struct symspec {
 	char letter;      /* the option that gave it, for messages */
 };
 
-struct symspec_call { /* FROM/TO, where each side is one place; or one of several FROMs, with `to`
-			 NONE */
+struct symspec_call { /* FROM/TO with one place on each side; or, with several FROMs, one of them,
+			 and `to` NONE */
 	symid from, to;
 };
 

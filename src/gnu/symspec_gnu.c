@@ -1,8 +1,8 @@
 /* symspec_gnu.c - what symspecs select in GNU gprof 2.40.
  *
- * GNU keeps, per table, a list of address ranges: neighbouring places that match one spec are one
- * range. The list is sorted by start, and cleaned as a symbol table is: of ranges with the same
- * start only the first stays, which is that of the spec given last; a range without bytes goes. */
+ * GNU keeps a list of address ranges for each table. Neighbouring places that match one spec are
+ * one range. The list is sorted by start, and cleaned like a symbol table: of ranges with the same
+ * start only the first stays, which is from the spec given last; empty ranges are removed. */
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -11,15 +11,15 @@
 
 struct spec_range {
 	symid first;
-	uint64_t end;  /* address behind the last place */
-	uint32_t rank; /* of the spec: 0 is the one given last */
+	uint64_t end;  /* address after the last place */
+	uint32_t rank; /* rank of the spec; 0: given last */
 };
 
 typedef VEC(struct spec_range) range_list;
 
 struct gnu {
 	struct matcher *m;
-	uint64_t *end; /* [n_symbols]: address behind each place, as GNU has it */
+	uint64_t *end; /* [n_symbols]: address after each place, as GNU has it */
 	struct selection *ret;
 	struct symspec_calls *calls; /* [m->n] */
 };
@@ -28,8 +28,8 @@ static uint64_t address(const struct gnu *g, symid id) { return g->m->symbols->a
 
 /* ---- ends ---- */
 
-/* A place ends where the next starts; but where there are line places among the functions, these
- * still end where the next function starts. The last ends with .text, even if that is before it. */
+/* A place ends where the next one starts. With line places among the functions, functions still end
+ * where the next function starts. The last place ends with .text, even if that is before it. */
 static uint64_t *find_ends(const struct symbols *s)
 {
 	uint64_t *end = xalloc(s->n * sizeof(*end));
@@ -39,7 +39,7 @@ static uint64_t *find_ends(const struct symbols *s)
 		end[i] = i + 1 < s->n ? s->at[i + 1].addr : s->text.high;
 	if (!s->opts.lines)
 		return end;
-	kin_error_free(object_symbols(s->object, &s->opts.table, &t)); /* worked before */
+	kin_error_free(object_symbols(s->object, &s->opts.table, &t)); /* it succeeded before */
 	for (size_t i = 0, k = 0; i < s->n; i++) {
 		while (k < t.n && t.at[k].addr < s->at[i].addr)
 			k++;
@@ -76,7 +76,7 @@ static int by_start(const void *l, const void *r)
 	return ORDER(a->rank, b->rank);
 }
 
-/* Behind the shortened list the old entries stay, as they do in GNU's memory. */
+/* The old entries stay after the end of the shortened list, as in GNU's memory. */
 static void clean(const struct gnu *g, range_list *ranges)
 {
 	size_t n = 0;
@@ -91,7 +91,7 @@ static void clean(const struct gnu *g, range_list *ranges)
 
 /* ---- into the selection ---- */
 
-/* GNU looks only at the last range that starts before a place. */
+/* For a place GNU looks only at the last range that starts before it. */
 static void add_symbols(const struct gnu *g, const range_list *ranges, enum sel table)
 {
 	size_t n = g->m->symbols->n;
@@ -112,7 +112,7 @@ static int by_id(const void *l, const void *r)
 	return ORDER(a, b);
 }
 
-/* Ranges of one spec may overlap. */
+/* Removes duplicates, as ranges of one spec may overlap. */
 static void make_unique(symid_list *ids)
 {
 	size_t n = 0;
@@ -124,7 +124,7 @@ static void make_unique(symid_list *ids)
 	ids->n = n;
 }
 
-/* Callers: places that start within a range of the spec, of those that are left. */
+/* Callers: places that start within one of the spec's remaining ranges. */
 static symid_list find_callers(const struct gnu *g, const range_list *ranges, uint32_t rank)
 {
 	symid_list ids = { 0 };
@@ -140,7 +140,7 @@ static symid_list find_callers(const struct gnu *g, const range_list *ranges, ui
 	return ids;
 }
 
-/* Callees: places that lie within a range as a whole. */
+/* Callees: places that lie completely within a range. */
 static symid_list find_callees(const struct gnu *g, const struct pattern *p)
 {
 	range_list ranges = { 0 };
@@ -172,7 +172,7 @@ static void add_arcs(const struct gnu *g, size_t i, const range_list *ranges, ui
 			  (struct sel_arc){ from.at, to.at, from.n, to.n });
 }
 
-/* ---- what -r takes for calls ---- */
+/* ---- calls for -r ---- */
 
 static size_t count_ranges(const struct pattern *p)
 {
@@ -182,9 +182,9 @@ static size_t count_ranges(const struct pattern *p)
 	return n;
 }
 
-/* The entry in GNU's memory that stands for FROM may have become another's when the table was
- * cleaned: `after` is what is there then. Entries of one spec are in a list already, by which they
- * come out, together, as soon as the first does. A list of TOs makes GNU's output endless. */
+/* Notes a call for -r. In GNU's memory, the entry for FROM may have become another one when the
+ * table was cleaned: `after` is the entry there now. Entries of one spec are in a list already, and
+ * are used together as soon as the first is. A list of TOs makes GNU's output endless. */
 static void note_call(const struct gnu *g, size_t i, const struct spec_range *after)
 {
 	const struct pattern *to = &g->m->right[i];
@@ -199,13 +199,13 @@ static void note_call(const struct gnu *g, size_t i, const struct spec_range *af
 	vec_push(&g->calls[i].v, call);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole selection ---- */
 
 static void add_table(const struct gnu *g, int table)
 {
 	const struct matcher *m = g->m;
 	range_list ranges = { 0 };
-	VEC(uint32_t) ranks = { 0 }; /* of the ranges before cleaning */
+	VEC(uint32_t) ranks = { 0 }; /* ranks of the ranges before cleaning */
 
 	for (size_t i = m->n; i-- > 0;)
 		if (m->specs[i].table == table)
@@ -223,7 +223,7 @@ static void add_table(const struct gnu *g, int table)
 	for (size_t i = 0; table >= SEL_N && i < m->n; i++)
 		if (m->specs[i].table == table)
 			add_arcs(g, i, &ranges, (uint32_t)(m->n - 1 - i));
-	if (table == SPEC_INCL_ARCS && ranges.n) /* even if what they call was not found */
+	if (table == SPEC_INCL_ARCS && ranges.n) /* even if no callee was found */
 		g->ret->any_incl_arc = true;
 	vec_free(&ranges);
 	vec_free(&ranks);
@@ -236,7 +236,7 @@ static void hand_out_calls(const struct gnu *g, struct symspec_calls *to)
 			vec_push(&to->v, g->calls[i].v.at[k]);
 }
 
-/* The functions that are left out unasked are specs like any other, given last. */
+/* The functions that are excluded by default are specs like any other, given last. */
 void symspec_select_gnu(struct symbols *s, const struct symspec *specs, size_t n,
 			const struct symspec_opts *opts, struct selection *ret)
 {

@@ -14,7 +14,7 @@ struct pattern {          /* one side of a symspec */
 	bool file_or_name; /* a word with a dot: a function if no such file exists */
 	const char *known; /* gnu: the one source file it matches; NULL: none */
 	uint32_t next;     /* next pattern whose name has the same hash */
-	VEC(symid) found;  /* ascending; empty for a pattern of everything */
+	VEC(symid) found;  /* ascending; empty if the pattern matches everything */
 };
 
 struct matcher {

@@ -1,4 +1,4 @@
-/* unit_trie.c - a trie over address bytes, built as BFD builds it. */
+/* unit_trie.c - a trie over the bytes of addresses, built as BFD builds it. */
 #include "gnu/unit_trie.h"
 
 #include <string.h>
@@ -6,14 +6,14 @@
 enum {
 	ROOM = 16,
 	FAN = 256,
-	BYTES_BITS = 56, /* of the address are told apart where a node is for single bytes */
+	BYTES_BITS = 56, /* bits of the address above a node with leaves for single bytes */
 };
 
-/* The leaves of 256 bytes that lie side by side and were never told apart are one. */
+/* Leaves for 256 bytes. Neighbouring bytes that were never separated share a leaf. */
 struct byte_leaves {
 	uint32_t n, cap;
 	struct {
-		uint32_t first; /* byte; up to the next one's */
+		uint32_t first; /* first byte; the leaf extends to that of the next one */
 		struct unit_leaf *leaf;
 	} * at;
 };
@@ -55,7 +55,7 @@ static bool spend(struct unit_trie *t, uint64_t work)
 
 /* ---- leaves ---- */
 
-/* Whether a claim of the same unit could be made larger. */
+/* Extends a claim of the same unit that touches or overlaps; false if there is none. */
 static bool extend(const struct unit_leaf *leaf, const struct unit_claim *c)
 {
 	for (uint32_t i = 0; i < leaf->n; i++) {
@@ -94,7 +94,7 @@ static void append(struct unit_trie *t, struct unit_leaf *leaf, const struct uni
 
 /* ---- single bytes ---- */
 
-/* Makes `first` the first byte of a leaf; returns which one. */
+/* Makes a leaf begin at byte `first`; returns its index. */
 static uint32_t cut(struct unit_trie *t, struct byte_leaves *b, uint32_t first)
 {
 	uint32_t i = b->n;
@@ -136,11 +136,11 @@ static void add_to_bytes(struct unit_trie *t, struct byte_leaves *b, uint32_t fr
 
 /* ---- nodes ---- */
 
-/* The node for the addresses that share the first `bits` bits with pc. */
+/* Adds a claim to the node for the addresses whose first `bits` bits equal those of pc. */
 static struct unit_node *add_claim(struct unit_trie *t, struct unit_node *node, uint64_t pc,
 				   unsigned bits, const struct unit_claim *c);
 
-/* Into all children of a node that the claim lies in. */
+/* Adds a claim to all children of a node that it overlaps. */
 static void add_below(struct unit_trie *t, struct unit_node *node, uint64_t pc, unsigned bits,
 		      const struct unit_claim *c)
 {

@@ -1,13 +1,13 @@
 /* unit_trie.h - the units that BFD 2.40 searches for an address, and their order.
  *
- * BFD keeps the address ranges of units in a trie of the address's bytes. Of several units with an
- * address the first in its leaf answers, which depends on the order of insertion. So this keeps the
- * same leaves, with the same contents in the same order. A leaf has room for 16 ranges; with one
- * more it is split into 256, down to leaves for one byte. A range that touches or overlaps one of
- * the same unit in a leaf extends that instead.
+ * BFD keeps the address ranges of units in a trie of the address's bytes. If several units contain
+ * an address, the first one in its leaf answers, which depends on the order of insertion. So this
+ * trie has the same leaves, with the same contents in the same order. A leaf has room for 16
+ * ranges; with one more it is split into 256, down to leaves for one byte. A range that touches or
+ * overlaps one of the same unit in a leaf extends that one instead.
  *
- * A range that extends beyond the 256 bytes in which leaves are single bytes is not entered for the
- * last of these: no unit has that byte. This is a bug of BFD that shows in its answers. */
+ * A range that extends beyond the 256 bytes of a node for single bytes is not entered for the last
+ * of these, so no unit has that byte. This is a bug of BFD that shows in its answers. */
 #ifndef GNU_UNIT_TRIE_H
 #define GNU_UNIT_TRIE_H
 
@@ -29,7 +29,7 @@ struct unit_leaf {
 struct unit_trie {
 	struct arena arena;
 	struct unit_node *root;
-	uint64_t work_left; /* limit on claims still looked at; claims added beyond it are lost */
+	uint64_t work_left; /* claims that may still be visited; beyond it claims are lost */
 };
 
 void unit_trie_init(struct unit_trie *t, uint64_t work);

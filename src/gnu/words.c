@@ -8,13 +8,13 @@
 
 #include "base/err.h"
 
-/* Errors whose words are their subject: with the program's name in front, and without. */
+/* Errors whose message is their subject: with the program's name before it, and without. */
 enum { SAID_BY_NAME = ERR_OWN, SAID };
 
-/* Where nothing but one string is put in. */
+/* Messages with a single string inserted. */
 static const struct {
 	bool whoami;
-	const char *before, *after; /* of the subject */
+	const char *before, *after; /* the text around the subject */
 } plain[] = {
 	[ERR_NO_PROGRAM] = { true, "", ": not in executable format" },
 	[ERR_NO_TEXT] = { true, "can't find .text section in ", "" },
@@ -44,7 +44,7 @@ char *gnu_words(const struct kin_error *err, bool *whoami)
 	}
 	if (f->code == ERR_OPENING)
 		return of_system(f, kin_error_errno(err));
-	if (f->code == ERR_IS_DIRECTORY) /* of an error long past */
+	if (f->code == ERR_IS_DIRECTORY) /* GNU reports a stale errno */
 		return of_system(f, ENOENT);
 	if (f->code == ERR_CUT_BLOCKS)
 		return of_system(f, 0);

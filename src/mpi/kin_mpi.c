@@ -1,10 +1,9 @@
 /* kin_mpi.c - kin-mpi: reduces the recordings of a job's ranks inside the job.
  *
- * Each process sums up the files that are its own, one rank after the other. Then the sums go up a
- * binomial tree: in each round half of the processes that are left send theirs to the other half,
- * which merge two into one. A process never has more than two of them, and a sum is as large as the
- * program and not as the job. What is written is what "kin merge --sum-ranks" of all files writes.
- */
+ * Each process sums up its own files, one rank after another. Then the sums go up a binomial tree:
+ * in each round half of the remaining processes send their sums to the other half, which merge them
+ * with theirs. A process never holds more than two sums, and the size of a sum depends on the
+ * program and not on the job. The result is what "kin merge --sum-ranks" of all files writes. */
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -23,7 +22,7 @@
 
 enum { OK, INCOMPLETE, USAGE }; /* exit status */
 enum { TAG_SIZE = 1, TAG_BYTES };
-enum { PIECE = 1 << 28 }; /* of a message: MPI counts with int */
+enum { PIECE = 1 << 28 }; /* bytes of a message: MPI counts with int */
 
 static const char help[] =
 	"Usage: mpirun -n N kin-mpi reduce [-o FILE] [DATA]...\n"
@@ -55,8 +54,8 @@ struct reduction {
 	int process, processes;
 	const char *output;
 	bool quiet, incomplete;
-	char folder[4096]; /* of our own, for sums */
-	char *sum, *other; /* files in it: what there is, and what is added to it */
+	char folder[4096]; /* this process's own, for sums */
+	char *sum, *other; /* files in it: the sum so far, and the one to be added */
 	bool has_sum;
 };
 
@@ -82,7 +81,8 @@ static void complain(struct reduction *r, struct kin_error *err)
 
 /* ---- sums ---- */
 
-/* Into r->sum what `paths` sum up to; what cannot be read is left out and said. */
+/* Sums up the files of `paths` into the file `to`. Files that cannot be read are reported and left
+ * out. */
 static void sum_up(struct reduction *r, const char *const *paths, size_t n, const char *to)
 {
 	const struct kin_open_opts opts = {
@@ -98,7 +98,7 @@ static void sum_up(struct reduction *r, const char *const *paths, size_t n, cons
 	r->has_sum |= !err;
 }
 
-/* A file of sums, besides what there is. */
+/* Adds the sum in r->other to the sum so far. */
 static void add_sum(struct reduction *r)
 {
 	if (!r->has_sum) {
@@ -112,7 +112,7 @@ static void add_sum(struct reduction *r)
 	sum_up(r, both, 2, r->sum);
 }
 
-/* ---- which files ---- */
+/* ---- input files ---- */
 
 struct rank_input {
 	char *path;
@@ -127,11 +127,11 @@ static int by_rank(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Adds f to *files, which has n. */
+/* Adds f to *files, which has n entries. Returns the new number. */
 static size_t add_input(struct rank_input **files, size_t n, struct rank_input f)
 {
 	struct rank_input *more = realloc(*files, (n + 1) * sizeof(*more));
-	if (!more) /* the others wait */
+	if (!more) /* the other processes would wait forever */
 		MPI_Abort(MPI_COMM_WORLD, INCOMPLETE);
 	*files = more;
 	more[n] = f;
@@ -142,11 +142,11 @@ static struct rank_input input_of(char *path)
 {
 	struct rank_input f = { .path = path };
 	if (!path || !kin_rank_of(path, &f.rank))
-		f.rank.rank = 0; /* reading it says why */
+		f.rank.rank = 0; /* reading it reports why */
 	return f;
 }
 
-/* Older files of a larger job may be among those of this one. */
+/* Reports a file of another job: older files of a larger job may be among those of this one. */
 static void check_job(struct reduction *r, const struct rank_input *f, const struct kin_rank *job)
 {
 	if (!f->rank.rank || !job->rank ||
@@ -157,7 +157,7 @@ static void check_job(struct reduction *r, const struct rank_input *f, const str
 	r->incomplete = true;
 }
 
-/* Files of one rank are one, before it is compared with others. */
+/* Merges the files of one rank before they are compared with other ranks. */
 static void take_group(struct reduction *r, const struct rank_input *files, size_t n)
 {
 	const char **paths = calloc(n, sizeof(*paths));
@@ -178,7 +178,8 @@ static void take_group(struct reduction *r, const struct rank_input *files, size
 	free(paths);
 }
 
-/* Each process takes a part of the ranks. Which one depends on all headers, so it reads these. */
+/* Takes this process's part of the ranks. The division depends on all headers, so each process
+ * reads all of them. */
 static void take_files(struct reduction *r, char **paths, size_t n)
 {
 	struct rank_input *files = calloc(n + 1, sizeof(*files));
@@ -210,12 +211,12 @@ static void take_files(struct reduction *r, char **paths, size_t n)
 	free(files);
 }
 
-/* The first process whose file is of the same rank as ours; `rank`: + 1, 0: of none. */
+/* The first process whose file has the same rank as ours; `rank`: rank + 1, 0: none. */
 static int first_of_rank(const struct reduction *r, uint32_t rank)
 {
 	uint32_t *all = calloc((size_t)r->processes, sizeof(*all));
 	int first = 0;
-	if (!all) /* the others wait */
+	if (!all) /* the other processes would wait forever */
 		MPI_Abort(MPI_COMM_WORLD, INCOMPLETE);
 	MPI_Allgather(&rank, 1, MPI_UINT32_T, all, 1, MPI_UINT32_T, MPI_COMM_WORLD);
 	while (first < r->process && (!rank || all[first] != rank))
@@ -252,7 +253,8 @@ static size_t add_processes(struct rank_input **files, size_t n, struct rank_inp
 	return n;
 }
 
-/* A file that is this process's alone; NULL: there is none. All processes call it. */
+/* Takes a file that belongs to this process alone; NULL: there is none. To be called by all
+ * processes. */
 static void take_alone(struct reduction *r, char *path)
 {
 	struct rank_input f = input_of(path), *files = NULL;
@@ -285,7 +287,7 @@ static char *with_rank(const char *name, int rank)
 	return path;
 }
 
-/* The file of the rank that this process is, of several names the first that is there. */
+/* Takes the file of this process's rank; if there are several names, the first that exists. */
 static void take_own(struct reduction *r, const char *const *names, size_t n)
 {
 	char *path = NULL;
@@ -340,7 +342,7 @@ static void receive_sum(struct reduction *r, int from)
 	size_t room = size < PIECE ? size : PIECE;
 	char *bytes = malloc(room);
 	FILE *f = fopen(r->other, "we");
-	if (!bytes) /* who sends cannot be told otherwise */
+	if (!bytes) /* the sender cannot be told otherwise */
 		MPI_Abort(MPI_COMM_WORLD, INCOMPLETE);
 	bool good = f;
 	for (uint64_t at = 0; at < size; at += room) {
@@ -438,7 +440,7 @@ static void remove_folder(struct reduction *r)
 	free(r->other);
 }
 
-static const struct reduction *to_remove; /* for the handler, which is told nothing else */
+static const struct reduction *to_remove; /* for the handler, which has no argument */
 
 static void end_early(int number)
 {
@@ -446,7 +448,7 @@ static void end_early(int number)
 	raise(number); /* once this returns, with its usual effect */
 }
 
-/* A launcher that is stopped ends its processes by these. */
+/* Launchers that are stopped end their processes by these signals. */
 static void catch_signals(const struct reduction *r)
 {
 	static const int numbers[] = { SIGHUP, SIGINT, SIGTERM };
@@ -456,7 +458,7 @@ static void catch_signals(const struct reduction *r)
 		sigaction(numbers[i], r ? &a : &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
 }
 
-/* Whether the result would be in place of an input. On the node where it is written: others may
+/* Whether the result would replace an input. Only the writing process can tell: other nodes may
  * have files of their own by that name. */
 static bool replaces_input(const struct reduction *r, char **data, int n)
 {

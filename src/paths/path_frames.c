@@ -1,4 +1,4 @@
-/* path_frames.c - what each frame is on a path. */
+/* path_frames.c - finds the places of each frame on a path. */
 #include <stdlib.h>
 
 #include "base/vec.h"

@@ -1,9 +1,9 @@
-/* path_maker.c - stacks become paths. */
+/* path_maker.c - makes paths of stacks. */
 #include "paths/path_maker.h"
 
 #include <stdlib.h>
 
-/* In place_of[]; any number but that of a place. */
+/* In place_of[]: the frame has several places. Any number but a place's. */
 static const uint32_t SEVERAL = UINT32_MAX;
 
 void path_maker_init(struct path_maker *m, const struct samples *s,
@@ -11,7 +11,7 @@ void path_maker_init(struct path_maker *m, const struct samples *s,
 {
 	*m = (struct path_maker){ .stacks = s->stacks, .places = places, .arg = arg };
 	stack_numbers_init(&m->paths, s->n_stacks);
-	vec_reserve(&m->nodes, s->n_stacks); /* about as many */
+	vec_reserve(&m->nodes, s->n_stacks); /* about as many as stacks */
 	vec_push(&m->nodes, ((struct path_node){ .place = NONE }));
 	m->place_of = xalloc((s->n_frames + 1) * sizeof(*m->place_of));
 }
@@ -43,7 +43,7 @@ static __attribute__((noinline)) pathid find_or_add(struct path_maker *m, pathid
 	return id;
 }
 
-/* Most paths go on as the last one did, or nothing was below them yet. */
+/* Most paths go on as the last one below that caller did, or are the first there. */
 static inline pathid below(struct path_maker *m, pathid caller, uint32_t place)
 {
 	pathid first = m->nodes.at[caller].first;
@@ -89,7 +89,7 @@ static inline pathid below_frame(struct path_maker *m, pathid caller, frameid fr
 	return below(m, caller, place - 1);
 }
 
-/* The stack up to the first one whose path is known, then down again. */
+/* Goes up the stack to the first caller with a known path, then down again. */
 pathid path_maker_stack(struct path_maker *m, uint32_t root, stackid stack)
 {
 	const struct stack *stacks = m->stacks;
@@ -143,8 +143,8 @@ struct path_tree *path_maker_end(struct path_maker *m)
 	return p;
 }
 
-/* Sets `next` of each node to its number and `first` to its end: until its turn the size of its
- * subtree, then the number of the next node below it. */
+/* Sets `next` of each node to its number and `first` to its end. Until a node's turn `first` is the
+ * size of its subtree; then it is the number of the next node below it. */
 static void number_nodes(struct path_node *nodes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -171,7 +171,7 @@ pathid *path_maker_list(struct path_maker *m, struct listed_paths *ret)
 	for (size_t i = 0; i < n; i++)
 		ret->at[nodes[i].next] = (struct listed_path){ nodes[nodes[i].caller].next,
 							       nodes[i].place, nodes[i].first };
-	pathid *numbers = (pathid *)nodes; /* in place of the nodes */
+	pathid *numbers = (pathid *)nodes; /* reuses the memory of the nodes */
 	for (size_t i = 0; i < n; i++)
 		numbers[i] = nodes[i].next;
 	*m = (struct path_maker){ 0 };

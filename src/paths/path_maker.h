@@ -27,18 +27,18 @@ struct path_maker {
 	/* Valid until the next call; always the same. */
 	struct path_places (*places)(void *arg, frameid frame);
 	void *arg;
-	VEC(struct path_node) nodes; /* their links: as callees.h has them */
+	VEC(struct path_node) nodes; /* with links as in callees.h */
 	struct pairs index;
 	uint32_t *place_of;         /* [frame]: its only place + 1; 0: not known yet */
 	VEC(pathid) roots;          /* [number]; 0: none yet */
-	struct stack_numbers paths; /* by root */
-	VEC(stackid) todo;          /* of path_maker_stack() */
+	struct stack_numbers paths; /* by root and stack */
+	VEC(stackid) todo;          /* scratch of path_maker_stack() */
 };
 
 /* `places` may be NULL if no stacks are added. */
 void path_maker_init(struct path_maker *m, const struct samples *s,
 		     struct path_places (*places)(void *arg, frameid frame), void *arg);
-/* The root of that number; created with that place if there is none. */
+/* The root with that number; created with that place if there is none. */
 pathid path_maker_root(struct path_maker *m, uint32_t root, uint32_t place);
 /* The path one step below another one; created if there is none. */
 pathid path_maker_below(struct path_maker *m, pathid caller, uint32_t place);
@@ -47,7 +47,7 @@ pathid path_maker_frame(struct path_maker *m, pathid caller, frameid frame);
 pathid path_maker_stack(struct path_maker *m, uint32_t root, stackid stack);
 /* The tree, without `ends`; nodes below one caller are in the order of creation. */
 struct path_tree *path_maker_end(struct path_maker *m);
-/* The same as a list. Returns the number of each node in it, [n], to be freed. */
+/* The same as a list. Returns the number of each node in the list, [n], to be freed. */
 pathid *path_maker_list(struct path_maker *m, struct listed_paths *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* path_times.c - a tree of paths visited, and sums over it. */
+/* path_times.c - visits a tree of paths, and sums over it. */
 #include <stdlib.h>
 
 #include "paths/path_tree.h"
@@ -19,7 +19,7 @@ void path_tree_visit(const struct path_tree *p, const struct path_visitor *v)
 			if (at)
 				v->leave(at, v->arg);
 		}
-		at = p->nodes[at].next; /* of the root: 0 */
+		at = p->nodes[at].next; /* the root's is 0 */
 	}
 }
 
@@ -27,7 +27,7 @@ struct summing {
 	const struct path_tree *paths;
 	const struct path_weights *weights;
 	const uint32_t *group_of;
-	uint32_t *met; /* [n_groups]: how often it is on the path */
+	uint32_t *met; /* [n_groups]: how often the group is on the current path */
 	double *times; /* [n_groups] */
 };
 

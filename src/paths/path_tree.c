@@ -1,4 +1,4 @@
-/* path_tree.c - stacks become a tree of paths, and samples weights in it. */
+/* path_tree.c - makes a tree of paths from stacks, and weights in it from samples. */
 #include "paths/path_tree.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct stacks_of_all {
 	const struct samples *samples;
 	const struct path_frames *leaves;
 	struct path_maker maker;
-	pathid *of_callers; /* [n_stacks]: the path of the stack as a caller's */
+	pathid *of_callers; /* [n_stacks]: the path of the stack as a caller */
 };
 
 static bool has_places(const struct path_frames *f, frameid frame)
@@ -28,14 +28,14 @@ static pathid below_frame(struct path_maker *m, pathid at, const struct path_fra
 	return at;
 }
 
-/* The path of a stack's samples, where leaves are other places than callers. */
+/* The path of samples with a stack, if leaves have other places than callers. */
 static pathid end_of(struct stacks_of_all *a, stackid stack)
 {
 	const struct stack *stacks = a->samples->stacks;
 	stackid leaf = stack;
 	while (leaf && !has_places(a->leaves, stacks[leaf].frame))
 		leaf = stacks[leaf].caller;
-	if (!leaf) /* nothing but what is no leaf */
+	if (!leaf) /* no frame has a place as a leaf */
 		return a->of_callers[stack];
 	return below_frame(&a->maker, a->of_callers[stacks[leaf].caller], a->leaves,
 			   stacks[leaf].frame);
@@ -77,7 +77,7 @@ void path_tree_free(struct path_tree *p)
 	free(p);
 }
 
-/* Most nodes are alone below their caller: the others are taken out and put back, the last one
+/* Most nodes are alone below their caller. The others are taken out and put back, the last one
  * first. */
 void path_tree_sort(struct path_tree *p, const uint32_t *ranks)
 {
@@ -111,7 +111,7 @@ static bool has_samples_of(const struct samples *s, uint16_t event)
 uint16_t samples_event(const struct samples *s)
 {
 	uint16_t best = 0;
-	unsigned worth = 0; /* of the best one */
+	unsigned worth = 0; /* of `best` */
 	if (s->timed_event)
 		return s->timed_event - 1;
 	for (uint16_t i = 0; i < s->n_events; i++) {

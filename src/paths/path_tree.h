@@ -57,10 +57,10 @@ void path_tree_sort(struct path_tree *p, const uint32_t *ranks);
 struct listed_path {
 	pathid caller; /* as in path_node */
 	symid place;
-	pathid end; /* the next one that is not below this one */
+	pathid end; /* index of the next node that is not below this one */
 };
 
-/* The nodes in the order of a visit: those below a node are the next ones, up to its end. */
+/* The nodes in the order of a visit: the nodes below a node follow it, up to its end. */
 struct listed_paths {
 	struct listed_path *at; /* [n] */
 	size_t n;
@@ -86,8 +86,9 @@ struct path_weights path_weights_of(const struct path_tree *p, const struct samp
 				    uint16_t event);
 void path_weights_free(struct path_weights *w);
 
-/* The event whose times are shown: of those on a CPU that have samples the first that counts time,
- * else the first; the same of all events on a CPU if none has samples; else the first of all. */
+/* The event whose times are shown: among events on a CPU with samples, the first that counts time,
+ * or else the first; if none has samples, the same among all events on a CPU; else the first
+ * event. */
 uint16_t samples_event(const struct samples *s);
 
 /* ---- sums ---- */

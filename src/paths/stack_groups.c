@@ -1,19 +1,19 @@
-/* stack_groups.c - one walk along a stack, and sums of what it comes by. */
+/* stack_groups.c - walks along stacks, and sums over the groups on them. */
 #include "paths/stack_groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* In known[]; else a frame's only group + 1. */
+/* In known[]; other values are a frame's only group + 1. */
 enum { NOT_KNOWN = 0 };
-static const uint32_t SEVERAL = UINT32_MAX; /* any number but one */
+static const uint32_t SEVERAL = UINT32_MAX; /* larger than any group + 1 */
 
 void stack_groups_init(struct stack_groups *s, const struct samples *samples,
 		       struct path_places (*groups)(void *arg, uint32_t root, frameid frame),
 		       void *arg)
 {
 	*s = (struct stack_groups){ .samples = samples, .groups = groups, .arg = arg };
-	vec_reserve(&s->met, 1); /* so that there is something to point to */
+	vec_reserve(&s->met, 1); /* so that there is memory to point to */
 	vec_reserve(&s->on, 1);
 }
 
@@ -43,7 +43,7 @@ static void make_room(struct stack_groups *s, uint32_t group)
 	vec_reserve(&s->met, n);
 	memset(s->met.at + s->met.n, 0, n * sizeof(*s->met.at));
 	s->met.n += n;
-	vec_reserve(&s->on, s->met.n); /* it has each of them once at most */
+	vec_reserve(&s->on, s->met.n); /* each group is in it at most once */
 }
 
 static void learn(struct stack_groups *s, uint32_t *known, uint32_t root, stackid stack)
@@ -80,8 +80,8 @@ static void meet_frame(struct stack_groups *s, uint32_t root, frameid frame)
 		meet(s, groups.at[i]);
 }
 
-/* From `stack` on, up to the first one whose frame is not of one group that is known; 0: there is
- * none. The inner loop of a table. */
+/* Walks from `stack` on, while frames have a single known group. Returns the first stack whose
+ * frame has not; 0: none. This is the inner loop of tables. */
 static stackid meet_known(struct stack_groups *s, const uint32_t *known, stackid stack)
 {
 	const struct stack *stacks = s->samples->stacks;
@@ -135,7 +135,7 @@ uint32_t stack_groups_leaf(const struct stack_groups *s, uint32_t root, stackid 
 struct frame_group {
 	const symid *places;
 	const uint32_t *group_of;
-	uint32_t group; /* of the frame asked for last */
+	uint32_t group; /* of the frame that was last asked about */
 };
 
 static struct path_places group_of_frame(void *arg, uint32_t root, frameid frame)

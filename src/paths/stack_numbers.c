@@ -1,4 +1,4 @@
-/* stack_numbers.c - arrays of the first roots, and what there is for others. */
+/* stack_numbers.c - makes arrays for the first roots, and other entries for later ones. */
 #include "paths/stack_numbers.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* stack_numbers.h - a number for each pair of a root and a stack, initially 0.
  *
- * Most profiles have few roots: each of the first has an array. A stack is mostly below only one of
- * the others. */
+ * Most profiles have few roots, so each of the first roots has an array. Of the later roots, a
+ * stack is mostly below only one. */
 #ifndef PATHS_STACK_NUMBERS_H
 #define PATHS_STACK_NUMBERS_H
 
@@ -13,9 +13,9 @@ enum { STACK_ARRAYS = 16 };
 struct stack_numbers {
 	size_t n_stacks;
 	uint32_t *arrays[STACK_ARRAYS]; /* [root][stack]; NULL: all are 0 */
-	struct stack_number
-		*first;    /* [stack]: below the first root without an array; NULL: all are 0 */
-	struct map64 more; /* (stack, root) -> number */
+	struct stack_number *first;     /* [stack]: its first later root, and the number below that;
+					   NULL: all are 0 */
+	struct map64 more;              /* (stack, root) -> number */
 };
 
 void stack_numbers_init(struct stack_numbers *x, size_t n_stacks);
