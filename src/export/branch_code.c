@@ -1,4 +1,4 @@
-/* branch_code.c - walks from the target of each branch to where the next one left. */
+/* branch_code.c - walks from the target of each branch to the next branch. */
 #include "export/branch_code.h"
 
 #include <inttypes.h>
@@ -8,24 +8,24 @@
 
 enum {
 	BLOCK_MAX = 16384 - 15, /* bytes between two branches */
-	MISSED_MAX = 128,       /* bytes to look for the branch that is not in the list */
+	MISSED_MAX = 128,       /* bytes to search for a branch that the list lacks */
 	JUMP_WIDTH = 30,
-	LENGTH_MAX = 32, /* of the text of an instruction's length */
+	LENGTH_MAX = 32, /* longest text of an instruction's length */
 };
 
 struct branch_walk {
 	struct sink *out;
 	struct program *g;
 	const struct frame *frames;
-	symid last; /* that a label was written for; NONE: none */
+	symid last; /* function of the last label; NONE: no label yet */
 	bool lengths;
 	uint64_t cycles;
 };
 
-struct code_spot {   /* in the code */
-	uint64_t ip; /* run-time */
+struct code_spot {   /* a place in the code */
+	uint64_t ip; /* run-time address */
 	objid object;
-	uint64_t addr; /* in it */
+	uint64_t addr; /* link-time address in the object */
 };
 
 static struct code_spot spot_of(const struct branch_walk *w, uint64_t ip, frameid frame)
@@ -55,7 +55,7 @@ static void put_label(struct branch_walk *w, struct code_spot s)
 	sink_str(w->out, ":\n");
 }
 
-/* Its address and bytes; how many columns the bytes took. */
+/* Writes the instruction's address and bytes. Returns how many columns the bytes took. */
 static size_t put_bytes(struct branch_walk *w, struct code_spot s, const uint8_t *code, size_t n)
 {
 	static const char title[] = "insn: ";
@@ -84,7 +84,7 @@ static void put_instruction(struct branch_walk *w, struct code_spot s, const uin
 	sink_char(w->out, '\n');
 }
 
-/* The branch at the end of `n` instructions; 0: not known how many. */
+/* Writes the branch after `n` instructions, itself included; 0: their number is not known. */
 static void put_jump(struct branch_walk *w, const struct taken_branch *b, struct code_spot s,
 		     unsigned n)
 {
@@ -120,7 +120,7 @@ static bool is_at_hand(const struct branch_walk *w, struct code_spot s)
 	return s.ip && program_code_at(w->g, s.object, s.addr, &size, NULL);
 }
 
-/* From where the branch before went to where this one left. */
+/* Writes the code from the target of the branch before up to branch b. */
 static void put_block(struct branch_walk *w, struct code_spot start, const struct taken_branch *b)
 {
 	uint64_t length = b->from - start.ip, at = 0;
@@ -145,8 +145,8 @@ static void put_block(struct branch_walk *w, struct code_spot start, const struc
 	sink_str(w->out, "\tmismatch of LBR data and executable\n");
 }
 
-/* From where the last branch went to the sample. Where that lies before, or a branch lies between,
- * there was another one that the list does not have. */
+/* Writes the code from the target of the last branch to the sample. If the sample lies before that
+ * target, or a branch lies between them, the CPU took a branch that the list lacks. */
 static void put_rest(struct branch_walk *w, struct code_spot start, struct code_spot sample)
 {
 	uint64_t length = sample.ip < start.ip ? MISSED_MAX : sample.ip - start.ip;
@@ -173,7 +173,8 @@ static void put_rest(struct branch_walk *w, struct code_spot start, struct code_
 	}
 }
 
-/* The sample's place at run time, by a branch in the same object; false if there is none. */
+/* Finds the run-time address of the sample from a branch end in the same object. False if there is
+ * none. */
 static bool find_sample(const struct branch_walk *w, const struct taken_branch *b, size_t n,
 			frameid frame, struct code_spot *ret)
 {
@@ -205,7 +206,7 @@ void branch_code_put(struct sink *out, struct program *g, const struct profile *
 		return;
 	sink_char(out, '\n');
 	struct code_spot first = spot_of(&w, b[n - 1].from, b[n - 1].source);
-	if (is_at_hand(&w, first)) { /* where it came from is not known */
+	if (is_at_hand(&w, first)) { /* the origin of its first instruction is not known */
 		put_label(&w, first);
 		put_jump(&w, &b[n - 1], first, 0);
 	}

@@ -1,13 +1,13 @@
 /* branch_code.h - prints the instructions that ran between the branches of a sample, like perf
  * script:
  *
- *		parse+24:
- *		0000000000400318	insn: 75 ea                   	# PRED 17 cycles [17]
- *		0000000000400304	insn: 48 89 e5
+ *    parse+24:
+ *    0000000000400318  insn: 75 ea                     # PRED 17 cycles [17]
+ *    0000000000400304  insn: 48 89 e5
  *
- * Oldest first, up to the sample itself: a label at each start of another function, at each branch
- * the CPU's information about it, and the cycles so far in brackets. Code is read from the files as
- * they are now. */
+ * Oldest first, up to the sample itself. A label marks the start of each new function. A branch is
+ * followed by the CPU's information about it and, in brackets, the cycles so far. Code is read from
+ * the files as they are now. */
 #ifndef EXPORT_BRANCH_CODE_H
 #define EXPORT_BRANCH_CODE_H
 

@@ -1,4 +1,4 @@
-/* folded.c - stacks by name: frames of one name are one, whatever their addresses. */
+/* folded.c - sums stacks by name: frames with the same name are one, whatever their addresses. */
 #include "export/folded.h"
 
 #include <errno.h>
@@ -17,27 +17,27 @@
 struct folding {
 	const struct profile *p;
 	const struct folded_opts *o;
-	uint16_t event;       /* counted if none was named: the one whose times are shown */
-	struct strtab *names; /* places are ids of it */
+	uint16_t event;       /* if the caller named no event, the one by samples_event() */
+	struct strtab *names; /* ids in `maker` are ids in this table */
 	struct path_maker maker;
-	struct map64 roots; /* by name: numbers */
-	uint32_t *of_frame; /* into `runs`: the frame's names; NONE: not asked for yet */
-	VEC(strid) runs;    /* each a length and names */
-	struct map64 given; /* of names given for frames */
-	VEC(uint32_t) ends; /* [path]: its sum of samples that end there; 0: none */
-	VEC(uint64_t) sums; /* [0] is none */
+	struct map64 roots; /* by a command's name: number of its root */
+	uint32_t *of_frame; /* index into `runs` of the frame's names; NONE: not looked up yet */
+	VEC(strid) runs;    /* for each frame: a number of names, and the names */
+	struct map64 given; /* by a given name and its annotation: name in `names` */
+	VEC(uint32_t) ends; /* [path]: index into `sums` for the samples that end there; 0: none */
+	VEC(uint64_t) sums; /* [0] is unused */
 	struct path_tree *tree;
 };
 
 /* ---- names ---- */
 
-/* The text without what separates fields of a line. */
+/* The text without the characters that separate fields and lines. */
 static strid clean(struct folding *t, const char *s, const char *annotation)
 {
 	char *safe = t->o->escaped ? escape_copy(s) : NULL;
 	const char *text = safe ? safe : s;
 	size_t n = strlen(text), more = strlen(annotation);
-	char *copy = xalloc(n + more + 1); /* for each frame: not by printf() */
+	char *copy = xalloc(n + more + 1); /* runs once per frame, so without printf() */
 
 	memcpy(copy, text, n);
 	memcpy(copy + n, annotation, more);
@@ -64,7 +64,7 @@ static const char *annotation(const struct folding *t, uint32_t flags, objid obj
 	return t->p->objects[object].kind == OBJECT_JIT ? "_[j]" : "";
 }
 
-/* Most frames are of functions that others are of, too. */
+/* Caches names by their pointer: most frames share a function with other frames. */
 static strid given_name(struct folding *t, const struct folded_name *name, objid object)
 {
 	const char *more = annotation(t, name->flags, object);
@@ -76,7 +76,7 @@ static strid given_name(struct folding *t, const struct folded_name *name, objid
 	return *known;
 }
 
-/* What the data says. */
+/* The name in the data, or the address. */
 static strid own_name(struct folding *t, const struct frame *f)
 {
 	char address[24];
@@ -128,7 +128,7 @@ static strid comm_of(struct folding *t, taskid task)
 
 /* ---- paths ---- */
 
-/* The number of the root of a command's name, below which its stacks are. */
+/* The number of the root for a command's name; the command's stacks are below it. */
 static uint32_t root_of(struct folding *t, taskid task)
 {
 	/* Without commands there is one root, of whatever name. */
@@ -179,7 +179,7 @@ static void add_samples(struct folding *t)
 			roots[x->task] = root_of(t, x->task);
 		pathid root = t->maker.roots.at[roots[x->task]];
 		pathid end = path_maker_stack(&t->maker, roots[x->task], x->stack);
-		if (end == root) /* no frame, or none that is not left out */
+		if (end == root) /* no frame, or all frames were left out */
 			end = path_maker_below(&t->maker, root, clean(t, "[unknown]", ""));
 		add_end(t, end, t->o->weights ? x->weight : x->count);
 	}
@@ -209,7 +209,7 @@ static void make_tree(struct folding *t)
 	t->names = strtab_new();
 	t->of_frame = xrealloc(NULL, s->n_frames, sizeof(*t->of_frame));
 	memset(t->of_frame, 0xff, s->n_frames * sizeof(*t->of_frame));
-	vec_reserve(&t->ends, s->n_stacks); /* memory is taken where it is touched */
+	vec_reserve(&t->ends, s->n_stacks); /* untouched memory is not allocated */
 	vec_reserve(&t->sums, s->n + 1);
 	vec_push(&t->sums, 0);
 	path_maker_init(&t->maker, s, names_of, t);
@@ -232,9 +232,9 @@ struct folded_line {
 	const struct folding *folding;
 	FILE *out;
 	uint32_t *lengths; /* [name] */
-	VEC(char) text;    /* the names so far, separated */
+	VEC(char) text;    /* the names so far, with separators */
 	VEC(size_t) ends;
-	VEC(char) ready; /* whole lines */
+	VEC(char) ready; /* complete lines */
 };
 
 static uint32_t *lengths_of(const struct strtab *names)

@@ -1,4 +1,4 @@
-/* script.c - prints samples field by field: which of them, and which fields. */
+/* script.c - chooses the samples and fields to print, and prints them one by one. */
 #include "export/script.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "export/script_private.h"
 #include "symbolize/leaf_filter.h"
 
-/* The type as the data has it, or else by the event's name. */
+/* The type in the data, or else a guess by the event's name. */
 static enum event_type type_of(const struct script *c, uint16_t event)
 {
 	static const char *const software[] = {
@@ -32,8 +32,8 @@ static enum event_type type_of(const struct script *c, uint16_t event)
 	return e->unit == EVENT_NS ? EVENT_SOFTWARE : EVENT_HARDWARE;
 }
 
-/* Types whose samples have the same fields of frames share the frames' texts. Returns how many
- * variants there are. */
+/* Event types whose samples have the same frame fields share a variant: the frames' texts are made
+ * once for each. Returns the number of variants. */
 static size_t choose_variants(struct script *c)
 {
 	uint64_t seen[EVENT_TYPES];
@@ -50,7 +50,7 @@ static size_t choose_variants(struct script *c)
 	return n;
 }
 
-/* An error if a field is asked for that no sample has, with the command that records it. */
+/* Fails if a requested field is in no sample; the error names the command that records it. */
 static struct kin_error *check_fields(const struct script *c)
 {
 	const struct samples *s = &c->p->samples;
@@ -100,7 +100,7 @@ static bool has_recorded_samples(const struct samples *s)
 	return false;
 }
 
-/* Events that were made of others are shown if nothing else is there: they were asked for. */
+/* Derived events are left out, unless they were named or the data has no others. */
 static void choose_events(struct script *c)
 {
 	const struct samples *s = &c->p->samples;
@@ -124,7 +124,7 @@ static bool any_callers(const struct samples *s)
 	return false;
 }
 
-/* Finds which events have stacks. If the data does not say so, all have, or none. */
+/* Finds which events have stacks. If the data does not tell, all events have them, or none. */
 static void find_stacks(struct script *c)
 {
 	const struct samples *s = &c->p->samples;
@@ -198,7 +198,7 @@ struct kin_error *script_write(FILE *out, const struct profile *p, struct progra
 		sink_flush(&c->out);
 		if (fflush(out) || ferror(out))
 			err = err_os(errno ? errno : EIO, "writing samples");
-		else if (ferror(c->making)) /* it is memory */
+		else if (ferror(c->making)) /* `making` is a memory stream */
 			err = err_os(ENOMEM, "writing samples");
 	}
 	if (c->making)

@@ -1,5 +1,4 @@
-/* script_fields.c - reads which fields of samples are asked for, in the grammar of perf script's
- * -F. */
+/* script_fields.c - reads the list of requested sample fields, in the grammar of perf script -F. */
 #include "export/script_fields.h"
 
 #include <string.h>
@@ -60,7 +59,7 @@ static uint64_t find_field(const char *word, size_t n)
 	return 0;
 }
 
-/* Why a field of perf script is not among these, and what prints it instead. */
+/* Why a field of perf script is not supported, and what prints it instead. */
 static const char *remedy_of(const char *word, size_t n)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* script_frames.c - the frames of samples, each made into text once. */
+/* script_frames.c - texts of frames, each made once. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,8 @@ void script_name_frame(struct script *c, frameid id, struct shown_frame *f)
 	}
 }
 
-/* The function, and before it those that were inlined into it here: the line is the innermost's. */
+/* Prints the functions inlined at the frame, innermost first, then the frame's own function. The
+ * line belongs to the innermost one. */
 static void put_functions(struct script *c, frameid id, uint64_t back)
 {
 	const struct frame *frame = &c->p->samples.frames[id];
@@ -64,7 +65,8 @@ static void put_functions(struct script *c, frameid id, uint64_t back)
 	put_frame(c, &f, !n);
 }
 
-/* perf prints the address that it looked up: where unwinding found callers, one within the call. */
+/* The text of a frame. perf prints the address that it looks up: for a caller found by unwinding,
+ * that is an address within the call instruction, so `back` takes 1 off a return address. */
 static struct script_piece *piece_of(struct script *c, frameid id, const struct event *e)
 {
 	uint32_t flags = c->p->samples.frames[id].flags & (FRAME_RETURN | FRAME_KERNEL);
@@ -82,7 +84,7 @@ static struct script_piece *piece_of(struct script *c, frameid id, const struct 
 	return x;
 }
 
-/* Whether the frame is an inlined function, by the data, and inlined functions are left out. */
+/* Whether the data marks the frame as inlined, and inlined functions are to be left out. */
 static bool is_inlined(const struct script *c, stackid stack)
 {
 	const struct samples *s = &c->p->samples;
@@ -93,7 +95,7 @@ void script_put_leaf(struct script *c, stackid stack, const struct event *e)
 {
 	while (is_inlined(c, stack))
 		stack = c->p->samples.stacks[stack].caller;
-	if (!stack) { /* nobody knows where */
+	if (!stack) { /* no stack: the place is not known */
 		sink_str(&c->out, " [unknown]");
 		return;
 	}
@@ -104,7 +106,8 @@ void script_put_leaf(struct script *c, stackid stack, const struct event *e)
 		sink_bytes(&c->out, last + 1, (size_t)(begin + x->n - last - 2)); /* no newline */
 }
 
-/* Marks such as [cut] are left out of the text of a perf.data, which is that of perf script. */
+/* Marks such as [cut] are left out if the text of a perf.data is printed: perf script has no such
+ * lines. */
 static bool is_hidden_mark(const struct script *c, frameid frame)
 {
 	return c->p->samples.frames[frame].flags & FRAME_MARK && !c->o->json && c->p->n_sources &&

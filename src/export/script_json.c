@@ -247,7 +247,7 @@ void script_json_sample(struct script *c, const struct sample *x)
 	sink_char(s, '}');
 }
 
-/* ---- what comes before the samples ---- */
+/* ---- before the samples ---- */
 
 static void json_markers(struct script *c)
 {

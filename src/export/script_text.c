@@ -66,7 +66,7 @@ static void put_comm(struct script *c, const struct task *t, size_t width)
 	script_put_safe(&c->out, comm);
 }
 
-/* The thread behind its process, left-aligned. */
+/* The thread's number after its process, left-aligned. */
 static void put_tid(struct sink *s, uint32_t tid)
 {
 	char text[NUM_MAX];
@@ -78,7 +78,7 @@ static void put_tid(struct sink *s, uint32_t tid)
 
 /* ---- accesses to memory ---- */
 
-/* Whether the address is what the sample is about: perf names what is there. */
+/* Whether the event is a page fault. perf names the function at the address of a fault. */
 static bool is_fault(const struct script *c, const struct sample *x)
 {
 	const char *name = script_string(c, c->p->samples.events[x->event].name);
@@ -119,7 +119,7 @@ static void put_addr(struct script *c, const struct sample *x, const struct deta
 	}
 }
 
-/* "|OP LOAD|LVL L1 hit|...": as perf has it, cut, and padded to the widest so far. */
+/* "|OP LOAD|LVL L1 hit|...": cut like perf does, and padded to the widest text so far. */
 static void put_data_src(struct script *c, const struct detail *d)
 {
 	static const struct {
@@ -272,7 +272,7 @@ static void put_instruction(struct script *c, const struct sample *x)
 	}
 }
 
-/* False if this is the line that was shown of the thread last. */
+/* False if this line was the last one shown for the thread. */
 static bool is_new_source(struct script *c, const struct sample *x, const struct srcloc *where)
 {
 	const struct task *t = &c->p->samples.tasks[x->task];
@@ -380,7 +380,7 @@ void script_text_sample(struct script *c, const struct sample *x)
 {
 	const struct event *e = &c->p->samples.events[x->event];
 	text_header(c, x);
-	/* Without frames perf does not walk copies of stacks, and knows the leaf alone. */
+	/* With frames off, perf does not walk dumped stacks: it knows only the leaf. */
 	bool has_stack = c->stacks[x->event] && !(c->o->no_frames && e->is_dumped);
 	if (c->fields & SCRIPT_OF_FRAMES && has_stack) {
 		sink_char(&c->out, '\n');

@@ -1,4 +1,4 @@
-/* script_values.c - what a sample says, before it is text or JSON. */
+/* script_values.c - values of a sample for both text and JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,7 +77,8 @@ struct sampled_registers script_registers(const struct script *c, const struct d
 {
 	const struct detail_registers r = detail_registers(c->p->samples.words, at);
 	struct sampled_registers ret = { .abi = r.abi };
-	const char *names = script_string(c, d->register_names); /* "AX BX . CX": by number */
+	/* "AX BX . CX": names by number; ".": no name. */
+	const char *names = script_string(c, d->register_names);
 
 	for (unsigned i = 0; i < REGISTERS_MAX; i++) {
 		size_t n = strcspn(names, " ");

@@ -1,5 +1,5 @@
-/* order.c - the column "entry" alone: what a linker wants to read. Around it go the properties
- * "before" and "after", where the linker needs them. */
+/* order.c - the column "entry" alone, as input for a linker. The properties "before" and "after"
+ * enclose it, for linkers that need them. */
 #include "base/err.h"
 #include "base/sink.h"
 #include "table/render.h"

@@ -15,13 +15,14 @@ struct selected_view {
 	size_t n;
 	size_t *from;               /* [n] inner column of each column */
 	struct kin_column *columns; /* [n] */
-	struct kin_cell *cells;     /* [n] of the row handed out */
+	struct kin_cell *cells;     /* [n] cells of the row last returned */
 
-	/* Only if sorted: rows with n + 1 cells each, the last one being the key. */
+	/* Only if sorted: copies of all rows, with n + 1 cells each; the last cell is the sort
+	 * key. */
 	bool sorted;
 	VEC(struct kin_row) rows;
 	VEC(struct kin_cell) kept;
-	VEC(uint32_t) heads; /* [rows.n]: the row that stands for a row's block */
+	VEC(uint32_t) heads; /* [rows.n]: the head of each row's block */
 	uint32_t *order;     /* [rows.n] */
 	size_t next;
 };
@@ -188,7 +189,7 @@ static int compare_cells(const struct kin_cell *a, const struct kin_cell *b)
 	return ORDER(x, y);
 }
 
-/* The cell that a row is sorted by: that of its block's head. */
+/* The cell that a row is sorted by: the sort key of its block's head. */
 static const struct kin_cell *head_cell(const struct selected_view *v, uint32_t row)
 {
 	size_t width = v->n + 1;
@@ -210,8 +211,8 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	return ORDER(i, j);
 }
 
-/* Rows of one group stay together, around the first of them that is not nested; others are each
- * for itself. */
+/* Rows of one group form a block and stay together. Its head is its first row that is not nested. A
+ * row outside groups is a block of its own. */
 static void find_heads(struct selected_view *v)
 {
 	const struct kin_row *rows = v->rows.at;
@@ -227,7 +228,7 @@ static void find_heads(struct selected_view *v)
 	}
 }
 
-/* Whether blocks have something to be sorted by. */
+/* Whether a block has a cell to sort by. Rows that do not nest can always be sorted. */
 static bool can_sort(const struct selected_view *v)
 {
 	bool any_nested = false;
@@ -272,7 +273,7 @@ static struct kin_error *sort(struct selected_view *v, const char *sort)
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the view ---- */
 
 static void copy_facts(struct kin_table *to, const struct kin_table *from)
 {

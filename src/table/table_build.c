@@ -24,7 +24,7 @@ struct kin_table {
 	VEC(const char *) notes;
 	VEC(struct kin_property) properties;
 
-	/* Rows that were added; unused with a source. */
+	/* Rows that were added; unused if there is a source. */
 	VEC(struct kin_row) rows;
 	VEC(struct kin_cell) cells; /* n_columns per row */
 	size_t next;
@@ -198,7 +198,8 @@ static struct kin_error *pull(struct kin_table *t, struct kin_row *ret)
 	return NULL;
 }
 
-/* For callers from outside; within the library its outermost function has a guard. */
+/* For callers outside the library. Calls from within are guarded by the library's outermost
+ * function. */
 static bool next_guarded(struct kin_table *t, struct kin_row *ret)
 {
 	if (!t->err)

@@ -18,7 +18,7 @@ void table_set_rate(struct kin_table *t, double ticks_per_second); /* default 1 
 void table_note(struct kin_table *t, const char *fmt, ...)
 	PRINTF(2, 3); /* a line under the title */
 void table_note_first(struct kin_table *t, const char *fmt, ...)
-	PRINTF(2, 3); /* before all others */
+	PRINTF(2, 3); /* a note before all others */
 void table_property(
 	struct kin_table *t, const char *key,
 	struct kin_cell value); /* key is static, text is copied; the first one counts */
@@ -31,20 +31,20 @@ struct table_source {
 	void (*rewind)(void *state);
 	bool (*next)(void *state, struct kin_row *row); /* row->cells are owned by the source */
 	void (*free)(void *state);                      /* may be NULL */
-	/* As rewind(), for who looks for extremes: rows come in any order, and one may be missing
-	 * if each of its cells is in another row of its depth, or its number lies between those of
-	 * others. NULL: there is no faster one. */
+	/* As rewind(), for readers that only need the extremes of columns. Rows may come in any
+	 * order. A row may be left out if each of its cells is in another row of the same depth, or
+	 * its number lies between those of other rows. NULL: there is no faster way. */
 	void (*rewind_extremes)(void *state);
 };
 /* kin_table_next() for internal callers: out of memory ends the guarded call, or the program. */
 bool table_next(struct kin_table *t, struct kin_row *ret);
-/* kin_table_rewind() for who looks for extremes of columns. */
+/* kin_table_rewind() for readers that only need the extremes of columns. */
 void table_rewind_extremes(struct kin_table *t);
 void table_set_source(struct kin_table *t, const struct table_source *source, void *state);
 
-/* Data for another program's layout that is in neither rows nor columns: a struct of that
- * program's, identified by `owner`, any address in its room. NULL: there is none. The struct must
- * live as long as the table. */
+/* Data for another program's layout that fits neither rows nor columns: a struct of that layout.
+ * `owner` identifies its type: any address within the layout's code. NULL: there is none. The
+ * struct must live as long as the table. */
 void table_set_layout(struct kin_table *t, const void *owner, const void *layout);
 const void *table_layout(const struct kin_table *t, const void *owner);
 void table_copy_layout(struct kin_table *to, const struct kin_table *from);

@@ -20,10 +20,10 @@ enum {
 	MAX_INDENT = 80, /* rows nested deeper than 40 are shown as if they were not */
 	MAX_PADDED = 64, /* a longer cell shifts its own row instead of padding all others */
 	MIN_CUT = 12,    /* the last text column is never made narrower */
-	MIN_NAME = 24,   /* for so much of it other texts are cut */
-	MIN_TEXT = 10,   /* but not to less than this */
-	MIN_SEEN = 16,   /* for so much of it other columns are left out */
-	MIN_WORD = 4,    /* of tables that are texts alone no column is narrower */
+	MIN_NAME = 24,   /* other texts are cut to leave the last text column this much */
+	MIN_TEXT = 10,   /* but never to less than this */
+	MIN_SEEN = 16,   /* other columns are left out to leave the last text column this much */
+	MIN_WORD = 4,    /* smallest width of a column in a table of texts alone */
 	CELL_MAX = NUM_MAX + 32,
 };
 
@@ -44,7 +44,7 @@ struct col {
 	size_t width;
 	bool left;
 	bool cut;      /* cells longer than width have an ellipsis */
-	bool left_out; /* there is no room */
+	bool left_out; /* it does not fit */
 	unsigned decimals;
 	struct extremes time, share, number;
 	uint64_t count; /* the largest */
@@ -59,9 +59,9 @@ struct text_page {
 	struct col *cols;
 	size_t n;
 	double rate;
-	const char *unit;  /* of times: "s" */
+	const char *unit;  /* unit of times: "s" */
 	VEC(char) scratch; /* an escaped text */
-	size_t pending;    /* spaces before what comes next on the line */
+	size_t pending;    /* spaces to write before the next text on the line */
 	uint64_t n_rows;
 };
 
@@ -81,7 +81,7 @@ static size_t printable(const char *s, size_t length)
 	return n;
 }
 
-/* `length` of the text; 0: not known. */
+/* A text as a piece; `length`: its bytes, 0: not known. */
 static struct text_piece plain_text(struct text_page *p, const char *s, size_t length)
 {
 	size_t n = printable(s, length);
@@ -114,7 +114,7 @@ static size_t share_text(char *buf, double v)
 	return n;
 }
 
-/* Three digits and the unit in which they have one to three before the point: "157us", "8.10ns". */
+/* Three digits and the unit with one to three digits before the point: "157us", "8.10ns". */
 static size_t si_text(char *buf, double v, const char *unit)
 {
 	static const char prefixes[] = "\0munp";
@@ -209,7 +209,7 @@ static unsigned digits(uint64_t v)
 	return n;
 }
 
-/* Numbers are not formatted here: of each kind the largest and the smallest are the widest. */
+/* Numbers are not formatted here: the widest number of a kind is its largest or its smallest. */
 static void measure_cell(struct text_page *p, struct col *c, const struct kin_row *row)
 {
 	const struct kin_cell *cell = &row->cells[c->index];
@@ -250,7 +250,8 @@ static void measure_cell(struct text_page *p, struct col *c, const struct kin_ro
 	}
 }
 
-/* Enough for one tick; if the largest would have less than two digits by that, then for three. */
+/* Enough decimals for one tick. If the largest time would then have fewer than two digits, enough
+ * to give it three. */
 static unsigned decimals_for(double rate, double high)
 {
 	unsigned n = 2;
@@ -282,7 +283,8 @@ static void measure_numbers(struct text_page *p, struct col *c)
 	widen(c, c->count ? digits(c->count) : 0);
 }
 
-/* The table's property "dimension", abbreviated where it is the usual one; it comes from a file. */
+/* The table's property "dimension", abbreviated if it is "seconds". The text comes from a file, so
+ * it may not be printable. */
 static const char *unit_of(const struct kin_table *t)
 {
 	const char *dimension = render_text(t, "dimension");
@@ -291,7 +293,7 @@ static const char *unit_of(const struct kin_table *t)
 	return escape_is_plain(dimension) ? dimension : "?";
 }
 
-/* "self (s)": a time needs its unit, unless its cells have it. */
+/* "self (s)": the header of a time column needs the unit, unless the cells have it. */
 static char *header_of(struct text_page *p, const struct kin_column *column)
 {
 	char *raw = column->type == KIN_CELL_TIME && !column->si
@@ -302,7 +304,7 @@ static char *header_of(struct text_page *p, const struct kin_column *column)
 	return safe;
 }
 
-/* Texts beside the last one, to make room for `over` columns. */
+/* Narrows text columns other than the last one, to gain `over` columns of width. */
 static void cut_others(struct text_page *p, const struct col *last, size_t over)
 {
 	size_t given = 0;
@@ -319,7 +321,7 @@ static void cut_others(struct text_page *p, const struct col *last, size_t over)
 	}
 }
 
-/* Columns and the gaps between them, without `last`. */
+/* Width of the columns and the gaps between them, without `last`. */
 static size_t width_of_others(const struct text_page *p, const struct col *last)
 {
 	size_t sum = 0;
@@ -329,8 +331,8 @@ static size_t width_of_others(const struct text_page *p, const struct col *last)
 	return sum;
 }
 
-/* Whether the column is the row's place in the source, or the rank that it is about: what a report
- * with it is about. */
+/* Whether the column tells the row's place in the source, or the rank that it describes. Reports
+ * that have such a column are about these places. */
 static bool is_place(const struct col *c)
 {
 	return !strcmp(c->column->key, "file") || !strcmp(c->column->key, "line") ||
@@ -345,7 +347,8 @@ static const struct col *first_number(const struct text_page *p)
 	return NULL;
 }
 
-/* Texts, or numbers from the last one on, until there is room for so much of the last text. */
+/* Leaves out texts from the first one on, or numbers from the last one on, until the last text has
+ * `room` columns. */
 static void leave_out_kind(struct text_page *p, const struct col *last, bool texts, bool places,
 			   size_t room)
 {
@@ -357,7 +360,7 @@ static void leave_out_kind(struct text_page *p, const struct col *last, bool tex
 	}
 }
 
-/* A running sum of the column beside it is what a reader misses least. */
+/* Leaves out running sums first: a reader misses them least. */
 static void leave_out_sum(struct text_page *p, const struct col *last, size_t room)
 {
 	const struct col *first = first_number(p);
@@ -378,7 +381,7 @@ static void leave_out(struct text_page *p, const struct col *last)
 	leave_out_kind(p, last, false, true, least);
 }
 
-/* Narrows the columns of a table of texts: all are needed, and the widest gives most. */
+/* Narrows the columns of a table of texts, the widest first: all of them are needed. */
 static void narrow_texts(struct text_page *p)
 {
 	for (size_t over = width_of_others(p, NULL); over > p->o->width + GAP; over--) {
@@ -401,7 +404,7 @@ static bool has_numbers(const struct text_page *p)
 	return false;
 }
 
-/* The name of what the row is about, or else its place. */
+/* The column that names the subject of a row, or else its place. */
 static struct col *last_text(struct text_page *p)
 {
 	struct col *place = NULL;
@@ -426,7 +429,7 @@ static void limit_padding(struct text_page *p)
 	}
 }
 
-/* The last text column takes what the others leave of the width there is. */
+/* Gives the last text column the width that the others leave. */
 static void fit(struct text_page *p)
 {
 	struct col *last = last_text(p);
@@ -471,7 +474,8 @@ static void color(struct text_page *p, const char *sgr)
 		sink_str(&p->s, sgr);
 }
 
-/* Bytes of the beginning of a valid UTF-8 text that take at most `width` columns; *used of them. */
+/* How many bytes of a valid UTF-8 text fit in `width` columns; *used: the columns that they
+ * take. */
 static size_t bytes_in(const char *text, size_t width, size_t *used)
 {
 	size_t n = 0;
@@ -487,15 +491,15 @@ static size_t bytes_in(const char *text, size_t width, size_t *used)
 	return n;
 }
 
-/* As much of a valid UTF-8 text as fits `width` columns, one of which is the ellipsis: both its
- * ends, or its beginning alone. */
+/* Writes what fits of a valid UTF-8 text into `width` columns, one of which is the ellipsis: its
+ * beginning and its end, or only its beginning. */
 static void put_cut(struct text_page *p, bool is_line, struct text_piece piece, size_t width)
 {
 	size_t room = width - 1, used, dropped;
 	size_t tail = is_line || room < MIN_WORD ? 0 : room / 2;
 	size_t head = bytes_in(piece.text, room - tail, &used);
 	size_t skipped = head + bytes_in(piece.text + head, piece.width - used - tail, &dropped);
-	if (tail && used + dropped + tail < piece.width) { /* half of a wide character */
+	if (tail && used + dropped + tail < piece.width) { /* would cut a wide character in half */
 		size_t more;
 		uint32_t wide;
 		more = utf8_decode((const unsigned char *)piece.text + skipped, &wide);
@@ -507,8 +511,8 @@ static void put_cut(struct text_page *p, bool is_line, struct text_piece piece, 
 		sink_str(&p->s, piece.text + skipped);
 }
 
-/* Lines of source code are cut at their end, other texts as names of functions, which differ at
- * both their ends. The columns that it takes. */
+/* Cuts lines of source code at the end. Other texts are shortened like names of functions, which
+ * differ at both ends. Returns the columns written. */
 static size_t put_narrowed(struct text_page *p, const struct col *c, struct text_piece piece,
 			   size_t width)
 {
@@ -613,7 +617,7 @@ static void put_header(struct text_page *p)
 	end_line(p);
 }
 
-/* A sentence, broken between words where the width ends. */
+/* A sentence, broken between words at the table's width. */
 static void put_note(struct text_page *p, const char *note)
 {
 	size_t at = 0;

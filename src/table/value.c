@@ -30,8 +30,8 @@ void value_address(struct sink *s, uint64_t v)
 	s->n += 2 + n;
 }
 
-/* n / 10^k as a decimal fraction. Reading that gives the same double as the division does, if both
- * numbers are exact: both results are the double nearest to the true quotient. */
+/* n / 10^k as a decimal fraction. If both numbers are exact, reading the text gives the same double
+ * as the division: both results are the double nearest to the true quotient. */
 static void put_fraction(struct sink *s, uint64_t n, unsigned k)
 {
 	uint64_t part = n % powers[k];

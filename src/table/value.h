@@ -13,7 +13,7 @@ void value_time(struct sink *s, double ticks, double rate);
 void value_count(struct sink *s, uint64_t v);
 void value_address(struct sink *s, uint64_t v); /* "0x401136" */
 
-/* Rules for JSON cells where readers differ; numbers are finite. */
+/* How to write JSON cells whose form differs between readers; numbers are finite. */
 struct value_json_rules {
 	void (*time)(struct sink *s, double ticks, double rate);
 	void (*number)(struct sink *s, double v); /* also for shares */
