@@ -1,11 +1,11 @@
-/* access.c - how memory was accessed, in words. The bits are those of the kernel's
- * perf_mem_data_src and PERF_TXN_*. */
+/* access.c - memory accesses in words. The bits are the kernel's perf_mem_data_src and
+ * PERF_TXN_*. */
 #include "profile/access.h"
 
 #include <inttypes.h>
 
 enum {
-	OPERATIONS = 5, /* bits, from the first on */
+	OPERATIONS = 5, /* number of bits, from bit 0 on */
 	LEVEL = 5,
 	SNOOP = 19,
 	LOCK = 24,
@@ -41,7 +41,7 @@ uint64_t access_bits(enum access_part part, uint64_t src)
 	return src;
 }
 
-/* "L1 or L2", of the bits that are set. */
+/* Appends the names of the bits set in `set`: "L1 or L2". */
 static const char *list(struct arena *a, const char *text, uint64_t set, const char *const *names,
 			size_t n)
 {
@@ -80,7 +80,7 @@ static const char *level(struct arena *a, uint64_t src)
 	static const char *const hops[8] = { "", "core, same node ", "node, same socket ",
 					     "socket, same board ", "board " };
 	uint64_t set = bits(src, LEVEL, 14), number = bits(src, LEVEL_NUMBER, 4);
-	bool far = bits(src, HOPS, 3); /* says more than these bits can */
+	bool far = bits(src, HOPS, 3); /* gives more detail than `set` can */
 	const char *text = far ? "" : list(a, "", set & ~(uint64_t)6, names, ARRAY_LEN(names));
 
 	if (number && numbers[number])

@@ -14,7 +14,7 @@ enum access_part {
 	ACCESS_BLOCKED,
 };
 
-/* The bits of one part: accesses with equal bits have equal text. */
+/* The bits that describe one part. Accesses with equal bits have equal text. */
 uint64_t access_bits(enum access_part part, uint64_t data_src);
 
 /* "L1 hit", "N/A": static, or in the arena. */

@@ -1,13 +1,12 @@
-/* arcs.c - a hash table of arcs; files in order are appended without it. */
+/* arcs.c - a set of arcs with a hash table; arcs of files in order are appended without it. */
 #include "profile/arcs.h"
 
 #include <string.h>
 
-/* Arcs that a file has and the ones before had not, or the reverse, seldom come in longer series.
- */
+/* Where two files list different arcs, the difference is seldom longer than this. */
 enum { LOOK_AHEAD = 2 };
 
-/* ---- the two ways to keep them ---- */
+/* ---- near arcs and any arcs ---- */
 
 struct arc_list arcs_list(const struct arcs *a)
 {
@@ -57,7 +56,7 @@ static void make_far(struct arcs *a)
 	vec_free(&a->near);
 }
 
-/* So that they can be kept as the others are. */
+/* Switches to full arcs if the new arcs cannot be stored as near ones. */
 static void prepare(struct arcs *a, const struct arc *arcs, size_t n)
 {
 	const uint64_t half = UINT64_C(1) << 31;
@@ -70,7 +69,7 @@ static void prepare(struct arcs *a, const struct arc *arcs, size_t n)
 		make_far(a);
 }
 
-/* Where there is room. */
+/* Stores an arc at index i, for which there is memory. */
 static void put(struct arcs *a, size_t i, const struct arc *arc)
 {
 	if (a->is_far)
@@ -80,7 +79,7 @@ static void put(struct arcs *a, size_t i, const struct arc *arc)
 						   (uint32_t)(arc->to - a->base), arc->count };
 }
 
-/* The arc must have been prepared for. */
+/* prepare() must have been called for the arc. */
 static inline bool is_same(const struct arcs *a, size_t i, const struct arc *arc)
 {
 	if (!a->is_far)
@@ -101,7 +100,7 @@ static inline void sum(struct arcs *a, size_t i, uint64_t count)
 	}
 }
 
-/* ---- the index ---- */
+/* ---- the hash table ---- */
 
 static size_t hash(const struct arc *arc)
 {
@@ -113,7 +112,7 @@ static size_t hash(const struct arc *arc)
 	return h ^ h >> 32;
 }
 
-/* The slot of an equal settled arc, or the free one where it would be noted. */
+/* The slot of an equal settled arc, or the free slot for this one. */
 static uint32_t *slot(const struct arcs *a, const struct arc *arc)
 {
 	size_t i = hash(arc) & (a->cap - 1);
@@ -123,7 +122,7 @@ static uint32_t *slot(const struct arcs *a, const struct arc *arc)
 	return &a->slots[i];
 }
 
-/* Room for n settled arcs, with those there are now. */
+/* Makes a table with room for n settled arcs, and adds those there are now. */
 static void build_index(struct arcs *a, size_t n)
 {
 	size_t cap = 64;
@@ -144,7 +143,7 @@ static void build_index(struct arcs *a, size_t n)
 
 enum { SHORT_RUN = 64 };
 
-/* Of arcs with the same call site, from `run` on, the one with that callee; a->n: there is none. */
+/* Searches the arcs of the last call site for a callee. Returns its index; a->n: there is none. */
 static inline size_t find_callee(const struct arcs *a, const struct arc *arc)
 {
 	const struct near_arc *near = a->near.at;
@@ -161,8 +160,9 @@ static inline size_t find_callee(const struct arcs *a, const struct arc *arc)
 	return i;
 }
 
-/* As long as call sites ascend, equal arcs can only be of one site: each is compared with those of
- * its site before it, which are few and still in a core's cache. `last` is the arc before. */
+/* As long as call sites ascend, equal arcs can only be among the arcs of one site, which follow
+ * each other. So each arc is compared only with the earlier arcs of its site: these are few and
+ * still in the CPU's cache. `last` is the previous arc. */
 static inline void append_in_order(struct arcs *a, const struct arc *last, const struct arc *arc)
 {
 	if (a->n && last->from == arc->from && last->from_object == arc->from_object) {
@@ -187,7 +187,7 @@ static void append(struct arcs *a, const struct arc *arcs, size_t n)
 	size_t i = 0;
 
 	reserve(a, n);
-	for (; i < n && !a->unordered; last = &arcs[i++]) /* so do runtimes write them */
+	for (; i < n && !a->unordered; last = &arcs[i++]) /* runtimes write arcs in this order */
 		append_in_order(a, last, &arcs[i]);
 	while (i < n)
 		put(a, a->n++, &arcs[i++]);
@@ -218,7 +218,7 @@ static void settle(struct arcs *a)
 	a->n = a->settled;
 }
 
-/* ---- later ones ---- */
+/* ---- later files ---- */
 
 static void add_new(struct arcs *a, uint32_t *s, const struct arc *arc)
 {
@@ -245,7 +245,8 @@ static void find_and_add(struct arcs *a, const struct arc *arc)
 	a->cursor = *s + 1;
 }
 
-/* Whether it is one of those that follow `cursor`, which is then moved behind it. */
+/* Adds to an equal arc if there is one shortly after *cursor, and moves *cursor behind it. False:
+ * there is none. */
 static inline bool add_near(struct arcs *a, const struct arc *arc, size_t *cursor)
 {
 	size_t end = min_u64(*cursor + LOOK_AHEAD, a->settled);

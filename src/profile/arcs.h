@@ -1,9 +1,9 @@
 /* arcs.h - distinct arcs with summed counts, in order of first appearance.
  *
  * Files of one program list nearly the same arcs in nearly the same order. So the first file is
- * just appended, and each arc of a later file is first sought next to the previous one. A hash is
- * built when that fails. Arcs take half the room until one comes that is too far from the others.
- */
+ * just appended, and an arc of a later file is first looked up next to the previous one. A hash
+ * table is built when that fails. Arcs take half the memory until one comes that is too far from
+ * the others. */
 #ifndef PROFILE_ARCS_H
 #define PROFILE_ARCS_H
 
@@ -12,9 +12,10 @@
 
 struct arcs {
 	VEC(struct near_arc) near;
-	VEC(struct arc) any; /* all of them, once `is_far` */
+	VEC(struct arc) any; /* all arcs, once `is_far` */
 	bool is_far;
-	uint64_t base; /* of `near`, and their object: by the first */
+	/* Of `near`: its base address and the object of its arcs, set by the first arc. */
+	uint64_t base;
 	objid object;
 	size_t n;
 	size_t settled;  /* the first `settled` arcs are distinct; later ones have not been compared
@@ -22,7 +23,8 @@ struct arcs {
 	size_t run;      /* first file: start of the arcs of the last call site ... */
 	bool unordered;  /* ... unless call sites did not ascend */
 	size_t cursor;   /* where the next arc is expected among the settled ones */
-	size_t other;    /* second guess: arcs that a later file has beyond the first lie apart */
+	size_t other;    /* second guess: arcs that only later files have are stored apart from the
+			    first file's */
 	uint32_t *slots; /* hash over the settled arcs: index, or NONE; NULL: not needed yet */
 	size_t cap;      /* a power of two, at least twice `settled`; 0 without slots */
 	bool saturated;
@@ -35,7 +37,8 @@ void arcs_end_file(
 	struct arcs *a); /* all arcs are distinct from here on, and the next file begins */
 void arcs_drop_index(struct arcs *a);            /* nothing will be looked up for now */
 struct arc_list arcs_list(const struct arcs *a); /* valid until something is added */
-void *arcs_take(struct arcs *a); /* their memory, to be freed by free(); there are none then */
+/* Hands over the memory of the arcs, to be freed with free(). No arcs remain. */
+void *arcs_take(struct arcs *a);
 void arcs_free(struct arcs *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* builder.h - functions of a builder for other files of this folder. */
+/* builder.h - functions of the profile builder for other files of this folder. */
 #ifndef PROFILE_BUILDER_H
 #define PROFILE_BUILDER_H
 
@@ -13,7 +13,7 @@ void builder_add_hits(struct profile_builder *b, size_t histogram, const struct 
 /* Adds a sample that keeps its source, whichever file is being read. */
 void builder_keep_sample(struct profile_builder *b, struct sample s, detailid detail);
 
-/* Notes a rank, whose tasks are added, too: where it is left out. */
+/* Notes a rank. Ranks of tasks are noted anyway; this one may be marked as left out. */
 void builder_add_rank(struct profile_builder *b, struct job_rank r);
 
 #endif

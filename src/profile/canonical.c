@@ -1,4 +1,4 @@
-/* canonical.c - a profile in the order that all profiles with the same sums have. */
+/* canonical.c - puts a profile in an order that depends only on its sums. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ static int by_name(const void *a, const void *b, void *profile)
 			      strtab_get(p->strings, y->build_id));
 }
 
-/* Ids in b of all objects. The first is the one without a name, in every profile. */
+/* Adds all objects to b. Returns their ids in b; object 0, the one without a name, comes first in
+ * every profile. */
 static objid *add_objects(struct profile_builder *b, const struct profile *p)
 {
 	objid *all = xrealloc(NULL, p->n_objects, sizeof(*all));
@@ -132,7 +133,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-struct values { /* of the facts of one name */
+struct values { /* values of all facts with one name */
 	const char **at;
 	size_t n;
 };
@@ -147,7 +148,7 @@ static struct values values_of(const struct profile *p, const char *name)
 	return v;
 }
 
-/* Each once. */
+/* Adds each distinct value as a fact. */
 static void add_values(struct profile_builder *b, const char *name, struct values v)
 {
 	qsort(v.at, v.n, sizeof(*v.at), by_text);
@@ -157,7 +158,8 @@ static void add_values(struct profile_builder *b, const char *name, struct value
 	free(v.at);
 }
 
-/* Says of which rank it is, if it is of one. In the memory of `a`. */
+/* Adds a trouble. If its file belongs to one rank, the text names that rank; this text is in
+ * `a`. */
 static void add_trouble(struct values *v, struct arena *a, const struct profile *p, uint32_t source,
 			const char *text)
 {
@@ -166,7 +168,7 @@ static void add_trouble(struct values *v, struct arena *a, const struct profile 
 	v->at[v->n++] = rank ? arena_printf(a, "rank %s: %s", rank, text) : text;
 }
 
-/* What went wrong with a part went wrong with the whole. */
+/* Troubles of the single files are troubles of the sum. */
 static void add_troubles(struct profile_builder *b, const struct profile *p)
 {
 	struct values v = { .at = xalloc((p->n_facts + p->n_sources + 1) * sizeof(*v.at)) };
@@ -196,7 +198,7 @@ static void add_programs(struct profile_builder *b, const struct profile *p, con
 	add_values(b, FACT_PROGRAM, v);
 }
 
-/* Consumes the marks. */
+/* Adds a fact with the path of each marked object. Frees `marked`. */
 static void add_marked(struct profile_builder *b, const struct profile *p, const char *fact,
 		       bool *marked)
 {

@@ -15,12 +15,12 @@ struct canonical_details {
 
 /* Whether the detail has anything to keep besides the fields of a trace point. */
 bool canonical_detail_says(const struct detail *d);
-/* Marks the frames that it refers to with 1. */
+/* Marks the frames that the detail refers to with 1. */
 void canonical_detail_mark(const struct samples *s, const struct detail *d, frameid *frames);
-/* A total order by content alone; 0: what is kept of both is the same. */
+/* A total order by the kept content alone; 0: the kept content is equal. */
 int canonical_detail_order(const struct canonical_details *c, const struct detail *a,
 			   const struct detail *b);
-/* A copy of what is kept, without the fields of a trace point. */
+/* A copy of the kept attributes, without the fields of a trace point. */
 struct detail canonical_detail_copy(const struct canonical_details *c, const struct detail *d,
 				    struct profile_builder *into);
 

@@ -1,5 +1,5 @@
-/* canonical_samples.c - tasks, events, frames, stacks and samples in an order that depends on
- * nothing but what they are. */
+/* canonical_samples.c - tasks, events, frames, stacks and samples in an order that depends only on
+ * their contents. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct canon {
 	const struct profile *p;
 	const struct samples *s;
 	const objid *objects;
-	bool sums;       /* ranks are not told apart */
+	bool sums;       /* ranks are summed */
 	frameid *frames; /* ids in b; 0: not used */
 	stackid *stacks;
 	taskid *tasks;
@@ -29,7 +29,7 @@ static strid add_text(const struct canon *c, strid id)
 	return profile_add_string(c->b, s, strlen(s));
 }
 
-/* 0 .. n-1, to be sorted. */
+/* The numbers 0 .. n-1, to be sorted. */
 static uint32_t *indices(size_t n)
 {
 	uint32_t *all = xrealloc(NULL, n, sizeof(*all));
@@ -127,7 +127,7 @@ static int by_frame(const void *a, const void *b, void *arg)
 	return order ? order : ORDER(x->flags, y->flags);
 }
 
-/* Marks with 1 the stacks of samples, those that they are below, and their frames. */
+/* Marks with 1 the stacks of samples, the stacks of their callers, and their frames. */
 static void mark_used(struct canon *c)
 {
 	for (size_t i = 0; i < c->s->n; i++) {
@@ -162,7 +162,7 @@ static void add_frames(struct canon *c)
 	free(used);
 }
 
-struct canonical_place { /* of a stack among those of its depth */
+struct canonical_place { /* position of a stack among those of its depth */
 	uint32_t caller, frame, old;
 };
 
@@ -175,7 +175,7 @@ static int by_place(const void *a, const void *b, void *arg)
 	return order ? order : ORDER(x->frame, y->frame);
 }
 
-/* The used stacks of one depth after the other, so that callers have their ids. */
+/* Adds the used stacks in order of depth, so that callers already have their ids. */
 static void add_stacks(struct canon *c)
 {
 	const struct stack *stacks = c->s->stacks;
@@ -187,7 +187,7 @@ static void add_stacks(struct canon *c)
 		deepest = depth[i] > deepest ? depth[i] : deepest;
 	}
 	size_t *first =
-		xalloc((deepest + 2) * sizeof(*first)); /* of each depth, behind those above */
+		xalloc((deepest + 2) * sizeof(*first)); /* [depth]: index of its first stack */
 	for (size_t i = 1; i < n; i++)
 		first[depth[i]] += c->stacks[i] != 0;
 	for (size_t d = 0, sum = 0; d < deepest + 2; d++) {
@@ -219,10 +219,10 @@ static void add_stacks(struct canon *c)
 
 /* ---- samples ---- */
 
-struct told_place { /* a sample, and what it says beside its stack */
+struct told_place { /* a sample and its attributes besides its stack */
 	struct sample at;
-	const char *trace;           /* fields of a trace point; NULL: it has none */
-	const struct detail *detail; /* the rest; NULL: nothing */
+	const char *trace;           /* fields of a trace point; NULL: none */
+	const struct detail *detail; /* other attributes; NULL: none */
 };
 
 static struct canonical_details details(const struct canon *c)
@@ -416,7 +416,7 @@ void canonical_add_samples(struct profile_builder *b, const struct profile *p, c
 	add_all(&c);
 	add_task_arcs(&c);
 	add_latencies(&c);
-	for (size_t i = 0; i < c.s->n_failures; i++) /* are in order when the profile is finished */
+	for (size_t i = 0; i < c.s->n_failures; i++) /* profile_finish() sorts them */
 		profile_add_failure(b, objects[c.s->failures[i].object], c.s->failures[i].count);
 	add_markers(&c);
 	*profile_audit(b) = c.s->audit;

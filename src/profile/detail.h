@@ -23,7 +23,7 @@ enum detail_has { /* which members are set */
 /* One branch that the CPU took, stored in samples.words, with run-time addresses. */
 struct taken_branch {
 	uint64_t from, to;
-	uint64_t flags;         /* of perf_branch_entry */
+	uint64_t flags;         /* flags of the kernel's perf_branch_entry */
 	frameid source, target; /* from and to as frames; 0: none */
 };
 
@@ -36,7 +36,7 @@ struct detail {
 	uint64_t weight;      /* cost of the access by the CPU: cycles, or its own measure */
 	uint64_t transaction; /* PERF_TXN_ flags and the abort code */
 	uint64_t data_page_size, code_page_size; /* bytes; 0: not known */
-	uint64_t cgroup_inode;                   /* of the control group's namespace */
+	uint64_t cgroup_inode;                   /* inode of the control group's namespace */
 	uint32_t cgroup_device;
 	strid cgroup;         /* path */
 	frameid target;       /* addr as a frame; 0: none */
@@ -47,9 +47,9 @@ struct detail {
 	uint32_t has;         /* enum detail_has */
 	strid trace;          /* the fields of a trace point, as text */
 	/* Index into samples.words; 0: none. See detail_registers() and detail_branches(). */
-	uint64_t interrupt_registers; /* when the sample was taken */
-	uint64_t user_registers;      /* registers of the program */
-	uint64_t branches;            /* taken before the sample */
+	uint64_t interrupt_registers; /* registers when the sample was taken */
+	uint64_t user_registers;      /* the program's registers */
+	uint64_t branches;            /* branches taken before the sample */
 	strid register_names; /* "AX BX": names by the kernel's numbers for the machine; 0: unknown
 			       */
 	uint32_t unused;      /* details are compared as bytes */

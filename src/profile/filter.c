@@ -1,4 +1,5 @@
-/* filter.c - copies the wanted part of a profile; frames and stacks keep their ids. */
+/* filter.c - copies the chosen part of a profile; objects, strings, frames and tasks keep their
+ * ids. */
 #include "profile/filter.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct filter {
 	const struct profile *p;
 	const struct profile_part *part;
 	struct profile_builder *into;
-	stackid *stacks;  /* [n_stacks]: ids in `into`; NONE: not yet there */
+	stackid *stacks;  /* [n_stacks]: ids in `into`; NONE: not yet copied */
 	uint16_t *events; /* [n_events]: likewise */
 };
 
@@ -29,13 +30,13 @@ static bool is_then(const struct profile_part *part, uint64_t time_ns)
 	       (time_ns && time_ns >= part->from_ns && (!part->to_ns || time_ns < part->to_ns));
 }
 
-/* What is known neither by thread nor by time. */
+/* Whether the part includes data that has neither thread nor time. */
 static bool wants_unassigned(const struct filter *f)
 {
 	return wants(f->part->tasks, 0) && !is_timed(f->part);
 }
 
-/* ---- what keeps its id: equal things were one before, so each is given the next number ---- */
+/* ---- tables whose ids stay the same: their entries are distinct, so each gets the next id ---- */
 
 static void keep_ids(struct filter *f)
 {
@@ -76,7 +77,8 @@ static bool wants_sample(const struct filter *f, const struct sample *s)
 	       wants(part->objects, all->frames[all->stacks[s->stack].frame].object);
 }
 
-/* A caller's id is smaller: those that are missing are added from the root on. */
+/* Copies a stack and those of its callers that are missing, from the root on: a caller needs a
+ * smaller id. */
 static stackid keep_stack(struct filter *f, stackid id)
 {
 	const struct stack *stacks = f->p->samples.stacks;
@@ -102,7 +104,8 @@ static void keep_events(struct filter *f)
 			f->events[i] = profile_add_event(f->into, f->p->samples.events[i]);
 }
 
-/* File by file, as they were read: what is added belongs to the file that is added next. */
+/* Copies file by file, in reading order: samples and facts belong to the source that is added
+ * next. */
 static void keep_files(struct filter *f)
 {
 	const struct profile *p = f->p;
@@ -147,14 +150,14 @@ static size_t lower_bound(const struct task_arc *at, size_t n, const struct task
 	return COUNT_WHILE(n, i, by_ends(&at[i], key) < 0);
 }
 
-struct part_arc { /* of an arc what the threads of a part did */
+struct part_arc { /* the calls of one arc that the threads of one part made */
 	uint64_t count;
 	uint32_t part, arc;
 };
 
 struct part_arcs {
 	VEC(struct part_arc) at;
-	uint32_t *last; /* [parts]: the last one of the part, NONE: none yet */
+	uint32_t *last; /* [parts]: last entry of the part; NONE: none yet */
 };
 
 static void add_part_arc(struct part_arcs *a, struct part_arc x)
@@ -171,7 +174,8 @@ static void add_part_arc(struct part_arcs *a, struct part_arc x)
 	}
 }
 
-/* What nobody knows whose it was is of the part of the unknown thread. */
+/* Distributes the calls of each arc over the parts. Calls whose thread is not known belong to the
+ * unknown thread's part. */
 static struct part_arcs split_arcs(const struct profile *p, const uint32_t *of_task, size_t n_parts)
 {
 	const struct samples *s = &p->samples;
@@ -209,7 +213,7 @@ static void keep_arc(struct filter *f, uint32_t arc, uint64_t count)
 		profile_add_arc(f->into, a);
 }
 
-/* Those of the chosen tasks are one part, the others another. */
+/* The arcs of the chosen tasks are one part, those of all other tasks another. */
 static void keep_arcs_of_tasks(struct filter *f)
 {
 	enum { OTHERS, CHOSEN, PARTS };
@@ -273,7 +277,7 @@ static bool wants_event(const char *name, const void *filter)
 	return false;
 }
 
-/* Sums over ranks are known by event, and by nothing else. */
+/* Sums over ranks can be split by event, but not by thread, object or time. */
 static void keep_spreads(struct filter *f)
 {
 	const struct spread_set *s = f->p->spreads;
@@ -285,7 +289,7 @@ static void keep_spreads(struct filter *f)
 			    by_event ? spread_set_select(s, wants_event, f) : spread_set_part(s));
 }
 
-/* Those that have nothing in the part are of it, unless they are not chosen. */
+/* A rank without data in the part belongs to it all the same, unless it was not chosen. */
 static void keep_ranks(struct filter *f)
 {
 	for (size_t i = 0; i < f->p->n_ranks; i++) {
@@ -304,7 +308,8 @@ static void keep_markers(struct filter *f)
 			profile_add_marker(f->into, s->markers[i]);
 }
 
-/* Losses are not known by part: they are said of each. CPU time is known by thread. */
+/* Losses are not known by part, so each part states those of the whole. CPU time is known by
+ * thread. */
 static void keep_audit(struct filter *f)
 {
 	const struct samples *s = &f->p->samples;
@@ -315,7 +320,7 @@ static void keep_audit(struct filter *f)
 		if (wants(f->part->objects, s->failures[i].object))
 			profile_add_failure(f->into, s->failures[i].object, s->failures[i].count);
 	if (f->part->objects || f->part->events || is_timed(f->part))
-		a->cpu_ns = a->sampled_ns = 0; /* cannot be held against each other any more */
+		a->cpu_ns = a->sampled_ns = 0; /* no longer comparable */
 	if (!f->part->tasks || !a->cpu_ns)
 		return;
 	a->cpu_ns = a->sampled_ns = 0;
@@ -327,7 +332,7 @@ static void keep_audit(struct filter *f)
 	}
 }
 
-/* `whole`: the times of all samples of the whole. */
+/* `whole`: time from the first to the last sample of the whole profile. */
 static struct profile *finish(const struct filter *f, struct time_range whole)
 {
 	struct profile *ret = profile_finish(f->into);
@@ -336,7 +341,7 @@ static struct profile *finish(const struct filter *f, struct time_range whole)
 		ret->samples.whole_from_ns = whole.from_ns;
 		ret->samples.whole_to_ns = whole.to_ns;
 	}
-	ret->saturated = f->p->saturated; /* if anything is, the whole is */
+	ret->saturated = f->p->saturated; /* which sums are saturated is not known */
 	return ret;
 }
 
@@ -374,21 +379,21 @@ struct profile *profile_filter(const struct profile *p, const struct profile_par
 
 /* ---- parts by task ---- */
 
-struct members { /* what belongs to each part, in its order */
+struct members { /* indices of the items of each part, one part after the other */
 	uint32_t *at;
-	uint32_t *end; /* [parts]: where it ends in at[] */
+	uint32_t *end; /* [parts]: end of the part in at[] */
 };
 
 struct profile_parts {
 	const struct profile *p;
 	struct members tasks, samples, arcs, task_arcs;
-	struct part_arcs counts; /* what `arcs` are of */
+	struct part_arcs counts; /* the entries that `arcs` has indices of */
 	struct time_range whole;
-	stackid *stacks; /* [n_stacks]: as in struct filter; of no part while none is made */
-	uint8_t *chosen; /* [n_tasks]: likewise */
+	stackid *stacks; /* [n_stacks]: as in struct filter; all are NONE between two parts */
+	uint8_t *chosen; /* [n_tasks]: the tasks of the part; all are 0 between two parts */
 };
 
-/* part_of: [n]. */
+/* part_of: [n] parts, < n_parts. */
 static struct members members_of(const uint32_t *part_of, size_t n, size_t n_parts)
 {
 	struct members m = { xrealloc(NULL, n, sizeof(*m.at)), xalloc(n_parts * sizeof(*m.end)) };
@@ -482,7 +487,7 @@ static void keep_part_arcs(const struct profile_parts *x, struct filter *f, size
 		profile_add_task_arc(f->into, x->p->samples.task_arcs[x->task_arcs.at[i]]);
 }
 
-/* What is the same in all parts. */
+/* Makes a part refer to the data that all parts share. */
 static void borrow(struct profile *part, const struct profile *p)
 {
 	struct samples *s = &part->samples;

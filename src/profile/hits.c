@@ -1,7 +1,8 @@
-/* hits.c - merges passes of ascending bins. */
+/* hits.c - merges passes over ascending bins. */
 #include "profile/hits.h"
 
-enum { DENSE = 8 }; /* one bin in so many, and an array of all is better */
+/* If more than one bin in DENSE is not empty, an array of all bins takes less memory. */
+enum { DENSE = 8 };
 
 static void sum(struct hits *h, uint64_t *into, uint64_t count)
 {
@@ -11,7 +12,7 @@ static void sum(struct hits *h, uint64_t *into, uint64_t count)
 	}
 }
 
-/* The pass so far becomes one with those before. */
+/* Merges the bins of this pass into those of earlier passes. */
 static void settle(struct hits *h)
 {
 	const struct hit *a = h->at.at, *a_end = a + h->settled;
@@ -41,7 +42,7 @@ static void settle(struct hits *h)
 
 static bool is_array(const struct hits *h) { return h->all || h->wide; }
 
-/* Half of what 32 bits hold, so that two of them can be added. */
+/* Whether a count is at most half the range of 32 bits, so that two such counts can be added. */
 static bool is_narrow(uint64_t v) { return v <= UINT32_MAX / 2; }
 
 static void spread(struct hits *h)
@@ -113,7 +114,7 @@ static void add_hits(struct hits *h, struct hit hit)
 		vec_push(&h->at, hit);
 }
 
-/* Most bins are empty: they are passed over in groups. */
+/* Skips empty bins in groups: most bins are empty. */
 static uint32_t skip_empty(const uint64_t *counts, uint32_t i, uint32_t n)
 {
 	while (i + 4 <= n && !(counts[i] | counts[i + 1] | counts[i + 2] | counts[i + 3]))

@@ -1,6 +1,6 @@
-/* hits.h - the non-empty bins of a histogram, by index: few of a large program's millions are.
- * Filled in passes of ascending bins, one per file; equal bins are summed. If many files leave few
- * bins empty, sums are kept in an array of all bins. */
+/* hits.h - the non-empty bins of a histogram, by index. Only few of a large program's millions of
+ * bins are not empty. They are filled in passes over ascending bins, one pass per file; equal bins
+ * are summed. If many files leave few bins empty, sums are kept in an array of all bins. */
 #ifndef PROFILE_HITS_H
 #define PROFILE_HITS_H
 
@@ -21,9 +21,9 @@ struct hits {
  * above the previous one begins a new pass. */
 void hits_add_bins(struct hits *h, uint32_t first, const uint64_t *counts, uint32_t n);
 void hits_add(struct hits *h, const struct hit *hits, size_t n); /* ascending */
-void hits_add_all(struct hits *h, const uint32_t *all);          /* of all bins */
-/* Nothing more is added: bins are in h->at, ascending and distinct, or h->all, whichever is less.
- * Returns the number of those that are not empty. */
+void hits_add_all(struct hits *h, const uint32_t *all);          /* counts of all bins */
+/* Ends adding: the bins are then in h->at, ascending and distinct, or in h->all, whichever is
+ * smaller. Returns the number of non-empty bins. */
 size_t hits_finish(struct hits *h);
 void hits_free(struct hits *h);
 

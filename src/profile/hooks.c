@@ -1,4 +1,4 @@
-/* hooks.c - which samples are of counting calls, and what of them is left. */
+/* hooks.c - finds the samples that were taken in hooks, and reduces their weights. */
 #include "profile/hooks.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/map64.h"
 #include "base/vec.h"
 
-struct hooked { /* a function as its hook knows it: by where the hook returns to */
+struct hooked { /* a function that calls a hook; identified by the hook's return address */
 	uint64_t calls;
 	double sampled; /* ns in its hook */
 };
@@ -15,8 +15,8 @@ struct hooked { /* a function as its hook knows it: by where the hook returns to
 struct hooks {
 	const struct profile *p;
 	double call_ns;
-	bool *runtime;         /* [object]: it is the runtime's library */
-	struct map64 ids;      /* of places */
+	bool *runtime;         /* [object]: it is the runtime library */
+	struct map64 ids;      /* by place_key() of a return address: index into `at` */
 	VEC(struct hooked) at; /* by id */
 	uint64_t off_ns;
 };
@@ -35,8 +35,8 @@ static bool is_timed(const struct hooks *h, const struct sample *s)
 	return e->kind == EVENT_ON_CPU && e->unit == EVENT_NS;
 }
 
-/* The stack that ends in the hook a sample is in, or in what the hook called; 0: it is in none. A
- * signal handler may interrupt a hook, but is no part of the runtime. */
+/* The stack up to the hook that the sample is in, or whose callee it is in; 0: the sample is in no
+ * hook. A signal handler may interrupt a hook, but is not part of the runtime. */
 static stackid hook_of(const struct hooks *h, stackid stack)
 {
 	for (; stack; stack = h->p->samples.stacks[stack].caller) {
@@ -49,7 +49,7 @@ static stackid hook_of(const struct hooks *h, stackid stack)
 	return 0;
 }
 
-/* The function whose hook it is; NULL: not known, or not counted. */
+/* The function that called the hook; NULL: not known, or its calls were not counted. */
 static struct hooked *function_of(const struct hooks *h, stackid hook)
 {
 	stackid caller = h->p->samples.stacks[hook].caller;
@@ -60,9 +60,9 @@ static struct hooked *function_of(const struct hooks *h, stackid hook)
 	return id == NONE ? NULL : &h->at.at[id];
 }
 
-/* ---- what is known of each function ---- */
+/* ---- time and calls of each function ---- */
 
-/* A program that has the runtime linked in has it in the same object as its own functions. */
+/* A program that is linked with the runtime has both in one object, which is not marked. */
 static void find_runtime(struct hooks *h)
 {
 	const struct samples *s = &h->p->samples;
@@ -110,7 +110,7 @@ static void count_calls(struct hooks *h)
 	}
 }
 
-/* ---- what is left ---- */
+/* ---- subtracting ---- */
 
 static double share_off(const struct hooks *h, const struct hooked *f)
 {

@@ -24,7 +24,7 @@ const char *job_rank_of_source(const struct profile *p, uint32_t source)
 	return NULL;
 }
 
-/* How many ranks the job has, as all its files say; 0: they do not, or it is not one job. */
+/* The number of ranks in the job. 0: no file tells, or the files disagree. */
 static uint32_t size_of_job(const struct profile *p)
 {
 	uint32_t ranks = 0, n;
@@ -40,7 +40,7 @@ static uint32_t size_of_job(const struct profile *p)
 	return ranks;
 }
 
-/* Those of sums and those of single ranks; to be freed. */
+/* The ranks in sums and the single ranks; to be freed. */
 static struct spread_set *all_ranks(const struct profile *p)
 {
 	struct spread_set *all = spread_set_new();
@@ -75,7 +75,7 @@ char *job_ranks_missing(const struct profile *p)
 
 /* ---- gaps ---- */
 
-struct gap { /* a rank, with what is said of it: "3 (11)" */
+struct gap { /* a rank and the text of a gap: "3 (11)" */
 	uint32_t rank;
 	const char *text;
 };
@@ -107,8 +107,8 @@ static int by_rank_and_text(const void *a, const void *b)
 	return x->rank != y->rank ? ORDER(x->rank, y->rank) : strcmp(x->text, y->text);
 }
 
-/* "rank 0 (15), rank 3 (11), and 2 more"; NULL: none. Several processes of a rank are named once.
- */
+/* "rank 0 (15), rank 3 (11), and 2 more"; NULL: none. A rank with several processes is named
+ * once. */
 static char *list_gaps(struct gaps *g)
 {
 	enum { NAMED = 8 };

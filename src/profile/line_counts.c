@@ -11,7 +11,7 @@
 
 struct counted_file {
 	strid path;     /* without "." and ".."; absolute if that is known */
-	strid relative; /* as it was given, if that was relative; else 0 */
+	strid relative; /* the path as it was given, if it was relative; else 0 */
 };
 
 struct line_counts {
@@ -41,7 +41,7 @@ void line_counts_free(struct line_counts *l)
 	free(l);
 }
 
-/* "/a/c" of "/a/./b/../c", in place: names alone, links are not looked at. */
+/* "/a/./b/../c" becomes "/a/c", in place. Symbolic links are not followed. */
 static void normalise(char *path)
 {
 	bool absolute = *path == '/';

@@ -1,5 +1,6 @@
 /* line_counts.h - executions of source lines from coverage tools, by file and line, without
- * addresses. They may come from another build of the same sources than the profiled one. */
+ * addresses. The tools may have measured another build of the same sources than the profiled
+ * one. */
 #ifndef PROFILE_LINE_COUNTS_H
 #define PROFILE_LINE_COUNTS_H
 
@@ -15,8 +16,8 @@ void line_counts_free(struct line_counts *l); /* NULL is fine */
 void line_counts_add(struct line_counts *l, const char *folder, const char *path, uint32_t line,
 		     uint64_t count);
 
-/* The file with that path, or whose added relative path it ends with; NONE: no file. Call it after
- * everything is added. */
+/* Finds a file by its path, or the file whose given relative path is the end of `path`; NONE: no
+ * file. Call this after everything is added. */
 uint32_t line_counts_file(const struct line_counts *l, const char *path);
 /* False if the line has no count. */
 bool line_counts_find(const struct line_counts *l, uint32_t file, uint32_t line, uint64_t *count);

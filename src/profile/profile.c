@@ -22,9 +22,10 @@ struct profile_builder {
 	struct map64 object_ids; /* MAP64_PAIR(path, build_id) */
 	struct arcs arcs;
 	VEC(struct histogram) histograms;
-	VEC(struct hits) hits; /* of the histogram with the same index */
-	struct ranges ranges;  /* of histograms */
-	size_t last_histogram; /* most likely the next one is added to it, or to the one after */
+	VEC(struct hits) hits; /* by index of the histogram */
+	struct ranges ranges;  /* ranges of the histograms */
+	size_t last_histogram; /* the next bins are most likely for this histogram, or for the one
+				  after it */
 	VEC(struct block) blocks;
 	size_t n_block_records;
 	VEC(struct source) sources;
@@ -33,11 +34,11 @@ struct profile_builder {
 	struct kept *kept;          /* NULL: none */
 	struct spread_set *spreads; /* NULL: none */
 	struct rank_recordings recordings;
-	VEC(struct job_rank) ranks; /* those of tasks are added when it is finished */
+	VEC(struct job_rank) ranks; /* ranks of tasks are added by profile_finish() */
 	bool saturated;
 };
 
-/* A finished profile is a view into what was built. */
+/* A finished profile is a view into its builder's data. */
 struct finished {
 	struct profile profile;
 	struct profile_builder *builder;
@@ -113,8 +114,8 @@ const struct histogram *profile_first_histogram(const struct profile_builder *b)
 	return b->histograms.n ? &b->histograms.at[0] : NULL;
 }
 
-/* Pairs of bytes per bin, as GNU gprof computes it: two that it takes for the same must be so here.
- */
+/* Pairs of bytes per bin, computed like GNU gprof does: scales that gprof considers equal must be
+ * equal here. */
 static double scale(const struct histogram *h) { return (double)((h->high - h->low) / 2) / h->n; }
 
 static bool same_scale(const struct histogram *a, const struct histogram *b)
@@ -169,7 +170,7 @@ static bool same_range(const struct histogram *a, const struct histogram *b)
 	return a->low == b->low && a->high == b->high && a->object == b->object;
 }
 
-/* The histogram of that very range, or NONE. Files list theirs in the same order. */
+/* The histogram with exactly this range, or NONE. Files list their histograms in the same order. */
 static uint32_t find_histogram(const struct profile_builder *b, const struct histogram *h)
 {
 	size_t n = b->histograms.n;
@@ -358,7 +359,7 @@ uint16_t profile_add_event(struct profile_builder *b, struct event e)
 
 size_t profile_add_sample(struct profile_builder *b, struct sample s)
 {
-	s.source = (uint32_t)b->sources.n; /* of the file that is being read */
+	s.source = (uint32_t)b->sources.n; /* the file that is being read */
 	return samples_add_sample(&b->samples, s, 0);
 }
 
@@ -437,7 +438,7 @@ void profile_add_kept(struct profile_builder *b, struct kept *kept)
 		return;
 	}
 	struct kept *all = b->kept;
-	if (all->refs > 1) { /* somebody else's, too */
+	if (all->refs > 1) { /* others use it, too */
 		b->kept = kept_new();
 		kept_merge(b->kept, all);
 		kept_free(all);
@@ -447,7 +448,7 @@ void profile_add_kept(struct profile_builder *b, struct kept *kept)
 
 /* Merging */
 
-/* Ids of objects of `from` in `into`. */
+/* Adds the objects of `from` to `into`. Returns their ids in `into`, by id in `from`. */
 static objid *map_objects(struct profile_builder *into, const struct profile_builder *from)
 {
 	objid *ids = xrealloc(NULL, from->objects.n, sizeof(*ids));
@@ -553,7 +554,7 @@ static int by_rank(const void *a, const void *b)
 	return ORDER(x->rank, y->rank);
 }
 
-/* Those of tasks, too; each once. */
+/* Adds the ranks of tasks; each rank is listed once. */
 static void settle_ranks(struct profile_builder *b)
 {
 	size_t n = 0;
@@ -670,7 +671,7 @@ struct profile *profile_finish(struct profile_builder *b)
 
 static struct finished *finished_of(struct profile *p)
 {
-	return (struct finished *)p; /* its first member */
+	return (struct finished *)p; /* p is its first member */
 }
 
 void *profile_take_arcs(struct profile *p)

@@ -17,7 +17,7 @@ static void add_up(struct samples_builder *s, uint64_t *to, uint64_t n)
 	}
 }
 
-/* ---- what is interned ---- */
+/* ---- interned objects ---- */
 
 static uint64_t frame_hash(const void *frame)
 {
@@ -74,8 +74,8 @@ static bool task_same(const void *a, const void *b)
 
 static const struct records_kind task_records = { sizeof(struct task), task_hash, task_same };
 
-/* Of two parts of a recording, of which neither knows which came later: whichever comes first, the
- * sum is the same. */
+/* Chooses between the last names of a thread in two parts of a recording. Which part is later is
+ * not known, so the choice does not depend on their order. */
 static strid last_name(const struct samples_builder *s, strid a, strid b)
 {
 	if (!a || !b || a == b)
@@ -104,7 +104,7 @@ taskid samples_add_task(struct samples_builder *s, struct task t)
 	return id;
 }
 
-/* Of two files, recorded at different rates: the higher one, whichever comes first. */
+/* If two files were recorded at different rates, the higher rate is kept, whichever comes first. */
 static void join_event(struct event *e, const struct event *more)
 {
 	e->frequency = more->frequency > e->frequency ? more->frequency : e->frequency;
@@ -115,7 +115,7 @@ static void join_event(struct event *e, const struct event *more)
 	e->group = more->group > e->group ? more->group : e->group;
 }
 
-/* There are a handful. */
+/* A linear search: a profile has only a handful of events. */
 uint16_t samples_add_event(struct samples_builder *s, struct event e)
 {
 	for (size_t i = 0; i < s->events.n; i++) {
@@ -171,7 +171,7 @@ void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t co
 	add_up(s, &sum->weight, weight);
 }
 
-/* Those of trace points may get a detail yet: what happened. */
+/* Samples of trace points are not summed: each may still get a detail. */
 static bool is_summed(const struct samples_builder *s, const struct sample *x, detailid detail)
 {
 	return s->sums && !detail && x->event < s->events.n && !s->events.at[x->event].is_trace;
@@ -199,7 +199,7 @@ static void add_next(struct samples_builder *s)
 		samples_add_to_sample(s, c->id, c->x.count, c->x.weight);
 }
 
-/* As many as came before the n-th. */
+/* Finishes the first n samples that came: looks them up and adds them. */
 static void settle(struct samples_builder *s, uint64_t n)
 {
 	while (s->n_found < n)
@@ -260,7 +260,7 @@ size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid d
 
 /* ---- details ---- */
 
-/* Eight bytes at a time: it has no padding. */
+/* Hashes eight bytes at a time: the struct has no padding. */
 static uint64_t detail_hash(const void *detail)
 {
 	uint64_t h = 0, words[sizeof(struct detail) / 8];
@@ -354,7 +354,7 @@ static const struct records_kind latency_records = { sizeof(struct latency), lat
 
 static void join_latency(struct samples_builder *s, struct latency *l, const struct latency *more)
 {
-	uint64_t *bucket = (uint64_t *)(uintptr_t)l->bucket; /* ours: samples_add_latency() */
+	uint64_t *bucket = (uint64_t *)(uintptr_t)l->bucket; /* from samples_add_latency() */
 	if (more->count && (!l->count || more->min_ns < l->min_ns))
 		l->min_ns = more->min_ns;
 	if (more->max_ns > l->max_ns)
@@ -408,7 +408,8 @@ static frameid *merge_frames(struct samples_builder *into, const struct samples_
 	return ids;
 }
 
-/* The ids that stacks have in `into`; frames: those of theirs, NULL: the same. To be freed. */
+/* Adds stacks to `into`. Returns their new ids, to be freed. `frames`: ids of their frames in
+ * `into`; NULL: frames keep their ids. */
 static stackid *merge_stacks(struct samples_builder *into, const struct stack *stacks, size_t n,
 			     const frameid *frames)
 {
@@ -434,7 +435,8 @@ static taskid *merge_tasks(struct samples_builder *into, const struct samples_bu
 	return ids;
 }
 
-/* Where the words of `from` begin in `into`, less those of none. */
+/* Adds the words of `from`. Returns the offset to add to its word indices; word 0, which belongs to
+ * detail 0, is not copied. */
 static uint64_t merge_words(struct samples_builder *into, const struct samples_builder *from,
 			    const frameid *frames)
 {
@@ -533,7 +535,7 @@ static void merge_markers(struct samples_builder *into, const struct samples_bui
 	}
 }
 
-/* All its members are sums. */
+/* All members of an audit are sums. */
 static void merge_audit(struct samples_builder *into, const struct audit *from)
 {
 	const uint64_t *more = (const uint64_t *)from;
@@ -569,10 +571,10 @@ void samples_builder_merge(struct samples_builder *into, struct samples_builder 
 
 void samples_builder_init(struct samples_builder *s, const struct strtab *strings)
 {
-	enum { PUSHED_MAX = 64 << 20 }; /* 512 MiB: from there on memory matters more than time */
+	enum { PUSHED_MAX = 64 << 20 }; /* 512 MiB: above that, memory matters more than time */
 	s->strings = strings;
 	s->pushed_max = PUSHED_MAX;
-	/* Not to be found: a frame at address 0 of nothing known is one, too. */
+	/* Frame 0 is not indexed: a frame at address 0 of the unknown object is a frame, too. */
 	vec_push(&s->frames, ((struct frame){ 0 }));
 	stack_tree_begin(&s->stacks);
 	samples_add_task(s, (struct task){ 0 });
@@ -594,7 +596,7 @@ static int by_moment(const void *a, const void *b)
 	return order ? order : ORDER(x->name, y->name);
 }
 
-/* Equal ones are of files that were read twice, or of parts that were merged. */
+/* Removes duplicates: they come from files that were read twice, or from parts that were merged. */
 static void sort_markers(struct samples_builder *s)
 {
 	size_t n = 0;
@@ -641,7 +643,7 @@ struct samples samples_builder_view(struct samples_builder *s)
 	};
 }
 
-/* Marks the stacks of samples, and those of their callers: *ret[n_stacks], to be freed. */
+/* Marks the stacks of samples and the stacks of their callers. Returns [n_stacks], to be freed. */
 static bool *stacks_in_use(const struct samples_builder *s)
 {
 	bool *used = xalloc(s->stacks.nodes.n);
@@ -738,7 +740,7 @@ size_t samples_distinct_stacks(const struct samples *s)
 
 struct process_task {
 	uint32_t run, rank, pid;
-	bool is_other; /* than the thread that the process began with */
+	bool is_other; /* not the process's first thread */
 	uint64_t end_ns;
 	uint32_t id;
 };
@@ -755,7 +757,7 @@ static int by_process(const void *a, const void *b)
 		order = ORDER(x->end_ns, y->end_ns);
 	if (!order)
 		order = ORDER(y->is_other,
-			      x->is_other); /* they end before the process has another name */
+			      x->is_other); /* other threads end before the process's next name */
 	return order ? order : ORDER(x->id, y->id);
 }
 
@@ -764,7 +766,7 @@ static bool is_of_one_process(const struct process_task *x, const struct process
 	return x->run == y->run && x->rank == y->rank && x->pid == y->pid;
 }
 
-/* The tasks of one process, by their ends. */
+/* Names the tasks of one process, which are sorted by their end. */
 static void name_process(const struct samples *s, const struct process_task *of, size_t n,
 			 strid *commands)
 {

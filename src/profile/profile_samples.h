@@ -37,10 +37,10 @@ enum frame_flags {
 #define MARK_GUESSED "[guessed]"
 
 struct frame {
-	uint64_t addr; /* link-time address in the object; if that is not known (object 0), the
-			  run-time one */
+	uint64_t addr; /* link-time address in the object; run-time address if the object is not
+			  known (object 0) */
 	objid object;
-	strid name;     /* given by the data (folded stacks, JIT, kernel symbols); 0: look it up */
+	strid name;     /* name in the data (folded stacks, JIT, kernel symbols); 0: look it up */
 	uint32_t flags; /* enum frame_flags */
 };
 
@@ -49,14 +49,14 @@ struct stack {
 	frameid frame;
 };
 
-struct task { /* a thread while it had one name: exec and prctl make a new task */
+struct task { /* a thread while it had one name: exec and prctl begin a new task */
 	uint32_t pid, tid;
 	strid comm;
-	strid last_comm;           /* the last name of its thread; 0: not known */
-	uint32_t run;              /* the repetition of the program in one file, from 0 */
-	uint32_t rank;             /* rank + 1 of its process in a parallel job; 0: none */
+	strid last_comm; /* the last name of its thread; 0: not known */
+	uint32_t run;    /* which repetition of the program in one file, from 0 */
+	uint32_t rank;   /* rank + 1 of its process; 0: it was not part of a parallel job */
 	uint64_t start_ns, end_ns; /* on the clock of the samples; 0: not known */
-	uint64_t cpu_ns;           /* CPU time by the kernel; 0: not known */
+	uint64_t cpu_ns;           /* CPU time measured by the kernel; 0: not known */
 	uint64_t sampled_ns;       /* the part of cpu_ns that samples represent */
 };
 
@@ -83,12 +83,12 @@ struct event { /* what the weights of samples count */
 	strid name;
 	enum event_unit unit;
 	enum event_kind kind;
-	uint64_t frequency; /* requested samples per second; 0: by period */
-	uint64_t period;    /* in the unit; 0: by frequency */
-	bool is_trace;      /* a trace point: samples have fields (detail.h) and happen once */
+	uint64_t frequency; /* requested samples per second; 0: `period` is used */
+	uint64_t period;    /* in the event's unit; 0: `frequency` is used */
+	bool is_trace;      /* a trace point: its samples have fields (detail.h) and are instants */
 	bool is_assembled;  /* stacks are assembled from calls: the nesting is a guess */
 	bool stacks;        /* samples were requested with callers, whether or not any has them */
-	bool counts_time;   /* on a CPU, as time or in cycles; set by profile_add_event() */
+	bool counts_time;   /* counts time or cycles on a CPU; set by profile_add_event() */
 	uint32_t group; /* events with the same number, not 0, were counted as a group; the leader
 			   is first */
 	strid title; /* perf's name, if `name` was changed to distinguish it from another event of
@@ -97,8 +97,8 @@ struct event { /* what the weights of samples count */
 	bool is_derived;  /* not counted but derived from switches of threads */
 	bool is_dumped;   /* stacks were walked from dumps: perf prints call addresses instead of
 			     return addresses */
-	bool is_timeless; /* its samples have no times */
-	bool is_beside;   /* the file says that reports are to begin with another event */
+	bool is_timeless; /* its samples have no time */
+	bool is_beside;   /* the file asks that reports start with another event */
 	enum event_type type;
 };
 
@@ -111,7 +111,7 @@ static inline bool event_is_called(const char *event, const char *name)
 	return behind && (!*behind || (behind[0] == ' ' && behind[1] == '('));
 }
 
-/* Of an event of time, by its name: kin calls those of time off a CPU "blocked" and "waiting". */
+/* The kind of a time event, by its name: kin names off-CPU time events "blocked" and "waiting". */
 static inline enum event_kind event_kind_called(const char *event)
 {
 	return event_is_called(event, "blocked")   ? EVENT_BLOCKED
@@ -124,8 +124,8 @@ static inline strid event_title(const struct event *e) { return e->title ? e->ti
 
 #define CPU_NONE UINT16_MAX
 
-/* One sample, from when its stack was walked or read to reports and exports. Its ids are those of
- * the profile or, in a recorder, of the file that is being written. */
+/* One sample, in all stages from recording or reading to reports and exports. Its ids belong to the
+ * profile or, in a recorder, to the file that is being written. */
 struct sample {
 	stackid stack;
 	taskid task;
@@ -136,12 +136,13 @@ struct sample {
 	uint32_t count;  /* number of equal samples that were summed into this one; >= 1 */
 	uint32_t source; /* index into sources[] of the profile */
 	uint64_t weight; /* sum over these samples, in the event's unit */
-	/* On the recording's clock; 0: not known, or several. For off-CPU time it is the start: the
-	 * weight is the time after it. For CPU time the weight is the time before it. */
+	/* Time on the recording's clock; 0: not known, or several samples were summed. The weight
+	 * of off-CPU time is the time after time_ns, the weight of CPU time is the time before
+	 * it. */
 	uint64_t time_ns;
 };
 
-/* The number of a processor, if a sample can have it; otherwise it is not known. */
+/* The number of a processor; CPU_NONE if it does not fit a sample. */
 static inline uint16_t sample_cpu(uint64_t cpu)
 {
 	return cpu < CPU_NONE ? (uint16_t)cpu : CPU_NONE;
@@ -161,7 +162,7 @@ struct audit {
 	uint64_t duration_ns; /* of the recording; 0: not known */
 	uint64_t lost_arcs, lost_blocks, lost_threads,
 		lost_modules; /* from the collection runtime */
-	uint64_t hooks_ns;    /* what counting added to all counted calls, as measured when the
+	uint64_t hooks_ns;    /* time that counting added to all counted calls, as measured when the
 				 program started; 0: not known */
 };
 
@@ -203,10 +204,11 @@ struct samples {
 	const struct sample
 		*at; /* by source, then in reading order, which is by time if the data has times */
 	size_t n;
-	/* Of a part: the times of the first and the last sample of the whole; 0: this is all. */
+	/* In a part: times of the first and the last sample of the whole profile; 0: this is the
+	 * whole. */
 	uint64_t whole_from_ns, whole_to_ns;
-	uint16_t timed_event; /* of a part that is shown beside others: samples_event() of the
-				 whole, + 1; 0: it depends on what has samples */
+	uint16_t timed_event; /* in a part that is shown beside others: samples_event() of the whole
+				 profile, + 1; 0: chosen by what has samples */
 	const struct detail *details; /* detail.h; [0] is none */
 	size_t n_details;
 	const uint64_t *words; /* detail.h: registers and branches; [0] belongs to detail 0 */
@@ -223,10 +225,10 @@ struct samples {
 	struct audit audit;
 };
 
-/* How many stacks are left when equal ones are merged, including stacks that are only callers. */
+/* How many stacks are left if equal ones are merged, including stacks that are only callers. */
 size_t samples_distinct_stacks(const struct samples *s);
 
-/* The stack without the innermost frames that are marked as inlined; its outermost frame stays. */
+/* The stack without its innermost frames that are marked as inlined; its outermost frame stays. */
 static inline stackid samples_physical(const struct samples *s, stackid stack)
 {
 	while (s->stacks[stack].caller && s->frames[s->stacks[stack].frame].flags & FRAME_INLINED)
@@ -234,9 +236,9 @@ static inline stackid samples_physical(const struct samples *s, stackid stack)
 	return stack;
 }
 
-/* [task]: the name of its process, to be freed: what the thread that the process began with was
- * called when the task ended, or in the end if that time is not known; the task's own name if there
- * is no such thread. */
+/* [task]: the command name of the task's process; to be freed. It is the name that the process's
+ * first thread had when the task ended, or its last name if that time is not known. If there is no
+ * such thread, it is the task's own name. */
 strid *samples_commands(const struct samples *s);
 
 /* ---- building: through the profile's builder ---- */
@@ -251,32 +253,32 @@ stackid profile_push_stack(struct profile_builder *b, stackid caller, frameid fr
 /* Tasks of equal pid, tid, comm, run and rank are merged: start and end are widened, times added.
  */
 taskid profile_add_task(struct profile_builder *b, struct task t);
-/* For members that become known later. Valid until the next task is added. */
+/* For members that become known later. The pointer is valid until the next task is added. */
 struct task *profile_task_at(struct profile_builder *b, taskid id);
 uint16_t profile_add_event(struct profile_builder *b,
-			   struct event e); /* equal name, kind and unit are one event */
-/* What profile_add_event() sets counts_time to. */
+			   struct event e); /* events of equal name, kind and unit are one */
+/* The value of counts_time that profile_add_event() sets. */
 bool event_counts_time(const struct event *e, const char *name);
-/* The sample's source is set to the file being read. Samples are not merged, unless
- * profile_sum_samples() was called. Returns the number of the sample that it became or was merged
- * into. */
+/* Adds a sample; its source is set to the file being read. Samples are not merged, unless
+ * profile_sum_samples() was called. Returns the index of the new sample, or of the one that it was
+ * merged into. */
 size_t profile_add_sample(struct profile_builder *b, struct sample s);
 /* From now on samples that differ only in time and processor are merged: weight and count are sums,
  * and time, processor and detail are dropped. Samples of trace points are never merged. */
 void profile_sum_samples(struct profile_builder *b);
-/* The same as `count` more of that sample. */
+/* The same as adding `count` more samples that equal this one. */
 void profile_add_to_sample(struct profile_builder *b, size_t sample, uint32_t count,
 			   uint64_t weight);
 /* Adds a sample without checking whether it could be merged. */
 size_t profile_push_sample(struct profile_builder *b, struct sample s);
 /* A hint that this sample will be added to soon. */
 void profile_prefetch_sample(const struct profile_builder *b, size_t sample);
-void profile_add_task_arc(struct profile_builder *b, struct task_arc a); /* equal ones are summed */
+void profile_add_task_arc(struct profile_builder *b, struct task_arc a); /* equal arcs are summed */
 void profile_add_latency(struct profile_builder *b,
-			 struct latency l); /* bucket is copied, summed */
+			 struct latency l); /* copies bucket; equal arcs are summed */
 void profile_add_failure(struct profile_builder *b, objid object, uint64_t count);
-void profile_add_marker(struct profile_builder *b, struct marker m); /* equal ones are one */
-struct audit *profile_audit(struct profile_builder *b); /* to be added to; valid as long as b */
+void profile_add_marker(struct profile_builder *b, struct marker m); /* equal markers are merged */
+struct audit *profile_audit(struct profile_builder *b); /* add to it; valid as long as b */
 strid profile_add_string(struct profile_builder *b, const char *s, size_t n);
 const char *profile_string(const struct profile_builder *b, strid id); /* lives as long as b */
 

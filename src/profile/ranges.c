@@ -1,4 +1,4 @@
-/* ranges.c - a sorted array of ranges, in which neighbours of equal value are one. */
+/* ranges.c - a set of ranges in sorted arrays whose sizes are powers of two. */
 #include "profile/ranges.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int compare(const struct range *a, const struct range *b)
 	return order ? order : ORDER(a->high, b->high);
 }
 
-/* The two shortest runs, which are equally long, become one. */
+/* Merges the two shortest runs, which are equally long. */
 static void merge_last(struct ranges *r)
 {
 	struct range *a = r->runs[r->n_runs - 2].at, *b = r->runs[r->n_runs - 1].at;
@@ -75,7 +75,7 @@ static bool starts_before(const struct range *r, objid object, uint64_t address)
 	       (r->object == object && (r->low >= r->high || r->low < address));
 }
 
-/* How many ranges of the run start before `address`, counting all of the objects before. */
+/* How many ranges of the run start before `address`, counting all ranges of smaller objects. */
 static size_t starting_before(const struct range *at, size_t n, objid object, uint64_t address)
 {
 	return COUNT_WHILE(n, i, starts_before(&at[i], object, address));
@@ -86,7 +86,8 @@ uint32_t ranges_find_overlapping(const struct ranges *r, objid object, uint64_t 
 	if (low >= high)
 		return NONE;
 	for (size_t k = 0; k < r->n_runs; k++) {
-		/* The last that starts before our end: being disjoint, none reaches further. */
+		/* The last range that starts before `high`. Ranges are disjoint, so none before it
+		 * reaches further. */
 		size_t i = starting_before(r->runs[k].at, r->runs[k].n, object, high);
 		const struct range *last = i ? &r->runs[k].at[i - 1] : NULL;
 		if (last && last->object == object && last->low < last->high && low < last->high)

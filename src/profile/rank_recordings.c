@@ -1,4 +1,4 @@
-/* rank_recordings.c - an index of recordings by what identifies them. */
+/* rank_recordings.c - a set of recordings, by their identity. */
 #include "profile/rank_recordings.h"
 
 #include "base/map64.h"

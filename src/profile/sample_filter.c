@@ -1,4 +1,4 @@
-/* sample_filter.c - reads lists of names, numbers and times, and says which samples pass. */
+/* sample_filter.c - reads lists of names, numbers and times, and tests samples against them. */
 #include "profile/sample_filter.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ static struct kin_error *read_numbers(struct sample_filter *f, const char *optio
 	return NULL;
 }
 
-/* "0-3,8": as flags by number. */
+/* "0-3,8": a flag for each number. */
 static struct kin_error *read_set(struct sample_filter *f, const char *option, const char *list,
 				  bool **ret)
 {
@@ -96,7 +96,7 @@ static struct kin_error *read_times(struct sample_filter *f, const struct profil
 	struct time_range whole = span_of(p), r;
 	struct kin_error *err;
 	const char *separators = strchr(list, '%') ? ", " : " ";
-	if (span_is_marked(list, p)) /* a name may have blanks in it */
+	if (span_is_marked(list, p)) /* marker names may contain blanks */
 		separators = "";
 	for (char *w; (w = next_word(&f->arena, &list, separators));) {
 		if ((err = span_parse(w, p, whole, &r)))
@@ -152,7 +152,7 @@ static struct kin_error *read_tasks(struct sample_filter *f, const struct profil
 	return err;
 }
 
-/* ---- all of it ---- */
+/* ---- the filter ---- */
 
 struct kin_error *sample_filter_new(const struct profile *p,
 				    const struct sample_filter_texts *texts,

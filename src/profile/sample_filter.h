@@ -4,8 +4,8 @@
  *	sample_filter_new(p, &texts, &f);
  *	... if (sample_filter_passes(f, &p->samples.at[i])) ...
  *
- * A sample passes if it meets all conditions. Functions and objects are not among them: those have
- * names only once there is a struct program. */
+ * A sample passes if it meets all conditions. There are no conditions on functions and objects:
+ * their names are known only once there is a struct program. */
 #ifndef PROFILE_SAMPLE_FILTER_H
 #define PROFILE_SAMPLE_FILTER_H
 
@@ -29,11 +29,11 @@ MUST_CHECK struct kin_error *sample_filter_new(const struct profile *p,
 					       struct sample_filter **ret);
 void sample_filter_free(struct sample_filter *f); /* NULL is fine */
 
-/* Whether a sample is in the selected times and processors. Samples that pass are. */
+/* Whether a sample is within the selected times and processors. Every sample that passes is. */
 bool sample_filter_covers(const struct sample_filter *f, const struct sample *s);
 bool sample_filter_passes(const struct sample_filter *f, const struct sample *s);
 
-/* Whether one of the selected times is in the interval, or none are selected. */
+/* Whether the interval overlaps one of the selected times; true if none are selected. */
 bool sample_filter_overlaps(const struct sample_filter *f, struct time_range whole);
 
 /* The only command that can pass; NULL if there may be several. Lives as long as f. */

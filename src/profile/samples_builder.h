@@ -10,7 +10,7 @@
 #include "profile/profile_samples.h"
 #include "profile/stack_tree.h"
 
-struct sample_kind { /* what distinguishes samples of one stack, besides times and processors */
+struct sample_kind { /* what distinguishes samples with equal stacks, besides time and processor */
 	taskid task;
 	uint32_t source;
 	uint16_t event, parallelism, flags;
@@ -20,7 +20,7 @@ struct sample_kind { /* what distinguishes samples of one stack, besides times a
 struct coming_sample {
 	struct sample x;
 	uint32_t kind;
-	uint32_t id; /* the sample to add to; NONE: this is a new sample */
+	uint32_t id; /* the sample to add to; NONE: this one was appended as a new sample */
 };
 
 enum { SAMPLES_COMING = 16 };
@@ -30,7 +30,7 @@ struct samples_builder {
 	VEC(struct frame) frames;
 	struct records frame_ids;
 	struct stack_tree stacks;
-	size_t pushed_max; /* number of stacks from which on pushed ones are looked up, too */
+	size_t pushed_max; /* from this number of stacks on, pushed stacks are looked up, too */
 	VEC(struct task) tasks;
 	struct records task_ids;
 	VEC(struct event) events;
@@ -42,11 +42,11 @@ struct samples_builder {
 	struct records kind_ids;
 	struct pairs sample_ids;                     /* (stack, kind) */
 	struct coming_sample coming[SAMPLES_COMING]; /* the i-th at i % SAMPLES_COMING */
-	uint64_t n_came, n_found, n_added;           /* numbers of these so far */
+	uint64_t n_came, n_found, n_added; /* how many samples came, were looked up, were added */
 	VEC(struct detail) details;
 	VEC(uint64_t) words;
 	struct records detail_ids;
-	VEC(detailid) detail_of; /* of the first samples; later ones have none */
+	VEC(detailid) detail_of; /* [i]: detail of sample i; samples behind its end have none */
 	VEC(struct task_arc) task_arcs;
 	struct records task_arc_ids;
 	VEC(struct latency) latencies;
@@ -58,18 +58,19 @@ struct samples_builder {
 	bool saturated;
 };
 
-/* Adds the entries 0. `strings`: what names are ids of; borrowed; NULL: nobody asks for them. */
+/* Adds the entries 0. `strings`: the table of all names, borrowed; NULL: names are never
+ * compared. */
 void samples_builder_init(struct samples_builder *s, const struct strtab *strings);
 void samples_builder_done(struct samples_builder *s);
 
-/* profile_revise_samples(). */
+/* See profile_revise_samples(). */
 void samples_builder_revise(struct samples_builder *s, bool (*revise)(struct sample *s, void *arg),
 			    void *arg);
 
 /* Frees what is only needed for adding. */
 void samples_builder_seal(struct samples_builder *s);
 
-/* A view into what was built; valid as long as that does not grow. */
+/* A view of the samples so far; valid until more is added. */
 struct samples samples_builder_view(struct samples_builder *s);
 
 /* Adds all of `from`. strings[] and objects[] map its ids to those of `into`, where its sources
@@ -86,7 +87,7 @@ uint64_t *samples_add_words(struct samples_builder *s, size_t n, uint64_t *at);
 size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid detail);
 size_t samples_push_sample(struct samples_builder *s,
 			   struct sample x); /* without checking for an equal one */
-/* Like samples_add_sample(), without telling which sample it became. */
+/* Like samples_add_sample(), but does not return the sample's index. */
 void samples_sum_sample(struct samples_builder *s, struct sample x, detailid detail);
 void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t count,
 			   uint64_t weight);

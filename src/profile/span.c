@@ -49,7 +49,8 @@ static bool parse_percent(const char *text, struct time_range whole, struct time
 	return true;
 }
 
-/* Up to `stop`. Digits after the point exactly: times have nine of them. */
+/* Parses seconds up to `stop`; no text is `none`. Digits after the point are exact: times have
+ * nine. */
 static bool parse_seconds(const char *text, const char *stop, uint64_t origin, uint64_t none,
 			  uint64_t *ret)
 {
@@ -59,7 +60,8 @@ static bool parse_seconds(const char *text, const char *stop, uint64_t origin, u
 		return true;
 	bool relative = *text == '+';
 	text += relative;
-	if ((*text < '0' || *text > '9') && *text != '.') /* nor hexadecimal, infinite ... */
+	/* strtoull() would also accept blanks and signs. */
+	if ((*text < '0' || *text > '9') && *text != '.')
 		return false;
 	uint64_t s = strtoull(text, &end, 10), ns = 0;
 	if (s > UINT64_C(9000000000))
@@ -75,10 +77,9 @@ static bool parse_seconds(const char *text, const char *stop, uint64_t origin, u
 	return end == stop;
 }
 
-/* The marker that the text begins with, by name and, behind a slash, by number; NULL: none. *text
- * is then behind it: at a comma, or at the end. Of several names the longest, and not before
- * from_ns.
- */
+/* Finds the marker that the text begins with: its name and, after a slash, its number; NULL: none.
+ * Moves *text behind it: to a comma, or to the end. If several names fit, the longest counts.
+ * Markers before from_ns are skipped. */
 static const struct marker *take_marker(const struct profile *p, const char **text,
 					uint64_t from_ns)
 {
@@ -112,7 +113,7 @@ bool span_is_marked(const char *text, const struct profile *p)
 	return (*text < '0' || *text > '9') && take_marker(p, &text, 0);
 }
 
-/* Up to the next one that is later. */
+/* Up to the next marker that is later. */
 static uint64_t until_next(const struct profile *p, const struct marker *m)
 {
 	for (size_t i = 0; i < p->samples.n_markers; i++)
@@ -121,7 +122,8 @@ static uint64_t until_next(const struct profile *p, const struct marker *m)
 	return UINT64_MAX;
 }
 
-/* Of which at least one end is a marker. What happens at the second one is not in it. */
+/* An interval of which at least one end is a marker. The moment of the second marker is
+ * excluded. */
 static bool parse_markers(const char *text, const struct profile *p, struct time_range whole,
 			  struct time_range *ret)
 {
@@ -156,7 +158,7 @@ static bool parse(const char *text, const struct profile *p, struct time_range w
 	return parse_markers(text, p, whole, ret);
 }
 
-/* ---- what is said of a mistake ---- */
+/* ---- error messages ---- */
 
 static bool is_first_of_name(const struct samples *s, size_t marker)
 {
@@ -166,7 +168,7 @@ static bool is_first_of_name(const struct samples *s, size_t marker)
 	return i == marker;
 }
 
-/* "load, query, ...": to be freed. */
+/* "load, query, ..."; to be freed. */
 static char *names_of_markers(const struct profile *p)
 {
 	enum { MANY = 12 };
@@ -188,7 +190,7 @@ static bool may_be_name(const char *text)
 	return *text && !strchr("0123456789+.,-", *text) && !strchr(text, '%');
 }
 
-/* That an end of the interval is the name of no marker; NULL: it is something else. */
+/* The error that one end of the interval names an unknown marker; NULL: that is not the mistake. */
 static struct kin_error *no_marker(const char *text, const struct profile *p)
 {
 	const char *at = text, *name = text, *known;

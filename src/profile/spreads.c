@@ -1,4 +1,4 @@
-/* spreads.c - exact sums over ranks, and how sets of them are joined. */
+/* spreads.c - exact sums over ranks, and joining sets of them. */
 #include "profile/spreads.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include "base/map64.h"
 #include "base/sort.h"
 
-/* ---- one ---- */
+/* ---- one spread ---- */
 
 static spread_sum add_sums(spread_sum a, spread_sum b)
 {
@@ -47,7 +47,7 @@ double spread_deviation(const struct spread *s, uint64_t n)
 {
 	long double mean = (long double)s->sum / (long double)n;
 	long double variance = (long double)s->squares / (long double)n - mean * mean;
-	return (double)sqrtl(fmaxl(variance, 0)); /* below by rounding */
+	return (double)sqrtl(fmaxl(variance, 0)); /* rounding may make it negative */
 }
 
 /* ---- sets ---- */
@@ -174,7 +174,7 @@ static bool row_same(const void *a, const void *b)
 
 static const struct records_kind row_records = { sizeof(struct spread_row), row_hash, row_same };
 
-/* The row of that key; *is_new: it was put there, as it is. */
+/* Finds the row with the same key, or adds a copy of `row`; *is_new: it was added. */
 static struct spread_row *find(struct spread_set *s, const struct spread_row *row, bool *is_new)
 {
 	uint32_t id = records_add(&s->index, &row_records, s->rows.at, row, (uint32_t)s->rows.n);
@@ -197,7 +197,7 @@ void spread_set_add(struct spread_set *s, const struct spread_row *row)
 
 /* ---- joining ---- */
 
-/* Where the ranks of a set have nothing of a row: the lowest of them. */
+/* The spread of a row that no rank of the set has: 0, at the lowest rank. */
 static struct spread nothing_of(const struct spread_set *s)
 {
 	return spread_of(s->ranks.at[0].first, 0);
@@ -212,8 +212,8 @@ static struct spread_function translate_function(const struct spread_function *f
 	return to;
 }
 
-/* A join of its own: rows of `into` that `from` does not have get its zeros, and those that only
- * `from` has get the zeros of what there was before. */
+/* Rows of `into` that `from` lacks get a 0 for the ranks of `from`. Rows that only `from` has get a
+ * 0 for the ranks that `into` had before. */
 void spread_set_join(struct spread_set *into, const struct spread_set *from, const objid *objects)
 {
 	size_t n = strtab_count(from->strings), before = into->rows.n;

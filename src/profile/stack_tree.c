@@ -1,4 +1,4 @@
-/* stack_tree.c - adds stacks to a tree that has each once. */
+/* stack_tree.c - a tree of stacks, each of which is there once. */
 #include "profile/stack_tree.h"
 
 void stack_tree_begin(struct stack_tree *t)
@@ -20,7 +20,7 @@ static stackid find(struct stack_tree *t, stackid caller, frameid frame, stackid
 	return callees_find(&t->index, &f, caller, frame, next);
 }
 
-/* The first node that has no links yet. */
+/* Links the first node that is not linked yet. */
 static void list_next(struct stack_tree *t)
 {
 	stackid id = (stackid)t->links.n;
@@ -29,7 +29,7 @@ static void list_next(struct stack_tree *t)
 	callees_list(&t->index, &f, t->nodes.at[id].caller, id);
 }
 
-/* Those that were pushed; of equal ones the first is the one to be found. */
+/* Indexes the pushed nodes. If several are equal, the first one is found. */
 static void index_pushed(struct stack_tree *t)
 {
 	if (!t->links.n)

@@ -12,7 +12,7 @@ static int by_run(const struct task *a, const struct task *b) { return ORDER(a->
 
 static int by_rank(const struct task *a, const struct task *b) { return ORDER(a->rank, b->rank); }
 
-/* Machines give the same numbers to processes of different ranks. */
+/* Processes of different ranks may have the same number on different machines. */
 static int by_run_and_rank(const struct task *a, const struct task *b)
 {
 	int order = by_run(a, b);
@@ -42,7 +42,7 @@ struct sorting {
 	int (*compare)(const struct task *a, const struct task *b);
 };
 
-/* Of a process its own first thread comes last: its name is the process's. */
+/* In each process its own first thread comes last: the process is named after it. */
 static int by_owner_and_time(const void *l, const void *r, void *arg)
 {
 	const struct sorting *s = arg;
@@ -57,7 +57,7 @@ static int by_owner_and_time(const void *l, const void *r, void *arg)
 	return order ? order : ORDER(a, b);
 }
 
-/* "name/number", or what of it is known. */
+/* "name/number", or the part of it that is known. */
 static char *make_label(const struct profile *p, taskid id, uint32_t number, bool many_runs,
 			bool many_ranks)
 {
@@ -75,7 +75,7 @@ static char *make_label(const struct profile *p, taskid id, uint32_t number, boo
 	return xprintf("%s%s%s%s", strtab_get(p->strings, t->comm), of_owner, run, rank);
 }
 
-/* "run 1", "rank 0": what all tasks of the group have in common. */
+/* "run 1", "rank 0": the property that all tasks of the group share. */
 static char *label_of_number(const struct task *t, bool is_run)
 {
 	if (is_run)

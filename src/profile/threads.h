@@ -19,8 +19,8 @@ struct threads {
 };
 
 struct threads threads_of(const struct profile *p);
-/* The same for processes, each with all its threads: the label is the name of its first thread, if
- * known, and its number. */
+/* The same for processes, each with all its threads. The label is the name of the first thread, if
+ * known, and the number of the process. */
 struct threads processes_of(const struct profile *p);
 /* The same for repetitions of a program (kin record -r): "run 1". */
 struct threads runs_of(const struct profile *p);
@@ -28,7 +28,7 @@ struct threads runs_of(const struct profile *p);
 struct threads ranks_of(const struct profile *p);
 void threads_done(struct threads *t);
 
-/* Whether `name`, as typed by a user, means this task: its number, its name, or both as above. */
+/* Whether `name`, as typed by a user, means this task: its number, its name, or "name/number". */
 bool task_is(const struct profile *p, taskid id, const char *name);
 
 #endif

@@ -1,11 +1,11 @@
-/* uncounted.c - goes through the samples of recordings without calls, through calls, and through
+/* uncounted.c - marks object files by the samples of recordings without calls, by calls, and by
  * facts. */
 #include "profile/uncounted.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of each source whether it counted no calls; NULL unless both kinds are there. */
+/* For each source whether it counted no calls; NULL unless there are both kinds of sources. */
 static bool *find_sources(const struct profile *p)
 {
 	size_t n = 0;
@@ -33,7 +33,7 @@ static void mark_sampled(const struct profile *p, const bool *without, bool *mar
 	free(is_hit);
 }
 
-/* Which of the files a histogram is from is not known: it is the sum. */
+/* A histogram is a sum over files, so each one may have time of a file without calls. */
 static void mark_histograms(const struct profile *p, const bool *without, bool *marked)
 {
 	bool any = false;
@@ -51,7 +51,7 @@ static bool has_untimed(const struct profile *p)
 	return false;
 }
 
-/* Which of the files a call is from is not known: it is the sum. */
+/* An arc is a sum over files, so each one may have calls from a file without samples. */
 static void mark_called(const struct profile *p, bool *marked)
 {
 	for (size_t i = 0; i < p->n_arcs; i++)
@@ -82,7 +82,8 @@ static void mark_named(const struct profile *p, const char *fact, bool *marked)
 		marked[i] |= is_named(p, fact, i);
 }
 
-/* Builds of one path are one; a file without a path, as in gmon.out, may be any program. */
+/* Builds with the same path are one object. An object without a path, as in gmon.out, may be any
+ * program. */
 static void join_paths(const struct profile *p, bool *marked)
 {
 	for (size_t i = 0; i < p->n_objects; i++)
