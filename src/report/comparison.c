@@ -1,9 +1,10 @@
-/* comparison.c - times of functions, run by run, of two sides: read, matched, and held against
- * chance.
+/* comparison.c - reads the times of functions of two sides, run by run, matches the functions, and
+ * tests differences against chance.
  *
- * A side of several recordings varies as these do; a side of one recording as its runs do, and as
- * one stretch of time may differ from another. Samples come at a steady rate, so that how many
- * there are is no chance, but how many of them hit a function is: a binomial distribution. */
+ * A side with several recordings varies as these do. A side with one recording varies as its runs
+ * do, and additionally as one stretch of time may differ from another. Samples come at a steady
+ * rate, so their number is not left to chance. The number that hits a function is: it has a
+ * binomial distribution. */
 #include "report/comparison.h"
 
 #include <math.h>
@@ -126,8 +127,8 @@ static size_t run_of(const struct kin_cell *cell, size_t n_runs)
 	return is_run && n >= 1 && n <= n_runs ? n - 1 : 0;
 }
 
-/* Those of a whole recording, which some do not call. Where its runs cannot all have had the same,
- * some have had fewer than others. */
+/* Adds the calls of a whole recording, which may be 0. Only the sum over its runs is known. If it
+ * cannot be divided evenly, some runs had fewer calls than others. */
 static void end_counts(struct call_counts *x, bool first, size_t n_runs)
 {
 	uint64_t fewest = x->now / n_runs, rest = x->now % n_runs, most = fewest + !!rest;
@@ -137,7 +138,7 @@ static void end_counts(struct call_counts *x, bool first, size_t n_runs)
 	x->now = 0;
 }
 
-/* Those of a function by itself stand apart, where its row has them. */
+/* The number in a cell of calls. Calls of a function by itself are the second number of a pair. */
 static uint64_t calls_in(const struct kin_cell *c)
 {
 	return c->type == KIN_CELL_COUNT  ? c->count
@@ -145,7 +146,7 @@ static uint64_t calls_in(const struct kin_cell *c)
 					  : 0;
 }
 
-/* Functions of one name in one object are one here. */
+/* Reads times and calls. Functions with the same name in the same object are one here. */
 static void read_sums(struct comparison *c, int side, const struct comparison_recording *r)
 {
 	struct comparison_side *s = &c->side[side];
@@ -160,7 +161,7 @@ static void read_sums(struct comparison *c, int side, const struct comparison_re
 		double x = cells[k.time].type == KIN_CELL_TIME ? cells[k.time].number / s->rate : 0;
 		struct calls_by_kind *kinds = of < n_known ? &known[of] : &none;
 		uint64_t calls = calls_in(&cells[k.calls]) + (c->o.by_line ? 0 : kinds->own);
-		kinds->own = 0; /* in the first row of that name */
+		kinds->own = 0; /* counted with the first row of that name */
 		if (!(x > 0) && !calls)
 			continue;
 		f->slot = slot;
@@ -208,7 +209,7 @@ static const char *unit_of(struct kin_table *t)
 	return dimension ? dimension : "seconds";
 }
 
-/* "cycles:u" and "cycles" are of one kind. */
+/* "cycles:u" and "cycles" are the same event. */
 static bool is_same_event(const char *a, const char *b)
 {
 	size_t n = strcspn(a, ":"), m = strcspn(b, ":");
@@ -270,9 +271,9 @@ struct kin_error *comparison_add(struct comparison *c, int side,
 	return NULL;
 }
 
-/* ---- functions that are called otherwise now ---- */
+/* ---- matching functions by name ---- */
 
-/* The length of the name in "f (file.c:12)"; of all of the text, if it has no line. */
+/* The length of the name in "f (file.c:12)"; of the whole text if it has no line. */
 static size_t name_length(const struct comparison *c, const char *text)
 {
 	const char *last = NULL, *next = text;
@@ -281,8 +282,8 @@ static size_t name_length(const struct comparison *c, const char *text)
 	return last && strchr(last, ':') ? (size_t)(last - text) : strlen(text);
 }
 
-/* The name of a function without what says that it is inlined, and without what compilers put
- * behind it. Its line stays. */
+/* The name of a function without " (inlined)" (`inlined`) and without suffixes that compilers add
+ * (`marked`). A line in the text stays. */
 static strid plain(struct comparison *c, strid name, bool inlined, bool marked)
 {
 	static const char *const marks[] = { ".constprop.", ".isra.", ".part.",  ".cold",
@@ -324,7 +325,8 @@ static bool is_inlined(struct comparison *c, strid name)
 	return name != without_inlined(c, name);
 }
 
-/* Functions that one side alone has, by such a name; NONE if several have it. */
+/* Maps names, as changed by of(), to functions that only this side has; to NONE if several have the
+ * name. */
 static void index_alone(struct comparison *c, int side, strid (*of)(struct comparison *, strid),
 			struct map64 *ret)
 {
@@ -348,7 +350,8 @@ static enum function_fate fate_of(struct comparison *c, const struct compared_fu
 						 : FATE_INLINED;
 }
 
-/* Two that are alone, of the same name in that sense, are one: the one after. */
+/* Joins functions that only one side has, if of() makes their names equal. The result is the
+ * function of `after`. */
 static void match(struct comparison *c, strid (*of)(struct comparison *, strid))
 {
 	struct map64 alone[REPEATS_SIDES] = { 0 };
@@ -367,7 +370,8 @@ static void match(struct comparison *c, strid (*of)(struct comparison *, strid))
 	map64_free(&alone[AFTER]);
 }
 
-/* The fate of functions without a partner: part of one that both sides have, new, or gone. */
+/* Sets the fate of functions without a partner: split from or joined with a function that both
+ * sides have, new, or gone. */
 static void tell_fates(struct comparison *c)
 {
 	struct map64 whole = { 0 };
@@ -387,7 +391,7 @@ static void tell_fates(struct comparison *c)
 	map64_free(&whole);
 }
 
-/* ---- which values there are, and in which order ---- */
+/* ---- values and their order ---- */
 
 static bool by_recording(const struct comparison *c, int side)
 {
@@ -412,7 +416,7 @@ static int compare_recordings(const void *pa, const void *pb)
 	return strcmp(a->started, b->started);
 }
 
-/* All recordings by time; NULL if that is not known of each. To be freed. */
+/* All recordings, sorted by time; NULL if the time of one is not known. To be freed. */
 static struct comparison_start *starts_of(const struct comparison *c, size_t *n)
 {
 	size_t all = c->side[BEFORE].recordings.n + c->side[AFTER].recordings.n;
@@ -431,8 +435,8 @@ static struct comparison_start *starts_of(const struct comparison *c, size_t *n)
 	return ret;
 }
 
-/* Whether each two that follow upon each other are one of each side. *first: of each such pair,
- * whether before was first. */
+/* Whether each two successive recordings are one from each side. *first: for each such pair,
+ * whether `before` was recorded first. */
 static bool are_interleaved(const struct comparison_start *all, size_t n, bool *first)
 {
 	for (size_t k = 0; k + 1 < n; k += 2) {
@@ -443,8 +447,8 @@ static bool are_interleaved(const struct comparison_start *all, size_t n, bool *
 	return true;
 }
 
-/* Whether both sides are of about the same time, though not in turns: they change places at least
- * as often as half of the recordings of the smaller side. */
+/* Whether both sides were recorded at about the same time, though not in turns: the sides alternate
+ * at least half as often as the smaller side has recordings. */
 static bool are_mixed(const struct comparison *c, const struct comparison_start *all, size_t n)
 {
 	size_t changes = 0, before = c->side[BEFORE].recordings.n, after = n - before;
@@ -492,7 +496,7 @@ static struct kin_error *find_order(struct comparison *c)
 	return NULL;
 }
 
-/* ---- */
+/* ---- building ---- */
 
 static int compare_measured(const void *pa, const void *pb)
 {
@@ -502,7 +506,8 @@ static int compare_measured(const void *pa, const void *pb)
 	return a->run < b->run ? -1 : a->run > b->run;
 }
 
-/* If a side has no calls from outside of the program, the other one's are no news. */
+/* If one side has no calls from outside the program, such calls of the other side are left out:
+ * they are no change. */
 static void leave_out_outer_calls(struct comparison *c)
 {
 	if (!c->side[BEFORE].inner_only && !c->side[AFTER].inner_only)
@@ -567,7 +572,8 @@ double comparison_samples(const struct comparison *c, const struct compared_func
 	return n;
 }
 
-/* Values of runs become those of what is repeated. */
+/* Turns values of runs into values of repetitions. With several recordings these are the means of
+ * each recording's runs; otherwise they are the runs. */
 static void fold(const struct comparison *c, int side, const double *runs, double *ret)
 {
 	const struct comparison_side *s = &c->side[side];
@@ -609,8 +615,9 @@ static double mean_of(const double *x, size_t n)
 	return sum / (double)n;
 }
 
-/* Of one value, by sampling. No time is known to better than a sample: runs begin anywhere between
- * two samples, and those that happen to have equally many need not have taken equally long. */
+/* The variance of one value by sampling. No time is known better than to one sample: runs begin
+ * anywhere between two samples, so runs with equal numbers of samples need not have taken equally
+ * long. */
 static double noise_of(const struct comparison *c, int side, double time, double total)
 {
 	const struct comparison_side *s = &c->side[side];
@@ -621,7 +628,7 @@ static double noise_of(const struct comparison *c, int side, double time, double
 	return (by_samples > by_phase ? by_samples : by_phase) / runs;
 }
 
-/* Each value becomes the share that it is of its own total. */
+/* Turns each value into its share of the total of the same repetition. */
 static void make_shares(struct comparison *c, int side, double *x, double *noise)
 {
 	size_t n = c->repeats.n[side];
@@ -635,7 +642,7 @@ static void make_shares(struct comparison *c, int side, double *x, double *noise
 }
 
 struct compared_values {
-	const double *of[REPEATS_SIDES]; /* of each repetition; in c->scratch */
+	const double *of[REPEATS_SIDES]; /* a value of each repetition; in c->scratch */
 	double mean[REPEATS_SIDES], noise[REPEATS_SIDES];
 };
 
@@ -666,8 +673,8 @@ struct effect comparison_effect(struct comparison *c, const struct compared_func
 	if (!(e.before > 0))
 		return e;
 	e.growth = (e.after - e.before) / e.before;
-	/* Further runs are to find a change of what there is on either side: each varies by a share
-	 * of its own, and a side that is twice as long by twice as much. */
+	/* `single` is used to plan further runs, so each side's variation is taken relative to its
+	 * own time: a side that takes twice as long varies by twice as much. */
 	double ratio = e.after / e.before;
 	e.single = repeats_contrast(&c->repeats, v.of, v.noise, ratio).single /
 		   (e.after > 0 ? e.after : e.before);
@@ -695,10 +702,10 @@ static int largest_first(const void *pa, const void *pb)
 	return *a > *b ? -1 : *a < *b;
 }
 
-/* Of n samples that are on the one side or the other by chance, all are on one of them once in
- * 2^(n-1) times. What cannot be found then is not looked for, and does not count among the many
- * that are (R. E. Tarone, "A Modified Bonferroni Method for Discrete Data", Biometrics 46, 1990).
- */
+/* n samples that fall on either side by chance are all on the same side once in 2^(n-1) times. An
+ * effect with so few samples that even this would not be significant is not tested, and does not
+ * count as one of the tests (R. E. Tarone, "A Modified Bonferroni Method for Discrete Data",
+ * Biometrics 46, 1990). */
 void comparison_correct(double *p, const double *samples, size_t n)
 {
 	double *order = xrealloc(NULL, n + 1, sizeof(*order)), least = 0;

@@ -1,5 +1,5 @@
-/* comparison_calls.c - calls of two sides, caller by caller: what part of a change is due to their
- * number, what to who makes them, and what to what they cost. */
+/* comparison_calls.c - compares the calls of two sides, caller by caller. A change has three parts:
+ * the number of calls, the distribution over callers, and the cost of a call. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,10 +14,10 @@ enum { BEFORE = REPEATS_BEFORE, AFTER = REPEATS_AFTER };
 struct calls_reader {
 	struct comparison *c;
 	const struct report_input *in;
-	struct kin_table *texts; /* keeps names that are put together */
+	struct kin_table *texts; /* owns names that are composed */
 	struct comparison_side *side;
 	double runs;
-	uint32_t *slots; /* [symbols] */
+	uint32_t *slots; /* [symbols]: the slot of each, once it was looked up */
 };
 
 static uint32_t slot_of_symbol(struct calls_reader *r, symid id)
@@ -44,7 +44,8 @@ static void add_call(struct calls_reader *r, symid from, symid to, uint64_t call
 	vec_push(&r->side->calls, call);
 }
 
-/* Along arcs within a cycle one sample goes several times: what they took does not add up. */
+/* Adds calls along arcs. Within a cycle a sample may pass several arcs, so their times do not add
+ * up: these calls are left out. */
 static void add_calls(struct calls_reader *r)
 {
 	const struct callgraph *g = r->in->graph;
@@ -79,9 +80,9 @@ void comparison_add_calls(struct comparison *c, int side, const struct compariso
 	free(reader.slots);
 }
 
-/* ---- what numbers of calls leave out, or have in them ---- */
+/* ---- kinds of calls ---- */
 
-/* Calls of each symbol from other objects, or from code without a place; to be freed. */
+/* For each symbol the calls from other objects, or from outside the known code; to be freed. */
 static uint64_t *outer_calls(const struct report_input *in)
 {
 	const struct callgraph *g = in->graph;
@@ -135,7 +136,8 @@ static int by_callee(const void *pa, const void *pb)
 	return a->caller < b->caller ? -1 : a->caller > b->caller;
 }
 
-/* A caller that is called otherwise now is the same one: both sides' have the name of after. */
+/* Callers may have been joined with a function of the other side: gives both sides the slot of the
+ * joined function. */
 static void name_callers(const struct comparison *c, int side, struct comparison_side *s)
 {
 	uint32_t *known_as = xrealloc(NULL, c->at.n + 1, sizeof(*known_as));
@@ -150,7 +152,7 @@ static void name_callers(const struct comparison *c, int side, struct comparison
 	free(known_as);
 }
 
-/* Calls of several recordings, and of functions of one name, become one. */
+/* Joins the calls of several recordings, and of functions with equal names. */
 static void join_calls(struct comparison_side *s)
 {
 	size_t n = 0;
@@ -182,7 +184,7 @@ void comparison_order_calls(struct comparison *c)
 
 /* ---- causes ---- */
 
-struct callers { /* of a function, on one side */
+struct callers { /* the callers of a function, on one side */
 	const struct compared_call *at;
 	size_t n;
 	double calls, time;
@@ -200,9 +202,10 @@ static struct callers callers_of(const struct comparison_side *s, uint32_t calle
 	return ret;
 }
 
-/* Of one caller, that may be none of one of the sides. What its calls cost before is their mean
- * if there were none. The parts of all calls are 1 in all on either side, so it comes to the same
- * whether what calls cost or what they cost beyond the mean is weighted by them. */
+/* Adds the part of one caller; NULL: the side has no calls by it. If there were none before, their
+ * cost is taken to be the mean. The callers' shares of the calls add up to 1 on either side, so it
+ * makes no difference to the sum whether shares are weighted by the cost of a call or by its
+ * difference from the mean. */
 static void add_caller(const struct comparison *c, const struct callers of[REPEATS_SIDES],
 		       const struct compared_call *before, const struct compared_call *after,
 		       struct causes *ret)

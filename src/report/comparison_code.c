@@ -1,8 +1,9 @@
-/* comparison_code.c - functions of a comparison that have another name and the same instructions.
+/* comparison_code.c - finds functions whose names differ between the sides but whose instructions
+ * are the same.
  *
- * Where each function's code is, is noted as recordings are added: in the file that ran, or in the
- * recording ("kin pack"). Code is read once it is known that both sides have functions that the
- * other lacks: most comparisons have none. */
+ * The location of each function's code is noted as recordings are added: in the file that ran, or
+ * in the recording ("kin pack"). Code is read only if both sides turn out to have functions that
+ * the other lacks: in most comparisons they do not. */
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -14,7 +15,7 @@
 
 enum { BEFORE = REPEATS_BEFORE, AFTER = REPEATS_AFTER };
 
-/* ---- where it is ---- */
+/* ---- location of code ---- */
 
 static bool has_own_code(const struct report_input *in, symid id)
 {
@@ -24,7 +25,8 @@ static bool has_own_code(const struct report_input *in, symid id)
 	       !(in->program && program_is_inlined(in->program, id));
 }
 
-/* A file without a build id is known by what the recording keeps of it. */
+/* Notes where the code is. A file without a build id is identified by the object that the recording
+ * keeps. */
 static void find_code(struct comparison *c, const struct report_input *in, symid id,
 		      const struct object_file *o, struct compared_code *ret)
 {
@@ -73,13 +75,13 @@ void comparison_add_code(struct comparison *c, int side, const struct comparison
 			add_function(c, side, r, id);
 }
 
-/* ---- what it is ---- */
+/* ---- reading code ---- */
 
-/* One file is open at a time: functions of one are neighbours. */
+/* Keeps one file open at a time: functions of the same file follow each other. */
 struct code_reader {
 	const struct comparison *c;
-	struct object_file *object;       /* NULL: it cannot be read, or is another build by now */
-	const struct compared_code *code; /* which is in it; NULL: none yet */
+	struct object_file *object;       /* NULL: it cannot be read, or is a different build now */
+	const struct compared_code *code; /* the last code in it; NULL: nothing was read yet */
 };
 
 static bool is_same_object(const struct compared_code *a, const struct compared_code *b)
@@ -102,7 +104,7 @@ static void open_object(struct code_reader *r, const struct compared_code *code)
 		kin_error_free(object_open(path, &opts, &r->object));
 }
 
-/* Of each function that this side alone has; 0: not known. To be freed. */
+/* The gist of the code of each function that only this side has; 0: not known. To be freed. */
 static uint64_t *gists_of(struct comparison *c, int side)
 {
 	struct code_reader r = { .c = c };
@@ -120,7 +122,7 @@ static uint64_t *gists_of(struct comparison *c, int side)
 	return ret;
 }
 
-/* The slot of each; NONE if several functions are alike. */
+/* Maps gists to slots; to NONE if several functions have the same gist. */
 static struct map64 index_gists(const struct comparison_side *s, const uint64_t *gists)
 {
 	struct map64 ret = { 0 };
@@ -155,7 +157,8 @@ void comparison_match_code(struct comparison *c)
 		uint64_t gist = gists[AFTER][i];
 		uint32_t slot = gist ? map64_get(&index[AFTER], gist) : NONE;
 		uint32_t before = slot != NONE ? map64_get(&index[BEFORE], gist) : NONE;
-		/* Functions of one name share a slot, and one of them may have a match already. */
+		/* Functions with equal names share a slot, and one of them may have a match
+		 * already. */
 		if (before != NONE && comparison_is_alone(&c->at.at[slot], AFTER) &&
 		    comparison_is_alone(&c->at.at[before], BEFORE))
 			comparison_join(c, before, slot, FATE_SAME_CODE);

@@ -1,5 +1,5 @@
-/* comparison_slots.c - the functions that a comparison is of, each once, by name and object; two of
- * them become one. */
+/* comparison_slots.c - the functions of a comparison, each with one slot per name and object; and
+ * joining two of them. */
 #include "report/comparison.h"
 
 uint32_t comparison_slot(struct comparison *c, strid name, strid object)

@@ -1,5 +1,5 @@
-/* hists_ask.c - parses the words of options: keys, columns, chains, filters. They are perf
- * report's. */
+/* hists_ask.c - parses the words of options: keys, columns, chains, filters. Their syntax is that
+ * of perf report. */
 #include "report/hists_ask.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static const struct {
 	{ "overhead_guest_us", FIELD_GUEST_USER },
 };
 
-/* Keys of perf report 6.1 that there are none of here. */
+/* Keys of perf report 6.1 that have no equivalent here. */
 static const struct {
 	const char *name, *why;
 } perfs_own[] = {
@@ -184,8 +184,8 @@ static void add_figures(struct hists_ask *a, bool as_terms)
 		add_field(a, (struct field){ FIELD_PERIOD, 0 });
 }
 
-/* By these first; but there are those who look whether the list that is given has the word in it.
- */
+/* Rows are sorted by the figures first. With lists_lead this is not so if the given list contains
+ * the word "overhead": that figure is then sorted at its position in the list. */
 static void add_first_terms(struct hists_ask *a)
 {
 	const struct kin_hists_opts *g = a->given;
@@ -225,7 +225,7 @@ const char *hists_ask_usual_keys(const struct hists_ask *a)
 	return a->branches ? "comm,dso_from,symbol_from,symbol_to,cycles" : "comm,dso,sym";
 }
 
-/* Drops Children where no row can have any; a list of columns that was asked for stays. */
+/* Drops the column Children if no row can have a value; a list of columns that was given stays. */
 static void drop_children(struct hists_ask *a)
 {
 	size_t n = 0;
@@ -235,8 +235,8 @@ static void drop_children(struct hists_ask *a)
 	a->fields.n = n;
 }
 
-/* Columns that are given (-F) say the order, too, unless keys (-s) say it first; keys
- * alone come behind the figures. What is in one of the lists is added to the other. */
+/* Chooses columns and sort order. Given columns (-F) also define the order, unless keys (-s) do so
+ * first. Keys alone come after the figures. Entries of either list are added to the other. */
 static struct kin_error *choose_fields(struct hists_ask *a)
 {
 	const struct kin_hists_opts *g = a->given;
@@ -396,7 +396,8 @@ static struct kin_error *compile_patterns(struct hists_ask *a)
 
 /* ---- events ---- */
 
-/* The event's group as a number, events that were not counted together having one each. */
+/* The number of the event's group. Events that were not counted together each have their own
+ * number. */
 static size_t group_of(const struct profile *p, const struct hists_ask *a, size_t event)
 {
 	if (a->given->group)
@@ -495,7 +496,8 @@ static bool rows_have_key(const struct hists_ask *a, enum hist_key key)
 	return false;
 }
 
-/* A row by other keys is of several functions. */
+/* Fails if a function was named and rows have no key for functions: with other sort keys a row
+ * covers several functions. */
 static struct kin_error *check_functions(const struct hists_ask *a)
 {
 	const struct kin_hists_opts *g = a->given;
@@ -560,7 +562,8 @@ bool hists_ask_needs_callers(const struct kin_hists_opts *g)
 {
 	bool chains = !g->call_graph || strcmp(g->call_graph, "none") != 0;
 	bool children = !g->no_children && !g->accesses;
-	/* Levels of unnamed code that weigh the same are in the order of its frames. */
+	/* The hierarchy needs callers, too: levels of unnamed code with equal weight are in the
+	 * order of its frames. */
 	return chains || children || g->hierarchy || g->parent || g->exclude_other ||
 	       g->ignore_callees || g->hide_unresolved || has_key(g, HIST_PARENT) ||
 	       (g->fields && in_list(g->fields, "overhead_children"));
@@ -574,7 +577,7 @@ bool hists_ask_needs_inlines(const struct kin_hists_opts *g, const struct hists_
 
 bool hists_ask_needs_times(const struct kin_hists_opts *g)
 {
-	/* Wall is a sum of quotients, which depends on how they are grouped in its last digits. */
+	/* Wall is a sum of quotients: its last digits depend on how samples are grouped. */
 	bool wall = g->latency || (g->sort && strstr(g->sort, "latency")) ||
 		    (g->fields && strstr(g->fields, "latency"));
 	return wall || g->times || g->cpus || has_key(g, HIST_TIME) || has_key(g, HIST_CPU) ||
@@ -626,7 +629,7 @@ static bool has_stacks(const struct profile *p, bool by_event)
 
 /* ---- a first page ---- */
 
-/* Whether processes have different names, by what their first threads were called. */
+/* Whether the names of processes differ; a process has the name of its first thread. */
 static bool has_programs(const struct profile *p)
 {
 	const struct samples *s = &p->samples;
@@ -646,7 +649,7 @@ static bool has_programs(const struct profile *p)
 	return several;
 }
 
-/* For the first page of a list. */
+/* Rows below this percentage are left out of the first page of a list. */
 static const double FIRST_PERCENT = 0.5;
 
 static void read_overview(struct hists_ask *a, const struct profile *p)
@@ -660,14 +663,14 @@ static void read_overview(struct hists_ask *a, const struct profile *p)
 		a->percent_limit = FIRST_PERCENT;
 }
 
-/* ---- all of it ---- */
+/* ---- reading all options ---- */
 
 static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
 	struct kin_error *err;
 	bool stacks = a->stacks =
-		has_stacks(p, a->style->events_say_stacks); /* without them there are no Children */
+		has_stacks(p, a->style->events_say_stacks); /* Children need stacks */
 	a->opts.no_children = g->no_children || g->hierarchy || g->accesses || !stacks;
 	a->opts.by_weight = g->accesses;
 	a->opts.exclude_other = g->exclude_other;

@@ -14,7 +14,7 @@ enum field_kind {
 	FIELD_LATENCY,
 	FIELD_SAMPLES,
 	FIELD_PERIOD,
-	FIELD_KERNEL, /* as enum hist_level, from here on */
+	FIELD_KERNEL, /* from here on in the order of enum hist_level */
 	FIELD_USER,
 	FIELD_GUEST_KERNEL,
 	FIELD_GUEST_USER,
@@ -41,17 +41,19 @@ struct hists_ask {
 	VEC(struct hist_term) terms;
 	struct sample_filter *samples;
 	VEC(uint16_t) events;
-	size_t n_events; /* events that could be requested: those with samples, groups as one */
+	size_t n_events; /* number of events to choose from: those with samples, a group counts as
+			    one */
 	enum chain_mode mode;
 	enum chain_value value;
 	double threshold; /* percent */
 	uint32_t print_limit;
 	double percent_limit;
 	bool branches; /* samples are branches */
-	bool traces;   /* all samples are of trace points and have fields */
+	bool traces;   /* all events are trace points, and their fields were read */
 	bool stacks;   /* samples have callers */
 	bool overview;
-	const char *elided[N_HIST_KEYS]; /* the only value a key can have; NULL: the key is shown */
+	const char *elided[N_HIST_KEYS]; /* the only value of a key; NULL: there are several, or the
+					    key is shown anyway */
 	regex_t parent, ignore;
 	bool has_parent, has_ignore;
 	struct arena arena;
@@ -70,8 +72,8 @@ bool hists_ask_needs_callers(const struct kin_hists_opts *given);
 bool hists_ask_needs_times(const struct kin_hists_opts *given);
 /* Whether the options distinguish addresses in one function. */
 bool hists_ask_needs_addresses(const struct kin_hists_opts *given);
-/* Whether the options need inlined functions: if Self is charged to the function around them, they
- * only show up among callers. */
+/* Whether the options need inlined functions. If Self is charged to the function around them,
+ * inlined functions only appear among callers. */
 bool hists_ask_needs_inlines(const struct kin_hists_opts *given, const struct hists_style *style);
 void hists_ask_free(struct hists_ask *a); /* NULL is fine */
 

@@ -1,5 +1,4 @@
-/* hists_describe.c - what is said of the report "hists" as a whole: properties, and notes for
- * people. */
+/* hists_describe.c - properties of the report "hists", and notes for people. */
 #include <string.h>
 
 #include "analysis/audit.h"
@@ -74,7 +73,7 @@ static void describe_for_people(struct hists_state *s)
 				   ? ": the program used little CPU time; kin record --wall shows "
 				     "where one waits"
 				   : "");
-	else if (n == all && !strcmp(hists_events_text(s), "samples")) /* of folded stacks */
+	else if (n == all && !strcmp(hists_events_text(s), "samples")) /* folded stacks */
 		table_note(s->table, "%llu sample%s", (unsigned long long)n, n == 1 ? "" : "s");
 	else if (n == all)
 		table_note(s->table, "%llu sample%s of %s", (unsigned long long)n,
@@ -83,7 +82,7 @@ static void describe_for_people(struct hists_state *s)
 		table_note(s->table, "%llu of %llu samples of %s", (unsigned long long)n,
 			   (unsigned long long)all, hists_events_text(s));
 	const struct hists_levels *l = &s->levels;
-	if (l->n_folded && s->ask->given->first_rows) /* on a list's first line room is short */
+	if (l->n_folded && s->ask->given->first_rows) /* a list's first line has little room */
 		table_note(s->table, "%zu folded: --all-rows", l->n_folded);
 	else if (l->n_folded)
 		table_note(s->table,

@@ -21,15 +21,15 @@ static void plain(const struct hists *h, const uint32_t *order, struct hists_lev
 
 /* ---- levels ---- */
 
-struct level_node { /* rows order[first .. end) with equal keys up to `level` */
+struct level_node { /* rows order[first .. end), which have equal keys up to `level` */
 	size_t first, end;
 	uint32_t level;
-	size_t sums; /* index of its sums */
+	size_t sums; /* index of the node's sums */
 };
 
 struct level_maker {
 	const struct hists *h;
-	const uint32_t *order; /* by keys */
+	const uint32_t *order; /* sorted by keys */
 	struct hists_levels *ret;
 	size_t n_sums;
 };
@@ -68,7 +68,7 @@ static int by_weight(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Adds a level of rows and those below it; recursion ends with the keys. */
+/* Adds the levels of a range of rows. The recursion ends after the last key. */
 static void add_level(struct level_maker *m, size_t first, size_t end, uint32_t level)
 {
 	VEC(struct level_part) parts = { 0 };

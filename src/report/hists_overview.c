@@ -13,7 +13,7 @@ static uint64_t id_of(const struct hists_state *s, uint32_t row, uint32_t fkey)
 	return MAP64_PAIR(s->hists->rows[row].skey, fkey);
 }
 
-/* Into the row that they lead to, if it is there. */
+/* Folds such rows into the row that their functions lead to, if it is listed. */
 static void fold(struct hists_state *s)
 {
 	struct hists_levels *l = &s->levels;
@@ -44,7 +44,7 @@ static int by_self(const struct hists_entry *x, const struct hists_entry *y, con
 	int order = compare(y->self->weight, x->self->weight);
 	if (!order)
 		order = compare(y->children->weight, x->children->weight);
-	if (!order) /* callers before what they call */
+	if (!order) /* callers before their callees */
 		order = compare(hists_n_callers(h, x->row), hists_n_callers(h, y->row));
 	if (!order)
 		order = compare(h->rows[x->row].place, h->rows[y->row].place);
@@ -69,7 +69,7 @@ static void sort(struct hists_state *s)
 		qsort_r(l->at, l->n, sizeof(*l->at), by_group, s->hists);
 }
 
-/* 0: all. */
+/* The size of a page; 0: all rows. */
 static size_t page_rows(const struct hists_state *s)
 {
 	const struct kin_hists_opts *g = s->ask->given;
@@ -81,8 +81,8 @@ static bool counts(const struct hists_state *s, const struct hist_stat *stat)
 	return stat->weight && hists_percent(s, stat) >= s->ask->percent_limit;
 }
 
-/* How many of `max` rows are for functions with Self: two thirds, or more if fewer rows than a
- * third have none. */
+/* How many of `max` rows go to functions with Self: two thirds; more, if functions without Self
+ * need less than a third. */
 static size_t room_for_self(const struct hists_state *s, size_t n, size_t max)
 {
 	const struct hists_levels *l = &s->levels;
@@ -92,7 +92,7 @@ static size_t room_for_self(const struct hists_state *s, size_t n, size_t max)
 	return max - (callers < max / 3 ? callers : max / 3);
 }
 
-/* Entries come by Self, those that are folded last. */
+/* Chooses the rows of the page. Entries come sorted by Self; folded ones are last. */
 static void choose(struct hists_state *s)
 {
 	struct hists_levels *l = &s->levels;
@@ -120,7 +120,7 @@ static void choose(struct hists_state *s)
 	l->n = chosen;
 }
 
-/* Whether there are more rows than fit: otherwise nothing is folded. */
+/* Whether there are more rows than fit. Otherwise nothing is folded. */
 static bool is_crowded(const struct hists_state *s)
 {
 	const struct hists_levels *l = &s->levels;

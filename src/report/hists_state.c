@@ -1,4 +1,4 @@
-/* hists_state.c - rows of the report "hists" next to what was asked for. */
+/* hists_state.c - tests rows of the report "hists" against the requested functions. */
 #include "report/hists_state.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static bool is_of_function(const struct hists_state *s, uint32_t row, const char
 	const struct hist_row *r = &s->hists->rows[row];
 	if (!hist_is_named(s->hists, r))
 		return false;
-	/* As it is shown: "f (inlined)". */
+	/* The name as shown: "f (inlined)". */
 	return (r->inlined && !strcmp(hists_function(s->hists, row), name)) ||
 	       symbols_is_called(program_symbols(s->hists->program), r->place, name);
 }

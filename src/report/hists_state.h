@@ -23,7 +23,7 @@ enum hists_role {
 	ROLE_CHAIN_HIT,
 	ROLE_CHAIN_BELOW,
 	ROLE_CHAIN_COUNT,
-	ROLE_EVENT /* of data with several: their tables follow each other */
+	ROLE_EVENT /* the event, if there are several: their tables follow each other */
 };
 
 struct hists_col {
@@ -32,7 +32,7 @@ struct hists_col {
 	size_t event;
 };
 
-struct hists_emitted { /* a row for a hop of a chain */
+struct hists_emitted { /* a row for one hop of a chain */
 	uint32_t node, depth;
 	bool joins;
 	double share;
@@ -48,7 +48,7 @@ struct hists_state {
 	struct arena arena;
 	VEC(struct hists_col) cols;
 	VEC(struct kin_column) columns;
-	size_t tree; /* the column with chains */
+	size_t tree; /* index of the column with chains */
 	size_t next, n_rows;
 	const struct callchain *chain;
 	VEC(struct hists_emitted) emitted;
@@ -68,13 +68,13 @@ bool hists_state_wants(const struct hists_state *s, uint32_t row);
 /* hists_overview.c: selects and orders the rows of a first page. */
 void hists_overview(struct hists_state *s);
 
-/* Whether all keys have only one value: they are then columns nevertheless. */
+/* Whether every key has only one value. Their columns are then shown nevertheless. */
 bool hists_all_elided(const struct hists_ask *a);
 
-/* Names of the events shown. */
+/* Names of the shown events. */
 const char *hists_events_text(struct hists_state *s);
 
-/* Adds properties and notes. Columns must exist. */
+/* Adds properties and notes. The columns must have been added. */
 void hists_describe(struct hists_state *s);
 
 #endif

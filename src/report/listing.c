@@ -76,7 +76,7 @@ static const struct kin_column columns[] = {
 			KIN_CELL_COUNT, .hidden = true },
 };
 
-enum { TAB = 8, MAX_TAB_COLUMN = 400 }; /* tabs further to the right are one blank */
+enum { TAB = 8, MAX_TAB_COLUMN = 400 }; /* a tab further to the right becomes one blank */
 
 struct listed_part {
 	const struct coverage *coverage;
@@ -84,11 +84,11 @@ struct listed_part {
 	const char *heading;
 	double whole;
 	uint32_t from, to;
-	uint32_t first;      /* of the file's lines with data: the first at or after `from` */
-	const char **counts; /* of those up to `to`, NULL until shown; owned */
-	const char *text;    /* lines ended by NUL, one after the other */
-	uint32_t n_text;     /* how many: from, from + 1, ... */
-	uint32_t counted;    /* the file in opts.line_counts, or NONE */
+	uint32_t first;      /* first of the file's lines with data at or after `from` */
+	const char **counts; /* texts of counts of the lines up to `to`; NULL until shown; owned */
+	const char *text;    /* lines, each ended by NUL */
+	uint32_t n_text;     /* number of lines in text: from, from + 1, ... */
+	uint32_t counted;    /* index of the file in opts.line_counts, or NONE */
 	char *owned;
 };
 
@@ -98,11 +98,11 @@ struct listing {
 	struct arena arena;
 	bool unterminated;
 
-	/* The place of the reading. */
+	/* Position of the reader. */
 	size_t part;
 	bool headed;
-	uint32_t n_shown; /* lines of text */
-	uint32_t next;    /* in the file's coverage lines */
+	uint32_t n_shown; /* lines of text so far */
+	uint32_t next;    /* index into the file's coverage lines */
 	const char *pos;
 	struct kin_cell cells[N_COLUMNS];
 };
@@ -246,9 +246,9 @@ static void listing_free(void *state)
 
 static const struct table_source rows = { rewind_rows, next_row, listing_free };
 
-/* ---- text ---- */
+/* ---- adding text ---- */
 
-/* Ends lines with NUL in place; a NUL of the file becomes a newline. */
+/* Replaces line ends by NUL, in place. A NUL in the file becomes a newline. */
 static void mark_lines(uint8_t *data, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -261,7 +261,7 @@ struct plain_listing {
 
 static void add_plain_line(struct plain_listing *p, const uint8_t *line, size_t n)
 {
-	static const char nul[] = "\xe2\x90\x80"; /* U+2400, a picture of NUL */
+	static const char nul[] = "\xe2\x90\x80"; /* U+2400, the symbol for NUL */
 	size_t column = 0;
 
 	if (n && line[n - 1] == '\r')
@@ -312,7 +312,7 @@ static void take_raw(struct listing *l, struct listed_part *p, struct source_tex
 
 	p->n_text = listing_count_lines(text);
 	l->unterminated = f->size && f->data[f->size - 1] != '\n';
-	mark_lines(f->data, f->size); /* and there is a NUL after the last byte */
+	mark_lines(f->data, f->size); /* there is a NUL after the last byte */
 	p->text = p->owned = (char *)TAKE(f->data);
 }
 
@@ -336,7 +336,7 @@ struct listing *listing_new(const struct listing_opts *opts)
 	return l;
 }
 
-/* The first of a file's lines with data whose number is at least `line`. */
+/* The index of the file's first line with data that is not before `line`. */
 static uint32_t find_line(const struct coverage *c, const struct coverage_file *f, uint64_t line)
 {
 	return COUNT_WHILE(f->n_lines, i, c->lines[f->first_line + i].line < line);

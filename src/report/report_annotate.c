@@ -1,8 +1,8 @@
-/* report_annotate.c - source text with time and counts beside each line: of functions, or of whole
- * files.
+/* report_annotate.c - source text of functions, or of whole files, with time and counts next to
+ * each line.
  *
- * A function's own lines are shown from the first to the last that has code of it. Code inlined
- * into it from elsewhere is shown as well, in parts of its own, as far as something was measured
+ * A function's own lines are shown from the first to the last line that has code of it. Code that
+ * was inlined into it from elsewhere is shown in separate parts, if something was measured
  * there. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@
 #include "report/listing.h"
 #include "report/reports.h"
 
-enum { MAX_GAP = 3 };                   /* lines between inlined lines of one part */
-enum { AROUND = 5, WORTH_HIDING = 12 }; /* lines beside those that matter; that may be left out */
+enum { MAX_GAP = 3 };                   /* lines between two inlined lines in one part */
+enum { AROUND = 5, WORTH_HIDING = 12 }; /* lines around those that matter; least to leave out */
 
 struct annotate_job {
 	const struct report_input *in;
@@ -28,11 +28,11 @@ struct annotate_job {
 	struct listing *listing;
 	struct coverage *whole;       /* of all places; NULL until needed */
 	VEC(struct coverage *) parts; /* of single functions */
-	double function_time;         /* of those that are being added */
+	double function_time;         /* ticks of the functions that are being added */
 	VEC(char *) notes;
-	VEC(const char *) absent; /* sources, where many are looked for */
+	VEC(const char *) absent; /* missing sources, if many are looked for */
 	bool looks_for_many;
-	struct kin_error *trouble; /* why a source was not read that could be on a better day */
+	struct kin_error *trouble; /* a failure to read a source that may not happen again */
 	struct arena arena;
 };
 
@@ -53,8 +53,8 @@ static PRINTF(2, 3) void note(struct annotate_job *j, const char *fmt, ...)
 	vec_push(&j->notes, text);
 }
 
-/* When the file was last changed that the code was read from, in ns since 1970. Of one that is gone
- * the recording knows it if there is no build id. 0: not known. */
+/* When the code's file was last changed, in ns since 1970; 0: not known. If the file is gone and
+ * has no build id, the recording knows the time. */
 static uint64_t time_of_object(const struct object_file *o)
 {
 	const struct kept_object *kept = object_kept(o);
@@ -64,12 +64,13 @@ static uint64_t time_of_object(const struct object_file *o)
 	return stat(object_path(o), &st) < 0 ? 0 : clock_ns_of(st.st_mtim);
 }
 
-/* The first of the objects with code of a file that is older than its source; NULL: none is. */
+/* The first object file with code of these lines that is older than the source; NULL: there is
+ * none. */
 static struct object_file *find_older(const struct annotate_job *j, const struct coverage *c,
 				      const struct coverage_file *f, const char *source)
 {
 	const struct coverage_line *lines = c->lines + f->first_line;
-	struct object_file *last = NULL; /* places come in runs of one */
+	struct object_file *last = NULL; /* successive places are mostly in the same object */
 	struct stat st;
 
 	if (stat(source, &st) < 0)
@@ -86,13 +87,14 @@ static struct object_file *find_older(const struct annotate_job *j, const struct
 	return NULL;
 }
 
-/* Whether the file does not exist, as opposed to one that cannot be read. */
+/* Whether the file does not exist, as opposed to a file that cannot be read. */
 static bool is_absent(const struct kin_error *err)
 {
 	return kin_error_kind(err) == KIN_ERROR_OS && !kin_error_errno(err);
 }
 
-/* Sources of the C library and the like are mostly not there: one line for all of them. */
+/* Adds one note for all missing sources: those of the C library and the like are usually
+ * missing. */
 static void note_absent(struct annotate_job *j)
 {
 	enum { NAMED = 3 };
@@ -112,7 +114,7 @@ static void note_absent(struct annotate_job *j)
 	free(names);
 }
 
-/* Opens what there is; a source that cannot be read is a note, its lines are shown without text. */
+/* Opens a source. If it cannot be read there is a note, and its lines are shown without text. */
 static void open_source(struct annotate_job *j, const struct coverage *c,
 			const struct coverage_file *f, struct listing_source *ret)
 {
@@ -225,8 +227,8 @@ static bool matters(const struct coverage_line *x)
 	return x->self > 0 || x->inclusive > 0 || x->total || x->calls;
 }
 
-/* The next stretch of lines that matter and what is around them, from number `after` + 1 on; false:
- * no more. *k: where to look on in the file's lines. */
+/* Finds the next stretch of lines that matter, with the lines around them, after line `after`.
+ * False: there are no more. *k: where to continue in the file's lines. */
 static bool next_stretch(const struct coverage *c, const struct coverage_file *f, uint32_t after,
 			 uint32_t *k, struct listing_part *ret)
 {
@@ -248,7 +250,8 @@ static bool next_stretch(const struct coverage *c, const struct coverage_file *f
 	return true;
 }
 
-/* Headers have thousands of lines, of which some matter: those, and what is around them. */
+/* Headers have thousands of lines, only some of which matter: shows these and the lines around
+ * them. */
 static void add_stretches(struct annotate_job *j, const struct coverage *c,
 			  const struct coverage_file *f)
 {
@@ -268,7 +271,7 @@ static void add_stretches(struct annotate_job *j, const struct coverage *c,
 	source_done(&source.text);
 }
 
-/* Where all lines have something to say they are all there. */
+/* Shows the whole file if all its lines have counts. */
 static void add_busy_file(struct annotate_job *j, const struct coverage *c,
 			  const struct coverage_file *f)
 {
@@ -278,8 +281,8 @@ static void add_busy_file(struct annotate_job *j, const struct coverage *c,
 		add_stretches(j, c, f);
 }
 
-/* What cannot be opened for a reason that may pass is told of at once: next time it may have
- * passed, and the order would be another one without a word. */
+/* Whether the source can be opened. A failure that may not happen again is reported as the job's
+ * trouble: otherwise the next run would show the files in another order without an explanation. */
 static bool is_here(struct annotate_job *j, const struct coverage_file *f)
 {
 	struct source_text text = { 0 };
@@ -292,7 +295,7 @@ static bool is_here(struct annotate_job *j, const struct coverage_file *f)
 	return here;
 }
 
-/* Nothing was named: all files in which something was measured, those that can be read first. */
+/* If nothing was named: adds all files in which something was measured, readable ones first. */
 static void add_busy_files(struct annotate_job *j)
 {
 	struct coverage *c = whole_coverage(j);
@@ -322,19 +325,20 @@ static void add_busy_files(struct annotate_job *j)
 
 /* ---- functions ---- */
 
-struct line_range {                 /* from the first to the last line of a function's own */
+struct line_range {                 /* a function's own lines, from the first to the last */
 	uint32_t file, first, last; /* indexes into files[] and its lines */
 	symid function;
 };
 
-struct named_function { /* all functions that one name stands for */
+struct named_function { /* all functions with one name */
 	VEC(symid) functions;
-	symid *function_of;     /* [n_symbols]: of their places, those of pieces included; NONE for
-				   others */
+	/* [n_symbols]: the function of each of their places, including places in split-off pieces;
+	 * NONE for other places. */
+	symid *function_of;
 	uint8_t *wanted;        /* [n_symbols] */
-	struct line_range *own; /* [n_symbols], by function; last < first: none */
-	VEC(struct line_range) ranges; /* those, in order, overlapping ones joined */
-	uint8_t *shown;                /* [n_lines]: in one of the ranges */
+	struct line_range *own; /* [n_symbols]: own lines of each function; last < first: none */
+	VEC(struct line_range) ranges; /* all of `own` in order, overlapping ranges joined */
+	uint8_t *shown;                /* [n_lines]: the line is in one of the ranges */
 };
 
 static void named_done(struct named_function *n)
@@ -347,7 +351,7 @@ static void named_done(struct named_function *n)
 	free(n->shown);
 }
 
-/* The places of a function that exists only inlined in others. */
+/* Finds the places of a function that exists only inlined into others. */
 static void find_places_inlined(const struct symbols *s, const symid *named, size_t n,
 				struct named_function *ret)
 {
@@ -391,7 +395,8 @@ static void find_functions(struct annotate_job *j, const char *name, struct name
 		ret->wanted[i] = ret->function_of[i] != NONE;
 }
 
-/* A place is of the function's own code if it has its name; that of code inlined is another. */
+/* Extends functions' own ranges by a line. A place belongs to the function's own code if it has the
+ * function's name; inlined code has another name. */
 static void widen_own(struct named_function *n, const struct symbols *s, const struct coverage *c,
 		      uint32_t file, uint32_t line)
 {
@@ -419,7 +424,7 @@ static int by_position(const void *l, const void *r)
 	return ORDER(a->function, b->function);
 }
 
-/* Instances of a template share their lines. */
+/* Collects the ranges and joins those that overlap: instances of a template share their lines. */
 static void join_ranges(struct named_function *n)
 {
 	size_t kept = 0;
@@ -491,7 +496,7 @@ static void add_own(struct annotate_job *j, const struct coverage *c,
 	source_done(&source.text);
 }
 
-/* Lines elsewhere where something was measured, neighbours together. */
+/* Finds measured lines outside the own ranges; lines close to each other share a range. */
 static void find_inlined(const struct named_function *n, const struct coverage *c, uint32_t file,
 			 struct named_function *ret)
 {
@@ -594,7 +599,7 @@ static void job_free(void *what)
 	free(j);
 }
 
-/* Some library may have lines, and nothing was seen in it. */
+/* Adds a note if the table is empty although some library has lines. */
 static void note_nothing(const struct report_input *in, struct kin_table *t)
 {
 	struct kin_row row;

@@ -1,4 +1,4 @@
-/* report_asm.c - the instructions of functions, with what was measured at each. */
+/* report_asm.c - the instructions of functions, with time and calls of each. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ enum {
 	N_COLUMNS
 };
 
-enum asm_choice { CHOICE_NONE, CHOICE_INLINED /* what was inlined into it */, CHOICE_WHOLE };
+enum asm_choice { CHOICE_NONE, CHOICE_INLINED /* subjects inlined there */, CHOICE_WHOLE };
 
 enum { MOST_FUNCTIONS = 10, MOST_INSTRUCTIONS = 2000000 };
 
@@ -68,26 +68,27 @@ static const struct kin_column columns[N_COLUMNS] = {
 };
 
 struct asm_instruction {
-	uint64_t addr; /* flat */
+	uint64_t addr; /* flat address */
 	uint64_t calls, samples;
 	double self, inclusive;
 	uint32_t size;
 	char *text;    /* owned */
-	char *inlined; /* owned; NULL: no function was inlined there */
+	char *inlined; /* functions inlined there; owned; NULL: none */
 	char bytes[2 * 16 + 1];
 };
 
-struct asm_stretch { /* a function, or a piece of one */
+struct asm_stretch { /* a function, or a piece of a function */
 	symid symbol;
-	size_t first, n; /* in code[] */
-	char *inlined;   /* owned; only what this function is there is shown. NULL: all */
+	size_t first, n; /* range in code[] */
+	char *inlined;   /* the inlined function to which the stretch is limited; owned. NULL: all
+			    code is shown */
 };
 
 struct opened_source {
-	const char *path; /* as named */
+	const char *path; /* as in the debug information */
 	struct source_text text;
 	bool is_read;
-	VEC(size_t) starts; /* of lines */
+	VEC(size_t) starts; /* offsets of the lines */
 };
 
 struct asm_job {
@@ -97,8 +98,8 @@ struct asm_job {
 	VEC(struct asm_stretch) stretches; /* by address */
 	VEC(struct asm_instruction) code;  /* by address, too */
 	VEC(struct opened_source) sources;
-	uint64_t base; /* flat less link-time address, of the stretch at hand */
-	const struct object_file *without_code; /* the last of which that was noted */
+	uint64_t base; /* flat address less link-time address, in the current stretch */
+	const struct object_file *without_code; /* last object noted to have none */
 	bool too_many;
 };
 
@@ -169,7 +170,7 @@ static struct kin_error *choose_named(const struct asm_job *j, uint8_t *wanted)
 
 /* ---- instructions ---- */
 
-/* "app::leaf(int)+0x12", of the target of a call or jump; to be freed, or NULL. */
+/* The target of a call or jump, "app::leaf(int)+0x12"; to be freed, or NULL. */
 static char *target_name(struct asm_job *j, const struct object_instruction *i)
 {
 	const char *operand = i->operands;
@@ -224,7 +225,7 @@ static bool is_subject(const struct asm_job *j, const char *raw)
 	return false;
 }
 
-/* Drops the stretch's instructions that are of none of the subjects. is_kept: [s->n] */
+/* Drops the stretch's instructions that belong to none of the subjects. is_kept: [s->n] */
 static void keep_subjects(struct asm_job *j, struct asm_stretch *s, const bool *is_kept)
 {
 	struct asm_instruction *code = j->code.at + s->first;
@@ -242,8 +243,8 @@ static void keep_subjects(struct asm_job *j, struct asm_stretch *s, const bool *
 	s->n = n;
 }
 
-/* "insert < push_back": what was inlined where each instruction of the stretch is, which is the
- * last so far. */
+/* Names the functions inlined at each instruction of the stretch, which is the last one so far:
+ * "insert < push_back". */
 static void name_inlined(struct asm_job *j, struct object_file *o, struct asm_stretch *s,
 			 enum asm_choice choice)
 {
@@ -313,9 +314,9 @@ static struct kin_error *disassemble(struct asm_job *j, const uint8_t *wanted)
 	return NULL;
 }
 
-/* ---- what was measured ---- */
+/* ---- time and calls ---- */
 
-/* The instruction that an address is in, or NONE. */
+/* The instruction at an address, or NONE. */
 static uint32_t find(const struct asm_job *j, uint64_t flat)
 {
 	size_t low = COUNT_WHILE(j->code.n, i, j->code.at[i].addr + j->code.at[i].size <= flat);
@@ -341,7 +342,7 @@ static void measure_samples(struct asm_job *j)
 	symid *self = xrealloc(NULL, s->n_frames + 1, sizeof(*self));
 	instruction_of[0] = NONE;
 	for (frameid i = 0; i < s->n_frames; i++) {
-		self[i] = i; /* each frame is a place of its own */
+		self[i] = i; /* each frame is a separate place */
 		instruction_of[i] = i ? find_frame(j, i) : NONE;
 	}
 	double *inclusive = stack_times(s, self, instruction_of, j->code.n);
@@ -360,7 +361,8 @@ static void measure_samples(struct asm_job *j)
 	free(self);
 }
 
-/* The caller's address is where the call returns to. */
+/* Adds calls to call instructions. An arc's address in the caller is the return address, so the
+ * call is before it. */
 static void count_calls(struct asm_job *j)
 {
 	const struct profile *p = report_flat(j->in);
@@ -420,7 +422,7 @@ static char *source_text(struct asm_job *j, const struct srcloc *at)
 
 /* ---- rows ---- */
 
-/* The time of the function with all its pieces, in ticks. */
+/* The time of the function, including all its pieces, in ticks. */
 static double time_of_function(const struct asm_job *j, const struct asm_stretch *s)
 {
 	const struct symbol *at = j->in->symbols->at;
@@ -521,7 +523,7 @@ static void add_stretch(struct asm_job *j, const struct asm_stretch *s, uint32_t
 	}
 }
 
-/* Hottest first; pieces of a function by address. */
+/* Functions with most time first; pieces of a function by address. */
 static int by_owner_time(const void *l, const void *r, void *arg)
 {
 	const struct report_input *in = arg;

@@ -49,8 +49,9 @@ static int by_place(const struct symbols *s, symid l, symid r)
 	return ORDER(l, r);
 }
 
-/* The merge sort that qsort() of glibc 2.36 is, as rules may compare by what is no order: halves,
- * the smaller one first, the left one's elements first where they are equal. Depth: log2(n). */
+/* The merge sort of glibc 2.36's qsort(): rules may compare by a relation that is no order, so the
+ * algorithm determines the result. The array is halved, the first half being the smaller one; of
+ * equal elements those in the left half come first. Depth: log2(n). */
 static void merge_sort(const struct symbols *s, symid *at, size_t n, symid *scratch,
 		       int (*compare)(const struct symbols *s, symid l, symid r))
 {
@@ -64,7 +65,7 @@ static void merge_sort(const struct symbols *s, symid *at, size_t n, symid *scra
 		scratch[k++] = compare(s, at[i], at[j]) <= 0 ? at[i++] : at[j++];
 	while (i < half)
 		scratch[k++] = at[i++];
-	memcpy(at, scratch, k * sizeof(*at)); /* the rest is in place */
+	memcpy(at, scratch, k * sizeof(*at)); /* the rest is already in place */
 }
 
 static symid *sorted_symbols(const struct report_input *in, const struct report_opts *o, size_t *n)
@@ -104,9 +105,9 @@ static struct kin_cell *add_row(struct kin_table *t, const struct report_input *
 	return c;
 }
 
-/* A line place is not called, and how often it was executed without a block of its own is not
- * known. Nor is it of a function that was executed without being called from counted code: that is
- * not zero. */
+/* The number of calls of a function; false: there is none, or it is not known. Line places are not
+ * called, and how often they were executed without a block of their own is not known. If a function
+ * was executed without a call from counted code, its number of calls is not known, and is not 0. */
 static bool count_calls(const struct callgraph *g, const struct blocks *blocks,
 			const bool *on_stacks, symid id, uint64_t *ret)
 {
@@ -139,7 +140,7 @@ static void add_symbol(struct kin_table *t, const struct report_input *in,
 		c[OUTSIDE] = cell_count(n->outside_calls);
 }
 
-/* With places that are functions, a block's own line is looked up. */
+/* Adds rows for blocks. If places are functions, the line of each block is looked up. */
 static void add_blocks(struct kin_table *t, const struct report_input *in,
 		       const struct report_opts *o, const struct blocks *blocks, symid id)
 {

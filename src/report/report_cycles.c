@@ -1,5 +1,5 @@
-/* report_cycles.c - functions that call each other in a circle: whether they really do, how one
- * gets in, and what would have to go for them not to. */
+/* report_cycles.c - functions that call each other in a cycle: whether they really do, how the
+ * cycle is entered, and which calls would have to go to break it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ enum {
 	N_COLUMNS
 };
 
-enum { MOST = 10 }; /* rows of a kind per cycle */
+enum { MOST = 10 }; /* rows of each kind per cycle */
 
 static const struct kin_column columns[N_COLUMNS] = {
 	[CYCLE] = { "cycle", "cycle", "number of the cycle, as in the call graph", KIN_CELL_COUNT },
@@ -76,15 +76,16 @@ struct cycles_job {
 	uint32_t cycle, group;
 };
 
-struct cycle_call {     /* into or within a cycle */
-	symid from, to; /* from: NONE: nobody knows */
+struct cycle_call {     /* calls into or within a cycle */
+	symid from, to; /* from: NONE: not known */
 	double time;
 	uint64_t count, samples;
 };
 
 struct cycle_calls {
-	struct cycle_call most[MOST]; /* by by_time(): a large cycle has a thousand times as many */
-	size_t n;                     /* of all */
+	struct cycle_call most[MOST]; /* the first ones in order of by_time(): a large cycle has a
+					 thousand times as many */
+	size_t n;                     /* number of all calls */
 };
 
 static double time_of(const struct cg_node *n) { return n->self + n->child; }
@@ -249,7 +250,7 @@ static struct cycle_call call_of(const struct callgraph *g, arcid arc, const str
 				    m ? m->samples : 0 };
 }
 
-/* Entered from nowhere known. */
+/* Adds entries into the cycle whose caller is not known. */
 static void gather_spontaneous(const struct callgraph *g, symid id, struct cycle_calls *entries)
 {
 	struct cycle_call call = { NONE, id, 0, g->nodes[id].outside_calls, 0 };
@@ -274,7 +275,8 @@ static void gather_entries(const struct cycles_job *j, symid id, struct cycle_ca
 	}
 }
 
-/* By caller, as arcs lie: most arcs of a large cycle are within it. */
+/* Adds calls within the cycle, by caller, as arcs are sorted: most arcs of a large cycle are within
+ * it. */
 static void gather_inner(const struct cycles_job *j, symid id, struct cycle_calls *inner)
 {
 	const struct callgraph *g = j->in->graph;
@@ -341,9 +343,9 @@ static void describe_cycle(struct cycles_job *j)
 	j->group++;
 }
 
-/* ---- which ---- */
+/* ---- choice of cycles ---- */
 
-/* Whether the cycle has enough time, and a member that was asked for, if functions were named. */
+/* Whether the cycle has enough time and, if functions were named, has one of them as a member. */
 static bool is_wanted(const struct cycles_job *j, uint32_t cycle)
 {
 	const struct callgraph *g = j->in->graph;

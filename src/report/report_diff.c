@@ -1,5 +1,5 @@
-/* report_diff.c - what became slower, and what faster, as a table: rows beyond chance, and what is
- * said of the whole. */
+/* report_diff.c - a table of functions that became slower or faster: rows for changes beyond
+ * chance, and notes on the total. */
 #include "report/report_diff.h"
 
 #include <float.h>
@@ -40,7 +40,7 @@ enum {
 	N_COLUMNS
 };
 
-/* The columns of times, and those of shares. */
+/* The columns for times, and those for shares. */
 #define COLUMNS(kind)                                                                              \
 	{                                                                                          \
 		[CHANGE] = { .key = "change",                                                      \
@@ -175,12 +175,12 @@ static const struct kin_column share_columns[] = COLUMNS(KIN_CELL_SHARE);
 struct diff {
 	struct comparison *c;
 	const struct diff_opts *o;
-	double ticks; /* of the table, per unit */
+	double ticks; /* ticks of the table per unit */
 	struct effect total;
 	struct growth_interval growth; /* of the total */
 	size_t n_alone;                /* rows of functions that are new or gone */
-	bool fates;                    /* some row has one */
-	bool callers;                  /* some row's are others than before, by more than chance */
+	bool fates;                    /* some row has a fate */
+	bool callers;                  /* some row has other callers than before, beyond chance */
 };
 
 /* ---- rows ---- */
@@ -189,7 +189,7 @@ struct listed {
 	const struct compared_function *f;
 	struct effect effect;
 	double p, size;
-	double p_limit; /* that it has grown by more than the limit */
+	double p_limit; /* p-value of having grown by more than the limit */
 	const char *name, *object;
 };
 
@@ -200,11 +200,11 @@ static struct kin_cell cell_of_time(const struct diff *d, double x)
 	return d->c->o.shares ? cell_share(x) : cell_time(x * d->ticks);
 }
 
-/* The whole that changes are a share of. */
+/* What shares of changes are relative to. */
 static double whole_before(const struct diff *d) { return d->c->o.shares ? 1 : d->total.before; }
 
-/* In words; NULL: it is what it was. Counts are exact; without them a function may be there that no
- * sample has hit, and so may one that only one side has. */
+/* The fate in words; NULL: unchanged. Counts are exact. Without counts, a function that only one
+ * side has may have run on the other side without being hit by a sample. */
 static char *fate_in_words(const struct diff *d, const struct compared_function *f)
 {
 	const char *other = strtab_get(d->c->strings, f->other);
@@ -303,7 +303,7 @@ static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
 	if (b->calls.most && a->calls.most)
 		c[CALLS_GROWTH] = cell_share((double)a->calls.least / (double)b->calls.most - 1);
 	else if (a->calls.most && !a->calls.least)
-		c[CALLS_GROWTH] = cell_share(0); /* not in each recording */
+		c[CALLS_GROWTH] = cell_share(0); /* some recordings have none */
 	set_causes(d, t, c, l);
 	char *fate = fate_in_words(d, l->f);
 	c[FATE] = fate ? cell_text(table_text(t, fate)) : cell_none();
@@ -314,7 +314,7 @@ static void add_row(struct diff *d, struct kin_table *t, const struct listed *l)
 	c[NAME] = cell_text(table_text(t, l->name));
 }
 
-/* Counts are exact. */
+/* Whether calls became or ceased to be 0; counts are exact. */
 static bool is_new_or_gone(const struct diff *d, const struct compared_function *f)
 {
 	return comparison_is_counted(d->c) &&
@@ -330,7 +330,7 @@ static int compare(const void *pa, const void *pb)
 	return names ? names : strcmp(a->object, b->object);
 }
 
-/* Both tails, so that it agrees with the interval's lower end. */
+/* The p-value of both tails, so that it agrees with the lower end of the interval. */
 static double p_beyond(const struct diff *d, const struct listed *l)
 {
 	if (isnan(l->effect.growth) || !d->o->limited)
@@ -340,7 +340,7 @@ static double p_beyond(const struct diff *d, const struct listed *l)
 	return p < 1 ? p : 1;
 }
 
-/* All functions that there are, with what is to be said of each; *n of them. To be freed. */
+/* All functions that exist on some side, with their effects; *n of them. To be freed. */
 static struct listed *list_functions(const struct diff *d, size_t *n)
 {
 	struct listed *list = xrealloc(NULL, d->c->at.n + 1, sizeof(*list));
@@ -376,12 +376,13 @@ static struct listed *list_functions(const struct diff *d, size_t *n)
 	return list;
 }
 
-struct left_out {                   /* functions that take no more or less time than by chance */
-	size_t n, called_otherwise; /* more or less often, that is, which is no chance */
+struct left_out {                   /* functions whose time differs by no more than chance */
+	size_t n, called_otherwise; /* called_otherwise: called more or less often, which is no
+				       chance */
 };
 
-/* `all`: also what differs by no more than chance; else *left_out is how many do. Returns how many
- * rows there are. */
+/* Adds rows. `all`: also for changes within chance; otherwise *left_out counts these. Returns the
+ * number of rows. */
 static size_t add_rows(struct diff *d, struct kin_table *t, const struct listed *list, size_t n,
 		       bool all, struct left_out *left_out)
 {
@@ -417,11 +418,12 @@ static bool has_objects(const struct diff *d)
 	return false;
 }
 
-/* ---- what is said of the whole ---- */
+/* ---- notes on the total ---- */
 
 static bool is_seconds(const char *unit) { return unit && !strcmp(unit, "seconds"); }
 
-/* Of the total, if there is one before; without repetitions both ends are what was measured. */
+/* The interval of the total's growth, if there was any time before. Without repetitions both ends
+ * are the measured growth. */
 static struct growth_interval growth_of_total(const struct diff *d)
 {
 	if (comparison_is_repeated(d->c) && d->total.before > 0)
@@ -429,7 +431,8 @@ static struct growth_interval growth_of_total(const struct diff *d)
 	return (struct growth_interval){ d->total.growth, d->total.growth };
 }
 
-/* 1029 after 1000 are 2.9 % more, and no double says so exactly. */
+/* Whether the total has certainly grown by more than the limit. 1029 after 1000 is a growth of
+ * 2.9 %, which no double represents exactly: hence the tolerance. */
 static bool exceeds_limit(const struct diff *d)
 {
 	double limit = d->o->limit;
@@ -438,7 +441,8 @@ static bool exceeds_limit(const struct diff *d)
 
 static bool is_compared(const struct diff *d) { return d->total.before > 0 && d->total.after > 0; }
 
-/* A side without samples says nothing of a change, nor how many of its runs have none. */
+/* Whether the change of the total is known. A side without samples tells nothing about it, not even
+ * how many of its runs had none. */
 static bool is_known(const struct diff *d) { return comparison_is_counted(d->c) || is_compared(d); }
 
 static void note_change(const struct diff *d, struct kin_table *t)
@@ -457,7 +461,7 @@ static void note_change(const struct diff *d, struct kin_table *t)
 		   decimals, d->total.after, unit, change, interval);
 }
 
-/* "a sum of recordings": what the times of a side are; to be freed. */
+/* What the times of a side are: "a sum of recordings"; to be freed. */
 static char *made_of(const struct diff *d, int side)
 {
 	size_t runs = comparison_runs(d->c, side);
@@ -493,7 +497,7 @@ static void note_means(const struct diff *d, struct kin_table *t)
 			   before == 1 ? "" : "s", after);
 }
 
-/* Notes what the interval of the total includes, or why it has none. */
+/* Notes what the interval of the total includes, or why there is none. */
 static void note_chance(const struct diff *d, struct kin_table *t)
 {
 	const struct comparison *c = d->c;
@@ -509,13 +513,13 @@ static void note_chance(const struct diff *d, struct kin_table *t)
 			      "shows in repetitions, by kin compare or kin record -r 10");
 }
 
-/* What a sample stands for, if that is another amount on one side. Each thread lacks what it did
- * after its last sample, which no repetition shows. */
+/* Notes the weight of a sample on both sides if they differ much. Each thread lacks its time after
+ * its last sample, which repetitions do not reveal. */
 static void note_rates(const struct diff *d, struct kin_table *t)
 {
 	const struct comparison_side *b = &d->c->side[BEFORE], *a = &d->c->side[AFTER];
 	bool alike = b->weight < 2 * a->weight && a->weight < 2 * b->weight;
-	bool gmon = b->inner_only || a->inner_only; /* which lacks nothing at the end */
+	bool gmon = b->inner_only || a->inner_only; /* nothing is lacking there at the end */
 	if (!b->sampled || !a->sampled || alike || gmon || !is_seconds(d->c->unit))
 		return;
 	char *text = xprintf("a sample stands for %.3g ms before and for %.3g after: each thread "
@@ -572,14 +576,15 @@ static void note_totals(const struct diff *d, struct kin_table *t)
 	note_needed(d, t);
 }
 
-/* Whether the total is another one, whatever its functions say one by one. */
+/* Whether the total differs, whatever its single functions do. */
 static bool total_differs(const struct diff *d)
 {
 	return exceeds_limit(d) ||
 	       (comparison_is_repeated(d->c) && contrast_p(&d->total.change) <= level);
 }
 
-/* One may be called more often, and the other less. */
+/* Notes functions of equal name whose calls are summed: one may be called more often, the other
+ * less. */
 static void note_added_up(const struct diff *d, struct kin_table *t)
 {
 	const struct compared_function *last = NULL;
@@ -606,7 +611,7 @@ static void note_added_up(const struct diff *d, struct kin_table *t)
 	free(text);
 }
 
-/* Functions that are shown as new and gone may be the same under another name. */
+/* Notes that functions shown as new and gone may be the same function under another name. */
 static void note_unread(const struct diff *d, struct kin_table *t)
 {
 	size_t n = d->c->side[BEFORE].unread + d->c->side[AFTER].unread;
@@ -629,7 +634,8 @@ static void note_left_out(const struct left_out *x, const char *what, struct kin
 	free(calls);
 }
 
-/* A change that all functions have a little of is in no row, unless they are all shown. */
+/* Adds the rows. A change that is spread over all functions is in no single row, so all functions
+ * are then shown. */
 static void add_changes(struct diff *d, struct kin_table *t)
 {
 	const char *what = d->c->o.by_line ? "line" : "function";
@@ -651,7 +657,7 @@ static void add_changes(struct diff *d, struct kin_table *t)
 	free(list);
 }
 
-/* Hides the times if neither side was sampled: there are calls alone. */
+/* Hides the columns of times if neither side was sampled: there are only calls. */
 static void show_columns(const struct diff *d, struct kin_table *t)
 {
 	static const char *const of_time[] = { "change", "change_share", "chance", "before",

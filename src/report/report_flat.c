@@ -1,4 +1,4 @@
-/* report_flat.c - time per symbol, and calls where they were counted. */
+/* report_flat.c - time per symbol, and calls if they were counted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static const struct kin_column columns[] = {
 
 static const struct selection everything;
 
-/* The largest time per call, in ticks: what the unit of the per-call columns is chosen by. */
+/* The largest time per call, in ticks. It determines the unit of the per-call columns. */
 static double largest_per_call(const struct callgraph *g)
 {
 	double most = 0;
@@ -83,7 +83,7 @@ static bool is_idle(const struct callgraph *g, const struct cg_node *n, const st
 	return !n->calls && n->self == 0 && !((o->callers || g->measured) && n->child != 0);
 }
 
-/* The time that a minimum share is held against. */
+/* The time that is compared with the minimum share. */
 static double time_of(const struct callgraph *g, const struct cg_node *n)
 {
 	return g->measured ? n->self + n->child : n->self;
@@ -99,7 +99,7 @@ static bool is_listed(const struct report_input *in, const struct report_opts *o
 	       time_of(in->graph, n) >= o->min_share * report_whole(o, in->graph->total);
 }
 
-/* Symbols with equal time and calls by name. `keys` are by time, then calls. */
+/* Sorts symbols with equal time and calls by name. `keys` are sorted by time, then calls. */
 static void sort_ties(const struct report_input *in, struct sort_key *keys, size_t n)
 {
 	const struct cg_node *nodes = in->graph->nodes;
@@ -161,7 +161,7 @@ struct flat_state {
 	struct kin_cell cells[N_COLUMNS];
 };
 
-/* Without a sample it was not measured, which is not 0. */
+/* Time per call. Without a sample the time was not measured, so the cell is empty, not 0. */
 static struct kin_cell per_call(const struct flat_state *s, symid id, double time)
 {
 	const struct cg_node *n = &s->in.graph->nodes[id];
@@ -200,7 +200,7 @@ static bool is_busy(const struct callgraph *g, symid id)
 	return n->self > 0 || n->calls > 0 || (g->measured && n->child > 0);
 }
 
-/* The next symbols are anywhere in memory. */
+/* Prefetches the next symbols, which may be anywhere in memory. */
 static void prefetch(const struct flat_state *s)
 {
 	enum { NAME_AHEAD = 8, AHEAD = 16 };

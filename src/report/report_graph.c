@@ -1,5 +1,6 @@
-/* report_graph.c - gprof's call graph: for each function, and each cycle as a whole, its callers
- * above it and its callees below, for the cycle below its members.
+/* report_graph.c - gprof's call graph: an entry for each function, and for each cycle as a whole.
+ * An entry lists callers above the function and callees below it; for a cycle it lists the members
+ * below.
  *
  * Rows are made as they are read: a large program has millions. */
 #include <inttypes.h>
@@ -65,56 +66,57 @@ static const struct kin_column columns[N_COLUMNS] = {
 
 enum phase { ENTER, CALLERS, SPONTANEOUS, PRIMARY, MEMBERS, CALLEES };
 
-struct label { /* what a row says of a node, made once and kept small: it is looked up per row */
+struct label { /* the texts and numbers that rows show of a node: made once, and small, as each row
+		  looks them up */
 	const char *text; /* name and cycle; NULL until first shown */
 	uint32_t length;
 	uint32_t index;
 	uint32_t cycle : 31;
 	uint32_t shown : 1;
-	objid object; /* of a function, if there is a program */
+	objid object; /* object of a function; only if there is a program */
 };
 
 struct number_range {
 	double low, high;
 };
 
-/* Nobody reads rows with less: there may be a million of them. Of up to ten thousand samples each
- * one has as much. */
+/* Rows below this share are too small for a person to read, and there may be a million of them.
+ * With up to ten thousand samples, each sample has at least this share. */
 static const double SHARE_TO_READ = 0.0001;
 
-/* Those that are not too small. */
+/* The arcs that are not too small. */
 struct kept_arcs {
 	VEC(arcid) by_caller;
-	arcid *by_callee;                /* the same */
-	uint32_t *of_caller, *of_callee; /* [functions + 1]: indices of their first arcs */
+	arcid *by_callee;                /* the same arcs, by callee */
+	uint32_t *of_caller, *of_callee; /* [functions + 1]: index of the function's first arc */
 };
 
 struct graph_state {
 	struct report_input in;
 	const struct report_opts *o;
 	struct kin_table *table;
-	double least;             /* ticks: what has less has no row */
-	struct kept_arcs kept;    /* if least is above 0 */
+	double least;             /* ticks; nodes and arcs with less have no row */
+	struct kept_arcs kept;    /* only if least is above 0 */
 	struct label *labels;     /* [nodes] */
 	bool *uncounted;          /* [objects]: report_uncounted() */
 	struct kin_cell *objects; /* [objects]: their names; without a type until first shown */
-	struct cg_listed *list;   /* the callers or callees at hand: [n_list] */
-	size_t n_list, room;      /* room: of list */
-	bool has_callers;         /* there are some, of which some may be in no row */
-	bool *chosen;             /* [nodes]: has its entry printed; NULL: all that qualify */
+	struct cg_listed *list;   /* [n_list]: callers or callees of the current entry */
+	size_t n_list, room;      /* room: allocated size of list */
+	bool has_callers;         /* the entry has callers, though some may have no row */
+	bool *chosen;             /* [nodes]: the node's entry is wanted; NULL: all entries are */
 	size_t entry;             /* index into order[] */
-	objid object;             /* of the entry: object_here() */
+	objid object;             /* object of the entry: object_here() */
 	enum phase phase;
-	uint32_t k; /* within the phase */
+	uint32_t k; /* position within the phase */
 	uint32_t group;
 	struct kin_cell cells[N_COLUMNS];
 
-	/* For who looks for extremes: callers and callees are not listed entry by entry, but behind
-	 * the entries. */
+	/* For readers that only need the extremes of columns: callers and callees are not listed in
+	 * each entry, but once, after all entries. */
 	bool arcs_apart;
 	symid other_at;
 	arcid arc_at;
-	struct number_range self, child, samples; /* of arcs so far */
+	struct number_range self, child, samples; /* ranges of the arcs so far */
 };
 
 static const char *make_text(struct graph_state *s, nodeid id)
@@ -174,7 +176,7 @@ static double time_of(const struct cg_node *n) { return callgraph_shown_self(n) 
 
 static bool is_small(const struct graph_state *s, double time) { return time < s->least; }
 
-/* Arcs that take no time are not. */
+/* Arcs within cycles are never small: no time flows along them. */
 static bool is_small_arc(const struct graph_state *s, const struct cg_listed *arc)
 {
 	return arc->class == CG_OUTER && is_small(s, arc->time.self + arc->time.child);
@@ -205,7 +207,7 @@ static void set(struct graph_state *s, nodeid id)
 	const struct label *l = label_of(s, id);
 	struct kin_cell *c = s->cells;
 
-	/* Field by field: whole cells are copied with what is between their fields. */
+	/* Sets single fields: copying whole cells would also copy their padding. */
 	c[SHARE].type = c[SELF].type = c[CHILDREN].type = c[CALLED].type = KIN_CELL_NONE;
 	c[PER_CALL].type = c[SAMPLES].type = c[OBJECT].type = KIN_CELL_NONE;
 	c[INDEX].type = c[LISTED].type = KIN_CELL_COUNT;
@@ -218,7 +220,7 @@ static void set(struct graph_state *s, nodeid id)
 	c[CYCLE].count = l->cycle;
 }
 
-/* The time that came from nowhere known; of a cycle, to any of its members. */
+/* The time without a known caller; for a cycle, the sum over its members. */
 static struct cg_time root_time(const struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -234,7 +236,7 @@ static struct cg_time root_time(const struct graph_state *s)
 	return sum;
 }
 
-/* A row for callers that are not known, or whose calls were not counted. */
+/* Sets a row for unknown callers, or for callers whose calls were not counted. */
 static void set_spontaneous(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -258,14 +260,15 @@ static void set_spontaneous(struct graph_state *s)
 	s->cells[CALLED] = cell_of(n->outside_calls, g->nodes[head].sharing_calls);
 }
 
-/* Of a cycle as a whole it is not asked which of its functions are uncounted. */
+/* Whether times per call are shown. A cycle as a whole shows them only if no object is
+ * uncounted. */
 static bool has_per_call(const struct graph_state *s, nodeid id)
 {
 	return id < s->in.graph->n_symbols ? !report_is_uncounted(&s->in, s->uncounted, id)
 					   : !s->uncounted;
 }
 
-/* The time of a call, and in how many samples it was measured. */
+/* Sets the time of an arc, and the number of samples in which it was measured. */
 static void set_time_of_arc(struct graph_state *s, const struct cg_listed *arc, nodeid callee)
 {
 	const struct callgraph *g = s->in.graph;
@@ -275,7 +278,7 @@ static void set_time_of_arc(struct graph_state *s, const struct cg_listed *arc, 
 	c[SELF].number = arc->time.self;
 	c[CHILDREN].number = arc->time.child;
 	if (arc->count && (!g->measured || arc->total > 0) && has_per_call(s, callee)) {
-		/* no sample: not measured, not 0 */
+		/* without a sample: not measured, which is not 0 */
 		c[PER_CALL].type = KIN_CELL_TIME;
 		c[PER_CALL].number = arc->total / (double)arc->count;
 	}
@@ -283,7 +286,8 @@ static void set_time_of_arc(struct graph_state *s, const struct cg_listed *arc, 
 		c[SAMPLES] = cell_count(arc->samples);
 }
 
-/* That of a function, or of all members of a cycle; NONE: they are in several. */
+/* The object of the entry's function, or of all members of a cycle; NONE: members are in
+ * several. */
 static objid object_here(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -298,7 +302,7 @@ static objid object_here(struct graph_state *s)
 	return ret;
 }
 
-/* A caller, a callee or a member: with its object if that is not the entry's. */
+/* Sets a caller, a callee or a member. Its object is shown if it differs from the entry's. */
 static void set_other(struct graph_state *s, symid id)
 {
 	set(s, id);
@@ -306,14 +310,14 @@ static void set_other(struct graph_state *s, symid id)
 		s->cells[OBJECT] = object_of(s, id);
 }
 
-/* One arc of the entry; `callee` is the function, or the cycle, that is called. */
+/* Sets the row of one arc; `callee` is the called function or cycle. */
 static void set_arc(struct graph_state *s, const struct cg_listed *arc, nodeid callee)
 {
 	const struct callgraph *g = s->in.graph;
 	struct kin_cell *c = s->cells;
 
 	set_other(s, arc->other);
-	c[CALLED].count = arc->count; /* and .pair.a */
+	c[CALLED].count = arc->count; /* this is also .pair.a */
 	c[CALLED].type = arc->class == CG_OUTER ? KIN_CELL_OF : KIN_CELL_COUNT;
 	if (g->measured && !arc->count) /* only seen on stacks */
 		c[CALLED].type = KIN_CELL_NONE;
@@ -324,8 +328,8 @@ static void set_arc(struct graph_state *s, const struct cg_listed *arc, nodeid c
 	set_time_of_arc(s, arc, callee);
 }
 
-/* How often a function was called, and how often by itself; of a cycle, by its members. Where
- * cycles have callers, calls within them are theirs and not their members'. */
+/* Sets how often a function was called by others and by itself; for a cycle: by its members. If
+ * cycles list callers, calls within a cycle count for the cycle, not for its members. */
 static void set_calls(struct graph_state *s, nodeid id)
 {
 	const struct callgraph *g = s->in.graph;
@@ -359,14 +363,14 @@ static void set_primary(struct graph_state *s)
 	s->cells[SELF] = cell_time(callgraph_shown_self(n));
 	s->cells[CHILDREN] = cell_time(n->shown_child);
 	set_calls(s, id);
-	if (n->calls && time > 0 && has_per_call(s, id)) /* as of an arc */
+	if (n->calls && time > 0 && has_per_call(s, id)) /* as for an arc */
 		s->cells[PER_CALL] = cell_time(time / (double)n->calls);
 	if (g->measured && is_cycle(s))
 		s->cells[SAMPLES] = cell_of(g->cycles[id - g->n_symbols].reentered,
 					    g->cycles[id - g->n_symbols].samples);
 }
 
-/* A member in the cycle's entry, with the calls from within the cycle. */
+/* Sets a member in the cycle's entry, with the calls from within the cycle. */
 static void set_member(struct graph_state *s, symid id)
 {
 	const struct cg_node *n = &s->in.graph->nodes[id];
@@ -397,7 +401,7 @@ static void go(struct graph_state *s, enum phase phase)
 	s->k = 0;
 }
 
-/* Leaves out calls with less than the least share. */
+/* Drops listed arcs that are too small. */
 static void drop_small(struct graph_state *s)
 {
 	struct cg_listed *list = s->list;
@@ -409,7 +413,7 @@ static void drop_small(struct graph_state *s)
 	s->n_list = n;
 }
 
-/* What is in the list is lost. */
+/* Enlarges the list; its contents are lost. */
 static void make_room(struct graph_state *s, size_t n)
 {
 	if (n <= s->room)
@@ -445,8 +449,8 @@ static void list_all(struct graph_state *s, enum phase phase)
 		callgraph_list_callees(g, id, s->list);
 }
 
-/* To the callers or callees of the entry. Their labels and names lie all over memory: fetched
- * together they take a fraction of the time of one after the other. */
+/* Lists the callers or callees of the entry. Their labels and names are scattered over memory:
+ * prefetching them together takes a fraction of the time. */
 static void list(struct graph_state *s, enum phase phase)
 {
 	s->has_callers = current(s)->n_in;
@@ -468,8 +472,8 @@ static void list(struct graph_state *s, enum phase phase)
 	}
 }
 
-/* The same of a cycle, which has none where cycles are bare. The list before goes first: that
- * around a large cycle is the most that the report ever needs. */
+/* Lists the callers or callees of a cycle; bare cycles have none. The old list is freed first: the
+ * list around a large cycle is the largest allocation of this report. */
 static void list_around(struct graph_state *s, enum phase phase)
 {
 	const struct callgraph *g = s->in.graph;
@@ -489,7 +493,7 @@ static void list_around(struct graph_state *s, enum phase phase)
 	go(s, phase);
 }
 
-/* Goes to the next entry that is listed; false at the end. */
+/* Goes to the next entry that is shown; false at the end. */
 static bool enter(struct graph_state *s)
 {
 	size_t n = s->in.graph->n_symbols + s->in.graph->n_cycles;
@@ -532,7 +536,7 @@ static bool is_small_member(const struct graph_state *s, symid id)
 	return is_small(s, time_of(&s->in.graph->nodes[id]));
 }
 
-/* The next of the list, if there is one. */
+/* Makes a row for the next arc of the list, if there is one. */
 static bool next_arc(struct graph_state *s, struct kin_row *row)
 {
 	bool calls = s->phase == CALLERS;
@@ -557,7 +561,7 @@ static bool next_member(struct graph_state *s, struct kin_row *row)
 	return emit(s, row, KIN_ROW_MEMBER);
 }
 
-/* One step, behind the last arc of a list: true if it made a row. */
+/* One step after the last arc of a list; true if it made a row. */
 static bool step(struct graph_state *s, struct kin_row *row)
 {
 	switch (s->phase) {
@@ -588,7 +592,7 @@ static bool step(struct graph_state *s, struct kin_row *row)
 	return false;
 }
 
-/* Whether the number lies between others; it is one of them from now on. */
+/* Whether the number lies within the range; the range is extended to include it. */
 static bool is_between(struct number_range *s, double v)
 {
 	bool ret = v >= s->low && v <= s->high;
@@ -597,7 +601,8 @@ static bool is_between(struct number_range *s, double v)
 	return ret;
 }
 
-/* Whether an arc shows nothing that names, or arcs before it, do not. */
+/* Whether an arc's row cannot change the extremes, given the rows of all names and of earlier
+ * arcs. */
 static bool is_usual(struct graph_state *s, const struct cg_listed *arc)
 {
 	if (arc->count || !s->in.graph->measured)
@@ -610,7 +615,8 @@ static bool is_usual(struct graph_state *s, const struct cg_listed *arc)
 	return self && child && samples;
 }
 
-/* Behind the entries, if arcs are apart: the name of each caller or callee, and then arcs. */
+/* After the entries, if arcs are apart: a row with the name of each caller or callee, then rows of
+ * arcs. */
 static bool next_apart(struct graph_state *s, struct kin_row *row)
 {
 	const struct callgraph *g = s->in.graph;
@@ -654,7 +660,7 @@ static void restart(struct graph_state *s, bool arcs_apart)
 	go(s, ENTER);
 }
 
-/* Whether each arc is in two entries, its callee's and its caller's. */
+/* Whether each arc is shown in two entries, its callee's and its caller's. */
 static bool shows_all_arcs(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -690,7 +696,7 @@ static void free_state(void *state)
 
 static const struct table_source source = { rewind_rows, next, free_state, rewind_extremes };
 
-/* The functions a person named: by symbol, or as displayed. */
+/* Chooses the functions that a person named, by symbol or as displayed. */
 static struct kin_error *choose(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -710,7 +716,8 @@ static struct kin_error *choose(struct graph_state *s)
 	return NULL;
 }
 
-/* If all is to be shown: in the order in which names and nodes lie in memory. */
+/* Makes all labels if all entries are shown, in the order in which names and nodes lie in
+ * memory. */
 static void make_labels(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;
@@ -744,7 +751,7 @@ static void note_unknown(const struct callgraph *g, size_t cycle, struct kin_tab
 			   cycle, samples, samples > 1 ? "s" : "");
 }
 
-/* Whether the stacks bear out each cycle of calls. */
+/* Notes whether the stacks confirm a cycle of calls. */
 static void note_cycle(const struct callgraph *g, size_t c, struct kin_table *t)
 {
 	const struct cg_cycle *m = &g->cycles[c];
@@ -770,7 +777,7 @@ static void note_cycle(const struct callgraph *g, size_t c, struct kin_table *t)
 	}
 }
 
-/* Of a cycle that is left out there is nothing to say. */
+/* Notes that times are measured, and what is known of each cycle that is shown. */
 static void note_cycles(const struct graph_state *s)
 {
 	enum { MOST = 20 };
@@ -795,7 +802,8 @@ static bool is_in_graph(const struct callgraph *g, symid id)
 	return n->calls || n->self_calls || time_of(n) > 0;
 }
 
-/* Finds the arcs that are not too small, so that it takes no time to list the others. */
+/* Collects the arcs that are not too small, so that the others cost no time when entries are
+ * listed. */
 static void keep_large(struct graph_state *s)
 {
 	const struct callgraph *g = s->in.graph;

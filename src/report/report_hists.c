@@ -1,4 +1,4 @@
-/* report_hists.c - Children and Self by any keys, and the call chains of each row. */
+/* report_hists.c - Children and Self, summed by any keys, and the call chains of each row. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +115,8 @@ static struct kin_cell figure_cell(const struct hists_state *s, const struct his
 	return cell_none();
 }
 
-/* Whether the number of a thread or process is shown without the command, which has a column of its
- * own. */
+/* Whether the number of a thread or process is shown without the command, because the command has a
+ * column. */
 static bool is_bare_number(const struct hists_ask *a, enum hist_key key)
 {
 	bool commands = false;
@@ -221,7 +221,7 @@ static double share_of_node(const struct hists_state *s, uint32_t node)
 		     relative ? (double)(p->sum - p->hit) : hists_total(s, 0, false));
 }
 
-/* Depth first; the parent links are the stack. */
+/* Depth first; links to the parents replace a stack. */
 static void emit_tree(struct hists_state *s)
 {
 	const struct chain_node *nodes = s->chain->nodes;
@@ -249,7 +249,7 @@ static void emit_tree(struct hists_state *s)
 	}
 }
 
-struct chain_end { /* of chains */
+struct chain_end { /* the end of a chain */
 	uint32_t node;
 	uint64_t hit;
 	size_t order;
@@ -276,10 +276,10 @@ static void emit_one(struct hists_state *s, uint32_t node)
 	}
 	s->emitted.at[first].joins = false;
 	s->emitted.at[first].share = part;
-	/* What the renderers show of a whole chain stands with its last hop. */
+	/* Figures of a whole chain are in the row of its last hop. */
 }
 
-/* Whole chains, heaviest first; longer ones first where nothing else tells them apart. */
+/* Emits whole chains, heaviest first; of equal ones the longer chains first. */
 static void emit_ends(struct hists_state *s, uint64_t min)
 {
 	VEC(struct chain_end) ends = { 0 };
@@ -290,7 +290,7 @@ static void emit_ends(struct hists_state *s, uint64_t min)
 			at = nodes[at].first;
 			continue;
 		}
-		for (;;) { /* leave it: those below come before it */
+		for (;;) { /* leaves the node: chains below come before its own */
 			if (nodes[at].hit && nodes[at].hit >= min)
 				vec_push(&ends, ((struct chain_end){ at, nodes[at].hit, ends.n }));
 			const struct chain_node *parent = &nodes[nodes[at].parent];
@@ -310,7 +310,8 @@ static void emit_ends(struct hists_state *s, uint64_t min)
 	vec_free(&ends);
 }
 
-/* Of the samples whose chains a row may have; where its children take part its Self does, too. */
+/* The weight of the samples that the row's chains may have. If Children are computed, Self is part
+ * of them. */
 static uint64_t chain_weight(const struct hists_state *s, uint32_t row)
 {
 	size_t at = row * s->ask->opts.n_events;
@@ -333,7 +334,7 @@ static void start_chains(struct hists_state *s, uint32_t row)
 	if (!s->chains)
 		return;
 	if (o.pruning == CHAIN_MIN_WEIGHT && chain_weight(s, row) < o.min_weight)
-		return; /* no part of them weighs more */
+		return; /* no chain of the row weighs more */
 	s->chain = callchains_of(s->chains, row, &o);
 	if (ends)
 		emit_ends(s, o.min_weight);
@@ -346,14 +347,14 @@ static void start_chains(struct hists_state *s, uint32_t row)
 static bool is_shown(const struct hists_state *s, const struct hists_entry *e)
 {
 	const struct hists_ask *a = s->ask;
-	/* Of the first event: of a group its leader, as in perf. */
+	/* By the first event, which is the leader of a group, as in perf. */
 	const struct hist_stat *w = a->opts.no_children ? e->self : e->children;
 	if (hists_percent(s, w) < a->percent_limit)
 		return false;
 	return hists_state_wants(s, e->row);
 }
 
-/* The number of rows that a limited page leaves out. */
+/* The number of rows that a page with a limit leaves out. */
 static size_t count_left_out(const struct hists_state *s)
 {
 	size_t shown = 0, wanted = 0;
@@ -365,7 +366,8 @@ static size_t count_left_out(const struct hists_state *s)
 	return wanted - (shown < max ? shown : max);
 }
 
-/* A row of a chain is what the one above calls, or, from the innermost function on, its caller. */
+/* The kind of a chain's rows: each function is a callee of the row above, or, in chains that start
+ * at the innermost function, its caller. */
 static enum kin_row_kind chain_kind(const struct hists_state *s)
 {
 	return s->ask->opts.order == CHAIN_CALLER ? KIN_ROW_CALLEE : KIN_ROW_CALLER;
@@ -439,7 +441,7 @@ static void free_state(void *state)
 
 static const struct table_source source = { rewind_rows, next, free_state };
 
-/* ---- making the table ---- */
+/* ---- columns of the table ---- */
 
 static void add_column(struct hists_state *s, struct kin_column column, struct hists_col col)
 {
@@ -447,7 +449,7 @@ static void add_column(struct hists_state *s, struct kin_column column, struct h
 	vec_push(&s->cols, col);
 }
 
-/* With several events side by side the event's name is in it. */
+/* The title of a figure; it includes the event's name if several events are side by side. */
 static const char *figure_title(struct hists_state *s, enum field_kind kind, size_t event)
 {
 	const struct hists_ask *a = s->ask;
@@ -495,7 +497,7 @@ static void add_key(struct hists_state *s, struct field f)
 	add_column(s, c, (struct hists_col){ ROLE_KEY, f, 0 });
 }
 
-/* Beside the figures. */
+/* Inserts the column after the figures. */
 static void add_folded(struct hists_state *s)
 {
 	size_t at = 0;
@@ -562,7 +564,7 @@ static const char *title_of(const struct hists_ask *a)
 	return a->overview ? "Most Self, then most Children" : "Children and Self";
 }
 
-/* The function that was asked for has no row. */
+/* Adds a note if the requested function has no row. */
 static void note_absent(struct hists_state *s)
 {
 	const char *const subjects[] = { s->ask->given->function, NULL };

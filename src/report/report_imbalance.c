@@ -1,5 +1,5 @@
-/* report_imbalance.c - where ranks of a parallel job wait for each other: which rank has more to do
- * than the others, in which functions, and in which calls of MPI the others wait. */
+/* report_imbalance.c - where ranks of a parallel job wait for each other: which rank has more work
+ * than the others, in which functions, and in which MPI calls the others wait. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +27,9 @@ enum {
 	N_COLUMNS
 };
 
-enum { MOST = 10 }; /* rows of a kind, unless all are wanted */
+enum { MOST = 10 }; /* rows of each kind, unless all are requested */
 
-/* A rank that has less than this more than the others has no cause of it. */
+/* No cause is given for a rank that is slower than average by less than this share. */
 #define SLOW 0.01
 
 static const struct kin_column columns[N_COLUMNS] = {
@@ -63,14 +63,14 @@ struct imbalance_job {
 	const struct report_opts *o;
 	struct kin_table *t;
 	const struct spread_set *set;
-	uint64_t n; /* ranks */
+	uint64_t n; /* number of ranks */
 	strid event;
 	enum event_unit unit;
-	bool *is_mpi;     /* by string of the set */
-	bool *is_subject; /* likewise */
+	bool *is_mpi;     /* [strings of the set]: it is the name of an MPI function */
+	bool *is_subject; /* [strings of the set]: it is the name of a subject */
 };
 
-/* ---- what a row is ---- */
+/* ---- kinds of rows ---- */
 
 static bool is_calls(const struct spread_row *r)
 {
@@ -82,7 +82,8 @@ static bool is_of_event(const struct imbalance_job *j, const struct spread_row *
 	return is_calls(r) || (r->event == j->event && r->unit == (uint32_t)j->unit);
 }
 
-/* A call from the program's own code into MPI: what waits there waits on behalf of the caller. */
+/* Whether a row is a call from the program's own code into MPI. Time waiting there is on behalf of
+ * the caller. */
 static bool is_call_of_mpi(const struct imbalance_job *j, const struct spread_row *r)
 {
 	return r->kind == SPREAD_ARC && j->is_mpi[r->to.name] && !j->is_mpi[r->from.name];
@@ -180,7 +181,7 @@ static int by_name(const struct imbalance_job *j, const struct spread_function *
 	return strcmp(strtab_get(j->set->strings, x->name), strtab_get(j->set->strings, y->name));
 }
 
-/* Files may list objects in another order than their sum does. */
+/* By cost, then by names: object ids may be in another order in the files than in their sum. */
 static int by_cost(const void *a, const void *b, void *job)
 {
 	const struct ordered *x = a, *y = b;
@@ -207,7 +208,8 @@ static bool is_wanted(const struct imbalance_job *j, const struct spread_row *r,
 	       (!mpi || is_call_of_mpi(j, r));
 }
 
-/* Those of a kind that cost most first; the number of others. `mpi`: of calls those of MPI. */
+/* Adds the most costly rows of a kind. Returns the number of rows left out. `mpi`: only calls into
+ * MPI. */
 static size_t add_rows(struct imbalance_job *j, const char *what, enum spread_kind kind, bool mpi,
 		       size_t most)
 {
@@ -262,7 +264,7 @@ static void add_all(struct imbalance_job *j)
 				       : "functions and calls that cost less are");
 }
 
-/* ---- what it comes to ---- */
+/* ---- summary ---- */
 
 static double seconds(const struct imbalance_job *j, double v)
 {
@@ -271,9 +273,9 @@ static double seconds(const struct imbalance_job *j, double v)
 
 static int decimals(const struct imbalance_job *j) { return j->unit == EVENT_NS ? 3 : 1; }
 
-/* The function that the slow rank has most more of than ranks have on average; NULL: none is known
- * that is at least half of `all` that it has more. Of functions that another rank has most of it is
- * not known what this one has. */
+/* Finds the function in which the slow rank exceeds the mean over ranks the most; NULL: no known
+ * function has at least half of `all`, the rank's total excess. The value of the slow rank is known
+ * only in functions where it is the maximum. */
 static const struct spread_row *find_cause(const struct imbalance_job *j, uint32_t slow, double all)
 {
 	const struct spread_row *cause = NULL;
@@ -331,7 +333,7 @@ static void note_slow(struct imbalance_job *j)
 		table_note(j->t, "no function of MPI is on any stack: all counts as work");
 }
 
-/* How many values the facts of a name have, one after the other. */
+/* Counts the distinct values of the facts with a name; equal values follow each other. */
 static size_t count_values(const struct profile *p, const char *name)
 {
 	const char *found = NULL;
@@ -370,7 +372,8 @@ static void note_ranks(struct imbalance_job *j)
 			   "the data has several jobs: ranks with the same number are added up");
 }
 
-/* A rank that was recorded with other events would look idle. */
+/* Notes ranks without time of the event: a rank that was recorded with other events would look
+ * idle. */
 static void note_events(struct imbalance_job *j)
 {
 	const struct spread_row *all = of_ranks(j, SPREAD_ALL);
@@ -388,7 +391,7 @@ static void note_events(struct imbalance_job *j)
 			   j->n - n == 1 ? "counts" : "count");
 }
 
-/* ---- */
+/* ---- the report ---- */
 
 static bool *find_mpi(const struct spread_set *s)
 {
@@ -399,7 +402,8 @@ static bool *find_mpi(const struct spread_set *s)
 	return is_mpi;
 }
 
-/* That of reports on time; what is known over ranks may be of a file without samples. */
+/* The event is that of other reports on time. If there are no samples, it is the first event of the
+ * sums over ranks. */
 static void find_event(struct imbalance_job *j, struct spread_set *set)
 {
 	const struct samples *s = &j->in->profile->samples;
@@ -416,7 +420,8 @@ static void find_event(struct imbalance_job *j, struct spread_set *set)
 	}
 }
 
-/* Sums of ranks that the data has are of functions as they were when these were made. */
+/* Notes that existing sums of ranks cannot be folded: their functions were fixed when the sums were
+ * made. */
 static void note_folding(struct imbalance_job *j)
 {
 	const struct spread_set *sums = j->in->profile->spreads;
@@ -437,8 +442,8 @@ static bool is_raw_name(const struct symbols *s, const symid *at, size_t n, cons
 	return false;
 }
 
-/* Marks the strings that are names of a subject, by whatever name; false if there is no such
- * function, not even one that is folded into others. */
+/* Marks the strings that name a subject in any form. False: there is no such function, not even
+ * inlined into others. */
 static bool find_subject(struct imbalance_job *j, const char *name)
 {
 	struct symbols *s = j->in->symbols;

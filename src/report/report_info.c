@@ -1,4 +1,4 @@
-/* report_info.c - what is in the data and in the program, before anything is made of it. */
+/* report_info.c - the contents of the data and of the program, before any analysis. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static const struct kept_object *kept_of(const struct symbols_part *p)
 	return p->object ? object_kept(p->object) : NULL;
 }
 
-/* Functions of an object not all of which have places. */
+/* The number of functions in an object for which only some functions became places. */
 static size_t count_elsewhere(const struct symbols_part *p)
 {
 	struct symbol_table t = { 0 };
@@ -125,7 +125,7 @@ static void add_sources(struct kin_table *t, const struct profile *p)
 	}
 }
 
-/* ---- what recordings have ---- */
+/* ---- contents of recordings ---- */
 
 static const char *kind_of(const struct object *o)
 {
@@ -228,7 +228,8 @@ static void add_other_threads(struct kin_table *t, const struct ranked_file *at,
 	free(times);
 }
 
-/* Adds threads in the order of the data; if there are too many, those with most CPU time. */
+/* Adds threads in the order of the data; if there are too many, only those with the most CPU
+ * time. */
 static void add_threads(struct kin_table *t, const struct profile *p, size_t most)
 {
 	size_t n = p->samples.n_tasks ? p->samples.n_tasks - 1 : 0;
@@ -244,7 +245,7 @@ static void add_threads(struct kin_table *t, const struct profile *p, size_t mos
 	free(at);
 }
 
-/* When: on the clock of the samples as --time takes it, from the first one on. */
+/* Adds markers, with their time relative to the first sample, as --time takes it. */
 static void add_markers(struct kin_table *t, const struct profile *p)
 {
 	const struct samples *s = &p->samples;
@@ -294,7 +295,7 @@ static void add_events(struct kin_table *t, const struct profile *p)
 			 "callers of others among them");
 }
 
-/* "12.5 % of all 800"; NULL if that says nothing. */
+/* The share of n in n + others, "12.5 % of all"; NULL if others is 0. */
 static char *part_of(uint64_t n, uint64_t others, const char *of)
 {
 	double all = (double)n + (double)others;
@@ -336,7 +337,7 @@ static void add_cpu_time(struct kin_table *t, const struct profile *p)
 	}
 }
 
-/* Adds the rate that was asked for, and the one that was reached. */
+/* Adds the requested sampling rate, and the rate that was reached. */
 static void add_rate(struct kin_table *t, const struct profile *p)
 {
 	double rate = audit_rate(p);
@@ -353,7 +354,7 @@ static void add_rate(struct kin_table *t, const struct profile *p)
 	free(detail);
 }
 
-/* Adds the objects in which walks of stacks ended, and those with samples without names. */
+/* Adds the objects in which stack walks ended, and those that have samples without names. */
 static void add_objects_at_fault(struct kin_table *t, const struct report_input *in)
 {
 	const struct profile *p = in->profile;
@@ -369,7 +370,8 @@ static void add_objects_at_fault(struct kin_table *t, const struct report_input 
 				 program_object_name(in->program, i));
 }
 
-/* What says how far to trust the rest: always, where it is good; else where it is not nothing. */
+/* Adds what tells how far the data can be trusted: coverage always, defects only if there are
+ * some. */
 static void add_audit(struct kin_table *t, const struct report_input *in)
 {
 	const struct profile *p = in->profile;
@@ -483,7 +485,8 @@ static bool is_doubt(const struct report_input *in, const char *text)
 	return false;
 }
 
-/* What failed while the rows above were made is not among the doubts yet. */
+/* Adds failures that happened while the rows above were made: these are not among the doubts
+ * yet. */
 static size_t add_new_troubles(struct kin_table *t, const struct report_input *in, bool shown)
 {
 	size_t n = 0;

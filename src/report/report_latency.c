@@ -1,4 +1,4 @@
-/* report_latency.c - how long calls took: not on average, but how many took how long. */
+/* report_latency.c - the distribution of the durations of calls. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +33,8 @@ static const struct kin_column columns[N_COLUMNS] = {
 	[TO] = { "to", "to", "the function", KIN_CELL_TEXT, .hidden = true },
 };
 
-struct latency_calls {  /* along one arc, or of one function */
-	symid from, to; /* from: NONE: not known, or any */
+struct latency_calls {  /* calls along one arc, or of one function */
+	symid from, to; /* from: NONE: not known, or any caller */
 	struct distribution of;
 };
 
@@ -118,7 +118,7 @@ struct latency_job {
 	const struct report_input *in;
 	const struct report_opts *o;
 	struct kin_table *t;
-	struct calls_list functions, arcs; /* arcs: by `to` once they are listed */
+	struct calls_list functions, arcs; /* arcs: sorted by `to` once they are listed */
 };
 
 static void gather(struct latency_job *j)
@@ -140,7 +140,7 @@ static void gather(struct latency_job *j)
 	sort(&j->functions);
 }
 
-/* The callers of each function are far from each other in the list of all arcs. */
+/* Sorts arcs by callee: in the list of all arcs the callers of a function are scattered. */
 static int by_callee(const void *l, const void *r)
 {
 	const struct latency_calls *a = *(struct latency_calls *const *)l,
@@ -189,7 +189,7 @@ static void note_doubts(const struct latency_job *j)
 		const struct latency_calls *c = j->functions.v.at[i];
 		if (!distribution_is_doubtful(&c->of))
 			continue;
-		worst = worst ? worst : c; /* that with most time */
+		worst = worst ? worst : c; /* the one with the most time comes first */
 		n++;
 	}
 	if (!worst)

@@ -1,5 +1,5 @@
-/* report_lines.c - time per source line of a function, and calls of functions by where they start.
- */
+/* report_lines.c - time per source line of a function, and calls of functions on the line where
+ * they start. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,16 +61,16 @@ static const struct kin_column columns[] = {
 		     .hidden = true },
 };
 
-struct line_entry { /* the code of one line within one function of an object, wherever it is */
+struct line_entry { /* all code of one line within one function of an object */
 	symid first;
 	double self, inclusive;
 	uint64_t calls, self_calls, most;
-	bool has_blocks, is_estimated; /* of `most` */
+	bool has_blocks, is_estimated; /* properties of `most` */
 };
 
 /* ---- entries ---- */
 
-/* Most of those that are compared are of one file, or function, and so one string. */
+/* Compares texts. Most are the same string, as successive places share their file or function. */
 static int compare_texts(const char *a, const char *b) { return a == b ? 0 : strcmp(a, b); }
 
 static int compare_lines(const struct symbols *s, symid l, symid r)
@@ -112,14 +112,14 @@ static void add_place(struct line_entry *e, const struct callgraph *g, const str
 	}
 }
 
-/* Numbers the lines of functions. Places share strings with others: each is read once, and then
- * known by its address. */
+/* Numbers the lines of functions. Places share strings, so each string is interned once and then
+ * looked up by its address. */
 struct line_ids {
 	struct strtab *texts;
-	struct map64 text_ids;  /* by address */
+	struct map64 text_ids;  /* by the string's address: id in `texts` */
 	struct pairs lines;     /* (file, line) */
-	struct pairs functions; /* that, and the function's name */
-	struct pairs entries;   /* that, and the object */
+	struct pairs functions; /* (line, name of the function) */
+	struct pairs entries;   /* (function, object) */
 	size_t n_lines, n_functions;
 };
 
@@ -131,7 +131,8 @@ static uint32_t text_id(struct line_ids *x, const char *text)
 	return *id;
 }
 
-/* The entry of a place, or `next`, which is then to be made. Without a line it is of no other. */
+/* The entry of a place; `next` if it is a new one. A place without a line always gets a new
+ * entry. */
 static uint32_t entry_id(struct line_ids *x, const struct report_input *in, symid place,
 			 uint32_t next)
 {
@@ -156,7 +157,8 @@ static void line_ids_done(struct line_ids *x)
 	pairs_free(&x->entries);
 }
 
-/* A line that a sample has twice on its stack is one: of the same function, that is. */
+/* Sets inclusive times. A line that is on a stack several times, within the same function, counts
+ * once per sample. */
 static void add_inclusive(const struct report_input *in, struct line_entry *entries, size_t n,
 			  const uint32_t *entry_of)
 {
@@ -185,7 +187,7 @@ static void take_flow(const struct flow *f, const struct symbols *s, struct line
 	free(lines);
 }
 
-/* Most entries are of the file that the one before is of. */
+/* Sets counts from the coverage tool. Successive entries are mostly in the same file. */
 static void take_line_counts(const struct report_input *in, struct line_entry *entries, size_t n)
 {
 	const char *path = NULL;
@@ -219,7 +221,7 @@ static struct line_entry *gather(const struct report_input *in, const struct rep
 	struct line_entry *entries = xrealloc(NULL, s->n, sizeof(*entries));
 	uint32_t *entry_of = xrealloc(NULL, s->n, sizeof(*entry_of));
 	struct line_ids ids = { .texts = strtab_new() };
-	bool inside = false; /* a function that was asked for: with what is inlined into it */
+	bool inside = false; /* within a requested function: inlined code is included */
 
 	*n = 0;
 	for (symid i = 0; i < s->n; i++) {
@@ -253,7 +255,7 @@ static bool is_shown(const struct line_entry *e, const struct report_opts *o, do
 	return o->zeroes || time > 0 || e->calls || e->self_calls;
 }
 
-/* How many of the entries are; they move to the front. */
+/* Moves the entries to be shown to the front. Returns their number. */
 static size_t keep_shown(struct line_entry *entries, size_t n, const struct report_opts *o,
 			 double total)
 {

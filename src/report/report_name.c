@@ -54,7 +54,7 @@ bool report_has_objects(const struct report_input *in,
 	return false;
 }
 
-/* Four texts in a row: printf() would take its time over long names. */
+/* Joins four texts without printf(), which is slow for long names. */
 static const char *join(struct kin_table *t, const char *const *parts)
 {
 	enum { PARTS = 4 };
@@ -177,7 +177,8 @@ static struct function_hint find_hint(const struct report_input *in, const char 
 	return h;
 }
 
-/* The program has functions that have lost their names, and the one meant may be one of them. */
+/* Whether functions of the program have lost their names. The requested function may be one of
+ * them. */
 static bool is_stripped(const struct symbols *s)
 {
 	for (symid i = 0; i < s->n; i++)
@@ -194,7 +195,7 @@ struct kin_error *report_unknown_subject(const struct report_input *in, const ch
 			       "functions have no names",
 			       name, symbols_path(in->symbols));
 	struct function_hint hint = find_hint(in, name);
-	if (!in->symbols->object) /* of many programs and libraries */
+	if (!in->symbols->object) /* there are several programs or libraries */
 		return err_new(KIN_ERROR_USAGE, "no function or source file '%s' in the profile%s",
 			       name, hint.text);
 	return err_new(KIN_ERROR_USAGE, "no function or source file '%s' in '%s'%s", name,
@@ -322,7 +323,7 @@ void report_note_hooks(const struct report_input *in, struct kin_table *t)
 			100 * hooks / g->total, name);
 }
 
-/* Of events whole numbers are counted, of a histogram hundredths of a second. */
+/* Decimals for a count: event counts are whole, histogram counts are hundredths of a second. */
 static int decimals(double rate) { return rate >= 1e9 ? 6 : rate > 1 ? 2 : 0; }
 
 void report_note_outside(const struct report_input *in, struct kin_table *t)
@@ -345,7 +346,8 @@ static bool has_calls_of(const struct report_input *in, const bool *marked)
 	return false;
 }
 
-/* Consumes the marks; NULL: none of a function that was called. */
+/* Adds the note if a marked object has functions that were called, and returns the marks; otherwise
+ * frees them and returns NULL. */
 static bool *with_note(const struct report_input *in, bool *marked, struct kin_table *t,
 		       const char *note)
 {
@@ -381,7 +383,7 @@ bool *report_uncounted(const struct report_input *in, const struct report_opts *
 	return uncounted;
 }
 
-/* As it is here; else as it was when one of the objects was built. */
+/* Opens the source as it is here, or else as it was when one of the objects was built. */
 static struct kin_error *open_source(const struct symbols *s, const char *path,
 				     const char *const *dirs, struct source_text *ret)
 {

@@ -1,14 +1,14 @@
 /* report_order.c - functions in the order in which a linker should place them (analysis/cluster.h),
- * written as the linker wants it:
+ * in the format that the linker reads:
  *
  *	list	symbols, one per line
  *	ld.lld	the same: --symbol-ordering-file=FILE
  *	gold	input sections: --section-ordering-file=FILE
  *	mold	options that make and order output sections, as a response file: @FILE
  *
- * The program must have been compiled with -ffunction-sections, so that each function is a section
- * of its own. Functions of libraries and of the kernel, and code without a symbol, are in nobody's
- * order: they are left out. */
+ * The program must have been compiled with -ffunction-sections, so that each function has its own
+ * section. Functions of libraries and of the kernel, and code without a symbol, cannot be ordered
+ * and are left out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,12 +47,12 @@ static const struct kin_column columns[] = {
 
 enum { FUNCTION_ALIGN = 16 };
 
-/* ---- how each linker wants it ---- */
+/* ---- formats of linkers ---- */
 
 struct order_layout {
 	const char *name;
-	bool sections;        /* their names, not those of symbols */
-	const char *unwanted; /* characters with a meaning of their own in this linker's file */
+	bool sections;        /* names of sections, not of symbols */
+	const char *unwanted; /* characters with a special meaning in the linker's file */
 	const char *before, *after;
 };
 
@@ -60,7 +60,8 @@ static const struct order_layout layouts[] = {
 	{ "list", false, "", NULL, NULL },
 	{ "ld.lld", false, "#", NULL, NULL },
 	{ "gold", true, "*?[\\{}", NULL, NULL },
-	/* mold knows no order of functions, only of output sections: make each function one. */
+	/* mold can only order output sections, not functions: give each function an output
+	 * section. */
 	{ "mold", true, "\"'\\*?[", "--unique=.text.*\n--section-order=\"EHDR PHDR RODATA\n",
 	  "TEXT DATA BSS\"\n" },
 };
@@ -77,16 +78,17 @@ static struct kin_error *find_layout(const char *name, const struct order_layout
 		       "no order for '%s' is known: use one of ld.lld, gold, mold, list", name);
 }
 
-/* Symbol names are anybody's bytes: what could harm a terminal stays out, too. */
+/* Whether the linker's file can contain the name. Symbol names may have any bytes, so names that
+ * could harm a terminal are excluded as well. */
 static bool can_write(const struct order_layout *layout, const char *symbol)
 {
 	return *symbol && escape_is_plain(symbol) && !strchr(symbol, ' ') &&
 	       !symbol[strcspn(symbol, layout->unwanted)];
 }
 
-/* Where gcc and clang put a function. What runs before main, and main, have a place of their own
- * when optimised; so do functions that are known to be hot. The object file does not tell any more.
- */
+/* The sections in which gcc and clang may have put a function. Optimised builds have separate
+ * sections for main and code that runs before it, and for functions known to be hot. The linked
+ * file does not tell which one was used. */
 static const char *sections_of(struct kin_table *t, const char *symbol)
 {
 	bool at_start = !strcmp(symbol, "main") || !strncmp(symbol, "_GLOBAL__", 9);
@@ -104,7 +106,7 @@ static const char *section_of(struct kin_table *t, const char *symbol)
 	return copy;
 }
 
-/* ---- the graph, as the clustering wants it ---- */
+/* ---- the graph for the clustering ---- */
 
 struct order_problem {
 	struct cluster_node *nodes;
@@ -112,17 +114,18 @@ struct order_problem {
 	uint64_t *addr;
 	bool *movable;
 	size_t n, n_arcs;
-	bool counted; /* arcs have numbers of calls; else of samples with them on their stack */
+	bool counted; /* arcs are weighted by calls; otherwise by samples that have the arc on their
+			 stack */
 };
 
-/* The linker makes these; they are in no section that could be moved. */
+/* Whether the linker made the function: it is in no section that could be moved. */
 static bool is_stub(const struct symbol *s)
 {
 	size_t n = strlen(s->name);
 	return n > 4 && !strcmp(s->name + n - 4, "@plt");
 }
 
-/* Whether it is of the program that is linked, not of a library or the kernel. */
+/* Whether the function belongs to the program that is linked, not to a library or the kernel. */
 static bool is_of_program(const struct report_input *in, symid id)
 {
 	const struct profile *p = in->profile;
@@ -135,7 +138,7 @@ static bool is_of_program(const struct report_input *in, symid id)
 	for (objid i = 0; i < p->n_objects; i++)
 		if (p->objects[i].is_main)
 			return o->is_main;
-	return !strstr(strtab_get(p->strings, o->path), ".so"); /* a text says no more than that */
+	return !strstr(strtab_get(p->strings, o->path), ".so"); /* text data tells no more */
 }
 
 /* Whether a linker can place it: it has a name, and code of its own. */
@@ -166,7 +169,8 @@ static void describe_nodes(struct order_problem *p, const struct report_input *i
 	}
 }
 
-/* Which caller a function should follow: who calls it most, or who is above it in most samples. */
+/* Adds arcs with a weight: the number of calls or, if calls were not counted, of samples. A
+ * function should follow the caller with the largest weight. */
 static void describe_arcs(struct order_problem *p, const struct callgraph *g)
 {
 	for (size_t i = 0; i < g->n_arcs && !p->counted; i++)
@@ -204,7 +208,7 @@ static void problem_free(struct order_problem *p)
 	free(p->movable);
 }
 
-/* ---- what it gains ---- */
+/* ---- gain ---- */
 
 /* Gives functions the addresses of the new order, aligned as compilers do. */
 static void rearrange(struct order_problem *p, const struct clustering *c)
@@ -245,11 +249,11 @@ static void describe_gain(struct kin_table *t, struct order_problem *p, const st
 
 /* ---- other names of the functions ---- */
 
-/* A compiler names a function's section after one of its names, which need not be the one that is
- * shown: of a destructor's D1 and D2 it is D2. */
+/* Another name of a function. A compiler names a function's section after one of its names, which
+ * need not be the one that is shown: for the D1 and D2 of a destructor it is D2. */
 struct order_alias {
 	symid id;
-	const char *name; /* the table's */
+	const char *name; /* owned by the table */
 };
 typedef VEC(struct order_alias) alias_list;
 
@@ -283,7 +287,7 @@ static alias_list list_aliases(const struct report_input *in, const struct order
 	return aliases;
 }
 
-/* The first alias of the function, or where it would be. */
+/* The index of the function's first alias, or of where it would be. */
 static size_t first_alias(const alias_list *aliases, symid id)
 {
 	return COUNT_WHILE(aliases->n, i, aliases->at[i].id < id);
@@ -297,14 +301,15 @@ struct order_listing {
 	const struct order_layout *layout;
 	const struct order_problem *problem;
 	struct kin_table *table;
-	struct strtab *written; /* linkers complain about what is named twice */
-	struct strtab *names;   /* the first n_names: of all functions of the program */
+	struct strtab *written; /* names written so far: linkers complain about duplicates */
+	struct strtab *names;   /* names of all functions of the program: the first n_names */
 	size_t n_names, unwritable, clones;
-	alias_list aliases; /* of functions, where the layout is of sections */
+	alias_list aliases; /* other names of functions, if the layout has sections */
 };
 
-/* Of a clone that the compiler made ("f.part.0", "f.constprop.0.isra.0") where the name of the
- * function ends; the whole length of other names. Cold pieces are parts of their functions. */
+/* The length of a name without the suffixes of clones that the compiler made ("f.part.0",
+ * "f.constprop.0.isra.0"). Suffixes of cold pieces are kept: cold pieces are parts of their
+ * functions. */
 static size_t without_clone(const char *name)
 {
 	static const char *const kinds[] = { ".part.",     ".constprop.", ".isra.",
@@ -318,8 +323,8 @@ static size_t without_clone(const char *name)
 	return n;
 }
 
-/* Which name the program that is linked has for the function; NULL: perhaps none. Calls were
- * counted in a build of their own, whose clones need not be those of another one. */
+/* The function's name in the program to be linked; NULL: it may have none. Calls were counted in a
+ * special build, whose clones need not exist in another build. */
 static const char *linked_name(struct order_listing *l, const char *symbol)
 {
 	size_t n = without_clone(symbol);
@@ -335,8 +340,8 @@ static const char *linked_name(struct order_listing *l, const char *symbol)
 	return copy;
 }
 
-/* The line of the linker's file for the function; NULL if there is none, or it stood there already.
- */
+/* The line for the function in the linker's file; NULL if there is none, or it was written
+ * already. */
 static const char *entry(struct order_listing *l, const char *symbol)
 {
 	symbol = linked_name(l, symbol);
@@ -353,7 +358,8 @@ static const char *entry(struct order_listing *l, const char *symbol)
 	return l->layout->sections ? sections_of(l->table, symbol) : symbol;
 }
 
-/* The same with the sections that other names of the function would give it. */
+/* The same, together with the lines for the sections that other names of the function would give
+ * it. */
 static const char *entries(struct order_listing *l, symid id)
 {
 	const char *all = entry(l, l->in->symbols->at[id].name);
@@ -394,7 +400,7 @@ static void add_row(struct order_listing *l, symid id, const struct clustering *
 		cells[ENTRY] = cell_text(line);
 }
 
-/* *ret: [n_symbols], which functions were asked for; NULL: all. To be freed. */
+/* *ret: [n_symbols], the requested functions; NULL: all. To be freed. */
 static struct kin_error *choose(const struct report_input *in, const struct report_opts *o,
 				bool **ret)
 {

@@ -1,4 +1,4 @@
-/* reports.h - reports turn analysis results into tables. One file per report. */
+/* reports.h - reports turn analysis results into tables. Each report is one file. */
 #ifndef REPORT_REPORTS_H
 #define REPORT_REPORTS_H
 
@@ -12,12 +12,13 @@ struct kin_error;
 struct block_rules;
 struct blocks;
 
-/* Rules for rows, for programs that differ from our own. */
+/* Rules of programs whose rows differ from kin's. */
 struct report_rules {
-	bool no_cycles_by_line; /* graph: if places are lines, cycles have no entries */
+	bool no_cycles_by_line; /* graph: cycles have no entries if places are lines */
 	/* counts: */
 	const struct block_rules *blocks;
-	/* Compares rows. Need not be a total order: the result is that of a merge sort. */
+	/* Compares rows. It need not be a total order: the result is that of a particular merge
+	 * sort. */
 	int (*by_place)(const struct symbols *s, symid l, symid r);
 	/* The number of calls of a place; false if it has no row. */
 	bool (*count_calls)(const struct callgraph *g, const struct blocks *blocks,
@@ -30,14 +31,14 @@ struct report_opts {
 	double whole;                     /* which is this many ticks; 0: the graph's */
 	const char *const *source_dirs;   /* NULL-terminated; NULL: none */
 	const char *layout;               /* "order" only */
-	const struct report_rules *rules; /* NULL: ours */
+	const struct report_rules *rules; /* NULL: kin's own */
 	bool bare_cycles;  /* graph: cycles have no callers and callees, as in GNU and BSD gprof */
-	bool all_per_call; /* gprof: times per call also of functions that were not counted in all
-			      recordings */
+	bool all_per_call; /* gprof: show times per call even of functions that were not counted in
+			      all recordings */
 	bool zeroes;       /* gprof -z: include functions that were neither sampled nor called */
-	bool callers;    /* flat: include functions without samples of their own whose callees have
-			    some */
-	bool print_path; /* gprof -L: file names with their folders */
+	bool callers; /* flat: include functions without samples of their own if their callees have
+			 samples */
+	bool print_path;        /* gprof -L: file names with their folders */
 	bool inline_file_names; /* file:line after each name */
 	bool all_lines;         /* "annotate": all lines get counts */
 	bool with_source;       /* "asm": source lines between instructions */
@@ -45,8 +46,8 @@ struct report_opts {
 	bool of_function;       /* "annotate", "asm": shares of the function, not of the total */
 	size_t max_threads;     /* "info" only; 0: all */
 	bool every_row;         /* "imbalance": include rows that make no difference */
-	bool to_read;           /* "graph": if neither min_share nor subjects say what to show, and
-				   calls were not counted, hide rows that are too small for a person */
+	bool to_read; /* "graph": if neither min_share nor subjects are given, and calls were not
+			 counted, hide rows that are too small for a person to read */
 	const struct kin_hists_opts *hists;    /* "hists" only; NULL: the default */
 	const struct hists_style *hists_style; /* "hists" only; NULL: kin's own */
 	const struct selection *selection;     /* NULL: everything */
@@ -55,7 +56,7 @@ struct report_opts {
 struct report_input {
 	const struct profile *profile; /* as measured */
 	const struct profile
-		*flat; /* the same with the addresses of the symbols; NULL: same as profile */
+		*flat; /* the same with the addresses of the symbols; NULL: as profile */
 	struct symbols *symbols;
 	const struct callgraph *graph;
 	const char *const
@@ -67,7 +68,7 @@ struct report_input {
 	size_t n_gaps;
 	const struct line_counts *line_counts; /* from a coverage tool; NULL: none */
 	struct program
-		*program; /* places of several objects, and of stacks; NULL: a single program */
+		*program; /* the objects and stacks that places belong to; NULL: a single program */
 };
 
 enum report_by {
@@ -78,8 +79,8 @@ enum report_by {
 struct report {
 	const char *name; /* "flat", "graph", "lines", ... */
 	const char *help;
-	/* Needs symbols with a place per source line, and of a sampled profile's graph the own time
-	 * and the counted calls of each alone. */
+	/* Needs symbols with a place per source line. For a sampled profile its graph needs only
+	 * the own time and the counted calls of each place. */
 	bool by_line;
 	bool by_program; /* made from samples and a program only, without a call graph */
 	/* The table borrows from `o` and from what `in` points to: keep these alive (table_keep).
@@ -90,7 +91,7 @@ struct report {
 	bool inlines; /* inlined functions are functions, unless the user folds them */
 };
 
-/* What min_share is a share of; `all`: the graph's ticks. */
+/* The whole that min_share refers to; `all`: the graph's ticks. */
 static inline double report_whole(const struct report_opts *o, double all)
 {
 	return o->whole > 0 ? o->whole : all;
@@ -102,9 +103,9 @@ static inline const struct profile *report_flat(const struct report_input *in)
 	return in->flat ? in->flat : in->profile;
 }
 
-/* Object files whose calls only some of the recordings counted, or whose time is in rows of only
- * some, so that there are no times per call, [objects of the profile], to be freed; NULL: none.
- * With a note. */
+/* Marks object files without times per call: only some recordings counted their calls, or only some
+ * have their time in the rows. Returns [objects of the profile], to be freed; NULL: none. Adds a
+ * note. */
 bool *report_uncounted(const struct report_input *in, const struct report_opts *o,
 		       struct kin_table *t);
 static inline bool report_is_uncounted(const struct report_input *in, const bool *uncounted,
@@ -112,12 +113,12 @@ static inline bool report_is_uncounted(const struct report_input *in, const bool
 {
 	return uncounted && (!in->program || uncounted[program_object(in->program, id)]);
 }
-/* The object file of a place, without folders; and with them. */
+/* The object file of a place: the first without folders, the second with them. */
 const char *report_object_name(const struct report_input *in, symid id);
 const char *report_object_path(const struct report_input *in, symid id);
-/* The file itself; NULL: it is not opened. */
+/* The object file of a place; NULL: it is not opened. */
 struct object_file *report_object_file(const struct report_input *in, symid id);
-/* Whether places for which `seen` is true are in more than one object: [n_symbols] booleans. */
+/* Whether places for which seen() is true are in more than one object. */
 bool report_has_objects(const struct report_input *in,
 			bool (*seen)(const struct callgraph *g, symid id));
 
@@ -138,43 +139,43 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
  * matching names are demangled; demangling all takes seconds for a large program. */
 symid *report_symbols_named(struct symbols *s, const char *name, size_t *n);
 
-/* The functions into which a function of this name was inlined, where something was measured: *n
- * places, to be freed; none for a single program without samples. Decodes debug information. */
+/* The functions into which a function of this name was inlined, if something was measured there: *n
+ * places, to be freed. Empty for a single program without samples. Decodes debug information. */
 symid *report_inlined_into(const struct report_input *in, const char *name, size_t *n);
 bool report_is_inlined(const struct report_input *in, const char *name); /* whether there are any */
 
-/* Adds a note for each subject without a place of its own, because it was inlined and its time is
- * charged to others or folded: into which functions. */
+/* Adds a note for each subject that has no place because it was inlined, and its time is charged to
+ * other functions or folded: it names those functions. */
 void report_note_subjects(const struct report_input *in, const struct report_opts *o,
 			  struct kin_table *t);
 
-/* Whether nothing was measured, or selected. Then with a note, unless t is NULL. */
+/* Whether nothing was measured or selected. Adds a note if so, unless t is NULL. */
 bool report_is_empty(const struct report_input *in, struct kin_table *t);
-/* Sets the rate and the properties of all reports on time: totals, unit, what is estimated. Notes
- * if there is nothing to report on. */
+/* Sets the rate and the properties that all reports on time have: totals, unit, estimates. Adds a
+ * note if there is nothing to report. */
 void report_describe(const struct report_input *in, struct kin_table *t);
-/* Says how much of the time is that of the hooks which count calls, if it is much: nobody can take
- * it off exactly, as processors do it beside the work of the functions. */
+/* Adds a note with the share of time in the hooks that count calls, if it is large. It cannot be
+ * subtracted exactly: processors run hooks partly in parallel with the functions' own work. */
 void report_note_hooks(const struct report_input *in, struct kin_table *t);
-/* Time that is in no row, but in what shares are of. */
+/* Notes time that is in no row, but is part of the whole that shares refer to. */
 void report_note_outside(const struct report_input *in, struct kin_table *t);
 
 /* Whether `name`, as typed by a user, means this file: its path, or the end of it after a slash. */
 bool report_file_is(const char *path, const char *name);
 
-/* Whether a symbol, the function it is a split part of, or its file is among the subjects; true if
- * there are none. Its line must have been looked up (symbols_locate). */
+/* Whether a subject names the symbol, the function that it was split from, or its file; true if
+ * there are no subjects. The symbol's line must have been looked up (symbols_locate). */
 bool report_is_subject(const struct report_input *in, const struct report_opts *o, symid id);
 
-/* Errors for a name that does not exist, with a "did you mean" suggestion. Looks
- * at all names. `where`: "in the profile". */
+/* An error for a name that does not exist, with a "did you mean" suggestion. Looks at all names.
+ * `where`: "in the profile". */
 struct kin_error *report_unknown_subject(const struct report_input *in, const char *name);
 struct kin_error *report_no_function(const struct report_input *in, const char *name,
 				     const char *where);
-/* If no line is known: adds a note that there are no `what` ("lines") to show. */
+/* Adds a note that there are no `what` ("lines") to show, if no line is known. */
 void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what);
-/* An error for the first subject that is neither a function nor a file. If a subject is no
- * function, looks up the line of every symbol. */
+/* Fails for the first subject that is neither a function nor a file. If a subject is not a
+ * function, the line of every symbol is looked up. */
 MUST_CHECK struct kin_error *report_check_subjects(const struct report_input *in,
 						   const struct report_opts *o);
 
