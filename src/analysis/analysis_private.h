@@ -1,5 +1,5 @@
-/* analysis_private.h - the steps that make a call graph, in the order callgraph_new() takes them.
- */
+/* analysis_private.h - the steps that make a call graph, in the order in which callgraph_new()
+ * calls them. */
 #ifndef ANALYSIS_ANALYSIS_PRIVATE_H
 #define ANALYSIS_ANALYSIS_PRIVATE_H
 
@@ -14,47 +14,47 @@ static inline const struct callgraph_rules *callgraph_rules_of(const struct call
 void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 				 const struct callgraph_opts *o);
 
-/* measure.c. Whether there are samples with callers: then time is measured along stacks, and
- * nothing is propagated. */
+/* measure.c. Whether there are samples, and whether some have callers. With callers, time is
+ * measured along stacks and nothing is propagated. */
 bool callgraph_has_samples(const struct callgraph_opts *o);
 bool callgraph_has_stacks(const struct callgraph_opts *o);
 /* The samples' stacks as paths of places; to be freed. */
 struct stack_paths;
 struct stack_paths *callgraph_paths_new(const struct symbols *s, const struct callgraph_opts *o);
 void callgraph_paths_free(struct stack_paths *p); /* NULL is fine */
-/* Sets rate and dimension, by the event whose times are shown; there must be one. */
+/* Sets rate and dimension from the event whose times are shown; there must be one. */
 void callgraph_set_unit(struct callgraph *g, const struct samples *s);
 /* As callgraph_credit_histograms(), from the samples' leaves. */
 void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *o,
 			      const struct stack_paths *p);
-/* The nodes of the paths that another one calls, by the place of that: those of one caller in their
- * order. */
+/* The path nodes that have a caller, grouped by the place of that caller, and within a group in
+ * order of nodes. */
 struct stack_call {
 	uint32_t node;
 	union {
-		symid to;  /* its place */
-		arcid arc; /* by which it is reached, once it was made */
+		symid to;  /* place of the node */
+		arcid arc; /* the arc that leads to the node, once it was made */
 	};
 };
 struct stack_calls {
 	struct stack_call *at; /* [n] */
 	size_t n;
-	uint32_t *end; /* [n_places]: where the calls of a caller end in at[] */
+	uint32_t *end; /* [n_places]: end of a caller's group in at[] */
 };
 struct stack_calls callgraph_stack_calls(const struct stack_paths *p, size_t n_places);
-/* All have their arcs: keeps which nodes each arc has, and frees the calls. */
+/* To be called once all calls have their arcs. Keeps the nodes of each arc, and frees the calls. */
 void callgraph_stack_calls_end(struct stack_paths *p, struct stack_calls *c, size_t n_arcs);
-/* In place of callgraph_propagate(): sets measured, roots, cycles as well. Uses up the paths;
- * returns their memory, to be freed or used for something else. */
+/* In place of callgraph_propagate(): sets measured, roots and cycles as well. Uses up the paths.
+ * Returns their memory, to be freed or reused. */
 void *callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p);
 
 /* callgraph_arcs.c: sets arcs, seq, nodes[].calls, self_calls, outside_calls and n_in, and, unless
- * time is measured, callers. Afterwards the profile's arcs are not needed, and are released if the
+ * time is measured, callers. Afterwards the profile's arcs are not needed; they are released if the
  * options say so. `stacks`: NULL without samples. */
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
 			const struct callgraph_opts *o, struct stack_paths *stacks);
-/* Sets in and nodes[].first_in of measured arcs. `block`: of malloc(); becomes the memory of `in`.
- */
+/* Sets in and nodes[].first_in for measured arcs. `block`: memory from malloc(), which becomes that
+ * of `in`. */
 void callgraph_add_callers(struct callgraph *g, void *block);
 
 /* cycles.c: sets top_order and cycle of every symbol, the cycle nodes and their members. */
@@ -63,12 +63,14 @@ void callgraph_find_cycles(struct callgraph *g);
 /* break_cycles.c: sets is_cut, cut. Before callgraph_find_cycles(). */
 void callgraph_break_cycles(struct callgraph *g, uint32_t max_members);
 
-/* halve_cycle.c: calls cut() for arcs without which there is no way from one part of the members,
- * at least a quarter of them, to the others. Cost: O(members + their arcs). */
+/* halve_cycle.c: calls cut() for arcs. Without these no path leads from one part of the members
+ * back to the others; both parts have at least a quarter of the members. Cost: O(members + their
+ * arcs). */
 struct cycle_part {
 	const symid *members; /* [n], n > 1 */
 	size_t n;
-	const uint32_t *part; /* [symbols]: the same value for the members, and for no others */
+	const uint32_t *part; /* [symbols]: one value for all members, and other values for all
+				 other symbols */
 	uint32_t *place;      /* [symbols]: scratch */
 };
 void callgraph_halve_cycle(const struct callgraph *g, const struct cycle_part *p,
@@ -80,7 +82,8 @@ bool callgraph_wants_callers(const struct callgraph_opts *o);
 /* propagate.c: sets fractions, shown, child times, share, shown_total. */
 void callgraph_propagate(struct callgraph *g, const struct callgraph_opts *o);
 
-/* The callee's whole time along an arc that is not an inner one, before the caller's fraction. */
+/* The callee's whole time along an arc that is not inner, before it is multiplied by the caller's
+ * fraction. */
 static inline struct cg_time callgraph_whole_time(const struct cg_share *callee, uint64_t count)
 {
 	if (!count || callee->calls == 0 || !callee->wanted)
@@ -89,7 +92,7 @@ static inline struct cg_time callgraph_whole_time(const struct cg_share *callee,
 	return (struct cg_time){ callee->self * part, callee->child * part };
 }
 
-/* callgraph_arc_time() of an arc that is not an inner one. */
+/* callgraph_arc_time() for an arc that is not inner. */
 static inline struct cg_time callgraph_outer_time(const struct callgraph *g, const struct cg_arc *a)
 {
 	double fraction = g->part[a->from].fraction;

@@ -1,5 +1,5 @@
-/* audit.c - finds what makes data unreliable, and says it with the numbers: losses, truncated
- * stacks, missing time. */
+/* audit.c - finds problems that make data unreliable, and describes them with numbers: losses,
+ * truncated stacks, missing time. */
 #include "analysis/audit.h"
 
 #include <inttypes.h>
@@ -49,7 +49,7 @@ static uint64_t count_samples(const struct profile *p)
 	return n;
 }
 
-/* "cpu-clock:u" leaves out what the kernel does. */
+/* "cpu-clock:u" excludes time in the kernel. */
 static bool is_restricted(const char *event) { return strrchr(event, ':') != NULL; }
 
 bool audit_knows_time(const struct profile *p)
@@ -137,7 +137,7 @@ static void check_stacks(const struct profile *p, const struct talk *t)
 			       100 * guessed / all);
 }
 
-/* Samples of CPU time were to be taken, and there is none. */
+/* Whether CPU time was to be sampled, and there are no samples. */
 static bool is_silent(const struct profile *p)
 {
 	const struct samples *s = &p->samples;
@@ -153,7 +153,7 @@ bool audit_used_little(const struct profile *p)
 	return !is_silent(p) && !p->samples.audit.lost && !p->samples.audit.unresolved;
 }
 
-/* Time that a thread did not run, and nobody knows where it was: it is in no row. */
+/* Checks for time off the CPU without a known place: it is in no row. */
 static void check_places(const struct profile *p, const struct talk *t)
 {
 	const struct samples *s = &p->samples;
@@ -176,7 +176,7 @@ static void check_places(const struct profile *p, const struct talk *t)
 	}
 }
 
-/* A recording that was not ended is a doubt of its own. */
+/* Whether a recording is unfinished. This is a separate doubt. */
 bool audit_is_unfinished(const struct profile *p)
 {
 	for (size_t i = 0; i < p->n_sources; i++)

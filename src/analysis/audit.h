@@ -4,8 +4,8 @@
 
 #include "profile/profile.h"
 
-/* Receives a line of text, valid during the call. `in_reports`: without it rows of reports would be
- * misread. */
+/* Receives a line of text, valid during the call. `in_reports`: reports need it, because their rows
+ * would be misread without it. */
 typedef void audit_listener(const char *text, bool in_reports, void *arg);
 
 /* Calls say() for each data-quality problem:
@@ -30,12 +30,12 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
 #define AUDIT_PLACELESS 0.05
 void audit_check(const struct profile *p, audit_listener *say, void *arg);
 
-/* Whether a lack of samples means that little CPU time was used: nothing in the data contradicts
- * it. */
+/* Whether a lack of samples means that the program used little CPU time, because nothing in the
+ * data contradicts this. */
 bool audit_used_little(const struct profile *p);
 
 /* Whether a recorder was killed, or is still at work. Its kernel counters were then last written up
- * to a second before the last samples, and may be `behind` them. */
+ * to a second before the last samples, so they may be `behind` them. */
 bool audit_is_unfinished(const struct profile *p);
 bool audit_is_behind(const struct profile *p);
 /* How far user stacks could be walked. */
@@ -47,7 +47,7 @@ struct audit_stacks {
 };
 struct audit_stacks audit_stacks(const struct profile *p);
 
-/* Whether samples and the kernel's accounting cover the same: all CPU time of all threads. */
+/* Whether samples and the kernel's accounting cover the same time: all CPU time of all threads. */
 bool audit_knows_time(const struct profile *p);
 
 /* Samples per second of CPU time; 0: not known. */

@@ -1,4 +1,4 @@
-/* blocks.c - block counts given to places, in address order. */
+/* blocks.c - assigns block counts to places, in address order. */
 #include "analysis/blocks.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 /* ---- hooks ---- */
 
-/* The size of a call of what -fsanitize-coverage=trace-pc puts at the start of each block, or 0. */
+/* The size of a call to the hook that -fsanitize-coverage=trace-pc puts at the start of each block;
+ * 0: there is no such call. */
 static size_t hook_at(const struct symbols *s, symid id, uint64_t addr)
 {
 	const struct symbols_part *part = &s->parts[s->at[id].part];
@@ -20,8 +21,8 @@ static size_t hook_at(const struct symbols *s, symid id, uint64_t addr)
 											      : 0;
 }
 
-/* The place of a block. A hook that has no line of its own has that of the code before it: where
- * nothing but the hook is of that line, the block is the next line's. */
+/* The place of a block. A hook without a line of its own is part of the place before it. If that
+ * place ends with the hook, the block belongs to the next place. */
 static symid place_of(const struct symbols *s, uint64_t *addr, const struct block_rules *rules)
 {
 	symid id = symbols_find(s, *addr);
@@ -52,7 +53,7 @@ static struct block_count *list_blocks(const struct profile *p, const struct flo
 	return at;
 }
 
-/* Blocks by place, those of one place in the order they were read: a counting sort. */
+/* Groups blocks by place, keeping reading order within a place (a counting sort). */
 static void group(struct blocks *b, const struct profile *p, const struct symbols *s,
 		  const struct block_rules *rules)
 {
@@ -75,7 +76,8 @@ static void group(struct blocks *b, const struct profile *p, const struct symbol
 	for (size_t i = 0; i < n; i++)
 		if (place[i] != NONE)
 			b->at[next[place[i] + 1]++] = all[i];
-	b->first = next; /* every start has moved up to the end, which is the next one's start */
+	b->first = next; /* each start has moved to the end of its group, which is the next group's
+			    start */
 	free(place);
 	free(all);
 }

@@ -16,22 +16,22 @@ struct blocks {
 	size_t n;
 	uint32_t *first;    /* [n_symbols + 1]: place i has at[first[i]] up to at[first[i + 1]] */
 	size_t n_outside;   /* records at addresses without a place */
-	struct flow *flow;  /* of programs that call a hook in each block; otherwise NULL */
+	struct flow *flow;  /* if the program calls a hook in each block; otherwise NULL */
 	bool has_saturated; /* some sum exceeded 64 bits and stayed at the largest value */
 };
 
-/* Rules for counts, for programs that differ from our own. */
+/* Rules for counts, for programs that differ from kin. */
 struct block_rules {
-	bool of_lines; /* there are no counts unless places are lines */
-	bool recorded; /* where blocks were recorded there are no others: the code is not searched
-			  for blocks that never ran */
-	/* Sums the n records of one place, which are in reading order, in place; returns how many
+	bool of_lines; /* there are counts only if places are lines */
+	bool recorded; /* if blocks were recorded, the code is not searched for blocks that never
+			  ran */
+	/* Sums the n records of one place, which are in reading order, in place. Returns how many
 	 * are left. */
 	size_t (*sum)(struct blocks *b, struct block_count *at, size_t n);
 };
 
-/* Records of one address are summed. Blocks in the code without a record have 0 executions. `rules`
- * NULL: our own. */
+/* Records of the same address are summed. Blocks that are in the code but have no record were
+ * executed 0 times. `rules` NULL: kin's own. */
 struct blocks *blocks_new(const struct profile *p, const struct symbols *s,
 			  const struct block_rules *rules);
 void blocks_free(struct blocks *b); /* NULL is fine */

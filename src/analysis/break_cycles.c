@@ -1,16 +1,16 @@
-/* break_cycles.c - arcs to be cut so that no cycle has more than a given number of members.
+/* break_cycles.c - chooses arcs to cut, so that no cycle has more than a given number of members.
  *
- * As BSD gprof's -C chooses them: from a cycle that is too large some elementary cycles are
- * enumerated, and of the arcs in them one is cut: preferably one into a member that is also called
- * from outside the cycle, else one into a member with other callers, else any; of these the one in
- * most elementary cycles, then the one with fewest calls. What is left of the cycle is looked at
- * again.
+ * The choice is that of BSD gprof's -C. In a cycle that is too large, some elementary cycles are
+ * enumerated, and one of their arcs is cut: preferably one into a member that is also called from
+ * outside the cycle, else one into a member with other callers, else any. Of these it is the arc in
+ * most elementary cycles, then the one with fewest calls. The rest of the cycle is treated in the
+ * same way.
  *
- * Unlike there the enumeration does not take exponential time: D. B. Johnson, "Finding All the
- * Elementary Circuits of a Directed Graph", SIAM J. Comput. 4 (1975), stopped after MAX_CIRCUITS.
- * As that is still time by arcs for each arc that is cut, cycles with many arcs are first cut in
- * two, as often as needed (halve_cycle.c); and when much time has been spent, those with not so
- * many, too. */
+ * Unlike in BSD gprof the enumeration does not take exponential time: D. B. Johnson, "Finding All
+ * the Elementary Circuits of a Directed Graph", SIAM J. Comput. 4 (1975), stopped after
+ * MAX_CIRCUITS. This still takes time proportional to the arcs for each arc that is cut. So cycles
+ * with many arcs are first cut in two, as often as needed (halve_cycle.c). Once much time has been
+ * spent, smaller cycles are halved, too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@
 
 enum {
 	MAX_CIRCUITS = 100,
-	MANY_ARCS = 500,      /* of one cycle */
-	MANY_STEPS = 5000000, /* from then on: */
+	MANY_ARCS = 500,      /* a cycle with more arcs is halved */
+	MANY_STEPS = 5000000, /* after so many steps the limit is: */
 	FEW_ARCS = 30,
 };
 
@@ -31,27 +31,27 @@ struct cycle_symids {
 struct breaker {
 	struct callgraph *g;
 	uint32_t max_members;
-	uint32_t *part; /* [symbols]: the strongly connected part at hand; 0: none */
+	uint32_t *part; /* [symbols]: number of the current strongly connected part; 0: none */
 	uint32_t n_parts;
 	VEC(struct cycle_symids) todo; /* parts that are too large */
 	VEC(arcid) cut;
 
-	/* Tarjan's walk and Johnson's, both on explicit stacks. */
+	/* For Tarjan's walk and Johnson's, both with explicit stacks. */
 	uint32_t *number, *low; /* [symbols] */
 	bool *on_stack, *blocked;
-	struct cycle_symids *waiting; /* [symbols]: to unblock along with this one */
+	struct cycle_symids *waiting; /* [symbols]: symbols to unblock together with this one */
 	VEC(symid) path, stack, unblocking;
 	VEC(uint32_t) cursor;
 	VEC(arcid) path_arcs;
 
-	/* The circuits of one part. */
-	uint32_t *n_circuits; /* [arcs]: that go through it */
-	VEC(arcid) seen;      /* arcs with any */
+	/* For the circuits of one part. */
+	uint32_t *n_circuits; /* [arcs]: number of circuits with the arc */
+	VEC(arcid) seen;      /* arcs in at least one circuit */
 	uint32_t found;
-	size_t steps; /* that the search for circuits took, in all */
+	size_t steps; /* total steps of the searches for circuits */
 };
 
-/* The k-th callee's arc, in the order that GNU and BSD gprof walk them. */
+/* The arc to the k-th callee, in the order in which GNU and BSD gprof visit them. */
 static arcid newest(const struct cg_node *n, uint32_t k) { return n->first_out + n->n_out - 1 - k; }
 
 static bool stays(const struct breaker *b, arcid arc)
@@ -99,8 +99,8 @@ static void walk_component(struct breaker *b, symid root, uint32_t *counter)
 		if (k < n->n_out) {
 			arcid arc = newest(n, k);
 			symid to = b->g->arcs[arc].to;
-			/* Parts found in this walk have other numbers by now: not for their arcs.
-			 */
+			/* The arc's target may be in a part that was found in this walk: it has
+			 * another number by now. */
 			if (b->g->is_cut[arc] || (b->number[to] && !b->on_stack[to]) ||
 			    b->part[to] != b->part[id])
 				continue;
@@ -155,7 +155,8 @@ static void record_circuit(struct breaker *b)
 	}
 }
 
-/* A symbol from which the start was not reached waits for its callees to come free again. */
+/* If the start was not reached from a symbol, the symbol stays blocked until one of its callees is
+ * unblocked. */
 static void leave_blocked(struct breaker *b, symid id)
 {
 	const struct cg_node *n = &b->g->nodes[id];
@@ -166,7 +167,7 @@ static void leave_blocked(struct breaker *b, symid id)
 	}
 }
 
-/* All circuits through `start` among the symbols of its part, while there is room for more. */
+/* Records all circuits through `start` within its part, until there are MAX_CIRCUITS. */
 static void circuits_from(struct breaker *b, symid start)
 {
 	VEC(bool) closed = { 0 };
@@ -214,7 +215,8 @@ static void circuits_from(struct breaker *b, symid start)
 	vec_free(&closed);
 }
 
-/* Each start is taken out of the part when its circuits are known; so none is found twice. */
+/* After its circuits are recorded, a start is taken out of the part, so that no circuit is found
+ * twice. */
 static void find_circuits(struct breaker *b, const struct cycle_symids *part)
 {
 	uint32_t number = b->part[part->v.at[0]];
@@ -233,7 +235,7 @@ static void find_circuits(struct breaker *b, const struct cycle_symids *part)
 		b->part[part->v.at[i]] = number;
 }
 
-/* ---- the choice ---- */
+/* ---- choice of the arc ---- */
 
 /* 0: the callee is called from outside the part, 1: it has other callers within, 2: neither. */
 static int reluctance(const struct breaker *b, arcid arc)
@@ -326,7 +328,7 @@ void callgraph_break_cycles(struct callgraph *g, uint32_t max_members)
 		all[i] = i;
 
 	split(&b, all, g->n_symbols);
-	for (size_t i = 0; i < b.todo.n; i++) { /* and what is left of them, behind */
+	for (size_t i = 0; i < b.todo.n; i++) { /* what remains of a part is appended */
 		struct cycle_symids part = b.todo.at[i];
 		break_part(&b, &part);
 		vec_free(&part.v);

@@ -1,5 +1,5 @@
-/* callchain.c - makes a row's tree of call chains one level after the other, by sharing strands of
- * stacks out among the functions that they go on to. */
+/* callchain.c - makes a row's tree of call chains, level by level, by dividing strands of stacks
+ * among the functions that they continue to. */
 #include "analysis/callchain.h"
 
 #include <math.h>
@@ -10,18 +10,18 @@
 #include "base/map64.h"
 #include "base/search.h"
 
-/* The parts of a node: places in the list of paths. */
+/* The parts of a node's samples, by position in the list of paths. */
 enum strand_kind {
-	SUBTREE, /* all samples at and below `at`, but for those of the row's own ends there */
-	UP,      /* one chain, that goes on to the caller of `at` */
-	WHOLE,   /* whole chains of samples with the row as leaf: of the row's own ends at and below
-		    `at` */
+	SUBTREE, /* all samples at and below `at`, except those of the row's own ends there */
+	UP,      /* one chain, which continues to the caller of `at` */
+	WHOLE,   /* whole chains of samples with the row as leaf: those of the row's own ends at and
+		    below `at` */
 };
 
 struct strand {
 	enum strand_kind kind;
 	pathid at;
-	uint32_t from, to; /* ends[from .. to) of the row: those at and below `at`; of an UP none */
+	uint32_t from, to; /* ends[from .. to) of the row: those at and below `at`; for UP none */
 	struct path_sum sum;
 };
 
@@ -29,10 +29,10 @@ struct strand_list {
 	VEC(struct strand) list;
 };
 
-struct group { /* strands of c->found whose hops are one in chains */
+struct group { /* strands of c->found whose hops are the same in chains */
 	struct chain_node node;
-	uint32_t class, number; /* number: in the order in which groups were met */
-	uint32_t n;             /* strands */
+	uint32_t class, number; /* number: order of creation */
+	uint32_t n;             /* number of strands */
 };
 
 struct callchains {
@@ -40,16 +40,16 @@ struct callchains {
 	struct callchain tree;
 	VEC(struct chain_node) nodes;
 	struct strand_list level, next, found;
-	uint32_t *classes;  /* [hop]: the first one that is the same in chains */
-	uint32_t *group_at; /* [class]: its group, if that one is of the class */
+	uint32_t *classes;  /* [hop]: the first hop that is the same in chains */
+	uint32_t *group_at; /* [class]: its group; valid only if the group there is of this class */
 	VEC(struct group) groups;
 	VEC(uint32_t) group_of;  /* [strand of c->found] */
-	VEC(uint32_t) places_in; /* [group]: where its next strand goes in c->next; NONE: nowhere */
-	VEC(uint32_t) starts;    /* [node of the level]: where its strands begin */
-	/* Where samples with the row as leaf end, if their chains are whole ones, in the order of
-	 * paths; and the sums of those before each. */
+	VEC(uint32_t) places_in; /* [group]: index in c->next for its next strand; NONE: drop it */
+	VEC(uint32_t) starts;    /* [node of the level]: index of its first strand */
+	/* For whole chains: where samples with the row as leaf end, in the order of paths; and for
+	 * each end the sum of the samples of those before it. */
 	VEC(pathid) ends;
-	VEC(struct path_sum) sums; /* one more */
+	VEC(struct path_sum) sums; /* one more than ends */
 	bool below_only;
 };
 
@@ -103,7 +103,7 @@ static struct path_sum sum_of_ends(const struct callchains *c, uint32_t from, ui
 	return (struct path_sum){ b->weight - a->weight, b->count - a->count };
 }
 
-/* Of the ends from this one on the first that does not come before the path. */
+/* Index of the first end, from `from` on, that is not before the path. */
 static uint32_t end_behind(const struct callchains *c, uint32_t from, pathid path)
 {
 	const pathid *ends = c->ends.at + from;
@@ -113,7 +113,7 @@ static uint32_t end_behind(const struct callchains *c, uint32_t from, pathid pat
 	return from + (uint32_t)COUNT_WHILE(n, k, ends[k] < path);
 }
 
-/* Samples with whole chains are not among those below the row's paths. */
+/* Adds the samples below a path. Samples with whole chains are not counted here. */
 static void add_subtree(struct callchains *c, pathid at, uint32_t from, uint32_t to)
 {
 	struct path_sum sum = hists_sum_below(c->h, at), whole = sum_of_ends(c, from, to);
@@ -123,14 +123,14 @@ static void add_subtree(struct callchains *c, pathid at, uint32_t from, uint32_t
 		vec_push(&c->found.list, ((struct strand){ SUBTREE, at, from, to, sum }));
 }
 
-/* A root is no strand: its samples have no frames to show. */
+/* Continues a chain to `at`. A root is no strand: there are no more frames to show. */
 static void add_up(struct callchains *c, pathid at, struct path_sum sum)
 {
 	if (c->h->paths[at].depth && (sum.count || sum.weight))
 		vec_push(&c->found.list, ((struct strand){ UP, at, 0, 0, sum }));
 }
 
-/* The row's ends below `at` are shared out among the paths below it. */
+/* Adds the paths directly below `at`, and divides the row's ends among them. */
 static void add_subtrees_below(struct callchains *c, pathid at, uint32_t from)
 {
 	const struct listed_path *list = c->h->list.at;
@@ -155,9 +155,9 @@ static void add_wholes_below(struct callchains *c, pathid at, uint32_t from, uin
 	}
 }
 
-/* ---- where a row's chains begin ---- */
+/* ---- starts of a row's chains ---- */
 
-/* All of a row's paths have one root. */
+/* Starts the whole chains at the root. All paths of a row have the same root. */
 static void start_wholes(struct callchains *c, size_t row)
 {
 	const struct hists_private *h = c->h;
@@ -177,7 +177,8 @@ static void start_wholes(struct callchains *c, size_t row)
 	add_wholes_below(c, root, 0, (uint32_t)c->ends.n);
 }
 
-/* Samples that end at the row's paths are below where it starts. */
+/* Starts the chains of samples whose Self is the row's but which start_row() does not count among
+ * the samples of the row's paths. */
 static void start_leaves(struct callchains *c, size_t row)
 {
 	const struct hists_private *h = c->h;
@@ -210,9 +211,9 @@ static void start_row(struct callchains *c, size_t row)
 	}
 }
 
-/* ---- one level after the other ---- */
+/* ---- levels ---- */
 
-/* Adds the strands that follow one to c->found. */
+/* Adds the strands that follow a strand to c->found. */
 static void follow(struct callchains *c, const struct strand *s)
 {
 	switch (s->kind) {
@@ -228,7 +229,7 @@ static void follow(struct callchains *c, const struct strand *s)
 	}
 }
 
-/* Higher places first, later objects first: as good as any, and perf's. */
+/* Higher places first, and later objects first: an arbitrary order, which is perf's. */
 static int by_place(const struct hists_private *h, uint32_t a, uint32_t b)
 {
 	const struct hop *x = &h->hops.at[a], *y = &h->hops.at[b];
@@ -262,7 +263,7 @@ static int by_weight(const void *a, const void *b, void *arg)
 	return by_place(o->h, x->node.hop, y->node.hop);
 }
 
-/* The group of a hop's class; a new one if there is none yet. */
+/* The group for a hop's class; a new one if there is none yet. */
 static struct group *group_for(struct callchains *c, uint32_t parent, uint32_t hop)
 {
 	uint32_t class = c->classes[hop], at = c->group_at[class];
@@ -286,13 +287,13 @@ static void group_found(struct callchains *c, uint32_t parent)
 		g->n++;
 		g->node.sum += s[i].sum.weight;
 		g->node.n_below += s[i].sum.count;
-		if (g->node.hop > hop) /* of those that are the same the first one */
+		if (g->node.hop > hop) /* of hops that are the same in chains, show the first */
 			g->node.hop = hop;
 		c->group_of.at[c->group_of.n++] = g->number;
 	}
 }
 
-/* The strands in c->found to where those of their groups go in c->next. */
+/* Moves the strands in c->found to the places of their groups in c->next. */
 static void share_out(struct callchains *c)
 {
 	uint32_t *to = c->places_in.at;
@@ -311,7 +312,7 @@ static bool stays(const struct chain_node *node, const struct chain_node *parent
 	return (double)node->sum >= ceil((double)(parent->sum - parent->hit) * o->min_share);
 }
 
-/* Children of a node, of the strands in c->found. */
+/* Adds children to a node, from the strands in c->found. */
 static void add_children(struct callchains *c, uint32_t parent, const struct chain_opts *o)
 {
 	group_found(c, parent);

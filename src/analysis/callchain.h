@@ -14,12 +14,11 @@
 
 struct chain_node {
 	uint32_t parent;       /* NONE: the root */
-	uint32_t first, n;     /* its children, adjacent in nodes[] */
+	uint32_t first, n;     /* its children are adjacent in nodes[] */
 	uint32_t hop;          /* callchain_name(); NONE: the root */
 	uint64_t hit, count;   /* weight and number of chains that end here */
 	uint64_t sum, n_below; /* the same for this node and all below, including pruned ones */
-	bool joins; /* only child of a parent at which no chain ends: the two need not be told apart
-		     */
+	bool joins; /* only child of a node at which no chain ends: the two may be shown as one */
 };
 
 enum chain_pruning {

@@ -1,5 +1,5 @@
-/* callgraph.c - the call graph's entries: index numbers and the order of cycles and their members.
- * */
+/* callgraph.c - makes a call graph; index numbers and the order of entries, cycles and their
+ * members. */
 #include "analysis/callgraph.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 /* ---- order of entries: index numbers ---- */
 
-/* Lines have the names of their functions: names are compared once per function. group[i] is the
- * name of symbol i; returns the names, each once. */
+/* Collects the distinct names. Lines have the names of their functions, so names are compared once
+ * per function. group[i]: index of the name of symbol i. */
 static struct sort_name *distinct_names(const struct symbols *s, uint32_t *group, size_t *n)
 {
 	VEC(struct sort_name) names = { 0 };
@@ -71,7 +71,8 @@ static void sort_by_function(const struct callgraph *g, struct sort_key *keys,
 	free(own);
 }
 
-/* Entries of equal time: cycles, then functions, then those with an underscore in front. */
+/* The class of entries with equal time: cycles come first, then functions, then functions with a
+ * leading underscore. */
 static uint64_t class_of(const struct callgraph *g, nodeid id)
 {
 	if (id >= g->n_symbols)
@@ -79,7 +80,7 @@ static uint64_t class_of(const struct callgraph *g, nodeid id)
 	return g->symbols->at[id].name[0] == '_' ? 2 : 1;
 }
 
-/* More calls come first; cycles stay in their order. */
+/* Sort key for calls: more calls come first; cycles stay in their order. */
 static uint64_t calls_key(const struct callgraph *g, nodeid id)
 {
 	return id < g->n_symbols ? ~g->nodes[id].calls : 0;
@@ -111,7 +112,7 @@ static void sort_by_name(const struct callgraph *g, struct sort_key *keys, size_
 	free(names);
 }
 
-/* Sorts entries of one time and class by calls, then by name. */
+/* Sorts entries with equal time and class by calls, then by name. */
 static void sort_alike(const struct callgraph *g, struct sort_key *keys, size_t n,
 		       const uint32_t *ranks)
 {
@@ -129,7 +130,7 @@ static void sort_alike(const struct callgraph *g, struct sort_key *keys, size_t 
 	}
 }
 
-/* Sorts entries of one time. */
+/* Sorts entries with equal time. */
 static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n,
 		      const uint32_t *ranks)
 {
@@ -143,7 +144,7 @@ static void sort_ties(const struct callgraph *g, struct sort_key *keys, size_t n
 	}
 }
 
-/* Most entries of a part of a profile have no time: they are not sorted by it. */
+/* Most entries in a part of a profile have no time: these are set apart before sorting. */
 static void sort_by_time(struct sort_key *keys, size_t n)
 {
 	const uint64_t no_time = ~sort_key_of_double(0);
@@ -161,7 +162,7 @@ static void sort_by_time(struct sort_key *keys, size_t n)
 	free(idle);
 }
 
-/* Keys of all nodes lie in the nodes' order, so that memory is read in order. */
+/* Keys are made in the order of nodes, so that memory is read in order. */
 static void sort_entries(const struct callgraph *g, struct sort_key *keys, size_t n,
 			 const uint32_t *ranks)
 {
@@ -210,7 +211,7 @@ static int compare_members(const void *l, const void *r, void *arg)
 	return (left_calls < right_calls) - (left_calls > right_calls);
 }
 
-/* Stable, as qsort_r() need not be: members that tie stay in the order they are in. */
+/* A stable sort, which qsort_r() need not be: members that tie stay in their order. */
 static void sort_members(struct callgraph *g, symid *members, size_t n, symid *scratch)
 {
 	if (n < 2)
@@ -228,7 +229,7 @@ static void sort_members(struct callgraph *g, symid *members, size_t n, symid *s
 		members[k++] = scratch[j++];
 }
 
-/* By their numbers: in the order of their entries. */
+/* Sorts members in the order of their entries. */
 static void sort_by_index(const struct callgraph *g, symid *members, size_t n)
 {
 	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
@@ -254,7 +255,8 @@ static void sort_cycles(struct callgraph *g, bool as_found)
 	free(scratch);
 }
 
-/* They have handed on their time: of a large program they are a third of all memory. */
+/* Frees arcs once they have handed on their time: in a large program they take a third of all
+ * memory. */
 static void drop_arcs(struct callgraph *g)
 {
 	free(TAKE(g->arcs));
@@ -266,7 +268,7 @@ static void drop_arcs(struct callgraph *g)
 			g->nodes[i].n_in = 0;
 }
 
-/* Callers are listed last, in memory that is free by then. */
+/* Callers are listed last, in memory that has become free by then. */
 static void measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p)
 {
 	void *block = callgraph_measure(g, o, p);

@@ -18,24 +18,24 @@ typedef uint32_t arcid;  /* index into arcs[] */
 
 struct cg_node {
 	double self;     /* ticks in the symbol; cycle: in its members */
-	double child;    /* ticks inherited from callees */
-	double fraction; /* shown part of self and child: 1 unless SEL_*_TIME or calls from hidden
-			    code */
+	double child;    /* ticks handed on from callees */
+	double fraction; /* shown part of self and child; 1 unless SEL_*_TIME or calls from hidden
+			    code reduce it */
 	double shown_child;     /* child time in the graph: child times fraction; see
 				   callgraph_shown_self() */
-	uint64_t calls;         /* from outside itself (cycle: from outside the cycle) */
-	uint64_t sharing_calls; /* the part of calls that time is divided among; fewer than calls if
+	uint64_t calls;         /* calls from others (cycle: from outside the cycle) */
+	uint64_t sharing_calls; /* the part of calls among which time is divided; less than calls if
 				   arcs were cut */
 	uint64_t self_calls;    /* direct recursion (cycle: between different members) */
-	uint64_t outside_calls; /* the part of calls from code without a place */
+	uint64_t outside_calls; /* the part of calls that come from code without a place */
 	uint32_t cycle;         /* 0: none */
 	uint32_t index;         /* 1..: the number in brackets; given to every node */
 	uint32_t top_order : 31; /* callees have smaller numbers than callers; equal within a cycle
 				  */
-	uint32_t shown : 1;      /* has an entry of its own in the graph */
+	uint32_t shown : 1;      /* has an entry in the graph */
 	uint32_t n_members;      /* number of members of a cycle */
-	uint32_t first_out, n_out; /* arcs[]; for a cycle: first_out indexes members[] */
-	uint32_t first_in, n_in;   /* in[] */
+	uint32_t first_out, n_out; /* range in arcs[]; for a cycle first_out indexes members[] */
+	uint32_t first_in, n_in;   /* range in in[] */
 };
 
 struct cg_arc {
@@ -48,23 +48,23 @@ struct cg_time {
 	double self, child;
 };
 
-struct cg_measured { /* an arc's time from stacks: samples with the arc on them, each once */
-	struct cg_time along; /* self: samples in the callee's own code */
+struct cg_measured {          /* an arc's time from stacks; each sample with the arc counts once */
+	struct cg_time along; /* self: time of samples in the callee's own code */
 	uint64_t samples;
 };
 
 struct cg_cycle {           /* a cycle of calls, as seen on the stacks */
 	uint64_t samples;   /* samples with a member on their stack */
-	uint64_t reentered; /* those of them in which the cycle recurs */
-	double inclusive;   /* as samples, in ticks */
+	uint64_t reentered; /* those of them in which the cycle goes round */
+	double inclusive;   /* time of `samples`, in ticks */
 };
 
-/* The verdict of the stacks on a cycle of calls. What was seen in none of n samples happens in at
- * most 3/n of the time, with 95 % confidence (rule of three: Hanley and Lippman-Hand 1983); fewer
- * than 60 samples give no verdict. */
+/* What the stacks say about a cycle of calls. Something that was seen in none of n samples happens
+ * in at most 3/n of the time, with 95 % confidence (rule of three: Hanley and Lippman-Hand 1983).
+ * Fewer than 60 samples give no verdict. */
 enum cg_verdict { CG_UNKNOWN, CG_CONFIRMED, CG_NOT_SEEN };
 
-/* A copy of the arc for its callee, because a callee's arcs are scattered over arcs[]. */
+/* A copy of an arc for its callee, because the arcs to a callee are scattered over arcs[]. */
 struct cg_in {
 	symid from;
 	arcid arc;
@@ -77,21 +77,22 @@ struct callgraph {
 	struct cg_node *nodes;  /* [n_symbols + n_cycles] */
 	struct cg_share *share; /* [n_symbols]: see callgraph_arc_time() */
 	struct cg_part *part;   /* [n_symbols] */
-	struct cg_arc *arcs;    /* by `from`, each group in order of first appearance in the data */
-	uint32_t *seq; /* [n_arcs]: the position of each arc in the data, over all groups; NULL: as
-			  in arcs[], and if measured */
+	struct cg_arc *arcs; /* grouped by `from`; each group is in order of first appearance in the
+				data */
+	uint32_t *seq; /* [n_arcs]: the position of each arc in the data, over all groups; NULL: the
+			  order of arcs[], or time is measured */
 	size_t n_arcs;
-	struct cg_in *in; /* arcs by `to`, each group newest first; may be NULL if flat_only */
-	void *in_block;   /* their memory; NULL: it is behind arcs[], in the same block */
-	bool *is_cut;     /* [n_arcs]: carries no time, to break a cycle; NULL: none */
-	arcid *cut;       /* these arcs, in the order they were chosen */
+	struct cg_in *in; /* grouped by `to`, each group newest first; may be NULL if flat_only */
+	void *in_block;   /* memory of `in`; NULL: it is in the same block as arcs[], behind them */
+	bool *is_cut;     /* [n_arcs]: cut to break a cycle, so carries no time; NULL: none */
+	arcid *cut;       /* the cut arcs, in the order in which they were chosen */
 	size_t n_cut;
 	struct cg_measured *measured; /* [n_arcs]; NULL: time is apportioned by calls */
 	bool is_assembled;            /* measured, but stacks are assembled from calls */
-	struct cg_time *roots;        /* [n_symbols]: entries without a known caller; if measured */
+	struct cg_time *roots;        /* [n_symbols]: time without a known caller; if measured */
 	struct cg_cycle *cycles;      /* [n_cycles]; if measured */
-	symid *members;               /* members of the cycles, each group in listing order */
-	nodeid *order;                /* nodes by index: order[i] has index i + 1 */
+	symid *members;               /* members of all cycles, each cycle's in listing order */
+	nodeid *order;                /* nodes by index: order[i] has the index i + 1 */
 
 	bool has_arcs;
 	bool no_static_calls; /* static_calls was requested, but the machine is not supported */
@@ -101,40 +102,42 @@ struct callgraph {
 	double rate;        /* ticks per unit of dimension; 1 if unknown */
 	double bin_bytes;   /* bytes of code per histogram bin; 0 without histogram */
 	double outside;     /* ticks at addresses outside of all symbols */
-	double left_out;    /* seconds of histograms, where times are those of samples */
+	double left_out;    /* seconds in histograms that are ignored because times are those of
+			       samples */
 	char dimension[16]; /* "seconds" */
 	char abbrev;        /* 's' */
 };
 
 static inline double callgraph_shown_self(const struct cg_node *n) { return n->self * n->fraction; }
 
-/* Ticks that shares are of. Where no function is left out it is the flat profile's total. */
+/* The ticks that are 100 %. If no function is left out this is the flat profile's total. */
 static inline double callgraph_all(const struct callgraph *g)
 {
 	return g->shown_total + g->outside;
 }
 
-/* What a symbol, or its cycle, hands to callers. Small, because it is looked up per arc: two fit a
- * cache line. */
+/* What a symbol, or its cycle, hands on to callers. Small, because it is looked up for each arc:
+ * two fit in a cache line. */
 struct cg_share {
 	double self, child, calls; /* of the cycle, if it is in one; calls: sharing_calls */
 	uint32_t cycle;            /* 0: none */
 	bool wanted;               /* the symbol's fraction is not 0 */
 };
 
-/* What callees look up in a caller. */
+/* The members of a caller's node that its callees look up. */
 struct cg_part {
 	double fraction;
 	uint32_t cycle;
 	bool shown;
 };
 
-/* The time that `to` hands to `from` along an arc, times from's fraction. Computed on request,
- * which takes a third of the memory of storing it. Not for measured time: see measured[]. */
+/* The time that `to` hands to `from` along an arc, multiplied by the fraction of `from`. It is
+ * computed on request, which takes a third of the memory of storing it. Not for measured time: see
+ * measured[]. */
 struct cg_time callgraph_arc_time(const struct callgraph *g, arcid arc, const struct cg_arc *a);
 
-/* Whether the arc stays within a cycle, is a direct recursion or was cut, so that no time flows
- * along it. */
+/* Whether no time flows along the arc: it stays within a cycle, is a direct recursion, or was
+ * cut. */
 static inline bool callgraph_arc_is_inner(const struct callgraph *g, arcid arc,
 					  const struct cg_arc *a)
 {
@@ -148,11 +151,11 @@ static inline uint32_t callgraph_arc_seq(const struct callgraph *g, arcid arc)
 	return g->seq ? g->seq[arc] : arc;
 }
 
-/* `cycle` is a number, from 1. CG_UNKNOWN without stacks. *bound, for CG_NOT_SEEN: the largest
- * share of its time in which the cycle may have recurred. */
+/* `cycle`: number of the cycle, from 1. CG_UNKNOWN without stacks. *bound, for CG_NOT_SEEN: the
+ * largest share of the cycle's time in which it may have recurred. */
 enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, double *bound);
 
-/* The node that hands on a symbol's time: its cycle, or itself. */
+/* The node that hands on a symbol's time: the symbol's cycle, or the symbol itself. */
 nodeid callgraph_head(const struct callgraph *g, symid id);
 
 /* The arcs of an entry, in gprof's listing order. */
@@ -175,15 +178,16 @@ struct cg_listed {
 /* Fill ret[nodes[id].n_in], and ret[nodes[id].n_out]. */
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret);
 void callgraph_list_callees(const struct callgraph *g, symid id, struct cg_listed *ret);
-/* One arc, as its caller lists it, or as its callee does: with the caller. */
+/* One arc as entries list it. as_caller: as in the callee's entry, with the caller as `other`;
+ * otherwise as in the caller's entry. */
 struct cg_listed callgraph_listed(const struct callgraph *g, arcid arc, bool as_caller);
-/* As entries show them; down: callees. */
+/* Sorts a list as entries show it; down: it has callees. */
 void callgraph_sort_listed(struct cg_listed *list, uint32_t n, bool down);
-/* The functions outside of a cycle (a number, from 1) that call its members, or are called by them,
- * each once: *n of them, sorted, to be freed. `arc` is one of possibly several arcs. */
+/* The functions outside a cycle (a number, from 1) that call its members, or are called by them.
+ * Each function is listed once; `arc` is one of its arcs. *n of them, sorted, to be freed. */
 struct cg_listed *callgraph_list_into_cycle(const struct callgraph *g, size_t cycle, size_t *n);
 struct cg_listed *callgraph_list_out_of_cycle(const struct callgraph *g, size_t cycle, size_t *n);
-/* The calls of a function from outside of its cycle, if it is in one. */
+/* The calls of a function, without those from its cycle if it is in one. */
 uint64_t callgraph_calls_from_outside(const struct callgraph *g, symid id);
 /* A hint that the node will be used soon. It may span two cache lines. */
 static inline void callgraph_prefetch_node(const struct cg_node *n)
@@ -191,46 +195,45 @@ static inline void callgraph_prefetch_node(const struct cg_node *n)
 	prefetch_line(n);
 	prefetch_line((const char *)(n + 1) - 1);
 }
-/* A hint that the entry at this index of order[], and those after it, will be listed soon;
- * with_arcs: with all of their callers and callees. */
+/* A hint that the entry at this index of order[], and those after it, will be listed soon.
+ * with_arcs: together with all of their callers and callees. */
 void callgraph_prefetch_entry(const struct callgraph *g, size_t place, bool with_arcs);
 
-/* Rules that turn a histogram's ticks into symbols' times, for programs that differ from our own.
- */
+/* Rules that turn a histogram's ticks into symbols' times, for programs that differ from kin. */
 struct credit_rules {
-	bool bare_rate; /* the rate is that of the first histogram, even if that has none: 0 */
+	bool bare_rate; /* the rate is that of the first histogram, even if it is unknown (0) */
 	double (*bin_bytes)(const struct histogram *first); /* computes callgraph.bin_bytes */
 	/* Adds one histogram to nodes[].self, total and outside. */
 	void (*credit)(struct callgraph *g, const struct histogram *h, const struct selection *sel);
 };
 
-/* Rules for which calls there are. */
+/* Rules that decide which calls count. */
 struct arc_rules {
 	bool inner_only; /* calls from outside of all symbols do not count */
-	/* The code of one symbol in which calls are searched (static_calls): may shorten *range;
-	 * sets refuses_scan if it cannot be searched. NULL: all of it. */
+	/* Limits the code of a symbol that is searched for calls (static_calls): may shorten
+	 * *range, or set refuses_scan if the symbol cannot be searched. NULL: searches all code. */
 	void (*clip)(struct callgraph *g, const struct profile *p, symid id,
 		     struct address_range *range);
 	/* Whether a call to that address counts. NULL: always. */
 	bool (*is_target)(const struct profile *p, uint64_t addr);
-	const struct call_rules *calls; /* what is a call; NULL: by the disassembler */
+	const struct call_rules *calls; /* what is a call instruction; NULL: as disassembled */
 };
 
 struct callgraph_rules {
 	struct credit_rules credit;
 	struct arc_rules arcs;
-	/* A cycle's shown time is what its callers contribute: a cycle that is only entered from
-	 * outside of all symbols shows none, whatever its members show. */
+	/* A cycle's shown time is what its callers contribute. A cycle that is only entered from
+	 * outside all symbols then shows none, whatever its members show. */
 	bool cycles_inherit;
 	/* Members of a cycle with equal times and calls stay in the order in which they were found,
-	 * which depends on that of the data. Ours are in the order of their entries. */
+	 * which depends on the order of the data. Kin sorts them like their entries. */
 	bool members_as_found;
 };
 
-extern const struct callgraph_rules callgraph_rules; /* ours */
+extern const struct callgraph_rules callgraph_rules; /* kin's own */
 
 struct callgraph_opts {
-	const struct callgraph_rules *rules; /* NULL: ours */
+	const struct callgraph_rules *rules; /* NULL: kin's own */
 	bool static_calls;                   /* gprof -c: add arcs found in the code */
 	const struct selection *selection;   /* NULL: everything */
 	/* The profile itself, if its arcs and hits may be released once they have been copied:
@@ -241,17 +244,17 @@ struct callgraph_opts {
 	const struct samples *samples;
 	struct program *program; /* the program of the symbols `s` */
 	bool no_inlines; /* inlined functions belong to the function they are inlined into */
-	/* Calls that were only seen on stacks are no arcs, and no time but the own one of symbols
-	 * is measured: `measured` and what is inclusive is 0. */
+	/* Calls that were only seen on stacks are not arcs. Only the own time of symbols is
+	 * measured: `measured` and inclusive times are 0. */
 	bool no_stack_calls;
-	/* No entries of the graph are needed: node.index stays 0, order and in are NULL, and the
+	/* The graph's entries are not needed: node.index stays 0, and order and in are NULL. The
 	 * shown part of a symbol's time is not computed unless SEL_*_TIME needs it. */
 	bool flat_only;
-	/* With flat_only, and unless arcs are measured: there are none, as they are freed once they
-	 * have handed on their time. */
+	/* With flat_only, if arcs are not measured: frees the arcs once they have handed on their
+	 * time. */
 	bool drops_arcs;
-	/* callgraph_name_ranks() of the symbols: saves sorting their names for each of many graphs.
-	 * NULL: not known. */
+	/* callgraph_name_ranks() of the symbols, to avoid sorting their names for each of many
+	 * graphs. NULL: not known. */
 	const uint32_t *name_ranks;
 	bool break_cycles;  /* BSD gprof -C: cut arcs until no cycle has more members than ... */
 	uint32_t max_cycle; /* ... this */
@@ -262,7 +265,7 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 				const struct callgraph_opts *opts);
 void callgraph_free(struct callgraph *g); /* NULL is fine */
 
-/* [symbols]: the place of each one's name among the names in order, the same for equal names. To be
+/* [symbols]: the rank of each symbol's name in sorted order, the same for equal names. To be
  * freed. */
 uint32_t *callgraph_name_ranks(const struct symbols *s);
 

@@ -1,4 +1,4 @@
-/* callgraph_arcs.c - counted arcs between addresses become arcs between symbols, each once. */
+/* callgraph_arcs.c - turns counted arcs between addresses into distinct arcs between symbols. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 struct arc_tally { /* one record of the profile, or one call found in the code */
 	symid from, to;
-	uint32_t record; /* NONE: of no profile, counted 0 times */
+	uint32_t record; /* index of the record; NONE: a call found in the code, counted 0 times */
 };
 
 struct tallies {
@@ -16,7 +16,7 @@ struct tallies {
 
 /* ---- records to symbols ---- */
 
-/* Records of one caller are neighbours in most files. */
+/* The last caller found. In most files records of one caller follow each other. */
 struct lookup {
 	symid from;
 	uint64_t low, high; /* [low, high): addresses whose caller is `from` */
@@ -33,7 +33,7 @@ static symid find_caller_near(const struct symbols *s, uint64_t addr, struct loo
 	return l->from;
 }
 
-/* The symbols of a record; false if it makes no arc. */
+/* Finds the symbols of a record; false if it makes no arc. */
 static bool resolve(struct callgraph *g, const struct arc *a, const struct callgraph_opts *o,
 		    struct lookup *l, struct arc_tally *ret)
 {
@@ -96,21 +96,22 @@ static void scan_code(struct callgraph *g, const struct profile *p, struct symbo
 
 /* ---- sums ---- */
 
-/* The sums of a callee in one place, as callees lie all over memory. */
+/* The sums of a callee in one small struct, because the nodes of callees are scattered over
+ * memory. */
 struct callee {
-	uint64_t calls; /* by others */
-	arcid arc;      /* by which it was called last: of the caller at hand, or of one before */
-	uint32_t n_in;  /* arcs that lead to it */
+	uint64_t calls; /* calls by others */
+	arcid arc; /* the arc made last to this callee, by the current caller or an earlier one */
+	uint32_t n_in; /* number of arcs to it */
 };
 
-/* Arcs are made one caller after the other. */
+/* Makes arcs, one caller after the other. */
 struct arc_maker {
 	struct callgraph *g;
 	struct callee *callees; /* [n_symbols] */
 	symid from;
 };
 
-/* At `arcs` there is room for all of them. */
+/* `arcs`: memory for all arcs. */
 static struct arc_maker make_start(struct callgraph *g, void *arcs)
 {
 	g->arcs = arcs;
@@ -125,7 +126,7 @@ static void begin_caller(struct arc_maker *m, symid from)
 	m->g->nodes[from].first_out = (uint32_t)m->g->n_arcs;
 }
 
-/* True if it is a new arc. */
+/* Adds calls from the current caller. True if this made a new arc. */
 static inline bool make_arc(struct arc_maker *m, symid to, uint64_t count)
 {
 	struct callgraph *g = m->g;
@@ -147,8 +148,8 @@ static inline bool make_arc(struct arc_maker *m, symid to, uint64_t count)
 	return true;
 }
 
-/* Records that are looked up together: callees lie all over memory, and what is needed of one is on
- * its way while the others are looked at. */
+/* Records are looked up in batches. Callees are scattered over memory, so their data is prefetched
+ * while others are being looked at. */
 enum { BATCH = 32 };
 
 struct counted {
@@ -156,8 +157,8 @@ struct counted {
 	uint64_t count;
 };
 
-/* Finds the symbols of at most BATCH records from `first` on; returns how many of them make arcs.
- */
+/* Finds the symbols of at most BATCH records, from `first` on. Returns how many of them make
+ * arcs. */
 static size_t resolve_batch(struct arc_maker *m, const struct arc_list *records, size_t first,
 			    size_t end, const struct callgraph_opts *o, struct lookup *l,
 			    struct counted *ret)
@@ -186,9 +187,10 @@ static void forget_arcs(struct callgraph *g)
 	}
 }
 
-/* Runtimes write arcs by call site, so that callers come in order: then arcs can be made at once,
- * and their order is that of the records. Returns the callees; NULL, with nothing done, if they do
- * not. `arcs` may be the records themselves: what was made ends before what is to be read. */
+/* Makes arcs directly from the records, if callers come in order: runtimes write arcs by call site.
+ * The order of arcs is then that of records. Returns the callees; NULL: callers are not in order,
+ * and nothing was done. `arcs` may be the memory of the records: arcs never overtake the records
+ * still to be read. */
 static struct callee *sum_ordered(struct callgraph *g, const struct arc_list *records,
 				  size_t n_records, void *arcs, const struct callgraph_opts *o)
 {
@@ -214,7 +216,7 @@ static struct callee *sum_ordered(struct callgraph *g, const struct arc_list *re
 	return NULL;
 }
 
-/* Whether callers are known to come in order without looking at all records. */
+/* Whether callers are known to come in order without a look at all records. */
 static bool callers_ascend(const struct symbols *s, const struct profile *p)
 {
 	if (!p->arcs_ascend)
@@ -243,7 +245,7 @@ static struct callee *sum_if_ordered(struct callgraph *g, const struct profile *
 	return callees;
 }
 
-/* Arcs of the caller at hand that its calls on stacks are; returns where these end. */
+/* Makes arcs for the current caller's calls on stacks. Returns the index behind these calls. */
 static size_t make_stack_arcs(struct arc_maker *m, struct stack_calls *calls, size_t first)
 {
 	size_t end = calls->end[m->from];
@@ -256,8 +258,9 @@ static size_t make_stack_arcs(struct arc_maker *m, struct stack_calls *calls, si
 	return end;
 }
 
-/* In any order: grouped by caller first, keeping order (a counting sort). O(records + symbols).
- * `calls`: those on stacks; NULL: none are made arcs. */
+/* Makes arcs from records in any order: groups them by caller first, keeping their order (a
+ * counting sort). O(records + symbols). `calls`: calls on stacks, which also become arcs; NULL:
+ * none do. */
 static struct callee *sum_tallies(struct callgraph *g, const struct profile *p,
 				  const struct tallies *t, struct stack_calls *calls, bool has_seq)
 {
@@ -330,7 +333,7 @@ static void count_calls(struct callgraph *g, const struct callee *callees, bool 
 	}
 }
 
-/* Arcs by the place of their record, so that lists can be made newest first over all groups. */
+/* Arcs by the position of their record, so that lists over all groups can be made newest first. */
 static arcid *arcs_by_seq(const struct callgraph *g, size_t n_records)
 {
 	arcid *by_seq = xrealloc(NULL, n_records, sizeof(*by_seq));
@@ -344,7 +347,7 @@ static arcid *arcs_by_seq(const struct callgraph *g, size_t n_records)
 	return by_seq;
 }
 
-/* Newest first: the order in which gprof walks arcs, and so sums round alike. */
+/* Lists callers newest first, like gprof, so that sums round in the same way. */
 static void list_callers(struct callgraph *g, const arcid *by_seq)
 {
 	uint32_t *next = xalloc(g->n_symbols * sizeof(*next)); /* free place in a callee's list */
@@ -362,8 +365,8 @@ static void list_callers(struct callgraph *g, const arcid *by_seq)
 	free(next);
 }
 
-/* What held the records has room for arcs by callee as well, and memory that was used once costs
- * less than fresh one. */
+/* Makes the list of callers. The memory of the records has room for arcs and callers; reusing it
+ * costs less than fresh memory. */
 static void add_callers(struct callgraph *g, size_t n_records)
 {
 	_Static_assert(sizeof(*g->in) == sizeof(*g->arcs), "they share a block");

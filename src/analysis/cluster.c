@@ -1,29 +1,30 @@
-/* cluster.c - clusters of functions merged along the heaviest calls, and measures of the resulting
+/* cluster.c - clusters of functions, merged along the heaviest calls; measures of the resulting
  * order. */
 #include "analysis/cluster.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
 
-/* Part of a callee's calls that its main caller must make for the two to be put together. */
+/* The two clusters are joined only if the main caller makes at least this share of the callee's
+ * calls. */
 static const double MIN_CALLER_SHARE = 0.1;
-/* How many times less dense a caller's cluster may become. */
+/* The caller's cluster may become this many times less dense. */
 static const double MAX_DILUTION = 8;
 static const double HOT = 0.9; /* part of the heat that struct locality counts pages for */
 
-/* A cluster is a list of nodes. It is known by its first node, which stays the first: others are
- * only ever appended. */
+/* A cluster is a list of nodes, identified by its first node. That never changes, because nodes are
+ * only appended. */
 struct cluster {
-	uint32_t parent; /* toward the first node of the cluster this one is in */
+	uint32_t parent; /* leads to the first node of the node's cluster */
 	uint32_t next;   /* node after this one; NONE at the end */
-	uint32_t last;   /* of the whole cluster; valid for first nodes, as are the following */
+	uint32_t last;   /* last node of the cluster; only first nodes have this, size and heat */
 	double size, heat;
 };
 
 struct caller {
-	uint32_t node;  /* that calls most; NONE: nobody does */
-	uint64_t count; /* how often */
-	double total;   /* calls by everybody */
+	uint32_t node;  /* the node that calls it most; NONE: none does */
+	uint64_t count; /* calls by this node */
+	double total;   /* calls by all nodes */
 };
 
 struct ranked_node {
@@ -112,7 +113,7 @@ static void merge(struct cluster *clusters, const struct ranked_node *ranked, si
 	}
 }
 
-/* Write out the clusters, densest first. */
+/* Writes out the clusters, densest first. */
 static void place(struct clustering *ret, const struct cluster *clusters,
 		  const struct ranked_node *ranked, size_t n_ranked)
 {
@@ -177,9 +178,9 @@ void cluster_free(struct clustering *c)
 	free(c);
 }
 
-/* ---- how good an arrangement is ---- */
+/* ---- locality ---- */
 
-struct extent { /* of pages, both included */
+struct extent { /* range of pages, both included */
 	uint64_t first, last;
 };
 

@@ -1,5 +1,5 @@
-/* coverage.c - time, calls and executions gathered by file and line, carried to lines that run on
- * from counted ones. */
+/* coverage.c - collects time, calls and executions by file and line, and carries counts to lines
+ * that follow counted ones in a block. */
 #include "analysis/coverage.h"
 
 #include <stdlib.h>
@@ -16,13 +16,14 @@ struct located { /* a place with a source line */
 	symid place;
 };
 
-/* Knowledge of a place that comes from the places before it in its function. */
+/* What is known of a place from the places before it in its function. */
 struct before {
-	uint64_t count;  /* of the block that runs on into the place */
-	bool is_known;   /* false where the entry is not counted: in a piece such as f.cold */
+	uint64_t count;  /* count of the block that continues into the place */
+	bool is_known;   /* false if the entry is not counted: in a piece such as f.cold */
 	bool is_counted; /* the function has counted blocks */
 	bool is_unsure;  /* the function was executed, but its calls were not counted */
-	bool is_marked;  /* the same, and not by stacks alone: files of mere callers are no news */
+	bool is_marked;  /* is_unsure, and not only because of stacks: files of mere callers are not
+			    marked as executed */
 };
 
 /* ---- places by file and line ---- */
@@ -45,7 +46,7 @@ static struct located *locate_places(struct symbols *s, const uint8_t *wanted,
 	size_t n_files;
 
 	*files = symbols_files(s, &n_files);
-	for (size_t i = 0; i < n_files; i++) /* from the last: newest first */
+	for (size_t i = 0; i < n_files; i++) /* backwards: newest first */
 		*map64_at(&file_of, (uintptr_t)(*files)[i]) = (uint32_t)(n_files - 1 - i);
 	*n = 0;
 	for (size_t i = 0; i < s->n; i++) {
@@ -88,7 +89,7 @@ static void add_files(struct coverage *c, struct symbols *s, const uint8_t *want
 	free(at);
 }
 
-/* ---- what runs on from place to place ---- */
+/* ---- carrying counts from place to place ---- */
 
 static bool is_entry(const struct symbol *s, symid id) { return s->is_function && s->owner == id; }
 
@@ -111,7 +112,7 @@ static bool makes_calls(const struct callgraph *g, symid id)
 	return false;
 }
 
-/* Places from `first` up to the next function. */
+/* The index behind the places of a function that starts at `first`. */
 static size_t end_of_function(const struct symbols *s, size_t first)
 {
 	size_t i = first + 1;
@@ -198,9 +199,9 @@ static void list(struct coverage *c, struct coverage_line *l, uint64_t count, bo
 	l->n_counts++;
 }
 
-/* Calls of all functions that start on a line are one count: instances of a template are one text.
- * Where a block starts with a function, its count says the same as the calls, and may know of more.
- */
+/* Lists the calls of functions that start on a line. They are one count: instances of a template
+ * have the same text. If a block starts with a function, its count is used instead: it equals the
+ * calls, or includes more of them. */
 static void list_calls(struct coverage *c, struct coverage_line *l, const struct symbols *s,
 		       const struct before *before, bool merge)
 {
@@ -227,7 +228,7 @@ static void list_calls(struct coverage *c, struct coverage_line *l, const struct
 	l->total = capped_sum(l->total, calls);
 }
 
-/* Adds the block that runs on into a place, and the place's own blocks. */
+/* Adds the block that continues into a place, and the place's own blocks. */
 static void list_blocks(struct coverage *c, struct coverage_line *l, const struct symbols *s,
 			symid id, const struct before *before, enum coverage_carry carry)
 {
@@ -259,8 +260,9 @@ static bool has_blocks(const struct coverage *c, const struct coverage_line *l)
 	return false;
 }
 
-/* Compilers put a line's instructions before and after its blocks, too: what runs on into those is
- * the count of other lines. */
+/* How far to carry counts to a line. If blocks start on the line, compilers may also put some of
+ * its instructions before or after these, and what continues into them is the count of other
+ * lines. */
 static enum coverage_carry carry_to(const struct coverage *c, const struct coverage_line *l,
 				    enum coverage_carry carry)
 {
@@ -314,7 +316,7 @@ static void add_inclusive(struct coverage *c, const struct symbols *s,
 	free(line_of);
 }
 
-/* The one count of a line, in place of all others. */
+/* Replaces all counts of a line by one. */
 static void set_count(struct coverage *c, struct coverage_line *l, uint64_t count)
 {
 	l->first_count = (uint32_t)c->counts.n;
@@ -334,8 +336,8 @@ static void forget_count(struct coverage_line *l, bool is_executed)
 	l->is_unsure = l->is_executed = is_executed;
 }
 
-/* Where all blocks are known, so is how often each line was executed. With CARRY_NONE only lines
- * that a block starts on have a count, and those that were never executed. */
+/* Takes counts of lines from the flow, if all blocks are known. With CARRY_NONE, only lines on
+ * which a block starts have a count, and lines that were never executed. */
 static void take_flow(struct coverage *c, const struct symbols *s, enum coverage_carry carry)
 {
 	const struct flow *f = c->blocks->flow;
@@ -360,7 +362,8 @@ static void take_flow(struct coverage *c, const struct symbols *s, enum coverage
 	free(line_of);
 }
 
-/* What a coverage tool says is exact for each line, whatever is known of blocks and calls. */
+/* Takes the counts of a coverage tool. They are exact for each line, so they replace any other
+ * counts. */
 static void take_line_counts(struct coverage *c, const struct line_counts *counts)
 {
 	for (size_t i = 0; i < c->n_files; i++) {

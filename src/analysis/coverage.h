@@ -2,7 +2,7 @@
  *
  * A line may have several places (the parts of a for statement), and a place several blocks. So a
  * line has a list of counts: the calls, if a function starts there, and the count of each block
- * that starts there. A line in the middle of a block has no count of its own, but can be given the
+ * that starts there. A line in the middle of a block has no count of its own, but can get the
  * block's. */
 #ifndef ANALYSIS_COVERAGE_H
 #define ANALYSIS_COVERAGE_H
@@ -12,27 +12,28 @@
 #include "base/vec.h"
 #include "profile/line_counts.h"
 
-/* Which lines within a block are given the block's count. For a function without counted blocks
- * only the number of its calls is known, not that each line was executed. */
+/* Which lines within a block get the block's count. In a function without counted blocks only the
+ * number of calls is known, not that each line was executed. */
 enum coverage_carry {
 	CARRY_NONE,     /* none: only lines with the start of a block have counts */
-	CARRY_MEASURED, /* in functions with counted blocks, lines without a start of a block */
-	CARRY_CALLS,    /* the same; and all lines of other functions get the number of calls */
+	CARRY_MEASURED, /* in functions with counted blocks: lines on which no block starts */
+	CARRY_CALLS,    /* the same; all lines of other functions get the number of calls */
 	CARRY_ALL,      /* all lines of all functions, whatever their blocks show: gprof -x */
 };
 
 struct coverage_line {
 	uint32_t line;
-	uint32_t first_place, n_places; /* places[]: by address */
-	uint32_t first_count, n_counts; /* counts[]: in listing order */
-	uint64_t sum;                   /* of the listed counts */
-	uint64_t total;    /* calls and blocks that start here: how often it was executed */
-	uint64_t most;     /* the largest of the listed counts */
+	uint32_t first_place, n_places; /* range in places[]: by address */
+	uint32_t first_count, n_counts; /* range in counts[]: in listing order */
+	uint64_t sum;                   /* sum of the listed counts */
+	uint64_t total;    /* executions: sum of calls and blocks that start on the line */
+	uint64_t most;     /* largest of the listed counts */
 	uint64_t calls;    /* calls of functions that start here, including recursion */
 	double self;       /* ticks */
 	double inclusive;  /* ticks of samples with the line on their stack; 0 without stacks */
 	bool is_known;     /* counts are listed */
-	bool is_estimated; /* they are of blocks of optimized code, which may not be the line's */
+	bool is_estimated; /* counts are those of blocks of optimized code, which may not be the
+			      line's */
 	bool is_executed;
 	bool is_unsure; /* a function that was executed starts here, but its calls were not counted
 			 */
@@ -40,7 +41,7 @@ struct coverage_line {
 
 struct coverage_file {
 	const char *path; /* as in the debug information; lives as long as the symbols */
-	uint32_t first_line, n_lines; /* lines[]: by number */
+	uint32_t first_line, n_lines; /* range in lines[]: by number */
 	uint64_t total;               /* sum over its lines */
 	double self;                  /* ticks */
 	bool is_executed;             /* some line of it is known to have been executed */
@@ -58,14 +59,14 @@ struct coverage {
 	const struct callgraph *graph; /* borrowed */
 };
 
-/* Rules for executions of lines, for programs that differ from our own. */
+/* Rules for executions of lines, for programs that differ from kin. */
 struct coverage_rules {
 	const struct block_rules *blocks;
 	void (*count)(struct coverage *c); /* sets counts and times of all lines */
 };
 
 struct coverage_opts {
-	const struct coverage_rules *rules; /* NULL: ours */
+	const struct coverage_rules *rules; /* NULL: kin's own */
 	enum coverage_carry carry;
 	const uint8_t *wanted; /* [n_symbols] booleans: places that count; NULL: all */
 	/* Sampled stacks and the places of their frames, for inclusive times; NULL: none. */
@@ -83,8 +84,8 @@ void coverage_free(struct coverage *c); /* NULL is fine */
  * coverage_opts. */
 bool *coverage_on_stacks(const struct samples *s, const symid *frame_places, size_t n_places);
 
-/* Whether a function has samples, calls or executed blocks, or is on a stack; its own calls may not
- * have been counted. on_stacks: as above; NULL: there are no stacks. */
+/* Whether a function has samples, calls or executed blocks, or is on a stack. Its own calls need
+ * not have been counted. on_stacks: see coverage_on_stacks(); NULL: there are no stacks. */
 bool coverage_was_executed(const struct callgraph *g, const struct blocks *b, const bool *on_stacks,
 			   symid function);
 

@@ -1,38 +1,39 @@
 /* cycles.c - strongly connected parts of the call graph, and an order with callees before callers.
  *
  * One depth-first walk with Gabow's path of candidate heads ("Path-based depth-first search for
- * strong and biconnected components", Information Processing Letters 74, 2000), without recursion:
- * chains of calls may be as deep as there are functions. Members are strung together in the order
- * GNU gprof finds them, because that decides how ties are listed. O(symbols + arcs). */
+ * strong and biconnected components", Information Processing Letters 74, 2000). It does not
+ * recurse, because chains of calls may be as deep as there are functions. Members are linked in the
+ * order in which GNU gprof finds them, which decides how ties are listed. O(symbols + arcs). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis_private.h"
 
-/* All that the walk notes of a symbol, once it was seen. */
+/* What the walk notes of a symbol that it has seen. */
 struct vertex {
 	symid head;         /* union-find: a member points towards its head */
 	symid next;         /* the next member of its cycle, or NONE */
-	symid last;         /* of a head: the end of its string of members */
-	uint32_t depth;     /* place on the path, for symbols on it */
-	uint32_t top_order; /* once ordered */
+	symid last;         /* in a head: the last member of its list */
+	uint32_t depth;     /* position on the path, for symbols on it */
+	uint32_t top_order; /* valid once the symbol was ordered */
 };
 
 struct cycle_visit {
 	symid id;
-	arcid arcs_left; /* the end of those that are still to be looked at */
+	arcid arcs_left; /* end of the arcs that are not yet visited */
 };
 
-/* The walk comes to symbols anywhere in memory, and can go on only when it has seen their arcs:
- * what it needs of these it has in as little memory as there can be. */
+/* The walk reaches symbols anywhere in memory, and can only continue when it has seen their arcs.
+ * So it keeps the data that it needs of arcs in as little memory as possible. */
 struct cycle_walk {
 	struct callgraph *g;
-	arcid *first;  /* [n_symbols + 1] of a symbol's arcs; they end where the next one's start */
-	symid *callee; /* [n_arcs] */
+	arcid *first;  /* [n_symbols + 1]: a symbol's first arc; its arcs end at the next symbol's
+			  first */
+	symid *callee; /* [n_arcs]: callee of each arc */
 	uint8_t *state;
 	struct vertex *at;
 	struct cycle_visit *path; /* the symbols being visited */
-	uint32_t *heads;          /* places on the path of symbols that are their own head */
+	uint32_t *heads;          /* positions on the path of symbols that are their own head */
 	size_t n_path, n_heads;
 	uint32_t n_ordered;
 };
@@ -62,7 +63,7 @@ static void enter(struct cycle_walk *w, symid id)
 	w->path[w->n_path++] = (struct cycle_visit){ id, end };
 }
 
-/* The path leads back to `to`: all heads that were found after it belong to its cycle. */
+/* The path leads back to `to`: all later heads on the path belong to its cycle. */
 static void close_cycle(struct cycle_walk *w, symid to)
 {
 	symid head = head_of(w, to);
@@ -117,7 +118,8 @@ static void visit_from(struct cycle_walk *w, symid root)
 
 /* ---- cycles as nodes ---- */
 
-/* Calls of members by other members are the cycle's own; the others lead into it. */
+/* Sums the calls of a cycle. Calls between members are the cycle's self calls; all others lead into
+ * it. */
 static void count_cycle_calls(struct callgraph *g, struct cg_node *c)
 {
 	for (uint32_t k = 0; k < c->n_members; k++) {

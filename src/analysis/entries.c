@@ -1,7 +1,7 @@
 /* entries.c - the arcs of an entry of the graph, in the order in which gprof lists them.
  *
- * Direct recursion is least, then come calls within a cycle, then others by time. Ties are listed
- * in order of first appearance, both ways. */
+ * Direct recursion is smallest, then come calls within a cycle, then others by time. Ties are in
+ * order of first appearance, in both directions. */
 #include <stdlib.h>
 
 #include "analysis/analysis_private.h"
@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) void sort_few(struct cg_listed *lis
 	}
 }
 
-/* What compare_listed() looks at within a class, the least important first. */
+/* The criteria by which compare_listed() compares arcs of one class, the least important first. */
 enum criterion { BY_SEQ, BY_COUNT, BY_TOTAL, N_CRITERIA };
 
 static uint64_t key_of(const struct cg_listed *l, enum criterion by)
@@ -54,7 +54,7 @@ static uint64_t key_of(const struct cg_listed *l, enum criterion by)
 	return 0;
 }
 
-/* list[i] becomes what is list[keys[i].index] now: round by round of the permutation. */
+/* Moves list[keys[i].index] to list[i] for all i, one cycle of the permutation after the other. */
 static void arrange(struct cg_listed *list, struct sort_key *keys, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -78,10 +78,10 @@ static void sort_by(const struct cg_listed *list, struct sort_key *keys, size_t 
 	sort_keys(keys, n);
 }
 
-/* As sorting is stable, by one criterion after the other. Mostly only counts are not in order: arcs
- * come by their place, and the time that callers have of one callee grows with the count. Callers
- * of equal counts differ by the rounding of their fractions: in few digits if they are among
- * themselves. */
+/* Sorts by one criterion after the other, as sorting is stable. Mostly only the counts are out of
+ * order: arcs come by position, and the time that callers have of one callee grows with the count.
+ * Callers with equal counts differ only by the rounding of their fractions; sorting these among
+ * themselves first leaves few digits to sort by. */
 static void sort_class(const struct cg_listed *list, struct sort_key *keys, size_t n, bool down)
 {
 	sort_by(list, keys, n, BY_SEQ, false);
@@ -95,7 +95,7 @@ static void sort_class(const struct cg_listed *list, struct sort_key *keys, size
 	sort_by(list, keys, n, BY_TOTAL, down);
 }
 
-/* Class by class: calls within a cycle may be many, and take no time. */
+/* Sorts class by class: there may be many calls within a cycle, and they have no time. */
 static void sort_many(struct cg_listed *list, uint32_t n, bool down)
 {
 	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
@@ -113,7 +113,7 @@ static void sort_many(struct cg_listed *list, uint32_t n, bool down)
 	free(keys);
 }
 
-/* Moves what is listed before a middle one to the front; returns how many these are. */
+/* Moves arcs that are listed before a middle one to the front. Returns their number. */
 static uint32_t split(struct cg_listed *list, uint32_t n, bool down)
 {
 	const struct cg_listed middle = list[n / 2];
@@ -129,8 +129,9 @@ static uint32_t split(struct cg_listed *list, uint32_t n, bool down)
 	return k;
 }
 
-/* In pieces: their keys take little memory next to the list, and lie together in the cache. Where
- * splitting does not make them small, sorting them takes no longer, but more memory. */
+/* Sorts in pieces: the keys of a piece take little memory next to the list, and fit in the cache.
+ * If splitting does not make pieces small, they are sorted as they are: this takes no longer, but
+ * more memory. */
 static void sort_pieces(struct cg_listed *list, uint32_t n, bool down, unsigned splits)
 {
 	enum { PIECE = 1 << 15, MOST_SPLITS = 16 };
@@ -144,7 +145,8 @@ static void sort_pieces(struct cg_listed *list, uint32_t n, bool down, unsigned 
 	sort_pieces(list + k, n - k, down, splits + 1);
 }
 
-/* As lists of calls within a cycle are, which were seen on stacks and not counted. */
+/* Whether a list is sorted already, as lists of calls within a cycle are if they were seen on
+ * stacks but not counted. */
 static bool is_sorted(const struct cg_listed *list, uint32_t n, bool down)
 {
 	for (uint32_t i = 1; i < n; i++)
@@ -187,8 +189,8 @@ static inline struct cg_listed listed(const struct callgraph *g, arcid arc, cons
 	return l;
 }
 
-/* The other ends lie all over memory: those of long lists are asked for some arcs ahead, those of
- * short ones while the entry before is being listed. */
+/* The nodes at the other ends are scattered over memory. For long lists they are prefetched some
+ * arcs ahead; for short lists while the previous entry is being listed. */
 enum { AHEAD = 24, ENOUGH = 32 };
 
 void callgraph_list_callers(const struct callgraph *g, symid id, struct cg_listed *ret)
@@ -224,7 +226,7 @@ struct cg_listed callgraph_listed(const struct callgraph *g, arcid arc, bool as_
 
 /* ---- cycles ---- */
 
-/* Several arcs of one function are one, with the place of the first. */
+/* Joins several arcs of one function. The result has the position of the first. */
 static void join(struct cg_listed *into, const struct cg_listed *l)
 {
 	into->count += l->count;
@@ -234,8 +236,9 @@ static void join(struct cg_listed *into, const struct cg_listed *l)
 	into->total += l->total;
 }
 
-/* A function's calls of members of a cycle, or by them, as one: in the order of the data, in which
- * each function has its arcs, so that equal ones add up to equal times. False if there are none. */
+/* Joins the calls between a function and the members of a cycle, `into` the cycle or out of it.
+ * Arcs are joined in the order of the data, in which each function has its arcs, so that equal arcs
+ * have equal sums. False: there are none. */
 static bool join_arcs(const struct callgraph *g, symid other, size_t cycle, bool into,
 		      struct cg_listed *ret)
 {
@@ -260,7 +263,7 @@ static bool join_arcs(const struct callgraph *g, symid other, size_t cycle, bool
 	return any;
 }
 
-struct cycle_border { /* functions that may be around a cycle, each once */
+struct cycle_border { /* functions that may border on a cycle, each once */
 	VEC(symid) others;
 	bool *is_known; /* [symbols] */
 };
@@ -283,7 +286,7 @@ static void add_border(const struct callgraph *g, symid member, bool into, struc
 	}
 }
 
-enum { LINE = 4 }; /* arcs to a cache line */
+enum { LINE = 4 }; /* arcs per cache line */
 
 static void prefetch_in(const struct callgraph *g, const struct cg_node *n)
 {
@@ -297,8 +300,7 @@ static void prefetch_out(const struct callgraph *g, const struct cg_node *n)
 		prefetch_line(&g->arcs[n->first_out + k]);
 }
 
-/* Functions of which callers or callees are looked at one after the other: those of the ones to
- * come are on their way. */
+/* Prefetches the nodes and arcs of functions that will be looked at next. */
 static void expect(const struct callgraph *g, const symid *ids, size_t n, size_t i, bool callers)
 {
 	enum { NODES_AHEAD = 8, ARCS_AHEAD = 3 };
@@ -322,7 +324,8 @@ static void add_borders(const struct callgraph *g, const struct cg_node *cycle, 
 	free(b->is_known);
 }
 
-/* All others, whether they have arcs to a member or not. */
+/* Adds all functions outside the cycle that have arcs in this direction, whether to a member or
+ * not. */
 static void add_outside(const struct callgraph *g, size_t cycle, bool into, struct cycle_border *b)
 {
 	for (symid i = 0; i < g->n_symbols; i++)
@@ -330,7 +333,8 @@ static void add_outside(const struct callgraph *g, size_t cycle, bool into, stru
 			vec_push(&b->others, i);
 }
 
-/* Whether the members have more arcs than the others: one cycle may have nearly all functions. */
+/* Whether the members have more arcs than the other functions: one cycle may contain nearly all
+ * functions. */
 static bool has_most_arcs(const struct callgraph *g, const struct cg_node *cycle, bool into)
 {
 	size_t n_in = 0, n_out = 0;
@@ -389,7 +393,7 @@ uint64_t callgraph_calls_from_outside(const struct callgraph *g, symid id)
 	return calls;
 }
 
-/* NULL for a cycle, and behind the last entry. */
+/* NULL for a cycle, and beyond the last entry. */
 static const struct cg_node *symbol_at(const struct callgraph *g, size_t place)
 {
 	if (place >= g->n_symbols + g->n_cycles || g->order[place] >= g->n_symbols)

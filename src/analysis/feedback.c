@@ -1,14 +1,14 @@
 /* feedback.c - see feedback.h.
  *
- * Exactly: whatever order functions are put in, the arcs that go backwards in it are a feedback arc
- * set, and each minimal one is that of some order. The best order of a set of functions is found
- * from the best orders of the sets with one less (Held and Karp's way of enumerating orders).
+ * Exact: for any order of the functions, the arcs that lead backwards are a feedback arc set, and
+ * each minimal set comes from some order. The best order of a set of functions is found from the
+ * best orders of its subsets with one function less (Held and Karp's way of enumerating orders).
  *
- * Else: an order by P. Eades, X. Lin and W. F. Smyth, "A fast and effective heuristic for the
- * feedback arc set problem", Information Processing Letters 47 (1993): sinks go to the end, sources
- * to the beginning, and where there are neither the function with the most callees over callers.
- * Then arcs that close no cycle with those that stay are taken back, unless there are far too many
- * to look at all. */
+ * Otherwise: an order by P. Eades, X. Lin and W. F. Smyth, "A fast and effective heuristic for the
+ * feedback arc set problem", Information Processing Letters 47 (1993). Sinks go to the end and
+ * sources to the beginning; if there are neither, the function with the largest excess of callees
+ * over callers goes to the beginning. Then arcs that close no cycle with those that stay are taken
+ * back, unless there are far too many to test. */
 #include "analysis/feedback.h"
 
 #include <stdlib.h>
@@ -19,12 +19,12 @@
 
 enum {
 	MOST_EXACT = 20,      /* members */
-	HALF = 10,            /* of them */
-	MAX_STEPS = 20000000, /* spent on taking arcs back */
+	HALF = 10,            /* half of them */
+	MAX_STEPS = 20000000, /* limit for taking arcs back */
 };
 
 struct edge {
-	uint32_t from, to; /* index of members */
+	uint32_t from, to; /* indices of members */
 	arcid arc;
 };
 
@@ -32,10 +32,10 @@ struct feedback_problem {
 	const struct callgraph *g;
 	const symid *members;
 	uint32_t n;
-	VEC(struct edge) edges; /* by from */
+	VEC(struct edge) edges; /* by `from` */
 	uint32_t *first;        /* [n + 1]: index into edges */
-	double total;           /* of all counts */
-	uint32_t *place;        /* [n]: the order that was found */
+	double total;           /* sum of all counts */
+	uint32_t *place;        /* [n]: position of each member in the order found */
 };
 
 static uint64_t count_of(const struct feedback_problem *p, const struct edge *e)
@@ -70,9 +70,9 @@ static void begin(struct feedback_problem *p, const struct callgraph *g, uint32_
 	free(index);
 }
 
-/* ---- exactly ---- */
+/* ---- the exact order ---- */
 
-/* Whether it is called from outside of the cycle. */
+/* Whether the member is called from outside the cycle. */
 static bool is_entry(const struct feedback_problem *p, uint32_t member)
 {
 	const struct cg_node *n = &p->g->nodes[p->members[member]];
@@ -83,10 +83,10 @@ static bool is_entry(const struct feedback_problem *p, uint32_t member)
 	return n->outside_calls || inner < n->n_in;
 }
 
-/* What the calls of each member to the members of a set cost: one for each, and a part for the
- * number of times it was made. All parts are less than one together. Where that is the same, calls
- * of functions by which the cycle is entered are likelier to be those that go back. Looked up by
- * halves of the set. */
+/* The cost of the backward calls of each member to a set of members. Each call costs 1, plus a part
+ * for the number of times it was made; all these parts together are less than 1. If costs are
+ * equal, calls of functions by which the cycle is entered are preferred as backward calls. Costs
+ * are looked up by halves of the set. */
 static double *make_costs(const struct feedback_problem *p)
 {
 	double *costs = xalloc((size_t)p->n * 2 * sizeof(*costs) << HALF);
@@ -113,7 +113,8 @@ static double cost_of(const double *costs, uint32_t member, uint32_t set)
 	return half[set & ((1u << HALF) - 1)] + half[((size_t)1 << HALF) + (set >> HALF)];
 }
 
-/* best[set]: of the orders of its members; last[set]: which comes last in the best one. */
+/* best[set]: cost of the best order of the set's members; last[set]: the last member in that
+ * order. */
 static void order_exactly(struct feedback_problem *p)
 {
 	double *costs = make_costs(p);
@@ -144,17 +145,17 @@ static void order_exactly(struct feedback_problem *p)
 
 /* ---- by a heuristic ---- */
 
-/* Members that are not placed yet, in lists by callees less callers. */
+/* Members that are not placed yet, in lists by excess: number of callees less callers. */
 struct feedback_bins {
-	uint32_t *next, *previous; /* [n]: within a list; NONE: the end */
+	uint32_t *next, *previous; /* [n]: links within a list; NONE: the end */
 	uint32_t *head;            /* [2 * most + 1] */
-	int32_t *excess;           /* [n]: callees less callers, of those that are left */
+	int32_t *excess;           /* [n]: callees less callers, among members not yet placed */
 	uint32_t *n_out, *n_in;    /* [n] */
 	bool *is_placed;
-	int32_t most, high; /* high: no list above it has any */
+	int32_t most, high; /* high: all lists above it are empty */
 };
 
-enum { SINKS = 0, SOURCES = 1, OTHERS = 2 }; /* the first two have lists of their own */
+enum { SINKS = 0, SOURCES = 1, OTHERS = 2 }; /* sinks and sources have separate lists */
 
 static uint32_t list_of(const struct feedback_bins *b, uint32_t i)
 {
@@ -225,7 +226,7 @@ static void count_calls(const struct feedback_problem *p, struct feedback_bins *
 	}
 }
 
-/* into[first_in[i] ..]: the edges that lead to member i. */
+/* into[first_in[i] ..]: the edges to member i. */
 static void list_callers(const struct feedback_problem *p, uint32_t *first_in, uint32_t *into)
 {
 	for (size_t i = 0; i < p->edges.n; i++)
@@ -283,12 +284,12 @@ static void order_roughly(struct feedback_problem *p)
 	free(into);
 }
 
-/* ---- what is cut ---- */
+/* ---- choice of the cut ---- */
 
-struct feedback_search { /* whether one member is reached from another */
+struct feedback_search { /* a search whether one member is reached from another */
 	const struct feedback_problem *p;
 	const bool *is_cut; /* [edges] */
-	uint32_t *seen;     /* [n]: by which search */
+	uint32_t *seen;     /* [n]: the last search that saw the member */
 	uint32_t number;
 	VEC(uint32_t) todo;
 	size_t steps;
@@ -326,15 +327,15 @@ static int by_count(const void *l, const void *r, void *arg)
 	return ORDER(a, b);
 }
 
-/* Whether it is to go on: in a cycle with far too many arcs to ever be done it is not begun. */
+/* Whether to go on. In a cycle with far too many arcs this stops soon. */
 static bool is_worth_it(const struct feedback_search *s, size_t done, size_t n)
 {
-	const double start = 0.1; /* that part of the steps says nothing of the pace */
+	const double start = 0.1; /* this first part of the steps tells nothing about the pace */
 	double used = (double)s->steps / MAX_STEPS;
 	return used < start || (used < 1 && used < start + (double)done / (double)n);
 }
 
-/* Arcs that may stay are taken back, those with the most calls first. */
+/* Takes back arcs that may stay, those with the most calls first. */
 static void take_back(const struct feedback_problem *p, bool *is_cut, const uint32_t *cut, size_t n)
 {
 	struct feedback_search s = { .p = p, .is_cut = is_cut };

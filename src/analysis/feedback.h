@@ -6,14 +6,14 @@
 #include "analysis/callgraph.h"
 
 struct feedback {
-	arcid *arcs; /* to be freed; by number of calls, fewest first */
+	arcid *arcs; /* by number of calls, fewest first; to be freed */
 	size_t n;
-	bool exact; /* there is no smaller set; false: found by a heuristic, there may be one */
+	bool exact; /* there is no smaller set; false: found by a heuristic, and there may be one */
 };
 
 /* `cycle` from 1. Direct recursion is ignored. For up to 20 members the answer is exact (O(2^n *
- * n)), and among the smallest sets it is the one with the fewest calls. For more it takes O(arcs),
- * and a bounded time to find which arcs are needed. */
+ * n)), and of the smallest sets it is the one with the fewest calls. For more members it takes
+ * O(arcs), plus a bounded time to find arcs that need not be removed. */
 struct feedback feedback_of(const struct callgraph *g, uint32_t cycle);
 
 #endif

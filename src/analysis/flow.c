@@ -1,5 +1,5 @@
-/* flow.c - splits counted functions into pieces at jumps and calls, and solves for the counts that
- * are missing. */
+/* flow.c - splits counted functions into pieces at jumps and calls, and solves for the missing
+ * counts. */
 #include "analysis/flow.h"
 
 #include <stdlib.h>
@@ -12,37 +12,38 @@
 
 /* ---- code ---- */
 
-struct flow_step { /* an instruction, at flat addresses */
+struct flow_step { /* an instruction, with flat addresses */
 	uint64_t addr, target;
 	uint32_t size;
 	uint8_t kind; /* enum step_kind */
 	bool is_hook;
 	bool is_leader;   /* a piece starts here */
-	bool is_entry;    /* a function does */
+	bool is_entry;    /* a function starts here */
 	bool ends_piece;  /* a call that may not return ... */
-	bool no_way_back; /* ... or never does */
+	bool no_way_back; /* ... or that never returns */
 	bool ends_call, compares, is_nop;
 	bool enters_unseen;
-	bool starts_row;   /* of the line table */
-	bool has_no_line;  /* the row that starts here says so */
-	bool is_optimized; /* as the next row's unit */
+	bool starts_row;   /* a row of the line table starts here */
+	bool has_no_line;  /* a row without a line starts here */
+	bool is_optimized; /* as in the next row of the line table */
 };
 
-struct bare_piece {        /* "f.cold" without a hook */
-	size_t first, end; /* steps */
+struct bare_piece {        /* a piece such as "f.cold" without a hook */
+	size_t first, end; /* range of steps */
 	symid owner;
 };
 
 struct flow_code {
 	const struct symbols *s;
-	VEC(struct flow_step) at; /* of functions with hooks, by address */
+	VEC(struct flow_step) at; /* steps of functions with hooks, by address */
 	VEC(struct bare_piece) bare;
-	struct map64 split; /* functions with pieces elsewhere: their tables lead there, too */
+	struct map64 split; /* by address: functions that have pieces elsewhere, so their jump
+			       tables lead there, too */
 	struct map64 never; /* functions that never return, by flat address */
-	uint64_t base;      /* of the part being read */
-	uint64_t low, high; /* of the function being read */
+	uint64_t base;      /* base of the object being read */
+	uint64_t low, high; /* range of the function being read */
 	size_t first;       /* its first step */
-	bool has_tables;    /* of jumps that could not be read: any label of it may be reached */
+	bool has_tables;    /* not used */
 };
 
 static void add_step(const struct object_step *from, void *arg)
@@ -58,7 +59,7 @@ static void add_step(const struct object_step *from, void *arg)
 	vec_push(&c->at, s);
 }
 
-/* The step that holds addr, or NONE. */
+/* The step that contains addr, or NONE. */
 static size_t find_step(const struct flow_code *c, uint64_t addr)
 {
 	size_t low = COUNT_WHILE(c->at.n, i, c->at.at[i].addr + c->at.at[i].size <= addr);
@@ -111,13 +112,15 @@ static bool never_returns(const struct symbols *s, const struct flow_step *at)
 	return at->kind == STEP_CALL && is_named(s, at->target, names);
 }
 
-/* Of a function of the program whose code has no way out: the compiler may not have known it. */
+/* Whether a call's target is a function of the program whose code has no way out. The compiler may
+ * not have known that it never returns. */
 static bool has_no_return(const struct flow_code *c, const struct flow_step *at)
 {
 	return at->kind == STEP_CALL && map64_get(&c->never, at->target) != NONE;
 }
 
-/* Whether gcc knows the called function to return always: gcov then ends no block at the call. */
+/* Whether gcc knows that the called function always returns: gcov then ends no block at the
+ * call. */
 static bool always_returns(const struct symbols *s, const struct flow_step *at)
 {
 	static const char *const names[] = {
@@ -169,7 +172,8 @@ static bool is_left(const struct flow_code *c, const struct flow_step *at)
 	       (jumps && (at->target < c->low || at->target >= c->high));
 }
 
-/* Keeps the steps of the function just read if it calls the hook, or is a piece of one that may. */
+/* Keeps the steps of the function just read if it calls the hook, or is a piece of a function that
+ * may. */
 static void end_function(struct flow_code *c, symid id)
 {
 	symid owner = c->s->at[id].owner;
@@ -191,11 +195,11 @@ static void end_function(struct flow_code *c, symid id)
 		c->at.at[c->first].is_entry = c->at.at[c->first].is_leader = true;
 }
 
-/* Those of functions without hooks. */
+/* Drops pieces of functions that have no hooks. */
 static void drop_bare(struct flow_code *c)
 {
 	size_t n = 0, at = 0;
-	for (size_t i = 0; i < c->bare.n; i++) /* before anything moves */
+	for (size_t i = 0; i < c->bare.n; i++) /* before any step moves */
 		if (find_step(c, c->s->at[c->bare.at[i].owner].addr) == NONE)
 			c->bare.at[n++] = c->bare.at[i];
 	for (size_t i = 0, k = 0; i < c->at.n; i++) {
@@ -225,7 +229,7 @@ static bool read_function(struct flow_code *c, symid id)
 	return true;
 }
 
-/* Objects in which something was counted. */
+/* [parts]: whether something was counted in the object. */
 static uint8_t *counted_parts(const struct profile *p, const struct symbols *s)
 {
 	uint8_t *counted = xalloc(s->n_parts + 1);
@@ -275,7 +279,7 @@ static void read_code(struct flow_code *c, const struct profile *p)
 	free(counted);
 }
 
-/* ---- where pieces start ---- */
+/* ---- starts of pieces ---- */
 
 static void mark_target(struct flow_code *c, uint64_t target)
 {
@@ -284,7 +288,8 @@ static void mark_target(struct flow_code *c, uint64_t target)
 		c->at.at[at].is_leader = true;
 }
 
-/* A guard's address is put in a register before the call. */
+/* The step at which a hook's code starts: the address of a guard is put in a register before the
+ * call. */
 static size_t start_of_hook(const struct flow_code *c, size_t i)
 {
 	for (size_t back = 1; has_guard(c->s, &c->at.at[i]) && back <= 2 && back <= i; back++) {
@@ -299,8 +304,8 @@ static size_t start_of_hook(const struct flow_code *c, size_t i)
 	return i;
 }
 
-/* How many steps behind a call still belong to it. Where a row starts another statement does, which
- * stores the value where the call itself cannot: in a part of a structure. */
+/* How many steps after a call still belong to it. If a row starts, these steps are another
+ * statement, which stores the value where the call itself cannot: in a part of a structure. */
 static size_t rest_of_call(const struct flow_code *c, size_t call)
 {
 	size_t n = 0;
@@ -334,23 +339,24 @@ static void mark_leaders(struct flow_code *c)
 			continue;
 		struct flow_step *start = &c->at.at[start_of_hook(c, i)];
 		start->is_leader = true;
-		/* clang makes no row for the same line; of optimized code it may be any */
+		/* clang makes no row if the line stays the same; in optimized code the line may be
+		 * any */
 		if (has_guard(c->s, at) && !start->is_optimized)
 			start->starts_row |= !start->has_no_line;
-		start->starts_row |= start->enters_unseen; /* goes on with the statement */
+		start->starts_row |= start->enters_unseen; /* continues the statement */
 	}
 }
 
-/* ---- tables of jumps ---- */
+/* ---- jump tables ---- */
 
 struct table_jump {
-	size_t from; /* step */
+	size_t from; /* the step that jumps */
 	uint64_t target;
 };
 
 struct jump_tables {
 	struct flow_code *c;
-	VEC(uint64_t) named; /* by the code, in order: a table ends where the next one begins */
+	VEC(uint64_t) named; /* in the code, ascending: a table ends where the next one begins */
 	size_t from;
 	uint64_t base;
 	VEC(struct table_jump) jumps;
@@ -387,7 +393,7 @@ static void find_named(struct jump_tables *t)
 		qsort(t->named.at, t->named.n, sizeof(*t->named.at), by_value);
 }
 
-/* The first address that the code names behind addr. */
+/* The first address after addr that the code names. */
 static uint64_t named_after(const struct jump_tables *t, uint64_t addr)
 {
 	size_t low = COUNT_WHILE(t->named.n, i, t->named.at[i] <= addr);
@@ -408,7 +414,8 @@ static bool read_table(struct jump_tables *t, uint64_t table, bool is_relative,
 	       object_jump_table(part->object, at, is_relative, range, add_table_jump, t) > 0;
 }
 
-/* The table is named in the jump, or, of position-independent code, shortly before it. */
+/* Reads the table of a jump. Its address is in the jump or, in position-independent code, shortly
+ * before it. */
 static bool find_table(struct jump_tables *t, struct address_range range)
 {
 	const struct flow_step *at = &t->c->at.at[t->from];
@@ -427,8 +434,8 @@ static bool find_table(struct jump_tables *t, struct address_range range)
 	return false;
 }
 
-/* Labels as values: the one jump to all of them may lie anywhere in the function [first, end), and
- * goes to any label that has its address taken, or stands in a table. */
+/* Reads labels as values (computed goto). The one jump to all of them may be anywhere in the
+ * function [first, end). It goes to any label whose address is taken, or that is in a table. */
 static bool find_labels(struct jump_tables *t, size_t first, size_t end, struct address_range range)
 {
 	struct flow_code *c = t->c;
@@ -446,8 +453,8 @@ static bool find_labels(struct jump_tables *t, size_t first, size_t end, struct 
 	return any;
 }
 
-/* Of a jump through a register and no table that could be read: every label of the function may be
- * where it goes. */
+/* For a jump through a register whose table could not be read: it may go to any label of the
+ * function. */
 static void mark_labels(struct flow_code *c, size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++)
@@ -475,15 +482,15 @@ static void read_tables(struct jump_tables *t)
 
 /* ---- pieces and edges ---- */
 
-struct flow_making { /* of edges */
+struct flow_making { /* state while edges are added */
 	const struct flow_code *code;
 	const struct jump_tables *tables;
 	uint32_t *piece_of; /* [steps]: the piece that starts there, or NONE */
-	size_t table;       /* in the tables' jumps: the next one */
-	size_t room;        /* for edges */
+	size_t table;       /* index of the next jump in the tables */
+	size_t room;        /* allocated number of edges */
 };
 
-/* Tables have many entries for one place. */
+/* Adds an edge, once: tables have many entries for the same target. */
 static void add_edge(struct flow *f, struct flow_making *m, uint32_t from, uint32_t to)
 {
 	for (size_t i = f->n_edges; i-- > 0 && f->edges[i].from == from;)
@@ -537,7 +544,7 @@ static void add_pieces(struct flow *f, const struct flow_code *c, uint32_t *piec
 	}
 }
 
-/* The call that ends at step `last`, or that step. */
+/* The call that ends at step `last`, or that step itself. */
 static const struct flow_step *call_before(const struct flow_code *c, size_t last)
 {
 	size_t i = last;
@@ -557,7 +564,8 @@ static void add_table_edges(struct flow *f, struct flow_making *m, uint32_t piec
 	}
 }
 
-/* gcc leaves out a branch that leads where the jump or no-op behind it does. */
+/* Whether the piece compares and does not branch: gcc leaves out a branch to the same target as
+ * that of the jump or no-op behind it. */
 static bool compares_in_vain(const struct flow_piece *p, const struct flow_step *last)
 {
 	const struct flow_step *at = last;
@@ -568,8 +576,8 @@ static bool compares_in_vain(const struct flow_piece *p, const struct flow_step 
 
 static bool is_bare(const struct flow_piece *p) { return !p->rest && !p->hook; }
 
-/* Whether jumps to the same target that have no row are right before a piece, behind no-ops: other
- * ways to the statement, whose row only the last of them has. */
+/* Whether jumps to the same target, without a row, come right before a piece, after no-ops. They
+ * are other ways to the same statement, and only the last of them has its row. */
 static bool follows_nameless(const struct flow *f, uint32_t piece, uint32_t to)
 {
 	size_t edge = to == NONE ? 0 : f->n_edges;
@@ -580,7 +588,7 @@ static bool follows_nameless(const struct flow *f, uint32_t piece, uint32_t to)
 	return false;
 }
 
-/* The ways out of the piece that ends with step `last`. */
+/* Adds the edges out of the piece that ends with step `last`. */
 static void add_edges_of(struct flow *f, struct flow_making *m, uint32_t piece, size_t last)
 {
 	const struct flow_code *c = m->code;
@@ -606,7 +614,7 @@ static void add_edges_of(struct flow *f, struct flow_making *m, uint32_t piece, 
 	if (goes_on && !at->no_way_back && last + 1 < c->at.n && !end[1].is_entry)
 		add_edge(f, m, piece, piece + 1);
 	if (f->n_edges > before && p->is_call)
-		f->edges[before].is_known = has_no_return(c, at); /* 0 */
+		f->edges[before].is_known = has_no_return(c, at); /* known to be 0 */
 	add_table_edges(f, m, piece, last);
 	p->leaves_unseen = p->is_call || f->n_edges == before || (jumps && to == NONE);
 }
@@ -626,8 +634,8 @@ static void connect(struct flow *f, const struct flow_code *c, const struct jump
 	free(m.piece_of);
 }
 
-/* Code that nothing leads to is padding behind the function's end, or entered by an exception
- * alone. */
+/* Pieces that no edge leads to: those with a hook are entered by an exception only; others are
+ * padding after a function's end, and become empty. */
 static void mark_unreached(struct flow *f)
 {
 	uint8_t *reached = xalloc(f->n_pieces + 1);
@@ -646,19 +654,19 @@ static void mark_unreached(struct flow *f)
 	free(reached);
 }
 
-/* ---- jumps that are passed by ---- */
+/* ---- jumps that branches skip ---- */
 
-/* A statement that only jumps, as a break, has no hook of its own. gcc leads branches to it on to
- * where it jumps, so that how often the statement was executed is not known:
+/* A statement that only jumps, such as a break, has no hook of its own. gcc redirects branches that
+ * lead to it to its target, so that it is not known how often the statement was executed:
  *
- *	if (a)          je T
- *		b();    call b
- *	break;          jmp T */
+ *  if (a)          je T
+ *    b();    call b
+ *  break;          jmp T */
 
 struct ways {
 	uint32_t n_out;
-	uint32_t branch;      /* its last edge that is not to the next piece, or NONE */
-	uint32_t first, last; /* the pieces that lead to it */
+	uint32_t branch;      /* its last edge that does not lead to the next piece, or NONE */
+	uint32_t first, last; /* range of the pieces that lead to it */
 };
 
 static struct ways *find_ways(const struct flow *f)
@@ -689,10 +697,10 @@ static bool may_be_taken(const struct flow *f, const struct ways *w, uint32_t to
 	return e->to == to && (!e->is_known || e->count);
 }
 
-/* Where the branches go that one block was made into. */
+/* The targets of the branches that one block was compiled into. */
 struct block_targets {
 	uint32_t at[2];
-	unsigned n; /* above 2: of more than two places, which are not told apart */
+	unsigned n; /* number of distinct targets; above 2 they are not all told apart */
 	bool is_beyond;
 };
 
@@ -706,8 +714,9 @@ static void add_target(struct block_targets *t, uint32_t target)
 	t->n++;
 }
 
-/* Whether a block of [first, last] chooses between cases of a switch of which some are behind these
- * pieces. A comparison of floating-point numbers is several branches, too, but to two places. */
+/* Whether a block of [first, last] chooses between cases of a switch, some of which are after these
+ * pieces. A comparison of floating-point numbers also has several branches, but to only two
+ * targets. */
 static bool chooses_beyond(const struct flow *f, const struct ways *ways, uint32_t first,
 			   uint32_t last, uint32_t to)
 {
@@ -727,8 +736,9 @@ static bool chooses_beyond(const struct flow *f, const struct ways *ways, uint32
 	return false;
 }
 
-/* The branch is the only way into what lies between it and the jump. What chooses between the cases
- * of a switch leads past their breaks rightly, as does what the switch is within. */
+/* Whether a branch may skip the jump at the end of a piece. The branch must be the only way into
+ * the code between it and the jump. Branches that choose between the cases of a switch, or that
+ * enclose the switch, rightly lead past its breaks. */
 static bool may_be_passed(const struct flow *f, const struct ways *ways, uint32_t piece,
 			  uint32_t to)
 {
@@ -739,7 +749,7 @@ static bool may_be_passed(const struct flow *f, const struct ways *ways, uint32_
 		if (f->pieces[i].enters_unseen || ways[i].last > piece)
 			return false;
 		first = ways[i].first < first ? ways[i].first : first;
-		bool is_if = f->pieces[i].hook != 0; /* what it guards is a block of its own */
+		bool is_if = f->pieces[i].hook != 0; /* the guarded code is a separate block */
 		if (first == i - 1 && is_if && ways[i].n_out <= 2 &&
 		    may_be_taken(f, &ways[i - 1], to))
 			return !chooses_beyond(f, ways, i, piece, to);
@@ -769,7 +779,8 @@ static struct flow_piece *piece_of_hook(struct flow *f, uint64_t hook)
 	return low < f->n_pieces && f->pieces[low].hook == hook ? &f->pieces[low] : NULL;
 }
 
-/* A record is of the hook's call or of where that returns to. False: no record is. */
+/* Adds the counts of records. A record has the address of the hook's call, or of where that returns
+ * to. False: there is no such record. */
 static bool take_records(struct flow *f, const struct flow_code *c, const struct profile *p)
 {
 	bool any = false;
@@ -790,9 +801,9 @@ static bool take_records(struct flow *f, const struct flow_code *c, const struct
 	return any;
 }
 
-/* ---- what follows ---- */
+/* ---- solving ---- */
 
-struct ends { /* of a piece: its edges on one side */
+struct ends { /* the edges on one side of a piece */
 	uint64_t sum;
 	uint32_t unknown;
 };
@@ -800,8 +811,8 @@ struct ends { /* of a piece: its edges on one side */
 struct solver {
 	struct flow *f;
 	struct ends *in, *out;      /* [n_pieces] */
-	uint32_t *first_out;        /* [n_pieces + 1]: edges by from */
-	uint32_t *first_in, *by_to; /* [n_pieces + 1], [n_edges] */
+	uint32_t *first_out;        /* [n_pieces + 1]: first edge by `from` */
+	uint32_t *first_in, *by_to; /* edges by target: [n_pieces + 1], [n_edges] */
 	VEC(uint32_t) work;
 };
 
@@ -853,8 +864,9 @@ static void know_edge(struct solver *x, uint32_t edge, uint64_t count)
 	vec_push(&x->work, e->to);
 }
 
-/* What a side of a known piece tells about its edges: if it was never executed, all; else of the
- * last one that is unknown. Counts that contradict each other (after a longjmp) tell nothing. */
+/* Derives unknown edges on one side of a piece with a known count. If it is 0, all are 0. Otherwise
+ * the last unknown edge gets the rest. Counts that contradict each other (after a longjmp) tell
+ * nothing. */
 static void share_out(struct solver *x, uint32_t piece, const struct ends *side, bool is_all,
 		      const uint32_t *edges, uint32_t first, uint32_t end)
 {
@@ -893,8 +905,8 @@ static void work_off(struct solver *x)
 
 enum { MOST_CALLS = 1000 };
 
-/* Whether all calls from a piece to the next one with a known count returned, as far as one can
- * see: if fewer came out than went in, which of several calls did not return is not known. */
+/* Whether all calls from a piece up to the next one with a known count seem to have returned. If
+ * fewer came out than went in, it is not known which of several calls did not return. */
 static bool may_return(const struct solver *x, uint32_t piece)
 {
 	const struct flow *f = x->f;
@@ -937,7 +949,7 @@ static bool may_have_returned(const struct solver *x, uint32_t piece, uint64_t c
 	return true;
 }
 
-/* Takes the call at a piece's end to return, where nothing else tells. */
+/* Assumes that the call at a piece's end returns, unless counts tell otherwise. */
 static void assume_return(struct solver *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
@@ -953,7 +965,7 @@ static void assume_return(struct solver *x, uint32_t piece)
 	work_off(x);
 }
 
-/* The target of an edge, past pieces that only jump on. */
+/* The target of an edge; a piece that only leads on is skipped. */
 static uint32_t end_of_edge(const struct solver *x, uint32_t edge)
 {
 	uint32_t to = x->f->edges[edge].to, out = x->first_out[to];
@@ -964,8 +976,9 @@ static uint32_t end_of_edge(const struct solver *x, uint32_t edge)
 	return passes_on ? x->f->edges[out].to : to;
 }
 
-/* Ways that part at a piece and all meet again at the next one, which has no others: it is executed
- * as often. So begin functions with a variable number of arguments; so are numbers converted. */
+/* Ways that part at a piece may all meet again at one piece that has no other ways in: both are
+ * then executed equally often. Functions with a variable number of arguments begin like this; so do
+ * conversions of numbers. */
 static void join_ways(struct solver *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];

@@ -1,5 +1,5 @@
-/* flow_inlined.c - code that is inlined into other code: all that is inlined at the outer place is
- * inlined around the inner one. */
+/* flow_inlined.c - finds inlined functions: all functions that are inlined at the outer address are
+ * also inlined around the inner one. */
 #include "analysis/flow_inlined.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-struct inlined_at { /* addresses of one object, and what is inlined there */
+struct inlined_at { /* addresses in one object, and the functions inlined there */
 	uint64_t base;
 	uint64_t *addrs; /* ascending */
 	size_t n_addrs;
@@ -16,7 +16,7 @@ struct inlined_at { /* addresses of one object, and what is inlined there */
 	size_t n;
 };
 
-struct inlined_run { /* in list[] */
+struct inlined_run { /* range in list[] */
 	const struct object_inline *at;
 	size_t n;
 };

@@ -1,4 +1,4 @@
-/* flow_inlined.h - finds the function inlined where code runs on from one place to another. */
+/* flow_inlined.h - finds the inlined function that code enters or leaves between two addresses. */
 #ifndef ANALYSIS_FLOW_INLINED_H
 #define ANALYSIS_FLOW_INLINED_H
 
@@ -6,9 +6,9 @@
 
 struct inlined_pair {
 	uint64_t inner, outer; /* flat addresses in code */
-	/* Result: the function of the code at `inner` that is inlined into the function of the code
-	 * at `outer`; of several the outermost; NULL: none. Named as in the debug information;
-	 * lives as long as the objects. */
+	/* Result: the function with the code at `inner` that is inlined into the function with the
+	 * code at `outer`; if there are several, the outermost; NULL: none. Named as in the debug
+	 * information; lives as long as the objects. */
 	const char *function;
 };
 

@@ -1,13 +1,13 @@
-/* flow_lines.c - the rules of gcov 12: a block counts for the last of its lines, where it goes
- * through several files for the last in each stretch of one. A line that is the last of none is
- * executed as often as the blocks that it has a part in.
+/* flow_lines.c - counts executions of lines by the rules of gcov 12. A block counts for the last of
+ * its lines; if its code is from several files, for the last line in each stretch of one file. A
+ * line that is the last of no block is executed as often as all blocks that have code of it.
  *
- * These rules say 0 of some lines that were executed, and of others leave out the functions in
- * which no block ends with them. All blocks with code of such a line count for it, but not again
- * those behind what is inlined on it.
+ * These rules give 0 for some lines that were executed. For others they ignore functions in which
+ * no block ends with the line. For such lines all blocks with code of the line count, except blocks
+ * that continue after code inlined on the line.
  *
- * A block is one or more pieces: what the compiler made of one may branch within, as where it
- * compares two values. It bears the number of its first piece. */
+ * A block is one or more pieces: its code may branch within, for example to compare two values. It
+ * has the number of its first piece. */
 #include "analysis/flow_lines.h"
 
 #include <stdlib.h>
@@ -19,37 +19,39 @@
 #include "base/search.h"
 #include "base/vec.h"
 
-struct line_part { /* of a line: the blocks of one function */
+struct line_part { /* the blocks of one function that have code of a line */
 	uint32_t line;
-	uint32_t seen_in; /* the last block with a part of it */
-	uint64_t inside;  /* of all those */
-	uint64_t entered; /* how often those that end with it are, from others */
+	uint32_t seen_in; /* the last block with code of the line */
+	uint64_t inside;  /* sum of the counts of these blocks */
+	uint64_t entered; /* how often blocks that end with the line are entered from others */
 	bool inside_unknown, entered_unknown, ends_some;
-	bool all_passed;    /* nothing but jumps that may be passed */
-	bool is_unsure;     /* a jump, of which some do not show */
-	bool is_doubtful;   /* one of those may end with another line ... */
-	bool is_mixed;      /* ... or is of optimized code, where lines are mixed */
-	uint32_t n_guarded; /* blocks of clang's with a part of it */
-	uint32_t n_entries; /* blocks that are entered from others */
-	uint32_t first, n;  /* edges within, in inner[] */
+	bool all_passed;    /* the code is nothing but jumps that branches may skip */
+	bool is_unsure;     /* has a jump that may be reached on ways that do not show */
+	bool is_doubtful;   /* a block that ends with the line may end with another instead ... */
+	bool is_mixed;      /* ... or is optimized code, in which lines are mixed */
+	uint32_t n_guarded; /* number of clang's blocks with code of the line */
+	uint32_t n_entries; /* number of blocks that are entered from others */
+	uint32_t first, n;  /* edges within the part: range in inner[] */
 };
 
 struct stretch_end { /* a line that a block counts for */
 	uint32_t part;
-	uint64_t addr;            /* of the code that it counts for */
-	uint64_t within, outside; /* ways into the block: from others of that line, and not */
+	uint64_t addr;            /* address of the line's code in the block */
+	uint64_t within, outside; /* ways into the block: from blocks that count for the same line,
+				     and from others */
 	bool within_unknown, outside_unknown;
 };
 
 struct line_state {
-	bool ends, never_ends; /* blocks of functions in which it was executed; and none of them */
-	bool is_left_out;      /* 0 by the rules, though code of it was executed */
-	bool is_doubted;       /* what a block ends with is not sure */
-	bool is_mixed;         /* known only if it counts the same by all of its blocks */
-	bool is_optimized;     /* estimated unless it is evident */
+	bool ends, never_ends; /* it was executed in functions in which a block ends with it; in
+				  which none does */
+	bool is_left_out;      /* 0 by the rules, though code of the line was executed */
+	bool is_doubted;       /* it is not certain which line a block ends with */
+	bool is_mixed;         /* known only if counting all of its blocks gives the same */
+	bool is_optimized;     /* estimated unless the count is evident */
 	bool evident_unknown;
-	uint32_t n_evident; /* calls in its optimized code, and starts of functions */
-	uint64_t evident;   /* how often those were executed */
+	uint32_t n_evident; /* number of calls in its optimized code, and of starts of functions */
+	uint64_t evident;   /* how often these were executed */
 };
 
 struct flow_lines {
@@ -57,24 +59,25 @@ struct flow_lines {
 	const struct symbols *s;
 	const uint32_t *line_of;
 	struct flow_line *at;
-	struct line_state *states;   /* by line */
-	bool is_guarded;             /* hooks of the current function have guards: it is clang's */
-	bool counts_all;             /* blocks count for all their lines, not only the last */
-	VEC(struct line_part) parts; /* by function */
-	uint32_t *part_of;           /* [lines]: the last one of each */
-	uint32_t *block_of;          /* [n_pieces] */
-	struct flow_edge *edges;     /* between blocks, by `from` */
-	uint64_t *left_at;           /* [n_edges]: the last byte of the code before them */
+	struct line_state *states; /* [lines] */
+	bool is_guarded; /* the current function's hooks have guards: it was compiled by clang */
+	bool counts_all; /* blocks count for all of their lines, not only the last */
+	VEC(struct line_part) parts; /* grouped by function */
+	uint32_t *part_of;           /* [lines]: the line's last part */
+	uint32_t *block_of;          /* [n_pieces]: the block of each piece */
+	struct flow_edge *edges;     /* edges between blocks, by `from` */
+	uint64_t *left_at;           /* [n_edges]: the last byte of the code before the edge */
 	size_t n_edges;
-	VEC(struct stretch_end) ends; /* by block */
-	uint32_t *first_end;          /* [n_pieces + 1] */
-	uint8_t *is_met;              /* [n_pieces]: from code of other lines than theirs */
-	uint8_t *is_one_of;           /* [n_pieces]: ways, or where they part or meet */
+	VEC(struct stretch_end) ends; /* grouped by block */
+	uint32_t *first_end;          /* [n_pieces + 1]: index of a block's first entry in ends */
+	uint8_t *is_met;              /* [n_pieces]: entered from code of another line */
+	uint8_t *is_one_of; /* [n_pieces]: one of several ways, or where ways part or meet */
 	uint8_t *is_reached;
-	uint8_t *is_next;   /* [n_pieces]: only the piece before leads to it */
-	uint32_t *leads_to; /* [n_pieces]: where a block without work leads on to; otherwise NONE */
-	uint32_t *works_in; /* [lines]: the last function, by its entry, in which it has work */
-	uint32_t *inner;    /* edges within a part, by part */
+	uint8_t *is_next;   /* [n_pieces]: only the previous piece leads to it */
+	uint32_t *leads_to; /* [n_pieces]: the target of a block without work; otherwise NONE */
+	uint32_t *works_in; /* [lines]: the last function in which the line has work, as its entry's
+			       piece */
+	uint32_t *inner;    /* indices of edges within a part, grouped by part */
 };
 
 /* ---- code of pieces ---- */
@@ -106,23 +109,24 @@ static bool is_before_guard(const struct flow_lines *x, uint32_t piece)
 	return piece + 1 < x->f->n_pieces && next->start < next->hook;
 }
 
-/* From where the code of a piece is of the lines that the table says. Behind a call that is its
- * first row: what is before it belongs to the call. The call of the hook is of its first
- * statement's line, even if there is no other code of that. If no row starts with it that is the
- * line before, within a statement that has several ways; or none, as at the end of a function. */
+/* The address from which on the code of a piece belongs to the lines in the line table. After a
+ * call this is the piece's first row: code before it belongs to the call. The hook's call belongs
+ * to the line of the block's first statement, even if that line has no other code. If no row starts
+ * in the piece, its line is that of the code before it, within a statement that has several ways;
+ * or it has none, as at the end of a function. */
 static uint64_t own_code(const struct flow_lines *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
 	bool may_be_moved = p->is_optimized || is_before_guard(x, piece);
 	if (!p->hook && may_be_moved && x->is_met[piece] && p->own == UINT64_MAX)
-		return p->own; /* moved there, or what several jumps share */
+		return p->own; /* code that was moved there, or that several jumps share */
 	if (!p->hook)
 		return piece && p[-1].is_call && p->own < p->end ? p->own : p->addr;
 	bool is_within = !x->is_met[piece] && x->is_one_of[piece];
 	return p->own == UINT64_MAX && is_within ? p->start : p->own;
 }
 
-/* The first place from `id` on that a piece has of a line, or NONE. */
+/* The first place in a piece, from `id` on, that has a line; NONE: there is none. */
 static symid place_from(const struct flow_lines *x, uint32_t piece, symid id)
 {
 	uint64_t end = x->f->pieces[piece].end;
@@ -132,7 +136,7 @@ static symid place_from(const struct flow_lines *x, uint32_t piece, symid id)
 	return NONE;
 }
 
-/* The places of a piece, one by one; NONE: there are no more. */
+/* Iterate over the places of a piece that have a line; NONE: there are no more. */
 static symid first_place(const struct flow_lines *x, uint32_t piece)
 {
 	uint64_t own = own_code(x, piece);
@@ -150,8 +154,8 @@ static uint32_t first_line(const struct flow_lines *x, uint32_t piece)
 	return id == NONE ? NONE : x->line_of[id];
 }
 
-/* Whether code of a place in a piece is more than the hook's call, no-ops and the jump at the end.
- */
+/* Whether a place's code in a piece is more than the hook's call, no-ops and the jump at the
+ * end. */
 static bool has_work(const struct flow_lines *x, uint32_t piece, symid id)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
@@ -159,7 +163,7 @@ static bool has_work(const struct flow_lines *x, uint32_t piece, symid id)
 	return at->addr < p->rest && at->end > p->work;
 }
 
-/* Notes the lines that have work in the function that begins with a piece. */
+/* Notes the lines that have work in the function that starts with piece `entry`. */
 static void note_work(struct flow_lines *x, uint32_t entry)
 {
 	uint32_t i = entry;
@@ -173,11 +177,11 @@ static void note_work(struct flow_lines *x, uint32_t entry)
 	} while (++i < x->f->n_pieces && !x->f->pieces[i].is_entry);
 }
 
-/* A jump, or a block that is nothing else, is a statement of its own, as a break, if its line has
- * no other code in the function. If it has the compiler made the jump: back to a loop's start, over
- * an else, or behind an if, with the line of what it belongs to or of what happens to be before it.
- * The jump at the end of other code matters only in clang's, which may have a higher line; gcov
- * counts a block for the last one. */
+/* Whether a jump is not a statement. A jump, or a block that is nothing but a jump, is a statement
+ * such as a break if its line has no other code in the function. Otherwise the compiler made the
+ * jump: back to a loop's start, over an else, or behind an if. It then has the line of that
+ * statement, or of the code that happens to be before it. A jump at the end of other code matters
+ * only in clang's code, where its line may be higher: gcov counts a block for its last line. */
 static bool is_mere_jump(const struct flow_lines *x, uint32_t piece, symid id, uint32_t entry)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
@@ -187,7 +191,8 @@ static bool is_mere_jump(const struct flow_lines *x, uint32_t piece, symid id, u
 	       x->works_in[line] == entry;
 }
 
-/* The block that clang makes behind an if of which the last statement jumps has that one's line. */
+/* Whether this is the block that clang makes behind an if whose last statement jumps: its line is
+ * that of the jumping statement. */
 static bool is_behind_jump(const struct flow_lines *x, uint32_t piece, uint32_t line)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
@@ -212,8 +217,9 @@ static bool is_idle(const struct flow_lines *x, uint32_t piece, uint32_t entry)
 	return true;
 }
 
-/* A jump behind statements without code, of the line that happens to be before it, if control comes
- * from elsewhere; or the one that many share. */
+/* Whether a jump belongs to no line. It follows statements without code, and has the line that
+ * happens to be before it, while control comes from elsewhere. Or it is shared by many computed
+ * gotos. */
 static bool is_of_none(const struct flow_lines *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
@@ -224,7 +230,7 @@ static bool is_of_none(const struct flow_lines *x, uint32_t piece)
 
 /* ---- blocks ---- */
 
-struct flow_sources { /* of the edges into a piece */
+struct flow_sources { /* range of the pieces with edges into a piece */
 	uint32_t first, last;
 };
 
@@ -242,7 +248,8 @@ static struct flow_sources *find_sources(const struct flow *f)
 	return s;
 }
 
-/* Whether only the block before leads to a piece, and no row of the line table starts with it. */
+/* Whether a piece continues a block: only pieces of the block lead to it, and no row of the line
+ * table starts with it. */
 static bool goes_on(const struct flow *f, uint32_t piece, uint32_t block,
 		    const struct flow_sources *s)
 {
@@ -259,7 +266,8 @@ static bool is_single(const struct flow_lines *x, uint32_t piece)
 	return x->block_of[piece] == piece && is_last && !p->enters_unseen && !p->leaves_unseen;
 }
 
-/* Where control gets to that comes to a piece. Halves the ways there. */
+/* The piece to which control passes on from a piece through idle blocks. Halves the paths on the
+ * way. */
 static uint32_t end_of_jumps(struct flow_lines *x, uint32_t piece)
 {
 	uint32_t *to = x->leads_to;
@@ -269,8 +277,8 @@ static uint32_t end_of_jumps(struct flow_lines *x, uint32_t piece)
 	return piece;
 }
 
-/* Control passes through idle blocks, which have one way out. Of those that lead to one another in
- * a circle one remains. */
+/* Control passes through idle blocks, which have one way out. If such blocks form a cycle, one of
+ * them remains. */
 static void find_passed(struct flow_lines *x)
 {
 	const struct flow *f = x->f;
@@ -319,7 +327,7 @@ static void find_blocks(struct flow_lines *x)
 
 /* ---- pieces ---- */
 
-/* The part of a line in a function whose parts begin with parts[first]. */
+/* The part of a line in the current function, whose parts begin with parts[first]. */
 static struct line_part *part_at(struct flow_lines *x, uint32_t first, uint32_t line)
 {
 	uint32_t i = x->part_of[line];
@@ -344,12 +352,14 @@ static void add_to_part(struct flow_lines *x, struct line_part *part, uint32_t b
 	x->at[part->line].is_executed |= p->is_known && p->count > 0;
 }
 
-struct line_stretch {     /* of one file in a piece */
+struct line_stretch {     /* a stretch of one file's code in a block */
 	const char *file; /* NULL: none yet */
-	uint32_t last;    /* the highest line, as gcov sorts them */
-	uint64_t addr;    /* of its code */
-	bool is_of_jumps; /* each line of them is a statement of its own */
-	symid before; /* of what is before the block's first row, perhaps of the block; or NONE */
+	uint32_t last;    /* its highest line, as gcov sorts them */
+	uint64_t addr;    /* address of that line's code */
+	bool is_of_jumps; /* the block is nothing but jumps: each of its lines is a statement of its
+			     own */
+	symid before;     /* code before the block's first row, which may belong to the block; NONE:
+			     there is none */
 };
 
 static void add_end(struct flow_lines *x, const struct line_stretch *s)
@@ -363,8 +373,9 @@ static void add_end(struct flow_lines *x, const struct line_stretch *s)
 					 x->s->at[s->before].file == s->file;
 }
 
-/* What a block's first row does not begin with is mostly the rest of another statement. Of a macro,
- * whose code is all of one column, it may be the statement that the block ends with. */
+/* The place of the code before a block's first row, or NONE. Mostly it is the rest of another
+ * statement. In a macro, whose code has a single column, it may be the statement that the block
+ * ends with. */
 static symid before_first_row(const struct flow_lines *x, uint32_t piece)
 {
 	const struct flow_piece *p = &x->f->pieces[piece];
@@ -373,7 +384,7 @@ static symid before_first_row(const struct flow_lines *x, uint32_t piece)
 	return id != NONE && x->line_of[id] != NONE ? id : NONE;
 }
 
-/* Each line of a block once. */
+/* Adds a place to a block. Each line of a block is added once. */
 static void add_place(struct flow_lines *x, struct line_stretch *s, uint32_t first_part,
 		      uint32_t block, symid id, uint64_t passed)
 {
@@ -412,8 +423,8 @@ static void add_piece(struct flow_lines *x, struct line_stretch *s, uint32_t fir
 		part_at(x, first_part, last)->is_unsure = true;
 }
 
-/* The first block of a function has the line of its head, too, unless it is a loop: what is before
- * that is code of the head. */
+/* Adds all pieces. The first block of a function also has the line of the function's head, unless
+ * it is a loop: code before the block belongs to the head. */
 static void add_pieces(struct flow_lines *x)
 {
 	struct line_stretch s = { .before = NONE };
@@ -461,7 +472,7 @@ static bool counts_for(const struct flow_lines *x, uint32_t block, uint32_t part
 	return false;
 }
 
-/* Adds each edge within a part to those of it in inner[], or, if that is NULL, only counts them. */
+/* Adds edges between blocks of one part to inner[]; only counts them if `inner` is NULL. */
 static void add_inner(struct flow_lines *x, uint32_t *inner)
 {
 	for (uint32_t i = 0; i < x->n_edges; i++) {
@@ -505,7 +516,8 @@ static void add_way(const struct flow_lines *x, struct stretch_end *to, const st
 	}
 }
 
-/* Either all ways in are known, or what is left of the piece's count tells. */
+/* Adds the ways into a block from others. Either all ways in are known, or the piece's count less
+ * the ways from within the part gives them. */
 static void enter_part(struct line_part *s, const struct flow_piece *p, const struct stretch_end *w)
 {
 	s->n_entries += w->outside || w->outside_unknown;
@@ -539,12 +551,12 @@ static bool is_settled(const struct line_state *s)
 	return !is_doubted && !(s->ends && s->never_ends);
 }
 
-/* ---- what is inlined on a line ---- */
+/* ---- code inlined on a line ---- */
 
-struct line_ways { /* of a part: into what is inlined there, and out of that again */
+struct line_ways { /* ways from a part's line into code inlined there, and back */
 	VEC(struct inlined_pair) pairs;
-	VEC(uint32_t) edges; /* by pair: the one that leads out; NONE: this leads in */
-	VEC(uint32_t) parts; /* by pair */
+	VEC(uint32_t) edges; /* [pair]: the edge that leads back; NONE: the pair leads in */
+	VEC(uint32_t) parts; /* [pair] */
 };
 
 static bool may_be_resumed(const struct flow_lines *x, uint32_t part)
@@ -561,7 +573,7 @@ static void note_way(struct line_ways *w, struct inlined_pair pair, uint32_t edg
 	vec_push(&w->parts, part);
 }
 
-/* Where a piece's code of the line runs on into other code. */
+/* Notes where a piece's code of the part's line continues into other code. */
 static void note_ways_in(const struct flow_lines *x, struct line_ways *w, uint32_t piece,
 			 uint32_t part)
 {
@@ -612,7 +624,7 @@ static int compare_callees(const void *l, const void *r)
 	return strcmp(a->function, b->function);
 }
 
-/* What code of the lines runs on into, sorted; *n of them, to be freed. */
+/* The inlined functions that code of the lines continues into, sorted; *n of them, to be freed. */
 static struct line_callee *find_callees(const struct line_ways *w, size_t *n)
 {
 	struct line_callee *at = xalloc((w->pairs.n + 1) * sizeof(*at));
@@ -625,8 +637,9 @@ static struct line_callee *find_callees(const struct line_ways *w, size_t *n)
 	return at;
 }
 
-/* Control that comes back from what is inlined on a line does not execute the line again. Where
- * code of the line is not seen to lead there it may be another line that it is inlined on. */
+/* Subtracts ways back from code inlined on a line: control that returns does not execute the line
+ * again. If no code of the line is seen to lead into the inlined function, that may be inlined on
+ * another line, and the count is not known. */
 static void leave_out_resumed(struct flow_lines *x)
 {
 	struct line_ways w = { 0 };
@@ -652,9 +665,9 @@ static void leave_out_resumed(struct flow_lines *x)
 	vec_free(&w.parts);
 }
 
-/* ---- all ---- */
+/* ---- the lines ---- */
 
-struct measured_code { /* by place: functions of the flow; by part: objects with some */
+struct measured_code { /* [symbols]: functions with pieces; [parts]: objects with such functions */
 	uint8_t *functions, *parts;
 };
 
@@ -674,9 +687,9 @@ static struct measured_code find_measured(const struct flow_lines *x)
 	return m;
 }
 
-/* Code of a line in a function without hooks, in an object that has others: how often it was
- * executed is not known. What other objects have of it, as libraries of a header, is not counted.
- */
+/* Marks lines with counted code, and with code elsewhere: in functions without hooks, in an object
+ * that has functions with hooks. The number of executions is then not known. Other objects with
+ * code of the line, such as libraries that use the same header, do not count. */
 static void mark_measured(struct flow_lines *x)
 {
 	struct measured_code m = find_measured(x);
@@ -697,8 +710,8 @@ static void mark_measured(struct flow_lines *x)
 	free(m.parts);
 }
 
-/* A line whose only end is a jump that gcc led others past seems never to be reached, though code
- * of it was executed. */
+/* Adds the count of a part to its line. A line whose only end is a jump that gcc redirected
+ * branches past seems never to be reached, though its code was executed: its count is not known. */
 static void count_part(struct flow_lines *x, const struct line_part *s)
 {
 	struct flow_line *l = &x->at[s->line];
@@ -730,7 +743,8 @@ static void note_evident(struct flow_lines *x, uint32_t line, const struct flow_
 	state->evident = capped_sum(state->evident, p->count);
 }
 
-/* The call that -pg makes at the start of a function is of the same line. */
+/* Adds up calls and function starts in optimized code. The call that -pg makes at the start of a
+ * function is on the function's line, so it does not count as a call. */
 static void count_evident(struct flow_lines *x)
 {
 	for (uint32_t i = 0; i < x->f->n_pieces; i++) {
@@ -744,16 +758,17 @@ static void count_evident(struct flow_lines *x)
 	}
 }
 
-/* Most of optimized code may be moved, merged with that of other lines, or left out; but not a
- * call, which is made as often as in the source, nor the start of a function. If there are several
- * the line may be copied, or call several times. */
+/* Whether a count is evident. Most optimized code may be moved, merged with that of other lines, or
+ * left out. This does not hold for a call, which is made as often as in the source, nor for the
+ * start of a function. If there are several, the line may have been copied, or may make several
+ * calls. */
 static bool is_evident(const struct flow_line *l, const struct line_state *s)
 {
 	bool agrees = s->n_evident && !s->evident_unknown && s->evident == l->count;
 	return !s->is_optimized || (agrees && (s->n_evident == 1 || !s->evident));
 }
 
-/* Calls each() for the lines of the function that begins with a piece. */
+/* Calls each() for the lines of the function that starts with piece `entry`. */
 static void each_line(struct flow_lines *x, uint32_t entry,
 		      void (*each)(struct flow_line *l, void *arg), void *arg)
 {
@@ -775,8 +790,8 @@ static void forget_zero(struct flow_line *l, void *unused)
 	l->is_known &= l->count != 0;
 }
 
-/* A function that was not called, but of which lines were executed, was inlined: of those that have
- * code only in the copy for others nothing is known. */
+/* A function whose own copy was never called, but whose lines were executed, was inlined. Lines
+ * that have code only in its own copy are then not known to be unexecuted. */
 static void forget_unused_copies(struct flow_lines *x)
 {
 	for (uint32_t i = 0; i < x->f->n_pieces; i++) {

@@ -9,10 +9,10 @@ struct flow_line {
 	uint64_t count;
 	bool is_measured;  /* the line has code in functions of the flow ... */
 	bool is_elsewhere; /* ... and in other functions of their objects */
-	bool is_known;     /* the count is known, or estimated: */
-	bool is_estimated; /* it is that of blocks of optimized code */
+	bool is_known;     /* the count is known, or estimated */
+	bool is_estimated; /* the count is that of blocks of optimized code */
 	bool is_executed;  /* some code of the line was executed */
-	bool starts_block; /* a counted block starts with it */
+	bool starts_block; /* a counted block starts with the line */
 };
 
 /* The executions of each of n lines; to be freed. line_of [n_symbols]: the line of each place, or

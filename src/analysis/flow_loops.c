@@ -1,6 +1,6 @@
-/* flow_loops.c - finds loops among edges, and how often each goes round: the rounds of a loop are
- * those of its least frequent edge, which are taken off all its edges before the next is looked
- * for. So does gcov. */
+/* flow_loops.c - finds loops among edges, and how often each goes round. The rounds of a loop are
+ * the count of its least frequent edge. They are subtracted from all its edges before the next loop
+ * is sought, as in gcov. */
 #include "analysis/flow_loops.h"
 
 #include <stdlib.h>
@@ -9,15 +9,15 @@
 #include "base/capped.h"
 #include "base/search.h"
 
-enum { MOST_LOOPS = 4096 }; /* looked for among the edges of one line */
+enum { MOST_LOOPS = 4096 }; /* limit for the edges of one line */
 
 struct loop_search {
 	const struct flow_edge *all;
-	const uint32_t *edges; /* in all[], by `from` */
+	const uint32_t *edges; /* indices in all[], by `from` */
 	uint32_t n;
-	uint64_t *left; /* [n]: not yet part of a loop */
-	uint32_t *path; /* [n] indexes into edges[] */
-	uint8_t *done;  /* [n]: no loop is reached by this edge */
+	uint64_t *left; /* [n]: count that is not yet part of a loop */
+	uint32_t *path; /* [n]: indices in edges[] */
+	uint8_t *done;  /* [n]: no loop is reached through this edge */
 };
 
 static uint32_t first_from(const struct loop_search *l, uint32_t block)
@@ -25,7 +25,7 @@ static uint32_t first_from(const struct loop_search *l, uint32_t block)
 	return COUNT_WHILE(l->n, i, l->all[l->edges[i]].from < block);
 }
 
-/* The next edge from where edge `k` leads that may be part of a loop, or NONE. */
+/* The next edge that starts where edge `k` ends and may be part of a loop, or NONE. */
 static uint32_t next_edge(const struct loop_search *l, uint32_t k)
 {
 	uint32_t block = l->all[l->edges[k]].to;
@@ -35,7 +35,8 @@ static uint32_t next_edge(const struct loop_search *l, uint32_t k)
 	return NONE;
 }
 
-/* The edges path[*from .. *end) of a loop reached from edge `start`; false: there is none. */
+/* Finds a loop reached from edge `start`: its edges are path[*from .. *end). False: there is
+ * none. */
 static bool find_loop(struct loop_search *l, uint32_t start, uint32_t *from, uint32_t *end)
 {
 	uint32_t depth = 0;
@@ -59,7 +60,7 @@ static bool find_loop(struct loop_search *l, uint32_t start, uint32_t *from, uin
 	return false;
 }
 
-/* Takes the loop's rounds off its edges, and returns them. */
+/* Subtracts the loop's rounds from its edges, and returns them. */
 static uint64_t take_loop(struct loop_search *l, uint32_t from, uint32_t end)
 {
 	uint64_t least = UINT64_MAX;

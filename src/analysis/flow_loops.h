@@ -5,8 +5,8 @@
 #include "analysis/flow.h"
 #include "base/base.h"
 
-/* Sets *ret to the rounds of all loops among n edges, edges[] in all[] by `from`. False: there are
- * too many loops, or some of edges that are not known. */
+/* Sets *ret to the rounds of all loops among n edges; edges[] are indices in all[], by `from`.
+ * False: there are too many loops, or a loop has edges with unknown counts. */
 MUST_CHECK bool flow_count_loops(const struct flow_edge *all, const uint32_t *edges, uint32_t n,
 				 uint64_t *ret);
 

@@ -1,10 +1,11 @@
-/* halve_cycle.c - a large cycle cut in two in linear time.
+/* halve_cycle.c - cuts a large cycle in two in linear time.
  *
- * A depth-first walk from where the cycle is entered puts the members in an order (the reverse of
- * the one in which they are left) in which only calls of ancestors in the walk go backwards.
- * Between the first and the last quarter there is a place that these cross with the fewest calls:
- * all that cross it are cut, and no way leads back from behind it. Each of them lies on a cycle of
- * its own until it is cut, as the calls of the walk itself stay. */
+ * A depth-first walk starts where the cycle is entered. It puts the members in an order, the
+ * reverse of the order in which it leaves them, in which only calls to ancestors in the walk lead
+ * backwards. Between the first and the last quarter, the boundary is chosen that backward calls
+ * cross with the least cost. All these calls are cut, so nothing leads back across the boundary.
+ * None is cut in vain: the walk's own calls stay, so each cut call would close a cycle with
+ * them. */
 #include <stdlib.h>
 
 #include "analysis/analysis_private.h"
@@ -12,8 +13,9 @@
 struct halving {
 	const struct callgraph *g;
 	const struct cycle_part *p;
-	symid *path, *left; /* [members]: being visited; in the order they were left */
-	uint32_t *cursor;   /* per path entry: the next callee to look at */
+	symid *path, *left; /* [members]: symbols being visited; and symbols in the order in which
+			       they were left */
+	uint32_t *cursor;   /* [path]: index of the next callee to look at */
 	size_t n_path, n_left;
 };
 
@@ -23,7 +25,7 @@ static bool is_within(const struct halving *h, arcid arc)
 	return !h->g->is_cut[arc] && a->from != a->to && h->p->part[a->from] == h->p->part[a->to];
 }
 
-/* A member that is called from outside of the cycle, if any is. */
+/* A member that is called from outside the cycle, if there is one. */
 static symid find_entry(const struct halving *h)
 {
 	for (size_t i = 0; i < h->p->n; i++) {
@@ -42,12 +44,12 @@ static symid find_entry(const struct halving *h)
 
 static void enter(struct halving *h, symid id)
 {
-	h->p->place[id] = 0; /* seen */
+	h->p->place[id] = 0; /* marks it as seen */
 	h->cursor[h->n_path] = 0;
 	h->path[h->n_path++] = id;
 }
 
-/* All members are reached from any: they are strongly connected. */
+/* Reaches all members from any of them, as they are strongly connected. */
 static void walk(struct halving *h)
 {
 	for (size_t i = 0; i < h->p->n; i++)
@@ -71,7 +73,8 @@ static void walk(struct halving *h)
 		h->p->place[h->left[i]] = (uint32_t)(h->n_left - 1 - i);
 }
 
-/* Where the cut costs least: what is placed before goes to one side, the rest to the other. */
+/* The boundary with the least cost: members placed before it are one part, the rest is the
+ * other. */
 static uint32_t find_boundary(const struct halving *h)
 {
 	double *change = xalloc((h->p->n + 1) * sizeof(*change)), crossing = 0, least = 0;

@@ -1,4 +1,4 @@
-/* hist_detail.c - values and texts of keys of memory accesses, branches and control groups. */
+/* hist_detail.c - values and texts of the keys for memory accesses, branches and control groups. */
 #include "analysis/hist_detail.h"
 
 #include <inttypes.h>
@@ -9,9 +9,9 @@
 #include "base/search.h"
 #include "profile/access.h"
 
-enum { LINE = 64 }; /* bytes of a line of the data cache */
+enum { LINE = 64 }; /* bytes of a cache line */
 
-/* ---- numbers of more than 32 bits ---- */
+/* ---- 64-bit numbers ---- */
 
 static uint32_t wide(struct hists_private *h, uint64_t value)
 {
@@ -36,7 +36,8 @@ static symid place_of(const struct hists_private *h, frameid frame)
 										       : place;
 }
 
-/* Functions as rows have them: one per place; what has none is one per address. */
+/* Functions are numbered as in rows: one number per place; code without a place has one per
+ * address. */
 static uint32_t symbol_of(struct hists_private *h, frameid frame, uint64_t addr)
 {
 	symid place = place_of(h, frame);
@@ -70,12 +71,12 @@ static const struct symbol_table *variables_of(struct hists_private *h, objid ob
 	return h->variables[object];
 }
 
-/* The variable that holds an address of an object; NULL if none is known. */
+/* The variable that contains an address of an object; NULL if none is known. */
 static const struct object_symbol *variable_at(struct hists_private *h, frameid frame)
 {
 	const struct frame *f = frame_at(h, frame);
 	const struct symbol_table *t = frame && f->object ? variables_of(h, f->object) : NULL;
-	/* behind the last that begins there or before */
+	/* index after the last variable that starts at or before the address */
 	size_t low = COUNT_WHILE(t ? t->n : 0, i, t->at[i].addr <= f->addr);
 	return low && f->addr < t->at[low - 1].end ? &t->at[low - 1] : NULL;
 }
@@ -245,7 +246,7 @@ static const char *time_text(struct hists_private *h, uint64_t ns)
 	return arena_printf(&h->arena, "%" PRIu64 ".%06" PRIu64, s, rest / 1000);
 }
 
-/* Samples of the row: what the keys that are no "local" ones are multiplied by. */
+/* Number of samples of the row: keys without "local" are multiplied by it. */
 static uint64_t count_of(const struct hists_private *h, const struct hist_row *row)
 {
 	size_t i = (size_t)(row - h->rows.at);
@@ -282,7 +283,7 @@ static const char *branch_text(struct hists_private *h, enum hist_key key, uint3
 	return strtab_get(h->strings, value);
 }
 
-/* Of the addresses of a row, which are all in one line, the first sample's. */
+/* All addresses of a row are in one cache line; shows that of the first sample. */
 static const char *cacheline_text(struct hists_private *h, const struct detail *d)
 {
 	if (!variable_at(h, d->target))

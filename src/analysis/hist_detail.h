@@ -4,11 +4,11 @@
 
 #include "analysis/hists_private.h"
 
-/* The value of such a key for a sample. */
+/* The value of a detail key for a sample. */
 uint32_t hist_detail_value(struct hists_private *h, enum hist_key key, const struct sample *s);
 const char *hist_detail_text(struct hists_private *h, enum hist_key key, uint32_t value,
 			     const struct hist_row *row);
-/* hists_subject() and hists_owner() of such a key. */
+/* hists_subject() and hists_owner() for a detail key. */
 const char *hist_detail_subject(struct hists_private *h, enum hist_key key, uint32_t value,
 				const struct hist_row *row);
 enum hist_owner hist_detail_owner(const struct hists_private *h, enum hist_key key, uint32_t value,

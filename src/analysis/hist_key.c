@@ -1,4 +1,4 @@
-/* hist_key.c - values and texts of keys of frames and tasks. */
+/* hist_key.c - values and texts of the keys of frames and tasks. */
 #include "analysis/hist_key.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 /* ---- values of frames ---- */
 
-/* The object's text; code made at run time, with names in perf-PID.map, is "[JIT] tid PID". */
+/* The object's text. Code made at run time, whose names are in perf-PID.map, is "[JIT] tid PID". */
 static const char *dso_text(struct hists_private *h, objid object)
 {
 	const char *name = base_name(program_object_name(h->hists.program, object));
@@ -21,7 +21,7 @@ static const char *dso_text(struct hists_private *h, objid object)
 	return name;
 }
 
-/* The object by its name: libraries of one name are one. */
+/* The id of the object's name: libraries with the same name are one. */
 uint32_t hist_dso_of(struct hists_private *h, objid object)
 {
 	if (!h->dso_names[object])
@@ -61,7 +61,8 @@ static uint32_t file_of(struct hists_private *h, frameid frame)
 	return line_of(h, frame, &loc) ? strtab_add(h->strings, base_name(loc.file)) : 0;
 }
 
-/* The first place of a function that is inlined in several others, unless they are kept apart. */
+/* For an inlined function: its first place among all functions that it is inlined into, unless
+ * these are kept apart. */
 static symid one_of_name(struct hists_private *h, symid place, bool inlined)
 {
 	struct program *g = h->hists.program;
@@ -91,7 +92,7 @@ static uint64_t offset_of(const struct hists_private *h, frameid frame, symid pl
 	return offset;
 }
 
-/* 0: not known. */
+/* The size of a function; 0: not known. */
 static uint32_t size_of(const struct hists_private *h, frameid frame, symid place)
 {
 	const struct program *g = h->hists.program;
@@ -126,7 +127,7 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 		return frame ? hist_dso_of(h, h->hists.profile->samples.frames[frame].object)
 			     : strtab_add(h->strings, "[unknown]");
 	case HIST_SYM:
-	case HIST_IPC: /* of each function */
+	case HIST_IPC: /* one value per function */
 		return one_of_name(h, place, inlined);
 	case HIST_SYMOFF:
 		return map64_number(&h->offset_ids,
@@ -139,7 +140,7 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 		return file_of(h, frame);
 	case HIST_SYMBOL_SIZE:
 		return size_of(h, frame, place);
-	default: /* is of the sample */
+	default: /* a key of samples */
 		break;
 	}
 	return 0;
@@ -210,7 +211,7 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 		return value ? arena_printf(a, "%" PRIu32, value) : "unknown";
 	case HIST_IPC:
 		return "-";
-	default: /* of details */
+	default: /* a key of details */
 		return NULL;
 	}
 }

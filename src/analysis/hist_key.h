@@ -17,8 +17,8 @@ struct hist_key_info {
 	const char *column; /* in tables: "symbol" */
 	const char *title;  /* header: "Symbol" */
 	const char *help;
-	bool of_sample; /* a key of samples; otherwise of frames */
-	bool number;    /* values are numbers and sorted as such; otherwise by their texts */
+	bool of_sample; /* a key of samples; otherwise a key of frames */
+	bool number;    /* values are numbers, sorted as numbers; otherwise sorted by text */
 	bool wide;      /* values are ids of 64-bit numbers: hist_wide() */
 	bool descending;
 	enum hist_need need;

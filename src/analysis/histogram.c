@@ -1,6 +1,6 @@
-/* histogram.c - the ticks of histogram bins, credited to the places whose code they cover.
+/* histogram.c - credits the ticks of histogram bins to the places whose code the bins cover.
  *
- * A bin that straddles places is split between them in proportion to the bytes of each. */
+ * A bin that covers several places is divided between them in proportion to the bytes of each. */
 #include <string.h>
 
 #include "analysis/analysis_private.h"
@@ -20,8 +20,8 @@ static double larger(double a, double b) { return a > b ? a : b; }
  * monstartup() computes in single precision and cuts to an integer (glibc gmon/gmon.c,
  * __monstartup; sysdeps/posix/profil.c, profil_count). Other writers divide evenly. */
 struct bins {
-	double width;   /* bytes, if even */
-	uint64_t scale; /* 0: even */
+	double width;   /* bytes per bin, if bins are even */
+	uint64_t scale; /* profil()'s scale; 0: bins are even */
 };
 
 static struct bins bins_of(const struct histogram *h)

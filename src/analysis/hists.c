@@ -1,4 +1,4 @@
-/* hists.c - samples filtered, given their keys, and handed to rows or paths. */
+/* hists.c - filters samples, finds their keys, and passes them on to rows or paths. */
 #include "analysis/hists.h"
 
 #include <ctype.h>
@@ -10,12 +10,13 @@
 #include "analysis/hists_private.h"
 #include "base/function_name.h"
 
-/* ---- what is known by stack, before any sample is looked at ---- */
+/* ---- properties of stacks ---- */
 
-/* In bytes: large arrays cost by what is touched of them. */
+/* Whether a stack is deeper than `max`. Depths are bytes: the cost of a large array is that of the
+ * memory touched. */
 static bool is_deeper(const struct samples *s, unsigned max)
 {
-	bool deeper = max >= UINT8_MAX; /* not to be told by bytes */
+	bool deeper = max >= UINT8_MAX; /* depths in bytes cannot tell */
 	uint8_t *depths = xalloc(s->n_stacks + 1);
 	for (size_t i = 1; i < s->n_stacks && !deeper; i++) {
 		depths[i] = (uint8_t)(depths[s->stacks[i].caller] + 1);
@@ -35,7 +36,7 @@ static void find_depths(struct hists_private *h)
 		h->depths[i] = h->depths[s->stacks[i].caller] + 1;
 }
 
-/* The innermost function at a frame that a pattern matches, or NONE. */
+/* The innermost function at a frame that matches a pattern, or NONE. */
 static symid match_frame(struct hists_private *h, uint8_t *memo, const regex_t *re, frameid frame)
 {
 	struct program *g = h->hists.program;
@@ -48,8 +49,8 @@ static symid match_frame(struct hists_private *h, uint8_t *memo, const regex_t *
 	return hists_match(memo, h, re, place) ? place : NONE;
 }
 
-/* In callee order the innermost function that matches, in caller order the outermost one; either
- * of the frames that are looked at. */
+/* Finds the parent of each stack: in callee order the innermost function that matches, in caller
+ * order the outermost one. Only frames within max_stack count. */
 static void find_parents(struct hists_private *h)
 {
 	const struct samples *s = &h->hists.profile->samples;
@@ -111,7 +112,7 @@ static bool in_list(const char *const *list, const char *name)
 	return false;
 }
 
-/* "f" or "f(int)" for "f(int)", and nothing less. */
+/* Whether `name` is "f" or "f(int)", for a symbol "f(int)": no shorter name matches. */
 static bool is_whole_name(const char *symbol, const char *name)
 {
 	size_t n = strlen(name);
@@ -125,7 +126,7 @@ static bool is_wholly_called(struct symbols *s, symid place, const char *name)
 	       (!strstr(display, "::") && symbols_is_alias(s, place, name));
 }
 
-/* By the name that is shown, or by another of the same function. */
+/* Whether the filter has the function's displayed name, or another of its names. */
 static bool is_listed(struct symbols *s, symid place, const struct hist_filter *f, bool whole)
 {
 	for (size_t i = 0; f->symbols[i]; i++)
@@ -200,7 +201,7 @@ static uint32_t without_digits(struct hists_private *h, const char *comm)
 	return strtab_add(h->strings, text);
 }
 
-/* Functions of one name are one, whatever object they are in. */
+/* Parents with equal names are one, in whatever object they are. */
 static symid one_parent(struct hists_private *h, symid place)
 {
 	if (place == NONE)
@@ -239,14 +240,14 @@ static uint32_t key_of_sample(struct hists_private *h, enum hist_key key, const 
 	}
 }
 
-/* Samples come in runs of one task on one CPU. */
+/* The keys of the last sample: successive samples are often from one task on one CPU. */
 struct last_skey {
 	bool known;
 	taskid task;
 	uint16_t cpu, parallelism;
 	symid parent;
 	detailid detail;
-	uint64_t time; /* in units of the key's quantum */
+	uint64_t time; /* in units of HIST_TIME's quantum */
 	uint32_t skey;
 };
 
@@ -275,7 +276,7 @@ static uint32_t skey_of(struct hists_private *h, const struct sample *s, struct 
 	return last->skey;
 }
 
-/* Where samples are added up that end at a path and whose Self is another row's. */
+/* The sums of samples that end at a path and whose Self goes to another row. */
 static struct hist_stat *elsewhere_of(struct hists_private *h, pathid path, uint32_t row)
 {
 	size_t n_events = h->hists.opts->n_events;
@@ -302,7 +303,8 @@ static bool is_kernel(const struct hists_private *h, const struct sample *s)
 	return all->frames[all->stacks[s->stack].frame].flags & FRAME_KERNEL;
 }
 
-/* That of the function that what it called is charged to, where callees are ignored. */
+/* The privilege level of the leaf. If callees are ignored, it is the level of the function that
+ * they are charged to. */
 static enum hist_level level_of(const struct hists_private *h, const struct sample *s)
 {
 	const struct samples *all = &h->hists.profile->samples;
@@ -326,7 +328,7 @@ static bool frame_has_name(const struct hists_private *h, frameid frame)
 				PLACE_UNKNOWN;
 }
 
-/* Whether the leaf has a name; of a sampled branch, both of its ends. */
+/* Whether the leaf has a name; for a sampled branch, whether both of its ends have. */
 static bool has_name(const struct hists_private *h, const struct sample *s)
 {
 	const struct samples *all = &h->hists.profile->samples;
@@ -397,7 +399,7 @@ static void add_samples(struct hists_private *h)
 		x.places = xalloc(program_symbols(h->hists.program)->n + 1);
 		x.objects = xalloc(h->hists.profile->n_objects + 1);
 	}
-	/* The first event's come first: they say whose rows are. */
+	/* Samples of the first event come first: they determine the rows' first samples. */
 	for (size_t event = 0; event < h->hists.opts->n_events; event++)
 		for (size_t i = 0; i < s->n; i++)
 			if (s->at[i].event == h->hists.opts->events[event])
@@ -406,7 +408,7 @@ static void add_samples(struct hists_private *h)
 	free(x.objects);
 }
 
-/* ---- all of it ---- */
+/* ---- the histogram ---- */
 
 static void tuples_init(struct tuples *t)
 {

@@ -1,14 +1,14 @@
-/* hists.h - Children and Self: sums of samples by comm, object, function, line and other keys.
+/* hists.h - Children and Self: sums of samples by command, object, function, line and other keys.
  *
  * A row is a distinct tuple of keys (hist_key.h). Some are keys of the sample (comm, pid, cpu ...),
  * some of a frame (object, function, line ...). A sample's weight is added once to the Self of its
- * leaf's row, and once to the Children of each row of its frames, even if recursion repeats it. So
- * Self adds up to the total, and Children never exceeds it.
+ * leaf's row, and once to the Children of each row of its frames, even if recursion repeats the
+ * row. So Self adds up to the total, and Children never exceeds it.
  *
  * Stacks are first merged into *paths*: a prefix tree whose steps (*hops*) are frames, or functions
- * inlined into one, reduced to their row and their label in a call chain. Stacks that no key or
+ * inlined into frames, reduced to their row and their label in a call chain. Stacks that no key or
  * chain distinguishes become one path. All sums are passes over that tree, so their cost does not
- * depend on the number of samples, nor on how deep stacks are. */
+ * depend on the number of samples, nor on the depth of stacks. */
 #ifndef ANALYSIS_HISTS_H
 #define ANALYSIS_HISTS_H
 
@@ -77,14 +77,15 @@ enum hist_key { /* keys that distinguish rows; hist_key.h has their names and te
 
 enum chain_order {
 	CHAIN_CALLER, /* the outermost caller first; chains of a row that is not a leaf go down from
-			 it */
+			 the row */
 	CHAIN_CALLEE, /* the row first, then its callers */
 };
 
 enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_SRCLINE };
 
-/* Which samples count: those that meet all conditions. The times and processors of `samples` select
- * a part of the recording; other excluded samples still belong to "all" in shares of all. */
+/* Samples count if they meet all conditions. The times and processors in `samples` select a part of
+ * the recording. Samples excluded by other conditions still belong to the whole in shares of the
+ * whole. */
 struct hist_filter {
 	const struct sample_filter *samples;
 	const char *const *dsos, *const *symbols; /* by the leaf; NULL-terminated; NULL: all */
@@ -93,8 +94,8 @@ struct hist_filter {
 	uint32_t socket; /* only samples on this socket */
 };
 
-/* Rules for rows where another program differs and neither way is wrong; that program's room owns
- * one. */
+/* Rules for rows where another program differs and neither way is wrong; that program's folder
+ * defines one. */
 struct hists_rules {
 	bool whole_names;   /* filters match function names with their scopes */
 	bool inlines_apart; /* an inlined function is a different one in each function it is inlined
@@ -102,7 +103,7 @@ struct hists_rules {
 	bool ignore_drops_callers; /* in caller order `ignore_callees` cuts off the other end of the
 				      stack */
 	bool hide_marks;           /* ignore FRAME_MARKs */
-	bool ties_as_data; /* rows that nothing tells apart are in the data's order, not by place */
+	bool ties_as_data;         /* rows that tie are in the order of the data, not by place */
 };
 
 struct hists_opts {
@@ -112,19 +113,19 @@ struct hists_opts {
 	const uint16_t *events; /* events of the profile; each row has figures for each of them; the
 				   first one determines order and chains */
 	size_t n_events;
-	bool no_children;   /* only rows of leaves */
+	bool no_children;   /* only rows of leaves, no Children */
 	bool exclude_other; /* only samples with a parent, if there is a pattern */
-	bool chains;        /* callchain_new() will be called */
+	bool chains;        /* callchains_new() will be called */
 	enum chain_order order;
 	enum chain_key chain_key;
-	unsigned max_stack; /* limit of a stack's frames: in callee order the innermost count, in
-			       caller order the outermost; 0: no limit */
+	unsigned max_stack; /* limit of a stack's frames: in callee order the innermost frames
+			       count, in caller order the outermost; 0: no limit */
 	bool no_callers;    /* only leaves count */
 	bool inlines;       /* inlined functions are hops of their own */
 	bool self_physical; /* Self of inlined code goes to the function that it is inlined into */
 	uint64_t time_quantum;            /* unit of HIST_TIME in ns, > 0 */
 	bool nanoseconds;                 /* HIST_TIME is shown with nine digits */
-	bool by_weight;                   /* a sample's weight is that of its detail, at least 1 */
+	bool by_weight;                   /* a sample's weight is that in its detail, at least 1 */
 	bool levels;                      /* hists.levels is needed */
 	bool hide_unresolved;             /* ignore samples and callers without a name */
 	bool passing;                     /* hists_target() and hists_n_callers() will be called */
@@ -138,18 +139,18 @@ enum hist_level { LEVEL_KERNEL, LEVEL_USER, LEVEL_GUEST_KERNEL, LEVEL_GUEST_USER
 
 struct hist_stat {
 	uint64_t weight, count;
-	double latency; /* weight / parallelism: a share of the elapsed time; weight if parallelism
-			   is not known */
+	double latency; /* weight / parallelism: a share of the elapsed time. The weight if
+			   parallelism is not known */
 };
 
 struct hist_row {
-	uint32_t skey, fkey; /* ids of its sample keys and of its frame keys: hists_value() */
-	frameid frame;       /* the first of its frames; 0: not known */
+	uint32_t skey, fkey; /* ids of the sample keys and of the frame keys: hists_value() */
+	frameid frame;       /* the row's first frame; 0: not known */
 	symid place;         /* NONE: not known */
 	bool inlined;
 	uint16_t level; /* FRAME_KERNEL, FRAME_GUEST, FRAME_HYPERVISOR */
-	taskid task;    /* of the first sample */
-	uint32_t depth; /* hops of its longest chain */
+	taskid task;    /* task of the first sample */
+	uint32_t depth; /* hops of the row's longest chain */
 };
 
 struct hists {
@@ -159,10 +160,10 @@ struct hists {
 	const struct hist_row *rows; /* in order of first appearance */
 	size_t n;
 	const struct hist_stat *self, *children; /* [row * n_events + event] */
-	const struct hist_stat *total;           /* [event]: over the samples that counted */
-	const struct hist_stat *unfiltered;      /* [event]: over all samples */
-	const uint64_t (*levels)[HIST_LEVELS];   /* [row * n_events + event]: weights of self by
-						    privilege level; NULL: not requested */
+	const struct hist_stat *total;           /* [event]: sum over the samples that counted */
+	const struct hist_stat *unfiltered;      /* [event]: sum over all samples */
+	const uint64_t (*levels)[HIST_LEVELS]; /* [row * n_events + event]: Self by privilege level;
+						  NULL: not requested */
 	struct hists_private *priv;
 };
 
@@ -174,24 +175,25 @@ void hists_free(struct hists *h); /* NULL is fine */
 uint32_t hists_value(const struct hists *h, size_t row, enum hist_key key);
 /* Whether a row's function has a name. */
 bool hist_is_named(const struct hists *h, const struct hist_row *row);
-/* The name of its function, even if that is not a key; NULL: it has none. */
+/* The name of the row's function, even if no key shows it; NULL: it has none. */
 const char *hists_function(const struct hists *h, size_t row);
-/* The frame key (hist_row.fkey) of the function that nearly all of the row's time goes on to,
- * possibly through other such functions; NONE: time is spent in the row, or goes several ways. For
- * the first event. */
+/* The frame key (hist_row.fkey) of the function to which nearly all of the row's time goes,
+ * possibly through other functions that pass it on. NONE: the row spends time itself, or its time
+ * goes to several functions. For the first event. */
 uint32_t hists_target(const struct hists *h, size_t row);
-/* How many functions are above the row's on the stack of the first event where they are fewest. */
+/* The smallest number of functions that are above the row's function on a stack of the first
+ * event. */
 uint32_t hists_n_callers(const struct hists *h, size_t row);
 /* The value as shown; lives as long as h. */
 const char *hists_text(const struct hists *h, size_t row, enum hist_key key);
-/* The function or variable of an access key; NULL: not known, or another key. */
+/* The function or variable that an access key shows; NULL: not known, or not such a key. */
 const char *hists_subject(const struct hists *h, size_t row, enum hist_key key);
 /* The last name of the thread of the row's first sample. */
 const char *hists_last_comm(const struct hists *h, size_t row);
 
 enum hist_owner { OWNER_NONE, OWNER_USER, OWNER_KERNEL };
-/* Whether the address of a branch or access key is the user's or the kernel's; OWNER_NONE: another
- * key. */
+/* Whether the address of a branch or access key is in user or in kernel space; OWNER_NONE: not such
+ * a key. */
 enum hist_owner hists_owner(const struct hists *h, size_t row, enum hist_key key);
 
 /* ---- order ---- */
@@ -202,7 +204,7 @@ enum hist_term_kind {
 	TERM_LATENCY_CHILDREN,
 	TERM_LATENCY,
 	TERM_COUNT,
-	TERM_WEIGHT, /* is Self, too */
+	TERM_WEIGHT, /* the same as Self */
 	TERM_LEVEL,
 	TERM_KEY
 };

@@ -1,4 +1,4 @@
-/* hists_order.c - rows in order. */
+/* hists_order.c - sorts rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,13 +6,13 @@
 #include "analysis/hists_private.h"
 #include "base/sort.h"
 
-/* ---- keys as ranks: names are compared once, not once per pair of rows ---- */
+/* ---- ranks of keys: names are compared once, not for each pair of rows ---- */
 
 struct named_hist {
-	uint32_t row; /* the first that has it */
+	uint32_t row; /* the first row with this value */
 	uint32_t value;
-	bool unknown;          /* comes last; all that are unknown are equal */
-	enum hist_owner owner; /* what is the kernel's comes last */
+	bool unknown;          /* comes last; all unknown values are equal */
+	enum hist_owner owner; /* values of the kernel come last */
 	const char *text;
 };
 
@@ -46,14 +46,14 @@ static int by_wide(const void *a, const void *b, void *arg)
 	return x < y ? -1 : x > y;
 }
 
-/* Of a row without a name; 0: it has one. */
+/* The address of a row without a name; 0: it has a name. */
 static uint64_t address_of(const struct hists *h, uint32_t row)
 {
 	const struct hist_row *r = &h->rows[row];
 	return hist_is_named(h, r) ? 0 : h->profile->samples.frames[r->frame].addr;
 }
 
-/* Instructions per cycle are by function, wherever that is. */
+/* Instructions per cycle are sorted by the start of the function. */
 static int by_start(const void *a, const void *b, void *arg)
 {
 	const struct hists *h = arg;
@@ -69,7 +69,7 @@ static int by_start(const void *a, const void *b, void *arg)
 	return objects ? objects : sx < sy ? -1 : sx > sy;
 }
 
-/* Rows that `by` holds equal have equal ranks. */
+/* Ranks rows; those that `by` considers equal have equal ranks. */
 static void rank_by(const struct hists *h, enum hist_key key,
 		    int (*by)(const void *, const void *, void *), uint32_t *rank)
 {
@@ -101,8 +101,8 @@ static size_t distinct_values(const struct hists *h, enum hist_key key, const st
 	return n;
 }
 
-/* Indices into values: known ones first, those of the kernel behind the others, by name, by value.
- */
+/* Indices into values: known values first, those of the kernel after others; then by name, then by
+ * value. */
 static struct sort_key *in_order_of_names(const struct named_hist *values, size_t n)
 {
 	struct sort_name *names = xrealloc(NULL, n + 1, sizeof(*names));
@@ -121,8 +121,9 @@ static struct sort_key *in_order_of_names(const struct named_hist *values, size_
 	return ret;
 }
 
-/* A function has as many places as there are objects with one of that name: equal names are equal
- * here, as later keys tell them apart; with `apart` they are by value. */
+/* Ranks names. A function has a place in each object with a function of its name. Places with equal
+ * names have equal ranks, because later keys distinguish them; with `apart` they are ranked by
+ * value. */
 static void rank_names(const struct hists *h, enum hist_key key, bool apart, uint32_t *rank)
 {
 	struct sort_key *keys = xrealloc(NULL, h->n + 1, sizeof(*keys));
@@ -172,7 +173,7 @@ struct sorter {
 	uint32_t **ranks; /* [term]; NULL for figures */
 };
 
-/* What a row is sorted by, ascending: the term, of an event. */
+/* The ascending sort key of a row, for one term and event. */
 static uint64_t sort_key_of(const struct sorter *s, size_t term, size_t event, uint32_t row)
 {
 	const struct hist_term *t = &s->terms[term];
@@ -199,7 +200,8 @@ static uint64_t sort_key_of(const struct sorter *s, size_t term, size_t event, u
 	return 0;
 }
 
-/* Of a group the leader decides first; of Children it alone. */
+/* The number of events that a term sorts by, of a group the leader first. Children are sorted by
+ * the leader only. */
 static size_t events_of(const struct sorter *s, size_t term)
 {
 	size_t n = s->h->opts->n_events;
@@ -209,14 +211,15 @@ static size_t events_of(const struct sorter *s, size_t term)
 	return s->terms[term].kind == TERM_CHILDREN && n ? 1 : n;
 }
 
-/* The place, unless rows that nothing tells apart stay as they are. */
+/* The key for rows that tie: the place, unless such rows stay in their order. */
 static uint64_t tie_of(const struct hists *h, uint32_t row)
 {
 	const struct hist_row *r = &h->rows[row];
 	return h->priv->rules->ties_as_data ? 0 : (uint64_t)r->place << 1 | r->inlined;
 }
 
-/* By what decides least first: rows that nothing tells apart stay in the order of their numbers. */
+/* Sorts by the least significant key first. Rows that tie in all keys stay in the order of their
+ * numbers. */
 static void sort_rows(const struct sorter *s, uint32_t *rows)
 {
 	size_t n = s->h->n;
@@ -241,20 +244,20 @@ static void sort_rows(const struct sorter *s, uint32_t *rows)
 
 /* ---- callers above callees ---- */
 
-/* Rows of one thread that are to go by depth, in a list with the first row of each depth at hand.
- */
+/* Rows of one thread that are to be sorted by depth. For each depth the first row in the list is
+ * known. */
 struct lane {
 	uint32_t low, high; /* depths seen */
 };
 
 struct mover {
 	const struct sorter *s;
-	uint32_t *next; /* [row]: the list; NONE ends */
-	uint32_t *prev; /* NONE: the first */
+	uint32_t *next; /* [row]: next row in the list; NONE: the end */
+	uint32_t *prev; /* [row]: previous row in the list; NONE: the start */
 	uint32_t first, last;
 	struct map64 lane_ids; /* by thread */
 	VEC(struct lane) lanes;
-	struct map64 first_of; /* (lane, depth): the uppermost row */
+	struct map64 first_of; /* (lane, depth): the first row in the list */
 };
 
 static uint32_t lane_of(struct mover *m, uint32_t row)
@@ -269,7 +272,7 @@ static uint32_t lane_of(struct mover *m, uint32_t row)
 	return *at;
 }
 
-/* The uppermost row of the lane that must come below one of this depth; NONE if there is none. */
+/* The first row of the lane that must come after a row of this depth; NONE if there is none. */
 static uint32_t first_below_depth(struct mover *m, uint32_t lane, uint32_t depth)
 {
 	bool caller = m->s->h->opts->order == CHAIN_CALLER;
@@ -312,7 +315,7 @@ static void put(struct mover *m, uint32_t row)
 	*at = *at == NONE ? row : *at;
 }
 
-/* rows[0 .. n) have equal Children. */
+/* Sorts rows[0 .. n), which have equal Children, by depth within their lanes. */
 static void move_callers(struct mover *m, uint32_t *rows, size_t n)
 {
 	m->first = m->last = NONE;

@@ -1,35 +1,35 @@
-/* hists_passing.c - functions that only pass time on: nearly all samples with one of them on their
- * stack are in the same callee; and how many callers functions have. Found by frame keys, over the
- * tree of stacks. */
+/* hists_passing.c - finds functions that only pass time on: nearly all samples with such a function
+ * on their stack are in the same callee. Also finds how many callers functions have. Functions are
+ * identified by frame keys; the data is the tree of stacks. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/hists_private.h"
 
-/* The least share of a function's weight in its callee, if the function only passes time on. */
+/* A function only passes time on if at least this share of its weight is in one callee. */
 static const double NEARLY_ALL = 0.99;
 
-struct passing_function {   /* by fkey */
-	uint64_t weight;    /* as often as it is on a stack */
-	uint32_t callee;    /* the one that has most of it, if one has more than half */
-	uint64_t lead;      /* what that one is ahead by, while all are counted */
-	uint64_t to_callee; /* of weight */
-	uint32_t target;    /* the first on the way down that does more than pass time on */
+struct passing_function {   /* a function, by fkey */
+	uint64_t weight;    /* sum over its occurrences on stacks */
+	uint32_t callee;    /* the callee with most of the weight, if one has more than half */
+	uint64_t lead;      /* lead of that callee during the vote */
+	uint64_t to_callee; /* the part of weight that is in `callee` */
+	uint32_t target; /* the first function on the way down that does more than pass time on */
 	bool passes, on_way, is_done;
 };
 
-struct passing_run { /* of a frame: fkeys[first .. first + n), outermost first */
+struct passing_run { /* functions at a frame: fkeys[first .. first + n), outermost first */
 	uint32_t first, n;
 };
 
 struct passing {
 	struct hists_private *h;
-	struct passing_run *runs; /* [frame]: as far as stacks with samples have it */
+	struct passing_run *runs; /* [frame]: for frames on stacks with samples */
 	VEC(uint32_t) fkeys;
 	struct passing_function *functions;
-	uint32_t *innermost; /* [stack]: fkey of the innermost function there or above; NONE */
-	uint32_t *n_callers; /* [stack]: functions on it */
-	uint64_t *below;     /* [stack] */
+	uint32_t *innermost; /* [stack]: fkey of the innermost function on it; NONE */
+	uint32_t *n_callers; /* [stack]: number of functions on it */
+	uint64_t *below;     /* [stack]: weight of its samples and those below */
 };
 
 static void sum_stacks(struct passing *p)
@@ -39,7 +39,7 @@ static void sum_stacks(struct passing *p)
 		p->below[s->stacks[i].caller] += p->below[i];
 }
 
-/* Of frames on stacks with samples; those that are left out have none. */
+/* Finds the functions at frames on stacks with samples. Frames that are left out have none. */
 static void find_runs(struct passing *p)
 {
 	struct hists_private *h = p->h;
@@ -59,7 +59,8 @@ static void find_runs(struct passing *p)
 	free(used);
 }
 
-/* The callee with more than half of the weight is left over in the end (Boyer and Moore). */
+/* The callee with more than half of the weight remains in the end (majority vote, Boyer and
+ * Moore). */
 static void vote(struct passing_function *f, uint32_t callee, uint64_t weight)
 {
 	if (f->callee == callee) {
@@ -82,7 +83,7 @@ static void note_callers(struct hists_private *h, uint32_t f, uint32_t n_callers
 	h->n_callers[f] = n_callers < h->n_callers[f] ? n_callers : h->n_callers[f];
 }
 
-/* Each call on the way from the roots to where samples are. */
+/* Calls call() for each call on stacks that have samples at or below them, callers first. */
 static void for_each_call(struct passing *p,
 			  void (*call)(struct passing_function *f, uint32_t callee,
 				       uint64_t weight),
@@ -109,7 +110,8 @@ static void for_each_call(struct passing *p,
 	}
 }
 
-/* In a circle of functions that pass time on to each other one is taken to keep it. */
+/* Finds the target of a function. If functions pass time on to each other in a cycle, one of them
+ * is taken to keep it. */
 static void find_target(struct passing_function *all, uint32_t first)
 {
 	uint32_t at = first;
@@ -161,8 +163,8 @@ void hists_find_passing(struct hists_private *h)
 	vec_free(&p.fkeys);
 }
 
-/* Not what stands for callers that are missing: "[cut]", "[unknown]". Functions that only have an
- * address are some: "[0x1234]". */
+/* Whether a row is a function, and not a mark for missing callers: "[cut]", "[unknown]". Functions
+ * that have only an address, "[0x1234]", count. */
 static bool is_function(const struct hists *h, const struct hist_row *row)
 {
 	if (!hist_is_named(h, row))

@@ -1,4 +1,4 @@
-/* hists_paths.c - stacks as paths: what a stack is when seen through keys. */
+/* hists_paths.c - turns stacks into paths: the parts of a stack that keys distinguish. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,7 +112,7 @@ symid hists_leaf(struct hists_private *h, stackid stack, frameid *frame)
 	return n ? inlines[0] : program_place(h->hists.program, *frame);
 }
 
-/* The leaf by hists_leaf(), as a hop. */
+/* The leaf found by hists_leaf(), as a hop. */
 uint32_t hists_leaf_hop(struct hists_private *h, stackid stack)
 {
 	const struct samples *s = &h->hists.profile->samples;
@@ -179,7 +179,7 @@ uint32_t hists_new_own(struct hists_private *h)
 	return (uint32_t)(n / (n_events ? n_events : 1));
 }
 
-/* Rows of the nodes that were made last, all below the root of one skey. */
+/* Adds rows for the newest nodes, which are all below the root of one skey. */
 static void add_rows(struct hists_private *h, uint32_t skey, taskid task)
 {
 	const struct path_node *nodes = h->maker.nodes.at;
@@ -190,7 +190,7 @@ static void add_rows(struct hists_private *h, uint32_t skey, taskid task)
 	memset(h->own_at.at + first, 0, (n - first) * sizeof(*h->own_at.at));
 	h->own_at.n = n;
 	for (size_t i = first; i < n && !h->hists.opts->no_children; i++)
-		if (nodes[i].caller) /* else it is a root, whose place is no hop */
+		if (nodes[i].caller) /* a root's place is no hop */
 			hists_row(h, skey, nodes[i].place, task);
 }
 
@@ -210,8 +210,8 @@ uint32_t hists_own_at(struct hists_private *h, pathid path, uint32_t skey, uint3
 	return *own;
 }
 
-/* There are about as many paths as stacks, and samples end at as many of them at most as there are
- * samples: with room for these, nothing is moved. */
+/* There are about as many paths as stacks, and samples end at no more paths than there are samples.
+ * With memory reserved for these, nothing has to be moved. */
 void hists_begin_paths(struct hists_private *h)
 {
 	size_t n = h->hists.profile->samples.n_stacks;
@@ -229,7 +229,8 @@ static pathid whole_path(struct hists_private *h, stackid stack, uint32_t skey)
 	return path_maker_stack(&h->maker, skey, stack);
 }
 
-/* The innermost n frames of a stack, or all: not looked up by stack, as it is not its beginning. */
+/* The path of the innermost n frames of a stack, or of all. It is not looked up by stack, because
+ * it is not the beginning of one. */
 static pathid path_end(struct hists_private *h, stackid stack, uint32_t n, uint32_t skey)
 {
 	const struct samples *s = &h->hists.profile->samples;
@@ -258,7 +259,8 @@ static uint32_t frames_from(const struct hists_private *h, stackid outer, stacki
 	return n;
 }
 
-/* Of a stack that is cut at an end, or has no frames; `leaf` is that of its Self. */
+/* The path of a stack that is cut at one end, or has no frames; `leaf`: the hop that its Self goes
+ * to. */
 static pathid cut_path(struct hists_private *h, stackid stack, uint32_t skey, uint32_t leaf)
 {
 	const struct hists_opts *o = h->hists.opts;
@@ -274,7 +276,7 @@ static pathid cut_path(struct hists_private *h, stackid stack, uint32_t skey, ui
 			return path_end(h, stack, o->max_stack, skey);
 		stack = caller_at(h, stack, o->max_stack);
 	}
-	/* A sample without a stack is one of nobody knows where. */
+	/* Without a stack there is one hop: the leaf, which may be an unknown place. */
 	pathid root = path_maker_root(&h->maker, skey, skey);
 	return stack ? whole_path(h, stack, skey) : path_maker_below(&h->maker, root, leaf);
 }
@@ -295,7 +297,7 @@ struct stack_path hists_path(struct hists_private *h, stackid stack, uint32_t sk
 	return ret;
 }
 
-/* ---- functions that match ---- */
+/* ---- matching functions ---- */
 
 bool hists_match(uint8_t *memo, struct hists_private *h, const regex_t *re, symid place)
 {

@@ -1,4 +1,4 @@
-/* hists_stacks.c - rows without chains: sums over stacks as they are, as no path is shown. */
+/* hists_stacks.c - rows without chains: sums over stacks, without paths. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +15,12 @@ struct stack_sums {
 	struct hists_private *h;
 	size_t n_events;
 	bool is_met_once;       /* visits are added up as they come */
-	bool is_leaf_elsewhere; /* Self of frames that the data marks as inlined is a caller's */
+	bool is_leaf_elsewhere; /* Self of frames that the data marks as inlined goes to a caller */
 	const struct visit *visit;
-	struct stack_groups groups; /* rows; roots are skeys */
-	VEC(uint32_t) rows;         /* of the frame asked for last */
+	struct stack_groups groups; /* groups are rows, roots are skeys */
+	VEC(uint32_t) rows;         /* rows of the frame that was looked up last */
 	VEC(struct hist_stat) self, children;
-	struct hist_stat *one; /* [event]: of a sample */
+	struct hist_stat *one; /* [event]: sums of one sample */
 };
 
 static struct path_places rows_of(void *arg, uint32_t skey, frameid frame)
@@ -37,7 +37,7 @@ static struct path_places rows_of(void *arg, uint32_t skey, frameid frame)
 	return (struct path_places){ s->rows.at, s->rows.n };
 }
 
-/* One of each event for each row; there may be no events. */
+/* Makes room for one sum per event for each row; there may be no events. */
 static void make_room(struct stack_sums *s)
 {
 	size_t lacking = s->h->rows.n * s->n_events - s->self.n;
@@ -52,7 +52,7 @@ static void make_room(struct stack_sums *s)
 	s->children.n += lacking;
 }
 
-/* The row that gets Self: most often the only one of the innermost frame. */
+/* The row that gets Self: most often it is the only row of the innermost frame. */
 static uint32_t leaf_row(const struct stack_sums *s, const struct visit *visit)
 {
 	uint32_t row = s->is_leaf_elsewhere
@@ -63,7 +63,7 @@ static uint32_t leaf_row(const struct stack_sums *s, const struct visit *visit)
 				       visit->task);
 }
 
-/* Most recordings have one event: what is added then is in registers all the time. */
+/* Most recordings have one event: its sums then stay in registers. */
 static void add_children(struct stack_sums *s, struct path_places rows, const struct hist_stat *own)
 {
 	struct hist_stat *children = s->children.at;
@@ -97,8 +97,8 @@ static void add_visit(struct stack_sums *s, const struct visit *visit, const str
 
 /* ---- samples ---- */
 
-/* Where stacks are more than samples, most are of one sample each: looking whether one was met
- * before, or keeping it, takes longer than adding it up at once. */
+/* If there are more stacks than samples, most stacks have one sample each. To look up or store a
+ * stack then takes longer than to add it up at once. */
 static bool is_met_once(const struct samples *s) { return s->n_stacks > s->n; }
 
 static bool has_inlined_frames(const struct samples *s)
@@ -122,7 +122,7 @@ static struct stack_sums *sums_of(struct hists_private *h)
 	stack_groups_init(&s->groups, samples, rows_of, s);
 	stack_numbers_init(&h->visit_of, samples->n_stacks);
 	s->one = xalloc((s->n_events + 1) * sizeof(*s->one));
-	vec_reserve(&s->self, 1); /* so that there is something to point to */
+	vec_reserve(&s->self, 1); /* so that the pointers are valid */
 	vec_reserve(&s->children, 1);
 	return h->stack_sums = s;
 }

@@ -1,4 +1,4 @@
-/* hists_sums.c - what samples add up to along the paths: for rows, and for their chains. */
+/* hists_sums.c - sums samples along the paths: for rows, and for the chains of rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- the list of paths ---- */
 
-/* Until its turn a path's first_end is what of own[] is the path's. */
+/* Until a path is listed, its first_end is the number of its sums in own[]. */
 static void place_ends(struct hists_private *h, const pathid *numbers)
 {
 	for (size_t i = 0; i < h->own_at.n; i++)
@@ -24,7 +24,7 @@ static uint32_t row_of(struct hists_private *h, uint32_t skey, uint32_t hop, uin
 	return hists_row(h, skey, hop, 0);
 }
 
-/* Paths that follow each other have the same root, mostly: that of a skey. */
+/* Lists the paths. Paths that follow a root in the list are below it, and have its skey. */
 static void list_paths(struct hists_private *h)
 {
 	pathid *numbers = path_maker_list(&h->maker, &h->list);
@@ -55,7 +55,8 @@ static void list_paths(struct hists_private *h)
 	vec_free(&h->own_rows);
 }
 
-/* At each path the last one before it of each row is known; of those, the ones that it is below. */
+/* Finds for each path the next one above it with the same row. `last` is the last path of each row;
+ * from there, paths that do not contain this one are skipped. */
 static void find_above(struct hists_private *h)
 {
 	pathid *last = xalloc((h->rows.n + 1) * sizeof(*last)); /* [row] */
@@ -91,7 +92,7 @@ static void sum_ends(struct hists_private *h, size_t event)
 	h->sums[h->ends.n] = sum;
 }
 
-/* [path]: of samples that end there or below; NULL: it is the weight. */
+/* [path]: latency of samples that end there or below; NULL: the weight is used instead. */
 static double *latencies_below(const struct hists_private *h, size_t event)
 {
 	double *below = h->has_latency ? xalloc(h->list.n * sizeof(*below)) : NULL;
@@ -126,14 +127,14 @@ static bool is_on_path(const struct hists_private *h, pathid path, uint32_t row)
 	return false;
 }
 
-/* Samples whose Self is not that of the row of their path. */
+/* Moves Self of samples that goes to another row than that of their path. */
 static void sum_leaves(struct hists_private *h)
 {
 	size_t n_events = h->hists.opts->n_events;
 	for (size_t i = 0; i < h->leaves.n; i++) {
 		const struct leaf *l = &h->leaves.at[i];
 		const struct hist_stat *own = &h->leaf_own.at[i * n_events];
-		uint32_t row = h->paths[l->path].row; /* NONE: of a root */
+		uint32_t row = h->paths[l->path].row; /* NONE: a root */
 		for (size_t e = 0; e < n_events && row != NONE; e++)
 			hist_stat_take(&h->self[row * n_events + e], &own[e]);
 		hist_stat_add(&h->self[l->row * n_events], own, n_events);
@@ -142,7 +143,7 @@ static void sum_leaves(struct hists_private *h)
 	}
 }
 
-/* Sums of the first event stay: they are those of chains. */
+/* Sums all rows. The first event comes last, as its sums are kept for chains. */
 static void sum_rows(struct hists_private *h)
 {
 	size_t n_events = h->hists.opts->n_events;
@@ -172,8 +173,8 @@ static void count_into_slots(uint32_t *first, size_t n)
 		first[i + 1] += first[i];
 }
 
-/* Paths whose samples reach a row: in caller order the outermost ones of the row, in callee order
- * all that are the innermost one for some sample. */
+/* Whether chains of a row start at a path. In caller order these are the row's outermost paths, in
+ * callee order all paths that are the innermost one for some sample. */
 static bool is_start(const struct hists_private *h, pathid i)
 {
 	const struct path *p = &h->paths[i];
@@ -216,7 +217,7 @@ static void find_innermost(struct hists_private *h)
 	for (size_t i = 0; i < h->list.n; i++)
 		if (h->paths[i].above)
 			take(&h->innermost[h->paths[i].above], hists_sum_below(h, (pathid)i));
-	/* Samples whose Self goes elsewhere have their whole chain there. */
+	/* Samples whose Self goes to another row have their whole chain there. */
 	for (size_t i = 0; i < h->leaves.n; i++) {
 		pathid at = h->leaves.at[i].path;
 		while (at && h->paths[at].row != h->leaves.at[i].row)
@@ -240,11 +241,13 @@ static uint32_t max_depth(const struct hists_private *h)
 	return max;
 }
 
-/* By the chains that begin at paths. Chains are the first event's. */
+/* Finds the longest chain of each row, by the paths at which its chains start. Chains are those of
+ * the first event. */
 static void find_row_depths(struct hists_private *h)
 {
 	bool callee = h->hists.opts->order == CHAIN_CALLEE;
-	/* [depth]: that of the last path below the one above these, of those that were visited */
+	/* [depth]: the greatest depth at or below the visited paths of this depth whose parent is
+	 * not visited yet. */
 	uint32_t *deepest = xalloc((max_depth(h) + 2) * sizeof(*deepest));
 	for (size_t i = h->list.n; i-- > 1;) {
 		const struct path *p = &h->paths[i];
@@ -261,7 +264,7 @@ static void find_row_depths(struct hists_private *h)
 	free(deepest);
 }
 
-/* Calls `put` for samples of the first event, in the order of paths. */
+/* Calls `put` for the samples of the first event at each end, in the order of paths. */
 static void each_row_end(struct hists_private *h, const struct sort_key *leaves,
 			 void (*put)(struct hists_private *h, uint32_t row,
 				     const struct row_end *end))
@@ -312,7 +315,7 @@ void hists_sum_paths(struct hists_private *h)
 	list_paths(h);
 	find_above(h);
 	sum_rows(h);
-	if (!h->hists.opts->chains || !h->hists.opts->n_events) /* without events no rows */
+	if (!h->hists.opts->chains || !h->hists.opts->n_events) /* no events, no rows */
 		return;
 	if (h->hists.opts->order == CHAIN_CALLEE)
 		find_innermost(h);

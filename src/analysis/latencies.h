@@ -4,9 +4,9 @@
 
 #include "profile/profile_samples.h"
 
-struct distribution { /* of all calls along some arcs, in ns */
+struct distribution { /* all calls along some arcs, in ns */
 	uint64_t count, sum, min, max;
-	uint64_t probes; /* measuring cost, which is not in the durations; 0: not known */
+	uint64_t probes; /* cost of measuring, not included in the durations; 0: not known */
 	uint64_t bucket[LATENCY_BUCKETS];
 };
 
@@ -20,8 +20,8 @@ uint64_t distribution_high(unsigned bucket);
  * assumed to be spread evenly within a bucket: the error is at most its width, an eighth. */
 double distribution_quantile(const struct distribution *d, double q);
 
-/* Whether the measuring cost exceeds what half of the calls took without it, so that these
- * durations are no more accurate than that. */
+/* Whether the cost of measuring a call exceeds the duration, without that cost, of half of the
+ * calls: the durations are then no more accurate than that. */
 bool distribution_is_doubtful(const struct distribution *d);
 
 #endif

@@ -1,11 +1,11 @@
-/* measure.c - time from sampled stacks: what was measured on each arc, instead of what call counts
- * let one assume.
+/* measure.c - measures time on each arc from sampled stacks. Without stacks, time is only estimated
+ * from numbers of calls.
  *
- * Of a sample each function and each call (caller and callee) on its stack gets the weight once,
- * however often it is on it. Along a call from outside of a cycle into it, out of it, or between
- * functions of none, a stack goes once at most: so the times of a function's callers (or a
- * cycle's), and of its callees, add up. Within a cycle a stack has several calls of one function.
- */
+ * Each function and each call (caller and callee) on the stack of a sample gets the sample's weight
+ * once, however often it is on the stack. A stack passes at most once along a call into a cycle, a
+ * call out of it, or a call between functions outside cycles. So the times of a function's (or
+ * cycle's) callers add up, and so do those of its callees. Within a cycle a stack may have several
+ * calls of one function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +14,13 @@
 #include "paths/path_tree.h"
 
 struct stack_paths {
-	struct path_tree *tree; /* places are owners: what times and calls are charged to */
+	struct path_tree *tree; /* places are owners: what is charged with times and calls */
 	/* Once time was measured, own[node] is the own time of the node's function in all samples
-	 * at or below the node; NESTED if the node's arc is on its path before. */
+	 * at or below the node. It is NESTED if the node's arc occurs before on its path. */
 	struct path_weights weights;
-	arcid *arcs;   /* [nodes]: by which it is reached; of those below the root nothing */
-	pathid *nodes; /* by arc; only those with samples */
-	uint32_t *end; /* [n_arcs]: where the nodes of an arc end */
+	arcid *arcs;   /* [nodes]: the arc that leads to the node; unset for nodes below the root */
+	pathid *nodes; /* grouped by arc; only nodes with samples */
+	uint32_t *end; /* [n_arcs]: end of the arc's nodes */
 };
 
 static const double NESTED = -1;
@@ -42,28 +42,28 @@ bool callgraph_has_stacks(const struct callgraph_opts *o)
 	return callgraph_has_samples(o) && has_callers(o->samples);
 }
 
-/* ---- what frames are ---- */
+/* ---- functions of frames ---- */
 
-/* The function a place is in: with a place per line, of which that is some earlier one. Else a
- * place is one, labels of assembly code, which are not typed as functions, included. */
+/* The function that contains a place. If places are lines, it is at an earlier place. Otherwise
+ * each place is a function, even a label of assembly code that is not typed as one. */
 static symid function_of(const struct symbols *s, symid place)
 {
 	if (!s->opts.lines)
 		return place == NONE ? NONE : s->at[place].owner;
 	while (place != NONE && !s->at[place].is_function)
-		place--; /* from 0 to NONE */
+		place--; /* 0 becomes NONE */
 	return place == NONE ? NONE : s->at[place].owner;
 }
 
-/* What the runtime calls for each block takes its time on behalf of the line that the block is on:
- * where places are lines, a sample in it is one of the caller. */
+/* Whether a function is the hook that the runtime runs for each block. It takes its time on behalf
+ * of the line with the block: if places are lines, samples in it are charged to the caller. */
 static bool is_hook(const struct symbols *s, symid owner)
 {
 	static const char hook[] = "__sanitizer_cov_trace_pc";
 	return s->opts.lines && !strncmp(s->at[owner].name, hook, sizeof(hook) - 1);
 }
 
-/* [n_frames]: whether samples were taken in it. */
+/* [n_frames]: whether samples were taken in the frame. */
 static bool *find_leaves(const struct samples *s)
 {
 	bool *is_leaf = xalloc(s->n_frames + 1);
@@ -72,8 +72,9 @@ static bool *find_leaves(const struct samples *s)
 	return is_leaf;
 }
 
-/* What each frame is as a caller, a function, and where a sample is in it, which may be less than
- * one; both [n_frames]. False if these are the same wherever samples were taken. */
+/* For each frame, finds the function that it is as a caller, and the place that samples in it are
+ * charged to, which may be smaller; both [n_frames]. False if the two are equal wherever samples
+ * were taken. */
 static bool find_owners(const struct symbols *s, const struct callgraph_opts *o, symid *callers,
 			symid *leaves)
 {
@@ -135,7 +136,7 @@ void callgraph_set_unit(struct callgraph *g, const struct samples *s)
 		strcpy(g->dimension, "events");
 }
 
-/* They have another unit, and may be of the same time. */
+/* Drops times from histograms: they have another unit, and may be of the same time as samples. */
 static void leave_out_histograms(struct callgraph *g)
 {
 	g->left_out = g->rate > 0 ? g->total / g->rate : 0;
@@ -166,7 +167,7 @@ void callgraph_credit_samples(struct callgraph *g, const struct callgraph_opts *
 
 /* ---- calls ---- */
 
-/* Of the event whose times are shown. */
+/* Whether the node has samples of the event whose times are shown. */
 static bool has_samples(const struct stack_paths *p, size_t node)
 {
 	const struct path_weight *below = &p->weights.below[node];
@@ -178,7 +179,8 @@ static bool is_call(const struct stack_paths *p, size_t node)
 	return p->tree->nodes[node].caller && has_samples(p, node);
 }
 
-/* Nodes lie all over memory by the place of their caller: they are put in order once. */
+/* Lists the nodes with a caller. Ordered by the caller's place nodes are scattered over memory, so
+ * they are put in order once. */
 struct stack_calls callgraph_stack_calls(const struct stack_paths *p, size_t n_places)
 {
 	const struct path_tree *t = p->tree;
@@ -201,7 +203,7 @@ struct stack_calls callgraph_stack_calls(const struct stack_paths *p, size_t n_p
 	return ret;
 }
 
-/* Calls are by caller, as arcs are, so that those of an arc are near each other. */
+/* Calls are sorted by caller, like arcs, so the calls of an arc are near each other. */
 void callgraph_stack_calls_end(struct stack_paths *p, struct stack_calls *c, size_t n_arcs)
 {
 	uint32_t at = 0;
@@ -228,47 +230,47 @@ void callgraph_stack_calls_end(struct stack_paths *p, struct stack_calls *c, siz
 /* ---- measuring ---- */
 
 struct met_cycle {
-	uint32_t n;     /* members on the path */
-	uint32_t again; /* of these, those that were on it before, with another one between */
-	symid last;     /* the innermost of them */
+	uint32_t n;     /* number of members on the path */
+	uint32_t again; /* members that were on the path before, with another member between */
+	symid last;     /* the innermost member */
 };
 
-struct visited {       /* of a node of the path that is looked at */
-	double before; /* own time of its function that was seen before it was */
-	symid last;    /* of its cycle: the member before it */
+struct visited {       /* a node of the current path */
+	double before; /* own time of its function that was seen before the node */
+	symid last;    /* the previous member of the same cycle on the path */
 	bool again;
-	bool is_nested; /* its arc is on the path before it */
+	bool is_nested; /* the path has its arc before */
 };
 
-struct met_function { /* all that a visit needs of one, in one place */
+struct met_function { /* data of a function that a visit needs, in one place */
 	double own;   /* own time seen so far */
 	double inclusive;
-	uint32_t met;     /* how often it is on the path */
+	uint32_t met;     /* how often the function is on the path */
 	uint32_t cycle;   /* 0: none */
-	pathid outermost; /* where it is met first on the path */
+	pathid outermost; /* its outermost node on the path */
 };
 
 struct measuring {
 	struct callgraph *g;
 	struct stack_paths *paths;
 	VEC(struct visited) path; /* the innermost node last */
-	/* [arcs]: how often it is on the path, to functions that are on it before */
+	/* [arcs]: how often the arc is on the path, leading to a function that is on it before */
 	uint32_t *arc_met;
 	struct met_function *functions; /* [symbols] */
 	struct met_cycle *cycles;       /* [cycles + 1] */
 };
 
-/* Of samples in the callee's own code, and in what it called. */
+/* Adds time of samples in the callee's own code, and in the functions that it called. */
 static void charge(struct cg_time *t, double own, double all)
 {
 	double child = all - own;
 	t->self += own;
-	t->child += child > all * 1e-12 ? child : 0; /* else rounding */
+	t->child += child > all * 1e-12 ? child : 0; /* smaller: rounding error */
 }
 
 static struct visited *innermost(struct measuring *m) { return &m->path.at[m->path.n - 1]; }
 
-/* Functions count where they are outermost on their path. */
+/* Functions count at their outermost node on a path. */
 static void enter_call(struct measuring *m, pathid node)
 {
 	const struct stack_paths *p = m->paths;
@@ -299,9 +301,8 @@ static void leave_call(struct measuring *m, pathid node)
 	p->weights.own[node].sum = innermost(m)->is_nested ? NESTED : own;
 }
 
-/* What a cycle of counted calls is on the stacks: samples in it, and those in which it was gone
- * round: a member that is on the stack again, with another member between. Direct recursion alone
- * is not going round. */
+/* Counts samples in a cycle of calls, and samples in which it goes round: a member is on the stack
+ * again, with another member between. Direct recursion alone does not count as going round. */
 static void enter_cycle(struct measuring *m, pathid node, uint32_t cycle)
 {
 	symid place = m->paths->tree->nodes[node].place;
@@ -329,7 +330,7 @@ static void leave_cycle(struct measuring *m, uint32_t cycle)
 	m->cycles[cycle].last = v->last;
 }
 
-/* Nodes without samples have none below them either, and no arcs. */
+/* A node without samples has none below it either, and no arcs. */
 static void enter(pathid node, void *arg)
 {
 	struct measuring *m = arg;
@@ -377,8 +378,8 @@ static void end_visit(struct measuring *m)
 	free(TAKE(m->paths->arcs));
 }
 
-/* What each arc has of its nodes, mostly one. Takes the memory of the tree, as clearing fresh pages
- * would take as long as adding up. */
+/* Sums the nodes of each arc; most arcs have one. Reuses the memory of the tree: clearing fresh
+ * pages would take as long as adding up. */
 static struct cg_measured *add_up_arcs(struct stack_paths *p, size_t n_arcs)
 {
 	enum { AHEAD = 16 };
@@ -403,8 +404,8 @@ static struct cg_measured *add_up_arcs(struct stack_paths *p, size_t n_arcs)
 	return ret;
 }
 
-/* Entries of what was asked for and of what that calls, or of all; without what is to be left out.
- * Times are what was measured whatever is shown. */
+/* Chooses the entries to show: the selected functions and those that they call, or all; without
+ * those that are excluded. Times do not depend on this. */
 static void choose_entries(struct callgraph *g, const struct selection *sel)
 {
 	VEC(symid) reached = { 0 };
@@ -430,7 +431,7 @@ static void choose_entries(struct callgraph *g, const struct selection *sel)
 	vec_free(&reached);
 }
 
-/* Sets nodes as propagation does if nothing is left out, but for entries. */
+/* Sets nodes like propagation does if nothing is left out, except for the choice of entries. */
 static void settle(struct callgraph *g, const struct met_function *functions)
 {
 	g->share = xalloc_aligned(g->n_symbols * sizeof(*g->share));
@@ -438,7 +439,7 @@ static void settle(struct callgraph *g, const struct met_function *functions)
 	for (size_t i = 0; i < g->n_symbols; i++) {
 		struct cg_node *n = &g->nodes[i];
 		double inclusive = functions[i].inclusive, child = inclusive - n->self;
-		n->child = child > inclusive * 1e-12 ? child : 0; /* else rounding */
+		n->child = child > inclusive * 1e-12 ? child : 0; /* smaller: rounding error */
 		n->shown_child = n->child;
 		n->fraction = 1;
 		g->share[i] = (struct cg_share){ .self = n->self,
@@ -479,7 +480,7 @@ void *callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, str
 
 enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, double *bound)
 {
-	enum { ENOUGH = 60 }; /* at most 5 % */
+	enum { ENOUGH = 60 }; /* with so many 3 / n is at most 5 % */
 	const struct cg_cycle *c = g->measured ? &g->cycles[cycle - 1] : NULL;
 	if (c && c->reentered && !g->is_assembled)
 		return CG_CONFIRMED;

@@ -1,5 +1,5 @@
-/* mismatch.c - compares the ranges, callees and ticks of a gmon.out with the code of the program.
- * */
+/* mismatch.c - compares the ranges, callees and ticks of a gmon.out with the code of the
+ * program. */
 #include "analysis/mismatch.h"
 
 #include <inttypes.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-	ROUNDING = 16,        /* bytes a runtime may round the profiled range to; glibc: 4 */
-	OUTSIDE_PERCENT = 10, /* ticks outside all functions that need no explanation */
+	ROUNDING = 16,        /* bytes by which a runtime may round the profiled range; glibc: 4 */
+	OUTSIDE_PERCENT = 10, /* this share of ticks outside all functions needs no explanation */
 };
 
 struct mismatch_check {
@@ -43,7 +43,7 @@ static const char *data_name(const struct mismatch_check *p)
 
 static bool near(uint64_t a, uint64_t b) { return (a > b ? a - b : b - a) < ROUNDING; }
 
-/* The end of the segment that holds the end of the code: constants may follow it. */
+/* The end of the segment that contains the end of the code: constants may follow the code. */
 static uint64_t segment_end(struct object_file *o, uint64_t code_end)
 {
 	size_t n;
@@ -54,9 +54,9 @@ static uint64_t segment_end(struct object_file *o, uint64_t code_end)
 	return code_end;
 }
 
-/* Some runtimes (ours) know of segments alone. They begin where code does and not with the headers
- * in front of it, if these are in another one, and end with what is behind the code: no function is
- * missing then. */
+/* Whether the profiled range has all code. Some runtimes (such as kin's) know only segments. Their
+ * range begins where code does, and not with the headers before it if these are in another segment.
+ * It ends with the data after the code. No function is missing then. */
 static bool has_all_code(struct object_file *o, const struct histogram *h,
 			 const struct address_range *r, const struct symbols *s)
 {
@@ -65,7 +65,7 @@ static bool has_all_code(struct object_file *o, const struct histogram *h,
 	return begins && (near(h->high, r->high) || near(h->high, segment_end(o, r->high)));
 }
 
-/* True: it is of something else. */
+/* True: the histograms are certainly from another program or build. */
 static bool check_range(struct mismatch_check *p, const struct symbols *s)
 {
 	struct address_range r = object_profiled(p->object);
@@ -89,14 +89,16 @@ static bool check_range(struct mismatch_check *p, const struct symbols *s)
 
 /* ---- the callees ---- */
 
-/* Calls of functions in shared libraries are recorded with the library's addresses. Those that the
- * program makes may be all there are; other programs have other callers, too. */
+/* Whether an address is outside the program: calls of functions in shared libraries are recorded
+ * with the library's addresses. A program may have made only such calls; other programs would also
+ * have other callers. */
 static bool is_elsewhere(struct address_range r, uint64_t addr)
 {
 	return r.low < r.high && (addr < r.low || addr >= r.high + ROUNDING);
 }
 
-/* Where mcount returns to is behind a call; summed data may name the function's start instead. */
+/* Whether mcount may have been called at this address. It returns to an address behind a call;
+ * summed data may have the function's start instead. */
 static bool can_be_callee(struct object_file *o, const struct symbols *s, uint64_t addr)
 {
 	symid id = symbols_find(s, addr);
@@ -108,20 +110,20 @@ static bool can_be_callee(struct object_file *o, const struct symbols *s, uint64
 	return object_call_ends_at(o, addr);
 }
 
-/* Data that is not of the program is wrong all over: of millions of records some thousands, spread
- * evenly, tell. */
+/* Looks only at some thousand records out of millions, spread evenly: data of another program is
+ * wrong all over. */
 static size_t stride(size_t n)
 {
 	enum { ENOUGH = 8192 };
 	return n / ENOUGH + 1;
 }
 
-/* True: it is of something else. */
+/* True: some calls are certainly from another program or build. */
 static bool check_callees(struct mismatch_check *p, const struct symbols *s)
 {
 	size_t bad = 0, foreign = 0, n = 0, step = stride(p->data->n_arcs);
 	uint64_t first = 0;
-	struct address_range profiled = { 0, 0 }; /* once: it takes reading all symbols */
+	struct address_range profiled = { 0, 0 }; /* computed once: all symbols have to be read */
 	bool has_range = false;
 	for (size_t i = 0; i < p->data->n_arcs; i += step) {
 		struct arc arc = arc_at(&p->data->arcs, i);
@@ -201,6 +203,6 @@ bool mismatch_check(const struct profile *p, struct object_file *o, const struct
 	if (!s)
 		return foreign;
 	foreign |= check_callees(&c, s);
-	check_ticks(&c, s); /* code without symbols looks alike */
+	check_ticks(&c, s); /* code without symbols looks the same */
 	return foreign;
 }

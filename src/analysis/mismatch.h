@@ -1,6 +1,6 @@
 /* mismatch.h - checks whether the data belongs to the program. gmon.out does not name it, so this
  * is inferred from properties that a mismatch breaks: the profiled range, the places where mcount
- * is called, and whether the sampled addresses are those of functions. */
+ * is called, and whether the sampled addresses belong to functions. */
 #ifndef ANALYSIS_MISMATCH_H
 #define ANALYSIS_MISMATCH_H
 
@@ -8,7 +8,7 @@
 #include "symbolize/symbols.h"
 
 /* Calls say() with a line of text, valid during the call, for each sign that p was not written by
- * this build of this program. Returns whether it certainly was not, at least in part. */
+ * this build of this program. Returns whether at least a part of it certainly was not. */
 bool mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
 		    void (*say)(const char *text, void *arg), void *arg);
 

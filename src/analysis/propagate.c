@@ -1,9 +1,9 @@
-/* propagate.c - time handed from callees to callers, in proportion to calls.
+/* propagate.c - hands time on from callees to callers, in proportion to calls.
  *
- * Downwards first, callers before callees: which part of a symbol's time is asked for (`fraction`:
- * options may leave out callers or symbols) and which entries are shown. Then upwards: each
- * symbol's time to its callers. Sums are made in GNU gprof's order, so that they round as its do.
- */
+ * Downwards first, callers before callees: which part of a symbol's time is wanted (`fraction`:
+ * options may leave out callers or symbols), and which entries are shown. Then upwards: each
+ * symbol's time to its callers. Sums are made in GNU gprof's order, so that they round in the same
+ * way. */
 #include <stdlib.h>
 
 #include "analysis/analysis_private.h"
@@ -24,8 +24,8 @@ struct cg_time callgraph_arc_time(const struct callgraph *g, arcid arc, const st
 
 /* ---- downwards ---- */
 
-/* What the callers of one symbol pass on to `into`: members of a cycle gather in the cycle's node,
- * from callers outside of it. */
+/* Adds what the callers of one symbol pass on to `into`. For members of a cycle this is the cycle's
+ * node, and only callers outside the cycle count. */
 static void inherit_from_callers(const struct callgraph *g, symid id, struct cg_node *into)
 {
 	const struct cg_node *n = &g->nodes[id];
@@ -42,7 +42,7 @@ static void inherit_from_callers(const struct callgraph *g, symid id, struct cg_
 	}
 }
 
-/* Calls from code that is no place here count as shown, fully wanted callers. (There are none with
+/* Calls from outside all places count as calls by shown, fully wanted callers. (There are none with
  * GNU's rules, which drop such calls.) */
 static void inherit_from_outside(struct cg_node *into)
 {
@@ -71,7 +71,7 @@ static void inherit(struct callgraph *g, symid id)
 	}
 }
 
-/* Whether the options include the symbol itself; includes win over excludes. */
+/* Applies the options for the symbol itself; includes win over excludes. */
 static void apply_selection(struct cg_node *n, symid id, const struct selection *sel)
 {
 	if (!n->shown)
@@ -84,8 +84,7 @@ static void apply_selection(struct cg_node *n, symid id, const struct selection 
 		n->fraction = 0;
 }
 
-/* What belongs to the next symbols is on its way while this one is looked at: it is anywhere in
- * memory. */
+/* Prefetches the data of the next symbols, which is anywhere in memory. */
 static void prefetch_callers(const struct callgraph *g, const symid *bottom_up, size_t i)
 {
 	enum { NODE_AHEAD = 16, ARCS_AHEAD = 10, PARTS_AHEAD = 5, ENOUGH = 32 };
@@ -94,7 +93,7 @@ static void prefetch_callers(const struct callgraph *g, const symid *bottom_up, 
 		return;
 	callgraph_prefetch_node(&g->nodes[bottom_up[i - NODE_AHEAD]]);
 	const struct cg_node *n = &g->nodes[bottom_up[i - ARCS_AHEAD]];
-	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += 4) /* four to a cache line */
+	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k += 4) /* four per cache line */
 		prefetch_line(&g->in[n->first_in + k]);
 	n = &g->nodes[bottom_up[i - PARTS_AHEAD]];
 	for (uint32_t k = 0; k < n->n_in && k < ENOUGH; k++)
@@ -121,7 +120,8 @@ static void flow_down(struct callgraph *g, const symid *bottom_up, const struct 
 	}
 }
 
-/* As flow_down() where nothing is left out, but for what the sum of fractions loses by rounding. */
+/* Does the same as flow_down() if nothing is left out, without the rounding errors in sums of
+ * fractions. */
 static void show_all(struct callgraph *g)
 {
 	for (size_t i = 0; i < g->n_symbols + g->n_cycles; i++) {
@@ -138,8 +138,8 @@ static void show_all(struct callgraph *g)
 
 /* ---- cycles as a whole ---- */
 
-/* A cycle that is only entered from outside the program inherits nothing from callers, and is as
- * real as its members. */
+/* A cycle that is only entered from outside the program inherits nothing from callers. It is shown
+ * if a member is, and has the largest fraction of its members. */
 static void show_entered_cycle(const struct callgraph *g, struct cg_node *cycle)
 {
 	for (uint32_t k = 0; k < cycle->n_members; k++) {
@@ -188,7 +188,8 @@ static void gather_from_callees(struct callgraph *g, symid id)
 	}
 }
 
-/* What the symbol hands to its callers is known once it, or all of its cycle, has been gathered. */
+/* Sets what the symbol hands on to callers. It is known once the symbol, or all of its cycle, has
+ * gathered its callees' time. */
 static void settle_share(struct callgraph *g, symid id)
 {
 	const struct cg_node *head = &g->nodes[callgraph_head(g, id)];
@@ -208,14 +209,14 @@ static void prefetch_callees(const struct callgraph *g, const symid *bottom_up, 
 		return;
 	callgraph_prefetch_node(&g->nodes[bottom_up[i + NODE_AHEAD]]);
 	const struct cg_node *n = &g->nodes[bottom_up[i + ARCS_AHEAD]];
-	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += 4) /* four to a cache line */
+	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k += 4) /* four per cache line */
 		prefetch_line(&g->arcs[n->first_out + k]);
 	n = &g->nodes[bottom_up[i + SHARES_AHEAD]];
 	for (uint32_t k = 0; k < n->n_out && k < ENOUGH; k++)
 		prefetch_line(&g->share[g->arcs[n->first_out + k].to]);
 }
 
-/* Equal top_order: one symbol, or the members of one cycle. */
+/* Symbols with equal top_order are the members of one cycle, or a single symbol. */
 static void flow_up(struct callgraph *g, const symid *bottom_up)
 {
 	for (size_t i = 0, end; i < g->n_symbols; i = end) {
@@ -230,7 +231,7 @@ static void flow_up(struct callgraph *g, const symid *bottom_up)
 	}
 }
 
-/* Symbols by top_order, equal ones by address: a counting sort. */
+/* Sorts symbols by top_order, and equal ones by address (a counting sort). */
 static symid *sort_bottom_up(const struct callgraph *g)
 {
 	uint32_t *start = xalloc((g->n_symbols + 2) * sizeof(*start));

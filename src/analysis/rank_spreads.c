@@ -1,7 +1,7 @@
-/* rank_spreads.c - sums of one rank after the other over the tree of paths, and of all ranks.
+/* rank_spreads.c - sums over the tree of paths for one rank after the other, and sums of all ranks.
  *
- * What a rank does on behalf of MPI is what is on stacks at or below a function of MPI; the rest is
- * its work. A rank that waits for others does that in MPI, be it asleep or busy. */
+ * Time on stacks at or below an MPI function is spent on behalf of MPI; the rest is the rank's
+ * work. A rank waits for others in MPI, be it asleep or busy. */
 #include "analysis/rank_spreads.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 bool rank_spreads_is_mpi(const char *name)
 {
 	const char *at = name + (*name == 'P' || *name == 'p');
-	size_t n = strcspn(at, "@"); /* before a version */
+	size_t n = strcspn(at, "@"); /* without a version */
 	if (!strncmp(at, "MPI_", 4))
 		return at == name || *name == 'P';
 	return !strncmp(at, "mpi_", 4) && n > 5 && at[n - 1] == '_' && (at == name || *name == 'p');
@@ -23,11 +23,11 @@ bool rank_spreads_is_mpi(const char *name)
 
 struct met_rank_arc { /* a caller and a callee */
 	symid from, to;
-	uint32_t n; /* how often it is on the path */
+	uint32_t n; /* how often the arc is on the path */
 	double time;
 };
 
-struct part_of_rank { /* of a list in which those of one rank come one after the other */
+struct part_of_rank { /* a range in a list that is grouped by rank */
 	uint32_t first, n;
 };
 
@@ -42,11 +42,11 @@ struct spread_measuring {
 	struct symbols *symbols;
 	struct path_tree *tree;
 	bool *is_mpi;       /* [symbols] */
-	uint32_t *group_of; /* [symbols]: itself, as path_times() wants it */
+	uint32_t *group_of; /* [symbols]: the symbol itself, for path_times() */
 	struct map64 arc_ids;
 	VEC(struct met_rank_arc) arcs;
-	uint32_t *arc_of; /* [nodes]: NONE: from the root */
-	/* Sums of one rank and one event: */
+	uint32_t *arc_of; /* [nodes]: arc of the node; NONE: it is below the root */
+	/* For the sums of one rank and one event: */
 	struct spread_set *set;
 	uint32_t rank;
 	strid event;
@@ -54,7 +54,7 @@ struct spread_measuring {
 	const struct path_weights *weights;
 };
 
-/* ---- what functions are ---- */
+/* ---- kinds of functions ---- */
 
 static symid function_of(const struct symbols *s, symid place)
 {
@@ -90,7 +90,8 @@ static struct spread_function describe(const struct spread_measuring *m, symid i
 
 /* ---- one rank ---- */
 
-/* To the nearest; what does not fit is the largest. llround() would make gprof load libm. */
+/* Rounds to the nearest; values that do not fit become the largest. llround() would make gprof load
+ * libm. */
 static uint64_t whole(double value)
 {
 	if (value >= 0x1p64)
@@ -99,7 +100,7 @@ static uint64_t whole(double value)
 	return n + (value - (double)n >= 0.5);
 }
 
-/* Times are sums of whole numbers, and as doubles exact up to 2^53. */
+/* Adds a row. Times are sums of whole numbers, which are exact as doubles up to 2^53. */
 static void put(struct spread_measuring *m, enum spread_kind kind, symid from, symid to,
 		double value)
 {
@@ -114,7 +115,7 @@ static void put(struct spread_measuring *m, enum spread_kind kind, symid from, s
 	spread_set_add(m->set, &row);
 }
 
-/* Own times, all of them and those outside of MPI; the sum of the latter. */
+/* Adds rows for own times: all of them, and those outside MPI. Returns the sum of the latter. */
 static double put_own(struct spread_measuring *m)
 {
 	const struct path_tree *t = m->tree;
@@ -149,7 +150,7 @@ static void put_inclusive(struct spread_measuring *m)
 	free(times);
 }
 
-/* A call counts where it is outermost on its path. */
+/* A call counts at its outermost node on the path. */
 static void enter(pathid node, void *arg)
 {
 	struct spread_measuring *m = arg;
@@ -234,22 +235,22 @@ static void measure_calls(struct spread_measuring *m, const struct task_arc *cal
 
 /* ---- all ranks ---- */
 
-struct ranked { /* what all ranks have, rank by rank */
+struct ranked { /* data of all ranks, grouped by rank */
 	VEC(struct of_rank) ranks;
-	struct map64 ids; /* rank + 1: index of ranks */
+	struct map64 ids; /* rank + 1: index in ranks */
 	struct sample *samples;
 	struct task_arc *calls;
 };
 
-/* NULL: of none, or of one that is left out. */
+/* NULL: the task has no rank, or its rank is left out. */
 static struct of_rank *rank_of_task(const struct ranked *r, const struct samples *s, taskid task)
 {
 	uint32_t rank = s->tasks[task].rank, id = rank ? map64_get(&r->ids, rank) : NONE;
 	return id == NONE ? NULL : &r->ranks.at[id];
 }
 
-/* From numbers of each to where those of each begin; they are counted again as they are put there.
- * Returns how many there are. */
+/* Turns a number of items into the start of their range; items are counted again as they are put
+ * there. Returns the start of the next range. */
 static uint32_t begin_part(struct part_of_rank *part, uint32_t first)
 {
 	uint32_t n = part->n;
@@ -287,7 +288,7 @@ static void sort_calls(struct ranked *r, const struct samples *s)
 			r->calls[of->calls.first + of->calls.n++] = s->task_arcs[i];
 }
 
-/* Ranks without samples are among them, too: they did nothing, which counts as 0. */
+/* Ranks without samples are included: they did nothing, which counts as 0. */
 static struct ranked sort_by_rank(const struct profile *p)
 {
 	struct ranked r = { 0 };

@@ -6,15 +6,15 @@
 #include "profile/spreads.h"
 #include "symbolize/program.h"
 
-/* The differences between all ranks of the profile's tasks, together with those that it holds of
- * ranks summed before. `g` has names of functions, including inlined ones. Objects are the
- * profile's. Never NULL; without ranks it is empty. */
+/* The differences between all ranks of the profile's tasks, joined with those of ranks that were
+ * summed before. `g` has names of functions, including inlined ones. Objects are the profile's.
+ * Never NULL; without ranks it is empty. */
 struct spread_set *rank_spreads_new(const struct profile *p, struct program *g);
 
-/* Whether a function is one of MPI's: MPI_Send, PMPI_Send, and mpi_send_ for Fortran. */
+/* Whether a function belongs to MPI: MPI_Send, PMPI_Send, and mpi_send_ for Fortran. */
 bool rank_spreads_is_mpi(const char *name);
 
-/* The error of a rank, from 0, that is in a sum over ranks and in another file. */
+/* The error that a rank (from 0) is in a sum over ranks and also in another file. */
 struct kin_error *rank_spreads_twice(uint32_t rank);
 
 #endif

@@ -1,21 +1,21 @@
 /* repeats.c - differences of repeated measurements: by pairs, or by Welch's t test.
  *
- * Variances are the larger of two: what the values say (with few degrees of freedom), and what
- * sampling makes at least (which is known, so with any number of them). The degrees of freedom of
- * the result are Satterthwaite's: a part that is known loses none. Coverage of the 95 % intervals
- * is between 93 and 98 % for any ratio of the two, and from 2 degrees of freedom on.
+ * A variance is the larger of two: the one measured from the values (with few degrees of freedom),
+ * and the least that sampling causes (which is known, so it has infinitely many). The degrees of
+ * freedom of the result are Satterthwaite's: a part that is known loses none. The 95 % intervals
+ * cover between 93 and 98 % for any ratio of the two, from 2 degrees of freedom on.
  *
  * The interval of a ratio is E. C. Fieller's (Some Problems in Interval Estimation, J. R. Stat.
- * Soc. B 16, 1954): its ends are where the test of that ratio turns. */
+ * Soc. B 16, 1954): its ends are the ratios at which the result of a test changes. */
 #include "analysis/repeats.h"
 
 #include <math.h>
 
 #include "analysis/stats.h"
 
-/* From so many pairs on their order is part of the model. */
+/* From this number of pairs on, their order is part of the model. */
 enum { PAIRS_WITH_ORDER = 6 };
-/* Degrees of freedom. */
+/* Fewer degrees of freedom say little. */
 enum { FEW = 3 };
 
 static double mean(const double *x, size_t n)
@@ -35,9 +35,9 @@ static double variance(const double *x, size_t n)
 	return n > 1 ? squares / (double)(n - 1) : NAN;
 }
 
-/* Variance `least` is known; `measured` is an estimate with that many degrees of freedom. Where all
- * is explained by what is known, it is taken for that, and nothing is lost; unless the estimate is
- * of so few values that it says little against more. */
+/* The larger variance: `least` is known; `measured` is an estimate with *degrees of freedom. If the
+ * known variance explains all, it is used, with infinitely many degrees. An estimate from very few
+ * values says little against a larger variance, so its degrees of freedom remain limited. */
 static double larger(double measured, double least, double *degrees)
 {
 	if (!(measured < least))
@@ -49,8 +49,8 @@ static double larger(double measured, double least, double *degrees)
 
 /* ---- by pairs ---- */
 
-/* Degrees of freedom that pairs lose: one for the mean, and where they are enough one for what
- * going first, or a steady drift, makes of a pair. */
+/* Degrees of freedom that pairs lose: one for the mean. If there are enough pairs, another one for
+ * the effect of being measured first, or of a steady drift. */
 static size_t lost_by_pairs(const struct repeats *r)
 {
 	size_t n = r->n[REPEATS_BEFORE], first = 0;
@@ -59,7 +59,8 @@ static size_t lost_by_pairs(const struct repeats *r)
 	return n >= PAIRS_WITH_ORDER && first && first < n ? 2 : 1;
 }
 
-/* Of the differences around their mean; around a mean for each order, if that is in the model. */
+/* The variance of the differences around their mean; around one mean per order, if order is in the
+ * model. */
 static double variance_of_pairs(const struct repeats *r, const double *const values[REPEATS_SIDES],
 				double factor, size_t lost)
 {
@@ -93,13 +94,13 @@ static struct contrast by_pairs(const struct repeats *r, const double *const val
 
 /* ---- by two sets ---- */
 
-/* Of one side's mean, times its factor: adds to the sums of Welch and Satterthwaite. */
+/* Adds one side's mean, times its factor, to the sums of Welch and Satterthwaite. */
 static void add_side(const struct repeats *r, int side, double spread, size_t spread_of,
 		     double noise, double factor, struct contrast *c, double *lost)
 {
 	double n = (double)r->n[side], degrees = (double)spread_of - 1;
 	double single = larger(spread, noise, &degrees);
-	/* Another stretch of time differs by what runs do, apart from their sampling. */
+	/* Another stretch of time differs as runs do, apart from their sampling error. */
 	double between = r->together[side] ? single - noise : 0;
 	double share = factor * factor * (single / n + between);
 	c->error += share;
@@ -115,7 +116,7 @@ static struct contrast by_sets(const struct repeats *r, const double *const valu
 	for (int i = 0; i < REPEATS_SIDES; i++)
 		spread[i] = variance(values[i], r->n[i]);
 	for (int i = 0; i < REPEATS_SIDES; i++) {
-		/* A side of one run is taken to vary as the other one does. */
+		/* A side with one run is taken to vary like the other one. */
 		int of = isnan(spread[i]) ? !i : i;
 		bool any = !isnan(spread[of]);
 		add_side(r, i, any ? spread[of] : 0, any ? r->n[of] : 2, noise[i],
@@ -139,7 +140,7 @@ struct contrast repeats_contrast(const struct repeats *r, const double *const va
 	return c;
 }
 
-/* ---- what follows ---- */
+/* ---- derived values ---- */
 
 double contrast_margin(const struct contrast *c, double confidence)
 {
@@ -176,7 +177,7 @@ static bool may_be(const struct ratio_test *t, double ratio)
 	return contrast_p(&c) > t->level;
 }
 
-/* Between a ratio that may be and one that may not. */
+/* The end of the interval between a ratio that may be and one that may not. */
 static double end_between(const struct ratio_test *t, double may, double may_not)
 {
 	for (int i = 0; i < 60 && fabs(may - may_not) > 1e-9 * (may + may_not); i++) {
@@ -186,8 +187,8 @@ static double end_between(const struct ratio_test *t, double may, double may_not
 	return may;
 }
 
-/* No ratio is looked for beyond 1 if that may not be: where there may be nothing before, ratios
- * that may be can lie on both sides of those that may not. */
+/* The search does not cross 1 if the ratio 1 may not be: if `before` may be 0, possible ratios can
+ * lie on both sides of impossible ones. */
 struct ratio_interval repeats_ratio(const struct repeats *r,
 				    const double *const values[REPEATS_SIDES],
 				    const double noise[REPEATS_SIDES], double confidence)

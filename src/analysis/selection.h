@@ -21,7 +21,7 @@ enum sel { /* one bit each per symbol */
 };
 
 struct sel_arc {          /* all arcs from one of `from` to one of `to` */
-	symid *from, *to; /* ascending, each once, owned; NULL: anything */
+	symid *from, *to; /* ascending and distinct; owned; NULL: any symbol */
 	size_t n_from, n_to;
 };
 

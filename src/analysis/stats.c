@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-enum { MANY = 2000 }; /* degrees of freedom, or values */
+enum { MANY = 2000 }; /* degrees of freedom, or number of values */
 
 double stats_normal(double z) { return erfc(-z / sqrt(2)) / 2; }
 
@@ -48,7 +48,8 @@ static double beta(double a, double b, double x)
 	return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-/* Beyond so many degrees of freedom nobody sees a difference, and the sums above lose digits. */
+/* From so many degrees of freedom on the difference is negligible, and the sums above lose
+ * digits. */
 static bool is_normal(double degrees) { return degrees > 1e6; }
 
 double stats_t_two_sided(double t, double degrees)
@@ -74,8 +75,8 @@ static double nearly_normal(double z, double degrees)
 	return z + (first + (second + third / degrees) / degrees) / degrees;
 }
 
-/* Both distributions are symmetric; of the upper half the tail is looked for, which has all its
- * digits however small it is. */
+/* Both distributions are symmetric. The search is in the tail of the upper half, whose probability
+ * keeps all its digits however small it is. */
 double stats_t_quantile(double p, double degrees)
 {
 	if (degrees > MANY && isfinite(degrees))
@@ -122,7 +123,7 @@ void stats_holm(double *p, size_t n)
 	free(order);
 }
 
-/* The usual approximation of the noncentral t: both quantiles of Student's t. */
+/* The usual approximation of the noncentral t: the sum of both quantiles of Student's t. */
 double stats_needed(double effect, double level, double power, double lost)
 {
 	effect = fabs(effect);
@@ -130,7 +131,7 @@ double stats_needed(double effect, double level, double power, double lost)
 	double n = z * z / (effect * effect);
 	if (!(n < 1e12))
 		return INFINITY;
-	if (n > MANY) /* what Student's t adds then is the same for all */
+	if (n > MANY) /* Student's t then adds the same amount for all numbers */
 		return ceil(n + stats_normal_quantile(1 - level / 2) *
 					stats_normal_quantile(1 - level / 2) / 2);
 	for (int i = 0; i < 50; i++) {

@@ -20,13 +20,13 @@ double stats_t_quantile(double p, double degrees);
 double stats_t_two_sided(double t, double degrees);
 
 /* Holm's step-down correction (S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure",
- * Scand. J. Statist. 6, 1979): p[i] becomes the smallest level at which test i of these n rejects
- * when all n together are to be wrong no more often than that level. */
+ * Scand. J. Statist. 6, 1979). p[i] becomes the smallest level at which test i rejects, if all n
+ * tests together may be wrong no more often than that level. */
 void stats_holm(double *p, size_t n);
 
-/* The number of observations that a t test with the two-sided `level` needs to find a difference of
- * `effect` standard deviations of one of them with probability `power`. `lost`: degrees of freedom
- * used by the model, 1 for a mean. Infinite for an effect of 0. */
+/* The number of observations with which a t test at the two-sided `level` finds a difference of
+ * `effect` standard deviations of one observation with probability `power`. `lost`: degrees of
+ * freedom used by the model, 1 for a mean. Infinite for an effect of 0. */
 double stats_needed(double effect, double level, double power, double lost);
 
 #endif
