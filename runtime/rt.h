@@ -28,8 +28,8 @@
 
 #define RT_EXPORT __attribute__((visibility("default")))
 
-/* A flag that one of several takes by an atomic exchange. A word, since not all processors exchange
- * bytes. */
+/* A flag that one of several contenders takes by an atomic exchange. A 32-bit word, since not all
+ * processors can exchange bytes. */
 typedef _Atomic uint32_t rt_flag;
 
 enum rt_state {
@@ -42,15 +42,16 @@ enum rt_state {
 struct rt_clock {      /* sampling state of a thread; rt_sample.c */
 	int32_t timer; /* the kernel's id + 1; 0: none */
 	uint64_t random;
-	uint64_t last_ns;    /* CPU time of the thread that samples account for */
+	uint64_t last_ns;    /* the thread's CPU time up to its last sample */
 	uint64_t told_ns;    /* the thread's CPU time when header.cpu_ns was last updated */
 	uint64_t earlier_ns; /* CPU time of dead threads with the same record */
 	bool met;            /* the thread has had a sample */
 	bool ended;          /* the thread has announced its end */
 	uint64_t excluded_ns,
 		stopped_ns;    /* CPU time while sampling was paused; start of the current pause */
-	uint64_t own_since_ns; /* its CPU time when rt_sample_own() began; 0: it has not */
-	uint64_t stack, stack_end; /* its stack, if that is certain; else 0 */
+	uint64_t own_since_ns; /* the thread's CPU time when rt_sample_own() began; 0: it is not in
+				  progress */
+	uint64_t stack, stack_end; /* the thread's stack, if its bounds are certain; else 0 */
 };
 
 enum { RT_OWN_STACK = 32 << 10 }; /* untouched pages take no memory */
@@ -110,18 +111,18 @@ struct rt_module {
 	uint64_t unwind, unwind_size, segment, segment_size; /* PT_GNU_EH_FRAME and its segment */
 	uint8_t *_Atomic copy; /* rt_frames.c: copy of its call-frame information; NULL: none */
 	uint64_t copy_addr, copy_size;
-	bool transient;          /* loaded after the start: may be unloaded */
-	bool called;             /* rt_gmon.c: has calls or blocks; valid for first_id */
-	struct rt_module *older; /* next in the list of all modules ever */
-	struct rt_module
-		*origin; /* rt_made.c: this is a part of that module, mapped again; or NULL */
+	bool transient;           /* loaded after the start, so it may be unloaded */
+	bool called;              /* rt_gmon.c: has calls or blocks; valid for first_id */
+	struct rt_module *older;  /* next in the list of all modules ever */
+	struct rt_module *origin; /* rt_made.c: the module mapped again here; or NULL */
 };
 
 struct rt_extent { /* memory for blocks: a part of the file, or anonymous */
 	uint8_t *at;
 	uint64_t size, offset; /* offset in the file */
-	uint64_t written;      /* of memory: bytes that a flush has put into the file */
-	uint8_t *before;       /* rt_gmon.c: a copy of it as of rt_gmon_anew(); NULL: none */
+	uint64_t written;      /* for an extent in memory: bytes that a flush has put into the
+				  file */
+	uint8_t *before;       /* rt_gmon.c: copy of the extent as of rt_gmon_anew(); NULL: none */
 	bool in_file;
 };
 enum { RT_EXTENTS = 256 };
@@ -136,9 +137,9 @@ extern struct rt {
 	_Atomic uint32_t lock;  /* tid of the holder, or 0 */
 	_Atomic uint32_t waiting;
 	bool paused;
-	bool silent; /* make no system calls but at the end: they may kill the process (seccomp) */
+	bool silent; /* make no system calls before the end: they may kill the process (seccomp) */
 	bool forked; /* a forked child of the started program */
-	bool preloaded;        /* by LD_PRELOAD, as exec needs to know */
+	bool preloaded;        /* loaded by LD_PRELOAD; rt_exec() needs to know */
 	_Atomic bool profiled; /* compiled for gprof: called mcount, __fentry__ or monstartup */
 	bool full;             /* out of space; tables do not grow */
 	uint32_t pid, ppid;
@@ -147,18 +148,18 @@ extern struct rt {
 	struct kinf_header *header; /* NULL before the start */
 	struct rt_extent extent[RT_EXTENTS];
 	uint32_t n_extents;
-	uint64_t used;                     /* bytes of the last extent */
+	uint64_t used;                     /* bytes used of the last extent */
 	uint64_t unwritten[KINF_N_LOSSES]; /* the part of header->losses that is still in memory */
 	int fd;
 	uint64_t dev, ino;
-	char path[PATH_MAX]; /* of the file, absolute; "": none */
+	char path[PATH_MAX]; /* the file's, absolute; "": no file */
 
 	_Atomic uint32_t epoch;
 	uint32_t n_modules; /* records written */
 	struct rt_module *_Atomic active, *_Atomic all;
 	struct kinf_block *module_block, *info_block;
 	struct kinf_block *retired, *retired_counts, *retired_latencies;
-	struct kinf_block *twice; /* rt_twice.c; NULL: there are none */
+	struct kinf_block *twice; /* the newest block of rt_twice.c; NULL: none */
 
 	struct {                                   /* rt_made.c */
 		struct rt_module *_Atomic regions; /* newest first */
@@ -178,7 +179,7 @@ extern struct rt {
 	struct rt_thread *threads, *inspected;
 	uint32_t n_threads;
 	_Atomic uint32_t
-		refused; /* calls since there was no memory for a thread's tables; 0: there is */
+		refused; /* calls since memory for a thread's tables was refused; 0: it was not */
 
 	struct rt_sampling {        /* rt_sample.c */
 		uint64_t period_ns; /* 0: disabled, or not possible */
@@ -193,11 +194,12 @@ extern struct rt {
 		uint64_t excluded_ns, stopped_ns; /* as in rt_clock, for the process */
 		_Atomic uint64_t owed_ns;   /* CPU time of ended threads since their last samples */
 		uint64_t stack_end;         /* of the first thread */
-		uint64_t stack_gap;         /* bytes below stack_end that are that stack alone */
+		uint64_t stack_gap;         /* bytes below stack_end that can only belong to that
+					       stack */
 		struct rt_row *rows;        /* cache of rt_stacks.c */
 		_Atomic uint32_t unloading; /* running calls of dlclose() */
 		struct rt_thread *sweep;
-		uint64_t own, own_end; /* range of our own code */
+		uint64_t own, own_end; /* address range of the runtime's own code */
 	} sampling;
 
 	struct {                   /* rt_latency.c */
@@ -212,10 +214,12 @@ extern struct rt {
 	bool cost_known;  /* rt_cost.c */
 	uint32_t hook_ps; /* as in the file's header */
 
-	uint64_t gmon_calls; /* calls and sampled time in the last gmon.out, plus one */
+	uint64_t gmon_calls; /* plus one: sum of the calls and of the sampled ns in the last
+				gmon.out; 0: none was written */
 	bool gmon_prefixed;  /* GMON_OUT_PREFIX is set; it may be empty */
 	bool gmon_anew;      /* extents have copies */
-	bool gmon_kept;      /* do not rewrite gmon.out: the program requested it, and goes on */
+	bool gmon_kept;      /* do not rewrite gmon.out: the program requested it earlier, and
+				continues */
 	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];
 	uint32_t rank, ranks; /* rank in the parallel job, as in the file's header */
 	char job[64];
@@ -230,16 +234,16 @@ extern struct rt {
 bool rt_ready(void);
 /* Reads settings, finds modules. Not async-signal-safe, but runs once and early. */
 void rt_init(void);
-void rt_on(void); /* sets the gate by the current settings */
-/* Writes what is due at the end of the process. May be called several times. */
+void rt_on(void); /* sets the gate according to the current settings */
+/* Writes everything that is due at the end of the process. May be called several times. */
 void rt_finish(enum kinf_end end, uint64_t detail);
-/* To be called first in a forked child, however that was created. */
+/* Must be called first in a forked child, however it was created. */
 void rt_forked(void);
-/* The process is about to execute a program, with that environment. */
+/* The process is about to execute a program with the environment envp. */
 void rt_exec(const char *program, char *const *envp);
 void rt_exec_failed(void);
-/* Calls f(arg) with all vector registers saved, for functions of the C library. With the lock held:
- * registers are saved in one place, not on the program's stack. */
+/* Calls f(arg) with all vector registers saved, for functions of the C library. Needs the lock: the
+ * registers are saved in one static place, not on the program's stack. */
 void rt_call_saved(void (*f)(void *), void *arg);
 
 /* ---- ARCH/hooks.S ---- */
@@ -250,8 +254,9 @@ void rt_on_stack(void *top, void (*f)(void *), void *arg);
 /* The code of mcount and __fentry__. */
 extern const char rt_hooks[], rt_hooks_end[];
 
-/* For measuring: n calls of a function that does nothing, as it is and as -pg compiles it. The
- * calls of the latter count as made at rt_trial_from, of a function entered at rt_trial_to. */
+/* To measure the cost of counting: n calls of a function that does nothing, without and with the
+ * code that -pg adds. The counted calls go from rt_trial_from to a function entered at
+ * rt_trial_to. */
 void rt_trial_bare(uint64_t n);
 void rt_trial_counted(uint64_t n);
 extern const char rt_trial_from[], rt_trial_to[];
@@ -259,8 +264,8 @@ extern const char rt_trial_from[], rt_trial_to[];
 /* ---- rt_options.c ---- */
 
 void rt_options_read(struct rt_options *o, const char *text);
-/* The value of a setting in KIN_OPTIONS, for code that reads it at its use; NULL if there is none.
- * *size is its length: it is not terminated. */
+/* The value of a setting in KIN_OPTIONS, for code that reads a setting where it uses it; NULL: not
+ * set. *size is its length: the value is not terminated. */
 const char *rt_option(const struct rt_options *o, const char *name, size_t *size);
 bool rt_option_on(const struct rt_options *o, const char *name, bool unless);
 
@@ -293,13 +298,14 @@ struct kinf_block *rt_next_block(const struct kinf_block *b);
 /* With the lock: the block will hardly be read before the end. Its data stays in the file and need
  * not stay in the process's memory. */
 void rt_block_rest(const struct kinf_block *b);
-bool rt_room(
-	uint64_t size); /* with the lock: ensures that such a block fits without system calls */
+bool rt_room(uint64_t size); /* with the lock: ensures that a block of that size fits without system
+				calls */
 void rt_lose(enum kinf_loss what, uint64_t n);
 void rt_error(const char *what,
-	      long err);   /* keeps the first error; err: as of a system call, or 0 */
+	      long err);   /* keeps the first error only; err: the result of a system call, or 0 */
 void rt_file_finish(void); /* moves data in anonymous memory to the file, if possible */
-void rt_file_touch(void);  /* with the lock: makes the file as new as those written beside it */
+void rt_file_touch(void);  /* with the lock: gives the file a modification time as late as that of
+			      files written beside it */
 void rt_file_drop(void);   /* in a forked child: forgets the parent's file */
 /* With signals blocked: removes a pending SIGXFSZ that our writing caused. */
 bool rt_xfsz_pending(void);
@@ -310,8 +316,8 @@ int rt_open_output(const char *path, int flags, int mode);
 
 /* ---- rt_modules.c ---- */
 
-/* False in a namespace of dlmopen() that is not the program's: the runtime there is another copy of
- * ours, to which the program is not known. Not async-signal-safe. */
+/* False in a namespace of dlmopen() other than the program's. The runtime there is a second copy
+ * that does not know the program. Not async-signal-safe. */
 bool rt_modules_init(void);
 void rt_modules_start(void); /* with the lock: writes all modules to the new file */
 struct rt_module *rt_module_at(uint64_t addr); /* NULL: not known */
@@ -353,13 +359,13 @@ void rt_python_init(void); /* not async-signal-safe */
 void rt_python_forked(void);
 /* Starts a walk for the calling thread, at a sample with stack pointer sp. */
 void rt_python_begin(struct rt_python_walk *w, uint64_t sp);
-/* In a loop's frame: returns how many functions the loop runs, at most `room`. Their place in the
- * stack is from `at` on, innermost first. Moves on to the next loop. read(arg, ..) reads the stack.
- */
+/* In the frame of a loop: adds the functions that the loop runs, innermost first, at most `room`,
+ * at index `at` of the stack. Returns their number and moves on to the next loop. read(arg, ..)
+ * reads the stack. */
 uint32_t rt_python_functions(struct rt_python_walk *w, unwind_read *read, void *arg, uint32_t at,
 			     uint32_t room);
-/* Writes their addresses, as return addresses, into the stack of n, where there are zeros now;
- * functions without a name are removed. whole: the walk was complete. `doubtful`, an index or 0, is
+/* Replaces the zeros in the stack of n addresses by the functions' addresses (as return addresses)
+ * and removes functions without a name. whole: the walk was complete. *doubtful, an index or 0, is
  * adjusted. Returns the new length. May take the lock. */
 uint32_t rt_python_end(struct rt_python_walk *w, bool whole, uint64_t *pc, uint32_t n,
 		       uint32_t *doubtful);
@@ -367,7 +373,7 @@ uint32_t rt_python_end(struct rt_python_walk *w, bool whole, uint64_t *pc, uint3
 /* ---- rt_bus.c ---- */
 
 typedef void rt_handler(int, siginfo_t *, void *);
-#define RT_BUS ((uint64_t)1 << (SIGBUS - 1)) /* its bit in masks; we never block it */
+#define RT_BUS ((uint64_t)1 << (SIGBUS - 1)) /* SIGBUS's bit in signal masks; we never block it */
 void rt_bus_init(void);                      /* before the first mapping of a file */
 /* Handles the program's request for its SIGBUS action; false: pass it to the kernel. */
 bool rt_bus_action(const struct rt_action *act, struct rt_action *old);
@@ -376,8 +382,8 @@ bool rt_bus_action(const struct rt_action *act, struct rt_action *old);
 
 /* The calling thread's struct, created at the first call. NULL: no memory. Takes the lock. */
 struct rt_thread *rt_thread(void);
-/* Brings the names in the records up to date: the calling thread's, and with the lock those of all
- * that live. A thread has one record, under its last name. */
+/* Bring the names in the records up to date: the first for the calling thread, the second, with the
+ * lock, for all live threads. A thread has one record, under its last name. */
 void rt_thread_name(void);
 void rt_threads_name(void);
 void rt_threads_drop(void);
@@ -388,31 +394,33 @@ struct rt_table {
 	enum kinf_type type;
 	uint64_t slot, first; /* bytes of a slot; slots of the first table: a power of two */
 	void **current;       /* pointer to the payload in use, in rt_tls */
-	size_t of_thread;     /* offset of that pointer in struct rt_thread */
+	size_t of_thread;     /* offset in struct rt_thread of the thread's own pointer to that
+				 payload */
 };
-/* This thread's table with room for one more slot, a larger one if necessary; NULL if there is
- * none. Signal handlers may interrupt it. */
+/* This thread's table with room for one more slot; the current one is replaced by a larger one if
+ * necessary. NULL: no memory. Signal handlers may interrupt it. */
 void *rt_table_with_room(const struct rt_table *x);
 
 /* ---- rt_arcs.c, rt_counts.c ---- */
 
 void rt_arc(uint64_t from, uint64_t to);
 void rt_enter(uint64_t from, uint64_t to,
-	      uint64_t sp);                 /* the same, for a call whose end will be seen */
-void rt_mcount(uint64_t from, uint64_t to); /* the same, in a program compiled for gprof */
-/* After a call that has made a slot's count 0 again: adds what it has lost. rt_carry_enter(): as
- * rt_enter(). */
+	      uint64_t sp);                 /* rt_arc() for a call whose end will be reported */
+void rt_mcount(uint64_t from, uint64_t to); /* rt_arc() in a program compiled for gprof */
+/* To be called when a slot's 32-bit count has wrapped to 0: adds the lost 2^32 to the arc's carry
+ * slot. rt_carry_enter(): the same for rt_enter(). */
 void rt_carry(uint64_t from, uint64_t to);
 void rt_carry_enter(uint64_t from, uint64_t to, uint64_t sp);
 void rt_count(uint64_t addr);
 
 /* ---- rt_twice.c ---- */
 
-/* The hook of -finstrument-functions has just made an arc, right after mcount made one from the
- * same place (rt_tls.from). */
+/* Called when the hook of -finstrument-functions has made an arc, right after mcount made one from
+ * the same place (rt_tls.from). */
 void rt_twice_enter(uint64_t from, uint64_t to);
 bool rt_twice_has(uint64_t from, uint64_t to);
-void rt_twice_retire(const struct rt_module *m); /* with the lock: forgets arcs from and to it */
+void rt_twice_retire(const struct rt_module *m); /* with the lock: forgets arcs from and to the
+						    module */
 
 /* ---- rt_retire.c ---- */
 
@@ -421,12 +429,12 @@ void rt_retire(const struct rt_module *m); /* with the lock */
 /* ---- rt_cost.c ---- */
 
 void rt_cost_start(void); /* measures what counting adds to a call, once */
-void rt_cost_file(void);  /* with the lock: writes it into the header */
+void rt_cost_file(void);  /* with the lock: writes the cost into the header */
 
 /* ---- rt_latency.c ---- */
 
 void rt_latency_start(void); /* measures the cost of measuring, once */
-/* Called by the hooks at the start and end of a call; sp: of its frame. */
+/* Called by the hooks at the start and end of a call; sp: the stack pointer of its frame. */
 void rt_latency_begin(uint64_t to, uint64_t from, uint64_t sp);
 void rt_latency_end(uint64_t to, uint64_t from);
 /* With the lock: the record is no longer in use. */
@@ -440,64 +448,69 @@ void rt_intercept_init(void); /* not async-signal-safe */
 
 void rt_signals_find(void); /* the C library's functions; not async-signal-safe */
 void rt_signals_init(void); /* not async-signal-safe */
-/* The system call rt_sigaction, as made by the program. */
+/* Handles the system call rt_sigaction when the program makes it. */
 long rt_signals_action(long sig, const void *act, void *old, long size);
 
 /* ---- rt_clone.c ---- */
 
 void rt_clone_init(void); /* not async-signal-safe */
-/* Whether that system call creates a process with memory of its own. */
+/* Whether the system call creates a process with memory of its own. */
 bool rt_makes_process(long number, long first);
 
 /* ---- rt_sample.c ---- */
 
 /* Reads settings; starts, stops and restarts the timers of all threads. */
 void rt_sample_init(void);
-void rt_sample_begin(void); /* the process's first thread */
+void rt_sample_begin(void); /* starts sampling the process's first thread */
 void rt_sample_on(bool on);
-void rt_sample_file(void);                  /* there is a new file: writes the settings to it */
-void rt_sample_end(const char *why);        /* for good, in this process and its children */
+void rt_sample_file(void);                  /* a new file exists: writes the sampling settings to
+					       it */
+void rt_sample_end(const char *why);        /* ends sampling for good, in this process and its
+					       children */
 void rt_sample_drop(void);                  /* in a forked child: forgets the parent's timers */
-void rt_sample_forked(void);                /* after that: samples its first thread */
-void rt_sample_attach(struct rt_thread *t); /* with the lock: the calling thread, just attached */
+void rt_sample_forked(void);                /* in a forked child, after rt_sample_drop(): samples
+					       its first thread */
+void rt_sample_attach(struct rt_thread *t); /* with the lock: for the calling thread, just
+					       attached */
 void rt_sample_thread_starts(uint64_t stack_size);
 void rt_sample_thread_ends(void);
-void rt_sample_finish(void); /* brings clocks up to date */
-/* The calling thread works for us, not for the program, and then no longer: what it uses between is
- * not the program's CPU time, and has no sample. */
+void rt_sample_finish(void); /* brings the CPU times in the file up to date */
+/* Brackets work that the calling thread does for the runtime, not for the program. CPU time in
+ * between is not the program's and gets no sample. */
 void rt_sample_own(bool begins);
-/* Sets a handler of ours, or reads the one that is set; 0 or -errno. */
+/* Set a handler of the runtime, or read the current action; 0 or -errno. */
 long rt_action_set(int signal, const struct rt_action *a);
 long rt_action_get(int signal, struct rt_action *ret);
-/* Takes another signal because the program needs this one; false: there is none, or this one is not
- * ours. */
+/* Switches to another signal because the program needs this one; false: no other is left, or this
+ * one is not ours. */
 bool rt_sample_give_way(int signal);
-/* Handles the program's request for the action of our signal; false: it is not our signal. */
+/* Handles the program's request for the action of our signal; false: the signal is not ours. */
 bool rt_sample_action(int signal, const struct rt_action *act, struct rt_action *old);
-void rt_sample_exec(bool about_to); /* as rt_exec() */
-bool rt_sample_is_ours(int signal); /* number */
-uint64_t rt_sample_signals(void);   /* a mask of all signals that it may be */
+void rt_sample_exec(bool about_to); /* with rt_exec(); false: the exec has failed */
+bool rt_sample_is_ours(int signal); /* whether that number is the sampling signal's */
+uint64_t rt_sample_signals(void);   /* mask of all signals that sampling may use */
 
 /* ---- rt_frames.c ---- */
 
 struct unwind_row;
-/* The unwind rule for the frame at `pc`, in m; false: unknown. doubtful: it is not certain that the
- * thread will return there. May take the lock. */
+/* Finds the unwind rule for the frame at `pc` in m; false: unknown. doubtful: the thread may never
+ * return to pc, so m may be unloaded meanwhile. May take the lock. */
 bool rt_frames_row(struct rt_module *m, bool doubtful, uint64_t pc, struct unwind_row *ret);
 
 /* ---- rt_stacks.c ---- */
 
-/* In a signal handler that interrupted `context`: adds a sample of weight_ns to the stack there. */
+/* In a signal handler that interrupted `context`: adds a sample of weight_ns to the interrupted
+ * stack. */
 void rt_stacks_add(struct rt_thread *t, const void *context, uint64_t weight_ns);
 
 /* ---- rt_gmon.c ---- */
 
-void rt_gmon_write(void); /* not async-signal-safe: one at a time */
-void rt_gmon_anew(void);  /* what was counted until now is in no gmon.out from here on */
+void rt_gmon_write(void); /* not async-signal-safe; one call at a time */
+void rt_gmon_anew(void);  /* gmon.out from here on leaves out what was counted until now */
 
 #pragma GCC visibility pop
 
-/* With the lock: whether the arc's calls are counted along another one. */
+/* With the lock: whether both hooks counted the arc's calls, so that this arc is to be ignored. */
 static inline bool rt_is_twice(uint64_t from, uint64_t to)
 {
 	return rt.twice && rt_twice_has(from, to);
@@ -506,7 +519,7 @@ static inline bool rt_is_twice(uint64_t from, uint64_t to)
 /* Reads a number that another thread may be incrementing. */
 static inline uint64_t rt_read(const uint64_t *n) { return __atomic_load_n(n, __ATOMIC_RELAXED); }
 
-/* What a slot holds now; `to` and `count` are 0 where there is nothing. */
+/* The present contents of a slot; `to` and `count` are 0 if it is unused. */
 static inline struct kinf_arc rt_arc_at(const struct kinf_arc *s)
 {
 	struct kinf_arc a = { .count = rt_read(&s->count) };
@@ -529,7 +542,8 @@ static inline struct kinf_arc rt_call_at(const struct kinf_call *s)
 				  .count = c.count };
 }
 
-/* The block's own words of a table, right before the slots; the hooks know their layout. */
+/* The table's words in the header of its block, right before the slots; the hooks know their
+ * layout. */
 struct rt_own {
 	uint64_t mask;    /* mask for the offset of a slot: (slots - 1) * size of a slot */
 	uint64_t used;    /* slots taken */
@@ -551,13 +565,13 @@ static inline struct rt_own *rt_own(struct kinf_block *b) { return (struct rt_ow
 enum { RT_NONE_BLOCK = sizeof(struct kinf_block) / 8, RT_NONE_SLOT = sizeof(struct kinf_call) / 8 };
 extern uint64_t rt_none[RT_NONE_BLOCK + RT_NONE_SLOT] __attribute__((visibility("hidden")));
 
-/* Distance from a slot of basic blocks to the next one to try, over all of them. Not neighbours,
- * because those are taken where blocks are closer to each other than slots. For arcs it is the
- * neighbour, which most often lies in the same cache line. */
+/* Distance, in slots, between one slot of basic blocks to try and the next. Not 1, because
+ * neighbours fill up where blocks lie closer together than slots do. Arcs try the neighbour, which
+ * most often lies in the same cache line. */
 #define RT_STRIDE 2533
 
-/* Both are multiplied, because functions begin at multiples of 16 and so are closer to each other
- * than slots. */
+/* Both addresses are multiplied, because functions begin at multiples of 16 and so lie closer
+ * together than slots. */
 static inline uint64_t rt_hash(uint64_t from, uint64_t to)
 {
 	return from * (uint64_t)(int64_t)(int32_t)0x9e3779b1 + to * 0x27d4eb2f;

@@ -1,11 +1,11 @@
 /* rt_arcs.c - counts calls by caller and callee, in slots of the mapped file that hooks find by
- * hash. A slot is a quarter of a cache line: with a million arcs nearly every call waits for one.
- */
+ * hash. A slot is a quarter of a cache line: with a million arcs nearly every call waits for a
+ * cache line. */
 #include "rt.h"
 
 enum { FIRST_SLOTS = 512 };
 
-enum { CARRIES = 64 }; /* slots of a block of them */
+enum { CARRIES = 64 }; /* slots in a block of carries */
 
 static struct kinf_call *slot_at(void *table, uint64_t offset)
 {
@@ -14,8 +14,8 @@ static struct kinf_call *slot_at(void *table, uint64_t offset)
 
 /* ---- counts beyond 32 bits ---- */
 
-/* With the lock: the thread's slot for what an arc's own has no room for, made if there is none;
- * NULL: no room. */
+/* With the lock: the thread's slot for the part of an arc's count beyond 32 bits, made if there is
+ * none; NULL: no room. */
 static struct kinf_arc *carry_slot(struct rt_thread *t, uint64_t from, uint64_t to)
 {
 	struct kinf_block *b = t->carries;
@@ -28,7 +28,8 @@ static struct kinf_arc *carry_slot(struct rt_thread *t, uint64_t from, uint64_t 
 		b = rt_block(KINF_ARCS, CARRIES * sizeof(*s), t->index);
 		if (!b)
 			return NULL;
-		rt_own(b)->transient = true; /* it is not looked up what they belong to */
+		rt_own(b)->transient = true; /* may hold arcs of modules that can be unloaded; not
+						checked */
 		t->carries = b;
 		s = (struct kinf_arc *)b->payload;
 	}
@@ -62,11 +63,11 @@ void rt_carry_enter(uint64_t from, uint64_t to, uint64_t sp)
 		rt_latency_begin(to, from, sp);
 }
 
-/* ---- */
+/* ---- slots ---- */
 
 /* Takes an unused slot, or one whose calls were moved away, against signal handlers of this thread;
- * the key is published last. A handler in the midst of it does not know the slot as its own and
- * takes another one: the two add up. */
+ * the key is published last. A handler that interrupts this does not recognise the slot as its own
+ * arc's and takes another one. The reader adds both counts. */
 static bool take(struct kinf_call *s, uint64_t expected, uint64_t key, uint32_t to_high)
 {
 	if (!__atomic_compare_exchange_n(&s->key, &expected, KINF_CALL_TAKEN, false,
@@ -78,7 +79,7 @@ static bool take(struct kinf_call *s, uint64_t expected, uint64_t key, uint32_t 
 	return true;
 }
 
-/* Counts, in a slot that is there or in a new one. */
+/* Adds one to the arc, in its slot or in a new one. */
 static void count(void *table, uint64_t from, uint64_t to, bool transient)
 {
 	struct rt_own *own = rt_own(rt_block_of(table));
@@ -120,7 +121,7 @@ void rt_arc(uint64_t from, uint64_t to)
 	if (!rt_ready())
 		return;
 	if (from <= KINF_CALL_TAKEN || from > no_caller)
-		from = no_caller; /* a slot's mark must not be mistaken for it */
+		from = no_caller; /* an address must not look like a slot's mark */
 	callee = rt_module_learn(to);
 	caller = rt_module_learn(from);
 	table = to <= no_caller ? rt_table_with_room(&(struct rt_table){

@@ -1,11 +1,13 @@
-/* The file is mapped, and somebody may truncate it: the next access to what is gone is answered by
- * SIGBUS. The program shall not die of a file of ours, so there is a handler, from the first
- * mapping on: memory takes the place of the file, and collecting ends. What else sends SIGBUS does
- * what it does without us. The program sees and sets the action of its own, which is kept here.
+/* rt_bus.c - survives truncation of the mapped file.
  *
- * A thread that blocks SIGBUS is killed all the same: the kernel asks no handler then. So we never
- * block it ourselves; where a signal of this number is sent meanwhile, it waits until we are done.
- */
+ * If somebody truncates the file, the next access beyond its end raises SIGBUS. The program must
+ * not die because of our file. So there is a handler, from the first mapping on: it replaces the
+ * file by memory and ends collecting. Any other SIGBUS has the effect that it has without us. The
+ * program sees and sets its own action, which is kept here.
+ *
+ * A thread that blocks SIGBUS is killed all the same, because the kernel then calls no handler. So
+ * we never block it ourselves. A SIGBUS that is sent during a critical section waits until that
+ * section ends. */
 #include "rt.h"
 
 #include <errno.h>
@@ -37,9 +39,9 @@ static bool is_ignored(const struct rt_action *a)
 	return (uintptr_t)a->handler == (uintptr_t)SIG_IGN;
 }
 
-/* The action that the kernel is given when the program has set `a`: the same but for the handler,
- * and for what is blocked in it: all, as the signal of sampling would use the file that is gone,
- * and that kills a thread in here. */
+/* Sets the action that the kernel gets when the program has set `a`. It differs in the handler, and
+ * it blocks all signals: the sampling signal would access the truncated file, and a second SIGBUS
+ * in this handler kills the thread. */
 static long install(const struct rt_action *a)
 {
 	struct rt_action own = *a;
@@ -54,7 +56,7 @@ static long install(const struct rt_action *a)
 	return rt_action_set(SIGBUS, &own);
 }
 
-/* ---- a file that was truncated ---- */
+/* ---- SIGBUS from a truncated file ---- */
 
 static bool is_in_file(uint64_t addr)
 {
@@ -64,7 +66,7 @@ static bool is_in_file(uint64_t addr)
 	return false;
 }
 
-/* As far as its first page is there still. */
+/* Writes the error into the header, if the file still has its first page. */
 static void tell(void)
 {
 	static const char what[] = "the file was truncated while the program ran";
@@ -76,7 +78,7 @@ static void tell(void)
 	SYS4(pwrite64, rt.fd, what, sizeof(what), offsetof(struct kinf_header, error));
 }
 
-/* By the first that comes here; false: there is no memory. */
+/* Replaces the file by memory, in the first thread that gets here; false: no memory. */
 static bool replace(void)
 {
 	rt.full = true;
@@ -95,7 +97,7 @@ static bool replace(void)
 	return true;
 }
 
-/* Whoever comes while another thread is at it tries once more. */
+/* A thread that comes while another one replaces the file retries its access. */
 static bool mend(void)
 {
 	static rt_flag begun;
@@ -107,9 +109,10 @@ static bool mend(void)
 	return replace();
 }
 
-/* ---- all else ---- */
+/* ---- any other SIGBUS ---- */
 
-/* Sent while we hold the lock or take a sample: until that is over, as if it were blocked. */
+/* A SIGBUS that was sent while we hold the lock or take a sample: delivers it afterwards, as if it
+ * had been blocked. */
 static void postpone(const siginfo_t *info, ucontext_t *context)
 {
 	uint64_t mask;
@@ -120,7 +123,8 @@ static void postpone(const siginfo_t *info, ucontext_t *context)
 	SYS4(rt_tgsigqueueinfo, rt.pid, SYS0(gettid), SIGBUS, info);
 }
 
-/* The access is made once more, and ends the process; what was sent is sent once more. */
+/* Restores the default action. A bad access is then repeated and ends the process; a signal that
+ * was sent is sent again. */
 static void by_default(const siginfo_t *info)
 {
 	static const struct rt_action none;
@@ -130,7 +134,7 @@ static void by_default(const siginfo_t *info)
 		SYS3(tgkill, SYS0(getpid), SYS0(gettid), SIGBUS);
 }
 
-/* What the kernel would have blocked for the handler of the program. */
+/* Blocks the signals that the kernel would have blocked for the program's handler. */
 static void block_as_theirs(const struct rt_action *a, const ucontext_t *context)
 {
 	uint64_t mask;
@@ -163,7 +167,7 @@ static void on_bus(int sig, siginfo_t *info, void *context)
 	handler(sig, info, context);
 }
 
-/* ---- */
+/* ---- interface ---- */
 
 void rt_bus_init(void)
 {
@@ -175,7 +179,8 @@ void rt_bus_init(void)
 	handled = !is_ignored(&old) && !install(&old);
 }
 
-/* The process may be a child of vfork, which has actions of its own, and shares our memory. */
+/* In a child of vfork only the kernel's action changes: it shares our memory, but has its own
+ * actions. */
 bool rt_bus_action(const struct rt_action *act, struct rt_action *old)
 {
 	struct rt_action now;

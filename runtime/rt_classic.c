@@ -1,5 +1,5 @@
-/* What the C library's profiling offers programs compiled with -pg. Its profil() and sprofil() need
- * nothing from us: they stay the C library's. */
+/* rt_classic.c - the functions that the C library offers to programs compiled with -pg. Its
+ * profil() and sprofil() do not concern us and stay the C library's. */
 #include "kinrt.h"
 #include "rt.h"
 
@@ -11,8 +11,8 @@ RT_EXPORT void _mcleanup(void);
 RT_EXPORT int moncontrol(int mode);
 RT_EXPORT int __moncontrol(int mode);
 
-/* From the start-up code of -pg programs, or by a program that wants to be profiled from here on.
- * The range says nothing to us: all calls are counted, exactly. */
+/* Called by the start-up code of -pg programs, or by a program that wants to be profiled from here
+ * on. The address range is ignored: all calls are counted, exactly. */
 void __monstartup(unsigned long low, unsigned long high)
 {
 	(void)low;
@@ -30,9 +30,9 @@ void monstartup(unsigned long low, unsigned long high)
 		kinrt_start();
 }
 
-/* Programs may call it to have gmon.out now. It stays as it is then: what they do after that is in
- * the .kin file alone, as the C library stops counting here. After monstartup() another gmon.out
- * takes its place, of what is done from there on; the .kin file has all. */
+/* Programs may call it to have gmon.out written now. The C library stops counting here, so gmon.out
+ * then stays as it is and later data is in the .kin file alone. After monstartup() another gmon.out
+ * replaces it, with the data since then; the .kin file has everything. */
 void _mcleanup(void)
 {
 	int err = errno;

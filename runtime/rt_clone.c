@@ -1,7 +1,7 @@
-/* Processes and threads that are made otherwise than by fork() and pthread_create(): by _Fork(),
- * clone() and its system calls, and thrd_create(). All behave as the C library's own; children that
- * share our memory are left alone, and the file says so unless the parent waits for them, as it
- * does for those that become another program. */
+/* rt_clone.c - processes and threads that are not made by fork() and pthread_create(): _Fork(),
+ * clone(), their system calls, and thrd_create(). All functions here behave as the C library's own.
+ * Children that share our memory are not followed. The file says so unless the parent waits for
+ * them, as it does for children that execute another program. */
 #include "rt.h"
 
 #include <dlfcn.h>
@@ -44,7 +44,7 @@ pid_t _Fork(void)
 
 	if (!real_fork)
 		rt_clone_init();
-	if (!real_fork) { /* a C library that has none */
+	if (!real_fork) { /* the C library has no _Fork() */
 		errno = ENOSYS;
 		return -1;
 	}
@@ -59,7 +59,7 @@ struct clone_start {
 	void *arg;
 };
 
-/* The parent's stack is where it was, in memory of the child's own. */
+/* The child has a copy of the parent's memory, so the parent's stack is at the same address. */
 static int starts_process(void *arg)
 {
 	const struct clone_start *s = arg;
@@ -104,8 +104,8 @@ bool rt_makes_process(long number, long first)
 
 /* ---- threads ---- */
 
-/* The C library's threads are all the same. What a function that returns int leaves behind is what
- * thrd_join() looks at, as far as it is an int. */
+/* The C library's threads are of one kind. thrd_join() takes the int result from the pointer that
+ * the start function returns. */
 int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
 {
 	int err;

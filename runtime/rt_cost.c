@@ -1,15 +1,15 @@
-/* rt_cost.c - what counting adds to a call, so that reports can take it off sampled times.
+/* rt_cost.c - what counting adds to a call, so that reports can subtract it from sampled times.
  *
- * Measured once in a program that is sampled, when it first counts a call: calls of a function that
- * does nothing, with and without what -pg adds. Of several trials the fastest count: what comes in
- * between makes the others slower. */
+ * It is measured once in a sampled program, when it first counts a call: calls of a function that
+ * does nothing are timed with and without the code that -pg adds. The fastest of several trials
+ * counts, since interruptions only make a trial slower. */
 #include "rt.h"
 
 #include <time.h>
 
 enum { TRIALS = 16, TRIAL_CALLS = 200 };
 
-/* ns of TRIAL_CALLS calls, if that is less than `least`. */
+/* The shorter of `least` and the time of TRIAL_CALLS calls; ns. */
 static uint64_t trial(void (*calls)(uint64_t n), uint64_t least)
 {
 	uint64_t start = rt_now_ns(CLOCK_MONOTONIC), took;
@@ -19,7 +19,7 @@ static uint64_t trial(void (*calls)(uint64_t n), uint64_t least)
 	return took < least ? took : least;
 }
 
-/* With the lock, so that no signal handler counts in the table of the trials. */
+/* With the lock, so that no signal handler counts in the trials' table. */
 static void measure(void)
 {
 	/* A table whose mask is 0 has one slot. */

@@ -8,7 +8,7 @@ static struct kinf_count *slot_at(void *table, uint64_t offset)
 	return (struct kinf_count *)((uint8_t *)table + offset);
 }
 
-/* One execution of the basic block at `addr`; called by the hooks for what they do not find. */
+/* Counts one execution of the basic block at `addr`. The hooks call it if they find no slot. */
 void rt_count(uint64_t addr)
 {
 	const struct rt_module *module;
@@ -46,8 +46,7 @@ void rt_count(uint64_t addr)
 	}
 }
 
-/* Guards are numbered so that those of clang know that they are wanted; blocks are known by
- * address. */
+/* clang's code skips a guard that is 0, so guards get numbers; blocks are identified by address. */
 RT_EXPORT void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *end);
 void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *end)
 {

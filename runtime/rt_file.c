@@ -1,4 +1,4 @@
-/* rt_file.c - the .kin file of the process: made, mapped, grown, and its record of losses. */
+/* rt_file.c - the .kin file of the process: creates, maps and grows it, and records losses. */
 #include "rt.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ uint64_t rt_now_ns(int clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- what went wrong ---- */
+/* ---- errors and losses ---- */
 
 void rt_lose(enum kinf_loss what, uint64_t n)
 {
@@ -76,7 +76,7 @@ int rt_open_output(const char *path, int flags, int mode)
 	long err = SYS2(fstat, fd, &st);
 	if (!err && !S_ISREG(st.st_mode))
 		err = -EINVAL;
-	if (!err && st.st_nlink != 1) /* somebody gave this name to another file */
+	if (!err && st.st_nlink != 1) /* the file has other names, too */
 		err = -EMLINK;
 	if (err) {
 		SYS1(close, fd);
@@ -94,7 +94,7 @@ static bool is_ours(int fd)
 	return fd >= 0 && !SYS2(fstat, fd, &st) && st.st_dev == rt.dev && st.st_ino == rt.ino;
 }
 
-/* The descriptor of the file: kept, if the program did not close it, else opened once more. */
+/* The file's descriptor. It is reopened if the program has closed it. */
 static int our_fd(void)
 {
 	long fd;
@@ -133,8 +133,8 @@ void rt_forget_xfsz(void)
 		SYS4(rt_sigtimedwait, &xfsz, NULL, &now, 8);
 }
 
-/* Space on the disk, so that a full one is an error here and not SIGBUS later. All signals are
- * blocked; the one that a limit on file sizes sends is taken back. */
+/* Allocates disk space, so that a full disk is an error here and not SIGBUS later. All signals are
+ * blocked; a SIGXFSZ caused by a limit on file sizes is removed. */
 static long reserve(int fd, uint64_t offset, uint64_t size)
 {
 	static const uint8_t zeros[4096];
@@ -173,7 +173,7 @@ static bool map_extent(uint64_t offset, uint64_t size, int fd)
 	return true;
 }
 
-/* More space behind the last extent: of the file, or if that cannot grow any more, memory. */
+/* Adds space behind the last extent: in the file, or in memory if the file cannot grow. */
 static bool extend(uint64_t need)
 {
 	struct rt_extent *last = rt.n_extents ? &rt.extent[rt.n_extents - 1] : NULL;
@@ -202,7 +202,7 @@ static bool extend(uint64_t need)
 
 static bool in_file(void) { return rt.n_extents && rt.extent[rt.n_extents - 1].in_file; }
 
-/* The block at the end; header.size follows once it can be read. */
+/* Puts a block at the end. header.size is updated when the block can be read. */
 static struct kinf_block *place(enum kinf_type type, uint64_t size, uint64_t payload,
 				uint32_t thread)
 {
@@ -230,7 +230,7 @@ bool rt_room(uint64_t size)
 	left = rt.extent[last].size - rt.used;
 	if (left >= size)
 		return true;
-	if (left) /* a hole, so that the next block is found */
+	if (left) /* fill the gap, so that readers find the next block */
 		place(KINF_INFO, left, 0, 0);
 	if (extend(size))
 		return true;
@@ -256,12 +256,12 @@ struct kinf_block *rt_next_block(const struct kinf_block *b)
 
 		if (!b && start < end)
 			return (struct kinf_block *)(e->at + start);
-		if (b && b->size < sizeof(*b)) /* the file is there no more */
+		if (b && b->size < sizeof(*b)) /* the file was truncated */
 			return NULL;
 		if (b && at >= e->at && at < e->at + e->size) {
 			if (at + b->size < e->at + end)
 				return (struct kinf_block *)(uintptr_t)(at + b->size);
-			b = NULL; /* the first one of the next extent */
+			b = NULL; /* continue with the first block of the next extent */
 		}
 	}
 	return NULL;
@@ -309,7 +309,7 @@ static bool open_file(void)
 	return true;
 }
 
-/* There was no space for it: it was made just now, and is empty. */
+/* No space was left: removes the file, which was only just created and is empty. */
 static void discard_file(void)
 {
 	SYS3(unlinkat, AT_FDCWD, rt.path, 0);
@@ -321,7 +321,7 @@ static void discard_file(void)
 		rt.extent[i].written = 0;
 }
 
-/* ---- its beginning and end ---- */
+/* ---- beginning and end of the file ---- */
 
 static void write_header(void)
 {
@@ -364,7 +364,7 @@ bool rt_file_start(void)
 	return true;
 }
 
-/* So much is lost unless a later flush writes it. */
+/* Counts n as lost until a later flush writes it. */
 static void lose_unwritten(enum kinf_loss what, uint64_t n)
 {
 	rt.unwritten[what] += n;
@@ -402,7 +402,7 @@ static void lose_block(const struct kinf_block *b)
 	}
 }
 
-/* What an earlier flush could not write is tried again. */
+/* Takes back the losses of an earlier flush, because this one tries again. */
 static void take_back(void)
 {
 	for (int what = 0; what < KINF_N_LOSSES; what++) {
@@ -411,8 +411,8 @@ static void take_back(void)
 	}
 }
 
-/* Counts the data in memory that did not reach the file as lost: extent `first` but for its first
- * bytes, and all behind it. */
+/* Counts data in memory that did not reach the file as lost: extent `first` except its first
+ * `written` bytes, and all later extents. */
 static void lose_rest(uint32_t first, uint64_t written)
 {
 	const struct kinf_block *b = NULL;
@@ -427,7 +427,8 @@ static void lose_rest(uint32_t first, uint64_t written)
 		}
 }
 
-/* Bytes of it that are in the file now: all, or without space for more as many as before. */
+/* Writes an extent. Returns how many of its bytes the file now has: all, or as many as before if
+ * there is no space for more. */
 static uint64_t write_extent(int fd, struct rt_extent *e, uint64_t size)
 {
 	if (reserve(fd, e->offset, size))
@@ -459,8 +460,7 @@ void rt_file_finish(void)
 	}
 	take_back();
 	if (!first && !rt.path[0])
-		open_file(); /* it could not be made at the start; that may have been for want of
-				space */
+		open_file(); /* it could not be created at the start, perhaps for lack of space */
 	fd = our_fd();
 	for (uint32_t i = first; i < rt.n_extents; i++) {
 		size = i + 1 == rt.n_extents ? rt.used : rt.extent[i].size;
@@ -471,15 +471,17 @@ void rt_file_finish(void)
 			break;
 		}
 	}
-	/* The header is in the file already, or it is the start of what was written. */
+	/* A header in memory is written once more: its size has changed meanwhile. Otherwise the
+	 * file has it. */
 	if (!first && fd >= 0 &&
 	    (!rt.header->size || SYS4(pwrite64, fd, rt.header, KINF_PAGE, 0) != KINF_PAGE))
 		discard_file();
 	rt_unlock(mask);
 }
 
-/* Mapped memory does not say when it is written to; readers look for the newest file. By a call
- * that programs without some (seccomp) have if they have files at all: what is written is there. */
+/* Stores to mapped memory do not change the modification time, but readers look for the newest
+ * file. This rewrites the magic number with pwrite64(): a program restricted by seccomp allows that
+ * call if it writes files at all. */
 void rt_file_touch(void)
 {
 	int fd = in_file() ? our_fd() : -1;
@@ -488,8 +490,8 @@ void rt_file_touch(void)
 		SYS4(pwrite64, fd, rt.header, sizeof(rt.header->magic), 0);
 }
 
-/* The parent's file is not ours. Memory in the same place takes a count that was under way when a
- * signal handler forked. */
+/* The parent's file is not ours. Memory at the same address receives a count that was in progress
+ * when a signal handler forked. */
 void rt_file_drop(void)
 {
 	for (uint32_t i = 0; i < rt.n_extents; i++) {

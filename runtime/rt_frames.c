@@ -1,9 +1,10 @@
-/* Call-frame information of modules, as samples look it up.
+/* rt_frames.c - looks up call-frame information of modules for samples.
  *
- * That of a module that may be unloaded is copied when a thread is first met in it, and looked up
- * in the copy from then on: whoever has a stale address of such a module reads nothing that may go
- * away meanwhile. It is copied by the kernel, and the loader has the module before and after. A
- * copy stays for good, and serves again when the same file is mapped anew. */
+ * For a module that may be unloaded, the information is copied when a thread is first seen in it,
+ * and only the copy is read from then on. So a thread with a stale address in such a module never
+ * reads memory that may vanish. The kernel makes the copy, and the loader is asked before and after
+ * whether the module is there. A copy is never freed. It is used again when the same file is mapped
+ * again. */
 #include "rt.h"
 
 #include <sys/mman.h>
@@ -11,16 +12,16 @@
 #include "unwind/cfi.h"
 
 enum {
-	LARGEST =
-		16 << 20, /* copy; those few that have more are read in place, while that is safe */
+	LARGEST = 16 << 20, /* bytes to copy; the few larger modules are read in place, while that
+			       is safe */
 	NO_TABLE = 0xff,
-	RELATIVE = 0x1b, /* 4 bytes, signed, from where they are */
+	RELATIVE = 0x1b, /* encoding: 4 bytes, signed, relative to their own address */
 };
 
-/* A part of a module with all of its call-frame information, where it can be read. */
+/* A readable part of a module that holds all of its call-frame information. */
 struct frame_tables {
 	const uint8_t *at;
-	uint64_t addr, size; /* run-time address */
+	uint64_t addr, size; /* addr: run-time address */
 };
 
 static struct frame_tables in_place(const struct rt_module *m)
@@ -29,7 +30,7 @@ static struct frame_tables in_place(const struct rt_module *m)
 				      m->segment_size };
 }
 
-/* From its first byte to the end of the segment. */
+/* From the first byte of the call-frame information to the end of its segment. */
 static struct frame_tables needed(const struct rt_module *m)
 {
 	uint8_t hdr[8];
@@ -55,7 +56,8 @@ static const struct rt_module *copied_before(const struct rt_module *m)
 	return NULL;
 }
 
-/* By the kernel: it is fast, and says no where the module has gone all the same. */
+/* The kernel copies: that is fast, and an error instead of SIGSEGV if the module has gone after
+ * all. */
 static uint8_t *copy(const struct rt_module *m, const struct frame_tables *t)
 {
 	long at = SYS6(mmap, NULL, t->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -98,7 +100,7 @@ static bool find_tables(struct rt_module *m, bool doubtful, struct frame_tables 
 			make_copy(m);
 		rt_unlock(mask);
 	}
-	if (!m->copy && doubtful) /* it may go while we read */
+	if (!m->copy && doubtful) /* the module may be unloaded while we read */
 		return false;
 	*ret = m->copy ? (struct frame_tables){ m->copy, m->copy_addr, m->copy_size } : in_place(m);
 	return true;

@@ -1,6 +1,6 @@
-/* gmon.out, as GNU gprof reads it: one for the program, and one for every shared object that has
- * calls, blocks or samples, called gmon.out.OBJECT. Addresses are link-time addresses of the object
- * in question. */
+/* rt_gmon.c - writes gmon.out, as GNU gprof reads it: one for the program, and gmon.out.OBJECT for
+ * every shared object that has calls, blocks or samples. Addresses are the object's link-time
+ * addresses. */
 #include "rt.h"
 
 #include <errno.h>
@@ -11,14 +11,14 @@ enum {
 	TAG_HISTOGRAM = 0,
 	TAG_ARC = 1,
 	TAG_BLOCKS = 2,
-	BIN = 4 /* bytes of code, as glibc has it */
+	BIN = 4 /* bytes of code per bin, as in glibc */
 };
 
 static struct gmon_output {
 	int fd;
 	bool failed;
-	uint32_t used;    /* of buf */
-	uint64_t written; /* before that */
+	uint32_t used;    /* bytes of buf */
+	uint64_t written; /* bytes before those in buf */
 	uint8_t buf[64 << 10];
 } out;
 
@@ -37,7 +37,7 @@ static void flush(void)
 	out.used = 0;
 }
 
-/* `n` bytes that are written next. */
+/* Space for the next `n` bytes of output. */
 static inline void *room(size_t n)
 {
 	void *at;
@@ -63,9 +63,9 @@ static void put_zeros(uint64_t n)
 		put_byte(0);
 }
 
-/* ---- what was counted since the program began anew ---- */
+/* ---- counts since rt_gmon_anew() ---- */
 
-/* Where the copy of that lies; NULL: there was nothing. */
+/* Where the copy of the memory at `at` lies; NULL: there was no data then. */
 static const void *copy_of(const void *at)
 {
 	for (uint32_t i = 0; i < rt.n_extents; i++) {
@@ -103,7 +103,8 @@ static void copy_extent(struct rt_extent *e, uint64_t used)
 	e->before = (uint8_t *)m;
 }
 
-/* Calls of libraries that are unloaded after this are all in their gmon.out: they move. */
+/* Calls of libraries that are unloaded later appear in full in their gmon.out, because they move to
+ * other slots. */
 void rt_gmon_anew(void)
 {
 	uint64_t mask;
@@ -116,14 +117,14 @@ void rt_gmon_anew(void)
 	rt_unlock(mask);
 }
 
-/* ---- calls: their low 32 bits in a slot, and what that had no room for in another one ---- */
+/* ---- calls: their low 32 bits in a slot, the rest in a carry slot ---- */
 
 static bool is_same_arc(const struct kinf_arc *a, const struct kinf_arc *b)
 {
 	return a->from == b->from && a->to == b->to;
 }
 
-/* What the slot had, if it was that arc's; NULL: it was not. */
+/* The slot's earlier contents, if it held the same arc then; else NULL. */
 static const struct kinf_call *call_before(const struct kinf_call *s)
 {
 	const struct kinf_call *old = before(s);
@@ -131,7 +132,7 @@ static const struct kinf_call *call_before(const struct kinf_call *s)
 	return old && old->key == s->key && old->to_high == s->to_high ? old : NULL;
 }
 
-/* What the thread of a table has carried of the arc since then. */
+/* What a table's thread has carried for the arc since rt_gmon_anew(). */
 static uint64_t carried(const struct kinf_block *table, const struct kinf_arc *a)
 {
 	const struct kinf_block *b = NULL;
@@ -149,7 +150,8 @@ static uint64_t carried(const struct kinf_block *table, const struct kinf_arc *a
 	return sum;
 }
 
-/* How much of that there was before, in slots that have less now than then. */
+/* Carries since then that belong to calls before: 2^32 for each slot whose count is now less than
+ * it was. */
 static uint64_t borrowed(const struct kinf_block *table, const struct kinf_arc *a)
 {
 	enum { BITS = 32 };
@@ -185,8 +187,8 @@ static inline struct kinf_arc arc_since(const struct kinf_block *b, const struct
 	return a;
 }
 
-/* A slot that has less than before either had no room for more, or was given up with its library
- * and is a new one. */
+/* A slot whose count is less than before has either wrapped, or was freed with its library and
+ * taken anew. */
 static inline struct kinf_arc call_since(const struct kinf_block *b, const struct kinf_call *s)
 {
 	const struct kinf_call *old = call_before(s);
@@ -199,7 +201,7 @@ static inline struct kinf_arc call_since(const struct kinf_block *b, const struc
 
 /* ---- histogram ---- */
 
-/* Our own code is no function of the program's, though it may be linked into it. */
+/* Our own code is not a function of the program, even if linked into it. */
 static bool is_at(const struct rt_module *m, const struct kinf_stack *s)
 {
 	uint64_t pc = s->pc[0];
@@ -209,8 +211,8 @@ static bool is_at(const struct rt_module *m, const struct kinf_stack *s)
 	       s->epoch < m->record->unmapped_at;
 }
 
-/* Adds up the samples in the code of `m`, a tick for each period that they stand for; false if
- * there are none. Without bins it only looks. */
+/* Adds up the samples in the code of `m`, one tick for each period of their weight; false if there
+ * are none. Without bins it only checks whether there are any. */
 static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 {
 	const struct kinf_block *b = NULL;
@@ -225,7 +227,7 @@ static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 			const struct kinf_stack *s = (const struct kinf_stack *)(b->payload + at);
 
 			if (!__atomic_load_n(&s->depth, __ATOMIC_ACQUIRE))
-				break; /* nothing there yet */
+				break; /* no entry yet */
 			if (since(&s->count) && is_at(m, s)) {
 				uint64_t bin = (s->pc[0] - m->text) / BIN;
 
@@ -233,7 +235,8 @@ static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 				rest += since(&s->weight_ns);
 				if (bins && period && bin < n) {
 					bins[bin] += (uint32_t)(rest / period);
-					rest %= period; /* not lost: it is the next one's */
+					rest %= period; /* not lost: carried over to the next
+							   entry */
 				}
 			}
 			at += sizeof(*s) + s->depth * sizeof(s->pc[0]);
@@ -242,7 +245,7 @@ static bool add_mapping(const struct rt_module *m, uint32_t *bins, uint32_t n)
 	return any;
 }
 
-/* The same, wherever and whenever the file of `m` was mapped. */
+/* add_mapping() for all places and times at which the file of `m` was mapped. */
 static bool add_samples(const struct rt_module *m, uint32_t *bins, uint32_t n)
 {
 	bool any = false;
@@ -267,7 +270,7 @@ static void put_histogram_header(const struct rt_module *m, uint32_t bins)
 	put_byte('s');
 }
 
-/* Bins have 16 bits; what is more goes into another record of the same range, which readers add. */
+/* Bins have 16 bits. The excess goes into another record of the same range; readers add them. */
 static bool put_bins(const struct rt_module *m, uint32_t *bins, uint32_t n)
 {
 	bool more = false;
@@ -292,7 +295,8 @@ static void put_histogram(const struct rt_module *m)
 	if (add_samples(m, NULL, 0))
 		bins = SYS6(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0);
-	if (bins <= 0 && bins > -4096) { /* no time was measured: readers want a record of that */
+	if (bins <= 0 && bins > -4096) { /* no samples, or no memory: readers still expect a
+					    histogram */
 		put_histogram_header(m, n);
 		put_zeros(n * sizeof(uint16_t));
 		return;
@@ -319,13 +323,13 @@ static void put_arc(uint64_t from, uint64_t to, uint64_t count)
 	}
 }
 
-/* A caller in another object must not look like a place in this one. */
+/* A caller in another object must not look like an address in this one. */
 static uint64_t outside(const struct rt_module *m, uint64_t addr)
 {
 	return addr >= m->start - m->bias && addr < m->end - m->bias ? 0 : addr;
 }
 
-/* Whether the file that `m` is of is mapped at `addr`; then *place is the address in the file. */
+/* Whether the file of `m` is mapped at `addr`; then *place is the address in the file. */
 static bool is_in(const struct rt_module *m, uint64_t addr, uint64_t *place)
 {
 	const struct rt_module *at = m;
@@ -391,7 +395,7 @@ static void put_all_arcs(const struct rt_module *m)
 
 /* ---- executions of basic blocks ---- */
 
-/* The next entry to write. A block begins with its call of the hook. */
+/* The entry to write next. A block's address is that of its call of the hook. */
 static struct gmon_blocks {
 	uint32_t n;
 	struct {
@@ -469,7 +473,7 @@ static void mark(uint32_t id)
 			m->called = true;
 }
 
-/* *m: the module that the arc before leads into, as most go to the same. */
+/* *m: the module that the previous arc leads into, since most arcs lead into the same one. */
 static inline uint64_t survey_arc(struct kinf_arc a, const struct rt_module **m)
 {
 	if (!a.to || !a.count || (*m && a.to >= (*m)->start && a.to < (*m)->end))
@@ -551,7 +555,7 @@ static uint64_t survey_retired_counts(const struct kinf_block *b)
 	return all;
 }
 
-/* All calls and blocks that were counted; modules that some lead into are marked. */
+/* The number of calls and blocks counted. Marks the modules that they lead into. */
 static uint64_t survey(void)
 {
 	const struct kinf_block *b = NULL;
@@ -576,7 +580,7 @@ static uint64_t survey(void)
 
 /* ---- files ---- */
 
-/* The last part of the path in the file: the loader's name goes with the object. */
+/* The last part of the path in the module's record: the loader's name vanishes with the module. */
 static void add_object(struct text *t, const struct kinf_module *r)
 {
 	const char *path = (const char *)(r + 1);
@@ -612,8 +616,8 @@ static int try_open(const char *prefix, bool in_cwd, const struct rt_module *m)
 	return rt_open_output(path, O_WRONLY, 0666);
 }
 
-/* The C library's place: by GMON_OUT_PREFIX, else gmon.out; in the directory that the program was
- * started in, or if that is out of reach, in the current one. */
+/* Opens the file where the C library would: by GMON_OUT_PREFIX, else gmon.out; in the directory in
+ * which the program was started, or if that cannot be reached, in the current one. */
 static int open_for(const struct rt_module *m)
 {
 	int fd = -1;
@@ -627,8 +631,8 @@ static int open_for(const struct rt_module *m)
 	return fd;
 }
 
-/* An older file is written over and then cut, which is much faster than emptying it first. It does
- * not begin like a gmon.out until it is one. */
+/* An existing file is overwritten and then truncated, which is much faster than emptying it first.
+ * Its magic number is written last. */
 static void write_one(const struct rt_module *m)
 {
 	static const char magic[4] = "gmon";
@@ -657,8 +661,8 @@ static void write_one(const struct rt_module *m)
 	SYS1(close, fd);
 }
 
-/* One file per object that has calls or samples: of those that were mapped more than once the
- * first. */
+/* One file per object that has calls or samples: for an object mapped several times, by its first
+ * mapping. */
 static bool has_file(const struct rt_module *m)
 {
 	if (m->flags & KINF_MODULE_MAIN)
@@ -676,7 +680,7 @@ void rt_gmon_write(void)
 
 	if (!rt.options.gmon || !rt.profiled || rt.gmon_kept || atomic_exchange(&busy, 1))
 		return;
-	/* SIGXFSZ, of a limit on file sizes, is ours */
+	/* A SIGXFSZ from here on, by a limit on file sizes, is our own. */
 	if (rt_lock(&mask)) {
 		before = rt_xfsz_pending();
 		calls = survey() + rt.header->sampled_ns + 1;

@@ -1,4 +1,4 @@
-/* KINF_INFO: what is known of the process, as text. */
+/* rt_info.c - KINF_INFO: facts about the process, as text. */
 #include "rt.h"
 
 #include <fcntl.h>
@@ -12,7 +12,8 @@ static void info_line(struct text *t, const char *key, const char *value)
 	text_add(t, "\n");
 }
 
-/* The command line, arguments apart by blanks; what would break the line is a blank, too. */
+/* The command line, arguments separated by blanks. Bytes that would break the line become blanks,
+ * too. */
 static void info_command(struct text *t)
 {
 	char buf[512];

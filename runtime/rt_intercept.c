@@ -1,4 +1,5 @@
-/* Calls of the program's that change what we may do. All behave as the C library's own. */
+/* rt_intercept.c - functions of the C library through which the program changes what the runtime
+ * may do. All behave as the C library's own. */
 #include "rt.h"
 
 #include <dlfcn.h>
@@ -44,8 +45,8 @@ int dlclose(void *handle)
 	return ret;
 }
 
-/* After this any system call may be the last one. gmon.out is written as of now; the .kin file goes
- * on as far as it is mapped. */
+/* From here on any system call may kill the process. gmon.out is written now; the .kin file is
+ * still filled as far as it is mapped. */
 static void before_seccomp(void)
 {
 	enum { ROOM = 1 << 20 };
@@ -137,7 +138,7 @@ long syscall(long number, ...)
 	return result(r);
 }
 
-/* ---- exec: only to say what became of the process ---- */
+/* ---- exec: only to record how the process ended ---- */
 
 RT_EXPORT int execve(const char *path, char *const argv[], char *const envp[]);
 RT_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]);
@@ -200,7 +201,8 @@ int execvp(const char *file, char *const argv[])
 	return call_exec(real_execvpe, file, argv, environ);
 }
 
-/* The arguments as an array on the stack, after counting them; `last` gets what follows them. */
+/* The arguments as an array on the stack; `last` is what to do with the argument after the
+ * terminating NULL. */
 #define ARGUMENTS(argv, first, last)                                                               \
 	size_t n_ = 1;                                                                             \
 	va_list args_;                                                                             \
@@ -236,7 +238,7 @@ int execle(const char *path, const char *arg, ...)
 	return call_exec(real_execve, path, argv, envp);
 }
 
-/* Of an open file; "" if that is not known. */
+/* The path of an open file; "" if unknown. */
 static const char *fd_path(char path[256], int fd)
 {
 	char link[64];
@@ -265,7 +267,7 @@ int fexecve(int fd, char *const argv[], char *const envp[])
 	return ret;
 }
 
-/* Some C libraries lack it. */
+/* By system call, since some C libraries lack the function. */
 int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	long r;

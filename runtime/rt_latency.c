@@ -1,17 +1,21 @@
-/* How long calls take: programs compiled with -finstrument-functions tell of each call's beginning
- * and end. A thread keeps the calls that it is in on a list; at an end the time goes to the record
- * of the arc in KINF_LATENCIES, which an index in memory of its own finds.
+/* rt_latency.c - how long calls take, in programs compiled with -finstrument-functions, which
+ * report the beginning and end of each call.
  *
- * Calls that end by longjmp() never say so: they are what lies deeper than the stack is now. What
- * ends and is not on the list (it began before the runtime, in the parent of a fork, or on another
- * stack) is left alone. So a call that does end is measured or not, never mistaken for another.
+ * A thread keeps a list of its active calls. At the end of a call its duration is added to the
+ * record of the arc in KINF_LATENCIES, which an index in private memory finds.
+ *
+ * Calls left by longjmp() report no end; they are recognised because their frames lie below the
+ * current stack pointer. An end whose call is not on the list is ignored: that call began before
+ * the runtime, in the parent of a fork, or on another stack. So a call is measured or not, and
+ * never mistaken for another.
  *
  * A signal handler may run the same code on the same list at any instruction. It leaves the list as
- * deep as it was; so an entry is ours from the first store of the depth to the last.
+ * deep as it was, so an entry is ours from the first store of the depth to the last.
  *
- * The hooks take time themselves, which is measured at the start: one's own is taken off every
- * call, that of all calls below it besides. They do not always take the same, so that less may be
- * left than the bare calls take: those are then what is taken to be left. */
+ * The hooks take time themselves. Their cost is measured at the start. A call's own hooks are
+ * subtracted from its duration, and so are the hooks of all calls below it. The hooks do not always
+ * take the same time, so the rest may be less than the bare calls take; then the time of the bare
+ * calls is used. */
 #include "rt.h"
 
 #include <sys/mman.h>
@@ -22,29 +26,29 @@ void __cyg_profile_func_exit(void *function, void *call_site);
 
 enum {
 	DEEPEST = 1 << 16,
-	RECORDS = 64, /* in a block */
+	RECORDS = 64, /* records in a block */
 	SEARCHED = 256,
 	TRIALS = 16,
 	TRIAL_CALLS = 64,
-	FIRST_PLACES = 512, /* of an index */
+	FIRST_PLACES = 512, /* places in the first index */
 	GROWTH = 4,
 };
 
 struct timed_call {
 	uint64_t from, to, began, sp,
-		ended; /* ended: calls of the thread that had, when it began */
+		ended; /* ended: the thread's number of ended calls when this one began */
 };
 
-/* Records by arc: an open-addressing table, half full at most. A larger one takes its place, and it
- * stays where it is: a search in it may have been interrupted. */
+/* Finds records by arc: an open-addressing table, at most half full. When a larger one replaces it,
+ * the old one is not freed, because an interrupted search may still read it. */
 struct latency_index {
-	uint64_t mask, used; /* places - 1; taken */
+	uint64_t mask, used; /* number of places - 1; places taken */
 	struct kinf_latency *at[];
 };
 
-struct rt_latency {             /* of one thread */
-	uint32_t depth, beyond; /* beyond: calls that found no room */
-	uint32_t run;           /* rt.latency.run when it was begun */
+struct rt_latency {             /* calls of one thread */
+	uint32_t depth, beyond; /* beyond: active calls that did not fit on the list */
+	uint32_t run;           /* rt.latency.run when the list was begun */
 	uint64_t ended;
 	bool transient;              /* some record belongs to a module that may be unloaded */
 	struct latency_index *index; /* NULL before the first record */
@@ -136,7 +140,7 @@ static struct kinf_latency *find(const struct rt_latency *l, uint64_t from, uint
 	return NULL;
 }
 
-/* With the lock, as all that follows. */
+/* With the lock, like all functions that follow. */
 static void insert(struct latency_index *x, struct kinf_latency *r)
 {
 	uint64_t i = rt_hash(r->from, r->to) >> 4;
@@ -241,7 +245,7 @@ static struct rt_latency *list(void)
 		return NULL;
 	if (!t->latency)
 		t->latency = new_list();
-	else /* of a thread that is dead */
+	else /* inherited from a dead thread */
 		t->latency->depth = t->latency->beyond = 0;
 	l = rt_tls.latency = t->latency;
 	rt_unlock(mask);
@@ -254,7 +258,7 @@ static inline void begin(struct rt_latency *l, uint64_t to, uint64_t from, uint6
 	struct timed_call *c;
 
 	l->run = rt.latency.run;
-	while (depth && l->call[depth - 1].sp < sp) { /* left without an end */
+	while (depth && l->call[depth - 1].sp < sp) { /* left without reporting an end */
 		depth--;
 		l->beyond = 0;
 	}
@@ -330,11 +334,11 @@ void rt_latency_end(uint64_t to, uint64_t from)
 		end(rt_tls.latency, to, from, now);
 }
 
-/* ---- what it costs ---- */
+/* ---- the cost of measuring ---- */
 
 __attribute__((noinline)) static void bare(void) { __asm__ volatile("" ::: "memory"); }
 
-/* TRIAL_CALLS calls of nothing, in ticks. */
+/* Time of TRIAL_CALLS calls of an empty function, in ticks. */
 static uint64_t measure_calls(void)
 {
 	uint64_t best = UINT64_MAX;
@@ -350,14 +354,14 @@ static uint64_t measure_calls(void)
 	return best;
 }
 
-/* As seen from outside, in ticks, and as it sees itself, in ns; of TRIAL_CALLS: the best of several
- * trials. */
+/* Time that the hooks of TRIAL_CALLS calls take: *both, all of it, in ticks; *own, the part within
+ * the measured duration, in ns. The best of several trials. */
 static void measure_probes(struct rt_latency *l, uint64_t *both, uint64_t *own)
 {
 	struct kinf_latency *r = (struct kinf_latency *)(void *)&l->call[DEEPEST / 2];
 	struct latency_index *index = (struct latency_index *)(r + 1);
 	struct kinf_block *table = (struct kinf_block *)&index->at[1];
-	struct kinf_call *slot = (struct kinf_call *)table->payload; /* its only one: mask 0 */
+	struct kinf_call *slot = (struct kinf_call *)table->payload; /* the only slot: mask 0 */
 	struct rt_tls before = rt_tls;
 	void *where = (void *)(uintptr_t)measure_probes;
 
@@ -384,7 +388,7 @@ static void measure_probes(struct rt_latency *l, uint64_t *both, uint64_t *own)
 	rt_tls = before;
 }
 
-/* Both clocks at one moment: of several readings the one that nobody came into. */
+/* Reads both clocks at the same moment: the tightest of several readings. */
 static void read_both(uint64_t *t, uint64_t *ns)
 {
 	enum { READINGS = 8 };
@@ -422,7 +426,7 @@ void rt_latency_start(void)
 	if (!rt.options.latency || rt.latency.ns_x2_32 || rt.silent || !rt_lock(&mask))
 		return;
 	l = rt.latency.ns_x2_32 ? NULL : new_list();
-	if (l) { /* no signals meanwhile */
+	if (l) { /* all signals are blocked meanwhile */
 		measure_clock();
 		__atomic_store_n(&rt_gate.latency, 1, __ATOMIC_RELEASE);
 		measure_probes(l, &both, &own);

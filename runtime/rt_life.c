@@ -1,4 +1,4 @@
-/* rt_life.c - begin and end of the runtime in a process: at start, fork, exec, exit and crash. */
+/* rt_life.c - beginning and end of the runtime in a process: start, fork, exec, exit and crash. */
 #include "kinrt.h"
 #include "rt.h"
 
@@ -34,7 +34,7 @@ static void init(void *unused)
 	rt_init();
 }
 
-/* In `area`, which is for this call alone. */
+/* `area` belongs to this call alone. */
 static void call_saved(uint8_t area[RT_VECTORS], void (*f)(void *), void *arg)
 {
 	uint32_t mask = vectors_save(area);
@@ -50,7 +50,7 @@ void rt_call_saved(void (*f)(void *), void *arg)
 	call_saved(area, f, arg);
 }
 
-/* There may be several that find that nothing has begun, and one alone begins. */
+/* Several threads may find that the runtime has not begun; only one begins it. */
 static void init_saved(void)
 {
 	uint8_t area[RT_VECTORS] __attribute__((aligned(64)));
@@ -60,7 +60,8 @@ static void init_saved(void)
 
 /* ---- the beginning ---- */
 
-/* The kernel marks the name of a file that has none any more, or never had. */
+/* The length of a path without the mark that the kernel appends if the file has no name any
+ * more. */
 static size_t without_mark(const char *exe, size_t n)
 {
 	static const char mark[] = " (deleted)";
@@ -105,7 +106,7 @@ static const char *env(const char *name)
 	return NULL;
 }
 
-/* A text that the program has at `at`, which may be no address; false if it cannot be read. */
+/* Copies the program's string at `at`, which may be a bad address; false if it cannot be read. */
 static bool peek_text(uint64_t at, char *to, size_t size)
 {
 	size_t n = 0;
@@ -140,7 +141,7 @@ static bool has_runtime(const char *libraries)
 	return false;
 }
 
-/* Whether that environment, which may be no address, is certain to lack the runtime. */
+/* Whether that environment, perhaps a bad address, certainly lacks the runtime. */
 static bool lacks_runtime(char *const *envp)
 {
 	static const char name[] = "LD_PRELOAD=";
@@ -184,7 +185,8 @@ static void find_job(void)
 
 static void open_gate(void)
 {
-	/* Wiped by the kernel in children; older ones do without, and fork's handler does it. */
+	/* The kernel wipes the gate in forked children. Older kernels do not; there the fork
+	 * handler does it. */
 	SYS3(madvise, &rt_gate, sizeof(rt_gate), MADV_WIPEONFORK);
 	__atomic_store_n(&rt_gate.alive, 1, __ATOMIC_RELEASE);
 	rt_on();
@@ -201,7 +203,8 @@ void rt_init(void)
 		return;
 	rt.pid = (uint32_t)SYS0(getpid);
 	rt.ppid = (uint32_t)SYS0(getppid);
-	if (getauxval(AT_SECURE)) /* more rights than its user has: nothing may be asked of it */
+	if (getauxval(AT_SECURE)) /* the process has more privileges than its user, so it takes no
+				     settings */
 		rt_options_read(&rt.options, "start=off,gmon=off,arcs=off,blocks=off");
 	else
 		rt_options_read(&rt.options, env("KIN_OPTIONS"));
@@ -234,7 +237,7 @@ void rt_on(void)
 static void begin_anew(void)
 {
 	rt.forked = true;
-	if (rt.silent) { /* it may not even ask for its number */
+	if (rt.silent) { /* not even getpid() is allowed */
 		rt.header = NULL;
 		rt.n_extents = 0;
 		atomic_store(&rt.state, RT_OFF);
@@ -263,7 +266,8 @@ static void begin_anew(void)
 		rt.state = RT_READY;
 }
 
-/* Whether this is the process that it was. Only one thread can be here first: fork copies one. */
+/* Whether this is still the process that set the gate. Only one thread can get here first, because
+ * fork copies one thread. */
 static bool same_process(void)
 {
 	uint32_t wiped = 0;
@@ -321,7 +325,7 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 	if (rt.state != RT_STARTED || __atomic_load_n(&rt_gate.alive, __ATOMIC_ACQUIRE) != 1 ||
 	    rt.silent)
 		return;
-	/* a child of vfork is not the end of us */
+	/* a child of vfork does not end this process */
 	if ((uint32_t)SYS0(getpid) != rt.pid)
 		return;
 	rt_sample_own(true);
@@ -341,8 +345,8 @@ void rt_finish(enum kinf_end end, uint64_t detail)
 	rt_sample_own(false);
 }
 
-/* Whether this process has a file that is to say what becomes of it: a child of vfork has none, nor
- * has a forked one that counted nothing. */
+/* Whether this process has a file that must record its end. A child of vfork has none, nor has a
+ * forked child that counted nothing. */
 static bool has_end(void)
 {
 	return rt.state == RT_STARTED && !rt.silent && same_process() &&
@@ -411,7 +415,7 @@ __attribute__((constructor(101))) static void begin(void)
 	rt_sample_begin();
 }
 
-/* For systems without on_exit(), and static programs, whose destructors run after it. */
+/* For systems without on_exit(), and for static programs, whose destructors run after it. */
 __attribute__((destructor(101))) static void finish(void)
 {
 	uint64_t detail = rt.header ? rt.header->end_detail : 0;
@@ -428,7 +432,7 @@ RT_EXPORT _Noreturn void _exit(int status)
 
 RT_EXPORT _Noreturn void _Exit(int status) { _exit(status); }
 
-/* ---- the program's own wishes ---- */
+/* ---- requests by the program ---- */
 
 void kinrt_start(void)
 {
@@ -438,7 +442,7 @@ void kinrt_start(void)
 		return;
 	rt.paused = false;
 	if (rt.state == RT_OFF &&
-	    !rt.header) { /* it has more rights than its user, and wants it all the same */
+	    !rt.header) { /* more privileges than its user, and yet the program asks for it */
 		rt.options.arcs = rt.options.blocks = true;
 		atomic_store(&rt.state, RT_READY);
 	}

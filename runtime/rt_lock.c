@@ -1,6 +1,5 @@
-/* rt_lock.c - the one lock of the runtime, held with signals blocked; a holder that died gives it
- * up.
- * */
+/* rt_lock.c - the runtime's only lock, held with signals blocked. A dead holder's lock is taken
+ * over. */
 #include "rt.h"
 
 #include <errno.h>
@@ -8,16 +7,17 @@
 #include <signal.h>
 #include <time.h>
 
-/* Waiters are woken when the lock is released, and check ever more seldom themselves: a slow holder
- * (a full disk, a debugger) is not slowed down further by hundreds of threads that check. */
+/* Waiters are woken when the lock is released. Their own checks become rarer, so that hundreds of
+ * threads do not slow down a slow holder (a full disk, a debugger) any further. */
 enum {
 	FIRST_MS = 10,
 	LONGEST_MS = 320,
-	PATIENCE_MS = 3000, /* of waiting for the same holder to do anything */
-	TRIES = 3000,       /* it passes from one to the next, and never comes here */
+	PATIENCE_MS = 3000, /* ms that all waits without being woken may take */
+	TRIES = 3000,       /* attempts; a bound for a lock that always passes on to somebody
+			       else */
 };
 
-/* The holder may have been killed: it can be a child of vfork. */
+/* The holder may have been killed, for example if it was a child of vfork. */
 static bool is_dead(uint32_t tid) { return tid && SYS2(tkill, tid, 0) == -ESRCH; }
 
 static bool waits_in_vain(uint32_t holder, int ms)
@@ -31,7 +31,7 @@ static bool waits_in_vain(uint32_t holder, int ms)
 	return err == -ETIMEDOUT;
 }
 
-/* Signals are blocked. */
+/* With signals blocked. */
 static bool take(uint32_t me)
 {
 	int pause = FIRST_MS, waited = 0;

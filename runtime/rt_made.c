@@ -1,10 +1,10 @@
-/* rt_made.c - code made at run time: executable memory that the loader knows nothing of. Also code
- * of a module that the program has mapped once more, as V8 does to have it near its own.
+/* rt_made.c - code made at run time: executable memory that the loader does not know. This includes
+ * code of a module that the program maps once more, as V8 does to have it near its own code.
  *
- * Where there is some stands in the kernel's list of mappings, which is read when an address is met
- * that no module has. Reading it takes a tenth of a millisecond, so it is not read again before
- * many times as long has passed: what comes in between is not known to be code. Regions stay in the
- * list when they are unmapped, and are written as modules of their own. */
+ * Such regions are found in the kernel's list of mappings. The list is read when an address lies in
+ * no known module. Reading takes a tenth of a millisecond, so the list is read again only after a
+ * multiple of that time; until then new addresses are not known to be code. Regions stay on our
+ * list when they are unmapped. In the file they are modules of their own. */
 #include "rt.h"
 
 #include <fcntl.h>
@@ -12,26 +12,28 @@
 
 enum {
 	MOST = 1024,      /* regions */
-	BUFFER = 8 << 10, /* a line has a path at most */
+	BUFFER = 8 << 10, /* bytes; a line contains at most one path */
 	LOWEST = 4096,
-	HIGHEST_BITS = 56, /* of user addresses on any machine */
+	HIGHEST_BITS = 56, /* bits of user addresses on any machine */
 	LINES = 256,
-	RESTS = 32,        /* times what reading took, until it is read again, */
-	MOST_RESTS = 4096, /* and this where it had nothing new ever again */
+	RESTS = 32,        /* pause after a reading that found something, as a multiple of the
+			      reading's duration */
+	MOST_RESTS = 4096, /* the longest pause: it doubles with each reading that finds nothing
+			      new */
 };
 
-static const char anonymous[] = "//anon"; /* as the kernel's events of mappings have it */
+static const char anonymous[] = "//anon"; /* the same name as in the kernel's mmap events */
 
-/* A line of the list. */
+/* One line of the list of mappings. */
 struct mapping_line {
 	uint64_t start, end;
 	bool executable;
-	uint64_t offset, inode; /* inode: with the device; 0: no file */
-	const char *path;       /* "" if there is none */
+	uint64_t offset, inode; /* inode: combined with the device; 0: no file */
+	const char *path;       /* "": no path */
 	size_t path_size;
 };
 
-/* ---- what is known ---- */
+/* ---- known regions ---- */
 
 static const struct rt_module *find(uint64_t addr)
 {
@@ -87,7 +89,7 @@ static void write_region(struct rt_module *m)
 {
 	rt_module_write(m);
 	if (m->record)
-		m->record->mapped_at = 0; /* it was met before it was looked for */
+		m->record->mapped_at = 0; /* the code existed before we looked for it */
 }
 
 static void extend(struct rt_module *m, uint64_t start, uint64_t end)
@@ -102,7 +104,7 @@ static void extend(struct rt_module *m, uint64_t start, uint64_t end)
 	}
 }
 
-/* One that the line continues or overlaps. */
+/* The region of anonymous code that the line continues or overlaps. */
 static struct rt_module *neighbour(const struct mapping_line *l)
 {
 	for (struct rt_module *m = rt.made.regions; m; m = m->next)
@@ -163,7 +165,7 @@ static void add_dump(const struct mapping_line *l)
 					     .name = path });
 }
 
-/* Code of modules, as the list has it. */
+/* Lines of the list that map code of modules. */
 static struct {
 	struct module_line {
 		struct rt_module *module;
@@ -269,7 +271,7 @@ static void read_line(const char *s, const char *end)
 
 static void read_lines(long fd)
 {
-	static char buffer[BUFFER]; /* under the lock */
+	static char buffer[BUFFER]; /* guarded by the lock */
 	size_t have = 0;
 	long n;
 
@@ -305,7 +307,7 @@ static void look(void)
 	atomic_store(&rt.made.next_ns, end + rt.made.rests * (end - start));
 }
 
-/* ---- */
+/* ---- interface ---- */
 
 const struct rt_module *rt_made_at(uint64_t addr)
 {

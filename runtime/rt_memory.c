@@ -6,8 +6,9 @@
 #include <sys/uio.h>
 
 #ifndef RT_STATIC
-/* Compilers call it to clear large structures, whatever they are told: not the C library's, which
- * may use vector registers. A static program has no other. */
+/* Compilers call memset() to clear large structures even if told not to. The C library's may use
+ * vector registers, so the runtime has its own. In a static program the symbol is the C
+ * library's. */
 void *memset(void *at, int c, size_t n);
 void *memset(void *at, int c, size_t n)
 {
@@ -39,7 +40,8 @@ void *rt_memory(size_t size)
 		left = CHUNK;
 	}
 	p = at;
-	left -= size; /* first: a child that is forked in between has less, not what is not there */
+	left -= size; /* before the pointer: a child forked in between then has less memory left,
+			 never memory that is not there */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	at += size;
 	return p;

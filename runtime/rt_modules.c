@@ -1,5 +1,5 @@
-/* rt_modules.c - the program and its libraries: their build-ids, names and call-frame information,
- * as records of the file. */
+/* rt_modules.c - the program and its libraries: build-ids, names and call-frame information, as
+ * records of the file. */
 #include "rt.h"
 
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ static const char *path_of(const struct rt_module *m)
 	return m->flags & KINF_MODULE_MAIN ? rt.exe : m->name;
 }
 
-/* ---- what the loader's program headers say ---- */
+/* ---- reading the loader's program headers ---- */
 
 static void find_build_id(struct rt_module *m, const ElfW(Phdr) * p)
 {
@@ -103,7 +103,7 @@ static void set_hash(struct rt_module *m)
 
 static uint64_t padded(uint64_t n) { return (n + 7) & ~(uint64_t)7; }
 
-/* Names of the loader may be relative to where the program was started. */
+/* The loader's names may be relative to the directory in which the program was started. */
 static uint64_t cwd_size(const struct rt_module *m)
 {
 	const char *path = path_of(m);
@@ -162,7 +162,7 @@ void rt_modules_start(void)
 {
 	struct rt_module *m;
 
-	/* In the order of loading, the program first: the list is newest first. */
+	/* Write records in the order of loading, the program first: the list is newest first. */
 	for (m = rt.active; m; m = m->next)
 		m->record = NULL;
 	for (;;) {
@@ -181,8 +181,8 @@ void rt_modules_start(void)
 
 /* ---- the list ---- */
 
-/* A file that was mapped before has the same first id; mapped in the very same place, with nothing
- * else there in between, it goes on with its record. */
+/* An earlier mapping of the same file. It gives `m` its first id. If it was at the same address and
+ * nothing else was mapped there since, `m` continues its record. */
 static struct rt_module *known_before(const struct rt_module *m)
 {
 	for (struct rt_module *o = rt.all; o; o = o->older)
@@ -288,7 +288,7 @@ static void describe(const struct dl_find_object *o, struct rt_module *m)
 }
 #endif
 
-/* ---- what was unmapped ---- */
+/* ---- unmapped modules ---- */
 
 bool rt_module_is_gone(const struct rt_module *m)
 {
@@ -305,7 +305,7 @@ bool rt_module_is_gone(const struct rt_module *m)
 #endif
 }
 
-/* With the lock: those that are gone, and `replaced`, if that is not NULL. */
+/* With the lock: retires modules that are gone, and `replaced` unless NULL. */
 static void retire_gone(const struct rt_module *replaced)
 {
 	struct rt_module *newer = NULL;
@@ -318,7 +318,8 @@ static void retire_gone(const struct rt_module *replaced)
 		rt_retire(m);
 		if (m->record)
 			m->record->unmapped_at = rt.epoch + 1;
-		if (newer) /* who walks over m goes on to those behind it */
+		if (newer) /* m->next stays: a thread that is walking over m still reaches the
+			      rest */
 			newer->next = m->next;
 		else
 			atomic_store(&rt.active, m->next);
@@ -340,14 +341,14 @@ void rt_modules_retire(void)
 }
 
 #if HAVE_FIND_OBJECT
-/* Under the lock, and not on the program's stack, which may have no room. */
+/* Guarded by the lock; not on the program's stack, which may have no room. */
 static struct {
 	struct module_question question;
 	struct rt_module module;
 } scratch;
 
-/* Whether another file is mapped in its place; the loader may well use the same memory for it. The
- * module at `addr` is there: somebody executes it. */
+/* Whether another file is now mapped in the module's place; the loader may reuse the same memory
+ * for its structures. There is a module at `addr`, because a thread executes code there. */
 static bool is_replaced(const struct rt_module *m, uint64_t addr)
 {
 	scratch.question = (struct module_question){ .addr = addr };
@@ -372,8 +373,8 @@ static void retire_if_gone(void *arg)
 }
 #endif
 
-/* Whether the module known at `addr` is gone. The program's dlclose() is not the only way: the C
- * library unloads what iconv() and the like had loaded by itself. */
+/* Whether the module known at `addr` is gone. dlclose() by the program is not the only way: the C
+ * library itself unloads modules that it loaded for iconv() and the like. */
 static bool has_gone(const struct rt_module *m, uint64_t addr)
 {
 #if HAVE_FIND_OBJECT
@@ -383,7 +384,7 @@ static bool has_gone(const struct rt_module *m, uint64_t addr)
 
 	if (!_dl_find_object || !m->transient || rt.silent || !rt_lock(&mask))
 		return false;
-	if (rt_module_at(addr) == m) /* nobody was faster */
+	if (rt_module_at(addr) == m) /* no other thread has retired it */
 		rt_call_saved(retire_if_gone, &look);
 	rt_unlock(mask);
 	return rt.epoch != before;
@@ -394,7 +395,7 @@ static bool has_gone(const struct rt_module *m, uint64_t addr)
 #endif
 }
 
-/* ---- what is not known yet ---- */
+/* ---- unknown addresses ---- */
 
 struct rt_module *rt_module_learn(uint64_t addr)
 {
@@ -423,7 +424,8 @@ struct rt_module *rt_module_learn(uint64_t addr)
 	return m;
 }
 
-/* glibc alone has namespaces; the program has no name there. */
+/* Whether this is the program's namespace: in others the first module is not the program. Only
+ * glibc has namespaces. */
 static bool is_program(const struct dl_phdr_info *first)
 {
 #ifdef __GLIBC__
@@ -446,7 +448,7 @@ static int at_start(struct dl_phdr_info *info, size_t size, void *arg)
 		from_headers(info->dlpi_addr, info->dlpi_name, info->dlpi_phdr, info->dlpi_phnum);
 
 	(void)size;
-	if (s->first) { /* the program, whatever name it has */
+	if (s->first) { /* the first module is the program, whatever its name */
 		m.flags = KINF_MODULE_MAIN;
 		s->is_program = is_program(info);
 	}

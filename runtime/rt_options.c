@@ -15,7 +15,7 @@ const char *rt_option(const struct rt_options *o, const char *name, size_t *size
 {
 	const char *at = o->text, *found = NULL;
 
-	while (*at) { /* the last one counts */
+	while (*at) { /* the last one of several counts */
 		size_t skip, n = 0;
 		bool mine = named(at, name, &skip);
 

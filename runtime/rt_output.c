@@ -1,4 +1,4 @@
-/* The name of the file. */
+/* rt_output.c - the name of the output file. */
 #include "rt.h"
 
 #include <time.h>
@@ -43,7 +43,7 @@ static bool has(const char *template, size_t n, char what)
 	return false;
 }
 
-/* One file for each rank of a job, whose processes are given the same name. */
+/* Whether the rank must be added: the processes of a job are all given the same name. */
 static bool needs_rank(const char *template, size_t n)
 {
 	size_t base = n;
@@ -54,8 +54,8 @@ static bool needs_rank(const char *template, size_t n)
 	       !has(template, n, 'r') && !job_is_named(template + base, n - base, rt.rank - 1);
 }
 
-/* `attempt` 0: the name as it was asked for, with the rank; 1: with the process id, 2 and on: and
- * the time in it. */
+/* `attempt` 0: the requested name, with the rank; 1: plus the process id; 2 and more: plus the
+ * time. */
 void rt_output_path(int attempt)
 {
 	struct text t = { .at = rt.path, .size = sizeof(rt.path) };

@@ -1,13 +1,14 @@
-/* rt_python.c - functions of Python scripts, of versions that have no way to write them down.
+/* rt_python.c - functions of Python scripts, for versions of Python that cannot write a perf map.
  *
- * The interpreter keeps its own list of frames. For each activation of its loop there is a small
- * struct on the C stack, which tells which frames it runs: the frame of the stack walk that holds
- * the struct is the loop's, and the functions come after it, as callers. Those structs, frames and
- * the names they lead to are read through the kernel, which says no where nothing is; what does not
- * have the type it must have is left out. Nothing of the interpreter is called or changed.
+ * The interpreter keeps its own list of frames. Each activation of its evaluation loop has a small
+ * struct on the C stack, which leads to the Python frames that the loop runs. The C frame that
+ * contains the struct is the loop's; the Python functions are inserted after it, as callers. These
+ * structs, frames and names are read through the kernel, which returns an error for unmapped
+ * memory; an object that does not have the expected type is left out. No function of the
+ * interpreter is called and nothing in it is changed.
  *
- * A function gets an address below all memory, two bytes long, so that it can stand in stacks like
- * code; its name goes to the file when it is first met (KINF_MADE). */
+ * Each function gets an address below all mapped memory, two bytes long, so that it can stand in
+ * stacks like code. Its name is written to the file when it is first seen (KINF_MADE). */
 #include "rt.h"
 
 #include <dlfcn.h>
@@ -15,39 +16,40 @@
 #include <sys/uio.h>
 
 enum {
-	FIRST = KINF_PYTHON, /* addresses of functions, */
-	EACH = 2,            /* bytes of one */
+	FIRST = KINF_PYTHON, /* address of the first function */
+	EACH = 2,            /* bytes per function */
 	MOST = 1 << 14,      /* functions */
 	SLOTS = 2 * MOST,
 	MOST_THREADS = 512,
 	NAMES_BLOCK = 16 << 10,
-	TEXT_MAX = 1000, /* bytes of a name, of a file's */
+	TEXT_MAX = 1000, /* bytes of a function's name, and of a file's name */
 };
 _Static_assert(FIRST + MOST * EACH <= KINF_PYTHON_END, "below all memory");
 
 /* Offsets in bytes, on all machines with 8-byte long and pointers. */
 struct rt_python_layout {
-	uint16_t interpreter; /* in _PyRuntime: the first one */
+	uint16_t interpreter; /* in _PyRuntime: the first interpreter */
 	uint16_t threads;     /* in an interpreter: its first thread */
-	uint16_t next, loop;  /* in a thread: the next one; of which loop it is in */
-	uint16_t loop_before; /* in what a loop has on the stack: that which it was called from */
-	/* The innermost frame is in the loop's, or, one for each loop, in the thread. */
+	uint16_t next, loop;  /* in a thread: the next thread; its current loop */
+	uint16_t loop_before; /* in a loop's struct on the stack: the loop that called it */
+	/* The innermost frame: per loop, in its struct (in_loop), or one for all, in the thread. */
 	bool in_loop;
 	uint16_t frame;
-	uint16_t before, code; /* in a frame: its caller, its code */
-	uint16_t is_first;   /* in a frame: a byte that says that its loop began with it; 0: all */
-	uint16_t name, file; /* in a code: two strings */
+	uint16_t before, code; /* in a frame: its caller; its code object */
+	uint16_t is_first;     /* in a frame: a byte, not 0 if its loop began with this frame; 0:
+				  every frame has its own loop */
+	uint16_t name, file;   /* in a code object: two strings */
 };
 
 enum {
-	CODE_SIZE = RT_PYTHON_CODE, /* of a code what is read */
-	TYPE_AT = 8,                /* of any object */
-	FRAME_WORDS = 9,            /* of a frame what is read, */
-	THREAD_WORDS = 8,           /* and of a thread */
+	CODE_SIZE = RT_PYTHON_CODE, /* bytes to read of a code object */
+	TYPE_AT = 8,                /* offset of the type in any object */
+	FRAME_WORDS = 9,            /* words to read of a frame */
+	THREAD_WORDS = 8,           /* words to read of a thread */
 };
 
 struct python_function {
-	uint64_t code, name, file; /* objects */
+	uint64_t code, name, file; /* addresses of objects */
 };
 
 struct rt_functions {
@@ -56,9 +58,9 @@ struct rt_functions {
 	uint32_t n;
 };
 
-/* ---- finding it ---- */
+/* ---- finding the interpreter ---- */
 
-#ifdef RT_STATIC /* nobody's interpreter */
+#ifdef RT_STATIC /* there is no interpreter in a static program */
 
 void rt_python_init(void) {}
 
@@ -93,11 +95,11 @@ static const struct rt_python_layout v3_11 = {
 
 static const struct rt_python_layout *layout_of(void)
 {
-	const unsigned long *version = dlsym(RTLD_DEFAULT, "Py_Version"); /* from 3.11 on */
+	const unsigned long *version = dlsym(RTLD_DEFAULT, "Py_Version"); /* exists since 3.11 */
 
 	if (version)
 		return *version >> 16 == 0x30b ? &v3_11 : NULL;
-	return dlsym(RTLD_DEFAULT, "Py_NewRef") ? &v3_10 : NULL; /* from 3.10 on */
+	return dlsym(RTLD_DEFAULT, "Py_NewRef") ? &v3_10 : NULL; /* exists since 3.10 */
 }
 
 void rt_python_init(void)
@@ -164,7 +166,7 @@ static bool put_text(struct text *t, uint64_t object)
 	if (!rt_peek(object, &head, sizeof(head)) || head.type != rt.python.text_type ||
 	    !(head.state & COMPACT))
 		return false;
-	size = head.state >> 2 & 7; /* of a character */
+	size = head.state >> 2 & 7; /* bytes per character */
 	n = head.size < TEXT_MAX ? head.size : TEXT_MAX;
 	if ((size != 1 && size != 2 && size != 4) ||
 	    (n && !rt_peek(object + (head.state & ASCII ? ASCII_AT : OTHERS_AT), bytes, n * size)))
@@ -180,7 +182,7 @@ static bool put_text(struct text *t, uint64_t object)
 
 /* ---- in the file, with the lock ---- */
 
-/* All of their addresses. */
+/* Writes a module that covers the addresses of all Python functions. */
 static bool put_region(void)
 {
 	static struct rt_module region;
@@ -247,7 +249,7 @@ static bool make_table(void)
 	return true;
 }
 
-/* With the lock. Its address; 0: it has no name. */
+/* With the lock. The function's address; 0: it has no name. */
 static uint64_t add_function(const struct python_function *f)
 {
 	static char buffer[8 * TEXT_MAX + 8];
@@ -272,7 +274,8 @@ static uint64_t add_function(const struct python_function *f)
 	return FIRST + (uint64_t)(t->n - 1) * EACH;
 }
 
-/* The address of the code with these words, as a return address: plus one. 0: it has none. */
+/* The return address (address + 1) of the function with this code object, whose contents are
+ * `words`; 0: none. */
 static uint64_t address_of(uint64_t code, const uint64_t *words)
 {
 	const struct rt_python_layout *l = rt.python.layout;
@@ -297,8 +300,8 @@ static uint64_t address_of(uint64_t code, const uint64_t *words)
 
 /* ---- a walk ---- */
 
-/* The innermost loop of the thread whose stack begins at sp: of all threads' loops the one that is
- * least far up. */
+/* Finds the innermost loop of the thread whose stack pointer is sp: of all threads' loops the one
+ * at the lowest address above sp. */
 static void find_loop(struct rt_python_walk *w, uint64_t sp)
 {
 	const struct rt_python_layout *l = rt.python.layout;
@@ -326,7 +329,7 @@ void rt_python_begin(struct rt_python_walk *w, uint64_t sp)
 		find_loop(w, sp);
 }
 
-/* Frames of later versions lie one behind the other. */
+/* Frames of later versions lie next to each other in memory, so a whole chunk is read. */
 static bool read_frame(struct rt_python_walk *w, uint64_t frame, uint64_t *words, size_t size)
 {
 	uint64_t chunk = frame & ~(uint64_t)(sizeof(w->chunk) - 1), skip = frame - chunk;
@@ -362,7 +365,7 @@ uint32_t rt_python_functions(struct rt_python_walk *w, unwind_read *read, void *
 		is_last = !l->is_first || ((const uint8_t *)words)[l->is_first];
 		frame = words[l->before / 8];
 	}
-	/* Otherwise the loop is about to begin or to end. */
+	/* Without a last frame the loop was just beginning or ending. */
 	w->is_torn |= !is_last;
 	if (l->in_loop && before && (!read(arg, before + l->frame, &outer) || outer != frame))
 		w->n = first;
@@ -371,8 +374,8 @@ uint32_t rt_python_functions(struct rt_python_walk *w, unwind_read *read, void *
 	return w->n - first;
 }
 
-/* Reads the codes of up to RT_PYTHON_AT_ONCE frames at once, of neighbours that are alike one,
- * since what takes time is to call the kernel. How many frames these were. */
+/* Names up to RT_PYTHON_AT_ONCE frames with one system call, which is what takes the time. Adjacent
+ * frames with the same code count as one. Returns the number of frames named. */
 static uint32_t name_some(struct rt_python_walk *w, uint32_t from, uint64_t *pc)
 {
 	struct iovec local[RT_PYTHON_AT_ONCE], remote[RT_PYTHON_AT_ONCE];
@@ -413,7 +416,7 @@ uint32_t rt_python_end(struct rt_python_walk *w, bool whole, uint64_t *pc, uint3
 	for (uint32_t i = 0; i < w->n && !is_torn;)
 		i += name_some(w, i, pc);
 	for (uint32_t i = 0; i < n && w->n; i++) {
-		if (pc[i] || !i) /* a call of nothing begins with 0, too */
+		if (pc[i] || !i) /* a call through a null pointer also begins with 0 */
 			pc[kept++] = pc[i];
 		else if (i < first)
 			--*doubtful;

@@ -1,12 +1,12 @@
-/* Libraries come and go, and others take their place. What was counted in one that is gone moves to
- * KINF_RETIRED_ARCS, by module and link-time address; the same file mapped again adds to the same.
- */
+/* rt_retire.c - counts of unloaded libraries. Other libraries may take their addresses, so the
+ * counts move to KINF_RETIRED_ARCS and its siblings, by module and link-time address. If the same
+ * file is mapped again, its counts are added to the same slots. */
 #include "rt.h"
 
 enum { FIRST_SLOTS = 128, GROWTH = 4 };
 
-/* A table of the type in *last with room for one more: slots of `size` bytes, the last one that was
- * made. */
+/* A table of that type with room for one more slot of `size` bytes. *last is the newest one of the
+ * type; it is replaced if full. */
 static struct kinf_block *with_room(struct kinf_block **last, enum kinf_type type, uint64_t size)
 {
 	struct kinf_block *b = *last;
@@ -23,7 +23,8 @@ static struct kinf_block *with_room(struct kinf_block **last, enum kinf_type typ
 	return b;
 }
 
-/* The place of an address that outlives its mapping. */
+/* Makes an address outlive its mapping: returns the module's id, and turns *addr into a link-time
+ * address. 0: no module. */
 static uint32_t place(uint64_t *addr)
 {
 	const struct rt_module *m = rt_module_at(*addr);
@@ -149,14 +150,14 @@ static void retire_latency(struct kinf_latency *l, uint32_t thread)
 			rt_latency_forget(t, l);
 }
 
-/* ---- what is in a module ---- */
+/* ---- counts inside a module ---- */
 
 static bool within(const struct rt_module *m, uint64_t addr)
 {
 	return addr >= m->start && addr < m->end;
 }
 
-/* Whether the arc is the module's; then its calls are moved away. */
+/* Whether the arc begins or ends in the module; then its calls are moved away. */
 static bool move_arc(const struct rt_module *m, const struct kinf_arc *a)
 {
 	if (!a->to || (!within(m, a->from) && !within(m, a->to)))
@@ -203,7 +204,8 @@ static void retire_latencies(const struct rt_module *m, struct kinf_block *b)
 			retire_latency(l, b->thread);
 }
 
-/* The slot is found again if the library comes back to the same place, and else stays unused. */
+/* If the library is loaded at the same place again its slot is found again; otherwise it stays
+ * unused. */
 static void retire_counts(const struct rt_module *m, struct kinf_block *b)
 {
 	struct kinf_count *s = (struct kinf_count *)b->payload;
@@ -216,7 +218,8 @@ static void retire_counts(const struct rt_module *m, struct kinf_block *b)
 		}
 }
 
-/* Nobody is in a function of `m`, so nobody is at these slots, whichever thread's they are. */
+/* No thread is in a function of `m`, so no thread is using these slots, whichever thread owns
+ * them. */
 void rt_retire(const struct rt_module *m)
 {
 	struct kinf_block *b = NULL;

@@ -1,18 +1,19 @@
-/* CPU time, by the clock. Each thread has a timer of the kernel's on its own CPU clock, which sends
- * it a signal; the handler asks that clock how much time has passed since the last sample, and that
- * is what the sample stands for. Where the kernel looks at such timers with its tick alone there
- * are fewer samples than were asked for, and each stands for more.
+/* rt_sample.c - samples CPU time, by the clock.
  *
- * The signal is one that is ignored unless somebody handles it: whoever resets it, or inherits one
- * that is pending, is not killed by it; and debuggers let it pass. If the program has a use for it,
- * a real-time signal takes its place.
+ * Each thread has a kernel timer on its own CPU clock, which sends it a signal. The handler reads
+ * that clock: the time since the last sample is the weight of this one. Kernels that check such
+ * timers only at their tick deliver fewer samples than requested, each with a larger weight.
  *
- * The handler leaves the program's stack at once: that may be a small one for signals, or nearly
- * full, and has had to take the kernel's frame already.
+ * The signal is one that is ignored by default. So a process that resets it, or inherits a pending
+ * one, is not killed by it, and debuggers let it pass. If the program uses that signal itself, a
+ * real-time signal replaces it.
  *
- * Timers are not inherited by forked children and do not survive exec; the signal is blocked in all
- * places that hold rt_lock(). What no sample accounts for (signals were blocked, timers refused)
- * is the difference between cpu_ns and sampled_ns in the file. */
+ * The handler leaves the program's stack at once: that may be a small signal stack, or nearly full,
+ * and already holds the kernel's frame.
+ *
+ * Timers are not inherited by forked children and do not survive exec. The signal is blocked
+ * wherever rt_lock() is held. CPU time without samples (signals were blocked, timers refused) is
+ * the difference between cpu_ns and sampled_ns in the file. */
 #include "rt.h"
 
 #include <errno.h>
@@ -26,13 +27,14 @@
 enum {
 	DEFAULT_HZ = 1000,
 	MOST_HZ = 100000,
-	FIRST = SIGURG, /* of the signals to choose from, */
-	SECOND = 62,    /* and so on down to the last one; others start with the highest */
+	FIRST = SIGURG, /* the signal to try first */
+	SECOND = 62,    /* then from here down to LAST; other software starts with the highest */
 	LAST = 35,
-	GENUINE = 8,   /* signals of others that are given back at most */
-	SWEEP = 2,     /* threads looked at when one is added */
-	PATIENCE = 64, /* ticks that a sample may stand for: threads that run in short bursts are
-			  seldom met by a tick. After more than that, signals were blocked */
+	GENUINE = 8,   /* pending signals of others that drain() can give back */
+	SWEEP = 2,     /* threads checked when one is added */
+	PATIENCE = 64, /* ticks that a sample may stand for. A tick seldom meets threads that run in
+			  short bursts. After more ticks than this, signals must have been
+			  blocked */
 };
 static const uint64_t second_ns = 1000000000;
 static const uint64_t tell_every_ns = 250000000;
@@ -40,7 +42,7 @@ static const char signal_taken[] = "sampling ended when the program took the sig
 
 static void on_signal(int signal, siginfo_t *info, void *context);
 
-/* Emulators (qemu 7.2) have a restorer before the mask on machines whose kernel has none. */
+/* qemu 7.2 expects a restorer before the mask, even on machines whose kernel has none. */
 struct padded_action {
 	struct rt_action action;
 	uint64_t mask;
@@ -66,7 +68,7 @@ long rt_action_get(int signal, struct rt_action *ret)
 
 /* ---- clocks and timers ---- */
 
-/* The CPU clock of any thread of this process, as the kernel numbers them. */
+/* The CPU clock of a thread of this process, in the kernel's numbering. */
 static int clock_of(uint32_t tid) { return (int)(~tid << 3 | 6); }
 
 static struct timespec span_of(uint64_t ns)
@@ -83,7 +85,7 @@ static long set_timer(int32_t timer, uint64_t first_ns)
 	return SYS4(timer_settime, timer - 1, 0, &t, NULL);
 }
 
-/* The program may have reset or taken the signal by a system call of its own. */
+/* False if the program has reset or taken the signal by a direct system call. */
 static bool has_handler(void)
 {
 	struct rt_action a;
@@ -91,7 +93,7 @@ static bool has_handler(void)
 	return rt_action_get(rt.sampling.signal, &a) || a.handler == on_signal;
 }
 
-/* 0 and *timer, or -errno. */
+/* Creates a timer: 0 and *timer, or -errno. */
 static long new_timer(uint32_t tid, int32_t *timer)
 {
 	struct sigevent e = { .sigev_signo = rt.sampling.signal,
@@ -109,14 +111,14 @@ static long new_timer(uint32_t tid, int32_t *timer)
 	if (err)
 		return err;
 	*timer = id + 1;
-	/* The first time at once, that is with the first tick: a thread that lives for less than
-	 * the period is met as often as its share of the time calls for. */
+	/* The first expiry is immediate, that is at the first tick: so a thread that lives for less
+	 * than a period is sampled as often as its share of CPU time requires. */
 	return set_timer(*timer, 1);
 }
 
-/* The next sample comes half a period earlier or later at most, by chance: a program that does its
- * things in step with the period would be met at the same ones each time. The tick adds half of
- * itself; one that is longer than the period leaves nothing to choose. */
+/* Moves the next sample by up to half a period, at random. A program that works in step with the
+ * period would else be sampled at the same point each time. The tick itself adds half a tick of
+ * chance, and if it is longer than the period there is nothing to vary. */
 static void vary(struct rt_clock *c)
 {
 	uint64_t period = rt.sampling.period_ns;
@@ -143,7 +145,7 @@ static void arm(struct rt_thread *t)
 		rt_error("timer for sampling", err);
 }
 
-/* With the signal blocked: takes what was sent before its timer was gone, and nobody else's. */
+/* With the signal blocked: removes pending signals of deleted timers, and no others. */
 static void drain(void)
 {
 	const struct timespec now = { 0 };
@@ -163,7 +165,7 @@ static bool is_alive(const struct rt_thread *t)
 	return !t->clock.ended && SYS3(tgkill, rt.pid, t->tid, 0) != -ESRCH;
 }
 
-/* Timers of threads that ended without our noticing. */
+/* Deletes timers of threads that ended unnoticed. */
 static void sweep(void)
 {
 	for (int i = 0; i < SWEEP; i++) {
@@ -179,12 +181,13 @@ static void sweep(void)
 
 /* ---- a sample ---- */
 
-/* A signal of this number that is not the timer's: what it would have done without us. */
+/* A signal of this number that no timer of ours sent: gives it the effect that it has without
+ * us. */
 static void not_ours(int signal)
 {
 	const struct rt_action by_default = { 0 };
 
-	if (signal == FIRST) /* nothing */
+	if (signal == FIRST) /* ignored by default */
 		return;
 	SYS4(rt_sigaction, signal, &by_default, NULL, 8);
 	SYS3(tgkill, rt.pid, SYS0(gettid), signal);
@@ -197,8 +200,8 @@ static void tell_cpu_time(struct rt_thread *t, uint64_t now)
 	rt.header->cpu_ns = rt_now_ns(CLOCK_PROCESS_CPUTIME_ID) - rt.sampling.excluded_ns;
 }
 
-/* Threads that end leave the time since their last sample behind: one that a tick meets for the
- * first time stands for those, too. */
+/* The CPU time that ended threads left after their last samples. The first sample of a new thread
+ * stands for it, too. */
 static uint64_t inherited(struct rt_thread *t)
 {
 	uint64_t owed, rest;
@@ -212,7 +215,8 @@ static uint64_t inherited(struct rt_thread *t)
 	return owed - rest;
 }
 
-/* CPU time since the last sample, if it can have been spent here. */
+/* CPU time since the last sample. If it exceeds most_ns, signals were blocked, and the sample only
+ * gets the time of one period or tick. */
 static uint64_t weight_of(struct rt_thread *t, uint64_t now)
 {
 	uint64_t weight = now - t->clock.last_ns;
@@ -244,7 +248,7 @@ struct tick {
 	const void *context;
 };
 
-/* On a stack of ours. */
+/* Runs on the runtime's own stack. */
 static void take_sample(void *arg)
 {
 	const struct tick *tick = arg;
@@ -261,13 +265,13 @@ static void take_sample(void *arg)
 	rt_tls.sampling = false;
 }
 
-/* Stack for the first sample of a thread that was not announced; one at a time. */
+/* Stack for the first sample of a thread that was not announced; one thread at a time. */
 static struct {
 	rt_flag taken;
 	_Alignas(16) uint8_t stack[RT_OWN_STACK];
 } spare;
 
-/* All other signals are blocked, so nothing leaves this by longjmp(). */
+/* All other signals are blocked, so no handler can leave this one by longjmp(). */
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	struct tick tick = { info, context };
@@ -284,7 +288,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	else if (atomic_compare_exchange_strong(&spare.taken, &taken, 1)) {
 		rt_on_stack(spare.stack + RT_OWN_STACK, take_sample, &tick);
 		atomic_store(&spare.taken, 0);
-	} /* else the next one stands for this time, too */
+	} /* otherwise the next sample stands for this time, too */
 }
 
 /* ---- signals ---- */
@@ -296,7 +300,8 @@ static bool is_free(int signal, uint64_t blocked)
 	return !(blocked >> (signal - 1) & 1) && !rt_action_get(signal, &a) && !a.handler;
 }
 
-/* After `signal`, which is taken; after 0: the first one. 0: there is none left. */
+/* The candidate after `signal`, which is taken; after 0: the first one. Returns 0 if none is
+ * left. */
 static int next_signal(int signal)
 {
 	if (!signal)
@@ -341,8 +346,8 @@ static bool install_after(int signal, uint64_t blocked)
 	return false;
 }
 
-/* `blocked`: by this thread, when it does not hold the lock. Better such a signal than none: other
- * threads may have it open, and this one later. */
+/* `blocked`: the signals that this thread blocks when it does not hold the lock. A blocked signal
+ * is better than none: other threads may not block it, and this one may unblock it later. */
 static bool choose_signal(int after, uint64_t blocked)
 {
 	if (install_after(after, blocked) || install_after(after, 0))
@@ -353,14 +358,14 @@ static bool choose_signal(int after, uint64_t blocked)
 
 bool rt_sample_is_ours(int signal) { return rt.sampling.period_ns && signal == rt.sampling.signal; }
 
-/* The handler stays for signals that are on their way, until the program has its own. */
+/* The old signal keeps our handler, for signals on their way, until the program sets its own. */
 bool rt_sample_give_way(int signal)
 {
 	uint64_t mask;
 
 	if (!rt_sample_is_ours(signal) || rt.silent)
 		return false;
-	/* a child of vfork shares our memory, and has actions and timers of its own */
+	/* a child of vfork shares our memory, but has actions and timers of its own */
 	if ((uint32_t)SYS0(getpid) != rt.pid || !rt_lock(&mask))
 		return false;
 	for (struct rt_thread *t = rt.threads; t; t = t->next)
@@ -376,7 +381,7 @@ bool rt_sample_give_way(int signal)
 	return true;
 }
 
-/* A signal that we have given up, and that still has the handler. */
+/* Handles a signal that we have given up but that still has our handler. */
 static bool was_ours(int signal, const struct rt_action *act, struct rt_action *old)
 {
 	struct rt_action now;
@@ -393,8 +398,8 @@ static bool was_ours(int signal, const struct rt_action *act, struct rt_action *
 	return !rt_action_set(signal, act);
 }
 
-/* An ordinary function takes the signal over, and we use another one. With SIG_DFL and SIG_IGN it
- * may stay as it is: none comes but ours. */
+/* If the program sets an ordinary handler it gets the signal, and sampling takes another one. For
+ * SIG_DFL and SIG_IGN we keep the signal: only our timers send it. */
 bool rt_sample_action(int signal, const struct rt_action *act, struct rt_action *old)
 {
 	if (!rt_sample_is_ours(signal))
@@ -411,7 +416,7 @@ bool rt_sample_action(int signal, const struct rt_action *act, struct rt_action 
 	return true;
 }
 
-/* If the program ignores our signal, the program that it executes ignores it, too. */
+/* If the program ignores our signal, the program that it executes must inherit that. */
 void rt_sample_exec(bool about_to)
 {
 	if (!rt.sampling.ignored || !rt.sampling.period_ns)
@@ -442,7 +447,7 @@ void rt_sample_attach(struct rt_thread *t)
 		t->clock.stack_end = rt.sampling.stack_end;
 		t->clock.stack = t->clock.stack_end - rt.sampling.stack_gap;
 	}
-	if (rt_tls.timer) { /* it was running, and this is its first signal */
+	if (rt_tls.timer) { /* the timer was running already, and this is its first signal */
 		uint64_t used = now > rt.sampling.most_ns ? rt.sampling.period_ns : now;
 
 		t->clock.timer = rt_tls.timer;
@@ -453,8 +458,8 @@ void rt_sample_attach(struct rt_thread *t)
 	sweep();
 }
 
-/* The address of a local variable of a thread's first function, and the thread pointer, which lies
- * at the end of the same mapping: all in between is its stack. */
+/* Called in a thread's first function. Its frame and the thread pointer, at the end of the same
+ * mapping, bound the thread's stack. */
 void rt_sample_thread_starts(uint64_t stack_size)
 {
 	enum { NEAR = 64 << 10 };
@@ -491,7 +496,7 @@ void rt_sample_thread_ends(void)
 	struct rt_thread *t = rt_tls.thread;
 	uint64_t mask;
 
-	/* also in a child of vfork, whose process this is not */
+	/* also in a child of vfork, where this thread does not belong to the process */
 	if (!rt.sampling.period_ns || !t || (uint32_t)SYS0(gettid) != t->tid || !rt_lock(&mask))
 		return;
 	delete_timer(&t->clock.timer);
@@ -530,7 +535,7 @@ static uint64_t frequency(void)
 	return hz < MOST_HZ ? hz : MOST_HZ;
 }
 
-/* The kernel keeps other mappings away from the first thread's stack. */
+/* The kernel leaves a gap below the first thread's stack. */
 static void find_first_stack(void)
 {
 	enum { GAP = 64 << 20 };
@@ -560,7 +565,7 @@ void rt_sample_init(void)
 	choose_signal(0, blocked);
 }
 
-/* The clock of a thread goes on while it is not sampled. */
+/* A thread's CPU clock also runs while sampling is paused. */
 static void resume(struct rt_thread *t)
 {
 	uint64_t now = rt_now_ns(clock_of(t->tid));
@@ -618,7 +623,7 @@ void rt_sample_own(bool begins)
 	}
 }
 
-/* Threads that nobody has told us of get timers, and are attached by their first signal. */
+/* Gives a timer to a thread that was not announced. Its first signal attaches it. */
 static void adopt(uint32_t tid)
 {
 	int32_t timer;
@@ -662,7 +667,7 @@ void rt_sample_begin(void)
 {
 	if (!rt.sampling.period_ns || rt.paused) {
 		if (rt.sampling.ended)
-			rt_ready(); /* there will be no sample: the file says why */
+			rt_ready(); /* no sample will come: create the file, so that it says why */
 		return;
 	}
 	rt_sample_on(true);
@@ -671,17 +676,17 @@ void rt_sample_begin(void)
 	adopt_others();
 }
 
-/* Timers are not inherited, and its clocks start from nothing. */
+/* The child does not inherit timers, and its clocks start at 0. */
 void rt_sample_drop(void)
 {
 	rt.sampling.excluded_ns = rt.sampling.stopped_ns = 0;
 	rt.sampling.owed_ns = 0;
 	rt.sampling.sweep = NULL;
-	spare.taken = 0; /* by a thread that is not here */
+	spare.taken = 0; /* the thread that took it is not in this process */
 	rt_tls.timer = 0;
 }
 
-/* The file comes with the first sample: many children only become another program. */
+/* The first sample creates the file: many children only execute another program. */
 void rt_sample_forked(void)
 {
 	if (!rt.sampling.period_ns || rt.silent || rt.state == RT_OFF)

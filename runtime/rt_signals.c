@@ -1,9 +1,9 @@
-/* Threads being made, and the signal of sampling: calls of the program's that we have to know of.
- * It goes on seeing its signals as if nobody used one: where it names ours, it gets it, and we take
- * another one; where it waits for all signals, ours does not reach it.
+/* rt_signals.c - intercepted functions for thread creation and signals. The program sees its
+ * signals as if sampling used none. If it names our signal it gets it, and sampling takes another
+ * one. If it waits for all signals, ours does not reach it.
  *
- * The real functions are found before main: most of these may be called in signal handlers, and
- * dlsym() takes the loader's lock. */
+ * The real functions are found before main, because most of these may be called in signal handlers
+ * and dlsym() takes the loader's lock. */
 #include "rt.h"
 
 #include <dlfcn.h>
@@ -53,7 +53,7 @@ RT_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int n, int timeout
 RT_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int n,
 			   const struct timespec *timeout, const sigset_t *mask);
 
-/* The functions that ours take the place of. NULL: the C library has none. */
+/* The C library's functions that ours replace. NULL: the C library has none. */
 static struct {
 	_Atomic bool found;
 	__typeof(pthread_create) *pthread_create;
@@ -108,7 +108,7 @@ extern int pthread_setspecific(pthread_key_t, const void *) __attribute__((weak)
 
 /* ---- threads ---- */
 
-/* What a new thread is to do; given back as soon as it knows. */
+/* What a new thread shall run; released as soon as the thread has read it. */
 struct signal_start {
 	rt_flag taken;
 	start_function *function;
@@ -165,8 +165,7 @@ static void *starts_thread(void *arg)
 	if (has_key)
 		pthread_setspecific(key, &key);
 	arg = s.function(s.arg);
-	__asm__ volatile(""
-			 : "+r"(arg)); /* no tail call: this is the frame that bounds the stack */
+	__asm__ volatile("" : "+r"(arg)); /* prevents a tail call: this frame bounds the stack */
 	return arg;
 }
 
@@ -188,8 +187,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, start_function
 	return ret;
 }
 
-/* The calling thread's name is known at once, those of others later: what belongs to a number of
- * the C library's is not. */
+/* The calling thread's name is recorded at once, names of others later: their pthread_t does not
+ * tell the thread id. */
 int pthread_setname_np(pthread_t thread, const char *name)
 {
 	int ret;
@@ -234,7 +233,7 @@ static void from_kernel(const struct rt_action *a, struct sigaction *ret)
 	ret->sa_flags = (int)a->flags;
 }
 
-/* Does what the program asks of a signal that has a handler of ours; false: it has none. */
+/* Handles a request for the action of a signal that has a handler of ours; false: it has none. */
 static bool is_done(int sig, const struct rt_action *act, struct rt_action *old)
 {
 	return sig == SIGBUS ? rt_bus_action(act, old) : rt_sample_action(sig, act, old);
@@ -280,7 +279,7 @@ handler_function *signal(int sig, handler_function *handler)
 handler_function *bsd_signal(int sig, handler_function *handler) { return signal(sig, handler); }
 handler_function *ssignal(int sig, handler_function *handler) { return signal(sig, handler); }
 
-/* signal() in programs that request plain POSIX. */
+/* The C library's signal() for programs that request plain POSIX. */
 handler_function *__sysv_signal(int sig, handler_function *handler)
 {
 	struct sigaction act = { .sa_handler = handler,
@@ -295,7 +294,7 @@ handler_function *sysv_signal(int sig, handler_function *handler)
 	return __sysv_signal(sig, handler);
 }
 
-/* It blocks the signal, too. */
+/* sigset() also blocks the signal. */
 handler_function *sigset(int sig, handler_function *handler)
 {
 	handler_function *ret;
@@ -312,7 +311,7 @@ long rt_signals_action(long sig, const void *act, void *old, long size)
 	return is_done((int)sig, act, old) ? 0 : SYS4(rt_sigaction, sig, act, old, size);
 }
 
-/* ---- waiting ---- */
+/* ---- waiting for signals ---- */
 
 static bool is_tick(const siginfo_t *info)
 {
@@ -320,7 +319,7 @@ static bool is_tick(const siginfo_t *info)
 	       info->si_value.sival_ptr == &rt.sampling;
 }
 
-/* Our signal's, in such a set; 0: we use none. */
+/* The bit of our signal in a signal set; 0: sampling uses none. */
 static uint64_t our_bit(void)
 {
 	return rt.sampling.period_ns ? (uint64_t)1 << (rt.sampling.signal - 1) : 0;
@@ -341,8 +340,8 @@ int sigpending(sigset_t *set)
 	return 0;
 }
 
-/* The program waits for a set with our signal in it. It means ours if it leaves out any other that
- * could be ours; all of them are no signal's name. */
+/* The program waits for a set that includes our signal. It means that very signal if the set leaves
+ * out another signal that sampling could use; a set of all signals names none. */
 static void yield_to(const sigset_t *set)
 {
 	uint64_t all = rt_sample_signals(), bits = bits_of(set);
@@ -404,8 +403,8 @@ int signalfd(int fd, const sigset_t *set, int flags)
 	return real.signalfd(fd, &without, flags);
 }
 
-/* A mask that includes our signal: a call that unblocks signals only while it waits must not be
- * woken by one of ours from before. A waiting thread uses no CPU time, so no sample is missed. */
+/* A mask that includes our signal. A call that unblocks signals only while it waits must not be
+ * woken by an earlier one of ours. A waiting thread uses no CPU time, so no sample is missed. */
 static sigset_t with_ours(const sigset_t *mask)
 {
 	return set_of((mask ? bits_of(mask) : 0) | our_bit());
@@ -465,7 +464,7 @@ int epoll_pwait2(int fd, struct epoll_event *events, int n, const struct timespe
 	return -1;
 }
 
-/* ---- */
+/* ---- start ---- */
 
 void rt_signals_init(void)
 {

@@ -1,13 +1,14 @@
-/* Stacks of samples: walked in the signal handler by call-frame information, and counted in the
- * file, each different one once per block.
+/* rt_stacks.c - stacks of samples: walked in the signal handler by call-frame information, and
+ * counted in the file, each distinct stack once per block.
  *
- * Nothing is read that might not be there. The stack of a thread is read where it lies if its
- * bounds are certain; anything else (stacks of coroutines and of signals, code) through the kernel,
- * which says no instead of sending SIGSEGV.
+ * Only memory that is certain to be mapped is read directly: a thread's stack, if its bounds are
+ * certain. Everything else (stacks of coroutines and signals, code) is read through the kernel,
+ * which returns an error instead of sending SIGSEGV.
  *
- * A module that may be unloaded is there as long as this thread is going to return into it. What a
- * guess has led to, and all that follows, is no return address for certain: with it the loader is
- * not asked, and of such modules a copy is read alone (rt_frames.c). */
+ * A module that may be unloaded stays loaded as long as this thread is going to return into it.
+ * After a guess in the walk, that address and all later ones may not be return addresses. For those
+ * the loader is not asked, and of modules that may be unloaded only a copy is read
+ * (rt_frames.c). */
 #include "rt.h"
 
 #include <signal.h>
@@ -17,18 +18,18 @@
 #include "unwind/step_inline.h"
 
 enum {
-	MAX_DEPTH = 1024, /* as deep as kin record goes */
-	CHUNK = 1024,     /* bytes read at a time, and aligned; a page is a multiple of it */
+	MAX_DEPTH = 1024, /* same limit as kin record */
+	CHUNK = 1024,     /* bytes read at once, and their alignment; divides the page size */
 	CODE_BEFORE = 8,
 	CODE_AFTER = MACHINE_LEAVES_MAX,
 	FIRST_BLOCK = 16 << 10,
 	LAST_BLOCK = 512 << 10,
-	SLOT = 64, /* bytes of a block per slot of its index: half of what records take */
+	SLOT = 64, /* bytes of a block per slot of its index: half of what a record takes */
 	ROW_BITS = 12,
 };
 
-/* Cached knowledge about a pc. Threads write and read it without locks: a slot that two of them
- * wrote at once fails its check. */
+/* Cached unwind rule for a pc. Threads read and write it without locks: a slot written by two
+ * threads at once fails its check. */
 struct rt_row {
 	uint64_t word[2], check;
 };
@@ -38,19 +39,19 @@ struct rt_stacks { /* of one thread */
 	uint32_t *index; /* offset of a record in the payload + 1, by hash */
 	uint32_t n_index, n_used;
 	uint64_t block_size;
-	uint64_t chunk_at; /* what `chunk` is a copy of; 0: nothing. Good for one sample */
+	uint64_t chunk_at; /* address that `chunk` is a copy of; 0: none. Valid for one sample */
 	uint8_t chunk[CHUNK];
-	uint64_t pc[MAX_DEPTH]; /* 0: a function of python's, to be found at the end */
+	uint64_t pc[MAX_DEPTH]; /* 0: a Python function, whose address is filled in at the end */
 	struct rt_python_walk python;
 };
 
 struct stack_walk {
 	struct rt_stacks *s;
-	uint64_t stack, stack_end; /* to be read as it lies */
+	uint64_t stack, stack_end; /* bounds of memory that may be read directly */
 	struct unwind_regs r;
 	uint32_t n;
-	bool doubtful;           /* some frame before this one was guessed: */
-	uint32_t first_doubtful; /* the first that follows from that; 0: none */
+	bool doubtful;           /* an earlier frame was guessed */
+	uint32_t first_doubtful; /* index of the first frame that follows from a guess; 0: none */
 	enum kinf_stack_end end;
 };
 
@@ -67,7 +68,7 @@ static bool fetch_chunk(struct rt_stacks *s, uint64_t at)
 	return true;
 }
 
-/* Bytes from `at` on that could be read, up to n. */
+/* Reads up to n bytes from `at` on; returns how many could be read. */
 static size_t read_bytes(struct rt_stacks *s, uint64_t at, void *to, size_t n)
 {
 	size_t done = 0;
@@ -102,7 +103,7 @@ static inline bool read_word(void *arg, uint64_t addr, uint64_t *ret)
 	return true;
 }
 
-/* ---- rows ---- */
+/* ---- unwind rows ---- */
 
 static uint64_t check_of(uint64_t pc, const uint64_t word[2])
 {
@@ -141,7 +142,8 @@ static void keep(uint64_t pc, const struct unwind_row *row)
 	__atomic_store_n(&slot->check, check_of(pc, word), __ATOMIC_RELAXED);
 }
 
-/* A frame without call-frame information: JIT code, hand-written code, or no code. */
+/* Guesses the rule for a frame without call-frame information: JIT code, hand-written code, or no
+ * code. */
 static bool guess(struct stack_walk *w, struct unwind_row *ret)
 {
 	uint8_t code[CODE_BEFORE + CODE_AFTER];
@@ -154,14 +156,15 @@ static bool guess(struct stack_walk *w, struct unwind_row *ret)
 		return true;
 	if (after)
 		*ret = unwind_guess(&RT_MACHINE, r->exact, code + CODE_BEFORE, before, after);
-	else if (!w->n) /* a call to where there is no code */
+	else if (!w->n) /* a call to an address without code */
 		*ret = unwind_called(&RT_MACHINE);
 	else
 		return false;
 	return true;
 }
 
-/* Whether nobody called from before this return address, in code of the module at `at`. */
+/* Whether no call instruction precedes this return address, which is the start of a function in the
+ * module at `at`. */
 static bool is_made_up(struct stack_walk *w, struct rt_module *m, uint64_t at)
 {
 	uint8_t call[MACHINE_CALL_MAX];
@@ -197,13 +200,13 @@ static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 
 /* ---- walking ---- */
 
-/* Frames of ours between the program and what it called are not the program's. */
+/* Frames of the runtime between the program and a function it called are left out. */
 static bool is_own(uint64_t pc) { return pc >= rt.sampling.own && pc < rt.sampling.own_end; }
 
-/* Anything else that a guess leads to is no return address. */
+/* An address that a guess leads to is a return address only if it lies in code. */
 static bool is_code(uint64_t addr) { return rt_module_at(addr) || rt_made_at(addr); }
 
-/* For the frame of python's loop: its callers. */
+/* Adds the Python functions that a loop runs: they are callers of the loop's frame. */
 static void add_functions(struct stack_walk *w)
 {
 	uint32_t n = rt_python_functions(&w->s->python, read_word, w, w->n, MAX_DEPTH - w->n);
@@ -302,7 +305,7 @@ static uint32_t *find_place(const struct stack_walk *w, uint32_t hash, uint32_t 
 	}
 }
 
-/* The next block is larger, and starts with nothing. */
+/* The next block is larger, and its index starts empty. */
 static bool new_block(struct rt_thread *t, struct rt_stacks *s)
 {
 	uint64_t size = s->block_size ? s->block_size * 2 : FIRST_BLOCK, mask;
@@ -374,7 +377,7 @@ static struct kinf_stack *record_of(struct rt_thread *t, struct stack_walk *w)
 	return add_record(w, place, hash, epoch);
 }
 
-/* ---- */
+/* ---- a sample ---- */
 
 static bool prepare(struct rt_thread *t)
 {

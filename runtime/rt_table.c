@@ -1,16 +1,17 @@
 /* rt_table.c - tables of slots: a larger one follows a full one, and nothing is ever moved. */
 #include "rt.h"
 
-/* Slots stay where they are, so who comes first has the first choice: often what a program does to
- * begin with, and what it then spends its time with has to be looked for further on. So a table
- * that has taken too much patience is followed by a larger one, in which all begin anew. */
+/* Slots never move, so early arcs have the best places. But what a program does first is often not
+ * what it spends its time with, and later arcs need a longer search. So a table whose patience is
+ * used up is replaced by a larger one, which starts empty. */
 enum {
-	GROWTH = 4,         /* of one that is full */
-	RENEWAL = 2,        /* of one that takes patience */
-	RENEWALS = 4,       /* at most */
+	GROWTH = 4,         /* growth of a full table */
+	RENEWAL = 2,        /* growth of a table without patience left */
+	RENEWALS = 4,       /* the most renewals */
 	LARGE = 1 << 20,    /* bytes: such tables are not renewed */
-	PATIENCE = 1 << 15, /* of the first table: what another one costs, at a few ns each */
-	DEARER = 4,         /* a shift: so much more each time */
+	PATIENCE = 1 << 15, /* of the first table: as many slow look-ups, at a few ns each, cost as
+			       much as a new table */
+	DEARER = 4,         /* a shift: each further renewal needs so much more patience */
 };
 
 static uint64_t slots_of(const struct rt_table *x, const struct rt_own *own)
@@ -23,7 +24,7 @@ static bool is_full(const struct rt_table *x, const struct rt_own *own)
 	return own->used >= slots_of(x, own) / 2;
 }
 
-/* Of the table that follows. Mask 0: none, that would be no better. */
+/* The table to follow `old`. Mask 0: none, since it would not help. */
 static struct rt_own next_own(const struct rt_table *x, const struct rt_own *old)
 {
 	struct rt_own own = { .renewed = old->renewed };
@@ -41,7 +42,7 @@ static struct rt_own next_own(const struct rt_table *x, const struct rt_own *old
 	return own;
 }
 
-/* Counts stay where they are, and the file's reader adds them up. */
+/* Counts stay in the old table; readers of the file add them up. */
 static void *new_table(const struct rt_table *x, struct rt_thread *t, void *old)
 {
 	struct rt_own own = next_own(x, rt_own(rt_block_of(old)));

@@ -1,4 +1,4 @@
-/* rt_threads.c - the record and the tables of each thread; those of dead threads are used again. */
+/* rt_threads.c - each thread's record and tables; those of dead threads are reused. */
 #include "rt.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@ __thread struct rt_tls rt_tls __attribute__((tls_model("initial-exec"))) = {
 
 enum {
 	RECORDS = 64,   /* in a block */
-	MANY = 1024,    /* threads; beyond that the tables of dead ones are taken over */
-	INSPECTED = 32, /* of them, at a time */
-	PATIENCE = 256, /* calls after which memory is asked for once more */
+	MANY = 1024,    /* threads; beyond that number the tables of dead ones are reused */
+	INSPECTED = 32, /* threads checked for that at a time */
+	PATIENCE = 256, /* calls after which a failed allocation is tried again */
 };
 
 static struct kinf_thread *new_record(uint32_t index, uint32_t tid)
@@ -41,8 +41,8 @@ static struct kinf_thread *new_record(uint32_t index, uint32_t tid)
 	return r;
 }
 
-/* A dead thread's tables and its record serve again. Its number may have been given to another
- * thread, even to this one, which certainly has no tables. */
+/* Reuses the tables and record of a dead thread. Its thread id may already belong to another
+ * thread, even to this one, which certainly has no tables yet. */
 static struct rt_thread *inherit(uint32_t tid)
 {
 	for (int i = 0; i < INSPECTED; i++) {
@@ -51,7 +51,7 @@ static struct rt_thread *inherit(uint32_t tid)
 		rt.inspected = t->next;
 		if (t->tid == tid || SYS3(tgkill, rt.pid, t->tid, 0) == -ESRCH) {
 			t->tid = tid;
-			if (t->record) /* of a thread that lives */
+			if (t->record) /* the record is a living thread's again */
 				t->record->end_ns = 0;
 			rt_lose(KINF_LOST_THREADS, 1);
 			return t;
@@ -104,7 +104,7 @@ struct rt_thread *rt_thread(void)
 	return t;
 }
 
-/* Not in a child of vfork, which has a name of its own and our memory. */
+/* Not in a child of vfork, which has a name of its own but shares our memory. */
 void rt_thread_name(void)
 {
 	const struct rt_thread *t = rt_tls.thread;

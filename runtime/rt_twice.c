@@ -1,10 +1,11 @@
-/* rt_twice.c - functions that are compiled with both -pg and -finstrument-functions. Both hooks
- * count each of their calls, along arcs that differ in the address within the function: its entry
- * is what the one is given, and the other knows where it was called. What mcount has counted is
- * ignored, as it does not count the calls of inlined functions.
+/* rt_twice.c - functions compiled with both -pg and -finstrument-functions. Both hooks count each
+ * of their calls, along two arcs that differ in the address within the function:
+ * -finstrument-functions passes the function's entry, mcount has the address it was called from.
+ * The arc of mcount is ignored, since mcount does not count calls of inlined functions.
  *
- * Such arcs are recognised when they are made: no other call comes between the first calls of both
- * hooks. If a signal handler's does, the arc goes unrecognised in that thread. */
+ * Such a pair of arcs is recognised when it is made: no other call comes between the first calls of
+ * both hooks. If a signal handler makes a call in between, the pair goes unrecognised in that
+ * thread. */
 #include "rt.h"
 
 enum { FIRST_SLOTS = 512, GROWTH = 4, PROLOGUE = 256 /* bytes, at most */ };
@@ -14,7 +15,7 @@ static struct kinf_call *slot_at(struct kinf_block *b, uint64_t i)
 	return (struct kinf_call *)b->payload + (i & rt_own(b)->mask);
 }
 
-/* The slot of the arc, or the unused one that it is to have. */
+/* The slot of the arc, or the unused slot where it belongs. */
 static struct kinf_call *find(struct kinf_block *b, uint64_t from, uint64_t to)
 {
 	uint64_t key = kinf_call_key(from, to);
@@ -39,7 +40,7 @@ static void put(struct kinf_block *b, uint64_t from, uint64_t to)
 	rt_own(b)->used++;
 }
 
-/* A larger table has all that is in the one before. */
+/* A larger table has all arcs of the one before. */
 static struct kinf_block *with_room(void)
 {
 	struct kinf_block *old = rt.twice, *b;
@@ -91,7 +92,7 @@ void rt_twice_enter(uint64_t from, uint64_t to)
 
 bool rt_twice_has(uint64_t from, uint64_t to) { return find(rt.twice, from, to)->key; }
 
-/* Others may come to the same addresses. */
+/* Other functions may be mapped at the same addresses. */
 void rt_twice_retire(const struct rt_module *m)
 {
 	struct kinf_block *b = NULL;

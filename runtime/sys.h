@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* The header of the machine that is compiled for (meson.build): sys(), a system call, and other
+/* The header of the target machine (meson.build): sys(), which makes a system call, and other
  * functions specific to it. */
 #include "rt_machine.h"
 
@@ -58,7 +58,7 @@ static inline bool text_equal(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* A text that is built in a buffer; truncated to its size, always terminated. */
+/* A string built in a buffer: truncated to its size, always terminated. */
 struct text {
 	char *at;
 	size_t size, used;

@@ -69,22 +69,23 @@ struct kinf_header {
 	uint32_t machine;     /* e_machine of ELF */
 	char error[240];      /* the first error, in words; NUL-terminated; or "" */
 	uint32_t crc;         /* sealed: CRC-32C of the whole page, with 0 here; else 0 */
-	uint32_t rank, ranks; /* in a parallel job: rank + 1, number of ranks; 0: not known */
+	uint32_t rank, ranks; /* the process's rank in a parallel job, plus 1; number of ranks; 0:
+				 not known */
 	char job[64];         /* id of the job; NUL-terminated; or "" */
-	uint32_t hook_ps;     /* time that counting adds to a call, measured when the first one was
-				 counted; 0: not known */
+	uint32_t hook_ps;     /* picoseconds that counting adds to a call, measured when the first
+				 call was counted; 0: not known */
 	uint64_t hooks_start, hooks_end; /* run-time addresses of the code that counts calls,
 					    [start, end); 0: not known */
-	char became[256]; /* KINF_EXECED: the program, as exec was given it; NUL-terminated, may be
+	char became[256]; /* KINF_EXECED: the program, as passed to exec; NUL-terminated, may be
 			     truncated; or "" */
 	char reserved[];  /* zero, up to page */
 };
-/* Where a gmon.out of the runtime says of which run it is: start_time_ns and pid of the run's .kin
- * file. The format leaves these bytes unused, and other writers leave them 0. */
+/* Where a gmon.out of the runtime identifies its run: start_time_ns and pid of the run's .kin file.
+ * The format leaves these bytes unused, and other writers leave them 0. */
 #define KINF_GMON_RUN    8u
 #define KINF_GMON_HEADER 20u
 
-/* The runtime was preloaded, and is not in the environment that the program was given. */
+/* The runtime was preloaded, but the environment passed to exec lacks it. */
 #define KINF_EXEC_WITHOUT 1u
 
 /* ---- blocks ---- */
@@ -115,8 +116,8 @@ enum kinf_block_flags {
 	KINF_ZSTD = 2,   /* the payload is one zstd frame; `used` is its compressed size */
 };
 
-/* In the runtime's "options" in KINF_INFO, behind "run=ID": of a program that is run several times,
- * which one it was, from 0. */
+/* In the runtime's "options" in KINF_INFO, after "run=ID": the number of the repetition, from 0, if
+ * the program is run several times. */
 #define KINF_REPETITION ",repetition="
 
 #define KINF_BLOCK_MAGIC 0x4b4c424bu /* "KBLK" */
@@ -152,7 +153,7 @@ struct kinf_module {
 #define KINF_MODULE_MADE 4u /* JIT code, which has no file, or the jitdump that describes it */
 
 struct kinf_thread {
-	uint32_t index; /* 1.. in the order of appearance; written last; 0: no more records */
+	uint32_t index; /* 1.. in order of appearance; written last; 0: no more records */
 	uint32_t tid;
 	char name[16];             /* NUL-terminated; as last seen */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end_ns is 0 while it lives */
@@ -170,19 +171,19 @@ struct kinf_arc {       /* calls from one call site to one function, made by one
 	uint64_t unused;
 };
 
-/* The same in half the space, for addresses of 48 bits. What a count has no room for is in a
+/* An arc in half the space, for addresses of 48 bits. The part of a count beyond 32 bits is in a
  * KINF_ARCS block of the same thread. */
 struct kinf_call {
-	uint64_t
-		key; /* `from`, and above it the low 16 bits of `to`; up to KINF_CALL_TAKEN: none */
+	uint64_t key;     /* `from`, and above it the low 16 bits of `to`; KINF_CALL_TAKEN and less:
+			     ignore the entry */
 	uint32_t to_high; /* bits 16 to 47 of `to` */
-	uint32_t count;   /* its low 32 bits; 0: ignore the entry */
+	uint32_t count;   /* low 32 bits of the count; 0: ignore the entry */
 };
-/* Functions compiled with both -pg and -finstrument-functions count each call twice, along an arc
- * to the function's entry and one to a place behind it. The latter are in a KINF_TWICE block, with
- * a count of 1, and their calls in other blocks are to be ignored. */
+/* Functions compiled with both -pg and -finstrument-functions count each call twice: along an arc
+ * to the function's entry, and along one to an address after the entry. The latter arcs are listed
+ * in KINF_TWICE blocks, with a count of 1. Ignore their calls in other blocks. */
 #define KINF_CALL_GONE  1u /* key: the entry's calls were moved away */
-#define KINF_CALL_TAKEN 2u /* key: the entry is being made */
+#define KINF_CALL_TAKEN 2u /* key: the entry is being written */
 #define KINF_CALL_BITS  48u
 
 static inline uint64_t kinf_call_key(uint64_t from, uint64_t to)
@@ -190,7 +191,7 @@ static inline uint64_t kinf_call_key(uint64_t from, uint64_t to)
 	return from | to << KINF_CALL_BITS;
 }
 
-/* All its bits set stand for a caller that is not known. */
+/* The return address; all 48 bits set: the caller is not known. */
 static inline uint64_t kinf_call_from(const struct kinf_call *c)
 {
 	return c->key & (((uint64_t)1 << KINF_CALL_BITS) - 1);
@@ -216,16 +217,16 @@ struct kinf_stack {
 	uint32_t hash;      /* for the writer only */
 	uint64_t count;     /* samples */
 	uint64_t weight_ns; /* CPU time that the samples represent, by the thread's clock */
-	uint64_t pc[];      /* depth of them */
+	uint64_t pc[];      /* `depth` addresses */
 };
-/* Leaf only: no callers were asked for; or they were, and none was found, in files of kin 0.1.0,
- * which count each such sample in KINF_LOST_STACKS. */
+/* Leaf only: callers were not requested. In files of kin 0.1.0 also: none were found; those files
+ * count each such sample in KINF_LOST_STACKS. */
 enum kinf_stack_end { KINF_STACK_LEAF_ONLY, KINF_STACK_COMPLETE, KINF_STACK_CUT };
 
-/* Name of JIT code at run-time addresses. Written by the process that started the program, when
- * that has ended. Functions of Python have addresses from KINF_PYTHON to KINF_PYTHON_END, where no
- * memory is; the runtime writes their names when it first meets them. Variable size: the name
- * follows, without NUL, padded to 8. */
+/* Names JIT code at run-time addresses. Written by the process that started the program, once the
+ * program has ended. Python functions have addresses from KINF_PYTHON to KINF_PYTHON_END, where no
+ * memory is mapped; the runtime writes their names when it first meets them. Variable size: the
+ * name follows, without NUL, padded to 8. */
 #define KINF_PYTHON     0x1000u
 #define KINF_PYTHON_END 0x10000u
 struct kinf_made {
@@ -234,8 +235,8 @@ struct kinf_made {
 	uint64_t start, end; /* [start, end) */
 };
 
-/* Executions of basic blocks: pairs of address and count. The address is the run-time address that
- * the hook's call in the block returns to. A pair with address 0 is unused. */
+/* Executions of basic blocks: pairs of address and count. The block is identified by the return
+ * address of its call of the hook, a run-time address. A pair with address 0 is unused. */
 struct kinf_counts {
 	struct kinf_count {
 		uint64_t addr, count;
@@ -248,8 +249,8 @@ struct kinf_counts {
 struct kinf_latency {
 	uint64_t from, to; /* as in struct kinf_arc; to == 0: unused */
 	uint64_t count, sum_ns, min_ns, max_ns;
-	uint64_t probes_ns; /* measuring cost that was subtracted from these calls, theirs and that
-			       of all calls below */
+	uint64_t probes_ns; /* measuring cost that was subtracted from these calls: their own, and
+			       that of all calls below them */
 	uint32_t bucket[KINF_LATENCY_BUCKETS]; /* saturate at the largest value */
 };
 
@@ -308,17 +309,17 @@ enum kinf_record {
 	KINF_R_TRACE_FORMAT = 20, /* event, the kernel's description of its fields: text */
 	KINF_R_TRACE_FIELDS =
 		21, /* fields of the preceding sample as the kernel wrote them, text */
-	KINF_R_TRACE_FUNCTION = 22, /* an address found in fields, start of the kernel's function
-				       there, its name: text */
+	KINF_R_TRACE_FUNCTION = 22, /* an address that occurs in fields, start of the kernel's
+				       function there, its name: text */
 
-	KINF_R_HEADER = 23, /* text: the final struct kinf_header of a file that went through a
-			       pipe: its own header has no size and no end */
+	KINF_R_HEADER = 23, /* text: the final struct kinf_header of a file that was written to a
+			       pipe, whose own header has neither size nor end */
 
-	/* A task of a rank of a parallel job: rank, then as KINF_R_TASK; shares that record's ids.
-	 * Only merged files need it: in others the header has the rank of all tasks. */
+	/* A task of one rank of a parallel job: rank, then the fields of KINF_R_TASK, whose ids it
+	 * shares. Only merged files need it: in others the header has the rank of all tasks. */
 	KINF_R_RANK_TASK = 26,
-	/* In a file that sums ranks: which ones. Number of ranges, and for each the first rank -
-	 * the last rank of the previous range, number of ranks - 1. */
+	/* In a file that sums ranks: the ranks. Number of ranges, and for each the first rank - the
+	 * last rank of the previous range, number of ranks - 1. */
 	KINF_R_RANKS = 27,
 	/* Differences between ranks: enum kinf_spread, event (string, 0 for calls), unit (enum
 	 * kinf_unit), the caller and the function (each 0: none; else 1, or 3 if only its inlined
@@ -427,7 +428,7 @@ enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_
 #define KINF_EVENT_TRACE      16u /* a trace point: samples have fields */
 #define KINF_EVENT_ASSEMBLED  32u /* stacks are assembled from measured calls */
 
-/* ---- KINF_NAMES: what was hit, by name ----
+/* ---- KINF_NAMES: names of sampled code ----
  *
  * Written at the end of a recording, *behind* the `size` of the header: measured data does not
  * change, and readers that do not know names ignore them. Each block is self-contained: records as
@@ -445,8 +446,8 @@ enum kinf_name_record {
 		      that mcount's runtime covers; number of functions in it */
 	KINF_N_SYMBOLS =
 		2, /* how many; each: address - last address (signed), size, name string, flags
-		      (enum kinf_symbol_flags), address - that of the function it is a split part of
-		      (signed), position in the symbol table - last (signed) */
+		      (enum kinf_symbol_flags), address - address of the function that it was split
+		      from (signed), position in the symbol table - last (signed) */
 	KINF_N_ALIASES = 3, /* how many; each: address - last address (signed), name string */
 	KINF_N_LINES = 4, /* how many; each: address - end of the last (signed), size, file string,
 			     line - last line (signed), function string */

@@ -1,4 +1,4 @@
-/* samples.h - going through the samples of a profile, one by one.
+/* samples.h - iterates over the samples of a profile.
  *
  * A sample is a thread, its stack, the time, and a weight: the amount it represents, in the unit of
  * its event. Events, threads, objects, stacks, locations and functions have ids, which are small
@@ -51,14 +51,15 @@ struct kin_event {        /* what the weights of samples count */
 	bool counts_time;   /* on a CPU, as time or in cycles: reports of time show the first one */
 };
 
-struct kin_thread { /* a thread, for as long as it had one name; thread 0 is the unknown one */
+struct kin_thread {                /* a thread while it had one name; thread 0 is the unknown one */
 	const char *name;          /* of the thread, or of its command */
 	uint32_t pid, tid;         /* 0: not known */
-	uint32_t run;              /* the repetition of the program in this recording, from 0 */
+	uint32_t run;              /* the number of the program's repetition in this recording, from
+				      0 */
 	uint64_t start_ns, end_ns; /* on the clock of the samples; 0: not known */
 	uint32_t rank;             /* rank + 1 of its process in a parallel job; 0: none */
-	const char *command; /* what its process's first thread was called when this one ended,
-			      * or in the end; `name` if not known */
+	const char *command; /* name of the process's first thread when this thread ended, or at the
+				end; equals `name` if not known */
 };
 
 enum kin_object_kind {
@@ -78,22 +79,22 @@ struct kin_object {           /* object 0 is the unknown one */
 };
 
 struct kin_function {
-	const char *name;         /* as a person reads it: demangled */
-	const char *linkage_name; /* as the linker knows it */
-	const char *file; /* the source file it is in; of one that is only ever inlined it is ""
-			     until a line of it was requested */
-	uint32_t line;    /* its first line there; 0: not known */
+	const char *name;         /* human-readable: demangled */
+	const char *linkage_name; /* linker symbol */
+	const char *file; /* source file; "" for a function that is only ever inlined, until a line
+			     of it was requested */
+	uint32_t line;    /* first line in `file`; 0: not known */
 	uint32_t object;
-	uint64_t address; /* its start in the object; 0: not known, or the function is only inlined
-			   */
-	bool is_unnamed;  /* code without a name: `name` says only which object it is in */
+	uint64_t address; /* start address in the object; 0: not known, or the function is only
+			     inlined */
+	bool is_unnamed;  /* code without a symbol: `name` only says which object it is in */
 };
 
 struct kin_line {
 	uint32_t function;
 	uint32_t line;    /* 0: not known */
 	const char *file; /* the source file of `line` */
-	bool is_inlined;  /* inlined into the function of the next line of the location, or of the
+	bool is_inlined;  /* inlined into the function of the location's next line, or into the
 			     caller */
 };
 
@@ -101,7 +102,7 @@ struct kin_location {     /* location 0 is none */
 	uint64_t address; /* link-time (ELF virtual) address in the object, or the run-time address
 			     if that is not known; 0: not known */
 	uint32_t object;
-	bool is_return; /* it is a return address: the call is before it */
+	bool is_return; /* return address: the call is before it */
 	bool is_kernel;
 };
 
@@ -112,12 +113,12 @@ struct kin_stack {       /* stack 0 is empty */
 };
 
 struct kin_recording {          /* a file that was read */
-	const char *path;       /* as it was named; "-": standard input */
-	const char *host;       /* the machine it was made on; "": the file does not say */
-	uint64_t start_ns;      /* its start, on the clock of its samples; 0: not known */
-	uint64_t start_time_ns; /* its start since 1970, UTC; 0: not known */
-	const char *rank, *job; /* as in the environment of the parallel job; "": none */
-	const char *kernel;     /* kernel release, as of uname -r; "": the file does not say */
+	const char *path;       /* path as given; "-": standard input */
+	const char *host;       /* machine that recorded it; "": the file does not say */
+	uint64_t start_ns;      /* start, on the clock of its samples; 0: not known */
+	uint64_t start_time_ns; /* start since 1970, UTC; 0: not known */
+	const char *rank, *job; /* from the environment of the parallel job; "": none */
+	const char *kernel;     /* kernel release, as in uname -r; "": the file does not say */
 	const char *command;    /* the recorded command; "": none, or the file does not say */
 };
 
@@ -126,7 +127,8 @@ struct kin_sample {
 	uint32_t cpu;     /* UINT32_MAX: not known */
 	uint64_t weight;  /* in the event's unit */
 	uint64_t count;   /* number of equal samples that were merged into this one; at least 1 */
-	uint64_t time_ns; /* on the clock of the recording; 0: not known, or several */
+	uint64_t time_ns; /* on the recording's clock; 0: not known, or samples of several times
+			     were merged */
 	bool is_cut;      /* the stack could not be walked to its outermost function */
 	bool is_guessed;  /* some callers were found by a heuristic */
 	uint32_t recording;
@@ -134,8 +136,8 @@ struct kin_sample {
 
 /* ---- iteration ---- */
 
-/* Keeps the profile alive, which may thus be freed first. Succeeds for a profile without samples.
- */
+/* Keeps the profile alive, so the caller may free the profile first. Succeeds for a profile without
+ * samples. */
 KIN_API KIN_MUST_CHECK struct kin_error *kin_samples_new(struct kin_profile *profile,
 							 struct kin_samples **ret);
 KIN_API void kin_samples_free(struct kin_samples *s); /* NULL is fine */
@@ -153,10 +155,10 @@ KIN_API size_t kin_samples_n_threads(const struct kin_samples *s);
 KIN_API size_t kin_samples_n_objects(const struct kin_samples *s);
 KIN_API size_t kin_samples_n_stacks(const struct kin_samples *s);
 KIN_API size_t kin_samples_n_locations(const struct kin_samples *s);
-/* Grows: functions get their ids when lines are requested. */
+/* Grows: functions get ids when lines are requested. */
 KIN_API size_t kin_samples_n_functions(const struct kin_samples *s);
 
-/* For an id that does not exist these return the unknown (empty) one. */
+/* For an id that does not exist these return the unknown (empty) item. */
 KIN_API const struct kin_recording *kin_samples_recording(struct kin_samples *s,
 							  uint32_t recording);
 KIN_API const struct kin_event *kin_samples_event(struct kin_samples *s, uint32_t event);

@@ -1,4 +1,4 @@
-"""libkin by ctypes: its structs, functions and errors. For the module kin alone."""
+"""libkin by ctypes: its structs, functions and errors. Only for the module kin."""
 import ctypes
 import glob
 import os
@@ -10,11 +10,11 @@ import kin
 
 SONAME = 'libkin.so.0'
 KINDS = ('plain', 'caller', 'function', 'callee', 'cycle', 'member')
-NOT_KNOWN = 0xffffffff  # a CPU
+NOT_KNOWN = 0xffffffff  # value of an unknown CPU
 
 
 class Error(Exception):
-    """What libkin says, one line. `kind` is 'os', 'format', 'unsupported', 'mismatch' or 'usage'."""
+    """An error of libkin; its message is one line. `kind` is 'os', 'format', 'unsupported', 'mismatch' or 'usage'."""
     KINDS = ('os', 'format', 'unsupported', 'mismatch', 'usage')
 
     def __init__(self, message, kind):
@@ -23,11 +23,11 @@ class Error(Exception):
 
 
 class PartialData(UserWarning):
-    """A file is damaged, and was read as far as it goes."""
+    """A file is damaged: the profile has what could be read."""
 
 
 def load():
-    """What KIN_LIBRARY names, or what is installed below the same prefix as this module, or where the system has it."""
+    """Loads the library that KIN_LIBRARY names, else the one below this module's prefix, else the system's."""
     named = os.environ.get('KIN_LIBRARY')
     if named:
         return ctypes.CDLL(named)
@@ -41,7 +41,7 @@ def load():
 # ---- structs of kin.h, table.h and samples.h ----
 
 def members(text):
-    """'size:n executable:s lines:b': names with their types."""
+    """Fields for a Structure from names with type letters: 'size:n executable:s lines:b'."""
     types = {'n': c_size_t, 's': c_char_p, 'b': c_bool, 'l': POINTER(c_char_p), 'd': c_double, 'p': c_void_p, 'i': c_uint32,
              'q': c_uint64, 'e': c_int}
     return [(m.split(':')[0], types[m.split(':')[1]]) for m in text.split()]
@@ -194,12 +194,12 @@ def text_of(value):
 def bytes_of(value):
     value = value if isinstance(value, bytes) or value is None else str(value).encode('utf-8', 'surrogateescape')
     if value and b'\0' in value:
-        raise ValueError('embedded null byte')  # C would read what is before it
+        raise ValueError('embedded null byte')  # C would stop there
     return value
 
 
 def list_of(values):
-    """NULL-terminated."""
+    """A NULL-terminated array."""
     if isinstance(values, (str, bytes)):
         values = [values]
     values = [bytes_of(v) for v in values]
@@ -207,7 +207,7 @@ def list_of(values):
 
 
 def options_of(struct, options):
-    """A struct of options; those of them that are none of its members stay in `options`."""
+    """A struct made from `options`; options that are not its members stay in `options`."""
     made = struct()
     made.size = ctypes.sizeof(struct)
     for name, kind in struct._fields_[1:]:
@@ -232,7 +232,7 @@ def refuse(options):
 
 
 def error_of(err):
-    """The exception; frees the error."""
+    """The exception for an error, which is freed."""
     found = Error(text_of(LIB.kin_error_message(err)), Error.KINDS[LIB.kin_error_kind(err)])
     LIB.kin_error_free(err)
     return found
@@ -252,7 +252,7 @@ def is_open(handle):
 # ---- profiles ----
 
 def open_profile(paths, options):
-    """The handle, and what is wrong with the data: one line, or None."""
+    """The handle, and the problem with the data: one line, or None."""
     opts, names, ret = options_of(OpenOpts, options), list_of(paths), c_void_p()
     refuse(options)
     err = LIB.kin_profile_open(names, len(paths), ctypes.byref(opts), ctypes.byref(ret))
@@ -286,7 +286,7 @@ def formats():
 
 
 def write(out, handle, format, title):
-    """On a FILE, which it closes."""
+    """Exports to a FILE, and closes it."""
     try:
         opts = options_of(ExportOpts, {'title': title})
         err = LIB.kin_export(handle, bytes_of(format), ctypes.byref(opts), out)
@@ -305,7 +305,7 @@ def export_bytes(handle, format, title):
 
 
 def export_file(handle, format, path, title):
-    """What is there stays until all is made. A new file is no more readable than the data."""
+    """An existing file is only overwritten once the export is complete. A new file is no more readable than the data."""
     handle = is_open(handle)
     with tempfile.TemporaryFile() as made:
         write(LIBC.fdopen(os.dup(made.fileno()), b'we'), handle, format, title)
@@ -338,7 +338,7 @@ def diff(before, after, options):
 
 
 def cell_of(cell, rate):
-    """In the order of enum kin_cell_type."""
+    """The value of a cell; the numbers are those of enum kin_cell_type."""
     v = cell.value
     if cell.type == 0:
         return None
@@ -352,7 +352,7 @@ def cell_of(cell, rate):
 
 
 def read_table(handle):
-    """All of it; frees it."""
+    """Reads the whole table, and frees it."""
     try:
         rate = LIB.kin_table_rate(handle)
         columns = [LIB.kin_table_column(handle, i).contents for i in range(LIB.kin_table_n_columns(handle))]
@@ -379,7 +379,7 @@ def read_table(handle):
 # ---- samples ----
 
 class Names:
-    """Frames by location and by stack: each is made once."""
+    """Frames by location, and stacks; each is made once."""
 
     def __init__(self, handle):
         self.handle, self.frames, self.stacks = handle, {}, {0: ()}
@@ -396,7 +396,7 @@ class Names:
         return self.frames[location]
 
     def stack(self, stack):
-        """Its callers are made first, without recursion: stacks may be deep."""
+        """The frames of a stack. Callers' stacks are made first, without recursion, because stacks may be deep."""
         todo = []
         while stack not in self.stacks:
             at = LIB.kin_samples_stack(self.handle, stack).contents
@@ -408,7 +408,7 @@ class Names:
 
 
 class Samples:
-    """An iterator."""
+    """An iterator over samples."""
 
     def __init__(self, profile):
         ret = c_void_p()

@@ -1,19 +1,18 @@
 /* hooks.S - what instrumented code calls, aarch64.
  *
- * Compilers call _mcount like any function, with the caller's return address as its argument: whatever
- * a call may clobber is ours, and so are x9 to x15. As in x86_64/hooks.S,
+ * Compilers call _mcount like any function, with the caller's return address as its argument. So it
+ * may change whatever a call may clobber, and x9 to x15, too. As in x86_64/hooks.S,
  *
- *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
- *	slot  = rt_hash(from, to) & mask            mask lies right before the table, as a byte offset
+ *	table = rt_tls.arcs                by rt_gate.tls, which is 0 if paused or forked
+ *	slot  = rt_hash(from, to) & mask   mask lies right before the table, as a byte offset
  *
- * There is no instruction that adds to memory before ARMv8.1; a load and a store that are exclusive do
- * as well, since an exception between them makes the store fail.
- */
-#define STRIDE	2533		/* slots of basic blocks; as RT_STRIDE in rt.h */
+ * Before ARMv8.1 no instruction adds to memory. An exclusive load and store will do, because an
+ * exception between them makes the store fail. */
+#define STRIDE	2533		/* distance of basic-block slots; as RT_STRIDE in rt.h */
 #define SLOT	16
-#define TO_HIGH	8		/* in a slot of arcs: struct kinf_call */
+#define TO_HIGH	8		/* offset in a slot of arcs: struct kinf_call */
 #define COUNT	12
-#define MASK	-24		/* struct rt_own, seen from the payload */
+#define MASK	-24		/* offsets in struct rt_own, seen from the payload */
 #define PATIENCE	-4
 
 	.text
@@ -37,7 +36,7 @@
 	.size	\name, . - \name
 	.endm
 
-/* x9 = the table; goes to 9 if nothing is collected */
+/* x9 = the table; goes to 9 if nothing is being collected */
 	.macro	table offset
 	adrp	x10, rt_gate
 	ldr	x10, [x10, :lo12:rt_gate]
@@ -47,7 +46,7 @@
 	ldur	x9, [x9, \offset - 1]
 	.endm
 
-/* rt_hash() multiplies by them in rt.h */
+/* rt_hash() in rt.h multiplies by these constants */
 	.macro	hash_number_to reg
 	mov	\reg, 0xeb2f
 	movk	\reg, 0x27d4, lsl 16
@@ -67,7 +66,8 @@
 	cbnz	w13, 7b
 	.endm
 
-/* Found, but not in the first slot: goes to 9 if there is no patience left for that. */
+/* The arc's slot is not its first one: takes one from the table's patience; goes to 9 if none is
+ * left. */
 	.macro	be_patient
 	ldur	w14, [x9, PATIENCE]
 	subs	w14, w14, 1
@@ -75,7 +75,7 @@
 	b.mi	9f
 	.endm
 
-/* Goes on at `where` if the time that calls take is measured. */
+/* Goes to `where` if durations of calls are measured. */
 	.macro	latency where
 	adrp	x10, rt_gate
 	add	x10, x10, :lo12:rt_gate
@@ -83,8 +83,8 @@
 	cbnz	w10, \where
 	.endm
 
-/* Adds one to the arc from x0 to x1; falls through where C code is to count. `timed`: its end will be
- * told. */
+/* Adds one to the arc from x0 to x1; falls through where C code must count. `timed`: the end of the
+ * call will be reported. */
 	.macro	count_arc timed=0
 	table	0
 	hash_number_to x11
@@ -135,7 +135,7 @@
 9:
 	.endm
 
-/* From here to rt_hooks_end is what a sample in it is taken for: counting calls. */
+/* A sample between here and rt_hooks_end counts as time spent counting calls. */
 	.hidden	rt_hooks
 	.globl	rt_hooks
 rt_hooks:
@@ -156,8 +156,8 @@ end _mcount
 	.globl	rt_hooks_end
 rt_hooks_end:
 
-/* For measuring what counting adds to a call: void rt_trial_bare(uint64_t n) and rt_trial_counted(n) call n
- * times a function that does nothing, the one without and the other with what -pg adds. */
+/* To measure what counting adds to a call: void rt_trial_bare(uint64_t n) and rt_trial_counted(n)
+ * call n times a function that does nothing. Only the latter has what -pg adds. */
 	.hidden	rt_trial_bare, rt_trial_counted, rt_trial_from, rt_trial_to
 	.globl	rt_trial_from, rt_trial_to
 	.macro	calls_of_next label
@@ -240,7 +240,7 @@ function __sanitizer_cov_trace_pc
 end __sanitizer_cov_trace_pc
 	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
 
-/* void rt_on_stack(void *top, void (*f)(void *), void *arg): f(arg) on another stack. */
+/* void rt_on_stack(void *top, void (*f)(void *), void *arg): calls f(arg) on another stack. */
 	.hidden	rt_on_stack
 function rt_on_stack
 	stp	x29, x30, [sp, -16]!
@@ -260,11 +260,11 @@ function rt_on_stack
 end rt_on_stack
 
 	.section .note.GNU-stack, "", %progbits
-/* All that may be jumped to begins with bti, and no return address is left to be forged: without this
- * note the linker takes the protection off whole programs. */
+/* This note declares that every possible jump target begins with bti, and that no return address
+ * can be forged. Without it the linker removes the protection from the whole program. */
 	.section .note.gnu.property, "a", %note
 	.p2align 3
-	.word	4, 16, 5	/* sizes of the name and of what follows it; NT_GNU_PROPERTY_TYPE_0 */
+	.word	4, 16, 5	/* sizes of name and descriptor; NT_GNU_PROPERTY_TYPE_0 */
 	.asciz	"GNU"
 	.word	0xc0000000, 4	/* GNU_PROPERTY_AARCH64_FEATURE_1_AND and its size */
 	.word	1, 0		/* BTI */

@@ -1,6 +1,6 @@
 /* rt_machine.h - the aarch64 part of the runtime: system calls, counters, registers.
  *
- * As all of sys.h: async-signal-safe, and general registers only. */
+ * Like all of sys.h: async-signal-safe, and general registers only. */
 #ifndef KINRT_AARCH64_RT_MACHINE_H
 #define KINRT_AARCH64_RT_MACHINE_H
 
@@ -48,7 +48,7 @@ static inline uint64_t ticks(void)
 	return t;
 }
 
-/* The registers of an interrupted program; `all`: by DWARF number. */
+/* The registers of an interrupted program; `all` is indexed by DWARF number. */
 static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint64_t all[])
 {
 	const mcontext_t *c = &u->uc_mcontext;

@@ -1,20 +1,20 @@
 /* hooks.S - what instrumented code calls, riscv64.
  *
- * Compilers call _mcount like any function, with the caller's return address as its argument: whatever
- * a call may clobber is ours. The procedure linkage table takes t0, t1 and t3 before. As in x86_64/hooks.S,
+ * Compilers call _mcount like any function, with the caller's return address as its argument. So it
+ * may change whatever a call may clobber. The procedure linkage table has used t0, t1 and t3
+ * before. As in x86_64/hooks.S,
  *
- *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
- *	slot  = rt_hash(from, to) & mask            mask lies right before the table, as a byte offset
+ *	table = rt_tls.arcs                by rt_gate.tls, which is 0 if paused or forked
+ *	slot  = rt_hash(from, to) & mask   mask lies right before the table, as a byte offset
  *
- * amoadd is one instruction, so that signals fall before or behind it.
- */
+ * amoadd is one instruction, so signals arrive before or after it. */
 #define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
 #define HASH_TO	0x27d4eb2f	/* likewise */
-#define STRIDE	2533		/* slots of basic blocks; as RT_STRIDE */
+#define STRIDE	2533		/* distance of basic-block slots; as RT_STRIDE */
 #define SLOT	16
-#define TO_HIGH	8		/* in a slot of arcs: struct kinf_call */
+#define TO_HIGH	8		/* offset in a slot of arcs: struct kinf_call */
 #define COUNT	12
-#define MASK	-24		/* struct rt_own, seen from the payload */
+#define MASK	-24		/* offsets in struct rt_own, seen from the payload */
 #define PATIENCE	-4
 
 	.text
@@ -37,7 +37,7 @@
 	.size	\name, . - \name
 	.endm
 
-/* t0 = the table; goes to 9 if nothing is collected */
+/* t0 = the table; goes to 9 if nothing is being collected */
 	.macro	table offset
 	ld	t1, rt_gate
 	beqz	t1, 9f
@@ -45,7 +45,8 @@
 	ld	t0, \offset-1(t0)
 	.endm
 
-/* Found, but not in the first slot: goes to 9 if there is no patience left for that. */
+/* The arc's slot is not its first one: takes one from the table's patience; goes to 9 if none is
+ * left. */
 	.macro	be_patient
 	lw	t6, PATIENCE(t0)
 	addiw	t6, t6, -1
@@ -53,15 +54,15 @@
 	bltz	t6, 9f
 	.endm
 
-/* Goes on at `where` if the time that calls take is measured. */
+/* Goes to `where` if durations of calls are measured. */
 	.macro	latency where
 	lla	t0, rt_gate
 	lw	t0, 12(t0)
 	bnez	t0, \where
 	.endm
 
-/* Adds one to the arc from a0 to a1; falls through where C code is to count. `timed`: its end will be
- * told. */
+/* Adds one to the arc from a0 to a1; falls through where C code must count. `timed`: the end of the
+ * call will be reported. */
 	.macro	count_arc timed=0
 	table	0
 	li	t1, HASH
@@ -112,7 +113,7 @@
 9:
 	.endm
 
-/* From here to rt_hooks_end is what a sample in it is taken for: counting calls. */
+/* A sample between here and rt_hooks_end counts as time spent counting calls. */
 	.hidden	rt_hooks
 	.globl	rt_hooks
 rt_hooks:
@@ -128,8 +129,8 @@ end _mcount
 	.globl	rt_hooks_end
 rt_hooks_end:
 
-/* For measuring what counting adds to a call: void rt_trial_bare(uint64_t n) and rt_trial_counted(n) call n
- * times a function that does nothing, the one without and the other with what -pg adds. */
+/* To measure what counting adds to a call: void rt_trial_bare(uint64_t n) and rt_trial_counted(n)
+ * call n times a function that does nothing. Only the latter has what -pg adds. */
 	.hidden	rt_trial_bare, rt_trial_counted, rt_trial_from, rt_trial_to
 	.globl	rt_trial_from, rt_trial_to
 	.macro	calls_of_next label
@@ -185,8 +186,8 @@ function __cyg_profile_func_exit
 1:	tail	rt_latency_end
 end __cyg_profile_func_exit
 
-/* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): a basic block
- * is known by the return address. Slots are an address and a count. */
+/* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): the return
+ * address identifies the basic block. A slot is an address and a count. */
 function __sanitizer_cov_trace_pc
 	mv	a0, ra
 	table	8
@@ -214,7 +215,7 @@ function __sanitizer_cov_trace_pc
 end __sanitizer_cov_trace_pc
 	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
 
-/* void rt_on_stack(void *top, void (*f)(void *), void *arg): f(arg) on another stack. */
+/* void rt_on_stack(void *top, void (*f)(void *), void *arg): calls f(arg) on another stack. */
 	.hidden	rt_on_stack
 function rt_on_stack
 	addi	sp, sp, -16

@@ -1,6 +1,6 @@
 /* rt_machine.h - the riscv64 part of the runtime: system calls, counters, registers.
  *
- * As all of sys.h: async-signal-safe, and general registers only. */
+ * Like all of sys.h: async-signal-safe, and general registers only. */
 #ifndef KINRT_RISCV64_RT_MACHINE_H
 #define KINRT_RISCV64_RT_MACHINE_H
 
@@ -49,7 +49,7 @@ static inline uint64_t ticks(void)
 	return t;
 }
 
-/* The registers of an interrupted program; `all`: by DWARF number. */
+/* The registers of an interrupted program; `all` is indexed by DWARF number. */
 static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint64_t all[])
 {
 	const unsigned long *g = u->uc_mcontext.__gregs; /* pc, x1 .. x31 */

@@ -1,23 +1,22 @@
 /* hooks.S - what instrumented code calls, x86-64.
  *
- * mcount and __fentry__ are called where no compiler expects a call: every register may hold something
- * of the program's but r11 (which the PLT takes, too) and the flags. What is needed is kept in the red
- * zone, which is ours as long as we call nothing; so the canonical frame address never changes, and
- * who walks the stack from here needs no more than the default rule.
+ * mcount and __fentry__ are called where the compiler expects no call. Every register may hold a
+ * value of the program, except r11 (which the PLT uses, too) and the flags. Other registers are
+ * saved in the red zone, which is ours as long as we call nothing. So the canonical frame address
+ * never changes, and a stack walk from here needs only the default rule.
  *
- *	table = rt_tls.arcs                         by rt_gate.tls, which is 0 when paused, or forked
- *	slot  = rt_hash(from, to) & mask            mask lies right before the table, as a byte offset
+ *	table = rt_tls.arcs                by rt_gate.tls, which is 0 if paused or forked
+ *	slot  = rt_hash(from, to) & mask   mask lies right before the table, as a byte offset
  *	slot.key == from | to << 48
- *	slot.to_high == bits 16 to 47 of to         else the next one, up to an unused one
- *	slot.count++                                one instruction: signals fall before or behind it
+ *	slot.to_high == bits 16 to 47 of to   else the next slot, up to an unused one
+ *	slot.count++                       one instruction: signals arrive before or after it
  *
- * It waits for the slot alone, and nothing of the program waits for it: what is compared is expected to
- * be equal. C code goes on if the count, of 32 bits, is 0 again.
+ * The hook waits for the slot only, and nothing in the program waits for the hook: the comparisons
+ * are predicted to be equal. If the 32-bit count wraps to 0, C code continues.
  *
- * A pair that is not in its first slot is looked up out of line, from the beginning: a signal handler may
- * have given the thread another table. The table's patience gets shorter each time; without any left, and
- * for what is not there, C code goes on.
- */
+ * A pair that is not in its first slot is looked up out of line, starting over, because a signal
+ * handler may have given the thread another table. Each such look-up takes one from the table's
+ * patience. C code continues if no patience is left, or if there is no slot for the pair. */
 #ifdef __CET__
 #include <cet.h>
 #else
@@ -26,12 +25,12 @@
 
 #define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
 #define HASH_TO	0x27d4eb2f	/* likewise */
-#define STRIDE	2533		/* slots of basic blocks; as RT_STRIDE */
+#define STRIDE	2533		/* distance of basic-block slots; as RT_STRIDE */
 #define SLOT	16
-#define TO_HIGH	8		/* in a slot of arcs: struct kinf_call */
+#define TO_HIGH	8		/* offset in a slot of arcs: struct kinf_call */
 #define COUNT	12
 #define LATENCY	rt_gate + 12
-#define MASK	-24		/* struct rt_own, seen from the payload */
+#define MASK	-24		/* offsets in struct rt_own, seen from the payload */
 #define PATIENCE	-4
 
 	.text
@@ -55,7 +54,7 @@
 	.size	\name, . - \name
 	.endm
 
-/* reg = the table; goes to `off` if nothing is collected */
+/* reg = the table; goes to `off` if nothing is being collected */
 	.macro	table offset, reg, off
 	mov	rt_gate(%rip), \reg
 	test	\reg, \reg
@@ -63,7 +62,7 @@
 	mov	%fs:\offset-1(\reg), \reg
 	.endm
 
-/* reg = rt_hash(from, to), of which the mask makes the offset of the arc's first slot */
+/* reg = rt_hash(from, to); masked, it is the offset of the arc's first slot */
 	.macro	hash from, to, reg, scratch
 	imul	$HASH, \from, \reg
 	imul	$HASH_TO, \to, \scratch
@@ -77,7 +76,8 @@
 	or	\from, \reg
 	.endm
 
-/* All in registers: the other slots. Goes to 1 with the arc's, falls through where C code is to count. */
+/* Searches the other slots, with all values in registers. Goes to 1 at the arc's slot; falls
+ * through where C code must count. */
 	.macro	other_slots key, to_high, table, at
 3:	add	$SLOT, \at
 	and	MASK(\table), \at
@@ -134,7 +134,7 @@
 	jmp	carry
 	.endm
 
-/* From here to rt_hooks_end is what a sample in it is taken for: counting calls. */
+/* A sample between here and rt_hooks_end counts as time spent counting calls. */
 	.hidden	rt_hooks
 	.globl	rt_hooks
 rt_hooks:
@@ -150,7 +150,7 @@ function __fentry__
 	mcount_body 8(%rsp)
 end __fentry__
 
-/* r11 = from, (%rsp) = to: f(from, to), every other register kept. */
+/* Calls f(from, to), where from = r11 and to = (%rsp), and preserves every other register. */
 	.macro	slowly name, f
 	.type	\name, @function
 	.p2align 4
@@ -195,8 +195,8 @@ end __fentry__
 	.globl	rt_hooks_end
 rt_hooks_end:
 
-/* For measuring what counting adds to a call: void rt_trial_bare(uint64_t n) and rt_trial_counted(n) call n
- * times a function that does nothing, the one without and the other with what -pg adds: a frame, and a call
+/* To measure what counting adds to a call: void rt_trial_bare(uint64_t n) and rt_trial_counted(n)
+ * call n times a function that does nothing. Only the latter has what -pg adds: a frame, and a call
  * by an address in memory. */
 	.hidden	rt_trial_bare, rt_trial_counted, rt_trial_from, rt_trial_to
 	.globl	rt_trial_from, rt_trial_to
@@ -265,8 +265,8 @@ function __cyg_profile_func_exit
 1:	jmp	rt_latency_end
 end __cyg_profile_func_exit
 
-/* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): a basic block
- * is known by the return address. Slots are an address and a count. */
+/* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): the return
+ * address identifies the basic block. A slot is an address and a count. */
 function __sanitizer_cov_trace_pc
 	mov	(%rsp), %rax
 	table	8, %rcx, 9f
@@ -290,7 +290,7 @@ function __sanitizer_cov_trace_pc
 end __sanitizer_cov_trace_pc
 	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
 
-/* void rt_on_stack(void *top, void (*f)(void *), void *arg): f(arg) on another stack. */
+/* void rt_on_stack(void *top, void (*f)(void *), void *arg): calls f(arg) on another stack. */
 	.hidden	rt_on_stack
 function rt_on_stack
 	push	%rbp
@@ -306,8 +306,9 @@ function rt_on_stack
 	ret
 end rt_on_stack
 
-/* What handlers return to: the very bytes that debuggers and unwinders look for, behind some that
- * belong to no function, as a return address is looked up one byte before it. */
+/* The code that signal handlers return to. Debuggers and unwinders look for exactly these bytes.
+ * The nop before belongs to no function, because a return address is looked up one byte before
+ * it. */
 	.p2align 4
 	nop
 	.hidden	rt_restore

@@ -1,6 +1,6 @@
 /* rt_machine.h - the x86-64 part of the runtime: system calls, counters, registers.
  *
- * As all of sys.h: async-signal-safe, and general registers only. */
+ * Like all of sys.h: async-signal-safe, and general registers only. */
 #ifndef KINRT_X86_64_RT_MACHINE_H
 #define KINRT_X86_64_RT_MACHINE_H
 
@@ -46,7 +46,7 @@ static inline uint64_t ticks(void)
 	return low | (uint64_t)high << 32;
 }
 
-/* The registers of an interrupted program; `all`: by DWARF number. */
+/* The registers of an interrupted program; `all` is indexed by DWARF number. */
 static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint64_t all[])
 {
 	static const uint8_t order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
@@ -63,8 +63,8 @@ static inline void rt_registers(struct unwind_regs *r, const ucontext_t *u, uint
 }
 
 /* Hooks run where vector registers hold arguments, so all are saved except AMX tiles, which no call
- * preserves. The area is private to the call and aligned to 64; the header written by saving tells
- * what to restore. */
+ * preserves. The area is private to the call and aligned to 64. Its header, written by the save,
+ * says what to restore. */
 enum { RT_VECTORS = 2752, RT_XSAVE_MOST = 0xe7 };
 
 static inline uint32_t xsave_mask(void)

@@ -1,4 +1,4 @@
-/* api_diff.c - two profiles side by side, or two sets of recordings. */
+/* api_diff.c - compares two profiles, or two sets of recordings. */
 #include "report/report_diff.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "table/select.h"
 #include "table/table_build.h"
 
-/* What a sample stands for, on average over the time: the sum of squares by the sum. One tick of a
- * histogram is one sample. */
+/* The mean weight of a sample, weighted by itself: the sum of squares divided by the sum. One tick
+ * of a histogram is one sample. */
 static double weight_of_sample(const struct samples *s)
 {
 	double sum = 0, squares = 0;
@@ -41,7 +41,7 @@ static size_t n_runs(const struct samples *s)
 	return (size_t)last + 1;
 }
 
-/* NULL: the data does not say it. */
+/* The value of a fact; NULL: the data does not have it. */
 static const char *fact(const struct profile *p, const char *name)
 {
 	for (size_t i = 0; i < p->n_facts; i++)
@@ -58,14 +58,15 @@ static bool is_of(const struct profile *p, const char *kind)
 	return any;
 }
 
-/* Neither a store nor kin merge keeps which samples are of which recording. */
+/* A store and kin merge do not keep which samples belong to which recording. */
 static bool is_sum(const struct profile *p)
 {
 	const char *writer = fact(p, "written by");
 	return is_of(p, "store") || (writer && !strcmp(writer, "kin merge"));
 }
 
-/* What folded stacks count is not known. */
+/* The name of the counted event; NULL for time, and for folded stacks, which do not say what they
+ * count. */
 static const char *counted_event(const struct profile *p)
 {
 	const struct samples *s = &p->samples;
@@ -77,14 +78,14 @@ static const char *counted_event(const struct profile *p)
 
 /* ---- sides of several recordings ---- */
 
-struct diff_build { /* of a program or library, on a side; owned */
+struct diff_build { /* a build of a program or library on one side; owned */
 	char *path, *id;
-	bool after, same; /* same: it is on the other side, too */
+	bool after, same; /* same: the other side has it, too */
 };
 
-struct diff_note {       /* of a profile */
+struct diff_note {       /* a note of a profile */
 	char *text;      /* owned */
-	unsigned others; /* profiles of the side that say the same, in other numbers */
+	unsigned others; /* further profiles on this side with the same note, up to numbers */
 };
 
 struct kin_comparison {
@@ -92,7 +93,7 @@ struct kin_comparison {
 	struct comparison *of;
 	VEC(struct diff_note) notes;
 	VEC(struct diff_build) builds;
-	struct html_paths *paths; /* NULL: no page is made of it */
+	struct html_paths *paths; /* NULL: no page is requested */
 };
 
 struct kin_comparison *kin_comparison_new(const struct kin_diff_opts *opts)
@@ -125,7 +126,7 @@ void kin_comparison_free(struct kin_comparison *c)
 	free(c);
 }
 
-/* Whether they say the same, in other numbers or the same ones. */
+/* Whether two notes are equal except for their numbers. */
 static bool are_alike(const char *a, const char *b)
 {
 	static const char numbers[] = "0123456789.";
@@ -139,7 +140,7 @@ static bool are_alike(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* Each once: recordings of a side have most in common. */
+/* Takes each note once: recordings of a side have most notes in common. */
 static void take_notes(struct kin_comparison *c, const struct kin_profile *p, bool after)
 {
 	for (size_t i = 0; i < p->notes.n; i++) {
@@ -184,7 +185,8 @@ static void take_build(struct kin_comparison *c, const struct profile *p, const 
 	free(known);
 }
 
-/* "[unknown]" is no file, and formats with names but no addresses do not know the build. */
+/* Only files can have builds: not "[unknown]", nor objects of formats that have names but no
+ * addresses. */
 static void take_builds(struct kin_comparison *c, const struct profile *p, bool after)
 {
 	for (size_t i = 0; i < p->n_objects; i++) {
@@ -195,7 +197,8 @@ static void take_builds(struct kin_comparison *c, const struct profile *p, bool 
 	}
 }
 
-/* What was built again in between; each file once, however many builds there are. */
+/* Notes files whose build changed between the sides; each file once, even if it has several
+ * builds. */
 static void note_builds(const struct kin_comparison *c, struct kin_table *t)
 {
 	for (size_t i = 0; i < c->builds.n; i++) {
@@ -251,7 +254,7 @@ static struct kin_error *keep_samples(struct kin_comparison *c, bool after, stru
 	return err;
 }
 
-/* Who called whom. By line it is only asked which calls come from outside. */
+/* Finds counted calls. By line, only calls from outside are needed. */
 static struct kin_error *find_calls(const struct kin_comparison *c, struct kin_profile *p,
 				    struct report_input *in, const struct report_input **ret)
 {
@@ -273,7 +276,7 @@ static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool
 	struct kin_report_opts opts = { .size = sizeof(opts),
 					.columns = c->o.lines ? comparison_line_columns
 							      : comparison_columns };
-	/* The C library's mcount knows no callers but those in the program. */
+	/* The C library's mcount only knows callers in the program. */
 	bool gmon = is_of(p->data, "gmon");
 	bool timed = s->n && (s->audit.duration_ns || is_of(p->data, "store"));
 	struct comparison_recording r = { .n_runs = n_runs(s),
@@ -310,7 +313,7 @@ static const char *const page_columns[] = { "change",       "chance",      "befo
 					    "calls_before", "calls_after", "object",
 					    "name",         NULL };
 
-/* With the columns that were asked for. */
+/* Selects the requested columns. */
 static struct kin_error *selected(struct kin_comparison *c, struct kin_table *t,
 				  struct kin_table **ret)
 {
@@ -388,7 +391,7 @@ struct kin_error *kin_comparison_html(struct kin_comparison *c, struct kin_table
 	return GUARDED(unguarded_html(c, table, opts, out));
 }
 
-/* ---- */
+/* ---- one recording on each side ---- */
 
 static struct kin_error *unguarded_diff(struct kin_profile *before, struct kin_profile *after,
 					const struct kin_diff_opts *opts, struct kin_table **ret)

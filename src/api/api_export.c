@@ -1,4 +1,4 @@
-/* api_export.c - kin_export(), and what formats there are. */
+/* api_export.c - kin_export(), and the list of formats. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* api_filter.c - resolves names of threads, objects, events and times, and takes that part of the
- * profile. */
+/* api_filter.c - resolves names of threads, objects, events and times, and filters the profile by
+ * them. */
 #include "api/api_filter.h"
 
 #include <inttypes.h>
@@ -17,10 +17,10 @@
 
 enum { MOST_LISTED = 20 };
 
-/* One kind of what can be chosen by name. */
+/* A kind of things that can be selected by name. */
 struct filter_kind {
 	const char *what;
-	size_t first, n; /* ids that have names */
+	size_t first, n; /* range of ids with names */
 	bool (*is)(const struct profile *p, uint32_t id, const char *name);
 	char *(*name)(const struct profile *p, uint32_t id); /* to be freed; NULL: not listed */
 };
@@ -35,7 +35,7 @@ static char *event_name(const struct profile *p, uint32_t id)
 	return xprintf("%s", strtab_get(p->strings, p->samples.events[id].name));
 }
 
-/* Whether a person who wrote `name` means the file: its path, or the end of it from a slash on. */
+/* Whether `name` means the file: its path, or the end of the path from a slash on. */
 static bool path_is(const char *path, const char *name)
 {
 	size_t n = strlen(path), k = strlen(name);
@@ -77,7 +77,7 @@ static struct kin_error *not_among(const char *what, const char *name, const cha
 	return err_new(KIN_ERROR_USAGE, "no %s '%s' in the data; there are: %s", what, name, list);
 }
 
-/* The first different names of a kind, and whether there are more. */
+/* The first distinct names of a kind, and whether there are more. */
 struct known_names {
 	char *at[MOST_LISTED];
 	size_t n;
@@ -96,7 +96,7 @@ static void add_name(struct known_names *k, char *name)
 		free(name);
 }
 
-/* Threads share the name of a command. */
+/* Collects distinct names: threads may share the name of a command. */
 static struct known_names names_of(const struct profile *p, const struct filter_kind *k)
 {
 	struct known_names ret = { 0 };
@@ -127,7 +127,7 @@ static struct kin_error *unknown(const struct profile *p, const struct filter_ki
 	return err;
 }
 
-/* *ret: booleans by id, NULL if nothing is named. */
+/* *ret: selected ids as an array of booleans; NULL if no names are given. */
 static struct kin_error *choose(const struct profile *p, const struct filter_kind *k,
 				const char *const *names, uint8_t **ret)
 {
@@ -148,7 +148,7 @@ static struct kin_error *choose(const struct profile *p, const struct filter_kin
 	return NULL;
 }
 
-/* All is of this program: whoever names it means everything. */
+/* All data is of this program, so only its name is valid, and selects everything. */
 static struct kin_error *check_program(const char *program, const char *const *names)
 {
 	for (; names && *names; names++)
@@ -185,7 +185,7 @@ static struct kin_error *choose_time(const struct profile *p, const char *text,
 	return NULL;
 }
 
-/* Keeps the tasks that both lists name. */
+/* Keeps the tasks that are in both selections. */
 static void take_both(uint8_t **tasks, uint8_t *others, size_t n)
 {
 	if (!*tasks || !others) {
@@ -217,7 +217,7 @@ static char *rank_name(const struct profile *p, uint32_t id)
 	return xprintf("%" PRIu32, p->ranks[id].rank);
 }
 
-/* The tasks of chosen ranks; NULL if none are named. */
+/* The tasks of the selected ranks; NULL if no ranks are given. */
 static uint8_t *tasks_of_ranks(const struct profile *p, const uint8_t *ranks)
 {
 	uint8_t *tasks = ranks ? xalloc(p->samples.n_tasks + 1) : NULL;
@@ -279,7 +279,7 @@ struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *o
 	return err;
 }
 
-/* ---- the filters of "hists", of which each names one thing or a list ---- */
+/* ---- filters of "hists": each is a list ---- */
 
 static bool pid_is(const struct profile *p, uint32_t id, const char *name)
 {
@@ -294,7 +294,7 @@ static char *pid_name(const struct profile *p, uint32_t id)
 	return pid ? xprintf("%" PRIu32, pid) : NULL;
 }
 
-/* Of a list with commas. */
+/* Checks each word of a list separated by commas. */
 static struct kin_error *check_list(const struct profile *p, struct filter_kind k, const char *list)
 {
 	struct kin_error *err = NULL;
@@ -322,7 +322,8 @@ static char *parallelism_name(const struct profile *p, uint32_t sample)
 	return n ? xprintf("%u", n) : NULL;
 }
 
-/* Of ranges of numbers, which may be wider than what there is: that one sample meets them. */
+/* Checks ranges of numbers. They may be wider than the data: one sample within a range is
+ * enough. */
 static struct kin_error *check_ranges(const struct profile *p, const char *what,
 				      char *(*name)(const struct profile *p, uint32_t sample),
 				      const char *ranges, struct sample_filter_texts texts)
@@ -338,7 +339,7 @@ static struct kin_error *check_ranges(const struct profile *p, const char *what,
 	return unknown(p, &(struct filter_kind){ what, 0, p->samples.n, NULL, name }, ranges);
 }
 
-/* Each interval may be empty, but not all are outside of the recording. */
+/* Checks time intervals. Each may be empty, but not all may lie outside the recording. */
 static struct kin_error *check_times(const struct profile *p, const char *list)
 {
 	struct time_range whole = span_of(p);

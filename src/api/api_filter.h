@@ -8,13 +8,13 @@ struct kin_error;
 struct kin_hists_opts;
 struct kin_open_opts;
 
-/* Replaces *p by the part that opts names, if it names any. KIN_ERROR_USAGE, with *p unchanged, if
- * there is no such thread, object or event: the message lists those that exist. `program` is the
- * path of the one object that all is of, where the data does not tell objects apart; or NULL. */
+/* Replaces *p by the part selected by opts, if anything is selected. KIN_ERROR_USAGE, with *p
+ * unchanged, if there is no such thread, object or event: the message lists those that exist.
+ * `program`: the path of the only object, for data that does not distinguish objects; or NULL. */
 MUST_CHECK struct kin_error *filter_apply(struct profile **p, const struct kin_open_opts *opts,
 					  const char *program);
 
-/* kin_hists_check(). */
+/* Implements kin_hists_check(). */
 MUST_CHECK struct kin_error *filter_check_hists(const struct profile *p,
 						const struct kin_hists_opts *opts);
 

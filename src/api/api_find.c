@@ -19,7 +19,7 @@
 
 enum { LISTED = 3 }; /* candidates named in an error */
 
-#define NO_WRITER UINT32_MAX /* of what is no recording, or has no header */
+#define NO_WRITER UINT32_MAX /* for files that are no recordings, or have no header */
 
 void path_list_free(struct path_list *l)
 {
@@ -35,7 +35,7 @@ static int by_name(const void *l, const void *r)
 
 static char *copy(const char *s, size_t n) { return memcpy(xalloc(n + 1), s, n); }
 
-/* "." needs no mention. */
+/* Leaves out the folder ".". */
 static char *join(const char *folder, const char *name)
 {
 	if (!strcmp(folder, "."))
@@ -79,7 +79,7 @@ static bool is_perf_folder(const char *path)
 	return inside;
 }
 
-/* Without the time that one of several files of a recording has at its end:
+/* The length without the time that files of a split recording end with:
  * "profile.kin.2026013112000000". */
 static size_t length_without_time(const char *name)
 {
@@ -110,13 +110,13 @@ static bool is_recording(const char *path, const char *name)
 	       (S_ISREG(st.st_mode) || is_perf_folder(path));
 }
 
-/* Whether it is of the job that `best` is of. */
+/* Whether the file belongs to the same job as `best`. */
 static bool is_of_job(const struct kinfile_rank *r, const struct kinfile_rank *best)
 {
 	return best->rank && r->rank && r->ranks == best->ranks && !strcmp(r->job, best->job);
 }
 
-/* Of those marked in `among`; NULL: of all. `best` if there is none. */
+/* The newest file among those marked in `among` (NULL: all); `best` if there is none. */
 static size_t newest_file(const struct path_list *l, const bool *among, size_t best)
 {
 	struct timespec newest = { 0 };
@@ -133,8 +133,8 @@ static size_t newest_file(const struct path_list *l, const bool *among, size_t b
 	return best;
 }
 
-/* Whether the path is that of a file of this rank beside the other path, by their names:
- * "profile.0.kin", "profile.1.kin". */
+/* Whether `path`, by its name, is the file of that rank next to `other`: "profile.0.kin",
+ * "profile.1.kin". */
 static bool is_of_rank_beside(const char *path, uint32_t rank, const char *other)
 {
 	size_t n = strlen(other);
@@ -148,8 +148,8 @@ static bool is_of_rank_beside(const char *path, uint32_t rank, const char *other
 	return is;
 }
 
-/* The newest file; if it cannot be read, the newest of another rank beside it: the rest of its job
- * is meant, too. */
+/* The newest file or, if it cannot be read, the newest file of another rank next to it: the user
+ * means the rest of the job, too. */
 static size_t find_job(const struct path_list *l, const struct kinfile_rank *of, size_t newest)
 {
 	bool *beside = xalloc(l->at.n * sizeof(*beside));
@@ -161,13 +161,14 @@ static size_t find_job(const struct path_list *l, const struct kinfile_rank *of,
 	return best;
 }
 
-/* Recordings are not parts of one whole, as the files of one run are: the last one is meant. But of
- * a parallel job all of its ranks are. If both kin record and the runtime in the program made files
- * of a rank, they measured the same time: those of the last one's kind are taken. */
+/* Keeps the last recording, because several recordings are not parts of one whole, as the files of
+ * one run are. Of a parallel job all ranks are kept. If both kin record and the runtime in the
+ * program recorded a rank, they measured the same time: then the files of the same kind as the
+ * newest one are kept. */
 static void keep_newest(struct path_list *l)
 {
 	struct kinfile_rank *of = xrealloc(NULL, l->at.n, sizeof(*of));
-	struct map64 measured = { 0 }; /* ranks with a file of that kind */
+	struct map64 measured = { 0 }; /* ranks that have a file of that kind */
 	size_t best = newest_file(l, NULL, 0), n = 0;
 	for (size_t i = 0; i < l->at.n; i++)
 		if (!kinfile_rank_of(l->at.at[i], &of[i]))
@@ -209,7 +210,7 @@ static bool is_profiled_program(const char *path, const char *name)
 	       object_probe_profiled(path);
 }
 
-/* The only program here that is built with -pg, or NULL. To be freed. */
+/* The only program in the current folder that is built with -pg, or NULL. To be freed. */
 static char *find_only_program(void)
 {
 	struct path_list programs = { 0 };
@@ -219,8 +220,8 @@ static char *find_only_program(void)
 	return only;
 }
 
-/* A profile beside the program, which ran there; NULL: there is none, or it is here. To be freed.
- */
+/* A profile in the folder of the program; NULL: there is none, or that is the current folder. To be
+ * freed. */
 static char *find_beside(const char *program)
 {
 	const char *slash = strrchr(program, '/');
@@ -237,7 +238,8 @@ static char *find_beside(const char *program)
 	return first;
 }
 
-/* Why the program, if it is known, has left none here, and what to do. */
+/* An error that explains why there is no profile of the program, if one is given, and what to
+ * do. */
 static struct kin_error *no_data(const char *program)
 {
 	if (!program || !*program)
@@ -268,7 +270,7 @@ static struct kin_error *no_data(const char *program)
 	return err;
 }
 
-/* A program that leaves a recording and a gmon.out at once has more in the recording. */
+/* If a program left a recording and a gmon.out at the same time, the recording has more data. */
 struct kin_error *find_data(const char *program, struct path_list *ret)
 {
 	enum { SAME_TIME = 2 /* seconds */ };
@@ -318,7 +320,7 @@ static struct kin_error *too_many(const struct path_list *programs)
 		names, programs->at.n > LISTED ? ", ..." : "");
 }
 
-/* NULL and *ret NULL: nothing there. */
+/* NULL with *ret NULL: there is no program. */
 static struct kin_error *find_in(const char *folder, char **ret)
 {
 	struct stat st;

@@ -13,14 +13,13 @@ struct path_list {
 };
 void path_list_free(struct path_list *l);
 
-/* Lists gmon.out and gmon.out.* in the current folder, sorted, or the newest recording. An error
- * with advice if there are none: where that program (NULL or "": any) has left one, or why it has
- * not. */
+/* Lists gmon.out and gmon.out.* in the current folder, sorted, or the newest recording. If there
+ * are none, the error says where the program (NULL or "": any) has left one, or why it has not. */
 MUST_CHECK struct kin_error *find_data(const char *program, struct path_list *ret);
 
-/* Finds the program that made a data file, which is not said in it: a.out, or the only program
- * built with -pg, first in the folder of the file (NULL: not known), then in the current one. *ret
- * is to be freed. */
+/* Finds the program of a data file that does not name it: a.out, or the only program built with
+ * -pg, first in the file's folder (data NULL: skipped), then in the current one. *ret is to be
+ * freed. */
 MUST_CHECK struct kin_error *find_executable(const char *data, char **ret);
 
 #endif

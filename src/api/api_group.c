@@ -14,7 +14,7 @@
 #include "table/render.h"
 #include "table/select.h"
 
-/* All columns stay where they are. On failure the table is gone. */
+/* Sorts, with all columns in place. On failure the table is freed. */
 static struct kin_error *sort_rows(struct kin_table **t, const char *sort)
 {
 	static const char *const all[] = { "all", NULL };
@@ -29,14 +29,15 @@ static void free_table(void *t) { kin_table_free(t); }
 
 static const struct section_scale as_it_is = { 1, 1, false };
 
-/* ---- by object: rows of one report ---- */
+/* ---- by object: sections of one report ---- */
 
 struct labels {
-	VEC(const char *) at; /* of each block of rows */
-	VEC(uint32_t) of_row; /* index into at */
+	VEC(const char *) at; /* labels of the blocks of rows */
+	VEC(uint32_t) of_row; /* for each row, index into at */
 };
 
-/* Rows that belong together go where the first of them that is not nested goes. */
+/* Labels blocks of rows: all rows of a block belong to the object of the block's first row that is
+ * not nested. */
 static struct labels label_blocks(struct kin_table *t, size_t column)
 {
 	struct labels l = { 0 };
@@ -89,7 +90,7 @@ static struct kin_error *by_object(struct kin_profile *p, const struct report *r
 	return NULL;
 }
 
-/* ---- by thread, process, run, rank or event: a report of each part of the data ---- */
+/* ---- by thread, process, run, rank or event: a report for each part of the data ---- */
 
 struct group_parts {
 	struct kin_profile *p;
@@ -98,22 +99,23 @@ struct group_parts {
 	const struct report_opts *opts;
 	const char *sort;
 	struct kin_column column;
-	bool own_shares; /* of each part, not of the whole */
-	bool many_units; /* parts are counted in different things */
-	double rate;     /* of many units: ticks per second, of the parts that are times */
-	const uint32_t *name_ranks; /* callgraph_opts */
+	bool own_shares; /* shares are of the part, not of the whole */
+	bool many_units; /* parts have different units */
+	double rate;     /* with many_units: ticks per second of the parts in units of time */
+	const uint32_t *name_ranks; /* as in callgraph_opts */
 	struct sections *sections;
 };
 
-/* What the rows of a part are made of, until they are read: there may be thousands of parts. */
+/* What a part's rows are made from. It is freed once they are read: there may be thousands of
+ * parts. */
 struct part_report {
-	struct profile *flat; /* NULL: the part itself */
+	struct profile *flat; /* NULL: the part itself is used */
 	struct callgraph *graph;
 	struct report_opts opts;
 	struct kin_table *table;
 };
 
-/* Places are those of the whole profile: frames keep their ids. */
+/* Places are shared with the whole profile, because frames keep their ids. */
 static struct kin_error *part_report_init(struct part_report *r, const struct group_parts *x,
 					  const struct profile *part)
 {
@@ -137,7 +139,7 @@ static struct kin_error *part_report_init(struct part_report *r, const struct gr
 	return err ? err : sort_rows(&r->table, x->sort);
 }
 
-/* The table stays, for its texts. */
+/* The table stays, because cells point to its texts. */
 static void part_report_done(struct part_report *r)
 {
 	callgraph_free(r->graph);
@@ -180,8 +182,8 @@ static struct kin_error *add_part(struct group_parts *x, const struct profile *p
 	return err;
 }
 
-/* Consumes the part. `last`: if none of the parts before it had anything, its columns are the
- * report's. */
+/* Consumes the part. `last`: use it even if empty, unless an earlier part was used, so that the
+ * report has its columns. */
 static struct kin_error *add_some(struct group_parts *x, struct profile *part, const char *label,
 				  bool last)
 {
@@ -242,7 +244,7 @@ static struct kin_error *by_rank(struct group_parts *x)
 	return by_tasks(x, ranks_of(x->p->data));
 }
 
-/* Each in its own unit: seconds, or what is counted. */
+/* Each event in its own unit: seconds, or counts. */
 static struct kin_error *by_event(struct group_parts *x)
 {
 	const struct profile *p = x->p->data;
@@ -277,7 +279,7 @@ static struct kin_error *by_parts(struct group_parts *x,
 		return err;
 	}
 	struct report_input in = report_input_of(x->p, x->v);
-	if (x->many_units) /* the first of several counts */
+	if (x->many_units) /* replaces the dimension of the first of several counts */
 		table_property(t, "dimension", cell_text("s or events"));
 	report_describe(&in, t);
 	if (x->many_units)
@@ -286,7 +288,7 @@ static struct kin_error *by_parts(struct group_parts *x,
 	return NULL;
 }
 
-/* ---- all ---- */
+/* ---- groupings ---- */
 
 static const struct {
 	const char *name;

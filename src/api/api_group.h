@@ -5,8 +5,8 @@
 #include "api/api_private.h"
 #include "report/reports.h"
 
-/* KIN_ERROR_USAGE if the report cannot be grouped by that. The table keeps everything it needs
- * alive except the profile and `o`. */
+/* KIN_ERROR_USAGE if the report cannot be grouped that way. The table keeps everything it needs
+ * alive, except the profile and `o`. */
 MUST_CHECK struct kin_error *group_report(struct kin_profile *p, const struct report *r,
 					  const struct report_opts *o, const char *by,
 					  const char *sort, struct kin_table **ret);

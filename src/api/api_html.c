@@ -1,4 +1,4 @@
-/* api_html.c - gathers what the HTML page shows: tables, paths and samples. */
+/* api_html.c - gathers the contents of the HTML page: tables, paths and samples. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/guard.h"
 #include "page/html_write.h"
 
-enum { THREADS_MAX = 50 }; /* in the summary */
+enum { THREADS_MAX = 50 }; /* in the summary's table of threads */
 
 enum page_part { INFO, FUNCTIONS, GRAPH, CYCLES, LINES, INSTRUCTIONS, N_PARTS };
 
@@ -50,8 +50,8 @@ static struct kin_error *add_table(struct kin_profile *p, enum page_part part, c
 	return NULL;
 }
 
-/* Code that cannot be shown is no reason to show nothing: the reports say why in their notes, or
- * in an error that becomes a warning. */
+/* Adds a table about code. If code cannot be shown the page is still useful: the reports say why in
+ * a note, or the error becomes a warning. */
 static void try_table(struct kin_profile *p, enum page_part part, const char *report,
 		      const struct kin_html_opts *opts, struct page_parts *ret)
 {
@@ -69,9 +69,9 @@ static bool has_files(const struct kin_profile *p)
 	return any;
 }
 
-/* With samples, times come of the paths: what functions and calls add to them is how often they
- * were called, and which functions are in cycles. Those that are made of one call graph are
- * neighbours: only one is there at a time. */
+/* Makes the tables. With samples, times come from the paths, and the tables of functions and calls
+ * only add counts of calls and membership in cycles. Tables of the same call graph are made one
+ * after the other, so that one graph exists at a time. */
 static struct kin_error *make_tables(struct kin_profile *p, const struct kin_html_opts *opts,
 				     struct page_parts *ret)
 {
@@ -90,7 +90,7 @@ static struct kin_error *make_tables(struct kin_profile *p, const struct kin_htm
 	return err;
 }
 
-/* Samples are told apart by instruction where code is shown. */
+/* Distinguishes samples by instruction if the page shows code. */
 static struct kin_error *make_paths(struct kin_profile *p, struct page_parts *ret)
 {
 	struct view *v;
@@ -114,7 +114,7 @@ static void parts_done(struct page_parts *x)
 	html_paths_free(x->paths);
 }
 
-/* "prog: profile.kin": the program that was recorded first, and the file. To be freed. */
+/* "prog: profile.kin": the first recorded program, and the file. To be freed. */
 static char *title_of(const struct kin_profile *p)
 {
 	const struct profile *d = p->data;

@@ -1,4 +1,4 @@
-/* api_keep.c - names, and what else reports are made of, into a recording. */
+/* api_keep.c - stores names, and source text and machine code on request, in a recording. */
 #include <stdlib.h>
 
 #include "api/api_private.h"
@@ -14,10 +14,11 @@ struct sources {
 	struct kept *k;
 	const char *const *dirs;
 	struct debuginfod *servers; /* NULL: none */
-	struct map64 tried;         /* names, by address: they are interned */
+	struct map64 tried;         /* names tried; by address, because they are interned */
 };
 
-/* Those that cannot be read, and that no server has, are left out: reports say so of each. */
+/* Adds a source file. A file that can neither be read nor downloaded is left out: the reports say
+ * so for each. */
 static void add_source(struct sources *s, const char *build_id, const char *path)
 {
 	struct source_text text;
@@ -59,7 +60,7 @@ static struct kin_error *keep_names(const char *path, const struct kin_keep_opts
 	struct kin_error *err = kinfile_names_check(path);
 	if (err)
 		return err;
-	/* Frames are named, and which stacks they are on is of no account. */
+	/* Frames need names; which stacks they are on does not matter. */
 	struct input_opts frames = { .needs = { .frames = true } };
 	err = input_read(&path, 1, &frames, &p);
 	if (!err) {

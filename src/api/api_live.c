@@ -15,9 +15,9 @@ struct kin_live {
 	struct names *names;
 	struct program_opts naming;
 	struct kin_profile *last; /* NULL: none yet */
-	struct kin_profile *code; /* the same by instruction */
-	uint64_t asked_ns;        /* for it, or begun */
-	double lasting_ns;        /* time that it is of, faded as its weights */
+	struct kin_profile *code; /* the same as `last`, by instruction */
+	uint64_t asked_ns;        /* when `last` was made, or the recording began */
+	double lasting_ns;        /* time that `last` covers, faded like its weights */
 	char *message;
 	VEC(pid_t) pids, tids;
 };

@@ -6,7 +6,7 @@
 
 #include "base/short_name.h"
 
-/* Of `id` in a list of texts by id. */
+/* The slot for `id` in a list of texts by id. */
 static char **text_at(struct namer_texts *texts, uint32_t id)
 {
 	while (texts->n <= id)

@@ -6,17 +6,17 @@
 #include "export/folded.h"
 #include "symbolize/program.h"
 
-struct namer_texts { /* a VEC by id; NULL: not asked for yet */
+struct namer_texts { /* a VEC by id; NULL: not requested yet */
 	char **at;
 	size_t n, cap;
 };
 
-struct namer { /* the first three are to be set */
+struct namer { /* the caller sets the first three members */
 	const struct profile *p;
 	struct program *g;
 	bool full_names; /* with parameters */
 	struct namer_texts places, objects;
-	VEC(struct folded_name) names; /* of the last frame */
+	VEC(struct folded_name) names; /* result of the last call */
 };
 
 /* The function for folded_opts.names; its argument is the namer. */

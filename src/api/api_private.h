@@ -1,5 +1,5 @@
-/* api_private.h - the public interface's representation of a profile: data, program, and what was
- * made from them. */
+/* api_private.h - the representation of a profile behind the public interface: the data, its
+ * program, and views made from them. */
 #ifndef API_API_PRIVATE_H
 #define API_API_PRIVATE_H
 
@@ -13,18 +13,18 @@
 
 enum view_kind {
 	VIEW_FUNCTIONS, /* linkage functions */
-	VIEW_EXPANDED,  /* with inlined functions */
+	VIEW_EXPANDED,  /* includes inlined functions */
 	VIEW_LINES,
-	VIEW_LINE_TIMES, /* the same, of sampled stacks, with the own times of lines alone */
+	VIEW_LINE_TIMES, /* VIEW_LINES for sampled stacks; times of lines are self times only */
 	N_VIEWS
 };
 
 struct view { /* places and times; made at the first request */
 	struct symbols *symbols;
 	struct callgraph *graph;
-	/* If the data has several objects, or stacks; otherwise NULL. */
+	/* Only if the data has several objects, or stacks; otherwise NULL: */
 	struct program *program; /* owned by the profile; owns symbols */
-	struct profile *flat;    /* used for analyses in place of the data */
+	struct profile *flat;    /* used by analyses instead of the data */
 };
 
 struct named_program { /* the names of all objects, with one set of options */
@@ -32,10 +32,10 @@ struct named_program { /* the names of all objects, with one set of options */
 	struct program *program;
 };
 
-/* Rules for making names and the call graph, for programs that differ from our own. Members that a
- * view sets itself are ignored. */
+/* Rules for making names and the call graph, for programs other than kin. Members that a view sets
+ * itself are ignored. */
 struct profile_rules {
-	struct symbols_opts symbols; /* for a single program without stacks */
+	struct symbols_opts symbols; /* for data of a single program without stacks */
 	struct callgraph_opts graph; /* `samples`, `program`, `consume` are ignored */
 	bool consumes;               /* counts are released once a graph was made from them */
 };
@@ -43,23 +43,24 @@ struct profile_rules {
 struct kin_profile {
 	unsigned refs; /* one for the caller's handle, and one for each table made from it */
 	struct profile *data;
-	struct object_file *object; /* NULL: the data names the profiled program, is empty, or was
-				       opened without its program for writing only */
+	struct object_file *object; /* the profiled program; NULL: the data names it, is empty, or
+				       was opened for writing without its program */
 	struct program_opts naming;
 	struct profile_rules rules;
 	struct input_target target;
 	bool lines;
 	bool told_trouble, has_hints, heard_builds, no_names, sum_ranks, one_by_one;
 	bool sought_program; /* do not search for it again */
-	bool is_foreign;     /* the data is certainly of another program, or build, than `object` */
-	bool is_its_program; /* nothing indicates that the data is of another program than `object`
-			      */
+	bool is_foreign;     /* the data certainly belongs to another program than `object`, or to
+				another build */
+	bool is_its_program; /* nothing indicates that `object` is not the data's program */
 	struct view views[N_VIEWS];
 	struct program_files *files; /* shared by all programs; NULL: none opened yet */
 	VEC(struct named_program) programs;
 	/* notes: the doubts that each report must mention. */
 	VEC(char *) warnings, doubts, notes, hints, gaps;
-	char *origin; /* of names that are not from the files that ran; NULL: there are none */
+	char *origin; /* where names came from that are not from the files that ran; NULL: all are
+			 from these */
 	struct line_counts *line_counts; /* NULL: none */
 };
 
@@ -77,19 +78,19 @@ struct kin_debuginfod {
 	struct debuginfod *servers;
 };
 
-/* The handle for the stages below; NULL: none. */
+/* The handle for internal interfaces; NULL: none. */
 static inline struct debuginfod *debuginfod_of(const struct kin_debuginfod *d)
 {
 	return d ? d->servers : NULL;
 }
 
-/* The steps of opening a profile, for callers with rules of their own (gnu/); kin_profile_open()
- * takes the same steps. profile_new() makes a profile without any data. */
+/* Steps of kin_profile_open(), for callers with rules of their own (gnu/). profile_new() makes a
+ * profile without data. */
 struct kin_profile *profile_new(void);
 /* Opens the profiled program, which also determines the format of its gmon.out. */
 MUST_CHECK struct kin_error *profile_open_object(struct kin_profile *p, const char *path,
 						 const struct object_opts *opts);
-/* As input_read(), for p's program: p->data is set if anything was read. */
+/* Like input_read(), for p's program: p->data is set if anything was read. */
 MUST_CHECK struct kin_error *profile_read(struct kin_profile *p, const char *const *paths, size_t n,
 					  const struct input_opts *opts);
 /* Adds warnings and doubts about the data, by itself and in comparison with its program. */
@@ -97,12 +98,12 @@ void profile_check_data(struct kin_profile *p);
 void profile_check_program(struct kin_profile *p);
 /* Notes which files were not read because others of the same runs were. */
 void profile_note_left_out(struct kin_profile *p);
-/* Takes off what counting calls added to sampled times; `noted`: and notes it. */
+/* Subtracts the time that counting calls added to samples; `noted`: and adds a note about it. */
 void profile_take_off_hooks(struct kin_profile *p, bool noted);
-/* Whether it has counts of more than one program or library. */
+/* Whether the profile has counts of more than one program or library. */
 bool profile_has_objects(const struct kin_profile *p);
 
-/* A profile of data that is not from a file. Takes ownership of `data`. */
+/* Makes a profile of data that is not from a file. Takes ownership of `data`. */
 struct kin_profile *profile_of_data(struct profile *data, const struct program_opts *naming);
 
 void profile_ref(struct kin_profile *p);
@@ -114,7 +115,7 @@ MUST_CHECK struct kin_error *profile_view(struct kin_profile *p, enum view_kind 
 /* The view that a report needs. */
 MUST_CHECK struct kin_error *profile_view_for(struct kin_profile *p, const struct report *r,
 					      struct view **ret);
-/* The same without its call graph, unless that exists already. */
+/* profile_view_for() without the call graph, unless that exists already. */
 MUST_CHECK struct kin_error *profile_names_for(struct kin_profile *p, const struct report *r,
 					       struct view **ret);
 /* Frees the call graphs that `next` does not need (NULL: all), unless a table of the profile
@@ -126,19 +127,19 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
 
 /* Takes over the problems with objects' files found so far, each once: as warnings, and as doubts
  * if they make names less reliable; and hints for code without names. Call it again when a report
- * is done, as much is read only when needed. */
+ * is done, because much is read only when needed. */
 void profile_hear(struct kin_profile *p, struct program *g);
 
 /* The program with these options: made once, owned by the profile. */
 struct program *profile_program(struct kin_profile *p, const struct program_opts *opts);
-/* As profile_hear(), for all its programs. */
+/* profile_hear() for all programs of the profile. */
 void profile_hear_all(struct kin_profile *p);
 
-/* Takes the text, unless it is a note already. */
+/* Takes ownership of the text, and adds it unless it is a note already. */
 void profile_add_note(struct kin_profile *p, char *text);
 
-/* Where only one event is shown (samples_event): its name, and those of the others with samples.
- * `what`: "times". To be freed; NULL: there are no others. */
+/* A note about a report that shows one event (samples_event): its name, and the names of other
+ * events with samples. `what`: "times". To be freed; NULL: there are no others. */
 char *profile_event_note(const struct profile *p, const char *what);
 
 /* The error in reading the program (object_trouble), returned once. */

@@ -1,4 +1,4 @@
-/* api_profile.c - opening profiles: reading, naming, filtering, warnings and doubts. */
+/* api_profile.c - opens profiles: reading, naming, filtering, warnings and doubts. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ void profile_unref(void *profile)
 
 void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
 
-/* ---- what is said of it ---- */
+/* ---- warnings, doubts and notes ---- */
 
 static void add_warning(const char *text, void *profile)
 {
@@ -106,7 +106,8 @@ static void add_hint(const char *text, void *profile)
 	vec_push(&p->hints, xprintf("%s", text));
 }
 
-/* "names are those that the recording keeps: of t (the file has been replaced ...), and 2 more" */
+/* Describes where names came from: "names are those that the recording keeps: of t (the file has
+ * been replaced ...), and 2 more". */
 static void hear_origins(struct kin_profile *p, const struct program *g)
 {
 	enum { NAMED = 2 };
@@ -147,8 +148,8 @@ static void hear_builds(struct kin_profile *p, const struct program *g)
 	p->heard_builds = true;
 }
 
-/* Whose machine is not known: what would take its instructions is missing, and never made of
- * another machine's. */
+/* Notes an unknown machine: what depends on its instructions is missing, and never derived by
+ * another machine's rules. */
 static void hear_machine(struct kin_profile *p, const char *what, const char *part, uint32_t elf)
 {
 	if (elf)
@@ -223,14 +224,15 @@ static bool has_many_objects(const struct profile *p)
 
 bool profile_has_objects(const struct kin_profile *p) { return has_many_objects(p->data); }
 
-/* It is of one program, and does not say of which: that of gmon.out, in whatever file it is now. */
+/* Whether the data is of a single program that it does not name, as gmon.out, even if merged into
+ * another file. */
 static bool needs_program(const struct profile *d)
 {
 	return !has_many_objects(d) && !profile_is_empty(d);
 }
 
-/* Whether a gmon.out is among it, whose counts are by address alone. Recordings have no histograms.
- */
+/* Whether the data includes a gmon.out, whose counts have only addresses. Recordings have no
+ * histograms. */
 static bool has_bare_counts(const struct profile *d) { return d->n_histograms > 0; }
 
 static struct kin_error *make_symbols(struct kin_profile *p, bool by_line, struct view *v)
@@ -376,8 +378,8 @@ struct kin_error *profile_read(struct kin_profile *p, const char *const *paths, 
 	return input_read(paths, n, &how, &p->data);
 }
 
-/* p->object stays NULL where none is wanted, or none is found that need not be there. data: what
- * find_executable() looks beside. */
+/* Opens the program. p->object stays NULL if no program is wanted, or if it is optional and not
+ * found. data: the file that find_executable() looks beside. */
 static struct kin_error *open_program(struct kin_profile *p, const struct kin_open_opts *o,
 				      const char *data)
 {
@@ -399,7 +401,7 @@ static struct kin_error *open_program(struct kin_profile *p, const struct kin_op
 	return err;
 }
 
-/* The program by which all gmon.out files of a sum were read, or NULL. */
+/* The program that all gmon.out files of a sum were read with, or NULL. */
 static const char *recorded_program(const struct profile *d)
 {
 	const char *only = NULL;
@@ -414,7 +416,7 @@ static const char *recorded_program(const struct profile *d)
 	return only;
 }
 
-/* The file with the same build ID, wherever it is now; or none. */
+/* Opens the file with the same build ID, if it can be found. */
 static void open_recorded(struct kin_profile *p, const struct kin_open_opts *o)
 {
 	const char *program = recorded_program(p->data);
@@ -427,14 +429,14 @@ static void open_recorded(struct kin_profile *p, const struct kin_open_opts *o)
 				    .build_id = id,
 				    .debuginfod = debuginfod_of(o->debuginfod) };
 	kin_error_free(object_open(path + 1, &opts, &p->object));
-	if (p->object && !object_build_id(p->object)) { /* of another build */
+	if (p->object && !object_build_id(p->object)) { /* another build */
 		object_free(p->object);
 		p->object = NULL;
 	}
 	free(id);
 }
 
-/* For data that turned out to need one, and does not have it. */
+/* Opens the program for data that turned out to need one. */
 static struct kin_error *open_late(struct kin_profile *p, const struct kin_open_opts *o,
 				   const char *const *paths, size_t n)
 {
@@ -443,7 +445,7 @@ static struct kin_error *open_late(struct kin_profile *p, const struct kin_open_
 	return p->object || p->sought_program ? NULL : open_program(p, o, n ? paths[0] : NULL);
 }
 
-/* The program of a gmon.out beside recordings, which need none. */
+/* Opens the program of a gmon.out that was read together with recordings, which need none. */
 static void open_for_counts(struct kin_profile *p, const struct kin_open_opts *o,
 			    const char *const *paths, size_t n)
 {
@@ -527,7 +529,7 @@ void profile_check_data(struct kin_profile *p)
 
 void profile_check_program(struct kin_profile *p)
 {
-	/* A program without symbols is an error only when a report needs them. */
+	/* Missing symbols are an error only when a report needs them. */
 	struct view *v;
 	struct kin_error *no_symbols =
 		profile_view(p, p->lines ? VIEW_LINES : VIEW_FUNCTIONS, false, &v);
@@ -543,7 +545,7 @@ static frameid first_of_class(void *classes, const struct profile *p, frameid fr
 	return frame_classes_first(classes, p, frame);
 }
 
-/* UINT64_MAX: some of it is no plain file. */
+/* UINT64_MAX: some are not regular files. */
 static uint64_t data_size(const char *const *paths, size_t n)
 {
 	uint64_t sum = 0;
@@ -556,7 +558,7 @@ static uint64_t data_size(const char *const *paths, size_t n)
 	return sum;
 }
 
-/* NULL: frames are told apart by address. */
+/* Classes of equivalent frames, to merge while reading; NULL: distinguish frames by address. */
 static struct frame_classes *classes_for(const struct kin_profile *p, const struct kin_open_opts *o,
 					 const char *const *paths, size_t n,
 					 struct input_needs *needs)
@@ -574,7 +576,7 @@ static struct frame_classes *classes_for(const struct kin_profile *p, const stru
 	return c;
 }
 
-/* Without p->data: nothing was read at all. */
+/* p->data stays NULL if nothing could be read. */
 static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -605,7 +607,7 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 	return err;
 }
 
-/* Instead of all that was read, and of what was wrong with it. */
+/* Returns `fatal` instead of `err`, and drops the data. */
 static struct kin_error *nothing_but(struct kin_error *fatal, struct kin_profile *p,
 				     struct kin_error *err)
 {
@@ -633,7 +635,7 @@ void profile_note_left_out(struct kin_profile *p)
 					    first, n - 1));
 }
 
-/* A directory with gmon.out files stands for these alone. */
+/* Notes files that were ignored: a directory with gmon.out files stands for these alone. */
 static void note_beside(struct kin_profile *p, const char *const *paths, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -665,7 +667,7 @@ void profile_take_off_hooks(struct kin_profile *p, bool noted)
 				   (double)t.sampled_ns / NS, t.call_ns));
 }
 
-/* Whether two files say that they are of one job, or one says nothing of it. */
+/* Whether two files name the same job, or some file names none. */
 static bool is_of_one_job(const struct profile *d)
 {
 	size_t n = 0;
@@ -682,7 +684,8 @@ static bool is_of_one_job(const struct profile *d)
 	return n < d->n_sources;
 }
 
-/* A sum over ranks and another file of one of them would count it twice. */
+/* Refuses a sum of ranks together with another file of one of them, which would count that rank
+ * twice. */
 static struct kin_error *check_sums(const struct profile *d)
 {
 	const struct spread_set *s = d->spreads;
@@ -700,8 +703,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	struct kin_error *err = read_all(p, o, paths, n);
 	if (err && !p->data)
 		return err;
-	/* Of a rank without anything there is still what its file says of it: sums of some ranks
-	 * are the same as those of all at once. */
+	/* A rank without data still counts for what its file says about it, so that sums of some
+	 * ranks, summed again, equal the sum of all. */
 	bool counts = p->sum_ranks && p->data->n_sources;
 	if (err && profile_is_empty(p->data) && !counts)
 		return nothing_but(err, p, NULL);
@@ -799,7 +802,7 @@ struct kin_error *kin_about(const char *path, unsigned what, FILE *out)
 	return GUARDED(unguarded_about(path, what, out));
 }
 
-/* ---- the rest ---- */
+/* ---- queries and writing ---- */
 
 size_t kin_profile_n_doubts(const struct kin_profile *p) { return p->doubts.n; }
 
@@ -837,8 +840,8 @@ bool kin_profile_fits_gmon(const struct kin_profile *p)
 	       !p->data->samples.n_latencies;
 }
 
-/* What to write of the program of gmon.out, or NULL. Without a build ID another build of it could
- * be taken for it later. To be freed. */
+/* The fact that identifies the program of a gmon.out, or NULL. It needs a build ID, because another
+ * build could later be mistaken for it. To be freed. */
 static char *program_fact(const struct kin_profile *p)
 {
 	const char *id = p->object && p->is_its_program ? object_build_id(p->object) : NULL;
@@ -849,8 +852,8 @@ static char *program_fact(const struct kin_profile *p)
 	return fact;
 }
 
-/* What was packed stays so. Of what is written: what was read besides, of a damaged file, has no
- * names. */
+/* Names to write. Code that was packed stays packed. Only what is written gets names: not the rest
+ * of a damaged file. */
 static struct kept *keep_for_writing(const struct kin_profile *p, const struct profile *written,
 				     struct kin_error **trouble)
 {
@@ -893,12 +896,12 @@ size_t kin_profile_n_gaps(const struct kin_profile *p) { return p->gaps.n; }
 
 const char *kin_profile_gap_at(const struct kin_profile *p, size_t i) { return p->gaps.at[i]; }
 
-/* *ret: what the ranks differ by, if they are to be summed up; else NULL. */
+/* *ret: differences between ranks, if they are to be summed; else NULL. */
 static struct kin_error *sum_ranks(const struct kin_profile *p, bool kin, const char *path,
 				   struct spread_set **ret)
 {
 	const struct spread_set *known = p->data->spreads;
-	bool is_part = known && known->is_part; /* then there is nothing to write of ranks */
+	bool is_part = known && known->is_part; /* a filtered sum has no differences to write */
 	if (!p->sum_ranks && (!known || is_part))
 		return NULL;
 	if (is_part)

@@ -1,4 +1,4 @@
-/* api_report.c - kin_report(): options copied, the report run, its table sorted and sectioned. */
+/* api_report.c - kin_report(): copies options, runs the report, sorts and sections its table. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 /* ---- reports ---- */
 
-/* The options of a report, kept as long as its table. */
+/* The options of a report; they live as long as its table. */
 struct asked_report {
 	struct arena arena;
 	struct report_opts opts;
@@ -50,7 +50,7 @@ static const char *const *copy_list(struct arena *a, const char *const *list)
 	return copy;
 }
 
-/* Functions as they are shown, or as they are called. */
+/* Accepts functions by their names and as reports show them, with a mark for inlined ones. */
 static const char *const *copy_subjects(struct arena *a, const char *const *list)
 {
 	const char *const *copy = copy_list(a, list);
@@ -117,7 +117,7 @@ struct kin_error *kin_hists_check(struct kin_profile *p, const struct kin_hists_
 	return GUARDED(unguarded_check(p, opts));
 }
 
-/* The rules that a report follows in place of kin's own: those of the room of that name. */
+/* The rules that a report follows instead of kin's own; NULL: kin's own, or no such rules. */
 static const struct hists_style *find_style(const char *rules)
 {
 	static const struct hists_style *const styles[] = { &perf_style };
@@ -155,7 +155,7 @@ static struct asked_report *copy_opts(const struct kin_report_opts *o)
 
 static bool says(const char *text, const char *word) { return text && strstr(text, word); }
 
-/* Asked for what needs to be known of every sample, and is of none. */
+/* True if the report needs parallelism, but no sample has it. */
 static bool misses_parallelism(const struct profile *p, const struct kin_hists_opts *o)
 {
 	bool asked = o->latency || o->parallelism || says(o->sort, "parallelism") ||
@@ -166,7 +166,7 @@ static bool misses_parallelism(const struct profile *p, const struct kin_hists_o
 	return asked;
 }
 
-/* With names as the report's style wants them. */
+/* Runs the report with names in the report's style. */
 static struct kin_error *run_by_program(struct kin_profile *p, const struct report *r,
 					const struct asked_report *a, struct kin_table **ret)
 {
@@ -193,7 +193,7 @@ static bool has_times(const struct kin_table *t)
 	return kin_table_find_column(t, "self") < kin_table_n_columns(t);
 }
 
-/* The names of the events with samples but for one, "a, b". To be freed. */
+/* The names of all events with samples except one, "a, b". To be freed. */
 static char *other_events(const struct profile *p, uint16_t but)
 {
 	const struct samples *s = &p->samples;
@@ -251,7 +251,8 @@ static struct kin_error *run_report(struct kin_profile *p, const struct report *
 	return err;
 }
 
-/* Of the views that it was made of, much is read only while rows are. */
+/* Releases a table's profile. Problems are collected only now, because much is read only while rows
+ * are. */
 static void release_profile(void *profile)
 {
 	struct kin_profile *p = profile;
@@ -259,7 +260,7 @@ static void release_profile(void *profile)
 	profile_unref(p);
 }
 
-/* "info" has all doubts in its rows. */
+/* "info" already has all doubts as rows. */
 static void add_notes(const struct kin_profile *p, const struct report *r, struct kin_table *t)
 {
 	for (size_t i = 0; i < p->notes.n && r != &info_report; i++)

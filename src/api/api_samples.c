@@ -1,5 +1,5 @@
-/* api_samples.c - include/kin/samples.h over a profile: ids are the profile's own, names are those
- * of its view of functions. */
+/* api_samples.c - implements samples.h on a profile: ids are the profile's own, names come from its
+ * view of functions. */
 #include "kin/samples.h"
 
 #include <stdlib.h>
@@ -16,31 +16,31 @@
 
 enum stack_flags { STACK_CUT = 1, STACK_GUESSED = 2 };
 
-struct sample_lines { /* of a location */
+struct sample_lines { /* lines of a location */
 	const struct kin_line *at;
 	size_t n;
 	bool known;
 };
 
 struct kin_samples {
-	struct kin_profile *profile; /* kept */
+	struct kin_profile *profile; /* a reference */
 	const struct profile *p;
 	struct arena arena;
 	size_t next;
-	/* The answers of the last calls. */
+	/* Results of the last calls. */
 	struct kin_sample sample;
 	struct kin_stack stack;
 	struct kin_location location;
-	/* All there are of each: made when the first is asked for. */
+	/* Arrays of all items; each is made at the first request. */
 	struct kin_recording *recordings;
 	struct kin_event *events;
 	struct kin_thread *threads;
 	struct kin_object *objects;
-	bool *made_up;        /* [n_objects]: named functions have addresses that are none */
+	bool *made_up;        /* [n_objects]: addresses of named functions are invented */
 	uint8_t *stack_flags; /* [n_stacks] */
 	bool no_stack_flags;  /* there was no memory for them: there are no samples, either */
-	/* Names */
-	struct view *view; /* NULL: not asked for yet, or not to be had */
+	/* Names: */
+	struct view *view; /* NULL: not requested yet, or not available */
 	struct kin_error *err;
 	struct sample_lines *lines; /* [n_frames] */
 	struct map64 function_ids;
@@ -108,7 +108,7 @@ size_t kin_samples_n_stacks(const struct kin_samples *s) { return s->p->samples.
 size_t kin_samples_n_locations(const struct kin_samples *s) { return s->p->samples.n_frames; }
 size_t kin_samples_n_functions(const struct kin_samples *s) { return s->functions.n; }
 
-/* False: there is no memory for it; kin_samples_error() says so from then on. */
+/* False: out of memory, which kin_samples_error() reports from then on. */
 static bool make(struct kin_samples *s, struct kin_error *(*how)(struct kin_samples *s))
 {
 	struct kin_error *err = GUARDED(how(s));
@@ -263,7 +263,7 @@ static struct kin_error *make_objects(struct kin_samples *s)
 		if (f->addr >= o->high)
 			o->high = f->addr == UINT64_MAX ? f->addr : f->addr + 1;
 	}
-	s->objects = objects; /* all of them, or none */
+	s->objects = objects; /* set only when complete */
 	return NULL;
 }
 
@@ -286,8 +286,8 @@ const struct kin_object *kin_samples_object(struct kin_samples *s, uint32_t id)
 
 /* ---- stacks and locations ---- */
 
-/* Marks say something of the stack and are no locations; functions inlined by what the data says
- * are none where those are to be part of what they are in. */
+/* Frames to skip: marks, which describe the stack and are no locations; and functions that the data
+ * says are inlined, if these belong to the function they are in. */
 static bool is_left_out(const struct kin_samples *s, stackid id)
 {
 	const struct samples *from = &s->p->samples;
@@ -295,7 +295,7 @@ static bool is_left_out(const struct kin_samples *s, stackid id)
 	return flags & FRAME_MARK || (flags & FRAME_INLINED && s->profile->naming.no_inlines);
 }
 
-/* The first stack from here outwards that ends in a location. */
+/* The innermost stack, from here outwards, that has a location. */
 static stackid visible(const struct kin_samples *s, stackid id)
 {
 	while (id && is_left_out(s, id))
@@ -358,8 +358,8 @@ const struct kin_stack *kin_samples_stack(struct kin_samples *s, uint32_t id)
 	return &s->stack;
 }
 
-/* Data with names alone numbers them (callgrind, a store); its code without a name is where it was.
- */
+/* Whether the location's address is invented. Data with names only (callgrind, a store) numbers its
+ * functions; its code without names keeps its addresses. */
 static bool is_made_up(struct kin_samples *s, uint32_t id)
 {
 	size_t n;
@@ -427,8 +427,7 @@ static uint32_t function_of(struct kin_samples *s, symid place)
 {
 	symid owner = s->view->symbols->at[place].owner;
 	uint32_t *id = map64_at(&s->function_ids, owner);
-	if (*id ==
-	    NONE) { /* counted once it is made: each step may be the last there is memory for */
+	if (*id == NONE) { /* added only when complete: any step may run out of memory */
 		struct kin_function *f = make_function(s, owner);
 		vec_push(&s->functions, f);
 		*id = (uint32_t)s->functions.n - 1;
@@ -453,7 +452,7 @@ static struct kin_error *make_lines(struct kin_samples *s, frameid id, struct sa
 		struct kin_function *f = s->functions.at[lines[0].function];
 		lines[0].file = at.file;
 		lines[0].line = at.line;
-		if (!*f->file) /* only ever inlined */
+		if (!*f->file) /* the function is only ever inlined */
 			f->file = at.file;
 	}
 	*ret = (struct sample_lines){ .at = lines, .n = n + 1, .known = true };

@@ -13,7 +13,7 @@
 #include "object/source.h"
 #include "report/reports.h"
 
-/* A profile that was opened without them has none, whatever is asked. */
+/* A profile opened without inlined functions has none, whatever the options say. */
 static bool no_inlines(const struct kin_profile *p, const struct kin_script_opts *o)
 {
 	return p->naming.no_inlines || !o->inlines;
@@ -55,7 +55,7 @@ static bool asks_for(const struct kin_script_opts *opts, uint64_t some)
 	struct script_fields fields = { 0 };
 	opts_copy(&o, sizeof(o), opts);
 	struct kin_error *err = script_fields_read(o.fields, &fields);
-	kin_error_free(err); /* kin_script() says it */
+	kin_error_free(err); /* kin_script() reports it */
 	return script_fields_any(&fields, some);
 }
 
@@ -74,13 +74,13 @@ bool kin_script_needs_cpu_state(const struct kin_script_opts *opts)
 struct read_source {
 	const char *name;
 	struct source_text text;
-	VEC(size_t) starts; /* of its lines */
+	VEC(size_t) starts; /* offsets of its lines */
 };
 
 struct script_sources {
 	const struct report_input *in;
 	const struct report_opts *opts;
-	VEC(struct read_source) at; /* those that could not be read are without lines */
+	VEC(struct read_source) at; /* unreadable files have no lines */
 };
 
 static struct read_source *source_named(struct script_sources *all, const char *name)
@@ -193,7 +193,7 @@ static struct kin_error *unguarded_script(struct kin_profile *p, const char *for
 		return err;
 	struct program_opts naming = p->naming;
 	naming.no_inlines = no_inlines(p, &o);
-	if (naming.style == DEMANGLE_TIDY) /* other programs know names as perf has them */
+	if (naming.style == DEMANGLE_TIDY) /* consumers of scripts expect names in perf's style */
 		naming.style = format[0] == 't' ? DEMANGLE_SHORT : DEMANGLE_AUTO;
 	struct program *g = profile_program(p, &naming);
 	err = format[0] == 'f' ? write_folded(p, g, &o, filter, out)

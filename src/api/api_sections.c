@@ -11,28 +11,28 @@
 
 struct report_section {
 	const char *label; /* in the table's memory */
-	double time;       /* what they are ordered by */
+	double time;       /* sum by which sections are ordered */
 	uint64_t calls;
 	VEC(uint32_t) rows;
 };
 
-struct noted { /* what one or several sections' reports say */
+struct noted { /* a note shared by one or several sections' reports */
 	const char *label, *text;
 	size_t sections;
 };
 
 struct sections {
-	struct kin_table *table; /* that is made */
+	struct kin_table *table; /* the table under construction */
 	struct kin_column *columns;
-	size_t *from; /* [n]: column of the sections' reports; NONE: the label */
+	size_t *from; /* [n]: column in the sections' tables; NONE: the label */
 	size_t n;
 	VEC(struct report_section) at;
 	VEC(struct kin_row) rows;
 	VEC(struct kin_cell) cells; /* n per row */
 	VEC(struct noted) notes;
-	size_t n_tables; /* that notes were taken of */
+	size_t n_tables; /* number of tables whose notes were taken */
 
-	size_t section, row; /* where reading is */
+	size_t section, row; /* read position */
 	uint32_t group, last_group;
 };
 
@@ -58,7 +58,7 @@ static void rewind_rows(void *state)
 	g->last_group = NONE;
 }
 
-/* Groups within sections become groups of the whole. */
+/* Numbers groups uniquely over all sections. */
 static bool next_row(void *state, struct kin_row *ret)
 {
 	struct sections *g = state;
@@ -112,7 +112,7 @@ static struct report_section *section_of(struct sections *g, const char *label)
 	return &g->at.at[g->at.n - 1];
 }
 
-/* What is summed up over rows is so within a section. */
+/* Cumulative values restart in each section. */
 static void accumulate(const struct sections *g, const struct report_section *s,
 		       struct kin_cell *cells)
 {

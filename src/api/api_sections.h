@@ -2,8 +2,8 @@
  *
  *	s = sections_new(table, &column);      once, when the first table is known
  *	sections_add_row(s, label, &row, ...); for all rows of all tables
- *	sections_take_notes(s, table, label);  of each table
- *	t = sections_finish(s);                owns s
+ *	sections_take_notes(s, table, label);  for each table
+ *	t = sections_finish(s);                frees s
  *
  * The texts of cells are not copied: the tables that rows are from must live as long as the new one
  * (table_keep). */
@@ -14,15 +14,15 @@
 
 struct sections;
 
-/* The columns of a report, preceded by `first`, which holds the labels of the sections; a column of
- * `like` with the same key is left out. */
+/* Starts a table with the columns of a report, preceded by `first`, which holds the labels of the
+ * sections; a column of `like` with the same key is left out. */
 struct sections *sections_new(const struct kin_table *like, const struct kin_column *first);
 /* The table under construction; if it will not be finished, free it instead of s. */
 struct kin_table *sections_table(struct sections *s);
 
 struct section_scale {
 	double share, time; /* factors for shares and times */
-	bool is_number;     /* times are not of the table's unit: they become KIN_CELL_NUMBER */
+	bool is_number;     /* times are not in the table's unit, so they become KIN_CELL_NUMBER */
 };
 void sections_add_row(struct sections *s, const char *label, const struct kin_row *row,
 		      struct section_scale scale);

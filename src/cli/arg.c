@@ -1,4 +1,4 @@
-/* arg.c - numbers, times and sizes from words of the command line. */
+/* arg.c - parses numbers, times and sizes. */
 #include "cli/arg.h"
 
 #include <errno.h>

@@ -8,10 +8,10 @@
 
 /* Decimal, without trailing characters; *ret is set only if the number is between low and high. */
 bool arg_u64(const char *arg, uint64_t low, uint64_t high, uint64_t *ret);
-/* The same; may be followed by `unit`. */
+/* A number, optionally followed by `unit`, between low and high. */
 bool arg_double(const char *arg, const char *unit, double low, double high, double *ret);
 
-/* A number with its unit, "100ms", "10m"; more than 0, in nanoseconds. */
+/* A duration with its unit, "100ms", "10m"; more than 0, in nanoseconds. */
 bool arg_duration(const char *arg, uint64_t *ret_ns);
 
 /* A size, "512K": bytes with the unit B, K, M or G, more than 0. */

@@ -1,4 +1,4 @@
-/* child.c - the exit status that tells of a child's end, or of why it never began. */
+/* child.c - exit statuses for a child's end, or for the reason why it could not start. */
 #include "cli/child.h"
 
 #include <errno.h>

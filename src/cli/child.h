@@ -2,7 +2,7 @@
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
 
-/* Exit statuses of commands that run others, as of env and timeout. */
+/* Exit statuses of commands that run others, as for env and timeout. */
 enum { CHILD_FAILED = 125, CHILD_NOT_EXECUTABLE = 126, CHILD_NOT_FOUND = 127 };
 
 /* The exit status for this errno of execvp(). */

@@ -1,7 +1,7 @@
-/* cmd_agent.c - records the machine all the time, and sends it to a store every minute.
+/* cmd_agent.c - records the machine all the time, and sends the recordings to a store every minute.
  *
- * Two processes: one records, into a new file each minute, and never waits for anything; the other
- * one sends what is finished. What is between them is a folder, so that either may be killed at any
+ * There are two processes. One records, into a new file each minute, and never waits for anything.
+ * The other one sends finished files. Only a folder connects them, so either may be killed at any
  * time. */
 #include <errno.h>
 #include <inttypes.h>
@@ -100,7 +100,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	return push_options_set(s, id, arg, error);
 }
 
-/* ---- what it costs ---- */
+/* ---- resources used ---- */
 
 struct agent_cost {
 	uint64_t began_ns, told_ns;
@@ -124,8 +124,8 @@ struct sender {
 	struct spool *spool;
 	struct push *push;
 	struct agent_cost cost;
-	uint64_t not_before_ns; /* while the store is away */
-	unsigned failures;      /* in a row */
+	uint64_t not_before_ns; /* no attempt before this time, because the store is away */
+	unsigned failures;      /* number of failures in a row */
 };
 
 static void tell(struct sender *s)
@@ -140,7 +140,7 @@ static void tell(struct sender *s)
 	s->cost.told_ns = clock_now_ns();
 }
 
-/* It waits longer each time, to a minute. */
+/* Waits longer after each failure, up to a minute. */
 static void store_is_away(struct sender *s, struct kin_error *err)
 {
 	enum { LONGEST = 6 };
@@ -157,7 +157,7 @@ static bool is_empty(const struct kin_error *err)
 	return kin_error_kind(err) == KIN_ERROR_UNSUPPORTED; /* a minute without samples */
 }
 
-/* False: not now. */
+/* False: try again later. */
 static bool send_file(struct sender *s, const char *path)
 {
 	struct push_result r;
@@ -179,7 +179,7 @@ static bool send_file(struct sender *s, const char *path)
 	s->cost.samples += r.samples;
 	s->cost.rows += r.rows;
 	unlink(path);
-	malloc_trim(0); /* until the next minute others may have it */
+	malloc_trim(0); /* give memory back until the next minute */
 	return true;
 }
 
@@ -203,8 +203,8 @@ static void send_all(struct sender *s, bool last)
 			break;
 }
 
-/* Until the recorder closes its end of the pipe. Debug information goes back to the system when the
- * file that it is of is closed. */
+/* Sends files until the recorder closes its end of the pipe. The memory threshold makes large
+ * blocks, such as debug information, go back to the system when their file is closed. */
 static void send_until_over(struct sender *s, int over)
 {
 	enum { HOUR = 3600, LARGE = 1 << 20 };
@@ -227,7 +227,8 @@ static pid_t start_sender(struct sender *s, int *over)
 	if (pipe(ends))
 		return -1;
 	pid_t pid = fork();
-	if (!pid) { /* ends when the recorder does, whatever the terminal or systemd send to all */
+	if (!pid) { /* this process only ends after the recorder, whatever signals the terminal or
+		       systemd send to both */
 		close(ends[1]);
 		signal(SIGINT, SIG_IGN);
 		signal(SIGTERM, SIG_IGN);
@@ -250,7 +251,7 @@ static void stop(int signal_number)
 	told_to_stop = 1;
 }
 
-/* What the recorder says is that it goes on no more: a full disk, in all likelihood. */
+/* Set when the recorder reports that it cannot continue, most likely because the disk is full. */
 static bool is_stuck;
 
 static void say(const char *line)
@@ -259,7 +260,8 @@ static void say(const char *line)
 	is_stuck = true;
 }
 
-/* Some four times a second. What unwind tables took while they were made is others' again. */
+/* Called about four times a second. Every minute it gives back memory that making unwind tables has
+ * used. */
 static bool is_over(void *arg, uint64_t lost)
 {
 	enum { TICKS = 240 };
@@ -270,8 +272,8 @@ static bool is_over(void *arg, uint64_t lost)
 	return told_to_stop || is_stuck;
 }
 
-/* A full disk is the only trouble that goes away by itself: the sender makes room, or somebody
- * else. */
+/* A full disk is the only problem that goes away by itself: the sender or somebody else makes
+ * room. */
 static bool may_pass(const struct kin_error *err)
 {
 	return kin_error_errno(err) == ENOSPC || kin_error_errno(err) == EDQUOT;
@@ -286,7 +288,8 @@ static void say_trouble(const struct record_opts *opts, const struct kin_error *
 	free(remedy);
 }
 
-/* True: not to be tried again. *troubles: how often it could not begin, in a row. */
+/* Returns true if there is no point in trying again. *troubles: number of failed starts in a
+ * row. */
 static bool record_once(const struct settings *s, const char *output, unsigned *troubles,
 			int *status)
 {
@@ -343,7 +346,7 @@ static int record_on(const struct settings *s, struct spool *spool)
 	return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static int run_agent(const struct settings *s, struct push *push, struct spool *spool)
 {

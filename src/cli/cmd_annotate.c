@@ -1,4 +1,4 @@
-/* cmd_annotate.c - annotated source. */
+/* cmd_annotate.c - shows annotated source. */
 #include <string.h>
 
 #include "cli/command.h"
@@ -131,7 +131,7 @@ static bool is_column(const char *key)
 	return false;
 }
 
-/* perf's -s is a function, ours a column: what is none is meant as perf's. */
+/* perf's -s names a function, kin's a column: a word that is no column is taken as a function. */
 static int cmd_annotate(const struct settings *s)
 {
 	struct settings w = *s;

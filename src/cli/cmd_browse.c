@@ -1,4 +1,4 @@
-/* cmd_browse.c - a profile on the terminal, to go about in. */
+/* cmd_browse.c - browses a profile on the terminal. */
 #include <stdlib.h>
 
 #include "base/err.h"

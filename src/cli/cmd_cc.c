@@ -1,4 +1,4 @@
-/* cmd_cc.c - a compiler in front of the compiler: flags that make programs countable. */
+/* cmd_cc.c - runs a compiler with the flags that make programs countable. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	return true;
 }
 
-/* ---- what the arguments ask for ---- */
+/* ---- what the arguments request ---- */
 
 static bool has(char *const *argv, const char *arg)
 {
@@ -99,7 +99,7 @@ static bool has_prefix(char *const *argv, const char *prefix)
 	return false;
 }
 
-/* Stops before linking a program, or makes no code at all. */
+/* Whether the compiler stops before linking a program, or generates no code. */
 static bool is_compile_only(char *const *argv)
 {
 	static const char *const stops[] = { "-c",           "-S",        "-E",
@@ -114,7 +114,7 @@ static bool is_compile_only(char *const *argv)
 
 static bool has_input(char *const *argv)
 {
-	bool skip = true; /* the compiler */
+	bool skip = true; /* the first word is the compiler */
 	for (; *argv; argv++) {
 		bool was_value = skip;
 		skip = !strcmp(*argv, "-o") || !strcmp(*argv, "-x");
@@ -127,7 +127,7 @@ static bool has_input(char *const *argv)
 
 static bool is_clang(const char *compiler) { return strstr(base_name(compiler), "clang") != NULL; }
 
-/* -finstrument-functions, the compiler's own argument or ours. */
+/* Whether the arguments or our options include -finstrument-functions. */
 static bool counts_by_entries(const struct cc_line *l)
 {
 	return l->latency || has(l->argv, "-finstrument-functions") ||
@@ -136,11 +136,11 @@ static bool counts_by_entries(const struct cc_line *l)
 
 static bool adds_pg(const struct cc_line *l) { return !counts_by_entries(l) && !l->no_calls; }
 
-/* ---- the command ---- */
+/* ---- the compiler's command line ---- */
 
 struct cc_words {
 	VEC(const char *) at;
-	char *library; /* what some of them point into */
+	char *library; /* owned; some words point into it */
 };
 
 static void add_argument(struct cc_words *w, const char *word) { vec_push(&w->at, word); }
@@ -148,7 +148,7 @@ static void add_argument(struct cc_words *w, const char *word) { vec_push(&w->at
 static void add_counting(struct cc_words *w, const struct cc_line *l)
 {
 	bool clang = is_clang(l->argv[0]);
-	if (clang) /* it tells of flags that mean nothing to an assembler, or to a linker */
+	if (clang) /* clang warns about flags that do not matter for assembling or linking */
 		add_argument(w, "-Wno-unused-command-line-argument");
 	if (!has(l->argv, "-g0"))
 		add_argument(w, "-g");
@@ -166,19 +166,19 @@ static void add_counting(struct cc_words *w, const struct cc_line *l)
 		add_argument(w, clang ? "-fsanitize-coverage=trace-pc-guard,no-prune"
 				      : "-fsanitize-coverage=trace-pc");
 	if (l->blocks && clang && !has_prefix(l->argv, "-fsanitize="))
-		add_argument(
-			w,
-			"-fno-sanitize-link-runtime"); /* it has a hook, too, that counts nothing */
+		add_argument(w, "-fno-sanitize-link-runtime"); /* clang's own runtime also has this
+								  hook, which counts nothing */
 }
 
-/* gcc calls that incompatible with -pg, which it is not with -mfentry; it is the default anyway. */
+/* gcc rejects this flag together with -pg, although it works with -mfentry. It is the default
+ * anyway. */
 static bool is_refused(const struct cc_line *l, const char *arg)
 {
 	return adds_pg(l) && !is_clang(l->argv[0]) && !strcmp(arg, "-fomit-frame-pointer");
 }
 
-/* The static library goes into static programs, whole, as nothing may refer to it; others are told
- * where the shared one is. */
+/* Adds the runtime. A static program gets the whole static library, because nothing may refer to
+ * it; other programs get the path of the shared library. */
 static struct kin_error *add_runtime(struct cc_words *w, const struct cc_line *l)
 {
 	char *so = preload_find();
@@ -190,12 +190,12 @@ static struct kin_error *add_runtime(struct cc_words *w, const struct cc_line *l
 		add_argument(w, "-Wl,--whole-archive");
 		add_argument(w, w->library);
 		add_argument(w, "-Wl,--no-whole-archive");
-		add_argument(w, "-Wl,--eh-frame-hdr"); /* or stacks could not be walked */
+		add_argument(w, "-Wl,--eh-frame-hdr"); /* needed to walk stacks */
 	} else {
 		w->library = xprintf("-Wl,-rpath,%.*s", (int)folder, so);
 		add_argument(w, "-Wl,--push-state,--no-as-needed");
 		add_argument(w, "-Xlinker");
-		add_argument(w, TAKE(so)); /* lives as long as we do */
+		add_argument(w, TAKE(so)); /* kept until the process ends */
 		add_argument(w, "-Wl,--pop-state");
 		add_argument(w, w->library);
 	}

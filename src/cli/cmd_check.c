@@ -1,4 +1,5 @@
-/* cmd_check.c - a gate: has anything become slower than it may? Counts are hard, time is soft. */
+/* cmd_check.c - fails if a program has become slower than allowed. Counts are exact; times are
+ * statistical. */
 #include <float.h>
 #include <fnmatch.h>
 #include <math.h>
@@ -144,10 +145,10 @@ struct gate_check {
 	const struct settings *s;
 	struct sides *sides;
 	struct kin_table *table;
-	bool joined;         /* runs of COMMAND had several processes */
-	bool counted, timed; /* are they checked? */
-	size_t matched;      /* functions that are looked at */
-	size_t common;       /* functions that both sides have */
+	bool joined;         /* some run of COMMAND left files of several processes */
+	bool counted, timed; /* whether counts and times are checked */
+	size_t matched;      /* number of functions checked */
+	size_t common;       /* number of functions on both sides */
 	struct findings found;
 };
 
@@ -170,7 +171,7 @@ static const char *const keys[N_KEYS] = {
 	"calls_before", "calls_after", "calls_growth", "object", "name",
 };
 
-/* The length of the name without " (inlined)": whether a function is, compilers decide. */
+/* The length of the name without " (inlined)": inlining is the compiler's choice. */
 static size_t plain_length(const char *name)
 {
 	static const char mark[] = " (inlined)";
@@ -195,7 +196,7 @@ static void add_finding(struct gate_check *k, enum finding_kind kind, char *text
 	findings_add(&k->found, (struct finding){ .kind = kind, .text = text });
 }
 
-/* About the function of row `c`. */
+/* Adds a finding about the function of row `c`. */
 static void add_finding_of(struct gate_check *k, enum finding_kind kind, const struct kin_cell *c,
 			   char *text)
 {
@@ -206,13 +207,15 @@ static void add_finding_of(struct gate_check *k, enum finding_kind kind, const s
 	findings_add(&k->found, x);
 }
 
-/* 101 calls after 100 are 1 % more, and no double says so exactly. */
+/* Compares with a tolerance: 101 calls after 100 are 1 % more, which no double represents
+ * exactly. */
 static bool exceeds(double growth, double limit)
 {
 	return growth - limit > 4 * DBL_EPSILON * (1 + limit);
 }
 
-/* Numbers are means of recordings, whose calls need not be the same. */
+/* The counts are means over recordings. GROWTH compares the fewest calls after with the most calls
+ * before, so it may be less than the growth of the means: then it is "at least". */
 static char *growth_in_words(const struct kin_cell *c, double limit)
 {
 	unsigned long long before = c[CALLS].count, after = c[MORE_CALLS].count;
@@ -240,7 +243,7 @@ static void check_calls(struct gate_check *k, const struct kin_cell *c)
 		add_finding_of(k, FINDING_CALLS, c, growth_in_words(c, limit));
 }
 
-/* Without an upper end there may have been nothing before. */
+/* Without an upper end, there may have been no time before. */
 static char *time_in_words(double growth, double low, const struct kin_cell *high)
 {
 	char end[32] = "% or more";
@@ -249,7 +252,7 @@ static char *time_in_words(double growth, double low, const struct kin_cell *hig
 	return xprintf("time %+.2f %% (%+.2f %s)", 100 * growth, 100 * low, end);
 }
 
-/* Frees `time`. */
+/* Appends the limit; frees `time`. */
 static char *beyond_limit(const struct gate_check *k, char *time)
 {
 	char *text = xprintf("%s, more than %.2f %%", time, 100 * k->s->check.time.share);
@@ -312,14 +315,14 @@ static void check_rows(struct gate_check *k)
 		check_total(k);
 }
 
-/* ---- where functions are ---- */
+/* ---- locations of functions ---- */
 
 struct source_place {
 	char *file;
 	unsigned line;
 };
 
-/* Editors and servers want paths as the sources have them: below the working directory. */
+/* The path relative to the working directory if it is below: editors and servers expect that. */
 static char *relative_path(const char *path)
 {
 	char folder[4096];
@@ -331,7 +334,7 @@ static char *relative_path(const char *path)
 	return xprintf("%s", path);
 }
 
-/* Findings about functions, by name; those inlined are among the others of their name. */
+/* Findings about functions, sorted by name; inlined functions sort with others of their name. */
 struct finding_names {
 	struct finding **at;
 	size_t n;
@@ -360,7 +363,7 @@ static struct finding_names names_of(struct findings *f)
 	return x;
 }
 
-/* The first of those about functions of this name, *n of them; NULL: there are none. */
+/* The first finding about functions of this name, and their number *n; NULL: none. */
 static struct finding **findings_of(const struct finding_names *x, const struct kin_cell *name,
 				    size_t *n)
 {
@@ -373,7 +376,7 @@ static struct finding **findings_of(const struct finding_names *x, const struct 
 	return *n ? x->at + low : NULL;
 }
 
-/* Which functions have a namesake in another object, on either side. */
+/* Determines which functions have a namesake in another object, on either side. */
 static void find_namesakes(struct gate_check *k, const struct finding_names *names)
 {
 	struct kin_row row;
@@ -386,7 +389,8 @@ static void find_namesakes(struct gate_check *k, const struct finding_names *nam
 	}
 }
 
-/* Where the function begins, else the first line in that file that was seen running. */
+/* Prefers the line where the function begins; otherwise the first line in the same file that
+ * ran. */
 static void take_line(struct finding *x, const struct kin_cell *path, const struct kin_cell *line,
 		      bool begins)
 {
@@ -402,7 +406,7 @@ static void take_line(struct finding *x, const struct kin_cell *path, const stru
 	free(file);
 }
 
-/* Rows with most time, and then most calls, come first. */
+/* Rows are sorted by time, then by calls. */
 static void take_lines(const struct finding_names *names, struct kin_table *lines)
 {
 	enum { LINE_NAME, LINE_OBJECT, PATH, LINE, LINE_CALLS };
@@ -420,12 +424,12 @@ static void take_lines(const struct finding_names *names, struct kin_table *line
 	}
 }
 
-/* Those of one name in one object are one function here, wherever they are. */
+/* Counts the functions of each name and object, which are reported as one. */
 static void take_functions(const struct finding_names *names, struct kin_table *flat)
 {
 	struct kin_row row;
 	for (kin_table_rewind(flat); kin_table_next(flat, &row);) {
-		const struct kin_cell *c = row.cells; /* name, object */
+		const struct kin_cell *c = row.cells; /* columns: name, object */
 		size_t n;
 		struct finding **x = findings_of(names, &c[0], &n);
 		for (size_t i = 0; i < n; i++)
@@ -434,7 +438,7 @@ static void take_functions(const struct finding_names *names, struct kin_table *
 	}
 }
 
-/* The report of that name, or NULL. */
+/* The report of that name; NULL: an error. */
 static struct kin_table *table_of(struct kin_profile *p, const char *report,
 				  const char *const *columns)
 {
@@ -445,7 +449,8 @@ static struct kin_table *table_of(struct kin_profile *p, const char *report,
 	return ret;
 }
 
-/* By the last recording. Without debug information there is none, which is no error. */
+/* Finds locations with the last recording. Without debug information there are none, which is no
+ * error. */
 static void find_lines(struct gate_check *k, const struct finding_names *names)
 {
 	static const char *const of_functions[] = { "name", "object", NULL };
@@ -480,9 +485,9 @@ static void find_places(struct gate_check *k)
 	free(names.at);
 }
 
-/* ---- */
+/* ---- the verdict ---- */
 
-/* Why there is nothing to go by; NULL: there is. */
+/* Why nothing can be checked; NULL: it can. */
 static const char *what_lacks(const struct gate_check *k)
 {
 	const struct check_limit *time = &k->s->check.time, *calls = &k->s->check.calls;
@@ -535,7 +540,8 @@ static void note_scope(struct gate_check *k)
 		findings_note(&k->found, total_in_words(k));
 }
 
-/* kin run leaves a file for each process. */
+/* Notes that a single file was compared with the files of several processes: kin run leaves one
+ * file for each process. */
 static void note_processes(struct gate_check *k)
 {
 	const struct string_list *before = &k->sides->of[SIDE_BEFORE];
@@ -560,7 +566,7 @@ static void check_table(struct gate_check *k)
 	const char *lacks = err ? kin_error_message(err) : what_lacks(k);
 	if (lacks) {
 		if (strcmp(k->s->format, "text") != 0)
-			message("check", "%s", lacks); /* in the text it is what is written */
+			message("check", "%s", lacks); /* the text format prints the finding */
 		add_finding(k, FINDING_ERROR, xprintf("%s", lacks));
 		return;
 	}
@@ -581,7 +587,7 @@ static int write_findings(const struct gate_check *k, int status)
 	return err ? message_error("check", err) : EXIT_OK;
 }
 
-/* What was said of the data that makes it no measure; NULL: nothing. */
+/* Why the data is not reliable enough for a check; NULL: it is. */
 static const char *what_is_amiss(const struct sides *sides, const struct kin_table *t, int status)
 {
 	if (!t)
@@ -640,7 +646,7 @@ static bool counts_calls(const struct settings *s, const struct sides *sides)
 	return counts;
 }
 
-/* What all recordings that know it say of how the program exited; -1: they differ, or none does. */
+/* The exit status of the program according to the recordings; -1: they differ, or none has it. */
 static int status_of(const struct string_list *recordings)
 {
 	int status = -1;
@@ -653,7 +659,7 @@ static int status_of(const struct string_list *recordings)
 	return status;
 }
 
-/* Servers expect a report, whatever happened. */
+/* Writes a report even if the runs failed, because CI servers expect one. */
 static void write_no_runs(const struct settings *s, struct sides *sides)
 {
 	struct gate_check k = { .s = s, .sides = sides };
@@ -702,7 +708,7 @@ static const char *what_is_wrong(const struct settings *s, char *const *command)
 	return NULL;
 }
 
-/* The words behind "--" are COMMAND. */
+/* The words after "--" are COMMAND. */
 static int run_words(const struct command *c, int argc, char **argv)
 {
 	struct settings s;

@@ -1,5 +1,5 @@
-/* cmd_compare.c - two commands, run in turn and recorded: which is slower, where, and how sure that
- * is. */
+/* cmd_compare.c - runs and records two commands in turns: which is slower, where, and how certain
+ * that is. */
 #include "cli/cmd_compare.h"
 
 #include <stdlib.h>
@@ -103,8 +103,8 @@ static const struct opt_group *const options[] = { &run_options,     &compare_op
 struct compare_line {
 	struct settings s;
 	struct turns turns;
-	char *events;    /* of all -e; NULL: none */
-	bool needs_both; /* a command alone is not compared with itself */
+	char *events;    /* all -e, joined; NULL: none */
+	bool needs_both; /* both commands are required: a single one is not compared with itself */
 };
 
 static bool take_number(const char *arg, const char *option, uint64_t least, unsigned *ret,
@@ -153,8 +153,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	return true;
 }
 
-/* The words of both commands, with "--" between them. One is both: then nothing has changed, and
- * what is of interest is each function, the dearest first. NULL, or what is wrong. */
+/* Splits the words at "--" into both commands. A single command is used for both sides: then
+ * nothing has changed, and the table shows each function, the most expensive first. Returns NULL,
+ * or what is wrong. */
 static const char *split(struct compare_line *l, char **words)
 {
 	struct turns *t = &l->turns;

@@ -1,4 +1,4 @@
-/* cmd_compare.h - kin compare by another name. */
+/* cmd_compare.h - runs kin compare under another name. */
 #ifndef CLI_CMD_COMPARE_H
 #define CLI_CMD_COMPARE_H
 

@@ -1,4 +1,4 @@
-/* cmd_counts.c - execution counts. */
+/* cmd_counts.c - shows execution counts. */
 #include "cli/command.h"
 #include "cli/run.h"
 

@@ -1,4 +1,4 @@
-/* cmd_cycles.c - functions that call each other in a circle. */
+/* cmd_cycles.c - shows functions that call each other in a cycle. */
 #include "cli/command.h"
 #include "cli/run.h"
 

@@ -1,4 +1,4 @@
-/* cmd_diff.c - what became slower, and what faster. */
+/* cmd_diff.c - shows what became slower, and what faster. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,7 +109,7 @@ static int compare(const struct settings *s)
 	return status;
 }
 
-/* The meaning of these letters in perf diff. */
+/* A message if a letter was used with its meaning in perf diff; else NULL. */
 static const char *meant_for_perf(const struct settings *s)
 {
 	static const char *const ways[] = { "delta", "delta-abs", "ratio", "wdiff", "cycles" };

@@ -1,4 +1,4 @@
-/* cmd_export.c - a profile in the format of another program. */
+/* cmd_export.c - writes a profile in another program's format. */
 #include <string.h>
 
 #include "base/err.h"
@@ -44,7 +44,7 @@ static const struct opt_group *const options[] = {
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])
 {
-	(void)error; /* kin_export() knows which there are */
+	(void)error; /* kin_export() checks the format */
 	if (id == OPT_TO)
 		s->format = arg;
 	return true;
@@ -56,7 +56,7 @@ static bool ends_in(const char *name, size_t n, const char *ending)
 	return n > m && !memcmp(name + n - m, ending, m);
 }
 
-/* The format whose files have names like these `n` bytes; NULL: none. */
+/* The format whose file names look like these `n` bytes; NULL: none. */
 static const struct kin_format *format_of_name(const char *name, size_t n)
 {
 	const struct kin_format *f;
@@ -69,7 +69,7 @@ static const struct kin_format *format_of_name(const char *name, size_t n)
 	return NULL;
 }
 
-/* The same of a path, ".gz" at its end left out if that helps. */
+/* The format for a path; tries again without a final ".gz". */
 static const struct kin_format *format_of_path(const char *path)
 {
 	const char *name = path ? base_name(path) : "";

@@ -1,4 +1,4 @@
-/* cmd_flat.c - time per function. */
+/* cmd_flat.c - shows time per function. */
 #include "cli/command.h"
 #include "cli/run.h"
 

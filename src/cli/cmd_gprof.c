@@ -1,4 +1,4 @@
-/* cmd_gprof.c - gprof's own command line, under kin. Its parser and options are in gnu/. */
+/* cmd_gprof.c - gprof's command line as a command of kin. Its parser and options are in gnu/. */
 #include "cli/cmd_gprof.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ const struct command gprof_command = {
 	.main_is_elsewhere = true,
 };
 
-/* What may stand in an argument, by what the option table calls it. */
+/* Values of arguments, by the placeholder in gprof's option table. */
 static const struct {
 	const char *arg, *values;
 	enum opt_completion completion;
@@ -73,7 +73,7 @@ const struct opt_group *const *gprof_groups(struct arena *a)
 {
 	size_t n = 0, max = gprof_n_options + 1;
 	const struct opt_group **groups = arena_alloc(a, (max + 1) * sizeof(*groups));
-	struct opt *opts = arena_alloc(a, 2 * max * sizeof(*opts)); /* zeroed: each group ends */
+	struct opt *opts = arena_alloc(a, 2 * max * sizeof(*opts)); /* zeroed: ends each group */
 
 	for (size_t i = 0; i < gprof_n_options; i++) {
 		const struct gprof_option *o = &gprof_option_table[i];

@@ -1,4 +1,4 @@
-/* cmd_gprof.h - gprof's options as a table of ours, for the man page and completion. */
+/* cmd_gprof.h - gprof's options in the form of opt.h, for the man page and completion. */
 #ifndef CLI_CMD_GPROF_H
 #define CLI_CMD_GPROF_H
 

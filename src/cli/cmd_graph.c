@@ -1,4 +1,4 @@
-/* cmd_graph.c - callers and callees. */
+/* cmd_graph.c - shows callers and callees. */
 #include "cli/command.h"
 #include "cli/run.h"
 

@@ -1,4 +1,4 @@
-/* cmd_html.c - a profile as one HTML file. */
+/* cmd_html.c - writes a profile as one HTML file. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* cmd_imbalance.c - where ranks of a parallel job wait for each other. */
+/* cmd_imbalance.c - shows where ranks of a parallel job wait for each other. */
 #include "cli/command.h"
 #include "cli/run.h"
 

@@ -1,4 +1,4 @@
-/* cmd_info.c - what is in the data. */
+/* cmd_info.c - describes the data. */
 #include <stdint.h>
 #include <string.h>
 

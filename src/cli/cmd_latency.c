@@ -1,4 +1,4 @@
-/* cmd_latency.c - how long calls took. */
+/* cmd_latency.c - shows how long calls took. */
 #include "cli/command.h"
 #include "cli/run.h"
 

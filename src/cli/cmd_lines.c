@@ -1,4 +1,4 @@
-/* cmd_lines.c - time per source line. */
+/* cmd_lines.c - shows time per source line. */
 #include "cli/command.h"
 #include "cli/run.h"
 

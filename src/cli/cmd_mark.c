@@ -1,4 +1,4 @@
-/* cmd_mark.c - names a moment of the recording that goes on. */
+/* cmd_mark.c - marks a moment of a running recording with a name. */
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -40,9 +40,9 @@ static const struct opt_group mark_options = {
 static const struct opt_group *const options[] = { &mark_options, &general_options, NULL };
 
 struct mark_line {
-	int recorder; /* 0: the one that started this */
+	int recorder; /* process id; 0: the recorder that started this process */
 	bool quiet;
-	char **words; /* of the name */
+	char **words; /* words of the name */
 };
 
 static bool set(void *line, int id, const char *arg, char error[512])

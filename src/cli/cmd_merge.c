@@ -1,4 +1,4 @@
-/* cmd_merge.c - several profiles into one file. */
+/* cmd_merge.c - merges profiles into one file. */
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -71,8 +71,8 @@ static struct kin_error *open_data(const struct settings *s, struct kin_profile 
 	return kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 }
 
-/* Never a program, nor a rank's recording, which the sum of several has no times of; and a profile
- * that is there only by one that lacks nothing. */
+/* Refuses to replace a program, or a rank's recording, whose times the sum of several lacks. An
+ * existing profile may only be replaced by a complete one. */
 static struct kin_error *check_output(const struct settings *s, const char *path, bool complete)
 {
 	enum content content = content_of(path);

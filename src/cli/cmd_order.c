@@ -1,4 +1,4 @@
-/* cmd_order.c - an order for the linker. */
+/* cmd_order.c - writes an order of functions for the linker. */
 #include <string.h>
 
 #include "cli/command.h"
@@ -53,14 +53,14 @@ static const struct opt_group *const options[] = {
 	&output_options, &general_options, NULL,
 };
 
-/* A list shows no times. */
+/* A list for the linker shows no times. */
 static void narrow(const struct settings *s, struct kin_open_opts *o)
 {
 	if (!strcmp(s->format, "order"))
 		run_without_times(s, o);
 }
 
-/* The list that a linker reads, unless a format or something of the table is asked for. */
+/* Prints the list for the linker, unless a format, columns or an order are requested. */
 static int cmd_order(const struct settings *s)
 {
 	struct settings plain = *s;

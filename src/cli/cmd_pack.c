@@ -1,4 +1,4 @@
-/* cmd_pack.c - a recording with all that reports of it are made of. */
+/* cmd_pack.c - packs everything that reports need into a recording. */
 #include <sys/stat.h>
 
 #include "base/err.h"

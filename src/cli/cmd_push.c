@@ -1,4 +1,4 @@
-/* cmd_push.c - recordings into a store. */
+/* cmd_push.c - sends recordings to a store. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -80,7 +80,7 @@ static void say(const struct settings *s, const char *path, const struct push_re
 			r->attempts > 1 ? "; not at the first attempt" : "");
 }
 
-/* True: it was not sent because the store or the connection failed, so others are not tried. */
+/* Returns true if the store or the connection failed, so that trying other files is pointless. */
 static bool push_one(const struct settings *s, struct push *push, const char *path,
 		     bool others_follow, int *status)
 {
@@ -116,8 +116,8 @@ static int push_all(const struct settings *s, struct push *push)
 	return status;
 }
 
-/* The sum of a store has neither the times nor the hosts of what it is of, and would count again.
- */
+/* Finds a store among the data, to refuse it: the sum of a store lacks the times and hosts of its
+ * recordings, and would count a second time. */
 static const char *find_store(const struct settings *s)
 {
 	for (size_t i = 1; i < s->data.at.n; i++)

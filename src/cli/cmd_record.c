@@ -1,4 +1,4 @@
-/* cmd_record.c - samples what programs do, with whole call stacks. */
+/* cmd_record.c - samples programs with whole call stacks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -280,7 +280,7 @@ static const struct opt_group file_options = {
 	},
 };
 
-/* Words of perf record for what a recording of kin has anyhow. */
+/* Options of perf record for features that every recording of kin has. */
 static const struct opt_group ever_options = {
 	"As always: accepted for command lines of perf record",
 	(const struct opt[]){
@@ -320,12 +320,12 @@ struct record_line {
 	struct record_against against;
 	VEC(struct gate_span) spans;
 	VEC(struct rings_filter) filters;
-	size_t last_events;             /* where those of the last -e begin */
-	char *in_folder;                /* the output in the directory that -o names; owned */
-	char *dated;                    /* the output's name with a time; owned */
-	char *ranked, *ranked_perf;     /* with a rank; owned */
-	const char *perf_data;          /* NULL: none is written */
-	void (*look)(const char *path); /* once it is there; NULL */
+	size_t last_events;             /* where the events of the last -e begin */
+	char *in_folder;                /* output in the directory that -o names; owned */
+	char *dated;                    /* output's name with a time appended; owned */
+	char *ranked, *ranked_perf;     /* names with the rank; owned */
+	const char *perf_data;          /* NULL: do not write one */
+	void (*look)(const char *path); /* called with the file at the end; NULL: none */
 	bool quiet, verbose, dry_run, with_date, no_names, no_rank, compares;
 };
 
@@ -386,7 +386,7 @@ static bool take_every(const char *arg, struct parts_opts *o, char error[512])
 	return true;
 }
 
-/* "500", "-1", or "10-20,30-40": milliseconds. */
+/* Milliseconds: "500", "-1" (start paused), or "10-20,30-40". */
 static bool take_delay(const char *arg, struct record_line *l, char error[512])
 {
 	static const char what[] = "milliseconds, -1, or spans of them in order: 10-20,30-40";
@@ -446,7 +446,7 @@ static bool take_stacks(const char *arg, struct record_opts *o, char error[512])
 	return true;
 }
 
-/* The filter of the events that -e named last. */
+/* Sets the filter of the events of the last -e. */
 static bool take_filter(const char *arg, struct record_line *l, char error[512])
 {
 	const char *events = l->sampling.events;
@@ -459,7 +459,7 @@ static bool take_filter(const char *arg, struct record_line *l, char error[512])
 	return true;
 }
 
-/* True: there is no error. */
+/* Turns an error into a message; true: there was none. */
 static bool take(struct kin_error *err, char error[512])
 {
 	if (!err)
@@ -636,7 +636,7 @@ static const char *check_parts(const struct record_opts *o)
 	return NULL;
 }
 
-/* The fault of the command line, or NULL. */
+/* What is wrong with the command line; NULL: nothing. */
 static const char *check(const struct record_line *l)
 {
 	const struct record_opts *o = &l->opts;
@@ -689,8 +689,8 @@ static struct record_ending ending(const struct record_line *l)
 				       .look = l->look };
 }
 
-/* Nothing can be recorded, for want of something that the program does not need. An older recording
- * goes: it would be taken for this run's. */
+/* Runs the program although nothing can be recorded, because the program does not need what is
+ * missing. An older recording is removed, since it would be mistaken for this run's. */
 static int run_unrecorded(const struct record_line *l)
 {
 	const char *output = l->opts.output;
@@ -704,7 +704,7 @@ static int run_unrecorded(const struct record_line *l)
 	return child_not_run(errnum);
 }
 
-/* Whether the machine or a limit is to blame, not what was asked for. */
+/* Whether the machine or a limit is the cause, not the requested options. */
 static bool is_want(const struct record_line *l, int errnum)
 {
 	bool resource =
@@ -737,7 +737,7 @@ static int not_begun(const struct record_line *l, struct kin_error *err, bool no
 static int end(const struct record_result *r)
 {
 	if (r->stopped_by)
-		return child_end_as(r->stopped_by); /* a wait status of that signal */
+		return child_end_as(r->stopped_by); /* as wait() reports that signal */
 	if (r->ended)
 		return child_end_as(r->status);
 	return r->finished ? EXIT_OK : EXIT_ERROR;
@@ -751,7 +751,7 @@ static struct kin_error *put_folder(struct record_line *l)
 	return l->dry_run || !strcmp(output, l->opts.output) ? NULL : folder_make(output);
 }
 
-/* profile.3.kin, and the same of a perf.data file. */
+/* Adds the rank, profile.3.kin, also to the perf.data file. */
 static void put_rank(struct record_line *l)
 {
 	if (l->no_rank)
@@ -762,13 +762,13 @@ static void put_rank(struct record_line *l)
 	l->quiet |= rank_is_silent();
 }
 
-/* profile.kin.20260131142501 */
+/* Appends the time: profile.kin.20260131142501. */
 static void put_date(struct record_line *l)
 {
 	char date[32];
 	time_t now = time(NULL);
 	struct tm tm;
-	if (!l->with_date || parts_are_wanted(&l->opts.parts) || /* which are dated */
+	if (!l->with_date || parts_are_wanted(&l->opts.parts) || /* parts have a time already */
 	    !localtime_r(&now, &tm))
 		return;
 	strftime(date, sizeof(date), "%Y%m%d%H%M%S", &tm);
@@ -784,7 +784,8 @@ static void free_names(struct record_line *l)
 	free(l->dated);
 }
 
-/* Standard output is for the recording, then: what COMMAND prints goes to standard error. */
+/* Reserves standard output for the recording: COMMAND's standard output then goes to standard
+ * error. */
 static bool take_pipe(struct record_line *l)
 {
 	if (strcmp(l->opts.output, "-") != 0)
@@ -803,7 +804,7 @@ static bool take_pipe(struct record_line *l)
 	return true;
 }
 
-/* False: something that was asked for besides could not be written. */
+/* Returns false if a further requested file could not be written. */
 static bool say_end(const struct record_line *l, struct record_result *r)
 {
 	const char *output = l->opts.output;

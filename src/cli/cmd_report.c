@@ -1,4 +1,4 @@
-/* cmd_report.c - samples by any keys, with what was below and above them in the stacks. */
+/* cmd_report.c - samples by any keys, with their callers and callees. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +48,10 @@ static const struct example examples[] = {
 
 enum {
 	PAGE_ROWS = 40,
-	PAGE_WIDTH = 132, /* of a page that goes to no terminal */
-	PAGE_AROUND =
-		10, /* lines of a screen that are not rows: headings, notes, the next prompt */
-	PAGE_NARROW = 60,        /* columns, below which ... */
-	PAGE_AROUND_NARROW = 16, /* ... notes take two lines and more */
+	PAGE_WIDTH = 132, /* width if the page does not go to a terminal */
+	PAGE_AROUND = 10, /* lines of a screen without rows: headings, notes, the next prompt */
+	PAGE_NARROW = 60, /* a screen with fewer columns needs ... */
+	PAGE_AROUND_NARROW = 16, /* ... this many lines, because notes take two and more */
 	PAGE_ROWS_MIN = 8,
 };
 
@@ -65,7 +64,7 @@ static size_t page_rows(const struct output *out)
 	return out->lines > around + PAGE_ROWS_MIN ? out->lines - around : PAGE_ROWS_MIN;
 }
 
-/* What a page is when nobody says what it should be. */
+/* Sets the defaults of a page. */
 static void as_page(struct kin_hists_opts *h, const struct settings *s, struct output *out)
 {
 	if (!s->call_graph)
@@ -80,13 +79,13 @@ static void as_page(struct kin_hists_opts *h, const struct settings *s, struct o
 	}
 }
 
-/* Tables that are one document: in JSON an array, if there are several. */
+/* Tables that form one document: in JSON an array, if there are several. */
 struct document {
 	const struct settings *s;
 	const struct output *out;
 	bool is_json, is_array;
-	size_t n;     /* of the array, so far */
-	char *header; /* of CSV, so far */
+	size_t n;     /* tables written so far */
+	char *header; /* CSV: the header line written last; owned */
 };
 
 static struct kin_error *render(struct document *d, struct kin_table *t)
@@ -121,7 +120,7 @@ static void print_stats(const struct kin_table *t, FILE *out)
 		(unsigned long long)number_of(t, "lost"));
 }
 
-/* On a terminal hints come below the page, and its first lines are to stay in sight. */
+/* Reduces the rows so that the page and the hints below it fit the terminal. */
 static bool make_room_for_hints(const struct kin_profile *profile, const struct settings *s,
 				const struct output *out, size_t *rows)
 {
@@ -146,7 +145,7 @@ static struct kin_error *print_events(struct kin_profile *profile, struct kin_hi
 		struct kin_table *t;
 		if ((err = kin_report(profile, "hists", &opts, &t)))
 			break;
-		/* They are known when functions have names. */
+		/* Hints are known once functions have names. */
 		if (!h->event && h->overview &&
 		    make_room_for_hints(profile, s, out, &h->max_rows)) {
 			kin_table_free(t);
@@ -166,7 +165,7 @@ static struct kin_error *print_events(struct kin_profile *profile, struct kin_hi
 	return err;
 }
 
-/* Whether there are rows, of any event. */
+/* Whether any event has rows. */
 static struct kin_error *look_through(struct kin_profile *profile, struct kin_hists_opts h,
 				      bool *found)
 {
@@ -191,7 +190,7 @@ static struct kin_error *look_through(struct kin_profile *profile, struct kin_hi
 	return NULL;
 }
 
-/* An error if there is no such function: kin graph knows all of them. */
+/* An error if there is no such function: kin graph knows all functions. */
 static struct kin_error *find_function(struct kin_profile *profile, const char *name)
 {
 	const char *const subjects[] = { name, NULL };
@@ -203,7 +202,7 @@ static struct kin_error *find_function(struct kin_profile *profile, const char *
 	return err;
 }
 
-/* An error if there is no such function. One that no sample has on its stack is none. */
+/* An error if there is no such function. A function without samples is no error. */
 static struct kin_error *check_function(struct kin_profile *profile, struct kin_hists_opts h)
 {
 	bool found;
@@ -212,7 +211,7 @@ static struct kin_error *check_function(struct kin_profile *profile, struct kin_
 	return err || found ? err : find_function(profile, h.function);
 }
 
-/* Before anything is printed. */
+/* Checks all functions before anything is printed. */
 static struct kin_error *check_functions(struct kin_profile *profile, struct kin_hists_opts h,
 					 const struct settings *s)
 {
@@ -224,7 +223,7 @@ static struct kin_error *check_functions(struct kin_profile *profile, struct kin
 	return err;
 }
 
-/* An error if one of a list of functions is none. */
+/* An error if one of a list of functions does not exist. */
 static struct kin_error *check_symbols(struct kin_profile *profile, const char *list)
 {
 	struct kin_error *err = NULL;
@@ -238,8 +237,8 @@ static struct kin_error *check_symbols(struct kin_profile *profile, const char *
 	return err;
 }
 
-/* An error if a filter on functions or sockets names what is not there, so that there are no rows.
- * Functions that did not run are none. */
+/* An error if there are no rows because a filter on functions or sockets names something that does
+ * not exist. A function that did not run exists. */
 static struct kin_error *check_filters(struct kin_profile *profile, const struct kin_hists_opts *h)
 {
 	struct kin_hists_opts rows = *h;
@@ -263,7 +262,7 @@ static struct kin_error *check_filters(struct kin_profile *profile, const struct
 			 : NULL;
 }
 
-/* Callers, then callees, of each function named. */
+/* Prints callers, then callees, of each named function. */
 static struct kin_error *print_functions(struct kin_profile *profile, struct kin_hists_opts *h,
 					 struct document *d)
 {
@@ -279,7 +278,8 @@ static struct kin_error *print_functions(struct kin_profile *profile, struct kin
 			if (!s->format)
 				fprintf(d->out->stream, "%s%s\n\n", i || down ? "\n" : "",
 					down ? "What it calls" : "Who calls it");
-			free(TAKE(d->header)); /* it parts callers from callees */
+			free(TAKE(d->header)); /* print the header again between callers and
+						  callees */
 			err = print_events(profile, h, d);
 			free(how);
 		}
@@ -301,7 +301,7 @@ static struct kin_error *print_tables(struct kin_profile *profile, const struct 
 	return err;
 }
 
-/* Its layout comes with its rules. */
+/* The format "perf" implies perf's rules. */
 static bool follows_perf(const struct settings *s)
 {
 	return s->format && !strcmp(s->format, "perf");
@@ -344,7 +344,7 @@ static struct kin_error *print(struct kin_profile *profile, const struct setting
 	return err;
 }
 
-/* Keeps from being read what print() will not look at, by the same options. */
+/* Skips data that print() will not need for these options. */
 static void narrow(const struct settings *s, struct kin_open_opts *o)
 {
 	struct kin_hists_opts h = s->hists;
@@ -359,7 +359,7 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 	o->seen_only = !s->hists.symbols;
 }
 
-/* Prints, or shows on the terminal. */
+/* Prints the report, or browses it on the terminal. */
 static struct kin_error *present(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct kin_error *err = follows_perf(s) ? NULL : kin_hists_check(profile, &s->hists);

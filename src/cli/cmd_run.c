@@ -1,4 +1,4 @@
-/* cmd_run.c - runs a program with the collection runtime in it. */
+/* cmd_run.c - runs a program with the collection runtime loaded. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,7 +169,7 @@ static void name_file(const struct run_line *l, const char *path)
 		naming_put("run", path, NULL, NULL);
 }
 
-/* But for those of processes that go on. */
+/* Adds names to a file unless its process still runs. */
 static void name_if_ended(const struct run_line *l, const char *path)
 {
 	struct kin_error *busy = runtime_file_check_busy(path);
@@ -178,7 +178,8 @@ static void name_if_ended(const struct run_line *l, const char *path)
 	kin_error_free(busy);
 }
 
-/* All files of the run get names, and the program's last: views show the newest one. */
+/* Adds names to all files of the run. The program's file is last, because views show the newest
+ * file. */
 static void name_files(const struct run_line *l, const struct run_files *files,
 		       const struct run_file *last)
 {
@@ -212,7 +213,7 @@ static void say_pattern(const char *output, size_t n)
 	free(all);
 }
 
-/* What was asked for and is not there. */
+/* Says what was requested but is missing in the data. */
 static const char *lack_in_words(const struct preload_opts *o, const char *path)
 {
 	if (o->latency && !runtime_file_has_durations(path))
@@ -230,7 +231,7 @@ static void say_one(const struct preload_opts *o)
 		lack_in_words(o, o->output));
 }
 
-/* Reports say it, too, as does kin info --strict. */
+/* Prints problems while recording, as reports and kin info --strict do. */
 static void say_trouble(const char *output)
 {
 	char *trouble = runtime_file_trouble(output);
@@ -239,7 +240,7 @@ static void say_trouble(const char *output)
 	free(trouble);
 }
 
-/* It is slower than it need be. */
+/* Prints that functions are counted twice, which makes the program slower than necessary. */
 static void say_twice(const char *path)
 {
 	char *twice = runtime_file_fact(path, "twice");
@@ -248,8 +249,8 @@ static void say_twice(const char *path)
 	free(twice);
 }
 
-/* The process that was started executed another program, whose profile is not under the name that
- * was asked for. */
+/* Prints that the started process executed another program, whose profile has another name than
+ * requested. */
 static void say_became(const struct run_line *l, const struct run_file *last, size_t n)
 {
 	const char *output = l->opts.output;
@@ -261,14 +262,15 @@ static void say_became(const struct run_line *l, const struct run_file *last, si
 	free(all);
 }
 
-/* Another process, as of a run at the same time, has the name that was asked for. */
+/* Prints that the requested name belongs to another process, perhaps of a run at the same time. */
 static void say_beside(const struct run_line *l, const struct run_file *last)
 {
 	message("run", "%s: kin flat %s shows it, as %s belongs to another process%s", last->path,
 		last->path, l->opts.output, lack_in_words(&l->opts, last->path));
 }
 
-/* Of a path that was relative in the program it is not known which file it meant. */
+/* Why a program that was executed was not measured. A relative path does not tell which file was
+ * meant. */
 static char *reason_for(const char *became, bool without)
 {
 	const char *remedy = NULL;
@@ -280,8 +282,8 @@ static char *reason_for(const char *became, bool without)
 	return xprintf("it %s%s%s", obstacle, remedy ? ", or " : "", remedy ? remedy : "");
 }
 
-/* What the program executed did not load the runtime, or ended before that could begin. Without
- * sampling a program that calls nothing has no file. */
+/* Whether the executed program did not load the runtime, or ended before the runtime began. Without
+ * sampling a program that makes no counted calls has no file either. */
 static bool became_unmeasured(const struct run_line *l, const struct run_file *last)
 {
 	return last && last->header.end == KINF_EXECED &&
@@ -299,7 +301,7 @@ static void say_unmeasured(const struct run_line *l, const struct run_file *last
 	free(became);
 }
 
-/* Beside the one that was started. */
+/* Prints further processes that were not measured, besides the started one. */
 static void say_others_unmeasured(const struct run_files *files, pid_t pid)
 {
 	const struct kinf_header *any = NULL;
@@ -323,11 +325,11 @@ static void say_others_unmeasured(const struct run_files *files, pid_t pid)
 			one ? "" : " ...");
 }
 
-/* Programs that do not load the runtime have no file. Of a process that was killed it is not known
- * to the end how much time it used. */
+/* Prints CPU time of processes without a file, because they did not load the runtime. For a killed
+ * process the measured time may be incomplete. */
 static void say_unseen(const struct run_line *l, const struct run_files *files, uint64_t used_ns)
 {
-	enum { ENDS_NS = 1000000 }; /* of a process, before the runtime begins and after it ends */
+	enum { ENDS_NS = 1000000 }; /* before the runtime begins and after it ends */
 	uint64_t measured_ns = 0;
 	bool ended = true;
 	for (size_t i = 0; i < files->at.n; i++) {
@@ -424,7 +426,8 @@ static int run_line(const struct run_line *l)
 	return child_end_as(r.status);
 }
 
-/* If there is none the program runs, and the end says that there is no profile. */
+/* If the folder cannot be created, the program runs all the same, and the end says that there is no
+ * profile. */
 static void make_folder(const char *path)
 {
 	struct kin_error *err = folder_make(path);

@@ -1,4 +1,4 @@
-/* cmd_script.c - the samples themselves, for people and for programs. */
+/* cmd_script.c - prints the samples themselves, for people and programs. */
 #include <string.h>
 
 #include "cli/command.h"
@@ -217,8 +217,8 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	return err;
 }
 
-/* Stacks by name need neither times nor addresses, and are a report like others; single samples are
- * as they were taken. */
+/* Folded stacks are a report, and need neither times nor addresses. Single samples are printed as
+ * they were taken. */
 static void narrow(const struct settings *s, struct kin_open_opts *o)
 {
 	if (!s->format || strcmp(s->format, "folded") != 0) {

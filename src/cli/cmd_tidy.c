@@ -1,4 +1,4 @@
-/* cmd_tidy.c - the upkeep of a store. */
+/* cmd_tidy.c - maintains a store. */
 #include <inttypes.h>
 #include <time.h>
 
@@ -54,7 +54,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	return true;
 }
 
-/* A shard that fails is told, and keeps no other one from being tidied. */
+/* A failing shard is reported, and the others are tidied nevertheless. */
 static int tidy_shards(const struct settings *s, const struct store_url *url,
 		       const struct upkeep_opts *opts)
 {

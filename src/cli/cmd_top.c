@@ -1,4 +1,4 @@
-/* cmd_top.c - what runs now, by function. */
+/* cmd_top.c - shows which functions use CPU time now. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -184,11 +184,11 @@ struct top_line {
 	double delay_s, keep;
 	uint64_t count; /* 0: no end */
 	const char *by; /* NULL: not given */
-	char *keys;     /* made of it */
+	char *keys;     /* hists.sort, made from `by`; owned */
 	bool stdio, json;
 };
 
-/* perf's words for how chains look make no sense for a table without any. */
+/* perf's words for the layout of chains do not apply to a table without chains. */
 static bool take_stacks(const char *arg, struct top_line *l, char error[512])
 {
 	if (arg && strcmp(arg, "auto") != 0 && strcmp(arg, "dwarf") != 0 &&
@@ -319,7 +319,7 @@ static void take_sampling(struct kin_live_opts *o, const struct sampling *s)
 
 enum { STEP_MS = 50, USUAL_ROWS = 20 };
 
-/* Until the time is over, or the recording. */
+/* Waits until the time or the recording is over. */
 static void wait_for(struct kin_live *live, double seconds)
 {
 	uint64_t start_ns = clock_now_ns();
@@ -331,7 +331,7 @@ static void wait_for(struct kin_live *live, double seconds)
 	}
 }
 
-/* The table of one event; *n of them there are. */
+/* Prints the table of one event; *n: number of events. */
 static struct kin_error *print_event(struct kin_profile *profile, const struct top_line *l,
 				     size_t event, size_t *n)
 {
@@ -412,7 +412,7 @@ static struct kin_profile *next_profile(void *arg, const char **note)
 	}
 	if (s->over)
 		return NULL;
-	s->over = kin_live_is_over(s->live); /* what came last is shown yet */
+	s->over = kin_live_is_over(s->live); /* the last samples are still shown */
 	return kin_live_profile(s->live, s->line->keep);
 }
 
@@ -440,7 +440,7 @@ static struct kin_error *show(struct kin_live *live, const struct top_line *l)
 				 .arg = &s,
 				 .delay_ms = (unsigned)(l->delay_s * 1000),
 				 .refreshes = l->count };
-	/* The first picture comes soon: an empty one for seconds looks broken. */
+	/* Show the first screen soon: an empty one for seconds looks broken. */
 	wait_for(live, l->delay_s < 0.3 ? l->delay_s : 0.3);
 	struct kin_profile *first = kin_live_profile(live, l->keep);
 	struct kin_error *err = browse(first, &o);
@@ -448,9 +448,9 @@ static struct kin_error *show(struct kin_live *live, const struct top_line *l)
 	return err;
 }
 
-/* What a program that we start would have of our terminal. */
+/* While a program that we started runs: standard streams that are a terminal point to /dev/null. */
 struct put_away {
-	int fd[3]; /* the real ones; -1: were no terminal */
+	int fd[3]; /* the real descriptors; -1: not a terminal */
 };
 
 static void put_terminal_away(struct put_away *p, bool needed)
@@ -510,7 +510,7 @@ static int run_line(struct top_line *l)
 	return err ? message_error("top", err) : EXIT_OK;
 }
 
-/* What a file says of kin top. */
+/* Reads the settings of kin top from the configuration file. */
 static void read_config(struct top_line *l)
 {
 	struct settings s = { .command = &top_command };

@@ -27,25 +27,28 @@ struct command {
 	const char *const *description;           /* paragraphs; NULL-terminated */
 	const struct opt_group *const *options;   /* NULL-terminated */
 	const struct opt_refusal *const *refused; /* NULL: none */
-	const struct example *examples;           /* ends with one without a command */
-	const char *exit_status;                  /* a paragraph; NULL: that of most commands */
+	const struct example *examples;           /* ends with an element without a command */
+	const char *exit_status;                  /* a paragraph; NULL: as for most commands */
 	bool takes_pipe; /* without named data it reads standard input if that is a pipe, like perf
 			  */
 	bool names_subjects;  /* operands that are no files are functions or files of the program */
-	bool compares_ranks;  /* of a parallel job: its notes say which are missing */
+	bool compares_ranks;  /* compares ranks of a parallel job: its notes say which are
+				 missing */
 	bool compares;        /* several operands may be programs: settings.programs */
 	bool lists_formats;   /* help and man page list the formats that are written */
-	bool writes_profiles; /* its output may be a profile, and may replace one that it wrote */
-	bool main_is_elsewhere; /* has its own command line: gprof */
-	/* Reads its command line itself, by `options`, because that includes another program's.
+	bool writes_profiles; /* its output may be a profile, and may replace a profile that it
+				 wrote before */
+	bool main_is_elsewhere; /* gprof: has its own command line and main function */
+	/* Parses the command line itself, using `options`, because it includes another program's.
 	 * NULL: settings_parse() does. Not called if --help or --version come first. */
 	int (*run_words)(const struct command *c, int argc, char **argv);
-	/* Sets an option of its own: ids from OPT_OWN on; false: error[] is set. NULL: it has none.
-	 */
+	/* Sets one of the command's own options: ids from OPT_OWN on; false: error[] is set. NULL:
+	 * it has none. */
 	bool (*set)(struct settings *s, int id, const char *arg, char error[512]);
 	bool (*begin)(struct settings *s,
-		      char error[512]); /* before any option; NULL: nothing to do */
-	/* Drops data from reading that the command does not need. NULL: nothing. */
+		      char error[512]); /* called before any option is set; NULL: nothing to do */
+	/* Tells which data the command does not need, so that it is not read. NULL: it needs
+	 * all. */
 	void (*narrow)(const struct settings *s, struct kin_open_opts *o);
 	int (*run)(const struct settings *s); /* returns the exit status */
 };
@@ -80,8 +83,8 @@ extern const struct command script_command;
 extern const struct command tidy_command;
 extern const struct command top_command;
 
-extern const struct command *const commands[]; /* NULL-terminated, by group */
+extern const struct command *const commands[]; /* NULL-terminated, sorted by group */
 
-const struct command *command_find(const char *name); /* NULL if none */
+const struct command *command_find(const char *name); /* NULL: none */
 
 #endif

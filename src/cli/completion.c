@@ -1,9 +1,9 @@
-/* completion.c - what bash, zsh and fish offer after <Tab>. */
+/* completion.c - completion scripts for bash, zsh and fish. */
 #include <string.h>
 
 #include "cli/docgen.h"
 
-/* Text for inside '...' of a shell, without quotes of its own. */
+/* Escapes text for use within '...' of a shell, and the characters in `also`. */
 static void quoted(FILE *out, const char *s, const char *also)
 {
 	for (; *s; s++) {
@@ -45,7 +45,8 @@ static void bash_word(FILE *out, const struct command *c, const struct opt *o)
 		fprintf(out, " -%c", o->letter);
 }
 
-/* Where the value is: behind "=", or else the next word, unless the option can do without. */
+/* The patterns after which the value comes: after "=", or as the next word unless the value is
+ * optional. */
 static void bash_pattern(FILE *out, const struct command *c, const struct opt *o)
 {
 	const char *before = "\t";
@@ -60,7 +61,7 @@ static void bash_pattern(FILE *out, const struct command *c, const struct opt *o
 	fputs(") ", out);
 }
 
-/* The words that an option takes; false: there is no such list. */
+/* Writes the words that an option takes; false: there is no such list. */
 static bool words(FILE *out, const struct opt *o, const char *before, const char *after)
 {
 	const struct kin_format *f;

@@ -1,4 +1,4 @@
-/* content.c - recognises programs and profiles by their first bytes and by their names. */
+/* content.c - recognises programs and profiles by their first bytes and names. */
 #include "cli/content.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/suggest.h"
 #include "kin/kin.h"
 
-/* What zstd has packed comes in blocks, and of a part of one nothing is known. */
+/* zstd packs blocks, and a part of a block cannot be unpacked, so more bytes are needed. */
 static const struct kin_format *format_of_packed(int fd)
 {
 	enum { HEAD = 256 << 10 };
@@ -78,10 +78,10 @@ bool content_is_piped(void)
 		return false;
 	while (poll(&p, 1, -1) < 0 && errno == EINTR)
 		continue;
-	return p.revents & POLLIN; /* not only closed */
+	return p.revents & POLLIN; /* not only closed: there is data */
 }
 
-/* Whether `of` says so of the name and some ending of a format. */
+/* Whether of(path, ending) holds for any ending of a format that kin reads. */
 static bool any_ending(const char *path, bool (*of)(const char *path, const char *ending))
 {
 	const struct kin_format *f;

@@ -1,4 +1,5 @@
-/* docgen.c - kin-docgen man | man COMMAND | bash | zsh | fish: writes that to standard output. */
+/* docgen.c - kin-docgen man | man COMMAND | bash | zsh | fish: writes man pages or completion
+ * scripts to standard output. */
 #include "cli/docgen.h"
 
 #include <string.h>

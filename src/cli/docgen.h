@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "cli/command.h"
 
-/* The command's options, including gprof's; in the arena if they have to be made. */
+/* The command's options, including gprof's; allocated in the arena where needed. */
 const struct opt_group *const *docgen_options(const struct command *c, struct arena *a);
 
 void man_overview(FILE *out);                         /* kin(1) */

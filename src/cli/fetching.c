@@ -1,4 +1,4 @@
-/* fetching.c - words what is awaited from debuginfod servers. */
+/* fetching.c - a progress text for downloads from debuginfod servers. */
 #include "cli/fetching.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void note(void *arg, const char *what, uint64_t bytes, uint64_t total)
 		snprintf(of, sizeof(of), " of %.1f", (double)total / 1e6);
 	if (what) {
 		snprintf(name, sizeof(name), "%s", slash ? slash + 1 : what);
-		for (char *c = name; *c; c++) /* it goes to a terminal */
+		for (char *c = name; *c; c++) /* the text goes to a terminal */
 			if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
 				*c = '?';
 		snprintf(f->text, sizeof(f->text), "debuginfod: %s, %.1f%s MB", name,

@@ -23,8 +23,8 @@ static inline struct kin_debuginfod *fetching_servers(const struct fetching *f)
 	return f ? f->servers : NULL;
 }
 
-/* Prints once that servers are no longer asked, as a warning of the command `name`. NULL is fine.
- */
+/* Prints, as a warning of the command `name`, that servers are no longer asked; once. NULL is
+ * fine. */
 void fetching_tell(struct fetching *f, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* findings.c - one function for each format. */
+/* findings.c - writes findings, with one function for each format. */
 #include "cli/findings.h"
 
 #include <stdlib.h>
@@ -33,20 +33,20 @@ void findings_done(struct findings *f)
 	vec_free(&f->notes);
 }
 
-/* What tells it from others of its kind: an error is what it says. */
+/* What distinguishes the finding from others of its kind; for an error, its text. */
 static const char *name_of(const struct finding *x)
 {
 	return x->function ? x->function : x->kind == FINDING_ERROR ? x->text : kinds[x->kind];
 }
 
-/* "f", or "f (lib.so)"; to be freed. */
+/* The function, "f" or "f (lib.so)"; to be freed. */
 static char *subject(const struct finding *x)
 {
 	const char *name = name_of(x);
 	return x->of_several ? xprintf("%s (%s)", name, x->object) : xprintf("%s", name);
 }
 
-/* What there is to say of it; to be freed. */
+/* The statement about it; to be freed. */
 static char *phrase(const struct finding *x)
 {
 	return x->functions > 1 ? xprintf("%s, of %zu functions of that name together", x->text,
@@ -72,7 +72,7 @@ static const char *verdict(const struct findings *f)
 	return f->at.n ? "slower" : "fine";
 }
 
-/* ---- for people and editors: file:line: f: text ---- */
+/* ---- text for people and editors: file:line: f: text ---- */
 
 static void put_plain(struct sink *s, const char *text)
 {
@@ -104,7 +104,7 @@ static void write_text(const struct findings *f, struct sink *s)
 	sink_char(s, '\n');
 }
 
-/* ---- JSON, and the report of code quality that GitLab reads ---- */
+/* ---- JSON, and GitLab's code quality report ---- */
 
 static void member(struct sink *s, const char *key, const char *value)
 {
@@ -160,7 +160,8 @@ static void write_json(const struct findings *f, struct sink *s)
 	sink_str(s, "]}\n");
 }
 
-/* The same finding has the same fingerprint in the next pipeline, whatever its numbers (FNV-1a). */
+/* The same finding has the same fingerprint in the next pipeline, even if its numbers differ
+ * (FNV-1a). */
 static uint64_t fingerprint(const struct finding *x)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
@@ -201,9 +202,9 @@ static void write_gitlab(const struct findings *f, struct sink *s)
 	sink_str(s, f->at.n ? "\n]\n" : "]\n");
 }
 
-/* ---- commands of a workflow of GitHub ---- */
+/* ---- GitHub workflow commands ---- */
 
-/* In properties "," and ":" end them, too. */
+/* Escapes text. A property must not contain "," and ":" either. */
 static void put_command(struct sink *s, const char *text, bool property)
 {
 	char code[8];
@@ -244,7 +245,7 @@ static void write_github(const struct findings *f, struct sink *s)
 	}
 }
 
-/* ---- JUnit's XML ---- */
+/* ---- JUnit XML ---- */
 
 static void put_xml(struct sink *s, const char *text)
 {
@@ -284,7 +285,7 @@ static void write_case(const struct finding *x, struct sink *s)
 	sink_str(s, "\"/></testcase>\n");
 }
 
-/* What failed by name, and one case for all of a kind of which nothing did. */
+/* Failures are test cases with names; a kind without failures is one test case. */
 static void write_junit(const struct findings *f, struct sink *s)
 {
 	size_t failed[N_FINDING_KINDS] = { 0 }, good = 0;
@@ -310,7 +311,7 @@ static void write_junit(const struct findings *f, struct sink *s)
 	sink_str(s, "</testsuite>\n");
 }
 
-/* ---- */
+/* ---- interface ---- */
 
 void findings_write(const struct findings *f, const char *format, FILE *out)
 {

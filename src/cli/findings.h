@@ -10,20 +10,22 @@ enum finding_kind {
 	FINDING_CALLS, /* calls of a function: more than allowed */
 	FINDING_TIME,  /* time of a function: more than allowed */
 	FINDING_TOTAL, /* total time: more than allowed */
-	FINDING_ERROR, /* the check was not possible */
+	FINDING_ERROR, /* the check could not be made */
 	N_FINDING_KINDS,
 };
 
 struct finding {
 	enum finding_kind kind;
 	char *function;   /* NULL: not about a function */
-	char *object;     /* the program or library that has it; NULL: not about a function */
-	bool of_several;  /* others have functions of that name, too: the object tells them apart */
-	char *text;       /* a phrase about it, without its name */
+	char *object;     /* program or library of the function; NULL: not about a function */
+	bool of_several;  /* other objects have a function of that name, so the object must be
+			     shown */
+	char *text;       /* a statement about the function, without its name */
 	char *file;       /* NULL: not known */
 	unsigned line;    /* 0: not known */
-	size_t functions; /* of that name in the object, which are added up; 0: not known */
-	bool begins;      /* the function begins there, as far as is known */
+	size_t functions; /* number of functions of that name in the object, added up; 0: not
+			     known */
+	bool begins;      /* as far as is known, the function begins at `line` */
 };
 
 struct findings {

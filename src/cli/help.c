@@ -13,11 +13,11 @@
 #include "cli/output.h"
 #include "cli/wrap.h"
 
-/* Long lines are hard to read, and none fits into a few columns. */
+/* Longer lines are hard to read, and shorter ones have no room. */
 enum { USUAL_WIDTH = 80, LEAST_WIDTH = 40, MOST_WIDTH = 100 };
 enum { OPTION_COLUMN = 28, NARROW_WIDTH = 60, NARROW_OPTION_COLUMN = 8 };
 
-struct sheet { /* what help is written on */
+struct sheet { /* where help is written */
 	FILE *out;
 	size_t width;
 };
@@ -32,7 +32,7 @@ static struct sheet sheet_of(FILE *out, int fd)
 	return (struct sheet){ out, width };
 }
 
-/* From column `at` on, later lines indented. */
+/* Writes text from column `at` on; later lines are indented. */
 static void put_text(const struct sheet *s, const char *text, size_t at, size_t indent)
 {
 	wrap(s->out, text, at, indent, s->width);
@@ -75,7 +75,7 @@ static void put_usage(const struct command *c, const struct sheet *s)
 	free(summary);
 }
 
-/* Those that are written. */
+/* Lists the formats that kin writes. */
 static void put_formats(const struct sheet *s)
 {
 	const struct kin_format *f;
@@ -126,7 +126,8 @@ static void put_command(const struct command *c, const struct sheet *s)
 	if (c->examples[0].command)
 		fprintf(s->out, "\nExamples:\n");
 	for (const struct example *e = c->examples; e->command; e++) {
-		fprintf(s->out, "  %s\n      ", e->command); /* to be copied: in one line */
+		fprintf(s->out, "  %s\n      ", e->command); /* one line, so that it can be
+								copied */
 		put_text(s, e->meaning, 6, 6);
 	}
 	put_exit_status(c, s);
@@ -169,7 +170,7 @@ void help_overview(FILE *out)
 	put_overview(&s);
 }
 
-/* In one piece, so that the reason is known if it cannot be written. */
+/* Writes the text at once, so that errno tells the reason if it cannot be written. */
 static int show(const char *text)
 {
 	errno = 0;

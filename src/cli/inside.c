@@ -1,5 +1,4 @@
-/* inside.c - starts a program with the runtime preloaded, and keeps an older profile out of its
- * way. */
+/* inside.c - starts a program with the runtime preloaded, and moves an older profile aside. */
 #include "cli/inside.h"
 
 #include <errno.h>
@@ -22,7 +21,7 @@
 
 bool inside_is_pattern(const char *output) { return strchr(output, '%'); }
 
-/* "a.%p.kin" -> "a.*.kin". What is special to glob() is taken as it is. */
+/* Makes a pattern for glob(), "a.%p.kin" -> "a.*.kin", with its special characters escaped. */
 char *inside_pattern(const char *output, bool taken)
 {
 	size_t n = strlen(output), k = 0;
@@ -62,8 +61,8 @@ const char *inside_unwritable(const char *output)
 
 /* ---- an older profile ---- */
 
-/* The runtime never writes over anything, so it is put aside first: *ret is where, or NULL if there
- * is none. */
+/* Moves an older profile aside, because the runtime never overwrites a file. *ret: where it is;
+ * NULL: there was none. */
 static struct kin_error *put_aside(const char *output, char **ret)
 {
 	struct stat st;
@@ -92,7 +91,7 @@ static struct kin_error *put_aside(const char *output, char **ret)
 	return err_os(errno, "%s: replacing it", output);
 }
 
-/* A command that could not be started replaces no older recording. */
+/* Removes the older profile; restores it if the command could not be started. */
 static void end_aside(char *aside, const char *output, bool started)
 {
 	if (aside && (started || rename(aside, output)))
@@ -116,8 +115,8 @@ static struct kin_error *try_prepare(const struct inside *i, char **aside)
 	return preload_set(&i->opts);
 }
 
-/* The program is more important than its profile: it runs, whatever keeps us from measuring it. An
- * older profile goes all the same: it would be taken for this run's. */
+/* The program runs even if it cannot be measured, since it matters more than its profile. An older
+ * profile is removed all the same: it would be mistaken for this run's. */
 static bool prepare(const struct inside *i, char **aside)
 {
 	struct kin_error *err = try_prepare(i, aside);
@@ -135,7 +134,7 @@ static void failed(const struct inside *i, struct kin_error *err, struct inside_
 	message_error(i->command, err);
 }
 
-/* If no process can be started, the program takes the place of this one. */
+/* If no process can be started, this process executes the program. */
 static void replace_us(const struct inside *i, struct kin_error *why, struct inside_result *ret)
 {
 	message(i->command, "%s: the program runs in kin's place; %s", kin_error_message(why),
@@ -156,7 +155,7 @@ static void wait_for(struct target *t, struct signals *s, struct inside_result *
 	ret->used_ns = clock_cpu_ns(&t->usage);
 }
 
-/* Either both are there, or neither. */
+/* Opens signals and target, or neither. */
 static struct kin_error *begin(const struct inside *i, struct signals *s, struct target *t)
 {
 	struct kin_error *err = signals_open(s);
@@ -190,7 +189,8 @@ void inside_run(const struct inside *i, struct inside_result *ret)
 	else
 		wait_for(&target, &signals, ret);
 	signals_close(&signals);
-	/* Writing to mapped memory does not say when; what looks for the last profile asks that. */
+	/* Stores to mapped memory do not change the modification time, by which the last profile is
+	 * found. */
 	if (ret->ran && ret->measured)
 		(void)utimensat(AT_FDCWD, i->opts.output, NULL, AT_SYMLINK_NOFOLLOW);
 }

@@ -1,4 +1,5 @@
-/* interpreters.c - the variables by which python, node and java write down what code they make. */
+/* interpreters.c - sets variables that make python, node and java write symbols of their generated
+ * code. */
 #include "cli/interpreters.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 bool interpreters_any(const struct interpreters *i) { return i->python || i->node || i->java; }
 
-/* Options are added to those that are there. */
+/* Appends to options that the variable has already. */
 static void add_options(const char *variable, const char *options)
 {
 	const char *own = getenv(variable);
@@ -20,9 +21,9 @@ void interpreters_set(const struct interpreters *i)
 {
 	if (i->python)
 		setenv("PYTHONPERFSUPPORT", "1", 1);
-	if (i->node) /* the second one: functions that are interpreted have frames of their own */
+	if (i->node) /* the second option gives interpreted functions frames of their own */
 		add_options("NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack");
-	if (i->java) /* of diagnostic options, by the first one */
+	if (i->java) /* the first option unlocks diagnostic options */
 		add_options("JAVA_TOOL_OPTIONS",
 			    "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit "
 			    "-XX:+PreserveFramePointer");

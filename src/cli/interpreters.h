@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-struct interpreters { /* the interpreters that may be among the command's processes */
+struct interpreters { /* interpreters that may run in the command's processes */
 	bool python, node, java;
 };
 bool interpreters_any(const struct interpreters *i);

@@ -14,7 +14,7 @@
 #include "cli/record_look.h"
 #include "gnu/gprof.h"
 
-/* Toolchains put the target in front: aarch64-linux-gnu-gprof. */
+/* Toolchains prefix the target: aarch64-linux-gnu-gprof. */
 static bool is_gprof(const char *name)
 {
 	const char *dash = strrchr(name, '-');
@@ -34,7 +34,7 @@ static int show_help(const struct command *c)
 	return help_show(c);
 }
 
-/* One that is here, named without a path. */
+/* Prints a hint if the word names a program in the current folder without a path. */
 static bool say_program(const char *name)
 {
 	char *path = xprintf("./%s", name);
@@ -116,16 +116,17 @@ static int run_kin(int argc, char **argv)
 	return help ? show_help(c) : start_command(c, argc - 1, argv + 1);
 }
 
-/* Reports from a store are of many stacks, and need one large block after the other, each of
- * another size: what is freed is the system's again at once. glibc would come to keep blocks of up
- * to 32 MiB. Smaller ones come from the heap then, and must be cleared: other reports do without.
- */
+/* Reports from a store handle many stacks and need large blocks of ever different sizes. This
+ * returns freed blocks to the system at once, because glibc would learn to keep blocks of up to 32
+ * MiB. The cost is that smaller blocks come from the heap and must be cleared, so other reports do
+ * without. */
 static void give_back_large_blocks(void)
 {
 	enum { LARGE = 8 << 20 };
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	mallopt(M_TRIM_THRESHOLD, 2 * LARGE);
-	mallopt(M_ARENA_MAX, 1); /* threads that ask servers would keep what they had */
+	mallopt(M_ARENA_MAX, 1); /* otherwise the threads that query servers would keep their
+				    memory */
 }
 
 static bool names_store(int argc, char **argv)

@@ -4,7 +4,7 @@
 #include "cli/docgen.h"
 #include "gnu/bsd_options.h"
 
-/* Text as roff shows it: hyphens that can be copied, no accidental requests. */
+/* Writes text for roff: hyphens that can be copied, no accidental requests. */
 static void text(FILE *out, const char *s)
 {
 	if (*s == '.' || *s == '\'')
@@ -88,7 +88,7 @@ static void options(FILE *out, const struct command *c)
 	arena_release(&a);
 }
 
-/* ---- what all pages share ---- */
+/* ---- common to all pages ---- */
 
 struct man_item {
 	const char *name, *meaning;

@@ -1,5 +1,5 @@
-/* message.c - messages on standard error, one line each, or as many as a terminal needs, with the
- * command's name before it. */
+/* message.c - messages on standard error: one line each, wrapped on a terminal, prefixed with the
+ * command's name. */
 #include "cli/message.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "cli/output.h"
 #include "cli/wrap.h"
 
-/* As written to standard error. To be freed. */
+/* The text as it is written to standard error. To be freed. */
 static char *in_lines(const char *text)
 {
 	enum { INDENT = 2 };
@@ -28,7 +28,7 @@ static char *in_lines(const char *text)
 	return lines;
 }
 
-/* The whole message, as in_lines(). */
+/* The whole message, laid out by in_lines(). */
 static PRINTF(2, 0) char *worded(const char *command, const char *fmt, va_list ap)
 {
 	char *text = xvprintf(fmt, ap);
@@ -47,7 +47,8 @@ void message(const char *command, const char *fmt, ...)
 	va_start(ap, fmt);
 	char *lines = worded(command, fmt, ap);
 	va_end(ap);
-	(void)!file_write_all(STDERR_FILENO, lines, strlen(lines)); /* or nobody is left to tell */
+	(void)!file_write_all(STDERR_FILENO, lines, strlen(lines)); /* an error here could not be
+								       reported */
 	free(lines);
 }
 

@@ -8,10 +8,10 @@
 enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2 };
 
 /* Writes "kin flat: <text>\n" in one write, with names escaped. `command` NULL: just "kin: ". On a
- * terminal it is broken into lines between words. */
+ * terminal it is wrapped between words. */
 void message(const char *command, const char *fmt, ...) PRINTF(2, 3);
 
-/* The lines that a message takes on standard error. */
+/* The number of lines that a message takes on standard error. */
 size_t message_lines(const char *command, const char *fmt, ...) PRINTF(2, 3);
 
 /* Prints err and frees it. Returns its exit status; EXIT_OK if err is NULL. */

@@ -1,4 +1,4 @@
-/* naming.c - names for a new recording. */
+/* naming.c - adds names to a new recording. */
 #include "cli/naming.h"
 
 #include <stdio.h>

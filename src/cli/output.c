@@ -1,4 +1,4 @@
-/* output.c - opens a file, standard output or a pager, and decides on width and colour. */
+/* output.c - opens a file, standard output or a pager, and chooses width and colour. */
 #include "cli/output.h"
 
 #include <errno.h>
@@ -40,8 +40,8 @@ static void terminal_size(int fd, unsigned *columns, unsigned *lines)
 	*lines = known ? w.ws_row : from_environment("LINES", 24);
 }
 
-/* Shells do not export COLUMNS: whoever sets it for a pipe, as watch does, knows how wide what
- * shows it is. */
+/* Shells do not export COLUMNS. Programs such as watch set it when they show the other end of a
+ * pipe, and know its width. */
 unsigned output_columns(int fd)
 {
 	unsigned columns = from_environment("COLUMNS", 0), lines;
@@ -57,7 +57,7 @@ bool output_is_terminal(const struct output_opts *o)
 	return is_stdout(o) && isatty(STDOUT_FILENO);
 }
 
-/* ---- a file that is written whole, or not at all ---- */
+/* ---- a file that is written completely, or not at all ---- */
 
 static ssize_t write_file(void *cookie, const char *data, size_t size)
 {
@@ -110,7 +110,7 @@ static struct kin_error *close_all(struct output *out)
 	errno = 0;
 	bool bad = fflush(out->stream) || ferror(out->stream);
 	int errnum = errno;
-	/* stdout, too: a full disk may only be noticed when the file is closed. */
+	/* Closes stdout, too: a full disk may only be noticed then. */
 	if (fclose(out->stream) && !bad) {
 		bad = true;
 		errnum = errno;
@@ -129,7 +129,7 @@ struct kin_error *output_finish(struct output *out, struct kin_error *err)
 		at_end = out_close(out->file);
 	if (!err || !at_close)
 		return err ? err : at_close ? at_close : at_end;
-	/* The same write error seen twice: the one from closing names the file. */
+	/* Both errors are the same write error; the one from closing names the file. */
 	kin_error_free(at_close);
 	return err_wrap(err, "%s", out->name);
 }

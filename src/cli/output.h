@@ -28,12 +28,12 @@ struct output {
 	bool color;
 	unsigned width;      /* 0: unlimited */
 	unsigned lines;      /* of the terminal; 0: not a terminal */
-	bool is_seen;        /* it is shown on a terminal */
+	bool is_seen;        /* the output is shown on a terminal, perhaps by the pager */
 	struct pager *pager; /* NULL: none */
 	struct out *file;    /* NULL: standard output */
 };
 
-/* The width of the terminal behind a descriptor, or behind its pipe if COLUMNS is set; 0: not
+/* The width of the terminal at a descriptor; if that is a pipe, the value of COLUMNS; 0: not
  * known. */
 unsigned output_columns(int fd);
 

@@ -18,10 +18,10 @@ struct pager {
 	unsigned lines; /* of the screen */
 	unsigned seen;  /* newlines so far */
 	int status;
-	bool decided; /* fd is where output goes */
+	bool decided; /* output is no longer held back, but goes to fd */
 	int fd;
 	pid_t pid;         /* 0: no pager was started */
-	VEC(char) waiting; /* until then */
+	VEC(char) waiting; /* output held back until then */
 };
 
 static bool needs_shell(const char *command)
@@ -52,7 +52,7 @@ static pid_t spawn(char **argv, int input)
 	return pid;
 }
 
-/* Plain words are started directly, so that one that is not there is noticed. */
+/* Starts a command of plain words directly, so that a missing program is noticed. */
 static pid_t spawn_command(const char *command, int input)
 {
 	char *copy = strdup(command), *save = NULL;
@@ -93,7 +93,7 @@ static void start(struct pager *p)
 	    pipe2(pipe_fds, O_CLOEXEC))
 		return;
 	fflush(stdout);
-	setenv("LESS", "FRX", 0);          /* colours, if it is less by another name */
+	setenv("LESS", "FRX", 0);          /* shows colours even if less is run by another name */
 	setenv("LESSCHARSET", "utf-8", 0); /* containers mostly have no locale */
 	p->pid = spawn_command(command, pipe_fds[0]);
 	close(pipe_fds[0]);
@@ -102,7 +102,7 @@ static void start(struct pager *p)
 		return;
 	}
 	p->fd = pipe_fds[1];
-	/* From here on the keyboard is the pager's, and its end is seen as EPIPE. */
+	/* From here on the keyboard belongs to the pager, and its end is seen as EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
@@ -134,7 +134,7 @@ static ssize_t flush_waiting(struct pager *p)
 	return n;
 }
 
-/* glibc wants 0, not -1, for an error. */
+/* A cookie's write function returns 0, not -1, for an error. */
 static ssize_t on_write(void *cookie, const char *buf, size_t size)
 {
 	struct pager *p = cookie;
@@ -156,7 +156,7 @@ static int on_close(void *cookie)
 {
 	struct pager *p = cookie;
 	int status = 0;
-	if (!p->decided) { /* it fits */
+	if (!p->decided) { /* the output fits the screen */
 		p->fd = STDOUT_FILENO;
 		status = flush_waiting(p) < 0 ? -1 : 0;
 	}

@@ -1,4 +1,5 @@
-/* prefix.c - options up to the first operand; the rest is another program's command line. */
+/* prefix.c - parses options up to the first operand, which begins another program's command
+ * line. */
 #include "cli/prefix.h"
 
 #include "cli/command.h"

@@ -1,4 +1,4 @@
-/* prefix.h - command lines that precede another program's, as for env and nice.
+/* prefix.h - command lines that precede another program's, like those of env and nice.
  *
  * Options end at the first word of that program, which may have options of its own. */
 #ifndef CLI_PREFIX_H
@@ -10,7 +10,7 @@ struct command;
 
 enum { PREFIX_GO_ON = -1 };
 
-/* False: error[] is set. */
+/* Sets an option. False: error[] is set. */
 typedef bool prefix_setter(void *line, int id, const char *arg, char error[512]);
 
 /* Reads the options of c and passes each to `set`. *ret is set to the other program's words, within

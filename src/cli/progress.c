@@ -1,4 +1,4 @@
-/* progress.c - a thread that shows a word after a while, and takes it away again. */
+/* progress.c - a thread that shows a text after a while, and removes it at the end. */
 #include "cli/progress.h"
 
 #include <pthread.h>
@@ -41,7 +41,7 @@ static void *wait_and_show(void *arg)
 	while (!p->ended) {
 		until.tv_sec++;
 		while (!p->ended && !pthread_cond_timedwait(&p->changed, &p->lock, &until))
-			; /* woken, perhaps for nothing */
+			; /* may wake without a change */
 		if (p->ended)
 			break;
 		show(p, (long)(until.tv_sec - start.tv_sec));
@@ -67,7 +67,7 @@ struct progress *progress_begin(const char *what, struct fetching *fetching)
 	if (!pthread_create(&p->thread, NULL, wait_and_show, p))
 		return p;
 	free(p);
-	return NULL; /* no thread, no word: not worth an error */
+	return NULL; /* progress that cannot be shown is not worth an error */
 }
 
 void progress_end(struct progress *p)

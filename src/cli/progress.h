@@ -7,8 +7,8 @@
 struct fetching;
 struct progress;
 
-/* Prints after a second, until progress_end(): "kin: <what> ...", or the message of `fetching`, if
- * that is not NULL. NULL if standard error is no terminal. Both are borrowed. */
+/* After a second, shows "kin: <what> ..." until progress_end(); or the text of `fetching`, if that
+ * is not NULL. Both are borrowed. Returns NULL if standard error is no terminal. */
 struct progress *progress_begin(const char *what, struct fetching *fetching);
 void progress_end(struct progress *p); /* removes the line; NULL is fine */
 

@@ -1,4 +1,4 @@
-/* push_options.c - the options that kin push and kin agent share. */
+/* push_options.c - options that kin push and kin agent share. */
 #include "cli/push_options.h"
 
 #include <stdlib.h>

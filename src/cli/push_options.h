@@ -1,4 +1,4 @@
-/* push_options.h - options that kin push and kin agent share: what they send, and where. */
+/* push_options.h - options that kin push and kin agent share: what they send, and where to. */
 #ifndef CLI_PUSH_OPTIONS_H
 #define CLI_PUSH_OPTIONS_H
 
@@ -18,8 +18,8 @@ enum {
 /* Sets one of these options; false: error[] is set. */
 bool push_options_set(struct settings *s, int id, const char *arg, char error[512]);
 
-/* The URL in the first operand, and the options; sorts labels, whose order has no meaning. Both
- * borrow s. KIN_ERROR_USAGE. */
+/* Takes the URL from the first operand, and the options; sorts labels, whose order has no meaning.
+ * *ret and the URL borrow from s. KIN_ERROR_USAGE. */
 MUST_CHECK struct kin_error *push_options_take(struct settings *s, struct store_url *url,
 					       struct push_opts *ret);
 

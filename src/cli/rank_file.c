@@ -1,4 +1,4 @@
-/* rank_file.c - puts a rank into the name of a file. */
+/* rank_file.c - inserts a rank into the name of a file. */
 #include "cli/rank_file.h"
 
 #include <inttypes.h>

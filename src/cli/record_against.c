@@ -1,4 +1,4 @@
-/* record_against.c - makes kin compare's command line of kin record's. */
+/* record_against.c - translates kin record's command line into kin compare's. */
 #include "cli/record_against.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* record_against.h - kin record --against BEFORE -- AFTER: kin compare, with options in kin
- * record's spelling before "--against" and in its own behind it. */
+/* record_against.h - kin record --against BEFORE -- AFTER runs kin compare. Options before
+ * "--against" are kin record's, those after it kin compare's. */
 #ifndef CLI_RECORD_AGAINST_H
 #define CLI_RECORD_AGAINST_H
 
@@ -7,16 +7,16 @@
 #include "options/opt.h"
 
 struct record_against {
-	VEC(char *) words;   /* the options so far, as kin compare's; owned */
-	const char *refused; /* the name of an option so far that it lacks; NULL: there is none */
+	VEC(char *) words;   /* options so far, translated to kin compare's; owned */
+	const char *refused; /* name of an option that kin compare lacks; NULL: none */
 };
 
-/* Notes an option of kin record, by its table. */
+/* Notes an option of kin record, using its table. */
 void record_against_note(struct record_against *a, const struct opt_group *const *options, int id,
 			 const char *arg);
-/* The arguments of kin compare; [0] is its name here. `events`: all of -e, NULL if there is none;
- * `words`: those behind "--against", NULL if there are none. NULL if an option was refused, which
- * was reported. To be freed before `a`. */
+/* The arguments of kin compare; [0] is its name in messages. `events`: all -e, joined; NULL: none.
+ * `words`: the words after "--against"; NULL: none. Returns NULL if an option was refused, which
+ * was reported. Free the result before `a`. */
 char **record_against_words(struct record_against *a, const char *events, char **words, int *argc);
 void record_against_done(struct record_against *a);
 

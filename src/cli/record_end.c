@@ -1,4 +1,4 @@
-/* record_end.c - names for a recording, and the lines at its end. */
+/* record_end.c - adds names to a recording, and prints the lines at its end. */
 #include "cli/record_end.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "cli/output.h"
 #include "kin/kin.h"
 
-/* A word as a shell takes it. To be freed. */
+/* Quotes a word for a shell. To be freed. */
 static char *shell_word(const char *s)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -32,7 +32,7 @@ static char *shell_word(const char *s)
 	return all;
 }
 
-/* Reports find the usual file by themselves. */
+/* Prints what to do next. Reports find a file of the usual name by themselves. */
 static void say_next(const char *path)
 {
 	struct kin_rank rank;
@@ -40,7 +40,8 @@ static void say_next(const char *path)
 	bool of_job = kin_rank_of(path, &rank) && rank.rank && rank.ranks != 1;
 	bool usual = !strcmp(path, "profile.kin");
 	const char *blank = usual ? "" : " ", *file = usual ? "" : word;
-	if (of_job && !strchr(path, '/')) /* which finds the other ranks' files here */
+	if (of_job && !strchr(path, '/')) /* kin imbalance finds the files of other ranks in this
+					     folder */
 		message("record",
 			"  next: kin imbalance, of all ranks; or of this one kin report%s%s", blank,
 			file);
@@ -58,7 +59,7 @@ static void say_lines(char *text)
 	free(text);
 }
 
-/* An error unless it is a profile or empty: nothing else is written over. */
+/* An error unless the file is a profile or empty: nothing else is overwritten. */
 static struct kin_error *may_replace(const char *path)
 {
 	struct stat st;
@@ -88,7 +89,7 @@ static struct kin_error *write_perf_data(const char *path, const char *to)
 	return err;
 }
 
-/* Without samples there is nothing to write; but an older file is not this run's. */
+/* Without samples nothing is written, but an older file is removed: it is not this run's. */
 static struct kin_error *no_perf_data(const char *to, bool quiet)
 {
 	struct kin_error *err = may_replace(to);

@@ -11,7 +11,7 @@ struct record_ending {
 	bool names;                    /* add names to the file */
 	const struct held_files *held; /* further files to take names from; NULL: none */
 	const char *perf_data;         /* also write this file; NULL: none */
-	/* Shows the file, instead of printing how to; NULL: print. */
+	/* Shows the file, instead of printing how to show it; NULL: print. */
 	void (*look)(const char *path);
 };
 

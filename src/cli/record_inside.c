@@ -1,4 +1,4 @@
-/* record_inside.c - runs the command under the runtime, joins the files of its processes and prints
+/* record_inside.c - runs the command with the runtime, joins the files of its processes and prints
  * an audit. */
 #include "cli/record_inside.h"
 
@@ -27,12 +27,12 @@
 
 enum { USUAL_HZ = 999 };
 
-struct inside_files { /* of the run */
+struct inside_files { /* files of the run */
 	VEC(char *) ended;
 	size_t going_on;
 };
 
-/* ---- what is asked for ---- */
+/* ---- requested settings ---- */
 
 static unsigned frequency(const struct record_opts *o)
 {
@@ -125,7 +125,7 @@ static struct kin_error *write_sum(const struct inside_files *f, const char *pat
 	return err;
 }
 
-/* One file of all processes, in the place of the first one's. */
+/* Joins the files of all processes into one, at the place of the first process's file. */
 static struct kin_error *join(const struct inside_files *f, const char *output)
 {
 	bool alone = f->ended.n == 1 && !strcmp(f->ended.at[0], output);
@@ -146,8 +146,8 @@ static struct kin_error *join(const struct inside_files *f, const char *output)
 
 /* ---- a pipe ---- */
 
-/* The runtime needs files: those of a recording into a pipe are in a folder until the end. To be
- * freed. */
+/* A temporary file. The runtime needs files, so a recording for a pipe is kept in a folder until
+ * the end. To be freed. */
 static char *file_for_pipe(void)
 {
 	char *folder;
@@ -160,7 +160,7 @@ static char *file_for_pipe(void)
 	return path;
 }
 
-/* Processes that go on keep their files, and the folder. */
+/* Processes that still run keep their files, and so the folder. */
 static void remove_for_pipe(char *path)
 {
 	unlink(path);
@@ -169,7 +169,7 @@ static void remove_for_pipe(char *path)
 	free(path);
 }
 
-/* Who reads it may have ended. */
+/* The reader of the pipe may have ended. */
 static void copy_to_pipe(const char *path, int pipe)
 {
 	char part[65536];
@@ -186,9 +186,9 @@ static void copy_to_pipe(const char *path, int pipe)
 	signal(SIGPIPE, before);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
-/* Programs that do not load the runtime have no file. */
+/* Adds the CPU time of programs that did not load the runtime: they have no file. */
 static void hold_against(uint64_t used_ns, struct record_audit *a)
 {
 	a->unseen_ns = record_audit_unseen(used_ns, a->cpu_ns);
@@ -207,7 +207,7 @@ static void say_none(const char *program, const char *output)
 			program, output);
 }
 
-/* Each file has those of its own process. */
+/* Adds each process's JIT names to its own file. */
 static void name_made(const struct inside_files *f)
 {
 	for (size_t i = 0; i < f->ended.n; i++) {
@@ -251,7 +251,7 @@ static void finish(const struct record_opts *o, const char *output, const char *
 	free_files(&f);
 }
 
-/* ---- */
+/* ---- the recording ---- */
 
 static bool failed(int status) { return !WIFEXITED(status) || WEXITSTATUS(status); }
 

@@ -1,5 +1,5 @@
-/* record_line.c - the foot of the terminal, kept out of what scrolls, by the sequences of ECMA-48
- * and the VT100. */
+/* record_line.c - draws the status line outside of the terminal's scrolling region, with sequences
+ * of ECMA-48 and the VT100. */
 #include "cli/record_line.h"
 
 #include <fcntl.h>
@@ -13,10 +13,12 @@
 enum { LEAST_ROWS = 4, LEAST_COLUMNS = 20 };
 
 struct recording_line {
-	int fd;                    /* the terminal, and writes to it do not wait */
-	unsigned rows;             /* of it, where the line was drawn; 0: there is none */
-	bool stuck;                /* nobody reads: a part of something was written */
-	uint64_t samples, time_ns; /* at the last line */
+	int fd;                    /* the terminal; writes to it do not block */
+	unsigned rows;             /* rows of the terminal when the line was drawn; 0: there is no
+				      line */
+	bool stuck;                /* the terminal is not read: a sequence was written only in
+				      part */
+	uint64_t samples, time_ns; /* when the line was last drawn */
 };
 
 struct recording_line *recording_line_new(void)
@@ -24,7 +26,7 @@ struct recording_line *recording_line_new(void)
 	const char *term = getenv("TERM");
 	if (!isatty(STDERR_FILENO) || !term || !*term || !strcmp(term, "dumb"))
 		return NULL;
-	/* Opened anew: that it does not wait is no concern of the program's. */
+	/* Opened separately, so that not blocking does not affect the program. */
 	int fd = open("/proc/self/fd/2", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
@@ -39,7 +41,7 @@ static void put(struct recording_line *l, const char *text, size_t n)
 		l->stuck = write(l->fd, text, n) != (ssize_t)n;
 }
 
-/* ESC 7 and ESC 8 keep the place of what the program writes: setting what scrolls moves it. */
+/* ESC 7 and ESC 8 save and restore the cursor, because setting the scrolling region moves it. */
 static void hide(struct recording_line *l)
 {
 	char text[64];
@@ -86,7 +88,7 @@ void recording_line_draw(void *line, const struct record_seen *now)
 	if (l->rows && l->rows != size.ws_row)
 		hide(l);
 	describe(l, now, what);
-	/* The first time, what is in the last row goes up. */
+	/* The first time, scroll up what is in the last row. */
 	int n = snprintf(text, sizeof(text), "%s\0337\033[1;%ur\033[%u;1H\033[K%.*s\0338",
 			 l->rows ? "" : "\033D\033[A", size.ws_row - 1u, (unsigned)size.ws_row,
 			 size.ws_col - 1, what);

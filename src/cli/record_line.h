@@ -14,9 +14,9 @@
 
 struct recording_line;
 
-/* On standard error. NULL if that is no suitable terminal. */
+/* For standard error. NULL if that is no suitable terminal. */
 struct recording_line *recording_line_new(void);
-/* Never blocks. `line` is a struct recording_line. */
+/* Draws the line; never blocks. `line` is a struct recording_line. */
 void recording_line_draw(void *line, const struct record_seen *now);
 /* Removes the line; NULL is fine. */
 void recording_line_free(struct recording_line *l);

@@ -1,4 +1,4 @@
-/* record_look.c - kin record, then kin browse or kin report. */
+/* record_look.c - runs kin record, then kin browse or kin report. */
 #include "cli/record_look.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 
-/* Whether the word, which is no command, is the path of a program: it has a slash, and the file is
- * executable and no profile (on some file systems all files are executable). */
+/* Whether a word that is no command is the path of a program: it has a slash, and the file is
+ * executable and no profile (some file systems show all files as executable). */
 bool record_look_is_program(const char *word);
 
 /* argv: the program and its arguments. Browses the recording, or reports it if there is no

@@ -1,4 +1,4 @@
-/* report_options.c - the options of perf report, and kin's own. */
+/* report_options.c - options of perf report, and kin's own. */
 #include "cli/report_options.h"
 
 #include <stdlib.h>
@@ -125,7 +125,8 @@ static const struct opt_group chains_group = {
 	},
 };
 
-/* perf's letter for --dsos is that of --data where profiles of all kinds are read. */
+/* The letter of perf's --dsos is an argument, because commands that read all kinds of profiles use
+ * it for --data. */
 #define SAMPLE_ROWS(letter_of_dsos)                                                                \
 	OPTIONS_OF_PARTS,                                                                          \
 		{ SAMPLES_COMMS, 'c', "comms", "NAMES",                                            \
@@ -206,7 +207,7 @@ static bool set_percent(const char *option, const char *arg, double *ret, char e
 	       arg_bad(option, arg, "a percentage from 0 to 100", error);
 }
 
-/* -G and -g add up. */
+/* -G and -g accumulate. */
 static void add_call_graph(struct settings *s, const char *more)
 {
 	char *list = s->call_graph ? xprintf("%s,%s", s->call_graph, more) : xprintf("%s", more);

@@ -6,15 +6,16 @@
 #include "options/opt.h"
 
 extern const struct opt_group *const report_options[];
-/* Those about rows, and about samples (without the letter of --dsos), for commands with others
- * beside them; report_options_set() sets them. */
+/* Options about rows, and options about samples (without the letter of --dsos), for commands that
+ * have others besides; set by report_options_set(). */
 extern const struct opt_group report_row_options, report_sample_options;
 
-/* Whether nothing was given that a first page (kin_hists_opts.overview) has no place for. */
+/* Whether all given options can be applied to a first page (kin_hists_opts.overview). */
 bool report_options_overview(const struct settings *s);
-/* An option that was given and has a meaning for samples only: "--sort"; NULL: none. */
+/* The name of a given option that only makes sense for samples: "--sort"; NULL: none. */
 const char *report_options_of_samples(const struct settings *s);
-/* For struct command: sets the defaults, including those from files; sets an option. */
+/* For struct command: begin() sets the defaults, including those from files; set() sets an
+ * option. */
 bool report_options_begin(struct settings *s, char error[512]);
 bool report_options_set(struct settings *s, int id, const char *arg, char error[512]);
 

@@ -1,4 +1,4 @@
-/* run.c - opens data by the settings, makes a report's table, renders it, and tells of warnings. */
+/* run.c - opens data by the settings, makes a report's table, renders it, and prints warnings. */
 #include "cli/run.h"
 
 #include <string.h>
@@ -123,7 +123,7 @@ const char *run_reading(const struct settings *s)
 	return "reading";
 }
 
-/* Of a report on ranks: what the job lacks is not all there is. Returns the exit status. */
+/* Warns of gaps in a report that compares ranks. Returns the exit status. */
 static int tell_gaps(const struct settings *s, const struct kin_profile *profile)
 {
 	bool compares = s->command->compares_ranks, by_rank = s->by && !strcmp(s->by, "rank");
@@ -134,7 +134,7 @@ static int tell_gaps(const struct settings *s, const struct kin_profile *profile
 	return n ? EXIT_ERROR : EXIT_OK;
 }
 
-/* Returns the exit status that the data calls for; *ret is NULL if nothing could be read. */
+/* Returns the exit status for the data; *ret is NULL if nothing could be read. */
 static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
 	struct kin_open_opts opts = open_opts(s);
@@ -191,15 +191,15 @@ bool run_is_input(const struct settings *s, const char *path)
 	return false;
 }
 
-/* Whether it is of a format that is only made from recordings, and none itself. */
+/* Whether the file's format is only made by exporting, so the file is not an original recording. */
 static bool was_exported(const char *path)
 {
 	const struct kin_format *f = content_format(path);
 	return f && f->is_written && !f->is_recorded;
 }
 
-/* A report in place of what it was made of is never meant. The data and the program need not have
- * been named, so whatever looks like either is safe from us. */
+/* Refuses to overwrite data: nobody wants a report in place of its data. Data and program need not
+ * have been named, so any file that looks like either is protected. */
 static struct kin_error *check_output(const struct settings *s)
 {
 	const char *path = s->output.path;
@@ -234,7 +234,7 @@ struct kin_error *run_render(const struct settings *s, struct kin_table *table, 
 	return output_finish(&out, err);
 }
 
-/* Unless the output would be in the way. */
+/* Fails if the output would overwrite data. */
 int run_open(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
 	struct kin_error *err = check_output(s);
@@ -242,7 +242,7 @@ int run_open(const struct settings *s, struct kin_profile **ret, struct told *to
 	return err ? message_error(s->command->name, err) : open_data(s, ret, told);
 }
 
-/* The settings to write what is made of the profile. */
+/* The settings for files made from the profile: with its permissions. */
 static struct settings allow(const struct settings *s, const struct kin_profile *profile)
 {
 	struct settings allowed = *s;
@@ -277,7 +277,7 @@ int run_report(const struct settings *s, const char *report)
 	if (!err)
 		err = run_render(&allowed, table, status);
 	kin_table_free(table);
-	int doubt = run_tell(s, profile, &told); /* after a pager, which would cover it */
+	int doubt = run_tell(s, profile, &told); /* after the pager, which would hide messages */
 	if (!run_has_notes(s->format))
 		run_tell_notes(s, profile);
 	kin_profile_free(profile);

@@ -9,7 +9,7 @@ struct kin_open_opts;
 struct kin_profile;
 struct kin_table;
 
-/* Handles a profile; `status` is the exit status if that succeeds. */
+/* Uses a profile; `status`: the exit status if that succeeds. */
 typedef struct kin_error *profile_user(struct kin_profile *profile, const struct settings *s,
 				       int status);
 
@@ -18,24 +18,26 @@ typedef struct kin_error *profile_user(struct kin_profile *profile, const struct
  * Returns the exit status. */
 int run_profile(const struct settings *s, profile_user *use);
 
-/* For a command's `narrow`: its reports look at no times and no processors of samples. */
+/* For a command's `narrow`: its reports need neither times nor processors of samples. */
 void run_by_function(const struct settings *s, struct kin_open_opts *o);
 
-/* The same: its reports show no times, and need not say what was taken off them. */
+/* For a command's `narrow`: its reports show no times, so no note about subtracted counting time is
+ * needed. */
 void run_without_times(const struct settings *s, struct kin_open_opts *o);
 
-/* The messages printed so far. */
+/* Messages printed so far. */
 struct told {
 	size_t warnings, doubts, hints;
 	bool origin;
 };
 
-/* The first step of that: returns the exit status for the data; *ret, to be freed, is NULL if
- * nothing could be read. */
+/* The first step of run_profile(): returns the exit status for the data; *ret, to be freed, is NULL
+ * if nothing could be read. */
 int run_open(const struct settings *s, struct kin_profile **ret, struct told *told);
-bool run_is_input(const struct settings *s, const char *path); /* one of the files to read */
-bool run_is_text(const struct settings *s); /* the output is not to be read by a program */
-/* What progress_begin() shows meanwhile. */
+bool run_is_input(const struct settings *s, const char *path); /* whether it is one of the files to
+								  read */
+bool run_is_text(const struct settings *s); /* whether the output is meant for people */
+/* The text for progress_begin() while data is read. */
 const char *run_reading(const struct settings *s);
 /* Opens the same data again, restricted to a thread or an object (as in kin_open_opts; NULL: as in
  * s), without messages. */
@@ -47,15 +49,14 @@ int run_tell(const struct settings *s, const struct kin_profile *profile, struct
 /* The number of lines that the hints take on standard error. They are known after the first report,
  * when functions have names. */
 size_t run_hint_lines(const struct settings *s, const struct kin_profile *profile);
-/* Prints the notes that all tables of the profile have, for output without notes; and whether
- * tables in this format (NULL: text) have notes. */
+/* Prints the notes that all tables of the profile have, for output without notes. */
 void run_tell_notes(const struct settings *s, const struct kin_profile *profile);
 bool run_has_notes(const char *format);
-/* The last step, by s. `status`: the exit status if it succeeds. */
+/* Renders a table by the settings. `status`: the exit status if that succeeds. */
 MUST_CHECK struct kin_error *run_render(const struct settings *s, struct kin_table *table,
 					int status);
 
-/* The same for a report. Returns the exit status. */
+/* Makes and renders a report: a whole command. Returns the exit status. */
 int run_report(const struct settings *s, const char *report);
 /* Runs the report with the command's name. */
 int run_named(const struct settings *s);
@@ -63,10 +64,10 @@ int run_named(const struct settings *s);
 /* Prints the header information of perf.data files (enum kin_about): of all named data, or of the
  * last recording here. */
 MUST_CHECK struct kin_error *run_print_about(const struct settings *s, unsigned what, FILE *out);
-/* Whether an option that prints such text, or numbers of records, stands beside a format that is no
- * text. Prints that. */
+/* Whether the options combine text output (header information, numbers of records) with a format
+ * that is no text; prints an error then. */
 bool run_refuses_format(const struct settings *s);
-/* A whole command that does only this; returns its exit status. */
+/* A whole command that only prints header information; returns its exit status. */
 int run_about(const struct settings *s, unsigned what);
 
 /* Browses the profile on the terminal (cmd_browse.c). */

@@ -1,5 +1,5 @@
-/* run_files.c - finds the files by their names, and reads what their headers say of the processes.
- */
+/* run_files.c - finds the files by name, and reads from their headers what became of the
+ * processes. */
 #include "cli/run_files.h"
 
 #include <glob.h>

@@ -1,4 +1,4 @@
-/* sample_options.c - the options of samples that kin report and kin script share, set. */
+/* sample_options.c - sets the options about samples that kin report and kin script share. */
 #include "cli/sample_options.h"
 
 #include "cli/arg.h"

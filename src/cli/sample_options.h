@@ -1,7 +1,7 @@
 /* sample_options.h - options that kin report and kin script share: selection of samples, parts of
  * stacks, headers.
  *
- * Rows with the same text in both are here; others stay with the commands. */
+ * Rows with the same text in both commands are here; others stay with the commands. */
 #ifndef CLI_SAMPLE_OPTIONS_H
 #define CLI_SAMPLE_OPTIONS_H
 
@@ -49,7 +49,7 @@ enum { /* ids of options */
 	  "include CPU, cache and memory details in the header" }
 /* clang-format on */
 
-/* Where a command keeps the values. */
+/* Pointers to the command's own variables. */
 struct sample_fields {
 	const char **comms, **symbols, **objects, **pids, **tids, **cpus, **times;
 	unsigned *max_stack;

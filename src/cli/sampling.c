@@ -1,4 +1,4 @@
-/* sampling.c - sets what the sampling options of kin record and kin top say. */
+/* sampling.c - sets the sampling options of kin record and kin top. */
 #include "cli/sampling.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ static bool take_ids(const char *option, const char *arg, struct pid_list *ret, 
 	}
 }
 
-/* All processes of a user: by name, or by number. */
+/* Adds all processes of a user, given by name or number. */
 static bool take_user(const char *arg, struct pid_list *ret, char error[512])
 {
 	const struct passwd *user = getpwnam(arg);
@@ -80,7 +80,7 @@ static bool take_cpus(const char *arg, struct cpu_list *ret, char error[512])
 	}
 }
 
-/* Pages, or bytes with a unit; of the latter as many as make a power of two. */
+/* A number of pages, or bytes with a unit, which are rounded up to a power of two pages. */
 static bool take_buffers(const char *arg, uint64_t *ret, char error[512])
 {
 	uint64_t n, page = (uint64_t)sysconf(_SC_PAGESIZE), size = page;

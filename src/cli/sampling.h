@@ -1,6 +1,6 @@
-/* sampling.h - options of what is sampled and how often, which kin record and kin top share.
+/* sampling.h - options about what is sampled and how often, which kin record and kin top share.
  *
- * Rows with the same text in both are here; others stay with the commands. */
+ * Rows with the same text in both commands are here; others stay with the commands. */
 #ifndef CLI_SAMPLING_H
 #define CLI_SAMPLING_H
 
@@ -56,7 +56,7 @@ struct sampling {
 	const char *cgroup;         /* NULL: not given */
 };
 
-/* False: error[] is set. */
+/* Sets an option. False: error[] is set. */
 bool sampling_set(struct sampling *s, int id, const char *arg, char error[512]);
 
 static inline bool sampling_attaches(const struct sampling *s)
@@ -64,7 +64,7 @@ static inline bool sampling_attaches(const struct sampling *s)
 	return s->pids.at.n || s->tids.at.n;
 }
 
-/* Whether the whole machine is sampled, on some or all processors, without named tasks. */
+/* Whether the whole machine is sampled, on some or all CPUs, and no tasks are named. */
 static inline bool sampling_is_of_machine(const struct sampling *s)
 {
 	return s->everything || (s->cpus.at.n && !sampling_attaches(s));
@@ -75,7 +75,8 @@ const char *sampling_conflict(const struct sampling *s);
 
 void sampling_done(struct sampling *s);
 
-/* Appends those of another -e. *events: NULL, or what this made; to be freed. */
+/* Appends the events of another -e. *events: NULL, or the result of an earlier call; to be
+ * freed. */
 void sampling_add_events(char **events, const char *arg);
 
 #endif

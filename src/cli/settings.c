@@ -1,4 +1,4 @@
-/* settings.c - the tables of shared options, and what each of them sets. */
+/* settings.c - the tables of shared options, and the code that sets them. */
 #include "cli/settings.h"
 
 #include <stdio.h>
@@ -174,7 +174,7 @@ const struct opt_group chosen_part_options = {
 	},
 };
 
-/* All that is output but for its format. */
+/* Options about output, without the format. */
 #define OPTIONS_OF_OUTPUT                                                                          \
 	{ OPT_OUTPUT, 'o',          "output", "FILE", "write to FILE instead of standard output",  \
 	  NULL,       COMPLETE_FILE },                                                             \
@@ -245,14 +245,15 @@ static bool set_executable(struct settings *s, const char *path, char error[512]
 
 /* ---- operands ---- */
 
-/* A program may be named after a function of it: once it is known, its name means that. */
+/* Whether the word names a function: a program may be named after one of its functions. Once the
+ * program is known, its name means the function. */
 static bool is_function_of(const char *program, const char *word)
 {
 	return program && !strchr(word, '/') && !strcmp(base_name(program), word);
 }
 
-/* Programs are recognised by their content. So is data, if the operand could be a function or a
- * source file as well (old BSD's data has nothing to recognise it by: that takes -d). */
+/* Programs are recognised by their contents. So is data, if the operand could also be a function or
+ * a source file; old BSD's data cannot be recognised and needs -d. */
 static bool add_operand(struct settings *s, const char *word, bool after_dashes, char error[512])
 {
 	if (s->command->names_subjects && (after_dashes || is_function_of(s->executable, word))) {

@@ -56,7 +56,7 @@ struct settings {
 	bool quiet, stats;
 	unsigned about; /* enum kin_about */
 	bool only_about;
-	bool no_branches; /* samples as such, even if branches were recorded */
+	bool no_branches; /* use samples, even if branches were recorded */
 	struct push_settings {
 		const char *service, *version, *host;
 		struct string_list labels;
@@ -65,15 +65,15 @@ struct settings {
 	struct agent_settings {
 		uint64_t frequency, every_ns, spool_bytes; /* 0: default */
 		const char *spool;                         /* NULL: default */
-		char *events;                              /* of all -e; NULL: default */
+		char *events;                              /* all -e, joined; NULL: default */
 	} agent;                                           /* "agent" only */
-	unsigned keep_days;                                /* "tidy"; 0: all */
+	unsigned keep_days;                                /* "tidy"; 0: keep all */
 	/* "diff", "compare" and "check" */
 	struct kin_diff_opts diff;
 	struct check_settings {
 		struct check_limit {
 			bool given, off;
-			double share; /* the share it may grow by */
+			double share; /* allowed growth, as a share */
 		} time, calls;
 		struct string_list functions;
 		unsigned runs;
@@ -83,12 +83,12 @@ struct settings {
 /* Reads the user's configuration file; errors in it are warnings. */
 void settings_read_config(struct settings *s);
 
-/* Options that commands share, by subject. */
+/* Options that commands share, grouped by subject. */
 extern const struct opt_group input_options, recording_options, names_options, inline_options,
 	select_options, output_options, difference_output_options, source_options, coverage_options,
 	part_options, general_options;
 extern const struct opt_group chosen_part_options; /* part_options without --by */
-/* All options of a command that prints a report of functions and has none of its own. */
+/* All options of a command that prints a report of functions and has no options of its own. */
 extern const struct opt_group *const report_command_options[];
 enum {
 	OPT_EXECUTABLE = 1,
@@ -132,8 +132,7 @@ enum {
 	OPT_OWN = 1000, /* ids of a command's own options begin here */
 };
 
-/* Rows of option tables with the same meaning everywhere: for the commands of this table and for
- * those of perf's. */
+/* Option rows with the same meaning everywhere, for this table and for perf's. */
 #define OPTION_BY(help)                                                                            \
 	{                                                                                          \
 		OPT_BY, 0, "by", "WHAT", help, "thread process run rank event object"              \
@@ -159,23 +158,23 @@ enum {
 			"them"                                                                     \
 	}
 
-/* Rows apart for each thread, process ...: puts its key before the keys of rows
- * ("tid,comm,dso,sym") or, if columns were chosen, behind these. Nothing to do for events, which
- * have tables of their own. Returns memory to be freed after `h`; NULL: none. */
+/* Separates rows by thread, process ...: puts that key before the keys of rows ("tid,comm,dso,sym")
+ * or, if columns were chosen, after these. Does nothing for events, which have tables of their own.
+ * Returns memory to be freed after `h`; NULL: none. */
 char *settings_rows_by(const char *by, struct kin_hists_opts *h);
 
 /* argv[0] is skipped; strings point into argv. On failure error[] holds one line. --help and
  * --version end the parsing. */
 MUST_CHECK bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 			       char error[512]);
-/* Sets one option, for commands that read their command line themselves. False: error[] is set. */
+/* Sets one option, for commands that parse their command line themselves. False: error[] is set. */
 MUST_CHECK bool settings_set(struct settings *s, int id, const char *arg, char error[512]);
 void settings_done(struct settings *s);
 
 /* "auto", "always", "never" */
 void set_color(struct output_opts *o, const char *when);
 
-/* In the library's form: NULL-terminated, or NULL if empty. */
+/* The list in the library's form: NULL-terminated, or NULL if empty. */
 static inline const char *const *string_list(const struct string_list *l)
 {
 	return l->at.n ? l->at.at : NULL;

@@ -1,4 +1,5 @@
-/* sides.c - opens the recordings of both sides, one at a time, compares them, and shows it. */
+/* sides.c - opens the recordings of both sides, one at a time, compares them, and shows the
+ * result. */
 #include "cli/sides.h"
 
 #include <dirent.h>
@@ -36,7 +37,7 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
 
 static int is_visible(const struct dirent *d) { return d->d_name[0] != '.'; }
 
-/* Files that are one recording together: those of gprof, which are added up, and those of perf. */
+/* Whether the folder's files are one recording: gprof's files, which are added up, and perf's. */
 static bool is_of_one(struct dirent *const *at, int n)
 {
 	bool one = false;
@@ -45,7 +46,7 @@ static bool is_of_one(struct dirent *const *at, int n)
 	return one;
 }
 
-/* A folder that cannot be read is not opened as a recording either, which says why. */
+/* A folder that cannot be read is added as a recording: opening it fails and gives the reason. */
 void sides_take(struct sides *sides, int side, const char *path)
 {
 	struct dirent **at = NULL;
@@ -107,7 +108,7 @@ struct settings sides_settings(const struct sides *sides, const struct settings 
 	return one;
 }
 
-/* Ends with what helps, if that is known. */
+/* Appends the remedy, if there is one. */
 static struct kin_error *with_remedy(const struct sides *sides, struct kin_error *err)
 {
 	if (!err || !sides->remedy || kin_error_kind(err) != KIN_ERROR_MISMATCH)
@@ -118,7 +119,7 @@ static struct kin_error *with_remedy(const struct sides *sides, struct kin_error
 	return more;
 }
 
-/* Returns the exit status that the recording calls for; `*err`: it cannot be compared. */
+/* Returns the exit status for the recording; `*err`: it cannot be compared. */
 static int add_one(struct sides *sides, const struct settings *s, int side, size_t i,
 		   struct kin_comparison *c, bool *added, bool *hinted)
 {
@@ -134,7 +135,7 @@ static int add_one(struct sides *sides, const struct settings *s, int side, size
 	sides->foreign |= kin_profile_is_foreign(p);
 	struct kin_error *err = kin_comparison_add(c, side == SIDE_AFTER, p);
 	*added = !err;
-	if (*hinted) /* the others' are the same */
+	if (*hinted) /* hints about other recordings are the same */
 		told.hints = SIZE_MAX;
 	int doubt = run_tell(&one, p, &told);
 	*hinted |= told.hints > 0;
@@ -156,7 +157,7 @@ static struct kin_comparison *new_comparison(const struct settings *s)
 	return kin_comparison_new(&opts);
 }
 
-/* The comparison that the table is made of, or NULL. */
+/* Compares both sides. *ret_c: the comparison that the table was made from, or NULL. */
 static int compare(struct sides *sides, const struct settings *s, struct kin_comparison **ret_c,
 		   struct kin_table **ret)
 {
@@ -220,7 +221,7 @@ static struct kin_error *write_page(const struct sides *sides, const struct sett
 	return output_finish(&out, err);
 }
 
-/* All recordings of a side as one. */
+/* Opens all recordings of a side as one profile. */
 static struct kin_error *open_side(const struct sides *sides, const struct settings *s, int side,
 				   struct kin_profile **ret)
 {
@@ -253,7 +254,7 @@ static struct kin_error *browse_table(const struct sides *sides, const struct se
 	return err;
 }
 
-/* Has it become slower than allowed? */
+/* Whether the program has become slower than allowed. */
 static bool fails(const struct settings *s, const struct kin_table *t)
 {
 	if (!kin_table_property(t, "exceeds_limit"))
@@ -270,7 +271,7 @@ static bool fails(const struct settings *s, const struct kin_table *t)
 	return true;
 }
 
-/* Why the table says nothing of a change, or NULL. A limit is on times. */
+/* Why the table does not tell of a change; NULL: it does. A limit applies to times. */
 static const char *what_lacks(const struct settings *s, const struct kin_table *t)
 {
 	bool before = kin_table_property(t, "total_before")->number > 0;
@@ -283,7 +284,7 @@ static const char *what_lacks(const struct settings *s, const struct kin_table *
 				 : "there are no samples after";
 }
 
-/* Whether there is anything to compare; says so if not. */
+/* Whether there is anything to compare; prints why if not. */
 static bool has_data(const struct settings *s, const struct kin_table *t)
 {
 	const char *lacks = what_lacks(s, t);

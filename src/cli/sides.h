@@ -22,9 +22,10 @@ struct sides {
 	struct string_list of[N_SIDES]; /* paths: one for each recording */
 	const char *program[N_SIDES];   /* NULL: search for it */
 	struct arena words;             /* memory of the lists */
-	const char *remedy; /* what compares recordings of different events; NULL: no option does */
-	bool foreign;       /* one of these is of another program than names come from */
-	mode_t mode; /* widest permissions of a file made from the recordings compared so far */
+	const char *remedy; /* the option with which recordings of different events could be
+			       compared; NULL: none */
+	bool foreign;       /* some recording belongs to another program than the names do */
+	mode_t mode; /* widest permissions for a file made from the recordings compared so far */
 };
 
 /* Options of all comparing commands; a command's own begin at OPT_OF_SIDES. */
@@ -70,19 +71,18 @@ void sides_take(struct sides *sides, int side, const char *path);
 /* Adds one recording; the path is copied. */
 void sides_add(struct sides *sides, int side, const char *path);
 
-/* The options above. False: error[] is set. */
+/* Sets one of the options above. False: error[] is set. */
 bool sides_set(struct settings *s, int id, const char *arg, char error[512]);
 
 /* The settings to open one recording; `data` becomes its list of one. */
 struct settings sides_settings(const struct sides *sides, const struct settings *s, int side,
 			       size_t i, const char *data[2]);
 
-/* Compares by s->diff, with the columns of s. *ret is NULL if comparing failed, which was reported.
+/* Compares by s->diff, with the columns of s. *ret is NULL if that failed, which was reported.
  * Returns the exit status for the data. */
 int sides_compare(struct sides *sides, const struct settings *s, struct kin_table **ret);
 
-/* Whether there are such columns, which is known before anything is recorded. Returns the exit
- * status. */
+/* Checks that the requested columns exist, before anything is recorded. Returns the exit status. */
 int sides_check(const struct settings *s);
 
 /* Compares and renders by s. Returns the exit status: EXIT_SLOWER, EXIT_INCOMPARABLE ... */

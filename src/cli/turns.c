@@ -1,4 +1,5 @@
-/* turns.c - starts the runs one after the other, waits, passes signals on, and keeps the files. */
+/* turns.c - starts the runs one after the other, waits for them, passes signals on, and keeps the
+ * files. */
 #include "cli/turns.h"
 
 #include <errno.h>
@@ -42,7 +43,8 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 static void remove_folder(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
-/* Waits, with all signals blocked, until whoever holds the other end of the pipe is gone. */
+/* The cleaner: waits, with all signals blocked, until the other end of the pipe is closed, and
+ * removes the folder. */
 _Noreturn static void clean_up_after(const char *path, const int ends[2])
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -50,15 +52,15 @@ _Noreturn static void clean_up_after(const char *path, const int ends[2])
 	setsid();
 	close(ends[1]);
 	for (int fd = STDIN_FILENO; nothing >= 0 && fd <= STDERR_FILENO; fd++)
-		dup2(nothing, fd); /* readers of our output see its end */
+		dup2(nothing, fd); /* readers of our output must see its end */
 	while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
 		;
 	remove_folder(path);
 	_exit(0);
 }
 
-/* A signal, or a reader that goes away, may end this process at any time: what it leaves is removed
- * by another one. */
+/* Starts a process that removes the folder, because a signal or a vanished reader may end this
+ * process at any time. */
 static void start_cleaner(struct turns *t)
 {
 	int ends[2];
@@ -120,7 +122,8 @@ void turns_done(struct turns *t)
 
 /* ---- one run ---- */
 
-/* The words of "kin record ... -- COMMAND"; of no recording just COMMAND's. To be freed. */
+/* The words of "kin record ... -- COMMAND"; without a recording just those of COMMAND. To be
+ * freed. */
 static char **words_of(const struct turns *t, int side, const char *file)
 {
 	size_t n = 0, count = 0;
@@ -167,7 +170,8 @@ _Noreturn static void become(const struct turns *t, char **words, bool recorded,
 	_exit(child_not_run(errnum));
 }
 
-/* Until it has ended. What a terminal sends it has got itself. *caught: a signal that we got. */
+/* Waits for the run's end. Signals from a terminal have reached the run, too; others are passed on.
+ * *caught: a signal that we received. */
 static int wait_for(pid_t pid, const sigset_t *signals, int *caught)
 {
 	int status = 0;
@@ -209,14 +213,14 @@ static int run_once(const struct turns *t, int side, const char *file, int *caug
 	return status;
 }
 
-/* ---- all of them ---- */
+/* ---- all runs ---- */
 
-/* The files of all processes as one, in the place of the first one's. */
+/* Joins the files of all processes into one, at the place of the first process's file. */
 static struct kin_error *join(const char *file, const struct string_list *files)
 {
 	struct kin_open_opts opts = { .size = sizeof(opts), .executable = "", .for_writing = true };
 	struct kin_profile *profile = NULL;
-	char *sum = xprintf("%s.sum.kin", file); /* a name that ends otherwise makes a gmon.out */
+	char *sum = xprintf("%s.sum.kin", file); /* any other ending would make a gmon.out */
 	struct kin_error *err = kin_profile_open(string_list(files), files->at.n, &opts, &profile);
 	if (!err)
 		err = kin_profile_write(profile, sum);
@@ -230,7 +234,7 @@ static struct kin_error *join(const char *file, const struct string_list *files)
 	return err;
 }
 
-/* kin run has a file for each process, if it can be read at all. */
+/* Adds the run's files: kin run writes one for each process, if it could write any. */
 static bool add_files(struct turns *t, int side, const char *file, struct sides *sides)
 {
 	struct string_list files = { 0 };
@@ -253,7 +257,7 @@ static bool add_files(struct turns *t, int side, const char *file, struct sides 
 	return good;
 }
 
-/* Whether it ended as the first run did; *expected: -1 before that. */
+/* Whether the run ended like the first one; *expected: status of the first run, -1 before. */
 static bool ended_alike(const struct turns *t, int side, unsigned run, int status, int *expected)
 {
 	if (WIFSIGNALED(status)) {
@@ -262,7 +266,8 @@ static bool ended_alike(const struct turns *t, int side, unsigned run, int statu
 		return false;
 	}
 	if (WEXITSTATUS(status) >= CHILD_FAILED && WEXITSTATUS(status) <= CHILD_NOT_FOUND)
-		return false; /* who was to run it has said why it could not */
+		return false; /* the process that should have executed the command has reported the
+				 error */
 	if (*expected < 0)
 		*expected = WEXITSTATUS(status);
 	if (WEXITSTATUS(status) == *expected)
@@ -275,7 +280,7 @@ static bool ended_alike(const struct turns *t, int side, unsigned run, int statu
 	return false;
 }
 
-/* Returns TURNS_DONE, or what to exit with. */
+/* Returns TURNS_DONE, or the exit status to use. */
 static int record_one(struct turns *t, int side, unsigned run, struct sides *sides, int *expected)
 {
 	bool warm = run < t->warmup;
@@ -310,7 +315,7 @@ int turns_run(struct turns *t, struct sides *sides)
 		return EXIT_INCOMPARABLE;
 	for (unsigned i = 0; i < t->warmup + t->runs && status == TURNS_DONE; i++)
 		for (int turn = 0; turn < N_SIDES && status == TURNS_DONE; turn++) {
-			/* The command that goes first in one pair is second in the next. */
+			/* The side that goes first alternates from pair to pair. */
 			int side = (i - t->warmup) % 2 ? !turn : turn;
 			if (t->argv[side])
 				status = record_one(t, side, i, sides, &expected);

@@ -1,11 +1,11 @@
-/* wrap.c - breaks text between words. */
+/* wrap.c - wraps text between words. */
 #include "cli/wrap.h"
 
 #include <string.h>
 
 #include "base/escape.h"
 
-/* How much of the word of n characters goes on one line: all, or what ends with a comma. */
+/* How much of a word of n characters goes on this line: all, or up to the last comma that fits. */
 static size_t piece_of(const char *word, size_t n, size_t room)
 {
 	for (size_t i = room; n > room && i > 0; i--)
@@ -17,7 +17,7 @@ static size_t piece_of(const char *word, size_t n, size_t room)
 void wrap(FILE *out, const char *text, size_t at, size_t indent, size_t width)
 {
 	size_t room = width > indent ? width - indent : 1;
-	bool is_first = true, within = false; /* a word that is too long for a line */
+	bool is_first = true, within = false; /* inside a word that is too long for a line */
 	while (*text) {
 		size_t gap = strspn(text, " "), word = strcspn(text + gap, " ");
 		size_t n = piece_of(text + gap, word, room);

@@ -1,4 +1,4 @@
-/* answers.c - reads rows as a store sends them, of which none is trusted. */
+/* answers.c - reads rows as a store sends them; no field is trusted. */
 #include "fleet/answers.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static size_t length_of(const struct bytes *text)
 	return nul ? (size_t)((const uint8_t *)nul - text->pos) : n;
 }
 
-/* Most are what the one before was: names of threads. */
+/* Copies a text unless it equals the previous one: most rows repeat a thread's name. */
 static const char *copy_text(struct answers *a, const struct bytes *text)
 {
 	size_t n = length_of(text);
@@ -38,7 +38,7 @@ static const char *read_text(struct answers *a, struct bytes *b)
 	return copy_text(a, &text);
 }
 
-/* Of a file or an object: many rows have the same few. */
+/* The name of a file or an object, interned: many rows share the same few. */
 static const char *read_path(struct answers *a, struct bytes *b)
 {
 	struct bytes text = bytes_take(b, read_length(b));
@@ -50,7 +50,7 @@ static const char *read_path(struct answers *a, struct bytes *b)
 	return strtab_get(a->files, strtab_addn(a->files, (const char *)text.pos, n));
 }
 
-/* Ids are hashes themselves. */
+/* Ids are hashes already, so the map does not hash them again. */
 static uint32_t stack_of(struct answers *a, uint64_t id, uint32_t shard)
 {
 	uint32_t *at = map64_at(&a->stack_ids, id);
@@ -77,7 +77,8 @@ static struct answers_sum *sum_of(struct answers *a, uint32_t stack, uint64_t ev
 	return &a->sums.at[*at];
 }
 
-/* Stacks come in the order of hashes: each would wait for memory. */
+/* Prefetches the stack of a later row: rows come in order of hashes, so each look-up would wait for
+ * memory. */
 enum { SUM_BYTES = 40, AHEAD = 8 };
 
 static void expect_sum(const struct answers *a, const struct bytes *b)
@@ -96,7 +97,7 @@ static void read_sum(struct answers *a, struct bytes *b, uint32_t shard)
 	uint64_t low = bytes_u64(b), high = bytes_u64(b), count = bytes_u64(b);
 	if (b->failed)
 		return;
-	if (!(event | stack | count)) { /* ids are hashes, and 0 is none */
+	if (!(event | stack | count)) { /* a row without ids: ids are hashes, and never 0 */
 		a->marked = true;
 		capped_add(&a->n_damaged, low);
 		return;
@@ -134,9 +135,9 @@ static uint32_t frame_of(struct answers *a, uint64_t id)
 	return *at;
 }
 
-struct answers_path { /* a stack on its way into the tree */
+struct answers_path { /* a stack that is not in the tree yet */
 	uint32_t stack, n;
-	size_t first; /* of path */
+	size_t first; /* index in path */
 };
 
 static void read_stack(struct answers *a, struct bytes *b, uint32_t shard)
@@ -172,7 +173,8 @@ static uint32_t in_common(const struct path_of_stack *a, const struct path_of_st
 	return n;
 }
 
-/* In an order in which what a stack has in common with any before it is not looked up. */
+/* Adds the stacks to the tree, sorted, so that a stack's common beginning with any earlier stack is
+ * not looked up again. */
 static void plant_stacks(struct answers *a)
 {
 	size_t n = a->paths.n, deepest = 0;
@@ -206,7 +208,7 @@ static void read_frame(struct answers *a, struct bytes *b, uint32_t shard)
 	x.address = bytes_u64(b);
 	if (b->failed)
 		return;
-	uint32_t at = frame_of(a, x.id); /* which may move the frames */
+	uint32_t at = frame_of(a, x.id); /* frame_of() may move the frames */
 	if (!a->frames.at[at].known)
 		a->frames.at[at] = (struct answers_frame){ .row = x, .known = true };
 }
@@ -230,7 +232,7 @@ static void read_function(struct answers *a, struct bytes *b, uint32_t shard)
 	vec_push(&a->functions, x);
 }
 
-/* ---- stacks that are kept here ---- */
+/* ---- stacks in the local cache ---- */
 
 struct answers_kept answers_next_kept(struct bytes *b)
 {
@@ -256,7 +258,7 @@ static void read_kept_stack(struct answers *a, struct bytes *b, uint32_t shard)
 	s->node = k.node;
 }
 
-/* All at once: stacks mean the tree's nodes by their numbers. */
+/* Reads the whole tree at once: cached stacks refer to nodes by number. */
 static void read_kept_tree(struct answers *a, struct bytes *b, uint32_t shard)
 {
 	(void)shard;
@@ -300,7 +302,7 @@ bool answers_take(struct answers *a, enum answers_table table, uint32_t shard, s
 		[ANSWERS_KEPT_TREE] = read_kept_tree,
 		[ANSWERS_KEPT_STACKS] = read_kept_stack,
 	};
-	if (table == ANSWERS_SUMS) { /* of about the same stacks as the other shards' */
+	if (table == ANSWERS_SUMS) { /* shards mostly have the same stacks */
 		size_t n = bytes_left(&bytes) / SUM_BYTES;
 		map64_reserve(&a->stack_ids, n > a->stack_ids.n ? n - a->stack_ids.n : 0);
 		vec_reserve(&a->stacks, n > a->stacks.n ? n - a->stacks.n : 0);

@@ -1,7 +1,7 @@
-/* fleet_export.c - the formats "jsonl", "csv" and "rowbinary": sums of samples by stack and minute,
- * a row each, for databases that read such files (doc/fleet.md).
+/* fleet_export.c - the formats "jsonl", "csv" and "rowbinary": one row for each sum of samples by
+ * stack and minute, for databases that read such files (doc/fleet.md).
  *
- * A row needs no other table: its stack is there in lists that belong together, outermost first. */
+ * A row is self-contained. Its stack consists of parallel lists, outermost function first. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -14,7 +14,7 @@
 #include "fleet/store.h"
 #include "formats/formats.h"
 
-/* What a stack has a list of. */
+/* The lists that make up a stack. */
 enum export_list {
 	LIST_FUNCTIONS,
 	LIST_FILES,
@@ -33,14 +33,14 @@ static const char *const list_names[] = {
 
 struct exporter {
 	struct rows rows;
-	uint32_t *function_of; /* by frame: index of rows.functions */
-	/* What lists of texts are put together of, written as the format has it: functions have
-	 * many stacks. By function, or for LIST_FILES by frame: where it begins in `texts`; the
-	 * next one begins where it ends. NULL for lists of numbers, and for RowBinary. */
+	uint32_t *function_of; /* for each frame: index in rows.functions */
+	/* List items in the output format, made once because a function occurs in many stacks: for
+	 * each function (for LIST_FILES: each frame) the offset of its item in `texts`; the item
+	 * ends where the next one begins. NULL for lists of numbers, and for RowBinary. */
 	size_t *items[N_LISTS];
 	char *texts;
 	struct sink sink;
-	struct http_bytes bytes; /* of a row of RowBinary */
+	struct http_bytes bytes; /* the current row in RowBinary */
 };
 
 struct export_row {
@@ -49,7 +49,7 @@ struct export_row {
 	const struct rows_stack *stack;
 };
 
-/* ---- what is in a row ---- */
+/* ---- contents of a row ---- */
 
 static const struct rows_frame *frame_at(const struct exporter *e, const struct export_row *r,
 					 size_t i)
@@ -80,7 +80,7 @@ static const char *text_of(const struct exporter *e, enum export_list list, size
 	return "";
 }
 
-/* The `id` of text_of(). */
+/* The `id` argument of text_of(). */
 static size_t id_at(const struct exporter *e, const struct export_row *r, enum export_list list,
 		    size_t i)
 {
@@ -128,10 +128,11 @@ static void put_list(struct exporter *e, const struct export_row *r, enum export
 	sink_char(s, ']');
 }
 
-/* The same as a field of CSV, whose items are so already. */
+/* Writes a list as a field of CSV; items have their quotation marks doubled already. */
 static void put_field(struct exporter *e, const struct export_row *r, enum export_list list)
 {
-	bool quoted = r->stack->n > !e->items[list]; /* a comma or a quotation mark is in it */
+	bool quoted = r->stack->n > !e->items[list]; /* the field contains a comma or a quotation
+							mark */
 	if (quoted)
 		sink_char(&e->sink, '"');
 	put_list(e, r, list);
@@ -222,7 +223,7 @@ static void put_rowbinary(struct exporter *e, const struct export_row *r)
 
 /* ---- all rows ---- */
 
-/* A JSON string, within a field in quotes. */
+/* A JSON string inside a quoted CSV field. */
 static void put_csv_item(struct sink *to, const char *text)
 {
 	char *json = NULL;
@@ -252,7 +253,7 @@ static void make_texts(struct exporter *e, void (*put_item)(struct sink *to, con
 			e->items[list][i] = size;
 			put_item(&s, text_of(e, list, i));
 			sink_flush(&s);
-			fflush(f); /* says the size */
+			fflush(f); /* updates size */
 		}
 		e->items[list][n_ids] = size;
 	}
@@ -291,8 +292,8 @@ static void put_rows(struct exporter *e, void (*put)(struct exporter *, const st
 }
 
 struct row_format {
-	void (*begin)(struct exporter *e); /* before the first row; NULL: nothing is */
-	void (*put_item)(struct sink *to, const char *text); /* NULL: texts are as they are */
+	void (*begin)(struct exporter *e); /* before the first row; NULL: nothing to write */
+	void (*put_item)(struct sink *to, const char *text); /* NULL: texts are written unchanged */
 	void (*put)(struct exporter *e, const struct export_row *r);
 };
 

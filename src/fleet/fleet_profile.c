@@ -1,8 +1,8 @@
-/* fleet_profile.c - samples, stacks and names out of rows.
+/* fleet_profile.c - makes samples, stacks and names from a store's rows.
  *
- * A function gets a stretch of addresses of its own, and each of its places one of them; the names
- * go with the profile as those of a recording do (names/kept.h), so that reports by function, by
- * line and of what was inlined are made as of any recording. */
+ * Each function gets a range of addresses, and each of its places one address in that range. The
+ * names go with the profile as a recording's names do (names/kept.h). So reports by function, by
+ * line and with inlined functions need no code of their own for stores. */
 #include "fleet/fleet_profile.h"
 
 #include <inttypes.h>
@@ -15,39 +15,39 @@
 #include "names/kept.h"
 #include "object/object.h"
 
-struct symbol_of { /* functions of one object that begin at one address and have one name */
+struct symbol_of { /* functions of one object with the same start address and name */
 	uint64_t address;
-	const struct rows_function *row; /* of the first of them */
-	uint32_t object;                 /* index of objects */
-	uint32_t places;                 /* distinct ones */
-	uint32_t first;                  /* of those, in symbol_places */
-	uint64_t at;                     /* its first address in the profile */
+	const struct rows_function *row; /* row of the first of these functions */
+	uint32_t object;                 /* index in objects */
+	uint32_t places;                 /* number of distinct places */
+	uint32_t first;                  /* index of the first place in symbol_places */
+	uint64_t at;                     /* first address in the profile */
 };
 
 enum place_form {
-	PLACE_OF_SYMBOL, /* an address with what is kept for it */
-	PLACE_BY_NAME,   /* named frames */
+	PLACE_OF_SYMBOL, /* an address with kept names */
+	PLACE_BY_NAME,   /* named frames without an address */
 	PLACE_BARE,      /* an address without a name */
 };
 
-struct fleet_place { /* a frame, and the functions inlined there */
+struct fleet_place { /* a frame, with the functions inlined there */
 	enum place_form form;
-	size_t first, n; /* of place_frames */
-	uint32_t symbol; /* PLACE_OF_SYMBOL: index of symbols */
-	uint32_t number; /* of its places, from 0 */
+	size_t first, n; /* range in place_frames */
+	uint32_t symbol; /* PLACE_OF_SYMBOL: index in symbols */
+	uint32_t number; /* number within the symbol's places, from 0 */
 };
 
 struct fleet_object {
 	const char *path, *build_id;
 	uint8_t kind;
 	bool is_main;
-	bool is_used;             /* a place is in it */
-	bool has_symbols;         /* PLACE_OF_SYMBOL */
-	uint64_t numbering;       /* a hash of what its addresses are numbers of */
-	char *own_id;             /* the build id in the profile, with that; owned */
+	bool is_used;             /* has a place */
+	bool has_symbols;         /* has a PLACE_OF_SYMBOL */
+	uint64_t numbering;       /* hash of everything that determines its addresses */
+	char *own_id;             /* build id in the profile, which includes that hash; owned */
 	objid id;                 /* 0: not used */
-	uint64_t next;            /* the next address that is free */
-	struct kept_object *kept; /* NULL: none of its functions is a symbol */
+	uint64_t next;            /* the next free address */
+	struct kept_object *kept; /* NULL: no function is a symbol */
 };
 
 struct fleet_maker {
@@ -57,24 +57,24 @@ struct fleet_maker {
 	VEC(struct fleet_object) objects;
 	VEC(struct symbol_of) symbols;
 	VEC(struct fleet_place) places;
-	VEC(uint32_t) place_frames;  /* of each place, the physical one first */
-	VEC(uint32_t) symbol_places; /* indices of places, of one symbol after the other */
-	VEC(frameid) made;           /* frames of the profile, of one place after the other */
-	VEC(uint32_t) made_from;     /* [places + 1]: the first of made */
+	VEC(uint32_t) place_frames;  /* frames of each place, the physical one first */
+	VEC(uint32_t) symbol_places; /* indices of places, grouped by symbol */
+	VEC(frameid) made;           /* the profile's frames, grouped by place */
+	VEC(uint32_t) made_from;     /* [places + 1]: index of the place's first frame in made */
 	uint8_t *uses;               /* [a->tree]: enum node_use */
-	uint32_t *place_at;          /* [a->tree]: the place that ends there, if one does */
+	uint32_t *place_at;          /* [a->tree]: the place that ends at the node, if one does */
 	stackid *stacks;             /* [a->stacks] */
 	struct map64 object_ids, symbol_ids;
-	struct map64 place_ids;     /* by hash of the frames, of places with inlined functions */
-	uint32_t *frame_places;     /* [a->frames]: the place without any; NONE: not made yet */
-	uint32_t *frame_functions;  /* [a->frames]: index of a->functions; NONE: none is known */
+	struct map64 place_ids;     /* by hash of the frames: places with inlined functions */
+	uint32_t *frame_places;     /* [a->frames]: place of it alone; NONE: not made yet */
+	uint32_t *frame_functions;  /* [a->frames]: index in a->functions; NONE: not known */
 	bool *frame_is_inlined;     /* [a->frames] */
-	uint32_t *function_objects; /* [a->functions]: index of objects */
-	VEC(uint32_t) room;         /* of frames_to() */
+	uint32_t *function_objects; /* [a->functions]: index in objects */
+	VEC(uint32_t) room;         /* buffer of frames_to() */
 	struct kept *kept;
-	const char *comm; /* of `task`; NULL: there is none yet */
+	const char *comm; /* name of `task`; NULL: no task yet */
 	taskid task;
-	uint64_t missing; /* samples whose names are not there */
+	uint64_t missing; /* samples whose names the store lacks */
 };
 
 /* ---- objects and symbols ---- */
@@ -97,7 +97,7 @@ static const struct rows_frame *frame_of(const struct fleet_maker *m, uint32_t f
 	return answers_frame(m->a, frame);
 }
 
-/* NULL: not known. */
+/* NULL: the frame's function is not known. */
 static const struct rows_function *function_of(const struct fleet_maker *m, uint32_t frame)
 {
 	uint32_t at = m->frame_functions[frame];
@@ -141,7 +141,8 @@ static uint32_t symbol_of(struct fleet_maker *m, const struct rows_function *row
 			 ((struct symbol_of){
 				 .address = row->address, .row = row, .object = object }));
 	}
-	if (row->line && !m->symbols.at[*at].row->line) /* of a host with debug information */
+	if (row->line && !m->symbols.at[*at].row->line) /* prefer a row from a host with debug
+							   information */
 		m->symbols.at[*at].row = row;
 	return *at;
 }
@@ -185,13 +186,13 @@ static uint32_t place_of(struct fleet_maker *m, const uint32_t *frames, size_t n
 	return *at;
 }
 
-/* ---- the tree: what of it is used, and where its places end ---- */
+/* ---- the tree: which nodes are used, and where places end ---- */
 
 enum node_use {
-	ENDS = 1,    /* a stack does, or there is a call of another place */
-	PASSES = 4,  /* what was inlined is used */
-	CUT = 1,     /* << of those: by stacks that are cut; by others 0 */
-	JOINED = 16, /* inlined, so a part of its caller's place */
+	ENDS = 1,    /* a place ends here: a stack ends here, or calls another place */
+	PASSES = 4,  /* a node inlined into this one is used */
+	CUT = 1,     /* shift: used by stacks that are cut; without it, by complete ones */
+	JOINED = 16, /* inlined: part of its caller's place */
 	ENDS_ANY = ENDS | ENDS << CUT,
 	PASSES_ANY = PASSES | PASSES << CUT,
 };
@@ -203,7 +204,8 @@ static bool is_joined(const struct fleet_maker *m, const struct stack *x)
 
 static unsigned cut_of(const struct answers_stack *s) { return s->flags & ROWS_CUT ? CUT : 0; }
 
-/* Needs: a stack that is known has a tree. */
+/* Marks the used nodes. A caller's number is smaller than its callee's, so one pass from the end
+ * reaches all callers. */
 static void find_uses(struct fleet_maker *m)
 {
 	const struct stack *nodes = m->a->tree.nodes.at;
@@ -224,7 +226,7 @@ static void find_uses(struct fleet_maker *m)
 	}
 }
 
-/* Where the place begins that ends at a node. */
+/* The node at which the place begins that ends at `node`. */
 static size_t head_of(const struct fleet_maker *m, size_t node)
 {
 	while (m->uses[node] & JOINED)
@@ -269,7 +271,7 @@ static void find_places(struct fleet_maker *m)
 	}
 }
 
-/* ---- what is kept for them ---- */
+/* ---- names to keep ---- */
 
 static int by_path(const void *a, const void *b)
 {
@@ -288,8 +290,9 @@ static enum object_kind kind_of(uint8_t kind)
 	return kind < ARRAY_LEN(kinds) ? kinds[kind] : OBJECT_OTHER;
 }
 
-/* Addresses of two answers, or of an answer and a recording, are of different numbers: the objects
- * must differ, as builds of one program do. The hash is of all that decides the numbers. */
+/* Addresses in two answers, or in an answer and a recording, number different places. So their
+ * objects must differ, as builds of one program do. The hash covers everything that determines the
+ * addresses. */
 static void find_numberings(struct fleet_maker *m)
 {
 	for (size_t i = 0; i < m->places.n; i++) {
@@ -307,7 +310,7 @@ static void find_numberings(struct fleet_maker *m)
 	}
 }
 
-/* In an order that does not depend on that of the answers. */
+/* Adds objects in an order that does not depend on the order of the answers. */
 static void add_objects(struct fleet_maker *m)
 {
 	struct fleet_object **sorted = xalloc((m->objects.n + 1) * sizeof(*sorted));
@@ -329,7 +332,7 @@ static void add_objects(struct fleet_maker *m)
 	free(sorted);
 }
 
-/* Behind the addresses of code that has no name, which are as they were. */
+/* Code without a name keeps its addresses; symbols get addresses after these. */
 static void leave_bare_addresses(struct fleet_maker *m)
 {
 	for (size_t i = 0; i < m->places.n; i++) {
@@ -363,7 +366,7 @@ static struct kept_object *kept_of(struct fleet_maker *m, struct fleet_object *o
 	return o->kept;
 }
 
-/* The function's name is kept already. */
+/* The function's name is interned already. */
 static void add_line(struct fleet_maker *m, struct kept_object *o, uint64_t addr,
 		     const char *function, const char *file, uint32_t line)
 {
@@ -382,7 +385,7 @@ static uint64_t address_of(const struct fleet_maker *m, const struct fleet_place
 	return m->symbols.at[p->symbol].at + 1 + p->number;
 }
 
-/* The line is that of the innermost frame. */
+/* The line is the innermost frame's. */
 static void keep_place(struct fleet_maker *m, const struct fleet_place *p,
 		       const struct kept_symbol *symbol)
 {
@@ -440,7 +443,7 @@ static void keep_symbol(struct fleet_maker *m, struct symbol_of *s, uint32_t pos
 		keep_place(m, &m->places.at[m->symbol_places.at[s->first + i]], &symbol);
 }
 
-/* In the order of addresses, in which what is kept need not be sorted. */
+/* In order of addresses, so that the kept names are sorted. */
 static void keep_symbols(struct fleet_maker *m)
 {
 	struct symbol_of **sorted = xalloc((m->symbols.n + 1) * sizeof(*sorted));
@@ -513,7 +516,7 @@ static void make_frames(struct fleet_maker *m)
 	}
 }
 
-/* Below what is on the stack by now. */
+/* Pushes the place's frames on the stack `at`. */
 static stackid add_place(struct fleet_maker *m, stackid at, uint32_t place)
 {
 	for (uint32_t i = m->made_from.at[place]; i < m->made_from.at[place + 1]; i++)
@@ -521,7 +524,7 @@ static stackid add_place(struct fleet_maker *m, stackid at, uint32_t place)
 	return at;
 }
 
-/* Those with a mark that callers are missing, or those without. */
+/* Adds the stacks that are marked as cut, or those that are not. */
 static void add_stacks(struct fleet_maker *m, unsigned cut)
 {
 	const struct stack *nodes = m->a->tree.nodes.at;
@@ -550,7 +553,7 @@ static void add_stacks(struct fleet_maker *m, unsigned cut)
 
 /* ---- samples ---- */
 
-/* Without its name. */
+/* The event without its name. */
 static struct event event_of(const struct rows_event *e)
 {
 	return (struct event){ .unit = !strcmp(e->unit, "ns") ? EVENT_NS : EVENT_COUNT,
@@ -582,7 +585,7 @@ static void count_stack(struct fleet_maker *m, uint8_t flags, uint64_t count)
 		   count);
 }
 
-/* Most are called what the one before was. */
+/* Most threads have the same name as the previous one. */
 static taskid task_of(struct fleet_maker *m, const char *comm)
 {
 	if (!*comm || (m->comm && !strcmp(m->comm, comm)))
@@ -609,7 +612,7 @@ static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint1
 		s.stack = m->stacks[x->stack];
 		count_stack(m, of->flags, x->count);
 	}
-	/* 10^12 samples of one stack are as many as there can be. */
+	/* limit of 10^12 samples per stack */
 	const uint64_t most = (uint64_t)256 * UINT32_MAX;
 	uint64_t left = x->count < most ? x->count : most;
 	do {
@@ -620,7 +623,7 @@ static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint1
 	} while (left);
 }
 
-/* As profile_canonical() has them: those that count time first. */
+/* Events that count time come first, as in profile_canonical(). */
 static int by_name(const void *a, const void *b)
 {
 	const struct rows_event *const *x = a, *const *y = b;
@@ -633,7 +636,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : ORDER(ex.unit, ey.unit);
 }
 
-/* Those that have samples, in the order in which kin merge has them. */
+/* Adds the events that have samples, in the order of kin merge. */
 static void add_events(struct fleet_maker *m, const struct sort_key *sorted)
 {
 	VEC(const struct rows_event *) used = { 0 };
@@ -652,7 +655,7 @@ static void add_events(struct fleet_maker *m, const struct sort_key *sorted)
 	vec_free(&used);
 }
 
-/* Those of one event and one stack of frames: other names of threads, or other flags. */
+/* Sorts sums of the same event and frames, which differ in the thread's name or flags. */
 static void sort_alike(const struct answers *a, struct sort_key *keys, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -660,7 +663,7 @@ static void sort_alike(const struct answers *a, struct sort_key *keys, size_t n)
 	sort_keys(keys, n);
 }
 
-/* By event, by frames, and by id. */
+/* Sorts sums by event, frames and id. */
 static struct sort_key *sorted_sums(const struct fleet_maker *m)
 {
 	const struct answers *a = m->a;
@@ -680,7 +683,8 @@ static struct sort_key *sorted_sums(const struct fleet_maker *m)
 	return keys;
 }
 
-/* Sums are in the order in which they came, each with a stack elsewhere. */
+/* Prefetches sums that are used soon: sums and their stacks are in the order of the answers,
+ * scattered over memory. */
 static void expect_sample(const struct answers *a, const struct sort_key *sorted, size_t i)
 {
 	enum { AHEAD = 8 };
@@ -707,7 +711,7 @@ static void add_samples(struct fleet_maker *m)
 	free(sorted);
 }
 
-/* ---- all of it ---- */
+/* ---- interface ---- */
 
 uint64_t fleet_profile(const struct answers *a, const struct stack_order *order,
 		       struct profile_builder *into)

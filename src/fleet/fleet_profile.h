@@ -5,8 +5,8 @@
 #include "fleet/stack_order.h"
 #include "profile/profile.h"
 
-/* Adds the sums as samples with their names, in the order of their stacks, which is that of `a`.
- * Returns the number of samples without names, because the store lacks their stacks. */
+/* Adds the sums as samples with their names. `order` is the order of the stacks of `a`. Returns the
+ * number of samples without names, because the store lacks their stacks. */
 uint64_t fleet_profile(const struct answers *a, const struct stack_order *order,
 		       struct profile_builder *into);
 

@@ -1,8 +1,8 @@
-/* fleet_read.c - the format "store": a profile out of a store, by its URL.
+/* fleet_read.c - the format "store": reads a profile from a store, by its URL.
  *
- * The store adds up, kin makes the report: whatever the number of recordings, what comes is one sum
- * for each distinct stack, and names for them. A shard that does not answer is an error beside what
- * the others have. */
+ * The store adds up and kin makes the report: whatever the number of recordings, the store sends
+ * one sum for each distinct stack, and the names. If a shard does not answer, the others' data is
+ * returned together with an error. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct fleet {
 	struct store *store;
 	struct answers a;
 	struct stack_cache cache;
-	struct kin_error *err; /* the first that leaves something out */
+	struct kin_error *err; /* the first error that leaves data incomplete */
 	size_t n_empty;        /* shards without a database */
 };
 
@@ -41,7 +41,7 @@ static struct kin_error *damaged(const struct fleet *f, size_t shard)
 		       f->url->shards.at[shard]);
 }
 
-/* ---- the shards, all at once ---- */
+/* ---- queries, to all shards at once ---- */
 
 struct fleet_question {
 	pthread_t thread;
@@ -50,9 +50,11 @@ struct fleet_question {
 	const struct store_url *url;
 	size_t shard;
 	struct http_bytes events;
-	struct http_bytes contents; /* its recordings, and 0; empty for a single shard */
+	struct http_bytes contents; /* ids of the shard's recordings, and 0; empty if there is only
+				       one shard */
 	size_t n_contents;
-	struct http_bytes doubles; /* recordings that another shard has, too: not to be counted */
+	struct http_bytes doubles; /* recordings that an earlier shard has, too; not to be
+				      counted */
 	struct store_answer answer;
 	struct kin_error *err;
 };
@@ -63,8 +65,8 @@ static bool has_no_table(const struct store_answer *a)
 	       (a->code == STORE_NO_TABLE || a->code == STORE_NO_DATABASE);
 }
 
-/* Adds to the ids. None where the store has no such tables, as it is empty or of an older kin, or
- * where there is no room for the question: single recordings give the same sums. */
+/* Adds rollups' ids to `ids`. Adds none if the store has no such tables because it is empty or of
+ * an older kin, or if the query does not fit: single recordings give the same sums. */
 static struct kin_error *ask_span(struct fleet_question *q, size_t span, bool after_days,
 				  struct http_bytes *ids)
 {
@@ -86,7 +88,7 @@ static struct kin_error *ask_span(struct fleet_question *q, size_t span, bool af
 	return err;
 }
 
-/* Days first: hours of which they have a part are not asked for. */
+/* Days first: hours whose recordings are part of a chosen day are not used. */
 static struct kin_error *ask_rollups(struct fleet_question *q, struct fleet_sums *of,
 				     struct http_bytes *ids)
 {
@@ -131,7 +133,7 @@ struct fleet_events { /* a VEC */
 	size_t n, cap;
 };
 
-/* What is damaged is told when it is taken. */
+/* The events in an answer; damage is reported later, when the answer is taken. */
 static struct fleet_events events_of(const struct http_bytes *bytes)
 {
 	struct fleet_events ret = { 0 };
@@ -144,7 +146,7 @@ static struct fleet_events events_of(const struct http_bytes *bytes)
 	return ret;
 }
 
-/* Without the recordings in q->doubles. */
+/* Asks for the sums, without the recordings in q->doubles. */
 static struct kin_error *ask_sums(struct fleet_question *q)
 {
 	struct http_bytes ids = { 0 };
@@ -186,7 +188,7 @@ static struct kin_error *open_cache(struct fleet *f)
 	return NULL;
 }
 
-/* Of one that has no thread the answer is asked for now. */
+/* Waits for a shard's answer; asks now if it has no thread. */
 static void await(struct fleet_question *q)
 {
 	if (q->is_over)
@@ -198,7 +200,8 @@ static void await(struct fleet_question *q)
 	q->is_over = true;
 }
 
-/* What is kept here is read while the servers add up. The only error is that memory ran out. */
+/* Starts the queries, and reads the local cache while the servers add up. The only possible error
+ * is lack of memory. */
 static struct kin_error *begin_questions(struct fleet *f, struct fleet_question *questions)
 {
 	size_t n = f->url->shards.n;
@@ -210,9 +213,9 @@ static struct kin_error *begin_questions(struct fleet *f, struct fleet_question 
 	return GUARDED(open_cache(f));
 }
 
-/* ---- recordings that several shards have ---- */
+/* ---- recordings on several shards ---- */
 
-/* Those of a shard that shards before it have, too. */
+/* Finds recordings of this shard that an earlier shard has, too. */
 static struct kin_error *find_doubles(const struct fleet *f, struct fleet_question *q,
 				      struct map64 *seen)
 {
@@ -230,7 +233,7 @@ static struct kin_error *find_doubles(const struct fleet *f, struct fleet_questi
 	return marked && !all.failed ? NULL : damaged(f, q->shard);
 }
 
-/* Where a shard has more recordings than it was asked for, it is not known which. */
+/* False if a shard has more recordings than were requested: the rest is not known. */
 static bool are_all_known(const struct fleet *f, struct fleet_question *questions)
 {
 	bool known = true;
@@ -241,7 +244,7 @@ static bool are_all_known(const struct fleet *f, struct fleet_question *question
 	return known;
 }
 
-/* Instead of what it answered. */
+/* Replaces the shard's answer. */
 static void ask_without_doubles(struct fleet_question *q)
 {
 	vec_free(&q->events);
@@ -249,8 +252,8 @@ static void ask_without_doubles(struct fleet_question *q)
 	q->err = GUARDED(ask_sums(q));
 }
 
-/* A server that has two names, or a recording sent again by a URL with other shards: it counts in
- * the first of them. */
+/* A server may have two names, or a recording was sent again by a URL with other shards. Such a
+ * recording only counts on the first of these shards. */
 static void leave_out_doubles(struct fleet *f, struct fleet_question *questions, size_t shard,
 			      struct map64 *seen)
 {
@@ -268,9 +271,10 @@ static void leave_out_doubles(struct fleet *f, struct fleet_question *questions,
 				 f->url->shards.at[shard]);
 }
 
-/* ---- what shards answered ---- */
+/* ---- answers of the shards ---- */
 
-/* Nothing was sent to the shard yet; where only some tables are missing they were lost. */
+/* Tables are missing. If no table exists nothing was ever sent to the shard, which is fine; if only
+ * some are missing they were lost. */
 static void pass_over_empty(struct fleet *f, struct fleet_question *q)
 {
 	bool begun = false;
@@ -315,8 +319,8 @@ static char *names_of_missing(const struct store_url *url, const struct fleet_qu
 	return names;
 }
 
-/* Names every shard that did not answer, with the reason of the first one. NULL: all did. Takes the
- * errors of the questions. */
+/* Names all shards that did not answer, with the reason of the first one. NULL: all did. Takes the
+ * errors of the queries. */
 static struct kin_error *missing_shards(const struct store_url *url,
 					struct fleet_question *questions)
 {
@@ -355,8 +359,8 @@ static struct kin_error *take_shard(struct fleet *f, struct fleet_question *ques
 	return NULL;
 }
 
-/* What a shard answered is read while those after it still add up. None may be left when memory
- * runs out. */
+/* Reads a shard's answer while later shards still add up. All threads must have ended before lack
+ * of memory is reported. */
 static void read_sums(struct fleet *f)
 {
 	struct fleet_question *questions = xalloc(f->url->shards.n * sizeof(*questions));
@@ -378,9 +382,9 @@ static void read_sums(struct fleet *f)
 	free(questions);
 }
 
-/* ---- what sums refer to ---- */
+/* ---- rows that sums refer to ---- */
 
-/* Rows of a shard for these ids, which are freed. */
+/* Reads a shard's rows with these ids, and frees the ids. */
 static void read_table(struct fleet *f, uint32_t shard, enum answers_table table, const char *sql,
 		       struct http_bytes *ids)
 {
@@ -455,7 +459,7 @@ static void read_names(struct fleet *f)
 	}
 }
 
-/* Frames whose function is not known. */
+/* Number of frames whose function is not known. */
 static size_t unnamed_frames(const struct answers *a)
 {
 	size_t n = 0;
@@ -465,7 +469,7 @@ static size_t unnamed_frames(const struct answers *a)
 	return n;
 }
 
-/* Sums whose event is not known; most have the event of the one before. */
+/* Number of sums whose event is not known; most have the event of the previous one. */
 static size_t unnamed_sums(const struct answers *a)
 {
 	size_t n = 0;
@@ -478,7 +482,7 @@ static size_t unnamed_sums(const struct answers *a)
 	return n;
 }
 
-/* An answer without rows is none where rows were named; stacks are counted with their samples. */
+/* Reports missing rows. Missing stacks are counted with their samples instead. */
 static void check_names(struct fleet *f)
 {
 	size_t frames = unnamed_frames(&f->a), sums = unnamed_sums(&f->a);
@@ -493,7 +497,7 @@ static void check_names(struct fleet *f)
 				      sums, sums == 1 ? "" : "s"));
 }
 
-/* ---- all of it ---- */
+/* ---- the profile ---- */
 
 static void add_damaged(uint64_t n, struct profile_builder *into)
 {

@@ -1,4 +1,4 @@
-/* fleet_rows.c - sums up samples, and gives what they refer to its ids. */
+/* fleet_rows.c - sums up samples, and computes the ids of the rows they refer to. */
 #include "fleet/fleet_rows.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { NS = 1000000000 };
 
-struct frames_of { /* of a location, innermost first */
+struct frames_of { /* range of a location's frames, innermost first */
 	uint32_t first, n;
 	bool known;
 };
@@ -22,17 +22,18 @@ struct summer {
 	const struct rows_opts *opts;
 	struct map64 event_ids, function_ids, frame_ids, stack_ids;
 	struct map64 whole; /* MAP64_PAIR(stack of the profile, comm and flags): index of stacks */
-	struct map64 comms; /* hash of a name: a small number */
+	struct map64 comms; /* hash of a thread's name -> a small number */
 	struct frames_of *locations; /* [n_locations] */
 	VEC(uint32_t) location_frames;
-	VEC(uint32_t) functions; /* by id of the profile: index of rows; NONE: not made yet */
+	VEC(uint32_t) functions; /* by function id: index in rows; NONE: not made yet */
 	uint64_t *events;        /* [n_events]: ids; 0: not made yet */
 	VEC(uint32_t) room;
 };
 
 /* ---- functions and frames ---- */
 
-/* Where the kernel and code made at run time lie is another place on each host. */
+/* Whether the object's addresses are the same on every host. Those of the kernel and of JIT code
+ * are not. */
 static bool is_placed(const struct kin_object *o)
 {
 	return o->kind == KIN_OBJECT_FILE || o->kind == KIN_OBJECT_VDSO;
@@ -42,7 +43,7 @@ static struct rows_function make_function(struct summer *s, uint32_t id)
 {
 	const struct kin_function *f = kin_samples_function(s->r->samples, id);
 	const struct kin_object *o = kin_samples_object(s->r->samples, f->object);
-	/* A function that was only ever inlined has no first line, but those that were hit. */
+	/* A function that was only ever inlined has no first line, only lines with samples. */
 	bool is_whole = f->address != 0;
 	struct rows_function row = {
 		.name = f->is_unnamed || s->opts->shown_names ? f->name : f->linkage_name,
@@ -131,7 +132,7 @@ static const struct frames_of *frames_of_location(struct summer *s, uint32_t id)
 
 /* ---- stacks ---- */
 
-/* The same frame, where it was not certain who called it. */
+/* Replaces the frame by an equal one whose caller is guessed. */
 static void guess_caller(struct summer *s, uint32_t *frame)
 {
 	struct rows_frame row = s->r->frames.at[*frame];
@@ -139,7 +140,7 @@ static void guess_caller(struct summer *s, uint32_t *frame)
 	*frame = add_frame(s, row);
 }
 
-/* Innermost first. */
+/* Finds the stack's frames, innermost first. */
 static void find_frames(struct summer *s, uint32_t stack)
 {
 	s->room.n = 0;

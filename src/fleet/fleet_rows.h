@@ -18,37 +18,37 @@ struct rows_event {
 };
 
 enum rows_function_flags {
-	ROWS_UNNAMED = 1, /* no name: `name` is what reports show in its place */
-	ROWS_MAIN = 2,    /* the object is the executable of its process */
+	ROWS_UNNAMED = 1, /* `name` is what reports show for code without a name */
+	ROWS_MAIN = 2,    /* the object is the executable of a process */
 };
 
 struct rows_function {
 	uint64_t id;
 	const char *name; /* linkage name, or as shown by reports: rows_opts */
-	const char *file; /* of its first line; "": not known */
-	uint32_t line;    /* 0: not known */
+	const char *file; /* source file of `line`; "": not known */
+	uint32_t line;    /* first line; 0: not known */
 	const char *object, *build_id;
 	uint8_t kind;     /* enum kin_object_kind */
 	uint8_t flags;    /* enum rows_function_flags */
-	uint64_t address; /* its start in a file; 0: not known, or not in a file */
+	uint64_t address; /* start address in the file; 0: not known, or not in a file */
 };
 
 enum rows_frame_flags {
-	ROWS_INLINED = 1, /* inlined into the frame before it, its caller */
+	ROWS_INLINED = 1, /* inlined into its caller, the frame before it */
 	ROWS_KERNEL = 2,
 	ROWS_CALLER_GUESSED = 4, /* its caller was found by a heuristic */
 };
 
-struct rows_frame { /* a location in a function */
+struct rows_frame { /* a location within a function */
 	uint64_t id, function;
-	const char *file; /* of the line; "": not known */
-	uint32_t line;    /* 0: not known, or there is an inlined call */
+	const char *file; /* source file of `line`; "": not known */
+	uint32_t line;    /* 0: not known, or an inlined call is made here */
 	uint8_t flags;    /* enum rows_frame_flags */
 	uint64_t address; /* for code without a name; otherwise 0 */
 };
 
 enum rows_stack_flags {
-	ROWS_CUT = 1, /* as in struct kin_sample */
+	ROWS_CUT = 1, /* the stack is incomplete, as in struct kin_sample */
 	ROWS_GUESSED = 2,
 };
 
@@ -73,7 +73,7 @@ struct rows {
 	VEC(uint32_t) path;          /* indices of frames */
 	VEC(struct rows_sum) sums;   /* by event, bucket and stack, distinct */
 	struct kin_samples *samples; /* owns the strings */
-	uint64_t made_of;            /* a hash of the summed data: equal only for equal data */
+	uint64_t made_of;            /* hash of all summed data */
 };
 
 struct rows_opts {
@@ -89,7 +89,7 @@ MUST_CHECK struct kin_error *rows_of(struct kin_profile *profile, const struct r
 				     struct rows *ret);
 void rows_done(struct rows *r);
 
-/* In RowBinary, in the order of doc/fleet.md. */
+/* Append a row in RowBinary, columns in the order of doc/fleet.md. */
 struct http_bytes;
 void rows_put_function(const struct rows_function *f, struct http_bytes *ret);
 void rows_put_frame(const struct rows_frame *f, struct http_bytes *ret);

@@ -1,4 +1,4 @@
-/* fleet_sql.c - writes the queries, by the filters and times of a store's URL. */
+/* fleet_sql.c - writes the queries, from the filters and times of a store's URL. */
 #include "fleet/fleet_sql.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static void add_value(FILE *f, const struct store_filter *filter)
 	free(text);
 }
 
-/* Either value of one key, and all keys. */
+/* Filters of the same key are alternatives; different keys must all match. */
 static void add_filters(FILE *f, const struct store_url *u)
 {
 	for (size_t i = 0; i < u->filters.n; i++) {
@@ -56,7 +56,7 @@ static void add_filters(FILE *f, const struct store_url *u)
 	}
 }
 
-/* Rows without a receipt do not count, and of several receipts for one recording one does. */
+/* Rows without a receipt do not count. If a recording has several receipts one of them counts. */
 static void add_receipts(FILE *f, const struct store_url *u, const char *what)
 {
 	fprintf(f,
@@ -80,7 +80,7 @@ static void add_services(FILE *f, const struct store_url *u)
 		fputs(")", f);
 }
 
-/* They are of whole hours or days, of which a short time has none. */
+/* Rollups cover whole hours or days, and a short time contains none. */
 static bool has_whole(const struct store_url *u, const struct rollup_span *span)
 {
 	uint64_t before = u->from_s % span->seconds;
@@ -98,7 +98,7 @@ bool fleet_sql_may_use_rollups(const struct store_url *u, const struct rollup_sp
 	return has_whole(u, span);
 }
 
-/* A rollup is of one hour or day, and so is what it is of: what is outside of the time need not be
+/* A rollup sums recordings of one hour or day, so rollups outside the requested time need not be
  * read. */
 static void add_span(FILE *f, const struct store_url *u, const struct rollup_span *span)
 {
@@ -106,7 +106,7 @@ static void add_span(FILE *f, const struct store_url *u, const struct rollup_spa
 		u->from_s, u->to_s - span->seconds);
 }
 
-/* The recordings that rollups of the table `ids` are of. */
+/* The recordings in the rollups that the table `ids` lists. */
 static void add_contents(FILE *f, const struct store_url *u, const struct rollup_span *span)
 {
 	fprintf(f, "(SELECT content FROM {db}.%srollup_batches WHERE ", span->prefix);
@@ -114,8 +114,8 @@ static void add_contents(FILE *f, const struct store_url *u, const struct rollup
 	fputs(" AND rollup IN (SELECT id FROM ids))", f);
 }
 
-/* Two are of the same recording if they were made at the same time. ANY in place of ALL would be of
- * one of them alone in servers from 20.1 on. */
+/* Two rollups made at the same time may both contain one recording; the one with the smaller id
+ * counts. ALL, because since 20.1 servers return only one row per key for ANY. */
 char *fleet_sql_rollups(const struct store_url *u, const struct rollup_span *span, bool after_days)
 {
 	char *sql = NULL, *within = NULL;
@@ -149,9 +149,10 @@ char *fleet_sql_rollups(const struct store_url *u, const struct rollup_span *spa
 	return sql;
 }
 
-/* A sum may be larger than 64 bits hold, and is the largest number then; the server would go round.
- * With rollups: of recordings that are in none of these. PREWHERE reads what the conditions need
- * and drops it, so that only the sums' columns are filtered and passed on: 0.9 of the time. */
+/* Adds up single recordings. Sums may exceed 64 bits, where the server would wrap; low and high
+ * halves are summed separately, so that kin can saturate instead. Recordings in the chosen rollups
+ * are left out. PREWHERE drops the columns of its conditions once they are checked, so that only
+ * the summed columns are filtered and passed on: it takes 0.9 of the time. */
 static void add_samples(FILE *f, const struct store_url *u, const struct fleet_sums *of)
 {
 	fprintf(f,
@@ -182,7 +183,7 @@ static void add_rollups(FILE *f, const struct store_url *u, const struct rollup_
 	fputs(" AND rollup IN (SELECT id FROM ids)", f);
 }
 
-/* What is none of these events: a condition that an index helps with. */
+/* The condition for any other event, in a form for which the server can use an index. */
 static void add_others(FILE *f, const struct fleet_sums *of)
 {
 	fprintf(f, " AND (event < %" PRIu64, of->events[0]);
@@ -192,8 +193,9 @@ static void add_others(FILE *f, const struct fleet_sums *of)
 	fprintf(f, " OR event > %" PRIu64 ")", of->events[of->n - 1]);
 }
 
-/* Sums by one number take the server half as long as those by two, so events are asked for one by
- * one; one that came only now is among what is left. Without a span: of single recordings. */
+/* Sums grouped by one number take the server half as long as by two, so known events are queried
+ * one by one. The last query covers all other events, such as new ones. `span` NULL: single
+ * recordings. */
 static void add_selects(FILE *f, const struct store_url *u, const struct fleet_sums *of,
 			const struct rollup_span *span)
 {
@@ -216,7 +218,7 @@ static void add_selects(FILE *f, const struct store_url *u, const struct fleet_s
 	}
 }
 
-/* The row that shows that the answer is whole, of any recordings. */
+/* The marker row, which shows that the answer is complete even if it has no recordings. */
 static void add_mark(FILE *f, const struct store_url *u, const struct fleet_sums *of)
 {
 	fputs(" UNION ALL ", f);

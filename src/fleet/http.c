@@ -1,4 +1,4 @@
-/* http.c - loads libcurl, and asks it. */
+/* http.c - loads libcurl and makes requests with it. */
 #include "fleet/http.h"
 
 #include <dlfcn.h>
@@ -13,12 +13,12 @@
 #include "base/err.h"
 #include "base/file.h"
 
-/* ---- who asks ---- */
+/* ---- user and password ---- */
 
 static char *copy(const char *text) { return text && *text ? xprintf("%s", text) : NULL; }
 
-/* "user NAME" and "password TEXT", a line each. */
-/* Returns the number of the first line that is neither, which may be a password alone; 0: none. */
+/* Reads lines "user NAME" and "password TEXT". Returns the number of the first other line, which
+ * may be a bare password; 0: none. */
 static unsigned read_login(char *text, struct http_login *ret)
 {
 	char *rest = text;
@@ -126,7 +126,7 @@ char *http_escaped(const char *text)
 
 /* ---- the library ---- */
 
-static struct curl { /* once for the process, as libcurl's own state is */
+static struct curl { /* one per process, like libcurl's own state */
 	void *library;
 	__typeof__(&curl_easy_init) init;
 	__typeof__(&curl_easy_setopt) setopt;
@@ -189,8 +189,8 @@ struct http {
 	struct http_bytes *into;
 };
 
-/* Answers that are not small are megabytes: with room for these at once nothing is moved, and the
- * pages are large ones. Those that are not touched take no memory. */
+/* Large answers are megabytes. Reserving that much at once avoids moving data, and allows large
+ * pages; untouched pages take no memory. */
 static void make_room(struct http_bytes *b, size_t n)
 {
 	enum { SMALL = 64 << 10, USUAL = 16 << 20 };
@@ -229,7 +229,8 @@ static void set_up(struct http *h, const struct http_login *login)
 	add_header(h, "Expect", NULL); /* no round trip before the body */
 	curl.setopt(h->easy, CURLOPT_NOSIGNAL, 1L);
 	curl.setopt(h->easy, CURLOPT_CONNECTTIMEOUT, 10L);
-	curl.setopt(h->easy, CURLOPT_FOLLOWLOCATION, 0L); /* nobody else gets the password */
+	curl.setopt(h->easy, CURLOPT_FOLLOWLOCATION, 0L); /* a redirect must not send the password
+							     to another server */
 	curl.setopt(h->easy, CURLOPT_ERRORBUFFER, h->error);
 	curl.setopt(h->easy, CURLOPT_WRITEFUNCTION, take);
 	curl.setopt(h->easy, CURLOPT_WRITEDATA, h);
@@ -263,7 +264,7 @@ void http_free(struct http *h)
 	free(h);
 }
 
-/* Whether the server may have got the request. */
+/* Whether the server may have received the request. */
 static bool may_be_sent(CURLcode code)
 {
 	return code != CURLE_COULDNT_CONNECT && code != CURLE_COULDNT_RESOLVE_HOST &&
@@ -271,12 +272,12 @@ static bool may_be_sent(CURLcode code)
 	       code != CURLE_PEER_FAILED_VERIFICATION;
 }
 
-/* Whether who listens at the port did not answer as one who speaks TLS. A server of plain HTTP may
- * refuse the first bytes of TLS, or take them for half a line and wait for the rest of it. */
+/* Whether the server does not speak TLS. A plain HTTP server may refuse the first bytes of TLS, or
+ * take them for half a line and wait for the rest. */
 static bool is_handshake_missing(struct http *h, const char *url, CURLcode code)
 {
 	long connections = 0;
-	curl_off_t ready = 0; /* since when a request could be sent */
+	curl_off_t ready = 0; /* time at which the request could be sent; 0: never */
 	if (code != CURLE_OPERATION_TIMEDOUT)
 		return code == CURLE_SSL_CONNECT_ERROR;
 	curl.getinfo(h->easy, CURLINFO_NUM_CONNECTS, &connections);

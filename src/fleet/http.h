@@ -1,4 +1,4 @@
-/* http.h - HTTP requests to one server, by libcurl, which is loaded at the first request.
+/* http.h - HTTP requests to one server, by libcurl, which is loaded for the first one.
  *
  * The connection is kept between requests. For one thread at a time. */
 #ifndef FLEET_HTTP_H
@@ -12,8 +12,8 @@ struct http_login { /* NULL: none. Never written anywhere */
 	char *user, *password;
 };
 
-/* From the environment, the file that it names, or ~/.config/kin/store: doc/fleet.md. A file that
- * others may read is an error. */
+/* Reads the login from the environment, the file named there, or ~/.config/kin/store: doc/fleet.md.
+ * A file that other users may read is an error. */
 MUST_CHECK struct kin_error *http_login_find(struct http_login *ret);
 void http_login_done(struct http_login *l);
 
@@ -35,25 +35,25 @@ struct http_part { /* part of a form: a file of bytes */
 };
 
 struct http_request {
-	const char *url;  /* complete, with its parameters */
-	const void *body; /* or */
+	const char *url;  /* complete, including parameters */
+	const void *body; /* the body, or else: */
 	size_t n;
-	const struct http_part *part; /* a form of one part; NULL: send the body as it is */
+	const struct http_part *part; /* a form with one part; NULL: send `body` */
 	unsigned timeout_s;           /* 0: 300 */
 };
 
 struct http_answer {
 	long status;             /* 200 */
 	struct http_bytes bytes; /* to be freed, also after an error */
-	bool timed_out;          /* after an error: it took longer than timeout_s */
+	bool timed_out;          /* after an error: the request took longer than timeout_s */
 };
 
-/* Error: there is no complete answer. *sent: the request may have taken effect; otherwise it
- * certainly did not. An answer with any status is no error. */
+/* Error: no complete answer came. *sent: the request may have had an effect; if false it certainly
+ * had none. An answer with any status is no error. */
 MUST_CHECK struct kin_error *http_ask(struct http *h, const struct http_request *request,
 				      struct http_answer *ret, bool *sent);
 
-/* Escapes text for a part of a URL. */
-char *http_escaped(const char *text); /* to be freed */
+/* Escapes text for use within a URL; to be freed. */
+char *http_escaped(const char *text);
 
 #endif

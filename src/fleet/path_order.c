@@ -1,9 +1,9 @@
-/* path_order.c - sorts stacks as words are, letter by letter from the outermost caller: multikey
+/* path_order.c - sorts stacks like words, letter by letter from the outermost caller: multikey
  * quicksort (Bentley and Sedgewick, "Fast Algorithms for Sorting and Searching Strings", SODA
- * 1997), which looks at what many have in common once and not in each comparison. */
+ * 1997). It examines a common beginning once and not in every comparison. */
 #include "fleet/path_order.h"
 
-/* 0: the path is over. */
+/* The frame + 1; 0: the path has ended. */
 static uint64_t letter(const struct path_of_stack *p, uint32_t depth)
 {
 	return depth < p->n ? (uint64_t)p->at[depth] + 1 : 0;
@@ -25,10 +25,10 @@ static uint64_t median(uint64_t a, uint64_t b, uint64_t c)
 struct path_range {
 	struct path_of_stack *at;
 	size_t n;
-	uint32_t depth; /* what all have in common */
+	uint32_t depth; /* length of the common beginning */
 };
 
-/* The largest part last. */
+/* Moves the largest part to the end. */
 static void put_largest_last(struct path_range part[3])
 {
 	for (int i = 0; i < 2; i++)
@@ -39,7 +39,7 @@ static void put_largest_last(struct path_range part[3])
 		}
 }
 
-/* Less than the pivot, equal, more. */
+/* Splits into less than, equal to and greater than the pivot. */
 static void split(const struct path_range *r, struct path_range part[3])
 {
 	uint64_t pivot = median(letter(&r->at[0], r->depth), letter(&r->at[r->n / 2], r->depth),
@@ -59,7 +59,7 @@ static void split(const struct path_range *r, struct path_range part[3])
 	part[2] = (struct path_range){ r->at + high, r->n - high, r->depth };
 }
 
-/* The largest part is the loop's, so calls nest as deep as n has bits. */
+/* Recurses into the two smaller parts only, so the depth is at most the number of bits in n. */
 static void order(struct path_range r)
 {
 	while (r.n > 1) {

@@ -1,5 +1,5 @@
-/* path_order.h - orders stacks so that those with common callers are adjacent: each shares with the
- * previous one all that it shares with any earlier one. */
+/* path_order.h - sorts stacks so that those with common callers are adjacent: a stack's common
+ * beginning with any earlier stack is also common with the previous one. */
 #ifndef FLEET_PATH_ORDER_H
 #define FLEET_PATH_ORDER_H
 

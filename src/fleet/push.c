@@ -1,5 +1,4 @@
-/* push.c - one recording after the other: its names where they are missing, its sums, its receipt.
- */
+/* push.c - sends one recording after the other: missing names, sums, then a receipt. */
 #include "fleet/push.h"
 
 #include <inttypes.h>
@@ -18,14 +17,14 @@
 #include "fleet/store.h"
 #include "input/paths.h"
 
-/* An insert of so many rows is one block of the server's: there as a whole or not at all. */
+/* The server inserts up to that many rows as one block: all of them or none. */
 enum { ROWS_PER_INSERT = 500000 };
 enum { ATTEMPTS = 5 };
-enum { NO_ID = 0 }; /* ids are hashes */
-/* Ids known to be there that are remembered; with more than that all are forgotten. */
+enum { NO_ID = 0 }; /* never an id, since ids are hashes */
+/* Number of ids to remember as known to the store; beyond it all are forgotten. */
 enum { KNOWN_MAX = 1 << 19 };
 
-struct known_hashes { /* of a shard */
+struct known_hashes { /* ids that a shard is known to have */
 	struct map64 ids;
 };
 
@@ -36,7 +35,7 @@ struct push {
 	struct known_hashes *shards; /* [url->shards.n] */
 };
 
-struct batch { /* a recording on its way */
+struct batch { /* a recording that is being sent */
 	struct push *p;
 	struct rows rows;
 	size_t shard;
@@ -46,7 +45,7 @@ struct batch { /* a recording on its way */
 	char *doubt;         /* owned; NULL: none */
 	uint64_t content, number, samples;
 	struct push_result *result;
-	enum store_outcome outcome; /* of the last question that failed */
+	enum store_outcome outcome; /* outcome of the last query that failed */
 	unsigned code;
 	bool timed_out;
 };
@@ -91,10 +90,10 @@ static struct kin_error *odd_answer(struct batch *b)
 	return store_odd_answer(b->p->store, b->shard);
 }
 
-/* ---- names that are missing ---- */
+/* ---- missing names ---- */
 
-/* Of these ids those that the table has not; the store is asked only for those that it was not
- * seen to have. NO_ID is asked for with them, and must be missing: an answer without it is none. */
+/* Finds which of the ids the table lacks; only asks for ids that are not known to be there. NO_ID
+ * is always included and must be reported as missing: otherwise there was no answer. */
 static struct kin_error *find_missing(struct batch *b, const char *table, const char *column,
 				      struct http_bytes *ids, struct map64 *ret)
 {
@@ -196,7 +195,7 @@ static void add_stack(const struct rows *r, const struct rows_stack *s, struct h
 		row_u64(rows, r->frames.at[r->path.at[s->first + i]].function);
 }
 
-/* Last, as a stack that is there has all its names there. */
+/* Sends stacks after all names, so that a stack in the store has all its names there. */
 static struct kin_error *send_stacks(struct batch *b, const struct map64 *missing)
 {
 	struct http_bytes rows = { 0 };
@@ -342,7 +341,7 @@ static struct kin_error *find_receipt(struct batch *b, bool *ret)
 	return err;
 }
 
-/* What was confirmed is there: the recording may be forgotten. */
+/* Checks that the receipt has arrived. After that the recording may be deleted. */
 static struct kin_error *confirm(struct batch *b)
 {
 	bool found;
@@ -362,7 +361,7 @@ static bool lacks_tables(const struct batch *b)
 	       (b->code == STORE_NO_TABLE || b->code == STORE_NO_DATABASE);
 }
 
-/* The first recording of all finds no tables, and makes them. */
+/* For the first recording ever the tables do not exist, and are created. */
 static struct kin_error *find_receipt_or_begin(struct batch *b)
 {
 	struct kin_error *err = find_receipt(b, &b->result->was_there);
@@ -392,8 +391,8 @@ static void wait_before(unsigned n)
 	nanosleep(&t, NULL);
 }
 
-/* What may have arrived, or would the next time. A server that is not there, or was waited for long
- * enough, is not waited for. */
+/* Whether to try again: the rows may have arrived, or the next attempt may work. Not if the server
+ * was not reached or took too long. */
 static bool may_go_on(struct batch *b, struct kin_error **err)
 {
 	if (b->timed_out)
@@ -421,7 +420,7 @@ static struct kin_error *send_batch(struct batch *b)
 		if (n == ATTEMPTS || !may_go_on(b, &err))
 			return err;
 		kin_error_free(err);
-		/* It may have been started anew, without what it had not written. */
+		/* The server may have been restarted and have lost unwritten rows. */
 		map64_free(&b->p->shards[b->shard].ids);
 		wait_before(n);
 	}
@@ -437,8 +436,8 @@ static const char *command_of(struct kin_samples *s)
 	return "";
 }
 
-/* The program; where there are several, which of them comes first is chance, and it is the one that
- * was recorded, or the machine. */
+/* The service's name: the program. If there are several, their order is chance, so it is the
+ * command that was recorded, else "machine". */
 static char *service_of(struct kin_samples *s)
 {
 	const char *path = "", *command = command_of(s);
@@ -475,7 +474,8 @@ static bool has_label(const struct push *p, const char *key)
 	return false;
 }
 
-/* What the recording of one rank says of its job, unless the user said so. */
+/* Adds labels for the job and rank, if the recording is of one rank and the user has not set
+ * them. */
 static void find_job_labels(struct batch *b)
 {
 	struct kin_samples *s = b->rows.samples;
@@ -488,8 +488,8 @@ static void find_job_labels(struct batch *b)
 		b->job_labels[1] = xprintf("job=%s", r->job);
 }
 
-/* Two recordings that sum up to the same are told apart by when they began; without that, by when
- * the file was last written. */
+/* Identifies the recording. Recordings with equal sums are distinguished by their start times or,
+ * without these, by the file's modification time. */
 static uint64_t content_of(const struct batch *b, const struct stat *st)
 {
 	uint64_t hash = rows_hash_number(ROWS_HASH_START, b->rows.made_of);

@@ -29,25 +29,23 @@ struct push_files { /* a VEC; the paths are owned */
 	size_t n, cap;
 };
 
-/* The recordings that an operand stands for, each of which counts by itself: those in a folder,
- * those that match a pattern, or the file. *ret is to be freed by push_files_done(), also after an
- * error.
- */
+/* The recordings that an operand stands for: those in a folder, those that match a pattern, or one
+ * file. Each counts separately. Free *ret with push_files_done(), also after an error. */
 MUST_CHECK struct kin_error *push_files_find(const char *operand, struct push_files *ret);
 void push_files_done(struct push_files *f);
 
 struct push_result {
 	uint64_t rows, samples;
-	uint64_t stacks; /* new to the store */
-	bool was_there;  /* had been sent before */
-	bool unread;     /* after an error: the file has nothing to send, the store was not asked */
-	unsigned attempts; /* 1, unless an attempt failed */
+	uint64_t stacks;   /* stacks that were new to the store */
+	bool was_there;    /* the recording had been sent before */
+	bool unread;       /* after an error: the file has no data to send, and no query was made */
+	unsigned attempts; /* number of attempts; 1 if the first one worked */
 	char *doubt; /* why part of the file could not be read; to be freed; NULL: all was read */
 };
 
-/* Sends one file. Error: it is not in the store, or that is not known: sending it again is right
- * either way. KIN_ERROR_OS: the store or the connection failed, or the file could not be read
- * (ret->unread). An error that is the file's names it. */
+/* Sends one file. Error: the recording is not in the store, or the outcome is not known; sending it
+ * again is right in both cases. KIN_ERROR_OS: the store or the connection failed, or the file could
+ * not be read (ret->unread). Errors about the file name it. */
 MUST_CHECK struct kin_error *push_file(struct push *p, const char *path, struct push_result *ret);
 
 #endif

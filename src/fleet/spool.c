@@ -1,4 +1,4 @@
-/* spool.c - lists, adopts and bounds what waits in a folder. */
+/* spool.c - lists, adopts and limits the recordings that wait in a folder. */
 #include "fleet/spool.h"
 
 #include <dirent.h>
@@ -64,7 +64,7 @@ void spool_adopt(struct spool *s)
 	char *from = spool_output(s);
 	for (unsigned i = 0; access(from, F_OK) == 0 && i < 1000; i++) {
 		char *to = xprintf("%s/%s.left.%u", s->folder, output_name, i);
-		/* link() does not replace what is there, as rename() would. */
+		/* unlike rename(), link() does not replace an existing file */
 		bool done = link(from, to) == 0 && unlink(from) == 0;
 		free(to);
 		if (done)
@@ -81,7 +81,7 @@ static int by_age(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* recording.kin.* */
+/* Names recording.kin.* wait to be sent. */
 static bool is_waiting(const char *name)
 {
 	size_t n = strlen(output_name);

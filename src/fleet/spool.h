@@ -17,9 +17,10 @@ struct spool_file {
 struct spool {
 	char *folder;
 	uint64_t max_bytes;
-	int lock;                     /* held while the spool is open; -1: not */
+	int lock;                     /* lock on the folder while the spool is open; -1: not
+					 locked */
 	VEC(struct spool_file) files; /* found by the last spool_look(), oldest first */
-	uint64_t bytes;               /* size of these */
+	uint64_t bytes;               /* total size of `files` */
 	uint64_t n_lost;              /* files removed to keep the limit */
 };
 

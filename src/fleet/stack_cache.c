@@ -1,5 +1,5 @@
-/* stack_cache.c - the file: a head, then functions, frames, the tree of stacks, and its stacks, as
- * rows. */
+/* stack_cache.c - the cache file: a header, then functions, frames, the tree of stacks, and the
+ * stacks. */
 #include "fleet/stack_cache.h"
 
 #include <stdlib.h>
@@ -14,13 +14,13 @@ enum { LARGEST = 40 << 20, ALL = 48 << 20 };
 
 struct stack_cache_head {
 	char magic[8];
-	uint64_t checksum;                /* of what is behind the head */
-	uint64_t functions, frames, tree; /* bytes; the rest are stacks */
+	uint64_t checksum;                /* of everything after the header */
+	uint64_t functions, frames, tree; /* bytes of each part; stacks take the rest */
 };
 
 static const char magic[8] = "kinstk3";
 
-/* Of another store names may be other ones. */
+/* Each store has its own file, because names may differ between stores. */
 static char *path_of(const struct store_url *url)
 {
 	char *folder = folder_cache("stacks");
@@ -39,7 +39,7 @@ static char *path_of(const struct store_url *url)
 
 enum stack_cache_part { FUNCTIONS, FRAMES, TREE, STACKS, PARTS };
 
-/* What there is of the parts; false: damaged. */
+/* Splits the file into its parts; false: damaged. */
 static bool parts_of(const struct file *f, struct bytes part[PARTS])
 {
 	struct stack_cache_head h;
@@ -57,7 +57,7 @@ static bool parts_of(const struct file *f, struct bytes part[PARTS])
 	return !rest.failed;
 }
 
-/* Of a damaged file nothing is referred to that is not there. */
+/* Takes the names. Stacks are only taken if everything they refer to could be read. */
 static void take(struct stack_cache *c, struct answers *a)
 {
 	struct bytes part[PARTS];
@@ -95,8 +95,8 @@ struct stack_keeping {
 	const struct stack_cache *c;
 	const struct answers *a;
 	const struct stack_order *order;
-	uint32_t *nodes; /* [tree]: 0: not kept; else its number in the file, once it is written */
-	bool all;        /* those, too, that this report had no use for */
+	uint32_t *nodes; /* [tree]: 0: drop; else keep: its number in the file, once written */
+	bool all;        /* also keep stacks that this report did not use */
 	void (*see)(struct stack_keeping *k, const struct answers_kept *s);
 	struct http_bytes *into;
 };
@@ -149,7 +149,7 @@ static void put_tree(struct stack_keeping *k)
 static void put_frames(struct stack_keeping *k)
 {
 	const struct answers *a = k->a;
-	uint32_t *frames = xrealloc(NULL, a->frames.n + 1, sizeof(*frames)); /* [rank] */
+	uint32_t *frames = xrealloc(NULL, a->frames.n + 1, sizeof(*frames)); /* rank -> frame */
 	for (uint32_t i = 0; i < a->frames.n; i++)
 		frames[stack_order_rank(k->order, i)] = i;
 	for (size_t i = 0; i < a->frames.n; i++)
@@ -198,7 +198,7 @@ static void keep(const struct stack_cache *c, const struct answers *a,
 		keep(c, a, order, false);
 }
 
-/* A frame whose row is missing has no name that could be kept. */
+/* A stack can be cached only if the rows of all its frames are known. */
 static bool all_known(const struct answers *a)
 {
 	for (size_t i = 0; i < a->frames.n; i++)

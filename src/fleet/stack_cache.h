@@ -1,5 +1,5 @@
 /* stack_cache.h - a local cache of a store's stacks. Ids are hashes of the contents, so stacks
- * never change, and most of one hour's occurred in the hour before.
+ * never change, and most stacks of one hour occurred in the previous hour, too.
  *
  * A file for each store in $XDG_CACHE_HOME/kin/stacks, else ~/.cache/kin/stacks, for its user
  * alone, replaced atomically. Beyond 48 MiB in all, the least recently used are removed. Disabled
@@ -14,7 +14,7 @@
 struct stack_cache {
 	char *path;          /* NULL: no cache */
 	struct file file;    /* data NULL: there is none */
-	struct bytes stacks; /* stacks in the file; empty: no valid file */
+	struct bytes stacks; /* stacks in the file, not read yet; empty: no valid file */
 	size_t n_taken;      /* requested stacks that were in the cache */
 };
 
@@ -22,8 +22,8 @@ struct stack_cache {
 void stack_cache_open(struct stack_cache *c, const struct store_url *url, struct answers *a);
 /* Reads the stacks that sums refer to. */
 void stack_cache_take(struct stack_cache *c, struct answers *a);
-/* Writes the new stacks of `a` to the cache, if they are many, and frees c. What is read again from
- * there is in order. */
+/* Writes the cache anew if `a` has many new stacks, and frees c. The file is in `order`, so a tree
+ * that is read from it needs no sorting. is_whole: no shard's data is missing. */
 void stack_cache_close(struct stack_cache *c, const struct answers *a,
 		       const struct stack_order *order, bool is_whole);
 

@@ -1,4 +1,4 @@
-/* stack_order.c - ranks of frames, and a walk through the tree of stacks. */
+/* stack_order.c - ranks frames by id, and walks through the tree of stacks. */
 #include "fleet/stack_order.h"
 
 #include <stdlib.h>
@@ -27,7 +27,8 @@ static uint32_t *rank_frames(const struct answers *a)
 	return ranks;
 }
 
-/* Where frames ascend. Each node is left once on the way up from the one before, as in a walk. */
+/* Whether nodes are in order already, if frames are: each node must follow the previous one as in a
+ * depth-first walk. */
 static bool nodes_are_in_order(const struct answers *a)
 {
 	const struct stack *nodes = a->tree.nodes.at;
@@ -43,12 +44,13 @@ static bool nodes_are_in_order(const struct answers *a)
 	return true;
 }
 
-/* [a->tree]: all but the empty stack, those with the largest frame first. */
+/* The nodes except the empty stack, largest frame first. */
 static uint32_t *by_falling_rank(const struct answers *a, const struct stack_order *o)
 {
 	const struct stack *nodes = a->tree.nodes.at;
 	size_t n = a->tree.nodes.n;
-	uint32_t *end = xalloc((a->frames.n + 1) * sizeof(*end)); /* [rank] */
+	uint32_t *end = xalloc((a->frames.n + 1) * sizeof(*end)); /* rank -> end of its range in
+								     sorted */
 	uint32_t *sorted = xrealloc(NULL, n, sizeof(*sorted)), above = 0;
 	for (size_t i = 1; i < n; i++)
 		end[stack_order_rank(o, nodes[i].frame)]++;
@@ -62,7 +64,7 @@ static uint32_t *by_falling_rank(const struct answers *a, const struct stack_ord
 	return sorted;
 }
 
-struct called { /* by a node; 0: none */
+struct called { /* children of a node, as a list; 0: none */
 	uint32_t first, next;
 };
 

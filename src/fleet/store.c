@@ -1,4 +1,4 @@
-/* store.c - the tables of a store, and how its servers are asked. */
+/* store.c - the tables of a store, and queries to its servers. */
 #include "fleet/store.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ struct store {
 
 /* ---- opening ---- */
 
-/* Errors are to come as such, and not as text at the end of an answer that began well. */
+/* Makes errors arrive as a status, not as text at the end of a partial answer. */
 #define SETTINGS "wait_end_of_query=1&enable_http_compression=0"
 
 struct kin_error *store_new(const struct store_url *url, struct store **ret)
@@ -92,7 +92,7 @@ static char *url_of(const struct shard *shard, const char *sql, const struct htt
 	return url;
 }
 
-/* The server's words: the first line, without what says how it came to them. */
+/* An error with the first line of the server's message, without the exception's prefix. */
 static struct kin_error *refused(const struct store *s, size_t shard, long status,
 				 struct store_answer *a)
 {
@@ -160,9 +160,9 @@ struct kin_error *store_odd_answer(const struct store *s, size_t shard)
 		       s->url->shards.at[shard]);
 }
 
-/* A proxy, or another server, may confirm all that it is sent: what it answers to a number shows
- * that there is a store. That takes it no time: one that takes connections and says nothing is not
- * waited for as long as a query may take. */
+/* A proxy or another kind of server may confirm anything. An answer to a query for a number shows
+ * that this is a store. Such a query takes no time, so it has a short timeout: a server that
+ * accepts connections and says nothing does not delay us as long as a query may take. */
 static struct kin_error *greet(struct store *s, size_t shard, struct store_answer *ret)
 {
 	enum { LONGEST_S = 30 };
@@ -214,8 +214,9 @@ const struct rollup_span rollup_spans[N_ROLLUP_SPANS] = {
 	[ROLLUP_DAYS] = { "day_", "day", 86400 },
 };
 
-/* Without codecs, TTL, LowCardinality and what else servers of 2018 lack. old_parts_lifetime: what
- * was merged goes soon, so that a dropped partition does not come back with it (doc/fleet.md). */
+/* Without codecs, TTL, LowCardinality and other features that servers of 2018 lack.
+ * old_parts_lifetime: merged parts are removed soon, so that a dropped partition does not come back
+ * with them (doc/fleet.md). */
 #define ROLLUP_TABLES(prefix)                                                                      \
 	"CREATE TABLE IF NOT EXISTS {db}." prefix                                                  \
 	"rollups (bucket DateTime, service UInt64, event UInt64, stack UInt64, rollup UInt64, "    \

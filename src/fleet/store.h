@@ -16,7 +16,7 @@ void store_free(struct store *s); /* NULL is fine */
 
 const char *store_shard_name(const struct store *s, size_t shard); /* "host:port" */
 
-/* The shard for a host's recordings. */
+/* The number of the shard that stores a host's recordings. */
 size_t store_shard_of(const struct store *s, const char *host);
 
 struct store_query {
@@ -30,30 +30,31 @@ struct store_query {
 enum store_outcome {
 	STORE_DONE,
 	STORE_REFUSED,     /* the server refused: nothing happened */
-	STORE_NOT_REACHED, /* nothing happened */
-	STORE_UNKNOWN,     /* it may have happened */
+	STORE_NOT_REACHED, /* no server answered: nothing happened */
+	STORE_UNKNOWN,     /* the query may have had an effect */
 };
 
 struct store_answer {
 	enum store_outcome outcome;
-	bool timed_out;          /* and so would it be the next time */
+	bool timed_out;          /* a retry would time out, too */
 	unsigned code;           /* STORE_REFUSED: ClickHouse's error number; 0: not known */
 	struct http_bytes bytes; /* to be freed */
 };
 
-/* A shard may be queried by one thread at a time. On errors the outcome tells more. The first time
- * a shard is asked a number, too, which shows that it is one, and within 30 seconds. */
+/* Sends a query. Only one thread at a time may query a shard. After an error ret->outcome tells
+ * more. The first query to a shard is preceded by another one, limited to 30 seconds, that checks
+ * that it is a store. */
 MUST_CHECK struct kin_error *store_ask(struct store *s, size_t shard, const struct store_query *q,
 				       struct store_answer *ret);
 
-/* The error for an answer that is not what was asked for. */
+/* The error for an unexpected answer. */
 struct kin_error *store_odd_answer(const struct store *s, size_t shard);
 
-/* Whether the shard has a database with any tables: none is made before the first recording comes.
- */
+/* Whether the shard has a database with any tables: they are created when the first recording is
+ * sent. */
 MUST_CHECK struct kin_error *store_is_begun(struct store *s, size_t shard, bool *ret);
 
-enum store_code { /* error numbers */
+enum store_code { /* ClickHouse's error numbers */
 		  STORE_NO_TABLE = 60,
 		  STORE_NO_DATABASE = 81,
 		  STORE_TOO_MANY_PARTS = 252,
@@ -62,9 +63,9 @@ enum store_code { /* error numbers */
 /* Creates the database and missing tables. */
 MUST_CHECK struct kin_error *store_create(struct store *s, size_t shard);
 
-/* Times that rollups are of, each with tables of its own. */
+/* Periods that rollups cover; each has tables of its own. */
 struct rollup_span {
-	const char *prefix; /* of the tables' names, before "rollups" */
+	const char *prefix; /* prefix of the tables' names, before "rollups" */
 	const char *word;
 	uint32_t seconds;
 };
@@ -80,8 +81,8 @@ char *store_quoted(const char *text);
 void row_u8(struct http_bytes *b, uint8_t v);
 void row_u32(struct http_bytes *b, uint32_t v);
 void row_u64(struct http_bytes *b, uint64_t v);
-void row_length(struct http_bytes *b, uint64_t n); /* of an array, before its elements */
+void row_length(struct http_bytes *b, uint64_t n); /* length of an array, before its elements */
 void row_text(struct http_bytes *b, const char *text);
-void row_bytes(struct http_bytes *b, const void *bytes, size_t n); /* as they are */
+void row_bytes(struct http_bytes *b, const void *bytes, size_t n); /* unchanged */
 
 #endif

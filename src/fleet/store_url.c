@@ -1,4 +1,4 @@
-/* store_url.c - takes the URL of a store apart. */
+/* store_url.c - parses the URL of a store. */
 #include "fleet/store_url.h"
 
 #include <ctype.h>
@@ -45,7 +45,7 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* %XX and +; NULL: not well formed, or a NUL. */
+/* Decodes %XX and +; NULL: malformed, or a NUL. */
 static const char *decode(struct store_url *u, const char *from, size_t n)
 {
 	char *to = arena_alloc_bytes(&u->arena, n + 1), *p = to;
@@ -94,7 +94,7 @@ static bool take_time(const char *text, uint64_t now_s, uint64_t *ret)
 		if (!stop || (*stop && strcmp(stop, "Z") != 0))
 			continue;
 		int day = t.tm_mday;
-		time_t at = timegm(&t); /* the second of March for the 30th of February */
+		time_t at = timegm(&t); /* turns the 30th of February into the 2nd of March */
 		*ret = at < 0 ? 0 : (uint64_t)at;
 		return at >= 0 && *ret <= UINT32_MAX && t.tm_mday == day;
 	}
@@ -103,7 +103,7 @@ static bool take_time(const char *text, uint64_t now_s, uint64_t *ret)
 
 /* ---- parts ---- */
 
-/* Without a port, ClickHouse's. */
+/* Adds ClickHouse's port if there is none. */
 static const char *with_port(struct store_url *u, const char *p, size_t n)
 {
 	const char *bracket = memchr(p, ']', n);
@@ -115,7 +115,7 @@ static const char *with_port(struct store_url *u, const char *p, size_t n)
 							  : ":8123");
 }
 
-/* Of "[::1]:8123", "host:8123", or without a port. */
+/* Whether the port is valid, or missing: "[::1]:8123", "host:8123", "host". */
 static bool is_port_good(const char *p, size_t n)
 {
 	const char *bracket = memchr(p, ']', n);

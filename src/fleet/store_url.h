@@ -30,7 +30,7 @@ struct store_url {
 /* Whether the text is a store URL, valid or not. */
 bool store_url_is(const char *text);
 
-/* Whether the key, of n bytes, selects by something else than a label. */
+/* Whether the key, of n bytes, has a meaning of its own: any other key is a label. */
 bool store_url_has_key(const char *key, size_t n);
 
 /* `now_s`: the time that "-1h" is relative to. KIN_ERROR_USAGE also for a password in the URL,

@@ -1,8 +1,8 @@
-/* upkeep.c - makes rollups, and drops days.
+/* upkeep.c - makes rollups, and drops old days.
  *
- * The list of what a rollup is of comes first, then its rows, last its receipt: one that was
- * interrupted has none, and does not count. Of two that were made at the same time of the same
- * recordings one counts (fleet_sql.c). */
+ * For a rollup the list of its recordings is written first, then its rows, and its receipt last. An
+ * interrupted rollup has no receipt and does not count. If two rollups made at the same time
+ * contain the same recordings, one of them counts (fleet_sql.c). */
 #include "fleet/upkeep.h"
 
 #include <inttypes.h>
@@ -14,10 +14,10 @@
 #include "base/err.h"
 #include "fleet/fleet_rows_hash.h"
 
-struct rollup { /* of one service and version, to be made */
+struct rollup { /* a rollup to be made, of one service and version */
 	const struct rollup_span *span;
 	uint32_t begin_s;
-	char *service, *version; /* as SQL has them; owned */
+	char *service, *version; /* SQL strings; owned */
 	uint64_t service_id;
 };
 
@@ -31,7 +31,7 @@ struct upkeep {
 
 /* ---- the store's answers ---- */
 
-/* *ret is to be freed, also after an error; NULL: nobody needs it. */
+/* Runs a query. Free *ret, also after an error; NULL: the answer is not needed. */
 static struct kin_error *ask(struct upkeep *t, const char *sql, struct http_bytes *ret)
 {
 	struct store_answer a = { 0 };
@@ -44,7 +44,7 @@ static struct kin_error *ask(struct upkeep *t, const char *sql, struct http_byte
 	return err;
 }
 
-/* Frees sql. */
+/* The same, and frees sql. */
 static struct kin_error *ask_own(struct upkeep *t, char *sql, struct http_bytes *ret)
 {
 	struct kin_error *err = ask(t, sql, ret);
@@ -68,8 +68,8 @@ static char *read_text(struct bytes *b)
 
 /* ---- rollups ---- */
 
-/* Recordings within one hour or day that are in no rollup of such yet: a format with the seconds
- * twice, and the prefix of the tables twice. */
+/* The condition for recordings within one hour or day that are in no rollup of that span yet. A
+ * format; its arguments: the seconds twice, the prefix of the tables twice. */
 #define LEFT                                                                                       \
 	"intDiv(toUInt32(low), %" PRIu32 ") = intDiv(toUInt32(high), %" PRIu32                     \
 	") AND content NOT IN (SELECT content FROM {db}.%srollup_batches WHERE rollup IN (SELECT " \
@@ -106,7 +106,8 @@ static struct kin_error *put_sums(struct upkeep *t, const struct rollup *r, uint
 		NULL);
 }
 
-/* Whether it has all samples that its recordings' receipts speak of; how many these are. */
+/* Checks that the rollup has all samples that its recordings' receipts promise. *recordings: how
+ * many recordings it has. */
 static struct kin_error *check(struct upkeep *t, const struct rollup *r, uint64_t id,
 			       uint64_t *recordings)
 {
@@ -166,7 +167,7 @@ static struct kin_error *roll_up(struct upkeep *t, const struct rollup *r)
 	return NULL;
 }
 
-/* One recording is its own sum. */
+/* A single recording needs no rollup. */
 static struct kin_error *roll_up_all(struct upkeep *t, const struct rollup_span *span)
 {
 	struct http_bytes answer = { 0 };
@@ -197,9 +198,9 @@ static struct kin_error *roll_up_all(struct upkeep *t, const struct rollup_span 
 	return err;
 }
 
-/* ---- days ---- */
+/* ---- old days ---- */
 
-/* What says that rows count goes before the rows. */
+/* Receipts are dropped before the rows that they make count. */
 static struct kin_error *drop_day(struct upkeep *t, const char *day)
 {
 	static const char *const tables[] = {
@@ -246,7 +247,7 @@ static struct kin_error *drop_days(struct upkeep *t)
 	return err;
 }
 
-/* ---- all of it ---- */
+/* ---- upkeep of a shard ---- */
 
 struct kin_error *upkeep_do(struct store *store, const struct store_url *url, size_t shard,
 			    const struct upkeep_opts *opts, struct upkeep_result *result)
@@ -259,7 +260,7 @@ struct kin_error *upkeep_do(struct store *store, const struct store_url *url, si
 	if (err || !begun)
 		return err;
 	result->shards++;
-	err = store_create(store, shard); /* what an older kin did not make */
+	err = store_create(store, shard); /* tables that an older kin did not create */
 	if (!err && opts->keep_from_s)
 		err = drop_days(&t);
 	for (size_t i = 0; i < N_ROLLUP_SPANS && !err; i++)

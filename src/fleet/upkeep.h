@@ -15,14 +15,15 @@ struct upkeep_opts {
 };
 
 struct upkeep_result {
-	uint64_t rollups[N_ROLLUP_SPANS]; /* that were made */
-	uint64_t recordings;              /* in them: of hours, and once more of days */
+	uint64_t rollups[N_ROLLUP_SPANS]; /* rollups made */
+	uint64_t recordings;              /* recordings in hourly rollups, plus recordings in daily
+					     rollups */
 	uint64_t days;                    /* days dropped, over all shards */
-	size_t shards;                    /* that have a database */
+	size_t shards;                    /* shards that have a database */
 };
 
-/* Of one shard; adds to *result what it did. Error: part of it is not done; repeating it is right.
- */
+/* Maintains one shard, and adds what it did to *result. Error: part of it is not done; calling it
+ * again is right. */
 MUST_CHECK struct kin_error *upkeep_do(struct store *store, const struct store_url *url,
 				       size_t shard, const struct upkeep_opts *opts,
 				       struct upkeep_result *result);

@@ -22,7 +22,8 @@ static PRINTF(2, 3) int fail(struct opt_parser *p, const char *fmt, ...)
 	return OPT_ERROR;
 }
 
-/* Whether `arg` is one of the words of `values`, or begins so if there may be more. */
+/* Whether `arg` is one of the words of `values`. If o->more, only the part before a comma
+ * counts. */
 static bool is_value(const struct opt *o, const char *arg)
 {
 	size_t n = o->more ? strcspn(arg, ",") : strlen(arg);
@@ -44,13 +45,13 @@ static int take(struct opt_parser *p, const struct opt *o, const char *arg)
 	return o->id;
 }
 
-/* Whether the line ends here, or goes on with an option. */
+/* Whether the command line ends here, or continues with an option. */
 static bool option_follows(const struct opt_parser *p)
 {
 	return p->next == p->argc || p->argv[p->next][0] == '-';
 }
 
-/* Whether an option that has its argument in the next word is to go without one. */
+/* Whether a letter's argument, which would be the next word, is omitted. */
 static bool letter_goes_without(const struct opt_parser *p, const struct opt *o)
 {
 	if (o->lenient == ARG_NEEDED || option_follows(p))
@@ -113,7 +114,8 @@ static int next_letter(struct opt_parser *p)
 
 /* ---- long names ---- */
 
-/* The option of that name, or the only one that starts so; *n says how many do. */
+/* The option of that name, or the only one whose name starts with it; *n: number of options that
+ * match. */
 static const struct opt *find_name(const struct opt_parser *p, const char *name, size_t len,
 				   size_t *n)
 {
@@ -173,7 +175,7 @@ static int long_name(struct opt_parser *p, const char *word)
 	const struct opt_refusal *r = find_refused(p, 0, word, len);
 	const struct opt *o = find_name(p, word, len, &matches);
 
-	if (r && (!o || o->name[len])) /* as its own option would be */
+	if (r && (!o || o->name[len])) /* refused as completely as the option itself would be */
 		return fail(p, "option '--%s' is not supported here: %s", r->name, r->why);
 	if (!o)
 		return matches ? ambiguous(p, word, len) : unknown(p, word, len);

@@ -21,31 +21,32 @@ enum opt_completion {
 	COMPLETE_FORMAT /* formats that kin writes */
 };
 
-/* Cases in which the letter may omit the argument that follows it: at the end of the line, before
- * an option, and before some words. */
+/* Where a letter's argument in the next word may be omitted: at the end of the line, before an
+ * option, and before certain words. */
 enum opt_lenience {
 	ARG_NEEDED,
-	ARG_OR_OPTION, /* if there are `values`, also before other words; the long name may omit it,
-			  too, but not before a word */
-	ARG_OR_FILE, /* before the name of a file that is none of the `values`: perf's -f, which is
-			ignored here */
+	ARG_OR_OPTION, /* if the option has `values`, also before any other word; the long name may
+			  omit it, too, but not before a word */
+	ARG_OR_FILE, /* before the name of an existing file that is none of the `values`: for perf's
+			-f, which is ignored here */
 };
 
-/* A row may end with its last member that is not 0. */
+/* Trailing members that are 0 may be left out of a row. */
 struct opt {
 	int id;             /* what opt_next() returns, > 0; 0 ends the table */
 	char letter;        /* 0: only a long name */
 	const char *name;   /* NULL: only a letter */
-	const char *arg;    /* "FILE"; "[STYLE]" if it is optional; NULL: takes none */
-	const char *help;   /* a sentence without a full stop */
+	const char *arg;    /* "FILE"; "[STYLE]" if optional; NULL: no argument */
+	const char *help;   /* a sentence without full stop */
 	const char *values; /* "text json csv": all valid values; NULL: anything */
 	enum opt_completion completion;
 	enum opt_lenience lenient;
-	bool more; /* a value may be followed by a comma and more; the option's code checks it */
-	bool ends; /* it ends the options, as "--" does: all words behind it are operands */
+	bool more; /* the value may be a list separated by commas; the option's code checks the
+		      rest */
+	bool ends; /* ends the options, as "--" does: all words after it are operands */
 };
 
-struct opt_refusal {      /* an option of another program, and what to do instead */
+struct opt_refusal {      /* an option of another program, and why it is refused */
 	char letter;      /* 0: none */
 	const char *name; /* NULL ends the list */
 	const char *why;  /* a phrase without a full stop: "kin info says that" */

@@ -1,4 +1,4 @@
-/* html_columns.c - chooses the nodes that are kept, and writes nodes and samples as columns. */
+/* html_columns.c - chooses the nodes to keep, and writes nodes and samples as columns. */
 #include "page/html_columns.h"
 
 #include <stdlib.h>
@@ -42,18 +42,18 @@ static void put_signed(struct html_columns *c, enum html_column_key key, int64_t
 	put(c, key, v < 0 ? (uint64_t)-v * 2 - 1 : (uint64_t)v * 2);
 }
 
-/* ---- which nodes are kept ---- */
+/* ---- choosing nodes ---- */
 
 struct cut {
 	const struct html_paths *t;
 	struct html_columns *c;
-	uint64_t *own, *total;  /* [nodes]: of one event and side */
+	uint64_t *own, *total;  /* [nodes]: weights for one event and side */
 	bool *kept;             /* [nodes]: kept nodes have kept callers */
-	uint32_t *first, *next; /* [nodes]: a node below it; the next below the same caller; 0 */
-	uint32_t *id;           /* [nodes]: in the file; of one left out, that of what stands for it
-				 */
-	bool *is_whole;         /* [nodes]: nothing was left out right below */
-	bool places;            /* are kept */
+	uint32_t *first, *next; /* [nodes]: first node below it; next sibling; 0: none */
+	uint32_t *id;           /* [nodes]: number in the file; for a node that was dropped, the
+				   number of the node that stands for it */
+	bool *is_whole;         /* [nodes]: no node directly below was dropped */
+	bool places;            /* keep places */
 };
 
 static void weigh(struct cut *x, uint32_t event, uint32_t side)
@@ -68,8 +68,8 @@ static void weigh(struct cut *x, uint32_t event, uint32_t side)
 		capped_add(&x->total[t->nodes.at[i].caller], x->total[i]);
 }
 
-/* A node is as wide as its largest share of an event: no more than its caller, whose every share is
- * at least as large. */
+/* A node's width is its largest share of any event. It is at most its caller's width, because each
+ * share of the caller is at least as large. */
 static float *widths_of(struct cut *x)
 {
 	const struct html_paths *t = x->t;
@@ -85,7 +85,7 @@ static float *widths_of(struct cut *x)
 	return widths;
 }
 
-enum { HALF = 16 }; /* bits of a float */
+enum { HALF = 16 }; /* bits of half a float */
 
 static uint32_t bits_of(float width)
 {
@@ -94,8 +94,9 @@ static uint32_t bits_of(float width)
 	return bits;
 }
 
-/* The digit of the one that `*rank` others are larger than, of those that begin with the digits
- * `above`; *rank becomes its rank among those that have this one, too. */
+/* Finds the half of the bits of the value that `*rank` others exceed, among the values that begin
+ * with the half `above`. *rank becomes the value's rank among those that share the found half,
+ * too. */
 static uint32_t digit_at(const float *widths, size_t n, unsigned shift, uint32_t above,
 			 size_t *rank)
 {
@@ -111,8 +112,8 @@ static uint32_t digit_at(const float *widths, size_t n, unsigned shift, uint32_t
 	return digit;
 }
 
-/* That which `rank` others are not smaller than. None is negative, so as numbers they are in the
- * order of their bits. */
+/* The value that `rank` others exceed or equal. None is negative, so the bits, as integers, sort
+ * like the values. */
 static float width_at(const float *widths, size_t n, size_t rank)
 {
 	uint32_t high = digit_at(widths, n, HALF, 0, &rank);
@@ -154,7 +155,7 @@ static void put_node(struct cut *x, uint32_t depth, uint32_t *before, uint32_t f
 	*before = depth;
 }
 
-/* The nodes below the node that were left out: all that are below these, too. */
+/* Makes `stand_in` represent the dropped nodes below the node, and so everything below them. */
 static void leave_out(struct cut *x, uint32_t node, uint32_t stand_in)
 {
 	for (uint32_t i = x->first[node]; i; i = x->next[i])
@@ -162,7 +163,8 @@ static void leave_out(struct cut *x, uint32_t node, uint32_t stand_in)
 			x->id[i] = stand_in;
 }
 
-/* After a node's kept ones, what stands for the others. */
+/* Writes the kept nodes; after the kept children of a node, one node that stands for the dropped
+ * ones. */
 static void put_nodes(struct cut *x)
 {
 	const struct html_node *nodes = x->t->nodes.at;
@@ -200,11 +202,11 @@ static void put_nodes(struct cut *x)
 		}
 }
 
-/* ---- what functions lose ---- */
+/* ---- amounts that functions lose ---- */
 
 struct loss {
 	uint64_t *self, *total; /* [functions] */
-	uint32_t *above;        /* [functions]: how often it is on the path */
+	uint32_t *above;        /* [functions]: how often the function is on the current path */
 };
 
 static void enter(struct cut *x, struct loss *l, uint32_t i)
@@ -218,7 +220,7 @@ static void enter(struct cut *x, struct loss *l, uint32_t i)
 		capped_add(&l->total[f], x->total[i]);
 }
 
-/* One walk along all paths: of a function that comes back only the outermost node counts. */
+/* Walks along all paths once. If a function recurs only its outermost node counts. */
 static void find_losses(struct cut *x, struct loss *l)
 {
 	const struct html_node *nodes = x->t->nodes.at;
@@ -276,7 +278,7 @@ uint64_t html_duration(const struct html_paths *t, uint64_t *first_ns)
 	return last ? last - first : 0;
 }
 
-/* What samples are in the order of, the least important first. */
+/* The sort keys of samples, the least significant first. */
 static uint64_t sample_key(const struct html_sample *s, size_t of)
 {
 	const uint64_t keys[] = { MAP64_PAIR(s->object, s->place),
@@ -285,7 +287,7 @@ static uint64_t sample_key(const struct html_sample *s, size_t of)
 	return keys[of];
 }
 
-/* A copy, to be freed. */
+/* Returns a sorted copy, to be freed. */
 static struct html_sample *samples_sorted(const struct html_sample *at, size_t n)
 {
 	enum { KEYS = 4 };
@@ -311,14 +313,14 @@ static bool is_alike(const struct html_sample *a, const struct html_sample *b)
 	       a->place == b->place;
 }
 
-/* The object of a sample whose node is not in the file. */
+/* Index + 1 of the object of a sample whose node was dropped; else 0. */
 static uint32_t object_left_out(const struct cut *x, uint32_t node)
 {
 	return x->kept[node] ? 0 : x->t->functions.at[x->t->nodes.at[node].function].object + 1;
 }
 
-/* Samples as the file has them, to be freed: times in units, nodes by their number in the file,
- * those that are alike joined. Returns how many there are. */
+/* The samples as the file has them, to be freed: times in units, nodes by their number in the file,
+ * equal samples joined. Returns their number. */
 static size_t join_samples(const struct cut *x, struct html_sample **ret)
 {
 	const struct html_paths *t = x->t;
@@ -378,7 +380,7 @@ static void put_places(struct cut *x)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- interface ---- */
 
 struct html_columns html_columns_of(const struct html_paths *t, const struct html_limits *limits)
 {

@@ -57,11 +57,11 @@ struct adding {
 	const struct profile *p;
 	struct program *g;
 	uint32_t side;
-	bool one_program;     /* its frames are of no two main programs */
-	struct map64 path_of; /* by base name of an object with frames: its path, both in
-				 t->strings; SEVERAL: there are several */
-	uint32_t *functions;  /* [places]; NONE: not asked for yet */
-	uint32_t *kinds;      /* [places]: what frames say of them */
+	bool one_program;     /* the profile has at most one main program */
+	struct map64 path_of; /* base name of an object with frames -> the object's path, both in
+				 t->strings; SEVERAL: several objects have this name */
+	uint32_t *functions;  /* [places]: index of the function; NONE: not added yet */
+	uint32_t *kinds;      /* [places]: kind according to the frames, enum html_function_kind */
 };
 
 enum { SEVERAL = NONE - 1 };
@@ -83,7 +83,7 @@ static void find_paths(struct adding *a)
 	free(seen);
 }
 
-/* A recording of several processes may have several. */
+/* False if frames belong to several main programs, as in a recording of several processes. */
 static bool has_one_program(const struct adding *a)
 {
 	const struct samples *s = &a->p->samples;
@@ -99,9 +99,9 @@ static bool has_one_program(const struct adding *a)
 	return true;
 }
 
-/* The main program is one with that of other profiles, whatever it is called: builds that are
- * compared have names of their own. So is a library with one in another folder, but not if this
- * profile has both. */
+/* The name by which an object equals objects of other profiles. Main programs are equal whatever
+ * their names, because compared builds may be named differently. Libraries of the same name in
+ * different folders are equal, unless this profile has several of that name. */
 static strid key_of_object(const struct adding *a, objid object)
 {
 	const char *path = program_object_name(a->g, object);
@@ -156,7 +156,8 @@ static void find_kinds(struct adding *a, const struct path_frames *frames)
 
 /* ---- paths ---- */
 
-/* Numbers the functions of all places on paths; whether no two places are one function. */
+/* Numbers the functions of all places on paths. Returns whether each place has a function of its
+ * own. */
 static bool number_functions(struct adding *a, const struct path_tree *tree)
 {
 	size_t n_places = 0, before = a->t->functions.n;
@@ -168,14 +169,14 @@ static bool number_functions(struct adding *a, const struct path_tree *tree)
 	return a->t->functions.n - before == n_places;
 }
 
-/* What the nodes are found by, once those of another profile are to be found among them. */
+/* Indexes the nodes added so far, so that another profile finds its paths among them. */
 static void index_nodes(struct html_paths *t)
 {
 	for (uint32_t i = (uint32_t)t->node_of.n + 1; i < t->nodes.n; i++)
 		pairs_add(&t->node_of, t->nodes.at[i].caller, t->nodes.at[i].function, i);
 }
 
-/* The nodes here of the profile's own paths; to be freed. */
+/* Adds the profile's paths; returns for each the node here, to be freed. */
 static uint32_t *add_nodes(struct adding *a, const struct path_tree *tree)
 {
 	struct html_paths *t = a->t;
@@ -219,7 +220,7 @@ static uint16_t event_of(struct html_paths *t, const struct profile *p, const st
 	return (uint16_t)(t->events.n - 1);
 }
 
-/* Adds the events, that of the tables first. */
+/* Adds the events; the tables' event comes first. */
 static uint16_t *add_events(struct html_paths *t, const struct profile *p)
 {
 	const struct samples *s = &p->samples;
@@ -270,7 +271,8 @@ static int by_count(const void *l, const void *r, void *counts)
 	return ORDER(a, b);
 }
 
-/* The page counts in doubles: addresses above these are of kernels, whose code is not at hand. */
+/* The page calculates in doubles. Addresses beyond their precision belong to kernels, whose code is
+ * not available. */
 static bool has_place(const struct adding *a, frameid id)
 {
 	const struct frame *f = &a->p->samples.frames[id];
@@ -294,7 +296,7 @@ static void add_place(struct adding *a, frameid id)
 	vec_push(&t->places, made);
 }
 
-/* By frame, the number of its place + 1 if samples end there, else 0; to be freed. */
+/* For each frame: the number of its place + 1 if samples end there, else 0; to be freed. */
 static uint32_t *add_places(struct adding *a)
 {
 	const struct samples *s = &a->p->samples;

@@ -20,7 +20,7 @@ enum html_function_kind { /* bits */
 			  HTML_JIT = 4,
 };
 
-struct html_texts { /* interned strings */
+struct html_texts { /* interned strings, in order of first use */
 	VEC(strid) at;
 	struct map64 numbers;
 };
@@ -57,9 +57,10 @@ struct html_sample {
 	uint32_t node, thread;
 	uint16_t event, side;
 	uint32_t count;
-	uint32_t place;           /* index + 1; 0: not known */
-	uint32_t object;          /* index + 1 of its object, if its node is dropped; else 0 */
-	uint64_t weight, time_ns; /* time 0: not known */
+	uint32_t place;           /* index in places + 1; 0: not known */
+	uint32_t object;          /* index in objects + 1, if the sample's node was dropped; else
+				     0 */
+	uint64_t weight, time_ns; /* time_ns 0: not known */
 };
 
 struct html_marker {
@@ -77,19 +78,19 @@ struct html_paths {
 	VEC(struct html_node) nodes;
 	VEC(struct html_thread) threads;
 	VEC(struct html_event) events;
-	VEC(struct html_place) places; /* of one profile; those with most samples first */
+	VEC(struct html_place) places; /* only with one profile; those with most samples first */
 	VEC(struct html_sample) samples;
 	VEC(struct html_marker) markers;
 	uint32_t runs[HTML_SIDES]; /* number of runs of each side; 0: there is no such side */
-	/* For what was added so far; nodes by (caller, function): */
+	/* Indexes of what was added so far; nodes by (caller, function): */
 	struct map64 function_of;
 	struct pairs node_of;
 };
 
 struct html_paths *html_paths_new(void);
-/* Adds the samples of one side's profile, with the names from g. `no_inlines`: inlined functions
- * belong to the function they are inlined into. Several profiles of a side are runs. `places`: this
- * is the only profile, and the instructions of its samples are kept. */
+/* Adds the samples of one side's profile, with names from g. `no_inlines`: charge inlined functions
+ * to the function they are inlined into. Several profiles on a side are runs. `places`: this is the
+ * only profile; keep the instructions of its samples. */
 void html_paths_add(struct html_paths *t, const struct profile *p, struct program *g, uint32_t side,
 		    bool no_inlines, bool places);
 void html_paths_free(struct html_paths *t); /* NULL is fine */

@@ -19,7 +19,7 @@
 
 /* ---- values ---- */
 
-/* Nine digits are more than a page shows; all that there are would be most of the file. */
+/* Nine digits are more than the page shows; all digits would make up most of the file. */
 static void put_number(struct sink *s, double v)
 {
 	char text[32];
@@ -47,7 +47,7 @@ static void put_pair(struct sink *s, enum kin_cell_type type, uint64_t a, uint64
 
 static const struct value_json_rules as_shown = { put_time, put_number, put_pair };
 
-/* ---- tables: rows are arrays, as their keys would be most of the file ---- */
+/* ---- tables: rows are arrays, because repeated keys would make up most of the file ---- */
 
 static void put_properties(struct sink *s, const struct kin_table *t)
 {
@@ -252,7 +252,7 @@ struct page_text { /* owned */
 	size_t n;
 };
 
-/* What is fixed: all but what depends on which nodes are kept. */
+/* Writes the fixed part: everything that does not depend on which nodes are kept. */
 static void put_fixed(struct sink *s, const struct html_input *in)
 {
 	sink_str(s, "{\"title\":");
@@ -282,7 +282,7 @@ static void put_rest(struct sink *s, const struct html_input *in, const struct h
 	sink_str(s, "}\n");
 }
 
-/* Without columns what is fixed, else what is not. */
+/* Makes the fixed part if `c` is NULL, else the rest. */
 static struct kin_error *json_of(const struct html_input *in, const struct html_columns *c,
 				 struct page_text *ret)
 {
@@ -316,7 +316,7 @@ static void append(struct page_text *to, const void *from, size_t n)
 	to->n += n;
 }
 
-/* In zlib's format by libdeflate, which takes a third of zlib's time. */
+/* Compresses in zlib's format, by libdeflate, which takes a third of zlib's time. */
 static struct kin_error *pack(const struct page_text *from, struct page_text *ret)
 {
 	enum { LEVEL = 6 };
@@ -330,7 +330,7 @@ static struct kin_error *pack(const struct page_text *from, struct page_text *re
 	return NULL;
 }
 
-/* What is fixed, then the rest, which ends with a NUL, then the columns. */
+/* Joins the fixed part, the rest with its final NUL, and the columns, and compresses them. */
 static struct kin_error *pack_data(const struct html_input *in, const struct page_text *fixed,
 				   const struct html_columns *c, struct page_text *ret)
 {
@@ -350,14 +350,15 @@ static struct kin_error *pack_data(const struct html_input *in, const struct pag
 	return err;
 }
 
-/* ---- as large as it may be ---- */
+/* ---- fitting the size limit ---- */
 
 static size_t size_of_file(size_t packed)
 {
 	return (packed + 2) / 3 * 4 + sizeof(page_html) + sizeof(page_css) + sizeof(page_js);
 }
 
-/* Decimal, so that a number of them reads well; times are 32 bits wide in the page. */
+/* A power of ten times 1000 ns, because multiples of it read well. Times are 32 bits wide in the
+ * page. */
 static uint64_t unit_for(uint64_t duration, uint64_t steps)
 {
 	uint64_t unit = 1000;
@@ -366,12 +367,14 @@ static uint64_t unit_for(uint64_t duration, uint64_t steps)
 	return unit;
 }
 
-struct page_size { /* that so many nodes made, once packed; 0: nothing was */
+struct page_size { /* a previous attempt: number of nodes, and bytes after compression; 0: there was
+		      none */
 	double nodes, bytes;
 };
 
-/* How many to try next. Most of a page need not be its nodes, so in proportion to its size is too
- * many; by what the last ones less have saved is too few, as what stands for them takes room. */
+/* How many nodes to try next. In proportion to the size would be too many, because nodes may be a
+ * small part of the file. By the bytes that the last reduction saved per node would be too few,
+ * because stand-ins take room. */
 static size_t fewer_nodes(struct page_size now, struct page_size before, double max_bytes,
 			  size_t least)
 {
@@ -384,9 +387,9 @@ static size_t fewer_nodes(struct page_size now, struct page_size before, double 
 	return fewer < (double)least ? least : (size_t)fewer;
 }
 
-/* First times become coarse, then it is not told which instructions samples were taken at, then the
- * narrowest nodes are left out. What is certainly too large is not packed to see by how much:
- * columns become a third to two thirds of what they are. */
+/* Makes the data fit: first with coarser times, then without the instructions of samples, then
+ * without the narrowest nodes. Data that is certainly too large is not compressed: compression
+ * leaves between a third and two thirds of the columns. */
 static struct kin_error *fit_data(const struct html_input *in, const struct page_text *fixed,
 				  struct page_text *ret)
 {
@@ -424,7 +427,7 @@ static struct kin_error *fit_data(const struct html_input *in, const struct page
 			limits.places = false;
 			continue;
 		}
-		/* What is narrower is not there to be dropped. */
+		/* Nodes below min_width are dropped already. */
 		bool by_width = in->min_width > 0 && kept < limits.max_nodes;
 		struct page_size now = { (double)(by_width ? kept : limits.max_nodes), size };
 		limits.max_nodes = fewer_nodes(now, before, (double)in->max_bytes, FEWEST);
@@ -471,7 +474,7 @@ static void put_text(FILE *out, const char *text)
 	free(safe);
 }
 
-/* The page is cut at what it says goes there: "@title@", "@style@", "@data@", "@code@". */
+/* Writes the page, replacing its placeholders "@title@", "@style@", "@data@", "@code@". */
 static void put_page(FILE *out, const struct html_input *in, const struct page_text *data)
 {
 	for (const char *p = page_html; *p;) {

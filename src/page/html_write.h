@@ -21,8 +21,8 @@
 #include "page/html_paths.h"
 
 enum { HTML_BYTES = 5000000 }; /* default size limit of the file */
-/* Where nobody asked for a size, nodes below this share are dropped: a hundredth of a pixel of a
- * screen that is 2,000 wide. One sample of 200,000 is that wide. */
+/* Without a size limit, nodes below this share are dropped: a hundredth of a pixel on a screen of
+ * 2,000 pixels. One sample of 200,000 is that wide. */
 #define HTML_MIN_WIDTH (1 / 200000.0)
 
 struct html_table {

@@ -25,7 +25,7 @@ static void renew(struct browser *b)
 		b->paused = false;
 		return;
 	}
-	if (b->paused || b->left.work) { /* which is about the profile that there is */
+	if (b->paused || b->left.work) { /* the background work uses the current profile */
 		kin_profile_free(p);
 		return;
 	}
@@ -35,8 +35,8 @@ static void renew(struct browser *b)
 	b->owned = true;
 	b->loads++;
 	browse_go_on(b);
-	if (!browse_is_at_code(b)) /* which stays as it was when one went there */
-		browse_load(b);    /* a function that is not there any more stays, too */
+	if (!browse_is_at_code(b)) /* it shows the moment when it was opened */
+		browse_load(b);    /* a function that is gone keeps its page */
 }
 
 static int time_left(const struct browser *b)
@@ -48,7 +48,7 @@ static int time_left(const struct browser *b)
 	return left < LOOK_MS ? (int)left : LOOK_MS;
 }
 
-/* Those first that were typed while there was no time for them. */
+/* Keys typed during background work come first. */
 static uint32_t next_key(struct browser *b)
 {
 	if (!b->typed_ahead.n)
@@ -102,8 +102,8 @@ static void done(struct browser *b)
 		kin_profile_free(b->whole ? b->whole : b->profile);
 }
 
-/* Who quits does not wait for what goes on behind the scenes; and that needs all that there is, so
- * nothing can be freed. */
+/* On quitting, do not wait for background work. It uses all of the browser's data, so nothing can
+ * be freed and the process ends here. */
 static void leave_work(struct browser *b)
 {
 	if (!b->left.work || browse_look_at_left(b))

@@ -1,6 +1,6 @@
 /* browse.h - the interactive browser: functions by time, with their callers and callees.
  *
- * The profile may change: then `next` is called now and then for a newer one. */
+ * The profile may change: then `next` is called regularly for a newer one. */
 #ifndef TUI_BROWSE_H
 #define TUI_BROWSE_H
 
@@ -14,28 +14,28 @@ struct browse_opts {
 	 * is shown. Called every `delay_ms`. NULL: the profile does not change. */
 	struct kin_profile *(*next)(void *arg, const char **note);
 	double keep; /* the factor for old weights in each newer profile, 0..1 */
-	/* The profile of a single thread, by its number, or of a single object, by its name; to be
-	 * freed; NULL, NULL: the whole. The member is NULL if there are no parts. */
+	/* Makes the profile of a single thread, by its number, or of a single object, by its name;
+	 * to be freed. Both NULL: of everything. The member is NULL if the profile has no parts. */
 	struct kin_error *(*part)(void *arg, const char *thread, const char *object,
 				  struct kin_profile **ret);
-	/* How many cores an event kept busy (NULL: the first event); 0: it does not count CPU time.
-	 * The member is NULL if that is not known. */
+	/* How many cores an event kept busy (NULL: the first event); 0: the event does not count
+	 * CPU time. The member is NULL if that is not known. */
 	double (*cores)(void *arg, const char *event);
-	/* The current profile by instruction, for source and assembly; to be freed. NULL: the
-	 * profile itself has instructions. */
+	/* Makes the current profile by instruction, for source and assembly; to be freed. The
+	 * member is NULL if the profile itself has instructions. */
 	struct kin_profile *(*code)(void *arg);
 	void *arg;
-	/* The result of comparing the profile with an older one: it is the first page and leads to
-	 * the functions of both. NULL: no comparison. Both borrowed. */
+	/* The comparison of an older profile with this one. Its table is the first page, from which
+	 * the user reaches the functions of both profiles. NULL: no comparison. Both borrowed. */
 	struct kin_table *changes;
 	struct kin_profile *before;
 	unsigned delay_ms;
-	size_t refreshes; /* end after that many; 0: when the user quits */
+	size_t refreshes; /* end after this many; 0: when the user quits */
 	int status;       /* exit status of the process if it ends during background work */
 };
 
-/* Runs until the user quits, or a signal comes, which is delivered at the end. `profile` is
- * borrowed. An error: there is no terminal, or nothing to show. */
+/* Runs until the user quits or a signal arrives, which is raised at the end. `profile` is borrowed.
+ * An error: there is no terminal, or nothing to show. */
 struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *opts)
 	__attribute__((warn_unused_result));
 

@@ -1,4 +1,4 @@
-/* browse_draw.c - the screen of the browser: a bar, rows, and what the keys do. */
+/* browse_draw.c - the screen of the browser: a bar, rows, and a line of key hints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,8 @@ static const char *title_of_order(struct browser *b)
 						   : p->name_title;
 }
 
-/* The list has means of the runs, a side's own pages their sum. */
+/* Names the side on its own pages. These sum the runs, while the comparison shows means: so say
+ * it. */
 static void put_side(const struct browser *b, char *ret, size_t size)
 {
 	const struct kin_cell *runs =
@@ -75,7 +76,7 @@ static void draw_head(struct browser *b)
 	put_bar(b, 0, left, right);
 }
 
-/* What the keys do here. */
+/* The key hints for the current page. */
 static const char *hints(struct browser *b)
 {
 	bool wide = term_columns(b->term) >= WIDE, wider = term_columns(b->term) >= WIDER;
@@ -126,13 +127,13 @@ static const char *hints(struct browser *b)
 	return "";
 }
 
-/* As many of the hints as there is room for: the menu and how to quit last of all are left out. */
+/* Keeps as many hints as fit. The menu and how to quit, at the end, are left out last. */
 static void fit_hints(const char *text, size_t room, char *ret, size_t size)
 {
 	const char *tail = strstr(text, "? menu");
 	size_t n = tail ? (size_t)(tail - text) : strlen(text), rest = tail ? strlen(tail) : 0;
 	while (n && n + rest > room) {
-		n -= n > 1 ? 2 : n; /* the blanks behind the last one */
+		n -= n > 1 ? 2 : n; /* the blanks after the last hint */
 		while (n && (text[n - 1] != ' ' || n < 2 || text[n - 2] != ' '))
 			n--;
 	}
@@ -165,7 +166,7 @@ static void draw_foot(struct browser *b)
 	put_bar(b, term_rows(b->term) - 1, left, is_list ? right : "");
 }
 
-/* The end of a name that needs no more than `width` columns. */
+/* The end of a name that fits in `width` columns. */
 static const char *end_of(const char *name, size_t width)
 {
 	size_t left = escape_width(name);
@@ -173,7 +174,7 @@ static const char *end_of(const char *name, size_t width)
 		uint32_t c = 0;
 		size_t n = utf8_decode((const unsigned char *)name, &c);
 		unsigned wide = n ? utf8_width(c) : 1;
-		if (left <= width && wide) /* not a mark on the character before */
+		if (left <= width && wide) /* not a combining mark of the character before */
 			return name;
 		left -= wide;
 		name += n ? n : 1;
@@ -207,8 +208,8 @@ static int style_of(struct browser *b, const struct page_row *r)
 	return share >= 0.05 ? TERM_HOT : share > 0.005 ? TERM_WARM : TERM_PLAIN;
 }
 
-/* Without what matters least of it where room is short; all of it is seen by scrolling, which
- * leaves names that fit where they are. With its cycle, which is always seen. */
+/* Draws the name, shortened where it matters least if room is short. Scrolling shows all of it, and
+ * leaves names that fit in place. The mark of its cycle is always visible. */
 static void draw_name(struct browser *b, unsigned line, unsigned at, const struct page_row *r,
 		      int style)
 {
@@ -235,7 +236,8 @@ static void draw_name(struct browser *b, unsigned line, unsigned at, const struc
 	free(fitting);
 }
 
-/* The row's part of an arrow, "" for none, stands before its name. NULL: the page has no arrows. */
+/* `arrow`: this row's part of the jump arrow, drawn before the name; "": none here; NULL: the page
+ * has no arrows. */
 static void draw_row(struct browser *b, unsigned line, const struct page_row *r, bool is_selected,
 		     const char *arrow)
 {

@@ -1,5 +1,4 @@
-/* browse_keys.c - what keys do in the browser: moving, typing, and the commands, which the menu
- * lists. */
+/* browse_keys.c - keys of the browser: moving, typing, and the commands, which the menu lists. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 
 /* ---- typing ---- */
 
-/* The text that is typed: one character more, or less. */
+/* Adds a character to the typed text, or removes the last one. */
 static void edit(char *text, uint32_t key)
 {
 	size_t n = strlen(text);
@@ -153,7 +152,7 @@ static bool can_go_back(struct browser *b)
 	       here(b)->filter[0] || here(b)->min_share > 0;
 }
 
-enum { /* places that a command is for */
+enum { /* pages on which a command works */
        AT_FUNCTIONS = 1 << FUNCTIONS,
        AT_CALLS = 1 << CALLS,
        AT_FLAME = 1 << FLAME,
@@ -171,9 +170,9 @@ static const struct browse_command {
 	uint32_t keys[4];
 	const char *named, *what;
 	unsigned places;
-	bool (*is_there)(struct browser *b); /* NULL: always */
+	bool (*is_there)(struct browser *b); /* whether it can run now; NULL: always */
 	void (*run)(struct browser *b);
-	const char *lacks; /* why it is not there */
+	const char *lacks; /* message if it cannot */
 } commands[] = {
 	{ { TERM_ENTER },
 	  "Enter",
@@ -359,7 +358,7 @@ static const struct browse_command *command_of(struct browser *b, uint32_t key)
 	return NULL;
 }
 
-/* Of a key that did nothing. */
+/* Tells why a key did nothing. */
 static void say_why(struct browser *b, uint32_t key)
 {
 	char name[2] = { (char)key, '\0' };
@@ -373,7 +372,7 @@ static void say_why(struct browser *b, uint32_t key)
 	snprintf(b->message, sizeof(b->message), "%s: %s", key == TERM_ENTER ? "Enter" : name, why);
 }
 
-/* NULL is fine; returns whether there was one. */
+/* Runs the command, unless NULL; returns whether there was one. */
 static bool run_command(struct browser *b, const struct browse_command *c)
 {
 	if (c)
@@ -383,7 +382,7 @@ static bool run_command(struct browser *b, const struct browse_command *c)
 
 /* ---- the menu ---- */
 
-/* The n-th command that can be run here; NULL: there are no more. */
+/* The n-th command that can run here; NULL: there are no more. */
 static const struct browse_command *menu_at(struct browser *b, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)

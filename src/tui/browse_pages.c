@@ -1,4 +1,4 @@
-/* browse_pages.c - the pages of the browser, and the way from one to the next. */
+/* browse_pages.c - the pages of the browser, and navigation between them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -25,7 +25,7 @@ static bool has_word(const struct page *p, const struct page_row *r, const char 
 	return false;
 }
 
-/* All words of the filter are in it, wherever. */
+/* Whether the row contains all words of the filter, in any column. */
 static bool passes(const struct browse_place *at, const struct page_row *r)
 {
 	char words[BROWSE_FILTER_MAX], *rest = words, *word;
@@ -53,7 +53,7 @@ static bool is_same_row(const struct page *p, const struct page_row *a, const st
 	return true;
 }
 
-/* And what is unfolded below it. */
+/* Shows the row and the rows unfolded below it. */
 static void show_row(struct browser *b, size_t i)
 {
 	struct unfold *u = &here(b)->unfold;
@@ -93,7 +93,7 @@ static bool has_text(const struct page *p)
 	return false;
 }
 
-struct page_job { /* a page that is to be made: all that it takes */
+struct page_job { /* everything needed to make a page */
 	enum browse_what what;
 	struct kin_profile *profile;
 	const struct browse_opts *opts;
@@ -102,7 +102,7 @@ struct page_job { /* a page that is to be made: all that it takes */
 	bool callers;
 	size_t first_rows;
 	bool all_rows;
-	/* What it gives: */
+	/* Results: */
 	struct kin_error *err;
 	struct page page;
 	struct flame flame; /* FLAME */
@@ -156,8 +156,8 @@ static bool is_of_chosen(const struct page_job *j, const struct page *p)
 	return !j->chosen_event || !p->event || !strcmp(p->event, j->chosen_event);
 }
 
-/* Of the event that was chosen, whatever its number is now; while it has no samples, of the first.
- */
+/* Shows the chosen event, whatever its number is now; the first event while the chosen one has no
+ * samples. */
 static struct kin_error *make_functions(struct page_job *j, struct page_opts *o)
 {
 	struct kin_error *err = page_of_functions(j->profile, o, &j->page);
@@ -170,7 +170,7 @@ static struct kin_error *make_functions(struct page_job *j, struct page_opts *o)
 	return err;
 }
 
-/* It has no rows, but blocks. */
+/* The page of a flame graph has blocks instead of rows. */
 static struct kin_error *make_flame(struct page_job *j)
 {
 	struct kin_error *err = flame_new(j->profile, j->event, j->callers, &j->flame);
@@ -217,7 +217,8 @@ static void run_job(void *arg)
 	j->has_page = !j->err;
 }
 
-/* By the column that was chosen; as long as none was an overview stays as it is. */
+/* Sorts by the chosen column. An overview keeps the report's order until the user chooses a
+ * column. */
 static void sort(struct browser *b, struct page *p)
 {
 	if (b->order == NONE && !p->is_overview && p->has_children && here(b)->what == FUNCTIONS)
@@ -226,7 +227,7 @@ static void sort(struct browser *b, struct page *p)
 		page_sort(p, b->order);
 }
 
-/* What is made of a page for this terminal and this moment. */
+/* Adapts a new page to this terminal and the current state. */
 static void finish_page(struct browser *b, struct page_job *j)
 {
 	struct flame_view *v = &here(b)->flame;
@@ -245,7 +246,7 @@ static void finish_page(struct browser *b, struct page_job *j)
 		v->flame = j->flame;
 	j->flame = (struct flame){ 0 };
 	v->text = here(b)->filter;
-	v->flame.is_time &= !b->opts->next; /* faded times say nothing */
+	v->flame.is_time &= !b->opts->next; /* faded times mean nothing to the user */
 }
 
 static const char *name_of_work(enum browse_what what)
@@ -300,7 +301,8 @@ static void run_marks(void *arg)
 	j->err = marks_new(j->profile, j->event, &j->stop, &j->marks);
 }
 
-/* Without marks rows are as good as they were. Those that had to give way come another time. */
+/* Without marks the rows are still useful. If they were stopped for other work they are computed
+ * another time. */
 static void take_marks(struct browser *b, void *arg)
 {
 	struct mark_job *j = arg;
@@ -344,11 +346,11 @@ void browse_mark(struct browser *b)
 	take_marks(b, j);
 }
 
-/* ---- times of a profile that changes ---- */
+/* ---- history of a changing profile ---- */
 
 struct history_job {
 	struct kin_profile *profile;
-	const struct browser *b; /* whose history is only read */
+	const struct browser *b; /* its history is only read */
 	size_t refreshes;
 	VEC(struct browse_history) next;
 	struct kin_error *err;
@@ -410,7 +412,7 @@ void browse_forget_history(struct browser *b)
 	vec_free(&b->history);
 }
 
-/* Without them rows are as good as they were; what is missed now comes with the next. */
+/* If this cannot run now the rows are still useful, and the next refresh adds what is missing. */
 void browse_go_on(struct browser *b)
 {
 	struct history_job *j = xalloc(sizeof(*j));
@@ -447,7 +449,7 @@ unsigned browse_spark_columns(struct browser *b)
 	return n ? n + COLUMNS_GAP : 0;
 }
 
-/* What a page is ordered by is seen on the narrowest terminal. */
+/* Keeps the column that the page is sorted by visible on the narrowest terminal. */
 void browse_fit(struct browser *b, unsigned columns, unsigned width[PAGE_COLUMNS])
 {
 	const struct page *p = page(b);
@@ -485,15 +487,15 @@ void browse_switch_sparks(struct browser *b)
 		browse_say(b, "no room for the times of functions, or the samples have none");
 }
 
-/* The page anew, with the same row selected unless that is the first one: who looks at the top of
- * the list wants to see its top. */
+/* Makes the page again, with the same row selected unless it was the first one: users at the top of
+ * the list want to see its top. */
 bool browse_load(struct browser *b)
 {
 	struct browse_place *at = here(b);
 	struct page made, old = at->page;
 	bool had = at->has_page;
 	const struct page_row *row = had && at->list.selected ? selected(b) : NULL;
-	row = row && row->depth ? NULL : row; /* what is unfolded is of the old page */
+	row = row && row->depth ? NULL : row; /* unfolded rows belong to the old page */
 	struct kin_error *err = browse_make_page(b, &made);
 	if (err) {
 		browse_say(b, kin_error_message(err));
@@ -517,9 +519,9 @@ bool browse_load(struct browser *b)
 	return true;
 }
 
-/* ---- going places ---- */
+/* ---- navigation ---- */
 
-/* With what is above and below: callers and callees. */
+/* Selects the page's own function, centred so that callers and callees are visible. */
 static void select_function(struct browser *b)
 {
 	for (size_t i = 0; i < b->shown.n; i++)
@@ -529,7 +531,7 @@ static void select_function(struct browser *b)
 		}
 }
 
-/* Where most of its time is. */
+/* Selects the row with most self time. */
 static void select_hottest(struct browser *b)
 {
 	size_t hottest = 0;
@@ -580,7 +582,7 @@ static bool enter(struct browser *b, enum browse_what what, const char *function
 	return true;
 }
 
-/* Of the row, or of the block. */
+/* The function of the selected row, or of the selected block. */
 static const char *selected_function(struct browser *b)
 {
 	const struct flame_view *v = &here(b)->flame;
@@ -592,14 +594,14 @@ static const char *selected_function(struct browser *b)
 
 bool browse_has_function(struct browser *b) { return selected_function(b) != NULL; }
 
-/* Of a comparison: the profile before, or the one after. */
+/* In a comparison: switches between the profiles before and after. */
 static void change_side(struct browser *b)
 {
 	b->is_before = !b->is_before;
 	b->profile = b->is_before ? b->opts->before : b->after;
 }
 
-/* Of a function that is in one profile alone the other one's page is empty. */
+/* If only one profile has the function, the other one's page would be empty: stays here. */
 void browse_other_side(struct browser *b)
 {
 	bool had = here(b)->what == FLAME || page(b)->rows.n;
@@ -637,8 +639,8 @@ static void enter_instructions(struct browser *b, const char *function)
 	}
 }
 
-/* The source of the selected function, or its instructions where there is none; from the one to
- * the other. */
+/* Opens the source of the selected function, or its instructions if there is no source. On either
+ * page, switches to the other one. */
 void browse_enter_source(struct browser *b)
 {
 	enum browse_what was = here(b)->what;
@@ -683,7 +685,7 @@ static void leave_for_first(struct browser *b)
 	browse_load(b);
 }
 
-/* All again. */
+/* Returns to the whole profile. */
 static void leave_part(struct browser *b)
 {
 	if (!browse_idle(b))
@@ -730,7 +732,7 @@ static void take_part(struct browser *b, struct kin_profile *part, char *name)
 	leave_for_first(b);
 }
 
-/* "123:name" is thread 123. */
+/* A row named "123:name" is thread 123. */
 void browse_enter_part(struct browser *b)
 {
 	bool is_thread = here(b)->what == THREADS;
@@ -771,7 +773,8 @@ void browse_leave(struct browser *b)
 	if (here(b)->of == b->loads)
 		return;
 	while (!browse_load(b) && b->places.n > 1)
-		leave_for_last(b); /* what changes may have lost a function that we came by */
+		leave_for_last(b); /* in a changing profile, functions of earlier pages may have
+				      vanished */
 }
 
 void browse_enter_flame(struct browser *b) { enter(b, FLAME, NULL); }
@@ -790,8 +793,8 @@ struct unfold_job {
 	struct kin_profile *profile;
 	size_t event;
 	bool callers;
-	char *function, *comm; /* comm: NULL: of all */
-	bool by_process;       /* comm is a process's */
+	char *function, *comm; /* comm NULL: all */
+	bool by_process;       /* comm is the name of a process */
 	struct flame flame;
 	uint64_t total;
 	struct kin_error *err;
@@ -815,7 +818,7 @@ static void free_unfold(struct browser *b, void *arg)
 	free(j);
 }
 
-/* By Self it is of interest who called, otherwise what is called. */
+/* Rows sorted by Self unfold into callers, others into callees. */
 static bool is_by_self(struct browser *b, const struct page_row *r)
 {
 	const struct page *p = page(b);
@@ -868,7 +871,7 @@ void browse_turn_flame(struct browser *b)
 	browse_load(b);
 }
 
-/* Where several were counted. */
+/* Only if there are several events. */
 void browse_next_event(struct browser *b)
 {
 	b->event = (b->event + 1) % page(b)->n_events;
@@ -884,7 +887,7 @@ static void sort_anew(struct browser *b)
 	list_select(&here(b)->list, 0);
 }
 
-/* Between the orders that answer most questions. */
+/* Switches between the two orders that answer most questions. */
 void browse_toggle_order(struct browser *b)
 {
 	const struct page *p = page(b);
@@ -895,7 +898,7 @@ void browse_toggle_order(struct browser *b)
 	sort_anew(b);
 }
 
-/* Without rows that are folded there is one column less: others may be at another place. */
+/* Other rows have other columns, so the chosen column may move. */
 void browse_toggle_rows(struct browser *b)
 {
 	const struct page *p = page(b);
@@ -906,7 +909,7 @@ void browse_toggle_rows(struct browser *b)
 		list_select(&here(b)->list, 0);
 }
 
-/* One column on, or back: all that are seen, and the name. */
+/* Sorts by the next visible column, or the previous one; the name is one of them. */
 void browse_next_order(struct browser *b, bool back)
 {
 	const struct page *p = page(b);
@@ -920,7 +923,7 @@ void browse_next_order(struct browser *b, bool back)
 	sort_anew(b);
 }
 
-/* The next one in the order of time; from the last on to the first. */
+/* Selects the row with the next smaller time; after the last one, the first. */
 void browse_next_hottest(struct browser *b)
 {
 	const struct page_row *now = selected(b), *rows = page(b)->rows.at;
@@ -955,7 +958,7 @@ void browse_follow_jump(struct browser *b) { list_centre(&here(b)->list, browse_
 
 enum { FILES_MAX = 1000 };
 
-/* A new one, never one that is there. */
+/* Creates a new file, never over an existing one. */
 static FILE *create_file(mode_t mode, char *name, size_t size)
 {
 	for (int i = 1; i <= FILES_MAX; i++) {

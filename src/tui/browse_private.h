@@ -26,22 +26,22 @@ enum browse_what {
 	CHANGES
 };
 
-struct browse_place { /* a page of the navigation history; the last is the current one */
+struct browse_place { /* a page of the navigation history; the last one is the current page */
 	enum browse_what what;
 	char *function;          /* NULL: all functions */
-	struct flame_view flame; /* FLAME; no nodes: not made yet */
+	struct flame_view flame; /* for FLAME; without nodes: not made yet */
 	struct page page;
 	bool has_page;
 	size_t of; /* number of the refresh that the page was made from */
 	struct list list;
-	char filter[BROWSE_FILTER_MAX]; /* search words */
+	char filter[BROWSE_FILTER_MAX]; /* the words typed */
 	double min_share;               /* 0..1 */
-	struct unfold unfold;           /* FUNCTIONS */
+	struct unfold unfold;           /* for FUNCTIONS */
 };
 
 struct browser;
 
-struct browse_history { /* for an event of a changing profile: when functions were on the stack */
+struct browse_history { /* for one event of a changing profile: when functions were on the stack */
 	char *event;
 	struct marks marks;
 };
@@ -62,19 +62,22 @@ struct browser {
 	bool owned;                /* we free the profile */
 	struct kin_profile *whole; /* the whole of which profile is a part; NULL: it is no part */
 	struct kin_profile *after; /* the newer profile of a comparison */
-	bool is_before;            /* profile is the older one */
-	char *part;                /* the thread or object of the part, for the head */
-	struct kin_profile *code;  /* for source and instructions; NULL: profile itself */
+	bool is_before;            /* profile is the older one of the comparison */
+	char *part;                /* the thread or object shown, for the head; NULL: the whole
+				      profile */
+	struct kin_profile *code;  /* profile of source and instruction pages; NULL: profile
+				      itself */
 	VEC(size_t)
-	shown; /* rows of the page that pass the filter; larger numbers are rows unfolded below them
-		*/
+	shown; /* visible rows: numbers of the page's rows that pass the filter; numbers beyond
+		  those are rows of here(b)->unfold */
 	VEC(struct browse_place) places; /* the last one is the current page */
 	enum browse_typing typing;
 	char typed[BROWSE_FILTER_MAX];
-	size_t event;       /* its number in this profile */
+	size_t event;       /* the event's number in this profile */
 	char *chosen_event; /* by name, because numbers change with the profile; NULL: the first */
 	double cores;       /* cores that the event kept busy; 0: not known */
-	const char *event_name; /* its name if there are several events; in the first page */
+	const char *event_name; /* the event's name if there are several events; set by the first
+				   page */
 	bool callers;           /* flame graphs start with the leaves */
 	size_t order;           /* column that functions are sorted by; NONE: the report's order */
 	bool all_rows;          /* functions that only lead to another one have rows, too */
@@ -87,10 +90,11 @@ struct browser {
 	const struct kin_profile *marked;       /* NULL: none yet */
 	size_t marked_event;                    /* and this event of it */
 	VEC(struct browse_history) history;     /* for a changing profile */
-	size_t missed;                          /* refreshes missing from it */
+	size_t missed;                          /* refreshes that are missing from the history */
 	enum { AS_WIDE, NEVER, ALWAYS } sparks; /* when sparklines are shown */
-	unsigned shift;                         /* scrolling of names, to the left */
-	unsigned beyond;                        /* columns that the longest name drawn lacks */
+	unsigned shift;                         /* how far names are scrolled to the left, in
+						   columns */
+	unsigned beyond;                        /* columns missing to show the longest drawn name */
 	size_t refreshes;
 	size_t loads; /* number of newer profiles */
 	uint64_t asked_ns;
@@ -104,7 +108,7 @@ static inline struct browse_place *here(struct browser *b)
 
 static inline struct page *page(struct browser *b) { return &here(b)->page; }
 
-/* The i-th row shown. */
+/* The i-th visible row. */
 static inline const struct page_row *row_at(struct browser *b, size_t i)
 {
 	size_t n = page(b)->rows.n, at = b->shown.at[i];
@@ -116,7 +120,7 @@ static inline const struct page_row *selected(struct browser *b)
 	return b->shown.n ? row_at(b, here(b)->list.selected) : NULL;
 }
 
-/* Of a terminal that is not open yet, too. */
+/* Also works before the terminal is open. */
 static inline size_t lines_for_rows(const struct browser *b)
 {
 	unsigned rows = b->term ? term_rows(b->term) : term_rows_expected();
@@ -136,13 +140,13 @@ bool browse_menu_row(struct browser *b, size_t n, const char **named, const char
 
 /* ---- browse_work.c ---- */
 
-/* Runs work in a thread of its own; if it takes long, the last line shows progress. True: it is
- * done, and `arg` is the caller's. False: the user broke it off, and `end` is called with `arg`
- * later. Without a terminal it just runs. */
+/* Runs work in a thread of its own; if it takes long, the last line shows progress. True: the work
+ * is done, and the caller owns `arg`. False: the user broke it off, and `end` is called with `arg`
+ * when it is done. Without a terminal it runs in this thread. */
 bool browse_do(struct browser *b, const char *what, void (*run)(void *arg),
 	       void (*end)(struct browser *b, void *arg), void *arg);
-/* The same without waiting; only while no other work runs: see browse_idle(). It ends soon once
- * *stop is set, which it must read atomically. */
+/* Like browse_do(), but does not wait; only while no other work runs: see browse_idle(). The work
+ * must end soon once *stop is set, and must read *stop atomically. */
 void browse_do_later(struct browser *b, void (*run)(void *arg),
 		     void (*end)(struct browser *b, void *arg), void *arg, bool *stop);
 /* Waits until no work runs. False: the user broke off the waiting. */
@@ -155,17 +159,18 @@ bool browse_look_at_left(struct browser *b);
 /* Computes cycles and times of functions for the current page, if missing: at once or, with many
  * samples, in the background. */
 void browse_mark(struct browser *b);
-/* The same for a profile that has changed: adds its moment. */
+/* Adds the latest refresh of a changing profile to its history, in the background. */
 void browse_go_on(struct browser *b);
 void browse_forget_history(struct browser *b);
-/* Times of functions that are shown here; NULL: none. */
+/* Times of the functions on this page; NULL: none. */
 const struct marks *browse_sparks(struct browser *b);
 void browse_switch_sparks(struct browser *b);
-/* Columns that sparklines take on this page, without and with the gap after them; 0: none. */
+/* Columns that sparklines take on this page, without and with the gap after them; 0: no
+ * sparklines. */
 unsigned browse_spark_width(struct browser *b);
 unsigned browse_spark_columns(struct browser *b);
 
-/* Makes the current page, and times that. */
+/* Makes the current page. */
 MUST_CHECK struct kin_error *browse_make_page(struct browser *b, struct page *ret);
 /* Makes the page again, with the same row selected unless that is the first one, because at the top
  * of the list users want to see the top. Returns whether it could be made; if not, the message says
@@ -173,11 +178,12 @@ MUST_CHECK struct kin_error *browse_make_page(struct browser *b, struct page *re
 bool browse_load(struct browser *b);
 /* Chooses columns and their widths for the page and its order, as columns_fit() does. */
 void browse_fit(struct browser *b, unsigned columns, unsigned width[PAGE_COLUMNS]);
-void browse_choose_rows(struct browser *b); /* selects those that pass the filter */
+void browse_choose_rows(struct browser *b); /* selects the page's rows that pass the filter */
 void browse_forget(struct browse_place *p);
 void browse_say(struct browser *b, const char *text);
 
-/* Whether source or instructions of a changing profile are shown: they are of one moment. */
+/* Whether the page is source or instructions of a changing profile: such a page shows one
+ * moment. */
 bool browse_is_at_code(const struct browser *b);
 
 /* Whether the selected function is not the page's own. */
@@ -186,7 +192,7 @@ bool browse_has_function(struct browser *b);
 /* The visible row that the selected instruction jumps to; NONE: no jump to another visible row. */
 size_t browse_jump_target(struct browser *b);
 
-/* The commands of these names; to be called only where they are available. */
+/* Implementations of commands; only to be called where the command is available. */
 void browse_enter_calls(struct browser *b);
 void browse_enter_source(struct browser *b);
 void browse_leave(struct browser *b);

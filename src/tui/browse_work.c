@@ -1,7 +1,8 @@
-/* browse_work.c - long work of the browser: keys are heard meanwhile, and Esc breaks it off.
+/* browse_work.c - long work of the browser: keys are still read meanwhile, and Esc breaks the work
+ * off.
  *
- * Work that was broken off goes on behind the scenes, as it cannot be stopped; what comes next
- * waits for its end, as a profile is for one at a time. */
+ * Work that was broken off continues in the background, because it cannot be stopped. Later work
+ * waits for its end, because only one thread may use a profile at a time. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 
 enum { QUICK_MS = 15, STEP_MS = 15 };
 
-/* Who waits wants to know that it goes on, and for what. */
+/* Shows that the work continues, and what is being waited for. */
 static void say_progress(struct browser *b, const char *what, uint64_t since_ns)
 {
 	char text[BROWSE_TEXT_MAX];
@@ -24,7 +25,7 @@ static void say_progress(struct browser *b, const char *what, uint64_t since_ns)
 	term_show(b->term);
 }
 
-/* Whether the key breaks off what is waited for. Others are for later. */
+/* Whether the key breaks off the wait. Other keys are kept for later. */
 static bool breaks_off(struct browser *b, uint32_t key)
 {
 	if (key == TERM_END || key == TERM_QUIT || key == 'q')
@@ -34,8 +35,8 @@ static bool breaks_off(struct browser *b, uint32_t key)
 	return b->quit || key == TERM_ESCAPE;
 }
 
-/* What was waited for before, for the same key, is part of the time after which something is said.
- */
+/* `since_ns`: when waiting for this key began. Progress is shown after QUICK_MS since then, even if
+ * this work has just started. */
 static bool wait_for(struct browser *b, struct work *w, const char *what, uint64_t since_ns)
 {
 	uint64_t waited_ms = (clock_now_ns() - since_ns) / 1000000;
@@ -87,7 +88,7 @@ bool browse_do(struct browser *b, const char *what, void (*run)(void *arg),
 		return false;
 	}
 	struct work *w = b->term ? work_begin(run, arg) : NULL;
-	if (!w) { /* nobody to listen to, or no thread */
+	if (!w) { /* no terminal to read keys from, or no thread */
 		run(arg);
 		return true;
 	}

@@ -4,9 +4,9 @@
 enum { TEXT_MOST = 24, TEXT_LEAST = 10, NAME_LEAST = 24, NAME_LEAST_OF_NUMBERS = 20 };
 
 struct room {
-	unsigned *width; /* of each column; 0: left out */
-	unsigned all;    /* of the terminal */
-	unsigned taken;  /* by columns, their gaps, and the name */
+	unsigned *width; /* width of each column; 0: left out */
+	unsigned all;    /* width of the terminal */
+	unsigned taken;  /* width of all columns, their gaps, and the name */
 };
 
 static void leave_out(struct room *r, size_t i)

@@ -1,4 +1,4 @@
-/* flame.c - makes the tree of a flame graph: each distinct stack is looked at once. */
+/* flame.c - makes the tree of a flame graph; looks at each distinct stack once. */
 #include "tui/flame.h"
 
 #include <stdlib.h>
@@ -8,21 +8,20 @@
 #include "base/map64.h"
 
 enum {
-	CUT = UINT32_MAX - 1, /* in place of a function */
-	CALLERS_MAX = 64,     /* levels of a turned graph, where stacks share no nodes */
+	CUT = UINT32_MAX - 1, /* stands for the function of the node "[cut]" */
+	CALLERS_MAX = 64,     /* levels of an inverted graph, where stacks share few nodes */
 };
 
 struct building {
 	struct flame *f;
 	struct kin_samples *samples;
-	struct map64 children; /* by parent and function */
-	uint32_t *whole,
-		*cut;       /* node of each stack, by whether it has a beginning; NONE: none yet */
-	VEC(uint32_t) path; /* stacks, locations, or functions on the way */
+	struct map64 children; /* node by parent and function */
+	uint32_t *whole, *cut; /* node of each stack, complete and cut; NONE: not made yet */
+	VEC(uint32_t) path;    /* stacks, locations or functions still to be added */
 	bool callers;
-	const char *function; /* that the graph is of; NULL: all */
-	VEC(uint8_t) is_it;   /* by function: 0: not known yet, 1: no, 2: yes */
-	bool *is_thread;      /* by thread: whether its samples count */
+	const char *function; /* the graph shows only stacks with this function; NULL: all */
+	VEC(uint8_t) is_it;   /* by function: 0: not known yet, 1: no match, 2: match */
+	bool *is_thread;      /* per thread: whether its samples count */
 };
 
 static void free_building(struct building *b)
@@ -83,7 +82,7 @@ static uint32_t child_of(struct building *b, uint32_t parent, uint32_t function)
 	return *at;
 }
 
-/* All functions at a location, in the order of the tree. */
+/* Descends through all functions at a location, in the order of the tree. */
 static uint32_t through(struct building *b, uint32_t node, uint32_t location)
 {
 	size_t n;
@@ -95,7 +94,7 @@ static uint32_t through(struct building *b, uint32_t node, uint32_t location)
 
 /* ---- stacks ---- */
 
-/* A stack's node is below that of its caller's stack, which many share. */
+/* The node of a stack; it is below the node of the caller's stack, which many stacks share. */
 static uint32_t node_of(struct building *b, uint32_t stack, bool is_cut)
 {
 	uint32_t *known = is_cut ? b->cut : b->whole, at = stack;
@@ -115,7 +114,7 @@ static uint32_t node_of(struct building *b, uint32_t stack, bool is_cut)
 	return node;
 }
 
-/* The other way round each innermost stack has a way of its own. */
+/* In an inverted graph each stack has its own path from the root. */
 static uint32_t node_from(struct building *b, uint32_t stack, bool is_cut)
 {
 	uint32_t *known = is_cut ? b->cut : b->whole, node = FLAME_ROOT;
@@ -130,9 +129,9 @@ static uint32_t node_from(struct building *b, uint32_t stack, bool is_cut)
 	return node;
 }
 
-/* ---- of one function ---- */
+/* ---- the graph of one function ---- */
 
-/* Functions have their numbers once they are met. */
+/* Functions get their numbers while samples are read. */
 static bool is_it(struct building *b, uint32_t function)
 {
 	while (b->is_it.n <= function)
@@ -156,7 +155,7 @@ static void put_path(struct building *b, uint32_t stack)
 	}
 }
 
-/* NONE: it is not on the stack, or not where time was spent. */
+/* NONE: the function is not on the stack, or in an inverted graph not its leaf. */
 static uint32_t node_below(struct building *b, uint32_t stack, bool is_cut)
 {
 	uint32_t *known = is_cut && b->callers ? b->cut : b->whole, node = FLAME_ROOT;
@@ -328,12 +327,12 @@ void flame_done(struct flame *f)
 	arena_release(&f->names);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 uint64_t flame_weight_of(const struct flame *f, const char *text)
 {
 	uint64_t all = 0;
-	bool *below = xalloc(f->nodes.n + 1); /* one that matched */
+	bool *below = xalloc(f->nodes.n + 1); /* whether the node or one above it matched */
 	for (size_t i = FLAME_ROOT + 1; i < f->nodes.n; i++) {
 		const struct flame_node *n = &f->nodes.at[i];
 		bool above = below[n->parent], here = strcasestr(n->name, text) != NULL;

@@ -7,7 +7,7 @@
 
 #include "base/escape.h"
 
-/* ---- where blocks are ---- */
+/* ---- position of blocks ---- */
 
 struct span { /* columns from begin to before end */
 	unsigned begin, end;
@@ -58,12 +58,12 @@ static void draw_block(const struct flame_view *v, struct term *t, unsigned line
 struct drawing {
 	const struct flame_view *view;
 	struct term *term;
-	unsigned first, lines; /* of the screen */
+	unsigned first, lines; /* lines of the screen */
 	uint32_t top;          /* depth of the first line */
 };
 
-/* A node and what is below it and seen. Nodes too narrow to be seen are left out, with all below;
- * what is selected is always seen. Not deeper than there are lines. */
+/* Draws a node and the visible nodes below it, down to the last line. Nodes too narrow to be
+ * visible are left out with everything below them; the selected node is always visible. */
 static void draw_node(const struct drawing *d, uint32_t node, struct span s)
 {
 	const struct flame *f = &d->view->flame;
@@ -86,7 +86,7 @@ static void draw_node(const struct drawing *d, uint32_t node, struct span s)
 	}
 }
 
-/* What the zoomed node is called by takes all of the width. */
+/* Draws the callers of the zoomed node over the full width. */
 static void draw_way(const struct drawing *d, unsigned columns)
 {
 	const struct flame_view *v = d->view;
@@ -122,14 +122,14 @@ void flame_draw(const struct flame_view *v, struct term *t, unsigned first, unsi
 	const struct flame *f = &v->flame;
 	struct drawing d = { v, t, first + 1, lines > 1 ? lines - 1 : 1, 0 };
 	uint32_t depth = f->nodes.at[v->selected].depth;
-	if (depth + 2 > d.lines) /* with one level below */
+	if (depth + 2 > d.lines) /* keep one level below the selection visible */
 		d.top = depth + 2 - d.lines;
 	draw_words(v, t, first);
 	draw_way(&d, term_columns(t));
 	draw_node(&d, v->zoomed, (struct span){ 0, term_columns(t) });
 }
 
-/* ---- going about ---- */
+/* ---- moving ---- */
 
 static uint32_t previous(const struct flame *f, uint32_t node)
 {
@@ -139,7 +139,7 @@ static uint32_t previous(const struct flame *f, uint32_t node)
 	return i;
 }
 
-/* The next one to a side, at the same depth or, where there is none, less deep. */
+/* The nearest node to the left or right, at the same depth or, if there is none, less deep. */
 static uint32_t beside(const struct flame_view *v, bool left)
 {
 	const struct flame *f = &v->flame;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all machines; what comes back to the next instruction is not shown. */
+/* Calls on any machine: they return to the next instruction, so they get no arrow. */
 static bool is_call(const char *text)
 {
 	static const char *const calls[] = { "call", "lcall", "bl ", "blr ", "jal " };
@@ -14,7 +14,7 @@ static bool is_call(const char *text)
 	return false;
 }
 
-/* "jne    0x1234 <main+0x10>", "cbz    x0, #0x1234": the last operand is an address, alone. */
+/* The last operand is the address and nothing else: "jne 0x1234 <main+0x10>", "cbz x0, #0x1234". */
 bool jumps_target(const struct page_row *r, uint64_t *ret)
 {
 	const char *name = strstr(r->name, " <"), *end = name ? name : r->name + strlen(r->name);

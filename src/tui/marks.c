@@ -1,4 +1,4 @@
-/* marks.c - goes through the samples once, and through the report of cycles. */
+/* marks.c - makes marks in one pass over the samples and one over the report of cycles. */
 #include "tui/marks.h"
 
 #include <math.h>
@@ -27,7 +27,8 @@ static char verdict_of(const char *words)
 							: '?';
 }
 
-/* By number of the cycle. Columns of the page are that number, the verdict, what a row is of. */
+/* Verdicts by the number of the cycle. The page's columns: that number, the verdict, and the kind
+ * of row. */
 struct verdicts {
 	VEC(char) at;
 };
@@ -98,8 +99,8 @@ const char *marks_cycle(const struct marks *m, const char *function, bool ascii,
 struct sparking {
 	struct marks *m;
 	struct kin_samples *samples;
-	struct map64 known;  /* by name of thread and function: index */
-	VEC(uint32_t) comms; /* of threads: the first one of these names */
+	struct map64 known;  /* index of a spark by names of thread and by function */
+	VEC(uint32_t) comms; /* for each thread: the first thread with the same names */
 	uint64_t first_ns, last_ns;
 };
 
@@ -115,7 +116,7 @@ static void name_threads(struct sparking *x)
 {
 	size_t n = kin_samples_n_threads(x->samples);
 	struct strtab *names = strtab_new();
-	struct map64 first = { 0 }; /* by both names: thread */
+	struct map64 first = { 0 }; /* first thread with both names */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct kin_thread *t = kin_samples_thread(x->samples, i);
 		strid name = strtab_add(names, t->name), command = strtab_add(names, t->command);
@@ -156,7 +157,7 @@ static size_t slot_of(const struct sparking *x, uint64_t time_ns)
 	return slot < SPARK_SLOTS ? slot : SPARK_SLOTS - 1;
 }
 
-/* A sample counts once for a function, however often that is on its stack. */
+/* A sample counts once for a function, however often the function is on its stack. */
 static void add_sample(struct sparking *x, const struct kin_sample *s, size_t number, size_t slot)
 {
 	for (uint32_t at = s->stack; at; at = kin_samples_stack(x->samples, at)->caller) {
@@ -194,7 +195,8 @@ static int by_name(const void *a, const void *b)
 	return sign ? sign : strcmp(x->command, y->command);
 }
 
-/* Builds of a library, and functions of one name, are one row, too. */
+/* Several builds of a library, and functions of the same name, share one row, so their sparks are
+ * joined. */
 static void join_equal(struct marks *m)
 {
 	size_t n = 0;
@@ -219,8 +221,8 @@ static void end_sparks(struct sparking *x)
 	kin_samples_free(x->samples);
 }
 
-/* By time; or, of a profile whose samples have no times, all in the last slot. `stop`: ends it
- * early; NULL: nothing does. */
+/* Distributes samples over slots by time; if they have no times, all go to the last slot. `stop`:
+ * ends the search early if set; NULL: never. */
 static struct kin_error *find_sparks(struct kin_profile *p, size_t event, bool has_times,
 				     const bool *stop, struct marks *m)
 {
@@ -244,10 +246,10 @@ static struct kin_error *find_sparks(struct kin_profile *p, size_t event, bool h
 	return NULL;
 }
 
-/* ---- of a profile that fades ---- */
+/* ---- history of a fading profile ---- */
 
-/* `left`: the part of what was there before that still is. Weights are whole numbers, and what has
- * become too little is dropped: what that changes is nothing new. */
+/* The weight that is new since `before`. `left`: the fraction of the old weight that remains.
+ * Weights are integers and tiny ones are dropped, so a small difference is rounding and not new. */
 static uint64_t fresh_weight(uint64_t now, uint64_t before, double left)
 {
 	enum { LEAST_PART = 256 };
@@ -270,7 +272,7 @@ static bool is_empty(const struct spark *x)
 	return true;
 }
 
-/* Those that are not there any more are known until their last slot is past. */
+/* A function that is gone keeps its spark until its last slot has moved out. */
 static void keep_gone(struct marks *m, const struct spark *before, size_t n)
 {
 	struct spark gone = { .name = arena_printf(&m->texts, "%s", before->name),
@@ -290,7 +292,7 @@ struct kin_error *marks_next(struct kin_profile *p, size_t event, const struct m
 	*ret = (struct marks){ 0 };
 	struct kin_error *err = n ? find_sparks(p, event, false, NULL, ret) : NULL;
 	size_t n_now = ret->sparks.n;
-	for (size_t i = 0; !err && i < n_now; i++) { /* both are in order */
+	for (size_t i = 0; !err && i < n_now; i++) { /* both lists are sorted */
 		int sign = -1;
 		while (known < before->sparks.n &&
 		       (sign = by_name(&before->sparks.at[known], &ret->sparks.at[i])) < 0)
@@ -309,7 +311,7 @@ struct kin_error *marks_next(struct kin_profile *p, size_t event, const struct m
 
 /* ---- drawing ---- */
 
-/* Which column has the key's title, as kin report gives it; n_columns: none. */
+/* The row's cell in the column with that title of kin report; NULL: no such column. */
 static const char *cell_of(const struct page *p, const struct page_row *r, const char *title)
 {
 	for (size_t i = 0; i < p->n_columns; i++)
@@ -318,8 +320,8 @@ static const char *cell_of(const struct page *p, const struct page_row *r, const
 	return NULL;
 }
 
-/* Of all sparks of the name those that the row is of, added up. In an overview a thread's command
- * is its process's. */
+/* Adds up the sparks of the row's name that match the row's object and command. In an overview the
+ * command is the process's. */
 static bool add_slots(const struct marks *m, const struct page *p, const struct page_row *r,
 		      uint64_t slots[SPARK_SLOTS])
 {
@@ -362,7 +364,7 @@ const char *marks_spark(const struct marks *m, const struct page *p, const struc
 	return text;
 }
 
-/* ---- both ---- */
+/* ---- cycles and sparklines ---- */
 
 struct kin_error *marks_new(struct kin_profile *p, size_t event, const bool *stop,
 			    struct marks *ret)

@@ -1,4 +1,4 @@
-/* page.c - tables and hists turned into rows of text. */
+/* page.c - turns tables and the report "hists" into rows of text. */
 #include "tui/page.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static const char *safe(struct page *p, const char *text)
 	return arena_printf(&p->arena, "%s", text);
 }
 
-/* In the page's unit. */
+/* A time in the page's unit. */
 static const char *time_text(struct page *p, double v, const char *sign)
 {
 	double most = fabs(v);
@@ -34,7 +34,7 @@ static const char *time_text(struct page *p, double v, const char *sign)
 	return arena_printf(&p->arena, "%s%.*f", sign, digits, v);
 }
 
-/* The sign of a difference is always seen. */
+/* Positive differences have a sign, too. */
 static const char *text_of(struct page *p, const struct kin_cell *c, double rate,
 			   const struct kin_column *column)
 {
@@ -67,7 +67,7 @@ static const char *text_of(struct page *p, const struct kin_cell *c, double rate
 	return "";
 }
 
-/* To sort by; of pairs the first one. */
+/* The value to sort by; the first number of a pair. */
 static double value_of(const struct kin_cell *c)
 {
 	switch (c->type) {
@@ -107,14 +107,15 @@ static double number_at(const struct kin_table *t, const struct kin_row *row, si
 }
 
 struct page_wanted {
-	const char *const *keys; /* of columns, the name's last */
+	const char *const *keys; /* keys of columns, the name's last */
 	size_t n;                /* <= PAGE_COLUMNS + 1 */
-	/* What rows are sorted by: of one column each; NULL: 0. In times they are divided by the
+	/* Columns with the values for sorting and colours; NULL: 0. Times are divided by the
 	 * total. */
 	const char *with_callees, *own;
-	bool own_too;      /* with_callees is without own */
-	const char *what;  /* column that says "function" where the name is one; NULL: anywhere */
-	const char *event; /* only rows of this one; NULL: all */
+	bool own_too;      /* with_callees excludes own, so add it */
+	const char *what;  /* column with the value "function" where the row's name is a function;
+			      NULL: all names are */
+	const char *event; /* only rows of this event; NULL: all */
 };
 
 static double total_of(const struct kin_table *t)
@@ -147,8 +148,8 @@ static bool is_count(const struct kin_table *t, const struct kin_row *row, const
 	return column < kin_table_n_columns(t) && row->cells[column].type == KIN_CELL_COUNT;
 }
 
-/* "f <cycle 2>" is f, and so is "f (inlined)"; "<cycle 2 as a whole>" and "<spontaneous>" are
- * nothing to go to. */
+/* The function that a row leads to. "f <cycle 2>" and "f (inlined)" are f; "<cycle 2 as a whole>"
+ * and "<spontaneous>" are no functions. */
 static const char *function_of(struct page *p, const struct kin_table *t, const struct kin_row *row,
 			       const char *name)
 {
@@ -211,7 +212,7 @@ static void take_row(struct page *p, struct kin_table *t, const struct kin_row *
 	vec_push(&p->rows, r);
 }
 
-/* What their cells have in common, and how wide the names are. */
+/* Determines which columns have equal or empty cells, and the width of the names. */
 static void compare_rows(struct page *p)
 {
 	for (size_t i = 0; i < p->n_columns; i++) {
@@ -231,7 +232,7 @@ static void compare_rows(struct page *p)
 	}
 }
 
-/* Which column is that of the key; NONE: none. */
+/* The number of the column with that key; NONE: none. */
 static size_t place_of(const struct page *p, const struct page_wanted *w, const char *key)
 {
 	for (size_t i = 0; key && i < p->n_columns; i++)
@@ -262,7 +263,8 @@ static void take_columns(struct page *p, struct kin_table *t, const struct page_
 	p->comm = place_of(p, w, "comm");
 }
 
-/* In a report of events in several units the numbers of rows that are not times say so. */
+/* False if the event does not count time: in a report of events in several units, its rows then
+ * have numbers in columns of times. */
 static bool has_times(struct kin_table *t, const char *event)
 {
 	struct kin_row row;
@@ -283,7 +285,7 @@ static void take_unit(struct page *p, struct kin_table *t, const struct page_wan
 		p->unit = has_times(t, w->event) ? "s" : "events";
 }
 
-/* Where a report's note ends by how to see more, here a key does that. */
+/* Notes of reports end with the option that shows more; in the browser a key does that. */
 static const struct ending {
 	const char *note, *here;
 } endings[] = {
@@ -331,7 +333,7 @@ static void take_table(struct page *p, struct kin_table *t, const struct page_wa
 
 /* ---- reports ---- */
 
-/* All that are shown; the function last. */
+/* The keys of all visible columns, the function last. */
 static void usual_keys(const struct kin_table *t, const char *keys[PAGE_COLUMNS + 1], size_t *n)
 {
 	*n = 0;
@@ -368,7 +370,7 @@ static struct kin_error *take_report(struct kin_profile *profile, const char *na
 
 static const char *const all_columns[] = { "all", NULL };
 
-/* Shares with callees, where there are none yet; under another title if there is one. */
+/* Fills in shares with callees where cells are empty; with a title, replaces the column. */
 static void put_share(struct page *p, size_t column, const char *title)
 {
 	struct page_column *c = &p->columns[column];
@@ -403,7 +405,8 @@ static struct kin_error *from_stacks(struct kin_profile *p, const struct page_op
 	return take_report(p, "hists", &opts, &w, ret);
 }
 
-/* As of stacks, a share with callees and one without; the flat profile has only the latter. */
+/* Columns as for stacks: the share with callees, and the share without. The flat profile only has
+ * the latter. */
 static struct kin_error *from_counts(struct kin_profile *p, struct page *ret)
 {
 	static const char *const keys[] = { "children", "share", "self", "calls", "name" };
@@ -420,7 +423,7 @@ static struct kin_error *from_counts(struct kin_profile *p, struct page *ret)
 		put_share(ret, 0, "Children");
 		ret->columns[1].title = "Self";
 	}
-	if (ret->is_estimated) /* the table's own note is of a column that is not shown */
+	if (ret->is_estimated) /* replaces the table's own note, which is about a hidden column */
 		ret->title = "times with callees are estimated: apportioned by call counts";
 	return NULL;
 }
@@ -449,7 +452,8 @@ struct kin_error *page_of_parts(struct kin_profile *p, const struct page_opts *o
 	return from_stacks(p, o, key, ret);
 }
 
-/* Of the rows of one event, whose total is not the table's. */
+/* Rows of one event: derives the event's total from a row, since the table's total covers all
+ * events. */
 static void use_total_of_rows(struct page *p)
 {
 	double total = 0;
@@ -492,7 +496,7 @@ struct kin_error *page_of_function(struct kin_profile *p, const struct page_opts
 		return err;
 	if (o->event_name)
 		use_total_of_rows(ret);
-	put_share(ret, 0, NULL); /* calls have one, too */
+	put_share(ret, 0, NULL); /* rows with counted calls get a share, too */
 	return NULL;
 }
 

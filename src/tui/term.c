@@ -1,4 +1,5 @@
-/* term.c - takes the terminal, draws only what changed, reads keys, and puts everything back. */
+/* term.c - takes over the terminal, draws only what changed, reads keys, and restores
+ * everything. */
 #include "tui/term.h"
 
 #include <errno.h>
@@ -25,20 +26,21 @@
 #include "base/escape.h"
 #include "base/utf8.h"
 
-/* What ncurses has handlers of its own for, which end the process or stay for ever. */
+/* Signals for which ncurses installs handlers. Its handlers end the process or stay installed for
+ * ever. */
 static const int handled[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
-/* What we die of by an error of our own. */
+/* Signals that an error of our own raises. */
 static const int deadly[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 
-/* A thread that sees the signals: who draws may hang in write(), on a terminal that nobody reads.
- */
+/* A thread that receives the signals, because the drawing thread may hang in write() on a terminal
+ * that nobody reads. */
 struct watch {
 	pthread_t thread, drawing;
 	bool runs;
 	int signals;       /* signalfd */
-	int came, closed;  /* eventfds: a signal is there; the terminal is left */
+	int came, closed;  /* eventfds: a signal came; the terminal is closed */
 	atomic_int tty;    /* -1: not open yet */
-	atomic_int signal; /* that came; 0: none */
+	atomic_int signal; /* the signal that came; 0: none */
 };
 
 struct term {
@@ -49,19 +51,18 @@ struct term {
 	struct watch watch;
 	char *locale_before;
 	bool colors, ascii;
-	bool shuns_last; /* nothing is drawn in the last column */
+	bool shuns_last; /* the last column stays empty */
 };
 
 enum { PAIR_HOT = 1, PAIR_WARM, PAIR_BLOCK };
 
-/* ---- a sudden end ---- */
+/* ---- sudden death ---- */
 
-/* What it takes to leave the terminal as it was, in a signal handler, where ncurses must not be
- * called. */
+/* What a signal handler needs to restore the terminal; it must not call ncurses. */
 static struct {
-	int fd; /* -1: nothing is to be done */
+	int fd; /* -1: nothing to restore */
 	struct termios modes;
-	char texts[256]; /* that the terminal is to be sent */
+	char texts[256]; /* text to send to the terminal */
 	struct sigaction before[ARRAY_LEN(deadly)];
 } put_back = { .fd = -1 };
 
@@ -86,10 +87,10 @@ static void on_deadly(int number)
 	for (size_t i = 0; i < ARRAY_LEN(deadly); i++)
 		if (deadly[i] == number)
 			sigaction(number, &put_back.before[i], NULL);
-	raise(number); /* comes when we return */
+	raise(number); /* delivered when this handler returns */
 }
 
-/* NULL if the terminal has none. */
+/* The terminal's sequence of that name; NULL: it has none. */
 static const char *sequence(const char *name)
 {
 	const char *text = tigetstr(name);
@@ -103,7 +104,7 @@ static void prepare_sudden_end(struct term *t)
 	put_back.texts[0] = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const char *text = sequence(names[i]);
-		if (!text || strchr(text, '$')) /* '$': pauses */
+		if (!text || strchr(text, '$')) /* '$': requests pauses */
 			continue;
 		size_t n = strlen(put_back.texts);
 		snprintf(put_back.texts + n, sizeof(put_back.texts) - n, "%s", text);
@@ -126,8 +127,8 @@ static void forget_sudden_end(void)
 
 enum { PATIENCE_MS = 400 };
 
-/* What the terminal has not read yet is thrown away, or there would be no room for what puts it
- * back; CAN ends an escape sequence that was cut. */
+/* Discards output that the terminal has not read yet, to make room for the sequences that restore
+ * it. CAN ends an escape sequence that was cut short. */
 static void put_back_stalled(int tty)
 {
 	static const char cancel[] = "\030";
@@ -142,8 +143,8 @@ static bool is_closed(const struct watch *w, int timeout_ms)
 	return poll(&(struct pollfd){ w->closed, POLLIN, 0 }, 1, timeout_ms) > 0;
 }
 
-/* Gives who draws /dev/null in place of the terminal, so that it goes on, to its proper end. The
- * signal, which ncurses has a handler for, interrupts the write() that it may hang in. */
+/* Replaces the terminal by /dev/null for the drawing thread, so that it continues to its normal
+ * end. The signal, which ncurses handles, interrupts the write() in which the thread may hang. */
 static void free_from_terminal(struct watch *w)
 {
 	int tty = fcntl(w->tty, F_DUPFD_CLOEXEC, 3);
@@ -161,7 +162,7 @@ static void free_from_terminal(struct watch *w)
 		close(tty);
 }
 
-/* As the signal would have done it, had we not taken it. */
+/* Ends the process as the signal would have done if we had not taken it. */
 static void die(int number)
 {
 	sigset_t one;
@@ -203,7 +204,7 @@ static void watch_start(struct watch *w, const sigset_t *signals)
 		  !pthread_create(&w->thread, NULL, keep_watch, w);
 }
 
-/* The terminal is left: ncurses does nothing more with it. */
+/* To be called when the terminal is closed: ncurses no longer uses it. */
 static void watch_stop(struct watch *w)
 {
 	if (w->runs) {
@@ -216,7 +217,7 @@ static void watch_stop(struct watch *w)
 			close(fds[i]);
 }
 
-/* What poll() says of a signal. */
+/* The descriptor that poll() watches for signals. */
 static int watch_fd(const struct watch *w) { return w->runs ? w->came : w->signals; }
 
 static bool watch_seen(struct watch *w)
@@ -251,11 +252,11 @@ static void give_signals_back(struct term *t)
 	for (size_t i = 0; i < ARRAY_LEN(handled); i++)
 		sigaction(handled[i], &t->actions_before[i], NULL);
 	if (came)
-		raise(came); /* comes when it is let through */
+		raise(came); /* delivered when it is unblocked below */
 	pthread_sigmask(SIG_SETMASK, &t->before, NULL);
 }
 
-/* Behind black text: of TERM_BLOCK_MAIN and those that follow. */
+/* Backgrounds for black text: of TERM_BLOCK_MAIN and the styles that follow it. */
 static const short block_colors[] = { COLOR_YELLOW, COLOR_GREEN, COLOR_CYAN, COLOR_WHITE,
 				      COLOR_MAGENTA };
 
@@ -279,10 +280,10 @@ bool term_is_dumb(void)
 	return !name || !*name || !strcmp(name, "dumb");
 }
 
-/* With TERM=ansi, as on serial lines and in containers, the cursor is on the next line once the
- * last column is written, and sequences move it by tabs. Terminals that programs draw, such as tmux
- * and xterm, keep it in the last column until the next character, and then clear the wrong line;
- * few know the tabs. */
+/* Avoids two problems. With TERM=ansi, as on serial lines and in containers, the cursor moves to
+ * the next line once the last column is written, and is moved by tabs. Terminal programs such as
+ * tmux and xterm instead keep the cursor in the last column until the next character, and then
+ * clear the wrong line; few of them support the tabs. */
 static void start_screen(struct term *t)
 {
 	static const char tabs[] = "NCURSES_NO_HARD_TABS";
@@ -305,7 +306,7 @@ static struct kin_error *open_screen(struct term *t)
 			       "the terminal can only print, as TERM is '%s': kin report and kin "
 			       "graph do",
 			       name ? name : "");
-	/* Characters are the locale's; numbers stay as they are. */
+	/* Characters follow the locale; numbers do not. */
 	const char *before = setlocale(LC_CTYPE, NULL);
 	t->locale_before = before ? xprintf("%s", before) : NULL;
 	setlocale(LC_CTYPE, "");
@@ -317,7 +318,7 @@ static struct kin_error *open_screen(struct term *t)
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "nothing is known about terminals of the kind '%s'", name);
 	set_term(t->screen);
-	raw(); /* interrupts are for us, not for programs that we have started */
+	raw(); /* we handle interrupts; programs that we started do not get them */
 	noecho();
 	nonl();
 	keypad(stdscr, TRUE);
@@ -341,8 +342,8 @@ struct kin_error *term_open(struct term **ret)
 	return err;
 }
 
-/* Where the screen of before does not come back, as on Linux's console, the shell goes on in the
- * last row. */
+/* On terminals that cannot restore the previous screen, such as Linux's console, the shell
+ * continues in the last row. */
 static void clear_last_row(void)
 {
 	if (sequence("rmcup"))
@@ -438,9 +439,9 @@ static attr_t attributes(const struct term *t, int style, short *pair)
 	return a;
 }
 
-/* As many characters as fit, and a mark if there are more; returns the columns they take. What
- * shows nothing or is no UTF-8 is '?': names are escaped before they come here. Where only ASCII is
- * shown, other characters are as many '?' as they have columns. */
+/* Writes as many characters as fit, and a mark if there are more; returns the columns used.
+ * Invisible characters and invalid UTF-8 become '?': names were escaped before. If only ASCII can
+ * be shown, any other character becomes as many '?' as it has columns. */
 static unsigned put_text(struct term *t, const char *text, unsigned width)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -528,8 +529,8 @@ static uint32_t special(wint_t key)
 	}
 }
 
-/* As the terminal would do it: all of the job stops, or the shell that waits for a script that
- * started us would not notice. */
+/* Suspends as the terminal would: all processes of the job stop. Otherwise a shell that waits for
+ * the script that started us would not notice. */
 static void suspend(void)
 {
 	struct sigaction before, usual = { .sa_handler = SIG_DFL };
@@ -569,7 +570,7 @@ static uint32_t next_key(void)
 uint32_t term_key(struct term *t, int timeout_ms)
 {
 	struct pollfd fds[] = { { fileno(t->tty), POLLIN, 0 }, { watch_fd(&t->watch), POLLIN, 0 } };
-	uint32_t key = next_key(); /* one that was read together with the last */
+	uint32_t key = next_key(); /* one that was read together with the previous key */
 	if (key != TERM_NONE)
 		return key;
 	poll(fds, ARRAY_LEN(fds), timeout_ms);

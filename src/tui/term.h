@@ -16,13 +16,13 @@
 struct kin_error;
 struct term;
 
-/* By the environment, it can only print one line after the other. */
+/* Whether the environment says that the terminal can only print one line after the other. */
 bool term_is_dumb(void);
 
 MUST_CHECK struct kin_error *term_open(struct term **ret);
 void term_close(struct term *t); /* NULL is fine */
 
-/* Rows of the terminal before it is open. */
+/* The number of rows of a terminal that is not open yet. */
 unsigned term_rows_expected(void);
 
 unsigned term_rows(const struct term *t);
@@ -42,12 +42,12 @@ enum term_style {
 	TERM_BLOCK_KERNEL,
 	TERM_BLOCK_OTHER,
 	TERM_BLOCK_FOUND,
-	TERM_SELECTED = 1 << 4, /* combined with any of these */
+	TERM_SELECTED = 1 << 4, /* may be combined with any of these */
 };
 
-/* Begins a new picture, which appears at term_show(). */
+/* Begins a new screen, which becomes visible at term_show(). */
 void term_clear(struct term *t);
-/* Writes a text in at most `width` columns; the rest of them is filled with blanks. */
+/* Writes a text in at most `width` columns, and fills the rest of them with blanks. */
 void term_put(struct term *t, unsigned row, unsigned column, unsigned width, const char *text,
 	      int style);
 void term_show(struct term *t);
@@ -71,7 +71,7 @@ enum term_key { /* others are Unicode characters */
 		TERM_END, /* a signal came, or the terminal is gone */
 };
 
-/* Waits that long for a key; TERM_NONE: there was none. */
+/* Waits up to timeout_ms for a key; TERM_NONE: there was none. */
 uint32_t term_key(struct term *t, int timeout_ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* tui_list.c - moves the selection, and the window with it. */
+/* tui_list.c - moves the selection, and scrolls to keep it visible. */
 #include "tui/tui_list.h"
 
 static void keep_in_sight(struct list *l)

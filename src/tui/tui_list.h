@@ -15,6 +15,7 @@ struct list {
 void list_fit(struct list *l, size_t n, size_t height);
 void list_move(struct list *l, ptrdiff_t by); /* stops at both ends */
 void list_select(struct list *l, size_t row);
-void list_centre(struct list *l, size_t row); /* selects a row, with as many rows above as below */
+void list_centre(struct list *l, size_t row); /* selects a row and scrolls so that it is in the
+						 middle */
 
 #endif

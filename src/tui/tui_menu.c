@@ -1,4 +1,4 @@
-/* tui_menu.c - draws the menu: the page's own notes, commands, and keys to move with. */
+/* tui_menu.c - draws the menu: the page's own notes, commands, and keys for moving. */
 #include "tui/tui_menu.h"
 
 #include <stdio.h>
@@ -23,7 +23,8 @@ static const char *const moving[] = {
 
 static size_t bytes_of(const char *word) { return strcspn(word, " "); }
 
-/* The line that fits, at a blank if there is one; returns what is left of the text. */
+/* Draws the part of the text that fits in a line, cut at a blank if there is one; returns the rest
+ * of the text. */
 static const char *draw_line(struct term *t, unsigned row, unsigned at, unsigned width,
 			     const char *text, int style)
 {
@@ -41,7 +42,7 @@ static const char *draw_line(struct term *t, unsigned row, unsigned at, unsigned
 	return text + end + strspn(text + end, " ");
 }
 
-/* Returns the row behind it. */
+/* Returns the first row after the text. */
 static unsigned draw_about(struct term *t, unsigned row, const char *about)
 {
 	unsigned columns = term_columns(t), last = row + ABOUT_LINES;
@@ -51,7 +52,7 @@ static unsigned draw_about(struct term *t, unsigned row, const char *about)
 	return row;
 }
 
-/* Where there is little room, one of its keys is named, and the text is broken. */
+/* In a narrow terminal only the first of the command's keys is shown, and its text is wrapped. */
 static void draw_command(struct browser *b, unsigned row, unsigned lines, size_t i)
 {
 	const char *named, *what;

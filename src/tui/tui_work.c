@@ -1,4 +1,4 @@
-/* tui_work.c - a thread and whether it is through. */
+/* tui_work.c - runs a function in a thread and tells whether it has ended. */
 #include "tui/tui_work.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static void done(struct work *w)
 	free(w);
 }
 
-/* Signals are for the thread that has the terminal. */
+/* The thread blocks all signals: the thread that has the terminal handles them. */
 static bool start(struct work *w)
 {
 	sigset_t all, before;

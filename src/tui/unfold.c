@@ -1,4 +1,4 @@
-/* unfold.c - a tree of calls below each open row, and its open nodes as rows. */
+/* unfold.c - keeps a tree of calls for each open row, and lists open nodes as rows. */
 #include "tui/unfold.h"
 
 #include <stdlib.h>
@@ -85,8 +85,7 @@ static void put_node(struct unfold *u, size_t of, uint32_t node, const struct pa
 	vec_push(&u->places, ((struct unfold_place){ of, node }));
 }
 
-/* Down into open nodes, then on to the next one beside or above; without recursion, as stacks are
- * deep. */
+/* Lists open nodes in preorder; without recursion, because stacks are deep. */
 static void put_open(struct unfold *u, size_t of, uint32_t top, const struct page *page)
 {
 	const struct unfolded *x = &u->of.at[of];

@@ -1,4 +1,4 @@
-// Source lines and instructions of what was hit.
+// Source lines and instructions with samples.
 
 let known_code = null;
 
@@ -33,8 +33,9 @@ function code_at_hand() {
 
 let known_hits = null;
 
-// What was measured at each row in the part and event that were chosen: row -> { self, samples }, self as a share of share_base().
-// null: of the whole recording and the first event, which the tables have.
+// For each row, what was measured in the chosen part and event: row -> { self, samples }, self as a
+// share of share_base(). null: the whole recording and the first event are chosen, whose values the
+// tables have.
 function hits_at_hand() {
 	if (!paths || !paths.n_places || !(is_part() || event_at_hand()))
 		return null;
@@ -54,7 +55,7 @@ function hits_at_hand() {
 
 let known_rows = null;
 
-// Of each place its instruction and its line, as far as they are shown.
+// For each place, its instruction row and its line row, if the page shows them.
 function rows_of_places() {
 	if (known_rows)
 		return known_rows;
@@ -73,7 +74,7 @@ function rows_of_places() {
 	known_rows = [[]];
 	for (let i = 0; i < paths.n_places; i++) {
 		const list = objects.get(base_name(data.objects[c.place_object[i]])) || [], address = c.place_address[i];
-		let low = 0, high = list.length; // the last that begins at the address, or before it
+		let low = 0, high = list.length; // find the last instruction that begins at or before the address
 		while (low < high) {
 			const mid = low + high >> 1;
 			if (list[mid].at <= address)
@@ -87,9 +88,9 @@ function rows_of_places() {
 	return known_rows;
 }
 
-const LONGEST = 16; // bytes of an instruction
+const LONGEST = 16; // longest instruction, in bytes
 
-// { self, all, samples } of a row, shares; all: with calls, null where it is not known.
+// { self, all, samples } of a row: self and all are shares; all: with calls, null if not known.
 function measured(r, hits) {
 	if (!hits)
 		return { self: (r.self || 0) / whole_time(), all: r.inclusive ? r.inclusive / whole_time() : 0, samples: r.samples };
@@ -97,7 +98,7 @@ function measured(r, hits) {
 	return sum ? { ...sum, all: null } : { self: 0, all: null, samples: null };
 }
 
-// null: histograms do not tell instructions apart.
+// null: histograms do not distinguish instructions.
 const share_of_function = (c, hits) => (c.row.self === null ? null : share_of_rows(c.rows, hits));
 const share_of_rows = (rows, hits) => rows.reduce((sum, r) => sum + measured(r, hits).self, 0);
 const hottest_of = (rows, hits) => rows.reduce((a, r) => (measured(r, hits).self > measured(a, hits).self ? r : a), rows[0]);
@@ -118,14 +119,15 @@ function links_to_code(f) {
 
 const whole_time = () => (data.tables.instructions || data.tables.lines).properties.total || 1;
 
-// Where there was no room to tell at which instruction each sample was taken, whoever chose a part is told.
+// The note for a chosen part, if the file's size limit left no room for the instruction at which
+// each sample was taken.
 function note_of_whole() {
 	if (!paths || paths.n_places || !(is_part() || event_at_hand()))
 		return null;
 	return el("p", { class: "warn" }, `Lines and instructions have the time of the whole recording, of ${data.events[0].name}: not that of the part or event chosen above. --max-size makes room for that.`);
 }
 
-// Where a jump goes to, if that is an instruction of the same function.
+// Jumps whose target is an instruction of the same function.
 function jumps_of(rows) {
 	const index = new Map(rows.map((r, i) => [BigInt(r.address), i])), jumps = [];
 	rows.forEach((r, i) => {
@@ -139,7 +141,7 @@ function jumps_of(rows) {
 
 const MOST_TRACKS = 16, LINE_HEIGHT = 22;
 
-// Arrows side by side: the shorter, the nearer to the text.
+// Draws arrows side by side, the shortest nearest to the text.
 function jump_arrows(rows) {
 	const jumps = jumps_of(rows).sort((a, b) => (a.high - a.low) - (b.high - b.low)), tracks = [];
 	for (const j of jumps) {
@@ -217,7 +219,7 @@ function view_source(i) {
 	];
 }
 
-// Of the summary: the lines with most time, and of each function its hottest instruction.
+// For the summary: the lines with most time, and the hottest instruction of each function.
 function hottest_code() {
 	if (!has_code())
 		return null;

@@ -1,4 +1,4 @@
-// What the file holds: JSON, a NUL, and columns of numbers, deflated and in base64.
+// Reads the data in the file: JSON, a NUL, and columns of numbers, deflated and in base64.
 
 async function inflate(bytes) {
 	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -12,7 +12,7 @@ function bytes_of_base64(text) {
 	return bytes;
 }
 
-// n numbers, LEB128; those above 2^32 need the factor.
+// Reads n LEB128 numbers. `factor`, instead of shifts, because numbers may exceed 32 bits.
 function read_column(bytes, offset, n) {
 	const column = new Float64Array(n);
 	for (let i = 0; i < n; i++) {
@@ -36,7 +36,7 @@ function parse_data(bytes) {
 	return data;
 }
 
-// Rows of a table as objects; none of a table that is not there.
+// Rows of a table as objects; [] if there is no table.
 function rows_of(table) {
 	if (!table)
 		return [];

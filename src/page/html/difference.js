@@ -1,6 +1,7 @@
-// Two recordings, or two sets of them: what takes more time after than before, and what less.
+// The difference of two recordings, or two sets of them: what takes more time after than before,
+// and what less.
 
-// Data that measures no time has numbers of events.
+// Data without times has numbers of events.
 const dimension_of = () => data.tables.difference.properties.dimension || "seconds";
 const difference = v => quantity(v, dimension_of());
 
@@ -21,7 +22,7 @@ function change_table(title, rows, total, what) {
 	], rows, sorting(), title).element];
 }
 
-// More than what equal programs would differ by once in twenty times.
+// The change exceeds what equal programs would differ by in one of twenty comparisons.
 const is_certain = r => (r.p !== null && r.p !== undefined ? r.p <= .05 : true);
 
 function view_difference() {

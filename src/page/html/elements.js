@@ -1,6 +1,6 @@
 // Elements and sortable tables: whatever is in the data becomes text, never markup.
 
-const SHOWN = 300, STEP = 1000; // rows at first, and with each click
+const SHOWN = 300, STEP = 1000; // rows shown at first, rows added by each click
 
 function add_to(e, attributes, children) {
 	for (const key in attributes || {}) {
@@ -38,7 +38,7 @@ function checkbox_of(label, chosen, choose) {
 	return el("label", {}, e, " " + label);
 }
 
-// What is wide scrolls by itself, with keys too.
+// Wide content scrolls by itself, also with keys.
 function region(label, ...children) { return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, children); }
 
 function head(title, kind) { return el("th", { scope: "col", class: kind || null }, title); }
@@ -57,7 +57,8 @@ function share_cell(share, lossy) { // null: not known
 	return el("td", { class: "n share" }, bar, el("b", {}, (lossy ? "≥ " : "") + percent(share)));
 }
 
-// `how` is by what it is sorted and how many rows are shown; whoever keeps it finds the table again as it was.
+// State of a table: the column it is sorted by, and how many rows are shown. Whoever keeps the
+// state finds the table unchanged later.
 function sorting() { return { by: 0, down: true, shown: SHOWN }; }
 
 function compare(columns, how, a, b) {
@@ -116,7 +117,7 @@ function number_column(title, key, show, help) {
 	return { title, key, number: true, help, cell: r => el("td", { class: "n" }, show(key(r))) };
 }
 
-// Not shown where there is little room: the name must be seen.
+// A column that is hidden if there is little room, because the name must be visible.
 function minor(column) {
 	const cell = column.cell;
 	return Object.assign(column, { minor: true, cell: r => {

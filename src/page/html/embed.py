@@ -1,8 +1,8 @@
-"""Makes the page's files into a C header: embed.py OUTPUT FILE...
+"""Turns the page's files into a C header: embed.py OUTPUT FILE...
 
-All code is one text, page_js, in a scope of its own, without comments and the blanks and ends of lines that nothing
-needs (every statement ends with its semicolon), and with short names for what the files declare; the other
-files are texts of their names.
+All code becomes one string, page_js, in a scope of its own: without comments, without unnecessary blanks and line ends
+(every statement ends with a semicolon), and with short names for the files' declarations. Each other file becomes a
+string with the file's name.
 """
 import base64
 import hashlib
@@ -10,8 +10,8 @@ import os
 import re
 import sys
 
-# Of code: a string, a template up to its end or its first expression, an expression (as "/" after
-# these characters can only begin one), a comment, blanks.
+# Tokens: a string, a template up to its end or its first expression, a regular expression ("/" after the
+# characters in BEFORE_REGULAR can only begin one), a comment, blanks.
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
 TEMPLATE = re.compile(r'[^`\\$]*(?:(?:\\.|\$(?!\{))[^`\\$]*)*(`|\$\{)', re.S)
 REGULAR = re.compile(r'/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*')
@@ -23,8 +23,8 @@ BEFORE_REGULAR = '(,=:[!&|?{};>\n'
 
 
 def without_blanks(text):
-    """The same JavaScript, as a list of texts: a word, a string or the like is one."""
-    out, at, depths = [], 0, []  # depths: of braces, in each template that is open
+    """The same JavaScript without blanks and comments, as a list of tokens."""
+    out, at, depths = [], 0, []  # depths: open braces in each open template
 
     def template(at):
         found = TEMPLATE.match(text, at)
@@ -65,7 +65,7 @@ def without_blanks(text):
 
 
 def short_names(tokens, names):
-    """The tokens with `names` made short, but for those that are a property's somewhere."""
+    """The tokens with short forms of `names`, except names that are also used for a property."""
     uses, short = {}, {}
     for i, t in enumerate(tokens):
         if t in names:
@@ -83,7 +83,7 @@ def style_without_blanks(text):
 
 
 def text(data):
-    """A C string over many lines, each below what compilers must take."""
+    """A C string in many lines, each shorter than the limit that compilers must support."""
     lines = []
     for line in data.decode('utf-8').splitlines(keepends=True):
         for at in range(0, len(line), 400):
@@ -111,7 +111,7 @@ texts['page_js'] = b'"use strict";\n(function () {\n' + code_of([p for p in sys.
 
 
 def digest(data):
-    """By which the page's policy knows its own code and style."""
+    """The hash by which the page's content security policy permits its own code and style."""
     return b'sha256-' + base64.b64encode(hashlib.sha256(data).digest())
 
 

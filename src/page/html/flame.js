@@ -1,14 +1,15 @@
-// The flame graph: a canvas that stays in the window, over a box as high as the graph.
+// The flame graph: a canvas that stays within the window, over a box as high as the graph.
 
 const ROW = 18;
-// Changes that have the full color: milliseconds, or numbers of events that are not measured in time.
+// Choices for the change that gets the full colour: milliseconds, or numbers of events that do not
+// measure time.
 const scale_of = event => [["0", "the largest"], ...(event.unit === "ns" ? [["1", "1 ms"], ["10", "10 ms"], ["100", "100 ms"], ["1000", "1 s"]]
 	: [1, 1e3, 1e6, 1e9].map(n => [String(n), count(n)]))];
 const HOW = [["down", "from callers to callees"], ["inverted", "inverted: from callees to callers"], ["folded", "recursion folded"],
 	["time", "in the order of time"], ["callers", "callers of a function"], ["callees", "callees of a function"]];
 
-let known_flame = null; // the last tree, which a click on a frame does not change
-let leaving = new AbortController(); // ends what a view listens to outside of itself
+let known_flame = null; // the last tree; a click on a frame does not change it
+let leaving = new AbortController(); // ends listeners of the current view on objects outside of it
 
 function flame_tree(how) {
 	const now = look(), key = [known_look.key, how.kind, how.f, how.order, how.width].join("\n");
@@ -20,7 +21,8 @@ function flame_tree(how) {
 	return known_flame = { key, tree, base: state.keys.rel ? tree.total[0] : shown.whole };
 }
 
-// Whether a function has the text, or matches /the expression/; null if that is none.
+// Whether a function's name contains the text, or matches /the expression/; null if that is not a
+// valid expression.
 function pattern_of(text) {
 	const expression = /^\/(.+?)\/?$/.exec(text);
 	if (!expression) {
@@ -45,7 +47,7 @@ function color_of(fn, mode, dark, dim, change, scale) {
 	const h = hash(mode === "library" ? base_name(f ? f.object : "") : name_of(fn)) >>> 3;
 	const hue = mode === "library" ? h % 360 : mode === "kind" ? (kind & 1 ? 210 : kind & 4 ? 110 : kind & 2 ? 170 : 30)
 		: (kind & 1 ? 200 : kind & 2 ? 160 : kind & 4 ? 100 : 18) + h % 28;
-	const light = dark ? 20 + (mode === "kind" ? 4 : h % 8) : 72 + (mode === "kind" ? 4 : h % 10); // both are read well on
+	const light = dark ? 20 + (mode === "kind" ? 4 : h % 8) : 72 + (mode === "kind" ? 4 : h % 10); // text is readable on both
 	return `hsl(${hue} ${dim ? 8 : 60}% ${light}%)`;
 }
 
@@ -73,7 +75,7 @@ function flame_tools(how) {
 		checkbox_of("roots below", how.up, on => set("up")(on ? "1" : null)));
 }
 
-// As the address says.
+// How to draw the graph, from the address.
 function how_of_address() {
 	const k = state.keys, how = { kind: k.how || "down", order: k.order || "left", color: k.color || (is_comparison() ? "change" : "function"),
 		f: Number(k.f), width: k.width || "after", up: !!k.up, scale: k.scale || "0" };
@@ -82,7 +84,7 @@ function how_of_address() {
 	return how;
 }
 
-// { search: what marks functions, box: the graph below it, canvas }
+// { search: the field that marks functions, box: the graph, canvas }
 function flame_graph(how) {
 	const k = state.keys, { tree, base } = flame_tree(how), whole = (tree.deepest + 1) * ROW;
 	let zoom = tree.reach(k.z), at = zoom, has = null, top = 0;
@@ -98,17 +100,17 @@ function flame_graph(how) {
 	const about = el("p", { id: "frame", class: "name" }), matched = el("span", { class: "soft", id: "matched" });
 	const tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
 	const stuck = el("div", { class: "stuck" }, about, canvas), box = el("div", { class: "flame" }, stuck, tip);
-	box.style.height = whole + "px"; // before it is drawn, so that the page can be scrolled as it was
+	box.style.height = whole + "px"; // before drawing, so that the page can be scrolled to its earlier position
 	const search = el("input", { type: "search", placeholder: "Mark functions with … or /expression/", "aria-label": "Mark functions with a text or /regular expression/",
 		"aria-keyshortcuts": "/", value: k.q || null, oninput: () => { put_address({ q: search.value }); mark(search.value); } });
 
 	const share = i => tree.total[i] / (base || 1), name = i => (i ? name_of(tree.fn[i]) : "all");
-	const stands_in = i => tree.fn[i] >= paths.others; // for what is not in the file; threads; all
+	const stands_in = i => tree.fn[i] >= paths.others; // dropped nodes, threads, and the root
 	const scale = () => canvas.clientWidth / (to - from);
 	const left = i => (Math.max(tree.first[i], from) - from) * scale();
 	const width = i => (Math.min(tree.end[i], to) - Math.max(tree.first[i], from)) * scale();
 	const y_of = i => (how.up ? tree.deepest - tree.depth[i] : tree.depth[i]) * ROW - top;
-	let letter = 7; // width of one
+	let letter = 7; // width of a character
 
 	function draw_one(c, i, dark) {
 		const x = left(i), w = width(i), y = y_of(i), grey = dark ? "#3a4048" : "#d9dee4";
@@ -131,7 +133,8 @@ function flame_graph(how) {
 		c.fillText(text, x + 4, y + ROW - 6);
 	}
 
-	// The box is as high as the graph, the canvas stays in sight: browsers draw nothing on one that is too large.
+	// The box is as high as the graph; the canvas only covers the visible part, because
+	// browsers cannot draw on a canvas that is too large.
 	function fit(ratio) {
 		const above = about.offsetHeight;
 		const height = Math.min(whole, Math.max(innerHeight - above, 5 * ROW));
@@ -197,7 +200,7 @@ function flame_graph(how) {
 		bring_in_sight(i);
 		draw();
 	}
-	// A click is a step that Back takes back; where one is stays.
+	// Zooms to a node, as a step that Back undoes. A click on the zoomed node adds no step.
 	function go(i) {
 		const address = changed({ z: tree.key(i), w: null });
 		[zoom, from, to] = [i, tree.first[i], tree.end[i]];

@@ -1,8 +1,8 @@
-// Numbers as people read them.
+// Human-readable numbers.
 
 function percent(share) { return (100 * share).toFixed(2) + " %"; }
 
-// In the unit of what is shown, which is rounded: 0.9996 s are no 1000 ms.
+// The unit is chosen by the rounded value: 0.9996 s is shown as 1 s, not 1000 ms.
 function seconds(s) {
 	if (s === null || s === undefined)
 		return "";
@@ -18,7 +18,7 @@ function seconds(s) {
 	return size >= .9995e-6 ? (s * 1e6).toPrecision(3) + " µs" : (s * 1e9).toPrecision(3) + " ns";
 }
 
-// What a table calls times: seconds, if its dimension is not another one.
+// A value of a time column: seconds, unless the table's dimension says otherwise.
 function quantity(v, dimension) {
 	return !dimension || dimension === "seconds" ? seconds(v) : v === null || v === undefined ? "" : v.toLocaleString("en", { maximumFractionDigits: 2 });
 }
@@ -31,7 +31,7 @@ function signed(text, v) { return v > 0 ? "+" + text : text; }
 
 function base_name(path) { return path.slice(path.lastIndexOf("/") + 1) || path; }
 
-// The same colour for the same text, everywhere.
+// The same text gets the same colour everywhere.
 function hash(text) {
 	let h = 2166136261;
 	for (let i = 0; i < text.length; i++)

@@ -10,7 +10,7 @@ function kind_mark(f) {
 	return text ? el("span", { class: "tag" }, text) : null;
 }
 
-// Names of templates fill pages: but where it is all about the function, two lines of one must do.
+// Template names fill pages, so outside of the function's own view a name gets at most two lines.
 function name_cell(f, here) {
 	const shown = here ? f.name : el("a", { href: link_to("function", f.id) }, f.name);
 	return el("td", { class: "name" }, f.name.length < 80 || here ? shown : el("div", { class: "clip", title: f.name }, shown),
@@ -36,11 +36,11 @@ function function_columns() {
 	return columns;
 }
 
-// What is said of a cycle stands with that.
+// Notes about a cycle are shown with that cycle.
 const is_about_cycle = note => /^(?:cycle|and) \d+[ :]/.test(note);
 
 function notes_of(...tables) {
-	const list = tables.flatMap(t => (t ? t.notes : [])).filter(n => !is_about_cycle(n) && !n.includes("--event NAME")); // the page has a choice
+	const list = tables.flatMap(t => (t ? t.notes : [])).filter(n => !is_about_cycle(n) && !n.includes("--event NAME")); // the page has a selection of events instead
 	const { functions: flat, graph } = data.tables;
 	const estimated = !paths && ((flat && flat.properties.estimated) || (graph && graph.properties.estimated));
 	if (estimated && !list.some(n => n.includes("estimated")))
@@ -58,8 +58,9 @@ function plain_table(rows, caption) {
 	return region(caption, table_of(caption, null, null, rows));
 }
 
-// A field that chooses functions by a text or /expression/, says how much of the time has one of them on the stack, and leads
-// to the first of them. how: of the table below; few: its rows while nothing is typed; null: all.
+// A field that selects functions by a text or /expression/, shows how much of the time has one of
+// them on the stack, and leads to the first one. how: state of the table below; few: its rows while
+// the field is empty; null: all functions.
 function function_search(how, few, caption) {
 	const chosen = text => {
 		const test = pattern_of(text);
@@ -69,7 +70,7 @@ function function_search(how, few, caption) {
 	const input = el("input", { type: "search", placeholder: "Functions with … or /expression/", "aria-label": "Functions with a text or /regular expression/",
 		"aria-keyshortcuts": "/", value: state.keys.q || null, oninput: () => { put_address({ q: input.value }); choose(); }, onkeydown: e => {
 			const list = e.key === "Enter" && input.value ? chosen(input.value).sort((a, b) => b.self - a.self) : [];
-			const found = list.find(r => r.f.name === input.value) || list[0]; // of "malloc" not _int_malloc
+			const found = list.find(r => r.f.name === input.value) || list[0]; // prefer "malloc" to _int_malloc
 			if (found)
 				go_to(link_to("function", found.f.id));
 		} });
@@ -93,7 +94,7 @@ function view_summary() {
 	const figure = (text, what) => figures.push(el("div", {}, el("b", {}, text), what));
 	figure(paths ? amount(look().whole) : facts().total ? show_time(facts().total) : "0", paths && event_of().name !== "samples" ? "of " + event_of().name : "in all");
 	for (const s of info.filter(r => r.about === "samples" && r.fact !== "distinct stacks"))
-		figure(count(s.value), s.fact === "samples" ? s.fact : "samples of " + s.fact); // of data that names no event
+		figure(count(s.value), s.fact === "samples" ? s.fact : "samples of " + s.fact); // the data names no event
 	figure(count(functions.length), "functions");
 	const lost = fact("audit", "lost");
 	if (lost)
@@ -113,7 +114,7 @@ function view_summary() {
 	];
 }
 
-const listing = { how: sorting() }; // as it was left
+const listing = { how: sorting() }; // state as the user left it
 
 function view_functions() {
 	const search = function_search(listing.how, null, "Functions");
@@ -122,7 +123,7 @@ function view_functions() {
 
 // ---- one function
 
-// [{ f or null, time or null, calls }], most time first.
+// Callers and callees of a function, each [{ f or null, time or null, calls }], most time first.
 function relatives(f) {
 	const block = f.index === undefined ? null : blocks.get(f.index);
 	const calls = { caller: new Map(), callee: new Map() }, lists = { caller: [], callee: [] };
@@ -150,7 +151,7 @@ function relatives(f) {
 	return lists;
 }
 
-// Functions of one name are told apart by where they are.
+// Functions of the same name are distinguished by their objects.
 function relative_name(r, list) {
 	const cell = name_cell(r.f);
 	if (list.some(o => o !== r && o.f && o.f.name === r.f.name))
@@ -173,9 +174,10 @@ function relative_table(title, list, base) {
 			relative_rows(list, base))) : el("p", { class: "soft" }, "None.")];
 }
 
-const DRAWN = 5; // neighbours to a side
+const DRAWN = 5; // neighbours on each side
 
-// The function in the middle, callers to the left, callees to the right; lines are as thick as the time.
+// Draws the function in the middle, callers on the left, callees on the right; line widths are
+// proportional to time.
 function neighbourhood(f, lists, base, share) {
 	const left = lists.caller.filter(r => r.f && r.f !== f && r.time > 0).slice(0, DRAWN);
 	const right = lists.callee.filter(r => r.f && r.f !== f && r.time > 0).slice(0, DRAWN);

@@ -1,10 +1,11 @@
-// What is looked at: functions and their times in the event, the stretch of time and the threads that the address says.
+// The current view of the data: functions and their times for the event, interval and threads in
+// the address.
 
-let data = null, paths = null; // paths: null where there are no samples
-let functions = [];            // all that there are: those of paths first, then those that only tables know
-const by_name = new Map();     // "name\nobject" -> function
-const by_index = new Map();    // of the call graph's table -> function
-const by_cycle = new Map();    // number -> its rows
+let data = null, paths = null; // paths: null if there are no samples
+let functions = [];            // all functions: first those of paths, then those that only tables have
+const by_name = new Map();     // "name\nobject" -> function; inlined ones are "name (inlined)\nobject"
+const by_index = new Map();    // index in the call graph's table -> function
+const by_cycle = new Map();    // number of the cycle -> its rows
 const blocks = new Map();      // index in the call graph -> its rows
 
 const plain_name = name => name.replace(/ <cycle \d+>$/, "");
@@ -16,7 +17,7 @@ function add_function(f) {
 	return f;
 }
 
-// What only tables say: calls, cycles, and, without samples, times.
+// Adds what only tables have: calls, cycles, and, without samples, times.
 function take_rows() {
 	for (const row of rows_of(data.tables.functions)) {
 		const name = plain_name(row.name), f = by_name.get(name + "\n" + base_name(row.object || "")) ||
@@ -33,7 +34,7 @@ function take_rows() {
 			block.row = row;
 			blocks.set(row.index, block);
 		}
-		if (row.kind === "function" && !by_index.has(row.index)) { // without time of its own
+		if (row.kind === "function" && !by_index.has(row.index)) { // functions without time of their own
 			const f = add_function({ name: plain_name(row.name), object: row.object || "", kind: 0 });
 			Object.assign(f, { calls: row.called, cycle: row.cycle, index: row.index, row });
 			by_index.set(row.index, f);
@@ -60,7 +61,7 @@ const facts = () => (data.tables.functions ? data.tables.functions.properties : 
 const is_comparison = () => !!data.runs && data.runs.length > 1;
 const has_calls = () => functions.some(f => f.calls !== null && f.calls !== undefined);
 
-// Of a frame of a flame graph: a function, what is not in the file, or a thread.
+// The name of a flame-graph frame: a function, dropped nodes, the root, or a thread.
 function name_of(fn) {
 	if (!paths || fn < paths.others)
 		return functions[fn].name;
@@ -74,7 +75,7 @@ function thread_name(i) {
 	return `${name || "thread"}${tid ? ` ${tid}` : pid ? ` ${pid}` : ""}`;
 }
 
-// ---- from the address
+// ---- selections in the address
 
 function event_at_hand() {
 	const i = data.events.findIndex(e => e.name === state.keys.e);
@@ -87,7 +88,7 @@ const amount_of = (event, v) => (event.unit === "ns" ? seconds(v / 1e9) : count(
 
 function amount(v) { return amount_of(event_of(), v); }
 
-function stretch_at_hand() { // in seconds since the first sample
+function stretch_at_hand() { // the interval, in seconds since the first sample
 	const [from, to] = (state.keys.t || "").split("-").map(Number);
 	return data.unit_ns && state.keys.t && from < to ? { from, to } : null;
 }
@@ -100,12 +101,12 @@ function threads_at_hand() {
 	return list.length ? new Set(list) : null;
 }
 
-// The program or library that samples were taken in: its number, or null.
+// The number of the program or library that samples were taken in, or null: any.
 function object_at_hand() { return data.objects[state.keys.o] === undefined ? null : Number(state.keys.o); }
 
 const is_part = () => !!(stretch_at_hand() || threads_at_hand() || object_at_hand() !== null);
 
-// Those that samples of the event were taken in, most time first.
+// Objects that samples of the event were taken in, most time first.
 function objects_there() {
 	const event = event_at_hand(), weights = new Map();
 	for (let i = 0; i < paths.n_samples; i++)
@@ -116,7 +117,8 @@ function objects_there() {
 
 let known_look = null;
 
-// Sums of what is looked at, made once. side: of a comparison, 0 or 1. Shares are of the whole recording.
+// Sums for the current selection, computed once. Sides: one, or both of a comparison. Shares are of
+// the whole recording.
 function look() {
 	const key = KEPT.map(k => state.keys[k]).join("\n");
 	if (known_look && known_look.key === key)
@@ -133,7 +135,7 @@ function look() {
 		for (let i = 0; i < paths.n_samples; i++)
 			if (paths.event[i] === event * 2 + side)
 				whole += paths.weight[i];
-		if (runs > 1 && is_comparison()) // a comparison is of a run, on average
+		if (runs > 1 && is_comparison()) // a comparison shows the average of the runs
 			own.forEach((v, i) => { own[i] = v / runs; });
 		const total = totals_of(paths, own), sums = sums_of(paths, at, own, total);
 		return { at, own, samples, total, sums, whole: is_comparison() ? whole / runs : whole };
@@ -143,10 +145,11 @@ function look() {
 	return known_look;
 }
 
-// A part of the whole, or, where that was chosen, of what is looked at.
+// The total that shares refer to: the whole recording or, if the user chose that, the selection.
 function share_base(now) { return (state.keys.rel ? now.total[0] : now.whole) || 1; }
 
-// How much of the time has one of some functions on the stack. has: 1 at their numbers.
+// How much of the time has at least one of some functions on the stack. has: 1 at the functions'
+// numbers.
 function text_of_share(has) {
 	const now = look(), { low, high } = share_of(paths, now.at, now.own, now.total, now.sums, has);
 	const parts = [low, high].map(v => percent(v / share_base(now)));

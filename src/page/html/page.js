@@ -1,4 +1,4 @@
-// Which view is shown, and what it is about.
+// Chooses the view and its argument by the address.
 
 const main = document.getElementById("main");
 
@@ -19,13 +19,13 @@ function views_there() {
 	return views;
 }
 
-// A thread that had several names is known by the last.
+// A thread that had several names is listed under the last one.
 function text_of_threads(list) {
 	const names = new Map(list.map(i => [data.threads[i][2] ? data.threads[i].slice(1, 4).join("/") : i, thread_name(i)]));
 	return names.size > 3 ? `${names.size} threads` : [...names.values()].join(", ");
 }
 
-// Event, stretch and threads that all views are about, each to be taken away.
+// The selected event, interval and threads, which apply to all views; each can be removed.
 function filters() {
 	if (!paths)
 		return [];
@@ -45,7 +45,7 @@ function filters() {
 	return list;
 }
 
-const scrolled = new Map(); // how far each view was: browsers would scroll before there is anything to be scrolled
+const scrolled = new Map(); // scroll position by address: browsers would scroll before the content exists
 
 function show() {
 	leaving.abort();

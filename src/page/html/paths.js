@@ -1,7 +1,7 @@
-// Sums over call paths and samples. Nothing here needs a page.
+// Sums over call paths and samples. Does not touch the document.
 //
-// Nodes are in the order of a walk: a caller, then all that is below it; node 0 is the root. The function with the
-// number of functions stands for what is not in the file.
+// Nodes are in preorder: a caller, then everything below it; node 0 is the root. The number of
+// functions, as a function, stands for dropped nodes.
 
 function make_paths(data) {
 	const c = data.columns, n = c.node_up.length + 1;
@@ -21,8 +21,8 @@ function make_paths(data) {
 		node[i] = at += d % 2 ? -(d + 1) / 2 : d / 2;
 	}
 	const others = data.functions.name.length, object = new Int32Array(n_samples);
-	fn[0] = others + 1; // of no function
-	for (let i = 0; i < n_samples; i++) // of what is not in the file it is said
+	fn[0] = others + 1; // the root has no function
+	for (let i = 0; i < n_samples; i++) // samples of dropped nodes have an object of their own
 		object[i] = node[i] && fn[node[i]] < others ? data.functions.object[fn[node[i]]] : c.sample_object[i] - 1;
 	return {
 		n, caller, fn, depth, others, n_samples, time, node, object,
@@ -32,8 +32,8 @@ function make_paths(data) {
 	};
 }
 
-// ---- what is looked at: { event, side, from, to, threads, object } -> weights; from, to: units of time, to is not in it;
-// object: where samples were taken; null: all
+// ---- selections: { event, side, from, to, threads, object } -> weights; from, to: units of time,
+// `to` excluded; object: where samples were taken; null: all
 
 function passes(paths, at, i) {
 	return (at.from === null || (paths.time[i] >= at.from && paths.time[i] < at.to)) &&
@@ -42,7 +42,7 @@ function passes(paths, at, i) {
 
 function is_whole(at) { return at.from === null && !at.threads && at.object === null; }
 
-// Of samples that end at each node.
+// Weights of the samples that end at each node; number of samples.
 function own_of(paths, at) {
 	const own = new Float64Array(paths.n), key = at.event * 2 + at.side, all = is_whole(at);
 	let samples = 0;
@@ -54,7 +54,7 @@ function own_of(paths, at) {
 	return { own, samples };
 }
 
-// The same by place, the instructions that samples were taken at: [0] is of those that nobody knows.
+// The same by place (the instruction at which samples were taken); [0]: place not known.
 function own_of_places(paths, at) {
 	const own = new Float64Array(paths.n_places + 1), samples = new Float64Array(paths.n_places + 1), key = at.event * 2 + at.side;
 	for (let i = 0; i < paths.n_samples; i++)
@@ -72,7 +72,7 @@ function totals_of(paths, own) {
 	return total;
 }
 
-// A walk along all nodes: enter(node), and leave(node) when all below it were entered.
+// Walks over all nodes: enter(node), and leave(node) once everything below it was entered.
 function walk(paths, enter, leave) {
 	for (let i = 1, at = 0; i < paths.n; i++) {
 		for (; at !== paths.caller[i]; at = paths.caller[at])
@@ -82,7 +82,8 @@ function walk(paths, enter, leave) {
 	}
 }
 
-// Self and inclusive time by function. Of one that comes back on a path only the outermost node counts.
+// Self and inclusive time by function. If a function recurs on a path only its outermost node
+// counts.
 function sums_of(paths, at, own, total) {
 	const self = new Float64Array(paths.others + 2), all = new Float64Array(paths.others + 2);
 	const above = new Uint32Array(paths.others + 2), { fn, lost } = paths;
@@ -99,14 +100,14 @@ function sums_of(paths, at, own, total) {
 			self[lost.fn[i]] += lost.self[i];
 			all[lost.fn[i]] += lost.total[i];
 		} else {
-			lossy[lost.fn[i]] = 1; // of a part it is not known how much was left out
+			lossy[lost.fn[i]] = 1; // how much of a selection was dropped is not known
 		}
 	}
 	return { self, total: all, lossy };
 }
 
-// Who calls a function and what it calls: of a sample each call counts once, however often it is on its path.
-// Maps from function to time; the root (of no function) calls what nobody is known to call.
+// Callers and callees of a function. A sample counts once per call, however often the call recurs
+// on its path. Maps from function to time; the root's function stands for unknown callers.
 function relatives_of(paths, total, f) {
 	const callers = new Map(), callees = new Map(), above = new Map(), { fn, caller } = paths;
 	const calls = i => {
@@ -131,11 +132,12 @@ function relatives_of(paths, total, f) {
 	return { callers, callees };
 }
 
-// The time of paths with a function that `has` says yes to: at least `low`, at most `high`. They differ where nodes are
-// not in the file: of each function it is known how much has it, of several together it is not.
+// The time of paths with at least one of the functions in `has`: at least `low`, at most `high`.
+// These differ if nodes were dropped: the file has the dropped time of each function, but not of
+// several together.
 function share_of(paths, at, own, total, sums, has) {
 	let seen = 0, hidden = 0, most = 0, self = 0, all = 0, known = is_whole(at);
-	let inside = 0; // depth of what was found, that all below it belongs to
+	let inside = 0; // depth of the matching node that the walk is below; 0: none
 	for (let i = 1; i < paths.n; i++) {
 		if (inside && paths.depth[i] > inside)
 			continue;
@@ -166,15 +168,16 @@ function wider(old) {
 	return wide;
 }
 
-// A tree that grows. at() is the node of a function below a node, add() one of its own. `other`: it is compared with something.
+// A growing tree. at() finds or adds the node of a function below a node; add() always adds one.
+// `other`: the tree has a second set of weights to compare with.
 //
-// Most nodes get their children one after the other, each function once, and need not be searched: a node that comes
-// from a second path is said to be shared(), and from then on its children, first of all those it has, are in a table.
-// size: nodes that are likely.
+// Most nodes get their children in one pass, each function once, so no search is needed. A node
+// that a second path reaches becomes shared(): from then on its children, including those it
+// already has, are in a table. size: expected number of nodes.
 function growing(others, other, size) {
 	const column = type => new type(size || 1 << 12);
 	const tree = { n: 1, parent: column(Uint32Array), fn: column(Uint32Array), own: column(Float64Array), other: other && column(Float64Array) };
-	let child = null, next, is_shared; // the last child; the one before it, of the same parent; null: nothing is shared
+	let child = null, next, is_shared; // last child of a node; previous sibling; whether the node is shared; null: no node is shared
 	let slots = new Uint32Array(1 << 12), used = 0, mask = slots.length - 1; // open addressing; 0: free
 	tree.fn[0] = others + 1;
 	const link = i => {
@@ -234,7 +237,7 @@ function growing(others, other, size) {
 	return tree;
 }
 
-// How the children of a node stand side by side; null: as they come.
+// Compares siblings for their order from left to right; null: as they were added.
 function rank_of(tree, by, name) {
 	return by === "left" ? (a, b) => tree.total[b] - tree.total[a] || a - b : by === "name" ? (a, b) => {
 		const [x, y] = [name(tree.fn[a]), name(tree.fn[b])];
@@ -242,7 +245,7 @@ function rank_of(tree, by, name) {
 	} : null;
 }
 
-// Places of a node's children, once it has its own.
+// Sets the positions of a node's children; the node's own position must be set.
 function place_children(tree, i, list, rank) {
 	if (rank && list.length > 1)
 		list.sort(rank);
@@ -254,9 +257,10 @@ function place_children(tree, i, list, rank) {
 	return list;
 }
 
-// Paths from the leaves: who called what took the time. Laid out as laid_out() does, but nodes are made when children() is asked for
-// their parent's, as these trees become large and little of them is wide enough to be seen. The paths that end in a node are side by
-// side: leaf[] says where they began, node[] where they go on. In an address a node is one of its leaves, and how deep it is.
+// Paths from the leaves to the callers. The result has the interface of laid_out(), but the
+// children of a node are made when children() is called for it: these trees are large, and few of
+// their nodes are wide enough to be visible. The paths through a node are adjacent: leaf[] has
+// their leaves, node[] their next callers. In an address a node is one of its leaves and its depth.
 function inverted(paths, own, other, by, name) {
 	const tree = { n: 1, deepest: 0 }, lists = [], slot = new Uint32Array(paths.others + 2), types = { parent: Uint32Array, fn: Uint32Array, depth: Uint32Array,
 		leaf: Uint32Array, start: Uint32Array, stop: Uint32Array, own: Float64Array, total: Float64Array, first: Float64Array, end: Float64Array };
@@ -304,7 +308,7 @@ function inverted(paths, own, other, by, name) {
 			tree.stop[c]++;
 			add_up(c, leaves[e]);
 		});
-		for (let c = least, to = from; c < tree.n; c++) { // sizes become places
+		for (let c = least, to = from; c < tree.n; c++) { // turn sizes into offsets
 			tree.start[c] = to;
 			to += tree.stop[c];
 			tree.stop[c] = tree.start[c];
@@ -330,12 +334,12 @@ function inverted(paths, own, other, by, name) {
 			i = tree.children(i).find(c => tree.fn[c] === paths.fn[k]) || i;
 		return i;
 	};
-	for (let i = 0; other && i < tree.n; i++) // the largest change decides the colors
+	for (let i = 0; other && i < tree.n; i++) // colours depend on the largest change of all nodes
 		tree.children(i);
 	return tree;
 }
 
-// Below (or, `up`, above) the outermost calls of a function.
+// The tree below (or, with `up`, above) the outermost calls of a function.
 function around(paths, own, other, f, up, total, total_other) {
 	const tree = growing(paths.others, other), root = tree.add(0, f), place = new Uint32Array(paths.n);
 	tree.shared(root);
@@ -363,7 +367,7 @@ function around(paths, own, other, f, up, total, total_other) {
 	return tree;
 }
 
-// A function that is on the path already is the node that it was there.
+// Folds recursion: a function that is already on the path reuses its node there.
 function folded(paths, own, other) {
 	const tree = growing(paths.others, other, paths.n + 1), on_path = new Int32Array(paths.others + 2).fill(-1);
 	const place = new Uint32Array(paths.n), before = new Int32Array(paths.n);
@@ -382,9 +386,10 @@ function folded(paths, own, other) {
 	return tree;
 }
 
-const SLOTS = 4000; // of time: within one, samples of a thread are put together
+const SLOTS = 4000; // intervals of time: a thread's samples in one interval are combined
 
-// One after the other, thread by thread: what was still on the stack goes on.
+// Samples in order of time, thread by thread: functions that stay on the stack continue their
+// frame.
 function in_time(paths, at, names_of_threads) {
 	const tree = growing(paths.others), key = at.event * 2 + at.side, list = [];
 	for (let i = 0; i < paths.n_samples; i++)
@@ -393,7 +398,7 @@ function in_time(paths, at, names_of_threads) {
 	const first = list.length ? paths.time[list[0]] : 0, last = list.length ? paths.time[list[list.length - 1]] : 0;
 	const width = Math.max(1, (last - first) / SLOTS), slot = i => list.length > SLOTS ? Math.floor((paths.time[i] - first) / width) : paths.time[i];
 	list.sort((a, b) => paths.thread[a] - paths.thread[b] || slot(a) - slot(b) || paths.node[a] - paths.node[b]);
-	const place = new Uint32Array(paths.n); // of nodes on the path at hand
+	const place = new Uint32Array(paths.n); // the tree's node for each node on the current path
 	let thread = -1, top = 0, at_node = 0;
 	for (const i of list) {
 		const node = paths.node[i], way = [];
@@ -404,7 +409,7 @@ function in_time(paths, at, names_of_threads) {
 			names_of_threads.add(thread);
 		}
 		place[0] = top;
-		let a = at_node, b = node; // down to what both have
+		let a = at_node, b = node; // down to the common caller
 		while (a !== b)
 			if (paths.depth[a] >= paths.depth[b] && a) {
 				a = paths.caller[a];
@@ -420,9 +425,10 @@ function in_time(paths, at, names_of_threads) {
 	return tree;
 }
 
-// Sums and places of a tree's nodes: children stand in an order, each from `first` to `end` of its parent's. These are there once
-// children() was asked for the parent's, as most nodes are too narrow to be seen; reach() does so on the way to a node, which
-// key() says in an address.
+// Computes sums and positions of a tree's nodes: a child extends from `first` to `end` within its
+// parent. Positions are computed when children() is called for the parent, because most nodes are
+// too narrow to be visible. reach() does that for all nodes on the way to the node that key() has
+// put into an address.
 function laid_out(from, by, name) {
 	const { n } = from, [parent, fn, own] = [from.parent, from.fn, from.own].map(column => column.subarray(0, n));
 	const tree = { n, parent, fn, own, total: own.slice(), change: from.other && from.other.slice(0, n), depth: from.depth, deepest: 0,
@@ -464,8 +470,8 @@ function laid_out(from, by, name) {
 	return tree;
 }
 
-// `own`: of what is looked at; `other`: of what it is compared with, or null. how: { kind: "down", "inverted", "callers",
-// "callees", "folded" or "time", f, order }.
+// `own`: weights of the selection; `other`: weights to compare with, or null. how: { kind: "down",
+// "inverted", "callers", "callees", "folded" or "time", f, order }.
 function flame_of(paths, at, own, other, how, name, threads) {
 	let tree;
 	switch (how.kind) {

@@ -1,6 +1,7 @@
-// What is looked at is in the address: #view/argument?key=value&... Event, time and threads go along from view to view.
+// The address holds the current view: #view/argument?key=value&... Event, time and threads are kept
+// when the view changes.
 
-const KEPT = ["e", "t", "th", "o"]; // event, "1.5-2.25" in seconds, numbers of threads, number of a program or library
+const KEPT = ["e", "t", "th", "o"]; // event; "1.5-2.25" in seconds; numbers of threads; number of a program or library
 
 function parse_address(hash) {
 	const [where, keys] = hash.replace(/^#/, "").split("?"), [view, ...rest] = where.split("/");
@@ -21,7 +22,7 @@ function address_of(s) {
 
 let state = parse_address("");
 
-// Another view, with what goes along.
+// The address of another view, with the kept keys.
 function link_to(view, arg, keys) {
 	const kept = {};
 	for (const key of KEPT)
@@ -29,12 +30,12 @@ function link_to(view, arg, keys) {
 	return address_of({ view, arg: arg === undefined ? "" : String(arg), keys: { ...kept, ...keys } });
 }
 
-// The same view, otherwise. null takes a key away.
+// The address of the same view with other keys; null removes a key.
 function changed(keys) { return address_of({ ...state, keys: { ...state.keys, ...keys } }); }
 
 function go_to(address) { location.hash = address; }
 
-// Without a step that Back would take: for what is typed.
+// Changes the address without a step in the history: for typed text.
 function put_address(keys) {
 	state = { ...state, keys: { ...state.keys, ...keys } };
 	history.replaceState(null, "", address_of(state));

@@ -1,4 +1,5 @@
-// The timeline: what each thread did when, and the stretch of time and threads that all other views are about.
+// The timeline: what each thread did when. Here the user selects the interval and the threads that
+// all other views show.
 
 const LANE = 34, LANES = 60;
 const KINDS = ["on-cpu", "blocked", "waiting"], KIND_NAMES = ["on a CPU", "blocked", "waiting for a CPU"];
@@ -7,7 +8,7 @@ let known_end = 0;
 
 const is_off_cpu = i => data.events[paths.event[i] >> 1].kind !== "on-cpu";
 
-// Of the last sample, or of the last time off the CPU, which begins where its sample is.
+// The end of the last sample, or of the last time off the CPU, which begins at its sample.
 function end_of_time() {
 	if (!known_end) {
 		known_end = paths.n_samples ? paths.time[paths.n_samples - 1] + 1 : 1;
@@ -18,13 +19,14 @@ function end_of_time() {
 	return known_end;
 }
 
-// The event that says what threads took of the CPUs: their time, if it was measured.
+// The event that tells how much CPU the threads took: CPU time, if measured.
 function cpu_event() {
 	const on_cpu = data.events.filter(e => e.kind === "on-cpu");
 	return on_cpu.find(e => e.unit === "ns") || on_cpu[0];
 }
 
-// Threads are one that have one number, whatever their names; [{ name, process, ids, weight }], busiest first.
+// One lane for each thread id, whatever names the thread had; [{ name, process, ids, weight }],
+// busiest first.
 function lanes_of_threads() {
 	const cpu = cpu_event(), lanes = new Map(), of_thread = data.threads.map(([name, pid, tid, run], i) => {
 		const key = tid ? `${run}/${pid}/${tid}` : `name ${name}`;
@@ -47,7 +49,8 @@ function lanes_of_threads() {
 
 let known_lanes = null;
 
-// Parts of each pixel's time, by kind: a sample stands for the time right before it, or off the CPU for the time after it.
+// For each pixel, the parts of its time by kind. A sample represents the time right before it; a
+// sample off the CPU the time after it.
 function activity(lane, pixels) {
 	const sums = KINDS.map(() => new Float64Array(pixels)), per_pixel = end_of_time() / pixels;
 	const cpu = cpu_event(), unit = data.unit_ns;
@@ -98,7 +101,8 @@ function draw_lane(canvas, lane) {
 
 let known_markers = null;
 
-// Moments that were named while it was recorded, [{ name, at, to, href }]: each is a link to the time up to the next one.
+// Moments that the user named during the recording, [{ name, at, to, href }]: each links to the
+// time up to the next one.
 function markers_there() {
 	const end = in_seconds(end_of_time());
 	known_markers = known_markers || data.markers.map(([name, at], i) => ({ name, at: Math.max(0, at),
@@ -110,7 +114,7 @@ function markers_there() {
 const marker_text = m => (m.at < m.to ? `${m.name}, from ${seconds(m.at)} to ${seconds(m.to)}` : `${m.name}, at ${seconds(m.at)}`);
 const marker_link = (m, title, text) => el(m.at < m.to ? "a" : "span", { href: m.at < m.to ? changed({ t: stretch_text(m.at, m.to), z: null, w: null }) : null, title }, text);
 
-// Names above the lanes, in two rows as far as they find room; the others are in the list below.
+// Names above the lanes, in two rows if they fit; the others are only in the list below.
 function marker_strip() {
 	const all = markers_there(), end = in_seconds(end_of_time());
 	const strip = el("div", { class: "strip" }), free = [0, 0], character = 7.5;
@@ -138,7 +142,7 @@ function marker_strip() {
 const place_text = s => String(Number(s.toFixed(6)));
 const stretch_text = (a, b) => `${place_text(a)}-${place_text(b)}`;
 
-// Nothing is lost by rounding: the stretch goes from one unit of time to another.
+// Rounding loses nothing: the interval begins and ends at a unit of time.
 function choose_stretch(a, b, keys) {
 	const end = in_seconds(end_of_time()), [from, to] = [Math.max(0, Math.min(a, b)), Math.min(end, Math.max(a, b))];
 	go_to(changed({ t: from < to ? stretch_text(from, to) : null, z: null, w: null, ...keys }));
@@ -197,7 +201,7 @@ function lane_row(lane, chosen) {
 	return row;
 }
 
-let kept_focus = null; // on whose row the keys were
+let kept_focus = null; // name of the lane that had the keyboard focus
 
 function view_timeline() {
 	const cpu = cpu_event(), taken = !cpu || cpu.unit === "ns" ? "CPU time" : cpu.name;

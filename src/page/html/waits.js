@@ -1,7 +1,8 @@
 // Where threads wait, and for whom.
 
-// [{ event, thread, f, caller, time }] of the time off the CPU, most first. f: where the kernel was entered, or what is innermost;
-// caller: the first function above it that is in another program or library. Numbers of functions, or null.
+// Time off the CPU: [{ event, thread, f, caller, time }], most first. f: the function that entered
+// the kernel, or the innermost one; caller: the first function above it in another program or
+// library. Both are numbers of functions, or null.
 function waits_at_hand(event) {
 	const now = look(), at = { ...now.at, event }, sums = new Map(), ends = new Map(), { fn, caller } = paths;
 	const kind = f => (functions[f] ? functions[f].kind & 1 : 0), object = f => (f < paths.others ? functions[f].object : "");
