@@ -62,7 +62,7 @@ redis-benchmark -p 7399 -n 100000 -q -t set,get,lpush,lrange_100 >/dev/null; red
 
 
 def record(kin, folder, only=None):
-    """Recordings by name (all, or those), as far as what they are of is installed."""
+    """The named recordings, or all; those whose program is not installed are left out."""
     for name, text in (('big.cc', CXX), ('Work.java', JAVA), ('redis.sh', REDIS)):
         with open(os.path.join(folder, name), 'w') as f:
             f.write(text)
@@ -112,7 +112,7 @@ class Walk:
 
 
 def kin_ways(page, url, name, difference):
-    """(question, clicks, what is read there) of each."""
+    """For each question (question, clicks, the text at the end)."""
     def visit(where=url):
         return Visitor(page, where)
 
@@ -132,7 +132,7 @@ def kin_ways(page, url, name, difference):
     v.view('Timeline')
     v.drag(0, .2, .8)
     yield 'stretch', v.clicks, ' '.join(v.row(1)[:1] + v.row(1)[4:])
-    page.run('document.querySelector(".flame canvas").focus()')  # keys are free, as what is typed
+    page.run('document.querySelector(".flame canvas").focus()')  # keys cost no clicks, nor does typed text
     v.type('ArrowDown', 'ArrowDown', 'ArrowDown')
     yield 'order', v.clicks, read('document.getElementById("frame").innerText')[:60]
     v = visit()
@@ -162,12 +162,12 @@ def speedscope_ways(page, url):
     tab = '[...document.querySelectorAll("div")].find(e => /Sandwich$/.test(e.innerText) && e.innerText.length < 12)'
 
     def begin(nth=0):
-        """At a thread: that with most time, or the one after it."""
+        """Goes to a thread: the one with the most time, or the one after it."""
         w = Walk(page)
         w.go(url, tab)
         title = '[...document.querySelectorAll("div, span")].find(e => /^[^\\n]+ \\(\\d+\\/\\d+\\)$/.test(e.innerText) && e.children.length < 2)'
         if not page.run(f'!!{title}'):
-            return w  # there is one only
+            return w  # there is only one thread
         w.click(title)
         seconds = 't => parseFloat(t) * (/[µu]s$/.test(t) ? 1e-6 : /ms$/.test(t) ? 1e-3 : /min$/.test(t) ? 60 : 1)'
         w.click(f'[...document.querySelectorAll("tr")].filter(r => /^\\d/.test(r.innerText) && r.cells.length > 2).map(r => [({seconds})(r.cells[r.cells.length - 1].innerText.trim()), r])'
@@ -208,7 +208,7 @@ def pprof_ways(page, url):
     yield 'where', w.clicks, w.text('(r => r && r.innerText)(document.querySelector("#rows tr"))').replace('\t', ' ')
     w = begin()
     page.run('document.querySelector("#search").focus()')
-    w.type('malloc')  # its pattern is of the name with the file behind it
+    w.type('malloc')  # its pattern is matched with the name followed by the file
     choose(w, 'view', 'peek')
     lines = w.text().split('\n')
     at = next((i for i, l in enumerate(lines) if re.search(r'\| malloc( |$)', l)), 0)
@@ -242,7 +242,7 @@ def speedscope_page(folder, name):
 
 
 class Pprof:
-    """Its page, served; None if there is no pprof."""
+    """Serves pprof's page; None if pprof is not installed."""
 
     def __init__(self, path, port):
         self.url, self.process = f'http://localhost:{port}', None
@@ -261,7 +261,7 @@ class Pprof:
 
 
 def take_pictures(page, path):
-    """Those of doc/views.md: a flame graph, and a stretch of a thread."""
+    """The pictures in doc/views.md: a flame graph, and a stretch of a thread."""
     page.size(900, 520)
     for name, scheme, address in (('flame', 'light', path('g++.html') + '#flame?q=expand'), ('timeline', 'dark', path('redis.html') + '#timeline')):
         page.scheme(scheme)

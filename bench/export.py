@@ -1,7 +1,7 @@
-"""Exports: what 300,000 samples take to be written, in each format that samples are written in.
+"""Exports: the cost of writing 300,000 samples, in each format that kin writes samples in.
 
-Started by bench/run.sh BUILD export [--keep]. The recording is the one that report/gen.c makes up. The least that it can take is
-what cp takes for a file of that size, in the same run: CPU time (user + system), the median of five.
+Started by bench/run.sh BUILD export [--keep]. The recording is the one that report/gen.c makes up. The lower bound is
+cp of a file of that size, in the same run: CPU time (user + system), the median of five.
 """
 import os
 import statistics

@@ -47,7 +47,7 @@ def kin(build, *words):
 
 
 def fill_by(shard, sql):
-    """Fills by a query that may take more memory than one of kin's."""
+    """Fills a table by a query, which may take more memory than kin's queries."""
     try:
         shard.ask(sql, max_memory_usage='4000000000')
     except urllib.error.HTTPError as e:
@@ -97,7 +97,7 @@ def copy_hour(shard, db, hour):
 
 
 def copy_sums(shard, db, hour):
-    """The sum of the first hour again, later, with its receipts, and without the rows that it is of."""
+    """Copies the sum of the first hour, with its receipts, to a later hour; the rows that were summed are not copied."""
     later, first = hour * 3600, f'bucket = toDateTime({BEGIN})'
     fill_by(shard, f'INSERT INTO {db}.rollups SELECT bucket + {later}, service, event, stack, bitXor(rollup, {hour}), low, high, count '
                    f'FROM {db}.rollups WHERE {first}')
@@ -111,7 +111,7 @@ def copy_sums(shard, db, hour):
 
 
 def sum_day(shard, db, day):
-    """What kin tidy makes of a day, out of the sums of its hours, as these have no rows that they are of."""
+    """The sum of a day as kin tidy makes it, but from the sums of hours, because copied hours have no single rows."""
     hours, head = f'bucket >= toDateTime({day}) AND bucket < toDateTime({day + 86400})', f'toDateTime({day})'
     fill_by(shard, f'INSERT INTO {db}.day_rollups SELECT {head}, service, event, stack, toUInt64({day}), sum(low), sum(high), sum(count) '
                    f'FROM {db}.rollups WHERE {hours} GROUP BY service, event, stack')

@@ -44,7 +44,7 @@ struct program {
 	enum shape shape;
 	uint32_t n;
 	bool cxx, forward;
-	unsigned width; /* of names, at least; below that of name_of()'s room */
+	unsigned width; /* of names, at least; less than the buffer of name_of() holds */
 	uint64_t seed;
 	uint64_t *addr;  /* [n + 1] by address */
 	uint32_t *place; /* [n] number in the call order -> number by address */
@@ -143,7 +143,7 @@ static void lay_out(struct program *p)
 
 	for (uint32_t i = 0; i < p->n; i++)
 		p->place[i] = i;
-	uint32_t fixed = p->shape == STAR; /* the one that was made large enough for its calls */
+	uint32_t fixed = p->shape == STAR; /* this function was made large enough for its calls */
 	for (uint32_t i = p->n - 1; i > fixed; i--) {
 		uint32_t j = fixed + (uint32_t)below(&r, i + 1 - fixed), t = p->place[i];
 		p->place[i] = p->place[j];
@@ -334,7 +334,7 @@ static void write_zipf(const struct program *p, uint64_t file, uint32_t caller, 
 	uint32_t calls = 1 + (uint32_t)below(&r, 19);
 
 	if (p->forward && caller == p->n - 1)
-		return; /* nobody is ahead of the last one */
+		return; /* the last function has no function after it */
 	for (uint32_t k = 0; k < calls; k++) {
 		uint32_t ahead = p->n - 1 - caller, callee;
 		if (ahead == 0 || (below(&r, 100) < BACK && !p->forward))

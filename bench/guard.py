@@ -1,15 +1,15 @@
-"""Holds what kin does to what it did: counts that no other load on the machine changes.
+"""Compares the cost of kin's commands with a table, in counts that do not depend on the machine's load.
 
     guard.py BUILD            compare with guard.txt; TAP
     guard.py BUILD --renew    write guard.txt anew, and say what has changed
 
 Of each command: instructions (valgrind's cachegrind), allocations (count_allocs.c), and bytes read or
 mapped from files (strace). A point fails where a count is more than 3 % above the table's. Where it is more than
-3 % below, that is said: renew the table then, so that what was won cannot be lost unseen.
+3 % below, a message says so: renew the table then, so that the gain cannot be lost unseen.
 
-Instructions are those of one compiler: where it, valgrind, the C library or the processor's
-vector instructions are not those of the table, all is skipped, with the reason. So it is for a build that is not
-what "make" makes (-O3, optimised as a whole).
+Instructions depend on the compiler: if it, valgrind, the C library or the processor's vector instructions
+differ from the table's, all is skipped, with the reason. So is a build with other options than those of
+"make" (-O3, optimised as a whole).
 """
 import json
 import os
@@ -77,7 +77,7 @@ def compile_tools(where):
 
 
 def make_inputs(where):
-    """In `where`, always the same bytes but for paths and what the compiler makes of work.cpp."""
+    """Makes the inputs in `where`: always the same bytes, except for paths and the compiled work.cpp."""
     compile_tools(where)
     for command in (["./gen", "zipf", "4000", "big"], ["./gen", "-k", "4", "zipf", "2000", "sum"],
                     ["./gen_report", ".", "20000"]):
@@ -102,7 +102,7 @@ def text_of(elf):
 class Counter:
     def __init__(self, build, where):
         self.build, self.where = build, where
-        # Nothing of the caller's: what it holds lies on the program's stack, and some of it is heeded.
+        # None of the caller's variables: they lie on the program's stack, and kin reads some of them.
         self.env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(where), "PAGER": "cat",
                     "KIN_CACHE": "off"}
 
@@ -147,7 +147,7 @@ class Counter:
 
 
 def read_table():
-    """The environment it is of, and the counts of each command."""
+    """The environment that the table was made in, and the counts of each command."""
     where, rows = "", {}
     for line in TABLE.read_text().splitlines():
         if line.startswith("# of "):

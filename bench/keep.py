@@ -5,7 +5,7 @@ README = Path(__file__).resolve().parent / "README.md"
 
 
 def keep(text, name):
-    """Puts the text there, in the place of what stood there before."""
+    """Replaces the text between the marks of that name."""
     start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
     before, found, rest = README.read_text().partition(start)
     if not found or end not in rest:

@@ -1,9 +1,9 @@
-"""What the terminal browser takes to answer keys, on a recording of a million samples.
+"""How long the terminal browser takes to answer keys, on a recording of a million samples.
 
     keys.py BUILD [SAMPLES]
 
-A key is answered when the first bytes come back: what it leads to, or that it is being worked on, and what it is through
-with when nothing more comes. A pseudo-terminal is read directly, so no terminal adds its own time. Prints a Markdown table of
+A key is answered when the first bytes come back: the new screen, or a line that says what is being worked on. The work
+is finished when nothing more comes. A pseudo-terminal is read directly, so no terminal adds its own time. Prints a Markdown table of
 the fastest, the middle and the slowest of five; bench/README.md holds the last one that was kept. Inputs are made in BENCH_DIR
 (BUILD/bench) by report/gen.c.
 """
@@ -25,7 +25,7 @@ QUIET, LONGEST = .2, 10  # seconds: nothing more comes; not even another second 
 ROW = re.compile(rb'\x1b\[(\d+)(?:;\d+H|d)')
 GOAL_MS = 50
 
-# Each: what is asked, the keys that lead there, the key, and those that lead back.
+# Each: title, the keys that lead there, the measured key, the keys that lead back.
 KEYS = (('the next row', '', 'j', 'k'), ('the next screen', '', ' ', 'g'), ('the last row', '', 'G', 'g'),
         ('sort by Self', '', 's', 's'), ('sort by the next column', '', '>', '<'), ('the menu', '', '?', '\x1b'),
         ('filter: a letter', '/', 'v', '\x1b'), ('filter: one more', '/v', 'i', '\x1b'), ('a limit', 'l', '1', '\x1b'),
@@ -49,7 +49,7 @@ class Browser:
         return os.read(self.fd, 1 << 16) if select.select([self.fd], [], [], seconds)[0] else b''
 
     def settle(self, data, quiet=QUIET):
-        """From the first bytes of an answer on, until work that was said to go on is through and nothing comes any more. When the last of it came."""
+        """Reads on after the first bytes of an answer, until announced work is finished and no more output comes. Returns the time of the last output."""
         last, at_work = time.monotonic(), False
         while data:
             last = time.monotonic()
@@ -72,7 +72,7 @@ class Browser:
 
 
 def one_by_one(keys):
-    """Of a text its keys: an escape with what belongs to it is one."""
+    """The keys in a text; an escape sequence is one key."""
     at = 0
     while at < len(keys):
         n = 3 if keys[at:at + 2] == '\x1b[' else 1

@@ -43,7 +43,7 @@ class Style:
         self.bold = self.dim = self.turned = False
 
     def take(self, codes):
-        """The numbers of one sequence."""
+        """Applies the numbers of one escape sequence."""
         while codes:
             n = codes.pop(0)
             if n in (38, 48):
@@ -69,7 +69,7 @@ class Style:
 
 
 def page_of(screen):
-    """What tmux shows, its colours as escape sequences, as HTML."""
+    """HTML of the text that tmux shows, whose colours are escape sequences."""
     style, out = Style(), []
     for line in screen.rstrip('\n').split('\n'):
         cells = 0

@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(HERE, '..'))
 from keep import keep  # noqa: E402
 
 HZ = 999
-OFTEN_HZ = 9990 # what samples cost the program stands out from what else changes its speed
+OFTEN_HZ = 9990 # the cost of samples then stands out from other changes of the program's speed
 SETTLING = .3 # seconds until a recorder is at work, or is gone for good
 PERFS = {'bare': [], 'fp': ['--call-graph', 'fp'], 'dwarf': ['--call-graph', 'dwarf']}
 
@@ -43,7 +43,7 @@ def run(command, folder, tries=5):
 
 
 def own_seconds(out):
-    """What the program says that it took."""
+    """The CPU time that the program prints."""
     return float(out.split()[0])
 
 
@@ -113,7 +113,7 @@ class Bench:
         return found
 
     def start(self):
-        """Nothing is recorded: what is left is the start and the end."""
+        """Start and end alone: `true` has nothing to record."""
         found = self.turns(['true'], 40 if self.full else 15, lambda r: r[0])
         more = {k: statistics.median(a - b for a, b in zip(v, found['nobody'])) * 1e3 for k, v in found.items()}
         self.table.add('start and end, elapsed', f'{more["kin"]:.1f} ms', '≤ 30 ms', more['kin'] <= 30,
@@ -153,7 +153,7 @@ class Bench:
         return {k: sorted(ratios) for k, ratios in found.items()}
 
     def slowdown(self, language, path):
-        """Rows: as it is at HZ, and what one sample costs, from ten times as many."""
+        """Two rows: the slowdown at HZ, and the cost of a sample, from ten times as many samples."""
         found = self.slower(path, HZ, 12 if self.full else 5)
         mid, text = shown(found, '{:+.1f}', 100, ' %')
         self.table.add(f'slower, {HZ} Hz, {language}: median and middle half', text['kin'], '≤ 1.5 %', mid['kin'] <= 1.5,
@@ -165,7 +165,7 @@ class Bench:
                        **goal, **{k: text[k] for k in self.perfs})
 
     def long(self, language, path):
-        """One longer run each: what a sample costs."""
+        """The cost of a sample to each recorder, from one longer run."""
         rounds = rounds_for(path, self.folder, 12 if self.full else 5)
         found = {'cost': [], 'size': [], 'complete': [], 'sampled': []}
         peers = {k: {'cost': [], 'size': []} for k in self.perfs}
@@ -192,7 +192,7 @@ class Bench:
 
 
     def further(self, language, path):
-        """What one sample more takes of the recorder: a run and one that is four times as long, start and end being the same."""
+        """The recorder's CPU time for a further sample: a run and one four times as long have the same start and end."""
         times = {k: [] for k in self.often()}
         short, long = (rounds_for(path, self.folder, s) for s in (1, 4))
         for _ in range(9 if self.full else 5):
@@ -212,7 +212,7 @@ class Bench:
         return {k: [str(OFTEN_HZ) if word == str(HZ) else word for word in words] for k, words in who.items()}
 
     def flood(self):
-        """Each of very many events at once: what is left of them in the recording."""
+        """A flood of events, each a sample: the part of them that is in the recording."""
         n, path = 100000, os.path.join(self.folder, 'flood')
         subprocess.run(['gcc', '-O2', '-o', path, 'flood.c'], cwd=HERE, check=True)
         event, found = ['-e', 'page-faults', '-c', '1'], {'kin': [], **{k: [] for k in self.perfs}}
@@ -228,7 +228,7 @@ class Bench:
         self.table.add('kept of 100,000 page faults in a row, each sampled', text['kin'], **goal, **{k: text[k] for k in self.perfs})
 
     def threads(self):
-        """Five hundred threads, sampled ten times as often: what they take, by what they take next to it alone."""
+        """Five hundred threads, sampled ten times as often: their CPU time divided by that of neighbouring runs without a recorder."""
         path = os.path.join(self.folder, 'threads')
         subprocess.run(['gcc', '-O2', '-o', path, 'threads.c', '-pthread'], cwd=HERE, check=True)
         target, found = [path, '500', '10'], {k: [] for k in self.often()}
@@ -259,7 +259,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='kin-bench-') as folder:
         bench = Bench(os.path.join(os.path.abspath(a.build), 'kin'), folder, a.how == 'full')
         programs = build(folder)
-        for _, path in programs: # what is made once per user and boot is there from here on
+        for _, path in programs: # makes the caches, which are made once per user and boot
             run(bench.kin + [path, '1'], folder)
         bench.start()
         for language, path in programs:

@@ -24,7 +24,7 @@ COLLAPSE_IN_PERL = os.environ.get("STACKCOLLAPSE")
 # perf's own way to folded stacks is a script in Python, where perf was built with that.
 COLLAPSE_OF_PERF = any(Path("/usr").glob("lib*/perf-core/scripts/python/stackcollapse.py"))
 
-# The same for a recording of one program, in a faster language.
+# stackcollapse-perf.pl for a recording of one program, in a faster language.
 COLLAPSE = r"""/^[^ \t]/ { comm = $1; next }
 /^$/ { if (stack != "") n[comm stack]++; stack = ""; next }
 { sub(/\+0x[0-9a-f]*$/, "", $2); stack = ";" $2 stack }
@@ -111,7 +111,7 @@ class Reports:
         return folder
 
     def cppcheck(self):
-        """The program of the rows on lines (make_cxx.sh), checking one of its own files."""
+        """cppcheck, which the rows on lines use as well (make_cxx.sh), checking one of its own files."""
         made = subprocess.run([HERE.parent / "make_cxx.sh", self.dir / "cxx"], capture_output=True)
         source = next((self.dir / "cxx").glob("cppcheck-*/lib"), None)
         if made.returncode or not source:
@@ -122,7 +122,7 @@ class Reports:
                              cwd=source.parent)
 
     def rust(self):
-        """The program of the rows on kin record, with lines; None where there is no rustc."""
+        """The Rust program of the rows on kin record, compiled with lines; None where there is no rustc."""
         path, source = self.dir / "work-rust", HERE.parent / "record" / "work.rs"
         if not shutil.which("rustc"):
             self.table.note("no rustc here: no rows for Rust")
@@ -163,7 +163,7 @@ class Reports:
                     metric="wall", **once)
 
     def large(self):
-        """Large programs without symbols, whose names take longer than the samples; and views next to each other."""
+        """Large programs without symbols, whose names take longer to read than the samples; and kin lines next to kin flat."""
         source = self.dir / "large.cpp"
         source.write_text("#include <regex>\n#include <map>\nstd::map<std::string, std::regex> m;\n"
                           "bool f(const std::string &s) { return std::regex_match(s, m[s] = std::regex(s)); }\n")
@@ -199,7 +199,7 @@ class Reports:
             before = n, now, memory
 
     def many(self):
-        """Ten million samples: what is kept are distinct stacks."""
+        """Ten million samples, of which kin keeps the distinct stacks."""
         folder = self.made_up(10000000)
         for what, words, goal in (("call chains", ["report", "--stdio"], 4), ("table alone (`-g none`)", ["report", "--stdio", "-g", "none"], 1.2),
                                   ("Self alone", ["report", "--stdio", "--no-children", "-g", "none"], None),

@@ -15,7 +15,7 @@ static function *const functions[FUNCTIONS];
 
 static inline uint64_t next(uint64_t s) { return s * 6364136223846793005u + 1442695040888963407u; }
 
-/* What it returns keeps the call from being the last thing it does. */
+/* The result is computed from the call's, so that the call is not a tail call. */
 #define ONE(n)                                                                                     \
 	__attribute__((noinline)) static uint64_t f##n(uint64_t s, int depth)                      \
 	{                                                                                          \

@@ -171,8 +171,8 @@ def costs():
 
 
 def random_calls():
-    """A thousand functions that call each other at random, a million arcs in each thread: what is hit is in no cache. The
-    empty hook shows what is not the table's."""
+    """A thousand functions that call each other at random, a million arcs in each thread: the slots are in no cache. The
+    empty hook shows the part of the cost that is not the table's."""
     plain, empty = build('random', 'random.c', ''), empty_library()
     pg, fentry = build('random.pg', 'random.c', '-pg'), build('random.fentry', 'random.c', '-pg -mfentry')
     print('\n| a million arcs in each thread, called at random | mcount | __fentry__ | empty hook | goal | memory | goal |\n'
@@ -193,7 +193,7 @@ def random_calls():
 
 
 def peers():
-    """Others that count calls, on the same program."""
+    """Other profilers that count calls, on the same program."""
     plain, pg, cyg = build('tree', 'tree.c', ''), build('tree.pg', 'tree.c', '-pg'), build('tree.cyg', 'tree.c', '-finstrument-functions')
     v = {'plain': ([plain, '4'], None), 'kin, -pg': ([pg, '4'], SO), 'kin, -pg, sampled with stacks': ([pg, '4'], SO, SAMPLED),
          'kin, -finstrument-functions': ([cyg, '4'], SO), 'kin, -finstrument-functions, latency': ([cyg, '4'], SO, ',latency'),
@@ -210,7 +210,7 @@ def peers():
 
 
 def whole(what, plain, pg, args):
-    """An empty hook is what the compiler's -pg costs by itself: the least that any hook can."""
+    """The cost of an empty hook is that of the compiler's -pg itself, and so the lower bound of any hook."""
     t = measure({'plain': ([plain, *args], None), 'kin': ([pg, *args], SO), 'empty': ([pg, *args], empty_library()),
                  'glibc': ([pg, *args], None)}, timed=True, rounds=WHOLE_ROUNDS)
     p = min(t['plain'])

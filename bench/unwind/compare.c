@@ -310,8 +310,8 @@ static void count(struct result *r, const struct modules *m, const struct walk *
 	}
 }
 
-/* Some stacks at a time, just copied, as they are when they come from the kernel: otherwise the
- * time is that of the memory. */
+/* Few stacks at a time, walked right after they were copied, as when the kernel delivers them:
+ * otherwise the time would be that of waiting for memory. */
 enum { BATCH = 8, STACK_MAX = 65536 };
 
 static void time_batch(struct result *r, struct unwinder *u, struct peer *p,
@@ -351,7 +351,7 @@ static struct result compare(const struct capture *c, struct modules *m, bool ve
 	if (!c->n_samples || !open_peer(&p, m, c->samples[0].tid))
 		return r;
 	struct unwinder *u = unwinder_new(&(struct unwinder_opts){ .find = find, .arg = m });
-	walk_peer(&p, &c->samples[0], &peer); /* libdw opens what it needs */
+	walk_peer(&p, &c->samples[0], &peer); /* libdw opens the files that it needs */
 	for (size_t i = 0; i < c->n_samples; i += BATCH)
 		time_batch(&r, u, &p, c, i);
 	for (size_t i = 0; i < c->n_samples; i++) {

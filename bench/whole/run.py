@@ -25,7 +25,7 @@ sys.path.insert(0, str(HERE.parent))
 from keep import keep  # noqa: E402
 
 HZ = 999
-PATIENCE = 60  # seconds, of one run or report
+PATIENCE = 60  # seconds that one run or report may take
 WORK, LESS = 10, 1  # how much each program does
 
 LUA = ('local function fib(n) if n < 2 then return n end return fib(n-1) + fib(n-2) end '
@@ -75,14 +75,14 @@ class Tool:
     name: str
     is_counted: bool  # of the program that is compiled with -pg
     is_heavy: bool
-    command: list  # before the program and its arguments; {d} is a folder of its own
+    command: list  # before the program and its arguments; {d} is the run's own folder
     report: list  # {p} is the program
     needs: str = ''  # an installed program
 
 
 def tools(build):
     kin, uftrace = str(build / 'kin'), os.environ.get('UFTRACE', 'uftrace')
-    # Without build ids and its cache of programs, of which perf 6.1 dies now and then.
+    # Without build ids and perf's cache of programs, because perf 6.1 dies of them now and then.
     perf = ['perf', 'record', '-q', '-B', '-N', '-F', str(HZ), '-o', '{d}/perf.data', '--call-graph']
     return [
         Tool('kin record', False, False, [kin, 'record', '-q', '-F', str(HZ), '-o', '{d}/p.kin', '--'],
@@ -111,7 +111,7 @@ class Failure(Exception):
 class Run:
     cpu: float
     memory: float  # MiB
-    size: float = 0  # of what was written, MiB
+    size: float = 0  # of all files written, MiB
 
 
 class Bench:
@@ -166,7 +166,7 @@ class Bench:
         try:
             out, err = p.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
-            p.kill()  # what it started dies with it
+            p.kill()  # processes that it started die with it
             p.communicate()
             raise Failure(f'over {PATIENCE} s') from None
         fields = out.split()
@@ -209,7 +209,7 @@ class Bench:
     # ---- rows ----
 
     def recorded(self, name, tool, program, plain, source, alone, tries=3):
-        """(the run, its time by that of the program alone, the report). perf 6.1 dies now and then."""
+        """(the run, its time divided by that of the program alone, the report). Repeated if perf 6.1 dies."""
         try:
             base = self.once(name, plain, source, LESS) if tool.is_heavy else alone
             run = self.once(name, program, source, LESS if tool.is_heavy else WORK, tool.command)

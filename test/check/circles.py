@@ -1,8 +1,8 @@
-"""Files of a folder of src/ do not call each other in a circle: what one is made of does not lean on it.
+"""Files of a folder of src/ do not call each other in a circle: a file does not depend on its users.
 
     circles.py ROOT
 
-What is allowed to is below, with the reason. Calls of functions by pointers, of which tables are made, are none.
+Exceptions are listed below, with the reason. Calls through function pointers, as in tables, do not count.
 """
 import collections
 import fnmatch
@@ -16,12 +16,12 @@ from tap import Tap
 
 # Files that may be in one circle.
 ALLOWED = {
-    # A table of what there is, and helpers of what is in it.
+    # A table of all commands or renderers, and helpers that its entries call.
     'cli': [{'command.c', 'help.c', 'prefix.c', 'cmd_*.c'}],
     'table': [{'render.c', 'order.c', 'table_csv.c', 'table_json.c', 'table_text.c'}],
-    # GNU's matching of names, a variant of ours, which is chosen where it begins.
+    # GNU's matching of names is a variant of ours, and chosen at the start of ours.
     'gnu': [{'symspec.c', 'symspec_gnu.c'}],
-    # One thing, cut where its steps are: a file that is opened, read and closed, or answers from what it said before.
+    # One module, divided by steps: an object file that is opened, read and closed, or answers from its cache.
     'object': [{'answered_file.c', 'debugfile.c', 'elf_machine.c', 'kept_object.c', 'lines.c', 'lines_index.c', 'lines_split.c', 'lines_unit.c', 'object.c'}],
     'symbolize': [{'aliases.c', 'symbols.c'}],
     'formats/kin': [{'kin.c', 'kin_names.c', 'kin_stream.c', 'kin_tables.c'}, {'kin_write.c', 'kin_names_write.c'}],

@@ -7,7 +7,7 @@ core='unwind/cfi unwind/cfi_expr unwind/cfi_run unwind/step machine/x86_64 machi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-includes() { # of the core, and of what it includes
+includes() { # of the core, and of the headers that it includes
 	for f in $(cd src && ls $(for c in $core; do echo "$c.c $c.h"; done) unwind/cfi_private.h \
 			unwind/row.h unwind/step_inline.h machine/machine.h 2>/dev/null); do
 		sed -n 's/^#include *//p' "src/$f"
@@ -16,7 +16,7 @@ includes() { # of the core, and of what it includes
 }
 no_other_includes() { ! includes | sed 's/^/# /' | grep .; }
 
-calls() { # what is undefined in one and not defined in another of them
+calls() { # symbols that are undefined in one object and not defined in another
 	for f in $core; do
 		${CC:-cc} -std=gnu11 -O2 -Isrc -Wall -Wextra -Werror -ffreestanding -fno-builtin \
 			-fno-stack-protector -mgeneral-regs-only -fPIC -c "src/$f.c" \

@@ -25,7 +25,7 @@ done
 for h in runtime/*.h runtime/$(uname -m)/*.h; do
 	check "$h compiles alone" alone "${h#runtime/}" -Iruntime "-Iruntime/$(uname -m)" -Isrc -Iinclude
 done
-# What is installed, for programs in C++ too.
+# The installed headers also compile as C++.
 for h in kin/kin.h kin/samples.h kin/table.h kinrt.h; do
 	check "$h compiles as C++" alone_cxx "$h" -Iinclude -Iruntime
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# openings.sh ROOT - every C file of ours opens with a comment that says what it is, and has a name of its own; so has
-# every struct, union and enum; functions say what they run or add.
+# openings.sh ROOT - every C file of ours opens with a comment that says what it is, and has a file name of its own. Tags of
+# structs, unions and enums are unique, too. No function is called run or add alone: its name says what it runs or adds.
 cd "$1" || exit 1
 . test/lib/tap.sh
 

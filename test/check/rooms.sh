@@ -1,5 +1,5 @@
 #!/bin/sh
-# rooms.sh ROOT - what GNU's gprof does otherwise is known in its room, src/gnu, alone: the stages take rules and do
+# rooms.sh ROOT - only src/gnu knows where GNU's gprof behaves differently: the stages take rules and do
 # not ask whose they are (doc/design.md).
 cd "$1" || exit 1
 . test/lib/tap.sh

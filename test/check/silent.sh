@@ -9,7 +9,7 @@ prints_or_exits() {
 	! sed -E 's|"([^"\\]\|\\.)*"||g; s|/\*.*\*/||; s|^ ?\* .*||; s|/\*.*||' "$1" |
 		grep -nE '\b(_?_?exit|_Exit|quick_exit|abort|assert|v?printf|puts|putchar|perror)\(|\bstd(out|err)\b|STD(OUT|ERR)_FILENO'
 }
-# Without memory and outside of what is guarded (base/guard.h); a child that could not become the program.
+# Exceptions: out of memory outside of guarded calls (base/guard.h); a child that could not execute the program.
 allowed='^src/(base/base|record/target)\.c$'
 for f in $(grep -lE 'exit|abort|assert|printf|puts|putchar|perror|std(out|err)|STD' src/*/*.[ch] src/*/*/*.[ch] |
 	grep -vE '^src/(cli|tui|gnu|mpi)/' | grep -vE "$allowed"); do

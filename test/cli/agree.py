@@ -4,7 +4,7 @@ the time of a call in graph and cycles.
 For random stacks; for random recordings of several events with inlined functions and recursion; for a program recorded
 here, with lines and annotate.
 
-    agree.py BUILD [SEED]: without one, of three, by the build's name
+    agree.py BUILD [SEED]: without SEED with three seeds, which depend on the build's name
 """
 import importlib.util
 import json
@@ -30,8 +30,8 @@ NAMES = ['main', 'f', 'g', 'h', 'i', 'j']
 MARK = ' (inlined)'
 
 # Each always inlined function is the same work in two callers. A label of assembly code is no function to the linker.
-# What is always called with one number is copied for it, by gcc under another name. The program and a library have one
-# header.
+# If a function is always called with one number, gcc makes a copy for it under another name. The program and a library
+# share one header.
 HEADER = '''
 static volatile unsigned long y;
 static inline __attribute__((always_inline)) void both(int n) { for (int i = 0; i < n; i++) y = y * 3 + 1; }
@@ -71,7 +71,7 @@ class Kin:
         return self.bytes(*args).decode()
 
     def rows(self, *args):
-        """And what their times are to be multiplied by."""
+        """(rows, the factor for their times)."""
         table = json.loads(self.text(*args, '--format=json'))
         return table['rows'], table['rate']
 
@@ -82,7 +82,7 @@ def plain(name):
 
 def flat(kin, how):
     rows, rate = kin.rows('flat', *how)
-    # Without any caller there is no column of Children, which are Self.
+    # Without any caller there is no column of Children: they equal Self.
     return [(r['name'], r['self'] * rate, r.get('inclusive', r['self']) * rate) for r in rows]
 
 
@@ -98,7 +98,7 @@ def report(kin, how):
 
 
 def page(kin, how):
-    """Sums over the page's nodes and samples, and what functions lose with nodes that are left out."""
+    """Sums over the page's nodes and samples, and the time that functions lose with the nodes left out."""
     data = unpack(kin.text('html', *how, '-o', '-'))
     columns, names = data['columns'], data['functions']['name']
     up, node = [None], 0
@@ -179,8 +179,8 @@ def difference(kin, make, how, names):
 
 
 def calls_disagree(kin, how):
-    """Of a call its time is that of the samples with it on their stack, once, and alike in graph and cycles. Functions of
-    one name in several objects are one in folded stacks."""
+    """The time of a call is that of the samples with the call on their stack, each once; graph and cycles show the same.
+    Functions of one name in several objects are one function in folded stacks."""
     want = {}
     for path, weight in folded_stacks(kin, how):
         for call in set(zip(['<spontaneous>'] + path, path)):
@@ -195,7 +195,7 @@ def calls_disagree(kin, how):
             continue  # itself: its time is in its own row
         other, here = name_of(r['name']), owner[r['group']]
         if any(re.match(r'0x[0-9a-f]+$', name) for name in (other, here)):
-            continue  # code without a name: in folded stacks all of it is one
+            continue  # code without a name is one function in folded stacks
         call = (other, here) if r['kind'] == 'caller' else (here, other)
         seen[r['kind'], call] = seen.get((r['kind'], call), 0) + round((r['self'] + r['children']) * rate)
     for (kind, call), got in seen.items():
@@ -214,10 +214,10 @@ def calls_disagree(kin, how):
 
 
 def diff_disagrees(kin, how, names):
-    """Of data with itself: Self of each function is what diff has of both sides."""
+    """A diff of data with itself has each function's Self on both sides."""
     want = sums_of_stacks(folded_stacks(kin, how))
     rows, _ = kin.rows('diff', '--all', *how, kin.data)
-    rate = kin.rows('flat', *how)[1]  # that of a diff is of sums over data that may have others
+    rate = kin.rows('flat', *how)[1]  # not that of the diff, which sums data that may have other rates
     got = {plain(r['name']): r for r in rows}
     for name in names:
         before, after = ((got.get(name, {}).get(side) or 0) * rate for side in ('before', 'after'))
@@ -238,7 +238,7 @@ def disagreement(kin, how, names):
 # ---- on a terminal ----
 
 class Browser:
-    """Rows as kin browse writes them to a file. Without tmux there is none."""
+    """Rows as kin browse writes them to a file. Needs tmux."""
 
     def __init__(self, folder, build):
         self.folder, self.terminal = folder, None
@@ -291,8 +291,8 @@ def random_stacks(rng):
 
 
 def random_recording(rng):
-    """A file of pprof, and the names of its events. Of a function inlined in some place each place is one where it is
-    inlined; what is called there may be the same functions again."""
+    """A random file of pprof, and the names of its events. A function that is inlined anywhere is inlined at all its
+    places; the functions called there may be the same ones again."""
     outer, inlined = NAMES[:3], NAMES[3:]
     rng.shuffle(inlined)
     places = [[(name, 'a.c', rng.randrange(1, 99)) for name in
@@ -301,7 +301,7 @@ def random_recording(rng):
     samples = [([rng.randrange(len(places)) for _ in range(rng.randrange(1, 12))],
                 [rng.choice([0, rng.randrange(1, 10**rng.randrange(1, 8))]) for _ in events])
                for _ in range(rng.randrange(1, 60))]
-    samples.append(([0], [1 for _ in events]))  # of each event there is something
+    samples.append(([0], [1 for _ in events]))  # each event has a sample
     return pprof_files.encode(events, places, samples), [name for name, _ in events]
 
 
@@ -319,7 +319,7 @@ def check_kind(tap, build, folder, what, kind, make):
             for event in events:
                 kin, how = Kin(build, path), more + event
                 why = disagreement(kin, how, NAMES)
-                if not why and n < BROWSED and browsed.terminal and event == events[-1]:  # the one that is shown first
+                if not why and n < BROWSED and browsed.terminal and event == events[-1]:  # the event that is shown first
                     why = browsed.difference(kin, more, event, NAMES)
                 if why:
                     shutil.copy(path, os.path.join(tempfile.gettempdir(), f'kin-agree.{kind}'))
@@ -361,8 +361,8 @@ def own_of_lines(kin, how):
 
 
 def lines_disagree(kin):
-    """Lines of a function add up to its Self; annotate has with a function what was inlined into it, too, and a function
-    that was inlined wherever it was."""
+    """The lines of a function add up to its Self. annotate shows a function with the code inlined into it, and an inlined
+    function at all its places."""
     expanded, folded_in = (sums_of_stacks(folded_stacks(kin, how)) for how in ([], ['--no-inline']))
     lines_of, lines_of_linked = own_of_lines(kin, []), own_of_lines(kin, ['--no-inline'])
     for name in FUNCTIONS + [name for name in expanded if name.startswith('copied')]:
@@ -386,7 +386,7 @@ def lines_disagree(kin):
 
 
 def objects_disagree(kin, how):
-    """Self of a function of an object is that of its lines."""
+    """Self of a function is the sum of its lines, in each object."""
     sums = []
     for view in ('flat', 'lines'):
         rows, rate = kin.rows(view, '--columns=self,object,name', *how)
@@ -402,10 +402,10 @@ def objects_disagree(kin, how):
 
 
 def gprof_differs(kin, program):
-    """Own time and that of callees in gprof's flat profile and call graph, which have two digits, from kin graph."""
+    """Self and children in gprof's flat profile and call graph, with two digits, are those of kin graph."""
     rows, _ = kin.rows('graph')
     rows = [(r['name'].split(' <cycle ')[0], r['self'], r['children']) for r in rows if r['kind'] == 'function']
-    names = [name for name, _, _ in rows]  # of two objects' functions, as _start, gprof's rows do not say whose they are
+    names = [name for name, _, _ in rows]  # gprof's rows do not say which object a function is in: names in several objects, such as _start, are left out
     want = {name: (own, children) for name, own, children in rows if names.count(name) == 1}
     run = subprocess.run([os.path.join(os.path.dirname(kin.kin), 'gprof'), '-b', program, kin.data], capture_output=True,
                          text=True, check=False)
@@ -449,7 +449,7 @@ def check_recorded(tap, build, folder):
     tap.ok('inner' + MARK in found.stdout, 'graph finds one by name', found.stdout + found.stderr)
 
 
-# mid() is inlined in two functions, of which one calls leaf() itself, too.
+# mid() is inlined in two functions; one of them also calls leaf() itself.
 CALLS = '''
 volatile unsigned long x;
 __attribute__((noinline)) void leaf(int n) { for (int i = 0; i < n; i++) x = x * 3 + 1; }

@@ -2,7 +2,7 @@
 
     causes.py BUILD
 
-Random programs of known calls: a function is called by several others, and what a call takes depends on by which one.
+Random programs of known calls: a function is called by several others, and the cost of a call depends on the caller.
 The parts are computed here from the same numbers, exactly.
 """
 import json
@@ -21,7 +21,7 @@ COLUMNS = 'name,before,after,change,calls_before,calls_after,by_calls,by_callers
 
 
 def write(path, program):
-    """As callgrind does. `program`: of each function its callers' calls and what one takes: {f: {caller: (calls, cost)}}."""
+    """Writes a file as callgrind does. `program`: {function: {caller: (number of calls, cost of one)}}."""
     callers = sorted({c for calls in program.values() for c in calls})
     text = ['# callgrind format', 'events: Ir', '', 'fn=main', '1 10']
     for c in callers:
@@ -50,7 +50,7 @@ def mean(programs):
 
 
 def causes(before, after):
-    """Of one function: by calls, by callers, by cost, and the caller that makes most of the second."""
+    """The change of one function by calls, by callers, by cost; and the caller with the largest part in the second."""
     n0, n1 = (sum(n for n, t in x.values()) for x in (before, after))
     average = sum(t for n, t in before.values()) / n0
     cost = lambda x, c, other: x[c][1] / x[c][0] if c in x else other
@@ -94,7 +94,7 @@ def near(got, want):
 
 
 def differs(got, before, after):
-    """What is not as it should be, in words; '' if nothing is."""
+    """The first difference from the expected parts, in words; '' if there is none."""
     for f in before:
         if not before[f] or not after.get(f):
             continue
@@ -142,7 +142,7 @@ OLD = '-DKEPT=kept -DCHANGED=changed -DMASKED(x)=(x) -DTWIN_A=twin_a -DTWIN_B=tw
 
 
 def renamed_code(tap, kin, build_id):
-    """A function of another name is told by its instructions, if there is one such function on each side."""
+    """A renamed function is recognised by its instructions, if there is one such function on each side."""
     with tempfile.TemporaryDirectory() as folder:
         what = ', without build ids' if build_id == 'none' else ''
         with open(os.path.join(folder, 'prog.c'), 'w') as f:

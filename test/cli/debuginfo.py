@@ -88,7 +88,7 @@ class Box:
         return program if not r.returncode else None
 
     def told(self, program):
-        """What is known of it: lines with functions, inlined functions."""
+        """The program's lines with functions, and its inlined functions."""
         return b''.join(self.run(self.print_lines, *how, program).stdout for how in ([], ['--inlines']))
 
     def done(self):
@@ -166,7 +166,7 @@ def shared(tap, box, compiler, plain, want):
 
 
 def packed(tap, box, compiler, plain):
-    """Fedora's: what strip takes, as an ELF file of symbols in .gnu_debugdata, by xz."""
+    """Fedora's way: the symbols that strip removes, as an ELF file in .gnu_debugdata, packed by xz."""
     if not shutil.which('xz'):
         tap.skip(f'{compiler}, .gnu_debugdata', 'no xz')
         return
@@ -202,7 +202,7 @@ def main():
             for version in 4, 5:
                 split(tap, box, 'g++' if compiler == 'gcc' else 'clang++', version)
             compressed(tap, box, compiler, plain, want)
-            if compiler == 'clang':  # dwz does not take what it makes of DWARF 5
+            if compiler == 'clang':  # dwz refuses clang's DWARF 5
                 plain = box.build('clang++', 'clang-4', '-gdwarf-4')
                 want = box.told(plain)
             shared(tap, box, compiler, plain, want)

@@ -83,7 +83,7 @@ def free_port():
 
 
 class Debuginfod:
-    """elfutils' server of one folder, ready when it has what is there."""
+    """elfutils' server of one folder; ready when it has indexed the files there."""
 
     def __init__(self, box):
         self.url = f'http://127.0.0.1:{free_port()}'
@@ -108,7 +108,7 @@ class Debuginfod:
 
 
 class Odd:
-    """A server that answers everything with a status and some bytes, and counts what it is asked."""
+    """A server that answers every request with a status and some bytes, and counts the requests."""
 
     def __init__(self, status, body=b''):
         asked = self.asked = collections.Counter()

@@ -62,7 +62,7 @@ def truth(text):
 
 
 def of_pprof(folder, event):
-    """By go tool pprof: flat and cum, in units as they are."""
+    """Flat and cum by go tool pprof, without conversion of units."""
     done = run(folder, 'go', 'tool', 'pprof', '-top', '-nodecount=0', '-nodefraction=0', '-unit=minimum',
                f'-sample_index={event}', 'x.pb.gz', env={'HOME': folder})
     rows = re.findall(r'^ *(-?[\d.]+)\w* +[\d.]+% +[\d.]+% +(-?[\d.]+)\w* +[\d.]+%  (.*)$', done.stdout, re.M)
@@ -172,7 +172,7 @@ def of_firefox(data):
 
 
 def check_type(schema, value, root, where='$'):
-    """What of JSON Schema speedscope's schema uses; the first thing that does not fit, or None."""
+    """Checks a value by the part of JSON Schema that speedscope's schema uses. The first mismatch, or None."""
     if '$ref' in schema:
         return check_type(root['definitions'][schema['$ref'].split('/')[-1]], value, root, where)
     if 'anyOf' in schema or 'oneOf' in schema:
@@ -219,7 +219,7 @@ def slices_nest(events):
 
 
 def rows_of_rowbinary(data):
-    """As the same objects as those of jsonl."""
+    """Decodes rows into the same objects as those of jsonl."""
     at = 0
 
     def take(n):
@@ -371,7 +371,7 @@ HEAP = {'head': heap_node('(root)', -1, 0,
 
 
 def trace_of(profile):
-    """The same in pieces, among a trace's events; whose a piece is stands behind it."""
+    """A trace with the same profile in pieces, among other events; the id of a piece's owner follows the piece."""
     nodes = [dict(n, parent={2: 1, 3: 2, 4: 2}.get(n['id'], 0)) for n in profile['nodes']]
     nodes = [{k: v for k, v in n.items() if k != 'children'} for n in nodes]
     own = {'cat': 'disabled-by-default-v8.cpu_profiler', 'id': '0x1', 'ph': 'P', 'pid': 7}
@@ -429,7 +429,7 @@ def flat(kin, folder, path, *more):
 
 
 def reads(tap, kin, folder, text, want):
-    """What was exported is read again, and says the same; laws 1 and 2 hold."""
+    """Exported files are read again with the same result; laws 1 and 2 hold."""
     for event in want:
         total = sum(own for own, _ in want[event].values())
         before, _ = flat(kin, folder, 'x.script', '--event', event)
@@ -462,7 +462,7 @@ def reads(tap, kin, folder, text, want):
     done = run(folder, kin, 'flat', 'cut.gz')
     tap.ok(done.returncode == 1 and 'cut' in done.stderr and done.stderr.count('\n') == 1, '... if it is whole', done.stderr)
     run(folder, kin, 'export', '--event=cycles', '-o', 'one.speedscope.json', 'x.script')
-    # Time is shown wherever an event stands: kin's own files have others first by name, callgrind's name may have a colon.
+    # Time is shown wherever its event stands in the file: kin's own files sort events by name, callgrind's names may have a colon.
     for path in ('t.kin', 't.callgrind', 't.pb.gz', 't.profile.json'):
         open(os.path.join(folder, 't.script'), 'w').write(text.replace(' cycles:', ' task-clock:u:'))
         before, _ = flat(kin, folder, 't.script')
@@ -514,7 +514,7 @@ def reads(tap, kin, folder, text, want):
     open(os.path.join(folder, 'cut'), 'wb').write(open(os.path.join(folder, 'x.pb.gz'), 'rb').read()[:-3000])
     got, done = flat(kin, folder, 'cut')
     tap.ok(done.returncode == 1 and done.stderr.count('\n') == 1, 'pprof, cut off', done.stderr)
-    # cat a b >c: what is of the second file is not lost without a word, nor mixed with the first.
+    # cat a b >c: the second file is not lost without a message, nor mixed with the first.
     for name, want in [('x.pb.gz', 'several profiles'), ('x.speedscope.json', 'only a part of it was read'),
                        ('x.profile.json', 'only a part of it was read'), ('trace.json', 'only what stands before was read')]:
         text = open(os.path.join(folder, name), 'rb').read()

@@ -34,7 +34,7 @@ BASE, STEP = 0x1000, 0x20
 
 
 def bad_characters(data):
-    """What of the output could do harm or cannot be read."""
+    """The part of the output that could do harm or cannot be read."""
     try:
         text = data.decode('utf-8')
     except UnicodeDecodeError as error:
@@ -66,7 +66,7 @@ def is_number(text):
 
 
 def terminal(command, folder):
-    """What a command prints to a terminal."""
+    """The output of a command on a terminal."""
     pid, master = pty.fork()
     if not pid:
         os.chdir(folder)
@@ -83,7 +83,7 @@ def terminal(command, folder):
 
 
 def test_folded(tap, kin, folder):
-    """In a pipe names are what they are but for what would break lines; on a terminal they are escaped."""
+    """In a pipe names are unchanged, except for characters that would break lines; on a terminal they are escaped."""
     bite = [n for n in NAMES if len(n) < 100 and b'\n' not in n and b';' not in n]
     with open(os.path.join(folder, 'names.folded'), 'wb') as f:
         f.writelines(b'prog;main;%b 1\n' % n for n in bite)

@@ -82,7 +82,7 @@ def laws(tap, kin, folder, path, name):
 
 
 def blocks(table):
-    """What is wrong with each block of callers, function and callees; cycles are left out."""
+    """Checks each block of callers, function and callees, and returns the errors; cycles are left out."""
     callers, last = [], None
     for r in table:
         kind = r.get('kind')
@@ -180,7 +180,7 @@ def events_and_threads(kin, folder, path):
 
 
 def several_events(tap, kin, folder):
-    """Their names, and those of threads, may hold what separates them."""
+    """Names of events and threads may contain their separators."""
     def sample(thread, event, n):
         return f'{thread} [000] 1.0: {n} {event}:\n\t10 f+0x0 (/p/a)\n\n'
     with open(os.path.join(folder, 'events.script'), 'w') as f:
@@ -199,7 +199,7 @@ def several_events(tap, kin, folder):
 
 
 def callgrind_cut(tap, kin, folder):
-    """What is missing at the end of a callgrind.out, or in it, is said; what Valgrind rounds is not."""
+    """A callgrind.out that lacks something, at its end or within, gets a message; Valgrind's rounding does not."""
     head, end = '# callgrind format\n%sevents: Ir\n%sfn=main\n1 50\nfn=f\n2 47\n', 'totals: 97\n'
     valgrind = 'creator: callgrind-3.19.0\n'
     cases = [('whole', head % (valgrind, 'summary: 97\n') + end, None),
@@ -225,7 +225,7 @@ def without_stacks(tap, kin, folder):
 
 
 def no_addresses(tap, kin, folder):
-    """Those that kin makes up for names are none of a program."""
+    """The addresses that kin assigns to names are not a program's addresses."""
     done = run(folder, kin, 'export', '--to=perf.data', os.path.join(CORPUS, 'callgrind', 'parts'))
     tap.ok(done.returncode == 1 and 'no addresses' in done.stderr and not done.stdout, 'perf.data of callgrind is an error', done.stderr)
     run(folder, kin, 'export', '--to=firefox', '-o', 'names.json', os.path.join(CORPUS, 'callgrind', 'parts'))
@@ -235,7 +235,7 @@ def no_addresses(tap, kin, folder):
 
 
 def without_threads(tap, kin, folder):
-    """pprof's samples may be of no thread. As perf.data they are of task -1, as what has ended is for the kernel."""
+    """pprof's samples may have no thread. In a perf.data they get task -1, as the kernel gives tasks that have ended."""
     def field(number, value):
         return bytes([number << 3 | 2, len(value)]) + value if isinstance(value, bytes) else bytes([number << 3, value])
     texts = [b'', b'cpu', b'count', b'/bin/none']
@@ -250,7 +250,7 @@ def without_threads(tap, kin, folder):
 
 
 def out_of_order(tap, kin, folder):
-    """A sample of V8 stands for the time to the next one, in the order of time: all of them for that of the recording."""
+    """A sample of V8 stands for the time to the next one, in the order of time; together they stand for the whole recording."""
     got = functions(kin, folder, os.path.join(CORPUS, 'cpuprofile', 'unordered'))
     want = {'a': .0002, 'b': .0001, 'c': .0001}
     tap.ok(got.keys() == want.keys() and all(abs(got[n][0] - want[n]) < 1e-9 for n in want),

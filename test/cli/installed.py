@@ -34,7 +34,7 @@ def find(folder, name):
 
 
 def examples(tap, folder, flags, libraries):
-    """Those of the documentation."""
+    """The examples of the documentation are built and print what they should."""
     data, program = os.path.join(folder, 'app.folded'), os.path.join(folder, 'example')
     open(data, 'w').write(STACKS)
     for name, compiler in EXAMPLE_COMPILERS:

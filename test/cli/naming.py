@@ -1,7 +1,7 @@
 """Functions are found by the same names in every command: whole or without scopes, parameters and template arguments, by
 any alias; inlined functions like others. The program has templates, lambdas, inlined functions and aliases, each of which
-runs until it has used its share of CPU time; then all spellings of one function give what its whole name gives. Each
-spelling is tried in some commands, and each function in all; with KIN_FULL=1 all in all.
+runs until it has used its share of CPU time; then all spellings of one function give the same result as its whole name.
+Each spelling is tried in some commands, and each function in all; with KIN_FULL=1 each spelling in all commands.
 
     naming.py BUILD
 """
@@ -81,7 +81,7 @@ int main(int argc, char **)
 }
 '''
 
-# The first of each is the whole name, as kin shows it. Of several functions with one name all are meant.
+# The first spelling of each is the whole name, as kin shows it. A name that several functions have stands for all of them.
 SPELLINGS = [
     ['n::Box<int>::work(int)', 'n::Box<int>::work', 'Box<int>::work', 'Box<int>::work(int)', '_ZN1n3BoxIiE4workEi'],
     ['n::Box<char>::work(char)', 'n::Box<char>::work', 'Box<char>::work', 'work(char)', 'n::Box::work(char)'],
@@ -106,7 +106,7 @@ SPELLINGS = [
 WRONG = ['m::work', 'n::Box<long>::work', 'ork', 'Box', 'plain(long)', 'third_name']
 
 INLINED = ('turn', 'n::Box<int>::pass(int)', 'n::Box::pass')
-# They have rows of these functions; the others find them, too, and have none.
+# Commands that have rows of these functions; the other commands find the functions, too, but have no rows of them.
 COMMANDS = ['report', 'graph', 'lines', 'annotate', 'annotate --asm', 'imbalance --all']
 ROWLESS = ['cycles', 'counts', 'latency']
 FOLDING = ['report --no-inline', 'graph --no-inline', 'lines --no-inline', 'annotate --no-inline', 'cycles --no-inline',
@@ -151,7 +151,7 @@ def shown(kin, command, name, data):
 
 
 def tried(spellings, command):
-    """Of each function its whole name and one other, which is not the same in all commands."""
+    """For each function its whole name and one other spelling, which differs between commands."""
     if FULL:
         return spellings
     turn = zlib.crc32(command.encode())
@@ -181,7 +181,7 @@ def check_unknown(tap, kin, command, data):
 
 
 def check_rows(tap, kin, data):
-    """What the whole name gives is the function: rows of a function that ran, of one that was inlined."""
+    """The whole name gives rows of the function, whether it ran itself or was inlined."""
     for command in ('report', 'graph', 'annotate --asm', 'imbalance --all', 'report --sort=sym -g none --symbols='):
         missing = [names[0] for names in SPELLINGS if names != ['idle'] and not
                    ('--symbols=' in command and names[0] in INLINED[1:]) and

@@ -1,9 +1,9 @@
-"""What a view does not show is not read: the output is the same as when all of the data is.
+"""Views do not read data that they do not show: the output is the same as when all of the data is read.
 
     narrow.py BUILD
 
-On the recordings of the fuzz targets, the damaged ones among them; and on one of many threads and stacks. Options that
-have no effect here make kin read what these views have no use for.
+On the recordings of the fuzz targets, damaged ones included, and on one with many threads and stacks. For comparison,
+options that have no effect here make kin read the data that these views do not need.
 """
 import glob
 import os

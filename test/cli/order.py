@@ -1,4 +1,4 @@
-"""What kin order writes is what linkers read: a program is built, profiled, and linked again in the
+"""Linkers can read the output of kin order: a program is built, profiled, and linked again in the
 order that kin found; its functions must then lie in that order.
 
     order.py BUILD
@@ -121,7 +121,7 @@ int main(void)
 
 
 def test_sampled(tap, kin, folder):
-    """Nobody counted calls: functions follow those that were above them on the stack."""
+    """Without counted calls, functions follow their callers on the stack."""
     with open(os.path.join(folder, 'callers.c'), 'w') as f:
         f.write(CALLERS)
     must(folder, 'gcc', '-O1', '-ffunction-sections', 'callers.c', '-o', 'callers')
@@ -134,7 +134,7 @@ def test_sampled(tap, kin, folder):
 
 
 def test_linkable(tap, kin, folder):
-    """Nothing but functions of the program, as the one that is linked has them: not of libraries, the kernel, or a counted build."""
+    """An order has only functions of the program that is linked: none of libraries, the kernel, or a build that counts."""
     with open(os.path.join(folder, 'clones.c'), 'w') as f:
         f.write(CLONES)
     compiled = ['gcc', '-O2', '-ffunction-sections', 'clones.c']
@@ -174,7 +174,7 @@ int main() { for (int i = 0; i < 99999; i++) aa_work(i); return 0; }
 
 
 def test_aliases(tap, kin, folder):
-    """A section is named after one of its function's names, which is not the one that is shown."""
+    """A section is named after one of its function's names, which need not be the name that kin shows."""
     with open(os.path.join(folder, 'aliases.cc'), 'w') as f:
         f.write(ALIASES)
     compiled = ['g++', '-O1', '-ffunction-sections', 'aliases.cc']

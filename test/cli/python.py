@@ -1,4 +1,4 @@
-"""The Python module kin, by the library of a build: what it says is what the commands say.
+"""The Python module kin, with the library of a build: its answers are those of the commands.
 
     python.py BUILD
 

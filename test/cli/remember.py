@@ -1,5 +1,5 @@
-"""The second report of a program, and the names of its second recording: as the first, out of what was kept of it; and nothing
-that is kept changes an answer.
+"""The second report of a program, and the names of its second recording, come from the cache and equal the first ones; a
+cache never changes an answer.
 
     remember.py BUILD
 """
@@ -97,7 +97,7 @@ class Box:
             return f.read() if not r.returncode else r.stderr
 
     def read(self):
-        """Each file's name, content, and which one it is: one that was written anew is another one."""
+        """Each file's name, content, and identity: a file that was written anew has another one."""
         ret = {}
         for name in self.files():
             path = os.path.join(self.kept, name)

@@ -1,4 +1,4 @@
-"""Who may read what is made of recordings: nobody who may not read each of them, whatever makes it.
+"""Rights of files made from recordings: only users who may read each of the recordings may read them.
 
     rights.py BUILD
 """
@@ -13,7 +13,7 @@ from gmonlib import Arc, Elf, Hist, Symbol, gmon, save
 from tap import Tap
 
 FOLDED = b'prog;main;load 5\nprog;main;save 7\n'
-# What is written, and by what: {data} is the recording, {out} the file.
+# Name and command line of each way to write a file: {data} is the recording, {out} the file.
 OF_GMON = [
     ('kin flat -o', 'kin flat prog {data} -o {out}'),
     ('kin graph -o', 'kin graph prog {data} -o {out}'),
@@ -112,7 +112,7 @@ def test_made(tap, box):
 
 
 def test_input(tap, box):
-    """A pipe is nobody else's; what is given as an open descriptor is the giver's."""
+    """Pipes, and files that are passed as open descriptors, keep their rights."""
     box.clean()
     box.make('stacks.folded', 0o644)
     with open(box.path('stacks.folded'), 'rb') as f:

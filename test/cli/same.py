@@ -1,6 +1,6 @@
-"""The same samples in all views, whatever is asked for: random recordings with random options.
+"""All views show the same samples: random recordings with random options.
 
-Of a part of a recording (--thread, --comm, --object, --event, --time) the functions of flat, graph and report take the same
+For a part of a recording (--thread, --comm, --object, --event, --time) the functions of flat, graph and report take the same
 times, folded stacks have the same sum, and shares are of the same whole. Rows are the same with call chains and without.
 Sections (--by) add up to the whole. kin script has the samples that report counts.
 
@@ -38,7 +38,7 @@ KEYS = ['comm', 'tid', 'pid', 'cpu', 'dso', 'sym', 'symoff']
 
 
 def stack(rng):
-    """Innermost first, as perf script prints it; functions that were inlined before the one they are in."""
+    """A stack as perf script prints it: innermost first, inlined functions before the function they are in."""
     lines = []
     for _ in range(rng.randrange(8)):
         path, name = rng.choice(['/bin/app', '/bin/app', *OBJECTS]), rng.choice(FUNCTIONS)
@@ -74,7 +74,7 @@ class Kin:
         return (done.returncode, done.stdout) if done.returncode in (0, 1, 2) else (done.returncode, done.stderr)
 
     def table(self, *args):
-        """(status, table): that of time, of several events; else the first one with rows; None if there is none."""
+        """(status, table): of the tables of several events the one of time; else the first one with rows; None if there is none."""
         status, tables = self.tables(*args)
         rank = lambda t: (not t['rows'], t['properties'].get('event') != 'cycles')
         return status, min(tables, key=rank) if tables else None
@@ -105,7 +105,7 @@ def parts_differ(kin, rng):
         ['flat'], ['graph'], ['report', '--sort=sym', '-g', 'none']))
     if not status == of_graph == of_report:
         return f'{how}: status {status} of flat, {of_graph} of graph, {of_report} of report'
-    if status:  # there is no such part, which is said
+    if status:  # there is no such part, and a message says so
         return None if status == 2 else f'{how}: status {status}'
     own, named = own_of(flat), own_of(report)
     unplaced = report['properties']['weight'] - sum(own.values())

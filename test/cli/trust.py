@@ -1,4 +1,4 @@
-"""What a recording knows of its own faults is said in every report, and is the exit status with --strict.
+"""Every report prints the faults that a recording notes of itself; with --strict they decide the exit status.
 
     trust.py BUILD
 """
@@ -119,7 +119,7 @@ def test_trouble(tap, box):
 
 
 def test_merged(tap, box):
-    """What went wrong with a part is not forgotten with its file."""
+    """A merged file keeps the faults of its parts."""
     box.run('merge', '-o', 'sum.kin', 'x.kin', 'flat.kin')
     box.run('merge', '-o', 'mus.kin', 'flat.kin', 'x.kin')
     box.run('merge', '-o', 'again.kin', 'sum.kin')

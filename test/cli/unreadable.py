@@ -1,6 +1,6 @@
-"""Reads of a command fail in turn, files that it opens, and its allocations: the answer is the right one, or it is said
-that it is not. Reads that a signal interrupts are made again; of a write that fails the reason is
-said.
+"""The reads, opens and allocations of a command fail, one after the other: the answer is right, or a message says that it
+is not. Reads that a signal interrupts are repeated; a write that fails gives a message
+with the reason.
 
     unreadable.py BUILD
 
@@ -59,7 +59,7 @@ def run(build, folder, command, library=None, data='x.kin', **fault):
     done = subprocess.run([os.path.join(build, 'kin'), *command.format(out=written).split(), data], cwd=folder, env=env,
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
     calls, out = 0, done.stdout
-    if os.path.exists(written + '.kin'):  # what it says: a block that could not be packed is as good as any
+    if os.path.exists(written + '.kin'):  # compare contents: a block may be unpacked because packing failed
         subprocess.run([os.path.join(build, 'kin'), 'merge', '-o', 'again.kin', written + '.kin'], cwd=folder, check=True,
                        stdin=subprocess.DEVNULL, timeout=300)
         os.rename(os.path.join(folder, 'again.kin'), written)
@@ -74,7 +74,7 @@ def run(build, folder, command, library=None, data='x.kin', **fault):
 
 
 def wrong(base, got):
-    """'' if a failure was handled: what may not be is another answer, and no word of it."""
+    """'' if a failure was handled. A different answer without a message is an error."""
     if got[0] < 0:
         return f'killed by signal {-got[0]}'
     told = got[2] != base[2] or any(word in got[1] for word in SAID)
@@ -84,7 +84,7 @@ def wrong(base, got):
 
 
 def chosen(build, calls, most):
-    """The numbers of at most so many calls, evenly spread; in each build others."""
+    """The numbers of at most `most` calls, evenly spread; different ones for each build."""
     step = max(1, -(-calls // most))
     return range(1 + zlib.crc32(build.encode()) % step, calls + 1, step)
 
@@ -134,7 +134,7 @@ def test_said_once(tap, build, folder, library):
 
 
 def test_perf(tap, build, folder, library):
-    """Stacks are walked while the file is read, and the kernel's names are those of the one that runs."""
+    """A perf.data: stacks are walked while the file is read, and names of kernel functions are those of the running kernel."""
     try:
         made = subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock', '-F', '500', '--call-graph', 'dwarf,2048', '-o', 'x.data',
                                './prog'], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=300)

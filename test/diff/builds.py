@@ -1,7 +1,7 @@
 """Programs of ./programs as other compilers, linkers and machines build them: for run.py.
 
-A build is a line for the shell, run in a folder that holds all of ./programs, that leaves ./prog. What
-it needs is in front of it: a build whose compiler or linker is not installed is skipped, and that is said.
+A build is a line for the shell, run in a folder that holds all of ./programs, that leaves ./prog. The
+tools that it needs come first: a build whose compiler or linker is not installed is skipped, with a message.
 """
 import shutil
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ LANGUAGES = {
     'go': Build('gccgo', 'gccgo -g -O1 -pg -o prog letters.go', quick=True),
     'go-static': Build('gccgo', 'gccgo -O2 -pg -static-libgo -o prog letters.go', lines=False),
     'objc': Build('gcc', 'gcc -std=gnu11 -g -O1 -pg -o prog letters.m -lobjc || exit 77', quick=True),
-    # What lies in LIBRARY_PATH is where gm2 looks for its own modules.
+    # gm2 looks for its own modules in LIBRARY_PATH.
     'modula-2': Build('gm2', 'env -u LIBRARY_PATH gm2 -fiso -g -O1 -pg -o prog letters.mod', quick=True),
     'cobol': Build('cobc', 'cobc -x -free -g -A -pg -Q -pg -o prog letters.cob', quick=True),
     'lambdas': Build('clang++', 'clang++ -g -O0 -pg -o prog lambdas.cc', quick=True),

@@ -151,7 +151,7 @@ def weak_data(subject):
 
 
 def backward_calls(subject):
-    """-c finds calls to what stands before the caller."""
+    """-c finds calls to functions at lower addresses than the caller."""
     code = bytearray(END - A)
     code[MAIN - A + 8:MAIN - A + 13] = b'\xe8' + (A - (MAIN + 13)).to_bytes(4, 'little', signed=True)
     code[A - A + 8:A - A + 13] = b'\xe8' + (B - (A + 13)).to_bytes(4, 'little', signed=True)
@@ -163,7 +163,7 @@ def backward_calls(subject):
 
 
 def several_exclusions(subject):
-    """Each of several -k has its effect."""
+    """Each of several -k takes effect."""
     c = Case(subject, [hist({B: 10, C: 10, A: 10}), Arc(A + 8, B, 3), Arc(A + 8, C, 4),
                        Arc(MAIN + 8, A, 1)])
     out = c.run('-b', '-q', '-k', 'a/b', '-k', 'a/c', './prog').out.decode()
@@ -281,7 +281,7 @@ def messages(subject):
 
 
 def advice(subject):
-    """Who runs gprof for the first time is told what is missing, and what to do."""
+    """Messages for somebody who runs gprof for the first time: what is missing, and what to do."""
     def err(c, *args):
         r = c.run(*args)
         return r.err.decode(), r.describe()

@@ -2,11 +2,11 @@
 
     lines.py PRINT_LINES [--debian DIR] [--every N] [--keep DIR] [PROGRAM...]
 
-Programs of ./programs compiled here in all versions of DWARF by what compilers there are; with
+Programs of ./programs compiled here in all versions of DWARF by all installed compilers; with
 --debian also bzip2, Lua and zstd, whose sources are fetched into DIR; or only the PROGRAMs given.
 
-addr2line is asked for every N-th byte of .text (1 unless told), and answers twice: what it says of some
-functions of C++ the first time it is asked is not what it says from then on (see lines_unit.c).
+addr2line looks up every N-th byte of .text (1 by default), twice, because for some functions of C++
+its first answer differs from all later ones (see lines_unit.c).
 gprof -l -C -z lists all its places; those that are no symbols of the file are its line places.
 """
 import argparse
@@ -128,7 +128,7 @@ def compare(tap, name, args, program, folder):
 
 
 def build_all(folder):
-    """(name, path) of every program as it is built."""
+    """(name, path) of every program, right after it was built."""
     for program, names in PROGRAMS.items():
         files = sources(names, os.path.join(HERE, 'programs'), folder)
         for compiler in COMPILERS[os.path.splitext(files[0])[1]]:

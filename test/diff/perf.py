@@ -64,7 +64,7 @@ def by_perf(path):
             "comm,pid,tid,time,period,event,ip,dso", stdin=subprocess.DEVNULL)
     samples = []
     head = re.compile(r"^(.*?)\s+(-?\d+)/(-?\d+)\s+(\d+)\.(\d{9}):\s+(\d+)\s+(\S+?):(?:\s+([0-9a-f]+) \((.*)\))?\s*$")
-    # one frame on the line of the sample, if there is no chain
+    # without a chain, the sample's own line has the only frame
     for line in r.stdout.decode(errors="replace").splitlines():
         m = head.match(line)
         if m:
@@ -114,7 +114,7 @@ def dumped(ours, theirs):
 
 
 def compare(name, path, loose=0, inner=0):
-    """loose: share of samples whose stacks may differ: perf's unwinder gives up elsewhere; inner: it is used."""
+    """loose: share of samples whose stacks may differ, because perf's unwinder gives up elsewhere; inner: it is used."""
     kin, r = by_kin(path)
     perf = by_perf(path)
     tap(r.returncode == 0, f"{name}: read", r.stderr.decode())
@@ -127,7 +127,7 @@ def compare(name, path, loose=0, inner=0):
         ours = dumped(k[1], p[1]) if inner else k[1]
         good = len(ours) == len(p[1])
         for i, ((addr, obj, flags), (ip, dso)) in enumerate(zip(ours, p[1])):
-            # within exec(), the caller is of a program that is gone; perf keeps its mappings
+            # within exec(), the caller is in a program that is gone; perf keeps its mappings
             execs = bool(i > 0 and not flags & 1 and ours[i - 1][2] & 2)
             good &= same_object(obj, dso, execs)
             if obj == "-" and dso != "[unknown]":
@@ -191,7 +191,7 @@ def main():
         blocked = sum(k[0][4] for k in kin if k[2] == 1)
         tap(off and blocked > 3 * 6 * 2000000, "switches: three threads slept six times", str(blocked))
         tap(any(k[3] > 1 for k in kin) and all(k[3] >= 1 for k in kin if k[2] == 0), "switches: parallelism")
-        # a recorder that was killed: nothing is said about how much there is
+        # a recorder that was killed: the header has no sizes
         path = tmp + "/frame-pointers.data"
         data = bytearray(open(path, "rb").read())
         whole = by_kin(path)[0]

@@ -8,7 +8,7 @@ data (synth.py). builds.py has those of other languages, compilers and linkers. 
 variant, and real programs from Debian's sources; with GNU_GPROF=PATH of the gprof of binutils-multiarch
 (qemu-user-static in PATH) also programs for other machines.
 
-The inputs of what differed are kept in a folder that the last line names.
+The inputs of differing outputs are kept in a folder that the last line names.
 """
 import argparse
 import concurrent.futures
@@ -74,7 +74,7 @@ DEBIAN = {
 
 
 def why_undefined(seen):
-    """Why what GNU gprof did here is nothing to compare with; or ''."""
+    """Why GNU gprof's behaviour here cannot be compared with; or ''."""
     if seen['status'].startswith(b'-'):
         return 'GNU gprof crashes'
     if b'somebody miscounted' in seen.get('stderr', b''):
@@ -96,7 +96,7 @@ def look(by, folder, words, **how):
 
 
 def compare(subject, folder, words):
-    """(what differs or '', why it cannot be compared or '')"""
+    """(the difference or '', why it cannot be compared or '')"""
     want = look(gnu(), folder, words)
     reason = why_undefined(want)
     if reason:

@@ -1,6 +1,6 @@
-"""That doc/differences.md tells the truth: every row of its tables about GNU gprof has a reason, and
-what shows it: the name of a check or unit test that there is, or commands (of a case of test/cases, or
-01-basic) whose output or exit status with --compat=gnu differs from that without.
+"""Checks doc/differences.md: every row of its tables about GNU gprof has a reason and a proof. A proof
+is the name of an existing check or unit test, or commands (in a case of test/cases, or in 01-basic)
+whose output or exit status with --compat=gnu differs from that without.
 """
 import os
 import re
@@ -50,7 +50,7 @@ def run(subject, command, case, compat):
 
 
 def check_row(subject, cells):
-    """What is wrong with it."""
+    """What is wrong with the row; '' if nothing is."""
     if len(cells) != 4 or not all(cells):
         return f'{len(cells)} cells of 4, or an empty one'
     case = re.search(r'in `(\d\d-\w+)`', cells[3])

@@ -1,7 +1,7 @@
 """Random executables with random profile data, the same for the same seed.
 
-GNU gprof reads memory that it never set in a few places; what it prints then is not a behaviour that
-could be compared. Such inputs are not made:
+In a few places GNU gprof reads memory that it never set. Its output then cannot be compared, so
+such inputs are not made:
 - the upper end of the last symbol comes from behind the symbol table: the last symbol is a guard
   that no histogram reaches;
 - with block records in a big-endian file the number of blocks is swapped twice and what follows is
@@ -155,7 +155,7 @@ def make_records(r, hists, arcs, starts, bo):
 
 
 def spec(r, names):
-    """A symspec: of one of the names, or one that matches nothing."""
+    """A symspec: with one of the names, or one that matches nothing."""
     name = r.choice(names)
     return r.choice([name] * 8 + [':' + name, 'nosuch', 'file1.c', 'file1.c:' + name, '12', ':7'])
 

@@ -98,7 +98,7 @@ VIEWS = [('report', '--all-rows'), ('report', '--no-children', '-s', 'comm,dso,s
 
 
 def same_views(kin, merged, url, views=VIEWS):
-    """What differs between the sum and the store, in words; '' if nothing does."""
+    """The differences between the sum and the store, in words; '' if there are none."""
     for view in views:
         want, got = ([x for x in rows_of(kin, data, *view) if '"ld-linux' not in x] for data in (merged, url))
         if want != got:
@@ -168,8 +168,8 @@ int main(int c, char **v) { int n = 0; for (int i = 0; i < 150000; i++) n += c >
 
 
 def test_together(tap, kin, shards, folder):
-    """Answers of several URLs, files made of them, and recordings, in one report: each numbers the functions of a program
-    in a way of its own."""
+    """One report of answers of several URLs, of files made from them, and of recordings: each numbers the functions of a
+    program in its own way."""
     url, program = shards.url('together'), os.path.join(folder, 'either')
     subprocess.run(['cc', '-g', '-O1', '-o', program, write(folder, 'either.c', EITHER)], check=True)
     parts, urls = [os.path.join(folder, f'either{i}.kin') for i in range(2)], []
@@ -237,7 +237,7 @@ class Mute:
 
 
 def test_example(tap, kin, folder):
-    """The store to try things with: it starts, is used as it says, and ends."""
+    """doc/examples/store.sh starts, can be used with the lines that it prints, and ends."""
     port = next(p for p in range(20000 + os.getpid() % 10000, 60000, 7)
                 if all(socket.socket().connect_ex(('127.0.0.1', p + i)) for i in (0, 1, 1000, 1001)))
     script = os.path.join(HERE, '..', '..', 'doc', 'examples', 'store.sh')
@@ -259,7 +259,7 @@ def test_example(tap, kin, folder):
 
 
 def test_other_engines(tap, kin, shards, folder):
-    """What kin export writes for them is read as it is by the server, into the table of doc/fleet.md."""
+    """The server reads the output of kin export unchanged, into the table of doc/fleet.md."""
     one, page = shards[0], open(os.path.join(HERE, '..', '..', 'doc', 'fleet.md')).read()
     create = re.search(r'CREATE TABLE profile \(.*?ORDER BY [^\n]*', page, re.S)[0]
     script = write(folder, 'engines.script', random_recording(random.Random(5), ['main', 'a"b', "it's", 'x,y', 'n\\t', 'z']))
@@ -280,7 +280,7 @@ def test_other_engines(tap, kin, shards, folder):
 
 
 def test_long_recordings(tap, kin, shards, day):
-    """Of two hours each, made of the others by moving their rows: they are in the sum of their day alone."""
+    """Recordings of two hours each, made from others by moving their rows, are only in the sum of their day."""
     one, url = shards[0], shards.url('long', shards[:1])
     kin('push', '-q', url, write(kin.folder, 'begin.script', random_recording(random.Random(1), ['main', 'run'])))  # makes the tables
     for table in ('stacks', 'frames', 'functions', 'events', 'samples', 'receipts'):
@@ -389,7 +389,7 @@ def test_tidy(tap, kin, shards, folder, seeds=4):
 
 
 def test_kept_stacks(tap, kin, shards, folder, rounds=24):
-    """Stacks that were asked for once are kept: reports are the same with and without, and with a file that is damaged."""
+    """Stacks are cached after the first request: reports are the same with the cache, without it, and with a damaged one."""
     url, r = shards.url('kept'), random.Random(11)
     names = [f'f{i}' for i in range(40)]
     first, second = (write(folder, f'kept{i}.script', random_recording(r, names) + random_recording(r, names)) for i in range(2))
@@ -443,7 +443,7 @@ def test_ranks(tap, kin, shards, folder):
 
 
 def test_sql(tap, kin, shards):
-    """The SQL of doc/fleet.md says what kin does of the same: two ways to the same figures."""
+    """The SQL of doc/fleet.md gives the same figures as kin."""
     page = open(os.path.join(HERE, '..', '..', 'doc', 'fleet.md')).read()
     sql = re.search(r'```sql\n(SELECT name, sum\(w\) AS self.*?)```', page, re.S)[1]
     sql = re.sub(r'bucket >= .*', "bucket >= toDateTime(0) AND bucket < toDateTime(4294967295)", sql)
@@ -543,7 +543,7 @@ def test_login(tap, kin, shards, folder):
 
 
 def test_push_of_files(tap, kin, shards, folder):
-    """A file that is not there, or has nothing to send, is said, and others are sent; a store that is away ends it."""
+    """A file that is missing, or has nothing to send, is named, and the others are sent; if the store is away, the command ends."""
     url, one = shards.url('files'), 'web 1/1 [000] 1.0: 10 cycles:\n\t1000 f+0x1 (/bin/web)\n\n'
     good = [write(folder, f'good{i}.script', one.replace('10', str(i + 1))) for i in range(3)]
     damaged = write(folder, 'damaged.kin', 'no profile')
@@ -663,7 +663,7 @@ class Cutter:
 
 
 def test_cuts(tap, kin, shards, folder):
-    """Connections that end anywhere: what was sent, and whether it was heard, is not known."""
+    """Connections that end anywhere: the sender does not know what was sent, and whether it arrived."""
     r = random.Random(2)
     files, direct = [], shards.url('cuts', shards[:1])
     for i in range(12):
@@ -696,7 +696,7 @@ def test_cuts(tap, kin, shards, folder):
 
 
 class Liar(http.server.ThreadingHTTPServer):
-    """Between kin and a server: answers what lie(status, body) makes of the server's answer, and its headers."""
+    """A proxy between kin and a server: lie(status, body) turns the server's answer into the one that is sent on, with headers."""
     daemon_threads = True
 
     def __init__(self, port, lie, certificate=None, greets=False):
@@ -806,7 +806,7 @@ def test_lies(tap, kin, shards, folder):
 
 
 def test_one_lie(tap, kin, shards, folder):
-    """A proxy before several servers, of which one is none: of the answers to a command's questions one is nothing."""
+    """A proxy before several servers, one of which is not ClickHouse: one of the answers that a command gets is empty."""
     direct, two, bare = shards.url('one_lie', shards[:1]), shards.url('one_lie', shards[:2]), servers.environment(KIN_CACHE='off')
     for i in range(8):
         kin('push', '-q', f'--host=h{i}', two, big_recording(folder, 410 + i, 30))
@@ -830,7 +830,7 @@ def test_one_lie(tap, kin, shards, folder):
 
 
 def test_doubles(tap, kin, shards, folder):
-    """What two shards have counts once: a server of two names, recordings sent by a URL with other shards."""
+    """A recording that two shards have counts once: a server with two names, recordings sent by a URL with other shards."""
     one, url = shards.url('doubles', shards[:1]), shards.url('doubles')
     files = [big_recording(folder, 450 + i, 50) for i in range(9)]
     for i, f in enumerate(files):

@@ -1,5 +1,5 @@
-/* The file of answers that an object has given, with a head and a checksum that fit, which keep
- * most inputs away from it; asked, added to, and written. */
+/* The cache of names of an object. The harness writes a head and a checksum that fit, since without
+ * them hardly any input would be read. The file is read, added to, and written. */
 #include "fuzz.h"
 #include "object/answered.h"
 

@@ -1,4 +1,4 @@
-/* An object file that may be anything: opened, and everything asked that a profile may ask. */
+/* Any bytes as an object file: opened, and queried for everything that a profile may query. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What a store answers: five tables, each behind its length, and a tree and stacks as they are kept
- * here; then the profile that they make. They are taken in the order in which kin reads them. */
+/* The answers of a store: five tables, each after its length, a tree, and stacks as in the local
+ * cache, in the order in which kin reads them; then the profile that is made from them. */
 #include "fuzz.h"
 
 #include "fleet/fleet_profile.h"

@@ -1,5 +1,5 @@
-/* A block of names behind a recording, without the compression and the checksum that keep most
- * inputs away from it; and all that is asked of the objects that it describes. */
+/* A block of names after a recording, without compression and checksum, with which hardly any input
+ * would be read; and all queries to the objects that it describes. */
 #include "fuzz.h"
 #include "kin/format.h"
 #include "names/kept.h"
@@ -62,7 +62,7 @@ static uint8_t *file_of(const uint8_t *data, size_t size, size_t *ret)
 	struct kinf_header h = { .magic = KINF_MAGIC,
 				 .version = 1,
 				 .page = KINF_PAGE,
-				 .writer = KINF_BY_RUNTIME, /* others are sealed */
+				 .writer = KINF_BY_RUNTIME, /* files of other writers are sealed */
 				 .size = KINF_PAGE };
 	struct kinf_block b = {
 		.magic = KINF_BLOCK_MAGIC, .type = KINF_NAMES, .size = all - KINF_PAGE, .used = size

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct kinf_block b = { .magic = KINF_BLOCK_MAGIC, .type = KINF_STREAM, .used = size };
 	uint8_t *file = calloc(1, all);
 
-	h.writer = KINF_BY_RUNTIME; /* others are sealed */
+	h.writer = KINF_BY_RUNTIME; /* files of other writers are sealed */
 	b.size = all - 1 - KINF_PAGE;
 	file[0] = 32; /* with details */
 	memcpy(file + 1, &h, sizeof(h));

@@ -1,5 +1,5 @@
-/* What a recorded process maps or leaves in /tmp for us to read: by the first byte, a list of code
- * made at run time, a jitdump file, or an ELF file. */
+/* Files that a recorded process maps or leaves in /tmp: by the first byte, a map of JIT code, a
+ * jitdump file, or an ELF file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

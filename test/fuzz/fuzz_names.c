@@ -1,5 +1,5 @@
 /* Names of functions as they stand in symbol tables and debug information, made readable. The first
- * byte says which style. What is tidied is never longer than what it was made of. */
+ * byte says which style. A tidied name is never longer than the original. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

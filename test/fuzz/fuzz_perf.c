@@ -1,4 +1,4 @@
-/* A perf.data: as a profile, and what it says of itself. */
+/* A perf.data: read as a profile, and its description of itself. */
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-/* Names of code made at run time, as perf.data's programs leave them: by the first byte, a jitdump
- * file or a /tmp/perf-PID.map. What comes of it is in order and does not overlap, and whatever is
- * said to lead out of the code can be asked for at each of its ends. */
+/* Names of JIT code for a perf.data: by the first byte, from a jitdump file or a
+ * /tmp/perf-PID.map. The resulting pieces are in order and do not overlap, and their call-frame
+ * information can be looked up at both ends of each piece. */
 #include <stdio.h>
 #include <unistd.h>
 

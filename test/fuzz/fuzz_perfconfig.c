@@ -1,4 +1,4 @@
-/* ~/.perfconfig: the format, and what kin takes from it. */
+/* ~/.perfconfig: the format, and the settings that kin takes from it. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static void expect(bool good)
 		abort();
 }
 
-/* Keys are of a section, values without blanks around them. */
+/* Keys have a section, and values no blanks around them. */
 static bool found(void *arg, const char *key, const char *value)
 {
 	size_t n = strlen(value);

@@ -1,6 +1,7 @@
-/* A program whose units have their other half in a file beside it, either of which may be anything.
- * The first byte says what that file is called: 'w': x.dwo, which the program names; 'p': a
- * package. Four more: the size of the program, which follows, and then that file. */
+/* A program whose debug information is split: units have their other half in a second file. Both
+ * files may be any bytes. The first byte selects the second file: 'w': x.dwo, which the program
+ * names; 'p': a package. The next four are the size of the program. The program follows, then the
+ * second file. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Call-frame information that may be anything: looked up, run, compiled into a table; and a
- * table's file. The first byte says what: bit 0: aarch64, bit 1: .debug_frame, bit 2: with a
+/* Any bytes as call-frame information: looked up, run, compiled into a table; and as the file of a
+ * table. Bits of the first byte: bit 0: aarch64, bit 1: .debug_frame, bit 2: with a
  * header, whose size is the second byte and which comes first, bit 5: code without such information
  * (bit 0: and without symbols), bit 6: symbols with their names and code, bit 7: the file of a
  * table.
@@ -119,7 +119,7 @@ static size_t read_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 	return n;
 }
 
-/* All three are all of the bytes. */
+/* Symbols, names and code are each all of the bytes. */
 static void try_symbols(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -142,8 +142,8 @@ static void try_symbols(const uint8_t *data, size_t size)
 	free(copy);
 }
 
-/* A function begins at each of the places that the first bytes say: how many, and two for each.
- * What follows is their code, and what they read. */
+/* The first byte is the number of functions; two bytes for each follow, the place where it begins.
+ * The rest is their code and the data that they read. */
 static void try_code(const uint8_t *data, size_t size, bool is_stripped)
 {
 	enum { SYMBOLS_MAX = 16, SYMBOL_SIZE = 64 };

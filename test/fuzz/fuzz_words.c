@@ -1,5 +1,5 @@
-/* gprof's command line, which may come from a file: @FILE, the options, and what its SYMSPECs name
- * in a small program. The first byte says whether to match as GNU gprof does. */
+/* gprof's command line, which may come from a file: @FILE, the options, and the matches of its
+ * SYMSPECs in a small program. The first byte says whether to match as GNU gprof does. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* replay.c - runs a fuzz target on every file of the directories given: what was found once
- * stays found. A crash or a sanitizer's report ends the program, and with it the test. */
+/* replay.c - runs a fuzz target on every file of the directories given: faults
+ * that were found once are tested for ever. A crash or a sanitizer's report ends the program, and
+ * with it the test. */
 #include "tap.h"
 
 #include <dirent.h>
@@ -43,7 +44,7 @@ static void replay(const char *path, const char *name)
 	double start = now();
 
 	printf("# %s: %zu bytes\n", name,
-	       size); /* said before, in case it is the last thing said */
+	       size); /* printed before the run, in case it ends the program */
 	fflush(stdout);
 	getrusage(RUSAGE_SELF, &before);
 	if (data)

@@ -1,8 +1,8 @@
-/* burn.h - functions that use a known amount of CPU time, for who samples them.
+/* burn.h - functions that use a known amount of CPU time, for tests that sample them.
  *
- * Where the kernel looks at a thread's slice whenever the thread asks for its clock (Linux since
- * 6.6), one that asks more often than the tick comes loses the CPU there, and no tick ever meets
- * it: it would not be sampled, by any timer that the tick drives. So they ask after three ticks,
+ * Since Linux 6.6 the kernel checks a thread's slice whenever the thread reads its clock. A thread
+ * that reads it more often than the tick comes loses the CPU there, and no tick ever meets it: no
+ * timer that the tick drives would sample it. So these functions read the clock after three ticks,
  * and more often towards the end only. */
 #ifndef LIB_BURN_H
 #define LIB_BURN_H

@@ -98,7 +98,7 @@ static inline void cfi_place(char *out, const char *name, unsigned place, int of
 		sprintf(out, " %s=[%s%+d]", name, base[place], offset * 8);
 }
 
-/* "sp+8 ra=[cfa-8]"; what is the same is left out. */
+/* "sp+8 ra=[cfa-8]"; registers that keep their values are left out. */
 static inline void cfi_text(char *out, const struct unwind_row *r)
 {
 	char reg[16];

@@ -1,4 +1,4 @@
-"""Bounds for what chance and the machine have a part in: they follow from what was measured in the same run.
+"""Bounds for results that depend on chance and the machine: they follow from measurements in the same run.
 
     abs(said - true) <= deviation(true, samples)
     passed, detail = best(lambda: (share > 90, text))
@@ -15,7 +15,7 @@ def deviation(share, n):
 
 
 def best(attempt, tries=5):
-    """The first of several results (passed, detail) that is good, or the last: for what holds unless the CPU is taken
+    """The first good one of several results (passed, detail), or the last: for conditions that hold unless the CPU is taken
     from this machine meanwhile, which costs ticks of its clocks."""
     for _ in range(tries):
         passed, detail = attempt()

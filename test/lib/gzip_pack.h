@@ -1,4 +1,4 @@
-/* gzip_pack.h - bytes as gzip packs them, for what reads packed files. */
+/* gzip_pack.h - bytes packed as by gzip, for tests of readers of packed files. */
 #ifndef TEST_GZIP_PACK_H
 #define TEST_GZIP_PACK_H
 

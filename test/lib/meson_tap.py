@@ -13,7 +13,7 @@ build, *args = sys.argv[1:]
 log = os.path.join(build, 'meson-logs', 'testlog.json')
 if os.path.exists(log):
     os.unlink(log)
-# Time limits are for what hangs: the machine may be busy.
+# Time limits are for hanging tests: the machine may be busy.
 ran = subprocess.run(['meson', 'test', '-C', build, '--num-processes', '2', '--timeout-multiplier', '5', *args],
                      capture_output=True, text=True)
 tap = Tap()

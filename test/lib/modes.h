@@ -5,7 +5,7 @@
  *	static const struct mode modes[] = { SHARED_MODES, M(daemon), ... };
  *	int main(int argc, char **argv) { return mode_run(modes, N_MODES, argc, argv); }
  *
- * leaf() is what is counted. work() is what the program does in the situations that are here, and
+ * Calls of leaf() are counted. work() is the program's work in the situations of this file, and
  * tell() prints something when it is done. */
 #ifndef LIB_MODES_H
 #define LIB_MODES_H

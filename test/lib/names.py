@@ -1,4 +1,4 @@
-"""The names by which a program's functions, files and lines can be asked for, from its profile."""
+"""Names with which a program's functions, files and lines can be selected, from its profile."""
 import os
 import random
 import re

@@ -11,8 +11,8 @@ from tap import first_difference
 
 
 def observe(subject, folder, words, stdin=None, perturb=255, **limits):
-    """`perturb`: what glibc fills fresh memory with, inverted. With 255 it is zero, which is what
-    GNU gprof's -R, and its last symbol, are compared with."""
+    """`perturb`: the byte that glibc fills fresh memory with, inverted. 255 gives zeros, which the
+    comparison with GNU gprof's -R, and with its last symbol, needs."""
     made = lambda: glob.glob(os.path.join(folder, '*-ann')) + glob.glob(os.path.join(folder, 'gmon.sum'))
     for f in made():
         os.unlink(f)
@@ -29,7 +29,7 @@ def observe(subject, folder, words, stdin=None, perturb=255, **limits):
 
 
 def difference(seen, want):
-    """What differs, as text; '' if nothing does."""
+    """The differences as text; '' if there are none."""
     diff = []
     for stream in sorted(set(seen) | set(want)):
         got, exp = seen.get(stream, b''), want.get(stream, b'')

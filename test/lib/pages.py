@@ -11,7 +11,7 @@ from pprof_files import read_varint
 
 
 class Document(html.parser.HTMLParser):
-    """Tags, and what is in script and style elements."""
+    """Tags, and the contents of script and style elements."""
 
     def __init__(self, text):
         super().__init__()

@@ -1,4 +1,4 @@
-/* perf_data.h - a perf.data written record by record: of one event, cpu-clock with chains, 1,000
+/* perf_data.h - a perf.data written record by record: with one event, cpu-clock with chains, 1,000
  * times a second.
  *
  * Begin with perf_header(), then the records, then rewind and perf_header() again: it says how long
@@ -42,7 +42,7 @@ static inline void perf_record(struct perf_made *m, uint32_t type, uint16_t misc
 	m->written += 8 + n * 8;
 }
 
-/* What follows records that are no samples: task, time, processor. */
+/* The end of records other than samples: task, time, processor. */
 static inline size_t perf_trailer(const struct perf_made *m, uint64_t *w, uint32_t tid)
 {
 	w[0] = perf_pair(MADE_PID, tid);

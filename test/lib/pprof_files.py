@@ -76,7 +76,7 @@ def fields(data):
 
 
 def unpacked(content):
-    """The numbers of a packed field, or the one of a field that is not."""
+    """The numbers of a packed field, or the number of a plain field."""
     if isinstance(content, int):
         return [content]
     ret, at = [], 0

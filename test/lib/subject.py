@@ -3,7 +3,7 @@
 A subject is a command, usually build/gprof. It is started with argv[0] = "gprof", so that messages
 can be compared, with LC_ALL=C, without GPROF_PATH, and never with more than a bounded amount of
 time, memory and output. GNU gprof itself can be the subject: then nothing is added to the options,
-and tests of what it is known to do wrong fail, which is how one sees that they can.
+and tests of its known faults fail, which shows that they can.
 """
 import os
 import resource
@@ -93,8 +93,8 @@ def gnu():
 
 def run(argv, executable=None, cwd=None, stdin=None, env=None, cpu=20, wall=None, as_mb=0,
         file_mb=1024, keep_mb=256, stdout=None, preexec=None):
-    """Run to the end or to a limit. `stdin`: path of a file, default /dev/null. Of the output
-    `keep_mb` are kept. The peak of memory is at least what this process has: keep that small."""
+    """Run to the end or to a limit. `stdin`: path of a file, default /dev/null. The first
+    `keep_mb` MB of output are kept. The peak of memory is at least that of this process: keep it small."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (int(cpu), int(cpu) + 1))

@@ -39,7 +39,7 @@ class Tap:
         print(f'ok {self.count} - {clean(name)} # SKIP {clean(reason)}', file=self.out, flush=True)
 
     def part(self, test, *args):
-        """What test(*args) returns. An exception is one failed point, so that the parts after it are not lost."""
+        """Returns test(*args). An exception is one failed point, so that the parts after it are not lost."""
         try:
             return test(*args)
         except Exception:
@@ -57,7 +57,7 @@ class Tap:
 
 
 def clean(text):
-    """A name cannot contain what TAP reads as the start of a directive."""
+    """Escapes "#", which TAP would read in a name as the start of a directive."""
     return visible(str(text)).replace('#', '\\#')
 
 

@@ -1,4 +1,4 @@
-"""Waiting for what another process does."""
+"""Waiting until another process has done something."""
 import time
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# launchers.sh BUILD - ranks of jobs that others than Open MPI start: by the variables that srun, mpiexec of MPICH, of Intel MPI
-# and of MVAPICH, and PMIx's launchers set, as these set them; and a real job of MPICH, where its commands are installed.
+# launchers.sh BUILD - ranks of jobs of other launchers than Open MPI's: with the variables that srun, the mpiexec of MPICH, of
+# Intel MPI and of MVAPICH, and PMIx's launchers set; and a real job of MPICH, where its commands are installed.
 here=$(dirname "$(realpath "$0")")
 build=$(realpath "$1") || exit 2
 . "$here/../lib/tap.sh"
@@ -33,7 +33,7 @@ as_rank() { # launcher, rank, ranks, command...
 	mpiexec-in-srun) env SLURM_JOB_ID=77 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 PMI_RANK="$r" PMI_SIZE="$n" "$@" ;;
 	esac
 }
-job_of() { # launcher: what the files are to say of it; nothing: none
+job_of() { # launcher: the job id expected in the files; empty: none
 	case $1 in
 	srun | srun-pmi2) echo 77.1 ;;
 	mpiexec-in-srun) echo 77.0 ;;
@@ -61,7 +61,7 @@ ranks_have_files() { # launcher, name before the rank, command...
 		has_rank "$stem.$i.kin" $i 3 "$(job_of "$who")" || return 1
 	done
 }
-all_of_the_job() { # the last recording is that of all ranks
+all_of_the_job() { # without file names, reports are of all ranks of the job
 	"$kin" flat --by rank -f csv >all.csv 2>err || [ $? = 1 ] || { cat err; return 1; }
 	"$kin" imbalance >imbalance 2>>err || [ $? = 1 ] || { cat err; return 1; }
 	for i in 0 1 2; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# mpi.sh BUILD [--full] - ranks of real jobs of Open MPI, more of them than there are CPUs: each has its file; a slow
-# rank is found; kin-mpi reduces to what kin merge --sum-ranks writes, whatever is missing. --full: up to 64 ranks.
+# mpi.sh BUILD [--full] - ranks of real jobs of Open MPI, more ranks than CPUs: each has its file; a slow rank is
+# found; kin-mpi reduce writes the same as kin merge --sum-ranks, whatever is missing. --full: up to 64 ranks.
 here=$(dirname "$(realpath "$0")")
 build=$(realpath "$1") || exit 2
 full=${2:-}
@@ -127,7 +127,7 @@ check 'time in MPI is apart, by who calls it' waits_are_apart
 plain_names() { "$kin" imbalance --all -f csv >csv && grep -q ',__libc_start_main$\|,__libc_start_main,' csv && ! grep @@ csv; }
 check 'functions have the names of other reports' plain_names
 
-by_rank() { # lines of a report by rank are those of the rank's own file
+by_rank() { # the lines of a rank in a report by rank equal the report of the rank's own file
 	"$kin" flat --by rank -f csv >all.csv && "$kin" flat -f csv profile.3.kin >one.csv || return 1
 	awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) at[FILENAME, $i] = i; next }
 		FILENAME == "all.csv" && $at[FILENAME, "rank"] == "rank 3" { all += $at[FILENAME, "self"] }
@@ -311,9 +311,9 @@ no_answer() { # option
 check 'but by thread it has no answer, and says so' no_answer --comm=stencil
 check 'nor by object' no_answer --object=stencil
 
-# ---- what is missing ----
+# ---- missing ranks and files ----
 
-is_said() { # text: of a reduction that fails, and is still the sum of the rest
+is_said() { # text: the message of a reduction that fails, but still sums up the other ranks
 	rm -f job.kin rest.kin
 	job 4 "$build/kin-mpi" reduce profile.*.kin 2>/dev/null
 	status=$?
@@ -329,7 +329,7 @@ head -c 6000 away >profile.6.kin
 : >log
 rm -f job.kin rest.kin
 check 'one that is cut off' is_said 'profile.6.kin: cut off'
-names_it() { # words command...: a report of the rest, which says what is wrong, and which rank is missing
+names_it() { # words command...: a report of the other ranks says what is wrong, and which rank is missing
 	words=$1
 	shift
 	"$kin" "$@" >out 2>err
@@ -359,7 +359,7 @@ rm -r folder
 printf 'nothing of the kind, of a rank' >profile.6.kin
 check 'kin imbalance: a file that is something else' names_it 'profile.6.kin: not a profile' imbalance profile.*.kin
 "$kin" merge -o rest.kin profile.*.kin 2>/dev/null
-keeps_rest() { # what can be read is merged, in place of nothing
+keeps_rest() { # readable files are merged, but do not replace an older sum
 	"$kin" merge -o rest.kin profile.*.kin 2>err
 	[ $? = 1 ] && grep -q 'rest.kin is left as it is' err && "$kin" imbalance rest.kin | grep -q 'rank 6 of 8 is missing$'
 }
@@ -434,7 +434,7 @@ rm -f ./*.kin
 job 2 "$kin" record ./stencil 1 5 >/dev/null 2>said
 next_is() { grep -q 'next: kin imbalance, of all ranks; or of this one kin report profile.0.kin$' log; }
 check 'kin record says what is next: kin imbalance' next_is
-some_report() { # kin report, of the samples of one rank alone
+some_report() { # kin report of one rank's samples
 	"$kin" report --rank 1 -s rank --format=csv -g none profile.*.kin >csv 2>err || { cat err; return 1; }
 	grep -q '1' csv && [ "$(grep -c . csv)" = 2 ] || { cat csv; return 1; }
 }

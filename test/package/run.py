@@ -1,10 +1,10 @@
-"""What is packaged: libraries with sonames and versions, CMake's packages, and Debian's packages.
+"""Packaging: libraries with sonames and versions, CMake's packages, and Debian's packages.
 
     run.py BUILD [--full]
 
 --full builds the packages twice, in two folders, and installs them, which takes some minutes: they must be equal byte
-for byte, free of what lintian calls errors, hardened, and pass their autopkgtests where they are installed: in an overlay
-of this system, of which nothing is left. Without the rights or the tools for a part it is skipped.
+for byte, free of lintian's errors, hardened, and pass their autopkgtests when they are installed, in an overlay of this
+system that leaves nothing behind. Without the rights or the tools for a part it is skipped.
 """
 import filecmp
 import glob
@@ -79,7 +79,7 @@ def cmake(tap, build, folder):
 
 
 def sources(tap):
-    """What can be seen without building."""
+    """Checks that need no build of the packages."""
     version = re.search(r"version: '(.*?)'", open(os.path.join(ROOT, 'meson.build')).read()).group(1)
     log = open(os.path.join(ROOT, 'debian', 'changelog')).readline()
     tap.ok(log.startswith(f'kin ({version})'), 'the version in debian/changelog is that of meson.build', log)

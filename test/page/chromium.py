@@ -73,7 +73,7 @@ class Socket:
 
 
 class Page:
-    """A tab. Errors of its scripts, and what its policy forbids, are in `errors`."""
+    """A tab. Errors of its scripts, and violations of its policy, are in `errors`."""
 
     def __init__(self, url):
         self.socket, self.last, self.errors = Socket(url), 0, []

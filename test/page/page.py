@@ -1,4 +1,4 @@
-"""kin html: one file, whole, safe, and true: what a browser shows is what the reports say.
+"""kin html: one file, whole, safe, and true: a browser shows the same figures as the reports.
 
     page.py BUILD
 """
@@ -112,7 +112,7 @@ def test_size(tap, kin, folder):
 
 
 def test_folders(tap, kin, folder):
-    """Functions of one name in two libraries of one name are two, unless each is of another profile."""
+    """Functions of one name in two libraries of one name are two functions, unless the libraries are in different profiles."""
     for i, paths in enumerate((('/old', '/new'), ('/old',), ('/new',))):
         with open(os.path.join(folder, f'libraries{i}.script'), 'w') as f:
             f.writelines(f'p 1 1.0: 5 cycles: \n\t10 work+0x1 ({path}/libx.so)\n\t20 main+0x1 (/bin/p)\n\n' for path in paths)
@@ -124,7 +124,7 @@ def test_folders(tap, kin, folder):
 
 
 def test_programs(tap, kin, folder):
-    """Functions of one name in two programs are two, as in kin flat."""
+    """Functions of one name in two programs are two functions, as in kin flat."""
     for i, name in enumerate(('alpha', 'beta')):
         with open(os.path.join(folder, f'{name}.c'), 'w') as f:
             f.write('volatile long x;\nstatic __attribute__((noinline)) void work(void)\n{\n\tfor (long i = 0; i < %d00000000; i++)\n\t\tx += i;\n}\n'
@@ -165,7 +165,7 @@ def test_code(tap, folder):
            'times are in a unit of which there are less than 1000', done.stdout + done.stderr)
 
 
-# ---- what a browser shows
+# ---- the page in a browser
 
 THREADS = 3
 SECONDS = 4
@@ -195,7 +195,7 @@ def write_recording(folder):
 
 
 def reported(kin, folder, *args):
-    """Of each function: (self, total), by kin report; and the whole, of which shares are."""
+    """(self, total) of each function, by kin report; and the total that shares refer to."""
     done = run(kin, folder, 'report', '--format=json', '-s', 'sym', '-g', 'none', *args)
     found = json.loads(done.stdout)
     return {r['symbol']: (r['self_weight'] or 0, r['children_weight'] or 0) for r in found['rows'] if r.get('kind') in (None, 'plain')}
@@ -246,7 +246,7 @@ def test_numbers(tap, kin, folder, page, url):
     compare(tap, page, f'functions of {event}: each number is that of kin report', all_of[event], whole[event])
     look(page, f'#functions?e={other}')
     compare(tap, page, f'functions of {other}', all_of[other], whole[other])
-    # A stretch of time, and of threads; shares stay those of the whole.
+    # A stretch of time, and some threads; shares still refer to the whole.
     look(page, '#functions?t=1-2')
     compare(tap, page, 'functions in a stretch of time', reported(kin, folder, '--event', event, '--time', '6,6.9999995', 'threads.script'), whole[event])
     threads = page.run('location.hash = "#timeline", new Promise(done => setTimeout(() => done([...document.querySelectorAll("main th label")].map(e => e.innerText.trim())), 300))')
@@ -274,7 +274,7 @@ def test_numbers(tap, kin, folder, page, url):
 
 
 def test_relatives(tap, kin, folder, page, event):
-    """Callers and callees of each function are those of kin graph."""
+    """Callers and callees of each function are the same as in kin graph."""
     graph = json.loads(run(kin, folder, 'graph', '-f', 'json', '--event', event, '-d', 'threads.script').stdout)
     total = graph['properties']['total']
     groups = {}
@@ -314,7 +314,7 @@ def test_search(tap, page, want, whole, event):
 
 
 def test_left_out(tap, kin, folder, page, url):
-    """What is not in the file is still in the sums."""
+    """The sums include frames that were left out of the file."""
     want = reported(kin, folder, 'large.folded')
     whole = sum(s for s, _ in want.values())
     for name in ('whole', 'large'):
@@ -331,12 +331,12 @@ def test_left_out(tap, kin, folder, page, url):
     tap.ok(low - .005 <= truth <= high + .005, 'of several names left out the bounds are said', f'{said} {truth}')
 
 
-# What the page draws at a row and a column of the flame graph, as it says it of the frame.
+# The text that the page shows for the selected frame of the flame graph.
 FRAME = 'document.getElementById("frame").firstChild.textContent'
 
 
 def test_left_out_of_library(tap, kin, folder, page, url):
-    """Samples whose function is not in the file are still of their library."""
+    """Samples whose function was left out of the file still count for their library."""
     rand = random.Random(9)
     with open(os.path.join(folder, 'libraries.script'), 'w') as f:
         for i in range(20000):
@@ -520,7 +520,7 @@ int main(int argc, char **argv) { (void)argv; spin(argc); }
 
 
 def write_hits(folder):
-    """A recording of which is known where each sample was taken: all instructions of a function, two events, three threads."""
+    """Writes a recording with known places of its samples: all instructions of a function, two events, three threads."""
     with open(os.path.join(folder, 'inlined.c'), 'w') as f:
         f.write(INLINED)
     program = os.path.join(folder, 'inlined')
@@ -541,7 +541,7 @@ def write_hits(folder):
 
 
 def test_hits(tap, kin, folder, page, url):
-    """Lines and instructions of a stretch, a thread and an event are those of kin annotate with the same filters."""
+    """Lines and instructions of a stretch, a thread and an event are the same as in kin annotate with the same filters."""
     if not write_hits(folder):
         tap.skip('lines and instructions of a part', 'no compiler, or no objdump: NOT TESTED')
         return
@@ -549,7 +549,7 @@ def test_hits(tap, kin, folder, page, url):
     annotated = lambda *args: json.loads(run(kin, folder, 'annotate', '-f', 'json', '-c', 'all', *args, 'hits.data').stdout)['rows']
     events = ('cpu-clock', 'task-clock')
     whole = {e: sum(s for s, _ in reported(kin, folder, '--event', e, 'hits.data').values()) for e in events}
-    start = 1 + 4e-6 + SECONDS / 1200  # of the first sample, which is after four records of a microsecond
+    start = 1 + 4e-6 + SECONDS / 1200  # time of the first sample, which comes after four records of a microsecond
     span = ['--time', f'{start + 1.001:.6f},{start + 2.001:.6f}']  # between samples, which are 3.3 ms apart
     numbers = {}
     for name, keys, filters, event in (('all', '', [], events[0]), ('the other event', 'e=task-clock', [], events[1]),
@@ -633,7 +633,7 @@ class Visitor:
 
 
 def test_questions(tap, kin, folder, page, url):
-    """Those of doc/views.md, in as many clicks as that says."""
+    """Answers the questions of doc/views.md, in as many clicks as the page says."""
     told = {}
     with open(os.path.join(HERE, '..', '..', 'doc', 'views.md'), encoding='utf-8') as f:
         for line in f:
@@ -705,7 +705,7 @@ def test_questions(tap, kin, folder, page, url):
 
 
 def test_print(tap, page, url):
-    """On paper there is what was shown, and nothing to click on."""
+    """A printed page has the view that was shown, without controls."""
     page.go(url.format('threads.html') + '#functions')
     settle(page)
     page.media('print')
@@ -715,7 +715,7 @@ def test_print(tap, page, url):
 
 
 def test_shown(tap, kin, folder, page, url):
-    """Names are texts; deep graphs; lists that Back finds as they were; narrow screens."""
+    """Names are shown as text; deep graphs; lists that Back restores; narrow screens."""
     page.go(url.format('stacks.html') + '#functions')
     settle(page)
     text = page.run('document.querySelector("main").innerHTML')
@@ -773,7 +773,7 @@ def test_shown(tap, kin, folder, page, url):
 
 
 def test_code_of_counts(tap, page, url):
-    """A histogram has times of functions, and none of their instructions."""
+    """A page of a histogram has times of functions, but not of instructions."""
     page.go(url.format('counts.html'))
     look(page, '#code')
     lists = page.run('[...document.querySelectorAll("main h2")].map(h => [h.textContent, h.nextElementSibling.querySelector("tbody td").innerText.trim()])')
@@ -784,7 +784,7 @@ def test_code_of_counts(tap, page, url):
 
 
 def test_summary_of_folded(tap, kin, folder, page, url):
-    """Stacks of which nothing but numbers is known, and none at all."""
+    """Stacks with nothing but weights, and a profile without stacks."""
     for name, weight, figures in (('some', 7, '7\nin all\n7\nsamples\n1\nfunctions'), ('none', 0, '0\nin all\n0\nsamples\n0\nfunctions')):
         with open(os.path.join(folder, f'{name}.folded'), 'w') as f:
             f.write(f'prog;main {weight}\n')
@@ -797,7 +797,7 @@ def test_summary_of_folded(tap, kin, folder, page, url):
 
 
 def test_difference(tap, kin, folder, page, url):
-    """Lists and changes are those of kin diff."""
+    """Lists and changes of the page of a difference are the same as in kin diff."""
     rand = random.Random(5)
     for name, slow in (('before', 1), ('after', 3)):
         with open(os.path.join(folder, f'{name}.folded'), 'w') as f:
@@ -837,7 +837,7 @@ def test_difference(tap, kin, folder, page, url):
 
 
 def axe():
-    """The code of axe-core, which finds what is hard for some people to read or to use; None if npm has not put it anywhere."""
+    """The code of axe-core, which finds problems of accessibility; None if npm has not installed it."""
     roots = [os.environ.get('NODE_PATH', ''), '/usr/lib/node_modules', '/usr/local/lib/node_modules']
     paths = [os.path.join(r, 'axe-core', 'axe.min.js') for r in roots if r]
     path = next(filter(os.path.exists, paths), None)

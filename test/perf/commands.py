@@ -29,7 +29,7 @@ NAMES = ('main', 'copy,f1', 'nobody', 'sys_open')
 EVENTS = ('blocked', 'waiting', 'cpu-clock', 'nosuch')
 TIMES = ('1.0,1.001', '1.0005,', ',1.001', '10%-60%', '5,4')
 
-OPTIONS = { # an option, and what may follow it
+OPTIONS = { # an option, and its possible arguments
     'report': [('--stdio',), ('--stdio',), ('-s', *KEYS), ('-F', *COLUMNS), ('-g', *CALLS), ('-g',), ('-f',), ('-G',), ('--no-children',), ('-U',),
                ('--max-stack', '0', '1', '2', '5'), ('-n',), ('--hierarchy',), ('--group',), ('--latency',), ('-b',), ('--mem-mode',),
                ('-b -s', *BRANCH_KEYS), ('--mem-mode -s', *MEMORY_KEYS), ('--percent-limit', '0', '10'), ('--time', *TIMES),
@@ -74,7 +74,7 @@ def command_line(x, data, other):
 
 
 def problem(kin, line, folder):
-    """None, or what is wrong."""
+    """None, or the error."""
     env = {'PATH': os.environ['PATH'], 'HOME': folder, 'LC_ALL': 'C', 'KIN_CACHE_DIR': folder}
     done = subprocess.run([kin, *line], cwd=folder, env=env, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
     if done.returncode < 0:

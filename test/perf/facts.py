@@ -1,4 +1,4 @@
-"""What kin says of made-up recordings where perf says nothing, or where its words are not the measure."""
+"""kin's output for made-up recordings where perf prints nothing, or where perf is not the reference."""
 import os
 import random
 import re
@@ -112,7 +112,7 @@ def test_kernel_names(tap, kin, folder):
 
 
 def test_kernel_unknown(tap, kin, folder):
-    """Code far behind the last symbol of a list, as that of modules behind System.map, has no name."""
+    """Code far behind the last symbol of a list, such as modules behind System.map, has no name."""
     names = os.path.join(folder, 'System.map')
     with open(names, 'w', encoding='ascii') as f:
         for at, name in ((0, '_text'), (0x100, 'work'), (0x200, 'last')):
@@ -224,7 +224,7 @@ def test_exec(tap, kin, folder):
 
 
 def options_of(command):
-    """What perf's help lists."""
+    """The options in perf's help."""
     done = subprocess.run(['perf', command, '-h'], capture_output=True, stdin=subprocess.DEVNULL, check=False)
     text = (done.stdout + done.stderr).decode(errors='replace')
     for letter, name in re.findall(r'^    (?:-(.), )? *--([a-z][-A-Za-z0-9]*)', text, re.M):
@@ -285,7 +285,7 @@ def test_damage(tap, kin, folder):
 
 
 def test_folder(tap, kin, folder):
-    """What perf record --threads writes."""
+    """A folder as perf record --threads writes it."""
     r = made.machine(folder, BASIC)
     r.features[24] = struct.pack('<Q', 1)
     inside = os.path.join(folder, 'perf.data')
@@ -348,7 +348,7 @@ def test_no_time(tap, kin, folder):
     sample = struct.pack('<IHH', 9, USER, 8 + len(body)) + body
     start, size = struct.unpack_from('<QQ', whole, 40)
     kind = whole.index(struct.pack('<Q', BASIC))
-    content = bytearray(whole[:start] + sample) # alone: what else there was had times
+    content = bytearray(whole[:start] + sample) # this sample alone: the other records had times
     struct.pack_into('<Q', content, kind, BASIC & ~made.TIME)
     struct.pack_into('<Q', content, 48, len(sample))
     content[72:104] = bytes(32)

@@ -1,5 +1,5 @@
 """kin script -F: registers, branches, accesses, instructions, times of day, and fields of events of one type, next to
-perf script of the same recordings: made up where no machine here has what it takes, and recorded here."""
+perf script of the same recordings: made up for hardware that is not available here, and recorded here."""
 import json
 import os
 import random
@@ -172,7 +172,7 @@ def test_json(tap, kin, folder):
 
 
 def test_refused(tap, kin, folder):
-    """What is not in the recording is said, and how to get it; as is what there is not at all."""
+    """For fields that the recording lacks, a message says how to record them, or that kin does not have them."""
     data = write(folder, 'plain', 0)
     for fields, said in (('iregs', 'kin record --intr-regs'), ('sw:comm,uregs', 'perf record --user-regs'),
                          ('+brstack', 'kin record -b'), ('brstackinsn', 'kin record -b'), ('data_src', 'kin record -d'), ('tod', 'perf record -k monotonic'),

@@ -1,8 +1,8 @@
 """Recordings with every kind of record that perf writes, and samples with every field.
 
-What happens in them is a random machine's of seeds.py; records that no virtual machine makes, and those of newer
+Their events come from a random machine of seeds.py. Records that no virtual machine makes, and those of newer
 kernels, are written here byte by byte. live() has perf record some more: folders of several files, tracepoints,
-packed ones. Nothing is expected of what a report says of them: see commands.py."""
+packed ones. The contents of reports are not checked: see commands.py."""
 import os
 import struct
 import subprocess
@@ -243,7 +243,7 @@ LIVE = ['--switch-events -g', '--namespaces --all-cgroups -g', '--threads', '--t
 
 
 def live(folder):
-    """What perf may record here of these; (how, path)."""
+    """(options, path) of each of these recordings that perf may make here."""
     for i, how in enumerate(LIVE):
         data = os.path.join(folder, f'{i}.data')
         done = subprocess.run(['perf', 'record', '-q', '-F', '2000', *how.split(), '-o', data, 'sh', '-c', WORK],

@@ -1,7 +1,7 @@
 """Recordings made here by perf: kin report --stdio next to perf report, byte for byte.
 
-The program has no libraries and no names but its own, and is seen in user mode only: what is left to
-chance are the numbers. Skipped where there is no perf 6.1, or it may not record."""
+The program has no libraries and no names but its own, and is recorded in user mode only, so only
+the numbers depend on chance. Skipped where there is no perf 6.1, or it may not record."""
 import os
 import re
 import subprocess
@@ -133,7 +133,7 @@ def script(program, data, folder):
 
 
 def test_access(tap, kin, folder):
-    """What samples say of the access to memory that they are of."""
+    """Samples with details of their memory access."""
     data = os.path.join(folder, 'access.live')
     why = record(['-e', 'page-faults', '-d', '-W', '--phys-data'], '/bin/true', data, folder)
     if why:
@@ -203,7 +203,8 @@ def kernel_names(kin, data, folder):
 
 
 def kernel_addresses():
-    """Of each name that stands once in the kernel's list. Of several names at one address perf and kin choose differently."""
+    """The names that are once in the kernel's list, with an address of their own: of several names of one address perf and
+    kin choose differently."""
     found = {}
     with open('/proc/kallsyms', encoding='ascii', errors='replace') as f:
         for line in f:

@@ -53,7 +53,7 @@ def string(text):
 
 
 class Recording:
-    """One event, or several with ids from 7 on; records as they are asked for, a microsecond apart."""
+    """One event, or several with ids from 7 on; records in the order of the calls, a microsecond apart."""
 
     def __init__(self, kind, flags=0, events=1):
         self.kind, self.flags, self.data, self.time, self.features = kind, flags, b'', 10**9, {}
@@ -75,7 +75,7 @@ class Recording:
         self.record(3, misc, struct.pack('<II', pid, tid or pid) + self.name(name) + self.trailer(pid, tid))
 
     def fork(self, pid, tid, parent, of, misc=0):
-        """What began as pid/tid was made by parent/of; misc 0x2000: before the recording, with mappings of its own."""
+        """pid/tid was forked by parent/of; misc 0x2000: before the recording, with mappings of its own."""
         self.record(7, misc, struct.pack('<IIIIQ', pid, parent, tid, of, self.time) + self.trailer(parent, of))
 
     def exit(self, pid, tid, parent):
@@ -199,7 +199,7 @@ def make_chains(folder, path):
 
 
 def make_forks(folder, path):
-    """Children that ran already have the mappings that perf lists of them; those that begin later, their parents'."""
+    """Children that ran already have the mappings that perf lists for them; later children have their parents' mappings."""
     x, r = random.Random(5), machine(folder, BASIC)
     r.fork(300, 300, 100, 100, 0x2000)
     r.comm(300, 'earlier', misc=0)

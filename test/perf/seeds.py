@@ -81,7 +81,7 @@ class Kernel:
                 f.write(f'{KERNEL_AT + at:x} T {name}\n')
 
 
-# ---- what happens on the machine ----
+# ---- events on the machine ----
 
 class Process:
     def __init__(self, pid):
@@ -93,7 +93,7 @@ def is_named(p, address):
 
 
 class Machine:
-    """Records to be written, as (method of Recording, arguments); `kinds` says what options fit."""
+    """The records to write, as (method of Recording, arguments). `kinds` selects the options that fit."""
 
     def __init__(self, folder, seed):
         self.x = x = random.Random(seed)
@@ -107,8 +107,8 @@ class Machine:
         self.gaps = x.random() < 0.3 and not self.chains # callers in gaps are named otherwise on purpose
         self.guests = x.random() < 0.05
         self.threads = x.random() < 0.4
-        self.moves = x.random() < 0.4 # an address in a file is several then, which perf tells apart
-        self.ties = x.random() < 0.2 # the order of equal chains is that of perf's memory
+        self.moves = x.random() < 0.4 # one address in a file then has several run-time addresses, which perf tells apart
+        self.ties = x.random() < 0.2 # perf then prints equal chains in the order of its memory
         self.periods = (x.choice((lambda: 1000, lambda: x.choice((0, 1, 1000)), lambda: x.randrange(900, 1100)))
                         if self.ties else
                         x.choice((lambda: x.randrange(1, 10**9), lambda: x.randrange(1, 2**40),
@@ -255,7 +255,7 @@ def keys(x, m, no_children):
         usual = [k for k in usual if k != 'parent']
     if m.kernel: # kin does not know how large functions of the kernel are
         usual = [k for k in usual if k != 'symbol_size']
-    if m.chains and not no_children: # perf takes callers for others of the sample: beyond 100 %
+    if m.chains and not no_children: # perf compares callers by unset keys, and exceeds 100 %
         usual = [k for k in usual if k not in ('time', 'socket', 'local_weight', 'weight', 'transaction', 'cgroup')]
     usual = pick(x, usual, 4) if usual else ['dso']
     return usual + ['sym'] if 'symbol_size' in usual and 'sym' not in usual else usual # perf has rows by function then
@@ -334,15 +334,15 @@ def report_options(x, m):
     sometimes(0.05, '--time-quantum', x.choice(('1ms', '10us', '1s')))
     sometimes(0.03, '--ns')
     sometimes(0.05, '--no-demangle')
-    # Elsewhere perf joins rows of samples that a filter leaves out with those of others.
+    # Otherwise perf joins rows of filtered samples with rows of other samples.
     if no_children and '-s' in o and '+' not in o[o.index('-s') + 1] and '--ignore-callees' not in o:
         for option, key, some in (('-c', 'comm', [m.comm() for _ in range(2)]), ('-S', 'sym', some_names(x, m)),
                                   ('-d', 'dso', [os.path.basename(p.path) for p in m.programs])):
-            if key in sort and not hierarchy: # of levels perf adds up what is left out, too
+            if key in sort and not hierarchy: # perf's levels include filtered samples
                 sometimes(0.12, option, ','.join(sorted(set(some))))
     if m.n_events > 1 or hierarchy or 'relative' in o or sort and not {'sym', 'comm'} <= set(sort) or '-F' in o:
         o = [w for w in o if not w.startswith('--symbol-filter')] # in perf of the first event only, and not of these
-    if hierarchy: # widths are of another kind there, and numbers of samples not added up
+    if hierarchy: # there widths have another meaning, and numbers of samples are not added up
         o = [w.replace('count', 'percent') for w in o]
         o = o[:o.index('-w')] + o[o.index('-w') + 2:] if '-w' in o else o
     if hierarchy:
@@ -374,7 +374,7 @@ def script_options(x, m):
         fields = pick(x, FIELDS, len(FIELDS))
         if x.random() < 0.3:
             fields = [x.choice('+-') + f for f in fields[:3] if f != 'ip'] or ['+pid'] # without, perf has no frames
-        else: # perf wants the address with what is said of it
+        else: # perf requires the address with fields that describe it
             fields += ['ip'] * (bool({'sym', 'dso', 'symoff'} & set(fields)) and 'ip' not in fields)
             fields += ['sym'] * ('symoff' in fields and 'sym' not in fields)
         o += ['-F', ','.join(fields)]
@@ -409,7 +409,7 @@ def run(program, line, data, m):
     out = [re.sub("of events ('[^,{]*')$", r'of event \1', text).replace('[...] (inlined)', '[...]') for text in out]
     if line[0] == 'script':
         out = [of_file(text) for text in out]
-    if '-g' in line and 'address' in line[line.index('-g') + 1]: # the line that nobody knows
+    if '-g' in line and 'address' in line[line.index('-g') + 1]: # an unknown line, which both print differently
         out = [re.sub(r' (\?\?:0|\+\d+)(?=$|;)', ' ?', text) for text in out]
     return done.returncode, out, done.stderr.decode(errors='replace')
 
@@ -421,7 +421,7 @@ def of_file(text):
 
 
 def difference(kin, line, data, m):
-    """None, or what kin prints otherwise; '' where perf refuses or crashes."""
+    """None, or the difference of kin's output; '' where perf refuses or crashes."""
     status, a, _ = run('perf', line, data, m)
     if status:
         return ''
@@ -432,7 +432,7 @@ def difference(kin, line, data, m):
         return f'kin ends with {status}: {err.strip()[:300]}'
     at = next((i for i, (s, t) in enumerate(zip(a, b)) if s != t), min(len(a), len(b)))
     if sorted(a) == sorted(b) and [figure(s) for s in a] == [figure(s) for s in b]:
-        return None # equal figures of several threads are in an order that is an accident
+        return None # perf's order of equal figures of several threads is accidental
     kind = 'order' if sorted(a) == sorted(b) else 'comments' if body(a) == body(b) else 'rows'
     return f'{kind}: line {at + 1}: perf prints {a[at:at + 1]}, kin {b[at:at + 1]}'
 

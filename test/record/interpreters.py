@@ -1,4 +1,4 @@
-"""Scripts under kin record: their functions, in whole stacks. record.py runs it; what is not installed is skipped, and said."""
+"""Scripts under kin record: their functions, in whole stacks. Started by record.py; missing interpreters are skipped, with a message."""
 import os
 import platform
 import re
@@ -34,7 +34,7 @@ function middle(a, b) { return leaf(2000) + (a - b); }
 function main() { const end = Date.now() + 1500; while (Date.now() < end) [3, 1, 2].sort(middle); }
 main();
 '''
-# Hardly any time in its own functions, but all of it by their calls.
+# Its functions take hardly any time themselves, but all time is spent in their calls.
 NODE_CALLER = '''
 const text = JSON.stringify([...Array(500).keys()].map(i => 'k' + i));
 function parse() { return JSON.parse(text).length; }
@@ -57,7 +57,7 @@ public class W {
 
 
 def pythons(older=()):
-    """Those that write down their functions, or are of one of these versions: {version: path}."""
+    """{version: path} of the Pythons that can write down their functions, or are one of these versions."""
     found = {}
     home = os.path.expanduser('~/.pyenv/versions')
     paths = [shutil.which('python3'), '/usr/bin/python3'] + [os.path.join(home, v, 'bin', 'python3') for v in
@@ -78,7 +78,7 @@ def write(box, name, text):
 
 
 def check_inside(tap, box, name, words, chain):
-    """Measured from inside it is the same: stacks with one of these are whole, mostly."""
+    """The same from inside: most stacks with one of these functions are whole."""
     def run(*how):
         p = box.run(*how, '-o', 'script.kin', *words)
         lines = [line.rsplit(' ', 1) for line in box.run(box.kin, 'export', '--to=folded', 'script.kin').out.splitlines()]
@@ -94,7 +94,7 @@ def check_inside(tap, box, name, words, chain):
 
 
 def check(tap, box, name, words, chain):
-    """Whole stacks, in which these come after each other, with others between."""
+    """Checks for whole stacks with these functions in this order, possibly with others between."""
     write(box, 'w.py', PYTHON)
     write(box, 'w.js', NODE)
 
@@ -195,7 +195,7 @@ CALLERS = {'spin': {'key', 'gen', 'fails', 'catches', '__lt__', 'recursive', '<l
 
 
 def test_older_python(tap, box):
-    """Those whose frames the runtime reads: no function has a caller that it cannot have, and most samples have some."""
+    """Pythons whose frames the runtime reads: no function has an impossible caller, and most samples have functions of scripts."""
     write(box, 'w.py', PYTHON)
     write(box, 'calls.py', CALLS)
     found = pythons({(3, 10), (3, 11)})

@@ -1,5 +1,5 @@
-/* jitted.c - a program that makes code at run time and says so: jitted framed|bare map|dump|none
- * SECONDS.
+/* jitted.c - a program that makes code at run time and announces it: jitted framed|bare
+ * map|dump|none SECONDS.
  *
  * The code calls spin() many times. "framed" keeps a frame pointer; "bare" has another value in its
  * register, so that the jitdump's call-frame information alone leads out of it. The names are in
@@ -80,7 +80,7 @@ static struct frames frames_of_bare(void)
 	return f;
 }
 
-/* ---- what is said ---- */
+/* ---- the map and the jitdump ---- */
 
 static void write_map(const uint8_t *at, size_t n, const char *name)
 {

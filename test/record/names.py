@@ -1,4 +1,4 @@
-"""What a recording keeps: its reports are the same when the programs are gone, replaced, or on another machine.
+"""Names in a recording: its reports are the same when the programs are gone, replaced, or on another machine.
 
     names.py BUILD
 """
@@ -17,7 +17,7 @@ from waiting import wait_until
 
 LIMIT = 120  # seconds for one command: the machine may be busy
 
-# All but the note on where names come from, which is on standard error.
+# Standard output alone: the note on where names come from is on standard error.
 REPORTS = [['report'], ['report', '-g', '--no-children'], ['report', '--all-rows'], ['report', '-s', 'sym,srcline'],
            ['report', '-s', 'dso,sym,symoff'], ['report', '-s', 'srcfile,sym', '--no-children'],
            ['flat'], ['flat', '--by', 'object'], ['graph'], ['graph', '--format', 'json'], ['lines'], ['cycles'],
@@ -83,7 +83,7 @@ class Box:
                        check=True)
 
     def reports(self, file, which, root=None):
-        """What each says, and how it ends."""
+        """Output and exit status of each report."""
         ret = {}
         for words in which:
             if root:
@@ -145,7 +145,7 @@ def test_names(tap, box, how, record):
 
 
 def another_machine(box, file):
-    """A folder with nothing but kin, what it is linked with, and the recording."""
+    """A folder with nothing but kin, its libraries, and the recording."""
     root = box.at('root')
     os.makedirs(root)
     shutil.copy(box.kin, os.path.join(root, 'kin'))
@@ -191,7 +191,7 @@ def set_age(box, **hours):
 
 
 def test_newer_source(tap, box, record):
-    """A source is compared with the file that its code is in, not with the program, nor with what took its place."""
+    """A source's age is compared with the file that has its code, not with the program or with a file that replaced it."""
     with open(box.at('part.c'), 'w') as f:
         f.write('volatile unsigned x;\nvoid part(void)\n{\n\tfor (unsigned i = 0; i < 60000000; i++)\n\t\tx = x + i;\n}\n')
     with open(box.at('main.c'), 'w') as f:
@@ -287,7 +287,7 @@ def test_large(tap, box):
     tap.ok(memory[1] - memory[0] < LARGE // 2, '... for which its code is not read', repr(memory).encode())
 
 
-# What is of a container is there alone: a program with a library, without a build id a second one, and a debug file.
+# Files that exist in the container alone: a program with a library, a second one without a build id, and a debug file.
 INSIDE = r'''
 #include <time.h>
 #include <unistd.h>
@@ -323,7 +323,7 @@ int main(int argc, char **argv)
 
 
 def fill_container(box, root):
-    """Programs, and what they need, in a folder that will be / for them."""
+    """Puts programs, and the files that they need, into a folder that will be / for them."""
     os.makedirs(root + '/app')
     os.makedirs(root + '/usr/lib/debug/app')
     with open(box.at('inside.c'), 'w') as f:
@@ -344,7 +344,7 @@ def fill_container(box, root):
     shutil.copy('/bin/sleep', root + '/sleep')
 
 
-# A file system of its own, that goes with the last process in it; first a folder as it is, then its root.
+# A file system of its own, which ends with its last process; first a plain folder, then the root.
 ENTER = '''set -e
 mount --make-rprivate /
 mount -t tmpfs none "$1/mnt"
@@ -356,7 +356,7 @@ exec chroot "$0/mnt" "$@"
 
 
 def test_container(tap, box):
-    """Recorded from outside: what a program is made of is seen by it alone, and gone when names are made."""
+    """Recorded from outside: only the program sees its files, and they are gone when names are made."""
     if os.geteuid() or not shutil.which('unshare'):
         tap.skip('kin record: a container, from outside', 'takes root, and unshare')
         return

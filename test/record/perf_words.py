@@ -24,7 +24,7 @@ def script(box, path, *more):
 
 
 def test_attach_with_command(tap, box):
-    """The command says how long; what is recorded is the process."""
+    """-p with a command: the process is recorded, for as long as the command runs."""
     p = box.popen('./fast', 'spin', '600000')
     try:
         for words in (['-p', str(p.pid)], ['-gp', str(p.pid)], ['-t', str(p.pid)]):
@@ -66,7 +66,7 @@ def test_fallback(tap, box):
 
 
 def test_periods(tap, box):
-    """No program stays in step: periods differ from run to run, and samples stand for what they had."""
+    """No program stays in step: periods differ from run to run, and samples are weighted by their period."""
     seen = set()
     for i in range(4):
         r = box.record('-e', 'task-clock', '-o', 'period.kin', './fast', 'spin', '60')
@@ -121,7 +121,7 @@ def test_events(tap, box):
 
 
 def test_same_name(tap, box):
-    """Two events of one name are two: nothing is counted twice."""
+    """Two events of one name stay two events: nothing is counted twice."""
     def apart():
         r = box.record('-e', 'cpu-clock', '-e', '{cpu-clock,task-clock}', '-o', 'two.kin', './fast', 'spin', '200')
         seen = collections.Counter(s['event'] for s in script(box, 'two.kin'))
@@ -134,7 +134,7 @@ def test_same_name(tap, box):
 
 
 def test_leader_sampling(tap, box):
-    """{a,b}:S: b is read when a is sampled, at a's place; all of b counts once."""
+    """{a,b}:S: b is read when a is sampled, and charged to a's place; every count of b is in one sample."""
     r = box.record('-e', '{task-clock,page-faults}:S', '-F', '2000', '-o', 'read.kin', 'sh', '-c',
                    './fast spin 100; ./fast spin 100; true')
     if r.returncode and 'this kernel reads groups' in r.err:
@@ -264,13 +264,13 @@ def test_trace_points_of_perf(tap, box):
 
 
 def test_no_inherit(tap, box):
-    """What the first thread starts is neither recorded nor counted."""
+    """Threads and processes that the first thread starts are neither recorded nor counted."""
     r = box.record('-i', '-o', 'first.kin', './fast', 'threads', '20')
     tap.ok(r.returncode == 0 and '1 process, 1 thread\n' in r.err, '-i: it is one thread', r.err)
 
 
 def test_delay(tap, box):
-    """What happens outside of the spans is not there; mappings of before are known."""
+    """Nothing outside of the spans is recorded, but earlier mappings are known."""
     r = box.record('-D', '600000', '-o', 'late.kin', './fast', 'spin', '50')
     tap.ok(r.returncode == 0 and not script(box, 'late.kin'), '-D: nothing of before', r.err)
     r = box.record('-D', '-1', '-o', 'never.kin', './fast', 'spin', '50')
@@ -402,7 +402,7 @@ def parts_of(box, name):
 
 
 def record_series(box, pid, name, n, *words):
-    """A recording that is told n times to go on in a new file, each time after it has samples."""
+    """A recording that begins a new file n times, each time after it has samples."""
     r = box.popen(box.kin, 'record', '--switch-output', *words, '-o', name, '-p', str(pid))
     for i in range(n):
         wait_until(lambda: os.path.exists(os.path.join(box.folder, name)) and script(box, name))
@@ -416,7 +416,7 @@ def record_series(box, pid, name, n, *words):
 
 
 def test_switch_output(tap, box):
-    """Each file of a series is a whole recording, of what came after the one before."""
+    """Each file of a series is a whole recording, and begins where the previous one ends."""
     p = box.popen('./fast', 'spin', '600000')
     try:
         r = record_series(box, p.pid, 'series.kin', 2)
@@ -521,7 +521,7 @@ def test_callchains(tap, box):
 
 
 def test_pipe(tap, box):
-    """-o -: a recording through a pipe; what the program prints is not in it."""
+    """-o -: a recording through a pipe, without the program's output."""
     r = box.run('sh', '-c', f'{box.kin} record -q -o - sh -c "echo hello; ./fast spin 100; exit 5" | {box.kin} info -')
     tap.ok('exited with status 5' in r.out and 'hello' in r.err and 'damaged' not in r.err, '-o -: a whole recording',
            r.out + r.err)
@@ -540,7 +540,7 @@ def test_pipe(tap, box):
 
 
 def test_children(tap, box):
-    """-i leaves out what the command starts."""
+    """-i leaves out processes that the command starts."""
     box.record('-i', '-o', 'one.kin', 'sh', '-c', './fast spin 100; :')
     names = {s['comm'] for s in script(box, 'one.kin')}
     tap.ok('fast' not in names, '-i: not what it starts', names)
@@ -551,7 +551,7 @@ OF_DETAILS = 'comm,addr,data_src,weight,phys_addr,data_page_size,code_page_size,
 
 
 def test_details(tap, box):
-    """What samples say beside their stacks: the same in the .kin file and in a merged one."""
+    """Details of samples are the same in the .kin file and in a merged one."""
     def shown(program, path, fields=OF_DETAILS):
         return sorted(box.run(program, 'script', '-F', fields, '-i', path).out.splitlines())
 
@@ -604,7 +604,7 @@ def options_of(command):
 
 
 def test_all_options(tap, box):
-    """Every option of perf is there, or says what to do instead."""
+    """Every option of perf exists, or a message says what to do instead."""
     if not shutil.which('perf'):
         tap.skip("perf's options are known", 'no perf')
         return
@@ -613,7 +613,7 @@ def test_all_options(tap, box):
         for letter, name in options_of(command):
             for word in ([f'-{letter}'] if letter else []) + ([f'--{name}'] if name else []):
                 n += 1
-                # The last word ends it where the first is all right; as an argument it is as wrong.
+                # If the first word is accepted, the last one is the error; so it is if it is taken as an argument.
                 err = box.run(box.kin, command, word, '--no-such-option', '--no-such-option').err
                 if f"unknown option '{word}'" in err or 'is short for several' in err:
                     unknown.append(word)

@@ -1,5 +1,5 @@
-/* programs.c - what is recorded in the tests: programs NAME [ARGUMENT]. Compiled -O0 with frame
- * pointers, and -O2 without. */
+/* programs.c - the programs that the tests record: programs NAME [ARGUMENT]. Compiled -O0 with
+ * frame pointers, and -O2 without. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -270,7 +270,7 @@ static int wait_for_signal(void)
 	return 50 + seen;
 }
 
-/* Code made at run time, named after it has run: as JITs do whose map is buffered. */
+/* Code made at run time, and named only after it has run, as by a JIT with a buffered map. */
 static int jit(void)
 {
 #if defined(__x86_64__)

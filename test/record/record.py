@@ -1,8 +1,8 @@
-"""kin record on real programs: what they do is what is seen, and they do not notice.
+"""kin record on real programs: it sees what they do, and they do not notice.
 
     record.py BUILD
 
-Where the kernel lets nobody sample, everything is skipped, with a line that says so.
+If the kernel permits no sampling, everything is skipped, with a message.
 """
 import collections
 import csv
@@ -152,7 +152,7 @@ def test_attribution(tap, box):
         return sampled(p.err)[1] > 98 and strict.returncode == 0 and remedy not in p.err, p.err + strict.err
     passed, said = best(trusted)  # lost ticks are in doubt, too
     tap.ok(passed, '-g fp, a program with them: stacks are complete', said)
-    # Called by the dynamic linker, whose outermost calls are others than those of main().
+    # Called by the dynamic linker, whose outermost calls differ from main()'s.
     source = os.path.join(box.folder, 'early.c')
     with open(source, 'w', encoding='ascii') as f:
         f.write('static volatile long x;\n__attribute__((constructor)) static void early(void) { for (long i = 0; i < 20000000; i++) x++; }\n')
@@ -220,8 +220,8 @@ def test_unnoticed(tap, box):
 
 
 def is_pending(process, number):
-    """Whether a signal that was sent to a process waits to be taken: a second one would be lost. One that ended the
-    process may wait for ever."""
+    """Whether a signal to the process is pending: a second one would then be lost. If the signal ended the process, it may
+    be pending for ever."""
     with open(f'/proc/{process.pid}/status', encoding='ascii') as f:
         facts = dict(line.split(':', 1) for line in f)
     waiting = int(facts['SigPnd'], 16) | int(facts['ShdPnd'], 16)
@@ -311,7 +311,7 @@ def test_trees(tap, box):
     has = re.search(r'"samples":(\d+)', box.run(box.kin, 'report', '-g', 'none', '--format=json', 'small.kin').out)
     tap.ok(bool(said and has) and int(said[1]) == int(has[1]) < int(said[2]), '... how many it has, and of how many', f'{p.err}\n{has}')
     tap.ok(*seen(box, 'a chain of ten execs', '', 70, '-o', 'chain.kin', './prog', 'chain', '10', status=9))
-    # The thread that calls exec has the number of the first one then, which is gone.
+    # The thread that calls exec takes over the number of the first thread, which is gone.
     p = box.record('--wall', '-o', 'became.kin', './prog', 'thread_executes')
     tap.ok(p.returncode == 0 and '1 process, 2 threads' in p.err, 'exec in a second thread: it is one process', p.err)
     page = box.run(box.kin, 'report', '--all-rows', 'became.kin').out
@@ -328,8 +328,8 @@ def test_trees(tap, box):
     blocked = re.search(r'blocked ([\d.]+) s', p.err)
     tap.ok(share(box.graph('first.kin'), 'on_large_stack') > 90, '... of a process that runs already, too', p.err)
     tap.ok(bool(blocked) and float(blocked[1]) < .2, '... and what has ended is not blocked', p.err)
-    # While the kernel begins a program, the one that called exec is the caller; at its end, where the program begins. kin itself,
-    # which begins the first one, is not recorded.
+    # While the kernel starts a program, the old program, which called exec, is the caller; afterwards stacks begin in the
+    # new program. kin itself, which starts the first one, is not recorded.
     p = box.record('-o', 'execs.kin', '-F', '5000', 'sh', '-c', 'for i in $(seq 500); do ./prog exit 0; done')
     entered = re.findall(r'((?: \S+ \(\[kernel.kallsyms\]\)\n\s+\w+)+) (\S+) ', box.run(box.kin, 'script', '-F', '+ip,sym,dso', 'execs.kin').out)
     entered = [(kernel, user.split('+')[0]) for kernel, user in entered if ' entry_SYSCALL' in kernel]
@@ -432,7 +432,7 @@ def test_killed(tap, box):
 
 
 def test_audit(tap, box):
-    """What the recorder says at the end is in the file."""
+    """The recorder's last lines have the same figures as the file."""
     p = box.record('-v', '-o', 'audit.kin', './fast', 'spin', '500')
     facts = {r[1]: float(str(r[2]).split()[0]) for r in box.info('audit.kin') if r[0] == 'audit'}
     said = {name: re.search(pattern, p.err) for name, pattern in (
@@ -698,7 +698,7 @@ def test_inside(tap, box):
         names = box.flat('many.kin')
         seen = {'bar', 'spin'} <= set(names)
         return seen and (p.returncode, files('many'), '3 processes' in p.err) == (0, ['many.kin'], True), f'{files("many")} {names} {p.err}'
-    passed, said = best(joined)  # what reads its clock all the time is seldom seen by the kernel's tick if others wait for the processor
+    passed, said = best(joined)  # the kernel's tick seldom meets a program that reads its clock all the time while others wait for the processor
     tap.ok(passed, 'from inside: processes that it starts are in the same file', said)
     p = inside('-o', 'chain.kin', './prog', 'chain', '3')
     tap.ok(p.returncode == 9 and files('chain') == ['chain.kin'] and '1 process, 1 thread' in p.err,
@@ -768,7 +768,7 @@ def test_two(tap, box):
 
 
 def test_parent(tap, box):
-    """What would end the program, and not the recorder: the program's end is as without us, in each."""
+    """Signals that end the program, but not the recorder: the program ends as without the recorder, for each."""
     def alarm(seconds=0.3):
         heed_signals()
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -848,7 +848,7 @@ def symbols(text):
 
 
 def test_perf_data(tap, box):
-    """What --perf-data and export --to=perf.data write is read by kin and by perf as the recording itself is."""
+    """Files by --perf-data and by export --to=perf.data give the same results as the recording, in kin and in perf."""
     box.record('--perf-data', 'p.data', './prog', 'foobar', '100')
     box.run(box.kin, 'export', '--to=perf.data', '-o', 'later.data')
     same = [open(os.path.join(box.folder, name), 'rb').read() for name in ('p.data', 'later.data')]
@@ -964,7 +964,7 @@ def test_views(tap, box):
 
 
 def test_callers(tap, box):
-    """Exact calls, and the measured time of one, by caller; which gprof cannot know."""
+    """Exact calls, and the measured time of a call by caller, which gprof cannot know."""
     open(os.path.join(box.folder, 'callers.c'), 'w').write(CALLERS)
     box.run('gcc', '-O1', '-g', '-pg', '-o', 'callers', 'callers.c', '-lpthread')
     p = box.run(box.kin, 'run', '-q', '-o', 'callers.kin', './callers')
@@ -983,12 +983,12 @@ def test_callers(tap, box):
 
 
 def test_names(tap, box):
-    """What kin run says of files with names of their own."""
+    """Messages of kin run about files with given names."""
     shutil.copy(os.path.join(box.folder, 'callers'), os.path.join(box.folder, 'named'))
     said = []
     for name in ('n1.%e.%p.kin', 'n2.%e.kin', 'n2.%e.kin'):
         said.append(box.run(box.kin, 'run', '--sample=off', '-o', name, './named').err.split('\n')[0])
-        time.sleep(0.05)        # what is as old as the next run is not the next run's
+        time.sleep(0.05)        # a file of the next run must be newer than the files of this one
     tap.ok(said == ['kin run: a profile: kin flat n1.*.*.kin shows it', 'kin run: a profile: kin flat n2.*.kin shows it',
                     'kin run: a profile: kin flat n2.*.kin shows it'], 'kin run finds files with the process in their names', said)
     p = box.run(box.kin, 'run', '-o', 'n3.%p.kin', 'sh', '-c', './named; ./named; exit 3')
@@ -1086,7 +1086,7 @@ def test_linked(tap, box):
 
 
 def test_compilers(tap, box):
-    """What kin cc adds is accepted, without a word, wherever compilers stand in makefiles."""
+    """Compilers accept the options that kin cc adds without a message, wherever makefiles call them."""
     open(os.path.join(box.folder, 'part.c'), 'w').write('int part(void) { return 1; }\n')
     open(os.path.join(box.folder, 'part.s'), 'w').write('.globl f\nf: ret\n.section .note.GNU-stack,"",@progbits\n')
     for compiler in ('gcc', 'clang'):
@@ -1162,7 +1162,7 @@ def test_lines(tap, box):
            f'{p.err} {wrong} {blocks} {gcov}')
 
 
-# A constant of 64 bits below 0 (DW_FORM_sdata) before the functions of which the inlined one is looked for.
+# A negative constant of 64 bits (DW_FORM_sdata) before the functions, one of which is looked up as inlined.
 LOWEST = '''
 #include <limits.h>
 static inline int within(int n) { volatile int x = n; for (int i = 0; i < 1000; i++) x ^= i; return x; }
@@ -1196,7 +1196,7 @@ def test_signal_stack(tap, box):
 
 
 def test_outermost(tap, box):
-    """Whole stacks of which call-frame information does not say so."""
+    """Whole stacks whose end is not marked in call-frame information."""
     p = box.record('-o', 'context.kin', './fast', 'coroutines')
     folded = box.run(box.kin, 'script', '--folded', 'context.kin').out
     tap.ok(sampled(p.err)[1] > 95 and ';turns;spin;loop' in folded, 'stacks of makecontext() are complete', p.err + folded)
@@ -1305,12 +1305,12 @@ int main(void)
 }
 '''
 
-# What is below each of them, if the C library has names.
+# The functions below each of them, if the C library has names.
 BARE_BELOW = {'use_malloc': r'(__libc_)?(malloc|free)(_impl)?', 'use_qsort': 'qsort(_r)?', 'use_printf': 'snprintf', 'use_memcpy': 'memcpy'}
 
 
 def bare_stacks(box, *command):
-    """Percent of whole stacks, and those whose functions have other callers than they have."""
+    """(percent of whole stacks, stacks with a wrong caller)."""
     p = box.record('-F', '999', '-o', 'bare.kin', *command)
     wrong = []
     for line in box.run(box.kin, 'script', '--folded', 'bare.kin').out.splitlines():

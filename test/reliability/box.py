@@ -1,4 +1,4 @@
-"""What the reliability drivers share: the commands to try, seeds to damage, limits."""
+"""Shared by the reliability drivers: the commands to try, seeds to damage, limits."""
 import os
 import shlex
 import shutil
@@ -31,7 +31,7 @@ class Command:
         if words[0] == 'gprof':
             return self.subject.run(words[1:], compat=False, **limits)
         r = run(words, **limits)
-        if words[1] == 'diff' and r.status == 3:  # what other commands say by 1: there that is "slower"
+        if words[1] == 'diff' and r.status == 3:  # like status 1 of other commands; status 1 of diff means "slower"
             r.status = 1
         return r
 
@@ -69,12 +69,12 @@ class Box:
         return path
 
     def limits(self, cwd=None, cpu=CPU_S):
-        # One second more than allowed, so that what takes too long is told from what was stopped.
+        # One second more than allowed, to tell runs that took too long from runs that were stopped.
         return dict(cwd=cwd or self.folder, cpu=(cpu + 1) * self.slow, wall=(20 * cpu + 60) * self.slow,
                     as_mb=0 if self.subject.is_sanitized else 3072, file_mb=OUTPUT_MB, keep_mb=2)
 
     def fault(self, r, cpu=CPU_S, may_be_mute=False):
-        """What is wrong with a run on bad input, in a word; '' if nothing is."""
+        """The fault of a run on bad input, in a word; '' if there is none."""
         if r.sanitizer:
             return 'crash'
         if r.status == -signal.SIGXFSZ:

@@ -1,4 +1,4 @@
-"""Damage that must be noticed: truncation at every offset; counts that promise what is not there."""
+"""Damage that must be noticed: truncation at every offset; counts larger than the data."""
 import lzma
 import os
 import random

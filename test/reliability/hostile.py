@@ -1,4 +1,4 @@
-"""Hostile names of symbols, source files and data files: no output passes on what a terminal obeys."""
+"""Hostile names of symbols, source files and data files: no output passes on a terminal's control sequences."""
 import csv
 import io
 import json

@@ -28,7 +28,7 @@ def closed_output(tap, box):
     for command in printing(box, '-b', '-i', '-A', '--help'):
         r = command.run(prog, path, preexec=lambda: os.close(1), **box.limits(folder))
         tap.ok(complains(r), f'standard output is closed: {command}', r.describe())
-    # What is opened next must not become standard output: a file would be written into.
+    # The next file that is opened must not become standard output: it would be written to.
     with open(prog, 'rb') as f:
         before = f.read()
     for command in box.commands('-b', '-s', '-y -A'):
@@ -70,7 +70,7 @@ def writers(box):
 
 
 def other_files(tap, box):
-    """gmon.sum, the -ann files and what -o names."""
+    """gmon.sum, the -ann files and the file of -o."""
     for make, how in [(lambda p: os.mkdir(p), 'a directory'),
                       (lambda p: os.symlink('/dev/full', p), '/dev/full'),
                       (lambda p: os.mkfifo(p), 'a FIFO')]:

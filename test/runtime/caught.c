@@ -1,5 +1,5 @@
-/* caught - faults four calls deep and prints what a recorder would have seen of that: the registers
- * in the order of the kernel's numbers (asm/perf_regs.h), the stack from sp on, and what is mapped.
+/* caught - faults four calls deep and prints the data that a recorder would have: the registers
+ * in the order of the kernel's numbers (asm/perf_regs.h), the stack from sp on, and the mappings.
  * For machines with a link register, whose signal context has them in that order. */
 #include <signal.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-"""How often lines were executed, by counted blocks: held against gcov, line by line. Parts of run.py; with
---full also Debian's bzip2, Lua and zstd, of which all lines have to agree but those that are listed: where gcov is
-wrong, as a breakpoint on the line tells, and where the number is not in the code. Of other versions few may differ.
+"""How often lines were executed, by counted blocks: compared with gcov, line by line. Parts of run.py; with
+--full also Debian's bzip2, Lua and zstd, whose lines all have to agree, except for listed ones: lines where gcov is
+wrong, by a breakpoint on the line, and lines whose number is not in the code. With other versions few lines may differ.
 
 Lines that have no code of their own (labels, the first lines of a function's head) are in gcov's list alone; heads
 and ends of functions may be in kin's alone."""
@@ -34,8 +34,8 @@ PROGRAMS = {    # folder of the sources below the package's, macros, sources, wh
 }
 
 
-# The true count where gcov has another, as counted by a breakpoint, and lines whose count is not in the code: jumps that
-# others were led past, or that no block is of.
+# True counts, by a breakpoint, of lines where gcov has another one; and lines whose count is not in the code: jumps that
+# other jumps bypass, or that have no block.
 TRUE = {
     'ways.c': {'ways.c:188': 802},
     'bzip2-1.0.8': {'bzlib.c:374': 1, 'compress.c:554': 279},
@@ -108,7 +108,7 @@ def text_of(where, file, line):
 def compare(where, truth, mine, known=None):
     """known: the true counts of some lines, by "file:line". (lines that agree, [other numbers], [no numbers], [lines said not to have run that did])"""
     wrong, unknown, missed, right = [], [], [], 0
-    files = {file for file, _ in mine}  # those of which a line ran
+    files = {file for file, _ in mine}  # files with a line that ran
     for (file, line), count in sorted(truth.items()):
         if (file, line) not in mine:
             text = text_of(where, file, line)
@@ -151,7 +151,7 @@ def small():
             continue
         right, *others = compare(HERE, truth, mine, TRUE['ways.c'])
         wrong = sum(others, [])
-        if level != '-O0':     # code is moved, or is of other lines: but nothing ran that did not run
+        if level != '-O0':     # code is moved, or belongs to other lines: but no line may have a count that did not run
             wrong = [f'{file}:{line} {got[0]}, gcov {truth[file, line]}' for (file, line), got in sorted(mine.items())
                      if (file, line) in truth and got[0] and not truth[file, line]]
         tap.ok(right > (80 if level == '-O0' else 5) and not wrong, name, '\n'.join([f'{right} right', *wrong[:20]]))
@@ -276,7 +276,7 @@ int main(void)
 	return 0;
 }
 """
-# What is inlined nevertheless lies in blocks that end with the caller's line: gcov says 0 of lines 6 and 7, which run.
+# Functions that are inlined nevertheless lie in blocks that end with the caller's line: gcov shows 0 for lines 6 and 7, which run.
 INLINED = """
 #include <stdio.h>
 static volatile int sum;
@@ -297,7 +297,7 @@ int main(void)
 	return 0;
 }
 """
-# A block of the same line before what is inlined on it and one behind: of the copy in after() gcov's rules count neither.
+# One line has a block before the function inlined on it, and one after it: in after()'s copy gcov's rules count neither.
 RESUMED = """
 #include <stdio.h>
 #define INLINE static inline __attribute__((always_inline))
@@ -407,7 +407,7 @@ def parts():
 
 
 def optimized():
-    """A line that shows a number shows gcov's; the test of a loop may be in blocks of others."""
+    """A number that a line shows is gcov's; the test of a loop may be in blocks of other lines."""
     if not wanted('lines'):
         return
     gcov, *dirs = folders('gcov', 'gcc', 'clang')
@@ -428,8 +428,8 @@ def optimized():
 
 
 def random_programs():
-    """Lines that have a number have the right one. Rarely a break is counted that gcc led others past, or clang gives a loop
-    that cannot be repeated a line."""
+    """Lines that have a number have the right one, with rare exceptions: a break that gcc made others bypass, and a line
+    that clang gives a loop that cannot repeat."""
     if not wanted('lines'):
         return
     for cc, level in itertools.product(('gcc', 'clang'), ('-O0', '-O1', '-O2') if FULL else ('-O0', '-O2')):

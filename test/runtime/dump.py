@@ -1,10 +1,10 @@
-"""Reads a .kin file of the runtime by what include/kin/format.h says, as plain objects.
+"""Reads a .kin file of the runtime, as include/kin/format.h describes it, into plain objects.
 
     k = dump.read('kin.1.kin')
     k.header['end'], k.modules, k.threads, k.arcs[(from, to)], k.retired, k.blocks, k.counts[addr]
     k.calls('leaf')      calls of a function of the executable or a shared object, by nm's symbols
 
-Also a program: dump.py FILE... prints what is in them."""
+Also a program: dump.py FILE... prints the contents of the files."""
 import bisect
 import collections
 import os
@@ -130,7 +130,7 @@ class Kin:
                     self.counts[a] += n
 
     def retired_latencies(self):
-        """[(latency, function)] of what was unmapped."""
+        """[(latency, function)] of unmapped modules."""
         by_id = {m.id: m for m in self.modules}
         return [(x, name(by_id[tm].path, x.to)[1] if tm else self.place(x.to)[1]) for tm, x in self._retired_latencies]
 

@@ -1,4 +1,4 @@
-"""What the tests of the runtime share: builds and runs programs, with libkinrt preloaded and without, and
+"""Shared by the tests of the runtime: builds and runs programs, with libkinrt preloaded and without, and
 reads the .kin files that they leave."""
 import argparse
 import collections
@@ -34,7 +34,7 @@ tap = Tap()
 # ---- building and running ----
 
 def includes(machine=MACHINE):
-    """For what looks into the runtime, of that machine."""
+    """Compiler options for programs that include headers of the runtime, for that machine."""
     return f'-I{RUNTIME} -I{RUNTIME}/{machine} -I{TOP}/include -I{TOP}/src'
 
 
@@ -68,7 +68,7 @@ def run(argv, preload=True, options='', setup=None, limits=None, env=None, timeo
     if preload:
         e['LD_PRELOAD'] = SO
     if preload or options:
-        e['KIN_OPTIONS'] = 'sample=off,' + options      # unless it is asked for
+        e['KIN_OPTIONS'] = 'sample=off,' + options      # unless the options ask for samples
     e = [f'{k}={v}' for k, v in e.items() if k in ('LD_PRELOAD', 'KIN_OPTIONS', 'GMON_OUT_PREFIX') or k in (env or {})]
     argv = ['env', *e, *argv]
     if shell:
@@ -122,7 +122,7 @@ def losses(r):
 
 
 def counts_lost(r):
-    """Losses but for those of samples, which a busy machine may bring about wherever there is sampling."""
+    """Losses except those of samples, which may occur on a busy machine wherever there is sampling."""
     return {k: v for k, v in losses(r).items() if k not in ('samples', 'stacks')}
 
 

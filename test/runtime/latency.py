@@ -1,4 +1,4 @@
-"""How long calls take, by libkinrt: held against calls whose duration is known. Parts of run.py."""
+"""How long calls take, by libkinrt: compared with calls whose duration is known. Parts of run.py."""
 import collections
 import os
 import re
@@ -19,12 +19,12 @@ def lows():
 LOW = lows()
 
 
-# Calls that spans.c makes, asked for what is known.
+# Numbers of calls that spans.c makes in its mode "known".
 KNOWN = {'nap': 20, 'outer': 200, 'ten_us': 200, 'hundred_us': 200, 'thousand': 500, 'empty': 500000}
 
 
 class Function:
-    """All calls of one, whoever called."""
+    """All calls of one function, from all callers."""
 
     def __init__(self):
         self.count = self.sum = self.probes = 0
@@ -76,7 +76,7 @@ def took(r):
 
 
 def agree(f, own, *names):
-    """The medians of calls that last long enough for a bucket, an eighth, to be all the doubt there is."""
+    """Checks the medians of calls that last so long that the width of a bucket, an eighth, is the only uncertainty."""
     return all(own[n] * .85 - 100 <= f[n].median() <= own[n] * 1.02 + 300 for n in names)
 
 
@@ -91,7 +91,7 @@ def known():
     both = own['ten_us'] + own['hundred_us']
     tap.ok(9900 <= f['ten_us'].min and 99000 <= f['hundred_us'].min and agree(f, own, 'ten_us', 'hundred_us') and
            109000 <= f['outer'].min and f['outer'].median() < 1.1 * both, 'latency: calls of 10 and 100 us, and what calls both', say)
-    # How much of it is known differs from processor to processor: with nothing taken off all of it is left.
+    # The part of the cost that is known differs between processors: if nothing is subtracted, all of it is left.
     plain = run([build('spans_plain', 'spans.c'), 'known'], preload=False)
     bare, spent = took(plain)['thousand'], own['thousand']
     tap.ok(plain.status == 0 and f['empty'].median() <= max(15, 3 * f['empty'].probes / f['empty'].count) and

@@ -1,9 +1,9 @@
-"""The runtime for machines other than this one, where there are a cross compiler and qemu-user for them; and what
-kin says here of what was recorded there. Parts of run.py. The programs are those of the other parts.
+"""The runtime for other machines than this one, if a cross compiler and qemu-user are installed for them; and kin's
+reports here of recordings made there. Parts of run.py. The programs are those of the other parts.
 
-qemu-user has what counting takes, and timers that sample. It has no process_vm_readv(), so stacks that are not a
-thread's own (of coroutines, of signals) are not walked, and it tells a wrong number of the timer, so threads that the
-runtime was not told of are not sampled; nor perf_event_open(): what kin record reads is written by hand here."""
+qemu-user supports counting, and timers that sample. It has no process_vm_readv(), so stacks that are not a thread's
+own (coroutines, signals) are not walked. It gives a wrong number of the timer, so threads that the runtime does not
+know are not sampled. It has no perf_event_open(): the input of kin record is written by hand here."""
 import os
 import re
 import shutil
@@ -20,7 +20,7 @@ import made                                                                     
 
 KIN = os.path.join(RT, '..', 'kin')
 GPROF = os.path.join(RT, '..', 'gprof')
-# What is noted in the hooks, and how many registers the kernel numbers, and which of them is pc.
+# The ELF note of the hooks, the number of registers that the kernel numbers, and the number of pc.
 MACHINES = {
     'aarch64': {'notes': 'AArch64 feature: BTI', 'registers': 33, 'pc': 32},
     'riscv64': {'notes': '', 'registers': 32, 'pc': 0},

@@ -1,6 +1,6 @@
-/* races - drives what threads of a process share in libkinrt, built with -fsanitize=thread together
- * with it: tables that are made and grow, threads that come and go, stacks, blocks, latencies, and
- * meanwhile gmon.out, marks, pauses. Prints the sum of all arcs. */
+/* races - exercises the data that threads of a process share in libkinrt, built together with it by
+ * -fsanitize=thread: new and growing tables, threads that come and go, stacks, blocks, latencies,
+ * and meanwhile gmon.out, marks, pauses. Prints the sum of all arcs. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,8 +67,8 @@ static unsigned long all_calls(void)
 	return sum;
 }
 
-/* On a stack that stays: the sanitizer does not see that the runtime's memory, which it maps by the
- * system call, lies where the stack of a thread that has ended was, and takes the two for one. */
+/* On a stack that is never unmapped: the runtime maps memory by a system call, which the sanitizer
+ * does not see. Memory in the place of an ended thread's stack would be taken for that stack. */
 static pthread_t begin(void *(*run)(void *), void *arg)
 {
 	enum { SIZE = 1 << 20 };

@@ -33,7 +33,7 @@ def same(plain, r):
 
 
 def counted(r, kins, end, lost, but=()):
-    """'' if the files say what is true, else what is wrong."""
+    """'' if the files are right, else the error."""
     try:
         h = dump.read(r.kins[0]).header
         if truth(r) is None or leaf_calls(r) != truth(r) or (set(losses(r)) - set(but) and not lost):
@@ -114,7 +114,7 @@ def surroundings():
     situation('nofile')
     situation('seccomp')
     situation('seccomp', 'syscall')
-    situation('memory', may_lose=('samples',))  # without memory a sample may find no place, and is told
+    situation('memory', may_lose=('samples',))  # without memory a sample may be lost, and is counted
     situation('errno')
     situation('moncontrol')
     situation('normal', name='closed descriptors', shell='exec 0<&- 2>&-')
@@ -415,7 +415,7 @@ def storage():
 
 
 def flushes():
-    """Some are in vain: what is lost in the end counts once."""
+    """Some flushes fail: data that is lost in the end counts once."""
     if not wanted('flushes'):
         return
     r = run([TARGET, 'flushes'])
@@ -435,7 +435,7 @@ def flushes():
 
 
 def kills():
-    """Killed at random moments: the profile has at least what the program knows to have done."""
+    """Killed at random moments: the profile has at least the work that the program had reported."""
     if not wanted('kill -9'):
         return
     bad, n = [], 1000 if FULL else 60
@@ -469,7 +469,7 @@ def kills():
 
 
 def is_x86_64(name):
-    """Said if not."""
+    """Skips a test that is for x86-64 alone."""
     if MACHINE != 'x86_64':
         tap.skip(name, 'for x86-64 alone')
     return MACHINE == 'x86_64'
@@ -500,7 +500,7 @@ def stepping():
 
 
 def stepping_renewal():
-    """Where a table takes the place of one that took too much patience, which no program reaches while it is stepped."""
+    """The code that replaces a table whose probes became too long; no real program reaches it while it is stepped."""
     if not wanted('stepsig renewal') or not is_x86_64('stepsig renewal'):
         return
     step = build('stepsig', 'stepsig.c')
@@ -525,13 +525,13 @@ def stepping_renewal():
 
 
 def begun(path):
-    """Whether there is anything in the file."""
+    """Whether the file has any data."""
     with open(path, 'rb') as f:
         return any(f.read(8))
 
 
 def waiting():
-    """The lock of the runtime, held for long, or by nobody any more."""
+    """The lock of the runtime, held for long, or by a holder that is gone."""
     if not wanted('lock'):
         return
     waits = build('waits', 'waits.c', os.path.join(RUNTIME, 'rt_lock.c'))
@@ -564,7 +564,7 @@ def failing():
                     bad.append(what + describe(r))
                     continue
                 try:
-                    if more:        # it cannot even remove what it began
+                    if more:        # it cannot even remove the file that it began
                         r = r._replace(kins=[f for f in r.kins if begun(f)])
                     kins = [dump.read(f) for f in r.kins]
                     told = any(x.error or x.losses for x in kins)
@@ -577,7 +577,7 @@ def failing():
 
 
 def stepping_samples():
-    """A sample between any two instructions: of hooks, of the loader, of malloc() and of what starts threads."""
+    """A sample between any two instructions of hooks, the loader, malloc() and the code that starts threads."""
     if not wanted('stepsig sampling') or not is_x86_64('stepsig sampling'):
         return
     step = build('stepsig', 'stepsig.c')
@@ -671,7 +671,7 @@ def installed():
 
 
 def cmake_package():
-    """What was installed, elsewhere than where it was meant to be."""
+    """The installed files, moved to another place."""
     if not wanted('CMake'):
         return
     if not shutil.which('cmake'):

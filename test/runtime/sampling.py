@@ -1,5 +1,5 @@
-"""Sampling of CPU time: what it says is held against the clock and against what the program knows, and
-the program must not notice. Parts of run.py."""
+"""Sampling of CPU time, compared with the clock and with the program's own figures; the program must not
+notice. Parts of run.py."""
 import collections
 import glob
 import os
@@ -47,7 +47,7 @@ def sampled(mode, *more, options=ON, flags='', **how):
 
 
 def unnoticed(mode, *more, options=ON, name=None, with_preload=True, **how):
-    """What the program prints and returns is as without."""
+    """The program prints and returns the same as without sampling."""
     plain = run([spin(), mode, *more], preload=False, **how)
     r = run([spin(), mode, *more], options=options, preload=with_preload, **how)
     tap.ok((plain.status, plain.out) == (r.status, r.out), f'sampling {name or mode}: the program behaves as without',
@@ -185,7 +185,7 @@ def stacks():
         for s in k.stacks:
             ends[s.end] += s.weight_ns
         share = ends[1] / (sum(ends.values()) or 1)
-        if mode == 'coroutine':         # nothing says who called the first function of one
+        if mode == 'coroutine':         # the caller of a coroutine's first function is unknown
             share = sum(s.weight_ns for s in k.stacks if k.functions(s)[1:6] == ['nested'] * 4 + ['coroutine']) / sum(ends.values())
         tap.ok(share >= least, f'sampling stacks {name}: complete', lambda: f'{share} {ends}\n' + '\n'.join(
             f'{s.weight_ns} {s.end} {k.functions(s)}' for s in k.stacks if s.end != 1)[:3000])
@@ -316,7 +316,7 @@ def killed():
         return (int(words[11]) + int(words[12])) / os.sysconf('SC_CLK_TCK')
 
     def ends(*argv):
-        """CPU seconds of one that ends at once: loading and ending are not sampled."""
+        """CPU seconds of a program that ends at once: loading and ending are not sampled."""
         p = subprocess.Popen(argv, cwd=TMP, env={'LD_PRELOAD': SO, 'KIN_OPTIONS': 'sample=off'}, stderr=subprocess.DEVNULL)
         _, _, usage = os.wait4(p.pid, 0)
         p.returncode = 0
@@ -474,7 +474,7 @@ int main(void)
 
 @part('hooks')
 def hooks():
-    """Most of the time of these calls is the counting: reports take off what it costs."""
+    """Most of the time of these calls is the counting: reports subtract its cost."""
     with open(os.path.join(TMP, 'hooks.c'), 'w') as f:
         f.write(CALLS)
     r = run([build('hooks', os.path.join(TMP, 'hooks.c'), flags='-pg -O1')], options=ON)

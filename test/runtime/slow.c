@@ -1,4 +1,4 @@
-/* A library whose constructor waits for what a signal handler of the program does meanwhile. */
+/* A library whose constructor waits until a signal handler of the program has run. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* spans MODE [ARG] - calls of known duration, for -finstrument-functions. At its end it says how
- * long they took by its own clock: "took NAME MEDIAN", in ns, each. */
+/* spans MODE [ARG] - calls of known duration, for -finstrument-functions. At its end it prints
+ * the median duration of each by its own clock: "took NAME MEDIAN", in ns. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -330,8 +330,7 @@ static int m_eintr(void)
 	return 0;
 }
 
-/* As runtimes of languages do it, without the C library: what is not theirs is as it was at first.
- */
+/* As runtimes of languages do it, without the C library: they reset all other handlers. */
 static int m_raw_reset(void)
 {
 	static const uint64_t by_default[4];
@@ -343,7 +342,7 @@ static int m_raw_reset(void)
 	return puts("alive"), 0;
 }
 
-/* The same by the C library's syscall(), which is seen; with a handler of its own after that. */
+/* The same by the C library's syscall(), which libkinrt sees; then with a handler of its own. */
 static int m_syscall_reset(void)
 {
 	static struct {
@@ -699,8 +698,8 @@ static int m_unseen(void) /* arg: DIR with plug_0.so ... */
 	return puts("done"), 0;
 }
 
-/* Made at run time, without call-frame information: a loop of some 100 us. Its frame pointer is
- * none, and points to what looks like a frame of a library that comes and goes. */
+/* Code made at run time, without call-frame information: a loop of some 100 us. Its frame pointer
+ * register does not hold one, and points to a fake frame of a library that comes and goes. */
 static void *volatile stale[2];
 static void *runs_made_code(void *unused)
 {
@@ -763,8 +762,7 @@ static void *keeps_calling(void *unused)
 	return unused;
 }
 
-/* Somebody takes away what was written so far (arg: what lies behind so many bytes), while it is
- * written. */
+/* The file is truncated while it is written: to no bytes, or to `arg` bytes. */
 static int m_truncates(void)
 {
 	glob_t found = { 0 };

@@ -132,8 +132,8 @@ static long memory(void)
 #ifdef WITH_RUNTIME /* linked with libkinrt.a: inside of it */
 NOINLINE void few_sites(void) { SITES64(leaf()) SITES64(leaf()) }
 
-/* Many do not get their first slots, and there is no patience with the first of them that is looked
- * for: the table is followed by a larger one. */
+/* Many arcs do not get their first slots, and the first of them that is looked up runs out of
+ * probes: the table is followed by a larger one. */
 static long renewal(void)
 {
 	struct rt_own *own;

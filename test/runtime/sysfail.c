@@ -1,7 +1,7 @@
-/* sysfail [-k K] [-a] [-n NUMBER] [-e ERRNO] -- PROG ARGS... - lets the K-th system call that
- * libkinrt makes fail, or with -a all from then on, or those of that number, and prints "calls N"
- * to standard error at the end: how many it made. Those that cannot fail, and those that it makes
- * for the program (prctl, syscall), are not counted. Exits as PROG does; 3 if that died of a
+/* sysfail [-k K] [-a] [-n NUMBER] [-e ERRNO] -- PROG ARGS... - makes the K-th system call of
+ * libkinrt fail, or with -a all calls from then on, or those of that number. At the end it prints
+ * "calls N" to standard error: the number of calls. Calls that cannot fail, and calls that libkinrt
+ * makes for the program (prctl, syscall), are not counted. Exits as PROG does; 3 if PROG died of a
  * signal. */
 #include <errno.h>
 #include <signal.h>

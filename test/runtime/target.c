@@ -1,6 +1,6 @@
-/* target MODE [N] - one program, many situations. leaf() is called a known number of times in each,
- * which is printed as "leaf N"; it says nothing else, and what it prints and returns is the same
- * with and without the runtime. */
+/* target MODE [N] - one program, many situations. Each mode calls leaf() a known number of times,
+ * printed as "leaf N". It prints nothing else, and its output and status are the same with and
+ * without the runtime. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +100,7 @@ static int m_fork_raw(void)
 	return 0;
 }
 
-static int m_fork_start(void) /* what the child asks for does not reach its parent's file */
+static int m_fork_start(void) /* the child's requests do not reach its parent's file */
 {
 	pid_t p;
 
@@ -334,7 +334,7 @@ static int m_close_first(void)
 	return say(100), 0;
 }
 
-/* fd numbers are as if nobody was there, and what is written there is not ours */
+/* fd numbers are the same as without the runtime, and its files are not written to by them */
 static int m_fd(void)
 {
 	first(10);
@@ -720,7 +720,7 @@ NOINLINE static int compares(const void *a, const void *b)
 	return *(const char *)a - *(const char *)b;
 }
 
-static int m_callback(void) /* called from the C library, which is outside of the program */
+static int m_callback(void) /* called from the C library, outside of the program */
 {
 	char text[] = "ba";
 

@@ -1,6 +1,6 @@
 /* waits - threads that want the runtime's lock while it is held for long: they get it, and hardly
- * look meanwhile; nor do they wait for a child of vfork that was killed with it. Says what it saw.
- */
+ * poll meanwhile; nor do they wait for a child of vfork that was killed with the lock. Prints the
+ * results. */
 #include "rt.h"
 
 #include <pthread.h>

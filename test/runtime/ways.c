@@ -1,5 +1,5 @@
-/* Control flow of all kinds, of which much never happens: how often each line is executed, gcov
- * knows as well. */
+/* Control flow of all kinds, much of it never executed. The counts of its lines are compared with
+ * gcov's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -152,7 +152,7 @@ static int texts(const char *s)
 	return n;
 }
 
-/* Labels as values: one jump that all statements share goes to each of them. */
+/* Labels as values: all statements share one jump, which goes to each label. */
 static int labels(const char *p)
 {
 	static const void *const at[] = { &&end, &&more, &&less };
@@ -170,7 +170,7 @@ end:
 	return n;
 }
 
-/* What a call returns is stored by a statement of its own. */
+/* A separate statement stores the result of a call. */
 struct pair {
 	int a, b;
 };
@@ -181,7 +181,7 @@ static void fill(struct pair *p, int n)
 	p->b = choose(p->a) + 1;
 }
 
-/* Copies of a function in others, on lines before theirs. */
+/* A function inlined into others that are further down. */
 static inline __attribute__((always_inline)) int least(int a, int b)
 {
 	int d = a < b ? a : b;

@@ -1,10 +1,10 @@
-"""Situations that are hard for who watches a program: it behaves as if nobody did, and nothing is missed.
+"""Situations that are hard for a profiler: the program behaves as without it, and the profile misses nothing.
 
     run.py BUILD [--class record|run]... [--only PATTERN] [--jobs N] [--full]
 
 Every situation is run plainly, and under each class of watcher. Exit status or signal, standard output,
-standard error and the files that the program writes must be the same; and the profile has to have what the
-program is known to do, or to say what it lacks. A new class is one entry of WATCHERS: its command.
+standard error and the files that the program writes must be the same; and the profile has to contain the
+program's known work, or to say what it lacks. A new class is one entry of WATCHERS: its command.
 
 Without --full (or KIN_FULL=1) `errno` makes 20 million calls, and not 200; `dlopen` 1,000 rounds, and not 10,000.
 """
@@ -30,9 +30,9 @@ from tap import Tap
 
 LIMIT = 300     # seconds of one run: the machine may be busy
 NOBODY = 65534
-LEAST = 0.6     # of the CPU time that a function is known to use: a sample each millisecond, of 60
+LEAST = 0.6     # of the CPU time that a function is known to use, 60 ms, with a sample each millisecond
 OWN = re.compile(r'kin \w+: .*\n')
-# Naming what was hit takes more memory than recording it, and happens when the program has ended.
+# Making names takes more memory than recording, and happens when the program has ended.
 NO_NAMES = re.compile(r'kin \w+: names are not kept: out of memory\n')
 PROFILES = re.compile(r'\.kin$|^gmon\.out')
 
@@ -44,7 +44,7 @@ class Watcher(NamedTuple):
     build: str      # which of the programs
     counts: bool    # calls of leaf() are counted, all of them
     samples: bool   # CPU time is seen where it is used
-    blind: dict     # situation: what it says instead of a profile
+    blind: dict     # situation: the message instead of a profile
 
 WATCHERS = {
     'record': Watcher(
@@ -101,7 +101,7 @@ def situations(full):
     add('coroutines', 200000, b=0)
     add('exceptions', 100000, b=0, program='throws', words=[str(hot)])
     add('own_sigprof', 400000, a=2 * hot, b=2 * hot)
-    add('sigmask', blocks=True)     # all signals: those of the runtime's clocks, too
+    add('sigmask', blocks=True)     # all signals, those of the runtime's timers included
     add('sigwait', 0, blocks=True)
     add('alt_stack', 100000, b=0)
     add('eintr', 0, a=0, b=400)
@@ -256,7 +256,7 @@ def limits(s):
 
 
 def run(top, programs, s, kind, prefix):
-    """One run; everybody who has its output open has to end."""
+    """One run; all processes that have its output open have to end."""
     folder = Folder(top, s)
     exe = programs.path(s.program, kind)
     if s.how.get('setuid'):
@@ -282,7 +282,7 @@ def run(top, programs, s, kind, prefix):
     return r, folder
 
 
-# ---- what is in the profiles ----
+# ---- contents of the profiles ----
 
 def rows(kin, report, path):
     p = subprocess.run([kin, report, '-f', 'json', path], capture_output=True, text=True, check=False)
@@ -311,7 +311,7 @@ def read(kin, profiles):
 
 
 def lacks(kin, watcher, s, r):
-    """What is missing in the profiles without a word about it."""
+    """Things that are missing in the profiles without a message."""
     calls, seconds, facts, words = read(kin, r.profiles)
     if not r.profiles:
         return ['there is no profile']
@@ -336,7 +336,7 @@ def lacks(kin, watcher, s, r):
 
 
 def says_doubt(kin, r):
-    """Whether each file says itself that there is no sample of its time, or of some of it."""
+    """Whether each file itself says that its time, or part of it, has no sample."""
     said = [subprocess.run([kin, 'info', '--strict', p], capture_output=True, text=True, check=False) for p in r.profiles]
     return all(p.returncode == 1 and re.search('no sample of|samples stand for', p.stderr) for p in said)
 

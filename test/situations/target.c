@@ -1,7 +1,7 @@
-/* target MODE [ARGUMENT] - one program, many situations that are hard for who watches it.
+/* target MODE [ARGUMENT] - one program, many situations that are hard for a profiler.
  *
- * What it prints, writes and returns does not depend on time: who watches and changes any of it has
- * broken it. leaf() is called a number of times that is known of each mode, hot_a() and hot_b() use
+ * Its output, files and status do not depend on time: a profiler that changes any of them has
+ * broken it. Each mode calls leaf() a known number of times, hot_a() and hot_b() use
  * a known amount of CPU time: HOT seconds, unless said otherwise. run.py has the numbers.
  */
 #include <dlfcn.h>
@@ -87,7 +87,7 @@ static int m_exit_race(void)
 	pthread_t t;
 	for (int i = 0; i < 4; i++)
 		pthread_create(&t, NULL, thread_calls, (void *)1000000000L);
-	hot_a(5 * HOT); /* what no tick met before the end is lost */
+	hot_a(5 * HOT); /* time that no tick met before the end is lost */
 	ok();
 	exit(6);
 }
@@ -113,7 +113,7 @@ static int m_close_late(void)
 	return 0;
 }
 
-/* What belongs on standard error must not go into a file that has its number now. */
+/* Messages for standard error must not go into a file that has its number now. */
 static int m_fd2(void)
 {
 	close(2);
@@ -128,7 +128,7 @@ static int m_fd2(void)
 	return ok();
 }
 
-/* Nothing is allowed any more but what it needs to end. */
+/* Only the system calls that it needs to end are still allowed. */
 static int m_seccomp(void)
 {
 	struct sock_filter code[] = {
@@ -503,7 +503,7 @@ static int m_sigmask(void)
 	return 0;
 }
 
-/* Who waits for every signal must not see any of others. */
+/* A program that waits for every signal must not see the profiler's. */
 static int m_sigwait(void)
 {
 	struct timespec none = { 0, 0 };

@@ -1,4 +1,4 @@
-/* A function with a large buffer, of which most is never touched, on behalf of two others. */
+/* A function with a large buffer, most of it never touched, called by two functions. */
 #include "truth.h"
 
 static long units;

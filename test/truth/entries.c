@@ -1,5 +1,5 @@
-/* A deep recursion, which two functions enter in turn: all its levels look alike, and who entered
- * it is known to the outermost of them alone. */
+/* A deep recursion, which two functions enter in turn: all its levels look alike, and only the
+ * return address of the outermost level shows which of the two entered it. */
 #include "truth.h"
 
 enum { LEVELS = 400 };

@@ -1,11 +1,11 @@
 /* Frames of 8 KiB to 4 MiB and a recursion of thousands of levels, each entered from two functions
- * in turn, which hand on who they are: NAME_a has leaf_a called, and NAME_b leaf_b. A sample with
- * both an _a and a _b on its stack has a caller that was not there.
+ * in turn. They pass on which one they are: under NAME_a leaf_a is called, under NAME_b leaf_b. A
+ *sample with both an _a and a _b on its stack has a caller that was not there.
  *
  *	frames UNITS ROUNDS written|empty [WHICH [a]]
  *
- * So much work a call, so many calls of each; frames of which every page is written, or one; all of
- * them, or one, or one entered from one function only. */
+ * UNITS: work of a call. ROUNDS: calls of each frame. written, empty: every page of a frame is
+ * written, or one. WHICH: this frame alone; a: entered from NAME_a only. */
 #include <stdlib.h>
 
 #include "truth.h"

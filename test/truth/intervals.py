@@ -1,13 +1,13 @@
-"""How often the intervals of kin compare and kin diff have the truth in them, and how often equal
+"""How often the intervals of kin compare and kin diff contain the truth, and how often equal
 programs give an alarm.
 
     intervals.py BUILD [--pairs N] [--real N] [--table FILE] [--keep DIR]
 
-A comparison is of sets of runs of a program of fifteen functions, 1 : 2 : ... : 15, of which the last
-one takes 0, 2, 5 or 10 % more on the side after. Its truth is known. Made-up runs are drawn from models
-of machines (MACHINES): each function's samples are a binomial draw from what it takes at the machine's
-speed of that moment. With --real, known.c is recorded in turns by kin compare, so many pairs of each,
-and stretches of them are compared: the machine is the one this runs on, with all that it does besides.
+A comparison is of sets of runs of a program of fifteen functions, 1 : 2 : ... : 15; on the side
+after, the last one takes 0, 2, 5 or 10 % more. Its truth is known. Made-up runs are drawn from models
+of machines (MACHINES): each function's samples are a binomial draw from its time at the machine's speed
+of that moment. With --real N, kin compare records known.c in turns on this machine, N pairs of each,
+and stretches of consecutive pairs are compared.
 Everything goes through kin diff, as users do. --table puts the result between the marks in FILE.
 """
 import argparse
@@ -68,7 +68,7 @@ def write(path, counts):
 
 
 def made_up(folder, model, runs, percent, in_turns):
-    """Two folders of recordings, made in the order A B B A ..., or all of one first."""
+    """Two folders of recordings, made in the order A B B A ..., or all of one side first."""
     order = [(i, (i % 2) ^ turn) for i in range(runs) for turn in (0, 1)]
     if not in_turns:
         order = [(i, side) for side in (0, 1) for i in range(runs)]
@@ -92,7 +92,7 @@ def is_in(row, growth):
 class Score:
     def __init__(self):
         self.held = {'total': [0, 0], 'large': [0, 0], 'small': [0, 0]}
-        self.alarms = [0, 0]     # functions whose interval leaves out 0, of equal programs
+        self.alarms = [0, 0]     # functions of equal programs whose interval leaves out 0
         self.any = [0, 0]        # comparisons of equal programs in which kin shows some function
         self.pairs = 0
 
@@ -179,7 +179,7 @@ def main():
         folder = args.keep or tempfile.mkdtemp()
         os.makedirs(folder, exist_ok=True)
         program = os.path.join(folder, 'known')
-        if not os.path.exists(program):  # which the recordings that are kept are of
+        if not os.path.exists(program):  # kept recordings are of this program
             subprocess.run(['gcc', '-O2', '-g', '-o', program, os.path.join(HERE, 'known.c')], check=True)
         for runs in (5, 10):
             score = Score()

@@ -1,5 +1,5 @@
-/* A dispatcher between two handlers: by the arcs alone first, dispatch and second are a cycle; on
- * no stack is any of them ever twice. */
+/* A dispatcher between two handlers: by the arcs alone, first, dispatch and second are a cycle, but
+ * no stack has any of them twice. */
 #include "truth.h"
 
 typedef void handler(int depth);

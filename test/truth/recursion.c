@@ -1,4 +1,4 @@
-/* A tree is walked; what a leaf costs depends on who asked. */
+/* A walk through a tree; the cost of a leaf depends on the function that started the walk. */
 #include "truth.h"
 
 static long units;

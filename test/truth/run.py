@@ -1,12 +1,13 @@
-"""How far from the truth: programs that know where their time goes, and what profilers say of them.
+"""How far from the truth: programs that know where their time goes, compared with their profiles.
 
     run.py BUILD [--table FILE]
 
 Each program prints its own truth (truth.h). It is run under kin record, under perf record -g (frame pointers and
-DWARF) and, built with -pg, under kin run and for gprof; what each says is compared with what the program said in that very run. An error is in percentage points
-of the program's CPU time (of its blocked time for blocked functions). kin has to be within what random
-sampling explains but for one time in a million, and half a point for the clocks; and in no sample may it name a caller
-that was not there (frames.c). --table asks all of them and writes their errors into the table of a Markdown file;
+DWARF) and, built with -pg, under kin run and for gprof. Each profile is compared with the truth that the program
+printed in that very run. An error is in percentage points
+of the program's CPU time (of its blocked time for blocked functions). kin's errors have to be smaller than random
+sampling makes them once in a million times, plus half a point for the clocks; and in no sample may kin name a caller
+that was not there (frames.c). --table runs all tools and writes their errors into the table of a Markdown file;
 gprof and perf have nothing to pass or fail.
 """
 import collections
@@ -28,7 +29,7 @@ from tap import Tap
 RATE = 999
 LIMIT = 300  # seconds for one command
 BLOCKED = 0.05  # of the blocked time may be at another place
-PROGRAMS = {  # name: what it is about
+PROGRAMS = {  # name: title
     'foobar': 'main calls foo, foo calls bar; with frame pointers',
     'callers': 'two callers of one function, 1 : 94',
     'phantom': 'a cycle of calls that no stack goes round',
@@ -47,8 +48,8 @@ TOOLS = {'gprof': 'gprof', 'perf': '`perf record -g`', 'perf_dwarf': '`perf reco
 OURS = ('run', 'record')
 
 Truth = collections.namedtuple('Truth', 'total inclusive arcs blocked')
-# What a tool says: shares, 0 to 1, by function, by (caller, callee), and of blocked time by function; and
-# how many samples they are made of. A missing function has no share: the tool does not know it.
+# A tool's profile: shares, 0 to 1, by function, by (caller, callee), and of blocked time by function; and
+# the number of samples they come from. A missing function has no share: the tool does not know it.
 Said = collections.namedtuple('Said', 'inclusive arcs blocked samples')
 
 
@@ -88,10 +89,10 @@ def read_truth(text):
     return truth
 
 
-# ---- the tools: each returns the truth of its run, and what it said ----
+# ---- the tools: each returns the truth of its run, and its profile ----
 
 def plain(name):
-    """A name without what tools add to it."""
+    """A name without additions of tools."""
     return re.sub(r'\(.*\)|@.*| <cycle \d+>| \(inlined\)|\+0x.*', '', name).strip()
 
 
@@ -184,7 +185,7 @@ def run_gprof(lab, name):
                 primary = plain(own[4])
                 said.inclusive[primary] = float(own[1]) / 100
                 cycle = re.search(r'<cycle (\d+)>', own[4])
-                if cycle:  # all that is said of a member's callees is what the cycle as a whole took
+                if cycle:  # for a member's callees gprof has only the time of the cycle as a whole
                     said.inclusive[primary] = cycles.get(cycle[1], 0)
                 total = max(total, float(own[2]) + float(own[3]))
             elif other and primary:
@@ -194,7 +195,7 @@ def run_gprof(lab, name):
 
 # ---- callers that were not there ----
 
-FRAMES = {  # how frames.c is run: what it is about
+FRAMES = {  # arguments of frames.c: title
     '1 3000 empty': 'short calls, frames not written',
     '300 10 empty': 'long calls, frames not written',
     '1 3000 written': 'short calls, frames written',
@@ -205,7 +206,7 @@ FRAMES = {  # how frames.c is run: what it is about
 
 
 def check_frames(lab, tap, about, words):
-    """What works for a never has b above it, be it called certain or a guess."""
+    """No function that works for a has b above it, neither as certain nor as a guess."""
     lab.run(lab.kin, 'record', '-q', '-F', str(RATE), '-o', 'frames.kin', lab.build('frames'), *words.split())
     wrong, seen, guessed = [], 0, 0
     for line in lab.run(lab.kin, 'script', '--folded', 'frames.kin').stdout.splitlines():
@@ -226,7 +227,7 @@ def check_frames(lab, tap, about, words):
 # ---- comparison ----
 
 def errors(truth, said):
-    """{quantity: (true share, share that the tool said, 0 if it does not know of it)}"""
+    """{quantity: (true share, the tool's share, 0 if it does not know the quantity)}"""
     total, blocked = truth.total[''], sum(truth.blocked.values())
     out = {}
     if not truth.blocked:

@@ -1,9 +1,9 @@
-"""The terminal browser, as a person has it: keys go in, and what the screen shows is looked at.
+"""The terminal browser, as a person uses it: keys are typed, and the screen is checked.
 
     run.py BUILD [--update]
 
-Whole screens, at four sizes, are held against those of screens/; --update writes what is shown now: look at it as a user would.
-Needs tmux; without it nothing is tested, and that is said.
+Whole screens, at four sizes, are compared with those of screens/; --update writes the present ones: look at them as a user would.
+Needs tmux; without it everything is skipped, with a message.
 """
 import fcntl
 import json
@@ -38,7 +38,7 @@ class Terminal:
         self.socket = os.path.join(folder, f'tmux.{len(os.listdir(folder))}')
         full = {'PATH': os.path.abspath(build) + ':' + os.environ['PATH'], 'HOME': folder, 'LC_ALL': 'C.UTF-8',
                 'PS1': 'prompt ', 'TERM': 'xterm-256color', 'SHELL': '/bin/sh', **env}
-        # tmux runs what it is given by a shell of its own, with TERM as it knows best.
+        # tmux runs its command by a shell of its own, and sets TERM itself.
         exports = ' '.join(f"{k}='{v}'" for k, v in full.items() if k != 'TERM')
         self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(columns), '-y', str(rows), '-c', folder,
                   f'env {exports} sh')
@@ -58,7 +58,7 @@ class Terminal:
         self.tmux('send-keys', '-l', text)
 
     def run(self, command):
-        # First of all what is waited for may not be there already.
+        # Clears the screen first, so that the awaited text is not there already.
         self.type('clear')
         self.keys('Enter')
         self.wait_screen(lambda s: s.strip() == 'prompt')
@@ -78,11 +78,11 @@ class Terminal:
         return ''
 
     def sees(self, tap, good, name):
-        """That good(screen) comes to be, after what was waited for: a screen may be read while it is drawn. Returns it, or ''."""
+        """Waits for good(screen) after wait(): a screen may be read while it is drawn. Returns the screen, or ''."""
         def is_good(screen):
             try:
                 return good(screen)
-            except (IndexError, TypeError):  # a line, or what a search finds, is not there yet
+            except (IndexError, TypeError):  # a line, or the match of a search, is not there yet
                 return False
         screen = self.waited and self.wait_screen(is_good)
         passed = self.waited and is_good(screen)
@@ -102,14 +102,14 @@ class Terminal:
         return ''
 
     def wait_screen(self, good):
-        """The screen once good(screen), or as it is after a while."""
+        """The screen as soon as good(screen), or the screen when time is over."""
         end = time.monotonic() + LIMIT
         while not good(screen := self.screen()) and time.monotonic() < end:
             time.sleep(0.05)
         return screen
 
     def state(self):
-        """What stty says of the terminal."""
+        """The terminal's settings, by stty."""
         self.run('stty -a | tr "\\n" " "; echo; echo asked')
         return re.split(r'^asked$', self.wait(r'^asked$') or '', flags=re.M)[0]  # the prompt may be there yet, or not
 
@@ -256,7 +256,7 @@ def test_events(tap, folder, build):
 
 
 def test_events_over_time(tap, folder, build):
-    """Sparklines are of the event shown at once; where rows are of programs, with the threads that have a name of their own."""
+    """Sparklines change to another event at once; in rows by program they include threads with names of their own."""
     def sample(comm, pid, tid, at, event, function):
         return f'{comm} {pid}/{tid} [000] {at}.0: 1000 {event}:\n\t1000 {function}+0x0 (/usr/bin/app)\n\t2000 begin+0x0 (/usr/bin/app)\n\n'
     with open(os.path.join(folder, 'over.txt'), 'w') as f:
@@ -280,7 +280,7 @@ def test_events_over_time(tap, folder, build):
 
 
 def test_many(tap, folder, build):
-    """More callers than lines: the function is seen with what is above and below it."""
+    """More callers than lines: the function stays in view, with neighbours above and below it."""
     with open(os.path.join(folder, 'many.folded'), 'w') as f:
         f.write(''.join(f'main;caller{i};middle;callee{i} {i}\n' for i in range(1, 60)))
     t = Terminal(folder, build)
@@ -384,7 +384,7 @@ def test_first_page(tap, folder, build):
 
 
 def test_rows(tap, folder, build):
-    """Options about rows and samples: those of kin report, whose numbers are shown."""
+    """Options about rows and samples are those of kin report, with the same numbers."""
     with open(os.path.join(folder, 'rows.txt'), 'w') as f:
         f.write(''.join(f'prog  {tid} [000] {n}.000000: 1 cpu-clock:\n\t1000 {leaf}+0x0 (/prog)\n\t2000 main+0x0 (/prog)\n\n'
                         for n, (tid, leaf) in enumerate([(12, 'often')] * 6 + [(13, 'often')] * 3 + [(13, 'rare')])))
@@ -495,7 +495,7 @@ def test_views(tap, folder, build):
 
 
 def test_difference(tap, folder, build):
-    """What changed, and from each row to either side."""
+    """kin diff --tui: the list of changes, and from each row to either side."""
     for name, weights in (('before', {'parse_words': 400, 'gone': 100, 'sort': 500}), ('after', {'parse_words': 900, 'fresh': 100, 'sort': 300})):
         with open(os.path.join(folder, f'{name}.folded'), 'w') as f:
             f.write(''.join(f'main;work;{function} {n}\n' for function, n in weights.items()))
@@ -550,7 +550,7 @@ HELD(open64)
 
 
 def test_repeated(tap, folder, build):
-    """Of repeated runs the list has means, and a page of one side says that it is their sum."""
+    """With repeated runs the list has means, and a page of one side says that it is their sum."""
     for side in 'slow', 'fast':
         os.mkdir(os.path.join(folder, side))
         for i in range(3):
@@ -611,7 +611,7 @@ def test_long_work(tap, folder, build):
 
 
 def test_sizes(tap, folder, build):
-    """What is seen at once, on terminals from small to large."""
+    """The first screen, on terminals from small to large."""
     with open(os.path.join(folder, 'sizes.txt'), 'w') as f:
         for i in range(200):
             leaf = ('parse_words', 'parse_lines', 'std::vector<std::pair<int, std::string>>::push_back', 'memchr')[i * i % 7 % 4]
@@ -636,7 +636,7 @@ def test_sizes(tap, folder, build):
             for key in keys:
                 t.keys(key)
             page = lambda screen: f'==== {what}\n' + re.sub(r'[ \n]+$', '\n', re.sub(r' +$', '', screen, flags=re.M))
-            # What is drawn while keys are worked on is none of these: the machine may be slow.
+            # Screens that are drawn while keys are handled do not count: the machine may be slow.
             shown.append(page(t.settled() if update else t.wait_screen(lambda s: wanted.startswith(''.join(shown) + page(s)))))
 
         for what, keys in (('functions', []), ('what the first one calls', ['+']), ('by Children', ['+', 's']), ('callers and callees', ['Down', 'Down', 'Enter']),
@@ -666,7 +666,7 @@ def test_sizes(tap, folder, build):
 
 
 def test_record(tap, folder, build):
-    """The line at the foot while a recording goes on, and what stays when it is over."""
+    """The last line during a recording, and the lines that stay afterwards."""
     kin = os.path.join(os.path.abspath(build), 'kin')
     done = subprocess.run([kin, 'record', '-q', '-o', 'try.kin', 'true'], cwd=folder, capture_output=True, text=True)
     if done.stderr:
@@ -743,7 +743,7 @@ def test_program(tap, folder, build):
 
 
 def test_stop(tap, folder, build):
-    """Ctrl-Z stops all of the job: a script that started us, too."""
+    """Ctrl-Z stops the whole job, including a script that started kin."""
     t = Terminal(folder, build, SHELL='/bin/bash')
     t.run('exec bash --norc --noprofile')
     t.run("sh -c 'kin browse a.folded; :'; echo status=$?")
@@ -759,7 +759,7 @@ def test_stop(tap, folder, build):
 
 
 def test_narrow(tap, folder, build):
-    """The function is seen however narrow the terminal is; what is cut says so."""
+    """Function names stay in view however narrow the terminal is; truncated texts are marked."""
     with open(os.path.join(folder, 'narrow.txt'), 'w') as f:
         f.write('long-command 12/13 [002] 1.000250: 250000 cpu-clock:\n'
                 '\t401136 a_function_with_a_name_of_some_length+0x6 (/usr/lib/libwith_a_long_name.so.6)\n'
@@ -780,7 +780,7 @@ def test_narrow(tap, folder, build):
 
 
 def test_long_names(tap, folder, build):
-    """Left and Right scroll names that do not fit, as far as their ends; the others stay. Marks on letters take no room, in any locale."""
+    """Left and Right scroll names that do not fit, up to their ends; other names stay. Combining marks take no column, in any locale."""
     long, marked = 'a_function_with_a_name_' + 20 * 'that_goes_on_' + 'to_its_end', 60 * 'e\u0301' + 'z'
     with open(os.path.join(folder, 'long.folded'), 'w') as f:
         f.write(f'main;{long};leaf 2\nmain;{marked} 1\n')
@@ -879,7 +879,7 @@ class Stalled:
 
 
 def test_stalled(tap, folder, build):
-    """A terminal that is not read, as with a stalled ssh: signals end what hangs in writing to it."""
+    """A terminal that nobody reads, as with a stalled ssh: signals end a program that hangs while writing to it."""
     kin = os.path.join(os.path.abspath(build), 'kin')
     if platform.machine() != 'x86_64':
         tap.skip('a stalled terminal', 'the number of write() is known for x86_64 alone')
@@ -1157,7 +1157,7 @@ def kill(folder, command):
 
 def main():
     build, tap = sys.argv[1], Tap()
-    for number in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:  # programs inherit what nohup ignores
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:  # signals that nohup ignores would be inherited by programs
         signal.signal(number, signal.SIG_DFL)
     if not shutil.which('tmux'):
         tap.skip('the terminal browser', 'tmux is not installed: NOTHING of it was tested')

@@ -5,7 +5,7 @@
 
 #define BIT(n) (UINT64_C(1) << (n))
 
-/* Of data_src only what a part is of changes its text, and all of it is in its bits. */
+/* A part's text depends only on the part's own bits of data_src. */
 static void is_text(enum access_part part, uint64_t bits, const char *text)
 {
 	struct arena a = { 0 };

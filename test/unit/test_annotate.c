@@ -569,8 +569,7 @@ static void test_missing_sources(void)
 	struct report_opts o = { .rules = &gnu_report_rules, .source_dirs = dirs };
 	struct source_text text;
 
-	/* What is no regular file is never waited for; a name found later in the folders is taken.
-	 */
+	/* Only regular files are opened; otherwise the next folder that has the name counts. */
 	unlink("main.c");
 	OK(!mkfifo("main.c", 0666));
 	rename("sub/other.c", "sub/away.c");
@@ -617,7 +616,7 @@ static bool is_shown(const char *path, const char *const *dirs, bool any)
 	return shown;
 }
 
-/* Debug information says which files are source; what is none is not shown for that. */
+/* Debug information names source files; a file that is no source is not shown nevertheless. */
 static void test_secrets(void)
 {
 	char away[] = "/tmp/kin-secret-XXXXXX", secret[64], link[64], code[64], header[64];
@@ -689,8 +688,8 @@ static void recursion(const struct fixture *x, struct profile_builder *b)
 	call(b, 0x10, at(x, "main", 0, 4), 1);
 }
 
-/* Of a function without counted blocks, wherever it lies: each line is executed as often as it is
- * called, if that is what is asked for. */
+/* A function without counted blocks, at any address: each line gets the count of the function's
+ * calls, if that is requested. */
 static void test_calls_carried_to_lines(void)
 {
 	struct fixture x = setup(recursion, true, false);
@@ -894,8 +893,8 @@ static void some_blocks(const struct fixture *x, struct profile_builder *b)
 	block(b, at(x, "main", 1, 1), 2);
 }
 
-/* "LINE:COUNT,COUNT=SUM": what is listed of each line of a file, and the sum. "+": it was executed;
- * "?": its calls were not counted. */
+/* "LINE:COUNT,COUNT=SUM": the counts listed for each line of a file, and the sum. "+": it was
+ * executed; "?": its calls were not counted. */
 static char *lines_listed(enum coverage_carry carry, const char *path)
 {
 	struct fixture x = setup(some_blocks, true, false);
@@ -927,7 +926,7 @@ static char *lines_listed(enum coverage_carry carry, const char *path)
 	return text;
 }
 
-/* Lines within a block, and those of functions without one, are given counts as is asked for. */
+/* Lines within a block, and lines of functions without blocks, get counts if that is requested. */
 static void test_carried_counts(void)
 {
 	CHECK(lines_listed(CARRY_NONE, "main.c"), "3:3=3+ 4:7,7,9=23+ 5:+ 8:+? 9:2=2+");
@@ -960,7 +959,7 @@ static char *warnings_of(filler *fill)
 	return text;
 }
 
-/* It says where its code begins and ends, as gcrt1.o has linkers do. */
+/* It has the symbols for begin and end of code that gcrt1.o makes linkers define. */
 static const char ranged[] = "	.globl __executable_start, etext, f, g\n"
 			     "	.type f, %function\n"
 			     "	.type g, %function\n"
@@ -1034,7 +1033,7 @@ static void make_laid_out(void)
 		   "-Ttext=0x401000 -o laid laid.o"));
 }
 
-/* What is said of that program if the data covers these addresses. */
+/* The warnings for that program if the data covers these addresses. */
 static char *warnings_of_range(uint64_t low, uint64_t high)
 {
 	struct fixture x = { 0 };
@@ -1069,7 +1068,7 @@ static bool is_a_part(uint64_t low, uint64_t high)
 	return part;
 }
 
-/* All code of 0x401000-0x403000, of a program that begins at 0x400000, whose segment ends at
+/* The code is 0x401000-0x403000; the program begins at 0x400000, and its segment ends at
  * 0x403040. Ranges are rounded to less than 16 bytes. */
 static void test_ranges(void)
 {
@@ -1091,7 +1090,7 @@ static void test_ranges(void)
 	OK(is_a_part(0x402000, END + 15) && !is_a_part(0x402000, END + 16));
 }
 
-/* Calls of what is outside of the program are calls of libraries, but for what is rounded. */
+/* Calls of addresses outside of the program are calls of libraries, except within the rounding. */
 static char *warnings_of_call(uint64_t to)
 {
 	struct fixture x = { 0 };
@@ -1188,7 +1187,7 @@ static void test_ticks(void)
 	OK(is_outside(END, END + 4, 8, 0) && !is_outside(END - 1, END + 3, 8, 0));
 }
 
-/* The first is of all code, the second is not. */
+/* The first covers all code, the second does not. */
 static void test_second_range(void)
 {
 	struct fixture x = { 0 };
@@ -1326,14 +1325,14 @@ static void test_annotate(void)
 	      "                      0                 5\n");
 	rename("away", "main.c");
 	rename("sub/other.c", "away");
-	o.subjects = NULL; /* what is here comes first, although it is less busy */
+	o.subjects = NULL; /* files that exist here come first, although they are less busy */
 	char *all = reported(&x, &annotate_report, &o, &text_renderer);
 	OK(strstr(all, "  1 source is not here, neither as named nor in the current directory "
 		       "(--source-dir names others): './sub/other.c'\n"));
 	const char *other = strstr(all, " ./sub/other.c\n"), *own = strstr(all, " ./main.c\n");
 	OK(other && own && own < other);
 	free(all);
-	/* Of a long file what matters, and some lines around it. */
+	/* A long file: lines with time, and some lines around them. */
 	FILE *longer = fopen("sub/other.c", "w");
 	for (int i = 1; i <= 60; i++)
 		fprintf(longer, "text%d.\n", i);
@@ -1367,7 +1366,7 @@ static void test_sums(void)
 	done(&x);
 }
 
-/* What differs from machine to machine. */
+/* Removes a line that differs between machines. */
 static char *without_line(char *text, const char *start)
 {
 	char *line = strstr(text, start);

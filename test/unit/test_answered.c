@@ -1,4 +1,5 @@
-/* What an object has answered, kept: it says what the object would, or nothing; and damage is seen.
+/* The cache of an object's answers gives the same answers as the object, or none; damage is
+ * noticed.
  */
 #include "tap.h"
 
@@ -71,7 +72,8 @@ static uint32_t holder(const struct object_symbol *s, size_t n, uint64_t addr)
 	return NONE;
 }
 
-/* As files answer: what was hit, what that is a piece of, the first and the last. */
+/* Symbols as a file gives them: hit ones, the functions they are pieces of, the first and the last.
+ */
 static struct symbol_table table_of(const struct truth *t, const uint64_t *hits, size_t n)
 {
 	struct symbol_table ret = { xalloc((t->n + 1) * sizeof(*ret.at)), 0 };
@@ -105,7 +107,7 @@ static bool same_symbol(const struct object_symbol *got, const struct object_sym
 	       got->position == want->position && !strcmp(got->name, name);
 }
 
-/* Whether what is known of the hits is right. *known: whether all of it was. */
+/* Whether the cached symbols of the hits are right. *known: whether all were cached. */
 static bool symbols_agree(const struct truth *t, const struct answered *a, const uint64_t *hits,
 			  size_t n, bool *known)
 {
@@ -237,7 +239,7 @@ static bool is_read(const uint8_t *bytes, size_t size, const struct answered_key
 	return a != NULL;
 }
 
-/* Runs of lines, of which some addresses are asked for, in several turns. */
+/* Runs of lines: some addresses are looked up, in several turns. */
 static void test_lines(void)
 {
 	size_t bad = 0, unknown = 0;

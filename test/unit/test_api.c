@@ -39,7 +39,7 @@ static void a_table_outlives_its_profile(void)
 	OK(kin_report(p, "graph", &opts, &graph) == NULL);
 	OK(kin_report(p, "flat", NULL, &flat) == NULL);
 	OK(kin_profile_n_warnings(p) == 0);
-	memset(name, 'x', 4); /* what was asked for was copied */
+	memset(name, 'x', 4); /* the options were copied */
 	memset(column, 'x', 4);
 	kin_profile_free(p);
 
@@ -61,7 +61,7 @@ static void a_table_outlives_its_profile(void)
 	kin_table_free(flat);
 }
 
-/* What the stack held of the call before is gone. */
+/* Overwrites what the previous call left on the stack. */
 __attribute__((noinline)) static void overwrite_stack(void)
 {
 	volatile char bytes[1 << 16];
@@ -120,7 +120,7 @@ static void says_what_is_wrong(void)
 	fails(kin_profile_open(missing, 1, &opts, &none), KIN_ERROR_OS,
 	      "missing: No such file or directory");
 	OK(none == NULL);
-	/* An older caller's smaller options: what it does not know is as if not given. */
+	/* An older caller's smaller options: fields that it does not know count as not given. */
 	opts = (struct kin_open_opts){ .size = offsetof(struct kin_open_opts, debug_dir),
 				       .executable = "missing",
 				       .demangle = "nonsense" };

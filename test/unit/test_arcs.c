@@ -1,4 +1,4 @@
-/* Distinct arcs of several files, in order of first appearance: against a look at each. */
+/* Distinct arcs of several files, in order of first appearance, compared with a linear search. */
 #include "profile/arcs.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static bool is(const struct arcs *a, const struct expected *e)
 	return good;
 }
 
-/* By from, all of one object. */
+/* Sorted by from, all in one object. */
 static bool ascend(const struct arcs *a)
 {
 	for (size_t i = 1; i < a->n; i++)
@@ -64,7 +64,8 @@ static int by_from(const void *a, const void *b)
 						: (x->from > y->from) - (x->from < y->from);
 }
 
-/* Of sites some of which have many callees; some sorted, some one object's, some 2 GB apart. */
+/* Arcs of random sites, some with many callees; some sorted, some in one object, some 2 GB apart.
+ */
 static size_t random_file(struct arc *list, uint32_t sites, uint32_t callees, int shape)
 {
 	static const uint64_t bases[] = { 0, 0x555555554000, 0x7ffffff0, UINT64_MAX - 30 };

@@ -1,4 +1,4 @@
-/* Rows that are read off code: what is followed, and what is left out because it is not certain. */
+/* Rules from code: paths that are followed, and code that is left out because it is not certain. */
 #include <elf.h>
 #include <stdlib.h>
 
@@ -110,7 +110,7 @@ static void test_frames(void)
 
 static void test_doubt(void)
 {
-	/* pop %rcx; jmp *%rcx: where does it go with what? */
+	/* pop %rcx; jmp *%rcx: an unknown target */
 	OK_STR(ROWS(0x59, 0xff, 0xe1), "");
 	/* Paths with different stacks: test; je 1f; push %rax; 1: ret */
 	OK_STR(ROWS(0x85, 0xc0, 0x74, 1, 0x50, 0xc3), "");
@@ -138,22 +138,21 @@ static void test_calls(void)
 	/* It returns, as everything behind it agrees: add $8, %rsp; ret */
 	OK_STR(SIZELESS(0x48, 0x83, 0xec, 8, 0xe8, 0, 1, 0, 0, 0x48, 0x83, 0xc4, 8, 0xc3),
 	       START "\n4: sp+16 ra=[cfa-8]\nd: sp+8 ra=[cfa-8]");
-	/* It does not: what is behind it is another function: push %rbx; pop %rbx; ret */
+	/* It does not return: the code behind it is another function: push %rbx; pop %rbx; ret */
 	OK_STR(SIZELESS(0x48, 0x83, 0xec, 8, 0xe8, 0, 1, 0, 0, 0x53, 0x5b, 0xc3),
 	       START "\n4: sp+16 ra=[cfa-8]\n9: none");
-	/* Without a return nobody knows, unless a symbol says that it is the same function: hlt */
+	/* Without a return this is not known, unless a symbol covers the code behind: hlt */
 	OK_STR(SIZELESS(0x48, 0x83, 0xec, 8, 0xe8, 0, 1, 0, 0, 0x90, 0xf4),
 	       START "\n4: sp+16 ra=[cfa-8]\n9: none");
 	OK_STR(ROWS(0x48, 0x83, 0xec, 8, 0xe8, 0, 1, 0, 0, 0x90, 0xf4),
 	       START "\n4: sp+16 ra=[cfa-8]");
-	/* One that is seen not to return, and what comes behind it: sub $8; call g; add $8; ret; g:
-	 * hlt
-	 */
+	/* A call of a function that never returns, and the code behind it: sub $8; call g; add $8;
+	 * ret; g: hlt */
 	OK_STR(ROWS(0x48, 0x83, 0xec, 8, 0xe8, 5, 0, 0, 0, 0x48, 0x83, 0xc4, 8, 0xc3, 0xf4),
 	       START "\n4: sp+16 ra=[cfa-8]\n9: none\ne: sp+8 ra=[cfa-8]");
-	/* Two that are behind one another and do not return, and a third that does: f: sub $8; call
-	 * x; sub $24; call y; g: sub $8; call x; add $8; ret. Nothing says what is behind the
-	 * first. */
+	/* Two calls, one behind the other, that do not return, and a third that does: f: sub $8;
+	 * call x; sub $24; call y; g: sub $8; call x; add $8; ret. There is no evidence for the
+	 * code behind the first. */
 	OK_STR(SIZELESS(0x48, 0x83, 0xec, 8, 0xe8, 0, 1, 0, 0, 0x48, 0x83, 0xec, 24, 0xe8, 0, 1, 0,
 			0, 0x48, 0x83, 0xec, 8, 0xe8, 0, 1, 0, 0, 0x48, 0x83, 0xc4, 8, 0xc3),
 	       START "\n4: sp+16 ra=[cfa-8]\n9: none");

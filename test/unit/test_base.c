@@ -84,7 +84,7 @@ static void map_keeps_what_was_put(void)
 	}
 	OK(!bad && left && m.n == left);
 	map64_free(&m);
-	map64_prefetch(&m, 1); /* of none: nothing */
+	map64_prefetch(&m, 1); /* empty map: no effect */
 	*map64_at(&m, 1) = 5;
 	map64_reserve(&m, 1000);
 	size_t room = m.cap;

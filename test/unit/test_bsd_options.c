@@ -9,8 +9,7 @@
 static struct bsd_options o;
 static char message[200], warnings[200];
 
-/* Parses the words; true if they are right. An error is in `message`, what is said in `warnings`.
- */
+/* Parses the words; true if they are right. Sets `message` to the error, and `warnings`. */
 static bool parse(enum gprof_dialect dialect, const char *const *words)
 {
 	static char name[] = "gprof", *argv[40] = { name };
@@ -52,7 +51,7 @@ static void test_operands(void)
 	OK(!o.brief && o.data.n == 1);
 	OK_STR(o.executable, "-b");
 
-	/* The dialect may be said anywhere. */
+	/* The dialect may be anywhere among the words. */
 	OK(FREEBSD("--dialect", "freebsd", "-b", "prog", "--dialect=freebsd", "one"));
 	OK(o.brief && o.data.n == 1);
 	OK_STR(o.data.at[0], "one");
@@ -171,7 +170,7 @@ static void test_calls(void)
 	selection_done(&sel);
 }
 
-/* What was included once is all there is, whatever is excluded then. */
+/* Once something was included, nothing else is, whatever is excluded then. */
 static void test_included_calls(void)
 {
 	struct selection sel;

@@ -101,7 +101,7 @@ static struct profile *make_profile(uint64_t seed, bool ordered)
 	return profile_finish(b);
 }
 
-/* ---- what is compared ---- */
+/* ---- comparisons ---- */
 
 static uint64_t calls_of(const struct callgraph *g, symid from, symid to)
 {
@@ -191,7 +191,7 @@ static bool precedes(const struct cg_listed *l, const struct cg_listed *r, bool 
 	return l->seq < r->seq;
 }
 
-/* Each arc once, as they differ in their places. */
+/* Each arc once, in strictly ascending order of places. */
 static bool is_in_order(const struct callgraph *g, const struct cg_listed *list, uint32_t n,
 			symid id, bool callees)
 {

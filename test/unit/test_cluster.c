@@ -1,4 +1,4 @@
-/* Orders of functions: small graphs whose answer is known, and what holds for any graph. */
+/* Orders of functions: small graphs with known answers, and laws that hold for any graph. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static void test_cold_callee_does_not_dilute(void)
 
 static void test_everybody_calls_it(void)
 {
-	/* Eleven callers, none with a tenth of the calls: nobody's neighbour. */
+	/* Eleven callers, none with a tenth of the calls: the callee joins none of them. */
 	struct cluster_node n[12];
 	struct cluster_arc arcs[11];
 	for (uint32_t i = 0; i < 12; i++)
@@ -86,7 +86,7 @@ static void test_recursion(void)
 {
 	struct cluster_node n[] = { { 100, 1 }, { 100, 2 } };
 	struct cluster_arc arcs[] = { { A, A, 99 }, { A, B, 5 }, { B, A, 5 } };
-	OK_STR(ordered(n, 2, arcs, 3), "a b"); /* b is denser, so it is asked first and joins a */
+	OK_STR(ordered(n, 2, arcs, 3), "a b"); /* b is denser, so it comes first and joins a */
 }
 
 static void test_what_is_placed(void)
@@ -172,7 +172,7 @@ static bool is_permutation(const struct graph *g, const struct clustering *c)
 	return ok;
 }
 
-/* Numbers go up by one, sizes keep the limit, densities are what they say and fall. */
+/* Numbers ascend by one, sizes keep the limit, densities are right and descend. */
 static bool clusters_hold(const struct graph *g, const struct clustering *c, uint64_t max_size)
 {
 	size_t at = 0;

@@ -30,10 +30,10 @@ static bool is(unsigned columns, unsigned a, unsigned b, unsigned c, unsigned d,
 
 int main(void)
 {
-	/* There is room for all; what is empty is not shown, long texts have their limit. */
+	/* There is room for all; empty columns are not shown, long texts have their limit. */
 	OK(is(200, 8, 7, 10, 24, 8));
 	OK(is(8 + 7 + 10 + 24 + 8 + 5 * COLUMNS_GAP + 40, 8, 7, 10, 24, 8));
-	/* What is the same in all rows goes for the rest of the name. */
+	/* A column that is equal in all rows is dropped to show the whole name. */
 	OK(is(8 + 7 + 10 + 24 + 8 + 5 * COLUMNS_GAP + 39, 8, 7, 0, 24, 8));
 	/* Then other texts are cut, and left out; numbers are last. */
 	OK(is(70, 8, 7, 0, 15, 8));
@@ -42,8 +42,8 @@ int main(void)
 	OK(is(40, 8, 7, 0, 0, 0));
 	OK(is(38, 8, 0, 0, 0, 0));
 	OK(is(5, 8, 0, 0, 0, 0));
-	/* The one that rows are sorted by is the last to go; where that is a text, or the name, or
-	 * the report's order, it is the first one. */
+	/* The column that rows are sorted by is the last to be dropped. If that is a text, or the
+	 * name, or the report's order, the first column is. */
 	OK(is_by(1, 38, 0, 7, 0, 0, 0));
 	OK(is_by(1, 5, 0, 7, 0, 0, 0));
 	OK(is_by(5, 36, 0, 0, 0, 0, 8));

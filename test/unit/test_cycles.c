@@ -6,8 +6,7 @@
 
 enum { MOST = 48 };
 
-/* ---- what is true, by brute force: which symbols a walk along arcs that are not cut can reach
- * ---- */
+/* ---- the truth by brute force: symbols that a walk along uncut arcs can reach ---- */
 
 struct reach {
 	bool at[MOST][MOST];
@@ -115,8 +114,7 @@ static bool members_are_right(const struct callgraph *g, const struct reach *r)
 	return right;
 }
 
-/* `calls` is what came in, `sharing_calls` without what was cut, `self_calls` what stayed within.
- */
+/* `calls`: calls from outside; `sharing_calls`: the same without cut ones; `self_calls`: within. */
 static bool calls_are_right(const struct callgraph *g)
 {
 	bool right = true;
@@ -172,8 +170,7 @@ struct faults {
 	size_t n_cut;
 };
 
-/* One cut after the other, as they were chosen: each was of an arc on a cycle that was too large.
- */
+/* Repeats the cuts in the order of their choice: each arc was on a cycle that was too large. */
 static void replay(const struct callgraph *g, size_t max, struct faults *f)
 {
 	bool *is_cut = xalloc(g->n_arcs);
@@ -223,7 +220,7 @@ static void test_break_cycles(void)
 		untouched += fits;
 		f.n_cut += g->n_cut;
 
-		/* What is left agrees with the cycles that are then found. */
+		/* The rest agrees with the cycles that are found afterwards. */
 		find_reach(g, g->is_cut, &r);
 		callgraph_find_cycles(g);
 		f.uneven +=
@@ -266,7 +263,7 @@ static void test_break_dense_small(void)
 	OK(f.uneven == 0); /* but needless are some: where many are cut at once, maybe the last */
 }
 
-/* Two such groups, of which the one calls the other: calls between them are in no cycle. */
+/* Two such groups, one of which calls the other: calls between them are in no cycle. */
 static void test_break_two_dense(void)
 {
 	enum { GROUP = MOST / 2 };
@@ -321,7 +318,7 @@ static void test_choice(void)
 	OK_STR(CUTS(3, 2, { 0, 1, 1 }, { 1, 2, 100 }, { 2, 1, 100 }), "");
 	/* A call of itself makes no cycle. */
 	OK_STR(CUTS(2, 0, { 0, 0, 5 }, { 0, 1, 1 }), "");
-	/* Nobody calls from outside, all have one caller: the rarest call goes. */
+	/* No calls from outside, each with one caller: the rarest call is cut. */
 	OK_STR(CUTS(3, 1, { 0, 1, 7 }, { 1, 2, 3 }, { 2, 0, 9 }), "1-2");
 	/* 1-0 lies on two circuits (0-1-0, 0-2-1-0), and 0 has no other caller; so do 0-1, 2-1 on
 	 * one each, and 1 has two: rather one of these, the rarer one. */
@@ -423,8 +420,8 @@ static void test_choice_by_force(void)
 	OK(n_wrong == 0);
 }
 
-/* A long way on, which also leaves members out, and one way back: only that is cut, wherever the
- * way begins. It does where the cycle is called, by a function or by what is not known. */
+/* A long path forward, which also skips members, and one call back: only that call is cut, wherever
+ * the path begins. It begins where the cycle is called, by a function or by unknown code. */
 static void test_halves(symid first, bool by_function)
 {
 	enum { LONG = 400 };
@@ -450,8 +447,7 @@ static void test_halves(symid first, bool by_function)
 	callgraph_free(g);
 }
 
-/* ---- size: what took time in proportion to the square of this would not come to its end here ----
- */
+/* ---- size: an algorithm with quadratic time would not finish here ---- */
 
 /* Cycles as they are found afterwards. */
 static bool no_cycle_above(struct callgraph *g, uint32_t max)

@@ -1,6 +1,6 @@
 /* What kin_table_rewind() and table_rewind_extremes() show of a call graph has the same extremes:
- * of calls counted (argv[1] is a folder of folders with prog and gmon.out), and of random ones that
- * were sampled, or measured call by call. */
+ * for counted calls (argv[1] is a folder of folders with prog and gmon.out), and for random graphs
+ * that were sampled, or measured call by call. */
 #include "tap.h"
 
 #include <glob.h>
@@ -15,7 +15,7 @@
 
 enum { MOST_COLUMNS = 16, DEPTHS = 2 };
 
-struct extremes { /* of a column: by what a text page makes of a cell */
+struct extremes { /* of a column, from its cells as a text page prints them */
 	double low, high;
 	size_t digits;         /* of 3/7 and 3+7 */
 	size_t length[DEPTHS]; /* of texts, by depth */

@@ -1,4 +1,4 @@
-/* What was seen lately: new samples in full, older ones less and less. */
+/* Recent samples: new ones have their full weight, older ones less and less. */
 #include "tap.h"
 
 #include "lib/program_bias.h"
@@ -193,7 +193,7 @@ static void names_are_given_once(struct names *n)
 	profile_free(p);
 }
 
-/* Whatever was seen first: waiting is not what is asked for. */
+/* The event on a CPU comes first, even if a sample of waiting was seen first. */
 static void work_comes_before_waiting(struct names *n)
 {
 	static const struct {
@@ -260,7 +260,7 @@ static bool is_stack(const struct profile *p, const char *expected)
 	return p->samples.n == 1 && !strcmp(text, expected);
 }
 
-/* At each refresh the new addresses are looked up; what was named before stays as it is. */
+/* At each refresh new addresses are looked up; frames that have names keep them. */
 static void inlined_functions_are_functions(struct names *n)
 {
 	uint64_t bias = program_bias();
@@ -286,7 +286,7 @@ static void inlined_functions_are_functions(struct names *n)
 	profile_free(folded);
 }
 
-/* What waits to be taken grows with what is different, not with time. */
+/* The memory of waiting samples grows with distinct ones, not with time. */
 static void equal_ones_are_one(void)
 {
 	struct tally t = { 0 };

@@ -7,7 +7,7 @@
 
 enum { MOST = 60, MOST_ARCS = 14 };
 
-/* ---- what is true, by brute force ---- */
+/* ---- the truth by brute force ---- */
 
 struct inner { /* arcs between different members of a cycle */
 	arcid at[MOST * MOST];
@@ -140,8 +140,8 @@ static void test_exact(void)
 	OK(wrong == 0);
 }
 
-/* Of more than 20 members: no cycle is left, and each of the arcs is needed. They are less than
- * half of all, as those of a random order would be; and few. */
+/* More than 20 members: no cycle is left, and each of the removed arcs is needed. They are less
+ * than half of all arcs, which a random order would remove, and few. */
 static void test_heuristic(void)
 {
 	uint64_t seed = 11;

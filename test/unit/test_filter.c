@@ -1,4 +1,4 @@
-/* A part of a profile: what belongs to it, what is said of each part, and what keeps its id. */
+/* A part of a profile: its samples and counts, the figures of each part, and ids that stay. */
 #include "profile/filter.h"
 
 #include <stdlib.h>
@@ -139,7 +139,7 @@ static void all_of_it(const struct profile *p)
 	profile_free(q);
 }
 
-/* What refers to them need not be looked up again. */
+/* Ids stay, so references to them need not be looked up again. */
 static void ids_stay(const struct profile *p)
 {
 	struct profile *q = profile_filter(p, &(struct profile_part){ .tasks = second });
@@ -149,7 +149,7 @@ static void ids_stay(const struct profile *p)
 	OK(q->objects[2].build_id == p->objects[2].build_id);
 	OK(q->samples.n_frames == p->samples.n_frames && q->samples.n_tasks == THREADS);
 	OK(q->samples.n_details == p->samples.n_details);
-	OK(q->samples.n_stacks == 3); /* but those of stacks do not */
+	OK(q->samples.n_stacks == 3); /* but ids of stacks do not stay */
 	const struct task *t = q->samples.tasks;
 	OK(t[1].tid == 7 && !t[1].start_ns && !t[1].end_ns && !t[1].cpu_ns && !t[1].sampled_ns);
 	OK(t[2].tid == 8 && t[2].start_ns == 10 && t[2].end_ns == 100 && t[2].cpu_ns == 200);
@@ -170,7 +170,7 @@ static void by_thread(const struct profile *p)
 	profile_free(q);
 	q = profile_filter(p, &(struct profile_part){ .tasks = unknown });
 	OK(!q->samples.n && is_audit(q, 0, 0));
-	OK_STR(arcs(q), "0=10 1=4 of"); /* what nobody knows whose it was; of 2 that is nothing */
+	OK_STR(arcs(q), "0=10 1=4 of"); /* data of the unknown thread; thread 2 gets none of it */
 	OK(q->n_histograms == 3 && q->n_blocks == 3 && q->samples.n_latencies == 3);
 	profile_free(q);
 }
@@ -218,7 +218,7 @@ static void by_time(const struct profile *p)
 								  .to_ns = spans[i].to });
 		OK(weight(q) == spans[i].weight && q->samples.n_markers == spans[i].markers);
 		OK(is_audit(q, 0, 0) && q->n_facts == 4 && q->n_sources == 2);
-		OK_STR(arcs(q), "of"); /* nobody knows when they were */
+		OK_STR(arcs(q), "of"); /* counts have no time */
 		OK(!q->n_histograms && !q->n_blocks && !q->samples.n_latencies);
 		profile_free(q);
 	}
@@ -257,7 +257,7 @@ static void arcs_are_told_apart(void)
 	profile_free(p);
 }
 
-/* One after the other, in any order, they are what each is alone. */
+/* Filters one after the other, in any order, give the same as one with all conditions. */
 static void parts_are_what_is_filtered(const struct profile *p)
 {
 	static const uint32_t of_task[] = { 0, 1, 2 };

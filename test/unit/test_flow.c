@@ -15,7 +15,7 @@
 #include "symbolize/program.h"
 #include "tap.h"
 
-/* ---- functions, how often their blocks were executed, and what follows ---- */
+/* ---- functions, executions of their blocks, and the expected counts ---- */
 
 /* "row LINE" starts a row of the line table. "b LINE" begins a counted block with a statement of
  * the line, as gcc does, "g LINE" as clang does; "hook LINE" and "guard" are nothing but their
@@ -470,8 +470,8 @@ static struct hooks hooks_of(const struct fixture *x, struct address_range r)
 
 enum { CALL_SIZE = 5 };
 
-/* Records are of the hook's call, as of gcc's gmon.out, or of where it returns to; or some of
- * each, as in a sum of both. */
+/* Records have the address of the hook's call, as in gcc's gmon.out, or its return address; or some
+ * of each, as in a sum of both. */
 static void add_counts(struct profile_builder *b, const struct fixture *x, objid object,
 		       size_t example)
 {
@@ -582,7 +582,7 @@ static bool is_covered(const struct coverage *c, const struct example *e, bool s
 	return true;
 }
 
-/* Places with a line, each once: by file, line and address; what files say is the sum. */
+/* Places with a line, each once: by file, line and address; the figures of files are sums. */
 static bool is_in_order(const struct coverage *c, const struct symbols *s)
 {
 	size_t n_located = 0, n = 0, place = 0;
@@ -646,7 +646,7 @@ static void test_coverage(const struct fixture *x)
 	callgraph_free(g);
 }
 
-/* What a coverage tool counted stands in place of what follows from blocks; of its lines alone. */
+/* Counts of a coverage tool replace counts from blocks, for its lines alone. */
 static void test_line_counts(const struct fixture *x)
 {
 	struct callgraph *g = callgraph_new(x->profile, x->symbols, &(struct callgraph_opts){ 0 });
@@ -716,7 +716,7 @@ static void check_blocks(const struct profile *p, const struct symbols *s, const
 	blocks_free(b);
 }
 
-/* A hook with a row is of its line; without one it may be of the next. */
+/* A hook with a row belongs to that line; without one it may belong to the next line. */
 static void test_blocks(const struct fixture *x)
 {
 	struct blocks *b = blocks_new(x->profile, x->symbols, NULL);
@@ -753,7 +753,7 @@ static bool is_inclusive(const struct coverage *c, const struct samples *s, cons
 	return true;
 }
 
-/* Lines that were on a stack and are said to have been executed 0 times. */
+/* Lines that were on a stack, but have the count 0. */
 static size_t count_never(const struct coverage *c)
 {
 	size_t n = 0;
@@ -903,7 +903,7 @@ static void test_examples(const char *folder)
 	close_program(&x);
 }
 
-/* ---- what is known of any function is true ---- */
+/* ---- random functions: all counts that are shown are true ---- */
 
 enum { FUNCTIONS = 150, MOST_BLOCKS = 9, MOST_WALKS = 40, MOST_STEPS = 300 };
 
@@ -1021,7 +1021,7 @@ static void test_pieces(const struct fixture *x, const struct random_function *a
 	}
 	printf("# %zu of %zu pieces\n", known, n);
 	OK(!wrong);
-	OK(known >= 741); /* more may follow from what is counted */
+	OK(known >= 741); /* a better analysis may know more */
 }
 
 /* The ways into a piece add up to it. */
@@ -1103,7 +1103,7 @@ static void test_random_functions(void)
 	close_program(&x);
 }
 
-/* ---- what is inlined between two places of this program ---- */
+/* ---- functions inlined between two places of this program ---- */
 
 #define INLINED static inline __attribute__((always_inline))
 
@@ -1149,7 +1149,7 @@ static struct inlined_list inlined_at(struct object_file *o, uint64_t addr)
 	return l;
 }
 
-/* What is around the outer place is around the inner one; the next one is meant. */
+/* Functions around the outer place are around the inner one, too; the next one is requested. */
 static const char *expected(const struct inlined_list *inner, const struct inlined_list *outer)
 {
 	for (size_t i = 1; i <= outer->n; i++)

@@ -1,4 +1,4 @@
-/* Stacks as text: folded lines, and what perf script prints. */
+/* Stacks as text: folded lines, and the output of perf script. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static void decimals_are_kept(void)
 		  1 },
 		{ "a;f 1e3\na;g 1.25E+2\n", "samples", 1000, 125 },
 		{ "a;f 3.0\na;g 250e-1\n", "samples", 3, 25 },
-		/* What fits is what is kept. */
+		/* As many digits are kept as fit. */
 		{ "a;f 18446744073709551.25\na;g 1.5\n", "samples", 18446744073709551, 2 },
 		{ "a;f 18446744073709.25\na;g 1.5\n", "samples/1000", 18446744073709250, 1500 },
 		{ "a;f 18446744073709551615\na;g 1e400\n", "samples", UINT64_MAX, UINT64_MAX },
@@ -265,7 +265,7 @@ static void fields_may_be_missing_or_more(void)
 		  "spin;main;leaf 1\n", 0, 1001001, CPU_NONE },
 		{ "28418.422164: \n" CHAIN "\n", "samples", "[unknown];main;leaf 1\n", 0, 1,
 		  CPU_NONE },
-		/* only stacks, and who they are of */
+		/* only commands and stacks */
 		{ "spin \n" CHAIN "\n", "samples", "spin;main;leaf 1\n", 0, 1, CPU_NONE },
 		{ "spin  3998 \n" CHAIN "\n", "samples", "spin;main;leaf 1\n", 3998, 1, CPU_NONE },
 		{ "spin cycles:u: \n" CHAIN "\n", "cycles:u", "spin;main;leaf 1\n", 0, 1,
@@ -279,7 +279,7 @@ static void fields_may_be_missing_or_more(void)
 		  1001001, CPU_NONE },
 		{ " 3998    1001001 \n" CHAIN "\n", "samples", "[unknown];main;leaf 1\n", 3998,
 		  1001001, CPU_NONE },
-		/* -F +addr, +data_src, and what stands behind a stack */
+		/* -F +addr, +data_src, and fields behind a stack */
 		{ "spin  3998 1.5:          7 cycles:      7ffe1234 12 |OP N/A|LCK N/A \n" CHAIN
 		  "               0\n",
 		  "cycles", "spin;main;leaf 1\n", 3998, 7, CPU_NONE },
@@ -314,7 +314,7 @@ static void fields_may_be_missing_or_more(void)
 		  "(/bin/x) "
 		  "=>      557241a08150 main+0x0 (/bin/x)\n",
 		  "branches", "spin;leaf 1\n", 3998, 1, CPU_NONE },
-		/* one frame, and what perf prints before it by default is not there */
+		/* one frame, without the fields that perf prints before it by default */
 		{ "     557241a08145 leaf\n", "samples", "[unknown];leaf 1\n", 0, 1, CPU_NONE },
 		{ " ffffffff81000000 do_work+0x1 ([kernel.kallsyms])\n", "samples",
 		  "[unknown];do_work_[k] 1\n", 0, 1, CPU_NONE },

@@ -40,8 +40,8 @@ static bool find_code(uint64_t *offset, uint64_t *size, char *path, size_t room)
 	return found;
 }
 
-/* Some of the frames of the one before, then other ones: within functions that are there again and
- * again, at addresses of which many are met once; some are of nothing. */
+/* Some frames of the previous sample, then others: in functions that come again and again, at
+ * addresses many of which come once; some are in no function. */
 static void put_sample(uint64_t *stack, size_t *depth, uint64_t size)
 {
 	uint64_t w[DEPTH + 16];

@@ -167,7 +167,7 @@ static bool matches(const struct profile *p, const regex_t *re, stackid stack)
 	return !regexec(re, name, 0, NULL, 0);
 }
 
-/* What a report with these options sees of a stack, sets as bits by function. */
+/* The functions of a stack that a report with these options has, as sets of bits. */
 struct seen {
 	stackid leaf;
 	unsigned function, functions; /* its own, and all */
@@ -262,7 +262,7 @@ static bool is_row_of_samples(const struct hists *h, size_t row, const struct hi
 	return same;
 }
 
-/* Of one event twice, so that each row has two times the same figures. */
+/* The same event twice, so that each row has the same figures twice. */
 static bool are_rows_of_samples(const struct profile *p, struct program *g, struct hists_opts o)
 {
 	static const enum hist_key keys[] = { HIST_PARENT, HIST_COMM, HIST_SYM };
@@ -485,7 +485,8 @@ static void test_passing(void)
 	/* The one with most is found whatever comes before it. */
 	OK_STR(TARGETS({ "mc", 1 }, { "md", 1 }, { "ma", 298 }, { "me", 1 }), "m:a ");
 	OK_STR(TARGETS({ "mc", 1 }, { "md", 2 }, { "ma", 296 }, { "me", 1 }), "");
-	/* As often as it is on a stack: half of it is a call of itself. */
+	/* A caller for each time that the function is on a stack: half of them are calls of itself.
+	 */
 	OK_STR(TARGETS({ "maab", 10 }), "m:a ");
 	OK_STR(TARGETS({ "mabab", 10 }), "a:b m:b ");
 	/* Each passes on to the other, nearly always: one of them keeps it. */
@@ -498,7 +499,7 @@ static void test_passing(void)
 	OK_STR(TARGETS({ "mab", 10 }, { "mx", 0 }, { "xy", 0 }), "a:b m:b ");
 }
 
-/* ---- rows by what a sample has beside its stack ---- */
+/* ---- rows by attributes of samples other than stacks ---- */
 
 static void add_number(struct profile_builder *b, uint32_t i, taskid task)
 {

@@ -29,7 +29,7 @@ static bool is(struct hits *h, const uint64_t *want, uint32_t n)
 	return k == n_hits && !more && (!h->all || (n_hits > n / 4 && !h->at.n)) && !h->wide;
 }
 
-/* One pass: some bins one by one, some of a range as they are in a file. */
+/* One pass: some bins one by one, some as a range, as in a file. */
 static void add_pass(struct hits *h, uint32_t n, uint64_t *want)
 {
 	uint64_t bins[BINS] = { 0 };
@@ -90,7 +90,7 @@ static void sums_saturate(void)
 			bins[4] = UINT64_MAX - 7;
 			more[4] = 7 + beyond;
 			bins[5] = more[5] = UINT64_MAX / 2;
-			for (int i = 0; i < 2; i++) /* passes of which neither adds to 4 or 5 */
+			for (int i = 0; i < 2; i++) /* two passes; neither adds to bins 4 or 5 */
 				hits_add_bins(&h, 8, &(const uint64_t){ 1 }, 1);
 			hits_add_bins(&h, 0, bins, ARRAY_LEN(bins));
 			hits_add_bins(&h, 0, more, ARRAY_LEN(more));

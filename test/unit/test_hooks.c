@@ -1,4 +1,4 @@
-/* The time that counting calls took: what is taken off samples, and what is left of them. */
+/* The time that counting calls took: the part subtracted from samples, and the rest. */
 #include "profile/hooks.h"
 
 #include "base/err.h"
@@ -6,7 +6,7 @@
 
 enum { MAIN = 1, RUNTIME = 2, CALL_NS = 2 };
 
-/* What the hook of a function returns to: its calls are counted there. */
+/* Return addresses of the functions' hooks, where their calls are counted. */
 enum { F = 0x100, G = 0x200, UNCOUNTED = 0x300 };
 
 struct made {
@@ -88,7 +88,8 @@ static bool has_frame(const struct profile *p, uint32_t flag)
 	return false;
 }
 
-/* 150 calls of F at 2 ns, 350 of G: of 1000 ns in the hook of F 300 go, of 500 in that of G all. */
+/* 150 calls of F at 2 ns, 350 of G: 300 of 1000 ns in F's hook are subtracted, and all 500 ns in
+ * G's. */
 static void test_calls_cost(void)
 {
 	struct made m = begin(500 * CALL_NS);
@@ -104,7 +105,7 @@ static void test_calls_cost(void)
 	   t.sampled_ns == 1570);               /* calls times cost, at most what was sampled */
 	OK(t.call_ns == CALL_NS);               /* the cost of a call */
 	OK(at(p, F) == 700);                    /* the rest is the function's own */
-	OK(at(p, G) == 0 && p->samples.n == 3); /* a sample of which nothing is left goes */
+	OK(at(p, G) == 0 && p->samples.n == 3); /* a sample without any weight left is dropped */
 	OK(at(p, 0x10) == 70 && all(p) == 770); /* other samples stay */
 	OK(!has_frame(p, FRAME_HOOK));          /* no stack ends in a hook */
 	profile_free(p);
@@ -148,9 +149,9 @@ static void test_left_alone(void)
 	sample(&m, below(&m, f, RUNTIME, 0x5003, FRAME_HOOK), 1, 40);
 	struct profile *p = end(&m);
 	OK(hooks_take_off(p).off_ns == 0); /* nothing is taken off */
-	OK(at(p, 0x5000) == 10);           /* of a function whose calls were not counted */
-	OK(at(p, 0x5001) == 20 && at(p, 0x5002) == 30); /* of one that is not known */
-	OK(at(p, 0x5003) == 40);                        /* of what is not time */
+	OK(at(p, 0x5000) == 10);           /* in a function whose calls were not counted */
+	OK(at(p, 0x5001) == 20 && at(p, 0x5002) == 30); /* in an unknown function */
+	OK(at(p, 0x5003) == 40);                        /* of an event other than time */
 	profile_free(p);
 }
 

@@ -309,7 +309,7 @@ static void counts_that_no_file_holds_are_refused(void)
 	profile_free(p);
 }
 
-/* Cut at every offset: an error unless a record ended there, and what is kept is a prefix. */
+/* Cut at every offset: an error unless a record ended there; the part that was read is a prefix. */
 
 static bool is_prefix(const struct profile *part, const struct profile *all)
 {
@@ -674,7 +674,7 @@ static void threads_find_what_does_not_fit(void)
 	OK(strstr(gnu_message, "/f3: incompatible with first gmon file"));
 	OK(p->n_sources == 1 && p->n_histograms == 1);
 	profile_free(p);
-	two[1] = paths[3]; /* that of GNU may be of another range */
+	two[1] = paths[3]; /* GNU's histogram may cover another range */
 	OK(!failed(input_read(two, 2, &o, &p)));
 	OK(p->n_sources == 2 && p->n_histograms == 2);
 	profile_free(p);
@@ -743,7 +743,7 @@ static const char *expanded(const char *path)
 	return names_of_files(&files, err);
 }
 
-/* Those that the first of several operands stands for. */
+/* The files that the first of several operands stands for. */
 static const char *expanded_among(const char *const *operands, size_t n)
 {
 	struct paths files = { 0 };
@@ -792,8 +792,8 @@ static void runs_count_once(void)
 		OK(read->n_arcs == 1 && !read->sources[0].left_out);
 		profile_free(read);
 
-		/* Their directory stands for one of them. What is named beside it counts once, and
-		 * is not left out. */
+		/* Their directory stands for one of them. A file that is also named itself counts
+		 * once, and is not left out. */
 		bool same = runs[i].is_same;
 		size_t n_left;
 		OK_STR(expanded(beside[0]), same ? "/run/of7.kin " : "/run/gmon.out ");
@@ -840,8 +840,9 @@ static void paths_stand_for_files(void)
 	setrlimit(RLIMIT_NOFILE, &files_open);
 	OK(strstr(why, "/many: Too many open files"));
 
-	/* Recordings have any name: those of kin record --every end in a time. What has the name of
-	 * one and is none is damaged, which reading it says; what a killed writer left is none. */
+	/* Recordings have any name: those of kin record --every end in a time. A file with the name
+	 * of a recording and other contents counts as damaged, when it is read. The file of a
+	 * killed writer is no recording. */
 	static const uint64_t orders[] = { KINF_MAGIC, __builtin_bswap64(KINF_MAGIC) };
 	OK(mkdir(in_dir("day"), 0700) == 0 && mkdir(in_dir("day/folder"), 0700) == 0);
 	put_file(in_dir("day/profile.kin.20260131120000"), &orders[0], sizeof(orders[0]));
@@ -901,7 +902,7 @@ static void paths_stand_for_files(void)
 	OK(after == next);
 }
 
-/* What can be read once is read before all else, and is then there for every question. */
+/* Input that can be read only once is read first, and held for all later reads. */
 static void what_is_read_once_is_held(void)
 {
 	struct file f = get_file(in_dir("sub/gmon.out"));
@@ -967,7 +968,7 @@ static void files_are_checked(void)
 	paths[1] = in_dir("zeros");
 	OK(input_says_program(paths, 2, NULL, NULL) && !input_says_program(paths, 0, NULL, NULL));
 	OK(!input_says_program(paths + 1, 1, NULL, NULL));
-	paths[1] = in_dir("missing"); /* what cannot be read needs no program */
+	paths[1] = in_dir("missing"); /* a missing file needs no program */
 	OK(input_says_program(paths, 2, NULL, NULL) &&
 	   !input_says_program(paths + 1, 1, NULL, NULL));
 }
@@ -978,7 +979,7 @@ static void note_version(const struct source *s, const char *path, void *arg)
 	sprintf((char *)arg + strlen(arg), "%s:%d ", s->kind, s->version);
 }
 
-/* GNU gprof tells of a file without a version with that of the one before. */
+/* GNU gprof prints for a file without a version that of the previous file. */
 static void versions_are_told(void)
 {
 	char told[100];
@@ -1003,7 +1004,7 @@ static void versions_are_told(void)
 	profile_free(p);
 }
 
-/* A store is no file; one that does not answer is told of like a file that is not there. */
+/* A store is no file; one that does not answer gives a message like a missing file. */
 static void names_may_be_of_stores(void)
 {
 	const char *paths[] = { "http://127.0.0.1:1/", in_dir("sub/gmon.out") };
@@ -1014,11 +1015,11 @@ static void names_may_be_of_stores(void)
 	OK_STR(p->sources[0].kind, "store");
 	OK_STR(strtab_get(p->strings, p->sources[0].path), paths[0]);
 	profile_free(p);
-	OK(!failed(input_check(paths, 2, NULL))); /* asked only when it is read */
+	OK(!failed(input_check(paths, 2, NULL))); /* the store is requested only when it is read */
 	OK(input_says_program(paths, 1, NULL, NULL));
 }
 
-/* A packed file is what is in it; of one that was cut off the first part. */
+/* A packed file is read as its contents; of a truncated one the first part is read. */
 static void packed_files_are_unpacked(void)
 {
 	enum { N = 5000, ROOM = 1 << 20 };

@@ -1,4 +1,4 @@
-/* Overlapping intervals: at each address what counts most. */
+/* Overlapping intervals: at each address the one with the highest priority. */
 #include "tap.h"
 
 #include "object/interval.h"
@@ -11,7 +11,7 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* What flattening must answer at one address: by looking at all of them. */
+/* The expected answer at one address, by a search through all intervals. */
 static uint32_t value_at(const struct interval *v, size_t n, uint64_t addr)
 {
 	const struct interval *best = NULL;

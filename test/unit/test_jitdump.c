@@ -1,5 +1,4 @@
-/* Records of jitdump files, of either byte order: what is read of each kind, and what makes no
- * sense. */
+/* Records of jitdump files, of either byte order: the fields of each kind, and senseless ones. */
 #include "input/jitdump.h"
 
 #include "tap.h"
@@ -119,7 +118,7 @@ static void test_sizes(void)
 		put(8, 0);
 		OK(jitdump_next(all(), &r) == (n >= 16));
 	}
-	/* What follows is not of the record. */
+	/* Bytes after the record do not belong to it. */
 	record(0, load, 5, "name");
 	size = 4;
 	put(4, JITDUMP_BEFORE_NAME + 2);

@@ -47,7 +47,7 @@ static void launchers(void)
 		  "9d260000-7c26", NULL)); /* Intel MPI */
 	OK(is_job(JOB("PMI_RANK", "1", "PMI_SIZE", "2", "I_MPI_HYDRA_UUID", "9d260000-7c26",
 		      "SLURM_JOB_ID", "77"),
-		  1, 2, "9d260000-7c26", NULL)); /* of several in a batch script */
+		  1, 2, "9d260000-7c26", NULL)); /* one of several jobs in a batch script */
 	OK(is_job(JOB("SLURM_PROCID", "5", "SLURM_STEP_NUM_TASKS", "6", "SLURM_JOB_ID", "77",
 		      "SLURM_STEP_ID", "1"),
 		  5, 6, "77", "1"));

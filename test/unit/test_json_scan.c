@@ -1,4 +1,4 @@
-/* The scanner of JSON: each kind of value, what ends it, and what is none. */
+/* The scanner of JSON: each kind of value, its end, and invalid values. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 static struct scan over(const char *text) { return scan_of(text, strlen(text)); }
 
-/* Of a whole text: the string in it, "FAILED", or what is left behind it. */
+/* The string that is the whole text; "FAILED", or the rest of the text behind it. */
 static const char *string_of(const char *text)
 {
 	static char got[200];
@@ -128,7 +128,7 @@ static void test_reals(void)
 	}
 }
 
-/* What comes behind a value of any kind. */
+/* The rest of the text behind a value of any kind. */
 static const char *behind(const char *text)
 {
 	struct scan j = over(text);
@@ -201,7 +201,7 @@ static void test_objects(void)
 	OK(scan_number(&j) == 0 && j.failed && !scan_element(&j));
 }
 
-/* What is behind the end of the text is not of it, wherever that is. */
+/* Nothing behind the end of the text is read, wherever the end is. */
 static void test_cuts(void)
 {
 	static const char whole[] =

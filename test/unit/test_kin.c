@@ -1,4 +1,5 @@
-/* .kin files: what is written is read, what is damaged is told, and merging has no order. */
+/* .kin files: written data is read back, damage is reported, and the order of merging is
+ * irrelevant. */
 #include "tap.h"
 
 #include <elf.h>
@@ -181,7 +182,7 @@ static uint64_t random_branches(struct profile_builder *b)
 	return at;
 }
 
-/* Of each kind some, of which some are equal. */
+/* Some of each kind, and some of them equal. */
 static struct detail random_detail(struct profile_builder *b)
 {
 	struct detail d = { .weight = pick(2), .transaction = pick(2), .phys_addr = pick(2) };
@@ -973,7 +974,7 @@ static void the_runtimes_files_are_read(void)
 		p = NULL;
 	}
 	OK(!p);
-	for (int i = 0; i < 20000; i++) { /* must not crash, whatever it says */
+	for (int i = 0; i < 20000; i++) { /* must not crash, whatever the result */
 		size_t at = pick((uint32_t)m.bytes.n);
 		uint8_t old = m.bytes.at[at];
 		m.bytes.at[at] = (uint8_t)pick(256);

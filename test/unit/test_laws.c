@@ -226,8 +226,8 @@ static double from_callees(const struct callgraph *g, symid id)
 	return sum;
 }
 
-/* What callers and unknown callers get of a function, or of a cycle, is all of it, if it was
- * called; what it has from callees is what these give. */
+/* The time of a function or a cycle that was called is divided completely among its callers and
+ * the unknown caller; its time from callees is the sum of the callees' parts. */
 static void check_arcs_of(const struct callgraph *g, const struct cg_node *n, const symid *members,
 			  size_t n_members, struct broken *b)
 {
@@ -303,7 +303,7 @@ static void check_selected(const struct program *p, const struct profile *profil
 	selection_done(&sel);
 }
 
-/* The total of a flat profile is that of the functions in it, whose own times stay as they are. */
+/* The total of a flat profile is the sum of the functions in it, whose own times do not change. */
 static void check_flat(const struct program *p, const struct profile *profile, double total,
 		       struct broken *b)
 {

@@ -1,4 +1,4 @@
-/* What is learnt of a profile's files: this program's, of functions below. */
+/* Names that are cached for a profile's files: for this program, with the functions below. */
 #include "symbolize/learn.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@ static struct profile *make(void)
 	objid gone = profile_add_object(b, "/nowhere/gone", NULL);
 	profile_add_object(b, "/bin/sh", NULL); /* nothing of it was hit */
 	profile_add_frame(b, (struct frame){ .addr = 16, .object = gone });
-	profile_add_frame(b, (struct frame){ .addr = 16 }); /* of nobody knows what */
+	profile_add_frame(b, (struct frame){ .addr = 16 }); /* in no object */
 	profile_add_frame(b, (struct frame){ .addr = address_of(hot), .object = us });
 	profile_add_arc(b, (struct arc){ .from = address_of(hot) + 1,
 					 .to = address_of(called),
@@ -39,7 +39,7 @@ static struct profile *make(void)
 	return profile_finish(b);
 }
 
-/* ---- what is kept ---- */
+/* ---- cached names ---- */
 
 static size_t count_kept(void)
 {
@@ -67,7 +67,7 @@ static bool is_known(struct object_file *o, void (*f)(void), const char *name)
 	uint32_t at = symbol_covering(&table, addr);
 	bool known = at != NONE && !strcmp(table.at[at].name, name);
 	free(table.at);
-	if (!object_has_dwarf(o)) /* the rest was not asked, as it is not there */
+	if (!object_has_dwarf(o)) /* without DWARF the rest is not cached */
 		return known;
 	known = known && answered_inlines(a, &addr, 1, &inlines, &n);
 	if (known)

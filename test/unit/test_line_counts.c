@@ -1,4 +1,4 @@
-/* Executions of lines: how paths are told apart and found, and what gcov's JSON becomes. */
+/* Executions of lines: how paths are matched, and how gcov's JSON is read. */
 #include "profile/line_counts.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static long long count_of(const struct line_counts *l, const char *path, uint32_
 
 /* ---- paths ---- */
 
-/* Whether the one that is looked for is taken for the one that was added. */
+/* Whether a search for `path` finds the file that was added as `added`. */
 static bool means(const char *folder, const char *added, const char *path)
 {
 	struct line_counts *l = line_counts_new();
@@ -48,7 +48,7 @@ static void test_paths(void)
 	OK(means("/s/build", "../a.c", "/s/a.c"));
 	OK(means("/s/build", "x/../../a.c", "/s/a.c"));
 	OK(!means("/s", "/a.c", "/s/a.c"));
-	/* Built elsewhere: what ends with the relative path. */
+	/* Built elsewhere: a path that ends with the relative path. */
 	OK(means("/s", "lib/a.c", "/elsewhere/lib/a.c"));
 	OK(means("/s", "./lib//a.c", "/elsewhere/lib/a.c"));
 	OK(!means("/s", "lib/a.c", "/elsewhere/xlib/a.c"));
@@ -80,7 +80,7 @@ static void test_sums(void)
 	OK(count_of(l, "/s/b.c", 2) == (long long)UINT64_MAX); /* and no further */
 	OK(count_of(l, "/t/a.c", 9) == 4 && count_of(l, "/t/a.c", 1) == -1);
 	OK(count_of(l, "/s/c.c", 1) == -1);
-	OK(count_of(l, "/u/a.c", 1) == 15); /* of two that it may be, the one that came first */
+	OK(count_of(l, "/u/a.c", 1) == 15); /* two files fit: the first one */
 	line_counts_free(l);
 	line_counts_free(NULL);
 }
@@ -115,7 +115,7 @@ static void expect_whole(const struct line_counts *l)
 	OK_STR(message, "");
 	OK(count_of(l, "/s/a.c", 4) == 3);
 	OK(count_of(l, "/s/a.c", 5) == 0);
-	OK(count_of(l, "/s/a.c", 6) == -1); /* no count is said */
+	OK(count_of(l, "/s/a.c", 6) == -1); /* the line has no count */
 	OK(count_of(l, "/s/a.c", 0) == -1 && count_of(l, "/s/a.c", UINT32_MAX) == -1);
 	OK(count_of(l, "/i/h.h", 1) == 2 && count_of(l, "/i/h.h", 8) == -1);
 	OK(line_counts_file(l, "/s/b.c") == NONE && line_counts_file(l, "/s/none.c") == NONE);
@@ -139,7 +139,7 @@ static void test_gcov(void)
 	l = parse("        -:    0:Source:x.c\n", 26);
 	OK_STR(message, "x.gcov.json: not what gcov --json-format writes");
 	line_counts_free(l);
-	/* Whatever is missing at the end, or is not what it should be, is said. */
+	/* A truncated or changed file gives a message. */
 	size_t silent = 0;
 	for (size_t n = 0; n < strlen(whole); n++) {
 		l = parse(whole, n);
@@ -183,7 +183,7 @@ static void test_packed(void)
 	line_counts_free(l);
 }
 
-/* What is too large to be what gcov writes is not read: a file that is all hole costs nothing. */
+/* Files too large to be gcov's are not read: a sparse file costs nothing. */
 static void test_too_large(void)
 {
 	char path[] = "/tmp/test_line_counts.XXXXXX";

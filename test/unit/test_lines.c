@@ -197,7 +197,7 @@ static const char lying_text[] = "	.text\n"
 				 "	.byte 0, 9, 2\n"       /* a second one, inside the first */
 				 "	.8byte _start + 4\n"
 				 "	.byte 3, 98, 1, 2, 8, 0, 1, 1\n"
-				 "	.byte 0, 9, 2\n" /* what the linker dropped */
+				 "	.byte 0, 9, 2\n" /* code that the linker dropped */
 				 "	.8byte 0\n"
 				 "	.byte 3, 50, 1, 2, 8, 0, 1, 1\n"
 				 "	.byte 0, 9, 2\n" /* never ended */
@@ -264,7 +264,7 @@ static uint64_t address_of(struct object_file *o, const char *name)
 	return found;
 }
 
-/* ---- what always holds ---- */
+/* ---- laws ---- */
 
 static bool same(const struct srcloc *a, const struct srcloc *b)
 {
@@ -285,7 +285,7 @@ static bool well_formed(const struct line_run *r, size_t n, struct address_range
 	return good;
 }
 
-/* Asking byte by byte gives what the runs say (by the right rules, without the function). */
+/* Lookups byte by byte agree with the runs (by the right rules, without the function). */
 static bool place_agrees(struct object_file *o, bool gnu, const struct line_run *r, size_t n,
 			 struct address_range range)
 {
@@ -304,7 +304,7 @@ static bool place_agrees(struct object_file *o, bool gnu, const struct line_run 
 	return true;
 }
 
-/* What is asked of one range says what the runs of all do. */
+/* Lookups in one range agree with the runs of the whole file. */
 static bool runs_agree(struct object_file *o, struct address_range in, const struct line_run *all,
 		       size_t n_all)
 {
@@ -345,7 +345,8 @@ static bool inlines_agree(struct object_file *o, struct address_range in,
 	return good;
 }
 
-/* A function that is asked for alone has the same lines, and functions inlined, as among all. */
+/* A function that is looked up alone has the same lines and inlined functions as in the whole file.
+ */
 static bool parts_agree(struct object_file *o)
 {
 	struct address_range text = object_text(o);
@@ -482,7 +483,7 @@ static void test_compilers(void)
 	OK(tried > 0);
 }
 
-/* GNU: what stands before the first file in DWARF 5 is the unit's own file. */
+/* GNU: rows before the first file in DWARF 5 belong to the unit's own file. */
 static void test_first_file(void)
 {
 	if (!OK(compile("gcc", "-gdwarf-5 -O0 program.c")))
@@ -673,7 +674,7 @@ static void test_scopes(const char *options)
 	test_inlined(options, names, ARRAY_LEN(names));
 }
 
-/* Functions that are declared in others, whose entries are among those of what is inlined there. */
+/* Functions declared in others: their entries are among those of functions inlined there. */
 static void test_nested(const char *compiler, const char *options)
 {
 	if (!have(compiler)) {

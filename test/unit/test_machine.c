@@ -1,4 +1,4 @@
-/* What is known of each machine: its registers, calls, frames and linkage tables. */
+/* Facts about each machine: its registers, calls, frames and linkage tables. */
 #include <elf.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static uint64_t gist(const struct machine *m, const char *code, size_t size)
 	return m->gist((const uint8_t *)code, size);
 }
 
-/* What names a place is the same for another place; what does not is not. */
+/* Instructions that differ only in an address have the same gist; others differ. */
 static void test_gist(void)
 {
 	static const struct {
@@ -63,7 +63,7 @@ static void test_gist(void)
 	} cases[] = {
 		{ &machine_x86_64, 5, "\xe8\1\2\3\4", "\xe8\5\6\7\1", "\xe9\1\2\3\4" }, /* call */
 		{ &machine_x86_64, 6, "\x0f\x84\1\2\3\4", "\x0f\x84\7\2\3\4", "\x0f\x85\1\2\3\4" },
-		/* lea, movsd, vmovsd, and mov of a constant to what is at the place */
+		/* lea, movsd, vmovsd, and mov of a constant to memory at the place */
 		{ &machine_x86_64, 7, "\x48\x8d\x05\1\2\3\4", "\x48\x8d\x05\4\2\3\4",
 		  "\x48\x8d\x0d\1\2\3\4" },
 		{ &machine_x86_64, 8, "\xf2\x0f\x10\x05\1\2\3\4", "\xf2\x0f\x10\x05\4\2\3\4",
@@ -243,7 +243,7 @@ static void test_riscv_frames(void)
 {
 	static const struct {
 		struct encoded code[2]; /* the second one is that at the pc */
-		int32_t size;           /* -1: cannot be told */
+		int32_t size;           /* -1: unknown */
 	} cases[] = {
 		{ { { 0x0001, 2 }, { 0x1101, 2 } }, 0 },  /* addi sp, sp, -32 */
 		{ { { 0x0001, 2 }, { 0x7139, 2 } }, 0 },  /* addi sp, sp, -64 */
@@ -276,8 +276,9 @@ static void take_call(uint64_t site, uint64_t target, void *arg)
 	sum[2] += target;
 }
 
-/* What is known of trampolines that cannot be read is what one would read off them: from behind the
- * call on, the return address is 16 bytes up, and those from python 3.14 on have saved rbp. */
+/* The assumed rules of trampolines that cannot be read are those of their code: from behind the
+ * call on, the return address is 16 bytes up, and trampolines of python 3.14 and later have saved
+ * rbp. */
 static void test_trampolines(void)
 {
 	static const struct {

@@ -90,7 +90,7 @@ static uint64_t slot_of(const struct marks *m, const char *name, size_t from_the
 	return UINT64_MAX;
 }
 
-/* The next moment of what `before` is of, which is done with. */
+/* The next moment of the same view; frees `before`. */
 static struct marks moment(struct marks before, const char *folded, double keep, size_t refreshes)
 {
 	struct kin_profile *p = profile_of(folded);
@@ -112,7 +112,7 @@ static void moments(void)
 	OK(slot_of(&m, "b", 0) == 40 && slot_of(&m, "b", 1) == 0);
 	OK(slot_of(&m, "main", 0) == 240 && slot_of(&m, "main", 1) == 1000);
 	m = moment(m, "prog;main;a 351\nprog;main;b 60\n", 0.5, 1);
-	OK(slot_of(&m, "a", 0) == 0); /* 1 is what rounding does */
+	OK(slot_of(&m, "a", 0) == 0); /* 1 comes from rounding */
 	OK(slot_of(&m, "b", 0) == 40 && slot_of(&m, "b", 1) == 40);
 	/* b is gone, and two refreshes were missed. */
 	m = moment(m, "prog;main;a 687\n", 0.5, 3);

@@ -95,7 +95,7 @@ static double sum(struct cg_time t) { return t.self + t.child; }
 
 static bool same(double a, double b) { return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b) + 1); }
 
-/* A function outside of cycles, or a cycle: what stands for it where times add up. */
+/* The node that stands for a function where times add up: itself, or its cycle. */
 static nodeid head_of(const struct callgraph *g, symid id)
 {
 	uint32_t cycle = g->nodes[id].cycle;
@@ -170,7 +170,7 @@ static bool arcs_are_measured(const struct made *m)
 	return good;
 }
 
-/* Nothing is left out: what is shown is all there is, of cycles too. */
+/* Nothing is left out: all functions and cycles are shown. */
 static bool all_is_shown(const struct callgraph *g)
 {
 	double total = 0;
@@ -296,7 +296,7 @@ static void test_leaves_only(void)
 	done(&m);
 }
 
-/* The letters of the functions that have entries: asked for by one letter, and left out. */
+/* The letters of the functions that have entries, if one function is requested and one excluded. */
 static const char *shown_of(char wanted, char unwanted)
 {
 	static char text[20];
@@ -329,7 +329,7 @@ static const char *shown_of(char wanted, char unwanted)
 	return text;
 }
 
-/* What was asked for, and all that it calls. */
+/* The requested function, and all functions that it calls. */
 static void test_selected(void)
 {
 	OK_STR(shown_of(0, 0), "mabcd");
@@ -337,7 +337,7 @@ static void test_selected(void)
 	OK_STR(shown_of('b', 0), "bd");
 	OK_STR(shown_of(0, 'b'), "macd");
 	OK_STR(shown_of('a', 'b'), "ad");
-	OK_STR(shown_of('b', 'b'), "bd"); /* what is asked for stays */
+	OK_STR(shown_of('b', 'b'), "bd"); /* a requested function stays */
 }
 
 int main(void)

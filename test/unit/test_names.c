@@ -277,7 +277,7 @@ static void test_words(void)
 	}
 }
 
-/* Whatever part of a readable name is asked for: its word is in the symbol. */
+/* Each part of a readable name that one may search for has its word in the symbol. */
 static void test_words_of_symbols(void)
 {
 	static const char *const symbols[] = {
@@ -384,7 +384,7 @@ static void test_symbols_of_hints(void)
 			printf("# '%s' by '%s'\n", cases[i].name, cases[i].symbol);
 	}
 	struct function_hint h = function_hint_for("prase");
-	function_hint_try(&h, "parsec"); /* only what is nearer is of use from here on */
+	function_hint_try(&h, "parsec"); /* from here on only nearer names are of use */
 	OK(function_hint_may_be(&h, "_Z5parse") && !function_hint_may_be(&h, "_Z6praxis"));
 }
 

@@ -156,7 +156,7 @@ static void test_refusals(void)
 		   7);
 	OK_STR(refusal(in_dir("f"), &theirs), ": damaged ELF file: its header makes no sense");
 
-	if (!mkfifo(in_dir("fifo"), 0600)) /* nobody writes: must not wait */
+	if (!mkfifo(in_dir("fifo"), 0600)) /* a FIFO without a writer: must not wait */
 		OK_STR(refusal(in_dir("fifo"), &theirs), ": not a regular file");
 
 	struct elf_build b = elf_new(64, false, EM_X86_64);
@@ -386,7 +386,7 @@ static void test_aliases(void)
 		object_free(o);
 	}
 
-	struct elf_build b = program(); /* what GNU does not see does not hide what it shows */
+	struct elf_build b = program(); /* symbols that GNU ignores do not hide others */
 	local(&b, "a.isra.0", 0x1010);
 	local(&b, "_b", 0x1010);
 	elf_symbol(&b, "c", 0x1010, 0, STB_GLOBAL, STT_GNU_IFUNC, 1);
@@ -541,7 +541,7 @@ static void test_plt_aarch64(void)
 
 /* ---- other places to take symbols from ---- */
 
-/* What says its size ends there; what says none goes on to the next, or to the section's end. */
+/* A symbol with a size ends there; one without goes on to the next, or to the section's end. */
 static void test_sizes(void)
 {
 	struct elf_build b = program();
@@ -561,9 +561,8 @@ static void test_sizes(void)
 	object_free(o);
 }
 
-/* A file without symbols has the functions that its call-frame information knows, if asked. */
-/* Tables of megabytes are read in another way than small ones, if they are of this machine's form.
- */
+/* A file without symbols has the functions of its call-frame information, if requested. */
+/* Tables of megabytes are read in another way than small ones, if they have this machine's form. */
 static void test_large_tables(void)
 {
 	enum { MANY = 150000 };
@@ -959,7 +958,7 @@ static void test_demangling(void)
 		{ DEMANGLE_TIDY, "_D17QQQQQQQQQQQQQQQQQ3barFZv", NULL },
 		{ DEMANGLE_TIDY, "std::vector<int, std::allocator<int> >::at",
 		  "std::vector<int>::at" },
-		/* what is not the default stays */
+		/* arguments other than the defaults stay */
 		{ DEMANGLE_TIDY, "std::vector<int, mine<int>>::at", NULL },
 		{ DEMANGLE_TIDY, "std::vector<int, std::allocator<long>>::at", NULL },
 		{ DEMANGLE_TIDY,
@@ -1164,7 +1163,7 @@ static void test_many(void)
 	object_free(o);
 }
 
-/* A hundred thousand symbols whose names are all but the whole string table. */
+/* A hundred thousand symbols, each with a name nearly as long as the string table. */
 static void test_overlapping_names(void)
 {
 	enum { MANY = 100000, LENGTH = 4000000 };
@@ -1273,7 +1272,7 @@ static void test_vdso(void)
 	const char *id = vdso_build_id();
 	struct object_file *o = NULL;
 	struct kin_error *err = object_open_vdso(&(struct object_opts){ 0 }, &o);
-	OK(err && !o); /* which one is not said */
+	OK(err && !o); /* the caller did not say which vdso */
 	kin_error_free(err);
 	err = object_open_vdso(&(struct object_opts){ .build_id = "0123456789" }, &o);
 	OK(err && !o); /* another kernel's */

@@ -36,7 +36,7 @@ static const struct opt_refusal refused[] = { { 'r', "refuse", "do this" },
 					      { 0 } };
 static const struct opt_refusal more_refused[] = { { 'q', "quite", "do something else" }, { 0 } };
 
-/* What the parser returns, written as "id=argument" words; "!message" for an error. */
+/* The parser's results, as "id=argument" words; "!message" for an error. */
 static void parses(const char *line, const char *want)
 {
 	char words[512], got[1024] = "";

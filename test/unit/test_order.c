@@ -105,7 +105,7 @@ static void test_chains(bool gnu)
 	set_program(5);
 	/* f0 and f4 are never called. The busiest call ties first; callers go before callees. */
 	OK_STR(ORDER(gnu, { 1, 2, 60 }, { 2, 3, 100 }, { 3, 1, 2 }), "f1 f2 f3 f0 f4");
-	/* What lies beyond 99 % of all calls is too rare to make chains of. */
+	/* Calls beyond 99 % of all calls are too rare to make chains. */
 	OK_STR(ORDER(gnu, { 1, 2, 1 }, { 2, 3, 100 }), "f2 f3 f0 f1 f4");
 	OK_STR(ORDER(gnu, { 1, 2, 100 }, { 2, 3, 50 }, { 3, 1, 1 }), "f1 f2 f3 f0 f4");
 	OK_STR(ORDER(gnu, { 1, 1, 1000 }, { 1, 2, 1 }, { 2, 1, 5 }), "f2 f1 f0 f3 f4");

@@ -177,7 +177,7 @@ static void times_choose_samples(void)
 				     .to_ns = 15 * (uint64_t)SECOND };
 	struct profile *part = profile_filter(m.p, &half);
 	OK(part->samples.n == 3 && weight(part) == 102 + 103 + 104);
-	OK(!part->n_arcs); /* nobody knows when they were counted */
+	OK(!part->n_arcs); /* counted calls have no time */
 	OK(!part->samples.audit.cpu_ns);
 	profile_free(part);
 	profile_free(m.p);
@@ -290,7 +290,7 @@ static void threads_and_processes_have_labels(void)
 	profile_free(m.p);
 }
 
-/* ---- what is in doubt ---- */
+/* ---- doubts ---- */
 
 static void count_doubt(const char *text, bool in_reports, void *arg)
 {
@@ -299,7 +299,7 @@ static void count_doubt(const char *text, bool in_reports, void *arg)
 	++*(size_t *)arg;
 }
 
-/* What reports say, one below the other. */
+/* Collects the doubts that reports print, one per line. */
 static void collect_notes(const char *text, bool in_reports, void *arg)
 {
 	char **all = arg;
@@ -406,12 +406,12 @@ static void doubts_have_thresholds(void)
 	OK(doubts(see_most) == 0);
 	OK(doubts(see_less) == 1);
 	OK(doubts(see_too_much) == 1);
-	OK(doubts_of(see_too_much, true) == 0); /* the figures are of two moments */
+	OK(doubts_of(see_too_much, true) == 0); /* the two figures were read at different moments */
 	OK(doubts_of(lose_one, true) == 1);
 	OK(doubts(know_nothing) == 0);
 }
 
-/* All that is said, a line each; what is said in reports begins with "!". */
+/* All doubts, one per line; those that reports print begin with "!". */
 static void collect_all(const char *text, bool in_reports, void *arg)
 {
 	char **all = arg;
@@ -420,7 +420,7 @@ static void collect_all(const char *text, bool in_reports, void *arg)
 	*all = more;
 }
 
-/* What is said of some samples of 1 ms each, of that event, and of what the audit says. */
+/* A profile with n samples of 1 ms each, of that event, and with that audit. */
 static struct profile *of_samples(struct event e, const char *event, uint32_t n, struct audit a)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -494,7 +494,7 @@ static bool knows_time(struct event e, const char *event, uint64_t cpu_ns, uint6
 	return knows;
 }
 
-/* What samples stand for can be compared if both are known, and are of all time on CPUs. */
+/* Sampled time is compared with CPU time if both are known, and both cover all time on CPUs. */
 static void time_is_known_of_all_of_it(void)
 {
 	OK(knows_time(clock_event, "clock", 1, 1));
@@ -581,7 +581,7 @@ static void little_is_used_if_nothing_tells_otherwise(void)
 	profile_free(p);
 }
 
-/* What samples stand for may be off by a twentieth, and by a period of each thread. */
+/* Sampled time may be off by a twentieth, and by a period of each thread. */
 static void time_is_compared_with_the_kernels(void)
 {
 	struct audit a = { .cpu_ns = SECOND, .sampled_ns = 900000000 };
@@ -687,7 +687,7 @@ static void quantiles_are_near(void)
 		   0.5) == 17);
 }
 
-/* Measuring cost more than what half of the calls took. */
+/* For half of the calls, measuring cost more than the call itself. */
 static void short_calls_are_doubtful(void)
 {
 	struct distribution d = { .bucket[10] = 4, .count = 4, .sum = 40, .min = 10, .max = 10 };

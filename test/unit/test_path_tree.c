@@ -424,7 +424,8 @@ static struct profile *with_events(const struct shown_event *events, size_t n)
 	return profile_finish(b);
 }
 
-/* Time before what occurs beside it, wherever it stands: the order of a sum is another one. */
+/* An event of time is shown rather than others, at any place in the file: sums order events anew.
+ */
 static void test_shown_event(void)
 {
 	static const struct {
@@ -465,7 +466,7 @@ static void test_shown_event(void)
 	}
 }
 
-/* As -e NAME,NAME wrote it and as it is after a sum. */
+/* The shown event is the same in a recording by -e NAME,NAME and in its sum. */
 static void test_shown_after_sum(void)
 {
 	static const struct shown_event events[] = { { "cycles", .has_samples = true },

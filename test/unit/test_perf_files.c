@@ -1,4 +1,5 @@
-/* What is in the small perf.data files of the fuzz corpus, whole, cut off at every offset, damaged.
+/* Contents of the small perf.data files of the fuzz corpus: whole, truncated at every offset,
+ * damaged.
  */
 #include "tap.h"
 
@@ -123,7 +124,7 @@ static void test_events(void)
 	profile_free(p);
 }
 
-/* Counters are read whole: weights are what they gained. */
+/* Counters are read as totals: weights are their differences. */
 static void test_group(void)
 {
 	char message[1000];
@@ -241,8 +242,7 @@ static void test_damage(void)
 	char message[1000];
 	struct profile *p = read_file("damaged_sample", message, sizeof(message));
 
-	OK_STR(message,
-	       "file: damaged at offset 0x288: a sample longer than its record");
+	OK_STR(message, "file: damaged at offset 0x288: a sample longer than its record");
 	OK(p->samples.n == 1);
 	profile_free(p);
 	p = read_file("unknown_id", message, sizeof(message));
@@ -253,7 +253,7 @@ static void test_damage(void)
 	profile_free(p);
 }
 
-/* Each prefix gives an error that names an offset, or all that there is; never more than the whole.
+/* Each prefix gives an error that names an offset, or all of its data; never more than the whole.
  */
 /* Bytes from one cut to the next. Sanitizers take most of the time, for tables that each reader
  * has: they see one in five, at each place within a word. */

@@ -112,7 +112,7 @@ static void test_cut(void)
 		n_stacks += parse_cut(&l, &r, size, false);
 	}
 	OK(n_whole == 0);
-	OK(n_stacks == 8 * 12); /* what is behind the stack */
+	OK(n_stacks == 8 * 12); /* fields behind the stack */
 }
 
 /* Any word may be a number, and any number may be there. */

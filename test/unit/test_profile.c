@@ -71,7 +71,7 @@ static void sums_of_arcs_saturate_and_say_so(void)
 	profile_free(p);
 }
 
-/* What the builder should make of it, the slow way. */
+/* The profile that the builder should make, computed the slow way. */
 struct expected {
 	struct arc at[4096];
 	size_t n;
@@ -270,7 +270,8 @@ static void histograms_of_other_bins_are_refused(void)
 	struct histogram h = hist(0x1000, 0x1010, 4, bins);
 	strcpy(h.dimension, "secondsX");
 	OK(strstr(try_add(b, h), "counts secondsX where"));
-	/* As GNU gprof has it: in pairs of bytes, and a millionth of one is the same. */
+	/* As in GNU gprof: widths in pairs of bytes, equal if they differ by less than a millionth.
+	 */
 	OK_STR(try_add(b, hist(0x3000, 0x3011, 4, bins)), "");
 	OK_STR(try_add(b, hist(0x3000, 0x3012, 4, bins)),
 	       "histogram has 4.5 bytes per bin, the ones before have 4: they are not of the same "
@@ -286,7 +287,7 @@ static void histograms_of_other_bins_are_refused(void)
 	profile_builder_free(b);
 
 	b = profile_builder_new();
-	OK_STR(try_add(b, hist(0x10, 0x10, 1, bins)), ""); /* of no bytes: bins of none */
+	OK_STR(try_add(b, hist(0x10, 0x10, 1, bins)), ""); /* no bytes: bins of no width */
 	OK_STR(try_add(b, hist(0x10, 0x10, 2, bins)),
 	       "histogram of 0x10..0x10 has 2 bins where it had 1 before");
 	OK_STR(try_add(b, hist(0x20, 0x21, 2, bins)), "");
@@ -334,7 +335,7 @@ static void units_are_ended(void)
 	struct histogram h = hist(0x1000, 0x1010, 4, (const uint64_t[4]){ 1 });
 	memset(h.dimension, 'x', sizeof(h.dimension));
 	OK_STR(try_add(b, h), "");
-	h.dimension[15] = 'y'; /* nobody reads that */
+	h.dimension[15] = 'y'; /* a byte that is not read */
 	OK_STR(try_add(b, h), "");
 	h.dimension[14] = 'y';
 	OK_STR(try_add(b, h), "histogram counts xxxxxxxxxxxxxxy where the ones before count "
@@ -517,7 +518,7 @@ static void overflow_of_blocks_is_said(void)
 	}
 }
 
-/* The first thing that does not fit is told; what fits is added all the same. */
+/* The error names the first thing that does not fit; everything that fits is added nevertheless. */
 static void merging_tells_what_does_not_fit(void)
 {
 	static const uint64_t bins[4] = { 1, 2, 3, 4 };
@@ -551,7 +552,7 @@ static void hits_and_arcs_are_released(void)
 	profile_free(p);
 }
 
-/* What is wrong with files is said of the whole, once, with the rank that it is of. */
+/* Problems of files are listed once for the whole, each with its rank. */
 static void troubles_are_collected(void)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -594,7 +595,7 @@ static void add_line(const char *line, void *text)
 	strcat(text, "\n");
 }
 
-/* The same of the files as of what is made of them; by rank, and each once. */
+/* Files and their sum give the same list; sorted by rank, each once. */
 static void gaps_are_listed(void)
 {
 	static const char *const killed[] = { "10 (9)", "2 (15)", "2 (15)", "1 (11)", "7 (6)",
@@ -659,7 +660,7 @@ static void objects_are_interned(void)
 	profile_builder_free(b);
 }
 
-/* Those of an arc list that is taken away are its owner's. */
+/* The arcs of a list that is taken from the builder belong to the caller. */
 static void arcs_are_taken(void)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -692,7 +693,7 @@ static struct kept *kept_of(uint64_t addr, uint64_t step, size_t n)
 	return k;
 }
 
-/* What is there already, as in recordings of one build, takes no memory again. */
+/* Names that exist already, as in recordings of one build, take no more memory. */
 static void kept_names_are_merged(void)
 {
 	struct kept *all = kept_new(), *even = kept_of(0x1000, 2, 4), *odd = kept_of(0x1003, 2, 3),
@@ -717,7 +718,7 @@ static void kept_names_are_merged(void)
 	kept_free(all);
 }
 
-/* Names that came with the data of several are joined; those of somebody else are not changed. */
+/* Names from several files are joined; names that another profile owns are not changed. */
 static void names_are_kept(void)
 {
 	struct kept *one = kept_new(), *two = kept_new(), *three = kept_new();
@@ -746,7 +747,7 @@ static void names_are_kept(void)
 	kept_free(three);
 }
 
-/* What is made of files that not everybody may read may not be read by everybody. */
+/* Results from files that not everybody may read may not be read by everybody. */
 static void results_are_as_private_as_files(void)
 {
 	char paths[2][32] = { "/tmp/kin-profile.XXXXXX", "/tmp/kin-profile.XXXXXX" };
@@ -847,7 +848,8 @@ static void calls_without_time_are_known(void)
 	p = profile_finish(b);
 	OK(!untimed_objects(p, false));
 	profile_free(p);
-	/* What others called is theirs, in whatever order recordings are added up. */
+	/* Calls belong to the objects that were called, in whatever order recordings are added up.
+	 */
 	b = profile_builder_new();
 	add_calls(b, "/p/a", "1");
 	add_file(b, "/p/b", "2", true);

@@ -1,4 +1,4 @@
-/* kin/samples.h: what a program sees that goes through a profile's samples. */
+/* kin/samples.h: a program that goes through a profile's samples. */
 #include "tap.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static void a_location_is_in_an_object(void)
 	uint32_t leaf = kin_samples_stack(s, x->stack)->location;
 	struct kin_location at = *kin_samples_location(s, leaf);
 	const struct kin_object *o = kin_samples_object(s, at.object);
-	OK(kin_samples_n_functions(s) == 0); /* nobody asked */
+	OK(kin_samples_n_functions(s) == 0); /* nothing was looked up */
 	OK(at.address == 0);                 /* named by the data */
 	OK_STR(o->path, "/lib/none.so");
 	OK(o->kind == KIN_OBJECT_FILE && !o->low && !o->high);

@@ -1,5 +1,5 @@
-/* test_rank_spreads.c - what ranks differ by, on random stacks, against looking at each sample
- * alone. */
+/* test_rank_spreads.c - differences between ranks, on random stacks, compared with a pass over
+ * single samples. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static stackid push_path(struct profile_builder *b, const int *path, int n)
 	return s;
 }
 
-/* The last rank has a thread and no samples; some samples are of no rank. */
+/* The last rank has a thread and no samples; some samples have no rank. */
 static struct profile *random_profile(struct truth *t)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -169,7 +169,7 @@ static void test_no_ranks(void)
 	profile_free(p);
 }
 
-/* Files of ranks that were summed: what they say is joined, and of the objects of the sum. */
+/* Summed files of ranks: their spreads are joined, and refer to the objects of the sum. */
 static void test_merging(void)
 {
 	struct profile_builder *b[2];
@@ -197,7 +197,7 @@ static void test_merging(void)
 	profile_free(p);
 }
 
-/* A rank that is there twice is noted, the lowest of several; also when only a part knew of it. */
+/* A rank that occurs twice is noted, the lowest of several; also if only one part noted it. */
 static void test_twice(void)
 {
 	struct spread_set *s[3];
@@ -248,8 +248,8 @@ static uint64_t calls_of(const struct spread_set *s, enum spread_kind kind, cons
 	return sum;
 }
 
-/* Counted calls between functions of this program: those of ranks count, also by callers that are
- * not known. They are of no event. */
+/* Counted calls between functions of this program: calls of ranks count, also those by unknown
+ * callers. They have no event. */
 static void test_calls(bool lines)
 {
 	uint64_t bias = program_bias();
@@ -295,7 +295,7 @@ static void test_calls(bool lines)
 	profile_free(p);
 }
 
-/* What is too large for a number stays at the largest; less than half a unit is none. */
+/* Sums that are too large stay at the largest number; less than half a unit is none. */
 static void test_large(void)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -324,7 +324,7 @@ static void test_large(void)
 	profile_free(p);
 }
 
-/* What a sum says of its ranks is joined with what is measured of others. */
+/* The spreads of a sum are joined with those measured for other ranks. */
 static void test_sums_and_ranks(void)
 {
 	struct profile_builder *b = profile_builder_new();

@@ -165,8 +165,8 @@ static void write_map(const char *path, const char *mode, const char *text)
 	fclose(f);
 }
 
-/* A process's files are closed when it ends; its names stay for as long as samples of its time may
- * ask, and are not those of the next one with its id. */
+/* A process's files are closed when it ends; its names stay as long as samples of its time may
+ * come, and are not used for the next process with its id. */
 static void test_jit_end(void)
 {
 	char path[64];
@@ -415,7 +415,7 @@ static struct profile *read_profile(const char *path)
 	return p;
 }
 
-/* A recording that goes on in a new file defines there what it needs. */
+/* A recording that goes on in a new file repeats the definitions that it needs there. */
 static void names_are_in_each_file(uint64_t addr, const char *name)
 {
 	struct kinfile_writer_opts opts = { .writer = KINF_BY_RECORDER };
@@ -509,7 +509,7 @@ static void test_kernel(void)
 	OK(!system(command));
 }
 
-/* Readings of one frame: n times these callers. What the last one was good for. */
+/* Readings of one frame: n times these callers. Whether the last one allows a guess. */
 static bool read_often(struct beyond *b, const uint64_t *callers, int n, uint64_t *now_ns)
 {
 	bool good = false;
@@ -587,7 +587,8 @@ static void test_recent(void)
 	free(k);
 }
 
-/* What is kept in memory is in the file that is open when it is written, with its threads. */
+/* Samples that were kept in memory go to the file that is open when they are written, with their
+ * threads. */
 static void recent_samples_are_written(void)
 {
 	char path[] = "/tmp/kin-test-XXXXXX";
@@ -663,8 +664,8 @@ static bool copy_file(const char *from, int to)
 	return good;
 }
 
-/* With room for one table, each use of another frees the one before, and a table that is read again
- * is what it was. */
+/* With room for one table, each use of another table frees the previous one, and a table that is
+ * read again is the same. */
 static void tables_have_a_limit(const char *cache)
 {
 	struct module *at[32];
@@ -706,8 +707,8 @@ static size_t n_open_files(void)
 	return n;
 }
 
-/* Of more files than may be open those that were opened first are closed, and read where that is
- * asked for; one of them that is gone by then was read before. */
+/* With more files than may be open, the first ones are closed, and opened again when needed; a file
+ * that is gone by then was read before. */
 static void few_files_are_open(void)
 {
 	enum { FILES = 500, GONE = 3 };
@@ -766,7 +767,7 @@ static void test_tables(void)
 	char folder[] = "/tmp/kin-test-XXXXXX", command[100];
 	const char *home = getenv("HOME");
 	char *kept = home ? strdup(home) : NULL;
-	unsetenv("HOME"); /* the cache that there is stays as it is */
+	unsetenv("HOME"); /* the existing cache stays unchanged */
 	OK(mkdtemp(folder));
 	tables_have_a_limit(NULL);
 	tables_have_a_limit(folder);

@@ -46,7 +46,7 @@ static void test_pairs(void)
 	OK(repeats_needed(&r, c.single, 1.58) == 7); /* R: power.t.test(): 6.9 */
 }
 
-/* What rises steadily is no difference of A B B A A B ..., and widens nothing. */
+/* A steady drift makes no difference in A B B A A B ..., and does not widen the interval. */
 static void test_steady_drift(void)
 {
 	static const bool first[] = { 1, 0, 1, 0, 1, 0, 1, 0 };
@@ -77,7 +77,7 @@ static void test_least(void)
 	OK(contrast_p(&(struct contrast){ .value = 1, .degrees = 1 }) == 0);
 }
 
-/* One run is as uncertain as those of the other side. */
+/* A single run is as uncertain as the runs of the other side. */
 static void test_single(void)
 {
 	static const double one[] = { 10 }, many[] = { 9, 10, 11, 12, 13 };
@@ -118,11 +118,11 @@ static double uniform(void)
 
 static double gauss(void) { return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform()); }
 
-struct machine { /* what one does to a run of 100 units */
+struct machine { /* the machine's effect on a run of 100 units */
 	double sampling, runs, walk, slope;
 };
 
-/* A B B A ...: the share of 4000 comparisons whose interval of 95 % has the truth in it. */
+/* A B B A ...: the share of 4000 comparisons whose 95 % interval contains the truth. */
 static double coverage(const struct machine *m, size_t n, double truth)
 {
 	size_t held = 0, all = 4000;
@@ -166,8 +166,8 @@ static void test_coverage(void)
 		}
 }
 
-/* The interval of a ratio says of a change what that of the difference says; so it does where what
- * there is before is little beside its spread. */
+/* The interval of the ratio agrees with the interval of the difference on whether there is a
+ * change, also where the value before is small beside its spread. */
 static void test_ratio_agrees(void)
 {
 	size_t held = 0, agree = 0, all = 4000;

@@ -1,5 +1,5 @@
-/* Which samples are in rows of hists, what the rows are called, and in which order they are: of
- * profiles made by hand, and of code of this program. */
+/* Rows of hists: their samples, names and order, for profiles made by hand and for code of this
+ * program. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static const struct {
 	[KERNEL] = { "[kernel]", "do_it", OBJECT_KERNEL, FRAME_KERNEL, 2 },
 };
 
-/* All but the last, which is of no stack, are called by main of /a/lib.so. */
+/* All but the last, which has no stack, are called by main of /a/lib.so. */
 static struct profile *profile_of_leaves(void)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -114,7 +114,7 @@ static struct found found_by(struct hists_opts o, const char *times)
 static uint64_t passing(struct hist_filter f)
 {
 	struct found x = found_by((struct hists_opts){ .filter = &f }, NULL);
-	OK(x.unfiltered == ONLY(N_SAMPLES) - 1); /* what is filtered out is of the whole */
+	OK(x.unfiltered == ONLY(N_SAMPLES) - 1); /* the whole includes filtered samples */
 	return x.total;
 }
 
@@ -128,7 +128,7 @@ static void objects_are_meant_by_path_or_name(void)
 	OK(passing((struct hist_filter){ .dsos = NAMES("/b/lib.so", "/a/lib.so") }) ==
 	   (ONLY(A_F) | ONLY(B_F) | ONLY(A_G)));
 	OK(passing((struct hist_filter){ .dsos = NAMES("b/lib.so", "ib.so", "lib") }) == 0);
-	/* Code of a JIT by its file, or by what its rows are called. */
+	/* JIT code is selected by its file, or by the name that its rows show. */
 	OK(passing((struct hist_filter){ .dsos = NAMES("perf-7.map") }) == ONLY(JIT));
 	OK(passing((struct hist_filter){ .dsos = NAMES("/tmp/perf-7.map") }) == ONLY(JIT));
 	OK(passing((struct hist_filter){ .dsos = NAMES("[JIT] tid 7") }) == ONLY(JIT));
@@ -217,7 +217,7 @@ static void latency_is_shared(void)
 	profile_free(p);
 }
 
-/* ---- what samples are told apart by ---- */
+/* ---- keys that separate samples ---- */
 
 enum { RUNS = 300 };
 
@@ -420,7 +420,7 @@ static void rows_go_by_one_event_after_the_other(void)
 	profile_free(p);
 }
 
-/* Of one thing after the other, and by number where these are equal. */
+/* Sorted by one key after the other, and by number where all keys are equal. */
 static bool is_by(const struct hists *h, const enum hist_key *keys, size_t n)
 {
 	struct hist_term *terms = xalloc(n * sizeof(*terms));
@@ -470,7 +470,8 @@ static void rows_go_by_one_key_after_the_other(void)
 
 enum { THREADS = 3, CHAINS = 5, LONGEST = 7 };
 
-/* Chains of functions of their own, some in several threads: all of one have the same Children. */
+/* Chains without common functions, some in several threads: the functions of a chain have equal
+ * Children. */
 static struct profile *profile_of_chains(uint64_t *seed)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -560,7 +561,7 @@ static const char *ordered(const struct profile *p, struct program *g, enum hist
 	return text;
 }
 
-/* Functions of one name in several libraries are equal, unless they are to be told apart. */
+/* Functions of one name in several libraries are equal, unless they are sorted apart. */
 static void functions_of_one_name_are_equal(void)
 {
 	static const char *const libraries[] = { "/a.so", "/b.so", "/c.so", "/d.so" };
@@ -688,8 +689,8 @@ static void what_is_the_kernels_comes_last(void)
 	profile_free(p);
 }
 
-/* Functions by where they are, one in several threads as one; what has no name is behind them, by
- * address. */
+/* Functions by address, one in several threads as one; unnamed code comes after them, by address.
+ */
 static void cycles_go_by_address(void)
 {
 	static const enum hist_key keys[] = { HIST_TID, HIST_IPC };
@@ -736,7 +737,7 @@ static void cycles_go_by_address(void)
 	profile_free(p);
 }
 
-/* Where nothing else decides: what has a name, then by address. */
+/* Where nothing else decides: named rows first, then by address. */
 static void unnamed_rows_go_by_address(void)
 {
 	static const enum hist_key sym = HIST_SYM;
@@ -769,7 +770,7 @@ static void unnamed_rows_go_by_address(void)
 	profile_free(p);
 }
 
-/* ---- what a row is called ---- */
+/* ---- names of rows ---- */
 
 static int variable[16]; /* its address is taken */
 
@@ -912,7 +913,7 @@ static void code_has_a_file_and_a_size(void)
 	profile_free(p);
 }
 
-/* By the last part of the path. What perf's JIT support writes is a process's, and nothing else. */
+/* The last part of the path. Files of perf's JIT support are named after their process. */
 static void objects_have_names(void)
 {
 	static const struct {
@@ -969,7 +970,7 @@ static void accesses_have_subjects(void)
 	profile_free(p);
 }
 
-/* Of one sample at 5.123456789 s. */
+/* The time shown for a sample at 5.123456789 s. */
 static const char *time_of(uint64_t quantum, bool nanoseconds)
 {
 	static const enum hist_key key = HIST_TIME;
@@ -1023,8 +1024,8 @@ static const char *rows_of(const struct profile *p, struct program *g, struct hi
 	return text;
 }
 
-/* Of a profile, which is freed, in which b is ignored: in caller order, in that order without
- * callers, and in callee order. */
+/* Checks the rows of a profile with b ignored: in caller order, in that order without callers, and
+ * in callee order. Frees the profile. */
 static void ignores_b(struct profile *p, const char *usual, const char *dropped, const char *callee)
 {
 	static const struct hists_rules rules = { .ignore_drops_callers = true };
@@ -1055,7 +1056,7 @@ static void callers_of_what_is_ignored_are_dropped(void)
 	ignores_b(finish(b), "a:0/7 b:7/7", "b:7/7 c:0/5", "a:0/7 b:7/7");
 }
 
-/* Calls of b by b: the last of them has the callers, and what it calls has not. */
+/* Calls of b by b: the last b keeps the callers, and its callees have none. */
 static void of_several_that_are_ignored(void)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -1067,7 +1068,7 @@ static void of_several_that_are_ignored(void)
 	ignores_b(finish(b), "a:0/5 b:5/5", "b:5/5 d:0/5", "a:0/5 b:5/5");
 }
 
-/* How many functions of one stack are seen with a limit. */
+/* The number of functions of one stack that are shown with a limit. */
 static size_t seen_of(const struct profile *p, struct program *g, enum chain_order order,
 		      unsigned max)
 {
@@ -1086,7 +1087,7 @@ static size_t seen_of(const struct profile *p, struct program *g, enum chain_ord
 	return n;
 }
 
-/* Of one stack that is `deep`. In caller order the leaf is always seen. */
+/* Checks limits on a stack of depth `deep`. In caller order the leaf is always shown. */
 static bool limits_hold(unsigned deep)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -1118,7 +1119,7 @@ static void deep_stacks_have_limits(void)
 	OK(limits_hold(255) && limits_hold(256) && limits_hold(300));
 }
 
-/* f is called by what has no name, by a mark, and by main; what has no name is called by main. */
+/* f is called by unnamed code, by a mark, and by main; the unnamed code is called by main. */
 static struct profile *profile_of_unnamed(void)
 {
 	struct profile_builder *b = profile_builder_new();

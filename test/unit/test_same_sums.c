@@ -1,6 +1,6 @@
-/* test_same_sums.c - random measurements, in whatever order and in however many parts they are
- * added, are the same canonical profile; and a part of a profile is what a look at each measurement
- * says. */
+/* test_same_sums.c - random measurements give the same canonical profile in whatever order and in
+ * however many parts they are added; and a part of a profile has exactly the measurements that a
+ * linear search selects. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static uint32_t pick(uint32_t n)
 	return (uint32_t)((state >> 33) % n);
 }
 
-/* ---- what there is ---- */
+/* ---- measurements ---- */
 
 enum item_kind {
 	AN_ARC,
@@ -214,7 +214,7 @@ static void set_branches(struct profile_builder *b, const struct item *x, struct
 					       .target = target };
 }
 
-/* One that says something of its own. */
+/* Details that belong to this sample alone. */
 static detailid detail(struct profile_builder *b, const struct item *x)
 {
 	const uint32_t *v = x->of_detail;
@@ -530,7 +530,7 @@ static char *text_of(const struct profile *p)
 	return t.at;
 }
 
-/* Its tasks and events, whether there are samples of them or not, and what was lost. */
+/* The profile's tasks and events, also those without samples, and its losses. */
 static char *tables_of(const struct profile *p)
 {
 	struct text t = { NULL, 0, NULL };
@@ -564,7 +564,7 @@ static char *canonical_text(const struct profile *p)
 	return text;
 }
 
-/* The numbers that are behind "=" in lines of one kind. */
+/* The sum of the numbers behind "=" in lines of one kind. */
 static uint64_t sum_of(const char *text, const char *kind)
 {
 	uint64_t sum = 0;
@@ -603,7 +603,7 @@ static size_t count_lines(const char *text, const char *kind)
 	return n;
 }
 
-/* Of samples that say more, in the text and among what was added. */
+/* The sum of samples with details in the text. */
 static uint64_t sum_of_detailed(const char *text)
 {
 	uint64_t sum = 0;
@@ -629,7 +629,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Kinds of samples that differ in anything but what is added up. */
+/* The number of samples that differ in anything but the figures that are added up. */
 static size_t count_distinct(const struct profile *p)
 {
 	char *text = text_of(p), *lines[ITEMS];
@@ -802,7 +802,7 @@ static bool is_wanted(const struct item *x, const bool of[TASKS], const bool in[
 	return false;
 }
 
-/* What ids of the profile the chosen things have. */
+/* The profile's ids of the chosen tasks and objects. */
 static void find_ids(const struct profile *p, const bool of[TASKS], const bool in[OBJECTS],
 		     const bool by[EVENTS], uint8_t ids_of[3][16])
 {
@@ -872,8 +872,8 @@ static void test_parts(void)
 	OK(some > ROUNDS / 4);
 }
 
-/* Samples that are added up while they are read are what they add up to without time and processor;
- * those that say more are left alone. */
+/* Adding up samples while they are read gives the same as adding them up afterwards without time
+ * and processor; samples with details are left alone. */
 static void test_summing(void)
 {
 	size_t unlike = 0, many = 0;

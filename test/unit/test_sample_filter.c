@@ -104,7 +104,7 @@ static void test_wrong(const struct profile *p)
 		"x", "-1", "", "4294967296", "99999999999999999999", "7x"
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		bool is_list_of_none = !*bad[i]; /* which is none */
+		bool is_list_of_none = !*bad[i]; /* an empty list is no filter */
 		OK((strstr(PASSING(.tids = bad[i]), "--tid") != NULL) != is_list_of_none);
 		OK((strstr(PASSING(.pids = bad[i]), "--pid") != NULL) != is_list_of_none);
 	}

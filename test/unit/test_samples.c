@@ -1,4 +1,4 @@
-/* Sampled stacks in a profile: what is equal has one id, also when profiles are merged. */
+/* Sampled stacks in a profile: equal stacks have one id, also when profiles are merged. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void pushed_stacks_are_their_own(void)
 	stackid under = profile_push_stack(b, t, g);
 	OK(s == 1 && t == 2 && under == 3);
 	OK(profile_add_stack(b, 0, f) == s);     /* the first of equal ones is found */
-	OK(profile_add_stack(b, t, g) == under); /* and what is below each */
+	OK(profile_add_stack(b, t, g) == under); /* and the stacks below each */
 	OK(profile_add_stack(b, s, g) == 4 && profile_add_stack(b, s, g) == 4);
 	OK(profile_push_stack(b, s, g) == 5);
 	struct profile *p = profile_finish(b);
@@ -118,7 +118,7 @@ static void events_of_one_name_and_kind_are_one(void)
 	profile_free(p);
 }
 
-/* A profile whose ids differ with `turn`, and which holds the same. */
+/* A profile whose ids differ with `turn`, with the same contents. */
 static struct profile_builder *one_file(int turn, uint64_t weight)
 {
 	static const uint64_t bucket[LATENCY_BUCKETS] = { 1, 2, 3 };
@@ -175,8 +175,7 @@ static void sums_saturate(void)
 	profile_free(p);
 }
 
-/* Of an arc the calls of each thread are known; those of some add up, and no further than they may.
- */
+/* Arcs with calls by thread: the calls of selected threads add up, but saturate. */
 static void sums_of_threads_saturate(void)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -196,7 +195,7 @@ static void sums_of_threads_saturate(void)
 	profile_free(p);
 }
 
-/* What any of the files says of an event. */
+/* Attributes of an event come from any of the files. */
 static void events_are_joined(void)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -245,7 +244,7 @@ static void nothing_says_nothing(void)
 	profile_free(p);
 }
 
-/* Added, pushed, added to one that is there: each with its number. */
+/* Samples that are added, pushed, or added to an existing one: each gets its number. */
 static void samples_have_numbers(void)
 {
 	struct profile_builder *b = profile_builder_new();
@@ -296,7 +295,7 @@ static void summed_samples_have_numbers(void)
 	profile_free(p);
 }
 
-/* Those on their way come before what follows, in the order in which they came. */
+/* Samples that still wait come before later ones, in the order in which they came. */
 static void coming_samples_keep_their_order(void)
 {
 	for (uint32_t n = 0; n < 3 * SAMPLES_COMING; n++) {
@@ -354,13 +353,13 @@ static void counts_of_samples_saturate(void)
 	}
 }
 
-/* Their numbers have 16 bits: what is too much counts as the last. */
+/* Numbers of events have 16 bits: further events count as the last one. */
 static void events_are_not_without_end(void)
 {
 	struct samples_builder b = { 0 };
 	size_t wrong = 0;
 	samples_builder_init(&b, NULL);
-	for (uint32_t i = 0; i < UINT16_MAX - 2; i++) /* thousands that nobody looks up */
+	for (uint32_t i = 0; i < UINT16_MAX - 2; i++) /* events that are not looked up */
 		vec_push(&b.events, ((struct event){ .name = 1 + i }));
 	for (uint32_t i = UINT16_MAX - 2; i < UINT16_MAX; i++)
 		wrong += samples_add_event(&b, (struct event){ .name = 1 + i }) != i;
@@ -389,7 +388,7 @@ static void latencies_are_joined(void)
 {
 	struct profile_builder *b = profile_builder_new();
 	uint64_t bucket[LATENCY_BUCKETS];
-	profile_add_latency(b, calls_that_took(0, 0, bucket)); /* none of which is known how long */
+	profile_add_latency(b, calls_that_took(0, 0, bucket)); /* calls of unknown duration */
 	profile_add_latency(b, calls_that_took(50, 2, bucket));
 	profile_add_latency(b, calls_that_took(70, 1, bucket));
 	profile_add_latency(b, calls_that_took(40, 3, bucket));
@@ -516,7 +515,8 @@ static void details_are_merged(void)
 	profile_free(p);
 }
 
-/* What is merged is what would be if one had read it all: also of samples on their way. */
+/* Merging gives the same as one builder that reads everything, also with samples that still wait.
+ */
 static void sums_are_merged(void)
 {
 	struct profile_builder *b[2];
@@ -561,7 +561,7 @@ static struct profile_builder *file_with_last_name(const char *last)
 	return b;
 }
 
-/* Files of one recording may differ in what a thread was called last: the sum is one anyway. */
+/* Files of one recording may differ in a thread's last name: the sum is the same in any order. */
 static void last_names_are_joined_in_any_order(void)
 {
 	static const char *const names[] = { "worker", NULL, "main", "zoo" };
@@ -577,7 +577,7 @@ static void last_names_are_joined_in_any_order(void)
 	}
 }
 
-/* Containers give the processes of several ranks one number. */
+/* Processes of several ranks may have one number in their containers. */
 static void processes_have_names(void)
 {
 	static const struct {
@@ -590,7 +590,7 @@ static void processes_have_names(void)
 		      { "other", "other", 7, 7, 0, 2 },
 		      { "io", "other", 7, 9, 0, 2 },
 		      { "lone", "lone", 7, 10, 1, 2 },
-		      /* threads that an exec ended, and one that was there later */
+		      /* threads that an exec ended, and a later one */
 		      { "old", "old", 8, 8, 0, 1, 50 },
 		      { "new", "new", 8, 8, 0, 1, 90 },
 		      { "a", "old", 8, 9, 0, 1, 40 },

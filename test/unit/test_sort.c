@@ -9,7 +9,7 @@ static uint64_t random64(void)
 	return (uint64_t)rand() << 42 ^ (uint64_t)rand() << 21 ^ (uint64_t)rand();
 }
 
-/* Ascending, and equal keys as they were. */
+/* Ascending, and equal keys in their original order. */
 static bool is_right(const struct sort_key *keys, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
@@ -75,7 +75,7 @@ static void keys_of_doubles_are_in_their_order(void)
 	OK(sort_key_of_double(-0.0) == sort_key_of_double(0.0));
 }
 
-/* Names of few letters, so that many share what is in front, some all of it. */
+/* Names of few letters, so that many have common beginnings, and some are equal. */
 static char *random_name(void)
 {
 	size_t n = (size_t)rand() % 30;
@@ -104,7 +104,7 @@ static void names_are_sorted_as_strcmp_has_it(void)
 	free(names);
 }
 
-/* As in damaged symbol tables, whose names are one another's ends. */
+/* As in damaged symbol tables, where names are ends of other names. */
 static void long_names_that_agree_are_no_trouble(void)
 {
 	enum { N = 20, LENGTH = 1 << 20 };

@@ -1,5 +1,5 @@
-/* Threads of a process by the kernel's records: what is known of them when they end, call exec and
- * take over one another's numbers. No process has the numbers used here. */
+/* Threads of a process by the kernel's records: their state when they end, call exec and take over
+ * one another's numbers. No process has the numbers used here. */
 #include "record/spaces.h"
 
 #include <stdarg.h>
@@ -101,8 +101,8 @@ static void a_process_outlives_its_first_thread(void)
 	spaces_free(s);
 }
 
-/* `between`: a sample comes when the thread has the first one's number, and the exec is not told
- * yet. */
+/* `between`: a sample comes when the thread has the first one's number already, but before the
+ * record of the exec. */
 static void exec_in_a_second_thread(bool between)
 {
 	struct spaces *s = process(THIRD);
@@ -124,7 +124,7 @@ static void exec_in_a_second_thread(bool between)
 	spaces_free(s);
 }
 
-/* Nobody has seen the first thread. */
+/* The first thread is not known. */
 static void exec_in_the_only_known_thread(void)
 {
 	struct spaces *s = spaces_new(NULL, release);
@@ -139,7 +139,7 @@ static void exec_in_the_only_known_thread(void)
 	spaces_free(s);
 }
 
-/* It shares its parent's mappings, but not what has become of the parent's first thread. */
+/* It shares its parent's mappings, but not the state of the parent's first thread. */
 static void a_child_has_first_threads_of_its_own(void)
 {
 	struct spaces *s = process(SECOND);
@@ -164,7 +164,7 @@ static struct thread *sampled(struct spaces *s, pid_t pid, pid_t tid)
 	return spaces_sampled(s, &p);
 }
 
-/* The kernel takes a thread apart after it has told that it ended, at last without its number. */
+/* The kernel still works for a thread after the record of its end, at last without its number. */
 static void samples_come_after_the_end(void)
 {
 	struct spaces *s = process(SECOND);
@@ -212,7 +212,7 @@ static void processes_without_a_number_are_not_told_apart(void)
 	exec_of(s, 0, "outside");
 	OK(spaces_known(s, 0) == t && strcmp(t->comm, "outside") && !t->ended);
 	take(s, PERF_RECORD_FORK, 0, (uint32_t[]){ CHILD, 0, CHILD, 0 });
-	OK(!spaces_known(s, CHILD)); /* what it is called is read when it is needed */
+	OK(!spaces_known(s, CHILD)); /* its name is read when it is needed */
 	spaces_free(s);
 }
 

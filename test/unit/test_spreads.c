@@ -1,5 +1,4 @@
-/* test_spreads.c - sums over ranks: against what plain loops over all ranks say, in any grouping.
- */
+/* test_spreads.c - sums over ranks in any grouping, compared with plain loops over all ranks. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -271,8 +270,8 @@ static void add_row(struct spread_set *s, const char *name, objid object, uint32
 				  .of = spread_of(rank, value) });
 }
 
-/* Objects get other numbers; a row of which the other side says nothing gets its zeros, if it has
- * ranks at all. */
+/* Objects are renumbered; a row that the other side lacks gets zeros for the ranks of that side, if
+ * it has any. */
 static void test_sides(void)
 {
 	static const objid moved[] = { 0, 2, 1 };
@@ -294,7 +293,7 @@ static void test_sides(void)
 	OK(r[2].to.object == 1 && r[2].of.min == 0 && r[2].of.min_rank == 3 && r[2].of.max == 1);
 	spread_set_free(other);
 
-	other = spread_set_new(); /* of nobody knows which ranks */
+	other = spread_set_new(); /* without known ranks */
 	add_row(other, "d", 1, 0, 5);
 	spread_set_join(s, other, NULL);
 	OK(s->rows.n == 4 && s->rows.at[1].of.min == 7 && s->rows.at[3].of.min == 0);
@@ -319,7 +318,7 @@ static void test_deviation(void)
 	OK(s.n == 0 && s.min_rank == 7 && s.max_rank == 7 && spread_deviation(&s, 1) == 0);
 }
 
-/* A sum may be larger than 64 bits; that of squares stays at the largest value. */
+/* A sum may be larger than 64 bits; the sum of squares stays at the largest value. */
 static void test_limits(void)
 {
 	struct spread_set *a = spread_set_new(), *b = spread_set_new();

@@ -9,7 +9,7 @@
 #include "tap.h"
 
 /* The attributes keep everything in its place, whatever the compiler thinks best. "__inside" is the
- * name that the debug information has, "known" the one that is shown. */
+ * name in the debug information, "known" the name that is shown. */
 static const char header_text[] = "static inline __attribute__((always_inline)) void work(void)\n"
 				  "{\n"
 				  "	for (volatile int i = 0; i < 9; i++)\n"

@@ -48,7 +48,7 @@ char *demangle(const char *name, enum demangle_style style)
 	return !strcmp(name, "_ZN1a1bEi") ? strdup("a::b(int)") : NULL;
 }
 
-/* Asked for line places only, of which there are none. */
+/* Called for line places only; there are none. */
 struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts *opts,
 				 struct symbol_table *ret)
 {
@@ -246,8 +246,8 @@ static void test_calls(void)
 	selection_init(&sel, N);
 	symspec_select(&program, specs, ARRAY_LEN(specs),
 		       &(struct symspec_opts){ .gnu = true, .calls = &calls }, &sel);
-	/* The second range from main is dropped, and those behind it move up, but not what points
-	 * there. */
+	/* The second range from main is dropped, and those behind it move up, but not the indices
+	 * that point there. */
 	OK(calls.v.n == 3);
 	OK(calls.v.at[0].from == TOOL && calls.v.at[0].to == WORK);
 	OK(calls.v.at[1].from == MAIN && calls.v.at[1].to == TOOL);

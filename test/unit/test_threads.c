@@ -1,5 +1,4 @@
-/* Tasks as threads, processes, runs and ranks: which belong together, and what people read of them.
- */
+/* Tasks as threads, processes, runs and ranks: which of them belong together, and their texts. */
 #include "profile/threads.h"
 
 #include <stdlib.h>
@@ -111,7 +110,7 @@ static void test_several(void)
 	       "0:[unknown] 1:b/7 rank 0 2:a/7 rank 2 3:c/8 rank 2; 2, 1, 3");
 	profile_free(p);
 
-	b = profile_builder_new(); /* all of one rank: it need not be said */
+	b = profile_builder_new(); /* all have one rank: texts need not name it */
 	add(b, (struct task){ .pid = 7, .tid = 7, .rank = 3 }, "a");
 	add(b, (struct task){ .pid = 7, .tid = 8, .rank = 3 }, "b");
 	p = profile_finish(b);

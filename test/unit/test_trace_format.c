@@ -1,4 +1,4 @@
-/* Records of trace points as text: the kernel's descriptions, and what is made of them. */
+/* Records of trace points as text, by the kernel's descriptions. */
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -65,7 +65,7 @@ static void test_values(void)
 	OK_STR(text("\"%c%%\" \" %s\", REC->comm[1], \"x\""), "r% x");
 }
 
-/* A text that fills its field has no NUL: what is behind it is not printed. */
+/* A text that fills its field has no NUL: nothing behind the field is printed. */
 static void test_full_texts(void)
 {
 	uint8_t record[sizeof(raw)];
@@ -105,7 +105,7 @@ static const char *decimal(long long v)
 	return at;
 }
 
-/* What the compiler makes of the expression is what is printed. */
+/* The printed value is the compiler's value of the expression. */
 #define AS_IN_C(e) OK_STR(text("\"%lld\", " #e), decimal(e))
 
 #pragma GCC diagnostic push
@@ -232,12 +232,12 @@ static void test_casts(void)
 	OK_STR(text("\"%llx\", (const char *)0x123456789"), "123456789");
 	OK_STR(text("\"%lld\", (REC->b) - 1"), "4");
 	OK_STR(text("\"%lld %lld\", (long)-7 / 2, (size_t)-1 + 3"), "-3 2");
-	/* Names in brackets are no cast of what is behind them, unless that can be cast. */
+	/* A name in brackets is a cast only if an operand of a cast follows. */
 	OK_STR(text("\"%lld %lld %lld\", (NAME) - 3, (NAME + 2) * 3, (NAME) + 1"), "-3 6 1");
 	OK(strstr(text("\"%d\", ()5"), "[FAILED TO PARSE]"));
 }
 
-/* ---- what a field may be ---- */
+/* ---- kinds of fields ---- */
 
 enum { KINDS_MAX = 128 };
 
@@ -458,7 +458,7 @@ static void test_bare_fields(void)
 	       "longs=ARRAY[01, 00, 00, 00, 00, 00, 00, 00, 00, 01, 00, 00, 00, 00, 00, 00]");
 }
 
-/* Lines in another order, or with nothing between what all trace points have and their own. */
+/* Lines in another order, or without the empty line between common and own fields. */
 static void test_lines(void)
 {
 	static const char description[] = "ID: 12\nno field of it; offset:0; size:1;\nname: "
@@ -480,7 +480,7 @@ static void test_lines(void)
 	trace_format_free(f);
 }
 
-/* What is not understood, or not there, invents nothing. */
+/* Descriptions that are unknown or incomplete give no invented values. */
 static void test_damage(void)
 {
 	OK_STR(text("\"%d\", unknown_function(REC->a)"),
@@ -498,7 +498,7 @@ static void test_damage(void)
 	       "[FAILED TO PARSE] comm=prog a=-2 b=5 name=eth p=0x2010");
 }
 
-/* What is behind the end of a description is not of it, wherever that is. */
+/* Nothing behind the end of a description is read, wherever the end is. */
 static void test_cuts(void)
 {
 	static const char whole[] =
@@ -530,7 +530,7 @@ static void test_cuts(void)
 	OK(!unlike);
 }
 
-/* Widths and precisions that nobody needs are cut, or left out where they are counted. */
+/* Excessive widths and precisions are cut, or left out where they are counted. */
 static void test_wide(void)
 {
 	OK(strlen(text("\"%4095d\", 1")) == 4095 && strlen(text("\"%4096d\", 1")) == 4096);

@@ -1,5 +1,5 @@
-/* Unpacked sections, kept: what comes back is what was kept, of the same section of the same file;
- * damage is seen. */
+/* The cache of unpacked sections: it returns the bytes that were stored, for the same section of
+ * the same file; damage is noticed. */
 #include "tap.h"
 
 #include <fcntl.h>

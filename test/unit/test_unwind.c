@@ -105,15 +105,15 @@ static void test_expressions(void)
 	/* the first and the last register with an operation of its own */
 	OK_STR(ARM(0x0f, 2, 0x70, 16), "0: r0+16");
 	OK_STR(ARM(0x0f, 2, 0x8f, 16), "0: sp+16");
-	/* what is saved, relative to the same place in memory, and to another one */
+	/* saved registers, relative to the same place in memory, and to another one */
 	OK_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 6, 0x76, 0x78, 0x06, 0x09, 0xf0, 0x22),
 	       "0: [fp-8]+0 ra=[cfa-8] fp=[cfa-16]");
 	OK_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 6, 0x76, 0x70, 0x06, 0x09, 0xf0, 0x22),
 	       "0: [fp-8]+0 ra=[cfa-8] fp=?");
-	/* the CFA is 16 more than what is in memory there, the register 8 more */
+	/* the CFA is the word in memory there plus 16, the register's place plus 8 */
 	OK_STR(X86(0x0f, 5, 0x76, 0x78, 0x06, 0x23, 16, 0x10, 6, 5, 0x76, 0x78, 0x06, 0x23, 8),
 	       "0: [fp-8]+16 ra=[cfa-8] fp=[cfa-8]");
-	/* a place that is computed from the CFA, which is there to begin with */
+	/* a place that is computed from the CFA, which is on the stack at first */
 	OK_STR(X86(0x10, 6, 3, 0x09, 0xf0, 0x22), "0: sp+8 ra=[cfa-8] fp=[cfa-16]");
 	/* OpenSSL's: [rsp+152] + 8 */
 	OK_STR(X86(0x0f, 6, 0x77, 0x98, 1, 0x06, 0x23, 8), "0: [sp+152]+8 ra=[cfa-8]");
@@ -128,7 +128,7 @@ static void test_expressions(void)
 	/* no more than four numbers at a time */
 	OK_STR(X86(0x0f, 8, 0x77, 0, 0x31, 0x31, 0x31, 0x22, 0x22, 0x22), "0: sp+3 ra=[cfa-8]");
 	OK_STR(X86(0x0f, 10, 0x77, 0, 0x31, 0x31, 0x31, 0x31, 0x22, 0x22, 0x22, 0x22), "0: none");
-	/* what is not understood: two registers, an empty stack, an unknown operation */
+	/* unsupported: two registers, an empty stack, an unknown operation */
 	OK_STR(X86(0x0f, 5, 0x77, 0, 0x76, 0, 0x22), "0: none");
 	OK_STR(X86(0x0f, 1, 0x22), "0: none");
 	OK_STR(X86(0x0f, 0), "0: none");
@@ -160,7 +160,7 @@ static void test_limits(void)
 	/* moving out of the function ends it */
 	OK_STR(X86(0x41, 0x0e, 16, 0x04, 0, 0, 0, 1, 0x0e, 24),
 	       "0: sp+8 ra=[cfa-8]\n1: sp+16 ra=[cfa-8]");
-	/* far slots are told relative to the register; the farthest are 32,768 words away */
+	/* far slots are given relative to the register; the farthest are 32,768 words away */
 	OK_STR(X86(0x05, 6, 0x80, 0x80, 0x02), "0: sp+8 ra=[cfa-8] fp=[cfa-262144]");
 	OK_STR(X86(0x05, 6, 0x81, 0x80, 0x02), "0: sp+8 ra=[cfa-8] fp=[sp-262144]");
 	OK_STR(X86(0x05, 6, 0x82, 0x80, 0x02), "0: sp+8 ra=[cfa-8] fp=?");
@@ -181,7 +181,6 @@ static void test_aarch64(void)
 	       "18: sp+0");
 }
 
-/* What a compiler and a linker made: test/unwind/aarch64.sh. */
 /* A file that test/unwind/NAME.sh made, its rows, and one of them by the table. */
 static void test_foreign(const char *dir, const struct machine *m, const char *rows, uint64_t pc,
 			 int32_t cfa_offset)
@@ -306,7 +305,7 @@ static void test_header(void)
 	s.hdr_size = h.n;
 	OK(cfi_find(&s, 0x4210, &f) && f.low == 0x4200);
 	OK(cfi_find(&s, 0x4710, &f) && f.low == 0x4700);
-	h.at[3] = 0xff; /* no table: all entries are looked at, and what is there is not */
+	h.at[3] = 0xff; /* no table: all entries are searched, and the old table is not read */
 	memset(h.at + 12, 0, h.n - 12);
 	OK(cfi_find(&s, 0x4110, &f) && f.low == 0x4100 && !cfi_find(&s, 0x4150, &f));
 	h.at[0] = 2; /* no such version */
@@ -390,7 +389,7 @@ static size_t begin_entry(struct cfi_build *b, bool wide)
 
 static void end_entry(struct cfi_build *b, size_t entry, bool wide)
 {
-	cfi_close(b, wide ? entry + 8 : entry); /* four bytes before what it is the length of */
+	cfi_close(b, wide ? entry + 8 : entry); /* the length lies four bytes before */
 	if (!wide)
 		return;
 	memcpy(b->at + entry + 4, b->at + entry + 8, 4);
@@ -456,7 +455,7 @@ static bool is_read(const struct shape *sh)
 	       cfi_row(&s, &f, low + 1, &row) && row.cfa_offset == 16;
 }
 
-/* Encodings of pointers, versions and augmentations of what compilers made since gcc 2. */
+/* Encodings of pointers, versions and augmentations that compilers have written since gcc 2. */
 static void test_entries(void)
 {
 	static const uint8_t formats[] = { 0, 1, UDATA2, 3, 4, 9, SDATA2, 11, 12 };
@@ -486,7 +485,7 @@ static void test_entries(void)
 	OK(!is_read(&(struct shape){ 4, 8, 1, "", 0, false }));
 }
 
-/* Of each entry where it begins, of those that there are one after the other. */
+/* The beginning of each entry, one after the other. */
 static const char *entries_of(const struct cfi_build *b)
 {
 	static char text[256];
@@ -498,14 +497,15 @@ static const char *entries_of(const struct cfi_build *b)
 	return text;
 }
 
-/* Entries of several CIEs, some damaged, and what ends a section that another one follows. */
+/* Entries of several CIEs, some damaged, and the terminator of a section that another one follows.
+ */
 static void test_mixed_entries(void)
 {
 	static struct cfi_build b;
 	struct unwind_row row;
 	struct cfi_fde f = { 0 };
 	b = (struct cfi_build){ 0 };
-	cfi_cie(&b, false, 16, BYTES(0x0c, 7, 8)); /* of the return address nothing is said */
+	cfi_cie(&b, false, 16, BYTES(0x0c, 7, 8)); /* no rule for the return address */
 	cfi_fde(&b, 0x4000, 0x40, BYTES(0));
 	struct cfi_section s = cfi_finish(&b, &machine_x86_64);
 	OK(cfi_find(&s, 0x4000, &f) && cfi_row(&s, &f, 0x4000, &row));
@@ -548,7 +548,7 @@ static void test_mixed_entries(void)
 	OK_STR(entries_of(&b), "4000 4040 ");
 }
 
-/* A later section does not change what an earlier one covers. */
+/* A later section does not change ranges that an earlier one covers. */
 static void test_sections(void)
 {
 	static struct cfi_build a, b;
@@ -574,7 +574,7 @@ static void test_sections(void)
 	unwind_table_free(t);
 }
 
-/* What is too small for a function belongs to the one before. */
+/* A gap too small for a function belongs to the function before. */
 static void test_gaps(void)
 {
 	static struct cfi_build b;
@@ -671,7 +671,7 @@ static void test_outermost(void)
 	s.at[3].st_shndx = SHN_UNDEF;
 	OK_STR(outermost_of(&s, &none), "");
 
-	/* Go: what its calls return to, and the instructions before are as they were */
+	/* Go: the return address of its calls; the instructions before keep their rules */
 	static const uint8_t switches[] = { 0x48, 0x89, 0xdc, 0xff, 0xd7, 0x90, 0xe8, 1, 2, 3, 0 };
 	struct code_at code = { 0x5000, switches, sizeof(switches) };
 	s = (struct symbols){ 0 };
@@ -690,7 +690,7 @@ static void test_outermost(void)
 	OK_STR(outermost_of(&s, &code), "4000-400b");
 }
 
-/* They fill what entries leave, or come before these. */
+/* Outermost functions fill the gaps between entries, or take precedence over them. */
 static void test_table_of_outermost(void)
 {
 	static struct cfi_build b;
@@ -722,7 +722,7 @@ struct compared {
 	struct unwind_table *table; /* of the last one */
 };
 
-/* A loaded module: what the table says is what its entries say, for every place in it. */
+/* A loaded module: the table agrees with the entries at every place. */
 static int compare_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct compared *c = arg;
@@ -908,7 +908,7 @@ static void test_letters(void)
 	OK(!letters_are_read(17));
 }
 
-/* A function of very many rows, most of which are there several times. */
+/* A function of very many rows, most of which occur several times. */
 static void test_many_rows(void)
 {
 	enum { ROWS = 1800, DIFFERENT = 1300 };
@@ -966,7 +966,7 @@ static void test_budget(void)
 
 enum { AT = 0x4000, ROOM = 0x800 };
 
-/* What is at each address: the function, 0: none. */
+/* The function at each address; 0: none. */
 struct expected {
 	int at[ROOM + 16];
 };
@@ -990,7 +990,7 @@ static void random_section(struct cfi_build *b, struct expected *all, int first)
 		uint8_t code[] = { 0x0e, (uint8_t)(4 * (first + (int)i)) };
 		cfi_fde(b, AT + low[i], high[i] - low[i], code, sizeof(code));
 	}
-	for (unsigned at = 0; at < ROOM; at++) { /* of two the one that starts first */
+	for (unsigned at = 0; at < ROOM; at++) { /* of two functions the one that starts first */
 		unsigned best = n;
 		for (unsigned i = 0; i < n; i++)
 			if (low[i] <= at && at < high[i] && (best == n || low[i] < low[best]))
@@ -1149,7 +1149,7 @@ static bool has_cache(void)
 	return has;
 }
 
-/* What others could have put there is not for us. */
+/* A folder that others may write to is not used. */
 static void test_whose_folder(void)
 {
 	char home[] = "/tmp/kin-unwind-XXXXXX", path[64];

@@ -171,7 +171,7 @@ static void test_riscv64(void)
 	};
 	OK(unwind_step(&leaf, &r, read_words, &w) == UNWIND_OK && r.pc == 0x500 && r.sp == 0x8000);
 
-	/* s0 points to the CFA: what was saved lies below it */
+	/* s0 points to the CFA: saved registers lie below it */
 	frame[2] = 0x8040; /* s0 */
 	frame[3] = 0x600;  /* ra */
 	struct unwind_row row = unwind_guess(m, false, NULL, 0, 0);
@@ -223,7 +223,7 @@ static void test_guesses(void)
 		OK_STR(text_of(&row), wanted[at[i][1]]);
 	}
 	struct unwind_row row = unwind_guess(&machine_x86_64, false, code, 0, sizeof(code));
-	OK_STR(text_of(&row), wanted[2]); /* nobody returns to the start of a function */
+	OK_STR(text_of(&row), wanted[2]); /* the start of a function is no return address */
 	static const uint8_t arm[] = { 0x3f, 0x23, 0x03, 0xd5, 0xfd, 0x7b, 0xbe, 0xa9,
 				       0xfd, 0x03, 0x00, 0x91, 0xc0, 0x03, 0x5f, 0xd6 };
 	static const char *const arm_wanted[] = {
@@ -297,7 +297,7 @@ static void test_leaving(void)
 	/* add $0x100, %rsp; pop %rbx; pop %rbp; pop %r12; ret */
 	static const uint8_t pops[] = { 0x48, 0x81, 0xc4, 0x00, 0x01, 0x00,
 					0x00, 0x5b, 0x5d, 0x41, 0x5c, 0xc3 };
-	/* endbr64; bnd jmp *slot(%rip): an entry of a PLT, of which lld and mold write no
+	/* endbr64; bnd jmp *slot(%rip): an entry of a PLT, for which lld and mold write no
 	 * call-frame information; and pop %rbx; jmp *slot(%rip) */
 	static const uint8_t
 		plt[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 1, 2, 3, 0 },
@@ -434,7 +434,7 @@ static size_t read_called(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 	return size;
 }
 
-/* A return address to the start of a function, which nobody called from: makecontext()'s. */
+/* A return address that is the start of a function, with no call before it: makecontext()'s. */
 static void test_made_up(void)
 {
 	static const uint8_t start[] = { 0x0c, 7, 8, 0x90, 1 },
@@ -460,7 +460,7 @@ static void test_made_up(void)
 	unwind_table_free(c.code.table);
 }
 
-/* Why a walk ended is said of each: what the table says makes no sense, or a guess does not. */
+/* Each walk has the reason of its end: a senseless rule of the table, or a senseless guess. */
 static void test_ends(void)
 {
 	const uint64_t stack[64] = { 0 };
@@ -490,7 +490,8 @@ static void test_ends(void)
 	OK_STR(unwind_end_name(UNWIND_DAMAGED), "damaged");
 }
 
-/* What a signal handler returns to has all of the interrupted function in its frame. */
+/* The trampoline that a signal handler returns to has all registers of the interrupted function in
+ * its frame. */
 static void test_signal_rows(void)
 {
 	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
@@ -520,7 +521,7 @@ static void test_walks(void)
 	OK(w.end == UNWIND_COMPLETE && w.n == 22 && !w.guessed && !w.missing);
 	OK_STR(unwind_end_name(w.end), "complete");
 	OK(pcs[0] == 0x1010 && pcs[20] == 0x1010 && pcs[21] == 0x1110);
-	OK(c.calls <= 3); /* what was found is kept */
+	OK(c.calls <= 3); /* found tables are cached */
 	w = walk(u, stack, 64, 0x1010, pcs, 5);
 	OK(w.end == UNWIND_DEPTH && w.n == 5);
 	w = walk(u, stack, 10, 0x1010, pcs, 64);
@@ -581,7 +582,7 @@ static size_t code_at(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 	return size;
 }
 
-/* Code without a table is looked at: the start of a function, what a handler returns to. */
+/* Code without a table is read: the start of a function, the trampoline of a signal handler. */
 static void test_walks_by_code(void)
 {
 	uint64_t stack[64] = { 0x1110, 0x1110, 0, 0x1110 }, pcs[64];
@@ -612,7 +613,7 @@ static void test_walks_by_code(void)
 	unwind_table_free(c.table);
 }
 
-/* What was read off code is known when the code cannot be read any more, until mappings change. */
+/* Rules from code stay known when the code cannot be read any more, until mappings change. */
 static void test_code_that_is_gone(void)
 {
 	uint64_t stack[64] = { 0, 0x1110, 0x8040, 0x1110 }, pcs[64];
@@ -632,7 +633,7 @@ static void test_code_that_is_gone(void)
 	OK(w.n == 1 && c.calls == calls); /* kept */
 	unwinder_flush(u);
 	w = walk(u, stack, 64, 0x1110, pcs, 64);
-	OK(w.n == 1 && c.calls == calls + 1); /* asked anew */
+	OK(w.n == 1 && c.calls == calls + 1); /* looked up again */
 	w = walk(u, stack, 64, 0x5700, pcs, 64);
 	OK(w.n == 2 && w.guessed == 1 && w.top == 0x8020);
 	unwinder_free(u);
@@ -790,8 +791,8 @@ static struct unwind_table *table_of_frames(void)
 	return unwind_table_new(s.machine, &s, 1, NULL, NULL);
 }
 
-/* Frame pointers and return addresses by turns; now and then one without a table, nonsense, what is
- * no code, or the end. */
+/* Frame pointers and return addresses by turns; now and then one without a table, nonsense, an
+ * address that is no code, or the end. */
 static uint64_t any_word(uint32_t *seed, size_t at)
 {
 	switch (next_random(seed) % 48) {
@@ -805,8 +806,8 @@ static uint64_t any_word(uint32_t *seed, size_t at)
 	return at % 2 ? 0x1010 + next_random(seed) % 4 : 0x8000 + 8 * (at + 2);
 }
 
-/* Stacks of which a few words change from one walk to the next, and now and then where they end:
- * with the trail of the last walk the answer is that without. */
+/* Stacks that change in a few words, and now and then in their end, from one walk to the next: the
+ * result is the same with and without the trail of the last walk. */
 static void test_trail(struct unwind_table *table, uint32_t seed)
 {
 	uint64_t stack[TRAIL_WORDS], plain[64], pcs[64], last[64];

@@ -1,5 +1,5 @@
-/* Files read piece by piece and written whole: reading in any order gives what is in the file, and
- * what is written is there once it is complete. */
+/* Files read piece by piece and written whole: reading in any order gives the file's contents, and
+ * a written file appears once it is complete. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -99,7 +99,7 @@ static void test_writing(void)
 	OK(holds_data(path, LARGE));
 	OK(mode_of(path) == 0644);
 
-	OK(chmod(path, 0604) == 0); /* its rights stay, as far as they may be given */
+	OK(chmod(path, 0604) == 0); /* the file's rights stay, as far as they are allowed */
 	OK(!failed(out_open(path, 0660, &o)));
 	put_data(o, 5);
 	OK(holds_data(path, LARGE));
@@ -117,7 +117,7 @@ static void test_writing(void)
 	OK(count_files() == 2); /* nothing is left beside it */
 }
 
-/* A file that an earlier process of this number left does not keep it from being written, nor is it
+/* A temporary file that an earlier process of this number left does not prevent writing, and is not
  * written to. */
 static void test_left_overs(void)
 {
@@ -183,7 +183,7 @@ static void test_fixed_folders(void)
 	OK(chmod(in_dir("fixed"), 0755) == 0);
 }
 
-/* What is no file is written directly. */
+/* Pipes and devices are written directly. */
 static void test_pipes(void)
 {
 	static uint8_t read_back[1001];
@@ -268,7 +268,7 @@ static void test_seeking(void)
 	window_close(&w);
 }
 
-struct pieces { /* memory that keeps what was read */
+struct pieces { /* memory for the bytes that were read */
 	uint8_t *at[1000];
 	size_t n;
 };
@@ -281,7 +281,7 @@ static uint8_t *take_piece(void *arg, size_t n, size_t *cap)
 	return p->at[p->n++] = xrealloc(NULL, *cap, 1);
 }
 
-/* What was passed stays where it was read to. */
+/* Bytes that were passed stay where they were read to. */
 static void test_room(void)
 {
 	static struct {
@@ -364,7 +364,7 @@ static void test_shrinking(void)
 	OK(after == next); /* none of them is left open */
 }
 
-/* A process that was started without standard input gets descriptor 0 for what it opens. */
+/* A process that was started without standard input gets descriptor 0 for its first file. */
 static void test_descriptor_0(void)
 {
 	int saved = dup(STDIN_FILENO);

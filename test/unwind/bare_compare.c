@@ -1,10 +1,10 @@
-/* Rows that are read off code, compared with the call-frame information of the same code:
+/* Rules from code, compared with the call-frame information of the same code:
  *
  *	bare_compare [--stripped] [--show N] [--covered PERCENT] FILE...
  *
  * The call-frame information of each file is put aside, and rows are made from its code alone. For
  * each byte of code that both have a row for, the two must lead to the same caller: the same CFA,
- *the same places of the return address and of the registers. Prints how much of the code has rows.
+ * the same places of the return address and of the registers. Prints how much of the code has rows.
  * Exits with 1 if any differ, or fewer are covered.
  *
  * It looks into the module: a row has one register that the CFA is computed from, and what the
@@ -98,7 +98,7 @@ static void show(const char *what, const struct unwind_row *r)
 	       r->cfa_offset, r->ra, r->ra_offset, r->fp, r->fp_offset, r->bx, r->bx_offset);
 }
 
-/* ---- all of them ---- */
+/* ---- all files ---- */
 
 static void compare_piece(const struct bare_walk *w, const struct piece_of_code *p,
 			  const struct unwind_table *t, const struct settings *settings,
