@@ -335,6 +335,8 @@ void rt_modules_retire(void); /* after dlclose(): moves the calls of unmapped mo
 /* The region of JIT code that contains an address outside of all modules; NULL: none. May take the
  * lock, and read the kernel's list of mappings. */
 const struct rt_module *rt_made_at(uint64_t addr);
+/* The same of the regions that were found before: no lock, nothing is read. */
+const struct rt_module *rt_made_known(uint64_t addr);
 void rt_made_start(void); /* with the lock: writes the regions to the new file */
 
 /* ---- rt_python.c ---- */

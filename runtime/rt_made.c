@@ -35,7 +35,7 @@ struct mapping_line {
 
 /* ---- known regions ---- */
 
-static const struct rt_module *find(uint64_t addr)
+const struct rt_module *rt_made_known(uint64_t addr)
 {
 	for (const struct rt_module *m = atomic_load(&rt.made.regions); m; m = m->next)
 		if (addr >= m->start && addr < m->end)
@@ -201,7 +201,7 @@ static void add_copy(const struct mapping_line *l)
 
 static void take_line(const struct mapping_line *l)
 {
-	const struct rt_module *known = find(l->start);
+	const struct rt_module *known = rt_made_known(l->start);
 	struct rt_module *m = rt_module_at(l->start);
 
 	if (!l->executable || l->start >= l->end)
@@ -316,16 +316,16 @@ const struct rt_module *rt_made_at(uint64_t addr)
 
 	if (addr < LOWEST || addr >> HIGHEST_BITS)
 		return NULL;
-	m = find(addr);
+	m = rt_made_known(addr);
 	if (m)
 		return m;
 	if (rt.silent || rt_now_ns(CLOCK_MONOTONIC) < atomic_load(&rt.made.next_ns) ||
 	    !rt_lock(&mask))
 		return NULL;
-	if (!find(addr) && !rt_module_at(addr))
+	if (!rt_made_known(addr) && !rt_module_at(addr))
 		look();
 	rt_unlock(mask);
-	return find(addr);
+	return rt_made_known(addr);
 }
 
 void rt_made_start(void)

@@ -26,6 +26,7 @@ enum {
 	LAST_BLOCK = 512 << 10,
 	SLOT = 64, /* bytes of a block per slot of its index: half of what a record takes */
 	ROW_BITS = 12,
+	FRAME_MAX = 16 << 10, /* larger ones are not searched */
 };
 
 /* Cached unwind rule for a pc. Threads read and write it without locks: a slot written by two
@@ -142,9 +143,41 @@ static void keep(uint64_t pc, const struct unwind_row *row)
 	__atomic_store_n(&slot->check, check_of(pc, word), __ATOMIC_RELAXED);
 }
 
+/* Code that cannot be read may have a call anywhere. */
+static bool may_be_return(struct stack_walk *w, uint64_t addr)
+{
+	uint8_t call[MACHINE_CALL_MAX];
+
+	return (rt_module_at(addr) || rt_made_known(addr)) &&
+	       (read_bytes(w->s, addr - sizeof(call), call, sizeof(call)) != sizeof(call) ||
+		RT_MACHINE.call_ends(call + sizeof(call), sizeof(call)));
+}
+
+/* Whether the frame at the frame pointer is certain to be that of the function at r.pc. If it were
+ * a caller's, return addresses of the calls in between would lie between sp and the frame pointer.
+ * A word left behind by an earlier call looks the same, so false only means that nobody knows. True
+ * on machines with a link register, as the innermost return address is not on the stack there. A
+ * frame pointer of 0 ends a chain of them; without a chain it is a value like any other. */
+static bool owns_frame(struct stack_walk *w)
+{
+	const struct unwind_regs *r = &w->r;
+	uint64_t word;
+
+	if (unwind_has_link_register(r) || (!r->fp && w->doubtful))
+		return true;
+	if (r->fp < r->sp || r->fp - r->sp > FRAME_MAX || (r->fp | r->sp) & 7)
+		return false;
+	for (uint64_t at = r->sp; at < r->fp; at += 8)
+		if (!read_word(w, at, &word) || may_be_return(w, word))
+			return false;
+	return read_word(w, r->fp + (uint64_t)(int64_t)RT_MACHINE.return_from_fp, &word) &&
+	       may_be_return(w, word);
+}
+
 /* Guesses the rule for a frame without call-frame information: JIT code, hand-written code, or no
- * code. */
-static bool guess(struct stack_walk *w, struct unwind_row *ret)
+ * code. JIT code is taken to keep frame pointers. Compilers leave them out unless told otherwise,
+ * so in code of a `file` the frame pointer must be certain. */
+static bool guess(struct stack_walk *w, bool file, struct unwind_row *ret)
 {
 	uint8_t code[CODE_BEFORE + CODE_AFTER];
 	const struct unwind_regs *r = &w->r;
@@ -160,6 +193,8 @@ static bool guess(struct stack_walk *w, struct unwind_row *ret)
 		*ret = unwind_called(&RT_MACHINE);
 	else
 		return false;
+	if (file && ret->flags & UNWIND_GUESSED && ret->reg == UNWIND_FP && !owns_frame(w))
+		ret->cfa = UNWIND_CFA_NONE;
 	return true;
 }
 
@@ -180,10 +215,12 @@ static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 {
 	uint64_t pc = unwind_lookup_pc(&w->r), at = pc;
 	struct rt_module *m;
+	bool file;
 
 	if (cached(pc, ret))
 		return true;
 	m = w->doubtful ? rt_module_at(pc) : rt_module_learn(pc);
+	file = m;
 	if (!m) {
 		const struct rt_module *made = rt_made_at(pc);
 
@@ -193,7 +230,7 @@ static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 	if (m && is_made_up(w, m, at + 1))
 		*ret = unwind_outermost;
 	else if (!m || !rt_frames_row(m, w->doubtful, at, ret))
-		return guess(w, ret);
+		return guess(w, file, ret);
 	keep(pc, ret);
 	return true;
 }

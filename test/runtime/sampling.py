@@ -202,6 +202,32 @@ def stacks():
     folded = subprocess.run([os.path.join(os.path.dirname(RT), 'kin'), 'export', '--to=folded', r.kins[0]], capture_output=True, text=True)
     tap.ok(alone > 20 and kins[0].losses.get('stacks') == alone and re.search(r';\[cut\];blind \d+$', folded.stdout, re.M),
            'sampling stacks that cannot be walked: cut, not roots', lambda: f'{alone} {kins[0].losses} {folded}')
+    chain()
+
+
+def chain():
+    """Code without call-frame information: f0 calls f1 and so on. Some of them have a frame pointer, as
+    their frames vary in size, and must not pass for callers of those that have none."""
+    last = 9
+    with open(os.path.join(TMP, 'chain.c'), 'w') as f:
+        f.write('#include <alloca.h>\n#include <string.h>\n#include <time.h>\nvolatile unsigned long sink;\n')
+        for i in range(last, -1, -1):
+            frame = 'memset(alloca(16 + n % 200), 1, 16); ' if i in (0, 3, 6) else ''
+            call = f'n += f{i + 1}(n); ' if i < last else ''
+            f.write(f'__attribute__((noinline, noclone)) unsigned long f{i}(unsigned long n)\n'
+                    f'{{ {frame}for (int i = 0; i < 100; i++) sink += i * n; {call}sink++; return n + sink; }}\n')
+        f.write('int main(void) { while (clock() < CLOCKS_PER_SEC / 2) for (int i = 0; i < 1000; i++) sink += f0(i); return 0; }\n')
+    for flags, least in (('-fomit-frame-pointer', 0), ('-fno-omit-frame-pointer', .9)):
+        prog = build('chain', os.path.join(TMP, 'chain.c'), flags=f'-O2 -rdynamic -fno-asynchronous-unwind-tables {flags}')
+        r = run([prog], options=ON)
+        k = dump.read(r.kins[0])
+        stacks = [(s, [n for n in k.functions(s) if re.fullmatch(r'f\d', n)]) for s in k.stacks]
+        wrong = [names for _, names in stacks if any(int(a[1]) != int(b[1]) + 1 for a, b in zip(names, names[1:]))]
+        whole = sum(s.count for s, names in stacks if s.end == 1 and names and names[-1] == 'f0')
+        everything = sum(s.count for s in k.stacks)
+        tap.ok(everything > 100 and not wrong, f'sampling stacks without call-frame information, {flags}: no caller is wrong',
+               lambda: f'{everything} {wrong[:9]}')
+        tap.ok(whole >= least * everything, f'sampling stacks without call-frame information, {flags}: whole', lambda: f'{whole} of {everything}')
 
 
 # ---- signals ----
