@@ -131,6 +131,9 @@ struct object_file {
 	VEC(struct object_word) words; /* by address; read at first use: steps.c */
 	bool has_words;
 
+	const struct go_table *go; /* NULL: none, or not yet sought: go_symbols.c */
+	bool sought_go;
+
 	/* Opened at first use: see debugfile.c. */
 	bool sought_debug, sought_packed, sought_dwarf;
 	struct elf_file *debug, *alt, *packed;
@@ -158,6 +161,13 @@ size_t object_code_after(const struct object_file *o, uint64_t addr);
  * there is none. (object.c) */
 struct object_file *object_open_cached(const char *path, const struct object_opts *opts,
 				       const char *what);
+
+/* The word of `size` bytes at an address, as the dynamic linker sets it; false: there is none.
+ * (steps.c) */
+bool object_word(struct object_file *o, uint64_t addr, size_t size, uint64_t *ret);
+
+/* Go's table of functions; NULL if there is none. (go_symbols.c) */
+const struct go_table *object_go_table(struct object_file *o);
 
 /* Fills in `code` from the sections of `main`. (object.c) */
 void object_find_code(struct object_file *o);

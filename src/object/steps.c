@@ -84,8 +84,6 @@ static uint64_t word_at(struct object_file *o, uint64_t addr, uint64_t in_file)
 	return w ? w->value : in_file;
 }
 
-/* ---- tables of jumps ---- */
-
 static const uint8_t *loaded_bytes(const struct object_file *o, uint64_t addr, size_t *size)
 {
 	for (size_t i = 0; i < o->main->n_sections; i++) {
@@ -102,6 +100,19 @@ static const uint8_t *loaded_bytes(const struct object_file *o, uint64_t addr, s
 	}
 	return NULL;
 }
+
+bool object_word(struct object_file *o, uint64_t addr, size_t size, uint64_t *ret)
+{
+	size_t left = 0;
+	const uint8_t *p = loaded_bytes(o, addr, &left);
+
+	if (!p || left < size)
+		return false;
+	*ret = word_at(o, addr, bytes_load(p, size, bytes_other_order(object_big_endian(o))));
+	return true;
+}
+
+/* ---- tables of jumps ---- */
 
 static uint64_t entry(const uint8_t *p, size_t size, uint64_t relative_to)
 {

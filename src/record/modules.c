@@ -16,6 +16,7 @@
 #include "base/num.h"
 #include "base/strtab.h"
 #include "object/section_packing.h"
+#include "unwind/go_table.h"
 
 enum { OPEN_MAX_FILES = 200, HEADERS_MAX = 1024, SECTION_MAX = 256 << 20, NOTES_MAX = 4096 };
 enum { TABLE_LIMIT = 64 << 20 };
@@ -181,6 +182,8 @@ struct frame_sections {
 	uint8_t *data[2]; /* to be freed */
 	size_t n;
 	struct code_file file; /* its symbols, strings and sections are to be freed */
+	struct go_table go;
+	uint8_t *go_data; /* to be freed */
 };
 
 /* Go packs .debug_frame. NULL: there is none, or it is damaged; frees `packed`. */
@@ -280,6 +283,70 @@ static void find_code(struct code_file *f, const Elf64_Shdr *s, size_t n)
 	f->sections = at;
 }
 
+/* ---- Go's table ---- */
+
+struct go_words {
+	const struct image *image;
+	const struct code_file *file;
+	Elf64_Rela *at; /* what the dynamic linker sets: in a program of its own addresses alone */
+	size_t n;
+};
+
+static bool go_word(void *arg, uint64_t addr, size_t size, uint64_t *ret)
+{
+	const struct go_words *w = arg;
+	uint8_t bytes[8];
+	if (size != sizeof(bytes) || w->file->code(w->file->arg, addr, bytes, size) != size)
+		return false;
+	*ret = bytes_load(bytes, sizeof(bytes), false);
+	for (size_t i = 0; i < w->n; i++)
+		if (w->at[i].r_offset == addr &&
+		    ELF64_R_TYPE(w->at[i].r_info) == w->file->machine->relative)
+			*ret = (uint64_t)w->at[i].r_addend;
+	return true;
+}
+
+static bool go_code(void *arg, uint64_t low, uint64_t high)
+{
+	const struct go_words *w = arg;
+	const struct code_file *f = w->file;
+	for (size_t i = 0; i < f->n_sections; i++)
+		if (f->sections[i].low <= low && high <= f->sections[i].high)
+			return high - low <= w->image->size;
+	return false;
+}
+
+/* Linkers put them all into one section. */
+static void find_words(struct go_words *w, const Elf64_Shdr *s, size_t n)
+{
+	for (size_t i = 0; i < n && !w->at; i++) {
+		if (s[i].sh_type != SHT_RELA || !(s[i].sh_flags & SHF_ALLOC) || !s[i].sh_size)
+			continue;
+		w->at = image_copy(w->image, s[i].sh_offset, s[i].sh_size, SECTION_MAX);
+		w->n = w->at ? s[i].sh_size / sizeof(*w->at) : 0;
+	}
+}
+
+static void find_go(struct frame_sections *f, const struct image *im, const Elf64_Shdr *s, size_t n,
+		    const struct go_sections *found)
+{
+	uint32_t i = go_sections_table(found);
+	if (!i)
+		return;
+	struct go_words words = { .image = im, .file = &f->file };
+	struct go_section at = { .size = s[i].sh_size,
+				 .addr = s[i].sh_addr,
+				 .module = s[found->module].sh_addr,
+				 .word = go_word,
+				 .is_code = go_code,
+				 .arg = &words };
+	at.data = f->go_data = image_copy(im, s[i].sh_offset, at.size, SECTION_MAX);
+	find_words(&words, s, n);
+	if (at.data && go_table_open(&at, &f->go))
+		f->file.go = &f->go;
+	free(words.at);
+}
+
 static void find_sections(struct frame_sections *f, const struct image *im, const Elf64_Ehdr *h)
 {
 	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum)
@@ -288,10 +355,13 @@ static void find_sections(struct frame_sections *f, const struct image *im, cons
 		image_copy(im, h->e_shoff, h->e_shnum * sizeof(*s), UINT16_MAX * sizeof(*s));
 	const Elf64_Shdr *strings = s ? &s[h->e_shstrndx] : NULL;
 	char *names = s ? image_copy(im, strings->sh_offset, strings->sh_size, 1 << 20) : NULL;
+	struct go_sections go = { 0 };
 	for (size_t i = 0; names && i < h->e_shnum; i++) {
 		size_t at = s[i].sh_name;
 		if (at >= strings->sh_size || names[strings->sh_size - 1])
 			continue;
+		if (s[i].sh_type == SHT_PROGBITS)
+			go_sections_see(&go, names + at, (uint32_t)i);
 		if (!strcmp(names + at, ".eh_frame"))
 			add_section(f, im, &s[i], false, false);
 		else if (!strcmp(names + at, ".debug_frame"))
@@ -302,6 +372,7 @@ static void find_sections(struct frame_sections *f, const struct image *im, cons
 	if (s) {
 		find_symbols(&f->file, im, s, h->e_shnum);
 		find_code(&f->file, s, h->e_shnum);
+		find_go(f, im, s, h->e_shnum, &go);
 	}
 	free(names);
 	free(s);
@@ -373,6 +444,7 @@ static struct unwind_table *compile(const struct image *im)
 	free(UNCONST(void *, f.file.symbols));
 	free(UNCONST(void *, f.file.strings));
 	free(UNCONST(void *, f.file.sections));
+	free(f.go_data);
 	for (size_t i = 0; i < ARRAY_LEN(f.data); i++)
 		free(f.data[i]);
 	free(l.at);

@@ -4,6 +4,8 @@
 
 #include "machine/machine.h"
 
+struct go_table;
+
 struct code_span { /* addresses [low, high) */
 	uint64_t low, high;
 };
@@ -22,6 +24,7 @@ struct code_file {
 	uint64_t entry;                   /* where the program starts; 0: the file is no program */
 	const struct code_span *sections; /* those with code, in any order */
 	size_t n_sections;
+	const struct go_table *go; /* NULL: it is no program of Go */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* outermost.c - goes through the symbols for the functions that stacks begin with. */
+/* outermost.c - goes through the names of functions for those that stacks begin with. */
 #include "unwind/outermost.h"
 
 #include <elf.h>
@@ -7,10 +7,12 @@
 
 #include "base/base.h"
 #include "base/sort.h"
+#include "unwind/go_table.h"
 
 enum {
 	CODE_MAX = 1024,    /* bytes of such a function: none is longer */
 	FUNCTIONS_MAX = 64, /* in one file */
+	GO_NAME_MAX = 32,   /* bytes of the longest of Go's names below */
 };
 
 enum kind {
@@ -31,11 +33,17 @@ static const struct {
 	{ "__clone", START },
 	{ "start", OF_MUSL },
 	{ "start_c11", OF_MUSL },
-	{ "runtime.rt0_go", SWITCHES },
-	{ "runtime.clone", SWITCHES },
-	{ "runtime.mcall", SWITCHES },
-	{ "runtime.morestack", SWITCHES },
-	{ "runtime.systemstack", SWITCHES },
+};
+
+/* Of Go's runtime. */
+static const struct {
+	const char *name;
+	enum kind kind;
+} go_names[] = {
+	{ "runtime.goexit", START },         { "runtime.rt0_go", SWITCHES },
+	{ "runtime.clone", SWITCHES },       { "runtime.mcall", SWITCHES },
+	{ "runtime.morestack", SWITCHES },   { "runtime.systemstack", SWITCHES },
+	{ "runtime.cgocallback", SWITCHES },
 };
 
 struct outermost_function {
@@ -62,15 +70,10 @@ static bool symbol_at(const struct code_file *f, size_t i, Elf64_Sym *ret)
 	       (type == STT_FUNC || type == STT_NOTYPE);
 }
 
-/* Go marks its assembly with ".abi0". `limit`: bytes that may be read. */
+/* `limit`: bytes that may be read. */
 static bool is_named(const char *name, size_t limit, const char *wanted)
 {
-	static const char of_assembly[] = ".abi0";
-	size_t length = strlen(wanted);
-	if (limit <= length || strncmp(name, wanted, length) != 0)
-		return false;
-	return !name[length] || (limit - length >= sizeof(of_assembly) &&
-				 !memcmp(name + length, of_assembly, sizeof(of_assembly)));
+	return limit > strlen(wanted) && !strcmp(name, wanted);
 }
 
 static void add_symbol(struct search *s, const Elf64_Sym *sym)
@@ -89,6 +92,24 @@ static void add_symbol(struct search *s, const Elf64_Sym *sym)
 						       names[i].kind }));
 		s->is_musl |= !strcmp(names[i].name, "libc_start_main_stage2");
 	}
+}
+
+static void add_go_function(struct search *s, const struct go_function *f)
+{
+	const char *name = go_table_name(s->f->go, f, GO_NAME_MAX);
+	uint64_t high = min_u64(f->high, f->low + CODE_MAX);
+	for (size_t i = 0; name && i < ARRAY_LEN(go_names); i++)
+		if (!strcmp(name, go_names[i].name))
+			vec_push(&s->functions,
+				 ((struct outermost_function){ f->low, high, go_names[i].kind }));
+}
+
+static void add_go(struct search *s)
+{
+	struct go_function f;
+	for (uint64_t i = 0; s->f->go && i < s->f->go->n && s->functions.n < FUNCTIONS_MAX; i++)
+		if (go_table_at(s->f->go, i, &f))
+			add_go_function(s, &f);
 }
 
 static int by_low(const void *a, const void *b)
@@ -181,6 +202,7 @@ void outermost_find(const struct code_file *f, struct outermost *ret)
 	for (size_t i = 0; f->symbols && i < n_symbols(f); i++)
 		if (symbol_at(f, i, &sym))
 			add_symbol(&s, &sym);
+	add_go(&s);
 	for (size_t i = 0, n = s.functions.n; i < n; i++) {
 		struct outermost_function x = s.functions.at[i];
 		add_next(&s, &x);

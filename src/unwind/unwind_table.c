@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/vec.h"
 #include "unwind/bare_code.h"
+#include "unwind/go_table.h"
 #include "unwind/step.h"
 #include "unwind/unwind_table_private.h"
 
@@ -15,15 +16,17 @@
 
 struct unwind_piece {
 	uint64_t low, high;
-	/* index into entries, and behind them into bare; OUTERMOST: the stack ends here */
+	/* index into entries, and behind them into bare; OUTERMOST: the stack ends here; DOUBTFUL:
+	 * entries say too little of it */
 	size_t entry;
 };
 
-static const size_t OUTERMOST = SIZE_MAX;
+static const size_t OUTERMOST = SIZE_MAX, DOUBTFUL = SIZE_MAX - 1;
 
 struct unwind_entry {
-	const struct cfi_section *section;
+	const struct cfi_section *section; /* NULL: it is a function of Go's table, */
 	struct cfi_fde fde;
+	struct go_values frames; /* with these */
 };
 
 struct pieces {
@@ -32,6 +35,7 @@ struct pieces {
 };
 
 struct unwind_build {
+	const struct machine *machine;
 	VEC(struct unwind_entry) entries;
 	struct bare_rows bare; /* of code that has no entry */
 	struct pieces pieces;  /* by address, disjoint */
@@ -91,6 +95,27 @@ static struct pieces read_section(struct unwind_build *b, const struct cfi_secti
 	return p;
 }
 
+/* Functions of Go that say all of their frames, or those that do not, as they write sp. */
+static struct pieces go_pieces(struct unwind_build *b, const struct go_table *t, bool doubtful)
+{
+	struct pieces p = { 0 };
+	struct go_function f;
+	for (uint64_t i = 0; t && i < t->n; i++) {
+		if (!go_table_at(t, i, &f) || !f.frames || go_table_knows_frames(t, &f) == doubtful)
+			continue;
+		size_t entry = doubtful ? DOUBTFUL : b->entries.n;
+		vec_push(&p, ((struct unwind_piece){ f.low, f.high, entry }));
+		if (!doubtful)
+			vec_push(&b->entries,
+				 ((struct unwind_entry){
+					 .fde = { .low = f.low, .high = f.high },
+					 .frames = go_table_values(t, &f, f.frames) }));
+	}
+	sort(&p);
+	cut_overlaps(&p);
+	return p;
+}
+
 /* Of those that do, or do not, override entries. */
 static struct pieces outermost_pieces(const struct outermost *o, bool overrides)
 {
@@ -144,6 +169,16 @@ static void merge(struct pieces *to, struct pieces *from)
 	vec_free(to);
 	vec_free(from);
 	*to = all;
+}
+
+/* Leaves out what entries say too little of. */
+static void drop_doubtful(struct pieces *p)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n; i++)
+		if (p->at[i].entry != DOUBTFUL)
+			p->at[n++] = p->at[i];
+	p->n = n;
 }
 
 /* Functions are aligned, and nothing runs in between: a gap of fewer bytes belongs to the function
@@ -261,6 +296,20 @@ static void add_row(void *arg, uint64_t low, const struct unwind_row *row)
 		add_point(b, low < b->current.low ? b->current.low : low, intern(b, row));
 }
 
+static unsigned add_go_rows(struct unwind_build *b, const struct unwind_entry *e)
+{
+	static const struct unwind_row none;
+	struct go_values v = e->frames;
+	unsigned steps = 0;
+	for (; go_values_next(&v); steps++) {
+		struct unwind_row row = go_row(b->machine, v.value);
+		add_row(b, v.low, &row);
+	}
+	if (v.high < e->fde.high)
+		add_row(b, v.high, &none);
+	return steps;
+}
+
 /* The most instructions to execute for a section, so that damage cannot take long: an instruction
  * is at least a byte, and entries share only the few of their CIE. */
 static uint64_t budget_of(const struct cfi_section *s) { return 4 * (uint64_t)s->size + 65536; }
@@ -277,6 +326,8 @@ static unsigned add_rows(struct unwind_build *b, size_t entry)
 		return 0;
 	}
 	const struct unwind_entry *e = &b->entries.at[entry];
+	if (!e->section)
+		return add_go_rows(b, e);
 	return cfi_rows(e->section, &e->fde, add_row, b);
 }
 
@@ -318,9 +369,12 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 				      const struct outermost *outermost,
 				      const struct code_file *code)
 {
-	struct unwind_build b = { .pieces = outermost_pieces(outermost, true) };
+	struct unwind_build b = { .machine = machine, .pieces = outermost_pieces(outermost, true) };
+	const struct go_table *go = code && machine ? code->go : NULL;
 	struct unwind_table *t = NULL;
-	uint64_t budget = 0;
+	uint64_t budget = go ? 4 * (uint64_t)bytes_left(&go->all) : 0;
+	struct pieces doubtful = go_pieces(&b, go, true);
+	merge(&b.pieces, &doubtful);
 	for (size_t i = 0; i < n; i++) {
 		struct pieces p = read_section(&b, &sections[i]);
 		merge(&b.pieces, &p);
@@ -328,6 +382,9 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 	}
 	struct pieces last = outermost_pieces(outermost, false);
 	merge(&b.pieces, &last);
+	struct pieces of_go = go_pieces(&b, go, false);
+	merge(&b.pieces, &of_go);
+	drop_doubtful(&b.pieces);
 	if (code) {
 		struct pieces bare = read_bare(&b, code);
 		merge(&b.pieces, &bare);

@@ -17,8 +17,8 @@ struct unwind_table;
 
 /* Compiles the sections of one module (.eh_frame, .debug_frame, in this order: earlier ones take
  * precedence), all for that machine and with link-time addresses, its outermost functions (NULL:
- * none), and, where nothing else says anything of it, its code (NULL: not to be read). Never fails:
- * damaged entries are left out. NULL if they cover nothing, or more than 4 GiB. */
+ * none), Go's table, and, where nothing else says anything of it, its code (NULL: neither). Never
+ * fails: damaged entries are left out. NULL if they cover nothing, or more than 4 GiB. */
 struct unwind_table *unwind_table_new(const struct machine *machine,
 				      const struct cfi_section *sections, size_t n,
 				      const struct outermost *outermost,

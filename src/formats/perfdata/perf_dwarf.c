@@ -58,7 +58,8 @@ static struct unwind_table *table_of(const struct perf *p, struct object_file *o
 				  .code = linked_code,
 				  .arg = o,
 				  .is_stripped = f.is_stripped,
-				  .entry = f.entry };
+				  .entry = f.entry,
+				  .go = f.go };
 	VEC(struct code_span) code = { 0 };
 	for (struct address_range r; r = object_code_section(o, code.n), r.high;)
 		vec_push(&code, ((struct code_span){ r.low, r.high }));
