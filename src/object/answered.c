@@ -255,7 +255,7 @@ static struct answered_line *all_lines(const struct answered *a, size_t *n)
 
 /* ---- bytes ---- */
 
-enum { VERSION = 3, ORDER = 0x01020304, LARGEST = 32 << 20 };
+enum { VERSION = 4, ORDER = 0x01020304, LARGEST = 32 << 20 };
 
 static const char magic[8] = "KINNAM\r\n";
 

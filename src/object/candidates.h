@@ -20,6 +20,14 @@ struct candidates {
 struct symbol_table candidates_finish(struct candidates *c);
 void candidates_free(struct candidates *c);
 
+/* How many bytes of names may be looked at, of n symbols whose strings take `size` bytes. Every
+ * symbol may have the same name, of the size of all. Sound tables have names that are together not
+ * much longer than all the strings. */
+static inline uint64_t candidates_name_budget(uint64_t n, uint64_t size)
+{
+	return 1 + 256 * n + 4 * size;
+}
+
 /* As candidate_is_better(); among equals, by what programmers call the function: no old version,
  * "pwrite" and not "pwrite64". */
 bool candidate_is_plainer(const struct candidate *c, const struct candidate *kept);
@@ -30,6 +38,9 @@ void candidates_find_owners(struct candidates *c);
 
 /* Adds the functions that the file's procedure linkage table calls. (plt.c) */
 void candidates_add_plt(struct candidates *c, struct object_file *o);
+
+/* Adds the functions of Go's own table. (go_symbols.c) */
+void candidates_add_go(struct candidates *c, struct object_file *o);
 
 /* Adds functions known from call-frame information (only those at opts->hits, if given), and names
  * those of them that are in the table already: "[0x1234]". (nameless.c) */

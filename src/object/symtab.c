@@ -17,6 +17,7 @@
 #include "base/search.h"
 #include "object/answered.h"
 #include "object/candidates.h"
+#include "unwind/go_table.h"
 
 /* A table that symbols are read from, and how. */
 struct symbol_source {
@@ -178,8 +179,6 @@ static void add_as_own(const struct symbol_source *s, struct candidates *c, cons
 
 /* ---- gathering ---- */
 
-/* Every symbol may have the same name, of the size of the whole string table. Sound tables have
- * names that are together not much longer than all the strings. */
 static bool name_is_affordable(struct symbol_source *s, const GElf_Sym *sym)
 {
 	size_t n = strnlen(elf_symbols_name(&s->symbols, sym), s->name_budget);
@@ -191,7 +190,7 @@ static bool name_is_affordable(struct symbol_source *s, const GElf_Sym *sym)
 static void gather(struct symbol_source *s, struct candidates *c)
 {
 	uint32_t file = 0;
-	s->name_budget = 1 + 256 * (uint64_t)s->symbols.n + 4 * (uint64_t)s->symbols.strings_size;
+	s->name_budget = candidates_name_budget(s->symbols.n, s->symbols.strings_size);
 	vec_reserve(&c->all, s->symbols.n);
 	for (size_t i = 1; i < s->symbols.n && i < NONE; i++) {
 		GElf_Sym sym;
@@ -226,8 +225,8 @@ static bool gather_from(struct object_file *o, const struct symtab_opts *opts,
 	return c->all.n > before;
 }
 
-/* The full table if there is one; else the exported symbols with the rest, which Fedora packs away.
- */
+/* The full table if there is one; else the exported symbols with the rest, which Fedora packs away,
+ * and which Go's runtime has in a table of its own. */
 static void gather_own(struct object_file *o, const struct symtab_opts *opts, struct candidates *c)
 {
 	if (gather_from(o, opts, o->main, SHT_SYMTAB, c))
@@ -237,6 +236,7 @@ static void gather_own(struct object_file *o, const struct symtab_opts *opts, st
 	gather_from(o, opts, o->main, SHT_DYNSYM, c);
 	if (!o->no_debug_files)
 		gather_from(o, opts, object_packed_file(o), SHT_SYMTAB, c);
+	candidates_add_go(c, o);
 	if (opts->exact)
 		candidates_add_nameless(c, o, opts);
 }
@@ -401,5 +401,6 @@ static uint64_t table_bytes(const struct elf_file *f)
 
 uint64_t object_table_bytes(const struct object_file *o)
 {
-	return table_bytes(o->main) + table_bytes(o->debug) + table_bytes(o->packed);
+	uint64_t of_go = o->go ? bytes_left(&o->go->all) : 0;
+	return table_bytes(o->main) + table_bytes(o->debug) + table_bytes(o->packed) + of_go;
 }

@@ -1219,19 +1219,41 @@ def test_outermost(tap, box):
         folded = box.run(box.kin, 'script', '--folded', 'small.kin').out
         tap.ok(sampled(p.err)[1] > 95 and ';main;work' in folded and ';thread;work' in folded,
                f'stacks of {name} are complete', p.err + folded)
+
+
+def go_names(folded):
+    """The functions of stacks, but for the kernel's, as Go's own table names them."""
+    names = {name for line in folded.splitlines() for name in line.rsplit(' ', 1)[0].split(';')[1:]}
+    return {re.sub(r'\.abi0$', '', name) for name in names}
+
+
+def test_go(tap, box):
+    """Names and whole stacks of programs in Go, stripped or not."""
     with open(os.path.join(box.folder, 'small.go'), 'w', encoding='ascii') as f:
         f.write(SMALL_GO)
+    box.env['GOCACHE'] = os.path.join(box.folder, 'go')
     try:
-        box.env['GOCACHE'] = os.path.join(box.folder, 'go')
         built = box.run('go', 'build', '-o', 'small', 'small.go')
     except FileNotFoundError:
-        tap.skip('a program in Go, on its system stacks', 'no go')
+        tap.skip('programs in Go', 'no go')
         return
     p = box.record('-o', 'small.kin', './small')
     folded = box.run(box.kin, 'script', '--folded', 'small.kin').out
     on_system = [line for line in folded.splitlines() if ';runtime.systemstack' in line]
     tap.ok(on_system and not any(re.search(r';\[cut\];runtime.systemstack.*;', line) for line in on_system),
            'stacks of a program in Go are complete, on its system stacks, too', built.err + p.err + folded)
+    names = {re.sub(r'\.abi0$', '', line.split(' ', 2)[2]) for line in box.run('nm', 'small').out.splitlines()}
+    for flags in ([], ['-buildmode=pie']):
+        what = ', position-independent' if flags else ''
+        built = box.run('go', 'build', '-ldflags=-s -w', *flags, '-o', 'bare', 'small.go')
+        p = box.record('-o', 'bare.kin', './bare')
+        folded = box.run(box.kin, 'script', '--folded', 'bare.kin').out
+        tap.ok(sampled(p.err)[1] > 95 and ';runtime.goexit;runtime.main;main.main' in folded,
+               f'stacks of a stripped program in Go are complete{what}', built.err + p.err + folded)
+        own = {name for name in go_names(folded) if re.match(r'(main|runtime)\.|.*0x', name)}
+        tap.ok('main.main' in own and own <= names, f'... and its functions have the names of symbols{what}', own - names)
+    p = box.run(os.path.join(os.path.dirname(box.kin), 'test', 'go_compare'), 'small')
+    tap.ok(p.returncode == 0, 'rows from the table of Go are those of its call-frame information', p.out)
 
 
 # Each function calls the C library, and has callers that are known.
@@ -1380,7 +1402,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
                      test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
-                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_bare_code, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_go, test_bare_code, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)

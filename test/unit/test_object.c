@@ -17,6 +17,7 @@
 #include "gnu/words.h"
 #include "lib/cfi_build.h"
 #include "lib/elf_build.h"
+#include "lib/go_build.h"
 #include "object/object.h"
 
 enum { TEXT = 0x1000 };
@@ -1289,6 +1290,88 @@ static void test_vdso(void)
 	object_free(o);
 }
 
+/* ---- programs of Go ---- */
+
+static const char go_symbols[] = "401000-401010 main.main\n401020-401030 main.work[...]\n";
+
+/* A stripped program whose table lies `at` bytes into a section of that name. `text`: what the
+ * table says of where the code starts. */
+static struct elf_build go_program(enum go_form form, const char *section, size_t at, uint64_t text)
+{
+	static const uint8_t code[0x40];
+	static const struct go_run run[] = { { 0, 0x10 }, { 0, 0 } };
+	static const struct go_made_function functions[] = {
+		{ "main.main", 0, run, run, run, 0 },
+		{ "main.work[...]", 0x20, run, run, run, 0 },
+		{ NULL, 0x40, NULL, NULL, NULL, 0 },
+	};
+	static uint8_t table[2 * sizeof(((struct go_made *)0)->at)];
+	struct go_made m;
+	go_make(&m, form, functions);
+	if (form >= GO_FORM_1_18)
+		go_put(&m, 24, text, 8);
+	memset(table, 0, sizeof(table));
+	memcpy(table + at, m.at, sizeof(m.at));
+	struct elf_build b = elf_new(64, false, EM_X86_64);
+	b.no_symtab = true;
+	elf_section(&b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, GO_TEXT, code,
+		    sizeof(code));
+	elf_section(&b, section, SHT_PROGBITS, SHF_ALLOC, GO_TABLE - at, table, sizeof(table));
+	return b;
+}
+
+static const char *go_list(struct elf_build *b)
+{
+	static const struct symtab_opts exact = { .exact = true };
+	struct object_file *o = open_build(b);
+	const char *text = o ? list(o, &exact) : "not opened";
+	object_free(o);
+	return text;
+}
+
+static void test_go(void)
+{
+	struct elf_build b = go_program(GO_FORM_1_2, ".gopclntab", 0, 0);
+	OK_STR(go_list(&b), go_symbols);
+	b = go_program(GO_FORM_1_16, ".gopclntab", 0, 0);
+	OK_STR(go_list(&b), go_symbols);
+	b = go_program(GO_FORM_1_18, ".data.rel.ro.gopclntab", 0, GO_TEXT);
+	OK_STR(go_list(&b), go_symbols);
+	b = go_program(GO_FORM_1_20, ".gopclntab", 0, GO_TEXT + 0x1000); /* there is no code */
+	OK_STR(go_list(&b), "");
+
+	/* linked by C's linker, with other data */
+	b = go_program(GO_FORM_1_20, ".data.rel.ro", 0x120, GO_TEXT);
+	OK_STR(go_list(&b), ""); /* nothing says that it is Go's */
+	b = go_program(GO_FORM_1_20, ".data.rel.ro", 0x120, GO_TEXT);
+	elf_section(&b, ".go.buildinfo", SHT_PROGBITS, SHF_ALLOC, 0x700000, "", 1);
+	OK_STR(go_list(&b), go_symbols);
+	b = go_program(GO_FORM_1_20, ".data.rel.ro", 0x120, 0);
+	struct elf_bytes relocations = { 0 };
+	rela(&b, &relocations, GO_TABLE + 24, 0, R_X86_64_RELATIVE, GO_TEXT);
+	elf_section(&b, ".rela.dyn", SHT_RELA, SHF_ALLOC, 0, relocations.at, relocations.n)
+		->entsize = 24;
+	free(relocations.at);
+	elf_section(&b, ".go.buildinfo", SHT_PROGBITS, SHF_ALLOC, 0x700000, "", 1);
+	OK_STR(go_list(&b), go_symbols);
+
+	/* Go 1.26 */
+	uint64_t module[23] = { [0] = GO_TABLE, [22] = GO_TEXT };
+	b = go_program(GO_FORM_1_20, ".gopclntab", 0, 0);
+	elf_section(&b, ".go.module", SHT_PROGBITS, SHF_ALLOC, GO_MODULE, module, sizeof(module));
+	OK_STR(go_list(&b), go_symbols);
+	module[0]++;
+	b = go_program(GO_FORM_1_20, ".gopclntab", 0, 0);
+	elf_section(&b, ".go.module", SHT_PROGBITS, SHF_ALLOC, GO_MODULE, module, sizeof(module));
+	OK_STR(go_list(&b), "");
+
+	/* symbols come first */
+	b = go_program(GO_FORM_1_20, ".gopclntab", 0, GO_TEXT);
+	b.no_symtab = false;
+	func(&b, "main.main.abi0", GO_TEXT);
+	OK_STR(go_list(&b), "401000-401010 main.main.abi0\n");
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir))
@@ -1320,6 +1403,7 @@ int main(void)
 	test_overlapping_names();
 	test_overlapping_sections();
 	test_variables();
+	test_go();
 	test_vdso();
 	char command[64];
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
