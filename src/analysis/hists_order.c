@@ -244,55 +244,50 @@ static void sort_rows(const struct sorter *s, uint32_t *rows)
 
 /* ---- callers above callees ---- */
 
-/* Rows of one thread that are to be sorted by depth. For each depth the first row in the list is
- * known. */
-struct lane {
-	uint32_t low, high; /* depths seen */
-};
-
+/* Rows with equal Children, as a list in which the rows of one thread are sorted by depth. */
 struct mover {
 	const struct sorter *s;
 	uint32_t *next; /* [row]: next row in the list; NONE: the end */
 	uint32_t *prev; /* [row]: previous row in the list; NONE: the start */
 	uint32_t first, last;
-	struct map64 lane_ids; /* by thread */
-	VEC(struct lane) lanes;
-	struct map64 first_of; /* (lane, depth): the first row in the list */
+	struct sort_key *keys; /* rows by thread and depth; index: the place among those to move */
+	uint32_t *lower;       /* [place]: see find_lower() */
 };
 
-static uint32_t lane_of(struct mover *m, uint32_t row)
+static uint64_t thread_of(const struct hists *h, uint32_t row)
 {
-	const struct hists *h = m->s->h;
 	const struct task *t = &h->profile->samples.tasks[h->rows[row].task];
-	uint32_t *at = map64_at(&m->lane_ids, MAP64_PAIR(t->tid, t->run));
-	if (*at == NONE) {
-		*at = (uint32_t)m->lanes.n;
-		vec_push(&m->lanes, ((struct lane){ UINT32_MAX, 0 }));
-	}
-	return *at;
+	return MAP64_PAIR(t->tid, t->run);
 }
 
-/* The first row of the lane that must come after a row of this depth; NONE if there is none. */
-static uint32_t first_below_depth(struct mover *m, uint32_t lane, uint32_t depth)
+/* Sorts keys[] by thread, and within a thread in the order its rows must have: callers above
+ * callees. */
+static void sort_by_depth(struct mover *m, const uint32_t *rows, size_t n)
 {
-	bool caller = m->s->h->opts->order == CHAIN_CALLER;
-	const struct lane *l = &m->lanes.at[lane];
-	if (l->low > l->high)
-		return NONE;
-	if (caller)
-		for (uint32_t d = depth > l->high ? l->high : depth - 1; depth && d + 1 > l->low;
-		     d--) {
-			uint32_t at = map64_get(&m->first_of, MAP64_PAIR(lane, d));
-			if (at != NONE)
-				return at;
-		}
-	else
-		for (uint32_t d = depth < l->low ? l->low : depth + 1; d <= l->high; d++) {
-			uint32_t at = map64_get(&m->first_of, MAP64_PAIR(lane, d));
-			if (at != NONE)
-				return at;
-		}
-	return NONE;
+	const struct hists *h = m->s->h;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t depth = h->rows[rows[i]].depth;
+		m->keys[i] =
+			(struct sort_key){ h->opts->order == CHAIN_CALLER ? ~depth : depth, i };
+	}
+	sort_keys(m->keys, n);
+	for (size_t i = 0; i < n; i++)
+		m->keys[i].key = thread_of(h, rows[m->keys[i].index]);
+	sort_keys(m->keys, n);
+}
+
+/* lower[i]: of the rows before rows[i] the uppermost one that must come below it; NONE: it comes
+ * last. It is the next one of its thread whose place is before i: those between come later. */
+static void find_lower(struct mover *m, size_t n)
+{
+	const struct sort_key *keys = m->keys;
+	for (size_t i = n; i--;) {
+		uint32_t at =
+			i + 1 < n && keys[i + 1].key == keys[i].key ? keys[i + 1].index : NONE;
+		while (at != NONE && at > keys[i].index)
+			at = m->lower[at];
+		m->lower[keys[i].index] = at;
+	}
 }
 
 static void put_before(struct mover *m, uint32_t row, uint32_t other)
@@ -304,30 +299,17 @@ static void put_before(struct mover *m, uint32_t row, uint32_t other)
 	*(other == NONE ? &m->last : &m->prev[other]) = row;
 }
 
-static void put(struct mover *m, uint32_t row)
-{
-	uint32_t lane = lane_of(m, row), depth = m->s->h->rows[row].depth;
-	put_before(m, row, first_below_depth(m, lane, depth));
-	struct lane *l = &m->lanes.at[lane];
-	l->low = depth < l->low ? depth : l->low;
-	l->high = depth > l->high ? depth : l->high;
-	uint32_t *at = map64_at(&m->first_of, MAP64_PAIR(lane, depth));
-	*at = *at == NONE ? row : *at;
-}
-
-/* Sorts rows[0 .. n), which have equal Children, by depth within their lanes. */
+/* Sorts rows[0 .. n), which have equal Children, by depth within each thread. */
 static void move_callers(struct mover *m, uint32_t *rows, size_t n)
 {
+	sort_by_depth(m, rows, n);
+	find_lower(m, n);
 	m->first = m->last = NONE;
-	m->lanes.n = 0;
 	for (size_t i = 0; i < n; i++)
-		put(m, rows[i]);
+		put_before(m, rows[i], m->lower[i] == NONE ? NONE : rows[m->lower[i]]);
 	uint32_t at = m->first;
 	for (size_t i = 0; i < n; i++, at = m->next[at])
 		rows[i] = at;
-	map64_free(&m->lane_ids);
-	map64_free(&m->first_of);
-	m->lane_ids = m->first_of = (struct map64){ 0 };
 }
 
 static void move_all(const struct sorter *s, uint32_t *rows)
@@ -336,6 +318,8 @@ static void move_all(const struct sorter *s, uint32_t *rows)
 	struct mover m = { .s = s };
 	m.next = xrealloc(NULL, n, sizeof(*m.next));
 	m.prev = xrealloc(NULL, n, sizeof(*m.prev));
+	m.keys = xrealloc(NULL, n, sizeof(*m.keys));
+	m.lower = xrealloc(NULL, n, sizeof(*m.lower));
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1;
 		     end < n && sort_key_of(s, 0, 0, rows[i]) == sort_key_of(s, 0, 0, rows[end]);
@@ -344,9 +328,10 @@ static void move_all(const struct sorter *s, uint32_t *rows)
 		if (end - i > 1)
 			move_callers(&m, rows + i, end - i);
 	}
-	vec_free(&m.lanes);
 	free(m.next);
 	free(m.prev);
+	free(m.keys);
+	free(m.lower);
 }
 
 void hists_sort(const struct hists *h, const struct hist_term *terms, size_t n_terms,
