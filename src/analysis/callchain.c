@@ -312,10 +312,26 @@ static bool stays(const struct chain_node *node, const struct chain_node *parent
 	return (double)node->sum >= ceil((double)(parent->sum - parent->hit) * o->min_share);
 }
 
+/* Joins all groups into one that stands for everything deeper. */
+static void merge_groups(struct callchains *c, uint32_t parent)
+{
+	struct group all = { .node = { .parent = parent, .hop = CHAIN_DEEPER } };
+	for (size_t i = 0; i < c->groups.n; i++) {
+		all.node.sum += c->groups.at[i].node.sum;
+		all.node.n_below += c->groups.at[i].node.n_below;
+	}
+	c->found.list.n = c->groups.n = 0;
+	if (all.node.sum || all.node.n_below)
+		vec_push(&c->groups, all);
+}
+
 /* Adds children to a node, from the strands in c->found. */
-static void add_children(struct callchains *c, uint32_t parent, const struct chain_opts *o)
+static void add_children(struct callchains *c, uint32_t parent, uint32_t depth,
+			 const struct chain_opts *o)
 {
 	group_found(c, parent);
+	if (o->max_depth && depth > o->max_depth)
+		merge_groups(c, parent);
 	struct chain_node *p = &c->nodes.at[parent];
 	struct group *groups = c->groups.at;
 	size_t n = c->groups.n;
@@ -359,9 +375,11 @@ static void grow(struct callchains *c, const struct chain_opts *o)
 		root.n_below += c->found.list.at[i].sum.count;
 	}
 	vec_push(&c->nodes, root);
-	add_children(c, 0, o);
+	uint32_t depth = 1;
+	add_children(c, 0, depth, o);
 	for (size_t first = 1; first < c->nodes.n;) {
 		size_t end = c->nodes.n;
+		depth++;
 		struct strand_list level = c->level;
 		c->level = c->next;
 		c->next = level;
@@ -374,7 +392,7 @@ static void grow(struct callchains *c, const struct chain_opts *o)
 			c->found.list.n = 0;
 			for (uint32_t k = starts[i - first]; k < starts[i - first + 1]; k++)
 				follow(c, &c->level.list.at[k]);
-			add_children(c, (uint32_t)i, o);
+			add_children(c, (uint32_t)i, depth, o);
 		}
 		free(starts);
 		first = end;
@@ -399,11 +417,48 @@ const struct callchain *callchains_of(struct callchains *c, size_t row, const st
 	return &c->tree;
 }
 
+/* A chain has no more nodes than its path; one that goes down shares them with those beside it. */
+static uint64_t nodes_of_paths(const struct hists_private *h, size_t row)
+{
+	bool callee = h->hists.opts->order == CHAIN_CALLEE;
+	uint64_t n = 0;
+	for (uint32_t i = h->first_row_end[row]; i < h->first_row_end[row + 1]; i++)
+		n += h->paths[h->row_ends[i].path].depth;
+	for (uint32_t i = h->first_path[row]; i < h->first_path[row + 1]; i++) {
+		pathid at = h->paths_of[i];
+		n += callee ? h->paths[at].depth : h->list.at[at].end - at;
+	}
+	return n;
+}
+
+/* Of the samples whose chains a row may have; where its children take part its Self does, too. */
+static uint64_t weight_of_row(const struct hists *h, size_t row)
+{
+	uint64_t self = h->self[row * h->opts->n_events].weight;
+	uint64_t children = h->children[row * h->opts->n_events].weight;
+	return self > children ? self : children;
+}
+
+/* Where nodes need a least weight each, a level has so many at most. */
+uint64_t callchains_bound(const struct callchains *c, size_t row, const struct chain_opts *o)
+{
+	const struct hists *h = &c->h->hists;
+	uint64_t by_weight = UINT64_MAX, of_paths;
+	if (o->pruning == CHAIN_MIN_WEIGHT && o->min_weight)
+		by_weight = weight_of_row(h, row) / o->min_weight * h->rows[row].depth;
+	if (!by_weight)
+		return 0;
+	of_paths = nodes_of_paths(c->h, row);
+	return by_weight < of_paths ? by_weight : of_paths;
+}
+
 /* ---- names ---- */
 
 const char *callchain_name(const struct callchains *c, uint32_t hop, bool line)
 {
 	struct hists_private *h = c->h;
+	if (hop == CHAIN_DEEPER)
+		return "[deeper]";
 	const struct hop *o = &h->hops.at[hop];
 	struct program *g = h->hists.program;
 	if (o->place == NONE)

@@ -116,7 +116,9 @@ static const struct opt_group chains_group = {
 		SAMPLES_INLINE_ROWS,
 		{ OPT_PHYSICAL, 0, "self-physical", NULL,
 		  "charge Self of inlined code to the enclosing function, as perf does" },
-		{ SAMPLES_MAX_STACK, 0, "max-stack", "N", "use at most N frames of a stack" },
+		{ SAMPLES_MAX_STACK, 0, "max-stack", "N",
+		  "use at most N frames of a stack; without it, chains end at [deeper] after 127 "
+		  "functions if all of them are more than 10 million lines" },
 		{ OPT_PARENT, 'p', "parent", "REGEX", "functions that the key parent looks for" },
 		{ OPT_EXCLUDE_OTHER, 'x', "exclude-other", NULL, "hide rows without a parent" },
 		{ OPT_IGNORE_CALLEES, 0, "ignore-callees", "REGEX",

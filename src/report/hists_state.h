@@ -51,6 +51,7 @@ struct hists_state {
 	size_t tree; /* index of the column with chains */
 	size_t next, n_rows;
 	const struct callchain *chain;
+	uint32_t chain_depth; /* functions of a chain to show; 0: all */
 	VEC(struct hists_emitted) emitted;
 	size_t next_emitted;
 	struct kin_cell *cells;

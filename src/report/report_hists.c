@@ -310,33 +310,32 @@ static void emit_ends(struct hists_state *s, uint64_t min)
 	vec_free(&ends);
 }
 
-/* The weight of the samples that the row's chains may have. If Children are computed, Self is part
- * of them. */
-static uint64_t chain_weight(const struct hists_state *s, uint32_t row)
+static bool shows_ends(const struct hists_ask *a)
 {
-	size_t at = row * s->ask->opts.n_events;
-	const struct hist_stat *self = &s->hists->self[at], *children = &s->hists->children[at];
-	return self->weight > children->weight ? self->weight : children->weight;
+	return a->mode == MODE_FLAT || a->mode == MODE_FOLDED;
+}
+
+static struct chain_opts chain_opts_of(const struct hists_state *s)
+{
+	const struct hists_ask *a = s->ask;
+	return (struct chain_opts){
+		.pruning = a->mode == MODE_FRACTAL ? CHAIN_MIN_SHARE : CHAIN_MIN_WEIGHT,
+		.min_weight = (uint64_t)(hists_total(s, 0, false) * (a->threshold / 100)),
+		.min_share = a->threshold / 100,
+		.by_name = shows_ends(a),
+		.below_only = a->given->below_only,
+		.max_depth = s->chain_depth,
+	};
 }
 
 static void start_chains(struct hists_state *s, uint32_t row)
 {
-	const struct hists_ask *a = s->ask;
-	bool ends = a->mode == MODE_FLAT || a->mode == MODE_FOLDED;
-	struct chain_opts o = {
-		.pruning = a->mode == MODE_FRACTAL ? CHAIN_MIN_SHARE : CHAIN_MIN_WEIGHT,
-		.min_weight = (uint64_t)(hists_total(s, 0, false) * (a->threshold / 100)),
-		.min_share = a->threshold / 100,
-		.by_name = ends,
-		.below_only = a->given->below_only,
-	};
+	struct chain_opts o = chain_opts_of(s);
 	s->emitted.n = s->next_emitted = 0;
-	if (!s->chains)
+	if (!s->chains || !callchains_bound(s->chains, row, &o))
 		return;
-	if (o.pruning == CHAIN_MIN_WEIGHT && chain_weight(s, row) < o.min_weight)
-		return; /* no chain of the row weighs more */
 	s->chain = callchains_of(s->chains, row, &o);
-	if (ends)
+	if (shows_ends(s->ask))
 		emit_ends(s, o.min_weight);
 	else
 		emit_tree(s);
@@ -364,6 +363,32 @@ static size_t count_left_out(const struct hists_state *s)
 	}
 	size_t max = s->ask->given->max_rows;
 	return wanted - (shown < max ? shown : max);
+}
+
+/* Limits the depth of call chains if there would be too many lines: a stack of n functions has n
+ * rows, each with up to n functions above or below it. */
+static void limit_chains(struct hists_state *s)
+{
+	enum { MANY = 10000000, DEPTH = 127 };
+	struct chain_opts o = chain_opts_of(s);
+	uint64_t n = 0;
+	uint32_t deepest = 0;
+	if (!s->chains || s->ask->opts.max_stack)
+		return;
+	for (size_t i = 0; i < s->levels.n; i++) {
+		const struct hists_entry *e = &s->levels.at[i];
+		uint64_t more = is_shown(s, e) ? callchains_bound(s->chains, e->row, &o) : 0;
+		uint32_t depth = s->hists->rows[e->row].depth;
+		n += more;
+		deepest = more && depth > deepest ? depth : deepest;
+	}
+	if (n <= MANY || deepest <= DEPTH)
+		return;
+	s->chain_depth = DEPTH;
+	table_note(s->table,
+		   "call chains end at [deeper] after %d functions, as all of them would be up to "
+		   "%.0f million lines: --max-stack=%u shows all",
+		   DEPTH, (double)n / 1e6, deepest);
 }
 
 /* The kind of a chain's rows: each function is a callee of the row above, or, in chains that start
@@ -605,6 +630,7 @@ static struct kin_error *hists_run(const struct report_input *in, const struct r
 	s->table = table_new("hists", title_of(s->ask), s->columns.at, s->columns.n);
 	table_set_source(s->table, &source, s);
 	hists_describe(s);
+	limit_chains(s);
 	note_absent(s);
 	*ret = s->table;
 	return NULL;

@@ -58,6 +58,34 @@ static struct profile *random_profile(int round)
 	return profile_finish(b);
 }
 
+static uint32_t longest_chain(const struct callchain *t)
+{
+	uint32_t longest = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		uint32_t n = 0;
+		for (uint32_t at = (uint32_t)i; t->nodes[at].parent != NONE;
+		     at = t->nodes[at].parent)
+			n++;
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+/* A tree that is not as deep has the same weights, and all chains end in it. */
+static bool is_cut_alike(struct callchains *c, size_t row, uint64_t children)
+{
+	enum { DEPTH = 2 };
+	const struct chain_opts whole = { 0 }, cut = { .max_depth = DEPTH };
+	uint64_t hit = 0, n = callchains_of(c, row, &whole)->n;
+	uint32_t depth = longest_chain(callchains_of(c, row, &whole));
+	bool bounded = callchains_bound(c, row, &whole) >= n - 1;
+	const struct callchain *t = callchains_of(c, row, &cut);
+	for (size_t i = 0; i < t->n; i++)
+		hit += t->nodes[i].hit;
+	return bounded && t->nodes[0].sum == children && hit == children &&
+	       longest_chain(t) <= DEPTH + 1 && longest_chain(t) >= (depth > DEPTH ? DEPTH : depth);
+}
+
 struct sums {
 	uint64_t self, children, chains;
 	bool bounded, chains_add_up;
@@ -82,7 +110,8 @@ static struct sums sums_of(const struct profile *p, struct program *g, enum chai
 		s.children += h->children[i].weight;
 		s.bounded = s.bounded && h->self[i].weight <= h->children[i].weight &&
 			    h->children[i].weight <= h->total->weight;
-		s.chains_add_up = s.chains_add_up && t->nodes[0].sum == h->children[i].weight;
+		s.chains_add_up = s.chains_add_up && t->nodes[0].sum == h->children[i].weight &&
+				  is_cut_alike(c, i, h->children[i].weight);
 	}
 	s.bounded = s.bounded && s.self == h->total->weight;
 	callchains_free(c);
@@ -223,19 +252,6 @@ static enum hist_level level_of(const struct profile *p, const struct sample *s,
 	if (flags & FRAME_GUEST)
 		return is_kernel ? LEVEL_GUEST_KERNEL : LEVEL_GUEST_USER;
 	return is_kernel ? LEVEL_KERNEL : LEVEL_USER;
-}
-
-static uint32_t longest_chain(const struct callchain *t)
-{
-	uint32_t longest = 0;
-	for (size_t i = 0; i < t->n; i++) {
-		uint32_t n = 0;
-		for (uint32_t at = (uint32_t)i; t->nodes[at].parent != NONE;
-		     at = t->nodes[at].parent)
-			n++;
-		longest = n > longest ? n : longest;
-	}
-	return longest;
 }
 
 static bool is_row_of_samples(const struct hists *h, size_t row, const struct hists_opts *o)
