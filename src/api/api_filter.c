@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/search.h"
+#include "base/wordlist.h"
 #include "kin/kin.h"
 #include "profile/filter.h"
 #include "profile/sample_filter.h"
@@ -298,15 +299,14 @@ static char *pid_name(const struct profile *p, uint32_t id)
 static struct kin_error *check_list(const struct profile *p, struct filter_kind k, const char *list)
 {
 	struct kin_error *err = NULL;
-	while (list && *list && !err) {
-		size_t n = strcspn(list, ",");
-		char *word = xprintf("%.*s", (int)n, list);
-		bool found = !n;
+	struct word w;
+	while (!err && words_next_name(&list, &w)) {
+		char *name = xprintf("%.*s", (int)w.n, w.s);
+		bool found = false;
 		for (size_t i = k.first; i < k.n && !found; i++)
-			found = k.is(p, (uint32_t)i, word);
-		err = found ? NULL : unknown(p, &k, word);
-		free(word);
-		list += n + (list[n] == ',');
+			found = k.is(p, (uint32_t)i, name);
+		err = found ? NULL : unknown(p, &k, name);
+		free(name);
 	}
 	return err;
 }

@@ -73,8 +73,7 @@ static bool is_of_identifier(char c)
 	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
 }
 
-/* Behind "operator" and its signs, if that begins at p; else p. */
-static const char *behind_any_operator(const char *name, const char *p)
+const char *name_operator_end(const char *name, const char *p)
 {
 	static const char *const signs[] = { "()", "[]", "<=>", "->*", "->", "<<=", ">>=",
 					     "<<", ">>", "<=",  ">=",  "<",  ">" };
@@ -122,7 +121,7 @@ static size_t find_type(const char *name)
 	bool is_template = false;
 
 	for (const char *p = name; *p; p++) {
-		if (behind_any_operator(name, p) != p)
+		if (name_operator_end(name, p) != p)
 			return type;
 		bool is_decltype = p - name >= 8 && is_word(p - 8, "decltype");
 		bool is_named = is_word(p, "(anonymous namespace)") || is_decltype;
@@ -247,7 +246,7 @@ const char *bare_name(const char *name, size_t *n)
 {
 	const char *p = name + find_type(name), *start = p;
 
-	while (*(p = behind_any_operator(name, p))) {
+	while (*(p = name_operator_end(name, p))) {
 		const char *end = closing(*p) ? close_of(p) : *p == '[' ? strchr(p, ']') : NULL;
 		if (*p == '(' && holds_parameters(name, p, end))
 			break;

@@ -15,4 +15,7 @@ char *short_name(const char *name, size_t width);
  * lambda, of a type in a template's arguments. A name without parameters stays whole. */
 const char *bare_name(const char *name, size_t *n);
 
+/* Behind "operator" and its signs, if that begins at p, which is in `name`; else p. */
+const char *name_operator_end(const char *name, const char *p);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/wordlist.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
@@ -227,12 +228,11 @@ static struct kin_error *check_functions(struct kin_profile *profile, struct kin
 static struct kin_error *check_symbols(struct kin_profile *profile, const char *list)
 {
 	struct kin_error *err = NULL;
-	while (*list && !err) {
-		size_t n = strcspn(list, ",");
-		char *word = xprintf("%.*s", (int)n, list);
-		err = n ? find_function(profile, word) : NULL;
-		free(word);
-		list += n + (list[n] == ',');
+	struct word w;
+	while (!err && words_next_name(&list, &w)) {
+		char *name = xprintf("%.*s", (int)w.n, w.s);
+		err = find_function(profile, name);
+		free(name);
 	}
 	return err;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/wordlist.h"
 #include "cli/arg.h"
 #include "cli/command.h"
 #include "cli/content.h"
@@ -306,22 +307,18 @@ static bool set_width(struct settings *s, const char *arg, char error[512])
 
 static void set_columns(struct settings *s, const char *arg)
 {
-	free(s->columns_text);
+	struct word w;
 	s->columns.at.n = 0;
-	s->columns_text = xalloc(strlen(arg) + 1);
-	strcpy(s->columns_text, arg);
-	char *save = NULL;
-	for (char *key = strtok_r(s->columns_text, ",", &save); key;
-	     key = strtok_r(NULL, ",", &save))
-		string_list_add(&s->columns, key);
+	while (words_next(&arg, ",", &w))
+		string_list_add(&s->columns, arena_printf(&s->words, "%.*s", (int)w.n, w.s));
 }
 
 /* Adds each word of "WORD,WORD". */
 static void add_each(struct settings *s, struct string_list *l, const char *words)
 {
-	for (size_t n; *words; words += n + (words[n] == ','))
-		if ((n = strcspn(words, ",")))
-			string_list_add(l, arena_printf(&s->words, "%.*s", (int)n, words));
+	struct word w;
+	while (words_next_name(&words, &w))
+		string_list_add(l, arena_printf(&s->words, "%.*s", (int)w.n, w.s));
 }
 
 char *settings_rows_by(const char *by, struct kin_hists_opts *h)
@@ -514,5 +511,4 @@ void settings_done(struct settings *s)
 	vec_free(&s->objects.at);
 	vec_free(&s->events.at);
 	vec_free(&s->check.functions.at);
-	free(s->columns_text);
 }

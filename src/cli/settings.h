@@ -32,7 +32,6 @@ struct settings {
 	const char *by, *time;
 	bool assembly, with_source, all_lines; /* "annotate" only */
 	struct string_list threads, comms, ranks, objects, events;
-	char *columns_text; /* memory of the list below */
 	struct arena words; /* memory of lists split into words */
 	struct string_list columns;
 	double min_share;

@@ -32,6 +32,7 @@ const struct hists_style perf_style = {
 	.addresses_apart = true,
 	.self_physical = true,
 	.max_stack = 127,
+	.splits_names = true,
 	.recorded_events = true,
 	.event_titles = true,
 	.events_say_stacks = true,

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/vec.h"
+#include "base/wordlist.h"
 
 enum { MAX_SET = 65536 };
 
@@ -28,13 +29,8 @@ struct sample_filter {
 /* The next word of a list, copied; NULL at its end. */
 static char *next_word(struct arena *a, const char **list, const char *separators)
 {
-	*list += strspn(*list, separators);
-	size_t n = strcspn(*list, separators);
-	if (!n)
-		return NULL;
-	char *word = memcpy(arena_alloc_bytes(a, n + 1), *list, n);
-	*list += n;
-	return word;
+	struct word w;
+	return words_next(list, separators, &w) ? arena_printf(a, "%.*s", (int)w.n, w.s) : NULL;
 }
 
 static bool read_number(const char *text, char **end, uint32_t *ret)
@@ -55,7 +51,7 @@ static struct kin_error *read_numbers(struct sample_filter *f, const char *optio
 				      struct number_list *to)
 {
 	uint32_t n;
-	for (char *w, *end; list && (w = next_word(&f->arena, &list, ","));) {
+	for (char *w, *end; (w = next_word(&f->arena, &list, ","));) {
 		if (!read_number(w, &end, &n) || *end)
 			return bad(option, w, "a number");
 		vec_push(&to->list, n);
@@ -140,8 +136,9 @@ static struct kin_error *read_tasks(struct sample_filter *f, const struct profil
 {
 	struct number_list pids = { 0 }, tids = { 0 };
 	const char *comms = t->comms;
-	for (char *w; comms && (w = next_word(&f->arena, &comms, ","));)
-		vec_push(&f->comms, w);
+	struct word w;
+	while (t->splits_names ? words_next(&comms, ",", &w) : words_next_name(&comms, &w))
+		vec_push(&f->comms, arena_printf(&f->arena, "%.*s", (int)w.n, w.s));
 	struct kin_error *err = read_numbers(f, "--pid", t->pids, &pids);
 	if (!err)
 		err = read_numbers(f, "--tid", t->tids, &tids);

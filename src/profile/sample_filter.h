@@ -14,6 +14,7 @@
 
 struct sample_filter_texts {            /* in the users' syntax; NULL: all */
 	const char *comms;              /* "make,cc1" */
+	bool splits_names;              /* also at commas within brackets */
 	const char *pids, *tids;        /* "12,345" */
 	const char *cpus, *parallelism; /* "0-3,8" */
 	const char

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/wordlist.h"
 #include "kin/format.h"
 #include "machine/machine.h"
 
@@ -70,21 +71,24 @@ static char *output_setting(const char *path, bool literal)
 	return to;
 }
 
-static const char output_word[] = "output=";
+static bool is_output(struct word w)
+{
+	static const char name[] = "output=";
+	return w.n >= strlen(name) && !memcmp(w.s, name, strlen(name));
+}
 
 /* The user's settings except for the file name, which is set here. */
 static char *others_settings(void)
 {
 	const char *all = getenv("KIN_OPTIONS");
 	char *kept = xalloc((all ? strlen(all) : 0) + 2), *to = kept;
-	for (const char *s = all ? all : ""; *s;) {
-		size_t n = strcspn(s, ",");
-		if (n && strncmp(s, output_word, strlen(output_word)) != 0) {
-			*to++ = ',';
-			memcpy(to, s, n);
-			to += n;
-		}
-		s += n + (s[n] == ',');
+	struct word w;
+	while (words_next(&all, ",", &w)) {
+		if (is_output(w))
+			continue;
+		*to++ = ',';
+		memcpy(to, w.s, w.n);
+		to += w.n;
 	}
 	*to = '\0';
 	return kept;
@@ -94,11 +98,11 @@ static char *others_settings(void)
 const char *preload_other_output(void)
 {
 	const char *all = getenv("KIN_OPTIONS"), *library = getenv("LD_PRELOAD"), *found = NULL;
-	for (const char *s = all; s && !(library && strstr(library, KINRT)); s = strchr(s, ',')) {
-		s += *s == ',';
-		if (!strncmp(s, output_word, strlen(output_word)))
-			found = s;
-	}
+	struct word w;
+	if (library && strstr(library, KINRT))
+		return NULL;
+	while (words_next(&all, ",", &w))
+		found = is_output(w) ? w.s : found;
 	return found;
 }
 

@@ -6,27 +6,10 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "base/wordlist.h"
 #include "machine/machine.h"
 
-/* ---- lists of words ---- */
-
-struct wanted_word {
-	const char *s;
-	size_t n;
-};
-
-/* The next word of "a,b"; false: there are no more. */
-static bool next_word(const char **list, struct wanted_word *ret)
-{
-	if (!*list || !**list)
-		return false;
-	*ret = (struct wanted_word){ *list, strcspn(*list, ",") };
-	*list += ret->n;
-	*list += **list == ',';
-	return true;
-}
-
-static bool is_word(struct wanted_word w, const char *name)
+static bool is_word(struct word w, const char *name)
 {
 	return strlen(name) == w.n && !strncasecmp(name, w.s, w.n);
 }
@@ -35,33 +18,29 @@ static bool is_word(struct wanted_word w, const char *name)
 
 /* The next register name in the list that samples may have; sets *bit to its bit. */
 static bool next_register(const struct machine *m, const char **names, unsigned *bit,
-			  struct wanted_word *ret)
+			  struct word *ret)
 {
-	for (; **names && *bit < 64; ++*bit) {
-		*ret = (struct wanted_word){ *names, strcspn(*names, " ") };
-		*names += ret->n;
-		*names += **names == ' ';
+	for (; *bit < 64 && words_next(names, " ", ret); ++*bit)
 		if (m->sample_mask >> *bit & 1)
 			return true;
-	}
 	return false;
 }
 
 /* The register's bit in the mask; 0: unknown name. */
-static uint64_t register_bit(const struct machine *m, struct wanted_word w)
+static uint64_t register_bit(const struct machine *m, struct word w)
 {
 	const char *names = m->perf_names;
-	struct wanted_word name;
+	struct word name;
 	for (unsigned bit = 0; next_register(m, &names, &bit, &name); bit++)
 		if (name.n == w.n && !strncasecmp(name.s, w.s, w.n))
 			return UINT64_C(1) << bit;
 	return 0;
 }
 
-static struct kin_error *no_register(const struct machine *m, struct wanted_word w)
+static struct kin_error *no_register(const struct machine *m, struct word w)
 {
 	const char *names = m->perf_names;
-	struct wanted_word name;
+	struct word name;
 	char *all = xprintf("%s", "");
 	for (unsigned bit = 0; next_register(m, &names, &bit, &name); bit++) {
 		char *more = xprintf("%s %.*s", all, (int)name.n, name.s);
@@ -78,10 +57,10 @@ static struct kin_error *no_register(const struct machine *m, struct wanted_word
 struct kin_error *wanted_registers(const char *names, struct wanted_details *w)
 {
 	const struct machine *m = machine_native();
-	struct wanted_word word;
+	struct word word;
 	uint64_t all = 0;
 	names += names && *names == '='; /* -I=AX, as perf accepts it */
-	while (next_word(&names, &word)) {
+	while (words_next(&names, ",", &word)) {
 		uint64_t bit = register_bit(m, word);
 		if (!bit)
 			return no_register(m, word);
@@ -117,9 +96,9 @@ struct kin_error *wanted_branches(const char *kinds, struct wanted_details *w)
 		{ "no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES },
 		{ "save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE },
 	};
-	struct wanted_word word;
+	struct word word;
 	uint64_t all = 0;
-	while (next_word(&kinds, &word)) {
+	while (words_next(&kinds, ",", &word)) {
 		uint64_t bit = 0;
 		for (size_t i = 0; i < ARRAY_LEN(known); i++)
 			if (is_word(word, known[i].name))

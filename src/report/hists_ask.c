@@ -8,6 +8,7 @@
 
 #include "analysis/hist_key.h"
 #include "base/err.h"
+#include "base/wordlist.h"
 #include "profile/detail.h"
 #include "report/hists_style.h"
 
@@ -44,21 +45,18 @@ static const struct {
 /* The next word of a list, copied; NULL at its end. */
 static char *next_word(struct arena *a, const char **list, const char *separators)
 {
-	*list += strspn(*list, separators);
-	size_t n = strcspn(*list, separators);
-	if (!n)
-		return NULL;
-	char *word = memcpy(arena_alloc_bytes(a, n + 1), *list, n);
-	*list += n;
-	return word;
+	struct word w;
+	return words_next(list, separators, &w) ? arena_printf(a, "%.*s", (int)w.n, w.s) : NULL;
 }
 
-static const char *const *words(struct arena *a, const char *list, size_t *n)
+/* `whole`: names with commas in brackets are one word. */
+static const char *const *words(struct arena *a, const char *list, bool whole, size_t *n)
 {
 	const char **ret = arena_alloc(a, (strlen(list) + 2) * sizeof(*ret));
+	struct word w;
 	*n = 0;
-	for (char *w; (w = next_word(a, &list, ","));)
-		ret[(*n)++] = w;
+	while (whole ? words_next_name(&list, &w) : words_next(&list, ",", &w))
+		ret[(*n)++] = arena_printf(a, "%.*s", (int)w.n, w.s);
 	return ret;
 }
 
@@ -335,7 +333,7 @@ static const char *const *name_list(struct hists_ask *a, const char *list, enum 
 	size_t n;
 	if (!list)
 		return NULL;
-	const char *const *names = words(&a->arena, list, &n);
+	const char *const *names = words(&a->arena, list, !a->style->splits_names, &n);
 	if (n == 1)
 		a->elided[key] = names[0];
 	return n ? names : NULL;
@@ -344,15 +342,16 @@ static const char *const *name_list(struct hists_ask *a, const char *list, enum 
 static struct kin_error *read_filters(struct hists_ask *a, const struct profile *p)
 {
 	const struct kin_hists_opts *g = a->given;
-	struct kin_error *err =
-		sample_filter_new(p,
-				  &(struct sample_filter_texts){ .comms = g->comms,
-								 .pids = g->pids,
-								 .tids = g->tids,
-								 .cpus = g->cpus,
-								 .parallelism = g->parallelism,
-								 .times = g->times },
-				  &a->samples);
+	struct kin_error *err = sample_filter_new(
+		p,
+		&(struct sample_filter_texts){ .comms = g->comms,
+					       .pids = g->pids,
+					       .tids = g->tids,
+					       .cpus = g->cpus,
+					       .parallelism = g->parallelism,
+					       .times = g->times,
+					       .splits_names = a->style->splits_names },
+		&a->samples);
 	if (err)
 		return err;
 	a->elided[HIST_COMM] = sample_filter_comm(a->samples);

@@ -13,10 +13,11 @@ struct hists_style {
 	const char *name; /* its name in kin_hists_opts.rules */
 	struct hists_rules rows;
 	enum demangle_style names; /* default style of names */
-	bool addresses_apart; /* each address of code without a name is a function; otherwise there
-				 is one function per object, "[libfoo.so]" */
-	bool self_physical;   /* as in kin_hists_opts, which it overrides */
-	unsigned max_stack;   /* default of kin_hists_opts.max_stack */
+	bool addresses_apart;      /* each address of code without a name is a function; otherwise
+				      there is one function per object, "[libfoo.so]" */
+	bool self_physical;        /* as in kin_hists_opts, which it overrides */
+	unsigned max_stack;        /* default of kin_hists_opts.max_stack */
+	bool splits_names;         /* lists of names are split at each comma */
 
 	/* ---- contents ---- */
 	bool recorded_events;   /* only recorded events, not derived ones */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "base/wordlist.h"
 
 struct leaf_filter {
 	const struct profile *p;
@@ -14,17 +15,6 @@ struct leaf_filter {
 	bool no_inlines;     /* inlined functions count as a part of the function around them */
 	uint8_t *places;     /* [place]: 0 not known, 1 no, 2 yes; NULL: all */
 };
-
-/* Commas within brackets are part of a name: "f<int, char>". */
-static size_t length_of_name(const char *list)
-{
-	size_t depth = 0, n = 0;
-	for (; list[n] && (depth || list[n] != ','); n++) {
-		depth += list[n] == '<' || list[n] == '(';
-		depth -= depth && (list[n] == '>' || list[n] == ')');
-	}
-	return n;
-}
 
 struct leaf_filter *leaf_filter_new(const struct profile *p, struct program *g,
 				    const char *functions, const char *objects, bool no_inlines)
@@ -37,10 +27,9 @@ struct leaf_filter *leaf_filter_new(const struct profile *p, struct program *g,
 	f->no_inlines = no_inlines;
 	if (functions)
 		f->places = xalloc(program_symbols(g)->n + 1);
-	for (size_t n; functions && *functions; functions += n + (functions[n] == ',')) {
-		n = length_of_name(functions);
-		vec_push(&f->functions, xprintf("%.*s", (int)n, functions));
-	}
+	struct word w;
+	while (words_next_name(&functions, &w))
+		vec_push(&f->functions, xprintf("%.*s", (int)w.n, w.s));
 	return f;
 }
 
@@ -57,13 +46,10 @@ void leaf_filter_free(struct leaf_filter *f)
 
 static bool is_listed(const char *list, const char *name)
 {
-	size_t n = strlen(name);
-	for (const char *at = list; *at;) {
-		size_t word = strcspn(at, ",");
-		if (word == n && !memcmp(at, name, n))
+	struct word w;
+	while (words_next_name(&list, &w))
+		if (word_is(w, name))
 			return true;
-		at += word + (at[word] == ',');
-	}
 	return false;
 }
 

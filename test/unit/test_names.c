@@ -6,6 +6,7 @@
 
 #include "base/function_name.h"
 #include "base/short_name.h"
+#include "base/wordlist.h"
 #include "lib/program_bias.h"
 #include "object/object.h"
 #include "symbolize/debug_package.h"
@@ -66,6 +67,39 @@ static void test_short_names(void)
 			printf("# %s: %s, not %s\n", cases[i].name, text, cases[i].shortened);
 		free(text);
 	}
+}
+
+static void test_lists_of_names(void)
+{
+	static const struct {
+		const char *list, *names; /* separated by bars */
+	} cases[] = {
+		{ "", "" },
+		{ ",,f,,g,", "f|g" },
+		{ "f<int, long>,g(int, long),h[a, b],i{j, k}",
+		  "f<int, long>|g(int, long)|h[a, b]|i{j, k}" },
+		{ "f<&A::operator->, int>,g<a->b, c>", "f<&A::operator->, int>|g<a->b, c>" },
+		{ "operator<,f", "operator<|f" },
+		{ "operator<<,operator>>,f", "operator<<|operator>>|f" },
+		{ "A::operator()(int, long),f", "A::operator()(int, long)|f" },
+		{ "operator,,f", "operator,|f" },
+		{ "operator,(A, B),f", "operator,(A, B)|f" },
+		{ "f,operator,", "f|operator," },
+		{ "operators,f", "operators|f" },
+		{ "(sd-pam),f(,g", "(sd-pam)|f(|g" },
+		{ "f<(>,g", "f<(>|g" },
+	};
+	const char *none = NULL;
+	struct word w;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *list = cases[i].list;
+		char got[200] = "";
+		while (words_next_name(&list, &w))
+			snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%.*s",
+				 *got ? "|" : "", (int)w.n, w.s);
+		OK(!strcmp(got, cases[i].names));
+	}
+	OK(!words_next_name(&none, &w) && !words_next(&none, ",", &w));
 }
 
 static void test_bare_names(void)
@@ -467,6 +501,7 @@ int main(void)
 	test_many_objects();
 	test_function_names();
 	test_short_names();
+	test_lists_of_names();
 	test_bare_names();
 	test_words();
 	test_words_of_symbols();
