@@ -58,6 +58,20 @@ struct kin_error *format_negative(const char *path)
 		       path);
 }
 
+bool format_recording_begins(struct bytes head)
+{
+	return kinf_format.recognise(head, NULL) || perf_format.recognise(head, NULL);
+}
+
+struct kin_error *format_another(const char *path, uint64_t offset)
+{
+	return err_new(
+		KIN_ERROR_FORMAT,
+		"%s: another recording begins at offset %#jx, and was not read: each needs a "
+		"file of its own; 'tail -c +%ju' writes the rest",
+		path, (uintmax_t)offset, (uintmax_t)offset + 1);
+}
+
 char *format_names(bool written)
 {
 	char *list = xprintf("%s", "");

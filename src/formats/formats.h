@@ -63,6 +63,10 @@ static inline bool format_head_has(const struct bytes *head, const char *text)
 
 /* The error for a file with negative values, which readers leave out, as no sample has them. */
 struct kin_error *format_negative(const char *path);
+/* Whether a recording of kin or perf begins there. */
+bool format_recording_begins(struct bytes head);
+/* What readers say if one does behind their own, as >> leaves it. */
+struct kin_error *format_another(const char *path, uint64_t offset);
 
 extern const struct format bbout_format, bsd44_format, bsd_format, callgrind_format,
 	chrome_trace_format, cpuprofile_format, csv_format, firefox_format, speedscope_format,

@@ -8,6 +8,7 @@
 
 #include "base/capped.h"
 #include "base/err.h"
+#include "formats/formats.h"
 #include "formats/kin/crc32c.h"
 #include "formats/kin/kin_private.h"
 #include "formats/kin/kin_records.h"
@@ -220,6 +221,13 @@ static bool read_block_at(struct kinfile *f, uint64_t at, bool first_pass, uint6
 	return whole && b.head.type != KINF_END;
 }
 
+/* Whether a file begins at an offset: another one was appended there. */
+static bool is_file_at(struct kinfile *f, uint64_t at)
+{
+	return window_seek(f->w, at) && window_need(f->w, sizeof(uint64_t)) &&
+	       format_recording_begins(f->w->b);
+}
+
 /* The next undamaged block, after a block so damaged that its end is unknown; the end of the file
  * if there is none. */
 static uint64_t find_block(struct kinfile *f, uint64_t at)
@@ -230,6 +238,8 @@ static uint64_t find_block(struct kinfile *f, uint64_t at)
 		window_seek(f->w, at);
 		if (window_need(f->w, sizeof(h)) < sizeof(h))
 			break;
+		if (format_recording_begins(f->w->b))
+			return at;
 		memcpy(&h, f->w->b.pos, sizeof(h));
 		if (h.magic == KINF_BLOCK_MAGIC && h.size <= f->end - at && h.size >= sizeof(h) &&
 		    h.used <= h.size - sizeof(h) && !check_sealed(&h))
@@ -243,13 +253,24 @@ static void read_blocks(struct kinfile *f, bool first_pass)
 	uint64_t at = KINF_PAGE, next;
 
 	while (at < f->end) {
-		if (read_block_at(f, at, first_pass, &next))
+		if (is_file_at(f, at))
+			f->end = at;
+		else if (read_block_at(f, at, first_pass, &next))
 			at = next;
 		else if (f->header.sealed)
 			at = find_block(f, at);
 		else
 			break;
 	}
+}
+
+/* Skips the empty pages that a writer reserved and did not use; returns the offset behind them. */
+static uint64_t skip_unused(struct kinfile *f, uint64_t at, uint64_t size)
+{
+	while (at < size && window_seek(f->w, at) && window_need(f->w, sizeof(uint64_t)) &&
+	       !*f->w->b.pos)
+		at += KINF_PAGE - at % KINF_PAGE;
+	return at;
 }
 
 /* Reads the blocks of names that follow the recording. Anything else there is ignored. */
@@ -267,6 +288,9 @@ static void read_names(struct kinfile *f, uint64_t size)
 		    !read_block_at(f, at, false, &next))
 			break;
 	}
+	at = skip_unused(f, at, size);
+	if (is_file_at(f, at))
+		keep(f, format_another(f->w->b.name, at));
 }
 
 /* ---- header ---- */

@@ -553,9 +553,12 @@ struct perf {
 	bool is_directory; /* the records are in files beside this one */
 	char machine_name[16]; /* "x86_64" */
 	bool told_machine;     /* reported that its stacks cannot be walked */
+	uint64_t end;          /* of what the header says where it is */
 	struct kin_error *err; /* the first error */
 };
 
+/* Says that another file begins at an offset, unless there was an error. */
+void perf_another(struct perf *p, uint64_t offset);
 /* Notes damage at an offset; the first counts. */
 void perf_damaged(struct perf *p, uint64_t offset, const char *what);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "formats/formats.h"
 #include "formats/perfdata/perf.h"
 #include "formats/perfdata/perf_write.h"
 
@@ -26,11 +27,24 @@ static void cut_off(struct perf *p, uint64_t offset, const char *what)
 			p->name, what, (uintmax_t)offset);
 }
 
+void perf_another(struct perf *p, uint64_t offset)
+{
+	if (!p->err)
+		p->err = format_another(p->name, offset);
+}
+
 static bool probe(struct bytes head, const struct input_opts *o)
 {
 	(void)o;
 	return bytes_left(&head) >= 8 &&
 	       (!memcmp(head.pos, "PERFILE2", 8) || !memcmp(head.pos, "2ELIFREP", 8));
+}
+
+/* Keeps the end of the last section in p->end: there the file ends. */
+static void note_end(struct perf *p, struct perf_section s)
+{
+	if (s.offset <= UINT64_MAX - s.size && s.offset + s.size > p->end)
+		p->end = s.offset + s.size;
 }
 
 /* Moves to a section; false if the file does not have all of it. */
@@ -96,6 +110,7 @@ static void read_feature(struct perf *p, struct window *w, unsigned feature, str
 		PERF_F_DIR_FORMAT, PERF_F_OSRELEASE,    PERF_F_TRACING_DATA, PERF_F_CLOCK_DATA
 	};
 	bool is_wanted = p->watcher;
+	note_end(p, s);
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
 		is_wanted = is_wanted || wanted[i] == feature;
 	if (!is_wanted && (!s.size || is_there(w, s)))
@@ -124,6 +139,7 @@ static void read_features(struct perf *p, struct window *w, const uint8_t *bits,
 		}
 		read_feature(p, w, i, read_section(p, w->b.pos));
 		at += 16;
+		note_end(p, (struct perf_section){ at, 0 });
 	}
 }
 
@@ -159,6 +175,8 @@ static void read_file(struct perf *p, struct window *w)
 	}
 	if (p->watcher)
 		p->watcher->file(p, data.offset, data.size);
+	note_end(p, attrs);
+	note_end(p, data);
 	if (data.size && window_seek(w, end))
 		read_features(p, w, h + 72, end);
 	if (!window_seek(w, data.offset)) {
@@ -167,6 +185,9 @@ static void read_file(struct perf *p, struct window *w)
 	}
 	if (!p->watcher || !p->watcher->only_header)
 		perf_records_read(p, w, end);
+	if (data.size && window_seek(w, p->end) && window_need(w, 8) &&
+	    format_recording_begins(w->b))
+		perf_another(p, p->end);
 }
 
 static void done(struct perf *p)

@@ -310,6 +310,10 @@ static bool find_record(struct perf *p, struct head *h, uint64_t *size)
 			     "finish");
 		return false;
 	}
+	if (format_recording_begins(h->w->b)) {
+		perf_another(p, offset);
+		return false;
+	}
 	*size = repair_size(p, h, size_of(p, h->w->b.pos));
 	if (*size < PERF_RECORD_HEADER) {
 		perf_damaged(p, offset, "a record shorter than its header");
