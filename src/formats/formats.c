@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "input/json_scan.h"
 
 /* Formats with recognisable first bytes come before those that are recognised by their looks. BSD's
  * formats, which have no marks, are last. */
@@ -49,6 +50,12 @@ const struct format *format_of_name(const char *path)
 		if (all_formats[i]->is_named && all_formats[i]->is_named(path))
 			return all_formats[i];
 	return NULL;
+}
+
+char format_head_begins(struct bytes head)
+{
+	struct scan j = scan_of((const char *)head.pos, min_u64(bytes_left(&head), FORMAT_HEAD));
+	return scan_next(&j);
 }
 
 struct kin_error *format_negative(const char *path)

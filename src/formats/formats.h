@@ -61,6 +61,10 @@ static inline bool format_head_has(const struct bytes *head, const char *text)
 	return memmem(head->pos, min_u64(bytes_left(head), FORMAT_HEAD), text, strlen(text));
 }
 
+/* The first character of a JSON text, '{' or '[', behind a byte-order mark and blanks; NUL if there
+ * is none in the head. */
+char format_head_begins(struct bytes head);
+
 /* The error for a file with negative values, which readers leave out, as no sample has them. */
 struct kin_error *format_negative(const char *path);
 /* Whether a recording of kin or perf begins there. */

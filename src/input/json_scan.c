@@ -9,7 +9,9 @@
 
 struct scan scan_of(const char *text, size_t size)
 {
-	return (struct scan){ .start = text, .pos = text, .end = text + size };
+	static const char mark[] = "\xef\xbb\xbf"; /* UTF-8's byte-order mark, which editors add */
+	size_t skip = size >= strlen(mark) && !memcmp(text, mark, strlen(mark)) ? strlen(mark) : 0;
+	return (struct scan){ .start = text, .pos = text + skip, .end = text + size };
 }
 
 static void fail(struct scan *j) { j->failed = true; }

@@ -19,6 +19,7 @@ struct scan {
 	bool failed; /* invalid at pos, or of another type than requested */
 };
 
+/* Of a text, which may begin with a byte-order mark. */
 struct scan scan_of(const char *text, size_t size);
 /* Enters an object ('{') or an array ('['). Then call scan_key() or scan_element() until false. */
 void scan_enter(struct scan *j, char kind);

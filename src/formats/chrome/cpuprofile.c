@@ -571,7 +571,7 @@ static struct kin_error *cpuprofile_read(struct bytes all, const struct input_op
 static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 {
 	(void)o;
-	char first = bytes_left(&head) ? (char)head.pos[0] : '\0';
+	char first = format_head_begins(head);
 	bool profile =
 		(format_head_has(&head, "\"nodes\"") || format_head_has(&head, "\"selfSize\"")) &&
 		format_head_has(&head, "\"callFrame\"") &&

@@ -588,7 +588,7 @@ static bool begins_so(struct bytes head)
 {
 	static const char *const words[] = { "\"preprocessedProfileVersion\"", "\"stackwalk\"",
 					     "\"categories\"" };
-	if (!bytes_left(&head) || head.pos[0] != '{' || !format_head_has(&head, "\"meta\""))
+	if (format_head_begins(head) != '{' || !format_head_has(&head, "\"meta\""))
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (format_head_has(&head, words[i]))

@@ -296,5 +296,5 @@ struct kin_error *speedscope_read(struct bytes all, const struct input_opts *o,
 bool speedscope_recognise(struct bytes head, const struct input_opts *o)
 {
 	(void)o;
-	return bytes_left(&head) && head.pos[0] == '{' && format_head_has(&head, SPEEDSCOPE_SCHEMA);
+	return format_head_begins(head) == '{' && format_head_has(&head, SPEEDSCOPE_SCHEMA);
 }
