@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/wordlist.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/report_options.h"
 #include "cli/run.h"
+#include "cli/sample_options.h"
 #include "kin/table.h"
 #include "perf/perf_refusals.h"
 
@@ -191,25 +191,13 @@ static struct kin_error *look_through(struct kin_profile *profile, struct kin_hi
 	return NULL;
 }
 
-/* An error if there is no such function: kin graph knows all functions. */
-static struct kin_error *find_function(struct kin_profile *profile, const char *name)
-{
-	const char *const subjects[] = { name, NULL };
-	struct kin_report_opts opts = { .size = sizeof(opts), .subjects = subjects };
-	struct kin_table *t;
-	struct kin_error *err = kin_report(profile, "graph", &opts, &t);
-	if (!err)
-		kin_table_free(t);
-	return err;
-}
-
 /* An error if there is no such function. A function without samples is no error. */
 static struct kin_error *check_function(struct kin_profile *profile, struct kin_hists_opts h)
 {
 	bool found;
 	h.call_graph = "none";
 	struct kin_error *err = look_through(profile, h, &found);
-	return err || found ? err : find_function(profile, h.function);
+	return err || found ? err : sample_options_check_function(profile, h.function);
 }
 
 /* Checks all functions before anything is printed. */
@@ -220,19 +208,6 @@ static struct kin_error *check_functions(struct kin_profile *profile, struct kin
 	for (size_t i = 0; i < s->subjects.at.n && !err; i++) {
 		h.function = s->subjects.at.at[i];
 		err = check_function(profile, h);
-	}
-	return err;
-}
-
-/* An error if one of a list of functions does not exist. */
-static struct kin_error *check_symbols(struct kin_profile *profile, const char *list)
-{
-	struct kin_error *err = NULL;
-	struct word w;
-	while (!err && words_next_name(&list, &w)) {
-		char *name = xprintf("%.*s", (int)w.n, w.s);
-		err = find_function(profile, name);
-		free(name);
 	}
 	return err;
 }
@@ -249,7 +224,7 @@ static struct kin_error *check_filters(struct kin_profile *profile, const struct
 	struct kin_error *err = look_through(profile, rows, &found);
 	if (err || found)
 		return err;
-	if (h->symbols && (err = check_symbols(profile, h->symbols)))
+	if (h->symbols && (err = sample_options_check_functions(profile, h->symbols)))
 		return err;
 	if (h->symbol_filter)
 		return err_new(

@@ -199,10 +199,26 @@ static bool begin(struct settings *s, char error[512])
 	return true;
 }
 
+/* An error if a filter names what the data does not have, as in the other commands. */
+static struct kin_error *check_filters(struct kin_profile *profile, const struct kin_script_opts *o)
+{
+	const struct kin_hists_opts filters = { .size = sizeof(filters),
+						.comms = o->comms,
+						.dsos = o->objects,
+						.pids = o->pids,
+						.tids = o->tids,
+						.cpus = o->cpus,
+						.times = o->times };
+	struct kin_error *err = kin_hists_check(profile, &filters);
+	return err ? err : sample_options_check_functions(profile, o->symbols);
+}
+
 static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct output out;
-	struct kin_error *err = output_open(&s->output, status, &out);
+	struct kin_error *err = check_filters(profile, &s->script);
+	if (!err)
+		err = output_open(&s->output, status, &out);
 	if (err)
 		return err;
 	struct kin_script_opts opts = s->script;
@@ -227,7 +243,7 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 	}
 	o->no_times = !s->script.cpus && !s->script.times;
 	o->by_function = true;
-	o->seen_only = true;
+	o->seen_only = !s->script.symbols;
 	o->no_inlines = o->no_inlines || !s->script.inlines;
 }
 

@@ -1,6 +1,10 @@
 /* sample_options.c - sets the options about samples that kin report and kin script share. */
 #include "cli/sample_options.h"
 
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/wordlist.h"
 #include "cli/arg.h"
 
 static bool set_max_stack(const struct sample_fields *f, const char *arg, char error[512])
@@ -57,4 +61,28 @@ bool sample_options_set(struct settings *s, const struct sample_fields *f, int i
 		break;
 	}
 	return true;
+}
+
+/* kin graph knows all of them. */
+struct kin_error *sample_options_check_function(struct kin_profile *profile, const char *name)
+{
+	const char *const subjects[] = { name, NULL };
+	struct kin_report_opts opts = { .size = sizeof(opts), .subjects = subjects };
+	struct kin_table *t;
+	struct kin_error *err = kin_report(profile, "graph", &opts, &t);
+	if (!err)
+		kin_table_free(t);
+	return err;
+}
+
+struct kin_error *sample_options_check_functions(struct kin_profile *profile, const char *list)
+{
+	struct kin_error *err = NULL;
+	struct word w;
+	while (!err && words_next_name(&list, &w)) {
+		char *name = xprintf("%.*s", (int)w.n, w.s);
+		err = sample_options_check_function(profile, name);
+		free(name);
+	}
+	return err;
 }
