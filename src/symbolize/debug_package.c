@@ -11,22 +11,20 @@
 
 enum { LIKE = 4, LIST_MAX = 16 << 20 };
 
-/* Whether a list has the line. */
-static bool has_line(const char *list, const char *line, size_t n)
-{
-	for (const char *p = list; (p = strstr(p, line)); p += n)
-		if ((p == list || p[-1] == '\n') && (p[n] == '\n' || !p[n]))
-			return true;
-	return false;
-}
-
-/* If /lib is a link to /usr/lib, lists have the old names of some files. */
+/* Whether a list has the path. Where /lib is a link to /usr/lib a file has two names, of which a
+ * list has either. */
 static bool has_file(const char *list, const char *path)
 {
 	static const char usr[] = "/usr";
+	if (!strncmp(path, usr, 4) && path[4] == '/')
+		path += 4;
 	size_t n = strlen(path);
-	return has_line(list, path, n) ||
-	       (!strncmp(path, usr, 4) && path[4] == '/' && has_line(list, path + 4, n - 4));
+	for (const char *p = list; (p = strstr(p, path)); p += n) {
+		const char *line = p - list >= 4 && !memcmp(p - 4, usr, 4) ? p - 4 : p;
+		if ((line == list || line[-1] == '\n') && (p[n] == '\n' || !p[n]))
+			return true;
+	}
+	return false;
 }
 
 static bool list_has(const char *folder, const char *name, const char *path)

@@ -473,7 +473,11 @@ static void test_debug_packages(void)
 	};
 	static const char *const cases[][2] = {
 		{ "/usr/lib/libLLVM-14.so.1", "libllvm14-dbgsym" },
-		{ "/usr/lib/libc.so.6", "libc6-dbg" }, /* where /lib is /usr/lib */
+		/* where /lib is /usr/lib */
+		{ "/usr/lib/libc.so.6", "libc6-dbg" },
+		{ "/lib/libLLVM-14.so.1", "libllvm14-dbgsym" },
+		{ "/usr/bin/ls", "coreutils-dbgsym" },
+		{ "/opt/usr/lib/libc.so.6", NULL },
 		{ "/bin/ls", "coreutils-dbgsym" },
 		{ "/usr/lib/libLLVM-14.so", NULL },
 		{ "/bin/other", NULL },
