@@ -88,6 +88,68 @@ struct kin_error *exported_write(struct kin_profile *profile, const struct kin_e
 	return err;
 }
 
+/* ---- places ---- */
+
+static bool is_inlined_into_caller(struct exported *x, uint32_t location)
+{
+	size_t n;
+	const struct kin_line *lines = kin_samples_lines(x->samples, location, &n);
+	return n && lines[n - 1].is_inlined;
+}
+
+static uint32_t add_place(struct exported_places *p, uint32_t location, uint32_t into)
+{
+	uint32_t *index = map64_at(&p->index, MAP64_PAIR(location, into));
+	if (*index != NONE)
+		return *index;
+	*index = (uint32_t)p->at.n;
+	vec_push(&p->at, ((struct exported_place){ location, into, 0 }));
+	return *index;
+}
+
+uint32_t exported_place_of(struct exported *x, struct exported_places *p, uint32_t stack,
+			   uint32_t *caller)
+{
+	const struct kin_stack innermost = *kin_samples_stack(x->samples, stack);
+	bool goes_on = true;
+	if (!p->at.n) {
+		vec_push(&p->at, (struct exported_place){ 0 });
+		vec_push(&p->by_id, 0);
+		p->alone = xalloc(kin_samples_n_locations(x->samples) * sizeof(*p->alone));
+	}
+	*caller = innermost.caller;
+	if (p->alone[innermost.location])
+		return p->alone[innermost.location];
+	p->chain.n = 0;
+	while (stack && goes_on) {
+		const struct kin_stack at = *kin_samples_stack(x->samples, stack);
+		vec_push(&p->chain, at.location);
+		stack = at.caller;
+		goes_on = is_inlined_into_caller(x, at.location);
+	}
+	*caller = stack;
+	uint32_t index = 0;
+	for (size_t i = p->chain.n; i--;)
+		index = add_place(p, p->chain.at[i], index);
+	struct exported_place *place = &p->at.at[index];
+	if (!place->id) {
+		place->id = (uint32_t)p->by_id.n;
+		vec_push(&p->by_id, index);
+	}
+	if (p->chain.n == 1 && !goes_on)
+		p->alone[innermost.location] = place->id;
+	return place->id;
+}
+
+void exported_places_done(struct exported_places *p)
+{
+	vec_free(&p->at);
+	vec_free(&p->by_id);
+	vec_free(&p->chain);
+	map64_free(&p->index);
+	free(p->alone);
+}
+
 const char *exported_object_name(const struct exported *x, uint32_t object)
 {
 	const char *path = kin_samples_object(x->samples, object)->path;

@@ -4,6 +4,8 @@
 #define FORMATS_EXPORTED_H
 
 #include "base/base.h"
+#include "base/map64.h"
+#include "base/vec.h"
 #include "kin/samples.h"
 
 struct exported {
@@ -32,6 +34,29 @@ MUST_CHECK struct kin_error *exported_close(struct exported *x);
 MUST_CHECK struct kin_error *exported_write(struct kin_profile *profile,
 					    const struct kin_export_opts *opts, size_t size,
 					    void (*write)(void *own, FILE *out), FILE *out);
+
+/* ---- places: an address with the functions inlined there ---- */
+
+struct exported_place { /* a location of kin's samples */
+	uint32_t location;
+	uint32_t into; /* index of the one that its outermost function is inlined into, as data may
+			  have inlined functions as locations of their own; 0: none */
+	uint32_t id;   /* 0: nothing but what is inlined into it was asked for */
+};
+
+struct exported_places { /* zero: none yet */
+	VEC(struct exported_place) at;
+	struct map64 index;  /* MAP64_PAIR(location, into) */
+	VEC(uint32_t) by_id; /* index of each place; ids begin with 1 */
+	VEC(uint32_t) chain;
+	uint32_t *alone; /* [location]: id of its place if it is not inlined; 0: not known yet */
+};
+
+/* The id of the place that a stack ends in; *caller: the stack that called its outermost function.
+ */
+uint32_t exported_place_of(struct exported *x, struct exported_places *p, uint32_t stack,
+			   uint32_t *caller);
+void exported_places_done(struct exported_places *p);
 
 static inline const struct kin_event *exported_event(const struct exported *x, size_t column)
 {

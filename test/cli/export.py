@@ -438,6 +438,22 @@ def reads(tap, kin, folder, text, want):
             tap.ok(got == before, f'{path}: {event} as before', lambda: f'{got}\n{before}\n{done.stderr}')
             tap.ok(sum(own for own, _ in got.values()) == total, f'{path}: own times add up')
             tap.ok(all(own <= both <= total for own, both in got.values()), f'{path}: no more than all')
+    # Functions that the data marks as inlined are at one location with those that they are inlined into.
+    with open(os.path.join(folder, 'inlined.script'), 'w', encoding='ascii') as f:
+        f.write('prog 10/10 [000] 1.000000: 7 cycles:\n\t1000 in2 (inlined)\n\t1000 in1 (inlined)\n\t1000 f+0x1 (/bin/prog)\n'
+                '\t2000 main+0x1 (/bin/prog)\n\nprog 10/10 [000] 2.000000: 5 cycles:\n\t1000 in1 (inlined)\n\t1000 g+0x1 (/bin/prog)\n\n')
+    before, _ = flat(kin, folder, 'inlined.script')
+    for path, of in (('inlined.pb', 'inlined.script'), ('again.pb', 'inlined.pb')):
+        run(folder, kin, 'export', '-o', path, of)
+        got, done = flat(kin, folder, path)
+        tap.ok(got == before and 'in1 (inlined)' in got, f'{path}: inlined functions are marked', f'{got}\n{before}\n{done.stderr}')
+    if tap_has(tap, 'protoc', 'locations of otlp'):
+        run(folder, kin, 'export', '--to=otlp', '-o', 'inlined.otlp', 'inlined.script')
+        with open(os.path.join(folder, 'inlined.otlp'), 'rb') as f:
+            decoded = subprocess.run(['protoc', '--decode=ProfilesData', '-I', HERE, 'otlp.proto'], input=f.read(),
+                                  capture_output=True, check=True).stdout.decode()
+        places = messages(decoded)['dictionary'][0]['location_table']
+        tap.ok(sorted(len(at.get('lines', [])) for at in places) == [0, 1, 2, 3], 'otlp: they are at one location with them', decoded)
     run(folder, kin, 'export', '-o', 'y.pb.gz', 'x.pb.gz')
     one, two = (gzip.open(os.path.join(folder, f)).read() for f in ('x.pb.gz', 'y.pb.gz'))
     tap.ok(abs(len(one) - len(two)) < 100, 'pprof: exported again it is as large', f'{len(one)} {len(two)}')

@@ -73,9 +73,10 @@ struct otlp {
 	struct exported x;
 	struct strtab *strings; /* ids are indices; 0: "" */
 	struct buffer dictionary, profile, message, inner, list;
-	uint32_t *stacks, *locations; /* by kin's id: index; 0: not put yet */
-	uint32_t n_stacks, n_locations, n_attributes;
-	struct map64 attribute_ids; /* attribute, number or string id -> index */
+	uint32_t *stacks; /* by kin's id: index; 0: not put yet */
+	uint32_t n_stacks, n_attributes;
+	struct exported_places places; /* become OTLP's locations, in their order */
+	struct map64 attribute_ids;    /* attribute, number or string id -> index */
 	VEC(struct row) rows;
 	struct map64 row_ids;
 	uint64_t first, last; /* range of samples' times; last 0: no sample has one */
@@ -134,40 +135,42 @@ static uint32_t attribute_of(struct otlp *o, enum otlp_attribute a, uint64_t val
 	return o->n_attributes;
 }
 
-static uint32_t location_of(struct otlp *o, uint32_t id)
+static void put_location(struct otlp *o, uint32_t id)
 {
-	const struct kin_location at = *kin_samples_location(o->x.samples, id);
-	size_t n;
-	if (o->locations[id])
-		return o->locations[id];
+	const struct exported_place *place = &o->places.at.at[o->places.by_id.at[id]];
+	const struct kin_location at = *kin_samples_location(o->x.samples, place->location);
 	struct buffer location = { 0 }, line = { 0 };
-	const struct kin_line *lines = kin_samples_lines(o->x.samples, id, &n);
 	put(&location, LOCATION_MAPPING, at.object);
 	put(&location, LOCATION_ADDRESS, at.address - (at.is_return && at.address));
-	for (size_t i = 0; i < n; i++) {
-		put(&line, LINE_FUNCTION, (uint64_t)lines[i].function + 1);
-		put(&line, LINE_NUMBER, lines[i].line);
-		end(&location, LOCATION_LINE, &line);
+	for (; place->location; place = &o->places.at.at[place->into]) {
+		size_t n;
+		const struct kin_line *lines = kin_samples_lines(o->x.samples, place->location, &n);
+		for (size_t i = 0; i < n; i++) {
+			put(&line, LINE_FUNCTION, (uint64_t)lines[i].function + 1);
+			put(&line, LINE_NUMBER, lines[i].line);
+			end(&location, LOCATION_LINE, &line);
+		}
 	}
 	end(&o->dictionary, TABLE_LOCATION, &location);
 	vec_free(&line.bytes);
 	vec_free(&location.bytes);
-	return o->locations[id] = ++o->n_locations;
 }
 
 static uint32_t stack_of(struct otlp *o, uint32_t id)
 {
 	if (!id || o->stacks[id])
 		return o->stacks[id];
-	for (uint32_t at = id; at;) {
-		const struct kin_stack *s = kin_samples_stack(o->x.samples, at);
-		uint32_t location = s->location;
-		at = s->caller;
-		put_raw(&o->list.bytes, location_of(o, location));
-	}
+	for (uint32_t at = id; at;)
+		put_raw(&o->list.bytes, exported_place_of(&o->x, &o->places, at, &at));
 	end(&o->inner, STACK_LOCATIONS, &o->list);
 	end(&o->dictionary, TABLE_STACK, &o->inner);
 	return o->stacks[id] = ++o->n_stacks;
+}
+
+static void put_locations(struct otlp *o)
+{
+	for (uint32_t i = 1; i < o->places.by_id.n; i++)
+		put_location(o, i);
 }
 
 static void put_functions(struct otlp *o)
@@ -320,12 +323,12 @@ static void write_all(void *own, FILE *out)
 	struct buffer scope = { 0 }, resource = { 0 }, data = { 0 };
 	o->strings = strtab_new();
 	o->stacks = xalloc((kin_samples_n_stacks(o->x.samples) + 1) * sizeof(*o->stacks));
-	o->locations = xalloc((kin_samples_n_locations(o->x.samples) + 1) * sizeof(*o->locations));
 	begin_dictionary(o);
 	put_text(&o->message, INSTRUMENTATION_NAME, "kin");
 	put_text(&o->message, INSTRUMENTATION_VERSION, KIN_VERSION);
 	end(&scope, SCOPE_SCOPE, &o->message);
 	put_profiles(o, &scope);
+	put_locations(o);
 	put_functions(o);
 	put_mappings(o);
 	put_strings(o);
@@ -342,7 +345,7 @@ static void write_all(void *own, FILE *out)
 	map64_free(&o->attribute_ids);
 	strtab_free(o->strings);
 	free(o->stacks);
-	free(o->locations);
+	exported_places_done(&o->places);
 }
 
 static struct kin_error *otlp_write(struct kin_profile *profile, const struct kin_export_opts *opts,

@@ -33,8 +33,8 @@ struct pprof {
 	struct map64 row_ids;
 	VEC(struct pprof_row) rows;
 	VEC(uint64_t) values;
-	bool *used;       /* [locations] */
-	VEC(uint8_t) has; /* [objects]: enum mapping_has */
+	struct exported_places places; /* pprof's locations */
+	VEC(uint8_t) has;              /* [objects]: enum mapping_has */
 };
 
 enum mapping_has { HAS_FUNCTIONS = 1, HAS_FILES = 2, HAS_LINES = 4, HAS_INLINES = 8 };
@@ -166,12 +166,8 @@ static void put_labels(struct pprof *p, const struct kin_thread *t)
 
 static void put_path(struct pprof *p, uint32_t stack)
 {
-	while (stack) {
-		const struct kin_stack *at = kin_samples_stack(p->x.samples, stack);
-		put_raw(&p->inner, at->location);
-		p->used[at->location] = true;
-		stack = at->caller;
-	}
+	while (stack)
+		put_raw(&p->inner, exported_place_of(&p->x, &p->places, stack, &stack));
 	end_inner(p, SAMPLE_LOCATION);
 }
 
@@ -187,7 +183,7 @@ static void put_samples(struct pprof *p)
 	}
 }
 
-/* ---- tables: ids are kin's, plus 1 where those begin at 0 ---- */
+/* ---- tables: ids are kin's, plus 1 where those begin at 0; those of places are their own ---- */
 
 /* Adds a line to a location. Returns what data it has, for the mapping's flags. */
 static uint8_t put_line(struct pprof *p, const struct kin_line *line)
@@ -202,14 +198,17 @@ static uint8_t put_line(struct pprof *p, const struct kin_line *line)
 
 static void put_location(struct pprof *p, uint32_t id)
 {
-	const struct kin_location at = *kin_samples_location(p->x.samples, id);
-	size_t n;
-	const struct kin_line *lines = kin_samples_lines(p->x.samples, id, &n);
+	const struct exported_place *place = &p->places.at.at[p->places.by_id.at[id]];
+	const struct kin_location at = *kin_samples_location(p->x.samples, place->location);
 	put_number(&p->message, LOCATION_ID, id);
 	put_number(&p->message, LOCATION_MAPPING, at.object); /* object 0: no mapping */
 	put_number(&p->message, LOCATION_ADDRESS, at.address - (at.is_return && at.address));
-	for (size_t i = 0; i < n; i++)
-		p->has.at[at.object] |= put_line(p, &lines[i]);
+	for (; place->location; place = &p->places.at.at[place->into]) {
+		size_t n;
+		const struct kin_line *lines = kin_samples_lines(p->x.samples, place->location, &n);
+		for (size_t i = 0; i < n; i++)
+			p->has.at[at.object] |= put_line(p, &lines[i]);
+	}
 	end_message(p, PROFILE_LOCATION);
 }
 
@@ -258,9 +257,8 @@ static void put_tables(struct pprof *p)
 {
 	vec_reserve(&p->has, kin_samples_n_objects(p->x.samples));
 	memset(p->has.at, 0, kin_samples_n_objects(p->x.samples));
-	for (uint32_t i = 1; i < kin_samples_n_locations(p->x.samples); i++)
-		if (p->used[i])
-			put_location(p, i);
+	for (uint32_t i = 1; i < p->places.by_id.n; i++)
+		put_location(p, i);
 	for (uint32_t i = 0; i < kin_samples_n_functions(p->x.samples); i++)
 		put_function(p, i);
 	put_mappings(p);
@@ -293,7 +291,6 @@ static void write_all(void *own, FILE *out)
 	p->strings = strtab_new();
 	p->counts = has_counts(&p->x);
 	p->n_values = p->x.n_events * (p->counts ? 2 : 1);
-	p->used = xalloc(kin_samples_n_locations(p->x.samples) + 1);
 	put_types(p);
 	add_up(p);
 	put_samples(p);
@@ -307,7 +304,7 @@ static void write_all(void *own, FILE *out)
 	vec_free(&p->message);
 	vec_free(&p->inner);
 	vec_free(&p->has);
-	free(p->used);
+	exported_places_done(&p->places);
 }
 
 struct kin_error *pprof_write(struct kin_profile *profile, const struct kin_export_opts *opts,
