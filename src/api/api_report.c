@@ -188,9 +188,11 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 	return r->run(&in, &a->opts, ret);
 }
 
+/* Times of samples: those of functions or lines, or of cycles of calls. */
 static bool has_times(const struct kin_table *t)
 {
-	return kin_table_find_column(t, "self") < kin_table_n_columns(t);
+	size_t n = kin_table_n_columns(t);
+	return kin_table_find_column(t, "self") < n || kin_table_find_column(t, "time") < n;
 }
 
 /* The names of all events with samples except one, "a, b". To be freed. */
