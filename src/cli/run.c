@@ -144,6 +144,9 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 	progress_end(progress);
 
+	/* A part that is in one of the files that are compared may not be in another. */
+	if (err && s->command->compares && kin_error_kind(err) == KIN_ERROR_USAGE)
+		err = err_wrap(err, "%s", s->data.at.at[0]);
 	int status = message_error(s->command->name, err);
 	*told = (struct told){ 0 };
 	int doubt = *ret ? run_tell(s, *ret, told) : EXIT_OK;
