@@ -93,7 +93,8 @@ def play(path, build, tap, update):
 def main():
     args = [a for a in sys.argv[1:] if a != '--update']
     build, names = args[0], args[1:]
-    paths = names or sorted(glob.glob(os.path.join(HERE, 'sessions', '*')))
+    sessions = os.path.join(HERE, 'sessions')
+    paths = [name if '/' in name else os.path.join(sessions, name) for name in names] or sorted(glob.glob(os.path.join(sessions, '*')))
     tap = Tap()
     for path in paths:
         play(path, build, tap, '--update' in sys.argv)
