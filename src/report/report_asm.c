@@ -162,8 +162,12 @@ static struct kin_error *choose_named(const struct asm_job *j, uint8_t *wanted)
 			found = true;
 		}
 		free(named);
-		if (!found && !choose_inlined(j, *name, wanted))
-			return report_no_function(j->in, *name, "with code to be shown");
+		if (found || choose_inlined(j, *name, wanted))
+			continue;
+		return n ? err_new(KIN_ERROR_USAGE,
+				   "the data has the name of '%s' alone, not where its code is",
+				   *name)
+			 : report_no_function(j->in, *name, "with code to be shown");
 	}
 	return NULL;
 }
