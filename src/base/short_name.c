@@ -15,8 +15,10 @@ enum {
 	READABLE = 1024,              /* bytes of a name that somebody may read to its end */
 };
 
-struct name_group { /* the text between two brackets: [start, end) of the name */
+struct name_group { /* the text between two brackets, or the scopes of a type: [start, end) of the
+		       name */
 	size_t start, end;
+	bool is_scopes;
 	bool is_dropped;
 };
 
@@ -112,6 +114,39 @@ static void find_groups(struct name_cutting *x)
 	}
 }
 
+static void insert_scopes(struct name_cutting *x, size_t start, size_t end)
+{
+	size_t at = 0;
+
+	if (x->n == MOST_FOUND)
+		return;
+	while (at < x->n && x->groups[at].start < start)
+		at++;
+	memmove(x->groups + at + 1, x->groups + at, (x->n - at) * sizeof(*x->groups));
+	x->groups[at] = (struct name_group){ .start = start, .end = end, .is_scopes = true };
+	x->n++;
+}
+
+/* Finds the scopes of the types in the bracket at the start of a name: in
+ * "<a::B<x::C> as d::Trait>::f" those of B and of Trait. */
+static void find_scopes_of_lead(struct name_cutting *x)
+{
+	const char *end = x->name + x->lead, *type = x->name + 1, *last = type;
+
+	for (const char *p = type; x->lead && p <= end; p++) {
+		bool goes_on = is_of_identifier(*p) || *p == ':';
+		if (goes_on && is_word(p, "::") && p + 2 < end)
+			last = p + 2;
+		if (goes_on)
+			continue;
+		if (last > type)
+			insert_scopes(x, (size_t)(type - x->name), (size_t)(last - x->name));
+		const char *close = p < end && closing(*p) ? close_of(p) : NULL;
+		p = close && close < end ? close : p;
+		type = last = p + 1;
+	}
+}
+
 /* Where the name begins behind a return type; 0: it has none. Instances of function templates have
  * one: "void f<int>(int)". So do those of operators, as other operators have no blank before
  * "operator". */
@@ -160,14 +195,20 @@ static char *text_of(const struct name_cutting *x)
 	return text;
 }
 
-/* The longest group not dropped yet; NULL: none is longer than the ellipsis in its place. */
+static bool goes_before(const struct name_group *g, const struct name_group *other)
+{
+	return g->is_scopes == other->is_scopes ? g->end - g->start > other->end - other->start
+						: other->is_scopes;
+}
+
+/* The longest group not dropped yet, brackets before scopes; NULL: none is longer than the ellipsis
+ * in its place. */
 static struct name_group *longest(struct name_cutting *x)
 {
 	struct name_group *found = NULL;
 	for (size_t i = 0; i < x->n; i++) {
 		struct name_group *g = &x->groups[i];
-		size_t length = g->end - g->start;
-		if (!g->is_dropped && length > 1 && (!found || length > found->end - found->start))
+		if (!g->is_dropped && g->end - g->start > 1 && (!found || goes_before(g, found)))
 			found = g;
 	}
 	return found;
@@ -264,6 +305,7 @@ char *short_name(const char *name, size_t width)
 	char *text = xprintf("%s", name);
 
 	find_groups(&x);
+	find_scopes_of_lead(&x);
 	x.type = find_type(name);
 	while (escape_width(text) > width) {
 		struct name_group *g = longest(&x);

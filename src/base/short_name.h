@@ -5,9 +5,10 @@
 #include "base/base.h"
 
 /* The name in at most `width` columns. The parts that tell functions apart least are left out for
- * it: the return type, which instances of function templates have; arguments of templates and
- * parameters, the longest first, as "f<…>(…)"; then outer scopes, as "…f(…)". If it is still wider,
- * it is as short as it gets. Valid UTF-8 in and out; to be freed. */
+ * it, in this order: the return type, which instances of function templates have; arguments of
+ * templates and parameters, the longest first, as "f<…>(…)"; the scopes of the types that a name of
+ * Rust begins with, as "<…B as …Trait>::f"; these types, as "<…>::f"; outer scopes, as "…f(…)". If
+ * it is still wider, it is as short as it gets. Valid UTF-8 in and out; to be freed. */
 char *short_name(const char *name, size_t width);
 
 /* The name without the return type, the parameters, and what stands behind these (const, [clone
