@@ -65,6 +65,15 @@ bool function_name_is_clone(const char *symbol, const char *function)
 	return !strncmp(symbol, function, n) && symbol[n] && ends_clone(symbol + n);
 }
 
+size_t function_name_within(const char *symbol)
+{
+	const char *p = symbol;
+	while (*p == '_' || isalnum((unsigned char)*p))
+		p++;
+	size_t n = (size_t)(p - symbol), digits = *p == '.' ? strspn(p + 1, "0123456789") : 0;
+	return digits && ends_clone(p + 1 + digits) ? n : 0;
+}
+
 /* Whether a function's name ends at p: its parameters or template arguments follow, and nothing
  * within the function is named. */
 static bool ends_name(const char *p)
@@ -110,7 +119,10 @@ bool function_name_is(const char *display, const char *name)
 {
 	size_t depth = 0, arguments = 0; /* of template arguments: <...> and !(...) */
 	bool starts = true, suffix = is_suffix(name);
+	size_t n = function_name_within(display);
 
+	if (n && !strncmp(display, name, n) && !name[n])
+		return true;
 	for (const char *p = display; *name && *p; p++) {
 		if (starts && is_from(p, name))
 			return true;

@@ -17,7 +17,8 @@ static const char *const description[] = {
 	"are repetitions. Times are those of a run, on average.",
 	"Functions are the same if they have the same name, in the same program or library; if "
 	"that is called otherwise now, the name will do where it is the only one. So will the name "
-	"without what compilers put behind it: .constprop.0, .part.1, (inlined).",
+	"without what compilers put behind it: .constprop.0, .part.1, (inlined), the number of a "
+	"procedure within another one of Fortran.",
 	"Where both sides count calls and have stacks (kin cc, callgrind), a change is divided "
 	"into "
 	"what more or fewer calls make, what other callers make, and what is left: calls that cost "

@@ -14,6 +14,7 @@
 
 #include "analysis/stats.h"
 #include "base/err.h"
+#include "base/function_name.h"
 #include "base/search.h"
 #include "names/kept.h"
 #include "report/reports.h"
@@ -325,6 +326,40 @@ static bool is_inlined(struct comparison *c, strid name)
 	return name != without_inlined(c, name);
 }
 
+/* A key for the first n bytes of a name, "f.", which is no function's name, followed by its line.
+ */
+static strid name_in_source(struct comparison *c, const char *name, size_t n, const char *line)
+{
+	char *text = xprintf("%.*s.%s", (int)n, name, line);
+	strid id = strtab_add(c->strings, text);
+	free(text);
+	return id;
+}
+
+/* The key of a function within another one, "f.1", without its number, which changes when other
+ * such functions come or go. */
+static strid without_number(struct comparison *c, strid name)
+{
+	const char *text = strtab_get(c->strings, name);
+	size_t whole = name_length(c, text);
+	char *symbol = xprintf("%.*s", (int)whole, text);
+	size_t n = function_name_within(symbol);
+	free(symbol);
+	return n ? name_in_source(c, text, n, text + whole) : name;
+}
+
+/* The same key for such a function where it is inlined: "outer::f (inlined)". */
+static strid without_scopes(struct comparison *c, strid name)
+{
+	if (!is_inlined(c, name))
+		return name;
+	const char *text = strtab_get(c->strings, name);
+	size_t whole = name_length(c, text), end = whole - strlen(REPORT_INLINED), start = end;
+	while (start && text[start - 1] != ':')
+		start--;
+	return name_in_source(c, text + start, end - start, text + whole);
+}
+
 /* Maps names, as changed by of(), to functions that only this side has; to NONE if several have the
  * name. */
 static void index_alone(struct comparison *c, int side, strid (*of)(struct comparison *, strid),
@@ -350,18 +385,20 @@ static enum function_fate fate_of(struct comparison *c, const struct compared_fu
 						 : FATE_INLINED;
 }
 
-/* Joins functions that only one side has, if of() makes their names equal. The result is the
- * function of `after`. */
-static void match(struct comparison *c, strid (*of)(struct comparison *, strid))
+/* Joins functions that only one side has, if before() and after() make their names equal. The
+ * result is the function of `after`. */
+static void match(struct comparison *c, strid (*before)(struct comparison *, strid),
+		  strid (*after)(struct comparison *, strid))
 {
 	struct map64 alone[REPEATS_SIDES] = { 0 };
-	index_alone(c, BEFORE, of, &alone[BEFORE]);
-	index_alone(c, AFTER, of, &alone[AFTER]);
+	index_alone(c, BEFORE, before, &alone[BEFORE]);
+	index_alone(c, AFTER, after, &alone[AFTER]);
 	for (uint32_t i = 0; i < c->at.n; i++) {
 		struct compared_function *f = &c->at.at[i];
-		if (!comparison_is_alone(f, AFTER) || map64_get(&alone[AFTER], of(c, f->name)) != i)
+		if (!comparison_is_alone(f, AFTER) ||
+		    map64_get(&alone[AFTER], after(c, f->name)) != i)
 			continue;
-		uint32_t other = map64_get(&alone[BEFORE], of(c, f->name));
+		uint32_t other = map64_get(&alone[BEFORE], after(c, f->name));
 		if (other == NONE)
 			continue;
 		comparison_join(c, other, i, fate_of(c, &c->at.at[other], f));
@@ -536,11 +573,14 @@ struct kin_error *comparison_finish(struct comparison *c)
 		for (size_t k = 0; k < c->at.n; k++)
 			c->at.at[k].of[i].calls.mean /= (double)s->recordings.n;
 	}
-	match(c, same);
-	match(c, without_inlined);
-	match(c, without_marks);
-	match(c, without_both);
+	match(c, same, same);
+	match(c, without_inlined, without_inlined);
+	match(c, without_marks, without_marks);
+	match(c, without_both, without_both);
 	comparison_match_code(c);
+	match(c, without_number, without_number);
+	match(c, without_number, without_scopes);
+	match(c, without_scopes, without_number);
 	tell_fates(c);
 	comparison_order_calls(c);
 	return NULL;

@@ -216,6 +216,12 @@ static void test_function_names(void)
 		{ "linalg::norm", "norm", true },
 		{ "<alloc::vec::Vec<T> as core::ops::Drop>::drop", "drop", true },
 		{ "<alloc::vec::Vec<T> as core::ops::Drop>::drop", "core::ops::Drop", false },
+		{ "step.1", "step", true }, /* within another one, of Fortran or C */
+		{ "step_2.10.constprop.0", "step_2", true },
+		{ "step.1", "ste", false },
+		{ "step.1", "step.2", false },
+		{ "step.1x", "step", false },
+		{ "main.func1.1", "func1", false },
 		{ "main.square.area", "area", true }, /* Go */
 		{ "main.square.area", "square.area", true },
 		{ "main.square.area", "square", false },
@@ -260,7 +266,7 @@ static void test_function_names(void)
 		{ "_f.llvm.8135", "_f", true },
 		{ "f.lto_priv.1", "f", true },
 		{ "f.lto_priv.1", "f.lto_priv.2", false },
-		{ "f.1", "f", false },
+		{ "f.1", "f", true },
 		{ "f.partial", "f", false },
 		{ "f.cold.g", "f", false },
 		{ "main.main", "main", true },
