@@ -43,7 +43,6 @@ struct flow_code {
 	uint64_t base;      /* base of the object being read */
 	uint64_t low, high; /* range of the function being read */
 	size_t first;       /* its first step */
-	bool has_tables;    /* not used */
 };
 
 static void add_step(const struct object_step *from, void *arg)
