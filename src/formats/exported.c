@@ -107,28 +107,27 @@ static uint32_t add_place(struct exported_places *p, uint32_t location, uint32_t
 	return *index;
 }
 
-uint32_t exported_place_of(struct exported *x, struct exported_places *p, uint32_t stack,
-			   uint32_t *caller)
+uint32_t exported_new_place(struct exported *x, struct exported_places *p, uint32_t stack,
+			    uint32_t *caller)
 {
-	const struct kin_stack innermost = *kin_samples_stack(x->samples, stack);
-	bool goes_on = true;
+	uint32_t innermost = kin_samples_stack(x->samples, stack)->location, index = 0;
+	bool is_inlined = true;
 	if (!p->at.n) {
+		size_t n = kin_samples_n_locations(x->samples) + 1;
+		vec_reserve(&p->at, n);
+		vec_reserve(&p->by_id, n);
 		vec_push(&p->at, (struct exported_place){ 0 });
 		vec_push(&p->by_id, 0);
-		p->alone = xalloc(kin_samples_n_locations(x->samples) * sizeof(*p->alone));
+		p->alone = xalloc(n * sizeof(*p->alone));
 	}
-	*caller = innermost.caller;
-	if (p->alone[innermost.location])
-		return p->alone[innermost.location];
 	p->chain.n = 0;
-	while (stack && goes_on) {
+	while (stack && is_inlined) {
 		const struct kin_stack at = *kin_samples_stack(x->samples, stack);
 		vec_push(&p->chain, at.location);
 		stack = at.caller;
-		goes_on = is_inlined_into_caller(x, at.location);
+		is_inlined = is_inlined_into_caller(x, at.location);
 	}
 	*caller = stack;
-	uint32_t index = 0;
 	for (size_t i = p->chain.n; i--;)
 		index = add_place(p, p->chain.at[i], index);
 	struct exported_place *place = &p->at.at[index];
@@ -136,8 +135,8 @@ uint32_t exported_place_of(struct exported *x, struct exported_places *p, uint32
 		place->id = (uint32_t)p->by_id.n;
 		vec_push(&p->by_id, index);
 	}
-	if (p->chain.n == 1 && !goes_on)
-		p->alone[innermost.location] = place->id;
+	if (p->chain.n == 1 && !is_inlined)
+		p->alone[innermost] = place->id;
 	return place->id;
 }
 

@@ -52,10 +52,21 @@ struct exported_places { /* zero: none yet */
 	uint32_t *alone; /* [location]: id of its place if it is not inlined; 0: not known yet */
 };
 
+/* exported_place_of() of a place that is new, or has inlined functions in frames of their own. */
+uint32_t exported_new_place(struct exported *x, struct exported_places *p, uint32_t stack,
+			    uint32_t *caller);
+
 /* The id of the place that a stack ends in; *caller: the stack that called its outermost function.
  */
-uint32_t exported_place_of(struct exported *x, struct exported_places *p, uint32_t stack,
-			   uint32_t *caller);
+static inline uint32_t exported_place_of(struct exported *x, struct exported_places *p,
+					 uint32_t stack, uint32_t *caller)
+{
+	const struct kin_stack *at = kin_samples_stack(x->samples, stack);
+	uint32_t id = p->alone ? p->alone[at->location] : 0;
+	*caller = at->caller;
+	return id ? id : exported_new_place(x, p, stack, caller);
+}
+
 void exported_places_done(struct exported_places *p);
 
 static inline const struct kin_event *exported_event(const struct exported *x, size_t column)
