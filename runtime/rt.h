@@ -113,6 +113,8 @@ struct rt_module {
 	uint64_t copy_addr, copy_size;
 	bool transient;           /* loaded after the start, so it may be unloaded */
 	bool called;              /* rt_gmon.c: has calls or blocks; valid for first_id */
+	bool keeps_fp;            /* rt_made.c: its code without call-frame information keeps frame
+				     pointers, as V8's does, which is mapped again */
 	struct rt_module *older;  /* next in the list of all modules ever */
 	struct rt_module *origin; /* rt_made.c: the module mapped again here; or NULL */
 };

@@ -193,6 +193,7 @@ static void add_copy(const struct mapping_line *l)
 		m.start = l->start;
 		m.end = l->end;
 		m.origin = o->module;
+		o->module->keeps_fp = true;
 		m.record = NULL;
 		add_made(m);
 		return;

@@ -220,7 +220,7 @@ static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 	if (cached(pc, ret))
 		return true;
 	m = w->doubtful ? rt_module_at(pc) : rt_module_learn(pc);
-	file = m;
+	file = m && !m->keeps_fp;
 	if (!m) {
 		const struct rt_module *made = rt_made_at(pc);
 

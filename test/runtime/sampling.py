@@ -216,8 +216,8 @@ def chain():
             call = f'n += f{i + 1}(n); ' if i < last else ''
             f.write(f'__attribute__((noinline, noclone)) unsigned long f{i}(unsigned long n)\n'
                     f'{{ {frame}for (int i = 0; i < 100; i++) sink += i * n; {call}sink++; return n + sink; }}\n')
-        f.write('int main(void) { while (clock() < CLOCKS_PER_SEC / 2) for (int i = 0; i < 1000; i++) sink += f0(i); return 0; }\n')
-    for flags, least in (('-fomit-frame-pointer', 0), ('-fno-omit-frame-pointer', .9)):
+        f.write('int main(void) { while (clock() < CLOCKS_PER_SEC) for (int i = 0; i < 1000; i++) sink += f0(i); return 0; }\n')
+    for flags, least in (('-fomit-frame-pointer', 0), ('-fno-omit-frame-pointer', .5)):
         prog = build('chain', os.path.join(TMP, 'chain.c'), flags=f'-O2 -rdynamic -fno-asynchronous-unwind-tables {flags}')
         r = run([prog], options=ON)
         k = dump.read(r.kins[0])
@@ -225,7 +225,7 @@ def chain():
         wrong = [names for _, names in stacks if any(int(a[1]) != int(b[1]) + 1 for a, b in zip(names, names[1:]))]
         whole = sum(s.count for s, names in stacks if s.end == 1 and names and names[-1] == 'f0')
         everything = sum(s.count for s in k.stacks)
-        tap.ok(everything > 100 and not wrong, f'sampling stacks without call-frame information, {flags}: no caller is wrong',
+        tap.ok(everything > 50 and not wrong, f'sampling stacks without call-frame information, {flags}: no caller is wrong',
                lambda: f'{everything} {wrong[:9]}')
         tap.ok(whole >= least * everything, f'sampling stacks without call-frame information, {flags}: whole', lambda: f'{whole} of {everything}')
 
