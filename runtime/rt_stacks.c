@@ -143,14 +143,18 @@ static void keep(uint64_t pc, const struct unwind_row *row)
 	__atomic_store_n(&slot->check, check_of(pc, word), __ATOMIC_RELAXED);
 }
 
-/* Code that cannot be read may have a call anywhere. */
-static bool may_be_return(struct stack_walk *w, uint64_t addr)
+/* Whether the code before addr can be read, and has no call there. */
+static bool follows_no_call(struct stack_walk *w, uint64_t addr)
 {
 	uint8_t call[MACHINE_CALL_MAX];
 
-	return (rt_module_at(addr) || rt_made_known(addr)) &&
-	       (read_bytes(w->s, addr - sizeof(call), call, sizeof(call)) != sizeof(call) ||
-		RT_MACHINE.call_ends(call + sizeof(call), sizeof(call)));
+	return read_bytes(w->s, addr - sizeof(call), call, sizeof(call)) == sizeof(call) &&
+	       !RT_MACHINE.call_ends(call + sizeof(call), sizeof(call));
+}
+
+static bool may_be_return(struct stack_walk *w, uint64_t addr)
+{
+	return (rt_module_at(addr) || rt_made_known(addr)) && !follows_no_call(w, addr);
 }
 
 /* Whether the frame at the frame pointer is certain to be that of the function at r.pc. If it were
@@ -202,13 +206,10 @@ static bool guess(struct stack_walk *w, bool file, struct unwind_row *ret)
  * module at `at`. */
 static bool is_made_up(struct stack_walk *w, struct rt_module *m, uint64_t at)
 {
-	uint8_t call[MACHINE_CALL_MAX];
 	struct unwind_row row;
 
 	return !w->r.exact && rt_frames_row(m, w->doubtful, at, &row) &&
-	       unwind_is_start(&RT_MACHINE, &row) &&
-	       read_bytes(w->s, w->r.pc - sizeof(call), call, sizeof(call)) == sizeof(call) &&
-	       !RT_MACHINE.call_ends(call + sizeof(call), sizeof(call));
+	       unwind_is_start(&RT_MACHINE, &row) && follows_no_call(w, w->r.pc);
 }
 
 static bool find_row(struct stack_walk *w, struct unwind_row *ret)

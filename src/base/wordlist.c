@@ -1,4 +1,4 @@
-/* wordlist.c - finds the ends of words; those of names are behind all brackets that are closed. */
+/* wordlist.c - finds the ends of words; a name ends only behind the brackets opened in it. */
 #include "base/wordlist.h"
 
 #include <string.h>
@@ -15,8 +15,8 @@ bool words_next(const char **list, const char *separators, struct word *ret)
 	return ret->n;
 }
 
-/* Behind the signs of an operator at p; else p. Of commas one is its own, where a list or the
- * operator's parameters go on. */
+/* The end of the signs of an operator at p; p: there is none. A comma is the operator's own only if
+ * the list, parameters or template arguments follow it. */
 static const char *behind_operator(const char *list, const char *p)
 {
 	const char *end = name_operator_end(list, p);
@@ -25,7 +25,7 @@ static const char *behind_operator(const char *list, const char *p)
 	return end > p && end[0] == ',' && (!end[1] || strchr(",(<", end[1])) ? end + 1 : end;
 }
 
-/* Behind the bracket that closes the one at p; p: none does. */
+/* The end of the bracket that opens at p; p: it is never closed. */
 static const char *behind_bracket(const char *list, const char *p)
 {
 	static const char opening[] = "(<[{", closing[] = ")>]}";
@@ -63,6 +63,14 @@ bool words_next_name(const char **list, struct word *ret)
 	*ret = (struct word){ start, (size_t)(p - start) };
 	*list = p;
 	return ret->n;
+}
+
+char *word_copy(struct arena *a, struct word w) { return arena_printf(a, "%.*s", (int)w.n, w.s); }
+
+char *words_next_copy(struct arena *a, const char **list, const char *separators)
+{
+	struct word w;
+	return words_next(list, separators, &w) ? word_copy(a, w) : NULL;
 }
 
 bool word_is(struct word w, const char *text)

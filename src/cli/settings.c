@@ -310,7 +310,7 @@ static void set_columns(struct settings *s, const char *arg)
 	struct word w;
 	s->columns.at.n = 0;
 	while (words_next(&arg, ",", &w))
-		string_list_add(&s->columns, arena_printf(&s->words, "%.*s", (int)w.n, w.s));
+		string_list_add(&s->columns, word_copy(&s->words, w));
 }
 
 /* Adds each word of "WORD,WORD". */
@@ -318,7 +318,7 @@ static void add_each(struct settings *s, struct string_list *l, const char *word
 {
 	struct word w;
 	while (words_next_name(&words, &w))
-		string_list_add(l, arena_printf(&s->words, "%.*s", (int)w.n, w.s));
+		string_list_add(l, word_copy(&s->words, w));
 }
 
 char *settings_rows_by(const char *by, struct kin_hists_opts *h)

@@ -24,14 +24,7 @@ struct sample_filter {
 	VEC(const char *) comms;
 };
 
-/* ---- words ---- */
-
-/* The next word of a list, copied; NULL at its end. */
-static char *next_word(struct arena *a, const char **list, const char *separators)
-{
-	struct word w;
-	return words_next(list, separators, &w) ? arena_printf(a, "%.*s", (int)w.n, w.s) : NULL;
-}
+/* ---- numbers ---- */
 
 static bool read_number(const char *text, char **end, uint32_t *ret)
 {
@@ -51,7 +44,7 @@ static struct kin_error *read_numbers(struct sample_filter *f, const char *optio
 				      struct number_list *to)
 {
 	uint32_t n;
-	for (char *w, *end; (w = next_word(&f->arena, &list, ","));) {
+	for (char *w, *end; (w = words_next_copy(&f->arena, &list, ","));) {
 		if (!read_number(w, &end, &n) || *end)
 			return bad(option, w, "a number");
 		vec_push(&to->list, n);
@@ -66,7 +59,7 @@ static struct kin_error *read_set(struct sample_filter *f, const char *option, c
 	if (!list)
 		return NULL;
 	bool *set = arena_alloc(&f->arena, MAX_SET * sizeof(*set));
-	for (char *w, *end; (w = next_word(&f->arena, &list, ","));) {
+	for (char *w, *end; (w = words_next_copy(&f->arena, &list, ","));) {
 		uint32_t from, to;
 		if (!read_number(w, &end, &from))
 			return bad(option, w, "a number or a range");
@@ -94,7 +87,7 @@ static struct kin_error *read_times(struct sample_filter *f, const struct profil
 	const char *separators = strchr(list, '%') ? ", " : " ";
 	if (span_is_marked(list, p)) /* marker names may contain blanks */
 		separators = "";
-	for (char *w; (w = next_word(&f->arena, &list, separators));) {
+	for (char *w; (w = words_next_copy(&f->arena, &list, separators));) {
 		if ((err = span_parse(w, p, whole, &r)))
 			return err_wrap(err, "--time");
 		vec_push(&f->times, r);
@@ -138,7 +131,7 @@ static struct kin_error *read_tasks(struct sample_filter *f, const struct profil
 	const char *comms = t->comms;
 	struct word w;
 	while (t->splits_names ? words_next(&comms, ",", &w) : words_next_name(&comms, &w))
-		vec_push(&f->comms, arena_printf(&f->arena, "%.*s", (int)w.n, w.s));
+		vec_push(&f->comms, word_copy(&f->arena, w));
 	struct kin_error *err = read_numbers(f, "--pid", t->pids, &pids);
 	if (!err)
 		err = read_numbers(f, "--tid", t->tids, &tids);

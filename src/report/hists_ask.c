@@ -42,13 +42,6 @@ static const struct {
 
 /* ---- words ---- */
 
-/* The next word of a list, copied; NULL at its end. */
-static char *next_word(struct arena *a, const char **list, const char *separators)
-{
-	struct word w;
-	return words_next(list, separators, &w) ? arena_printf(a, "%.*s", (int)w.n, w.s) : NULL;
-}
-
 /* `whole`: names with commas in brackets are one word. */
 static const char *const *words(struct arena *a, const char *list, bool whole, size_t *n)
 {
@@ -56,7 +49,7 @@ static const char *const *words(struct arena *a, const char *list, bool whole, s
 	struct word w;
 	*n = 0;
 	while (whole ? words_next_name(&list, &w) : words_next(&list, ",", &w))
-		ret[(*n)++] = arena_printf(a, "%.*s", (int)w.n, w.s);
+		ret[(*n)++] = word_copy(a, w);
 	return ret;
 }
 
@@ -198,7 +191,7 @@ static void add_first_terms(struct hists_ask *a)
 static struct kin_error *add_list(struct hists_ask *a, const char *option, const char *list,
 				  bool as_terms)
 {
-	for (char *w; (w = next_word(&a->arena, &list, ",+ "));) {
+	for (char *w; (w = words_next_copy(&a->arena, &list, ",+ "));) {
 		struct field f = { 0 };
 		struct kin_error *err = find_field(w, option, &f);
 		if (err)
@@ -305,7 +298,7 @@ static struct kin_error *read_call_graph(struct hists_ask *a)
 	a->mode = MODE_GRAPH;
 	a->opts.order = a->given->no_children ? CHAIN_CALLEE : CHAIN_CALLER;
 	a->threshold = 0.5;
-	for (char *w; (w = next_word(&a->arena, &list, ", "));) {
+	for (char *w; (w = words_next_copy(&a->arena, &list, ", "));) {
 		char *end;
 		if (chain_word(a, w))
 			continue;
