@@ -417,7 +417,8 @@ const struct callchain *callchains_of(struct callchains *c, size_t row, const st
 	return &c->tree;
 }
 
-/* A chain has no more nodes than its path; one that goes down shares them with those beside it. */
+/* An upper bound on the nodes of a row's chains: each chain has at most as many as its path is
+ * deep. Chains from callers to callees share the nodes of the paths below the row. */
 static uint64_t nodes_of_paths(const struct hists_private *h, size_t row)
 {
 	bool callee = h->hists.opts->order == CHAIN_CALLEE;
@@ -431,7 +432,8 @@ static uint64_t nodes_of_paths(const struct hists_private *h, size_t row)
 	return n;
 }
 
-/* Of the samples whose chains a row may have; where its children take part its Self does, too. */
+/* The weight of the samples that the row's chains may have. If Children are computed, Self is part
+ * of them. */
 static uint64_t weight_of_row(const struct hists *h, size_t row)
 {
 	uint64_t self = h->self[row * h->opts->n_events].weight;
@@ -439,7 +441,7 @@ static uint64_t weight_of_row(const struct hists *h, size_t row)
 	return self > children ? self : children;
 }
 
-/* Where nodes need a least weight each, a level has so many at most. */
+/* If each node needs a minimum weight, a level has at most the row's weight divided by it. */
 uint64_t callchains_bound(const struct callchains *c, size_t row, const struct chain_opts *o)
 {
 	const struct hists *h = &c->h->hists;

@@ -51,7 +51,7 @@ void callchains_free(struct callchains *c);               /* NULL is fine */
 /* Valid until the next call. Weights are those of the first event. */
 const struct callchain *callchains_of(struct callchains *c, size_t row, const struct chain_opts *o);
 
-/* At least as many as the nodes of the row's tree without its root, at a small cost. */
+/* An upper bound on the nodes of the row's tree without its root; much cheaper than the tree. */
 uint64_t callchains_bound(const struct callchains *c, size_t row, const struct chain_opts *o);
 
 /* "f", "f (inlined)", "0x401136"; with `line` also the source line, if known. Lives as long as the

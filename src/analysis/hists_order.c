@@ -276,8 +276,9 @@ static void sort_by_depth(struct mover *m, const uint32_t *rows, size_t n)
 	sort_keys(m->keys, n);
 }
 
-/* lower[i]: of the rows before rows[i] the uppermost one that must come below it; NONE: it comes
- * last. It is the next one of its thread whose place is before i: those between come later. */
+/* Fills lower[i]: the uppermost of the rows before rows[i] that must come below it; NONE: rows[i]
+ * comes last. In the thread's order this is the next row whose place is before i, as the rows in
+ * between have later places. */
 static void find_lower(struct mover *m, size_t n)
 {
 	const struct sort_key *keys = m->keys;

@@ -8,17 +8,17 @@
 /* Whether `name` matches `display`: as it stands, without what follows the parameters (const,
  * [clone ...], .constprop.0), without parameters, without template arguments of its own or of its
  * scopes, without outer scopes. "f", "b::f" and "a::b::f" are all "void a::b<char>::f<int>(int)".
- * If `display` has no parameters, as inlined functions do, `name` may have any. "f" is "f.1", too,
- * which is a function within another one. */
+ * If `display` has no parameters, as inlined functions do, `name` may have any. "f" also
+ * matches "f.1", a function within another one. */
 bool function_name_is(const char *display, const char *name);
 
 /* Whether the symbol is a copy or a part of the function which the compiler made: "f.constprop.0"
  * of "f". */
 bool function_name_is_clone(const char *symbol, const char *function);
 
-/* The length of the name in the source if the symbol is that of a function within another one, as
- * gcc numbers procedures that Fortran's contain, and nested functions of C: "f" of "f.1" and
- * "f.1.constprop.0". 0: it is none. */
+/* The length of the source name in the symbol of a function within another one; 0: it is not one.
+ * gcc numbers contained procedures of Fortran and nested functions of C: "f" in "f.1" and
+ * "f.1.constprop.0". */
 size_t function_name_within(const char *symbol);
 
 /* Whether the symbol is mangled by C++, Rust or D: each identifier has its length before it. */

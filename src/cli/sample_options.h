@@ -60,8 +60,8 @@ struct sample_fields {
 MUST_CHECK bool sample_options_set(struct settings *s, const struct sample_fields *f, int id,
 				   const char *arg, char error[512]);
 
-/* An error if there is no such function; if one of a list of functions, as --symbols has it, is
- * none. One that no sample is in is no error. */
+/* An error if there is no such function, or if one of a list of functions (--symbols) does not
+ * exist. A function without samples is no error. */
 struct kin_error *sample_options_check_function(struct kin_profile *profile, const char *name);
 struct kin_error *sample_options_check_functions(struct kin_profile *profile, const char *list);
 

@@ -67,9 +67,9 @@ char format_head_begins(struct bytes head);
 
 /* The error for a file with negative values, which readers leave out, as no sample has them. */
 struct kin_error *format_negative(const char *path);
-/* Whether a recording of kin or perf begins there. */
+/* Whether the bytes begin a recording of kin or perf. */
 bool format_recording_begins(struct bytes head);
-/* What readers say if one does behind their own, as >> leaves it. */
+/* The error for a file in which another recording follows the first, as >> leaves it. */
 struct kin_error *format_another(const char *path, uint64_t offset);
 
 extern const struct format bbout_format, bsd44_format, bsd_format, callgrind_format,

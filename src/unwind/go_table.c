@@ -183,7 +183,8 @@ bool go_table_open(const struct go_section *s, struct go_table *ret)
 
 /* ---- functions ---- */
 
-/* What is behind its last instruction does not belong to it. Its files change least often. */
+/* The end of the last instruction: padding behind it does not belong to the function. Of all values
+ * file numbers change least often, so they are the quickest to go through. */
 static uint64_t end_of(const struct go_table *t, const struct go_function *f)
 {
 	struct go_values v = go_table_values(t, f, f->numbers);
@@ -330,7 +331,7 @@ static bool is_of_signal(const struct go_table *t, const struct go_function *f)
 	return bytes_left(&b) >= sizeof(name) && !memcmp(b.pos, name, sizeof(name) - 1);
 }
 
-/* Only assembly writes sp. Before there were marks its source file told what is. */
+/* Only assembly writes sp. Tables without marks identify it by its source file. */
 static bool is_assembly(const struct go_table *t, const struct go_function *f)
 {
 	uint32_t line;
@@ -345,9 +346,9 @@ bool go_table_knows_frames(const struct go_table *t, const struct go_function *f
 	       (t->has_marks ? !f->moves_sp : !is_assembly(t, f));
 }
 
-/* The frame lies below the return address that a call pushed; or else, with a link register, that
- * address is at its lower end. Go's functions keep no register but sp and the frame pointer, and
- * where that one is saved is not said. */
+/* The frame lies below the return address that a call pushed. With a link register, that address is
+ * at the frame's lower end. Go's functions preserve no register but sp and the frame pointer, and
+ * the table does not say where the frame pointer is saved. */
 struct unwind_row go_row(const struct machine *m, int32_t frame)
 {
 	struct unwind_row row = { .cfa = UNWIND_CFA_REG,

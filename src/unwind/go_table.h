@@ -19,11 +19,11 @@
 struct machine;
 struct unwind_row;
 
-/* Sections that matter, by index; 0: there is none. */
+/* Indices of the sections in question; 0: the file has no such section. */
 struct go_sections {
-	uint32_t table;  /* it has a name of its own, */
-	uint32_t others; /* or is in there, where C's linker puts it in position-independent
-			    programs */
+	uint32_t table;  /* the table's own section */
+	uint32_t others; /* .data.rel.ro, into which C's linker puts the table of
+			    position-independent programs */
 	uint32_t module; /* .go.module, since Go 1.26 */
 	bool is_go;
 };
@@ -38,7 +38,7 @@ struct go_section {
 	size_t size;
 	uint64_t addr;   /* of data[0] */
 	uint64_t module; /* address of .go.module; 0: there is none */
-	bool swap;       /* it is of the other byte order */
+	bool swap;       /* the file has the other byte order */
 	/* The word of `size` bytes at an address, as it is in memory before the program starts;
 	 * false: there is none. */
 	bool (*word)(void *arg, uint64_t addr, size_t size, uint64_t *ret);
@@ -54,22 +54,22 @@ struct go_table {
 	enum go_form form;
 	unsigned word, quantum; /* sizes of an address, and of the smallest instruction */
 	uint64_t n;             /* functions */
-	uint64_t text;          /* what their addresses are relative to */
-	/* Where in the table there are: the list of functions, what their offsets are relative to,
-	 * names, lists of files, files, values that change with the address. */
+	uint64_t text;          /* base of the functions' addresses */
+	/* Offsets in the table: the list of functions, the base of the offsets in that list, names,
+	 * lists of files, files, values that change with the address. */
 	size_t list, records, names, units, files, values;
 	bool has_marks; /* of functions that write sp: since Go 1.17 */
 };
 
-/* False: it holds none, or it is damaged. *ret borrows the section's data. */
+/* False: the section holds no table, or a damaged one. *ret borrows the section's data. */
 bool go_table_open(const struct go_section *s, struct go_table *ret);
 
 struct go_function {
 	uint64_t low, high; /* addresses [low, high): not empty */
-	uint64_t frames;    /* its values for go_table_values(): the size of the frame; 0: none */
+	uint64_t frames;    /* frame sizes, for go_table_values(); 0: none */
 	/* the rest is private to this module */
 	uint64_t lines, numbers, name, unit;
-	bool moves_sp; /* in a way that frames do not tell, if the table has such marks */
+	bool moves_sp; /* marked as writing sp in a way that frame sizes do not tell */
 };
 
 /* The i-th function, by address; false: it is damaged. */
@@ -96,7 +96,7 @@ bool go_values_next(struct go_values *v);
 const char *go_table_line(const struct go_table *t, const struct go_function *f, uint64_t addr,
 			  uint32_t *line);
 
-/* Whether the frame sizes of f tell all of what it does to sp. */
+/* Whether the frame sizes of f describe all changes of sp in it. */
 bool go_table_knows_frames(const struct go_table *t, const struct go_function *f);
 /* The rule for a frame of that size on a machine: UNWIND_CFA_NONE if there is no such frame. */
 struct unwind_row go_row(const struct machine *m, int32_t frame);
