@@ -8,6 +8,7 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "paths/path_maker.h"
+#include "paths/stack_groups.h"
 #include "profile/detail.h"
 
 struct hop { /* a frame, or a function inlined there, reduced to what distinguishes rows and chains
@@ -33,10 +34,6 @@ struct path { /* an entry of the list of paths. Its place there is a hop; the pl
 struct path_end { /* samples end at the path */
 	pathid path;
 	uint32_t own; /* number of the path's sums in own[] */
-};
-
-struct path_sum { /* sum over samples of one event */
-	uint64_t weight, count;
 };
 
 struct row_end {           /* samples of the first event whose Self goes to one row */

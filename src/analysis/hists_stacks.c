@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analysis/hists_private.h"
-#include "paths/stack_groups.h"
 
 bool hists_stacks_suffice(const struct hists_private *h)
 {
@@ -37,8 +36,7 @@ static struct path_places rows_of(void *arg, uint32_t skey, frameid frame)
 	return (struct path_places){ s->rows.at, s->rows.n };
 }
 
-/* Makes room for one sum per event for each row; there may be no events. */
-static void make_room(struct stack_sums *s)
+static void add_room(struct stack_sums *s)
 {
 	size_t lacking = s->h->rows.n * s->n_events - s->self.n;
 
@@ -63,36 +61,52 @@ static uint32_t leaf_row(const struct stack_sums *s, const struct visit *visit)
 				       visit->task);
 }
 
-/* Most recordings have one event: its sums then stay in registers. */
-static void add_children(struct stack_sums *s, struct path_places rows, const struct hist_stat *own)
+/* Latencies that are not the weight: those that are need no sum of their own. */
+static void add_latencies(struct stack_sums *s, struct path_places rows,
+			  const struct hist_stat *own)
 {
-	struct hist_stat *children = s->children.at;
 	size_t n = s->n_events;
 
-	if (n != 1) {
-		for (size_t i = 0; i < rows.n; i++)
-			hist_stat_add(&children[rows.at[i] * n], own, n);
-		return;
+	for (size_t e = 0; e < n; e++) {
+		double more = own[e].latency - (double)own[e].weight;
+		for (size_t i = 0; i < rows.n && more != 0; i++)
+			s->children.at[rows.at[i] * n + e].latency += more;
 	}
-	const struct hist_stat one = *own;
-	for (size_t i = 0; i < rows.n; i++)
-		hist_stat_add_one(&children[rows.at[i]], &one);
 }
 
 static void add_visit(struct stack_sums *s, const struct visit *visit, const struct hist_stat *own)
 {
-	struct path_places on = { 0 };
 	size_t n = s->n_events;
+	struct path_sum *totals = NULL;
 
 	s->visit = visit;
 	if (!s->h->hists.opts->no_children)
-		on = stack_groups_on(&s->groups, visit->skey, visit->stack);
+		totals = stack_groups_at(&s->groups, visit->skey, visit->stack);
+	for (size_t i = 0; i < n && totals; i++) {
+		totals[i].weight += own[i].weight;
+		totals[i].count += own[i].count;
+	}
 	uint32_t leaf = leaf_row(s, visit);
-	make_room(s);
-	add_children(s, on, own);
+	add_room(s);
+	if (totals && s->h->has_latency)
+		add_latencies(s, stack_groups_on(&s->groups, visit->skey), own);
 	hist_stat_add(&s->self.at[leaf * n], own, n);
 	if (!stack_groups_has(&s->groups, leaf))
 		hist_stat_add(&s->children.at[leaf * n], own, n);
+}
+
+/* Adds the sums over the stacks to Children. */
+static void finish(struct stack_sums *s)
+{
+	const struct path_sum *sums = s->groups.sums.at;
+
+	stack_groups_finish(&s->groups);
+	for (size_t i = 0; i < s->groups.sums.n; i++) {
+		const struct hist_stat stat = { sums[i].weight, sums[i].count,
+						(double)sums[i].weight };
+		hist_stat_add_one(&s->children.at[i], &stat);
+	}
+	stack_groups_done(&s->groups);
 }
 
 /* ---- samples ---- */
@@ -119,7 +133,7 @@ static struct stack_sums *sums_of(struct hists_private *h)
 	s->n_events = h->hists.opts->n_events;
 	s->is_met_once = is_met_once(samples);
 	s->is_leaf_elsewhere = h->hists.opts->self_physical && has_inlined_frames(samples);
-	stack_groups_init(&s->groups, samples, rows_of, s);
+	stack_groups_init(&s->groups, samples, s->n_events, rows_of, s);
 	stack_numbers_init(&h->visit_of, samples->n_stacks);
 	s->one = xalloc((s->n_events + 1) * sizeof(*s->one));
 	vec_reserve(&s->self, 1); /* so that the pointers are valid */
@@ -162,9 +176,9 @@ void hists_stacks_sum(struct hists_private *h)
 
 	for (size_t i = 0; i < h->visits.n; i++)
 		add_visit(s, &h->visits.at[i], &h->own.at[i * s->n_events]);
+	finish(s);
 	h->self = s->self.at;
 	h->children = s->children.at;
-	stack_groups_done(&s->groups);
 	stack_numbers_done(&h->visit_of);
 	vec_free(&s->rows);
 	free(s->one);

@@ -1,4 +1,4 @@
-/* stack_groups.c - walks along stacks, and sums over the groups on them. */
+/* stack_groups.c - goes from stack to stack, and sums over the groups on the way. */
 #include "paths/stack_groups.h"
 
 #include <stdlib.h>
@@ -8,118 +8,144 @@
 enum { NOT_KNOWN = 0 };
 static const uint32_t SEVERAL = UINT32_MAX; /* larger than any group + 1 */
 
-void stack_groups_init(struct stack_groups *s, const struct samples *samples,
+void stack_groups_init(struct stack_groups *s, const struct samples *samples, size_t n_sums,
 		       struct path_places (*groups)(void *arg, uint32_t root, frameid frame),
 		       void *arg)
 {
-	*s = (struct stack_groups){ .samples = samples, .groups = groups, .arg = arg };
-	vec_reserve(&s->met, 1); /* so that there is memory to point to */
-	vec_reserve(&s->on, 1);
+	*s = (struct stack_groups){
+		.samples = samples, .n_sums = n_sums, .groups = groups, .arg = arg
+	};
 }
 
 void stack_groups_done(struct stack_groups *s)
 {
 	for (size_t i = 0; i < STACK_ARRAYS; i++)
 		free(s->known[i]);
-	vec_free(&s->met);
-	vec_free(&s->on);
-	vec_free(&s->frames);
-}
-
-static uint32_t *known_below(struct stack_groups *s, uint32_t root)
-{
-	if (root >= STACK_ARRAYS)
-		return NULL;
-	if (!s->known[root])
-		s->known[root] = xalloc(s->samples->n_frames * sizeof(**s->known));
-	return s->known[root];
-}
-
-static void make_room(struct stack_groups *s, uint32_t group)
-{
-	if (group < s->met.n)
-		return;
-	size_t n = group + 1 - s->met.n;
-	vec_reserve(&s->met, n);
-	memset(s->met.at + s->met.n, 0, n * sizeof(*s->met.at));
-	s->met.n += n;
-	vec_reserve(&s->on, s->met.n); /* each group is in it at most once */
-}
-
-static void learn(struct stack_groups *s, uint32_t *known, uint32_t root, stackid stack)
-{
-	const struct stack *stacks = s->samples->stacks;
-
-	s->frames.n = 0;
-	for (; stack; stack = stacks[stack].caller)
-		vec_push(&s->frames, stacks[stack].frame);
-	while (s->frames.n) {
-		frameid frame = s->frames.at[--s->frames.n];
-		if (known && known[frame] != NOT_KNOWN)
-			continue;
-		const struct path_places groups = s->groups(s->arg, root, frame);
-		for (size_t i = 0; i < groups.n; i++)
-			make_room(s, groups.at[i]);
-		if (known)
-			known[frame] = groups.n == 1 ? groups.at[0] + 1 : SEVERAL;
+	for (size_t i = 0; i < ARRAY_LEN(s->paths); i++) {
+		vec_free(&s->paths[i].steps);
+		vec_free(&s->paths[i].on);
+		vec_free(&s->paths[i].came_on);
+		free(s->paths[i].totals);
 	}
+	vec_free(&s->is_on);
+	vec_free(&s->sums);
+	vec_free(&s->scratch);
 }
 
-static void meet(struct stack_groups *s, uint32_t group)
+/* ---- groups come on a path, and go off it ---- */
+
+static void add_group(struct stack_groups *s, uint32_t group)
 {
-	if (stack_groups_has(s, group))
+	if (group < s->is_on.n)
 		return;
-	s->met.at[group] = s->n_stacks;
-	s->on.at[s->on.n++] = group;
+	size_t n = group + 1 - s->is_on.n, n_sums = n * s->n_sums;
+	vec_reserve(&s->is_on, n);
+	memset(s->is_on.at + s->is_on.n, 0, n);
+	s->is_on.n += n;
+	vec_reserve(&s->sums, n_sums + 1); /* there may be no sums */
+	memset(s->sums.at + s->sums.n, 0, n_sums * sizeof(*s->sums.at));
+	s->sums.n += n_sums;
 }
 
-static void meet_frame(struct stack_groups *s, uint32_t root, frameid frame)
+static void come_on(struct stack_groups *s, struct groups_path *p, uint32_t group)
 {
-	const struct path_places groups = s->groups(s->arg, root, frame);
-	for (size_t i = 0; i < groups.n; i++)
-		meet(s, groups.at[i]);
+	if (s->is_on.at[group])
+		return;
+	s->is_on.at[group] = true;
+	vec_push(&p->on, group);
+	for (size_t i = 0; i < s->n_sums; i++)
+		vec_push(&p->came_on, p->totals[i]);
 }
 
-/* Walks from `stack` on, while frames have a single known group. Returns the first stack whose
- * frame has not; 0: none. This is the inner loop of tables. */
-static stackid meet_known(struct stack_groups *s, const uint32_t *known, stackid stack)
+static void go_off(struct stack_groups *s, struct groups_path *p, size_t n_steps)
 {
-	const struct stack *stacks = s->samples->stacks;
-	uint32_t *met = s->met.at, *end = s->on.at + s->on.n, mark = s->n_stacks;
+	const struct path_sum *came_on = p->came_on.at;
+	size_t n_on = n_steps < p->steps.n ? p->steps.at[n_steps].n_on : p->on.n;
 
-	for (; stack; stack = stacks[stack].caller) {
-		uint32_t group = known[stacks[stack].frame];
-		if (group == NOT_KNOWN || group == SEVERAL)
-			break;
-		if (met[group - 1] == mark)
-			continue;
-		met[group - 1] = mark;
-		*end++ = group - 1;
-	}
-	s->on.n = (size_t)(end - s->on.at);
-	return stack;
-}
-
-struct path_places stack_groups_on(struct stack_groups *s, uint32_t root, stackid stack)
-{
-	const struct stack *stacks = s->samples->stacks;
-	uint32_t *known = known_below(s, root);
-
-	s->n_stacks++;
-	s->on.n = 0;
-	if (!known)
-		learn(s, NULL, root, stack);
-	for (stackid at = stack; at;) {
-		if (known && !(at = meet_known(s, known, at)))
-			break;
-		if (known && known[stacks[at].frame] == NOT_KNOWN) {
-			learn(s, known, root, at);
-			continue;
+	for (size_t i = n_on; i < p->on.n; i++) {
+		uint32_t group = p->on.at[i];
+		struct path_sum *sums = &s->sums.at[group * s->n_sums];
+		s->is_on.at[group] = false;
+		for (size_t k = 0; k < s->n_sums; k++) {
+			sums[k].weight += p->totals[k].weight - came_on[i * s->n_sums + k].weight;
+			sums[k].count += p->totals[k].count - came_on[i * s->n_sums + k].count;
 		}
-		meet_frame(s, root, stacks[at].frame);
-		at = stacks[at].caller;
 	}
-	return (struct path_places){ s->on.at, s->on.n };
+	p->steps.n = n_steps;
+	p->on.n = n_on;
+	p->came_on.n = n_on * s->n_sums;
+}
+
+/* ---- from stack to stack ---- */
+
+static struct groups_path *path_below(struct stack_groups *s, uint32_t root)
+{
+	struct groups_path *p = &s->paths[root < STACK_ARRAYS ? root : STACK_ARRAYS];
+
+	if (!p->totals)
+		p->totals = xalloc((s->n_sums + 1) * sizeof(*p->totals));
+	if (root < STACK_ARRAYS && !s->known[root])
+		s->known[root] = xalloc(s->samples->n_frames * sizeof(**s->known));
+	if (p->root != root)
+		go_off(s, p, 0);
+	p->root = root;
+	return p;
+}
+
+/* Goes back to the last stack on the path that is also on the path to `stack`. Lists the stacks
+ * from there on in scratch, the innermost one first. A caller's number is smaller. */
+static void turn_off(struct stack_groups *s, struct groups_path *p, stackid stack)
+{
+	const struct stack *stacks = s->samples->stacks;
+	const struct stack_step *steps = p->steps.at;
+	size_t n = p->steps.n;
+
+	s->scratch.n = 0;
+	for (; stack; stack = stacks[stack].caller) {
+		while (n && steps[n - 1].stack > stack)
+			n--;
+		if (n && steps[n - 1].stack == stack)
+			break;
+		vec_push(&s->scratch, stack);
+	}
+	go_off(s, p, stack ? n : 0);
+}
+
+static void enter_frame(struct stack_groups *s, struct groups_path *p, frameid frame)
+{
+	uint32_t none_known = NOT_KNOWN;
+	uint32_t *known = p->root < STACK_ARRAYS ? &s->known[p->root][frame] : &none_known;
+
+	if (*known != NOT_KNOWN && *known != SEVERAL) {
+		come_on(s, p, *known - 1);
+		return;
+	}
+	const struct path_places groups = s->groups(s->arg, p->root, frame);
+	*known = groups.n == 1 ? groups.at[0] + 1 : SEVERAL;
+	for (size_t i = 0; i < groups.n; i++) {
+		add_group(s, groups.at[i]);
+		come_on(s, p, groups.at[i]);
+	}
+}
+
+struct path_sum *stack_groups_at(struct stack_groups *s, uint32_t root, stackid stack)
+{
+	struct groups_path *p = path_below(s, root);
+
+	turn_off(s, p, stack);
+	for (size_t i = s->scratch.n; i-- > 0;) {
+		stackid at = s->scratch.at[i];
+		vec_push(&p->steps, ((struct stack_step){ at, (uint32_t)p->on.n }));
+		enter_frame(s, p, s->samples->stacks[at].frame);
+	}
+	return p->totals;
+}
+
+struct path_places stack_groups_on(const struct stack_groups *s, uint32_t root)
+{
+	const struct groups_path *p = &s->paths[root < STACK_ARRAYS ? root : STACK_ARRAYS];
+
+	return (struct path_places){ p->on.at, p->on.n };
 }
 
 uint32_t stack_groups_leaf(const struct stack_groups *s, uint32_t root, stackid stack)
@@ -128,6 +154,12 @@ uint32_t stack_groups_leaf(const struct stack_groups *s, uint32_t root, stackid 
 	uint32_t group = known ? known[s->samples->stacks[stack].frame] : NOT_KNOWN;
 
 	return group == NOT_KNOWN || group == SEVERAL ? NONE : group - 1;
+}
+
+void stack_groups_finish(struct stack_groups *s)
+{
+	for (size_t i = 0; i < ARRAY_LEN(s->paths); i++)
+		go_off(s, &s->paths[i], 0);
 }
 
 /* ---- times ---- */
@@ -164,14 +196,13 @@ double *stack_times(const struct samples *s, const symid *places, const uint32_t
 	uint64_t *weights = weights_of_stacks(s);
 	struct stack_groups groups;
 
-	stack_groups_init(&groups, s, group_of_frame, &f);
-	for (size_t i = 1; i < s->n_stacks; i++) {
-		if (!weights[i])
-			continue;
-		const struct path_places on = stack_groups_on(&groups, 0, (stackid)i);
-		for (size_t k = 0; k < on.n; k++)
-			times[on.at[k]] += (double)weights[i];
-	}
+	stack_groups_init(&groups, s, 1, group_of_frame, &f);
+	for (size_t i = 1; i < s->n_stacks; i++)
+		if (weights[i])
+			stack_groups_at(&groups, 0, (stackid)i)->weight += weights[i];
+	stack_groups_finish(&groups);
+	for (size_t i = 0; i < groups.sums.n; i++)
+		times[i] = (double)groups.sums.at[i].weight;
 	stack_groups_done(&groups);
 	free(weights);
 	return times;
