@@ -9,27 +9,35 @@
 /* A function only passes time on if at least this share of its weight is in one callee. */
 static const double NEARLY_ALL = 0.99;
 
-struct passing_function {   /* a function, by fkey */
-	uint64_t weight;    /* sum over its occurrences on stacks */
-	uint32_t callee;    /* the callee with most of the weight, if one has more than half */
-	uint64_t lead;      /* lead of that callee during the vote */
-	uint64_t to_callee; /* the part of weight that is in `callee` */
-	uint32_t target; /* the first function on the way down that does more than pass time on */
+struct passing_vote { /* for the callee that has more than half of a function's weight */
+	uint64_t lead;
+	uint32_t callee; /* if one has more than half, it is this one; NONE: there is no callee */
+};
+
+struct passing_function { /* a function, by fkey */
+	uint32_t target;  /* the first function on the way down that does more than pass time on */
 	bool passes, on_way, is_done;
 };
 
-struct passing_run { /* functions at a frame: fkeys[first .. first + n), outermost first */
-	uint32_t first, n;
+struct passing_end {          /* of a stack */
+	uint32_t function;    /* fkey of the innermost one; NONE: it has none */
+	uint32_t n_functions; /* on the whole stack */
 };
+
+static const uint32_t SEVERAL = NONE - 1; /* no fkey */
 
 struct passing {
 	struct hists_private *h;
-	struct passing_run *runs; /* [frame]: for frames on stacks with samples */
-	VEC(uint32_t) fkeys;
+	/* [frame]: fkey of its only function; NONE: it has none, or is on no stack with samples;
+	 * SEVERAL: hists_hops() has them */
+	uint32_t *fkeys;
+	/* [fkey]. Arrays of their own: the passes over all stacks touch them at random. */
+	uint64_t *weights; /* sum over the function's occurrences on stacks */
+	struct passing_vote *votes;
+	uint64_t *to_callee; /* the part of the weight that is in the vote's callee */
 	struct passing_function *functions;
-	uint32_t *innermost; /* [stack]: fkey of the innermost function on it; NONE */
-	uint32_t *n_callers; /* [stack]: number of functions on it */
-	uint64_t *below;     /* [stack]: weight of its samples and those below */
+	struct passing_end *ends; /* [stack] */
+	uint64_t *below;          /* [stack]: weight of its samples and those below */
 };
 
 static void sum_stacks(struct passing *p)
@@ -40,127 +48,177 @@ static void sum_stacks(struct passing *p)
 }
 
 /* Finds the functions at frames on stacks with samples. Frames that are left out have none. */
-static void find_runs(struct passing *p)
+static void find_functions(struct passing *p)
 {
 	struct hists_private *h = p->h;
 	const struct samples *s = &h->hists.profile->samples;
 	bool *used = xalloc(s->n_frames + 1);
-	p->runs = xalloc((s->n_frames + 1) * sizeof(*p->runs));
+	p->fkeys = xrealloc(NULL, s->n_frames + 1, sizeof(*p->fkeys));
 	for (size_t i = 1; i < s->n_stacks; i++)
 		used[s->stacks[i].frame] |= p->below[i] > 0;
 	for (frameid f = 0; f < s->n_frames; f++) {
+		p->fkeys[f] = NONE;
 		if (!used[f] || hists_leaves_out(h, f))
 			continue;
 		const struct frame_hops hops = *hists_hops(h, f);
-		p->runs[f] = (struct passing_run){ (uint32_t)p->fkeys.n, hops.n };
-		for (uint32_t k = 0; k < hops.n; k++)
-			vec_push(&p->fkeys, h->hops.at[h->hop_lists.at[hops.first + k]].fkey);
+		p->fkeys[f] = hops.n == 1 ? h->hops.at[h->hop_lists.at[hops.first]].fkey : SEVERAL;
 	}
 	free(used);
 }
 
 /* The callee with more than half of the weight remains in the end (majority vote, Boyer and
  * Moore). */
-static void vote(struct passing_function *f, uint32_t callee, uint64_t weight)
+static void vote(struct passing_vote *v, uint32_t callee, uint64_t weight)
 {
-	if (f->callee == callee) {
-		f->lead += weight;
-	} else if (f->lead >= weight) {
-		f->lead -= weight;
+	if (v->callee == callee) {
+		v->lead += weight;
+	} else if (v->lead >= weight) {
+		v->lead -= weight;
 	} else {
-		f->callee = callee;
-		f->lead = weight - f->lead;
+		v->callee = callee;
+		v->lead = weight - v->lead;
 	}
 }
 
-static void count(struct passing_function *f, uint32_t callee, uint64_t weight)
+/* A function on a stack with that weight, called by `caller`. */
+static void see_call(struct passing *p, struct passing_end caller, uint32_t f, uint64_t weight)
 {
-	f->to_callee += f->callee == callee ? weight : 0;
+	uint32_t *n_callers = &p->h->n_callers[f];
+
+	p->weights[f] += weight;
+	*n_callers = caller.n_functions < *n_callers ? caller.n_functions : *n_callers;
+	if (caller.function != NONE)
+		vote(&p->votes[caller.function], f, weight);
 }
 
-static void note_callers(struct hists_private *h, uint32_t f, uint32_t n_callers)
+static void count_call(struct passing *p, struct passing_end caller, uint32_t f, uint64_t weight)
 {
-	h->n_callers[f] = n_callers < h->n_callers[f] ? n_callers : h->n_callers[f];
+	if (caller.function != NONE && p->votes[caller.function].callee == f)
+		p->to_callee[caller.function] += weight;
 }
 
-/* Calls call() for each call on stacks that have samples at or below them, callers first. */
-static void for_each_call(struct passing *p,
-			  void (*call)(struct passing_function *f, uint32_t callee,
-				       uint64_t weight),
-			  bool first_time)
+static inline struct passing_end called_by(struct passing_end caller, uint32_t f)
 {
-	const struct samples *s = &p->h->hists.profile->samples;
-	for (size_t i = 1; i < s->n_stacks; i++) {
-		uint32_t caller = p->innermost[s->stacks[i].caller];
-		uint32_t n_callers = p->n_callers[s->stacks[i].caller];
-		struct passing_run run =
-			p->below[i] ? p->runs[s->stacks[i].frame] : (struct passing_run){ 0 };
-		for (uint32_t k = run.first; k < run.first + run.n; k++) {
-			uint32_t f = p->fkeys.at[k];
-			if (first_time) {
-				p->functions[f].weight += p->below[i];
-				note_callers(p->h, f, n_callers + k - run.first);
-			}
-			if (caller != NONE)
-				call(&p->functions[caller], f, p->below[i]);
-			caller = f;
+	return (struct passing_end){ f, caller.n_functions + 1 };
+}
+
+/* The functions at a frame with several, outermost first. Returns the end of its stack. */
+static struct passing_end each_of_several(struct passing *p, frameid frame,
+					  struct passing_end caller, uint64_t weight,
+					  void (*call)(struct passing *p, struct passing_end caller,
+						       uint32_t f, uint64_t weight))
+{
+	const struct frame_hops hops = *hists_hops(p->h, frame);
+	for (uint32_t k = 0; k < hops.n; k++) {
+		uint32_t f = p->h->hops.at[p->h->hop_lists.at[hops.first + k]].fkey;
+		call(p, caller, f, weight);
+		caller = called_by(caller, f);
+	}
+	return caller;
+}
+
+/* Both of these are for all calls on stacks that have samples at or below them, callers first. They
+ * are the inner loops of tables, with millions of stacks. */
+static void vote_for_callees(struct passing *p)
+{
+	const struct stack *stacks = p->h->hists.profile->samples.stacks;
+	size_t n = p->h->hists.profile->samples.n_stacks;
+
+	for (size_t i = 1; i < n; i++) {
+		struct passing_end end = p->ends[stacks[i].caller];
+		uint32_t f = p->below[i] ? p->fkeys[stacks[i].frame] : NONE;
+		if (f == SEVERAL) {
+			end = each_of_several(p, stacks[i].frame, end, p->below[i], see_call);
+		} else if (f != NONE) {
+			see_call(p, end, f, p->below[i]);
+			end = called_by(end, f);
 		}
-		p->innermost[i] = caller;
-		p->n_callers[i] = n_callers + run.n;
+		p->ends[i] = end;
 	}
+}
+
+static void sum_to_callees(struct passing *p)
+{
+	const struct stack *stacks = p->h->hists.profile->samples.stacks;
+	size_t n = p->h->hists.profile->samples.n_stacks;
+
+	for (size_t i = 1; i < n; i++) {
+		struct passing_end caller = p->ends[stacks[i].caller];
+		uint32_t f = p->below[i] ? p->fkeys[stacks[i].frame] : NONE;
+		if (f == SEVERAL)
+			each_of_several(p, stacks[i].frame, caller, p->below[i], count_call);
+		else if (f != NONE)
+			count_call(p, caller, f, p->below[i]);
+	}
+}
+
+/* Whether nearly all of the function's weight is in one callee. */
+static bool passes(const struct passing *p, uint32_t f)
+{
+	uint32_t callee = p->votes[f].callee;
+
+	return callee != NONE && callee != f &&
+	       (double)p->to_callee[f] >= NEARLY_ALL * (double)p->weights[f];
 }
 
 /* Finds the target of a function. If functions pass time on to each other in a cycle, one of them
  * is taken to keep it. */
-static void find_target(struct passing_function *all, uint32_t first)
+static void find_target(struct passing *p, uint32_t first)
 {
+	struct passing_function *all = p->functions;
 	uint32_t at = first;
 	while (all[at].passes && !all[at].on_way && !all[at].is_done) {
 		all[at].on_way = true;
-		at = all[at].callee;
+		at = p->votes[at].callee;
 	}
 	if (all[at].on_way)
 		all[at].passes = false;
 	uint32_t target = all[at].passes ? all[at].target : at;
-	for (at = first; all[at].on_way; at = all[at].callee) {
+	for (at = first; all[at].on_way; at = p->votes[at].callee) {
 		all[at].on_way = false;
 		all[at].is_done = true;
 		all[at].target = all[at].passes ? target : NONE;
 	}
 }
 
+static void make_arrays(struct passing *p, size_t n, size_t n_stacks)
+{
+	p->weights = xalloc((n + 1) * sizeof(*p->weights));
+	p->votes = xalloc((n + 1) * sizeof(*p->votes));
+	p->to_callee = xalloc((n + 1) * sizeof(*p->to_callee));
+	p->functions = xalloc((n + 1) * sizeof(*p->functions));
+	p->ends = xrealloc(NULL, n_stacks + 1, sizeof(*p->ends));
+	p->ends[0] = (struct passing_end){ .function = NONE };
+	for (size_t i = 0; i < n; i++) {
+		p->votes[i].callee = NONE;
+		p->functions[i].target = NONE;
+	}
+}
+
 void hists_find_passing(struct hists_private *h)
 {
-	const struct samples *s = &h->hists.profile->samples;
 	struct passing p = { .h = h, .below = h->weight_of };
 	sum_stacks(&p);
-	find_runs(&p);
+	find_functions(&p);
 	size_t n = h->fkeys.n;
-	p.functions = xalloc((n + 1) * sizeof(*p.functions));
-	p.innermost = xalloc((s->n_stacks + 1) * sizeof(*p.innermost));
-	p.n_callers = xalloc((s->n_stacks + 1) * sizeof(*p.n_callers));
-	p.innermost[0] = NONE;
+	make_arrays(&p, n, h->hists.profile->samples.n_stacks);
 	h->n_callers = xrealloc(NULL, n + 1, sizeof(*h->n_callers));
 	memset(h->n_callers, 0xff, (n + 1) * sizeof(*h->n_callers));
-	for (size_t i = 0; i < n; i++)
-		p.functions[i].callee = p.functions[i].target = NONE;
-	for_each_call(&p, vote, true);
-	for_each_call(&p, count, false);
-	for (uint32_t i = 0; i < n; i++) {
-		struct passing_function *f = &p.functions[i];
-		f->passes = f->callee != NONE && f->callee != i &&
-			    (double)f->to_callee >= NEARLY_ALL * (double)f->weight;
-	}
+	vote_for_callees(&p);
+	sum_to_callees(&p);
+	for (uint32_t i = 0; i < n; i++)
+		p.functions[i].passes = passes(&p, i);
 	h->targets = xrealloc(NULL, n + 1, sizeof(*h->targets));
 	for (uint32_t i = 0; i < n; i++)
-		find_target(p.functions, i);
+		find_target(&p, i);
 	for (uint32_t i = 0; i < n; i++)
 		h->targets[i] = p.functions[i].passes ? p.functions[i].target : NONE;
+	free(p.weights);
+	free(p.votes);
+	free(p.to_callee);
 	free(p.functions);
-	free(p.innermost);
-	free(p.n_callers);
-	free(p.runs);
-	vec_free(&p.fkeys);
+	free(p.ends);
+	free(p.fkeys);
 }
 
 /* Whether a row is a function, and not a mark for missing callers: "[cut]", "[unknown]". Functions
