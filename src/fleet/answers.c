@@ -264,7 +264,6 @@ static void read_kept_tree(struct answers *a, struct bytes *b, uint32_t shard)
 	(void)shard;
 	if (a->tree.nodes.n > 1)
 		bytes_fail(b);
-	vec_reserve(&a->tree.nodes, bytes_left(b) / sizeof(struct stack) + 1);
 	while (bytes_left(b)) {
 		struct stack x = { .caller = bytes_u32(b), .frame = bytes_u32(b) };
 		if (x.frame >= a->frames.n || !stack_tree_push(&a->tree, x))
@@ -291,6 +290,42 @@ void answers_put_stack(const struct answers_kept *s, struct http_bytes *ret)
 	row_u32(ret, s->node);
 }
 
+static size_t more_than(size_t n, size_t had) { return n > had ? n - had : 0; }
+
+/* Makes room for the rows in so many bytes at once. */
+static void make_room(struct answers *a, enum answers_table table, size_t n_bytes)
+{
+	enum { FRAME_BYTES = 40, FUNCTION_BYTES = 80 }; /* of usual rows */
+	size_t n;
+
+	switch (table) {
+	case ANSWERS_SUMS: /* shards mostly have the same stacks, and a few of their own */
+		n = n_bytes / SUM_BYTES;
+		n += n / 8;
+		map64_reserve(&a->stack_ids, more_than(n, a->stack_ids.n));
+		vec_reserve(&a->stacks, more_than(n, a->stacks.n));
+		vec_reserve(&a->sums, more_than(n, a->sums.n));
+		break;
+	case ANSWERS_FRAMES:
+		n = n_bytes / FRAME_BYTES;
+		map64_reserve(&a->frame_ids, more_than(n, a->frame_ids.n));
+		vec_reserve(&a->frames, more_than(n, a->frames.n));
+		break;
+	case ANSWERS_FUNCTIONS:
+		n = n_bytes / FUNCTION_BYTES;
+		map64_reserve(&a->function_ids, n);
+		vec_reserve(&a->functions, n);
+		break;
+	case ANSWERS_KEPT_TREE:
+		vec_reserve(&a->tree.nodes, n_bytes / sizeof(struct stack) + 1);
+		break;
+	case ANSWERS_EVENTS:
+	case ANSWERS_STACKS:
+	case ANSWERS_KEPT_STACKS:
+		break;
+	}
+}
+
 bool answers_take(struct answers *a, enum answers_table table, uint32_t shard, struct bytes bytes)
 {
 	static void (*const readers[])(struct answers *, struct bytes *, uint32_t) = {
@@ -302,13 +337,8 @@ bool answers_take(struct answers *a, enum answers_table table, uint32_t shard, s
 		[ANSWERS_KEPT_TREE] = read_kept_tree,
 		[ANSWERS_KEPT_STACKS] = read_kept_stack,
 	};
-	if (table == ANSWERS_SUMS) { /* shards mostly have the same stacks */
-		size_t n = bytes_left(&bytes) / SUM_BYTES;
-		map64_reserve(&a->stack_ids, n > a->stack_ids.n ? n - a->stack_ids.n : 0);
-		vec_reserve(&a->stacks, n > a->stacks.n ? n - a->stacks.n : 0);
-		vec_reserve(&a->sums, n > a->sums.n ? n - a->sums.n : 0);
-		a->marked = false;
-	}
+	make_room(a, table, bytes_left(&bytes));
+	a->marked = false;
 	while (bytes_left(&bytes))
 		readers[table](a, &bytes, shard);
 	if (a->paths.n)

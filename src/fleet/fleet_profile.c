@@ -6,10 +6,12 @@
 #include "fleet/fleet_profile.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/capped.h"
+#include "base/guard.h"
 #include "base/sort.h"
 #include "fleet/fleet_rows_hash.h"
 #include "names/kept.h"
@@ -70,9 +72,12 @@ struct fleet_maker {
 	uint32_t *frame_functions;  /* [a->frames]: index in a->functions; NONE: not known */
 	bool *frame_is_inlined;     /* [a->frames] */
 	uint32_t *function_objects; /* [a->functions]: index in objects */
+	uint32_t *function_symbols; /* [a->functions]: index in symbols; NONE: not made yet */
 	VEC(uint32_t) room;         /* buffer of frames_to() */
+	VEC(struct symbol_of *) by_address; /* the symbols */
 	struct kept *kept;
-	const char *comm; /* name of `task`; NULL: no task yet */
+	struct kin_error *no_memory; /* of keep_symbols() in its thread */
+	const char *comm;            /* name of `task`; NULL: no task yet */
 	taskid task;
 	uint64_t missing; /* samples whose names the store lacks */
 };
@@ -120,8 +125,11 @@ static void find_functions(struct fleet_maker *m)
 		m->frame_is_inlined[i] = x && x->flags & ROWS_INLINED;
 	}
 	m->function_objects = xrealloc(NULL, a->functions.n + 1, sizeof(*m->function_objects));
-	for (size_t i = 0; i < a->functions.n; i++)
+	m->function_symbols = xrealloc(NULL, a->functions.n + 1, sizeof(*m->function_symbols));
+	for (size_t i = 0; i < a->functions.n; i++) {
 		m->function_objects[i] = make_object(m, &a->functions.at[i]);
+		m->function_symbols[i] = NONE;
+	}
 }
 
 static bool is_symbol(const struct rows_function *row)
@@ -130,7 +138,7 @@ static bool is_symbol(const struct rows_function *row)
 	       (row->kind == KIN_OBJECT_FILE || row->kind == KIN_OBJECT_VDSO);
 }
 
-static uint32_t symbol_of(struct fleet_maker *m, const struct rows_function *row, uint32_t object)
+static uint32_t make_symbol(struct fleet_maker *m, const struct rows_function *row, uint32_t object)
 {
 	uint64_t key = rows_hash_number(ROWS_HASH_START, object);
 	key = rows_hash_text(rows_hash_number(key, row->address), row->name);
@@ -144,6 +152,14 @@ static uint32_t symbol_of(struct fleet_maker *m, const struct rows_function *row
 	if (row->line && !m->symbols.at[*at].row->line) /* prefer a row from a host with debug
 							   information */
 		m->symbols.at[*at].row = row;
+	return *at;
+}
+
+static uint32_t symbol_of(struct fleet_maker *m, uint32_t function)
+{
+	uint32_t *at = &m->function_symbols[function];
+	if (*at == NONE)
+		*at = make_symbol(m, &m->a->functions.at[function], m->function_objects[function]);
 	return *at;
 }
 
@@ -164,7 +180,7 @@ static struct fleet_place make_place(struct fleet_maker *m, const uint32_t *fram
 		p.form = PLACE_BARE;
 	} else if (row && is_symbol(row)) {
 		p.form = PLACE_OF_SYMBOL;
-		p.symbol = symbol_of(m, row, object_of(m, *frames));
+		p.symbol = symbol_of(m, m->frame_functions[*frames]);
 		p.number = m->symbols.at[p.symbol].places++;
 	}
 	return p;
@@ -422,14 +438,11 @@ static void list_places_of_symbols(struct fleet_maker *m)
 	}
 }
 
-static void keep_symbol(struct fleet_maker *m, struct symbol_of *s, uint32_t position)
+static void keep_symbol(struct fleet_maker *m, const struct symbol_of *s, uint32_t position)
 {
-	struct fleet_object *o = &m->objects.at[s->object];
-	struct kept_object *k = kept_of(m, o);
-	s->at = o->next;
-	o->next += 1 + s->places;
+	struct kept_object *k = kept_of(m, &m->objects.at[s->object]);
 	struct kept_symbol symbol = { .addr = s->at,
-				      .end = o->next,
+				      .end = s->at + 1 + s->places,
 				      .owner = s->at,
 				      .name = kept_string(m->kept, s->row->name),
 				      .flags = SYMBOL_FUNCTION,
@@ -437,36 +450,44 @@ static void keep_symbol(struct fleet_maker *m, struct symbol_of *s, uint32_t pos
 	vec_push(&k->symbols, symbol);
 	k->n_functions++;
 	k->text_low = k->text_low ? k->text_low : s->at;
-	k->text_high = o->next;
+	k->text_high = symbol.end;
 	add_line(m, k, s->at, symbol.name, s->row->file, s->row->line);
 	for (uint32_t i = 0; i < s->places; i++)
 		keep_place(m, &m->places.at[m->symbol_places.at[s->first + i]], &symbol);
 }
 
-/* In order of addresses, so that the kept names are sorted. */
-static void keep_symbols(struct fleet_maker *m)
+/* Gives symbols their addresses, in an order that does not depend on that of the answers. */
+static void place_symbols(struct fleet_maker *m)
 {
-	struct symbol_of **sorted = xalloc((m->symbols.n + 1) * sizeof(*sorted));
+	vec_reserve(&m->by_address, m->symbols.n + 1);
 	for (size_t i = 0; i < m->symbols.n; i++)
-		sorted[i] = &m->symbols.at[i];
+		vec_push(&m->by_address, &m->symbols.at[i]);
 	if (m->symbols.n)
-		qsort(sorted, m->symbols.n, sizeof(*sorted), by_address);
-	list_places_of_symbols(m);
-	for (size_t i = 0; i < m->symbols.n; i++)
-		keep_symbol(m, sorted[i], (uint32_t)i);
-	free(sorted);
+		qsort(m->by_address.at, m->symbols.n, sizeof(*m->by_address.at), by_address);
+	for (size_t i = 0; i < m->symbols.n; i++) {
+		struct symbol_of *s = m->by_address.at[i];
+		struct fleet_object *o = &m->objects.at[s->object];
+		s->at = o->next;
+		o->next += 1 + s->places;
+	}
 }
 
-static void keep_names(struct fleet_maker *m)
+/* In order of addresses, so that the kept names are sorted. */
+static struct kin_error *keep_symbols(struct fleet_maker *m)
 {
 	m->kept = kept_new();
-	find_numberings(m);
-	add_objects(m);
-	leave_bare_addresses(m);
-	keep_symbols(m);
+	list_places_of_symbols(m);
+	for (size_t i = 0; i < m->symbols.n; i++)
+		keep_symbol(m, m->by_address.at[i], (uint32_t)i);
 	kept_sort(m->kept);
-	profile_add_kept(m->into, m->kept);
-	kept_free(m->kept);
+	return NULL;
+}
+
+static void *keep_symbols_in_thread(void *arg)
+{
+	struct fleet_maker *m = arg;
+	m->no_memory = GUARDED(keep_symbols(m));
+	return NULL;
 }
 
 /* ---- frames and stacks ---- */
@@ -596,7 +617,9 @@ static taskid task_of(struct fleet_maker *m, const char *comm)
 	return m->task;
 }
 
-static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint16_t event)
+/* is_only: no other sample of the event has this stack, so none could be merged with it. */
+static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint16_t event,
+		       bool is_only)
 {
 	const struct answers_stack *of = &m->a->stacks.at[x->stack];
 	struct sample s = { .event = event, .cpu = CPU_NONE, .weight = x->weight };
@@ -607,6 +630,7 @@ static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint1
 			(struct frame){ .name = profile_add_string(m->into, name, strlen(name)) });
 		s.stack = profile_add_stack(m->into, 0, frame);
 		capped_add(&m->missing, x->count);
+		is_only = false;
 	} else {
 		s.task = task_of(m, of->comm);
 		s.stack = m->stacks[x->stack];
@@ -617,7 +641,10 @@ static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint1
 	uint64_t left = x->count < most ? x->count : most;
 	do {
 		s.count = left > UINT32_MAX ? UINT32_MAX : left ? (uint32_t)left : 1;
-		profile_add_sample(m->into, s);
+		if (is_only)
+			profile_push_sample(m->into, s);
+		else
+			profile_add_sample(m->into, s);
 		left -= left ? s.count : 0;
 		s.weight = 0;
 	} while (left);
@@ -694,24 +721,64 @@ static void expect_sample(const struct answers *a, const struct sort_key *sorted
 	prefetch_line(&a->stacks.at[a->sums.at[sorted[i + AHEAD].index].stack]);
 }
 
+/* The stack of a sum, from 1; 0: there is no such sum. */
+static uint64_t stack_of(const struct fleet_maker *m, const struct sort_key *sorted, size_t i)
+{
+	const struct answers *a = m->a;
+	return i < a->sums.n ? (uint64_t)m->stacks[a->sums.at[sorted[i].index].stack] + 1 : 0;
+}
+
 static void add_samples(struct fleet_maker *m)
 {
 	struct sort_key *sorted = sorted_sums(m);
+	uint64_t before = 0, stack = stack_of(m, sorted, 0);
 	uint16_t event = 0;
 	uint64_t last = 0;
 	add_events(m, sorted);
 	for (size_t i = 0; i < m->a->sums.n; i++) {
 		const struct answers_sum *x = &m->a->sums.at[sorted[i].index];
+		uint64_t after = stack_of(m, sorted, i + 1);
 		expect_sample(m->a, sorted, i);
 		if (!i || x->event != last)
 			event = add_event(m, x->event);
-		add_sample(m, x, event);
+		add_sample(m, x, event, stack != before && stack != after);
 		last = x->event;
+		before = stack;
+		stack = after;
 	}
 	free(sorted);
 }
 
 /* ---- interface ---- */
+
+static struct kin_error *add_stacks_and_samples(struct fleet_maker *m)
+{
+	make_frames(m);
+	m->stacks = xalloc((m->a->stacks.n + 1) * sizeof(*m->stacks));
+	add_stacks(m, 0);
+	add_stacks(m, CUT);
+	free(m->uses);
+	free(m->place_at);
+	add_samples(m);
+	free(m->stacks);
+	return NULL;
+}
+
+/* Names are kept while another thread adds the samples: neither needs the other's results. */
+static void fill_profile(struct fleet_maker *m)
+{
+	pthread_t thread;
+	bool started = !pthread_create(&thread, NULL, keep_symbols_in_thread, m);
+	struct kin_error *err = GUARDED(add_stacks_and_samples(m));
+	if (started)
+		pthread_join(thread, NULL);
+	else
+		keep_symbols_in_thread(m);
+	if (err || m->no_memory)
+		xout_of_memory();
+	profile_add_kept(m->into, m->kept);
+	kept_free(m->kept);
+}
 
 uint64_t fleet_profile(const struct answers *a, const struct stack_order *order,
 		       struct profile_builder *into)
@@ -720,15 +787,11 @@ uint64_t fleet_profile(const struct answers *a, const struct stack_order *order,
 	find_functions(&m);
 	find_uses(&m);
 	find_places(&m);
-	keep_names(&m);
-	make_frames(&m);
-	m.stacks = xalloc((a->stacks.n + 1) * sizeof(*m.stacks));
-	add_stacks(&m, 0);
-	add_stacks(&m, CUT);
-	free(m.uses);
-	free(m.place_at);
-	add_samples(&m);
-	free(m.stacks);
+	find_numberings(&m);
+	add_objects(&m);
+	leave_bare_addresses(&m);
+	place_symbols(&m);
+	fill_profile(&m);
 	for (size_t i = 0; i < m.objects.n; i++)
 		free(m.objects.at[i].own_id);
 	vec_free(&m.objects);
@@ -736,6 +799,7 @@ uint64_t fleet_profile(const struct answers *a, const struct stack_order *order,
 	vec_free(&m.places);
 	vec_free(&m.place_frames);
 	vec_free(&m.symbol_places);
+	vec_free(&m.by_address);
 	vec_free(&m.made);
 	vec_free(&m.made_from);
 	map64_free(&m.object_ids);
@@ -745,6 +809,7 @@ uint64_t fleet_profile(const struct answers *a, const struct stack_order *order,
 	free(m.frame_functions);
 	free(m.frame_is_inlined);
 	free(m.function_objects);
+	free(m.function_symbols);
 	vec_free(&m.room);
 	return m.missing;
 }

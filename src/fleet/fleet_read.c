@@ -25,6 +25,8 @@ struct fleet {
 	struct stack_cache cache;
 	struct kin_error *err; /* the first error that leaves data incomplete */
 	size_t n_empty;        /* shards without a database */
+	pthread_mutex_t lock;  /* of is_over of all questions */
+	pthread_cond_t is_over;
 };
 
 static void keep_first(struct fleet *f, struct kin_error *err)
@@ -45,7 +47,8 @@ static struct kin_error *damaged(const struct fleet *f, size_t shard)
 
 struct fleet_question {
 	pthread_t thread;
-	bool started, is_over;
+	bool started, is_over, is_joined, is_taken;
+	struct fleet *fleet;
 	struct store *store;
 	const struct store_url *url;
 	size_t shard;
@@ -53,7 +56,7 @@ struct fleet_question {
 	struct http_bytes contents; /* ids of the shard's recordings, and 0; empty if there is only
 				       one shard */
 	size_t n_contents;
-	struct http_bytes doubles; /* recordings that an earlier shard has, too; not to be
+	struct http_bytes doubles; /* recordings that a shard taken before has, too; not to be
 				      counted */
 	struct store_answer answer;
 	struct kin_error *err;
@@ -179,6 +182,10 @@ static void *ask_shard(void *arg)
 		q->err = GUARDED(ask_contents(q));
 	if (!q->err)
 		q->err = GUARDED(ask_sums(q));
+	pthread_mutex_lock(&q->fleet->lock);
+	q->is_over = true;
+	pthread_cond_signal(&q->fleet->is_over);
+	pthread_mutex_unlock(&q->fleet->lock);
 	return NULL;
 }
 
@@ -191,13 +198,40 @@ static struct kin_error *open_cache(struct fleet *f)
 /* Waits for a shard's answer; asks now if it has no thread. */
 static void await(struct fleet_question *q)
 {
-	if (q->is_over)
+	if (q->is_joined)
 		return;
 	if (q->started)
 		pthread_join(q->thread, NULL);
 	else
 		ask_shard(q);
-	q->is_over = true;
+	q->is_joined = true;
+}
+
+/* The shard to take next: one that has answered, or that has no thread. NULL: there is none yet. */
+static struct fleet_question *next_to_take(const struct fleet *f, struct fleet_question *questions)
+{
+	struct fleet_question *idle = NULL;
+	for (size_t i = 0; i < f->url->shards.n; i++) {
+		struct fleet_question *q = &questions[i];
+		if (!q->is_taken && q->is_over)
+			return q;
+		if (!q->is_taken && !q->started)
+			idle = q;
+	}
+	return idle;
+}
+
+/* Waits for any shard's answer. Each is returned once. */
+static struct fleet_question *await_next(struct fleet *f, struct fleet_question *questions)
+{
+	struct fleet_question *q;
+	pthread_mutex_lock(&f->lock);
+	while (!(q = next_to_take(f, questions)))
+		pthread_cond_wait(&f->is_over, &f->lock);
+	pthread_mutex_unlock(&f->lock);
+	await(q);
+	q->is_taken = true;
+	return q;
 }
 
 /* Starts the queries, and reads the local cache while the servers add up. The only possible error
@@ -207,7 +241,9 @@ static struct kin_error *begin_questions(struct fleet *f, struct fleet_question 
 	size_t n = f->url->shards.n;
 	for (size_t i = 0; i < n; i++) {
 		struct fleet_question *q = &questions[i];
-		*q = (struct fleet_question){ .store = f->store, .url = f->url, .shard = i };
+		*q = (struct fleet_question){
+			.fleet = f, .store = f->store, .url = f->url, .shard = i
+		};
 		q->started = !pthread_create(&q->thread, NULL, ask_shard, q);
 	}
 	return GUARDED(open_cache(f));
@@ -215,7 +251,7 @@ static struct kin_error *begin_questions(struct fleet *f, struct fleet_question 
 
 /* ---- recordings on several shards ---- */
 
-/* Finds recordings of this shard that an earlier shard has, too. */
+/* Finds recordings of this shard that a shard taken before has, too. */
 static struct kin_error *find_doubles(const struct fleet *f, struct fleet_question *q,
 				      struct map64 *seen)
 {
@@ -253,11 +289,10 @@ static void ask_without_doubles(struct fleet_question *q)
 }
 
 /* A server may have two names, or a recording was sent again by a URL with other shards. Such a
- * recording only counts on the first of these shards. */
-static void leave_out_doubles(struct fleet *f, struct fleet_question *questions, size_t shard,
-			      struct map64 *seen)
+ * recording only counts on the first of these shards that is taken. */
+static void leave_out_doubles(struct fleet *f, struct fleet_question *questions,
+			      struct fleet_question *q, struct map64 *seen)
 {
-	struct fleet_question *q = &questions[shard];
 	if (!q->err && f->url->shards.n > 1)
 		q->err = find_doubles(f, q, seen);
 	if (q->err || !q->doubles.n)
@@ -268,7 +303,7 @@ static void leave_out_doubles(struct fleet *f, struct fleet_question *questions,
 		q->err = err_new(KIN_ERROR_FORMAT,
 				 "%s has recordings that another shard has, too, and more "
 				 "than can be compared: is it the same server?",
-				 f->url->shards.at[shard]);
+				 f->url->shards.at[q->shard]);
 }
 
 /* ---- answers of the shards ---- */
@@ -351,25 +386,25 @@ static struct kin_error *missing_shards(const struct store_url *url,
 	return err;
 }
 
-static struct kin_error *take_shard(struct fleet *f, struct fleet_question *questions, size_t shard,
-				    struct map64 *seen)
+static struct kin_error *take_shard(struct fleet *f, struct fleet_question *questions,
+				    struct fleet_question *q, struct map64 *seen)
 {
-	leave_out_doubles(f, questions, shard, seen);
-	take_sums(f, &questions[shard]);
+	leave_out_doubles(f, questions, q, seen);
+	take_sums(f, q);
 	return NULL;
 }
 
-/* Reads a shard's answer while later shards still add up. All threads must have ended before lack
- * of memory is reported. */
+/* Reads answers as they come, while other shards still add up. All threads must have ended before
+ * lack of memory is reported. */
 static void read_sums(struct fleet *f)
 {
 	struct fleet_question *questions = xalloc(f->url->shards.n * sizeof(*questions));
 	struct map64 seen = { 0 };
 	struct kin_error *no_memory = begin_questions(f, questions);
 	for (size_t i = 0; i < f->url->shards.n; i++) {
-		await(&questions[i]);
+		struct fleet_question *q = await_next(f, questions);
 		if (!no_memory)
-			no_memory = GUARDED(take_shard(f, questions, i, &seen));
+			no_memory = GUARDED(take_shard(f, questions, q, &seen));
 	}
 	map64_free(&seen);
 	if (no_memory)
@@ -511,7 +546,9 @@ static void add_damaged(uint64_t n, struct profile_builder *into)
 static struct kin_error *read_store(const char *path, const struct store_url *url,
 				    struct profile_builder *into)
 {
-	struct fleet f = { .url = url };
+	struct fleet f = { .url = url,
+			   .lock = PTHREAD_MUTEX_INITIALIZER,
+			   .is_over = PTHREAD_COND_INITIALIZER };
 	struct kin_error *err = store_new(url, &f.store);
 	if (err)
 		return err;
