@@ -25,8 +25,8 @@ struct fleet {
 	struct stack_cache cache;
 	struct kin_error *err; /* the first error that leaves data incomplete */
 	size_t n_empty;        /* shards without a database */
-	pthread_mutex_t lock;  /* of is_over of all questions */
-	pthread_cond_t is_over;
+	pthread_mutex_t lock;  /* of has_contents and is_over of all questions */
+	pthread_cond_t changed;
 };
 
 static void keep_first(struct fleet *f, struct kin_error *err)
@@ -47,7 +47,8 @@ static struct kin_error *damaged(const struct fleet *f, size_t shard)
 
 struct fleet_question {
 	pthread_t thread;
-	bool started, is_over, is_joined, is_taken;
+	bool started, is_joined, is_taken;
+	bool has_contents, is_over;
 	struct fleet *fleet;
 	struct store *store;
 	const struct store_url *url;
@@ -56,11 +57,21 @@ struct fleet_question {
 	struct http_bytes contents; /* ids of the shard's recordings, and 0; empty if there is only
 				       one shard */
 	size_t n_contents;
-	struct http_bytes doubles; /* recordings that a shard taken before has, too; not to be
-				      counted */
+	struct http_bytes doubles;      /* recordings that an earlier shard has, too; not to be
+					   counted */
+	struct kin_error *incomparable; /* why doubles are not known */
 	struct store_answer answer;
 	struct kin_error *err;
 };
+
+/* Sets a flag of a question. */
+static void change(struct fleet_question *q, bool *flag)
+{
+	pthread_mutex_lock(&q->fleet->lock);
+	*flag = true;
+	pthread_cond_signal(&q->fleet->changed);
+	pthread_mutex_unlock(&q->fleet->lock);
+}
 
 static bool has_no_table(const struct store_answer *a)
 {
@@ -149,14 +160,14 @@ static struct fleet_events events_of(const struct http_bytes *bytes)
 	return ret;
 }
 
-/* Asks for the sums, without the recordings in q->doubles. */
-static struct kin_error *ask_sums(struct fleet_question *q)
+/* Asks for the sums. `without`: recordings to leave out; NULL: none. */
+static struct kin_error *ask_sums(struct fleet_question *q, const struct http_bytes *without)
 {
 	struct http_bytes ids = { 0 };
-	struct fleet_sums of = { .without = q->doubles.n != 0 };
+	struct fleet_sums of = { .without = without };
 	struct kin_error *err = ask_events(q);
-	if (of.without)
-		row_bytes(&ids, q->doubles.at, q->doubles.n);
+	if (without)
+		row_bytes(&ids, without->at, without->n);
 	else if (!err)
 		err = ask_rollups(q, &of, &ids);
 	if (!err) {
@@ -180,18 +191,11 @@ static void *ask_shard(void *arg)
 	struct fleet_question *q = arg;
 	if (q->url->shards.n > 1)
 		q->err = GUARDED(ask_contents(q));
-	if (!q->err)
-		q->err = GUARDED(ask_sums(q));
-	pthread_mutex_lock(&q->fleet->lock);
-	q->is_over = true;
-	pthread_cond_signal(&q->fleet->is_over);
-	pthread_mutex_unlock(&q->fleet->lock);
-	return NULL;
-}
-
-static struct kin_error *open_cache(struct fleet *f)
-{
-	stack_cache_open(&f->cache, f->url, &f->a);
+	if (!q->err) {
+		change(q, &q->has_contents);
+		q->err = GUARDED(ask_sums(q, NULL));
+	}
+	change(q, &q->is_over);
 	return NULL;
 }
 
@@ -200,11 +204,11 @@ static void await(struct fleet_question *q)
 {
 	if (q->is_joined)
 		return;
+	q->is_joined = true;
 	if (q->started)
 		pthread_join(q->thread, NULL);
 	else
 		ask_shard(q);
-	q->is_joined = true;
 }
 
 /* The shard to take next: one that has answered, or that has no thread. NULL: there is none yet. */
@@ -227,31 +231,40 @@ static struct fleet_question *await_next(struct fleet *f, struct fleet_question 
 	struct fleet_question *q;
 	pthread_mutex_lock(&f->lock);
 	while (!(q = next_to_take(f, questions)))
-		pthread_cond_wait(&f->is_over, &f->lock);
+		pthread_cond_wait(&f->changed, &f->lock);
 	pthread_mutex_unlock(&f->lock);
 	await(q);
 	q->is_taken = true;
 	return q;
 }
 
-/* Starts the queries, and reads the local cache while the servers add up. The only possible error
- * is lack of memory. */
-static struct kin_error *begin_questions(struct fleet *f, struct fleet_question *questions)
+static void begin_questions(struct fleet *f, struct fleet_question *questions)
 {
-	size_t n = f->url->shards.n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < f->url->shards.n; i++) {
 		struct fleet_question *q = &questions[i];
 		*q = (struct fleet_question){
 			.fleet = f, .store = f->store, .url = f->url, .shard = i
 		};
 		q->started = !pthread_create(&q->thread, NULL, ask_shard, q);
 	}
-	return GUARDED(open_cache(f));
 }
 
 /* ---- recordings on several shards ---- */
 
-/* Finds recordings of this shard that a shard taken before has, too. */
+/* Waits until each shard has sent its recordings' ids, or failed. */
+static void await_contents(struct fleet *f, struct fleet_question *questions)
+{
+	for (size_t i = 0; i < f->url->shards.n; i++)
+		if (!questions[i].started)
+			await(&questions[i]);
+	pthread_mutex_lock(&f->lock);
+	for (size_t i = 0; i < f->url->shards.n; i++)
+		while (!questions[i].has_contents && !questions[i].is_over)
+			pthread_cond_wait(&f->changed, &f->lock);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* Finds recordings of this shard that an earlier shard has, too. */
 static struct kin_error *find_doubles(const struct fleet *f, struct fleet_question *q,
 				      struct map64 *seen)
 {
@@ -270,40 +283,46 @@ static struct kin_error *find_doubles(const struct fleet *f, struct fleet_questi
 }
 
 /* False if a shard has more recordings than were requested: the rest is not known. */
-static bool are_all_known(const struct fleet *f, struct fleet_question *questions)
+static bool are_all_known(const struct fleet *f, const struct fleet_question *questions)
 {
 	bool known = true;
-	for (size_t i = 0; i < f->url->shards.n; i++) {
-		await(&questions[i]);
+	for (size_t i = 0; i < f->url->shards.n; i++)
 		known &= questions[i].n_contents <= fleet_sql_contents_most(f->url);
-	}
 	return known;
 }
 
-/* Replaces the shard's answer. */
-static void ask_without_doubles(struct fleet_question *q)
+/* A server may have two names, or a recording was sent again by a URL with other shards. Such a
+ * recording only counts on the first of these shards. */
+static void compare_shards(struct fleet *f, struct fleet_question *questions)
 {
-	vec_free(&q->events);
-	vec_free(&q->answer.bytes);
-	q->err = GUARDED(ask_sums(q));
+	struct map64 seen = { 0 };
+	for (size_t i = 0; i < f->url->shards.n; i++) {
+		struct fleet_question *q = &questions[i];
+		if (q->has_contents)
+			q->incomparable = find_doubles(f, q, &seen);
+		if (!q->incomparable && q->doubles.n && !are_all_known(f, questions))
+			q->incomparable =
+				err_new(KIN_ERROR_FORMAT,
+					"%s has recordings that another shard has, too, and more "
+					"than can be compared: is it the same server?",
+					f->url->shards.at[i]);
+	}
+	map64_free(&seen);
 }
 
-/* A server may have two names, or a recording was sent again by a URL with other shards. Such a
- * recording only counts on the first of these shards that is taken. */
-static void leave_out_doubles(struct fleet *f, struct fleet_question *questions,
-			      struct fleet_question *q, struct map64 *seen)
+/* Asks again if the shard's answer has recordings that count elsewhere. */
+static void leave_out_doubles(struct fleet_question *q)
 {
-	if (!q->err && f->url->shards.n > 1)
-		q->err = find_doubles(f, q, seen);
+	if (q->err) {
+		kin_error_free(q->incomparable);
+		return;
+	}
+	q->err = q->incomparable;
 	if (q->err || !q->doubles.n)
 		return;
-	if (are_all_known(f, questions))
-		ask_without_doubles(q);
-	else
-		q->err = err_new(KIN_ERROR_FORMAT,
-				 "%s has recordings that another shard has, too, and more "
-				 "than can be compared: is it the same server?",
-				 f->url->shards.at[q->shard]);
+	vec_free(&q->events);
+	vec_free(&q->answer.bytes);
+	q->err = GUARDED(ask_sums(q, &q->doubles));
 }
 
 /* ---- answers of the shards ---- */
@@ -386,27 +405,33 @@ static struct kin_error *missing_shards(const struct store_url *url,
 	return err;
 }
 
-static struct kin_error *take_shard(struct fleet *f, struct fleet_question *questions,
-				    struct fleet_question *q, struct map64 *seen)
+static void take_shard(struct fleet *f, struct fleet_question *q)
 {
-	leave_out_doubles(f, questions, q, seen);
+	leave_out_doubles(q);
 	take_sums(f, q);
+}
+
+/* Reads the local cache while the servers add up, and answers as they come, while other shards
+ * still add up. */
+static struct kin_error *take_answers(struct fleet *f, struct fleet_question *questions)
+{
+	stack_cache_open(&f->cache, f->url, &f->a);
+	if (f->url->shards.n > 1) {
+		await_contents(f, questions);
+		compare_shards(f, questions);
+	}
+	for (size_t i = 0; i < f->url->shards.n; i++)
+		take_shard(f, await_next(f, questions));
 	return NULL;
 }
 
-/* Reads answers as they come, while other shards still add up. All threads must have ended before
- * lack of memory is reported. */
 static void read_sums(struct fleet *f)
 {
 	struct fleet_question *questions = xalloc(f->url->shards.n * sizeof(*questions));
-	struct map64 seen = { 0 };
-	struct kin_error *no_memory = begin_questions(f, questions);
-	for (size_t i = 0; i < f->url->shards.n; i++) {
-		struct fleet_question *q = await_next(f, questions);
-		if (!no_memory)
-			no_memory = GUARDED(take_shard(f, questions, q, &seen));
-	}
-	map64_free(&seen);
+	begin_questions(f, questions);
+	struct kin_error *no_memory = GUARDED(take_answers(f, questions));
+	for (size_t i = 0; i < f->url->shards.n; i++) /* no thread may run on */
+		await(&questions[i]);
 	if (no_memory)
 		xout_of_memory();
 	struct kin_error *missing = missing_shards(f->url, questions);
@@ -548,7 +573,7 @@ static struct kin_error *read_store(const char *path, const struct store_url *ur
 {
 	struct fleet f = { .url = url,
 			   .lock = PTHREAD_MUTEX_INITIALIZER,
-			   .is_over = PTHREAD_COND_INITIALIZER };
+			   .changed = PTHREAD_COND_INITIALIZER };
 	struct kin_error *err = store_new(url, &f.store);
 	if (err)
 		return err;

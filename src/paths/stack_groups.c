@@ -47,14 +47,33 @@ static void add_group(struct stack_groups *s, uint32_t group)
 	s->sums.n += n_sums;
 }
 
-static void come_on(struct stack_groups *s, struct groups_path *p, uint32_t group)
+/* Makes room for that many more groups on the path. */
+static void make_room(const struct stack_groups *s, struct groups_path *p, size_t n)
+{
+	vec_reserve(&p->on, n);
+	p->came_on.n = p->on.n * s->n_sums;
+	vec_reserve(&p->came_on, n * s->n_sums);
+}
+
+/* There must be room. This is the inner loop of tables, mostly with one event. */
+static inline void come_on(struct stack_groups *s, struct groups_path *p, uint32_t group)
 {
 	if (s->is_on.at[group])
 		return;
 	s->is_on.at[group] = true;
-	vec_push(&p->on, group);
-	for (size_t i = 0; i < s->n_sums; i++)
-		vec_push(&p->came_on, p->totals[i]);
+	if (s->n_sums == 1)
+		p->came_on.at[p->on.n] = p->totals[0];
+	else
+		memcpy(&p->came_on.at[p->on.n * s->n_sums], p->totals,
+		       s->n_sums * sizeof(*p->totals));
+	p->on.at[p->on.n++] = group;
+}
+
+static inline void add_since(struct path_sum *to, const struct path_sum *now,
+			     const struct path_sum *then)
+{
+	to->weight += now->weight - then->weight;
+	to->count += now->count - then->count;
 }
 
 static void go_off(struct stack_groups *s, struct groups_path *p, size_t n_steps)
@@ -64,16 +83,16 @@ static void go_off(struct stack_groups *s, struct groups_path *p, size_t n_steps
 
 	for (size_t i = n_on; i < p->on.n; i++) {
 		uint32_t group = p->on.at[i];
-		struct path_sum *sums = &s->sums.at[group * s->n_sums];
 		s->is_on.at[group] = false;
-		for (size_t k = 0; k < s->n_sums; k++) {
-			sums[k].weight += p->totals[k].weight - came_on[i * s->n_sums + k].weight;
-			sums[k].count += p->totals[k].count - came_on[i * s->n_sums + k].count;
-		}
+		if (s->n_sums == 1)
+			add_since(&s->sums.at[group], p->totals, &came_on[i]);
+		else
+			for (size_t k = 0; k < s->n_sums; k++)
+				add_since(&s->sums.at[group * s->n_sums + k], &p->totals[k],
+					  &came_on[i * s->n_sums + k]);
 	}
 	p->steps.n = n_steps;
 	p->on.n = n_on;
-	p->came_on.n = n_on * s->n_sums;
 }
 
 /* ---- from stack to stack ---- */
@@ -111,17 +130,14 @@ static void turn_off(struct stack_groups *s, struct groups_path *p, stackid stac
 	go_off(s, p, stack ? n : 0);
 }
 
-static void enter_frame(struct stack_groups *s, struct groups_path *p, frameid frame)
+/* Enters a frame that has several groups, or is not known yet. */
+static void enter_any(struct stack_groups *s, struct groups_path *p, frameid frame)
 {
-	uint32_t none_known = NOT_KNOWN;
-	uint32_t *known = p->root < STACK_ARRAYS ? &s->known[p->root][frame] : &none_known;
-
-	if (*known != NOT_KNOWN && *known != SEVERAL) {
-		come_on(s, p, *known - 1);
-		return;
-	}
 	const struct path_places groups = s->groups(s->arg, p->root, frame);
-	*known = groups.n == 1 ? groups.at[0] + 1 : SEVERAL;
+
+	if (p->root < STACK_ARRAYS)
+		s->known[p->root][frame] = groups.n == 1 ? groups.at[0] + 1 : SEVERAL;
+	make_room(s, p, groups.n + s->scratch.n);
 	for (size_t i = 0; i < groups.n; i++) {
 		add_group(s, groups.at[i]);
 		come_on(s, p, groups.at[i]);
@@ -131,12 +147,20 @@ static void enter_frame(struct stack_groups *s, struct groups_path *p, frameid f
 struct path_sum *stack_groups_at(struct stack_groups *s, uint32_t root, stackid stack)
 {
 	struct groups_path *p = path_below(s, root);
+	const uint32_t *known = root < STACK_ARRAYS ? s->known[root] : NULL;
 
 	turn_off(s, p, stack);
+	make_room(s, p, s->scratch.n);
+	vec_reserve(&p->steps, s->scratch.n);
 	for (size_t i = s->scratch.n; i-- > 0;) {
-		stackid at = s->scratch.at[i];
-		vec_push(&p->steps, ((struct stack_step){ at, (uint32_t)p->on.n }));
-		enter_frame(s, p, s->samples->stacks[at].frame);
+		const struct stack_step step = { s->scratch.at[i], (uint32_t)p->on.n };
+		frameid frame = s->samples->stacks[step.stack].frame;
+		uint32_t group = known ? known[frame] : NOT_KNOWN;
+		p->steps.at[p->steps.n++] = step;
+		if (group == NOT_KNOWN || group == SEVERAL)
+			enter_any(s, p, frame);
+		else
+			come_on(s, p, group - 1);
 	}
 	return p->totals;
 }
