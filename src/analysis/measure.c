@@ -27,19 +27,12 @@ static const double NESTED = -1;
 
 /* ---- stacks ---- */
 
-static bool has_callers(const struct samples *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (s->stacks[s->at[i].stack].caller)
-			return true;
-	return false;
-}
-
 bool callgraph_has_samples(const struct callgraph_opts *o) { return o->samples && o->samples->n; }
 
 bool callgraph_has_stacks(const struct callgraph_opts *o)
 {
-	return callgraph_has_samples(o) && has_callers(o->samples);
+	return callgraph_has_samples(o) &&
+	       (samples_have_callers(o->samples) || program_has_inlined(o->program, o->samples));
 }
 
 /* ---- functions of frames ---- */

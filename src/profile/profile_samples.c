@@ -728,6 +728,14 @@ void samples_builder_done(struct samples_builder *s)
 	vec_free(&s->markers);
 }
 
+bool samples_have_callers(const struct samples *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->stacks[s->at[i].stack].caller)
+			return true;
+	return false;
+}
+
 size_t samples_distinct_stacks(const struct samples *s)
 {
 	struct samples_builder b = { 0 };

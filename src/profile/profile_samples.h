@@ -227,6 +227,8 @@ struct samples {
 
 /* How many stacks are left if equal ones are merged, including stacks that are only callers. */
 size_t samples_distinct_stacks(const struct samples *s);
+/* Whether the stack of any sample has more than one frame. */
+bool samples_have_callers(const struct samples *s);
 
 /* The stack without its innermost frames that are marked as inlined; its outermost frame stays. */
 static inline stackid samples_physical(const struct samples *s, stackid stack)

@@ -608,15 +608,16 @@ static bool shows_levels(const struct hists_ask *a)
 	return false;
 }
 
-static bool has_stacks(const struct profile *p, bool by_event)
+/* Whether Children can differ from Self. In perf's layout inlined functions alone do not count. */
+static bool has_stacks(const struct profile *p, struct program *g, const struct hists_ask *a)
 {
-	for (size_t i = 0; i < p->samples.n_events && by_event; i++)
+	for (size_t i = 0; i < p->samples.n_events && a->style->events_say_stacks; i++)
 		if (p->samples.events[i].stacks)
 			return true;
 	for (size_t i = 1; i < p->samples.n_stacks; i++)
 		if (p->samples.stacks[i].caller)
 			return true;
-	return false;
+	return a->opts.inlines && !a->style->self_physical && program_has_inlined(g, &p->samples);
 }
 
 /* ---- a first page ---- */
@@ -657,12 +658,14 @@ static void read_overview(struct hists_ask *a, const struct profile *p)
 
 /* ---- reading all options ---- */
 
-static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
+static struct kin_error *read_all(struct hists_ask *a, const struct profile *p,
+				  struct program *program)
 {
 	const struct kin_hists_opts *g = a->given;
 	struct kin_error *err;
-	bool stacks = a->stacks =
-		has_stacks(p, a->style->events_say_stacks); /* Children need stacks */
+	a->opts.inlines = g->inlines;
+	a->opts.self_physical = g->self_physical || a->style->self_physical;
+	bool stacks = a->stacks = has_stacks(p, program, a); /* Children need stacks */
 	a->opts.no_children = g->no_children || g->hierarchy || g->accesses || !stacks;
 	a->opts.by_weight = g->accesses;
 	a->opts.exclude_other = g->exclude_other;
@@ -672,8 +675,6 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 	a->opts.time_quantum = g->time_quantum_ns ? g->time_quantum_ns : 100000000;
 	a->branches = is_of_branches(p);
 	a->traces = is_of_traces(p);
-	a->opts.inlines = g->inlines;
-	a->opts.self_physical = g->self_physical || a->style->self_physical;
 	a->opts.max_stack = g->max_stack ? g->max_stack : a->style->max_stack;
 	a->opts.no_callers = g->no_callers;
 	a->percent_limit = g->has_percent_limit ? g->percent_limit : 0;
@@ -696,13 +697,14 @@ static struct kin_error *read_all(struct hists_ask *a, const struct profile *p)
 	return NULL;
 }
 
-struct kin_error *hists_ask_new(const struct profile *p, const struct kin_hists_opts *given,
-				const struct hists_style *style, struct hists_ask **ret)
+struct kin_error *hists_ask_new(const struct profile *p, struct program *program,
+				const struct kin_hists_opts *given, const struct hists_style *style,
+				struct hists_ask **ret)
 {
 	struct hists_ask *a = xalloc(sizeof(*a));
 	a->given = given;
 	a->style = style;
-	struct kin_error *err = read_all(a, p);
+	struct kin_error *err = read_all(a, p, program);
 	if (err)
 		hists_ask_free(a);
 	else

@@ -50,7 +50,7 @@ struct hists_ask {
 	double percent_limit;
 	bool branches; /* samples are branches */
 	bool traces;   /* all events are trace points, and their fields were read */
-	bool stacks;   /* samples have callers */
+	bool stacks;   /* samples have callers, or functions inlined in their frame */
 	bool overview;
 	const char *elided[N_HIST_KEYS]; /* the only value of a key; NULL: there are several, or the
 					    key is shown anyway */
@@ -60,7 +60,7 @@ struct hists_ask {
 };
 
 /* The result borrows `given` and `style`. Errors name the option and the wrong word. */
-MUST_CHECK struct kin_error *hists_ask_new(const struct profile *p,
+MUST_CHECK struct kin_error *hists_ask_new(const struct profile *p, struct program *program,
 					   const struct kin_hists_opts *given,
 					   const struct hists_style *style, struct hists_ask **ret);
 /* The default keys of rows: "comm,dso,sym". */

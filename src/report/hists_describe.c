@@ -81,6 +81,8 @@ static void describe_for_people(struct hists_state *s)
 	else
 		table_note(s->table, "%llu of %llu samples of %s", (unsigned long long)n,
 			   (unsigned long long)all, hists_events_text(s));
+	if (n && !s->ask->opts.no_children && !s->ask->given->first_rows)
+		report_note_chainless(&s->in, s->table);
 	const struct hists_levels *l = &s->levels;
 	if (l->n_folded && s->ask->given->first_rows) /* a list's first line has little room */
 		table_note(s->table, "%zu folded: --all-rows", l->n_folded);

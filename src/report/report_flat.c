@@ -254,6 +254,8 @@ static struct kin_error *flat_run(const struct report_input *in, const struct re
 	table_set_source(t, &source, s);
 	report_describe(in, t);
 	report_note_hooks(in, t);
+	if (g->measured)
+		report_note_chainless(in, t);
 	table_show(t, "inclusive", g->measured != NULL);
 	if (in->profile->samples.n && !g->has_arcs) {
 		table_show(t, "calls", false);

@@ -789,6 +789,7 @@ static void note_cycles(const struct graph_state *s)
 			      ? "times are measured: those of functions and calls in the "
 				"data; chains of more than one call are put together of them"
 			      : "times are measured: from sampled stacks");
+	report_note_chainless(&s->in, t);
 	for (size_t c = 0; c < g->n_cycles; c++)
 		if (!is_small(s, time_of(&g->nodes[g->n_symbols + c])) && n++ < MOST)
 			note_cycle(g, c, t);

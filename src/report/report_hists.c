@@ -612,7 +612,7 @@ static struct kin_error *hists_run(const struct report_input *in, const struct r
 	static const struct kin_hists_opts none; /* the table refers to it */
 	struct hists_state *s = xalloc(sizeof(*s));
 	struct kin_error *err =
-		hists_ask_new(in->profile, o->hists ? o->hists : &none,
+		hists_ask_new(in->profile, in->program, o->hists ? o->hists : &none,
 			      o->hists_style ? o->hists_style : &hists_own_style, &s->ask);
 	if (err) {
 		free(s);

@@ -292,6 +292,13 @@ void report_describe(const struct report_input *in, struct kin_table *t)
 			cell_text("times that went through calls are apportioned by call counts"));
 }
 
+void report_note_chainless(const struct report_input *in, struct kin_table *t)
+{
+	if (!samples_have_callers(&in->profile->samples))
+		table_note(t, "the samples have no call chains: of callees only inlined functions "
+			      "are known");
+}
+
 static bool counts_calls(const char *name)
 {
 	if (!strncmp(name, "__cyg_profile_func_", strlen("__cyg_profile_func_")))

@@ -154,6 +154,8 @@ bool report_is_empty(const struct report_input *in, struct kin_table *t);
 /* Sets the rate and the properties that all reports on time have: totals, unit, estimates. Adds a
  * note if there is nothing to report. */
 void report_describe(const struct report_input *in, struct kin_table *t);
+/* Adds a note if callees are known from inlined functions alone. */
+void report_note_chainless(const struct report_input *in, struct kin_table *t);
 /* Adds a note with the share of time in the hooks that count calls, if it is large. It cannot be
  * subtracted exactly: processors run hooks partly in parallel with the functions' own work. */
 void report_note_hooks(const struct report_input *in, struct kin_table *t);

@@ -1031,6 +1031,14 @@ const symid *program_inlines(struct program *g, frameid frame, size_t *n)
 	return *n ? g->inline_list.at + g->inlined[frame].first : NULL;
 }
 
+bool program_has_inlined(const struct program *g, const struct samples *s)
+{
+	for (size_t i = 0; g->inlined && i < s->n; i++)
+		if (g->inlined[s->stacks[s->at[i].stack].frame].n)
+			return true;
+	return false;
+}
+
 bool program_is_inlined(const struct program *g, symid place)
 {
 	return !g->opts.no_inlines && place >= g->n_symbols &&

@@ -107,6 +107,10 @@ const char *program_name(struct program *g, symid place);
  * owner. */
 const symid *program_inlines(struct program *g, frameid frame, size_t *n);
 
+/* Whether functions are inlined at the innermost frame of a sample: then its stack has callers,
+ * even if it has one frame. `s`: samples of the program's profile, or of a part of it. */
+bool program_has_inlined(const struct program *g, const struct samples *s);
+
 /* Whether the place is an inlined instance of a function, by debug information or by the data;
  * always false with the option no_inlines. */
 bool program_is_inlined(const struct program *g, symid place);

@@ -291,14 +291,15 @@ def random_stacks(rng):
 
 
 def random_recording(rng):
-    """A random file of pprof, and the names of its events. A function that is inlined anywhere is inlined at all its
+    """A random file of pprof, and the names of its events. Some files have no call chains. A function that is inlined anywhere is inlined at all its
     places; the functions called there may be the same ones again."""
     outer, inlined = NAMES[:3], NAMES[3:]
     rng.shuffle(inlined)
     places = [[(name, 'a.c', rng.randrange(1, 99)) for name in
                [rng.choice(outer)] + rng.sample(inlined, rng.choice([0, 0, 1, 2]))] for _ in range(rng.randrange(2, 15))]
+    deepest = rng.choice([1, 11, 11])
     events = rng.sample([('cpu', 'nanoseconds'), ('faults', 'count'), ('cache misses', 'count')], rng.randrange(1, 4))
-    samples = [([rng.randrange(len(places)) for _ in range(rng.randrange(1, 12))],
+    samples = [([rng.randrange(len(places)) for _ in range(rng.randint(1, deepest))],
                 [rng.choice([0, rng.randrange(1, 10**rng.randrange(1, 8))]) for _ in events])
                for _ in range(rng.randrange(1, 60))]
     samples.append(([0], [1 for _ in events]))  # each event has a sample
@@ -449,6 +450,26 @@ def check_recorded(tap, build, folder):
     tap.ok('inner' + MARK in found.stdout, 'graph finds one by name', found.stdout + found.stderr)
 
 
+def check_chainless(tap, build, folder):
+    """Without call chains functions still have the time of those inlined into them."""
+    data = os.path.join(folder, 'chainless.kin')
+    if not os.path.exists(os.path.join(folder, 'p')):
+        tap.skip('a recording without call chains', 'no compiler')
+        return
+    subprocess.run([os.path.join(build, 'kin'), 'run', '--no-stacks', '-o', data, os.path.join(folder, 'p')], capture_output=True,
+                   check=True, cwd=folder)
+    kin = Kin(build, data)
+    for how in ([], ['--no-inline']):
+        why = disagreement(kin, how, FUNCTIONS)
+        tap.ok(not why, f'a recording without call chains {" ".join(how)}', why or '')
+    sums = {name: (own, below) for name, own, below in flat(kin, [])}
+    own, below = sums['outer' + MARK]
+    tap.ok(below > own, 'without call chains: the time of code inlined into a function', str(sums))
+    for view in ('flat', 'graph', 'report'):
+        text, folded = kin.text(view), kin.text(view, '--no-inline')
+        tap.ok('no call chains' in text and 'no call chains' not in folded, f'{view} says that there are none', text)
+
+
 # mid() is inlined in two functions; one of them also calls leaf() itself.
 CALLS = '''
 volatile unsigned long x;
@@ -490,6 +511,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='kin-agree-') as folder:
         tap.part(check_random, tap, build, folder, int(sys.argv[2]) if len(sys.argv) > 2 else 1 + zlib.crc32(os.path.basename(build).encode()) % 3)
         tap.part(check_recorded, tap, build, folder)
+        tap.part(check_chainless, tap, build, folder)
         tap.part(check_counted, tap, build, folder)
     return tap.done()
 
