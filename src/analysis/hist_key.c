@@ -61,18 +61,13 @@ static uint32_t file_of(struct hists_private *h, frameid frame)
 	return line_of(h, frame, &loc) ? strtab_add(h->strings, base_name(loc.file)) : 0;
 }
 
-/* For an inlined function: its first place among all functions that it is inlined into, unless
+/* For an inlined function: the place that stands for all functions that it is inlined into, unless
  * these are kept apart. */
 static symid one_of_name(struct hists_private *h, symid place, bool inlined)
 {
-	struct program *g = h->hists.program;
 	if (!inlined || h->rules->inlines_apart || place == NONE)
 		return place;
-	strid name = strtab_add(h->strings, program_name(g, place));
-	uint32_t *at = map64_at(&h->inlined_ids, MAP64_PAIR(program_object(g, place), name));
-	if (*at == NONE)
-		*at = place;
-	return *at;
+	return program_symbols(h->hists.program)->at[place].owner;
 }
 
 bool hist_offset(const struct hists_private *h, frameid frame, symid place, uint64_t *ret)

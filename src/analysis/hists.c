@@ -496,9 +496,8 @@ void hists_free(struct hists *hists)
 	struct hists_private *h = hists ? hists->priv : NULL;
 	if (!h)
 		return;
-	struct map64 *maps[] = { &h->hop_ids,    &h->address_ids, &h->chain_ids,
-				 &h->offset_ids, &h->line_ids,    &h->inlined_ids,
-				 &h->row_ids,    &h->leaf_ids,    &h->parent_ids };
+	struct map64 *maps[] = { &h->hop_ids,  &h->address_ids, &h->chain_ids, &h->offset_ids,
+				 &h->line_ids, &h->row_ids,     &h->leaf_ids,  &h->parent_ids };
 	void *blocks[] = { h->hops_of,        h->dso_names,  h->sums,       h->self,
 			   h->children,       h->total,      h->unfiltered, h->parent_matches,
 			   h->ignore_matches, h->parents,    h->parent_at,  h->ignored,

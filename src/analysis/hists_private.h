@@ -85,7 +85,7 @@ struct hists_private {
 	struct map64 hop_ids;       /* (fkey, ckey) */
 	struct frame_hops *hops_of; /* [frame]; n 0: not resolved yet */
 	VEC(uint32_t) hop_lists;
-	struct map64 address_ids, chain_ids, offset_ids, line_ids, inlined_ids;
+	struct map64 address_ids, chain_ids, offset_ids, line_ids;
 	uint32_t *dso_names; /* [object]: strid + 1 */
 
 	/* owned by hist_detail.c */

@@ -29,7 +29,6 @@ struct extra { /* a place that no symbol table has */
 	objid object;
 	uint64_t start; /* PLACE_NAMED: the kernel function's start; 0: not known */
 	bool inlined;
-	symid owner; /* PLACE_INLINED: the first place of its name in the object; else itself */
 };
 
 struct opened_object {
@@ -62,10 +61,9 @@ struct program {
 	uint8_t *is_call; /* [n_frames]: 1: the address is where a call returns to */
 	VEC(struct extra) extras;
 	VEC(const char *) extra_names;
-	struct strtab *names;     /* of extra places */
-	struct map64 extra_ids;   /* MAP64_PAIR(object or place, name) by kind, see extra_place() */
-	struct map64 inlined_ids; /* MAP64_PAIR(object, name): the first inlined place */
-	symid n_symbols;          /* places of objects; extras follow */
+	struct strtab *names;   /* of extra places */
+	struct map64 extra_ids; /* MAP64_PAIR(object or place, name) by kind, see extra_place() */
+	symid n_symbols;        /* places of objects; extras follow */
 
 	/* [n_frames + n_arcs]: of frames, then of the call sites of counted calls; NULL: none. */
 	struct inlines *inlined;
@@ -407,9 +405,9 @@ static void move_frames(struct program *g, const symid *moved)
 		if (g->places[i] < g->n_symbols)
 			g->places[i] = moved[g->places[i]];
 	for (size_t i = 0; i < g->inline_list.n; i++) {
-		const struct extra *e = &g->extras.at[g->inline_list.at[i] - g->n_symbols];
-		if (g->extras.at[e->owner - g->n_symbols].object != e->object)
-			g->inline_list.at[i] = e->owner;
+		symid *at = &g->inline_list.at[i], owner = g->symbols->at[*at].owner;
+		if (program_object(g, owner) != program_object(g, *at))
+			*at = owner;
 	}
 }
 
@@ -457,16 +455,6 @@ static void join_builds(struct program *g)
 
 /* ---- frames ---- */
 
-/* The first place of an inlined function's name in an object: its places differ by the function
- * that they are inlined into. */
-static symid first_of_name(struct program *g, objid object, strid id, symid place)
-{
-	uint32_t *at = map64_at(&g->inlined_ids, MAP64_PAIR(first_build(g, object), id));
-	if (*at == NONE)
-		*at = place;
-	return *at;
-}
-
 /* The place for a kind, an owner (an object, or the place around) and an identity, a text. */
 static symid add_extra(struct program *g, enum place_kind kind, uint32_t owner, objid object,
 		       strid id, const char *name)
@@ -477,13 +465,9 @@ static symid add_extra(struct program *g, enum place_kind kind, uint32_t owner, 
 	uint32_t *at = map64_at(&g->extra_ids, MAP64_PAIR(key, id));
 	if (*at == NONE) {
 		*at = (uint32_t)g->extras.n;
-		symid place = g->n_symbols + *at;
-		if (kind == PLACE_INLINED)
-			place = first_of_name(g, object, id, place);
 		vec_push(&g->extras, ((struct extra){ .kind = kind,
 						      .object = object,
-						      .inlined = kind == PLACE_INLINED,
-						      .owner = place }));
+						      .inlined = kind == PLACE_INLINED }));
 		vec_push(&g->extra_names, name);
 	}
 	return g->n_symbols + *at;
@@ -809,7 +793,6 @@ static void order_extras(struct program *g)
 {
 	size_t n = g->extras.n;
 	map64_free(&g->extra_ids);
-	map64_free(&g->inlined_ids);
 	if (n < 2)
 		return;
 	struct sort_name *all = sorted_extras(g);
@@ -821,7 +804,6 @@ static void order_extras(struct program *g)
 	}
 	for (size_t i = 0; i < n; i++) {
 		g->extras.at[i] = old[all[i].index];
-		g->extras.at[i].owner = moved[g->extras.at[i].owner - g->n_symbols];
 		g->extra_names.at[i] = all[i].name;
 	}
 	for (size_t i = 0; i < g->profile->samples.n_frames; i++)
@@ -832,6 +814,25 @@ static void order_extras(struct program *g)
 	free(moved);
 	free(old);
 	free(all);
+}
+
+/* An inlined function has a place for each function that it is inlined into. The first place of a
+ * readable name in an object owns the others, as one row of a table stands for all. */
+static void own_extras(struct program *g)
+{
+	struct map64 first = { 0 }; /* MAP64_PAIR(object, readable name) */
+	for (size_t i = 0; i < g->extras.n; i++) {
+		symid place = g->n_symbols + (symid)i;
+		const struct extra *x = &g->extras.at[i];
+		if (x->kind != PLACE_INLINED)
+			continue;
+		strid name = strtab_add(g->names, program_name(g, place));
+		uint32_t *at = map64_at(&first, MAP64_PAIR(first_build(g, x->object), name));
+		if (*at == NONE)
+			*at = place;
+		g->symbols->at[place].owner = *at;
+	}
+	map64_free(&first);
 }
 
 struct program *program_new(const struct profile *p, struct object_file *main_object,
@@ -861,8 +862,7 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 	g->symbols =
 		symbols_join(&row, g->extra_names.at, g->extra_names.n,
 			     &(struct symbols_opts){ .lines = opts->lines, .style = opts->style });
-	for (size_t i = 0; i < g->extras.n; i++)
-		g->symbols->at[g->n_symbols + i].owner = g->extras.at[i].owner;
+	own_extras(g);
 	join_builds(g);
 	note_calls(g);
 	count_unnamed(g);
@@ -897,7 +897,6 @@ void program_free(struct program *g)
 	if (!g->kernel_borrowed)
 		kallsyms_free(g->kernel);
 	map64_free(&g->extra_ids);
-	map64_free(&g->inlined_ids);
 	map64_free(&g->calling);
 	strtab_free(g->names);
 	vec_free(&g->extras);

@@ -103,8 +103,8 @@ const char *program_name(struct program *g, symid place);
 
 /* The functions inlined at a frame's address, innermost first, without the function they are in; *n
  * of them; valid as long as g. Each is a place of kind PLACE_INLINED, interned by name and by the
- * function that it was inlined into. Of places with the same name in an object the first is the
- * owner. */
+ * function that it was inlined into. Of places with the same readable name in an object
+ * the first is the owner. */
 const symid *program_inlines(struct program *g, frameid frame, size_t *n);
 
 /* Whether functions are inlined at the innermost frame of a sample: then its stack has callers,

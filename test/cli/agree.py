@@ -31,7 +31,7 @@ MARK = ' (inlined)'
 
 # Each always inlined function is the same work in two callers. A label of assembly code is no function to the linker.
 # If a function is always called with one number, gcc makes a copy for it under another name. The program and a library
-# share one header.
+# share one header. Closures of Rust have names that differ in a number which nobody sees: these are two of them.
 HEADER = '''
 static volatile unsigned long y;
 static inline __attribute__((always_inline)) void both(int n) { for (int i = 0; i < n; i++) y = y * 3 + 1; }
@@ -47,6 +47,12 @@ __attribute__((noinline)) void one(void) { outer(20000); x++; }
 __attribute__((noinline)) void two(int n) { inner(9000); if (n) two(n - 1); x++; }
 __attribute__((noinline)) void part(void) { for (int i = 0; i < 9000; i++) x = x * 5 + 1; }
 static __attribute__((noinline)) void copied(int n, int by) { for (int i = 0; i < n; i++) x = x * by + 1; }
+#define CLOSURE(name, number, by) \\
+inline __attribute__((always_inline)) void name(int n) __asm__("_ZN1r4main28_$u7b$$u7b$closure$u7d$$u7d$17h" number "E"); \\
+inline void name(int n) { for (int i = 0; i < n; i++) x = x * by + 1; }
+CLOSURE(first, "9cf2bda18a4232f3", 3)
+CLOSURE(second, "cad8ea7e37052492", 5)
+__attribute__((noinline)) void closures(void) { first(5000); second(3000); x++; }
 void label(void);
 #ifdef __x86_64__
 __asm__(".text\\nlabel: .cfi_startproc\\nsub $8, %rsp\\n.cfi_adjust_cfa_offset 8\\ncall part\\n"
@@ -54,9 +60,9 @@ __asm__(".text\\nlabel: .cfi_startproc\\nsub $8, %rsp\\n.cfi_adjust_cfa_offset 8
 #else
 __attribute__((noinline)) void label(void) { part(); x++; }
 #endif
-int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); copied(9000, 7); copied(i, 7); in_library(); both(3000); } return 0; }
+int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); closures(); copied(9000, 7); copied(i, 7); in_library(); both(3000); } return 0; }
 '''
-FUNCTIONS = ['main', 'one', 'two', 'inner', 'outer', 'label', 'part']
+FUNCTIONS = ['main', 'one', 'two', 'inner', 'outer', 'label', 'part', 'r::main::{{closure}}']
 
 
 class Kin:
