@@ -115,20 +115,30 @@ static int by_self(const void *l, const void *r, void *graph)
 	return ORDER(a, b);
 }
 
+/* Whether it is known where the function's code is. Functions of other tools' files, such as
+ * callgrind.out, have a name alone, or made-up addresses. */
 static bool has_code(const struct asm_job *j, symid id)
 {
-	return !j->in->program || program_kind(j->in->program, id) == PLACE_SYMBOL;
+	const struct program *g = j->in->program;
+	return !g || (program_kind(g, id) == PLACE_SYMBOL &&
+		      program_has_offsets(g, program_object(g, id)));
 }
 
 static void choose_hottest(const struct asm_job *j, uint8_t *wanted)
 {
 	const struct callgraph *g = j->in->graph;
 	symid *ids = xrealloc(NULL, g->n_symbols, sizeof(*ids));
-	size_t n = 0;
-	for (symid i = 0; i < g->n_symbols; i++)
-		if (g->nodes[i].self > 0 && has_code(j, i) &&
-		    g->nodes[i].self >= j->o->min_share * report_whole(j->o, g->total))
+	size_t n = 0, n_large = 0;
+	for (symid i = 0; i < g->n_symbols; i++) {
+		if (g->nodes[i].self <= 0 ||
+		    g->nodes[i].self < j->o->min_share * report_whole(j->o, g->total))
+			continue;
+		n_large++;
+		if (has_code(j, i))
 			ids[n++] = i;
+	}
+	if (n_large && !n)
+		table_note(j->t, "the data has names of functions alone, not where their code is");
 	if (n)
 		qsort_r(ids, n, sizeof(*ids), by_self, UNCONST(void *, g));
 	for (size_t i = 0; i < n && i < MOST_FUNCTIONS; i++)
