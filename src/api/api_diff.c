@@ -105,7 +105,7 @@ struct kin_comparison *kin_comparison_new(const struct kin_diff_opts *opts)
 							  .paired = c->o.paired,
 							  .by_line = c->o.lines });
 	if (c->o.for_page)
-		c->paths = html_paths_new();
+		c->paths = html_paths_new(false);
 	return c;
 }
 

@@ -23,7 +23,8 @@ static const struct html_table no_tables[N_PARTS + 1] = {
 };
 
 static const char *const columns[N_PARTS][16] = {
-	[FUNCTIONS] = { "self", "children", "calls", "object", "name", "cycle", "index", NULL },
+	[FUNCTIONS] = { "self", "children", "calls", "object", "name", "cycle", "index", "address",
+			NULL },
 	[GRAPH] = { "index", "self", "children", "called", "object", "name", "cycle", NULL },
 	[CYCLES] = { "cycle", "verdict", "what", "share", "time", "calls", "samples", "bound",
 		     "name", "members", NULL },
@@ -100,7 +101,7 @@ static struct kin_error *make_paths(struct kin_profile *p, struct page_parts *re
 	if (err)
 		return err;
 	profile_forget_graphs(p, NULL);
-	ret->paths = html_paths_new();
+	ret->paths = html_paths_new(true);
 	html_paths_add(ret->paths, p->data, v->program, 0, p->naming.no_inlines,
 		       ret->tables[LINES].json || ret->tables[INSTRUCTIONS].json);
 	profile_hear(p, v->program);

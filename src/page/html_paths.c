@@ -23,9 +23,10 @@ static void texts_done(struct html_texts *x)
 	map64_free(&x->numbers);
 }
 
-struct html_paths *html_paths_new(void)
+struct html_paths *html_paths_new(bool apart)
 {
 	struct html_paths *t = xalloc(sizeof(*t));
+	t->apart = apart;
 	t->strings = strtab_new();
 	vec_push(&t->nodes, ((struct html_node){ 0, NONE }));
 	return t;
@@ -117,6 +118,21 @@ static uint32_t number_of_object(const struct adding *a, objid object)
 	return number_of(&a->t->objects, path);
 }
 
+/* The function, or if functions are not apart, one that was added under the same name. */
+static uint32_t add_function(struct html_paths *t, uint64_t key, const struct html_function *f)
+{
+	uint32_t *known = map64_at(&t->function_of, key), added = (uint32_t)t->functions.n;
+	bool is_first = *known == NONE;
+	if (!is_first && !t->apart)
+		return *known;
+	vec_push(&t->functions, *f);
+	if (is_first)
+		*known = added;
+	else
+		t->functions.at[*known].is_ambiguous = t->functions.at[added].is_ambiguous = true;
+	return added;
+}
+
 static uint32_t function_of(struct adding *a, symid place)
 {
 	if (a->functions[place] != NONE)
@@ -127,15 +143,11 @@ static uint32_t function_of(struct adding *a, symid place)
 		.name = strtab_add(t->strings, program_name(a->g, place)),
 		.object = number_of_object(a, object),
 		.kind = a->kinds[place] | (program_is_inlined(a->g, place) ? HTML_INLINED : 0),
+		.address = program_symbols(a->g)->at[place].addr,
 	};
 	uint64_t key =
 		MAP64_PAIR(f.name, key_of_object(a, object) * 2 + (f.kind & HTML_INLINED ? 1 : 0));
-	uint32_t *known = map64_at(&t->function_of, key);
-	if (*known == NONE) {
-		*known = (uint32_t)t->functions.n;
-		vec_push(&t->functions, f);
-	}
-	return a->functions[place] = *known;
+	return a->functions[place] = add_function(t, key, &f);
 }
 
 static void find_kinds(struct adding *a, const struct path_frames *frames)

@@ -29,6 +29,8 @@ struct html_function {
 	strid name;      /* readable name */
 	uint32_t object; /* index in objects */
 	uint32_t kind;
+	uint64_t address;  /* where its code starts, as in tables */
+	bool is_ambiguous; /* another function of this object has the same name */
 };
 
 struct html_node {
@@ -82,12 +84,15 @@ struct html_paths {
 	VEC(struct html_sample) samples;
 	VEC(struct html_marker) markers;
 	uint32_t runs[HTML_SIDES]; /* number of runs of each side; 0: there is no such side */
+	bool apart;                /* see html_paths_new() */
 	/* Indexes of what was added so far; nodes by (caller, function): */
 	struct map64 function_of;
 	struct pairs node_of;
 };
 
-struct html_paths *html_paths_new(void);
+/* `apart`: functions of one name in one object, such as static ones of several files, are apart, as
+ * in other reports of a profile. Otherwise they are one: profiles have only names in common. */
+struct html_paths *html_paths_new(bool apart);
 /* Adds the samples of one side's profile, with names from g. `no_inlines`: charge inlined functions
  * to the function they are inlined into. Several profiles on a side are runs. `places`: this is the
  * only profile; keep the instructions of its samples. */

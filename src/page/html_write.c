@@ -160,7 +160,17 @@ static void put_functions(struct sink *s, const struct html_paths *t)
 		sink_str(s, i ? "," : "");
 		value_count(s, t->functions.at[i].kind);
 	}
-	sink_str(s, "]}");
+	sink_str(s, "],\n\"address\":{");
+	for (size_t i = 0, n = 0; i < t->functions.n; i++) {
+		if (!t->functions.at[i].is_ambiguous)
+			continue;
+		sink_str(s, n++ ? ",\"" : "\"");
+		value_count(s, i);
+		sink_str(s, "\":\"");
+		value_address(s, t->functions.at[i].address);
+		sink_char(s, '"');
+	}
+	sink_str(s, "}}");
 }
 
 static void put_threads(struct sink *s, const struct html_paths *t)

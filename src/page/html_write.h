@@ -5,8 +5,8 @@
  * has for each column the number of its values and its offset after the NUL:
  *
  *	{"title": ..., "tables": {"info": {"properties", "notes", "columns", "rows"}, ...},
- *	 "functions": {"name": [...], "object": [...], "kind": [...]}, "objects": [...],
- *	 "files": [...],
+ *	 "functions": {"name": [...], "object": [...], "kind": [...], "address": {index: ...}},
+ *	 "objects": [...], "files": [...],
  *	 "threads": [[name, pid, tid, run, start, end], ...], "events": [{"name", "unit", "kind"}],
  *	 "columns": {"node_up": [n, offset], ...}, ...}
  *

@@ -36,6 +36,12 @@ HEADER = '''
 static volatile unsigned long y;
 static inline __attribute__((always_inline)) void both(int n) { for (int i = 0; i < n; i++) y = y * 3 + 1; }
 '''
+# Static functions of one name in two files.
+OTHER = '''
+extern volatile unsigned long x;
+static __attribute__((noipa)) void twin(int n) { for (int i = 0; i < n; i++) x = x * 3 + 1; }
+void other(void) { twin(5000); x++; }
+'''
 LIBRARY = '#include "both.h"\nvoid in_library(void) { both(9000); y++; }\n'
 PROGRAM = '''
 #include "both.h"
@@ -53,6 +59,8 @@ inline void name(int n) { for (int i = 0; i < n; i++) x = x * by + 1; }
 CLOSURE(first, "9cf2bda18a4232f3", 3)
 CLOSURE(second, "cad8ea7e37052492", 5)
 __attribute__((noinline)) void closures(void) { first(5000); second(3000); x++; }
+static __attribute__((noipa)) void twin(int n) { for (int i = 0; i < n; i++) x = x * 5 + 1; }
+void other(void);
 void label(void);
 #ifdef __x86_64__
 __asm__(".text\\nlabel: .cfi_startproc\\nsub $8, %rsp\\n.cfi_adjust_cfa_offset 8\\ncall part\\n"
@@ -60,7 +68,7 @@ __asm__(".text\\nlabel: .cfi_startproc\\nsub $8, %rsp\\n.cfi_adjust_cfa_offset 8
 #else
 __attribute__((noinline)) void label(void) { part(); x++; }
 #endif
-int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); closures(); copied(9000, 7); copied(i, 7); in_library(); both(3000); } return 0; }
+int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); closures(); twin(3000); other(); copied(9000, 7); copied(i, 7); in_library(); both(3000); } return 0; }
 '''
 FUNCTIONS = ['main', 'one', 'two', 'inner', 'outer', 'label', 'part', 'r::main::{{closure}}']
 
@@ -348,12 +356,12 @@ def check_random(tap, build, folder, seed):
 def record(build, folder):
     """A program whose functions were inlined; None: nothing can be recorded here."""
     program, data = os.path.join(folder, 'p'), os.path.join(folder, 'p.kin')
-    for name, text in (('both.h', HEADER), ('library.c', LIBRARY), ('p.c', PROGRAM)):
+    for name, text in (('both.h', HEADER), ('library.c', LIBRARY), ('other.c', OTHER), ('p.c', PROGRAM)):
         with open(os.path.join(folder, name), 'w', encoding='ascii') as f:
             f.write(text)
     if not shutil.which('cc'):
         return None
-    for words in (['-shared', '-fPIC', '-o', 'library.so', 'library.c'], ['-fipa-cp', '-o', 'p', 'p.c', '-L.', '-l:library.so']):
+    for words in (['-shared', '-fPIC', '-o', 'library.so', 'library.c'], ['-fipa-cp', '-o', 'p', 'p.c', 'other.c', '-L.', '-l:library.so']):
         subprocess.run(['cc', '-O1', '-g', '-Wl,-rpath,$ORIGIN', *words], cwd=folder, check=True, stderr=subprocess.DEVNULL)
     subprocess.run([os.path.join(build, 'kin'), 'record', '-o', data, program], capture_output=True, check=False)
     return data if os.path.exists(data) else None
@@ -408,6 +416,12 @@ def objects_disagree(kin, how):
     return None if sums[0] == sums[1] else f'{sums[0]}, lines {sums[1]}'
 
 
+def twins_disagree(kin):
+    """Two static functions of one name are two."""
+    sums = [sorted((round(own), round(below)) for name, own, below in make(kin, []) if name == 'twin') for make in (flat, graph, report, page)]
+    return None if len(sums[0]) == 2 and sums.count(sums[0]) == len(sums) else f'flat, graph, report, page: {sums}'
+
+
 def gprof_differs(kin, program):
     """Self and children in gprof's flat profile and call graph, with two digits, are those of kin graph."""
     rows, _ = kin.rows('graph')
@@ -447,6 +461,8 @@ def check_recorded(tap, build, folder):
     tap.ok(not why, 'lines of a recording', why or '')
     why = objects_disagree(kin, []) or objects_disagree(kin, ['--no-inline'])
     tap.ok(not why, 'lines of a header in two objects', why or '')
+    why = twins_disagree(kin)
+    tap.ok(not why, 'functions of one name in two files', why or '')
     why = gprof_differs(kin, os.path.join(folder, 'p'))
     tap.ok(not why, 'gprof on a recording', why or '')
     inlined = [name for name, _, _ in flat(kin, []) if name.endswith(MARK)]

@@ -796,6 +796,29 @@ def test_summary_of_folded(tap, kin, folder, page, url):
         tap.ok('estimated' not in text, f'{name}: nothing is estimated where no calls were counted', text)
 
 
+def test_twins(tap, kin, folder, page, url):
+    """Static functions of one name in two files are two, each with its own calls. One of them may have no samples."""
+    twin = '%s volatile long x;\nstatic __attribute__((noipa)) void twin(long n) { for (long i = 0; i < n; i++) x += i; }\n' \
+           'void %s(void) { for (int i = 0; i < %d; i++) twin(%d); }\n'
+    for name, text in (('one', twin % ('', 'one', 2000, 60000)), ('two', twin % ('extern', 'two', 3000, 30000)),
+                       ('three', twin % ('extern', 'three', 5, 1)),
+                       ('twins', 'void one(void), two(void), three(void);\nint main(void) { one(); two(); three(); return 0; }\n')):
+        with open(os.path.join(folder, f'{name}.c'), 'w') as f:
+            f.write(text)
+    built = subprocess.run(['cc', '-O1', '-g', '-pg', '-o', 'twins', 'twins.c', 'one.c', 'two.c', 'three.c'], cwd=folder, capture_output=True)
+    run(kin, folder, 'run', '-q', '-o', 'twins.kin', './twins')
+    if built.returncode or not os.path.exists(os.path.join(folder, 'twins.kin')):
+        tap.skip('functions of one name in two files', 'no compiler, or nothing could be measured')
+        return
+    rows = json.loads(run(kin, folder, 'flat', '--format=json', 'twins.kin').stdout)['rows']
+    run(kin, folder, 'html', '-o', 'twins.html', 'twins.kin')
+    page.go(url.format('twins.html') + '#functions')
+    settle(page)
+    shown = [(cells[1], cells[4]) for cells in page.run(CELLS) if 'twin' in cells]
+    wanted = [(f'{100 * r["share"]:.2f} %', f'{r["calls"]:,}') for r in rows if r['name'] == 'twin']
+    tap.ok(sorted(shown) == sorted(wanted) and len(shown) == 3, 'functions of one name in two files are apart, with their calls', f'{shown} {wanted}')
+
+
 def test_difference(tap, kin, folder, page, url):
     """Lists and changes of the page of a difference are the same as in kin diff."""
     rand = random.Random(5)
@@ -903,6 +926,7 @@ def main():
             tap.part(test_old, tap, kin, folder, page, url)
             tap.part(test_code_of_counts, tap, page, url)
             tap.part(test_summary_of_folded, tap, kin, folder, page, url)
+            tap.part(test_twins, tap, kin, folder, page, url)
             tap.part(test_difference, tap, kin, folder, page, url)
             tap.part(test_questions, tap, kin, folder, page, url)
             tap.part(test_access, tap, page, url)

@@ -17,7 +17,7 @@ function code_at_hand() {
 		}
 	}
 	for (const c of code.functions)
-		c.f = by_name.get(c.name + "\n" + c.object) || null;
+		c.f = function_named(c.name, c.object, c.rows.length ? c.rows[0].address : "") || null;
 	for (const row of rows_of(data.tables.lines)) {
 		if (!row.file || row.line === null)
 			continue;

@@ -3,7 +3,8 @@
 
 let data = null, paths = null; // paths: null if there are no samples
 let functions = [];            // all functions: first those of paths, then those that only tables have
-const by_name = new Map();     // "name\nobject" -> function; inlined ones are "name (inlined)\nobject"
+const by_name = new Map();     // "name\nobject" -> function; inlined ones are "name (inlined)\nobject"; of several of
+                               // one name the first, and each as "name\nobject\naddress"
 const by_index = new Map();    // index in the call graph's table -> function
 const by_cycle = new Map();    // number of the cycle -> its rows
 const blocks = new Map();      // index in the call graph -> its rows
@@ -13,15 +14,25 @@ const plain_name = name => name.replace(/ <cycle \d+>$/, "");
 function add_function(f) {
 	f.id = functions.length;
 	functions.push(f);
-	by_name.set(f.name + (f.kind & 2 ? " (inlined)" : "") + "\n" + base_name(f.object), f);
+	const key = f.name + (f.kind & 2 ? " (inlined)" : "") + "\n" + base_name(f.object);
+	if (!by_name.has(key))
+		by_name.set(key, f);
+	if (f.address)
+		by_name.set(key + "\n" + f.address, f);
 	return f;
+}
+
+// The function of a name as shown, or undefined. The address counts if several have the name.
+function function_named(name, object, address) {
+	const key = name + "\n" + base_name(object || "");
+	return by_name.get(key + "\n" + address) || by_name.get(key);
 }
 
 // Adds what only tables have: calls, cycles, and, without samples, times.
 function take_rows() {
 	for (const row of rows_of(data.tables.functions)) {
-		const name = plain_name(row.name), f = by_name.get(name + "\n" + base_name(row.object || "")) ||
-			add_function({ name, object: row.object || "", kind: 0 });
+		const name = plain_name(row.name), known = function_named(name, row.object, row.address);
+		const f = known && !known.row ? known : add_function({ name, object: row.object || "", kind: 0, address: row.address });
 		Object.assign(f, { calls: row.calls, cycle: row.cycle, index: row.index, row });
 		by_index.set(row.index, f);
 	}
@@ -52,7 +63,7 @@ function take_data(read) {
 	if (data.functions) {
 		paths = make_paths(data);
 		data.functions.name.forEach((name, i) => add_function({ name, object: data.objects[data.functions.object[i]],
-			kind: data.functions.kind[i] }));
+			kind: data.functions.kind[i], address: data.functions.address[i] }));
 	}
 	take_rows();
 }
