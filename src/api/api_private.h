@@ -46,6 +46,7 @@ struct kin_profile {
 	struct object_file *object; /* the profiled program; NULL: the data names it, is empty, or
 				       was opened for writing without its program */
 	struct program_opts naming;
+	bool style_given; /* the style of names was chosen */
 	struct profile_rules rules;
 	struct input_target target;
 	bool lines;

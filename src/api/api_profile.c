@@ -470,6 +470,7 @@ static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts
 					   .style = DEMANGLE_TIDY,
 					   .no_inlines = o->no_inlines,
 					   .hit_only = o->seen_only };
+	p->style_given = o->demangle != NULL;
 	if (o->demangle && !demangle_style_find(o->demangle, &p->naming.style))
 		return err_new(KIN_ERROR_USAGE, "no demangling style '%s'", o->demangle);
 	p->target.is_64bit = sizeof(void *) == 8;

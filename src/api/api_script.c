@@ -193,8 +193,8 @@ static struct kin_error *unguarded_script(struct kin_profile *p, const char *for
 		return err;
 	struct program_opts naming = p->naming;
 	naming.no_inlines = no_inlines(p, &o);
-	if (naming.style == DEMANGLE_TIDY) /* consumers of scripts expect names in perf's style */
-		naming.style = format[0] == 't' ? DEMANGLE_SHORT : DEMANGLE_AUTO;
+	if (format[0] == 't' && !p->style_given) /* readers of this text expect perf's names */
+		naming.style = DEMANGLE_SHORT;
 	struct program *g = profile_program(p, &naming);
 	err = format[0] == 'f' ? write_folded(p, g, &o, filter, out)
 			       : write_samples(p, g, &o, format[0] == 'j', filter, out);

@@ -283,7 +283,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		l->stdio = l->json = true;
 		break;
 	case OPT_DEMANGLE:
-		l->live.demangle = arg ? arg : "tidy";
+		l->live.demangle = arg;
 		break;
 	case OPT_NO_DEMANGLE:
 		l->live.demangle = "none";

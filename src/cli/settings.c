@@ -370,7 +370,7 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 		s->strict = true;
 		break;
 	case OPT_DEMANGLE:
-		s->demangle = arg ? arg : "tidy";
+		s->demangle = arg; /* NULL: the usual style */
 		break;
 	case OPT_NO_DEMANGLE:
 		s->demangle = "none";
