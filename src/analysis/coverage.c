@@ -185,6 +185,32 @@ static struct before *carry_all(const struct coverage *c, const struct symbols *
 	return before;
 }
 
+static bool is_counted_call(const struct coverage *c, const struct symbols *s,
+			    const struct before *before, symid id)
+{
+	return before[id].is_counted || (is_entry(&s->at[id], id) && calls_of(c->graph, id) > 0);
+}
+
+/* In a file that was compiled without counting 0 calls mean nothing. */
+static void forget_uncounted_files(struct coverage *c, const struct symbols *s,
+				   struct before *before)
+{
+	struct map64 uncounted = { 0 }; /* file: whether that is so */
+	for (symid i = 0; i < s->n; i++)
+		if (before[i].is_unsure && is_entry(&s->at[i], i) && s->at[i].file)
+			*map64_at(&uncounted, (uintptr_t)s->at[i].file) = true;
+	for (symid i = 0; i < s->n && uncounted.n; i++)
+		if (s->at[i].file && is_counted_call(c, s, before, i))
+			*map64_at(&uncounted, (uintptr_t)s->at[i].file) = false;
+	for (symid i = 0; i < s->n && uncounted.n; i++)
+		if (s->at[i].file && map64_get(&uncounted, (uintptr_t)s->at[i].file) == true)
+			before[i].is_known = false;
+	for (size_t i = 0; i < c->n_files && uncounted.n; i++)
+		c->files[i].is_uncounted =
+			map64_get(&uncounted, (uintptr_t)c->files[i].path) == true;
+	map64_free(&uncounted);
+}
+
 /* ---- counts of a line ---- */
 
 static void list(struct coverage *c, struct coverage_line *l, uint64_t count, bool merge_equal)
@@ -220,6 +246,8 @@ static void list_calls(struct coverage *c, struct coverage_line *l, const struct
 			l->is_executed |= before[id].is_marked;
 			continue;
 		}
+		if (!before[id].is_known)
+			continue;
 		calls = capped_sum(calls, calls_of(c->graph, id));
 		any = true;
 	}
@@ -276,6 +304,7 @@ static void list_lines(struct coverage *c, const struct symbols *s, const struct
 	bool *on_stacks =
 		has_stacks(o) ? coverage_on_stacks(o->samples, o->frame_places, s->n) : NULL;
 	struct before *before = carry_all(c, s, on_stacks);
+	forget_uncounted_files(c, s, before);
 	enum coverage_carry carry = o->carry;
 
 	for (size_t i = 0; i < c->n_lines; i++) {

@@ -45,6 +45,8 @@ struct coverage_file {
 	uint64_t total;               /* sum over its lines */
 	double self;                  /* ticks */
 	bool is_executed;             /* some line of it is known to have been executed */
+	bool is_uncounted; /* a function of it was executed, and calls of none were counted: it was
+			      compiled without counting */
 };
 
 struct coverage {

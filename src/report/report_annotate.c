@@ -154,6 +154,18 @@ static void note_estimated(struct annotate_job *j, const struct coverage *c)
 	}
 }
 
+static void note_uncounted(struct annotate_job *j, const struct coverage *c)
+{
+	if (j->looks_for_many || !j->in->graph->has_arcs)
+		return;
+	for (size_t i = 0; i < c->n_files; i++)
+		if (c->files[i].is_uncounted)
+			note(j,
+			     "no calls of functions in '%s' were counted: it was compiled without "
+			     "counting them",
+			     c->files[i].path);
+}
+
 static struct coverage *cover(struct annotate_job *j, const uint8_t *wanted)
 {
 	const struct report_input *in = j->in;
@@ -165,6 +177,7 @@ static struct coverage *cover(struct annotate_job *j, const uint8_t *wanted)
 				     .frame_places = stacks ? program_places(in->program) : NULL };
 	struct coverage *c = coverage_new(report_flat(in), in->symbols, in->graph, &how);
 	note_estimated(j, c);
+	note_uncounted(j, c);
 	return c;
 }
 

@@ -528,6 +528,31 @@ def check_counted(tap, build, folder):
     tap.ok(not why, 'gprof on counted calls and stacks', why or '')
 
 
+def check_uncounted(tap, build, folder):
+    """Of a function in a file that was compiled without counting no number of calls is known, not even 0."""
+    if not shutil.which('cc'):
+        tap.skip('files compiled without counting', 'no compiler')
+        return
+    plain = 'volatile unsigned long x;\n' \
+            '__attribute__((noinline)) void busy(int n) { for (int i = 0; i < n; i++) x = x * 3 + 1; }\n' \
+            '__attribute__((noinline)) void quick(int n) { x += n; }\n'
+    counted = 'void busy(int), quick(int);\n__attribute__((noinline)) void never(void) { quick(2); }\n' \
+              'int main(int c, char **v) { for (int i = 0; i < 3000; i++) { busy(9000); quick(1); } if (c > 9) never(); return 0; }\n'
+    for name, text, options in (('plain', plain, []), ('counted', counted, ['-pg'])):
+        with open(os.path.join(folder, f'{name}.c'), 'w', encoding='ascii') as f:
+            f.write(text)
+        subprocess.run(['cc', '-O1', '-g', '-c', *options, f'{name}.c'], cwd=folder, check=True)
+    subprocess.run(['cc', '-pg', '-o', 'half', 'plain.o', 'counted.o'], cwd=folder, check=True)
+    data = os.path.join(folder, 'half.kin')
+    subprocess.run([os.path.join(build, 'kin'), 'run', '-o', data, './half'], capture_output=True, check=True, cwd=folder)
+    kin = Kin(build, data)
+    for name, count in (('busy', None), ('quick', None), ('never', 0), ('main', 1)):
+        text = kin.text('annotate', name)
+        got = [r['count'] for r in kin.rows('annotate', name)[0] if f' {name}(' in (r['source'] or '') and r['line']]
+        tap.ok(got == [count], f'calls of {name}(), of which half of the program was compiled to count', text)
+        tap.ok(('compiled without counting' in text) == (count is None), f'what is said of {name}()', text)
+
+
 def main():
     build, tap = os.path.abspath(sys.argv[1]), Tap()
     with tempfile.TemporaryDirectory(prefix='kin-agree-') as folder:
@@ -535,6 +560,7 @@ def main():
         tap.part(check_recorded, tap, build, folder)
         tap.part(check_chainless, tap, build, folder)
         tap.part(check_counted, tap, build, folder)
+        tap.part(check_uncounted, tap, build, folder)
     return tap.done()
 
 
