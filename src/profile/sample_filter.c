@@ -89,7 +89,7 @@ static struct kin_error *read_times(struct sample_filter *f, const struct profil
 		separators = "";
 	for (char *w; (w = words_next_copy(&f->arena, &list, separators));) {
 		if ((err = span_parse(w, p, whole, &r)))
-			return err_wrap(err, "--time");
+			return err;
 		vec_push(&f->times, r);
 	}
 	return NULL;

@@ -225,8 +225,8 @@ static struct kin_error *no_interval(const char *text, const struct profile *p)
 			     text, markers);
 }
 
-struct kin_error *span_parse(const char *text, const struct profile *p, struct time_range whole,
-			     struct time_range *ret)
+static struct kin_error *read_span(const char *text, const struct profile *p,
+				   struct time_range whole, struct time_range *ret)
 {
 	struct time_range r;
 	if (whole.from_ns > whole.to_ns)
@@ -238,4 +238,11 @@ struct kin_error *span_parse(const char *text, const struct profile *p, struct t
 		return err_new(KIN_ERROR_USAGE, "'%.80s' ends before it starts", text);
 	*ret = r;
 	return NULL;
+}
+
+struct kin_error *span_parse(const char *text, const struct profile *p, struct time_range whole,
+			     struct time_range *ret)
+{
+	struct kin_error *err = read_span(text, p, whole, ret);
+	return err ? err_wrap(err, "--time") : NULL;
 }
