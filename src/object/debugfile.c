@@ -299,7 +299,9 @@ static struct elf_file *find_alt(struct object_file *o, const struct elf_file *f
 		free(path);
 	}
 	free(folder);
-	return f ? f : fetch(o, id, n);
+	if (!f && !(f = fetch(o, id, n)))
+		o->missing_alt = arena_printf(&o->arena, "%s", name);
+	return f;
 }
 
 /* ---- DWARF ---- */

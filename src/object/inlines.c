@@ -47,6 +47,16 @@ static void bound_all(struct inline_search *s, const struct address_range *r, ui
 		bound(s, r[k]);
 }
 
+/* A function's name may be in a file that is missing today. */
+static void note_nameless(struct inline_search *s)
+{
+	struct object_file *o = s->lines->object;
+	if (!o->missing_alt)
+		return;
+	s->is_vague = true;
+	o->missing = o->missing_alt;
+}
+
 /* Adds an inlined function to all addresses in its ranges. */
 static void add_function(struct inline_search *s, const struct unit_entries *e,
 			 const struct dwarf_function *f)
@@ -57,8 +67,10 @@ static void add_function(struct inline_search *s, const struct unit_entries *e,
 		for (size_t i = first_from(s, r.low); i < s->n && s->addrs[i] < r.high; i++) {
 			if (s->answered[i])
 				continue;
-			if (!name && !(name = unit_entries_name(s->lines, e, f)))
+			if (!name && !(name = unit_entries_name(s->lines, e, f))) {
+				note_nameless(s);
 				return;
+			}
 			vec_push(&s->found,
 				 ((struct object_inline){ (uint32_t)i, f->depth, name }));
 		}

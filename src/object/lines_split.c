@@ -169,14 +169,15 @@ void split_units_done(struct split_units *s)
 static void open_unit(struct object_lines *l, const struct dwarf_unit *u)
 {
 	struct split_units *s = &l->split;
+	struct object_file *o = l->object;
 	struct elf_file *package = package_of(l);
 	struct dwarf_parts parts;
-	s->skeleton = u;
 	if (package && find_parts(package, u->split_id, &parts))
 		s->info = dwarf_info_new_split(package, &parts, &l->info->file, u, &s->unit);
-	if (s->info || !(s->file = open_file(l, u)))
-		return;
-	s->info = dwarf_info_new_split(s->file, NULL, &l->info->file, u, &s->unit);
+	if (!s->info && (s->file = open_file(l, u)))
+		s->info = dwarf_info_new_split(s->file, NULL, &l->info->file, u, &s->unit);
+	if (!s->info && !o->missing)
+		o->missing = arena_printf(&o->arena, "%s", u->split_name);
 }
 
 struct unit_entries object_entries(struct object_lines *l, const struct dwarf_unit *u)
@@ -187,6 +188,7 @@ struct unit_entries object_entries(struct object_lines *l, const struct dwarf_un
 		return own;
 	if (s->skeleton != u) {
 		close_unit(s);
+		s->skeleton = u;
 		if (s->bytes_left)
 			open_unit(l, u);
 		uint64_t size = s->info ? s->info->file.info.size : 0;

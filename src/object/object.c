@@ -241,6 +241,12 @@ struct kin_error *object_trouble(const struct object_file *o)
 	return o->trouble ? err_os(o->trouble, "reading debug information of %s", o->path) : NULL;
 }
 
+const char *object_missing_part(const struct object_file *o, bool *shared)
+{
+	*shared = o->missing && o->missing == o->missing_alt;
+	return o->missing;
+}
+
 /* ---- properties ---- */
 
 const char *object_path(const struct object_file *o) { return o->path; }

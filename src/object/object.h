@@ -59,6 +59,11 @@ bool object_fetch_source(struct object_file *o, const char *path, struct source_
  * lack the data. */
 MUST_CHECK struct kin_error *object_trouble(const struct object_file *o);
 
+/* A file to which a part of the debug information was moved, which a lookup needed and did not
+ * find; as the debug information names it. NULL: there is none. *shared: dwz made it, for several
+ * objects; otherwise it is that of a unit compiled with -gsplit-dwarf. */
+const char *object_missing_part(const struct object_file *o, bool *shared);
+
 const char *object_path(const struct object_file *o);
 bool object_is_64bit(const struct object_file *o);
 bool object_big_endian(const struct object_file *o);

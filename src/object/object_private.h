@@ -137,8 +137,10 @@ struct object_file {
 	/* Opened at first use: see debugfile.c. */
 	bool sought_debug, sought_packed, sought_dwarf;
 	struct elf_file *debug, *alt, *packed;
-	struct elf_file *dwarf; /* the file that has .debug_info: main, debug or none */
-	int trouble;            /* as in struct elf_file: from looking for the other files */
+	struct elf_file *dwarf;  /* the file that has .debug_info: main, debug or none */
+	int trouble;             /* as in struct elf_file: from looking for the other files */
+	const char *missing_alt; /* the dwz file that is not here; NULL: it is, or there is none */
+	const char *missing; /* as object_missing_part(); the dwz file only if a name is in it */
 
 	struct object_lines *lines;      /* owned by lines.c; NULL until needed */
 	const struct kept_object *kept;  /* NULL: the object has its file */

@@ -52,15 +52,20 @@ static bool is_worth_it(const struct remedy_finding *f, uint64_t n)
 	return n && (double)n >= REMEDY_SHARE * (double)f->all;
 }
 
+/* What comes after advice on how to get debug information. */
+static const char *servers_of(const struct remedy_finding *f)
+{
+	return program_has_servers(f->g) ? ", as the servers in DEBUGINFOD_URLS do not have them"
+					 : ", or set DEBUGINFOD_URLS=" SERVER;
+}
+
 /* To be freed. */
 static char *remedy_for_stripped(const struct remedy_finding *f, objid id)
 {
 	char *package = program_is_elsewhere(f->g)
 				? NULL
 				: debug_package_of(program_object_name(f->g, id), NULL);
-	const char *servers = program_has_servers(f->g)
-				      ? ", as the servers in DEBUGINFOD_URLS do not have them"
-				      : ", or set DEBUGINFOD_URLS=" SERVER;
+	const char *servers = servers_of(f);
 	char *text = package ? xprintf("it was stripped: install %s%s", package, servers)
 			     : xprintf("it was stripped: keep an unstripped one, or install its "
 				       "debug symbols (packages called -dbgsym, -dbg or "
@@ -85,6 +90,57 @@ static void find_stripped(const struct remedy_finding *f)
 		return;
 	char *what = xprintf("functions of %s have no names", program_object_name(f->g, worst));
 	char *remedy = remedy_for_stripped(f, worst);
+	say_share(f, what, most, remedy);
+	free(remedy);
+	free(what);
+}
+
+/* The samples in each object; to be freed. */
+static uint64_t *samples_by_object(const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	uint64_t *n = xalloc(p->n_objects * sizeof(*n));
+	for (size_t i = 0; i < s->n; i++)
+		n[s->frames[s->stacks[s->at[i].stack].frame].object] += s->at[i].count;
+	return n;
+}
+
+/* To be freed. */
+static char *remedy_for_missing(const struct remedy_finding *f, objid id, const char *part,
+				bool shared)
+{
+	return shared ? xprintf("%s is missing, to which dwz moved them: it is in a package with "
+				"debug symbols (-dbgsym, -dbg or -debuginfo)%s",
+				part, servers_of(f))
+		      : xprintf("%s is missing, made with -gsplit-dwarf: keep it where it was "
+				"compiled, or put %s.dwp, which dwp makes, beside the program",
+				part, file_of(f, id));
+}
+
+/* Functions that were inlined are in debug information alone. */
+static void find_missing_parts(const struct remedy_finding *f)
+{
+	uint64_t *n = samples_by_object(f->p), most = 0;
+	const char *missing = NULL;
+	bool shared = false;
+	objid worst = 0;
+	for (objid i = 0; i < f->p->n_objects; i++) {
+		const struct object_file *o = program_object_file(f->g, i);
+		bool is_shared;
+		const char *part = o && n[i] > most ? object_missing_part(o, &is_shared) : NULL;
+		if (!part)
+			continue;
+		worst = i;
+		most = n[i];
+		missing = part;
+		shared = is_shared;
+	}
+	free(n);
+	if (!is_worth_it(f, most))
+		return;
+	char *what =
+		xprintf("inlined functions of %s have no names", program_object_name(f->g, worst));
+	char *remedy = remedy_for_missing(f, worst, missing, shared);
 	say_share(f, what, most, remedy);
 	free(remedy);
 	free(what);
@@ -188,6 +244,7 @@ void remedies_find(const struct program *g, const struct profile *p,
 		f.all += p->samples.at[i].count;
 	f.interpreter = find_interpreter(&f);
 	find_stripped(&f);
+	find_missing_parts(&f);
 	if (!find_made_code(&f)) {
 		find_made_callers(&f);
 		find_python(&f);

@@ -1,5 +1,5 @@
-/* remedies.h - advice on how to get names for code without any: a line for each kind of code with
- * many samples. */
+/* remedies.h - advice on how to get names for code without any, and for functions inlined in it: a
+ * line for each kind of code with many samples. */
 #ifndef SYMBOLIZE_REMEDIES_H
 #define SYMBOLIZE_REMEDIES_H
 
@@ -8,6 +8,7 @@
 /* Calls say() with a line of text, valid during the call, for
  *
  * - the file without symbols that most samples were in;
+ * - the file of which a part of the debug information is missing, that most samples were in;
  * - code made at run time, by what made it, where that is known: Java, Node.js, Python;
  * - such code of Java or Node.js that spends its time in what it calls;
  * - functions of Python, which run in its interpreter's.

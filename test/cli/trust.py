@@ -64,6 +64,24 @@ int main(int argc, char **argv)
 	return 0;
 }
 '''
+# Most time is in an inlined function, whose name a part of the debug information has alone.
+INLINED = r'''
+#include <time.h>
+static inline __attribute__((always_inline)) unsigned long inner_function_with_a_long_name(unsigned long x)
+{
+	for (int i = 0; i < 100000; i++)
+		x = x * 5 + 1 ^ x >> 3;
+	return x;
+}
+__attribute__((noinline)) static unsigned long outer(unsigned long x) { return inner_function_with_a_long_name(x); }
+int main(void)
+{
+	unsigned long x = 0;
+	for (clock_t end = clock() + CLOCKS_PER_SEC / 5; clock() < end;)
+		x += outer(x);
+	return x == OTHER;
+}
+'''
 CUT = 'of the stacks could not be walked to their end'
 IN_NOTES = ['flat', 'graph', 'lines', 'report', 'report busy', 'cycles', 'annotate busy', 'flat -f json',
             'graph --by thread', 'html -o -', 'diff deep.kin']
@@ -172,6 +190,50 @@ def test_hints(tap, box):
         tap.ok('python3 -X perf' in got[2], 'how functions of Python get their names', describe(got))
 
 
+def test_part(tap, box, what, prog, part, remedy):
+    """Names of inlined functions are in a file of their own."""
+    recording = f'{prog}.kin'
+    box.run('run', '-q', '-o', recording, f'./{prog}')
+    got = box.run('flat', recording)
+    if 'no samples' in got[1] + got[2]:
+        tap.skip(what, f'it was not seen: {got[2]}')
+        return
+    tap.ok('inner_function_with_a_long_name' in got[1] and 'hint' not in got[2], f'{what}: names', describe(got))
+    os.rename(os.path.join(box.folder, part), os.path.join(box.folder, part + '.gone'))
+    for again in '', ', again':
+        got = box.run('flat', recording)
+        hints = [line for line in got[2].splitlines() if ' hint: ' in line]
+        tap.ok('inner_function' not in got[1] and len(hints) == 1 and not got[0] and f'/{prog} have no names' in hints[0]
+               and f'{part} is missing' in hints[0] and remedy in hints[0],
+               f'{what}: without the file there is a hint{again}', describe(got))
+    os.rename(os.path.join(box.folder, part + '.gone'), os.path.join(box.folder, part))
+    got = box.run('flat', recording)
+    tap.ok('inner_function_with_a_long_name' in got[1] and 'hint' not in got[2], f'{what}: and with it names', describe(got))
+
+
+def test_parts(tap, box):
+    gcc = lambda *words: subprocess.run(['gcc', '-O2', '-g', *words], cwd=box.folder, check=True)
+    with open(os.path.join(box.folder, 'inlined.c'), 'w') as f:
+        f.write(INLINED)
+    gcc('-c', '-gsplit-dwarf', '-DOTHER=0', '-o', 'halves.o', 'inlined.c')
+    gcc('-o', 'halves', 'halves.o')
+    test_part(tap, box, '-gsplit-dwarf', 'halves', 'halves.dwo', 'halves.dwp')
+    if not shutil.which('dwz'):
+        tap.skip('what dwz moved', 'no dwz')
+        return
+    with open(os.path.join(box.folder, 'inlined.h'), 'w') as f:
+        f.write(INLINED.split('__attribute__((noinline))')[0])
+    with open(os.path.join(box.folder, 'included.c'), 'w') as f:
+        f.write('#include "inlined.h"\n__attribute__((noinline))' + INLINED.split('__attribute__((noinline))')[1])
+    for number in '1', '2':
+        gcc(f'-DOTHER={number}', '-o', f'shared{number}', 'included.c')
+    made = subprocess.run(['dwz', '-m', 'common.debug', 'shared1', 'shared2'], cwd=box.folder, stderr=subprocess.PIPE)
+    if made.returncode:
+        tap.skip('what dwz moved', f'dwz fails: {made.stderr}')
+        return
+    test_part(tap, box, 'dwz -m', 'shared1', 'common.debug', '-dbgsym')
+
+
 def main():
     tap = Tap()
     if not shutil.which('gcc'):
@@ -184,6 +246,7 @@ def main():
         test_merged(tap, box)
         test_gone(tap, box)
         test_hints(tap, box)
+        test_parts(tap, box)
     sys.exit(tap.done())
 
 
