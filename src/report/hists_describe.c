@@ -64,6 +64,10 @@ static void describe_for_people(struct hists_state *s)
 		all += h->unfiltered[i].count;
 	}
 	const struct profile *p = s->in.profile;
+	const char *events = hists_events_text(s);
+	bool is_nameless = !strcmp(events, "samples"); /* folded stacks */
+	const char *of = is_nameless ? "" : " of ";
+	events = is_nameless ? "" : events;
 	if (!p->samples.n && (p->n_histograms || p->n_arcs))
 		table_note(s->table, "the data has counts, not samples with their stacks: kin flat "
 				     "and kin graph show it");
@@ -73,14 +77,12 @@ static void describe_for_people(struct hists_state *s)
 				   ? ": the program used little CPU time; kin record --wall shows "
 				     "where one waits"
 				   : "");
-	else if (n == all && !strcmp(hists_events_text(s), "samples")) /* folded stacks */
-		table_note(s->table, "%llu sample%s", (unsigned long long)n, n == 1 ? "" : "s");
 	else if (n == all)
-		table_note(s->table, "%llu sample%s of %s", (unsigned long long)n,
-			   n == 1 ? "" : "s", hists_events_text(s));
+		table_note(s->table, "%llu sample%s%s%s", (unsigned long long)n, n == 1 ? "" : "s",
+			   of, events);
 	else
-		table_note(s->table, "%llu of %llu samples of %s", (unsigned long long)n,
-			   (unsigned long long)all, hists_events_text(s));
+		table_note(s->table, "%llu of %llu samples%s%s", (unsigned long long)n,
+			   (unsigned long long)all, of, events);
 	if (n && !s->ask->opts.no_children && !s->ask->given->first_rows)
 		report_note_chainless(&s->in, s->table);
 	const struct hists_levels *l = &s->levels;
