@@ -74,6 +74,9 @@ static const struct relative {
 	"go tool pprof -proto -output=FILE.pb.gz PROGRAM DATA makes a file of it that kin reads"
 	{ BEGINS("heap profile: "), "a profile of the heap as text: " PPROF },
 	{ BEGINS("--- heap"), "a profile of the heap as text: " PPROF },
+	{ BEGINS("goroutine profile: "), "a profile of goroutines as text: " PPROF },
+	{ BEGINS("heap_v2/"), "a profile of the heap by jemalloc: jeprof --collapsed PROGRAM DATA "
+			      "prints folded stacks of it, which kin reads" },
 	{ BEGINS("--- contention"), "a profile of locks as text: " PPROF },
 	{ BEGINS("--- mutex"), "a profile of locks as text: " PPROF },
 #undef PPROF

@@ -463,6 +463,17 @@ static void junk_is_refused(void)
 	p = read_one(in_dir("heap"), &le64);
 	OK(strstr(message, "/heap: a profile of the heap as text: go tool pprof -proto"));
 	profile_free(p);
+	const char by_jemalloc[] =
+		"heap_v2/524288\n  t*: 28106: 56637512 [0: 0]\n@ 0x5f86da 0x5f5a1d\n";
+	put_file(in_dir("jemalloc"), by_jemalloc, strlen(by_jemalloc));
+	p = read_one(in_dir("jemalloc"), &le64);
+	OK(strstr(message, "/jemalloc: a profile of the heap by jemalloc: jeprof --collapsed"));
+	profile_free(p);
+	const char goroutines[] = "goroutine profile: total 4\n1 @ 0x43 0x44\n";
+	put_file(in_dir("goroutines"), goroutines, strlen(goroutines));
+	p = read_one(in_dir("goroutines"), &le64);
+	OK(strstr(message, "/goroutines: a profile of goroutines as text: go tool pprof -proto"));
+	profile_free(p);
 	/* Its first line ends in a number, and bytes as text may have the mark of folded stacks. */
 	const char dump[] = "\n0x108@perf.data [0x50]: event: 69\n.\n"
 			    ". ... raw event: size 80 bytes\n"
