@@ -186,6 +186,19 @@ static struct kin_error *ask_sums(struct fleet_question *q, const struct http_by
 	return err;
 }
 
+/* Appends the remedy for sums that take too long. */
+static struct kin_error *with_remedy(const struct fleet_question *q, struct kin_error *err)
+{
+	if (!err || !q->answer.timed_out || q->answer.outcome != STORE_UNKNOWN)
+		return err;
+	struct kin_error *more = err_new(KIN_ERROR_OS,
+					 "%s; a URL with service= or from= asks for less, and kin "
+					 "tidy makes sums that are added up faster",
+					 kin_error_message(err));
+	kin_error_free(err);
+	return more;
+}
+
 static void *ask_shard(void *arg)
 {
 	struct fleet_question *q = arg;
@@ -195,6 +208,7 @@ static void *ask_shard(void *arg)
 		change(q, &q->has_contents);
 		q->err = GUARDED(ask_sums(q, NULL));
 	}
+	q->err = with_remedy(q, q->err);
 	change(q, &q->is_over);
 	return NULL;
 }
@@ -322,7 +336,7 @@ static void leave_out_doubles(struct fleet_question *q)
 		return;
 	vec_free(&q->events);
 	vec_free(&q->answer.bytes);
-	q->err = GUARDED(ask_sums(q, &q->doubles));
+	q->err = with_remedy(q, GUARDED(ask_sums(q, &q->doubles)));
 }
 
 /* ---- answers of the shards ---- */
@@ -391,12 +405,12 @@ static struct kin_error *missing_shards(const struct store_url *url,
 			kin_error_free(questions[i].err);
 		}
 	}
-	if (n == 1)
+	if (n == 1 && url->shards.n > 1)
 		err = err_wrap(err,
 			       "a part of the store is missing: what hosts sent to shard %zu of "
 			       "%zu is not in this",
 			       first + 1, url->shards.n);
-	else if (n)
+	else if (n > 1)
 		err = err_wrap(err,
 			       "parts of the store are missing: what hosts sent to %zu of %zu "
 			       "shards (%s) is not in this",

@@ -272,30 +272,45 @@ static bool may_be_sent(CURLcode code)
 	       code != CURLE_PEER_FAILED_VERIFICATION;
 }
 
+/* Whether there was a connection on which the request could be sent. */
+static bool was_ready(struct http *h)
+{
+	curl_off_t ready = 0; /* the time at which it could; 0: never */
+	curl.getinfo(h->easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
+	return ready;
+}
+
 /* Whether the server does not speak TLS. A plain HTTP server may refuse the first bytes of TLS, or
  * take them for half a line and wait for the rest. */
 static bool is_handshake_missing(struct http *h, const char *url, CURLcode code)
 {
 	long connections = 0;
-	curl_off_t ready = 0; /* time at which the request could be sent; 0: never */
 	if (code != CURLE_OPERATION_TIMEDOUT)
 		return code == CURLE_SSL_CONNECT_ERROR;
 	curl.getinfo(h->easy, CURLINFO_NUM_CONNECTS, &connections);
-	curl.getinfo(h->easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
-	return !strncasecmp(url, "https:", 6) && connections && !ready;
+	return !strncasecmp(url, "https:", 6) && connections && !was_ready(h);
+}
+
+static struct kin_error *failure(struct http *h, CURLcode code, long limit_s, bool no_handshake)
+{
+	if (code == CURLE_OPERATION_TIMEDOUT && was_ready(h))
+		return err_new(KIN_ERROR_OS, "%s answer within %ld s, the limit for this request",
+			       h->into->n ? "no complete" : "no", limit_s);
+	return err_new(KIN_ERROR_OS, "%s%s", h->error[0] ? h->error : curl.strerror(code),
+		       no_handshake ? ": is https spoken at that port?" : "");
 }
 
 struct kin_error *http_ask(struct http *h, const struct http_request *request,
 			   struct http_answer *ret, bool *sent)
 {
 	curl_mime *form = NULL;
+	long limit_s = request->timeout_s ? request->timeout_s : 300;
 	*ret = (struct http_answer){ 0 };
 	h->into = &ret->bytes;
 	h->error[0] = '\0';
 	curl.setopt(h->easy, CURLOPT_URL, request->url);
 	curl.setopt(h->easy, CURLOPT_HTTPHEADER, h->headers);
-	curl.setopt(h->easy, CURLOPT_TIMEOUT,
-		    (long)(request->timeout_s ? request->timeout_s : 300));
+	curl.setopt(h->easy, CURLOPT_TIMEOUT, limit_s);
 	if (request->part) {
 		form = curl.mime_init(h->easy);
 		curl_mimepart *part = form ? curl.mime_add(form) : NULL;
@@ -320,10 +335,7 @@ struct kin_error *http_ask(struct http *h, const struct http_request *request,
 	bool no_handshake = is_handshake_missing(h, request->url, code);
 	*sent = may_be_sent(code) && !no_handshake;
 	ret->timed_out = code == CURLE_OPERATION_TIMEDOUT;
-	return code == CURLE_OK
-		       ? NULL
-		       : err_new(KIN_ERROR_OS, "%s%s", h->error[0] ? h->error : curl.strerror(code),
-				 no_handshake ? ": is https spoken at that port?" : "");
+	return code == CURLE_OK ? NULL : failure(h, code, limit_s, no_handshake);
 }
 
 #else
