@@ -1,8 +1,10 @@
 /* run.c - opens data by the settings, makes a report's table, renders it, and prints warnings. */
 #include "cli/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
@@ -134,6 +136,33 @@ static int tell_gaps(const struct settings *s, const struct kin_profile *profile
 	return n ? EXIT_ERROR : EXIT_OK;
 }
 
+/* What there is to say of a word that was taken for a function, and may have been meant for a file:
+ * to be freed; NULL: nothing. */
+static char *file_of_subject(const char *name)
+{
+	enum content content = content_of(name);
+	if (content == CONTENT_OTHER)
+		return xprintf("; if the file of that name is data: -d %s", name);
+	return content == CONTENT_NONE && strpbrk(name, "./") && access(name, F_OK)
+		       ? xprintf(", and no such file")
+		       : NULL;
+}
+
+/* Appends that to an error that names the word, or says that no data was named. */
+static struct kin_error *with_file(const struct settings *s, struct kin_error *err)
+{
+	char *file = NULL;
+	for (size_t i = 0; err && i < s->subjects.at.n && !file; i++)
+		if (!s->data.at.n || strstr(kin_error_message(err), s->subjects.at.at[i]))
+			file = file_of_subject(s->subjects.at.at[i]);
+	if (!file)
+		return err;
+	struct kin_error *more = err_new(kin_error_kind(err), "%s%s", kin_error_message(err), file);
+	kin_error_free(err);
+	free(file);
+	return more;
+}
+
 /* Returns the exit status for the data; *ret is NULL if nothing could be read. */
 static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
@@ -147,7 +176,7 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 	/* A part that is in one of the files that are compared may not be in another. */
 	if (err && s->command->compares && kin_error_kind(err) == KIN_ERROR_USAGE)
 		err = err_wrap(err, "%s", s->data.at.at[0]);
-	int status = message_error(s->command->name, err);
+	int status = message_error(s->command->name, with_file(s, err));
 	*told = (struct told){ 0 };
 	int doubt = *ret ? run_tell(s, *ret, told) : EXIT_OK;
 	int gap = *ret ? tell_gaps(s, *ret) : EXIT_OK;
@@ -264,7 +293,7 @@ int run_profile(const struct settings *s, profile_user *use)
 	struct kin_error *err = use(profile, &allowed, status);
 	int doubt = run_tell(s, profile, &told);
 	kin_profile_free(profile);
-	return err ? message_error(s->command->name, err) : status ? status : doubt;
+	return err ? message_error(s->command->name, with_file(s, err)) : status ? status : doubt;
 }
 
 int run_report(const struct settings *s, const char *report)
@@ -284,7 +313,7 @@ int run_report(const struct settings *s, const char *report)
 	if (!run_has_notes(s->format))
 		run_tell_notes(s, profile);
 	kin_profile_free(profile);
-	return err ? message_error(s->command->name, err) : status ? status : doubt;
+	return err ? message_error(s->command->name, with_file(s, err)) : status ? status : doubt;
 }
 
 int run_named(const struct settings *s) { return run_report(s, s->command->name); }

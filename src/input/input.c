@@ -70,6 +70,7 @@ static const struct relative {
 	  "packed by xz: unpack it by xz -d" },
 	{ BEGINS("BZh"), "packed by bzip2: unpack it by bzip2 -d" },
 	{ BEGINS("\x04\x22\x4d\x18"), "packed by lz4: unpack it by lz4 -d" },
+	{ BEGINS("PK\x03\x04"), "packed by zip: unpack it by unzip" },
 #define PPROF                                                                                      \
 	"go tool pprof -proto -output=FILE.pb.gz PROGRAM DATA makes a file of it that kin reads"
 	{ BEGINS("heap profile: "), "a profile of the heap as text: " PPROF },

@@ -206,8 +206,7 @@ struct kin_error *report_no_function(const struct report_input *in, const char *
 				     const char *where)
 {
 	struct function_hint hint = find_hint(in, name);
-	return err_new(KIN_ERROR_USAGE, "no function '%s' %s%s%s", name, where,
-		       strpbrk(name, "./") ? ", and no such file" : "", hint.text);
+	return err_new(KIN_ERROR_USAGE, "no function '%s' %s%s", name, where, hint.text);
 }
 
 static void note_inlined(const struct report_input *in, const char *name, struct kin_table *t)
