@@ -150,7 +150,9 @@ bool audit_used_little(const struct profile *p)
 	for (size_t i = 0; i < p->n_facts; i++)
 		if (is_trouble(p, i))
 			return false;
-	return !is_silent(p) && !p->samples.audit.lost && !p->samples.audit.unresolved;
+	bool was_sampled = p->samples.n_events || p->samples.audit.cpu_ns;
+	return was_sampled && !is_silent(p) && !p->samples.audit.lost &&
+	       !p->samples.audit.unresolved;
 }
 
 /* Checks for time off the CPU without a known place: it is in no row. */

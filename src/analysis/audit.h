@@ -30,8 +30,8 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
 #define AUDIT_PLACELESS 0.05
 void audit_check(const struct profile *p, audit_listener *say, void *arg);
 
-/* Whether a lack of samples means that the program used little CPU time, because nothing in the
- * data contradicts this. */
+/* Whether a lack of samples means that the program used little CPU time, because samples were to be
+ * taken, and nothing in the data contradicts this. */
 bool audit_used_little(const struct profile *p);
 
 /* Whether a recorder was killed, or is still at work. Its kernel counters were then last written up

@@ -219,10 +219,16 @@ static const char *lack_in_words(const struct preload_opts *o, const char *path)
 	if (o->latency && !runtime_file_has_durations(path))
 		return "; no durations were measured: the program has to be compiled for that, "
 		       "with -finstrument-functions";
-	return o->no_arcs || runtime_file_has_calls(path)
-		       ? ""
-		       : "; no calls were counted: the program has to be compiled for that, with "
-			 "-pg or -finstrument-functions";
+	if (o->no_arcs || runtime_file_has_calls(path))
+		return "";
+#define NO_CALLS                                                                                   \
+	"no calls were counted: the program has to be compiled for that, with -pg or "             \
+	"-finstrument-functions"
+	return o->frequency && !runtime_file_has_samples(path)
+		       ? "; no samples were taken, as this process used too little CPU time, "
+			 "and " NO_CALLS
+		       : "; " NO_CALLS;
+#undef NO_CALLS
 }
 
 static void say_one(const struct preload_opts *o)

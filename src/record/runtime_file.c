@@ -159,6 +159,16 @@ static bool has_block(const char *path, bool (*is_one)(uint32_t type, struct run
 	return found;
 }
 
+static bool is_of_samples(uint32_t type, struct runtime_part p)
+{
+	struct record_audit a = { 0 };
+	if (type == KINF_STACKS)
+		add_stacks(p, &a);
+	return a.samples;
+}
+
+bool runtime_file_has_samples(const char *path) { return has_block(path, is_of_samples); }
+
 bool runtime_file_has_calls(const char *path) { return has_block(path, is_of_calls); }
 
 bool runtime_file_has_durations(const char *path) { return has_block(path, is_of_durations); }

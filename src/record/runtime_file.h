@@ -43,6 +43,8 @@ bool runtime_file_header(const char *path, struct kinf_header *ret);
 /* A fact of the process as in KINF_INFO ("exe"): not escaped, to be freed. NULL: not known. */
 char *runtime_file_fact(const char *path, const char *name);
 
+/* Whether the process of that file took samples. */
+bool runtime_file_has_samples(const char *path);
 /* Whether the process of that file counted calls. */
 bool runtime_file_has_calls(const char *path);
 /* Whether the process of that file measured durations of calls. */

@@ -1,8 +1,8 @@
 /* hists_describe.c - properties of the report "hists", and notes for people. */
 #include <string.h>
 
-#include "analysis/audit.h"
 #include "report/hists_state.h"
+#include "report/reports.h"
 
 bool hists_all_elided(const struct hists_ask *a)
 {
@@ -73,10 +73,7 @@ static void describe_for_people(struct hists_state *s)
 				     "and kin graph show it");
 	else if (!p->samples.n)
 		table_note(s->table, "there are no samples in the data%s",
-			   audit_used_little(p)
-				   ? ": the program used little CPU time; kin record --wall shows "
-				     "where one waits"
-				   : "");
+			   report_why_no_samples(p));
 	else if (n == all)
 		table_note(s->table, "%llu sample%s%s%s", (unsigned long long)n, n == 1 ? "" : "s",
 			   of, events);

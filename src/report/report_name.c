@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/audit.h"
 #include "analysis/selection.h"
 #include "base/err.h"
 #include "base/function_name.h"
@@ -260,11 +261,19 @@ struct kin_error *report_check_subjects(const struct report_input *in, const str
 	return NULL;
 }
 
+const char *report_why_no_samples(const struct profile *p)
+{
+	return audit_used_little(p) ? ": the program used little CPU time; kin record --wall shows "
+				      "where one waits"
+				    : "";
+}
+
 bool report_is_empty(const struct report_input *in, struct kin_table *t)
 {
 	bool empty = profile_is_empty(in->profile);
 	if (empty && t)
-		table_note(t, "there are no samples, no calls and no block counts to show");
+		table_note(t, "there are no samples, no calls and no block counts to show%s",
+			   report_why_no_samples(in->profile));
 	return empty;
 }
 

@@ -149,6 +149,8 @@ bool report_is_inlined(const struct report_input *in, const char *name); /* whet
 void report_note_subjects(const struct report_input *in, const struct report_opts *o,
 			  struct kin_table *t);
 
+/* Why there are no samples, and what gives some: text to append to a note; "": not known. */
+const char *report_why_no_samples(const struct profile *p);
 /* Whether nothing was measured or selected. Adds a note if so, unless t is NULL. */
 bool report_is_empty(const struct report_input *in, struct kin_table *t);
 /* Sets the rate and the properties that all reports on time have: totals, unit, estimates. Adds a

@@ -748,6 +748,15 @@ def test_counts(tap, box):
                f'kin run {" ".join(more)} {program}: it says {"nothing" if counted else "that no calls were counted"}', p.err)
 
 
+def test_idle(tap, box):
+    """Where a program uses hardly any CPU time, kin run and the reports say that this is why there is nothing."""
+    p = box.run(box.kin, 'run', '-o', 'idle.kin', 'sleep', '0')
+    tap.ok('no samples were taken' in p.err and 'too little CPU time' in p.err and 'no calls were counted' in p.err, 'kin run of a program that only waits', p.err)
+    for report in 'flat', 'graph', 'report':
+        p = box.run(box.kin, report, 'idle.kin')
+        tap.ok('used little CPU time' in p.out and '--wall' in p.out, f'kin {report} of its recording', p.out)
+
+
 def test_two(tap, box):
     """Two recordings into one file at a time: one of them says that it cannot."""
     ways = {'kin record': [box.kin, 'record'], 'kin run': [box.kin, 'run']}
@@ -1401,7 +1410,7 @@ def main():
             return tap.done()
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
-                     test_sanitized, test_inside, test_counts, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
+                     test_sanitized, test_inside, test_counts, test_idle, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
                      test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_go, test_bare_code, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
