@@ -300,7 +300,7 @@ static struct kin_error *open_screen(struct term *t)
 	const char *name = getenv("TERM");
 	t->tty = fopen("/dev/tty", "r+e");
 	if (!t->tty)
-		return err_os(errno, "no terminal: /dev/tty");
+		return err_os(errno, "no terminal (kin report and kin graph need none): /dev/tty");
 	if (term_is_dumb())
 		return err_new(KIN_ERROR_UNSUPPORTED,
 			       "the terminal can only print, as TERM is '%s': kin report and kin "
@@ -316,7 +316,9 @@ static struct kin_error *open_screen(struct term *t)
 	start_screen(t);
 	if (!t->screen)
 		return err_new(KIN_ERROR_UNSUPPORTED,
-			       "nothing is known about terminals of the kind '%s'", name);
+			       "nothing is known here about terminals of the kind '%s': "
+			       "TERM=xterm-256color suits most; kin report and kin graph need none",
+			       name);
 	set_term(t->screen);
 	raw(); /* we handle interrupts; programs that we started do not get them */
 	noecho();

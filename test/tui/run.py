@@ -935,11 +935,15 @@ def test_without(tap, folder, build):
     kin = os.path.join(os.path.abspath(build), 'kin')
     done = subprocess.run(['setsid', '-w', kin, 'browse', 'a.folded'], cwd=folder, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True)
-    tap.ok(done.returncode == 1 and 'no terminal: /dev/tty' in done.stderr, 'without a terminal: said', done.stderr)
+    tap.ok(done.returncode == 1 and 'no terminal (kin report and kin graph need none)' in done.stderr,
+           'without a terminal: said', done.stderr)
     t = Terminal(folder, build)
     t.run('TERM=dumb kin browse a.folded; echo status=$?')
     t.wait('status=1')
     t.sees(tap, lambda s: 'can only print' in s and 'kin report' in s, 'TERM=dumb: said, and what to do')
+    t.run('TERM=nosuch kin browse a.folded; echo other=$?')
+    t.wait('other=1')
+    t.sees(tap, lambda s: "'nosuch'" in s and 'TERM=xterm-256color' in s, 'TERM=nosuch: said, and what to do')
     t.close()
 
 
