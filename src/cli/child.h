@@ -8,6 +8,10 @@ enum { CHILD_FAILED = 125, CHILD_NOT_EXECUTABLE = 126, CHILD_NOT_FOUND = 127 };
 /* The exit status for this errno of execvp(). */
 int child_not_run(int errnum);
 
+/* What helps if execvp() of the program failed with this errno: ": ./prog is here", to be freed;
+ * "", to be freed, too: nothing is known. */
+char *child_remedy(int errnum, const char *program);
+
 /* Call it when the program has ended: its status becomes ours, even if our output cannot be
  * written. */
 void child_ended(void);

@@ -120,7 +120,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_RUNS:
 		if (!arg_u64(arg, 1, 10000, &n))
-			return arg_bad("-r", arg, "a number of runs that makes sense here", error);
+			return arg_bad("-r", arg, "a number of runs from 1 to 10000", error);
 		s->check.runs = (unsigned)n;
 		break;
 	case OPT_AS:

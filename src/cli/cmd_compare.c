@@ -111,8 +111,10 @@ static bool take_number(const char *arg, const char *option, uint64_t least, uns
 			char error[512])
 {
 	uint64_t n = 0;
+	char what[64];
+	snprintf(what, sizeof(what), "a number of runs from %u to 10000", (unsigned)least);
 	if (!arg_u64(arg, least, 10000, &n))
-		return arg_bad(option, arg, "a number of runs that makes sense here", error);
+		return arg_bad(option, arg, what, error);
 	*ret = (unsigned)n;
 	return true;
 }
@@ -136,7 +138,8 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case OPT_RATE:
 		l->turns.frequency = arg;
 		return sampling_set(&(struct sampling){ 0 }, SAMPLING_FREQUENCY, arg, error) ||
-		       arg_bad("--frequency", arg, "a number of samples per second, or max", error);
+		       arg_bad("--frequency", arg,
+			       "a number of samples per second from 1 to 1000000, or max", error);
 	case OPT_SHOW:
 		l->turns.shows_output = true;
 		break;

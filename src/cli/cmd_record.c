@@ -492,7 +492,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		       arg_bad("--duration", arg, "a time: 10, 500ms, 2m", error);
 	case RECORD_RUNS:
 		if (!arg_u64(arg, 1, 100000, &n))
-			return arg_bad("-r", arg, "a number that makes sense here", error);
+			return arg_bad("-r", arg, "a number of runs from 1 to 100000", error);
 		o->runs = (unsigned)n;
 		break;
 	case RECORD_STACKS:
@@ -718,9 +718,11 @@ static int not_begun(const struct record_line *l, struct kin_error *err, bool no
 	bool wrong = kin_error_kind(err) == KIN_ERROR_USAGE, program = l->opts.argv;
 	bool own = program && !record_is_apart(&l->opts) && !l->dry_run;
 	bool refused = !not_executed && (errnum == EACCES || errnum == EPERM || errnum == ENOSYS);
-	char *remedy = refused ? record_remedy(&l->opts) : NULL;
+	char *remedy = not_executed ? child_remedy(errnum, l->opts.argv[0])
+		       : refused    ? record_remedy(&l->opts)
+				    : NULL;
 	message("record", "%s%s%s", kin_error_message(err), refused ? ": " : "",
-		refused ? remedy : "");
+		remedy ? remedy : "");
 	free(remedy);
 	kin_error_free(err);
 	if (not_executed)

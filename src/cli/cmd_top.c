@@ -205,7 +205,6 @@ static bool take_stacks(const char *arg, struct top_line *l, char error[512])
 
 static bool set(void *line, int id, const char *arg, char error[512])
 {
-	static const char sense[] = "a number that makes sense here";
 	struct top_line *l = line;
 	uint64_t n = 0;
 	switch (id) {
@@ -228,9 +227,10 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case TOP_DELAY:
 		return arg_double(arg, "s", 0.05, 86400, &l->delay_s) ||
-		       arg_bad("-d", arg, sense, error);
+		       arg_bad("-d", arg, "a number of seconds from 0.05 to 86400", error);
 	case TOP_COUNT:
-		return arg_u64(arg, 1, UINT64_MAX, &l->count) || arg_bad("-n", arg, sense, error);
+		return arg_u64(arg, 1, UINT64_MAX, &l->count) ||
+		       arg_bad("-n", arg, "a number of refreshes, from 1 on", error);
 	case TOP_ZERO:
 		l->keep = 0;
 		break;
@@ -261,10 +261,10 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case TOP_LIMIT:
 		l->hists.has_percent_limit = true;
 		return arg_double(arg, "%", 0, 100, &l->hists.percent_limit) ||
-		       arg_bad("--min-share", arg, sense, error);
+		       arg_bad("--min-share", arg, "a percentage from 0 to 100", error);
 	case TOP_ROWS:
 		if (!arg_u64(arg, 1, SIZE_MAX, &n))
-			return arg_bad("-E", arg, sense, error);
+			return arg_bad("-E", arg, "a number of rows, from 1 on", error);
 		l->hists.max_rows = (size_t)n;
 		break;
 	case TOP_COMMS:
@@ -485,11 +485,15 @@ static int not_begun(const struct top_line *l, struct kin_error *err)
 {
 	int errnum = kin_error_errno(err);
 	enum kin_error_kind kind = kin_error_kind(err);
-	message_error("top", err);
+	bool not_executed =
+		l->live.argv && (errnum == ENOENT || errnum == ENOEXEC || errnum == EACCES);
+	char *remedy = not_executed ? child_remedy(errnum, l->live.argv[0]) : NULL;
+	message("top", "%s%s", kin_error_message(err), remedy ? remedy : "");
+	free(remedy);
+	kin_error_free(err);
 	if (!l->live.argv)
 		return kind == KIN_ERROR_USAGE ? EXIT_USAGE : EXIT_ERROR;
-	return errnum == ENOENT || errnum == ENOEXEC || errnum == EACCES ? child_not_run(errnum)
-									 : CHILD_FAILED;
+	return not_executed ? child_not_run(errnum) : CHILD_FAILED;
 }
 
 static int run_line(struct top_line *l)

@@ -130,8 +130,12 @@ static bool prepare(const struct inside *i, char **aside)
 
 static void failed(const struct inside *i, struct kin_error *err, struct inside_result *ret)
 {
-	ret->status = child_not_run(kin_error_errno(err));
-	message_error(i->command, err);
+	int errnum = kin_error_errno(err);
+	char *remedy = child_remedy(errnum, i->argv[0]);
+	ret->status = child_not_run(errnum);
+	message(i->command, "%s%s", kin_error_message(err), remedy);
+	free(remedy);
+	kin_error_free(err);
 }
 
 /* If no process can be started, this process executes the program. */

@@ -108,7 +108,8 @@ static bool take_frequency(const char *arg, uint64_t *ret, char error[512])
 		return true;
 	}
 	return arg_u64(arg, 1, 1000000, ret) ||
-	       arg_bad("-F", arg, "a number of samples per second, or max", error);
+	       arg_bad("-F", arg, "a number of samples per second from 1 to 1000000, or max",
+		       error);
 }
 
 void sampling_add_events(char **events, const char *arg)
@@ -120,7 +121,6 @@ void sampling_add_events(char **events, const char *arg)
 
 bool sampling_set(struct sampling *s, int id, const char *arg, char error[512])
 {
-	static const char sense[] = "a number that makes sense here";
 	switch (id) {
 	case SAMPLING_PID:
 		return take_ids("-p", arg, &s->pids, error);
@@ -136,7 +136,7 @@ bool sampling_set(struct sampling *s, int id, const char *arg, char error[512])
 		return take_frequency(arg, &s->frequency, error);
 	case SAMPLING_PERIOD:
 		return arg_u64(arg, 1, UINT64_C(1) << 62, &s->period) ||
-		       arg_bad("-c", arg, sense, error);
+		       arg_bad("-c", arg, "a number of events per sample, from 1 on", error);
 	case SAMPLING_USER:
 		return take_user(arg, &s->pids, error);
 	case SAMPLING_CPU:

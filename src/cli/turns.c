@@ -166,7 +166,9 @@ _Noreturn static void become(const struct turns *t, char **words, bool recorded,
 	else
 		execvp(words[0], words);
 	int errnum = errno;
-	message(t->command, "%s: %s", words[0], strerror(errnum));
+	char *remedy = child_remedy(errnum, words[0]);
+	message(t->command, "%s: %s%s", words[0], strerror(errnum), remedy);
+	free(remedy);
 	_exit(child_not_run(errnum));
 }
 

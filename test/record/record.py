@@ -202,6 +202,9 @@ def test_status(tap, box):
     tap.ok(not os.path.exists(os.path.join(box.folder, 'profile.kin')), 'what never ran leaves no file')
     p = box.record('')
     tap.ok(p.returncode == 127 and "the command ''" in p.err, 'an empty name is named', p.err)
+    for way in ['record'], ['top'], ['compare', '-r', '2']:
+        p = box.run(box.kin, *way, 'prog')
+        tap.ok(p.returncode in (127, 3) and './prog is here' in p.err, f'kin {way[0]}: a program of this folder without ./', p.err)
     p = box.record('-o', '/dev/full', './prog', 'exit', '3')
     tap.ok(p.returncode == 3 and 'no regular file' in p.err and 'stays' not in p.err and 'remove' not in p.err,
            'a device is nothing to record to, and stays what it is', p.err)
