@@ -150,8 +150,9 @@ bool audit_used_little(const struct profile *p)
 	for (size_t i = 0; i < p->n_facts; i++)
 		if (is_trouble(p, i))
 			return false;
-	bool was_sampled = p->samples.n_events || p->samples.audit.cpu_ns;
-	return was_sampled && !is_silent(p) && !p->samples.audit.lost &&
+	bool was_to_be = p->samples.n_events || p->samples.audit.cpu_ns;
+	bool is_part = p->samples.whole_to_ns; /* the whole has samples */
+	return was_to_be && !is_part && !is_silent(p) && !p->samples.audit.lost &&
 	       !p->samples.audit.unresolved;
 }
 

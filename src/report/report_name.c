@@ -271,9 +271,10 @@ const char *report_why_no_samples(const struct profile *p)
 bool report_is_empty(const struct report_input *in, struct kin_table *t)
 {
 	bool empty = profile_is_empty(in->profile);
+	bool is_recording = in->profile->samples.audit.cpu_ns;
 	if (empty && t)
 		table_note(t, "there are no samples, no calls and no block counts to show%s",
-			   report_why_no_samples(in->profile));
+			   is_recording ? report_why_no_samples(in->profile) : "");
 	return empty;
 }
 

@@ -758,6 +758,9 @@ def test_idle(tap, box):
     for report in 'flat', 'graph', 'report':
         p = box.run(box.kin, report, 'idle.kin')
         tap.ok('used little CPU time' in p.out and '--wall' in p.out, f'kin {report} of its recording', p.out)
+    box.record('-o', 'part.kin', './prog', 'foobar', '100')
+    p = box.run(box.kin, 'flat', '--object=libc.so.6', 'part.kin')
+    tap.ok('used little' not in p.out + p.err, 'not of a part of one that has samples', p.out + p.err)
 
 
 def test_two(tap, box):
