@@ -541,6 +541,30 @@ void profile_check_program(struct kin_profile *p)
 	kin_error_free(no_symbols);
 }
 
+/* Warns if the program that was named is none that was sampled: it gives no names. */
+static void tell_unused(struct kin_profile *p)
+{
+	const struct profile *d = p->data;
+	const char *sampled = NULL;
+	for (objid i = 1; i < d->n_objects; i++) {
+		const struct object *o = &d->objects[i];
+		if (program_is_given(d, i, p->object))
+			return;
+		if (o->kind == OBJECT_ELF && o->build_id && (o->is_main || !sampled))
+			sampled = strtab_get(d->strings, o->path);
+	}
+	if (!sampled)
+		return;
+	const char *named = object_path(p->object);
+	char *text = xprintf(
+		"%s is not used: no program or library of the data has its build id; the data is "
+		"of %s%s",
+		named, !strcmp(base_name(named), base_name(sampled)) ? "another build of " : "",
+		sampled);
+	add_warning(text, p);
+	free(text);
+}
+
 static frameid first_of_class(void *classes, const struct profile *p, frameid frame)
 {
 	return frame_classes_first(classes, p, frame);
@@ -742,6 +766,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		profile_check_program(p);
 		if (!err)
 			err = profile_trouble(p);
+	} else if (p->object && o->executable) {
+		tell_unused(p);
 	}
 	return err;
 }

@@ -162,12 +162,16 @@ static void mark_hit(struct program *g)
 		g->objects[p->blocks[i].object].hit = true;
 }
 
-static bool is_given(const struct program *g, const struct object *o, struct object_file *given)
+bool program_is_given(const struct profile *p, objid object, const struct object_file *given)
 {
+	const struct object *o = &p->objects[object];
 	const char *id = object_build_id(given);
+	if (recorded_is_made_up(p, object))
+		return false;
 	if (o->build_id && id)
-		return !strcmp(object_string(g, o->build_id), id);
-	return o->is_main || (o->path && !strcmp(object_string(g, o->path), object_path(given)));
+		return !strcmp(strtab_get(p->strings, o->build_id), id);
+	return o->is_main ||
+	       (o->path && !strcmp(strtab_get(p->strings, o->path), object_path(given)));
 }
 
 static void open_file(struct program *g, objid id)
@@ -188,10 +192,9 @@ static void open_file(struct program *g, objid id)
 
 static void open_object(struct program *g, objid id, struct object_file *given)
 {
-	const struct object *o = &g->profile->objects[id];
 	struct opened_object *at = &g->objects[id];
 
-	if (given && (id == 0 || (is_given(g, o, given) && !recorded_is_made_up(g->profile, id)))) {
+	if (given && (id == 0 || program_is_given(g->profile, id, given))) {
 		at->file = given;
 		at->given = at->borrowed = true;
 		return;

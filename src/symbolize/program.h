@@ -54,6 +54,8 @@ void program_files_free(struct program_files *f); /* NULL is fine */
 struct program *program_new(const struct profile *p, struct object_file *main_object,
 			    const struct program_opts *opts);
 void program_free(struct program *g); /* NULL is fine */
+/* Whether `given`, as `main_object`, serves the object, which is not object 0. */
+bool program_is_given(const struct profile *p, objid object, const struct object_file *given);
 
 struct symbols *program_symbols(struct program *g); /* lives as long as g */
 

@@ -179,6 +179,10 @@ def test_hints(tap, box):
            describe(got))
     got = box.run('flat', 'flat.kin')
     tap.ok('hint' not in got[2], 'nothing where all have names', describe(got))
+    got = box.run('flat', './prog', 'bare.kin')
+    tap.ok('busy' in got[1] and 'not used' not in got[2], 'an unstripped copy that is named gives names', describe(got))
+    got = box.run('flat', sys.executable, 'bare.kin')
+    tap.ok('is not used' in got[2] and '/bare' in got[2], 'another program that is named is said to give none', describe(got))
     box.run('run', '-q', '-o', 'py.kin', sys.executable, '-c', 'sum(i * i for i in range(3000000))')
     got = box.run('flat', 'py.kin')
     if 'no samples' in got[1] + got[2] or 'ython' not in got[1]:
