@@ -49,14 +49,27 @@ bool inside_is_newer(const char *path, const struct timespec *than)
 		(st.st_mtim.tv_sec == than->tv_sec && st.st_mtim.tv_nsec >= than->tv_nsec));
 }
 
+/* The error with which a small file can be written in the folder; 0: it can. */
+static int error_of_writing(const char *folder)
+{
+	enum { ROOM = 128 << 10 };
+	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) /* no such files there */
+		return faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0 ? errno : 0;
+	if (fd < 0)
+		return errno;
+	int errnum = posix_fallocate(fd, 0, ROOM);
+	close(fd);
+	return errnum;
+}
+
 const char *inside_unwritable(const char *output)
 {
 	const char *slash = strrchr(output, '/');
 	char *folder = slash ? xprintf("%.*s/", (int)(slash - output), output) : xprintf(".");
-	const char *why =
-		faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0 ? strerror(errno) : NULL;
+	int errnum = error_of_writing(folder);
 	free(folder);
-	return why;
+	return errnum ? strerror(errnum) : NULL;
 }
 
 /* ---- an older profile ---- */

@@ -53,7 +53,7 @@ WATCHERS = {
          'output_directory': 'profile.kin', 'output_fifo': 'profile.kin', 'output_symlink': 'profile.kin'}),
     'run': Watcher(
         ['run', '-q', '-o', 'profile.kin', '--'], 'counted', True, True,
-        {'setuid_program': 'other rights', 'read_only': 'cannot write profile.kin', 'no_space': 'left no profile', 'output_directory': 'profile.kin', 'output_fifo': 'profile.kin',
+        {'setuid_program': 'other rights', 'read_only': 'cannot write profile.kin', 'no_space': 'No space left', 'output_directory': 'profile.kin', 'output_fifo': 'profile.kin',
          'output_symlink': 'profile.kin'}),
 }
 
