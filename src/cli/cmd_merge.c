@@ -1,5 +1,6 @@
 /* cmd_merge.c - merges profiles into one file. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "cli/command.h"
@@ -7,6 +8,7 @@
 #include "cli/fetching.h"
 #include "cli/message.h"
 #include "cli/naming.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/run.h"
 #include "kin/kin.h"
@@ -77,6 +79,8 @@ static struct kin_error *check_output(const struct settings *s, const char *path
 {
 	enum content content = content_of(path);
 	struct kin_rank rank;
+	if (!strcmp(path, "-"))
+		return err_new(KIN_ERROR_USAGE, OUTPUT_NEEDS_NAME);
 	if (content == CONTENT_PROGRAM)
 		return err_new(KIN_ERROR_USAGE, "-o %s would replace a program", path);
 	if ((s->sum_ranks || run_is_input(s, path)) && kin_rank_of(path, &rank) && rank.rank)

@@ -1,4 +1,5 @@
 /* cmd_pack.c - packs everything that reports need into a recording. */
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
@@ -6,6 +7,7 @@
 #include "cli/content.h"
 #include "cli/fetching.h"
 #include "cli/message.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "kin/kin.h"
 
@@ -47,6 +49,8 @@ static const char *check(const struct settings *s)
 		       "kin pack FILE packs";
 	if (s->data.at.n > 1)
 		return "one recording at a time: kin merge makes one of several";
+	if (s->output.path && !strcmp(s->output.path, "-"))
+		return OUTPUT_NEEDS_NAME;
 	return s->executable ? "a recording names its program itself" : NULL;
 }
 

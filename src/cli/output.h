@@ -22,6 +22,9 @@ struct output_opts {
 	unsigned width;
 };
 
+/* The mistake that standard output is named to a command that writes a file in its place. */
+#define OUTPUT_NEEDS_NAME "-o -: this command writes a file, which has a name: -o FILE.kin"
+
 struct output {
 	FILE *stream;
 	const char *name; /* for messages */
