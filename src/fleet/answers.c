@@ -299,9 +299,9 @@ static void make_room(struct answers *a, enum answers_table table, size_t n_byte
 	size_t n;
 
 	switch (table) {
-	case ANSWERS_SUMS: /* shards mostly have the same stacks, and a few of their own */
+	case ANSWERS_SUMS: /* shards mostly have the same stacks: room for a few of their own */
 		n = n_bytes / SUM_BYTES;
-		n += n / 8;
+		n += a->sums.n ? 0 : n / 8;
 		map64_reserve(&a->stack_ids, more_than(n, a->stack_ids.n));
 		vec_reserve(&a->stacks, more_than(n, a->stacks.n));
 		vec_reserve(&a->sums, more_than(n, a->sums.n));
