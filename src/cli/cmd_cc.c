@@ -60,6 +60,18 @@ static const struct opt_group how_options = {
 	},
 };
 
+/* The compiler's own options, where the compiler was forgotten. */
+#define COMPILER_FIRST "the compiler comes before its options, as in kin cc gcc -o prog prog.c"
+static const struct opt_refusal of_compilers[] = {
+	{ 'o', "output", COMPILER_FIRST },       { 'c', "compile", COMPILER_FIRST },
+	{ 'O', "optimize", COMPILER_FIRST },     { 'g', "debug", COMPILER_FIRST },
+	{ 'p', "profile", COMPILER_FIRST }, /* -pg */
+	{ 'W', "warn-", COMPILER_FIRST },        { 'I', "include-directory", COMPILER_FIRST },
+	{ 'D', "define-macro", COMPILER_FIRST }, { 0 },
+};
+#undef COMPILER_FIRST
+static const struct opt_refusal *const refused[] = { of_compilers, NULL };
+
 static const struct opt_group *const options[] = { &what_options, &how_options, &general_options,
 						   NULL };
 
@@ -255,6 +267,7 @@ const struct command cc_command = {
 	.group = COMMANDS_COLLECT,
 	.summary = "compile programs so that their calls are counted",
 	.operands = "[--] COMPILER [ARGUMENT]...",
+	.refused = refused,
 	.description = description,
 	.options = options,
 	.examples = examples,
