@@ -481,15 +481,17 @@ def test_wall(tap, box):
            '--wall -p: threads that only wait have the place where they do', f'{text} {p.err}')
 
     def flood_of_switches():
-        """However often threads switch, they run, sleep or wait at each time."""
+        """However often threads switch, they run, sleep or wait at each time. Of a switch itself, some 0.7 µs count twice:
+        the kernel's clock of CPU time runs on, and the thread is asleep already."""
         r = box.record('--wall', '-o', 'pingpong.kin', './fast', 'pingpong', '150000')
-        lived = 2 * float(re.search(r' samples in ([\d.]+) s', r.err)[1])
+        facts = {x[1]: x[2] for x in box.info('pingpong.kin') if x[0] == 'audit'}
+        lived = 2 * float(str(facts['duration']).split()[0])
         cpu, sampled = (float(x) for x in re.search(r'CPU time ([\d.]+) s, sampled ([\d.]+) s', r.err).groups())
         said = re.search(r'blocked ([\d.]+) s, waiting for a CPU ([\d.]+) s; (\d+) switches', r.err)
         apart = sum(float(x) for x in said.groups()[:2])
         lost = re.search(r'LOST (\d+)', r.err)
         kept = not lost or int(lost[1]) < 0.1 * int(said[3])
-        return kept and sampled > 0.6 * cpu and 0.5 * lived < cpu + apart < 1.1 * lived, f'{lived}\n{r.err}'
+        return kept and sampled > 0.6 * cpu and 0.5 * lived < cpu + apart < 1.25 * lived, f'{lived}\n{r.err}'
     passed, said = best(flood_of_switches)
     tap.ok(passed, '--wall of threads that switch all the time: their lives, and hardly anything is lost', said)
     test_parallelism(tap, box)
@@ -1071,7 +1073,7 @@ def test_became(tap, box):
                             'kin run: profile.kin: '), 'and so does its default, which is said', p.err)
     box.remove('inner.kin')
     p = said(box.kin, 'run', '-o', 'inner.kin', './callers')
-    tap.ok('kin run: inner.kin: ' in p and 'kin run: became.kin: ' in p and 'KIN_OPTIONS' not in p, 'one kin run in another', p)
+    tap.ok('kin run: inner.kin: ' in p and re.search('kin run: became.kin[:,] ', p) and 'KIN_OPTIONS' not in p, 'one kin run in another', p)
 
 
 def test_linked(tap, box):
@@ -1255,7 +1257,8 @@ def test_go(tap, box):
     p = box.record('-o', 'small.kin', './small')
     folded = box.run(box.kin, 'script', '--folded', 'small.kin').out
     on_system = [line for line in folded.splitlines() if ';runtime.systemstack' in line]
-    tap.ok(on_system and not any(re.search(r';\[cut\];runtime.systemstack.*;', line) for line in on_system),
+    # While it switches stacks itself, an interrupt may be all that is below it.
+    tap.ok(on_system and not any(re.search(r';\[cut\];runtime.systemstack[^;]*;(runtime|main)\.', line) for line in on_system),
            'stacks of a program in Go are complete, on its system stacks, too', built.err + p.err + folded)
     names = {re.sub(r'\.abi0$', '', line.split(' ', 2)[2]) for line in box.run('nm', 'small').out.splitlines()}
     for flags in ([], ['-buildmode=pie']):
