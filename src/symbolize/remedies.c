@@ -120,15 +120,18 @@ static char *remedy_for_missing(const struct remedy_finding *f, objid id, const 
 /* Functions that were inlined are in debug information alone. */
 static void find_missing_parts(const struct remedy_finding *f)
 {
-	uint64_t *n = samples_by_object(f->p), most = 0;
+	uint64_t *n = NULL, most = 0; /* n: counted if a part is missing at all */
 	const char *missing = NULL;
 	bool shared = false;
 	objid worst = 0;
 	for (objid i = 0; i < f->p->n_objects; i++) {
 		const struct object_file *o = program_object_file(f->g, i);
 		bool is_shared;
-		const char *part = o && n[i] > most ? object_missing_part(o, &is_shared) : NULL;
+		const char *part = o ? object_missing_part(o, &is_shared) : NULL;
 		if (!part)
+			continue;
+		n = n ? n : samples_by_object(f->p);
+		if (n[i] <= most)
 			continue;
 		worst = i;
 		most = n[i];
