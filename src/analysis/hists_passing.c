@@ -102,11 +102,13 @@ static inline struct passing_end called_by(struct passing_end caller, uint32_t f
 	return (struct passing_end){ f, caller.n_functions + 1 };
 }
 
+typedef void passing_call(struct passing *p, struct passing_end caller, uint32_t f,
+			  uint64_t weight);
+
 /* The functions at a frame with several, outermost first. Returns the end of its stack. */
 static struct passing_end each_of_several(struct passing *p, frameid frame,
 					  struct passing_end caller, uint64_t weight,
-					  void (*call)(struct passing *p, struct passing_end caller,
-						       uint32_t f, uint64_t weight))
+					  passing_call *call)
 {
 	const struct frame_hops hops = *hists_hops(p->h, frame);
 	for (uint32_t k = 0; k < hops.n; k++) {
@@ -117,9 +119,10 @@ static struct passing_end each_of_several(struct passing *p, frameid frame,
 	return caller;
 }
 
-/* Both of these are for all calls on stacks that have samples at or below them, callers first. They
- * are the inner loops of tables, with millions of stacks. */
-static void vote_for_callees(struct passing *p)
+/* For all calls on stacks that have samples at or below them, callers first. Inlined, because it is
+ * the inner loop of tables, with millions of stacks. */
+static inline __attribute__((always_inline)) void for_each_call(struct passing *p,
+								passing_call *call)
 {
 	const struct stack *stacks = p->h->hists.profile->samples.stacks;
 	size_t n = p->h->hists.profile->samples.n_stacks;
@@ -128,27 +131,12 @@ static void vote_for_callees(struct passing *p)
 		struct passing_end end = p->ends[stacks[i].caller];
 		uint32_t f = p->below[i] ? p->fkeys[stacks[i].frame] : NONE;
 		if (f == SEVERAL) {
-			end = each_of_several(p, stacks[i].frame, end, p->below[i], see_call);
+			end = each_of_several(p, stacks[i].frame, end, p->below[i], call);
 		} else if (f != NONE) {
-			see_call(p, end, f, p->below[i]);
+			call(p, end, f, p->below[i]);
 			end = called_by(end, f);
 		}
 		p->ends[i] = end;
-	}
-}
-
-static void sum_to_callees(struct passing *p)
-{
-	const struct stack *stacks = p->h->hists.profile->samples.stacks;
-	size_t n = p->h->hists.profile->samples.n_stacks;
-
-	for (size_t i = 1; i < n; i++) {
-		struct passing_end caller = p->ends[stacks[i].caller];
-		uint32_t f = p->below[i] ? p->fkeys[stacks[i].frame] : NONE;
-		if (f == SEVERAL)
-			each_of_several(p, stacks[i].frame, caller, p->below[i], count_call);
-		else if (f != NONE)
-			count_call(p, caller, f, p->below[i]);
 	}
 }
 
@@ -204,8 +192,8 @@ void hists_find_passing(struct hists_private *h)
 	make_arrays(&p, n, h->hists.profile->samples.n_stacks);
 	h->n_callers = xrealloc(NULL, n + 1, sizeof(*h->n_callers));
 	memset(h->n_callers, 0xff, (n + 1) * sizeof(*h->n_callers));
-	vote_for_callees(&p);
-	sum_to_callees(&p);
+	for_each_call(&p, see_call);
+	for_each_call(&p, count_call);
 	for (uint32_t i = 0; i < n; i++)
 		p.functions[i].passes = passes(&p, i);
 	h->targets = xrealloc(NULL, n + 1, sizeof(*h->targets));
