@@ -1201,7 +1201,8 @@ def test_lowest(tap, box):
 def test_signal_stack(tap, box):
     """Of a handler on another stack the function that was interrupted is known, and its callers are not."""
     p = box.record('-o', 'signal.kin', './fast', 'interrupted')
-    stacks = box.run(box.kin, 'script', '--folded', 'signal.kin').out.splitlines()
+    # Functions inlined into the interrupted one are known with it: without them a frame is one name.
+    stacks = box.run(box.kin, 'script', '--folded', '--no-inline', 'signal.kin').out.splitlines()
     handled = [re.sub(r' \d+$', '', s).split(';') for s in stacks if ';handles' in s]
     tap.ok(handled and all(s[s.index('handles') - 1] == '__restore_rt' for s in handled),
            'a handler on a stack of its own', p.err)
