@@ -4,10 +4,23 @@
 #define ANALYSIS_ANALYSIS_PRIVATE_H
 
 #include "analysis/callgraph.h"
+#include "base/beside.h"
 
 static inline const struct callgraph_rules *callgraph_rules_of(const struct callgraph_opts *o)
 {
 	return o->rules ? o->rules : &callgraph_rules;
+}
+
+/* Runs both, on two threads if the graph is large. */
+static inline void callgraph_run_both(size_t n_arcs, struct workload a, struct workload b)
+{
+	enum { WORTH_A_THREAD = 1 << 15 };
+	if (n_arcs >= WORTH_A_THREAD) {
+		run_beside(a, b);
+	} else {
+		a.run(a.arg);
+		b.run(b.arg);
+	}
 }
 
 /* histogram.c: sets nodes[].self, total, outside, rate, dimension. */
@@ -41,21 +54,20 @@ struct stack_calls {
 	size_t n;
 	uint32_t *end; /* [n_places]: end of a caller's group in at[] */
 };
-struct stack_calls callgraph_stack_calls(const struct stack_paths *p, size_t n_places);
+/* The calls belong to the paths. */
+struct stack_calls *callgraph_stack_calls(struct stack_paths *p, size_t n_places);
 /* To be called once all calls have their arcs. Keeps the nodes of each arc, and frees the calls. */
-void callgraph_stack_calls_end(struct stack_paths *p, struct stack_calls *c, size_t n_arcs);
-/* In place of callgraph_propagate(): sets measured, roots and cycles as well. Uses up the paths.
- * Returns their memory, to be freed or reused. */
-void *callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p);
+void callgraph_sort_stack_calls(struct stack_paths *p, size_t n_arcs);
+/* In place of callgraph_propagate(): sets measured, roots and cycles as well. Uses up the paths. */
+void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p);
 
 /* callgraph_arcs.c: sets arcs, seq, nodes[].calls, self_calls, outside_calls and n_in, and, unless
  * time is measured, callers. Afterwards the profile's arcs are not needed; they are released if the
  * options say so. `stacks`: NULL without samples. */
 void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct symbols *s,
 			const struct callgraph_opts *o, struct stack_paths *stacks);
-/* Sets in and nodes[].first_in for measured arcs. `block`: memory from malloc(), which becomes that
- * of `in`. */
-void callgraph_add_callers(struct callgraph *g, void *block);
+/* Sets in and nodes[].first_in for measured arcs. */
+void callgraph_add_callers(struct callgraph *g);
 
 /* cycles.c: sets top_order and cycle of every symbol, the cycle nodes and their members. */
 void callgraph_find_cycles(struct callgraph *g);

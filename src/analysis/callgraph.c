@@ -268,15 +268,48 @@ static void drop_arcs(struct callgraph *g)
 			g->nodes[i].n_in = 0;
 }
 
-/* Callers are listed last, in memory that has become free by then. */
-static void measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p)
-{
-	void *block = callgraph_measure(g, o, p);
+/* ---- time along stacks ---- */
 
-	if (callgraph_wants_callers(o) && !g->in)
-		callgraph_add_callers(g, block);
-	else
-		free(block);
+struct graph_to_measure {
+	struct callgraph *g;
+	const struct callgraph_opts *opts;
+	struct stack_paths *stacks;
+};
+
+static void find_cycles(void *arg)
+{
+	struct graph_to_measure *m = arg;
+	callgraph_find_cycles(m->g);
+}
+
+static void sort_stack_calls(void *arg)
+{
+	struct graph_to_measure *m = arg;
+	callgraph_sort_stack_calls(m->stacks, m->g->n_arcs);
+}
+
+static void measure(void *arg)
+{
+	struct graph_to_measure *m = arg;
+	callgraph_measure(m->g, m->opts, m->stacks);
+}
+
+static void add_callers(void *arg)
+{
+	struct graph_to_measure *m = arg;
+	if (callgraph_wants_callers(m->opts) && !m->g->in)
+		callgraph_add_callers(m->g);
+}
+
+/* Finds cycles and measures time along the stacks. */
+static void find_and_measure(struct callgraph *g, const struct callgraph_opts *o,
+			     struct stack_paths *stacks)
+{
+	struct graph_to_measure m = { g, o, stacks };
+	callgraph_run_both(g->n_arcs, (struct workload){ find_cycles, &m },
+			   (struct workload){ sort_stack_calls, &m });
+	callgraph_run_both(g->n_arcs, (struct workload){ measure, &m },
+			   (struct workload){ add_callers, &m });
 }
 
 struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
@@ -295,11 +328,12 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 	callgraph_add_arcs(g, p, s, opts, stacks);
 	if (opts->break_cycles)
 		callgraph_break_cycles(g, opts->max_cycle);
-	callgraph_find_cycles(g);
-	if (callgraph_has_stacks(opts))
-		measure(g, opts, stacks);
-	else
+	if (callgraph_has_stacks(opts)) {
+		find_and_measure(g, opts, stacks);
+	} else {
+		callgraph_find_cycles(g);
 		callgraph_propagate(g, opts);
+	}
 	callgraph_paths_free(stacks);
 	if (opts->drops_arcs && !g->measured)
 		drop_arcs(g);

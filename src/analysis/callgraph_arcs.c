@@ -302,7 +302,7 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 	struct tallies t = { 0 };
 	struct arc_tally one;
 	struct lookup l = { NONE, 0, 0 };
-	struct stack_calls calls = { 0 };
+	struct stack_calls *calls = NULL;
 	bool is_measured = callgraph_has_stacks(o), of_stacks = is_measured && !o->no_stack_calls;
 
 	for (size_t i = 0; i < p->n_arcs; i++) {
@@ -316,9 +316,7 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 		scan_code(g, p, s, o, &t);
 	if (of_stacks)
 		calls = callgraph_stack_calls(stacks, g->n_symbols);
-	struct callee *callees = sum_tallies(g, p, &t, of_stacks ? &calls : NULL, !is_measured);
-	if (of_stacks)
-		callgraph_stack_calls_end(stacks, &calls, g->n_arcs);
+	struct callee *callees = sum_tallies(g, p, &t, calls, !is_measured);
 	*n_records = t.v.n;
 	vec_free(&t.v);
 	return callees;
@@ -378,9 +376,9 @@ static void add_callers(struct callgraph *g, size_t n_records)
 	free(by_seq);
 }
 
-void callgraph_add_callers(struct callgraph *g, void *block)
+void callgraph_add_callers(struct callgraph *g)
 {
-	g->in_block = xrealloc(block, g->n_arcs, sizeof(*g->in));
+	g->in_block = xrealloc(NULL, g->n_arcs, sizeof(*g->in));
 	g->in = g->in_block;
 	list_callers(g, NULL);
 }

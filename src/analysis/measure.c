@@ -18,6 +18,7 @@ struct stack_paths {
 	/* Once time was measured, own[node] is the own time of the node's function in all samples
 	 * at or below the node. It is NESTED if the node's arc occurs before on its path. */
 	struct path_weights weights;
+	struct stack_calls calls; /* empty once they are sorted by arc */
 	arcid *arcs;   /* [nodes]: the arc that leads to the node; unset for nodes below the root */
 	pathid *nodes; /* grouped by arc; only nodes with samples */
 	uint32_t *end; /* [n_arcs]: end of the arc's nodes */
@@ -112,6 +113,8 @@ void callgraph_paths_free(struct stack_paths *p)
 		return;
 	path_weights_free(&p->weights);
 	path_tree_free(p->tree);
+	free(p->calls.at);
+	free(p->calls.end);
 	free(p->arcs);
 	free(p->nodes);
 	free(p->end);
@@ -174,31 +177,33 @@ static bool is_call(const struct stack_paths *p, size_t node)
 
 /* Lists the nodes with a caller. Ordered by the caller's place nodes are scattered over memory, so
  * they are put in order once. */
-struct stack_calls callgraph_stack_calls(const struct stack_paths *p, size_t n_places)
+struct stack_calls *callgraph_stack_calls(struct stack_paths *p, size_t n_places)
 {
 	const struct path_tree *t = p->tree;
 	const struct path_node *nodes = t->nodes;
-	struct stack_calls ret = { .at = xrealloc(NULL, t->n, sizeof(*ret.at)),
-				   .end = xalloc((n_places + 1) * sizeof(*ret.end)) };
+	struct stack_calls *ret = &p->calls;
 
+	ret->at = xrealloc(NULL, t->n, sizeof(*ret->at));
+	ret->end = xalloc((n_places + 1) * sizeof(*ret->end));
 	for (size_t i = 1; i < t->n; i++)
 		if (is_call(p, i))
-			ret.end[nodes[nodes[i].caller].place]++;
+			ret->end[nodes[nodes[i].caller].place]++;
 	for (size_t place = 0; place < n_places; place++) {
-		uint32_t n = ret.end[place];
-		ret.end[place] = (uint32_t)ret.n;
-		ret.n += n;
+		uint32_t n = ret->end[place];
+		ret->end[place] = (uint32_t)ret->n;
+		ret->n += n;
 	}
 	for (size_t i = 1; i < t->n; i++)
 		if (is_call(p, i))
-			ret.at[ret.end[nodes[nodes[i].caller].place]++] =
+			ret->at[ret->end[nodes[nodes[i].caller].place]++] =
 				(struct stack_call){ (pathid)i, { nodes[i].place } };
 	return ret;
 }
 
 /* Calls are sorted by caller, like arcs, so the calls of an arc are near each other. */
-void callgraph_stack_calls_end(struct stack_paths *p, struct stack_calls *c, size_t n_arcs)
+void callgraph_sort_stack_calls(struct stack_paths *p, size_t n_arcs)
 {
+	struct stack_calls *c = &p->calls;
 	uint32_t at = 0;
 
 	p->arcs = xrealloc(NULL, p->tree->n, sizeof(*p->arcs));
@@ -218,6 +223,7 @@ void callgraph_stack_calls_end(struct stack_paths *p, struct stack_calls *c, siz
 	}
 	free(c->at);
 	free(c->end);
+	*c = (struct stack_calls){ 0 };
 }
 
 /* ---- measuring ---- */
@@ -371,17 +377,24 @@ static void end_visit(struct measuring *m)
 	free(TAKE(m->paths->arcs));
 }
 
-/* Sums the nodes of each arc; most arcs have one. Reuses the memory of the tree: clearing fresh
- * pages would take as long as adding up. */
-static struct cg_measured *add_up_arcs(struct stack_paths *p, size_t n_arcs)
+struct arcs_to_add { /* arcs [first, end) */
+	const struct stack_paths *paths;
+	struct cg_measured *into; /* [arcs] */
+	arcid first, end;
+};
+
+/* Sums the nodes of each arc; most arcs have one. */
+static void add_up(void *arg)
 {
 	enum { AHEAD = 16 };
+	const struct arcs_to_add *a = arg;
+	const struct stack_paths *p = a->paths;
 	const struct path_weights *w = &p->weights;
-	uint32_t i = 0, n = p->end && n_arcs ? p->end[n_arcs - 1] : 0;
-	struct cg_measured *ret = xrealloc(TAKE(p->tree->nodes), n_arcs, sizeof(*ret));
+	struct cg_measured *ret = a->into;
+	uint32_t i = a->first ? p->end[a->first - 1] : 0;
+	uint32_t n = a->end ? p->end[a->end - 1] : 0;
 
-	memset(ret, 0, n_arcs * sizeof(*ret));
-	for (arcid arc = 0; i < n; arc++) {
+	for (arcid arc = a->first; i < n; arc++) {
 		for (; i < p->end[arc]; i++) {
 			pathid node = p->nodes[i];
 			if (i + AHEAD < n) {
@@ -394,6 +407,19 @@ static struct cg_measured *add_up_arcs(struct stack_paths *p, size_t n_arcs)
 			ret[arc].samples += w->below[node].count;
 		}
 	}
+}
+
+/* The tree is not needed any more. */
+static struct cg_measured *add_up_arcs(struct stack_paths *p, arcid n_arcs)
+{
+	free(TAKE(p->tree->nodes));
+	struct cg_measured *ret = xalloc(n_arcs * sizeof(*ret));
+	arcid half = n_arcs / 2;
+	struct arcs_to_add all[] = { { p, ret, 0, half }, { p, ret, half, n_arcs } };
+
+	if (p->end)
+		callgraph_run_both(n_arcs, (struct workload){ add_up, &all[0] },
+				   (struct workload){ add_up, &all[1] });
 	return ret;
 }
 
@@ -456,7 +482,7 @@ static void settle(struct callgraph *g, const struct met_function *functions)
 	}
 }
 
-void *callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p)
+void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p)
 {
 	struct measuring m;
 
@@ -464,11 +490,10 @@ void *callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, str
 	if (!o->no_stack_calls)
 		path_tree_visit(p->tree, &(struct path_visitor){ enter, leave, &m });
 	end_visit(&m);
-	g->measured = add_up_arcs(p, g->n_arcs);
+	g->measured = add_up_arcs(p, (arcid)g->n_arcs);
 	choose_entries(g, o->selection ? o->selection : &everything);
 	settle(g, m.functions);
 	free(m.functions);
-	return TAKE(p->weights.below);
 }
 
 enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, double *bound)

@@ -41,13 +41,16 @@ static inline void records_put(struct records *x, uint64_t hash, uint32_t id)
 	x->slots[i] = id;
 }
 
-/* Makes room for one more. */
-static inline void records_grow(struct records *x, const struct records_kind *kind, const void *at)
+/* Makes room for `more` records. */
+static inline void records_reserve(struct records *x, const struct records_kind *kind,
+				   const void *at, size_t more)
 {
-	if (2 * (x->n + 1) <= x->cap)
+	if (2 * (x->n + more) <= x->cap)
 		return;
 	uint32_t *old = x->slots;
-	size_t n = x->cap, cap = n ? 2 * n : 64;
+	size_t n = x->cap, cap = n ? n : 64;
+	while (cap < 2 * (x->n + more))
+		cap *= 2;
 	x->slots = (uint32_t *)xrealloc(NULL, cap, sizeof(*x->slots));
 	x->cap = cap; /* if there is memory */
 	memset(x->slots, 0xff, x->cap * sizeof(*x->slots));
@@ -62,7 +65,7 @@ static inline void records_grow(struct records *x, const struct records_kind *ki
 static inline uint32_t records_add(struct records *x, const struct records_kind *kind,
 				   const void *at, const void *key, uint32_t next)
 {
-	records_grow(x, kind, at);
+	records_reserve(x, kind, at, 1);
 	for (size_t i = (size_t)kind->hash(key) & (x->cap - 1);; i = (i + 1) & (x->cap - 1)) {
 		if (x->slots[i] == NONE) {
 			x->slots[i] = next;

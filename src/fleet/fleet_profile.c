@@ -6,12 +6,11 @@
 #include "fleet/fleet_profile.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/beside.h"
 #include "base/capped.h"
-#include "base/guard.h"
 #include "base/sort.h"
 #include "fleet/fleet_rows_hash.h"
 #include "names/kept.h"
@@ -76,8 +75,7 @@ struct fleet_maker {
 	VEC(uint32_t) room;         /* buffer of frames_to() */
 	VEC(struct symbol_of *) by_address; /* the symbols */
 	struct kept *kept;
-	struct kin_error *no_memory; /* of keep_symbols() in its thread */
-	const char *comm;            /* name of `task`; NULL: no task yet */
+	const char *comm; /* name of `task`; NULL: no task yet */
 	taskid task;
 	uint64_t missing; /* samples whose names the store lacks */
 };
@@ -277,6 +275,10 @@ static void find_places(struct fleet_maker *m)
 	m->frame_places = xrealloc(NULL, m->a->frames.n + 1, sizeof(*m->frame_places));
 	for (size_t i = 0; i < m->a->frames.n; i++)
 		m->frame_places[i] = NONE;
+	vec_reserve(&m->places, m->a->frames.n); /* most frames are a place, */
+	vec_reserve(&m->place_frames, m->a->frames.n);
+	vec_reserve(&m->symbols, m->a->functions.n); /* and most functions a symbol */
+	map64_reserve(&m->symbol_ids, m->a->functions.n);
 	m->place_at = xrealloc(NULL, n_nodes + 1, sizeof(*m->place_at));
 	for (size_t k = 1; k < n_nodes; k++) {
 		size_t i = stack_order_node(m->order, k), n;
@@ -473,21 +475,14 @@ static void place_symbols(struct fleet_maker *m)
 }
 
 /* In order of addresses, so that the kept names are sorted. */
-static struct kin_error *keep_symbols(struct fleet_maker *m)
+static void keep_symbols(void *arg)
 {
+	struct fleet_maker *m = arg;
 	m->kept = kept_new();
 	list_places_of_symbols(m);
 	for (size_t i = 0; i < m->symbols.n; i++)
 		keep_symbol(m, m->by_address.at[i], (uint32_t)i);
 	kept_sort(m->kept);
-	return NULL;
-}
-
-static void *keep_symbols_in_thread(void *arg)
-{
-	struct fleet_maker *m = arg;
-	m->no_memory = GUARDED(keep_symbols(m));
-	return NULL;
 }
 
 /* ---- frames and stacks ---- */
@@ -530,6 +525,9 @@ static void make_frames_of(struct fleet_maker *m, const struct fleet_place *p)
 
 static void make_frames(struct fleet_maker *m)
 {
+	profile_reserve_frames(m->into, m->places.n);
+	vec_reserve(&m->made, m->places.n);
+	vec_reserve(&m->made_from, m->places.n + 1);
 	vec_push(&m->made_from, 0);
 	for (size_t i = 0; i < m->places.n; i++) {
 		make_frames_of(m, &m->places.at[i]);
@@ -751,8 +749,9 @@ static void add_samples(struct fleet_maker *m)
 
 /* ---- interface ---- */
 
-static struct kin_error *add_stacks_and_samples(struct fleet_maker *m)
+static void add_stacks_and_samples(void *arg)
 {
+	struct fleet_maker *m = arg;
 	make_frames(m);
 	m->stacks = xalloc((m->a->stacks.n + 1) * sizeof(*m->stacks));
 	add_stacks(m, 0);
@@ -761,21 +760,13 @@ static struct kin_error *add_stacks_and_samples(struct fleet_maker *m)
 	free(m->place_at);
 	add_samples(m);
 	free(m->stacks);
-	return NULL;
 }
 
-/* Names are kept while another thread adds the samples: neither needs the other's results. */
+/* Names are kept while samples are added: neither needs the other's results. */
 static void fill_profile(struct fleet_maker *m)
 {
-	pthread_t thread;
-	bool started = !pthread_create(&thread, NULL, keep_symbols_in_thread, m);
-	struct kin_error *err = GUARDED(add_stacks_and_samples(m));
-	if (started)
-		pthread_join(thread, NULL);
-	else
-		keep_symbols_in_thread(m);
-	if (err || m->no_memory)
-		xout_of_memory();
+	run_beside((struct workload){ add_stacks_and_samples, m },
+		   (struct workload){ keep_symbols, m });
 	profile_add_kept(m->into, m->kept);
 	kept_free(m->kept);
 }

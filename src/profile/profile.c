@@ -309,6 +309,11 @@ frameid profile_add_frame(struct profile_builder *b, struct frame f)
 	return samples_add_frame(&b->samples, f);
 }
 
+void profile_reserve_frames(struct profile_builder *b, size_t n)
+{
+	samples_reserve_frames(&b->samples, n);
+}
+
 frameid profile_add_mark(struct profile_builder *b, const char *name)
 {
 	struct frame mark = { .name = profile_add_string(b, name, strlen(name)),

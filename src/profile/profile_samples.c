@@ -44,6 +44,12 @@ frameid samples_add_frame(struct samples_builder *s, struct frame f)
 	return id;
 }
 
+void samples_reserve_frames(struct samples_builder *s, size_t n)
+{
+	records_reserve(&s->frame_ids, &frame_records, s->frames.at, n);
+	vec_reserve(&s->frames, n);
+}
+
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame)
 {
 	return stack_tree_add(&s->stacks, caller, frame);

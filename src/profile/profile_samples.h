@@ -248,6 +248,8 @@ strid *samples_commands(const struct samples *s);
 struct profile_builder;
 
 frameid profile_add_frame(struct profile_builder *b, struct frame f);
+/* Makes room for n more frames at once, rather than by one doubling after the other. */
+void profile_reserve_frames(struct profile_builder *b, size_t n);
 frameid profile_add_mark(struct profile_builder *b, const char *name); /* MARK_ */
 stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid frame);
 /* Adds a stack without checking for an equal one (as long as there are not millions). */

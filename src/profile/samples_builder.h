@@ -79,6 +79,7 @@ void samples_builder_merge(struct samples_builder *into, struct samples_builder 
 			   const strid *strings, const objid *objects, uint32_t first_source);
 
 frameid samples_add_frame(struct samples_builder *s, struct frame f);
+void samples_reserve_frames(struct samples_builder *s, size_t n); /* room for n more */
 stackid samples_add_stack(struct samples_builder *s, stackid caller, frameid frame);
 stackid samples_push_stack(struct samples_builder *s, stackid caller, frameid frame);
 taskid samples_add_task(struct samples_builder *s, struct task t);

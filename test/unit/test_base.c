@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/beside.h"
 #include "base/err.h"
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/guard.h"
 #include "base/map64.h"
 #include "base/pairs.h"
 #include "base/strtab.h"
@@ -246,8 +248,45 @@ static void odd_bytes_are_found(void)
 	OK(wrong == 0);
 }
 
+struct piece {
+	bool ended, fails;
+};
+
+static void work_on(void *arg)
+{
+	struct piece *p = arg;
+	if (p->fails)
+		xrealloc(NULL, SIZE_MAX, 2);
+	p->ended = true;
+}
+
+static struct kin_error *both(struct piece *p)
+{
+	run_beside((struct workload){ work_on, &p[0] }, (struct workload){ work_on, &p[1] });
+	return NULL;
+}
+
+static void work_ends(bool here_fails, bool there_fails)
+{
+	struct piece p[] = { { .fails = here_fails }, { .fails = there_fails } };
+	struct kin_error *err = GUARDED(both(p));
+	OK(here_fails || there_fails ? err == guard_error() : !err);
+	OK(p[0].ended == !p[0].fails && p[1].ended == !p[1].fails);
+	OK(!guard_is_on());
+}
+
+/* Where one of two pieces of work has no memory, the other ends nevertheless. */
+static void run_beside_ends_both(void)
+{
+	work_ends(false, false);
+	work_ends(false, true);
+	work_ends(true, false);
+	work_ends(true, true);
+}
+
 int main(void)
 {
+	run_beside_ends_both();
 	errors_keep_what_they_are_about();
 	odd_bytes_are_found();
 	equal_strings_have_equal_ids();

@@ -209,6 +209,47 @@ static void test_random(void)
 	OK(good);
 }
 
+/* Each arc is once in the list of its callee's callers. */
+static bool callers_are_listed(const struct callgraph *g)
+{
+	bool good = true, *listed = calloc(g->n_arcs, sizeof(*listed));
+	size_t n = 0;
+	for (symid to = 0; to < g->n_symbols; to++)
+		for (uint32_t k = 0; k < g->nodes[to].n_in; k++, n++) {
+			const struct cg_in *in = &g->in[g->nodes[to].first_in + k];
+			const struct cg_arc *arc = &g->arcs[in->arc];
+			good &= arc->to == to && arc->from == in->from && !listed[in->arc];
+			listed[in->arc] = true;
+		}
+	free(listed);
+	return good && n == g->n_arcs;
+}
+
+/* A graph that is large enough for two threads. */
+static void test_large(bool has_cycles)
+{
+	enum { FUNCTIONS = 400, SAMPLES = 20000 };
+	struct profile_builder *b = begin();
+	char name[16];
+	srand(8);
+	for (int i = 0; i < SAMPLES; i++) {
+		stackid s = 0;
+		for (int f = rand() % 100, depth = 1 + rand() % 40; depth && f < FUNCTIONS;
+		     depth--) {
+			snprintf(name, sizeof(name), "f%d", f);
+			s = push(b, s, name);
+			f = has_cycles ? rand() % FUNCTIONS : f + 1 + rand() % 150;
+		}
+		add(b, s, 1 + (uint64_t)(rand() % 1000));
+	}
+	struct made m = finish(b);
+	OK(m.graph->n_arcs > 1 << 15);
+	OK((m.graph->n_cycles > 0) == has_cycles);
+	OK(laws_hold(m.graph));
+	OK(callers_are_listed(m.graph));
+	done(&m);
+}
+
 /* ---- examples ---- */
 
 /* Two callers whose calls cost 1:94: gprof would share by counts. */
@@ -343,6 +384,8 @@ static void test_selected(void)
 int main(void)
 {
 	test_random();
+	test_large(true);
+	test_large(false);
 	test_easy_and_hard();
 	test_recursion();
 	test_not_seen();
