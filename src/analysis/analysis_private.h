@@ -27,14 +27,13 @@ static inline void callgraph_run_both(size_t n_arcs, struct workload a, struct w
 void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 				 const struct callgraph_opts *o);
 
-/* measure.c. Whether there are samples, and whether some have callers. With callers, time is
- * measured along stacks and nothing is propagated. */
-bool callgraph_has_samples(const struct callgraph_opts *o);
-bool callgraph_has_stacks(const struct callgraph_opts *o);
-/* The samples' stacks as paths of places; to be freed. */
+/* measure.c: the samples' stacks as paths of places; NULL without samples. To be freed. */
 struct stack_paths;
 struct stack_paths *callgraph_paths_new(const struct symbols *s, const struct callgraph_opts *o);
 void callgraph_paths_free(struct stack_paths *p); /* NULL is fine */
+/* Whether some samples have callers: time is measured along stacks then, and nothing is propagated.
+ */
+bool callgraph_has_stacks(const struct stack_paths *p);
 /* Sets rate and dimension from the event whose times are shown; there must be one. */
 void callgraph_set_unit(struct callgraph *g, const struct samples *s);
 /* As callgraph_credit_histograms(), from the samples' leaves. */

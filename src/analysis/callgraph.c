@@ -316,8 +316,7 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 				const struct callgraph_opts *opts)
 {
 	struct callgraph *g = xalloc(sizeof(*g));
-	struct stack_paths *stacks =
-		callgraph_has_samples(opts) ? callgraph_paths_new(s, opts) : NULL;
+	struct stack_paths *stacks = callgraph_paths_new(s, opts);
 
 	g->symbols = s;
 	g->n_symbols = s->n;
@@ -328,7 +327,7 @@ struct callgraph *callgraph_new(const struct profile *p, struct symbols *s,
 	callgraph_add_arcs(g, p, s, opts, stacks);
 	if (opts->break_cycles)
 		callgraph_break_cycles(g, opts->max_cycle);
-	if (callgraph_has_stacks(opts)) {
+	if (callgraph_has_stacks(stacks)) {
 		find_and_measure(g, opts, stacks);
 	} else {
 		callgraph_find_cycles(g);

@@ -303,7 +303,8 @@ static struct callee *sum_unordered(struct callgraph *g, const struct profile *p
 	struct arc_tally one;
 	struct lookup l = { NONE, 0, 0 };
 	struct stack_calls *calls = NULL;
-	bool is_measured = callgraph_has_stacks(o), of_stacks = is_measured && !o->no_stack_calls;
+	bool is_measured = callgraph_has_stacks(stacks),
+	     of_stacks = is_measured && !o->no_stack_calls;
 
 	for (size_t i = 0; i < p->n_arcs; i++) {
 		struct arc arc = arc_at(&p->arcs, i);
@@ -398,7 +399,7 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 	size_t n_records = 0;
 
 	g->has_arcs = p->n_arcs > 0;
-	if (!o->static_calls && !callgraph_has_stacks(o))
+	if (!o->static_calls && !callgraph_has_stacks(stacks))
 		callees = sum_if_ordered(g, p, o);
 	if (!callees)
 		callees = sum_unordered(g, p, s, o, stacks, &n_records);
@@ -406,7 +407,7 @@ void callgraph_add_arcs(struct callgraph *g, const struct profile *p, struct sym
 		profile_release_arcs(o->consume);
 	count_calls(g, callees, callgraph_wants_callers(o));
 	free(callees);
-	if (callgraph_wants_callers(o) && (!callgraph_has_stacks(o) || o->break_cycles))
+	if (callgraph_wants_callers(o) && (!callgraph_has_stacks(stacks) || o->break_cycles))
 		add_callers(g, n_records);
 	else
 		g->arcs = xrealloc(g->arcs, g->n_arcs, sizeof(*g->arcs));

@@ -14,6 +14,7 @@
 #include "paths/path_tree.h"
 
 struct stack_paths {
+	bool has_stacks;        /* some samples have callers, or were in inlined functions */
 	struct path_tree *tree; /* places are owners: what is charged with times and calls */
 	/* Once time was measured, own[node] is the own time of the node's function in all samples
 	 * at or below the node. It is NESTED if the node's arc occurs before on its path. */
@@ -25,16 +26,6 @@ struct stack_paths {
 };
 
 static const double NESTED = -1;
-
-/* ---- stacks ---- */
-
-bool callgraph_has_samples(const struct callgraph_opts *o) { return o->samples && o->samples->n; }
-
-bool callgraph_has_stacks(const struct callgraph_opts *o)
-{
-	return callgraph_has_samples(o) &&
-	       (samples_have_callers(o->samples) || program_has_inlined(o->program, o->samples));
-}
 
 /* ---- functions of frames ---- */
 
@@ -87,6 +78,8 @@ static bool find_owners(const struct symbols *s, const struct callgraph_opts *o,
 struct stack_paths *callgraph_paths_new(const struct symbols *s, const struct callgraph_opts *o)
 {
 	const struct samples *samples = o->samples;
+	if (!samples || !samples->n)
+		return NULL;
 	struct stack_paths *p = xalloc(sizeof(*p));
 	symid *callers = xrealloc(NULL, samples->n_frames + 1, sizeof(*callers));
 	symid *leaves = xrealloc(NULL, samples->n_frames + 1, sizeof(*leaves));
@@ -97,6 +90,7 @@ struct stack_paths *callgraph_paths_new(const struct symbols *s, const struct ca
 
 	if (differ)
 		ends = path_frames_of_functions(o->program, samples, leaves, o->no_inlines);
+	p->has_stacks = samples_have_callers(samples) || program_has_inlined(o->program, samples);
 	p->tree = path_tree_new(samples, &frames, differ ? &ends : NULL);
 	p->weights = path_weights_of(p->tree, samples, samples_event(samples));
 	free(TAKE(p->tree->ends));
@@ -106,6 +100,8 @@ struct stack_paths *callgraph_paths_new(const struct symbols *s, const struct ca
 	free(leaves);
 	return p;
 }
+
+bool callgraph_has_stacks(const struct stack_paths *p) { return p && p->has_stacks; }
 
 void callgraph_paths_free(struct stack_paths *p)
 {
