@@ -146,6 +146,10 @@ KIN_API void kin_samples_free(struct kin_samples *s); /* NULL is fine */
  * Valid until the next call. NULL: there are no more. */
 KIN_API const struct kin_sample *kin_samples_next(struct kin_samples *s);
 KIN_API void kin_samples_rewind(struct kin_samples *s);
+/* From now on, notes on stacks are locations, as in folded stacks: "[cut]" in place of unknown
+ * callers, "[guessed]" between a function and callers found by a heuristic. They have a function of
+ * that name, and neither an address nor an object. Call it before the first sample. */
+KIN_API void kin_samples_show_marks(struct kin_samples *s);
 KIN_API size_t kin_samples_n(const struct kin_samples *s);
 
 /* Numbers of items of each kind; ids are smaller than these. */

@@ -27,6 +27,7 @@ struct kin_samples {
 	const struct profile *p;
 	struct arena arena;
 	size_t next;
+	bool shows_marks;
 	/* Results of the last calls. */
 	struct kin_sample sample;
 	struct kin_stack stack;
@@ -286,13 +287,14 @@ const struct kin_object *kin_samples_object(struct kin_samples *s, uint32_t id)
 
 /* ---- stacks and locations ---- */
 
-/* Frames to skip: marks, which describe the stack and are no locations; and functions that the data
- * says are inlined, if these belong to the function they are in. */
+/* Frames to skip: marks, which describe the stack, unless they are shown; and functions that the
+ * data says are inlined, if these belong to the function they are in. */
 static bool is_left_out(const struct kin_samples *s, stackid id)
 {
 	const struct samples *from = &s->p->samples;
 	uint32_t flags = from->frames[from->stacks[id].frame].flags;
-	return flags & FRAME_MARK || (flags & FRAME_INLINED && s->profile->naming.no_inlines);
+	return (flags & FRAME_MARK && !s->shows_marks) ||
+	       (flags & FRAME_INLINED && s->profile->naming.no_inlines);
 }
 
 /* The innermost stack, from here outwards, that has a location. */
@@ -345,6 +347,8 @@ const struct kin_sample *kin_samples_next(struct kin_samples *s)
 }
 
 void kin_samples_rewind(struct kin_samples *s) { s->next = 0; }
+
+void kin_samples_show_marks(struct kin_samples *s) { s->shows_marks = true; }
 
 const struct kin_stack *kin_samples_stack(struct kin_samples *s, uint32_t id)
 {
@@ -462,8 +466,8 @@ static struct kin_error *make_lines(struct kin_samples *s, frameid id, struct sa
 const struct kin_line *kin_samples_lines(struct kin_samples *s, uint32_t id, size_t *n)
 {
 	*n = 0;
-	bool none =
-		!id || id >= s->p->samples.n_frames || s->p->samples.frames[id].flags & FRAME_MARK;
+	bool none = !id || id >= s->p->samples.n_frames ||
+		    (s->p->samples.frames[id].flags & FRAME_MARK && !s->shows_marks);
 	if (none || s->err || !(s->view || make(s, find_names)) || !s->view)
 		return NULL;
 	struct sample_lines *lines = &s->lines[id];

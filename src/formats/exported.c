@@ -57,6 +57,7 @@ struct kin_error *exported_open(struct kin_profile *profile, const struct kin_ex
 		kin_samples_free(x.samples);
 		return err;
 	}
+	kin_samples_show_marks(x.samples);
 	find_events(&x);
 	x.title = opts->title ? xprintf("%s", opts->title) : title_of(x.samples);
 	*ret = x;

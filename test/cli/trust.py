@@ -109,6 +109,11 @@ def describe(result):
     return f'status {result[0]}\n{result[1][:1500]}\n{result[2]}'
 
 
+def weight_of_cut(box, path):
+    lines = box.run('script', '--folded', path)[1].splitlines()
+    return sum(int(line.rsplit(' ', 1)[1]) for line in lines if line.split(';')[1] == '[cut]')
+
+
 def test_cut(tap, box):
     box.record('deep.kin', 'deep')
     for command in IN_NOTES:
@@ -118,6 +123,15 @@ def test_cut(tap, box):
     for command in ON_STDERR:
         got = box.run(*command.split(), 'deep.kin')
         tap.ok(CUT in got[2] and CUT not in got[1], f'and on standard error where there are none: {command}', describe(got))
+    weight = weight_of_cut(box, 'deep.kin')
+    for name in ('pprof', 'speedscope', 'firefox', 'callgrind', 'folded'):
+        got = box.run('export', '--to=' + name, '-o', 'deep.' + name, 'deep.kin')
+        again = weight_of_cut(box, 'deep.' + name)
+        tap.ok(weight > 0 and again == weight, f'[cut] is the caller in other formats, too: {name}', f'{weight} {again} {describe(got)}')
+    for name in ('otlp', 'chrome-trace'): # kin does not read them
+        box.run('export', '--to=' + name, '-o', 'deep.' + name, 'deep.kin')
+        with open(os.path.join(box.folder, 'deep.' + name), 'rb') as f:
+            tap.ok(b'[cut]' in f.read(), f'[cut] stands in other formats, too: {name}')
     box.record('flat.kin')
     for command in ('flat', 'report --stdio', 'info'):
         got = box.run(*command.split(), 'flat.kin')
