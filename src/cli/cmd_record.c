@@ -272,7 +272,9 @@ static const struct opt_group file_options = {
 		OPTION_NO_RANK,
 		{ RECORD_DRY_RUN, 0, "dry-run", NULL,
 		  "check the command line without running anything" },
-		{ RECORD_QUIET, 'q', "quiet", NULL, "print nothing if all went well" },
+		{ RECORD_QUIET, 'q', "quiet", NULL,
+		  "print nothing if all went well; twice: nor that it is measured from "
+		  "inside" },
 		{ RECORD_VERBOSE, 'v', "verbose", NULL,
 		  "say at the end what it took, too: bytes per sample, rate, preemptions, time of "
 		  "the recorder, names" },
@@ -326,7 +328,7 @@ struct record_line {
 	char *ranked, *ranked_perf;     /* names with the rank; owned */
 	const char *perf_data;          /* NULL: do not write one */
 	void (*look)(const char *path); /* called with the file at the end; NULL: none */
-	bool quiet, verbose, dry_run, with_date, no_names, no_rank, compares;
+	bool quiet, warned, verbose, dry_run, with_date, no_names, no_rank, compares;
 };
 
 static bool take_time(const char *arg, uint64_t *ret)
@@ -507,6 +509,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		l->perf_data = arg;
 		break;
 	case RECORD_QUIET:
+		l->warned = l->quiet;
 		l->quiet = true;
 		break;
 	case RECORD_VERBOSE:
@@ -683,6 +686,7 @@ static void say(const char *text) { message("record", "%s", text); }
 static struct record_ending ending(const struct record_line *l)
 {
 	return (struct record_ending){ .quiet = l->quiet,
+				       .warned = l->warned,
 				       .more = l->verbose,
 				       .names = !l->no_names,
 				       .perf_data = l->perf_data,
@@ -721,13 +725,15 @@ static int not_begun(const struct record_line *l, struct kin_error *err, bool no
 	char *remedy = not_executed ? child_remedy(errnum, l->opts.argv[0])
 		       : refused    ? record_remedy(&l->opts)
 				    : NULL;
-	message("record", "%s%s%s", kin_error_message(err), refused ? ": " : "",
-		remedy ? remedy : "");
+	bool inside = refused && own;
+	if (!inside || !l->warned)
+		message("record", "%s%s%s", kin_error_message(err), refused ? ": " : "",
+			remedy ? remedy : "");
 	free(remedy);
 	kin_error_free(err);
 	if (not_executed)
 		return child_not_run(errnum);
-	if (refused && own) {
+	if (inside) {
 		struct record_ending e = ending(l);
 		return record_inside(&l->opts, &e);
 	}

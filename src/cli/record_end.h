@@ -7,6 +7,7 @@
 
 struct record_ending {
 	bool quiet;                    /* print only problems */
+	bool warned;                   /* that it is measured from inside was said before */
 	bool more;                     /* also print what the recording cost */
 	bool names;                    /* add names to the file */
 	const struct held_files *held; /* further files to take names from; NULL: none */

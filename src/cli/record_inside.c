@@ -270,7 +270,8 @@ int record_inside(const struct record_opts *o, const struct record_ending *e)
 	struct record_audit a = { .is_clock = true, .inside = true, .asked_hz = frequency(o) };
 	struct inside_result r = { 0 };
 	int status = 0;
-	say_what_lacks(o);
+	if (!e->warned)
+		say_what_lacks(o);
 	for (unsigned i = 0; i < (o->runs ? o->runs : 1); i++) {
 		inside.repetition = i;
 		inside_run(&inside, &r);

@@ -130,8 +130,10 @@ static char **words_of(const struct turns *t, int side, const char *file)
 	while (t->argv[side][count])
 		count++;
 	char **w = xalloc((count + 16) * sizeof(*w));
-	const char *const record[] = { "kin", t->counts ? "run" : "record", "-q", "--no-rank", "-o",
-				       file };
+	const char *const record[] = {
+		"kin", t->counts ? "run" : "record", t->warned ? "-qq" : "-q", "--no-rank", "-o",
+		file
+	};
 	for (size_t i = 0; file && i < ARRAY_LEN(record); i++)
 		w[n++] = UNCONST(char *, record[i]);
 	if (file && t->counts)
@@ -294,6 +296,7 @@ static int record_one(struct turns *t, int side, unsigned run, struct sides *sid
 	struct progress *progress = progress_begin(what, NULL);
 	int caught = 0, status = run_once(t, side, warm ? NULL : file, &caught);
 	progress_end(progress);
+	t->warned |= !warm;
 	int ret = TURNS_DONE;
 	if (caught) {
 		turns_done(t);

@@ -22,6 +22,7 @@ struct turns {
 	bool counts;       /* count calls, with kin run */
 	bool shows_output; /* show the commands' output, which is otherwise discarded */
 	/* Set by turns_run(): */
+	bool warned;   /* a run was recorded, and has said how it is measured */
 	bool joined;   /* files of several processes of a run were joined */
 	char *made;    /* the temporary folder, to be removed */
 	pid_t cleaner; /* the process that removes the folder if this one is killed; 0: none */

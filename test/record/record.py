@@ -635,6 +635,8 @@ def test_refused(tap, box):
     tap.ok('does not let this user sample' in p.err and 'seccomp' in p.err, 'no permission: why, and what to do', p.err)
     tap.ok(p.returncode == 5 and 'from inside' in p.err and '-> inside.kin' in p.err,
            'then measured from inside, and it is said where that is', f'{p.returncode} {p.err}')
+    p = box.run('./prog', 'refused', box.kin, 'compare', '-r', '2', '--warmup=0', './prog', 'exit', '0', '--', './prog', 'exit', '0')
+    tap.ok(p.err.count('does not let this user sample') == 1 and p.err.count('from inside') == 1, 'kin compare: said once, not for each run', p.err)
     p = box.run('./prog', 'refused', box.kin, 'record', '-p', '1')
     tap.ok(p.returncode == 125, 'a running process: status 125', f'{p.returncode} {p.err}')
 
