@@ -55,7 +55,8 @@ struct stack_calls {
 };
 /* The calls belong to the paths. */
 struct stack_calls *callgraph_stack_calls(struct stack_paths *p, size_t n_places);
-/* To be called once all calls have their arcs. Keeps the nodes of each arc, and frees the calls. */
+/* To be called once all calls, if any were listed, have their arcs. Keeps the nodes of each arc,
+ * and frees the calls. */
 void callgraph_sort_stack_calls(struct stack_paths *p, size_t n_arcs);
 /* In place of callgraph_propagate(): sets measured, roots and cycles as well. Uses up the paths. */
 void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, struct stack_paths *p);

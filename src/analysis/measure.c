@@ -202,6 +202,8 @@ void callgraph_sort_stack_calls(struct stack_paths *p, size_t n_arcs)
 	struct stack_calls *c = &p->calls;
 	uint32_t at = 0;
 
+	if (!c->at) /* calls on stacks were not asked for */
+		return;
 	p->arcs = xrealloc(NULL, p->tree->n, sizeof(*p->arcs));
 	p->nodes = xrealloc(NULL, c->n, sizeof(*p->nodes));
 	p->end = xalloc(n_arcs * sizeof(*p->end));
