@@ -333,7 +333,7 @@ def test_trees(tap, box):
     tap.ok(bool(blocked) and float(blocked[1]) < .2, '... and what has ended is not blocked', p.err)
     # While the kernel starts a program, the old program, which called exec, is the caller; afterwards stacks begin in the
     # new program. kin itself, which starts the first one, is not recorded.
-    p = box.record('-o', 'execs.kin', '-F', '5000', 'sh', '-c', 'for i in $(seq 500); do ./prog exit 0; done')
+    p = box.record('-o', 'execs.kin', '-F', '20000', 'sh', '-c', 'for i in $(seq 500); do ./prog exit 0; done')
     entered = re.findall(r'((?: \S+ \(\[kernel.kallsyms\]\)\n\s+\w+)+) (\S+) ', box.run(box.kin, 'script', '-F', '+ip,sym,dso', 'execs.kin').out)
     entered = [(kernel, user.split('+')[0]) for kernel, user in entered if ' entry_SYSCALL' in kernel]
     callers = {user for kernel, user in entered if re.search(r' (?:__x64_sys|__do_sys|do)_execve', kernel)}
