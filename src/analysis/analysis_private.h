@@ -11,7 +11,7 @@ static inline const struct callgraph_rules *callgraph_rules_of(const struct call
 	return o->rules ? o->rules : &callgraph_rules;
 }
 
-/* Runs both, on two threads if the graph is large. */
+/* Runs both, on two threads if the graph is so large that each takes milliseconds. */
 static inline void callgraph_run_both(size_t n_arcs, struct workload a, struct workload b)
 {
 	enum { WORTH_A_THREAD = 1 << 15 };
@@ -53,7 +53,7 @@ struct stack_calls {
 	size_t n;
 	uint32_t *end; /* [n_places]: end of a caller's group in at[] */
 };
-/* The calls belong to the paths. */
+/* Lists the calls; the paths own them. */
 struct stack_calls *callgraph_stack_calls(struct stack_paths *p, size_t n_places);
 /* To be called once all calls, if any were listed, have their arcs. Keeps the nodes of each arc,
  * and frees the calls. */

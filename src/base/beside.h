@@ -11,7 +11,7 @@ struct workload {
  * started. Returns when both have ended. If memory ran out in either, this fails as xalloc() does,
  * but not before the other has ended. Neither may write what the other reads or writes.
  *
- * A thread costs some 50 us, so each should take a millisecond or more. */
+ * A thread costs 10 us or, on a busy machine, 150: each should take a millisecond or more. */
 void run_beside(struct workload here, struct workload there);
 
 #endif
