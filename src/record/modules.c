@@ -425,16 +425,17 @@ static uint64_t entry_of(const struct linked *l, const Elf64_Ehdr *h)
 	return is_program ? h->e_entry : 0;
 }
 
-static struct unwind_table *compile(const struct image *im)
+static struct unwind_table *compile(const struct image *im, bool not_followed)
 {
 	Elf64_Ehdr h;
 	struct unwind_table *t = NULL;
 	if (!machine_native() || !image_header(im, &h))
 		return NULL;
 	struct linked l = { .image = im, .at = image_segments(im, &h) };
-	struct frame_sections f = {
-		.file = { .machine = machine_native(), .code = linked_code, .arg = &l }
-	};
+	struct frame_sections f = { .file = { .machine = machine_native(),
+					      .code = linked_code,
+					      .arg = &l,
+					      .not_followed = not_followed } };
 	l.n = l.at ? h.e_phnum : 0;
 	f.file.entry = entry_of(&l, &h);
 	find_sections(&f, im, &h);
@@ -607,12 +608,19 @@ static void close_file(struct module *m)
 	m->all->n_open--;
 }
 
+/* Whether put_away() keeps the file, or has kept it. */
+static bool is_held(const struct module *m)
+{
+	const struct modules *all = m->all;
+	size_t most = m->root == SIZE_MAX ? all->most_own : all->most_held;
+	return m->held >= 0 || (m->fd >= 0 && all->holds && all->n_held < most);
+}
+
 /* Keeps the file for names if there is room, since stacks lead into it; otherwise closes it. */
 static void put_away(struct module *m)
 {
 	struct modules *all = m->all;
-	size_t most = m->root == SIZE_MAX ? all->most_own : all->most_held;
-	if (m->fd < 0 || m->held >= 0 || !all->holds || all->n_held >= most) {
+	if (m->held >= 0 || !is_held(m)) {
 		close_file(m);
 		return;
 	}
@@ -636,24 +644,38 @@ static bool reopen(struct module *m)
 	return same;
 }
 
+static void read_table(struct module *m, int fd, bool not_followed)
+{
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return;
+	struct image im = { .fd = fd, .size = (uint64_t)st.st_size };
+	m->table = compile(&im, not_followed);
+	if (m->table)
+		save(m);
+}
+
+static void drop_table(struct module *m)
+{
+	unwind_table_free(m->table);
+	m->table = NULL;
+}
+
 static void make_table(struct module *m)
 {
 	struct image im;
-	struct stat st;
 	if (m->kind == KINF_VDSO && own_vdso(&im)) {
-		m->table = compile(&im);
+		m->table = compile(&im, false);
 		return;
 	}
 	if (m->fd >= 0 || m->evicted)
 		load(m);
+	if (m->table && !unwind_table_is_followed(m->table) && !is_held(m))
+		drop_table(m); /* there may be no file to follow code in when a stack has it */
 	if (!m->table && m->evicted)
 		reopen(m);
-	if (!m->table && m->fd >= 0 && !fstat(m->fd, &st)) {
-		im = (struct image){ .fd = m->fd, .size = (uint64_t)st.st_size };
-		m->table = compile(&im);
-		if (m->table)
-			save(m);
-	}
+	if (!m->table)
+		read_table(m, m->fd, is_held(m));
 	put_away(m);
 }
 
@@ -682,8 +704,7 @@ static struct module *oldest(const struct modules *all, const struct module *but
 static void evict(struct module *m)
 {
 	m->all->table_bytes -= unwind_table_bytes(m->table);
-	unwind_table_free(m->table);
-	m->table = NULL;
+	drop_table(m);
 	m->sought = false;
 	m->evicted = true;
 }
@@ -696,17 +717,38 @@ static void make_room(struct modules *all, const struct module *but)
 			evict(m);
 }
 
-const struct unwind_table *module_table(struct module *m)
+static void count_table(struct module *m)
+{
+	if (!m->table)
+		return;
+	m->all->table_bytes += unwind_table_bytes(m->table);
+	make_room(m->all, m);
+}
+
+static void seek_table(struct module *m)
 {
 	m->used = ++m->all->uses;
 	if (m->sought)
-		return m->table;
+		return;
 	m->sought = true;
 	make_table(m);
-	if (m->table) {
-		m->all->table_bytes += unwind_table_bytes(m->table);
-		make_room(m->all, m);
-	}
+	count_table(m);
+}
+
+/* Code without call-frame information is followed when a stack first has it. */
+static void follow_code(struct module *m)
+{
+	m->all->table_bytes -= unwind_table_bytes(m->table);
+	drop_table(m);
+	read_table(m, m->held, false);
+	count_table(m);
+}
+
+const struct unwind_table *module_table(struct module *m, uint64_t addr)
+{
+	seek_table(m);
+	if (m->table && m->held >= 0 && unwind_table_lacks(m->table, addr))
+		follow_code(m);
 	return m->table;
 }
 
@@ -722,7 +764,7 @@ static void close_oldest(struct modules *all)
 	m->fd = -1;
 	if (!reopen(m)) {
 		m->fd = fd;
-		module_table(m);
+		seek_table(m);
 		return;
 	}
 	close_file(m);

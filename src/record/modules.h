@@ -82,7 +82,8 @@ char *module_place(const struct module *m);
 uint64_t module_bias(const struct module *m, uint64_t start, uint64_t offset);
 /* The file offset of a link-time address. */
 uint64_t module_offset(const struct module *m, uint64_t addr);
-/* The table; NULL if there is none. Valid until the next call for any module. */
-const struct unwind_table *module_table(struct module *m);
+/* The table, with all that is known of a link-time address; NULL if there is none. Valid until the
+ * next call for any module. */
+const struct unwind_table *module_table(struct module *m, uint64_t addr);
 
 #endif

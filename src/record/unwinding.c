@@ -159,8 +159,8 @@ static bool find_code(void *arg, uint64_t pc, struct unwind_code *ret)
 	const struct mapping *m = space_find(w->space, pc);
 	if (!m)
 		return false;
-	ret->table = module_table(m->module);
 	ret->bias = m->bias;
+	ret->table = module_table(m->module, pc - m->bias);
 	return true;
 }
 

@@ -17,11 +17,11 @@
 struct unwind_piece {
 	uint64_t low, high;
 	/* index into entries, and behind them into bare; OUTERMOST: the stack ends here; DOUBTFUL:
-	 * entries say too little of it */
+	 * entries say too little of it; NOT_FOLLOWED: it has no entry, and no rows of bare yet */
 	size_t entry;
 };
 
-static const size_t OUTERMOST = SIZE_MAX, DOUBTFUL = SIZE_MAX - 1;
+static const size_t OUTERMOST = SIZE_MAX, DOUBTFUL = SIZE_MAX - 1, NOT_FOLLOWED = SIZE_MAX - 2;
 
 struct unwind_entry {
 	const struct cfi_section *section; /* NULL: it is a function of Go's table, */
@@ -221,22 +221,35 @@ static bool is_whole(const struct unwind_build *b, const struct unwind_piece *p)
 	return p->entry == OUTERMOST || p->low == b->entries.at[p->entry].fde.low;
 }
 
-static struct pieces read_bare(struct unwind_build *b, const struct code_file *f)
+static struct pieces follow_bare(struct unwind_build *b, const struct code_file *f,
+				 const struct code_spans *bare)
 {
-	struct code_spans bare = uncovered(&b->pieces, f), functions = { 0 };
+	struct code_spans functions = { 0 };
 	struct pieces ret = { 0 };
 	for (size_t i = 0; i < b->pieces.n; i++) {
 		const struct unwind_piece *p = &b->pieces.at[i];
 		if (is_whole(b, p))
 			vec_push(&functions, ((struct code_span){ p->low, p->high }));
 	}
-	bare_code_rows(&(struct bare_input){ f, bare.at, bare.n, functions.at, functions.n },
+	bare_code_rows(&(struct bare_input){ f, bare->at, bare->n, functions.at, functions.n },
 		       &b->bare);
 	for (size_t i = 0; i < b->bare.n; i++)
 		vec_push(&ret, ((struct unwind_piece){ b->bare.at[i].low, b->bare.at[i].high,
 						       b->entries.n + i }));
-	vec_free(&bare);
 	vec_free(&functions);
+	return ret;
+}
+
+static struct pieces read_bare(struct unwind_build *b, const struct code_file *f)
+{
+	struct code_spans bare = uncovered(&b->pieces, f);
+	struct pieces ret = { 0 };
+	if (!f->not_followed)
+		ret = follow_bare(b, f, &bare);
+	for (size_t i = 0; i < bare.n && f->not_followed; i++)
+		vec_push(&ret,
+			 ((struct unwind_piece){ bare.at[i].low, bare.at[i].high, NOT_FOLLOWED }));
+	vec_free(&bare);
 	return ret;
 }
 
@@ -321,6 +334,10 @@ static unsigned add_rows(struct unwind_build *b, size_t entry)
 		add_row(b, b->current.low, &unwind_outermost);
 		return 0;
 	}
+	if (entry == NOT_FOLLOWED) {
+		add_row(b, b->current.low, &(struct unwind_row){ 0 });
+		return 0;
+	}
 	if (entry >= b->entries.n) {
 		add_row(b, b->current.low, &b->bare.at[entry - b->entries.n].row);
 		return 0;
@@ -350,7 +367,8 @@ static void make_points(struct unwind_build *b, uint64_t budget)
 
 /* ---- the table ---- */
 
-static struct unwind_table *finish(struct unwind_build *b, const struct machine *machine)
+static struct unwind_table *finish(struct unwind_build *b, const struct machine *machine,
+				   bool followed)
 {
 	struct unwind_table *t = xalloc(sizeof(*t));
 	t->machine = machine;
@@ -360,6 +378,7 @@ static struct unwind_table *finish(struct unwind_build *b, const struct machine 
 	t->points = xrealloc(b->points.at, b->points.n, sizeof(*t->points));
 	t->n_rules = b->rules.n;
 	t->rules = xrealloc(b->rules.at, b->rules.n, sizeof(*t->rules));
+	t->is_followed = followed;
 	unwind_table_index(t);
 	return t;
 }
@@ -392,7 +411,7 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 	if (b.pieces.n && b.pieces.at[b.pieces.n - 1].high - b.pieces.at[0].low <= UINT32_MAX) {
 		intern(&b, &(struct unwind_row){ 0 });
 		make_points(&b, budget);
-		t = finish(&b, machine);
+		t = finish(&b, machine, !code || !code->not_followed);
 	} else {
 		vec_free(&b.points);
 		vec_free(&b.rules);
@@ -430,6 +449,7 @@ void unwind_table_free(struct unwind_table *t)
 	free(t);
 }
 
+bool unwind_table_is_followed(const struct unwind_table *t) { return t->is_followed; }
 const struct machine *unwind_table_machine(const struct unwind_table *t) { return t->machine; }
 size_t unwind_table_rows(const struct unwind_table *t) { return t->n_points; }
 
@@ -454,6 +474,12 @@ const struct unwind_row *unwind_table_find(const struct unwind_table *t, uint64_
 		n = up ? n - half - 1 : half;
 	}
 	return &t->rules[t->points[low - 1].rule];
+}
+
+bool unwind_table_lacks(const struct unwind_table *t, uint64_t addr)
+{
+	return !t->is_followed && (unwind_table_find(t, addr)->cfa == UNWIND_CFA_NONE ||
+				   unwind_table_find(t, addr + 1)->cfa == UNWIND_CFA_NONE);
 }
 
 struct unwind_table *unwind_table_of(const struct code_file *code,

@@ -27,6 +27,8 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 struct unwind_table *unwind_table_of(const struct code_file *code,
 				     const struct cfi_section *sections, size_t n);
 void unwind_table_free(struct unwind_table *t); /* NULL is fine */
+/* False: it was made with code_file.not_followed. */
+bool unwind_table_is_followed(const struct unwind_table *t);
 
 const struct machine *unwind_table_machine(const struct unwind_table *t);
 size_t unwind_table_rows(const struct unwind_table *t); /* number of points */
@@ -35,6 +37,9 @@ size_t unwind_table_bytes(const struct unwind_table *t);
 /* The rule for a link-time address; UNWIND_CFA_NONE if nothing covers it, never NULL. Lives as long
  * as the table. */
 const struct unwind_row *unwind_table_find(const struct unwind_table *t, uint64_t addr);
+/* Whether a table that follows all code may say more of a stack that leads to the address: nothing
+ * covers it, or the address behind it. (A return address may be where the next function begins.) */
+bool unwind_table_lacks(const struct unwind_table *t, uint64_t addr);
 
 /* ---- cache (unwind_table_file.c) ----
  *

@@ -10,7 +10,7 @@
 #include "base/folder.h"
 #include "unwind/unwind_table_private.h"
 
-enum { VERSION = 6, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 96 << 20 };
+enum { VERSION = 7, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 96 << 20 };
 
 /* In this machine's byte order, as only it reads the file again. */
 struct table_header {
@@ -19,6 +19,7 @@ struct table_header {
 	uint32_t version, machine; /* e_machine */
 	uint64_t base, size;
 	uint64_t n_points, n_rules;
+	uint64_t is_followed; /* 0, 1 */
 };
 
 static const char magic[8] = "KINUNW\r\n";
@@ -103,7 +104,7 @@ static bool read_header(const struct file *f, struct table_header *h)
 	    h->checksum != checksum(f->data, f->size))
 		return false;
 	size_t left = f->size - sizeof(*h);
-	return h->n_points && h->n_rules && h->size <= UINT32_MAX &&
+	return h->n_points && h->n_rules && h->size <= UINT32_MAX && h->is_followed <= 1 &&
 	       h->n_points <= left / sizeof(struct unwind_point) &&
 	       h->n_rules <= left / sizeof(struct unwind_row) &&
 	       h->n_points * sizeof(struct unwind_point) + h->n_rules * sizeof(struct unwind_row) ==
@@ -132,6 +133,7 @@ static struct unwind_table *read_table(const struct file *f)
 	t->n_points = h.n_points;
 	t->points = duplicate(points, h.n_points, sizeof(*points));
 	t->n_rules = h.n_rules;
+	t->is_followed = h.is_followed;
 	t->rules = duplicate(rules, h.n_rules, sizeof(*rules));
 	unwind_table_index(t);
 	return t;
@@ -178,6 +180,7 @@ struct kin_error *unwind_table_save(const struct unwind_table *t, const char *fo
 		.size = t->size,
 		.n_points = t->n_points,
 		.n_rules = t->n_rules,
+		.is_followed = t->is_followed,
 	};
 	memcpy(h.magic, magic, sizeof(magic));
 	size_t points = t->n_points * sizeof(*t->points), rules = t->n_rules * sizeof(*t->rules);

@@ -21,6 +21,7 @@ struct unwind_table {
 	uint32_t *buckets;
 	size_t n_buckets;
 	unsigned shift;
+	bool is_followed; /* there are rules for code without call-frame information */
 };
 
 /* Makes the buckets; everything else must be set. */

@@ -31,9 +31,11 @@ static void map_file(const char *path)
 	struct module *module = modules_find(m, &key);
 	for (uint64_t offset = 0; offset < 0x5000; offset += 0x1000)
 		module_offset(module, 0x1000 - module_bias(module, 0x1000, offset));
-	const struct unwind_table *t = module_table(module);
-	for (uint64_t addr = 0; t && addr < 0x3000; addr += 0x10)
-		unwind_table_find(t, addr);
+	for (uint64_t addr = 0; addr < 0x3000; addr += 0x10) {
+		const struct unwind_table *t = module_table(module, addr);
+		if (t)
+			unwind_table_find(t, addr);
+	}
 	modules_free(m);
 }
 

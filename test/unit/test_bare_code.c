@@ -238,7 +238,20 @@ static void test_table_of_module(void)
 	OK(!row.flags && row.bx == UNWIND_AT_CFA && row.bx_offset == -2);
 	OK(unwind_table_find(t, BASE + 10)->cfa_offset == 8);
 	OK(unwind_table_find(t, BASE + 11)->cfa == UNWIND_CFA_NONE);
+	OK(unwind_table_is_followed(t) && !unwind_table_lacks(t, BASE + 11));
 	unwind_table_free(t);
+
+	/* The same without following: what is left out is known to be. */
+	file.not_followed = true;
+	t = unwind_table_new(s.machine, &s, 1, NULL, &file);
+	OK(unwind_table_find(t, BASE + 5)->cfa_offset == 8);
+	OK(unwind_table_find(t, BASE + 6)->cfa == UNWIND_CFA_NONE);
+	OK(unwind_table_find(t, BASE + 10)->cfa == UNWIND_CFA_NONE);
+	OK(!unwind_table_is_followed(t) && unwind_table_lacks(t, BASE + 6));
+	OK(!unwind_table_lacks(t, BASE + 4) && unwind_table_lacks(t, BASE + 5));
+	unwind_table_free(t);
+	file.not_followed = false;
+
 	t = unwind_table_new(s.machine, &s, 1, NULL, NULL);
 	OK(unwind_table_find(t, BASE + 7)->cfa != UNWIND_CFA_REG || unwind_table_rows(t) == 2);
 	unwind_table_free(t);

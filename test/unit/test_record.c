@@ -1,5 +1,6 @@
 /* Parts of the recorder that need no kernel's permission. */
 #include <fcntl.h>
+#include <link.h>
 #include <linux/perf_event.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -678,7 +679,7 @@ static void tables_have_a_limit(const char *cache)
 	n = own_modules(unlimited, at, 32);
 	OK(n >= 2);
 	for (size_t i = 0; i < n; i++) {
-		const struct unwind_table *t = module_table(at[i]);
+		const struct unwind_table *t = module_table(at[i], 0);
 		rows[i] = t ? unwind_table_rows(t) : 0;
 		size_t bytes = t ? unwind_table_bytes(t) : 0;
 		most = bytes > most ? bytes : most;
@@ -689,7 +690,7 @@ static void tables_have_a_limit(const char *cache)
 	for (size_t round = 0; round < 3; round++) {
 		bool same = true;
 		for (size_t i = 0; i < n; i++) {
-			const struct unwind_table *t = module_table(at[i]);
+			const struct unwind_table *t = module_table(at[i], 0);
 			same &= (t ? unwind_table_rows(t) : 0) == rows[i];
 			same &= modules_table_bytes(m) <= most;
 		}
@@ -731,7 +732,8 @@ static void few_files_are_open(void)
 	OK(good == FILES);
 	OK(n_open_files() - before < FILES / 2);
 	for (size_t i = 0, n = good; i < n; i += 100) {
-		const struct unwind_table *t = module_table(at[i]), *gone = module_table(at[GONE]);
+		const struct unwind_table *t = module_table(at[i], 0),
+					  *gone = module_table(at[GONE], 0);
 		rows = rows ? rows : t ? unwind_table_rows(t) : 0;
 		OK(t && rows && unwind_table_rows(t) == rows);
 		OK(gone && unwind_table_rows(gone) == rows);
@@ -751,15 +753,55 @@ static void last_copies_stay(void)
 	struct modules *m = modules_new(1);
 	OK(fd >= 0 && copy_file("/proc/self/exe", fd));
 	struct module *gone = module_of_file(m, path), *at[32];
-	const struct unwind_table *t = gone ? module_table(gone) : NULL;
+	const struct unwind_table *t = gone ? module_table(gone, 0) : NULL;
 	size_t bytes = t ? unwind_table_bytes(t) : 0;
 	unlink(path);
 	size_t n = own_modules(m, at, 32);
 	for (size_t i = 0; i < n; i++)
-		module_table(at[i]);
-	OK(bytes && module_table(gone) == t && modules_table_bytes(m) >= bytes);
+		module_table(at[i], 0);
+	OK(bytes && module_table(gone, 0) == t && modules_table_bytes(m) >= bytes);
 	modules_free(m);
 	close(fd);
+}
+
+extern void _fini(void); /* a function without call-frame information */
+
+static int bias_of_first(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	*(uint64_t *)arg = info->dlpi_addr;
+	return 1;
+}
+
+/* If the file is held, code without call-frame information is followed when it is asked for, and
+ * the cache then has the whole table. Otherwise it is followed at once. */
+static void code_is_followed_late(const char *cache)
+{
+	uint64_t bias = 0;
+	struct modules *m = modules_new(0), *later = modules_new(0), *own = modules_new(0);
+	struct module *at = module_of_file(m, "/proc/self/exe"),
+		      *again = module_of_file(later, "/proc/self/exe"),
+		      *unheld = module_of_file(own, "/proc/self/exe");
+	setenv("XDG_CACHE_HOME", cache, 1);
+	dl_iterate_phdr(bias_of_first, &bias);
+	uint64_t bare = (uint64_t)(uintptr_t)_fini - bias,
+		 here = (uint64_t)(uintptr_t)code_is_followed_late - bias;
+	modules_hold_files(m, 1024);
+	modules_hold_files(later, 1024);
+
+	const struct unwind_table *t = at ? module_table(at, here) : NULL;
+	OK(t && !unwind_table_is_followed(t) && unwind_table_find(t, here)->cfa_offset == 8);
+	OK(t && unwind_table_find(t, bare)->cfa == UNWIND_CFA_NONE);
+	t = unheld ? module_table(unheld, here) : NULL;
+	OK(t && unwind_table_is_followed(t) && unwind_table_find(t, bare)->cfa_offset == 8);
+	t = at ? module_table(at, bare) : NULL;
+	OK(t && unwind_table_is_followed(t) && unwind_table_find(t, bare)->cfa_offset == 8);
+	OK(t && modules_table_bytes(m) == unwind_table_bytes(t));
+	t = again ? module_table(again, here) : NULL;
+	OK(t && unwind_table_is_followed(t));
+	modules_free(m);
+	modules_free(later);
+	modules_free(own);
 }
 
 static void test_tables(void)
@@ -769,6 +811,8 @@ static void test_tables(void)
 	char *kept = home ? strdup(home) : NULL;
 	unsetenv("HOME"); /* the existing cache stays unchanged */
 	OK(mkdtemp(folder));
+	if (machine_native() == &machine_x86_64) /* others have no rules for such code */
+		code_is_followed_late(folder);
 	tables_have_a_limit(NULL);
 	tables_have_a_limit(folder);
 	last_copies_stay();

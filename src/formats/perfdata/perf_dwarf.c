@@ -46,7 +46,7 @@ static size_t linked_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 	return copy_code(at, n, ret, size);
 }
 
-static struct unwind_table *table_of(const struct perf *p, struct object_file *o)
+static struct unwind_table *table_of(const struct perf *p, struct object_file *o, bool not_followed)
 {
 	struct object_frames f = object_frames(o);
 	struct cfi_section s[2] = { section(p, &f.eh_frame, &f), section(p, &f.debug_frame, &f) };
@@ -59,7 +59,8 @@ static struct unwind_table *table_of(const struct perf *p, struct object_file *o
 				  .arg = o,
 				  .is_stripped = f.is_stripped,
 				  .entry = f.entry,
-				  .go = f.go };
+				  .go = f.go,
+				  .not_followed = not_followed };
 	VEC(struct code_span) code = { 0 };
 	for (struct address_range r; r = object_code_section(o, code.n), r.high;)
 		vec_push(&code, ((struct code_span){ r.low, r.high }));
@@ -76,14 +77,14 @@ static void make_table(struct perf *p, struct perf_object *o)
 	o->file = perf_object_open(p, o, o->build_id);
 	if (!o->file)
 		return;
-	o->table = table_of(p, o->file);
+	bool stays_open = p->dwarf->n_open < OPEN_MAX_FILES;
+	o->table = table_of(p, o->file, stays_open);
 	struct kin_error *trouble = object_trouble(o->file);
 	if (trouble)
 		perf_unread(p, "stacks end early", trouble);
-	if (p->dwarf->n_open < OPEN_MAX_FILES) {
-		p->dwarf->n_open++;
+	p->dwarf->n_open += stays_open;
+	if (stays_open)
 		return;
-	}
 	object_free(o->file);
 	o->file = NULL;
 }
@@ -99,6 +100,18 @@ static struct perf_object *with_table(struct perf *p, uint32_t object)
 	return o;
 }
 
+/* Code without call-frame information is followed when a stack first has it. */
+static const struct unwind_table *table_at(struct perf *p, uint32_t object, uint64_t addr)
+{
+	struct perf_object *o = with_table(p, object);
+
+	if (o->table && o->file && unwind_table_lacks(o->table, addr)) {
+		unwind_table_free(o->table);
+		o->table = table_of(p, o->file, false);
+	}
+	return o->table;
+}
+
 /* ---- callbacks of the unwinder ---- */
 
 static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
@@ -110,8 +123,8 @@ static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
 		return false;
 	if (m.is_data)
 		return false;
-	ret->table = with_table(d->p, m.object)->table;
 	ret->bias = perf_object_bias(d->p, &m, pc);
+	ret->table = table_at(d->p, m.object, pc - ret->bias);
 	return true;
 }
 
