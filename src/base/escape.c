@@ -76,9 +76,11 @@ size_t escape_text(char *buf, size_t cap, const char *s)
 
 char *escape_copy(const char *s)
 {
-	size_t need = escape_text(NULL, 0, s) + 1;
-	char *safe = xalloc(need);
-	escape_text(safe, need, s);
+	size_t easy = ascii_run((const unsigned char *)s);
+	size_t need = easy + escape_text(NULL, 0, s + easy) + 1;
+	char *safe = xrealloc(NULL, need, 1);
+	memcpy(safe, s, easy);
+	escape_text(safe + easy, need - easy, s + easy);
 	return safe;
 }
 

@@ -23,9 +23,9 @@ struct perf_page {
 	struct sink s;
 	const struct perf_layout *layout;
 	const struct hists_ask *ask;
-	size_t *cols, n;     /* shown */
-	enum hist_key *keys; /* [column of t]: its key; N_HIST_KEYS: none */
-	size_t *widths;      /* [shown] */
+	size_t *cols, n;               /* shown */
+	enum hist_key *keys;           /* [column of t]: its key; N_HIST_KEYS: none */
+	size_t *widths, *title_widths; /* [shown] */
 	size_t tree, level, sum, hit, n_sum, n_hit, children, self;
 	uint64_t total;
 	enum chain_mode mode;   /* MODE_NONE also if there are no chains */

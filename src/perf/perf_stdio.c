@@ -81,7 +81,7 @@ static size_t width_of(const struct perf_page *p, size_t col)
 
 /* The width of a title: the sum of the figure's columns of all events, but no less than the
  * text. */
-static size_t title_width(const struct perf_page *p, size_t i)
+static size_t find_title_width(const struct perf_page *p, size_t i)
 {
 	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
 	size_t width = p->widths[i], n = strlen(c->title);
@@ -121,7 +121,7 @@ static void put_padding(struct perf_page *p, size_t i, size_t n, bool wanted)
 	size_t first = i;
 	while (first && goes_on(p, first))
 		first--;
-	size_t width = title_width(p, first);
+	size_t width = p->title_widths[first];
 	sink_pad(&p->s, wanted && p->put < width ? width - p->put : 0);
 	p->put = 0;
 }
@@ -175,7 +175,7 @@ static void put_cell(struct perf_page *p, size_t i, const struct kin_cell *cell,
 			break;
 		sink_pad(&p->s, width > 3 ? width - 3 : 0);
 		sink_str(&p->s, "N/A");
-		sink_pad(&p->s, last ? 0 : title_width(p, i) - width);
+		sink_pad(&p->s, last ? 0 : p->title_widths[i] - width);
 		break;
 	case KIN_CELL_TIME:
 	case KIN_CELL_NUMBER:
@@ -247,7 +247,7 @@ static void put_dots(struct perf_page *p, size_t n)
 static void put_title(struct perf_page *p, size_t i)
 {
 	const struct kin_column *c = kin_table_column(p->t, p->cols[i]);
-	size_t n = strlen(c->title), width = title_width(p, i), pad = n < width ? width - n : 0;
+	size_t n = strlen(c->title), width = p->title_widths[i], pad = n < width ? width - n : 0;
 	bool left = c->type == KIN_CELL_TEXT;
 	sink_pad(&p->s, left ? 0 : pad);
 	sink_bytes(&p->s, c->title, left && n > width ? width : n);
@@ -301,7 +301,7 @@ static void put_level_header(struct perf_page *p)
 	for (size_t i = 0; i < p->n; i++)
 		if (!kin_table_column(p->t, p->cols[i])->tree && !goes_on(p, i)) {
 			sink_str(&p->s, !figures++ ? "" : sep ? sep : "..");
-			put_dots(p, title_width(p, i));
+			put_dots(p, p->title_widths[i]);
 		}
 	sink_str(&p->s, sep ? sep : "  ");
 	put_dots(p, width > lowest ? width : lowest);
@@ -326,7 +326,7 @@ static void put_column_header(struct perf_page *p)
 		if (goes_on(p, i))
 			continue;
 		sink_str(&p->s, i ? "  " : "");
-		put_dots(p, title_width(p, i));
+		put_dots(p, p->title_widths[i]);
 	}
 	sink_str(&p->s, "\n#\n");
 }
@@ -453,6 +453,8 @@ static void set_widths(struct perf_page *p)
 		}
 		given = *end == ',' ? end + 1 : "";
 	}
+	for (size_t i = 0; i < p->n; i++)
+		p->title_widths[i] = find_title_width(p, i);
 }
 
 static void put_rows(struct perf_page *p)
@@ -535,6 +537,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	p->n = shown.n;
 	find_keys(p);
 	p->widths = xalloc((p->n + 1) * sizeof(*p->widths));
+	p->title_widths = xalloc((p->n + 1) * sizeof(*p->title_widths));
 	p->mode = layout->state->chains ? p->ask->mode : MODE_NONE;
 	p->total = layout->state->hists->unfiltered[0].weight;
 	p->group_size = p->ask->opts.n_events;
@@ -551,6 +554,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	sink_flush(&p->s);
 	vec_free(&p->hops);
 	free(p->widths);
+	free(p->title_widths);
 	free(p->keys);
 	columns_free(&shown);
 	free(p);

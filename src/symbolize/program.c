@@ -1,6 +1,7 @@
 /* program.c - opens the objects that were hit, joins their places, and finds those of frames. */
 #include "symbolize/program.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/num.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "names/kept.h"
@@ -515,8 +517,9 @@ static symid unknown_place(struct program *g, const struct frame *f)
 		free(name);
 		return id;
 	}
-	char name[32];
-	snprintf(name, sizeof(name), "%s%016" PRIx64, f->addr ? "0x" : "", f->addr);
+	char name[2 + 16 + 1] = "0x";
+	uint64_t addr = htobe64(f->addr);
+	num_hex(f->addr ? name + 2 : name, &addr, sizeof(addr));
 	return extra_place(g, PLACE_UNKNOWN, f->object, f->object, name);
 }
 
