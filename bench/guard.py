@@ -23,6 +23,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "test" / "lib"))
+import dumps  # noqa: E402
 import gmonlib  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -37,6 +38,7 @@ COMMANDS = {
     "gprof -p": "gprof -b -p big.elf big.gmon",
     "report, table": "kin report -i perf.data --stdio --no-children -g none",
     "report, chains": "kin report -i perf.data --stdio",
+    "report, dumps": "kin report -i dumps.data --stdio --no-inline",
     "report, folded": "kin script --folded perf.data",
     "lines": "kin lines work work.gmon",
     "graph": "kin graph perf.data",
@@ -82,6 +84,7 @@ def make_inputs(where):
     for command in (["./gen", "zipf", "4000", "big"], ["./gen", "-k", "4", "zipf", "2000", "sum"],
                     ["./gen_report", ".", "20000"]):
         subprocess.run(command, cwd=where, check=True)
+    dumps.write(where / "dumps.data", 200)
     elf = (where / "work").read_bytes()
     low, high = text_of(elf)
     ticks = [i * 2654435761 >> 7 & 3 for i in range((high - low) // 4)]
