@@ -16,6 +16,8 @@ struct perf_dwarf {
 	struct perf_space *space;
 	uint32_t generation; /* of the space that is cached in the unwinder */
 	size_t n_open;
+	struct perf_places places; /* of the last sample's registers, which were these: */
+	uint64_t mask;
 };
 
 /* ---- call-frame information ---- */
@@ -229,6 +231,15 @@ static void leave_out(struct perf *p, const struct machine *m)
 	p->told_machine = true;
 }
 
+static const struct perf_places *places_of(struct perf_dwarf *d, const struct machine *m,
+					   uint64_t mask)
+{
+	if (d->places.machine != m || d->mask != mask)
+		d->places = unwind_perf_places(m, mask);
+	d->mask = mask;
+	return &d->places;
+}
+
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 		       const struct perf_sample *s, uint64_t *pcs, size_t max, bool *cut)
 {
@@ -252,8 +263,7 @@ size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct pe
 		unwinder_flush(d->unwinder);
 	d->generation = space->generation;
 	struct unwind_walk w = { .copy = s->stack, .copy_size = s->stack_size };
-	struct perf_places places = unwind_perf_places(m, s->user.mask);
-	unwind_regs_of_perf(&places, s->user.values, all, &w.regs);
+	unwind_regs_of_perf(places_of(d, m, s->user.mask), s->user.values, all, &w.regs);
 	w.copy_addr = w.regs.sp;
 	unwinder_walk(d->unwinder, &w, pcs, max);
 	count(p, &w, pcs);
