@@ -248,3 +248,27 @@ bool file_write_all(int fd, const void *data, size_t size)
 	}
 	return true;
 }
+
+void file_clean_path(char *path)
+{
+	bool absolute = *path == '/';
+	char *to = path + absolute, *start = to;
+	for (const char *from = path + absolute; *from;) {
+		size_t n = strcspn(from, "/");
+		const char *next = from + n + (from[n] == '/');
+		bool up = n == 2 && from[0] == '.' && from[1] == '.';
+		if (up && to > start && !(to - start >= 3 && !memcmp(to - 3, "../", 3))) {
+			for (to--; to > start && to[-1] != '/'; to--) {
+			}
+		} else if (n && !(n == 1 && *from == '.') && !(up && absolute)) {
+			memmove(to, from, n);
+			to += n;
+			if (from[n])
+				*to++ = '/';
+		}
+		from = next;
+	}
+	if (to > start && to[-1] == '/')
+		to--;
+	*to = '\0';
+}

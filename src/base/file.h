@@ -46,6 +46,9 @@ void file_survive_limit(void);
  * /proc/self/fd/N. */
 bool file_is_descriptor(const char *path);
 
+/* "/a/./b/../c" becomes "/a/c", in place. Symbolic links are not followed. */
+void file_clean_path(char *path);
+
 /* The widest permissions that a file derived from the one at that path ("-": standard input) may
  * have: read and write for the owner, and for group and others what they may read there. 0600 for
  * anything but a file, such as a pipe or a store. */

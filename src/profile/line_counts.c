@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/capped.h"
+#include "base/file.h"
 #include "base/map64.h"
 #include "base/strtab.h"
 #include "base/vec.h"
@@ -41,39 +42,14 @@ void line_counts_free(struct line_counts *l)
 	free(l);
 }
 
-/* "/a/./b/../c" becomes "/a/c", in place. Symbolic links are not followed. */
-static void normalise(char *path)
-{
-	bool absolute = *path == '/';
-	char *to = path + absolute, *start = to;
-	for (const char *from = path + absolute; *from;) {
-		size_t n = strcspn(from, "/");
-		const char *next = from + n + (from[n] == '/');
-		bool up = n == 2 && from[0] == '.' && from[1] == '.';
-		if (up && to > start && !(to - start >= 3 && !memcmp(to - 3, "../", 3))) {
-			for (to--; to > start && to[-1] != '/'; to--) {
-			}
-		} else if (n && !(n == 1 && *from == '.') && !(up && absolute)) {
-			memmove(to, from, n);
-			to += n;
-			if (from[n])
-				*to++ = '/';
-		}
-		from = next;
-	}
-	if (to > start && to[-1] == '/')
-		to--;
-	*to = '\0';
-}
-
 static uint32_t file_of(struct line_counts *l, const char *folder, const char *path)
 {
 	bool joined = *path != '/' && *folder;
 	char *whole = joined ? xprintf("%s/%s", folder, path) : xprintf("%s", path);
 	char *relative = xprintf("%s", path);
 
-	normalise(whole);
-	normalise(relative);
+	file_clean_path(whole);
+	file_clean_path(relative);
 	strid id = strtab_add(l->strings, whole);
 	uint32_t *at = map64_at(&l->ids, id);
 	if (*at == NONE) {
@@ -111,7 +87,7 @@ uint32_t line_counts_file(const struct line_counts *l, const char *path)
 	char *wanted = xprintf("%s", path);
 	uint32_t found = NONE;
 
-	normalise(wanted);
+	file_clean_path(wanted);
 	for (uint32_t i = 0; i < l->files.n && found == NONE; i++)
 		if (!strcmp(strtab_get(l->strings, l->files.at[i].path), wanted))
 			found = i;

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/audit.h"
 #include "analysis/selection.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/function_name.h"
 #include "base/vec.h"
 #include "names/kept.h"
@@ -113,11 +115,52 @@ symid *report_symbols_named(struct symbols *s, const char *name, size_t *n)
 	return found.at;
 }
 
-bool report_file_is(const char *path, const char *name)
+static bool is_end_of_path(const char *path, const char *name)
 {
 	size_t n = strlen(path), k = strlen(name);
 	return k && k <= n && !strcmp(path + n - k, name) &&
 	       (k == n || name[0] == '/' || path[n - k - 1] == '/');
+}
+
+/* Whether "." or ".." are among the path's parts. */
+static bool has_dots(const char *path)
+{
+	return !strncmp(path, "./", 2) || !strncmp(path, "../", 3) || strstr(path, "/./") ||
+	       strstr(path, "/../");
+}
+
+static char *without_dots(const char *path)
+{
+	char *ret = xprintf("%s", path);
+	file_clean_path(ret);
+	return ret;
+}
+
+/* A name from outside the current directory is that of one file alone. To be freed. */
+static char *name_without_dots(const char *name)
+{
+	char *clean = without_dots(name);
+	char *folder = strncmp(clean, "../", 3) ? NULL : getcwd(NULL, 0);
+	if (!folder)
+		return clean;
+	char *whole = xprintf("%s/%s", folder, clean);
+	file_clean_path(whole);
+	free(folder);
+	free(clean);
+	return whole;
+}
+
+bool report_file_is(const char *path, const char *name)
+{
+	if (is_end_of_path(path, name))
+		return true;
+	if (!has_dots(path) && !has_dots(name))
+		return false;
+	char *file = without_dots(path), *typed = name_without_dots(name);
+	bool is = is_end_of_path(file, typed);
+	free(file);
+	free(typed);
+	return is;
 }
 
 bool report_is_subject(const struct report_input *in, const struct report_opts *o, symid id)

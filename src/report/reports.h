@@ -164,7 +164,8 @@ void report_note_hooks(const struct report_input *in, struct kin_table *t);
 /* Notes time that is in no row, but is part of the whole that shares refer to. */
 void report_note_outside(const struct report_input *in, struct kin_table *t);
 
-/* Whether `name`, as typed by a user, means this file: its path, or the end of it after a slash. */
+/* Whether `name`, as typed by a user, means this file: its path, or the end of it after a slash.
+ * Paths that lead back and forth ("build/../f.c") are the same as those that do not. */
 bool report_file_is(const char *path, const char *name);
 
 /* Whether a subject names the symbol, the function that it was split from, or its file; true if

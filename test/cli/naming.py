@@ -202,6 +202,32 @@ def check_gate(tap, kin, data):
         tap.ok(len(set(got.values())) == 1, f'check --functions: {names[0]}', str(got))
 
 
+def check_files(tap, kin, folder):
+    """A source file by each of its paths, compiled in another folder, as ninja and CMake do."""
+    work, build, source = (os.path.join(folder, name) for name in ('work', 'work/build', 'work/src/spin.c'))
+    for path in (build, os.path.dirname(source)):
+        os.makedirs(path)
+    with open(source, 'w', encoding='ascii') as f:
+        f.write('volatile unsigned long x; int main() { for (int i = 0; i < 100000000; i++) x += i; }')
+    subprocess.run(['gcc', '-g', '-O1', '-o', 'spin', '../src/spin.c'], cwd=build, check=True)
+    subprocess.run([kin, 'record', '-q', '-o', 'spin.kin', '--', './spin'], cwd=build, check=True)
+    data = os.path.join(build, 'spin.kin')
+
+    def annotated(where, name):
+        done = subprocess.run([kin, 'annotate', data, name], cwd=where, text=True, capture_output=True, check=False)
+        return done.returncode, done.stdout
+
+    first = annotated(build, 'spin.c')
+    tap.ok(first[0] == 0 and 'int main()' in first[1], 'a source file by its name', first)
+    for where, name in ((build, '../src/spin.c'), (build, source), (build, f'{build}/../src/spin.c'), (build, 'src/spin.c'),
+                        (work, './src/spin.c'), (work, 'src/spin.c'), (work, 'build/../src/spin.c'), (work, './spin.c'),
+                        (os.path.dirname(source), '../src/spin.c')):
+        tap.ok(annotated(where, name) == first, f'the same as {name.replace(folder, "")} in {os.path.basename(where)}',
+               annotated(where, name))
+    for name in ('../spin.c', '../../src/spin.c', './other/spin.c', 'pin.c'):
+        tap.ok(annotated(build, name)[0] == 2, f'{name} in build is no file of the program', annotated(build, name))
+
+
 def check(tap, build, folder):
     kin = Kin(build, folder)
     data = record(kin)
@@ -220,6 +246,7 @@ def check(tap, build, folder):
         check_command(tap, kin, command, data, SPELLINGS)
     check_rows(tap, kin, data)
     check_gate(tap, kin, data)
+    check_files(tap, os.path.join(build, 'kin'), folder)
 
 
 def main():
