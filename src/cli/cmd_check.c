@@ -322,16 +322,22 @@ struct source_place {
 	unsigned line;
 };
 
-/* The path relative to the working directory if it is below: editors and servers expect that. */
+/* The path relative to the working directory if it is below, as editors and servers expect it. The
+ * path of a file that is here is resolved first: ninja compiles ../prog.c in a build folder, and a
+ * server takes build/../prog.c for none of the files that it knows. */
 static char *relative_path(const char *path)
 {
 	char folder[4096];
+	char *real = realpath(path, NULL);
+	const char *whole = real ? real : path;
 	size_t n = getcwd(folder, sizeof(folder)) ? strlen(folder) : 0;
-	bool below = n > 1 && !strncmp(path, folder, n) && path[n] == '/';
-	path = below ? path + n + 1 : path;
+	bool below = n > 1 && !strncmp(whole, folder, n) && whole[n] == '/';
+	path = below ? whole + n + 1 : path;
 	while (!strncmp(path, "./", 2))
 		path += 2;
-	return xprintf("%s", path);
+	char *ret = xprintf("%s", path);
+	free(real);
+	return ret;
 }
 
 /* Findings about functions, sorted by name; inlined functions sort with others of their name. */

@@ -85,6 +85,10 @@ def main():
         code, out, err = run('make -s check-calls')
         tap.ok(code != 0 and 'Error 1' in err and re.search(r'^prog\.c:\d+: part: 330 calls, 300 before: \+10\.00 %', out, re.M),
                'a function that is called more often fails, at its line', out + err)
+        code, out, err = run('mkdir -p made && cd made && kin cc cc -O2 -g -o prog.counted ../prog.c && cd .. && '
+                             'kin check baseline.kin --time=off -r 1 --format=github -- made/prog.counted')
+        tap.ok(code == 1 and re.search(r'^::error file=prog\.c,line=\d+,title=kin check::part: 330 calls', out, re.M),
+               'the line is that of the file in the repository, also if another folder was compiled in', out + err)
         code, out, err = run("kin check baseline.kin --time=off -r 2 -- sh -c './prog.counted; ./prog.counted'")
         tap.ok(code == 1 and ': part: 660 calls, 300 before' in out, 'calls of all processes of a command add up', out + err)
         tap.ok('the runs have several processes, and baseline.kin has one' in out, '... and are not those of one process', out)
