@@ -138,23 +138,26 @@ static int tell_gaps(const struct settings *s, const struct kin_profile *profile
 
 /* What there is to say of a word that was taken for a function, and may have been meant for a file:
  * to be freed; NULL: nothing. */
-static char *file_of_subject(const char *name)
+static char *file_of_subject(const char *name, bool is_named_in_error)
 {
 	enum content content = content_of(name);
 	if (content == CONTENT_OTHER)
 		return xprintf("; if the file of that name is data: -d %s", name);
-	return content == CONTENT_NONE && strpbrk(name, "./") && access(name, F_OK)
-		       ? xprintf(", and no such file")
-		       : NULL;
+	if (content != CONTENT_NONE || !strpbrk(name, "./") || !access(name, F_OK))
+		return NULL;
+	return is_named_in_error ? xprintf(", and no such file")
+				 : xprintf("; there is no file '%s'", name);
 }
 
 /* Appends that to an error that names the word, or says that no data was named. */
 static struct kin_error *with_file(const struct settings *s, struct kin_error *err)
 {
 	char *file = NULL;
-	for (size_t i = 0; err && i < s->subjects.at.n && !file; i++)
-		if (!s->data.at.n || strstr(kin_error_message(err), s->subjects.at.at[i]))
-			file = file_of_subject(s->subjects.at.at[i]);
+	for (size_t i = 0; err && i < s->subjects.at.n && !file; i++) {
+		bool is_named = strstr(kin_error_message(err), s->subjects.at.at[i]);
+		if (!s->data.at.n || is_named)
+			file = file_of_subject(s->subjects.at.at[i], is_named);
+	}
 	if (!file)
 		return err;
 	struct kin_error *more = err_new(kin_error_kind(err), "%s%s", kin_error_message(err), file);
