@@ -114,10 +114,21 @@ static void note_absent(struct annotate_job *j)
 	free(names);
 }
 
+/* Adds the note for a file that is shown; of others nobody asks. */
+static void note_uncounted(struct annotate_job *j, const struct coverage_file *f)
+{
+	if (!j->looks_for_many && j->in->graph->has_arcs && f->is_uncounted)
+		note(j,
+		     "no calls of functions in '%s' were counted: it was compiled without "
+		     "counting them",
+		     f->path);
+}
+
 /* Opens a source. If it cannot be read there is a note, and its lines are shown without text. */
 static void open_source(struct annotate_job *j, const struct coverage *c,
 			const struct coverage_file *f, struct listing_source *ret)
 {
+	note_uncounted(j, f);
 	struct kin_error *err = report_source(j->in, j->o, f->path, &ret->text);
 	if (err) {
 		if (j->looks_for_many && is_absent(err))
@@ -154,18 +165,6 @@ static void note_estimated(struct annotate_job *j, const struct coverage *c)
 	}
 }
 
-static void note_uncounted(struct annotate_job *j, const struct coverage *c)
-{
-	if (j->looks_for_many || !j->in->graph->has_arcs)
-		return;
-	for (size_t i = 0; i < c->n_files; i++)
-		if (c->files[i].is_uncounted)
-			note(j,
-			     "no calls of functions in '%s' were counted: it was compiled without "
-			     "counting them",
-			     c->files[i].path);
-}
-
 static struct coverage *cover(struct annotate_job *j, const uint8_t *wanted)
 {
 	const struct report_input *in = j->in;
@@ -177,7 +176,6 @@ static struct coverage *cover(struct annotate_job *j, const uint8_t *wanted)
 				     .frame_places = stacks ? program_places(in->program) : NULL };
 	struct coverage *c = coverage_new(report_flat(in), in->symbols, in->graph, &how);
 	note_estimated(j, c);
-	note_uncounted(j, c);
 	return c;
 }
 

@@ -551,6 +551,9 @@ def check_uncounted(tap, build, folder):
         got = [r['count'] for r in kin.rows('annotate', name)[0] if f' {name}(' in (r['source'] or '') and r['line']]
         tap.ok(got == [count], f'calls of {name}(), of which half of the program was compiled to count', text)
         tap.ok(('compiled without counting' in text) == (count is None), f'what is said of {name}()', text)
+    for name in ('plain', 'counted'):
+        text = kin.text('annotate', f'{name}.c')
+        tap.ok(('compiled without counting' in text) == (name == 'plain'), f'what is said of {name}.c: nothing of the other file', text)
 
 
 def main():
