@@ -23,7 +23,8 @@ static const char *const description[] = {
 	"the runtime is linked by pkg-config --libs kinrt, or CMake's find_package(Kinrt) and "
 	"Kinrt::kinrt; kin run needs no linking.",
 	"Use it in place of the compiler: CC=\"kin cc gcc\" for make and configure, likewise CXX "
-	"and FC. Any compiler that takes gcc's options will do.",
+	"and FC. Any compiler that takes gcc's options will do, also behind ccache, sccache, "
+	"distcc or icecc: CC=\"kin cc ccache gcc\".",
 	NULL,
 };
 
@@ -76,7 +77,8 @@ static const struct opt_group *const options[] = { &what_options, &how_options, 
 						   NULL };
 
 struct cc_line {
-	char **argv; /* the compiler and its arguments */
+	char *launcher; /* NULL: none */
+	char **argv;    /* the compiler and its arguments */
 	bool blocks, latency, no_calls, no_runtime, print;
 };
 
@@ -94,6 +96,18 @@ static bool set(void *line, int id, const char *arg, char error[512])
 }
 
 /* ---- what the arguments request ---- */
+
+/* Splits off a command that runs the compiler named behind it: the flags are the compiler's. */
+static void split_launcher(struct cc_line *l)
+{
+	static const char *const launchers[] = { "ccache", "sccache", "distcc", "icecc" };
+	const char *next = l->argv[1];
+	for (size_t i = 0; i < ARRAY_LEN(launchers); i++)
+		if (next && *next != '-' && !strcmp(base_name(l->argv[0]), launchers[i])) {
+			l->launcher = *l->argv++;
+			return;
+		}
+}
 
 static bool has(char *const *argv, const char *arg)
 {
@@ -229,6 +243,8 @@ static int run_line(const struct cc_line *l)
 		message("cc",
 			"-pg beside -finstrument-functions: each call runs the hooks of both, "
 			"and counts once; without -pg the program is faster");
+	if (l->launcher)
+		add_argument(&w, l->launcher);
 	add_argument(&w, l->argv[0]);
 	add_counting(&w, l);
 	for (char **a = l->argv + 1; *a; a++)
@@ -248,7 +264,7 @@ static int run_line(const struct cc_line *l)
 	}
 	execvp(w.at.at[0], (char *const *)(uintptr_t)w.at.at);
 	int errnum = errno;
-	message_error("cc", err_os(errnum, "%s", l->argv[0]));
+	message_error("cc", err_os(errnum, "%s", w.at.at[0]));
 	return child_not_run(errnum);
 }
 
@@ -258,8 +274,10 @@ static int run_words(const struct command *c, int argc, char **argv)
 	int status = prefix_parse(c, argc, argv, set, &l, &l.argv);
 	if (status != PREFIX_GO_ON)
 		return status;
-	return l.argv ? run_line(&l)
-		      : prefix_wrong(c, "which compiler? As in kin cc gcc -o prog prog.c");
+	if (!l.argv)
+		return prefix_wrong(c, "which compiler? As in kin cc gcc -o prog prog.c");
+	split_launcher(&l);
+	return run_line(&l);
 }
 
 const struct command cc_command = {
