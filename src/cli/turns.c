@@ -261,9 +261,17 @@ static bool add_files(struct turns *t, int side, const char *file, struct sides 
 	return good;
 }
 
-/* Whether the run ended like the first one; *expected: status of the first run, -1 before. */
-static bool ended_alike(const struct turns *t, int side, unsigned run, int status, int *expected)
+/* How all runs have to end: like the first one, or like an earlier recording. */
+struct expected {
+	int status;        /* -1: there is none yet */
+	const char *whose; /* for messages */
+};
+
+static bool ended_alike(const struct turns *t, int side, unsigned run, int status,
+			struct expected *expected)
 {
+	static const char *const first[N_SIDES] = { "the first one (before)",
+						    "the first one (after)" };
 	if (WIFSIGNALED(status)) {
 		message(t->command, "run %u %s was killed by signal %d (%s): nothing is compared",
 			run + 1, names[side], WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -272,20 +280,20 @@ static bool ended_alike(const struct turns *t, int side, unsigned run, int statu
 	if (WEXITSTATUS(status) >= CHILD_FAILED && WEXITSTATUS(status) <= CHILD_NOT_FOUND)
 		return false; /* the process that should have executed the command has reported the
 				 error */
-	if (*expected < 0)
-		*expected = WEXITSTATUS(status);
-	if (WEXITSTATUS(status) == *expected)
+	if (expected->status < 0)
+		*expected = (struct expected){ WEXITSTATUS(status), first[side] };
+	if (WEXITSTATUS(status) == expected->status)
 		return true;
 	message(t->command,
-		"run %u %s ended with status %d, the %s with %d: runs that do not do the "
+		"run %u %s ended with status %d, %s with %d: runs that do not do the "
 		"same are not compared",
-		run + 1, names[side], WEXITSTATUS(status), t->has_status ? "baseline" : "first one",
-		*expected);
+		run + 1, names[side], WEXITSTATUS(status), expected->whose, expected->status);
 	return false;
 }
 
 /* Returns TURNS_DONE, or the exit status to use. */
-static int record_one(struct turns *t, int side, unsigned run, struct sides *sides, int *expected)
+static int record_one(struct turns *t, int side, unsigned run, struct sides *sides,
+		      struct expected *expected)
 {
 	bool warm = run < t->warmup;
 	unsigned number = warm ? run : run - t->warmup;
@@ -315,7 +323,8 @@ static int record_one(struct turns *t, int side, unsigned run, struct sides *sid
 
 int turns_run(struct turns *t, struct sides *sides)
 {
-	int expected = t->has_status ? t->status : -1, status = TURNS_DONE;
+	struct expected expected = { t->has_status ? t->status : -1, "the baseline" };
+	int status = TURNS_DONE;
 	if (!prepare(t))
 		return EXIT_INCOMPARABLE;
 	for (unsigned i = 0; i < t->warmup + t->runs && status == TURNS_DONE; i++)
