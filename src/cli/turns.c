@@ -153,8 +153,9 @@ static char **words_of(const struct turns *t, int side, const char *file)
 	return w;
 }
 
+/* Executes the words. If they cannot be executed, says so, also through the pipe `unstarted`. */
 _Noreturn static void become(const struct turns *t, char **words, bool recorded,
-			     const sigset_t *mask)
+			     const sigset_t *mask, int unstarted)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (nothing >= 0) {
@@ -171,6 +172,8 @@ _Noreturn static void become(const struct turns *t, char **words, bool recorded,
 	char *remedy = child_remedy(errnum, words[0]);
 	message(t->command, "%s: %s%s", words[0], strerror(errnum), remedy);
 	free(remedy);
+	ssize_t n = write(unstarted, "", 1);
+	(void)n; /* nobody reads: our status is taken for the command's */
 	_exit(child_not_run(errnum));
 }
 
@@ -192,9 +195,23 @@ static int wait_for(pid_t pid, const sigset_t *signals, int *caught)
 	}
 }
 
+/* Whether kin record or kin run, which should have written the file, could not execute the command:
+ * then they have said so. A command may end with these statuses, too. */
+static bool is_unrecorded(int status, const char *file)
+{
+	return file && WIFEXITED(status) && WEXITSTATUS(status) >= CHILD_FAILED &&
+	       WEXITSTATUS(status) <= CHILD_NOT_FOUND && access(file, F_OK);
+}
+
 /* Returns the status of wait(); -1 if the command could not be started, which was reported. */
 static int run_once(const struct turns *t, int side, const char *file, int *caught)
 {
+	int unstarted[2];
+	char byte;
+	if (pipe2(unstarted, O_CLOEXEC)) {
+		message(t->command, "cannot start a run: %s", strerror(errno));
+		return -1;
+	}
 	char **words = words_of(t, side, file);
 	sigset_t signals, mask;
 	sigemptyset(&signals);
@@ -206,12 +223,16 @@ static int run_once(const struct turns *t, int side, const char *file, int *caug
 	sigprocmask(SIG_BLOCK, &signals, &mask);
 	pid_t pid = fork();
 	if (!pid)
-		become(t, words, file, &mask);
+		become(t, words, file, &mask, unstarted[1]);
+	close(unstarted[1]);
 	int status = -1;
 	if (pid > 0)
 		status = wait_for(pid, &signals, caught);
 	else
 		message(t->command, "cannot start a run: %s", strerror(errno));
+	if (read(unstarted[0], &byte, 1) == 1 || is_unrecorded(status, file))
+		status = -1;
+	close(unstarted[0]);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	free(words);
 	return status;
@@ -277,9 +298,6 @@ static bool ended_alike(const struct turns *t, int side, unsigned run, int statu
 			run + 1, names[side], WTERMSIG(status), strsignal(WTERMSIG(status)));
 		return false;
 	}
-	if (WEXITSTATUS(status) >= CHILD_FAILED && WEXITSTATUS(status) <= CHILD_NOT_FOUND)
-		return false; /* the process that should have executed the command has reported the
-				 error */
 	if (expected->status < 0)
 		*expected = (struct expected){ WEXITSTATUS(status), first[side] };
 	if (WEXITSTATUS(status) == expected->status)
