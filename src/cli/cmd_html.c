@@ -1,6 +1,8 @@
 /* cmd_html.c - writes a profile as one HTML file. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/arg.h"
 #include "cli/command.h"
@@ -78,6 +80,21 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	return true;
 }
 
+/* Only frames of flame graphs, and lines and instructions of samples, are left out for --max-size.
+ */
+static void tell_size(const struct settings *s, const char *path)
+{
+	struct stat st;
+	if (!s->page.max_bytes || !strcmp(path, "-") || stat(path, &st) ||
+	    (uint64_t)st.st_size <= s->page.max_bytes)
+		return;
+	message("html",
+		"%s has %" PRIu64 " KB, more than --max-size: functions and their callers are "
+		"never left out%s",
+		path, ((uint64_t)st.st_size + 1023) / 1024,
+		s->page.no_code ? "" : "; --no-code leaves out source lines and instructions");
+}
+
 static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s, int status)
 {
 	struct output_opts opts = s->output;
@@ -93,6 +110,8 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	page.source_dirs = string_list(&s->source_dirs);
 	err = kin_html(profile, &page, out.stream);
 	err = output_finish(&out, err);
+	if (!err)
+		tell_size(s, opts.path);
 	if (!err && !s->output.path)
 		message("html", "%s: to be opened in a browser", opts.path);
 	return err;
