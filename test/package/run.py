@@ -85,6 +85,13 @@ def sources(tap):
     tap.ok(log.startswith(f'kin ({version})'), 'the version in debian/changelog is that of meson.build', log)
     control = open(os.path.join(ROOT, 'debian', 'control')).read()
     tap.ok(sorted(re.findall(r'^Package: (.*)', control, re.M)) == PACKAGES, 'the packages of debian/control')
+    wanted = open(os.path.join(ROOT, 'packages.txt')).read().split('# build\n')[1].split('# test\n')[0].split()
+    needed = re.search(r'^Build-Depends:\n((?: .*\n)+)', control, re.M).group(1)
+    missing = [p for p in wanted if p.endswith('-dev') and f' {p},' not in needed]
+    tap.ok(not missing, 'the packages are built with all libraries that kin is built with', str(missing))
+    docs = open(os.path.join(ROOT, 'debian', 'kin.docs')).read().split()
+    linked = set(re.findall(r'\]\((doc/\w+\.md)\)', open(os.path.join(ROOT, 'README.md')).read())) - {'doc/design.md'}
+    tap.ok(linked <= set(docs), 'the pages that README.md names are in the package', str(linked - set(docs)))
     listed = re.findall(r'^Tests: (.*)', open(os.path.join(ROOT, 'debian', 'tests', 'control')).read(), re.M)
     tap.ok(sorted(listed) == TESTS, 'the tests of debian/tests/control', listed)
     if shutil.which('dh_listpackages'):
