@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -48,6 +49,14 @@ static bool say_program(const char *name)
 	return is;
 }
 
+static const char *what_is(const char *name)
+{
+	struct stat st;
+	if (kin_format_of_name(name))
+		return "a store";
+	return !stat(name, &st) && S_ISDIR(st.st_mode) ? "a directory" : "a file";
+}
+
 static int unknown_command(const char *name)
 {
 	struct suggestion s = suggestion_for(name, strlen(name));
@@ -58,9 +67,9 @@ static int unknown_command(const char *name)
 		return EXIT_USAGE;
 	if (s.best)
 		message(NULL, "no command '%s': did you mean '%s'?", name, s.best);
-	else if (!access(name, F_OK))
-		message(NULL, "'%s' is a file: say what to do with it, as in kin flat %s", name,
-			name);
+	else if (kin_format_of_name(name) || !access(name, F_OK))
+		message(NULL, "'%s' is %s: say what to do with it, as in kin flat %s", name,
+			what_is(name), name);
 	else if (strchr(name, '/'))
 		message(NULL, "%s: %s", name, strerror(errno));
 	else
@@ -100,10 +109,11 @@ static int run_kin(int argc, char **argv)
 	}
 	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
 		return help_show_version();
-	if (!strcmp(word, "--help") || !strcmp(word, "-h") || (!strcmp(word, "help") && argc == 2))
+	bool help = !strcmp(word, "help");
+	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
+	    (help && (argc == 2 || !strcmp(argv[2], "help"))))
 		return show_help(NULL);
 
-	bool help = !strcmp(word, "help");
 	if (word[0] == '-') {
 		message(NULL, "unknown option '%s': a command comes first, see kin help", word);
 		return EXIT_USAGE;
