@@ -193,23 +193,36 @@ static void name_files(const struct run_line *l, const struct run_files *files,
 	(void)utimensat(AT_FDCWD, of_program->path, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
-static void say_all(const char *output, size_t others)
+/* What the pattern names besides the files of this run. To be freed. */
+static char *others_in_words(const struct run_files *files, const char *pattern)
 {
-	char *all = inside_pattern(output, true);
+	size_t n = run_files_others(files, pattern);
+	return n ? xprintf(", and %zu of other runs, if %s not removed first", n,
+			   n > 1 ? "they are" : "it is")
+		 : xprintf("%s", "");
+}
+
+static void say_all(const char *output, const struct run_files *files)
+{
+	char *all = inside_pattern(output, true), *others = others_in_words(files, all);
 	message("run",
 		"%s, and %zu more of other processes: kin flat %s shows it, kin flat %s %s "
-		"all of them",
-		output, others, output, output, all);
+		"all of them%s",
+		output, files->at.n - 1, output, output, all, others);
+	free(others);
 	free(all);
 }
 
-static void say_pattern(const char *output, size_t n)
+static void say_pattern(const char *output, const struct run_files *files)
 {
-	char *all = inside_pattern(output, false);
-	if (n == 1)
-		message("run", "a profile: kin flat %s shows it", all);
+	char *all = inside_pattern(output, false), *others = others_in_words(files, all);
+	if (files->at.n == 1)
+		message("run", "a profile: kin flat %s shows it",
+			*others ? files->at.at[0].path : all);
 	else
-		message("run", "%zu profiles: kin flat %s shows all of them", n, all);
+		message("run", "%zu profiles: kin flat %s shows all of them%s", files->at.n, all,
+			others);
+	free(others);
 	free(all);
 }
 
@@ -257,13 +270,17 @@ static void say_twice(const char *path)
 
 /* Prints that the started process executed another program, whose profile has another name than
  * requested. */
-static void say_became(const struct run_line *l, const struct run_file *last, size_t n)
+static void say_became(const struct run_line *l, const struct run_file *last,
+		       const struct run_files *files)
 {
 	const char *output = l->opts.output;
-	char *all = inside_pattern(output, true), *exe = runtime_file_fact(last->path, "exe");
-	message("run", "%s became %s: kin flat %s shows it, kin flat %s %s all %zu profiles%s",
-		l->argv[0], exe ? exe : "another program", last->path, output, all, n,
+	char *all = inside_pattern(output, true), *exe = runtime_file_fact(last->path, "exe"),
+	     *others = others_in_words(files, all);
+	message("run", "%s became %s: kin flat %s shows it, kin flat %s %s all %zu profiles%s%s",
+		l->argv[0], exe ? exe : "another program", last->path, output, all, files->at.n,
+		others,
 		*lack_in_words(&l->opts, output) ? lack_in_words(&l->opts, last->path) : "");
+	free(others);
 	free(exe);
 	free(all);
 }
@@ -366,13 +383,13 @@ static void say_found(const struct run_line *l, const struct run_files *files,
 	if (became_unmeasured(l, last))
 		say_unmeasured(l, last);
 	else if (inside_is_pattern(output))
-		say_pattern(output, n);
+		say_pattern(output, files);
 	else if (last && own && own->header.pid != last->header.pid)
 		say_beside(l, last);
 	else if (last && last != own)
-		say_became(l, last, n);
+		say_became(l, last, files);
 	else if (own && n > 1)
-		say_all(output, n - 1);
+		say_all(output, files);
 	else if (own)
 		say_one(&l->opts);
 	else

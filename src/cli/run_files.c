@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/inside.h"
 #include "record/runtime_file.h"
 
@@ -15,10 +16,15 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static void add_file(struct run_files *f, const char *path)
+/* Adds a file, unless its process began before `start`: times of files are coarse, and an earlier
+ * run that has just ended touched its own. */
+static void add_file(struct run_files *f, const char *path, const struct timespec *start)
 {
-	struct run_file x = { .path = xprintf("%s", path) };
+	struct run_file x = { 0 };
 	runtime_file_header(path, &x.header);
+	if (x.header.start_time_ns && x.header.start_time_ns < clock_ns_of(*start))
+		return;
+	x.path = xprintf("%s", path);
 	vec_push(&f->at, x);
 }
 
@@ -31,12 +37,23 @@ void run_files_find(const char *output, const struct timespec *start, struct run
 	*ret = (struct run_files){ 0 };
 	for (size_t i = 0; i < g.gl_pathc; i++)
 		if (inside_is_newer(g.gl_pathv[i], start) && !run_files_named(ret, g.gl_pathv[i]))
-			add_file(ret, g.gl_pathv[i]);
+			add_file(ret, g.gl_pathv[i], start);
 	if (ret->at.n)
 		qsort(ret->at.at, ret->at.n, sizeof(ret->at.at[0]), by_name);
 	globfree(&g);
 	free(taken);
 	free(plain);
+}
+
+size_t run_files_others(const struct run_files *f, const char *pattern)
+{
+	glob_t g = { 0 };
+	size_t n = 0;
+	if (!glob(pattern, 0, NULL, &g))
+		for (size_t i = 0; i < g.gl_pathc; i++)
+			n += !run_files_named(f, g.gl_pathv[i]);
+	globfree(&g);
+	return n;
 }
 
 void run_files_done(struct run_files *f)

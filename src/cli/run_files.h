@@ -23,6 +23,9 @@ struct run_files { /* sorted by name */
 void run_files_find(const char *output, const struct timespec *start, struct run_files *ret);
 void run_files_done(struct run_files *f);
 
+/* The number of files that match the pattern and are not among these: profiles of other runs. */
+size_t run_files_others(const struct run_files *f, const char *pattern);
+
 /* The file at that path; NULL: not among these. */
 const struct run_file *run_files_named(const struct run_files *f, const char *path);
 
