@@ -204,24 +204,27 @@ static char *others_in_words(const struct run_files *files, const char *pattern)
 
 static void say_all(const char *output, const struct run_files *files)
 {
-	char *all = inside_pattern(output, true), *others = others_in_words(files, all);
+	char *all = inside_pattern(output, true), *others = others_in_words(files, all),
+	     *word = message_word(output);
 	message("run",
 		"%s, and %zu more of other processes: kin flat %s shows it, kin flat %s %s "
 		"all of them%s",
-		output, files->at.n - 1, output, output, all, others);
+		output, files->at.n - 1, word, word, all, others);
+	free(word);
 	free(others);
 	free(all);
 }
 
 static void say_pattern(const char *output, const struct run_files *files)
 {
-	char *all = inside_pattern(output, false), *others = others_in_words(files, all);
+	char *all = inside_pattern(output, false), *others = others_in_words(files, all),
+	     *word = message_word(files->at.at[0].path);
 	if (files->at.n == 1)
-		message("run", "a profile: kin flat %s shows it",
-			*others ? files->at.at[0].path : all);
+		message("run", "a profile: kin flat %s shows it", *others ? word : all);
 	else
 		message("run", "%zu profiles: kin flat %s shows all of them%s", files->at.n, all,
 			others);
+	free(word);
 	free(others);
 	free(all);
 }
@@ -275,11 +278,13 @@ static void say_became(const struct run_line *l, const struct run_file *last,
 {
 	const char *output = l->opts.output;
 	char *all = inside_pattern(output, true), *exe = runtime_file_fact(last->path, "exe"),
-	     *others = others_in_words(files, all);
+	     *others = others_in_words(files, all), *word = message_word(output),
+	     *shown = message_word(last->path);
 	message("run", "%s became %s: kin flat %s shows it, kin flat %s %s all %zu profiles%s%s",
-		l->argv[0], exe ? exe : "another program", last->path, output, all, files->at.n,
-		others,
+		l->argv[0], exe ? exe : "another program", shown, word, all, files->at.n, others,
 		*lack_in_words(&l->opts, output) ? lack_in_words(&l->opts, last->path) : "");
+	free(shown);
+	free(word);
 	free(others);
 	free(exe);
 	free(all);
@@ -288,8 +293,10 @@ static void say_became(const struct run_line *l, const struct run_file *last,
 /* Prints that the requested name belongs to another process, perhaps of a run at the same time. */
 static void say_beside(const struct run_line *l, const struct run_file *last)
 {
+	char *word = message_word(last->path);
 	message("run", "%s: kin flat %s shows it, as %s belongs to another process%s", last->path,
-		last->path, l->opts.output, lack_in_words(&l->opts, last->path));
+		word, l->opts.output, lack_in_words(&l->opts, last->path));
+	free(word);
 }
 
 /* Why a program that was executed was not measured. A relative path does not tell which file was

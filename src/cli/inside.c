@@ -33,7 +33,7 @@ char *inside_pattern(const char *output, bool taken)
 			i++;
 			continue;
 		}
-		if (strchr("*?[\\", output[i]))
+		if (strchr("*?[\\ \t'\"$`&|;<>(){}#~!", output[i])) /* for a shell, too */
 			p[k++] = '\\';
 		p[k++] = output[i];
 	}

@@ -33,9 +33,9 @@ void inside_run(const struct inside *i, struct inside_result *ret);
 
 /* Whether it is a pattern like "a.%p.kin", with a name for each process. */
 bool inside_is_pattern(const char *output);
-/* A pattern for glob() that matches the output files. With `taken` it matches the files of further
- * processes, and those written because the name was taken: "profile.kin" -> "profile.*.kin". To be
- * freed. */
+/* A pattern for glob(), and for a shell, that matches the output files. With `taken` it matches the
+ * files of further processes, and those written because the name was taken: "profile.kin" ->
+ * "profile.*.kin". To be freed. */
 char *inside_pattern(const char *output, bool taken);
 /* Whether the file was written after that time. */
 bool inside_is_newer(const char *path, const struct timespec *than);

@@ -76,3 +76,20 @@ int message_error(const char *command, struct kin_error *err)
 	kin_error_free(err);
 	return usage ? EXIT_USAGE : EXIT_ERROR;
 }
+
+char *message_word(const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_./+,=@%:-";
+	if (strspn(s, plain) == strlen(s))
+		return xprintf("%s", s);
+	char *word = xprintf("%s", "'");
+	for (; *s; s++) {
+		char *more = *s == '\'' ? xprintf("%s'\\''", word) : xprintf("%s%c", word, *s);
+		free(word);
+		word = more;
+	}
+	char *all = xprintf("%s'", word);
+	free(word);
+	return all;
+}

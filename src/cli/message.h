@@ -14,6 +14,9 @@ void message(const char *command, const char *fmt, ...) PRINTF(2, 3);
 /* The number of lines that a message takes on standard error. */
 size_t message_lines(const char *command, const char *fmt, ...) PRINTF(2, 3);
 
+/* A word of a command that a message names, quoted for a shell where it has to be. To be freed. */
+char *message_word(const char *s);
+
 /* Prints err and frees it. Returns its exit status; EXIT_OK if err is NULL. */
 int message_error(const char *command, struct kin_error *err);
 

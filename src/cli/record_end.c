@@ -14,29 +14,11 @@
 #include "cli/output.h"
 #include "kin/kin.h"
 
-/* Quotes a word for a shell. To be freed. */
-static char *shell_word(const char *s)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_./+,=@%:-";
-	if (strspn(s, plain) == strlen(s))
-		return xprintf("%s", s);
-	char *word = xprintf("%s", "'");
-	for (; *s; s++) {
-		char *more = *s == '\'' ? xprintf("%s'\\''", word) : xprintf("%s%c", word, *s);
-		free(word);
-		word = more;
-	}
-	char *all = xprintf("%s'", word);
-	free(word);
-	return all;
-}
-
 /* Prints what to do next. Reports find a file of the usual name by themselves. */
 static void say_next(const char *path)
 {
 	struct kin_rank rank;
-	char *word = shell_word(path);
+	char *word = message_word(path);
 	bool of_job = kin_rank_of(path, &rank) && rank.rank && rank.ranks != 1;
 	bool usual = !strcmp(path, "profile.kin");
 	const char *blank = usual ? "" : " ", *file = usual ? "" : word;

@@ -1018,6 +1018,10 @@ def test_names(tap, box):
         p = box.run(box.kin, 'run', '-o', 'n4.kin', 'sh', '-c', './named; ./named; exit 3')
         tap.ok(p.err.split('\n')[0] == 'kin run: n4.kin, and 2 more of other processes: kin flat n4.kin shows it, '
                f'kin flat n4.kin n4.*.kin all of them{more}', 'also where the first process has the name that was asked for', p.err)
+    p = box.run(box.kin, 'run', '-o', "n 5's.kin", 'sh', '-c', './named; exit 3')
+    command = re.search(r'kin (flat [^,]*) all of them', p.err)
+    p = box.run('sh', '-c', f'{box.kin} {command.group(1)}') if command else p
+    tap.ok(command and p.returncode == 0 and 'main' in p.out, 'the command that is named works with spaces and quotes in the name', p.out + p.err)
     shutil.copy(os.path.join(box.folder, 'prog'), os.path.join(box.folder, 'odd\nname'))
     box.run(box.kin, 'record', '-o', 'odd.kin', './odd\nname', 'spin', '50')
     box.run(box.kin, 'export', '-o', 'odd.callgrind', 'odd.kin')
