@@ -137,6 +137,11 @@ static int add_one(struct sides *sides, const struct settings *s, int side, size
 	*added = !err;
 	if (*hinted) /* hints about other recordings are the same */
 		told.hints = SIZE_MAX;
+	const char *origin = kin_profile_origin(p);
+	if (origin && sides->origin && !strcmp(origin, sides->origin))
+		told.origin = true;
+	else if (origin)
+		sides->origin = arena_printf(&sides->words, "%s", origin);
 	int doubt = run_tell(&one, p, &told);
 	*hinted |= told.hints > 0;
 	kin_profile_free(p);

@@ -21,7 +21,8 @@ enum { EXIT_SLOWER = 1, EXIT_INCOMPARABLE = 3 };
 struct sides {
 	struct string_list of[N_SIDES]; /* paths: one for each recording */
 	const char *program[N_SIDES];   /* NULL: search for it */
-	struct arena words;             /* memory of the lists */
+	struct arena words;             /* memory of the lists, and of `origin` */
+	const char *origin;             /* the last note on where names come from; NULL: none */
 	const char *remedy; /* the option with which recordings of different events could be
 			       compared; NULL: none */
 	bool foreign;       /* some recording belongs to another program than the names do */

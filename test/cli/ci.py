@@ -117,6 +117,9 @@ def main():
         said = re.findall(r'^  (before|after): counting calls took .* \(in one recording; 2 more have other numbers\)$', out, re.M)
         tap.ok(code == 0 and said == ['before', 'after'] and out.count('counting calls took') == 2,
                'what is said of each recording is said once', out + err)
+        code, out, err = run('mkdir gone && for n in 1 2 3; do kin record -q -o gone/$n.kin ./prog; done; mv prog prog.gone; kin diff gone gone; '
+                             'code=$?; mv prog.gone prog; exit $code')
+        tap.ok(code == 0 and err.count('names are those that the recording keeps') == 1, 'and so is where names come from', out + err)
         code, out, err = run('rm baseline.kin; make -s check-calls')
         tap.ok(code != 0 and 'Error 3' in err, 'a baseline that is missing does, too', out + err)
         write('prog.c', PROGRAM % 300)
