@@ -885,6 +885,9 @@ static struct kin_error *graph_run(const struct report_input *in, const struct r
 	else if (in->graph->has_arcs)
 		table_note(t, "times of callers, callees and children are estimated: apportioned "
 			      "by call counts");
+	else if (in->profile->n_histograms && in->graph->total > 0)
+		table_note(t, "no callers are known, as no calls were counted: -pg has to be given "
+			      "when compiling, too, not only when linking");
 
 	struct kin_error *err = choose(s);
 	if (err) {
