@@ -126,17 +126,18 @@ static int by_start(const void *x, const void *y)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static void read_mappings(struct gperftools_reader *r, struct bytes b)
+/* Returns whether the text is whole. A line without an end is not read: its path may be cut off,
+ * and would name another file. */
+static bool read_mappings(struct gperftools_reader *r, struct bytes b)
 {
-	while (bytes_left(&b)) {
-		const uint8_t *end = memchr(b.pos, '\n', bytes_left(&b));
-		const uint8_t *next = end ? end + 1 : b.end;
-		read_mapping(r, (struct gperftools_text){ (const char *)b.pos,
-							  (const char *)(end ? end : b.end) });
-		b.pos = next;
+	const uint8_t *end;
+	while ((end = memchr(b.pos, '\n', bytes_left(&b)))) {
+		read_mapping(r, (struct gperftools_text){ (const char *)b.pos, (const char *)end });
+		b.pos = end + 1;
 	}
 	if (r->mappings.n)
 		qsort(r->mappings.at, r->mappings.n, sizeof(*r->mappings.at), by_start);
+	return !bytes_left(&b);
 }
 
 static const struct gperftools_mapping *find_mapping(const struct gperftools_reader *r,
@@ -271,7 +272,8 @@ static struct kin_error *gperftools_read(struct bytes all, const struct input_op
 	};
 	e.name = profile_add_string(into, "cpu-clock", strlen("cpu-clock"));
 	r.event = profile_add_event(into, e);
-	read_mappings(&r, behind_records(r.b, r.word));
+	struct bytes text = behind_records(r.b, r.word);
+	bool is_whole = bytes_left(&text) ? read_mappings(&r, text) : true;
 	read_records(&r);
 	bool damaged = r.b.failed;
 	for (size_t i = 0; i < r.objects.n; i++)
@@ -281,11 +283,16 @@ static struct kin_error *gperftools_read(struct bytes all, const struct input_op
 	vec_free(&r.path);
 	map64_free(&r.object_ids);
 	map64_free(&r.frame_ids);
-	return damaged ? err_new(KIN_ERROR_FORMAT,
-				 "%s: cut off: what stands before was read, and without the "
-				 "mappings at its end there are no names",
-				 all.name)
-		       : NULL;
+	if (damaged)
+		return err_new(KIN_ERROR_FORMAT,
+			       "%s: cut off: what stands before was read, and without the "
+			       "mappings at its end there are no names",
+			       all.name);
+	return is_whole ? NULL
+			: err_new(KIN_ERROR_FORMAT,
+				  "%s: cut off in the mappings at its end: code of the libraries "
+				  "that are missing there has no names",
+				  all.name);
 }
 
 static bool gperftools_recognise(struct bytes head, const struct input_opts *o)
