@@ -99,18 +99,20 @@ static void end(struct pprof_reader *r, const struct bytes *message)
 
 /* ---- strings ---- */
 
-static struct pprof_text string_at(const struct pprof_reader *r, uint64_t i)
+/* Nothing else tells that a file was cut off between two fields: the strings are its last ones. */
+static struct pprof_text string_at(struct pprof_reader *r, uint64_t i)
 {
+	r->all.failed |= i && i >= r->strings.n;
 	return i < r->strings.n ? r->strings.at[i] : (struct pprof_text){ "", 0 };
 }
 
-static bool is_text(const struct pprof_reader *r, uint64_t i, const char *what)
+static bool is_text(struct pprof_reader *r, uint64_t i, const char *what)
 {
 	struct pprof_text t = string_at(r, i);
 	return t.n == strlen(what) && !memcmp(t.at, what, t.n);
 }
 
-static bool ends_text(const struct pprof_reader *r, uint64_t i, const char *what)
+static bool ends_text(struct pprof_reader *r, uint64_t i, const char *what)
 {
 	struct pprof_text t = string_at(r, i);
 	size_t n = strlen(what);
@@ -123,7 +125,7 @@ static strid add_string(struct pprof_reader *r, uint64_t i)
 	return profile_add_string(r->into, t.at, t.n);
 }
 
-static char *copy_string(const struct pprof_reader *r, uint64_t i)
+static char *copy_string(struct pprof_reader *r, uint64_t i)
 {
 	struct pprof_text t = string_at(r, i);
 	return xprintf("%.*s", (int)(t.n < INT32_MAX ? t.n : INT32_MAX), t.at);
@@ -280,7 +282,7 @@ static void read_tables(struct pprof_reader *r)
 
 /* ---- events ---- */
 
-static uint64_t scale_of(const struct pprof_reader *r, uint64_t unit)
+static uint64_t scale_of(struct pprof_reader *r, uint64_t unit)
 {
 	static const struct {
 		const char *name;
@@ -296,7 +298,7 @@ static uint64_t scale_of(const struct pprof_reader *r, uint64_t unit)
 	return 0;
 }
 
-static bool is_count_of_next(const struct pprof_reader *r, size_t i)
+static bool is_count_of_next(struct pprof_reader *r, size_t i)
 {
 	return i + 1 < r->types.n && is_text(r, r->types.at[i].unit, "count") &&
 	       ends_text(r, r->types.at[i].name, "samples");
@@ -321,7 +323,7 @@ static void add_event(struct pprof_reader *r, struct value_type *t)
 }
 
 /* pprof's default sample type: the last one, if the file does not say. */
-static size_t default_type(const struct pprof_reader *r)
+static size_t default_type(struct pprof_reader *r)
 {
 	for (size_t i = 0; r->default_type && i < r->types.n; i++)
 		if (r->types.at[i].name == r->default_type && !r->types.at[i].is_count)
