@@ -12,7 +12,7 @@ from made import BASIC, CHAIN, KERNEL, LIBRARY_AT, PROGRAM_AT, USER
 
 KERNEL_AT = 0xffffffff81000000
 IN_KERNEL, IN_USER = (-128) & (2**64 - 1), (-512) & (2**64 - 1)
-SWITCH, SWITCH_OUT, PREEMPTED, SWITCHES = 14, 1 << 13, 1 << 14, 1 << 26
+SWITCH, SWITCH_CPU_WIDE, SWITCH_OUT, PREEMPTED, SWITCHES = 14, 15, 1 << 13, 1 << 14, 1 << 26
 MAIN, PARSE, INSERT, COPY = PROGRAM_AT + 0x510, PROGRAM_AT + 0x310, PROGRAM_AT + 0x410, LIBRARY_AT + 0x310
 
 
@@ -199,6 +199,22 @@ def test_switches(tap, kin, folder):
     tap.ok(not status and out.count('blocked (place estimated)') == 2, 'and the others if they are asked for', out + err)
 
 
+def test_switches_of_cpus(tap, kin, folder):
+    """The place of time off the CPU does not depend on which samples a report needs one by one."""
+    r = made.machine(folder, BASIC | CHAIN)
+    r.flags = SWITCHES
+    for at in (MAIN, PARSE, INSERT) * 20:
+        r.sample(100, at, 1000000, chain=[at, MAIN + 1])
+        for misc in (SWITCH_OUT, 0):
+            r.record(SWITCH_CPU_WIDE, misc, struct.pack('<II', 0, 0) + r.trailer(100))
+            r.time += 1000000
+    data = written(r, folder)
+    for command in (('flat',), ('graph',), ('report', '-s', 'sym', '-g', 'none'), ('report', '-s', 'sym', '-g', 'none', '--no-children')):
+        line = (*command, '--event', 'blocked', '--format', 'csv')
+        (_, out, _), (_, one_by_one, _) = run(kin, folder, *line, data), run(kin, folder, *line, '--time', '0%-100%', data)
+        tap.ok(out == one_by_one and out.count('0.333333') >= 2, f'{" ".join(command)}: where threads were when a CPU left them', out + one_by_one)
+
+
 def test_exec(tap, kin, folder):
     """While the kernel starts a program its caller is in the old one."""
     r = made.machine(folder, BASIC | CHAIN)
@@ -359,7 +375,8 @@ def test_no_time(tap, kin, folder):
 
 
 TESTS = [test_folder, test_header, test_script, test_no_time, test_damage, test_options, test_pipe, test_one_name, test_stacks_of_others, test_nowhere,
-         test_kernel_names, test_kernel_unknown, test_kernel_aliases, test_aliases, test_switches, test_exec]
+         test_kernel_names, test_kernel_unknown, test_kernel_aliases, test_aliases, test_switches,
+         test_switches_of_cpus, test_exec]
 
 
 def test(tap, kin, folder):

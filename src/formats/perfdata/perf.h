@@ -488,7 +488,8 @@ struct perf_machine {
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records, lost_samples;
 	int64_t running;   /* number of running threads, by the switches */
-	bool has_switches; /* of the recorded threads, not of all on a CPU */
+	bool has_switches; /* threads stop where they were last seen: so their stacks are kept */
+	bool is_cpu_wide;  /* the switches are of all threads on a CPU, recorded or not */
 	bool has_off_cpu;  /* the next two are events of the profile */
 	uint16_t blocked, runnable;
 	const struct machine *walked; /* the machine of stack dumps */

@@ -97,7 +97,7 @@ static uint16_t parallelism(const struct perf *p)
 {
 	int64_t n = p->machine.running + 1;
 
-	if (!p->machine.has_switches)
+	if (!p->machine.has_switches || p->machine.is_cpu_wide)
 		return 0;
 	if (n > p->n_cpus && p->n_cpus)
 		n = p->n_cpus;
@@ -389,8 +389,7 @@ static void deliver_switch(struct perf *p, const struct perf_record *r, uint32_t
 	uint16_t misc = perf_u16(p, r->data + 4);
 	uint64_t time = sample_time(r->time);
 
-	if (wide) /* of all threads on a CPU, even those not recorded */
-		p->machine.has_switches = false;
+	p->machine.is_cpu_wide |= wide;
 	if (!time || tid == NONE || (wide && !tid))
 		return;
 	struct perf_thread *t = perf_thread_at(p, pid, tid);
@@ -569,7 +568,7 @@ static void deliver_exit(struct perf *p, const struct perf_record *r, struct byt
 
 	if (b.failed)
 		return;
-	if (p->machine.has_switches && r->time != PERF_NO_TIME)
+	if (p->machine.has_switches && !p->machine.is_cpu_wide && r->time != PERF_NO_TIME)
 		count_cpu_time(p, perf_thread_at(p, pid, tid), r->time);
 	perf_thread_exit(p, pid, tid, r->time);
 	p->machine.running--;
