@@ -362,16 +362,30 @@ static void named_done(struct named_function *n)
 	free(n->shown);
 }
 
-/* Finds the places of a function that exists only inlined into others. */
+/* The function that an inlined place belongs to: of the same name in the same file. */
+static symid function_of_inlined(const struct symbols *s, const struct named_function *n, symid id)
+{
+	for (size_t i = 0; i < n->functions.n; i++) {
+		const struct symbol *at = &s->at[n->functions.at[i]];
+		if (at->file == s->at[id].file && !strcmp(at->name, s->at[id].name))
+			return n->functions.at[i];
+	}
+	return NONE;
+}
+
+/* Finds the places where functions of the name are inlined into others, be there a copy of their
+ * own or not. */
 static void find_places_inlined(const struct symbols *s, const symid *named, size_t n,
 				struct named_function *ret)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (s->at[named[i]].is_function || !s->at[named[i]].file)
+		symid id = named[i];
+		if (s->at[id].is_function || !s->at[id].file || ret->function_of[id] != NONE)
 			continue;
-		if (!ret->functions.n)
-			vec_push(&ret->functions, named[i]);
-		ret->function_of[named[i]] = ret->functions.at[0];
+		symid function = function_of_inlined(s, ret, id);
+		if (function == NONE)
+			vec_push(&ret->functions, function = id);
+		ret->function_of[id] = function;
 	}
 }
 
@@ -399,8 +413,7 @@ static void find_functions(struct annotate_job *j, const char *name, struct name
 			inside = ret->wanted[s->at[i].owner] ? s->at[i].owner : NONE;
 		ret->function_of[i] = inside;
 	}
-	if (!ret->functions.n)
-		find_places_inlined(s, named, n, ret);
+	find_places_inlined(s, named, n, ret);
 	free(named);
 	for (symid i = 0; i < s->n; i++)
 		ret->wanted[i] = ret->function_of[i] != NONE;

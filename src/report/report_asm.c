@@ -172,7 +172,7 @@ static struct kin_error *choose_named(const struct asm_job *j, uint8_t *wanted)
 			found = true;
 		}
 		free(named);
-		if (found || choose_inlined(j, *name, wanted))
+		if (choose_inlined(j, *name, wanted) || found)
 			continue;
 		return n ? err_new(KIN_ERROR_USAGE,
 				   "the data has the name of '%s' alone, not where its code is",

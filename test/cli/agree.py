@@ -528,6 +528,38 @@ def check_counted(tap, build, folder):
     tap.ok(not why, 'gprof on counted calls and stacks', why or '')
 
 
+# kept() is inlined where it is called by its name, and has code of its own for the other call.
+KEPT = '''
+volatile unsigned long x;
+static inline __attribute__((always_inline)) void kept(int n) { for (int i = 0; i < n; i++) x = x * 3 + 1; }
+void (*volatile pointer)(int) = kept;
+__attribute__((noinline)) void one(void) { kept(20000); x++; }
+int main(void) { for (int i = 0; i < 4000; i++) { one(); pointer(5000); } return 0; }
+'''
+
+
+def check_kept(tap, build, folder):
+    """The lines and instructions of a function are those of its own code and of all places where it is inlined."""
+    source, program, data = (os.path.join(folder, name) for name in ('kept.c', 'kept', 'kept.kin'))
+    with open(source, 'w', encoding='ascii') as f:
+        f.write(KEPT)
+    if not shutil.which('cc'):
+        tap.skip('functions inlined in places', 'no compiler')
+        return
+    subprocess.run(['cc', '-O1', '-g', '-o', program, source], check=True)
+    subprocess.run([os.path.join(build, 'kin'), 'record', '-o', data, program], capture_output=True, check=False)
+    if not os.path.exists(data):
+        tap.skip('functions inlined in places', 'nothing can be recorded here')
+        return
+    kin = Kin(build, data)
+    own = {name: round(self) for name, self, _ in flat(kin, []) if plain(name) == 'kept'}
+    tap.ok(sorted(own) == ['kept', 'kept' + MARK] and min(own.values()) > 0, 'a function that is inlined in places', str(own))
+    for view in (['lines'], ['annotate'], ['annotate', '--asm']):
+        rows, rate = kin.rows(*view, 'kept')
+        got = sum(round(r['self'] * rate) for r in rows if r['self'] and r.get('kind') != 'function')
+        tap.ok(got == sum(own.values()), f'{" ".join(view)}: time of a function that is inlined in places', f'{got} of {own}')
+
+
 def check_uncounted(tap, build, folder):
     """Of a function in a file that was compiled without counting no number of calls is known, not even 0."""
     if not shutil.which('cc'):
@@ -563,6 +595,7 @@ def main():
         tap.part(check_recorded, tap, build, folder)
         tap.part(check_chainless, tap, build, folder)
         tap.part(check_counted, tap, build, folder)
+        tap.part(check_kept, tap, build, folder)
         tap.part(check_uncounted, tap, build, folder)
     return tap.done()
 
