@@ -1,7 +1,9 @@
 /* object.c - opens an object with its symbols and code, and checks its build-id. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/num.h"
 #include "base/search.h"
@@ -254,6 +256,16 @@ const char *object_build_id(const struct object_file *o) { return o->build_id; }
 struct address_range object_text(const struct object_file *o) { return o->text; }
 uint32_t object_elf_machine(const struct object_file *o) { return o->main->header.e_machine; }
 const struct kept_object *object_kept(const struct object_file *o) { return o->kept; }
+
+const char *object_read_path(const struct object_file *o) { return o->main->path; }
+
+uint64_t object_modified_ns(const struct object_file *o)
+{
+	struct stat st;
+	if (o->kept)
+		return o->kept->modified_ns;
+	return o->main->fd < 0 || fstat(o->main->fd, &st) < 0 ? 0 : clock_ns_of(st.st_mtim);
+}
 
 bool object_has_code(const struct object_file *o) { return !o->kept || o->kept->flags & KEPT_CODE; }
 

@@ -65,6 +65,11 @@ MUST_CHECK struct kin_error *object_trouble(const struct object_file *o);
 const char *object_missing_part(const struct object_file *o, bool *shared);
 
 const char *object_path(const struct object_file *o);
+/* The file that is read, which is perf's copy where another file is at the path now; and when it
+ * was last changed, in ns since 1970. If the file is gone and has no build id, the recording knows
+ * the time. 0: not known. */
+const char *object_read_path(const struct object_file *o);
+uint64_t object_modified_ns(const struct object_file *o);
 bool object_is_64bit(const struct object_file *o);
 bool object_big_endian(const struct object_file *o);
 const char *object_machine(const struct object_file *o);  /* BFD's name: "i386:x86-64", "aarch64" */

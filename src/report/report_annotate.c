@@ -53,38 +53,49 @@ static PRINTF(2, 3) void note(struct annotate_job *j, const char *fmt, ...)
 	vec_push(&j->notes, text);
 }
 
-/* When the code's file was last changed, in ns since 1970; 0: not known. If the file is gone and
- * has no build id, the recording knows the time. */
-static uint64_t time_of_object(const struct object_file *o)
-{
-	const struct kept_object *kept = object_kept(o);
-	struct stat st;
-	if (kept)
-		return kept->modified_ns;
-	return stat(object_path(o), &st) < 0 ? 0 : clock_ns_of(st.st_mtim);
-}
-
 /* The first object file with code of these lines that is older than the source; NULL: there is
  * none. */
-static struct object_file *find_older(const struct annotate_job *j, const struct coverage *c,
-				      const struct coverage_file *f, const char *source)
+static const char *find_older_object(const struct annotate_job *j, const struct coverage *c,
+				     const struct coverage_file *f, uint64_t changed)
 {
 	const struct coverage_line *lines = c->lines + f->first_line;
 	struct object_file *last = NULL; /* successive places are mostly in the same object */
-	struct stat st;
 
-	if (stat(source, &st) < 0)
-		return NULL;
 	for (uint32_t i = 0; i < f->n_lines; i++)
 		for (uint32_t k = 0; k < lines[i].n_places; k++) {
 			symid place = c->places[lines[i].first_place + k];
 			struct object_file *o = report_object_file(j->in, place);
-			uint64_t built = o && o != last ? time_of_object(o) : 0;
-			if (built && built < clock_ns_of(st.st_mtim))
-				return o;
+			uint64_t built = o && o != last ? object_modified_ns(o) : 0;
+			if (built && built < changed)
+				return object_read_path(o);
 			last = o;
 		}
 	return NULL;
+}
+
+/* The first recording that is older than the source. What it recorded is older still, also where
+ * that was built anew since; NULL: there is none. */
+static const char *find_older_recording(const struct annotate_job *j, uint64_t changed)
+{
+	const struct profile *p = j->in->profile;
+
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (p->sources[i].start_time_ns && p->sources[i].start_time_ns < changed)
+			return strtab_get(p->strings, p->sources[i].path);
+	return NULL;
+}
+
+/* The file to which the lines of the source need not belong; NULL: there is none. */
+static const char *find_older(const struct annotate_job *j, const struct coverage *c,
+			      const struct coverage_file *f, const char *source)
+{
+	struct stat st;
+
+	if (stat(source, &st) < 0)
+		return NULL;
+	uint64_t changed = clock_ns_of(st.st_mtim);
+	const char *recording = find_older_recording(j, changed);
+	return recording ? recording : find_older_object(j, c, f, changed);
 }
 
 /* Whether the file does not exist, as opposed to a file that cannot be read. */
@@ -143,7 +154,7 @@ static void open_source(struct annotate_job *j, const struct coverage *c,
 	uint32_t last = c->lines[f->first_line + f->n_lines - 1].line,
 		 have = listing_count_lines(&ret->text);
 	bool is_kept = kept_find_source(j->in->profile->kept, f->path) != NULL;
-	struct object_file *older = is_kept ? NULL : find_older(j, c, f, ret->text.path);
+	const char *older = is_kept ? NULL : find_older(j, c, f, ret->text.path);
 	if (last > have)
 		note(j,
 		     "source '%s' has %u lines, but there is code of line %u: it was changed, or "
@@ -151,7 +162,7 @@ static void open_source(struct annotate_job *j, const struct coverage *c,
 		     ret->text.path, have, last);
 	else if (older)
 		note(j, "source '%s' is newer than '%s': lines may not be where they were",
-		     ret->text.path, object_path(older));
+		     ret->text.path, older);
 }
 
 static void note_estimated(struct annotate_job *j, const struct coverage *c)

@@ -214,6 +214,12 @@ def test_newer_source(tap, box, record):
     text = annotated()
     tap.ok('x = x + i' in text and 'is newer' not in text, 'annotate: ... but not than what took its place', text)
     back(box, 'prog', 'libwork.so')
+    with open(box.at('part.c'), 'a') as f:
+        f.write('int added;\n')
+    subprocess.run(['gcc', '-g', '-O1', '-fPIC', '-shared', '-Wl,--build-id', '-o', box.at('libwork.so'), box.at('part.c')],
+                   check=True)
+    text = annotated()
+    tap.ok(f"source '{box.at('part.c')}' is newer than 'x.kin'" in text, 'annotate: a source changed since the recording, and a library built from it', text)
 
 
 def test_diff(tap, box, record):
