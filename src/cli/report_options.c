@@ -58,7 +58,7 @@ const struct opt_group report_row_options = {
 		  "srcline, srcfile; comm,dso,sym if not given; +KEYS adds to these. Of perf.data, "
 		  "where it was recorded: weight, local_weight, ins_lat, local_ins_lat, "
 		  "p_stage_cyc, local_p_stage_cyc, transaction, code_page_size; of trace points: "
-		  "trace, their fields; see also -b and --mem-mode" },
+		  "trace (all of their fields in one); see also -b and --mem-mode" },
 		{ OPT_FIELDS, 'F', "columns", "COLUMNS",
 		  "these columns, by which rows are also ordered: overhead, overhead_children, "
 		  "latency, latency_children, sample, period, overhead_sys, overhead_us, "
