@@ -429,10 +429,6 @@ static void open_recorded(struct kin_profile *p, const struct kin_open_opts *o)
 				    .build_id = id,
 				    .debuginfod = debuginfod_of(o->debuginfod) };
 	kin_error_free(object_open(path + 1, &opts, &p->object));
-	if (p->object && !object_build_id(p->object)) { /* another build */
-		object_free(p->object);
-		p->object = NULL;
-	}
 	free(id);
 }
 

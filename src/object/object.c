@@ -119,11 +119,11 @@ static struct kin_error *describe(struct object_file *o)
 
 static struct kin_error *check_build(const struct object_file *o, const char *want)
 {
-	if (!want || !*want || !o->build_id || !strcmp(want, o->build_id))
+	if (!want || !*want || (o->build_id && !strcmp(want, o->build_id)))
 		return NULL;
-	return err_new(KIN_ERROR_MISMATCH,
-		       "the file has been replaced since (build id %.12s, recorded %.12s)",
-		       o->build_id, want);
+	return err_new(
+		KIN_ERROR_MISMATCH, "the file has been replaced since (%s%.12s, recorded %.12s)",
+		o->build_id ? "build id " : "no build id", o->build_id ? o->build_id : "", want);
 }
 
 struct kin_error *object_of_file(struct elf_file *file, const char *path,

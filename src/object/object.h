@@ -21,8 +21,7 @@ struct object_opts {
 	/* Root folder of the path and of debug files, which are also looked for under the names
 	 * they are given; NULL: / */
 	const char *symfs;
-	const char *build_id; /* in hex: the build id that the file must have, if it has one; NULL,
-				 "": any */
+	const char *build_id; /* in hex: the build id that the file must have; NULL, "": any */
 	struct debuginfod
 		*debuginfod; /* source of debug files that are missing here; borrowed; NULL: none */
 	/* Keep lookups in the user's cache (answered.h), from which the next object of the same

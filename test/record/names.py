@@ -144,6 +144,19 @@ def test_names(tap, box, how, record):
     back(box, 'prog')
 
 
+def test_replaced(tap, box, flags, replaced_by):
+    """Another program has the path when the recording ends, and when its names are made."""
+    box.compile(300000, '-Dorder=other', replaced_by)
+    os.rename(box.at('prog'), box.at('next'))
+    box.compile(300000, flags)
+    p = box.run(box.kin, 'record', '-o', 'x.kin', 'sh', '-c', './prog && mv next prog')
+    out = box.run(box.kin, 'flat', '-i', 'x.kin')
+    tap.ok(p.returncode == 0 and b' order' in out.stdout and b' other' not in out.stdout,
+           f'kin record: replaced while it records, {flags} by {replaced_by}: names are those of what ran',
+           out.stdout + out.stderr)
+    tap.ok(b'the file has been replaced' in out.stderr, '... and the note says that', out.stderr)
+
+
 def another_machine(box, file):
     """A folder with nothing but kin, its libraries, and the recording."""
     root = box.at('root')
@@ -464,6 +477,8 @@ def main():
         else:
             sample = lambda file: box.run(box.kin, 'record', '-o', file, './prog')
             tap.part(test_names, tap, box, 'record', sample)
+            for flags, by in (('-Wl,--build-id', '-Wl,--build-id=none'),):
+                tap.part(test_replaced, tap, box, flags, by)
             tap.part(test_newer_source, tap, box, sample)
             tap.part(test_diff, tap, box, sample)
             tap.part(test_cache, tap, box)
