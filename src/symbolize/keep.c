@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/map64.h"
 #include "base/search.h"
 #include "base/sort.h"
@@ -419,13 +420,20 @@ static struct object_file *open_held(const struct keeper *k, const struct kin_pr
 	return o;
 }
 
+/* Without a build id, only the file that was held open shows that its path leads to another one by
+ * now. */
+static bool is_replaced(const struct kin_program_file *held)
+{
+	return !held->root && !*held->build_id && !file_is_same(held->path, held->file);
+}
+
 /* As recorded_object(). */
 static struct kin_error *open_object(const struct keeper *k, objid id, struct object_file **ret)
 {
 	struct recorded_opts how = { k->opts->debug_dir, k->opts->symfs, k->opts->debuginfod };
 	const struct kin_program_file *held = find_held(k, &k->p->objects[id]);
 	struct kin_error *instead = NULL;
-	*ret = held && held->root ? open_held(k, held) : NULL;
+	*ret = held && (held->root || is_replaced(held)) ? open_held(k, held) : NULL;
 	if (*ret)
 		return NULL;
 	struct kin_error *err = recorded_object(k->p, id, &how, ret, &instead);
