@@ -71,7 +71,7 @@ static void tell_place(struct live *l, const struct module *m, const char *build
 	*asked = 1;
 	char *place = module_place(m);
 	if (place)
-		vec_push(&l->places, ((struct live_place){ xprintf("%s", m->path),
+		vec_push(&l->places, ((struct live_place){ xprintf("%s", m->name),
 							   xprintf("%s", build_id), place }));
 }
 
@@ -88,7 +88,7 @@ static objid object_of(struct live *l, const struct module *m)
 	uint32_t *at = map64_at(&l->objects, m->file_id);
 	if (*at == NONE) {
 		num_hex(id, m->build_id, m->build_id_size);
-		*at = profile_add_object_of(l->builder, *m->path ? m->path : "//anon", id,
+		*at = profile_add_object_of(l->builder, *m->name ? m->name : "//anon", id,
 					    kinds[m->kind], m->main);
 		tell_place(l, m, id);
 	}

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/num.h"
@@ -27,8 +28,10 @@ enum { HELD_MAX = 192, HELD_OWN_MAX = 64, HELD_ROOTS_MAX = 64 };
 struct modules {
 	VEC(struct module *) at;
 	struct strtab *keys;
-	VEC(char) key;              /* of the module that is looked up */
-	struct map64 by_key;        /* strid -> index */
+	VEC(char) key;          /* of the module that is looked up */
+	struct map64 by_key;    /* strid -> index */
+	struct map64 namesakes; /* strid of a path -> index of the last module without a build id
+				 * that has it */
 	size_t n_open, oldest_open; /* open files; no module before oldest_open has one open */
 	size_t table_bytes, table_limit;
 	uint64_t uses; /* counts uses of tables */
@@ -55,6 +58,7 @@ static void module_free(struct module *m)
 	unwind_table_free(m->table);
 	free(m->segments);
 	free(m->path);
+	free(m->name);
 	free(m);
 }
 
@@ -69,6 +73,7 @@ void modules_free(struct modules *m)
 	vec_free(&m->at);
 	held_files_done(&m->held);
 	map64_free(&m->by_key);
+	map64_free(&m->namesakes);
 	strtab_free(m->keys);
 	vec_free(&m->key);
 	free(m);
@@ -475,17 +480,12 @@ static void find_vdso(struct module *m)
 /* ---- files ---- */
 
 /* Opens regular files only, and never blocks. */
-static int open_file(const char *path, uint64_t *inode, uint64_t *size)
+static int open_file(const char *path, struct stat *ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+	if (fd >= 0 && (fstat(fd, ret) < 0 || !S_ISREG(ret->st_mode))) {
 		close(fd);
 		return -1;
-	}
-	if (fd >= 0) {
-		*inode = st.st_ino;
-		*size = (uint64_t)st.st_size;
 	}
 	return fd;
 }
@@ -493,17 +493,17 @@ static int open_file(const char *path, uint64_t *inode, uint64_t *size)
 /* Whether the file at `path` is the one that was mapped. If so, the module keeps it open. */
 static bool try_file(struct module *m, const struct module_key *key, const char *path)
 {
-	uint64_t inode = 0, size = 0;
-	int fd = open_file(path, &inode, &size);
+	struct stat st;
+	int fd = open_file(path, &st);
 	if (fd < 0)
 		return false;
 	struct module t = { .fd = fd };
-	struct image im = { .fd = fd, .size = size };
+	struct image im = { .fd = fd, .size = (uint64_t)st.st_size };
 	bool elf = read_layout(&t, &im);
 	bool same = key->build_id_size
 			    ? t.build_id_size >= key->build_id_size &&
 				      !memcmp(t.build_id, key->build_id, key->build_id_size)
-			    : !key->inode || key->inode == inode;
+			    : !key->inode || key->inode == st.st_ino;
 	if (!elf || !same) {
 		free(t.segments);
 		close(fd);
@@ -513,6 +513,8 @@ static bool try_file(struct module *m, const struct module_key *key, const char 
 	m->build_id_size = t.build_id_size;
 	m->segments = t.segments;
 	m->n_segments = t.n_segments;
+	m->size = im.size;
+	m->modified_ns = clock_ns_of(st.st_mtim);
 	m->fd = fd;
 	return true;
 }
@@ -828,6 +830,27 @@ static struct module *module_new(struct modules *all, const struct module_key *k
 	return m;
 }
 
+/* Files without a build id are the same if path, size and time are, as in the names of a recording
+ * (names/kept.h). Another file of that path gets a number, so that its functions are not named by
+ * the first one's. */
+static char *name_of(struct modules *all, struct module *m, uint32_t index)
+{
+	size_t n = 1;
+	if (m->kind != KINF_ELF || m->build_id_size)
+		return xprintf("%s", m->path);
+	uint32_t *last = map64_at(&all->namesakes, strtab_add(all->keys, m->path));
+	struct module *k = *last == NONE ? NULL : all->at.at[*last];
+	m->namesake = k;
+	for (; k && (k->size != m->size || k->modified_ns != m->modified_ns); k = k->namesake)
+		n++;
+	if (k) {
+		m->namesake = NULL;
+		return xprintf("%s", k->name);
+	}
+	*last = index;
+	return m->namesake ? xprintf("%s (%zu)", m->path, n) : xprintf("%s", m->path);
+}
+
 struct module *modules_find(struct modules *m, const struct module_key *key)
 {
 	bool jit = kind_of(key) == KINF_JIT; /* such code belongs to one process */
@@ -835,11 +858,15 @@ struct module *modules_find(struct modules *m, const struct module_key *key)
 	size_t n_path = strlen(path), n_id = key->build_id_size;
 	n_id = jit ? 0 : n_id < BUILD_ID_MAX ? n_id : BUILD_ID_MAX;
 	m->key.n = 0;
-	vec_reserve(&m->key, NUM_MAX + n_path + 1);
+	vec_reserve(&m->key, 2 * NUM_MAX + n_path + 2);
 	if (jit || !n_id)
 		m->key.n = num_u64(m->key.at, jit ? (uint64_t)key->pid : key->inode);
 	else
 		m->key.n = num_hex(m->key.at, key->build_id, n_id);
+	if (!jit && key->generation) {
+		m->key.at[m->key.n++] = '.';
+		m->key.n += num_u64(m->key.at + m->key.n, key->generation);
+	}
 	m->key.at[m->key.n++] = ' ';
 	memcpy(m->key.at + m->key.n, path, n_path);
 	strid text = strtab_addn(m->keys, m->key.at, m->key.n + n_path);
@@ -848,6 +875,7 @@ struct module *modules_find(struct modules *m, const struct module_key *key)
 		return m->at.at[*index];
 	struct module *made = module_new(m, key);
 	*index = (uint32_t)m->at.n;
+	made->name = name_of(m, made, *index);
 	vec_push(&m->at, made);
 	if (made->fd >= 0 && ++m->n_open > OPEN_MAX_FILES)
 		close_oldest(m);
@@ -871,7 +899,7 @@ struct held_files modules_take_held(struct modules *m)
 		int *fd = at->held >= 0 ? &at->held : &at->fd;
 		if (*fd < 0)
 			continue;
-		struct mapped_file f = { .path = xprintf("%s", at->path),
+		struct mapped_file f = { .path = xprintf("%s", at->name),
 					 .build_id = xalloc(2 * BUILD_ID_MAX + 1),
 					 .fd = *fd,
 					 .root = at->root };
@@ -886,7 +914,9 @@ struct held_files modules_take_held(struct modules *m)
 char *module_place(const struct module *m)
 {
 	struct mapped_file f = { .path = m->path, .fd = -1, .root = m->root };
-	return m->root == SIZE_MAX ? NULL : held_files_below(&m->all->held, &f);
+	if (m->root != SIZE_MAX)
+		return held_files_below(&m->all->held, &f);
+	return m->namesake && m->held >= 0 ? held_path(m->held) : NULL;
 }
 
 uint64_t module_bias(const struct module *m, uint64_t start, uint64_t offset)

@@ -23,6 +23,8 @@ enum { BUILD_ID_MAX = 20 }; /* the kernel's limit; longer ids are truncated, too
 struct module {
 	enum kinf_module_kind kind;
 	char *path; /* as the process sees it */
+	char *name; /* the path; with " (2)" and so on for another file of that path, if none of
+		     * them has a build id */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size;
 	uint64_t inode;            /* 0: not known */
@@ -41,6 +43,8 @@ struct module {
 	bool cached;                /* the cache has the table */
 	bool kept;                  /* the table cannot be read again */
 	uint64_t used;              /* time of last use, by modules.uses */
+	uint64_t size, modified_ns; /* of the file; 0: not known */
+	struct module *namesake;    /* the one before with the same path and no build id */
 	struct unwind_table *table; /* NULL: none */
 	struct segment {
 		uint64_t offset, vaddr, size;
@@ -64,6 +68,7 @@ struct module_key {
 	const uint8_t *build_id;
 	size_t build_id_size; /* 0: not known */
 	uint64_t inode;       /* 0: not known */
+	uint64_t generation;  /* tells apart files that had the same inode; 0: not known */
 	pid_t pid;            /* the process that maps it at [start, end) */
 	pid_t parent; /* the process that started it, or was there before exec; 0: not known */
 	uint64_t start, end;
@@ -73,8 +78,9 @@ struct module *modules_find(struct modules *m, const struct module_key *key);
 size_t modules_count(const struct modules *m);
 struct module *modules_at(const struct modules *m, size_t i);
 
-/* A path to open it below the root of its process, valid as long as m; to be freed. NULL if its own
- * path leads there, or files are not held. */
+/* A path to open it by, valid as long as m: below the root of its process, or by the descriptor if
+ * another file had its path before; to be freed. NULL if its own path leads there, or files are not
+ * held. */
 char *module_place(const struct module *m);
 
 /* The bias (run-time minus link-time address) of a mapping at `start` from file offset `offset` on.

@@ -80,7 +80,7 @@ static uint32_t module_id(struct recording *r, struct module *m)
 	if (!m->file_id)
 		m->file_id = kinfile_writer_module(
 			r->w, m->kind, m->main,
-			m->kind == KINF_JIT && !*m->path ? "//anon" : m->path,
+			m->kind == KINF_JIT && !*m->path ? "//anon" : m->name,
 			m->build_id_size ? m->build_id : NULL, m->build_id_size);
 	return m->file_id;
 }

@@ -750,7 +750,7 @@ static void worst_objects(const struct session *s, struct record_audit *a)
 	for (size_t i = 0; i < modules_count(s->modules); i++) {
 		const struct module *m = modules_at(s->modules, i);
 		uint64_t n = m->failures;
-		const char *name = *m->path ? m->path : "//anon";
+		const char *name = *m->name ? m->name : "//anon";
 		for (size_t k = 0; n && k < AUDIT_OBJECTS; k++) {
 			if (n <= a->object[k].failures)
 				continue;

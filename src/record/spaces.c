@@ -419,6 +419,7 @@ static void take_mmap(struct spaces *s, const struct ring_record *r)
 		key.build_id_size = m->build_id_size <= 20 ? m->build_id_size : 0;
 	} else {
 		key.inode = m->ino;
+		key.generation = m->ino_generation;
 	}
 	if (!strncmp(m->filename, "[vsyscall]", 10))
 		return;

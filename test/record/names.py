@@ -4,6 +4,7 @@
 """
 import filecmp
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -155,6 +156,19 @@ def test_replaced(tap, box, flags, replaced_by):
            f'kin record: replaced while it records, {flags} by {replaced_by}: names are those of what ran',
            out.stdout + out.stderr)
     tap.ok(b'the file has been replaced' in out.stderr, '... and the note says that', out.stderr)
+
+
+def test_namesakes(tap, box):
+    """Two programs without build ids run from one path."""
+    none = '-Wl,--build-id=none'
+    box.compile(300000, '-Dorder=other', none)
+    os.rename(box.at('prog'), box.at('next'))
+    box.compile(300000, none)
+    p = box.run(box.kin, 'record', '-o', 'x.kin', 'sh', '-c', './prog && ./prog && mv next prog && ./prog')
+    out = box.run(box.kin, 'report', '--no-children', '-s', 'dso,sym', '-i', 'x.kin').stdout.decode()
+    rows = re.findall(r'% +(prog(?: \(\d+\))?) +(order|other)$', out, re.M)
+    tap.ok(p.returncode == 0 and sorted(rows) == [('prog', 'order'), ('prog (2)', 'other')],
+           'kin record: two programs of one path, without build ids, have their own names', out)
 
 
 def another_machine(box, file):
@@ -479,6 +493,7 @@ def main():
             tap.part(test_names, tap, box, 'record', sample)
             for flags, by in (('-Wl,--build-id=none', '-Wl,--build-id=none'), ('-Wl,--build-id', '-Wl,--build-id=none')):
                 tap.part(test_replaced, tap, box, flags, by)
+            tap.part(test_namesakes, tap, box)
             tap.part(test_newer_source, tap, box, sample)
             tap.part(test_diff, tap, box, sample)
             tap.part(test_cache, tap, box)
