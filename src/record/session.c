@@ -744,12 +744,35 @@ void session_begin(struct session *s)
 	s->result->audit.own_fixed_ns = own_cpu();
 }
 
-/* Collects the few modules with the most failures, most first. */
+static bool same_object(const struct module *a, const struct module *b)
+{
+	return !strcmp(a->name, b->name) && a->build_id_size == b->build_id_size &&
+	       !memcmp(a->build_id, b->build_id, a->build_id_size);
+}
+
+/* Failures in all modules of module i's file: there may be one of what was mapped before the
+ * recording, and one of what was mapped since. 0 for all but the first of them. */
+static uint64_t failures_in(const struct modules *all, size_t i)
+{
+	const struct module *m = modules_at(all, i);
+	uint64_t sum = 0;
+	for (size_t k = 0; k < modules_count(all); k++) {
+		const struct module *other = modules_at(all, k);
+		if (!other->failures || !same_object(m, other))
+			continue;
+		if (k < i)
+			return 0;
+		sum += other->failures;
+	}
+	return sum;
+}
+
+/* Collects the few objects with the most failures, most first. */
 static void worst_objects(const struct session *s, struct record_audit *a)
 {
 	for (size_t i = 0; i < modules_count(s->modules); i++) {
 		const struct module *m = modules_at(s->modules, i);
-		uint64_t n = m->failures;
+		uint64_t n = m->failures ? failures_in(s->modules, i) : 0;
 		const char *name = *m->name ? m->name : "//anon";
 		for (size_t k = 0; n && k < AUDIT_OBJECTS; k++) {
 			if (n <= a->object[k].failures)

@@ -380,6 +380,13 @@ def test_attach(tap, box):
     p.send_signal(signal.SIGINT)
     _, err = p.communicate(timeout=LIMIT)
     tap.ok(p.returncode == 0 and target.poll() is None, 'or until an interrupt', err)
+    chain = box.popen('./fast', 'chain', '400')
+    p = box.record('-g', 'fp', '-o', 'both.kin', '-p', str(chain.pid), '--duration', '1s')
+    chain.kill()
+    chain.communicate()
+    ends = re.findall(r'ended in (.*)', p.err)
+    tap.ok(any(e.endswith('/fast') for e in ends) and len(ends) == len(set(ends)),
+           'stacks that ended in a file, mapped before it was attached to or after, are counted in one line', p.err)
     pid = str(target.pid)
     p = box.record('-o', 'twice.kin', '-p', f'{pid},{pid}', '-t', pid, '--duration', '500ms')
     used = re.search(r'in ([\d.]+) s .*CPU time ([\d.]+) s', p.err, re.DOTALL)
