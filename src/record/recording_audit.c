@@ -84,16 +84,16 @@ static void put_none(FILE *f, const struct record_audit *a)
 			a->inside ? "" : ", --wall records waiting, too");
 }
 
-/* Most of the time the program was not on a CPU. */
+/* Most of the time that was recorded the program was not on a CPU. */
 static void put_idle(FILE *f, const struct record_audit *a)
 {
 	enum { TENTH_OF_A_SECOND = 100000000 };
 	if (a->samples && a->is_clock && !a->has_switches && !a->inside && a->cpu_ns &&
-	    a->duration_ns > TENTH_OF_A_SECOND && a->cpu_ns < a->duration_ns / 2)
+	    a->on_ns > TENTH_OF_A_SECOND && a->cpu_ns < a->on_ns / 2)
 		fprintf(f,
 			"  on a CPU for %.1f %% of the time: --wall shows what it waited for in "
 			"the rest\n",
-			percent(a->cpu_ns, a->duration_ns));
+			percent(a->cpu_ns, a->on_ns));
 }
 
 /* Prints how many stacks may differ from what the program did. */

@@ -8,6 +8,7 @@ enum { AUDIT_OBJECTS = 5 };
 
 struct record_audit {
 	uint64_t samples, duration_ns;
+	uint64_t on_ns; /* the part of duration_ns in which events were on (-D, --control) */
 	uint64_t all_samples, written; /* on and off a CPU; set only if some could not be written */
 	uint64_t cpu_ns;               /* by the kernel's accounting, for everything recorded */
 	uint64_t sampled_ns; /* the part of cpu_ns that samples represent; 0 if the first event is

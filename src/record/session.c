@@ -794,6 +794,8 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	struct rings_totals t = rings_totals(s->rings);
 	a->samples = s->samples;
 	a->duration_ns = end_ns - s->start_ns;
+	a->on_ns = s->gate ? gate_open_ns(s->gate, &(uint64_t){ s->start_ns }, end_ns)
+			   : a->duration_ns;
 	a->cpu_ns = cpu_time(s, &t);
 	a->unseen_ns = a->cpu_ns > t.running_ns ? a->cpu_ns - t.running_ns : 0;
 	a->sampled_ns = s->sampled_ns;

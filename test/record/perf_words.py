@@ -278,12 +278,15 @@ def test_delay(tap, box):
     p = box.popen('./fast', 'spin', '600000')
 
     def spans():
-        box.record('-D', '200-400,600-700', '-o', 'spans.kin', '-p', str(p.pid), '--', 'sleep', '1')
+        r = box.record('-D', '200-400,600-700', '-o', 'spans.kin', '-p', str(p.pid), '--', 'sleep', '1')
         times = [float(s['time']) for s in script(box, 'spans.kin')]
-        return times and max(times) - min(times) < 0.9, times[:1] + times[-1:]
+        used = float(re.search(r'CPU time ([\d.]+) s', r.err)[1])
+        share = re.search(r'on a CPU for ([\d.]+) %', r.err)
+        return (times and max(times) - min(times) < 0.9 and (not share or float(share[1]) > 100 * used / 0.5),
+                times[:1] + times[-1:] + [r.err])
     try:
         passed, seen = best(spans)
-        tap.ok(passed, '-D FROM-TO: only in these spans', seen)
+        tap.ok(passed, '-D FROM-TO: only in these spans, and of what was on a CPU, too', seen)
     finally:
         p.kill()
         p.communicate()

@@ -80,6 +80,7 @@ static void test_audit(void)
 {
 	struct record_audit a = { .samples = 10,
 				  .duration_ns = 1000000000,
+				  .on_ns = 500000000,
 				  .cpu_ns = 20000000,
 				  .sampled_ns = 10000000,
 				  .is_clock = true,
@@ -103,7 +104,7 @@ static void test_audit(void)
 	       "  LOST 3 samples or records: the buffers were full\n"
 	       "  1 stack cut\n"
 	       "    1 ended in lib\\x1bx.so\n"
-	       "  on a CPU for 2.0 % of the time: --wall shows what it waited for in the rest\n");
+	       "  on a CPU for 4.0 % of the time: --wall shows what it waited for in the rest\n");
 	size_t first = strlen(text);
 	free(text);
 	a.preemptions = 1;
