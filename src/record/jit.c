@@ -131,14 +131,51 @@ static uid_t owner_of(pid_t pid)
 	return stat(path, &st) ? geteuid() : st.st_uid;
 }
 
-static bool is_of(const struct stat *st, const struct process *p)
+static uint64_t now_ns(clockid_t clock)
 {
-	uint64_t written_ns = clock_ns_of(st->st_mtim);
-	return S_ISREG(st->st_mode) && (st->st_uid == p->owner || !st->st_uid) &&
-	       written_ns >= p->since_ns;
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return clock_ns_of(t);
 }
 
-/* A regular file of the process's owner, or of root: in /tmp anybody may put files. */
+/* When the process began, by CLOCK_REALTIME; 0: not known, as it is gone. */
+static uint64_t start_of(pid_t pid)
+{
+	enum { BEFORE = 19 }; /* fields between the name, which ends in ")", and the start */
+	char path[64], line[1024];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	FILE *f = fopen(path, "re");
+	char *at = f && fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	if (f)
+		fclose(f);
+	for (int i = 0; at && i <= BEFORE; i++)
+		at = strchr(at + 1, ' ');
+	if (!at)
+		return 0;
+	uint64_t ticks = strtoull(at, NULL, 10), hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t age_ns = now_ns(CLOCK_BOOTTIME) - ticks * (UINT64_C(1000000000) / hz);
+	return now_ns(CLOCK_REALTIME) - age_ns;
+}
+
+/* Times of processes and of file systems go by ticks. */
+static uint64_t files_since(uint64_t start_ns)
+{
+	enum { COARSE_NS = 30000000 };
+	return start_ns > COARSE_NS ? start_ns - COARSE_NS : 0;
+}
+
+static bool is_older(const struct stat *st, const struct process *p)
+{
+	return clock_ns_of(st->st_mtim) < p->since_ns;
+}
+
+static bool may_be_of(const struct stat *st, const struct process *p)
+{
+	return S_ISREG(st->st_mode) && (st->st_uid == p->owner || !st->st_uid);
+}
+
+/* A regular file of the process's owner, or of root: in /tmp anybody may put files. One from before
+ * the process began is that of another process with the same id, until it is written again. */
 static bool source_open(struct jit_source *s, const struct process *p)
 {
 	struct stat st;
@@ -150,11 +187,11 @@ static bool source_open(struct jit_source *s, const struct process *p)
 		       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	if (s->fd < 0)
 		return false;
-	if (!fstat(s->fd, &st) && is_of(&st, p))
+	s->bad = fstat(s->fd, &st) || !may_be_of(&st, p);
+	if (!s->bad && !is_older(&st, p))
 		return true;
 	close(s->fd);
 	s->fd = -1;
-	s->bad = true;
 	return false;
 }
 
@@ -192,6 +229,7 @@ static struct process *add_process(struct jit *j, pid_t pid)
 	p->ended_ns = UINT64_MAX;
 	p->pid = pid;
 	p->owner = owner_of(pid);
+	p->since_ns = files_since(start_of(pid));
 	p->map.fd = p->dump.fd = p->dump.folder = -1;
 	p->map.folder = open_folder(pid);
 	p->map.path = xprintf("perf-%d.map", (int)inner_pid(pid));
@@ -202,9 +240,7 @@ static struct process *add_process(struct jit *j, pid_t pid)
 
 void jit_add_ended(struct jit *j, pid_t pid, uint64_t start_time_ns)
 {
-	enum { COARSE_NS = 20000000 }; /* file systems' times go by ticks */
-	struct process *p = add_process(j, pid);
-	p->since_ns = start_time_ns > COARSE_NS ? start_time_ns - COARSE_NS : 0;
+	add_process(j, pid)->since_ns = files_since(start_time_ns);
 }
 
 void jit_add_dump(struct jit *j, pid_t pid, const char *path, uint64_t time_ns)

@@ -152,19 +152,39 @@ static void test_jit_map(void)
 	unlink(path);
 }
 
+static void write_map(const char *path, const char *mode, const char *text)
+{
+	FILE *f = fopen(path, mode);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* A map from before the process began is another process's, until it is written again. */
+static void test_jit_older(void)
+{
+	char path[64];
+	struct timespec old[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	write_map(path, "w", "1000 100 of another\n3000 100 of another\n");
+	utimensat(AT_FDCWD, path, old, 0);
+	struct jit *j = jit_new();
+	OK(!jit_find(j, getpid(), 0x1000, 0));
+	jit_update(j);
+	OK(!jit_find(j, getpid(), 0x1000, 0));
+	write_map(path, "w", "1000 100 own\n");
+	jit_update(j);
+	OK_STR(jit_find(j, getpid(), 0x1000, 0), "own");
+	OK(!jit_find(j, getpid(), 0x3000, 0));
+	jit_free(j);
+	unlink(path);
+}
+
 static size_t open_files(void)
 {
 	size_t n = 0;
 	for (int fd = 0; fd < 1024; fd++)
 		n += fcntl(fd, F_GETFD) >= 0;
 	return n;
-}
-
-static void write_map(const char *path, const char *mode, const char *text)
-{
-	FILE *f = fopen(path, mode);
-	fputs(text, f);
-	fclose(f);
 }
 
 /* A process's files are closed when it ends; its names stay as long as samples of its time may
@@ -832,6 +852,7 @@ int main(void)
 	test_attributes();
 	test_audit();
 	test_jit_map();
+	test_jit_older();
 	test_jit_end();
 	test_processes_end();
 	test_nowhere_forgets();
