@@ -355,8 +355,8 @@ static void say_others_unmeasured(const struct run_files *files, pid_t pid)
 			one ? "" : " ...");
 }
 
-/* Prints CPU time of processes without a file, because they did not load the runtime. For a killed
- * process the measured time may be incomplete. */
+/* Prints CPU time of processes without a file: they did not load the runtime, or could not write
+ * there. For a killed process the measured time may be incomplete. */
 static void say_unseen(const struct run_line *l, const struct run_files *files, uint64_t used_ns)
 {
 	enum { ENDS_NS = 1000000 }; /* before the runtime begins and after it ends */
@@ -371,7 +371,8 @@ static void say_unseen(const struct run_line *l, const struct run_files *files, 
 		message("run",
 			"%.3f of %.3f s of CPU time are in no profile: programs that did not load "
 			"the runtime (linked statically, setuid, LD_PRELOAD not in their "
-			"environment), processes that ended at once, or sampling that was stopped; "
+			"environment), processes that ended at once or could not write a profile "
+			"(as another user, or after chroot), or sampling that was stopped; "
 			"kin record needs no runtime",
 			(double)unseen_ns / 1e9, (double)used_ns / 1e9);
 }

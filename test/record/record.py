@@ -1073,6 +1073,14 @@ def test_became(tap, box):
         found = re.search(r'^kin run: ([\d.]+) of ([\d.]+) s of CPU time are in no profile: programs that did not load', p, re.M)
         tap.ok(found and 0.5 < float(found[1]) / float(found[2]) <= 1 if told else not found,
                f'time of a spawned program {"without" if told else "with"} the runtime', p)
+    if os.geteuid():
+        tap.skip('a child that cannot write its profile', 'takes root, for chroot')
+    else:
+        os.makedirs(os.path.join(box.folder, 'empty'), exist_ok=True)
+        child = 'import os\nos.chroot("empty")\nif not os.fork():\n for i in range(10**7): pass\n os._exit(0)\nos.wait()'
+        p = said(sys.executable, '-c', child)
+        tap.ok('in no profile' in p and 'could not write a profile (as another user, or after chroot)' in p,
+               'a child that cannot write its profile', p)
     p = said('sh', '-c', 'exec /nowhere/at/all')
     tap.ok('became.kin: kin flat' in p and 'not measured' not in p, 'an exec that fails changes nothing', p)
     p = said('env', box.folder + '/seven')
