@@ -1390,7 +1390,7 @@ def bare_stacks(box, *command):
         known = ('main', 'thread') if frames[at] in ('use_malloc', 'use_memcpy') else ('main', )
         below = frames[at + 1:at + 2] + ['clock_gettime']
         if len(users) > 1 or frames[at - 1] not in known or (
-                'static' in command[0] and not re.fullmatch(BARE_BELOW[frames[at]] + '|clock_gettime|now|__vdso.*', below[0])):
+                'static' in command[0] and not re.fullmatch(BARE_BELOW[frames[at]] + '|clock_gettime|now|__vdso.*|asm_.*', below[0])):
             wrong.append(line)
     return sampled(p.err)[1], wrong, p.err
 
