@@ -116,15 +116,24 @@ void bare_state_apply(const struct machine *m, const struct machine_effect *e, s
 
 /* ---- paths that meet ---- */
 
+/* Whether the frame pointer holds the same address in the frame on both paths. */
+static bool same_frame(const struct machine *m, const struct bare_state *a,
+		       const struct bare_state *b)
+{
+	return a->kind[m->fp] == BARE_FRAME && b->kind[m->fp] == BARE_FRAME &&
+	       a->n[m->fp] == b->n[m->fp];
+}
+
 enum bare_meeting bare_state_meet(const struct machine *m, struct bare_state *s,
 				  const struct bare_state *other)
 {
 	enum bare_meeting ret = BARE_SAME;
+	bool framed = same_frame(m, s, other);
 	for (unsigned i = 0; i < m->n_registers; i++) {
 		if (s->kind[i] == BARE_UNKNOWN ||
 		    (s->kind[i] == other->kind[i] && s->n[i] == other->n[i]))
 			continue;
-		if (i == m->sp && other->kind[i] == BARE_FRAME)
+		if (i == m->sp && other->kind[i] == BARE_FRAME && !framed)
 			ret = BARE_CONFLICT;
 		else if (ret == BARE_SAME)
 			ret = BARE_LESS;

@@ -35,7 +35,8 @@ void bare_state_apply(const struct machine *m, const struct machine_effect *e,
 enum bare_meeting { BARE_SAME, BARE_LESS, BARE_CONFLICT };
 
 /* Keeps in *s what is true in `other` as well. BARE_CONFLICT: their stack pointers are known to
- * differ, or the places where a register is saved; the rest is done all the same. */
+ * differ, and no frame pointer shows the same frame, or the places differ where a register is
+ * saved; the rest is done all the same. */
 enum bare_meeting bare_state_meet(const struct machine *m, struct bare_state *s,
 				  const struct bare_state *other);
 

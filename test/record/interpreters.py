@@ -34,6 +34,12 @@ function middle(a, b) { return leaf(2000) + (a - b); }
 function main() { const end = Date.now() + 1500; while (Date.now() < end) [3, 1, 2].sort(middle); }
 main();
 '''
+# Node calls what is behind the await, not the script.
+NODE_WAITS = '''
+function leaf(n) { let s = 0; for (let i = 0; i < n; i++) s = (s + i * 3) % 1000003; return s; }
+async function waits() { await new Promise(r => setImmediate(r)); return leaf(200000); }
+(async function () { const end = Date.now() + 1500; while (Date.now() < end) await waits(); })();
+'''
 # Its functions take hardly any time themselves, but all time is spent in their calls.
 NODE_CALLER = '''
 const text = JSON.stringify([...Array(500).keys()].map(i => 'k' + i));
@@ -235,6 +241,8 @@ def test_node(tap, box):
                f'{len(text.splitlines())} lines\n{text}')
     chain = [r'JS:\S*main', r'JS:\S*middle']
     check(tap, box, 'node, --node', ['--node', 'node', 'w.js'], chain)
+    write(box, 'waits.js', NODE_WAITS)
+    check(tap, box, 'node, behind an await', ['--node', 'node', 'waits.js'], [r'JS:\S*waits', r'JS:\S*leaf'])
     check(tap, box, 'node, a jitdump', ['node', '--perf-prof', 'w.js'], chain)
     check_perf(tap, box, 'node, a jitdump', ['node', '--perf-prof', 'w.js'], chain)
     check_inside(tap, box, 'node, a map', ['node', '--perf-basic-prof', '--interpreted-frames-native-stack', 'w.js'], chain)

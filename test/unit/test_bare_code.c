@@ -101,6 +101,15 @@ static void test_frames(void)
 	OK_STR(ROWS(0x48, 0x83, 0xec, 8, 0x48, 0x89, 0x2c, 0x24, 0x48, 0x8b, 0x2c, 0x24, 0x48, 0x8d,
 		    0x64, 0x24, 8, 0xc3),
 	       START "\n4: sp+16 ra=[cfa-8]\n8: sp+16 ra=[cfa-8] fp=[cfa-16]\n11: sp+8 ra=[cfa-8]");
+	/* Paths with different stacks and one frame: push %rbp; mov %rsp, %rbp; 1: test %eax, %eax;
+	 * jne 2f; call *%rax; leave; ret; 2: push %rax; call *%rax; jmp 1b */
+	OK_STR(ROWS(0x55, 0x48, 0x89, 0xe5, 0x85, 0xc0, 0x75, 4, 0xff, 0xd0, 0xc9, 0xc3, 0x50, 0xff,
+		    0xd0, 0xeb, 0xf3),
+	       START "\n1: sp+16 ra=[cfa-8] fp=[cfa-16]\n4: fp+16 ra=[cfa-8] fp=[cfa-16]\n"
+		     "b: sp+8 ra=[cfa-8]\nc: fp+16 ra=[cfa-8] fp=[cfa-16]");
+	/* ... and without one. */
+	OK_STR(ROWS(0x85, 0xc0, 0x75, 3, 0xff, 0xd0, 0xc3, 0x50, 0xff, 0xd0, 0xeb, 0xf4),
+	       START "\n8: sp+16 ra=[cfa-8]\na: none");
 	/* call next; next: pop %rax; ret */
 	OK_STR(ROWS(0xe8, 0, 0, 0, 0, 0x58, 0xc3),
 	       START "\n5: sp+16 ra=[cfa-8]\n6: sp+8 ra=[cfa-8]");
