@@ -663,6 +663,13 @@ static void drop_table(struct module *m)
 	m->table = NULL;
 }
 
+static bool is_partial(const struct module *m)
+{
+	return m->table && !unwind_table_is_followed(m->table);
+}
+
+/* A table may leave out code if the file is held until a stack has that. If there is no file any
+ * more, such a table is better than none. */
 static void make_table(struct module *m)
 {
 	struct image im;
@@ -672,10 +679,10 @@ static void make_table(struct module *m)
 	}
 	if (m->fd >= 0 || m->evicted)
 		load(m);
-	if (m->table && !unwind_table_is_followed(m->table) && !is_held(m))
-		drop_table(m); /* there may be no file to follow code in when a stack has it */
-	if (!m->table && m->evicted)
+	if ((!m->table || (is_partial(m) && !is_held(m))) && m->evicted)
 		reopen(m);
+	if (is_partial(m) && m->fd >= 0 && !is_held(m))
+		drop_table(m);
 	if (!m->table)
 		read_table(m, m->fd, is_held(m));
 	put_away(m);

@@ -729,40 +729,61 @@ static size_t n_open_files(void)
 	return n;
 }
 
+enum { FILES = 500, GONE = 3 };
+
+/* More modules than may have open files: paths that lead to this program. */
+struct many_files {
+	char folder[32], paths[FILES][64];
+	struct module *at[FILES];
+	size_t n;
+};
+
+/* Removes the path of number `gone` at once. */
+static void open_many(struct many_files *f, struct modules *m, size_t gone)
+{
+	char self[4096];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[length > 0 ? length : 0] = '\0';
+	f->n = 0;
+	snprintf(f->folder, sizeof(f->folder), "/tmp/kin-test-XXXXXX");
+	OK(length > 0 && mkdtemp(f->folder));
+	for (size_t i = 0; i < FILES; i++) {
+		snprintf(f->paths[i], sizeof(f->paths[i]), "%s/%zu", f->folder, i);
+		if (symlink(self, f->paths[i]) || !(f->at[i] = module_of_file(m, f->paths[i])))
+			break;
+		f->n++;
+		if (i == gone)
+			unlink(f->paths[i]);
+	}
+	OK(f->n == FILES);
+}
+
+static void remove_many(const struct many_files *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		unlink(f->paths[i]);
+	rmdir(f->folder);
+}
+
 /* With more files than may be open, the first ones are closed, and opened again when needed; a file
  * that is gone by then was read before. */
 static void few_files_are_open(void)
 {
-	enum { FILES = 500, GONE = 3 };
-	char folder[] = "/tmp/kin-test-XXXXXX", self[4096], paths[FILES][64];
-	struct module *at[FILES];
+	struct many_files f;
 	struct modules *m = modules_new(0);
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	self[length > 0 ? length : 0] = '\0';
 	unsetenv("XDG_CACHE_HOME");
-	OK(length > 0 && mkdtemp(folder));
-	size_t before = n_open_files(), rows = 0, good = 0;
-	for (size_t i = 0; i < FILES; i++) {
-		snprintf(paths[i], sizeof(paths[i]), "%s/%zu", folder, i);
-		if (symlink(self, paths[i]) || !(at[i] = module_of_file(m, paths[i])))
-			break;
-		good++;
-		if (i == GONE)
-			unlink(paths[i]);
-	}
-	OK(good == FILES);
+	size_t before = n_open_files(), rows = 0;
+	open_many(&f, m, GONE);
 	OK(n_open_files() - before < FILES / 2);
-	for (size_t i = 0, n = good; i < n; i += 100) {
-		const struct unwind_table *t = module_table(at[i], 0),
-					  *gone = module_table(at[GONE], 0);
+	for (size_t i = 0; i < f.n; i += 100) {
+		const struct unwind_table *t = module_table(f.at[i], 0),
+					  *gone = module_table(f.at[GONE], 0);
 		rows = rows ? rows : t ? unwind_table_rows(t) : 0;
 		OK(t && rows && unwind_table_rows(t) == rows);
 		OK(gone && unwind_table_rows(gone) == rows);
 	}
 	modules_free(m);
-	for (size_t i = 0; i < good; i++)
-		unlink(paths[i]);
-	rmdir(folder);
+	remove_many(&f);
 }
 
 /* A table that nothing could bring back stays, whatever the limit. */
@@ -798,8 +819,10 @@ static int bias_of_first(struct dl_phdr_info *info, size_t size, void *arg)
  * the cache then has the whole table. Otherwise it is followed at once. */
 static void code_is_followed_late(const char *cache)
 {
+	struct many_files f;
 	uint64_t bias = 0;
-	struct modules *m = modules_new(0), *later = modules_new(0), *own = modules_new(0);
+	struct modules *m = modules_new(0), *later = modules_new(0), *own = modules_new(0),
+		       *gone = modules_new(0);
 	struct module *at = module_of_file(m, "/proc/self/exe"),
 		      *again = module_of_file(later, "/proc/self/exe"),
 		      *unheld = module_of_file(own, "/proc/self/exe");
@@ -813,6 +836,14 @@ static void code_is_followed_late(const char *cache)
 	const struct unwind_table *t = at ? module_table(at, here) : NULL;
 	OK(t && !unwind_table_is_followed(t) && unwind_table_find(t, here)->cfa_offset == 8);
 	OK(t && unwind_table_find(t, bare)->cfa == UNWIND_CFA_NONE);
+
+	/* What the cache has now is better than nothing, for a file that was closed and is gone. */
+	open_many(&f, gone, FILES);
+	unlink(f.paths[0]);
+	t = module_table(f.at[0], here);
+	OK(t && !unwind_table_is_followed(t) && unwind_table_find(t, here)->cfa_offset == 8);
+	remove_many(&f);
+
 	t = unheld ? module_table(unheld, here) : NULL;
 	OK(t && unwind_table_is_followed(t) && unwind_table_find(t, bare)->cfa_offset == 8);
 	t = at ? module_table(at, bare) : NULL;
@@ -823,6 +854,7 @@ static void code_is_followed_late(const char *cache)
 	modules_free(m);
 	modules_free(later);
 	modules_free(own);
+	modules_free(gone);
 }
 
 static void test_tables(void)
