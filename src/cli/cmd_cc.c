@@ -166,7 +166,7 @@ static bool adds_pg(const struct cc_line *l) { return !counts_by_entries(l) && !
 
 struct cc_words {
 	VEC(const char *) at;
-	char *library; /* owned; some words point into it */
+	char *library, *runtime; /* owned; some words point to them */
 };
 
 static void add_argument(struct cc_words *w, const char *word) { vec_push(&w->at, word); }
@@ -221,7 +221,7 @@ static struct kin_error *add_runtime(struct cc_words *w, const struct cc_line *l
 		w->library = xprintf("-Wl,-rpath,%.*s", (int)folder, so);
 		add_argument(w, "-Wl,--push-state,--no-as-needed");
 		add_argument(w, "-Xlinker");
-		add_argument(w, TAKE(so)); /* kept until the process ends */
+		add_argument(w, w->runtime = TAKE(so));
 		add_argument(w, "-Wl,--pop-state");
 		add_argument(w, w->library);
 	}
@@ -236,36 +236,57 @@ static void print(const struct cc_words *w)
 	putchar('\n');
 }
 
+static void words_done(struct cc_words *w)
+{
+	vec_free(&w->at);
+	free(w->library);
+	free(w->runtime);
+}
+
+static struct kin_error *collect(struct cc_words *w, const struct cc_line *l)
+{
+	if (l->launcher)
+		add_argument(w, l->launcher);
+	add_argument(w, l->argv[0]);
+	add_counting(w, l);
+	for (char **a = l->argv + 1; *a; a++)
+		if (!is_refused(l, *a))
+			add_argument(w, *a);
+	struct kin_error *err = NULL;
+	if (!l->no_runtime && !is_compile_only(l->argv) && has_input(l->argv))
+		err = add_runtime(w, l);
+	add_argument(w, NULL);
+	return err;
+}
+
+/* Returns only if there is nothing to execute. */
+static int execute(const struct cc_words *w)
+{
+	execvp(w->at.at[0], (char *const *)(uintptr_t)w->at.at);
+	int errnum = errno;
+	message_error("cc", err_os(errnum, "%s", w->at.at[0]));
+	return child_not_run(errnum);
+}
+
 static int run_line(const struct cc_line *l)
 {
 	struct cc_words w = { 0 };
+	int status = EXIT_OK;
 	if (counts_by_entries(l) && has(l->argv, "-pg"))
 		message("cc",
 			"-pg beside -finstrument-functions: each call runs the hooks of both, "
 			"and counts once; without -pg the program is faster");
-	if (l->launcher)
-		add_argument(&w, l->launcher);
-	add_argument(&w, l->argv[0]);
-	add_counting(&w, l);
-	for (char **a = l->argv + 1; *a; a++)
-		if (!is_refused(l, *a))
-			add_argument(&w, *a);
-	if (!l->no_runtime && !is_compile_only(l->argv) && has_input(l->argv)) {
-		struct kin_error *err = add_runtime(&w, l);
-		if (err) {
-			message_error("cc", err);
-			return CHILD_FAILED;
-		}
-	}
-	add_argument(&w, NULL);
-	if (l->print) {
+	struct kin_error *err = collect(&w, l);
+	if (err) {
+		message_error("cc", err);
+		status = CHILD_FAILED;
+	} else if (l->print) {
 		print(&w);
-		return EXIT_OK;
+	} else {
+		status = execute(&w);
 	}
-	execvp(w.at.at[0], (char *const *)(uintptr_t)w.at.at);
-	int errnum = errno;
-	message_error("cc", err_os(errnum, "%s", w.at.at[0]));
-	return child_not_run(errnum);
+	words_done(&w);
+	return status;
 }
 
 static int run_words(const struct command *c, int argc, char **argv)
