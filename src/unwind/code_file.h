@@ -25,8 +25,8 @@ struct code_file {
 	const struct code_span *sections; /* those with code, in any order */
 	size_t n_sections;
 	const struct go_table *go; /* NULL: it is no program of Go */
-	/* Code that nothing else tells about is not followed, which may take longer than all else:
-	 * it has no rules. */
+	/* Code that nothing else tells about is not followed, and has no rules. To follow it may
+	 * take longer than all else. */
 	bool not_followed;
 };
 

@@ -38,6 +38,7 @@ struct unwind_build {
 	const struct machine *machine;
 	VEC(struct unwind_entry) entries;
 	struct bare_rows bare; /* of code that has no entry */
+	bool is_partial;       /* there is such code, and it was not followed */
 	struct pieces pieces;  /* by address, disjoint */
 	uint64_t base;
 	VEC(struct unwind_point) points;
@@ -244,9 +245,10 @@ static struct pieces read_bare(struct unwind_build *b, const struct code_file *f
 {
 	struct code_spans bare = uncovered(&b->pieces, f);
 	struct pieces ret = { 0 };
-	if (!f->not_followed)
+	b->is_partial = f->not_followed && bare.n && machine_effects(f->machine);
+	if (!b->is_partial)
 		ret = follow_bare(b, f, &bare);
-	for (size_t i = 0; i < bare.n && f->not_followed; i++)
+	for (size_t i = 0; i < bare.n && b->is_partial; i++)
 		vec_push(&ret,
 			 ((struct unwind_piece){ bare.at[i].low, bare.at[i].high, NOT_FOLLOWED }));
 	vec_free(&bare);
@@ -367,8 +369,7 @@ static void make_points(struct unwind_build *b, uint64_t budget)
 
 /* ---- the table ---- */
 
-static struct unwind_table *finish(struct unwind_build *b, const struct machine *machine,
-				   bool followed)
+static struct unwind_table *finish(struct unwind_build *b, const struct machine *machine)
 {
 	struct unwind_table *t = xalloc(sizeof(*t));
 	t->machine = machine;
@@ -378,7 +379,7 @@ static struct unwind_table *finish(struct unwind_build *b, const struct machine 
 	t->points = xrealloc(b->points.at, b->points.n, sizeof(*t->points));
 	t->n_rules = b->rules.n;
 	t->rules = xrealloc(b->rules.at, b->rules.n, sizeof(*t->rules));
-	t->is_followed = followed;
+	t->is_followed = !b->is_partial;
 	unwind_table_index(t);
 	return t;
 }
@@ -411,7 +412,7 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 	if (b.pieces.n && b.pieces.at[b.pieces.n - 1].high - b.pieces.at[0].low <= UINT32_MAX) {
 		intern(&b, &(struct unwind_row){ 0 });
 		make_points(&b, budget);
-		t = finish(&b, machine, !code || !code->not_followed);
+		t = finish(&b, machine);
 	} else {
 		vec_free(&b.points);
 		vec_free(&b.rules);

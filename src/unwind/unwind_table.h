@@ -27,7 +27,7 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 struct unwind_table *unwind_table_of(const struct code_file *code,
 				     const struct cfi_section *sections, size_t n);
 void unwind_table_free(struct unwind_table *t); /* NULL is fine */
-/* False: it was made with code_file.not_followed. */
+/* False: it was made with code_file.not_followed, and some code was left out for that. */
 bool unwind_table_is_followed(const struct unwind_table *t);
 
 const struct machine *unwind_table_machine(const struct unwind_table *t);

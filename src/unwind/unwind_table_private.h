@@ -21,7 +21,7 @@ struct unwind_table {
 	uint32_t *buckets;
 	size_t n_buckets;
 	unsigned shift;
-	bool is_followed; /* there are rules for code without call-frame information */
+	bool is_followed; /* no code was left out (code_file.not_followed) */
 };
 
 /* Makes the buckets; everything else must be set. */

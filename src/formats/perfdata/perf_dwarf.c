@@ -16,7 +16,7 @@ struct perf_dwarf {
 	struct perf_space *space;
 	uint32_t generation; /* of the space that is cached in the unwinder */
 	size_t n_open;
-	struct perf_places places; /* of the last sample's registers, which were these: */
+	struct perf_places places; /* of the registers in `mask`, which the last sample had */
 	uint64_t mask;
 };
 
