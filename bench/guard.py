@@ -85,21 +85,10 @@ def make_inputs(where):
                     ["./gen_report", ".", "20000"]):
         subprocess.run(command, cwd=where, check=True)
     dumps.write(where / "dumps.data", 200)
-    elf = (where / "work").read_bytes()
-    low, high = text_of(elf)
+    _, address, size = dumps.code_of((where / "work").read_bytes())
+    low, high = address // 4 * 4, (address + size) // 4 * 4
     ticks = [i * 2654435761 >> 7 & 3 for i in range((high - low) // 4)]
     gmonlib.save(where / "work.gmon", gmonlib.gmon([gmonlib.Hist(low, high, ticks)]))
-
-
-def text_of(elf):
-    """The addresses of a 64-bit ELF file's code: of its executable segment."""
-    offset, = struct.unpack_from("<Q", elf, 32)
-    size, n = struct.unpack_from("<HH", elf, 54)
-    for i in range(n):
-        kind, flags, _, address, _, _, length = struct.unpack_from("<IIQQQQQ", elf, offset + i * size)
-        if kind == 1 and flags & 1:
-            return address // 4 * 4, (address + length) // 4 * 4
-    raise ValueError("no code")
 
 
 class Counter:

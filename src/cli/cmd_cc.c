@@ -221,7 +221,8 @@ static struct kin_error *add_runtime(struct cc_words *w, const struct cc_line *l
 		w->library = xprintf("-Wl,-rpath,%.*s", (int)folder, so);
 		add_argument(w, "-Wl,--push-state,--no-as-needed");
 		add_argument(w, "-Xlinker");
-		add_argument(w, w->runtime = TAKE(so));
+		w->runtime = TAKE(so);
+		add_argument(w, w->runtime);
 		add_argument(w, "-Wl,--pop-state");
 		add_argument(w, w->library);
 	}

@@ -117,8 +117,8 @@ static void choose(struct hists_state *s)
 	}
 	chosen = chosen < max ? chosen : max;
 	l->n_left_out = n - chosen;
-	for (size_t i = chosen; i < n; i++) { /* what leads to a row that is not shown is not shown
-						 for the same reason */
+	/* What leads to a row that is not shown is not shown, either. */
+	for (size_t i = chosen; i < n; i++) {
 		l->n_left_out += l->at[i].n_folded;
 		l->n_folded -= l->at[i].n_folded;
 	}

@@ -395,8 +395,8 @@ static void find_places_inlined(const struct symbols *s, const symid *named, siz
 			continue;
 		symid function = function_of_inlined(s, ret, id);
 		if (function == NONE)
-			vec_push(&ret->functions, function = id);
-		ret->function_of[id] = function;
+			vec_push(&ret->functions, id);
+		ret->function_of[id] = function == NONE ? id : function;
 	}
 }
 

@@ -509,15 +509,24 @@ def callers_of_leaf(kin, how):
     return {r['name']: r['called']['of'][0] for r in rows if r['group'] == group and r['kind'] == 'caller'}
 
 
+def compiled(tap, folder, name, text, what, *options):
+    """The paths of the program and of a recording to be made; None if it is skipped."""
+    source, program, data = (os.path.join(folder, name + end) for end in ('.c', '', '.kin'))
+    with open(source, 'w', encoding='ascii') as f:
+        f.write(text)
+    if not shutil.which('cc'):
+        tap.skip(what, 'no compiler')
+        return None
+    subprocess.run(['cc', '-O1', '-g', *options, '-o', program, source], check=True)
+    return program, data
+
+
 def check_counted(tap, build, folder):
     """Calls are counted where they are made: in code that was inlined by the function inlined."""
-    source, program, data = (os.path.join(folder, name) for name in ('calls.c', 'calls', 'calls.kin'))
-    with open(source, 'w', encoding='ascii') as f:
-        f.write(CALLS)
-    if not shutil.which('cc'):
-        tap.skip('calls of inlined functions', 'no compiler')
+    paths = compiled(tap, folder, 'calls', CALLS, 'calls of inlined functions', '-pg')
+    if not paths:
         return
-    subprocess.run(['cc', '-O1', '-g', '-pg', '-o', program, source], check=True)
+    program, data = paths
     subprocess.run([os.path.join(build, 'kin'), 'run', '-o', data, program], capture_output=True, check=True,
                    cwd=folder)
     kin = Kin(build, data)
@@ -540,13 +549,10 @@ int main(void) { for (int i = 0; i < 4000; i++) { one(); pointer(5000); } return
 
 def check_kept(tap, build, folder):
     """The lines and instructions of a function are those of its own code and of all places where it is inlined."""
-    source, program, data = (os.path.join(folder, name) for name in ('kept.c', 'kept', 'kept.kin'))
-    with open(source, 'w', encoding='ascii') as f:
-        f.write(KEPT)
-    if not shutil.which('cc'):
-        tap.skip('functions inlined in places', 'no compiler')
+    paths = compiled(tap, folder, 'kept', KEPT, 'functions inlined in places')
+    if not paths:
         return
-    subprocess.run(['cc', '-O1', '-g', '-o', program, source], check=True)
+    program, data = paths
     subprocess.run([os.path.join(build, 'kin'), 'record', '-o', data, program], capture_output=True, check=False)
     if not os.path.exists(data):
         tap.skip('functions inlined in places', 'nothing can be recorded here')
