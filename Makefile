@@ -15,7 +15,7 @@ all: $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || $(MAKE) deps-build
-	meson setup $(BUILD) --buildtype=debugoptimized --optimization=3 >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	meson setup $(BUILD) --buildtype=debugoptimized >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 
 # Installs what is missing; elsewhere than on Debian that is up to you.

@@ -14,6 +14,8 @@ TEST_TOTALS=$(mktemp) || exit 2
 export TEST_TOTALS
 trap 'rm -f "$TEST_TOTALS"' EXIT
 
+ninja -C "$build" --quiet test-tools || exit 1
+
 suite() { # name command...
 	name=$1
 	shift

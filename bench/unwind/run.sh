@@ -3,6 +3,7 @@
 # sampled with copies of their stacks; kin's unwinder and libdw walk the same copies in one run.
 build=${1:?usage: $0 BUILD}
 here=$(dirname "$0")
+ninja -C "$build" --quiet test/unwind_compare test/unwind_work || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 run() { # name, program ...
