@@ -29,6 +29,8 @@ static const char *const description[] = {
 enum {
 	OPT_ASM = OPT_OWN,
 	OPT_ALL_LINES,
+	ANNOTATE_SOURCE,
+	ANNOTATE_NO_SOURCE,
 	ANNOTATE_SYMBOL,
 	ANNOTATE_STDIO,
 	ANNOTATE_LINES,
@@ -61,6 +63,9 @@ static const struct opt_group perf_group = {
 		  "global-period local-period" },
 		{ ANNOTATE_LINES, 'l', "print-line", NULL,
 		  "instructions with source lines: --asm=source" },
+		{ ANNOTATE_SOURCE, 0, "source", NULL,
+		  "source lines, as without --asm; with it: --asm=source" },
+		{ ANNOTATE_NO_SOURCE, 0, "no-source", NULL, "instructions alone: --asm" },
 		{ ANNOTATE_SAMPLES, 'n', "show-nr-samples", NULL,
 		  "instructions with numbers of samples: --asm" },
 		{ ANNOTATE_SYNTAX, 'M', "disassembler-style", "STYLE",
@@ -95,6 +100,9 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		s->all_lines = true;
 		return true;
 	case ANNOTATE_STDIO:
+		return true;
+	case ANNOTATE_SOURCE:
+		s->with_source = true;
 		return true;
 	case ANNOTATE_SYMBOL:
 		string_list_add(&s->subjects, arg);

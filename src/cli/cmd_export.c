@@ -31,6 +31,7 @@ static const struct opt_group output_group = {
 	(const struct opt[]){
 		{ OPT_TO, 't', "to", "FORMAT", "the format to write: one of those below", NULL,
 		  COMPLETE_FORMAT },
+		{ OPT_TO, 'f', "format", "FORMAT", "the same as --to", NULL, COMPLETE_FORMAT },
 		{ OPT_OUTPUT, 'o', "output", "FILE", "write to FILE instead of standard output",
 		  NULL, COMPLETE_FILE },
 		{ 0 },

@@ -25,6 +25,7 @@
 #include "cli/record_line.h"
 #include "cli/sampling.h"
 #include "perf/perf_refusals.h"
+#include "record/event_names.h"
 #include "record/record.h"
 
 static const char *const description[] = {
@@ -172,7 +173,7 @@ static const struct opt_group how_options = {
 		  "trace points, sched:sched_switch, syscalls:*; breakpoints, mem:ADDRESS:rw; "
 		  "EVENT/period=N,name=TEXT,call-graph=no/; {EVENT,EVENT} counted together, and "
 		  "with :S read when the first one is sampled; EVENT,EVENT or repeated. Usually "
-		  "cycles, or CPU time where the machine does not count them" },
+		  "cycles, or CPU time where the machine does not count them. list prints names" },
 		{ RECORD_FILTER, 0, "filter", "CONDITION",
 		  "only occurrences of the preceding -e's trace points that match: \"prev_pid == "
 		  "1\"" },
@@ -328,7 +329,7 @@ struct record_line {
 	char *ranked, *ranked_perf;     /* names with the rank; owned */
 	const char *perf_data;          /* NULL: do not write one */
 	void (*look)(const char *path); /* called with the file at the end; NULL: none */
-	bool quiet, warned, verbose, dry_run, with_date, no_names, no_rank, compares;
+	bool quiet, warned, verbose, dry_run, with_date, no_names, no_rank, compares, lists;
 };
 
 static bool take_time(const char *arg, uint64_t *ret)
@@ -616,6 +617,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 	case RECORD_BRANCH_KINDS:
 		return take(wanted_branches(arg, &o->wanted), error);
 	case SAMPLING_EVENT:
+		l->lists = !strcmp(arg, "list") || !strcmp(arg, "?");
 		l->last_events = l->sampling.events ? strlen(l->sampling.events) + 1 : 0;
 		return sampling_set(&l->sampling, id, arg, error);
 	default:
@@ -879,7 +881,10 @@ static int run_words(const struct command *c, int argc, char **argv)
 	struct record_line l = { .opts.output = "profile.kin" };
 	char **program;
 	int status = prefix_parse(c, argc, argv, set, &l, &program);
-	if (status == PREFIX_GO_ON && l.compares) {
+	if (status == PREFIX_GO_ON && l.lists) {
+		event_names_list(stdout);
+		status = EXIT_SUCCESS;
+	} else if (status == PREFIX_GO_ON && l.compares) {
 		status = run_against(&l, program);
 	} else if (status == PREFIX_GO_ON) {
 		l.opts.argv = program;

@@ -14,6 +14,7 @@
 #include "cli/message.h"
 #include "cli/record_look.h"
 #include "gnu/gprof.h"
+#include "perf/perf_refusals.h"
 
 /* Toolchains prefix the target: aarch64-linux-gnu-gprof. */
 static bool is_gprof(const char *name)
@@ -65,7 +66,12 @@ static int unknown_command(const char *name)
 	suggestion_try(&s, "help");
 	if (say_program(name))
 		return EXIT_USAGE;
-	if (s.best)
+	const struct opt_refusal *other = perf_commands;
+	while (other->name && strcmp(other->name, name) != 0)
+		other++;
+	if (other->name)
+		message(NULL, "no command '%s': %s", name, other->why);
+	else if (s.best)
 		message(NULL, "no command '%s': did you mean '%s'?", name, s.best);
 	else if (kin_format_of_name(name) || !access(name, F_OK))
 		message(NULL, "'%s' is %s: say what to do with it, as in kin flat %s", name,

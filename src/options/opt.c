@@ -184,6 +184,9 @@ static int long_name(struct opt_parser *p, const char *word)
 	if (o->arg && !arg && !opt_arg_is_optional(o) && !name_goes_without(p, o)) {
 		if (p->next == p->argc)
 			return fail(p, "option '--%s' needs an argument: %s", o->name, o->arg);
+		if (o->name[len] && p->argv[p->next][0] == '-' && p->argv[p->next][1])
+			return fail(p, "'--%.*s' is short for '--%s', which needs an argument: %s",
+				    (int)len, word, o->name, o->arg);
 		arg = p->argv[p->next++];
 	}
 	return take(p, o, arg);

@@ -219,6 +219,48 @@ static const struct opt_refusal of_top[] = {
 	{ 0 },
 };
 
+#define COUNTS   "kin records samples, perf counts: "
+#define NO_LOCKS "kin record --wall shows where threads wait; perf lock names the locks"
+/* perf's other commands, and words that other profilers have for theirs. */
+const struct opt_refusal perf_commands[] = {
+	{ 0, "archive", "kin pack puts a recording and what it needs into one file" },
+	{ 0, "attach", "kin record -p PID, and kin top -p PID, look at a process that runs" },
+	{ 0, "bench", "perf bench measures the system" },
+	{ 0, "buildid-cache",
+	  "kin pack keeps names in the recording; --debug-dir says where debug files are" },
+	{ 0, "buildid-list",
+	  "perf buildid-list prints those of a perf.data; kin pack takes the files along" },
+	{ 0, "c2c",
+	  "kin record -d and kin report --mem-mode show accesses; perf c2c their sharing" },
+	{ 0, "config",
+	  "perf config changes ~/.perfconfig, of which kin reads what it has options for" },
+	{ 0, "daemon", "kin agent records this machine all the time" },
+	{ 0, "data", "kin export converts recordings" },
+	{ 0, "evlist", "kin info has the events" },
+	{ 0, "flame", "kin html draws a flame graph; kin script --folded prints its stacks" },
+	{ 0, "flamegraph", "kin html draws a flame graph; kin script --folded prints its stacks" },
+	{ 0, "ftrace", "kin cc --latency and kin run time the calls of one's own programs" },
+	{ 0, "inject", "kin reads jitdump files by itself; perf inject changes a perf.data" },
+	{ 0, "iostat", COUNTS "perf iostat" },
+	{ 0, "kallsyms", "grep NAME /proc/kallsyms" },
+	{ 0, "kmem", "kin record -e 'kmem:*' -g and kin report; perf kmem adds up allocations" },
+	{ 0, "kvm", "perf kvm looks into guests" },
+	{ 0, "kwork", "kin record -e 'irq:*,workqueue:*' -g; perf kwork adds up their times" },
+	{ 0, "list", "kin record -e list prints the events" },
+	{ 0, "lock", NO_LOCKS },
+	{ 0, "mem", "kin record -d and kin report --mem-mode" },
+	{ 0, "probe", "perf probe defines events, which kin record -e records" },
+	{ 0, "sched",
+	  "kin record --wall and kin report --latency; perf sched for single switches" },
+	{ 0, "serve", "kin html -o FILE makes a page that a browser opens without a server" },
+	{ 0, "stat", COUNTS "perf stat; kin run counts calls" },
+	{ 0, "test", "perf test tests perf" },
+	{ 0, "timechart", "kin export --to=chrome-trace shows threads over time" },
+	{ 0, "trace", "kin record -e 'raw_syscalls:*' and kin script; or perf trace, strace" },
+	{ 0, "version", "kin --version" },
+	{ 0 },
+};
+
 const struct opt_refusal *const annotate_refusals[] = { of_annotate, of_recordings, NULL };
 const struct opt_refusal *const diff_refusals[] = { of_diff, of_recordings, NULL };
 const struct opt_refusal *const record_refusals[] = { of_record, NULL };

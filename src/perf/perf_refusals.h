@@ -10,4 +10,7 @@ extern const struct opt_refusal *const annotate_refusals[],
 								  *const script_refusals[],
 									  *const top_refusals[];
 
+/* Commands that kin lacks, of perf and of other profilers, with alternatives. */
+extern const struct opt_refusal perf_commands[];
+
 #endif

@@ -6,17 +6,26 @@
 
 #include "base/err.h"
 
+static struct time_range span_of_samples(const struct samples *s, bool derived)
+{
+	struct time_range ret = { UINT64_MAX, 0 };
+	for (size_t i = 0; i < s->n; i++) {
+		uint64_t t = s->at[i].time_ns;
+		uint16_t e = s->at[i].event;
+		if ((e < s->n_events && s->events[e].is_derived) != derived)
+			continue;
+		ret.from_ns = t && t < ret.from_ns ? t : ret.from_ns;
+		ret.to_ns = t > ret.to_ns ? t : ret.to_ns;
+	}
+	return ret;
+}
+
 struct time_range span_of(const struct profile *p)
 {
-	struct time_range s = { UINT64_MAX, 0 };
 	if (p->samples.whole_to_ns)
 		return (struct time_range){ p->samples.whole_from_ns, p->samples.whole_to_ns };
-	for (size_t i = 0; i < p->samples.n; i++) {
-		uint64_t t = p->samples.at[i].time_ns;
-		s.from_ns = t && t < s.from_ns ? t : s.from_ns;
-		s.to_ns = t > s.to_ns ? t : s.to_ns;
-	}
-	return s;
+	struct time_range s = span_of_samples(&p->samples, false);
+	return s.from_ns <= s.to_ns ? s : span_of_samples(&p->samples, true);
 }
 
 static bool parse_percent(const char *text, struct time_range whole, struct time_range *ret)

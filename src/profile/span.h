@@ -20,8 +20,9 @@ struct time_range {
 	uint64_t from_ns, to_ns; /* [from, to] on the clock of the samples */
 };
 
-/* The times of the first and the last sample that have a time. In a part of a profile they are
- * those of the whole. from > to: no sample has a time. */
+/* The times of the first and the last sample that have a time; of those that were derived from
+ * switches only if there are no others. In a part of a profile they are those of the whole. from >
+ * to: no sample has a time. */
 struct time_range span_of(const struct profile *p);
 
 /* Percentages and "+" are relative to `whole`, which is span_of(p). KIN_ERROR_USAGE: the text has

@@ -2,11 +2,15 @@
 #include "record/event_names.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "record/tracefs.h"
 
 /* ---- the kernel's generic events ---- */
 
@@ -274,4 +278,37 @@ bool event_name_term(const char *unit, size_t n_unit, const char *term, size_t n
 	e->config = generic.config;
 	e->is_clock = generic.is_clock;
 	return true;
+}
+
+/* ---- a list of them ---- */
+
+/* "cpu/mem-loads/": the events that units name. */
+static void list_units(FILE *out)
+{
+	glob_t found;
+	if (!glob("/sys/bus/event_source/devices/*/events/*", 0, NULL, &found)) {
+		for (size_t i = 0; i < found.gl_pathc; i++) {
+			const char *event = strrchr(found.gl_pathv[i], '/') + 1;
+			const char *unit =
+				found.gl_pathv[i] + strlen("/sys/bus/event_source/devices/");
+			if (!strchr(event, '.')) /* .unit and .scale describe another */
+				fprintf(out, "%.*s/%s/\n", (int)strcspn(unit, "/"), unit, event);
+		}
+	}
+	globfree(&found);
+}
+
+void event_names_list(FILE *out)
+{
+	struct tracepoints traces = { 0 };
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		fprintf(out, "%s\n", known[i].name);
+	for (size_t c = 0; c < ARRAY_LEN(caches); c++)
+		for (size_t o = 0; o < ARRAY_LEN(operations); o++)
+			fprintf(out, "%s-%s\n", caches[c].name, operations[o].name);
+	list_units(out);
+	kin_error_free(tracefs_find("*:*", 3, &traces)); /* where there are none, none are listed */
+	for (size_t i = 0; i < traces.at.n; i++)
+		fprintf(out, "%s\n", traces.at.at[i].name);
+	vec_free(&traces.at);
 }

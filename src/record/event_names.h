@@ -3,6 +3,8 @@
 #ifndef RECORD_EVENT_NAMES_H
 #define RECORD_EVENT_NAMES_H
 
+#include <stdio.h>
+
 #include "record/events.h"
 
 /* The kernel's generic events, L1-dcache-load-misses and the like, and rHEX. */
@@ -18,5 +20,9 @@ bool event_name_has_unit(const char *unit, size_t n);
 /* A term of that unit: one of its events, or a field of its configuration with a value. */
 bool event_name_term(const char *unit, size_t n_unit, const char *term, size_t n, uint64_t value,
 		     struct record_event *e);
+
+/* Prints one name a line: of the kernel's generic events, of its units', and of the trace points
+ * that may be read. Not each of them exists on each machine. */
+void event_names_list(FILE *out);
 
 #endif

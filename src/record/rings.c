@@ -150,7 +150,7 @@ static const char *filter_of(const struct rings_opts *opts, const struct record_
 	const char *text = NULL;
 	for (size_t i = 0; i < opts->n_filters; i++) {
 		const struct rings_filter *f = &opts->filters[i];
-		if (e->type == PERF_TYPE_TRACEPOINT && e->from >= f->from && e->from < f->to)
+		if (e->purpose == EVENT_SAMPLED && e->from >= f->from && e->from < f->to)
 			text = f->text;
 	}
 	return text;
@@ -459,7 +459,12 @@ static struct kin_error *open_one(struct rings *r, size_t attr, const char *name
 	*map64_at(&r->ids, id) = (uint32_t)attr;
 	watch(r, r->opened.n - 1);
 	const char *filter = r->traits.at[event_of_attr(r, attr)].filter;
-	if (filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0)
+	bool filtered = !filter || !ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter);
+	if (!filtered && r->attrs.at[attr].type != PERF_TYPE_TRACEPOINT)
+		return err_new(KIN_ERROR_USAGE,
+			       "--filter '%.200s': only trace points can be filtered, '%s' is none",
+			       filter, name);
+	if (!filtered)
 		return err_new(KIN_ERROR_USAGE,
 			       "--filter '%.200s': the kernel does not take that for '%s'; the "
 			       "fields are in its file 'format' below /sys/kernel/tracing/events",

@@ -228,6 +228,13 @@ def test_trace_points(tap, box):
                    './fast exit 3; ./fast exit 4; exit 5')
     traces = [s.get('trace', '') for s in script(box, 'calls.kin')]
     tap.ok(r.returncode == 5 and traces == ['error_code: 0x00000003'], '--filter: only these', f'{r.err} {traces}')
+    r = box.record('-q', '-o', 'calls.kin', '-e', 'cpu-clock', '--filter', 'pid > 0', './fast', 'exit', '0')
+    tap.ok("only trace points can be filtered, 'cpu-clock' is none" in r.err and r.returncode == 125,
+           '--filter: an event that has none', r.err)
+    r = box.record('-e', 'list')
+    names = r.out.split()
+    tap.ok(r.returncode == 0 and {'cpu-clock', 'L1-dcache-load-misses', 'sched:sched_switch'} <= set(names), '-e list',
+           f'{len(names)} names {r.err}')
     r = box.record('-e', 'sched:no_such', './fast', 'exit', '0')
     tap.ok(r.returncode == 125 and "no trace point 'sched:no_such'" in r.err, 'a trace point that there is not', r.err)
     if os.geteuid():

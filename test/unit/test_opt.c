@@ -113,6 +113,8 @@ int main(void)
 	parses("--al=1", "!option '--all' takes no argument");
 	parses("-o", "!option '-o' needs an argument: FILE");
 	parses("--output", "!option '--output' needs an argument: FILE");
+	parses("--out -a", "!'--out' is short for '--output', which needs an argument: FILE 1");
+	parses("--out=-a --out - --output -a", "2=-a 2=- 2=-a");
 	parses("--fo", "!'--fo' is short for several options: --format --force");
 	parses("--outptu=x", "!unknown option '--outptu': did you mean --output?");
 	parses("--zebra", "!unknown option '--zebra'");

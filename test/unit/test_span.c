@@ -78,6 +78,22 @@ static void test_whole(void)
 	profile_free(none);
 }
 
+/* What was derived from switches lasts longer than the samples, and does not count beside them. */
+static void test_derived(void)
+{
+	struct profile_builder *b = profile_builder_new();
+	profile_add_event(b, (struct event){ .name = profile_add_string(b, "cycles", 6) });
+	uint16_t derived = profile_add_event(
+		b, (struct event){ .name = profile_add_string(b, "blocked", 7), .is_derived = true });
+	profile_add_sample(b, (struct sample){ .event = derived, .count = 1, .time_ns = 5 });
+	add_sample(b, 20);
+	add_sample(b, 40);
+	struct profile *p = profile_finish(b);
+	struct time_range whole = span_of(p);
+	OK(whole.from_ns == 20 && whole.to_ns == 40);
+	profile_free(p);
+}
+
 static void test_one_moment(void)
 {
 	struct profile *was = profile;
@@ -202,6 +218,7 @@ int main(void)
 {
 	profile = make(false);
 	test_whole();
+	test_derived();
 	test_one_moment();
 	test_parts();
 	test_seconds();
