@@ -31,8 +31,17 @@ deps deps-build:
 		$$sudo apt-get update -qq && \
 		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; fi
 
+# What a change breaks first: a minute.
+quick: all
+	test/run.sh $(BUILD) quick
+
+# What needs no special machine.
 check: deps all
-	test/run.sh $(BUILD)
+	test/run.sh $(BUILD) check
+
+# Everything, in builds of their own.
+check-all: deps
+	test/all.sh
 
 demo: deps-build all
 	demo/run.sh $(BUILD)
@@ -58,4 +67,4 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps deps-build check demo bench bench-guard install uninstall clean
+.PHONY: all deps deps-build quick check check-all demo bench bench-guard install uninstall clean

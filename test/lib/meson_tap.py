@@ -1,6 +1,6 @@
-"""Run the tests that meson knows, and print all their points as one TAP stream.
+"""Run tests that meson knows, and print all their points as one TAP stream.
 
-    meson_tap.py BUILD [argument of meson test]...
+    meson_tap.py BUILD NAME [argument of meson test]...     NAME: of the log
 """
 import json
 import os
@@ -9,12 +9,12 @@ import sys
 
 from tap import Tap
 
-build, *args = sys.argv[1:]
-log = os.path.join(build, 'meson-logs', 'testlog.json')
+build, name, *args = sys.argv[1:]
+log = os.path.join(build, 'meson-logs', f'testlog-{name}.json')
 if os.path.exists(log):
     os.unlink(log)
 # Time limits are for hanging tests: the machine may be busy.
-ran = subprocess.run(['meson', 'test', '-C', build, '--num-processes', '2', '--timeout-multiplier', '5', *args],
+ran = subprocess.run(['meson', 'test', '-C', build, '--logbase', f'testlog-{name}', '--num-processes', '2', '--timeout-multiplier', '5', *args],
                      capture_output=True, text=True)
 tap = Tap()
 if not os.path.exists(log):

@@ -11,6 +11,7 @@ failure more.
 import collections
 import os
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -79,8 +80,9 @@ def run(name, log, command):
         print(f'{name}: ... and {len(s.failures) - SHOWN_FAILURES} more')
     for reason, names in s.skips.items():
         print(f'{name}: skipped {len(names)}, e.g. {names[0]!r}: {reason}')
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f'{name}: {s.passed} passed, {s.failed} failed, {s.skipped} skipped '
-          f'({time.monotonic() - start:.0f} s, {log})', flush=True)
+          f'({time.monotonic() - start:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of CPU, {log})', flush=True)
     with open(os.environ['TEST_TOTALS'], 'a') as f:
         f.write(f'{s.passed} {s.failed} {s.skipped}\n')
         for failure in s.failures:
