@@ -423,7 +423,7 @@ static int cmd_agent(const struct settings *s)
 
 const struct command agent_command = {
 	.name = "agent",
-	.group = COMMANDS_COLLECT,
+	.group = COMMANDS_MANY,
 	.summary = "record this machine all the time, at a low rate, into a store",
 	.operands = "URL",
 	.description = description,

@@ -74,6 +74,7 @@ static const struct opt_group perf_group = {
 		{ ANNOTATE_STDIO, 0, "stdio", NULL, "text, as it always is" },
 		{ 0 },
 	},
+	OPTS_RARE,
 };
 
 static const struct example examples[] = {
@@ -158,7 +159,7 @@ static int cmd_annotate(const struct settings *s)
 
 const struct command annotate_command = {
 	.name = "annotate",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_START,
 	.summary = "source text with time and counts beside each line",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
 	.description = description,

@@ -79,7 +79,7 @@ static int cmd_browse(const struct settings *s) { return run_profile(s, browse_p
 
 const struct command browse_command = {
 	.name = "browse",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_START,
 	.summary = "browse a profile on the terminal",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

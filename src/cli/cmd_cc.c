@@ -304,7 +304,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command cc_command = {
 	.name = "cc",
-	.group = COMMANDS_COLLECT,
+	.group = COMMANDS_GPROF,
 	.summary = "compile programs so that their calls are counted",
 	.operands = "[--] COMPILER [ARGUMENT]...",
 	.refused = refused,

@@ -744,7 +744,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command check_command = {
 	.name = "check",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_COMPARE,
 	.summary = "a gate for CI: fails if calls or times have grown",
 	.operands = "[PROGRAM] BASELINE [[PROGRAM] FILE | -- COMMAND [ARGUMENT]...]",
 	.description = description,

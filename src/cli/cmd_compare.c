@@ -238,7 +238,7 @@ int compare_as(const char *as, int argc, char **argv)
 
 const struct command compare_command = {
 	.name = "compare",
-	.group = COMMANDS_COLLECT,
+	.group = COMMANDS_COMPARE,
 	.summary = "run two commands in turn: which is slower, and where",
 	.operands = "[--] BEFORE [ARGUMENT]... [-- AFTER [ARGUMENT]...]",
 	.description = description,

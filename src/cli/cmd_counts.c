@@ -22,7 +22,7 @@ static const struct opt_group *const options[] = {
 
 const struct command counts_command = {
 	.name = "counts",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_MORE,
 	.summary = "how often each function or basic block was executed",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
 	.description = description,

@@ -26,7 +26,7 @@ static const struct example examples[] = {
 
 const struct command cycles_command = {
 	.name = "cycles",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_GPROF,
 	.summary = "cycles of the call graph, and whether sampled stacks go round them",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION]...",
 	.description = description,

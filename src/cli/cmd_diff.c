@@ -164,7 +164,7 @@ static int cmd_diff(const struct settings *s)
 
 const struct command diff_command = {
 	.name = "diff",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_COMPARE,
 	.summary = "two profiles side by side: what became slower, what faster",
 	.operands = "[PROGRAM] BEFORE [PROGRAM] AFTER",
 	.description = description,

@@ -128,7 +128,7 @@ static int cmd_export(const struct settings *s) { return run_profile(s, write_to
 
 const struct command export_command = {
 	.name = "export",
-	.group = COMMANDS_DATA,
+	.group = COMMANDS_MORE,
 	.summary = "samples in the format of another program: pprof, KCachegrind, speedscope and "
 		   "others",
 	.operands = "[DATA]...",

@@ -24,7 +24,7 @@ static const struct example examples[] = {
 
 const struct command flat_command = {
 	.name = "flat",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_GPROF,
 	.summary = "time per function, and how often each was called",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

@@ -28,7 +28,7 @@ static const struct example examples[] = {
 
 const struct command graph_command = {
 	.name = "graph",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_START,
 	.summary = "callers and callees of each function, and the time of each call",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION]...",
 	.description = description,

@@ -121,7 +121,7 @@ static int cmd_html(const struct settings *s) { return run_profile(s, write_to);
 
 const struct command html_command = {
 	.name = "html",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_START,
 	.summary = "a profile as one HTML file, with call graph and flame graph",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

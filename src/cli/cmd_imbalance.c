@@ -51,7 +51,7 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 
 const struct command imbalance_command = {
 	.name = "imbalance",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_MANY,
 	.summary = "where ranks of a parallel job wait for each other",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION]...",
 	.description = description,

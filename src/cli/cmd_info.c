@@ -67,7 +67,7 @@ static int cmd_info(const struct settings *s)
 
 const struct command info_command = {
 	.name = "info",
-	.group = COMMANDS_DATA,
+	.group = COMMANDS_MORE,
 	.summary = "what is in the data: files, histograms, call counts, and the program "
 		   "they belong to",
 	.operands = "[PROGRAM] [DATA]...",

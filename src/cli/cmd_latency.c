@@ -26,7 +26,7 @@ static const struct opt_group *const options[] = {
 
 const struct command latency_command = {
 	.name = "latency",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_GPROF,
 	.summary = "how long calls took, as distributions",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION]...",
 	.description = description,

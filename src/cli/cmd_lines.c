@@ -25,7 +25,7 @@ static const struct opt_group *const options[] = {
 
 const struct command lines_command = {
 	.name = "lines",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_MORE,
 	.summary = "time per source line",
 	.operands = "[PROGRAM] [DATA]... [FUNCTION|FILE]...",
 	.description = description,

@@ -90,7 +90,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command mark_command = {
 	.name = "mark",
-	.group = COMMANDS_COLLECT,
+	.group = COMMANDS_MORE,
 	.summary = "name a moment of a recording",
 	.operands = "NAME...",
 	.description = description,

@@ -121,7 +121,7 @@ static int cmd_merge(const struct settings *s)
 
 const struct command merge_command = {
 	.name = "merge",
-	.group = COMMANDS_DATA,
+	.group = COMMANDS_MORE,
 	.summary = "add up the profiles of several runs into one file",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

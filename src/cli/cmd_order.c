@@ -71,7 +71,7 @@ static int cmd_order(const struct settings *s)
 
 const struct command order_command = {
 	.name = "order",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_MORE,
 	.summary = "an order of functions in memory that puts callers beside callees",
 	.operands = "[PROGRAM] [DATA]...",
 	.description = description,

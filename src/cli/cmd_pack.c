@@ -88,7 +88,7 @@ static int cmd_pack(const struct settings *s)
 
 const struct command pack_command = {
 	.name = "pack",
-	.group = COMMANDS_DATA,
+	.group = COMMANDS_MORE,
 	.summary = "put names, source and code into a recording, for other machines",
 	.operands = "[FILE]",
 	.description = description,

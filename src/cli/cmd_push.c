@@ -154,7 +154,7 @@ static int cmd_push(const struct settings *s)
 
 const struct command push_command = {
 	.name = "push",
-	.group = COMMANDS_DATA,
+	.group = COMMANDS_MANY,
 	.summary = "send recordings to a store of many: ClickHouse",
 	.operands = "URL FILE...",
 	.description = description,

@@ -237,6 +237,7 @@ static const struct opt_group detail_options = {
 		  "save_type" },
 		{ 0 },
 	},
+	OPTS_RARE,
 };
 
 static const struct opt_group file_options = {
@@ -308,6 +309,7 @@ static const struct opt_group ever_options = {
 		  "a perf.data" },
 		{ 0 },
 	},
+	OPTS_RARE,
 };
 
 static const struct opt_group *const options[] = { &what_options, &how_options,  &detail_options,
@@ -909,7 +911,7 @@ int record_program(char **argv, void (*look)(const char *path))
 
 const struct command record_command = {
 	.name = "record",
-	.group = COMMANDS_COLLECT,
+	.group = COMMANDS_START,
 	.summary = "sample what programs do, with whole call stacks",
 	.operands = "[--] COMMAND [ARGUMENT]...",
 	.description = description,

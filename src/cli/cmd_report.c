@@ -363,7 +363,7 @@ static int cmd_report(const struct settings *s)
 
 const struct command report_command = {
 	.name = "report",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_START,
 	.summary = "samples by function, library, thread ...: Self and Children, with call chains",
 	.operands = "[DATA]... [FUNCTION]...",
 	.description = description,

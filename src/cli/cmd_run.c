@@ -491,7 +491,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command run_command = {
 	.name = "run",
-	.group = COMMANDS_COLLECT,
+	.group = COMMANDS_GPROF,
 	.summary = "run a program and count its calls, from inside",
 	.operands = "[--] COMMAND [ARGUMENT]...",
 	.description = description,

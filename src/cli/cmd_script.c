@@ -256,7 +256,7 @@ static int cmd_script(const struct settings *s)
 
 const struct command script_command = {
 	.name = "script",
-	.group = COMMANDS_DATA,
+	.group = COMMANDS_PERF,
 	.summary = "the samples, one by one, or as folded stacks for flame graphs",
 	.operands = "[DATA]...",
 	.description = description,

@@ -116,7 +116,7 @@ static int cmd_tidy(const struct settings *s)
 
 const struct command tidy_command = {
 	.name = "tidy",
-	.group = COMMANDS_DATA,
+	.group = COMMANDS_MANY,
 	.summary = "sum up a store's hours, drop its old days",
 	.operands = "URL",
 	.description = description,

@@ -552,7 +552,7 @@ static int run_words(const struct command *c, int argc, char **argv)
 
 const struct command top_command = {
 	.name = "top",
-	.group = COMMANDS_LOOK,
+	.group = COMMANDS_PERF,
 	.summary = "live view of what runs now, by function: Children and Self",
 	.operands = "[--] [COMMAND [ARGUMENT]...]",
 	.description = description,

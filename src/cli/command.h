@@ -13,10 +13,12 @@ struct example {
 };
 
 enum command_group { /* in the order of kin help */
-		     COMMANDS_COLLECT,
-		     COMMANDS_LOOK,
-		     COMMANDS_DATA,
+		     COMMANDS_START,
 		     COMMANDS_GPROF,
+		     COMMANDS_PERF,
+		     COMMANDS_COMPARE,
+		     COMMANDS_MANY,
+		     COMMANDS_MORE,
 };
 
 struct command {

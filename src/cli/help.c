@@ -106,20 +106,54 @@ static void put_exit_status(const struct command *c, const struct sheet *s)
 	free(see);
 }
 
-static void put_command(const struct command *c, const struct sheet *s)
+static void put_group(const struct opt_group *g, const struct sheet *s)
+{
+	char *title = xprintf("%s:", g->title);
+	fputc('\n', s->out);
+	put_text(s, title, 0, 0);
+	free(title);
+	for (const struct opt *o = g->opts; o->id; o++)
+		put_option(o, s);
+}
+
+/* The names of options that the help of a command does not describe. */
+static void put_names(const struct command *c, enum opt_use use, const char *what,
+		      const struct sheet *s)
+{
+	char *names = NULL;
+	size_t n;
+	FILE *f = open_memstream(&names, &n);
+	if (!f)
+		return;
+	for (size_t g = 0; c->options[g]; g++)
+		for (const struct opt *o = c->options[g]->opts; c->options[g]->use == use && o->id;
+		     o++)
+			if (o->name)
+				fprintf(f, "%s--%s", ftell(f) ? ", " : "", o->name);
+	if (!fclose(f) && n) {
+		fputc('\n', s->out);
+		put_text(s, what, 0, 0);
+		fputs("  ", s->out);
+		put_text(s, names, 2, 2);
+	}
+	free(names);
+}
+
+static void put_command(const struct command *c, bool all, const struct sheet *s)
 {
 	put_usage(c, s);
-	for (size_t i = 0; c->description[i]; i++) {
+	for (size_t i = 0; c->description[i] && (all || !i); i++) {
 		fputc('\n', s->out);
 		put_text(s, c->description[i], 0, 0);
 	}
-	for (size_t g = 0; c->options[g]; g++) {
-		char *title = xprintf("%s:", c->options[g]->title);
-		fputc('\n', s->out);
-		put_text(s, title, 0, 0);
-		free(title);
-		for (const struct opt *o = c->options[g]->opts; o->id; o++)
-			put_option(o, s);
+	for (size_t g = 0; c->options[g]; g++)
+		if (all || c->options[g]->use == OPTS_OWN)
+			put_group(c->options[g], s);
+	if (!all) {
+		char *rare = xprintf("Rarely needed (kin help all %s):", c->name);
+		put_names(c, OPTS_RARE, rare, s);
+		put_names(c, OPTS_SHARED, "Shared with other commands (kin help options):", s);
+		free(rare);
 	}
 	if (c->lists_formats)
 		put_formats(s);
@@ -130,37 +164,80 @@ static void put_command(const struct command *c, const struct sheet *s)
 								copied */
 		put_text(s, e->meaning, 6, 6);
 	}
-	put_exit_status(c, s);
+	if (all)
+		put_exit_status(c, s);
+	if (!all) {
+		char *more = xprintf("kin help all %s says more.", c->name);
+		fputc('\n', s->out);
+		put_text(s, more, 0, 0);
+		free(more);
+	}
 }
 
-static void put_overview(const struct sheet *s)
+static void put_shared(const struct sheet *s)
 {
-	static const char *const titles[] = {
-		[COMMANDS_COLLECT] = "Collect",
-		[COMMANDS_LOOK] = "Look",
-		[COMMANDS_DATA] = "Handle the data",
-		[COMMANDS_GPROF] = "gprof compatibility",
-	};
-	put_text(s, "Usage: kin COMMAND [OPTION]... [PROGRAM] [DATA]...", 0, 7);
+	put_text(s, "Options that several commands have, with the same meaning in each:", 0, 0);
+	for (size_t g = 0; shared_options[g]; g++)
+		put_group(shared_options[g], s);
+}
+
+static const char *const group_titles[] = {
+	[COMMANDS_START] = "Start here",     [COMMANDS_GPROF] = "As in gprof",
+	[COMMANDS_PERF] = "As in perf",      [COMMANDS_COMPARE] = "Compare",
+	[COMMANDS_MANY] = "Jobs and fleets", [COMMANDS_MORE] = "More",
+};
+
+static void put_head(const struct sheet *s)
+{
+	put_text(s, "Usage: kin ./PROGRAM [ARGUMENT]...", 0, 7);
 	fputs("       ", s->out);
-	put_text(s, "kin ./PROGRAM [ARGUMENT]...", 7, 7);
-	put_text(s,
-		 "Shows where programs spend their time, and on whose behalf: from sampled call "
-		 "stacks, from calls that were counted, from both; and from the gmon.out that "
-		 "programs compiled with -pg leave.",
-		 0, 0);
+	put_text(s, "kin COMMAND [OPTION]... [PROGRAM] [DATA]...", 7, 7);
+	put_text(s, "Shows where programs spend their time, and on whose behalf.", 0, 0);
+}
+
+/* Every command with its summary. */
+static void put_commands(const struct sheet *s)
+{
+	put_head(s);
 	for (size_t i = 0; commands[i]; i++) {
 		if (!i || commands[i]->group != commands[i - 1]->group)
-			fprintf(s->out, "\n%s:\n", titles[commands[i]->group]);
+			fprintf(s->out, "\n%s:\n", group_titles[commands[i]->group]);
+		fprintf(s->out, "  %-10s", commands[i]->name);
+		put_text(s, commands[i]->summary, 12, 12);
+	}
+}
+
+/* One screen: what to begin with; the other commands by name. */
+static void put_overview(const struct sheet *s)
+{
+	enum { COLUMN = 18 };
+	put_head(s);
+	fprintf(s->out, "\n%s:\n", group_titles[COMMANDS_START]);
+	size_t i = 0;
+	for (; commands[i] && commands[i]->group == COMMANDS_START; i++) {
 		fprintf(s->out, "  %-10s", commands[i]->name);
 		put_text(s, commands[i]->summary, 12, 12);
 	}
 	fputc('\n', s->out);
+	while (commands[i]) {
+		enum command_group group = commands[i]->group;
+		char names[256] = "";
+		for (; commands[i] && commands[i]->group == group; i++)
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+				 names[0] ? ", " : "", commands[i]->name);
+		size_t n = (size_t)fprintf(s->out, "%s:", group_titles[group]);
+		size_t column = s->width < NARROW_WIDTH ? 2 : COLUMN;
+		if (column < n)
+			fputc('\n', s->out);
+		fprintf(s->out, "%*s", (int)(column < n ? column : column - n), "");
+		put_text(s, names, column, column);
+	}
+	fputc('\n', s->out);
 	put_text(s,
-		 "To begin: kin ./prog records a program and shows where its time went, as kin "
-		 "record "
-		 "./prog and then kin browse do. In a directory with data "
-		 "the commands that look need no arguments. kin help COMMAND says more.",
+		 "In a directory with data the commands that look need no arguments. kin help "
+		 "COMMAND "
+		 "says more, kin help all lists what each command does, kin help options what they "
+		 "share.",
 		 0, 0);
 }
 
@@ -180,7 +257,8 @@ static int show(const char *text)
 	return bad ? message_error(NULL, err_os(errnum, "standard output")) : EXIT_OK;
 }
 
-int help_show(const struct command *c)
+static int show_sheet(const struct command *c,
+		      void put(const struct command *c, const struct sheet *s))
 {
 	char *text = NULL;
 	size_t n;
@@ -188,13 +266,38 @@ int help_show(const struct command *c)
 	if (!memory)
 		return message_error(NULL, err_os(errno, "help"));
 	struct sheet s = sheet_of(memory, STDOUT_FILENO);
-	if (c)
-		put_command(c, &s);
-	else
-		put_overview(&s);
+	put(c, &s);
 	int status = fclose(memory) ? message_error(NULL, err_os(errno, "help")) : show(text);
 	free(text);
 	return status;
 }
+
+static void brief(const struct command *c, const struct sheet *s)
+{
+	if (c)
+		put_command(c, false, s);
+	else
+		put_overview(s);
+}
+
+static void whole(const struct command *c, const struct sheet *s)
+{
+	if (c)
+		put_command(c, true, s);
+	else
+		put_commands(s);
+}
+
+static void shared(const struct command *c, const struct sheet *s)
+{
+	(void)c;
+	put_shared(s);
+}
+
+int help_show(const struct command *c) { return show_sheet(c, brief); }
+
+int help_show_all(const struct command *c) { return show_sheet(c, whole); }
+
+int help_show_options(void) { return show_sheet(NULL, shared); }
 
 int help_show_version(void) { return show("kin " KIN_VERSION "\n"); }

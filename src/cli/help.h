@@ -8,8 +8,11 @@ struct command;
 
 void help_overview(FILE *out); /* overview of all commands */
 
-/* Prints to standard output and closes it; the exit status says whether that worked. */
+/* Each prints to standard output and closes it; the exit status says whether that worked. */
 int help_show(const struct command *c); /* NULL: kin's own help */
+int help_show_all(
+	const struct command *c); /* the whole description, all options; NULL: all commands */
+int help_show_options(void);      /* the options that commands share */
 int help_show_version(void);
 
 #endif

@@ -119,16 +119,24 @@ static int run_kin(int argc, char **argv)
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
 	    (help && (argc == 2 || !strcmp(argv[2], "help"))))
 		return show_help(NULL);
+	if (help && !strcmp(argv[2], "options"))
+		return help_show_options();
+	bool all = help && !strcmp(argv[2], "all");
+	if (all && argc == 3)
+		return help_show_all(NULL);
 
 	if (word[0] == '-') {
 		message(NULL, "unknown option '%s': a command comes first, see kin help", word);
 		return EXIT_USAGE;
 	}
-	const struct command *c = command_find(help ? argv[2] : word);
+	const char *name = all ? argv[3] : help ? argv[2] : word;
+	const struct command *c = command_find(name);
 	if (!c && !help && record_look_is_program(word))
 		return record_look(argv + 1);
 	if (!c)
-		return unknown_command(help ? argv[2] : word);
+		return unknown_command(name);
+	if (all && !c->main_is_elsewhere)
+		return help_show_all(c);
 	return help ? show_help(c) : start_command(c, argc - 1, argv + 1);
 }
 

@@ -43,9 +43,10 @@ const struct opt_group input_options = {
 		{ OPT_STRICT, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable: errors or "
 		  "losses while recording, truncated stacks, time without a place, unreadable "
-		  "files with names, or a profile of another program; kin help info has the list" },
+		  "files with names, or a profile of another program; kin help all info has the list" },
 		{ 0 },
 	},
+	OPTS_SHARED,
 };
 
 const struct opt_group recording_options = {
@@ -78,6 +79,7 @@ const struct opt_group recording_options = {
 		  "read anyway" },
 		{ 0 },
 	},
+	OPTS_SHARED,
 };
 
 const struct opt_group names_options = {
@@ -92,6 +94,7 @@ const struct opt_group names_options = {
 		  "show mangled names, as the linker uses them" },
 		{ 0 },
 	},
+	OPTS_SHARED,
 };
 
 const struct opt_group inline_options = {
@@ -103,6 +106,7 @@ const struct opt_group inline_options = {
 		  "attribute inlined code to the function it was inlined into" },
 		{ 0 },
 	},
+	OPTS_SHARED,
 };
 
 const struct opt_group source_options = {
@@ -114,6 +118,7 @@ const struct opt_group source_options = {
 		  NULL, COMPLETE_DIRECTORY },
 		{ 0 },
 	},
+	OPTS_SHARED,
 };
 
 const struct opt_group coverage_options = {
@@ -141,6 +146,7 @@ const struct opt_group select_options = {
 		{ OPT_MIN_SHARE, 0, "percent-limit", "PERCENT", "the same as --min-share" },
 		{ 0 },
 	},
+	OPTS_SHARED,
 };
 
 #define OPTIONS_OF_PART_LISTS                                                                      \
@@ -164,6 +170,7 @@ const struct opt_group part_options = {
 		OPTIONS_OF_PART_LISTS,
 		{ 0 },
 	},
+	OPTS_SHARED,
 };
 
 const struct opt_group chosen_part_options = {
@@ -173,6 +180,7 @@ const struct opt_group chosen_part_options = {
 		OPTIONS_OF_PART_LISTS,
 		{ 0 },
 	},
+	OPTS_SHARED,
 };
 
 /* Options about output, without the format. */
@@ -200,6 +208,7 @@ const struct opt_group output_options = {
 		  "text json csv", .lenient = ARG_OR_FILE },
 		OPTIONS_OF_OUTPUT,
 	},
+	OPTS_SHARED,
 };
 
 const struct opt_group difference_output_options = {
@@ -210,6 +219,7 @@ const struct opt_group difference_output_options = {
 		  "text json csv html", .lenient = ARG_OR_FILE },
 		OPTIONS_OF_OUTPUT,
 	},
+	OPTS_SHARED,
 };
 
 const struct opt_group general_options = {
@@ -219,10 +229,16 @@ const struct opt_group general_options = {
 		{ OPT_VERSION, 'V', "version", NULL, "print the version" },
 		{ 0 },
 	},
+	OPTS_SHARED,
 };
 
 const struct opt_group *const report_command_options[] = {
 	&input_options, &names_options,  &inline_options,  &select_options,
+	&part_options,  &output_options, &general_options, NULL,
+};
+
+const struct opt_group *const shared_options[] = {
+	&input_options, &names_options,  &inline_options,  &source_options, &select_options,
 	&part_options,  &output_options, &general_options, NULL,
 };
 

@@ -89,6 +89,7 @@ extern const struct opt_group input_options, recording_options, names_options, i
 extern const struct opt_group chosen_part_options; /* part_options without --by */
 /* All options of a command that prints a report of functions and has no options of its own. */
 extern const struct opt_group *const report_command_options[];
+extern const struct opt_group *const shared_options[]; /* kin help options; NULL-terminated */
 enum {
 	OPT_EXECUTABLE = 1,
 	OPT_DEBUG_DIR,

@@ -52,9 +52,16 @@ struct opt_refusal {      /* an option of another program, and why it is refused
 	const char *why;  /* a phrase without a full stop: "kin info says that" */
 };
 
+enum opt_use { /* whether the help of a command describes the options of a group */
+	       OPTS_OWN,
+	       OPTS_SHARED, /* of several commands: kin help options does */
+	       OPTS_RARE,   /* kin help all COMMAND does, as it does all others */
+};
+
 struct opt_group {
 	const char *title;
 	const struct opt *opts;
+	enum opt_use use;
 };
 
 enum { OPT_END = 0, OPT_OPERAND = -1, OPT_ERROR = -2 };

@@ -83,7 +83,7 @@ def commands_in(text):
 
 @functools.lru_cache
 def options_of(kin, command):
-    return of_help(output(kin, command, '--help'))
+    return of_help(output(kin, 'help', 'all', command))
 
 
 def known(kin, command, option):
@@ -94,8 +94,8 @@ def main():
     build = os.path.abspath(sys.argv[1])
     kin, doc = os.path.join(build, 'kin'), os.path.join(build, 'doc')
     tap = Tap()
-    names = re.findall(r'^  (\w+) ', output(kin, 'help'), re.M)
-    tap.ok(len(names) >= 9, 'kin help lists the commands', str(names))
+    names = re.findall(r'^  (\w+) ', output(kin, 'help', 'all'), re.M)
+    tap.ok(len(names) >= 9, 'kin help all lists the commands', str(names))
 
     for page in ['kin'] + ['kin-' + n for n in names]:
         path = os.path.join(doc, page + '.1')
@@ -110,11 +110,11 @@ def main():
 
     for name in names:
         options = options_of(kin, name)
-        tap.ok(options, f'kin {name} --help has options')
+        tap.ok(options, f'kin help all {name} has options')
         for place, text, find in PLACES:
             found = find(open(os.path.join(doc, text.format(name))).read(), name)
             differ = sorted(options ^ found)
-            tap.ok(not differ, f'{place} has the options of kin {name} --help, and no others', str(differ))
+            tap.ok(not differ, f'{place} has the options of kin help all {name}, and no others', str(differ))
         with tempfile.TemporaryDirectory() as folder:
             offered = {o.rstrip('=') for o in complete(build, folder, 'kin', name, '-')}
             missing = sorted(o for o in options if o.startswith('--') and o not in offered)

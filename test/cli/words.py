@@ -41,7 +41,7 @@ COLUMNS = {'report': 'overhead,sym', 'script': 'comm,ip,sym', 'flat': 'self,name
 
 
 def options(kin, command):
-    text = subprocess.run([kin, command, '--help'], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+    text = subprocess.run([kin, 'help', 'all', command], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
     return set(re.findall(r'^ +(?:-\w, )?(--[\w-]+)', text, re.M))
 
 
