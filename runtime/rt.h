@@ -452,8 +452,9 @@ void rt_intercept_init(void); /* not async-signal-safe */
 
 void rt_signals_find(void); /* the C library's functions; not async-signal-safe */
 void rt_signals_init(void); /* not async-signal-safe */
-/* Handles the system call rt_sigaction when the program makes it. */
-long rt_signals_action(long sig, const void *act, void *old, long size);
+/* Makes a system call for the program, with six arguments: where it sets or waits for signals, as
+ * the functions above. */
+long rt_signals_call(long number, const long *args);
 
 /* ---- rt_clone.c ---- */
 

@@ -103,17 +103,14 @@ long syscall(long number, ...)
 {
 	bool exec = number == SYS_execve || number == SYS_execveat, seccomp, was = rt.silent;
 	bool forks;
-	long a, b, c, d, e, f, r;
+	long a, b, c, d, r, all[6];
 	va_list args;
 
 	va_start(args, number);
-	a = va_arg(args, long);
-	b = va_arg(args, long);
-	c = va_arg(args, long);
-	d = va_arg(args, long);
-	e = va_arg(args, long);
-	f = va_arg(args, long);
+	for (int i = 0; i < 6; i++)
+		all[i] = va_arg(args, long);
 	va_end(args);
+	a = all[0], b = all[1], c = all[2], d = all[3];
 	seccomp = (number == SYS_seccomp &&
 		   (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER)) ||
 		  (number == SYS_prctl && a == PR_SET_SECCOMP);
@@ -125,8 +122,7 @@ long syscall(long number, ...)
 	if (exec)
 		rt_exec((const char *)(number == SYS_execve ? a : b),
 			(char *const *)(number == SYS_execve ? c : d));
-	r = number == SYS_rt_sigaction ? rt_signals_action(a, (const void *)b, (void *)c, d)
-				       : sys(number, a, b, c, d, e, f);
+	r = rt_signals_call(number, all);
 	if (exec)
 		rt_exec_failed();
 	if (forks && !r)

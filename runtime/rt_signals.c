@@ -116,19 +116,43 @@ struct signal_start {
 	uint64_t stack_size;
 };
 enum { STARTS = 128 };
-static struct signal_start starts[STARTS];
+static struct starts {
+	struct signal_start at[STARTS];
+	struct starts *_Atomic next; /* more, since so many threads waited to run; never freed */
+} starts;
 static pthread_key_t key;
 static bool has_key;
 
-static struct signal_start *take(void)
+static struct signal_start *take_from(struct starts *s)
 {
 	for (int i = 0; i < STARTS; i++) {
 		uint32_t taken = 0;
 
-		if (!starts[i].taken && atomic_compare_exchange_strong(&starts[i].taken, &taken, 1))
-			return &starts[i];
+		if (!s->at[i].taken && atomic_compare_exchange_strong(&s->at[i].taken, &taken, 1))
+			return &s->at[i];
 	}
 	return NULL;
+}
+
+static struct starts *more_after(struct starts *s)
+{
+	uint64_t mask;
+
+	if (!s->next && rt_lock(&mask)) {
+		if (!s->next)
+			s->next = rt_memory(sizeof(*s));
+		rt_unlock(mask);
+	}
+	return s->next;
+}
+
+static struct signal_start *take(void)
+{
+	struct signal_start *ret = NULL;
+
+	for (struct starts *s = &starts; s && !ret; s = ret ? s : more_after(s))
+		ret = take_from(s);
+	return ret;
 }
 
 static uint64_t stack_size(const pthread_attr_t *attr)
@@ -306,11 +330,6 @@ handler_function *sigset(int sig, handler_function *handler)
 	return was && ret != SIG_ERR && ret != SIG_HOLD ? SIG_DFL : ret;
 }
 
-long rt_signals_action(long sig, const void *act, void *old, long size)
-{
-	return is_done((int)sig, act, old) ? 0 : SYS4(rt_sigaction, sig, act, old, size);
-}
-
 /* ---- waiting for signals ---- */
 
 static bool is_tick(const siginfo_t *info)
@@ -462,6 +481,142 @@ int epoll_pwait2(int fd, struct epoll_event *events, int n, const struct timespe
 		return real.epoll_pwait2(fd, events, n, timeout, mask ? &own : NULL);
 	errno = ENOSYS;
 	return -1;
+}
+
+/* ---- the same by system calls of the program's own ---- */
+
+enum { MASK = 8 }; /* bytes of the kernel's signal sets */
+struct mask_at {
+	uint64_t mask, size;
+};
+
+/* Reads the program's set. False if there is none, or the kernel will refuse it. */
+static bool read_set(long at, long size, sigset_t *ret)
+{
+	uint64_t bits;
+
+	if (size != MASK || !rt_peek((uint64_t)at, &bits, sizeof(bits)))
+		return false;
+	*ret = set_of(bits);
+	return true;
+}
+
+/* As wait_for(). */
+static long wait_by_call(long *a)
+{
+	siginfo_t own, *info = a[1] ? (siginfo_t *)a[1] : &own;
+	sigset_t set;
+	long ret;
+
+	if (read_set(a[0], a[3], &set))
+		yield_to(&set);
+	do
+		ret = SYS4(rt_sigtimedwait, a[0], info, a[2], a[3]);
+	while (ret > 0 && is_tick(info));
+	return ret;
+}
+
+static long pending_by_call(uint64_t *set, long size)
+{
+	long ret = SYS2(rt_sigpending, set, size);
+
+	if (!ret && size == MASK)
+		*set &= ~our_bit();
+	return ret;
+}
+
+/* The index of the argument that points to the mask for the time of the wait; -1: it has none. Its
+ * size follows. */
+static int mask_argument(long number)
+{
+	switch (number) {
+	case SYS_rt_sigsuspend:
+		return 0;
+	case SYS_ppoll:
+		return 3;
+	case SYS_epoll_pwait:
+#ifdef SYS_epoll_pwait2
+	case SYS_epoll_pwait2:
+#endif
+		return 4;
+	default:
+		return -1;
+	}
+}
+
+static long call(long number, const long *a)
+{
+	return sys(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* A call whose sixth argument points to the mask's address and size. */
+static long call_with_pair(long number, long *a)
+{
+	struct mask_at m;
+	sigset_t own;
+
+	if (!rt_peek((uint64_t)a[5], &m, sizeof(m)) || !read_set((long)m.mask, (long)m.size, &own))
+		return call(number, a);
+	own = with_ours(&own);
+	m.mask = (uint64_t)(uintptr_t)&own;
+	a[5] = (long)&m;
+	return call(number, a);
+}
+
+static long call_with_mask(long number, long *a, int at)
+{
+	sigset_t own;
+
+	if (!read_set(a[at], a[at + 1], &own))
+		return call(number, a);
+	own = with_ours(&own);
+	a[at] = (long)&own;
+	return call(number, a);
+}
+
+static long signalfd_by_call(long number, long *a)
+{
+	sigset_t set;
+
+	if (read_set(a[1], a[2], &set)) {
+		yield_to(&set);
+		set = set_of(bits_of(&set) & ~our_bit());
+		a[1] = (long)&set;
+	}
+	return call(number, a);
+}
+
+long rt_signals_call(long number, const long *args)
+{
+	long a[6] = { args[0], args[1], args[2], args[3], args[4], args[5] };
+	int at = mask_argument(number);
+
+	if (number == SYS_rt_sigaction)
+		return is_done((int)a[0], (const void *)a[1], (void *)a[2])
+			       ? 0
+			       : SYS4(rt_sigaction, a[0], a[1], a[2], a[3]);
+	if (!our_bit() || rt.silent)
+		return call(number, a);
+	if (at >= 0)
+		return call_with_mask(number, a, at);
+	switch (number) {
+	case SYS_pselect6:
+#ifdef SYS_io_pgetevents
+	case SYS_io_pgetevents:
+#endif
+		return call_with_pair(number, a);
+	case SYS_rt_sigtimedwait:
+		return wait_by_call(a);
+	case SYS_rt_sigpending:
+		return pending_by_call((uint64_t *)a[0], a[1]);
+#ifdef SYS_signalfd
+	case SYS_signalfd:
+#endif
+	case SYS_signalfd4:
+		return signalfd_by_call(number, a);
+	default:
+		return call(number, a);
+	}
 }
 
 /* ---- start ---- */

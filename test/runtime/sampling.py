@@ -121,6 +121,11 @@ def threads():
     tap.ok(weights(kins)['burn_b'] > .7 and h['sampled_ns'] > .7 * h['cpu_ns'] and
            sum(x.cpu_ns for x in kins[0].threads) <= 1.05 * h['cpu_ns'],
            'sampling threads: two after the 1,024th, beside 1,200 that come and go', lambda: f'{h} {weights(kins)}')
+    r, kins = unnoticed('waiting_threads', name='300 threads that wait to start')
+    if 'not permitted' in r.out:
+        tap.skip('sampling threads: all that waited to start', 'no real-time priority')
+    else:
+        tap.ok(len(kins[0].threads) == 301, 'sampling threads: all that waited to start', lambda: str(kins[0].threads))
     r, kins = unnoticed('blocked', name='threads that block all signals')
     k = kins[0]
     blocked = [x for x in k.threads if x.tid != k.header['pid']][0]

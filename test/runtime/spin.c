@@ -394,7 +394,12 @@ static int m_waits(void)
 {
 	struct itimerval soon = { .it_value = { 0, 20000 } };
 	struct timespec none = { 0 }, ms = { .tv_nsec = 1000000 };
-	int epoll = epoll_create1(0), bad[6] = { 0 }, fd;
+	int epoll = epoll_create1(0), bad[11] = { 0 }, fd;
+	uint64_t raw_no = 0, raw_all = ~(uint64_t)0, raw;
+	const struct {
+		const uint64_t *mask;
+		size_t size;
+	} pair = { &raw_no, 8 };
 	struct epoll_event e;
 	sigset_t all, no;
 
@@ -402,9 +407,9 @@ static int m_waits(void)
 	sigfillset(&all);
 	signal(SIGALRM, on_alarm);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	for (int i = 0; i < 30; i++) {
+	for (int i = 0; i < 54; i++) {
 		burn_a(0.01);
-		switch (i % 5) {
+		switch (i % 9) {
 		case 0:
 			bad[0] += pselect(0, NULL, NULL, NULL, &ms, &no) != 0;
 			break;
@@ -421,15 +426,32 @@ static int m_waits(void)
 			bad[3] += soon.it_value.tv_usec != 0;
 			soon.it_value.tv_usec = 20000;
 			break;
+		case 4: /* by system calls of its own */
+			bad[6] += syscall(SYS_pselect6, 0, NULL, NULL, NULL, &ms, &pair) != 0;
+			ms.tv_nsec = 1000000; /* which report the time that is left */
+			break;
+		case 5:
+			bad[7] += syscall(SYS_ppoll, NULL, 0, &ms, &raw_no, 8) != 0;
+			ms.tv_nsec = 1000000;
+			break;
+		case 6:
+			bad[8] += syscall(SYS_epoll_pwait, epoll, &e, 1, 1, &raw_no, 8) != 0;
+			break;
+		case 7:
+			bad[9] += syscall(SYS_rt_sigpending, &raw, 8) || raw;
+			break;
 		default:
-			fd = signalfd(-1, &all, SFD_NONBLOCK);
+			fd = i % 2 ? signalfd(-1, &all, SFD_NONBLOCK)
+				   : (int)syscall(SYS_signalfd4, -1, &raw_all, 8, SFD_NONBLOCK);
 			char buf[128];
 			bad[4] += read(fd, buf, sizeof(buf)) >= 0;
 			close(fd);
 		}
 	}
 	bad[5] = sigtimedwait(&all, NULL, &none) >= 0;
-	for (int i = 0; i < 6; i++)
+	burn_a(0.01);
+	bad[10] = syscall(SYS_rt_sigtimedwait, &raw_all, NULL, &none, 8) >= 0;
+	for (int i = 0; i < 11; i++)
 		printf("%d ", bad[i]);
 	return puts(""), 0;
 }
@@ -938,6 +960,28 @@ static int m_many_threads(void)
 	return puts("done"), 0;
 }
 
+/* Many threads that wait to start: each only runs when no other can. */
+static int m_waiting_threads(void)
+{
+	enum { N = 300 };
+	static double s = 0.002;
+	struct sched_param first = { .sched_priority = 10 };
+	cpu_set_t one;
+	pthread_t t[N];
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first))
+		return puts("not permitted"), 0;
+	for (int i = 0; i < N; i++)
+		if (pthread_create(&t[i], NULL, thread_b, &s))
+			return 1;
+	for (int i = 0; i < N; i++)
+		pthread_join(t[i], NULL);
+	return puts("done"), 0;
+}
+
 /* The runtime comes when threads run already. */
 static void *sleeps_then_burns(void *s)
 {
@@ -1024,6 +1068,7 @@ static const struct {
 	{ "flushes", m_flushes },
 	{ "short_threads", m_short_threads },
 	{ "many_threads", m_many_threads },
+	{ "waiting_threads", m_waiting_threads },
 };
 
 int main(int argc, char **argv)
