@@ -45,6 +45,7 @@ struct rt_clock {      /* sampling state of a thread; rt_sample.c */
 	uint64_t last_ns;    /* the thread's CPU time up to its last sample */
 	uint64_t told_ns;    /* the thread's CPU time when header.cpu_ns was last updated */
 	uint64_t earlier_ns; /* CPU time of dead threads with the same record */
+	uint64_t sleeps;     /* how often the thread had slept by then */
 	bool met;            /* the thread has had a sample */
 	bool ended;          /* the thread has announced its end */
 	uint64_t excluded_ns,
@@ -188,13 +189,13 @@ extern struct rt {
 		uint64_t tick_ns;   /* the kernel's timer tick */
 		const char *ended;  /* why sampling is not possible, or ended; NULL: it is on */
 		uint64_t most_ns;   /* largest weight of a sample */
+		uint64_t least_ns;  /* largest weight of one after sleep, and weight of the first */
 		int signal;
 		uint64_t given_up; /* signals used by the program, as in masks */
 		bool ignored;      /* the program has set SIG_IGN for our signal */
 		bool stacks;
 		bool on;                          /* timers are running */
 		uint64_t excluded_ns, stopped_ns; /* as in rt_clock, for the process */
-		_Atomic uint64_t owed_ns;   /* CPU time of ended threads since their last samples */
 		uint64_t stack_end;         /* of the first thread */
 		uint64_t stack_gap;         /* bytes below stack_end that can only belong to that
 					       stack */

@@ -4,6 +4,10 @@
  * that clock: the time since the last sample is the weight of this one. Kernels that check such
  * timers only at their tick deliver fewer samples than requested, each with a larger weight.
  *
+ * If the thread slept in between, or only began, the sample does not stand for what was before: no
+ * tick saw that, maybe because the thread works in step with the ticks. The sample then has a small
+ * weight, and the rest belongs to no place.
+ *
  * The signal is one that is ignored by default. So a process that resets it, or inherits a pending
  * one, is not killed by it, and debuggers let it pass. If the program uses that signal itself, a
  * real-time signal replaces it.
@@ -12,8 +16,8 @@
  * and already holds the kernel's frame.
  *
  * Timers are not inherited by forked children and do not survive exec. The signal is blocked
- * wherever rt_lock() is held. CPU time without samples (signals were blocked, timers refused) is
- * the difference between cpu_ns and sampled_ns in the file. */
+ * wherever rt_lock() is held. CPU time without samples (asleep in between, signals were blocked,
+ * timers refused) is the difference between cpu_ns and sampled_ns in the file. */
 #include "rt.h"
 
 #include <errno.h>
@@ -32,9 +36,9 @@ enum {
 	LAST = 35,
 	GENUINE = 8,   /* pending signals of others that drain() can give back */
 	SWEEP = 2,     /* threads checked when one is added */
-	PATIENCE = 64, /* ticks that a sample may stand for. A tick seldom meets threads that run in
-			  short bursts. After more ticks than this, signals must have been
-			  blocked */
+	PATIENCE = 16, /* ticks that a sample may stand for if the thread did not sleep. After more
+			  than this, signals must have been blocked */
+	PART = 4,      /* the part of a tick that a sample may stand for if it slept */
 };
 static const uint64_t second_ns = 1000000000;
 static const uint64_t tell_every_ns = 250000000;
@@ -200,31 +204,32 @@ static void tell_cpu_time(struct rt_thread *t, uint64_t now)
 	rt.header->cpu_ns = rt_now_ns(CLOCK_PROCESS_CPUTIME_ID) - rt.sampling.excluded_ns;
 }
 
-/* The CPU time that ended threads left after their last samples. The first sample of a new thread
- * stands for it, too. */
-static uint64_t inherited(struct rt_thread *t)
+/* How often the thread has slept: waited for anything but a processor. */
+static uint64_t sleeps(void)
 {
-	uint64_t owed, rest;
+	struct rusage u = { 0 };
 
-	if (t->clock.met)
-		return 0;
-	t->clock.met = true;
-	owed = atomic_exchange(&rt.sampling.owed_ns, 0);
-	rest = owed > rt.sampling.most_ns ? owed - rt.sampling.most_ns : 0;
-	atomic_fetch_add(&rt.sampling.owed_ns, rest);
-	return owed - rest;
+	SYS2(getrusage, RUSAGE_THREAD, &u);
+	return (uint64_t)u.ru_nvcsw;
 }
 
-/* CPU time since the last sample. If it exceeds most_ns, signals were blocked, and the sample only
- * gets the time of one period or tick. */
+/* CPU time since the last sample, as far as this one can stand for it. The first sample of a thread
+ * has a fixed weight: all moments of a thread shorter than a tick have the same chance to meet the
+ * tick, so they need the same weight, too. If the time exceeds most_ns, signals were blocked, and
+ * the sample only gets the time of one period or tick. */
 static uint64_t weight_of(struct rt_thread *t, uint64_t now)
 {
-	uint64_t weight = now - t->clock.last_ns;
+	uint64_t weight = now - t->clock.last_ns, n = sleeps();
+	bool slept = n != t->clock.sleeps;
 
 	t->clock.last_ns = now;
-	if (weight > rt.sampling.most_ns)
-		weight = rt.sampling.most_ns / PATIENCE;
-	return weight + inherited(t);
+	if (!t->clock.met) {
+		t->clock.met = true;
+		return rt.sampling.least_ns;
+	}
+	if (slept && weight > rt.sampling.least_ns)
+		return rt.sampling.least_ns;
+	return weight > rt.sampling.most_ns ? rt.sampling.most_ns / PATIENCE : weight;
 }
 
 static void sample(struct rt_thread *t, const void *context)
@@ -241,6 +246,7 @@ static void sample(struct rt_thread *t, const void *context)
 	}
 	if (now - t->clock.told_ns > tell_every_ns)
 		tell_cpu_time(t, now);
+	t->clock.sleeps = sleeps(); /* writing to the file may have to wait */
 }
 
 struct tick {
@@ -482,15 +488,6 @@ static void read_clock(struct rt_thread *t)
 		t->record->cpu_ns = t->clock.earlier_ns + now - t->clock.excluded_ns;
 }
 
-static void leave_rest(struct rt_thread *t)
-{
-	uint64_t rest = rt_now_ns(CLOCK_THREAD_CPUTIME_ID) - t->clock.last_ns;
-
-	read_clock(t);
-	if (rest <= rt.sampling.most_ns)
-		atomic_fetch_add(&rt.sampling.owed_ns, rest);
-}
-
 void rt_sample_thread_ends(void)
 {
 	struct rt_thread *t = rt_tls.thread;
@@ -501,7 +498,7 @@ void rt_sample_thread_ends(void)
 		return;
 	delete_timer(&t->clock.timer);
 	if (rt.sampling.on)
-		leave_rest(t);
+		read_clock(t);
 	drain();
 	t->clock.ended = true;
 	if (t->record)
@@ -560,6 +557,9 @@ void rt_sample_init(void)
 	if (longest < rt.sampling.period_ns)
 		longest = rt.sampling.period_ns;
 	rt.sampling.most_ns = longest * PATIENCE;
+	rt.sampling.least_ns = rt.sampling.tick_ns / PART;
+	if (rt.sampling.least_ns > rt.sampling.period_ns)
+		rt.sampling.least_ns = rt.sampling.period_ns;
 	find_first_stack();
 	SYS4(rt_sigprocmask, SIG_BLOCK, NULL, &blocked, 8);
 	choose_signal(0, blocked);
@@ -680,7 +680,6 @@ void rt_sample_begin(void)
 void rt_sample_drop(void)
 {
 	rt.sampling.excluded_ns = rt.sampling.stopped_ns = 0;
-	rt.sampling.owed_ns = 0;
 	rt.sampling.sweep = NULL;
 	spare.taken = 0; /* the thread that took it is not in this process */
 	rt_tls.timer = 0;

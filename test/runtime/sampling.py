@@ -114,8 +114,9 @@ def threads():
     tap.ok(all(near(w[x.index], x.sampled_ns, slack=1e6) for x in t), 'sampling threads: each has stacks of its own', lambda: f'{w} {t}')
     r, kins = sampled('short_threads')
     h = kins[0].header
-    tap.ok(near(h['sampled_ns'] / 1e9, cpu_of(r), share=.35, slack=.05) and near(h['cpu_ns'] / 1e9, cpu_of(r)) and r.status == 0,
-           'sampling threads: 2,000 that live for 0.2 ms', lambda: f'{h} {cpu_of(r)}')
+    tap.ok(near(h['cpu_ns'] / 1e9, cpu_of(r)) and r.status == 0, 'sampling threads: 2,000 that live for 0.2 ms', lambda: f'{h} {cpu_of(r)}')
+    alone = [s for s in kins[0].stacks if s.thread != 0 and s.count == 1]
+    tap.ok(all(s.weight_ns <= h['period_ns'] for s in alone), 'sampling threads: a sample stands for no other thread', lambda: str(alone))
     r, kins = sampled('many_threads')
     h = kins[0].header
     tap.ok(weights(kins)['burn_b'] > .7 and h['sampled_ns'] > .7 * h['cpu_ns'] and
@@ -132,6 +133,16 @@ def threads():
     tap.ok(near(blocked.cpu_ns / 1e9, .5) and blocked.sampled_ns < blocked.cpu_ns / 4 and
            near((k.header['cpu_ns'] - k.header['sampled_ns']) / 1e9, .5, share=.1),
            'sampling threads: the time of one that blocks all signals is said to be missing', lambda: f'{k.header} {k.threads}')
+
+
+@part('bursts')
+def bursts():
+    """Just after each tick, which so sees hardly any of them."""
+    r, kins = sampled('bursts')
+    h = kins[0].header
+    burning = [s for s in kins[0].stacks if 'burst' in kins[0].functions(s)]
+    tap.ok(all(s.weight_ns <= s.count * h['period_ns'] for s in burning) and near(h['cpu_ns'] / 1e9, cpu_of(r)),
+           'sampling bursts: a sample does not stand for what was before a sleep', lambda: f'{h} {cpu_of(r)} {burning}')
 
 
 @part('control')
@@ -168,7 +179,7 @@ def chance():
     tap.ok(len(firsts) > 20 and len(set(firsts)) > len(firsts) * .9 and all(10 - tick / 2 <= x < 30 - tick / 2 for x in firsts) and
            min(firsts) + tick / 2 < 16 and max(firsts) + tick / 2 > 24, 'sampling chance: periods of 20 ms vary by half', lambda: str(firsts))
     w = weights([dump.read(f) for f in r.kins])
-    tap.ok(near(sum(w.values()), cpu_of(r), share=.1), 'sampling chance: the time of all samples is that of the clock', lambda: f'{w} {r.err[-300:]}')
+    tap.ok(0 < sum(w.values()) < cpu_of(r) * 1.1, 'sampling chance: samples are of that time', lambda: f'{w} {r.err[-300:]}')
 
 
 @part('memfd')
@@ -254,6 +265,8 @@ def signals():
                    f'sampling {name}: and is sampled as long as one is left', lambda: f'{w} {cpu_of(r)} {kins[0].error}')
         elif mode == 'raw_reset':
             tap.ok(near(w, .1, share=.3) and 'took the signal' in kins[0].error, f'sampling {name}: it is sampled up to there, and told', lambda: f'{w} {kins[0].error}')
+        elif mode == 'eintr':  # asleep most of the time
+            tap.ok(0 < w <= 1.1 * cpu_of(r), f'sampling {name}: and is sampled all the same', lambda: f'{w} {cpu_of(r)}')
         elif mode not in ('default', 'waits'):
             # The program's start is not sampled; where that is slow it takes 40 ms.
             tap.ok(near(w, cpu_of(r), share=.15, slack=.05), f'sampling {name}: and is sampled all the same', lambda: f'{w} {cpu_of(r)}')
@@ -270,7 +283,7 @@ def debugger():
         tap.skip('sampling debugger: it stops at no sample', 'gdb runs nothing here')
         return
     w = sum(weights(map(dump.read, r.kins)).values())
-    tap.ok('exited normally' in r.out and 'received signal' not in r.out and w > .1, 'sampling debugger: it stops at no sample', lambda: f'{w} {describe(r)}')
+    tap.ok('exited normally' in r.out and 'received signal' not in r.out and w > 0, 'sampling debugger: it stops at no sample', lambda: f'{w} {describe(r)}')
 
 
 @part('no signal')
@@ -327,7 +340,7 @@ def processes():
            'sampling exec: a file for each', lambda: f'{len(kins)} {w}')
     r, kins = unnoticed('vforks', name='vfork and exec')
     w = weights(kins)
-    tap.ok(near(w['burn_a'], .2, share=.15), 'sampling vfork: the parent is sampled', lambda: f'{w}')
+    tap.ok(.02 < w['burn_a'] < .23, 'sampling vfork: the parent is sampled', lambda: f'{w}')
     r, kins = unnoticed('clone_vm', name='a child with the same memory')
     tap.ok('CLONE_VM' in kins[0].error, 'sampling a child with the same memory: that it was not sampled is said', lambda: kins[0].error)
     shell = run(['sh', '-c', f'for i in 1 2; do echo "int main(void) {{ return $i; }}" >p$i.c; gcc -O2 -o p$i p$i.c; ./p$i; echo $?; done'],
@@ -547,4 +560,4 @@ def gmon_own():
            lambda: f'{own} {counting} s, {ticks(path)} ticks, {ticks(path, *own)} of them')
 
 
-PARTS = (shares, threads, control, chance, stacks, signals, debugger, no_signal, first_calls, small_stacks, processes, killed, refused, libraries, file, gmon, hooks, gmon_own)
+PARTS = (shares, threads, bursts, control, chance, stacks, signals, debugger, no_signal, first_calls, small_stacks, processes, killed, refused, libraries, file, gmon, hooks, gmon_own)

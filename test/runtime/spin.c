@@ -920,6 +920,24 @@ static int m_flushes(void)
 	return 0;
 }
 
+static NOINLINE void burst(double s) { burn_a(s), sink++; }
+
+static int m_bursts(void)
+{
+	enum { TICK = 4000000, N = 300 };
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	for (int i = 0; i < N; i++) {
+		t.tv_nsec = (t.tv_nsec / TICK + 1) * TICK + 150000;
+		if (t.tv_nsec >= 1000000000)
+			t.tv_sec++, t.tv_nsec -= 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+		burst(0.00035);
+	}
+	return puts("done"), 0;
+}
+
 static int m_short_threads(void)
 {
 	for (int i = 0; i < 2000; i++) {
@@ -1049,6 +1067,7 @@ static const struct {
 	{ "truncates", m_truncates },
 	{ "bus", m_bus },
 	{ "bus_sent", m_bus_sent },
+	{ "bursts", m_bursts },
 	{ "sigprof", m_sigprof },
 	{ "all_signals", m_all_signals },
 	{ "eintr", m_eintr },
