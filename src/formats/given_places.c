@@ -2,6 +2,8 @@
  * in it. */
 #include "formats/given_places.h"
 
+#include <stdlib.h>
+
 #include "base/map64.h"
 #include "base/records.h"
 #include "base/vec.h"
@@ -37,6 +39,7 @@ struct given_places {
 	VEC(struct given_place) places;
 	struct map64 object_ids;
 	struct records function_ids, place_ids;
+	const char **kept_of; /* [string]: the same in `kept`; NULL: not there yet */
 };
 
 static uint64_t hash_function(const void *of)
@@ -95,12 +98,15 @@ struct given_places *given_new(struct profile_builder *into, const struct bytes 
 	return p;
 }
 
-uint32_t given_object(struct given_places *p, const char *path, bool is_main)
+struct strtab *given_strings(struct given_places *p) { return p->strings; }
+
+uint32_t given_object(struct given_places *p, strid name, bool is_main)
 {
-	uint32_t *known = map64_at(&p->object_ids, strtab_add(p->strings, path));
+	uint32_t *known = map64_at(&p->object_ids, name);
 	if (*known != NONE)
 		return *known;
 	*known = (uint32_t)p->objects.n;
+	const char *path = strtab_get(p->strings, name);
 	struct kept_object like = { .path = path,
 				    .build_id = p->build_id,
 				    .flags = KEPT_64BIT | KEPT_GIVEN };
@@ -111,10 +117,9 @@ uint32_t given_object(struct given_places *p, const char *path, bool is_main)
 	return *known;
 }
 
-uint32_t given_function(struct given_places *p, uint32_t object, const char *name, const char *file)
+uint32_t given_function(struct given_places *p, uint32_t object, strid name, strid file)
 {
-	struct given_function f = { object, strtab_add(p->strings, name),
-				    strtab_add(p->strings, file), 0 };
+	struct given_function f = { object, name, file, 0 };
 	uint32_t id = records_add(&p->function_ids, &function_kind, p->functions.at, &f,
 				  (uint32_t)p->functions.n);
 	if (id == p->functions.n)
@@ -133,12 +138,11 @@ uint64_t given_entry(const struct given_places *p, uint32_t function, objid *obj
 }
 
 /* The first address is the function's beginning. Lines beyond the limit share the last address. */
-uint64_t given_address(struct given_places *p, uint32_t function, const char *file, uint32_t line,
+uint64_t given_address(struct given_places *p, uint32_t function, strid file, uint32_t line,
 		       objid *object)
 {
 	struct given_function *f = &p->functions.at[function];
-	struct given_place at = { function, line, line ? strtab_add(p->strings, file) : 0,
-				  f->n_places };
+	struct given_place at = { function, line, line ? file : 0, f->n_places };
 	uint32_t id =
 		records_add(&p->place_ids, &place_kind, p->places.at, &at, (uint32_t)p->places.n);
 	if (id == p->places.n) {
@@ -152,7 +156,7 @@ uint64_t given_address(struct given_places *p, uint32_t function, const char *fi
 	return base_of(function) + p->places.at[id].nth;
 }
 
-frameid given_frame(struct given_places *p, uint32_t function, const char *file, uint32_t line)
+frameid given_frame(struct given_places *p, uint32_t function, strid file, uint32_t line)
 {
 	struct frame f = { 0 };
 	f.addr = given_address(p, function, file, line, &f.object);
@@ -161,16 +165,22 @@ frameid given_frame(struct given_places *p, uint32_t function, const char *file,
 
 /* ---- the names ---- */
 
+static const char *kept_name(struct given_places *p, strid name)
+{
+	if (!p->kept_of[name])
+		p->kept_of[name] = kept_string(p->kept, strtab_get(p->strings, name));
+	return p->kept_of[name];
+}
+
 static void add_symbols(struct given_places *p)
 {
 	for (uint32_t i = 0; i < p->functions.n; i++) {
 		const struct given_function *f = &p->functions.at[i];
 		struct kept_object *o = p->objects.at[f->object].kept;
-		const char *name = strtab_get(p->strings, f->name);
 		struct kept_symbol s = { .addr = base_of(i),
 					 .end = base_of(i) + (f->n_places ? f->n_places : 1),
 					 .owner = base_of(i),
-					 .name = kept_string(p->kept, name),
+					 .name = kept_name(p, f->name),
 					 .flags = SYMBOL_FUNCTION,
 					 .position = i };
 		vec_push(&o->symbols, s);
@@ -189,13 +199,11 @@ static void add_lines(struct given_places *p)
 		uint64_t addr = base_of(at->function) + at->nth;
 		if (!at->line)
 			continue;
-		struct kept_line line = {
-			.addr = addr,
-			.end = addr + 1,
-			.function = kept_string(p->kept, strtab_get(p->strings, f->name)),
-			.file = kept_string(p->kept, strtab_get(p->strings, at->file)),
-			.line = at->line
-		};
+		struct kept_line line = { .addr = addr,
+					  .end = addr + 1,
+					  .function = kept_name(p, f->name),
+					  .file = kept_name(p, at->file),
+					  .line = at->line };
 		vec_push(&o->lines, line);
 		o->flags |= KEPT_LINES;
 	}
@@ -203,6 +211,7 @@ static void add_lines(struct given_places *p)
 
 void given_finish(struct given_places *p)
 {
+	p->kept_of = xalloc(strtab_count(p->strings) * sizeof(*p->kept_of));
 	add_symbols(p);
 	add_lines(p);
 	for (size_t i = 0; i < p->objects.n; i++) {
@@ -220,5 +229,6 @@ void given_finish(struct given_places *p)
 	vec_free(&p->objects);
 	vec_free(&p->functions);
 	vec_free(&p->places);
+	free(p->kept_of);
 	free(p);
 }

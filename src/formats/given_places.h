@@ -8,22 +8,25 @@
 #define FORMATS_GIVEN_PLACES_H
 
 #include "base/bytes.h"
+#include "base/strtab.h"
 #include "profile/profile.h"
 
 struct given_places;
 
 /* `all`: the file's contents, which distinguish its objects from those of other files. */
 struct given_places *given_new(struct profile_builder *into, const struct bytes *all);
+/* Paths and names are strings of this table, so that a long one costs once, however often a file
+ * refers to it. Lives until given_finish(). */
+struct strtab *given_strings(struct given_places *p);
 /* path: must not be "". */
-uint32_t given_object(struct given_places *p, const char *path, bool is_main);
-/* Equal functions have equal numbers, from 0. file "": not known. */
-uint32_t given_function(struct given_places *p, uint32_t object, const char *name,
-			const char *file);
+uint32_t given_object(struct given_places *p, strid path, bool is_main);
+/* Equal functions have equal numbers, from 0. file 0: not known. */
+uint32_t given_function(struct given_places *p, uint32_t object, strid name, strid file);
 size_t given_n_functions(const struct given_places *p);
 /* line 0: not known. */
-frameid given_frame(struct given_places *p, uint32_t function, const char *file, uint32_t line);
+frameid given_frame(struct given_places *p, uint32_t function, strid file, uint32_t line);
 /* Addresses for arcs: of a call at that line, and of a function's beginning. */
-uint64_t given_address(struct given_places *p, uint32_t function, const char *file, uint32_t line,
+uint64_t given_address(struct given_places *p, uint32_t function, strid file, uint32_t line,
 		       objid *object);
 uint64_t given_entry(const struct given_places *p, uint32_t function, objid *object);
 /* Adds the names to the profile, and frees p. */

@@ -4,6 +4,8 @@
 #ifndef TEST_FUZZ_H
 #define TEST_FUZZ_H
 
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,11 +31,34 @@ static inline struct input_opts fuzz_options(uint8_t how)
 	return o;
 }
 
+/* Bytes that malloc() gave and that were not freed; under a sanitizer, what that says. */
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+static inline size_t fuzz_in_use(void)
+{
+	if (__sanitizer_get_current_allocated_bytes)
+		return __sanitizer_get_current_allocated_bytes();
+	struct mallinfo2 m = mallinfo2();
+	return m.uordblks + m.hblkhd;
+}
+
+/* What was made of `size` bytes of input takes no more than a multiple of them. A frame of one byte
+ * of pprof may have three inlined into it. */
+static inline void fuzz_bounded(size_t before, size_t size)
+{
+	enum { FLOOR = 8 << 20, MULTIPLE = 192 };
+	size_t now = fuzz_in_use();
+	if (now > before && now - before > FLOOR + MULTIPLE * size) {
+		fprintf(stderr, "%zu bytes of input became %zu bytes\n", size, now - before);
+		abort();
+	}
+}
+
 /* Reads the same file twice, as one program's two runs, and puts the sum in order: must neither
  * crash nor take more memory than a few times the input, and the second run may only double what is
  * there. */
 static inline void fuzz_reader(const struct format *reader, const uint8_t *data, size_t size)
 {
+	size_t before = fuzz_in_use(), n = 0;
 	struct profile_builder *b = profile_builder_new();
 	struct input_opts o = fuzz_options(size ? data[0] : 0);
 
@@ -44,6 +69,7 @@ static inline void fuzz_reader(const struct format *reader, const uint8_t *data,
 		memcpy(copy, data + 1, size - 1);
 		struct unpacked_bytes room;
 		struct bytes all = unpacked(bytes_of("fuzz", copy, size - 1), 1 << 24, &room);
+		n += bytes_left(&all);
 		if (reader->recognise(all, &o)) {
 			kin_error_free(reader->read(all, &o, b, &source));
 			profile_add_source(b, "fuzz", source);
@@ -51,6 +77,7 @@ static inline void fuzz_reader(const struct format *reader, const uint8_t *data,
 		vec_free(&room.at);
 		free(copy);
 	}
+	fuzz_bounded(before, n);
 	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL, NULL);
 	if (p->n_arcs != q->n_arcs || p->n_histograms != q->n_histograms)
 		abort();

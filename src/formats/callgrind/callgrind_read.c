@@ -48,6 +48,7 @@ struct callgrind_reader {
 	VEC(strid) names; /* of the events */
 	VEC(strid) times; /* names of events that are times */
 	struct callgrind_names objects, files, functions;
+	struct map64 object_ids; /* string -> given_object() */
 	strid object, file, own_file, function_name;
 	strid callee_object, callee_file;
 	uint32_t function, callee; /* NONE: none */
@@ -152,15 +153,30 @@ static bool is_main(const struct callgrind_reader *r, const char *path)
 	return *command && !strcmp(base_name(path), command);
 }
 
+static uint32_t add_object(struct callgrind_reader *r, strid object)
+{
+	uint32_t *known = map64_at(&r->object_ids, object);
+	const char *path = strtab_get(r->strings, object);
+	if (*known == NONE)
+		*known = is_unknown(path) ? given_object(r->places,
+							 strtab_add(r->strings, "[unknown]"), false)
+					  : given_object(r->places, object, is_main(r, path));
+	return *known;
+}
+
+/* The string of a file; 0: not known. */
+static strid known_file(const struct callgrind_reader *r, strid file)
+{
+	return is_unknown(strtab_get(r->strings, file)) ? 0 : file;
+}
+
 static uint32_t add_function(struct callgrind_reader *r, strid object, strid file, strid name)
 {
-	const char *path = strtab_get(r->strings, object), *source = strtab_get(r->strings, file);
-	const char *text = strtab_get(r->strings, name);
-	uint32_t in = given_object(r->places, is_unknown(path) ? "[unknown]" : path,
-				   !is_unknown(path) && is_main(r, path));
-	uint32_t id = given_function(r->places, in, *text ? text : "[unknown]",
-				     is_unknown(source) ? "" : source);
-	if (r->is_ours && !strcmp(text, CALLGRIND_ROOT))
+	uint32_t in = add_object(r, object);
+	uint32_t id =
+		given_function(r->places, in, name ? name : strtab_add(r->strings, "[unknown]"),
+			       known_file(r, file));
+	if (r->is_ours && !strcmp(strtab_get(r->strings, name), CALLGRIND_ROOT))
 		r->calls.no_caller = id;
 	return id;
 }
@@ -362,8 +378,7 @@ static void count_calls(struct callgrind_reader *r, uint32_t from, uint64_t line
 	struct arc a = { .count = r->n_calls };
 	if (r->are_samples || !r->n_calls || from == r->calls.no_caller)
 		return;
-	a.from = given_address(r->places, from, strtab_get(r->strings, r->file), (uint32_t)line,
-			       &a.from_object);
+	a.from = given_address(r->places, from, r->file, (uint32_t)line, &a.from_object);
 	a.to = given_entry(r->places, r->callee, &a.to_object);
 	profile_add_arc(r->into, a);
 }
@@ -381,7 +396,6 @@ static bool read_cost(struct callgrind_reader *r, struct callgrind_line l)
 		return false;
 	uint32_t function = function_here(r);
 	uint64_t line = r->source_line <= UINT32_MAX ? r->source_line : 0;
-	const char *file = strtab_get(r->strings, r->file);
 	struct callgrind_cost cost = { function, is_call ? r->callee : NONE, 0 };
 	if (is_call)
 		count_calls(r, function, line);
@@ -393,7 +407,7 @@ static bool read_cost(struct callgrind_reader *r, struct callgrind_line l)
 		if (!value && !(is_call && !any))
 			continue;
 		if (!any) {
-			cost.frame = given_frame(r->places, function, is_unknown(file) ? "" : file,
+			cost.frame = given_frame(r->places, function, known_file(r, r->file),
 						 (uint32_t)line);
 			values = values_of(r, cost);
 		}
@@ -510,14 +524,14 @@ struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,
 	(void)source;
 	r.has_line = true;
 	r.calls.no_caller = NONE;
-	r.strings = strtab_new();
 	r.places = given_new(into, &all);
+	r.strings = given_strings(r.places);
 	read_lines(&r);
 	end_thread(&r);
-	given_finish(r.places);
 	struct kin_error *fault = find_fault(&r, all);
-	strtab_free(r.strings);
+	given_finish(r.places);
 	records_free(&r.cost_ids);
+	map64_free(&r.object_ids);
 	map64_free(&r.objects.ids);
 	map64_free(&r.files.ids);
 	map64_free(&r.functions.ids);

@@ -12,10 +12,11 @@
 
 #include "formats/callgrind/callgrind_calls.h"
 
+/* Bounds the frames of all stacks, by the number of costs. */
 #ifdef KIN_SMALL_TABLES
-enum { MOST_STEPS = 1 << 14 };
+enum { STEPS_PER_COST = 16, FEW_STEPS = 1 << 12, MOST_STEPS = 1 << 14 };
 #else
-enum { MOST_STEPS = 1 << 24 };
+enum { STEPS_PER_COST = 64, FEW_STEPS = 1 << 20, MOST_STEPS = 1 << 24 };
 #endif
 
 struct portion {
@@ -44,7 +45,7 @@ struct cost_flow {
 	taskid task;
 	uint64_t *left; /* by cost: the part that is not divided yet */
 	VEC(uint32_t) todo, path;
-	size_t steps; /* frames pushed, over all stacks */
+	size_t steps_left; /* frames that may be pushed, and functions looked at, over all stacks */
 };
 
 static const struct callgrind_cost *cost_at(const struct cost_flow *f, uint32_t i)
@@ -140,13 +141,11 @@ static void add_sample(struct cost_flow *f, stackid stack, uint64_t weight)
 						     .weight = weight });
 }
 
-/* Adds a frame to a stack. Long chains of functions below many callers would need more stacks than
- * memory holds, so beyond MOST_STEPS the callers are cut. */
+static void count_step(struct cost_flow *f) { f->steps_left -= f->steps_left > 0; }
+
 static stackid push(struct cost_flow *f, stackid callers, frameid frame)
 {
-	if (f->steps >= MOST_STEPS && callers)
-		callers = profile_add_stack(f->into, 0, profile_add_mark(f->into, MARK_CUT));
-	f->steps++;
+	count_step(f);
 	return profile_add_stack(f->into, callers, frame);
 }
 
@@ -194,7 +193,7 @@ static void serve(struct cost_flow *f, uint32_t function, const struct portion *
 		uint32_t id = f->by_function[i];
 		if (is_inside(f, id))
 			continue;
-		while (f->left[id] && *at < n) {
+		while (f->left[id] && *at < n && f->steps_left) {
 			uint64_t part = f->left[id] < *rest ? f->left[id] : *rest;
 			if (part)
 				hand_out(f, id, way_to(f, function, from[*at].stack), part);
@@ -211,6 +210,7 @@ static void look_around(struct cost_flow *f, uint32_t function, uint32_t entry)
 {
 	for (uint32_t i = f->nodes[function].first; i < f->nodes[function + 1].first; i++) {
 		uint32_t id = f->by_function[i];
+		count_step(f);
 		struct cost_node *to = is_inside(f, id) ? &f->nodes[cost_at(f, id)->callee] : NULL;
 		if (!to || to->reached_from == entry)
 			continue;
@@ -229,20 +229,25 @@ static void pass_on(struct cost_flow *f, uint32_t entry, const struct portion *f
 	vec_push(&f->todo, entry);
 	f->nodes[entry].reached_from = entry;
 	f->nodes[entry].way = NONE;
-	for (size_t i = 0; i < f->todo.n && at < n; i++) {
+	for (size_t i = 0; i < f->todo.n && at < n && f->steps_left; i++) {
 		serve(f, f->todo.at[i], from, &at, n, &rest);
 		look_around(f, f->todo.at[i], entry);
 	}
 }
 
-/* Makes stacks that begin at the function, for costs that no caller explains. */
+/* Makes stacks that begin at the function, for costs that no caller explains. Long chains of
+ * functions below many callers would need more stacks than memory holds: without steps left, all
+ * callers are cut. */
 static void begin(struct cost_flow *f, uint32_t function)
 {
-	const struct portion nobody = { 0, UINT64_MAX };
-	size_t at = 0;
-	uint64_t rest = UINT64_MAX;
-	f->nodes[function].way = NONE;
-	serve(f, function, &nobody, &at, 1, &rest);
+	stackid callers = 0;
+	if (!f->steps_left)
+		callers = profile_add_stack(f->into, 0, profile_add_mark(f->into, MARK_CUT));
+	for (uint32_t i = f->nodes[function].first; i < f->nodes[function + 1].first; i++) {
+		uint32_t id = f->by_function[i];
+		if (f->left[id] && !is_inside(f, id))
+			hand_out(f, id, callers, f->left[id]);
+	}
 }
 
 static void go_through(struct cost_flow *f, uint32_t first)
@@ -259,6 +264,7 @@ void callgrind_add_stacks(const struct callgrind_calls *c, struct profile_builde
 			  taskid task)
 {
 	struct cost_flow f = { .c = c, .into = into, .task = task };
+	f.steps_left = min_u64(FEW_STEPS + STEPS_PER_COST * c->at.n, MOST_STEPS);
 	f.nodes = xalloc((c->n_functions + 2) * sizeof(*f.nodes));
 	f.by_function = xalloc((c->at.n + 1) * sizeof(*f.by_function));
 	f.groups = xalloc((c->n_functions + 1) * sizeof(*f.groups));

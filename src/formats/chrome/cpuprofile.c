@@ -1,7 +1,8 @@
 /* cpuprofile.c - V8's profiles. node --cpu-prof writes them as in the DevTools protocol (type
  * Profiler.Profile). Chrome's DevTools save them in pieces among the events of a trace: "Profile"
  * begins one, "ProfileChunk" has more of its nodes and samples. node --heap-prof writes
- * HeapProfiler.SamplingHeapProfile, with nested nodes.
+ * HeapProfiler.SamplingHeapProfile, with nested nodes; V8 before 5.8 wrote CPU profiles like that,
+ * too, with the fields of callFrame in the nodes.
  *
  * A sample stands for the time up to the next one. Files without samples have for each node the
  * number of hits, or the bytes in use that it allocated. A function's script becomes its object. */
@@ -25,6 +26,7 @@ struct cpuprofile_node {
 	uint32_t parent;   /* index; NONE: none */
 	stackid stack;
 	bool has_stack;
+	uint32_t seen; /* by break_rings() */
 };
 
 struct child_link { /* ids of nodes */
@@ -40,6 +42,7 @@ struct v8_profile { /* the profile of one thread */
 	VEC(double) deltas; /* microseconds */
 	uint64_t start_us, end_us;
 	bool is_heap;
+	bool has_ring; /* nodes were their own ancestors */
 };
 
 struct cpuprofile {
@@ -60,7 +63,7 @@ struct v8_event { /* an event of a trace */
 	struct v8_profile *piece; /* NULL: no piece of a profile */
 };
 
-enum { KEY = 32, MOST_NESTED = 256 };
+enum { KEY = 32, MOST_NESTED = 1024 };
 
 static bool is(const char *key, const char *what) { return !strcmp(key, what); }
 
@@ -94,49 +97,66 @@ static void replace(char **text, struct scan *j)
 	*text = scan_string(j);
 }
 
-static frameid read_call_frame(struct cpuprofile *c)
+struct call_frame {
+	char *name, *url;
+	uint64_t line;
+};
+
+/* False: the key is no member of a call frame, and was not read. */
+static bool read_frame_member(struct scan *j, const char *key, struct call_frame *f)
 {
-	char key[KEY], *name = NULL, *url = NULL;
-	uint64_t line = 0;
-	scan_enter(&c->j, '{');
-	while (scan_key(&c->j, key, sizeof(key))) {
-		if (is(key, "functionName"))
-			replace(&name, &c->j);
-		else if (is(key, "url"))
-			replace(&url, &c->j);
-		else if (is(key, "lineNumber"))
-			line = line_of(scan_real(&c->j));
-		else
-			scan_skip(&c->j);
-	}
-	frameid frame = make_frame(c, name ? name : "", url ? url : "", line);
-	free(name);
-	free(url);
-	return frame;
+	if (is(key, "functionName"))
+		replace(&f->name, j);
+	else if (is(key, "url"))
+		replace(&f->url, j);
+	else if (is(key, "lineNumber"))
+		f->line = line_of(scan_real(j));
+	else
+		return false;
+	return true;
+}
+
+static void read_call_frame(struct scan *j, struct call_frame *f)
+{
+	char key[KEY];
+	scan_enter(j, '{');
+	while (scan_key(j, key, sizeof(key)))
+		if (!read_frame_member(j, key, f))
+			scan_skip(j);
 }
 
 static void read_nested(struct cpuprofile *c, struct v8_profile *p, uint32_t parent,
 			unsigned depth);
 
-/* Reads children: ids of nodes, or nested nodes. */
-static void read_children(struct cpuprofile *c, struct v8_profile *p, uint32_t parent,
-			  unsigned depth)
+/* Reads children: nested nodes, or ids of nodes. Returns the number of ids, which are then the last
+ * ones of p->children. */
+static size_t read_children(struct cpuprofile *c, struct v8_profile *p, uint32_t parent,
+			    unsigned depth)
 {
+	size_t n = 0;
+	bool any_nested = false;
 	scan_enter(&c->j, '[');
 	while (scan_element(&c->j)) {
-		if (scan_next(&c->j) == '{')
+		bool is_nested = scan_next(&c->j) == '{';
+		any_nested |= is_nested;
+		c->j.failed |= any_nested && n;
+		if (is_nested) {
 			read_nested(c, p, parent, depth + 1);
-		else
+		} else {
 			vec_push(&p->children, ((struct child_link){ 0, scan_number(&c->j) }));
+			n++;
+		}
 	}
+	return n;
 }
 
 static void read_nested(struct cpuprofile *c, struct v8_profile *p, uint32_t up, unsigned depth)
 {
 	char key[KEY];
 	struct cpuprofile_node node = { .parent = up };
+	struct call_frame frame = { 0 };
 	uint64_t id = 0, parent = 0;
-	size_t first = p->children.n, at = p->nodes.n;
+	size_t n_ids = 0, last = 0, at = p->nodes.n;
 	bool has_parent = false;
 	vec_push(&p->nodes, node);
 	c->j.failed |= depth > MOST_NESTED;
@@ -151,15 +171,21 @@ static void read_nested(struct cpuprofile *c, struct v8_profile *p, uint32_t up,
 			node.hits = scan_number(&c->j);
 		} else if (is(key, "selfSize")) {
 			node.hits = scan_number(&c->j);
+			p->is_heap = true;
 		} else if (is(key, "callFrame")) {
-			node.frame = read_call_frame(c);
+			read_call_frame(&c->j, &frame);
 		} else if (is(key, "children")) {
-			read_children(c, p, (uint32_t)at, depth);
-		} else {
+			n_ids = read_children(c, p, (uint32_t)at, depth);
+			last = p->children.n;
+		} else if (!read_frame_member(&c->j, key, &frame)) {
 			scan_skip(&c->j);
 		}
 	}
-	for (size_t i = first; i < p->children.n; i++)
+	if (frame.name)
+		node.frame = make_frame(c, frame.name, frame.url ? frame.url : "", frame.line);
+	free(frame.name);
+	free(frame.url);
+	for (size_t i = last - n_ids; i < last; i++)
 		p->children.at[i].parent = id;
 	if (has_parent)
 		vec_push(&p->children, ((struct child_link){ parent, id }));
@@ -198,7 +224,6 @@ static bool read_part(struct cpuprofile *c, struct v8_profile *p, const char *ke
 		while (scan_element(&c->j))
 			read_node(c, p);
 	} else if (is(key, "head") && next == '{') {
-		p->is_heap = true;
 		read_node(c, p);
 	} else if (is(key, "samples") && next == '[') {
 		scan_enter(&c->j, '[');
@@ -388,6 +413,26 @@ static void read_all(struct cpuprofile *c)
 
 /* ---- samples ---- */
 
+/* Makes a root of a node in each ring of nodes that are their own ancestors. */
+static void break_rings(struct v8_profile *p)
+{
+	for (uint32_t i = 0; i < p->nodes.n; i++) {
+		uint32_t at = i, *up;
+		while (!p->nodes.at[at].seen) {
+			p->nodes.at[at].seen = i + 1;
+			up = &p->nodes.at[at].parent;
+			if (*up == NONE)
+				break;
+			if (p->nodes.at[*up].seen == i + 1) {
+				*up = NONE;
+				p->has_ring = true;
+				break;
+			}
+			at = *up;
+		}
+	}
+}
+
 static void link_nodes(struct v8_profile *p)
 {
 	for (size_t i = 0; i < p->nodes.n; i++)
@@ -398,15 +443,14 @@ static void link_nodes(struct v8_profile *p)
 		if (parent != NONE && child != NONE && p->nodes.at[child].parent == NONE)
 			p->nodes.at[child].parent = parent;
 	}
+	break_rings(p);
 }
 
-/* A damaged file may have nodes that are their own ancestors, so the way up ends after as many
- * steps as there are nodes. */
 static stackid stack_of(struct cpuprofile *c, struct v8_profile *p, uint32_t node)
 {
 	stackid stack = 0;
 	c->path.n = 0;
-	for (; node != NONE && c->path.n <= p->nodes.n; node = p->nodes.at[node].parent) {
+	for (; node != NONE; node = p->nodes.at[node].parent) {
 		if (p->nodes.at[node].has_stack) {
 			stack = p->nodes.at[node].stack;
 			break;
@@ -553,7 +597,9 @@ static struct kin_error *cpuprofile_read(struct bytes all, const struct input_op
 	scan_end(&c.j);
 	for (size_t i = 0; i < c.all.n; i++)
 		any |= add_profile(&c, c.all.at[i]);
-	bool failed = c.j.failed, empty = c.is_trace && !any;
+	bool failed = c.j.failed, empty = c.is_trace && !any, has_ring = false;
+	for (size_t i = 0; i < c.all.n; i++)
+		has_ring |= c.all.at[i]->has_ring;
 	size_t at = (size_t)(c.j.pos - c.j.start);
 	cpuprofile_done(&c);
 	if (failed)
@@ -561,6 +607,11 @@ static struct kin_error *cpuprofile_read(struct bytes all, const struct input_op
 			       "%s: damaged or cut off at offset 0x%zx: only what stands before "
 			       "was read",
 			       all.name, at);
+	if (has_ring)
+		return err_new(KIN_ERROR_FORMAT,
+			       "%s: damaged: nodes of its tree are their own callers: the ring was "
+			       "cut at one of them",
+			       all.name);
 	return empty ? err_new(KIN_ERROR_FORMAT,
 			       "%s: a trace without CPU profiles (V8's category "
 			       "disabled-by-default-v8.cpu_profiler): slices are not samples",
@@ -572,10 +623,12 @@ static bool cpuprofile_recognise(struct bytes head, const struct input_opts *o)
 {
 	(void)o;
 	char first = format_head_begins(head);
+	bool tree = format_head_has(&head, "\"head\"") && format_head_has(&head, "\"hitCount\"");
 	bool profile =
-		(format_head_has(&head, "\"nodes\"") || format_head_has(&head, "\"selfSize\"")) &&
-		format_head_has(&head, "\"callFrame\"") &&
-		format_head_has(&head, "\"functionName\"");
+		((format_head_has(&head, "\"nodes\"") || format_head_has(&head, "\"selfSize\"")) &&
+		 format_head_has(&head, "\"callFrame\"")) ||
+		tree;
+	profile = profile && format_head_has(&head, "\"functionName\"");
 	bool events = format_head_has(&head, "\"ph\"") && format_head_has(&head, "\"ts\"") &&
 		      format_head_has(&head, "\"pid\"");
 	/* Excludes the output of chrome_trace.c, which has slices. */

@@ -30,22 +30,29 @@ struct firefox_tables { /* positions of the tables */
 	struct json_spot samples, frames, stacks, functions, resources, strings, sources;
 };
 
+struct firefox_stacks { /* what samples refer to */
+	VEC(strid) strings;
+	VEC(frameid) frames;
+	VEC(stackid) at;
+};
+
 struct firefox_reader {
 	struct scan j;
 	struct profile_builder *into;
 	struct given_places *places;
 	struct json_spot libs, shared, threads;
 	struct firefox_tables common;
-	VEC(char *) lib_paths;
+	struct strtab *names; /* of places */
+	VEC(strid) lib_paths;
 	double start_ms; /* start of the samples' times; 0: not known */
 	bool damaged;    /* an index refers to nothing */
+	struct firefox_stacks common_stacks;
+	bool has_common_strings, has_common; /* common_stacks.strings are there, and all of it */
 	/* State of the thread being read: */
 	struct firefox_tables own;
-	VEC(char *) strings;
-	VEC(frameid) frames;
-	VEC(stackid) stacks;
-	bool has_common_strings, has_common; /* strings; frames and stacks are from `common` */
-	char *name, *pid, *tid, *event;      /* event: NULL if kin did not write it */
+	struct firefox_stacks own_stacks, *stacks; /* one of the two */
+	bool has_strings;                          /* own_stacks.strings is used */
+	char *name, *pid, *tid, *event;            /* event: NULL if kin did not write it */
 };
 
 static bool is(const char *key, const char *what) { return !strcmp(key, what); }
@@ -112,8 +119,10 @@ static void read_table(struct firefox_reader *r, const struct json_spot *spot,
 	leave(r, &j);
 }
 
-static void read_strings(struct firefox_reader *r, const struct json_spot *spot)
+static void read_strings(struct firefox_reader *r, const struct json_spot *spot,
+			 struct firefox_stacks *into)
 {
+	into->strings.n = 0;
 	if (!spot->there)
 		return;
 	struct scan j = spot->at;
@@ -121,24 +130,19 @@ static void read_strings(struct firefox_reader *r, const struct json_spot *spot)
 	while (scan_element(&j)) {
 		char *text = scan_string(&j);
 		if (text)
-			vec_push(&r->strings, text);
+			vec_push(&into->strings, strtab_add(r->names, text));
+		free(text);
 	}
 	leave(r, &j);
 }
 
-static void forget_strings(struct firefox_reader *r)
+static strid string_at(struct firefox_reader *r, uint32_t i)
 {
-	for (size_t i = 0; i < r->strings.n; i++)
-		free(r->strings.at[i]);
-	r->strings.n = 0;
-}
-
-static const char *string_at(struct firefox_reader *r, uint32_t i)
-{
-	if (i < r->strings.n)
-		return r->strings.at[i];
+	const struct firefox_stacks *s = r->has_strings ? &r->own_stacks : &r->common_stacks;
+	if (i < s->strings.n)
+		return s->strings.at[i];
 	r->damaged |= i != NONE;
-	return "";
+	return 0;
 }
 
 /* ---- libraries ---- */
@@ -156,7 +160,7 @@ static void read_lib(struct firefox_reader *r, struct scan *j)
 			scan_skip(j);
 	}
 	bool has_path = path && *path;
-	vec_push(&r->lib_paths, has_path ? TAKE(path) : name ? TAKE(name) : xprintf("%s", ""));
+	vec_push(&r->lib_paths, strtab_add(r->names, has_path ? path : name ? name : ""));
 	free(path);
 	free(name);
 }
@@ -179,19 +183,22 @@ struct firefox_functions {
 	VEC(uint32_t) ids; /* from given_function(); NONE: not made yet */
 };
 
+static strid or_unknown(struct firefox_reader *r, strid name)
+{
+	return name ? name : strtab_add(r->names, "[unknown]");
+}
+
 static uint32_t object_of(struct firefox_reader *r, const struct firefox_functions *f,
 			  uint32_t function)
 {
 	uint32_t resource = column_at(&f->resource, function);
 	uint32_t lib = column_at(&f->lib, resource);
-	const char *path = lib < r->lib_paths.n
-				   ? r->lib_paths.at[lib]
-				   : string_at(r, column_at(&f->resource_name, resource));
-	return given_object(r->places, *path ? path : "[unknown]", lib == 0);
+	strid path = lib < r->lib_paths.n ? r->lib_paths.at[lib]
+					  : string_at(r, column_at(&f->resource_name, resource));
+	return given_object(r->places, or_unknown(r, path), lib == 0);
 }
 
-static const char *file_of(struct firefox_reader *r, const struct firefox_functions *f,
-			   uint32_t function)
+static strid file_of(struct firefox_reader *r, const struct firefox_functions *f, uint32_t function)
 {
 	uint32_t source = column_at(&f->source, function);
 	return string_at(r, source != NONE ? column_at(&f->source_file, source)
@@ -203,16 +210,15 @@ static uint32_t function_id(struct firefox_reader *r, struct firefox_functions *
 {
 	if (function >= f->name.at.n) {
 		r->damaged = true;
-		return given_function(r->places, given_object(r->places, "[unknown]", false),
-				      "[unknown]", "");
+		return given_function(r->places, given_object(r->places, or_unknown(r, 0), false),
+				      or_unknown(r, 0), 0);
 	}
 	while (f->ids.n <= function)
 		vec_push(&f->ids, NONE);
 	if (f->ids.at[function] == NONE) {
-		const char *name = string_at(r, column_at(&f->name, function));
-		f->ids.at[function] =
-			given_function(r->places, object_of(r, f, function),
-				       *name ? name : "[unknown]", file_of(r, f, function));
+		strid name = string_at(r, column_at(&f->name, function));
+		f->ids.at[function] = given_function(r->places, object_of(r, f, function),
+						     or_unknown(r, name), file_of(r, f, function));
 	}
 	return f->ids.at[function];
 }
@@ -257,12 +263,12 @@ static void make_frames(struct firefox_reader *r, const struct json_spot *frames
 	read_table(r, frames,
 		   (const struct firefox_wanted[]){
 			   { "func", &function }, { "line", &line }, { NULL, NULL } });
-	r->frames.n = 0;
+	r->stacks->frames.n = 0;
 	for (size_t i = 0; i < function.at.n; i++) {
 		uint32_t at = column_at(&line, i), of = function.at.at[i];
 		uint32_t id = function_id(r, f, of);
-		const char *file = of < f->name.at.n ? file_of(r, f, of) : "";
-		vec_push(&r->frames, given_frame(r->places, id, file, at == NONE ? 0 : at));
+		strid file = of < f->name.at.n ? file_of(r, f, of) : 0;
+		vec_push(&r->stacks->frames, given_frame(r->places, id, file, at == NONE ? 0 : at));
 	}
 	vec_free(&function.at);
 	vec_free(&line.at);
@@ -271,19 +277,20 @@ static void make_frames(struct firefox_reader *r, const struct json_spot *frames
 /* A caller precedes its callees. A stack that refers to itself or a later one has no caller. */
 static void make_stacks(struct firefox_reader *r, const struct json_spot *stacks)
 {
+	struct firefox_stacks *s = r->stacks;
 	struct column frame = { 0 }, caller = { 0 };
 	read_table(r, stacks,
 		   (const struct firefox_wanted[]){
 			   { "frame", &frame }, { "prefix", &caller }, { NULL, NULL } });
-	r->stacks.n = 0;
+	s->at.n = 0;
 	for (size_t i = 0; i < frame.at.n; i++) {
 		uint32_t from = column_at(&caller, i), at = frame.at.at[i];
 		bool is_root = from == NONE || from >= i;
-		r->damaged |= (from != NONE && from >= i) || at >= r->frames.n;
-		stackid stack = is_root ? 0 : r->stacks.at[from];
-		if (at < r->frames.n)
-			stack = profile_add_stack(r->into, stack, r->frames.at[at]);
-		vec_push(&r->stacks, stack);
+		r->damaged |= (from != NONE && from >= i) || at >= s->frames.n;
+		stackid stack = is_root ? 0 : s->at.at[from];
+		if (at < s->frames.n)
+			stack = profile_add_stack(r->into, stack, s->frames.at[at]);
+		vec_push(&s->at, stack);
 	}
 	vec_free(&frame.at);
 	vec_free(&caller.at);
@@ -389,11 +396,11 @@ static void add_samples(struct firefox_reader *r, const struct samples_table *s)
 	for (size_t i = 0; i < s->stack.at.n; i++) {
 		uint32_t stack = s->stack.at.at[i];
 		double weight = i < s->weights.n ? s->weights.at[i] : 1;
-		r->damaged |= stack != NONE && stack >= r->stacks.n;
-		if (stack >= r->stacks.n)
+		r->damaged |= stack != NONE && stack >= r->stacks->at.n;
+		if (stack >= r->stacks->at.n)
 			continue;
 		uint64_t v = whole(is_time ? weight * 1e6 : weight);
-		profile_add_sample(r->into, (struct sample){ .stack = r->stacks.at[stack],
+		profile_add_sample(r->into, (struct sample){ .stack = r->stacks->at.at[stack],
 							     .task = id,
 							     .event = event,
 							     .cpu = CPU_NONE,
@@ -436,11 +443,12 @@ static void replace_number(char **text, struct scan *j)
 
 static void make_strings(struct firefox_reader *r, bool are_own)
 {
-	if (!are_own && r->has_common_strings)
-		return;
-	forget_strings(r);
-	read_strings(r, are_own ? &r->own.strings : &r->common.strings);
-	r->has_common_strings = !are_own;
+	r->has_strings = are_own;
+	if (are_own)
+		read_strings(r, &r->own.strings, &r->own_stacks);
+	else if (!r->has_common_strings)
+		read_strings(r, &r->common.strings, &r->common_stacks);
+	r->has_common_strings |= !are_own;
 }
 
 /* Makes frames and stacks for the samples of a thread, all from its own tables or all from common
@@ -450,6 +458,7 @@ static void make_tables(struct firefox_reader *r)
 {
 	bool are_own = r->own.stacks.there;
 	const struct firefox_tables *t = are_own ? &r->own : &r->common;
+	r->stacks = are_own ? &r->own_stacks : &r->common_stacks;
 	if (!are_own && r->has_common)
 		return;
 	make_strings(r, r->own.strings.there && are_own);
@@ -457,7 +466,7 @@ static void make_tables(struct firefox_reader *r)
 	make_frames(r, &t->frames, &f);
 	make_stacks(r, &t->stacks);
 	functions_done(&f);
-	r->has_common = !are_own;
+	r->has_common |= !are_own;
 }
 
 static void make_thread(struct firefox_reader *r)
@@ -551,23 +560,27 @@ static void find_parts(struct firefox_reader *r)
 	}
 }
 
+static void stacks_done(struct firefox_stacks *s)
+{
+	vec_free(&s->strings);
+	vec_free(&s->frames);
+	vec_free(&s->at);
+}
+
 static struct kin_error *read_plain(struct bytes all, struct profile_builder *into)
 {
 	struct firefox_reader r = { .into = into };
 	r.j = scan_of((const char *)all.pos, bytes_left(&all));
 	r.places = given_new(into, &all);
+	r.names = given_strings(r.places);
 	find_parts(&r);
 	scan_end(&r.j);
 	read_libs(&r);
 	read_threads(&r);
 	given_finish(r.places);
-	forget_strings(&r);
-	for (size_t i = 0; i < r.lib_paths.n; i++)
-		free(r.lib_paths.at[i]);
 	vec_free(&r.lib_paths);
-	vec_free(&r.strings);
-	vec_free(&r.frames);
-	vec_free(&r.stacks);
+	stacks_done(&r.own_stacks);
+	stacks_done(&r.common_stacks);
 	return r.j.failed || r.damaged
 		       ? err_new(KIN_ERROR_FORMAT,
 				 "%s: damaged or cut off at offset 0x%zx: only a part of it was "

@@ -61,16 +61,18 @@ static void read_events(struct perf *p, struct bytes b)
 	}
 }
 
+/* An event is in one group at most. */
 static void read_groups(struct perf *p, struct bytes b)
 {
-	uint32_t n = bytes_u32(&b);
+	uint32_t n = bytes_u32(&b), end = 0;
 
 	for (uint32_t i = 0; i < n && !b.failed; i++) {
 		read_string(p, &b);
 		uint32_t leader = bytes_u32(&b), members = bytes_u32(&b);
-		if (b.failed || leader >= p->attrs.at.n || members < 2 ||
+		if (b.failed || leader < end || leader >= p->attrs.at.n || members < 2 ||
 		    members > p->attrs.at.n - leader)
 			continue;
+		end = leader + members;
 		for (uint32_t k = 0; k < members; k++)
 			p->attrs.at.at[leader + k].group = leader + 1;
 	}

@@ -18,6 +18,7 @@
 struct pprof_text {
 	const char *at;
 	size_t n;
+	strid id; /* in the profile, once it was needed; 0: not yet, or "" */
 };
 
 struct value_type {
@@ -51,9 +52,14 @@ struct pprof_reader {
 	VEC(strid) names;           /* of the current location */
 	VEC(uint64_t) path, values; /* of the current sample */
 	uint64_t default_type, period_type, period;
+	uint64_t frames_left; /* of those that stacks may have (see FRAMES_PER_BYTE) */
 	bool has_negative;
 	bool is_several; /* several profiles, one after another */
 };
+
+/* Bounds the frames of all stacks: a location that is repeated in a stack, or in many, has its
+ * inlined functions each time. Real files have about one frame in two bytes. */
+enum { FRAMES_PER_BYTE = 4, FEW_FRAMES = 1 << 16 };
 
 /* ---- protobuf ---- */
 
@@ -103,7 +109,7 @@ static void end(struct pprof_reader *r, const struct bytes *message)
 static struct pprof_text string_at(struct pprof_reader *r, uint64_t i)
 {
 	r->all.failed |= i && i >= r->strings.n;
-	return i < r->strings.n ? r->strings.at[i] : (struct pprof_text){ "", 0 };
+	return i < r->strings.n ? r->strings.at[i] : (struct pprof_text){ "", 0, 0 };
 }
 
 static bool is_text(struct pprof_reader *r, uint64_t i, const char *what)
@@ -122,18 +128,21 @@ static bool ends_text(struct pprof_reader *r, uint64_t i, const char *what)
 static strid add_string(struct pprof_reader *r, uint64_t i)
 {
 	struct pprof_text t = string_at(r, i);
-	return profile_add_string(r->into, t.at, t.n);
+	if (!t.n || t.id)
+		return t.id;
+	return r->strings.at[i].id = profile_add_string(r->into, t.at, t.n);
 }
 
 static char *copy_string(struct pprof_reader *r, uint64_t i)
 {
+	enum { MOST = 1 << 12 }; /* a path; many messages may refer to one string */
 	struct pprof_text t = string_at(r, i);
-	return xprintf("%.*s", (int)(t.n < INT32_MAX ? t.n : INT32_MAX), t.at);
+	return xprintf("%.*s", (int)(t.n < MOST ? t.n : MOST), t.at);
 }
 
 static void add_text(struct pprof_reader *r, struct bytes b)
 {
-	struct pprof_text t = { (const char *)b.pos, bytes_left(&b) };
+	struct pprof_text t = { (const char *)b.pos, bytes_left(&b), 0 };
 	const char *nul = t.n ? memchr(t.at, '\0', t.n) : NULL;
 	if (nul)
 		t.n = (size_t)(nul - t.at);
@@ -391,6 +400,11 @@ static stackid push_location(struct pprof_reader *r, stackid stack, uint64_t id)
 	struct location *l = &r->locations.at[at];
 	if (!l->n)
 		make_frames(r, l);
+	if (l->n > r->frames_left) {
+		r->frames_left = 0;
+		return stack;
+	}
+	r->frames_left -= l->n;
 	for (uint32_t i = l->n; i--;)
 		stack = profile_add_stack(r->into, stack, r->frames.at[l->first + i]);
 	return stack;
@@ -493,8 +507,10 @@ static void read_sample(struct pprof_reader *r, struct bytes b)
 			read_label(r, f.bytes, &task);
 	}
 	end(r, &b);
-	for (size_t i = r->path.n; i--;)
+	for (size_t i = r->path.n; i-- && r->frames_left;)
 		stack = push_location(r, stack, r->path.at[i]);
+	if (!r->frames_left)
+		return;
 	bool is_known = task.comm || task.pid || task.tid || task.run || task.rank;
 	add_values(r, stack, is_known ? profile_add_task(r->into, task) : 0);
 }
@@ -529,6 +545,7 @@ static void done(struct pprof_reader *r)
 static struct kin_error *read_plain(struct bytes all, struct profile_builder *into)
 {
 	struct pprof_reader r = { .all = all, .into = into };
+	r.frames_left = FEW_FRAMES + FRAMES_PER_BYTE * bytes_left(&all);
 	read_numbers(&r);
 	if (!r.is_several) {
 		read_tables(&r);
@@ -536,12 +553,19 @@ static struct kin_error *read_plain(struct bytes all, struct profile_builder *in
 		read_samples(&r);
 	}
 	bool damaged = r.all.failed, negative = r.has_negative, several = r.is_several;
+	bool unbounded = !r.frames_left;
 	done(&r);
 	if (several)
 		return err_new(KIN_ERROR_FORMAT,
 			       "%s: several profiles, one behind the other: name each file of its "
 			       "own",
 			       all.name);
+	if (unbounded)
+		return err_new(
+			KIN_ERROR_FORMAT,
+			"%s: damaged: its stacks have more than %d frames for each byte of it: "
+			"only those before were read",
+			all.name, FRAMES_PER_BYTE);
 	if (damaged)
 		return err_new(KIN_ERROR_FORMAT,
 			       "%s: damaged or cut off: only a part of it was read", all.name);

@@ -23,7 +23,7 @@ struct speedscope_reader {
 	/* State of the profile being read: */
 	VEC(stackid) stacks;
 	VEC(double) weights;
-	VEC(frameid) open;
+	VEC(stackid) open;         /* the stack up to each open frame */
 	char *name, *unit, *event; /* event: NULL if kin did not write it */
 	double at;                 /* value of the last event */
 };
@@ -107,12 +107,9 @@ static void read_weights(struct speedscope_reader *c)
 /* Adds a sample: the frames that are open were on the stack since the last event. */
 static void add_open(struct speedscope_reader *c, double now)
 {
-	stackid stack = 0;
 	if (now <= c->at || !c->open.n)
 		return;
-	for (size_t i = 0; i < c->open.n; i++)
-		stack = push(c, stack, c->open.at[i]);
-	vec_push(&c->stacks, stack);
+	vec_push(&c->stacks, c->open.at[c->open.n - 1]);
 	vec_push(&c->weights, now - c->at);
 }
 
@@ -133,8 +130,9 @@ static void read_event(struct speedscope_reader *c)
 			scan_skip(&c->j);
 	}
 	add_open(c, at);
+	stackid stack = c->open.n ? c->open.at[c->open.n - 1] : 0;
 	if (type && is(type, "O"))
-		vec_push(&c->open, frame_at(c, frame));
+		vec_push(&c->open, push(c, stack, frame_at(c, frame)));
 	else if (c->open.n)
 		c->open.n--;
 	c->at = at > c->at ? at : c->at;
