@@ -38,6 +38,7 @@ enum {
 	MAX_THREADS = 512,
 	MAX_WRONG = 4096,
 	WAITING_STEPS = 64,
+	START_MAX = 64,
 	MAX_TRUE = 4096
 };
 
@@ -102,6 +103,7 @@ static struct {
 	size_t n_wrong;
 	uint64_t random, since_ns;
 	uint8_t copy[COPY_MAX];
+	uint64_t entry; /* where the kernel starts the program, after its loader */
 	uint64_t copy_at;
 	size_t copy_size;
 } t;
@@ -287,6 +289,8 @@ static struct comparison compare(const struct walked *w, const struct truth *s)
 		} else if (claim && s->base->claim_is_whole)
 			return mismatch(w, i, 0, CONTRADICTS);
 	}
+	if (w->complete && j + 1 == s->n && s->at[j] - t.entry < START_MAX)
+		j++; /* nobody misses _start below the C library's function that calls main() */
 	if (w->complete && j < s->n)
 		return mismatch(w, i, s->at[j], WRONG);
 	if (w->complete && claim && k < s->base->claimed.n)
@@ -546,6 +550,22 @@ static void step(struct tracee *x)
 		take_point(x);
 }
 
+static uint64_t read_entry(void)
+{
+	char path[64];
+	uint64_t ret = 0;
+	Elf64_auxv_t a;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", t.pid);
+	FILE *f = fopen(path, "re");
+	while (f && !ret && fread(&a, sizeof(a), 1, f) == 1)
+		if (a.a_type == AT_ENTRY)
+			ret = a.a_un.a_val;
+	if (f)
+		fclose(f);
+	return ret;
+}
+
 static void begin_exec(pid_t tid)
 {
 	struct user_regs_struct now;
@@ -553,6 +573,7 @@ static void begin_exec(pid_t tid)
 	t.n_threads = 0;
 	struct tracee *x = tracee_of(tid);
 	t.pid = tid;
+	t.entry = read_entry();
 	t.exec = true;
 	t.running = false;
 	t.left = opts.first ? opts.first : UINT64_MAX;

@@ -4,7 +4,7 @@
 #include "walks.h"
 
 enum {
-	RESERVE = 256 << 10, /* room that code takes by setting the stack pointer, at most */
+	RESERVE = 64 << 10, /* room that code takes by setting the stack pointer, at most */
 	/* The kernel's frame of a signal, from the stack pointer that the handler starts with. */
 	SIGNAL_SP = 8 + 40 + 8 * 15,
 	SIGNAL_PC = 8 + 40 + 8 * 16,
@@ -30,13 +30,15 @@ enum instruction instruction_at(const uint8_t *code, size_t n)
 		return DO_RETURN;
 	if (op == 0x0f && modrm == 0x05)
 		return DO_SYSCALL;
-	bool to_sp = (op == 0x89 && (modrm & 0xc7) == 0xc4 && !(rex & 1)) ||
-		     (op == 0x8b && reg == 4 && !(rex & 4)) || (op == 0x5c && !(rex & 1)) ||
-		     op == 0x87 || op == 0x94;
-	if (op == 0x8d && reg == 4 &&
-	    !(rex & 4)) /* lea: from sp or fp it adds, from others it sets */
-		to_sp = (modrm & 7) != 4 && (modrm & 7) != 5;
-	return to_sp ? DO_SET_SP : DO_OTHER;
+	bool is_load = modrm < 0xc0;
+	if ((op == 0x8b && reg == 4 && !(rex & 4)) || (op == 0x5c && !(rex & 1)) || op == 0x87 ||
+	    op == 0x94)
+		return op == 0x8b && !is_load ? DO_SET_SP : DO_LOAD_SP;
+	if (op == 0x89 && (modrm & 0xc7) == 0xc4 && !(rex & 1))
+		return DO_SET_SP;
+	if (op == 0x8d && reg == 4 && !(rex & 4) && (modrm & 7) != 4 && (modrm & 7) != 5)
+		return DO_SET_SP; /* lea: from other registers than these two */
+	return DO_OTHER;
 }
 
 static uint64_t peek(uint64_t at)
@@ -82,8 +84,8 @@ static void drop_claim(struct stack *k)
 	k->has_claim = k->claim_is_whole = false;
 }
 
-/* The newest stack that was seen there. */
-static uint32_t find_stack(const struct shadow *s, uint32_t current, uint64_t sp)
+/* The newest stack that was seen there, or less than `reserve` below the current one. */
+static uint32_t find_stack(const struct shadow *s, uint32_t current, uint64_t sp, uint64_t reserve)
 {
 	const struct stack *k = s->stacks.at;
 
@@ -92,7 +94,7 @@ static uint32_t find_stack(const struct shadow *s, uint32_t current, uint64_t sp
 	for (size_t i = s->stacks.n; i-- > 0;)
 		if (sp >= k[i].low && sp <= k[i].high)
 			return (uint32_t)i;
-	return sp < k[current].low && k[current].low - sp < RESERVE ? current : NO_WORD;
+	return sp < k[current].low && k[current].low - sp < reserve ? current : NO_WORD;
 }
 
 /* ---- words ---- */
@@ -112,9 +114,9 @@ static void settle(struct shadow *s, struct shadow_thread *t, uint64_t sp)
 		t->top = s->words.at[t->top].caller;
 }
 
-static void change_stack(struct shadow *s, struct shadow_thread *t, uint64_t sp)
+static void change_stack(struct shadow *s, struct shadow_thread *t, uint64_t sp, uint64_t reserve)
 {
-	uint32_t to = find_stack(s, t->stack, sp);
+	uint32_t to = find_stack(s, t->stack, sp, reserve);
 	if (to == t->stack) {
 		uint32_t before = t->top;
 		settle(s, t, sp);
@@ -143,7 +145,7 @@ static void enter_handler(struct shadow *s, struct shadow_thread *t,
 
 	s->stacks.at[t->stack].top = t->top;
 	if (sp > t->last.rsp || t->last.rsp - sp > RESERVE) { /* on a stack of its own */
-		uint32_t to = find_stack(s, t->stack, sp);
+		uint32_t to = find_stack(s, t->stack, sp, 0);
 		t->stack = to == NO_WORD || to == t->stack ? new_stack(s, sp, false) : to;
 	}
 	seen_at(s, t, sp + SIGNAL_PC);
@@ -165,11 +167,11 @@ static void leave_handler(struct shadow *s, struct shadow_thread *t,
 		if (t->top != NO_WORD)
 			t->stack = s->words.at[t->top].stack;
 		else
-			t->stack = find_stack(s, t->stack, now->rsp);
+			t->stack = find_stack(s, t->stack, now->rsp, 0);
 		if (t->stack == NO_WORD)
 			t->stack = new_stack(s, now->rsp, false);
 	}
-	change_stack(s, t, now->rsp);
+	change_stack(s, t, now->rsp, 0);
 	if (interrupted && peek(now->rsp) == interrupted && now->rip != interrupted)
 		push(s, t, now->rsp, interrupted);
 }
@@ -218,8 +220,8 @@ bool shadow_step(struct shadow *s, struct shadow_thread *t, const struct user_re
 		push(s, t, now->rsp, peek(now->rsp));
 	else if (did == DO_RETURN)
 		ret = do_return(s, t, now);
-	else if (did == DO_SET_SP && moved)
-		change_stack(s, t, now->rsp);
+	else if ((did == DO_SET_SP || did == DO_LOAD_SP) && moved)
+		change_stack(s, t, now->rsp, did == DO_SET_SP ? RESERVE : 0);
 	else if (moved)
 		settle(s, t, now->rsp);
 	seen_at(s, t, now->rsp);

@@ -22,7 +22,8 @@ enum instruction {
 	DO_OTHER,
 	DO_CALL,
 	DO_RETURN,
-	DO_SET_SP, /* loads the stack pointer, other than by adding to it */
+	DO_SET_SP,  /* copies a register to the stack pointer, or adds to one */
+	DO_LOAD_SP, /* loads it from memory */
 	DO_SYSCALL,
 };
 enum instruction instruction_at(const uint8_t *code, size_t n);
