@@ -9,7 +9,7 @@
 # "N passed, N failed, N skipped". Logs are in BUILD/test. KIN_FULL=1: the long loops.
 set -u
 quick='unit golden cases sources'
-check='cli diff runtime record perf reliability truth default names'
+check='cli diff runtime record perf reliability truth default names shadow'
 all='situations fleet package mpi fuzz page tui guard'
 
 here=$(dirname "$(realpath "$0")")
@@ -39,6 +39,7 @@ drive() { # suite: the driver, which prints TAP
 	situations) python3 "$here/situations/run.py" "$build" $full ;;
 	fleet) python3 "$here/fleet/run.py" "$build" ;;
 	truth) python3 "$here/truth/run.py" "$build" ;;
+	shadow) python3 "$here/unwind/shadow.py" "$build" ;;
 	guard) python3 "$here/../bench/guard.py" "$build" ;;
 	*) echo "no such suite: $s"; return 2 ;;
 	esac
