@@ -7,9 +7,11 @@
 #include "gnu/gnu_options.h"
 
 static const char *const description[] = {
-	"Everything that gprof does, with gprof's options and gprof's layout: a drop-in "
-	"replacement, also installed under the name gprof. Without options it prints the flat "
-	"profile and the call graph of a.out from gmon.out.",
+	"Everything that gprof does, with gprof's options and gprof's layout. Without options it "
+	"prints the flat profile and the call graph of a.out from gmon.out.",
+	"Installed under the name gprof, too, it is a drop-in replacement: there the output is GNU "
+	"gprof 2.40's, byte for byte. As kin gprof it corrects figures that are wrong in GNU's, as "
+	"with --compat=no.",
 	"Many options take a SYMSPEC: the name of a function; FILE, FILE:FUNCTION or FILE:LINE; or "
 	"FROM/TO for the calls from one to the other, where an empty side is any function.",
 	NULL,
@@ -41,7 +43,7 @@ static const struct {
 } arguments[] = {
 	{ "FILE", NULL, COMPLETE_FILE },       { "MAP", NULL, COMPLETE_FILE },
 	{ "DIRS", NULL, COMPLETE_DIRECTORY },  { "STYLE", "none auto gnu-v3 java gnat dlang rust" },
-	{ "FORMAT", "auto magic bsd 4.4bsd" }, { "gnu", "gnu gnu-2.40" },
+	{ "FORMAT", "auto magic bsd 4.4bsd" }, { "WHAT", "output gnu gnu-2.40 no" },
 	{ "NAME", "gnu freebsd openbsd" },
 };
 

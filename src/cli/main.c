@@ -26,7 +26,7 @@ static bool is_gprof(const char *name)
 static int gprof_help(void)
 {
 	char name[] = "gprof", help[] = "--help";
-	return gprof_main(2, (char *[]){ name, help, NULL });
+	return gprof_main(2, (char *[]){ name, help, NULL }, false);
 }
 
 static int show_help(const struct command *c)
@@ -90,7 +90,7 @@ static int start_command(const struct command *c, int argc, char **argv)
 	int status = EXIT_USAGE;
 
 	if (c->main_is_elsewhere)
-		return gprof_main(argc, argv);
+		return gprof_main(argc, argv, false);
 	if (c->run_words)
 		return c->run_words(c, argc, argv);
 	if (!settings_parse(c, argc, argv, &s, error)) {
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 	file_occupy_standard();
 	file_survive_limit();
 	if (argc > 0 && is_gprof(base_name(argv[0])))
-		return gprof_main(argc, argv);
+		return gprof_main(argc, argv, true);
 	if (names_store(argc, argv))
 		give_back_large_blocks();
 	return run_kin(argc, argv);

@@ -89,8 +89,8 @@ bool annotate_next(struct annotate *a, struct annotate_file *ret)
 	struct coverage_file *f = &a->coverage->files[a->next++];
 	struct listing_source source = { 0 };
 	*ret = (struct annotate_file){ .path = f->path };
-	ret->err =
-		source_open(f->path, a->opts->report->source_dirs, a->opts->compat, &source.text);
+	ret->err = source_open(f->path, a->opts->report->source_dirs, a->opts->any_source,
+			       &source.text);
 	if (!ret->err)
 		ret->table = make_table(a, f, &source);
 	source_done(&source.text);

@@ -20,6 +20,7 @@
 
 struct annotate_opts {
 	bool compat;                      /* as GNU gprof 2.40 */
+	bool any_source;                  /* files of any kind are source */
 	const struct report_opts *report; /* selection, source_dirs, zeroes */
 	bool all_lines;                   /* -x: a count on every line of a block */
 	bool separate;                    /* -y: each file is written to a file of its own */

@@ -167,7 +167,7 @@ const char *gnu_text(const struct kin_table *t, const char *key)
 
 bool gnu_is_of_stacks(const struct kin_table *t, const struct render_opts *o)
 {
-	return !o->raw && !(gnu_number(t, "bytes_per_bin") > 0) && gnu_number(t, "total") > 0;
+	return !o->exact && !(gnu_number(t, "bytes_per_bin") > 0) && gnu_number(t, "total") > 0;
 }
 
 void gnu_granularity(const struct kin_table *t, const struct render_opts *o, double total,
@@ -181,7 +181,7 @@ void gnu_granularity(const struct kin_table *t, const struct render_opts *o, dou
 		return;
 	}
 	fputs("granularity: each sample hit covers ", out);
-	if (o->raw)
+	if (o->exact)
 		fprintf(out, "%ld byte(s)", (long)(bytes / 2) * 2);
 	else
 		fprintf(out, "%.4g byte(s)", bytes);

@@ -60,6 +60,19 @@ static struct kin_error *check_header(const struct bsd_header *h, const struct h
 	return NULL;
 }
 
+const struct input_rules gnu_output_input_rules = {
+	.takes = reads,
+	.whole = true,
+	.shortest = 20,
+	.stops = true,
+	.version_stays = true,
+	.gmon = { .check = check_histogram, .host_blocks = true, .host_counts = true },
+	.bsd = { .check = check_header,
+		 .like_first = true,
+		 .empty_is_none = true,
+		 .any_tail = true },
+};
+
 const struct input_rules gnu_input_rules = {
 	.reads = reads,
 	.shortest = 20,

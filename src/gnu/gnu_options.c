@@ -62,7 +62,7 @@ const struct gprof_option gprof_option_table[] = {
 	{ 'I', "directory-path", REQ, "DIRS", "search sources in these directories too (DIR:DIR...); GPROF_PATH adds more", "Files and formats" },
 	{ 'O', "file-format", REQ, "FORMAT", "of the data files, and of gmon.sum: auto, magic, bsd or 4.4bsd", NULL },
 
-	{ KEY_COMPAT, "compat", REQ, "gnu", "print exactly what GNU gprof 2.40 prints, mistakes included (gnu-2.40 is the same)", "Other" },
+	{ KEY_COMPAT, "compat", REQ, "WHAT", "what to do as GNU gprof 2.40 does, mistakes included: output (the default of gprof), gnu (also messages and exit status; gnu-2.40 is the same), or no (the default of kin gprof): nothing that is wrong", "Other" },
 	{ KEY_DIALECT, "dialect", REQ, "NAME", "options and layout of gnu (the default), freebsd or openbsd", NULL },
 	{ 'd', "debug", OPT, "N", "ignored: GNU gprof's internal traces", NULL },
 	{ 'h', "help", NO, NULL, "print this", NULL },
@@ -152,17 +152,21 @@ static struct kin_error *set_number(const char *arg, const char *option, int64_t
 	return NULL;
 }
 
-/* A number in least..INT32_MAX; numbers outside are replaced by the nearer limit. compat: errors
- * are ignored, as by atoi(). */
-static struct kin_error *set_small(const char *arg, const char *option, bool compat, int64_t least,
-				   uint32_t *ret)
+static struct kin_error *ignored(struct kin_error *err)
+{
+	kin_error_free(err);
+	return NULL;
+}
+
+/* A number in least..INT32_MAX; numbers outside are replaced by the nearer limit. COMPAT_GNU:
+ * errors are ignored, as by atoi(). */
+static struct kin_error *set_small(const char *arg, const char *option, enum gprof_compat compat,
+				   int64_t least, uint32_t *ret)
 {
 	int64_t v;
 	struct kin_error *err = set_number(arg, option, &v);
-	if (err && compat) {
-		kin_error_free(err);
-		err = NULL;
-	}
+	if (compat == COMPAT_GNU)
+		err = ignored(err);
 	if (compat)
 		v = (int32_t)v;
 	if (v < least)
@@ -175,14 +179,8 @@ static struct kin_error *set_min_count(struct gprof_options *o, const char *arg)
 {
 	int64_t v;
 	struct kin_error *err = set_number(arg, "-m", &v);
-	if (o->compat) {
-		kin_error_free(err);
-		err = NULL;
-		o->min_count = strtoul(arg, NULL, 10);
-	} else {
-		o->min_count = v < 0 ? 0 : (uint64_t)v;
-	}
-	return err;
+	o->min_count = o->compat ? strtoul(arg, NULL, 10) : v < 0 ? 0 : (uint64_t)v;
+	return o->compat == COMPAT_GNU ? ignored(err) : err;
 }
 
 static struct kin_error *set_demangle(struct gprof_options *o, const char *arg)
@@ -216,12 +214,24 @@ static struct kin_error *dialect_find(const char *name, enum gprof_dialect *ret)
 
 static struct kin_error *set_compat(struct gprof_options *o, const char *arg)
 {
-	if (strcmp(arg, "gnu") && strcmp(arg, "gnu-2.40"))
-		return err_new(KIN_ERROR_USAGE,
-			       "--compat: '%s' is not known: there is gnu (that is, gnu-2.40)",
-			       arg);
-	o->compat = true;
-	return NULL;
+	static const struct {
+		const char *name;
+		enum gprof_compat value;
+	} values[] = { { "output", COMPAT_OUTPUT },
+		       { "gnu", COMPAT_GNU },
+		       { "gnu-2.40", COMPAT_GNU },
+		       { "no", COMPAT_NO } };
+
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		if (strcmp(values[i].name, arg))
+			continue;
+		o->compat = values[i].value;
+		return NULL;
+	}
+	return err_new(
+		KIN_ERROR_USAGE,
+		"--compat: '%s' is not known: there are output, gnu (that is, gnu-2.40) and no",
+		arg);
 }
 
 static struct kin_error *apply(struct gprof_options *o, int key, const char *arg)
@@ -516,14 +526,15 @@ static void operand(struct gprof_options *o, const char *word)
 		vec_push(&o->data, word);
 }
 
-struct kin_error *gprof_options_parse(int argc, char **argv, const char *gprof_path,
-				      struct gprof_options *ret)
+struct kin_error *gprof_options_parse(int argc, char **argv, enum gprof_compat compat,
+				      const char *gprof_path, struct gprof_options *ret)
 {
 	struct gnu_words w = { .n = argc, .next = 1, .at = argv };
 	bool in_order = getenv("POSIXLY_CORRECT") != NULL, only_operands = false;
 	struct kin_error *err = NULL;
 
 	*ret = (struct gprof_options){ .whoami = argc > 0 ? argv[0] : "gprof",
+				       .compat = compat,
 				       .demangle = DEMANGLE_AUTO,
 				       .min_count = 1,
 				       .table_length = 10,

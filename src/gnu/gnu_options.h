@@ -46,6 +46,12 @@ enum gprof_style { /* what to print: a bit mask */
 
 enum gprof_dialect { DIALECT_GNU, DIALECT_FREEBSD, DIALECT_OPENBSD };
 
+enum gprof_compat {
+	COMPAT_NO,     /* figures and layout are corrected where GNU's are wrong */
+	COMPAT_OUTPUT, /* output as of GNU gprof 2.40; messages and exit status are kin's */
+	COMPAT_GNU,    /* messages and exit status, too */
+};
+
 enum gprof_action { GPROF_RUN, GPROF_HELP, GPROF_VERSION };
 
 struct gprof_options {
@@ -53,7 +59,7 @@ struct gprof_options {
 	const char *whoami; /* argv[0] */
 	bool is_misused; /* an unknown option, or a missing argument: printing the usage may help */
 	enum gprof_dialect dialect;
-	bool compat;        /* --compat=gnu: exactly as GNU gprof 2.40 */
+	enum gprof_compat compat;
 	unsigned styles;    /* enum gprof_style: requested */
 	unsigned mentioned; /* requested or suppressed */
 	bool brief, zeroes, traditional, print_path, inline_file_names;
@@ -74,10 +80,11 @@ struct gprof_options {
 };
 
 /* Parses argv[1..]; argv must outlive *ret, which is set even on error (KIN_ERROR_USAGE): its
- * `compat` says how to word the error. `gprof_path` is the environment's GPROF_PATH, or NULL.
- * Options that take effect at once (-h, -v) end the parsing. */
-MUST_CHECK struct kin_error *gprof_options_parse(int argc, char **argv, const char *gprof_path,
-						 struct gprof_options *ret);
+ * `compat` says how to word the error. `compat`: unless an option says otherwise. `gprof_path` is
+ * the environment's GPROF_PATH, or NULL. Options that take effect at once (-h, -v) end the parsing.
+ */
+MUST_CHECK struct kin_error *gprof_options_parse(int argc, char **argv, enum gprof_compat compat,
+						 const char *gprof_path, struct gprof_options *ret);
 void gprof_options_done(struct gprof_options *o);
 
 /* The dialect that the command line requests, found before anything else is parsed: --dialect=NAME

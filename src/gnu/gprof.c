@@ -14,6 +14,7 @@
 #include "gnu/annotate_files.h"
 #include "gnu/argfile.h"
 #include "gnu/bsd_gprof.h"
+#include "gnu/deviations.h"
 #include "gnu/filemap.h"
 #include "gnu/gnu_options.h"
 #include "gnu/gnu_order.h"
@@ -30,6 +31,7 @@ static const char sum_path[] = "gmon.sum";
 struct gprof_run {
 	const struct gprof_options *o;
 	struct gprof_session s;
+	struct input_held *held;    /* data that can be read only once; NULL: not known */
 	unsigned styles;            /* what to print: as requested, or fitting the data */
 	struct filemap map;         /* -R */
 	struct symspec_calls calls; /* --compat=gnu, for -r */
@@ -42,12 +44,12 @@ static struct kin_error *open_program(struct gprof_run *r)
 	const struct gprof_options *o = r->o;
 	struct kin_error *err = session_open_program(&r->s, o->executable);
 
-	if (err && !o->compat && kin_error_errno(err) == ENOENT &&
+	if (err && o->compat != COMPAT_GNU && kin_error_errno(err) == ENOENT &&
 	    !strcmp(o->executable, "a.out")) {
 		kin_error_free(err);
 		err = advice_no_program();
 	}
-	return !err && o->file_map ? filemap_read(o->file_map, o->compat, &r->map) : err;
+	return !err && o->file_map ? filemap_read(o->file_map, r->s.gnu, &r->map) : err;
 }
 
 /* Warns of options that apportion times by calls if stacks were sampled. */
@@ -55,7 +57,7 @@ static void warn_of_stacks(const struct gprof_run *r)
 {
 	const struct gprof_options *o = r->o;
 
-	if (o->compat || !session_data(&r->s)->samples.n)
+	if (r->s.gnu || !session_data(&r->s)->samples.n)
 		return;
 	session_warn_of_histograms(&r->s);
 	for (size_t i = 0; i < o->specs.n; i++) {
@@ -64,6 +66,13 @@ static void warn_of_stacks(const struct gprof_run *r)
 		    table == SPEC_EXCL_ARCS)
 			session_warn_of_stacks(o->specs.at[i].letter);
 	}
+}
+
+static struct symspec_opts symspec_opts_of(struct gprof_run *r)
+{
+	return (struct symspec_opts){ .gnu = r->s.gnu,
+				      .calls = &r->calls,
+				      .warn = r->s.compat ? NULL : session_note };
 }
 
 static struct kin_error *load_names(void *run)
@@ -75,13 +84,11 @@ static struct kin_error *load_names(void *run)
 			   .functions_only = o->functions_only,
 			   .external = o->symbol_file },
 		/* GNU: "otherwise we'd lose b-b counts in gmon.sum", and the lines get printed. */
-		.lines = o->lines || (o->compat && o->styles & STYLE_SUM),
+		.lines = o->lines || (r->s.gnu && o->styles & STYLE_SUM),
 		.style = o->traditional ? DEMANGLE_NONE : o->demangle,
 		.versions = true,
 	};
-	struct symspec_opts symspec_opts = { .gnu = o->compat,
-					     .calls = &r->calls,
-					     .warn = o->compat ? NULL : session_note };
+	struct symspec_opts symspec_opts = symspec_opts_of(r);
 
 	if (r->map.by_function)
 		symbols_opts.table.rules_arg = &r->map;
@@ -106,7 +113,7 @@ static void print_source(const struct source *s, const char *path, void *arg)
 
 	if (!(r->styles & STYLE_INFO))
 		return;
-	if (r->o->compat)
+	if (r->s.compat)
 		printf("File `%s' (version %d) contains:\n", path, s->version);
 	else if (escape_text(name, sizeof(name), path), true)
 		printf("File `%s' (version %d) contains:\n", name, s->version);
@@ -125,33 +132,42 @@ static struct kin_error *prof_format(void)
 
 static void check_data(void *arg)
 {
-	const struct gprof_run *r = arg;
+	struct gprof_run *r = arg;
+	struct symspec_opts symspec_opts = symspec_opts_of(r);
 
 	warn_of_stacks(r);
+	if (r->s.gnu && !r->s.compat)
+		symspec_warn(r->s.view->symbols, r->o->specs.at, r->o->specs.n, &symspec_opts);
 	if (session_data(&r->s)->n_blocks && !r->s.view->symbols->opts.lines)
 		fprintf(stderr,
 			"%s: warning: ignoring basic-block exec counts (use -l or --line)\n",
-			r->o->compat ? r->o->whoami : "gprof");
+			r->s.compat ? r->o->whoami : "gprof");
 }
 
 /* Whether the default data file, which a program built with -pg leaves, is missing. */
 static bool is_missing(const struct gprof_options *o)
 {
-	return !o->compat && o->data.n == 1 && !strcmp(o->data.at[0], "gmon.out") &&
+	return o->compat != COMPAT_GNU && o->data.n == 1 && !strcmp(o->data.at[0], "gmon.out") &&
 	       access("gmon.out", F_OK) && errno == ENOENT;
+}
+
+static struct session_files files_of(struct gprof_run *r)
+{
+	return (struct session_files){ .paths = r->o->data.at,
+				       .n = r->o->data.n,
+				       .opts = { .format = r->o->format,
+						 .on_source = print_source,
+						 .arg = r,
+						 .held = r->held },
+				       .foreign_symbols = r->o->symbol_file,
+				       .name = load_names,
+				       .check = check_data,
+				       .arg = r };
 }
 
 static bool load_data(struct gprof_run *r)
 {
-	struct session_files files = {
-		.paths = r->o->data.at,
-		.n = r->o->data.n,
-		.opts = { .format = r->o->format, .on_source = print_source, .arg = r },
-		.foreign_symbols = r->o->symbol_file,
-		.name = load_names,
-		.check = check_data,
-		.arg = r
-	};
+	struct session_files files = files_of(r);
 
 	if (r->o->format_prof)
 		return session_succeeded(&r->s, prof_format());
@@ -177,7 +193,7 @@ static void choose_styles(struct gprof_run *r)
 		r->styles |= STYLE_FLAT;
 	if (session_has_arcs(&r->s))
 		r->styles |= STYLE_GRAPH;
-	if (r->styles == STYLE_FLAT && !r->o->compat)
+	if (r->styles == STYLE_FLAT && !r->s.compat)
 		advise(advice_no_calls(r->o->executable));
 	if (!r->styles)
 		r->styles = STYLE_COUNTS;
@@ -211,7 +227,7 @@ static struct kin_error *write_sum(struct gprof_run *r)
 
 	if (err)
 		return err;
-	if (r->o->compat)
+	if (r->s.compat || (r->s.gnu && sum_fits_gnu(p)))
 		return sum_write_gnu(sum_path, p, r->s.view->symbols, &r->s.selection, target,
 				     format);
 	if ((err = session_fits_sum(&r->s, sum_path)))
@@ -227,10 +243,7 @@ static struct kin_error *write_sum(struct gprof_run *r)
 
 /* GNU searches the code for calls, and reports if it cannot, whatever is to be printed, and before
  * it reports missing data. */
-static bool analyses_anyway(const struct gprof_run *r)
-{
-	return r->o->compat && r->o->static_calls;
-}
+static bool analyses_anyway(const struct gprof_run *r) { return r->s.compat && r->o->static_calls; }
 
 static struct kin_error *analyse(struct gprof_run *r)
 {
@@ -239,7 +252,7 @@ static struct kin_error *analyse(struct gprof_run *r)
 	bool flat_only = !(r->styles & with_callers) && !r->o->traditional;
 	struct callgraph_opts opts = {
 		/* GNU: only if there is a call graph */
-		.static_calls = r->o->static_calls && (session_has_arcs(&r->s) || !r->o->compat),
+		.static_calls = r->o->static_calls && (session_has_arcs(&r->s) || !r->s.gnu),
 		.flat_only = flat_only,
 		.drops_arcs = flat_only && !(r->styles & with_calls),
 	};
@@ -256,8 +269,8 @@ static struct kin_error *analyse(struct gprof_run *r)
 static struct report_opts report_opts(const struct gprof_run *r)
 {
 	return (struct report_opts){ .source_dirs = (const char *const *)r->o->source_dirs.at,
-				     .rules = r->o->compat ? &gnu_report_rules : NULL,
-				     .bare_cycles = r->o->compat,
+				     .rules = r->s.gnu ? &gnu_report_rules : NULL,
+				     .bare_cycles = r->s.gnu,
 				     .all_per_call = true,
 				     .zeroes = r->o->zeroes,
 				     .print_path = r->o->print_path,
@@ -270,7 +283,8 @@ static struct render_opts render_opts(const struct gprof_run *r)
 	return (struct render_opts){ .width = r->o->width,
 				     .brief = r->o->brief,
 				     .zeroes = r->o->zeroes,
-				     .raw = r->o->compat };
+				     .raw = r->s.compat,
+				     .exact = r->s.gnu };
 }
 
 static struct kin_error *print(struct gprof_run *r, const struct report *report,
@@ -329,7 +343,7 @@ static struct kin_error *write_source(struct gprof_run *r, struct annotate *a,
 	}
 	err = render_source(r, f->table, out);
 	bool failed = ferror(out);
-	if ((fclose(out) || failed) && !err && !r->o->compat)
+	if ((fclose(out) || failed) && !err && !r->s.compat)
 		err = err_os(errno, "writing %s", name);
 	return err;
 }
@@ -352,7 +366,8 @@ static struct kin_error *print_source_files(struct gprof_run *r)
 	struct report_input in = report_input_of(r->s.profile, r->s.view);
 	struct report_opts opts = report_opts(r);
 	struct annotate_opts annotate_opts = { .report = &opts,
-					       .compat = r->o->compat,
+					       .compat = r->s.gnu,
+					       .any_source = r->s.compat,
 					       .all_lines = r->o->all_lines,
 					       .separate = r->o->separate_files,
 					       .min_count = r->o->min_count,
@@ -375,7 +390,7 @@ static struct kin_error *print_source_files(struct gprof_run *r)
 
 static void print_name(const struct gprof_run *r, const char *name)
 {
-	size_t n = r->o->compat || escape_is_plain(name) ? 0 : escape_text(NULL, 0, name) + 1;
+	size_t n = r->s.compat || escape_is_plain(name) ? 0 : escape_text(NULL, 0, name) + 1;
 	char *escaped = xalloc(n + 1);
 
 	escape_text(escaped, n + 1, name);
@@ -398,7 +413,7 @@ static struct kin_error *print_function_order(struct gprof_run *r)
 	for (size_t i = 0; i < r->calls.v.n; i++)
 		vec_push(&extra,
 			 ((struct order_call){ r->calls.v.at[i].from, r->calls.v.at[i].to }));
-	struct order_opts opts = { r->o->compat, extra.at, extra.n };
+	struct order_opts opts = { r->s.gnu, extra.at, extra.n };
 	symid *order = order_functions(r->s.view->graph, &opts, &n);
 
 	for (size_t i = 0; i < n; i++)
@@ -414,7 +429,7 @@ static struct kin_error *print_file_order(struct gprof_run *r)
 	size_t n;
 	struct report_input in = report_input_of(r->s.profile, r->s.view);
 	const char **order = order_files(in.flat, in.symbols, r->map.entries.at, r->map.entries.n,
-					 &r->s.selection, r->o->compat, &n);
+					 &r->s.selection, r->s.gnu, &n);
 
 	for (size_t i = 0; i < n; i++)
 		print_name(r, order[i]);
@@ -458,7 +473,7 @@ static void produce(struct gprof_run *r)
 {
 	const unsigned needs_graph = ~(unsigned)(STYLE_INFO | STYLE_SUM);
 
-	if (r->styles & STYLE_SUM && !session_succeeded(&r->s, write_sum(r)) && r->o->compat)
+	if (r->styles & STYLE_SUM && !session_succeeded(&r->s, write_sum(r)) && r->s.compat)
 		return;
 	if (analyses_anyway(r) && !session_succeeded(&r->s, analyse(r)))
 		return;
@@ -480,30 +495,91 @@ static void keep_little_memory(unsigned styles)
 	mallopt(M_TRIM_THRESHOLD, large);
 }
 
+static bool load(struct gprof_run *r)
+{
+	return session_succeeded(&r->s, open_program(r)) && load_data(r);
+}
+
 static void run_stages(struct gprof_run *r)
 {
-	keep_little_memory(r->styles);
-	if (!session_succeeded(&r->s, open_program(r)) || !load_data(r))
-		return;
 	choose_styles(r);
-	if (!r->o->compat && r->styles & (STYLE_FLAT | STYLE_GRAPH))
+	if (!r->s.compat && r->styles & (STYLE_FLAT | STYLE_GRAPH))
 		advise(advice_no_time(session_data(&r->s)));
 	produce(r);
 	session_say_warnings(&r->s);
 	session_succeeded(&r->s, profile_trouble(r->s.profile));
 }
 
+static struct gprof_run start(const struct gprof_options *o, struct input_held *held, bool gnu,
+			      bool is_silent)
+{
+	return (struct gprof_run){ .o = o,
+				   .s = { .whoami = o->whoami,
+					  .compat = o->compat == COMPAT_GNU,
+					  .gnu = gnu,
+					  .is_silent = is_silent },
+				   .held = held,
+				   .styles = o->styles };
+}
+
+static void done(struct gprof_run *r)
+{
+	session_done(&r->s);
+	vec_free(&r->calls.v);
+	filemap_done(&r->map);
+}
+
+static int run_as(const struct gprof_options *o, bool gnu)
+{
+	struct gprof_run r = start(o, NULL, gnu, false);
+
+	if (load(&r))
+		run_stages(&r);
+	done(&r);
+	return r.s.status;
+}
+
+/* Says to somebody who reads them that GNU's figures are wrong. Costs a second analysis. */
+static void say_deviations(const struct gprof_run *gnu)
+{
+	struct gprof_run right = start(gnu->o, gnu->held, false, true);
+	bool entries = gnu->styles & STYLE_GRAPH;
+
+	right.styles = STYLE_FLAT; /* prints nothing while it reads */
+	if (load(&right) && session_succeeded(&right.s, analyse(&right)))
+		advise(deviations_describe(gnu->s.view->graph, right.s.view->graph, entries));
+	done(&right);
+}
+
+/* GNU's output. For what GNU's gprof refuses (other formats, stripped programs, damaged data) there
+ * is none, and kin does what it can. */
+static int run_by_default(const struct gprof_options *o)
+{
+	struct input_held *held = input_hold(o->data.at, o->data.n);
+	struct gprof_run r = start(o, held, true, true);
+
+	if (load(&r)) {
+		struct session_files files = files_of(&r);
+		r.s.is_silent = false;
+		session_check_data(&r.s, &files, true);
+		run_stages(&r);
+		if (isatty(STDERR_FILENO) && !r.s.status && r.s.view->graph && !o->lines)
+			say_deviations(&r);
+	} else {
+		done(&r);
+		r = start(o, held, false, false);
+		if (load(&r))
+			run_stages(&r);
+	}
+	done(&r);
+	input_held_free(held);
+	return r.s.status;
+}
+
 static int run_gprof(const struct gprof_options *o)
 {
-	struct gprof_run r = { .o = o,
-			       .s = { .whoami = o->whoami, .compat = o->compat },
-			       .styles = o->styles };
-
-	run_stages(&r);
-	session_done(&r.s);
-	vec_free(&r.calls.v);
-	filemap_done(&r.map);
-	return r.s.status;
+	keep_little_memory(o->styles);
+	return o->compat == COMPAT_OUTPUT ? run_by_default(o) : run_as(o, o->compat == COMPAT_GNU);
 }
 
 static int print_version(void)
@@ -528,24 +604,24 @@ static int act(const struct gprof_options *o)
 	return run_gprof(o);
 }
 
-static int gnu_main(int argc, char **argv)
+static int gnu_main(int argc, char **argv, enum gprof_compat compat)
 {
 	struct gprof_options o;
-	struct kin_error *err = gprof_options_parse(argc, argv, getenv("GPROF_PATH"), &o);
+	struct kin_error *err = gprof_options_parse(argc, argv, compat, getenv("GPROF_PATH"), &o);
 	int status = 1;
 
 	if (err) {
 		bool whoami;
-		char *words = o.compat ? gnu_words(err, &whoami) : NULL;
-		session_complain(&(struct gprof_session){ .whoami = o.whoami, .compat = o.compat },
-				 err);
-		if (o.compat && o.is_misused)
+		bool gnu = o.compat == COMPAT_GNU;
+		char *words = gnu ? gnu_words(err, &whoami) : NULL;
+		session_complain(&(struct gprof_session){ .whoami = o.whoami, .compat = gnu }, err);
+		if (gnu && o.is_misused)
 			gprof_usage_gnu(o.whoami, stderr);
 		else if (!words)
 			gprof_usage(stderr);
 		free(words);
 	} else {
-		status = session_close_output(o.compat, act(&o));
+		status = session_close_output(o.compat == COMPAT_GNU, act(&o));
 	}
 	gprof_options_done(&o);
 	return status;
@@ -560,7 +636,7 @@ static void keep_freed_memory(void)
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
-int gprof_main(int argc, char **argv)
+int gprof_main(int argc, char **argv, bool is_gprof)
 {
 	keep_freed_memory();
 
@@ -576,7 +652,7 @@ int gprof_main(int argc, char **argv)
 	if (err)
 		session_say("%s", kin_error_message(err));
 	else if (dialect == DIALECT_GNU)
-		status = gnu_main(argc, argv);
+		status = gnu_main(argc, argv, is_gprof ? COMPAT_OUTPUT : COMPAT_NO);
 	else
 		status = bsd_gprof_main(argc, argv, dialect);
 	kin_error_free(err);

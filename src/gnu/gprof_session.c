@@ -52,7 +52,7 @@ void session_complain(const struct gprof_session *s, struct kin_error *err)
 {
 	if (s->compat)
 		complain_gnu(s, err);
-	else
+	else if (!s->is_silent)
 		session_say("%s", kin_error_message(err));
 	kin_error_free(err);
 }
@@ -105,7 +105,7 @@ void session_say_warnings(struct gprof_session *s)
 
 struct kin_error *session_open_program(struct gprof_session *s, const char *path)
 {
-	struct object_opts opts = { .no_debug_files = s->compat };
+	struct object_opts opts = { .no_debug_files = s->gnu };
 
 	s->profile = profile_new();
 	return profile_open_object(s->profile, path, &opts);
@@ -123,7 +123,7 @@ struct kin_error *session_load_names(struct gprof_session *s, struct symbols_opt
 {
 	struct kin_profile *p = s->profile;
 
-	if (s->compat) {
+	if (s->gnu) {
 		opts.table.rules = &gnu_symbol_rules;
 		opts.rules = &gnu_place_rules;
 	}
@@ -173,8 +173,7 @@ static bool has_records(const struct profile *p)
 	return p->n_histograms || p->n_arcs || p->n_block_records || p->samples.n;
 }
 
-/* Warns of oddities in the data. */
-static void check_data(struct gprof_session *s, const struct session_files *f, bool complete)
+void session_check_data(struct gprof_session *s, const struct session_files *f, bool complete)
 {
 	if (!s->compat && complete && is_empty(s))
 		session_warn("there is nothing in the data: no samples, no calls, no block counts",
@@ -198,15 +197,15 @@ bool session_load_data(struct gprof_session *s, const struct session_files *f)
 {
 	struct input_opts opts = f->opts;
 
-	opts.rules = s->compat ? &gnu_input_rules : NULL;
-	if (s->compat && !session_succeeded(s, f->name(f->arg)))
+	opts.rules = s->compat ? &gnu_input_rules : s->gnu ? &gnu_output_input_rules : NULL;
+	if (s->gnu && !session_succeeded(s, f->name(f->arg)))
 		return false;
 	struct kin_error *err = profile_read(s->profile, f->paths, f->n, &opts);
 	const struct profile *p = session_data(s);
-	bool usable = p && (!err || (!s->compat && has_records(p)));
-	bool named = s->compat || !usable || session_succeeded(s, f->name(f->arg));
-	if (p && p->n_sources && s->view)
-		check_data(s, f, !err);
+	bool usable = p && (!err || (!s->gnu && has_records(p)));
+	bool named = s->gnu || !usable || session_succeeded(s, f->name(f->arg));
+	if (p && p->n_sources && s->view && !s->is_silent)
+		session_check_data(s, f, !err);
 	session_succeeded(s, err);
 	return usable && named;
 }
@@ -236,7 +235,7 @@ struct kin_error *session_analyse(struct gprof_session *s, struct callgraph_opts
 {
 	struct kin_profile *p = s->profile;
 
-	opts.rules = s->compat ? &gnu_callgraph_rules : NULL;
+	opts.rules = s->gnu ? &gnu_callgraph_rules : NULL;
 	opts.selection = &s->selection;
 	p->rules.graph = opts;
 	p->rules.consumes = consumes;

@@ -17,7 +17,9 @@
 
 struct gprof_session {
 	const char *whoami; /* argv[0] */
-	bool compat;        /* exactly as GNU gprof 2.40, including its messages */
+	bool gnu;           /* output by the rules of GNU gprof 2.40 */
+	bool compat;        /* with gnu: its messages and exit status, too */
+	bool is_silent;     /* errors set the status alone, and the data is not checked */
 	struct kin_profile *profile;
 	/* The input of all reports: its names and, once analysed, the graph. */
 	struct view *view;
@@ -53,11 +55,11 @@ void session_warn_of_histograms(const struct gprof_session *s);
 /* ---- the program and its data ---- */
 
 MUST_CHECK struct kin_error *session_open_program(struct gprof_session *s, const char *path);
-/* Loads names of functions, or of lines if opts say so. Sets opts' rules from s->compat. */
+/* Loads names of functions, or of lines if opts say so. Sets opts' rules from s->gnu. */
 MUST_CHECK struct kin_error *session_load_names(struct gprof_session *s, struct symbols_opts opts);
 
 /* Reads the data files, prints errors in them, and before that calls check(arg), if not NULL, to
- * print oddities. The readable part of damaged data is used, except with `compat`. Sets opts'
+ * print oddities. The readable part of damaged data is used, except with `gnu`. Sets opts'
  * rules. */
 struct session_files {
 	const char *const *paths;
@@ -72,6 +74,8 @@ struct session_files {
 	void *arg;
 };
 bool session_load_data(struct gprof_session *s, const struct session_files *f);
+/* Prints oddities; session_load_data() does so unless is_silent. `complete`: all could be read. */
+void session_check_data(struct gprof_session *s, const struct session_files *f, bool complete);
 
 /* An error if gmon.sum cannot hold the data. */
 MUST_CHECK struct kin_error *session_fits_sum(const struct gprof_session *s, const char *sum);

@@ -42,7 +42,7 @@ static void put_counts(struct line *l, const char *counts, const struct render_o
 {
 	size_t n = strlen(counts);
 
-	if (o->raw) {
+	if (o->exact) {
 		struct line field = { 0 };
 		line_text(&field, counts);
 		line_text(&field, arrow);
@@ -143,7 +143,7 @@ static void add_up(struct summary *s, const struct kin_row *row, const size_t *a
 	uint64_t total = row->cells[at[TOTAL]].count;
 	bool has_text = row->cells[at[SOURCE]].type == KIN_CELL_TEXT;
 
-	if (has_text || !o->raw) {
+	if (has_text || !o->exact) {
 		s->executable += row->cells[at[EXECUTABLE]].count;
 		s->executed += row->cells[at[EXECUTED]].count;
 	}

@@ -173,7 +173,8 @@ static void put_row(struct line *l, struct graph_rows *r, enum kin_row_kind kind
 static void put_granularity(const struct kin_table *t, const struct render_opts *o, FILE *out)
 {
 	gnu_granularity(t, o, gnu_number(t, "graph_total"),
-			o->raw ? "seconds" : gnu_text(t, "dimension"), " no time propagated", out);
+			o->exact ? "seconds" : gnu_text(t, "dimension"), " no time propagated",
+			out);
 }
 
 static void put_rule(struct line *l, const struct graph_layout *layout)

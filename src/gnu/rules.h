@@ -21,5 +21,7 @@ extern const struct coverage_rules gnu_coverage_rules;
 extern const struct report_rules gnu_report_rules;
 /* Which files are data (gnu_data.c). */
 extern const struct input_rules gnu_input_rules;
+/* The same for files whose format kin knows, and GNU's gprof reads. */
+extern const struct input_rules gnu_output_input_rules;
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/blocks.h"
+#include "base/capped.h"
 #include "base/err.h"
 #include "base/out.h"
 #include "gnu/rules.h"
@@ -109,6 +110,20 @@ static void put_bsd(const struct sum_writer *w, const struct histogram *h,
 	}
 	put_bins(w, h);
 	put_arcs(w, g, false, word);
+}
+
+bool sum_fits_gnu(const struct profile *p)
+{
+	uint64_t calls = 0;
+	struct hit hit;
+
+	for (size_t i = 0; i < p->n_histograms; i++)
+		for (size_t at = 0; histogram_next(&p->histograms[i], &at, &hit);)
+			if (hit.count > UINT16_MAX)
+				return false;
+	for (size_t i = 0; i < p->n_arcs; i++)
+		capped_add(&calls, arc_at(&p->arcs, i).count);
+	return calls <= UINT32_MAX;
 }
 
 struct kin_error *sum_write_gnu(const char *path, const struct profile *p, struct symbols *s,

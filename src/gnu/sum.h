@@ -14,4 +14,7 @@ MUST_CHECK struct kin_error *sum_write_gnu(const char *path, const struct profil
 					   const struct input_target *target,
 					   enum input_format format);
 
+/* Whether no count is truncated. */
+bool sum_fits_gnu(const struct profile *p);
+
 #endif

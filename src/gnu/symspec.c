@@ -283,6 +283,7 @@ static void add_symbols(const struct matcher *m, size_t i, struct selection *ret
 static void warn(const struct matcher *m, size_t i)
 {
 	const struct symspec *spec = &m->specs[i];
+	const char *result = m->opts->gnu ? "names nothing" : "has no effect";
 	bool arcs = spec->table >= SEL_N;
 
 	char *text = NULL;
@@ -293,7 +294,7 @@ static void warn(const struct matcher *m, size_t i)
 		text = xprintf("-%c %s: has no effect: calls are written FROM/TO", spec->letter,
 			       spec->text);
 	else if (!found_any(&m->left[i]) || (m->has_right[i] && !found_any(&m->right[i])))
-		text = xprintf("-%c %s: has no effect: %s has no such %s", spec->letter, spec->text,
+		text = xprintf("-%c %s: %s: %s has no such %s", spec->letter, spec->text, result,
 			       object_path(m->symbols->object),
 			       arcs ? "functions" : "function, file or line");
 	if (text)
@@ -341,6 +342,19 @@ static void select_right(struct symbols *s, const struct symspec *specs, size_t 
 		else
 			add_arcs(&m, i, ret);
 	}
+	matcher_done(&m);
+}
+
+void symspec_warn(struct symbols *s, const struct symspec *specs, size_t n,
+		  const struct symspec_opts *opts)
+{
+	struct matcher m = { .symbols = s, .specs = specs, .n = n, .opts = opts };
+
+	if (!n)
+		return;
+	matcher_match(&m);
+	for (size_t i = 0; i < n; i++)
+		warn(&m, i);
 	matcher_done(&m);
 }
 

@@ -47,4 +47,8 @@ struct symspec_opts {
 void symspec_select(struct symbols *s, const struct symspec *specs, size_t n,
 		    const struct symspec_opts *opts, struct selection *ret);
 
+/* Calls opts->warn alone, which symspec_select() does not call for GNU's matching. */
+void symspec_warn(struct symbols *s, const struct symspec *specs, size_t n,
+		  const struct symspec_opts *opts);
+
 #endif

@@ -186,7 +186,7 @@ static struct kin_error *choose(struct bytes all, const struct input_opts *o,
 		break;
 	}
 	const struct format *known = recognise(all, o);
-	if (!known)
+	if (!known || (input_rules(o)->takes && !input_rules(o)->takes(known)))
 		return unknown_format(all);
 	*ret = known;
 	return NULL;
@@ -683,11 +683,11 @@ static struct kin_error *list_files(const char *const *paths, size_t n, const st
 	return first;
 }
 
-static void tell(const struct profile *p, const struct input_opts *o)
+static void tell(const struct profile *p, const struct input_opts *o, const struct kin_error *err)
 {
 	int version = 0;
 
-	if (!o->on_source)
+	if (!o->on_source || (err && input_rules(o)->whole))
 		return;
 	for (size_t i = 0; i < p->n_sources; i++) {
 		struct source s = p->sources[i];
@@ -725,6 +725,6 @@ struct kin_error *input_read(const char *const *paths, size_t n, const struct in
 	input_held_free(own);
 	free(items);
 	paths_free(&files);
-	tell(*ret, opts);
+	tell(*ret, opts, err);
 	return err;
 }

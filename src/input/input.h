@@ -45,7 +45,10 @@ struct bsd_header {
 };
 struct input_rules {
 	bool (*reads)(const struct format *format); /* NULL: all */
-	size_t shortest;                            /* files with fewer bytes are no data */
+	/* Of the formats that all readers know; false: the file is an error. NULL: all. */
+	bool (*takes)(const struct format *format);
+	bool whole;       /* on_source is not called if there was an error */
+	size_t shortest;  /* files with fewer bytes are no data */
 	bool stops;       /* reading ends at the first error, and a file with one is not reported */
 	bool plain_paths; /* a directory does not stand for its files, and a pattern is a plain name
 			   */

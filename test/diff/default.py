@@ -1,4 +1,5 @@
-"""Default mode: what the subject prints without --compat=gnu is right, also where GNU gprof is not.
+"""What the subject prints with --compat=no is right, also where GNU gprof is not; and what it does by default where
+GNU's output is wrong, or there is none.
 
     default.py SUBJECT
 
@@ -7,6 +8,7 @@ too, the outputs must be equal (`same_as_gnu`); doc/differences.md has the reaso
 GNU gprof as the subject fails most of these checks.
 """
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -42,8 +44,8 @@ class Case:
         path = save(os.path.join(self.folder, name), data)
         os.chmod(path, 0o755)
 
-    def run(self, *args, by=None):
-        return (by or self.subject).run(list(args), cwd=self.folder, compat=False)
+    def run(self, *args, by=None, compat='no', **how):
+        return (by or self.subject).run(list(args), cwd=self.folder, compat=compat, **how)
 
     def flat(self, *args, data=('gmon.out',)):
         """{name: (percent, self seconds, calls or None)} and all of stdout."""
@@ -270,20 +272,20 @@ def wrong_executable(subject):
 
 def messages(subject):
     c = Case(subject, [hist({A: 1})])
-    r = c.run('--file-format=nonsense', './prog')
+    r = c.run('--file-format=nonsense', './prog', compat=None)
     yield r.status == 1 and b'nonsense' in r.err.split(b'\n')[0], r.describe()
-    r = c.run('./prog', 'absent')
+    r = c.run('./prog', 'absent', compat=None)
     yield r.status == 1 and b'absent' in r.err and b'No such file' in r.err and not r.out, r.describe()
-    r = c.run('./absent')
+    r = c.run('./absent', compat=None)
     yield r.status == 1 and b'absent' in r.err and b'No such file' in r.err and not r.out, r.describe()
-    r = c.run('./prog', './prog')
+    r = c.run('./prog', './prog', compat=None)
     yield r.status == 1 and b'prog' in r.err and r.cpu < 2, r.describe()
 
 
 def advice(subject):
     """Messages for somebody who runs gprof for the first time: what is missing, and what to do."""
     def err(c, *args):
-        r = c.run(*args)
+        r = c.run(*args, compat=None)
         return r.err.decode(), r.describe()
     source = 'void f(void) {}\nint main(void) { f(); return 0; }\n'
     c = Case(subject, symbols=None)
@@ -324,12 +326,82 @@ def advice(subject):
     yield 'no calls were counted' in text and 'compiling' in text, all_
 
 
+def what_gnu_refuses(subject):
+    """By default what GNU gprof has no output for is done in kin's way."""
+    c = Case(subject, [hist({A: 50, B: 50}), Arc(MAIN + 8, A, 5), Arc(MAIN + 8, B, 5)])
+    right = c.run('-b', './prog').out
+    c.save('cut', gmon([hist({A: 50, B: 50}), Arc(MAIN + 8, A, 5), Arc(MAIN + 8, B, 5)])[:-3])
+    r = c.run('-b', './prog', 'cut', compat=None)
+    yield r.status == 1 and b'cut off' in r.err and b' 50.00 ' in r.out, r.describe()
+    c.save('main.folded', b'main;a 3\n')
+    r = c.run('-b', './prog', 'main.folded', compat=None)
+    yield not r.status and b'times are those of sampled stacks' in r.out, r.describe()
+    os.mkdir(os.path.join(c.folder, 'runs'))
+    os.rename(os.path.join(c.folder, 'gmon.out'), os.path.join(c.folder, 'runs', 'gmon.out'))
+    r = c.run('-b', './prog', 'runs', compat=None)
+    yield not r.status and r.out == right, r.describe()
+    for words in ['-b', '-pnosuch', './prog', '-'], ['-b', '-kmain', './prog', '-']:
+        r = c.run(*words, compat=None, stdin=os.path.join(c.folder, 'runs', 'gmon.out'))
+        yield not r.status and r.out and r.err.count(words[1].encode()[2:]) == 1, r.describe()
+
+
+def sums_by_default(subject):
+    """gmon.sum is GNU's, unless counts would be lost."""
+    small = [hist({A: 40}), Arc(MAIN + 8, A, 30)]
+    for records, same in (small, True), ([hist({A: 40000}), Arc(MAIN + 8, A, 3000000000)], False):
+        seen = []
+        for by, compat in (subject, None), (gnu(), None):
+            c = Case(subject, records)
+            c.run('-s', './prog', 'gmon.out', 'gmon.out', by=by, compat=compat)
+            with open(os.path.join(c.folder, 'gmon.sum'), 'rb') as f:
+                data = f.read()
+            seen.append(data[:8] + data[20:])
+        yield (seen[0] == seen[1]) == same, f'{seen[0]}\n{seen[1]}'
+
+
+def on_a_terminal(c, *words):
+    """What comes to a terminal on stderr."""
+    ours, theirs = pty.openpty()
+    p = subprocess.Popen(c.subject.argv(words, None), executable=c.subject.path, cwd=c.folder, stderr=theirs,
+                         stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    os.close(theirs)
+    text = b''
+    try:
+        while piece := os.read(ours, 4096):
+            text += piece
+    except OSError:  # the other side is closed
+        pass
+    os.close(ours)
+    p.wait()
+    return text.decode().replace('\r\n', '\n')
+
+
+def deviations(subject):
+    """A line on a terminal says where GNU's figures are wrong; nowhere else."""
+    right = Case(subject, [hist({A + 16: 50}), Arc(MAIN + 8, A, 5)])
+    text = on_a_terminal(right, '-b', './prog')
+    yield text == '', text
+    part = Symbol('b.part.0', B + 64, 16, 'local')
+    c = Case(subject, [hist({A: 50, part.addr: 50}), Arc(MAIN + 8, A, 5), Arc(part.addr + 4, A, 1)],
+             SYMBOLS + [part])
+    text = on_a_terminal(c, './prog')
+    yield 'b has 50.00 % of the time, really 0.00 %' in text and text.count('\n') == 1, text
+    yield not c.run('./prog', compat=None).err, c.run('./prog', compat=None).describe()
+    yield not on_a_terminal(c, '--compat=no', './prog'), on_a_terminal(c, '--compat=no', './prog')
+    c = Case(subject, [hist({A: 50}), Arc(0x900000, A, 5)])
+    text = on_a_terminal(c, './prog')
+    yield 'a has 0 calls, really 5' in text and text.count('\n') == 1, text
+    c = Case(subject, [hist({A: 50}), Arc(MAIN + 8, A, 1), Arc(A + 8, B, 5), Arc(B + 8, A, 5)])
+    text = on_a_terminal(c, './prog')
+    yield 'the entries of cycles are GNU\'s' in text and text.count('\n') == 1, text
+
+
 def main():
     subject, tap = Subject(sys.argv[1]), Tap()
     checks = [same_as_gnu, self_times_add_up, odd_scale, real_program_adds_up, last_symbol,
               compiler_pieces, real_pieces, weak_data, backward_calls, several_exclusions,
               callback_cycle, cycle_entry, tied_members, thumb, sums_do_not_wrap, sane_units, big_endian_blocks,
-              freebsd_counters, wrong_executable, messages, advice]
+              freebsd_counters, wrong_executable, messages, advice, what_gnu_refuses, sums_by_default, deviations]
     for check in checks:
         title = (check.__doc__ or check.__name__.replace('_', ' ')).split('\n')[0]
         for i, (passed, detail) in enumerate(check(subject)):

@@ -1,4 +1,5 @@
-"""Differential tests: the subject with --compat=gnu against the installed GNU gprof, byte for byte.
+"""Differential tests: the subject with --compat=gnu against the installed GNU gprof, byte for byte; and what it prints by
+default, wherever GNU gprof ends with status 0.
 
     run.py SUBJECT [--full] [--seeds N] [--start N] [--only NAME]... [--jobs N]
 
@@ -27,7 +28,7 @@ import builds
 import gmonlib
 import names
 import synth
-from observe import difference, observe
+from observe import difference, observe, output
 from sources import sources
 from subject import Subject, environment, gnu
 from tap import Tap
@@ -105,6 +106,9 @@ def compare(subject, folder, words):
     if NO_CALLS in seen.get('stderr', b'') and NO_CALLS not in want.get('stderr', b''):
         return '', 'kin has no -c for this machine'
     diff = difference(seen, want)
+    if not diff and want['status'] == b'0':
+        diff = difference(output(look(subject, folder, words, compat=None)), output(want))
+        diff = diff and 'by default: ' + diff
     if diff and look(gnu(), folder, words, perturb=90) != want:
         return '', 'GNU gprof prints memory it never set'
     return diff, ''

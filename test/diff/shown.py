@@ -1,6 +1,6 @@
 """Checks doc/differences.md: every row of its tables about GNU gprof has a reason and a proof. A proof
 is the name of an existing check or unit test, or commands (in a case of test/cases, or in 01-basic)
-whose output or exit status with --compat=gnu differs from that without.
+whose output or exit status with --compat=gnu differs from that with --compat=no.
 """
 import os
 import re
@@ -39,7 +39,7 @@ def run(subject, command, case, compat):
         os.mkdir(bin)
         shutil.copytree(os.path.join(TEST, 'cases', case), folder)
         wrapper = os.path.join(bin, 'gprof')
-        words = '--compat=gnu' if compat and not subject.is_gnu else ''
+        words = '' if subject.is_gnu else '--compat=gnu' if compat else '--compat=no'
         with open(wrapper, 'w') as f:
             f.write(f'#!/bin/bash\nexec -a gprof {subject.path} {words} "$@"\n')
         os.chmod(wrapper, 0o755)
@@ -64,7 +64,7 @@ def check_row(subject, cells):
             continue
         where = case[1] if case else '01-basic'
         if run(subject, name, where, True) == run(subject, name, where, False):
-            return f'the same with and without --compat=gnu in {where}: {name}'
+            return f'the same with --compat=gnu and --compat=no in {where}: {name}'
     return ''
 
 

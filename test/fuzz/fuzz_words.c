@@ -88,7 +88,7 @@ static void try_words(int argc, char **argv, bool gnu)
 	struct kin_error *err = gprof_dialect_of(argc, argv, &dialect);
 
 	kin_error_free(err);
-	err = gprof_options_parse(argc, argv, "/a::/b", &o);
+	err = gprof_options_parse(argc, argv, COMPAT_OUTPUT, "/a::/b", &o);
 	if (!err && o.action == GPROF_RUN) {
 		expect(o.executable && o.data.n > 0);
 		try_specs(&o, gnu);

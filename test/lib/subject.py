@@ -64,17 +64,19 @@ class Subject:
         self.words = words
         with open(self.path, 'rb') as f:
             self.is_sanitized = b'__asan_init' in f.read()
-        version = self.run(['--version'], compat=False).out
+        self.is_gnu = True  # nothing is added to the options
+        version = self.run(['--version']).out
         self.is_gnu = b'GNU Binutils' in version
 
-    def argv(self, args, compat=True):
+    def argv(self, args, compat='gnu'):
+        """`compat`: as in kin's option; None: as gprof does it by default."""
         if len(self.words) > 1:
             head = [self.path] + self.words[1:]
         else:
             head = ['gprof']
-        return head + (['--compat=gnu'] if compat and not self.is_gnu else []) + list(args)
+        return head + ([f'--compat={compat}'] if compat and not self.is_gnu else []) + list(args)
 
-    def run(self, args, cwd=None, stdin=None, compat=True, **limits):
+    def run(self, args, cwd=None, stdin=None, compat='gnu', **limits):
         return run(self.argv(args, compat), executable=self.path, cwd=cwd, stdin=stdin, **limits)
 
 

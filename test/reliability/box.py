@@ -29,7 +29,7 @@ class Command:
     def run(self, prog, data, **limits):
         words = [w.format(prog=prog, data=data) for w in shlex.split(self.template)]
         if words[0] == 'gprof':
-            return self.subject.run(words[1:], compat=False, **limits)
+            return self.subject.run(words[1:], compat=None, **limits)
         r = run(words, **limits)
         if words[1] == 'diff' and r.status == 3:  # like status 1 of other commands; status 1 of diff means "slower"
             r.status = 1

@@ -130,7 +130,7 @@ def paths(tap, box):
                 os.unlink(odd)
             else:
                 save(odd, content)
-            r = box.subject.run(args, compat=False, **box.limits(folder))
+            r = box.subject.run(args, compat=None, **box.limits(folder))
             fault = box.fault(r) or harm(r.out) or harm(r.err)
             if fault:
                 problems.append(f'{fault}: {args} {r.describe()[:400]}')

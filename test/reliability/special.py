@@ -70,7 +70,7 @@ def long_line(path):
 def pipes(tap, box):
     """Data may come through a pipe."""
     folder, prog, path = box.case('01-basic')
-    want = box.subject.run(['-b', prog, path], compat=False).out
+    want = box.subject.run(['-b', prog, path], compat=None).out
     head = [box.subject.path] + box.subject.words[1:]
     r = run(['/bin/sh', '-c', 'cat gmon.out | "$@" -b ./prog -', 'sh', *head], cwd=folder)
     tap.ok(r.out == want and want and not r.status, 'data from a pipe: gprof -b ./prog -',
@@ -80,7 +80,7 @@ def pipes(tap, box):
         tap.ok(r.out == want and not r.status, f'data from a pipe: {script}', r.describe())
     os.symlink(prog, os.path.join(folder, 'link'))
     os.symlink(path, os.path.join(folder, 'gmon.link'))
-    r = box.subject.run(['-b', 'link', 'gmon.link'], cwd=folder, compat=False)
+    r = box.subject.run(['-b', 'link', 'gmon.link'], cwd=folder, compat=None)
     tap.ok(r.out == want and not r.status, 'symbolic links to the files: gprof -b', r.describe())
 
 

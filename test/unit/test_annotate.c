@@ -166,7 +166,8 @@ static char *rendered(struct kin_table *t, const struct renderer *r, bool raw)
 	char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
-	struct kin_error *err = r->render(t, &(struct render_opts){ .raw = raw }, out);
+	struct kin_error *err =
+		r->render(t, &(struct render_opts){ .raw = raw, .exact = raw }, out);
 	fclose(out);
 	if (err)
 		printf("# %s\n", kin_error_message(err));
@@ -186,7 +187,7 @@ static char *annotated(const struct fixture *x, const struct report_opts *report
 	FILE *out = open_memstream(&all, &n);
 	struct annotate_file f;
 	how.report = report;
-	how.compat = report->rules != NULL;
+	how.compat = how.any_source = report->rules != NULL;
 	struct annotate *a = annotate_new(&x->in, &how);
 	while (annotate_next(a, &f)) {
 		if (f.err) {

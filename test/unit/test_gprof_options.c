@@ -25,7 +25,7 @@ static bool parse(const char *const *words)
 		argc++;
 	}
 	message[0] = gnu[0] = '\0';
-	if (!(err = gprof_options_parse(argc, argv, NULL, &o)))
+	if (!(err = gprof_options_parse(argc, argv, COMPAT_NO, NULL, &o)))
 		return true;
 	snprintf(message, sizeof(message), "%s", kin_error_message(err));
 	char *theirs = gnu_words(err, &whoami);
@@ -122,8 +122,11 @@ static void test_values(void)
 	OK(PARSE("-Op") && o.format_prof);
 	OK(!PARSE("-Oxyz"));
 	OK_STR(gnu, "xyz: unknown file format gprof");
-	OK(PARSE("--compat=gnu") && o.compat);
-	OK(PARSE("--compat=gnu-2.40") && o.compat);
+	OK(PARSE("-b") && o.compat == COMPAT_NO);
+	OK(PARSE("--compat=gnu") && o.compat == COMPAT_GNU);
+	OK(PARSE("--compat=gnu-2.40") && o.compat == COMPAT_GNU);
+	OK(PARSE("--compat=gnu", "--compat=output") && o.compat == COMPAT_OUTPUT);
+	OK(PARSE("--compat=gnu", "--compat=no") && o.compat == COMPAT_NO);
 	OK(!PARSE("--compat=bsd"));
 	OK(!PARSE("--demangle=foo"));
 	OK_STR(gnu, "W: unknown demangling style `foo'");
