@@ -43,7 +43,7 @@ check: deps all
 check-all: deps
 	test/all.sh
 
-demo: deps-build all
+demo: deps-build $(BUILD)/build.ninja
 	demo/run.sh $(BUILD)
 
 bench: all

@@ -1,60 +1,58 @@
-#!/bin/sh
-# The demonstration: build a real program with -pg, run it, and show where its time went. The program is
-# kin itself, at work on the profile of a program of 20,000 functions. Then what needs kin's runtime,
-# and what needs no compiling at all.
+#!/bin/bash
+# run.sh BUILD - the demonstration: builds kin, and Lua from Debian's sources; five screens of what kin shows of it.
+# Lua runs a script with two mistakes that everybody has made once, and kin finds them.
 set -eu
 build=$(realpath "${1:-build}")
 top=$(dirname "$(dirname "$(realpath "$0")")")
 work=$build/demo
-mkdir -p "$work"
-
-say() { printf '\n\033[1m%s\033[0m\n' "$*" | if [ -t 1 ]; then cat; else sed 's/\x1b\[[0-9]*m//g'; fi; }
-
-say "1. Building kin with -pg ..."
-[ -e "$work/pg/build.ninja" ] ||
-	meson setup "$work/pg" "$top" --buildtype=debugoptimized -Dc_args=-pg -Dc_link_args=-pg -Dwhole_program=false >"$work/setup.log"
-ninja -C "$work/pg" kin >"$work/build.log" || { cat "$work/build.log"; exit 1; }
-
-say "2. Running it on a large profile: it leaves gmon.out, as every -pg program does."
+mkdir -p "$work/objects"
 cd "$work"
-cc -O2 -o gen "$top/bench/gen.c"
-./gen zipf 20000 large
-for i in 1 2 3 4 5; do
-	GMON_OUT_PREFIX=gmon.out "$work/pg/kin" gprof -b large.elf large.gmon >/dev/null
-done
-ls -sh gmon.out.*
+export PATH=$build:$PATH KIN_PAGER=cat
 
-say "3. kin flat: where the time is spent."
-"$build/kin" flat --width 110 pg/kin gmon.out.* | head -18
+screen() { # title command: at most 24 lines
+	if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$1"; else printf '\n%s\n' "$1"; fi
+	echo "\$ $2"
+	bash -c "$2" 2>&1 | sed -n '1,20p'
+}
 
-say "4. kin graph: on whose behalf."
-"$build/kin" graph --min-share 0.2 --width 110 pg/kin gmon.out.* | head -40
+lua() { # program, flags...
+	local out=$1
+	shift
+	(cd objects && printf '%s\n' "$source"/l*.c | grep -v '/\(luac\|ltests\)\.c' |
+		xargs -P 2 -n 4 gcc -w -DLUA_USE_LINUX -I. -I"$source" "$@" -c && gcc "$@" -o "../$out" l*.o -Wl,-E -lm -ldl)
+}
 
-say "5. The same as gprof prints it: build/gprof is a drop-in."
-"$build/gprof" -b -p pg/kin gmon.out.* | head -12
-rm -f gmon.out.*
-
-say "6. Threads and shared libraries: what gprof loses, and kin run does not."
-flags='-O1 -g -pg -fno-inline'
-cc $flags -fPIC -shared -DLIBRARY -o libmix.so "$top/demo/threads.c"
-cc $flags -o threads "$top/demo/threads.c" -L. -lmix -Wl,-rpath,"$work" -pthread
-rm -f gmon.out && ./threads 0 # by exit: else there would be no gmon.out at all
-echo && echo '$ gprof threads gmon.out' && gprof -b -p threads gmon.out | head -9
-echo '$ kin run ./threads; kin flat threads.kin' && "$build/kin" run -q --no-gmon -o threads.kin ./threads
-"$build/kin" flat threads.kin
-echo '$ kin graph threads.kin mix' && "$build/kin" graph threads.kin mix
-
-say "7. Nothing compiled for it: kin record, on kin itself."
-if "$build/kin" record -o kin.kin "$build/kin" gprof -b large.elf large.gmon >/dev/null; then
-	"$build/kin" report --width 110 kin.kin | head -24
+echo 'Building kin, for about a minute ...'
+"$top/test/diff/debsrc.sh" "$work" lua5.4 >source.txt 2>debsrc.log &
+ninja -C "$build" --quiet kin gprof runtime/libkinrt.so.0.1.0 >ninja.log || { cat ninja.log; exit 1; }
+if wait %1; then
+	source=$(cat source.txt)/src
+	[ -d "$source" ] || source=$(cat source.txt)
+	echo '#define DEB_HOST_MULTIARCH ""' >objects/lua5.4-deb-multiarch.h
+	[ -x lua ] || lua lua -O1 -g
+	name=lua run='./lua words.lua 8' function=tinsert
+	cp "$top/demo/words.lua" .
+else
+	echo "(Lua's sources cannot be fetched: see $work/debsrc.log. A program of kin's own is shown instead.)"
+	gcc -O1 -g -o callers "$top/demo/callers.c"
+	name=callers run=./callers function=work
 fi
+
+screen '1. Any program, as it is: which functions take the time?' "kin record -q -o $name.kin $run >/dev/null; kin report $name.kin"
+screen '2. On whose behalf?' "kin graph $name.kin $function"
+
+if [ "$name" = lua ]; then
+	[ -x lua-pg ] || lua lua-pg -O1 -g -pg
+	screen '3. Built with -pg, gprof shows what it always showed.' './lua-pg words.lua 4 >/dev/null; gprof -b -p lua-pg gmon.out'
+fi
+gcc -O1 -g -pg -o callers-pg "$top/demo/callers.c"
+screen '4. cheap() and dear() call work() equally often: gprof divides its time by calls, and is wrong.' \
+	'./callers-pg >/dev/null; gprof -b -q callers-pg gmon.out | grep -B 4 "^\[[0-9]*\].* work"; echo
+	kin run -q --no-gmon -o callers.kin ./callers-pg >/dev/null; kin graph callers.kin work'
+screen '5. All of it on one page: call graph, flame graph, source.' "kin html -o $name.html $name.kin"
 
 cat <<END
 
-For your own program:
-	gcc -O2 -g -pg -o prog prog.c && ./prog
-	$build/kin flat prog gmon.out      (then: kin graph, kin annotate FUNCTION, kin lines)
-	$build/gprof prog gmon.out         (what you always typed, only faster)
-	$build/kin run ./prog && kin flat  (the same -pg program: threads, libraries, true times per call)
-	$build/kin record ./any && kin report  (any program, as it is)
+The page: file://$work/$name.html
+For your own program: $build/kin ./prog    then: kin help
 END
