@@ -234,9 +234,8 @@ static void note_profiles(const struct kin_comparison *c, struct kin_table *t)
 static struct kin_error *by_run(const struct kin_comparison *c, struct kin_profile *p,
 				struct kin_table **ret)
 {
-	static const char *const functions[] = {
-		"run", "name", "object", "self", "inclusive", NULL
-	};
+	static const char *const functions[] = { "run",  "name",      "object", "file",
+						 "self", "inclusive", NULL };
 	static const char *const lines[] = { "run",       "name", "object", "self",
 					     "inclusive", "file", "line",   NULL };
 	struct kin_report_opts opts = { .size = sizeof(opts),

@@ -269,6 +269,14 @@ static void add_notes(const struct kin_profile *p, const struct report *r, struc
 		table_note(t, "%s", p->notes.at[i]);
 }
 
+static bool has_word(const char *const *list, const char *word)
+{
+	for (; list && *list; list++)
+		if (!strcmp(*list, word))
+			return true;
+	return false;
+}
+
 static struct kin_error *unguarded_report(struct kin_profile *p, const char *name,
 					  const struct kin_report_opts *opts,
 					  struct kin_table **ret)
@@ -280,6 +288,7 @@ static struct kin_error *unguarded_report(struct kin_profile *p, const char *nam
 		return err_new(KIN_ERROR_USAGE, "no report '%s'", name);
 
 	struct asked_report *a = copy_opts(&o);
+	a->opts.static_files = has_word(o.columns, "file");
 	struct kin_table *t = NULL;
 	struct kin_error *err = check_rules(a->opts.hists);
 	if (!err)

@@ -25,7 +25,8 @@ enum { BEFORE = REPEATS_BEFORE, AFTER = REPEATS_AFTER };
 
 static const double level = 0.05;
 
-const char *const comparison_columns[] = { "name", "object", "self", "inclusive", "calls", NULL };
+const char *const comparison_columns[] = { "name",      "object", "file", "self",
+					   "inclusive", "calls",  NULL };
 const char *const comparison_line_columns[] = { "name",  "object", "self", "inclusive",
 						"calls", "file",   "line", NULL };
 
@@ -108,7 +109,9 @@ static struct row_columns find_columns(const struct comparison *c, struct kin_ta
 static uint32_t slot_of_function(struct comparison *c, const struct row_columns *k,
 				 const struct kin_cell *cells)
 {
-	return comparison_slot(c, intern(c, &cells[k->name]), intern(c, &cells[k->object]));
+	const struct kin_cell *file = &cells[k->file];
+	const char *of = !c->o.by_line && file->type == KIN_CELL_TEXT ? file->text : NULL;
+	return comparison_slot(c, intern(c, &cells[k->name]), intern(c, &cells[k->object]), of);
 }
 
 static uint32_t slot_of(struct comparison *c, const struct row_columns *k,
@@ -117,7 +120,7 @@ static uint32_t slot_of(struct comparison *c, const struct row_columns *k,
 	if (!c->o.by_line)
 		return slot_of_function(c, k, cells);
 	strid name = intern_line(c, &cells[k->name], &cells[k->file], &cells[k->line]);
-	return comparison_slot(c, name, intern(c, &cells[k->object]));
+	return comparison_slot(c, name, intern(c, &cells[k->object]), NULL);
 }
 
 /* "run 3" -> 2 */
@@ -582,6 +585,7 @@ struct kin_error *comparison_finish(struct comparison *c)
 	match(c, without_number, without_scopes);
 	match(c, without_scopes, without_number);
 	tell_fates(c);
+	comparison_tell_apart(c);
 	comparison_order_calls(c);
 	return NULL;
 }

@@ -76,6 +76,7 @@ enum function_fate { /* how a function differs between the sides, by names, coun
 
 struct compared_function {
 	strid name, object;
+	strid apart; /* the name with the source file, of a static function; 0: not known */
 	struct compared_side of[REPEATS_SIDES];
 	enum function_fate fate;
 	strid other;
@@ -189,7 +190,10 @@ bool comparison_causes(const struct comparison *c, const struct compared_functio
 		       const struct effect *e, struct causes *ret);
 
 /* ---- for the files of comparison.c: used by comparison_add() and comparison_finish() ---- */
-uint32_t comparison_slot(struct comparison *c, strid name, strid object);
+/* file: of a static function, which it tells from others of its name; NULL: not known. */
+uint32_t comparison_slot(struct comparison *c, strid name, strid object, const char *file);
+/* Gives functions that share name and object names with their files. */
+void comparison_tell_apart(struct comparison *c);
 void comparison_add_calls(struct comparison *c, int side, const struct comparison_recording *r);
 void comparison_order_calls(struct comparison *c);
 struct calls_by_kind {  /* calls of a function */

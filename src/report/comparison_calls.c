@@ -28,7 +28,7 @@ static uint32_t slot_of_symbol(struct calls_reader *r, symid id)
 		strid name =
 			strtab_add(r->c->strings, report_symbol_name(r->in, &plain, id, r->texts));
 		strid object = strtab_add(r->c->strings, report_object_name(r->in, id));
-		*slot = comparison_slot(r->c, name, object);
+		*slot = comparison_slot(r->c, name, object, report_static_file(r->in, id));
 	}
 	return *slot;
 }
@@ -110,8 +110,9 @@ struct calls_by_kind *comparison_kinds_of_calls(struct comparison *c,
 			continue;
 		const char *name = report_symbol_name(r->calls, &plain, i, r->flat);
 		const char *object = report_object_name(r->calls, i);
+		const char *file = c->o.by_line ? NULL : report_static_file(r->calls, i);
 		slots[i] = comparison_slot(c, strtab_add(c->strings, name),
-					   strtab_add(c->strings, object));
+					   strtab_add(c->strings, object), file);
 	}
 	struct calls_by_kind *ret = xalloc((c->at.n + 1) * sizeof(*ret));
 	for (symid i = 0; i < n; i++) {

@@ -58,7 +58,8 @@ static void add_function(struct comparison *c, int side, const struct comparison
 	strid name = strtab_add(c->strings, report_symbol_name(in, &plain, id, r->flat));
 	strid object = strtab_add(c->strings, report_object_name(in, id));
 	uint64_t base = in->symbols->parts[s->part].base;
-	struct compared_code code = { .slot = comparison_slot(c, name, object),
+	struct compared_code code = { .slot = comparison_slot(c, name, object,
+							      report_static_file(in, id)),
 				      .low = s->addr - base,
 				      .high = s->end - base };
 	find_code(c, in, id, o, &code);

@@ -22,6 +22,7 @@ enum {
 	SYMBOL,
 	ADDRESS,
 	OBJECT_PATH,
+	FILE_NAME,
 	N_COLUMNS
 };
 
@@ -62,6 +63,8 @@ static const struct kin_column columns[] = {
 		     KIN_CELL_TEXT, .hidden = true },
 	[OBJECT_PATH] = { "object_path", "object path", "the object file with its directories",
 			  KIN_CELL_TEXT, .hidden = true },
+	[FILE_NAME] = { "file", "file", "the source file of a static function", KIN_CELL_TEXT,
+			.hidden = true },
 };
 
 static const struct selection everything;
@@ -192,6 +195,8 @@ static void set_row(struct flat_state *s, symid id)
 	c[ADDRESS] = cell_address(s->in.symbols->at[id].addr);
 	c[OBJECT] = cell_text(report_object_name(&s->in, id));
 	c[OBJECT_PATH] = cell_text(report_object_path(&s->in, id));
+	const char *file = s->o->static_files ? report_static_file(&s->in, id) : NULL;
+	c[FILE_NAME] = file ? cell_text(file) : cell_none();
 }
 
 static bool is_busy(const struct callgraph *g, symid id)

@@ -95,6 +95,15 @@ const char *report_symbol_name(const struct report_input *in, const struct repor
 	return join(t, (const char *const[]){ name, " (", file, tail });
 }
 
+const char *report_static_file(const struct report_input *in, symid id)
+{
+	const struct symbol *s = &in->symbols->at[id];
+	if (!s->is_static || !s->is_function)
+		return NULL;
+	s = symbols_locate(in->symbols, id);
+	return s->file ? base_name(s->file) : NULL;
+}
+
 struct name_symids { /* a VEC */
 	symid *at;
 	size_t n, cap;

@@ -40,6 +40,7 @@ struct report_opts {
 			 samples */
 	bool print_path;        /* gprof -L: file names with their folders */
 	bool inline_file_names; /* file:line after each name */
+	bool static_files;      /* flat: fill the column "file", which takes a look-up for each */
 	bool all_lines;         /* "annotate": all lines get counts */
 	bool with_source;       /* "asm": source lines between instructions */
 	bool intel;             /* "asm": x86 in Intel syntax instead of AT&T */
@@ -113,6 +114,9 @@ static inline bool report_is_uncounted(const struct report_input *in, const bool
 {
 	return uncounted && (!in->program || uncounted[program_object(in->program, id)]);
 }
+/* The source file of a static function, without folders: others may have its name. NULL: it is not
+ * static, or not known. */
+const char *report_static_file(const struct report_input *in, symid id);
 /* The object file of a place: the first without folders, the second with them. */
 const char *report_object_name(const struct report_input *in, symid id);
 const char *report_object_path(const struct report_input *in, symid id);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "symbolize/line_names.h"
@@ -353,6 +354,58 @@ char *symbols_readable(const struct symbols *s, const char *name, bool is_symbol
 	return readable;
 }
 
+static uint64_t twin_key(const struct symbols *s, const struct symbol *p)
+{
+	return MAP64_PAIR(strtab_add(s->priv->statics, p->name), p->part);
+}
+
+static bool may_have_twin(const struct symbols *s, symid id)
+{
+	const struct symbol *p = &s->at[id];
+	return p->is_static && p->is_function && !p->is_line && p->owner == id &&
+	       s->opts.style == DEMANGLE_TIDY;
+}
+
+static bool are_in_two_files(struct symbols *s, symid a, symid b)
+{
+	const char *one = symbols_locate(s, a)->file, *other = symbols_locate(s, b)->file;
+	return one && other && strcmp(one, other) != 0;
+}
+
+/* Finds the names of static functions that lie in two source files of one object. */
+static void find_twins(struct symbols *s)
+{
+	struct map64 first = { 0 };
+	s->priv->statics = strtab_new();
+	for (symid i = 0; i < s->n; i++) {
+		if (!may_have_twin(s, i))
+			continue;
+		uint64_t key = twin_key(s, &s->at[i]);
+		uint32_t *other = map64_at(&first, key);
+		if (*other == NONE)
+			*other = i;
+		else if (are_in_two_files(s, *other, i))
+			*map64_at(&s->priv->twins, key) = 1;
+	}
+	map64_free(&first);
+}
+
+static bool has_twin(struct symbols *s, symid id)
+{
+	if (!may_have_twin(s, id))
+		return false;
+	if (!s->priv->statics)
+		find_twins(s);
+	return map64_get(&s->priv->twins, twin_key(s, &s->at[id])) != NONE;
+}
+
+/* "f (a.c)" of static functions of one name; to be freed. */
+static char *with_file(struct symbols *s, symid id, const char *name)
+{
+	const char *file = symbols_locate(s, id)->file;
+	return file ? xprintf("%s (%s)", name, base_name(file)) : NULL;
+}
+
 const char *symbols_display(struct symbols *s, symid id)
 {
 	const char **display = &s->priv->display[id];
@@ -371,6 +424,11 @@ const char *symbols_display(struct symbols *s, symid id)
 	char *readable =
 		symbols_readable(s, s->at[id].name, s->parts[s->at[id].part].object != NULL);
 	*display = s->at[id].name;
+	char *apart = has_twin(s, id) ? with_file(s, id, readable ? readable : *display) : NULL;
+	if (apart) {
+		free(readable);
+		readable = apart;
+	}
 	if (readable) {
 		size_t n = strlen(readable) + 1;
 		*display = memcpy(arena_alloc_bytes(&s->priv->arena, n), readable, n);
@@ -487,6 +545,8 @@ void symbols_free(struct symbols *s)
 	symbols_forget_aliases(s);
 	arena_release(&s->priv->arena);
 	strtab_free(s->priv->files);
+	strtab_free(s->priv->statics);
+	map64_free(&s->priv->twins);
 	vec_free(&s->priv->all_files);
 	free(s->priv->display);
 	map64_free(&s->priv->displays);

@@ -99,7 +99,8 @@ void symbols_prefetch(const struct symbols *s, uint64_t addr);
 /* Fill in at[id].file and .line. */
 const struct symbol *symbols_locate(struct symbols *s, symid id);
 
-/* The name demangled by opts.style; not escaped for a terminal or HTML. Lives as long as s. */
+/* The name demangled by opts.style; not escaped for a terminal or HTML. Tidy names of static
+ * functions that share one have their source files: "f (a.c)". Lives as long as s. */
 const char *symbols_display(struct symbols *s, symid id);
 
 /* The same for the name of any symbol of a file, or for a name in the data; to be freed. NULL: the

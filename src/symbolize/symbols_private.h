@@ -28,6 +28,8 @@ struct symbols_private {
 	bool have_files;
 	struct alias_query *aliases; /* owned by aliases.c */
 	size_t n_aliases;
+	struct strtab *statics; /* raw names of static functions; NULL until needed */
+	struct map64 twins;     /* part and name: static functions of several files have it */
 };
 
 /* The places of several objects in one flat address space. */

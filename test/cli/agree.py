@@ -418,14 +418,14 @@ def objects_disagree(kin, how):
 
 def twins_disagree(kin):
     """Two static functions of one name are two."""
-    sums = [sorted((round(own), round(below)) for name, own, below in make(kin, []) if name == 'twin') for make in (flat, graph, report, page)]
+    sums = [sorted((round(own), round(below)) for name, own, below in make(kin, []) if re.fullmatch(r'twin \((p|other)\.c\)', name)) for make in (flat, graph, report, page)]
     return None if len(sums[0]) == 2 and sums.count(sums[0]) == len(sums) else f'flat, graph, report, page: {sums}'
 
 
 def gprof_differs(kin, program):
     """Self and children in gprof's flat profile and call graph, with two digits, are those of kin graph."""
     rows, _ = kin.rows('graph')
-    rows = [(r['name'].split(' <cycle ')[0], r['self'], r['children']) for r in rows if r['kind'] == 'function']
+    rows = [(re.sub(r' \(\S+\.c\)$', '', r['name'].split(' <cycle ')[0]), r['self'], r['children']) for r in rows if r['kind'] == 'function']
     names = [name for name, _, _ in rows]  # gprof's rows do not say which object a function is in: names in several objects, such as _start, are left out
     want = {name: (own, children) for name, own, children in rows if names.count(name) == 1}
     run = subprocess.run([os.path.join(os.path.dirname(kin.kin), 'gprof'), '-b', program, kin.data], capture_output=True,

@@ -175,6 +175,37 @@ def renamed_code(tap, kin, build_id):
             open(os.path.join(folder, 'old'), 'a').close()
 
 
+STATIC = """static volatile int x;
+static __attribute__((noipa)) void helper(void) { x++; }
+void NAME(int n) { while (n--) helper(); }
+"""
+
+
+def static_functions(tap, kin):
+    """Static functions of one name are told apart by their files, also if one of them has nothing on one side."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in 'ab':
+            with open(os.path.join(folder, name + '.c'), 'w') as f:
+                f.write(STATIC.replace('NAME', name))
+        with open(os.path.join(folder, 'm.c'), 'w') as f:
+            f.write('#include <stdlib.h>\nvoid a(int n), b(int n);\n'
+                    'int main(int n, char **v) { a(atoi(v[1])); b(atoi(v[2])); return n < 0; }\n')
+        subprocess.run(['gcc', '-O1', '-g', '-pg', '-o', 'm', 'm.c', 'a.c', 'b.c'], cwd=folder, check=True)
+        for side, counts in (('old', '30 20'), ('new', '20 30'), ('less', '0 30')):
+            subprocess.run([kin, 'run', '-q', '--sample=off', '--no-gmon', '-o', side + '.kin', './m', *counts.split()], cwd=folder, check=True)
+
+        def calls(old, new):
+            done = subprocess.run([kin, 'diff', '--format=json', '--all', '--columns=name,calls_before,calls_after', old, new],
+                                  cwd=folder, capture_output=True, text=True)
+            return {r['name']: (r.get('calls_before'), r.get('calls_after')) for r in json.loads(done.stdout)['rows'] if 'helper' in r['name']}
+        got = calls('old.kin', 'new.kin')
+        tap.ok(got == {'helper (a.c)': (30, 20), 'helper (b.c)': (20, 30)}, 'static functions of one name are two', got)
+        got = calls('old.kin', 'less.kin')
+        tap.ok(got == {'helper (a.c)': (30, None), 'helper (b.c)': (20, 30)}, 'and if one is not called on one side', got)
+        done = subprocess.run([kin, 'graph', '--format=csv', '--columns=name', 'new.kin', 'helper (b.c)'], cwd=folder, capture_output=True, text=True)
+        tap.ok('helper (b.c)' in done.stdout and '(a.c)' not in done.stdout, 'the name with its file names one of them', done.stdout + done.stderr)
+
+
 def main():
     kin, tap = os.path.join(os.path.abspath(sys.argv[1]), 'kin'), Tap()
     for seed in range(40):
@@ -197,6 +228,7 @@ def main():
                 tap.ok(not wrong, f'seed {seed} {" ".join(more)}: the parts are what they should be, and add up', wrong)
     renamed_code(tap, kin, 'sha1')
     renamed_code(tap, kin, 'none')
+    static_functions(tap, kin)
     return tap.done()
 
 
