@@ -32,8 +32,8 @@ bool arg_duration(const char *arg, uint64_t *ret_ns)
 	static const struct {
 		const char *unit;
 		double ns;
-	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 },
-		      { "ns", 1 },  { "m", 60e9 }, { "h", 3600e9 } };
+	} units[] = { { "", 1e9 }, { "s", 1e9 },  { "ms", 1e6 },   { "us", 1e3 },
+		      { "ns", 1 }, { "m", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 } };
 	char *end;
 	double v = strtod(arg, &end);
 	for (size_t i = 0; end != arg && i < ARRAY_LEN(units); i++) {

@@ -11,7 +11,7 @@ bool arg_u64(const char *arg, uint64_t low, uint64_t high, uint64_t *ret);
 /* A number, optionally followed by `unit`, between low and high. */
 bool arg_double(const char *arg, const char *unit, double low, double high, double *ret);
 
-/* A duration with its unit, "100ms", "10m"; more than 0, in nanoseconds. */
+/* A duration, "100ms", "1.5m", "2d", in seconds without a unit; more than 0, in nanoseconds. */
 bool arg_duration(const char *arg, uint64_t *ret_ns);
 
 /* A size, "512K": bytes with the unit B, K, M or G, more than 0. */

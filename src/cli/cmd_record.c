@@ -1,4 +1,5 @@
 /* cmd_record.c - samples programs with whole call stacks. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -146,7 +147,7 @@ static const struct opt_group what_options = {
 		  "mark1, mark2, ..." },
 		{ RECORD_DURATION, 0, "duration", "TIME",
 		  "end the recording, but not COMMAND, after that time: seconds, or with a unit: "
-		  "ms, s, m, h" },
+		  "ms, s, m, h, d" },
 		{ RECORD_RUNS, 'r', "repeat", "N", "run COMMAND N times, into one file" },
 		{ RECORD_AGAINST, 0, "against", NULL,
 		  "run BEFORE and AFTER in turn in place of COMMAND, and say which is slower: "
@@ -334,56 +335,32 @@ struct record_line {
 	bool quiet, warned, verbose, dry_run, with_date, no_names, no_rank, compares, lists;
 };
 
-static bool take_time(const char *arg, uint64_t *ret)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "m", 60e9 }, { "h", 3600e9 } };
-	char *end;
-	double v = strtod(arg, &end);
-	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-		if (end == arg || strcmp(end, units[i].unit) != 0)
-			continue;
-		if (!(v > 0) || v * units[i].ns > 1e18)
-			break;
-		*ret = (uint64_t)(v * units[i].ns);
-		return true;
-	}
-	return false;
-}
+static const uint64_t second_ns = 1000000000, longest_ns = 1000000000000000;
 
 /* "signal", "100M", "30s" */
 static bool take_switch(const char *arg, struct parts_opts *o, char error[512])
 {
-	static const struct {
-		char unit;
-		uint64_t seconds;
-	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-	uint64_t n = 0, bytes = 0;
-	char *end = NULL;
+	uint64_t ns = 0, bytes = 0;
 	*o = (struct parts_opts){ .max_files = o->max_files, .overwrite = o->overwrite };
 	if (!arg || !strcmp(arg, "signal")) {
 		o->on_signal = true;
 		return true;
 	}
-	n = arg[0] >= '0' && arg[0] <= '9' ? strtoull(arg, &end, 10) : 0;
-	for (size_t i = 0; n && n < 1000000 && i < ARRAY_LEN(units); i++)
-		if (end[0] == units[i].unit && !end[1])
-			o->every_ns = n * units[i].seconds * 1000000000u;
-	if (n && end[0] && !o->every_ns && arg_size(arg, &bytes))
+	bool has_unit = *arg && !isdigit((unsigned char)arg[strlen(arg) - 1]);
+	if (has_unit && arg_size(arg, &bytes))
 		o->max_bytes = bytes;
+	else if (has_unit && arg_duration(arg, &ns) && ns >= second_ns && ns <= longest_ns)
+		o->every_ns = ns;
 	return parts_are_wanted(o) ||
 	       arg_bad("--switch-output", arg,
-		       "signal, a size (500K, 2G), or a time in whole s, m, h or d (30s, 10m)",
+		       "signal, a size (500K, 2G), or a time of at least a second (30s, 10m)",
 		       error);
 }
 
 static bool take_every(const char *arg, struct parts_opts *o, char error[512])
 {
-	const uint64_t second_ns = 1000000000, most_ns = 1000000 * second_ns;
 	uint64_t ns = 0;
-	if (!arg_duration(arg, &ns) || ns < second_ns || ns > most_ns)
+	if (!arg_duration(arg, &ns) || ns < second_ns || ns > longest_ns)
 		return arg_bad("--every", arg, "a time of at least a second: 60s, 10m", error);
 	*o = (struct parts_opts){ .every_ns = ns,
 				  .max_files = o->max_files,
@@ -493,7 +470,7 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		l->compares = true;
 		break;
 	case RECORD_DURATION:
-		return take_time(arg, &o->duration_ns) ||
+		return arg_duration(arg, &o->duration_ns) ||
 		       arg_bad("--duration", arg, "a time: 10, 500ms, 2m", error);
 	case RECORD_RUNS:
 		if (!arg_u64(arg, 1, 100000, &n))

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/num.h"
@@ -51,7 +50,6 @@ struct inlines { /* of a frame: list[first .. first + n) */
 struct program {
 	const struct profile *profile;
 	struct program_opts opts;
-	struct arena arena;
 	struct opened_object *objects; /* [n_objects] */
 	struct kallsyms *kernel;
 	bool kernel_borrowed;
@@ -913,7 +911,6 @@ void program_free(struct program *g)
 	free(g->is_call);
 	free(g->part_object);
 	free(g->objects);
-	arena_release(&g->arena);
 	free(g);
 }
 
