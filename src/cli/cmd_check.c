@@ -542,8 +542,15 @@ static void note_scope(struct gate_check *k)
 						 "both sides, kin record -r 10"));
 	if (k->timed && rates)
 		findings_note(&k->found, xprintf("%s", rates->text));
-	if (n[FINDING_TOTAL])
+	if (n[FINDING_TOTAL]) {
 		findings_note(&k->found, total_in_words(k));
+		double least = k->s->check.time.share + property(k, "resolution");
+		findings_note(&k->found,
+			      xprintf("a total slower by %.1f %% or more is found four times in "
+				      "five; for less: "
+				      "more runs, or kin compare --fail-above, which takes turns",
+				      100 * least));
+	}
 }
 
 /* Notes that a single file was compared with the files of several processes: kin run leaves one

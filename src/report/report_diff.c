@@ -536,11 +536,16 @@ static void note_needed(const struct diff *d, struct kin_table *t)
 	if (!(d->o->detect > 0) || isnan(d->total.growth) || !comparison_is_repeated(d->c))
 		return;
 	double runs = repeats_needed(&d->c->repeats, d->total.single, d->o->detect);
+	const struct repeats *r = &d->c->repeats;
+	bool together = !r->paired && (r->together[BEFORE] || r->together[AFTER]);
 	if (runs <= 1e6)
 		table_note(t,
 			   "to find a change of %g %% of the total four times in five takes about "
-			   "%.0f runs of each",
-			   100 * d->o->detect, runs);
+			   "%.0f runs of each%s",
+			   100 * d->o->detect, runs,
+			   together ? ", in turns, by kin compare: sides that were not recorded in "
+				      "turns may differ by more, however many runs they have"
+				    : "");
 	else
 		table_note(t, "no number of runs finds a change of %g %% of the total",
 			   100 * d->o->detect);
@@ -561,6 +566,10 @@ static void note_totals(const struct diff *d, struct kin_table *t)
 	if (before > 0) {
 		table_property(t, "certain_growth", cell_share(d->growth.low));
 		table_property(t, "possible_growth", cell_of_end(d->growth.high));
+		/* Growth by this above a limit exceeds it with certainty four times in five. */
+		double power = contrast_margin(&d->total.change, 2 * 0.8 - 1);
+		double margin = contrast_margin(&d->total.change, confidence);
+		table_property(t, "resolution", cell_share((margin + power) / before));
 	}
 	if (exceeds_limit(d))
 		table_property(t, "exceeds_limit", cell_count(1));
