@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/content.h"
+#include "cli/draw.h"
 #include "cli/fetching.h"
 #include "cli/message.h"
 #include "cli/output.h"
@@ -186,6 +187,14 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 	return status ? status : doubt ? doubt : gap;
 }
 
+/* A picture with more is hard to read. */
+static const double drawn_share = 0.005;
+
+static bool draws(const struct settings *s)
+{
+	return s->format && (!strcmp(s->format, "dot") || !strcmp(s->format, "svg"));
+}
+
 static struct kin_error *make_table(const struct settings *s, const char *report,
 				    struct kin_profile *profile, struct kin_table **ret)
 {
@@ -194,7 +203,8 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.columns = string_list(&s->columns),
 		.sort = s->sort,
 		.subjects = string_list(&s->subjects),
-		.min_share = s->min_share,
+		.min_share = s->has_min_share || !draws(s) || s->subjects.at.n ? s->min_share
+									       : drawn_share,
 		.source_dirs = string_list(&s->source_dirs),
 		.layout = s->layout,
 		.by = s->by,
@@ -262,10 +272,13 @@ struct kin_error *run_render(const struct settings *s, struct kin_table *table, 
 	struct kin_error *err = output_open(&s->output, status, &out);
 	if (err)
 		return err;
-	err = kin_render(
-		table, s->format ? s->format : "text",
-		&(struct kin_render_opts){ sizeof(struct kin_render_opts), out.width, out.color },
-		out.stream);
+	if (s->format && !strcmp(s->format, "svg"))
+		err = draw_svg(table, out.stream);
+	else
+		err = kin_render(table, s->format ? s->format : "text",
+				 &(struct kin_render_opts){ sizeof(struct kin_render_opts),
+							    out.width, out.color },
+				 out.stream);
 	return output_finish(&out, err);
 }
 

@@ -43,7 +43,8 @@ const struct opt_group input_options = {
 		{ OPT_STRICT, 0, "strict", NULL,
 		  "exit with an error status after reporting if the data is unreliable: errors or "
 		  "losses while recording, truncated stacks, time without a place, unreadable "
-		  "files with names, or a profile of another program; kin help all info has the list" },
+		  "files with names, or a profile of another program; kin help all info has the "
+		  "list" },
 		{ 0 },
 	},
 	OPTS_SHARED,
@@ -211,6 +212,18 @@ const struct opt_group output_options = {
 	OPTS_SHARED,
 };
 
+const struct opt_group graph_output_options = {
+	"Output",
+	(const struct opt[]){
+		{ OPT_FORMAT, 'f', "format", "FORMAT",
+		  "text (the default), json or csv; dot: the graph for Graphviz; svg: drawn by its "
+		  "dot. Pictures leave out what has less than 0.5 % of the time: --min-share",
+		  "text json csv dot svg", .lenient = ARG_OR_FILE },
+		OPTIONS_OF_OUTPUT,
+	},
+	OPTS_SHARED,
+};
+
 const struct opt_group difference_output_options = {
 	"Output",
 	(const struct opt[]){
@@ -238,8 +251,9 @@ const struct opt_group *const report_command_options[] = {
 };
 
 const struct opt_group *const shared_options[] = {
-	&input_options, &names_options,  &inline_options,  &source_options, &select_options,
-	&part_options,  &output_options, &general_options, NULL,
+	&input_options,  &names_options,   &inline_options,
+	&source_options, &select_options,  &part_options,
+	&output_options, &general_options, NULL,
 };
 
 void string_list_add(struct string_list *l, const char *word)

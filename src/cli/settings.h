@@ -83,6 +83,7 @@ struct settings {
 void settings_read_config(struct settings *s);
 
 /* Options that commands share, grouped by subject. */
+extern const struct opt_group graph_output_options; /* output_options with formats of pictures */
 extern const struct opt_group input_options, recording_options, names_options, inline_options,
 	select_options, output_options, difference_output_options, source_options, coverage_options,
 	part_options, general_options;

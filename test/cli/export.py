@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from xml.etree import ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'lib'))
@@ -571,6 +572,23 @@ def deep_stacks(tap, kin, folder):
         tap.ok(done.returncode == 0 and not done.stderr, f'{name}: a stack of 100000 functions', done.stderr)
 
 
+def pictures(tap, kin, folder):
+    """dot draws what kin graph -f dot writes, and kin graph -f svg says so where it is not installed."""
+    dot = run(folder, kin, 'graph', '-f', 'dot', '--min-share=0', 'x.script')
+    rows = list(csv.DictReader(run(folder, kin, 'graph', '-f', 'csv', '-c', 'index,name', 'x.script').stdout.splitlines()))
+    calls = {(r['group'], r['kind'], r['name']) for r in rows if r['kind'] == 'callee'}
+    tap.ok(dot.stdout.count('->') == len(calls) and calls, 'a picture has each call once', f'{len(calls)}\n{dot.stdout}{dot.stderr}')
+    if shutil.which('dot'):
+        done = run(folder, kin, 'graph', '-f', 'svg', '--min-share=0', 'x.script')
+        nodes = [g for g in ElementTree.fromstring(done.stdout).iter('{http://www.w3.org/2000/svg}g') if g.get('class') == 'node']
+        functions = [r for r in rows if r['kind'] == 'function']
+        tap.ok(len(nodes) == len(functions), 'each function is in the SVG', f'{len(nodes)}, not {len(functions)}')
+    else:
+        tap.skip('each function is in the SVG', 'Graphviz is not installed')
+    done = subprocess.run([kin, 'graph', '-f', 'svg', '-o', 'none.svg', 'x.script'], cwd=folder, env={'PATH': folder}, capture_output=True, text=True)
+    tap.ok(done.returncode == 1 and '--format=dot' in done.stderr and not os.path.exists(os.path.join(folder, 'none.svg')), 'without dot that is said, and no file is left', done.stderr)
+
+
 def main():
     kin = os.path.abspath(os.path.join(sys.argv[1], 'kin'))
     tap = Tap()
@@ -593,6 +611,7 @@ def main():
         reads(tap, kin, folder, text, want)
         wrong_use(tap, kin, folder)
         deep_stacks(tap, kin, folder)
+        pictures(tap, kin, folder)
     return tap.done()
 
 
