@@ -196,7 +196,7 @@ extern struct rt {
 		bool stacks;
 		bool on;                          /* timers are running */
 		uint64_t excluded_ns, stopped_ns; /* as in rt_clock, for the process */
-		uint64_t stack_end;         /* of the first thread */
+		uint64_t stack_end;               /* of the first thread */
 		uint64_t stack_gap;         /* bytes below stack_end that can only belong to that
 					       stack */
 		struct rt_row *rows;        /* cache of rt_stacks.c */

@@ -3,8 +3,8 @@
  * Options are described only in tables, which the parser, --help, the man page and the shells'
  * completions all read. Letters may be clustered (-ab) and take their argument glued or as the next
  * word (-oFILE, -o FILE); long names may be cut to a unique prefix and take it with "=" or as the
- * next word, if the name is cut only as a word that does not look like an option. An optional argument is only taken glued or with "=". Options and operands mix; "--"
- * ends the options.
+ * next word, if the name is cut only as a word that does not look like an option. An optional
+ *argument is only taken glued or with "=". Options and operands mix; "--" ends the options.
  *
  *	struct opt_parser p = opt_parser(groups, argc, argv);
  *	for (int id; (id = opt_next(&p)) != OPT_END;)

@@ -83,8 +83,9 @@ static void test_derived(void)
 {
 	struct profile_builder *b = profile_builder_new();
 	profile_add_event(b, (struct event){ .name = profile_add_string(b, "cycles", 6) });
-	uint16_t derived = profile_add_event(
-		b, (struct event){ .name = profile_add_string(b, "blocked", 7), .is_derived = true });
+	uint16_t derived =
+		profile_add_event(b, (struct event){ .name = profile_add_string(b, "blocked", 7),
+						     .is_derived = true });
 	profile_add_sample(b, (struct sample){ .event = derived, .count = 1, .time_ns = 5 });
 	add_sample(b, 20);
 	add_sample(b, 40);
