@@ -11,7 +11,7 @@
         profile.export('pprof', 'app.pb.gz')
 
 Reports are those of the commands: 'flat', 'graph', 'hists' (kin report), 'lines', 'annotate', 'asm', 'cycles',
-'counts', 'latency', 'order', 'index', 'info'. kin/table.h lists the keys of their columns; Table.columns also has
+'counts', 'latency', 'index', 'info'. kin/table.h lists the keys of their columns; Table.columns also has
 their meanings. libkin reads the data, through ctypes, so no compiler is needed; its headers are the manual of the
 options. Errors are raised as kin.Error.
 """

@@ -64,7 +64,7 @@ class HistsOpts(Structure):
 
 
 class ReportOpts(Structure):
-    _fields_ = members('size:n columns:l sort:s subjects:l min_share:d source_dirs:l layout:s by:s hists:p with_source:b '
+    _fields_ = members('size:n columns:l sort:s subjects:l min_share:d source_dirs:l by:s hists:p with_source:b '
                        'all_lines:b intel:b of_function:b max_threads:n every_row:b to_read:b')
 
 

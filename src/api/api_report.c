@@ -139,7 +139,6 @@ static struct asked_report *copy_opts(const struct kin_report_opts *o)
 	struct asked_report *a = xalloc(sizeof(*a));
 	a->opts.subjects = copy_subjects(&a->arena, o->subjects);
 	a->opts.source_dirs = copy_list(&a->arena, o->source_dirs);
-	a->opts.layout = copy_string(&a->arena, o->layout);
 	a->opts.min_share = o->min_share;
 	a->opts.every_row = o->every_row;
 	a->opts.to_read = o->to_read;

@@ -33,7 +33,6 @@ const struct command *const commands[] = {
 	&merge_command,
 	&pack_command,
 	&mark_command,
-	&order_command,
 	NULL,
 };
 /* clang-format on */

@@ -75,7 +75,6 @@ extern const struct command latency_command;
 extern const struct command lines_command;
 extern const struct command mark_command;
 extern const struct command merge_command;
-extern const struct command order_command;
 extern const struct command pack_command;
 extern const struct command push_command;
 extern const struct command record_command;

@@ -206,7 +206,6 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.min_share = s->has_min_share || !draws(s) || s->subjects.at.n ? s->min_share
 									       : drawn_share,
 		.source_dirs = string_list(&s->source_dirs),
-		.layout = s->layout,
 		.by = s->by,
 		.with_source = s->with_source,
 		.all_lines = s->all_lines,

@@ -475,9 +475,6 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_WIDTH:
 		return set_width(s, arg, error);
-	case OPT_FOR:
-		s->layout = arg;
-		break;
 	case OPT_HELP:
 		s->help = true;
 		break;

@@ -28,7 +28,7 @@ struct settings {
 	const char *debug_dir, *demangle;
 	struct string_list source_dirs, gcov;
 	const char *format; /* NULL: the command's default */
-	const char *sort, *layout;
+	const char *sort;
 	const char *by, *time;
 	bool assembly, with_source, all_lines; /* "annotate" only */
 	struct string_list threads, comms, ranks, objects, events;
@@ -127,7 +127,6 @@ enum {
 	OPT_COLOR,
 	OPT_NO_PAGER,
 	OPT_WIDTH,
-	OPT_FOR,
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_OWN = 1000, /* ids of a command's own options begin here */

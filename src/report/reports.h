@@ -30,7 +30,6 @@ struct report_opts {
 	double min_share;                 /* hide rows below this share of the total, */
 	double whole;                     /* which is this many ticks; 0: the graph's */
 	const char *const *source_dirs;   /* NULL-terminated; NULL: none */
-	const char *layout;               /* "order" only */
 	const struct report_rules *rules; /* NULL: kin's own */
 	bool bare_cycles;  /* graph: cycles have no callers and callees, as in GNU and BSD gprof */
 	bool all_per_call; /* gprof: show times per call even of functions that were not counted in
@@ -127,8 +126,8 @@ bool report_has_objects(const struct report_input *in,
 			bool (*seen)(const struct callgraph *g, symid id));
 
 extern const struct report asm_report, flat_report, latency_report, graph_report, imbalance_report,
-	index_report, lines_report, annotate_report, counts_report, cycles_report, order_report,
-	info_report, hists_report;
+	index_report, lines_report, annotate_report, counts_report, cycles_report, info_report,
+	hists_report;
 
 /* Appended to names of inlined functions. */
 #define REPORT_INLINED " (inlined)"

@@ -49,7 +49,7 @@ def keys_of_tables(tap, kin):
     listed = header.split('Keys by report')[1].split('*/')[0]
     listed = re.sub(r'\n \*\t {10}', ' ', listed)
     case = os.path.join(HERE, '..', 'cases', '01-basic')
-    for report in ('flat', 'graph', 'lines', 'annotate', 'cycles', 'counts', 'latency', 'order', 'info'):
+    for report in ('flat', 'graph', 'lines', 'annotate', 'cycles', 'counts', 'latency', 'info'):
         done = subprocess.run([kin, report, '-c', 'nonsense', os.path.join(case, 'prog'), os.path.join(case, 'gmon.out')],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
         there = re.search(r': it has (.*)', done.stderr)
@@ -135,7 +135,7 @@ def main():
                 (['kin', 'flat', '--format=j'], ['json']), (['kin', 'flat', '--format='], ['text', 'json', 'csv']),
                 (['kin', 'flat', '--color', 'a'], ['auto', 'always']), (['kin', 'flat', 'gm'], ['gmon.out']),
                 (['kin', 'flat', '-e', 'gm'], ['gmon.out']), (['kin', 'annotate', '--source-dir='], ['src']),
-                (['kin', 'order', '--for=m'], ['mold']), (['gprof', '--flat'], ['--flat-profile=']),
+                (['gprof', '--flat'], ['--flat-profile=']),
                 (['gprof', 'gm'], ['gmon.out']), (['kin', 'flat', '-f', ''], ['text', 'json', 'csv']),
                 (['gprof', '--flat-profile', 'gm'], ['gmon.out']), (['gprof', '--demangle', 'gm'], ['gmon.out']),
                 (['gprof', '--demangle=r'], ['rust']), (['gprof', '-p', 'gm'], ['gmon.out']),

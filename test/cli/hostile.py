@@ -27,7 +27,7 @@ NAMES = [
     b"apostrophe'", b'a,b;c', b'=1+1', b'=HYPERLINK("http://x"&A1)', b'@SUM(A1)', b'-2+3', b'+1+cmd', '\uff1d1'.encode(), b'back\\slash', b'%s%n%d', b'-o', b'--', b']]>', b' leading', b'trailing ',
     'caf\u00e9'.encode(), '\u65e5\u672c'.encode(), b'_ZN' + b'N' * 3000, b'x' * 70000,
 ]
-COMMANDS = ['flat', 'graph', 'counts', 'info', 'lines', 'annotate', 'order', 'diff --all']
+COMMANDS = ['flat', 'graph', 'counts', 'info', 'lines', 'annotate', 'diff --all']
 DATA = {'diff --all': ['gmon.out', 'gmon.out']}
 FORMATS = ['text', 'json', 'csv']
 BASE, STEP = 0x1000, 0x20
@@ -115,11 +115,6 @@ def main():
                     bad = bad_characters(done.stdout)
                     tap.ok(not bad, what + ': nothing that bites', ' '.join(bad[:20]))
                     tap.ok(not done.stderr or not bad_characters(done.stderr), what + ': messages, too')
-
-        for linker in ['list', 'ld.lld', 'gold', 'mold']:
-            done = run('order', 'prog', '--for', linker)
-            tap.ok(done.returncode == 0 and b'x' * 70000 in done.stdout and not bad_characters(done.stdout),
-                   f'kin order --for={linker}: nothing that bites', done.stderr.decode('latin-1'))
 
         rows = json.loads(run('flat', 'prog', '-f', 'json', '--no-demangle').stdout)['rows']
         found = {row['name'] for row in rows}

@@ -17,7 +17,6 @@ FOLDED = b'prog;main;load 5\nprog;main;save 7\n'
 OF_GMON = [
     ('kin flat -o', 'kin flat prog {data} -o {out}'),
     ('kin graph -o', 'kin graph prog {data} -o {out}'),
-    ('kin order -o', 'kin order prog {data} -o {out}'),
     ('kin lines -f csv -o', 'kin lines prog {data} -f csv -o {out}'),
     ('kin diff -o', 'kin diff --all prog {data} {other} -o {out}'),
     ('kin check -o', 'kin check prog {data} {other} --format=junit -o {out}'),

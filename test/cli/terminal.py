@@ -76,7 +76,7 @@ def test_narrow(tap, kin, folder):
         for args in (['report', 'narrow.script'], ['report', '-s', 'comm,dso,sym', '--hierarchy', 'narrow.script'], ['flat', 'narrow.script'],
                      ['graph', '-d', 'narrow.script'], ['report', '-s', 'comm,pid,tid,dso,sym', 'narrow.script'], ['graph', '-d', deep], ['report', deep],
                      ['info', 'narrow.script'], ['flat', *counts], ['graph', *counts], ['lines', *counts], ['annotate', '--asm', *counts],
-                     ['cycles', *counts], ['counts', *counts], ['order', '-f', 'text', *counts], ['diff', '--all', *counts[1:], *counts[1:], counts[0]]):
+                     ['cycles', *counts], ['counts', *counts], ['diff', '--all', *counts[1:], *counts[1:], counts[0]]):
             text, status = on_terminal([kin, *args, '--no-pager'], folder, columns=columns, NO_COLOR='1')
             long += [f'{args[0]}: {line}' for line in text.splitlines() if len(line) > columns]
             if args[0] in ('flat', 'report') and args[-1] == 'narrow.script' and 'tid' not in ''.join(args):

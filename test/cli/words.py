@@ -36,7 +36,7 @@ WORDS = [
     ['--sort'],
 ]
 REPORTS = ['report', 'flat', 'graph', 'lines', 'annotate', 'counts', 'cycles', 'diff']
-WITH_INPUT = REPORTS + ['script', 'html', 'info', 'latency', 'browse', 'merge', 'order']
+WITH_INPUT = REPORTS + ['script', 'html', 'info', 'latency', 'browse', 'merge']
 COLUMNS = {'report': 'overhead,sym', 'script': 'comm,ip,sym', 'flat': 'self,name', 'graph': 'self,name', 'diff': 'before,name'}
 
 
