@@ -235,6 +235,9 @@ extern struct rt {
 
 /* Whether data can be collected. Starts collecting, and starts anew in a forked child. */
 bool rt_ready(void);
+/* False: only before the beginning, in a static program's resolvers of indirect functions. There is
+ * neither errno nor rt_tls yet, so hooks return; such calls are not counted. */
+static inline bool rt_has_tls(void) { return rt.state != RT_NEW || has_thread_pointer(); }
 /* Reads settings, finds modules. Not async-signal-safe, but runs once and early. */
 void rt_init(void);
 void rt_on(void); /* sets the gate according to the current settings */

@@ -137,6 +137,8 @@ void rt_arc(uint64_t from, uint64_t to)
 
 void rt_enter(uint64_t from, uint64_t to, uint64_t sp)
 {
+	if (!rt_has_tls())
+		return;
 	rt_arc(from, to);
 	if (rt_tls.from == from)
 		rt_twice_enter(from, to);
@@ -146,6 +148,8 @@ void rt_enter(uint64_t from, uint64_t to, uint64_t sp)
 
 void rt_mcount(uint64_t from, uint64_t to)
 {
+	if (!rt_has_tls())
+		return;
 	if (!rt.profiled)
 		rt.profiled = true;
 	rt_arc(from, to);

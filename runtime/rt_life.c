@@ -295,7 +295,7 @@ bool rt_ready(void)
 	uint64_t mask;
 
 	if (rt.state == RT_NEW) {
-		if (!environ) /* the C library itself has not begun */
+		if (!environ || !rt_has_tls()) /* the C library itself has not begun */
 			return false;
 		init_saved();
 	}

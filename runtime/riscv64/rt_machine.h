@@ -5,6 +5,7 @@
 #define KINRT_RISCV64_RT_MACHINE_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -31,6 +32,9 @@ static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 			 : "memory");
 	return a0;
 }
+
+/* Whether the thread has a thread pointer: a static program's first code has none. */
+static inline bool has_thread_pointer(void) { return __builtin_thread_pointer() != NULL; }
 
 /* One instruction each, so a signal handler of this thread runs before or after it. */
 static inline void count_one(uint64_t *n) { __atomic_fetch_add(n, 1, __ATOMIC_RELAXED); }

@@ -5,6 +5,7 @@
 #define KINRT_X86_64_RT_MACHINE_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -27,6 +28,15 @@ static inline long sys(long n, long a, long b, long c, long d, long e, long f)
 			 : "0"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return ret;
+}
+
+/* Whether the thread has a thread pointer: a static program's first code has none. */
+static inline bool has_thread_pointer(void)
+{
+	enum { ARCH_PRCTL = 158, GET_FS = 0x1003 };
+	uint64_t fs = 0;
+
+	return !sys(ARCH_PRCTL, GET_FS, (long)&fs, 0, 0, 0, 0) && fs;
 }
 
 /* One instruction each, so a signal handler of this thread runs before or after it. No lock prefix:

@@ -207,6 +207,18 @@ def builds():
                'compiled with -pg, linked without: counted, and gmon.out', lambda: describe(r))
 
 
+def early():
+    """Hooks before the C library has begun."""
+    if not wanted('early'):
+        return
+    a = os.path.join(RT, 'libkinrt.a')
+    for static in '-static', '-static-pie':
+        for flags, options in (('-pg', ''), ('-pg -fsanitize-coverage=trace-pc', ''), ('-finstrument-functions', 'latency')):
+            out = build(f'early{static}{len(flags)}', 'early.c', flags=f'{static} {flags}', after=a)
+            r = run([out], preload=False, options=options)
+            tap.ok(r.status == 0 and leaf_calls(r) == 1000 and not counts_lost(r), f'early: {static} {flags}', lambda: describe(r))
+
+
 def twice():
     """Compiled with -pg and with -finstrument-functions: each call counts once."""
     if not wanted('twice'):
@@ -695,7 +707,7 @@ def cmake_package():
 try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
-    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, twice, *machines.PARTS, installed, cmake_package, exceptions, blocks, classic,
+    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, early, twice, *machines.PARTS, installed, cmake_package, exceptions, blocks, classic,
                  output, storage, flushes, privilege, kills, races, waiting, failing, stepping, stepping_renewal, stepping_samples, *sampling.PARTS, *latency.PARTS, *counted_lines.PARTS):
         tap.part(part)
 finally:
