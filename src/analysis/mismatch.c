@@ -191,6 +191,29 @@ static void check_ticks(struct mismatch_check *p, const struct symbols *s)
 		     100 * lost / total, data_name(p), object_path(p->object));
 }
 
+static void count_one(const char *text, void *n)
+{
+	(void)text;
+	++*(size_t *)n;
+}
+
+/* Where functions have lost their names, their calls and ticks say nothing about the build. */
+static void check_stripped(const struct mismatch_check *p, const struct symbols *s)
+{
+	size_t n = 0;
+	struct mismatch_check quiet = *p;
+
+	quiet.say = count_one;
+	quiet.arg = &n;
+	check_callees(&quiet, s);
+	check_ticks(&quiet, s);
+	if (n)
+		warn(p,
+		     "%s was stripped: only functions that it exports have names; profile the file "
+		     "as the linker made it, or give its debug file",
+		     object_path(p->object));
+}
+
 bool mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
 		    void (*say)(const char *text, void *arg), void *arg)
 {
@@ -202,6 +225,10 @@ bool mismatch_check(const struct profile *p, struct object_file *o, const struct
 	bool foreign = check_range(&c, s);
 	if (!s)
 		return foreign;
+	if (object_is_stripped(o)) {
+		check_stripped(&c, s);
+		return foreign;
+	}
 	foreign |= check_callees(&c, s);
 	check_ticks(&c, s); /* code without symbols looks the same */
 	return foreign;

@@ -77,6 +77,9 @@ uint32_t object_elf_machine(const struct object_file *o); /* e_machine */
  * instructions. */
 bool object_is_of_known_machine(const struct object_file *o);
 bool object_knows_machine(uint32_t elf); /* the same, for files with this e_machine */
+/* Whether functions that are not exported have lost their names: neither the file nor one of its
+ * debug files has a full symbol table. */
+bool object_is_stripped(struct object_file *o);
 const char *object_build_id(const struct object_file *o); /* hex, or NULL */
 /* The kept names that it answers from; NULL: it answers from its file. */
 const struct kept_object *object_kept(const struct object_file *o);

@@ -241,6 +241,20 @@ static void gather_own(struct object_file *o, const struct symtab_opts *opts, st
 		candidates_add_nameless(c, o, opts);
 }
 
+bool object_is_stripped(struct object_file *o)
+{
+	const struct elf_file *files[] = { o->main, object_debug_file(o), object_packed_file(o) };
+	bool has = o->kept != NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(files) && !has; i++) {
+		struct elf_symbols symbols;
+		has = files[i] && elf_file_symbols(files[i], SHT_SYMTAB, &symbols);
+		if (has)
+			elf_symbols_release(files[i], &symbols);
+	}
+	return !has && !object_go_table(o);
+}
+
 void object_for_each_name(struct object_file *o,
 			  void (*see)(void *arg, const char *name, uint64_t addr), void *arg)
 {
