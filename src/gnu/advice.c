@@ -64,9 +64,11 @@ struct kin_error *advice_no_data(const char *program, const char *path)
 				 "linking, too, and run it",
 				 program);
 	else
-		advice = xprintf("run %s first; it leaves the file in its current folder when it "
-				 "ends by exit() or a return from main, and none when it is killed",
-				 program);
+		advice = xprintf(
+			"run %s first; it leaves the file in its current folder when it "
+			"ends by exit() or a return from main, and none when it ends by _exit() or "
+			"is killed (kin run %s%s measures it then, too)",
+			program, strchr(program, '/') ? "" : "./", program);
 	struct kin_error *err =
 		err_new(KIN_ERROR_USAGE, "%s: %s: %s", path, strerror(ENOENT), advice);
 	free(advice);
@@ -74,7 +76,7 @@ struct kin_error *advice_no_data(const char *program, const char *path)
 	return err;
 }
 
-char *advice_no_time(const struct profile *p)
+char *advice_no_time(const struct profile *p, const char *program)
 {
 	uint32_t rate = 0;
 	for (size_t i = 0; i < p->n_histograms; i++) {
@@ -85,17 +87,25 @@ char *advice_no_time(const struct profile *p)
 	if (!rate || !p->n_arcs)
 		return NULL;
 	return xprintf(
-		"all times are 0, as no sample was taken: the program used less CPU time than "
-		"the %g %s that one stands for, or was not sampled; give it more to do, or add "
-		"up many runs",
-		1.0 / rate, p->histograms[0].dimension);
+		"all times are 0, as no sample was taken in %s: it used less CPU time than the %g "
+		"%s that one stands for (give it more to do, or add up many runs), or it used it "
+		"in libraries or set a profiling timer of its own (kin run measures these: kin run "
+		"%s%s)",
+		program, 1.0 / rate, p->histograms[0].dimension, strchr(program, '/') ? "" : "./",
+		program);
 }
 
 char *advice_no_calls(const char *program)
 {
 	if (object_probe_profiled(program))
-		return NULL; /* no function of it was called */
-	return xprintf("there is no call graph, as no calls were counted: of %s only the link was "
-		       "made with -pg; give it when compiling, too",
-		       program);
+		return xprintf("there is no call graph, as no calls were counted: the functions of "
+			       "%s that were called are not those compiled with -pg, or only "
+			       "libraries called them; kin record samples who calls whom without "
+			       "-pg: kin record %s%s",
+			       program, strchr(program, '/') ? "" : "./", program);
+	return xprintf(
+		"there is no call graph, as no calls were counted: of %s only the link was "
+		"made with -pg; give it when compiling, too, or kin record samples who calls "
+		"whom: kin record %s%s",
+		program, strchr(program, '/') ? "" : "./", program);
 }

@@ -15,9 +15,9 @@ struct kin_error *advice_no_data(const char *program, const char *path);
 
 /* Why there is no time in the profile although calls were counted; NULL if there is. To be freed.
  */
-char *advice_no_time(const struct profile *p);
+char *advice_no_time(const struct profile *p, const char *program);
 
-/* Why data with a histogram has no calls, and so no call graph. NULL: not known. To be freed. */
+/* Why data with a histogram has no calls, and so no call graph. To be freed. */
 char *advice_no_calls(const char *program);
 
 #endif

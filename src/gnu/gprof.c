@@ -504,7 +504,7 @@ static void run_stages(struct gprof_run *r)
 {
 	choose_styles(r);
 	if (!r->s.compat && r->styles & (STYLE_FLAT | STYLE_GRAPH))
-		advise(advice_no_time(session_data(&r->s)));
+		advise(advice_no_time(session_data(&r->s), r->o->executable));
 	produce(r);
 	session_say_warnings(&r->s);
 	session_succeeded(&r->s, profile_trouble(r->s.profile));

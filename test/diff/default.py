@@ -291,7 +291,7 @@ def advice(subject):
     c = Case(subject, symbols=None)
     build(c, source)
     text, all_ = err(c, '-b', './prog')
-    yield 'all times are 0' in text and '0.01 seconds' in text and 'call graph' not in text, all_
+    yield 'all times are 0' in text and '0.01 seconds' in text and 'kin run ./prog' in text and 'call graph' not in text, all_
     os.mkdir(os.path.join(c.folder, 'run'))
     os.rename(os.path.join(c.folder, 'gmon.out'), os.path.join(c.folder, 'run', 'gmon.out'))
     text, all_ = err(c, './prog')
@@ -323,7 +323,7 @@ def advice(subject):
     subprocess.run('gcc -w -c prog.c && gcc -pg -o linked prog.o && ./linked', shell=True, cwd=here,
                    check=True)
     text, all_ = err(c, '-b', './linked')
-    yield 'no calls were counted' in text and 'compiling' in text, all_
+    yield 'no calls were counted' in text and 'compiling' in text and 'kin record ./linked' in text, all_
 
 
 def what_gnu_refuses(subject):
