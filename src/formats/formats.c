@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "input/json_scan.h"
+#include "profile/profile.h"
 
 /* Formats with recognisable first bytes come before those that are recognised by their looks. BSD's
  * formats, which have no marks, are last. */
@@ -63,6 +64,12 @@ struct kin_error *format_negative(const char *path)
 	return err_new(KIN_ERROR_UNSUPPORTED,
 		       "%s: values below zero were left out: it is the difference of two profiles",
 		       path);
+}
+
+void format_note_end(const struct bytes *all, struct profile_builder *into)
+{
+	if (all->end > all->start && all->end[-1] != '\n')
+		profile_add_fact(into, "last line", "without an end: whole, or cut off");
 }
 
 bool format_recording_begins(struct bytes head)

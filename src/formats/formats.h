@@ -67,6 +67,9 @@ char format_head_begins(struct bytes head);
 
 /* The error for a file with negative values, which readers leave out, as no sample has them. */
 struct kin_error *format_negative(const char *path);
+/* Notes, for people, that the last line of a text has no end: editors and scripts leave it so, and
+ * so may a copy that was cut off. */
+void format_note_end(const struct bytes *all, struct profile_builder *into);
 /* Whether the bytes begin a recording of kin or perf. */
 bool format_recording_begins(struct bytes head);
 /* The error for a file in which another recording follows the first, as >> leaves it. */

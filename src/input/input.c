@@ -83,7 +83,29 @@ static const struct relative {
 #undef PPROF
 	{ BEGINS("FLR"), "a recording of Java's Flight Recorder: jfrconv of async-profiler makes "
 			 "folded stacks or pprof of it" },
+#define FOLDED " makes folded stacks of it, which kin reads"
+	{ BEGINS("v8-version,"), "a log of node --prof: node --cpu-prof records what kin reads" },
+	{ BEGINS("{\xa9\x03"), "a profile by Python's cProfile, which has no stacks: py-spy record "
+			       "--format=raw makes what kin reads" },
+	{ BEGINS("\x04\b{"), "a profile by stackprof: stackprof --stackcollapse" FOLDED },
+	{ BEGINS("Analysis of sampling "),
+	  "what sample of macOS prints: inferno-collapse-sample" FOLDED },
+	{ BEGINS("Level,Function Name,"),
+	  "a table of Visual Studio: inferno-collapse-vsprof" FOLDED },
+	{ BEGINS("CPU: "), "what opreport prints, which has no stacks: kin record does what "
+			   "oprofile did" },
 #undef BEGINS
+	{ "Function Stack", 0, true, "a table of VTune: inferno-collapse-vtune" FOLDED },
+	{ "Time and Allocation Profiling Report", 0, true,
+	  "what GHC's programs print: inferno-collapse-ghcprof" FOLDED },
+	{ "<trace-query-result>", 0, true,
+	  "an export of xctrace: inferno-collapse-xctrace" FOLDED },
+	{ "Self Weight", 0, true, "a copy from Instruments: stackcollapse-instruments.pl" FOLDED },
+	{ "TRACE START [", 0, true, "a trace by Xdebug: stackcollapse-xdebug.php" FOLDED },
+	{ "Full thread dump ", 0, true, "what jstack prints: stackcollapse-jstack.pl" FOLDED },
+	{ "\n]: ", 0, true, "what bpftrace prints: stackcollapse-bpftrace.pl" FOLDED },
+	{ "`", 0, true, "perhaps what DTrace prints: inferno-collapse-dtrace" FOLDED },
+#undef FOLDED
 	{ ". ... raw event: size ", 0, true,
 	  "what perf script -D prints: kin reads what it prints without -D, and perf.data" },
 };

@@ -638,6 +638,18 @@ struct profile profile_frames(const struct profile_builder *b)
 					      .n_frames = b->samples.frames.n } };
 }
 
+/* Whether the counts of all arcs together exceed 64 bits. */
+static bool are_counts_too_large(const struct profile_builder *b)
+{
+	struct arc_list arcs = arcs_list(&b->arcs);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < b->arcs.n; i++)
+		if (__builtin_add_overflow(sum, arc_at(&arcs, i).count, &sum))
+			return true;
+	return false;
+}
+
 struct profile *profile_finish(struct profile_builder *b)
 {
 	struct finished *f = xalloc(sizeof(*f));
@@ -669,7 +681,8 @@ struct profile *profile_finish(struct profile_builder *b)
 		.n_ranks = b->ranks.n,
 		.spreads = b->spreads,
 		.kept = b->kept,
-		.saturated = b->saturated || b->arcs.saturated || b->samples.saturated,
+		.saturated = b->saturated || b->arcs.saturated || b->samples.saturated ||
+			     are_counts_too_large(b),
 	};
 	return &f->profile;
 }

@@ -17,6 +17,34 @@ static void add_up(struct samples_builder *s, uint64_t *to, uint64_t n)
 	}
 }
 
+/* Notes a weight that is about to be added. */
+static void note_weight(struct samples_builder *s, uint64_t weight)
+{
+	s->n_weights++;
+	s->any_weight |= weight;
+}
+
+/* Reduces weights such that those of an event add up to 64 bits: no sum of samples that is made
+ * later can then overflow. Looks at the samples only if that is possible at all. */
+static void cap_weights(struct samples_builder *s)
+{
+	unsigned __int128 most = (unsigned __int128)s->n_weights * s->any_weight;
+	if (most <= UINT64_MAX)
+		return;
+	uint64_t *left = xalloc((s->events.n + 1) * sizeof(*left));
+	for (size_t i = 0; i < s->events.n; i++)
+		left[i] = UINT64_MAX;
+	for (size_t i = 0; i < s->at.n; i++) {
+		struct sample *x = &s->at.at[i];
+		if (x->event >= s->events.n)
+			continue;
+		s->saturated |= x->weight > left[x->event];
+		x->weight = min_u64(x->weight, left[x->event]);
+		left[x->event] -= x->weight;
+	}
+	free(left);
+}
+
 /* ---- interned objects ---- */
 
 static uint64_t frame_hash(const void *frame)
@@ -170,6 +198,7 @@ void samples_add_to_sample(struct samples_builder *s, size_t sample, uint32_t co
 			   uint64_t weight)
 {
 	struct sample *sum = &s->at.at[sample];
+	note_weight(s, weight);
 	if (__builtin_add_overflow(sum->count, count, &sum->count)) {
 		sum->count = UINT32_MAX;
 		s->saturated = true;
@@ -190,6 +219,7 @@ static void find_next(struct samples_builder *s)
 
 	c->id = pairs_add(&s->sample_ids, c->x.stack, c->kind, next);
 	if (c->id == next) {
+		note_weight(s, c->x.weight);
 		vec_push(&s->at, c->x);
 		c->id = NONE;
 	} else {
@@ -241,6 +271,7 @@ size_t samples_push_sample(struct samples_builder *s, struct sample x)
 		x.time_ns = 0;
 		x.cpu = CPU_NONE;
 	}
+	note_weight(s, x.weight);
 	vec_push(&s->at, x);
 	return s->at.n - 1;
 }
@@ -250,6 +281,7 @@ size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid d
 	settle(s, s->n_came);
 	s->is_sum = is_summed(s, &x, detail);
 	if (!s->is_sum) {
+		note_weight(s, x.weight);
 		vec_push(&s->at, x);
 		samples_set_detail(s, detail);
 		return s->at.n - 1;
@@ -257,10 +289,12 @@ size_t samples_add_sample(struct samples_builder *s, struct sample x, detailid d
 	x.time_ns = 0;
 	x.cpu = CPU_NONE;
 	uint32_t id = pairs_add(&s->sample_ids, x.stack, add_kind(s, &x), (uint32_t)s->at.n);
-	if (id == s->at.n)
-		vec_push(&s->at, x);
-	else
+	if (id < s->at.n) {
 		samples_add_to_sample(s, id, x.count, x.weight);
+		return id;
+	}
+	note_weight(s, x.weight);
+	vec_push(&s->at, x);
 	return id;
 }
 
@@ -700,6 +734,7 @@ void samples_builder_revise(struct samples_builder *s, bool (*revise)(struct sam
 void samples_builder_seal(struct samples_builder *s)
 {
 	settle(s, s->n_came);
+	cap_weights(s);
 	records_free(&s->frame_ids);
 	stack_tree_seal(&s->stacks);
 	pairs_free(&s->sample_ids);

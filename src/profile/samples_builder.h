@@ -55,6 +55,7 @@ struct samples_builder {
 	struct map64 failure_ids; /* by object */
 	VEC(struct marker) markers;
 	struct audit audit;
+	uint64_t n_weights, any_weight; /* weights that were added, and all of their bits */
 	bool saturated;
 };
 

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -149,12 +150,83 @@ def v8(kin):
     kin.reads("V8's profile of old, a tree without nodes", 'old.cpuprofile', json.dumps(old), {'work': (14, 20), 'leaf': (6, 6)})
 
 
+# ---- large numbers ----
+
+def large(kin):
+    """A sum beyond 64 bits is one total everywhere, and said."""
+    n = 1 << 64
+    for what, name, data in (
+            ('two weights', 'sum.folded', f'a;b {n // 2 + 5}\na;c {n // 2 + 5}\n'),
+            ('a weight that does not fit', 'weight.folded', f'a;b {n * 5}\na;c 5\n'),
+            ('costs', 'costs.callgrind', f'# callgrind format\nevents: Ir\nfn=f\n1 {n - 1}\nfn=g\n1 7\n'),
+            ('calls', 'calls.callgrind', '# callgrind format\nevents: Ir\n' + ''.join(
+                f'fn=f\n{i} 1\ncfn=g\ncalls={n - 1} 1\n{i} 1\n' for i in (1, 2)) + 'fn=g\n1 2\n'),
+            ('nanoseconds', 'time.pb', pprof([b'seconds', b'f'], message(1, number(1, 3) + number(2, 3)),
+                                             message(5, number(1, 1) + number(2, 4)), message(4, number(1, 1) + message(4, number(1, 1))),
+                                             message(2, message(1, varint(1)) + message(2, varint(1) + varint(1 << 62))))),
+            ('nested frames of V8', 'hits.cpuprofile', json.dumps({'nodes': [
+                {'id': i, 'hitCount': n - 9, 'callFrame': {'functionName': f'f{i}', 'url': '', 'lineNumber': 1}} for i in range(3)]}))):
+        kin.file(name, data)
+        info = kin.run('info', '--strict', name)
+        kin.tap.ok(info.returncode == 1 and re.search('a sum was too large +yes', info.stdout), f'{what}: said', info.stdout + info.stderr)
+        for command in (['flat'], ['graph'], ['report', '--stdio', '-g', 'none'], ['report', '--stdio', '-g', 'caller']):
+            shares = [float(s) for s in re.findall(r'([\d.]+)%', kin.run(*command, name).stdout)]
+            kin.tap.ok(shares and max(shares) <= 100 and min(shares) >= 0, f'{what}: {" ".join(command)}: no share above 100 %', str(shares))
+
+
+# ---- texts ----
+
+FRAMES = 'app 1 1.000100: 250000 cpu-clock:u: \n\t 55d0c0de1139 work+0x10 (/app)\n\t 55d0c0de1180 main+0x20 (/app)\n\n'
+
+
+def texts(kin):
+    folded = 'main;parse;lex 7\nmain;parse;token 3\nmain;emit 5'
+    times = {'lex': (7, 7), 'token': (3, 3), 'emit': (5, 5), 'parse': (0, 10), 'main': (0, 15)}
+    kin.reads('folded stacks without a newline at the end', 'end.folded', folded, times)
+    kin.reads('folded stacks of Windows', 'crlf.folded', folded.replace('\n', '\r\n'), times)
+    kin.tap.ok(re.search('last line +without an end', kin.run('info', 'end.folded').stdout), 'kin info notes that the last line has no end')
+    calls = 'version: 1\ncreator: hand\nevents: Instructions\n\nfl=a.c\nfn=main\n16 20\ncfi=b.c\ncfn=work\ncalls=2 40\n17 600\n\nfl=b.c\nfn=work\n40 600'
+    for name, text in ('end.callgrind', calls), ('crlf.callgrind', calls.replace('\n', '\r\n')):
+        kin.reads(f'callgrind data, {name}', name, text, {'work': (600, 600), 'main': (20, 620)})
+    half = {'work': (0.0005, 0.0005), 'main': (0, 0.0005)}
+    for name, text in ('end.script', (FRAMES * 2).rstrip('\n')), ('crlf.script', (FRAMES * 2).replace('\n', '\r\n')):
+        kin.reads(f'perf script, {name}', name, text, half)
+    bad = FRAMES + FRAMES.replace('55d0c0de1139 work+0x10 (/app)', 'NOT A FRAME') + FRAMES
+    kin.reads('perf script with a line that is no frame', 'bad.script', bad,
+              {'work': (0.0005, 0.0005), '[unknown]': (0.00025, 0.00025), 'main': (0, 0.00075)}, 1, 'line 6')
+    bare = ('java 42 cycles:\nffffffff8103d0ca write_reg ([kernel.kallsyms])\n7f00dead0010 Lorg/app/Main;::run (/tmp/perf-42.map)\n'
+            '7f00dead0400 start_thread (/lib/libpthread.so.0)\n\n'
+            'java 42 cycles:\n7f00dead0010 Lorg/app/Main;::run (/tmp/perf-42.map)\n7f00dead0400 start_thread (/lib/libpthread.so.0)\n\n')
+    kin.reads('perf script whose frames are not indented', 'bare.script', bare,
+              {'write_reg': (1, 1), 'Lorg/app/Main;::run': (1, 2), 'start_thread': (0, 2)})
+    kin.reads("simpleperf's report_sample.py", 'simpleperf.script',
+              'Game\t2512 [007] 115539.936601:\t\t1000000 task-clock:u:\n\tb3cea6c4\tLock::unlock() (/system/lib/libc.so)\n'
+              '\tb3cea535\tallow() (/system/lib/libc.so)\n\n', {'Lock::unlock()': (0.001, 0.001), 'allow()': (0, 0.001)})
+
+
+def relatives(kin):
+    """What kin does not read, and what makes files of it that kin reads."""
+    for name, data, way in (
+            ('prof.out', b'{\xa9\x03z\x04a.py' + bytes(30), 'py-spy'), ('ruby.dump', b'\x04\b{\x07:\fversion' + bytes(30), '--stackcollapse'),
+            ('v8.log', b'v8-version,10,2,154,26,-node.22,0\n', '--cpu-prof'), ('sample.txt', b'Analysis of sampling app (pid 1)\n', 'collapse-sample'),
+            ('bpftrace.txt', b'Attaching 1 probe...\n\n@[\n    read+12\n    main+3\n]: 5\n', 'stackcollapse-bpftrace'),
+            ('dtrace.txt', b'\n              unix`idle+0x6\n              unix`main+0x3\n               55\n', 'collapse-dtrace'),
+            ('prof.csv', b'Level,Function Name,Inclusive\n1,main,2\n', 'collapse-vsprof'),
+            ('ghc.prof', b'\tThu Jan  1 00:00 2026 Time and Allocation Profiling Report  (Final)\n', 'collapse-ghcprof'),
+            ('jstack.txt', b'2026-01-01 00:00:00\nFull thread dump OpenJDK 64-Bit\n', 'stackcollapse-jstack')):
+        done = kin.run('flat', kin.file(name, data))
+        kin.tap.ok(done.returncode == 1 and way in done.stderr, f'{name}: {way}', done.stderr + done.stdout)
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         kin = Kin(tap, sys.argv[1], folder)
         unfolds(kin)
         v8(kin)
+        large(kin)
+        texts(kin)
+        relatives(kin)
     return tap.done()
 
 

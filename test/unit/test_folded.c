@@ -105,7 +105,8 @@ static void decimals_are_kept(void)
 		/* As many digits are kept as fit. */
 		{ "a;f 18446744073709551.25\na;g 1.5\n", "samples", 18446744073709551, 2 },
 		{ "a;f 18446744073709.25\na;g 1.5\n", "samples/1000", 18446744073709250, 1500 },
-		{ "a;f 18446744073709551615\na;g 1e400\n", "samples", UINT64_MAX, UINT64_MAX },
+		/* So does the sum. */
+		{ "a;f 18446744073709551610\na;g 1e400\n", "samples", UINT64_MAX - 5, 5 },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char error[200];
@@ -160,9 +161,7 @@ static void damaged_lines_are_told(void)
 	OK_STR(again("a;f 1\na;g\na;h 2\n", &counts,
 		     "text: line 2 has no number at its end: cut off, or not of folded stacks"),
 	       "a;f 1\na;h 2\n");
-	OK_STR(again("a;f 1\na;g 2", &counts,
-		     "text: cut off in line 2: what wrote it did not finish"),
-	       "a;f 1\na;g 2\n");
+	OK_STR(again("a;f 1\na;g 2", &counts, ""), "a;f 1\na;g 2\n"); /* as editors leave it */
 	OK_STR(again("a;f 99999999999999999999999\n", &weights, ""), "a;f 18446744073709551615\n");
 	OK_STR(again("no stacks here\n", &bare, "nothing known"), "");
 }
@@ -208,8 +207,8 @@ static void perf_script_is_read(void)
 		memcpy(cut, script, n);
 		cut[n] = '\0';
 		p = read_text(cut, error, sizeof(error));
-		if (p->samples.n > 4 || (!*error && n && cut[n - 1] != '\n'))
-			OK(!"a cut that is not told");
+		if (p->samples.n > 4)
+			OK(!"samples that are not there");
 		profile_free(p);
 	}
 }

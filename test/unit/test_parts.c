@@ -143,7 +143,7 @@ static void sums_saturate(void)
 	profile_free(part);
 	part = profile_filter(p, &(struct profile_part){ .tasks = tasks });
 	OK(part->n_arcs == 1 && arc_at(&part->arcs, 0).count == half);
-	OK(!p->saturated && c->saturated && c->samples.n == 1);
+	OK(p->saturated && c->saturated && c->samples.n == 1);
 	OK(c->samples.at[0].count == UINT32_MAX && c->samples.at[0].weight == UINT64_MAX);
 	profile_free(part);
 	profile_free(c);

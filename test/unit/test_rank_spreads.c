@@ -303,9 +303,10 @@ static void test_large(void)
 	for (uint32_t i = 0; i < 3; i++) {
 		taskid task =
 			profile_add_task(b, (struct task){ .pid = i, .tid = i, .rank = 1 + i });
-		profile_add_sample(b, (struct sample){ .task = task,
-						       .count = 1,
-						       .weight = i ? i == 1 ? UINT64_MAX : 1 : 0 });
+		profile_add_sample(
+			b, (struct sample){ .task = task,
+					    .count = 1,
+					    .weight = i ? i == 1 ? UINT64_MAX - 1 : 1 : 0 });
 	}
 	struct profile *p = profile_finish(b);
 	struct program *g = program_new(p, NULL, &(struct program_opts){ .style = DEMANGLE_NONE });

@@ -404,6 +404,8 @@ static bool read_cost(struct callgrind_reader *r, struct callgrind_line l)
 		skip_blanks(&l);
 		if (!take_number(&l, &value))
 			break;
+		if (value == UINT64_MAX)
+			profile_note_saturated(r->into);
 		if (!value && !(is_call && !any))
 			continue;
 		if (!any) {
@@ -412,6 +414,8 @@ static bool read_cost(struct callgrind_reader *r, struct callgrind_line l)
 			values = values_of(r, cost);
 		}
 		any = true;
+		if (value > UINT64_MAX - values[i])
+			profile_note_saturated(r->into);
 		capped_add(&values[i], value);
 		if (!is_call)
 			capped_add(&r->sums.read[i], value);
@@ -423,6 +427,8 @@ static bool read_cost(struct callgrind_reader *r, struct callgrind_line l)
 static bool read_calls(struct callgrind_reader *r, struct callgrind_line l)
 {
 	bool good = take_number(&l, &r->n_calls);
+	if (r->n_calls == UINT64_MAX)
+		profile_note_saturated(r->into);
 	r->is_call = good && r->callee != NONE;
 	r->callee_object = r->object;
 	r->callee_file = 0;
@@ -500,7 +506,7 @@ static struct kin_error *find_fault(const struct callgrind_reader *r, struct byt
 		return err_new(KIN_ERROR_FORMAT,
 			       "%s: damaged in line %zu: what could be understood was read",
 			       all.name, r->bad_line);
-	if (all.end > all.pos && (all.end[-1] != '\n' || (r->is_valgrinds && !r->sums.has_end)))
+	if (all.end > all.pos && r->is_valgrinds && !r->sums.has_end)
 		return err_new(KIN_ERROR_FORMAT,
 			       "%s: cut off in line %zu: what wrote it did not finish", all.name,
 			       r->n_lines);
@@ -529,6 +535,7 @@ struct kin_error *callgrind_read(struct bytes all, const struct input_opts *o,
 	read_lines(&r);
 	end_thread(&r);
 	struct kin_error *fault = find_fault(&r, all);
+	format_note_end(&all, into);
 	given_finish(r.places);
 	records_free(&r.cost_ids);
 	map64_free(&r.object_ids);

@@ -355,6 +355,8 @@ static void read_line(struct folded *f, struct folded_text line, struct decimal 
 		return;
 	}
 	s.weight = value_of(number, f->decimals);
+	if (s.weight == UINT64_MAX)
+		profile_note_saturated(f->into);
 	if (!s.weight)
 		return;
 	s.count = s.weight < UINT32_MAX && !f->decimals ? (uint32_t)s.weight : 1;
@@ -411,10 +413,7 @@ static struct kin_error *read_folded(struct bytes all, const struct input_opts *
 					"of folded stacks",
 					all.name, f.line);
 	}
-	if (all.end > all.pos && all.end[-1] != '\n' && !f.err)
-		f.err = err_new(KIN_ERROR_FORMAT,
-				"%s: cut off in line %zu: what wrote it did not finish", all.name,
-				f.line);
+	format_note_end(&all, into);
 	if (f.has_negative && !f.err)
 		f.err = format_negative(all.name);
 	return f.err;

@@ -186,8 +186,10 @@ static void add_sample(struct gperftools_reader *r, uint64_t count)
 	uint64_t weight;
 	for (size_t i = r->path.n; i--;)
 		stack = profile_add_stack(r->into, stack, frame_at(r, r->path.at[i], i > 0));
-	if (__builtin_mul_overflow(count, r->period_ns, &weight))
+	if (__builtin_mul_overflow(count, r->period_ns, &weight)) {
 		weight = UINT64_MAX;
+		profile_note_saturated(r->into);
+	}
 	profile_add_sample(r->into, (struct sample){ .stack = stack,
 						     .event = r->event,
 						     .cpu = CPU_NONE,

@@ -411,16 +411,32 @@ static bool is_frame(struct script_text line)
 	if (line.s == line.end || !is_blank(*line.s))
 		return false;
 	line = skip_blanks(line);
-	return take_number(&line, 16, &addr) && (line.s == line.end ? is_indented : *line.s == ' ');
+	return take_number(&line, 16, &addr) &&
+	       (line.s == line.end ? is_indented : is_blank(*line.s));
 }
 
-/* Whether a frame as perf itself prints it comes next. The line before it then need not look like a
- * sample's. */
+/* Whether the line is a frame that was copied without its indentation: "ADDRESS NAME (OBJECT)". */
+static bool is_bare_frame(struct script_text line)
+{
+	enum { LEAST_WIDTH = 8 };
+	struct script_text word = word_of(line), x = word;
+	uint64_t addr;
+
+	return length(word) >= LEAST_WIDTH && take_number(&x, 16, &addr) && x.s == x.end &&
+	       ends_with(line, ")") && memmem(word.end, (size_t)(line.end - word.end), " (", 2);
+}
+
+/* Whether a frame as perf itself prints it comes next, or without its indentation. The line before
+ * it then need not look like a sample's. */
 static bool heads_frames(struct bytes b)
 {
 	struct script_text line;
 
-	if (!bytes_left(&b) || *b.pos != '\t' || !next_line(&b, &line) || !is_frame(line))
+	if (!bytes_left(&b) || (*b.pos != '\t' && !isxdigit(*b.pos)) || !next_line(&b, &line))
+		return false;
+	if (is_bare_frame(line))
+		return true;
+	if (!is_frame(line))
 		return false;
 	struct script_text word = word_of(skip_blanks(line));
 	return word.end - line.s > ADDRESS_WIDTH;
@@ -726,7 +742,8 @@ static void read_header(struct perf_script *s, const struct script_header *h)
 static void read_line(struct perf_script *s, struct script_text line)
 {
 	struct script_header h;
-	bool takes_frames = s->open && !s->is_alone, looks_so = is_frame(line);
+	bool takes_frames = s->open && !s->is_alone;
+	bool looks_so = is_frame(line) || (takes_frames && is_bare_frame(line));
 	bool is_header = (!looks_so || (!takes_frames && *line.s == ' ')) && heads_frames(s->b);
 
 	if (line.s == line.end && !is_header) {
@@ -740,11 +757,15 @@ static void read_line(struct perf_script *s, struct script_text line)
 		   (parse_header(line, is_header, &h) ||
 		    (!takes_frames && parse_alone(line, &h)))) {
 		read_header(s, &h);
-	} else if (!is_detail(s, line) && !s->err) {
-		s->err = err_new(KIN_ERROR_FORMAT,
-				 "%s: line %zu is neither a sample nor a frame of one as perf "
-				 "script prints them",
-				 s->b.name, s->line);
+	} else if (!is_detail(s, line)) {
+		if (takes_frames && *line.s == '\t') /* there was a frame */
+			add_frame(s, (struct script_text){ line.end, line.end });
+		if (!s->err)
+			s->err = err_new(
+				KIN_ERROR_FORMAT,
+				"%s: line %zu is neither a sample nor a frame of one as perf "
+				"script prints them",
+				s->b.name, s->line);
 	}
 }
 
@@ -783,10 +804,7 @@ static struct kin_error *read_script(struct bytes all, const struct input_opts *
 		read_line(&s, line);
 	}
 	end_sample(&s);
-	if (all.end > all.pos && all.end[-1] != '\n' && !s.err)
-		s.err = err_new(KIN_ERROR_FORMAT,
-				"%s: cut off in line %zu: perf script did not finish", all.name,
-				s.line);
+	format_note_end(&all, into);
 	vec_free(&s.frames);
 	vec_free(&s.ids);
 	return s.err;

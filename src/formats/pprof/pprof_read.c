@@ -482,8 +482,10 @@ static void add_values(struct pprof_reader *r, stackid stack, taskid task)
 		}
 		if (t->is_count || (!weight && !(i && t[-1].is_count && n)))
 			continue;
-		if (__builtin_mul_overflow(weight, t->scale, &weight))
+		if (__builtin_mul_overflow(weight, t->scale, &weight)) {
 			weight = UINT64_MAX;
+			profile_note_saturated(r->into);
+		}
 		profile_add_sample(r->into, (struct sample){ .stack = stack,
 							     .task = task,
 							     .event = t->event,
