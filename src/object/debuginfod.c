@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,10 +20,19 @@ enum {
 	SILENCE = 10,     /* seconds without a byte after which a server is taken to be down */
 	WHOLE_WAIT = 300, /* seconds for all answers together */
 	FAILURES = 3,     /* failed requests (not: no such file) after which no more are sent */
+	SLOW_AFTER = 20,  /* seconds after which an answer must have SLOW_BYTES */
+	SLOW_BYTES = 64 << 10,
 };
+
+/* Bounds of one answer, and of the disk. Debug information of browsers has 3 GB. */
+static const uint64_t MOST_BYTES = 8ull << 30, MOST_UNANNOUNCED = 256ull << 20,
+		      ROOM_LEFT = 1ull << 30;
+
+#define NOT_ASKED "the servers in DEBUGINFOD_URLS could not be asked: "
 
 /* The library's functions, as <elfutils/debuginfod.h> declares them. */
 typedef int progress_function(void *client, long a, long b);
+typedef void set_verbose(void *client, int fd);
 typedef int find_function(void *client, const unsigned char *build_id, int size, char **path);
 typedef int find_source_function(void *client, const unsigned char *build_id, int size,
 				 const char *source, char **path);
@@ -32,13 +43,16 @@ struct debuginfod {
 	void *client; /* NULL: there is no library, or it was not needed yet */
 	void (*end)(void *client);
 	const char *(*url)(void *client);
+	int talk; /* file that the library writes to what it does; -1: none */
 	find_function *find_debug, *find_executable;
 	find_source_function *find_source;
 
 	struct strtab *questions;
 	VEC(char *) answers; /* by question; NULL: there is none */
-	char *trouble;
+	char *trouble;       /* the first failure */
 	unsigned failures;
+	bool is_over;  /* no more requests */
+	bool said_no;  /* a server does not have a file */
 	double waited; /* seconds, in finished requests */
 
 	/* State of the current request. */
@@ -60,6 +74,7 @@ struct debuginfod *debuginfod_new(const struct debuginfod_opts *opts)
 		return NULL;
 	struct debuginfod *d = xalloc(sizeof(*d));
 	d->opts = *opts;
+	d->talk = -1;
 	d->questions = strtab_new();
 	vec_push(&d->answers, NULL); /* to question "", which has id 0 */
 	return d;
@@ -71,6 +86,8 @@ void debuginfod_free(struct debuginfod *d)
 		return;
 	if (d->client)
 		d->end(d->client);
+	if (d->talk >= 0)
+		close(d->talk);
 	for (size_t i = 0; i < d->answers.n; i++)
 		free(d->answers.at[i]);
 	vec_free(&d->answers);
@@ -81,7 +98,46 @@ void debuginfod_free(struct debuginfod *d)
 
 const char *debuginfod_trouble(const struct debuginfod *d) { return d ? d->trouble : NULL; }
 
+bool debuginfod_said_no(const struct debuginfod *d) { return d && d->said_no && !d->trouble; }
+
 /* ---- waiting ---- */
+
+/* Whether the disk with the library's cache has little room left. */
+static bool is_disk_full(void)
+{
+	static const struct {
+		const char *variable, *folder;
+	} places[] = { { "DEBUGINFOD_CACHE_PATH", "" },
+		       { "XDG_CACHE_HOME", "" },
+		       { "HOME", "/.cache" },
+		       { "HOME", "" } };
+	struct statvfs disk;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		const char *value = getenv(places[i].variable);
+		if (!value || !*value)
+			continue;
+		char *path = xprintf("%s%s", value, places[i].folder);
+		int failed = statvfs(path, &disk);
+		free(path);
+		if (!failed)
+			return disk.f_bavail < ROOM_LEFT / disk.f_frsize;
+	}
+	return false;
+}
+
+/* Why the answer is given up; NULL: it is not. `total` 0: not announced. */
+static const char *find_excess(const struct debuginfod *d, double t, uint64_t bytes, uint64_t total)
+{
+	if (t - d->last_byte > SILENCE)
+		return "no answer in time";
+	if (d->waited + t - d->began > WHOLE_WAIT)
+		return "all of it takes too long";
+	if (bytes && t - d->began > SLOW_AFTER && bytes < SLOW_BYTES)
+		return "an answer takes too long";
+	if (bytes > (total ? MOST_BYTES : MOST_UNANNOUNCED) || total > MOST_BYTES)
+		return "an answer is too large";
+	return bytes && is_disk_full() ? "the disk of the cache is nearly full" : NULL;
+}
 
 /* The library's callback, called about once a second or more often. Until a server answers, `a`
  * counts calls, then bytes. A result other than 0 ends the request. */
@@ -93,10 +149,8 @@ static int while_waiting(void *client, long a, long b)
 	if (bytes != d->bytes)
 		d->last_byte = t;
 	d->bytes = bytes;
-	if (t - d->last_byte > SILENCE)
-		d->given_up = "it did not answer in time";
-	else if (d->waited + t - d->began > WHOLE_WAIT)
-		d->given_up = "all of it takes too long";
+	d->given_up =
+		find_excess(d, t, (uint64_t)(bytes > 0 ? bytes : 0), (uint64_t)(b > 0 ? b : 0));
 	if (d->opts.progress)
 		d->opts.progress(d->opts.arg, d->for_what, (uint64_t)(bytes > 0 ? bytes : 0),
 				 (uint64_t)(b > 0 ? b : 0));
@@ -111,8 +165,8 @@ static void open_library(struct debuginfod *d)
 	d->is_opened = true;
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!library) {
-		d->trouble = xprintf("DEBUGINFOD_URLS is set, but " LIBRARY
-				     " cannot be loaded: nothing is looked for there");
+		d->trouble = xprintf(NOT_ASKED LIBRARY " cannot be loaded");
+		d->is_over = true;
 		return;
 	}
 	void *(*begin)(void) = (void *(*)(void))(uintptr_t)dlsym(library, "debuginfod_begin");
@@ -130,6 +184,9 @@ static void open_library(struct debuginfod *d)
 		d->client = begin();
 	if (d->client)
 		set_progress(d->client, while_waiting);
+	set_verbose *talk = (set_verbose *)(uintptr_t)dlsym(library, "debuginfod_set_verbose_fd");
+	if (d->client && talk && (d->talk = memfd_create("kin debuginfod", MFD_CLOEXEC)) >= 0)
+		talk(d->client, d->talk);
 	dlclose(library);
 }
 
@@ -149,13 +206,37 @@ static int ask(struct debuginfod *d, enum debuginfod_kind kind, const char *buil
 	return -ENOENT;
 }
 
+/* The library says "no such file" for most failures, too. What it writes about its work has
+ * "server response ERROR", then "url N DETAILS", for each server that did not send the file.
+ * Returns the details of the first that is not HTTP's 404, in `text`; NULL: none. */
+static const char *find_failure(struct debuginfod *d, char *text, size_t size)
+{
+	ssize_t n = d->talk < 0 ? 0 : pread(d->talk, text, size - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	char *save = NULL;
+	bool is_response = false;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const char *blank =
+			is_response && !strncmp(line, "url ", 4) ? strchr(line + 4, ' ') : NULL;
+		if (blank && !strstr(blank, "returned error: 404"))
+			return blank + 1;
+		is_response = !strncmp(line, "server response ", strlen("server response "));
+	}
+	return NULL;
+}
+
+/* Takes note of a request without an answer. */
 static void note_failure(struct debuginfod *d, int errnum)
 {
-	d->failures++;
-	if (d->given_up)
-		d->trouble = xprintf("debuginfod: %s: it is not asked any more", d->given_up);
-	else if (d->failures == FAILURES)
-		d->trouble = xprintf("debuginfod: %s: it is not asked any more", strerror(errnum));
+	char text[1 << 13];
+	const char *why = d->given_up        ? d->given_up
+			  : errnum != ENOENT ? strerror(errnum)
+					     : find_failure(d, text, sizeof(text));
+	d->said_no |= !why;
+	d->failures += why != NULL;
+	d->is_over |= d->given_up || d->failures >= FAILURES;
+	if (why && !d->trouble)
+		d->trouble = xprintf(NOT_ASKED "%s", why);
 }
 
 static char *request(struct debuginfod *d, enum debuginfod_kind kind, const char *build_id,
@@ -165,6 +246,8 @@ static char *request(struct debuginfod *d, enum debuginfod_kind kind, const char
 	d->began = d->last_byte = now_s();
 	d->bytes = 0;
 	d->given_up = NULL;
+	if (d->talk >= 0 && !ftruncate(d->talk, 0))
+		lseek(d->talk, 0, SEEK_SET);
 	waiting = d;
 	int fd = ask(d, kind, build_id, source, &path);
 	waiting = NULL;
@@ -173,7 +256,7 @@ static char *request(struct debuginfod *d, enum debuginfod_kind kind, const char
 		d->opts.progress(d->opts.arg, NULL, 0, 0);
 	if (fd >= 0)
 		close(fd);
-	else if (fd != -ENOENT || d->given_up)
+	else
 		note_failure(d, -fd);
 	if (fd >= 0 && path)
 		return path;
@@ -195,7 +278,7 @@ const char *debuginfod_find(struct debuginfod *d, enum debuginfod_kind kind, con
 	vec_push(&d->answers, NULL);
 	if (!d->is_opened)
 		open_library(d);
-	if (!d->client || d->trouble)
+	if (!d->client || d->is_over)
 		return NULL;
 	d->for_what = for_what;
 	return d->answers.at[id] = request(d, kind, build_id, source);

@@ -2,8 +2,8 @@
  *
  * $DEBUGINFOD_URLS names the servers. elfutils' client library sends the requests and has a cache
  * of its own; it is loaded at the first request, and without it nothing is found. No request is
- * repeated, whether it succeeded or not. After a server was silent for too long, or several
- * requests failed, there are no more requests. */
+ * repeated, whether it succeeded or not. After a server was silent for too long, sent too much, or
+ * several requests failed, there are no more requests. */
 #ifndef OBJECT_DEBUGINFOD_H
 #define OBJECT_DEBUGINFOD_H
 
@@ -31,7 +31,9 @@ enum debuginfod_kind { DEBUGINFOD_DEBUG, DEBUGINFOD_EXECUTABLE, DEBUGINFOD_SOURC
 const char *debuginfod_find(struct debuginfod *d, enum debuginfod_kind kind, const char *build_id,
 			    const char *source, const char *for_what);
 
-/* Why no server is asked any more; NULL if they are. Lives as long as d. */
+/* Why servers could not be asked, from the first time on; NULL if they could. Lives as long as d. */
 const char *debuginfod_trouble(const struct debuginfod *d);
+/* Whether servers said that they do not have a file, and none failed. */
+bool debuginfod_said_no(const struct debuginfod *d);
 
 #endif

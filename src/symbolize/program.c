@@ -1076,6 +1076,6 @@ uint64_t program_unnamed(const struct program *g, objid object)
 	return g->objects[object].unnamed;
 }
 
-bool program_has_servers(const struct program *g) { return g->opts.debuginfod != NULL; }
+const struct debuginfod *program_servers(const struct program *g) { return g->opts.debuginfod; }
 
 bool program_is_elsewhere(const struct program *g) { return g->opts.symfs != NULL; }

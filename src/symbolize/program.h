@@ -143,7 +143,7 @@ size_t program_n_joined(const struct program *g);
 objid program_joined_at(const struct program *g, size_t i);
 /* Whether debuginfod is used for missing files; whether the files are not those of this machine
  * (symfs). */
-bool program_has_servers(const struct program *g);
+const struct debuginfod *program_servers(const struct program *g);
 bool program_is_elsewhere(const struct program *g);
 /* The number of samples whose program counter was in the object and has no name: for the audit. */
 uint64_t program_unnamed(const struct program *g, objid object);

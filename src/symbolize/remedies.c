@@ -1,5 +1,6 @@
 /* remedies.c - counts samples without names by kind of code, and words the advice. */
 #include "symbolize/remedies.h"
+#include "object/debuginfod.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +56,11 @@ static bool is_worth_it(const struct remedy_finding *f, uint64_t n)
 /* What comes after advice on how to get debug information. */
 static const char *servers_of(const struct remedy_finding *f)
 {
-	return program_has_servers(f->g) ? ", as the servers in DEBUGINFOD_URLS do not have them"
-					 : ", or set DEBUGINFOD_URLS=" SERVER;
+	const struct debuginfod *servers = program_servers(f->g);
+	if (!servers)
+		return ", or set DEBUGINFOD_URLS=" SERVER;
+	return debuginfod_said_no(servers) ? ", as the servers in DEBUGINFOD_URLS do not have them"
+					   : "";
 }
 
 /* To be freed. */

@@ -110,16 +110,23 @@ class Debuginfod:
 class Odd:
     """A server that answers every request with a status and some bytes, and counts the requests."""
 
-    def __init__(self, status, body=b''):
+    def __init__(self, status, body=b'', announced=None, endless=False):
+        """announced: the Content-Length, if not that of the body."""
         asked = self.asked = collections.Counter()
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 asked[self.path] += 1
                 self.send_response(status)
-                self.send_header('Content-Length', str(len(body)))
+                if not endless:
+                    self.send_header('Content-Length', str(announced or len(body)))
                 self.end_headers()
                 self.wfile.write(body)
+                try:
+                    while endless:
+                        self.wfile.write(bytes(1 << 20))
+                except OSError:
+                    pass # the client has enough
 
             def log_message(self, *_):
                 pass
@@ -191,6 +198,26 @@ def test_odd(tap, box):
            'what a server does not have it is asked for once', lambda: f'{none.asked}\n{shown(r)()}')
     none.done()
 
+    no_one = f'http://127.0.0.1:{free_port()}'
+    short = Odd(200, b'\x7fELF', announced=1000)
+    huge = Odd(200, b'\x7fELF', announced=1 << 60)
+    endless = Odd(200, b'\x7fELF', endless=True)
+    broken, none = Odd(500), Odd(404)
+    for what, urls, why in (('refuses', no_one, b'Connection refused'), ('fails', broken.url, b'500'),
+                            ('hangs up', short.url, b'bytes remaining'), ('announces too much', huge.url, b'an answer is too large'),
+                            ('sends without end', endless.url, b'an answer is too large'),
+                            ('is one of two and refuses', f'{no_one} {none.url}', b'connect to')):
+        cache = box.new_cache()
+        r = box.run('report', '-g', 'none', 'p.kin', urls=urls, cache=cache, DEBUGINFOD_RETRY_LIMIT='1')
+        tap.ok(b'the servers in DEBUGINFOD_URLS could not be asked: ' in r.stderr and why in r.stderr and
+               b'do not have' not in r.stderr + r.stdout, f'a server that {what} could not be asked', shown(r))
+        kept = sum(os.path.getsize(os.path.join(d, f)) for d, _, files in os.walk(cache) for f in files)
+        tap.ok(kept < 1 << 20, f'a server that {what}: nothing large stays', str(kept))
+    r = box.run('report', '-g', 'none', 'p.kin', urls=none.url)
+    tap.ok(b'as the servers in DEBUGINFOD_URLS do not have them' in r.stderr + r.stdout, 'what servers say they do not have', shown(r))
+    for server in short, huge, endless, broken, none:
+        server.done()
+
     broken = Odd(500)
     os.environ['DEBUGINFOD_RETRY_LIMIT'] = '1'
     r = box.run('report', '-g', 'none', 'p.kin', urls=broken.url)
@@ -202,7 +229,7 @@ def test_odd(tap, box):
         silent.bind(('127.0.0.1', 0))
         silent.listen(50)
         r = box.run('report', '-g', 'none', 'p.kin', urls=f'http://127.0.0.1:{silent.getsockname()[1]}')
-        tap.ok(not r.returncode and r.stderr.count(b'it did not answer in time') == 1 and r.stdout,
+        tap.ok(not r.returncode and r.stderr.count(b'could not be asked: no answer in time') == 1 and r.stdout,
                'a server that does not answer is given up, once', shown(r))
 
 
