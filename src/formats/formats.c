@@ -25,6 +25,7 @@ const struct format *const all_formats[] = {
 	&cpuprofile_format,
 	&json_format,
 	&bbout_format,
+	&gproftext_format,
 	&perf_script_format,
 	&folded_format,
 	&bsd44_format,

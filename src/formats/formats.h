@@ -77,8 +77,9 @@ struct kin_error *format_another(const char *path, uint64_t offset);
 
 extern const struct format bbout_format, bsd44_format, bsd_format, callgrind_format,
 	chrome_trace_format, cpuprofile_format, csv_format, firefox_format, speedscope_format,
-	folded_format, gmon_format, gperftools_format, json_format, jsonl_format, kinf_format,
-	otlp_format, perf_format, perf_script_format, pprof_format, rowbinary_format, store_format;
+	folded_format, gmon_format, gperftools_format, gproftext_format, json_format, jsonl_format,
+	kinf_format, otlp_format, perf_format, perf_script_format, pprof_format, rowbinary_format,
+	store_format;
 
 /* NULL-terminated; the first format that recognises a file reads it. */
 extern const struct format *const all_formats[];

@@ -218,6 +218,95 @@ def relatives(kin):
         kin.tap.ok(done.returncode == 1 and way in done.stderr, f'{name}: {way}', done.stderr + done.stdout)
 
 
+# ---- gprof's listings ----
+
+FLAT = """Flat profile:
+
+Each sample counts as 0.01 seconds.
+  %   cumulative   self              self     total           
+ time   seconds   seconds    calls  ms/call  ms/call  name    
+ 70.00      0.70     0.70      100     7.00     7.00  leaf(int, char const*)
+ 20.00      0.90     0.20       10    20.00    20.00  odd
+ 10.00      1.00     0.10                             main
+  0.00      1.00     0.00       11     0.00    60.00  even
+"""
+GRAPH = """\t\t     Call graph (explanation follows)
+
+
+granularity: each sample hit covers 2 byte(s) for 1.00% of 1.00 seconds
+
+index % time    self  children    called     name
+                                                 <spontaneous>
+[1]    100.0    0.10    0.90                 main [1]
+                0.20    0.56       1/1           even <cycle 1> [4]
+                0.14    0.00      20/100         leaf(int, char const*) [3]
+-----------------------------------------------
+[2]     76.0    0.20    0.56       1+20      <cycle 1 as a whole> [2]
+                0.20    0.56      10             odd <cycle 1> [5]
+                0.00    0.00      11             even <cycle 1> [4]
+-----------------------------------------------
+                0.14    0.00      20/100         main [1]
+                0.56    0.00      80/100         odd <cycle 1> [5]
+[3]     70.0    0.70    0.00     100         leaf(int, char const*) [3]
+-----------------------------------------------
+                                  10             odd <cycle 1> [5]
+                0.20    0.56       1/1           main [1]
+[4]      0.0    0.00    0.00      11+3       even <cycle 1> [4]
+                                  10             odd <cycle 1> [5]
+-----------------------------------------------
+                                  10             even <cycle 1> [4]
+[5]     76.0    0.20    0.56      10         odd <cycle 1> [5]
+                0.56    0.00      80/100         leaf(int, char const*) [3]
+                                  10             even <cycle 1> [4]
+-----------------------------------------------
+"""
+EXPLAINED = """
+ This table describes the call tree of the program, and was sorted by
+ the total amount of time spent in each function and its children.
+
+     index\tA unique number given to each element of the table.
+
+\f
+Index by function name
+
+   [4] even                   [3] leaf(int, char const*) [1] main
+"""
+
+
+def as_bsd(graph):
+    """The same in BSD's layout."""
+    heading = ('\n                                  called/total       parents \nindex  %time    self descendents  called+self    name    \tindex\n'
+               '                                  called/total       children\n\n')
+    lines = graph.split('\n')
+    at = next(i for i, line in enumerate(lines) if line.startswith('index'))
+    body = [re.sub(r'^(.{17,19}\.\d\d)( +\d+\.\d\d)', r'\1    \2', line) for line in lines[at + 1:]]
+    return 'granularity: each sample hit covers 4 byte(s) for 1.00% of 1.00 seconds\n' + heading + \
+        '\n'.join(line + '\n' if line.startswith('---') else line for line in body)
+
+
+def listings(kin):
+    both = {'leaf(int, char const*)': (0.7, 0.7), 'odd': (0.2, 0.76), 'main': (0.1, 1.0), 'even': (0, 0.76)}
+    for name, text in (('both', FLAT + '\n' + GRAPH), ('explained', FLAT + '\f\n %         the percentage of the total running\n\n' + GRAPH + EXPLAINED),
+                       ('graph', GRAPH), ('crlf', GRAPH.replace('\n', '\r\n')), ('bsd', as_bsd(GRAPH)), ('both of BSD', as_bsd(GRAPH) + '\f\n' + FLAT)):
+        kin.reads(f"gprof's listing, {name}", 'listing.txt', text, both)
+        done = kin.run('graph', '--format=csv', '--columns=name,called', 'listing.txt')
+        kin.tap.ok(all(re.search(row, done.stdout, re.M) for row in (r'^function.*leaf.*,100$', r'^caller.*main,20/100$', r'^caller.*odd.*,80/100$',
+                                                                             r'^function.*even.*,1\+3$')),
+                   f"gprof's listing, {name}: its calls", done.stdout + done.stderr)
+    done = kin.run('flat', '--format=csv', '--columns=name,self,calls', kin.file('flat.txt', FLAT))
+    found = {r['name']: (float(r['self']), r['calls']) for r in csv.DictReader(io.StringIO(done.stdout))}
+    kin.tap.ok(found == {'leaf(int, char const*)': (0.7, '100'), 'odd': (0.2, '10'), 'main': (0.1, ''), 'even': (0.0, '11')} and
+               not done.returncode, "gprof's flat profile alone has times and calls", f'{found} {done.stderr}')
+    for what, name, text, says in (
+            ('that is cut off', 'cut.txt', GRAPH[:GRAPH.index('[3]     70.0')], 'cut off in line 17'),
+            ('with a line that is none', 'bad.txt', GRAPH.replace('                0.56    0.00      80/100         odd', ' what is'), 'line 17')):
+        done = kin.run('flat', kin.file(name, text))
+        kin.tap.ok(done.returncode == 1 and says in done.stderr and 'main' in done.stdout, f"gprof's listing {what}", done.stderr)
+    slower = kin.file('slower.txt', FLAT.replace('0.20       10    20.00    20.00  odd', '0.90       10    90.00    90.00  odd'))
+    done = kin.run('diff', 'flat.txt', slower)
+    kin.tap.ok('odd' in done.stdout, 'two listings are compared', done.stdout + done.stderr)
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -227,6 +316,7 @@ def main():
         large(kin)
         texts(kin)
         relatives(kin)
+        listings(kin)
     return tap.done()
 
 

@@ -15,6 +15,7 @@ struct callgrind_cost { /* its values are at values[n_events * index] */
 struct callgrind_calls {
 	size_t n_functions, n_events;
 	uint16_t *events; /* [n_events]: ids in the profile */
+	uint64_t period;  /* weight that a sample stood for; 0: what costs are is not sampled */
 	VEC(struct callgrind_cost) at;
 	VEC(uint64_t) values;
 	uint32_t no_caller; /* caller of functions without one; NONE: there is none */

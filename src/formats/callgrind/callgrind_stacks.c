@@ -133,12 +133,14 @@ static void find_groups(struct cost_flow *f)
 
 static void add_sample(struct cost_flow *f, stackid stack, uint64_t weight)
 {
-	profile_add_sample(f->into, (struct sample){ .stack = stack,
-						     .task = f->task,
-						     .event = f->c->events[f->event],
-						     .cpu = CPU_NONE,
-						     .count = 1,
-						     .weight = weight });
+	uint64_t n = f->c->period ? weight / f->c->period : 1;
+	profile_add_sample(f->into,
+			   (struct sample){ .stack = stack,
+					    .task = f->task,
+					    .event = f->c->events[f->event],
+					    .cpu = CPU_NONE,
+					    .count = (uint32_t)min_u64(n ? n : 1, UINT32_MAX),
+					    .weight = weight });
 }
 
 static void count_step(struct cost_flow *f) { f->steps_left -= f->steps_left > 0; }
