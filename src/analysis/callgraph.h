@@ -57,11 +57,15 @@ struct cg_cycle {           /* a cycle of calls, as seen on the stacks */
 	uint64_t samples;   /* samples with a member on their stack */
 	uint64_t reentered; /* those of them in which the cycle goes round */
 	double inclusive;   /* time of `samples`, in ticks */
+	double going_round; /* time of `reentered`, in ticks */
 };
 
 /* What the stacks say about a cycle of calls. Something that was seen in none of n samples happens
  * in at most 3/n of the time, with 95 % confidence (rule of three: Hanley and Lippman-Hand 1983).
  * Fewer than 60 samples give no verdict. */
+struct cg_interval { /* shares, 0..1 */
+	double low, high;
+};
 enum cg_verdict { CG_UNKNOWN, CG_CONFIRMED, CG_NOT_SEEN };
 
 /* A copy of an arc for its callee, because the arcs to a callee are scattered over arcs[]. */
@@ -151,9 +155,10 @@ static inline uint32_t callgraph_arc_seq(const struct callgraph *g, arcid arc)
 	return g->seq ? g->seq[arc] : arc;
 }
 
-/* `cycle`: number of the cycle, from 1. CG_UNKNOWN without stacks. *bound, for CG_NOT_SEEN: the
- * largest share of the cycle's time in which it may have recurred. */
-enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, double *bound);
+/* `cycle`: number of the cycle, from 1. CG_UNKNOWN without stacks. *ret, unless unknown: the share
+ * of the cycle's samples in which it goes round, with 95 % confidence: Wilson's interval (E. B.
+ * Wilson, "Probable Inference", J. Am. Stat. Assoc. 22, 1927), or the rule of three. */
+enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, struct cg_interval *ret);
 
 /* The node that hands on a symbol's time: the symbol's cycle, or the symbol itself. */
 nodeid callgraph_head(const struct callgraph *g, symid id);

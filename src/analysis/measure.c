@@ -6,6 +6,7 @@
  * call out of it, or a call between functions outside cycles. So the times of a function's (or
  * cycle's) callers add up, and so do those of its callees. Within a cycle a stack may have several
  * calls of one function. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,8 +315,10 @@ static void enter_cycle(struct measuring *m, pathid node, uint32_t cycle)
 		c->samples += below->count;
 		c->inclusive += below->sum;
 	}
-	if (v->again && !met->again++)
+	if (v->again && !met->again++) {
 		c->reentered += below->count;
+		c->going_round += below->sum;
+	}
 	met->last = place;
 }
 
@@ -422,8 +425,10 @@ static struct cg_measured *add_up_arcs(struct stack_paths *p, arcid n_arcs)
 }
 
 /* Chooses the entries to show: the selected functions and those that they call, or all; without
- * those that are excluded. Times do not depend on this. */
-static void choose_entries(struct callgraph *g, const struct selection *sel)
+ * those that are excluded, and without marks, which are no functions. Times do not depend on this.
+ */
+static void choose_entries(struct callgraph *g, const struct selection *sel,
+			   const struct program *program)
 {
 	VEC(symid) reached = { 0 };
 
@@ -444,6 +449,9 @@ static void choose_entries(struct callgraph *g, const struct selection *sel)
 	}
 	for (symid i = 0; i < g->n_symbols; i++)
 		if (selection_in(sel, SEL_EXCL_GRAPH, i) && !selection_in(sel, SEL_INCL_GRAPH, i))
+			g->nodes[i].shown = false;
+	for (symid i = 0; i < g->n_symbols; i++)
+		if (program_is_no_caller(program, i))
 			g->nodes[i].shown = false;
 	vec_free(&reached);
 }
@@ -489,19 +497,33 @@ void callgraph_measure(struct callgraph *g, const struct callgraph_opts *o, stru
 		path_tree_visit(p->tree, &(struct path_visitor){ enter, leave, &m });
 	end_visit(&m);
 	g->measured = add_up_arcs(p, (arcid)g->n_arcs);
-	choose_entries(g, o->selection ? o->selection : &everything);
+	choose_entries(g, o->selection ? o->selection : &everything, o->program);
 	settle(g, m.functions);
 	free(m.functions);
 }
 
-enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, double *bound)
+/* Wilson's score interval, 95 %. */
+static struct cg_interval interval_of(uint64_t part, uint64_t all)
+{
+	const double z = 1.959964;
+	double n = (double)all, p = (double)part / n, z2 = z * z / n;
+	double middle = (p + z2 / 2) / (1 + z2);
+	double half = z * sqrt(p * (1 - p) / n + z2 / (4 * n)) / (1 + z2);
+
+	return (struct cg_interval){ middle - half > 0 ? middle - half : 0,
+				     middle + half < 1 ? middle + half : 1 };
+}
+
+enum cg_verdict callgraph_verdict(const struct callgraph *g, size_t cycle, struct cg_interval *ret)
 {
 	enum { ENOUGH = 60 }; /* with so many 3 / n is at most 5 % */
 	const struct cg_cycle *c = g->measured ? &g->cycles[cycle - 1] : NULL;
-	if (c && c->reentered && !g->is_assembled)
+	if (c && c->reentered && !g->is_assembled) {
+		*ret = interval_of(c->reentered, c->samples);
 		return CG_CONFIRMED;
+	}
 	if (!c || g->is_assembled || c->samples < ENOUGH)
 		return CG_UNKNOWN;
-	*bound = 3 / (double)c->samples;
+	*ret = (struct cg_interval){ 0, 3 / (double)c->samples };
 	return CG_NOT_SEEN;
 }

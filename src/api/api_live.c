@@ -138,6 +138,7 @@ struct kin_profile *kin_live_profile(struct kin_live *l, double keep)
 	profile_free(fresh);
 	kin_profile_free(l->last);
 	kin_profile_free(l->code);
+	profile_revise_stacks(now);
 	l->code = code;
 	l->last = now;
 	profile_ref(now);

@@ -16,10 +16,12 @@
 #include "input/gcov.h"
 #include "input/paths.h"
 #include "names/kept.h"
+#include "paths/path_tree.h"
 #include "perf/perf_about.h"
 #include "profile/hooks.h"
 #include "profile/job_ranks.h"
 #include "symbolize/frame_classes.h"
+#include "symbolize/interrupts.h"
 #include "symbolize/keep.h"
 #include "symbolize/remedies.h"
 
@@ -56,6 +58,7 @@ void profile_unref(void *profile)
 		free(p->gaps.at[i]);
 	vec_free(&p->gaps);
 	free(p->origin);
+	free(p->interrupted);
 	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
@@ -688,6 +691,18 @@ void profile_take_off_hooks(struct kin_profile *p, bool noted)
 				   (double)t.sampled_ns / NS, t.call_ns));
 }
 
+void profile_revise_stacks(struct kin_profile *p)
+{
+	if (!p->files)
+		p->files = program_files_new(p->data);
+	if (!interrupts_set_apart(p->data, p->files, p->naming.kallsyms))
+		return;
+	double share = 100 * interrupts_share(p->data, samples_event(&p->data->samples));
+	p->interrupted = xprintf("interrupts took %.*f %%: they were called by nobody, and have "
+				 "stacks of their own, below " MARK_INTERRUPTED,
+				 share < 1 ? 2 : 1, share);
+}
+
 /* Whether two files name the same job, or some file names none. */
 static bool is_of_one_job(const struct profile *d)
 {
@@ -751,6 +766,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (no_part)
 		return nothing_but(no_part, p, err);
 	job_ranks_gaps(p->data, add_gap, p);
+	if (!o->stacks_as_recorded && !o->for_writing && !o->no_callers)
+		profile_revise_stacks(p);
 	if ((o->threads || o->comms || o->ranks) && unassigned)
 		add_warning("histograms, block counts and durations of calls are not known by "
 			    "thread: they are left out",

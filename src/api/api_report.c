@@ -266,6 +266,8 @@ static void add_notes(const struct kin_profile *p, const struct report *r, struc
 {
 	for (size_t i = 0; i < p->notes.n && r != &info_report; i++)
 		table_note(t, "%s", p->notes.at[i]);
+	if (p->interrupted && has_times(t))
+		table_note(t, "%s", p->interrupted);
 }
 
 static bool has_word(const char *const *list, const char *word)

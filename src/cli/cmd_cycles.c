@@ -9,7 +9,8 @@ static const char *const description[] = {
 	"between. It is not seen going round if 60 or more samples have its functions and none "
 	"does. Then at most 3/n of its time goes round, with 95 % confidence for n independent "
 	"samples: the rule of three of Hanley and Lippman-Hand (1983). With fewer samples it is "
-	"unknown.",
+	"unknown. The time of a confirmed cycle is that of the samples that go round, with an "
+	"interval for their share. A stack that was cut tells no way into a cycle.",
 	"For each cycle: its functions, the calls that enter it, the calls within it with the "
 	"most time, at most ten of each, and the smallest set of calls whose removal breaks it; "
 	"among such sets, the one with the fewest calls. The set is exact for up to 20 "

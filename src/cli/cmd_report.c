@@ -324,6 +324,7 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 {
 	struct kin_hists_opts h = s->hists;
 	bool page = !s->format && !s->call_graph;
+	o->stacks_as_recorded = follows_perf(s);
 	if (s->tui || s->by || s->subjects.at.n || (s->format && !strcmp(s->format, "html")))
 		return;
 	h.call_graph = page || h.no_callers ? "none" : s->call_graph;

@@ -238,7 +238,7 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 static void narrow(const struct settings *s, struct kin_open_opts *o)
 {
 	if (!s->format || strcmp(s->format, "folded") != 0) {
-		o->with_hooks = true;
+		o->with_hooks = o->stacks_as_recorded = true;
 		return;
 	}
 	o->no_times = !s->script.cpus && !s->script.times;

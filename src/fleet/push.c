@@ -561,7 +561,8 @@ struct kin_error *push_file(struct push *p, const char *path, struct push_result
 				      .debug_dir = p->opts->debug_dir,
 				      .symfs = p->opts->symfs,
 				      .one_by_one = true,
-				      .seen_only = true };
+				      .seen_only = true,
+				      .stacks_as_recorded = true };
 	struct kin_profile *profile = NULL;
 	struct stat st;
 	*ret = (struct push_result){ 0 };

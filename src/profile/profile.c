@@ -738,6 +738,67 @@ void profile_revise_samples(struct profile *p, bool (*revise)(struct sample *s, 
 	p->samples.n_stacks = s->stacks.nodes.n;
 }
 
+frameid profile_append_frame(struct profile *p, struct frame f)
+{
+	struct samples_builder *s = &finished_of(p)->builder->samples;
+
+	vec_push(&s->frames, f);
+	p->samples.frames = s->frames.at;
+	p->samples.n_frames = s->frames.n;
+	return (frameid)(s->frames.n - 1);
+}
+
+frameid profile_append_mark(struct profile *p, const char *name)
+{
+	strid id = strtab_add(finished_of(p)->builder->strings, name);
+
+	return profile_append_frame(p, (struct frame){ .name = id, .flags = FRAME_MARK });
+}
+
+struct revised_stacks {
+	struct profile *p;
+	struct samples_builder *samples;
+	struct map64 added; /* (caller, frame): an appended stack */
+};
+
+stackid revised_stacks_add(struct revised_stacks *r, stackid caller, frameid frame)
+{
+	uint32_t *id = map64_at(&r->added, MAP64_PAIR(caller, frame));
+
+	if (*id == NONE) {
+		*id = (stackid)r->samples->stacks.nodes.n;
+		vec_push(&r->samples->stacks.nodes, ((struct stack){ caller, frame }));
+		r->p->samples.stacks = r->samples->stacks.nodes.at;
+		r->p->samples.n_stacks = r->samples->stacks.nodes.n;
+	}
+	return *id;
+}
+
+static bool move_sample(struct sample *s, void *now)
+{
+	s->stack = ((const stackid *)now)[s->stack];
+	return true;
+}
+
+void profile_revise_callers(struct profile *p, stack_reviser *revise, void *arg)
+{
+	struct revised_stacks r = { .p = p, .samples = &finished_of(p)->builder->samples };
+	size_t n = p->samples.n_stacks;
+	stackid *now = xrealloc(NULL, n, sizeof(*now)); /* [0] is the empty stack */
+
+	now[0] = 0;
+	for (size_t i = 1; i < n; i++) {
+		const struct stack old = p->samples.stacks[i];
+		stackid caller = revise(arg, &r, (stackid)i, now[old.caller]);
+		now[i] = caller == old.caller ? (stackid)i
+					      : revised_stacks_add(&r, caller, old.frame);
+	}
+	if (r.added.n)
+		profile_revise_samples(p, move_sample, now);
+	map64_free(&r.added);
+	free(now);
+}
+
 bool profile_is_empty(const struct profile *p)
 {
 	return !p->n_arcs && !p->n_histograms && !p->n_blocks && !p->samples.n &&

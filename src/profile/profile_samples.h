@@ -29,12 +29,13 @@ enum frame_flags {
 		32, /* `name` was inlined into the frame before it; only where the data says so */
 	/* Not a frame but a note about the stack, by its name. MARK_CUT stands in place of the
 	 * outermost frame's missing caller, MARK_GUESSED between the last certain frame and its
-	 * guessed caller. */
+	 * guessed caller, MARK_INTERRUPTED in place of the code that an interrupt interrupted. */
 	FRAME_MARK = 64,
 	FRAME_HOOK = 128, /* code of the runtime that counts calls (hooks.h) */
 };
-#define MARK_CUT     "[cut]"
-#define MARK_GUESSED "[guessed]"
+#define MARK_CUT         "[cut]"
+#define MARK_GUESSED     "[guessed]"
+#define MARK_INTERRUPTED "[interrupted]"
 
 struct frame {
 	uint64_t addr; /* link-time address in the object; run-time address if the object is not

@@ -18,6 +18,7 @@ enum {
 	TIME,
 	CALLS,
 	SAMPLES,
+	LEAST,
 	BOUND,
 	NAME,
 	FROM,
@@ -41,8 +42,9 @@ static const struct kin_column columns[N_COLUMNS] = {
 		   "remove: a call of the smallest set without which there is no cycle",
 		   KIN_CELL_TEXT },
 	[SHARE] = { "share", "% time",
-		    "of the total: time in the functions and all that they called; of a call: that "
-		    "of the samples with it on their stack",
+		    "of the total: time in the functions and all that they called; of a cycle on "
+		    "sampled stacks only that of samples on which it was gone round; of a call: "
+		    "that of the samples with it on their stack",
 		    KIN_CELL_SHARE },
 	[TIME] = { "time", "time", "the same, seconds", KIN_CELL_TIME },
 	[CALLS] = { "calls", "calls", "how many; of a cycle: between its functions",
@@ -51,11 +53,16 @@ static const struct kin_column columns[N_COLUMNS] = {
 		      "of a cycle: stacks on which it was gone round, of those with a function of "
 		      "it; of a call: stacks with it on them",
 		      KIN_CELL_OF, .hidden = true },
+	[LEAST] = { "least", "at least",
+		    "of the cycle's samples: no smaller a share goes round, with a confidence of "
+		    "95 %",
+		    KIN_CELL_SHARE, .hidden = true },
 	[BOUND] = { "bound", "at most",
-		    "not seen going round: no larger a share of the cycle's time goes round, with "
-		    "a "
-		    "confidence of 95 %: three by the number of samples (Hanley and Lippman-Hand, "
-		    "\"If Nothing Goes Wrong, Is Everything All Right?\", JAMA 249, 1983)",
+		    "no larger a share of them goes round; if none was seen going round: three by "
+		    "the number of samples (Hanley and Lippman-Hand, \"If Nothing Goes Wrong, Is "
+		    "Everything All Right?\", JAMA 249, 1983), else Wilson's interval (J. Am. "
+		    "Stat. "
+		    "Assoc. 22, 1927)",
 		    KIN_CELL_SHARE, .hidden = true },
 	[NAME] = { "name", "name", "the function, or caller -> callee", KIN_CELL_TEXT,
 		   .tree = true },
@@ -127,9 +134,9 @@ static void set_time(struct cycles_job *j, struct kin_cell *c, double time)
 	c[TIME] = cell_time(time);
 }
 
-static const char *verdict(const struct callgraph *g, uint32_t cycle, double *bound)
+static const char *verdict(const struct callgraph *g, uint32_t cycle, struct cg_interval *ret)
 {
-	switch (callgraph_verdict(g, cycle, bound)) {
+	switch (callgraph_verdict(g, cycle, ret)) {
 	case CG_UNKNOWN:
 		return "unknown";
 	case CG_CONFIRMED:
@@ -148,17 +155,19 @@ static void add_cycle(struct cycles_job *j)
 	struct kin_cell *c = add_row(j, KIN_ROW_CYCLE, "cycle");
 	char *name = xprintf("%" PRIu32 " functions", n->n_members);
 
-	double bound = 0;
-	c[VERDICT] = cell_text(verdict(g, j->cycle, &bound));
+	struct cg_interval round = { 0, 0 };
+	c[VERDICT] = cell_text(verdict(g, j->cycle, &round));
 	c[NAME] = cell_text(table_text(j->t, name));
 	c[MEMBERS] = cell_count(n->n_members);
-	set_time(j, c, time_of(n));
+	set_time(j, c, m ? m->going_round : time_of(n));
 	if (n->self_calls)
 		c[CALLS] = cell_count(n->self_calls);
 	if (m)
 		c[SAMPLES] = cell_of(m->reentered, m->samples);
-	if (bound > 0)
-		c[BOUND] = cell_share(bound);
+	if (round.low > 0)
+		c[LEAST] = cell_share(round.low);
+	if (round.high > 0)
+		c[BOUND] = cell_share(round.high);
 	free(name);
 }
 
@@ -260,6 +269,12 @@ static void gather_spontaneous(const struct callgraph *g, symid id, struct cycle
 		gather(entries, &call);
 }
 
+/* Where a stack was cut, the way into the cycle is not on it. */
+static bool is_no_caller(const struct cycles_job *j, symid id)
+{
+	return j->in->program && program_is_no_caller(j->in->program, id);
+}
+
 static void gather_entries(const struct cycles_job *j, symid id, struct cycle_calls *entries)
 {
 	const struct callgraph *g = j->in->graph;
@@ -267,7 +282,7 @@ static void gather_entries(const struct cycles_job *j, symid id, struct cycle_ca
 
 	gather_spontaneous(g, id, entries);
 	for (uint32_t k = 0; k < g->nodes[id].n_in; k++) {
-		if (g->part[in[k].from].cycle == j->cycle)
+		if (g->part[in[k].from].cycle == j->cycle || is_no_caller(j, in[k].from))
 			continue;
 		struct cg_arc a = { in[k].from, id, in[k].count };
 		struct cycle_call call = call_of(g, in[k].arc, &a);
@@ -404,6 +419,7 @@ static struct kin_error *cycles_run(const struct report_input *in, const struct 
 
 	report_describe(in, t);
 	table_show(t, "samples", g->measured != NULL);
+	table_show(t, "least", g->measured != NULL);
 	table_show(t, "bound", g->measured != NULL);
 	table_show(t, "calls", g->has_arcs);
 	if (!g->measured && g->n_cycles)

@@ -147,6 +147,9 @@ static const struct label *label_of(struct graph_state *s, nodeid id)
 		l->shown = n->shown;
 		if (s->in.program && id < s->in.graph->n_symbols)
 			l->object = program_object(s->in.program, id);
+		if (s->in.program && id < s->in.graph->n_symbols &&
+		    program_is_no_caller(s->in.program, id))
+			l->index = 0; /* it has no entry */
 	}
 	return l;
 }
@@ -210,7 +213,8 @@ static void set(struct graph_state *s, nodeid id)
 	/* Sets single fields: copying whole cells would also copy their padding. */
 	c[SHARE].type = c[SELF].type = c[CHILDREN].type = c[CALLED].type = KIN_CELL_NONE;
 	c[PER_CALL].type = c[SAMPLES].type = c[OBJECT].type = KIN_CELL_NONE;
-	c[INDEX].type = c[LISTED].type = KIN_CELL_COUNT;
+	c[INDEX].type = l->index ? KIN_CELL_COUNT : KIN_CELL_NONE;
+	c[LISTED].type = KIN_CELL_COUNT;
 	c[INDEX].count = l->index;
 	c[LISTED].count = l->shown;
 	c[NAME].type = KIN_CELL_TEXT;
@@ -755,24 +759,27 @@ static void note_unknown(const struct callgraph *g, size_t cycle, struct kin_tab
 static void note_cycle(const struct callgraph *g, size_t c, struct kin_table *t)
 {
 	const struct cg_cycle *m = &g->cycles[c];
-	double bound = 0;
+	struct cg_interval round = { 0, 0 };
 
-	switch (callgraph_verdict(g, c + 1, &bound)) {
+	switch (callgraph_verdict(g, c + 1, &round)) {
 	case CG_UNKNOWN:
 		note_unknown(g, c + 1, t);
 		break;
 	case CG_CONFIRMED:
-		table_note(t,
-			   "cycle %zu is confirmed: %" PRIu64 " of %" PRIu64
-			   " samples in it go round",
-			   c + 1, m->reentered, m->samples);
+		table_note(
+			t,
+			"cycle %zu is confirmed: %" PRIu64 " of %" PRIu64
+			" samples in it go round (%.1f to %.1f %%, 95 %% confidence), which took "
+			"%.1f %% of the time",
+			c + 1, m->reentered, m->samples, 100 * round.low, 100 * round.high,
+			callgraph_all(g) > 0 ? 100 * m->going_round / callgraph_all(g) : 0);
 		break;
 	case CG_NOT_SEEN:
 		table_note(t,
 			   "cycle %zu was not seen going round: none of %" PRIu64
 			   " samples in it does, so that at most %.2g %% of its time does (95 %% "
 			   "confidence)",
-			   c + 1, m->samples, 100 * bound);
+			   c + 1, m->samples, 100 * round.high);
 		break;
 	}
 }

@@ -30,6 +30,7 @@ struct extra { /* a place that no symbol table has */
 	objid object;
 	uint64_t start; /* PLACE_NAMED: the kernel function's start; 0: not known */
 	bool inlined;
+	bool no_caller;
 };
 
 struct opened_object {
@@ -504,6 +505,8 @@ static symid named_place(struct program *g, const struct frame *f)
 	uint32_t owner = inlined ? UINT32_MAX - f->object : f->object;
 	symid id = extra_place(g, PLACE_NAMED, owner, f->object, object_string(g, f->name));
 	g->extras.at[id - g->n_symbols].inlined = inlined;
+	g->extras.at[id - g->n_symbols].no_caller =
+		f->flags & FRAME_MARK && strcmp(object_string(g, f->name), MARK_GUESSED) != 0;
 	return id;
 }
 
@@ -950,6 +953,11 @@ uint64_t program_instruction(const struct program *g, frameid frame) { return lo
 enum place_kind program_kind(const struct program *g, symid place)
 {
 	return place < g->n_symbols ? PLACE_SYMBOL : g->extras.at[place - g->n_symbols].kind;
+}
+
+bool program_is_no_caller(const struct program *g, symid place)
+{
+	return place >= g->n_symbols && g->extras.at[place - g->n_symbols].no_caller;
 }
 
 objid program_object(const struct program *g, symid place)

@@ -83,6 +83,8 @@ const uint8_t *program_code_at(const struct program *g, objid object, uint64_t a
 symid program_find(const struct program *g, objid object, uint64_t addr);
 
 enum place_kind program_kind(const struct program *g, symid place);
+/* Whether it stands for missing callers and is no function: MARK_CUT, MARK_INTERRUPTED. */
+bool program_is_no_caller(const struct program *g, symid place);
 objid program_object(const struct program *g, symid place);
 const char *program_object_name(const struct program *g, objid object); /* path, or what is known */
 /* The name for an object's code without names, "[libfoo.so]"; to be freed. */

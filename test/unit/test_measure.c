@@ -290,14 +290,14 @@ static struct made not_going_round(int samples)
 
 static void test_not_seen(void)
 {
-	double bound = 0;
+	struct cg_interval round = { 0, 0 };
 	struct made m = not_going_round(100);
 	OK(m.graph->n_cycles == 1);
 	OK(m.graph->cycles[0].samples == 100 && m.graph->cycles[0].reentered == 0);
-	OK(callgraph_verdict(m.graph, 1, &bound) == CG_NOT_SEEN && same(bound, 0.03));
+	OK(callgraph_verdict(m.graph, 1, &round) == CG_NOT_SEEN && same(round.high, 0.03));
 	done(&m);
 	m = not_going_round(60);
-	OK(callgraph_verdict(m.graph, 1, &bound) == CG_NOT_SEEN && same(bound, 0.05));
+	OK(callgraph_verdict(m.graph, 1, &round) == CG_NOT_SEEN && same(round.high, 0.05));
 	done(&m);
 }
 
@@ -305,10 +305,10 @@ static void test_not_seen(void)
 static void test_unknown(void)
 {
 	for (int n = 2; n < 60; n += 57) {
-		double bound = 0;
+		struct cg_interval round = { 0, 0 };
 		struct made m = not_going_round(n);
-		OK(m.graph->n_cycles == 1 && callgraph_verdict(m.graph, 1, &bound) == CG_UNKNOWN);
-		OK(bound == 0);
+		OK(m.graph->n_cycles == 1 && callgraph_verdict(m.graph, 1, &round) == CG_UNKNOWN);
+		OK(round.high == 0);
 		done(&m);
 	}
 }
@@ -322,8 +322,25 @@ static void test_confirmed(void)
 	struct made m = finish(b);
 	OK(m.graph->n_cycles == 1);
 	OK(m.graph->cycles[0].samples == 2 && m.graph->cycles[0].reentered == 1);
-	double bound = 0;
-	OK(callgraph_verdict(m.graph, 1, &bound) == CG_CONFIRMED && bound == 0);
+	struct cg_interval round = { 0, 0 };
+	OK(callgraph_verdict(m.graph, 1, &round) == CG_CONFIRMED &&
+	   same(round.low + round.high, 1) && round.low > 0.0945 && round.low < 0.0946);
+	done(&m);
+}
+
+/* A mark in place of missing callers has times on its arcs, but is no function with an entry. */
+static void test_cut(void)
+{
+	struct profile_builder *b = begin();
+	stackid cut = profile_add_stack(b, 0, profile_add_mark(b, MARK_CUT));
+	add(b, push(b, push(b, push(b, cut, "a"), "b"), "a"), 3);
+	add(b, stack_of(b, "main;a"), 4);
+	struct made m = finish(b);
+	symid mark = named(&m, MARK_CUT);
+	OK(program_is_no_caller(m.program, mark) && !m.graph->nodes[mark].shown);
+	OK(!program_is_no_caller(m.program, named(&m, "a")) &&
+	   m.graph->nodes[named(&m, "a")].shown);
+	OK(sum(between(&m, MARK_CUT, "a")->along) == 3 && m.graph->cycles[0].going_round == 3);
 	done(&m);
 }
 
@@ -391,6 +408,7 @@ int main(void)
 	test_not_seen();
 	test_unknown();
 	test_confirmed();
+	test_cut();
 	test_leaves_only();
 	test_selected();
 	return DONE();

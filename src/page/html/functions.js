@@ -245,7 +245,7 @@ function cycle_card(cycle) {
 		"aria-label": `Cycle ${cycle}` },
 		el("h3", {}, el("a", { href: link_to("cycle", cycle) }, `↻ Cycle ${cycle}`), ` ${head.name}, ${percent(head.share || 0)}`),
 		el("p", {}, verdict_text[head.verdict] || head.verdict || "", head.samples ? ` (${head.samples.replace("/", " of ")} samples)` : "",
-			head.bound ? `; at most ${percent(head.bound)} of its time` : ""),
+			head.bound ? `; ${percent(head.least || 0)} to ${percent(head.bound)} of its samples do, with 95 % confidence` : ""),
 		part("function", "Functions"), part("entry", "Ways in"), part("inner", "Calls within"), part("remove", "Without these there is no cycle"));
 }
 

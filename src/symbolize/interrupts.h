@@ -1,0 +1,22 @@
+/* interrupts.h - gives interrupts stacks of their own.
+ *
+ * The kernel's unwinder shows an interrupt as a callee of whatever it interrupted, although nobody
+ * called it. Its stack begins at the kernel's entry for interrupts instead, below the mark
+ * MARK_INTERRUPTED. Page faults and system calls are the program's own doing and stay. */
+#ifndef SYMBOLIZE_INTERRUPTS_H
+#define SYMBOLIZE_INTERRUPTS_H
+
+#include "symbolize/program.h"
+
+/* Whether a function of the kernel is an entry for interrupts, on any machine. `is_kernel`: it
+ * certainly is code of the kernel; otherwise only names that nobody else has count. */
+bool is_interrupt_entry(const char *name, bool is_kernel);
+
+/* Finds the kernel's names as programs do: `kallsyms` is that of program_opts. Returns whether
+ * there were interrupts. */
+bool interrupts_set_apart(struct profile *p, struct program_files *files, const char *kallsyms);
+
+/* The share of the event's time (samples_event) that interrupts took, once they are set apart. */
+double interrupts_share(const struct profile *p, uint16_t event);
+
+#endif
