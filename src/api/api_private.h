@@ -60,7 +60,8 @@ struct kin_profile {
 	VEC(struct named_program) programs;
 	/* notes: the doubts that each report must mention. */
 	VEC(char *) warnings, doubts, notes, hints, gaps;
-	char *interrupted; /* how much time interrupts took; NULL: none are seen */
+	/* Notes on what was changed on stacks; NULL: nothing. */
+	char *interrupted, *tail_called, *tail_unknown;
 	char *origin; /* where names came from that are not from the files that ran; NULL: all are
 			 from these */
 	struct line_counts *line_counts; /* NULL: none */
@@ -102,7 +103,8 @@ void profile_check_program(struct kin_profile *p);
 void profile_note_left_out(struct kin_profile *p);
 /* Subtracts the time that counting calls added to samples; `noted`: and adds a note about it. */
 void profile_take_off_hooks(struct kin_profile *p, bool noted);
-/* Puts right who called whom on the stacks: interrupts were called by nobody. */
+/* Puts right who called whom on the stacks: interrupts were called by nobody, and functions that
+ * ended in a jump to another one are put back. */
 void profile_revise_stacks(struct kin_profile *p);
 /* Whether the profile has counts of more than one program or library. */
 bool profile_has_objects(const struct kin_profile *p);

@@ -24,6 +24,7 @@
 #include "symbolize/interrupts.h"
 #include "symbolize/keep.h"
 #include "symbolize/remedies.h"
+#include "symbolize/tail_calls.h"
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
 
@@ -59,6 +60,8 @@ void profile_unref(void *profile)
 	vec_free(&p->gaps);
 	free(p->origin);
 	free(p->interrupted);
+	free(p->tail_called);
+	free(p->tail_unknown);
 	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
@@ -593,6 +596,7 @@ static struct frame_classes *classes_for(const struct kin_profile *p, const stru
 	struct frame_classes_opts opts = { .debug_dir = o->debug_dir,
 					   .symfs = o->symfs,
 					   .inlines = !o->no_inlines,
+					   .calls = !o->stacks_as_recorded,
 					   .data = data_size(paths, n) };
 	struct frame_classes *c = frame_classes_new(&opts);
 	needs->alike = first_of_class;
@@ -695,9 +699,21 @@ void profile_revise_stacks(struct kin_profile *p)
 {
 	if (!p->files)
 		p->files = program_files_new(p->data);
+	uint16_t event = samples_event(&p->data->samples);
+	struct recorded_opts how = { p->naming.debug_dir, p->naming.symfs, p->naming.debuginfod };
+	struct tail_calls_found found = tail_calls_put_back(p->data, p->files, &how, event);
+	if (found.put_back > 0)
+		p->tail_called = xprintf("functions that ended in a jump to another one (tail "
+					 "calls) are put back, on stacks with %.1f %% of the time",
+					 100 * found.put_back);
+	if (found.unknown > 0)
+		p->tail_unknown = xprintf("functions that ended in a jump to another one (tail "
+					  "calls) are missing on stacks with %.1f %% of the time: "
+					  "the code leaves open which",
+					  100 * found.unknown);
 	if (!interrupts_set_apart(p->data, p->files, p->naming.kallsyms))
 		return;
-	double share = 100 * interrupts_share(p->data, samples_event(&p->data->samples));
+	double share = 100 * interrupts_share(p->data, event);
 	p->interrupted = xprintf("interrupts took %.*f %%: they were called by nobody, and have "
 				 "stacks of their own, below " MARK_INTERRUPTED,
 				 share < 1 ? 2 : 1, share);

@@ -266,8 +266,10 @@ static void add_notes(const struct kin_profile *p, const struct report *r, struc
 {
 	for (size_t i = 0; i < p->notes.n && r != &info_report; i++)
 		table_note(t, "%s", p->notes.at[i]);
-	if (p->interrupted && has_times(t))
-		table_note(t, "%s", p->interrupted);
+	const char *const changes[] = { p->interrupted, p->tail_called, p->tail_unknown };
+	for (size_t i = 0; i < ARRAY_LEN(changes) && has_times(t); i++)
+		if (changes[i])
+			table_note(t, "%s", changes[i]);
 }
 
 static bool has_word(const char *const *list, const char *word)

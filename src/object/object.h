@@ -345,6 +345,13 @@ size_t object_jump_table(struct object_file *o, struct address_range at, bool is
 			 struct address_range range, void (*add)(uint64_t target, void *arg),
 			 void *arg);
 
+/* Whether the instruction right before addr is a direct call; its target. */
+bool object_call_before(const struct object_file *o, uint64_t addr, uint64_t *target);
+/* Calls add(site, target, arg) for each jump from [low, high) to code elsewhere. False: some jump
+ * goes to an unknown place, or some of the code is not known. */
+bool object_tail_calls(const struct object_file *o, uint64_t low, uint64_t high,
+		       void (*add)(uint64_t site, uint64_t target, void *arg), void *arg);
+
 /* The size of the direct call at addr, and its target; 0: there is none, or the machine is unknown.
  */
 size_t object_call_at(const struct object_file *o, uint64_t addr, uint64_t *target);

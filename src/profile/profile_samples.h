@@ -31,7 +31,8 @@ enum frame_flags {
 	 * outermost frame's missing caller, MARK_GUESSED between the last certain frame and its
 	 * guessed caller, MARK_INTERRUPTED in place of the code that an interrupt interrupted. */
 	FRAME_MARK = 64,
-	FRAME_HOOK = 128, /* code of the runtime that counts calls (hooks.h) */
+	FRAME_HOOK = 128,      /* code of the runtime that counts calls (hooks.h) */
+	FRAME_TAIL_CALL = 256, /* put back: `addr` is that of the jump by which it ended */
 };
 #define MARK_CUT         "[cut]"
 #define MARK_GUESSED     "[guessed]"

@@ -18,6 +18,7 @@ struct frame_classes {
 	struct program_files *files;
 	VEC(bool) looked;   /* [object]: whether it has functions is known */
 	struct map64 first; /* (object and level, function): the first frame */
+	struct map64 call;  /* (that frame, the function called there or NONE): the first frame */
 };
 
 struct frame_classes *frame_classes_new(const struct frame_classes_opts *opts)
@@ -36,6 +37,7 @@ void frame_classes_free(struct frame_classes *c)
 	program_files_free(c->files);
 	vec_free(&c->looked);
 	map64_free(&c->first);
+	map64_free(&c->call);
 	free(c);
 }
 
@@ -90,7 +92,15 @@ frameid frame_classes_first(struct frame_classes *c, const struct profile *p, fr
 	uint32_t *first = map64_at(&c->first, MAP64_PAIR(f->object << LEVEL_BITS | level, id));
 	if (*first == NONE)
 		*first = frame;
-	return *first;
+	if (!c->opts.calls)
+		return *first;
+	uint64_t target;
+	bool is_direct = is_call && object_call_before(c->files->at[f->object], f->addr, &target);
+	symid callee = is_direct ? symbols_find_start(s, target) : NONE;
+	uint32_t *call = map64_at(&c->call, MAP64_PAIR(*first, callee));
+	if (*call == NONE)
+		*call = frame;
+	return *call;
 }
 
 struct program_files *frame_classes_take_files(struct frame_classes *c, const struct profile *p)

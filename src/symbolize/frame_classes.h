@@ -12,6 +12,7 @@ struct frame_classes_opts {
 	const char *debug_dir, *symfs; /* as in program_opts */
 	bool inlines;  /* inlined functions will be shown: in objects with debug information each
 			  frame is a class of its own */
+	bool calls;    /* calls of different functions are classes of their own (tail_calls.h) */
 	uint64_t data; /* bytes of the data that will be read; UINT64_MAX: not known */
 };
 

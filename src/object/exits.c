@@ -1,0 +1,55 @@
+/* exits.c - where the code of a function goes on in other functions, read from its bytes. */
+#include "object/object_private.h"
+
+bool object_call_before(const struct object_file *o, uint64_t addr, uint64_t *target)
+{
+	const struct machine *m = object_has_code(o) ? object_kind(o) : NULL;
+
+	for (uint64_t n = MACHINE_CALL_MAX; m && n && addr > n; n--) {
+		size_t size;
+		const uint8_t *code = object_code_part(o, addr - n, n, &size);
+		if (code && size >= n && m->call_at(code, n, addr - n, target) == n)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the size of the instruction; 0: it is not known. */
+static size_t step_at(const struct machine *m, const uint8_t *code, size_t size, uint64_t addr,
+		      struct machine_step *ret)
+{
+	machine_effect_decoder *effects = machine_effects(m);
+	struct machine_effect e = { 0 };
+
+	*ret = (struct machine_step){ 0 };
+	if (effects) {
+		bool known = effects(code, size, addr, &e);
+		*ret = (struct machine_step){ .target = e.target, .kind = e.kind };
+		return known ? e.size : 0;
+	}
+	size_t n = m->length ? m->length(code, size) : 0;
+	if (n && n <= size)
+		m->step(code, n, addr, ret);
+	return n <= size ? n : 0;
+}
+
+bool object_tail_calls(const struct object_file *o, uint64_t low, uint64_t high,
+		       void (*add)(uint64_t site, uint64_t target, void *arg), void *arg)
+{
+	const struct machine *m = object_has_code(o) ? object_kind(o) : NULL;
+	size_t size = 0, n;
+	const uint8_t *code = m ? object_code_part(o, low, high - low, &size) : NULL;
+
+	if (!code || size < high - low)
+		return false;
+	for (uint64_t at = low; at < high; at += n) {
+		struct machine_step step;
+		n = step_at(m, code + (at - low), (size_t)(high - at), at, &step);
+		if (!n || step.kind == STEP_SWITCH)
+			return false;
+		bool jumps = step.kind == STEP_JUMP || step.kind == STEP_BRANCH;
+		if (jumps && (step.target < low || step.target >= high))
+			add(at, step.target, arg);
+	}
+	return true;
+}

@@ -1,0 +1,24 @@
+/* tail_calls.h - puts back functions that are on no stack because they ended in a jump.
+ *
+ * A function that ends in a call of another one may jump there: its frame is gone, and the other
+ * one returns to its caller. Where the code that called names one function, and the code below is
+ * another one's, the way between them is searched in the code: by jumps from function to function.
+ * If there is one way, the functions on it are put back between the two. If there are several, or
+ * some jump goes to an unknown place, none is. */
+#ifndef SYMBOLIZE_TAIL_CALLS_H
+#define SYMBOLIZE_TAIL_CALLS_H
+
+#include "symbolize/program.h"
+#include "symbolize/recorded.h"
+
+/* Shares of the event's time (samples_event), 0..1. */
+struct tail_calls_found {
+	double put_back; /* on whose stacks functions were put back */
+	double unknown;  /* on whose stacks functions are missing, and which is not known */
+};
+
+/* Opens the files that programs will need as well, and leaves them in `files`. */
+struct tail_calls_found tail_calls_put_back(struct profile *p, struct program_files *files,
+					    const struct recorded_opts *how, uint16_t event);
+
+#endif
