@@ -3,6 +3,7 @@
 #include "analysis/audit.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,13 +206,53 @@ static void check_time(const struct profile *p, const struct talk *t)
 		return;
 	double cpu = (double)a->cpu_ns, sampled = (double)a->sampled_ns;
 	double period = sampled / (double)n, threads = (double)p->samples.n_tasks;
-	double off = sampled > cpu ? sampled - cpu : cpu - sampled;
-	if (off > AUDIT_TIME * cpu && off > period * threads)
-		(off > AUDIT_MISREAD * cpu ? say_in_reports : say)(
+	double less = cpu - sampled, more = sampled - cpu;
+	if (less > AUDIT_TIME * cpu || (more > AUDIT_TIME * cpu && more > period * threads))
+		(less > AUDIT_MISREAD * cpu || more > AUDIT_MISREAD * cpu ? say_in_reports : say)(
 			t,
 			"samples stand for %.3f s of CPU time: %.1f %% of the %.3f s of the "
 			"kernel's accounting",
 			sampled / 1e9, 100 * sampled / cpu, cpu / 1e9);
+}
+
+static bool is_of_kin(const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_sources; i++)
+		if (!p->sources[i].kind || strcmp(p->sources[i].kind, "kin") != 0)
+			return false;
+	return true;
+}
+
+double audit_samples(const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	uint16_t event = samples_event(s);
+	double sum = 0, squares = 0;
+	if (!s->n_events || !s->audit.cpu_ns || !is_of_kin(p) || !s->events[event].counts_time ||
+	    s->events[event].is_trace)
+		return 0;
+	for (size_t i = 0; i < s->n; i++) {
+		double weight = (double)s->at[i].weight, n = s->at[i].count;
+		if (s->at[i].event != event || !s->at[i].count)
+			continue;
+		sum += weight;
+		squares += weight * weight / n;
+	}
+	return squares > 0 ? sum * sum / squares : 0;
+}
+
+double audit_points(double samples)
+{
+	const double z = 1.96, widest = 0.5; /* the deviation of a share of one half */
+	return samples > 0 ? 100 * z * widest / sqrt(samples) : 0;
+}
+
+static void check_number(const struct profile *p, const struct talk *t)
+{
+	double n = audit_samples(p);
+	if (n > 0 && n < AUDIT_FEW)
+		say_in_reports(t, "few samples, %.0f: shares are \u00b1 %.0f points", n,
+			       audit_points(n));
 }
 
 void audit_check(const struct profile *p, audit_listener *listener, void *arg)
@@ -221,5 +262,6 @@ void audit_check(const struct profile *p, audit_listener *listener, void *arg)
 	check_losses(p, &t);
 	check_stacks(p, &t);
 	check_time(p, &t);
+	check_number(p, &t);
 	check_places(p, &t);
 }

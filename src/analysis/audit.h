@@ -15,19 +15,21 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
  *   entries; a sum was too large; the kernel throttled sampling;
  * - more than AUDIT_TRUNCATED of the stacks could not be walked to their end;
  * - more than AUDIT_GUESSED of them have guessed callers;
- * - sampled CPU time differs from the kernel's by more than AUDIT_TIME, and by more than one
+ * - sampled CPU time is less than the kernel's by more than AUDIT_TIME; or more, also than one
  *   sampling period of each thread; or there are no samples of at least AUDIT_SILENT_NS;
+ * - shares are of fewer than AUDIT_FEW samples;
  * - more than AUDIT_PLACELESS of the time blocked or waiting has no stack.
  *
- * Troubles, cut and guessed stacks, CPU time without a sample, CPU time that is off by more than
- * AUDIT_MISREAD and time without a stack are marked `in_reports`. For whole profiles: parts
- * (profile_filter) lack some of the data. */
+ * Troubles, cut and guessed stacks, few samples, CPU time without a sample, CPU time that is off by
+ * more than AUDIT_MISREAD and time without a stack are marked `in_reports`. For whole profiles:
+ * parts (profile_filter) lack some of the data. */
 #define AUDIT_TRUNCATED 0.01
 #define AUDIT_GUESSED   0.01
 #define AUDIT_TIME      0.05
 #define AUDIT_MISREAD   0.2
 #define AUDIT_SILENT_NS 50000000
 #define AUDIT_PLACELESS 0.05
+#define AUDIT_FEW       30
 void audit_check(const struct profile *p, audit_listener *say, void *arg);
 
 /* Whether a lack of samples means that the program used little CPU time, because samples were to be
@@ -49,6 +51,13 @@ struct audit_stacks audit_stacks(const struct profile *p);
 
 /* Whether samples and the kernel's accounting cover the same time: all CPU time of all threads. */
 bool audit_knows_time(const struct profile *p);
+
+/* How many samples of equal weight tell as much as those of the profile's main event; 0: none, not
+ * known, or it does not sample time or cycles for kin. */
+double audit_samples(const struct profile *p);
+/* Half the interval of a share of so many samples, in points, with a confidence of 95 %: at most.
+ */
+double audit_points(double samples);
 
 /* Samples per second of CPU time; 0: not known. */
 double audit_rate(const struct profile *p);

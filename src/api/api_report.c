@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/audit.h"
 #include "api/api_filter.h"
 #include "api/api_group.h"
 #include "api/api_private.h"
@@ -280,6 +281,16 @@ static bool has_word(const char *const *list, const char *word)
 	return false;
 }
 
+/* How far shares may be off by chance, in reports that show them; few samples are a doubt, and
+ * noted anyway. */
+static void note_interval(const struct kin_profile *p, const struct report *r, struct kin_table *t)
+{
+	double n = audit_samples(p->data), points = audit_points(n);
+	if (n >= AUDIT_FEW &&
+	    (r == &flat_report || r == &graph_report || r == &lines_report || r == &hists_report))
+		table_note(t, "shares are \u00b1 %.*f points", points < 1 ? 1 : 0, points);
+}
+
 static struct kin_error *unguarded_report(struct kin_profile *p, const char *name,
 					  const struct kin_report_opts *opts,
 					  struct kin_table **ret)
@@ -305,6 +316,8 @@ static struct kin_error *unguarded_report(struct kin_profile *p, const char *nam
 	table_keep(t, release_profile, p);
 	table_keep(t, free_asked, a);
 	add_notes(p, r, t);
+	if (o.intervals && !o.by)
+		note_interval(p, r, t);
 	if (has_times(t) && !r->by_program && (!o.by || strcmp(o.by, "event") != 0))
 		note_events(p->data, t);
 	err = table_select(t, &(struct table_selection){ o.columns, o.by ? NULL : o.sort }, ret);

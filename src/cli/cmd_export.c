@@ -89,6 +89,22 @@ static struct kin_error *no_format(const char *path)
 		    : err_new(KIN_ERROR_USAGE, "say --to=FORMAT; kin help export has the list");
 }
 
+static const char *format_of(const struct settings *s)
+{
+	const struct kin_format *named = s->format ? NULL : format_of_path(s->output.path);
+	return s->format ? s->format : named ? named->name : NULL;
+}
+
+/* Recordings hold what was measured: whoever reads them finds the rest. */
+static void narrow(const struct settings *s, struct kin_open_opts *o)
+{
+	const struct kin_format *f;
+	const char *format = format_of(s);
+	for (size_t i = 0; format && (f = kin_format_at(i)); i++)
+		if (f->is_recorded && !strcmp(f->name, format))
+			o->not_sampled = false;
+}
+
 static bool is_binary(const char *name)
 {
 	const struct kin_format *f;
@@ -100,8 +116,7 @@ static bool is_binary(const char *name)
 
 static struct kin_error *write_to(struct kin_profile *profile, const struct settings *s, int status)
 {
-	const struct kin_format *named = s->format ? NULL : format_of_path(s->output.path);
-	const char *format = s->format ? s->format : named ? named->name : NULL;
+	const char *format = format_of(s);
 	if (!format)
 		return no_format(s->output.path);
 	struct output_opts opts = s->output;
@@ -128,6 +143,7 @@ static int cmd_export(const struct settings *s) { return run_profile(s, write_to
 
 const struct command export_command = {
 	.name = "export",
+	.narrow = narrow,
 	.group = COMMANDS_MORE,
 	.summary = "samples in the format of another program: pprof, KCachegrind, speedscope and "
 		   "others",

@@ -16,7 +16,8 @@ static const char *const description[] = {
 	"data is unreliable; with --strict this and every other report then exits with status 1 "
 	"(kin diff: 3). Data is unreliable if the recorder noted a problem, lost data or was "
 	"throttled; if more than 1 % of the stacks are cut, or have guessed callers; if sampled "
-	"CPU time differs from the kernel's by more than 5 %; if more than 5 % of the blocked "
+	"CPU time differs from the kernel's by more than 5 %; if there are fewer than 30 samples; "
+	"if more than 5 % of the blocked "
 	"time has no place; if the recording was not ended or belongs to another program; if files "
 	"with names could not be read, or are gone and hold more than 1 % of the samples.",
 	"Of many threads the 20 with the most CPU time have a line each, and the others one line "

@@ -144,6 +144,7 @@ static struct kin_error *print_events(struct kin_profile *profile, struct kin_hi
 	size_t n = 1;
 	for (h->event = 0; !err && h->event < n; h->event++) {
 		struct kin_table *t;
+		opts.intervals = !h->event && !s->format && !s->stats;
 		if ((err = kin_report(profile, "hists", &opts, &t)))
 			break;
 		/* Hints are known once functions have names. */

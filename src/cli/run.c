@@ -62,6 +62,16 @@ bool run_has_notes(const char *format)
 	return has;
 }
 
+/* Whether the output is the layout of another tool, or is about the samples themselves. */
+static bool is_as_recorded(const struct settings *s)
+{
+	static const char *const formats[] = { "perf", "gnu", "bsd" };
+	bool is = !strcmp(s->command->name, "script") || !strcmp(s->command->name, "info");
+	for (size_t i = 0; s->format && i < ARRAY_LEN(formats) && !is; i++)
+		is = !strcmp(s->format, formats[i]);
+	return is;
+}
+
 static struct kin_open_opts open_opts(const struct settings *s)
 {
 	return (struct kin_open_opts){
@@ -85,6 +95,7 @@ static struct kin_open_opts open_opts(const struct settings *s)
 				(s->format && !strcmp(s->format, "perf") && !s->hists.sort),
 		.no_inlines = s->no_inlines,
 		.with_hooks = s->with_hooks,
+		.not_sampled = !s->command->compares && !is_as_recorded(s),
 		.debuginfod = fetching_servers(s->fetching),
 		.branches = s->hists.branches,
 		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,
@@ -206,6 +217,7 @@ static struct kin_error *make_table(const struct settings *s, const char *report
 		.min_share = s->has_min_share || !draws(s) || s->subjects.at.n ? s->min_share
 									       : drawn_share,
 		.source_dirs = string_list(&s->source_dirs),
+		.intervals = run_is_text(s),
 		.by = s->by,
 		.with_source = s->with_source,
 		.all_lines = s->all_lines,

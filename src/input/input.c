@@ -456,6 +456,13 @@ static bool needs_order(const struct profile *p, const struct input_opts *o)
 	return false;
 }
 
+static struct profile *finish(struct profile_builder *b, const struct input_opts *o)
+{
+	if (o->not_sampled)
+		profile_add_unsampled(b);
+	return profile_finish(b);
+}
+
 /* *ret is NULL if all must be read again in turn. */
 static struct kin_error *read_in_threads(struct input_item *items, size_t n, size_t bytes,
 					 size_t n_threads, const struct input_opts *o,
@@ -469,7 +476,7 @@ static struct kin_error *read_in_threads(struct input_item *items, size_t n, siz
 	share_out(parts, n_threads, items, n, bytes);
 	run_parts(parts, n_threads);
 	bool good = merge(parts, n_threads, o, &err);
-	*ret = profile_finish(parts[0].builder);
+	*ret = finish(parts[0].builder, o);
 	free(parts);
 	if (good && !needs_order(*ret, o))
 		return err;
@@ -504,7 +511,7 @@ static struct kin_error *read_items(struct input_item *items, size_t n, const st
 	}
 	struct profile_builder *builder = new_builder(o);
 	err = read_in_turn(items, n, o, builder);
-	*ret = profile_finish(builder);
+	*ret = finish(builder, o);
 	return err;
 }
 

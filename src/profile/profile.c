@@ -15,6 +15,7 @@
 #include "profile/ranges.h"
 #include "profile/samples_builder.h"
 #include "profile/spreads.h"
+#include "profile/unsampled.h"
 
 struct profile_builder {
 	struct strtab *strings;
@@ -319,6 +320,23 @@ frameid profile_add_mark(struct profile_builder *b, const char *name)
 	struct frame mark = { .name = profile_add_string(b, name, strlen(name)),
 			      .flags = FRAME_MARK };
 	return profile_add_frame(b, mark);
+}
+
+static bool is_of_kin(const struct source *s)
+{
+	return s->left_out || (s->kind && !strcmp(s->kind, "kin"));
+}
+
+void profile_add_unsampled(struct profile_builder *b)
+{
+	for (size_t i = 0; i < b->sources.n; i++)
+		if (b->sources.at[i].unfinished || !is_of_kin(&b->sources.at[i]))
+			return;
+	if (b->sources.n)
+		samples_add_unsampled(
+			&b->samples,
+			strtab_addn(b->strings, NAME_NOT_SAMPLED, strlen(NAME_NOT_SAMPLED)),
+			(uint32_t)b->sources.n - 1);
 }
 
 stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid frame)

@@ -37,6 +37,8 @@ enum frame_flags {
 #define MARK_CUT         "[cut]"
 #define MARK_GUESSED     "[guessed]"
 #define MARK_INTERRUPTED "[interrupted]"
+/* The name of a frame that stands for CPU time without samples (unsampled.h). */
+#define NAME_NOT_SAMPLED "[not sampled]"
 
 struct frame {
 	uint64_t addr; /* link-time address in the object; run-time address if the object is not
@@ -135,7 +137,8 @@ struct sample {
 	uint16_t parallelism; /* threads of the recorded program that were running at that time; 0:
 				 not known */
 	uint16_t flags;  /* enum frame_flags of the leaf, if the data has them for the sample */
-	uint32_t count;  /* number of equal samples that were summed into this one; >= 1 */
+	uint32_t count;  /* number of equal samples that were summed into this one; 0: it stands for
+			    time that was not sampled (unsampled.h) */
 	uint32_t source; /* index into sources[] of the profile */
 	uint64_t weight; /* sum over these samples, in the event's unit */
 	/* Time on the recording's clock; 0: not known, or several samples were summed. The weight
@@ -282,6 +285,9 @@ void profile_prefetch_sample(const struct profile_builder *b, size_t sample);
 void profile_add_task_arc(struct profile_builder *b, struct task_arc a); /* equal arcs are summed */
 void profile_add_latency(struct profile_builder *b,
 			 struct latency l); /* copies bucket; equal arcs are summed */
+/* After all files: adds CPU time that was not sampled as a row of its own (unsampled.h), if all
+ * files with samples are complete recordings of kin. */
+void profile_add_unsampled(struct profile_builder *b);
 void profile_add_failure(struct profile_builder *b, objid object, uint64_t count);
 void profile_add_marker(struct profile_builder *b, struct marker m); /* equal markers are merged */
 struct audit *profile_audit(struct profile_builder *b); /* add to it; valid as long as b */

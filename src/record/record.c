@@ -107,6 +107,14 @@ static bool is_read_by_leader(const struct record_event *at, size_t i)
 	return is_read;
 }
 
+/* As perf names it: who reads the recording sees that time was left out on purpose. */
+static void restrict_name(struct record_event *e, const char *modifier)
+{
+	size_t n = strlen(e->name);
+	if (!strchr(e->name, ':') && n + strlen(modifier) < sizeof(e->name))
+		strcpy(e->name + n, modifier);
+}
+
 /* Settings of the command line for all events. */
 static void set_all(struct record_events *events, const struct record_opts *o)
 {
@@ -118,6 +126,7 @@ static void set_all(struct record_events *events, const struct record_opts *o)
 		if (o->all_user || o->all_kernel) {
 			e->exclude_kernel = o->all_user;
 			e->exclude_user = o->all_kernel;
+			restrict_name(e, o->all_user ? ":u" : ":k");
 		}
 		e->exclude_idle = o->no_idle;
 		if (o->one_group)

@@ -581,14 +581,16 @@ static void little_is_used_if_nothing_tells_otherwise(void)
 	profile_free(p);
 }
 
-/* Sampled time may be off by a twentieth, and by a period of each thread. */
+/* Sampled time may be off by a twentieth; it may also be a period of each thread too much. */
 static void time_is_compared_with_the_kernels(void)
 {
 	struct audit a = { .cpu_ns = SECOND, .sampled_ns = 900000000 };
 	OK_STR(said_of(of_samples(clock_event, "clock", 10, a)),
 	       "samples stand for 0.900 s of CPU time: 90.0 % of the 1.000 s of the kernel's "
 	       "accounting\n");
-	OK_STR(said_of(of_samples(clock_event, "clock", 9, a)), ""); /* 0.1 s each */
+	OK_STR(said_of(of_samples(clock_event, "clock", 9, a)), /* also if that is one period */
+	       "samples stand for 0.900 s of CPU time: 90.0 % of the 1.000 s of the kernel's "
+	       "accounting\n");
 	a.sampled_ns = 790000000;
 	OK_STR(said_of(of_samples(clock_event, "clock", 10, a)),
 	       "!samples stand for 0.790 s of CPU time: 79.0 % of the 1.000 s of the kernel's "
@@ -599,6 +601,55 @@ static void time_is_compared_with_the_kernels(void)
 	OK_STR(said_of(of_samples(clock_event, "clock", 100, a)), "");
 	OK_STR(said_of(of_samples(clock_event, "clock:u", 10, a)), "");
 	OK_STR(said_of(of_samples((struct event){ .unit = EVENT_COUNT }, "cycles", 10, a)), "");
+}
+
+/* A recording of kin with n samples of 1 ms by two threads: the second has none. */
+static struct profile *of_two_threads(const char *event, uint32_t n, uint64_t second_ns)
+{
+	struct profile_builder *b = profile_builder_new();
+	uint16_t id = profile_add_event(b, (struct event){ name(b, event), EVENT_NS });
+	taskid first = profile_add_task(b, (struct task){ .pid = 1,
+							  .tid = 1,
+							  .cpu_ns = (uint64_t)n * 1000000,
+							  .sampled_ns = (uint64_t)n * 1000000 });
+	profile_add_task(b, (struct task){ .pid = 1, .tid = 2, .cpu_ns = second_ns });
+	profile_add_sample(b, (struct sample){ .event = id,
+					       .task = first,
+					       .count = n,
+					       .weight = (uint64_t)n * 1000000 });
+	*profile_audit(b) = (struct audit){ .cpu_ns = (uint64_t)n * 1000000 + second_ns,
+					    .sampled_ns = (uint64_t)n * 1000000 };
+	profile_add_source(b, "x.kin", (struct source){ .kind = "kin" });
+	profile_add_unsampled(b);
+	return profile_finish(b);
+}
+
+/* Of the thread that used it, if there is enough of it and nothing was left out on purpose. */
+static void time_without_samples_is_a_row(void)
+{
+	struct profile *p = of_two_threads("clock", 100, 50000000);
+	OK(p->samples.n == 2);
+	const struct sample *x = &p->samples.at[1];
+	const struct frame *f = &p->samples.frames[p->samples.stacks[x->stack].frame];
+	OK_STR(strtab_get(p->strings, f->name), NAME_NOT_SAMPLED);
+	OK(x->weight == 50000000 && x->count == 0 && p->samples.tasks[x->task].tid == 2);
+	OK(audit_samples(p) == 100);
+	profile_free(p);
+	p = of_two_threads("clock", 100, 5000000);
+	OK(p->samples.n == 1);
+	profile_free(p);
+	p = of_two_threads("clock:u", 100, 50000000);
+	OK(p->samples.n == 1);
+	profile_free(p);
+}
+
+/* Of recordings of kin; and how far shares are off. */
+static void few_samples_are_said(void)
+{
+	OK_STR(said_of(of_two_threads("clock", 30, 0)), "");
+	OK_STR(said_of(of_two_threads("clock", 29, 0)),
+	       "!few samples, 29: shares are \u00b1 18 points\n");
+	OK(audit_points(0) == 0 && audit_points(100) > 9.7 && audit_points(100) < 9.9);
 }
 
 /* Samples of the event that CPU time is measured by. */
@@ -774,6 +825,8 @@ int main(void)
 	silence_is_said();
 	little_is_used_if_nothing_tells_otherwise();
 	time_is_compared_with_the_kernels();
+	time_without_samples_is_a_row();
+	few_samples_are_said();
 	rates_are_of_cpu_time();
 	counters_of_a_recording_may_be_behind();
 	buckets_hold_what_they_say();

@@ -70,7 +70,7 @@ static void add_up(struct callgrind *c)
 	while ((s = kin_samples_next(c->x.samples))) {
 		uint64_t *own = c->own + s->stack * k;
 		own[c->x.column[s->event]] += s->weight;
-		own[c->n_events] += s->count;
+		own[c->n_events] += s->count ? s->count : 1; /* 0: time that was not sampled */
 	}
 	memcpy(c->below, c->own, n * k * sizeof(*c->below));
 	for (uint32_t id = (uint32_t)n - 1; id; id--) {
