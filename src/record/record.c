@@ -156,6 +156,8 @@ static struct rings_opts rings_opts_of(struct session *s)
 						: UINT32_MAX,
 		.switches = o->wall,
 		.no_inherit = o->no_inherit,
+		.on_demand = s->gate,
+		.cpus_too = s->may_use_cpus,
 		.spread = !o->exact,
 		.cpus = o->cpus,
 		.n_cpus = o->n_cpus,
@@ -214,11 +216,26 @@ static struct kin_error *open_with_switches(struct session *s)
 	return open_list(s);
 }
 
-/* If events are not sampled all the time, a tracking event records all tasks and mappings. */
+/* Whether the events of the CPUs may replace inherited ones. At high rates they would hold up the
+ * recorder, too, and few tasks are shorter than a period. */
+static bool may_use_cpus(const struct session *s)
+{
+	enum { RATE_MAX = 5000 };
+	const struct record_opts *o = s->opts;
+	const struct record_event *e = &s->events.at.at[0];
+	return (o->argv || o->n_pids) && !o->everything && !o->n_tids && !o->no_inherit &&
+	       !s->gate && s->events.at.n == 1 && !e->period && !o->period &&
+	       (e->frequency ? e->frequency : o->frequency) <= RATE_MAX &&
+	       (e->is_clock || record_event_is_cycles(e)) && rings_may_use_cpus();
+}
+
+/* If events are not sampled all the time, or of single tasks, a tracking event records all tasks
+ * and mappings. */
 static struct kin_error *open_with_tracking(struct session *s)
 {
 	size_t n = s->events.at.n;
-	if (s->gate)
+	s->may_use_cpus = may_use_cpus(s);
+	if (s->gate || s->may_use_cpus)
 		vec_push(&s->events.at, record_event_tracking());
 	struct kin_error *err = open_with_switches(s);
 	if (err)
@@ -519,12 +536,15 @@ static struct kin_error *record_opened(struct session *s, bool *not_executed)
 	const struct record_opts *o = s->opts;
 	struct kin_error *err = NULL;
 	signals_hurry(&s->signals);
+	rings_attend(s->rings);
 	s->start_ns = clock_now_ns();
 	s->deadline_ns = o->duration_ns ? s->start_ns + o->duration_ns : 0;
 	if (!o->argv || record_is_apart(o)) {
 		rings_enable_tracking(s->rings);
 		if (!s->gate)
 			rings_enable(s->rings);
+	} else if (s->may_use_cpus) {
+		rings_enable(s->rings);
 	}
 	if (o->argv)
 		err = target_go(&s->target, &s->signals, o->argv[0]);

@@ -56,7 +56,9 @@ static void put_short_tasks(FILE *f, const struct record_audit *a)
 		fprintf(f,
 			"  the time of a thread after its last sample is not seen, which is all "
 			"of one shorter than a sampling period%s\n",
-			a->inside ? "" : ": -a sees it, a higher -F more of it");
+			a->inside ? ""
+				  : ": a higher -F sees more of it, and root, or "
+				    "kernel.perf_event_paranoid=0, all");
 }
 
 /* The kernel checks a program's timers only at its tick, so fewer samples come than requested.

@@ -1,8 +1,9 @@
 /* rings.h - opens the kernel's events on every CPU and reads their records in order of time.
  *
- * All events of a CPU share one ring buffer. rings_next() merges the buffers. It delivers records
- * only up to a moment shortly before now, because the kernel takes a record's time before it
- * publishes the record. Records are read in place; only those that wrap around are copied.
+ * All events of a CPU share one ring buffer. A thread empties the buffers before they are full,
+ * whatever the reader does meanwhile: it copies records, without the unused part of their stacks,
+ * to memory. rings_next() merges them. It delivers records only up to a moment shortly before now,
+ * because the kernel takes a record's time before it publishes the record.
  *
  * The clock is CLOCK_MONOTONIC. */
 #ifndef RECORD_RINGS_H
@@ -28,6 +29,10 @@ struct rings_opts {
 				 rings_choose() */
 	bool switches;        /* also records of context switches */
 	bool no_inherit;      /* only these tasks, not those that they start */
+	bool on_demand;       /* sampling begins when rings_enable() is called */
+	bool cpus_too;        /* tasks are sampled by the CPUs' events at first, which also meet
+			       * tasks that are shorter than a period; with samples of other tasks, too:
+			       * ring_record.of_cpu. Takes a tracking event */
 	bool spread; /* vary the periods of clocks a little at random, so that no program is in step
 			with them */
 	const int *cpus; /* only on these CPUs; */
@@ -62,6 +67,10 @@ void rings_enable(struct rings *r);
 void rings_disable(struct rings *r);
 void rings_enable_tracking(struct rings *r);
 
+/* Starts the thread that empties the buffers, at real-time priority if permitted: it has little to
+ * do, and that at once. Without it, they are emptied by rings_polled() and rings_begin(). */
+void rings_attend(struct rings *r);
+
 /* For poll(): readable when there is enough to read, or when a followed task is gone. */
 int rings_poll_fd(const struct rings *r);
 /* To be called when rings_poll_fd() was readable. */
@@ -69,10 +78,20 @@ void rings_polled(struct rings *r);
 /* Whether all followed tasks, and all tasks that they started, are gone. */
 bool rings_all_gone(const struct rings *r);
 
-/* Chooses large or small stack copies from now on: each event is opened twice, and one of the two
- * is off. Initially copies are large. Without room for large copies, or after losses in the last
- * half second, all are small. */
+/* Chooses large or small stack copies from now on: each event is opened several times, and all but
+ * one are off. Initially copies are large. Without room for large copies, or after losses in the
+ * last half second, all are small. */
 void rings_choose(struct rings *r, bool large);
+/* Whether this process may open events on whole CPUs, of all tasks. */
+bool rings_may_use_cpus(void);
+/* With opts.cpus_too: samples by the CPUs' events, or again by those that tasks inherit. */
+void rings_use_cpus(struct rings *r, bool of_cpus);
+bool rings_are_of_cpus(const struct rings *r);
+/* Samples at a lower rate from now on; false: there is none. */
+bool rings_slow_down(struct rings *r);
+/* The current rate is this part of the requested one: 1, 1/8, 1/64 ... */
+unsigned rings_slowness(const struct rings *r);
+
 /* The size of large or small copies. */
 uint32_t rings_stack_bytes(const struct rings *r, bool large);
 
@@ -84,18 +103,16 @@ struct ring_value {
 struct ring_record {
 	const struct perf_event_header *header; /* valid until the next call */
 	size_t event;                           /* index into the events */
-	struct perf_sample sample;              /* for other records: only pid, tid, time and cpu */
+	bool of_cpu;               /* a sample of whatever the CPU did: see rings_use_cpus() */
+	struct perf_sample sample; /* for other records: only pid, tid, time and cpu */
 	const struct ring_value *values; /* the other events of the group, read at the sample */
 	size_t n_values;
 };
 
 enum { RINGS_SLACK_MS = 2 }; /* how long after taking its time the kernel may publish a record */
 
-/* Starts reading: records up to RINGS_SLACK_MS ago, less if the buffers are filling; `all`: up to
- * now. */
+/* Starts reading: records up to RINGS_SLACK_MS ago; `all`: up to now. */
 void rings_begin(struct rings *r, bool all);
-/* Whether the buffers are so full that they must be read as soon as RINGS_SLACK_MS are over. */
-bool rings_are_filling(const struct rings *r);
 bool rings_next(struct rings *r, struct ring_record *ret); /* false: no more for now */
 
 /* The kernel's counters. */

@@ -100,10 +100,21 @@ static void look_for_dump(struct session *s, const struct thread *t, uint64_t ti
 	}
 }
 
+/* Of the samples of a CPU, those of recorded tasks count. All tasks that are recorded are known,
+ * since the kernel reports their start before they run. */
+static bool is_wanted(const struct session *s, const struct ring_record *r)
+{
+	if (r->of_cpu && ((pid_t)r->sample.tid == -1 ||
+			  !spaces_has(s->spaces, (pid_t)r->sample.pid, (pid_t)r->sample.tid)))
+		return false;
+	return s->events.at.at[r->event].purpose != EVENT_TRACKING &&
+	       !(s->opts->not_self && (pid_t)r->sample.pid == getpid());
+}
+
 static void take_sample(struct session *s, const struct ring_record *r)
 {
 	const struct record_event *e = &s->events.at.at[r->event];
-	if (e->purpose == EVENT_TRACKING || (s->opts->not_self && (pid_t)r->sample.pid == getpid()))
+	if (!is_wanted(s, r))
 		return;
 	struct thread *t = spaces_sampled(s->spaces, &r->sample);
 	if (!t->task) /* for files that it mapped before the recording */
@@ -160,6 +171,10 @@ static void take(struct session *s, const struct ring_record *r)
 		s->throttled++;
 		kinfile_writer_lost(recording_writer(s->recording), KINF_THROTTLED, 1);
 		break;
+	case PERF_RECORD_EXIT:
+		s->ended++;
+		spaces_take(s->spaces, r, &hooks);
+		break;
 	default:
 		spaces_take(s->spaces, r, &hooks);
 		break;
@@ -202,15 +217,69 @@ static uint64_t lost(const struct session *s, const struct rings_totals *t)
 	return t->lost > records ? t->lost : records;
 }
 
-/* CPU time by the kernel's accounting: the time that the events counted, plus what wait() reports
- * beyond it if that is clearly more. Programs executed with more rights than ours have no
- * events. */
+/* CPU time that the events did not count but wait() reports, if that is clearly more: programs
+ * executed with more rights than ours have no events. */
+static uint64_t unseen_time(const struct session *s, const struct rings_totals *t)
+{
+	bool all = !s->gate && !s->opts->no_inherit && !s->opts->everything &&
+		   !record_is_apart(s->opts);
+	bool more = s->may_use_cpus && s->sampled_ns > t->running_ns;
+	return all ? record_audit_unseen(s->used_ns, more ? s->sampled_ns : t->running_ns) : 0;
+}
+
+/* CPU time by the kernel's accounting. The work on a task's exit, which the events of tasks do not
+ * count, is in samples of the CPUs and in what wait() reports. */
 static uint64_t cpu_time(const struct session *s, const struct rings_totals *t)
 {
-	bool all = !s->gate && !s->opts->no_inherit && !record_is_apart(s->opts);
 	if (s->opts->everything)
 		return 0;
-	return t->running_ns + (all ? record_audit_unseen(s->used_ns, t->running_ns) : 0);
+	bool more = s->may_use_cpus && !record_is_apart(s->opts) && s->used_ns > t->running_ns;
+	return more ? s->used_ns : t->running_ns + unseen_time(s, t);
+}
+
+/* Inherited events begin anew in each task, on each CPU: what a task does after its last sample is
+ * not seen, and what it does first is seen too seldom. That matters where more than one task in 32
+ * samples has ended lately. Then, and at first, the events of the CPUs are used. These cost more:
+ * they also sample what runs beside, and wake CPUs that are idle. */
+static void watch_tasks(struct session *s, uint64_t now)
+{
+	enum { SAMPLES = 32, FEW = 4 };
+	struct session_window *w = &s->tasks;
+	uint64_t few = (s->samples - w->samples) / SAMPLES + FEW, ended = s->ended - w->ended;
+	if (!s->may_use_cpus)
+		return;
+	if (ended > few)
+		rings_use_cpus(s->rings, true);
+	if (now - w->time_ns < (w->time_ns == s->start_ns ? SECOND_NS / 4 : SECOND_NS))
+		return;
+	if (ended <= few / 2)
+		rings_use_cpus(s->rings, false);
+	*w = (struct session_window){ .time_ns = now, .samples = s->samples, .ended = s->ended };
+}
+
+/* If the kernel's work for a sample takes longer than the period, the program makes no progress,
+ * and samples stand for a fraction of the time; so they do if the recorder cannot keep up. Samples
+ * of user mode alone may be few for another reason. */
+static void watch_rate(struct session *s, const struct rings_totals *t)
+{
+	enum { ENOUGH_NS = 50000000, CARRIED = 70, CARRIED_USER = 30 }; /* percent */
+	const struct record_event *e = &s->events.at.at[0];
+	struct session_window *w = &s->rate;
+	uint64_t cpu_ns = t->running_ns - w->cpu_ns, sampled_ns = s->sampled_ns - w->sampled_ns;
+	bool part = e->exclude_kernel || e->exclude_user;
+	if (!e->is_clock || s->opts->no_idle || cpu_ns < ENOUGH_NS)
+		return;
+	*w = (struct session_window){ .cpu_ns = t->running_ns, .sampled_ns = s->sampled_ns };
+	unsigned before = rings_slowness(s->rings);
+	if (sampled_ns >= cpu_ns / 100 * (part ? CARRIED_USER : CARRIED) ||
+	    !rings_slow_down(s->rings))
+		return;
+	char *line = xprintf("%llu samples per second are more than this machine can carry: %llu "
+			     "from now on",
+			     (unsigned long long)(e->frequency / before),
+			     (unsigned long long)(e->frequency / rings_slowness(s->rings)));
+	s->opts->say(line);
+	free(line);
 }
 
 static void update_totals(struct session *s)
@@ -221,6 +290,7 @@ static void update_totals(struct session *s)
 	if (n > s->lost_written)
 		kinfile_writer_lost(w, KINF_LOST_SAMPLES, n - s->lost_written);
 	s->lost_written = n;
+	watch_rate(s, &t);
 	if (s->opts->parts.overwrite)
 		return; /* the file covers only a part of the time */
 	uint64_t cpu_ns = cpu_time(s, &t);
@@ -242,6 +312,7 @@ static void show(struct session *s, uint64_t now)
 static void tick(struct session *s)
 {
 	uint64_t now = clock_now_ns();
+	watch_tasks(s, now);
 	if (now - s->ticked_ns > SECOND_NS / 4) { /* before each write to the file */
 		s->ticked_ns = now;
 		if (s->followed.at.n < TOTALS_MAX)
@@ -605,8 +676,6 @@ static uint64_t round_ms(struct session *s, uint64_t now)
 	const struct unwinding_stats *u = unwinding_stats(s->unwinding);
 	bool deep = u->deep > u->stacks / 1000;
 	rings_choose(s->rings, deep || age < SECOND_NS / 2);
-	if (rings_are_filling(s->rings))
-		return RINGS_SLACK_MS;
 	uint64_t round = deep_round_ms(s);
 	return deep || age < SECOND_NS / 10 ? round / 2 + now / 1000 % round : ROUND_MS;
 }
@@ -727,6 +796,7 @@ void session_begin(struct session *s)
 {
 	if (s->opts->watch && s->opts->watch->begun)
 		s->opts->watch->begun(s->opts->watch->arg);
+	s->tasks.time_ns = s->start_ns;
 	s->event_ids = xalloc(s->events.at.n * sizeof(*s->event_ids));
 	define_events(s);
 	describe(s);
@@ -797,7 +867,7 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	a->on_ns = s->gate ? gate_open_ns(s->gate, &(uint64_t){ s->start_ns }, end_ns)
 			   : a->duration_ns;
 	a->cpu_ns = cpu_time(s, &t);
-	a->unseen_ns = a->cpu_ns > t.running_ns ? a->cpu_ns - t.running_ns : 0;
+	a->unseen_ns = unseen_time(s, &t);
 	a->sampled_ns = s->sampled_ns;
 	a->is_clock = s->events.at.at[0].is_clock;
 	a->user_only = s->user_only;

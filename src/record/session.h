@@ -19,7 +19,7 @@ struct session {
 	struct markers *markers; /* NULL: only the command "mark" of --control sets markers */
 	int cgroup_fd;           /* -1: none */
 	const char *instead;     /* a missing event that was replaced; NULL: none */
-	bool user_only, exact_switches;
+	bool user_only, exact_switches, may_use_cpus;
 	struct signals signals;
 	struct target target;
 	struct rings *rings;
@@ -47,6 +47,10 @@ struct session {
 	uint64_t start_ns, deadline_ns, ticked_ns, shown_ns;
 	uint64_t used_ns, switched, preempted; /* totals of ended programs, from wait() */
 	uint64_t samples, outside, sampled_ns, lost_written, throttled;
+	struct session_window { /* what came since time_ns; see watch_tasks(), watch_rate() */
+		uint64_t time_ns, samples, ended, sampled_ns, cpu_ns;
+	} tasks, rate;
+	uint64_t ended; /* tasks */
 	unsigned interrupts;
 	int stopped_by; /* signal; 0: none */
 	bool stop;

@@ -254,6 +254,12 @@ static struct thread *sibling(const struct spaces *s, pid_t pid)
 	return first && first->pid == pid ? first : any;
 }
 
+bool spaces_has(const struct spaces *s, pid_t pid, pid_t tid)
+{
+	const struct thread *t = spaces_known(s, tid);
+	return (t && t->pid == pid) || sibling(s, pid);
+}
+
 /* A thread of the process that has not ended, other than t (which may be NULL). */
 static struct thread *another(const struct spaces *s, pid_t pid, const struct thread *t)
 {

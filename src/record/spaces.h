@@ -65,6 +65,8 @@ struct thread *spaces_thread(struct spaces *s, pid_t pid, pid_t tid);
  * the thread that ended last on that CPU. */
 struct thread *spaces_sampled(struct spaces *s, const struct perf_sample *p);
 struct thread *spaces_known(const struct spaces *s, pid_t tid); /* or NULL */
+/* Whether the thread, or another one of its process, is known. */
+bool spaces_has(const struct spaces *s, pid_t pid, pid_t tid);
 
 /* Handles a record other than a sample. ended() is called before a thread changes its name or is
  * gone; left() after the last known thread of a process is gone. An ended thread may still have

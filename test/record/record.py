@@ -418,6 +418,59 @@ def test_churn(tap, box):
     tap.ok(said == ['1 process'] * 12, 'threads that come and go are no processes', said)
 
 
+PHASES = """#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static volatile long s;
+static double cpu(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+#define PHASE(f) __attribute__((noinline)) void f(void) { double end = cpu() + .0006; while (cpu() < end) for (int i = 0; i < 300; i++) s++; s++; }
+PHASE(first) PHASE(second) PHASE(third)
+static void *task(void *arg) { first(); second(); third(); return arg; }
+static void in_process(void) { pid_t p = fork(); if (!p) { task(0); _exit(0); } waitpid(p, 0, 0); }
+static void in_thread(void) { pthread_t t; pthread_create(&t, 0, task, 0); pthread_join(t, 0); }
+static void in_burst(int n)
+{
+	pthread_t *t = calloc(n, sizeof(*t));
+	for (int i = 0; i < n; i++) pthread_create(&t[i], 0, task, 0);
+	for (int i = 0; i < n; i++) pthread_join(t[i], 0);
+}
+int main(int n, char **v)
+{
+	for (int i = 0; n == 2 && i < 400; i++) *v[1] == 'p' ? in_process() : in_thread();
+	if (n > 2) in_burst(atoi(v[2]));
+	return 0;
+}
+"""
+
+
+def test_short_tasks(tap, box):
+    """Threads and processes of three phases that take a third of their time each, all less than two periods."""
+    with open(os.path.join(box.folder, 'phases.c'), 'w') as f:
+        f.write(PHASES)
+    box.run('gcc', '-O2', '-g', '-o', 'phases', 'phases.c', '-lpthread')
+    if box.record('-a', '-o', 'all.kin', '--', 'true').returncode:
+        tap.skip('short tasks', 'the clocks of CPUs')
+        return
+    for words in (['threads'], ['processes'], ['burst', '600']):
+        p = box.record('-o', 'phases.kin', './phases', *words)
+        graph, n = box.graph('phases.kin'), box.samples('phases.kin')
+        parts = [share(graph, name) / 100 for name in ('first', 'second', 'third')]
+        whole = sum(parts)
+        tap.ok(whole > .5 and all(abs(part / whole - 1 / 3) < deviation(1 / 3, n * whole) for part in parts),
+               f'{words[0]} shorter than two periods: each of their phases has its share', f'{parts} of {n}\n{p.err}')
+        off = deviation(.5, n)
+        tap.ok(abs(sampled(p.err)[0] / 100 - 1) < max(off, .05) and 'LOST' not in p.err,
+               'and samples stand for their CPU time', p.err)
+
+
+def test_too_fast(tap, box):
+    """A rate of which the kernel's work for a sample takes longer than a period."""
+    p = box.record('-F', 'max', '-o', 'fast.kin', './fast', 'foobar', '150')
+    tap.ok(p.returncode == 0 and box.samples('fast.kin') > 0, '-F max: the program makes progress', p.err)
+
+
 def test_killed(tap, box):
     target = box.popen('./prog', 'foobar', '600000')
     for _ in range(3):
@@ -1445,7 +1498,7 @@ def main():
         if 'does not let' in first.err:
             tap.skip('kin record', 'PERF_EVENT_OPEN IS REFUSED HERE: nothing of it was tested')
             return tap.done()
-        for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach,
+        for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_short_tasks, test_too_fast,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
                      test_sanitized, test_inside, test_counts, test_idle, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
                      test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_go, test_bare_code, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
