@@ -522,15 +522,13 @@ static bool may_change_code(const struct user_regs_struct *r)
 	return false;
 }
 
-static void step(struct tracee *x)
+static void step(struct tracee *x, bool signalled)
 {
 	struct user_regs_struct now;
 	struct shadow_thread *k = &x->shadow;
-	bool signalled = x->signal;
 
 	if (ptrace(PTRACE_GETREGS, x->tid, 0, &now))
 		return;
-	x->signal = 0;
 	t.steps++;
 	t.left -= t.left > 0;
 	if (!k->known)
@@ -651,6 +649,8 @@ static void take_stop(pid_t tid, int status)
 	}
 	bool is_new = !x->shadow.known && !x->free && !x->stopped && t.exec && in_window() &&
 		      event == PTRACE_EVENT_STOP;
+	bool signalled = x->signal != 0;
+	x->signal = 0;
 	x->stopped = true;
 	if (event == PTRACE_EVENT_EXEC) {
 		begin_exec(tid);
@@ -666,7 +666,7 @@ static void take_stop(pid_t tid, int status)
 		return;
 	}
 	if (in_window() && !x->free && !event)
-		step(x);
+		step(x, signalled);
 	if (!event && signal != SIGTRAP)
 		x->signal = signal;
 	if (in_window() && !t.left)
