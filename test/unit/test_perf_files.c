@@ -234,6 +234,11 @@ static void test_cut_stack(void)
 	OK_STR(message, "");
 	OK_STR(sample_at(p, 0), "prog 500 cpu-clock 1000: 100 200' 300' [cut]");
 	OK(p->samples.audit.truncated == 1);
+	size_t guessed = 0; /* the two that frame pointers led to */
+	for (stackid s = p->samples.at[0].stack; s; s = p->samples.stacks[s].caller)
+		guessed +=
+			(p->samples.frames[p->samples.stacks[s].frame].flags & FRAME_GUESSED) != 0;
+	OK(guessed == 2);
 	profile_free(p);
 }
 

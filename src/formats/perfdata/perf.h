@@ -464,9 +464,11 @@ const struct machine *perf_machine_of(const struct perf *p, const struct perf_at
 
 struct perf_dwarf;
 /* Walks a stack: addresses of user code, leaf first, all but the first return addresses; returns
- * how many. *cut: the walk did not reach the thread's start. */
+ * how many. *certain: those before the first guessed one. *cut: the walk did not reach the thread's
+ * start. */
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
-		       const struct perf_sample *s, uint64_t *pcs, size_t max, bool *cut);
+		       const struct perf_sample *s, uint64_t *pcs, size_t max, size_t *certain,
+		       bool *cut);
 void perf_dwarf_object_done(struct perf_object *o);
 void perf_dwarf_done(struct perf_dwarf *d); /* NULL is fine */
 

@@ -207,7 +207,8 @@ static void count(struct perf *p, const struct unwind_walk *w, const uint64_t *p
 	struct perf_map m;
 
 	if (w->end == UNWIND_COMPLETE) {
-		audit->complete++;
+		audit->complete += !w->guessed;
+		audit->guessed += w->guessed != 0;
 		return;
 	}
 	audit->truncated++;
@@ -241,11 +242,13 @@ static const struct perf_places *places_of(struct perf_dwarf *d, const struct ma
 }
 
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
-		       const struct perf_sample *s, uint64_t *pcs, size_t max, bool *cut)
+		       const struct perf_sample *s, uint64_t *pcs, size_t max, size_t *certain,
+		       bool *cut)
 {
 	const struct machine *m = perf_machine_of(p, a);
 	uint64_t all[MACHINE_REGISTERS];
 
+	*certain = 0;
 	*cut = false;
 	if (s->user.abi == ABI_NONE)
 		return 0;
@@ -267,6 +270,7 @@ size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct pe
 	w.copy_addr = w.regs.sp;
 	unwinder_walk(d->unwinder, &w, pcs, max);
 	count(p, &w, pcs);
+	*certain = w.certain;
 	*cut = w.end != UNWIND_COMPLETE;
 	return w.n;
 }

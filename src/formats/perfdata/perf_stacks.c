@@ -120,8 +120,9 @@ struct perf_part {
 	bool is_keyed;       /* the generation is small enough to be part of a key */
 };
 
-enum { FLAG_BITS = 4 };
-_Static_assert((FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR) < 1 << FLAG_BITS,
+enum { FLAG_BITS = 5 };
+_Static_assert((FRAME_RETURN | FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR | FRAME_GUESSED) <
+		       1 << FLAG_BITS,
 	       "flags of frames fit");
 
 /* Sets the key. Call it again after an address was looked up: the space may then have another
@@ -332,12 +333,16 @@ static void push_dump(struct perf_walk *w, const struct perf_attr *a, const stru
 {
 	enum { PCS = 1024 };
 	uint64_t pcs[PCS];
+	size_t certain;
 	bool cut;
-	size_t n = perf_dwarf_walk(w->p, w->user, a, s, pcs, PCS, &cut);
+	size_t n = perf_dwarf_walk(w->p, w->user, a, s, pcs, PCS, &certain, &cut);
 
 	struct perf_part part = part_of(w->p, w->user, PERF_MODE_USER);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		part.flags |= i >= certain ? FRAME_GUESSED : 0;
+		find_key(&part);
 		push(w, &part, pcs[i], i > 0, 0);
+	}
 	if (cut && !w->n)
 		push_leaf(w, s->mode, s->ip);
 	if (cut)
