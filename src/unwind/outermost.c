@@ -19,7 +19,9 @@ enum kind {
 	START,     /* nobody called it */
 	PASSES_ON, /* the same, and it jumps to another that calls the program */
 	OF_MUSL,   /* the same, if the C library is musl: others may use the name as well */
-	SWITCHES,  /* it goes on to another stack, and calls from there */
+	BEGINS,    /* its calls are made on a stack that begins with it */
+	SWITCHES,  /* the same of those behind the instruction by which it goes on to another stack
+		    */
 };
 
 static const struct {
@@ -30,7 +32,7 @@ static const struct {
 	{ "_dlstart", START },
 	{ "__libc_start_main", PASSES_ON },
 	{ "libc_start_main_stage2", START },
-	{ "__clone", START },
+	{ "__clone", BEGINS },
 	{ "start", OF_MUSL },
 	{ "start_c11", OF_MUSL },
 };
@@ -40,8 +42,8 @@ static const struct {
 	const char *name;
 	enum kind kind;
 } go_names[] = {
-	{ "runtime.goexit", START },         { "runtime.rt0_go", SWITCHES },
-	{ "runtime.clone", SWITCHES },       { "runtime.mcall", SWITCHES },
+	{ "runtime.goexit", START },         { "runtime.rt0_go", BEGINS },
+	{ "runtime.clone", BEGINS },         { "runtime.mcall", SWITCHES },
 	{ "runtime.morestack", SWITCHES },   { "runtime.systemstack", SWITCHES },
 	{ "runtime.cgocallback", SWITCHES },
 };
@@ -137,6 +139,27 @@ static void find_ends(struct search *s)
 
 /* ---- code ---- */
 
+static bool loads_sp(const struct machine *m, const struct machine_effect *e)
+{
+	bool ret = e->lost >> m->sp & 1;
+	for (size_t i = 0; i < e->n_changes; i++)
+		ret |= e->change[i].a == m->sp && e->change[i].kind != CHANGE_STORE &&
+		       (e->change[i].kind != CHANGE_SET || e->change[i].b != m->sp);
+	return ret;
+}
+
+/* Where the function goes on to another stack; 0: not known. Its calls before that have callers. */
+static size_t find_switch(const struct machine *m, const uint8_t *code, size_t n, uint64_t addr)
+{
+	machine_effect_decoder *effect = machine_effects(m);
+	struct machine_effect e;
+	for (size_t at = 0; effect && at < n && effect(code + at, n - at, addr + at, &e);
+	     at += e.size)
+		if (loads_sp(m, &e))
+			return at;
+	return 0;
+}
+
 /* The return addresses of calls in a function, less 1, as rows are looked up so. */
 static void add_returns(const struct search *s, const struct outermost_function *x,
 			struct outermost *ret)
@@ -144,7 +167,8 @@ static void add_returns(const struct search *s, const struct outermost_function 
 	uint8_t code[CODE_MAX];
 	const struct machine *m = s->f->machine;
 	size_t n = s->f->code(s->f->arg, x->low, code, (size_t)(x->high - x->low));
-	for (size_t i = m->code_align; i <= n; i += m->code_align)
+	size_t from = x->kind == SWITCHES ? find_switch(m, code, n, x->low) : 0;
+	for (size_t i = from + m->code_align; i <= n; i += m->code_align)
 		if (m->call_ends(code + i, i))
 			vec_push(ret,
 				 ((struct outermost_range){ x->low + i - 1, x->low + i, true }));
@@ -154,7 +178,7 @@ static void add_functions(struct search *s, struct outermost *ret)
 {
 	for (size_t i = 0; i < s->functions.n; i++) {
 		const struct outermost_function *x = &s->functions.at[i];
-		if (x->kind == SWITCHES)
+		if (x->kind == SWITCHES || x->kind == BEGINS)
 			add_returns(s, x, ret);
 		else if (x->kind != OF_MUSL || s->is_musl)
 			vec_push(ret, ((struct outermost_range){ x->low, x->high, false }));

@@ -662,18 +662,22 @@ static void test_outermost(void)
 	add_symbol(&s, "_start_c", 0x4020, 0x20);
 	add_symbol(&s, "start", 0x4100, 0x10);
 	add_symbol(&s, "__clone", 0x4200, 0);
-	OK_STR(outermost_of(&s, &none), "4000-4020 4200-4600");
+	OK_STR(outermost_of(&s, &none), "4000-4020");
+	/* the child's call: the parent returns */
+	static const uint8_t clone[] = { 0x0f, 0x05, 0xff, 0xd1, 0xc3 };
+	struct code_at code = { 0x4200, clone, sizeof(clone) };
+	OK_STR(outermost_of(&s, &code), "4000-4020 4203-4204!");
 	add_symbol(&s, "libc_start_main_stage2", 0x4300, 0x10); /* it is musl */
-	OK_STR(outermost_of(&s, &none), "4000-4020 4100-4110 4200-4300 4300-4310");
+	OK_STR(outermost_of(&s, &none), "4000-4020 4100-4110 4300-4310");
 	s.names[s.n_names - 1] = '2'; /* a name without an end */
-	OK_STR(outermost_of(&s, &none), "4000-4020 4200-4300");
+	OK_STR(outermost_of(&s, &none), "4000-4020");
 	s.at[0].st_name = 1000;
 	s.at[3].st_shndx = SHN_UNDEF;
 	OK_STR(outermost_of(&s, &none), "");
 
 	/* musl's, stripped: pop %rbp; lea 0x5000(%rip), %rax; pop %rbp; jmp *%rax */
 	static const uint8_t passes[] = { 0x5d, 0x48, 0x8d, 5, 0xf8, 0x0f, 0, 0, 0x5d, 0xff, 0xe0 };
-	struct code_at code = { 0x4000, passes, sizeof(passes) };
+	code = (struct code_at){ 0x4000, passes, sizeof(passes) };
 	s = (struct symbols){ 0 };
 	add_symbol(&s, "__libc_start_main", 0x4000, sizeof(passes));
 	add_symbol(&s, "exit", 0x5040, 8);
