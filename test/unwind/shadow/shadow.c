@@ -84,9 +84,10 @@ static struct {
 	struct shadow shadow;
 	struct tracee {
 		pid_t tid;
-		bool free; /* runs freely */
-		bool stopped;
-		int signal; /* to be delivered */
+		bool free;      /* runs freely */
+		bool is_new;    /* it has not stopped yet */
+		uint64_t start; /* where it did first, if it was seen to begin */
+		int signal;     /* to be delivered */
 		struct shadow_thread shadow;
 		VEC(struct waiting) waiting;
 	} threads[MAX_THREADS];
@@ -289,8 +290,9 @@ static struct comparison compare(const struct walked *w, const struct truth *s)
 		} else if (claim && s->base->claim_is_whole)
 			return mismatch(w, i, 0, CONTRADICTS);
 	}
-	if (w->complete && j + 1 == s->n && s->at[j] - t.entry < START_MAX)
-		j++; /* nobody misses _start below the C library's function that calls main() */
+	if (w->complete && j + 1 == s->n &&
+	    (s->at[j] - t.entry < START_MAX || (whole && s->at[j] - s->base->start < START_MAX)))
+		j++; /* nobody misses the code that the kernel starts a program or thread with */
 	if (w->complete && j < s->n)
 		return mismatch(w, i, s->at[j], WRONG);
 	if (w->complete && claim && k < s->base->claimed.n)
@@ -386,17 +388,12 @@ static void settle_waiting(struct waiting *x, enum verdict v)
 	free(x->walked);
 }
 
-/* Settles the walk if the thread is where it said. */
-static bool has_come(struct waiting *x, const struct shadow_thread *k)
+static bool settles(struct waiting *x, const struct shadow_thread *k)
 {
 	static struct truth now;
-	struct walked *w = x->walked;
-
-	if (w->n < 2 || w->at[1].pc != k->last.rip)
-		return false;
 	bool sure = truth_of(k, &now);
-	memmove(w->at, w->at + 1, --w->n * sizeof(w->at[0]));
-	struct comparison c = compare(w, &now);
+	struct comparison c = compare(x->walked, &now);
+
 	if (!sure && c.at > now.n)
 		c.verdict = CUT;
 	if (!is_fine(c.verdict))
@@ -405,15 +402,34 @@ static bool has_come(struct waiting *x, const struct shadow_thread *k)
 	return true;
 }
 
-static void go_on_waiting(struct tracee *x, bool returned)
+/* Settles the walk if the thread is where it said; or, after a jump, if what it said of the
+ * function that jumped holds for the one that it jumped to. */
+static bool has_come(struct waiting *x, const struct shadow_thread *k, enum left left)
+{
+	struct walked *w = x->walked;
+
+	if (left == LEFT_BY_WORD && settles(x, k))
+		return true;
+	if (w->n < 2 || w->at[1].pc != k->last.rip)
+		return false;
+	struct walk_frame leaf = w->at[0];
+	memmove(w->at, w->at + 1, --w->n * sizeof(w->at[0]));
+	if (settles(x, k))
+		return true;
+	memmove(w->at + 1, w->at, w->n++ * sizeof(w->at[0]));
+	w->at[0] = leaf;
+	return false;
+}
+
+static void go_on_waiting(struct tracee *x, enum left left)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < x->waiting.n; i++) {
 		struct waiting *w = &x->waiting.at[i];
-		if (!returned && has_come(w, &x->shadow))
+		if (left != LEFT_BY_RETURN && has_come(w, &x->shadow, left))
 			continue;
-		if (returned || !--w->left)
+		if (left == LEFT_BY_RETURN || !--w->left)
 			settle_waiting(w, w->found.verdict);
 		else
 			x->waiting.at[n++] = *w;
@@ -484,7 +500,7 @@ static struct tracee *tracee_of(pid_t tid)
 			return &t.threads[i];
 	if (t.n_threads == MAX_THREADS)
 		return NULL;
-	t.threads[t.n_threads] = (struct tracee){ .tid = tid };
+	t.threads[t.n_threads] = (struct tracee){ .tid = tid, .is_new = t.exec };
 	return &t.threads[t.n_threads++];
 }
 
@@ -501,7 +517,6 @@ static bool in_window(void) { return t.exec && !t.running; }
 static void resume(struct tracee *x)
 {
 	x->free = !in_window();
-	x->stopped = false;
 	ptrace(x->free ? PTRACE_CONT : PTRACE_SINGLESTEP, x->tid, 0, (void *)(intptr_t)x->signal);
 }
 
@@ -532,17 +547,18 @@ static void step(struct tracee *x, bool signalled)
 	t.steps++;
 	t.left -= t.left > 0;
 	if (!k->known)
-		shadow_begin(&t.shadow, k, &now, false);
+		shadow_begin(&t.shadow, k, &now, x->start && now.rip - x->start < START_MAX);
 	else {
 		uint64_t moved = now.rsp - k->last.rsp;
-		enum instruction did =
-			moved || now.rip - k->last.rip == 2 ? decode(k->last.rip) : DO_OTHER;
+		enum instruction did = moved || k->has_changed || now.rip - k->last.rip == 2
+					       ? decode(k->last.rip)
+					       : DO_OTHER;
 		if (did == DO_SYSCALL && may_change_code(&k->last)) {
 			t.maps_changed = true;
 			memset(t.decoded, 0, sizeof(t.decoded));
 		}
-		bool returned = shadow_step(&t.shadow, k, &now, did, signalled);
-		go_on_waiting(x, returned);
+		enum left left = shadow_step(&t.shadow, k, &now, did, signalled);
+		go_on_waiting(x, left);
 	}
 	if (up_to(opts.every) == 1)
 		take_point(x);
@@ -570,6 +586,7 @@ static void begin_exec(pid_t tid)
 
 	t.n_threads = 0;
 	struct tracee *x = tracee_of(tid);
+	x->is_new = false;
 	t.pid = tid;
 	t.entry = read_entry();
 	t.exec = true;
@@ -594,20 +611,32 @@ static void begin_thread(struct tracee *x)
 		forget(x);
 		return;
 	}
-	if (in_window() && !ptrace(PTRACE_GETREGS, x->tid, 0, &now))
-		shadow_begin(&t.shadow, &x->shadow, &now, true);
+	if (!ptrace(PTRACE_GETREGS, x->tid, 0, &now)) {
+		x->start = now.rip;
+		if (in_window())
+			shadow_begin(&t.shadow, &x->shadow, &now, true);
+	}
 	resume(x);
 }
 
 /* ---- windows ---- */
 
-static void pause_ends(int signal) { (void)signal; }
+static volatile sig_atomic_t pause_ended;
 
+static void end_pause(int signal)
+{
+	(void)signal;
+	pause_ended = 1;
+}
+
+/* The timer goes on, as its first signal may come just before waitpid(). */
 static void set_pause(uint64_t ms)
 {
-	struct itimerval in = { { 0, 0 },
+	enum { AGAIN_US = 5000 };
+	struct itimerval in = { { 0, AGAIN_US },
 				{ (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) + 1 } };
 	setitimer(ITIMER_REAL, &in, NULL);
+	pause_ended = 0;
 }
 
 static void end_window(void)
@@ -647,17 +676,16 @@ static void take_stop(pid_t tid, int status)
 		ptrace(PTRACE_DETACH, tid, 0, 0);
 		return;
 	}
-	bool is_new = !x->shadow.known && !x->free && !x->stopped && t.exec && in_window() &&
-		      event == PTRACE_EVENT_STOP;
+	bool is_new = x->is_new && event == PTRACE_EVENT_STOP;
 	bool signalled = x->signal != 0;
 	x->signal = 0;
-	x->stopped = true;
+	x->is_new = false;
 	if (event == PTRACE_EVENT_EXEC) {
 		begin_exec(tid);
 		resume(tracee_of(tid));
 		return;
 	}
-	if (is_new && tid != t.pid && t.n_windows == 0) {
+	if (is_new) {
 		begin_thread(x);
 		return;
 	}
@@ -679,13 +707,12 @@ static void trace(void)
 	while (!t.ended && !is_enough()) {
 		int status;
 		pid_t tid = waitpid(-1, &status, __WALL);
-		if (tid < 0 && errno == EINTR) {
-			if (t.running)
-				begin_window();
-			else
-				end_window();
+		if (pause_ended && t.running)
+			begin_window();
+		else if (pause_ended)
+			end_window();
+		if (tid < 0 && errno == EINTR)
 			continue;
-		}
 		if (tid < 0)
 			break;
 		struct tracee *x = tracee_of(tid);
@@ -778,7 +805,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	t.random = (t.random + 1) * UINT64_C(0x9e3779b97f4a7c15);
-	struct sigaction action = { .sa_handler = pause_ends };
+	struct sigaction action = { .sa_handler = end_pause };
 	sigaction(SIGALRM, &action, NULL);
 	start(argv + i);
 	t.since_ns = clock_now_ns();

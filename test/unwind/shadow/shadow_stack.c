@@ -26,6 +26,8 @@ enum instruction instruction_at(const uint8_t *code, size_t n)
 	uint8_t op = code[i], modrm = code[i + 1], reg = modrm >> 3 & 7;
 	if (op == 0xe8 || (op == 0xff && (reg == 2 || reg == 3)))
 		return DO_CALL;
+	if (op == 0xff && reg == 4)
+		return DO_JUMP;
 	if (op == 0xc2 || op == 0xc3)
 		return DO_RETURN;
 	if (op == 0x0f && modrm == 0x05)
@@ -69,6 +71,7 @@ void shadow_begin(struct shadow *s, struct shadow_thread *t, const struct user_r
 {
 	*t = (struct shadow_thread){ .known = true, .top = NO_WORD, .last = *now };
 	t->stack = new_stack(s, now->rsp, whole);
+	s->stacks.at[t->stack].start = now->rip;
 }
 
 static void seen_at(struct shadow *s, const struct shadow_thread *t, uint64_t sp)
@@ -127,6 +130,7 @@ static void change_stack(struct shadow *s, struct shadow_thread *t, uint64_t sp,
 	s->stacks.at[t->stack].top = t->top;
 	t->stack = to == NO_WORD ? new_stack(s, sp, false) : to;
 	t->top = s->stacks.at[t->stack].top;
+	t->has_changed = true;
 	settle(s, t, sp);
 }
 
@@ -197,33 +201,48 @@ static bool return_beyond(struct shadow *s, struct shadow_thread *t, uint64_t to
 	return true;
 }
 
-static bool do_return(struct shadow *s, struct shadow_thread *t, const struct user_regs_struct *now)
+static enum left do_return(struct shadow *s, struct shadow_thread *t,
+			   const struct user_regs_struct *now)
 {
 	bool is_known = t->top != NO_WORD && s->words.at[t->top].at == t->last.rsp &&
 			s->words.at[t->top].word == now->rip;
-	bool ret = is_known || return_beyond(s, t, now->rip);
+	bool is_return = is_known || return_beyond(s, t, now->rip);
 
 	settle(s, t, now->rsp);
-	return ret;
+	return is_return ? LEFT_BY_RETURN : LEFT_BY_WORD;
 }
 
-bool shadow_step(struct shadow *s, struct shadow_thread *t, const struct user_regs_struct *now,
-		 enum instruction did, bool signalled)
+/* What lies on a new stack below a function that was called on another are no callers of it. */
+static void do_call(struct shadow *s, struct shadow_thread *t, uint64_t sp)
 {
-	bool ret = false, moved = now->rsp != t->last.rsp;
+	if (t->has_changed) {
+		t->stack = new_stack(s, sp, false);
+		t->top = NO_WORD;
+	}
+	t->has_changed = false;
+	push(s, t, sp, peek(sp));
+}
+
+enum left shadow_step(struct shadow *s, struct shadow_thread *t, const struct user_regs_struct *now,
+		      enum instruction did, bool signalled)
+{
+	enum left ret = LEFT_NOT;
+	bool moved = now->rsp != t->last.rsp;
 
 	if (signalled && is_signal_frame(t, now->rsp))
 		enter_handler(s, t, now);
 	else if (did == DO_SYSCALL && moved)
 		leave_handler(s, t, now);
 	else if (did == DO_CALL && now->rsp == t->last.rsp - 8)
-		push(s, t, now->rsp, peek(now->rsp));
+		do_call(s, t, now->rsp);
 	else if (did == DO_RETURN)
 		ret = do_return(s, t, now);
 	else if ((did == DO_SET_SP || did == DO_LOAD_SP) && moved)
 		change_stack(s, t, now->rsp, did == DO_SET_SP ? RESERVE : 0);
 	else if (moved)
 		settle(s, t, now->rsp);
+	if (did == DO_RETURN || did == DO_JUMP || did == DO_SYSCALL)
+		t->has_changed = false;
 	seen_at(s, t, now->rsp);
 	t->last = *now;
 	return ret;

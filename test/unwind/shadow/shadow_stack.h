@@ -25,6 +25,7 @@ enum instruction {
 	DO_SET_SP,  /* copies a register to the stack pointer, or adds to one */
 	DO_LOAD_SP, /* loads it from memory */
 	DO_SYSCALL,
+	DO_JUMP, /* to an address that is not in the instruction */
 };
 enum instruction instruction_at(const uint8_t *code, size_t n);
 
@@ -40,6 +41,7 @@ struct stack {
 	uint64_t low, high; /* where the stack pointer has been seen */
 	uint32_t top;       /* when it was last left */
 	bool is_whole;      /* nothing lies beyond its words */
+	uint64_t start;     /* the instruction that the thread began with, if so */
 	/* What lies beyond its words, if a walk has said so and nothing has contradicted it. */
 	VEC(uint64_t) claimed;
 	bool has_claim, claim_is_whole;
@@ -57,6 +59,8 @@ enum { NO_WORD = UINT32_MAX };
 struct shadow_thread {
 	bool known;
 	uint32_t top, stack;
+	bool has_changed; /* since then it has neither returned nor jumped: its function was called
+			     on another stack */
 	struct user_regs_struct last;
 };
 
@@ -65,9 +69,13 @@ void shadow_clear(struct shadow *s);
 void shadow_begin(struct shadow *s, struct shadow_thread *t, const struct user_regs_struct *now,
 		  bool whole);
 /* The thread has executed the instruction at its last registers. `signalled`: a signal was
- * delivered to it instead. True: it has returned through a word that a call had pushed, or to the
- * base's caller. */
-bool shadow_step(struct shadow *s, struct shadow_thread *t, const struct user_regs_struct *now,
-		 enum instruction did, bool signalled);
+ * delivered to it instead. */
+enum left {
+	LEFT_NOT,
+	LEFT_BY_RETURN, /* through a word that a call had pushed, or to the base's caller */
+	LEFT_BY_WORD,   /* by a return through any other word, which is a jump */
+};
+enum left shadow_step(struct shadow *s, struct shadow_thread *t, const struct user_regs_struct *now,
+		      enum instruction did, bool signalled);
 
 #endif
