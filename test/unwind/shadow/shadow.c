@@ -337,7 +337,19 @@ static void note(unsigned walker, const struct walked *w, struct comparison c)
 	}
 }
 
-/* Takes what the walk says of the frames beyond the window. */
+/* Whether a signal handler returns there: "mov $15, %eax; syscall". */
+static bool is_sigreturn(uint64_t pc)
+{
+	static const uint8_t number[] = { 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	uint8_t code[9] = { 0 };
+
+	read_some(pc, code, sizeof(code));
+	return !memcmp(code + 3, number, sizeof(number)) ||
+	       !memcmp(code + 1, number, sizeof(number));
+}
+
+/* Takes what the walk says of the frames beyond the window, up to one that a signal interrupted:
+ * the handler may change where that goes on. */
 static void claim_base(const struct walked *w, const struct truth *s)
 {
 	struct stack *base = (struct stack *)(uintptr_t)s->base;
@@ -347,7 +359,7 @@ static void claim_base(const struct walked *w, const struct truth *s)
 	base->has_claim = true;
 	base->claim_is_whole = w->complete;
 	for (size_t i = 1 + s->n; i < w->n; i++) {
-		if (w->at[i].guessed) {
+		if (w->at[i].guessed || is_sigreturn(w->at[i - 1].pc)) {
 			base->claim_is_whole = false;
 			break;
 		}
@@ -546,9 +558,10 @@ static void step(struct tracee *x, bool signalled)
 		return;
 	t.steps++;
 	t.left -= t.left > 0;
-	if (!k->known)
+	if (!k->known) {
 		shadow_begin(&t.shadow, k, &now, x->start && now.rip - x->start < START_MAX);
-	else {
+		x->start = 0; /* it may be there once more, to start another thread */
+	} else {
 		uint64_t moved = now.rsp - k->last.rsp;
 		enum instruction did = moved || k->has_changed || now.rip - k->last.rip == 2
 					       ? decode(k->last.rip)
