@@ -26,7 +26,6 @@ enum {
 	LAST_BLOCK = 512 << 10,
 	SLOT = 64, /* bytes of a block per slot of its index: half of what a record takes */
 	ROW_BITS = 12,
-	FRAME_MAX = 16 << 10, /* larger ones are not searched */
 };
 
 /* Cached unwind rule for a pc. Threads read and write it without locks: a slot written by two
@@ -152,30 +151,9 @@ static bool follows_no_call(struct stack_walk *w, uint64_t addr)
 	       !RT_MACHINE.call_ends(call + sizeof(call), sizeof(call));
 }
 
-static bool may_be_return(struct stack_walk *w, uint64_t addr)
+static bool may_return(void *arg, uint64_t addr)
 {
-	return (rt_module_at(addr) || rt_made_known(addr)) && !follows_no_call(w, addr);
-}
-
-/* Whether the frame at the frame pointer is certain to be that of the function at r.pc. If it were
- * a caller's, return addresses of the calls in between would lie between sp and the frame pointer.
- * A word left behind by an earlier call looks the same, so false only means that nobody knows. True
- * on machines with a link register, as the innermost return address is not on the stack there. A
- * frame pointer of 0 ends a chain of them; without a chain it is a value like any other. */
-static bool owns_frame(struct stack_walk *w)
-{
-	const struct unwind_regs *r = &w->r;
-	uint64_t word;
-
-	if (unwind_has_link_register(r) || (!r->fp && w->doubtful))
-		return true;
-	if (r->fp < r->sp || r->fp - r->sp > FRAME_MAX || (r->fp | r->sp) & 7)
-		return false;
-	for (uint64_t at = r->sp; at < r->fp; at += 8)
-		if (!read_word(w, at, &word) || may_be_return(w, word))
-			return false;
-	return read_word(w, r->fp + (uint64_t)(int64_t)RT_MACHINE.return_from_fp, &word) &&
-	       may_be_return(w, word);
+	return (rt_module_at(addr) || rt_made_known(addr)) && !follows_no_call(arg, addr);
 }
 
 /* Guesses the rule for a frame without call-frame information: JIT code, hand-written code, or no
@@ -197,19 +175,45 @@ static bool guess(struct stack_walk *w, bool file, struct unwind_row *ret)
 		*ret = unwind_called(&RT_MACHINE);
 	else
 		return false;
-	if (file && ret->flags & UNWIND_GUESSED && ret->reg == UNWIND_FP && !owns_frame(w))
+	if (file && ret->flags & UNWIND_GUESSED && ret->reg == UNWIND_FP &&
+	    !unwind_owns_frame(&w->r, read_word, may_return, w))
 		ret->cfa = UNWIND_CFA_NONE;
 	return true;
 }
 
-/* Whether no call instruction precedes this return address, which is the start of a function in the
- * module at `at`. */
-static bool is_made_up(struct stack_walk *w, struct rt_module *m, uint64_t at)
+/* Whether r.pc is a return address, as far as the code around it tells. The row of one that was
+ * pushed is that of the address itself, in the module at `at`; where a stack was made up to begin
+ * it is the outermost. */
+static bool is_return(struct stack_walk *w, struct rt_module *m, uint64_t at,
+		      struct unwind_row *row)
 {
-	struct unwind_row row;
+	uint8_t code[2 * MACHINE_ORIGIN_MAX];
+	uint64_t from = w->r.pc - MACHINE_ORIGIN_MAX;
+	size_t n;
 
-	return !w->r.exact && rt_frames_row(m, w->doubtful, at, &row) &&
-	       unwind_is_start(&RT_MACHINE, &row) && follows_no_call(w, w->r.pc);
+	if (w->r.exact || row->ra == UNWIND_UNKNOWN || row->flags & UNWIND_SIGNAL)
+		return true;
+	n = read_bytes(w->s, from, code, sizeof(code));
+	if (n < MACHINE_ORIGIN_MAX)
+		return true;
+	switch (unwind_origin(&RT_MACHINE, code + MACHINE_ORIGIN_MAX, MACHINE_ORIGIN_MAX,
+			      n - MACHINE_ORIGIN_MAX)) {
+	case UNWIND_CALLED:
+		return true;
+	case UNWIND_THREAD:
+		*row = unwind_outermost;
+		return true;
+	case UNWIND_PUSHED:
+		return m && !w->doubtful && rt_frames_row(m, w->doubtful, at, row);
+	case UNWIND_MADE_UP:
+		if (w->doubtful)
+			return false;
+		*row = unwind_outermost;
+		return true;
+	case UNWIND_NOT_SO:
+		break;
+	}
+	return false;
 }
 
 static bool find_row(struct stack_walk *w, struct unwind_row *ret)
@@ -228,10 +232,10 @@ static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 		m = made ? made->origin : NULL;
 		at -= m ? made->bias - m->bias : 0;
 	}
-	if (m && is_made_up(w, m, at + 1))
-		*ret = unwind_outermost;
-	else if (!m || !rt_frames_row(m, w->doubtful, at, ret))
-		return guess(w, file, ret);
+	if (!m || !rt_frames_row(m, w->doubtful, at, ret))
+		return guess(w, file, ret) && is_return(w, NULL, 0, ret);
+	if (!is_return(w, m, at + 1, ret))
+		return false;
 	keep(pc, ret);
 	return true;
 }

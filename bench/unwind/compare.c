@@ -144,6 +144,7 @@ static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
 		if (pc - m->at[i].map->addr < m->at[i].map->size) {
 			ret->table = m->at[i].table;
 			ret->bias = m->at[i].bias;
+			ret->is_file = true;
 			return true;
 		}
 	return false;

@@ -19,6 +19,7 @@ enum {
 	MACHINE_REGISTERS = 32,    /* most registers of any machine, by DWARF number */
 	MACHINE_NO_REGISTER = 255, /* in place of a register's number */
 	MACHINE_CALL_MAX = 8,      /* bytes of the longest call */
+	MACHINE_ORIGIN_MAX = 16,   /* most bytes that .starts_thread reads */
 	MACHINE_LEAVES_MAX = 24,   /* most bytes that .leaves reads */
 };
 
@@ -163,6 +164,15 @@ struct machine {
 	size_t (*call_at)(const uint8_t *code, size_t size, uint64_t addr, uint64_t *target);
 	/* Whether a call may end right before `end`; `before` bytes before it may be read. */
 	bool (*call_ends)(const uint8_t *end, size_t before);
+	/* The same of a jump that is not conditional: behind it an address may lie that was pushed
+	 * by hand. NULL: not known. */
+	bool (*jump_ends)(const uint8_t *end, size_t before);
+	/* Whether the code before a return address is that of a new thread, from the system call
+	 * that made it on: nobody called it. NULL: not known. */
+	bool (*starts_thread)(const uint8_t *end, size_t before);
+	/* Whether the code goes on to another stack first of all, without a look at its own: its
+	 * address was put there as makecontext() does. NULL: not known. */
+	bool (*drops_stack)(const uint8_t *code, size_t size);
 	/* The function to which the one of `size` bytes at addr finally jumps, by an address that
 	 * it computes: "lea function, %rax; .. jmp *%rax". False: it does not. NULL: not known. */
 	bool (*passes_on)(const uint8_t *code, size_t size, uint64_t addr, uint64_t *function);

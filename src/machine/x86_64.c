@@ -199,6 +199,43 @@ static bool call_ends(const uint8_t *end, size_t before)
 	return false;
 }
 
+static bool jump_ends(const uint8_t *end, size_t before)
+{
+	for (unsigned n = 2; n <= 7 && n <= before; n++) {
+		const uint8_t *code = end - n;
+		if ((n == 2 && code[0] == 0xeb) || (n == 5 && code[0] == 0xe9))
+			return true;
+		if (code[0] == 0xff && (code[1] & 0x38) == 0x20 && /* jmp *operand */
+		    call_size(code[1], n > 2 ? code[2] : 0) == n)
+			return true;
+	}
+	return false;
+}
+
+/* musl's clone(): "syscall; test %eax, %eax; jnz parent; xor %ebp, %ebp; pop %rdi; call *%r9". */
+static bool starts_thread(const uint8_t *end, size_t before)
+{
+	static const uint8_t child[] = { 0x0f, 0x05, 0x85, 0xc0, 0x75 },
+			     calls[] = { 0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1 };
+	enum { SIZE = sizeof(child) + 1 + sizeof(calls) };
+	return before >= SIZE && machine_starts(end - SIZE, SIZE, child, sizeof(child)) &&
+	       machine_starts(end - sizeof(calls), sizeof(calls), calls, sizeof(calls));
+}
+
+/* "mov register, %rsp"; %rbp has an address in the same stack. */
+static bool drops_stack(const uint8_t *code, size_t size)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t skip = machine_starts(code, size, endbr64, sizeof(endbr64)) ? sizeof(endbr64) : 0;
+	const uint8_t *at = code + skip;
+	if (size < skip + 3)
+		return false;
+	bool store = (at[0] & 0xfb) == 0x48 && at[1] == 0x89 && (at[2] & 0xc7) == 0xc4;
+	bool load = (at[0] & 0xfe) == 0x48 && at[1] == 0x8b && (at[2] & 0xf8) == 0xe0;
+	bool by_rbp = at[0] == 0x48 && (at[2] == 0xec || at[2] == 0xe5);
+	return (store || load) && !by_rbp;
+}
+
 /* Only for the registers that need no prefix, as arguments and results are in these. */
 static bool passes_on(const uint8_t *code, size_t size, uint64_t addr, uint64_t *function)
 {
@@ -438,6 +475,9 @@ const struct machine machine_x86_64 = {
 	.code_align = 1,
 	.call_at = call_at,
 	.call_ends = call_ends,
+	.jump_ends = jump_ends,
+	.starts_thread = starts_thread,
+	.drops_stack = drops_stack,
 	.passes_on = passes_on,
 	.step = step_64,
 	.gist = gist_64,

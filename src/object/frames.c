@@ -43,6 +43,7 @@ struct object_frames object_frames(struct object_file *o)
 	}
 	ret.is_stripped = !section_of(o->main, ".symtab").data;
 	ret.entry = object_is_program(o->main->elf) ? o->main->header.e_entry : 0;
+	ret.loader_entry = ret.entry ? 0 : o->main->header.e_entry;
 	ret.go = object_go_table(o);
 	ret.text_addr = addr_of(o->main, ".text");
 	ret.data_addr = addr_of(o->main, ".got");

@@ -230,7 +230,8 @@ struct object_frames {
 	bool is_stripped;                       /* there is no .symtab */
 	uint64_t text_addr, data_addr; /* .text and .got: what pointers may be relative to */
 	uint64_t entry;                /* where the program starts; 0: it is a library */
-	const struct go_table *go;     /* NULL: it is no program of Go */
+	uint64_t loader_entry; /* the same of a library that the kernel may start: code_file.h */
+	const struct go_table *go; /* NULL: it is no program of Go */
 };
 struct object_frames object_frames(struct object_file *o);
 /* The i-th section with code, by address; {0, 0} behind the last. */

@@ -443,6 +443,7 @@ static struct unwind_table *compile(const struct image *im, bool not_followed)
 					      .not_followed = not_followed } };
 	l.n = l.at ? h.e_phnum : 0;
 	f.file.entry = entry_of(&l, &h);
+	f.file.loader_entry = f.file.entry ? 0 : h.e_entry;
 	find_sections(&f, im, &h);
 	if (!f.n)
 		find_by_segment(&f, im, &h);

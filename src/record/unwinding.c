@@ -161,6 +161,7 @@ static bool find_code(void *arg, uint64_t pc, struct unwind_code *ret)
 		return false;
 	ret->bias = m->bias;
 	ret->table = module_table(m->module, pc - m->bias);
+	ret->is_file = m->module->kind != KINF_JIT;
 	return true;
 }
 

@@ -20,8 +20,10 @@ struct code_file {
 	/* Copies up to `size` bytes at an address; returns how many. */
 	size_t (*code)(void *arg, uint64_t addr, uint8_t *ret, size_t size);
 	void *arg;
-	bool is_stripped;                 /* there are no other symbols than .dynsym */
-	uint64_t entry;                   /* where the program starts; 0: the file is no program */
+	bool is_stripped;      /* there are no other symbols than .dynsym */
+	uint64_t entry;        /* where the program starts; 0: the file is no program */
+	uint64_t loader_entry; /* where the file says it starts though it is no program: the kernel
+				* starts dynamic linkers, and old linkers said it of all files */
 	const struct code_span *sections; /* those with code, in any order */
 	size_t n_sections;
 	const struct go_table *go; /* NULL: it is no program of Go */

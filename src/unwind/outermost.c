@@ -185,6 +185,44 @@ static void add_functions(struct search *s, struct outermost *ret)
 	}
 }
 
+/* Decodes straight on from an address, through instructions of the kinds in the mask; *e is the
+ * last one, of another kind. Returns the number of bytes; 0: the code there is not known. */
+static size_t run_on(const struct search *s, uint64_t addr, unsigned through,
+		     struct machine_effect *e)
+{
+	uint8_t code[CODE_MAX];
+	machine_effect_decoder *effect = machine_effects(s->f->machine);
+	size_t at = 0, n = effect ? s->f->code(s->f->arg, addr, code, sizeof(code)) : 0;
+	do {
+		if (!effect || !effect(code + at, n - at, addr + at, e))
+			return 0;
+		at += e->size;
+	} while (through >> e->kind & 1);
+	return at;
+}
+
+enum {
+	STRAIGHT = 1 << STEP_ON,
+	CALLS = 1 << STEP_CALL | 1 << STEP_CALL_SLOT,
+	CALLING = STRAIGHT | CALLS,
+};
+
+/* The end of a function that ends in "exit(main(..))": the end of its call of exit(). */
+static uint64_t end_of_calls(const struct search *s, uint64_t low)
+{
+	enum { MOVE_MAX = 3 };
+	struct machine_effect e;
+	uint64_t at = low, called = 0;
+	for (size_t n; at - low < CODE_MAX && (n = run_on(s, at, STRAIGHT, &e)); called = at) {
+		at += n;
+		if (!(CALLS >> e.kind & 1))
+			break;
+		if (called && at - e.size - called <= MOVE_MAX)
+			return at;
+	}
+	return low;
+}
+
 /* musl's __libc_start_main() hides the function that calls main() from the compiler, and jumps
  * there; its name is gone from a stripped library. */
 static void add_next(struct search *s, const struct outermost_function *x)
@@ -196,25 +234,55 @@ static void add_next(struct search *s, const struct outermost_function *x)
 		return;
 	size_t n = s->f->code(s->f->arg, x->low, code, (size_t)(x->high - x->low));
 	if (m->passes_on(code, n, x->low, &next))
-		vec_push(&s->functions, ((struct outermost_function){ next, next, START }));
+		vec_push(&s->functions,
+			 ((struct outermost_function){ next, end_of_calls(s, next), START }));
+}
+
+/* Without symbols __libc_start_main() of a static program of musl is where the function jumps that
+ * the program's start calls. */
+static void add_musl_main(struct search *s)
+{
+	struct machine_effect e;
+	if (!s->f->entry || !run_on(s, s->f->entry, STRAIGHT, &e) || e.kind != STEP_CALL)
+		return;
+	if (!run_on(s, e.target, STRAIGHT, &e) || e.kind != STEP_JUMP)
+		return;
+	uint64_t low = e.target;
+	size_t n = run_on(s, low, CALLING, &e);
+	if (n && e.kind == STEP_SWITCH)
+		vec_push(&s->functions, ((struct outermost_function){ low, low + n, PASSES_ON }));
+}
+
+/* Whether an instruction copies sp: the kernel passes arguments on the stack, nobody else does. */
+static bool copies_sp(const struct machine *m, const struct machine_effect *e)
+{
+	const struct machine_change *c = &e->change[0];
+	return e->n_changes == 1 && c->kind == CHANGE_SET && c->b == m->sp && !c->n &&
+	       c->a != m->sp && c->a != m->fp;
 }
 
 /* The start of a program up to its first call or jump: found without a name. */
 static void add_start(const struct search *s, struct outermost *ret)
 {
-	enum { START_MAX = 64 };
 	const struct code_file *f = s->f;
-	uint8_t code[START_MAX];
-	machine_effect_decoder *effect = machine_effects(f->machine);
-	struct machine_effect e = { 0 };
-	size_t at = 0;
-	if (!f->entry || !effect)
+	struct machine_effect e;
+	size_t n = f->entry ? run_on(s, f->entry, STRAIGHT, &e) : 0;
+	if (n)
+		vec_push(ret, ((struct outermost_range){ f->entry, f->entry + n, false }));
+}
+
+/* That of a dynamic linker goes on behind its calls, of which one runs what libraries do first, up
+ * to its jump to the program. */
+static void add_loader(const struct search *s, struct outermost *ret)
+{
+	const struct code_file *f = s->f;
+	struct machine_effect e;
+	if (!f->loader_entry || !run_on(s, f->loader_entry, 0, &e) || !copies_sp(f->machine, &e))
 		return;
-	size_t n = f->code(f->arg, f->entry, code, sizeof(code));
-	while (e.kind == STEP_ON && effect(code + at, n - at, f->entry + at, &e))
-		at += e.size;
-	if (e.kind != STEP_ON)
-		vec_push(ret, ((struct outermost_range){ f->entry, f->entry + at, false }));
+	size_t n = run_on(s, f->loader_entry, CALLING, &e);
+	if (n)
+		vec_push(ret,
+			 ((struct outermost_range){ f->loader_entry, f->loader_entry + n, false }));
 }
 
 /* ---- both ---- */
@@ -227,6 +295,8 @@ void outermost_find(const struct code_file *f, struct outermost *ret)
 		if (symbol_at(f, i, &sym))
 			add_symbol(&s, &sym);
 	add_go(&s);
+	if (!s.functions.n)
+		add_musl_main(&s);
 	for (size_t i = 0, n = s.functions.n; i < n; i++) {
 		struct outermost_function x = s.functions.at[i];
 		add_next(&s, &x);
@@ -236,5 +306,6 @@ void outermost_find(const struct code_file *f, struct outermost *ret)
 		qsort(s.functions.at, s.functions.n, sizeof(*s.functions.at), by_low);
 	add_functions(&s, ret);
 	add_start(&s, ret);
+	add_loader(&s, ret);
 	vec_free(&s.functions);
 }

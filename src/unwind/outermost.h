@@ -3,7 +3,8 @@
  * Call-frame information marks the outermost frame of a stack, if there is any. C libraries and
  * runtimes without it are known by their names: musl's start of a program and of a thread, by their
  * symbols, and where Go goes on to another stack, by Go's own table. Nothing below such a frame is
- * a caller. Where the kernel starts a program is known without a symbol.
+ * a caller. Where the kernel starts a program or a dynamic linker is known without a symbol, and
+ * where a thread starts from the system call before it.
  *
  * The bytes are not trusted: nothing outside of symbols and strings is read. */
 #ifndef UNWIND_OUTERMOST_H

@@ -71,12 +71,32 @@ struct unwind_row unwind_called(const struct machine *m)
 	return frame_row(m, &f);
 }
 
-bool unwind_is_start(const struct machine *m, const struct unwind_row *row)
+enum { FRAME_MAX = 16 << 10 }; /* larger ones are not searched */
+
+bool unwind_owns_frame(const struct unwind_regs *r, unwind_read *read,
+		       unwind_may_return *may_return, void *arg)
 {
-	struct unwind_row start = unwind_called(m);
-	return row->cfa == UNWIND_CFA_REG && !row->flags && row->reg == UNWIND_SP &&
-	       row->cfa_offset == start.cfa_offset && row->ra == start.ra &&
-	       row->ra_offset == start.ra_offset;
+	uint64_t word;
+	if (unwind_has_link_register(r))
+		return true;
+	if (r->fp < r->sp || r->fp - r->sp > FRAME_MAX || (r->fp | r->sp) & 7)
+		return false;
+	for (uint64_t at = r->sp; at < r->fp; at += 8)
+		if (!read(arg, at, &word) || may_return(arg, word))
+			return false;
+	return read(arg, r->fp + (uint64_t)(int64_t)r->machine->return_from_fp, &word) &&
+	       may_return(arg, word);
+}
+
+enum unwind_origin unwind_origin(const struct machine *m, const uint8_t *code, size_t before,
+				 size_t after)
+{
+	if (m->call_ends(code, MACHINE_CALL_MAX))
+		return m->starts_thread && m->starts_thread(code, before) ? UNWIND_THREAD
+									  : UNWIND_CALLED;
+	if (m->drops_stack && m->drops_stack(code, after))
+		return UNWIND_MADE_UP;
+	return m->jump_ends && m->jump_ends(code, MACHINE_CALL_MAX) ? UNWIND_PUSHED : UNWIND_NOT_SO;
 }
 
 /* Everything is in the kernel's frame. */

@@ -23,11 +23,12 @@ static inline uint64_t unwind_lookup_pc(const struct unwind_regs *r) { return r-
 
 enum unwind_status {
 	UNWIND_OK,
-	UNWIND_END,         /* this was the outermost frame: no return address, or it is 0 */
+	UNWIND_END,         /* the row says that this was the outermost frame */
 	UNWIND_NO_ROW,      /* the row is unknown */
 	UNWIND_NO_REGISTER, /* the row needs a register whose value is not known */
 	UNWIND_NO_MEMORY,   /* read() failed */
-	UNWIND_BAD,         /* implausible: sp would not move up, or is not aligned to words */
+	UNWIND_BAD, /* implausible: sp would not move up, or is not aligned to words, or the return
+		     * address is 0, which only a row can prove to be the end */
 };
 
 /* Reads the 8 bytes at addr (any alignment); false if they cannot be read, with *ret untouched. */
@@ -42,16 +43,38 @@ enum unwind_status unwind_step(const struct unwind_row *row, struct unwind_regs 
  * takes off the stack; the instructions at the very start of a function; the frame pointer. `code`
  * points to the instruction at pc, with `before` bytes before it and `after` bytes from it on
  * (MACHINE_LEAVES_MAX of them if they can be read); both may be 0. All but the first are flagged
- * UNWIND_GUESSED: they may be wrong, and the caller must check that the next pc lies in code. */
+ * UNWIND_GUESSED: they may be wrong, and the caller must check that the next pc lies in code, and
+ * in code of files that the frame is the function's own. */
 struct unwind_row unwind_guess(const struct machine *m, bool exact, const uint8_t *code,
 			       size_t before, size_t after);
 
 /* The row at a function's first instruction, right after the call. */
 struct unwind_row unwind_called(const struct machine *m);
 
-/* Whether a row may be that of unwind_called(). A return address with such a row and without a call
- * before it was put on the stack by hand, as makecontext() does: there the stack begins. */
-bool unwind_is_start(const struct machine *m, const struct unwind_row *row);
+/* Whether an address in code may be a return address. */
+typedef bool unwind_may_return(void *arg, uint64_t addr);
+/* Whether the frame at the frame pointer is certain to be that of the function at r->pc, in code
+ * without call-frame information. Compilers leave frame pointers out unless told otherwise, so the
+ * frame may be a caller's. Then return addresses of the calls in between lie between sp and the
+ * frame pointer. A word left behind by an earlier call looks the same, so false only means that
+ * nobody knows. True on machines with a link register, as the innermost return address is not on
+ * the stack there. `arg` is for both. */
+bool unwind_owns_frame(const struct unwind_regs *r, unwind_read *read,
+		       unwind_may_return *may_return, void *arg);
+
+/* How an address came to the stack as a return address, by the code around it. */
+enum unwind_origin {
+	UNWIND_CALLED,  /* a call stands before it */
+	UNWIND_PUSHED,  /* a jump: it was pushed before, and is the next instruction, exactly */
+	UNWIND_MADE_UP, /* put there by hand, as makecontext() does: the stack begins there */
+	UNWIND_THREAD,  /* a call, which is the first of a new thread: nobody called its function */
+	UNWIND_NOT_SO,  /* it is no return address */
+};
+/* `code` points to the address, with `before` bytes before it, MACHINE_CALL_MAX at least, and
+ * `after` from it on. */
+enum unwind_origin unwind_origin(const struct machine *m, const uint8_t *code, size_t before,
+				 size_t after);
+
 extern const struct unwind_row unwind_outermost; /* the row of the outermost frame */
 
 /* The row of the trampoline that a signal handler returns to. */

@@ -56,7 +56,7 @@ unwind_cfa_of(const struct unwind_row *row, const struct unwind_regs *r, uint64_
 	if (!unwind_register_value(r, row->reg, &base, read, arg))
 		return UNWIND_NO_REGISTER;
 	if (row->flags & UNWIND_GUESSED && row->reg == UNWIND_FP && (base < r->sp || base & 7))
-		return base ? UNWIND_BAD : UNWIND_END; /* 0 marks the outermost frame */
+		return UNWIND_BAD;
 	*ret = base + (uint64_t)(int64_t)row->cfa_offset;
 	if (__builtin_expect(row->cfa == UNWIND_CFA_DEREF, 0)) {
 		if (!read(arg, *ret, ret))
@@ -142,7 +142,7 @@ unwind_step_inline(const struct unwind_row *row, struct unwind_regs *r, unwind_r
 			     unwind_saved_register(r, row->bx, row->bx_offset, cfa, &bx, read,
 						   arg) != UNWIND_OK;
 	if (__builtin_expect(!pc, 0))
-		return UNWIND_END;
+		return UNWIND_BAD;
 	if (signal && unwind_has_link_register(r) &&
 	    !read(arg, r->sp + r->machine->signal[r->machine->lr], &lr))
 		return UNWIND_NO_MEMORY;

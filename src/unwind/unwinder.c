@@ -16,6 +16,7 @@ struct cache_slot {
 	struct unwind_row row;
 	bool is_common; /* step_common() can make the step */
 	bool is_simple; /* as in struct trail_step */
+	bool is_return; /* pc + 1 is a return address, as far as the code around it tells */
 };
 
 static const uint64_t FREE = UINT64_MAX;
@@ -121,8 +122,23 @@ static void keep_read_off(struct unwinder *u, uint64_t pc, const struct unwind_r
 	u->read_off[slot_index(pc)] = (struct cache_slot){ .pc = pc, .row = *row };
 }
 
-static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r)
+/* Whether an address lies in code, behind a call as far as can be read. */
+static bool may_return(void *arg, uint64_t addr)
 {
+	const struct memory *m = arg;
+	const struct unwinder *u = m->u;
+	uint8_t call[MACHINE_CALL_MAX];
+	struct unwind_code code = { 0 };
+	return u->opts.find(u->opts.arg, addr - 1, &code) &&
+	       (!u->opts.code ||
+		u->opts.code(u->opts.arg, addr - sizeof(call), call, sizeof(call)) < sizeof(call) ||
+		m->w->regs.machine->call_ends(call + sizeof(call), sizeof(call)));
+}
+
+static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r, bool is_file,
+			       struct memory *m)
+{
+	static const struct unwind_row none;
 	uint8_t code[CODE_BEFORE + CODE_AFTER];
 	size_t before = 0, after = 0;
 	struct unwind_row row;
@@ -140,42 +156,116 @@ static struct unwind_row guess(struct unwinder *u, const struct unwind_regs *r)
 	row = unwind_guess(r->machine, r->exact, code + CODE_BEFORE, before, after);
 	if (!(row.flags & UNWIND_GUESSED))
 		keep_read_off(u, r->pc, &row);
+	else if (is_file && row.reg == UNWIND_FP && !unwind_owns_frame(r, read_word, may_return, m))
+		return none;
 	return row;
 }
 
-/* Whether no call stands before this return address, so that it was put there by hand. */
-static bool is_made_up(const struct unwinder *u, const struct unwind_regs *r,
-		       const struct unwind_code *code)
+static void set_row(struct cache_slot *s, const struct unwind_row *row)
 {
-	uint8_t call[MACHINE_CALL_MAX];
-	size_t n = sizeof(call);
-	return !r->exact && u->opts.code &&
-	       unwind_is_start(r->machine, unwind_table_find(code->table, r->pc - code->bias)) &&
-	       u->opts.code(u->opts.arg, r->pc - n, call, n) == n &&
-	       !r->machine->call_ends(call + n, n);
+	s->row = *row;
+	s->is_common = is_common(row);
+	s->is_simple = is_simple(row);
+}
+
+/* The row of a table; false: there is none. */
+static bool table_row(const struct unwind_code *code, const struct unwind_regs *r, uint64_t pc,
+		      struct unwind_row *ret)
+{
+	if (!code->table || unwind_table_machine(code->table) != r->machine)
+		return false;
+	*ret = *unwind_table_find(code->table, pc - code->bias);
+	return ret->cfa != UNWIND_CFA_NONE;
 }
 
 /* NULL if there is no code. A guess may depend on more than the pc and is not kept. */
-static __attribute__((noinline)) const struct unwind_row *
-look_up(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *guessed)
+static __attribute__((noinline)) const struct unwind_row *look_up(struct unwinder *u,
+								  const struct unwind_regs *r,
+								  struct unwind_row *guessed,
+								  struct memory *m)
 {
 	struct unwind_code code = { 0 };
 	uint64_t pc = unwind_lookup_pc(r);
 	if (!u->opts.find(u->opts.arg, pc, &code))
 		return NULL;
-	if (code.table && unwind_table_machine(code.table) == r->machine) {
-		const struct unwind_row *row =
-			is_made_up(u, r, &code) ? &unwind_outermost
-						: unwind_table_find(code.table, pc - code.bias);
-		if (row->cfa != UNWIND_CFA_NONE) {
-			struct cache_slot *s = slot_of(u, pc);
-			*s = (struct cache_slot){ pc, *row, is_common(row), is_simple(row) };
-			return &s->row;
-		}
+	if (table_row(&code, r, pc, guessed)) {
+		struct cache_slot *s = slot_of(u, pc);
+		s->pc = pc;
+		s->is_return = false;
+		set_row(s, guessed);
+		return &s->row;
 	}
 	if (!u->opts.row || !u->opts.row(u->opts.arg, pc, guessed))
-		*guessed = guess(u, r);
+		*guessed = guess(u, r, code.is_file, m);
 	return guessed;
+}
+
+/* ---- return addresses ---- */
+
+/* The code around the address at r->pc; returns the number of bytes from it on, and false in *ok if
+ * those before it cannot be read. */
+static size_t read_around(struct unwinder *u, uint64_t addr, uint8_t code[2 * MACHINE_ORIGIN_MAX],
+			  bool *ok)
+{
+	const size_t before = MACHINE_ORIGIN_MAX, all = 2 * before;
+	size_t n = u->opts.code ? u->opts.code(u->opts.arg, addr - before, code, all) : 0;
+	if (n < all && u->opts.code) /* the next page may be none */
+		n = u->opts.code(u->opts.arg, addr - before, code, before);
+	*ok = n >= before;
+	return *ok ? n - before : 0;
+}
+
+/* The row at an address that was pushed: it is that of the next instruction. */
+static bool exact_row(struct unwinder *u, const struct unwind_regs *r, struct unwind_row *ret)
+{
+	struct unwind_code code = { 0 };
+	return u->opts.find(u->opts.arg, r->pc, &code) && table_row(&code, r, r->pc, ret);
+}
+
+/* Whether r->pc, which a step found, is a return address: nothing in the code around it tells
+ * against it. `row` may become another one. */
+static bool is_return(struct unwinder *u, const struct unwind_regs *r, bool doubtful,
+		      struct unwind_row *row)
+{
+	uint8_t code[2 * MACHINE_ORIGIN_MAX];
+	bool readable;
+	if (row->ra == UNWIND_UNKNOWN || row->flags & UNWIND_SIGNAL)
+		return true;
+	size_t after = read_around(u, r->pc, code, &readable);
+	if (!readable)
+		return true;
+	switch (unwind_origin(r->machine, code + MACHINE_ORIGIN_MAX, MACHINE_ORIGIN_MAX, after)) {
+	case UNWIND_CALLED:
+		return true;
+	case UNWIND_THREAD:
+		*row = unwind_outermost;
+		return true;
+	case UNWIND_PUSHED:
+		return !doubtful && exact_row(u, r, row);
+	case UNWIND_MADE_UP:
+		*row = unwind_outermost;
+		return !doubtful;
+	case UNWIND_NOT_SO:
+		break;
+	}
+	return false;
+}
+
+/* The row for a frame that a step found; NULL: there is none, as r->pc is no return address. */
+static __attribute__((noinline)) const struct unwind_row *
+return_row(struct unwinder *u, const struct unwind_regs *r, bool doubtful, struct cache_slot *known,
+	   struct unwind_row *guessed)
+{
+	struct unwind_row row = known ? known->row : *guessed;
+	if (!is_return(u, r, doubtful, &row))
+		return NULL;
+	if (!known) {
+		*guessed = row;
+		return guessed;
+	}
+	set_row(known, &row);
+	known->is_return = true;
+	return &known->row;
 }
 
 /* ---- most steps ---- */
@@ -381,7 +471,7 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 	struct memory m = { u, w, w->copy_size < 8 ? 0 : w->copy_size - 7 };
 	struct unwind_row guessed;
 	size_t n = 0;
-	bool by_guess = false;
+	bool by_guess = false, doubtful = false;
 	struct following f = { t ? t->end : 0, NONE_SAME };
 	w->guessed = 0;
 	w->missing = 0;
@@ -400,17 +490,19 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		uint64_t pc = unwind_lookup_pc(&r);
 		struct cache_slot *s = slot_of(u, pc);
 		const struct unwind_row *row = &s->row;
-		if (__builtin_expect(s->pc != pc, 0)) {
-			row = look_up(u, &r, &guessed);
-			if (!row && n) { /* what was found is no return address */
-				w->end = by_guess ? UNWIND_NO_CFI : UNWIND_DAMAGED;
-				f.same = NONE_SAME;
-				break;
-			}
-			if (!row) { /* a call through a null pointer left this behind */
-				guessed = unwind_called(r.machine);
-				row = &guessed;
-			}
+		if (__builtin_expect(s->pc != pc, 0))
+			row = look_up(u, &r, &guessed, &m);
+		bool known = row == &s->row;
+		if (row && !r.exact && n && !(known && s->is_return))
+			row = return_row(u, &r, doubtful, known ? s : NULL, &guessed);
+		if (!row && n) { /* what was found is no return address */
+			w->end = by_guess ? UNWIND_NO_CFI : UNWIND_DAMAGED;
+			f.same = NONE_SAME;
+			break;
+		}
+		if (!row) { /* a call through a null pointer left this behind */
+			guessed = unwind_called(r.machine);
+			row = &guessed;
 		}
 		if (by_guess && !w->guessed++)
 			w->certain = n;
@@ -418,12 +510,12 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		if (t && f.same == NONE_SAME)
 			add_step(t, &r);
 		by_guess = row->flags & UNWIND_GUESSED;
+		doubtful |= by_guess;
 		if (by_guess && u->opts.no_guess) {
 			w->end = UNWIND_NO_CFI;
 			break;
 		}
 		enum unwind_status status = UNWIND_OK;
-		bool known = row == &s->row;
 		if (!known || !s->is_common || !step_common(row, &r, &m))
 			status = unwind_step_inline(row, &r, read_word, &m);
 		if (__builtin_expect(status != UNWIND_OK, 0)) {

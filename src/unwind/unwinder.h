@@ -20,6 +20,8 @@ struct unwinder;
 struct unwind_code {
 	const struct unwind_table *table; /* NULL: no call-frame information; frames are guessed */
 	uint64_t bias;                    /* run-time minus link-time address */
+	/* It is code of a file. Other code is taken to keep frame pointers, as JIT code does. */
+	bool is_file;
 };
 
 struct unwinder_opts {
@@ -29,8 +31,8 @@ struct unwinder_opts {
 	/* The row of an address without a table: for JIT code, what its compiler recorded. False:
 	 * there is none. May be NULL. */
 	bool (*row)(void *arg, uint64_t pc, struct unwind_row *ret);
-	/* Copies up to `size` bytes of code at addr, for guessing; returns how many. May be NULL.
-	 */
+	/* Copies up to `size` bytes of code at addr, for guessing, and to see that calls stand
+	 * before return addresses; returns how many. May be NULL. */
 	size_t (*code)(void *arg, uint64_t addr, uint8_t *ret, size_t size);
 	/* Reads memory that is not in the copy. May be NULL: the walk then ends at the end of the
 	 * copy. */
@@ -41,11 +43,14 @@ struct unwinder_opts {
 };
 
 enum unwind_end {
-	UNWIND_COMPLETE, /* the outermost frame was reached: _start, or a thread's first function */
+	/* The outermost frame was reached, and a row says that it is: by call-frame information, or
+	 * as outermost.h knows the function, or because the stack was made up to begin there. */
+	UNWIND_COMPLETE,
 	UNWIND_TRUNCATED, /* the copy of the stack was too short */
 	UNWIND_DEPTH,     /* more frames than fit */
 	UNWIND_NO_CFI,    /* no usable call-frame information, and nothing to guess from */
-	UNWIND_DAMAGED,   /* a step led to an address that is no code or no stack */
+	UNWIND_DAMAGED,   /* a step led to an address that is no code or no stack, or 0, or is
+			   * behind no call */
 };
 
 struct unwind_walk {

@@ -418,7 +418,7 @@ static struct unwind_table *table_by_fp(void)
 
 struct called {
 	struct code code;
-	const uint8_t *before; /* 8 bytes before any address */
+	const uint8_t *around; /* 16 bytes before any address, and 16 from it on */
 };
 
 static bool find_called(void *arg, uint64_t pc, struct unwind_code *ret)
@@ -429,17 +429,33 @@ static bool find_called(void *arg, uint64_t pc, struct unwind_code *ret)
 static size_t read_called(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
 	(void)addr;
-	size = size < 8 ? size : 8;
-	memcpy(ret, ((struct called *)arg)->before, size);
+	size = size < 32 ? size : 32;
+	memcpy(ret, ((struct called *)arg)->around, size);
 	return size;
 }
 
-/* A return address that is the start of a function, with no call before it: makecontext()'s. */
-static void test_made_up(void)
+/* A return address is behind a call, or behind a jump if it was pushed before; or a function starts
+ * there that leaves the stack, which makecontext() put there: there the stack begins. */
+static void test_origins(void)
 {
-	static const uint8_t start[] = { 0x0c, 7, 8, 0x90, 1 },
-			     call[] = { 0x90, 0x90, 0x90, 0xe8, 1, 2, 3, 4 },
-			     nops[] = { 0x0f, 0x1f, 0x80, 0, 0, 0, 0, 0 };
+	static const uint8_t start[] = { 0x0c, 7, 8, 0x90, 1 };
+	static const struct {
+		uint8_t around[32];
+		size_t n;
+		enum unwind_end end;
+	} cases[] = {
+		{ { [11] = 0xe8 }, 3, UNWIND_DAMAGED },              /* call */
+		{ { [14] = 0xff, 0xd0 }, 3, UNWIND_DAMAGED },        /* call *%rax */
+		{ { [14] = 0xeb }, 3, UNWIND_DAMAGED },              /* jmp */
+		{ { [14] = 0xff, 0xe0 }, 3, UNWIND_DAMAGED },        /* jmp *%rax */
+		{ { [16] = 0x48, 0x89, 0xdc }, 2, UNWIND_COMPLETE }, /* mov %rbx, %rsp */
+		{ { [16] = 0x48, 0x89, 0xec }, 1, UNWIND_DAMAGED },  /* mov %rbp, %rsp */
+		{ { [16] = 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8b, 0xe3 }, 2, UNWIND_COMPLETE },
+		{ { [4] = 0x0f, 0x05, 0x85, 0xc0, 0x75, 0x0f, 0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1 },
+		  2,
+		  UNWIND_COMPLETE },                    /* the child of musl's clone() */
+		{ { [15] = 0xc3 }, 1, UNWIND_DAMAGED }, /* ret */
+	};
 	static struct cfi_build b;
 	b = (struct cfi_build){ 0 };
 	cfi_cie(&b, false, 16, start, sizeof(start));
@@ -449,12 +465,12 @@ static void test_made_up(void)
 	struct unwinder_opts opts = { .find = find_called, .code = read_called, .arg = &c };
 	const uint64_t stack[] = { 0x1080, 0x1090, 0, 0 };
 	uint64_t pcs[8];
-	for (int made_up = 0; made_up < 2; made_up++) {
-		c.before = made_up ? nops : call;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		c.around = cases[i].around;
 		struct unwinder *u = unwinder_new(&opts);
 		struct unwind_walk w = walk(u, stack, 4, 0x1010, pcs, 8);
-		OK(w.end == UNWIND_COMPLETE && !w.guessed);
-		OK(w.n == (made_up ? 2 : 3) && pcs[1] == 0x1080);
+		printf("# origin %zu: %s, %zu frames\n", i, unwind_end_name(w.end), w.n);
+		OK(w.end == cases[i].end && w.n == cases[i].n && !w.guessed);
 		unwinder_free(u);
 	}
 	unwind_table_free(c.code.table);
@@ -532,9 +548,17 @@ static void test_walks(void)
 	w = walk(u, stack, 64, 0x1010, pcs, 64);
 	OK(w.end == UNWIND_DAMAGED && w.n == 2);
 	OK_STR(unwind_end_name(w.end), "damaged");
-	stack[3] = 0; /* a return address of 0 ends a stack as well */
+	stack[3] = 0; /* a return address of 0 proves nothing, */
 	w = walk(u, stack, 64, 0x1010, pcs, 64);
-	OK(w.end == UNWIND_COMPLETE && w.n == 2);
+	OK(w.end == UNWIND_DAMAGED && w.n == 2);
+	w.regs = (struct unwind_regs){ /* nor does a frame pointer of 0 */
+				       .machine = &machine_x86_64,
+				       .pc = 0x5500,
+				       .sp = 0x8000,
+				       .exact = true
+	};
+	unwinder_walk(u, &w, pcs, 64);
+	OK(w.end == UNWIND_NO_CFI && w.n == 1);
 	/* code without any information: the frame pointer (0x8010) says where its caller is */
 	stack[2] = 0x8020;
 	stack[3] = 0x1010;
@@ -871,7 +895,7 @@ int main(void)
 	test_perf_registers();
 	test_walks();
 	test_ends();
-	test_made_up();
+	test_origins();
 	for (uint32_t seed = 1; seed <= 8; seed++) {
 		test_trail(table_of_two(), seed);
 		test_trail(table_of_frames(), seed);

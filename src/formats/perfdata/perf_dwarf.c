@@ -61,6 +61,7 @@ static struct unwind_table *table_of(const struct perf *p, struct object_file *o
 				  .arg = o,
 				  .is_stripped = f.is_stripped,
 				  .entry = f.entry,
+				  .loader_entry = f.loader_entry,
 				  .go = f.go,
 				  .not_followed = not_followed };
 	VEC(struct code_span) code = { 0 };
@@ -127,6 +128,7 @@ static bool find(void *arg, uint64_t pc, struct unwind_code *ret)
 		return false;
 	ret->bias = perf_object_bias(d->p, &m, pc);
 	ret->table = table_at(d->p, m.object, pc - ret->bias);
+	ret->is_file = !perf_object_made(d->p, m.object);
 	return true;
 }
 
