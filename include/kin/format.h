@@ -312,6 +312,9 @@ enum kinf_record {
 	KINF_R_TRACE_FUNCTION = 22, /* an address that occurs in fields, start of the kernel's
 				       function there, its name: text */
 
+	KINF_R_TRACE_STRINGS = 29, /* constant texts of the kernel that fields point to, as in its
+				      file printk_formats: text */
+
 	KINF_R_HEADER = 23, /* text: the final struct kinf_header of a file that was written to a
 			       pipe, whose own header has neither size nor end */
 

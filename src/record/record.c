@@ -650,8 +650,9 @@ char *record_remedy(const struct record_opts *opts)
 	if (opts->events && tracefs_is_closed())
 		return xprintf("trace points take root, or sudo mount -o remount,mode=755 "
 			       "/sys/kernel/tracing");
-	if (opts->n_pids || opts->n_tids)
-		return xprintf("it takes root, or to be the user whose process it is");
-	return xprintf("in a container its seccomp profile has to allow perf_event_open "
-		       "(--cap-add PERFMON, --security-opt seccomp=...)");
+	return xprintf("%sin a container its seccomp profile has to allow perf_event_open "
+		       "(--cap-add PERFMON, --security-opt seccomp=...)",
+		       opts->n_pids || opts->n_tids
+			       ? "it takes root, or to be the user whose process it is; "
+			       : "");
 }

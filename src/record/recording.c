@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
-#include "input/trace_format.h"
+#include "input/trace_points.h"
 #include "machine/machine.h"
 #include "record/recent.h"
 
@@ -17,7 +17,7 @@ static const uint64_t WATCHED_WAIT_NS = 500000000; /* limit of waits if `watch` 
 
 struct traced { /* an event with fields that hold addresses of kernel functions */
 	uint32_t event;
-	struct trace_format *format;
+	const struct trace_point *point;
 };
 
 /* The last stack of a thread, as written to the file. */
@@ -40,6 +40,7 @@ struct recording {
 	struct recent *recent; /* NULL: all samples are written */
 	bool recent_lacks;     /* some samples in `recent` lack names */
 	const struct record_watch *watch;
+	struct trace_points *traces; /* NULL: none of those */
 	VEC(struct traced) traced;
 	struct map64 functions; /* addresses seen in fields, whether they have names or not -> 1 */
 	FILE *nowhere; /* /dev/null: output of formatting that is done only to find the functions */
@@ -177,7 +178,7 @@ static void name_functions(struct recording *r, const struct walked_sample *s)
 {
 	for (size_t i = 0; i < r->traced.n; i++)
 		if (r->traced.at[i].event == s->sample.event)
-			trace_format_print(r->traced.at[i].format, s->fields, s->n_fields,
+			trace_points_print(r->traces, r->traced.at[i].point, s->fields, s->n_fields,
 					   r->nowhere);
 }
 
@@ -188,15 +189,18 @@ void recording_trace_format(struct recording *r, uint32_t event, const char *tex
 		return;
 	if (!r->nowhere && !(r->nowhere = fopen("/dev/null", "we")))
 		return;
-	struct trace_layout layout = { .function = name_function, .arg = r };
-	struct traced t = { event, trace_format_new(text, strlen(text), layout) };
-	vec_push(&r->traced, t);
+	if (!r->traces)
+		r->traces = trace_points_new(
+			(struct trace_layout){ .function = name_function, .arg = r });
+	struct traced t = { event, trace_points_add(r->traces, text, strlen(text)) };
+	if (t.point)
+		vec_push(&r->traced, t);
 }
 
 static void done_with_traces(struct recording *r)
 {
-	for (size_t i = 0; i < r->traced.n; i++)
-		trace_format_free(r->traced.at[i].format);
+	trace_points_free(r->traces);
+	r->traces = NULL;
 	vec_free(&r->traced);
 	map64_free(&r->functions);
 	if (r->nowhere)

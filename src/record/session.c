@@ -386,12 +386,23 @@ static char *event_name(const struct session *s, const struct record_event *e)
 	return xprintf("%s%s", e->name, s->user_only && !strchr(e->name, ':') ? ":u" : "");
 }
 
-static void describe_fields(struct session *s, const struct record_event *e, uint32_t id)
+/* Returns whether some fields are pointers to constant texts. */
+static bool describe_fields(struct session *s, const struct record_event *e, uint32_t id)
 {
 	char *format = tracefs_format(e->trace_point);
+	bool points = format && strstr(format, "char *");
 	if (format)
 		recording_trace_format(s->recording, id, format);
 	free(format);
+	return points;
+}
+
+static void describe_strings(struct session *s)
+{
+	char *text = tracefs_strings();
+	if (text)
+		kinfile_writer_trace_strings(recording_writer(s->recording), text);
+	free(text);
 }
 
 static void define_wall(struct session *s)
@@ -411,6 +422,7 @@ static void define_wall(struct session *s)
 static void define_events(struct session *s)
 {
 	struct kinfile_writer *w = recording_writer(s->recording);
+	bool has_strings = false;
 	for (size_t i = 0; i < s->events.at.n; i++) {
 		const struct record_event *e = &s->events.at.at[i];
 		if (e->purpose != EVENT_SAMPLED)
@@ -424,8 +436,10 @@ static void define_events(struct session *s)
 				(is_trace ? KINF_EVENT_TRACE : 0));
 		free(name);
 		if (is_trace)
-			describe_fields(s, e, s->event_ids[i]);
+			has_strings |= describe_fields(s, e, s->event_ids[i]);
 	}
+	if (has_strings)
+		describe_strings(s);
 	if (s->opts->wall)
 		define_wall(s);
 }

@@ -127,22 +127,36 @@ bool tracefs_is_closed(void)
 	return closed;
 }
 
-char *tracefs_format(const char *name)
+/* To be freed; NULL: it cannot be read. */
+static char *read_text(const char *path)
 {
-	const char *colon = strchr(name, ':');
 	char *text = NULL;
 	size_t size;
-	if (!colon)
-		return NULL;
-	char *path =
-		xprintf("%s/events/%.*s/%s/format", root(), (int)(colon - name), name, colon + 1);
 	FILE *f = fopen(path, "re"), *to = f ? xopen_memstream(&text, &size) : NULL;
-	free(path);
 	for (int c; to && ftell(to) < FORMAT_MAX && (c = getc(f)) != EOF;)
 		putc(c, to);
 	if (to)
 		xclose_memstream(to, &text);
 	if (f)
 		fclose(f);
+	return text;
+}
+
+char *tracefs_format(const char *name)
+{
+	const char *colon = strchr(name, ':');
+	if (!colon)
+		return NULL;
+	char *path =
+		xprintf("%s/events/%.*s/%s/format", root(), (int)(colon - name), name, colon + 1);
+	char *text = read_text(path);
+	free(path);
+	return text;
+}
+
+char *tracefs_strings(void)
+{
+	char *path = xprintf("%s/printk_formats", root()), *text = read_text(path);
+	free(path);
 	return text;
 }

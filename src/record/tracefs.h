@@ -24,5 +24,7 @@ bool tracefs_is_closed(void);
 
 /* The kernel's description of its fields, to be freed; NULL if it cannot be read. */
 char *tracefs_format(const char *name);
+/* The constant texts that fields may point to, with their addresses; likewise. */
+char *tracefs_strings(void);
 
 #endif

@@ -228,6 +228,19 @@ def test_trace_points(tap, box):
                    './fast exit 3; ./fast exit 4; exit 5')
     traces = [s.get('trace', '') for s in script(box, 'calls.kin')]
     tap.ok(r.returncode == 5 and traces == ['error_code: 0x00000003'], '--filter: only these', f'{r.err} {traces}')
+    connect = 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); ' \
+              'socket.create_connection(s.getsockname())'
+    box.record('-q', '-o', 'net.kin', '-e', 'sock:inet_sock_set_state,rcu:rcu_utilization', sys.executable, '-c', connect)
+    traces = [s.get('trace', '') for s in script(box, 'net.kin')]
+    tap.ok(any('saddrv6=::ffff:127.0.0.1 ' in t for t in traces), 'kin script: addresses of sockets', str(traces[:3]))
+    tap.ok('End context switch' in traces or 'Start context switch' in traces or 'Start scheduler-tick' in traces,
+           "kin script: the kernel's texts", str(traces[:3]))
+    none = os.path.join(box.folder, 'none')
+    os.mkdir(none)
+    open(os.path.join(none, 'libtraceevent.so.1'), 'w').close()
+    r = box.run('env', f'LD_LIBRARY_PATH={none}', box.kin, 'script', '-F', 'trace', 'net.kin')
+    tap.ok(' sport=' in r.out and 'saddr_v6=ARRAY[00' in r.out and 'as the kernel stored them: libtraceevent.so.1' in r.err,
+           'without libtraceevent: fields as they were stored', r.out[:200] + r.err)
     r = box.record('-q', '-o', 'calls.kin', '-e', 'cpu-clock', '--filter', 'pid > 0', './fast', 'exit', '0')
     tap.ok("only trace points can be filtered, 'cpu-clock' is none" in r.err and r.returncode == 125,
            '--filter: an event that has none', r.err)

@@ -1044,6 +1044,7 @@ static bool is_record(enum kinf_record kind)
 	case KINF_R_TRACE_FORMAT:
 	case KINF_R_TRACE_FIELDS:
 	case KINF_R_TRACE_FUNCTION:
+	case KINF_R_TRACE_STRINGS:
 	case KINF_R_HEADER:
 	case KINF_R_RANK_TASK:
 	case KINF_R_RANKS:

@@ -74,6 +74,7 @@ void kinfile_read_spread(struct kinfile_stream *s);
 
 /* kin_trace.c: fields of trace points */
 void kinfile_read_trace_format(struct kinfile_stream *s);
+void kinfile_read_trace_strings(struct kinfile_stream *s);
 void kinfile_read_trace_function(struct kinfile_stream *s);
 void kinfile_read_trace_fields(struct kinfile_stream *s, uint32_t event);
 void kinfile_read_trace_text(struct kinfile_stream *s, uint32_t event);

@@ -395,6 +395,7 @@ static void read_record(struct kinfile_stream *s)
 		[KINF_R_RANKS] = kinfile_read_ranks,
 		[KINF_R_SPREAD] = kinfile_read_spread,
 		[KINF_R_TRACE_FORMAT] = kinfile_read_trace_format,
+		[KINF_R_TRACE_STRINGS] = kinfile_read_trace_strings,
 		[KINF_R_TRACE_FUNCTION] = kinfile_read_trace_function,
 		[KINF_R_PROBES] = kinfile_read_probes,
 	};

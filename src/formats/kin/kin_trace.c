@@ -4,10 +4,8 @@
 
 #include "base/arena.h"
 #include "formats/kin/kin_records.h"
-#include "input/trace_format.h"
+#include "input/trace_points.h"
 #include "profile/detail.h"
-
-enum { FORMATS_MAX = 1 << 16 };
 
 struct known_function {
 	uint64_t start;
@@ -15,8 +13,9 @@ struct known_function {
 };
 
 struct kinfile_traces {
-	struct map64 by_event; /* id in the file -> index of formats */
-	VEC(struct trace_format *) formats;
+	struct trace_points *points;
+	bool said;               /* that they are printed as they were stored */
+	struct map64 by_event;   /* id in the file -> the kernel's number */
 	struct map64 by_address; /* -> index of functions */
 	VEC(struct known_function) functions;
 	struct arena arena; /* for names of functions */
@@ -24,30 +23,6 @@ struct kinfile_traces {
 	char *text;
 	size_t size;
 };
-
-struct kinfile_traces *kinfile_traces_new(void)
-{
-	struct kinfile_traces *t = xalloc(sizeof(*t));
-	t->out = xopen_memstream(&t->text, &t->size);
-	return t;
-}
-
-void kinfile_traces_free(struct kinfile_traces *t)
-{
-	if (!t)
-		return;
-	for (size_t i = 0; i < t->formats.n; i++)
-		trace_format_free(t->formats.at[i]);
-	vec_free(&t->formats);
-	vec_free(&t->functions);
-	map64_free(&t->by_event);
-	map64_free(&t->by_address);
-	arena_release(&t->arena);
-	if (t->out)
-		fclose(t->out);
-	free(t->text);
-	free(t);
-}
 
 static const char *function_at(void *arg, uint64_t addr, uint64_t *start)
 {
@@ -59,17 +34,55 @@ static const char *function_at(void *arg, uint64_t addr, uint64_t *start)
 	return t->functions.at[i].name;
 }
 
+struct kinfile_traces *kinfile_traces_new(void)
+{
+	struct kinfile_traces *t = xalloc(sizeof(*t));
+	t->points = trace_points_new((struct trace_layout){ .function = function_at, .arg = t });
+	t->out = xopen_memstream(&t->text, &t->size);
+	return t;
+}
+
+void kinfile_traces_free(struct kinfile_traces *t)
+{
+	if (!t)
+		return;
+	trace_points_free(t->points);
+	vec_free(&t->functions);
+	map64_free(&t->by_event);
+	map64_free(&t->by_address);
+	arena_release(&t->arena);
+	if (t->out)
+		fclose(t->out);
+	free(t->text);
+	free(t);
+}
+
 void kinfile_read_trace_format(struct kinfile_stream *s)
 {
 	struct kinfile_traces *t = s->f->traces;
 	uint32_t event = kinfile_take32(&s->in);
 	struct kinfile_text text = kinfile_take_text(&s->in);
 
-	if (s->in.failed || !t || t->formats.n >= FORMATS_MAX)
+	if (s->in.failed || !t)
 		return;
-	struct trace_layout layout = { .function = function_at, .arg = t };
-	*map64_at(&t->by_event, event) = (uint32_t)t->formats.n;
-	vec_push(&t->formats, trace_format_new(text.s, text.n, layout));
+	const struct trace_point *p = trace_points_add(t->points, text.s, text.n);
+	const char *problem = trace_points_problem(t->points);
+	if (problem && !t->said) {
+		char *fact = xprintf(TRACE_POINTS_RAW ": %s", problem);
+		profile_add_fact(s->f->into, FACT_UNREAD, fact);
+		free(fact);
+		t->said = true;
+	}
+	if (p)
+		*map64_at(&t->by_event, event) = trace_point_id(p);
+}
+
+void kinfile_read_trace_strings(struct kinfile_stream *s)
+{
+	struct kinfile_text text = kinfile_take_text(&s->in);
+
+	if (!s->in.failed && s->f->traces)
+		trace_points_add_strings(s->f->traces->points, text.s, text.n);
 }
 
 void kinfile_read_trace_function(struct kinfile_stream *s)
@@ -99,12 +112,13 @@ void kinfile_read_trace_fields(struct kinfile_stream *s, uint32_t event)
 {
 	struct kinfile_traces *t = s->f->traces;
 	struct kinfile_text raw = kinfile_take_text(&s->in);
-	uint32_t format = t && event ? map64_get(&t->by_event, event) : NONE;
+	uint32_t id = t && event ? map64_get(&t->by_event, event) : NONE;
 
-	if (s->in.failed || format == NONE || !t->out)
+	if (s->in.failed || id == NONE || !t->out)
 		return;
 	rewind(t->out);
-	trace_format_print(t->formats.at[format], (const uint8_t *)raw.s, raw.n, t->out);
+	trace_points_print(t->points, trace_points_find(t->points, id), (const uint8_t *)raw.s,
+			   raw.n, t->out);
 	fflush(t->out);
 	set_text(s, t->text, strnlen(t->text, t->size));
 }

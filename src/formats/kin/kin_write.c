@@ -307,6 +307,13 @@ void kinfile_writer_trace_format(struct kinfile_writer *w, uint32_t event, const
 	end_record(w);
 }
 
+void kinfile_writer_trace_strings(struct kinfile_writer *w, const char *text)
+{
+	struct kinfile_plain *r = begin_record(w, KINF_R_TRACE_STRINGS);
+	kinfile_put_text(r, text, strlen(text));
+	end_record(w);
+}
+
 void kinfile_writer_trace_function(struct kinfile_writer *w, uint64_t addr, uint64_t start,
 				   const char *name)
 {

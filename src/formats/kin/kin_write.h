@@ -71,6 +71,7 @@ uint32_t kinfile_writer_event(struct kinfile_writer *w, const char *name, enum k
 			      uint64_t rate, uint32_t flags);
 /* Sets the kernel's description of a trace point's fields. */
 void kinfile_writer_trace_format(struct kinfile_writer *w, uint32_t event, const char *text);
+void kinfile_writer_trace_strings(struct kinfile_writer *w, const char *text);
 /* Adds the kernel function at an address that some sample's fields contain. */
 void kinfile_writer_trace_function(struct kinfile_writer *w, uint64_t addr, uint64_t start,
 				   const char *name);

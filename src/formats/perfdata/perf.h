@@ -231,6 +231,8 @@ void perf_unread(struct perf *p, const char *what, struct kin_error *err);
 struct object_file *perf_object_open(struct perf *p, const struct perf_object *o,
 				     const char *build_id);
 void perf_object_add_build_id(struct perf *p, const char *path, const uint8_t *id, size_t size);
+/* The kernel's function at the address; NULL: not known, or the file is of another kernel. */
+const char *perf_kernel_function(struct perf *p, uint64_t addr, uint64_t *start);
 void perf_objects_done(struct perf *p);
 
 /* Reads names of JIT code from /tmp/perf-PID.map and the jitdump (perf_jit.c). Either may be NULL
@@ -440,13 +442,12 @@ void perf_details_done(struct perf *p);
 
 /* ---- trace points (perf_trace.c) ---- */
 
-struct trace_format;
+struct trace_points;
 
 struct perf_traces {
 	bool wanted;
-	VEC(struct trace_format *) formats;
-	struct map64 by_id; /* the kernel's id of a trace point -> index */
-	FILE *out;          /* the text being printed */
+	struct trace_points *points; /* NULL: not described */
+	FILE *out;                   /* the text being printed */
 	char *text;
 	size_t size;
 };
@@ -531,6 +532,8 @@ struct perf {
 	struct map64 build_ids; /* path -> build id, both in strings */
 	struct map64 object_ids;
 	VEC(struct perf_object) objects;
+	bool kernel_asked;           /* names of the kernel were looked for */
+	struct kernel *kernel_names; /* NULL: those of the running one are of another */
 	struct map64 process_ids, thread_ids;
 	VEC(struct perf_process) processes;
 	VEC(struct perf_thread) threads;

@@ -108,6 +108,30 @@ const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text
 	return lies_there ? arena_printf(&p->arena, "%s", id) : "";
 }
 
+static bool is_running(struct perf *p)
+{
+	char id[41];
+	int errnum;
+	bool known = kernel_build_id(id, &errnum);
+	for (size_t i = 0; known && i < p->objects.n; i++)
+		if (p->objects.at[i].kind == OBJECT_KERNEL &&
+		    !strcmp(p->objects.at[i].build_id, id))
+			return true;
+	return false;
+}
+
+const char *perf_kernel_function(struct perf *p, uint64_t addr, uint64_t *start)
+{
+	struct kernel_symbol s;
+	if (!p->kernel_asked)
+		p->kernel_names = is_running(p) ? kernel_new() : NULL;
+	p->kernel_asked = true;
+	if (!p->kernel_names || !kernel_find(p->kernel_names, addr, &s))
+		return NULL;
+	*start = s.addr;
+	return s.name;
+}
+
 /* ---- the list ---- */
 
 static uint32_t add_object(struct perf *p, const char *path, const char *build_id,
@@ -276,6 +300,7 @@ uint64_t perf_object_bias(struct perf *p, const struct perf_map *m, uint64_t ip)
 
 void perf_objects_done(struct perf *p)
 {
+	kernel_free(p->kernel_names);
 	for (size_t i = 0; i < p->objects.n; i++) {
 		perf_dwarf_object_done(&p->objects.at[i]);
 		free(p->objects.at[i].segments);
