@@ -29,6 +29,7 @@ enum {
 	RING_MIN = 64 << 10,
 	RINGS_TOTAL = 64 << 20, /* of all buffers, on machines with many CPUs */
 	BACKLOG_TOTAL = 256 << 20,
+	EARLY = 8, /* the part of a buffer at which it is emptied: CPUs may be busy in the kernel */
 	STACK_MIN = 4 << 10,
 	STACK_MAX = 16 << 10,
 	STACK_LARGE = (64 << 10) - 8, /* the kernel's limit */
@@ -40,7 +41,6 @@ enum {
 	BUFFERED_MS = 60,     /* the recorder may sleep this long without losses, */
 	LARGE_MS = 20,        /* with large copies */
 	RECORD_MAX = 1 << 16, /* limit of the size field */
-	FIELDS_MAX = 2 << 10, /* of a sample without its stack: mostly the call chain */
 	CLOCK_MIN_NS = 10000, /* shortest period of the kernel's timers */
 	GROUP_MAX = 64,       /* events that are counted together */
 	SLOWER = 8,           /* a step by which a rate that is too high is lowered, */
@@ -182,14 +182,6 @@ static uint32_t fitting_stack(const struct rings *r, uint64_t rate, uint32_t siz
 	while (size > STACK_MIN && size > room)
 		size = size / 2 & ~7u;
 	return size;
-}
-
-/* Bytes at which the recorder is woken. That should be seldom, since a wake-up costs more than many
- * samples; but records that come while the recorder waits for a CPU must still fit. */
-static uint32_t fitting_watermark(const struct rings *r, uint64_t rate, uint32_t stack)
-{
-	uint64_t late = rate * (stack + FIELDS_MAX) * 2 * BUFFERED_MS / 1000;
-	return (uint32_t)(late <= r->bytes / 2 ? r->bytes / 2 : r->bytes / 4);
 }
 
 static const char *filter_of(const struct rings_opts *opts, const struct record_event *e)
@@ -365,7 +357,7 @@ static void make_attrs(struct rings *r, const struct rings_opts *opts)
 		a.use_clockid = 1;
 		a.clockid = CLOCK_MONOTONIC;
 		a.watermark = 1;
-		a.wakeup_watermark = fitting_watermark(r, rate, stack_bytes);
+		a.wakeup_watermark = (uint32_t)(r->bytes / EARLY);
 		if (i == tracking) {
 			a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
 			a.build_id = 1;
