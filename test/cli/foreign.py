@@ -9,6 +9,7 @@ import json
 import os
 import re
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
@@ -307,6 +308,34 @@ def listings(kin):
     kin.tap.ok('odd' in done.stdout, 'two listings are compared', done.stdout + done.stderr)
 
 
+# ---- perf.data of a newer perf ----
+
+def perf_data(sample_type, read_format, records):
+    """A file of one event, of records (kind, misc, body)."""
+    attr = struct.pack('<IIQQQQQ', 1, 136, 0, 1000, sample_type, read_format, 0).ljust(136, b'\0') + struct.pack('<QQ', 0, 0)
+    data = b''.join(struct.pack('<IHH', kind, misc, 8 + len(body)) + body for kind, misc, body in records)
+    head = b'PERFILE2' + struct.pack('<QQQQQQQQ', 104, len(attr), 104, len(attr), 104 + len(attr), len(data), 0, 0)
+    return head.ljust(104, b'\0') + attr + data
+
+
+def newer_perf(kin):
+    ip_tid, chain, read, unknown_bit = 3, 1 << 5, 1 << 4, 1 << 25
+    sample = lambda more=b'': (9, 2, struct.pack('<QII', 0x1000, 5, 5) + more)
+    deferred = struct.pack('<QQQQ', 3, (1 << 64) - 512, (1 << 64) - 640, 77)
+    for what, data, says in (
+            ('all of it is known', perf_data(ip_tid, 0, [sample(), sample()]), None),
+            ('a kind of record that is not known', perf_data(ip_tid, 0, [sample(), (23, 0, bytes(8)), sample()]), '1 records of a kind'),
+            ("another, of perf's own", perf_data(ip_tid, 0, [sample(), (200, 0, bytes(8)), (201, 0, bytes(8))]), 'first: 200'),
+            ('a field of samples that is not known', perf_data(ip_tid | unknown_bit, 0, [sample(bytes(8))]), 'a field that kin does not know'),
+            ('a deferred stack that never came', perf_data(ip_tid | chain, 0, [sample(deferred)]), '1 samples lack the part'),
+            ('losses that only the counters have', perf_data(ip_tid | read | 1 << 16, 4 | 16, [(9, 2, struct.pack(
+                '<QQIIQQQ', 1, 0x1000, 5, 5, 10, 1, 3))]).replace(struct.pack('<QQ', 0, 0), struct.pack('<QQ', 0, 0)), None)):
+        name = kin.file('newer.data', data)
+        done = kin.run('info', '--strict', name)
+        good = says in done.stdout + done.stderr and done.returncode == 1 if says else not done.returncode
+        kin.tap.ok(good, f'perf.data, {what}', f'{done.returncode} {done.stdout} {done.stderr}')
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -317,6 +346,7 @@ def main():
         texts(kin)
         relatives(kin)
         listings(kin)
+        newer_perf(kin)
     return tap.done()
 
 

@@ -48,6 +48,7 @@ struct perf_attr {
 
 struct perf_id {        /* one counter of an event: per CPU or thread */
 	uint64_t value; /* last read */
+	uint64_t lost;  /* of its samples, as last read */
 	uint32_t attr;
 };
 
@@ -490,6 +491,10 @@ struct perf_machine {
 	size_t n_deferred;              /* number of those with a deferred stack */
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records, lost_samples;
+	uint64_t undelivered; /* samples whose deferred stack never came */
+	/* Records of kinds that are not known, and the first such kind. */
+	uint64_t n_unknown;
+	uint32_t unknown_kind;
 	int64_t running;   /* number of running threads, by the switches */
 	bool has_switches; /* threads stop where they were last seen: so their stacks are kept */
 	bool is_cpu_wide;  /* the switches are of all threads on a CPU, recorded or not */
@@ -499,6 +504,8 @@ struct perf_machine {
 	detailid detail;              /* of the current sample */
 };
 
+/* Notes a record of a kind that is not known. */
+void perf_machine_note_unknown(struct perf *p, uint32_t kind);
 void perf_machine_deliver(struct perf *p, const struct perf_record *r);
 void perf_machine_finish(struct perf *p);
 

@@ -76,15 +76,22 @@ enum perf_record_type {
 	PERF_R_COMM = 3,
 	PERF_R_EXIT = 4,
 	PERF_R_THROTTLE = 5,
+	PERF_R_UNTHROTTLE = 6,
 	PERF_R_FORK = 7,
+	PERF_R_READ = 8,
 	PERF_R_SAMPLE = 9,
 	PERF_R_MMAP2 = 10,
+	PERF_R_AUX = 11,
+	PERF_R_ITRACE_START = 12,
 	PERF_R_LOST_SAMPLES = 13,
 	PERF_R_SWITCH = 14,
 	PERF_R_SWITCH_CPU_WIDE = 15,
 	PERF_R_NAMESPACES = 16,
 	PERF_R_KSYMBOL = 17,
+	PERF_R_BPF_EVENT = 18,
 	PERF_R_CGROUP = 19,
+	PERF_R_TEXT_POKE = 20,
+	PERF_R_AUX_OUTPUT_HW_ID = 21,
 	PERF_R_CALLCHAIN_DEFERRED = 22,
 	/* from here on added by perf itself, not in order of time */
 	PERF_R_USER = 64,
@@ -97,6 +104,7 @@ enum perf_record_type {
 	PERF_R_FEATURE = 80,
 	PERF_R_COMPRESSED = 81,
 	PERF_R_COMPRESSED2 = 83,
+	PERF_R_LAST = 86, /* of those that perf has so far */
 	/* Android's simpleperf: sizes in records above this one have 32 bits */
 	PERF_R_SIMPLEPERF = 32768,
 };

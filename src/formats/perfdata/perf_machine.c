@@ -1,4 +1,6 @@
 /* perf_machine.c - handles the records in order of time. */
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/capped.h"
@@ -17,6 +19,7 @@ static void emit_first(struct perf *p, size_t n)
 		struct perf_waiting *w = &m->waiting.at[i];
 		profile_add_detailed_sample(p->into, w->sample, w->detail);
 		m->n_deferred -= w->is_deferred;
+		m->undelivered += w->is_deferred;
 		free(w->above);
 	}
 	if (m->waiting.n > n)
@@ -144,6 +147,13 @@ static uint64_t advance(struct perf_id *id, uint64_t value)
 	return delta;
 }
 
+/* Keeps the number of lost samples that a counter had when it was read. */
+static void note_lost(struct perf *p, uint32_t id, uint64_t lost)
+{
+	if (lost > p->attrs.ids.at[id].lost)
+		p->attrs.ids.at[id].lost = lost;
+}
+
 /* The values of all events of a group were read when the leader was sampled: emits a sample for
  * each. */
 static void emit_group(struct perf *p, const struct perf_attr *a, struct bytes b, struct sample s,
@@ -155,10 +165,10 @@ static void emit_group(struct perf *p, const struct perf_attr *a, struct bytes b
 	for (uint64_t i = 0; i < n && !b.failed; i++) {
 		uint64_t value = bytes_u64(&b);
 		uint32_t id = perf_attrs_find(&p->attrs, bytes_u64(&b));
-		if (f & PERF_READ_LOST)
-			bytes_u64(&b);
+		uint64_t lost = f & PERF_READ_LOST ? bytes_u64(&b) : 0;
 		if (b.failed || id == NONE || p->attrs.ids.at[id].attr >= p->attrs.at.n)
 			continue;
+		note_lost(p, id, lost);
 		uint64_t delta = advance(&p->attrs.ids.at[id], value);
 		if (delta)
 			emit_as(p, &p->attrs.at.at[p->attrs.ids.at[id].attr], s, delta, stack, tid);
@@ -179,7 +189,11 @@ static void emit_read(struct perf *p, struct perf_attr *a, uint32_t id, struct s
 		emit_as(p, a, s, from->period, stack, from->tid);
 		return;
 	}
-	uint64_t delta = advance(&p->attrs.ids.at[id], bytes_u64(&b));
+	uint64_t f = a->layout.read_format, delta = advance(&p->attrs.ids.at[id], bytes_u64(&b));
+	bytes_take(&b, (f & PERF_READ_ENABLED ? 8 : 0) + (f & PERF_READ_RUNNING ? 8 : 0) +
+			       (has_id ? 8 : 0));
+	if (f & PERF_READ_LOST)
+		note_lost(p, id, bytes_u64(&b));
 	if (delta)
 		emit_as(p, a, s, delta, stack, from->tid);
 }
@@ -650,7 +664,50 @@ void perf_machine_deliver(struct perf *p, const struct perf_record *r)
 		read_owner(p, r, &pid, &tid);
 		deliver_deferred(p, b, pid, tid);
 		break;
+	case PERF_R_UNTHROTTLE: /* nothing in them is needed */
+	case PERF_R_READ:
+	case PERF_R_AUX:
+	case PERF_R_ITRACE_START:
+	case PERF_R_BPF_EVENT:
+	case PERF_R_TEXT_POKE:
+	case PERF_R_AUX_OUTPUT_HW_ID:
+		break;
+	default:
+		perf_machine_note_unknown(p, type);
 	}
+}
+
+void perf_machine_note_unknown(struct perf *p, uint32_t kind)
+{
+	if (!p->machine.n_unknown++)
+		p->machine.unknown_kind = kind;
+}
+
+static void add_doubt(struct perf *p, char *text)
+{
+	profile_add_fact(p->into, FACT_UNREAD, text);
+	free(text);
+}
+
+/* Says what in the file was not understood, or is not there. */
+static void add_doubts(struct perf *p)
+{
+	const struct perf_machine *m = &p->machine;
+	size_t n_longer = 0;
+
+	for (size_t i = 0; i < p->attrs.at.n; i++)
+		n_longer += (p->attrs.at.at[i].layout.sample_type & ~PERF_SAMPLE_FIELDS) != 0;
+	if (m->n_unknown)
+		add_doubt(p, xprintf("%ju records of a kind that kin does not know (the first: %u) "
+				     "were left out",
+				     (uintmax_t)m->n_unknown, m->unknown_kind));
+	if (n_longer)
+		add_doubt(p, xprintf("samples have a field that kin does not know, and that was "
+				     "left out"));
+	if (m->undelivered)
+		add_doubt(p, xprintf("%ju samples lack the part of their stack in the program, "
+				     "which never came",
+				     (uintmax_t)m->undelivered));
 }
 
 void perf_machine_finish(struct perf *p)
@@ -663,6 +720,12 @@ void perf_machine_finish(struct perf *p)
 	for (size_t i = 0; i < p->threads.n; i++) /* off a CPU at the recording's end */
 		emit_off_cpu(p, &p->threads.at[i], m->last_time);
 	emit_first(p, m->waiting.n);
+	add_doubts(p);
+	uint64_t lost = 0;
+	for (size_t i = 0; i < p->attrs.ids.n; i++)
+		capped_add(&lost, p->attrs.ids.at[i].lost);
+	if (lost > m->lost_samples)
+		m->lost_samples = lost;
 	perf_leaves_finish(p);
 	perf_tasks_finish(p);
 	/* The kernel's records and the counters report the same losses. */

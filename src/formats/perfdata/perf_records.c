@@ -164,6 +164,9 @@ static void take(struct perf *p, struct head *h, const uint8_t *data, size_t siz
 		else
 			unpack(p, h, b, offset);
 		break;
+	default:
+		if (type > PERF_R_LAST && type < PERF_R_SIMPLEPERF)
+			perf_machine_note_unknown(p, type);
 	}
 }
 
