@@ -48,15 +48,15 @@ struct listing_line { /* of a call graph */
 	uint64_t own, children, calls, recursive;
 };
 
-enum listing_part { LISTING_NONE, LISTING_FLAT, LISTING_GRAPH };
+enum gproftext_part { LISTING_NONE, LISTING_FLAT, LISTING_GRAPH };
 
-struct listing {
+struct gproftext {
 	struct bytes b;
 	struct profile_builder *into;
 	struct given_places *places;
 	struct strtab *strings;
 	uint32_t object;
-	enum listing_part part;
+	enum gproftext_part part;
 	bool has_graph, is_time; /* times are seconds, not samples */
 	struct callgrind_calls calls;
 	VEC(struct listed_function) functions;
@@ -70,7 +70,7 @@ struct listing {
 
 /* ---- fields ---- */
 
-static bool next_line(struct listing *l, struct listing_text *ret)
+static bool next_line(struct gproftext *l, struct listing_text *ret)
 {
 	size_t n = bytes_left(&l->b);
 	if (!n)
@@ -190,7 +190,7 @@ static void drop_cycle(struct listing_text *t)
 }
 
 /* The rest of a line; false: there is no name. */
-static bool take_name(struct listing *l, struct listing_text t, strid *name, uint32_t *index)
+static bool take_name(struct gproftext *l, struct listing_text t, strid *name, uint32_t *index)
 {
 	skip_blanks(&t);
 	*index = take_index(&t);
@@ -203,7 +203,7 @@ static bool take_name(struct listing *l, struct listing_text t, strid *name, uin
 
 /* ---- what it says ---- */
 
-static uint32_t add_function(struct listing *l, strid name)
+static uint32_t add_function(struct gproftext *l, strid name)
 {
 	uint32_t id = given_function(l->places, l->object, name, 0);
 	while (l->functions.n <= id)
@@ -211,7 +211,7 @@ static uint32_t add_function(struct listing *l, strid name)
 	return id;
 }
 
-static void add_cost(struct listing *l, uint32_t function, uint32_t callee, uint64_t value)
+static void add_cost(struct gproftext *l, uint32_t function, uint32_t callee, uint64_t value)
 {
 	frameid frame = given_frame(l->places, function, 0, 0);
 	vec_push(&l->calls.at, ((struct callgrind_cost){ function, callee, frame }));
@@ -219,7 +219,7 @@ static void add_cost(struct listing *l, uint32_t function, uint32_t callee, uint
 }
 
 /* from NONE: by nobody. */
-static void add_count(struct listing *l, uint32_t from, uint32_t to, uint64_t count)
+static void add_count(struct gproftext *l, uint32_t from, uint32_t to, uint64_t count)
 {
 	struct arc a = { .count = count };
 	if (!count)
@@ -231,7 +231,7 @@ static void add_count(struct listing *l, uint32_t from, uint32_t to, uint64_t co
 	profile_add_arc(l->into, a);
 }
 
-static void add_call(struct listing *l, const struct listing_line *from,
+static void add_call(struct gproftext *l, const struct listing_line *from,
 		     const struct listing_line *to, const struct listing_line *call)
 {
 	bool known = from->index != NONE && to->index != NONE;
@@ -245,7 +245,7 @@ static void add_call(struct listing *l, const struct listing_line *from,
 	add_count(l, caller, callee, call->calls);
 }
 
-static void end_entry(struct listing *l)
+static void end_entry(struct gproftext *l)
 {
 	const struct listing_line *p = &l->primary;
 	if (l->has_primary && !l->is_cycle) {
@@ -264,7 +264,7 @@ static void end_entry(struct listing *l)
 }
 
 /* "[SELF CHILDREN] CALLS NAME [INDEX]" */
-static bool read_relative(struct listing *l, struct listing_text t)
+static bool read_relative(struct gproftext *l, struct listing_text t)
 {
 	struct listing_line x = { 0 };
 	if (take_decimal(&t, &x.own) && !take_decimal(&t, &x.children))
@@ -279,7 +279,7 @@ static bool read_relative(struct listing *l, struct listing_text t)
 }
 
 /* "[INDEX] SHARE SELF CHILDREN [CALLS] NAME [INDEX]" */
-static bool read_primary(struct listing *l, struct listing_text t)
+static bool read_primary(struct gproftext *l, struct listing_text t)
 {
 	struct listing_line x = { 0 };
 	uint64_t share;
@@ -298,7 +298,7 @@ static bool read_primary(struct listing *l, struct listing_text t)
 }
 
 /* Returns false if the table is over. */
-static bool read_graph_line(struct listing *l, struct listing_text t)
+static bool read_graph_line(struct gproftext *l, struct listing_text t)
 {
 	bool in_entry = l->has_primary || l->callers.n, good = true;
 	if (t.end - t.at > 3 && !memcmp(t.at, "---", 3)) {
@@ -315,7 +315,7 @@ static bool read_graph_line(struct listing *l, struct listing_text t)
 }
 
 /* "SHARE CUMULATIVE SELF [CALLS SELF/CALL TOTAL/CALL] NAME" */
-static bool read_flat_line(struct listing *l, struct listing_text t)
+static bool read_flat_line(struct gproftext *l, struct listing_text t)
 {
 	uint64_t number, own, calls = 0, recursive;
 	strid name;
@@ -351,7 +351,7 @@ static bool is_graph_heading(struct listing_text t)
 }
 
 /* "Each sample counts as 0.01 seconds." */
-static void read_period(struct listing *l, struct listing_text t)
+static void read_period(struct gproftext *l, struct listing_text t)
 {
 	static const char words[] = "Each sample counts as ";
 	if (!has(t, words) || t.end - t.at < (ptrdiff_t)strlen(words))
@@ -361,7 +361,7 @@ static void read_period(struct listing *l, struct listing_text t)
 		l->period_ns = 0;
 }
 
-static void read_line(struct listing *l, struct listing_text t)
+static void read_line(struct gproftext *l, struct listing_text t)
 {
 	if (l->part == LISTING_NONE)
 		read_period(l, t);
@@ -387,7 +387,7 @@ static void read_line(struct listing *l, struct listing_text t)
 
 static bool any_graph(struct bytes b)
 {
-	struct listing l = { .b = b };
+	struct gproftext l = { .b = b };
 	struct listing_text t;
 	while (next_line(&l, &t))
 		if (is_graph_heading(t))
@@ -395,7 +395,7 @@ static bool any_graph(struct bytes b)
 	return false;
 }
 
-static void add_samples(struct listing *l)
+static void add_samples(struct gproftext *l)
 {
 	const uint64_t usual_ns = 10000000;
 	uint64_t period = !l->is_time ? 1 : l->period_ns ? l->period_ns : usual_ns;
@@ -421,7 +421,7 @@ static void add_samples(struct listing *l)
 static struct kin_error *gproftext_read(struct bytes all, const struct input_opts *o,
 					struct profile_builder *into, struct source *source)
 {
-	struct listing l = { .b = all, .into = into, .is_time = true };
+	struct gproftext l = { .b = all, .into = into, .is_time = true };
 	struct listing_text t;
 	(void)o;
 	(void)source;
@@ -458,7 +458,7 @@ static struct kin_error *gproftext_read(struct bytes all, const struct input_opt
 
 static bool gproftext_recognise(struct bytes head, const struct input_opts *o)
 {
-	struct listing l = { .b = head };
+	struct gproftext l = { .b = head };
 	struct listing_text t;
 	(void)o;
 	l.b.end = head.pos + min_u64(bytes_left(&head), FORMAT_HEAD);
