@@ -123,7 +123,9 @@ def trace(build, folder, name, points, seconds):
         return None
     tracer = os.path.join(os.path.abspath(build), 'test', 'shadow')
     # The runtime cannot see the loader's start, which has no tables that it could read: there all of its stacks are cut.
-    options = f'--points={points} --seconds={seconds} --first={1000 if name != "events" else 0} --window=4000 --every={1 if points > POINTS else 2} --show=100'
+    many = points > POINTS
+    options = (f'--points={points} --seconds={seconds} --first={1000 if name != "events" else 0} --window=4000 '
+               f'--every={1 if many else 2} --pause={200 if many else 20} --show=100')
     out = subprocess.run(['sh', '-c', f'exec {tracer} {options} {words}'], cwd=folder, capture_output=True, text=True,
                          env={**os.environ, 'LC_ALL': 'C', 'XDG_CACHE_HOME': folder, 'DEBUGINFOD_URLS': ''}).stdout
     counts = {}
