@@ -17,14 +17,14 @@
 
 enum { NAME_WIDTH = 48 };
 
-struct node {
+struct drawn_node {
 	uint64_t index, calls;
 	strid name, object;
 	double self, time; /* shares of the total; time: NAN if it has no block of its own */
 	uint32_t cycle;    /* 0: none */
 };
 
-struct arc {
+struct drawn_arc {
 	uint32_t from, to; /* nodes */
 	double time;       /* share of the total */
 	uint64_t calls;
@@ -37,8 +37,8 @@ struct graph {
 	double total;
 	struct strtab *texts;
 	struct map64 nodes_at, arcs_at; /* by index; by both ends */
-	VEC(struct node) nodes;
-	VEC(struct arc) arcs;
+	VEC(struct drawn_node) nodes;
+	VEC(struct drawn_arc) arcs;
 };
 
 static strid text_of(struct graph *g, const struct kin_cell *c)
@@ -71,11 +71,12 @@ static uint32_t node_of(struct graph *g, const struct kin_cell *cells)
 	uint32_t *at = map64_at(&g->nodes_at, cells[g->column.index].count);
 	if (*at == NONE) {
 		*at = (uint32_t)g->nodes.n;
-		vec_push(&g->nodes, ((struct node){ .index = cells[g->column.index].count,
-						    .name = text_of(g, &cells[g->column.name]),
-						    .object = text_of(g, &cells[g->column.object]),
-						    .time = NAN,
-						    .cycle = (uint32_t)calls_in(cycle) }));
+		vec_push(&g->nodes,
+			 ((struct drawn_node){ .index = cells[g->column.index].count,
+					       .name = text_of(g, &cells[g->column.name]),
+					       .object = text_of(g, &cells[g->column.object]),
+					       .time = NAN,
+					       .cycle = (uint32_t)calls_in(cycle) }));
 	}
 	return *at;
 }
@@ -83,7 +84,7 @@ static uint32_t node_of(struct graph *g, const struct kin_cell *cells)
 static void add_function(struct graph *g, const struct kin_cell *cells)
 {
 	uint32_t at = node_of(g, cells);
-	struct node *n = &g->nodes.at[at];
+	struct drawn_node *n = &g->nodes.at[at];
 	n->time = whole_share(g, cells);
 	n->self = share_of(g, &cells[g->column.self]);
 	n->calls = calls_in(&cells[g->column.called]);
@@ -91,7 +92,7 @@ static void add_function(struct graph *g, const struct kin_cell *cells)
 }
 
 /* A call is in the blocks of both ends, and in each with the same time. */
-static void add_arc(struct graph *g, struct arc a)
+static void add_arc(struct graph *g, struct drawn_arc a)
 {
 	uint32_t *at = map64_at(&g->arcs_at, MAP64_PAIR(a.from, a.to));
 	if (*at == NONE) {
@@ -104,7 +105,7 @@ static void add_arc(struct graph *g, struct arc a)
 static void read_rows(struct graph *g, struct kin_table *t)
 {
 	struct kin_row row;
-	VEC(struct arc) callers = { 0 };
+	VEC(struct drawn_arc) callers = { 0 };
 	uint32_t function = NONE;
 	for (kin_table_rewind(t); table_next(t, &row);) {
 		const struct kin_cell *cells = row.cells;
@@ -115,8 +116,8 @@ static void read_rows(struct graph *g, struct kin_table *t)
 		bool named = cells[g->column.index].type == KIN_CELL_COUNT; /* not <spontaneous> */
 		if (row.kind == KIN_ROW_CYCLE || row.kind == KIN_ROW_MEMBER || !named)
 			continue;
-		struct arc a = { NONE, NONE, whole_share(g, cells),
-				 calls_in(&cells[g->column.called]) };
+		struct drawn_arc a = { NONE, NONE, whole_share(g, cells),
+				       calls_in(&cells[g->column.called]) };
 		if (row.kind == KIN_ROW_CALLER) {
 			a.from = node_of(g, cells);
 			vec_push(&callers, a);
@@ -149,7 +150,7 @@ static void put_text(const char *text, FILE *out)
 }
 
 /* The length of the name without " <cycle 1>", which the box says. */
-static size_t without_cycle(const struct node *n, const char *name)
+static size_t without_cycle(const struct drawn_node *n, const char *name)
 {
 	const char *mark = NULL;
 	for (const char *next = name; n->cycle && (next = strstr(next, " <cycle ")); next++)
@@ -158,7 +159,8 @@ static size_t without_cycle(const struct node *n, const char *name)
 }
 
 /* From white over yellow to red. */
-static void put_node(const struct graph *g, const struct node *n, const char *indent, FILE *out)
+static void put_node(const struct graph *g, const struct drawn_node *n, const char *indent,
+		     FILE *out)
 {
 	const char *name = strtab_get(g->texts, n->name), *object = strtab_get(g->texts, n->object);
 	bool has_block = !isnan(n->time);
@@ -185,7 +187,7 @@ static void put_node(const struct graph *g, const struct node *n, const char *in
 
 static int compare_cycles(const void *a, const void *b)
 {
-	const struct node *const *l = a, *const *r = b;
+	const struct drawn_node *const *l = a, *const *r = b;
 	return (*l)->cycle != (*r)->cycle  ? ((*l)->cycle < (*r)->cycle ? -1 : 1)
 	       : (*l)->index < (*r)->index ? -1
 					   : (*l)->index > (*r)->index;
@@ -193,7 +195,7 @@ static int compare_cycles(const void *a, const void *b)
 
 static void put_nodes(const struct graph *g, FILE *out)
 {
-	const struct node **order = xalloc((g->nodes.n + 1) * sizeof(*order));
+	const struct drawn_node **order = xalloc((g->nodes.n + 1) * sizeof(*order));
 	for (size_t i = 0; i < g->nodes.n; i++)
 		order[i] = &g->nodes.at[i];
 	qsort(order, g->nodes.n, sizeof(*order), compare_cycles);
@@ -212,7 +214,7 @@ static void put_nodes(const struct graph *g, FILE *out)
 static void put_arcs(const struct graph *g, bool estimated, FILE *out)
 {
 	for (size_t i = 0; i < g->arcs.n; i++) {
-		const struct arc *a = &g->arcs.at[i];
+		const struct drawn_arc *a = &g->arcs.at[i];
 		double width = a->time < 1 ? a->time : 1;
 		fprintf(out, "\tn%llu -> n%llu [label=\"%.2f%%",
 			(unsigned long long)g->nodes.at[a->from].index,

@@ -136,7 +136,7 @@ static void says_what_is_wrong(void)
 	OK(!kin_hists_need_details(NULL)); /* none are all defaults */
 	OK(kin_report(p, "flat", NULL, &t) == NULL);
 	fails(kin_render(t, "html", NULL, stderr), KIN_ERROR_USAGE,
-	      "unknown format 'html' (text, json, csv, order, perf)");
+	      "unknown format 'html' (text, json, csv, dot, perf)");
 	FILE *full = fopen("/dev/full", "w");
 	fails(kin_render(t, "csv", NULL, full), KIN_ERROR_OS, "writing: No space left on device");
 	fclose(full);
