@@ -31,7 +31,8 @@ enum debuginfod_kind { DEBUGINFOD_DEBUG, DEBUGINFOD_EXECUTABLE, DEBUGINFOD_SOURC
 const char *debuginfod_find(struct debuginfod *d, enum debuginfod_kind kind, const char *build_id,
 			    const char *source, const char *for_what);
 
-/* Why servers could not be asked, from the first time on; NULL if they could. Lives as long as d. */
+/* Why servers could not be asked, from the first time on; NULL if they could. Lives as long as d.
+ */
 const char *debuginfod_trouble(const struct debuginfod *d);
 /* Whether servers said that they do not have a file, and none failed. */
 bool debuginfod_said_no(const struct debuginfod *d);
