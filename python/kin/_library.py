@@ -51,7 +51,8 @@ class OpenOpts(Structure):
     _fields_ = members('size:n executable:s debug_dir:s demangle:s lines:b threads:l comms:l objects:l events:l time:s gcov:l '
                        'symfs:s kallsyms:s details:b trace_fields:b branches:b branches_if_recorded:b for_writing:b '
                        'no_names:b no_inlines:b debuginfod:p cpu_state:b no_callers:b no_times:b by_function:b ranks:l '
-                       'sum_ranks:b one_by_one:b with_hooks:b seen_only:b no_hooks_note:b')
+                       'sum_ranks:b one_by_one:b with_hooks:b seen_only:b no_hooks_note:b '
+                       'stacks_as_recorded:b not_sampled:b')
 
 
 class HistsOpts(Structure):
@@ -65,7 +66,7 @@ class HistsOpts(Structure):
 
 class ReportOpts(Structure):
     _fields_ = members('size:n columns:l sort:s subjects:l min_share:d source_dirs:l by:s hists:p with_source:b '
-                       'all_lines:b intel:b of_function:b max_threads:n every_row:b to_read:b')
+                       'all_lines:b intel:b of_function:b max_threads:n every_row:b to_read:b intervals:b')
 
 
 class DiffOpts(Structure):

@@ -69,8 +69,7 @@ const struct input_rules gnu_output_input_rules = {
 	.gmon = { .check = check_histogram, .host_blocks = true, .host_counts = true },
 	.bsd = { .check = check_header,
 		 .like_first = true,
-		 .empty_is_none = true,
-		 .any_tail = true },
+		 .empty_is_none = true },
 };
 
 const struct input_rules gnu_input_rules = {

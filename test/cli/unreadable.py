@@ -27,7 +27,7 @@ __attribute__((noinline)) void busy(int n) { while (n--) sink = sink * 5 + 1; }
 __attribute__((noinline)) int caller(int n) { busy(n); return 1; }
 int main(void)
 {
-	while (clock() < CLOCKS_PER_SEC / 10)
+	while (clock() < CLOCKS_PER_SEC / 2)
 		for (int i = 0; i < 300; i++)
 			caller(20000);
 	return 0;

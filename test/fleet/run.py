@@ -145,7 +145,7 @@ def test_recordings(tap, kin, shards, folder):
     own = [[row for row in rows_of(kin, data, 'lines') if 'prog.c' in row] for data in (merged, url)]
     tap.ok(own[0] and own[0] == own[1], 'so they are by source line', f'{own[0]}\n{own[1]}')
     for words in (['html', '-o', os.path.join(folder, 'page.html')], ['browse', '--help'], ['info'], ['script'],
-                  ['annotate', 'fib'], ['cycles'], ['order', '--for=ld.lld'], ['export', '--to=pprof', '-o', os.path.join(folder, 'x.pb.gz')],
+                  ['annotate', 'fib'], ['cycles'], ['export', '--to=pprof', '-o', os.path.join(folder, 'x.pb.gz')],
                   ['diff', url], ['merge', '-o', os.path.join(folder, 'from-store.kin')]):
         status, out, err = kin(*words, url)
         tap.ok(status == 0, f'kin {words[0]} reads a store', f'{status} {err}')

@@ -53,13 +53,12 @@ OPTIONS = { # an option, and its possible arguments
     'merge': [],
     'counts': [('-f', 'json')],
     'latency': [],
-    'order': [],
 }
 # Each ended by a signal once.
 PAST = ['script', 'script -F ip,sym,dso,srcline', 'script -G', 'script --event blocked', 'report --stdio --max-stack 1 -U',
         'report --stdio --max-stack 1 -U -g callee', 'report --stdio --max-stack 1 -U --no-children',
         'report --stdio --max-stack 1 -U -g callee -s comm --event blocked', 'report --stdio -C 4000', 'report --stdio -C 4000 -g callee']
-SILENT = ('html', 'merge', 'order', 'script') # have no words of their own
+SILENT = ('html', 'merge', 'script') # have no words of their own
 COMMANDS = ['report'] * 10 + ['script'] * 4 + [c for c in OPTIONS if c not in ('report', 'script')]
 
 

@@ -22,7 +22,7 @@ LIMIT = 120  # seconds for one command: the machine may be busy
 REPORTS = [['report'], ['report', '-g', '--no-children'], ['report', '--all-rows'], ['report', '-s', 'sym,srcline'],
            ['report', '-s', 'dso,sym,symoff'], ['report', '-s', 'srcfile,sym', '--no-children'],
            ['flat'], ['flat', '--by', 'object'], ['graph'], ['graph', '--format', 'json'], ['lines'], ['cycles'],
-           ['info'], ['latency'], ['counts'], ['order'], ['script'], ['script', '-F', '+srcline'],
+           ['info'], ['latency'], ['counts'], ['script'], ['script', '-F', '+srcline'],
            ['script', '--format=folded'], ['html', '--no-code', '-o', '-']]
 # These show source text and code, which kin pack adds.
 PACKED = [['annotate'], ['annotate', 'work'], ['annotate', '--asm'], ['annotate', '--asm', '--source'],

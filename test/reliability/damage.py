@@ -27,11 +27,11 @@ def truncated_data(tap, box):
     prog, whole = small(box)
     data, cut = whole[-1], os.path.join(box.folder, 'cut')
     ends = {len(w) for w in whole}
-    for command in box.commands('-b', '-b -l', '-s', '-i'):
+    for command in box.commands('--compat=no -b', '--compat=no -b -l', '-s', '-i'):
         salvaged = {len(w): command.run(prog, save(cut, w), **box.limits()).out for w in whole[1:]}
         faults, lost = [], []
         for n in truncations(len(data), len(data) if box.full or command.template.startswith(
-                'gprof -b {') else 120):
+                'gprof --compat=no -b {') else 120):
             r = command.run(prog, save(cut, data[:n]), **box.limits())
             fault = box.fault(r)
             if not fault and n not in ends and (not r.status or b'cut' not in r.err):

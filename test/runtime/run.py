@@ -312,12 +312,12 @@ def classic():
     tap.ok(calls.get('leaf') == 70 and leaf_calls(r) == 770, 'gmon.out: monstartup() after _mcleanup() begins another one; all is in the .kin file',
            lambda: f'{calls} {describe(r)}')
     r = run([TARGET, 'callback'])
-    said = subprocess.run([ours, '-b', '-p', TARGET, os.path.dirname(r.kins[0]) + '/gmon.out'], capture_output=True, text=True).stdout
+    said = subprocess.run([ours, '--compat=no', '-b', '-p', TARGET, os.path.dirname(r.kins[0]) + '/gmon.out'], capture_output=True, text=True).stdout
     tap.ok(re.search(r' 1 .* compares$', said, re.M), 'gmon.out: calls from outside of the program are in it', lambda: said)
     both = build('blocks.pg', 'target.c', flags='-pg -fsanitize-coverage=trace-pc', after=f'-L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT}')
     r = run([both, 'normal'], preload=False)
     d = os.path.dirname(r.kins[0])
-    lines = [subprocess.run([ours, '-b', '-A', '-l', both, d + '/' + f], capture_output=True, text=True).stdout
+    lines = [subprocess.run([ours, '--compat=no', '-b', '-A', '-l', both, d + '/' + f], capture_output=True, text=True).stdout
              for f in ('gmon.out', os.path.basename(r.kins[0]))]
     gnu = subprocess.run(['gprof', '-i', both, d + '/gmon.out'], capture_output=True, text=True).stdout
     tap.ok(lines[0] and lines[0] == lines[1] and re.search(r'[1-9]\d* basic-block count record', gnu),
