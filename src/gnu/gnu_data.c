@@ -67,9 +67,7 @@ const struct input_rules gnu_output_input_rules = {
 	.stops = true,
 	.version_stays = true,
 	.gmon = { .check = check_histogram, .host_blocks = true, .host_counts = true },
-	.bsd = { .check = check_header,
-		 .like_first = true,
-		 .empty_is_none = true },
+	.bsd = { .check = check_header, .like_first = true, .empty_is_none = true },
 };
 
 const struct input_rules gnu_input_rules = {

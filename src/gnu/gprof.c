@@ -565,7 +565,7 @@ static int run_by_default(const struct gprof_options *o)
 		run_stages(&r);
 		if (isatty(STDERR_FILENO) && !r.s.status && r.s.view->graph && !o->lines)
 			say_deviations(&r);
-	} else {
+	} else if (!r.s.is_final) {
 		done(&r);
 		r = start(o, held, false, false);
 		if (load(&r))

@@ -52,15 +52,24 @@ void session_complain(const struct gprof_session *s, struct kin_error *err)
 {
 	if (s->compat)
 		complain_gnu(s, err);
-	else if (!s->is_silent)
+	else if (!s->is_silent || s->is_final)
 		session_say("%s", kin_error_message(err));
 	kin_error_free(err);
+}
+
+/* The system fails to read what is there, or GNU's gprof would use data without its end. */
+static bool is_final(const struct kin_error *err)
+{
+	const struct err_facts *facts = err_facts(err);
+	bool system = kin_error_kind(err) == KIN_ERROR_OS && kin_error_errno(err) != ENOENT;
+	return system || (facts && facts->code == ERR_CUT_TAIL);
 }
 
 bool session_succeeded(struct gprof_session *s, struct kin_error *err)
 {
 	if (!err)
 		return true;
+	s->is_final |= is_final(err);
 	session_complain(s, err);
 	s->status = 1;
 	return false;
@@ -202,7 +211,9 @@ bool session_load_data(struct gprof_session *s, const struct session_files *f)
 		return false;
 	struct kin_error *err = profile_read(s->profile, f->paths, f->n, &opts);
 	const struct profile *p = session_data(s);
-	bool usable = p && (!err || (!s->gnu && has_records(p)));
+	const struct err_facts *facts = err ? err_facts(err) : NULL;
+	bool tail = facts && facts->code == ERR_CUT_TAIL;
+	bool usable = p && (!err || tail || (!s->gnu && has_records(p)));
 	bool named = s->gnu || !usable || session_succeeded(s, f->name(f->arg));
 	if (p && p->n_sources && s->view && !s->is_silent)
 		session_check_data(s, f, !err);

@@ -89,7 +89,6 @@ static const struct kallsyms *kernel_of(const struct profile *p, struct program_
 					const char *path)
 {
 	bool is_needed = false, is_running = false;
-	int errnum;
 
 	for (size_t i = 1; i < p->samples.n_frames && !is_needed; i++)
 		is_needed = is_nameless(&p->samples.frames[i]);
@@ -99,10 +98,10 @@ static const struct kallsyms *kernel_of(const struct profile *p, struct program_
 		kin_error_free(kallsyms_open(path, &files->kernel));
 		return files->kernel;
 	}
-	for (size_t i = 0; i < p->n_objects && !is_running; i++)
-		is_running =
-			p->objects[i].kind == OBJECT_KERNEL && p->objects[i].build_id &&
-			kernel_is_running(strtab_get(p->strings, p->objects[i].build_id), &errnum);
+	for (size_t i = 0; i < p->n_objects && !is_running && !files->kernel_errnum; i++)
+		is_running = p->objects[i].kind == OBJECT_KERNEL && p->objects[i].build_id &&
+			     kernel_is_running(strtab_get(p->strings, p->objects[i].build_id),
+					       &files->kernel_errnum);
 	return is_running ? files->kernel = kallsyms_of_running() : NULL;
 }
 

@@ -702,7 +702,7 @@ static void open_kernel(struct program *g)
 		kin_error_free(err);
 		return;
 	}
-	int errnum = 0;
+	int errnum = g->opts.files ? g->opts.files->kernel_errnum : 0;
 	for (size_t i = 0; i < p->n_objects && !g->kernel && !errnum; i++)
 		if (p->objects[i].kind == OBJECT_KERNEL && p->objects[i].build_id &&
 		    g->objects[i].hit &&

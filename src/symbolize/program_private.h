@@ -12,6 +12,7 @@ struct program_files {
 				     NULL: not read */
 	size_t n;
 	struct kallsyms *kernel; /* NULL: not opened */
+	int kernel_errnum;       /* of asking which kernel runs, where that failed; 0: it did not */
 };
 
 /* Makes room for n objects. */

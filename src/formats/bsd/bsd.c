@@ -242,7 +242,8 @@ static struct kin_error *read_arcs(struct bsd *f)
 	f->b.pos = p;
 	f->source->n_arcs = (uint32_t)n;
 	if (bytes_left(&f->b) && !input_rules(f->o)->bsd.any_tail)
-		return cut_off(f, "last arc", (size_t)(p - f->b.start));
+		return err_about(cut_off(f, "last arc", (size_t)(p - f->b.start)),
+				 (struct err_facts){ ERR_CUT_TAIL, f->b.name });
 	return NULL;
 }
 
