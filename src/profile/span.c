@@ -53,8 +53,9 @@ static bool parse_percent(const char *text, struct time_range whole, struct time
 		if (*end)
 			return false;
 	}
-	ret->from_ns = whole.from_ns + (uint64_t)(length * from / 100);
-	ret->to_ns = to >= 100 ? whole.to_ns : whole.from_ns + (uint64_t)(length * to / 100);
+	/* Derived samples may lie before the first and after the last that was taken. */
+	ret->from_ns = from > 0 ? whole.from_ns + (uint64_t)(length * from / 100) : 0;
+	ret->to_ns = to >= 100 ? UINT64_MAX : whole.from_ns + (uint64_t)(length * to / 100);
 	return true;
 }
 

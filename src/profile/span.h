@@ -1,6 +1,7 @@
 /* span.h - intervals of a recording's time, in the users' syntax.
  *
- *	10%-20%      a part of the time from the first to the last sample
+ *	10%-20%      a part of the time from the first to the last sample; 0% and 100% include what
+ *		     lies before and after: derived samples, of time off the CPU
  *	10%          its first tenth
  *	10%/2        its second tenth
  *	12.5,13      seconds on the clock of the samples, as in perf; either may be left out
