@@ -101,8 +101,10 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 	const struct kin_format *f;
 	const char *format = format_of(s);
 	for (size_t i = 0; format && (f = kin_format_at(i)); i++)
-		if (f->is_recorded && !strcmp(f->name, format))
+		if (f->is_recorded && !strcmp(f->name, format)) {
 			o->not_sampled = false;
+			o->stacks_as_recorded = true;
+		}
 }
 
 static bool is_binary(const char *name)

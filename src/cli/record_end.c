@@ -57,7 +57,7 @@ static struct kin_error *may_replace(const char *path)
 
 static struct kin_error *write_perf_data(const char *path, const char *to)
 {
-	struct kin_open_opts opts = { .size = sizeof(opts) };
+	struct kin_open_opts opts = { .size = sizeof(opts), .stacks_as_recorded = true };
 	struct kin_profile *profile = NULL;
 	struct output out = { 0 };
 	struct kin_error *err = may_replace(to);
