@@ -49,19 +49,25 @@ static const struct example examples[] = {
 
 enum {
 	PAGE_ROWS = 40,
-	PAGE_WIDTH = 132, /* width if the page does not go to a terminal */
-	PAGE_AROUND = 10, /* lines of a screen without rows: headings, notes, the next prompt */
-	PAGE_NARROW = 60, /* a screen with fewer columns needs ... */
+	PAGE_WIDTH = 132,  /* width if the page does not go to a terminal */
+	PAGE_AROUND = 10,  /* lines of a screen without rows: headings, notes, the next prompt */
+	PAGE_HEADINGS = 6, /* those of them that are no notes */
+	PAGE_NARROW = 60,  /* a screen with fewer columns needs ... */
 	PAGE_AROUND_NARROW = 16, /* ... this many lines, because notes take two and more */
 	PAGE_ROWS_MIN = 8,
 };
+
+static size_t lines_around(const struct output *out)
+{
+	bool narrow = out->width && out->width < PAGE_NARROW;
+	return narrow ? PAGE_AROUND_NARROW : PAGE_AROUND;
+}
 
 static size_t page_rows(const struct output *out)
 {
 	if (!out->lines)
 		return PAGE_ROWS;
-	bool narrow = out->width && out->width < PAGE_NARROW;
-	size_t around = narrow ? PAGE_AROUND_NARROW : PAGE_AROUND;
+	size_t around = lines_around(out);
 	return out->lines > around + PAGE_ROWS_MIN ? out->lines - around : PAGE_ROWS_MIN;
 }
 
@@ -121,11 +127,25 @@ static void print_stats(const struct kin_table *t, FILE *out)
 		(unsigned long long)number_of(t, "lost"));
 }
 
-/* Reduces the rows so that the page and the hints below it fit the terminal. */
-static bool make_room_for_hints(const struct kin_profile *profile, const struct settings *s,
-				const struct output *out, size_t *rows)
+/* Lines of the notes above the rows, of which breaks between words leave a tenth empty. */
+static size_t note_lines(const struct kin_table *t, size_t width)
 {
-	size_t taken = out->lines ? run_hint_lines(s, profile) : 0;
+	size_t n = 0;
+	for (size_t i = 0; i < kin_table_n_notes(t); i++)
+		n += 1 + (width ? (strlen(kin_table_note_at(t, i)) + 2) * 10 / (width * 9) : 0);
+	return n;
+}
+
+/* Reduces the rows so that the page and the hints below it fit the terminal. */
+static bool make_room(const struct kin_profile *profile, const struct settings *s,
+		      const struct output *out, const struct kin_table *t, size_t *rows)
+{
+	size_t taken = 0;
+	if (out->lines) {
+		size_t expected = lines_around(out) - PAGE_HEADINGS;
+		size_t notes = note_lines(t, out->width);
+		taken = run_hint_lines(s, profile) + (notes > expected ? notes - expected : 0);
+	}
 	size_t least = *rows < PAGE_ROWS_MIN ? *rows : PAGE_ROWS_MIN;
 	size_t room = *rows > taken + least ? *rows - taken : least;
 	bool is_less = room < *rows;
@@ -148,8 +168,7 @@ static struct kin_error *print_events(struct kin_profile *profile, struct kin_hi
 		if ((err = kin_report(profile, "hists", &opts, &t)))
 			break;
 		/* Hints are known once functions have names. */
-		if (!h->event && h->overview &&
-		    make_room_for_hints(profile, s, out, &h->max_rows)) {
+		if (!h->event && h->overview && make_room(profile, s, out, t, &h->max_rows)) {
 			kin_table_free(t);
 			if ((err = kin_report(profile, "hists", &opts, &t)))
 				break;

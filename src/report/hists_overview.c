@@ -135,12 +135,20 @@ static bool is_crowded(const struct hists_state *s)
 	return max && n > max;
 }
 
+/* A mark is no function: it has no row on a page, but one among all rows. */
+static bool is_mark(const struct hists_state *s, uint32_t row)
+{
+	symid place = s->hists->rows[row].place;
+	return place != NONE && program_is_no_caller(s->hists->program, place);
+}
+
 void hists_overview(struct hists_state *s)
 {
 	struct hists_levels *l = &s->levels;
+	bool is_page = page_rows(s) && !s->ask->given->all_rows;
 	size_t n = 0;
 	for (size_t i = 0; i < l->n; i++)
-		if (hists_state_wants(s, l->at[i].row))
+		if (hists_state_wants(s, l->at[i].row) && !(is_page && is_mark(s, l->at[i].row)))
 			l->at[n++] = l->at[i];
 	l->n = n;
 	if (s->ask->opts.passing && !s->ask->given->all_rows && is_crowded(s))
