@@ -153,7 +153,7 @@ static bool follows_no_call(struct stack_walk *w, uint64_t addr)
 
 static bool may_return(void *arg, uint64_t addr)
 {
-	return (rt_module_at(addr) || rt_made_known(addr)) && !follows_no_call(arg, addr);
+	return rt_module_at(addr) ? !follows_no_call(arg, addr) : !!rt_made_known(addr);
 }
 
 /* Guesses the rule for a frame without call-frame information: JIT code, hand-written code, or no
@@ -220,21 +220,22 @@ static bool find_row(struct stack_walk *w, struct unwind_row *ret)
 {
 	uint64_t pc = unwind_lookup_pc(&w->r), at = pc;
 	struct rt_module *m;
-	bool file;
+	bool file, made = false;
 
 	if (cached(pc, ret))
 		return true;
 	m = w->doubtful ? rt_module_at(pc) : rt_module_learn(pc);
 	file = m && !m->keeps_fp;
 	if (!m) {
-		const struct rt_module *made = rt_made_at(pc);
+		const struct rt_module *copy = rt_made_at(pc);
 
-		m = made ? made->origin : NULL;
-		at -= m ? made->bias - m->bias : 0;
+		made = copy;
+		m = copy ? copy->origin : NULL;
+		at -= m ? copy->bias - m->bias : 0;
 	}
 	if (!m || !rt_frames_row(m, w->doubtful, at, ret))
-		return guess(w, file, ret) && is_return(w, NULL, 0, ret);
-	if (!is_return(w, m, at + 1, ret))
+		return guess(w, file, ret) && (made || is_return(w, NULL, 0, ret));
+	if (!made && !is_return(w, m, at + 1, ret))
 		return false;
 	keep(pc, ret);
 	return true;

@@ -122,7 +122,7 @@ static void keep_read_off(struct unwinder *u, uint64_t pc, const struct unwind_r
 	u->read_off[slot_index(pc)] = (struct cache_slot){ .pc = pc, .row = *row };
 }
 
-/* Whether an address lies in code, behind a call as far as can be read. */
+/* Whether an address lies in code, behind a call as far as can be read and is needed there. */
 static bool may_return(void *arg, uint64_t addr)
 {
 	const struct memory *m = arg;
@@ -130,7 +130,7 @@ static bool may_return(void *arg, uint64_t addr)
 	uint8_t call[MACHINE_CALL_MAX];
 	struct unwind_code code = { 0 };
 	return u->opts.find(u->opts.arg, addr - 1, &code) &&
-	       (!u->opts.code ||
+	       (!u->opts.code || !code.is_file ||
 		u->opts.code(u->opts.arg, addr - sizeof(call), call, sizeof(call)) < sizeof(call) ||
 		m->w->regs.machine->call_ends(call + sizeof(call), sizeof(call)));
 }
@@ -178,20 +178,23 @@ static bool table_row(const struct unwind_code *code, const struct unwind_regs *
 	return ret->cfa != UNWIND_CFA_NONE;
 }
 
-/* NULL if there is no code. A guess may depend on more than the pc and is not kept. */
+/* NULL if there is no code. A guess may depend on more than the pc and is not kept. *returns says
+ * that the code around tells nothing of return addresses: interpreters made at run time push some
+ * that follow anything. */
 static __attribute__((noinline)) const struct unwind_row *look_up(struct unwinder *u,
 								  const struct unwind_regs *r,
 								  struct unwind_row *guessed,
-								  struct memory *m)
+								  struct memory *m, bool *returns)
 {
 	struct unwind_code code = { 0 };
 	uint64_t pc = unwind_lookup_pc(r);
 	if (!u->opts.find(u->opts.arg, pc, &code))
 		return NULL;
+	*returns = !code.is_file;
 	if (table_row(&code, r, pc, guessed)) {
 		struct cache_slot *s = slot_of(u, pc);
 		s->pc = pc;
-		s->is_return = false;
+		s->is_return = *returns;
 		set_row(s, guessed);
 		return &s->row;
 	}
@@ -490,10 +493,11 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		uint64_t pc = unwind_lookup_pc(&r);
 		struct cache_slot *s = slot_of(u, pc);
 		const struct unwind_row *row = &s->row;
+		bool returns = s->is_return; /* nothing tells against it */
 		if (__builtin_expect(s->pc != pc, 0))
-			row = look_up(u, &r, &guessed, &m);
+			row = look_up(u, &r, &guessed, &m, &returns);
 		bool known = row == &s->row;
-		if (row && !r.exact && n && !(known && s->is_return))
+		if (row && !r.exact && n && !returns)
 			row = return_row(u, &r, doubtful, known ? s : NULL, &guessed);
 		if (!row && n) { /* what was found is no return address */
 			w->end = by_guess ? UNWIND_NO_CFI : UNWIND_DAMAGED;
