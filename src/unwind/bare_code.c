@@ -819,6 +819,24 @@ static bool row_of(const struct bare_walk *w, const struct seen *s, struct unwin
 	return true;
 }
 
+/* The row of an instruction at `at` that is not certain, by the frame pointer: for code of
+ * compilers like V8's, which returns in ways of its own. False: there is none, or other code may
+ * lie there than the function's, as no symbol covers both. */
+static bool likely_row_of(const struct bare_walk *w, const struct seen *s, uint32_t at,
+			  struct unwind_row *ret)
+{
+	const struct segment *x = &w->segments.at[s->segment];
+	const struct bare_state *b = &w->states.at[s->state];
+	if (x->is_good || x->is_odd || b->kind[w->machine->fp] != BARE_FRAME ||
+	    !b->saved[BARE_RETURN] || !b->saved[BARE_FP] ||
+	    !is_within(w, w->entries.at[x->entry].at, at) || !bare_state_row(w->machine, b, ret))
+		return false;
+	ret->reg = UNWIND_FP;
+	ret->cfa_offset = -b->n[w->machine->fp];
+	ret->flags |= UNWIND_GUESSED;
+	return true;
+}
+
 /* Whether a signal handler returns here, to the trampoline's first instruction: nothing called it,
  * and its row is looked up one byte before it. */
 static bool is_returned_to(const struct bare_walk *w, const struct seen *s, uint32_t at)
@@ -839,7 +857,7 @@ static void add_rows(const struct bare_walk *w, const struct piece_of_code *p,
 		const struct seen *s = w->index[at] ? &w->seen.at[w->index[at] - 1] : NULL;
 		uint64_t low = p->range.low + (at - p->at);
 		struct unwind_row row;
-		if (!s || low < done || !row_of(w, s, &row))
+		if (!s || low < done || (!row_of(w, s, &row) && !likely_row_of(w, s, at, &row)))
 			continue;
 		low -= low > done && is_returned_to(w, s, at);
 		add_row(ret, done, low, &none);

@@ -14,6 +14,9 @@
  *   unknown place, or to bytes that are no instruction. So are two pieces of code that would need
  *   different stacks at one instruction.
  *
+ * Where code that is left out keeps a frame pointer, and its function's symbol covers it, the row
+ * is by that, and flagged UNWIND_GUESSED.
+ *
  * x86-64 alone (machine_effects()). The bytes are not trusted: work and memory are bounded by
  * BARE_CODE_MAX bytes of code; what lies behind it, by address, has no rows. */
 #ifndef UNWIND_BARE_CODE_H

@@ -141,6 +141,17 @@ static void test_doubt(void)
 	OK_STR(ROWS(0xe9, 0, 1, 0, 0), START);
 }
 
+/* push %rbp; mov %rsp, %rbp; call *%rax; leave; pop %rcx; lea (%rsp, %rax, 8), %rsp; push %rcx;
+ * ret: a return that takes arguments off is not certain, but within the symbol the frame pointer
+ * tells. */
+static void test_likely(void)
+{
+#define TAKES_OFF 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0xc9, 0x59, 0x48, 0x8d, 0x24, 0xc4, 0x51, 0xc3
+	OK_STR(ROWS(TAKES_OFF), START "\n1: sp+16 ra=[cfa-8] fp=[cfa-16]\n"
+				      "6: fp+16 ra=[cfa-8] fp=[cfa-16] guessed\n7: none");
+	OK_STR(SIZELESS(TAKES_OFF), START "\n1: sp+16 ra=[cfa-8] fp=[cfa-16]\n6: none");
+}
+
 /* sub $8; call elsewhere; .. */
 static void test_calls(void)
 {
@@ -314,6 +325,7 @@ int main(void)
 {
 	test_frames();
 	test_doubt();
+	test_likely();
 	test_calls();
 	test_starts();
 	test_tables();
