@@ -12,7 +12,12 @@
 enum {
 	CODE_MAX = 1024,    /* bytes of such a function: none is longer */
 	FUNCTIONS_MAX = 64, /* in one file */
-	GO_NAME_MAX = 32,   /* bytes of the longest of Go's names below */
+	MOVE_MAX = 3,       /* bytes between the calls of "exit(function())" */
+	CLONE_MAX = 64,     /* bytes of clone() up to the child's call */
+	HANDED_MAX =
+		128, /* bytes before a call of clone() in which the thread's function is named */
+	THREADS_MAX = 4 << 20, /* bytes of code that are searched for it */
+	GO_NAME_MAX = 32,      /* bytes of the longest of Go's names below */
 };
 
 enum kind {
@@ -210,7 +215,6 @@ enum {
 /* The end of a function that ends in "exit(main(..))": the end of its call of exit(). */
 static uint64_t end_of_calls(const struct search *s, uint64_t low)
 {
-	enum { MOVE_MAX = 3 };
 	struct machine_effect e;
 	uint64_t at = low, called = 0;
 	for (size_t n; at - low < CODE_MAX && (n = run_on(s, at, STRAIGHT, &e)); called = at) {
@@ -253,6 +257,80 @@ static void add_musl_main(struct search *s)
 		vec_push(&s->functions, ((struct outermost_function){ low, low + n, PASSES_ON }));
 }
 
+/* The end of a function that begins a thread, as musl's do: "exit(function(argument))", the first
+ * by an address in memory; 0: it is none. */
+static uint64_t end_of_thread(const struct search *s, uint64_t low)
+{
+	uint8_t code[CODE_MAX];
+	const struct machine *m = s->f->machine;
+	machine_effect_decoder *effect = machine_effects(m);
+	struct machine_effect e;
+	uint64_t called = 0;
+	size_t n = s->f->code(s->f->arg, low, code, sizeof(code));
+	for (size_t at = 0; effect(code + at, n - at, low + at, &e) && e.kind != STEP_RETURN;) {
+		at += e.size;
+		if (e.kind == STEP_CALL && called && low + at - e.size - called <= MOVE_MAX)
+			return low + at;
+		if (e.kind == STEP_CALL_SLOT)
+			called = low + at;
+	}
+	return 0;
+}
+
+static bool in_code(const struct code_file *f, uint64_t addr)
+{
+	for (size_t i = 0; i < f->n_sections; i++)
+		if (addr - f->sections[i].low < f->sections[i].high - f->sections[i].low)
+			return true;
+	return false;
+}
+
+/* Adds the functions whose address is taken right before a call of clone(). */
+static void add_threads_before(struct search *s, const uint8_t *code, size_t n, uint64_t addr)
+{
+	struct machine_effect e;
+	machine_effect_decoder *effect = machine_effects(s->f->machine);
+	for (size_t i = 0; i < n; i++) {
+		if (!effect(code + i, n - i, addr + i, &e) || e.n_changes != 1 ||
+		    e.change[0].kind != CHANGE_CONST || !in_code(s->f, e.place))
+			continue;
+		uint64_t high = end_of_thread(s, e.place);
+		if (high)
+			vec_push(&s->functions,
+				 ((struct outermost_function){ e.place, high, START }));
+		i += e.size - 1u;
+	}
+}
+
+/* Where code calls clone() itself: the end of the child's call there; 0: nowhere. */
+static uint64_t find_child(const struct machine *m, const uint8_t *code, size_t n)
+{
+	for (size_t i = MACHINE_ORIGIN_MAX; i <= n; i++)
+		if (m->starts_thread(code + i, i))
+			return i;
+	return 0;
+}
+
+/* Without symbols the first functions of musl's threads are those that pthread_create() hands to
+ * clone(), which is known by its code. */
+static void add_threads(struct search *s, const struct code_span *section)
+{
+	const struct machine *m = s->f->machine;
+	size_t size = (size_t)min_u64(section->high - section->low, THREADS_MAX);
+	uint8_t *code = xrealloc(NULL, size + 1, 1);
+	uint64_t target;
+	size = s->f->code(s->f->arg, section->low, code, size);
+	size_t child = find_child(m, code, size);
+	uint64_t end = section->low + child;
+	for (size_t i = 0; child && i < size; i++)
+		if (m->call_at(code + i, size - i, section->low + i, &target) && target < end &&
+		    end - target <= CLONE_MAX) {
+			size_t from = i < HANDED_MAX ? 0 : i - HANDED_MAX;
+			add_threads_before(s, code + from, i - from, section->low + from);
+		}
+	free(code);
+}
+
 /* Whether an instruction copies sp: the kernel passes arguments on the stack, nobody else does. */
 static bool copies_sp(const struct machine *m, const struct machine_effect *e)
 {
@@ -291,6 +369,7 @@ void outermost_find(const struct code_file *f, struct outermost *ret)
 {
 	struct search s = { .f = f };
 	Elf64_Sym sym;
+	bool is_next = false;
 	for (size_t i = 0; f->symbols && i < n_symbols(f); i++)
 		if (symbol_at(f, i, &sym))
 			add_symbol(&s, &sym);
@@ -300,7 +379,11 @@ void outermost_find(const struct code_file *f, struct outermost *ret)
 	for (size_t i = 0, n = s.functions.n; i < n; i++) {
 		struct outermost_function x = s.functions.at[i];
 		add_next(&s, &x);
+		is_next |= s.functions.n > n;
 	}
+	for (size_t i = 0; is_next && !s.is_musl && f->machine->starts_thread && i < f->n_sections;
+	     i++)
+		add_threads(&s, &f->sections[i]);
 	find_ends(&s);
 	if (s.functions.n)
 		qsort(s.functions.at, s.functions.n, sizeof(*s.functions.at), by_low);

@@ -635,7 +635,10 @@ static const char *outermost_of(const struct symbols *s, struct code_at *code)
 {
 	static char text[512];
 	struct outermost o = { 0 };
+	struct code_span all = { code->addr, code->addr + code->n };
 	outermost_find(&(struct code_file){ .machine = &machine_x86_64,
+					    .sections = &all,
+					    .n_sections = 1,
 					    .symbols = (const uint8_t *)s->at,
 					    .symbols_size = s->n * sizeof(*s->at),
 					    .strings = s->names,
@@ -684,6 +687,23 @@ static void test_outermost(void)
 	OK_STR(outermost_of(&s, &code), "4000-400b 5000-5040");
 	code.n--;
 	OK_STR(outermost_of(&s, &code), "4000-400b");
+
+	/* ... and its threads: clone(), as far as the child's call; 4020: call *(%rbx); mov %rax,
+	 * %rdi; call exit; 4030: lea 4020, %rdi; call clone */
+	uint8_t threads[0x3c] = {
+		[0x10] = 0x0f, 0x05,          0x85, 0xc0, 0x75, 0x0f, 0x31, 0xed, 0x5f, 0x41, 0xff,
+		0xd1,          [0x20] = 0xff, 0x13, 0x48, 0x89, 0xc7, 0xe8, 0,    0,    0,    0,
+		[0x30] = 0x48, 0x8d,          0x3d, 0xe9, 0xff, 0xff, 0xff, 0xe8, 0xd4, 0xff, 0xff,
+		0xff
+	};
+	memcpy(threads, passes, sizeof(passes));
+	code = (struct code_at){ 0x4000, threads, sizeof(threads) };
+	OK_STR(outermost_of(&s, &code), "4000-400b 4020-402a 5000-5040");
+	threads[0x11] = 0; /* no system call */
+	OK_STR(outermost_of(&s, &code), "4000-400b 5000-5040");
+	threads[0x11] = 5;
+	threads[0x20] = 0xc3; /* a function that returns */
+	OK_STR(outermost_of(&s, &code), "4000-400b 5000-5040");
 }
 
 /* Outermost functions fill the gaps between entries, or take precedence over them. */
