@@ -9,6 +9,7 @@
 
 #include "base/capped.h"
 #include "paths/path_tree.h"
+#include "profile/unsampled.h"
 
 struct talk {
 	audit_listener *say;
@@ -207,7 +208,8 @@ static void check_time(const struct profile *p, const struct talk *t)
 	double cpu = (double)a->cpu_ns, sampled = (double)a->sampled_ns;
 	double period = sampled / (double)n, threads = (double)p->samples.n_tasks;
 	double less = cpu - sampled, more = sampled - cpu;
-	if (less > AUDIT_TIME * cpu || (more > AUDIT_TIME * cpu && more > period * threads))
+	double least = cpu * unsampled_least((double)n);
+	if (less > least || (more > least && more > period * threads))
 		(less > AUDIT_MISREAD * cpu || more > AUDIT_MISREAD * cpu ? say_in_reports : say)(
 			t,
 			"samples stand for %.3f s of CPU time: %.1f %% of the %.3f s of the "

@@ -15,8 +15,8 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
  *   entries; a sum was too large; the kernel throttled sampling;
  * - more than AUDIT_TRUNCATED of the stacks could not be walked to their end;
  * - more than AUDIT_GUESSED of them have guessed callers;
- * - sampled CPU time is less than the kernel's by more than AUDIT_TIME; or more, also than one
- *   sampling period of each thread; or there are no samples of at least AUDIT_SILENT_NS;
+ * - sampled CPU time is less than the kernel's by more than unsampled_least(); or more, also than
+ * one sampling period of each thread; or there are no samples of at least AUDIT_SILENT_NS;
  * - shares are of fewer than AUDIT_FEW samples;
  * - more than AUDIT_PLACELESS of the time blocked or waiting has no stack.
  *
@@ -25,7 +25,6 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
  * parts (profile_filter) lack some of the data. */
 #define AUDIT_TRUNCATED 0.01
 #define AUDIT_GUESSED   0.01
-#define AUDIT_TIME      0.05
 #define AUDIT_MISREAD   0.2
 #define AUDIT_SILENT_NS 50000000
 #define AUDIT_PLACELESS 0.05

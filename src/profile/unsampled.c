@@ -35,12 +35,28 @@ static void share_out(struct samples_builder *s, struct sample x, double missing
 	}
 }
 
+static double samples_of(const struct samples_builder *s, uint16_t event)
+{
+	double n = 0;
+	for (size_t i = 0; i < s->at.n; i++)
+		n += s->at.at[i].event == event ? (double)s->at.at[i].count : 0;
+	return n;
+}
+
+static bool is_of_job(const struct samples_builder *s)
+{
+	for (size_t i = 0; i < s->tasks.n; i++)
+		if (s->tasks.at[i].rank)
+			return true;
+	return false;
+}
+
 void samples_add_unsampled(struct samples_builder *s, strid name, uint32_t source)
 {
 	const struct audit *a = &s->audit;
 	double missing = (double)missing_of(a->cpu_ns, a->sampled_ns);
-	if (!s->events.n || !is_whole_clock(s, &s->events.at[0]) ||
-	    missing <= UNSAMPLED_LEAST * (double)a->cpu_ns)
+	if (!s->events.n || !is_whole_clock(s, &s->events.at[0]) || is_of_job(s) ||
+	    missing <= unsampled_least(samples_of(s, 0)) * (double)a->cpu_ns)
 		return;
 	frameid frame = samples_add_frame(s, (struct frame){ .name = name });
 	struct sample x = { .stack = samples_add_stack(s, 0, frame),

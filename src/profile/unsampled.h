@@ -6,15 +6,26 @@
 #ifndef PROFILE_UNSAMPLED_H
 #define PROFILE_UNSAMPLED_H
 
+#include <math.h>
+
 #include "profile/samples_builder.h"
 
 /* A smaller part of the CPU time is in no row: the times of a thread's first and last sample, and
  * of the accounting, differ by chance. */
 #define UNSAMPLED_LEAST 0.05
 
+/* The share of the CPU time that `samples` samples lack, or have too much, beyond chance: clocks of
+ * CPUs, which see short tasks, give a random number of samples, with a deviation of its root. */
+static inline double unsampled_least(double samples)
+{
+	double chance = samples > 0 ? 3 / sqrt(samples) : 1;
+	return chance > UNSAMPLED_LEAST ? chance : UNSAMPLED_LEAST;
+}
+
 /* Adds what the tasks used and the samples of the first event, a clock of all CPU time, do not
  * stand for: samples of the frame [not sampled], with a count of 0. `name`: that of the frame;
- * source: of the samples. Adds nothing if that is less than UNSAMPLED_LEAST of all, or not known.
+ * source: of the samples. Adds nothing if that is less than unsampled_least(), or not known, and
+ * nothing to ranks of a job: these are compared.
  */
 void samples_add_unsampled(struct samples_builder *s, strid name, uint32_t source);
 

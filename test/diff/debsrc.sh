@@ -21,10 +21,19 @@ if ! ls "$dir"/apt/lists/*Sources* >/dev/null 2>&1; then
 	timeout 300 $apt update >"$dir/apt/log" 2>&1 || { sed 's/^/# /' "$dir/apt/log" >&2; exit 1; }
 fi
 cd "$dir" || exit 1
+unpack() { # package: without dpkg-dev as its authors made it, without Debian's changes
+	if command -v dpkg-source >/dev/null; then
+		dpkg-source --no-check -x "$1"_*.dsc
+	else
+		set -- "$1" "$(ls "$1"_*.orig.tar.*)"
+		version=${2#*_}
+		mkdir "$1-${version%.orig.tar.*}" && tar -C "$1-${version%.orig.tar.*}" --strip-components=1 -xf "$2"
+	fi
+}
 for p; do
 	if ! ls -d "$p"-[0-9]*/ >/dev/null 2>&1; then
 		timeout 300 $apt source --download-only "$p" >"$dir/apt/log" 2>&1 &&
-			dpkg-source --no-check -x "$p"_*.dsc >>"$dir/apt/log" 2>&1 ||
+			unpack "$p" >>"$dir/apt/log" 2>&1 ||
 			{ sed 's/^/# /' "$dir/apt/log" >&2; exit 1; }
 	fi
 	echo "$dir/$(ls -d "$p"-[0-9]*/ | head -n 1)"
