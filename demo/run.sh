@@ -24,7 +24,7 @@ lua() { # program, flags...
 
 echo 'Building kin, for about a minute ...'
 "$top/test/diff/debsrc.sh" "$work" lua5.4 >source.txt 2>debsrc.log &
-ninja -C "$build" --quiet kin gprof runtime/libkinrt.so.0.1.0 >ninja.log || { cat ninja.log; exit 1; }
+ninja -C "$build" --quiet program >ninja.log || { cat ninja.log; exit 1; }
 if wait %1; then
 	source=$(cat source.txt)/src
 	[ -d "$source" ] || source=$(cat source.txt)
