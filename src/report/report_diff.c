@@ -638,6 +638,7 @@ static void note_left_out(const struct left_out *x, const char *what, struct kin
 	char *calls = x->called_otherwise ? xprintf(", %zu of them called more or less often",
 						    x->called_otherwise)
 					  : xprintf("%s", "");
+	table_property(t, "nothing", cell_text("No difference beyond chance."));
 	table_note(t, "%zu %s%s no more than by chance and %s left out%s: --all shows all", x->n,
 		   what, x->n == 1 ? " differs" : "s differ", x->n == 1 ? "is" : "are", calls);
 	free(calls);

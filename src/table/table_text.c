@@ -720,7 +720,10 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 		put_header(p);
 		put_rows(p);
 	} else {
-		sink_str(&p->s, "  Nothing to show.\n");
+		const char *nothing = render_text(t, "nothing");
+		sink_str(&p->s, "  ");
+		sink_str(&p->s, nothing ? nothing : "Nothing to show.");
+		sink_char(&p->s, '\n');
 	}
 	sink_flush(&p->s);
 	page_free(p);
