@@ -566,10 +566,16 @@ static int run_by_default(const struct gprof_options *o)
 		if (isatty(STDERR_FILENO) && !r.s.status && r.s.view->graph && !o->lines)
 			say_deviations(&r);
 	} else if (!r.s.is_final) {
+		bool is_bare = r.s.is_bare;
 		done(&r);
 		r = start(o, held, false, false);
-		if (load(&r))
+		if (load(&r)) {
+			if (is_bare)
+				session_say("%s: GNU gprof finds no functions in it: this is kin's "
+					    "output",
+					    o->executable);
 			run_stages(&r);
+		}
 	}
 	done(&r);
 	input_held_free(held);

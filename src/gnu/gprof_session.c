@@ -69,7 +69,9 @@ bool session_succeeded(struct gprof_session *s, struct kin_error *err)
 {
 	if (!err)
 		return true;
+	const struct err_facts *facts = err_facts(err);
 	s->is_final |= is_final(err);
+	s->is_bare |= facts && (facts->code == ERR_NO_SYMBOLS || facts->code == ERR_NO_TEXT);
 	session_complain(s, err);
 	s->status = 1;
 	return false;

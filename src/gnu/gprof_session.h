@@ -21,6 +21,7 @@ struct gprof_session {
 	bool compat;        /* with gnu: its messages and exit status, too */
 	bool is_silent;     /* errors set the status alone, and the data is not checked; */
 	bool is_final;      /* but this one was said: another try may meet it, or not */
+	bool is_bare;       /* the program has no symbols, or no code, for GNU's gprof */
 	struct kin_profile *profile;
 	/* The input of all reports: its names and, once analysed, the graph. */
 	struct view *view;

@@ -87,7 +87,7 @@ static bool next_line(struct gproftext *l, struct listing_text *ret)
 
 static bool has(struct listing_text t, const char *word)
 {
-	return t.end > t.at && memmem(t.at, (size_t)(t.end - t.at), word, strlen(word));
+	return t.at && t.end > t.at && memmem(t.at, (size_t)(t.end - t.at), word, strlen(word));
 }
 
 static void skip_blanks(struct listing_text *t)
