@@ -105,7 +105,7 @@ def situations(full):
     add('sigwait', 0, blocks=True)
     add('alt_stack', 100000, b=0)
     add('eintr', 0, a=0, b=400)
-    add('eintr_alone', 0, a=160, b=0)
+    add('eintr_alone', 0, a=160, b=0, blocks=True) # asleep between the kernel's ticks: said, too
     n = 2000 if full else 200
     add('errno', 100000 * n, a=0, b=0, words=['errno', str(n)])
     add('many_functions', None, b=0, program='many', words=[str(hot)])
