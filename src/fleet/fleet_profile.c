@@ -78,6 +78,8 @@ struct fleet_maker {
 	const char *comm; /* name of `task`; NULL: no task yet */
 	taskid task;
 	uint64_t missing; /* samples whose names the store lacks */
+	bool has_clock;
+	uint16_t clock; /* the first event that is CPU time */
 };
 
 /* ---- objects and symbols ---- */
@@ -592,7 +594,12 @@ static uint16_t add_event(struct fleet_maker *m, uint64_t id)
 	e = e ? e : &none;
 	struct event made = event_of(e);
 	made.name = profile_add_string(m->into, e->name, strlen(e->name));
-	return profile_add_event(m->into, made);
+	uint16_t event = profile_add_event(m->into, made);
+	if (!m->has_clock && made.kind == EVENT_ON_CPU && made.unit == EVENT_NS) {
+		m->has_clock = true;
+		m->clock = event;
+	}
+	return event;
 }
 
 static void count_stack(struct fleet_maker *m, uint8_t flags, uint64_t count)
@@ -621,6 +628,9 @@ static void add_sample(struct fleet_maker *m, const struct answers_sum *x, uint1
 {
 	const struct answers_stack *of = &m->a->stacks.at[x->stack];
 	struct sample s = { .event = event, .cpu = CPU_NONE, .weight = x->weight };
+	/* Without the kernel's accounting: sums with others then know that theirs is not of all. */
+	if (m->has_clock && event == m->clock)
+		capped_add(&profile_audit(m->into)->sampled_ns, x->weight);
 	if (of->node == NONE) {
 		const char *name = "[unknown]";
 		frameid frame = profile_add_frame(

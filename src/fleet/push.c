@@ -561,8 +561,7 @@ struct kin_error *push_file(struct push *p, const char *path, struct push_result
 				      .debug_dir = p->opts->debug_dir,
 				      .symfs = p->opts->symfs,
 				      .one_by_one = true,
-				      .seen_only = true,
-				      .stacks_as_recorded = true };
+				      .seen_only = true };
 	struct kin_profile *profile = NULL;
 	struct stat st;
 	*ret = (struct push_result){ 0 };

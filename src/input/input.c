@@ -456,8 +456,12 @@ static bool needs_order(const struct profile *p, const struct input_opts *o)
 	return false;
 }
 
-static struct profile *finish(struct profile_builder *b, const struct input_opts *o)
+static struct profile *finish(struct profile_builder *b, const struct input_item *items, size_t n,
+			      const struct input_opts *o)
 {
+	for (size_t i = 0; i < n; i++)
+		if (items[i].lacks_accounting)
+			profile_audit(b)->cpu_ns = 0; /* not known for the sum */
 	if (o->not_sampled)
 		profile_add_unsampled(b);
 	return profile_finish(b);
@@ -476,7 +480,7 @@ static struct kin_error *read_in_threads(struct input_item *items, size_t n, siz
 	share_out(parts, n_threads, items, n, bytes);
 	run_parts(parts, n_threads);
 	bool good = merge(parts, n_threads, o, &err);
-	*ret = finish(parts[0].builder, o);
+	*ret = finish(parts[0].builder, items, n, o);
 	free(parts);
 	if (good && !needs_order(*ret, o))
 		return err;
@@ -511,7 +515,7 @@ static struct kin_error *read_items(struct input_item *items, size_t n, const st
 	}
 	struct profile_builder *builder = new_builder(o);
 	err = read_in_turn(items, n, o, builder);
-	*ret = finish(builder, o);
+	*ret = finish(builder, items, n, o);
 	return err;
 }
 
@@ -748,9 +752,6 @@ struct kin_error *input_read(const char *const *paths, size_t n, const struct in
 	}
 	free(twins);
 	keep_first(&err, read_items(items, files.at.n, &o, ret));
-	for (size_t i = 0; i < files.at.n; i++)
-		if (items[i].lacks_accounting)
-			(*ret)->samples.audit.cpu_ns = 0; /* not known for the sum */
 	input_held_free(own);
 	free(items);
 	paths_free(&files);
