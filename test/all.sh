@@ -44,6 +44,8 @@ section other builds
 test/run.sh build-clang unit fuzz
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+# What libtraceevent forgets where it refuses a description.
+export LSAN_OPTIONS=suppressions=$PWD/test/lib/leaks:print_suppressions=0
 test/run.sh build-san unit fuzz golden cli cases
 suite install test/check/install.sh "$PWD" build-clang
 

@@ -14,11 +14,14 @@
  * of the accounting, differ by chance. */
 #define UNSAMPLED_LEAST 0.05
 
-/* The share of the CPU time that `samples` samples lack, or have too much, beyond chance: clocks of
- * CPUs, which see short tasks, give a random number of samples, with a deviation of its root. */
+/* The share of the CPU time that `samples` samples lack, or have too much, beyond chance. A
+ * recording begins with clocks of CPUs, which see short tasks; their number of samples is random,
+ * with a deviation of its root. */
 static inline double unsampled_least(double samples)
 {
-	double chance = samples > 0 ? 3 / sqrt(samples) : 1;
+	const double few = 30, at_first = 250; /* a quarter of a second, at the usual rate */
+	double random = samples < at_first ? samples : at_first;
+	double chance = samples < few ? 0 : 3 * sqrt(random) / samples;
 	return chance > UNSAMPLED_LEAST ? chance : UNSAMPLED_LEAST;
 }
 
