@@ -126,6 +126,16 @@ static char *text_of(const char *path, const struct kin_open_opts *o,
 	return text;
 }
 
+/* Without callers nothing is said of tail calls that are missing on stacks. */
+static void drop_tail_calls(char *text)
+{
+	char *at = strstr(text, "(tail calls)"), *end = at ? strchr(at, '\n') : NULL;
+	while (at && at > text && at[-1] != '\n')
+		at--;
+	if (end)
+		memmove(at, end + 1, strlen(end));
+}
+
 static void compare(const char *path, struct kin_hists_opts hists, const char *rules, bool inlines)
 {
 	struct kin_open_opts all = { .size = sizeof(all), .no_inlines = !inlines }, some = all;
@@ -140,6 +150,8 @@ static void compare(const char *path, struct kin_hists_opts hists, const char *r
 	printf("# %s, %s: %zu bytes\n", hists.sort ? hists.sort : "usual keys",
 	       hists.call_graph ? hists.call_graph : "usual chains", strlen(kept));
 	OK(strlen(kept) > 200 && strncmp(kept, "error", 5) != 0);
+	drop_tail_calls(kept);
+	drop_tail_calls(summed);
 	OK(!strcmp(kept, summed));
 	free(kept);
 	free(summed);
