@@ -1173,9 +1173,12 @@ static void test_inlined(void)
 	fail(symbols_new(x.object, &(struct symbols_opts){ 0 }, &x.symbols));
 	outermost();
 	another();
-	for (uint64_t i = 0; i < ADDRESSES / 2; i++) {
-		vec_push(&addrs, address_of(x.symbols, "outermost") + i);
-		vec_push(&addrs, address_of(x.symbols, "another") + i);
+	static const char *const functions[] = { "outermost", "another" };
+	for (size_t f = 0; f < ARRAY_LEN(functions); f++) {
+		uint64_t start = address_of(x.symbols, functions[f]);
+		uint64_t end = x.symbols->at[symbols_find(x.symbols, start)].end;
+		for (uint64_t at = start; at < end && at < start + ADDRESSES / 2; at++)
+			vec_push(&addrs, at);
 	}
 	for (size_t i = 0; i < addrs.n; i++)
 		for (size_t k = 0; k < addrs.n; k++)
