@@ -551,35 +551,61 @@ static void say_deviations(const struct gprof_run *gnu)
 	done(&right);
 }
 
-/* GNU's output. For what GNU's gprof refuses (other formats, stripped programs, damaged data) there
- * is none, and kin does what it can. */
+static bool has_code(const struct kin_error *err, enum err_code code)
+{
+	return err_facts(err)->code == code;
+}
+
+/* The system fails to read what is there, or GNU's gprof would use data without its end: another try
+ * may meet it, or not. */
+static bool is_final(const struct kin_error *err)
+{
+	return err_is_trouble(err) || has_code(err, ERR_CUT_TAIL);
+}
+
+/* For what GNU's gprof refuses (other formats, stripped programs, damaged data) it has no output, and
+ * kin does what it can. */
+static int run_refused(const struct gprof_options *o, struct input_held *held,
+		       const struct kin_error *refusal)
+{
+	struct gprof_run r = start(o, held, false, false);
+
+	if (load(&r)) {
+		if (has_code(refusal, ERR_NO_SYMBOLS) || has_code(refusal, ERR_NO_TEXT))
+			session_say("%s: GNU gprof finds no functions in it: this is kin's output",
+				    o->executable);
+		run_stages(&r);
+	}
+	done(&r);
+	return r.s.status;
+}
+
+/* GNU's output. */
 static int run_by_default(const struct gprof_options *o)
 {
 	struct input_held *held = input_hold(o->data.at, o->data.n);
 	struct gprof_run r = start(o, held, true, true);
+	bool is_loaded = load(&r);
+	struct kin_error *refusal = r.s.kept;
 
-	if (load(&r)) {
+	r.s.kept = NULL;
+	if (refusal && (is_loaded || is_final(refusal))) {
+		session_complain(&r.s, refusal);
+		refusal = NULL;
+	}
+	if (is_loaded) {
 		struct session_files files = files_of(&r);
 		r.s.is_silent = false;
 		session_check_data(&r.s, &files, true);
 		run_stages(&r);
 		if (isatty(STDERR_FILENO) && !r.s.status && r.s.view->graph && !o->lines)
 			say_deviations(&r);
-	} else if (!r.s.is_final) {
-		bool is_bare = r.s.is_bare;
-		done(&r);
-		r = start(o, held, false, false);
-		if (load(&r)) {
-			if (is_bare)
-				session_say("%s: GNU gprof finds no functions in it: this is kin's "
-					    "output",
-					    o->executable);
-			run_stages(&r);
-		}
 	}
 	done(&r);
+	int status = refusal ? run_refused(o, held, refusal) : r.s.status;
+	kin_error_free(refusal);
 	input_held_free(held);
-	return r.s.status;
+	return status;
 }
 
 static int run_gprof(const struct gprof_options *o)

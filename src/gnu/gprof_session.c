@@ -16,6 +16,8 @@ void session_done(struct gprof_session *s)
 {
 	profile_unref(s->profile);
 	selection_done(&s->selection);
+	kin_error_free(s->kept);
+	s->kept = NULL;
 }
 
 /* ---- messages ---- */
@@ -52,28 +54,22 @@ void session_complain(const struct gprof_session *s, struct kin_error *err)
 {
 	if (s->compat)
 		complain_gnu(s, err);
-	else if (!s->is_silent || s->is_final)
+	else
 		session_say("%s", kin_error_message(err));
 	kin_error_free(err);
-}
-
-/* The system fails to read what is there, or GNU's gprof would use data without its end. */
-static bool is_final(const struct kin_error *err)
-{
-	const struct err_facts *facts = err_facts(err);
-	bool system = kin_error_kind(err) == KIN_ERROR_OS && kin_error_errno(err) != ENOENT;
-	return system || (facts && facts->code == ERR_CUT_TAIL);
 }
 
 bool session_succeeded(struct gprof_session *s, struct kin_error *err)
 {
 	if (!err)
 		return true;
-	const struct err_facts *facts = err_facts(err);
-	s->is_final |= is_final(err);
-	s->is_bare |= facts && (facts->code == ERR_NO_SYMBOLS || facts->code == ERR_NO_TEXT);
-	session_complain(s, err);
 	s->status = 1;
+	if (!s->is_silent)
+		session_complain(s, err);
+	else if (s->kept)
+		kin_error_free(err);
+	else
+		s->kept = err;
 	return false;
 }
 

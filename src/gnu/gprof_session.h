@@ -19,9 +19,8 @@ struct gprof_session {
 	const char *whoami; /* argv[0] */
 	bool gnu;           /* output by the rules of GNU gprof 2.40 */
 	bool compat;        /* with gnu: its messages and exit status, too */
-	bool is_silent;     /* errors set the status alone, and the data is not checked; */
-	bool is_final;      /* but this one was said: another try may meet it, or not */
-	bool is_bare;       /* the program has no symbols, or no code, for GNU's gprof */
+	bool is_silent;     /* errors set the status alone, and the data is not checked */
+	struct kin_error *kept; /* the first of them */
 	struct kin_profile *profile;
 	/* The input of all reports: its names and, once analysed, the graph. */
 	struct view *view;
