@@ -9,6 +9,7 @@
 #include "analysis/hist_key.h"
 #include "analysis/hists_private.h"
 #include "base/function_name.h"
+#include "base/wordlist.h"
 
 /* ---- properties of stacks ---- */
 
@@ -104,14 +105,6 @@ static void find_ignored(struct hists_private *h)
 
 /* ---- filters ---- */
 
-static bool in_list(const char *const *list, const char *name)
-{
-	for (size_t i = 0; list[i]; i++)
-		if (!strcmp(list[i], name))
-			return true;
-	return false;
-}
-
 /* Whether `name` is "f" or "f(int)", for a symbol "f(int)": no shorter name matches. */
 static bool is_whole_name(const char *symbol, const char *name)
 {
@@ -145,7 +138,7 @@ struct filtering {
 static bool is_object(const char *const *list, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	return in_list(list, path) || (slash && in_list(list, slash + 1));
+	return words_have(list, path) || (slash && words_have(list, slash + 1));
 }
 
 static bool dso_passes(struct filtering *x, frameid frame)
@@ -153,11 +146,11 @@ static bool dso_passes(struct filtering *x, frameid frame)
 	const struct hists *h = &x->h->hists;
 	objid object = h->profile->samples.frames[frame].object;
 	if (!frame)
-		return in_list(x->f->dsos, "[unknown]");
+		return words_have(x->f->dsos, "[unknown]");
 	if (!x->objects[object])
 		x->objects[object] =
 			is_object(x->f->dsos, program_object_name(h->program, object)) ||
-					in_list(x->f->dsos, strtab_get(x->h->strings,
+					words_have(x->f->dsos, strtab_get(x->h->strings,
 								       hist_dso_of(x->h, object)))
 				? 2
 				: 1;

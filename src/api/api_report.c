@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/guard.h"
+#include "base/wordlist.h"
 #include "paths/path_tree.h"
 #include "perf/perf_page.h"
 #include "perf/perf_style.h"
@@ -273,14 +274,6 @@ static void add_notes(const struct kin_profile *p, const struct report *r, struc
 			table_note(t, "%s", changes[i]);
 }
 
-static bool has_word(const char *const *list, const char *word)
-{
-	for (; list && *list; list++)
-		if (!strcmp(*list, word))
-			return true;
-	return false;
-}
-
 /* How far shares may be off by chance, in reports that show them; few samples are a doubt, and
  * noted anyway. */
 static void note_interval(const struct kin_profile *p, const struct report *r, struct kin_table *t)
@@ -302,7 +295,7 @@ static struct kin_error *unguarded_report(struct kin_profile *p, const char *nam
 		return err_new(KIN_ERROR_USAGE, "no report '%s'", name);
 
 	struct asked_report *a = copy_opts(&o);
-	a->opts.static_files = has_word(o.columns, "file");
+	a->opts.static_files = words_have(o.columns, "file");
 	struct kin_table *t = NULL;
 	struct kin_error *err = check_rules(a->opts.hists);
 	if (!err)

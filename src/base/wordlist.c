@@ -77,3 +77,10 @@ bool word_is(struct word w, const char *text)
 {
 	return strlen(text) == w.n && !memcmp(w.s, text, w.n);
 }
+
+bool words_have(const char *const *list, const char *word)
+{
+	while (list && *list && strcmp(*list, word))
+		list++;
+	return list && *list;
+}

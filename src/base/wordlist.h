@@ -31,4 +31,7 @@ char *words_next_copy(struct arena *a, const char **list, const char *separators
 
 bool word_is(struct word w, const char *text);
 
+/* Whether the word is in the list, which ends with NULL; a list of NULL is empty. */
+bool words_have(const char *const *list, const char *word);
+
 #endif

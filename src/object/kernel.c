@@ -429,6 +429,13 @@ bool kernel_build_id(char ret[41], int *errnum)
 	return true;
 }
 
+bool kernel_is_running(const char *build_id, int *errnum)
+{
+	char running[41];
+	*errnum = 0;
+	return build_id && kernel_build_id(running, errnum) && !strcmp(running, build_id);
+}
+
 bool kernel_range(struct kernel *k, uint64_t *start, uint64_t *end)
 {
 	if (!kernel_has_names(k) || !k->header.start || k->header.start >= k->header.end)

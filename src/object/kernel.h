@@ -31,6 +31,9 @@ int kernel_trouble(const struct kernel *k);
 /* The build id, in hex, of the running kernel. False if the kernel does not tell (*errnum 0), or if
  * that could not be read. */
 bool kernel_build_id(char ret[41], int *errnum);
+/* Whether a build id (hex; NULL: of no kernel) is the running kernel's. *errnum: why that is not
+ * known, or 0. */
+bool kernel_is_running(const char *build_id, int *errnum);
 
 /* The range of its code, without modules. */
 bool kernel_range(struct kernel *k, uint64_t *start, uint64_t *end);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "object/kernel.h"
 #include "symbolize/kallsyms.h"
 #include "symbolize/program_private.h"
 

@@ -148,12 +148,3 @@ const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *sta
 	*start = k->at.at[low - 1].addr;
 	return k->at.at[low - 1].name;
 }
-
-/* ---- which kernel ---- */
-
-bool kernel_is_running(const char *build_id, int *errnum)
-{
-	char running[41];
-	*errnum = 0;
-	return build_id && kernel_build_id(running, errnum) && !strcmp(running, build_id);
-}

@@ -19,7 +19,4 @@ MUST_CHECK struct kin_error *kallsyms_trouble(const struct kallsyms *k);
  * is none near enough (KERNEL_FUNCTION_MAX). A binary search. */
 const char *kallsyms_find(const struct kallsyms *k, uint64_t addr, uint64_t *start);
 
-/* Whether a kernel's build id (hex) is the running one's. *errnum: why that is not known, or 0. */
-bool kernel_is_running(const char *build_id, int *errnum);
-
 #endif

@@ -110,12 +110,10 @@ const char *perf_kernel_build_id(struct perf *p, const char *path, uint64_t text
 
 static bool is_running(struct perf *p)
 {
-	char id[41];
-	int errnum;
-	bool known = kernel_build_id(id, &errnum);
-	for (size_t i = 0; known && i < p->objects.n; i++)
+	int errnum = 0;
+	for (size_t i = 0; i < p->objects.n && !errnum; i++)
 		if (p->objects.at[i].kind == OBJECT_KERNEL &&
-		    !strcmp(p->objects.at[i].build_id, id))
+		    kernel_is_running(p->objects.at[i].build_id, &errnum))
 			return true;
 	return false;
 }
