@@ -127,9 +127,11 @@ def sampled(audit):
 
 
 def share(graph, name):
-    """Percent of the time of a function and what it calls, in kin graph's text."""
+    """Percent of the time of a function and what it calls, in kin graph's text, of the time that interrupts did not take:
+    they take several percent where other programs are busy."""
     found = re.search(r'^ *\d+ +([\d.]+)% .* ' + re.escape(name) + r'$', graph, re.M)
-    return float(found[1]) if found else -1
+    interrupts = re.search(r'^  interrupts took ([\d.]+) %', graph, re.M)
+    return float(found[1]) / (1 - (float(interrupts[1]) / 100 if interrupts else 0)) if found else -1
 
 
 def test_attribution(tap, box):

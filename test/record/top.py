@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 LIMIT = 600  # seconds, for what hangs
 FIRST, MORE = 3000, 12000
 PROCESSES = 60  # with code made at run time
-ROUNDS = 4  # what is kept grows in each; buffers that are first used in one, when the machine is busy, do not
+ROUNDS = 12  # what is kept grows in each; buffers that are first used in one, when the machine is busy, do not
 EACH = 40  # bytes left of a process and a thread: each entry of a table is that much; what is not of them grows by less in all
 
 

@@ -109,7 +109,9 @@ def run_run(lab, name):
 def read_kin(lab, ran):
     graph = json.loads(lab.run(lab.kin, 'graph', '-f', 'json', 'kin.kin').stdout)
     said = Said({}, {}, {}, 0)
+    interrupts = 0
     for group in groups(graph['rows']):
+        interrupts += sum(r['self'] + r['children'] for r in group if r['kind'] == 'caller' and r['name'] == '[interrupted]')
         function = next((r for r in group if r['kind'] == 'function'), None)
         if function:
             callee = plain(function['name'])
@@ -130,7 +132,10 @@ def read_kin(lab, ran):
             if row.get('kind') in (None, 'plain') and row.get('children_weight') is not None:
                 function = plain(row['symbol'])
                 where[function] = max(where.get(function, 0), row['children_weight'] / about['weight'])
-    return read_truth(ran.stdout), said._replace(samples=samples)
+    # Programs know nothing of interrupts, which take several percent where others are busy.
+    own = 1 - interrupts / graph['properties']['total']
+    own_shares = lambda shares: {k: share / own for k, share in shares.items()}
+    return read_truth(ran.stdout), Said(own_shares(said.inclusive), own_shares(said.arcs), said.blocked, samples)
 
 
 def groups(rows):
