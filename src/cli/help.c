@@ -64,6 +64,13 @@ static void put_option(const struct opt *o, const struct sheet *s)
 	put_text(s, o->help, column, column);
 }
 
+/* The command's line in a list. */
+static void put_summary(const struct command *c, const struct sheet *s)
+{
+	fprintf(s->out, "  %-10s", c->name);
+	put_text(s, c->summary, 12, 12);
+}
+
 static void put_usage(const struct command *c, const struct sheet *s)
 {
 	char *usage = xprintf("Usage: kin %s [OPTION]... %s", c->name, c->operands);
@@ -202,8 +209,7 @@ static void put_commands(const struct sheet *s)
 	for (size_t i = 0; commands[i]; i++) {
 		if (!i || commands[i]->group != commands[i - 1]->group)
 			fprintf(s->out, "\n%s:\n", group_titles[commands[i]->group]);
-		fprintf(s->out, "  %-10s", commands[i]->name);
-		put_text(s, commands[i]->summary, 12, 12);
+		put_summary(commands[i], s);
 	}
 }
 
@@ -215,8 +221,7 @@ static void put_overview(const struct sheet *s)
 	fprintf(s->out, "\n%s:\n", group_titles[COMMANDS_START]);
 	size_t i = 0;
 	for (; commands[i] && commands[i]->group == COMMANDS_START; i++) {
-		fprintf(s->out, "  %-10s", commands[i]->name);
-		put_text(s, commands[i]->summary, 12, 12);
+		put_summary(commands[i], s);
 	}
 	fputc('\n', s->out);
 	while (commands[i]) {
