@@ -150,8 +150,9 @@ static bool dso_passes(struct filtering *x, frameid frame)
 	if (!x->objects[object])
 		x->objects[object] =
 			is_object(x->f->dsos, program_object_name(h->program, object)) ||
-					words_have(x->f->dsos, strtab_get(x->h->strings,
-								       hist_dso_of(x->h, object)))
+					words_have(x->f->dsos,
+						   strtab_get(x->h->strings,
+							      hist_dso_of(x->h, object)))
 				? 2
 				: 1;
 	return x->objects[object] == 2;

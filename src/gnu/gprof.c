@@ -556,15 +556,15 @@ static bool has_code(const struct kin_error *err, enum err_code code)
 	return err_facts(err)->code == code;
 }
 
-/* The system fails to read what is there, or GNU's gprof would use data without its end: another try
- * may meet it, or not. */
+/* The system fails to read what is there, or GNU's gprof would use data without its end: another
+ * try may meet it, or not. */
 static bool is_final(const struct kin_error *err)
 {
 	return err_is_trouble(err) || has_code(err, ERR_CUT_TAIL);
 }
 
-/* For what GNU's gprof refuses (other formats, stripped programs, damaged data) it has no output, and
- * kin does what it can. */
+/* For what GNU's gprof refuses (other formats, stripped programs, damaged data) it has no output,
+ * and kin does what it can. */
 static int run_refused(const struct gprof_options *o, struct input_held *held,
 		       const struct kin_error *refusal)
 {

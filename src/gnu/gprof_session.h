@@ -16,10 +16,10 @@
 #include "table/render.h"
 
 struct gprof_session {
-	const char *whoami; /* argv[0] */
-	bool gnu;           /* output by the rules of GNU gprof 2.40 */
-	bool compat;        /* with gnu: its messages and exit status, too */
-	bool is_silent;     /* errors set the status alone, and the data is not checked */
+	const char *whoami;     /* argv[0] */
+	bool gnu;               /* output by the rules of GNU gprof 2.40 */
+	bool compat;            /* with gnu: its messages and exit status, too */
+	bool is_silent;         /* errors set the status alone, and the data is not checked */
 	struct kin_error *kept; /* the first of them */
 	struct kin_profile *profile;
 	/* The input of all reports: its names and, once analysed, the graph. */
