@@ -57,6 +57,10 @@ install: all
 	meson install -C $(BUILD) --no-rebuild --quiet
 	@cp $(BUILD)/meson-logs/install-log.txt $(BUILD)/installed.txt
 
+# One tar file, which runs where it is unpacked.
+dist: all
+	./dist.sh $(BUILD)
+
 # Takes away what the last "make install" of this build put there, and folders that are empty then.
 uninstall:
 	@[ -f $(BUILD)/installed.txt ] || { echo "nothing was installed from $(BUILD)"; exit 1; }
@@ -67,4 +71,4 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps deps-build quick check check-all demo bench bench-guard install uninstall clean
+.PHONY: all deps deps-build quick check check-all demo bench bench-guard dist install uninstall clean

@@ -1,7 +1,6 @@
 /* http.c - loads libcurl and makes requests with it. */
 #include "fleet/http.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/library.h"
 
 /* ---- user and password ---- */
 
@@ -146,7 +146,7 @@ static struct curl { /* one per process, like libcurl's own state */
 
 static bool find(void *to, const char *name)
 {
-	void *at = dlsym(curl.library, name);
+	void *at = library_function(curl.library, name);
 	memcpy(to, &at, sizeof(at));
 	return at;
 }
@@ -156,7 +156,7 @@ static bool load(void)
 	__typeof__(&curl_global_init) begin;
 	if (curl.library)
 		return true;
-	if (!(curl.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL)))
+	if (!(curl.library = library_open(LIBRARY)))
 		return false;
 	bool good = find(&begin, "curl_global_init") && find(&curl.init, "curl_easy_init") &&
 		    find(&curl.setopt, "curl_easy_setopt") &&
@@ -174,7 +174,7 @@ static bool load(void)
 		    find(&curl.mime_free, "curl_mime_free") &&
 		    begin(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 	if (!good) {
-		dlclose(curl.library);
+		library_close(curl.library);
 		curl.library = NULL;
 	}
 	return good;
@@ -244,8 +244,8 @@ struct kin_error *http_new(const struct http_login *login, struct http **ret)
 {
 	if (!load())
 		return err_new(KIN_ERROR_UNSUPPORTED,
-			       "a store is asked by " LIBRARY ", which is not here: install "
-			       "libcurl4");
+			       "a store is asked by " LIBRARY ", which is not here: %s",
+			       library_remedy("install libcurl4"));
 	struct http *h = xalloc(sizeof(*h));
 	h->easy = curl.init();
 	if (!h->easy)

@@ -1,18 +1,15 @@
 /* trace_points.c - loads libtraceevent, and has it print what trace_guard.c lets through. */
 #include "input/trace_points.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "base/map64.h"
 #include "input/trace_points_private.h"
 
 #define LIBRARY "libtraceevent.so.1"
-
-/* A function of the library as a pointer of type T; NULL if it is not there. */
-#define FUNCTION(library, name) ((__typeof__(&name))(uintptr_t)dlsym((library), #name))
 
 enum {
 	POINTS_MAX = 1 << 16,
@@ -75,7 +72,7 @@ void trace_points_free(struct trace_points *t)
 		t->call.free(t->handle);
 	}
 	if (t->library)
-		dlclose(t->library);
+		library_close(t->library);
 	for (size_t i = 0; i < t->points.n; i++)
 		free_point(t->points.at[i]);
 	vec_free(&t->points);
@@ -98,26 +95,27 @@ static char *function_at(void *arg, unsigned long long *addr, char **module)
 
 static bool find_functions(struct trace_library *f, void *library)
 {
-	f->parse = FUNCTION(library, tep_parse_event);
-	f->find = FUNCTION(library, tep_find_event);
-	f->print = FUNCTION(library, tep_print_event);
-	f->add_string = FUNCTION(library, tep_register_print_string);
-	f->free = FUNCTION(library, tep_free);
-	f->new_text = FUNCTION(library, trace_seq_init);
-	f->reset_text = FUNCTION(library, trace_seq_reset);
-	f->free_text = FUNCTION(library, trace_seq_destroy);
+	f->parse = LIBRARY_FUNCTION(library, tep_parse_event);
+	f->find = LIBRARY_FUNCTION(library, tep_find_event);
+	f->print = LIBRARY_FUNCTION(library, tep_print_event);
+	f->add_string = LIBRARY_FUNCTION(library, tep_register_print_string);
+	f->free = LIBRARY_FUNCTION(library, tep_free);
+	f->new_text = LIBRARY_FUNCTION(library, trace_seq_init);
+	f->reset_text = LIBRARY_FUNCTION(library, trace_seq_reset);
+	f->free_text = LIBRARY_FUNCTION(library, trace_seq_destroy);
 	return f->parse && f->find && f->print && f->add_string && f->free && f->new_text &&
 	       f->reset_text && f->free_text;
 }
 
 static bool start(struct trace_points *t)
 {
-	__typeof__(&tep_alloc) new_handle = FUNCTION(t->library, tep_alloc);
-	__typeof__(&tep_set_loglevel) log = FUNCTION(t->library, tep_set_loglevel);
-	__typeof__(&tep_set_long_size) longs = FUNCTION(t->library, tep_set_long_size);
-	__typeof__(&tep_set_file_bigendian) order = FUNCTION(t->library, tep_set_file_bigendian);
+	__typeof__(&tep_alloc) new_handle = LIBRARY_FUNCTION(t->library, tep_alloc);
+	__typeof__(&tep_set_loglevel) log = LIBRARY_FUNCTION(t->library, tep_set_loglevel);
+	__typeof__(&tep_set_long_size) longs = LIBRARY_FUNCTION(t->library, tep_set_long_size);
+	__typeof__(&tep_set_file_bigendian) order =
+		LIBRARY_FUNCTION(t->library, tep_set_file_bigendian);
 	__typeof__(&tep_set_function_resolver) resolve =
-		FUNCTION(t->library, tep_set_function_resolver);
+		LIBRARY_FUNCTION(t->library, tep_set_function_resolver);
 	if (!new_handle || !log || !longs || !order || !resolve ||
 	    !find_functions(&t->call, t->library) || !(t->handle = new_handle()))
 		return false;
@@ -137,7 +135,7 @@ static bool load(struct trace_points *t)
 	if (t->was_loaded)
 		return t->handle;
 	t->was_loaded = true;
-	t->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	t->library = library_open(LIBRARY);
 	if (!t->library)
 		t->problem = LIBRARY ", which prints them, cannot be loaded";
 	else if (!start(t))

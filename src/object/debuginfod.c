@@ -1,7 +1,6 @@
 /* debuginfod.c - opens elfutils' client library, asks it, and keeps the answers. */
 #include "object/debuginfod.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/library.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 
@@ -159,35 +159,38 @@ static int while_waiting(void *client, long a, long b)
 
 /* ---- the library ---- */
 
-/* The library stays in memory: curl, which it needs, cannot be unloaded. */
 static void open_library(struct debuginfod *d)
 {
 	d->is_opened = true;
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	void *library = library_open(LIBRARY);
 	if (!library) {
 		d->trouble = xprintf(NOT_ASKED LIBRARY " cannot be loaded");
 		d->is_over = true;
 		return;
 	}
-	void *(*begin)(void) = (void *(*)(void))(uintptr_t)dlsym(library, "debuginfod_begin");
+	void *(*begin)(void) =
+		(void *(*)(void))(uintptr_t)library_function(library, "debuginfod_begin");
 	void (*set_progress)(void *, progress_function *) = (void (*)(void *, progress_function *))(
-		uintptr_t)dlsym(library, "debuginfod_set_progressfn");
-	d->end = (void (*)(void *))(uintptr_t)dlsym(library, "debuginfod_end");
-	d->url = (const char *(*)(void *))(uintptr_t)dlsym(library, "debuginfod_get_url");
-	d->find_debug = (find_function *)(uintptr_t)dlsym(library, "debuginfod_find_debuginfo");
+		uintptr_t)library_function(library, "debuginfod_set_progressfn");
+	d->end = (void (*)(void *))(uintptr_t)library_function(library, "debuginfod_end");
+	d->url =
+		(const char *(*)(void *))(uintptr_t)library_function(library, "debuginfod_get_url");
+	d->find_debug =
+		(find_function *)(uintptr_t)library_function(library, "debuginfod_find_debuginfo");
 	d->find_executable =
-		(find_function *)(uintptr_t)dlsym(library, "debuginfod_find_executable");
-	d->find_source =
-		(find_source_function *)(uintptr_t)dlsym(library, "debuginfod_find_source");
+		(find_function *)(uintptr_t)library_function(library, "debuginfod_find_executable");
+	d->find_source = (find_source_function *)(uintptr_t)library_function(
+		library, "debuginfod_find_source");
 	if (begin && set_progress && d->end && d->url && d->find_debug && d->find_executable &&
 	    d->find_source)
 		d->client = begin();
 	if (d->client)
 		set_progress(d->client, while_waiting);
-	set_verbose *talk = (set_verbose *)(uintptr_t)dlsym(library, "debuginfod_set_verbose_fd");
+	set_verbose *talk =
+		(set_verbose *)(uintptr_t)library_function(library, "debuginfod_set_verbose_fd");
 	if (d->client && talk && (d->talk = memfd_create("kin debuginfod", MFD_CLOEXEC)) >= 0)
 		talk(d->client, d->talk);
-	dlclose(library);
+	library_close(library);
 }
 
 /* A file descriptor, or a negative error number. */

@@ -1,18 +1,16 @@
 /* disassembler.c - loads capstone, and gives it memory that cannot run out unnoticed. */
 #include "object/disassembler.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
+
 #define TEXT(x)  #x
 #define VALUE(x) TEXT(x)
 #define LIBRARY  "libcapstone.so." VALUE(CS_API_MAJOR)
-
-/* A function of the library as a pointer of type T; NULL if it is not there. */
-#define FUNCTION(library, name) ((__typeof__(&name))(uintptr_t)dlsym((library), #name))
 
 static void *allocate(size_t size) { return xrealloc(NULL, size, 1); }
 static void *resize(void *p, size_t size) { return xrealloc(p, size, 1); }
@@ -57,13 +55,13 @@ static const struct known_machine *find(uint16_t machine)
 static bool start(struct disassembler *d, const struct known_machine *k)
 {
 	cs_opt_mem memory = { allocate, allocate_zeroed, resize, free, vsnprintf };
-	__typeof__(&cs_option) option = FUNCTION(d->library, cs_option);
-	__typeof__(&cs_open) open = FUNCTION(d->library, cs_open);
-	__typeof__(&cs_malloc) new_insn = FUNCTION(d->library, cs_malloc);
+	__typeof__(&cs_option) option = LIBRARY_FUNCTION(d->library, cs_option);
+	__typeof__(&cs_open) open = LIBRARY_FUNCTION(d->library, cs_open);
+	__typeof__(&cs_malloc) new_insn = LIBRARY_FUNCTION(d->library, cs_malloc);
 
-	d->next = FUNCTION(d->library, cs_disasm_iter);
-	d->free_insn = FUNCTION(d->library, cs_free);
-	d->close = FUNCTION(d->library, cs_close);
+	d->next = LIBRARY_FUNCTION(d->library, cs_disasm_iter);
+	d->free_insn = LIBRARY_FUNCTION(d->library, cs_free);
+	d->close = LIBRARY_FUNCTION(d->library, cs_close);
 	if (!option || !open || !new_insn || !d->next || !d->free_insn || !d->close ||
 	    option(0, CS_OPT_MEM, (size_t)&memory) != CS_ERR_OK ||
 	    open(k->arch, k->mode, &d->handle) != CS_ERR_OK)
@@ -82,11 +80,11 @@ struct disassembler *disassembler_new(uint16_t machine, const char **problem)
 		return NULL;
 	struct disassembler *d = xalloc(sizeof(*d));
 
-	/* It stays in memory: the next one need not relocate it again. */
-	d->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	d->library = library_open(LIBRARY);
 	if (d->library && start(d, k))
 		return d;
-	*problem = d->library ? LIBRARY " does not disassemble this machine's code" : dlerror();
+	*problem = d->library ? LIBRARY " does not disassemble this machine's code"
+			      : LIBRARY " cannot be loaded";
 	disassembler_free(d);
 	return NULL;
 }
@@ -100,6 +98,6 @@ void disassembler_free(struct disassembler *d)
 	if (d->handle)
 		d->close(&d->handle);
 	if (d->library)
-		dlclose(d->library);
+		library_close(d->library);
 	free(d);
 }

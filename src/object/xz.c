@@ -2,17 +2,15 @@
  * one, and each start of kin would wait for it. */
 #include "object/xz.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
 
+#include "base/library.h"
 #include "object/object_private.h"
 #include "object/section_packing.h"
 
-#define LIBRARY                 "liblzma.so.5"
-#define FUNCTION(library, name) ((__typeof__(&name))(uintptr_t)dlsym((library), #name))
-
+#define LIBRARY "liblzma.so.5"
 enum { MEMORY_MAX = 128 << 20 };
 
 struct xz {
@@ -21,15 +19,15 @@ struct xz {
 	__typeof__(&lzma_end) end;
 };
 
-/* It stays in memory: the next one need not relocate it again. */
 static bool load(struct xz *ret)
 {
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	void *library = library_open(LIBRARY);
 	if (!library)
 		return false;
-	*ret = (struct xz){ FUNCTION(library, lzma_stream_decoder), FUNCTION(library, lzma_code),
-			    FUNCTION(library, lzma_end) };
-	dlclose(library);
+	*ret = (struct xz){ LIBRARY_FUNCTION(library, lzma_stream_decoder),
+			    LIBRARY_FUNCTION(library, lzma_code),
+			    LIBRARY_FUNCTION(library, lzma_end) };
+	library_close(library);
 	return ret->decoder && ret->code && ret->end;
 }
 

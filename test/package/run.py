@@ -78,6 +78,38 @@ def cmake(tap, build, folder):
                done.stdout[-600:] + done.stderr)
 
 
+def one_file(tap, build, folder):
+    """What "make dist" packs, where it is unpacked, and in a root that holds nothing else than a program."""
+    done = run(os.path.join(ROOT, 'dist.sh'), build)
+    if not tap.ok(done.returncode == 0, 'the tar file is made', done.stdout[-600:] + done.stderr):
+        return
+    root = os.path.join(folder, 'empty')
+    os.mkdir(root)
+    run('tar', '-C', root, '-xzf', done.stdout.split()[-1])
+    top = os.listdir(root)[0]
+    here = os.path.join(root, top, 'bin')
+    open(folder + '/t.c', 'w').write('static volatile long x;\n__attribute__((noinline)) void spin(long n) { while (n--) x += n; }\n'
+                                     'int main(void) { spin(300000000); return 0; }\n')
+    said = run('gcc', '-O1', '-g', '-static', '-o', f'{root}/t', folder + '/t.c').stderr
+    kin = lambda *words: run(os.path.join(here, 'kin'), *words, cwd=folder)
+    done = run(os.path.join(here, 'kin'), 'cc', 'gcc', '-O1', '-g', '-o', 't', 't.c', cwd=folder)
+    counted = run('./t', cwd=folder)
+    listing = run(os.path.join(here, 'gprof'), '-b', '-q', './t', 'gmon.out', cwd=folder)
+    tap.ok('spin' in listing.stdout and ' 1/1 ' in listing.stdout, 'unpacked: kin cc, the runtime, gprof',
+           said + done.stderr + counted.stderr + listing.stdout + listing.stderr)
+    done = kin('record', '-q', '-o', 't.kin', './t')
+    asm = kin('annotate', '--asm', 'spin', 't.kin')
+    tap.ok('spin' in asm.stdout and re.search(r'0x\w+ +mov', asm.stdout), 'it has a disassembler inside', done.stderr + asm.stdout + asm.stderr)
+    if os.geteuid():
+        tap.skip('in an empty root', 'no rights to enter one')
+        return
+    inside = lambda *words: run('chroot', root, f'/{top}/bin/kin', *words)
+    done = inside('record', '-q', '-o', 't.kin', '/t')
+    report = inside('report', '--stdio', 't.kin')
+    tap.ok(done.returncode == 0 and re.search(r'spin$', report.stdout, re.M), 'in an empty root it records and reports',
+           done.stderr + report.stdout + report.stderr)
+
+
 def sources(tap):
     """Checks that need no build of the packages."""
     version = re.search(r"version: '(.*?)'", open(os.path.join(ROOT, 'meson.build')).read()).group(1)
@@ -171,6 +203,7 @@ def main():
         tap.part(libraries, tap, build)
         tap.part(sources, tap)
         tap.part(cmake, tap, build, folder)
+        tap.part(one_file, tap, build, folder)
         if full:
             tap.part(packages, tap, folder)
         else:
