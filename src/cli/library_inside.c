@@ -15,19 +15,19 @@
 #name, (void (*)(void))name                                                        \
 	}
 
-struct linked {
+struct inside_function {
 	const char *name;
 	void (*function)(void);
 };
 
-static const struct linked lzma[] = {
+static const struct inside_function lzma[] = {
 	INSIDE(lzma_stream_decoder), INSIDE(lzma_code), INSIDE(lzma_end), { NULL, NULL }
 };
-static const struct linked capstone[] = { INSIDE(cs_option), INSIDE(cs_open),
-					  INSIDE(cs_malloc), INSIDE(cs_disasm_iter),
-					  INSIDE(cs_free),   INSIDE(cs_close),
-					  { NULL, NULL } };
-static const struct linked traceevent[] = {
+static const struct inside_function capstone[] = { INSIDE(cs_option), INSIDE(cs_open),
+						   INSIDE(cs_malloc), INSIDE(cs_disasm_iter),
+						   INSIDE(cs_free),   INSIDE(cs_close),
+						   { NULL, NULL } };
+static const struct inside_function traceevent[] = {
 	INSIDE(tep_parse_event),
 	INSIDE(tep_find_event),
 	INSIDE(tep_print_event),
@@ -46,7 +46,7 @@ static const struct linked traceevent[] = {
 
 static const struct {
 	const char *name; /* up to the version */
-	const struct linked *functions;
+	const struct inside_function *functions;
 } libraries[] = {
 	{ "liblzma.so.", lzma },
 	{ "libcapstone.so.", capstone },
@@ -65,7 +65,7 @@ void library_close(void *library) { (void)library; }
 
 void *library_function(void *library, const char *name)
 {
-	const struct linked *f = library;
+	const struct inside_function *f = library;
 	while (f->name && strcmp(f->name, name) != 0)
 		f++;
 	return (void *)(uintptr_t)f->function;
