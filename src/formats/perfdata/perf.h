@@ -471,7 +471,8 @@ struct perf_dwarf;
 size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct perf_attr *a,
 		       const struct perf_sample *s, uint64_t *pcs, size_t max, size_t *certain,
 		       bool *cut);
-void perf_dwarf_object_done(struct perf_object *o);
+/* Says, too, what of the object's file could not be read meanwhile. */
+void perf_dwarf_object_done(struct perf *p, struct perf_object *o);
 void perf_dwarf_done(struct perf_dwarf *d); /* NULL is fine */
 
 /* ---- records in turn (perf_machine.c) ---- */

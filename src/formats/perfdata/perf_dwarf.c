@@ -75,6 +75,16 @@ static struct unwind_table *table_of(const struct perf *p, struct object_file *o
 	return t;
 }
 
+static void close_file(struct perf *p, struct perf_object *o)
+{
+	struct kin_error *trouble = o->file ? object_trouble(o->file) : NULL;
+
+	if (trouble)
+		perf_unread(p, "stacks end early", trouble);
+	object_free(o->file);
+	o->file = NULL;
+}
+
 static void make_table(struct perf *p, struct perf_object *o)
 {
 	o->file = perf_object_open(p, o, o->build_id);
@@ -82,14 +92,9 @@ static void make_table(struct perf *p, struct perf_object *o)
 		return;
 	bool stays_open = p->dwarf->n_open < OPEN_MAX_FILES;
 	o->table = table_of(p, o->file, stays_open);
-	struct kin_error *trouble = object_trouble(o->file);
-	if (trouble)
-		perf_unread(p, "stacks end early", trouble);
 	p->dwarf->n_open += stays_open;
-	if (stays_open)
-		return;
-	object_free(o->file);
-	o->file = NULL;
+	if (!stays_open)
+		close_file(p, o);
 }
 
 static struct perf_object *with_table(struct perf *p, uint32_t object)
@@ -277,10 +282,10 @@ size_t perf_dwarf_walk(struct perf *p, struct perf_space *space, const struct pe
 	return w.n;
 }
 
-void perf_dwarf_object_done(struct perf_object *o)
+void perf_dwarf_object_done(struct perf *p, struct perf_object *o)
 {
 	unwind_table_free(o->table);
-	object_free(o->file);
+	close_file(p, o);
 }
 
 void perf_dwarf_done(struct perf_dwarf *d)

@@ -300,7 +300,7 @@ void perf_objects_done(struct perf *p)
 {
 	kernel_free(p->kernel_names);
 	for (size_t i = 0; i < p->objects.n; i++) {
-		perf_dwarf_object_done(&p->objects.at[i]);
+		perf_dwarf_object_done(p, &p->objects.at[i]);
 		free(p->objects.at[i].segments);
 		perf_made_free(&p->objects.at[i].made);
 	}
