@@ -11,9 +11,9 @@
 #include "base/function_name.h"
 #include "base/search.h"
 #include "cli/arg.h"
+#include "cli/check_findings.h"
 #include "cli/command.h"
 #include "cli/fetching.h"
-#include "cli/findings.h"
 #include "cli/help.h"
 #include "cli/message.h"
 #include "cli/run.h"
@@ -149,7 +149,7 @@ struct gate_check {
 	bool counted, timed; /* whether counts and times are checked */
 	size_t matched;      /* number of functions checked */
 	size_t common;       /* number of functions on both sides */
-	struct findings found;
+	struct check_findings found;
 };
 
 enum {
@@ -193,18 +193,18 @@ static bool is_asked_for(const struct gate_check *k, const char *name)
 
 static void add_finding(struct gate_check *k, enum finding_kind kind, char *text)
 {
-	findings_add(&k->found, (struct finding){ .kind = kind, .text = text });
+	check_findings_add(&k->found, (struct check_finding){ .kind = kind, .text = text });
 }
 
 /* Adds a finding about the function of row `c`. */
 static void add_finding_of(struct gate_check *k, enum finding_kind kind, const struct kin_cell *c,
 			   char *text)
 {
-	struct finding x = { .kind = kind,
-			     .function = xprintf("%s", c[NAME].text),
-			     .object = xprintf("%s", c[OBJECT].text),
-			     .text = text };
-	findings_add(&k->found, x);
+	struct check_finding x = { .kind = kind,
+				   .function = xprintf("%s", c[NAME].text),
+				   .object = xprintf("%s", c[OBJECT].text),
+				   .text = text };
+	check_findings_add(&k->found, x);
 }
 
 /* Compares with a tolerance: 101 calls after 100 are 1 % more, which no double represents
@@ -342,7 +342,7 @@ static char *relative_path(const char *path)
 
 /* Findings about functions, sorted by name; inlined functions sort with others of their name. */
 struct finding_names {
-	struct finding **at;
+	struct check_finding **at;
 	size_t n;
 };
 
@@ -355,23 +355,23 @@ static int compare_names(const char *a, const char *b)
 
 static int by_function(const void *pa, const void *pb)
 {
-	const struct finding *const *a = pa, *const *b = pb;
+	const struct check_finding *const *a = pa, *const *b = pb;
 	return compare_names((*a)->function, (*b)->function);
 }
 
-static struct finding_names names_of(struct findings *f)
+static struct finding_names names_of(struct check_findings *f)
 {
-	struct finding_names x = { xalloc((f->at.n + 1) * sizeof(struct finding *)), 0 };
+	struct finding_names x = { xalloc((f->at.n + 1) * sizeof(struct check_finding *)), 0 };
 	for (size_t i = 0; i < f->at.n; i++)
 		if (f->at.at[i].function)
 			x.at[x.n++] = &f->at.at[i];
-	qsort(x.at, x.n, sizeof(struct finding *), by_function);
+	qsort(x.at, x.n, sizeof(struct check_finding *), by_function);
 	return x;
 }
 
 /* The first finding about functions of this name, and their number *n; NULL: none. */
-static struct finding **findings_of(const struct finding_names *x, const struct kin_cell *name,
-				    size_t *n)
+static struct check_finding **findings_of(const struct finding_names *x,
+					  const struct kin_cell *name, size_t *n)
 {
 	*n = 0;
 	if (name->type != KIN_CELL_TEXT)
@@ -388,7 +388,7 @@ static void find_namesakes(struct gate_check *k, const struct finding_names *nam
 	struct kin_row row;
 	for (kin_table_rewind(k->table); kin_table_next(k->table, &row);) {
 		size_t n;
-		struct finding **x = findings_of(names, &row.cells[NAME], &n);
+		struct check_finding **x = findings_of(names, &row.cells[NAME], &n);
 		for (size_t i = 0; i < n; i++)
 			x[i]->of_several |= !strcmp(x[i]->function, row.cells[NAME].text) &&
 					    strcmp(x[i]->object, row.cells[OBJECT].text) != 0;
@@ -397,8 +397,8 @@ static void find_namesakes(struct gate_check *k, const struct finding_names *nam
 
 /* Prefers the line where the function begins; otherwise the first line in the same file that
  * ran. */
-static void take_line(struct finding *x, const struct kin_cell *path, const struct kin_cell *line,
-		      bool begins)
+static void take_line(struct check_finding *x, const struct kin_cell *path,
+		      const struct kin_cell *line, bool begins)
 {
 	char *file = relative_path(path->text);
 	bool other = !x->file || strcmp(x->file, file) != 0;
@@ -420,7 +420,7 @@ static void take_lines(const struct finding_names *names, struct kin_table *line
 	for (kin_table_rewind(lines); kin_table_next(lines, &row);) {
 		const struct kin_cell *c = row.cells;
 		size_t n;
-		struct finding **x = findings_of(names, &c[LINE_NAME], &n);
+		struct check_finding **x = findings_of(names, &c[LINE_NAME], &n);
 		if (c[PATH].type != KIN_CELL_TEXT || c[LINE].type != KIN_CELL_COUNT)
 			continue;
 		for (size_t i = 0; i < n; i++)
@@ -437,7 +437,7 @@ static void take_functions(const struct finding_names *names, struct kin_table *
 	for (kin_table_rewind(flat); kin_table_next(flat, &row);) {
 		const struct kin_cell *c = row.cells; /* columns: name, object */
 		size_t n;
-		struct finding **x = findings_of(names, &c[0], &n);
+		struct check_finding **x = findings_of(names, &c[0], &n);
 		for (size_t i = 0; i < n; i++)
 			x[i]->functions += !strcmp(x[i]->function, c[0].text) &&
 					   !strcmp(x[i]->object, c[1].text);
@@ -524,32 +524,37 @@ static void note_scope(struct gate_check *k)
 	const struct kin_cell *rates = kin_table_property(k->table, "rates");
 	const struct kin_cell *added_up = kin_table_property(k->table, "added_up");
 	if (k->counted)
-		findings_note(&k->found,
-			      xprintf("calls of %zu function%s checked", n[FINDING_CALLS],
-				      n[FINDING_CALLS] == 1 ? "" : "s"));
+		check_findings_note(&k->found,
+				    xprintf("calls of %zu function%s checked", n[FINDING_CALLS],
+					    n[FINDING_CALLS] == 1 ? "" : "s"));
 	if (k->counted && added_up)
-		findings_note(&k->found, xprintf("%s", added_up->text));
+		check_findings_note(&k->found, xprintf("%s", added_up->text));
 	if (k->counted && property(k, "inner_only") > 0)
-		findings_note(&k->found, xprintf("calls from outside the program were not checked: "
-						 "gmon.out has none"));
+		check_findings_note(&k->found,
+				    xprintf("calls from outside the program were not checked: "
+					    "gmon.out has none"));
 	if (!k->counted && !k->s->check.calls.off)
-		findings_note(&k->found, xprintf("calls were not checked: they were not counted"));
+		check_findings_note(&k->found,
+				    xprintf("calls were not checked: they were not counted"));
 	if (k->timed)
-		findings_note(&k->found, xprintf("time of %zu function%s checked", n[FINDING_TIME],
-						 n[FINDING_TIME] == 1 ? "" : "s"));
+		check_findings_note(&k->found,
+				    xprintf("time of %zu function%s checked", n[FINDING_TIME],
+					    n[FINDING_TIME] == 1 ? "" : "s"));
 	else if (!k->s->check.time.off)
-		findings_note(&k->found, xprintf("time was not checked: it takes repetitions on "
-						 "both sides, kin record -r 10"));
+		check_findings_note(&k->found,
+				    xprintf("time was not checked: it takes repetitions on "
+					    "both sides, kin record -r 10"));
 	if (k->timed && rates)
-		findings_note(&k->found, xprintf("%s", rates->text));
+		check_findings_note(&k->found, xprintf("%s", rates->text));
 	if (n[FINDING_TOTAL]) {
-		findings_note(&k->found, total_in_words(k));
+		check_findings_note(&k->found, total_in_words(k));
 		double least = k->s->check.time.share + property(k, "resolution");
-		findings_note(&k->found,
-			      xprintf("a total slower by %.1f %% or more is found four times in "
-				      "five; for less: "
-				      "more runs, or kin compare --fail-above, which takes turns",
-				      100 * least));
+		check_findings_note(
+			&k->found,
+			xprintf("a total slower by %.1f %% or more is found four times in "
+				"five; for less: "
+				"more runs, or kin compare --fail-above, which takes turns",
+				100 * least));
 	}
 }
 
@@ -561,11 +566,12 @@ static void note_processes(struct gate_check *k)
 	struct kinf_header header;
 	if (k->counted && k->joined && before->at.n == 1 &&
 	    runtime_file_header(before->at.at[0], &header))
-		findings_note(&k->found,
-			      xprintf("the runs have several processes, and %s has one: with "
-				      "the files that others left beside it, kin merge makes a "
-				      "baseline of all",
-				      before->at.at[0]));
+		check_findings_note(
+			&k->found,
+			xprintf("the runs have several processes, and %s has one: with "
+				"the files that others left beside it, kin merge makes a "
+				"baseline of all",
+				before->at.at[0]));
 }
 
 static void check_table(struct gate_check *k)
@@ -594,7 +600,7 @@ static int write_findings(const struct gate_check *k, int status)
 	opts.mode = k->sides->mode;
 	struct kin_error *err = output_open(&opts, status, &out);
 	if (!err) {
-		findings_write(&k->found, k->s->format, out.stream);
+		check_findings_write(&k->found, k->s->format, out.stream);
 		err = output_finish(&out, NULL);
 	}
 	return err ? message_error("check", err) : EXIT_OK;
@@ -633,7 +639,7 @@ static int check(const struct settings *s, struct sides *sides, bool joined)
 				       : EXIT_OK;
 	if (write_findings(&k, ret))
 		ret = EXIT_INCOMPARABLE;
-	findings_done(&k.found);
+	check_findings_done(&k.found);
 	kin_table_free(k.table);
 	vec_free(&asked.columns.at);
 	return ret;
@@ -678,7 +684,7 @@ static void write_no_runs(const struct settings *s, struct sides *sides)
 	struct gate_check k = { .s = s, .sides = sides };
 	add_finding(&k, FINDING_ERROR, xprintf("the runs of the command could not be compared"));
 	write_findings(&k, EXIT_INCOMPARABLE);
-	findings_done(&k.found);
+	check_findings_done(&k.found);
 }
 
 static int run_check(const struct settings *s, char *const *command)

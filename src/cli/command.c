@@ -28,6 +28,7 @@ const struct command *const commands[] = {
 	&tidy_command,
 	&lines_command,
 	&counts_command,
+	&findings_command,
 	&info_command,
 	&export_command,
 	&merge_command,

@@ -71,6 +71,7 @@ extern const struct command graph_command;
 extern const struct command html_command;
 extern const struct command info_command;
 extern const struct command imbalance_command;
+extern const struct command findings_command;
 extern const struct command latency_command;
 extern const struct command lines_command;
 extern const struct command mark_command;

@@ -1,6 +1,6 @@
-/* findings.h - the findings of a check, written for people, editors and CI servers. */
-#ifndef CLI_FINDINGS_H
-#define CLI_FINDINGS_H
+/* check_findings.h - the findings of a check, written for people, editors and CI servers. */
+#ifndef CLI_CHECK_FINDINGS_H
+#define CLI_CHECK_FINDINGS_H
 
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ enum finding_kind {
 	N_FINDING_KINDS,
 };
 
-struct finding {
+struct check_finding {
 	enum finding_kind kind;
 	char *function;   /* NULL: not about a function */
 	char *object;     /* program or library of the function; NULL: not about a function */
@@ -28,19 +28,19 @@ struct finding {
 	bool begins;      /* as far as is known, the function begins at `line` */
 };
 
-struct findings {
-	VEC(struct finding) at;
+struct check_findings {
+	VEC(struct check_finding) at;
 	size_t checked[N_FINDING_KINDS]; /* number of checks of each kind */
 	VEC(char *) notes;               /* sentences for people */
 };
 
 /* Takes ownership of the strings. */
-void findings_add(struct findings *f, struct finding x);
-void findings_note(struct findings *f, char *text);
-void findings_done(struct findings *f);
+void check_findings_add(struct check_findings *f, struct check_finding x);
+void check_findings_note(struct check_findings *f, char *text);
+void check_findings_done(struct check_findings *f);
 
 /* `format`: "text", "json", "github" (workflow commands), "gitlab" (a code quality report) or
  * "junit". Write errors stay in `out`. */
-void findings_write(const struct findings *f, const char *format, FILE *out);
+void check_findings_write(const struct check_findings *f, const char *format, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* findings.c - writes findings, with one function for each format. */
-#include "cli/findings.h"
+/* check_findings.c - writes findings, with one function for each format. */
+#include "cli/check_findings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,11 @@ static const char *const kinds[] = {
 	[FINDING_ERROR] = "error",
 };
 
-void findings_add(struct findings *f, struct finding x) { vec_push(&f->at, x); }
+void check_findings_add(struct check_findings *f, struct check_finding x) { vec_push(&f->at, x); }
 
-void findings_note(struct findings *f, char *text) { vec_push(&f->notes, text); }
+void check_findings_note(struct check_findings *f, char *text) { vec_push(&f->notes, text); }
 
-void findings_done(struct findings *f)
+void check_findings_done(struct check_findings *f)
 {
 	for (size_t i = 0; i < f->at.n; i++) {
 		free(f->at.at[i].function);
@@ -34,20 +34,20 @@ void findings_done(struct findings *f)
 }
 
 /* What distinguishes the finding from others of its kind; for an error, its text. */
-static const char *name_of(const struct finding *x)
+static const char *name_of(const struct check_finding *x)
 {
 	return x->function ? x->function : x->kind == FINDING_ERROR ? x->text : kinds[x->kind];
 }
 
 /* The function, "f" or "f (lib.so)"; to be freed. */
-static char *subject(const struct finding *x)
+static char *subject(const struct check_finding *x)
 {
 	const char *name = name_of(x);
 	return x->of_several ? xprintf("%s (%s)", name, x->object) : xprintf("%s", name);
 }
 
 /* The statement about it; to be freed. */
-static char *phrase(const struct finding *x)
+static char *phrase(const struct check_finding *x)
 {
 	return x->functions > 1 ? xprintf("%s, of %zu functions of that name together", x->text,
 					  x->functions)
@@ -55,7 +55,7 @@ static char *phrase(const struct finding *x)
 }
 
 /* "f: text"; to be freed. */
-static char *sentence(const struct finding *x)
+static char *sentence(const struct check_finding *x)
 {
 	char *name = subject(x), *text = phrase(x);
 	char *ret = x->function ? xprintf("%s: %s", name, text) : xprintf("%s", text);
@@ -64,7 +64,7 @@ static char *sentence(const struct finding *x)
 	return ret;
 }
 
-static const char *verdict(const struct findings *f)
+static const char *verdict(const struct check_findings *f)
 {
 	for (size_t i = 0; i < f->at.n; i++)
 		if (f->at.at[i].kind == FINDING_ERROR)
@@ -81,11 +81,11 @@ static void put_plain(struct sink *s, const char *text)
 	free(safe);
 }
 
-static void write_text(const struct findings *f, struct sink *s)
+static void write_text(const struct check_findings *f, struct sink *s)
 {
 	char line[32];
 	for (size_t i = 0; i < f->at.n; i++) {
-		const struct finding *x = &f->at.at[i];
+		const struct check_finding *x = &f->at.at[i];
 		char *text = sentence(x);
 		if (x->file) {
 			put_plain(s, x->file);
@@ -124,7 +124,7 @@ static void number(struct sink *s, const char *key, size_t n)
 	sink_str(s, text);
 }
 
-static void write_json(const struct findings *f, struct sink *s)
+static void write_json(const struct check_findings *f, struct sink *s)
 {
 	sink_char(s, '{');
 	member(s, "verdict", verdict(f));
@@ -140,7 +140,7 @@ static void write_json(const struct findings *f, struct sink *s)
 	}
 	sink_str(s, "],\n\"findings\":[");
 	for (size_t i = 0; i < f->at.n; i++) {
-		const struct finding *x = &f->at.at[i];
+		const struct check_finding *x = &f->at.at[i];
 		char *text = phrase(x);
 		sink_str(s, i ? ",\n  {" : "\n  {");
 		member(s, "kind", kinds[x->kind]);
@@ -162,7 +162,7 @@ static void write_json(const struct findings *f, struct sink *s)
 
 /* The same finding has the same fingerprint in the next pipeline, even if its numbers differ
  * (FNV-1a). */
-static uint64_t fingerprint(const struct finding *x)
+static uint64_t fingerprint(const struct check_finding *x)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
 	const char *const parts[] = { kinds[x->kind], name_of(x), x->object ? x->object : "" };
@@ -175,12 +175,12 @@ static uint64_t fingerprint(const struct finding *x)
 	return hash;
 }
 
-static void write_gitlab(const struct findings *f, struct sink *s)
+static void write_gitlab(const struct check_findings *f, struct sink *s)
 {
 	char text[64];
 	sink_char(s, '[');
 	for (size_t i = 0; i < f->at.n; i++) {
-		const struct finding *x = &f->at.at[i];
+		const struct check_finding *x = &f->at.at[i];
 		char *description = sentence(x);
 		sink_str(s, i ? ",\n {" : "\n {");
 		member(s, "description", description);
@@ -220,11 +220,11 @@ static void put_command(struct sink *s, const char *text, bool property)
 	free(safe);
 }
 
-static void write_github(const struct findings *f, struct sink *s)
+static void write_github(const struct check_findings *f, struct sink *s)
 {
 	char line[32];
 	for (size_t i = 0; i < f->at.n; i++) {
-		const struct finding *x = &f->at.at[i];
+		const struct check_finding *x = &f->at.at[i];
 		char *text = sentence(x);
 		sink_str(s, "::error ");
 		if (x->file) {
@@ -264,7 +264,7 @@ static void put_xml(struct sink *s, const char *text)
 	free(safe);
 }
 
-static void write_case(const struct finding *x, struct sink *s)
+static void write_case(const struct check_finding *x, struct sink *s)
 {
 	bool error = x->kind == FINDING_ERROR;
 	char line[32], *name = subject(x), *text = phrase(x);
@@ -286,7 +286,7 @@ static void write_case(const struct finding *x, struct sink *s)
 }
 
 /* Failures are test cases with names; a kind without failures is one test case. */
-static void write_junit(const struct findings *f, struct sink *s)
+static void write_junit(const struct check_findings *f, struct sink *s)
 {
 	size_t failed[N_FINDING_KINDS] = { 0 }, good = 0;
 	char text[256];
@@ -313,11 +313,11 @@ static void write_junit(const struct findings *f, struct sink *s)
 
 /* ---- interface ---- */
 
-void findings_write(const struct findings *f, const char *format, FILE *out)
+void check_findings_write(const struct check_findings *f, const char *format, FILE *out)
 {
 	static const struct {
 		const char *name;
-		void (*write)(const struct findings *f, struct sink *s);
+		void (*write)(const struct check_findings *f, struct sink *s);
 	} formats[] = {
 		{ "text", write_text },     { "json", write_json },   { "github", write_github },
 		{ "gitlab", write_gitlab }, { "junit", write_junit },

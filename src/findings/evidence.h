@@ -1,0 +1,39 @@
+/* evidence.h - what all findings look at: who the time of each stack was spent for, and on what. */
+#ifndef FINDINGS_EVIDENCE_H
+#define FINDINGS_EVIDENCE_H
+
+#include "findings/efforts.h"
+#include "findings/findings.h"
+
+struct evidence {
+	const struct findings_input *in;
+	const struct samples *samples;
+	uint16_t event;       /* samples_event() */
+	symid *own;           /* [stack]: the innermost own function on it; NONE: none */
+	uint8_t *spent;       /* [stack]: efforts below that function, 1 << enum effort */
+	double weight, count; /* of all samples of the event */
+};
+
+/* False: there are too few samples for any finding, and nothing to free. */
+bool evidence_new(const struct findings_input *in, struct evidence *ret);
+void evidence_free(struct evidence *e);
+
+/* Half the interval of a share, by the number of samples. */
+double evidence_points(const struct evidence *e, double share);
+/* "23 % of the time (± 2)"; to be freed. */
+char *evidence_share(const struct evidence *e, double share);
+/* "parse 18 %, main 3 %": the own functions that caused most of `shares` [symbols], up to three; ""
+ * if there is none. To be freed. */
+struct own_share {
+	symid function;
+	double share;
+};
+char *evidence_owners(const struct evidence *e, struct own_share *shares, size_t n);
+/* The kinds, each in its file. */
+void find_efforts(const struct evidence *e, struct findings *into);
+void find_busy_thread(const struct evidence *e, struct findings *into);
+void find_waits(const struct evidence *e, struct findings *into);
+void find_nameless(const struct evidence *e, struct findings *into);
+void find_many_calls(const struct evidence *e, struct findings *into);
+
+#endif

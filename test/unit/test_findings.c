@@ -1,0 +1,222 @@
+/* Findings: each kind where it stands out, and none where it does not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "findings/findings.h"
+#include "tap.h"
+
+#define CHECK(cond, what) tap_ok((cond), __FILE__, __LINE__, (what))
+
+enum { MOST = 12 };
+
+struct made {
+	struct profile_builder *b;
+	uint16_t cpu, blocked, waiting;
+	taskid task;
+};
+
+static uint16_t event(struct profile_builder *b, const char *name, enum event_kind kind)
+{
+	return profile_add_event(b,
+				 (struct event){ .name = profile_add_string(b, name, strlen(name)),
+						 .unit = EVENT_NS,
+						 .kind = kind,
+						 .counts_time = kind == EVENT_ON_CPU });
+}
+
+static taskid task(struct profile_builder *b, uint32_t pid, uint32_t tid, const char *name)
+{
+	return profile_add_task(b,
+				(struct task){ .pid = pid,
+					       .tid = tid,
+					       .comm = profile_add_string(b, name, strlen(name)) });
+}
+
+static struct made begin(void)
+{
+	struct made m = { .b = profile_builder_new() };
+	m.cpu = event(m.b, "task-clock", EVENT_ON_CPU);
+	m.blocked = event(m.b, "blocked", EVENT_BLOCKED);
+	m.waiting = event(m.b, "waiting", EVENT_WAITING);
+	m.task = task(m.b, 1, 1, "main");
+	return m;
+}
+
+/* Samples of 1 ms. `stack`: functions separated by spaces, outermost first; "@" before a function
+ * of the kernel, "?" before code without a name, as an address. */
+static void add(struct made *m, uint16_t of, const char *stack, unsigned count)
+{
+	char text[256];
+	stackid at = 0;
+
+	snprintf(text, sizeof(text), "%s", stack);
+	for (char *save, *word = strtok_r(text, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save)) {
+		struct frame f = { .flags = *word == '@' ? FRAME_KERNEL : 0 };
+		word += *word == '@';
+		if (*word == '?')
+			f.addr = strtoul(word + 1, NULL, 16);
+		else
+			f.name = profile_add_string(m->b, word, strlen(word));
+		at = profile_add_stack(m->b, at, profile_add_frame(m->b, f));
+	}
+	profile_add_sample(m->b, (struct sample){ .stack = at,
+						  .task = m->task,
+						  .event = of,
+						  .count = count,
+						  .weight = count * 1000000 });
+}
+
+/* Functions that begin with "my_" are own. */
+static bool is_own(void *arg, symid place) { return !strncmp(program_name(arg, place), "my_", 3); }
+
+/* "kind: text | view function", a line each, to be freed. */
+static char *found(struct made *m)
+{
+	profile_add_source(m->b, "test", (struct source){ .kind = "test" });
+	struct profile *p = profile_finish(m->b);
+	struct program_opts opts = { 0 };
+	struct program *g = program_new(p, NULL, &opts);
+	struct findings f = findings_new(&(struct findings_input){ p, g, is_own, g });
+	char *text = xprintf("%s", "");
+
+	for (size_t i = 0; i < f.at.n; i++) {
+		const struct finding *x = &f.at.at[i];
+		char *more = xprintf("%s%s: %s | %s %s\n", text, x->kind, x->text, x->view,
+				     x->function == NONE ? "" : program_name(g, x->function));
+		free(text);
+		text = more;
+		bool is_known = false;
+		for (size_t k = 0; findings_kinds[k]; k++)
+			is_known |= !strcmp(findings_kinds[k], x->kind);
+		CHECK(is_known, "the kind is listed");
+		CHECK(!i || f.at.at[i - 1].share >= x->share, "the largest first");
+	}
+	findings_done(&f);
+	program_free(g);
+	profile_free(p);
+	return text;
+}
+
+static void is_found(struct made *m, const char *expected, const char *what)
+{
+	char *text = found(m);
+	tap_str(text, expected, __FILE__, __LINE__, what);
+	free(text);
+}
+
+static void test_efforts(void)
+{
+	struct made m = begin();
+	add(&m, m.cpu, "main my_parse malloc _int_malloc @asm_exc_page_fault", 200);
+	add(&m, m.cpu, "main my_build operator_new malloc", 100);
+	add(&m, m.cpu, "main my_parse", 700);
+	is_found(&m,
+		 "allocator: allocating and freeing memory takes 30 % of the time (\u00b1 3): for "
+		 "my_parse 20 %, my_build 10 % | graph my_parse\n"
+		 "page-faults: page faults, at the first touch of memory, take 20 % of the time "
+		 "(\u00b1 "
+		 "2): for my_parse 20 % | graph my_parse\n",
+		 "what is done on behalf of own functions");
+
+	m = begin();
+	add(&m, m.cpu, "main malloc my_hook", 900); /* own code below it is own time */
+	add(&m, m.cpu, "main malloc", 99);
+	is_found(&m, "", "a hook that the allocator calls; less than a tenth is not said");
+
+	m = begin();
+	add(&m, m.cpu, "main my_f memcpy", 28);
+	is_found(&m, "", "nothing is said of few samples");
+
+	m = begin();
+	add(&m, m.cpu, "main my_f my_memcpy", 800);
+	add(&m, m.cpu, "main my_f mallocator", 200);
+	is_found(&m, "", "names that only look alike");
+
+	m = begin();
+	add(&m, m.cpu, "main __memcpy_avx_unaligned_erms", 500);
+	add(&m, m.cpu, "main @ksys_read @vfs_read", 500);
+	is_found(&m,
+		 "copying: copying memory takes 50 % of the time (\u00b1 3) | graph \n"
+		 "reads-writes: system calls that read and write take 50 % of the time (\u00b1 3) "
+		 "| "
+		 "graph \n",
+		 "for nobody's own function");
+}
+
+static void test_threads(void)
+{
+	struct made m = begin();
+	m.task = task(m.b, 1, 1, "main");
+	add(&m, m.cpu, "main", 50);
+	m.task = task(m.b, 1, 2, "worker");
+	add(&m, m.cpu, "main my_f", 900);
+	m.task = task(m.b, 1, 3, "idle");
+	add(&m, m.cpu, "main", 50);
+	is_found(&m,
+		 "busy-thread: one of 3 threads, worker, does 90 % of the work of its process | "
+		 "flat "
+		 "--by thread \n",
+		 "one thread that works");
+
+	m = begin();
+	for (uint32_t i = 1; i < 4; i++) {
+		m.task = task(m.b, i, i, "main"); /* processes of their own */
+		add(&m, m.cpu, "main", i == 2 ? 900 : 50);
+	}
+	is_found(&m, "", "processes are no threads");
+
+	m = begin();
+	for (uint32_t i = 0; i < 4; i++) {
+		m.task = task(m.b, 1, 1, i % 2 ? "sh" : "program"); /* exec, and exec */
+		add(&m, m.cpu, "main", i == 2 ? 900 : 50);
+	}
+	is_found(&m, "", "nor are names of one thread");
+}
+
+static void test_waits(void)
+{
+	struct made m = begin();
+	add(&m, m.cpu, "main my_f", 1000);
+	add(&m, m.blocked, "main my_g pthread_mutex_lock @futex_wait", 500);
+	add(&m, m.blocked, "main my_h pthread_cond_wait @futex_wait", 5000);
+	add(&m, m.waiting, "main my_f", 2000);
+	is_found(
+		&m,
+		"cpu-waits: threads waited 2.0 s for a CPU, beside 1.0 s on a CPU, 2.0 s of it in "
+		"my_f | info \n"
+		"lock-waits: threads waited 0.5 s for locks, beside 1.0 s on a CPU, 0.5 s of it in "
+		"my_g | graph --event blocked my_g\n",
+		"waits");
+	m = begin();
+	add(&m, m.cpu, "main my_f", 1000);
+	add(&m, m.waiting, "main my_f", 100);
+	is_found(&m, "", "short waits are none");
+}
+
+static void test_nameless(void)
+{
+	struct made m = begin();
+	add(&m, m.cpu, "main ?1000", 300);
+	add(&m, m.cpu, "main", 700);
+	char *text = found(&m);
+	CHECK(!!strstr(text, "nameless: code without names takes 30 % of the time"),
+	      "code without names");
+	free(text);
+}
+
+static void test_calls(void)
+{
+	struct made m = begin();
+	is_found(&m, "", "no samples, no finding");
+}
+
+int main(void)
+{
+	test_efforts();
+	test_threads();
+	test_waits();
+	test_nameless();
+	test_calls();
+	return DONE();
+}
