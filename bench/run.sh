@@ -8,6 +8,7 @@
 #                                        minutes; full has the sizes at which GNU gprof takes ten minutes a run
 #   report [full|many|large] [--keep]    kin report next to perf report. full adds ten million samples, 3 GB;
 #                                        many has these alone; large: programs of 100 MB, second reports
+#   unseen SEED... [--keep]              the same of programs made up from seeds, the worst row first
 #   record [quick|full] [--keep]         kin record next to perf record
 #   runtime [--lua]                      the collection runtime next to glibc's, uftrace and callgrind, as far as
 #                                        they are installed. --lua adds Debian's Lua
@@ -35,7 +36,7 @@ build=${1:-build}
 [ $# -eq 0 ] || shift
 section=gprof
 case ${1:-} in
-record | runtime | report | export | whole)
+record | runtime | report | unseen | export | whole)
 	section=$1
 	shift
 	;;
@@ -63,7 +64,7 @@ esac
 
 case $section in
 record | runtime | whole) exec python3 "$here/$section/run.py" "$build" "$@" ;;
-export) exec python3 "$here/export.py" "$build" "$dir" "$@" ;;
+export | unseen) exec python3 "$here/$section.py" "$build" "$dir" "$@" ;;
 report)
 	tool work report/work.cpp -g -fno-omit-frame-pointer
 	exec python3 "$here/report/report.py" "$build" "$dir" "$@"
