@@ -455,11 +455,13 @@ enum kinf_name_record {
 	KINF_N_LINES = 4, /* how many; each: address - end of the last (signed), size, file string,
 			     line - last line (signed), function string */
 	KINF_N_INLINES = 5, /* how many; each: address - last address (signed), depth (larger:
-			       further in), name string */
+			       further in), name string; read only */
 	KINF_N_CODE = 6,    /* address, bytes text: instructions */
 	KINF_N_SOURCE = 7,  /* path string as in debug information, path string where it was found;
 			       text: the next KINF_SOURCE_PIECE bytes of that source file; only the
 			       last piece of a file is smaller */
+	KINF_N_CALLED = 8,  /* as KINF_N_INLINES; each further: where it is called, file string
+			       and line - last line (signed) */
 };
 enum kinf_object_flags {
 	KINF_N_64BIT = 1,

@@ -470,7 +470,7 @@ const char *callchain_name(const struct callchains *c, uint32_t hop, bool line)
 		return arena_printf(&h->arena, "%s%llx", addr ? "0x" : "", addr);
 	}
 	const char *name = program_name(g, o->place);
-	uint32_t at = line ? hist_line_id(h, o->frame) : 0;
+	uint32_t at = line ? hist_line_id(h, o->frame, o->call) : 0;
 	uint64_t offset;
 	if (line && !at && !o->inlined && hist_offset(h, o->frame, o->place, &offset))
 		return arena_printf(&h->arena, "%s +%llu", name, (unsigned long long)offset);

@@ -116,7 +116,7 @@ static bool makes_calls(const struct callgraph *g, symid id)
 static size_t end_of_function(const struct symbols *s, size_t first)
 {
 	size_t i = first + 1;
-	while (i < s->n && !s->at[i].is_function)
+	while (i < s->n && !s->at[i].is_function && !s->at[i].is_call)
 		i++;
 	return i;
 }
@@ -301,8 +301,9 @@ static bool has_stacks(const struct coverage_opts *o) { return o->samples && o->
 
 static void list_lines(struct coverage *c, const struct symbols *s, const struct coverage_opts *o)
 {
-	bool *on_stacks =
-		has_stacks(o) ? coverage_on_stacks(o->samples, o->frame_places, s->n) : NULL;
+	bool *on_stacks = has_stacks(o)
+				  ? coverage_on_stacks(o->samples, program_places(o->program), s->n)
+				  : NULL;
 	struct before *before = carry_all(c, s, on_stacks);
 	forget_uncounted_files(c, s, before);
 	enum coverage_carry carry = o->carry;
@@ -338,7 +339,7 @@ static void add_inclusive(struct coverage *c, const struct symbols *s,
 			  const struct coverage_opts *o)
 {
 	uint32_t *line_of = lines_of_places(c, s);
-	double *times = stack_times(o->samples, o->frame_places, line_of, c->n_lines);
+	double *times = stack_times(o->samples, o->program, line_of, c->n_lines);
 	for (size_t i = 0; i < c->n_lines; i++)
 		c->lines[i].inclusive = times[i];
 	free(times);

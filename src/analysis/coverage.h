@@ -71,10 +71,10 @@ struct coverage_opts {
 	const struct coverage_rules *rules; /* NULL: kin's own */
 	enum coverage_carry carry;
 	const uint8_t *wanted; /* [n_symbols] booleans: places that count; NULL: all */
-	/* Sampled stacks and the places of their frames, for inclusive times; NULL: none. */
+	/* Sampled stacks and the program with their lines, for inclusive times; NULL: none. */
 	const struct samples *samples;
+	const struct program *program;
 	const struct line_counts *line_counts; /* used instead of the profile's own; NULL: none */
-	const symid *frame_places;
 };
 
 /* Looks up the source line of every symbol. Cannot fail. O(n log n) in places and blocks. */
@@ -82,8 +82,8 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 			      const struct coverage_opts *opts);
 void coverage_free(struct coverage *c); /* NULL is fine */
 
-/* [n_places]: whether a sample has the place on its stack; to be freed. frame_places: as in
- * coverage_opts. */
+/* [n_places]: whether a sample has the place on its stack; to be freed. frame_places: of each
+ * frame, or NONE. */
 bool *coverage_on_stacks(const struct samples *s, const symid *frame_places, size_t n_places);
 
 /* Whether a function has samples, calls or executed blocks, or is on a stack. Its own calls need

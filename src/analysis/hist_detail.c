@@ -118,7 +118,7 @@ static const char *dso_text(struct hists_private *h, frameid frame)
 
 static const char *line_text(struct hists_private *h, frameid frame)
 {
-	uint32_t line = hist_line_id(h, frame);
+	uint32_t line = hist_line_id(h, frame, NO_CALL);
 
 	return line ? strtab_get(h->strings, line) : "??:0";
 }

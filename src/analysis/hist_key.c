@@ -37,28 +37,30 @@ uint32_t map64_number(struct map64 *ids, uint64_t key)
 	return *at;
 }
 
-static bool line_of(struct hists_private *h, frameid frame, struct srcloc *ret)
+static bool line_of(struct hists_private *h, frameid frame, uint32_t call, struct srcloc *ret)
 {
+	if (call != NO_CALL)
+		return program_call_line(h->hists.program, frame, call, ret);
 	return frame && program_line(h->hists.program, frame, ret) && ret->file;
 }
 
-uint32_t hist_line_id(struct hists_private *h, frameid frame)
+uint32_t hist_line_id(struct hists_private *h, frameid frame, uint32_t call)
 {
-	uint32_t *at = map64_at(&h->line_ids, frame);
+	uint32_t *at = map64_at(&h->line_ids, MAP64_PAIR(call, frame));
 	struct srcloc loc;
 	if (*at != NONE)
 		return *at;
 	uint32_t id = 0;
-	if (line_of(h, frame, &loc))
+	if (line_of(h, frame, call, &loc))
 		id = strtab_add(h->strings, arena_printf(&h->arena, "%s:%u", base_name(loc.file),
 							 (unsigned)loc.line));
 	return *at = id;
 }
 
-static uint32_t file_of(struct hists_private *h, frameid frame)
+static uint32_t file_of(struct hists_private *h, frameid frame, uint32_t call)
 {
 	struct srcloc loc;
-	return line_of(h, frame, &loc) ? strtab_add(h->strings, base_name(loc.file)) : 0;
+	return line_of(h, frame, call, &loc) ? strtab_add(h->strings, base_name(loc.file)) : 0;
 }
 
 /* For an inlined function: the place that stands for all functions that it is inlined into, unless
@@ -115,7 +117,7 @@ static uint32_t address_of(struct hists_private *h, frameid frame, symid place)
 }
 
 uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid frame, symid place,
-			   bool inlined)
+			   bool inlined, uint32_t call)
 {
 	switch (key) {
 	case HIST_DSO:
@@ -128,11 +130,11 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 		return map64_number(&h->offset_ids,
 				    MAP64_PAIR(place, (uint32_t)offset_of(h, frame, place)));
 	case HIST_SRCLINE: {
-		uint32_t line = hist_line_id(h, frame);
+		uint32_t line = hist_line_id(h, frame, call);
 		return line ? line : address_of(h, frame, place);
 	}
 	case HIST_SRCFILE:
-		return file_of(h, frame);
+		return file_of(h, frame, call);
 	case HIST_SYMBOL_SIZE:
 		return size_of(h, frame, place);
 	default: /* a key of samples */

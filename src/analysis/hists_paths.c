@@ -26,16 +26,17 @@ uint32_t tuples_add(struct tuples *t, const uint32_t *values)
 
 /* ---- hops ---- */
 
-static uint32_t chain_key(struct hists_private *h, frameid frame, symid place, bool inlined)
+static uint32_t chain_key(struct hists_private *h, frameid frame, symid place, bool inlined,
+			  uint32_t call)
 {
 	uint32_t value = frame;
 	if (!h->hists.opts->chains)
 		return 0;
 	switch (h->hists.opts->chain_key) {
 	case CHAIN_BY_FUNCTION:
-		return hist_key_of_frame(h, HIST_SYM, frame, place, inlined);
+		return hist_key_of_frame(h, HIST_SYM, frame, place, inlined, call);
 	case CHAIN_BY_SRCLINE:
-		value = hist_line_id(h, frame);
+		value = hist_line_id(h, frame, call);
 		break;
 	case CHAIN_BY_ADDRESS: {
 		const struct frame *f = &h->hists.profile->samples.frames[frame];
@@ -49,24 +50,34 @@ static uint32_t chain_key(struct hists_private *h, frameid frame, symid place, b
 	return map64_number(&h->chain_ids, MAP64_PAIR(place, value));
 }
 
-static uint32_t add_hop(struct hists_private *h, frameid frame, symid place, bool inlined)
+static uint32_t add_hop(struct hists_private *h, frameid frame, symid place, bool inlined,
+			uint32_t call)
 {
 	uint32_t values[N_HIST_KEYS];
 	for (size_t i = 0; i < h->fkeys.width; i++)
-		values[i] = hist_key_of_frame(h, h->frame_keys[i], frame, place, inlined);
-	uint32_t fkey = tuples_add(&h->fkeys, values), ckey = chain_key(h, frame, place, inlined);
+		values[i] = hist_key_of_frame(h, h->frame_keys[i], frame, place, inlined, call);
+	uint32_t fkey = tuples_add(&h->fkeys, values);
+	uint32_t ckey = chain_key(h, frame, place, inlined, call);
 	uint32_t *at = map64_at(&h->hop_ids, MAP64_PAIR(fkey, ckey));
 	if (*at == NONE) {
 		*at = (uint32_t)h->hops.n;
-		vec_push(&h->hops, ((struct hop){ fkey, ckey, frame, place, inlined, NONE, NONE }));
+		vec_push(&h->hops,
+			 ((struct hop){ fkey, ckey, frame, place, inlined, call, NONE, NONE }));
 	}
 	return *at;
+}
+
+static bool to_innermost(const struct hists_private *h)
+{
+	return h->hists.opts->inlines && !h->hists.opts->self_physical;
 }
 
 static void find_hops(struct hists_private *h, frameid frame)
 {
 	const struct frame *f = &h->hists.profile->samples.frames[frame];
 	struct frame_hops *at = &h->hops_of[frame];
+	symid place = program_place(h->hists.program, frame);
+	bool is_inlined = frame && f->flags & FRAME_INLINED;
 	size_t n = 0;
 	const symid *inlines = NULL;
 
@@ -74,10 +85,13 @@ static void find_hops(struct hists_private *h, frameid frame)
 		inlines = program_inlines(h->hists.program, frame, &n);
 	at->first = (uint32_t)h->hop_lists.n;
 	at->n = (uint32_t)n + 1;
-	vec_push(&h->hop_lists, add_hop(h, frame, program_place(h->hists.program, frame),
-					frame && f->flags & FRAME_INLINED));
-	while (n)
-		vec_push(&h->hop_lists, add_hop(h, frame, inlines[--n], true));
+	vec_push(&h->hop_lists,
+		 add_hop(h, frame, place, is_inlined, n ? (uint32_t)n - 1 : NO_CALL));
+	for (; n; n--)
+		vec_push(&h->hop_lists, add_hop(h, frame, inlines[n - 1], true,
+						n > 1 ? (uint32_t)n - 2 : NO_CALL));
+	at->self = to_innermost(h) ? h->hop_lists.at[at->first + at->n - 1]
+				   : add_hop(h, frame, place, is_inlined, NO_CALL);
 }
 
 const struct frame_hops *hists_hops(struct hists_private *h, frameid frame)
@@ -91,11 +105,6 @@ static stackid leaf_stack(const struct hists_private *h, stackid stack)
 {
 	bool physical = h->hists.opts->self_physical || !h->hists.opts->inlines;
 	return physical ? samples_physical(&h->hists.profile->samples, stack) : stack;
-}
-
-static bool to_innermost(const struct hists_private *h)
-{
-	return h->hists.opts->inlines && !h->hists.opts->self_physical;
 }
 
 stackid hists_leaf_of(const struct hists_private *h, stackid stack)
@@ -116,8 +125,7 @@ symid hists_leaf(struct hists_private *h, stackid stack, frameid *frame)
 uint32_t hists_leaf_hop(struct hists_private *h, stackid stack)
 {
 	const struct samples *s = &h->hists.profile->samples;
-	const struct frame_hops *at = hists_hops(h, s->stacks[leaf_stack(h, stack)].frame);
-	return h->hop_lists.at[at->first + (to_innermost(h) ? at->n - 1 : 0)];
+	return hists_hops(h, s->stacks[leaf_stack(h, stack)].frame)->self;
 }
 
 /* ---- rows ---- */

@@ -11,12 +11,15 @@
 #include "paths/stack_groups.h"
 #include "profile/detail.h"
 
+enum { NO_CALL = UINT32_MAX }; /* the innermost function at a frame: its line is the frame's */
+
 struct hop { /* a frame, or a function inlined there, reduced to what distinguishes rows and chains
 	      */
 	uint32_t fkey, ckey;
 	frameid frame; /* the first frame with this hop */
 	symid place;
 	bool inlined;
+	uint32_t call;      /* which of program_inlines() is called on its line, or NO_CALL */
 	uint32_t skey, row; /* the row that was looked up last, and the sample keys it was for;
 			       NONE: none yet */
 };
@@ -70,6 +73,7 @@ struct stack_path {
 
 struct frame_hops { /* hops of one frame: the physical function first, then those inlined into it */
 	uint32_t first, n;
+	uint32_t self; /* the hop that Self goes to if this is the innermost frame */
 };
 
 struct hists_private {
@@ -146,8 +150,9 @@ uint32_t tuples_add(struct tuples *t, const uint32_t *values);
 uint32_t map64_number(struct map64 *ids, uint64_t key); /* numbers keys in order of appearance */
 uint64_t hist_wide(const struct hists_private *h, uint32_t value); /* hist_detail.c */
 uint32_t hist_dso_of(struct hists_private *h, objid object);       /* strid of its base name */
+/* `call`: see struct hop. */
 uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid frame, symid place,
-			   bool inlined);
+			   bool inlined, uint32_t call);
 /* The offset of a frame's address in its function; false if that is not known. */
 bool hist_offset(const struct hists_private *h, frameid frame, symid place, uint64_t *ret);
 /* The last name of the thread of the row's first sample. */
@@ -155,8 +160,8 @@ const char *hist_last_comm(const struct hists_private *h, const struct hist_row 
 /* NULL: it is a key of details. */
 const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint32_t value,
 			  const struct hist_row *row);
-uint32_t hist_line_id(struct hists_private *h,
-		      frameid frame); /* strid of "file.c:12", 0: not known */
+/* strid of "file.c:12", 0: not known. */
+uint32_t hist_line_id(struct hists_private *h, frameid frame, uint32_t call);
 
 static inline void hist_stat_add_one(struct hist_stat *to, const struct hist_stat *from)
 {

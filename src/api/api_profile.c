@@ -200,9 +200,10 @@ void profile_hear_all(struct kin_profile *p)
 
 static bool are_alike(const struct program_opts *a, const struct program_opts *b)
 {
-	return a->lines == b->lines && a->no_inlines == b->no_inlines &&
-	       a->linker_lines == b->linker_lines && a->group_unknown == b->group_unknown &&
-	       a->by_appearance == b->by_appearance && a->style == b->style;
+	return a->lines == b->lines && a->call_lines == b->call_lines &&
+	       a->no_inlines == b->no_inlines && a->linker_lines == b->linker_lines &&
+	       a->group_unknown == b->group_unknown && a->by_appearance == b->by_appearance &&
+	       a->style == b->style;
 }
 
 struct program *profile_program(struct kin_profile *p, const struct program_opts *opts)
@@ -259,6 +260,7 @@ static struct kin_error *make_program(struct kin_profile *p, enum view_kind kind
 {
 	struct program_opts opts = p->naming;
 	opts.lines = is_by_line(kind);
+	opts.call_lines = kind == VIEW_LINE_TIMES;
 	opts.linker_lines = opts.lines && p->naming.no_inlines;
 	opts.no_inlines = kind != VIEW_EXPANDED;
 	opts.group_unknown = true;

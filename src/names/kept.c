@@ -168,6 +168,7 @@ static void merge_object(struct kept *into, const struct kept_object *from)
 	for (size_t i = 0; i < from->inlines.n; i++) {
 		struct kept_inline x = from->inlines.at[i];
 		x.name = kept_string(into, x.name);
+		x.call_file = kept_string(into, x.call_file);
 		vec_push(&o->inlines, x);
 	}
 	for (size_t i = 0; i < from->code.n; i++) {

@@ -37,6 +37,8 @@ struct kept_inline { /* one of the functions inlined at an address */
 	uint64_t addr;
 	uint32_t depth; /* larger: further in */
 	const char *name;
+	const char *call_file; /* where it is called; NULL: not known */
+	uint32_t call_line;
 };
 
 struct kept_code {

@@ -145,9 +145,11 @@ bool answered_inlines(const struct answered *a, const uint64_t *addrs, size_t n,
 			vec_free(&found);
 			return false;
 		}
-		for (uint32_t k = span->first; k < span->first + span->n; k++)
-			vec_push(&found, ((struct object_inline){ (uint32_t)i, a->list.at[k].depth,
-								  a->list.at[k].name }));
+		for (uint32_t k = span->first; k < span->first + span->n; k++) {
+			const struct answered_inline *x = &a->list.at[k];
+			vec_push(&found, ((struct object_inline){ (uint32_t)i, x->depth, x->name,
+								  x->call_file, x->call_line }));
+		}
 	}
 	*ret = found.at;
 	*count = found.n;
@@ -178,6 +180,15 @@ static void sort_spans(struct answered *a)
 	a->spans.n = n;
 }
 
+static void add_inline(struct answered *a, const struct object_inline *x)
+{
+	vec_push(&a->list, ((struct answered_inline){
+				   .name = own_copy(a, x->name),
+				   .call_file = x->call_file ? own_copy(a, x->call_file) : NULL,
+				   .depth = x->depth,
+				   .call_line = x->call_line }));
+}
+
 void answered_add_inlines(struct answered *a, const uint64_t *addrs,
 			  const struct address_range *reach, size_t n,
 			  const struct object_inline *list, size_t count)
@@ -189,9 +200,7 @@ void answered_add_inlines(struct answered *a, const uint64_t *addrs,
 			reach[i].low <= addrs[i] && addrs[i] < reach[i].high && addrs[i] >= known;
 		for (; k < count && list[k].address == i; k++)
 			if (is_new)
-				vec_push(&a->list,
-					 ((struct answered_inline){ own_copy(a, list[k].name),
-								    list[k].depth }));
+				add_inline(a, &list[k]);
 		if (!is_new)
 			continue;
 		vec_push(&a->spans, ((struct answered_span){ reach[i].low, reach[i].high, first,
@@ -255,7 +264,7 @@ static struct answered_line *all_lines(const struct answered *a, size_t *n)
 
 /* ---- bytes ---- */
 
-enum { VERSION = 4, ORDER = 0x01020304, LARGEST = 32 << 20 };
+enum { VERSION = 5, ORDER = 0x01020304, LARGEST = 32 << 20 };
 
 static const char magic[8] = "KINNAM\r\n";
 
@@ -275,7 +284,7 @@ struct symbol_bytes {
 };
 
 struct inline_bytes {
-	uint32_t name, depth;
+	uint32_t name, depth, call_file, call_line;
 };
 
 struct line_bytes {
@@ -365,6 +374,12 @@ static bool read_nowhere(struct answered *a, const struct arrays *x)
 	return true;
 }
 
+/* NULL for "", which stands for no string. */
+static const char *text_of(const struct arrays *x, uint32_t at)
+{
+	return x->strings[at] ? x->strings + at : NULL;
+}
+
 static bool read_spans(struct answered *a, const struct arrays *x)
 {
 	uint64_t high = 0;
@@ -382,17 +397,13 @@ static bool read_spans(struct answered *a, const struct arrays *x)
 	for (uint64_t i = 0; i < x->h.n_list; i++) {
 		struct inline_bytes s;
 		memcpy(&s, x->list + i * sizeof(s), sizeof(s));
-		if (s.name >= x->h.strings || !x->strings[s.name])
+		if (s.name >= x->h.strings || !x->strings[s.name] || s.call_file >= x->h.strings)
 			return false;
-		vec_push(&a->list, ((struct answered_inline){ x->strings + s.name, s.depth }));
+		vec_push(&a->list,
+			 ((struct answered_inline){ x->strings + s.name, text_of(x, s.call_file),
+						    s.depth, s.call_line }));
 	}
 	return true;
-}
-
-/* NULL for "", which stands for no string. */
-static const char *text_of(const struct arrays *x, uint32_t at)
-{
-	return x->strings[at] ? x->strings + at : NULL;
 }
 
 static bool read_lines(struct answered *a, const struct arrays *x)
@@ -530,9 +541,12 @@ uint8_t *answered_write(const struct answered *a, const struct answered_key *key
 					       s->flags, s->position, s->asked };
 	}
 	struct inline_bytes *list = xalloc((a->list.n + 1) * sizeof(*list));
-	for (size_t i = 0; i < a->list.n; i++)
-		list[i] =
-			(struct inline_bytes){ place(&t, a->list.at[i].name), a->list.at[i].depth };
+	for (size_t i = 0; i < a->list.n; i++) {
+		const struct answered_inline *x = &a->list.at[i];
+		list[i] = (struct inline_bytes){ place(&t, x->name), x->depth,
+						 place(&t, x->call_file ? x->call_file : ""),
+						 x->call_line };
+	}
 	struct line_bytes *lines = bytes_of_lines(a, &t, &h.n_lines);
 	h.strings = t.size;
 	uint8_t *all = bytes_of_all(a, &h, symbols, list, lines, &t, size);

@@ -27,8 +27,8 @@ struct answered_symbol {    /* as struct object_symbol */
 };
 
 struct answered_inline {
-	const char *name;
-	uint32_t depth;
+	const char *name, *call_file; /* call_file NULL: not known */
+	uint32_t depth, call_line;
 };
 
 struct answered_span { /* list[first .. first + n) are inlined in all of [low, high) */

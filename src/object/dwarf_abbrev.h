@@ -77,6 +77,7 @@ struct dwarf_entry {
 	uint32_t tag;
 	struct dwarf_value name, linkage_name, origin, low, high, ranges, sibling;
 	uint64_t decl_file, decl_line, decl_column; /* 0: not given */
+	uint64_t call_file, call_line;              /* of an inlined function; 0: not given */
 };
 /* Reads the fields of an entry; c->failed if they are damaged. */
 void dwarf_entry_read(struct dwarf_info *d, const struct dwarf_file *f, const struct dwarf_unit *u,

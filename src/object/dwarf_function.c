@@ -53,6 +53,12 @@ void dwarf_entry_read(struct dwarf_info *d, const struct dwarf_file *f, const st
 		case DW_AT_decl_column:
 			ret->decl_column = v.number;
 			break;
+		case DW_AT_call_file:
+			ret->call_file = v.number;
+			break;
+		case DW_AT_call_line:
+			ret->call_line = v.number;
+			break;
 		}
 	}
 }
@@ -66,6 +72,8 @@ struct dwarf_function dwarf_entry_function(const struct dwarf_file *f, const str
 		.has_origin = e->origin.kind == VALUE_ENTRY,
 		.origin_alt = e->origin.alt,
 		.origin = e->origin.number,
+		.call_file = (uint32_t)e->call_file,
+		.call_line = (uint32_t)e->call_line,
 	};
 }
 

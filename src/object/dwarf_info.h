@@ -158,8 +158,9 @@ struct dwarf_function {
 	const char *name, *linkage_name; /* its own; NULL if missing */
 	uint64_t origin;                 /* abstract origin or specification: offset of an entry */
 	bool has_origin, origin_alt;
-	bool is_inlined; /* has no symbol of its own */
-	uint32_t depth;  /* nesting among all entries */
+	bool is_inlined;               /* has no symbol of its own */
+	uint32_t depth;                /* nesting among all entries */
+	uint32_t call_file, call_line; /* where it was inlined: a file of the unit's line table */
 	uint32_t first_range, n_ranges;
 };
 

@@ -21,6 +21,8 @@ struct inline_search {
 		size_t n, cap;
 	} found;
 	struct dwarf_functions functions;
+	struct line_table table; /* the files of the current unit */
+	bool has_table, sought_table;
 };
 
 static size_t first_from(const struct inline_search *s, uint64_t low)
@@ -57,11 +59,21 @@ static void note_nameless(struct inline_search *s)
 	o->missing = o->missing_alt;
 }
 
+static const char *call_file(struct inline_search *s, const struct unit_entries *e,
+			     const struct dwarf_function *f)
+{
+	if (!s->sought_table)
+		s->has_table =
+			e->unit->has_lines && line_table_read_files(e->info, e->unit, &s->table);
+	s->sought_table = true;
+	return f->call_line && s->has_table ? unit_path(s->lines, &s->table, f->call_file) : NULL;
+}
+
 /* Adds an inlined function to all addresses in its ranges. */
 static void add_function(struct inline_search *s, const struct unit_entries *e,
 			 const struct dwarf_function *f)
 {
-	const char *name = NULL;
+	const char *name = NULL, *file = NULL;
 	for (uint32_t k = 0; k < f->n_ranges; k++) {
 		struct address_range r = s->functions.ranges.at[f->first_range + k];
 		for (size_t i = first_from(s, r.low); i < s->n && s->addrs[i] < r.high; i++) {
@@ -71,8 +83,10 @@ static void add_function(struct inline_search *s, const struct unit_entries *e,
 				note_nameless(s);
 				return;
 			}
+			file = file ? file : call_file(s, e, f);
 			vec_push(&s->found,
-				 ((struct object_inline){ (uint32_t)i, f->depth, name }));
+				 ((struct object_inline){ (uint32_t)i, f->depth, name, file,
+							  file ? f->call_line : 0 }));
 		}
 	}
 }
@@ -109,6 +123,7 @@ static void search_unit(struct inline_search *s, size_t unit)
 		return;
 	s->lines->work_left -= work;
 	struct unit_entries e = object_entries(s->lines, u);
+	s->sought_table = false;
 	dwarf_functions_read(e.info, e.unit, e.is_split ? NULL : &s->in, false, &s->functions);
 	for (size_t i = 0; i < s->functions.at.n; i++) {
 		const struct dwarf_function *f = &s->functions.at.at[i];
@@ -159,6 +174,7 @@ static void search_units(struct inline_search *s, struct answered *answered)
 	if (answered)
 		remember(s, answered);
 	dwarf_functions_free(&s->functions);
+	line_table_done(&s->table);
 	vec_free(&s->in);
 	free(s->answered);
 	free(s->reach);

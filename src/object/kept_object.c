@@ -135,7 +135,9 @@ struct object_inline *kept_inlines(const struct kept_object *k, const uint64_t *
 			at++;
 		for (size_t j = at; j < k->inlines.n && k->inlines.at[j].addr == addrs[i]; j++)
 			vec_push(&ret, ((struct object_inline){ (uint32_t)i, k->inlines.at[j].depth,
-								k->inlines.at[j].name }));
+								k->inlines.at[j].name,
+								k->inlines.at[j].call_file,
+								k->inlines.at[j].call_line }));
 	}
 	*count = ret.n;
 	return ret.at;

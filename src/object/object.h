@@ -253,9 +253,12 @@ const struct object_segment *object_segments(struct object_file *o, size_t *n);
 /* ---- inlined functions (inlines.c) ---- */
 
 struct object_inline {
-	uint32_t address; /* index of the requested address */
-	uint32_t depth;   /* larger: further in */
-	const char *name; /* as in the debug information: mangled if it says so; never NULL */
+	uint32_t address;      /* index of the requested address */
+	uint32_t depth;        /* larger: further in */
+	const char *name;      /* as in the debug information: mangled if it says so; never NULL */
+	const char *call_file; /* where it is called, in the next function further out; NULL: not
+				* known */
+	uint32_t call_line;
 };
 /* The functions inlined at each of `n` ascending addresses: by address, innermost first. *count of
  * them, freed with free(). Units without any of the addresses are not decoded. */

@@ -188,18 +188,23 @@ void stack_groups_finish(struct stack_groups *s)
 
 /* ---- times ---- */
 
-struct frame_group {
-	const symid *places;
+struct frame_groups {
+	const struct program *lines;
 	const uint32_t *group_of;
-	uint32_t group; /* of the frame that was last asked about */
+	VEC(uint32_t) groups; /* of the frame that was last asked about */
 };
 
-static struct path_places group_of_frame(void *arg, uint32_t root, frameid frame)
+static struct path_places groups_of_frame(void *arg, uint32_t root, frameid frame)
 {
-	struct frame_group *f = arg;
+	struct frame_groups *f = arg;
+	size_t n = 1;
+	const uint32_t *at = f->lines ? program_lines(f->lines, frame, &n) : &frame;
 	(void)root;
-	f->group = !frame || f->places[frame] == NONE ? NONE : f->group_of[f->places[frame]];
-	return (struct path_places){ &f->group, f->group != NONE };
+	f->groups.n = 0;
+	for (size_t i = 0; i < n; i++)
+		if (f->group_of[at[i]] != NONE)
+			vec_push(&f->groups, f->group_of[at[i]]);
+	return (struct path_places){ f->groups.at, f->groups.n };
 }
 
 static uint64_t *weights_of_stacks(const struct samples *s)
@@ -212,15 +217,15 @@ static uint64_t *weights_of_stacks(const struct samples *s)
 	return weights;
 }
 
-double *stack_times(const struct samples *s, const symid *places, const uint32_t *group_of,
+double *stack_times(const struct samples *s, const struct program *lines, const uint32_t *group_of,
 		    size_t n_groups)
 {
-	struct frame_group f = { .places = places, .group_of = group_of };
+	struct frame_groups f = { .lines = lines, .group_of = group_of };
 	double *times = xalloc((n_groups + 1) * sizeof(*times));
 	uint64_t *weights = weights_of_stacks(s);
 	struct stack_groups groups;
 
-	stack_groups_init(&groups, s, 1, group_of_frame, &f);
+	stack_groups_init(&groups, s, 1, groups_of_frame, &f);
 	for (size_t i = 1; i < s->n_stacks; i++)
 		if (weights[i])
 			stack_groups_at(&groups, 0, (stackid)i)->weight += weights[i];
@@ -228,6 +233,7 @@ double *stack_times(const struct samples *s, const symid *places, const uint32_t
 	for (size_t i = 0; i < groups.sums.n; i++)
 		times[i] = (double)groups.sums.at[i].weight;
 	stack_groups_done(&groups);
+	vec_free(&f.groups);
 	free(weights);
 	return times;
 }

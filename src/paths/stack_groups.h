@@ -73,10 +73,10 @@ static inline bool stack_groups_has(const struct stack_groups *s, uint32_t group
 /* Completes the sums, after the last stack. */
 void stack_groups_finish(struct stack_groups *s);
 
-/* Inclusive times of groups of places, if each frame has at most one place: places[frame], or NONE.
- * For the event of samples_event(). `group_of`: [places], below n_groups, or NONE. Returns
- * [n_groups], to be freed. */
-double *stack_times(const struct samples *s, const symid *places, const uint32_t *group_of,
+/* Inclusive times of groups of frames or, by a program with the option lines, of the places that
+ * program_lines() has for them. For the event of samples_event(). `group_of`: of each frame, or of
+ * each place; below n_groups, or NONE. Returns [n_groups], to be freed. */
+double *stack_times(const struct samples *s, const struct program *lines, const uint32_t *group_of,
 		    size_t n_groups);
 
 #endif

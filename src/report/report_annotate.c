@@ -184,7 +184,7 @@ static struct coverage *cover(struct annotate_job *j, const uint8_t *wanted)
 				     .wanted = wanted,
 				     .line_counts = in->line_counts,
 				     .samples = stacks ? &in->profile->samples : NULL,
-				     .frame_places = stacks ? program_places(in->program) : NULL };
+				     .program = stacks ? in->program : NULL };
 	struct coverage *c = coverage_new(report_flat(in), in->symbols, in->graph, &how);
 	note_estimated(j, c);
 	return c;
@@ -420,7 +420,7 @@ static void find_functions(struct annotate_job *j, const char *name, struct name
 		vec_push(&ret->functions, named[i]);
 	}
 	for (symid i = 0; i < s->n; i++) {
-		if (s->at[i].is_function)
+		if (s->at[i].is_function || s->at[i].is_call)
 			inside = ret->wanted[s->at[i].owner] ? s->at[i].owner : NONE;
 		ret->function_of[i] = inside;
 	}

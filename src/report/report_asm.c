@@ -353,13 +353,10 @@ static void measure_samples(struct asm_job *j)
 	if (!j->in->program || !s->n)
 		return;
 	uint32_t *instruction_of = xrealloc(NULL, s->n_frames + 1, sizeof(*instruction_of));
-	symid *self = xrealloc(NULL, s->n_frames + 1, sizeof(*self));
 	instruction_of[0] = NONE;
-	for (frameid i = 0; i < s->n_frames; i++) {
-		self[i] = i; /* each frame is a separate place */
-		instruction_of[i] = i ? find_frame(j, i) : NONE;
-	}
-	double *inclusive = stack_times(s, self, instruction_of, j->code.n);
+	for (frameid i = 1; i < s->n_frames; i++)
+		instruction_of[i] = find_frame(j, i);
+	double *inclusive = stack_times(s, NULL, instruction_of, j->code.n);
 	for (size_t i = 0; i < j->code.n; i++)
 		j->code.at[i].inclusive = inclusive[i];
 	uint16_t event = samples_event(s);
@@ -372,7 +369,6 @@ static void measure_samples(struct asm_job *j)
 	}
 	free(inclusive);
 	free(instruction_of);
-	free(self);
 }
 
 /* Adds calls to call instructions. An arc's address in the caller is the return address, so the

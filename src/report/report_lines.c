@@ -164,8 +164,7 @@ static void add_inclusive(const struct report_input *in, struct line_entry *entr
 {
 	if (!in->graph->measured || !in->program)
 		return;
-	double *times =
-		stack_times(&in->profile->samples, program_places(in->program), entry_of, n);
+	double *times = stack_times(&in->profile->samples, in->program, entry_of, n);
 	for (size_t i = 0; i < n; i++)
 		entries[i].inclusive = times[i];
 	free(times);
@@ -227,7 +226,7 @@ static struct line_entry *gather(const struct report_input *in, const struct rep
 	for (symid i = 0; i < s->n; i++) {
 		symbols_locate(s, i);
 		entry_of[i] = NONE;
-		if (s->at[i].is_function)
+		if (s->at[i].is_function || s->at[i].is_call)
 			inside = is_called_as_subject(in, o, s->at[i].owner);
 		if (!selection_wants(sel, SEL_INCL_FLAT, i) ||
 		    !(inside || report_is_subject(in, o, i)))

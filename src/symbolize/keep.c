@@ -272,7 +272,9 @@ static void keep_inlines(struct asked *a)
 	for (size_t i = 0; i < n; i++)
 		vec_push(&a->o->inlines,
 			 ((struct kept_inline){ a->shown.at[list[i].address], list[i].depth,
-						kept_string(a->k->kept, list[i].name) }));
+						kept_string(a->k->kept, list[i].name),
+						kept_string(a->k->kept, list[i].call_file),
+						list[i].call_line }));
 	free(list);
 }
 

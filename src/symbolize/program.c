@@ -31,6 +31,8 @@ struct extra { /* a place that no symbol table has */
 	uint64_t start; /* PLACE_NAMED: the kernel function's start; 0: not known */
 	bool inlined;
 	bool no_caller;
+	strid file; /* PLACE_CALL: in names */
+	uint32_t line;
 };
 
 struct opened_object {
@@ -42,6 +44,11 @@ struct opened_object {
 	uint32_t part;            /* its part of symbols; NONE: has no places */
 	struct hit_addresses hits; /* of a large file: only symbols hit have places; else empty */
 	uint64_t unnamed;
+};
+
+struct call_line { /* file: in names; 0: not known */
+	strid file;
+	uint32_t line;
 };
 
 struct inlines { /* of a frame: list[first .. first + n) */
@@ -68,8 +75,9 @@ struct program {
 
 	/* [n_frames + n_arcs]: of frames, then of the call sites of counted calls; NULL: none. */
 	struct inlines *inlined;
-	struct map64 calling; /* flat address of a call site: the inlined function that calls */
-	VEC(symid) inline_list;
+	struct map64 calling;   /* flat address of a call site: the inlined function that calls */
+	VEC(symid) inline_list; /* with the option lines: places of lines, see program_lines() */
+	VEC(struct call_line) inline_calls; /* of inline_list; empty with the option lines */
 	VEC(struct program_trouble) troubles;
 	VEC(char *) origins;
 	VEC(objid) joined; /* objects that were joined with an earlier build of the file */
@@ -581,6 +589,41 @@ struct site {
 	symid into;
 };
 
+/* The place of a line of a function, by which something inlined there is called. */
+static symid call_place(struct program *g, objid object, const struct object_inline *x,
+			const char *function)
+{
+	char *identity = xprintf("0x:%u:%s:%s", x->call_line, function, x->call_file);
+	symid place = add_extra(g, PLACE_CALL, object, object, strtab_add(g->names, identity),
+				strtab_get(g->names, strtab_add(g->names, function)));
+	struct extra *e = &g->extras.at[place - g->n_symbols];
+	e->file = strtab_add(g->names, x->call_file);
+	e->line = x->call_line;
+	free(identity);
+	return place;
+}
+
+/* The places of the lines that the site is in. */
+static void note_lines(struct program *g, objid object, const struct symbols *s,
+		       const struct site *site, const struct object_inline *list, size_t n)
+{
+	struct inlines *at = &g->inlined[site->id];
+	symid around = s ? symbols_find_function(s, site->addr) : NONE;
+	if (around == NONE || site->id >= g->profile->samples.n_frames)
+		return;
+	const char *outermost = s->at[around].name;
+	at->first = (uint32_t)g->inline_list.n;
+	vec_push(&g->inline_list, site->into);
+	for (size_t i = 0; i < n; i++) {
+		bool is_inner = i + 1 < n && !g->opts.linker_lines;
+		if (list[i].call_file)
+			vec_push(&g->inline_list,
+				 call_place(g, object, &list[i],
+					    is_inner ? list[i + 1].name : outermost));
+	}
+	at->n = (uint32_t)g->inline_list.n - at->first;
+}
+
 static void note_inlines(struct program *g, objid object, const struct site *site,
 			 const struct object_inline *list, size_t n)
 {
@@ -589,14 +632,20 @@ static void note_inlines(struct program *g, objid object, const struct site *sit
 		return;
 	at->first = (uint32_t)g->inline_list.n;
 	at->n = (uint32_t)n;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		const char *file = list[i].call_file;
 		vec_push(&g->inline_list,
 			 extra_place(g, PLACE_INLINED, site->into, object, list[i].name));
+		vec_push(&g->inline_calls,
+			 ((struct call_line){ file ? strtab_add(g->names, file) : 0,
+					      list[i].call_line }));
+	}
 }
 
 /* The inlined functions at the sites of one object: requested by address and all at once, so that
  * each unit is decoded once. */
-static void inline_object(struct program *g, objid object, const struct site *sites, size_t n)
+static void inline_object(struct program *g, const struct symbols *symbols, objid object,
+			  const struct site *sites, size_t n)
 {
 	struct sort_key *order = xrealloc(NULL, n, sizeof(*order));
 	uint64_t *addrs = xrealloc(NULL, n, sizeof(*addrs));
@@ -617,7 +666,9 @@ static void inline_object(struct program *g, objid object, const struct site *si
 		size_t end = k;
 		while (end < count && list[end].address == a)
 			end++;
-		if (end > k)
+		if (end > k && g->opts.lines)
+			note_lines(g, object, symbols, &sites[order[i].index], list + k, end - k);
+		else if (end > k)
 			note_inlines(g, object, &sites[order[i].index], list + k, end - k);
 	}
 	free(list);
@@ -662,7 +713,8 @@ static void find_inlines(struct program *g, const struct symbols_row *row)
 	for (objid id = 0; id < n_objects; id++) {
 		size_t n = start[id + 1] - start[id];
 		if (n && g->objects[id].part != NONE)
-			inline_object(g, id, sites + start[id], n);
+			inline_object(g, row->symbols[g->objects[id].part], id, sites + start[id],
+				      n);
 	}
 	free(sites);
 	free(start);
@@ -672,7 +724,7 @@ static void find_inlines(struct program *g, const struct symbols_row *row)
 static void note_calls(struct program *g)
 {
 	const struct profile *p = g->profile;
-	for (size_t i = 0; g->inlined && i < p->n_arcs; i++) {
+	for (size_t i = 0; g->inlined && !g->opts.lines && i < p->n_arcs; i++) {
 		const struct inlines *at = &g->inlined[p->samples.n_frames + i];
 		struct arc arc = arc_at(&p->arcs, i);
 		uint64_t flat = program_flat(g, arc.from_object, arc.from);
@@ -817,7 +869,8 @@ static void order_extras(struct program *g)
 		if (g->places[i] != NONE && g->places[i] >= g->n_symbols)
 			g->places[i] = moved[g->places[i] - g->n_symbols];
 	for (size_t i = 0; i < g->inline_list.n; i++)
-		g->inline_list.at[i] = moved[g->inline_list.at[i] - g->n_symbols];
+		if (g->inline_list.at[i] >= g->n_symbols)
+			g->inline_list.at[i] = moved[g->inline_list.at[i] - g->n_symbols];
 	free(moved);
 	free(old);
 	free(all);
@@ -842,6 +895,21 @@ static void own_extras(struct program *g)
 	map64_free(&first);
 }
 
+static void set_call_lines(struct program *g)
+{
+	struct strtab *files = g->symbols->priv->files; /* equal files are equal pointers */
+	for (size_t i = 0; i < g->extras.n; i++) {
+		const struct extra *x = &g->extras.at[i];
+		struct symbol *s = &g->symbols->at[g->n_symbols + i];
+		if (x->kind != PLACE_CALL)
+			continue;
+		s->file = strtab_get(files, strtab_add(files, strtab_get(g->names, x->file)));
+		s->line = x->line;
+		s->is_function = false;
+		s->is_line = s->is_call = true;
+	}
+}
+
 struct program *program_new(const struct profile *p, struct object_file *main_object,
 			    const struct program_opts *opts)
 {
@@ -862,7 +930,7 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 	}
 	add_parts(g, main_object, &row);
 	place_frames(g, &row);
-	if (!opts->no_inlines)
+	if (opts->lines ? opts->call_lines : !opts->no_inlines)
 		find_inlines(g, &row);
 	if (!opts->by_appearance)
 		order_extras(g);
@@ -870,6 +938,7 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 		symbols_join(&row, g->extra_names.at, g->extra_names.n,
 			     &(struct symbols_opts){ .lines = opts->lines, .style = opts->style });
 	own_extras(g);
+	set_call_lines(g);
 	join_builds(g);
 	note_calls(g);
 	count_unnamed(g);
@@ -909,6 +978,7 @@ void program_free(struct program *g)
 	vec_free(&g->extras);
 	vec_free(&g->extra_names);
 	vec_free(&g->inline_list);
+	vec_free(&g->inline_calls);
 	free(g->inlined);
 	free(g->places);
 	free(g->is_call);
@@ -1037,13 +1107,24 @@ const char *program_name(struct program *g, symid place)
 
 const symid *program_inlines(struct program *g, frameid frame, size_t *n)
 {
-	*n = g->inlined ? g->inlined[frame].n : 0;
+	*n = g->inlined && !g->opts.lines ? g->inlined[frame].n : 0;
 	return *n ? g->inline_list.at + g->inlined[frame].first : NULL;
+}
+
+const symid *program_lines(const struct program *g, frameid frame, size_t *n)
+{
+	const struct inlines *at = g->inlined && g->opts.lines ? &g->inlined[frame] : NULL;
+	if (at && at->n) {
+		*n = at->n;
+		return g->inline_list.at + at->first;
+	}
+	*n = g->places[frame] != NONE;
+	return &g->places[frame];
 }
 
 bool program_has_inlined(const struct program *g, const struct samples *s)
 {
-	for (size_t i = 0; g->inlined && i < s->n; i++)
+	for (size_t i = 0; g->inlined && !g->opts.lines && i < s->n; i++)
 		if (g->inlined[s->stacks[s->at[i].stack].frame].n)
 			return true;
 	return false;
@@ -1062,6 +1143,13 @@ bool program_line(struct program *g, frameid frame, struct srcloc *ret)
 	const struct frame *f = &g->profile->samples.frames[frame];
 	struct object_file *file = g->objects[f->object].file;
 	return !f->name && file && object_place(file, look_at(g, frame), NULL, ret);
+}
+
+bool program_call_line(const struct program *g, frameid frame, size_t i, struct srcloc *ret)
+{
+	const struct call_line *at = &g->inline_calls.at[g->inlined[frame].first + i];
+	*ret = (struct srcloc){ .file = strtab_get(g->names, at->file), .line = at->line };
+	return at->file;
 }
 
 size_t program_n_troubles(const struct program *g) { return g->troubles.n; }

@@ -25,6 +25,7 @@ struct program_opts {
 	const char *kallsyms; /* kernel symbols in the format of /proc/kallsyms; NULL: only those in
 				 the data */
 	bool lines;           /* a place per source line */
+	bool call_lines;      /* with lines: program_lines() has those of inlined calls, too */
 	bool linker_lines;    /* lines belong to linkage functions, not to inlined ones */
 	bool no_inlines;      /* program_inlines() finds none; saves decoding debug information */
 	bool hit_only; /* leave out functions that were not hit; otherwise only large files leave
@@ -40,6 +41,7 @@ enum place_kind {
 	PLACE_NAMED,   /* named by the data */
 	PLACE_UNKNOWN, /* an address; shown as such */
 	PLACE_INLINED, /* an inlined function, named by debug information */
+	PLACE_CALL,    /* a line that calls an inlined function: symbol.is_call */
 };
 
 struct program;
@@ -120,9 +122,15 @@ bool program_has_inlined(const struct program *g, const struct samples *s);
 bool program_is_inlined(const struct program *g, symid place);
 bool program_folds(const struct program *g); /* it was made with no_inlines */
 
+/* With the option lines: the places of the lines that a frame is in, *n of them: that of its code,
+ * and those that call the functions inlined there. Valid as long as g. */
+const symid *program_lines(const struct program *g, frameid frame, size_t *n);
+
 /* The source line of a frame's address (the call, for return addresses), in its innermost inlined
  * function. False if it is not known. */
 bool program_line(struct program *g, frameid frame, struct srcloc *ret);
+/* The line of the call of program_inlines()[i]; ret->function is not set. */
+bool program_call_line(const struct program *g, frameid frame, size_t i, struct srcloc *ret);
 
 /* A sampled object that could not be read: "libfoo.so: no such file". */
 struct program_trouble {

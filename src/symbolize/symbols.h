@@ -21,6 +21,7 @@ struct symbol {
 	bool is_static : 1;
 	bool is_line : 1;     /* made for a source line */
 	bool is_nameless : 1; /* made for a function without a symbol */
+	bool is_call : 1;     /* a line without code here, which calls what is inlined there */
 	bool located : 1;     /* file and line have been looked up */
 };
 

@@ -60,6 +60,15 @@ CLOSURE(first, "9cf2bda18a4232f3", 3)
 CLOSURE(second, "cad8ea7e37052492", 5)
 __attribute__((noinline)) void closures(void) { first(5000); second(3000); x++; }
 static __attribute__((noipa)) void twin(int n) { for (int i = 0; i < n; i++) x = x * 5 + 1; }
+static inline __attribute__((always_inline)) void only(int n)
+{
+	inner(n); /* in only() */
+}
+__attribute__((noinline)) void spread(void)
+{
+	only(7000); /* in spread() */
+	x++;
+}
 void other(void);
 void label(void);
 #ifdef __x86_64__
@@ -68,7 +77,7 @@ __asm__(".text\\nlabel: .cfi_startproc\\nsub $8, %rsp\\n.cfi_adjust_cfa_offset 8
 #else
 __attribute__((noinline)) void label(void) { part(); x++; }
 #endif
-int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); closures(); twin(3000); other(); copied(9000, 7); copied(i, 7); in_library(); both(3000); } return 0; }
+int main(void) { for (int i = 0; i < 5000; i++) { one(); two(3); label(); closures(); spread(); twin(3000); other(); copied(9000, 7); copied(i, 7); in_library(); both(3000); } return 0; }
 '''
 FUNCTIONS = ['main', 'one', 'two', 'inner', 'outer', 'label', 'part', 'r::main::{{closure}}']
 
@@ -401,6 +410,23 @@ def lines_disagree(kin):
     return None
 
 
+def call_lines_disagree(kin):
+    """A line that calls an inlined function has its time, as a line of the function around it."""
+    want = sums_of_stacks(folded_stacks(kin, []))['only'][1]
+    places = {(n, name) for n, line in enumerate(PROGRAM.splitlines(), 1) for name in re.findall(r'/\* in (.*)\(\) \*/', line)}
+    rows, rate = kin.rows('lines')
+    seen = {(r['line'], r['name']): r['inclusive'] * rate for r in rows}
+    got = {f'lines {name}': seen.get((line, name), 0) for line, name in places}
+    for how in ([], ['--no-inline']):
+        rows, rate = kin.rows('annotate', 'spread', *how)
+        got[f'annotate {how}'] = sum((r['inclusive'] or 0) * rate for r in rows if (r['line'], 'spread') in places)
+    rows, _ = kin.rows('report', '--sort=srcline', '-g', 'none')
+    for line, name in places:
+        got[f'report {name}'] = sum(r['children_weight'] for r in rows if r['srcline'] == f'p.c:{line}')
+    wrong = {what: time for what, time in got.items() if round(time) != want}
+    return None if want and not wrong else f'{wrong}, not {want}'
+
+
 def objects_disagree(kin, how):
     """Self of a function is the sum of its lines, in each object."""
     sums = []
@@ -460,6 +486,8 @@ def check_recorded(tap, build, folder):
         tap.ok(not why, f'a recording {" ".join(how)}', why or '')
     why = lines_disagree(kin)
     tap.ok(not why, 'lines of a recording', why or '')
+    why = call_lines_disagree(kin)
+    tap.ok(not why, 'lines that call what is inlined there', why or '')
     why = objects_disagree(kin, []) or objects_disagree(kin, ['--no-inline'])
     tap.ok(not why, 'lines of a header in two objects', why or '')
     why = twins_disagree(kin)

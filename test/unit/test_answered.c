@@ -156,8 +156,9 @@ static void add(const struct truth *t, struct answered *a, const uint64_t *hits,
 	for (size_t i = 0; i < n; i++) {
 		reach[i] = t->reach[hits[i]];
 		for (uint32_t depth = t->inlined[hits[i]]; depth > 0; depth--)
-			vec_push(&list, ((struct object_inline){ (uint32_t)i, depth,
-								 depth & 1 ? "odd" : "even" }));
+			vec_push(&list, ((struct object_inline){
+						(uint32_t)i, depth, depth & 1 ? "odd" : "even",
+						depth & 2 ? "a.c" : NULL, depth }));
 	}
 	answered_add_inlines(a, hits, reach, n, list.at, list.n);
 	vec_free(&list);
@@ -215,7 +216,7 @@ static struct answered *small(void)
 	struct object_symbol s[] = { { .addr = 16, .end = 32, .name = "one", .flags = 1 },
 				     { .addr = 32, .end = 48, .name = "two", .owner = 1 } };
 	uint64_t hits[] = { 8, 20, 40 };
-	struct object_inline list[] = { { 1, 2, "deep" }, { 1, 1, "shallow" } };
+	struct object_inline list[] = { { 1, 2, "deep", "a.c", 7 }, { 1, 1, "shallow", NULL, 0 } };
 	struct address_range reach[] = { { 8, 9 }, { 16, 30 }, { 40, 48 } };
 	answered_add_symbols(a, hits, 3, &(struct symbol_table){ s, 2 });
 	answered_add_inlines(a, hits, reach, 3, list, 2);

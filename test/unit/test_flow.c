@@ -788,11 +788,11 @@ static void test_inclusive(const struct fixture *x, const char *folder)
 	struct profile *flat = program_flatten(g, p);
 	struct callgraph *graph = callgraph_new(
 		flat, s, &(struct callgraph_opts){ .samples = &p->samples, .program = g });
-	struct coverage_opts with = { .samples = &p->samples, .frame_places = program_places(g) };
+	struct coverage_opts with = { .samples = &p->samples, .program = g };
 	struct coverage *c = coverage_new(flat, s, graph, &with);
 	for (size_t i = 0; i < c->n_lines; i++)
 		timed += c->lines[i].inclusive > 0;
-	OK(is_inclusive(c, &p->samples, with.frame_places) && timed > 5);
+	OK(is_inclusive(c, &p->samples, program_places(g)) && timed > 5);
 	OK(!count_never(c)); /* no calls were counted, and it was on stacks */
 	coverage_free(c);
 	c = coverage_new(flat, s, graph, &(struct coverage_opts){ 0 });

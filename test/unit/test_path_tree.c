@@ -193,26 +193,26 @@ static bool times_of_places_are_right(const struct made *m)
 	static const uint32_t group_of[] = { 0, 1, NONE, 0 };
 	enum { GROUPS = 2, NO_PLACE = ARRAY_LEN(group_of) };
 	const struct samples *s = &m->profile->samples;
-	symid *places = xalloc(s->n_frames * sizeof(*places));
+	uint32_t *groups = xalloc(s->n_frames * sizeof(*groups));
 	double want[GROUPS] = { 0 };
 	bool good = true;
 	for (size_t i = 0; i < s->n_frames; i++)
-		places[i] = i % (NO_PLACE + 1) == NO_PLACE ? NONE : (symid)(i % (NO_PLACE + 1));
+		groups[i] = i % (NO_PLACE + 1) == NO_PLACE ? NONE : group_of[i % (NO_PLACE + 1)];
 	for (size_t i = 0; i < s->n; i++) {
 		bool met[GROUPS] = { false };
 		for (stackid k = s->at[i].stack; k; k = s->stacks[k].caller) {
-			symid place = places[s->stacks[k].frame];
-			if (place != NONE && group_of[place] != NONE)
-				met[group_of[place]] = true;
+			uint32_t group = groups[s->stacks[k].frame];
+			if (group != NONE)
+				met[group] = true;
 		}
 		for (uint32_t g = 0; g < GROUPS && s->at[i].event == samples_event(s); g++)
 			want[g] += met[g] ? (double)s->at[i].weight : 0;
 	}
-	double *times = stack_times(s, places, group_of, GROUPS);
+	double *times = stack_times(s, NULL, groups, GROUPS);
 	for (uint32_t g = 0; g < GROUPS; g++)
 		good &= times[g] == want[g];
 	free(times);
-	free(places);
+	free(groups);
 	return good;
 }
 

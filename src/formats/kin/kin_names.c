@@ -118,13 +118,17 @@ static void read_lines(struct kin_names *x)
 	}
 }
 
-static void read_inlines(struct kin_names *x)
+static void read_inlines(struct kin_names *x, bool has_calls)
 {
 	struct kept_inline i = { 0 };
-	for (uint64_t n = take_number(x, 3); n; n--) {
+	for (uint64_t n = take_number(x, has_calls ? 5 : 3); n; n--) {
 		i.addr += kinfile_take_signed(&x->in);
 		i.depth = kinfile_take32(&x->in);
 		i.name = take_name(x);
+		if (has_calls) {
+			i.call_file = take_string(x);
+			i.call_line += (uint32_t)kinfile_take_signed(&x->in);
+		}
 		if (x->in.failed)
 			return;
 		vec_push(&x->object->inlines, i);
@@ -172,7 +176,10 @@ static void read_record(struct kin_names *x)
 		read_lines(x);
 		return;
 	case KINF_N_INLINES:
-		read_inlines(x);
+		read_inlines(x, false);
+		return;
+	case KINF_N_CALLED:
+		read_inlines(x, true);
 		return;
 	case KINF_N_CODE:
 		read_code(x);

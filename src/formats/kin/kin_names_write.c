@@ -154,14 +154,18 @@ static void put_lines(struct names_pen *p, const struct kept_object *o)
 static void put_inlines(struct names_pen *p, const struct kept_object *o)
 {
 	for (size_t i = 0, n; i < o->inlines.n; i += n) {
-		struct kinfile_plain *r = begin(p, KINF_N_INLINES);
-		uint64_t last = 0;
+		struct kinfile_plain *r = begin(p, KINF_N_CALLED);
+		uint64_t last = 0, line = 0;
 		kinfile_put(r, n = some(o->inlines.n, i));
 		for (size_t k = i; k < i + n; k++) {
-			kinfile_put_signed(r, o->inlines.at[k].addr - last);
-			kinfile_put(r, o->inlines.at[k].depth);
-			put_string(p, o->inlines.at[k].name);
-			last = o->inlines.at[k].addr;
+			const struct kept_inline *x = &o->inlines.at[k];
+			kinfile_put_signed(r, x->addr - last);
+			kinfile_put(r, x->depth);
+			put_string(p, x->name);
+			put_string(p, x->call_file);
+			kinfile_put_signed(r, x->call_line - line);
+			last = x->addr;
+			line = x->call_line;
 		}
 	}
 }
