@@ -49,7 +49,7 @@ demo: deps-build $(BUILD)/build.ninja
 bench: all
 	bench/run.sh $(BUILD)
 
-# What other load on the machine does not change: instructions, allocations, bytes read.
+# What other load on the machine does not change: instructions, allocations, bytes read, page faults.
 bench-guard: all
 	python3 bench/guard.py $(BUILD)
 

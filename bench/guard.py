@@ -3,13 +3,13 @@
     guard.py BUILD            compare with guard.txt; TAP
     guard.py BUILD --renew    write guard.txt anew, and say what has changed
 
-Of each command: instructions (valgrind's cachegrind), allocations (count_allocs.c), and bytes read or
-mapped from files (strace). A point fails where a count is more than 3 % above the table's. Where it is more than
+Of each command: instructions (valgrind's cachegrind), allocations (count_allocs.c), bytes read or
+mapped from files (strace), and page faults. A point fails where a count is more than 3 % above the table's. Where it is more than
 3 % below, a message says so: renew the table then, so that the gain cannot be lost unseen.
 
-Instructions depend on the compiler: if it, valgrind, the C library or the processor's vector instructions
-differ from the table's, all is skipped, with the reason. So is a build with other options than those of
-"make" (-O3, optimised as a whole).
+Instructions depend on the compiler, and page faults on the kernel's large pages: if these, valgrind, the C
+library or the processor's vector instructions differ from the table's, all is skipped, with the reason. So is
+a build with other options than those of "make".
 """
 import json
 import os
@@ -29,9 +29,10 @@ from tap import Tap  # noqa: E402
 
 TABLE = HERE / "guard.txt"
 TOLERANCE = 0.03
-COUNTS = ("instructions", "allocations", "bytes read")
-# Start-up reads the libraries: a page more or less of those is no change of kin's.
-SLACK = {"instructions": 20000, "allocations": 8, "bytes read": 8192}
+COUNTS = ("instructions", "allocations", "bytes read", "page faults")
+# Start-up reads the libraries: a page more or less of those is no change of kin's. Where threads meet, each may
+# need memory of its own.
+SLACK = {"instructions": 20000, "allocations": 8, "bytes read": 8192, "page faults": 100}
 
 COMMANDS = {
     "gprof": "gprof -b big.elf big.gmon",
@@ -58,6 +59,8 @@ def environment(build):
     meson = json.loads((build / "meson-info" / "intro-buildoptions.json").read_text())
     options = {o["name"]: o["value"] for o in meson}
     compilers = re.findall(r"\]\s+(.*)", output("readelf", "-p", ".comment", str(build / "kin")))
+    pages = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    pages = re.findall(r"\[(\w+)\]", pages.read_text()) if pages.exists() else ["none"]
     flags = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text(), re.M)
     return ", ".join((
         " ".join(compilers),
@@ -65,7 +68,8 @@ def environment(build):
         + ("" if options["b_sanitize"] == "none" else " sanitized"),
         " ".join(platform.libc_ver()),
         output("valgrind", "--version").strip(),
-        platform.machine() + (" avx2" if flags and " avx2" in flags[1] else "")))
+        platform.machine() + (" avx2" if flags and " avx2" in flags[1] else ""),
+        f"large pages: {pages[0]}"))
 
 
 def compile_tools(where):
@@ -132,10 +136,20 @@ class Counter:
                 total += int(read[1])
         return total
 
+    def page_faults(self, command):
+        """The least of some: with other programs at work the kernel may have no large page at hand."""
+        def once():
+            child = subprocess.Popen([str(self.build / command[0]), *command[1:]], cwd=self.where, env=self.env,
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            _, status, used = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            return used.ru_minflt
+        return min(once() for _ in range(5))
+
     def count(self, name):
         command = COMMANDS[name].split()
         return {"instructions": self.instructions(command), "allocations": self.allocations(command),
-                "bytes read": self.bytes_read(command)}
+                "bytes read": self.bytes_read(command), "page faults": self.page_faults(command)}
 
 
 def read_table():

@@ -178,6 +178,20 @@ static struct kin_error *with_file(const struct settings *s, struct kin_error *e
 	return more;
 }
 
+/* A large recording fills tens of thousands of pages, each of which costs a page fault. */
+static void reserve_heap(const struct settings *s)
+{
+	enum { LARGE = 4 << 20, MOST = 256 << 20 };
+	size_t size = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < s->data.at.n && size < MOST; i++)
+		if (!stat(s->data.at.at[i], &st) && S_ISREG(st.st_mode) && st.st_size > 0)
+			size += st.st_size < MOST ? (size_t)st.st_size : MOST;
+	if (size >= LARGE)
+		xheap_reserve(4 * size < MOST ? 4 * size : MOST);
+}
+
 /* Returns the exit status for the data; *ret is NULL if nothing could be read. */
 static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
@@ -185,6 +199,7 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 	if (s->command->narrow)
 		s->command->narrow(s, &opts);
 	struct progress *progress = progress_begin(run_reading(s), s->fetching);
+	reserve_heap(s);
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 	progress_end(progress);
 
