@@ -195,6 +195,18 @@ bool audit_is_behind(const struct profile *p)
 	return audit_is_unfinished(p) && p->samples.audit.sampled_ns > p->samples.audit.cpu_ns;
 }
 
+/* The difference from the kernel's accounting that chance makes. */
+static double chance_of_time(const struct profile *p)
+{
+	return (double)p->samples.audit.cpu_ns * unsampled_least((double)count_samples(p));
+}
+
+bool audit_lacks_time(const struct profile *p)
+{
+	const struct audit *a = &p->samples.audit;
+	return audit_knows_time(p) && (double)a->cpu_ns - (double)a->sampled_ns > chance_of_time(p);
+}
+
 static void check_time(const struct profile *p, const struct talk *t)
 {
 	const struct audit *a = &p->samples.audit;
@@ -208,7 +220,7 @@ static void check_time(const struct profile *p, const struct talk *t)
 	double cpu = (double)a->cpu_ns, sampled = (double)a->sampled_ns;
 	double period = sampled / (double)n, threads = (double)p->samples.n_tasks;
 	double less = cpu - sampled, more = sampled - cpu;
-	double least = cpu * unsampled_least((double)n);
+	double least = chance_of_time(p);
 	if (less > least || (more > least && more > period * threads))
 		(less > AUDIT_MISREAD * cpu || more > AUDIT_MISREAD * cpu ? say_in_reports : say)(
 			t,

@@ -50,6 +50,8 @@ struct audit_stacks audit_stacks(const struct profile *p);
 
 /* Whether samples and the kernel's accounting cover the same time: all CPU time of all threads. */
 bool audit_knows_time(const struct profile *p);
+/* Whether CPU time has no samples, beyond chance. */
+bool audit_lacks_time(const struct profile *p);
 
 /* How many samples of equal weight tell as much as those of the profile's main event; 0: none, not
  * known, or it does not sample time or cycles for kin. */

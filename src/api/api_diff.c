@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/audit.h"
 #include "api/api_private.h"
 #include "base/err.h"
 #include "base/guard.h"
@@ -23,7 +24,7 @@ static double weight_of_sample(const struct samples *s)
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sample *x = &s->at[i];
-		if (x->event != event)
+		if (x->event != event || !x->count) /* CPU time without samples */
 			continue;
 		sum += (double)x->weight;
 		squares += (double)x->weight * (double)x->weight / x->count;
@@ -283,6 +284,7 @@ static struct kin_error *unguarded_comparison_add(struct kin_comparison *c, bool
 					  .sampled = gmon || timed,
 					  .started = fact(p->data, "started at"),
 					  .is_sum = is_sum(p->data),
+					  .lacks_time = audit_lacks_time(p->data),
 					  .event = counted_event(p->data),
 					  .inner_only = gmon };
 	struct kin_error *err = kin_report(p, c->o.lines ? "lines" : "flat", &opts, &r.flat);

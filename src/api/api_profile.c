@@ -622,6 +622,7 @@ static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_o
 			.trace_fields = o->trace_fields || o->details || o->for_writing,
 			.held = held,
 			.not_sampled = o->not_sampled && !o->for_writing,
+			.not_sampled_all = o->not_sampled_all && !o->for_writing,
 		};
 		how.needs.no_callers = o->no_callers && !o->for_writing;
 		how.needs.no_times = o->no_times && !o->details && !o->time && !o->for_writing;

@@ -95,7 +95,8 @@ static struct kin_open_opts open_opts(const struct settings *s)
 				(s->format && !strcmp(s->format, "perf") && !s->hists.sort),
 		.no_inlines = s->no_inlines,
 		.with_hooks = s->with_hooks,
-		.not_sampled = !s->command->compares && !is_as_recorded(s),
+		.not_sampled = !is_as_recorded(s),
+		.not_sampled_all = s->command->compares, /* the same on both sides */
 		.debuginfod = fetching_servers(s->fetching),
 		.branches = s->hists.branches,
 		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,

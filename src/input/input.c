@@ -463,7 +463,7 @@ static struct profile *finish(struct profile_builder *b, const struct input_item
 		if (items[i].lacks_accounting)
 			profile_audit(b)->cpu_ns = 0; /* not known for the sum */
 	if (o->not_sampled)
-		profile_add_unsampled(b);
+		profile_add_unsampled(b, o->not_sampled_all);
 	return profile_finish(b);
 }
 

@@ -98,6 +98,7 @@ struct input_opts {
 	bool details;             /* read details of samples */
 	bool cpu_state;           /* with registers and branches; needs `details` */
 	bool not_sampled;         /* add the row of CPU time without samples (unsampled.h) */
+	bool not_sampled_all;     /* however little it is */
 	bool trace_fields;        /* read fields of trace points; without `details` only those */
 	enum input_branches branches; /* implies details if there are branches */
 	const char *symfs;            /* root folder of the files named in data; NULL: / */

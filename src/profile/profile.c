@@ -327,7 +327,7 @@ static bool is_of_kin(const struct source *s)
 	return s->left_out || (s->kind && !strcmp(s->kind, "kin"));
 }
 
-void profile_add_unsampled(struct profile_builder *b)
+void profile_add_unsampled(struct profile_builder *b, bool all)
 {
 	for (size_t i = 0; i < b->sources.n; i++)
 		if (b->sources.at[i].unfinished || !is_of_kin(&b->sources.at[i]))
@@ -336,7 +336,7 @@ void profile_add_unsampled(struct profile_builder *b)
 		samples_add_unsampled(
 			&b->samples,
 			strtab_addn(b->strings, NAME_NOT_SAMPLED, strlen(NAME_NOT_SAMPLED)),
-			(uint32_t)b->sources.n - 1);
+			(uint32_t)b->sources.n - 1, all);
 }
 
 stackid profile_add_stack(struct profile_builder *b, stackid caller, frameid frame)

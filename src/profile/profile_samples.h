@@ -286,8 +286,8 @@ void profile_add_task_arc(struct profile_builder *b, struct task_arc a); /* equa
 void profile_add_latency(struct profile_builder *b,
 			 struct latency l); /* copies bucket; equal arcs are summed */
 /* After all files: adds CPU time that was not sampled as a row of its own (unsampled.h), if all
- * files with samples are complete recordings of kin. */
-void profile_add_unsampled(struct profile_builder *b);
+ * files with samples are complete recordings of kin. `all`: however little it is. */
+void profile_add_unsampled(struct profile_builder *b, bool all);
 void profile_add_failure(struct profile_builder *b, objid object, uint64_t count);
 void profile_add_marker(struct profile_builder *b, struct marker m); /* equal markers are merged */
 struct audit *profile_audit(struct profile_builder *b); /* add to it; valid as long as b */

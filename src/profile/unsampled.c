@@ -51,12 +51,12 @@ static bool is_of_job(const struct samples_builder *s)
 	return false;
 }
 
-void samples_add_unsampled(struct samples_builder *s, strid name, uint32_t source)
+void samples_add_unsampled(struct samples_builder *s, strid name, uint32_t source, bool all)
 {
 	const struct audit *a = &s->audit;
 	double missing = (double)missing_of(a->cpu_ns, a->sampled_ns);
 	if (!s->events.n || !is_whole_clock(s, &s->events.at[0]) || is_of_job(s) ||
-	    missing <= unsampled_least(samples_of(s, 0)) * (double)a->cpu_ns)
+	    missing <= (all ? 0 : unsampled_least(samples_of(s, 0)) * (double)a->cpu_ns))
 		return;
 	frameid frame = samples_add_frame(s, (struct frame){ .name = name });
 	struct sample x = { .stack = samples_add_stack(s, 0, frame),

@@ -27,9 +27,9 @@ static inline double unsampled_least(double samples)
 
 /* Adds what the tasks used and the samples of the first event, a clock of all CPU time, do not
  * stand for: samples of the frame [not sampled], with a count of 0. `name`: that of the frame;
- * source: of the samples. Adds nothing if that is less than unsampled_least(), or not known, and
- * nothing to ranks of a job: these are compared.
+ * source: of the samples. Adds nothing if that is less than unsampled_least(), but with `all`, or
+ * not known, and nothing to ranks of a job: these are compared.
  */
-void samples_add_unsampled(struct samples_builder *s, strid name, uint32_t source);
+void samples_add_unsampled(struct samples_builder *s, strid name, uint32_t source, bool all);
 
 #endif

@@ -257,6 +257,7 @@ struct kin_error *comparison_add(struct comparison *c, int side,
 		render_count(r->flat, "has_arcs") && !render_count(r->flat, "counted_in_part");
 	s->counted = counts && (s->counted || !s->recordings.n);
 	s->inner_only |= r->inner_only;
+	c->lacks_time |= r->lacks_time;
 	s->sampled = r->sampled && (s->sampled || !s->recordings.n);
 	s->is_sum |= r->is_sum && r->n_runs == 1;
 	s->rate = kin_table_rate(r->flat);
@@ -562,12 +563,38 @@ static void leave_out_outer_calls(struct comparison *c)
 		}
 }
 
+static bool is_unsampled(const struct comparison *c, const struct compared_function *f)
+{
+	return !strcmp(strtab_get(c->strings, f->name), NAME_NOT_SAMPLED);
+}
+
+/* What all recordings lack by chance is no function's, and nothing that the sides differ by. */
+static void leave_out_unsampled(struct comparison *c)
+{
+	for (int i = 0; i < REPEATS_SIDES && !c->lacks_time; i++) {
+		struct comparison_side *s = &c->side[i];
+		size_t n = 0;
+		for (size_t k = 0; k < s->times.n; k++) {
+			struct measured m = s->times.at[k];
+			if (is_unsampled(c, &c->at.at[m.slot]))
+				s->totals.at[m.run] -= m.time;
+			else
+				s->times.at[n++] = m;
+		}
+		s->times.n = n;
+		for (size_t k = 0; k < c->at.n; k++)
+			if (is_unsampled(c, &c->at.at[k]))
+				c->at.at[k].of[i] = (struct compared_side){ .slot = NONE };
+	}
+}
+
 struct kin_error *comparison_finish(struct comparison *c)
 {
 	struct kin_error *err = find_order(c);
 	if (err)
 		return err;
 	leave_out_outer_calls(c);
+	leave_out_unsampled(c);
 	for (int i = 0; i < REPEATS_SIDES; i++) {
 		struct comparison_side *s = &c->side[i];
 		if (s->times.n)

@@ -34,6 +34,8 @@ struct comparison_recording {
 	const char *started; /* its start, as text that sorts by time; NULL: not known */
 	const char *event;   /* the counted event, "cycles:u"; NULL: time, or not known */
 	bool inner_only;     /* the data has no calls from outside the program: gmon.out */
+	bool lacks_time;     /* much of the CPU time was not sampled: its row counts, on both sides;
+			      * otherwise it is left out */
 };
 
 struct comparison_opts {
@@ -140,6 +142,7 @@ struct comparison {
 	struct repeats repeats;
 	bool *first;                    /* repeats.first */
 	bool inner_only;                /* calls from outside are left out, on both sides */
+	bool lacks_time;                /* some recording does */
 	double *scratch[REPEATS_SIDES]; /* scratch: values of one function */
 };
 

@@ -252,6 +252,52 @@ def test_parts(tap, box):
     test_part(tap, box, 'dwz -m', 'shared1', 'common.debug', '-dbgsym')
 
 
+# Threads that block all signals are not sampled by kin run.
+UNSEEN = r'''
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long x;
+__attribute__((noinline)) void work(double seconds)
+{
+	double end = (double)clock() / CLOCKS_PER_SEC + seconds;
+	while ((double)clock() / CLOCKS_PER_SEC < end)
+		for (int i = 0; i < 10000; i++)
+			x = x * 3 + 1;
+}
+int main(int argc, char **argv)
+{
+	sigset_t all;
+	work(0.3);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	if (argc > 1)
+		work(atof(argv[1]));
+	return 0;
+}
+'''
+
+
+def test_compared(tap, box):
+    """CPU time that no sample stands for is compared with the rest, unless all recordings lack as little as chance explains."""
+    with open(os.path.join(box.folder, 'unseen.c'), 'w') as f:
+        f.write(UNSEEN)
+    subprocess.run(['gcc', '-O1', '-g', '-o', 'unseen', 'unseen.c'], cwd=box.folder, check=True)
+    for folder, more in ('less', []), ('much', ['0.3']):
+        os.mkdir(os.path.join(box.folder, folder))
+        for name in '123':
+            box.run('run', '-q', '--no-gmon', '-o', f'{folder}/{name}.kin', './unseen', *more)
+    table = json.loads(box.run('diff', '--all', '-f', 'json', 'less/1.kin', 'much/1.kin')[1])
+    row = [r for r in table['rows'] if r['name'] == '[not sampled]']
+    tap.ok(row and 0.2 < row[0]['after'] < 0.4 and row[0]['before'] < 0.1, 'diff: CPU time without samples is a row', str(table))
+    total = table['properties']['total_after'] - table['properties']['total_before']
+    tap.ok(0.2 < total < 0.4, 'diff: ... and part of the total', str(table['properties']))
+    got = box.run('diff', '--all', 'less/1.kin', 'less/2.kin')
+    tap.ok(' work' in got[1] and '[not sampled]' not in got[1], 'diff: what all lack by chance is no row', describe(got))
+    got = box.run('check', '--time=20%', 'less', 'much')
+    tap.ok(got[0] == 1 and '[not sampled]: time +' in got[1] and '\ntotal: time +' in got[1], 'check: it fails for it', describe(got))
+
+
 def main():
     tap = Tap()
     if not shutil.which('gcc'):
@@ -265,6 +311,7 @@ def main():
         test_gone(tap, box)
         test_hints(tap, box)
         test_parts(tap, box)
+        test_compared(tap, box)
     sys.exit(tap.done())
 
 

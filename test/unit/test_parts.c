@@ -604,7 +604,7 @@ static void time_is_compared_with_the_kernels(void)
 }
 
 /* A recording of kin with n samples of 1 ms by two threads: the second has none. */
-static struct profile *of_two_threads(const char *event, uint32_t n, uint64_t second_ns)
+static struct profile *of_two_threads(const char *event, uint32_t n, uint64_t second_ns, bool all)
 {
 	struct profile_builder *b = profile_builder_new();
 	uint16_t id = profile_add_event(b, (struct event){ name(b, event), EVENT_NS });
@@ -620,14 +620,14 @@ static struct profile *of_two_threads(const char *event, uint32_t n, uint64_t se
 	*profile_audit(b) = (struct audit){ .cpu_ns = (uint64_t)n * 1000000 + second_ns,
 					    .sampled_ns = (uint64_t)n * 1000000 };
 	profile_add_source(b, "x.kin", (struct source){ .kind = "kin" });
-	profile_add_unsampled(b);
+	profile_add_unsampled(b, all);
 	return profile_finish(b);
 }
 
 /* Of the thread that used it, if there is enough of it and nothing was left out on purpose. */
 static void time_without_samples_is_a_row(void)
 {
-	struct profile *p = of_two_threads("clock", 100, 50000000);
+	struct profile *p = of_two_threads("clock", 100, 50000000, false);
 	OK(p->samples.n == 2);
 	const struct sample *x = &p->samples.at[1];
 	const struct frame *f = &p->samples.frames[p->samples.stacks[x->stack].frame];
@@ -635,10 +635,14 @@ static void time_without_samples_is_a_row(void)
 	OK(x->weight == 50000000 && x->count == 0 && p->samples.tasks[x->task].tid == 2);
 	OK(audit_samples(p) == 100);
 	profile_free(p);
-	p = of_two_threads("clock", 100, 5000000);
+	p = of_two_threads("clock", 100, 5000000, false);
 	OK(p->samples.n == 1);
 	profile_free(p);
-	p = of_two_threads("clock:u", 100, 50000000);
+	p = of_two_threads("clock", 100, 5000000, true); /* to compare it with more */
+	OK(p->samples.n == 2 && p->samples.at[1].weight == 5000000);
+	OK(!audit_lacks_time(p));
+	profile_free(p);
+	p = of_two_threads("clock:u", 100, 50000000, false);
 	OK(p->samples.n == 1);
 	profile_free(p);
 }
@@ -646,8 +650,8 @@ static void time_without_samples_is_a_row(void)
 /* Of recordings of kin; and how far shares are off. */
 static void few_samples_are_said(void)
 {
-	OK_STR(said_of(of_two_threads("clock", 30, 0)), "");
-	OK_STR(said_of(of_two_threads("clock", 29, 0)),
+	OK_STR(said_of(of_two_threads("clock", 30, 0, false)), "");
+	OK_STR(said_of(of_two_threads("clock", 29, 0, false)),
 	       "!few samples, 29: shares are \u00b1 18 points\n");
 	OK(audit_points(0) == 0 && audit_points(100) > 9.7 && audit_points(100) < 9.9);
 }
