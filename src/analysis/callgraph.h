@@ -106,6 +106,7 @@ struct callgraph {
 	double rate;        /* ticks per unit of dimension; 1 if unknown */
 	double bin_bytes;   /* bytes of code per histogram bin; 0 without histogram */
 	double outside;     /* ticks at addresses outside of all symbols */
+	double split;       /* ticks of bins that are divided between functions, by their bytes */
 	double left_out;    /* seconds in histograms that are ignored because times are those of
 			       samples */
 	char dimension[16]; /* "seconds" */
@@ -208,8 +209,9 @@ void callgraph_prefetch_entry(const struct callgraph *g, size_t place, bool with
 struct credit_rules {
 	bool bare_rate; /* the rate is that of the first histogram, even if it is unknown (0) */
 	double (*bin_bytes)(const struct histogram *first); /* computes callgraph.bin_bytes */
-	/* Adds one histogram to nodes[].self, total and outside. */
-	void (*credit)(struct callgraph *g, const struct histogram *h, const struct selection *sel);
+	/* Adds a profile's histogram to nodes[].self, total and outside. */
+	void (*credit)(struct callgraph *g, const struct profile *p, const struct histogram *h,
+		       const struct selection *sel);
 };
 
 /* Rules that decide which calls count. */

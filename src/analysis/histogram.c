@@ -1,6 +1,9 @@
 /* histogram.c - credits the ticks of histogram bins to the places whose code the bins cover.
  *
- * A bin that covers several places is divided between them in proportion to the bytes of each. */
+ * A bin that covers several places is divided between them in proportion to the bytes of each. A
+ * function gets nothing from bins that it shares if nothing else shows that it ran: no calls of it
+ * or by it were counted, and none of its own bins was hit. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis_private.h"
@@ -43,11 +46,88 @@ static double bin_edge(const struct bins *b, const struct histogram *h, uint32_t
 	return (double)h->low + smaller(edge, (double)(h->high - h->low));
 }
 
-static void histogram_credit(struct callgraph *g, const struct histogram *h,
-			     const struct selection *sel)
+/* ---- functions that nothing shows to have run ---- */
+
+static void see_calls(const struct symbols *s, const struct profile *p, bool *seen)
+{
+	for (size_t i = 0; i < p->n_arcs; i++) {
+		struct arc a = arc_at(&p->arcs, i);
+		symid from = symbols_find_function(s, a.from), to = symbols_find_function(s, a.to);
+		if (from != NONE)
+			seen[from] = true;
+		if (to != NONE)
+			seen[to] = true;
+	}
+}
+
+static void see_hits(const struct symbols *s, const struct histogram *h, bool *seen)
+{
+	struct bins b = bins_of(h);
+	struct hit hit;
+	for (size_t at = 0; histogram_next(h, &at, &hit);) {
+		uint64_t low = (uint64_t)bin_edge(&b, h, hit.bin);
+		uint64_t last = (uint64_t)(bin_edge(&b, h, hit.bin + 1) + 0.999) - 1;
+		symid function = symbols_find_function(s, low);
+		if (function != NONE && symbols_find_function(s, last) == function)
+			seen[function] = true;
+	}
+}
+
+/* [n]: the functions that calls or bins of their own show to have run, and those without bins of
+ * their own; to be freed. NULL: calls were not counted. */
+static bool *find_seen(const struct callgraph *g, const struct profile *p)
+{
+	const struct symbols *s = g->symbols;
+	if (!p->n_arcs)
+		return NULL;
+	bool *seen = xalloc(s->n + 1);
+	for (symid i = 0; i < s->n; i++)
+		seen[i] = (double)(s->at[i].end - s->at[i].addr) < 2 * g->bin_bytes;
+	see_calls(s, p, seen);
+	for (size_t i = 0; i < p->n_histograms; i++)
+		see_hits(s, &p->histograms[i], seen);
+	return seen;
+}
+
+/* ---- credit ---- */
+
+static double common_bytes(const struct symbol *s, double low, double high)
+{
+	double from = larger((double)s->addr, low), to = smaller((double)s->end, high);
+	return to > from ? to - from : 0;
+}
+
+/* The bytes of places in a bin: `all`, and those of functions that were seen; 0: of no place, or of
+ * all. *several: they are several functions. */
+static double seen_bytes(const struct symbols *s, const bool *seen, size_t first, double low,
+			 double high, double *all, bool *several)
+{
+	double sum = 0;
+	symid last = NONE;
+	*all = 0;
+	*several = false;
+	for (size_t j = first; j < s->n && (double)s->at[j].addr < high; j++) {
+		double bytes = common_bytes(&s->at[j], low, high);
+		symid function = bytes > 0 ? symbols_find_function(s, s->at[j].addr) : NONE;
+		if (function == NONE)
+			continue;
+		*all += bytes;
+		if (!seen || !seen[function])
+			continue;
+		sum += bytes;
+		*several |= last != NONE && last != function;
+		last = function;
+	}
+	*several |= !(sum > 0);
+	return sum < *all ? sum : 0;
+}
+
+static void histogram_credit(struct callgraph *g, const struct profile *p,
+			     const struct histogram *h, const struct selection *sel)
 {
 	const struct symbols *s = g->symbols;
 	struct bins b = bins_of(h);
+	bool *seen = find_seen(g, p);
 	struct hit hit;
 	size_t k = 0;
 
@@ -58,13 +138,23 @@ static void histogram_credit(struct callgraph *g, const struct histogram *h,
 		g->total += count;
 		while (k < s->n && (double)s->at[k].end <= low)
 			k++;
+		double all = 0, of_seen = 0;
+		bool several = false;
+		if (k + 1 < s->n && (double)s->at[k + 1].addr < high)
+			of_seen = seen_bytes(s, seen, k, low, high, &all, &several);
+		g->split += several ? count : 0;
 		for (size_t j = k; j < s->n && (double)s->at[j].addr < high; j++) {
-			double from = larger((double)s->at[j].addr, low);
-			double to = smaller((double)s->at[j].end, high);
-			if (to <= from)
+			double bytes = common_bytes(&s->at[j], low, high);
+			if (!(bytes > 0))
 				continue;
+			if (of_seen > 0) {
+				symid function = symbols_find_function(s, s->at[j].addr);
+				if (function == NONE || !seen[function])
+					continue;
+				bytes *= all / of_seen;
+			}
 			symid owner = s->at[j].owner;
-			double credit = count * ((to - from) / (high - low));
+			double credit = count * (bytes / (high - low));
 			g->nodes[owner].self += credit;
 			left -= credit;
 			if (!selection_wants(sel, SEL_INCL_FLAT, owner))
@@ -72,6 +162,7 @@ static void histogram_credit(struct callgraph *g, const struct histogram *h,
 		}
 		g->outside += left > count * 1e-9 ? left : 0;
 	}
+	free(seen);
 }
 
 static double histogram_bin_bytes(const struct histogram *first)
@@ -104,7 +195,7 @@ void callgraph_credit_histograms(struct callgraph *g, const struct profile *p,
 	g->abbrev = first->abbrev;
 	g->bin_bytes = rules->bin_bytes(first);
 	for (size_t i = 0; i < p->n_histograms; i++)
-		rules->credit(g, &p->histograms[i], selection_of(o));
+		rules->credit(g, p, &p->histograms[i], selection_of(o));
 	if (o->consume)
 		profile_release_hits(o->consume);
 }

@@ -14,9 +14,10 @@ static double bin_bytes(const struct histogram *first)
 	return 2 * ((double)((first->high - first->low) / 2) / first->n);
 }
 
-static void credit_histogram(struct callgraph *g, const struct histogram *h,
-			     const struct selection *sel)
+static void credit_histogram(struct callgraph *g, const struct profile *p,
+			     const struct histogram *h, const struct selection *sel)
 {
+	(void)p;
 	const struct symbols *s = g->symbols;
 	double scale = g->bin_bytes / 2;
 	uint64_t base = h->low / 2;

@@ -396,10 +396,17 @@ static int decimals(double rate) { return rate >= 1e9 ? 6 : rate > 1 ? 2 : 0; }
 
 void report_note_outside(const struct report_input *in, struct kin_table *t)
 {
+	const double split_least = 0.01;
 	const struct callgraph *g = in->graph;
 	if (g->left_out > 0)
 		table_note(t, "%.2f s of gmon.out are in no row: times are those of samples",
 			   g->left_out);
+	if (g->split > split_least * g->total)
+		table_note(t,
+			   "%.*f of %.*f %s fell into bins of the histogram that functions share: "
+			   "they are divided by the bytes of each, whichever of them ran",
+			   decimals(g->rate), g->split / g->rate, decimals(g->rate),
+			   g->total / g->rate, g->dimension);
 	if (g->outside > 0)
 		table_note(t, "%.*f %s fell on code without a symbol and are in no row",
 			   decimals(g->rate), g->outside / g->rate, g->dimension);

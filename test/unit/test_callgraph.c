@@ -103,6 +103,8 @@ static struct profile *make_profile(uint64_t seed, bool ordered)
 
 /* ---- comparisons ---- */
 
+static bool near(double a, double b) { return a - b < 1e-6 && b - a < 1e-6; }
+
 static uint64_t calls_of(const struct callgraph *g, symid from, symid to)
 {
 	const struct cg_node *n = &g->nodes[from];
@@ -386,8 +388,52 @@ static void flat_profiles_need_no_arcs(void)
 	}
 }
 
+/* Ten bins over four functions: bin 2 is that of the end of the first and the start of the second.
+ */
+static struct callgraph *graph_of_hits(symid callee, const struct hit *hits, size_t n)
+{
+	struct profile_builder *b = profile_builder_new();
+	struct histogram h = { .n = 10,
+			       .low = SIZE,
+			       .high = 5 * SIZE,
+			       .hits = hits,
+			       .n_hits = n,
+			       .rate = 100,
+			       .dimension = "seconds",
+			       .abbrev = 's' };
+
+	profile_add_arc(
+		b, (struct arc){ .from = 3 * SIZE + 8, .to = places[callee].addr, .count = 1 });
+	profile_add_source(b, "gmon.out", (struct source){ .kind = "gmon" });
+	OK(!profile_add_histogram(b, h));
+	struct profile *p = profile_finish(b);
+	struct callgraph *g = callgraph_new(p, &program, &(struct callgraph_opts){ 0 });
+	profile_free(p);
+	return g;
+}
+
+static void shared_bins_are_of_functions_that_ran(void)
+{
+	const struct hit shared[] = { { 2, 100 } }, both[] = { { 2, 100 }, { 3, 10 } };
+
+	make_program(false);
+	struct callgraph *g = graph_of_hits(0, shared, 1);
+	OK(near(g->nodes[0].self, 100) && g->nodes[1].self == 0 && g->split == 0);
+	callgraph_free(g);
+	g = graph_of_hits(1, shared, 1);
+	OK(g->nodes[0].self == 0 && near(g->nodes[1].self, 100) && g->split == 0);
+	callgraph_free(g);
+	g = graph_of_hits(0, both, 2); /* the second was hit where it is alone */
+	OK(near(g->nodes[0].self, 50) && near(g->nodes[1].self, 60) && g->split == 100);
+	callgraph_free(g);
+	g = graph_of_hits(3, shared, 1); /* nothing shows which of them ran */
+	OK(near(g->nodes[0].self, 50) && near(g->nodes[1].self, 50) && g->split == 100);
+	callgraph_free(g);
+}
+
 int main(void)
 {
+	shared_bins_are_of_functions_that_ran();
 	graphs_are_the_same_however_they_are_made();
 	lists_are_in_order();
 	long_lists_are_in_order();
