@@ -17,7 +17,7 @@
  * a parallel job kin.RANK.kin. The file is mapped, so the data is in it however the process ends.
  * It is created when the program starts, or, without sampling, at the first call; a forked child
  * creates its own at the first call or sample, without its parent's data. A program compiled with
- * -pg also writes gmon.out when it exits, and gmon.out.OBJECT for each shared object that has calls
+ * -pg also writes gmon.out when it exits, in the directory it is in then, and gmon.out.OBJECT for each shared object that has calls
  * or samples; a forked child writes gmon.out.PID. If the process is killed while it writes one, no
  * reader takes the rest for a gmon.out.
  *
@@ -41,6 +41,7 @@
  * gmon=off: no gmon.out
  * start=off: collect nothing until kinrt_start(), monstartup() or moncontrol(1)
  * verbose: print errors on standard error; they are always in the file
+ * quiet: do not print that gmon.out cannot be written, which is printed as by the C library
  *
  * "on" or nothing, "off", "no" or "0" are the values of switches. A process with more privileges
  * than its user (AT_SECURE) reads no settings and collects nothing until it calls kinrt_start() or

@@ -224,7 +224,8 @@ extern struct rt {
 	bool gmon_kept;      /* do not rewrite gmon.out: the program requested it earlier, and
 				continues */
 	char exe[PATH_MAX], cwd[PATH_MAX], gmon_prefix[512];
-	uint32_t rank, ranks; /* rank in the parallel job, as in the file's header */
+	uint64_t err_dev, err_ino; /* of standard error at the start */
+	uint32_t rank, ranks;      /* rank in the parallel job, as in the file's header */
 	char job[64];
 	uint64_t vdso;
 } rt __attribute__((visibility("hidden")));
@@ -308,7 +309,9 @@ bool rt_room(uint64_t size); /* with the lock: ensures that a block of that size
 				calls */
 void rt_lose(enum kinf_loss what, uint64_t n);
 void rt_error(const char *what,
-	      long err);   /* keeps the first error only; err: the result of a system call, or 0 */
+	      long err); /* keeps the first error only; err: the result of a system call, or 0 */
+void rt_say(const char *text, size_t n); /* on standard error; nowhere if the program has put
+					    another file in its place */
 void rt_file_finish(void); /* moves data in anonymous memory to the file, if possible */
 void rt_file_touch(void);  /* with the lock: gives the file a modification time as late as that of
 			      files written beside it */

@@ -46,8 +46,16 @@ void rt_error(const char *what, long err)
 	if (!rt.options.verbose || rt.silent)
 		return;
 	text_add(&t, "\n");
-	SYS3(write, 2, "kinrt: ", 7);
-	SYS3(write, 2, line, t.used);
+	rt_say("kinrt: ", 7);
+	rt_say(line, t.used);
+}
+
+void rt_say(const char *text, size_t n)
+{
+	struct stat st;
+
+	if (!SYS2(fstat, 2, &st) && st.st_dev == rt.err_dev && st.st_ino == rt.err_ino)
+		SYS3(write, 2, text, n);
 }
 
 /* ---- the file ---- */

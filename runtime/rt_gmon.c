@@ -16,7 +16,7 @@ enum {
 
 static struct gmon_output {
 	int fd;
-	bool failed;
+	int failed;       /* the system's error, negative; 0: none */
 	uint32_t used;    /* bytes of buf */
 	uint64_t written; /* bytes before those in buf */
 	uint8_t buf[64 << 10];
@@ -28,7 +28,7 @@ static void flush(void)
 		long n = SYS3(write, out.fd, out.buf + done, out.used - done);
 
 		if (n <= 0 && n != -EINTR)
-			out.failed = true;
+			out.failed = n ? (int)n : -EIO;
 		else if (n > 0) {
 			done += (uint32_t)n;
 			out.written += (uint64_t)n;
@@ -592,12 +592,8 @@ static void add_object(struct text *t, const struct kinf_module *r)
 	text_bytes(t, path + base, r->path_size - base);
 }
 
-static void make_path(struct text *t, const char *prefix, bool in_cwd, const struct rt_module *m)
+static void make_path(struct text *t, const char *prefix, const struct rt_module *m)
 {
-	if (in_cwd && prefix[0] != '/' && rt.cwd[0]) {
-		text_add(t, rt.cwd);
-		text_add(t, "/");
-	}
 	text_add(t, prefix);
 	if (prefix == rt.gmon_prefix || rt.forked) {
 		text_add(t, ".");
@@ -607,28 +603,68 @@ static void make_path(struct text *t, const char *prefix, bool in_cwd, const str
 		add_object(t, m->record);
 }
 
-static int try_open(const char *prefix, bool in_cwd, const struct rt_module *m)
+static int try_open(const char *prefix, const struct rt_module *m)
 {
 	static char path[PATH_MAX];
 	struct text t = { .at = path, .size = sizeof(path) };
 
-	make_path(&t, prefix, in_cwd, m);
+	make_path(&t, prefix, m);
 	return rt_open_output(path, O_WRONLY, 0666);
 }
 
-/* Opens the file where the C library would: by GMON_OUT_PREFIX, else gmon.out; in the directory in
- * which the program was started, or if that cannot be reached, in the current one. */
+/* Opens the file where the C library would: by GMON_OUT_PREFIX, else gmon.out, in the current
+ * directory. */
 static int open_for(const struct rt_module *m)
 {
 	int fd = -1;
 
 	if (rt.gmon_prefixed)
-		fd = try_open(rt.gmon_prefix, true, m);
+		fd = try_open(rt.gmon_prefix, m);
 	if (fd < 0)
-		fd = try_open("gmon.out", true, m);
-	if (fd == -ENOENT /* chroot */)
-		fd = try_open("gmon.out", false, m);
+		fd = try_open("gmon.out", m);
 	return fd;
+}
+
+static const char *reason(int err)
+{
+	switch (err) {
+	case ENOENT:
+		return "No such file or directory";
+	case EACCES:
+		return "Permission denied";
+	case EPERM:
+		return "Operation not permitted";
+	case EISDIR:
+		return "Is a directory";
+	case EMFILE:
+		return "Too many open files";
+	case ENOSPC:
+		return "No space left on device";
+	case EFBIG:
+		return "File too large";
+	case EDQUOT:
+		return "Disk quota exceeded";
+	case EROFS:
+		return "Read-only file system";
+	case ELOOP:
+		return "Too many levels of symbolic links";
+	}
+	return "it cannot be written";
+}
+
+/* Says it in the C library's words. Under kin run, which says what the .kin file has, once. */
+static void not_written(const char *what, int err)
+{
+	char line[128];
+	struct text t = { .at = line, .size = sizeof(line) };
+
+	rt_error(what, err);
+	if (rt.options.verbose || rt_option_on(&rt.options, "quiet", false))
+		return;
+	text_add(&t, "_mcleanup: gmon.out: ");
+	text_add(&t, reason(-err));
+	text_add(&t, "\n");
+	rt_say(line, t.used);
 }
 
 /* An existing file is overwritten and then truncated, which is much faster than emptying it first.
@@ -639,11 +675,11 @@ static void write_one(const struct rt_module *m)
 	int fd = open_for(m);
 
 	if (fd < 0) {
-		rt_error("gmon.out", fd);
+		not_written("gmon.out", fd);
 		return;
 	}
 	out.fd = fd;
-	out.failed = false;
+	out.failed = 0;
 	out.written = 0;
 	put_u32(0);                        /* magic */
 	put_u32(1);                        /* version */
@@ -654,7 +690,7 @@ static void write_one(const struct rt_module *m)
 	put_all_blocks(m);
 	flush();
 	if (out.failed)
-		rt_error("writing gmon.out", 0);
+		not_written("writing gmon.out", out.failed);
 	SYS2(ftruncate, fd, out.written);
 	if (out.written)
 		SYS4(pwrite64, fd, magic, sizeof(magic), 0);

@@ -47,6 +47,16 @@ int dlclose(void *handle)
 
 /* From here on any system call may kill the process. gmon.out is written now; the .kin file is
  * still filled as far as it is mapped. */
+/* A gmon.out from here would lack all that follows. */
+static void finish_but_gmon(void)
+{
+	bool kept = rt.gmon_kept;
+
+	rt.gmon_kept = true;
+	rt_finish(KINF_RUNNING, 0);
+	rt.gmon_kept = kept;
+}
+
 static void before_seccomp(void)
 {
 	enum { ROOM = 1 << 20 };
@@ -54,7 +64,7 @@ static void before_seccomp(void)
 
 	if (rt.silent)
 		return;
-	rt_finish(KINF_RUNNING, 0);
+	finish_but_gmon();
 	if (!rt_lock(&mask))
 		return;
 	if (rt.state == RT_STARTED)
@@ -72,7 +82,11 @@ static void after_seccomp(long err, bool was)
 		rt.silent = was;
 		if (!was)
 			rt_sample_on(true);
-	} else if (!was && rt.sampling.period_ns)
+	} else if (!was && rt.profiled && rt.options.gmon)
+		rt_error("no gmon.out, and no more samples, since the program gave up system calls "
+			 "(seccomp)",
+			 0);
+	else if (!was && rt.sampling.period_ns)
 		rt_error("sampling ended when the program gave up system calls (seccomp)", 0);
 }
 

@@ -91,6 +91,15 @@ static void own_names(void)
 		rt.cwd[0] = 0;
 }
 
+static void find_standard_error(void)
+{
+	struct stat st = { 0 };
+
+	SYS2(fstat, 2, &st);
+	rt.err_dev = st.st_dev;
+	rt.err_ino = st.st_ino;
+}
+
 static const char *env(const char *name)
 {
 	size_t n = text_size(name);
@@ -209,6 +218,7 @@ void rt_init(void)
 	else
 		rt_options_read(&rt.options, env("KIN_OPTIONS"));
 	own_names();
+	find_standard_error();
 	rt.preloaded = env("LD_PRELOAD") && has_runtime(env("LD_PRELOAD"));
 	keep_gmon_prefix();
 	find_job();

@@ -112,7 +112,7 @@ static char *settings_text(const struct preload_opts *o)
 	char *output = output_setting(o->output, o->literal), sample[32] = "off";
 	if (o->frequency)
 		snprintf(sample, sizeof(sample), "%u", o->frequency);
-	char *text = xprintf("%s%s%soutput=%s%s,sample=%s,stacks=%s%s%s%s%s%s%s",
+	char *text = xprintf("%s%s%soutput=%s,quiet%s,sample=%s,stacks=%s%s%s%s%s%s%s",
 			     o->run ? "run=" : "", o->run ? o->run : "", o->run ? "," : "", output,
 			     o->no_rank ? ",rank=off" : "", sample, o->leaves ? "off" : "on",
 			     o->no_arcs ? ",arcs=off" : "", o->no_blocks ? ",blocks=off" : "",
