@@ -119,6 +119,7 @@ struct latency_job {
 	const struct report_opts *o;
 	struct kin_table *t;
 	struct calls_list functions, arcs; /* arcs: sorted by `to` once they are listed */
+	struct map64 ids;                  /* of a function in `functions`; scratch */
 };
 
 static void gather(struct latency_job *j)
@@ -203,6 +204,42 @@ static void note_doubts(const struct latency_job *j)
 		   distribution_quantile(&worst->of, 0.5));
 }
 
+/* Calls that were counted and have no duration; of one call, as of a main() that ends by exit(),
+ * nobody needs to hear. */
+static uint64_t unmeasured(const struct latency_job *j, symid id)
+{
+	const struct cg_node *n = &j->in->graph->nodes[id];
+	uint32_t at = map64_get(&j->ids, id);
+	uint64_t counted = n->calls + n->self_calls;
+	uint64_t measured = at == NONE ? 0 : j->functions.v.at[at]->of.count;
+	return counted > measured + 1 && report_is_subject(j->in, j->o, id) ? counted - measured
+									    : 0;
+}
+
+static void note_unmeasured(struct latency_job *j)
+{
+	uint64_t calls = 0, most = 0;
+	size_t functions = 0;
+	symid worst = NONE;
+	for (size_t i = 0; i < j->functions.v.n; i++)
+		*map64_at(&j->ids, j->functions.v.at[i]->to) = (uint32_t)i;
+	for (symid id = 0; id < j->in->graph->n_symbols; id++) {
+		uint64_t n = unmeasured(j, id);
+		calls += n;
+		functions += n > 0;
+		worst = n > most ? id : worst;
+		most = n > most ? n : most;
+	}
+	map64_free(&j->ids);
+	if (functions)
+		table_note(j->t,
+			   "%llu calls of %zu function%s have no duration, most of %s: they did "
+			   "not return (longjmp(), exceptions, the end of a thread or of the "
+			   "program), or were compiled without -finstrument-functions",
+			   (unsigned long long)calls, functions, functions == 1 ? "" : "s",
+			   name_of(j->in, j->o, worst, j->t));
+}
+
 static struct kin_error *latency_run(const struct report_input *in, const struct report_opts *o,
 				     struct kin_table **ret)
 {
@@ -222,6 +259,8 @@ static struct kin_error *latency_run(const struct report_input *in, const struct
 		table_note(t, "the data has no durations of calls: kin run --latency measures "
 			      "them, in programs compiled with -finstrument-functions");
 	note_doubts(&j);
+	if (in->profile->samples.n_latencies)
+		note_unmeasured(&j);
 	report_note_subjects(in, o, t);
 	free_list(&j.arcs);
 	free_list(&j.functions);

@@ -112,6 +112,8 @@ def flow():
     r, f = measured('jumps')
     say = lambda: '\n'.join(f'{n}: {x}' for n, x in f.items()) + '\n' + describe(r)
     tap.ok('leaves' not in f and f['ten_us'].count == 100 and agree(f, took(r), 'ten_us'), 'latency: calls that longjmp() ends are not measured, others are', say)
+    said = subprocess.run([os.path.join(RT, '..', 'kin'), 'latency', r.kins[0]], capture_output=True, text=True).stdout
+    tap.ok(re.search(r'\d+ calls of \d+ functions? have no duration, most of \w+: they did not return', said), 'latency: ... and that is said', lambda: said)
     r, f = measured('deep')
     tap.ok(r.status == 0 and 65536 <= f['recursive'].count <= 65536 + 11 and not counts_lost(r), 'latency: a recursion a million deep: the outer 65,536', say)
     r, f = measured('threads')
