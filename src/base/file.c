@@ -58,43 +58,92 @@ static struct kin_error *check_kind(int fd, const char *path, const struct file_
 	return NULL;
 }
 
+enum { LARGE_PIPE = 1 << 20 }; /* the most that any user may have, unless root says otherwise */
+
+/* Starts a copy; false: there is no place for it. */
+static bool make_copy(struct file *f)
+{
+	const char *folder = getenv("TMPDIR");
+	int fd =
+		open(folder && *folder ? folder : "/var/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return false;
+	char *path = xprintf("/proc/self/fd/%d", fd);
+	if (access(path, R_OK)) { /* no /proc */
+		free(path);
+		close(fd);
+		return false;
+	}
+	f->copy = path;
+	f->copy_fd = fd;
+	return true;
+}
+
+static struct kin_error *move_to_copy(struct file *f, const char *path)
+{
+	if (!file_write_all(f->copy_fd, f->data, f->size))
+		return err_os(errno, "copying %s to a temporary file (TMPDIR names another folder)",
+			      path);
+	f->size = 0;
+	return NULL;
+}
+
+static struct kin_error *read_more(int fd, const char *path, const struct file_opts *o, size_t cap,
+				   struct file *f)
+{
+	for (;;) {
+		ssize_t n = read(fd, f->data + f->size, cap - f->size);
+		struct kin_error *err = NULL;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_os(errno, "reading %s", path);
+		if (n == 0)
+			return f->copy ? move_to_copy(f, path) : NULL;
+		f->size += (size_t)n;
+		bool is_full = f->size == cap;
+		if (is_full && o->in_memory && f->size >= o->in_memory && (f->copy || make_copy(f)))
+			err = move_to_copy(f, path);
+		else if (o->max && f->size > o->max)
+			err = err_new(KIN_ERROR_UNSUPPORTED, "%s: larger than %zu bytes", path,
+				      o->max);
+		if (err)
+			return err;
+		if (f->size == cap) {
+			cap = cap * 2 + 4096;
+			f->data = xrealloc(f->data, cap + 1, 1);
+		}
+	}
+}
+
 static struct kin_error *read_all(int fd, const char *path, const struct file_opts *o,
 				  size_t expected, struct file *ret)
 {
 	struct file f = { 0 };
 	size_t cap = expected + 1;
 
+	if (o->in_memory)
+		fcntl(fd, F_SETPIPE_SZ, LARGE_PIPE); /* fewer wake-ups, if it may be that large */
 	f.data = xalloc_aligned(cap + 1);
 	xuse_large_pages(f.data, cap + 1);
-	for (;;) {
-		ssize_t n = read(fd, f.data + f.size, cap - f.size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			struct kin_error *err = err_os(errno, "reading %s", path);
-			file_free(&f);
-			return err;
-		}
-		if (n == 0)
-			break;
-		f.size += (size_t)n;
-		if (o->max && f.size > o->max) {
-			file_free(&f);
-			return err_new(KIN_ERROR_UNSUPPORTED, "%s: larger than %zu bytes", path,
-				       o->max);
-		}
-		if (f.size == cap) {
-			cap = cap * 2 + 4096;
-			f.data = xrealloc(f.data, cap + 1, 1);
-		}
+	struct kin_error *err = read_more(fd, path, o, cap, &f);
+	if (err) {
+		file_free(&f);
+		return err;
 	}
 	f.data[f.size] = '\0';
+	if (f.copy) {
+		free(f.data);
+		f.data = NULL;
+	}
 	*ret = f;
 	return NULL;
 }
 
 struct kin_error *file_read(const char *path, const struct file_opts *opts, struct file *ret)
 {
+	const char *name = opts->name ? opts->name : path;
 	bool is_stdin = !strcmp(path, "-");
 	/* O_NONBLOCK keeps open() from waiting for a FIFO's writer, and does nothing to regular
 	 * files. */
@@ -103,18 +152,20 @@ struct kin_error *file_read(const char *path, const struct file_opts *opts, stru
 			  : open(path,
 				 O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
 	if (fd < 0)
-		return err_about(err_os(errno, "%s", path),
-				 (struct err_facts){ ERR_OPENING, path });
+		return err_about(err_os(errno, "%s", name),
+				 (struct err_facts){ ERR_OPENING, name });
 
 	struct stat st;
 	struct kin_error *err = check_kind(fd, path, opts, &st);
 	if (!err) {
 		size_t expected = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 4096;
+		if (opts->in_memory && expected > opts->in_memory)
+			expected = opts->in_memory;
 		if (opts->max && expected > opts->max)
-			err = err_new(KIN_ERROR_UNSUPPORTED, "%s: larger than %zu bytes", path,
+			err = err_new(KIN_ERROR_UNSUPPORTED, "%s: larger than %zu bytes", name,
 				      opts->max);
 		else
-			err = read_all(fd, path, opts, expected, ret);
+			err = read_all(fd, name, opts, expected, ret);
 	}
 	if (!is_stdin)
 		close(fd);
@@ -124,6 +175,9 @@ struct kin_error *file_read(const char *path, const struct file_opts *opts, stru
 void file_free(struct file *f)
 {
 	free(f->data);
+	if (f->copy)
+		close(f->copy_fd);
+	free(f->copy);
 	*f = (struct file){ 0 };
 }
 

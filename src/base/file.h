@@ -14,6 +14,9 @@ struct kin_error;
 struct file {
 	uint8_t *data; /* NUL-terminated after size bytes; owned */
 	size_t size;
+	char *copy; /* NULL, or where the bytes are instead of `data`: in a temporary file without a
+		       name, which lasts until file_free() */
+	int copy_fd;
 };
 
 /* `path` "-" is standard input. Anything but a regular file or standard input is refused; with
@@ -22,6 +25,9 @@ struct file {
 struct file_opts {
 	size_t max;
 	bool allow_fifo;
+	size_t in_memory; /* more is copied to a temporary file, in TMPDIR or else /var/tmp, if one
+			     can be made there. `max` is no limit then. 0: never */
+	const char *name; /* in errors; NULL: the path */
 };
 MUST_CHECK struct kin_error *file_read(const char *path, const struct file_opts *opts,
 				       struct file *ret);

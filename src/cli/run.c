@@ -179,16 +179,20 @@ static struct kin_error *with_file(const struct settings *s, struct kin_error *e
 	return more;
 }
 
-/* A large recording fills tens of thousands of pages, each of which costs a page fault. */
+/* A large recording fills tens of thousands of pages, each of which costs a page fault. A pipe may
+ * bring one. */
 static void reserve_heap(const struct settings *s)
 {
 	enum { LARGE = 4 << 20, MOST = 256 << 20 };
 	size_t size = 0;
-	struct stat st;
 
-	for (size_t i = 0; i < s->data.at.n && size < MOST; i++)
-		if (!stat(s->data.at.at[i], &st) && S_ISREG(st.st_mode) && st.st_size > 0)
-			size += st.st_size < MOST ? (size_t)st.st_size : MOST;
+	for (size_t i = 0; i < s->data.at.n && size < MOST; i++) {
+		const char *path = s->data.at.at[i];
+		struct stat st;
+		if (strcmp(path, "-") != 0 ? stat(path, &st) : fstat(STDIN_FILENO, &st))
+			continue;
+		size += !S_ISFIFO(st.st_mode) && st.st_size < MOST ? (size_t)st.st_size : MOST;
+	}
 	if (size >= LARGE)
 		xheap_reserve(4 * size < MOST ? 4 * size : MOST);
 }

@@ -20,6 +20,9 @@
  * a disk image may be. */
 enum { WHOLE_MAX = 1 << 30 };
 
+/* Longer pipes are held in a temporary file. */
+enum { HELD_IN_MEMORY = 1 << 20 };
+
 /* Bytes below which one thread reads faster than two threads can be started and their parts
  * merged. */
 enum { BYTES_PER_THREAD = 2 << 20, MAX_THREADS = 16 };
@@ -37,7 +40,8 @@ struct input_held {
 struct input_item {
 	const char *path;
 	const struct format *format; /* format of a name that is no file; NULL: it is a file */
-	const struct file *file;     /* contents that were read before; NULL: none */
+	const struct file *file;     /* contents that are held in memory; NULL: none */
+	const char *from;            /* where to read it: `path`, or a copy that is held */
 	size_t size;                 /* bytes of a regular file or of `file`, else 0 */
 	bool is_twin;                /* another file has the same data: see twins.h */
 	bool lacks_accounting; /* set by reading it: it has samples of time, but no CPU time by the
@@ -214,10 +218,14 @@ static struct kin_error *choose(struct bytes all, const struct input_opts *o,
 	return NULL;
 }
 
-static struct kin_error *load(const char *path, struct file *ret)
+/* from: where it is; path: its name. */
+static struct kin_error *load(const char *from, const char *path, size_t in_memory,
+			      struct file *ret)
 {
-	struct file_opts fo = { .max = WHOLE_MAX, .allow_fifo = true };
-	struct kin_error *err = file_read(path, &fo, ret);
+	struct file_opts fo = {
+		.max = WHOLE_MAX, .allow_fifo = true, .in_memory = in_memory, .name = path
+	};
+	struct kin_error *err = file_read(from, &fo, ret);
 
 	return err ? err_about(err, (struct err_facts){ ERR_NO_DATA, path }) : NULL;
 }
@@ -260,15 +268,16 @@ static void need_head(struct window *w)
 
 /* Reads piece by piece if the file's format allows that. True if so, or if there was an error, such
  * as an unknown format. False: nothing was done. */
-static bool read_stream(const char *path, const struct input_opts *o, struct profile_builder *into,
-			struct kin_error **ret)
+static bool read_stream(const struct input_item *it, const struct input_opts *o,
+			struct profile_builder *into, struct kin_error **ret)
 {
 	struct source source = { 0 };
 	const struct format *reader = NULL;
 	struct window w;
 
-	if (!window_open(&w, path))
+	if (!window_open(&w, it->from))
 		return false;
+	w.b.name = it->path;
 	need_head(&w);
 	struct kin_error *err = window_error(&w);
 	if (!err)
@@ -277,7 +286,7 @@ static bool read_stream(const char *path, const struct input_opts *o, struct pro
 	if (!err && done) {
 		source.kind = reader->about.name;
 		err = reader->stream(&w, o, into, &source);
-		end_file(into, path, source, err, o);
+		end_file(into, it->path, source, err, o);
 	}
 	*ret = err;
 	window_close(&w);
@@ -309,9 +318,9 @@ static struct kin_error *read_item(const struct input_item *it, const struct inp
 	}
 	if (it->file)
 		return read_whole(it->path, it->file, o, into);
-	if (it->size && read_stream(it->path, o, into, &err))
+	if (it->size && read_stream(it, o, into, &err))
 		return err;
-	if ((err = load(it->path, &file)))
+	if ((err = load(it->from, it->path, 0, &file)))
 		return err;
 	err = read_whole(it->path, &file, o, into);
 	file_free(&file);
@@ -545,7 +554,7 @@ struct input_held *input_hold(const char *const *paths, size_t n)
 		struct held_file f = { .path = paths[i] };
 		if (!is_read_once(paths[i]) || find_held(held, paths[i]))
 			continue;
-		struct kin_error *err = load(paths[i], &f.file);
+		struct kin_error *err = load(paths[i], paths[i], HELD_IN_MEMORY, &f.file);
 		if (!err) /* else reading it fails again later, and the error is reported there */
 			held->at[held->n++] = f;
 		kin_error_free(err);
@@ -576,9 +585,9 @@ static bool says_program(const char *path, const struct input_held *held)
 	const struct held_file *f = find_held(held, path);
 	struct window w;
 
-	if (f)
+	if (f && !f->file.copy)
 		return is_of_program(bytes_of(path, f->file.data, f->file.size));
-	if (!window_open(&w, path))
+	if (!window_open(&w, f ? f->file.copy : path))
 		return false;
 	need_head(&w);
 	struct kin_error *err = window_error(&w);
@@ -598,9 +607,10 @@ static struct kin_error *check(const char *path, const struct input_held *held)
 
 	if (format_of_name(path))
 		return NULL;
-	if (f)
+	if (f && !f->file.copy)
 		return choose(bytes_of(path, f->file.data, f->file.size), &any, &reader);
-	if (window_open(&w, path)) {
+	if (window_open(&w, f ? f->file.copy : path)) {
+		w.b.name = path;
 		need_head(&w);
 		struct kin_error *err = window_error(&w);
 		if (!err)
@@ -608,7 +618,7 @@ static struct kin_error *check(const char *path, const struct input_held *held)
 		window_close(&w);
 		return err;
 	}
-	struct kin_error *err = load(path, &file);
+	struct kin_error *err = load(path, path, 0, &file);
 	if (!err)
 		err = choose(bytes_of(path, file.data, file.size), &any, &reader);
 	file_free(&file);
@@ -686,7 +696,7 @@ struct kin_error *input_check(const char *const *paths, size_t n, const struct i
 
 static struct input_item make_item(const char *path, const struct input_held *held)
 {
-	struct input_item it = { .path = path };
+	struct input_item it = { .path = path, .from = path };
 	struct held_file *f = find_held(held, path);
 	struct stat st;
 
@@ -694,11 +704,12 @@ static struct input_item make_item(const char *path, const struct input_held *he
 		return it;
 	if (f && !f->is_taken) {
 		f->is_taken = true;
-		it.file = &f->file;
+		it.file = f->file.copy ? NULL : &f->file;
+		it.from = f->file.copy ? f->file.copy : path;
 		it.size = f->file.size;
-	} else if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-		it.size = (size_t)st.st_size;
 	}
+	if (!it.file && stat(it.from, &st) == 0 && S_ISREG(st.st_mode))
+		it.size = (size_t)st.st_size;
 	return it;
 }
 

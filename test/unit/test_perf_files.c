@@ -320,6 +320,68 @@ static void test_mutants(const char *name)
 	file_free(&f);
 }
 
+/* The output of a command, through a pipe. */
+static struct file read_pipe(const char *command, size_t in_memory)
+{
+	struct file f = { 0 };
+	struct file_opts o = { .allow_fifo = true, .in_memory = in_memory, .max = 100000 };
+	FILE *pipe = popen(command, "r");
+	char path[32];
+
+	snprintf(path, sizeof(path), "/dev/fd/%d", fileno(pipe));
+	kin_error_free(file_read(path, &o, &f));
+	pclose(pipe);
+	return f;
+}
+
+static void test_copy_of_pipe(void)
+{
+	struct file f = read_pipe("seq 20000", 4096), whole = { 0 };
+	struct file_opts o = { 0 };
+
+	OK(f.copy && !f.data);
+	kin_error_free(file_read(f.copy ? f.copy : "", &o, &whole));
+	OK(whole.size == 108894 && !strncmp((char *)whole.data, "1\n2\n", 4));
+	OK_STR(whole.size ? (char *)whole.data + whole.size - 12 : "", "19999\n20000\n");
+	file_free(&whole);
+	file_free(&f);
+
+	f = read_pipe("seq 1000", 4096);
+	OK(!f.copy && f.size == 3893);
+	file_free(&f);
+	f = read_pipe("seq 20000", 0);
+	OK(!f.copy && !f.data); /* more than the limit */
+	file_free(&f);
+
+	setenv("TMPDIR", "/nowhere", 1);
+	f = read_pipe("seq 10000", 4096);
+	OK(!f.copy && f.size == 48894);
+	unsetenv("TMPDIR");
+	file_free(&f);
+}
+
+/* A recording through a pipe is what it is as a file, however long. */
+static void test_long_pipe(void)
+{
+	char command[5000], path[32], message[1000], first[1024];
+	struct input_opts o = { .target = { .is_64bit = true } };
+	struct profile *plain = read_file("plain", message, sizeof(message)), *piped;
+
+	snprintf(command, sizeof(command), "tail -c +2 '%s/plain'; head -c 3000000 /dev/zero",
+		 corpus);
+	FILE *pipe = popen(command, "r");
+	snprintf(path, sizeof(path), "/dev/fd/%d", fileno(pipe));
+	const char *paths[] = { path };
+	struct kin_error *err = input_read(paths, 1, &o, &piped);
+	pclose(pipe);
+	snprintf(first, sizeof(first), "%s", sample_at(plain, 0));
+	OK(!err && piped->samples.n == plain->samples.n);
+	OK_STR(sample_at(piped, 0), first);
+	kin_error_free(err);
+	profile_free(piped);
+	profile_free(plain);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = { "plain",  "pipe",     "big_endian", "events",
@@ -341,6 +403,8 @@ int main(int argc, char **argv)
 	test_accesses("accesses");
 	test_accesses("accesses_big_endian");
 	test_damage();
+	test_copy_of_pipe();
+	test_long_pipe();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		test_cut_off(names[i]);
 		test_mutants(names[i]);
