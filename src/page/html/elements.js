@@ -38,6 +38,13 @@ function checkbox_of(label, chosen, choose) {
 	return el("label", {}, e, " " + label);
 }
 
+// The view's field for a text or /expression/ in names of functions, which is kept in the address.
+function search_field(what, changes, enter) {
+	const e = el("input", { type: "search", placeholder: `${what} with … or /expression/`, "aria-label": `${what} with a text or /regular expression/`, "aria-keyshortcuts": "/",
+		value: state.keys.q || null, oninput: () => { put_address({ q: e.value }); changes(e.value); }, onkeydown: k => { if (k.key === "Enter") enter(e.value); } });
+	return e;
+}
+
 // Wide content scrolls by itself, also with keys.
 function region(label, ...children) { return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, children); }
 

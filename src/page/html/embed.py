@@ -1,7 +1,7 @@
 """Turns the page's files into a C header: embed.py OUTPUT FILE...
 
 All code becomes one string, page_js, in a scope of its own: without comments, without unnecessary blanks and line ends
-(every statement ends with a semicolon), and with short names for the files' declarations. Each other file becomes a
+(every statement ends with a semicolon), and with short names for what the files declare. Each other file becomes a
 string with the file's name.
 """
 import base64
@@ -18,7 +18,7 @@ REGULAR = re.compile(r'/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]
 COMMENT = re.compile(r'//[^\n]*')
 BLANKS = re.compile(r'\s+')
 WORD = re.compile(r'[A-Za-z_$][\w$]*')
-DECLARED = re.compile(r'^(?:async )?(?:function|const|let) (\w{4,})', re.M)
+DECLARED = re.compile(r'\b(?:function|const|let) (\w{3,})')
 BEFORE_REGULAR = '(,=:[!&|?{};>\n'
 
 

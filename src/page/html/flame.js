@@ -101,8 +101,7 @@ function flame_graph(how) {
 	const tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
 	const stuck = el("div", { class: "stuck" }, about, canvas), box = el("div", { class: "flame" }, stuck, tip);
 	box.style.height = whole + "px"; // before drawing, so that the page can be scrolled to its earlier position
-	const search = el("input", { type: "search", placeholder: "Mark functions with … or /expression/", "aria-label": "Mark functions with a text or /regular expression/",
-		"aria-keyshortcuts": "/", value: k.q || null, oninput: () => { put_address({ q: search.value }); mark(search.value); } });
+	const search = search_field("Mark functions", text => mark(text), () => canvas.focus());
 
 	const share = i => tree.total[i] / (base || 1), name = i => (i ? name_of(tree.fn[i]) : "all");
 	const stands_in = i => tree.fn[i] >= paths.others; // dropped nodes, threads, and the root
@@ -190,7 +189,8 @@ function flame_graph(how) {
 		if (!stands_in(i))
 			about.append(el("a", { href: link_to("function", tree.fn[i]) }, "callers and callees"), " ",
 				el("a", { href: link_to("flame", "", { how: "callers", f: tree.fn[i] }) }, "all its callers"), " ",
-				el("a", { href: link_to("flame", "", { how: "callees", f: tree.fn[i] }) }, "all its callees"));
+				el("a", { href: link_to("flame", "", { how: "callees", f: tree.fn[i] }) }, "all its callees"), " ",
+				is_comparison() ? "" : el("a", { href: link_to("graph", "", { f: tree.fn[i] }) }, "call graph"));
 	}
 
 	function select(i) {
@@ -222,9 +222,13 @@ function flame_graph(how) {
 	}
 
 	function mark(text) {
-		const test = text ? pattern_of(text) : null;
+		const test = text ? pattern_of(text) : null, f = focus_at_hand();
 		has = null;
 		matched.textContent = text && !test ? "this is no regular expression" : "";
+		if (!text && f && how.kind !== "callers" && how.kind !== "callees") {
+			has = Uint8Array.from(functions.slice(0, paths.others), x => (x === f ? 1 : 0));
+			matched.textContent = `${text_of_share(has)} have ${f.name}`;
+		}
 		if (test) {
 			has = Uint8Array.from(functions.slice(0, paths.others), f => (test(f.name) ? 1 : 0));
 			matched.textContent = `${text_of_share(has)} have it`;
@@ -262,7 +266,6 @@ function flame_graph(how) {
 			keys[e.key]();
 		}
 	});
-	search.addEventListener("keydown", e => { if (e.key === "Enter") canvas.focus(); });
 
 	let dragged = null;
 	canvas.addEventListener("pointerdown", e => { dragged = { x: e.clientX, from, moved: false }; });

@@ -67,13 +67,12 @@ function function_search(how, few, caption) {
 		return !text && few ? few : test ? list_functions().filter(r => test(r.f.name) || test(r.f.object || "")) : [];
 	};
 	const table = sortable(function_columns(), [], how, caption), said = el("span", { class: "soft" });
-	const input = el("input", { type: "search", placeholder: "Functions with … or /expression/", "aria-label": "Functions with a text or /regular expression/",
-		"aria-keyshortcuts": "/", value: state.keys.q || null, oninput: () => { put_address({ q: input.value }); choose(); }, onkeydown: e => {
-			const list = e.key === "Enter" && input.value ? chosen(input.value).sort((a, b) => b.self - a.self) : [];
-			const found = list.find(r => r.f.name === input.value) || list[0]; // prefer "malloc" to _int_malloc
-			if (found)
-				go_to(link_to("function", found.f.id));
-		} });
+	const input = search_field("Functions", () => choose(), text => {
+		const list = text ? chosen(text).sort((a, b) => b.self - a.self) : [];
+		const found = list.find(r => r.f.name === text) || list[0]; // prefer "malloc" to _int_malloc
+		if (found)
+			go_to(link_to("function", found.f.id));
+	});
 	function choose() {
 		const list = chosen(input.value), has = new Uint8Array(functions.length);
 		table.choose(list);
@@ -137,13 +136,12 @@ function relatives(f) {
 			lists[row.kind].push({ f: other, name: plain_name(row.name), time, calls: row.called });
 	}
 	if (paths && f.id < paths.others) {
-		const found = relatives_of(paths, look().total, f.id);
-		for (const [kind, map] of [["caller", found.callers], ["callee", found.callees]])
-			for (const [fn, time] of map)
-				if (time > 0) {
+		for (const call of calls_at_hand())
+			for (const [kind, fn, end] of [["caller", call.from, call.to], ["callee", call.to, call.from]])
+				if (end === f.id && call.time > 0) {
 					const other = fn < paths.others ? functions[fn] : null;
 					lists[kind].push({ f: other, name: other ? other.name : fn === paths.others ? "others" : "<spontaneous>",
-						time, calls: calls[kind].get(other) });
+						time: call.time, calls: calls[kind].get(other) });
 				}
 	}
 	for (const kind in lists)
@@ -176,29 +174,13 @@ function relative_table(title, list, base) {
 
 const DRAWN = 5; // neighbours on each side
 
-// Draws the function in the middle, callers on the left, callees on the right; line widths are
-// proportional to time.
-function neighbourhood(f, lists, base, share) {
-	const left = lists.caller.filter(r => r.f && r.f !== f && r.time > 0).slice(0, DRAWN);
-	const right = lists.callee.filter(r => r.f && r.f !== f && r.time > 0).slice(0, DRAWN);
-	const rows = Math.max(left.length, right.length, 1), height = rows * 38 + 10, middle = height / 2;
-	if (!left.length && !right.length)
-		return null;
-	const y_of = (i, n) => middle + (i - (n - 1) / 2) * 38;
-	const box = (x, y, who, text, part) => {
-		const shape = [svg("rect", { x, y: y - 14, width: 220, height: 28, rx: 4, class: who === f ? "here" : "box" }),
-			svg("text", { x: x + 8, y: y + 4 }, text.length > 20 ? text.slice(0, 19) + "…" : text),
-			svg("text", { x: x + 213, y: y + 4, "text-anchor": "end", class: "part" }, percent(part)), svg("title", {}, text)];
-		return who === f ? svg("g", {}, shape) : svg("a", { href: link_to("function", who.id) }, shape);
-	};
-	const line = (x1, y1, x2, y2, part) => svg("path", { d: `M${x1} ${y1}C${x1 + 45} ${y1} ${x2 - 45} ${y2} ${x2} ${y2}`,
-		class: "edge", "stroke-width": Math.max(1, 14 * part).toFixed(1) });
-	return region("Neighbourhood in the call graph",
-		svg("svg", { class: "near", viewBox: `0 0 860 ${height}`, role: "group", "aria-label": `Callers and callees of ${f.name}` },
-			left.map((r, i) => line(220, y_of(i, left.length), 320, middle, r.time / base)),
-			right.map((r, i) => line(540, middle, 640, y_of(i, right.length), r.time / base)),
-			left.map((r, i) => box(0, y_of(i, left.length), r.f, r.name, r.time / base)), box(320, middle, f, f.name, share),
-			right.map((r, i) => box(640, y_of(i, right.length), r.f, r.name, r.time / base))));
+// Draws the function with the callers and callees that have most time.
+function neighbourhood(f, lists) {
+	const part = kind => lists[kind].filter(r => r.f && r.f !== f && r.time > 0).slice(0, DRAWN), base = paths ? share_base(look()) : facts().total || 1;
+	const calls = [...part("caller").map(r => [r.f, f, r]), ...part("callee").map(r => [f, r.f, r])].map(([from, to, r]) => ({ from, to, time: r.time, share: r.time / base, calls: number_of_calls(r.calls) }));
+	const rows = new Map(list_functions().map(r => [r.f, r]));
+	const nodes = [...new Set([f, ...calls.flatMap(c => [c.from, c.to])])].map(x => ({ f: x, share: 0, total_share: 0, ...rows.get(x) }));
+	return calls.length ? region("Neighbourhood in the call graph", drawing_of({ nodes, calls }, f, 5 * 260, x => link_to(x === f ? "graph" : "function", x === f ? "" : x.id, x === f ? { f: x.id } : {}), null).element) : null;
 }
 
 function view_function(argument) {
@@ -218,8 +200,8 @@ function view_function(argument) {
 		el("p", { class: "tools" },
 			paths && f.id < paths.others ? [el("a", { href: link_to("flame", "", { f: f.id, how: "callers" }) }, "Flame graph of its callers"),
 				el("a", { href: link_to("flame", "", { f: f.id, how: "callees" }) }, "and of what it calls"), ] : null,
-			links_to_code(f)),
-		lossy_note(), neighbourhood(f, lists, base || 1, row.total_share),
+			is_comparison() ? null : el("a", { href: link_to("graph", "", { f: f.id }) }, "In the call graph"), links_to_code(f)),
+		lossy_note(), neighbourhood(f, lists),
 		relative_table("Called by", lists.caller, base), relative_table("Calls", lists.callee, base),
 		notes_of(data.tables.graph),
 		f.cycle ? [el("h2", {}, "In a cycle"), cycle_card(f.cycle)] : null,

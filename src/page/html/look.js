@@ -115,6 +115,12 @@ function threads_at_hand() {
 // The number of the program or library that samples were taken in, or null: any.
 function object_at_hand() { return data.objects[state.keys.o] === undefined ? null : Number(state.keys.o); }
 
+// The function in focus, which views mark or begin with, or null.
+function focus_at_hand() {
+	const id = state.view === "function" ? state.arg : state.keys.f;
+	return (/^\d+$/.test(id) && functions[id]) || null;
+}
+
 const is_part = () => !!(stretch_at_hand() || threads_at_hand() || object_at_hand() !== null);
 
 // Objects that samples of the event were taken in, most time first.
@@ -154,6 +160,12 @@ function look() {
 	known_look = { key, sides, ...sides[sides.length - 1] };
 	known_look.has_lossy = known_look.sums.lossy.some(x => x);
 	return known_look;
+}
+
+// The calls of the selection, computed once.
+function calls_at_hand() {
+	const now = look();
+	return now.calls = now.calls || calls_on(paths, now.total);
 }
 
 // The total that shares refer to: the whole recording or, if the user chose that, the selection.

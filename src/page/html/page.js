@@ -12,6 +12,8 @@ function views_there() {
 		views.functions = ["Functions", view_functions];
 	if (paths)
 		views.flame = ["Flame graph", view_flame];
+	if (!is_comparison() && !data.tables.difference)
+		views.graph = ["Call graph", view_graph];
 	if (paths && data.unit_ns)
 		views.timeline = ["Timeline", view_timeline];
 	if (has_code())
@@ -27,10 +29,12 @@ function text_of_threads(list) {
 
 // The selected event, interval and threads, which apply to all views; each can be removed.
 function filters() {
-	if (!paths)
-		return [];
-	const stretch = stretch_at_hand(), threads = threads_at_hand(), objects = objects_there(), list = [];
+	const f = state.view === "function" ? null : focus_at_hand();
 	const away = (text, keys) => el("a", { class: "chip", href: changed(keys) }, text, el("span", { "aria-hidden": "true" }, " ×"), el("span", { class: "unseen" }, ": take away"));
+	const focus = f && !["callers", "callees"].includes(state.keys.how) ? [away(name_in_box(f.name), { f: null })] : [];
+	if (!paths)
+		return focus;
+	const stretch = stretch_at_hand(), threads = threads_at_hand(), objects = objects_there(), list = focus;
 	if (data.events.length > 1)
 		list.push(select_of("Event", data.events.map(e => [e.name, e.name]), event_of().name, e => go_to(changed({ e, z: null, w: null }))));
 	if (objects.length > 1)

@@ -106,30 +106,22 @@ function sums_of(paths, at, own, total) {
 	return { self, total: all, lossy };
 }
 
-// Callers and callees of a function. A sample counts once per call, however often the call recurs
-// on its path. Maps from function to time; the root's function stands for unknown callers.
-function relatives_of(paths, total, f) {
-	const callers = new Map(), callees = new Map(), above = new Map(), { fn, caller } = paths;
-	const calls = i => {
-		const keys = [];
-		if (fn[i] === f)
-			keys.push(fn[caller[i]]);
-		if (fn[caller[i]] === f)
-			keys.push(-1 - fn[i]);
-		return keys;
+// All calls, [{ from, to, time }]: functions, and the time of the samples with the call on their path. A sample counts
+// once per call, however often the call recurs. The root's function stands for unknown callers.
+function calls_on(paths, total) {
+	const calls = new Map(), { fn, caller } = paths;
+	const call_of = i => {
+		const key = fn[caller[i]] * (paths.others + 2) + fn[i];
+		if (!calls.has(key))
+			calls.set(key, { from: fn[caller[i]], to: fn[i], time: 0, above: 0 });
+		return calls.get(key);
 	};
 	walk(paths, i => {
-		for (const key of calls(i)) {
-			const n = above.get(key) || 0, to = key < 0 ? callees : callers, other = key < 0 ? -1 - key : key;
-			above.set(key, n + 1);
-			if (!n)
-				to.set(other, (to.get(other) || 0) + total[i]);
-		}
-	}, i => {
-		for (const key of calls(i))
-			above.set(key, above.get(key) - 1);
-	});
-	return { callers, callees };
+		const call = call_of(i);
+		if (!call.above++)
+			call.time += total[i];
+	}, i => { call_of(i).above--; });
+	return [...calls.values()];
 }
 
 // The time of paths with at least one of the functions in `has`: at least `low`, at most `high`.

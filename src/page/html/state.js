@@ -22,9 +22,9 @@ function address_of(s) {
 
 let state = parse_address("");
 
-// The address of another view, with the kept keys.
+// The address of another view, with the kept keys and the function in focus.
 function link_to(view, arg, keys) {
-	const kept = {};
+	const kept = view === "function" ? {} : { f: state.view === "function" ? state.arg : state.keys.f };
 	for (const key of KEPT)
 		kept[key] = state.keys[key];
 	return address_of({ view, arg: arg === undefined ? "" : String(arg), keys: { ...kept, ...keys } });
