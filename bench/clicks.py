@@ -261,19 +261,21 @@ class Pprof:
 
 
 def take_pictures(page, path):
-    """The pictures in doc/views.md: a flame graph, and a stretch of a thread."""
-    page.size(900, 520)
-    for name, scheme, address in (('flame', 'light', path('g++.html') + '#flame?q=expand'), ('timeline', 'dark', path('redis.html') + '#timeline')):
+    """The pictures in doc/views.md: a flame graph, the call graph of a gmon.out, and a stretch of a thread."""
+    for name, scheme, height, address in (('flame', 'light', 520, path('g++.html') + '#flame?q=expand'), ('callgraph', 'light', 760, path('lua.html') + '#graph?n=20'),
+                                          ('timeline', 'dark', 520, path('redis.html') + '#timeline')):
+        page.size(900, height)
         page.scheme(scheme)
         page.ask('Page.navigate', url='about:blank')
         page.go(f'file://{address}')
-        page.wait('document.querySelector("main canvas")')
+        page.wait('document.querySelector("main canvas, main .picture")')
         time.sleep(1)
         if name == 'timeline':
             x, y, width = page.run('(b => [b.left, b.top, b.width])(document.querySelector("canvas.lane").getBoundingClientRect())')
             page.drag(x + width * .3, y + 10, x + width * .5, y + 10)
             time.sleep(1)
-        page.picture(os.path.join(HERE, '..', 'doc', name + '.png'))
+        box = '(b => ({ x: b.x, y: b.y, width: b.width, height: b.height }))(document.querySelector(".graph").getBoundingClientRect())'
+        page.picture(os.path.join(HERE, '..', 'doc', name + '.png'), **(page.run(box) if name == 'callgraph' else {}))
 
 
 def main():
@@ -285,8 +287,9 @@ def main():
     quiet = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}
     subprocess.run([kin, 'diff', '--format=html', '-o', path('diff.html'), path('g++.kin'), path('g++-O2.kin')], **quiet)
     if '--pictures' in sys.argv:
-        for name in ('g++', 'redis'):
-            subprocess.run([kin, 'html', '-o', path(name + '.html'), path(name + '.kin')], **quiet)
+        lua = os.path.join(HERE, '..', 'test', 'cases', '17-lua')
+        for name, *data in (('g++', path('g++.kin')), ('redis', path('redis.kin')), ('lua', f'{lua}/prog', f'{lua}/gmon.out')):
+            subprocess.run([kin, 'html', '-o', path(name + '.html'), *data], **quiet)
         with chromium.Chromium() as browser:
             take_pictures(browser.open(), path)
         return

@@ -924,6 +924,12 @@ def test_questions(tap, kin, folder, page, url):
     v.type('/', *'/malloc/')
     tap.ok(page.run('document.getElementById("matched").textContent').startswith(share), '... as the flame graph says')
     v = Visitor(page, threads)
+    v.view('Call graph')
+    calls = page.run(PICTURE)['calls']
+    answered('Which calls does the time go along?', v, any(c.startswith('main \u2192 work: ') for c in calls))
+    v.click(node('parse'))
+    answered('Which calls does the time go along?', v, page.run('document.querySelector(".here title").textContent').startswith('parse:'))
+    v = Visitor(page, threads)
     v.view('Timeline')
     v.drag(2, .5, .75)
     answered('What does thread 3 do between second 2 and 3?', v, re.search(r't=2\.?\d*-\d.*th=|th=.*t=2\.?\d*-\d|t=1\.99\d*-', page.run('location.hash')) and v.has('What was done there'))

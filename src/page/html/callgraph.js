@@ -169,7 +169,7 @@ function drawing_of({ nodes, calls }, f, room, to, open) {
 			svg("title", {}, text_of_node(n) + (n.f.object ? `\n${n.f.object}` : "")), svg("rect", { ...shape, class: "box" }), svg("rect", { ...shape, class: "heat", "fill-opacity": heat.toFixed(2) }),
 			lines.map(([text, size]) => svg("text", { x: fixed(plan.x[i]), y: fixed((line += size + 4) - 2), "font-size": size }, text))),
 			open && n.hidden ? svg("a", { href: open(n.f), class: "hidden", tabindex: "-1", "aria-label": `+${n.hidden} more callers and callees of ${n.f.name}` },
-				svg("rect", { x: fixed(x + w - 9), y: fixed(y + h - 9), width: 26, height: 14, rx: 7 }), svg("text", { x: fixed(x + w + 4), y: fixed(y + h + 1.5) }, `+${n.hidden}`)) : null];
+				svg("rect", { x: fixed(x + w - 5), y: fixed(y + h - 9), width: 26, height: 14, rx: 7 }), svg("text", { x: fixed(x + w + 8), y: fixed(y + h + 1.5) }, `+${n.hidden}`)) : null];
 	};
 	const element = svg("svg", { class: "picture", viewBox: `-24 -4 ${fixed(width + 48)} ${fixed(plan.height + 16)}`, width: width + 48, height: plan.height + 16, role: "group",
 		"aria-label": `Call graph of ${nodes.length} functions and ${calls.length} calls` }, calls.map(call).reverse(),
