@@ -699,13 +699,34 @@ void profile_take_off_hooks(struct kin_profile *p, bool noted)
 				   (double)t.sampled_ns / NS, t.call_ns));
 }
 
+struct revision { /* NULL: nothing of that kind */
+	struct tail_calls *tails;
+	struct interrupts *interrupts;
+};
+
+static stackid revise(void *arg, struct revised_stacks *r, stackid stack, stackid caller)
+{
+	const struct revision *v = arg;
+
+	if (v->tails)
+		caller = tail_calls_put_back(v->tails, r, stack, caller);
+	return v->interrupts ? interrupts_set_apart(v->interrupts, r, stack, caller) : caller;
+}
+
 void profile_revise_stacks(struct kin_profile *p)
 {
 	if (!p->files)
 		p->files = program_files_new(p->data);
 	uint16_t event = samples_event(&p->data->samples);
 	struct recorded_opts how = { p->naming.debug_dir, p->naming.symfs, p->naming.debuginfod };
-	struct tail_calls_found found = tail_calls_put_back(p->data, p->files, &how, event);
+	struct tail_calls_found found;
+	bool *changes = xalloc(p->data->samples.n_stacks + 1);
+	struct revision v;
+	v.tails = tail_calls_find(p->data, p->files, &how, event, changes, &found);
+	v.interrupts = interrupts_find(p->data, p->files, p->naming.kallsyms, changes);
+	if (v.tails || v.interrupts)
+		profile_revise_callers(p->data, changes, revise, &v);
+	free(changes);
 	if (found.put_back > 0)
 		p->tail_called = xprintf("functions that ended in a jump to another one (tail "
 					 "calls) are put back, on stacks with %.1f %% of the time",
@@ -715,12 +736,14 @@ void profile_revise_stacks(struct kin_profile *p)
 					  "calls) are missing on stacks with %.1f %% of the time: "
 					  "the code leaves open which",
 					  100 * found.unknown);
-	if (!interrupts_set_apart(p->data, p->files, p->naming.kallsyms))
-		return;
-	double share = 100 * interrupts_share(p->data, event);
-	p->interrupted = xprintf("interrupts took %.*f %%: they were called by nobody, and have "
-				 "stacks of their own, below " MARK_INTERRUPTED,
-				 share < 1 ? 2 : 1, share);
+	double share = v.interrupts ? 100 * interrupts_share(p->data, event) : 0;
+	if (v.interrupts)
+		p->interrupted =
+			xprintf("interrupts took %.*f %%: they were called by nobody, and have "
+				"stacks of their own, below " MARK_INTERRUPTED,
+				share < 1 ? 2 : 1, share);
+	tail_calls_free(v.tails);
+	interrupts_free(v.interrupts);
 }
 
 /* Whether two files name the same job, or some file names none. */

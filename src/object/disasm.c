@@ -49,15 +49,11 @@ static void decode(const struct machine *m, const struct object_code *c, call_fn
 bool object_call_ends_at(const struct object_file *o, uint64_t addr)
 {
 	const struct machine *m = object_kind(o);
-	const uint8_t *code;
-	size_t size, before = MACHINE_CALL_MAX;
+	size_t size;
 	if (!m || !object_code_part(o, addr, 1, &size))
 		return true;
-	for (; before; before--)
-		if (before <= addr && (code = object_code_part(o, addr - before, before, &size)) &&
-		    size >= before)
-			return m->call_ends(code + before, before);
-	return m->call_ends(NULL, 0);
+	const uint8_t *code = object_code_before(o, addr, &size);
+	return m->call_ends(size ? code + size : NULL, size);
 }
 
 size_t object_call_at(const struct object_file *o, uint64_t addr, uint64_t *target)

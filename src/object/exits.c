@@ -4,13 +4,12 @@
 bool object_call_before(const struct object_file *o, uint64_t addr, uint64_t *target)
 {
 	const struct machine *m = object_has_code(o) ? object_kind(o) : NULL;
+	size_t n = 0;
+	const uint8_t *code = m ? object_code_before(o, addr, &n) : NULL;
 
-	for (uint64_t n = MACHINE_CALL_MAX; m && n && addr > n; n--) {
-		size_t size;
-		const uint8_t *code = object_code_part(o, addr - n, n, &size);
-		if (code && size >= n && m->call_at(code, n, addr - n, target) == n)
+	for (; n; n--, code++)
+		if (m->call_at(code, n, addr - n, target) == n)
 			return true;
-	}
 	return false;
 }
 

@@ -76,6 +76,17 @@ const uint8_t *object_code_part(const struct object_file *o, uint64_t addr, size
 	return bytes + skip;
 }
 
+const uint8_t *object_code_before(const struct object_file *o, uint64_t addr, size_t *size)
+{
+	for (size_t n = addr < MACHINE_CALL_MAX ? (size_t)addr : MACHINE_CALL_MAX; n; n--) {
+		const uint8_t *code = object_code_part(o, addr - n, n, size);
+		if (code && *size >= n)
+			return code;
+	}
+	*size = 0;
+	return NULL;
+}
+
 const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size)
 {
 	return object_code_part(o, addr, SIZE_MAX, size);

@@ -99,7 +99,9 @@ struct address_range object_profiled(const struct object_file *o);
 bool object_has_code(const struct object_file *o);
 /* Bytes of code from addr on, at most to the end of its section; NULL if there are none. */
 const uint8_t *object_code(const struct object_file *o, uint64_t addr, size_t *size);
-/* The same, but at most `wanted` bytes: no more of the file is read. */
+/* The bytes before addr: as many as a call can have, or all there are; NULL if there are none. */
+const uint8_t *object_code_before(const struct object_file *o, uint64_t addr, size_t *size);
+/* The same as object_code(), but at most `wanted` bytes: no more of the file is read. */
 const uint8_t *object_code_part(const struct object_file *o, uint64_t addr, size_t wanted,
 				size_t *size);
 

@@ -798,7 +798,8 @@ static bool move_sample(struct sample *s, void *now)
 	return true;
 }
 
-void profile_revise_callers(struct profile *p, stack_reviser *revise, void *arg)
+void profile_revise_callers(struct profile *p, const bool *changes, stack_reviser *revise,
+			    void *arg)
 {
 	struct revised_stacks r = { .p = p, .samples = &finished_of(p)->builder->samples };
 	size_t n = p->samples.n_stacks;
@@ -807,7 +808,9 @@ void profile_revise_callers(struct profile *p, stack_reviser *revise, void *arg)
 	now[0] = 0;
 	for (size_t i = 1; i < n; i++) {
 		const struct stack old = p->samples.stacks[i];
-		stackid caller = revise(arg, &r, (stackid)i, now[old.caller]);
+		stackid caller = now[old.caller];
+		if (changes[i])
+			caller = revise(arg, &r, (stackid)i, caller);
 		now[i] = caller == old.caller ? (stackid)i
 					      : revised_stacks_add(&r, caller, old.frame);
 	}

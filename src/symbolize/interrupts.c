@@ -60,14 +60,18 @@ static const char *const kernel_entries[] = {
 	"do_irq",
 };
 
+static bool fits(const char *name, const char *pattern)
+{
+	while (*pattern && *pattern != '*' && *pattern == *name)
+		pattern++, name++;
+	return *pattern == '*' || (!*pattern && !*name);
+}
+
 static bool is_one_of(const char *name, const char *const *list, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		size_t length = strlen(list[i]);
-		bool any_end = list[i][length - 1] == '*';
-		if (any_end ? !strncmp(name, list[i], length - 1) : !strcmp(name, list[i]))
+	for (size_t i = 0; i < n; i++)
+		if (fits(name, list[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -117,7 +121,6 @@ static bool find_entries(struct interrupts *x, const struct kallsyms *kernel)
 	const struct samples *s = &x->p->samples;
 	bool any = false;
 
-	x->is_entry = xalloc(s->n_frames + 1);
 	for (size_t i = 1; i < s->n_frames; i++) {
 		const struct frame *f = &s->frames[i];
 		const char *name = f->name ? strtab_get(x->p->strings, f->name) : NULL;
@@ -133,28 +136,46 @@ static bool find_entries(struct interrupts *x, const struct kallsyms *kernel)
 /* ---- stacks ---- */
 
 /* An entry may consist of several functions, each called by the one before. */
-static stackid begin_anew(void *arg, struct revised_stacks *r, stackid stack, stackid caller)
+static bool begins(const struct interrupts *x, const struct stack *at, stackid stack)
 {
-	const struct interrupts *x = arg;
-	const struct stack *at = x->p->samples.stacks;
-	frameid before = at[at[stack].caller].frame;
-
-	if (!x->is_entry[at[stack].frame] || (before < x->mark && x->is_entry[before]))
-		return caller;
-	return revised_stacks_add(r, 0, x->mark);
+	return x->is_entry[at[stack].frame] && !x->is_entry[at[at[stack].caller].frame];
 }
 
-bool interrupts_set_apart(struct profile *p, struct program_files *files, const char *kallsyms)
+static void find_beginnings(const struct interrupts *x, bool *changes)
 {
-	struct interrupts x = { .p = p };
-	bool any = p->samples.n && find_entries(&x, kernel_of(p, files, kallsyms));
+	const struct stack *at = x->p->samples.stacks;
 
-	if (any) {
-		x.mark = profile_append_mark(p, MARK_INTERRUPTED);
-		profile_revise_callers(p, begin_anew, &x);
+	for (size_t i = 1; i < x->p->samples.n_stacks; i++)
+		changes[i] |= begins(x, at, (stackid)i);
+}
+
+struct interrupts *interrupts_find(struct profile *p, struct program_files *files,
+				   const char *kallsyms, bool *changes)
+{
+	struct interrupts *x = xalloc(sizeof(*x));
+
+	x->p = p;
+	x->is_entry = xalloc(p->samples.n_frames + 1);
+	if (!p->samples.n || !find_entries(x, kernel_of(p, files, kallsyms))) {
+		interrupts_free(x);
+		return NULL;
 	}
-	free(x.is_entry);
-	return any;
+	find_beginnings(x, changes);
+	x->mark = profile_append_mark(p, MARK_INTERRUPTED);
+	return x;
+}
+
+void interrupts_free(struct interrupts *x)
+{
+	if (x)
+		free(x->is_entry);
+	free(x);
+}
+
+stackid interrupts_set_apart(const struct interrupts *x, struct revised_stacks *r, stackid stack,
+			     stackid caller)
+{
+	return begins(x, x->p->samples.stacks, stack) ? revised_stacks_add(r, 0, x->mark) : caller;
 }
 
 double interrupts_share(const struct profile *p, uint16_t event)

@@ -12,9 +12,17 @@
  * certainly is code of the kernel; otherwise only names that nobody else has count. */
 bool is_interrupt_entry(const char *name, bool is_kernel);
 
-/* Finds the kernel's names as programs do: `kallsyms` is that of program_opts. Returns whether
- * there were interrupts. */
-bool interrupts_set_apart(struct profile *p, struct program_files *files, const char *kallsyms);
+struct interrupts;
+
+/* Finds the kernel's names as programs do: `kallsyms` is that of program_opts. Adds the mark to the
+ * profile, and notes in changes[n_stacks] on which stacks one begins. NULL: there were none. */
+struct interrupts *interrupts_find(struct profile *p, struct program_files *files,
+				   const char *kallsyms, bool *changes);
+void interrupts_free(struct interrupts *x); /* NULL is fine */
+
+/* The mark, if an interrupt begins on a stack of `changes`: see profile_revise_callers(). */
+stackid interrupts_set_apart(const struct interrupts *x, struct revised_stacks *r, stackid stack,
+			     stackid caller);
 
 /* The share of the event's time (samples_event) that interrupts took, once they are set apart. */
 double interrupts_share(const struct profile *p, uint16_t event);

@@ -1,33 +1,22 @@
-/* tail_calls.c - compares the function that was called with the one that runs, and searches for the
- * way from one to the other. */
+/* tail_calls.c - compares the function that was called with the one that runs, for all stacks. */
 #include "symbolize/tail_calls.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/vec.h"
 #include "symbolize/program_private.h"
+#include "symbolize/tail_ways.h"
 
-enum {
-	WAYS_MAX = 64,          /* functions that are looked at for one way */
-	DEPTH_MAX = 16,         /* functions on it */
-	TABLES_MAX = 1 << 20,   /* larger symbol tables are not read for this */
-	FUNCTION_MAX = 1 << 16, /* bytes of code of one function */
+enum { NOT_ASKED = NONE - 1 };
+
+struct code_source {            /* of what is known of an object's code */
+	struct tail_ways *ways; /* NULL: nothing, or not yet */
+	bool is_closed;         /* its file was not opened yet */
 };
 
-struct jump {
-	uint64_t site;
-	symid to;
-};
-
-struct function_jumps { /* jumps[first .. first + n) leave the function */
-	uint32_t first, n;
-	bool is_known; /* all of them are */
-};
-
-struct way { /* frames[first .. first + n) lie between caller and callee */
+struct tail_frames { /* frames[first .. first + n) lie between caller and callee */
 	uint32_t first, n;
 	bool is_unknown; /* something is missing, but not known */
 };
@@ -36,257 +25,138 @@ struct tail_calls {
 	struct profile *p;
 	struct program_files *files;
 	const struct recorded_opts *how;
-	bool *looked; /* [n_objects] */
-	symid *runs;  /* [n_frames]: the function, as owner in its object's symbols; or NONE */
-	symid *calls; /* [n_frames]: the function that the call before this address calls; or NONE
-		       */
-	size_t n_frames;
+	struct code_source *sources; /* [n_objects] */
+	/* [n_frames]: tail_ways_called() and tail_ways_running(), or NOT_ASKED. */
+	uint32_t *calls, *runs;
 
-	struct map64 jumps_of; /* (object, function): index in `functions` */
-	VEC(struct function_jumps) functions;
-	VEC(struct jump) jumps;
 	struct map64 way_of; /* (frame of the caller, function that runs): index in `ways` */
-	VEC(struct way) ways;
+	VEC(struct tail_frames) ways; /* [0]: nothing is missing */
 	VEC(frameid) frames;
+	uint32_t *way; /* [n_stacks]: index in `ways`; NULL: nothing is missing anywhere */
 };
 
-/* ---- functions of frames ---- */
+/* ---- what is known of an object's code ---- */
 
 /* What cannot be opened, or not as it ran, is left to programs, which say so. */
-static void open_object(struct tail_calls *t, objid id)
+static void open_file(struct tail_calls *t, objid id)
 {
 	struct symbols_opts opts = { .table.exact = true };
 	struct kin_error *instead = NULL, *err = NULL;
-
-	t->looked[id] = true;
-	program_files_grow(t->files, t->p->n_objects);
 	struct object_file **at = &t->files->at[id];
-	if (t->p->objects[id].kind != OBJECT_ELF || recorded_is_made_up(t->p, id))
-		return;
+	struct symbols **symbols = &t->files->symbols[id];
+
 	if (!*at)
 		err = recorded_object(t->p, id, t->how, at, &instead);
 	if (*at && instead) {
 		object_free(*at);
 		*at = NULL;
 	}
-	if (*at && !t->files->symbols[id] && object_has_code(*at) &&
-	    object_table_bytes(*at) <= TABLES_MAX)
-		kin_error_free(symbols_new(*at, &opts, &t->files->symbols[id]));
+	if (*at && !*symbols && tail_ways_pay(*at))
+		kin_error_free(symbols_new(*at, &opts, symbols));
+	if (*symbols)
+		t->sources[id].ways = tail_ways_new(*at, *symbols);
 	kin_error_free(instead);
 	kin_error_free(err);
 }
 
-static const struct symbols *symbols_of(struct tail_calls *t, objid id)
+static uint32_t called_before(const struct tail_calls *t, const struct frame *f)
 {
-	if (!t->looked[id])
-		open_object(t, id);
-	return t->files->symbols[id];
+	const struct code_source *s = &t->sources[f->object];
+
+	if (!(f->flags & FRAME_RETURN) || (!s->ways && !s->is_closed))
+		return NONE;
+	return s->is_closed ? NOT_ASKED : tail_ways_called(s->ways, f);
 }
 
-static symid owner_at(const struct symbols *s, uint64_t addr)
+static uint32_t called_in_file(struct tail_calls *t, const struct frame *f)
 {
-	symid id = symbols_find(s, addr);
-	return id == NONE ? NONE : s->at[id].owner;
+	struct code_source *s = &t->sources[f->object];
+
+	if (s->is_closed)
+		open_file(t, f->object);
+	s->is_closed = false;
+	return called_before(t, f);
 }
 
-/* Entries of linkage tables, and what compilers call instead of calling by pointer. */
-static bool leads_anywhere(const char *name)
+static void find_calls(struct tail_calls *t)
 {
-	static const char plt[] = "@plt", thunk[] = "__x86_indirect_", llvm[] = "__llvm_retpoline_";
-	size_t n = strlen(name);
+	size_t n = t->p->samples.n_frames;
 
-	return (n >= sizeof(plt) && !strcmp(name + n - (sizeof(plt) - 1), plt)) ||
-	       !strncmp(name, thunk, sizeof(thunk) - 1) || !strncmp(name, llvm, sizeof(llvm) - 1);
-}
-
-static void find_functions(struct tail_calls *t)
-{
-	const struct samples *s = &t->p->samples;
-
-	t->n_frames = s->n_frames;
-	t->runs = xrealloc(NULL, s->n_frames, sizeof(*t->runs));
-	t->calls = xrealloc(NULL, s->n_frames, sizeof(*t->calls));
-	for (size_t i = 0; i < s->n_frames; i++) {
-		const struct frame *f = &s->frames[i];
-		t->runs[i] = t->calls[i] = NONE;
-		if (!i || f->name || f->flags & (FRAME_KERNEL | FRAME_MARK | FRAME_INLINED))
-			continue;
-		const struct symbols *symbols = symbols_of(t, f->object);
-		if (!symbols)
-			continue;
-		struct object_file *file = t->files->at[f->object];
-		uint64_t target;
-		bool is_return = program_is_return(file, symbols, f);
-		t->runs[i] = owner_at(symbols, f->addr - is_return);
-		if (is_return && object_call_before(file, f->addr, &target)) {
-			symid id = symbols_find_start(symbols, target);
-			bool is_any = id == NONE || leads_anywhere(symbols->at[id].name);
-			t->calls[i] = is_any ? NONE : symbols->at[id].owner;
-		}
-	}
-}
-
-/* ---- jumps of functions ---- */
-
-struct jump_finder {
-	struct tail_calls *t;
-	const struct symbols *symbols;
-	symid function;
-	bool is_known;
-};
-
-/* A jump to the rest of the function, in another place of the file, is none to another function. */
-static void add_jump(uint64_t site, uint64_t target, void *arg)
-{
-	struct jump_finder *f = arg;
-	symid id = symbols_find(f->symbols, target);
-	symid to = id == NONE ? NONE : f->symbols->at[id].owner;
-
-	if (to == f->function)
-		return;
-	if (to == NONE || f->symbols->at[id].addr != target)
-		f->is_known = false;
-	else
-		vec_push(&f->t->jumps, ((struct jump){ site, to }));
-}
-
-/* Split parts of a function lie elsewhere, mostly near it. */
-static bool read_part(struct jump_finder *f, struct object_file *file, const struct symbol *part)
-{
-	return part->end - part->addr <= FUNCTION_MAX &&
-	       object_tail_calls(file, part->addr, part->end, add_jump, f);
-}
-
-static const struct function_jumps *jumps_of(struct tail_calls *t, objid object, symid function)
-{
-	uint32_t *known = map64_at(&t->jumps_of, MAP64_PAIR(object, function));
-
-	if (*known == NONE) {
-		struct jump_finder f = { t, t->files->symbols[object], function, true };
-		uint32_t first = (uint32_t)t->jumps.n;
-		bool is_read = read_part(&f, t->files->at[object], &f.symbols->at[function]);
-		*known = (uint32_t)t->functions.n;
-		vec_push(&t->functions,
-			 ((struct function_jumps){ first, (uint32_t)t->jumps.n - first,
-						   is_read && f.is_known }));
-	}
-	return &t->functions.at[*known];
+	t->sources = xalloc(t->p->n_objects * sizeof(*t->sources));
+	for (objid id = 0; id < t->p->n_objects; id++)
+		t->sources[id].is_closed =
+			t->p->objects[id].kind == OBJECT_ELF && !recorded_is_made_up(t->p, id);
+	t->calls = xrealloc(NULL, 2 * n, sizeof(*t->calls));
+	t->runs = t->calls + n;
+	t->calls[0] = NONE;
+	for (size_t i = 1; i < n; i++)
+		t->calls[i] = called_before(t, &t->p->samples.frames[i]);
+	for (size_t i = 0; i < n; i++)
+		t->runs[i] = NOT_ASKED;
 }
 
 /* ---- ways ---- */
 
-struct way_search {
-	struct tail_calls *t;
-	objid object;
-	symid to;
-	symid path[DEPTH_MAX];     /* functions from the one that was called on */
-	uint64_t sites[DEPTH_MAX]; /* of the jumps that leave them */
-	uint64_t way[DEPTH_MAX];   /* `sites` of the first way that was found */
-	uint32_t n_way, n_ways;
-	uint32_t looked; /* functions that were looked at */
-	bool is_known;   /* no other ways are possible */
-};
-
-static bool is_on_path(const struct way_search *w, uint32_t n, symid function)
+static uint32_t add_way(struct tail_calls *t, objid object, const struct tail_way *found)
 {
-	uint32_t i = 0;
-	while (i < n && w->path[i] != function)
-		i++;
-	return i < n;
-}
+	struct tail_frames way = { (uint32_t)t->frames.n, found->n, !found->n };
 
-/* Several jumps from one function to another are one way. */
-static bool is_first(const struct tail_calls *t, const struct function_jumps *jumps, uint32_t k)
-{
-	uint32_t i = 0;
-	while (t->jumps.at[jumps->first + i].to != t->jumps.at[jumps->first + k].to)
-		i++;
-	return i == k;
-}
-
-/* Follows the jumps of the last of `n` functions on the path. A way has no function twice. */
-static void follow(struct way_search *w, uint32_t n)
-{
-	const struct function_jumps jumps = *jumps_of(w->t, w->object, w->path[n - 1]);
-
-	w->is_known &= jumps.is_known && n < DEPTH_MAX && w->looked++ < WAYS_MAX;
-	for (uint32_t k = 0; k < jumps.n && w->is_known; k++) {
-		struct jump j = w->t->jumps.at[jumps.first + k];
-		if (is_on_path(w, n, j.to) || !is_first(w->t, &jumps, k))
-			continue;
-		w->sites[n - 1] = j.site;
-		if (j.to != w->to) {
-			w->path[n] = j.to;
-			follow(w, n + 1);
-		} else if (!w->n_ways++) {
-			memcpy(w->way, w->sites, n * sizeof(*w->way));
-			w->n_way = n;
-		}
-	}
-}
-
-static struct way find_way(struct tail_calls *t, objid object, symid from, symid to)
-{
-	struct way_search w = {
-		.t = t, .object = object, .to = to, .path = { from }, .is_known = true
-	};
-	struct way ret = { .first = (uint32_t)t->frames.n };
-
-	follow(&w, 1);
-	ret.is_unknown = !w.is_known || w.n_ways > 1;
-	for (uint32_t i = 0; i < w.n_way && !ret.is_unknown; i++, ret.n++)
+	for (uint32_t i = 0; i < found->n; i++)
 		vec_push(&t->frames,
-			 profile_append_frame(t->p, (struct frame){ .addr = w.way[i],
+			 profile_append_frame(t->p, (struct frame){ .addr = found->jump[i],
 								    .object = object,
 								    .flags = FRAME_TAIL_CALL }));
-	return ret;
+	vec_push(&t->ways, way);
+	return (uint32_t)t->ways.n - 1;
 }
 
-/* NULL: nothing is missing between the two. */
-static const struct way *way_between(struct tail_calls *t, frameid caller, frameid callee)
+static uint32_t way_between(struct tail_calls *t, frameid caller, frameid callee)
 {
-	if (caller >= t->n_frames || t->calls[caller] == NONE || t->runs[callee] == NONE ||
-	    t->calls[caller] == t->runs[callee])
-		return NULL;
-	objid object = t->p->samples.frames[caller].object;
-	if (object != t->p->samples.frames[callee].object)
-		return NULL;
-	uint32_t *known = map64_at(&t->way_of, MAP64_PAIR(caller, t->runs[callee]));
-	if (*known == NONE) {
-		*known = (uint32_t)t->ways.n;
-		vec_push(&t->ways, find_way(t, object, t->calls[caller], t->runs[callee]));
-	}
-	return &t->ways.at[*known];
+	const struct frame *above = &t->p->samples.frames[caller],
+			   *below = &t->p->samples.frames[callee];
+	struct tail_way way;
+
+	if (above->object != below->object)
+		return 0;
+	if (t->calls[caller] == NOT_ASKED)
+		t->calls[caller] = called_in_file(t, above);
+	if (t->calls[caller] == NONE)
+		return 0;
+	struct tail_ways *ways = t->sources[above->object].ways;
+	if (t->runs[callee] == NOT_ASKED)
+		t->runs[callee] = tail_ways_running(ways, below);
+	uint32_t calls = t->calls[caller], runs = t->runs[callee];
+	if (runs == NONE || runs == calls)
+		return 0;
+	uint32_t *known = map64_at(&t->way_of, MAP64_PAIR(caller, runs));
+	if (*known == NONE)
+		*known = tail_ways_find(ways, calls, runs, &way) ? add_way(t, above->object, &way)
+								 : 0;
+	return *known;
 }
 
 /* ---- stacks ---- */
 
-static bool is_any_missing(struct tail_calls *t)
+static void find_ways(struct tail_calls *t, bool *changes)
 {
 	const struct stack *stacks = t->p->samples.stacks;
-	bool any = false;
+	size_t n = t->p->samples.n_stacks;
 
-	for (size_t i = 1; i < t->p->samples.n_stacks; i++) {
-		const struct way *way =
-			way_between(t, stacks[stacks[i].caller].frame, stacks[i].frame);
-		any |= way && (way->n || way->is_unknown);
+	for (size_t i = 1; i < n; i++) {
+		frameid caller = stacks[stacks[i].caller].frame;
+		if (t->calls[caller] == NONE)
+			continue;
+		uint32_t way = way_between(t, caller, stacks[i].frame);
+		if (way && !t->way)
+			t->way = xalloc(n * sizeof(*t->way));
+		if (!way)
+			continue;
+		t->way[i] = way;
+		changes[i] |= t->ways.at[way].n > 0;
 	}
-	return any;
 }
 
-static stackid put_back(void *arg, struct revised_stacks *r, stackid stack, stackid caller)
-{
-	struct tail_calls *t = arg;
-	const struct stack *stacks = t->p->samples.stacks;
-	const struct way *way =
-		way_between(t, stacks[stacks[stack].caller].frame, stacks[stack].frame);
-
-	for (uint32_t i = 0; way && i < way->n; i++)
-		caller = revised_stacks_add(r, caller, t->frames.at[way->first + i]);
-	return caller;
-}
-
-static struct tail_calls_found shares(struct tail_calls *t, uint16_t event)
+static struct tail_calls_found shares(const struct tail_calls *t, uint16_t event)
 {
 	enum { PUT_BACK = 1, UNKNOWN = 2 };
 	const struct samples *s = &t->p->samples;
@@ -294,10 +164,9 @@ static struct tail_calls_found shares(struct tail_calls *t, uint16_t event)
 	double all = 0, back = 0, unknown = 0;
 
 	for (size_t i = 1; i < s->n_stacks; i++) {
-		const struct stack *at = &s->stacks[i];
-		const struct way *way = way_between(t, s->stacks[at->caller].frame, at->frame);
-		has[i] = has[at->caller] | (way && way->n ? PUT_BACK : 0) |
-			 (way && way->is_unknown ? UNKNOWN : 0);
+		const struct tail_frames *way = &t->ways.at[t->way[i]];
+		has[i] = has[s->stacks[i].caller] | (way->n ? PUT_BACK : 0) |
+			 (way->is_unknown ? UNKNOWN : 0);
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		double weight = s->at[i].event == event ? (double)s->at[i].weight : 0;
@@ -310,29 +179,48 @@ static struct tail_calls_found shares(struct tail_calls *t, uint16_t event)
 	return (struct tail_calls_found){ back / all, unknown / all };
 }
 
-struct tail_calls_found tail_calls_put_back(struct profile *p, struct program_files *files,
-					    const struct recorded_opts *how, uint16_t event)
+struct tail_calls *tail_calls_find(struct profile *p, struct program_files *files,
+				   const struct recorded_opts *how, uint16_t event, bool *changes,
+				   struct tail_calls_found *found)
 {
-	struct tail_calls t = { .p = p, .files = files, .how = how };
-	struct tail_calls_found ret = { 0 };
-
+	*found = (struct tail_calls_found){ 0 };
 	if (!samples_have_callers(&p->samples))
-		return ret;
-	t.looked = xalloc(p->n_objects + 1);
-	find_functions(&t);
-	if (is_any_missing(&t)) {
-		ret = shares(&t, event);
-		if (t.frames.n)
-			profile_revise_callers(p, put_back, &t);
-	}
-	free(t.looked);
-	free(t.runs);
-	free(t.calls);
-	map64_free(&t.jumps_of);
-	map64_free(&t.way_of);
-	vec_free(&t.functions);
-	vec_free(&t.jumps);
-	vec_free(&t.ways);
-	vec_free(&t.frames);
-	return ret;
+		return NULL;
+	struct tail_calls *t = xalloc(sizeof(*t));
+	*t = (struct tail_calls){ .p = p, .files = files, .how = how };
+	program_files_grow(files, p->n_objects);
+	vec_push(&t->ways, ((struct tail_frames){ 0 }));
+	find_calls(t);
+	find_ways(t, changes);
+	if (t->way)
+		*found = shares(t, event);
+	if (t->frames.n)
+		return t;
+	tail_calls_free(t);
+	return NULL;
+}
+
+void tail_calls_free(struct tail_calls *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->p->n_objects; i++)
+		tail_ways_free(t->sources[i].ways);
+	free(t->sources);
+	free(t->calls);
+	map64_free(&t->way_of);
+	vec_free(&t->ways);
+	vec_free(&t->frames);
+	free(t->way);
+	free(t);
+}
+
+stackid tail_calls_put_back(const struct tail_calls *t, struct revised_stacks *r, stackid stack,
+			    stackid caller)
+{
+	const struct tail_frames *way = &t->ways.at[t->way[stack]];
+
+	for (uint32_t i = 0; i < way->n; i++)
+		caller = revised_stacks_add(r, caller, t->frames.at[way->first + i]);
+	return caller;
 }

@@ -35,6 +35,11 @@ struct made {
 
 static uint64_t place(const char *code) { return (uint64_t)(uintptr_t)code - program_bias(); }
 
+static stackid put_back(void *t, struct revised_stacks *r, stackid stack, stackid caller)
+{
+	return tail_calls_put_back(t, r, stack, caller);
+}
+
 /* The n-th call of calls_ leads, it seems, to the first instruction of leaf_. */
 static struct made stack_of(int n, uint64_t leaf)
 {
@@ -52,7 +57,12 @@ static struct made stack_of(int n, uint64_t leaf)
 	profile_add_sample(b, (struct sample){ .stack = s, .count = 1, .weight = 1 });
 	struct made m = { .p = profile_finish(b) };
 	m.files = program_files_new(m.p);
-	m.found = tail_calls_put_back(m.p, m.files, &(struct recorded_opts){ 0 }, 0);
+	bool changes[3] = { 0 };
+	struct tail_calls *t =
+		tail_calls_find(m.p, m.files, &(struct recorded_opts){ 0 }, 0, changes, &m.found);
+	if (t)
+		profile_revise_callers(m.p, changes, put_back, t);
+	tail_calls_free(t);
 	for (s = m.p->samples.at[0].stack; s; s = m.p->samples.stacks[s].caller)
 		m.depth++;
 	return m;

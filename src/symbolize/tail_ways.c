@@ -1,0 +1,231 @@
+/* tail_ways.c - follows jumps from function to function. */
+#include "symbolize/tail_ways.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map64.h"
+#include "base/vec.h"
+#include "symbolize/program_private.h"
+
+enum {
+	WAYS_MAX = 64,          /* functions that are looked at for one way */
+	DEPTH_MAX = 16,         /* functions on it */
+	TABLES_MAX = 1 << 20,   /* bytes of symbols */
+	FUNCTION_MAX = 1 << 16, /* bytes of code of one function */
+};
+
+struct jump {
+	uint64_t site;
+	symid to;
+};
+
+struct function_jumps { /* jumps[first .. first + n) leave the function */
+	uint32_t first, n;
+	bool is_known; /* all of them are */
+};
+
+struct way { /* sites[first .. first + n) lie between the functions */
+	uint32_t first, n;
+	bool is_unknown; /* something is missing, but not known */
+};
+
+struct tail_ways {
+	struct object_file *file;
+	const struct symbols *symbols;
+	struct map64 jumps_of; /* function: index in `functions` */
+	VEC(struct function_jumps) functions;
+	VEC(struct jump) jumps;
+	struct map64 way_of; /* (function called, function that runs): index in `ways` */
+	VEC(struct way) ways;
+	VEC(uint64_t) sites;
+};
+
+bool tail_ways_pay(const struct object_file *file)
+{
+	return object_has_code(file) && object_table_bytes(file) <= TABLES_MAX;
+}
+
+struct tail_ways *tail_ways_new(struct object_file *file, const struct symbols *s)
+{
+	struct tail_ways *w = xalloc(sizeof(*w));
+
+	w->file = file;
+	w->symbols = s;
+	return w;
+}
+
+void tail_ways_free(struct tail_ways *w)
+{
+	if (!w)
+		return;
+	map64_free(&w->jumps_of);
+	map64_free(&w->way_of);
+	vec_free(&w->functions);
+	vec_free(&w->jumps);
+	vec_free(&w->ways);
+	vec_free(&w->sites);
+	free(w);
+}
+
+/* ---- functions of frames ---- */
+
+bool tail_ways_has_code(const struct frame *f)
+{
+	return !f->name && !(f->flags & (FRAME_KERNEL | FRAME_MARK | FRAME_INLINED));
+}
+
+/* Entries of linkage tables, and what compilers call instead of calling by pointer. */
+static bool leads_anywhere(const char *name)
+{
+	static const char plt[] = "@plt", thunk[] = "__x86_indirect_", llvm[] = "__llvm_retpoline_";
+	size_t n = strlen(name);
+
+	return (n >= sizeof(plt) && !strcmp(name + n - (sizeof(plt) - 1), plt)) ||
+	       !strncmp(name, thunk, sizeof(thunk) - 1) || !strncmp(name, llvm, sizeof(llvm) - 1);
+}
+
+uint32_t tail_ways_called(const struct tail_ways *w, const struct frame *f)
+{
+	uint64_t target;
+
+	if (!tail_ways_has_code(f) || !program_is_return(w->file, w->symbols, f) ||
+	    !object_call_before(w->file, f->addr, &target))
+		return NONE;
+	symid id = symbols_find_start(w->symbols, target);
+	bool is_any = id == NONE || leads_anywhere(w->symbols->at[id].name);
+	return is_any ? NONE : w->symbols->at[id].owner;
+}
+
+uint32_t tail_ways_running(const struct tail_ways *w, const struct frame *f)
+{
+	bool is_return = f->flags & FRAME_RETURN && f->addr;
+
+	if (!tail_ways_has_code(f) || (is_return && !program_is_return(w->file, w->symbols, f)))
+		return NONE;
+	symid id = symbols_find(w->symbols, f->addr - is_return);
+	return id == NONE ? NONE : w->symbols->at[id].owner;
+}
+
+/* ---- jumps of functions ---- */
+
+struct jump_finder {
+	struct tail_ways *w;
+	symid function;
+	bool is_known;
+};
+
+/* A jump to the rest of the function, in another place of the file, is none to another function. */
+static void add_jump(uint64_t site, uint64_t target, void *arg)
+{
+	struct jump_finder *f = arg;
+	const struct symbols *s = f->w->symbols;
+	symid id = symbols_find(s, target), to = id == NONE ? NONE : s->at[id].owner;
+
+	if (to == f->function)
+		return;
+	if (to == NONE || s->at[id].addr != target)
+		f->is_known = false;
+	else
+		vec_push(&f->w->jumps, ((struct jump){ site, to }));
+}
+
+/* Split parts of a function lie elsewhere, mostly near it. */
+static bool read_part(struct jump_finder *f, const struct symbol *part)
+{
+	return part->end - part->addr <= FUNCTION_MAX &&
+	       object_tail_calls(f->w->file, part->addr, part->end, add_jump, f);
+}
+
+static const struct function_jumps *jumps_of(struct tail_ways *w, symid function)
+{
+	uint32_t *known = map64_at(&w->jumps_of, function);
+
+	if (*known == NONE) {
+		struct jump_finder f = { w, function, true };
+		uint32_t first = (uint32_t)w->jumps.n;
+		bool is_read = read_part(&f, &w->symbols->at[function]);
+		*known = (uint32_t)w->functions.n;
+		vec_push(&w->functions,
+			 ((struct function_jumps){ first, (uint32_t)w->jumps.n - first,
+						   is_read && f.is_known }));
+	}
+	return &w->functions.at[*known];
+}
+
+/* ---- ways ---- */
+
+struct way_search {
+	struct tail_ways *w;
+	symid to;
+	symid path[DEPTH_MAX];     /* functions from the one that was called on */
+	uint64_t sites[DEPTH_MAX]; /* of the jumps that leave them */
+	uint64_t way[DEPTH_MAX];   /* `sites` of the first way that was found */
+	uint32_t n_way, n_ways;
+	uint32_t looked; /* functions that were looked at */
+	bool is_known;   /* no other ways are possible */
+};
+
+static bool is_on_path(const struct way_search *x, uint32_t n, symid function)
+{
+	uint32_t i = 0;
+	while (i < n && x->path[i] != function)
+		i++;
+	return i < n;
+}
+
+/* Several jumps from one function to another are one way. */
+static bool is_first(const struct tail_ways *w, const struct function_jumps *jumps, uint32_t k)
+{
+	uint32_t i = 0;
+	while (w->jumps.at[jumps->first + i].to != w->jumps.at[jumps->first + k].to)
+		i++;
+	return i == k;
+}
+
+/* Follows the jumps of the last of `n` functions on the path. A way has no function twice. */
+static void follow(struct way_search *x, uint32_t n)
+{
+	const struct function_jumps jumps = *jumps_of(x->w, x->path[n - 1]);
+
+	x->is_known &= jumps.is_known && n < DEPTH_MAX && x->looked++ < WAYS_MAX;
+	for (uint32_t k = 0; k < jumps.n && x->is_known; k++) {
+		struct jump j = x->w->jumps.at[jumps.first + k];
+		if (is_on_path(x, n, j.to) || !is_first(x->w, &jumps, k))
+			continue;
+		x->sites[n - 1] = j.site;
+		if (j.to != x->to) {
+			x->path[n] = j.to;
+			follow(x, n + 1);
+		} else if (!x->n_ways++) {
+			memcpy(x->way, x->sites, n * sizeof(*x->way));
+			x->n_way = n;
+		}
+	}
+}
+
+static struct way search_way(struct tail_ways *w, symid from, symid to)
+{
+	struct way_search x = { .w = w, .to = to, .path = { from }, .is_known = true };
+	struct way ret = { .first = (uint32_t)w->sites.n };
+
+	follow(&x, 1);
+	ret.is_unknown = !x.is_known || x.n_ways > 1;
+	for (uint32_t i = 0; i < x.n_way && !ret.is_unknown; i++, ret.n++)
+		vec_push(&w->sites, x.way[i]);
+	return ret;
+}
+
+bool tail_ways_find(struct tail_ways *w, uint32_t from, uint32_t to, struct tail_way *ret)
+{
+	if (from == to)
+		return false;
+	uint32_t *known = map64_at(&w->way_of, MAP64_PAIR(from, to));
+	if (*known == NONE) {
+		*known = (uint32_t)w->ways.n;
+		vec_push(&w->ways, search_way(w, from, to));
+	}
+	const struct way *way = &w->ways.at[*known];
+	*ret = (struct tail_way){ w->sites.at + way->first, way->n };
+	return way->n || way->is_unknown;
+}
