@@ -462,12 +462,17 @@ enum kinf_name_record {
 			       last piece of a file is smaller */
 	KINF_N_CALLED = 8,  /* as KINF_N_INLINES; each further: where it is called, file string
 			       and line - last line (signed) */
+	KINF_N_TAIL_CALLS = 9, /* how many; each: where a call returns to - last (signed), that -
+				  the start of the function that runs (signed), number of jumps on
+				  the way from the function called (0: not known), the address of
+				  each - last (signed; of the first: - where the call returns to) */
 };
 enum kinf_object_flags {
 	KINF_N_64BIT = 1,
 	KINF_N_BIG_ENDIAN = 2,
 	KINF_N_HAS_LINES = 4, /* it had line information, whether or not any of it was sampled */
 	KINF_N_HAS_CODE = 8,  /* all code of the functions is here ("kin pack") */
+	KINF_N_HAS_TAIL_CALLS = 32, /* all tail calls on stacks are here */
 };
 enum kinf_symbol_flags {
 	KINF_N_FUNCTION = 1,

@@ -60,9 +60,9 @@ static struct kin_error *keep_names(const char *path, const struct kin_keep_opts
 	struct kin_error *err = kinfile_names_check(path);
 	if (err)
 		return err;
-	/* Frames need names; which stacks they are on does not matter. */
-	struct input_opts frames = { .needs = { .frames = true } };
-	err = input_read(&path, 1, &frames, &p);
+	/* Frames need names, and stacks show tail calls. */
+	struct input_opts stacks = { .needs = { .stacks = true } };
+	err = input_read(&path, 1, &stacks, &p);
 	if (!err) {
 		struct kin_error *trouble;
 		struct kept *k =

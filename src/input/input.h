@@ -77,7 +77,7 @@ struct input_rules {
 /* Data that will not be needed; readers may skip it to save time, or deliver it anyway. */
 struct input_needs {
 	bool no_callers; /* only the innermost frame of each stack */
-	bool frames;     /* only frames, without samples and their stacks */
+	bool stacks;     /* only stacks, without samples */
 	bool no_times;   /* samples that differ only in time and processor are merged, without time,
 			    processor and details; except those of trace points */
 	/* The frame to use in stacks in place of `frame`, the last one of p so far: an earlier one

@@ -31,6 +31,9 @@ static void free_object(struct kept_object *o)
 	vec_free(&o->lines);
 	vec_free(&o->inlines);
 	vec_free(&o->code);
+	for (size_t i = 0; i < o->tail_calls.n; i++)
+		free(o->tail_calls.at[i].jump);
+	vec_free(&o->tail_calls);
 	free(o);
 }
 
@@ -63,6 +66,15 @@ const char *kept_bytes(struct kept *k, const void *bytes, size_t n)
 		memcpy(copy, bytes, n);
 	vec_push(&k->owned, copy);
 	return copy;
+}
+
+void kept_add_tail_call(struct kept_object *o, uint64_t addr, uint64_t to, const uint64_t *jump,
+			uint32_t n)
+{
+	struct kept_tail_call t = { addr, to, n, n ? xrealloc(NULL, n, sizeof(*jump)) : NULL };
+	if (n)
+		memcpy(t.jump, jump, n * sizeof(*jump));
+	vec_push(&o->tail_calls, t);
 }
 
 static bool same_file(const struct kept_object *a, const struct kept_object *b)
@@ -178,6 +190,10 @@ static void merge_object(struct kept *into, const struct kept_object *from)
 		c.bytes = kept_bytes(into, c.bytes, c.size);
 		vec_push(&o->code, c);
 	}
+	for (size_t i = 0; i < from->tail_calls.n; i++) {
+		const struct kept_tail_call *t = &from->tail_calls.at[i];
+		kept_add_tail_call(o, t->addr, t->to, t->jump, t->n);
+	}
 }
 
 void kept_add_sources(struct kept *into, const struct kept *from)
@@ -249,6 +265,25 @@ static int by_code(const void *l, const void *r)
 	const struct kept_code *a = l, *b = r;
 	int order = ORDER(a->addr, b->addr);
 	return order ? order : -ORDER(a->size, b->size);
+}
+
+static int by_call(const void *l, const void *r)
+{
+	const struct kept_tail_call *a = l, *b = r;
+	int order = ORDER(a->addr, b->addr);
+	return order ? order : ORDER(a->to, b->to);
+}
+
+/* If damage makes jumps differ, the order is still defined. */
+static int by_tail_call(const void *l, const void *r)
+{
+	const struct kept_tail_call *a = l, *b = r;
+	int order = by_call(a, b);
+	if (!order)
+		order = ORDER(a->n, b->n);
+	for (uint32_t i = 0; !order && i < a->n; i++)
+		order = ORDER(a->jump[i], b->jump[i]);
+	return order;
 }
 
 static int by_path(const void *l, const void *r)
@@ -379,6 +414,15 @@ static void sort_object(struct kept *k, struct kept_object *o)
 	o->inlines.n = n;
 
 	join_code(k, o);
+
+	SORT(&o->tail_calls, by_tail_call);
+	n = 0;
+	for (size_t i = 0; i < o->tail_calls.n; i++)
+		if (!n || by_call(&o->tail_calls.at[n - 1], &o->tail_calls.at[i]))
+			o->tail_calls.at[n++] = o->tail_calls.at[i];
+		else
+			free(o->tail_calls.at[i].jump);
+	o->tail_calls.n = n;
 }
 
 void kept_sort(struct kept *k)
@@ -399,6 +443,23 @@ const struct kept_object *kept_find(const struct kept *k, const char *path, cons
 		    (any || !strcmp(k->objects.at[i]->build_id, build_id)))
 			return k->objects.at[i];
 	return NULL;
+}
+
+uint32_t kept_function_at(const struct kept_object *o, uint64_t addr)
+{
+	size_t at = COUNT_WHILE(o->symbols.n, i, o->symbols.at[i].addr <= addr);
+	if (!at || addr >= o->symbols.at[at - 1].end)
+		return NONE;
+	uint64_t owner = o->symbols.at[at - 1].owner;
+	size_t whole = COUNT_WHILE(o->symbols.n, i, o->symbols.at[i].addr < owner);
+	bool known = whole < o->symbols.n && o->symbols.at[whole].addr == owner;
+	return (uint32_t)(known ? whole : at - 1);
+}
+
+uint32_t kept_tail_call_at(const struct kept_object *o, uint64_t addr)
+{
+	size_t at = COUNT_WHILE(o->tail_calls.n, i, o->tail_calls.at[i].addr < addr);
+	return at < o->tail_calls.n && o->tail_calls.at[at].addr == addr ? (uint32_t)at : NONE;
 }
 
 size_t kept_id_length(const struct kept_object *o)

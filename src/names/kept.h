@@ -2,9 +2,9 @@
  * the files.
  *
  * Not files but answers: for each object the symbols, source lines and inlined functions at the
- * sampled addresses, as object/object.h gave them when the recording was made. After "kin pack"
- * also the code of the functions and the text of their sources. object_of_kept() makes an object
- * that answers from them.
+ * sampled addresses, as object/object.h gave them when the recording was made, and the tail calls
+ * on its stacks, as symbolize/tail_ways.h found them. After "kin pack" also the code of the
+ * functions and the text of their sources. object_of_kept() makes an object that answers from them.
  *
  * Entries are added in any order, also from several recordings; kept_sort() sorts them and drops
  * duplicates. After that it does not change any more, and is shared by reference counting. */
@@ -47,6 +47,14 @@ struct kept_code {
 	size_t size; /* > 0 */
 };
 
+enum { KEPT_JUMPS_MAX = 16 };
+struct kept_tail_call { /* where a call leads to another function than the one that it names */
+	uint64_t addr;  /* where the call returns to */
+	uint64_t to;    /* start of the function that runs */
+	uint32_t n;     /* jumps on the way to it, KEPT_JUMPS_MAX at most; 0: it is not known */
+	uint64_t *jump; /* [n]: their addresses; owned */
+};
+
 enum kept_flags {
 	KEPT_64BIT = 1,
 	KEPT_BIG_ENDIAN = 2,
@@ -55,6 +63,7 @@ enum kept_flags {
 	/* The addresses are made-up numbers instead of the file's, which must not be used. The
 	 * build id ends in KEPT_NUMBERING digits, which differ where the numbers do. */
 	KEPT_GIVEN = 16,
+	KEPT_TAIL_CALLS = 32, /* all tail calls on the recording's stacks are here */
 };
 enum { KEPT_NUMBERING = 16 };
 
@@ -69,9 +78,10 @@ struct kept_object {
 	uint64_t n_functions;                 /* in the file, kept or not */
 	VEC(struct kept_symbol) symbols;      /* by address, one each */
 	VEC(struct kept_alias) aliases;
-	VEC(struct kept_line) lines;     /* by address, not overlapping */
-	VEC(struct kept_inline) inlines; /* by address, innermost first */
-	VEC(struct kept_code) code;      /* by address */
+	VEC(struct kept_line) lines;           /* by address, not overlapping */
+	VEC(struct kept_inline) inlines;       /* by address, innermost first */
+	VEC(struct kept_code) code;            /* by address */
+	VEC(struct kept_tail_call) tail_calls; /* by `addr` and `to`, one each */
 };
 
 struct kept_source {
@@ -98,6 +108,8 @@ void kept_free(struct kept *k);        /* drops a reference; NULL is fine */
 struct kept_object *kept_add_object(struct kept *k, const struct kept_object *like);
 const char *kept_string(struct kept *k, const char *s); /* interned: lives as long as k */
 const char *kept_bytes(struct kept *k, const void *bytes, size_t n); /* a copy, with a NUL behind */
+void kept_add_tail_call(struct kept_object *o, uint64_t addr, uint64_t to, const uint64_t *jump,
+			uint32_t n);
 /* Appends a piece of a source to its text. */
 void kept_add_source(struct kept *k, const char *path, const char *found, const char *text,
 		     size_t n);
@@ -109,6 +121,10 @@ void kept_sort(struct kept *k);
 
 /* The object with that path and build id; build_id NULL or "": any build. NULL if there is none. */
 const struct kept_object *kept_find(const struct kept *k, const char *path, const char *build_id);
+/* The index of the function at an address, as a split part belongs to it; NONE: none is kept. */
+uint32_t kept_function_at(const struct kept_object *o, uint64_t addr);
+/* The index of the first tail call whose call returns to an address; NONE: there is none. */
+uint32_t kept_tail_call_at(const struct kept_object *o, uint64_t addr);
 /* The length of a build id without a numbering (KEPT_GIVEN): of this object's, or of one that need
  * not be in k, which may be NULL. */
 size_t kept_id_length(const struct kept_object *o);

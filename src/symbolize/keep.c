@@ -17,12 +17,21 @@
 #include "names/kept.h"
 #include "symbolize/hit_addresses.h"
 #include "symbolize/recorded.h"
+#include "symbolize/tail_ways.h"
+
+struct call { /* one frame below the other on some stack */
+	frameid caller, callee;
+};
+struct calls {
+	VEC(struct call) at;
+};
 
 struct keeper {
 	const struct profile *p;
 	const struct keep_opts *opts;
 	struct kept *kept;
 	struct hit_addresses *hit; /* [n_objects] */
+	struct calls *calls;       /* [n_objects]: those within the object, each once */
 	struct kin_error *trouble; /* the first one */
 };
 
@@ -32,8 +41,10 @@ enum names_wanted { WANT_NAME = 1, WANT_ALL = 3 }; /* with its lines, and code i
 
 struct asked {
 	struct keeper *k;
+	objid id;
 	struct object_file *file;
-	const struct hit_addresses *hit;
+	struct hit_addresses *hit;
+	const struct calls *calls;
 	struct symbol_table table;
 	uint8_t *wanted;     /* [table.n]: enum names_wanted */
 	struct map64 starts; /* address -> the symbol that is wanted */
@@ -212,6 +223,72 @@ static void want_targets(struct asked *a)
 	vec_free(&r);
 }
 
+/* ---- tail calls ---- */
+
+static void find_calls(struct keeper *k)
+{
+	const struct samples *s = &k->p->samples;
+	struct map64 seen = { 0 };
+
+	for (size_t i = 1; i < s->n_stacks; i++) {
+		struct call c = { s->stacks[s->stacks[i].caller].frame, s->stacks[i].frame };
+		const struct frame *above = &s->frames[c.caller], *below = &s->frames[c.callee];
+		uint32_t *at;
+		if (!c.caller || above->object != below->object || !tail_ways_has_code(above) ||
+		    !tail_ways_has_code(below) ||
+		    *(at = map64_at(&seen, MAP64_PAIR(c.caller, c.callee))) != NONE)
+			continue;
+		*at = 0;
+		vec_push(&k->calls[above->object].at, c);
+	}
+	map64_free(&seen);
+}
+
+static void keep_tail_call(struct asked *a, uint64_t addr, uint64_t to, const uint64_t *jump,
+			   uint32_t n)
+{
+	kept_add_tail_call(a->o, addr, to, jump, n);
+	for (uint32_t i = 0; i < n; i++)
+		vec_push(a->hit, jump[i]);
+}
+
+static void search_tail_calls(struct asked *a)
+{
+	const struct frame *frames = a->k->p->samples.frames;
+	struct symbols_opts opts = { .table.exact = true };
+	struct symbols *s = NULL;
+
+	if (a->calls->at.n && tail_ways_pay(a->file))
+		kin_error_free(symbols_new(a->file, &opts, &s));
+	struct tail_ways *w = s ? tail_ways_new(a->file, s) : NULL;
+	for (size_t i = 0; w && i < a->calls->at.n; i++) {
+		const struct call *c = &a->calls->at.at[i];
+		symid from = tail_ways_called(w, &frames[c->caller]);
+		symid to = from == NONE ? NONE : tail_ways_running(w, &frames[c->callee]);
+		struct tail_way way;
+		if (to != NONE && tail_ways_find(w, from, to, &way))
+			keep_tail_call(a, frames[c->caller].addr, tail_ways_start(w, to), way.jump,
+				       way.n);
+	}
+	tail_ways_free(w);
+	symbols_free(s);
+	a->o->flags |= KEPT_TAIL_CALLS;
+}
+
+/* Jumps count as addresses that were hit: reports show them as frames. */
+static void keep_tail_calls(struct asked *a)
+{
+	const struct kept_object *kept = object_kept(a->file);
+
+	if (!kept && a->k->p->objects[a->id].kind == OBJECT_ELF)
+		search_tail_calls(a);
+	for (size_t i = 0; kept && i < kept->tail_calls.n; i++) {
+		const struct kept_tail_call *t = &kept->tail_calls.at[i];
+		keep_tail_call(a, t->addr, t->to, t->jump, t->n);
+	}
+	a->hit->n = sort_unique(a->hit->at, a->hit->n);
+}
+
 /* ---- keeping ---- */
 
 static void keep_symbols(struct asked *a)
@@ -328,7 +405,7 @@ static struct kept_object *describe(struct keeper *k, objid id, struct object_fi
 		like.flags |= KEPT_CODE;
 	struct stat st;
 	if (kept) {
-		like.flags |= kept->flags & KEPT_GIVEN;
+		like.flags |= kept->flags & (KEPT_GIVEN | KEPT_TAIL_CALLS);
 		like.size = kept->size;
 		like.modified_ns = kept->modified_ns;
 	} else if (!*like.build_id && !stat(object_path(file), &st)) {
@@ -367,7 +444,9 @@ static bool is_failure(const struct kin_error *err)
 static void keep_object(struct keeper *k, objid id, struct object_file *file)
 {
 	static const struct symtab_opts exact = { .exact = true };
-	struct asked a = { .k = k, .file = file, .hit = &k->hit[id] };
+	struct asked a = {
+		.k = k, .id = id, .file = file, .hit = &k->hit[id], .calls = &k->calls[id]
+	};
 	struct kin_error *err = object_symbols(file, &exact, &a.table);
 	if (err) {
 		note(k, err);
@@ -375,6 +454,7 @@ static void keep_object(struct keeper *k, objid id, struct object_file *file)
 	}
 	a.o = describe(k, id, file);
 	a.o->n_functions = count_functions(&a);
+	keep_tail_calls(&a);
 	a.wanted = xalloc(a.table.n + 1);
 	want_symbols(&a);
 	want_runs(&a);
@@ -454,6 +534,8 @@ struct kept *names_keep(const struct profile *p, const struct keep_opts *opts,
 
 	k.hit = xalloc((p->n_objects + 1) * sizeof(*k.hit));
 	hit_addresses_find(p, NULL, k.hit);
+	k.calls = xalloc((p->n_objects + 1) * sizeof(*k.calls));
+	find_calls(&k);
 	for (objid i = 0; i < p->n_objects; i++) {
 		struct object_file *file = NULL;
 		struct kin_error *err = k.hit[i].n ? open_object(&k, i, &file) : NULL;
@@ -467,7 +549,9 @@ struct kept *names_keep(const struct profile *p, const struct keep_opts *opts,
 			kin_error_free(err);
 		object_free(file);
 		vec_free(&k.hit[i]);
+		vec_free(&k.calls[i].at);
 	}
+	free(k.calls);
 	free(k.hit);
 	kept_sort(k.kept);
 	*trouble = k.trouble;

@@ -58,8 +58,9 @@ static struct kin_error *open_file(const struct profile *p, const struct object 
 	return err;
 }
 
-static const struct kept_object *kept_of(const struct profile *p, const struct object *o)
+const struct kept_object *recorded_kept(const struct profile *p, objid id)
 {
+	const struct object *o = &p->objects[id];
 	return o->path ? kept_find(p->kept, strtab_get(p->strings, o->path),
 				   strtab_get(p->strings, o->build_id))
 		       : NULL;
@@ -67,7 +68,7 @@ static const struct kept_object *kept_of(const struct profile *p, const struct o
 
 bool recorded_is_made_up(const struct profile *p, objid id)
 {
-	const struct kept_object *kept = kept_of(p, &p->objects[id]);
+	const struct kept_object *kept = recorded_kept(p, id);
 	return kept && kept->flags & KEPT_GIVEN;
 }
 
@@ -80,7 +81,7 @@ struct kin_error *recorded_object(const struct profile *p, objid id,
 	*instead = NULL;
 	if ((o->kind != OBJECT_ELF && o->kind != OBJECT_VDSO) || !o->path)
 		return NULL;
-	const struct kept_object *kept = kept_of(p, o);
+	const struct kept_object *kept = recorded_kept(p, id);
 	if (kept && kept->flags & KEPT_GIVEN) {
 		*ret = object_of_kept(kept);
 		return NULL;

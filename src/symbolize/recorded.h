@@ -21,6 +21,9 @@ MUST_CHECK struct kin_error *recorded_object(const struct profile *p, objid id,
 					     const struct recorded_opts *opts,
 					     struct object_file **ret, struct kin_error **instead);
 
+/* What the recording keeps of an object; NULL: nothing. */
+const struct kept_object *recorded_kept(const struct profile *p, objid id);
+
 /* Whether the data named addresses that it made up (a store, callgrind): no file has code there. */
 bool recorded_is_made_up(const struct profile *p, objid id);
 

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/vec.h"
+#include "names/kept.h"
 #include "symbolize/program_private.h"
 #include "symbolize/tail_ways.h"
 
@@ -59,6 +60,20 @@ static void open_file(struct tail_calls *t, objid id)
 	kin_error_free(err);
 }
 
+/* Where addresses are made up, or tail calls were searched already, the file tells no more. */
+static void choose_source(struct tail_calls *t, objid id)
+{
+	struct code_source *s = &t->sources[id];
+	const struct kept_object *kept = recorded_kept(t->p, id);
+
+	if (t->p->objects[id].kind != OBJECT_ELF)
+		return;
+	if (!kept || !(kept->flags & (KEPT_GIVEN | KEPT_TAIL_CALLS)))
+		s->is_closed = true;
+	else if (kept->tail_calls.n)
+		s->ways = tail_ways_kept(kept);
+}
+
 static uint32_t called_before(const struct tail_calls *t, const struct frame *f)
 {
 	const struct code_source *s = &t->sources[f->object];
@@ -84,8 +99,7 @@ static void find_calls(struct tail_calls *t)
 
 	t->sources = xalloc(t->p->n_objects * sizeof(*t->sources));
 	for (objid id = 0; id < t->p->n_objects; id++)
-		t->sources[id].is_closed =
-			t->p->objects[id].kind == OBJECT_ELF && !recorded_is_made_up(t->p, id);
+		choose_source(t, id);
 	t->calls = xrealloc(NULL, 2 * n, sizeof(*t->calls));
 	t->runs = t->calls + n;
 	t->calls[0] = NONE;

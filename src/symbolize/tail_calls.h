@@ -4,7 +4,10 @@
  * one returns to its caller. Where the code that called names one function, and the code below is
  * another one's, the way between them is searched in the code (tail_ways.h). If there is one way,
  * the functions on it are put back between the two. If there are several, or some jump goes to an
- * unknown place, none is. */
+ * unknown place, none is.
+ *
+ * A recording that keeps names keeps the ways, too (names/kept.h), and only those count: then
+ * reports are the same wherever they are made. */
 #ifndef SYMBOLIZE_TAIL_CALLS_H
 #define SYMBOLIZE_TAIL_CALLS_H
 

@@ -1,4 +1,4 @@
-/* tail_ways.c - follows jumps from function to function. */
+/* tail_ways.c - follows jumps from function to function, or looks up what was found so before. */
 #include "symbolize/tail_ways.h"
 
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #include "symbolize/program_private.h"
 
 enum {
-	WAYS_MAX = 64,          /* functions that are looked at for one way */
-	DEPTH_MAX = 16,         /* functions on it */
-	TABLES_MAX = 1 << 20,   /* bytes of symbols */
-	FUNCTION_MAX = 1 << 16, /* bytes of code of one function */
+	WAYS_MAX = 64,              /* functions that are looked at for one way */
+	DEPTH_MAX = KEPT_JUMPS_MAX, /* functions on it */
+	TABLES_MAX = 1 << 20,       /* bytes of symbols */
+	FUNCTION_MAX = 1 << 16,     /* bytes of code of one function */
 };
 
 struct jump {
@@ -31,6 +31,7 @@ struct way { /* sites[first .. first + n) lie between the functions */
 };
 
 struct tail_ways {
+	const struct kept_object *kept; /* NULL: they are searched for in the file: */
 	struct object_file *file;
 	const struct symbols *symbols;
 	struct map64 jumps_of; /* function: index in `functions` */
@@ -52,6 +53,14 @@ struct tail_ways *tail_ways_new(struct object_file *file, const struct symbols *
 
 	w->file = file;
 	w->symbols = s;
+	return w;
+}
+
+struct tail_ways *tail_ways_kept(const struct kept_object *k)
+{
+	struct tail_ways *w = xalloc(sizeof(*w));
+
+	w->kept = k;
 	return w;
 }
 
@@ -85,10 +94,20 @@ static bool leads_anywhere(const char *name)
 	       !strncmp(name, thunk, sizeof(thunk) - 1) || !strncmp(name, llvm, sizeof(llvm) - 1);
 }
 
+/* What is kept tells where the call led, but not which function it names: calls are numbered behind
+ * the functions. */
+static uint32_t kept_called(const struct kept_object *k, const struct frame *f)
+{
+	uint32_t call = tail_ways_has_code(f) ? kept_tail_call_at(k, f->addr) : NONE;
+	return call == NONE ? NONE : (uint32_t)k->symbols.n + call;
+}
+
 uint32_t tail_ways_called(const struct tail_ways *w, const struct frame *f)
 {
 	uint64_t target;
 
+	if (w->kept)
+		return kept_called(w->kept, f);
 	if (!tail_ways_has_code(f) || !program_is_return(w->file, w->symbols, f) ||
 	    !object_call_before(w->file, f->addr, &target))
 		return NONE;
@@ -101,10 +120,18 @@ uint32_t tail_ways_running(const struct tail_ways *w, const struct frame *f)
 {
 	bool is_return = f->flags & FRAME_RETURN && f->addr;
 
+	if (w->kept)
+		return tail_ways_has_code(f) ? kept_function_at(w->kept, f->addr - is_return)
+					     : NONE;
 	if (!tail_ways_has_code(f) || (is_return && !program_is_return(w->file, w->symbols, f)))
 		return NONE;
 	symid id = symbols_find(w->symbols, f->addr - is_return);
 	return id == NONE ? NONE : w->symbols->at[id].owner;
+}
+
+uint64_t tail_ways_start(const struct tail_ways *w, uint32_t function)
+{
+	return w->symbols->at[function].addr;
 }
 
 /* ---- jumps of functions ---- */
@@ -216,8 +243,24 @@ static struct way search_way(struct tail_ways *w, symid from, symid to)
 	return ret;
 }
 
+static bool find_kept(const struct kept_object *k, uint32_t call, uint64_t to, struct tail_way *ret)
+{
+	uint64_t addr = k->tail_calls.at[call].addr;
+
+	for (; call < k->tail_calls.n && k->tail_calls.at[call].addr == addr; call++) {
+		const struct kept_tail_call *c = &k->tail_calls.at[call];
+		*ret = (struct tail_way){ c->jump, c->n };
+		if (c->to == to)
+			return true;
+	}
+	return false;
+}
+
 bool tail_ways_find(struct tail_ways *w, uint32_t from, uint32_t to, struct tail_way *ret)
 {
+	if (w->kept)
+		return find_kept(w->kept, from - (uint32_t)w->kept->symbols.n,
+				 w->kept->symbols.at[to].addr, ret);
 	if (from == to)
 		return false;
 	uint32_t *known = map64_at(&w->way_of, MAP64_PAIR(from, to));

@@ -46,6 +46,13 @@ static void ask(const struct kept_object *k)
 	for (size_t i = 0; i < n; i++)
 		if (runs[i].addr >= runs[i].end || (i && runs[i].addr < runs[i - 1].end))
 			abort();
+	for (size_t i = 0; i < k->tail_calls.n; i++) {
+		const struct kept_tail_call *c = &k->tail_calls.at[i];
+		if (c->n > KEPT_JUMPS_MAX || (i && c[-1].addr > c->addr) ||
+		    kept_tail_call_at(k, c->addr) > i)
+			abort();
+		seen += kept_function_at(k, c->to);
+	}
 	object_for_each_name(o, see_name, NULL);
 	for (size_t i = 0; i < k->code.n && i < 4; i++)
 		object_steps(o, k->code.at[i].addr, k->code.at[i].addr + k->code.at[i].size,

@@ -293,6 +293,51 @@ def test_cache(tap, box):
     shutil.rmtree(box.at('.debug'))
 
 
+# All time is below a function that ended in a jump: to the next one, or to a place that the code leaves open.
+TAILS = r'''
+static volatile unsigned sink;
+__attribute__((noipa)) int spin(unsigned n) { for (unsigned i = 0; i < n; i++) sink = sink * 5 + i; return 1; }
+__attribute__((noipa)) int turn(unsigned n) { for (unsigned i = 0; i < n; i++) sink = sink * 3 + i; return 1; }
+__attribute__((noipa)) int last(unsigned n) { return spin(n + 1); }
+__attribute__((noipa)) int first(unsigned n) { return last(n + 1); }
+static int (*volatile other)(unsigned) = turn;
+__attribute__((noipa)) int anywhere(unsigned n) { return other(n + 1); }
+int main(void)
+{
+	int s = 0;
+	for (int i = 0; i < 20; i++)
+		s += first(10000000) + anywhere(10000000);
+	return s != 40;
+}
+'''
+TAIL_REPORTS = [['report'], ['report', '-g', '--no-children'], ['graph'], ['graph', '--format', 'json'], ['info'],
+                ['report', '-s', 'sym,srcline'], ['report', '-s', 'dso,sym,symoff']]
+
+
+def test_tail_calls(tap, box, record):
+    """Functions that ended in a jump are found in the code, which is gone when reports are made."""
+    with open(box.at('tails.c'), 'w') as f:
+        f.write(TAILS)
+    subprocess.run(['gcc', '-g', '-O2', '-o', box.at('prog'), box.at('tails.c')], check=True)
+    p = record('t.kin')
+    before = box.reports('t.kin', TAIL_REPORTS)
+    rows = set(re.findall(r'\b(?:first|last|anywhere|spin|turn)\b', before['graph'][0].decode()))
+    tap.ok(rows == {'first', 'last', 'spin', 'turn'}, 'tail calls: functions on the one way are put back', p.stderr + before['graph'][0])
+    text = before['graph'][0] + before['graph'][2]
+    tap.ok(b'(tail calls) are put back' in text and b'(tail calls) are missing' in text, '... and notes say that, and what is missing', text)
+    away(box, 'prog')
+    gone = box.reports('t.kin', TAIL_REPORTS)
+    tap.ok(not different(before, gone), 'tail calls: the program is gone, and reports are the same', different(before, gone))
+    box.run(box.kin, 'merge', '-o', 'tt.kin', 't.kin', 't.kin')
+    back(box, 'prog')
+    box.run(box.kin, 'merge', '-o', 'there.kin', 't.kin', 't.kin')
+    tap.ok(filecmp.cmp(box.at('tt.kin'), box.at('there.kin'), False), '... and merged without it, the file is')
+    with open(box.at('t.kin'), 'r+b') as f:
+        f.truncate(int.from_bytes(f.read(48)[40:], 'little'))
+    files = box.reports('t.kin', TAIL_REPORTS)
+    tap.ok(not different(before, files), '... and without names they are those of the file', different(before, files))
+
+
 LARGE = 48 << 20
 LARGE_SOURCE = r'''
 #include <signal.h>
@@ -495,6 +540,7 @@ def main():
                 tap.part(test_replaced, tap, box, flags, by)
             tap.part(test_namesakes, tap, box)
             tap.part(test_newer_source, tap, box, sample)
+            tap.part(test_tail_calls, tap, box, sample)
             tap.part(test_diff, tap, box, sample)
             tap.part(test_cache, tap, box)
             tap.part(test_large, tap, box)

@@ -677,7 +677,7 @@ static void arcs_are_taken(void)
 	profile_builder_free(NULL);
 }
 
-/* `n` symbols of one byte from `addr` on, `step` apart, and code of as many bytes. */
+/* `n` symbols of one byte from `addr` on, `step` apart, code of as many bytes, and a tail call. */
 static struct kept *kept_of(uint64_t addr, uint64_t step, size_t n)
 {
 	struct kept *k = kept_new();
@@ -689,6 +689,7 @@ static struct kept *kept_of(uint64_t addr, uint64_t step, size_t n)
 							     .name = kept_string(k, "f") }));
 	vec_push(&o->code,
 		 ((struct kept_code){ addr, kept_bytes(k, &"abcdefgh"[addr % 8], n), n }));
+	kept_add_tail_call(o, addr, 0x2000, &addr, 1);
 	kept_sort(k);
 	return k;
 }
@@ -712,6 +713,9 @@ static void kept_names_are_merged(void)
 	OK(o->code.at[0].size == 6);
 	OK(!memcmp(o->code.at[0].bytes, "abcdef", 6));
 	OK(all->owned.n == 3); /* two, and them joined */
+	OK(o->tail_calls.n == 3);
+	OK(kept_tail_call_at(o, 0x1003) == 2 && kept_tail_call_at(o, 0x1002) == NONE);
+	OK(o->tail_calls.at[2].n == 1 && *o->tail_calls.at[2].jump == 0x1003);
 	kept_free(within);
 	kept_free(odd);
 	kept_free(even);

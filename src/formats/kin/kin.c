@@ -541,7 +541,7 @@ static struct kin_error *stream_kin(struct window *w, const struct input_opts *o
 
 	if (err)
 		return err;
-	f.frames_only = o->needs.frames;
+	f.stacks_only = o->needs.stacks;
 	f.leaves_only = o->needs.no_callers && !o->details && o->branches != INPUT_BRANCHES;
 	f.details = o->details;
 	f.cpu_state = o->cpu_state;

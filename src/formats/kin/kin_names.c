@@ -146,6 +146,23 @@ static void read_code(struct kin_names *x)
 			 ((struct kept_code){ addr, kept_bytes(x->k, t.s, t.n), t.n }));
 }
 
+static void read_tail_calls(struct kin_names *x)
+{
+	uint64_t addr = 0, jump[KEPT_JUMPS_MAX];
+	for (uint64_t n = take_number(x, 3); n; n--) {
+		addr += kinfile_take_signed(&x->in);
+		uint64_t to = addr - kinfile_take_signed(&x->in), last = addr;
+		uint32_t jumps = kinfile_take32(&x->in);
+		if (jumps > KEPT_JUMPS_MAX)
+			bytes_fail(&x->in);
+		for (uint32_t i = 0; i < jumps && !x->in.failed; i++)
+			jump[i] = last += kinfile_take_signed(&x->in);
+		if (x->in.failed)
+			return;
+		kept_add_tail_call(x->object, addr, to, jump, jumps);
+	}
+}
+
 /* Only full pieces may be continued, which limits the number of pieces. */
 static void read_source(struct kin_names *x)
 {
@@ -186,6 +203,9 @@ static void read_record(struct kin_names *x)
 		return;
 	case KINF_N_SOURCE:
 		read_source(x);
+		return;
+	case KINF_N_TAIL_CALLS:
+		read_tail_calls(x);
 		return;
 	}
 	bytes_fail(&x->in);

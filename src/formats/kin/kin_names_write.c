@@ -183,6 +183,24 @@ static void put_code(struct names_pen *p, const struct kept_object *o)
 	}
 }
 
+static void put_tail_calls(struct names_pen *p, const struct kept_object *o)
+{
+	for (size_t i = 0, n; i < o->tail_calls.n; i += n) {
+		struct kinfile_plain *r = begin(p, KINF_N_TAIL_CALLS);
+		uint64_t last = 0;
+		kinfile_put(r, n = some(o->tail_calls.n, i));
+		for (size_t k = i; k < i + n; k++) {
+			const struct kept_tail_call *t = &o->tail_calls.at[k];
+			kinfile_put_signed(r, t->addr - last);
+			kinfile_put_signed(r, t->addr - t->to);
+			kinfile_put(r, t->n);
+			last = t->addr;
+			for (uint32_t j = 0; j < t->n; j++)
+				kinfile_put_signed(r, t->jump[j] - (j ? t->jump[j - 1] : t->addr));
+		}
+	}
+}
+
 static void put_source(struct names_pen *p, const struct kept_source *s)
 {
 	size_t at = 0;
@@ -200,7 +218,7 @@ static void put_source(struct names_pen *p, const struct kept_source *s)
 uint8_t *kinfile_names_blocks(const struct kept *k, size_t *n)
 {
 	_Static_assert((int)KIN_MAX_TEXT >= (int)KINF_SOURCE_PIECE, "a piece is a text");
-	_Static_assert(2 * FULL_BLOCK + MOST_ENTRIES * 64 < KIN_MAX_PLAIN, "readers take it");
+	_Static_assert(2 * FULL_BLOCK + MOST_ENTRIES * 256 < KIN_MAX_PLAIN, "readers take it");
 	struct names_pen p = { 0 };
 
 	*n = 0;
@@ -216,6 +234,7 @@ uint8_t *kinfile_names_blocks(const struct kept *k, size_t *n)
 		put_lines(&p, o);
 		put_inlines(&p, o);
 		put_code(&p, o);
+		put_tail_calls(&p, o);
 		if (!p.plain.bytes.n) /* it has no names: that is recorded, too */
 			put_object(&p, o);
 	}

@@ -56,7 +56,7 @@ struct kinfile {
 	bool cpu_state;                /* read these, too */
 	bool by_branch;                /* each branch taken before a sample becomes a sample; ... */
 	bool by_first;                 /* ... if the first sample has branches: not known yet */
-	bool frames_only;              /* ignore the recorder's stacks and samples */
+	bool stacks_only;              /* ignore the recorder's samples */
 	bool leaves_only;              /* ignore callers in the recorder's stacks */
 	VEC(stackid)
 	leaves; /* with leaves_only, [frame]: the stack of that frame alone; 0: not made yet; NONE:

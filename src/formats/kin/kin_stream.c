@@ -104,10 +104,6 @@ static void skip_numbers(struct kinfile_stream *s, int n)
 
 static void read_stack(struct kinfile_stream *s)
 {
-	if (s->f->frames_only) {
-		skip_numbers(s, 2);
-		return;
-	}
 	uint32_t caller = kinfile_find(s, KINF_R_STACK, kinfile_take32(&s->in));
 	uint32_t frame = kinfile_find(s, KINF_R_FRAME, kinfile_take32(&s->in));
 
@@ -218,7 +214,7 @@ static void skip_sample(struct kinfile_stream *s)
 
 static void read_sample(struct kinfile_stream *s)
 {
-	if (s->f->frames_only) {
+	if (s->f->stacks_only) {
 		skip_sample(s);
 		return;
 	}
