@@ -950,3 +950,10 @@ uint64_t module_offset(const struct module *m, uint64_t addr)
 	}
 	return addr;
 }
+
+size_t module_code(const struct module *m, uint64_t addr, void *ret, size_t size)
+{
+	int fd = m->held >= 0 ? m->held : m->fd;
+	ssize_t n = fd < 0 ? 0 : pread(fd, ret, size, (off_t)module_offset(m, addr));
+	return n > 0 ? (size_t)n : 0;
+}

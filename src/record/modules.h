@@ -88,6 +88,9 @@ char *module_place(const struct module *m);
 uint64_t module_bias(const struct module *m, uint64_t start, uint64_t offset);
 /* The file offset of a link-time address. */
 uint64_t module_offset(const struct module *m, uint64_t addr);
+/* Copies up to `size` bytes of code at a link-time address from the file; returns how many: 0 if it
+ * is not open. */
+size_t module_code(const struct module *m, uint64_t addr, void *ret, size_t size);
 /* The table, with all that is known of a link-time address; NULL if there is none. Valid until the
  * next call for any module. */
 const struct unwind_table *module_table(struct module *m, uint64_t addr);

@@ -70,7 +70,9 @@ struct symbol_extent { /* the bytes of a symbol: [low, high) of the code */
 
 struct bare_entry { /* a function */
 	uint32_t at;
-	bool is_bad;               /* it jumps to an unknown place */
+	bool is_bad;               /* it jumps to an unknown place with another stack */
+	bool goes_anywhere;        /* it jumps to an unknown place, which may be a function */
+	bool is_proved;            /* it is called, or returns: it is a function */
 	bool returns;              /* it returns, or may */
 	bool is_suspect;           /* it may not return, if it jumps to an unseen function */
 	uint32_t segment;          /* index of its first segment; NONE: none yet */
@@ -419,10 +421,12 @@ static void switch_to(struct bare_walk *w, const struct at *p, const struct mach
 	}
 	if ((kind == JUMP_ENTRY || kind == JUMP_TARGET) && go_by_table(w, p, &t))
 		return;
-	if (bare_state_leaves(w->machine, &p->state))
+	if (bare_state_leaves(w->machine, &p->state)) {
+		w->entries.at[segment_of(w, p)->entry].goes_anywhere = true;
 		leave(w, p);
-	else
+	} else {
 		fail_function(w, p);
+	}
 }
 
 static uint32_t add_unseen(struct bare_walk *w, const struct at *p, const struct machine_effect *e)
@@ -460,6 +464,8 @@ static void call(struct bare_walk *w, const struct at *p, const struct machine_e
 	bare_state_apply(w->machine, e, &after);
 	uint32_t entry = target != NONE ? add_entry(w, target) : NONE;
 	uint32_t unseen = entry == NONE ? add_unseen(w, p, e) : NONE;
+	if (entry != NONE)
+		w->entries.at[entry].is_proved = true;
 	struct waiting c = { next, intern(w, &after), p->segment, entry, CALL_ENTRY, NONE };
 	if (entry == NONE) {
 		c.callee = unseen;
@@ -673,20 +679,24 @@ static void add_symbols(struct bare_walk *w)
 		qsort(w->extents.at, w->extents.n, sizeof(*w->extents.at), by_extent);
 }
 
-/* Adds the functions called by a function that has call-frame information; `code` has room for
- * `size` bytes. */
-static void add_calls(struct bare_walk *w, const struct code_span *r, uint8_t *code, size_t size)
+/* Adds the functions called by a function that has call-frame information, or notes that those
+ * known are called; `code` has room for `size` bytes. */
+static void add_calls(struct bare_walk *w, const struct code_span *r, uint8_t *code, size_t size,
+		      bool only_known)
 {
 	struct machine_effect e;
 	size_t n = w->file->code(w->file->arg, r->low, code, size);
 	for (size_t i = 0; i < n && w->effect(code + i, n - i, r->low + i, &e); i += e.size) {
 		uint32_t at = e.kind == STEP_CALL ? place_of(w, e.target) : NONE;
-		if (at != NONE && e.target != r->low + i + e.size)
-			add_entry(w, at);
+		if (at == NONE || e.target == r->low + i + e.size)
+			continue;
+		uint32_t entry = only_known ? map64_get(&w->entry_at, at) : add_entry(w, at);
+		if (entry != NONE)
+			w->entries.at[entry].is_proved = true;
 	}
 }
 
-static void add_called(struct bare_walk *w, const struct bare_input *in)
+static void add_called(struct bare_walk *w, const struct bare_input *in, bool only_known)
 {
 	uint64_t left = BARE_CALLS_MAX, longest = 0;
 	for (size_t i = 0; i < in->n_functions; i++)
@@ -696,7 +706,7 @@ static void add_called(struct bare_walk *w, const struct bare_input *in)
 	uint8_t *code = xrealloc(NULL, longest + 1, 1);
 	for (size_t i = 0; i < in->n_functions && left; i++) {
 		uint64_t size = min_u64(in->functions[i].high - in->functions[i].low, left);
-		add_calls(w, &in->functions[i], code, size);
+		add_calls(w, &in->functions[i], code, size, only_known);
 		left -= size;
 	}
 	free(code);
@@ -704,9 +714,14 @@ static void add_called(struct bare_walk *w, const struct bare_input *in)
 
 /* ---- verdicts ---- */
 
+/* A symbol that nothing calls, and that goes on at an unknown place without returning, may be an
+ * operation of an interpreter: it was jumped to with the frame of the function that began. */
+static bool is_doubtful(const struct bare_entry *e) { return e->goes_anywhere && !e->is_proved; }
+
 static bool may_be_good(const struct bare_walk *w, const struct segment *s)
 {
-	return !s->is_bad && !w->entries.at[s->entry].is_bad;
+	const struct bare_entry *e = &w->entries.at[s->entry];
+	return !s->is_bad && !e->is_bad && !is_doubtful(e);
 }
 
 /* Whether the function called in a link returns; true without a call. One that cannot be seen, such
@@ -728,6 +743,39 @@ static bool is_returning(const struct bare_walk *w, const struct code_link *l)
 		return w->extents.n && !w->unseen.at[l->callee].is_suspect;
 	}
 	return false;
+}
+
+/* Where a function goes on in another one, their frames agree: what proves the one proves the
+ * other. True if there was news. */
+static bool spread_proofs(struct bare_walk *w)
+{
+	bool is_new = false;
+	for (size_t i = w->joins.n; i-- > 0;) {
+		const struct code_link *l = &w->joins.at[i];
+		struct bare_entry *from = &w->entries.at[w->segments.at[l->from].entry],
+				  *to = &w->entries.at[w->segments.at[l->to].entry];
+		is_new |= from->is_proved != to->is_proved;
+		from->is_proved = to->is_proved |= from->is_proved;
+		is_new |= to->goes_anywhere && !from->goes_anywhere;
+		from->goes_anywhere |= to->goes_anywhere;
+	}
+	return is_new;
+}
+
+static void find_proofs(struct bare_walk *w, const struct bare_input *in)
+{
+	bool any = false;
+	for (size_t i = 0; i < w->segments.n; i++)
+		w->entries.at[w->segments.at[i].entry].is_proved |= w->segments.at[i].returns;
+	for (int pass = 0; pass < PASSES_MAX && spread_proofs(w); pass++)
+		;
+	for (size_t i = 0; i < w->entries.n; i++)
+		any |= is_doubtful(&w->entries.at[i]);
+	if (!any)
+		return;
+	add_called(w, in, true);
+	for (int pass = 0; pass < PASSES_MAX && spread_proofs(w); pass++)
+		;
 }
 
 /* Functions are suspect if the code behind a call of them is odd or bad. */
@@ -914,8 +962,9 @@ static void walk(struct bare_walk *w, const struct bare_input *in)
 		return;
 	add_symbols(w);
 	if (in->file->is_stripped && w->size >= BARE_CALLED_MIN)
-		add_called(w, in);
+		add_called(w, in, false);
 	follow_all(w);
+	find_proofs(w, in);
 	judge_all(w);
 }
 

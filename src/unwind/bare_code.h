@@ -5,7 +5,8 @@
  * changes. All paths from there are followed, through branches, tables of jumps, and calls that
  * return. A row is made where nothing is left to doubt:
  *
- * - A function starts at its symbol, or where a call leads.
+ * - A function starts at its symbol, or where a call leads. A symbol that nothing calls, whose code
+ *   never returns but jumps to an unknown place, is none: operations of interpreters are like that.
  * - Paths that meet have the same stack pointer, or another register tells the frame.
  * - The code behind a call belongs to the function if the callee is seen to return, or if a return
  *   is reached from there with the stack as it was at the start: behind a call that does not return

@@ -10,7 +10,7 @@
 #include "base/folder.h"
 #include "unwind/unwind_table_private.h"
 
-enum { VERSION = 11, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 96 << 20 };
+enum { VERSION = 12, ID_MAX = 128, FILE_MAX = 512 << 20, CACHE_MAX = 96 << 20 };
 
 /* In this machine's byte order, as only it reads the file again. */
 struct table_header {

@@ -1429,6 +1429,36 @@ int main(void)
 }
 '''
 
+# Operations of an interpreter, in assembly without call-frame information: they have the frame of interpret(), at whose end lies
+# the address behind decoy()'s call.
+OPERATIONS = r'''
+#include <stdlib.h>
+volatile long sink;
+long interpret(unsigned char *code, long n);
+__attribute__((noinline)) long called(long n) { return sink += n; }
+__asm__(".text\n"
+	"decoy: sub $8, %rsp; call called\n"
+	".Lbehind: add $8, %rsp; ret\n"
+	".globl interpret\n.type interpret, @function\n"
+	"interpret: push %r14; push %r13; push %r12; sub $32, %rsp\n"
+	"lea .Lbehind(%rip), %rax; mov %rax, (%rsp); mov %rdi, %r13; mov %rsi, %r12; lea table(%rip), %r14\n"
+	"movzbl (%r13), %eax; inc %r13; jmp *(%r14,%rax,8)\n.size interpret, . - interpret\n"
+	".type op_add, @function\n"
+	"op_add: imul $3, %r12, %rdx; add %rdx, %r12; imul $3, %rdx, %rdx; imul $3, %rdx, %rdx; imul $3, %rdx, %rdx\n"
+	"movzbl (%r13), %eax; inc %r13; jmp *(%r14,%rax,8)\n.size op_add, . - op_add\n"
+	".type op_end, @function\n"
+	"op_end: mov %r12, %rax; add $32, %rsp; pop %r12; pop %r13; pop %r14; ret\n.size op_end, . - op_end\n"
+	".data\n.balign 8\ntable: .quad op_add, op_end\n.text\n");
+static unsigned char code[100001];
+int main(int argc, char **argv)
+{
+	code[100000] = 1;
+	for (int i = atoi(argv[1]); i--;)
+		sink += interpret(code, argc);
+	return 0;
+}
+'''
+
 # The functions below each of them, if the C library has names.
 BARE_BELOW = {'use_malloc': r'(__libc_)?(malloc|free)(_impl)?', 'use_qsort': 'qsort(_r)?', 'use_printf': 'snprintf', 'use_memcpy': 'memcpy'}
 
@@ -1471,6 +1501,45 @@ def test_bare_code(tap, box):
         box.run('strip', '-o', 'bare_stripped', 'bare_static')
         whole, wrong, err = bare_stacks(box, './bare_stripped')
         tap.ok(whole > 80 and not wrong, 'most stacks of a stripped program, too', f'{whole} {err}')
+    source = os.path.join(box.folder, 'operations.c')
+    with open(source, 'w', encoding='ascii') as f:
+        f.write(OPERATIONS)
+    box.run('gcc', '-O2', '-o', 'operations', source)
+    for rounds, about in ('1000', ''), ('100', ', of a process that has ended'):
+        box.record('-F', '999', '-o', 'operations.kin', './operations', rounds)
+        folded = box.run(box.kin, 'script', '--folded', 'operations.kin').out
+        tap.ok('op_add' in folded and 'decoy' not in folded, f"operations of an interpreter have no callers{about}", folded)
+
+
+# lying() pushes an address that no call stands before, and does not describe it.
+LYING = r'''
+#include <stdlib.h>
+volatile long sink;
+void lying(long n, void *address);
+__attribute__((noinline)) void leaf(long n) { for (long i = 0; i < n; i++) sink += i; }
+__attribute__((noinline)) long other(long n) { leaf(n); sink += n; sink *= 3; leaf(n); return sink; }
+__asm__(".text\nlying:\n.cfi_startproc\npush %rsi; call leaf; pop %rsi; ret\n.cfi_endproc\n.size lying, . - lying\n");
+int main(int argc, char **argv)
+{
+	for (int i = atoi(argv[1]); i--; sink += argc)
+		lying(100000, (char *)other + 20);
+	return 0;
+}
+'''
+
+
+def test_ended(tap, box):
+    """Stacks of a process that has ended when they are walked: its code is that of its files."""
+    source = os.path.join(box.folder, 'lying.c')
+    with open(source, 'w', encoding='ascii') as f:
+        f.write(LYING)
+    box.run('gcc', '-O2', '-o', 'lying', source)
+    seen = []
+    for _ in range(5):
+        box.record('-F', '3999', '-o', 'lying.kin', './lying', '20')
+        seen += box.run(box.kin, 'script', '--folded', 'lying.kin').out.splitlines()
+    tap.ok(any(';leaf' in s for s in seen) and not any('other' in s for s in seen),
+           'a return address that no call stands before is none, when the process has ended, too', seen)
 
 
 def test_packed_frames(tap, box):
@@ -1504,7 +1573,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_short_tasks, test_too_fast,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
                      test_sanitized, test_inside, test_counts, test_idle, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
-                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_go, test_bare_code, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_go, test_bare_code, test_ended, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)

@@ -141,6 +141,31 @@ static void test_doubt(void)
 	OK_STR(ROWS(0xe9, 0, 1, 0, 0), START);
 }
 
+/* inc %rax; jmp *(%r14,%rax,8): an operation of an interpreter, which has its caller's frame, or a
+ * function that ends in a call by pointer. */
+static void test_operations(void)
+{
+#define OPERATION 0x48, 0xff, 0xc0, 0x41, 0xff, 0x24, 0xc6
+	OK_STR(ROWS(OPERATION), "");
+	/* It returns elsewhere: test %eax, %eax; jne 1f; ret; 1: .. */
+	OK_STR(ROWS(0x85, 0xc0, 0x75, 1, 0xc3, OPERATION), START);
+	/* Something calls it: f: call g; ret; g: .. */
+	struct made_code c = { .at = { 0xe8, 1, 0, 0, 0, 0xc3, OPERATION }, .n = 13 };
+	add_symbol(&c, "f", 0, 6);
+	add_symbol(&c, "g", 6, 7);
+	OK_STR(rows_of(&c), START);
+	/* Two that go on in one place: f: inc %rax; jmp g; g: .. */
+	c = (struct made_code){ .at = { 0x48, 0xff, 0xc0, 0xeb, 0, OPERATION }, .n = 12 };
+	add_symbol(&c, "f", 0, 5);
+	add_symbol(&c, "g", 5, 7);
+	OK_STR(rows_of(&c), "");
+	/* The same, and h calls f: call f; ret */
+	memcpy(c.at + 12, "\xe8\xef\xff\xff\xff\xc3", 6);
+	c.n = 18;
+	add_symbol(&c, "h", 12, 6);
+	OK_STR(rows_of(&c), START);
+}
+
 /* push %rbp; mov %rsp, %rbp; call *%rax; leave; pop %rcx; lea (%rsp, %rax, 8), %rsp; push %rcx;
  * ret: a return that takes arguments off is not certain, but within the symbol the frame pointer
  * tells. */
@@ -325,6 +350,7 @@ int main(void)
 {
 	test_frames();
 	test_doubt();
+	test_operations();
 	test_likely();
 	test_calls();
 	test_starts();
