@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/folder.h"
 #include "base/map64.h"
 #include "base/num.h"
 #include "base/strtab.h"
@@ -153,7 +154,18 @@ static void read_note(struct module *m, const struct image *im, const Elf64_Phdr
 	free(notes);
 }
 
-/* Executable segments and the build-id; false if it is no ELF file. */
+/* Files of one build id may differ: it stays when a file is stripped, and linkers take any that
+ * they are given. */
+static uint64_t sum_sections(const struct image *im, const Elf64_Ehdr *h)
+{
+	size_t size = (size_t)h->e_shnum * sizeof(Elf64_Shdr);
+	uint8_t *at = image_copy(im, h->e_shoff, size, UINT16_MAX * sizeof(Elf64_Shdr));
+	uint64_t ret = at ? folder_checksum(at, size) : 0;
+	free(at);
+	return ret;
+}
+
+/* Executable segments, the build-id, and what tells files apart; false if it is no ELF file. */
 static bool read_layout(struct module *m, const struct image *im)
 {
 	Elf64_Ehdr h;
@@ -170,6 +182,7 @@ static bool read_layout(struct module *m, const struct image *im)
 			(struct segment){ p[i].p_offset, p[i].p_vaddr, p[i].p_filesz };
 	}
 	free(p);
+	m->sections = sum_sections(im, &h);
 	return true;
 }
 
@@ -514,6 +527,7 @@ static bool try_file(struct module *m, const struct module_key *key, const char 
 	m->build_id_size = t.build_id_size;
 	m->segments = t.segments;
 	m->n_segments = t.n_segments;
+	m->sections = t.sections;
 	m->size = im.size;
 	m->modified_ns = clock_ns_of(st.st_mtim);
 	m->fd = fd;
@@ -575,17 +589,23 @@ static void find_file(struct module *m, const struct module_key *key)
 
 /* ---- tables ---- */
 
-/* The cache folder and the module's id; NULL: the module has no id, or there is no cache. */
-static char *cache_place(const struct module *m, char id[2 * BUILD_ID_MAX + 1])
+enum { CACHE_ID_MAX = 2 * (BUILD_ID_MAX + sizeof(uint64_t)) + 1 };
+
+/* The cache folder, and the id of the file with this build id, these sections, and this size and
+ * time; NULL: the module has no build id, or there is no cache. */
+static char *cache_place(const struct module *m, char id[CACHE_ID_MAX])
 {
-	num_hex(id, m->build_id, m->build_id_size);
+	const uint64_t file[] = { m->sections, m->size, m->modified_ns };
+	uint64_t sum = folder_checksum((const uint8_t *)file, sizeof(file));
+	size_t n = num_hex(id, m->build_id, m->build_id_size);
+	num_hex(id + n, (const uint8_t *)&sum, sizeof(sum));
 	return m->build_id_size ? unwind_cache_folder() : NULL;
 }
 
 /* The cache is optional: on any error the table is compiled. */
 static void load(struct module *m)
 {
-	char id[2 * BUILD_ID_MAX + 1], *folder = cache_place(m, id);
+	char id[CACHE_ID_MAX], *folder = cache_place(m, id);
 	if (folder)
 		kin_error_free(unwind_table_load(folder, id, &m->table));
 	m->cached = m->table;
@@ -594,7 +614,7 @@ static void load(struct module *m)
 
 static void save(struct module *m)
 {
-	char id[2 * BUILD_ID_MAX + 1], *folder = cache_place(m, id);
+	char id[CACHE_ID_MAX], *folder = cache_place(m, id);
 	struct kin_error *err = folder ? unwind_table_save(m->table, folder, id) : NULL;
 	m->cached = folder && !err;
 	m->all->saved |= m->cached;
@@ -641,6 +661,11 @@ static bool reopen(struct module *m)
 				  .build_id_size = m->build_id_size,
 				  .inode = m->inode };
 	bool same = (key.build_id_size || key.inode) && try_file(&t, &key, m->path);
+	if (same && (t.sections != m->sections || t.size != m->size)) {
+		close(t.fd);
+		t.fd = -1;
+		same = false;
+	}
 	free(t.segments);
 	m->fd = t.fd;
 	m->all->n_open += same;

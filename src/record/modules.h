@@ -44,6 +44,7 @@ struct module {
 	bool kept;                  /* the table cannot be read again */
 	uint64_t used;              /* time of last use, by modules.uses */
 	uint64_t size, modified_ns; /* of the file; 0: not known */
+	uint64_t sections;          /* checksum of its section headers */
 	struct module *namesake;    /* the one before with the same path and no build id */
 	struct unwind_table *table; /* NULL: none */
 	struct segment {

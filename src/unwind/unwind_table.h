@@ -43,20 +43,21 @@ bool unwind_table_lacks(const struct unwind_table *t, uint64_t addr);
 
 /* ---- cache (unwind_table_file.c) ----
  *
- * One file per build-id in $XDG_CACHE_HOME/kin/unwind (else ~/.cache/kin/unwind), for its user
+ * One file per id in $XDG_CACHE_HOME/kin/unwind (else ~/.cache/kin/unwind), for its user
  * alone, replaced atomically. Files are in this machine's byte order and of one version. Other
  * files and damaged ones (length, checksum, order) are errors when loading; the table is then made
  * again. */
 
 /* The folder, allocated; NULL if neither variable names one by an absolute path. */
 char *unwind_cache_folder(void);
-/* NULL result without an error: not cached. `build_id` is hex. */
-struct kin_error *unwind_table_load(const char *folder, const char *build_id,
-				    struct unwind_table **ret) __attribute__((warn_unused_result));
+/* NULL result without an error: not cached. `id` is hex: a build-id, and a checksum of what else
+ * tells one file from another with the same. */
+struct kin_error *unwind_table_load(const char *folder, const char *id, struct unwind_table **ret)
+	__attribute__((warn_unused_result));
 /* Removes the files used least recently, so that at most 96 MiB are left. */
 void unwind_cache_trim(void);
 /* Creates the folder if it is missing. */
 struct kin_error *unwind_table_save(const struct unwind_table *t, const char *folder,
-				    const char *build_id) __attribute__((warn_unused_result));
+				    const char *id) __attribute__((warn_unused_result));
 
 #endif

@@ -43,10 +43,10 @@ void unwind_cache_trim(void)
 }
 
 /* It becomes part of a file name. */
-static struct kin_error *check_id(const char *build_id)
+static struct kin_error *check_id(const char *id)
 {
-	size_t n = strlen(build_id);
-	if (n >= 2 && n <= ID_MAX && strspn(build_id, "0123456789abcdef") == n)
+	size_t n = strlen(id);
+	if (n >= 2 && n <= ID_MAX && strspn(id, "0123456789abcdef") == n)
 		return NULL;
 	return err_new(KIN_ERROR_UNSUPPORTED, "no build-id to name a file by");
 }
@@ -139,14 +139,13 @@ static struct unwind_table *read_table(const struct file *f)
 	return t;
 }
 
-struct kin_error *unwind_table_load(const char *folder, const char *build_id,
-				    struct unwind_table **ret)
+struct kin_error *unwind_table_load(const char *folder, const char *id, struct unwind_table **ret)
 {
 	struct file f;
-	struct kin_error *err = check_id(build_id);
+	struct kin_error *err = check_id(id);
 	if (err)
 		return err;
-	char *path = xprintf("%s/%s", folder, build_id);
+	char *path = xprintf("%s/%s", folder, id);
 	if (access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR)) {
 		*ret = NULL;
 		goto out;
@@ -168,9 +167,9 @@ out:
 /* ---- saving ---- */
 
 struct kin_error *unwind_table_save(const struct unwind_table *t, const char *folder,
-				    const char *build_id)
+				    const char *id)
 {
-	struct kin_error *err = check_id(build_id);
+	struct kin_error *err = check_id(id);
 	if (err)
 		return err;
 	struct table_header h = {
@@ -191,7 +190,7 @@ struct kin_error *unwind_table_save(const struct unwind_table *t, const char *fo
 	memcpy(file + sizeof(h) + points, t->rules, rules);
 	h.checksum = checksum(file, size);
 	memcpy(file, &h, sizeof(h));
-	char *path = xprintf("%s/%s", folder, build_id);
+	char *path = xprintf("%s/%s", folder, id);
 	err = folder_put(path, file, size);
 	free(path);
 	free(file);

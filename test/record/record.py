@@ -1528,6 +1528,44 @@ int main(int argc, char **argv)
 '''
 
 
+TWINS = r'''
+volatile long sink;
+#ifdef LARGE
+#define ROOM volatile char room[200]; room[sink & 63] = 1;
+#else
+#define ROOM
+#endif
+__attribute__((noinline)) void hash(void) { ROOM for (int i = 0; i < 20000; i++) sink += i; }
+__attribute__((noinline)) void parse(void) { ROOM hash(); sink++; }
+__attribute__((noinline)) void page(void) { ROOM parse(); sink++; }
+int main(void) { ROOM for (int i = 0; i < 3000; i++) page(); return 0; }
+'''
+
+
+def test_twins(tap, box):
+    """Files of one build id, whose tables are cached: each has its own."""
+    source = os.path.join(box.folder, 'twins.c')
+    with open(source, 'w', encoding='ascii') as f:
+        f.write(TWINS)
+
+    def whole(program):
+        box.record('-F', '999', '-o', 'twins.kin', program)
+        lines = [line.rsplit(' ', 1) for line in box.run(box.kin, 'script', '--folded', 'twins.kin').out.splitlines()]
+        hashes = {stack: int(ns) for stack, ns in lines if stack.endswith('hash')}
+        right = sum(ns for stack, ns in hashes.items() if stack.endswith(';main;page;parse;hash') and '_start;' in stack)
+        return right > 0.95 * sum(hashes.values()) > 0, hashes
+    for name, flags in ('small', []), ('large', ['-DLARGE']):
+        box.run('gcc', '-O2', '-Wl,--build-id=0x1234567890abcdef', *flags, '-o', name, source)
+    for name in 'small', 'large', 'small':
+        good, seen = whole('./' + name)
+        tap.ok(good, f'stacks of one of two programs with one build id: {name}', seen)
+    box.run('gcc', '-O2', '-Wl,--build-id=0x234567890abcdef1', '-fno-asynchronous-unwind-tables', '-fno-unwind-tables', '-o', 'unstripped', source)
+    box.run('strip', '-o', 'stripped', 'unstripped')
+    box.record('-q', '-o', 'stripped.kin', './stripped')
+    good, seen = whole('./unstripped')
+    tap.ok(good, 'stacks of a program whose stripped twin was recorded before', seen)
+
+
 def test_ended(tap, box):
     """Stacks of a process that has ended when they are walked: its code is that of its files."""
     source = os.path.join(box.folder, 'lying.c')
@@ -1573,7 +1611,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_short_tasks, test_too_fast,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
                      test_sanitized, test_inside, test_counts, test_idle, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
-                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_go, test_bare_code, test_ended, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_go, test_bare_code, test_twins, test_ended, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)
