@@ -383,6 +383,7 @@ enum kinf_audit {
 	KINF_AUDIT_SATURATED, /* 1: some sum exceeds 64 bits */
 	KINF_AUDIT_GUESSED,
 	KINF_AUDIT_HOOKS_NS, /* calls times hook_ps, in ns */
+	KINF_AUDIT_BEYOND,   /* those of TRUNCATED with KINF_MODE_BEYOND */
 	KINF_N_AUDIT
 };
 enum kinf_spread {                        /* values compared between ranks */
@@ -422,11 +423,12 @@ enum kinf_switch { KINF_SWITCH_IN, KINF_SWITCH_OUT, KINF_SWITCH_PREEMPTED, KINF_
 #define KINF_MODE_CUT         64u  /* the stack could not be walked to its end */
 #define KINF_MODE_COMPLETE    128u /* the stack was walked to its end */
 #define KINF_MODE_SUM         256u
-#define KINF_MODE_GUESSED     512u /* walked to an end, but some callers are guessed */
-#define KINF_KIND_MAIN        64u  /* the executable of a process */
-#define KINF_EVENT_OFF_CPU    1u   /* weights are time not spent on a CPU: blocked */
-#define KINF_EVENT_WAITING    2u   /* ... runnable, but waiting for a CPU */
-#define KINF_EVENT_FREQUENCY  4u   /* the number is samples per second, not a period */
+#define KINF_MODE_GUESSED     512u  /* walked to an end, but some callers are guessed */
+#define KINF_MODE_BEYOND      1024u /* with _CUT: it goes beyond what the kernel copied of it */
+#define KINF_KIND_MAIN        64u   /* the executable of a process */
+#define KINF_EVENT_OFF_CPU    1u    /* weights are time not spent on a CPU: blocked */
+#define KINF_EVENT_WAITING    2u    /* ... runnable, but waiting for a CPU */
+#define KINF_EVENT_FREQUENCY  4u    /* the number is samples per second, not a period */
 #define KINF_EVENT_MORE       8u
 #define KINF_EVENT_TRACE      16u /* a trace point: samples have fields */
 #define KINF_EVENT_ASSEMBLED  32u /* stacks are assembled from measured calls */

@@ -119,7 +119,7 @@ static void check_losses(const struct profile *p, const struct talk *t)
 struct audit_stacks audit_stacks(const struct profile *p)
 {
 	const struct audit *a = &p->samples.audit;
-	struct audit_stacks s = { a->complete, a->guessed, a->truncated, 0 };
+	struct audit_stacks s = { a->complete, a->guessed, a->truncated, a->beyond, 0 };
 	s.all = capped_sum(s.complete, capped_sum(s.guessed, s.cut));
 	return s;
 }
@@ -134,6 +134,12 @@ static void check_stacks(const struct profile *p, const struct talk *t)
 			       "%.1f %% of the stacks could not be walked to their end: who "
 			       "called is missing there",
 			       100 * cut / all);
+	if ((double)s.beyond > AUDIT_TRUNCATED * all)
+		say_in_reports(t,
+			       "%.1f %% of the stacks go beyond what the kernel copies of them, "
+			       "64 KiB at most: kin run, which starts the program, walks them in "
+			       "place",
+			       100 * (double)s.beyond / all);
 	if (guessed > AUDIT_GUESSED * all)
 		say_in_reports(t, "%.1f %% of the stacks have callers that are a guess",
 			       100 * guessed / all);

@@ -44,6 +44,7 @@ struct audit_stacks {
 	uint64_t complete; /* to the start of the thread, with certain callers */
 	uint64_t guessed;  /* to the start of the thread, with some guessed callers */
 	uint64_t cut;      /* not to the start: the caller of the outermost function is not known */
+	uint64_t beyond;   /* those of `cut` that went beyond what the kernel copied */
 	uint64_t all;      /* their sum; 0: no information about stacks */
 };
 struct audit_stacks audit_stacks(const struct profile *p);

@@ -158,6 +158,7 @@ struct audit {
 	uint64_t lost;       /* samples (or records) dropped by the kernel */
 	uint64_t throttled;  /* times the kernel throttled sampling */
 	uint64_t truncated;  /* stacks not walked to their end */
+	uint64_t beyond;     /* those of them that went beyond what the kernel copied */
 	uint64_t complete;   /* stacks walked to their end without a guessed caller */
 	uint64_t guessed;    /* stacks walked to their end with guessed callers */
 	uint64_t unresolved; /* samples that refer to something missing from the file */

@@ -157,6 +157,7 @@ static const uint32_t end_in_file[] = {
 	[STACK_COMPLETE] = KINF_MODE_COMPLETE,
 	[STACK_GUESSED] = KINF_MODE_GUESSED,
 	[STACK_CUT] = KINF_MODE_CUT,
+	[STACK_BEYOND] = KINF_MODE_CUT | KINF_MODE_BEYOND,
 };
 
 /* ---- trace points ---- */

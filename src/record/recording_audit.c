@@ -107,6 +107,12 @@ static void put_bad_stacks(FILE *f, const struct record_audit *a)
 	if (a->cut)
 		fprintf(f, "  %llu stack%s cut\n", (unsigned long long)a->cut,
 			a->cut == 1 ? "" : "s");
+	if (a->beyond > a->stacks / 100)
+		fprintf(f,
+			"    %llu of them go beyond what the kernel copies of a stack, 64 KiB at "
+			"most: "
+			"kin run, which starts the program, walks them in place\n",
+			(unsigned long long)a->beyond);
 	if (a->by_pointers && a->cut > a->stacks / 10)
 		fputs("    without -g fp stacks need no frame pointers; programs have them if "
 		      "compiled with -fno-omit-frame-pointer\n",

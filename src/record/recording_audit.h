@@ -21,6 +21,7 @@ struct record_audit {
 	uint64_t lost, throttled;
 	char trouble[240]; /* the first error while recording, in words; or "" */
 	uint64_t stacks, complete, guesses, cut; /* numbers of user stacks */
+	uint64_t beyond; /* those of `cut` that went beyond what the kernel copied of them */
 	uint64_t frames, guessed; /* frames, and those of them that were found by frame pointers */
 	uint64_t processes, threads;
 	uint64_t outside; /* samples of processes outside of our PID namespace */

@@ -892,6 +892,7 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	a->complete = u->complete;
 	a->guesses = u->guesses;
 	a->cut = u->cut;
+	a->beyond = u->beyond;
 	a->frames = u->frames;
 	a->guessed = u->guessed;
 	a->outside = s->outside;

@@ -390,10 +390,11 @@ static void go_beyond(struct unwinding *u, struct walker *walker, const struct p
 		add_guess(walker->space, ret, u->pcs_beyond + w->n, n);
 }
 
-static void end_cut(struct unwinding *u, struct unwound *ret)
+static void end_cut(struct unwinding *u, bool beyond, struct unwound *ret)
 {
-	ret->end = STACK_CUT;
+	ret->end = beyond ? STACK_BEYOND : STACK_CUT;
 	u->stats.cut++;
+	u->stats.beyond += beyond;
 	fail(ret);
 	add_mark(ret, 0);
 }
@@ -477,7 +478,7 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct perf_sampl
 	u->stats.guesses += ret->end == STACK_GUESSED;
 	keep_last(u, &w, last, ret);
 	if (ret->end == STACK_END_UNKNOWN)
-		end_cut(u, ret);
+		end_cut(u, beyond, ret);
 }
 
 /* The address where the thread entered the kernel; 0: not known. */
@@ -508,7 +509,7 @@ static bool calls_exec(struct unwinding *u, struct space *s, const struct perf_s
 			(struct stack_frame){ .pc = pc, .addr = pc - m->bias, .module = m->module };
 	u->stats.stacks++;
 	u->stats.frames += m != NULL;
-	end_cut(u, ret);
+	end_cut(u, false, ret);
 	return true;
 }
 
@@ -592,7 +593,7 @@ static void by_frame_pointers(struct unwinding *u, struct space *s,
 	u->stats.complete += whole != 0;
 	ret->end = STACK_COMPLETE;
 	if (!whole)
-		end_cut(u, ret);
+		end_cut(u, false, ret);
 }
 
 void unwinding_sample(struct unwinding *u, struct space *s, const struct perf_sample *sample,

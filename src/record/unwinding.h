@@ -36,6 +36,7 @@ enum stack_end {
 	STACK_COMPLETE, /* walked to the start of the thread */
 	STACK_GUESSED,  /* to the start, with a guessed caller */
 	STACK_CUT,
+	STACK_BEYOND, /* cut where the copy of it ended */
 };
 
 struct unwound {
@@ -69,6 +70,7 @@ struct stack_frame unwinding_place(const struct space *s, uint64_t addr);
 
 struct unwinding_stats {
 	uint64_t stacks, complete, guesses, cut; /* user stacks */
+	uint64_t beyond;                         /* those of `cut` that ended where the copy did */
 	uint64_t deep;                           /* stacks that would not fit a small copy */
 	uint64_t ends[5];                        /* by enum unwind_end */
 	uint64_t guessed;                        /* frames found by frame pointers */

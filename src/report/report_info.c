@@ -399,6 +399,9 @@ static void add_audit(struct kin_table *t, const struct report_input *in)
 		  "all: callers above [guessed] are likely, not certain");
 	add_share(t, "stacks cut short", stacks.cut, stacks.all - stacks.cut,
 		  "all: they could not be walked to their end");
+	add_share(
+		t, "of them beyond the copy", stacks.beyond, stacks.cut - stacks.beyond,
+		"those: the kernel copies 64 KiB of a stack at most; kin run walks them in place");
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		if (counts[i].n)
 			add_fact(t, "audit", counts[i].fact, cell_count(counts[i].n),

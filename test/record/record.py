@@ -188,6 +188,14 @@ def test_deep(tap, box):
     strict = box.run(box.kin, 'info', '--strict', 'deeper.kin')
     tap.ok(strict.returncode == 1 and 'could not be walked to their end' in strict.err,
            'kin info --strict doubts it', strict.err)
+    tap.ok('go beyond what the kernel copies' in p.err and 'kin run' in p.err and 'go beyond what the kernel copies' in graph,
+           'kin record and its reports say that kin run walks such stacks', p.err + graph)
+    merged = box.run(box.kin, 'merge', '-o', 'twice.kin', 'deeper.kin', 'deeper.kin')
+    once, twice = ([int(r[2]) for r in box.info(name) if r[1] == 'of them beyond the copy'] for name in ('deeper.kin', 'twice.kin'))
+    tap.ok(once and twice == [2 * once[0]], 'a sum of recordings knows how many', f'{once} {twice} {merged.err}')
+    box.run(box.kin, 'run', '-q', '--no-gmon', '-o', 'walked.kin', './fast', 'deep', '200')
+    graph = box.graph('walked.kin')
+    tap.ok(share(graph, 'main') > 90, 'kin run does', graph)
 
 
 def test_status(tap, box):

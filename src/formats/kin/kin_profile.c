@@ -408,6 +408,7 @@ static void put_audit(struct profile_pen *n)
 		[KINF_AUDIT_SATURATED] = n->p->saturated,
 		[KINF_AUDIT_GUESSED] = a->guessed,
 		[KINF_AUDIT_HOOKS_NS] = a->hooks_ns,
+		[KINF_AUDIT_BEYOND] = a->beyond,
 	};
 	struct kinfile_plain *r = begin(n, KINF_R_AUDIT);
 

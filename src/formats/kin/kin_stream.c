@@ -193,6 +193,8 @@ static void count_sample(struct kinfile_stream *s, const struct sample *x, uint3
 		return; /* tools write all of this in KINF_R_AUDIT */
 	if (mode & KINF_MODE_CUT)
 		a->truncated += x->count;
+	if (mode & KINF_MODE_BEYOND)
+		a->beyond += x->count;
 	if (mode & KINF_MODE_COMPLETE)
 		a->complete += x->count;
 	if (mode & KINF_MODE_GUESSED)

@@ -171,6 +171,7 @@ void kinfile_read_audit(struct kinfile_stream *s)
 		[KINF_AUDIT_LOST_MODULES] = &a->lost_modules,
 		[KINF_AUDIT_GUESSED] = &a->guessed,
 		[KINF_AUDIT_HOOKS_NS] = &a->hooks_ns,
+		[KINF_AUDIT_BEYOND] = &a->beyond,
 	};
 	uint64_t n = bytes_uleb(&s->in);
 
