@@ -808,6 +808,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	struct kin_error *no_part = filter_apply(&p->data, o, program);
 	if (no_part)
 		return nothing_but(no_part, p, err);
+	if (err)
+		add_doubt("not all of the data could be read", false, p);
 	job_ranks_gaps(p->data, add_gap, p);
 	if (!o->stacks_as_recorded && !o->for_writing && !o->no_callers)
 		profile_revise_stacks(p);

@@ -504,8 +504,40 @@ static size_t add_new_troubles(struct kin_table *t, const struct report_input *i
 	return n;
 }
 
+static void put_part(FILE *f, const char **between, double share, const char *what)
+{
+	if (share > 0)
+		fprintf(f, "%s%.3g %% %s", *between, 100 * share, what);
+	*between = share > 0 ? ", " : *between;
+}
+
+/* What is proved of the stacks and what is not; NULL: there are none with callers. */
+static char *proof_of(const struct profile *p)
+{
+	const struct audit_stacks s = audit_stacks(p);
+	const char *between = "of the stacks ";
+	double all = (double)s.all;
+	char *text = NULL;
+	size_t size;
+
+	if (!s.all)
+		return samples_have_callers(&p->samples)
+			       ? xprintf("stacks are as the file has them, not proved")
+			       : NULL;
+	if (s.complete == s.all)
+		return xprintf("the end of all stacks is proved");
+	FILE *f = xopen_memstream(&text, &size);
+	put_part(f, &between, floor(1000 * (double)s.complete / all) / 1000, "have a proved end");
+	put_part(f, &between, (double)s.guessed / all, "have guessed callers");
+	put_part(f, &between, (double)s.cut / all, "are cut");
+	xclose_memstream(f, &text);
+	return text;
+}
+
 static void add_checks(struct kin_table *t, const struct report_input *in)
 {
+	char *proof = proof_of(in->profile);
+
 	if (in->program)
 		program_look_for_troubles(in->program);
 	bool in_doubt = in->n_doubts || add_new_troubles(t, in, false);
@@ -513,7 +545,9 @@ static void add_checks(struct kin_table *t, const struct report_input *in)
 	for (size_t i = 0; i < in->n_warnings; i++)
 		add_text(t, "check", "warning", in->warnings[i]);
 	add_text(t, "check", "a sum was too large", yes_no(in->profile->saturated));
-	add_text(t, "check", "can be trusted", in_doubt ? "in doubt" : "yes");
+	add_fact(t, "check", "can be trusted",
+		 cell_text(table_text(t, in_doubt ? "in doubt" : "yes")), proof);
+	free(proof);
 	for (size_t i = 0; i < in->n_doubts; i++)
 		add_text(t, "check", "doubt", in->doubts[i]);
 	add_new_troubles(t, in, true);
