@@ -380,7 +380,11 @@ static void find_sections(struct frame_sections *f, const struct image *im, cons
 			continue;
 		if (s[i].sh_type == SHT_PROGBITS)
 			go_sections_see(&go, names + at, (uint32_t)i);
-		if (!strcmp(names + at, ".eh_frame"))
+		if (!strcmp(names + at, ".init"))
+			f->file.starts[0] = s[i].sh_addr;
+		else if (!strcmp(names + at, ".fini"))
+			f->file.starts[1] = s[i].sh_addr;
+		else if (!strcmp(names + at, ".eh_frame"))
 			add_section(f, im, &s[i], false, false);
 		else if (!strcmp(names + at, ".debug_frame"))
 			add_section(f, im, &s[i], true, false);

@@ -171,15 +171,16 @@ static bool made_row(void *arg, uint64_t pc, struct unwind_row *ret)
 	return jit_row(u->jit, u->process, pc, u->time_ns, ret);
 }
 
-/* The memory of a process that has ended is gone, but not its files. */
+/* By now the process may have ended, or may have mapped another file there: the code that ran is
+ * that of the file. */
 static size_t read_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
 {
 	const struct walker *w = arg;
-	size_t n;
-	if (read_process(w->u, addr, ret, size, &n))
-		return n;
 	const struct mapping *m = space_find(w->space, addr);
-	return m ? module_code(m->module, addr - m->bias, ret, size) : 0;
+	size_t n = m ? module_code(m->module, addr - m->bias, ret, size) : 0;
+	if (!n)
+		read_process(w->u, addr, ret, size, &n);
+	return n;
 }
 
 static struct walker *walker_of(struct unwinding *u, struct space *s)

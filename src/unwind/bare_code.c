@@ -679,6 +679,16 @@ static void add_symbols(struct bare_walk *w)
 		qsort(w->extents.at, w->extents.n, sizeof(*w->extents.at), by_extent);
 }
 
+static void add_starts(struct bare_walk *w)
+{
+	for (size_t i = 0; i < ARRAY_LEN(w->file->starts); i++) {
+		uint32_t at = w->file->starts[i] ? place_of(w, w->file->starts[i]) : NONE;
+		uint32_t entry = at != NONE ? add_entry(w, at) : NONE;
+		if (entry != NONE)
+			w->entries.at[entry].is_proved = true;
+	}
+}
+
 /* Adds the functions called by a function that has call-frame information, or notes that those
  * known are called; `code` has room for `size` bytes. */
 static void add_calls(struct bare_walk *w, const struct code_span *r, uint8_t *code, size_t size,
@@ -961,6 +971,7 @@ static void walk(struct bare_walk *w, const struct bare_input *in)
 	if (!w->pieces.n)
 		return;
 	add_symbols(w);
+	add_starts(w);
 	if (in->file->is_stripped && w->size >= BARE_CALLED_MIN)
 		add_called(w, in, false);
 	follow_all(w);

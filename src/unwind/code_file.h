@@ -24,6 +24,8 @@ struct code_file {
 	uint64_t entry;        /* where the program starts; 0: the file is no program */
 	uint64_t loader_entry; /* where the file says it starts though it is no program: the kernel
 				* starts dynamic linkers, and old linkers said it of all files */
+	uint64_t starts[2];    /* functions that are called when the file is loaded, and at the end:
+				* .init,    .fini; 0: none */
 	const struct code_span *sections; /* those with code, in any order */
 	size_t n_sections;
 	const struct go_table *go; /* NULL: it is no program of Go */

@@ -1588,6 +1588,43 @@ def test_ended(tap, box):
            'a return address that no call stands before is none, when the process has ended, too', seen)
 
 
+# Loads two libraries in turn, whose code lies at the same addresses: a call of the one is no call of the other.
+PLUGINS = r'''
+#include <dlfcn.h>
+volatile long sink;
+__attribute__((noinline)) static void work(void) { for (int i = 0; i < 300000; i++) sink += i; }
+int main(void)
+{
+	for (int i = 0; i < 400; i++) {
+		void *plugin = dlopen(i % 2 ? "./odd.so" : "./even.so", RTLD_NOW);
+		((void (*)(void (*)(void)))dlsym(plugin, "use"))(work);
+		dlclose(plugin);
+	}
+	return 0;
+}
+'''
+PLUGIN = r'''
+volatile long used;
+__attribute__((noinline)) static void pass(void (*work)(void)) { ROOM work(); used++; }
+void use(void (*work)(void)) { pass(work); used++; }
+'''
+
+
+def test_plugins(tap, box):
+    """Code is that which was mapped at the time of the sample."""
+    for name, text in ('plugins.c', PLUGINS), ('plugin.c', PLUGIN):
+        with open(os.path.join(box.folder, name), 'w', encoding='ascii') as f:
+            f.write(text)
+    box.run('gcc', '-O2', '-o', 'plugins', 'plugins.c', '-ldl')
+    for name, room in ('odd.so', ''), ('even.so', '__asm__ volatile(".fill 7, 1, 0x90");'):
+        box.run('gcc', '-O2', '-shared', '-fPIC', f'-DROOM={room}', '-o', name, 'plugin.c')
+    p = box.record('-F', '999', '-o', 'plugins.kin', './plugins')
+    stacks = [line.rsplit(' ', 1) for line in box.run(box.kin, 'script', '--folded', 'plugins.kin').out.splitlines()]
+    works = [(stack, int(ns)) for stack, ns in stacks if stack.endswith(';work')]
+    whole = sum(ns for stack, ns in works if stack.endswith(';main;use;pass;work'))
+    tap.ok(whole > 0.99 * sum(ns for _, ns in works) > 0, 'stacks through libraries that come and go are complete', f'{works} {p.err}')
+
+
 def test_packed_frames(tap, box):
     """Call-frame information in debug information alone, and packed."""
     source = os.path.join(box.folder, 'small.c')
@@ -1619,7 +1656,7 @@ def main():
         for test in (test_attribution, test_deep, test_status, test_unnoticed, test_signals, test_trees, test_attach, test_short_tasks, test_too_fast,
                      test_churn, test_killed, test_audit, test_wall, test_jit, test_in_memory, test_vdso, test_files, test_unprivileged, test_refused, test_folder,
                      test_sanitized, test_inside, test_counts, test_idle, test_two, test_parent, test_memory, test_perf_data, test_symfs, test_views, test_callers, test_names, test_became, test_turns, test_linked,
-                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_go, test_bare_code, test_twins, test_ended, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
+                     test_compilers, test_lines, test_lowest, test_signal_stack, test_outermost, test_go, test_bare_code, test_twins, test_ended, test_plugins, test_packed_frames, top.test_memory, top.test_inlined, top.test_made_at_run_time, top.test_unnamed, *interpreters.TESTS, *perf_words.TESTS):
             tap.part(test, tap, box)
     finally:
         shutil.rmtree(box.folder, ignore_errors=True)

@@ -18,6 +18,7 @@ struct made_code {
 	char strings[128];
 	size_t n_strings;
 	bool is_stripped;
+	uint64_t init; /* address of .init */
 };
 
 static size_t read_code(void *arg, uint64_t addr, uint8_t *ret, size_t size)
@@ -55,7 +56,8 @@ static const char *rows_of(struct made_code *c)
 				  .strings_size = c->n_strings,
 				  .code = read_code,
 				  .arg = c,
-				  .is_stripped = c->is_stripped };
+				  .is_stripped = c->is_stripped,
+				  .starts = { c->init } };
 	struct bare_rows rows = { 0 };
 	bare_code_rows(&(struct bare_input){ .file = &file, .bare = &all, .n_bare = 1 }, &rows);
 	l = (struct cfi_listing){ .base = BASE };
@@ -224,6 +226,15 @@ static void test_starts(void)
 	c.n_symbols = 1;
 	add_symbol(&c, "g", 7, 3);
 	OK_STR(rows_of(&c), "");
+
+	/* .init of a stripped library: sub $8, %rsp; call *%rax; add $8, %rsp; ret */
+	c = (struct made_code){ .at = { 0x48, 0x83, 0xec, 8, 0xff, 0xd0, 0x48, 0x83, 0xc4, 8,
+					0xc3 },
+				.n = 11,
+				.is_stripped = true };
+	OK_STR(rows_of(&c), "");
+	c.init = BASE;
+	OK_STR(rows_of(&c), START "\n4: sp+16 ra=[cfa-8]\na: sp+8 ra=[cfa-8]");
 
 	/* musl's trampoline: nop; mov $15, %rax; syscall */
 	c = (struct made_code){ .at = { 0x90, 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 },
