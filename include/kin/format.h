@@ -466,9 +466,11 @@ enum kinf_name_record {
 			       and line - last line (signed) */
 	KINF_N_TAIL_CALLS = 9, /* how many; each: where a call returns to - last (signed), that -
 				  the start of the function that runs (signed), number of jumps on
-				  the way from the function called (0: not known), the address of
+				  the way from the function called (0: not known; KINF_N_NO_WAY:
+				  it does not lead there), the address of
 				  each - last (signed; of the first: - where the call returns to) */
 };
+enum { KINF_N_NO_WAY = 255 };
 enum kinf_object_flags {
 	KINF_N_64BIT = 1,
 	KINF_N_BIG_ENDIAN = 2,

@@ -709,7 +709,7 @@ static stackid revise(void *arg, struct revised_stacks *r, stackid stack, stacki
 	const struct revision *v = arg;
 
 	if (v->tails)
-		caller = tail_calls_put_back(v->tails, r, stack, caller);
+		caller = tail_calls_correct(v->tails, r, stack, caller);
 	return v->interrupts ? interrupts_set_apart(v->interrupts, r, stack, caller) : caller;
 }
 
@@ -736,6 +736,15 @@ void profile_revise_stacks(struct kin_profile *p)
 					  "calls) are missing on stacks with %.1f %% of the time: "
 					  "the code leaves open which",
 					  100 * found.unknown);
+	if (found.cut > AUDIT_TRUNCATED) {
+		char *text =
+			xprintf("%.1f %% of the time has a caller that did not make the call, "
+				"as its code shows: the stack was walked wrongly, and is " MARK_CUT
+				" there",
+				100 * found.cut);
+		add_doubt(text, true, p);
+		free(text);
+	}
 	double share = v.interrupts ? 100 * interrupts_share(p->data, event) : 0;
 	if (v.interrupts)
 		p->interrupted =

@@ -71,9 +71,10 @@ const char *kept_bytes(struct kept *k, const void *bytes, size_t n)
 void kept_add_tail_call(struct kept_object *o, uint64_t addr, uint64_t to, const uint64_t *jump,
 			uint32_t n)
 {
-	struct kept_tail_call t = { addr, to, n, n ? xrealloc(NULL, n, sizeof(*jump)) : NULL };
-	if (n)
-		memcpy(t.jump, jump, n * sizeof(*jump));
+	struct kept_tail_call t = { addr, to, n, NULL };
+	size_t jumps = kept_n_jumps(&t);
+	if (jumps)
+		t.jump = memcpy(xrealloc(NULL, jumps, sizeof(*jump)), jump, jumps * sizeof(*jump));
 	vec_push(&o->tail_calls, t);
 }
 
@@ -281,7 +282,7 @@ static int by_tail_call(const void *l, const void *r)
 	int order = by_call(a, b);
 	if (!order)
 		order = ORDER(a->n, b->n);
-	for (uint32_t i = 0; !order && i < a->n; i++)
+	for (uint32_t i = 0; !order && i < kept_n_jumps(a); i++)
 		order = ORDER(a->jump[i], b->jump[i]);
 	return order;
 }

@@ -47,13 +47,19 @@ struct kept_code {
 	size_t size; /* > 0 */
 };
 
-enum { KEPT_JUMPS_MAX = 16 };
+enum { KEPT_JUMPS_MAX = 16, KEPT_NO_WAY = 255 };
 struct kept_tail_call { /* where a call leads to another function than the one that it names */
 	uint64_t addr;  /* where the call returns to */
 	uint64_t to;    /* start of the function that runs */
-	uint32_t n;     /* jumps on the way to it, KEPT_JUMPS_MAX at most; 0: it is not known */
-	uint64_t *jump; /* [n]: their addresses; owned */
+	/* Jumps on the way to it, KEPT_JUMPS_MAX at most; 0: it is not known; KEPT_NO_WAY: there is
+	 * none, so the call did not make it run. */
+	uint32_t n;
+	uint64_t *jump; /* [kept_n_jumps()]: their addresses; owned */
 };
+static inline uint32_t kept_n_jumps(const struct kept_tail_call *t)
+{
+	return t->n == KEPT_NO_WAY ? 0 : t->n;
+}
 
 enum kept_flags {
 	KEPT_64BIT = 1,

@@ -354,9 +354,11 @@ size_t object_jump_table(struct object_file *o, struct address_range at, bool is
 /* Whether the instruction right before addr is a direct call; its target. */
 bool object_call_before(const struct object_file *o, uint64_t addr, uint64_t *target);
 /* Calls add(site, target, arg) for each jump from [low, high) to code elsewhere. False: some jump
- * goes to an unknown place, or some of the code is not known. */
+ * goes to an unknown place, the code goes on behind `high`, or some of it is not known. */
 bool object_tail_calls(const struct object_file *o, uint64_t low, uint64_t high,
 		       void (*add)(uint64_t site, uint64_t target, void *arg), void *arg);
+/* Whether the code at addr is that by which a signal handler returns to what it interrupted. */
+bool object_returns_from_signal(const struct object_file *o, uint64_t addr);
 
 /* The size of the direct call at addr, and its target; 0: there is none, or the machine is unknown.
  */

@@ -248,7 +248,7 @@ static void keep_tail_call(struct asked *a, uint64_t addr, uint64_t to, const ui
 			   uint32_t n)
 {
 	kept_add_tail_call(a->o, addr, to, jump, n);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && n != KEPT_NO_WAY; i++)
 		vec_push(a->hit, jump[i]);
 }
 
@@ -268,7 +268,7 @@ static void search_tail_calls(struct asked *a)
 		struct tail_way way;
 		if (to != NONE && tail_ways_find(w, from, to, &way))
 			keep_tail_call(a, frames[c->caller].addr, tail_ways_start(w, to), way.jump,
-				       way.n);
+				       way.is_false ? KEPT_NO_WAY : way.n);
 	}
 	tail_ways_free(w);
 	symbols_free(s);

@@ -13,6 +13,7 @@ enum {
 	DEPTH_MAX = KEPT_JUMPS_MAX, /* functions on it */
 	TABLES_MAX = 1 << 20,       /* bytes of symbols */
 	FUNCTION_MAX = 1 << 16,     /* bytes of code of one function */
+	PARTS_MAX = 8,              /* split parts of one function */
 };
 
 struct jump {
@@ -27,7 +28,7 @@ struct function_jumps { /* jumps[first .. first + n) leave the function */
 
 struct way { /* sites[first .. first + n) lie between the functions */
 	uint32_t first, n;
-	bool is_unknown; /* something is missing, but not known */
+	bool is_false;
 };
 
 struct tail_ways {
@@ -111,9 +112,20 @@ uint32_t tail_ways_called(const struct tail_ways *w, const struct frame *f)
 	if (!tail_ways_has_code(f) || !program_is_return(w->file, w->symbols, f) ||
 	    !object_call_before(w->file, f->addr, &target))
 		return NONE;
+	/* The last call of a function that does not return may be another one's. */
+	if (symbols_find_start(w->symbols, f->addr) != NONE)
+		return NONE;
 	symid id = symbols_find_start(w->symbols, target);
 	bool is_any = id == NONE || leads_anywhere(w->symbols->at[id].name);
 	return is_any ? NONE : w->symbols->at[id].owner;
+}
+
+/* Who was interrupted by a signal did not call the code that leads back. Call-frame information of
+ * that may begin one byte before it. */
+static bool returns_from_signal(const struct object_file *file, const struct symbol *s)
+{
+	return object_returns_from_signal(file, s->addr) ||
+	       object_returns_from_signal(file, s->addr + 1);
 }
 
 uint32_t tail_ways_running(const struct tail_ways *w, const struct frame *f)
@@ -126,7 +138,8 @@ uint32_t tail_ways_running(const struct tail_ways *w, const struct frame *f)
 	if (!tail_ways_has_code(f) || (is_return && !program_is_return(w->file, w->symbols, f)))
 		return NONE;
 	symid id = symbols_find(w->symbols, f->addr - is_return);
-	return id == NONE ? NONE : w->symbols->at[id].owner;
+	symid owner = id == NONE ? NONE : w->symbols->at[id].owner;
+	return owner == NONE || returns_from_signal(w->file, &w->symbols->at[owner]) ? NONE : owner;
 }
 
 uint64_t tail_ways_start(const struct tail_ways *w, uint32_t function)
@@ -139,8 +152,21 @@ uint64_t tail_ways_start(const struct tail_ways *w, uint32_t function)
 struct jump_finder {
 	struct tail_ways *w;
 	symid function;
+	symid parts[PARTS_MAX]; /* of the function, which is the first */
+	uint32_t n_parts;
 	bool is_known;
 };
+
+static void add_part(struct jump_finder *f, symid part)
+{
+	uint32_t i = 0;
+	while (i < f->n_parts && f->parts[i] != part)
+		i++;
+	if (i == PARTS_MAX)
+		f->is_known = false;
+	else if (i == f->n_parts)
+		f->parts[f->n_parts++] = part;
+}
 
 /* A jump to the rest of the function, in another place of the file, is none to another function. */
 static void add_jump(uint64_t site, uint64_t target, void *arg)
@@ -150,18 +176,21 @@ static void add_jump(uint64_t site, uint64_t target, void *arg)
 	symid id = symbols_find(s, target), to = id == NONE ? NONE : s->at[id].owner;
 
 	if (to == f->function)
-		return;
-	if (to == NONE || s->at[id].addr != target)
+		add_part(f, id);
+	else if (to == NONE || s->at[id].addr != target)
 		f->is_known = false;
 	else
 		vec_push(&f->w->jumps, ((struct jump){ site, to }));
 }
 
-/* Split parts of a function lie elsewhere, mostly near it. */
-static bool read_part(struct jump_finder *f, const struct symbol *part)
+/* Split parts of a function lie elsewhere, and are known by the jumps to them. */
+static void read_parts(struct jump_finder *f)
 {
-	return part->end - part->addr <= FUNCTION_MAX &&
-	       object_tail_calls(f->w->file, part->addr, part->end, add_jump, f);
+	for (uint32_t i = 0; i < f->n_parts && f->is_known; i++) {
+		const struct symbol *part = &f->w->symbols->at[f->parts[i]];
+		f->is_known &= part->end - part->addr <= FUNCTION_MAX &&
+			       object_tail_calls(f->w->file, part->addr, part->end, add_jump, f);
+	}
 }
 
 static const struct function_jumps *jumps_of(struct tail_ways *w, symid function)
@@ -169,13 +198,12 @@ static const struct function_jumps *jumps_of(struct tail_ways *w, symid function
 	uint32_t *known = map64_at(&w->jumps_of, function);
 
 	if (*known == NONE) {
-		struct jump_finder f = { w, function, true };
+		struct jump_finder f = { w, function, { function }, 1, true };
 		uint32_t first = (uint32_t)w->jumps.n;
-		bool is_read = read_part(&f, &w->symbols->at[function]);
+		read_parts(&f);
 		*known = (uint32_t)w->functions.n;
-		vec_push(&w->functions,
-			 ((struct function_jumps){ first, (uint32_t)w->jumps.n - first,
-						   is_read && f.is_known }));
+		vec_push(&w->functions, ((struct function_jumps){
+						first, (uint32_t)w->jumps.n - first, f.is_known }));
 	}
 	return &w->functions.at[*known];
 }
@@ -237,8 +265,8 @@ static struct way search_way(struct tail_ways *w, symid from, symid to)
 	struct way ret = { .first = (uint32_t)w->sites.n };
 
 	follow(&x, 1);
-	ret.is_unknown = !x.is_known || x.n_ways > 1;
-	for (uint32_t i = 0; i < x.n_way && !ret.is_unknown; i++, ret.n++)
+	ret.is_false = x.is_known && !x.n_ways;
+	for (uint32_t i = 0; i < x.n_way && x.is_known && x.n_ways == 1; i++, ret.n++)
 		vec_push(&w->sites, x.way[i]);
 	return ret;
 }
@@ -249,7 +277,7 @@ static bool find_kept(const struct kept_object *k, uint32_t call, uint64_t to, s
 
 	for (; call < k->tail_calls.n && k->tail_calls.at[call].addr == addr; call++) {
 		const struct kept_tail_call *c = &k->tail_calls.at[call];
-		*ret = (struct tail_way){ c->jump, c->n };
+		*ret = (struct tail_way){ c->jump, kept_n_jumps(c), c->n == KEPT_NO_WAY };
 		if (c->to == to)
 			return true;
 	}
@@ -269,6 +297,6 @@ bool tail_ways_find(struct tail_ways *w, uint32_t from, uint32_t to, struct tail
 		vec_push(&w->ways, search_way(w, from, to));
 	}
 	const struct way *way = &w->ways.at[*known];
-	*ret = (struct tail_way){ w->sites.at + way->first, way->n };
-	return way->n || way->is_unknown;
+	*ret = (struct tail_way){ w->sites.at + way->first, way->n, way->is_false };
+	return true;
 }

@@ -15,7 +15,8 @@ struct tail_ways;
 
 struct tail_way {
 	const uint64_t *jump; /* [n]: addresses of the jumps; valid until the next search */
-	uint32_t n; /* 0: several ways are possible, or some jump goes to an unknown place */
+	uint32_t n;    /* 0: several ways are possible, or some jump goes to an unknown place; */
+	bool is_false; /* or all places are known, and the call does not lead there */
 };
 
 /* Whether the file's functions may be read for this: a large symbol table takes longer than most
@@ -36,7 +37,7 @@ uint32_t tail_ways_called(const struct tail_ways *w, const struct frame *f);
 uint32_t tail_ways_running(const struct tail_ways *w, const struct frame *f);
 /* Where a function of the file starts. */
 uint64_t tail_ways_start(const struct tail_ways *w, uint32_t function);
-/* From a function called to one that runs. False: jumps do not lead there. */
+/* From a function called to one that runs. False: they are the same, so nothing is missing. */
 bool tail_ways_find(struct tail_ways *w, uint32_t from, uint32_t to, struct tail_way *ret);
 
 #endif

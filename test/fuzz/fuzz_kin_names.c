@@ -48,7 +48,7 @@ static void ask(const struct kept_object *k)
 			abort();
 	for (size_t i = 0; i < k->tail_calls.n; i++) {
 		const struct kept_tail_call *c = &k->tail_calls.at[i];
-		if (c->n > KEPT_JUMPS_MAX || (i && c[-1].addr > c->addr) ||
+		if (kept_n_jumps(c) > KEPT_JUMPS_MAX || (i && c[-1].addr > c->addr) ||
 		    kept_tail_call_at(k, c->addr) > i)
 			abort();
 		seen += kept_function_at(k, c->to);

@@ -7,12 +7,13 @@ DWARF) and, built with -pg, under kin run and for gprof. Each profile is compare
 printed in that very run. An error is in percentage points
 of the program's CPU time (of its blocked time for blocked functions). kin's errors have to be smaller than random
 sampling makes them once in a million times, plus half a point for the clocks; and in no sample may kin name a caller
-that was not there (frames.c). --table runs all tools and writes their errors into the table of a Markdown file;
+that was not there (frames.c, lying.c). --table runs all tools and writes their errors into the table of a Markdown file;
 gprof and perf have nothing to pass or fail.
 """
 import collections
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -229,6 +230,19 @@ def check_frames(lab, tap, about, words):
     tap.note(f'{guessed} different stacks with a guess')
 
 
+def check_lying(lab, tap):
+    """A caller that made no call is on no stack above it, and the data is in doubt."""
+    for tool, start, flags in (('record', ['record', '-F', str(RATE)], []), ('run', ['run', '--no-gmon'], ['-pg'])):
+        lab.run(lab.kin, *start, '-q', '-o', 'lying.kin', lab.build('lying', '.' + tool, *flags))
+        stacks = [line.rsplit(' ', 1)[0].split(';') for line in lab.run(lab.kin, 'script', '--folded', 'lying.kin').stdout.splitlines()]
+        lying = [stack for stack in stacks if 'lying' in stack]
+        tap.ok(lying and all('[cut];lying;' in ';'.join(stack) for stack in lying),
+               f'wrong call-frame information: no caller that did not call, kin {tool}', lying)
+        tap.ok(any('main;other;leaf' in ';'.join(stack) for stack in stacks), f'a call that was made stays, kin {tool}', stacks)
+        said = lab.run(lab.kin, 'info', '--strict', 'lying.kin', check=False)
+        tap.ok(said.returncode == 1 and 'did not make the call' in said.stdout, f'the data is in doubt, kin {tool}', said.stdout)
+
+
 # ---- comparison ----
 
 def errors(truth, said):
@@ -265,6 +279,8 @@ def main():
         for words, about in FRAMES.items() if 'does not let' not in probe.stderr else ():
             check_frames(lab, tap, about, words)
         if 'does not let' not in probe.stderr:
+            if platform.machine() == 'x86_64':
+                check_lying(lab, tap)
             step.test(lab, tap)
     finally:
         shutil.rmtree(lab.folder)

@@ -152,14 +152,14 @@ static void read_tail_calls(struct kin_names *x)
 	for (uint64_t n = take_number(x, 3); n; n--) {
 		addr += kinfile_take_signed(&x->in);
 		uint64_t to = addr - kinfile_take_signed(&x->in), last = addr;
-		uint32_t jumps = kinfile_take32(&x->in);
-		if (jumps > KEPT_JUMPS_MAX)
+		uint32_t n_jumps = kinfile_take32(&x->in);
+		if (n_jumps > KEPT_JUMPS_MAX && n_jumps != KINF_N_NO_WAY)
 			bytes_fail(&x->in);
-		for (uint32_t i = 0; i < jumps && !x->in.failed; i++)
+		for (uint32_t i = 0; i < n_jumps && n_jumps != KINF_N_NO_WAY && !x->in.failed; i++)
 			jump[i] = last += kinfile_take_signed(&x->in);
 		if (x->in.failed)
 			return;
-		kept_add_tail_call(x->object, addr, to, jump, jumps);
+		kept_add_tail_call(x->object, addr, to, jump, n_jumps);
 	}
 }
 

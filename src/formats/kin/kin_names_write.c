@@ -195,7 +195,7 @@ static void put_tail_calls(struct names_pen *p, const struct kept_object *o)
 			kinfile_put_signed(r, t->addr - t->to);
 			kinfile_put(r, t->n);
 			last = t->addr;
-			for (uint32_t j = 0; j < t->n; j++)
+			for (uint32_t j = 0; j < kept_n_jumps(t); j++)
 				kinfile_put_signed(r, t->jump[j] - (j ? t->jump[j - 1] : t->addr));
 		}
 	}
@@ -218,6 +218,7 @@ static void put_source(struct names_pen *p, const struct kept_source *s)
 uint8_t *kinfile_names_blocks(const struct kept *k, size_t *n)
 {
 	_Static_assert((int)KIN_MAX_TEXT >= (int)KINF_SOURCE_PIECE, "a piece is a text");
+	_Static_assert((int)KEPT_NO_WAY == (int)KINF_N_NO_WAY, "it is written as it is");
 	_Static_assert(2 * FULL_BLOCK + MOST_ENTRIES * 256 < KIN_MAX_PLAIN, "readers take it");
 	struct names_pen p = { 0 };
 
