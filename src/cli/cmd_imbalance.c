@@ -49,6 +49,13 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	return true;
 }
 
+/* Sums of ranks, which this compares as well, are made of stacks as they were recorded. */
+static void narrow(const struct settings *s, struct kin_open_opts *o)
+{
+	(void)s;
+	o->stacks_as_recorded = true;
+}
+
 const struct command imbalance_command = {
 	.name = "imbalance",
 	.group = COMMANDS_MANY,
@@ -60,7 +67,6 @@ const struct command imbalance_command = {
 	.names_subjects = true,
 	.compares_ranks = true,
 	.set = set,
-	.narrow = run_as_recorded, /* sums of ranks, which it compares as well, are made of such
-				      stacks */
+	.narrow = narrow,
 	.run = run_named,
 };

@@ -78,6 +78,5 @@ const struct command info_command = {
 	.options = options,
 	.examples = examples,
 	.set = set,
-	.narrow = run_as_recorded,
 	.run = cmd_info,
 };

@@ -343,12 +343,6 @@ int run_profile(const struct settings *s, profile_user *use)
 	return err ? message_error(s->command->name, with_file(s, err)) : status ? status : doubt;
 }
 
-void run_as_recorded(const struct settings *s, struct kin_open_opts *o)
-{
-	(void)s;
-	o->stacks_as_recorded = true;
-}
-
 int run_report(const struct settings *s, const char *report)
 {
 	struct kin_profile *profile;

@@ -56,9 +56,6 @@ bool run_has_notes(const char *format);
 MUST_CHECK struct kin_error *run_render(const struct settings *s, struct kin_table *table,
 					int status);
 
-/* For commands' `narrow`: reads stacks as they were recorded. */
-void run_as_recorded(const struct settings *s, struct kin_open_opts *o);
-
 /* Makes and renders a report: a whole command. Returns the exit status. */
 int run_report(const struct settings *s, const char *report);
 /* Runs the report with the command's name. */
