@@ -160,7 +160,7 @@ function drawing_of({ nodes, calls }, f, room, to, open) {
 	const call = (c, k) => {
 		const thick = .8 + 5 * Math.min(1, c.share), [line, tip] = curve_of(plan.ways[k], thick);
 		return svg("g", { class: `call${dashed}${c.from.cycle && c.from.cycle === c.to.cycle ? " round" : ""}`, "data-ends": `${c.from.id} ${c.to.id}` },
-			svg("title", {}, text_of_call(c)), svg("path", { class: "line", d: line, "stroke-width": thick.toFixed(1) }), svg("path", { class: "tip-of", d: tip }));
+			svg("title", {}, text_of_call(c)), svg("path", { class: "line", d: line, "stroke-width": thick.toFixed(1) }), svg("path", { class: "arrow", d: tip }));
 	};
 	const node = (n, i) => {
 		const { w, h, heat, lines } = boxes[i], x = plan.x[i] - w / 2, y = plan.y[i] - h / 2, shape = { x: fixed(x), y: fixed(y), width: w, height: h, rx: 4 };
@@ -181,15 +181,10 @@ function drawing_of({ nodes, calls }, f, room, to, open) {
 
 const focus_link = f => changed({ f: f && f.id, more: null });
 
-// The picture in a box that it can be moved and zoomed in; `about` says what the marked node is.
-function graph_in_box(picture, f, about, mark) {
-	const opened = state.keys.more ? state.keys.more.split(".") : [];
-	const { element, width, height, plan } = drawing_of(picture, f, Math.max(main.clientWidth - 80, 640),
-		x => (x === f ? link_to("function", x.id) : focus_link(x)), x => changed({ more: [...opened, x.id].join(".") }));
-	const box = el("div", { class: "graph", role: "application", "aria-describedby": "frame",
-		"aria-label": "Call graph: arrow keys go from function to function, Enter sets the focus, Escape takes it away, plus and minus zoom, M shows more" }, element);
-	const links = [...element.querySelectorAll(".node")], fit = () => Math.min(1, Math.max(.75, box.clientWidth / width));
-	let scale = 1, here = Math.max(0, picture.nodes.findIndex(n => n.f === f));
+// Lets a picture be zoomed and moved in its box: by the wheel with Ctrl, by two fingers, by dragging; one finger scrolls as
+// everywhere. { zoom: to a scale, with a place of the box that stays; by: the same by a factor; fit: to a readable width }
+function movable(box, { element, width, height }) {
+	let scale = 1, dragged = null;
 	const zoom = (to, x = box.clientWidth / 2, y = box.clientHeight / 2) => {
 		const by = Math.min(4, Math.max(.2, to)) / scale;
 		scale *= by;
@@ -197,6 +192,45 @@ function graph_in_box(picture, f, about, mark) {
 		element.setAttribute("height", height * scale);
 		box.scrollTo((box.scrollLeft + x) * by - x, (box.scrollTop + y) * by - y);
 	};
+	box.addEventListener("wheel", e => {
+		if (!e.ctrlKey)
+			return;
+		e.preventDefault();
+		const area = box.getBoundingClientRect();
+		zoom(scale * (e.deltaY > 0 ? .8 : 1.25), e.clientX - area.left, e.clientY - area.top);
+	}, { passive: false });
+	const fingers = new Map(), spread = () => { const [a, b] = [...fingers.values()]; return Math.hypot(a.x - b.x, a.y - b.y); };
+	box.addEventListener("pointerdown", e => {
+		fingers.set(e.pointerId, { x: e.clientX, y: e.clientY });
+		dragged = { x: e.clientX, y: e.clientY, left: box.scrollLeft, top: box.scrollTop, moved: false, spread: fingers.size === 2 ? spread() : 0, scale };
+	});
+	box.addEventListener("pointermove", e => {
+		if (!fingers.has(e.pointerId))
+			return;
+		fingers.set(e.pointerId, { x: e.clientX, y: e.clientY });
+		dragged.moved = dragged.moved || Math.hypot(e.clientX - dragged.x, e.clientY - dragged.y) > 4;
+		if (fingers.size === 2)
+			zoom(dragged.scale * spread() / dragged.spread);
+		else if (e.pointerType === "mouse" && dragged.moved)
+			box.scrollTo(dragged.left - (e.clientX - dragged.x), dragged.top - (e.clientY - dragged.y));
+	});
+	for (const kind of ["pointerup", "pointercancel"])
+		addEventListener(kind, e => fingers.delete(e.pointerId), { signal: leaving.signal });
+	box.addEventListener("dragstart", e => e.preventDefault());
+	box.addEventListener("click", e => { if (dragged && dragged.moved) e.preventDefault(); }, true);
+	return { zoom, by: factor => zoom(scale * factor), fit: least => zoom(Math.min(1, Math.max(least, box.clientWidth / width))), scale: () => scale };
+}
+
+// The picture in a box, with keys. about: the element that says what the marked node is; begin: is called once the box is
+// shown.
+function graph_in_box(picture, f, about, begin) {
+	const opened = state.keys.more ? state.keys.more.split(".") : [];
+	const drawing = drawing_of(picture, f, Math.max(main.clientWidth - 80, 640),
+		x => (x === f ? link_to("function", x.id) : focus_link(x)), x => changed({ more: [...opened, x.id].join(".") })), { element, plan } = drawing;
+	const box = el("div", { class: "graph", role: "application", "aria-describedby": "frame",
+		"aria-label": "Call graph: arrow keys go from function to function, Enter sets the focus, Escape takes it away, plus and minus zoom, M shows more" }, element);
+	const links = [...element.querySelectorAll(".node")], view = movable(box, drawing);
+	let here = Math.max(0, picture.nodes.findIndex(n => n.f === f));
 	const select = i => {
 		links[here].setAttribute("tabindex", "-1");
 		here = i;
@@ -216,7 +250,7 @@ function graph_in_box(picture, f, about, mark) {
 		go(row[row.indexOf(here) + step]);
 	};
 	const keys = { ArrowDown: () => along("from", "to"), ArrowUp: () => along("to", "from"), ArrowLeft: () => beside(-1), ArrowRight: () => beside(1),
-		Escape: () => go_to(focus_link(null)), "+": () => zoom(scale * 1.25), "-": () => zoom(scale / 1.25), 0: () => zoom(fit()),
+		Escape: () => go_to(focus_link(null)), "+": () => view.by(1.25), "-": () => view.by(.8), 0: () => view.fit(0),
 		m: () => { const more = links[here].nextSibling; if (more && more.classList.contains("hidden")) go_to(more.getAttribute("href")); } };
 	box.addEventListener("keydown", e => {
 		if (keys[e.key] && !e.ctrlKey && !e.metaKey && !e.altKey) {
@@ -225,49 +259,22 @@ function graph_in_box(picture, f, about, mark) {
 		}
 	});
 	links.forEach((link, i) => ["focus", "pointerenter"].forEach(kind => link.addEventListener(kind, () => select(i))));
-	box.addEventListener("wheel", e => {
-		if (!e.ctrlKey)
-			return;
-		e.preventDefault();
-		const area = box.getBoundingClientRect();
-		zoom(scale * (e.deltaY > 0 ? .8 : 1.25), e.clientX - area.left, e.clientY - area.top);
-	}, { passive: false });
-	// Dragging moves, two fingers zoom; one finger scrolls as everywhere.
-	const fingers = new Map(), spread = () => { const [a, b] = [...fingers.values()]; return Math.hypot(a.x - b.x, a.y - b.y); };
-	let dragged = null;
-	box.addEventListener("pointerdown", e => {
-		fingers.set(e.pointerId, { x: e.clientX, y: e.clientY });
-		dragged = { x: e.clientX, y: e.clientY, left: box.scrollLeft, top: box.scrollTop, moved: false, spread: fingers.size === 2 ? spread() : 0, scale };
-	});
-	box.addEventListener("pointermove", e => {
-		if (fingers.has(e.pointerId))
-			fingers.set(e.pointerId, { x: e.clientX, y: e.clientY });
-		if (!dragged || !fingers.size)
-			return;
-		dragged.moved = dragged.moved || Math.hypot(e.clientX - dragged.x, e.clientY - dragged.y) > 4;
-		if (fingers.size === 2)
-			zoom(dragged.scale * spread() / dragged.spread);
-		else if (e.pointerType === "mouse" && dragged.moved)
-			box.scrollTo(dragged.left - (e.clientX - dragged.x), dragged.top - (e.clientY - dragged.y));
-	});
-	for (const kind of ["pointerup", "pointercancel"])
-		addEventListener(kind, e => fingers.delete(e.pointerId), { signal: leaving.signal });
-	box.addEventListener("dragstart", e => e.preventDefault());
-	box.addEventListener("click", e => { if (dragged && dragged.moved) e.preventDefault(); }, true);
 	setTimeout(() => {
 		if (!box.isConnected)
 			return;
-		zoom(fit());
-		box.scrollTo(plan.x[here] * scale - box.clientWidth / 2, f ? plan.y[here] * scale - box.clientHeight / 2 : 0);
+		view.fit(.75);
+		box.scrollTo(plan.x[here] * view.scale() - box.clientWidth / 2, f ? plan.y[here] * view.scale() - box.clientHeight / 2 : 0);
 		select(here);
-		mark(links);
+		if (!main.contains(document.activeElement.closest("input, select, button")))
+			links[here].focus({ preventScroll: true });
+		begin();
 	});
-	const zooms = [["+", "Zoom in", () => zoom(scale * 1.25)], ["−", "Zoom out", () => zoom(scale / 1.25)], ["Fit", "Zoom to fit", () => zoom(box.clientWidth / width)]];
+	const zooms = [["+", "Zoom in", keys["+"]], ["−", "Zoom out", keys["-"]], ["Fit", "Zoom to fit", keys[0]]];
 	return { box, links, zooms: zooms.map(([text, label, act]) => button(text, act, { "aria-label": label })) };
 }
 
 function view_graph() {
-	const k = state.keys, f = focus_at_hand(), size = Math.min(MOST_NODES, Number(k.n) || 40), depth = Number(k.d) || 2;
+	const k = state.keys, f = focus_at_hand(), size = Math.max(1, Math.min(MOST_NODES, Number(k.n) || 40)), depth = Number(k.d) || 2;
 	const opened = (k.more || "").split(".").filter(x => x).map(x => functions[Number(x)]).filter(x => x);
 	const picture = picture_of({ f, size, depth, opened }), about = el("p", { id: "frame", class: "name" }), matched = el("span", { class: "soft", id: "matched" });
 	const matching = text => { const test = text && pattern_of(text); return test ? list_functions().filter(r => test(r.f.name)) : []; };
@@ -278,7 +285,7 @@ function view_graph() {
 	});
 	if (!picture.nodes.length)
 		return [notes_of(data.tables.graph), el("p", {}, "There is no function to draw.")];
-	const { box, links, zooms } = graph_in_box(picture, f, about, () => mark());
+	const { box, links, zooms } = graph_in_box(picture, f, about, mark);
 	function mark() {
 		const found = new Set(matching(search.value).map(r => String(r.f.id))), there = links.filter(link => link.classList.toggle("found", found.has(link.dataset.id)));
 		matched.textContent = search.value ? `${count(found.size)} functions, ${count(there.length)} in the picture` : "";
@@ -290,7 +297,7 @@ function view_graph() {
 				button("Whole graph", () => go_to(focus_link(null)))] : null,
 			opened.length ? button("Close what was opened", () => go_to(changed({ more: null }))) : null, zooms, matched),
 		el("p", { class: "note" }, `${count(picture.nodes.length)} of ${count(picture.n_functions)} functions and ${count(picture.calls.length)} of ${count(picture.n_calls)} calls are drawn. ` +
-			(is_estimated() ? "Dashed: times of calls are estimated, apportioned by call counts." : "Times of calls are measured, from sampled stacks.")),
+			(is_estimated() ? "Dashed: times of calls are estimated, apportioned by call counts." : "Times of calls are measured.")),
 		lossy_note(),
 		el("details", { class: "note" }, el("summary", {}, "How to read this"), "Callers stand above what they call. A box has its function's time with callees (color and size say the same), then its own, and the " +
 			"number of calls. A line has the time that went along the call: the more, the wider. Violet: in a cycle of calls. +3 shows three more callers and callees. " +

@@ -175,12 +175,13 @@ function relative_table(title, list, base) {
 const DRAWN = 5; // neighbours on each side
 
 // Draws the function with the callers and callees that have most time.
-function neighbourhood(f, lists) {
-	const part = kind => lists[kind].filter(r => r.f && r.f !== f && r.time > 0).slice(0, DRAWN), base = paths ? share_base(look()) : facts().total || 1;
-	const calls = [...part("caller").map(r => [r.f, f, r]), ...part("callee").map(r => [f, r.f, r])].map(([from, to, r]) => ({ from, to, time: r.time, share: r.time / base, calls: number_of_calls(r.calls) }));
-	const rows = new Map(list_functions().map(r => [r.f, r]));
+function neighbourhood(f, lists, base) {
+	const most = kind => lists[kind].filter(r => r.f && r.f !== f && r.time > 0).slice(0, DRAWN), rows = new Map(list_functions().map(r => [r.f, r]));
+	const call = (from, to, r) => ({ from, to, time: r.time, share: r.time / base, calls: number_of_calls(r.calls) });
+	const calls = [...most("caller").map(r => call(r.f, f, r)), ...most("callee").map(r => call(f, r.f, r))];
 	const nodes = [...new Set([f, ...calls.flatMap(c => [c.from, c.to])])].map(x => ({ f: x, share: 0, total_share: 0, ...rows.get(x) }));
-	return calls.length ? region("Neighbourhood in the call graph", drawing_of({ nodes, calls }, f, 5 * 260, x => link_to(x === f ? "graph" : "function", x === f ? "" : x.id, x === f ? { f: x.id } : {}), null).element) : null;
+	const link = x => (x === f ? link_to("graph") : link_to("function", x.id));
+	return calls.length ? region("Neighbourhood in the call graph", drawing_of({ nodes, calls }, f, 5 * 260, link, null).element) : null;
 }
 
 function view_function(argument) {
@@ -201,7 +202,7 @@ function view_function(argument) {
 			paths && f.id < paths.others ? [el("a", { href: link_to("flame", "", { f: f.id, how: "callers" }) }, "Flame graph of its callers"),
 				el("a", { href: link_to("flame", "", { f: f.id, how: "callees" }) }, "and of what it calls"), ] : null,
 			is_comparison() ? null : el("a", { href: link_to("graph", "", { f: f.id }) }, "In the call graph"), links_to_code(f)),
-		lossy_note(), neighbourhood(f, lists),
+		lossy_note(), neighbourhood(f, lists, base || 1),
 		relative_table("Called by", lists.caller, base), relative_table("Calls", lists.callee, base),
 		notes_of(data.tables.graph),
 		f.cycle ? [el("h2", {}, "In a cycle"), cycle_card(f.cycle)] : null,

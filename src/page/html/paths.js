@@ -109,18 +109,14 @@ function sums_of(paths, at, own, total) {
 // All calls, [{ from, to, time }]: functions, and the time of the samples with the call on their path. A sample counts
 // once per call, however often the call recurs. The root's function stands for unknown callers.
 function calls_on(paths, total) {
-	const calls = new Map(), { fn, caller } = paths;
-	const call_of = i => {
-		const key = fn[caller[i]] * (paths.others + 2) + fn[i];
-		if (!calls.has(key))
-			calls.set(key, { from: fn[caller[i]], to: fn[i], time: 0, above: 0 });
-		return calls.get(key);
-	};
+	const calls = new Map(), path = [], { fn, caller } = paths;
 	walk(paths, i => {
-		const call = call_of(i);
+		const from = fn[caller[i]], key = from * (paths.others + 2) + fn[i], call = calls.get(key) || { from, to: fn[i], time: 0, above: 0 };
+		calls.set(key, call);
 		if (!call.above++)
 			call.time += total[i];
-	}, i => { call_of(i).above--; });
+		path.push(call);
+	}, () => { path.pop().above--; });
 	return [...calls.values()];
 }
 
