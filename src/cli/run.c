@@ -321,11 +321,18 @@ int run_open(const struct settings *s, struct kin_profile **ret, struct told *to
 	return err ? message_error(s->command->name, err) : open_data(s, ret, told);
 }
 
+mode_t run_output_mode(const struct settings *s, mode_t data)
+{
+	bool is_page =
+		!strcmp(s->command->name, "html") || (s->format && !strcmp(s->format, "html"));
+	return is_page ? 0666 : data;
+}
+
 /* The settings for files made from the profile: with its permissions. */
 static struct settings allow(const struct settings *s, const struct kin_profile *profile)
 {
 	struct settings allowed = *s;
-	allowed.output.mode = kin_profile_file_mode(profile);
+	allowed.output.mode = run_output_mode(s, kin_profile_file_mode(profile));
 	return allowed;
 }
 

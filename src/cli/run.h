@@ -2,6 +2,8 @@
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
+#include <sys/types.h>
+
 #include "cli/settings.h"
 
 struct kin_error;
@@ -12,6 +14,10 @@ struct kin_table;
 /* Uses a profile; `status`: the exit status if that succeeds. */
 typedef struct kin_error *profile_user(struct kin_profile *profile, const struct settings *s,
 				       int status);
+
+/* The widest mode of the file that is written of data with the mode `data`. An HTML page is made to
+ * be shown: the umask decides. */
+mode_t run_output_mode(const struct settings *s, mode_t data);
 
 /* Runs a whole command: opens the data that s names, prints its problems, and calls `use` with what
  * could be read. Nothing is read if the output would replace the data, or any profile or program.

@@ -213,7 +213,7 @@ static struct kin_error *write_page(const struct sides *sides, const struct sett
 	struct output_opts opts = s->output;
 	struct output out;
 	opts.no_pager = true;
-	opts.mode = sides->mode;
+	opts.mode = run_output_mode(s, sides->mode);
 	struct kin_error *err = output_open(&opts, status, &out);
 	if (err)
 		return err;
