@@ -295,7 +295,7 @@ static void warn(const struct matcher *m, size_t i)
 			       spec->text);
 	else if (!found_any(&m->left[i]) || (m->has_right[i] && !found_any(&m->right[i])))
 		text = xprintf("-%c %s: %s: %s has no such %s", spec->letter, spec->text, result,
-			       object_path(m->symbols->object),
+			       symbols_path(m->symbols),
 			       arcs ? "functions" : "function, file or line");
 	if (text)
 		m->opts->warn(text, m->opts->arg);

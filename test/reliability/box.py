@@ -40,6 +40,7 @@ class Box:
     def __init__(self, subject, build=None, full=False):
         self.subject = Subject(subject)
         self.full = full
+        self.build = build
         self.extra = []     # the commands of ./commands, with programs of `build`
         if build:
             with open(os.path.join(HERE, 'commands')) as f:

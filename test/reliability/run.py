@@ -15,7 +15,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, '..', 'lib')]
 from box import Box
 from tap import Tap
 
-TOPICS = ['mutants', 'damage', 'faults', 'output', 'moving', 'special', 'hostile', 'determinism']
+TOPICS = ['mutants', 'damage', 'faults', 'output', 'moving', 'special', 'hostile', 'determinism', 'lines']
 
 
 def main():
