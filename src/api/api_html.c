@@ -148,6 +148,8 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 					      .tables = x.tables,
 					      .warnings = (const char *const *)p->warnings.at,
 					      .n_warnings = p->warnings.n,
+					      .hints = (const char *const *)p->hints.at,
+					      .n_hints = p->hints.n,
 					      .paths = x.paths,
 					      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES,
 					      .min_width = o.max_bytes ? 0 : HTML_MIN_WIDTH });

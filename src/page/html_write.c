@@ -262,17 +262,26 @@ struct page_text { /* owned */
 	size_t n;
 };
 
+static void put_strings(struct sink *s, const char *key, const char *const *at, size_t n)
+{
+	sink_str(s, ",\"");
+	sink_str(s, key);
+	sink_str(s, "\":[");
+	for (size_t i = 0; i < n; i++) {
+		sink_str(s, i ? "," : "");
+		json_string(s, at[i]);
+	}
+	sink_char(s, ']');
+}
+
 /* Writes the fixed part: everything that does not depend on which nodes are kept. */
 static void put_fixed(struct sink *s, const struct html_input *in)
 {
 	sink_str(s, "{\"title\":");
 	json_string(s, in->title);
-	sink_str(s, ",\"version\":\"" KIN_VERSION "\",\"warnings\":[");
-	for (size_t i = 0; i < in->n_warnings; i++) {
-		sink_str(s, i ? "," : "");
-		json_string(s, in->warnings[i]);
-	}
-	sink_char(s, ']');
+	sink_str(s, ",\"version\":\"" KIN_VERSION "\"");
+	put_strings(s, "warnings", in->warnings, in->n_warnings);
+	put_strings(s, "hints", in->hints, in->n_hints);
 	put_tables(s, in->tables);
 	if (!in->paths)
 		return;

@@ -38,6 +38,8 @@ struct html_input {
 	const struct html_table *tables; /* ends with a NULL key */
 	const char *const *warnings;
 	size_t n_warnings;
+	const char *const *hints; /* what would give code without names its names */
+	size_t n_hints;
 	const struct html_paths *paths; /* NULL: no samples */
 	uint64_t max_bytes; /* size limit of the file: narrow flame-graph nodes are dropped and
 			       times get less precise; 0: no limit */

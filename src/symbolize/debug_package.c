@@ -103,3 +103,60 @@ char *debug_package_of(const char *path, const char *folder)
 	free(package);
 	return ret;
 }
+
+/* ---- archives ---- */
+
+static const struct debug_archive {
+	const char *id, *line; /* with a place for the release's code name */
+} archives[] = {
+	{ "debian", "'deb http://deb.debian.org/debian-debug %s-debug main'" },
+	{ "ubuntu", "'deb http://ddebs.ubuntu.com %s main universe'" },
+};
+
+/* The value of a line like ID=debian or ID="debian" as a word, to be freed; NULL: there is none. */
+static char *value_of(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+	for (const char *at = text; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, key, n) != 0 || at[n] != '=')
+			continue;
+		at += n + 1;
+		at += *at == '"';
+		n = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789.-");
+		return n ? xprintf("%.*s", (int)n, at) : NULL;
+	}
+	return NULL;
+}
+
+static char *archive_in(const char *text)
+{
+	char *id = value_of(text, "ID"), *name = value_of(text, "VERSION_CODENAME"), *ret = NULL;
+	for (size_t i = 0; id && name && !ret && i < ARRAY_LEN(archives); i++) {
+		const char *line = archives[i].line, *place = strstr(line, "%s");
+		if (!strcmp(id, archives[i].id))
+			ret = xprintf("%.*s%s%s", (int)(place - line), line, name, place + 2);
+	}
+	free(id);
+	free(name);
+	return ret;
+}
+
+char *debug_archive_of(const char *package, const char *release)
+{
+	size_t n = strlen(package), tail = strlen("-dbgsym");
+	struct file f;
+	if (n < tail || strcmp(package + n - tail, "-dbgsym") != 0)
+		return NULL;
+	struct kin_error *err =
+		file_read(release ? release : "/etc/os-release", &(struct file_opts){ 0 }, &f);
+	if (err) {
+		kin_error_free(err);
+		return NULL;
+	}
+	char *text = xprintf("%.*s", (int)f.size, (const char *)f.data);
+	char *ret = archive_in(text);
+	free(text);
+	file_free(&f);
+	return ret;
+}

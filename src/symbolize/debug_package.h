@@ -9,4 +9,9 @@
  * unless the package has the file's name. */
 char *debug_package_of(const char *path, const char *folder);
 
+/* The archive that has such a package, as a line for apt's sources, to be freed: "deb
+ * http://deb.debian.org/debian-debug bookworm-debug main". NULL: the usual ones have it, or it is
+ * not known. `release`: NULL: /etc/os-release. */
+char *debug_archive_of(const char *package, const char *release);
+
 #endif

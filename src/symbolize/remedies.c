@@ -70,11 +70,15 @@ static char *remedy_for_stripped(const struct remedy_finding *f, objid id)
 				? NULL
 				: debug_package_of(program_object_name(f->g, id), NULL);
 	const char *servers = servers_of(f);
-	char *text = package ? xprintf("it was stripped: install %s%s", package, servers)
+	char *archive = package ? debug_archive_of(package, NULL) : NULL;
+	char *text = package ? xprintf("it was stripped: apt install %s%s%s%s", package,
+				       archive ? ", of the archive " : "", archive ? archive : "",
+				       servers)
 			     : xprintf("it was stripped: keep an unstripped one, or install its "
 				       "debug symbols (packages called -dbgsym, -dbg or "
 				       "-debuginfo)%s",
 				       servers);
+	free(archive);
 	free(package);
 	return text;
 }
@@ -210,6 +214,49 @@ static void find_made_callers(const struct remedy_finding *f)
 		say_share(f, "callers made at run time have no names", n, f->interpreter->remedy);
 }
 
+/* Code of an interpreter that stands for all functions that it runs. */
+static const struct interpreted {
+	const char *interpreter, *code, *what, *remedy;
+} interpreted[] = {
+	{ "java", "Interpreter", "functions that Java interprets are all called Interpreter",
+	  "it compiles, and names, those that run for longer; java -Xcomp compiles all of them" },
+	{ "node", "Builtins_InterpreterEntryTrampoline",
+	  "functions that Node.js interprets have no names",
+	  "kin record --node lets node write them, or node --perf-basic-prof "
+	  "--interpreted-frames-native-stack" },
+};
+
+/* Samples with that code anywhere on their stack. */
+static uint64_t samples_through(const struct remedy_finding *f, const char *code)
+{
+	const struct samples *s = &f->p->samples;
+	struct symbols *symbols = program_symbols(UNCONST(struct program *, f->g));
+	uint64_t n = 0;
+	bool *is_it = xalloc(s->n_frames + 1), *through = xalloc(s->n_stacks + 1);
+	for (frameid i = 1; i < s->n_frames; i++)
+		is_it[i] = !strcmp(symbols->at[program_place(f->g, i)].name, code);
+	for (stackid i = 1; i < s->n_stacks; i++)
+		through[i] = through[s->stacks[i].caller] || is_it[s->stacks[i].frame];
+	for (size_t i = 0; i < s->n; i++)
+		if (through[s->at[i].stack])
+			n += s->at[i].count;
+	free(is_it);
+	free(through);
+	return n;
+}
+
+static void find_interpreted(const struct remedy_finding *f)
+{
+	for (size_t k = 0; k < ARRAY_LEN(interpreted) && f->interpreter; k++) {
+		const struct interpreted *x = &interpreted[k];
+		uint64_t n = strcmp(f->interpreter->name, x->interpreter) != 0
+				     ? 0
+				     : samples_through(f, x->code);
+		if (is_worth_it(f, n))
+			say_share(f, x->what, n, x->remedy);
+	}
+}
+
 static bool has_python_names(const struct profile *p)
 {
 	for (size_t i = 1; i < p->samples.n_frames; i++)
@@ -253,6 +300,7 @@ void remedies_find(const struct program *g, const struct profile *p,
 	find_stripped(&f);
 	find_missing_parts(&f);
 	if (!find_made_code(&f)) {
+		find_interpreted(&f);
 		find_made_callers(&f);
 		find_python(&f);
 	}

@@ -10,6 +10,7 @@
  * - the file without symbols that most samples were in;
  * - the file of which a part of the debug information is missing, that most samples were in;
  * - code made at run time, by what made it, where that is known: Java, Node.js, Python;
+ * - functions that Java or Node.js interprets, of which only the interpreter is seen;
  * - such code of Java or Node.js that spends its time in what it calls;
  * - functions of Python, which run in its interpreter's.
  *

@@ -186,6 +186,8 @@ def test_hints(tap, box):
         hints = [line for line in got[2].splitlines() if ' hint: ' in line]
         tap.ok(len(hints) == 1 and '/bare have no names' in hints[0] and '-dbgsym' in hints[0] and not got[0],
                f'what would give a stripped program its names is said once: {command}', describe(got))
+    page = unpack(box.run('html', '-o', '-', 'bare.kin')[1])
+    tap.ok(any('/bare have no names' in hint for hint in page['hints']), 'and on the page', str(page['hints']))
     got = box.run('annotate', 'bare.kin')
     tap.ok('build it with -g' in got[1], 'annotate says why there is no source', describe(got))
     got = box.run('annotate', 'busy', 'bare.kin')

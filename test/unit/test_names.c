@@ -11,6 +11,7 @@
 #include "object/object.h"
 #include "symbolize/debug_package.h"
 #include "symbolize/names.h"
+#include "symbolize/remedies.h"
 
 static void test_short_names(void)
 {
@@ -518,9 +519,69 @@ static void test_debug_packages(void)
 	OK(!debug_package_of("/bin/ls", folder));
 }
 
+static void test_debug_archives(void)
+{
+	static const char *const cases[][3] = {
+		{ "x-dbgsym", "NAME=x\nVERSION_CODENAME=bookworm\nID=debian\n",
+		  "'deb http://deb.debian.org/debian-debug bookworm-debug main'" },
+		{ "x-dbgsym", "ID=\"ubuntu\"\nVERSION_CODENAME=\"noble\"",
+		  "'deb http://ddebs.ubuntu.com noble main universe'" },
+		{ "libc6-dbg", "ID=debian\nVERSION_CODENAME=bookworm\n", NULL },
+		{ "x-dbgsym", "ID=fedora\nVERSION_CODENAME=\n", NULL },
+		{ "x-dbgsym", "ID=debian\nVERSION_CODENAME=;id\n", NULL },
+	};
+	char folder[] = "/tmp/kin-release-XXXXXX", path[256];
+	OK(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/os-release", folder);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		write_list(folder, "os-release", cases[i][1]);
+		char *archive = debug_archive_of(cases[i][0], path);
+		OK(cases[i][2] ? archive && !strcmp(archive, cases[i][2]) : !archive);
+		free(archive);
+	}
+	write_list(folder, "os-release", NULL);
+	OK(!debug_archive_of("x-dbgsym", path));
+	OK(!rmdir(folder));
+}
+
+static void keep_hint(const char *text, void *arg) { snprintf(arg, 256, "%s", text); }
+
+/* All functions that an interpreter runs are its code. */
+static void test_interpreted(void)
+{
+	static const char *const codes[][3] = {
+		{ "java", "Interpreter", "functions that Java interprets are all called" },
+		{ "node", "Builtins_InterpreterEntryTrampoline",
+		  "functions that Node.js interprets have no names" },
+		{ "other", "Interpreter", "" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+		struct profile_builder *b = profile_builder_new();
+		char hint[256] = "";
+		objid object = profile_add_object_of(b, codes[i][0], "", OBJECT_ELF, true);
+		strid name = profile_add_string(b, codes[i][1], strlen(codes[i][1]));
+		frameid code =
+			profile_add_frame(b, (struct frame){ .object = object, .name = name });
+		strid leaf = profile_add_string(b, "leaf", 4);
+		frameid below =
+			profile_add_frame(b, (struct frame){ .object = object, .name = leaf });
+		stackid stack = profile_add_stack(b, profile_add_stack(b, 0, code), below);
+		profile_add_event(b, (struct event){ .name = leaf, .unit = EVENT_NS });
+		profile_add_sample(b, (struct sample){ .stack = stack, .count = 9, .weight = 9 });
+		struct profile *p = profile_finish(b);
+		struct program *g = program_new(p, NULL, &(struct program_opts){ 0 });
+		remedies_find(g, p, keep_hint, hint);
+		OK(!strncmp(hint, codes[i][2], strlen(codes[i][2])) && !*hint == !*codes[i][2]);
+		program_free(g);
+		profile_free(p);
+	}
+}
+
 int main(void)
 {
 	test_debug_packages();
+	test_debug_archives();
+	test_interpreted();
 	test_many_objects();
 	test_function_names();
 	test_short_names();
