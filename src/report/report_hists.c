@@ -589,18 +589,20 @@ static const char *title_of(const struct hists_ask *a)
 	return a->overview ? "Most Self, then most Children" : "Children and Self";
 }
 
-/* Adds a note if the requested function has no row. */
-static void note_absent(struct hists_state *s)
+/* Adds a note if the requested function has no row, or one by another name. */
+static void note_subject(struct hists_state *s)
 {
 	const char *const subjects[] = { s->ask->given->function, NULL };
 	struct report_opts o = { .subjects = subjects };
 	struct report_input in = s->in;
 	if (!subjects[0])
 		return;
-	for (uint32_t i = 0; i < s->hists->n; i++)
-		if (hists_state_wants(s, i))
-			return;
 	in.symbols = program_symbols(in.program);
+	for (uint32_t i = 0; i < s->hists->n; i++)
+		if (hists_state_wants(s, i)) {
+			report_note_alias(&in, subjects[0], s->table);
+			return;
+		}
 	if (!report_is_inlined(&in, subjects[0]))
 		table_note(s->table, "no sample has '%s' on its stack", subjects[0]);
 	report_note_subjects(&in, &o, s->table);
@@ -631,7 +633,7 @@ static struct kin_error *hists_run(const struct report_input *in, const struct r
 	table_set_source(s->table, &source, s);
 	hists_describe(s);
 	limit_chains(s);
-	note_absent(s);
+	note_subject(s);
 	*ret = s->table;
 	return NULL;
 }

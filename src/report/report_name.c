@@ -284,11 +284,30 @@ static void note_inlined(const struct report_input *in, const char *name, struct
 	free(into);
 }
 
+void report_note_alias(const struct report_input *in, const char *name, struct kin_table *t)
+{
+	size_t n;
+	symid *found = report_symbols_named(in->symbols, name, &n), other = n ? found[0] : NONE;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(in->symbols->at[found[i]].name, name) ||
+		    function_name_is(symbols_display(in->symbols, found[i]), name))
+			other = NONE;
+	free(found);
+	if (other != NONE)
+		table_note(
+			t,
+			"%s is shown as %s: it is another name of the same code, by intention or "
+			"because equal functions were folded (ICF)",
+			name, symbols_display(in->symbols, other));
+}
+
 void report_note_subjects(const struct report_input *in, const struct report_opts *o,
 			  struct kin_table *t)
 {
-	for (const char *const *s = o->subjects; s && *s; s++)
+	for (const char *const *s = o->subjects; s && *s; s++) {
 		note_inlined(in, *s, t);
+		report_note_alias(in, *s, t);
+	}
 }
 
 void report_note_lines(const struct report_input *in, struct kin_table *t, const char *what)

@@ -151,6 +151,8 @@ bool report_is_inlined(const struct report_input *in, const char *name); /* whet
  * other functions or folded: it names those functions. */
 void report_note_subjects(const struct report_input *in, const struct report_opts *o,
 			  struct kin_table *t);
+/* Adds a note if that name is shown as another one of the same code. */
+void report_note_alias(const struct report_input *in, const char *name, struct kin_table *t);
 
 /* Why there are no samples, and what gives some: text to append to a note; "": not known. */
 const char *report_why_no_samples(const struct profile *p);

@@ -135,6 +135,8 @@ def test_names(tap, box, how, record):
            gone['flat'][2])
     alias = box.run(box.kin, 'graph', '_work', '-i', 'x.kin')
     tap.ok(alias.returncode == 0, f'kin {how}: ... and aliases are known', alias.stderr)
+    tap.ok('_work is shown as work: it is another name' in str(alias.stdout), f'kin {how}: ... and it is said which function that is',
+           alias.stdout)
     box.compile(310000, '-O2', *(['-pg'] if how == 'run' else []))
     other = box.reports('x.kin', REPORTS)
     tap.ok(not different(before, other), f'kin {how}: another build is there, and reports are the same',
