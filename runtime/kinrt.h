@@ -17,9 +17,9 @@
  * a parallel job kin.RANK.kin. The file is mapped, so the data is in it however the process ends.
  * It is created when the program starts, or, without sampling, at the first call; a forked child
  * creates its own at the first call or sample, without its parent's data. A program compiled with
- * -pg also writes gmon.out when it exits, in the directory it is in then, and gmon.out.OBJECT for each shared object that has calls
- * or samples; a forked child writes gmon.out.PID. If the process is killed while it writes one, no
- * reader takes the rest for a gmon.out.
+ * -pg also writes gmon.out when it exits, in the directory that it is in then, and gmon.out.OBJECT
+ * for each shared object that has calls or samples; a forked child writes gmon.out.PID. If the
+ * process is killed while it writes one, no reader takes the rest for a gmon.out.
  *
  * KIN_OPTIONS in the environment is a list of settings, separated by commas. If one is repeated,
  * the last counts; unknown ones are ignored:

@@ -74,15 +74,18 @@ static void see_hits(const struct symbols *s, const struct histogram *h, bool *s
 }
 
 /* [n]: the functions that calls or bins of their own show to have run, and those without bins of
- * their own; to be freed. NULL: calls were not counted. */
+ * their own; to be freed. If calls were not counted, none. */
 static bool *find_seen(const struct callgraph *g, const struct profile *p)
 {
 	const struct symbols *s = g->symbols;
-	if (!p->n_arcs)
-		return NULL;
 	bool *seen = xalloc(s->n + 1);
-	for (symid i = 0; i < s->n; i++)
-		seen[i] = (double)(s->at[i].end - s->at[i].addr) < 2 * g->bin_bytes;
+	for (symid i = 0, end; i < s->n && p->n_arcs; i = end) {
+		for (end = i + 1; end < s->n && !s->at[end].is_function; end++)
+			;
+		seen[i] = (double)(s->at[end - 1].end - s->at[i].addr) < 2 * g->bin_bytes;
+	}
+	if (!p->n_arcs)
+		return seen;
 	see_calls(s, p, seen);
 	for (size_t i = 0; i < p->n_histograms; i++)
 		see_hits(s, &p->histograms[i], seen);
@@ -103,7 +106,8 @@ static double seen_bytes(const struct symbols *s, const bool *seen, size_t first
 			 double high, double *all, bool *several)
 {
 	double sum = 0;
-	symid last = NONE;
+	symid last = NONE, last_seen = NONE;
+	bool several_seen = false;
 	*all = 0;
 	*several = false;
 	for (size_t j = first; j < s->n && (double)s->at[j].addr < high; j++) {
@@ -112,13 +116,15 @@ static double seen_bytes(const struct symbols *s, const bool *seen, size_t first
 		if (function == NONE)
 			continue;
 		*all += bytes;
-		if (!seen || !seen[function])
-			continue;
-		sum += bytes;
 		*several |= last != NONE && last != function;
 		last = function;
+		if (!seen[function])
+			continue;
+		sum += bytes;
+		several_seen |= last_seen != NONE && last_seen != function;
+		last_seen = function;
 	}
-	*several |= !(sum > 0);
+	*several = sum > 0 ? several_seen : *several;
 	return sum < *all ? sum : 0;
 }
 
@@ -127,7 +133,7 @@ static void histogram_credit(struct callgraph *g, const struct profile *p,
 {
 	const struct symbols *s = g->symbols;
 	struct bins b = bins_of(h);
-	bool *seen = find_seen(g, p);
+	bool *seen = NULL; /* until a bin is shared */
 	struct hit hit;
 	size_t k = 0;
 
@@ -140,7 +146,10 @@ static void histogram_credit(struct callgraph *g, const struct profile *p,
 			k++;
 		double all = 0, of_seen = 0;
 		bool several = false;
-		if (k + 1 < s->n && (double)s->at[k + 1].addr < high)
+		bool is_shared = k + 1 < s->n && (double)s->at[k + 1].addr < high;
+		if (is_shared && !seen)
+			seen = find_seen(g, p);
+		if (is_shared)
 			of_seen = seen_bytes(s, seen, k, low, high, &all, &several);
 		g->split += several ? count : 0;
 		for (size_t j = k; j < s->n && (double)s->at[j].addr < high; j++) {
