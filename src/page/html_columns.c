@@ -287,23 +287,29 @@ static uint64_t sample_key(const struct html_sample *s, size_t of)
 	return keys[of];
 }
 
-/* Returns a sorted copy, to be freed. */
-static struct html_sample *samples_sorted(const struct html_sample *at, size_t n)
+/* Samples as the file has them: times in units, nodes by their number in the file. */
+struct sample_run {
+	VEC(struct html_sample) at, sorted;
+	VEC(struct sort_key) keys;
+};
+
+static void sort_run(struct sample_run *r)
 {
 	enum { KEYS = 4 };
-	struct sort_key *keys = xrealloc(NULL, n, sizeof(*keys));
-	struct html_sample *ret = xrealloc(NULL, n, sizeof(*ret));
+	size_t n = r->at.n;
+	r->sorted.n = r->keys.n = 0;
+	vec_reserve(&r->sorted, n);
+	vec_reserve(&r->keys, n);
 	for (size_t i = 0; i < n; i++)
-		keys[i].index = (uint32_t)i;
+		r->keys.at[i].index = (uint32_t)i;
 	for (size_t of = 0; of < KEYS; of++) {
 		for (size_t i = 0; i < n; i++)
-			keys[i].key = sample_key(&at[keys[i].index], of);
-		sort_keys(keys, n);
+			r->keys.at[i].key = sample_key(&r->at.at[r->keys.at[i].index], of);
+		sort_keys(r->keys.at, n);
 	}
 	for (size_t i = 0; i < n; i++)
-		ret[i] = at[keys[i].index];
-	free(keys);
-	return ret;
+		r->sorted.at[i] = r->at.at[r->keys.at[i].index];
+	r->sorted.n = n;
 }
 
 static bool is_alike(const struct html_sample *a, const struct html_sample *b)
@@ -313,32 +319,12 @@ static bool is_alike(const struct html_sample *a, const struct html_sample *b)
 	       a->place == b->place;
 }
 
-/* Index + 1 of the object of a sample whose node was dropped; else 0. */
-static uint32_t object_left_out(const struct cut *x, uint32_t node)
+/* Joins equal samples. */
+static void join_run(struct sample_run *r)
 {
-	return x->kept[node] ? 0 : x->t->functions.at[x->t->nodes.at[node].function].object + 1;
-}
-
-/* The samples as the file has them, to be freed: times in units, nodes by their number in the file,
- * equal samples joined. Returns their number. */
-static size_t join_samples(const struct cut *x, struct html_sample **ret)
-{
-	const struct html_paths *t = x->t;
+	struct html_sample *at = r->sorted.at;
 	size_t n = 0;
-	struct html_sample *in_file = xrealloc(NULL, t->samples.n, sizeof(*in_file)), *at = in_file;
-	for (size_t i = 0; i < t->samples.n; i++) {
-		uint64_t time = t->samples.at[i].time_ns;
-		at[i] = t->samples.at[i];
-		at[i].object = object_left_out(x, at[i].node);
-		at[i].node = x->id[at[i].node];
-		at[i].place = x->places ? at[i].place : 0;
-		at[i].time_ns = x->c->unit_ns && time > x->c->first_ns
-					? (time - x->c->first_ns) / x->c->unit_ns
-					: 0;
-	}
-	at = *ret = samples_sorted(in_file, t->samples.n);
-	free(in_file);
-	for (size_t i = 0; i < t->samples.n; i++) {
+	for (size_t i = 0; i < r->sorted.n; i++) {
 		if (n && is_alike(&at[n - 1], &at[i])) {
 			capped_add(&at[n - 1].weight, at[i].weight);
 			if (__builtin_add_overflow(at[n - 1].count, at[i].count, &at[n - 1].count))
@@ -347,26 +333,83 @@ static size_t join_samples(const struct cut *x, struct html_sample **ret)
 			at[n++] = at[i];
 		}
 	}
-	return n;
+	r->sorted.n = n;
 }
 
-static void put_samples(struct cut *x)
+/* Index + 1 of the object of a sample whose node was dropped; else 0. */
+static uint32_t object_left_out(const struct cut *x, uint32_t node)
 {
-	struct html_sample *at, before = { 0 };
-	size_t n = join_samples(x, &at);
-	for (size_t i = 0; i < n; i++) {
-		put(x->c, COLUMN_SAMPLE_TIME, at[i].time_ns - before.time_ns);
-		put(x->c, COLUMN_SAMPLE_THREAD, at[i].thread);
-		put(x->c, COLUMN_SAMPLE_EVENT, at[i].event * HTML_SIDES + at[i].side);
-		put_signed(x->c, COLUMN_SAMPLE_NODE, (int64_t)at[i].node - before.node);
-		put(x->c, COLUMN_SAMPLE_WEIGHT, at[i].weight);
-		put(x->c, COLUMN_SAMPLE_COUNT, at[i].count);
-		put(x->c, COLUMN_SAMPLE_OBJECT, at[i].object);
-		if (x->places)
-			put(x->c, COLUMN_SAMPLE_PLACE, at[i].place);
-		before = at[i];
+	return x->kept[node] ? 0 : x->t->functions.at[x->t->nodes.at[node].function].object + 1;
+}
+
+static uint64_t time_in_file(const struct cut *x, const struct html_sample *s)
+{
+	return x->c->unit_ns && s->time_ns > x->c->first_ns
+		       ? (s->time_ns - x->c->first_ns) / x->c->unit_ns
+		       : 0;
+}
+
+static bool are_in_order(const struct cut *x)
+{
+	const struct html_sample *at = x->t->samples.at;
+	for (size_t i = 1; i < x->t->samples.n; i++)
+		if (time_in_file(x, &at[i]) < time_in_file(x, &at[i - 1]))
+			return false;
+	return true;
+}
+
+/* The samples from the i-th on that have one time, or, if they are in no order, all. */
+static void take_run(const struct cut *x, size_t i, bool in_order, struct sample_run *r)
+{
+	const struct html_paths *t = x->t;
+	uint64_t first = time_in_file(x, &t->samples.at[i]);
+	r->at.n = 0;
+	for (; i < t->samples.n; i++) {
+		struct html_sample s = t->samples.at[i];
+		s.time_ns = time_in_file(x, &s);
+		if (in_order && s.time_ns != first)
+			break;
+		s.object = object_left_out(x, s.node);
+		s.node = x->id[s.node];
+		s.place = x->places ? s.place : 0;
+		vec_push(&r->at, s);
 	}
-	free(at);
+}
+
+static void put_run(struct cut *x, const struct sample_run *r, struct html_sample *before)
+{
+	for (size_t i = 0; i < r->sorted.n; i++) {
+		const struct html_sample *s = &r->sorted.at[i];
+		put(x->c, COLUMN_SAMPLE_TIME, s->time_ns - before->time_ns);
+		put(x->c, COLUMN_SAMPLE_THREAD, s->thread);
+		put(x->c, COLUMN_SAMPLE_EVENT, s->event * HTML_SIDES + s->side);
+		put_signed(x->c, COLUMN_SAMPLE_NODE, (int64_t)s->node - before->node);
+		put(x->c, COLUMN_SAMPLE_WEIGHT, s->weight);
+		put(x->c, COLUMN_SAMPLE_COUNT, s->count);
+		put(x->c, COLUMN_SAMPLE_OBJECT, s->object);
+		if (x->places)
+			put(x->c, COLUMN_SAMPLE_PLACE, s->place);
+		*before = *s;
+	}
+}
+
+/* Samples mostly come in the order of time: those of one time are few, and in the caches. */
+static void put_samples(struct cut *x, size_t enough)
+{
+	bool in_order = are_in_order(x);
+	struct html_sample before = { 0 };
+	struct sample_run r = { 0 };
+	for (size_t i = 0; i < x->t->samples.n; i += r.at.n) {
+		if (enough && html_columns_size(x->c) > enough)
+			break;
+		take_run(x, i, in_order, &r);
+		sort_run(&r);
+		join_run(&r);
+		put_run(x, &r, &before);
+	}
+	vec_free(&r.at);
+	vec_free(&r.sorted);
+	vec_free(&r.keys);
 }
 
 static void put_places(struct cut *x)
@@ -402,7 +445,7 @@ struct html_columns html_columns_of(const struct html_paths *t, const struct htm
 	link_nodes(&x);
 	put_nodes(&x);
 	put_losses(&x);
-	put_samples(&x);
+	put_samples(&x, limits->enough);
 	put_places(&x);
 	free(x.own);
 	free(x.total);
@@ -412,6 +455,14 @@ struct html_columns html_columns_of(const struct html_paths *t, const struct htm
 	free(x.id);
 	free(x.is_whole);
 	return c;
+}
+
+size_t html_columns_size(const struct html_columns *c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < N_HTML_COLUMNS; i++)
+		n += c->at[i].bytes.n;
+	return n;
 }
 
 void html_columns_done(struct html_columns *c)

@@ -56,9 +56,12 @@ struct html_limits {
 	double min_width; /* of these, keep those with at least this share of any event */
 	uint64_t unit_ns; /* unit of times; 0: drop times */
 	bool places;      /* keep places */
+	size_t enough; /* more bytes than these are of no use: samples may end then; 0: all are */
 };
 
 struct html_columns html_columns_of(const struct html_paths *t, const struct html_limits *limits);
+/* Bytes of all columns. */
+size_t html_columns_size(const struct html_columns *c);
 void html_columns_done(struct html_columns *c);
 
 #endif

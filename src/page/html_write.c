@@ -320,14 +320,6 @@ static struct kin_error *json_of(const struct html_input *in, const struct html_
 	return lost ? err_os(ENOMEM, "writing a page") : NULL;
 }
 
-static size_t n_bytes(const struct html_columns *c)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < N_HTML_COLUMNS; i++)
-		n += c->at[i].bytes.n;
-	return n;
-}
-
 static void append(struct page_text *to, const void *from, size_t n)
 {
 	if (n)
@@ -357,7 +349,7 @@ static struct kin_error *pack_data(const struct html_input *in, const struct pag
 	struct kin_error *err = json_of(in, c, &rest);
 	if (!err) {
 		struct page_text all = { 0 };
-		all.at = xrealloc(NULL, fixed->n + rest.n + 1 + n_bytes(c), 1);
+		all.at = xrealloc(NULL, fixed->n + rest.n + 1 + html_columns_size(c), 1);
 		append(&all, fixed->at, fixed->n);
 		append(&all, rest.at, rest.n + 1);
 		for (size_t i = 0; i < N_HTML_COLUMNS; i++)
@@ -426,12 +418,15 @@ static struct kin_error *fit_data(const struct html_input *in, const struct page
 	for (size_t i = 0; i < TRIES && !err; i++) {
 		uint64_t step = steps[i < ARRAY_LEN(steps) ? i : ARRAY_LEN(steps) - 1];
 		limits.unit_ns = has_times ? unit_for(duration, step) : 0;
+		bool is_coarse = !has_times || i + 1 >= ARRAY_LEN(steps);
+		/* Coarser times or no places come next, however much too large these columns are. A
+		 * third of 9/4 is 3/4 of the limit, and all of it in base64. */
+		limits.enough = is_coarse && !limits.places ? 0 : in->max_bytes / 4 * 9;
 		struct html_columns c = html_columns_of(in->paths, &limits);
 		size_t kept = in->paths->nodes.n - c.n_left_out;
 		free(ret->at);
 		*ret = (struct page_text){ 0 };
-		size_t third = size_of_file(packed.n + n_bytes(&c) / 3);
-		bool is_coarse = !has_times || i + 1 >= ARRAY_LEN(steps);
+		size_t third = size_of_file(packed.n + html_columns_size(&c) / 3);
 		bool is_least = is_coarse && !limits.places && limits.max_nodes <= FEWEST;
 		bool is_hopeless = in->max_bytes && third > in->max_bytes && !is_least;
 		if (!is_hopeless || i + 1 == TRIES)
