@@ -152,6 +152,14 @@ struct symbol_table {
 /* The index of the symbol that contains addr; NONE if none does. */
 uint32_t symbol_covering(const struct symbol_table *t, uint64_t addr);
 
+/* Bytes of symbol tables (object_table_bytes) from which on only symbols that were hit are read, as
+ * reading all takes longer than most reports. */
+enum { SYMBOLS_LARGE = 1 << 20 };
+
+/* Marks in marked[t->n] also the static functions that have the name of a marked one: such
+ * functions are shown with their source files. For tables that are not large. */
+void symbol_mark_namesakes(const struct symbol_table *t, bool *marked);
+
 /* Variables with a size, by address, one per address (data.c). ret->at, to be freed, may be NULL;
  * `owner` and `flags` are not set. */
 void object_variables(struct object_file *o, struct symbol_table *ret);

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/search.h"
+#include "base/strtab.h"
 #include "object/answered.h"
 #include "object/candidates.h"
 #include "unwind/go_table.h"
@@ -328,30 +329,55 @@ uint32_t symbol_covering(const struct symbol_table *t, uint64_t addr)
 	return low && addr < t->at[low - 1].end ? (uint32_t)(low - 1) : NONE;
 }
 
-/* Keeps the symbols that were hit, and their owners. The first and the last stay, too, so that the
- * row of all places begins and ends as with all symbols. */
-static void keep_hit(struct symbol_table *t, const struct symtab_opts *opts)
+static bool may_have_namesake(const struct symbol_table *t, size_t i)
+{
+	const struct object_symbol *s = &t->at[i];
+	return s->flags & SYMBOL_FUNCTION && s->flags & SYMBOL_STATIC && s->owner == i &&
+	       !(s->flags & SYMBOL_NAMELESS);
+}
+
+void symbol_mark_namesakes(const struct symbol_table *t, bool *marked)
+{
+	struct strtab *names = strtab_new();
+
+	for (size_t i = 0; i < t->n; i++)
+		if (marked[i] && may_have_namesake(t, i))
+			strtab_add(names, t->at[i].name);
+	size_t n = strtab_count(names);
+	for (size_t i = 0; n > 1 && i < t->n; i++)
+		if (may_have_namesake(t, i))
+			marked[i] |= strtab_add(names, t->at[i].name) < n;
+	strtab_free(names);
+}
+
+/* Keeps the symbols that were hit, their owners, and their namesakes. The first and the last stay,
+ * too, so that the row of all places begins and ends as with all symbols. */
+static void keep_hit(const struct object_file *o, struct symbol_table *t,
+		     const struct symtab_opts *opts)
 {
 	uint32_t *moved = xalloc((t->n + 1) * sizeof(*moved));
+	bool *kept = xalloc(t->n + 1);
 	size_t n = 0;
 	for (size_t i = 0; i < opts->n_hits; i++) {
 		uint32_t at = symbol_covering(t, opts->hits[i]);
 		if (at != NONE)
-			moved[at] = moved[t->at[at].owner] = 1;
+			kept[at] = kept[t->at[at].owner] = true;
 	}
+	if (object_table_bytes(o) <= SYMBOLS_LARGE)
+		symbol_mark_namesakes(t, kept);
 	if (t->n)
-		moved[t->at[0].owner] = moved[t->at[t->n - 1].owner] = moved[0] = moved[t->n - 1] =
-			1;
+		kept[t->at[0].owner] = kept[t->at[t->n - 1].owner] = kept[0] = kept[t->n - 1] =
+			true;
 	for (size_t i = 0; i < t->n; i++) {
-		if (!moved[i])
-			continue;
 		moved[i] = (uint32_t)n;
-		t->at[n++] = t->at[i];
+		if (kept[i])
+			t->at[n++] = t->at[i];
 	}
 	t->n = n;
 	for (size_t i = 0; i < n; i++)
 		t->at[i].owner = moved[t->at[i].owner];
 	t->at = xrealloc(t->at, n + 1, sizeof(*t->at));
+	free(kept);
 	free(moved);
 }
 
@@ -373,11 +399,13 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 
 	if (o->kept && !opts->external) {
 		*ret = kept_symbols(o->kept, opts);
+		if (opts->hits)
+			keep_hit(o, ret, opts);
 		return NULL;
 	}
 	struct answered *answered = answered_for(o, opts);
 	if (answered && answered_symbols(answered, opts->hits, opts->n_hits, ret)) {
-		keep_hit(ret, opts);
+		keep_hit(o, ret, opts);
 		nameless_name(o, ret);
 		return NULL;
 	}
@@ -392,7 +420,7 @@ struct kin_error *object_symbols(struct object_file *o, const struct symtab_opts
 	}
 	*ret = candidates_finish(&c);
 	if (opts->hits)
-		keep_hit(ret, opts);
+		keep_hit(o, ret, opts);
 	if (opts->exact)
 		nameless_name(o, ret);
 	if (answered)

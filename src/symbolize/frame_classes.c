@@ -11,7 +11,7 @@
 
 /* For larger files programs read only the symbols that were hit, so their frames are not looked up;
  * nor are those of small recordings, where reading a table costs more than it saves. */
-enum { TABLES_MAX = 1 << 20, DATA_PER_TABLE = 32 };
+enum { DATA_PER_TABLE = 32 };
 
 struct frame_classes {
 	struct frame_classes_opts opts;
@@ -43,7 +43,7 @@ void frame_classes_free(struct frame_classes *c)
 
 static bool pays(const struct frame_classes *c, uint64_t table)
 {
-	return table <= TABLES_MAX && table <= c->opts.data / DATA_PER_TABLE;
+	return table <= SYMBOLS_LARGE && table <= c->opts.data / DATA_PER_TABLE;
 }
 
 /* Failures are reported when a program opens the object again. */

@@ -64,6 +64,19 @@ static void want(struct asked *a, uint32_t symbol)
 	a->wanted[a->table.at[symbol].owner] = WANT_ALL;
 }
 
+static void want_namesakes(struct asked *a)
+{
+	bool *marked = xalloc(a->table.n);
+
+	for (size_t i = 0; i < a->table.n; i++)
+		marked[i] = a->wanted[i] == WANT_ALL;
+	symbol_mark_namesakes(&a->table, marked);
+	for (uint32_t i = 0; i < a->table.n; i++)
+		if (marked[i])
+			want(a, i);
+	free(marked);
+}
+
 /* Marks the symbols that were hit, and the first and the last of all: then places end where they
  * would with all symbols. */
 static void want_symbols(struct asked *a)
@@ -73,6 +86,8 @@ static void want_symbols(struct asked *a)
 	a->wanted[0] = a->wanted[a->table.n - 1] = WANT_NAME;
 	for (size_t i = 0; i < a->hit->n; i++)
 		want(a, symbol_covering(&a->table, a->hit->at[i]));
+	if (object_table_bytes(a->file) <= SYMBOLS_LARGE)
+		want_namesakes(a);
 	for (size_t i = 0; i < a->table.n && a->k->opts->whole; i++) /* all split parts */
 		if (a->wanted[a->table.at[i].owner] == WANT_ALL)
 			a->wanted[i] = WANT_ALL;

@@ -22,7 +22,6 @@
 
 enum {
 	MAX_PARTS = 65000, /* objects with places; symbol.part is 16 bits wide */
-	LARGE_TABLES = 1 << 20,
 };
 
 struct extra { /* a place that no symbol table has */
@@ -282,7 +281,7 @@ static bool is_worth_choosing(const struct program *g, objid id, const bool *is_
 	bool is_read = g->opts.files && g->opts.files->symbols[id];
 	return at->hit && at->file && !at->given && !is_whole[id] && !g->opts.lines && !is_read &&
 	       first_build(g, id) == id &&
-	       (g->opts.hit_only || object_table_bytes(at->file) > LARGE_TABLES);
+	       (g->opts.hit_only || object_table_bytes(at->file) > SYMBOLS_LARGE);
 }
 
 static void choose_hits(struct program *g)

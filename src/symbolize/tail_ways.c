@@ -11,7 +11,6 @@
 enum {
 	WAYS_MAX = 64,              /* functions that are looked at for one way */
 	DEPTH_MAX = KEPT_JUMPS_MAX, /* functions on it */
-	TABLES_MAX = 1 << 20,       /* bytes of symbols */
 	FUNCTION_MAX = 1 << 16,     /* bytes of code of one function */
 	PARTS_MAX = 8,              /* split parts of one function */
 };
@@ -45,7 +44,7 @@ struct tail_ways {
 
 bool tail_ways_pay(const struct object_file *file)
 {
-	return object_has_code(file) && object_table_bytes(file) <= TABLES_MAX;
+	return object_has_code(file) && object_table_bytes(file) <= SYMBOLS_LARGE;
 }
 
 struct tail_ways *tail_ways_new(struct object_file *file, const struct symbols *s)

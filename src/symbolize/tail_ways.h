@@ -19,8 +19,7 @@ struct tail_way {
 	bool is_false; /* or all places are known, and the call does not lead there */
 };
 
-/* Whether the file's functions may be read for this: a large symbol table takes longer than most
- * reports. */
+/* Whether the file has code, and not too many symbols (SYMBOLS_LARGE). */
 bool tail_ways_pay(const struct object_file *file);
 
 /* Both are borrowed; `s`: all functions of the file, exact. */

@@ -340,6 +340,34 @@ def test_tail_calls(tap, box, record):
     tap.ok(not different(before, files), '... and without names they are those of the file', different(before, files))
 
 
+NAMESAKE = r'''
+static volatile unsigned sink;
+#ifdef MAIN
+static __attribute__((noipa)) void helper(unsigned n) { for (unsigned i = 0; i < n; i++) sink = sink * 5 + i; }
+void never(void);
+int main(int argc, char **argv) { (void)argv; helper(200000000); if (argc > 1) never(); return 0; }
+#else
+static __attribute__((noipa)) void helper(void) { sink = 1; }
+void never(void) { helper(); helper(); }
+#endif
+'''
+
+
+def test_namesake_functions(tap, box, record):
+    """Of two static functions of one name one was sampled."""
+    for name, main in (('main.c', '#define MAIN\n'), ('never.c', '')):
+        with open(box.at(name), 'w') as f:
+            f.write(main + NAMESAKE)
+    subprocess.run(['gcc', '-g', '-O2', '-o', box.at('prog'), box.at('main.c'), box.at('never.c')], check=True)
+    p = record('s.kin')
+    before = box.reports('s.kin', REPORTS)
+    tap.ok(b' helper (main.c)' in before['graph'][0], 'static functions of one name have their files', p.stderr + before['graph'][0])
+    away(box, 'prog')
+    gone = box.reports('s.kin', REPORTS)
+    tap.ok(not different(before, gone), '... and when the program is gone', different(before, gone))
+    back(box, 'prog')
+
+
 LARGE = 48 << 20
 LARGE_SOURCE = r'''
 #include <signal.h>
@@ -543,6 +571,7 @@ def main():
             tap.part(test_namesakes, tap, box)
             tap.part(test_newer_source, tap, box, sample)
             tap.part(test_tail_calls, tap, box, sample)
+            tap.part(test_namesake_functions, tap, box, sample)
             tap.part(test_diff, tap, box, sample)
             tap.part(test_cache, tap, box)
             tap.part(test_large, tap, box)
