@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "input/input.h"
 #include "report/reports.h"
+#include "symbolize/own_fold.h"
 #include "symbolize/program.h"
 
 enum view_kind {
@@ -56,12 +57,13 @@ struct kin_profile {
 				another build */
 	bool is_its_program; /* nothing indicates that `object` is not the data's program */
 	struct view views[N_VIEWS];
+	struct own_code *own;        /* code of others was folded by it; NULL: it was not */
 	struct program_files *files; /* shared by all programs; NULL: none opened yet */
 	VEC(struct named_program) programs;
 	/* notes: the doubts that each report must mention. */
 	VEC(char *) warnings, doubts, notes, hints, gaps;
 	/* Notes on what was changed on stacks; NULL: nothing. */
-	char *interrupted, *tail_called, *tail_unknown;
+	char *interrupted, *tail_called, *tail_unknown, *folded;
 	char *origin; /* where names came from that are not from the files that ran; NULL: all are
 			 from these */
 	struct line_counts *line_counts; /* NULL: none */

@@ -62,6 +62,8 @@ void profile_unref(void *profile)
 	free(p->interrupted);
 	free(p->tail_called);
 	free(p->tail_unknown);
+	free(p->folded);
+	own_code_free(p->own);
 	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
@@ -216,6 +218,11 @@ struct program *profile_program(struct kin_profile *p, const struct program_opts
 	struct program_opts o = *opts;
 	o.files = p->files;
 	struct program *g = program_new(p->data, p->object, &o);
+	if (p->own) {
+		struct own_fold *f = own_fold_new(g, p->data, p->own);
+		own_fold_names(f);
+		own_fold_free(f);
+	}
 	vec_push(&p->programs, ((struct named_program){ o, g }));
 	profile_hear(p, g);
 	return g;
@@ -755,6 +762,32 @@ void profile_revise_stacks(struct kin_profile *p)
 	interrupts_free(v.interrupts);
 }
 
+/* Folds the code of others. If that was not requested for certain, only if enough is own. */
+static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
+{
+	const struct own_dirs dirs = { o->own_dirs, o->foreign_dirs };
+	struct program_opts naming = p->naming;
+	naming.files = p->files;
+	naming.group_unknown = true;
+	struct program *g = program_new(p->data, p->object, &naming);
+	struct own_code *code =
+		own_code_new(&dirs, own_fold_program(p->data), own_fold_has_scripts(p->data));
+	struct own_fold *f = own_fold_new(g, p->data, code);
+	struct own_shares share = own_fold_shares(f, samples_event(&p->data->samples));
+	bool leads = share.own >= KIN_OWN_LEADS && share.folded > 0;
+	if (o->own == KIN_OWN_ALWAYS || leads) {
+		own_fold_stacks(f);
+		p->own = code;
+		code = NULL;
+		p->folded = xprintf("own code: %.1f %% of the time is that of others, charged to "
+				    "what calls it; --own=no shows all functions",
+				    100 * share.folded);
+	}
+	own_fold_free(f);
+	own_code_free(code);
+	program_free(g);
+}
+
 /* Whether two files name the same job, or some file names none. */
 static bool is_of_one_job(const struct profile *d)
 {
@@ -822,6 +855,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	job_ranks_gaps(p->data, add_gap, p);
 	if (!o->stacks_as_recorded && !o->for_writing && !o->no_callers)
 		profile_revise_stacks(p);
+	if (o->own != KIN_OWN_NO && p->data->samples.n && !o->for_writing)
+		fold_foreign(p, o);
 	if ((o->threads || o->comms || o->ranks) && unassigned)
 		add_warning("histograms, block counts and durations of calls are not known by "
 			    "thread: they are left out",
@@ -845,6 +880,7 @@ static struct kin_error *unguarded_profile_open(const char *const *paths, size_t
 {
 	struct kin_open_opts o;
 	opts_copy(&o, sizeof(o), opts);
+	o.no_callers &= o.own == KIN_OWN_NO;
 	struct path_list found = { 0 };
 	struct kin_error *err = NULL;
 	*ret = NULL;
@@ -925,6 +961,8 @@ bool kin_profile_is_sampled(const struct kin_profile *p)
 	const struct profile *d = p->data;
 	return d->samples.n || (!d->n_histograms && !d->n_arcs && !d->n_blocks);
 }
+
+bool kin_profile_is_own(const struct kin_profile *p) { return p->own; }
 
 bool kin_profile_is_foreign(const struct kin_profile *p) { return p->is_foreign; }
 

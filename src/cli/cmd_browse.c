@@ -34,8 +34,9 @@ static const struct example examples[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,  &report_row_options, &report_sample_options, &names_options,
-	&inline_options, &source_options,     &general_options,       NULL,
+	&input_options,  &report_row_options, &report_sample_options,
+	&names_options,  &inline_options,     &own_options,
+	&source_options, &general_options,    NULL,
 };
 
 static struct kin_error *open_part(void *arg, const char *thread, const char *object,

@@ -90,8 +90,8 @@ static const struct opt_group result_options = {
 };
 
 static const struct opt_group *const options[] = {
-	&check_options,  &run_options,    &input_options,   &names_options,
-	&inline_options, &result_options, &general_options, NULL,
+	&check_options, &run_options,    &input_options,   &names_options, &inline_options,
+	&own_options,   &result_options, &general_options, NULL,
 };
 
 /* ---- the command line ---- */

@@ -93,10 +93,11 @@ static const struct opt_group table_options = {
 	},
 };
 
-static const struct opt_group *const options[] = { &run_options,     &compare_options,
-						   &names_options,   &inline_options,
-						   &select_options,  &table_options,
-						   &general_options, NULL };
+static const struct opt_group *const options[] = {
+	&run_options,    &compare_options, &names_options,
+	&inline_options, &own_options,     &select_options,
+	&table_options,  &general_options, NULL
+};
 
 /* ---- the command line ---- */
 

@@ -64,15 +64,11 @@ static const struct opt_group diff_options = {
 };
 
 static const struct opt_group *const options[] = {
-	&diff_options,
-	&input_options,
-	&names_options,
-	&inline_options,
-	&select_options,
-	&chosen_part_options,
-	&difference_output_options,
-	&general_options,
-	NULL,
+	&diff_options,        &input_options,
+	&names_options,       &inline_options,
+	&own_options,         &select_options,
+	&chosen_part_options, &difference_output_options,
+	&general_options,     NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])

@@ -39,8 +39,8 @@ static const struct opt_group output_group = {
 };
 
 static const struct opt_group *const options[] = {
-	&recording_options, &output_group, &chosen_part_options, &names_options, &inline_options,
-	&general_options,   NULL,
+	&recording_options, &output_group, &chosen_part_options, &names_options,
+	&inline_options,    &own_options,  &general_options,     NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])

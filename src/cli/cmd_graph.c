@@ -24,7 +24,7 @@ static const char *const description[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options, &names_options,        &inline_options,  &select_options,
+	&input_options, &names_options,        &inline_options,  &own_options, &select_options,
 	&part_options,  &graph_output_options, &general_options, NULL,
 };
 

@@ -55,10 +55,10 @@ static const struct opt_group output_group = {
 	},
 };
 
-static const struct opt_group *const options[] = { &input_options,   &names_options,
-						   &inline_options,  &source_options,
-						   &output_group,    &chosen_part_options,
-						   &general_options, NULL };
+static const struct opt_group *const options[] = {
+	&input_options, &names_options,       &inline_options,  &own_options, &source_options,
+	&output_group,  &chosen_part_options, &general_options, NULL
+};
 
 static bool begin(struct settings *s, char error[512])
 {

@@ -18,9 +18,8 @@ static const struct example examples[] = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,    &names_options,   &inline_options,
-	&coverage_options, &select_options,  &part_options,
-	&output_options,   &general_options, NULL,
+	&input_options,  &names_options, &inline_options, &own_options,     &coverage_options,
+	&select_options, &part_options,  &output_options, &general_options, NULL,
 };
 
 const struct command lines_command = {

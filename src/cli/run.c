@@ -98,6 +98,9 @@ static struct kin_open_opts open_opts(const struct settings *s)
 		.not_sampled = !is_as_recorded(s),
 		.not_sampled_all = s->command->compares, /* the same on both sides */
 		.debuginfod = fetching_servers(s->fetching),
+		.own = s->own == OWN_YES ? KIN_OWN_ALWAYS : KIN_OWN_NO,
+		.own_dirs = string_list(&s->own_dirs),
+		.foreign_dirs = string_list(&s->foreign_dirs),
 		.branches = s->hists.branches,
 		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,
 	};

@@ -110,6 +110,22 @@ const struct opt_group inline_options = {
 	OPTS_SHARED,
 };
 
+const struct opt_group own_options = {
+	"Own code",
+	(const struct opt[]){
+		{ OPT_OWN_CODE, 0, "own", "[DIRECTORY]",
+		  "charge the code of others (libraries, inlined templates, the kernel) to the own "
+		  "function that calls it; what is in DIRECTORY is own, repeatable. --own=no: do "
+		  "not, which is the default except for first screens",
+		  NULL, COMPLETE_DIRECTORY },
+		{ OPT_FOREIGN_CODE, 0, "foreign", "DIRECTORY",
+		  "the same, and what is in DIRECTORY is the code of others; repeatable", NULL,
+		  COMPLETE_DIRECTORY },
+		{ 0 },
+	},
+	OPTS_SHARED,
+};
+
 const struct opt_group source_options = {
 	"Sources",
 	(const struct opt[]){
@@ -246,14 +262,13 @@ const struct opt_group general_options = {
 };
 
 const struct opt_group *const report_command_options[] = {
-	&input_options, &names_options,  &inline_options,  &select_options,
+	&input_options, &names_options,  &inline_options,  &own_options, &select_options,
 	&part_options,  &output_options, &general_options, NULL,
 };
 
 const struct opt_group *const shared_options[] = {
-	&input_options,  &names_options,   &inline_options,
-	&source_options, &select_options,  &part_options,
-	&output_options, &general_options, NULL,
+	&input_options,  &names_options, &inline_options, &own_options,     &source_options,
+	&select_options, &part_options,  &output_options, &general_options, NULL,
 };
 
 void string_list_add(struct string_list *l, const char *word)
@@ -412,6 +427,15 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_FOLD_INLINED:
 		s->no_inlines = id == OPT_FOLD_INLINED;
 		break;
+	case OPT_OWN_CODE:
+		s->own = arg && !strcmp(arg, "no") ? OWN_NO : OWN_YES;
+		if (arg && s->own == OWN_YES)
+			string_list_add(&s->own_dirs, arg);
+		break;
+	case OPT_FOREIGN_CODE:
+		s->own = OWN_YES;
+		string_list_add(&s->foreign_dirs, arg);
+		break;
 	case OPT_SOURCE_DIR:
 		string_list_add(&s->source_dirs, arg);
 		break;
@@ -485,6 +509,25 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 	return true;
 }
 
+/* Puts the directories of the configuration file before those of the command line. */
+static void add_own_dirs(struct settings *s)
+{
+	struct string_list own = s->own_dirs, foreign = s->foreign_dirs;
+	s->own_dirs = s->foreign_dirs = (struct string_list){ 0 };
+	if (s->own == OWN_YES && !s->read_config)
+		settings_read_config(s);
+	for (size_t i = 0; i < s->config.own_dirs.n; i++)
+		string_list_add(&s->own_dirs, s->config.own_dirs.at[i]);
+	for (size_t i = 0; i < s->config.foreign_dirs.n; i++)
+		string_list_add(&s->foreign_dirs, s->config.foreign_dirs.at[i]);
+	for (size_t i = 0; i < own.at.n; i++)
+		string_list_add(&s->own_dirs, own.at.at[i]);
+	for (size_t i = 0; i < foreign.at.n; i++)
+		string_list_add(&s->foreign_dirs, foreign.at.at[i]);
+	vec_free(&own.at);
+	vec_free(&foreign.at);
+}
+
 bool settings_parse(const struct command *c, int argc, char **argv, struct settings *ret,
 		    char error[512])
 {
@@ -505,6 +548,7 @@ bool settings_parse(const struct command *c, int argc, char **argv, struct setti
 	}
 	if (c->takes_pipe && !ret->data.at.n && !ret->help && !ret->version && content_is_piped())
 		string_list_add(&ret->data, "-");
+	add_own_dirs(ret);
 	if (!ret->no_debuginfod)
 		ret->fetching = fetching_new();
 	return true;
@@ -514,6 +558,7 @@ void settings_read_config(struct settings *s)
 {
 	char error[512];
 	perf_config_read(&s->config, error);
+	s->read_config = true;
 	if (*error)
 		message(s->command->name, "warning: %s", error);
 }
@@ -530,6 +575,8 @@ void settings_done(struct settings *s)
 	vec_free(&s->programs.at);
 	vec_free(&s->subjects.at);
 	vec_free(&s->source_dirs.at);
+	vec_free(&s->own_dirs.at);
+	vec_free(&s->foreign_dirs.at);
 	vec_free(&s->gcov.at);
 	vec_free(&s->columns.at);
 	vec_free(&s->threads.at);

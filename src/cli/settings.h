@@ -43,13 +43,16 @@ struct settings {
 	struct output_opts output;
 	bool help, version, strict;
 	bool no_inlines, no_names, no_debuginfod, with_hooks;
+	enum own_choice { OWN_DEFAULT, OWN_YES, OWN_NO } own;
+	struct string_list own_dirs, foreign_dirs;
 	struct fetching *fetching; /* owned; NULL: no debuginfod */
 	/* "report" only */
 	struct kin_hists_opts hists;
 	struct kin_script_opts script; /* "script" only */
 	struct kin_html_opts page;     /* "html" only */
 	char *call_graph;              /* owned */
-	struct perf_config config;     /* from a configuration file */
+	struct perf_config config;     /* from a configuration file, */
+	bool read_config;              /* if it was read */
 	const char *symfs, *kallsyms, *separator, *widths;
 	bool tui; /* "report" */
 	bool quiet, stats;
@@ -85,8 +88,8 @@ void settings_read_config(struct settings *s);
 /* Options that commands share, grouped by subject. */
 extern const struct opt_group graph_output_options; /* output_options with formats of pictures */
 extern const struct opt_group input_options, recording_options, names_options, inline_options,
-	select_options, output_options, difference_output_options, source_options, coverage_options,
-	part_options, general_options;
+	own_options, select_options, output_options, difference_output_options, source_options,
+	coverage_options, part_options, general_options;
 extern const struct opt_group chosen_part_options; /* part_options without --by */
 /* All options of a command that prints a report of functions and has no options of its own. */
 extern const struct opt_group *const report_command_options[];
@@ -103,6 +106,8 @@ enum {
 	OPT_NO_DEMANGLE,
 	OPT_EXPAND_INLINED,
 	OPT_FOLD_INLINED,
+	OPT_OWN_CODE,
+	OPT_FOREIGN_CODE,
 	OPT_WITH_HOOKS,
 	OPT_SOURCE_DIR,
 	OPT_GCOV,

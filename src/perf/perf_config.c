@@ -178,6 +178,13 @@ static bool note(void *arg, const char *key, const char *value)
 	} else if (!strcmp(key, "top.children")) {
 		if (read_bool(r, key, value, &yes))
 			r->config->top_no_children = !yes;
+	} else if (!strcmp(key, "code.own") || !strcmp(key, "code.foreign")) {
+		if (value[0] != '/')
+			wrong(r, key, value, "a directory from / on");
+		else if (!strcmp(key, "code.own"))
+			vec_push(&r->config->own_dirs, keep(r, value));
+		else
+			vec_push(&r->config->foreign_dirs, keep(r, value));
 	} else if (!strcmp(key, "report.sort_order")) {
 		h->sort = keep(r, value);
 	} else if (!strcmp(key, "hist.percentage")) {
@@ -261,6 +268,8 @@ void perf_config_read(struct perf_config *c, char error[512])
 void perf_config_done(struct perf_config *c)
 {
 	free(c->call_graph);
+	vec_free(&c->own_dirs);
+	vec_free(&c->foreign_dirs);
 	arena_release(&c->arena);
 	*c = (struct perf_config){ 0 };
 }

@@ -16,6 +16,11 @@ struct perf_config {
 	struct kin_hists_opts hists;
 	char *call_graph; /* as for --call-graph; owned, like the rest */
 	bool top_no_children;
+	/* Directories of own code and of that of others: kin_open_opts.own_dirs. */
+	struct {
+		const char **at;
+		size_t n, cap;
+	} own_dirs, foreign_dirs;
 };
 
 /* Parses n bytes; calls found(arg, "section.key", value) for each setting, until it returns false,

@@ -766,11 +766,15 @@ frameid profile_append_frame(struct profile *p, struct frame f)
 	return (frameid)(s->frames.n - 1);
 }
 
+strid profile_append_text(struct profile *p, const char *text)
+{
+	return strtab_add(finished_of(p)->builder->strings, text);
+}
+
 frameid profile_append_mark(struct profile *p, const char *name)
 {
-	strid id = strtab_add(finished_of(p)->builder->strings, name);
-
-	return profile_append_frame(p, (struct frame){ .name = id, .flags = FRAME_MARK });
+	return profile_append_frame(
+		p, (struct frame){ .name = profile_append_text(p, name), .flags = FRAME_MARK });
 }
 
 struct revised_stacks {
@@ -798,26 +802,41 @@ static bool move_sample(struct sample *s, void *now)
 	return true;
 }
 
-void profile_revise_callers(struct profile *p, const bool *changes, stack_reviser *revise,
-			    void *arg)
+static void revise_stacks(struct profile *p, const bool *changes, stack_reviser *revise, void *arg,
+			  bool whole)
 {
 	struct revised_stacks r = { .p = p, .samples = &finished_of(p)->builder->samples };
 	size_t n = p->samples.n_stacks;
 	stackid *now = xrealloc(NULL, n, sizeof(*now)); /* [0] is the empty stack */
+	bool any = false;
 
 	now[0] = 0;
 	for (size_t i = 1; i < n; i++) {
 		const struct stack old = p->samples.stacks[i];
-		stackid caller = now[old.caller];
-		if (changes[i])
-			caller = revise(arg, &r, (stackid)i, caller);
-		now[i] = caller == old.caller ? (stackid)i
-					      : revised_stacks_add(&r, caller, old.frame);
+		stackid ret = now[old.caller];
+		if (!changes || changes[i])
+			ret = revise(arg, &r, (stackid)i, ret);
+		if (!whole)
+			ret = ret == old.caller ? (stackid)i
+						: revised_stacks_add(&r, ret, old.frame);
+		now[i] = ret;
+		any |= ret != i;
 	}
-	if (r.added.n)
+	if (any)
 		profile_revise_samples(p, move_sample, now);
 	map64_free(&r.added);
 	free(now);
+}
+
+void profile_revise_callers(struct profile *p, const bool *changes, stack_reviser *revise,
+			    void *arg)
+{
+	revise_stacks(p, changes, revise, arg, false);
+}
+
+void profile_replace_stacks(struct profile *p, stack_reviser *revise, void *arg)
+{
+	revise_stacks(p, NULL, revise, arg, true);
 }
 
 bool profile_is_empty(const struct profile *p)

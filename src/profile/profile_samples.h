@@ -46,6 +46,7 @@ struct frame {
 	objid object;
 	strid name;     /* name in the data (folded stacks, JIT, kernel symbols); 0: look it up */
 	uint32_t flags; /* enum frame_flags */
+	strid paid_for; /* code of others that was folded into it (own_fold.h); 0: none */
 };
 
 struct stack {

@@ -77,6 +77,8 @@ struct program {
 	struct map64 calling;   /* flat address of a call site: the inlined function that calls */
 	VEC(symid) inline_list; /* with the option lines: places of lines, see program_lines() */
 	VEC(struct call_line) inline_calls; /* of inline_list; empty with the option lines */
+	struct map64 kept_line_of; /* frame: its line, where program_keep() changed it */
+	VEC(struct srcloc) kept_lines;
 	VEC(struct program_trouble) troubles;
 	VEC(char *) origins;
 	VEC(objid) joined; /* objects that were joined with an earlier build of the file */
@@ -978,6 +980,8 @@ void program_free(struct program *g)
 	vec_free(&g->extra_names);
 	vec_free(&g->inline_list);
 	vec_free(&g->inline_calls);
+	map64_free(&g->kept_line_of);
+	vec_free(&g->kept_lines);
 	free(g->inlined);
 	free(g->places);
 	free(g->is_call);
@@ -1141,7 +1145,49 @@ bool program_line(struct program *g, frameid frame, struct srcloc *ret)
 {
 	const struct frame *f = &g->profile->samples.frames[frame];
 	struct object_file *file = g->objects[f->object].file;
-	return !f->name && file && object_place(file, look_at(g, frame), NULL, ret);
+	uint32_t kept = g->kept_lines.n ? map64_get(&g->kept_line_of, frame) : NONE;
+	if (kept == NONE)
+		return !f->name && file && object_place(file, look_at(g, frame), NULL, ret);
+	if (!g->kept_lines.at[kept].file)
+		return false;
+	*ret = g->kept_lines.at[kept];
+	return true;
+}
+
+bool program_line_at(struct program *g, frameid frame, size_t depth, struct srcloc *ret)
+{
+	if (!depth)
+		return program_line(g, frame, ret);
+	return program_call_line(g, frame, depth - 1, ret);
+}
+
+void program_keep(struct program *g, frameid frame, const bool *keeps)
+{
+	size_t n, first = 0;
+	const symid *list = program_inlines(g, frame, &n);
+	while (!keeps[first])
+		first++;
+	if (first) {
+		struct srcloc line = { 0 };
+		program_line_at(g, frame, first, &line);
+		*map64_at(&g->kept_line_of, frame) = (uint32_t)g->kept_lines.n;
+		vec_push(&g->kept_lines, line);
+	}
+	if (!n)
+		return;
+	/* Equal frames have lists of their own. */
+	size_t last = n;
+	while (!keeps[last])
+		last--;
+	struct inlines *at = &g->inlined[frame];
+	g->places[frame] = last < n ? list[last] : g->places[frame];
+	size_t kept = 0;
+	for (size_t i = first; i < last; i++)
+		if (keeps[i]) {
+			g->inline_list.at[at->first + kept] = g->inline_list.at[at->first + i];
+			g->inline_calls.at[at->first + kept++] = g->inline_calls.at[at->first + i];
+		}
+	at->n = (uint32_t)kept;
 }
 
 bool program_call_line(const struct program *g, frameid frame, size_t i, struct srcloc *ret)

@@ -132,6 +132,15 @@ bool program_line(struct program *g, frameid frame, struct srcloc *ret);
 /* The line of the call of program_inlines()[i]; ret->function is not set. */
 bool program_call_line(const struct program *g, frameid frame, size_t i, struct srcloc *ret);
 
+/* The same in the function that `depth` others are inlined into at the frame: the line that calls
+ * the outermost of these. 0: as program_line(). */
+bool program_line_at(struct program *g, frameid frame, size_t depth, struct srcloc *ret);
+
+/* Leaves out some functions of a frame: keeps[i] is for the i-th function inlined there, the last
+ * for the function that these are in. Some are kept. From then on the outermost of them is the
+ * frame's place, and its line is in the innermost. */
+void program_keep(struct program *g, frameid frame, const bool *keeps);
+
 /* A sampled object that could not be read: "libfoo.so: no such file". */
 struct program_trouble {
 	char *text;

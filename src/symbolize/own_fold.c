@@ -1,0 +1,393 @@
+/* own_fold.c - decides about each function once, and makes stacks of what is own. */
+#include "symbolize/own_fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/map64.h"
+#include "base/short_name.h"
+#include "base/vec.h"
+
+struct own_fold {
+	struct program *g;
+	struct profile *p;
+	const struct own_code *code;
+	/* [2 * place + is_of_kernel()]: data may give one name to code of both; why NULL: not known
+	 * yet */
+	struct own_verdict *verdicts;
+	VEC(bool) keeps; /* functions of the frame looked at last, as program_keep() */
+};
+
+/* ---- verdicts ---- */
+
+bool own_fold_has_scripts(const struct profile *p)
+{
+	bool any = false;
+	for (size_t i = 1; i < p->samples.n_frames && !any; i++) {
+		strid name = p->samples.frames[i].name;
+		char *file = NULL;
+		any = name && own_code_script(strtab_get(p->strings, name), &file);
+		free(file);
+	}
+	return any;
+}
+
+static const char *path_of(const struct profile *p, objid id)
+{
+	return p->objects[id].path ? strtab_get(p->strings, p->objects[id].path) : "";
+}
+
+const char *own_fold_program(const struct profile *p)
+{
+	for (objid i = 0; i < p->n_objects; i++)
+		if (p->objects[i].is_main && p->objects[i].path)
+			return path_of(p, i);
+	return "";
+}
+
+static bool is_of_kernel(const struct own_fold *f, frameid frame)
+{
+	const struct frame *at = &f->p->samples.frames[frame];
+	enum object_kind kind = f->p->objects[at->object].kind;
+	return at->flags & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR) ||
+	       kind == OBJECT_KERNEL || kind == OBJECT_KERNEL_MODULE;
+}
+
+static struct own_verdict decide(const struct own_fold *f, frameid frame, symid place,
+				 const char *file)
+{
+	const struct frame *at = &f->p->samples.frames[frame];
+	const struct object *o = &f->p->objects[at->object];
+	struct object_file *opened = program_object_file(f->g, at->object);
+	struct own_subject s = {
+		.name = program_symbols(f->g)->at[place].name,
+		.file = file,
+		.object = path_of(f->p, at->object),
+		.is_kernel = is_of_kernel(f, frame) || o->kind == OBJECT_VDSO,
+		.is_named = at->name,
+		.is_main = o->is_main || !at->object,
+		.has_lines = opened && object_has_lines(opened),
+	};
+	return own_code_of(f->code, &s);
+}
+
+/* The source file of a function with a symbol is that of its first line. */
+static const char *file_of(const struct own_fold *f, frameid frame, symid place, size_t depth)
+{
+	struct symbols *s = program_symbols(f->g);
+	struct srcloc line = { 0 };
+	const char *file = NULL;
+	if (program_kind(f->g, place) == PLACE_SYMBOL)
+		file = symbols_locate(s, s->at[place].owner)->file;
+	else if (program_line_at(f->g, frame, depth, &line))
+		file = line.file;
+	return file && *file ? file : NULL;
+}
+
+struct own_verdict own_fold_verdict(struct own_fold *f, frameid frame, size_t depth)
+{
+	size_t n;
+	const symid *inlined = program_inlines(f->g, frame, &n);
+	symid place = depth < n ? inlined[depth] : program_place(f->g, frame);
+	symid owner = program_symbols(f->g)->at[place].owner;
+	struct own_verdict *v = &f->verdicts[2 * (size_t)owner + is_of_kernel(f, frame)];
+	if (!v->why)
+		*v = decide(f, frame, place, file_of(f, frame, place, depth));
+	return *v;
+}
+
+struct own_fold *own_fold_new(struct program *g, struct profile *p, const struct own_code *c)
+{
+	struct own_fold *f = xalloc(sizeof(*f));
+
+	*f = (struct own_fold){ .g = g, .p = p, .code = c };
+	f->verdicts = xalloc(2 * (program_symbols(g)->n + 1) * sizeof(*f->verdicts));
+	return f;
+}
+
+void own_fold_free(struct own_fold *f)
+{
+	if (!f)
+		return;
+	free(f->verdicts);
+	vec_free(&f->keeps);
+	free(f);
+}
+
+/* ---- frames ---- */
+
+/* Fills `keeps`; returns the number of own functions, and in *n that of all. */
+static size_t look_at_frame(struct own_fold *f, frameid frame, size_t *n)
+{
+	size_t own = 0, inlined;
+	program_inlines(f->g, frame, &inlined);
+	f->keeps.n = 0;
+	for (size_t i = 0; i <= inlined; i++) {
+		bool keeps = own_fold_verdict(f, frame, i).is_own;
+		vec_push(&f->keeps, keeps);
+		own += keeps;
+	}
+	*n = inlined + 1;
+	return own;
+}
+
+/* A note about the stack or about time, but no function. */
+static bool is_note(const struct own_fold *f, frameid frame)
+{
+	const struct frame *at = &f->p->samples.frames[frame];
+	return at->flags & FRAME_MARK ||
+	       (at->name && !strcmp(strtab_get(f->p->strings, at->name), NAME_NOT_SAMPLED));
+}
+
+void own_fold_names(struct own_fold *f)
+{
+	for (frameid i = 1; i < f->p->samples.n_frames; i++) {
+		size_t n, own = is_note(f, i) ? 0 : look_at_frame(f, i, &n);
+		if (own && own < n)
+			program_keep(f->g, i, f->keeps.at);
+	}
+}
+
+struct own_shares own_fold_shares(struct own_fold *f, uint16_t event)
+{
+	const struct samples *s = &f->p->samples;
+	bool *has_own = xalloc(s->n_frames + 1), *ends_own = xalloc(s->n_frames + 1);
+	bool *owned = xalloc(s->n_stacks + 1);
+	double all = 0, own = 0, folded = 0;
+
+	for (frameid i = 1; i < s->n_frames; i++) {
+		size_t n;
+		has_own[i] = !is_note(f, i) && look_at_frame(f, i, &n);
+		ends_own[i] = has_own[i] && f->keeps.at[0];
+	}
+	for (size_t i = 1; i < s->n_stacks; i++)
+		owned[i] = owned[s->stacks[i].caller] || has_own[s->stacks[i].frame];
+	for (size_t i = 0; i < s->n; i++) {
+		double weight = s->at[i].event == event ? (double)s->at[i].weight : 0;
+		bool is_owned = owned[s->at[i].stack];
+		all += weight;
+		own += is_owned ? weight : 0;
+		folded += is_owned && !ends_own[s->stacks[s->at[i].stack].frame] ? weight : 0;
+	}
+	free(has_own);
+	free(ends_own);
+	free(owned);
+	all = all > 0 ? all : 1;
+	return (struct own_shares){ own / all, folded / all };
+}
+
+/* ---- what is paid for ---- */
+
+struct folded_stack {   /* what a stack leads on to */
+	stackid notes;  /* the notes at its root */
+	stackid below;  /* the caller of its innermost own function */
+	stackid own;    /* with that function as leaf */
+	frameid owner;  /* the frame of that function; 0: there is none */
+	bool is_script; /* it is a script's */
+	bool in_kernel; /* what it called is the kernel */
+	strid paid_for; /* what that function called, of others; 0: nothing yet */
+};
+
+struct own_folding {
+	struct own_fold *f;
+	struct folded_stack *at; /* [n_stacks] */
+	struct map64 names;      /* (kind, place or object): strid of its name */
+	struct map64 libraries;  /* (object, level): frame that stands for its code */
+	struct map64 copies;     /* (frame, paid_for): frame with that */
+};
+
+/* How the kernel was entered. */
+static const char *kernel_entry(const char *name)
+{
+	static const char *const calls[] = { "entry_SYSCALL", "do_syscall",  "el0_svc",
+					     "el0t_64_sync",  "entry_INT80", "do_trap_ecall" };
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+		if (!strncmp(name, calls[i], strlen(calls[i])))
+			return "system calls";
+	return strstr(name, "page_fault") ? "page faults" : "the kernel";
+}
+
+/* "libc" for libc.so.6. */
+static char *library_name(const struct own_fold *f, objid object)
+{
+	const char *name = base_name(program_object_name(f->g, object)), *end = strstr(name, ".so");
+	return xprintf("%.*s", end && end > name ? (int)(end - name) : (int)strlen(name), name);
+}
+
+/* Appends the name without the arguments of templates. An operator may have a bracket in its name.
+ */
+static char *without_arguments(const char *name, size_t n)
+{
+	char *ret = xalloc(n + 1);
+	size_t length = 0, depth = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t sign = !strncmp(name + i, "operator", 8) && !depth
+				      ? (size_t)(name_operator_end(name, name + i) - name)
+				      : i;
+		for (; i < sign && i < n; i++)
+			ret[length++] = name[i];
+		if (i == n)
+			break;
+		depth += name[i] == '<';
+		if (!depth)
+			ret[length++] = name[i];
+		depth -= name[i] == '>' && depth;
+	}
+	return ret;
+}
+
+/* What a function is known as to those who call it: "std::sort"; a class, for its constructors and
+ * for the call of its objects. */
+static char *callee_name(const struct own_folding *x, frameid frame, symid place)
+{
+	static const char call[] = "::operator()";
+	struct own_fold *f = x->f;
+	const struct frame *at = &f->p->samples.frames[frame];
+	const char *name = program_name(f->g, place);
+	size_t n;
+
+	if (is_of_kernel(f, frame))
+		return xprintf("%s", kernel_entry(name));
+	if (program_kind(f->g, place) == PLACE_UNKNOWN)
+		return library_name(f, at->object);
+	name = bare_name(name, &n);
+	char *ret = without_arguments(name, n);
+	n = strlen(ret);
+	if (n >= sizeof(call) && !strcmp(ret + n - (sizeof(call) - 1), call))
+		ret[n -= sizeof(call) - 1] = '\0';
+	char *last = strrchr(ret, ':');
+	size_t class = last && last > ret ? (size_t)(last - 1 - ret) : 0;
+	const char *scope = last ? memrchr(ret, ':', class) : NULL;
+	scope = scope ? scope + 1 : ret;
+	if (class && strlen(last + 1) == (size_t)(ret + class - scope) &&
+	    !memcmp(scope, last + 1, strlen(last + 1)))
+		ret[class] = '\0';
+	return ret;
+}
+
+/* `depth`: of the outermost function of others in the frame. */
+static strid paid_for(struct own_folding *x, frameid frame, size_t depth, bool is_script)
+{
+	struct own_fold *f = x->f;
+	size_t n;
+	const symid *inlined = program_inlines(f->g, frame, &n);
+	symid place = depth < n ? inlined[depth] : program_place(f->g, frame);
+	enum {
+		OF_PLACE,
+		OF_KERNEL,
+		OF_LIBRARY
+	} kind = is_of_kernel(f, frame) ? OF_KERNEL
+		 : is_script            ? OF_LIBRARY
+					: OF_PLACE;
+	bool by_library = kind == OF_LIBRARY;
+	objid object = f->p->samples.frames[frame].object;
+	uint32_t *id = map64_at(&x->names, MAP64_PAIR(kind, by_library ? object : place));
+
+	if (*id == NONE) {
+		char *name = by_library ? library_name(f, object) : callee_name(x, frame, place);
+		*id = profile_append_text(f->p, name);
+		free(name);
+	}
+	return *id;
+}
+
+/* ---- stacks ---- */
+
+static frameid copy_of(struct own_folding *x, frameid frame, strid paid_for)
+{
+	uint32_t *copy = map64_at(&x->copies, MAP64_PAIR(frame, paid_for));
+	if (*copy == NONE) {
+		struct frame f = x->f->p->samples.frames[frame];
+		f.paid_for = paid_for;
+		*copy = profile_append_frame(x->f->p, f);
+	}
+	return *copy;
+}
+
+static frameid library_of(struct own_folding *x, frameid frame)
+{
+	const struct frame f = x->f->p->samples.frames[frame];
+	uint32_t level = f.flags & (FRAME_KERNEL | FRAME_GUEST | FRAME_HYPERVISOR);
+	bool is_named = x->f->p->objects[f.object].path;
+	if (f.name && !is_named && !is_of_kernel(x->f, frame))
+		return frame;
+	uint32_t *library = map64_at(&x->libraries, MAP64_PAIR(f.object, level));
+	if (*library == NONE) {
+		char *name = is_named ? program_object_code(x->f->g, f.object)
+				      : xprintf("%s", level ? "[kernel]" : "[unknown]");
+		*library = profile_append_frame(
+			x->f->p, (struct frame){ .object = f.object,
+						 .name = profile_append_text(x->f->p, name),
+						 .flags = level });
+		free(name);
+	}
+	return *library;
+}
+
+/* The stack with its leaf, which remembers what it paid for. */
+static stackid with_leaf(struct own_folding *x, struct revised_stacks *r,
+			 const struct folded_stack *at)
+{
+	return at->paid_for ? revised_stacks_add(r, at->below, copy_of(x, at->owner, at->paid_for))
+			    : at->own;
+}
+
+/* The frame has own functions: it becomes the leaf. */
+static stackid add_own(struct own_folding *x, struct revised_stacks *r, frameid frame,
+		       struct folded_stack *at)
+{
+	struct own_fold *f = x->f;
+	const struct frame *named = &f->p->samples.frames[frame];
+	char *file = NULL;
+	size_t first = 0;
+	at->below = at->owner ? at->own : at->notes;
+	at->own = revised_stacks_add(r, at->below, frame);
+	at->owner = frame;
+	at->in_kernel = false;
+	at->is_script =
+		named->name && own_code_script(strtab_get(f->p->strings, named->name), &file);
+	free(file);
+	while (!f->keeps.at[first])
+		first++;
+	at->paid_for = first ? paid_for(x, frame, first - 1, false) : 0;
+	return with_leaf(x, r, at);
+}
+
+static stackid fold(void *arg, struct revised_stacks *r, stackid stack, stackid caller)
+{
+	struct own_folding *x = arg;
+	struct own_fold *f = x->f;
+	const struct stack at = f->p->samples.stacks[stack];
+	struct folded_stack *now = &x->at[stack];
+	size_t n;
+
+	(void)caller;
+	*now = x->at[at.caller];
+	if (is_note(f, at.frame)) {
+		if (now->owner)
+			return now->own = revised_stacks_add(r, now->own, at.frame);
+		return now->notes = revised_stacks_add(r, now->notes, at.frame);
+	}
+	if (look_at_frame(f, at.frame, &n))
+		return add_own(x, r, at.frame, now);
+	if (now->owner) {
+		if (!now->paid_for || (now->is_script && !now->in_kernel))
+			now->paid_for = paid_for(x, at.frame, n - 1, now->is_script);
+		now->in_kernel = is_of_kernel(f, at.frame);
+		return with_leaf(x, r, now);
+	}
+	return revised_stacks_add(r, now->notes, library_of(x, at.frame));
+}
+
+void own_fold_stacks(struct own_fold *f)
+{
+	struct own_folding x = { .f = f };
+
+	x.at = xalloc((f->p->samples.n_stacks + 1) * sizeof(*x.at));
+	profile_replace_stacks(f->p, fold, &x);
+	free(x.at);
+	map64_free(&x.names);
+	map64_free(&x.libraries);
+	map64_free(&x.copies);
+}
