@@ -137,6 +137,8 @@ uint32_t hist_key_of_frame(struct hists_private *h, enum hist_key key, frameid f
 		return file_of(h, frame, call);
 	case HIST_SYMBOL_SIZE:
 		return size_of(h, frame, place);
+	case HIST_FOREIGN:
+		return h->hists.profile->samples.frames[frame].paid_for;
 	default: /* a key of samples */
 		break;
 	}
@@ -206,6 +208,8 @@ const char *hist_key_text(const struct hists_private *h, enum hist_key key, uint
 		return symoff_text(h, row);
 	case HIST_SYMBOL_SIZE:
 		return value ? arena_printf(a, "%" PRIu32, value) : "unknown";
+	case HIST_FOREIGN:
+		return value ? strtab_get(p->strings, value) : "-";
 	case HIST_IPC:
 		return "-";
 	default: /* a key of details */

@@ -34,6 +34,7 @@ enum hist_key { /* keys that distinguish rows; hist_key.h has their names and te
 		HIST_SRCLINE,
 		HIST_SRCFILE,
 		HIST_SYMBOL_SIZE,
+		HIST_FOREIGN,
 		HIST_IPC,
 		/* for samples with details: hist_detail.c */
 		HIST_TIME,

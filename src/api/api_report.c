@@ -263,12 +263,15 @@ static void release_profile(void *profile)
 	profile_unref(p);
 }
 
-/* "info" already has all doubts as rows. */
+/* "info" already has all doubts as rows, and "own_lines" stands below a report that has notes. */
 static void add_notes(const struct kin_profile *p, const struct report *r, struct kin_table *t)
 {
+	if (r == &own_lines_report)
+		return;
 	for (size_t i = 0; i < p->notes.n && r != &info_report; i++)
 		table_note(t, "%s", p->notes.at[i]);
-	const char *const changes[] = { p->interrupted, p->tail_called, p->tail_unknown };
+	const char *const changes[] = { p->folded, p->interrupted, p->tail_called,
+					p->tail_unknown };
 	for (size_t i = 0; i < ARRAY_LEN(changes) && has_times(t); i++)
 		if (changes[i])
 			table_note(t, "%s", changes[i]);

@@ -27,11 +27,19 @@ static const char *const description[] = {
 	"not shown, and --all-rows shows it. --format=json and csv always have all rows, one per "
 	"command, library and function; of several events all are there, and the column "
 	"event says of which a row is: JSON is an array of tables then. --event chooses one.",
+	"That table is of own code where at least a tenth of the time has some on its stacks: "
+	"what a library, an inlined template or the kernel does is charged to the own function "
+	"that called it, and the column Paid for says what that was. Code is own if its source "
+	"file is not in the directories of the system, a compiler, a package manager or a "
+	"language's library; without debug information, if it is in the program's directory; "
+	"functions of scripts are own. --own=no shows all functions; --own=DIRECTORY and "
+	"--foreign=DIRECTORY say what is own, as code.own and code.foreign in ~/.kinconfig do.",
 	"With names of functions, the trees of their callers and callees. --stdio is perf "
 	"report's layout, with call chains below each row; without it --call-graph adds them.",
 	"Defaults come from the file ~/.kinconfig or, if there is none, ~/.perfconfig: "
 	"report.children, report.percent-limit, report.sort_order, hist.percentage, "
-	"call-graph.print-type, order, sort-key, threshold and print-limit; or, if PERF_CONFIG in "
+	"call-graph.print-type, order, sort-key, threshold and print-limit, code.own and "
+	"code.foreign; or, if PERF_CONFIG in "
 	"the environment names a file, from that. Nothing is read from the current directory.",
 	"Without DATA a recording is read from standard input if that is a pipe; otherwise the "
 	"last one in this directory is used.",
@@ -55,6 +63,7 @@ enum {
 	PAGE_NARROW = 60,  /* a screen with fewer columns needs ... */
 	PAGE_AROUND_NARROW = 16, /* ... this many lines, because notes take two and more */
 	PAGE_ROWS_MIN = 8,
+	PAGE_OWN_LINES = 7, /* of the table of lines of own code */
 };
 
 static size_t lines_around(const struct output *out)
@@ -143,7 +152,8 @@ static bool make_room(const struct kin_profile *profile, const struct settings *
 	size_t taken = 0;
 	if (out->lines) {
 		size_t expected = lines_around(out) - PAGE_HEADINGS;
-		size_t notes = note_lines(t, out->width);
+		size_t notes = note_lines(t, out->width) +
+			       (kin_profile_is_own(profile) ? PAGE_OWN_LINES : 0);
 		taken = run_hint_lines(s, profile) + (notes > expected ? notes - expected : 0);
 	}
 	size_t least = *rows < PAGE_ROWS_MIN ? *rows : PAGE_ROWS_MIN;
@@ -183,6 +193,29 @@ static struct kin_error *print_events(struct kin_profile *profile, struct kin_hi
 			err = render(d, t);
 		kin_table_free(t);
 	}
+	return err;
+}
+
+/* The lines that most of the time belongs to, below the page. */
+static struct kin_error *print_own_lines(struct kin_profile *profile, struct kin_hists_opts h,
+					 struct document *d)
+{
+	struct kin_report_opts opts = { .size = sizeof(opts),
+					.hists = &h,
+					.source_dirs = string_list(&d->s->source_dirs) };
+	struct kin_table *t;
+	struct kin_row row;
+	h.event = 0;
+	struct kin_error *err = kin_report(profile, "own_lines", &opts, &t);
+	if (err)
+		return err;
+	kin_table_rewind(t);
+	if (kin_table_next(t, &row)) {
+		putc('\n', d->out->stream);
+		kin_table_rewind(t);
+		err = render(d, t);
+	}
+	kin_table_free(t);
 	return err;
 }
 
@@ -290,10 +323,21 @@ static struct kin_error *print_tables(struct kin_profile *profile, const struct 
 	if (!err)
 		err = s->subjects.at.n ? print_functions(profile, h, &d)
 				       : print_events(profile, h, &d);
+	if (!err && h->overview && kin_profile_is_own(profile))
+		err = print_own_lines(profile, *h, &d);
 	if (d.n)
 		fputs("]\n", out->stream);
 	free(d.header);
 	return err;
+}
+
+/* Whether print() shows a first screen, which leads with own code. */
+static bool shows_overview(const struct settings *s)
+{
+	const struct kin_hists_opts *h = &s->hists;
+	return !s->format && !s->tui && !s->subjects.at.n && !s->by && !s->stats && !h->sort &&
+	       !h->fields && !h->hierarchy && !h->parent && !h->branches && !h->accesses &&
+	       report_options_overview(s);
 }
 
 /* The format "perf" implies perf's rules. */
@@ -345,6 +389,8 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 	struct kin_hists_opts h = s->hists;
 	bool page = !s->format && !s->call_graph;
 	o->stacks_as_recorded = follows_perf(s);
+	if (s->own == OWN_DEFAULT && shows_overview(s))
+		o->own = KIN_OWN_IF_LEADING;
 	if (s->tui || s->by || s->subjects.at.n || (s->format && !strcmp(s->format, "html")))
 		return;
 	h.call_graph = page || h.no_callers ? "none" : s->call_graph;

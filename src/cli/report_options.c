@@ -55,7 +55,9 @@ const struct opt_group report_row_options = {
 		{ OPT_KEYS, 's', "sort", "KEYS",
 		  "a row for each combination of comm, comm_nodigit, pid, tid, run, cpu, socket, "
 		  "time, cgroup, cgroup_id, parallelism, parent, dso, sym, symoff, symbol_size, "
-		  "srcline, srcfile; comm,dso,sym if not given; +KEYS adds to these. Of perf.data, "
+		  "srcline, srcfile, foreign (with --own); comm,dso,sym if not given; +KEYS adds "
+		  "to "
+		  "these. Of perf.data, "
 		  "where it was recorded: weight, local_weight, ins_lat, local_ins_lat, "
 		  "p_stage_cyc, local_p_stage_cyc, transaction, code_page_size; of trace points: "
 		  "trace (all of their fields in one); see also -b and --mem-mode" },
@@ -199,8 +201,8 @@ static const struct opt_group output_group = {
 };
 
 const struct opt_group *const report_options[] = {
-	&recording_options, &report_row_options, &chains_group,    &filter_group,
-	&names_options,     &output_group,       &general_options, NULL,
+	&recording_options, &report_row_options, &chains_group,    &filter_group, &names_options,
+	&own_options,       &output_group,       &general_options, NULL,
 };
 
 static bool set_percent(const char *option, const char *arg, double *ret, char error[512])

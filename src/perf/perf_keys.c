@@ -22,6 +22,7 @@ static const struct {
 	[HIST_SYMOFF] = { .ragged = true, .cut = true },
 	[HIST_SRCLINE] = { .ragged = true, .cut = true },
 	[HIST_SRCFILE] = { .ragged = true, .cut = true },
+	[HIST_FOREIGN] = { .ragged = true, .cut = true },
 	[HIST_IPC] = { .title = "IPC   [IPC Coverage]" },
 	[HIST_TIME] = { 12, .ragged = true, .cut = true },
 	[HIST_SOCKET] = { 6 },

@@ -41,6 +41,8 @@ static const struct kin_column figure_columns[] = {
 static const struct kin_column extra_columns[] = {
 	[ROLE_FOLDED] = { "folded", "Folded", "functions that do nothing but lead to it",
 			  KIN_CELL_COUNT },
+	[ROLE_PAID] = { "paid_for", "Paid for", "what it called of others' code, in Self",
+			KIN_CELL_TEXT },
 	[ROLE_LEVEL] = { "level", "Level", "k kernel, . user, g u guest, H hypervisor",
 			 KIN_CELL_TEXT, .hidden = true },
 	[ROLE_WEIGHT] = { "self_weight", "Self weight", "what Self is a share of the total of",
@@ -152,6 +154,8 @@ static struct kin_cell cell_of_entry(struct hists_state *s, const struct hists_e
 		return e->n_folded ? cell_count(e->n_folded) : cell_none();
 	case ROLE_KEY:
 		return cell_text(key_text(s, e->row, c->field.key));
+	case ROLE_PAID:
+		return s->paid[e->row] ? cell_text(s->paid[e->row]) : cell_none();
 	case ROLE_LEVEL:
 		return cell_text(level_text(s->hists->rows[e->row].level));
 	case ROLE_WEIGHT:
@@ -196,6 +200,7 @@ static struct kin_cell cell_of_chain(const struct hists_state *s, const struct h
 		return event_cell(s);
 	case ROLE_FOLDED:
 	case ROLE_KEY:
+	case ROLE_PAID:
 	case ROLE_LEVEL:
 	case ROLE_WEIGHT:
 	case ROLE_COUNT:
@@ -461,6 +466,7 @@ static void free_state(void *state)
 	vec_free(&s->emitted);
 	arena_release(&s->arena);
 	free(s->cells);
+	free(s->paid);
 	free(s);
 }
 
@@ -573,6 +579,8 @@ static void make_columns(struct hists_state *s)
 		add_folded(s);
 	if (s->tree == SIZE_MAX)
 		s->tree = 0;
+	if (s->paid)
+		add_column(s, extra_columns[ROLE_PAID], (struct hists_col){ ROLE_PAID, { 0 }, 0 });
 	add_extras(s);
 	s->columns.at[s->tree].tree = true;
 	if (a->given->hierarchy) /* all keys are in one column */
@@ -624,10 +632,12 @@ static struct kin_error *hists_run(const struct report_input *in, const struct r
 	s->hists = hists_new(in->profile, in->program, &s->ask->opts);
 	s->chains = s->ask->opts.chains ? callchains_new(s->hists) : NULL;
 	hists_levels_make(s->hists, s->ask, &s->levels);
-	if (s->ask->overview)
+	if (s->ask->overview) {
 		hists_overview(s);
-	else if (s->ask->given->max_rows)
+		hists_paid(s);
+	} else if (s->ask->given->max_rows) {
 		s->levels.n_left_out = count_left_out(s);
+	}
 	make_columns(s);
 	s->table = table_new("hists", title_of(s->ask), s->columns.at, s->columns.n);
 	table_set_source(s->table, &source, s);

@@ -7,7 +7,7 @@ static const struct report *const list[] = { &asm_report,      &flat_report,    
 					     &index_report,    &imbalance_report, &lines_report,
 					     &annotate_report, &counts_report,    &cycles_report,
 					     &info_report,     &latency_report,   &hists_report,
-					     &findings_report };
+					     &findings_report, &own_lines_report };
 
 const struct report *report_find(const char *name)
 {

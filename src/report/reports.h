@@ -127,7 +127,7 @@ bool report_has_objects(const struct report_input *in,
 
 extern const struct report asm_report, flat_report, latency_report, graph_report, imbalance_report,
 	index_report, lines_report, annotate_report, counts_report, cycles_report, info_report,
-	hists_report, findings_report;
+	hists_report, findings_report, own_lines_report;
 
 /* Appended to names of inlined functions. */
 #define REPORT_INLINED " (inlined)"
