@@ -58,6 +58,7 @@ struct kin_profile {
 	bool is_its_program; /* nothing indicates that `object` is not the data's program */
 	struct view views[N_VIEWS];
 	struct own_code *own;        /* code of others was folded by it; NULL: it was not */
+	struct own_rulings rulings;  /* for "info"; empty: not requested */
 	struct program_files *files; /* shared by all programs; NULL: none opened yet */
 	VEC(struct named_program) programs;
 	/* notes: the doubts that each report must mention. */

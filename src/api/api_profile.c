@@ -64,6 +64,7 @@ void profile_unref(void *profile)
 	free(p->tail_unknown);
 	free(p->folded);
 	own_code_free(p->own);
+	own_rulings_done(&p->rulings);
 	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
@@ -208,6 +209,25 @@ static bool are_alike(const struct program_opts *a, const struct program_opts *b
 	       a->style == b->style;
 }
 
+/* [n_frames]: the lines of own functions, which call what was folded. To be freed. */
+static struct srcloc *own_lines(struct kin_profile *p, const struct program_opts *opts)
+{
+	const struct samples *s = &p->data->samples;
+	struct program_opts by_function = *opts;
+	by_function.lines = by_function.linker_lines = false;
+	by_function.no_inlines = p->naming.no_inlines;
+	struct program *g = profile_program(p, &by_function);
+	struct srcloc *ret = xalloc((s->n_frames + 1) * sizeof(*ret));
+	for (frameid i = 1; i < s->n_frames; i++) {
+		size_t n;
+		const symid *inlined = program_inlines(g, i, &n);
+		symid place = n ? inlined[0] : program_place(g, i);
+		if (program_line(g, i, &ret[i]))
+			ret[i].function = program_symbols(g)->at[place].name;
+	}
+	return ret;
+}
+
 struct program *profile_program(struct kin_profile *p, const struct program_opts *opts)
 {
 	for (size_t i = 0; i < p->programs.n; i++)
@@ -217,8 +237,11 @@ struct program *profile_program(struct kin_profile *p, const struct program_opts
 		p->files = program_files_new(p->data);
 	struct program_opts o = *opts;
 	o.files = p->files;
+	struct srcloc *lines = p->own && o.lines ? own_lines(p, opts) : NULL;
+	o.lines_of = lines;
 	struct program *g = program_new(p->data, p->object, &o);
-	if (p->own) {
+	free(lines);
+	if (p->own && !o.lines) {
 		struct own_fold *f = own_fold_new(g, p->data, p->own);
 		own_fold_names(f);
 		own_fold_free(f);
@@ -352,6 +375,8 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
 				      .program = v->program,
 				      .line_counts = p->line_counts,
 				      .graph = v->graph,
+				      .rulings = p->rulings.at.at,
+				      .n_rulings = p->rulings.at.n,
 				      .warnings = (const char *const *)p->warnings.at,
 				      .n_warnings = p->warnings.n,
 				      .gaps = (const char *const *)p->gaps.at,
@@ -773,14 +798,17 @@ static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
 	struct own_code *code =
 		own_code_new(&dirs, own_fold_program(p->data), own_fold_has_scripts(p->data));
 	struct own_fold *f = own_fold_new(g, p->data, code);
-	struct own_shares share = own_fold_shares(f, samples_event(&p->data->samples));
+	uint16_t event = samples_event(&p->data->samples);
+	struct own_shares share = own_fold_shares(f, event);
 	bool leads = share.own >= KIN_OWN_LEADS && share.folded > 0;
-	if (o->own == KIN_OWN_ALWAYS || leads) {
+	if (o->own == KIN_OWN_EXPLAIN) {
+		own_fold_rule(f, event, &p->rulings);
+	} else if (o->own == KIN_OWN_ALWAYS || leads) {
 		own_fold_stacks(f);
 		p->own = code;
 		code = NULL;
-		p->folded = xprintf("own code: %.1f %% of the time is that of others, charged to "
-				    "what calls it; --own=no shows all functions",
+		p->folded = xprintf("own code: %.1f %% of the time is in what it calls; "
+				    "all functions: --own=no",
 				    100 * share.folded);
 	}
 	own_fold_free(f);

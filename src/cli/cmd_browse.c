@@ -16,6 +16,8 @@ static const char *const description[] = {
 	"If not all functions fit, those that pass at least 99 % of their time on to one callee "
 	"are folded into that callee's row; the column Folded says how many. The first line "
 	"counts them, and A or --all-rows shows them; / finds them, too.",
+	"The list is of own code first, as that of kin report; o shows all functions, and own code "
+	"again.",
 	"Options about rows and samples are those of kin report, and its --tui is the same.",
 	"Up and Down move through the rows, Enter shows callers and callees of a function, + what "
 	"it calls in place, f the flame graph, a its source, then its instructions, t and d one "
@@ -39,10 +41,12 @@ static const struct opt_group *const options[] = {
 	&source_options, &general_options,    NULL,
 };
 
-static struct kin_error *open_part(void *arg, const char *thread, const char *object,
+static struct kin_error *open_part(void *arg, bool own, const char *thread, const char *object,
 				   struct kin_profile **ret)
 {
-	return run_open_part(arg, thread, object, ret);
+	struct settings s = *(const struct settings *)arg;
+	s.own = own ? OWN_YES : OWN_NO;
+	return run_open_part(&s, thread, object, ret);
 }
 
 static struct kin_error *browse_by(struct kin_profile *profile, const struct settings *s,
@@ -88,5 +92,6 @@ const struct command browse_command = {
 	.examples = examples,
 	.begin = report_options_begin,
 	.set = report_options_set,
+	.narrow = report_options_lead,
 	.run = cmd_browse,
 };

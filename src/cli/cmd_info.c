@@ -24,6 +24,8 @@ static const char *const description[] = {
 	"with names could not be read, or are gone and hold more than 1 % of the samples.",
 	"Of many threads the 20 with the most CPU time have a line each, and the others one line "
 	"together; --threads changes the number. CSV and JSON list all.",
+	"With --own also, for each directory of sources and each library in which time was spent, "
+	"whether its code counts as own, and by which rule.",
 	NULL,
 };
 
@@ -46,8 +48,8 @@ static const struct opt_group threads_group = {
 };
 
 static const struct opt_group *const options[] = {
-	&input_options,  &threads_group,   &names_options, &select_options,
-	&output_options, &general_options, NULL,
+	&input_options,  &threads_group,  &names_options,   &own_options,
+	&select_options, &output_options, &general_options, NULL,
 };
 
 static bool set(struct settings *s, int id, const char *arg, char error[512])
@@ -58,6 +60,11 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 		return arg_bad("--threads", arg, "a number of threads, or all", error);
 	s->max_threads = (size_t)n;
 	return true;
+}
+
+static void narrow(const struct settings *s, struct kin_open_opts *o)
+{
+	o->own = s->own == OWN_YES ? KIN_OWN_EXPLAIN : KIN_OWN_NO;
 }
 
 static int cmd_info(const struct settings *s)
@@ -78,5 +85,6 @@ const struct command info_command = {
 	.options = options,
 	.examples = examples,
 	.set = set,
+	.narrow = narrow,
 	.run = cmd_info,
 };

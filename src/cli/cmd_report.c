@@ -331,15 +331,6 @@ static struct kin_error *print_tables(struct kin_profile *profile, const struct 
 	return err;
 }
 
-/* Whether print() shows a first screen, which leads with own code. */
-static bool shows_overview(const struct settings *s)
-{
-	const struct kin_hists_opts *h = &s->hists;
-	return !s->format && !s->tui && !s->subjects.at.n && !s->by && !s->stats && !h->sort &&
-	       !h->fields && !h->hierarchy && !h->parent && !h->branches && !h->accesses &&
-	       report_options_overview(s);
-}
-
 /* The format "perf" implies perf's rules. */
 static bool follows_perf(const struct settings *s)
 {
@@ -389,8 +380,8 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 	struct kin_hists_opts h = s->hists;
 	bool page = !s->format && !s->call_graph;
 	o->stacks_as_recorded = follows_perf(s);
-	if (s->own == OWN_DEFAULT && shows_overview(s))
-		o->own = KIN_OWN_IF_LEADING;
+	if (!s->format && !s->subjects.at.n && !s->stats)
+		report_options_lead(s, o);
 	if (s->tui || s->by || s->subjects.at.n || (s->format && !strcmp(s->format, "html")))
 		return;
 	h.call_graph = page || h.no_callers ? "none" : s->call_graph;

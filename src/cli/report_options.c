@@ -372,6 +372,15 @@ bool report_options_overview(const struct settings *s)
 	return !h->no_children && !h->latency && !h->group && !s->call_graph;
 }
 
+void report_options_lead(const struct settings *s, struct kin_open_opts *o)
+{
+	const struct kin_hists_opts *h = &s->hists;
+	bool is_first_screen = report_options_overview(s) && !s->by && !h->sort && !h->fields &&
+			       !h->hierarchy && !h->parent && !h->branches && !h->accesses;
+	if (s->own == OWN_DEFAULT && is_first_screen)
+		o->own = KIN_OWN_IF_LEADING;
+}
+
 const char *report_options_of_samples(const struct settings *s)
 {
 	const struct kin_hists_opts *h = &s->hists, *usual = &s->config.hists;

@@ -12,6 +12,8 @@ extern const struct opt_group report_row_options, report_sample_options;
 
 /* Whether all given options can be applied to a first page (kin_hists_opts.overview). */
 bool report_options_overview(const struct settings *s);
+/* For struct command: narrow() has such a first page lead with own code, unless the user chose. */
+void report_options_lead(const struct settings *s, struct kin_open_opts *o);
 /* The name of a given option that only makes sense for samples: "--sort"; NULL: none. */
 const char *report_options_of_samples(const struct settings *s);
 /* For struct command: begin() sets the defaults, including those from files; set() sets an

@@ -17,7 +17,8 @@ enum { ABOUT, FACT, VALUE, DETAIL };
 static const struct kin_column columns[] = {
 	[ABOUT] = { "about", "about",
 		    "what the fact is about: program, file, object, thread, "
-		    "marker, samples, time, calls, blocks, audit, check",
+		    "marker, samples, time, calls, blocks, own code, others' code, audit, "
+		    "check",
 		    KIN_CELL_TEXT },
 	[FACT] = { "fact", "fact", "its value", KIN_CELL_TEXT },
 	[VALUE] = { "value", "value", "a number, time or text", KIN_CELL_TEXT },
@@ -480,6 +481,15 @@ static void add_blocks(struct kin_table *t, const struct report_input *in)
 	add_fact(t, "blocks", "outside all functions", cell_count(outside), NULL);
 }
 
+static void add_rulings(struct kin_table *t, const struct report_input *in)
+{
+	for (size_t i = 0; i < in->n_rulings; i++) {
+		const struct own_ruling *r = &in->rulings[i];
+		add_fact(t, r->verdict.is_own ? "own code" : "others' code",
+			 table_text(t, r->where), cell_share(r->share), r->verdict.why);
+	}
+}
+
 static bool is_doubt(const struct report_input *in, const char *text)
 {
 	for (size_t i = 0; i < in->n_doubts; i++)
@@ -569,6 +579,7 @@ static struct kin_error *info_run(const struct report_input *in, const struct re
 	add_time(t, in);
 	add_calls(t, in);
 	add_blocks(t, in);
+	add_rulings(t, in);
 	add_checks(t, in);
 	bool empty = report_is_empty(in, NULL);
 	if (!empty && !in->profile->n_histograms && !in->profile->samples.n)

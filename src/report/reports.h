@@ -4,6 +4,7 @@
 
 #include "analysis/callgraph.h"
 #include "profile/line_counts.h"
+#include "symbolize/own_fold.h"
 #include "symbolize/program.h"
 #include "table/table_build.h"
 
@@ -69,6 +70,8 @@ struct report_input {
 	const struct line_counts *line_counts; /* from a coverage tool; NULL: none */
 	struct program
 		*program; /* the objects and stacks that places belong to; NULL: a single program */
+	const struct own_ruling *rulings; /* what is own code, and why; NULL: not requested */
+	size_t n_rulings;
 };
 
 enum report_by {

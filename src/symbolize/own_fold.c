@@ -177,6 +177,66 @@ struct own_shares own_fold_shares(struct own_fold *f, uint16_t event)
 	return (struct own_shares){ own / all, folded / all };
 }
 
+/* ---- rules ---- */
+
+static strid where_of(const struct own_fold *f, frameid frame, struct strtab *strings)
+{
+	size_t n;
+	const symid *inlined = program_inlines(f->g, frame, &n);
+	symid place = n ? inlined[0] : program_place(f->g, frame);
+	const char *file = file_of(f, frame, place, 0), *slash = file ? strrchr(file, '/') : NULL;
+	objid object = f->p->samples.frames[frame].object;
+	if (slash)
+		return strtab_addn(strings, file, (size_t)(slash - file));
+	return strtab_add(strings, file ? "." : program_object_name(f->g, object));
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const struct own_ruling *x = a, *y = b;
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
+	return strcmp(x->where, y->where);
+}
+
+void own_fold_rule(struct own_fold *f, uint16_t event, struct own_rulings *ret)
+{
+	const struct samples *s = &f->p->samples;
+	struct map64 ids = { 0 };
+	double all = 0;
+
+	*ret = (struct own_rulings){ .strings = strtab_new() };
+	for (size_t i = 0; i < s->n; i++) {
+		frameid leaf = s->stacks[s->at[i].stack].frame;
+		double weight = s->at[i].event == event ? (double)s->at[i].weight : 0;
+		all += weight;
+		if (!weight || !leaf || is_note(f, leaf))
+			continue;
+		struct own_verdict v = own_fold_verdict(f, leaf, 0);
+		strid where = where_of(f, leaf, ret->strings);
+		strid why = strtab_add(ret->strings, v.why);
+		uint32_t *id = map64_at(&ids, MAP64_PAIR(where, why));
+		if (*id == NONE) {
+			*id = (uint32_t)ret->at.n;
+			v.why = strtab_get(ret->strings, why);
+			vec_push(&ret->at,
+				 ((struct own_ruling){ v, strtab_get(ret->strings, where), 0 }));
+		}
+		ret->at.at[*id].share += weight;
+	}
+	for (size_t i = 0; i < ret->at.n; i++)
+		ret->at.at[i].share /= all;
+	if (ret->at.n)
+		qsort(ret->at.at, ret->at.n, sizeof(*ret->at.at), by_share);
+	map64_free(&ids);
+}
+
+void own_rulings_done(struct own_rulings *r)
+{
+	strtab_free(r->strings);
+	vec_free(&r->at);
+}
+
 /* ---- what is paid for ---- */
 
 struct folded_stack {   /* what a stack leads on to */

@@ -10,6 +10,7 @@
 #ifndef SYMBOLIZE_OWN_FOLD_H
 #define SYMBOLIZE_OWN_FOLD_H
 
+#include "base/vec.h"
 #include "symbolize/own_code.h"
 #include "symbolize/program.h"
 
@@ -36,6 +37,20 @@ void own_fold_names(struct own_fold *f);
 /* The verdict on the function of a frame that `depth` others are inlined into: 0 is the innermost.
  */
 struct own_verdict own_fold_verdict(struct own_fold *f, frameid frame, size_t depth);
+
+/* Which rule decided about the code in a directory of sources or, where the source is not known, in
+ * an object. */
+struct own_ruling {
+	struct own_verdict verdict;
+	const char *where;
+	double share; /* of the event's weight, by the functions it was spent in, 0..1 */
+};
+struct own_rulings {
+	struct strtab *strings;
+	VEC(struct own_ruling) at; /* by share, largest first */
+};
+void own_fold_rule(struct own_fold *f, uint16_t event, struct own_rulings *ret);
+void own_rulings_done(struct own_rulings *r);
 
 /* Whether the data has names of scripts' functions. */
 bool own_fold_has_scripts(const struct profile *p);

@@ -30,7 +30,7 @@ struct extra { /* a place that no symbol table has */
 	uint64_t start; /* PLACE_NAMED: the kernel function's start; 0: not known */
 	bool inlined;
 	bool no_caller;
-	strid file; /* PLACE_CALL: in names */
+	strid file; /* of a place that is a line; 0: it is none */
 	uint32_t line;
 };
 
@@ -519,6 +519,19 @@ static symid named_place(struct program *g, const struct frame *f)
 	return id;
 }
 
+/* A place for a line of a function, apart from those of the lines' own addresses. */
+static symid line_place(struct program *g, objid object, const struct srcloc *line)
+{
+	char *identity = xprintf("%s\n%s:%u", line->function, line->file, (unsigned)line->line);
+	strid id = strtab_add(g->names, identity);
+	symid place = add_extra(g, PLACE_NAMED, object, object, id,
+				strtab_get(g->names, strtab_add(g->names, line->function)));
+	g->extras.at[place - g->n_symbols].file = strtab_add(g->names, line->file);
+	g->extras.at[place - g->n_symbols].line = (uint32_t)line->line;
+	free(identity);
+	return place;
+}
+
 static symid unknown_place(struct program *g, const struct frame *f)
 {
 	if (g->opts.group_unknown && g->profile->objects[f->object].path) {
@@ -547,6 +560,8 @@ static symid frame_place(struct program *g, const struct symbols_row *row, frame
 	g->is_call[frame] = !f->name && program_is_return(at->file, s, f);
 	if (f->name)
 		return named_place(g, f);
+	if (g->opts.lines_of && g->opts.lines_of[frame].file)
+		return line_place(g, f->object, &g->opts.lines_of[frame]);
 	if (s) {
 		symid id = symbols_find(s, look_at(g, frame));
 		if (id != NONE)
@@ -896,18 +911,20 @@ static void own_extras(struct program *g)
 	map64_free(&first);
 }
 
-static void set_call_lines(struct program *g)
+static void locate_extras(struct program *g)
 {
 	struct strtab *files = g->symbols->priv->files; /* equal files are equal pointers */
 	for (size_t i = 0; i < g->extras.n; i++) {
 		const struct extra *x = &g->extras.at[i];
 		struct symbol *s = &g->symbols->at[g->n_symbols + i];
-		if (x->kind != PLACE_CALL)
+		if (!x->file)
 			continue;
 		s->file = strtab_get(files, strtab_add(files, strtab_get(g->names, x->file)));
 		s->line = x->line;
-		s->is_function = false;
-		s->is_line = s->is_call = true;
+		s->is_line = true;
+		s->located = x->kind != PLACE_CALL;
+		s->is_call = x->kind == PLACE_CALL;
+		s->is_function &= !s->is_call;
 	}
 }
 
@@ -939,7 +956,7 @@ struct program *program_new(const struct profile *p, struct object_file *main_ob
 		symbols_join(&row, g->extra_names.at, g->extra_names.n,
 			     &(struct symbols_opts){ .lines = opts->lines, .style = opts->style });
 	own_extras(g);
-	set_call_lines(g);
+	locate_extras(g);
 	join_builds(g);
 	note_calls(g);
 	count_unnamed(g);

@@ -26,8 +26,11 @@ struct program_opts {
 				 the data */
 	bool lines;           /* a place per source line */
 	bool call_lines;      /* with lines: program_lines() has those of inlined calls, too */
-	bool linker_lines;    /* lines belong to linkage functions, not to inlined ones */
-	bool no_inlines;      /* program_inlines() finds none; saves decoding debug information */
+	/* With `lines`: the line of each frame, [n_frames], where it is not that of its address;
+	 * file NULL: it is. Needed until the program is made. NULL: all are. */
+	const struct srcloc *lines_of;
+	bool linker_lines; /* lines belong to linkage functions, not to inlined ones */
+	bool no_inlines;   /* program_inlines() finds none; saves decoding debug information */
 	bool hit_only; /* leave out functions that were not hit; otherwise only large files leave
 			  them out */
 	bool group_unknown; /* code without a name is one place per object, "[libfoo.so]" */

@@ -98,6 +98,7 @@ static void done(struct browser *b)
 	kin_profile_free(b->code);
 	if (b->whole)
 		kin_profile_free(b->profile);
+	kin_profile_free(b->made);
 	if (b->owned)
 		kin_profile_free(b->whole ? b->whole : b->profile);
 }

@@ -15,8 +15,9 @@ struct browse_opts {
 	struct kin_profile *(*next)(void *arg, const char **note);
 	double keep; /* the factor for old weights in each newer profile, 0..1 */
 	/* Makes the profile of a single thread, by its number, or of a single object, by its name;
-	 * to be freed. Both NULL: of everything. The member is NULL if the profile has no parts. */
-	struct kin_error *(*part)(void *arg, const char *thread, const char *object,
+	 * to be freed. Both NULL: of everything. `own`: with the code of others folded into own
+	 * code. The member is NULL if the profile has no parts. */
+	struct kin_error *(*part)(void *arg, bool own, const char *thread, const char *object,
 				  struct kin_profile **ret);
 	/* How many cores an event kept busy (NULL: the first event); 0: the event does not count
 	 * CPU time. The member is NULL if that is not known. */

@@ -698,6 +698,7 @@ static void leave_part(struct browser *b)
 
 struct part_job {
 	const struct browse_opts *opts;
+	bool own;
 	char *thread, *object;
 	struct kin_profile *part;
 	struct kin_error *err;
@@ -706,7 +707,7 @@ struct part_job {
 static void run_part(void *arg)
 {
 	struct part_job *j = arg;
-	j->err = j->opts->part(j->opts->arg, j->thread, j->object, &j->part);
+	j->err = j->opts->part(j->opts->arg, j->own, j->thread, j->object, &j->part);
 }
 
 static void free_part(struct browser *b, void *arg)
@@ -739,6 +740,7 @@ void browse_enter_part(struct browser *b)
 	const char *name = selected(b)->name;
 	struct part_job *j = xalloc(sizeof(*j));
 	j->opts = b->opts;
+	j->own = kin_profile_is_own(whole(b));
 	if (is_thread)
 		j->thread = xprintf("%.*s", (int)strcspn(name, ":"), name);
 	else
@@ -752,6 +754,38 @@ void browse_enter_part(struct browser *b)
 	else
 		take_part(b, TAKE(j->part), xprintf("%s %s", is_thread ? "thread" : "in", name));
 	free_part(b, j);
+}
+
+/* ---- own code ---- */
+
+/* Makes the other profile. False: a message says why it is not there. */
+static bool make_other(struct browser *b)
+{
+	struct part_job *j = xalloc(sizeof(*j));
+	j->opts = b->opts;
+	j->own = !kin_profile_is_own(whole(b));
+	if (!browse_do(b, j->own ? "own code" : "all functions", run_part, free_part, j)) {
+		browse_say(b, "broken off");
+		return false;
+	}
+	if (j->err)
+		browse_say(b, kin_error_message(j->err));
+	b->made = b->other = TAKE(j->part);
+	free_part(b, j);
+	return b->other;
+}
+
+/* Parts are left: they were opened with the same choice. */
+void browse_toggle_own(struct browser *b)
+{
+	if (!browse_idle(b) || (!b->other && !make_other(b)))
+		return;
+	if (b->whole)
+		leave_part(b);
+	struct kin_profile *shown = b->profile;
+	b->profile = b->other;
+	b->other = shown;
+	leave_for_first(b);
 }
 
 void browse_leave(struct browser *b)

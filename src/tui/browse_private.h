@@ -61,6 +61,9 @@ struct browser {
 	struct kin_profile *profile;
 	bool owned;                /* we free the profile */
 	struct kin_profile *whole; /* the whole of which profile is a part; NULL: it is no part */
+	/* The profile with code of others folded where `profile` is without, or the other way
+	 * round, and the one of both that we made; NULL: not made yet. */
+	struct kin_profile *other, *made;
 	struct kin_profile *after; /* the newer profile of a comparison */
 	bool is_before;            /* profile is the older one of the comparison */
 	char *part;                /* the thread or object shown, for the head; NULL: the whole
@@ -209,6 +212,7 @@ void browse_turn_flame(struct browser *b);
 void browse_enter_threads(struct browser *b);
 void browse_enter_objects(struct browser *b);
 void browse_enter_part(struct browser *b);
+void browse_toggle_own(struct browser *b);
 void browse_print(struct browser *b);
 void browse_other_side(struct browser *b);
 

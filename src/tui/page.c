@@ -291,6 +291,7 @@ static const struct ending {
 } endings[] = {
 	{ "more: below", "more: e" },
 	{ "folded: --all-rows", "folded: A" },
+	{ "functions: --own=no", "functions: o" },
 };
 
 static void take_title(struct page *p, const struct kin_table *t)
