@@ -25,6 +25,7 @@ static const struct own_rule foreign_paths[] = {
 	{ ANYWHERE, "/lib/gcc/", "the compiler's directories" },
 	{ ANYWHERE, "/lib/clang/", "the compiler's directories" },
 	{ AT_START, "/rustc/", "Rust's library" },
+	{ AT_START, "/rust/deps/", "Rust's library" },
 	{ ANYWHERE, "/rustlib/", "Rust's library" },
 	{ ANYWHERE, "/.rustup/", "Rust's library" },
 	{ ANYWHERE, "/.cargo/registry/", "crates of others" },

@@ -275,54 +275,78 @@ static char *library_name(const struct own_fold *f, objid object)
 	return xprintf("%.*s", end && end > name ? (int)(end - name) : (int)strlen(name), name);
 }
 
-/* Appends the name without the arguments of templates. An operator may have a bracket in its name.
- */
+/* The name without the arguments of templates. The type that a name of Rust begins with stays:
+ * "T::f" for "<T as Trait>::f". */
 static char *without_arguments(const char *name, size_t n)
 {
 	char *ret = xalloc(n + 1);
 	size_t length = 0, depth = 0;
-	for (size_t i = 0; i < n; i++) {
-		size_t sign = !strncmp(name + i, "operator", 8) && !depth
-				      ? (size_t)(name_operator_end(name, name + i) - name)
-				      : i;
+	bool in_type = n && name[0] == '<', in_trait = false;
+	for (size_t i = in_type; i < n; i++) {
+		bool is_operator = !depth && !strncmp(name + i, "operator", 8);
+		size_t sign = is_operator ? (size_t)(name_operator_end(name, name + i) - name) : i;
 		for (; i < sign && i < n; i++)
 			ret[length++] = name[i];
 		if (i == n)
 			break;
+		in_trait |= in_type && !depth && !strncmp(name + i, " as ", 4);
 		depth += name[i] == '<';
-		if (!depth)
+		if (in_type && !depth && name[i] == '>')
+			in_type = in_trait = false;
+		else if (!depth && !in_trait)
 			ret[length++] = name[i];
 		depth -= name[i] == '>' && depth;
+		/* Of "slice::<impl [T]>::sort" only one of the two signs. */
+		if (length > 3 && !memcmp(ret + length - 4, "::::", 4))
+			length -= 2;
 	}
+	ret[length] = '\0';
 	return ret;
 }
 
-/* What a function is known as to those who call it: "std::sort"; a class, for its constructors and
- * for the call of its objects. */
-static char *callee_name(const struct own_folding *x, frameid frame, symid place)
+/* Leaves out outer scopes of a long name. */
+static const char *inner_name(const char *name)
+{
+	enum { LONG = 28 };
+	const char *scope;
+	while (strlen(name) > LONG && (scope = strstr(name, "::")))
+		name = scope + 2;
+	return name;
+}
+
+/* A class, for its constructors and for the call of its objects. */
+static void cut_to_class(char *name)
 {
 	static const char call[] = "::operator()";
+	size_t n = strlen(name), cut = sizeof(call) - 1;
+	if (n > cut && !strcmp(name + n - cut, call))
+		name[n - cut] = '\0';
+	char *last = strrchr(name, ':');
+	if (!last || last < name + 2)
+		return;
+	size_t own = strlen(last + 1), scope = (size_t)(last - 1 - name);
+	bool is_class = scope >= own && !memcmp(name + scope - own, last + 1, own) &&
+			(scope == own || name[scope - own - 1] == ':');
+	if (is_class)
+		name[scope] = '\0';
+}
+
+/* What a function is known as to those who call it: "std::sort". */
+static char *callee_name(const struct own_folding *x, frameid frame, symid place)
+{
 	struct own_fold *f = x->f;
-	const struct frame *at = &f->p->samples.frames[frame];
 	const char *name = program_name(f->g, place);
 	size_t n;
 
 	if (is_of_kernel(f, frame))
 		return xprintf("%s", kernel_entry(name));
-	if (program_kind(f->g, place) == PLACE_UNKNOWN)
-		return library_name(f, at->object);
+	if (place == program_place(f->g, frame) && program_is_unnamed(f->g, frame))
+		return library_name(f, f->p->samples.frames[frame].object);
 	name = bare_name(name, &n);
-	char *ret = without_arguments(name, n);
-	n = strlen(ret);
-	if (n >= sizeof(call) && !strcmp(ret + n - (sizeof(call) - 1), call))
-		ret[n -= sizeof(call) - 1] = '\0';
-	char *last = strrchr(ret, ':');
-	size_t class = last && last > ret ? (size_t)(last - 1 - ret) : 0;
-	const char *scope = last ? memrchr(ret, ':', class) : NULL;
-	scope = scope ? scope + 1 : ret;
-	if (class && strlen(last + 1) == (size_t)(ret + class - scope) &&
-	    !memcmp(scope, last + 1, strlen(last + 1)))
-		ret[class] = '\0';
+	char *whole = without_arguments(name, n);
+	cut_to_class(whole);
+	char *ret = xprintf("%s", inner_name(whole));
+	free(whole);
 	return ret;
 }
 

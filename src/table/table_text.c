@@ -493,10 +493,10 @@ static size_t bytes_in(const char *text, size_t width, size_t *used)
 
 /* Writes what fits of a valid UTF-8 text into `width` columns, one of which is the ellipsis: its
  * beginning and its end, or only its beginning. */
-static void put_cut(struct text_page *p, bool is_line, struct text_piece piece, size_t width)
+static void put_cut(struct text_page *p, bool at_end, struct text_piece piece, size_t width)
 {
 	size_t room = width - 1, used, dropped;
-	size_t tail = is_line || room < MIN_WORD ? 0 : room / 2;
+	size_t tail = at_end || room < MIN_WORD ? 0 : room / 2;
 	size_t head = bytes_in(piece.text, room - tail, &used);
 	size_t skipped = head + bytes_in(piece.text + head, piece.width - used - tail, &dropped);
 	if (tail && used + dropped + tail < piece.width) { /* would cut a wide character in half */
@@ -511,12 +511,18 @@ static void put_cut(struct text_page *p, bool is_line, struct text_piece piece, 
 		sink_str(&p->s, piece.text + skipped);
 }
 
+/* Texts whose beginning says most: lines of source code, lists by weight. */
+static bool is_line(const struct kin_column *c)
+{
+	return (c->tree && !strcmp(c->key, "source")) || !strcmp(c->key, "paid_for");
+}
+
 /* Cuts lines of source code at the end. Other texts are shortened like names of functions, which
  * differ at both ends. Returns the columns written. */
 static size_t put_narrowed(struct text_page *p, const struct col *c, struct text_piece piece,
 			   size_t width)
 {
-	if (c->column->tree && !strcmp(c->column->key, "source")) {
+	if (is_line(c->column)) {
 		put_cut(p, true, piece, width);
 		return width;
 	}

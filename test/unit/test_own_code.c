@@ -51,6 +51,7 @@ static void compiled(void)
 		     false),
 	      SOURCE("/root/.cargo/registry/src/index.crates.io-6f17d22bba15001f/rand-0.8/x.rs",
 		     false),
+	      SOURCE("/rust/deps/hashbrown-0.16.1/src/raw/mod.rs", false),
 	      SOURCE("src/main.rs", true),
 	      /* Go */
 	      SOURCE("/usr/local/go/src/sort/sort.go", false),
