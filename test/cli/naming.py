@@ -146,8 +146,10 @@ def arguments(command, name, data):
 
 def shown(kin, command, name, data):
     """Without the name itself, which notes repeat."""
+    """Without the note that it is shown by another name."""
     got = kin.run(*arguments(command, name, data))
-    return got.returncode, got.stdout.replace(f"'{name}'", 'NAME'), got.stderr
+    out = re.sub(f'^  {re.escape(name)} is shown as .*: it is another name of .*\n', '', got.stdout, flags=re.M)
+    return got.returncode, out.replace(f"'{name}'", 'NAME'), got.stderr
 
 
 def tried(spellings, command):

@@ -148,7 +148,7 @@ def test_recordings(tap, kin, shards, folder):
     kin('merge', '-o', merged, *files)
     diff = same_views(kin, merged, url + '?service=prog&from=-1d', VIEWS[:-1])
     tap.ok(not diff, 'recordings in the store are their sum, by what their programs are called', diff)
-    own = [[row for row in rows_of(kin, data, 'lines') if 'prog.c' in row] for data in (merged, url)]
+    own = [[row for row in rows_of(kin, data, 'lines', '--columns=self,file,line,name') if 'prog.c' in row] for data in (merged, url)]
     tap.ok(own[0] and own[0] == own[1], 'so they are by source line', f'{own[0]}\n{own[1]}')
     for words in (['html', '-o', os.path.join(folder, 'page.html')], ['browse', '--help'], ['info'], ['script'],
                   ['annotate', 'fib'], ['cycles'], ['export', '--to=pprof', '-o', os.path.join(folder, 'x.pb.gz')],
