@@ -638,10 +638,22 @@ static struct frame_classes *classes_for(const struct kin_profile *p, const stru
 	return c;
 }
 
+/* Large data fills tens of thousands of pages, each of which costs a page fault. A pipe may bring
+ * some. */
+static void reserve_heap(const char *const *paths, size_t n)
+{
+	enum { LARGE = 4 << 20, MOST = 256 << 20 };
+	uint64_t size = data_size(paths, n);
+	if (size >= LARGE)
+		xheap_reserve(size < MOST / 4 ? 4 * (size_t)size : MOST);
+}
+
 /* p->data stays NULL if nothing could be read. */
 static struct kin_error *read_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
+	if (o->reserve_heap)
+		reserve_heap(paths, n);
 	struct input_held *held = input_hold(paths, n);
 	struct kin_error *err = setup(p, o, paths, n, held);
 	if (!err)

@@ -103,6 +103,7 @@ static struct kin_open_opts open_opts(const struct settings *s)
 		.foreign_dirs = string_list(&s->foreign_dirs),
 		.branches = s->hists.branches,
 		.branches_if_recorded = s->format && !strcmp(s->format, "perf") && !s->no_branches,
+		.reserve_heap = true,
 	};
 }
 
@@ -182,24 +183,6 @@ static struct kin_error *with_file(const struct settings *s, struct kin_error *e
 	return more;
 }
 
-/* A large recording fills tens of thousands of pages, each of which costs a page fault. A pipe may
- * bring one. */
-static void reserve_heap(const struct settings *s)
-{
-	enum { LARGE = 4 << 20, MOST = 256 << 20 };
-	size_t size = 0;
-
-	for (size_t i = 0; i < s->data.at.n && size < MOST; i++) {
-		const char *path = s->data.at.at[i];
-		struct stat st;
-		if (strcmp(path, "-") != 0 ? stat(path, &st) : fstat(STDIN_FILENO, &st))
-			continue;
-		size += !S_ISFIFO(st.st_mode) && st.st_size < MOST ? (size_t)st.st_size : MOST;
-	}
-	if (size >= LARGE)
-		xheap_reserve(4 * size < MOST ? 4 * size : MOST);
-}
-
 /* Returns the exit status for the data; *ret is NULL if nothing could be read. */
 static int open_data(const struct settings *s, struct kin_profile **ret, struct told *told)
 {
@@ -207,7 +190,6 @@ static int open_data(const struct settings *s, struct kin_profile **ret, struct 
 	if (s->command->narrow)
 		s->command->narrow(s, &opts);
 	struct progress *progress = progress_begin(run_reading(s), s->fetching);
-	reserve_heap(s);
 	struct kin_error *err = kin_profile_open(string_list(&s->data), s->data.at.n, &opts, ret);
 	progress_end(progress);
 
