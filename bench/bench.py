@@ -21,7 +21,6 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from keep import keep  # noqa: E402
 
 
 @dataclass
@@ -354,7 +353,6 @@ def main():
     p = argparse.ArgumentParser(prog="bench/run.sh", description=__doc__)
     p.add_argument("--build", type=Path, required=True)
     p.add_argument("--dir", type=Path, required=True)
-    p.add_argument("--keep", action="store_true", help="put the table into bench/README.md")
     p.add_argument("words", nargs="*", metavar="quick|full|SECTION",
                    help="sections: " + ", ".join(sections))
     a = p.parse_args()
@@ -369,10 +367,7 @@ def main():
     for name in wanted:
         print(f"{name}:", file=sys.stderr)
         getattr(bench, "section_" + name)()
-    text = markdown(bench.table, intro)
-    print(text)
-    if a.keep:
-        keep(text, "gprof")
+    print(markdown(bench.table, intro))
 
 
 if __name__ == "__main__":

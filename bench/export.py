@@ -1,6 +1,6 @@
 """Exports: the cost of writing 300,000 samples, in each format that kin writes samples in.
 
-Started by bench/run.sh BUILD export [--keep]. The recording is the one that report/gen.c makes up. The lower bound is
+Started by bench/run.sh BUILD export. The recording is the one that report/gen.c makes up. The lower bound is
 cp of a file of that size, in the same run: CPU time (user + system), the median of five.
 """
 import os
@@ -9,9 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-from keep import keep  # noqa: E402
 
 SAMPLES, RUNS, GOAL = 300000, 5, 1
 FORMATS = ["pprof", "callgrind", "speedscope", "firefox", "chrome-trace", "otlp", "perf.data", "folded", "json", "jsonl", "csv",
@@ -46,7 +43,7 @@ def row(kin, directory, data, name):
 
 
 def main():
-    build, directory, words = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:]
+    build, directory = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     folder = directory / f"report-{SAMPLES}"
     if not (folder / "perf.data").exists():
         subprocess.run([directory / "gen_report", folder, str(SAMPLES)], check=True)
@@ -54,10 +51,7 @@ def main():
              f"start {os.getloadavg()[0]:.1f}.", "",
              "| format | CPU time | copying the file alone | peak memory | file | goal | met |", "|" + "---|" * 7]
     lines += [row(build / "kin", directory, folder / "perf.data", name) for name in FORMATS]
-    text = "\n".join(lines) + "\n"
-    print(text)
-    if "--keep" in words:
-        keep(text, "export")
+    print("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

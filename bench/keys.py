@@ -4,7 +4,7 @@
 
 A key is answered when the first bytes come back: the new screen, or a line that says what is being worked on. The work
 is finished when nothing more comes. A pseudo-terminal is read directly, so no terminal adds its own time. Prints a Markdown table of
-the fastest, the middle and the slowest of five; bench/README.md holds the last one that was kept. Inputs are made in BENCH_DIR
+the fastest, the middle and the slowest of five. Inputs are made in BENCH_DIR
 (BUILD/bench) by report/gen.c.
 """
 import fcntl

@@ -2,20 +2,20 @@
 # usage: bench/run.sh [BUILD] [SECTION] [OPTION...]
 #
 # Compares the programs of BUILD (default: build) with their peers, in one run, and prints tables in Markdown.
-# bench/README.md says how to read them, and holds the last ones that were kept with --keep.
+# bench/README.md says how to read them, and how far each goal is.
 #
-#   [quick|full] [NAME...] [--keep]      kin's gprof next to the installed one. quick (the default) takes two
-#                                        minutes; full has the sizes at which GNU gprof takes ten minutes a run
-#   report [full|many|large] [--keep]    kin report next to perf report. full adds ten million samples, 3 GB;
-#                                        many has these alone; large: programs of 100 MB, second reports
-#   unseen SEED... [--keep]              the same of programs made up from seeds, the worst row first
-#   record [quick|full] [--keep]         kin record next to perf record
-#   runtime [--lua]                      the collection runtime next to glibc's, uftrace and callgrind, as far as
-#                                        they are installed. --lua adds Debian's Lua
-#   whole [PROGRAM...] [--runs=N] [--keep]
-#                                        sqlite3, Lua, zstd, redis and cppcheck from Debian's sources, recorded
-#                                        and counted by kin and by others
-#   export [--keep]                      what kin export takes in each format
+#   [quick|full] [NAME...]       kin's gprof next to the installed one. quick (the default) takes two minutes;
+#                                full has the sizes at which GNU gprof takes ten minutes a run
+#   report [full|many|large]     kin report next to perf report. full adds ten million samples, 3 GB; many has
+#                                these alone; large: programs of 100 MB, second reports
+#   unseen SEED...               the same of programs made up from seeds, the worst row first
+#   record [quick|full]          kin record next to perf record
+#   runtime [--lua]              the collection runtime next to glibc's, uftrace and callgrind, as far as they are
+#                                installed. --lua adds Debian's Lua
+#   whole [PROGRAM...] [--runs=N]
+#                                sqlite3, Lua, zstd, redis and cppcheck from Debian's sources, recorded and counted
+#                                by kin and by others
+#   export                       what kin export takes in each format
 #
 # BUILD --help lists the names of gprof's sections.
 #

@@ -4,7 +4,7 @@
 
 Makes folded stacks, all different, 10 to 26 frames deep, of functions that call up to six others; writes the page without a
 limit of size, and as `kin html` limits it, and opens each view anew. Measured are the time from the address to the drawn view, and the
-CPU time of the page's main thread. Prints a Markdown table of the lower of three; bench/README.md holds the last one that was kept. Files go to
+CPU time of the page's main thread. Prints a Markdown table of the lower of three. Files go to
 BENCH_DIR (BUILD/bench).
 """
 import os

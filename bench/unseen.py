@@ -1,6 +1,6 @@
 """Reports of recordings that nobody chose: programs by a random recipe, recorded by perf, reported by kin and by perf.
 
-    bench/run.sh BUILD unseen SEED... [--keep]
+    bench/run.sh BUILD unseen SEED...
 
 A seed is a recipe: how many functions and threads a program has, how long its names are, how deep it calls, how many of
 its calls are inlined, how its stacks are walked, how many events are counted, and how large its recording becomes (10 to
@@ -18,7 +18,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "report")]
 from bench import markdown  # noqa: E402
-from keep import keep  # noqa: E402
 from report import Reports  # noqa: E402
 
 MB = 1000 * 1000
@@ -150,15 +149,12 @@ def of_goal(row):
 def main():
     build, directory, words = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3:]
     u = Unseen(build, directory, False)
-    for seed in [int(word) for word in words if word.isdigit()] or sys.exit("usage: bench/run.sh BUILD unseen SEED... [--keep]"):
+    for seed in [int(word) for word in words if word.isdigit()] or sys.exit("usage: bench/run.sh BUILD unseen SEED..."):
         u.rows_of(seed)
     u.table.rows.sort(key=of_goal)
     version = subprocess.run(["perf", "--version"], text=True, capture_output=True).stdout.strip()
-    text = markdown(u.table, f"{datetime.date.today()}: peer: {version}; {os.cpu_count()} cores, load average at the start "
-                    f"{os.getloadavg()[0]:.1f}.").replace("GNU gprof", "perf")
-    print(text)
-    if "--keep" in words:
-        keep(text, "unseen")
+    print(markdown(u.table, f"{datetime.date.today()}: peer: {version}; {os.cpu_count()} cores, load average at the start "
+                    f"{os.getloadavg()[0]:.1f}.").replace("GNU gprof", "perf"))
 
 
 if __name__ == "__main__":

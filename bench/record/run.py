@@ -1,9 +1,9 @@
 """kin record next to perf record: what recording costs the program and the machine, and what it is worth.
 
-    run.sh BUILD record [quick|full] [--keep]
+    run.sh BUILD record [quick|full]
 
 What is compared takes turns, so that a busy machine slows all of it; ratios are of neighbours. The program
-reports its own CPU time. Prints a Markdown table; --keep puts it into bench/README.md.
+reports its own CPU time. Prints a Markdown table.
 """
 import argparse
 import bisect
@@ -19,8 +19,6 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..'))
-from keep import keep  # noqa: E402
 
 HZ = 999
 OFTEN_HZ = 9990 # the cost of samples then stands out from other changes of the program's speed
@@ -251,7 +249,6 @@ def main():
     p = argparse.ArgumentParser(prog='bench/run.sh BUILD record', description=__doc__)
     p.add_argument('build')
     p.add_argument('how', nargs='?', choices=('quick', 'full'), default='quick')
-    p.add_argument('--keep', action='store_true')
     a = p.parse_args()
     intro = f'{datetime.date.today()}: {os.cpu_count()} cores, load average at the start {os.getloadavg()[0]:.1f}; '
     if shutil.which('perf'):
@@ -271,10 +268,7 @@ def main():
             bench.further(language, path)
         if 'Rust' not in [l for l, _ in programs]:
             intro += '; no rustc here: no Rust'
-    text = markdown(bench.table, intro + '.')
-    print(text)
-    if a.keep:
-        keep(text, "record")
+    print(markdown(bench.table, intro + '.'))
 
 
 if __name__ == '__main__':

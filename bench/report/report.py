@@ -16,7 +16,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from bench import Row, Run, Table, markdown, seconds, spread  # noqa: E402
-from keep import keep  # noqa: E402
 
 # The script that most people use, in Perl; it comes with neither perf nor Debian.
 COLLAPSE_IN_PERL = os.environ.get("STACKCOLLAPSE")
@@ -223,10 +222,7 @@ def main():
         add()
     version = subprocess.run(["perf", "--version"], text=True, capture_output=True).stdout.strip()
     text = markdown(r.table, f"{datetime.date.today()}: peer: {version}; {os.cpu_count()} cores, load average at the start {os.getloadavg()[0]:.1f}.")
-    text = text.replace("GNU gprof", "perf")
-    print(text)
-    if "--keep" in words:
-        keep(text, next((word for word in ("many", "large") if word in words), "report"))
+    print(text.replace("GNU gprof", "perf"))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""run.py BUILD [--keep] [--runs=N] [PROGRAM...]: whole programs, recorded and counted, next to other profilers.
+"""run.py BUILD [--runs=N] [PROGRAM...]: whole programs, recorded and counted, next to other profilers.
 
 sqlite3, Lua, zstd, redis-server and cppcheck are built from Debian's sources with -O2 -g, with and without -pg; where
 they are kept (BENCH_DIR, or BUILD/bench) the next run finds them. Each program does a second of work under each tool,
@@ -21,8 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-from keep import keep  # noqa: E402
 
 HZ = 999
 PATIENCE = 60  # seconds that one run or report may take
@@ -269,7 +267,6 @@ def main():
     p.add_argument('build', type=Path)
     p.add_argument('programs', nargs='*', metavar='PROGRAM', help=', '.join(PROGRAMS))
     p.add_argument('--runs', type=int, default=5)
-    p.add_argument('--keep', action='store_true', help='put the table into bench/README.md')
     a = p.parse_intermixed_args()
     for name in a.programs:
         if name not in PROGRAMS:
@@ -293,10 +290,7 @@ def main():
                 print(lines[-1], file=sys.stderr, flush=True)
         except Failure as f:
             sys.exit(f'{name}: {f}')
-    text = '\n'.join(lines) + '\n'
-    print(text)
-    if a.keep:
-        keep(text, 'whole')
+    print('\n'.join(lines) + '\n')
 
 
 if __name__ == '__main__':
