@@ -37,25 +37,24 @@ static const char *behind_parameters(const char *p)
 	return p && (*p == '.' || (p[0] == ':' && p[1] == ':')) ? p : NULL;
 }
 
-/* Whether nothing follows at p but the endings of symbols that gcc and clang give to copies, parts
- * and local functions: "f.constprop.0.isra.0", "f.part.0.cold", "f.llvm.8135". A demangler makes
- * "[clone ...]" of them. */
-static bool ends_clone(const char *p)
+size_t function_name_ending(const char *p)
 {
 	static const char *const words[] = { "constprop",  "isra",     "part",
 					     "cold",       "lto_priv", "llvm",
 					     "localalias", "__uniq",   "_omp_fn" };
-	while (*p == '.') {
-		size_t n = strcspn(++p, "."), i = 0;
-		while (i < ARRAY_LEN(words) &&
-		       (strlen(words[i]) != n || memcmp(p, words[i], n) != 0))
-			i++;
-		if (i == ARRAY_LEN(words))
-			return false;
+	size_t n = *p == '.' ? strcspn(p + 1, ".]") : 0, i = 0;
+	while (i < ARRAY_LEN(words) && (strlen(words[i]) != n || memcmp(p + 1, words[i], n) != 0))
+		i++;
+	if (i == ARRAY_LEN(words))
+		return 0;
+	size_t number = p[1 + n] == '.' ? strspn(p + n + 2, "0123456789") : 0;
+	return 1 + n + (number ? number + 1 : 0);
+}
+
+static bool ends_clone(const char *p)
+{
+	for (size_t n; (n = function_name_ending(p));)
 		p += n;
-		size_t number = *p == '.' ? strspn(p + 1, "0123456789") : 0;
-		p += number ? number + 1 : 0;
-	}
 	return !*p;
 }
 

@@ -16,6 +16,11 @@ bool function_name_is(const char *display, const char *name);
  * of "f". */
 bool function_name_is_clone(const char *symbol, const char *function);
 
+/* The length of the first ending at p that gcc and clang give to symbols of copies, parts and local
+ * functions; 0: there is none. "f.constprop.0.isra.0", "f.part.0.cold", "f.llvm.8135" have such. A
+ * demangler makes "[clone .isra.0]" of them. */
+size_t function_name_ending(const char *p);
+
 /* The length of the source name in the symbol of a function within another one; 0: it is not one.
  * gcc numbers contained procedures of Fortran and nested functions of C: "f" in "f.1" and
  * "f.1.constprop.0". */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/function_name.h"
+#include "base/utf8.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
@@ -36,8 +38,7 @@ static char closing(char open)
 	return open == '<' ? '>' : open == '(' ? ')' : open == '{' ? '}' : '\0';
 }
 
-/* Where the bracket at p closes, with others nested in it; NULL: nowhere. */
-static const char *close_of(const char *p)
+const char *name_bracket_end(const char *p)
 {
 	static const bool is_stop[256] = { [0] = true,   ['<'] = true, ['>'] = true, ['('] = true,
 					   [')'] = true, ['{'] = true, ['}'] = true };
@@ -69,7 +70,7 @@ static const char *behind_operator(const char *p)
 
 static bool is_word(const char *p, const char *text) { return !strncmp(p, text, strlen(text)); }
 
-static bool is_of_identifier(char c)
+bool name_is_letter(char c)
 {
 	return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
 	       (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
@@ -80,8 +81,8 @@ const char *name_operator_end(const char *name, const char *p)
 	static const char *const signs[] = { "()", "[]", "<=>", "->*", "->", "<<=", ">>=",
 					     "<<", ">>", "<=",  ">=",  "<",  ">" };
 	const char *end = p + strlen("operator");
-	if (!is_word(p, "operator") || (p > name && is_of_identifier(p[-1])) ||
-	    is_of_identifier(*end))
+	if (*p != 'o' || !is_word(p, "operator") || (p > name && name_is_letter(p[-1])) ||
+	    name_is_letter(*end))
 		return p;
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
 		if (is_word(end, signs[i]))
@@ -98,7 +99,7 @@ static void find_groups(struct name_cutting *x)
 			p = behind_operator(p);
 			continue;
 		}
-		const char *end = closing(*p) ? close_of(p) : NULL;
+		const char *end = closing(*p) ? name_bracket_end(p) : NULL;
 		bool is_named = is_word(p, "(anonymous namespace)") ||
 				(*p == '(' && p > x->name && p[-1] == ' ');
 		if (end && p == x->name && !is_named)
@@ -134,14 +135,14 @@ static void find_scopes_of_lead(struct name_cutting *x)
 	const char *end = x->name + x->lead, *type = x->name + 1, *last = type;
 
 	for (const char *p = type; x->lead && p <= end; p++) {
-		bool goes_on = is_of_identifier(*p) || *p == ':';
+		bool goes_on = name_is_letter(*p) || *p == ':';
 		if (goes_on && is_word(p, "::") && p + 2 < end)
 			last = p + 2;
 		if (goes_on)
 			continue;
 		if (last > type)
 			insert_scopes(x, (size_t)(type - x->name), (size_t)(last - x->name));
-		const char *close = p < end && closing(*p) ? close_of(p) : NULL;
+		const char *close = p < end && closing(*p) ? name_bracket_end(p) : NULL;
 		p = close && close < end ? close : p;
 		type = last = p + 1;
 	}
@@ -158,13 +159,14 @@ static size_t find_type(const char *name)
 	for (const char *p = name; *p; p++) {
 		if (name_operator_end(name, p) != p)
 			return type;
-		bool is_decltype = p - name >= 8 && is_word(p - 8, "decltype");
-		bool is_named = is_word(p, "(anonymous namespace)") || is_decltype;
-		const char *end = closing(*p) ? close_of(p) : NULL;
+		const char *end = closing(*p) ? name_bracket_end(p) : NULL;
+		bool is_named = *p == '(' && (is_word(p, "(anonymous namespace)") ||
+					      (p - name >= 8 && is_word(p - 8, "decltype")));
 		if (*p == '(' && end && !is_named)
 			return p > name && p[-1] != ' ' && is_template ? type : 0;
 		if (*p == ' ') {
-			if (p - name >= 3 && is_word(p - 3, " to")) /* a thunk */
+			if ((p - name >= 3 && is_word(p - 3, " to")) || /* a thunk */
+			    (p - name >= 4 && is_word(p - 4, " for")))  /* "typeinfo for" */
 				return 0;
 			type = (size_t)(p + 1 - name);
 			is_template = false;
@@ -264,9 +266,7 @@ static bool goes_on_within(const char *p)
 {
 	if (is_word(p, " const"))
 		p += strlen(" const");
-	bool is_copy = is_word(p, ".cold") || is_word(p, ".part.") || is_word(p, ".constprop.") ||
-		       is_word(p, ".isra.") || is_word(p, ".llvm.");
-	return is_word(p, "::") || (*p == '.' && !is_copy);
+	return is_word(p, "::") || (*p == '.' && !function_name_ending(p));
 }
 
 /* Whether the bracket at p, which closes at `end` or nowhere, holds the parameters of the function
@@ -288,7 +288,9 @@ const char *bare_name(const char *name, size_t *n)
 	const char *p = name + find_type(name), *start = p;
 
 	while (*(p = name_operator_end(name, p))) {
-		const char *end = closing(*p) ? close_of(p) : *p == '[' ? strchr(p, ']') : NULL;
+		const char *end = closing(*p) ? name_bracket_end(p)
+				  : *p == '[' ? strchr(p, ']')
+					      : NULL;
 		if (*p == '(' && holds_parameters(name, p, end))
 			break;
 		p = end ? end + 1 : p + 1;
@@ -324,4 +326,35 @@ char *short_name(const char *name, size_t width)
 		text = text_of(&x);
 	}
 	return text;
+}
+
+/* How many bytes of a valid UTF-8 text fit in `width` columns; *used: the columns that they
+ * take. */
+static size_t bytes_in(const char *text, size_t width, size_t *used)
+{
+	size_t n = 0;
+	for (*used = 0; text[n];) {
+		uint32_t c = 0;
+		size_t bytes = utf8_decode((const unsigned char *)text + n, &c),
+		       wide = utf8_width(c);
+		if (*used + wide > width)
+			break;
+		*used += wide;
+		n += bytes ? bytes : 1;
+	}
+	return n;
+}
+
+char *cut_text(const char *text, size_t width, bool with_end)
+{
+	enum { LEAST = 4 }; /* with less room there is no end */
+	size_t all = escape_width(text), room = width ? width - 1 : 0, used, dropped;
+	size_t tail = !with_end || room < LEAST ? 0 : room / 2;
+	size_t head = bytes_in(text, room - tail, &used);
+	size_t skipped = head + bytes_in(text + head, all - used - tail, &dropped);
+	if (tail && used + dropped + tail < all) { /* would cut a wide character in half */
+		uint32_t wide;
+		skipped += utf8_decode((const unsigned char *)text + skipped, &wide);
+	}
+	return xprintf("%.*s" ELLIPSIS "%s", (int)head, text, tail ? text + skipped : "");
 }

@@ -11,10 +11,20 @@
  * it is still wider, it is as short as it gets. Valid UTF-8 in and out; to be freed. */
 char *short_name(const char *name, size_t width);
 
+/* A text in `width` columns, one of which is an ellipsis: its beginning and its end, or only its
+ * beginning. Valid UTF-8 in and out; to be freed. */
+char *cut_text(const char *text, size_t width, bool with_end);
+
 /* The name without the return type, the parameters, and what stands behind these (const, [clone
  * ...]): *n bytes of `name`. Parameters inside of it stay: those of an enclosing function, of a
  * lambda, of a type in a template's arguments. A name without parameters stays whole. */
 const char *bare_name(const char *name, size_t *n);
+
+/* Whether it may be in an identifier; bytes beyond ASCII may. */
+bool name_is_letter(char c);
+
+/* Where the bracket at p closes: '<', '(' or '{', with others nested in it; NULL: nowhere. */
+const char *name_bracket_end(const char *p);
 
 /* Behind "operator" and its signs, if that begins at p, which is in `name`; else p. */
 const char *name_operator_end(const char *name, const char *p);

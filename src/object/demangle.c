@@ -9,6 +9,7 @@
 #undef xrealloc
 
 #include "base/base.h"
+#include "base/tidy_name.h"
 #include "object/object_private.h"
 
 enum { NAME_MAX_LENGTH = 64 * 1024 };
@@ -118,7 +119,7 @@ static char *demangle_tidy(const char *name)
 	if (readable || (readable = tidy_fortran(name)) || (readable = demangle_d(name)))
 		return readable;
 	readable = run_limited(name, DEMANGLE_GNU_V3);
-	char *tidy = tidy_name(readable ? readable : name);
+	char *tidy = tidy_name(readable ? readable : name, false);
 	if (!tidy)
 		return readable;
 	free(readable);

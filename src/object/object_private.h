@@ -210,10 +210,4 @@ const char *machine_name(const GElf_Ehdr *header);
 /* NULL: unknown machine. */
 const struct machine *object_kind(const struct object_file *o);
 
-/* ---- names (tidy.c) ---- */
-
-/* Both return a string to be freed, or NULL if the name needs no change. */
-char *tidy_name(const char *readable);  /* "std::string" for the demangler's long form */
-char *tidy_fortran(const char *symbol); /* "linalg::norm" for "__linalg_MOD_norm" */
-
 #endif

@@ -1,21 +1,22 @@
-/* tidy.c - demangled C++ names as people write them.
+/* tidy_name.c - demangled C++ names as people write them.
  *
  * A demangler shows every template argument, also those that nobody wrote: std::string is
  * std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, and a map of
  * such strings fills the screen. Here the default arguments of the standard library's classes are
  * left out, and the namespaces of its versions. Nothing else is, so that different functions keep
- * different names. */
+ * different names. In names for people more is: these are told apart by people_name.c. */
+#include "base/tidy_name.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "base/short_name.h"
 #include "base/vec.h"
-#include "object/object_private.h"
 
 enum {
 	DEEPEST = 200,       /* brackets in brackets */
 	LONGEST = 64 * 1024, /* bytes of a name; longer ones stay as they are */
-	ARGUMENTS = 8,       /* arguments looked at: classes with defaults have fewer */
+	ARGUMENTS = 12,      /* arguments looked at: classes with defaults have fewer */
 	PATTERN = 64,
 };
 
@@ -73,6 +74,62 @@ static const struct {
 	{ "char16_t", "u16" }, { "char32_t", "u32" },
 };
 
+/* ---- names for people ---- */
+
+/* What the templates of the standard library have at their end if nobody wrote anything. */
+static const char *const policies[] = {
+	"std::allocator<",
+	"std::char_traits<",
+	"std::default_delete<",
+	"std::regex_traits<",
+	"std::_Identity<",
+	"std::_Select1st<",
+	"std::__detail::_Default_ranged_hash",
+	"std::__detail::_Hashtable_traits<",
+	"std::__detail::_Identity",
+	"std::__detail::_Mod_range_hashing",
+	"std::__detail::_Prime_rehash_policy",
+	"std::__detail::_Select1st",
+	"__gnu_cxx::__ops::_Iter_equal_",
+	"__gnu_cxx::__ops::_Iter_less_",
+	"__gnu_cxx::__ops::_Val_less_",
+};
+
+/* The same for the first argument. */
+static const char *const policies_of_keys[] = { "std::equal_to<$1>", "std::hash<$1>",
+						"std::less<$1>" };
+
+/* Templates whose arguments are values of any kind. */
+static const char *const without_policies[] = { "std::pair", "std::tuple", "std::variant" };
+
+/* Functions of the standard library that only call their argument. */
+static const char *const callers[] = {
+	"__gnu_cxx::__ops::_Iter_comp_iter",
+	"__gnu_cxx::__ops::_Iter_comp_val",
+	"__gnu_cxx::__ops::_Iter_pred",
+	"__gnu_cxx::__ops::_Val_comp_iter",
+};
+
+/* Classes that have a name of their own. */
+static const struct {
+	const char *name, *arguments, *own_name;
+} classes[] = {
+	{ "std::mersenne_twister_engine",
+	  "unsigned long, 32ul, 624ul, 397ul, 31ul, 2567483615ul, 11ul, 4294967295ul, 7ul, "
+	  "2636928640ul, 15ul, 4022730752ul, 18ul, 1812433253ul",
+	  "std::mt19937" },
+	{ "std::mersenne_twister_engine",
+	  "unsigned long, 64ul, 312ul, 156ul, 31ul, 13043109905998158313ul, 29ul, "
+	  "6148914691236517205ul, 17ul, 8202884508482404352ul, 37ul, 18444473444759240704ul, "
+	  "43ul, 6364136223846793005ul",
+	  "std::mt19937_64" },
+	{ "std::chrono::duration", "long, std::ratio<1l, 1l>", "std::chrono::seconds" },
+	{ "std::chrono::duration", "long, std::ratio<1l, 1000l>", "std::chrono::milliseconds" },
+	{ "std::chrono::duration", "long, std::ratio<1l, 1000000l>", "std::chrono::microseconds" },
+	{ "std::chrono::duration", "long, std::ratio<1l, 1000000000l>",
+	  "std::chrono::nanoseconds" },
+};
+
 /* ---- the text so far ---- */
 
 struct tidy_piece {
@@ -83,6 +140,7 @@ struct tidy {
 	const char *p; /* the rest of the name */
 	VEC(char) out;
 	unsigned depth;
+	bool for_people;
 };
 
 static void put(struct tidy *t, const char *s, size_t n)
@@ -98,17 +156,31 @@ static void take(struct tidy *t, size_t n)
 	t->p += n;
 }
 
-static bool is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '$' || (unsigned char)c >= 0x80;
-}
-
 static char last(const struct tidy *t) { return t->out.n ? t->out.at[t->out.n - 1] : '\0'; }
 
 static bool is_text(const struct tidy *t, struct tidy_piece x, const char *s, size_t n)
 {
 	return x.n == n && !memcmp(t->out.at + x.at, s, n);
+}
+
+static bool is_one_of(const struct tidy *t, struct tidy_piece x, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_text(t, x, list[i], strlen(list[i])))
+			return true;
+	return false;
+}
+
+static bool begins_with(const struct tidy *t, struct tidy_piece x, const char *s)
+{
+	size_t n = strlen(s);
+	return x.n >= n && !memcmp(t->out.at + x.at, s, n);
+}
+
+static bool ends_with(const struct tidy *t, struct tidy_piece x, const char *s)
+{
+	size_t n = strlen(s);
+	return x.n >= n && !memcmp(t->out.at + x.at + x.n - n, s, n);
 }
 
 /* ---- template arguments ---- */
@@ -117,7 +189,7 @@ static bool is_text(const struct tidy *t, struct tidy_piece x, const char *s, si
 static struct tidy_piece name_before(const struct tidy *t, size_t end)
 {
 	size_t at = end;
-	while (at && (is_word(t->out.at[at - 1]) || t->out.at[at - 1] == ':'))
+	while (at && (name_is_letter(t->out.at[at - 1]) || t->out.at[at - 1] == ':'))
 		at--;
 	return (struct tidy_piece){ at, end - at };
 }
@@ -181,6 +253,70 @@ static bool rename_basic(struct tidy *t, struct tidy_piece name, struct tidy_pie
 	return false;
 }
 
+/* ---- template arguments in names for people ---- */
+
+static bool is_policy(const struct tidy *t, const struct tidy_piece *arguments, size_t i)
+{
+	struct tidy_piece x = arguments[i];
+	char end = t->out.at[x.at + x.n - 1];
+	for (size_t k = 0; k < ARRAY_LEN(policies_of_keys); k++)
+		if (is_default(t, arguments, x, policies_of_keys[k]))
+			return true;
+	for (size_t k = 0; k < ARRAY_LEN(policies) && end != '&' && end != '*'; k++)
+		if (begins_with(t, x, policies[k]))
+			return true;
+	return false;
+}
+
+static size_t without_policies_at_end(const struct tidy *t, struct tidy_piece name,
+				      const struct tidy_piece *arguments, size_t n)
+{
+	bool is_standard = begins_with(t, name, "std::") || begins_with(t, name, "__gnu_cxx::");
+	if (!is_standard || n > ARGUMENTS ||
+	    is_one_of(t, name, without_policies, ARRAY_LEN(without_policies)))
+		return n;
+	while (n > 1 && arguments[n - 1].n && is_policy(t, arguments, n - 1))
+		n--;
+	return n;
+}
+
+/* Puts a piece in the place of all from `at` on. */
+static void replace(struct tidy *t, size_t at, struct tidy_piece x)
+{
+	memmove(t->out.at + at, t->out.at + x.at, x.n);
+	t->out.n = at + x.n;
+}
+
+/* "__normal_iterator<int*, std::vector<int>" -> "std::vector<int>::iterator"; "_Iter_comp_iter<f"
+ * -> "f", but for its own members; false: it has no such name. */
+static bool rename_class(struct tidy *t, struct tidy_piece name, const struct tidy_piece *arguments,
+			 size_t n)
+{
+	static const char *const iterator[] = { "__gnu_cxx::__normal_iterator" };
+	struct tidy_piece all = { arguments[0].at, t->out.n - arguments[0].at };
+	if (n == 2 && is_one_of(t, name, iterator, 1)) {
+		bool is_const = ends_with(t, arguments[0], " const*");
+		const char *end = is_const ? "::const_iterator" : "::iterator";
+		replace(t, name.at, arguments[1]);
+		put(t, end, strlen(end));
+		return true;
+	}
+	if (n == 1 && *t->p != ':' && is_one_of(t, name, callers, ARRAY_LEN(callers))) {
+		replace(t, name.at, arguments[0]);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(classes); i++)
+		if (is_text(t, name, classes[i].name, strlen(classes[i].name)) &&
+		    is_text(t, all, classes[i].arguments, strlen(classes[i].arguments))) {
+			t->out.n = name.at;
+			put(t, classes[i].own_name, strlen(classes[i].own_name));
+			return true;
+		}
+	return false;
+}
+
+/* ---- brackets ---- */
+
 enum where { OUTSIDE, IN_ANGLES, IN_BRACKETS };
 static bool sequence(struct tidy *t, enum where where);
 
@@ -189,9 +325,13 @@ static void close_angle(struct tidy *t, struct tidy_piece name, const struct tid
 {
 	const struct container *c = n <= ARGUMENTS ? container_of_name(t, name) : NULL;
 	size_t left = c ? without_defaults(t, c, arguments, n) : n;
+	if (t->for_people)
+		left = without_policies_at_end(t, name, arguments, left);
 	if (left < n)
 		t->out.n = arguments[left - 1].at + arguments[left - 1].n;
-	if (c && left == 1 && rename_basic(t, name, arguments[0]))
+	if ((c || t->for_people) && left == 1 && rename_basic(t, name, arguments[0]))
+		return;
+	if (t->for_people && rename_class(t, name, arguments, left))
 		return;
 	put(t, ">", 1);
 }
@@ -242,11 +382,11 @@ static void word(struct tidy *t)
 {
 	static const char *const versions[] = { "__cxx11::", "__1::", "__ndk1::" };
 	size_t n = 0;
-	if (!strncmp(t->p, "operator", 8) && !is_word(t->p[8])) {
+	if (!strncmp(t->p, "operator", 8) && !name_is_letter(t->p[8])) {
 		operator_name(t);
 		return;
 	}
-	while (is_word(t->p[n]))
+	while (name_is_letter(t->p[n]))
 		n++;
 	bool is_std = n == 3 && !memcmp(t->p, "std", 3) && last(t) != ':' && t->p[3] == ':';
 	take(t, n);
@@ -258,15 +398,39 @@ static void word(struct tidy *t)
 			t->p += strlen(versions[i]);
 }
 
+/* For people: "{lambda#1}" for "{lambda(int)#1}::operator()", "f" for "f[abi:cxx11]". */
+static void shorten_bracket(struct tidy *t, size_t at)
+{
+	static const char lambda[] = "{lambda", call[] = "::operator()";
+	struct tidy_piece x = { at, t->out.n - at };
+	if (begins_with(t, x, "[abi:")) {
+		t->out.n = at;
+		return;
+	}
+	if (!begins_with(t, x, lambda))
+		return;
+	const char *number = memrchr(t->out.at + at, '#', x.n);
+	size_t behind = at + strlen(lambda);
+	if (t->out.at[behind] == '(' && number)
+		replace(t, behind,
+			(struct tidy_piece){ (size_t)(number - t->out.at),
+					     t->out.n - (size_t)(number - t->out.at) });
+	if (!strncmp(t->p, call, strlen(call)) && !name_is_letter(t->p[strlen(call)]))
+		t->p += strlen(call);
+}
+
 static bool bracket(struct tidy *t)
 {
 	char end = *t->p == '(' ? ')' : *t->p == '[' ? ']' : '}';
+	size_t at = t->out.n;
 	if (++t->depth > DEEPEST)
 		return false;
 	take(t, 1);
 	if (!sequence(t, IN_BRACKETS) || *t->p != end)
 		return false;
 	take(t, 1);
+	if (t->for_people)
+		shorten_bracket(t, at);
 	t->depth--;
 	return true;
 }
@@ -284,7 +448,7 @@ static bool sequence(struct tidy *t, enum where where)
 	while (*t->p) {
 		char c = *t->p;
 		bool good = true;
-		if (is_word(c))
+		if (name_is_letter(c))
 			word(t);
 		else if (c == '<' && is_less(t, where))
 			take(t, strspn(t->p, "<"));
@@ -304,9 +468,9 @@ static bool sequence(struct tidy *t, enum where where)
 	return where == OUTSIDE;
 }
 
-char *tidy_name(const char *readable)
+char *tidy_name(const char *readable, bool for_people)
 {
-	struct tidy t = { .p = readable };
+	struct tidy t = { .p = readable, .for_people = for_people };
 	if (!strpbrk(readable, "<:") || strlen(readable) > LONGEST)
 		return NULL;
 	bool whole = sequence(&t, OUTSIDE);
@@ -325,7 +489,8 @@ char *tidy_fortran(const char *symbol)
 	static const char between[] = "_MOD_";
 	const char *module = symbol + 2,
 		   *at = strncmp(symbol, "__", 2) ? NULL : strstr(module, between);
-	if (!at || at == module || *module < 'a' || *module > 'z' || !is_word(at[strlen(between)]))
+	if (!at || at == module || *module < 'a' || *module > 'z' ||
+	    !name_is_letter(at[strlen(between)]))
 		return NULL;
 	return xprintf("%.*s::%s", (int)(at - module), module, at + strlen(between));
 }
