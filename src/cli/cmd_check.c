@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/function_name.h"
+#include "base/people_name.h"
 #include "base/search.h"
 #include "cli/arg.h"
 #include "cli/check_findings.h"
@@ -186,7 +186,7 @@ static bool is_asked_for(const struct gate_check *k, const char *name)
 	bool any = !globs->at.n;
 	for (size_t i = 0; i < globs->at.n && !any; i++)
 		any = !fnmatch(globs->at.at[i], name, 0) || !fnmatch(globs->at.at[i], plain, 0) ||
-		      function_name_is(plain, globs->at.at[i]);
+		      people_name_is(plain, globs->at.at[i]);
 	free(plain);
 	return any;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/function_name.h"
+#include "base/people_name.h"
 #include "base/sort.h"
 #include "symbolize/symbols_private.h"
 
@@ -116,7 +117,7 @@ bool symbols_is_alias(struct symbols *s, symid id, const char *name)
 
 bool symbols_is_called(struct symbols *s, symid id, const char *name)
 {
-	return !strcmp(s->at[id].name, name) || function_name_is(symbols_display(s, id), name) ||
+	return !strcmp(s->at[id].name, name) || people_name_is(symbols_display(s, id), name) ||
 	       symbols_is_alias(s, id, name);
 }
 

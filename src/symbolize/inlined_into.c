@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/function_name.h"
+#include "base/people_name.h"
 #include "base/sort.h"
 #include "base/vec.h"
 
@@ -28,7 +29,7 @@ struct inlined_search {
 bool inlined_is_called(const char *raw, const char *name, enum demangle_style style)
 {
 	char *readable = demangle(raw, style);
-	bool is_it = !strcmp(raw, name) || function_name_is(readable ? readable : raw, name);
+	bool is_it = !strcmp(raw, name) || people_name_is(readable ? readable : raw, name);
 	free(readable);
 	return is_it;
 }

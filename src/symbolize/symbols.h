@@ -118,7 +118,7 @@ bool symbols_is_alias(struct symbols *s, symid id, const char *name);
 void symbols_for_each_alias(struct symbols *s, void (*each)(void *arg, symid id, const char *name),
 			    void *arg);
 
-/* Whether `name`, as typed by a user, means this function: its raw name, or function_name_is(), or
+/* Whether `name`, as typed by a user, means this function: its raw name, or people_name_is(), or
  * symbols_is_alias(). */
 bool symbols_is_called(struct symbols *s, symid id, const char *name);
 
