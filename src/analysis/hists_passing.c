@@ -1,6 +1,7 @@
 /* hists_passing.c - finds functions that only pass time on: nearly all samples with such a function
- * on their stack are in the same callee. Also finds how many callers functions have. Functions are
- * identified by frame keys; the data is the tree of stacks. */
+ * on their stack are in the same callee or, if it is an address in a library without names, in any.
+ * Also finds how many callers functions have. Functions are identified by frame keys; the data is
+ * the tree of stacks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@ static const double NEARLY_ALL = 0.99;
 
 struct passing_vote { /* for the callee that has more than half of a function's weight */
 	uint64_t lead;
-	uint32_t callee; /* if one has more than half, it is this one; NONE: there is no callee */
+	uint32_t callee;  /* if one has more than half, it is this one; NONE: there is no callee */
+	bool is_nameless; /* code of a library without names: passes time on to any callees */
 };
 
 struct passing_function { /* a function, by fkey */
@@ -93,7 +95,8 @@ static void see_call(struct passing *p, struct passing_end caller, uint32_t f, u
 
 static void count_call(struct passing *p, struct passing_end caller, uint32_t f, uint64_t weight)
 {
-	if (caller.function != NONE && p->votes[caller.function].callee == f)
+	const struct passing_vote *v = caller.function == NONE ? NULL : &p->votes[caller.function];
+	if (v && (v->callee == f || v->is_nameless))
 		p->to_callee[caller.function] += weight;
 }
 
@@ -183,6 +186,26 @@ static void make_arrays(struct passing *p, size_t n, size_t n_stacks)
 	}
 }
 
+static bool is_nameless(const struct hists *h, symid place)
+{
+	enum place_kind kind = place == NONE ? PLACE_NAMED : program_kind(h->program, place);
+	bool has_name = kind != PLACE_UNKNOWN && kind != PLACE_SYMBOL;
+	if (kind == PLACE_SYMBOL)
+		has_name = !program_symbols(h->program)->at[place].is_nameless;
+	const struct object *o =
+		has_name ? NULL : &h->profile->objects[program_object(h->program, place)];
+	return o && o->kind == OBJECT_ELF && !o->is_main;
+}
+
+/* A reader learns nothing from an address in a library. */
+static void find_nameless(struct passing *p)
+{
+	for (size_t i = 0; i < p->h->hops.n; i++) {
+		const struct hop *o = &p->h->hops.at[i];
+		p->votes[o->fkey].is_nameless |= is_nameless(&p->h->hists, o->place);
+	}
+}
+
 void hists_find_passing(struct hists_private *h)
 {
 	struct passing p = { .h = h, .below = h->weight_of };
@@ -192,6 +215,7 @@ void hists_find_passing(struct hists_private *h)
 	make_arrays(&p, n, h->hists.profile->samples.n_stacks);
 	h->n_callers = xrealloc(NULL, n + 1, sizeof(*h->n_callers));
 	memset(h->n_callers, 0xff, (n + 1) * sizeof(*h->n_callers));
+	find_nameless(&p);
 	for_each_call(&p, see_call);
 	for_each_call(&p, count_call);
 	for (uint32_t i = 0; i < n; i++)

@@ -436,7 +436,8 @@ static void test_offsets(void)
 /* ---- functions that only pass time on ---- */
 
 struct weighed_stack {
-	const char *functions; /* a letter each, the outermost first; NULL: the end */
+	const char *functions; /* a letter each, the outermost first; capitals are code of a library
+				  without names; NULL: the end */
 	uint64_t weight;
 };
 
@@ -444,13 +445,16 @@ static struct profile *profile_of_stacks(const struct weighed_stack *s)
 {
 	struct profile_builder *b = profile_builder_new();
 	profile_add_event(b, (struct event){ .name = profile_add_string(b, "e", 1) });
+	objid library = profile_add_object_of(b, "/none/lib.so", "", OBJECT_ELF, false);
 	for (; s->functions; s++) {
 		stackid at = 0;
-		for (const char *f = s->functions; *f; f++)
-			at = profile_add_stack(
-				b, at,
-				profile_add_frame(
-					b, (struct frame){ .name = profile_add_string(b, f, 1) }));
+		for (const char *f = s->functions; *f; f++) {
+			struct frame named = { .name = profile_add_string(b, f, 1) };
+			struct frame nameless = { .object = library, .addr = (uint64_t)*f };
+			bool is_named = *f >= 'a';
+			at = profile_add_stack(b, at,
+					       profile_add_frame(b, is_named ? named : nameless));
+		}
 		profile_add_sample(b,
 				   (struct sample){ .stack = at, .count = 1, .weight = s->weight });
 	}
@@ -511,6 +515,10 @@ static void test_passing(void)
 			 "ababababababababababababababababababababababababababababababababababab",
 			 10 }),
 	       "b:a m:a ");
+	/* Code of a library without names passes time on, to however many. */
+	OK_STR(TARGETS({ "mXa", 60 }, { "mXb", 40 }), "m:a ");
+	OK_STR(TARGETS({ "mXa", 60 }, { "mX", 40 }), "m:0x0000000000000058 ");
+	OK_STR(TARGETS({ "mXYa", 60 }, { "mXYb", 40 }, { "mXb", 1 }), "m:a ");
 	/* Of no time nothing is known. */
 	OK_STR(TARGETS({ "mab", 10 }, { "mx", 0 }, { "xy", 0 }), "a:b m:b ");
 }
