@@ -95,6 +95,7 @@ static void done(struct browser *b)
 	browse_forget_history(b);
 	free(b->chosen_event);
 	free(b->part);
+	people_names_free(b->names);
 	kin_profile_free(b->code);
 	if (b->whole)
 		kin_profile_free(b->profile);
@@ -117,6 +118,7 @@ struct kin_error *browse(struct kin_profile *profile, const struct browse_opts *
 {
 	struct browser b = { .opts = opts, .profile = profile, .after = profile, .order = NONE };
 	b.all_rows = opts->hists && opts->hists->all_rows;
+	b.names = opts->full_names ? NULL : people_names_new();
 	struct kin_error *err;
 	vec_push(&b.places, ((struct browse_place){ .what = opts->changes ? CHANGES : FUNCTIONS,
 						    .list = { .height = 1 } }));

@@ -31,6 +31,7 @@ struct browse_opts {
 	struct kin_table *changes;
 	struct kin_profile *before;
 	unsigned delay_ms;
+	bool full_names;  /* as in kin_render_opts */
 	size_t refreshes; /* end after this many; 0: when the user quits */
 	int status;       /* exit status of the process if it ends during background work */
 };

@@ -208,6 +208,15 @@ static int style_of(struct browser *b, const struct page_row *r)
 	return share >= 0.05 ? TERM_HOT : share > 0.005 ? TERM_WARM : TERM_PLAIN;
 }
 
+/* The name as it is shown: its full form once it is scrolled. To be freed; NULL: r->name. The name
+ * stands behind the mark of an unfolded row, and before remarks. */
+static char *shown_name(struct browser *b, const struct page_row *r)
+{
+	const char *at = r->function && b->names && !b->shift ? strstr(r->name, r->function) : NULL;
+	const char *shown = at ? people_names_in(b->names, at, r->object) : NULL;
+	return at ? xprintf("%.*s%s", (int)(at - r->name), r->name, shown) : NULL;
+}
+
 /* Draws the name, shortened where it matters least if room is short. Scrolling shows all of it, and
  * leaves names that fit in place. The mark of its cycle is always visible. */
 static void draw_name(struct browser *b, unsigned line, unsigned at, const struct page_row *r,
@@ -215,25 +224,29 @@ static void draw_name(struct browser *b, unsigned line, unsigned at, const struc
 {
 	char text[32];
 	bool is_marked = b->marked == b->profile || here(b)->what == CHANGES;
-	const char *name = r->name;
+	char *shown = shown_name(b, r);
+	const char *name = shown ? shown : r->name;
 	const char *mark =
 		is_marked && here(b)->what != CYCLES
 			? marks_cycle(&b->marks, r->function, term_is_ascii(b->term), text)
 			: "";
 	unsigned room = term_columns(b->term) - at, n = (unsigned)escape_width(mark);
-	unsigned most = room > n ? room - n : 0, all = (unsigned)escape_width(name);
+	unsigned most = room > n ? room - n : 0, all = (unsigned)escape_width(r->name);
 	unsigned beyond = all > most ? all - most : 0;
 	b->beyond = beyond > b->beyond ? beyond : b->beyond;
 	if (b->shift && beyond)
 		name = end_of(name, b->shift < beyond ? all - b->shift : most);
 	bool whole = b->shift || !r->function || term_is_ascii(b->term);
-	char *fitting = whole ? NULL : short_name(name, most);
+	char *fitting = whole      ? NULL
+			: b->names ? people_names_fit(b->names, name, most)
+				   : short_name(name, most);
 	name = fitting ? fitting : name;
 	unsigned width = (unsigned)escape_width(name);
 	width = width <= most ? width : most;
 	term_put(b->term, line, at, width, name, style);
 	term_put(b->term, line, at + width, room - width, mark, style);
 	free(fitting);
+	free(shown);
 }
 
 /* `arrow`: this row's part of the jump arrow, drawn before the name; "": none here; NULL: the page

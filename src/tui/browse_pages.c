@@ -15,9 +15,12 @@
 
 /* ---- rows ---- */
 
-static bool has_word(const struct page *p, const struct page_row *r, const char *word)
+/* Names match as they are, and as they are shown. */
+static bool has_word(struct people_names *names, const struct page *p, const struct page_row *r,
+		     const char *word)
 {
-	if (strcasestr(r->name, word))
+	if (strcasestr(r->name, word) ||
+	    (names && r->function && strcasestr(people_names_at(names, r->function), word)))
 		return true;
 	for (size_t i = 0; i < p->n_columns; i++)
 		if (p->columns[i].left && strcasestr(r->cells[i], word))
@@ -26,7 +29,8 @@ static bool has_word(const struct page *p, const struct page_row *r, const char 
 }
 
 /* Whether the row contains all words of the filter, in any column. */
-static bool passes(const struct browse_place *at, const struct page_row *r)
+static bool passes(struct people_names *names, const struct browse_place *at,
+		   const struct page_row *r)
 {
 	char words[BROWSE_FILTER_MAX], *rest = words, *word;
 	if (r->kind == KIN_ROW_FUNCTION)
@@ -37,7 +41,7 @@ static bool passes(const struct browse_place *at, const struct page_row *r)
 		return false;
 	memcpy(words, at->filter, sizeof(words));
 	while ((word = strsep(&rest, " ")))
-		if (*word && !has_word(&at->page, r, word))
+		if (*word && !has_word(names, &at->page, r, word))
 			return false;
 	return true;
 }
@@ -69,7 +73,7 @@ void browse_choose_rows(struct browser *b)
 	b->shown.n = 0;
 	unfold_begin(&here(b)->unfold);
 	for (size_t i = 0; i < page(b)->rows.n; i++)
-		if (passes(here(b), &page(b)->rows.at[i]))
+		if (passes(b->names, here(b), &page(b)->rows.at[i]))
 			show_row(b, i);
 	list_fit(l, b->shown.n, lines_for_rows(b));
 }
@@ -99,7 +103,7 @@ struct page_job { /* everything needed to make a page */
 	const struct browse_opts *opts;
 	char *function, *event_name, *chosen_event; /* owned; or NULL */
 	size_t event;
-	bool callers;
+	enum flame_order order;
 	size_t first_rows;
 	bool all_rows;
 	/* Results: */
@@ -131,7 +135,7 @@ static struct page_job *new_job(struct browser *b)
 	j->event_name = copy(b->event_name);
 	j->chosen_event = copy(b->chosen_event);
 	j->event = b->event;
-	j->callers = b->callers;
+	j->order = b->flame_order;
 	j->first_rows = lines_for_rows(b);
 	j->all_rows = b->all_rows;
 	return j;
@@ -173,12 +177,13 @@ static struct kin_error *make_functions(struct page_job *j, struct page_opts *o)
 /* The page of a flame graph has blocks instead of rows. */
 static struct kin_error *make_flame(struct page_job *j)
 {
-	struct kin_error *err = flame_new(j->profile, j->event, j->callers, &j->flame);
-	j->page = (struct page){
-		.title = j->callers ? "Flame graph, from where time was spent to callers"
-				    : "Flame graph, from callers to callees",
-		.name_title = ""
+	static const char *const titles[N_FLAME_ORDERS] = {
+		[FLAME_CALLEES] = "Flame graph, from callers to callees",
+		[FLAME_FOLDED] = "Flame graph, from callers to callees, recursion folded",
+		[FLAME_INVERTED] = "Flame graph, from where time was spent to callers",
 	};
+	struct kin_error *err = flame_new(j->profile, j->event, j->order, &j->flame);
+	j->page = (struct page){ .title = titles[j->order], .name_title = "" };
 	return err;
 }
 
@@ -231,6 +236,7 @@ static void sort(struct browser *b, struct page *p)
 static void finish_page(struct browser *b, struct page_job *j)
 {
 	struct flame_view *v = &here(b)->flame;
+	v->names = b->names;
 	b->event = j->event;
 	if (j->what == FUNCTIONS && b->opts->cores)
 		b->cores = b->opts->cores(b->opts->arg, j->page.event);
@@ -897,13 +903,18 @@ void browse_unfold(struct browser *b)
 	browse_choose_rows(b);
 }
 
-void browse_turn_flame(struct browser *b)
+/* Switches to that order, or back. */
+static void order_flame(struct browser *b, enum flame_order order)
 {
 	struct flame_view *v = &here(b)->flame;
-	b->callers = !b->callers;
+	b->flame_order = b->flame_order == order ? FLAME_CALLEES : order;
 	v->selected = v->zoomed = FLAME_ROOT;
 	browse_load(b);
 }
+
+void browse_turn_flame(struct browser *b) { order_flame(b, FLAME_INVERTED); }
+
+void browse_fold_flame(struct browser *b) { order_flame(b, FLAME_FOLDED); }
 
 /* Only if there are several events. */
 void browse_next_event(struct browser *b)

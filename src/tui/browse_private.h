@@ -2,6 +2,7 @@
 #ifndef TUI_BROWSE_PRIVATE_H
 #define TUI_BROWSE_PRIVATE_H
 
+#include "base/people_name.h"
 #include "base/vec.h"
 #include "tui/browse.h"
 #include "tui/flame_draw.h"
@@ -58,6 +59,7 @@ enum browse_typing { TYPING_NOTHING, TYPING_FILTER, TYPING_LIMIT };
 struct browser {
 	const struct browse_opts *opts;
 	struct term *term;
+	struct people_names *names; /* forms for people; NULL: names are whole */
 	struct kin_profile *profile;
 	bool owned;                /* we free the profile */
 	struct kin_profile *whole; /* the whole of which profile is a part; NULL: it is no part */
@@ -81,9 +83,9 @@ struct browser {
 	double cores;       /* cores that the event kept busy; 0: not known */
 	const char *event_name; /* the event's name if there are several events; set by the first
 				   page */
-	bool callers;           /* flame graphs start with the leaves */
-	size_t order;           /* column that functions are sorted by; NONE: the report's order */
-	bool all_rows;          /* functions that only lead to another one have rows, too */
+	enum flame_order flame_order;
+	size_t order;  /* column that functions are sorted by; NONE: the report's order */
+	bool all_rows; /* functions that only lead to another one have rows, too */
 	bool paused, over, quit;
 	bool in_menu;
 	struct list menu; /* the commands available here */
@@ -209,6 +211,7 @@ void browse_unfold(struct browser *b);
 void browse_enter_cycles(struct browser *b);
 void browse_follow_jump(struct browser *b);
 void browse_turn_flame(struct browser *b);
+void browse_fold_flame(struct browser *b);
 void browse_enter_threads(struct browser *b);
 void browse_enter_objects(struct browser *b);
 void browse_enter_part(struct browser *b);

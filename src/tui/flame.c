@@ -18,7 +18,7 @@ struct building {
 	struct map64 children; /* node by parent and function */
 	uint32_t *whole, *cut; /* node of each stack, complete and cut; NONE: not made yet */
 	VEC(uint32_t) path;    /* stacks, locations or functions still to be added */
-	bool callers;
+	bool callers, folds;
 	const char *function; /* the graph shows only stacks with this function; NULL: all */
 	VEC(uint8_t) is_it;   /* by function: 0: not known yet, 1: no match, 2: match */
 	bool *is_thread;      /* per thread: whether its samples count */
@@ -68,6 +68,7 @@ static void name_node(struct building *b, struct flame_node *n)
 	const struct kin_function *fn = kin_samples_function(b->samples, n->function);
 	const struct kin_object *o = kin_samples_object(b->samples, fn->object);
 	n->name = escaped(b->f, fn->name);
+	n->object = escaped(b->f, o->path);
 	n->kind = o->kind;
 	n->is_main = o->is_main;
 }
@@ -239,6 +240,44 @@ static void add_samples(struct building *b, uint32_t event)
 	}
 }
 
+/* ---- recursion ---- */
+
+/* Moves each node whose function is above it into that node, with all that is below. */
+static void fold(struct flame *f)
+{
+	size_t n = f->nodes.n;
+	struct flame_node *old = TAKE(f->nodes.at);
+	uint32_t *place = new_map(n), *times = new_map(n);
+	struct map64 children = { 0 };
+	f->nodes.n = f->nodes.cap = 0;
+	f->deepest = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t above = old[i].parent, parent = above == NONE ? NONE : place[above];
+		while (above != NONE && old[above].function != old[i].function)
+			above = old[above].parent;
+		times[i] = above == NONE ? 1 : times[above] + 1;
+		uint32_t *at = map64_at(&children, MAP64_PAIR(parent, old[i].function));
+		if (above != NONE)
+			*at = place[above];
+		if (*at == NONE) {
+			*at = add_node(f, parent, old[i].function);
+			struct flame_node *node = &f->nodes.at[*at];
+			node->name = old[i].name;
+			node->object = old[i].object;
+			node->kind = old[i].kind;
+			node->is_main = old[i].is_main;
+		}
+		place[i] = *at;
+		struct flame_node *node = &f->nodes.at[place[i]];
+		node->self += old[i].self;
+		node->times = times[i] > node->times ? times[i] : node->times;
+	}
+	map64_free(&children);
+	free(place);
+	free(times);
+	free(old);
+}
+
 /* ---- sums, and the order of children ---- */
 
 static void sum(struct flame *f)
@@ -299,6 +338,8 @@ static struct kin_error *make(struct kin_profile *p, size_t event, struct buildi
 		add_samples(b, number);
 	if (number != NONE)
 		f->is_time = !strcmp(kin_samples_event(b->samples, number)->unit, "ns");
+	if (b->folds)
+		fold(f);
 	sum(f);
 	link_children(f);
 	free_building(b);
@@ -306,9 +347,12 @@ static struct kin_error *make(struct kin_profile *p, size_t event, struct buildi
 	return NULL;
 }
 
-struct kin_error *flame_new(struct kin_profile *p, size_t event, bool callers, struct flame *ret)
+struct kin_error *flame_new(struct kin_profile *p, size_t event, enum flame_order order,
+			    struct flame *ret)
 {
-	struct building b = { .f = ret, .callers = callers };
+	struct building b = { .f = ret,
+			      .callers = order == FLAME_INVERTED,
+			      .folds = order == FLAME_FOLDED };
 	return make(p, event, &b, NULL, false, NULL);
 }
 

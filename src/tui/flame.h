@@ -13,12 +13,14 @@
 enum { FLAME_ROOT = 0 };
 
 struct flame_node {
-	const char *name;             /* escaped */
+	const char *name, *object;    /* escaped; object: the function's; NULL: none */
 	enum kin_object_kind kind;    /* of the function's object */
 	bool is_main;                 /* the function's object is the executable */
 	uint32_t parent, child, next; /* child: the heaviest one; next: the next lighter sibling;
 					 NONE: none */
 	uint32_t function, depth;     /* depth of the root: 0 */
+	uint32_t times;               /* recursion that was folded: how often the function is on a
+					 path, at most; else 0 */
 	uint64_t weight, self;        /* weight of samples whose path includes the node, and of
 					 those that end in it */
 };
@@ -30,10 +32,18 @@ struct flame {
 	bool is_time; /* weights are nanoseconds */
 };
 
-/* Makes the graph of the samples of the n-th event that has samples. callers: inverted, from the
- * functions that took the time to their callers, at most 64 levels deep. Truncated stacks begin at
+enum flame_order {
+	FLAME_CALLEES,  /* from callers to callees */
+	FLAME_FOLDED,   /* the same; a function that is already on the path is the node it has there
+			 */
+	FLAME_INVERTED, /* from the functions that took the time to their callers, at most 64
+			   levels deep */
+	N_FLAME_ORDERS
+};
+
+/* Makes the graph of the samples of the n-th event that has samples. Truncated stacks begin at
  * "[cut]". */
-MUST_CHECK struct kin_error *flame_new(struct kin_profile *p, size_t event, bool callers,
+MUST_CHECK struct kin_error *flame_new(struct kin_profile *p, size_t event, enum flame_order order,
 				       struct flame *ret);
 /* Makes the graph of samples with the function on their stack: its callees, from its outermost call
  * on, so that recursion counts a sample once. With `callers`: the graph of samples taken in the

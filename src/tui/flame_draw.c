@@ -2,10 +2,13 @@
  */
 #include "tui/flame_draw.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/short_name.h"
 
 /* ---- position of blocks ---- */
 
@@ -45,14 +48,33 @@ static int style_of(const struct flame_view *v, uint32_t node)
 							 : TERM_BLOCK_LIBRARY;
 }
 
+/* The name in at most `width` columns if it can be as short, or, for a terminal without ellipses,
+ * whole; to be freed. */
+static char *text_of(const struct flame_view *v, uint32_t node, size_t width, bool is_ascii)
+{
+	const struct flame_node *n = &v->flame.nodes.at[node];
+	char times[16] = "";
+	if (n->times > 1)
+		snprintf(times, sizeof(times), " %s%" PRIu32, is_ascii ? "x" : "\u00d7", n->times);
+	size_t used = escape_width(times);
+	const char *shown = v->names ? people_names_in(v->names, n->name, n->object) : n->name;
+	char *name = short_name(shown, is_ascii ? SIZE_MAX : width > used ? width - used : 0);
+	char *text = xprintf("%s%s", name, times);
+	free(name);
+	return text;
+}
+
 static void draw_block(const struct flame_view *v, struct term *t, unsigned line, struct span s,
 		       uint32_t node)
 {
 	int style = style_of(v, node) | (node == v->selected ? TERM_SELECTED : 0);
 	term_put(t, line, s.begin, s.end - s.begin, term_is_ascii(t) ? "|" : "▏", style);
-	if (s.end - s.begin > 3)
-		term_put(t, line, s.begin + 1, s.end - s.begin - 1, v->flame.nodes.at[node].name,
-			 style);
+	unsigned width = s.end - s.begin;
+	if (width > 3) {
+		char *text = text_of(v, node, width - 1, term_is_ascii(t));
+		term_put(t, line, s.begin + 1, width - 1, text, style);
+		free(text);
+	}
 }
 
 struct drawing {

@@ -2,13 +2,15 @@
 #ifndef TUI_FLAME_DRAW_H
 #define TUI_FLAME_DRAW_H
 
+#include "base/people_name.h"
 #include "tui/flame.h"
 #include "tui/term.h"
 
 struct flame_view {
 	struct flame flame;
-	uint32_t selected, zoomed; /* selected is zoomed, or a node below it */
-	const char *text;          /* highlight functions whose name contains this; "": none */
+	uint32_t selected, zoomed;  /* selected is zoomed, or a node below it */
+	struct people_names *names; /* borrowed: forms for people; NULL: names are whole */
+	const char *text;           /* highlight functions whose name contains this; "": none */
 };
 
 /* Draws from line `first` on; that line describes the selection. */

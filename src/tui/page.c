@@ -179,6 +179,15 @@ static bool is_function(const struct kin_table *t, const struct kin_row *row,
 	       !strcmp(row->cells[column].text, "function");
 }
 
+static const char *object_of(struct page *p, const struct kin_table *t, const struct kin_row *row)
+{
+	size_t n = kin_table_n_columns(t), column = column_of(t, "object");
+	column = column < n ? column : column_of(t, "dso");
+	return column < n && row->cells[column].type == KIN_CELL_TEXT
+		       ? text_of(p, &row->cells[column], 1, NULL)
+		       : NULL;
+}
+
 static void take_row(struct page *p, struct kin_table *t, const struct kin_row *row,
 		     const struct page_wanted *w)
 {
@@ -203,6 +212,7 @@ static void take_row(struct page *p, struct kin_table *t, const struct kin_row *
 			     ? function_of(p, t, row,
 					   arena_printf(&p->arena, "%s", row->cells[name].text))
 			     : NULL;
+	r.object = object_of(p, t, row);
 	r.with_callees = share_of(t, row, w->with_callees);
 	r.own = share_of(t, row, w->own);
 	r.share = number_at(t, row, column_of(t, "share"));

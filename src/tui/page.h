@@ -17,6 +17,7 @@ struct page_row {
 	double values[PAGE_COLUMNS];     /* numeric values of cells in columns with numbers */
 	const char *name;
 	const char *function;          /* the name without its cycle; NULL: not a function */
+	const char *object;            /* the function's; NULL: not known */
 	size_t position;               /* index in the report */
 	double with_callees, own;      /* shares of the total, 0..1, for colours */
 	double share;                  /* the report's share; 0: none */
