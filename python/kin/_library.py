@@ -99,7 +99,7 @@ class Cell(Structure):
 
 
 class ColumnStruct(Structure):
-    _fields_ = members('key:s title:s help:s type:e tree:b hidden:b si:b change:b')
+    _fields_ = members('key:s title:s help:s type:e tree:b hidden:b si:b change:b function:b')
 
 
 class RowStruct(Structure):

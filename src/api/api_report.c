@@ -360,6 +360,7 @@ static struct kin_error *unguarded_render(struct kin_table *t, const char *forma
 	struct kin_error *err = r->render(t,
 					  &(struct render_opts){ .width = o.width,
 								 .color = o.color,
+								 .full_names = o.full_names,
 								 .separator = o.separator,
 								 .widths = o.widths,
 								 .quiet = o.quiet,

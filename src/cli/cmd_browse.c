@@ -57,6 +57,7 @@ static struct kin_error *browse_by(struct kin_profile *profile, const struct set
 				    .hists = hists,
 				    .part = open_part,
 				    .arg = &again,
+				    .full_names = settings_full_names(s),
 				    .source_dirs = string_list(&s->source_dirs),
 				    .status = status };
 	return browse(profile, &opts);

@@ -107,6 +107,7 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	struct kin_html_opts page = s->page;
 	page.size = sizeof(page);
 	page.min_share = s->min_share;
+	page.full_names = settings_full_names(s);
 	page.source_dirs = string_list(&s->source_dirs);
 	err = kin_html(profile, &page, out.stream);
 	err = output_finish(&out, err);

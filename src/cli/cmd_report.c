@@ -115,6 +115,7 @@ static struct kin_error *render(struct document *d, struct kin_table *t)
 		.separator = s->separator,
 		.widths = s->widths,
 		.quiet = s->quiet,
+		.full_names = settings_full_names(s),
 		.header = &d->header,
 	};
 	if (d->is_array)

@@ -39,7 +39,6 @@ enum {
 	OPT_SHOW_PID,
 	OPT_SHOW_TID,
 	OPT_ANNOTATE,
-	OPT_FULL_NAMES,
 	SCRIPT_LEAVES,
 	SCRIPT_RELATIVE,
 	SCRIPT_DELTA,
@@ -93,7 +92,6 @@ static const struct opt_group folded_group = {
 		  "append process and thread to the command: make-123/124" },
 		{ OPT_ANNOTATE, 0, "annotate-names", NULL,
 		  "mark names: _[k] of the kernel, _[i] inlined, _[j] JIT code" },
-		{ OPT_FULL_NAMES, 0, "full-names", NULL, "print names with their parameters" },
 		{ 0 },
 	},
 };
@@ -168,9 +166,6 @@ static bool set(struct settings *s, int id, const char *arg, char error[512])
 	case OPT_ANNOTATE:
 		o->annotate = true;
 		break;
-	case OPT_FULL_NAMES:
-		o->full_names = true;
-		break;
 	case SCRIPT_LEAVES:
 		o->leaves = true;
 		break;
@@ -222,6 +217,7 @@ static struct kin_error *write_to(struct kin_profile *profile, const struct sett
 	if (err)
 		return err;
 	struct kin_script_opts opts = s->script;
+	opts.full_names = s->full_names;
 	opts.escaped = out.is_seen;
 	opts.source_dirs = string_list(&s->source_dirs);
 	if (s->about & KIN_ABOUT_HEADER)

@@ -180,6 +180,7 @@ static const struct opt_group *const options[] = { &what_options,    &how_option
 struct top_line {
 	struct kin_live_opts live;
 	struct kin_hists_opts hists;
+	bool full_names;
 	struct sampling sampling;
 	double delay_s, keep;
 	uint64_t count; /* 0: no end */
@@ -284,9 +285,14 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case OPT_DEMANGLE:
 		l->live.demangle = arg;
+		l->full_names |= arg && strcmp(arg, "tidy") != 0;
 		break;
 	case OPT_NO_DEMANGLE:
 		l->live.demangle = "none";
+		l->full_names = true;
+		break;
+	case OPT_FULL_NAMES:
+		l->full_names = true;
 		break;
 	case OPT_EXPAND_INLINED:
 	case OPT_FOLD_INLINED:
@@ -349,7 +355,8 @@ static struct kin_error *print_event(struct kin_profile *profile, const struct t
 	const struct kin_cell *events = kin_table_property(t, "n_events");
 	*n = events ? (size_t)events->count : 1;
 	err = kin_render(t, l->json ? "json" : "text",
-			 &(struct kin_render_opts){ .size = sizeof(struct kin_render_opts) },
+			 &(struct kin_render_opts){ .size = sizeof(struct kin_render_opts),
+						    .full_names = l->full_names },
 			 stdout);
 	kin_table_free(t);
 	if (!err && !l->json)
@@ -437,6 +444,7 @@ static struct kin_error *show(struct kin_live *live, const struct top_line *l)
 				 .keep = l->keep,
 				 .cores = cores,
 				 .code = code,
+				 .full_names = l->full_names,
 				 .arg = &s,
 				 .delay_ms = (unsigned)(l->delay_s * 1000),
 				 .refreshes = l->count };

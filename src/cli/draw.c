@@ -44,10 +44,11 @@ static void copy(FILE *from, FILE *to)
 		fwrite(block, 1, n, to);
 }
 
-struct kin_error *draw_svg(struct kin_table *graph, FILE *out)
+struct kin_error *draw_svg(struct kin_table *graph, bool full_names, FILE *out)
 {
+	struct kin_render_opts o = { .size = sizeof(o), .full_names = full_names };
 	FILE *text = tmpfile(), *picture = tmpfile();
-	struct kin_error *err = text && picture ? kin_render(graph, "dot", NULL, text)
+	struct kin_error *err = text && picture ? kin_render(graph, "dot", &o, text)
 						: err_os(errno, "a temporary file");
 	if (!err) {
 		rewind(text);

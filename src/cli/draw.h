@@ -10,6 +10,6 @@ struct kin_error;
 struct kin_table;
 
 /* Writes the report "graph" as SVG. KIN_ERROR_UNSUPPORTED: dot is not installed. */
-MUST_CHECK struct kin_error *draw_svg(struct kin_table *graph, FILE *out);
+MUST_CHECK struct kin_error *draw_svg(struct kin_table *graph, bool full_names, FILE *out);
 
 #endif

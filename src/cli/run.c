@@ -289,11 +289,12 @@ struct kin_error *run_render(const struct settings *s, struct kin_table *table, 
 	if (err)
 		return err;
 	if (s->format && !strcmp(s->format, "svg"))
-		err = draw_svg(table, out.stream);
+		err = draw_svg(table, settings_full_names(s), out.stream);
 	else
 		err = kin_render(table, s->format ? s->format : "text",
 				 &(struct kin_render_opts){ sizeof(struct kin_render_opts),
-							    out.width, out.color },
+							    out.width, out.color,
+							    .full_names = settings_full_names(s) },
 				 out.stream);
 	return output_finish(&out, err);
 }

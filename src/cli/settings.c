@@ -93,6 +93,11 @@ const struct opt_group names_options = {
 		  DEMANGLE_STYLES },
 		{ OPT_NO_DEMANGLE, 0, "no-demangle", NULL,
 		  "show mangled names, as the linker uses them" },
+		{ OPT_FULL_NAMES, 0, "full-names", NULL,
+		  "show names of functions whole: with return types, parameters of templates' "
+		  "instances, default template arguments and endings that compilers add. Formats "
+		  "that programs read have whole names anyway, as have names in another STYLE "
+		  "than tidy" },
 		{ 0 },
 	},
 	OPTS_SHARED,
@@ -289,6 +294,11 @@ static bool set_executable(struct settings *s, const char *path, char error[512]
 	return true;
 }
 
+bool settings_full_names(const struct settings *s)
+{
+	return s->full_names || (s->demangle && strcmp(s->demangle, "tidy") != 0);
+}
+
 /* ---- operands ---- */
 
 /* Whether the word names a function: a program may be named after one of its functions. Once the
@@ -419,6 +429,9 @@ bool settings_set(struct settings *s, int id, const char *arg, char error[512])
 		break;
 	case OPT_NO_DEMANGLE:
 		s->demangle = "none";
+		break;
+	case OPT_FULL_NAMES:
+		s->full_names = true;
 		break;
 	case OPT_WITH_HOOKS:
 		s->with_hooks = true;

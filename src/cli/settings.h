@@ -42,6 +42,7 @@ struct settings {
 	bool sum_ranks;          /* "merge" */
 	struct output_opts output;
 	bool help, version, strict;
+	bool full_names; /* --full-names */
 	bool no_inlines, no_names, no_debuginfod, with_hooks;
 	enum own_choice { OWN_DEFAULT, OWN_YES, OWN_NO } own;
 	struct string_list own_dirs, foreign_dirs;
@@ -82,6 +83,10 @@ struct settings {
 	} check; /* "check" only */
 };
 
+/* Whether names are shown whole, rather than in the form for people: by option, or because they are
+ * in a style that the user chose. */
+bool settings_full_names(const struct settings *s);
+
 /* Reads the user's configuration file; errors in it are warnings. */
 void settings_read_config(struct settings *s);
 
@@ -104,6 +109,7 @@ enum {
 	OPT_KALLSYMS,
 	OPT_DEMANGLE,
 	OPT_NO_DEMANGLE,
+	OPT_FULL_NAMES,
 	OPT_EXPAND_INLINED,
 	OPT_FOLD_INLINED,
 	OPT_OWN_CODE,

@@ -252,6 +252,7 @@ static struct kin_error *browse_table(const struct sides *sides, const struct se
 						    .hists = &hists,
 						    .changes = table,
 						    .before = before,
+						    .full_names = settings_full_names(s),
 						    .source_dirs = string_list(&s->source_dirs) });
 	free(title);
 	kin_profile_free(before);

@@ -12,7 +12,7 @@ enum { COUNT, OBJECT, NAME, FILE_NAME, LINE, RECURSIVE, OUTSIDE, SYMBOL, ADDRESS
 static const struct kin_column columns[] = {
 	[COUNT] = { "count", "count", "calls of the function, or executions of the block",
 		    KIN_CELL_COUNT },
-	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, .tree = true },
+	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, .tree = true, .function = true },
 	[FILE_NAME] = { "file", "file", "the source file, as the debug information names it",
 			KIN_CELL_TEXT },
 	[LINE] = { "line", "line", "where the function or block starts; empty if that is unknown",

@@ -166,7 +166,8 @@ enum {
 		[NAME] = { .key = "name",                                                          \
 			   .title = "name",                                                        \
 			   .help = "the function",                                                 \
-			   .type = KIN_CELL_TEXT },                                                \
+			   .type = KIN_CELL_TEXT,                                                  \
+			   .function = true },                                                     \
 	}
 
 static const struct kin_column time_columns[] = COLUMNS(KIN_CELL_TIME);

@@ -46,7 +46,7 @@ static const struct kin_column columns[] = {
 			     "calls, or measured where there are stacks; empty where no sample "
 			     "fell",
 			     KIN_CELL_TIME, .si = true },
-	[NAME] = { "name", "name", "the symbol", KIN_CELL_TEXT },
+	[NAME] = { "name", "name", "the symbol", KIN_CELL_TEXT, .function = true },
 	[CHILD] = { "children", "children", "callees' time apportioned to it by calls, seconds",
 		    KIN_CELL_TIME, .hidden = true },
 	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT,

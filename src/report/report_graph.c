@@ -44,7 +44,7 @@ static const struct kin_column columns[N_COLUMNS] = {
 		       KIN_CELL_TIME },
 	[CALLED] = { "called", "called",
 		     "calls: along this arc / in all, or from others + recursive", KIN_CELL_OF },
-	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, .tree = true },
+	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, .tree = true, .function = true },
 	[LISTED] = { "listed", "listed", "1 if the named function has an entry of its own",
 		     KIN_CELL_COUNT, .hidden = true },
 	[CYCLE] = { "cycle", "cycle", "number of the cycle it belongs to", KIN_CELL_COUNT,

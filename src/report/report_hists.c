@@ -522,6 +522,8 @@ static void add_key(struct hists_state *s, struct field f)
 	c.title = title ? title : c.title;
 	if (is_bare_number(s->ask, f.key))
 		c.title = f.key == HIST_PID ? "Pid" : "Tid";
+	c.function = f.key == HIST_SYM || f.key == HIST_SYMOFF || f.key == HIST_PARENT ||
+		     f.key == HIST_SYMBOL_FROM || f.key == HIST_SYMBOL_TO;
 	c.hidden = s->ask->elided[f.key] && style->hides_single && !hists_all_elided(s->ask);
 	if (f.key == HIST_SYM || s->tree == SIZE_MAX || s->cols.at[s->tree].field.key != HIST_SYM)
 		s->tree = s->cols.n;

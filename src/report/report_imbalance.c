@@ -52,8 +52,8 @@ static const struct kin_column columns[N_COLUMNS] = {
 	[RANKS] = { "ranks", "ranks", "how many have more than 0", KIN_CELL_COUNT, .hidden = true },
 	[SUM] = { "sum", "sum", "over all ranks", KIN_CELL_TIME, .hidden = true },
 	[NAME] = { "name", "name", "the function; of a call of MPI: that, and who makes it",
-		   KIN_CELL_TEXT },
-	[FROM] = { "from", "from", "the caller", KIN_CELL_TEXT, .hidden = true },
+		   KIN_CELL_TEXT, .function = true },
+	[FROM] = { "from", "from", "the caller", KIN_CELL_TEXT, .hidden = true, .function = true },
 	[OBJECT] = { "object", "object", "the program or library of the function", KIN_CELL_TEXT,
 		     .hidden = true },
 };

@@ -10,7 +10,7 @@ enum { INDEX, NAME, FILE_NAME, LISTED, SYMBOL, N_COLUMNS };
 
 static const struct kin_column columns[] = {
 	[INDEX] = { "index", "index", "number in the call graph", KIN_CELL_COUNT },
-	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT },
+	[NAME] = { "name", "name", "the function", KIN_CELL_TEXT, .function = true },
 	[FILE_NAME] = { "file", "file", "source file of a static function", KIN_CELL_TEXT },
 	[LISTED] = { "listed", "listed", "1 if it has an entry of its own in the call graph",
 		     KIN_CELL_COUNT, .hidden = true },

@@ -28,9 +28,9 @@ static const struct kin_column columns[N_COLUMNS] = {
 		     "off. An estimate, and the rest is no better than that",
 		     KIN_CELL_TIME, .hidden = true, .si = true },
 	[NAME] = { "name", "name", "the function; below it: by whom it was called", KIN_CELL_TEXT,
-		   .tree = true },
-	[FROM] = { "from", "from", "the caller", KIN_CELL_TEXT, .hidden = true },
-	[TO] = { "to", "to", "the function", KIN_CELL_TEXT, .hidden = true },
+		   .tree = true, .function = true },
+	[FROM] = { "from", "from", "the caller", KIN_CELL_TEXT, .hidden = true, .function = true },
+	[TO] = { "to", "to", "the function", KIN_CELL_TEXT, .hidden = true, .function = true },
 };
 
 struct latency_calls {  /* calls along one arc, or of one function */

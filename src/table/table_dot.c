@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "base/people_name.h"
 #include "base/short_name.h"
 #include "base/strtab.h"
 #include "base/vec.h"
@@ -36,6 +37,7 @@ struct graph {
 	} column;
 	double total;
 	struct strtab *texts;
+	struct people_names *names;     /* forms for people; NULL: names are whole */
 	struct map64 nodes_at, arcs_at; /* by index; by both ends */
 	VEC(struct drawn_node) nodes;
 	VEC(struct drawn_arc) arcs;
@@ -166,7 +168,9 @@ static void put_node(const struct graph *g, const struct drawn_node *n, const ch
 	bool has_block = !isnan(n->time);
 	double heat = has_block ? sqrt(n->time < 1 ? n->time : 1) : 0;
 	char *plain = xprintf("%.*s", (int)without_cycle(n, name), name);
-	char *shown = short_name(plain, NAME_WIDTH);
+	char *shown = short_name(
+		g->names ? people_names_in(g->names, plain, *object ? object : NULL) : plain,
+		NAME_WIDTH);
 	fprintf(out, "%sn%llu [label=\"", indent, (unsigned long long)n->index);
 	put_text(shown, out);
 	if (has_block)
@@ -248,11 +252,11 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 {
 	struct graph g = { 0 };
 	const struct kin_cell *total = kin_table_property(t, "total");
-	(void)o;
 	if (!find_columns(&g, t))
 		return err_new(KIN_ERROR_USAGE, "dot draws the report graph only");
 	g.total = total ? total->number : 0;
 	g.texts = strtab_new();
+	g.names = o->full_names ? NULL : people_names_new();
 	read_rows(&g, t);
 	fputs("digraph kin {\n\tgraph [fontname=\"sans-serif\", nodesep=0.15, ranksep=0.35];\n"
 	      "\tnode [shape=box, style=filled, fontname=\"sans-serif\", color=\"gray50\"];\n"
@@ -261,6 +265,7 @@ static struct kin_error *render(struct kin_table *t, const struct render_opts *o
 	put_nodes(&g, out);
 	put_arcs(&g, !kin_table_property(t, "measured"), out);
 	fputs("}\n", out);
+	people_names_free(g.names);
 	strtab_free(g.texts);
 	map64_free(&g.nodes_at);
 	map64_free(&g.arcs_at);

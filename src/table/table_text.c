@@ -8,9 +8,9 @@
 
 #include "base/escape.h"
 #include "base/num.h"
+#include "base/people_name.h"
 #include "base/short_name.h"
 #include "base/sink.h"
-#include "base/utf8.h"
 #include "base/vec.h"
 #include "table/render.h"
 #include "table/table_build.h"
@@ -59,9 +59,11 @@ struct text_page {
 	struct col *cols;
 	size_t n;
 	double rate;
-	const char *unit;  /* unit of times: "s" */
-	VEC(char) scratch; /* an escaped text */
-	size_t pending;    /* spaces to write before the next text on the line */
+	const char *unit; /* unit of times: "s" */
+	size_t object;    /* the column with the objects of functions; NONE: there is none */
+	struct people_names *names; /* forms for people; NULL: names are whole */
+	VEC(char) scratch;          /* an escaped text */
+	size_t pending;             /* spaces to write before the next text on the line */
 	uint64_t n_rows;
 };
 
@@ -96,6 +98,17 @@ static struct text_piece plain_text(struct text_page *p, const char *s, size_t l
 	vec_reserve(&p->scratch, need + 1);
 	escape_text(p->scratch.at, need + 1, s);
 	return (struct text_piece){ p->scratch.at, need, escape_width(p->scratch.at) };
+}
+
+static struct text_piece text_piece_of(struct text_page *p, const struct col *col,
+				       const struct kin_row *row)
+{
+	const struct kin_cell *c = &row->cells[col->index];
+	if (!p->names || !col->column->function)
+		return plain_text(p, c->text, c->length);
+	const struct kin_cell *of = p->object == NONE ? NULL : &row->cells[p->object];
+	const char *object = of && of->type == KIN_CELL_TEXT ? of->text : NULL;
+	return plain_text(p, people_names_in(p->names, c->text, object), 0);
 }
 
 static size_t fixed(char *buf, double v, unsigned decimals)
@@ -137,8 +150,9 @@ static bool is_more(const struct col *col, const struct kin_cell *c)
 }
 
 static struct text_piece cell_piece(struct text_page *p, const struct col *col,
-				    const struct kin_cell *c, char buf[CELL_MAX])
+				    const struct kin_row *row, char buf[CELL_MAX])
 {
+	const struct kin_cell *c = &row->cells[col->index];
 	char *at = buf;
 	size_t n = 0;
 	if (is_more(col, c))
@@ -149,7 +163,7 @@ static struct text_piece cell_piece(struct text_page *p, const struct col *col,
 	case KIN_CELL_NONE:
 		break;
 	case KIN_CELL_TEXT:
-		return plain_text(p, c->text, c->length);
+		return text_piece_of(p, col, row);
 	case KIN_CELL_COUNT:
 		n = num_u64(at, c->count);
 		break;
@@ -224,7 +238,7 @@ static void measure_cell(struct text_page *p, struct col *c, const struct kin_ro
 	case KIN_CELL_TIME: {
 		char buf[CELL_MAX];
 		if (c->column->si)
-			widen(c, cell_piece(p, c, cell, buf).width);
+			widen(c, cell_piece(p, c, row, buf).width);
 		else
 			stretch(&c->time, cell->number);
 		break;
@@ -237,11 +251,11 @@ static void measure_cell(struct text_page *p, struct col *c, const struct kin_ro
 		break;
 	case KIN_CELL_ADDRESS: {
 		char buf[CELL_MAX];
-		widen(c, cell_piece(p, c, cell, buf).width);
+		widen(c, cell_piece(p, c, row, buf).width);
 		break;
 	}
 	case KIN_CELL_TEXT:
-		widen(c, indent_of(c, row) + plain_text(p, cell->text, cell->length).width);
+		widen(c, indent_of(c, row) + text_piece_of(p, c, row).width);
 		break;
 	case KIN_CELL_OF:
 	case KIN_CELL_PLUS:
@@ -474,43 +488,6 @@ static void color(struct text_page *p, const char *sgr)
 		sink_str(&p->s, sgr);
 }
 
-/* How many bytes of a valid UTF-8 text fit in `width` columns; *used: the columns that they
- * take. */
-static size_t bytes_in(const char *text, size_t width, size_t *used)
-{
-	size_t n = 0;
-	for (*used = 0; text[n];) {
-		uint32_t c = 0;
-		size_t bytes = utf8_decode((const unsigned char *)text + n, &c),
-		       wide = utf8_width(c);
-		if (*used + wide > width)
-			break;
-		*used += wide;
-		n += bytes ? bytes : 1;
-	}
-	return n;
-}
-
-/* Writes what fits of a valid UTF-8 text into `width` columns, one of which is the ellipsis: its
- * beginning and its end, or only its beginning. */
-static void put_cut(struct text_page *p, bool at_end, struct text_piece piece, size_t width)
-{
-	size_t room = width - 1, used, dropped;
-	size_t tail = at_end || room < MIN_WORD ? 0 : room / 2;
-	size_t head = bytes_in(piece.text, room - tail, &used);
-	size_t skipped = head + bytes_in(piece.text + head, piece.width - used - tail, &dropped);
-	if (tail && used + dropped + tail < piece.width) { /* would cut a wide character in half */
-		size_t more;
-		uint32_t wide;
-		more = utf8_decode((const unsigned char *)piece.text + skipped, &wide);
-		skipped += more;
-	}
-	sink_bytes(&p->s, piece.text, head);
-	sink_str(&p->s, "\xe2\x80\xa6");
-	if (tail)
-		sink_str(&p->s, piece.text + skipped);
-}
-
 /* Texts whose beginning says most: lines of source code, lists by weight. */
 static bool is_line(const struct kin_column *c)
 {
@@ -522,18 +499,19 @@ static bool is_line(const struct kin_column *c)
 static size_t put_narrowed(struct text_page *p, const struct col *c, struct text_piece piece,
 			   size_t width)
 {
-	if (is_line(c->column)) {
-		put_cut(p, true, piece, width);
-		return width;
+	char *text = is_line(c->column) ? cut_text(piece.text, width, false)
+		     : p->names && c->column->function
+			     ? people_names_fit(p->names, piece.text, width)
+			     : short_name(piece.text, width);
+	if (escape_width(text) > width) {
+		char *less = cut_text(text, width, true);
+		free(text);
+		text = less;
 	}
-	char *name = short_name(piece.text, width);
-	struct text_piece left = { name, strlen(name), escape_width(name) };
-	if (left.width <= width)
-		sink_bytes(&p->s, left.text, left.length);
-	else
-		put_cut(p, false, left, width);
-	free(name);
-	return left.width < width ? left.width : width;
+	size_t used = escape_width(text);
+	sink_str(&p->s, text);
+	free(text);
+	return used;
 }
 
 static void put(struct text_page *p, const struct col *c, struct text_piece piece, size_t indent,
@@ -606,7 +584,7 @@ static void put_row(struct text_page *p, const struct kin_row *row)
 			p->pending += c->left_out ? 0 : c->width + GAP;
 			continue;
 		}
-		struct text_piece piece = cell_piece(p, c, &row->cells[c->index], buf);
+		struct text_piece piece = cell_piece(p, c, row, buf);
 		const char *sgr = !p->o->color ? NULL : dim ? DIM : cell_color(c, row);
 		put(p, c, piece, indent_of(c, row), sgr);
 	}
@@ -687,12 +665,21 @@ static void put_rows(struct text_page *p)
 	}
 }
 
+static size_t object_column(const struct kin_table *t)
+{
+	size_t n = kin_table_n_columns(t), object = kin_table_find_column(t, "object");
+	object = object < n ? object : kin_table_find_column(t, "dso");
+	return object < n ? object : NONE;
+}
+
 static struct text_page *page_new(struct kin_table *t, const struct render_opts *o, FILE *out)
 {
 	struct text_page *p = xalloc(sizeof(*p));
 	struct columns shown = render_shown(t);
 	p->t = t;
 	p->o = o;
+	p->object = object_column(t);
+	p->names = o->full_names ? NULL : people_names_new();
 	p->rate = kin_table_rate(t);
 	p->unit = unit_of(t);
 	p->n = shown.n;
@@ -713,6 +700,7 @@ static void page_free(struct text_page *p)
 	for (size_t i = 0; i < p->n; i++)
 		free(p->cols[i].header);
 	free(p->cols);
+	people_names_free(p->names);
 	vec_free(&p->scratch);
 	free(p);
 }

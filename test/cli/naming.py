@@ -95,7 +95,7 @@ SPELLINGS = [
     ['first_name', 'second_name', '_third_name'],
     ['run(int)', 'run', '_Z3runi'],
     ['run(int)::{lambda(int)#1}::operator()(int) const', 'run(int)::{lambda(int)#1}::operator()(int)',
-     'run(int)::{lambda(int)#1}::operator()', '{lambda(int)#1}::operator()'],
+     'run(int)::{lambda(int)#1}::operator()', '{lambda(int)#1}::operator()', 'run(int)::{lambda#1}'],
     ['operator()(long)', 'operator()(long) const'],
     ['operator()'],
     ['turn', 'turn()'],
@@ -184,7 +184,8 @@ def check_unknown(tap, kin, command, data):
 
 def check_rows(tap, kin, data):
     """The whole name gives rows of the function, whether it ran itself or was inlined."""
-    for command in ('report', 'graph', 'annotate --asm', 'imbalance --all', 'report --sort=sym -g none --symbols='):
+    for command in ('report --full-names', 'graph --full-names', 'annotate --asm', 'imbalance --all --full-names',
+                    'report --full-names --sort=sym -g none --symbols='):
         missing = [names[0] for names in SPELLINGS if names != ['idle'] and not
                    ('--symbols=' in command and names[0] in INLINED[1:]) and
                    re.sub('<.*?>', '', names[0].split('::')[-1].split('(')[0]) not in shown(kin, command, names[0], data)[1]]
