@@ -373,16 +373,19 @@ static struct kin_error *unguarded_html(struct kin_comparison *c, struct kin_tab
 {
 	struct kin_html_opts o;
 	opts_copy(&o, sizeof(o), opts);
-	char *json = html_table_json(table);
+	struct people_names *names = o.full_names ? NULL : people_names_new();
+	char *json = html_table_json(table, names);
 	const struct html_table tables[] = { { "difference", json }, { NULL, NULL } };
 	struct kin_error *err = html_write(
 		out,
 		&(struct html_input){ .title = o.title ? o.title : "Difference",
 				      .tables = tables,
+				      .names = names,
 				      .paths = c->paths && c->paths->samples.n ? c->paths : NULL,
 				      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES,
 				      .min_width = o.max_bytes ? 0 : HTML_MIN_WIDTH });
 	free(json);
+	people_names_free(names);
 	return err;
 }
 

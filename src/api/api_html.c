@@ -13,7 +13,8 @@ enum page_part { INFO, FUNCTIONS, GRAPH, CYCLES, LINES, INSTRUCTIONS, N_PARTS };
 
 struct page_parts {
 	struct html_table tables[N_PARTS + 1];
-	struct html_paths *paths; /* NULL: there are no samples */
+	struct people_names *names; /* NULL: functions have their whole names */
+	struct html_paths *paths;   /* NULL: there are no samples */
 };
 
 static const struct html_table no_tables[N_PARTS + 1] = {
@@ -46,7 +47,7 @@ static struct kin_error *add_table(struct kin_profile *p, enum page_part part, c
 	struct kin_error *err = kin_report(p, report, &o, &t);
 	if (err)
 		return err;
-	ret->tables[part].json = html_table_json(t);
+	ret->tables[part].json = html_table_json(t, ret->names);
 	kin_table_free(t);
 	return NULL;
 }
@@ -113,6 +114,7 @@ static void parts_done(struct page_parts *x)
 	for (size_t i = 0; i < N_PARTS; i++)
 		free(x->tables[i].json);
 	html_paths_free(x->paths);
+	people_names_free(x->names);
 }
 
 /* "prog: profile.kin": the first recorded program, and the file. To be freed. */
@@ -138,6 +140,7 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 	struct page_parts x = { .paths = NULL };
 	memcpy(x.tables, no_tables, sizeof(x.tables));
 	opts_copy(&o, sizeof(o), opts);
+	x.names = o.full_names ? NULL : people_names_new();
 	char *title = o.title ? NULL : title_of(p);
 	struct kin_error *err = make_tables(p, &o, &x);
 	if (!err)
@@ -150,6 +153,7 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 					      .n_warnings = p->warnings.n,
 					      .hints = (const char *const *)p->hints.at,
 					      .n_hints = p->hints.n,
+					      .names = x.names,
 					      .paths = x.paths,
 					      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES,
 					      .min_width = o.max_bytes ? 0 : HTML_MIN_WIDTH });

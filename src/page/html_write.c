@@ -67,12 +67,28 @@ static void put_properties(struct sink *s, const struct kin_table *t)
 	sink_str(s, "]");
 }
 
-static void put_rows(struct sink *s, struct kin_table *t)
+/* Makes the names of functions in a row known, without marks of cycles: the page adds these. */
+static void learn_names(struct kin_table *t, const struct kin_row *row, struct people_names *names)
+{
+	for (size_t i = 0; i < kin_table_n_columns(t); i++) {
+		if (!kin_table_column(t, i)->function || row->cells[i].type != KIN_CELL_TEXT)
+			continue;
+		const char *name = row->cells[i].text, *cycle = strstr(name, " <cycle ");
+		char *plain =
+			xprintf("%.*s", (int)(cycle ? (size_t)(cycle - name) : strlen(name)), name);
+		people_names_at(names, plain);
+		free(plain);
+	}
+}
+
+static void put_rows(struct sink *s, struct kin_table *t, struct people_names *names)
 {
 	struct kin_row row;
 	bool any = false;
 	kin_table_rewind(t);
 	for (; table_next(t, &row); any = true) {
+		if (names)
+			learn_names(t, &row, names);
 		sink_str(s, any ? ",\n[\"" : "\n[\"");
 		sink_str(s, value_row_kind(row.kind));
 		sink_str(s, "\",");
@@ -85,7 +101,7 @@ static void put_rows(struct sink *s, struct kin_table *t)
 	}
 }
 
-static void put_table(struct sink *s, struct kin_table *t)
+static void put_table(struct sink *s, struct kin_table *t, struct people_names *names)
 {
 	sink_char(s, '{');
 	put_properties(s, t);
@@ -95,18 +111,18 @@ static void put_table(struct sink *s, struct kin_table *t)
 		json_string(s, kin_table_column(t, i)->key);
 	}
 	sink_str(s, "],\"rows\":[");
-	put_rows(s, t);
+	put_rows(s, t, names);
 	sink_str(s, "]}");
 }
 
-char *html_table_json(struct kin_table *t)
+char *html_table_json(struct kin_table *t, struct people_names *names)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *f = xopen_memstream(&text, &size);
 	struct sink s;
 	sink_init(&s, f);
-	put_table(&s, t);
+	put_table(&s, t, names);
 	sink_flush(&s);
 	xclose_memstream(f, &text);
 	return text;
@@ -274,6 +290,23 @@ static void put_strings(struct sink *s, const char *key, const char *const *at, 
 	sink_char(s, ']');
 }
 
+static void put_shown(struct sink *s, const struct html_input *in)
+{
+	const char *full, *shown;
+	bool any = false;
+	for (size_t i = 0; in->paths && i < in->paths->functions.n; i++)
+		people_names_at(in->names,
+				strtab_get(in->paths->strings, in->paths->functions.at[i].name));
+	sink_str(s, ",\n\"shown\":{");
+	for (size_t i = 0; people_names_next(in->names, &i, &full, &shown); any = true) {
+		sink_str(s, any ? ",\n" : "\n");
+		json_string(s, full);
+		sink_char(s, ':');
+		json_string(s, shown);
+	}
+	sink_char(s, '}');
+}
+
 /* Writes the fixed part: everything that does not depend on which nodes are kept. */
 static void put_fixed(struct sink *s, const struct html_input *in)
 {
@@ -283,6 +316,8 @@ static void put_fixed(struct sink *s, const struct html_input *in)
 	put_strings(s, "warnings", in->warnings, in->n_warnings);
 	put_strings(s, "hints", in->hints, in->n_hints);
 	put_tables(s, in->tables);
+	if (in->names)
+		put_shown(s, in);
 	if (!in->paths)
 		return;
 	put_functions(s, in->paths);

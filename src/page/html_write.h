@@ -6,7 +6,7 @@
  *
  *	{"title": ..., "tables": {"info": {"properties", "notes", "columns", "rows"}, ...},
  *	 "functions": {"name": [...], "object": [...], "kind": [...], "address": {index: ...}},
- *	 "objects": [...], "files": [...],
+ *	 "objects": [...], "files": [...], "shown": {name of a function: its form for people},
  *	 "threads": [[name, pid, tid, run, start, end], ...], "events": [{"name", "unit", "kind"}],
  *	 "columns": {"node_up": [n, offset], ...}, ...}
  *
@@ -17,6 +17,7 @@
 
 #include <stdio.h>
 
+#include "base/people_name.h"
 #include "kin/table.h"
 #include "page/html_paths.h"
 
@@ -30,8 +31,9 @@ struct html_table {
 	char *json; /* html_table_json(); NULL: none */
 };
 
-/* A table as JSON, so that its sources are not needed when the page is written. To be freed. */
-char *html_table_json(struct kin_table *t);
+/* A table as JSON, so that its sources are not needed when the page is written. To be freed. Its
+ * names of functions are made known to `names`, which may be NULL. */
+char *html_table_json(struct kin_table *t, struct people_names *names);
 
 struct html_input {
 	const char *title;
@@ -40,6 +42,7 @@ struct html_input {
 	size_t n_warnings;
 	const char *const *hints; /* what would give code without names its names */
 	size_t n_hints;
+	struct people_names *names;     /* how functions are shown; NULL: by their whole names */
 	const struct html_paths *paths; /* NULL: no samples */
 	uint64_t max_bytes; /* size limit of the file: narrow flame-graph nodes are dropped and
 			       times get less precise; 0: no limit */

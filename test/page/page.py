@@ -290,7 +290,7 @@ def test_relatives(tap, kin, folder, page, event):
         page.run(f'[...document.querySelectorAll("main td.name a")].find(a => a.textContent === {json.dumps(name)}).click()')
         settle(page)
         got = page.run('[...document.querySelectorAll("main h2")].filter(h => /^Called by|^Calls/.test(h.textContent)).map(h => '
-                       '[...h.nextElementSibling.querySelectorAll("tbody tr")].map(r => [r.cells[r.cells.length - 1].firstChild.textContent, '
+                       '[...h.nextElementSibling.querySelectorAll("tbody tr")].map(r => [r.cells[r.cells.length - 1].querySelector("div").title, '
                        'r.cells[0].innerText.trim()]))')
         for k, kind in enumerate(('caller', 'callee')):
             want = {plain(r['name']): percent((r['self'] or 0) + (r['children'] or 0), total) for r in group
@@ -1083,6 +1083,38 @@ def test_twins(tap, kin, folder, page, url):
     tap.ok(sorted(shown) == sorted(wanted) and len(shown) == 3, 'functions of one name in two files are apart, with their calls', f'{shown} {wanted}')
 
 
+LISTED = '[...document.querySelectorAll("td.function")].map(c => [c.querySelector("a").textContent, c.firstChild.title, c.offsetHeight < 40])'
+
+
+def test_names(tap, kin, folder, page, url):
+    """Functions have the form for people, one line each, and their whole names on hover."""
+    tree = 'std::_Rb_tree<int, int, std::_Identity<int>, std::less<int>, std::allocator<int>>'
+    names = {f'void f<{tree}>({"int, " * 99}int)': 'f<std::_Rb_tree<int, int>>',
+             'int twin<int>(int)': 'int twin<int>(int)', 'long twin<int>(int)': 'long twin<int>(int)', 'g.isra.0': 'g (isra)',
+             'constructor': 'constructor', '__proto__': '__proto__'}
+    with open(os.path.join(folder, 'people.folded'), 'w') as f:
+        f.write(''.join(f'p;main;{name} {len(names) - i}\n' for i, name in enumerate(names)) + 'p;main;main;main 1\n')
+    run(kin, folder, 'html', '-o', 'people.html', 'people.folded')
+    page.go(url.format('people.html') + '#functions')
+    settle(page)
+    want = [[shown, name, True] for name, shown in [*names.items(), ('main', 'main')]]
+    got = page.run(LISTED)
+    tap.ok(sorted(got) == sorted(want), 'functions by their forms for people, with whole names on hover', str(got))
+    for text in ('std::less', 'f<std::_Rb_tree<int, int>>'):
+        look(page, '#functions?q=' + text)
+        settle(page)
+        tap.ok([name for _, name, _ in page.run(LISTED)] == [list(names)[0]], f'a search by either form: {text}')
+    look(page, '#flame?how=folded')
+    page.key('ArrowDown')
+    settle(page)
+    said = page.run(FRAME)
+    tap.ok(said.startswith('main ×3 – '), 'recursion that is folded has its depth', said)
+    run(kin, folder, 'html', '--full-names', '-o', 'whole.html', 'people.folded')
+    page.go(url.format('whole.html') + '#functions')
+    settle(page)
+    tap.ok(all(text == name for text, name, _ in page.run(LISTED)), '--full-names: whole names')
+
+
 def test_difference(tap, kin, folder, page, url):
     """Lists and changes of the page of a difference are the same as in kin diff."""
     rand = random.Random(5)
@@ -1193,6 +1225,7 @@ def main():
             tap.part(test_code_of_counts, tap, page, url)
             tap.part(test_summary_of_folded, tap, kin, folder, page, url)
             tap.part(test_twins, tap, kin, folder, page, url)
+            tap.part(test_names, tap, kin, folder, page, url)
             tap.part(test_difference, tap, kin, folder, page, url)
             tap.part(test_questions, tap, kin, folder, page, url)
             tap.part(test_access, tap, page, url)

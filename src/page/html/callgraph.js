@@ -116,7 +116,7 @@ function width_of(text, size) {
 function box_of({ f, share, total_share }) {
 	const heat = Math.sqrt(Math.min(1, total_share)), calls = calls_of_function(f);
 	const marks = [calls ? calls_text(calls) : "", f.cycle ? `in cycle ${f.cycle}` : "", f.kind & 1 ? "kernel" : f.kind & 2 ? "inlined" : ""].filter(x => x).join(", ");
-	const lines = [[name_in_box(f.name), 12 + Math.round(3 * heat)], [percent(total_share) + (share ? `, self ${percent(share)}` : ""), 11], [marks, 11]].filter(l => l[0]);
+	const lines = [[name_in_box(f.shown), 12 + Math.round(3 * heat)], [percent(total_share) + (share ? `, self ${percent(share)}` : ""), 11], [marks, 11]].filter(l => l[0]);
 	return { heat, lines, w: Math.ceil(Math.max(...lines.map(l => width_of(...l)))) + 16, h: lines.reduce((sum, l) => sum + l[1] + 4, 8) };
 }
 
@@ -277,7 +277,7 @@ function view_graph() {
 	const k = state.keys, f = focus_at_hand(), size = Math.max(1, Math.min(MOST_NODES, Number(k.n) || 40)), depth = Number(k.d) || 2;
 	const opened = (k.more || "").split(".").filter(x => x).map(x => functions[Number(x)]).filter(x => x);
 	const picture = picture_of({ f, size, depth, opened }), about = el("p", { id: "frame", class: "name" }), matched = el("span", { class: "soft", id: "matched" });
-	const matching = text => { const test = text && pattern_of(text); return test ? list_functions().filter(r => test(r.f.name)) : []; };
+	const matching = text => { const test = text && pattern_of(text); return test ? list_functions().filter(r => has_name(test, r.f)) : []; };
 	const search = search_field("Mark functions", () => mark(), text => {
 		const [found] = matching(text).sort((a, b) => b.total - a.total);
 		if (found)

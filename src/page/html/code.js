@@ -179,7 +179,7 @@ function view_instructions(i) {
 			with_inlined ? el("td", { class: "name soft minor", title: r.inlined }, el("div", { class: "clip" }, inlined)) : null);
 	});
 	return [
-		el("h2", { class: "name title" }, c.f ? el("a", { href: link_to("function", c.f.id) }, c.name) : c.name),
+		el("h2", { class: "name title" }, c.f ? el("a", { href: link_to("function", c.f.id) }, shown_of(c.name)) : shown_of(c.name)),
 		el("p", { class: "soft" }, c.object, share === null ? null : [`: ${percent(share)} of all. `, el("a", { href: changed({ l: null }), onclick: e => {
 			e.preventDefault();
 			document.getElementById("hottest").scrollIntoView({ block: "center" });
@@ -231,7 +231,7 @@ function hottest_code() {
 		return { share: r ? measured(r, hits).self : 0, text: r && r.instruction.replace(`<${c.name}`, "<"), name: c.name, link: link_to("code", `f${i}`, { h: 1 }) };
 	}));
 	const part = (title, list) => (list.length ? [el("h2", {}, title), plain_table(list.map(r => el("tr", {}, share_cell(r.share),
-		el("td", { class: "name" }, el("a", { href: r.link }, r.name)), el("td", { class: "name code" }, r.text || ""))), title)] : null);
+		el("td", { class: "name" }, el("div", { class: "clip", title: r.name }, el("a", { href: r.link }, shown_of(r.name)))), line_of(r.text || ""))), title)] : null);
 	return [note_of_whole(), part("Hottest lines", lines), part("Hottest instructions", instructions)];
 }
 
@@ -242,7 +242,7 @@ function view_code(argument) {
 	}
 	const code = code_at_hand(), hits = hits_at_hand(), table = (caption, list, link) => (list.length ? [el("h2", {}, caption), sortable([
 		share_column("Self", r => r.share, "own time, as a share of the whole recording"),
-		{ title: "Name", key: r => r.name, cell: r => el("td", { class: "name" }, el("a", { href: link(r) }, r.name)) },
+		{ title: "Name", key: r => r.name, cell: r => line_of(r.name, link(r)) },
 	], list, sorting(), caption).element] : null);
 	return [
 		note_of_whole(),

@@ -17,7 +17,7 @@ function change_table(title, rows, total, what) {
 		minor(number_column("Chance", r => r.chance, v => (v === null || v === undefined ? "" : "± " + difference(v)), "equal programs would differ by more only once in twenty times")),
 		{ title: what, key: r => r.name, cell: r => {
 			const f = paths ? by_text(r.name + "\n" + (r.object || "")) || by_text(r.name) : null;
-			return el("td", { class: "name" }, f ? el("a", { href: link_to("flame", "", { how: "callers", f: f.id }) }, r.name) : r.name);
+			return line_of(r.name, f ? link_to("flame", "", { how: "callers", f: f.id }) : null);
 		} },
 	], rows, sorting(), title).element];
 }

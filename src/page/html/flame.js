@@ -103,7 +103,7 @@ function flame_graph(how) {
 	box.style.height = whole + "px"; // before drawing, so that the page can be scrolled to its earlier position
 	const search = search_field("Mark functions", text => mark(text), () => canvas.focus());
 
-	const share = i => tree.total[i] / (base || 1), name = i => (i ? name_of(tree.fn[i]) : "all");
+	const share = i => tree.total[i] / (base || 1), name = i => (i ? name_of(tree.fn[i]) + (tree.times && tree.times[i] > 1 ? ` ×${tree.times[i]}` : "") : "all");
 	const stands_in = i => tree.fn[i] >= paths.others; // dropped nodes, threads, and the root
 	const scale = () => canvas.clientWidth / (to - from);
 	const left = i => (Math.max(tree.first[i], from) - from) * scale();
@@ -230,7 +230,7 @@ function flame_graph(how) {
 			matched.textContent = `${text_of_share(has)} have ${f.name}`;
 		}
 		if (test) {
-			has = Uint8Array.from(functions.slice(0, paths.others), f => (test(f.name) ? 1 : 0));
+			has = Uint8Array.from(functions.slice(0, paths.others), f => (has_name(test, f) ? 1 : 0));
 			matched.textContent = `${text_of_share(has)} have it`;
 		}
 		say(matched.textContent);
@@ -280,7 +280,8 @@ function flame_graph(how) {
 		if (i === null)
 			return;
 		describe(i);
-		tip.replaceChildren(el("b", {}, name(i)), el("br"), base_name(stands_in(i) ? "" : functions[tree.fn[i]].object || ""), el("br"), text_of(i).slice(name(i).length + 3),
+		const whole = stands_in(i) ? "" : functions[tree.fn[i]].name;
+		tip.replaceChildren(el("b", {}, name(i)), el("br"), ...(name(i) === whole || !whole ? [] : [whole, el("br")]), base_name(stands_in(i) ? "" : functions[tree.fn[i]].object || ""), el("br"), text_of(i).slice(name(i).length + 3),
 			...(tree.own[i] && how.kind === "down" ? [el("br"), `${amount(tree.own[i])} in it itself`] : []));
 		tip.style.left = Math.max(0, Math.min(e.clientX - area.left + 12, area.width - 340)) + "px";
 		tip.style.top = e.clientY - area.top + 18 + "px";
@@ -317,7 +318,7 @@ function flame_graph(how) {
 function view_flame() {
 	const how = how_of_address(), { search, box, canvas } = flame_graph(how);
 	setTimeout(() => { if (canvas.isConnected && !search.contains(document.activeElement)) canvas.focus({ preventScroll: true }); });
-	const about_function = how.kind === "callers" || how.kind === "callees" ? el("p", {}, el("a", { class: "name", href: link_to("function", how.f) }, functions[how.f].name),
+	const about_function = how.kind === "callers" || how.kind === "callees" ? el("p", {}, el("a", { class: "name", href: link_to("function", how.f) }, functions[how.f].shown),
 		" ", el("a", { href: changed({ how: how.kind === "callers" ? "callees" : "callers", z: null, w: null }) }, how.kind === "callers" ? "what it calls" : "its callers"),
 		" ", el("a", { href: changed({ how: null, f: null, z: null, w: null }) }, "the whole graph")) : null;
 	return [

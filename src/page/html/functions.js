@@ -10,12 +10,15 @@ function kind_mark(f) {
 	return text ? el("span", { class: "tag" }, text) : null;
 }
 
-// Template names fill pages, so outside of the function's own view a name gets at most two lines.
-function name_cell(f, here) {
-	const shown = here ? f.name : el("a", { href: link_to("function", f.id) }, f.name);
-	return el("td", { class: "name" }, f.name.length < 80 || here ? shown : el("div", { class: "clip", title: f.name }, shown),
-		kind_mark(f), cycle_mark(f.cycle));
+// A text on one line, with all of it on hover; a function by its form for people.
+function line_of(name, link, shown, ...marks) {
+	shown = shown || shown_of(name);
+	return el("td", { class: "name function" }, el("div", { title: name }, link ? el("a", { href: link }, shown) : el("span", {}, shown), marks));
 }
+
+function name_cell(f) { return line_of(f.name, link_to("function", f.id), f.shown, kind_mark(f), cycle_mark(f.cycle)); }
+
+const has_name = (test, f) => test(f.name) || test(f.shown);
 
 function object_cell(f) {
 	return el("td", { class: "object", title: f.object || null }, base_name(f.object || ""));
@@ -30,7 +33,7 @@ function function_columns() {
 	];
 	if (has_calls())
 		columns.push(minor(number_column("Calls", r => r.f.calls, count)));
-	columns.push({ title: "Function", key: r => r.f.name, cell: r => name_cell(r.f) });
+	columns.push({ title: "Function", key: r => r.f.shown, cell: r => name_cell(r.f) });
 	if (functions.some(f => f.object && f.object !== functions[0].object))
 		columns.push(minor({ title: "Object", key: r => base_name(r.f.object || ""), cell: r => object_cell(r.f) }));
 	return columns;
@@ -64,12 +67,12 @@ function plain_table(rows, caption) {
 function function_search(how, few, caption) {
 	const chosen = text => {
 		const test = pattern_of(text);
-		return !text && few ? few : test ? list_functions().filter(r => test(r.f.name) || test(r.f.object || "")) : [];
+		return !text && few ? few : test ? list_functions().filter(r => has_name(test, r.f) || test(r.f.object || "")) : [];
 	};
 	const table = sortable(function_columns(), [], how, caption), said = el("span", { class: "soft" });
 	const input = search_field("Functions", () => choose(), text => {
 		const list = text ? chosen(text).sort((a, b) => b.self - a.self) : [];
-		const found = list.find(r => r.f.name === text) || list[0]; // prefer "malloc" to _int_malloc
+		const found = list.find(r => has_name(name => name === text, r.f)) || list[0]; // prefer "malloc" to _int_malloc
 		if (found)
 			go_to(link_to("function", found.f.id));
 	});
@@ -153,7 +156,7 @@ function relatives(f) {
 function relative_name(r, list) {
 	const cell = name_cell(r.f);
 	if (list.some(o => o !== r && o.f && o.f.name === r.f.name))
-		cell.append(el("span", { class: "tag" }, base_name(r.f.object || "")));
+		cell.firstChild.append(el("span", { class: "tag" }, base_name(r.f.object || "")));
 	return cell;
 }
 
@@ -163,7 +166,7 @@ function relative_rows(list, base) {
 		el("td", { class: "n" }, r.time === null ? "" : show_time(r.time)),
 		has_calls() ? el("td", { class: "n minor" }, count(r.calls)) : null,
 		has_calls() ? el("td", { class: "n minor" }, typeof r.calls === "number" && r.calls && r.time ? show_time(r.time / r.calls) : "") : null,
-		r.f ? relative_name(r, list) : el("td", { class: "name" }, r.name)));
+		r.f ? relative_name(r, list) : line_of(r.name)));
 }
 
 function relative_table(title, list, base) {
@@ -190,10 +193,10 @@ function view_function(argument) {
 		return [el("p", {}, "There is no such function in this file.")];
 	const row = list_functions().find(r => r.f === f) || { f, self: 0, total: 0, share: 0, total_share: 0 };
 	const lists = relatives(f), base = paths ? share_base(look()) : facts().total || 0;
-	document.title = `${f.name} – ${data.title}`;
+	document.title = `${f.shown} – ${data.title}`;
 	const figure = (text, what) => el("div", {}, el("b", {}, text), what);
 	return [
-		el("h2", { class: "name title" }, f.name, kind_mark(f)),
+		el("h2", { class: "name title" }, f.shown, kind_mark(f)), f.shown === f.name ? null : el("p", { class: "name soft" }, f.name),
 		el("p", { class: "soft" }, f.object || ""),
 		el("div", { class: "big" }, figure(percent(row.share), `self: ${show_time(row.self)}`),
 			figure(percent(row.total_share), `with callees: ${show_time(row.total)}`),
@@ -221,7 +224,7 @@ function cycle_card(cycle) {
 	const part = (what, title) => {
 		const list = rows.filter(r => r.what === what && r.kind !== "cycle");
 		return list.length ? [el("h3", {}, title), el("ul", {}, list.map(r => el("li", {},
-			r.share === null || r.share === undefined ? "" : percent(r.share) + " ", el("span", { class: "name" }, r.name),
+			r.share === null || r.share === undefined ? "" : percent(r.share) + " ", el("span", { class: "name", title: r.name }, shown_of(r.name)),
 			r.calls ? ` – ${count(r.calls)} calls` : "", r.samples ? ` – ${count(r.samples)} samples` : "")))] : null;
 	};
 	return el("section", { class: "card " + (head.verdict === "confirmed" ? "sure" : head.verdict === "unknown" ? "" : "phantom"),

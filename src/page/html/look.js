@@ -9,10 +9,14 @@ const by_index = new Map();    // index in the call graph's table -> function
 const by_cycle = new Map();    // number of the cycle -> its rows
 const blocks = new Map();      // index in the call graph -> its rows
 
+let forms = new Map();         // names of functions -> the forms in which people read them
+
+const shown_of = name => forms.get(name) || name;
 const plain_name = name => name.replace(/ <cycle \d+>$/, "");
 
 function add_function(f) {
 	f.id = functions.length;
+	f.shown = shown_of(f.name);
 	functions.push(f);
 	const key = f.name + (f.kind & 2 ? " (inlined)" : "") + "\n" + base_name(f.object);
 	if (!by_name.has(key))
@@ -58,14 +62,25 @@ function take_rows() {
 	}
 }
 
+// Addresses without a name: the only one of a library needs no address.
+function name_addresses() {
+	const nameless = data.shown ? functions.filter(f => f.object && f.object[0] !== "[" && f.name.startsWith("[0x")) : [], count = new Map();
+	for (const f of nameless)
+		count.set(f.object, (count.get(f.object) || 0) + 1);
+	for (const f of nameless)
+		f.shown = `${base_name(f.object)} (no symbols)` + (count.get(f.object) > 1 ? " " + f.name : "");
+}
+
 function take_data(read) {
 	data = read;
+	forms = new Map(Object.entries(data.shown || {}));
 	if (data.functions) {
 		paths = make_paths(data);
 		data.functions.name.forEach((name, i) => add_function({ name, object: data.objects[data.functions.object[i]],
 			kind: data.functions.kind[i], address: data.functions.address[i] }));
 	}
 	take_rows();
+	name_addresses();
 }
 
 const facts = () => (data.tables.functions ? data.tables.functions.properties : {});
@@ -75,7 +90,7 @@ const has_calls = () => functions.some(f => f.calls !== null && f.calls !== unde
 // The name of a flame-graph frame: a function, dropped nodes, the root, or a thread.
 function name_of(fn) {
 	if (!paths || fn < paths.others)
-		return functions[fn].name;
+		return functions[fn].shown;
 	if (fn === paths.others)
 		return "others";
 	return fn === paths.others + 1 ? "all" : thread_name(fn - paths.others - 2);

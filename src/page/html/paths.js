@@ -355,21 +355,24 @@ function around(paths, own, other, f, up, total, total_other) {
 	return tree;
 }
 
-// Folds recursion: a function that is already on the path reuses its node there.
+// Folds recursion: a function that is already on the path reuses its node there. times: how often a
+// node's function was on one path, at most.
 function folded(paths, own, other) {
 	const tree = growing(paths.others, other, paths.n + 1), on_path = new Int32Array(paths.others + 2).fill(-1);
-	const place = new Uint32Array(paths.n), before = new Int32Array(paths.n);
+	const place = new Uint32Array(paths.n), before = new Int32Array(paths.n), depth = new Uint32Array(paths.others + 2), times = tree.times = [];
 	walk(paths, i => {
 		const f = paths.fn[i];
+		depth[f]++;
 		before[i] = on_path[f];
 		if (on_path[f] >= 0)
 			tree.shared(on_path[f]);
 		place[i] = on_path[f] >= 0 ? on_path[f] : tree.at(place[paths.caller[i]], f);
 		on_path[f] = place[i];
+		times[place[i]] = Math.max(times[place[i]] || 0, depth[f]);
 		tree.own[place[i]] += own[i];
 		if (other)
 			tree.other[place[i]] += other[i];
-	}, i => { on_path[paths.fn[i]] = before[i]; });
+	}, i => { on_path[paths.fn[i]] = before[i]; depth[paths.fn[i]]--; });
 	tree.own[0] += own[0];
 	return tree;
 }
@@ -419,7 +422,7 @@ function in_time(paths, at, names_of_threads) {
 // put into an address.
 function laid_out(from, by, name) {
 	const { n } = from, [parent, fn, own] = [from.parent, from.fn, from.own].map(column => column.subarray(0, n));
-	const tree = { n, parent, fn, own, total: own.slice(), change: from.other && from.other.slice(0, n), depth: from.depth, deepest: 0,
+	const tree = { n, parent, fn, own, total: own.slice(), change: from.other && from.other.slice(0, n), times: from.times, depth: from.depth, deepest: 0,
 		first: new Float64Array(n), end: new Float64Array(n) }, { total, change } = tree;
 	const start = new Uint32Array(n + 1), children = new Uint32Array(Math.max(n - 1, 0));
 	for (let i = n - 1; i > 0; i--) {

@@ -38,8 +38,8 @@ function waits_card() {
 	const e = data.events[event].name, title = "Where it waits, and for whom", rows = waits_at_hand(event);
 	const whole = rows.reduce((sum, r) => sum + r.time, 0);
 	const link = f => (f === null || f >= paths.others ? name_of(f === null ? paths.others + 1 : f)
-		: el("a", { href: link_to("function", f, { e }) }, functions[f].name));
-	const cell = f => el("td", { class: "name" }, el("div", { class: "clip" }, link(f)));
+		: el("a", { href: link_to("function", f, { e }) }, functions[f].shown));
+	const cell = f => el("td", { class: "name function" }, el("div", { title: functions[f] ? functions[f].name : null }, link(f)));
 	return rows.length ? [el("h2", {}, title), region(title, table_of(title, null,
 		[head("Share", "n"), head("Time", "n"), head("Thread"), head("Waits in"), head("For")], rows.slice(0, WAITS).map(r => el("tr", {}, share_cell(r.time / whole), el("td", { class: "n" }, seconds(r.time / 1e9)),
 			el("td", { class: "name" }, el("a", { href: link_to("timeline", "", { e, th: r.thread }) }, thread_name(r.thread))), cell(r.f), cell(r.caller))))),
