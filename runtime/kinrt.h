@@ -8,8 +8,6 @@
  *
  * - gcc/clang -pg, -pg -mfentry: calls are counted, exactly, by call site and callee
  * - -finstrument-functions: the same; and how long they take, if asked for
- * - -fsanitize-coverage=trace-pc (gcc), trace-pc-guard,no-prune (clang): executions of basic
- *   blocks are counted
  *
  * and in any program it samples the CPU time of each thread, with the whole stack of calls.
  *
@@ -37,7 +35,6 @@
  * latency: durations of calls, with -finstrument-functions: elapsed time less the measuring cost
  * python=off: do not look for the functions of scripts of Python 3.10 and 3.11
  * arcs=off: do not count calls
- * blocks=off: do not count basic blocks
  * gmon=off: no gmon.out
  * start=off: collect nothing until kinrt_start(), monstartup() or moncontrol(1)
  * verbose: print errors on standard error; they are always in the file

@@ -2,8 +2,8 @@
  *
  * A hook (ARCH/hooks.S) finds its thread's table through a thread-local pointer and increments a
  * counter in the mapped file; that is all in the common case. If it finds no counter it calls
- * rt_arc() or rt_count(): these start the file, attach the thread, make and grow tables. Both may
- * run in a signal handler, at any instruction of the program or of themselves. So
+ * rt_arc(), which starts the file, attaches the thread, makes and grows tables. It may run in a
+ * signal handler, at any instruction of the program or of themselves. So
  *
  * - tables belong to one thread. It adds slots by compare-and-swap, only against its own signal
  *   handlers, and publishes a slot by the last store; counts never move;
@@ -60,7 +60,7 @@ enum { RT_OWN_STACK = 32 << 10 }; /* untouched pages take no memory */
 struct rt_thread { /* kept after the thread's death; rt.threads lists all of them */
 	struct rt_thread *next;
 	struct kinf_thread *record;
-	void *arcs, *counts;        /* payloads of its newest tables; NULL: none */
+	void *arcs;                 /* payload of its newest table; NULL: none */
 	struct kinf_block *carries; /* the newest KINF_ARCS block; NULL: none */
 	uint32_t tid, index;
 	struct rt_clock clock;
@@ -69,11 +69,10 @@ struct rt_thread { /* kept after the thread's death; rt.threads lists all of the
 	struct rt_latency *latency; /* NULL before the first call */
 };
 
-/* Thread-local. Hooks use the first two members: in a thread without tables these point to rt_none.
+/* Thread-local. Hooks use the first member: in a thread without a table it points to rt_none.
  */
 struct rt_tls {
-	void *arcs;   /* payload of the KINF_CALLS block in use */
-	void *counts; /* payload of the KINF_COUNTS block in use */
+	void *arcs; /* payload of the KINF_CALLS block in use */
 	struct rt_latency *latency;
 	struct rt_thread *thread;
 	int32_t timer; /* as in rt_clock; created before `thread` existed */
@@ -113,7 +112,7 @@ struct rt_module {
 	uint8_t *_Atomic copy; /* rt_frames.c: copy of its call-frame information; NULL: none */
 	uint64_t copy_addr, copy_size;
 	bool transient;           /* loaded after the start, so it may be unloaded */
-	bool called;              /* rt_gmon.c: has calls or blocks; valid for first_id */
+	bool called;              /* rt_gmon.c: has calls; valid for first_id */
 	bool keeps_fp;            /* rt_made.c: its code without call-frame information keeps frame
 				     pointers, as V8's does, which is mapped again */
 	struct rt_module *older;  /* next in the list of all modules ever */
@@ -132,7 +131,7 @@ enum { RT_EXTENTS = 256 };
 
 struct rt_options { /* KIN_OPTIONS; kinrt.h is the manual */
 	char text[1024];
-	bool arcs, blocks, gmon, verbose, start, latency;
+	bool arcs, gmon, verbose, start, latency;
 };
 
 extern struct rt {
@@ -161,7 +160,7 @@ extern struct rt {
 	uint32_t n_modules; /* records written */
 	struct rt_module *_Atomic active, *_Atomic all;
 	struct kinf_block *module_block, *info_block;
-	struct kinf_block *retired, *retired_counts, *retired_latencies;
+	struct kinf_block *retired, *retired_latencies;
 	struct kinf_block *twice; /* the newest block of rt_twice.c; NULL: none */
 
 	struct {                                   /* rt_made.c */
@@ -412,7 +411,7 @@ struct rt_table {
  * necessary. NULL: no memory. Signal handlers may interrupt it. */
 void *rt_table_with_room(const struct rt_table *x);
 
-/* ---- rt_arcs.c, rt_counts.c ---- */
+/* ---- rt_arcs.c ---- */
 
 void rt_arc(uint64_t from, uint64_t to);
 void rt_enter(uint64_t from, uint64_t to,
@@ -422,7 +421,6 @@ void rt_mcount(uint64_t from, uint64_t to); /* rt_arc() in a program compiled fo
  * slot. rt_carry_enter(): the same for rt_enter(). */
 void rt_carry(uint64_t from, uint64_t to);
 void rt_carry_enter(uint64_t from, uint64_t to, uint64_t sp);
-void rt_count(uint64_t addr);
 
 /* ---- rt_twice.c ---- */
 
@@ -576,11 +574,6 @@ static inline struct rt_own *rt_own(struct kinf_block *b) { return (struct rt_ow
 /* The table of threads without tables: a block's words, all 0, and a single slot, never used. */
 enum { RT_NONE_BLOCK = sizeof(struct kinf_block) / 8, RT_NONE_SLOT = sizeof(struct kinf_call) / 8 };
 extern uint64_t rt_none[RT_NONE_BLOCK + RT_NONE_SLOT] __attribute__((visibility("hidden")));
-
-/* Distance, in slots, between one slot of basic blocks to try and the next. Not 1, because
- * neighbours fill up where blocks lie closer together than slots do. Arcs try the neighbour, which
- * most often lies in the same cache line. */
-#define RT_STRIDE 2533
 
 /* Both addresses are multiplied, because functions begin at multiples of 16 and so lie closer
  * together than slots. */

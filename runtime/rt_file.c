@@ -382,10 +382,8 @@ static void lose_unwritten(enum kinf_loss what, uint64_t n)
 static void lose_block(const struct kinf_block *b)
 {
 	const struct kinf_retired_arc *retired = (const struct kinf_retired_arc *)b->payload;
-	const struct kinf_retired_count *gone = (const struct kinf_retired_count *)b->payload;
 	const struct kinf_arc *arc = (const struct kinf_arc *)b->payload;
 	const struct kinf_call *call = (const struct kinf_call *)b->payload;
-	const struct kinf_count *count = (const struct kinf_count *)b->payload;
 
 	if (b->type == KINF_ARCS)
 		for (uint64_t n = b->used / sizeof(*arc); n--; arc++)
@@ -396,12 +394,6 @@ static void lose_block(const struct kinf_block *b)
 	if (b->type == KINF_RETIRED_ARCS)
 		for (uint64_t n = b->used / sizeof(*retired); n--; retired++)
 			lose_unwritten(KINF_LOST_ARCS, rt_read(&retired->count));
-	if (b->type == KINF_COUNTS)
-		for (uint64_t n = b->used / sizeof(*count); n--; count++)
-			lose_unwritten(KINF_LOST_BLOCKS, rt_read(&count->count));
-	if (b->type == KINF_RETIRED_COUNTS)
-		for (uint64_t n = b->used / sizeof(*gone); n--; gone++)
-			lose_unwritten(KINF_LOST_BLOCKS, rt_read(&gone->count));
 	for (uint64_t at = 0; b->type == KINF_STACKS && at < b->used;) {
 		const struct kinf_stack *s = (const struct kinf_stack *)(b->payload + at);
 

@@ -1,5 +1,5 @@
 /* rt_gmon.c - writes gmon.out, as GNU gprof reads it: one for the program, and gmon.out.OBJECT for
- * every shared object that has calls, blocks or samples. Addresses are the object's link-time
+ * every shared object that has calls or samples. Addresses are the object's link-time
  * addresses. */
 #include "rt.h"
 
@@ -10,7 +10,6 @@
 enum {
 	TAG_HISTOGRAM = 0,
 	TAG_ARC = 1,
-	TAG_BLOCKS = 2,
 	BIN = 4 /* bytes of code per bin, as in glibc */
 };
 
@@ -393,77 +392,6 @@ static void put_all_arcs(const struct rt_module *m)
 	}
 }
 
-/* ---- executions of basic blocks ---- */
-
-/* The entry to write next. A block's address is that of its call of the hook. */
-static struct gmon_blocks {
-	uint32_t n;
-	struct {
-		uint64_t addr, count;
-	} at[256];
-} blocks;
-
-static void put_blocks(void)
-{
-	if (!blocks.n)
-		return;
-	put_byte(TAG_BLOCKS);
-	put_u32(blocks.n);
-	for (uint32_t i = 0; i < blocks.n; i++) {
-		put_u64(blocks.at[i].addr);
-		put_u64(blocks.at[i].count);
-	}
-	blocks.n = 0;
-}
-
-static void add_block(uint64_t addr, uint64_t count)
-{
-	enum { MOST = sizeof(blocks.at) / sizeof(blocks.at[0]) };
-	uint64_t call = RT_MACHINE.hook_call_size;
-
-	blocks.at[blocks.n].addr = addr > call ? addr - call : addr;
-	blocks.at[blocks.n].count = count;
-	if (++blocks.n == MOST)
-		put_blocks();
-}
-
-static void add_counts(const struct rt_module *m, const struct kinf_block *b)
-{
-	const struct kinf_count *s = (const struct kinf_count *)b->payload;
-
-	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
-		uint64_t addr = rt_read(&s->addr), count = since(&s->count);
-
-		if (addr && count && is_in(m, addr, &addr))
-			add_block(addr, count);
-	}
-}
-
-static void add_retired_counts(const struct rt_module *m, const struct kinf_block *b)
-{
-	const struct kinf_retired_count *r = (const struct kinf_retired_count *)b->payload;
-
-	for (uint64_t n = b->used / sizeof(*r); n--; r++) {
-		uint64_t count = since(&r->count);
-
-		if (count && r->module == m->first_id)
-			add_block(r->addr, count);
-	}
-}
-
-static void put_all_blocks(const struct rt_module *m)
-{
-	const struct kinf_block *b = NULL;
-
-	while ((b = rt_next_block(b))) {
-		if (b->type == KINF_COUNTS)
-			add_counts(m, b);
-		else if (b->type == KINF_RETIRED_COUNTS)
-			add_retired_counts(m, b);
-	}
-	put_blocks();
-}
-
 /* ---- which objects are called, and how often ---- */
 
 static void mark(uint32_t id)
@@ -521,41 +449,7 @@ static uint64_t survey_retired_arcs(const struct kinf_block *b)
 	return calls;
 }
 
-static uint64_t survey_counts(const struct kinf_block *b)
-{
-	const struct kinf_count *s = (const struct kinf_count *)b->payload;
-	const struct rt_module *m = NULL;
-	uint64_t all = 0;
-
-	for (uint64_t n = b->used / sizeof(*s); n--; s++) {
-		uint64_t count = since(&s->count), addr = rt_read(&s->addr);
-
-		all += count;
-		if (!count || (m && addr >= m->start && addr < m->end))
-			continue;
-		m = rt_module_at(addr);
-		if (m)
-			mark(m->first_id);
-	}
-	return all;
-}
-
-static uint64_t survey_retired_counts(const struct kinf_block *b)
-{
-	const struct kinf_retired_count *r = (const struct kinf_retired_count *)b->payload;
-	uint64_t all = 0;
-
-	for (uint64_t n = b->used / sizeof(*r); n--; r++) {
-		uint64_t count = since(&r->count);
-
-		all += count;
-		if (count)
-			mark(r->module);
-	}
-	return all;
-}
-
-/* The number of calls and blocks counted. Marks the modules that they lead into. */
+/* The number of calls counted. Marks the modules that they lead into. */
 static uint64_t survey(void)
 {
 	const struct kinf_block *b = NULL;
@@ -570,10 +464,6 @@ static uint64_t survey(void)
 			calls += survey_calls(b);
 		else if (b->type == KINF_RETIRED_ARCS)
 			calls += survey_retired_arcs(b);
-		else if (b->type == KINF_COUNTS)
-			calls += survey_counts(b);
-		else if (b->type == KINF_RETIRED_COUNTS)
-			calls += survey_retired_counts(b);
 	}
 	return calls;
 }
@@ -687,7 +577,6 @@ static void write_one(const struct rt_module *m)
 	put_u32(rt.header->pid);
 	put_histogram(m);
 	put_all_arcs(m);
-	put_all_blocks(m);
 	flush();
 	if (out.failed)
 		not_written("writing gmon.out", out.failed);

@@ -214,7 +214,7 @@ void rt_init(void)
 	rt.ppid = (uint32_t)SYS0(getppid);
 	if (getauxval(AT_SECURE)) /* the process has more privileges than its user, so it takes no
 				     settings */
-		rt_options_read(&rt.options, "start=off,gmon=off,arcs=off,blocks=off");
+		rt_options_read(&rt.options, "start=off,gmon=off,arcs=off");
 	else
 		rt_options_read(&rt.options, env("KIN_OPTIONS"));
 	own_names();
@@ -262,7 +262,7 @@ static void begin_anew(void)
 	rt_python_forked();
 	rt_sample_drop();
 	rt.module_block = rt.info_block = NULL;
-	rt.retired = rt.retired_counts = rt.retired_latencies = NULL;
+	rt.retired = rt.retired_latencies = NULL;
 	rt.twice = NULL;
 	rt.n_modules = 0;
 	rt.epoch = 0;
@@ -453,7 +453,7 @@ void kinrt_start(void)
 	rt.paused = false;
 	if (rt.state == RT_OFF &&
 	    !rt.header) { /* more privileges than its user, and yet the program asks for it */
-		rt.options.arcs = rt.options.blocks = true;
+		rt.options.arcs = true;
 		atomic_store(&rt.state, RT_READY);
 	}
 	rt_on();

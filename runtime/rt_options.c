@@ -48,7 +48,6 @@ void rt_options_read(struct rt_options *o, const char *text)
 
 	text_add(&t, text ? text : "");
 	o->arcs = rt_option_on(o, "arcs", true);
-	o->blocks = rt_option_on(o, "blocks", true);
 	o->gmon = rt_option_on(o, "gmon", true);
 	o->latency = rt_option_on(o, "latency", false);
 	o->verbose = rt_option_on(o, "verbose", false);

@@ -3,7 +3,11 @@
  * file is mapped again, its counts are added to the same slots. */
 #include "rt.h"
 
-enum { FIRST_SLOTS = 128, GROWTH = 4 };
+enum {
+	FIRST_SLOTS = 128,
+	GROWTH = 4,
+	STRIDE = 2533 /* slots from one to try to the next: neighbours fill up */
+};
 
 /* A table of that type with room for one more slot of `size` bytes. *last is the newest one of the
  * type; it is replaced if full. */
@@ -46,7 +50,7 @@ static bool add_arc(const struct kinf_arc *s)
 	a.from_module = place(&a.from);
 	a.to_module = place(&a.to);
 	for (uint64_t at = rt_hash(a.from + a.from_module, a.to + a.to_module) >> 5;;
-	     at += RT_STRIDE) {
+	     at += STRIDE) {
 		r = &((struct kinf_retired_arc *)b->payload)[at & rt_own(b)->mask];
 		if (!r->count)
 			break;
@@ -61,31 +65,6 @@ static bool add_arc(const struct kinf_arc *s)
 	r->from_module = a.from_module;
 	r->to_module = a.to_module;
 	__atomic_store_n(&r->count, a.count, __ATOMIC_RELEASE);
-	rt_own(b)->used++;
-	return true;
-}
-
-static bool add_count(const struct kinf_count *s)
-{
-	struct kinf_retired_count c = { .addr = s->addr, .count = s->count };
-	struct kinf_block *b = with_room(&rt.retired_counts, KINF_RETIRED_COUNTS, sizeof(c));
-	struct kinf_retired_count *r;
-
-	if (!b)
-		return false;
-	c.module = place(&c.addr);
-	for (uint64_t at = rt_hash(c.addr, c.module);; at++) {
-		r = &((struct kinf_retired_count *)b->payload)[at & rt_own(b)->mask];
-		if (!r->count)
-			break;
-		if (r->addr == c.addr && r->module == c.module) {
-			r->count += c.count;
-			return true;
-		}
-	}
-	r->addr = c.addr;
-	r->module = c.module;
-	__atomic_store_n(&r->count, c.count, __ATOMIC_RELEASE);
 	rt_own(b)->used++;
 	return true;
 }
@@ -204,20 +183,6 @@ static void retire_latencies(const struct rt_module *m, struct kinf_block *b)
 			retire_latency(l, b->thread);
 }
 
-/* If the library is loaded at the same place again its slot is found again; otherwise it stays
- * unused. */
-static void retire_counts(const struct rt_module *m, struct kinf_block *b)
-{
-	struct kinf_count *s = (struct kinf_count *)b->payload;
-
-	for (uint64_t n = b->used / sizeof(*s); n--; s++)
-		if (s->count && within(m, s->addr)) {
-			if (!add_count(s))
-				rt_lose(KINF_LOST_BLOCKS, s->count);
-			__atomic_store_n(&s->count, 0, __ATOMIC_RELEASE);
-		}
-}
-
 /* No thread is in a function of `m`, so no thread is using these slots, whichever thread owns
  * them. */
 void rt_retire(const struct rt_module *m)
@@ -233,8 +198,6 @@ void rt_retire(const struct rt_module *m)
 			retire_arcs(m, b);
 		if (b->type == KINF_CALLS)
 			retire_calls(m, b);
-		if (b->type == KINF_COUNTS)
-			retire_counts(m, b);
 	}
 	rt_twice_retire(m);
 }

@@ -9,7 +9,6 @@
 uint64_t rt_none[RT_NONE_BLOCK + RT_NONE_SLOT];
 __thread struct rt_tls rt_tls __attribute__((tls_model("initial-exec"))) = {
 	.arcs = rt_none + RT_NONE_BLOCK,
-	.counts = rt_none + RT_NONE_BLOCK,
 };
 
 enum {
@@ -80,8 +79,6 @@ static struct rt_thread *attach(void)
 	rt_tls.thread = t;
 	if (t->arcs)
 		rt_tls.arcs = t->arcs;
-	if (t->counts)
-		rt_tls.counts = t->counts;
 	rt_sample_attach(t);
 	return t;
 }
@@ -147,6 +144,6 @@ void rt_threads_drop(void)
 	rt.n_threads = 0;
 	rt.thread_block = NULL;
 	rt_tls.thread = NULL;
-	rt_tls.arcs = rt_tls.counts = rt_none + RT_NONE_BLOCK;
+	rt_tls.arcs = rt_none + RT_NONE_BLOCK;
 	rt_tls.latency = NULL;
 }

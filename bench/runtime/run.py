@@ -102,26 +102,6 @@ def hooks():
     row('-finstrument-functions, enter and exit', ns(t['kin'] - t['plain']), ns(t['empty'] - t['plain']), '', '')
 
 
-def blocks():
-    lib = os.path.dirname(SO)
-    link = f'-L{lib} -l:libkinrt.so.0 -Wl,-rpath,{lib}'
-    plain = build('tree', 'tree.c', '')
-    bb = build('tree.bb', 'tree.c', '-fsanitize-coverage=trace-pc', link)
-    off = {'n': 0}
-    e = environment(None)
-    e['KIN_OPTIONS'] = 'output=' + path('one.kin') + ',sample=off'
-    subprocess.run([bb, '10'], env=e, cwd=TMP.name, check=True, capture_output=True)
-    sys.path.insert(0, os.path.join(HERE, '..', '..', 'test', 'runtime'))
-    import dump
-    off['n'] = sum(dump.read(path('one.kin')).counts.values()) * 3
-    os.unlink(path('one.kin'))
-    with open(path('nothing.s'), 'w') as f:
-        f.write('.globl __sanitizer_cov_trace_pc\n__sanitizer_cov_trace_pc: ret\n.section .note.GNU-stack, "", @progbits\n')
-    subprocess.run(['gcc', '-shared', '-o', path('nothing.so'), path('nothing.s')], check=True)
-    t = best({'plain': ([plain, '30'], None), 'kin': ([bb, '30'], None), 'empty': ([bb, '30'], path('nothing.so'))}, timed=True)
-    row('a basic block (trace-pc)', *(ns((t[k] - t['plain']) / off['n']) for k in ('kin', 'empty')), '', '')
-
-
 def programs(lua):
     print('\n| whole program, times of the plain one: best (median of neighbours) | kin | empty hook | glibc | added: kin : glibc |\n'
           '|---|---|---|---|---|')
@@ -222,7 +202,6 @@ def whole(what, plain, pg, args):
 
 if __name__ == '__main__':
     hooks()
-    blocks()
     programs('--lua' in sys.argv)
     costs()
     random_calls()

@@ -236,7 +236,8 @@ struct kinf_made {
 };
 
 /* Executions of basic blocks: pairs of address and count. The block is identified by the return
- * address of its call of the hook, a run-time address. A pair with address 0 is unused. */
+ * address of its call of a hook, a run-time address. Earlier versions of the runtime wrote them. A
+ * pair with address 0 is unused. */
 struct kinf_counts {
 	struct kinf_count {
 		uint64_t addr, count;

@@ -52,7 +52,7 @@ class OpenOpts(Structure):
                        'symfs:s kallsyms:s details:b trace_fields:b branches:b branches_if_recorded:b for_writing:b '
                        'no_names:b no_inlines:b debuginfod:p cpu_state:b no_callers:b no_times:b by_function:b ranks:l '
                        'sum_ranks:b one_by_one:b with_hooks:b seen_only:b no_hooks_note:b '
-                       'stacks_as_recorded:b not_sampled:b not_sampled_all:b own:e own_dirs:l foreign_dirs:l reserve_heap:b')
+                       'stacks_as_recorded:b not_sampled:b not_sampled_all:b own:e own_dirs:l foreign_dirs:l reserve_heap:b counters:b')
 
 
 class HistsOpts(Structure):
@@ -95,7 +95,7 @@ class Value(Union):
 
 
 class Cell(Structure):
-    _fields_ = [('type', c_int), ('is_estimated', c_bool), ('value', Value)]
+    _fields_ = [('type', c_int), ('value', Value)]
 
 
 class ColumnStruct(Structure):

@@ -8,7 +8,6 @@
  *
  * Before ARMv8.1 no instruction adds to memory. An exclusive load and store will do, because an
  * exception between them makes the store fail. */
-#define STRIDE	2533		/* distance of basic-block slots; as RT_STRIDE in rt.h */
 #define SLOT	16
 #define TO_HIGH	8		/* offset in a slot of arcs: struct kinf_call */
 #define COUNT	12
@@ -37,13 +36,13 @@
 	.endm
 
 /* x9 = the table; goes to 9 if nothing is being collected */
-	.macro	table offset
+	.macro	table
 	adrp	x10, rt_gate
 	ldr	x10, [x10, :lo12:rt_gate]
 	cbz	x10, 9f
 	mrs	x9, tpidr_el0
 	add	x9, x9, x10
-	ldur	x9, [x9, \offset - 1]
+	ldur	x9, [x9, -1]
 	.endm
 
 /* rt_hash() in rt.h multiplies by these constants */
@@ -57,13 +56,6 @@
 	movk	\reg, 0x9e37, lsl 16
 	movk	\reg, 0xffff, lsl 32
 	movk	\reg, 0xffff, lsl 48
-	.endm
-
-	.macro	add_one at
-7:	ldxr	x12, [\at]
-	add	x12, x12, 1
-	stxr	w13, x12, [\at]
-	cbnz	w13, 7b
 	.endm
 
 /* The arc's slot is not its first one: takes one from the table's patience; goes to 9 if none is
@@ -86,7 +78,7 @@
 /* Adds one to the arc from x0 to x1; falls through where C code must count. `timed`: the end of the
  * call will be reported. */
 	.macro	count_arc timed=0
-	table	0
+	table
 	hash_number_to x11
 	mul	x11, x1, x11
 	hash_number x10
@@ -210,35 +202,6 @@ function __cyg_profile_func_exit
 	ret
 1:	b	rt_latency_end
 end __cyg_profile_func_exit
-
-function __sanitizer_cov_trace_pc
-	mov	x0, x30
-	table	8
-	hash_number x10
-	mul	x11, x0, x10
-	ldur	x10, [x9, MASK]
-	and	x11, x11, x10
-	add	x12, x9, x11
-	ldr	x13, [x12]
-	cmp	x13, x0
-	b.ne	3f
-1:	add	x11, x12, 8
-	add_one	x11
-	ret
-2:	cbz	x13, 9f
-3:	mov	x12, STRIDE * 16 & 0xffff
-	movk	x12, STRIDE * 16 >> 16, lsl 16
-	add	x11, x11, x12
-	and	x11, x11, x10
-	add	x12, x9, x11
-	ldr	x13, [x12]
-	cmp	x13, x0
-	b.ne	2b
-	be_patient
-	b	1b
-9:	b	rt_count
-end __sanitizer_cov_trace_pc
-	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
 
 /* void rt_on_stack(void *top, void (*f)(void *), void *arg): calls f(arg) on another stack. */
 	.hidden	rt_on_stack

@@ -10,7 +10,6 @@
  * amoadd is one instruction, so signals arrive before or after it. */
 #define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
 #define HASH_TO	0x27d4eb2f	/* likewise */
-#define STRIDE	2533		/* distance of basic-block slots; as RT_STRIDE */
 #define SLOT	16
 #define TO_HIGH	8		/* offset in a slot of arcs: struct kinf_call */
 #define COUNT	12
@@ -38,11 +37,11 @@
 	.endm
 
 /* t0 = the table; goes to 9 if nothing is being collected */
-	.macro	table offset
+	.macro	table
 	ld	t1, rt_gate
 	beqz	t1, 9f
 	add	t0, tp, t1
-	ld	t0, \offset-1(t0)
+	ld	t0, -1(t0)
 	.endm
 
 /* The arc's slot is not its first one: takes one from the table's patience; goes to 9 if none is
@@ -64,7 +63,7 @@
 /* Adds one to the arc from a0 to a1; falls through where C code must count. `timed`: the end of the
  * call will be reported. */
 	.macro	count_arc timed=0
-	table	0
+	table
 	li	t1, HASH
 	mul	t2, a0, t1
 	li	t1, HASH_TO
@@ -185,35 +184,6 @@ function __cyg_profile_func_exit
 	ret
 1:	tail	rt_latency_end
 end __cyg_profile_func_exit
-
-/* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): the return
- * address identifies the basic block. A slot is an address and a count. */
-function __sanitizer_cov_trace_pc
-	mv	a0, ra
-	table	8
-	li	t1, HASH
-	mul	t2, a0, t1
-	ld	t1, MASK(t0)
-	and	t2, t2, t1
-	add	t3, t0, t2
-	ld	t4, 0(t3)
-	bne	t4, a0, 3f
-1:	addi	t3, t3, 8
-	li	t4, 1
-	amoadd.d zero, t4, (t3)
-	ret
-2:	beqz	t4, 9f
-3:	li	t4, STRIDE * 16
-	add	t2, t2, t4
-	and	t2, t2, t1
-	add	t3, t0, t2
-	ld	t4, 0(t3)
-	bne	t4, a0, 2b
-	be_patient
-	j	1b
-9:	tail	rt_count
-end __sanitizer_cov_trace_pc
-	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
 
 /* void rt_on_stack(void *top, void (*f)(void *), void *arg): calls f(arg) on another stack. */
 	.hidden	rt_on_stack

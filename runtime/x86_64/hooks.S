@@ -25,7 +25,6 @@
 
 #define HASH	-1640531535	/* 0x9e3779b1; as rt_hash() in rt.h */
 #define HASH_TO	0x27d4eb2f	/* likewise */
-#define STRIDE	2533		/* distance of basic-block slots; as RT_STRIDE */
 #define SLOT	16
 #define TO_HIGH	8		/* offset in a slot of arcs: struct kinf_call */
 #define COUNT	12
@@ -55,11 +54,11 @@
 	.endm
 
 /* reg = the table; goes to `off` if nothing is being collected */
-	.macro	table offset, reg, off
+	.macro	table reg, off
 	mov	rt_gate(%rip), \reg
 	test	\reg, \reg
 	jz	\off
-	mov	%fs:\offset-1(\reg), \reg
+	mov	%fs:-1(\reg), \reg
 	.endm
 
 /* reg = rt_hash(from, to); masked, it is the offset of the arc's first slot */
@@ -96,7 +95,7 @@
 	.macro	mcount_body from
 	mov	%rax, -8(%rsp)
 	hash	\from, (%rsp), %rax, %r11
-	table	0, %r11, 9f
+	table	%r11, 9f
 	and	MASK(%r11), %rax
 	add	%rax, %r11
 	key	\from, (%rsp), %rax
@@ -118,7 +117,7 @@
 	ret
 2:	mov	%rcx, -16(%rsp)
 	mov	%rdx, -24(%rsp)
-	table	0, %rcx, 8f
+	table	%rcx, 8f
 	hash	\from, (%rsp), %r11, %rax
 	and	MASK(%rcx), %r11
 	key	\from, (%rsp), %rax
@@ -232,7 +231,7 @@ rt_trial_hook:
 
 /* void __cyg_profile_func_enter(void *function, void *call_site): an ordinary call. */
 function __cyg_profile_func_enter
-	table	0, %rcx, 9f
+	table	%rcx, 9f
 	hash	%rsi, %rdi, %rax, %rdx
 	and	MASK(%rcx), %rax
 	key	%rsi, %rdi, %rdx
@@ -264,31 +263,6 @@ function __cyg_profile_func_exit
 	ret
 1:	jmp	rt_latency_end
 end __cyg_profile_func_exit
-
-/* void __sanitizer_cov_trace_pc(void), void __sanitizer_cov_trace_pc_guard(uint32_t *): the return
- * address identifies the basic block. A slot is an address and a count. */
-function __sanitizer_cov_trace_pc
-	mov	(%rsp), %rax
-	table	8, %rcx, 9f
-	imul	$HASH, %rax, %rdx
-	and	MASK(%rcx), %rdx
-	cmp	%rax, (%rcx, %rdx)
-	jne	3f
-1:	incq	8(%rcx, %rdx)
-	ret
-3:	add	$STRIDE * 16, %rdx
-	and	MASK(%rcx), %rdx
-	cmp	%rax, (%rcx, %rdx)
-	jne	4f
-	decl	PATIENCE(%rcx)
-	jns	1b
-	jmp	9f
-4:	cmpq	$0, (%rcx, %rdx)
-	jne	3b
-9:	mov	%rax, %rdi
-	jmp	rt_count
-end __sanitizer_cov_trace_pc
-	alias __sanitizer_cov_trace_pc_guard, __sanitizer_cov_trace_pc
 
 /* void rt_on_stack(void *top, void (*f)(void *), void *arg): calls f(arg) on another stack. */
 	.hidden	rt_on_stack

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/flow_lines.h"
 #include "base/capped.h"
 #include "base/map64.h"
 #include "base/sort.h"
@@ -354,55 +353,31 @@ static void set_count(struct coverage *c, struct coverage_line *l, uint64_t coun
 	vec_push(&c->counts, count);
 	l->sum = l->total = l->most = count;
 	l->is_known = true;
-	l->is_unsure = l->is_estimated = false;
+	l->is_unsure = false;
 	l->is_executed = count > 0;
 }
 
-static void forget_count(struct coverage_line *l, bool is_executed)
+static void forget_count(struct coverage_line *l)
 {
 	l->n_counts = 0;
 	l->sum = l->total = l->most = 0;
-	l->is_known = l->is_estimated = false;
-	l->is_unsure = l->is_executed = is_executed;
-}
-
-/* Takes counts of lines from the flow, if all blocks are known. With CARRY_NONE, only lines on
- * which a block starts have a count, and lines that were never executed. */
-static void take_flow(struct coverage *c, const struct symbols *s, enum coverage_carry carry)
-{
-	const struct flow *f = c->blocks->flow;
-	if (!f)
-		return;
-
-	uint32_t *line_of = lines_of_places(c, s);
-	struct flow_line *lines = flow_lines(f, s, line_of, c->n_lines);
-	for (size_t i = 0; i < c->n_lines; i++) {
-		const struct flow_line *from = &lines[i];
-		if (!from->is_measured)
-			continue;
-		if (from->is_known)
-			set_count(c, &c->lines[i], from->count);
-		else
-			forget_count(&c->lines[i], from->is_executed);
-		c->lines[i].is_estimated = from->is_known && from->is_estimated;
-		if (carry == CARRY_NONE && !from->starts_block && from->count)
-			c->lines[i].is_known = false;
-	}
-	free(lines);
-	free(line_of);
+	l->is_known = l->is_unsure = false;
 }
 
 /* Takes the counts of a coverage tool. They are exact for each line, so they replace any other
- * counts. */
-static void take_line_counts(struct coverage *c, const struct line_counts *counts)
+ * counts. Unless counts are carried, lines that the tool does not count have none: at the end of
+ * a file, for example, compilers put functions that start the counters. */
+static void take_line_counts(struct coverage *c, const struct coverage_opts *opts)
 {
 	for (size_t i = 0; i < c->n_files; i++) {
-		uint32_t file = line_counts_file(counts, c->files[i].path);
+		uint32_t file = line_counts_file(opts->line_counts, c->files[i].path);
 		for (uint32_t k = 0; k < c->files[i].n_lines && file != NONE; k++) {
 			struct coverage_line *l = &c->lines[c->files[i].first_line + k];
 			uint64_t count;
-			if (line_counts_find(counts, file, l->line, &count))
+			if (line_counts_find(opts->line_counts, file, l->line, &count))
 				set_count(c, l, count);
+			else if (opts->carry == CARRY_NONE)
+				forget_count(l);
 		}
 	}
 }
@@ -434,9 +409,8 @@ struct coverage *coverage_new(const struct profile *p, struct symbols *s, const 
 		opts->rules->count(c);
 	else
 		list_lines(c, s, opts);
-	take_flow(c, s, opts->carry);
 	if (opts->line_counts)
-		take_line_counts(c, opts->line_counts);
+		take_line_counts(c, opts);
 	if (has_stacks(opts))
 		add_inclusive(c, s, opts);
 	sum_files(c);

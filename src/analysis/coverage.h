@@ -26,14 +26,12 @@ struct coverage_line {
 	uint32_t first_place, n_places; /* range in places[]: by address */
 	uint32_t first_count, n_counts; /* range in counts[]: in listing order */
 	uint64_t sum;                   /* sum of the listed counts */
-	uint64_t total;    /* executions: sum of calls and blocks that start on the line */
-	uint64_t most;     /* largest of the listed counts */
-	uint64_t calls;    /* calls of functions that start here, including recursion */
-	double self;       /* ticks */
-	double inclusive;  /* ticks of samples with the line on their stack; 0 without stacks */
-	bool is_known;     /* counts are listed */
-	bool is_estimated; /* counts are those of blocks of optimized code, which may not be the
-			      line's */
+	uint64_t total;   /* executions: sum of calls and blocks that start on the line */
+	uint64_t most;    /* largest of the listed counts */
+	uint64_t calls;   /* calls of functions that start here, including recursion */
+	double self;      /* ticks */
+	double inclusive; /* ticks of samples with the line on their stack; 0 without stacks */
+	bool is_known;    /* counts are listed */
 	bool is_executed;
 	bool is_unsure; /* a function that was executed starts here, but its calls were not counted
 			 */

@@ -41,14 +41,6 @@ static symid function_of(const struct symbols *s, symid place)
 	return place == NONE ? NONE : s->at[place].owner;
 }
 
-/* Whether a function is the hook that the runtime runs for each block. It takes its time on behalf
- * of the line with the block: if places are lines, samples in it are charged to the caller. */
-static bool is_hook(const struct symbols *s, symid owner)
-{
-	static const char hook[] = "__sanitizer_cov_trace_pc";
-	return s->opts.lines && !strncmp(s->at[owner].name, hook, sizeof(hook) - 1);
-}
-
 /* [n_frames]: whether samples were taken in the frame. */
 static bool *find_leaves(const struct samples *s)
 {
@@ -69,7 +61,7 @@ static bool find_owners(const struct symbols *s, const struct callgraph_opts *o,
 	for (size_t i = 1; i < o->samples->n_frames; i++) {
 		symid place = program_place(o->program, (frameid)i);
 		callers[i] = function_of(s, place);
-		leaves[i] = is_hook(s, s->at[place].owner) ? NONE : s->at[place].owner;
+		leaves[i] = s->at[place].owner;
 		differ |= is_leaf[i] && callers[i] != leaves[i];
 	}
 	free(is_leaf);

@@ -68,6 +68,7 @@ struct kin_profile {
 	char *origin; /* where names came from that are not from the files that ran; NULL: all are
 			 from these */
 	struct line_counts *line_counts; /* NULL: none */
+	bool counts_of_other_runs;       /* line_counts are of other processes than the time */
 };
 
 /* Copies a caller's struct of options, which begins with its size, to one of the current `size`:
@@ -106,6 +107,13 @@ void profile_check_program(struct kin_profile *p);
 void profile_note_left_out(struct kin_profile *p);
 /* Subtracts the time that counting calls added to samples; `noted`: and adds a note about it. */
 void profile_take_off_hooks(struct kin_profile *p, bool noted);
+/* Adds the counters that compilers put into the profile's programs: counts of lines, and of blocks
+ * where these begin. */
+void profile_read_counters(struct kin_profile *p);
+/* The same (api_counters.c). `program`: the one that has all counts; NULL: the data names its
+ * objects. `note` takes ownership of the text. */
+typedef void profile_noter(struct kin_profile *p, char *text);
+void counters_of_profile(struct kin_profile *p, struct object_file *program, profile_noter *note);
 /* Puts right who called whom on the stacks: interrupts were called by nobody, and functions that
  * ended in a jump to another one are put back. */
 void profile_revise_stacks(struct kin_profile *p);

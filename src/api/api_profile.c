@@ -374,6 +374,7 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
 				      .symbols = v->symbols,
 				      .program = v->program,
 				      .line_counts = p->line_counts,
+				      .counts_of_other_runs = p->counts_of_other_runs,
 				      .graph = v->graph,
 				      .rulings = p->rulings.at.at,
 				      .n_rulings = p->rulings.at.n,
@@ -858,6 +859,13 @@ static struct kin_error *check_sums(const struct profile *d)
 	return twice && is_of_one_job(d) ? rank_spreads_twice(twice - 1) : NULL;
 }
 
+void profile_read_counters(struct kin_profile *p)
+{
+	bool has_one = !profile_has_objects(p);
+	if (!has_one || p->object)
+		counters_of_profile(p, has_one ? p->object : NULL, profile_add_note);
+}
+
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
 				  const char *const *paths, size_t n)
 {
@@ -892,6 +900,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 		return nothing_but(no_part, p, err);
 	if (err)
 		add_doubt("not all of the data could be read", false, p);
+	if (o->counters && !p->line_counts)
+		profile_read_counters(p);
 	job_ranks_gaps(p->data, add_gap, p);
 	if (!o->stacks_as_recorded && !o->for_writing && !o->no_callers)
 		profile_revise_stacks(p);

@@ -10,8 +10,8 @@ static const char *const description[] = {
 	"Without names: all lines with time or calls and some around them, the busiest file "
 	"first. The program must have line information (compile with -g).",
 	"self is the time in the line's own code. With sampled stacks, inclusive is the time of "
-	"all samples with the line on their stack. With counted blocks, time/count is the time "
-	"of one execution of the line.",
+	"all samples with the line on their stack. In programs of kin cc --blocks, count is how "
+	"often the line was executed, and time/count the time of one execution.",
 	"--gcov adds executions from gcov. They may come from any build of the same sources, but "
 	"time/count is only meaningful if that run did the same work as the sampled one.",
 	"With --asm the rows are machine instructions. For a call instruction, inclusive is the "
@@ -168,6 +168,7 @@ const struct command annotate_command = {
 	.refused = annotate_refusals,
 	.examples = examples,
 	.names_subjects = true,
+	.narrow = run_with_counters,
 	.set = set,
 	.run = cmd_annotate,
 };

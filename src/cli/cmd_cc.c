@@ -18,7 +18,7 @@ static const char *const description[] = {
 	"information for lines and names, -pg -mfentry for calls, and, when linking, the runtime "
 	"itself. The program, statically linked or not, then writes a profile on every run, "
 	"without kin run.",
-	"Calls are counted, blocks with --blocks, and the CPU time of each thread is sampled; "
+	"Calls are counted, lines with --blocks, and the CPU time of each thread is sampled; "
 	"KIN_OPTIONS=sample=off in the program's environment turns sampling off. Without kin cc, "
 	"the runtime is linked by pkg-config --libs kinrt, or CMake's find_package(Kinrt) and "
 	"Kinrt::kinrt; kin run needs no linking.",
@@ -31,7 +31,7 @@ static const char *const description[] = {
 static const struct example examples[] = {
 	{ "kin cc gcc -O2 -o sort sort.c", "then: ./sort; kin flat" },
 	{ "make CC='kin cc gcc' CXX='kin cc g++'", "a whole project" },
-	{ "kin cc --blocks clang -O1 -c part.c", "count basic blocks, for counts per line" },
+	{ "kin cc --blocks clang -O1 -c part.c", "count how often lines are executed" },
 	{ "kin cc --print gfortran main.f90", "print the command that would run" },
 	{ 0 },
 };
@@ -42,7 +42,8 @@ static const struct opt_group what_options = {
 	"What the program will count",
 	(const struct opt[]){
 		{ CC_BLOCKS, 0, "blocks", NULL,
-		  "executions of basic blocks, too: kin annotate shows them per line" },
+		  "executions of lines, too (--coverage): kin annotate shows them; the program "
+		  "adds them to .gcda files when it ends" },
 		{ CC_LATENCY, 0, "latency", NULL,
 		  "entries and exits (-finstrument-functions) instead of entries alone, so that "
 		  "kin run --latency can time calls" },
@@ -117,14 +118,6 @@ static bool has(char *const *argv, const char *arg)
 	return false;
 }
 
-static bool has_prefix(char *const *argv, const char *prefix)
-{
-	for (; *argv; argv++)
-		if (!strncmp(*argv, prefix, strlen(prefix)))
-			return true;
-	return false;
-}
-
 /* Whether the compiler stops before linking a program, or generates no code. */
 static bool is_compile_only(char *const *argv)
 {
@@ -188,12 +181,10 @@ static void add_counting(struct cc_words *w, const struct cc_line *l)
 	}
 	if (preload_flag_for_stacks())
 		add_argument(w, preload_flag_for_stacks());
-	if (l->blocks)
-		add_argument(w, clang ? "-fsanitize-coverage=trace-pc-guard,no-prune"
-				      : "-fsanitize-coverage=trace-pc");
-	if (l->blocks && clang && !has_prefix(l->argv, "-fsanitize="))
-		add_argument(w, "-fno-sanitize-link-runtime"); /* clang's own runtime also has this
-								  hook, which counts nothing */
+	if (l->blocks) {
+		add_argument(w, "--coverage");
+		add_argument(w, "-fprofile-update=prefer-atomic"); /* threads lose no counts */
+	}
 }
 
 /* gcc rejects this flag together with -pg, although it works with -mfentry. It is the default

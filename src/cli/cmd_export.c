@@ -104,6 +104,7 @@ static void narrow(const struct settings *s, struct kin_open_opts *o)
 		if (f->is_recorded && !strcmp(f->name, format)) {
 			o->not_sampled = false;
 			o->stacks_as_recorded = true;
+			o->counters = !strcmp(format, "gmon");
 		}
 }
 

@@ -31,5 +31,6 @@ const struct command lines_command = {
 	.options = options,
 	.examples = examples,
 	.names_subjects = true,
+	.narrow = run_with_counters,
 	.run = run_named,
 };

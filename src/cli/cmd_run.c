@@ -25,8 +25,7 @@ static const char *const description[] = {
 	"Runs COMMAND with kin's runtime loaded into it and into every program it starts, "
 	"without relinking. In programs compiled with -pg, -pg -mfentry or "
 	"-finstrument-functions every call is counted exactly, in all threads and shared "
-	"libraries; with -fsanitize-coverage=trace-pc every basic block. In any program the CPU "
-	"time of each thread is sampled, with call stacks.",
+	"libraries. In any program the CPU time of each thread is sampled, with call stacks.",
 	"Each process has its own file: profile.kin, and profile.PID.kin for each further "
 	"process. The file is mapped memory, so no counts are lost however the process ends: by "
 	"_exit, a crash or SIGKILL. Programs compiled with -pg also write a gmon.out for gprof, "
@@ -54,7 +53,6 @@ enum {
 	RUN_SAMPLE = OPT_OWN,
 	RUN_LEAVES,
 	RUN_NO_CALLS,
-	RUN_NO_BLOCKS,
 	RUN_NO_GMON,
 	RUN_LATENCY,
 	RUN_VERBOSE,
@@ -68,7 +66,6 @@ static const struct opt_group what_options = {
 		  "samples per second of each thread's CPU time, 1000 if not given; off: none" },
 		{ RUN_LEAVES, 0, "no-stacks", NULL, "sample without callers" },
 		{ RUN_NO_CALLS, 0, "no-calls", NULL, "do not count calls" },
-		{ RUN_NO_BLOCKS, 0, "no-blocks", NULL, "do not count basic blocks" },
 		{ RUN_LATENCY, 0, "latency", NULL,
 		  "how long calls take, as distributions; in programs compiled with "
 		  "-finstrument-functions" },
@@ -127,9 +124,6 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case RUN_NO_CALLS:
 		l->opts.no_arcs = true;
-		break;
-	case RUN_NO_BLOCKS:
-		l->opts.no_blocks = true;
 		break;
 	case RUN_NO_GMON:
 		l->opts.no_gmon = true;

@@ -114,10 +114,10 @@ void run_by_function(const struct settings *s, struct kin_open_opts *o)
 	o->by_function = true;
 }
 
-void run_without_times(const struct settings *s, struct kin_open_opts *o)
+void run_with_counters(const struct settings *s, struct kin_open_opts *o)
 {
 	(void)s;
-	o->no_hooks_note = true;
+	o->counters = true;
 }
 
 struct kin_error *run_open_part(const struct settings *s, const char *thread, const char *object,

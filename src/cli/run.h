@@ -27,9 +27,8 @@ int run_profile(const struct settings *s, profile_user *use);
 /* For a command's `narrow`: its reports need neither times nor processors of samples. */
 void run_by_function(const struct settings *s, struct kin_open_opts *o);
 
-/* For a command's `narrow`: its reports show no times, so no note about subtracted counting time is
- * needed. */
-void run_without_times(const struct settings *s, struct kin_open_opts *o);
+/* For a command's `narrow`: its reports show executions of lines. */
+void run_with_counters(const struct settings *s, struct kin_open_opts *o);
 
 /* Messages printed so far. */
 struct told {

@@ -40,7 +40,8 @@ struct annotate *annotate_new(const struct report_input *in, const struct annota
 	uint8_t *wanted = wanted_places(in, opts->report->selection);
 	struct coverage_opts how = { .rules = opts->compat ? &gnu_coverage_rules : NULL,
 				     .carry = opts->all_lines ? CARRY_ALL : CARRY_NONE,
-				     .wanted = wanted };
+				     .wanted = wanted,
+				     .line_counts = opts->compat ? NULL : in->line_counts };
 
 	a->in = in;
 	a->opts = opts;

@@ -28,7 +28,7 @@ static size_t sum(struct blocks *b, struct block_count *at, size_t n)
 	return kept && !at[kept - 1].addr ? kept - 1 : kept;
 }
 
-const struct block_rules gnu_block_rules = { .of_lines = true, .recorded = true, .sum = sum };
+const struct block_rules gnu_block_rules = { .of_lines = true, .sum = sum };
 
 /* ---- counts of lines ---- */
 

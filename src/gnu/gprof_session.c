@@ -214,6 +214,8 @@ bool session_load_data(struct gprof_session *s, const struct session_files *f)
 	bool usable = p && (!err || tail || (!s->gnu && has_records(p)));
 	if (usable && p->samples.n)
 		profile_revise_stacks(s->profile);
+	if (usable && !s->gnu)
+		profile_read_counters(s->profile);
 	bool named = s->gnu || !usable || session_succeeded(s, f->name(f->arg));
 	if (p && p->n_sources && s->view && !s->is_silent)
 		session_check_data(s, f, !err);

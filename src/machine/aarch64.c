@@ -105,12 +105,6 @@ static void step(const uint8_t *code, size_t size, uint64_t addr, struct machine
 	} else if ((w & 0xffe0001f) == 0xd4200000 || w >> 16 == 0) { /* BRK, UDF */
 		s->kind = STEP_STOP;
 	}
-	/* STR or MOV of register 0 */
-	s->ends_call = ((w & 0x3fc0001f) == 0x39000000) || (w & 0x7fffffe0) == 0x2a0003e0;
-	/* SUBS or ANDS to the zero register; FCMP */
-	s->compares = (w & 0x7f80001f) == 0x7100001f || (w & 0x7f20001f) == 0x6b00001f ||
-		      (w & 0x7fe0001f) == 0x6b20001f || (w & 0x7f80001f) == 0x7200001f ||
-		      (w & 0x7f20001f) == 0x6a00001f || (w & 0xff20fc07) == 0x1e202000;
 }
 
 static uint64_t gist(const uint8_t *code, size_t size)

@@ -47,8 +47,6 @@ enum step_kind {
 struct machine_step {
 	uint64_t target; /* STEP_ON: the address of a variable or table that it uses, or 0 */
 	enum step_kind kind;
-	bool ends_call; /* follows a call: stores its result, or drops its arguments */
-	bool compares;  /* has no result but the flags */
 };
 
 /* What an instruction does to the values by which stack frames are found: sp, registers that hold

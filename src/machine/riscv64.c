@@ -155,8 +155,6 @@ static void step_short(uint32_t h, uint64_t addr, struct machine_step *s)
 	} else if (!h) {
 		s->kind = STEP_STOP;
 	}
-	/* c.mv, c.sdsp, c.swsp of a0 */
-	s->ends_call = (h & 0xf07f) == 0x802a || (h & 0xe07f) == 0xe02a || (h & 0xe07f) == 0xc02a;
 }
 
 static void step_long(uint32_t w, uint64_t addr, struct machine_step *s)
@@ -174,9 +172,6 @@ static void step_long(uint32_t w, uint64_t addr, struct machine_step *s)
 	} else if (w == 0x00100073) { /* ebreak */
 		s->kind = STEP_STOP;
 	}
-	/* sd, sw of a0; mv of it */
-	s->ends_call =
-		(w & 0x1f0607f) == (A0 << 20 | 0x2023) || (w & 0xfffff07f) == (A0 << 15 | 0x13);
 }
 
 static void step(const uint8_t *code, size_t size, uint64_t addr, struct machine_step *s)

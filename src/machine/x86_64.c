@@ -298,32 +298,6 @@ static void group_ff(struct machine_step *s, const struct x86_instruction *x, ui
 	}
 }
 
-/* A move from the first register, or an addition to the stack pointer. */
-static bool ends_call(const uint8_t *code, const struct x86_instruction *x)
-{
-	bool is_extended = x->p > code && (x->p[-1] & 0xf4) == 0x44; /* REX.R */
-	if (x->n < 2)
-		return false;
-	return ((x->p[0] & 0xfe) == 0x88 && !(x->p[1] & 0x38) && !is_extended) ||
-	       ((x->p[0] & 0xfd) == 0x81 && x->p[1] == 0xc4);
-}
-
-/* CMP, TEST, COMISD and the like. */
-static bool compares(const struct x86_instruction *x)
-{
-	uint8_t op = x->p[0], second = x->n > 1 ? x->p[1] : 0;
-	unsigned operation = second >> 3 & 7;
-
-	if (op >= 0x38 && op <= 0x3d)
-		return true;
-	if (op == 0x80 || op == 0x81 || op == 0x83)
-		return operation == 7;
-	if (op == 0xf6 || op == 0xf7)
-		return operation < 2;
-	return op == 0x84 || op == 0x85 || op == 0xa8 || op == 0xa9 ||
-	       (op == 0x0f && (second == 0x2e || second == 0x2f));
-}
-
 static void step_any(const uint8_t *code, size_t size, uint64_t addr, bool is_64bit,
 		     struct machine_step *s)
 {
@@ -348,8 +322,6 @@ static void step_any(const uint8_t *code, size_t size, uint64_t addr, bool is_64
 	} else if (op == 0x8d || op == 0x8b) {
 		s->target = operand_address(&x, next);
 	}
-	s->ends_call = ends_call(code, &x);
-	s->compares = compares(&x);
 	if (!is_64bit)
 		s->target = (uint32_t)s->target;
 }

@@ -56,14 +56,6 @@ bool object_call_ends_at(const struct object_file *o, uint64_t addr)
 	return m->call_ends(size ? code + size : NULL, size);
 }
 
-size_t object_call_at(const struct object_file *o, uint64_t addr, uint64_t *target)
-{
-	size_t n;
-	const struct machine *m = object_has_code(o) ? object_kind(o) : NULL;
-	const uint8_t *code = object_code(o, addr, &n);
-	return m && code ? m->call_at(code, n, addr, target) : 0;
-}
-
 static struct disassembler *disassembler_of(struct object_file *o)
 {
 	if (!o->disassembler && !o->no_disassembler)

@@ -121,7 +121,7 @@ static bool read_header(const struct dwarf_file *f, struct bytes *c, struct dwar
 }
 
 struct top_entry {
-	struct dwarf_value name, comp_dir, producer, split_name, low, high, ranges;
+	struct dwarf_value name, comp_dir, split_name, low, high, ranges;
 };
 
 static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t name,
@@ -133,9 +133,6 @@ static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t
 		break;
 	case DW_AT_comp_dir:
 		top->comp_dir = *v;
-		break;
-	case DW_AT_producer:
-		top->producer = *v;
 		break;
 	case DW_AT_dwo_name:
 	case DW_AT_GNU_dwo_name:
@@ -178,9 +175,6 @@ static void take_attribute(struct dwarf_unit *u, struct top_entry *top, uint32_t
 
 struct top_reader {
 	struct abbrevs abbrevs; /* of the top entry only */
-	/* The last unit's producer and its properties; most units have the same string. */
-	const char *producer;
-	bool says_options, is_optimized;
 };
 
 /* Reads the attributes of the top entry; false if they go beyond `end`. */
@@ -205,19 +199,6 @@ static bool read_attributes(struct dwarf_info *d, const struct dwarf_file *f, st
 	}
 	*ret = top;
 	return !c.failed;
-}
-
-/* "GNU C17 12.2.0 -mtune=generic -g -O2": the last -O counts. */
-static void read_producer(struct top_reader *r, const char *producer)
-{
-	const char *options = producer ? strstr(producer, " -") : NULL;
-
-	r->producer = producer;
-	r->says_options = options != NULL;
-	r->is_optimized = false;
-	for (const char *o = options; o; o = strstr(o + 1, " -"))
-		if (!strncmp(o, " -O", 3))
-			r->is_optimized = o[3] != '0';
 }
 
 static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, struct dwarf_unit *u,
@@ -245,11 +226,6 @@ static void read_top_entry(struct dwarf_info *d, const struct dwarf_file *f, str
 	/* Only now the bases of indices are known. */
 	u->name = dwarf_value_string(f, u, &top.name);
 	u->comp_dir = dwarf_value_string(f, u, &top.comp_dir);
-	const char *producer = dwarf_value_string(f, u, &top.producer);
-	if (producer != r->producer)
-		read_producer(r, producer);
-	u->says_options = r->says_options;
-	u->is_optimized = r->is_optimized;
 	u->split_name = f->is_split ? NULL : dwarf_value_string(f, u, &top.split_name);
 	dwarf_value_address(f, u, &top.low, &u->low);
 	d->indexed_ranges = false;

@@ -41,8 +41,6 @@ struct dwarf_unit {
 	bool damaged;        /* unreadable */
 	bool is_read;        /* all of it: see dwarf_unit_read() */
 	bool indexed_ranges; /* its list of ranges has addresses by index */
-	bool is_optimized;   /* by the producer: GCC with -O1, -Os ... */
-	bool says_options;   /* the producer's name includes its options */
 	uint16_t language;   /* 0: not given */
 	uint64_t lines;      /* offset in .debug_line */
 	uint64_t low;        /* base of range lists */

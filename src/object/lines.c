@@ -329,34 +329,3 @@ struct line_run *object_line_runs(struct object_file *o, struct address_range ra
 	*n = out.n;
 	return out.at;
 }
-
-static int ascending(const void *a, const void *b)
-{
-	const struct line_start *l = a, *r = b;
-	return ORDER(l->addr, r->addr);
-}
-
-struct line_start *object_line_rows(struct object_file *o, struct address_range range, size_t *n)
-{
-	struct row_starts rows = { 0 };
-	*n = 0;
-	if (o->kept) { /* all that is known of rows is where runs begin */
-		struct line_run *runs = kept_line_runs(o->kept, range, n);
-		for (size_t i = 0; i < *n; i++)
-			vec_push(&rows, ((struct line_start){ runs[i].addr, runs[i].at.line != 0,
-							      false }));
-		free(runs);
-		*n = rows.n;
-		return rows.at;
-	}
-	struct object_lines *l = object_lines(o);
-	const struct address_ranges in = { &range, 1, 1 };
-
-	for (size_t i = 0; l->info && i < l->info->file.units.n; i++)
-		if (may_be_in(l, &l->info->file.units.at[i], &in))
-			unit_rows(l, i, range, &rows);
-	if (rows.n)
-		qsort(rows.at, rows.n, sizeof(*rows.at), ascending);
-	*n = rows.n;
-	return rows.at;
-}

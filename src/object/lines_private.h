@@ -84,14 +84,6 @@ struct object_lines {
 /* The object's line lookup, made at the first call. */
 struct object_lines *object_lines(struct object_file *o);
 
-/* Appends the addresses within the range at which rows of the unit's line table begin to *ret. */
-struct row_starts { /* a VEC */
-	struct line_start *at;
-	size_t n, cap;
-};
-void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
-	       struct row_starts *ret);
-
 /* The unit's line table, by address, with only sequences that start in code. False if none does. */
 bool unit_table(struct object_lines *l, size_t unit, struct line_table *ret);
 /* Whether its line table has rows of other units, too, so that only rows in the unit's own ranges

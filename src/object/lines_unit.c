@@ -334,37 +334,6 @@ void unit_sequences(struct object_lines *l, size_t unit, const struct unit_rules
 		add_sequences(&l->table, ret);
 }
 
-/* clang does not name its options, but marks optimized functions as listing all their calls. */
-static bool is_optimized(struct dwarf_info *d, const struct dwarf_unit *u)
-{
-	const struct abbrevs *t =
-		u->says_options || u->is_optimized ? NULL : abbrevs_of(d, &d->file, u);
-
-	for (size_t i = 0; t && i < t->attributes.n; i++) {
-		uint32_t name = t->attributes.at[i].name;
-		if (name == DW_AT_call_all_calls || name == DW_AT_GNU_all_call_sites)
-			return true;
-	}
-	return u->is_optimized;
-}
-
-void unit_rows(struct object_lines *l, size_t unit, struct address_range range,
-	       struct row_starts *ret)
-{
-	const struct dwarf_unit *u = &l->info->file.units.at[unit];
-	const struct line_table *t = &l->table;
-
-	if (!u->has_lines || l->units[unit] & (UNIT_NO_CODE | UNIT_CODE_REPEATED))
-		return;
-	if (!line_table_read(l->info, u, false, &l->table) || !may_decode(l, t->bytes))
-		return;
-	bool optimized = is_optimized(l->info, u);
-	for (size_t i = 0; i < t->rows.n; i++)
-		if (t->rows.at[i].addr >= range.low && t->rows.at[i].addr < range.high)
-			vec_push(ret, ((struct line_start){ t->rows.at[i].addr,
-							    t->rows.at[i].line != 0, optimized }));
-}
-
 static void emit_all(struct unit_reader *r)
 {
 	const struct line_table *t = &r->l->table;

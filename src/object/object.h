@@ -202,15 +202,6 @@ struct line_run { /* consecutive addresses of one (function, file, line) */
 struct line_run *object_line_runs(struct object_file *o, struct address_range range,
 				  const struct line_rules *rules, size_t *n);
 
-struct line_start {
-	uint64_t addr;
-	bool has_line;     /* false: the compiler assigns the code to no line */
-	bool is_optimized; /* as far as the unit says */
-};
-/* The addresses within [low, high) at which rows of the line table begin, even if the line does not
- * change: ascending, possibly repeated, *n of them, freed with free(). */
-struct line_start *object_line_rows(struct object_file *o, struct address_range range, size_t *n);
-
 /* As object_line_runs(), but for several ranges, by address and disjoint, each in one function, and
  * only by our own rules. If only names were kept, runs between the ranges may be included. Units
  * and functions without code in the ranges are not read. */
@@ -223,6 +214,12 @@ bool object_has_lines(struct object_file *o);
 /* Whether debug information is available, in the file or its debug file: cheaper than
  * object_has_lines(). */
 bool object_has_dwarf(struct object_file *o);
+
+/* Calls see() with the name of each file, an absolute path, to which a program compiled with
+ * --coverage adds its counters (counter_files.c); the path lives as long as o. None without line
+ * information in the file itself. */
+void object_for_each_counter_file(struct object_file *o, void (*see)(void *arg, const char *path),
+				  void *arg);
 
 /* ---- call frames and loading (frames.c) ---- */
 
@@ -342,23 +339,14 @@ uint64_t object_gist(struct object_file *o, uint64_t low, uint64_t high);
 
 /* ---- where control goes (steps.c) ---- */
 
-struct object_step { /* an instruction; other members as in struct machine_step */
+struct object_step { /* an instruction */
 	uint64_t addr, target;
 	uint32_t size;
 	enum step_kind kind;
-	bool ends_call, compares;
-	bool is_nop; /* does nothing */
 };
 /* The instructions of [low, high); false as with object_instructions(). */
 bool object_steps(struct object_file *o, uint64_t low, uint64_t high,
 		  void (*add)(const struct object_step *step, void *arg), void *arg);
-/* The targets of a switch, from the jump table at at.low, which ends at at.high at the latest: its
- * entries up to the first outside of `range`. Returns their number. `is_relative`: entries are
- * 32-bit differences to the table's address. */
-size_t object_jump_table(struct object_file *o, struct address_range at, bool is_relative,
-			 struct address_range range, void (*add)(uint64_t target, void *arg),
-			 void *arg);
-
 /* Whether the instruction right before addr is a direct call; its target. */
 bool object_call_before(const struct object_file *o, uint64_t addr, uint64_t *target);
 /* Calls add(site, target, arg) for each jump from [low, high) to code elsewhere. False: some jump
@@ -368,9 +356,6 @@ bool object_tail_calls(const struct object_file *o, uint64_t low, uint64_t high,
 /* Whether the code at addr is that by which a signal handler returns to what it interrupted. */
 bool object_returns_from_signal(const struct object_file *o, uint64_t addr);
 
-/* The size of the direct call at addr, and its target; 0: there is none, or the machine is unknown.
- */
-size_t object_call_at(const struct object_file *o, uint64_t addr, uint64_t *target);
 /* Whether the bytes before addr may be a call. False only if they are code of a known machine that
  * is no call. */
 bool object_call_ends_at(const struct object_file *o, uint64_t addr);

@@ -4,8 +4,6 @@
 #include "base/sort.h"
 #include "object/object_private.h"
 
-static int32_t signed32(const uint8_t *p) { return (int32_t)machine_word(p); }
-
 struct walk {
 	const struct machine *machine;
 	void (*add)(const struct object_step *step, void *arg);
@@ -21,10 +19,7 @@ static void add_step(const struct object_instruction *i, void *arg)
 	w->add(&(struct object_step){ .addr = i->addr,
 				      .size = (uint32_t)i->size,
 				      .target = to.target,
-				      .kind = to.kind,
-				      .ends_call = to.ends_call,
-				      .compares = to.compares,
-				      .is_nop = !w->machine->gist(i->bytes, i->size) },
+				      .kind = to.kind },
 	       w->arg);
 }
 
@@ -110,34 +105,4 @@ bool object_word(struct object_file *o, uint64_t addr, size_t size, uint64_t *re
 		return false;
 	*ret = word_at(o, addr, bytes_load(p, size, bytes_other_order(object_big_endian(o))));
 	return true;
-}
-
-/* ---- tables of jumps ---- */
-
-static uint64_t entry(const uint8_t *p, size_t size, uint64_t relative_to)
-{
-	uint64_t low = (uint32_t)signed32(p);
-	if (size == 8)
-		return low | (uint64_t)(uint32_t)signed32(p + 4) << 32;
-	return relative_to ? relative_to + (uint64_t)(int64_t)(int32_t)low : low;
-}
-
-size_t object_jump_table(struct object_file *o, struct address_range at, bool is_relative,
-			 struct address_range range, void (*add)(uint64_t target, void *arg),
-			 void *arg)
-{
-	uint64_t addr = at.low;
-	size_t left = 0, n = 0, size = is_relative || !object_is_64bit(o) ? 4 : 8;
-	const uint8_t *p = loaded_bytes(o, addr, &left);
-
-	left = left < at.high - addr ? left : (size_t)(at.high - addr);
-	for (; p && left >= size; p += size, left -= size, n++) {
-		uint64_t target = entry(p, size, is_relative ? addr : 0);
-		if (!is_relative)
-			target = word_at(o, addr + n * size, target);
-		if (target < range.low || target >= range.high)
-			break;
-		add(target, arg);
-	}
-	return n;
 }

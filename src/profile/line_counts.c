@@ -15,12 +15,17 @@ struct counted_file {
 	strid relative; /* the path as it was given, if it was relative; else 0 */
 };
 
+struct line_count {
+	uint32_t file, line;
+	uint64_t count;
+};
+
 struct line_counts {
 	struct strtab *strings;
 	VEC(struct counted_file) files;
 	struct map64 ids;   /* by path: index into files */
 	struct map64 lines; /* MAP64_PAIR(file, line): index into counts */
-	VEC(uint64_t) counts;
+	VEC(struct line_count) counts;
 };
 
 struct line_counts *line_counts_new(void)
@@ -42,6 +47,19 @@ void line_counts_free(struct line_counts *l)
 	free(l);
 }
 
+/* `whole`: clean, and absolute if that is known. */
+static uint32_t add_file(struct line_counts *l, const char *whole, const char *relative)
+{
+	strid id = strtab_add(l->strings, whole);
+	uint32_t *at = map64_at(&l->ids, id);
+	if (*at == NONE) {
+		*at = (uint32_t)l->files.n;
+		strid given = *relative ? strtab_add(l->strings, relative) : 0;
+		vec_push(&l->files, ((struct counted_file){ id, given }));
+	}
+	return *at;
+}
+
 static uint32_t file_of(struct line_counts *l, const char *folder, const char *path)
 {
 	bool joined = *path != '/' && *folder;
@@ -50,30 +68,43 @@ static uint32_t file_of(struct line_counts *l, const char *folder, const char *p
 
 	file_clean_path(whole);
 	file_clean_path(relative);
-	strid id = strtab_add(l->strings, whole);
-	uint32_t *at = map64_at(&l->ids, id);
-	if (*at == NONE) {
-		*at = (uint32_t)l->files.n;
-		strid given = *path == '/' || !strncmp(relative, "../", 3)
-				      ? 0
-				      : strtab_add(l->strings, relative);
-		vec_push(&l->files, ((struct counted_file){ id, given }));
-	}
-	uint32_t file = *at;
+	bool has_relative = *path != '/' && strncmp(relative, "../", 3) != 0;
+	uint32_t file = add_file(l, whole, has_relative ? relative : "");
 	free(whole);
 	free(relative);
 	return file;
 }
 
+static void add_count(struct line_counts *l, uint32_t file, uint32_t line, uint64_t count)
+{
+	uint32_t *at = map64_at(&l->lines, MAP64_PAIR(file, line));
+	if (*at == NONE) {
+		*at = (uint32_t)l->counts.n;
+		vec_push(&l->counts, ((struct line_count){ .file = file, .line = line }));
+	}
+	capped_add(&l->counts.at[*at].count, count);
+}
+
 void line_counts_add(struct line_counts *l, const char *folder, const char *path, uint32_t line,
 		     uint64_t count)
 {
-	uint32_t *at = map64_at(&l->lines, MAP64_PAIR(file_of(l, folder, path), line));
-	if (*at == NONE) {
-		*at = (uint32_t)l->counts.n;
-		vec_push(&l->counts, 0);
+	add_count(l, file_of(l, folder, path), line, count);
+}
+
+void line_counts_add_all(struct line_counts *l, const struct line_counts *from)
+{
+	uint32_t *now = xrealloc(NULL, from->files.n + 1, sizeof(*now));
+
+	for (size_t i = 0; i < from->files.n; i++) {
+		const struct counted_file *f = &from->files.at[i];
+		now[i] = add_file(l, strtab_get(from->strings, f->path),
+				  strtab_get(from->strings, f->relative));
 	}
-	capped_add(&l->counts.at[*at], count);
+	for (size_t i = 0; i < from->counts.n; i++) {
+		const struct line_count *c = &from->counts.at[i];
+		add_count(l, now[c->file], c->line, c->count);
+	}
+	free(now);
 }
 
 static bool ends_with(const char *path, const char *end)
@@ -103,6 +134,6 @@ bool line_counts_find(const struct line_counts *l, uint32_t file, uint32_t line,
 	uint32_t at = file == NONE ? NONE : map64_get(&l->lines, MAP64_PAIR(file, line));
 	if (at == NONE)
 		return false;
-	*count = l->counts.at[at];
+	*count = l->counts.at[at].count;
 	return true;
 }

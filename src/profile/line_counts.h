@@ -16,6 +16,9 @@ void line_counts_free(struct line_counts *l); /* NULL is fine */
 void line_counts_add(struct line_counts *l, const char *folder, const char *path, uint32_t line,
 		     uint64_t count);
 
+/* Adds all counts of `from`. */
+void line_counts_add_all(struct line_counts *l, const struct line_counts *from);
+
 /* Finds a file by its path, or the file whose given relative path is the end of `path`; NONE: no
  * file. Call this after everything is added. */
 uint32_t line_counts_file(const struct line_counts *l, const char *path);

@@ -771,6 +771,16 @@ strid profile_append_text(struct profile *p, const char *text)
 	return strtab_add(finished_of(p)->builder->strings, text);
 }
 
+void profile_append_block(struct profile *p, struct block b)
+{
+	struct profile_builder *from = finished_of(p)->builder;
+
+	profile_add_block(from, b);
+	p->blocks = from->blocks.at;
+	p->n_blocks = from->blocks.n;
+	p->n_block_records = 1;
+}
+
 frameid profile_append_mark(struct profile *p, const char *name)
 {
 	return profile_append_frame(

@@ -112,12 +112,11 @@ static char *settings_text(const struct preload_opts *o)
 	char *output = output_setting(o->output, o->literal), sample[32] = "off";
 	if (o->frequency)
 		snprintf(sample, sizeof(sample), "%u", o->frequency);
-	char *text = xprintf("%s%s%soutput=%s,quiet%s,sample=%s,stacks=%s%s%s%s%s%s%s",
+	char *text = xprintf("%s%s%soutput=%s,quiet%s,sample=%s,stacks=%s%s%s%s%s%s",
 			     o->run ? "run=" : "", o->run ? o->run : "", o->run ? "," : "", output,
 			     o->no_rank ? ",rank=off" : "", sample, o->leaves ? "off" : "on",
-			     o->no_arcs ? ",arcs=off" : "", o->no_blocks ? ",blocks=off" : "",
-			     o->no_gmon ? ",gmon=off" : "", o->latency ? ",latency=on" : "",
-			     o->verbose ? ",verbose" : "", own);
+			     o->no_arcs ? ",arcs=off" : "", o->no_gmon ? ",gmon=off" : "",
+			     o->latency ? ",latency=on" : "", o->verbose ? ",verbose" : "", own);
 	free(own);
 	free(output);
 	return text;

@@ -12,7 +12,7 @@ struct preload_opts {
 	bool literal;       /* percent signs in the name are literal */
 	unsigned frequency; /* samples per second of CPU time; 0: none */
 	bool leaves;        /* samples without callers */
-	bool no_arcs, no_blocks, no_gmon;
+	bool no_arcs, no_gmon;
 	bool latency;    /* measure durations of calls whose ends are known */
 	const char *run; /* stored in the files to identify the run; NULL: none. No commas */
 	bool verbose;    /* the runtime prints problems on standard error */

@@ -25,7 +25,6 @@ enum {
 	EXECUTABLE,
 	EXECUTED,
 	NEVER,
-	ESTIMATED,
 	N_COLUMNS
 };
 
@@ -41,13 +40,14 @@ static const struct kin_column columns[] = {
 			"shown where there are stacks",
 			KIN_CELL_TIME, .hidden = true },
 	[PER_COUNT] = { "per_count", "time/count",
-			"the line's time by its count; shown where blocks were counted and time "
-			"was measured",
+			"the line's time by its count; shown where there are counts of the run "
+			"whose "
+			"time was measured",
 			KIN_CELL_TIME, .hidden = true, .si = true },
 	[COUNT] = { "count", "count",
-		    "how often it was executed: as gcov counts where all blocks are known; else "
-		    "calls of the function that starts here, or the most executed block on the "
-		    "line. ~: of optimised code, as often as its blocks were",
+		    "how often it was executed: as gcov counts, where the compiler put counters; "
+		    "else calls of the function that starts here, or the most executed block on "
+		    "the line",
 		    KIN_CELL_COUNT },
 	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT },
 	[SOURCE] = { "source", "source", "the line's text", KIN_CELL_TEXT, .tree = true },
@@ -70,10 +70,6 @@ static const struct kin_column columns[] = {
 	[NEVER] = { "never", "never",
 		    "1 if its counts are known, and add up to less than the least count asked for",
 		    KIN_CELL_COUNT, .hidden = true },
-	[ESTIMATED] = { "estimated", "estimated",
-			"1 if the count is that of blocks of optimised code, which may not be the "
-			"line's",
-			KIN_CELL_COUNT, .hidden = true },
 };
 
 enum { TAB = 8, MAX_TAB_COLUMN = 400 }; /* a tab further to the right becomes one blank */
@@ -117,8 +113,6 @@ static const char *counts_text(struct listing *l, const struct coverage *c,
 		return *made ? *made : line->is_unsure ? "?" : NULL;
 
 	VEC(char) text = { 0 };
-	if (line->is_estimated)
-		vec_push(&text, '~');
 	for (uint32_t i = 0; i < line->n_counts; i++) {
 		vec_reserve(&text, NUM_MAX + 1);
 		if (i)
@@ -145,11 +139,11 @@ static void fill_measured(struct listing *l, const struct listed_part *p, uint32
 	}
 	if (line->inclusive > 0)
 		c[INCLUSIVE] = cell_time(line->inclusive);
-	if (line->self > 0 && line->is_known && !line->is_unsure && line->most)
+	if (line->self > 0 && line->is_known && !line->is_unsure && line->most &&
+	    !l->opts.counts_of_other_runs)
 		c[PER_COUNT] = cell_time(line->self / (double)line->most);
 	if (line->is_known && !line->is_unsure)
 		c[COUNT] = cell_count(line->most);
-	c[COUNT].is_estimated = line->is_estimated;
 	if (counts)
 		c[COUNTS] = cell_text(counts);
 	c[TOTAL] = cell_count(line->total);
@@ -157,9 +151,7 @@ static void fill_measured(struct listing *l, const struct listed_part *p, uint32
 		c[CALLS] = cell_count(line->calls);
 	c[EXECUTABLE] = cell_count(1);
 	c[EXECUTED] = cell_count(line->is_executed);
-	c[NEVER] = cell_count(line->is_known && !line->is_unsure && !line->is_estimated &&
-			      line->sum < l->opts.min_count);
-	c[ESTIMATED] = cell_count(line->is_estimated);
+	c[NEVER] = cell_count(line->is_known && !line->is_unsure && line->sum < l->opts.min_count);
 }
 
 static void fill_line(struct listing *l, const struct listed_part *p, uint32_t line)

@@ -28,7 +28,8 @@ struct listing_source { /* parts of a file must be added in ascending order, so 
 struct listing_opts {
 	double total; /* the ticks that are 100 % */
 	const struct line_counts
-		*line_counts; /* counts, also for lines without code of their own; or NULL */
+		*line_counts;      /* counts, also for lines without code of their own; or NULL */
+	bool counts_of_other_runs; /* as in report_input */
 	uint64_t
 		min_count; /* lines executed less often are marked as not executed; 0: no line is */
 	/* Gives the text byte by byte, for a layout that copies it. A NUL in the file becomes a

@@ -165,29 +165,18 @@ static void open_source(struct annotate_job *j, const struct coverage *c,
 		     ret->text.path, older);
 }
 
-static void note_estimated(struct annotate_job *j, const struct coverage *c)
-{
-	for (size_t i = 0; i < c->n_lines; i++) {
-		if (!c->lines[i].is_estimated)
-			continue;
-		note(j, "counts with ~ are estimated: compilers mix the lines of optimised code; "
-			"-O0 counts lines");
-		return;
-	}
-}
-
 static struct coverage *cover(struct annotate_job *j, const uint8_t *wanted)
 {
 	const struct report_input *in = j->in;
 	bool stacks = in->program && in->graph->measured;
-	struct coverage_opts how = { .carry = j->o->all_lines ? CARRY_CALLS : CARRY_MEASURED,
+	struct coverage_opts how = { .carry = j->o->all_lines   ? CARRY_CALLS
+					      : in->line_counts ? CARRY_NONE
+								: CARRY_MEASURED,
 				     .wanted = wanted,
 				     .line_counts = in->line_counts,
 				     .samples = stacks ? &in->profile->samples : NULL,
 				     .program = stacks ? in->program : NULL };
-	struct coverage *c = coverage_new(report_flat(in), in->symbols, in->graph, &how);
-	note_estimated(j, c);
-	return c;
+	return coverage_new(report_flat(in), in->symbols, in->graph, &how);
 }
 
 /* ---- whole files ---- */
@@ -297,7 +286,9 @@ static void add_stretches(struct annotate_job *j, const struct coverage *c,
 static void add_busy_file(struct annotate_job *j, const struct coverage *c,
 			  const struct coverage_file *f)
 {
-	if (j->in->line_counts || j->o->all_lines || j->o->zeroes)
+	bool has_counts =
+		j->in->line_counts && line_counts_file(j->in->line_counts, f->path) != NONE;
+	if (has_counts || j->o->all_lines || j->o->zeroes)
 		add_file(j, c, f);
 	else
 		add_stretches(j, c, f);
@@ -651,8 +642,11 @@ static struct kin_error *annotate_run(const struct report_input *in, const struc
 {
 	struct annotate_job *j = xalloc(sizeof(*j));
 	*j = (struct annotate_job){ .in = in, .o = o };
-	j->listing = listing_new(&(struct listing_opts){
-		.total = in->graph->total, .line_counts = in->line_counts, .min_count = 1 });
+	j->listing = listing_new(
+		&(struct listing_opts){ .total = in->graph->total,
+					.line_counts = in->line_counts,
+					.counts_of_other_runs = in->counts_of_other_runs,
+					.min_count = 1 });
 
 	struct kin_error *err = add_subjects(j);
 	if (!err)
@@ -671,7 +665,8 @@ static struct kin_error *annotate_run(const struct report_input *in, const struc
 		   in->graph->has_arcs || in->profile->n_blocks || in->line_counts ||
 			   !in->profile->samples.n);
 	table_show(t, "per_count",
-		   (in->profile->n_blocks || in->line_counts) && in->graph->total > 0);
+		   (in->profile->n_blocks || in->line_counts) && !in->counts_of_other_runs &&
+			   in->graph->total > 0);
 	for (size_t i = 0; i < j->notes.n; i++)
 		table_note(t, "%s", j->notes.at[i]);
 	report_note_lines(in, t, "source");

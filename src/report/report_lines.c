@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analysis/coverage.h"
-#include "analysis/flow_lines.h"
 #include "base/map64.h"
 #include "base/pairs.h"
 #include "base/sort.h"
@@ -35,8 +34,8 @@ static const struct kin_column columns[] = {
 		    "how often the function that starts here was called, + by itself",
 		    KIN_CELL_COUNT },
 	[COUNT] = { "count", "count",
-		    "how often the most executed block on the line was executed; ~: of optimised "
-		    "code, in which lines are mixed",
+		    "how often it was executed, as gcov counts; of blocks in the data, the most "
+		    "executed one on the line",
 		    KIN_CELL_COUNT, .hidden = true },
 	[FILE_NAME] = { "file", "file", "the source file", KIN_CELL_TEXT },
 	[LINE] = { "line", "line", "its number in the file", KIN_CELL_COUNT },
@@ -54,8 +53,9 @@ static const struct kin_column columns[] = {
 			"shown where there are stacks",
 			KIN_CELL_TIME, .hidden = true },
 	[PER_COUNT] = { "per_count", "time/count",
-			"the line's time by the executions of its most executed block; shown where "
-			"blocks were counted and time was measured",
+			"the line's time by its count; shown where there are counts of the run "
+			"whose "
+			"time was measured",
 			KIN_CELL_TIME, .hidden = true, .si = true },
 	[OBJECT] = { "object", "object",
 		     "the object file the code is in; shown where there are several", KIN_CELL_TEXT,
@@ -66,7 +66,7 @@ struct line_entry { /* all code of one line within one function of an object */
 	symid first;
 	double self, inclusive;
 	uint64_t calls, self_calls, most;
-	bool has_blocks, is_estimated; /* properties of `most` */
+	bool has_blocks; /* `most` is known */
 };
 
 /* ---- entries ---- */
@@ -171,22 +171,6 @@ static void add_inclusive(const struct report_input *in, struct line_entry *entr
 	free(times);
 }
 
-/* Takes executions of lines from the flow, where all blocks are known. */
-static void take_flow(const struct flow *f, const struct symbols *s, struct line_entry *entries,
-		      size_t n, const uint32_t *entry_of)
-{
-	if (!f)
-		return;
-	struct flow_line *lines = flow_lines(f, s, entry_of, n);
-	for (size_t i = 0; i < n; i++)
-		if (lines[i].is_measured) {
-			entries[i].has_blocks = lines[i].is_known;
-			entries[i].is_estimated = lines[i].is_estimated;
-			entries[i].most = lines[i].count;
-		}
-	free(lines);
-}
-
 /* Sets counts from the coverage tool. Successive entries are mostly in the same file. */
 static void take_line_counts(const struct report_input *in, struct line_entry *entries, size_t n)
 {
@@ -239,7 +223,6 @@ static struct line_entry *gather(const struct report_input *in, const struct rep
 	}
 	line_ids_done(&ids);
 	add_inclusive(in, entries, *n, entry_of);
-	take_flow(blocks->flow, s, entries, *n, entry_of);
 	take_line_counts(in, entries, *n);
 	free(entry_of);
 	return entries;
@@ -278,11 +261,9 @@ static void add_row(struct kin_table *t, const struct report_input *in, const st
 		c[CALLS] = cell_plus(e->calls, e->self_calls);
 	else if (e->calls)
 		c[CALLS] = cell_count(e->calls);
-	if (e->has_blocks) {
+	if (e->has_blocks)
 		c[COUNT] = cell_count(e->most);
-		c[COUNT].is_estimated = e->is_estimated;
-	}
-	if (e->has_blocks && e->most && e->self > 0)
+	if (e->has_blocks && e->most && e->self > 0 && !in->counts_of_other_runs)
 		c[PER_COUNT] = cell_time(e->self / (double)e->most);
 	if (in->graph->measured)
 		c[INCLUSIVE] = cell_time(e->inclusive);
@@ -319,7 +300,7 @@ static struct kin_error *lines_run(const struct report_input *in, const struct r
 	table_show(t, "calls", in->graph->has_arcs || !in->profile->samples.n);
 	bool counted = blocks->n || in->line_counts;
 	table_show(t, "count", counted);
-	table_show(t, "per_count", counted && in->graph->total > 0);
+	table_show(t, "per_count", counted && !in->counts_of_other_runs && in->graph->total > 0);
 	table_show(t, "object", report_has_objects(in, is_busy));
 	n = keep_shown(entries, n, o, in->graph->total);
 	qsort_r(entries, n, sizeof(*entries), by_time, in->symbols);

@@ -68,6 +68,8 @@ struct report_input {
 	const char *const *gaps; /* what the data lacks of its parallel job */
 	size_t n_gaps;
 	const struct line_counts *line_counts; /* from a coverage tool; NULL: none */
+	bool counts_of_other_runs; /* line_counts are of other processes than the time, so that
+				      there is no time per count */
 	struct program
 		*program; /* the objects and stacks that places belong to; NULL: a single program */
 	const struct own_ruling *rulings; /* what is own code, and why; NULL: not requested */

@@ -157,8 +157,6 @@ static struct text_piece cell_piece(struct text_page *p, const struct col *col,
 	size_t n = 0;
 	if (is_more(col, c))
 		*at++ = '+';
-	if (c->is_estimated)
-		*at++ = '~';
 	switch (c->type) {
 	case KIN_CELL_NONE:
 		break;
@@ -232,8 +230,6 @@ static void measure_cell(struct text_page *p, struct col *c, const struct kin_ro
 		break;
 	case KIN_CELL_COUNT:
 		c->count = cell->count > c->count ? cell->count : c->count;
-		if (cell->is_estimated)
-			widen(c, 1 + digits(cell->count));
 		break;
 	case KIN_CELL_TIME: {
 		char buf[CELL_MAX];

@@ -43,8 +43,7 @@ static const char *text_of(struct page *p, const struct kin_cell *c, double rate
 	case KIN_CELL_NONE:
 		break;
 	case KIN_CELL_COUNT:
-		return arena_printf(&p->arena, "%s%llu", c->is_estimated ? "~" : "",
-				    (unsigned long long)c->count);
+		return arena_printf(&p->arena, "%llu", (unsigned long long)c->count);
 	case KIN_CELL_TIME:
 		return time_text(p, c->number / rate, sign);
 	case KIN_CELL_SHARE:

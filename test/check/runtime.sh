@@ -13,7 +13,7 @@ needs_only_listed() { # all, weak or not; and nothing listed as weak is needed
 }
 offers_only() { # names that it may define
 	nm -D --defined-only "$1" | awk '$2 !~ /[aA]/ { sub("@.*", "", $3); print $3 }' |
-		grep -vxE 'kinrt_[a-z]+|_?mcount|__fentry__|__cyg_profile_func_(enter|exit)|__sanitizer_cov_trace_pc(_guard(_init)?)?|(__)?monstartup|_mcleanup|(__)?moncontrol|_exit|_Exit|dlclose|prctl|syscall|f?exec(v|ve|vp|vpe|veat|l|lp|le)|pthread_create|pthread_setname_np|thrd_create|_Fork|clone|sigaction|(bsd_|s|(__)?sysv_)?signal|sigset|sigpending|sigwait|sigwaitinfo|sigtimedwait|sigsuspend|signalfd|ppoll|__ppoll_chk|pselect|epoll_pwait2?' && return 1
+		grep -vxE 'kinrt_[a-z]+|_?mcount|__fentry__|__cyg_profile_func_(enter|exit)|(__)?monstartup|_mcleanup|(__)?moncontrol|_exit|_Exit|dlclose|prctl|syscall|f?exec(v|ve|vp|vpe|veat|l|lp|le)|pthread_create|pthread_setname_np|thrd_create|_Fork|clone|sigaction|(bsd_|s|(__)?sysv_)?signal|sigset|sigpending|sigwait|sigwaitinfo|sigtimedwait|sigsuspend|signalfd|ppoll|__ppoll_chk|pselect|epoll_pwait2?' && return 1
 	return 0
 }
 no_vectors() { # in the hooks and the functions they call; xsave protects the program's vector registers from other code

@@ -24,7 +24,7 @@ static void ask_at(struct object_file *o, uint64_t addr)
 	struct srcloc at;
 	size_t n;
 	seen += object_place(o, addr, false, &at) && at.file ? strlen(at.file) : 0;
-	seen += object_call_ends_at(o, addr) + object_call_at(o, addr, &(uint64_t){ 0 });
+	seen += object_call_ends_at(o, addr);
 	free(object_inlines(o, &addr, 1, &n));
 }
 

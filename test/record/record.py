@@ -1258,6 +1258,7 @@ def test_lines(tap, box):
     tap.ok(len(gcov) > 10 and gcov.get(6) == 334 and gcov.get(7) == 666, 'gcov: executions of lines', gcov)
     if shutil.which('clang'):
         for static in ([], ['-static']):
+            box.run('sh', '-c', 'rm -f *.gcda')
             q = box.run(box.kin, 'cc', '--blocks', 'clang', '-O0', *static, '-o', 'lines.clang', 'lines.c')
             q = box.run(box.kin, 'run', '-q', '-o', 'clang.kin', './lines.clang') if not q.returncode else q
             seen = {r['line']: r['count'] for r in view(box, 'annotate', 'clang.kin', 'lines.c') if r['count'] is not None}

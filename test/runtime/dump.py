@@ -1,7 +1,7 @@
 """Reads a .kin file of the runtime, as include/kin/format.h describes it, into plain objects.
 
     k = dump.read('kin.1.kin')
-    k.header['end'], k.modules, k.threads, k.arcs[(from, to)], k.retired, k.blocks, k.counts[addr]
+    k.header['end'], k.modules, k.threads, k.arcs[(from, to)], k.retired, k.blocks
     k.calls('leaf')      calls of a function of the executable or a shared object, by nm's symbols
 
 Also a program: dump.py FILE... prints the contents of the files."""
@@ -43,11 +43,9 @@ class Kin:
         self.error = fields[33].split(b'\0')[0].decode('utf8', 'replace')
         self.blocks, self.modules, self.threads, self.info = [], [], [], ''
         self.stacks, self.latencies, self._retired_latencies = [], [], []
-        self._retired_counts = collections.Counter()
         self.arcs = collections.Counter()
         self.by_thread = collections.defaultdict(collections.Counter)
         self.retired = collections.Counter()
-        self.counts = collections.Counter()
         self.twice = set()
         at, end = 4096, self.header['size'] or len(data)
         if end > len(data):
@@ -114,32 +112,17 @@ class Kin:
                 if t and n:
                     self.latencies.append(Latency(thread, a, t, n, total, low, high, probes,
                                                   struct.unpack_from('<304I', p, at + 56)))
-        elif kind == 10:
-            for a, n, m, _ in struct.iter_unpack('<2Q2I', p):
-                if n:
-                    self._retired_counts[m, a] += n
         elif kind == 11:
             for at in range(0, len(p) - 1279, 1280):
                 fm, tm, a, t, n, total, low, high, probes = struct.unpack_from('<2I7Q', p, at)
                 if n:
                     self._retired_latencies.append((tm, Latency(0, a, t, n, total, low, high, probes,
                                                                struct.unpack_from('<304I', p, at + 64))))
-        elif kind == 7:
-            for a, n in struct.iter_unpack('<2Q', p):
-                if a and n:
-                    self.counts[a] += n
 
     def retired_latencies(self):
         """[(latency, function)] of unmapped modules."""
         by_id = {m.id: m for m in self.modules}
         return [(x, name(by_id[tm].path, x.to)[1] if tm else self.place(x.to)[1]) for tm, x in self._retired_latencies]
-
-    def retired_counts(self):
-        by_id = {m.id: m for m in self.modules}
-        out = collections.Counter()
-        for (m, a), n in self._retired_counts.items():
-            out[name(by_id[m].path, a) if m else self.place(a)] += n
-        return out
 
     def module(self, addr, epoch=2**32 - 2):
         for m in self.modules:
@@ -205,5 +188,3 @@ if __name__ == '__main__':
             print(f'{n:12} {a} -> {b}')
         for s in sorted(k.stacks, key=lambda s: -s.weight_ns)[:20]:
             print(f'{s.weight_ns / 1e6:10.1f} ms {s.count:6} {("leaf", "", "cut")[s.end]} {" ".join(k.functions(s))}')
-        for a, n in list(k.counts.items())[:20]:
-            print(f'{n:12} block {k.place(a)} {a:#x}')

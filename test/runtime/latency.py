@@ -132,16 +132,13 @@ def libraries():
     d = os.path.join(TMP, 'lplugs')
     os.makedirs(d, exist_ok=True)
     for i in range(8):
-        build(f'lplugs/plug_{i}.so', 'plug.c', flags=f'-finstrument-functions -fsanitize-coverage=trace-pc -shared -fPIC -DWHICH={i}',
+        build(f'lplugs/plug_{i}.so', 'plug.c', flags=f'-finstrument-functions -shared -fPIC -DWHICH={i}',
               after=f'-L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT}')
     n = 4000 if FULL else 400
     r, f = measured('libraries', f'{n}:{d}')
     say = lambda: '\n'.join(f'{n}: {x}' for n, x in f.items()) + '\n' + describe(r)
     tap.ok([f[f'plug_leaf_{i}'].count for i in range(8)] == [n // 8 * 10] * 8 and f['plug'].count == n,
            'latency: calls in unloaded libraries stay with them', say)
-    blocks = dump.read(r.kins[0]).retired_counts()
-    per = [sum(v for (path, name), v in blocks.items() if path.endswith(f'plug_{i}.so') and name == f'plug_leaf_{i}') for i in range(8)]
-    tap.ok(per == [n // 8 * 10] * 8, 'blocks: of unloaded libraries they stay with them', lambda: f'{per} {blocks}')
     size = os.path.getsize(r.kins[0])
     tap.ok(size < 4 << 20, 'latency: the file does not grow with each dlclose()', lambda: str(size))
 

@@ -32,7 +32,6 @@ static void *count(void *arg)
 	for (int i = 0; i < ARCS; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		rt_mcount((uint64_t)count + seed % 1000, (uint64_t)sample + (seed >> 32) % 1000);
-		rt_count((uint64_t)count + (seed >> 40) % 4096);
 		if (i % 50 == 0)
 			sample(i % 7);
 		rt_latency_begin(8, 7, (uint64_t)&seed);

@@ -217,7 +217,7 @@ def early():
         return
     a = os.path.join(RT, 'libkinrt.a')
     for static in '-static', '-static-pie':
-        for flags, options in (('-pg', ''), ('-pg -fsanitize-coverage=trace-pc', ''), ('-finstrument-functions', 'latency')):
+        for flags, options in (('-pg', ''), ('-finstrument-functions', 'latency')):
             out = build(f'early{static}{len(flags)}', 'early.c', flags=f'{static} {flags}', after=a)
             r = run([out], preload=False, options=options)
             tap.ok(r.status == 0 and leaf_calls(r) == 1000 and not counts_lost(r), f'early: {static} {flags}', lambda: describe(r))
@@ -266,26 +266,6 @@ def exceptions():
                    lambda: describe(r))
 
 
-def blocks():
-    if not wanted('blocks'):
-        return
-    out = build('blocks', 'target.c', flags='-fsanitize-coverage=trace-pc', after=f'-L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT}')
-    r = run([out, 'normal'], preload=False)
-    k = dump.read(r.kins[0])
-    leaf = sum(n for a, n in k.counts.items() if k.place(a)[1] == 'leaf')
-    tap.ok(leaf == 100000, 'blocks: gcc -fsanitize-coverage=trace-pc', lambda: f'{leaf} {describe(r)}')
-    if shutil.which('clang'):
-        out = os.path.join(TMP, 'guards')
-        subprocess.run(f'clang -std=gnu11 -D_GNU_SOURCE -O1 -w -fsanitize-coverage=trace-pc-guard -c -o {out}.o {HERE}/target.c '
-                       f'&& gcc -o {out} {out}.o -L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT} -pthread -ldl', shell=True, check=True)
-        r = run([out, 'normal'], preload=False)
-        k = dump.read(r.kins[0])
-        leaf = sum(n for a, n in k.counts.items() if k.place(a)[1] == 'leaf')
-        tap.ok(leaf == 100000, 'blocks: clang -fsanitize-coverage=trace-pc-guard', lambda: f'{leaf} {describe(r)}')
-    else:
-        tap.skip('blocks: clang -fsanitize-coverage=trace-pc-guard', 'no clang')
-
-
 def gprof_calls(exe, gmon):
     out = subprocess.run(['gprof', '-b', '-p', exe, gmon], capture_output=True, text=True).stdout
     return {m[2]: int(m[1]) for m in re.finditer(r'^ *[\d.]+ +[\d.]+ +[\d.]+ +(\d+) +[\d.]+ +[\d.]+ +(\S+)$', out, re.M)}
@@ -318,14 +298,6 @@ def classic():
     r = run([TARGET, 'callback'])
     said = subprocess.run([ours, '--compat=no', '-b', '-p', TARGET, os.path.dirname(r.kins[0]) + '/gmon.out'], capture_output=True, text=True).stdout
     tap.ok(re.search(r' 1 .* compares$', said, re.M), 'gmon.out: calls from outside of the program are in it', lambda: said)
-    both = build('blocks.pg', 'target.c', flags='-pg -fsanitize-coverage=trace-pc', after=f'-L{RT} -l:libkinrt.so.0 -Wl,-rpath,{RT}')
-    r = run([both, 'normal'], preload=False)
-    d = os.path.dirname(r.kins[0])
-    lines = [subprocess.run([ours, '--compat=no', '-b', '-A', '-l', both, d + '/' + f], capture_output=True, text=True).stdout
-             for f in ('gmon.out', os.path.basename(r.kins[0]))]
-    gnu = subprocess.run(['gprof', '-i', both, d + '/gmon.out'], capture_output=True, text=True).stdout
-    tap.ok(lines[0] and lines[0] == lines[1] and re.search(r'[1-9]\d* basic-block count record', gnu),
-           'gmon.out: executions of blocks, as in the .kin file', lambda: gnu + '\n'.join(lines)[:3000])
     r = run([TARGET, 'normal'], options='gmon=off')
     tap.ok(not glob.glob(os.path.dirname(r.kins[0]) + '/gmon.out*'), 'gmon.out: gmon=off')
     r = run([TARGET, 'normal'], env={'GMON_OUT_PREFIX': 'prof'})
@@ -723,7 +695,7 @@ def cmake_package():
 try:
     TARGET = build('target.pg', 'target.c', flags='-pg')
     TARGET_PLAIN = build('target', 'target.c')
-    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, early, twice, *machines.PARTS, installed, cmake_package, exceptions, blocks, classic,
+    for part in (static_checks, registers, endings, processes, surroundings, threads_and_flow, libraries, builds, early, twice, *machines.PARTS, installed, cmake_package, exceptions, classic,
                  output, storage, flushes, privilege, kills, races, waiting, failing, stepping, stepping_renewal, stepping_samples, *sampling.PARTS, *latency.PARTS, *counted_lines.PARTS):
         tap.part(part)
 finally:
