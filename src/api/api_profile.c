@@ -968,7 +968,7 @@ struct kin_profile *profile_of_data(struct profile *data, const struct program_o
 
 static struct kin_error *unguarded_about(const char *path, unsigned what, FILE *out)
 {
-	_Static_assert((int)KIN_ABOUT_MAPS == (int)PERF_ABOUT_MAPS, "the same bits");
+	_Static_assert((int)KIN_ABOUT_STATS == (int)PERF_ABOUT_STATS, "the same bits");
 	struct path_list found = { 0 };
 	struct kin_error *err = path ? NULL : find_data(NULL, &found);
 	if (!err)

@@ -45,8 +45,6 @@ enum {
 	OPT_QUANTUM,
 	OPT_SOCKET,
 	OPT_STDIO_COLOR,
-	OPT_TASKS,
-	OPT_MMAPS,
 };
 
 const struct opt_group report_row_options = {
@@ -193,8 +191,6 @@ static const struct opt_group output_group = {
 		{ OPT_STATS, 0, "stats", NULL,
 		  "print only the number of samples of each event, and of records of each kind in "
 		  "a perf.data" },
-		{ OPT_TASKS, 0, "tasks", NULL, "print only the task tree of a perf.data" },
-		{ OPT_MMAPS, 0, "mmaps", NULL, "print the task tree and each task's mappings" },
 		{ OPT_VERBOSE, 'v', "verbose", NULL, "print whole paths in warnings" },
 		{ 0 },
 	},
@@ -318,11 +314,6 @@ bool report_options_set(struct settings *s, int id, const char *arg, char error[
 		break;
 	case OPT_STATS:
 		s->stats = true;
-		break;
-	case OPT_TASKS:
-	case OPT_MMAPS:
-		s->about |= id == OPT_MMAPS ? KIN_ABOUT_MAPS : KIN_ABOUT_TASKS;
-		s->only_about = true;
 		break;
 	case OPT_BRANCHES:
 	case OPT_NO_BRANCHES:

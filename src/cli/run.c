@@ -377,11 +377,7 @@ struct kin_error *run_print_about(const struct settings *s, unsigned what, FILE 
 bool run_refuses_format(const struct settings *s)
 {
 	static const char *const documents[] = { "json", "csv", "html" };
-	const char *option = s->stats                      ? "--stats"
-			     : s->about & KIN_ABOUT_MAPS   ? "--mmaps"
-			     : s->about & KIN_ABOUT_TASKS  ? "--tasks"
-			     : s->about & KIN_ABOUT_HEADER ? "--header"
-							   : NULL;
+	const char *option = s->stats ? "--stats" : s->about & KIN_ABOUT_HEADER ? "--header" : NULL;
 	for (size_t i = 0; option && s->format && i < ARRAY_LEN(documents); i++)
 		if (!strcmp(s->format, documents[i])) {
 			message(s->command->name,

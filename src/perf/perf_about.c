@@ -1,4 +1,4 @@
-/* perf_about.c - prints statistics of records; perf_about_*.c print the header and the tasks. */
+/* perf_about.c - prints statistics of records; perf_about_header.c prints the header. */
 #include "perf/perf_about.h"
 
 #include <errno.h>
@@ -42,8 +42,6 @@ static void about_deliver(struct perf *p, const struct perf_record *r)
 {
 	if (perf_u32(p, r->data) == PERF_R_SAMPLE)
 		count_sample(p, r);
-	else if (about_of(p)->what & (PERF_ABOUT_TASKS | PERF_ABOUT_MAPS))
-		about_task_record(p, r);
 }
 
 static const char *const names[] = {
@@ -144,9 +142,6 @@ static void about_finish(struct perf *p)
 	}
 	if (a->what & PERF_ABOUT_STATS)
 		print_stats(p);
-	if (a->what & (PERF_ABOUT_TASKS | PERF_ABOUT_MAPS))
-		about_tasks_print(a);
-	about_tasks_done(a);
 	vec_free(&a->samples);
 }
 

@@ -1,4 +1,4 @@
-/* perf_about.h - prints the header, records, tasks and mappings of a perf.data in perf report's
+/* perf_about.h - prints the header and the numbers of records of a perf.data in perf report's
  * words. Opens no other files. */
 #ifndef PERF_PERF_ABOUT_H
 #define PERF_PERF_ABOUT_H
@@ -13,8 +13,6 @@ enum perf_about_what { /* a bit mask, printed in this order */
 		       PERF_ABOUT_HEADER = 1,
 		       PERF_ABOUT_ALL_OF_HEADER = 2, /* with the header: its long parts, too */
 		       PERF_ABOUT_STATS = 4,
-		       PERF_ABOUT_TASKS = 8,
-		       PERF_ABOUT_MAPS = 16, /* tasks and their mappings */
 };
 
 /* KIN_ERROR_UNSUPPORTED if it is no perf.data; `what` 0 checks only that. On other errors the

@@ -14,10 +14,8 @@ static void about(const uint8_t *data, size_t size)
 	if (!out || fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	kin_error_free(perf_about(path,
-				  PERF_ABOUT_HEADER | PERF_ABOUT_ALL_OF_HEADER | PERF_ABOUT_STATS |
-					  PERF_ABOUT_TASKS | PERF_ABOUT_MAPS,
-				  out));
+	kin_error_free(perf_about(
+		path, PERF_ABOUT_HEADER | PERF_ABOUT_ALL_OF_HEADER | PERF_ABOUT_STATS, out));
 	fclose(out);
 	close(fd);
 }

@@ -35,7 +35,7 @@ OPTIONS = { # an option, and its possible arguments
                ('-b -s', *BRANCH_KEYS), ('--mem-mode -s', *MEMORY_KEYS), ('--percent-limit', '0', '10'), ('--time', *TIMES),
                ('--percentage', 'relative'), ('-S', *NAMES), ('-c', 'perf', 'x'), ('-d', 'prog', '[kernel.kallsyms]'),
                ('-p', 'main'), ('-x',), ('--ignore-callees', 'main|f1'), ('--inline',), ('--no-inline',), ('-C', '0', '1'),
-               ('-f', 'json', 'csv', 'text'), ('--stats',), ('--tasks',), ('--mmaps',), ('--header',), ('-w', '5,10'), ('-q',)],
+               ('-f', 'json', 'csv', 'text'), ('--stats',), ('--header',), ('-w', '5,10'), ('-q',)],
     'script': [('-F', 'comm,pid,tid,time,event', '+srcline', 'ip,sym,dso', '-time', '+count', '+iregs,uregs',
                 '+brstack', '+brstacksym', '+brstackinsn,brstackinsnlen', '+srccode', '+synth,ipc', 'brstackoff,dso', '+data_src,data_page_size,code_page_size', '+insn,insnlen', '+tod',
                 'sw:comm,time,ip -F trace:', 'hw:+addr,weight -F sw:-time'), ('-G',), ('-f', 'json'),

@@ -67,8 +67,6 @@ OPTIONS = [line.split() for line in '''\
 --header-only -I
 --header -g none
 --stats
---tasks
---mmaps
 -U -g none
 -s time --time-quantum 10ms -g none --no-children
 -s symbol_size,sym -g none

@@ -319,7 +319,7 @@ OPTIONS = {
 }
 
 
-ABOUT = ['--header-only', '--header-only -I', '--header -s sym', '--tasks', '--mmaps', '--stats']
+ABOUT = ['--header-only', '--header-only -I', '--header -s sym', '--stats']
 
 
 def report(program, options, data, folder):
