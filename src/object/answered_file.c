@@ -18,7 +18,7 @@ enum { LARGEST = 32 << 20, ALL = 56 << 20 };
 
 /* ---- the key ---- */
 
-struct own_code {
+struct kins_code {
 	uintptr_t addr;
 	uint8_t *id; /* [ANSWERED_ID] */
 };
@@ -41,7 +41,7 @@ static void read_notes(const uint8_t *p, size_t size, uint8_t *id)
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *own)
 {
-	const struct own_code *o = own;
+	const struct kins_code *o = own;
 	bool is_own = false;
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -61,7 +61,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *own)
 /* The build id of this code: another build of kin may give other answers. */
 static bool find_own_id(uint8_t *id)
 {
-	struct own_code own = { (uintptr_t)find_own_id, id };
+	struct kins_code own = { (uintptr_t)find_own_id, id };
 	dl_iterate_phdr(look_at, &own);
 	return id[0] != 0;
 }

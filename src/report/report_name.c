@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/function_name.h"
+#include "base/people_name.h"
 #include "base/vec.h"
 #include "names/kept.h"
 #include "object/source.h"
@@ -290,7 +291,7 @@ void report_note_alias(const struct report_input *in, const char *name, struct k
 	symid *found = report_symbols_named(in->symbols, name, &n), other = n ? found[0] : NONE;
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(in->symbols->at[found[i]].name, name) ||
-		    function_name_is(symbols_display(in->symbols, found[i]), name))
+		    people_name_is(symbols_display(in->symbols, found[i]), name))
 			other = NONE;
 	free(found);
 	if (other != NONE)

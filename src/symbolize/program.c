@@ -77,7 +77,7 @@ struct program {
 	struct map64 calling;   /* flat address of a call site: the inlined function that calls */
 	VEC(symid) inline_list; /* with the option lines: places of lines, see program_lines() */
 	VEC(struct call_line) inline_calls; /* of inline_list; empty with the option lines */
-	struct map64 kept_line_of; /* frame: its line, where program_keep() changed it */
+	struct map64 kept_line_of;          /* frame: its line, where program_keep() changed it */
 	VEC(struct srcloc) kept_lines;
 	VEC(struct program_trouble) troubles;
 	VEC(char *) origins;
