@@ -7,6 +7,7 @@
 
 #include "analysis/callgraph.h"
 #include "base/vec.h"
+#include "findings/findings.h"
 #include "input/input.h"
 #include "report/reports.h"
 #include "symbolize/own_fold.h"
@@ -58,6 +59,7 @@ struct kin_profile {
 	bool is_its_program; /* nothing indicates that `object` is not the data's program */
 	struct view views[N_VIEWS];
 	struct own_code *own;        /* code of others was folded by it; NULL: it was not */
+	struct findings findings;    /* with code judged as own or not; empty: not requested */
 	struct own_rulings rulings;  /* for "info"; empty: not requested */
 	struct program_files *files; /* shared by all programs; NULL: none opened yet */
 	VEC(struct named_program) programs;

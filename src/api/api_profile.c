@@ -65,6 +65,7 @@ void profile_unref(void *profile)
 	free(p->folded);
 	own_code_free(p->own);
 	own_rulings_done(&p->rulings);
+	findings_done(&p->findings);
 	line_counts_free(p->line_counts);
 	profile_free(p->data);
 	object_free(p->object);
@@ -376,6 +377,7 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
 				      .line_counts = p->line_counts,
 				      .counts_of_other_runs = p->counts_of_other_runs,
 				      .graph = v->graph,
+				      .findings = &p->findings,
 				      .rulings = p->rulings.at.at,
 				      .n_rulings = p->rulings.at.n,
 				      .warnings = (const char *const *)p->warnings.at,
@@ -772,11 +774,12 @@ void profile_revise_stacks(struct kin_profile *p)
 	if (v.tails || v.interrupts)
 		profile_revise_callers(p->data, changes, revise, &v);
 	free(changes);
-	if (found.put_back > 0)
+	const double shown = 0.0005; /* as 0.1 % */
+	if (found.put_back >= shown)
 		p->tail_called = xprintf("functions that ended in a jump to another one (tail "
 					 "calls) are put back, on stacks with %.1f %% of the time",
 					 100 * found.put_back);
-	if (found.unknown > 0)
+	if (found.unknown >= shown)
 		p->tail_unknown = xprintf("functions that ended in a jump to another one (tail "
 					  "calls) are missing on stacks with %.1f %% of the time: "
 					  "the code leaves open which",
@@ -800,7 +803,13 @@ void profile_revise_stacks(struct kin_profile *p)
 	interrupts_free(v.interrupts);
 }
 
-/* Folds the code of others. If that was not requested for certain, only if enough is own. */
+static bool is_own(void *fold, frameid frame, size_t depth)
+{
+	return own_fold_verdict(fold, frame, depth).is_own;
+}
+
+/* Looks for what stands out, which the fold would hide, and folds the code of others. If that was
+ * not requested for certain, only if enough is own. */
 static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
 {
 	const struct own_dirs dirs = { o->own_dirs, o->foreign_dirs };
@@ -813,6 +822,7 @@ static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
 	struct own_fold *f = own_fold_new(g, p->data, code);
 	uint16_t event = samples_event(&p->data->samples);
 	struct own_shares share = own_fold_shares(f, event);
+	p->findings = findings_new(&(struct findings_input){ p->data, g, is_own, f });
 	bool leads = share.own >= KIN_OWN_LEADS && share.folded > 0;
 	if (o->own == KIN_OWN_EXPLAIN) {
 		own_fold_rule(f, event, &p->rulings);

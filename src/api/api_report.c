@@ -185,7 +185,9 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 			 xprintf("how many threads ran at a time is not in this recording: Wall is "
 				 "what Children is (kin record --wall has it, and perf record "
 				 "--switch-events)"));
-	struct report_input in = { .profile = p->data, .program = program };
+	struct report_input in = { .profile = p->data,
+				   .program = program,
+				   .findings = &p->findings };
 	return r->run(&in, &a->opts, ret);
 }
 

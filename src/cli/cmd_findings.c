@@ -28,6 +28,12 @@ static const struct opt_group *const options[] = {
 	&input_options, &names_options, &select_options, &output_options, &general_options, NULL,
 };
 
+static void narrow(const struct settings *s, struct kin_open_opts *o)
+{
+	(void)s;
+	o->own = KIN_OWN_EXPLAIN;
+}
+
 const struct command findings_command = {
 	.name = "findings",
 	.group = COMMANDS_MORE,
@@ -36,5 +42,6 @@ const struct command findings_command = {
 	.description = description,
 	.options = options,
 	.examples = examples,
+	.narrow = narrow,
 	.run = run_named,
 };

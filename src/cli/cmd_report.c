@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/escape.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/report_options.h"
 #include "cli/run.h"
 #include "cli/sample_options.h"
+#include "cli/wrap.h"
+
 #include "kin/table.h"
 #include "perf/perf_refusals.h"
 
@@ -64,6 +67,7 @@ enum {
 	PAGE_AROUND_NARROW = 16, /* ... this many lines, because notes take two and more */
 	PAGE_ROWS_MIN = 8,
 	PAGE_OWN_LINES = 7, /* of the table of lines of own code */
+	PAGE_FINDINGS = 5,  /* sentences above the table */
 };
 
 static size_t lines_around(const struct output *out)
@@ -101,6 +105,7 @@ struct document {
 	const struct output *out;
 	bool is_json, is_array;
 	size_t n;     /* tables written so far */
+	size_t above; /* lines above the first table */
 	char *header; /* CSV: the header line written last; owned */
 };
 
@@ -148,12 +153,13 @@ static size_t note_lines(const struct kin_table *t, size_t width)
 
 /* Reduces the rows so that the page and the hints below it fit the terminal. */
 static bool make_room(const struct kin_profile *profile, const struct settings *s,
-		      const struct output *out, const struct kin_table *t, size_t *rows)
+		      const struct output *out, const struct kin_table *t, size_t above,
+		      size_t *rows)
 {
 	size_t taken = 0;
 	if (out->lines) {
 		size_t expected = lines_around(out) - PAGE_HEADINGS;
-		size_t notes = note_lines(t, out->width) +
+		size_t notes = above + note_lines(t, out->width) +
 			       (kin_profile_is_own(profile) ? PAGE_OWN_LINES : 0);
 		taken = run_hint_lines(s, profile) + (notes > expected ? notes - expected : 0);
 	}
@@ -179,7 +185,8 @@ static struct kin_error *print_events(struct kin_profile *profile, struct kin_hi
 		if ((err = kin_report(profile, "hists", &opts, &t)))
 			break;
 		/* Hints are known once functions have names. */
-		if (!h->event && h->overview && make_room(profile, s, out, t, &h->max_rows)) {
+		if (!h->event && h->overview &&
+		    make_room(profile, s, out, t, d->above, &h->max_rows)) {
 			kin_table_free(t);
 			if ((err = kin_report(profile, "hists", &opts, &t)))
 				break;
@@ -195,6 +202,54 @@ static struct kin_error *print_events(struct kin_profile *profile, struct kin_hi
 		kin_table_free(t);
 	}
 	return err;
+}
+
+static const char *text_of(const struct kin_table *t, const struct kin_row *row, const char *key)
+{
+	const struct kin_cell *c = &row->cells[kin_table_find_column(t, key)];
+	return c->type == KIN_CELL_TEXT ? c->text : NULL;
+}
+
+/* Returns the number of lines. */
+static size_t print_finding(const struct kin_table *t, const struct kin_row *row,
+			    const struct output *out)
+{
+	const char *function = text_of(t, row, "function");
+	char *word = function ? message_word(function) : NULL;
+	char *text = xprintf("%s  [kin %s%s%s]", text_of(t, row, "text"), text_of(t, row, "view"),
+			     word ? " " : "", word ? word : "");
+	char *safe = escape_copy(text);
+	fputs("  ", out->stream);
+	wrap(out->stream, safe, 2, 4, out->width ? out->width : SIZE_MAX);
+	size_t lines = 1 + (out->width ? strlen(safe) / out->width : 0);
+	free(safe);
+	free(text);
+	free(word);
+	return lines;
+}
+
+/* What stands out, above the page: worst first, with the command that shows more. */
+static struct kin_error *print_findings(struct kin_profile *profile, struct document *d)
+{
+	static const char *const columns[] = { "text", "view", "function", NULL };
+	struct kin_report_opts opts = { .size = sizeof(opts), .columns = columns };
+	struct kin_table *t;
+	struct kin_row row;
+	struct kin_error *err = kin_report(profile, "findings", &opts, &t);
+	size_t n = 0;
+	if (err)
+		return err;
+	kin_table_rewind(t);
+	for (; n < PAGE_FINDINGS && kin_table_next(t, &row); n++) {
+		if (!n)
+			fputs("Findings\n", d->out->stream);
+		d->above += print_finding(t, &row, d->out);
+	}
+	if (n)
+		putc('\n', d->out->stream);
+	d->above += n ? 2 : 0;
+	kin_table_free(t);
+	return NULL;
 }
 
 /* The lines that most of the time belongs to, below the page. */
@@ -321,6 +376,8 @@ static struct kin_error *print_tables(struct kin_profile *profile, const struct 
 {
 	struct document d = { s, out, .is_json = s->format && !strcmp(s->format, "json") };
 	struct kin_error *err = check_filters(profile, h);
+	if (!err && h->overview && !s->format && !s->stats && !s->subjects.at.n)
+		err = print_findings(profile, &d);
 	if (!err)
 		err = s->subjects.at.n ? print_functions(profile, h, &d)
 				       : print_events(profile, h, &d);

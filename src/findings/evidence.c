@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/audit.h"
+#include "base/people_name.h"
 #include "base/sort.h"
 #include "paths/path_tree.h"
 
@@ -15,6 +16,18 @@ double evidence_points(const struct evidence *e, double share)
 {
 	const double z = 1.96;
 	return z * sqrt(share * (1 - share) / e->count);
+}
+
+char *evidence_function(const struct evidence *e, symid function)
+{
+	return function == NONE ? NULL : xprintf("%s", program_name(e->in->program, function));
+}
+
+char *evidence_name(const struct evidence *e, symid function)
+{
+	const char *full = program_name(e->in->program, function);
+	char *name = people_name(full, PEOPLE_SHORT);
+	return name ? name : xprintf("%s", full);
 }
 
 char *evidence_share(const struct evidence *e, double share)
@@ -41,9 +54,10 @@ char *evidence_owners(const struct evidence *e, struct own_share *shares, size_t
 	if (n)
 		qsort(shares, n, sizeof(*shares), by_share);
 	for (size_t i = 0; i < n && i < SHOWN && shares[i].share >= least; i++) {
-		char *longer = xprintf("%s%s%s %.0f %%", text, i ? ", " : "",
-				       program_name(e->in->program, shares[i].function),
-				       100 * shares[i].share);
+		char *name = evidence_name(e, shares[i].function);
+		char *longer =
+			xprintf("%s%s%s %.0f %%", text, i ? ", " : "", name, 100 * shares[i].share);
+		free(name);
 		free(text);
 		text = longer;
 	}
@@ -59,25 +73,17 @@ struct seen_frame {     /* what a frame adds to a stack */
 
 struct frame_reader {
 	const struct findings_input *in;
-	VEC(uint8_t) known; /* [place]: what is known of it */
+	VEC(uint8_t) efforts; /* [place]: + 1; 0: not known yet */
 };
 
-enum { KNOWN = 1, OWN = 2, EFFORT_SHIFT = 2 }; /* bits of `known`: then the effort + 1 */
-
-static uint8_t place_of(struct frame_reader *r, symid place, bool is_kernel)
+static enum effort effort_at(struct frame_reader *r, symid place, bool is_kernel)
 {
-	while (r->known.n <= place)
-		vec_push(&r->known, 0);
-	if (!r->known.at[place]) {
-		bool is_own = r->in->is_own(r->in->arg, place);
-		enum effort effort =
-			is_own ? N_EFFORTS
-			       : effort_of(program_name(r->in->program, place), is_kernel);
-		r->known.at[place] =
-			(uint8_t)(KNOWN | (is_own ? OWN : 0) |
-				  (effort == N_EFFORTS ? 0 : (effort + 1) << EFFORT_SHIFT));
-	}
-	return r->known.at[place];
+	while (r->efforts.n <= place)
+		vec_push(&r->efforts, 0);
+	if (!r->efforts.at[place])
+		r->efforts.at[place] =
+			(uint8_t)(effort_of(program_name(r->in->program, place), is_kernel) + 1);
+	return r->efforts.at[place] - 1;
 }
 
 static struct seen_frame look_at(struct frame_reader *r, frameid frame)
@@ -93,13 +99,13 @@ static struct seen_frame look_at(struct frame_reader *r, frameid frame)
 		symid place = i < n ? inlined[i] : program_place(r->in->program, frame);
 		if (place == NONE)
 			continue;
-		uint8_t known = place_of(r, place, f->flags & FRAME_KERNEL);
-		if (known & OWN) {
+		enum effort effort = effort_at(r, place, f->flags & FRAME_KERNEL);
+		if (effort != N_EFFORTS) {
+			ret.within |= (uint8_t)(1 << effort);
+		} else if (r->in->is_own(r->in->arg, frame, i)) {
 			ret.own = program_symbols(r->in->program)->at[place].owner;
 			break;
 		}
-		if (known >> EFFORT_SHIFT)
-			ret.within |= (uint8_t)(1 << ((known >> EFFORT_SHIFT) - 1));
 	}
 	return ret;
 }
@@ -140,7 +146,7 @@ bool evidence_new(const struct findings_input *in, struct evidence *ret)
 		e.spent[i] = f->within | (f->own != NONE ? 0 : e.spent[caller]);
 	}
 	free(frames);
-	vec_free(&reader.known);
+	vec_free(&reader.efforts);
 	*ret = e;
 	return true;
 }

@@ -22,6 +22,9 @@ void evidence_free(struct evidence *e);
 double evidence_points(const struct evidence *e, double share);
 /* "23 % of the time (± 2)"; to be freed. */
 char *evidence_share(const struct evidence *e, double share);
+/* The name of a function, and the same as people read it; to be freed. */
+char *evidence_function(const struct evidence *e, symid function);
+char *evidence_name(const struct evidence *e, symid function);
 /* "parse 18 %, main 3 %": the own functions that caused most of `shares` [symbols], up to three; ""
  * if there is none. To be freed. */
 struct own_share {

@@ -50,17 +50,18 @@ void find_many_calls(const struct evidence *e, struct findings *into)
 	double share = to != NONE && to != from ? inclusive(e, to) / e->weight : 0;
 	if (share - evidence_points(e, share) < LEAST)
 		return;
-	char *words = evidence_share(e, share);
-	vec_push(&into->at,
-		 ((struct finding){
-			 .kind = "many-calls",
-			 .share = share,
-			 .points = evidence_points(e, share),
-			 .text = xprintf("%s calls %s %" PRIu64 " times, which takes %s",
-					 program_name(e->in->program, from),
-					 program_name(e->in->program, to), most.count, words),
-			 .view = "graph",
-			 .function = to,
-		 }));
+	char *words = evidence_share(e, share), *caller = evidence_name(e, from),
+	     *callee = evidence_name(e, to);
+	vec_push(&into->at, ((struct finding){
+				    .kind = "many-calls",
+				    .share = share,
+				    .points = evidence_points(e, share),
+				    .text = xprintf("%s calls %s %" PRIu64 " times, which takes %s",
+						    caller, callee, most.count, words),
+				    .view = "graph",
+				    .function = evidence_function(e, to),
+			    }));
 	free(words);
+	free(caller);
+	free(callee);
 }

@@ -49,7 +49,7 @@ static void say(const struct evidence *e, struct findings *into, const struct ef
 				    .text = xprintf("%s %s%s%s", effort_words(effort), share,
 						    *whose ? ": for " : "", whose),
 				    .view = "graph",
-				    .function = n ? owners[0].function : NONE,
+				    .function = n ? evidence_function(e, owners[0].function) : NULL,
 			    }));
 	free(whose);
 	free(share);

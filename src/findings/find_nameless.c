@@ -35,7 +35,6 @@ void find_nameless(const struct evidence *e, struct findings *into)
 						 words, 100 * by[worst] / e->weight,
 						 program_object_name(e->in->program, worst)),
 				 .view = "info",
-				 .function = NONE,
 			 }));
 		free(words);
 	}

@@ -69,7 +69,6 @@ void find_busy_thread(const struct evidence *e, struct findings *into)
 					 strtab_get(e->in->profile->strings, tasks[most.last].comm),
 					 100 * most.weight / all),
 				 .view = "flat --by thread",
-				 .function = NONE,
 			 }));
 	map64_free(&u.index);
 	vec_free(&u.at);

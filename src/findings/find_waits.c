@@ -42,9 +42,9 @@ static void find_one(const struct evidence *e, struct findings *into, enum event
 
 	if (e->samples->events[e->event].unit != EVENT_NS || share < LEAST)
 		return;
-	char *whose = worst != NONE ? xprintf(", %.1f s of it in %s", most / 1e9,
-					      program_name(e->in->program, worst))
-				    : xprintf("%s", "");
+	char *name = worst != NONE ? evidence_name(e, worst) : NULL;
+	char *whose = name ? xprintf(", %.1f s of it in %s", most / 1e9, name) : xprintf("%s", "");
+	free(name);
 	vec_push(&into->at,
 		 ((struct finding){
 			 .kind = for_locks ? "lock-waits" : "cpu-waits",
@@ -54,7 +54,7 @@ static void find_one(const struct evidence *e, struct findings *into, enum event
 					 waited / 1e9, for_locks ? "locks" : "a CPU",
 					 e->weight / 1e9, whose),
 			 .view = for_locks ? "graph --event blocked" : "info",
-			 .function = for_locks ? worst : NONE,
+			 .function = for_locks ? evidence_function(e, worst) : NULL,
 		 }));
 	free(whose);
 }

@@ -40,7 +40,9 @@ struct findings findings_new(const struct findings_input *in)
 
 void findings_done(struct findings *f)
 {
-	for (size_t i = 0; i < f->at.n; i++)
+	for (size_t i = 0; i < f->at.n; i++) {
 		free(f->at.at[i].text);
+		free(f->at.at[i].function);
+	}
 	vec_free(&f->at);
 }

@@ -15,7 +15,7 @@ struct finding {
 	double points;    /* half its interval, of 95 %, as a share; 0: it is counted exactly */
 	char *text;       /* a sentence */
 	const char *view; /* what shows it: words behind "kin"; static */
-	symid function;   /* what that is to be asked about; NONE: all */
+	char *function;   /* what that is to be asked about; NULL: all */
 };
 
 struct findings {
@@ -26,8 +26,9 @@ struct findings {
 struct findings_input {
 	const struct profile *profile;
 	struct program *program;
-	/* Whether the place is code of the program's own project. */
-	bool (*is_own)(void *arg, symid place);
+	/* Whether a function of a frame is code of the program's own project: `depth` others are
+	 * inlined into it. */
+	bool (*is_own)(void *arg, frameid frame, size_t depth);
 	void *arg;
 };
 

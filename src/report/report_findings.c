@@ -16,28 +16,14 @@ static const struct kin_column columns[N_COLUMNS] = {
 		   .hidden = true },
 };
 
-struct own_main {
-	const struct profile *profile;
-	struct program *program;
-};
-
-static bool is_own(void *arg, symid place)
-{
-	const struct own_main *m = arg;
-	objid object = program_object(m->program, place);
-	return m->profile->objects[object].is_main;
-}
-
 static struct kin_error *findings_run(const struct report_input *in, const struct report_opts *o,
 				      struct kin_table **ret)
 {
-	struct own_main own = { in->profile, in->program };
-	struct findings f =
-		findings_new(&(struct findings_input){ in->profile, in->program, is_own, &own });
+	const struct findings *f = in->findings;
 	struct kin_table *t = table_new("findings", "Findings", columns, N_COLUMNS);
 
-	for (size_t i = 0; i < f.at.n; i++) {
-		const struct finding *x = &f.at.at[i];
+	for (size_t i = 0; f && i < f->at.n; i++) {
+		const struct finding *x = &f->at.at[i];
 		if (x->share < o->min_share)
 			continue;
 		struct kin_cell *c =
@@ -45,16 +31,14 @@ static struct kin_error *findings_run(const struct report_input *in, const struc
 		c[SHARE] = cell_share(x->share);
 		c[POINTS] = cell_share(x->points);
 		c[KIND] = cell_text(x->kind);
-		c[TEXT] = cell_text(table_text(t, x->text));
-		if (x->function != NONE)
-			c[FUNCTION] =
-				cell_text(table_text(t, program_name(in->program, x->function)));
+		c[TEXT] = cell_text(x->text);
+		if (x->function)
+			c[FUNCTION] = cell_text(x->function);
 		c[VIEW] = cell_text(x->view);
 	}
 	table_property(t, "nothing",
-		       cell_text(f.is_known ? "Nothing stands out."
-					    : "Too few samples to say what stands out."));
-	findings_done(&f);
+		       cell_text(f && f->is_known ? "Nothing stands out."
+						  : "Too few samples to say what stands out."));
 	*ret = t;
 	return NULL;
 }

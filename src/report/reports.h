@@ -8,6 +8,7 @@
 #include "symbolize/program.h"
 #include "table/table_build.h"
 
+struct findings;
 struct kin_error;
 
 struct block_rules;
@@ -72,6 +73,7 @@ struct report_input {
 				      there is no time per count */
 	struct program
 		*program; /* the objects and stacks that places belong to; NULL: a single program */
+	const struct findings *findings;  /* NULL: not requested, or no samples */
 	const struct own_ruling *rulings; /* what is own code, and why; NULL: not requested */
 	size_t n_rulings;
 };

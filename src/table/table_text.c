@@ -370,12 +370,17 @@ static void leave_out_kind(struct text_page *p, const struct col *last, bool tex
 	}
 }
 
-/* Leaves out running sums first: a reader misses them least. */
-static void leave_out_sum(struct text_page *p, const struct col *last, size_t room)
+/* What a reader misses least: running sums, and what a row was spent on. */
+static bool is_extra(const struct col *c)
+{
+	return !strcmp(c->column->key, "cumulative") || !strcmp(c->column->key, "paid_for");
+}
+
+static void leave_out_extras(struct text_page *p, const struct col *last, size_t room)
 {
 	const struct col *first = first_number(p);
 	for (size_t i = 0; i < p->n && width_of_others(p, last) + room > p->o->width; i++)
-		if (!strcmp(p->cols[i].column->key, "cumulative") && &p->cols[i] != first)
+		if (is_extra(&p->cols[i]) && &p->cols[i] != first)
 			p->cols[i].left_out = true;
 }
 
@@ -384,7 +389,7 @@ static void leave_out(struct text_page *p, const struct col *last)
 {
 	size_t seen = last->width < MIN_SEEN ? last->width : MIN_SEEN;
 	size_t least = last->width < MIN_CUT ? last->width : MIN_CUT;
-	leave_out_sum(p, last, seen);
+	leave_out_extras(p, last, seen);
 	leave_out_kind(p, last, true, false, seen);
 	leave_out_kind(p, last, false, false, seen);
 	leave_out_kind(p, last, true, true, least);
@@ -420,7 +425,7 @@ static struct col *last_text(struct text_page *p)
 	struct col *place = NULL;
 	for (size_t i = p->n; i-- > 0;) {
 		struct col *c = &p->cols[i];
-		if (c->left && !is_place(c))
+		if (c->left && !is_place(c) && !is_extra(c))
 			return c;
 		if (c->left && !place)
 			place = c;

@@ -68,7 +68,11 @@ static void add(struct made *m, uint16_t of, const char *stack, unsigned count)
 }
 
 /* Functions that begin with "my_" are own. */
-static bool is_own(void *arg, symid place) { return !strncmp(program_name(arg, place), "my_", 3); }
+static bool is_own(void *arg, frameid frame, size_t depth)
+{
+	(void)depth;
+	return !strncmp(program_name(arg, program_place(arg, frame)), "my_", 3);
+}
 
 /* "kind: text | view function", a line each, to be freed. */
 static char *found(struct made *m)
@@ -83,7 +87,7 @@ static char *found(struct made *m)
 	for (size_t i = 0; i < f.at.n; i++) {
 		const struct finding *x = &f.at.at[i];
 		char *more = xprintf("%s%s: %s | %s %s\n", text, x->kind, x->text, x->view,
-				     x->function == NONE ? "" : program_name(g, x->function));
+				     x->function ? x->function : "");
 		free(text);
 		text = more;
 		bool is_known = false;
