@@ -133,6 +133,8 @@ static char *title_of(const struct kin_profile *p)
 	return xprintf("%s: %s", program, file);
 }
 
+enum { FINDINGS = 5 }; /* on the summary */
+
 static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_html_opts *opts,
 					FILE *out)
 {
@@ -142,6 +144,10 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 	opts_copy(&o, sizeof(o), opts);
 	x.names = o.full_names ? NULL : people_names_new();
 	char *title = o.title ? NULL : title_of(p);
+	const char *findings[FINDINGS];
+	size_t n_findings = 0;
+	for (; n_findings < FINDINGS && n_findings < p->findings.at.n; n_findings++)
+		findings[n_findings] = p->findings.at.at[n_findings].text;
 	struct kin_error *err = make_tables(p, &o, &x);
 	if (!err)
 		err = make_paths(p, &x);
@@ -151,6 +157,8 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 					      .tables = x.tables,
 					      .warnings = (const char *const *)p->warnings.at,
 					      .n_warnings = p->warnings.n,
+					      .findings = findings,
+					      .n_findings = n_findings,
 					      .hints = (const char *const *)p->hints.at,
 					      .n_hints = p->hints.n,
 					      .names = x.names,

@@ -826,7 +826,7 @@ static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
 	bool leads = share.own >= KIN_OWN_LEADS && share.folded > 0;
 	if (o->own == KIN_OWN_EXPLAIN) {
 		own_fold_rule(f, event, &p->rulings);
-	} else if (o->own == KIN_OWN_ALWAYS || leads) {
+	} else if (o->own == KIN_OWN_ALWAYS || (o->own == KIN_OWN_IF_LEADING && leads)) {
 		own_fold_stacks(f);
 		p->own = code;
 		code = NULL;

@@ -60,6 +60,12 @@ static const struct opt_group *const options[] = {
 	&output_group,  &chosen_part_options, &general_options, NULL
 };
 
+static void narrow(const struct settings *s, struct kin_open_opts *o)
+{
+	(void)s;
+	o->own = o->own == KIN_OWN_NO ? KIN_OWN_FINDINGS : o->own;
+}
+
 static bool begin(struct settings *s, char error[512])
 {
 	(void)error;
@@ -130,5 +136,6 @@ const struct command html_command = {
 	.examples = examples,
 	.begin = begin,
 	.set = set,
+	.narrow = narrow,
 	.run = cmd_html,
 };

@@ -314,6 +314,7 @@ static void put_fixed(struct sink *s, const struct html_input *in)
 	json_string(s, in->title);
 	sink_str(s, ",\"version\":\"" KIN_VERSION "\"");
 	put_strings(s, "warnings", in->warnings, in->n_warnings);
+	put_strings(s, "findings", in->findings, in->n_findings);
 	put_strings(s, "hints", in->hints, in->n_hints);
 	put_tables(s, in->tables);
 	if (in->names)

@@ -40,6 +40,8 @@ struct html_input {
 	const struct html_table *tables; /* ends with a NULL key */
 	const char *const *warnings;
 	size_t n_warnings;
+	const char *const *findings; /* what stands out, in sentences */
+	size_t n_findings;
 	const char *const *hints; /* what would give code without names its names */
 	size_t n_hints;
 	struct people_names *names;     /* how functions are shown; NULL: by their whole names */

@@ -1058,6 +1058,14 @@ def test_summary_of_folded(tap, kin, folder, page, url):
         big, text = page.run('[document.querySelector("main .big").innerText, document.querySelector("main").innerText]')
         tap.ok(re.sub(r'\n+', '\n', big) == figures, f'{name}: numbers of samples', big)
         tap.ok('estimated' not in text, f'{name}: nothing is estimated where no calls were counted', text)
+        tap.ok('What stands out' not in text, f'{name}: of few samples nothing stands out', text)
+    with open(os.path.join(folder, 'many.folded'), 'w') as f:
+        f.write('prog;main;<b>parse;malloc 300\nprog;main 700\n')
+    run(kin, folder, 'html', '-o', 'many.html', 'many.folded')
+    page.go(url.format('many.html'))
+    settle(page)
+    said = page.run('[...document.querySelectorAll("main li")].map(x => x.textContent)')
+    tap.ok(said == ['allocating and freeing memory takes 30 % of the time (± 3): for <b>parse 30 %'], 'what stands out is a sentence', said)
 
 
 def test_twins(tap, kin, folder, page, url):

@@ -109,6 +109,7 @@ function view_summary() {
 	return [
 		el("div", { class: "big" }, figures), data.warnings.map(w => el("p", { class: "warn" }, w)),
 		notes_of(data.tables.functions, data.tables.graph), data.hints.map(h => el("p", { class: "note" }, `Hint: ${h}`)),
+		data.findings.length ? [el("h2", {}, "What stands out"), el("ul", {}, data.findings.map(f => el("li", {}, f)))] : null,
 		el("h2", {}, "Where the time was spent"), search.tools, search.table, waits_card(), hottest_code(),
 		by_cycle.size ? [el("h2", {}, "Cycles"), cycle_list()] : null,
 		el("h2", {}, "How far to trust this"), table(info.filter(is_audit), "How far to trust this"),
