@@ -174,15 +174,8 @@ static void hear_machine_of(struct kin_profile *p, const struct object_file *o)
 		hear_machine(p, object_path(o), "for", object_elf_machine(o));
 }
 
-void profile_hear(struct kin_profile *p, struct program *g)
+static void hear_troubles(struct kin_profile *p, struct program *g)
 {
-	for (objid i = 0; i < p->data->n_objects; i++)
-		hear_machine_of(p, program_object_file(g, i));
-	hear_origins(p, g);
-	hear_builds(p, g);
-	if (!p->has_hints)
-		remedies_find(g, p->data, add_hint, p);
-	p->has_hints = true;
 	program_look_for_troubles(g);
 	for (size_t i = 0; i < program_n_troubles(g); i++) {
 		const struct program_trouble *t = program_trouble_at(g, i);
@@ -192,6 +185,18 @@ void profile_hear(struct kin_profile *p, struct program *g)
 		if (t->in_doubt)
 			add_doubt(t->text, false, p);
 	}
+}
+
+void profile_hear(struct kin_profile *p, struct program *g)
+{
+	for (objid i = 0; i < p->data->n_objects; i++)
+		hear_machine_of(p, program_object_file(g, i));
+	hear_origins(p, g);
+	hear_builds(p, g);
+	if (!p->has_hints)
+		remedies_find(g, p->data, add_hint, p);
+	p->has_hints = true;
+	hear_troubles(p, g);
 }
 
 void profile_hear_all(struct kin_profile *p)
@@ -834,6 +839,7 @@ static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
 				    "all functions: --own=no",
 				    100 * share.folded);
 	}
+	hear_troubles(p, g);
 	own_fold_free(f);
 	own_code_free(code);
 	program_free(g);
