@@ -167,7 +167,7 @@ def test_aliases(tap, kin, folder):
             for command in (('report',), ('graph',), ('lines', '--by=object')):
                 status, out, err = run(kin, folder, *command, data, name)
                 tap.ok(not status and not err, f'{command[0]} finds {shown} by the name {name}', out + err)
-            _, out, _ = run(kin, folder, 'report', '-S', name, '-s', 'sym', '--no-children', data)
+            _, out, _ = run(kin, folder, 'report', '-S', name, '-s', 'sym', '--no-children', '--full-names', data)
             tap.ok(f'33.33%  {shown}\n' in out and out.count('%') == 1, f'-S {name} has the samples of {shown}', out)
     for name in ('pwrite', '__libc_pwrite', 'file::step<int>'):
         _, out, _ = run(kin, folder, 'report', '--stdio', '-S', name, '-s', 'sym', '-g', 'none', '-i', data)
