@@ -499,7 +499,7 @@ struct kin_error *report_source(const struct report_input *in, const struct repo
 	const struct kept_source *kept = kept_find_source(in->profile->kept, path);
 	if (!kept)
 		return open_source(in->symbols, path, o->source_dirs, ret);
-	ret->path = xprintf("%s", kept->found);
+	*ret = (struct source_text){ .path = xprintf("%s", kept->found) };
 	ret->file.size = kept->size;
 	ret->file.data = xalloc(kept->size + 1);
 	memcpy(ret->file.data, kept->text, kept->size);
