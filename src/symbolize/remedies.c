@@ -245,16 +245,19 @@ static uint64_t samples_through(const struct remedy_finding *f, const char *code
 	return n;
 }
 
-static void find_interpreted(const struct remedy_finding *f)
+static bool find_interpreted(const struct remedy_finding *f)
 {
 	for (size_t k = 0; k < ARRAY_LEN(interpreted) && f->interpreter; k++) {
 		const struct interpreted *x = &interpreted[k];
 		uint64_t n = strcmp(f->interpreter->name, x->interpreter) != 0
 				     ? 0
 				     : samples_through(f, x->code);
-		if (is_worth_it(f, n))
-			say_share(f, x->what, n, x->remedy);
+		if (!is_worth_it(f, n))
+			continue;
+		say_share(f, x->what, n, x->remedy);
+		return true;
 	}
+	return false;
 }
 
 static bool has_python_names(const struct profile *p)
@@ -300,8 +303,8 @@ void remedies_find(const struct program *g, const struct profile *p,
 	find_stripped(&f);
 	find_missing_parts(&f);
 	if (!find_made_code(&f)) {
-		find_interpreted(&f);
-		find_made_callers(&f);
+		if (!find_interpreted(&f))
+			find_made_callers(&f);
 		find_python(&f);
 	}
 }

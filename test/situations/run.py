@@ -119,7 +119,7 @@ def situations(full):
     add('output_directory', **normal, folder='directory')
     add('fd2_elsewhere', words=['fd2', '/proc/self'])
     add('few_descriptors', **normal, shell='ulimit -S -n 4')
-    add('little_memory', **normal, shell='ulimit -v 20000')
+    add('little_memory', **normal, shell='ulimit -v 24000')
     add('closed_stdio', **normal, shell='exec 0<&- 1>&- 2>&-')
     add('setuid_program', **normal, root=True, setuid=True)
     return found
