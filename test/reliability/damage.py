@@ -23,6 +23,11 @@ def small(box):
     return prog, whole
 
 
+def measured(out):
+    """Without the verdict on the data, which differs."""
+    return [line.split() for line in out.splitlines() if not line.startswith((b'check', b'doubt'))]
+
+
 def truncated_data(tap, box):
     prog, whole = small(box)
     data, cut = whole[-1], os.path.join(box.folder, 'cut')
@@ -39,7 +44,7 @@ def truncated_data(tap, box):
             if fault:
                 faults.append(f'{n} bytes: {fault}: {r.describe()}')
             before = max((e for e in salvaged if e <= n), default=0)
-            if before and n not in ends and salvaged[before] != r.out:
+            if before and n not in ends and measured(salvaged[before]) != measured(r.out):
                 lost.append(f'{n} bytes: the records before byte {before} are not reported:'
                             f' {r.describe()}')
         tap.ok(not faults, f'gmon.out truncated at every offset is noticed: {command}',
