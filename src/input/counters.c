@@ -365,6 +365,7 @@ static struct kin_error *count_function(struct unit *u, struct unit_function *f)
 		memset(&own.by_line, 0, sizeof(own.by_line));
 		count_lines(&own, f, true);
 		end_lines(&own);
+		vec_free(&own.sums);
 	}
 	return NULL;
 }
