@@ -779,7 +779,7 @@ void profile_revise_stacks(struct kin_profile *p)
 	if (v.tails || v.interrupts)
 		profile_revise_callers(p->data, changes, revise, &v);
 	free(changes);
-	const double shown = 0.0005; /* as 0.1 % */
+	const double shown = 0.01; /* less changes nothing that is read from a report */
 	if (found.put_back >= shown)
 		p->tail_called = xprintf("functions that ended in a jump to another one (tail "
 					 "calls) are put back, on stacks with %.1f %% of the time",

@@ -376,7 +376,8 @@ static struct kin_error *print_tables(struct kin_profile *profile, const struct 
 {
 	struct document d = { s, out, .is_json = s->format && !strcmp(s->format, "json") };
 	struct kin_error *err = check_filters(profile, h);
-	if (!err && h->overview && !s->format && !s->stats && !s->subjects.at.n)
+	bool is_narrow = out->width && out->width < PAGE_NARROW; /* they would push all rows away */
+	if (!err && h->overview && !is_narrow && !s->format && !s->stats && !s->subjects.at.n)
 		err = print_findings(profile, &d);
 	if (!err)
 		err = s->subjects.at.n ? print_functions(profile, h, &d)

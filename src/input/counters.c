@@ -414,6 +414,8 @@ static struct kin_error *read_functions(struct unit *u, struct bytes b)
 			any = true;
 			read_function(u, &data, &f);
 		} else if (tag == TAG_BLOCKS) { /* clang writes a word per block */
+			if (f.graph.n_blocks)   /* what was read refers to them */
+				bytes_fail(&data);
 			f.graph.n_blocks = u->version >= V_GCC ? bytes_u32(&data)
 							       : (uint32_t)(bytes_left(&data) / 4);
 		} else if (tag == TAG_ARCS) {

@@ -232,7 +232,7 @@ def test_node(tap, box):
     for named in (True, False):
         box.record('-o', 'caller.kin', *['--node'] * named, 'node', 'caller.js')
         p = box.run(box.kin, 'report', 'caller.kin')
-        hinted = re.search('hint: callers made at run time have no names .*--node', p.err)
+        hinted = re.search('hint: functions that Node.js interprets have no names .*--node', p.err)
         tap.ok(bool(hinted) != named, 'node: a hint ' + ('is not needed with --node' if named else 'of callers without names'),
                p.err)
     for columns, rows in ((100, 30), (100, 24), (40, 30)):
