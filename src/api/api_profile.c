@@ -174,19 +174,6 @@ static void hear_machine_of(struct kin_profile *p, const struct object_file *o)
 		hear_machine(p, object_path(o), "for", object_elf_machine(o));
 }
 
-static void hear_troubles(struct kin_profile *p, struct program *g)
-{
-	program_look_for_troubles(g);
-	for (size_t i = 0; i < program_n_troubles(g); i++) {
-		const struct program_trouble *t = program_trouble_at(g, i);
-		if (was_said(p, t->text))
-			continue;
-		add_warning(t->text, p);
-		if (t->in_doubt)
-			add_doubt(t->text, false, p);
-	}
-}
-
 void profile_hear(struct kin_profile *p, struct program *g)
 {
 	for (objid i = 0; i < p->data->n_objects; i++)
@@ -196,7 +183,15 @@ void profile_hear(struct kin_profile *p, struct program *g)
 	if (!p->has_hints)
 		remedies_find(g, p->data, add_hint, p);
 	p->has_hints = true;
-	hear_troubles(p, g);
+	program_look_for_troubles(g);
+	for (size_t i = 0; i < program_n_troubles(g); i++) {
+		const struct program_trouble *t = program_trouble_at(g, i);
+		if (was_said(p, t->text))
+			continue;
+		add_warning(t->text, p);
+		if (t->in_doubt)
+			add_doubt(t->text, false, p);
+	}
 }
 
 void profile_hear_all(struct kin_profile *p)
@@ -839,7 +834,7 @@ static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
 				    "all functions: --own=no",
 				    100 * share.folded);
 	}
-	hear_troubles(p, g);
+	profile_hear(p, g);
 	own_fold_free(f);
 	own_code_free(code);
 	program_free(g);

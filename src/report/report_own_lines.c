@@ -21,9 +21,10 @@ static const struct kin_column columns[N_COLUMNS] = {
 		     .tree = true },
 };
 
-/* The text of a line without the blanks around it; NULL: it is not known. To be freed. */
+/* The text of a line without the blanks around it; NULL: it is not known. To be freed. Notes a file
+ * that is there and cannot be read. */
 static char *text_of_line(const struct report_input *in, const struct report_opts *o,
-			  const struct srcloc *at)
+			  const struct srcloc *at, struct kin_table *t)
 {
 	struct source_text text;
 	struct kin_error *err = report_source(in, o, at->file, &text);
@@ -32,6 +33,8 @@ static char *text_of_line(const struct report_input *in, const struct report_opt
 	uint32_t number = 0;
 
 	if (err) {
+		if (err_is_trouble(err))
+			table_note(t, "%s", kin_error_message(err));
 		kin_error_free(err);
 		return NULL;
 	}
@@ -58,7 +61,7 @@ static void add_rows(const struct report_input *in, const struct report_opts *o,
 			break;
 		if (!row->frame || !program_line(h->program, row->frame, &at) || !at.file)
 			continue;
-		char *source = text_of_line(in, o, &at);
+		char *source = text_of_line(in, o, &at, t);
 		struct kin_cell *c = table_add_row(t, (struct kin_row){ .kind = KIN_ROW_PLAIN });
 		c[SHARE] = cell_share(share);
 		c[LINE] = cell_text(table_text(t, hists_text(h, order[i], HIST_SRCLINE)));
