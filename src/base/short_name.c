@@ -358,3 +358,72 @@ char *cut_text(const char *text, size_t width, bool with_end)
 	}
 	return xprintf("%.*s" ELLIPSIS "%s", (int)head, text, tail ? text + skipped : "");
 }
+
+/* ---- brief names ---- */
+
+/* The name without the arguments of templates. The type that a name of Rust begins with stays:
+ * "T::f" for "<T as Trait>::f". */
+static char *without_arguments(const char *name, size_t n)
+{
+	char *ret = xalloc(n + 1);
+	size_t length = 0, depth = 0;
+	bool in_type = n && name[0] == '<', in_trait = false;
+	for (size_t i = in_type; i < n; i++) {
+		bool is_operator = !depth && !strncmp(name + i, "operator", 8);
+		size_t sign = is_operator ? (size_t)(name_operator_end(name, name + i) - name) : i;
+		for (; i < sign && i < n; i++)
+			ret[length++] = name[i];
+		if (i == n)
+			break;
+		in_trait |= in_type && !depth && !strncmp(name + i, " as ", 4);
+		depth += name[i] == '<';
+		if (in_type && !depth && name[i] == '>')
+			in_type = in_trait = false;
+		else if (!depth && !in_trait)
+			ret[length++] = name[i];
+		depth -= name[i] == '>' && depth;
+		/* Of "slice::<impl [T]>::sort" only one of the two signs. */
+		if (length > 3 && !memcmp(ret + length - 4, "::::", 4))
+			length -= 2;
+	}
+	ret[length] = '\0';
+	return ret;
+}
+
+/* Leaves out outer scopes of a long name. */
+static const char *inner_name(const char *name)
+{
+	enum { LONG = 28 };
+	const char *scope;
+	while (strlen(name) > LONG && (scope = strstr(name, "::")))
+		name = scope + 2;
+	return name;
+}
+
+/* A class, for its constructors and for the call of its objects. */
+static void cut_to_class(char *name)
+{
+	static const char call[] = "::operator()";
+	size_t n = strlen(name), cut = sizeof(call) - 1;
+	if (n > cut && !strcmp(name + n - cut, call))
+		name[n - cut] = '\0';
+	char *last = strrchr(name, ':');
+	if (!last || last < name + 2)
+		return;
+	size_t own = strlen(last + 1), scope = (size_t)(last - 1 - name);
+	bool is_class = scope >= own && !memcmp(name + scope - own, last + 1, own) &&
+			(scope == own || name[scope - own - 1] == ':');
+	if (is_class)
+		name[scope] = '\0';
+}
+
+char *brief_name(const char *name)
+{
+	size_t n;
+	const char *bare = bare_name(name, &n);
+	char *whole = without_arguments(bare, n);
+	cut_to_class(whole);
+	char *ret = xprintf("%s", inner_name(whole));
+	free(whole);
+	return ret;
+}

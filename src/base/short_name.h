@@ -20,6 +20,10 @@ char *cut_text(const char *text, size_t width, bool with_end);
  * lambda, of a type in a template's arguments. A name without parameters stays whole. */
 const char *bare_name(const char *name, size_t *n);
 
+/* What those who call a function call it: "std::sort", without arguments of templates, outer scopes
+ * of a long name, "operator()" and the name of a constructor behind its class. To be freed. */
+char *brief_name(const char *name);
+
 /* Whether it may be in an identifier; bytes beyond ASCII may. */
 bool name_is_letter(char c);
 

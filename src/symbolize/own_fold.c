@@ -9,6 +9,11 @@
 #include "base/short_name.h"
 #include "base/vec.h"
 
+struct own_frame {      /* the functions of a frame, from the innermost one on */
+	uint32_t n;     /* how many; 0: not looked at yet */
+	uint32_t first; /* the first own one; NONE: there is none */
+};
+
 struct own_fold {
 	struct program *g;
 	struct profile *p;
@@ -16,7 +21,7 @@ struct own_fold {
 	/* [2 * place + is_of_kernel()]: data may give one name to code of both; why NULL: not known
 	 * yet */
 	struct own_verdict *verdicts;
-	VEC(bool) keeps; /* functions of the frame looked at last, as program_keep() */
+	struct own_frame *frames; /* [n_frames] */
 };
 
 /* ---- verdicts ---- */
@@ -103,6 +108,7 @@ struct own_fold *own_fold_new(struct program *g, struct profile *p, const struct
 
 	*f = (struct own_fold){ .g = g, .p = p, .code = c };
 	f->verdicts = xalloc(2 * (program_symbols(g)->n + 1) * sizeof(*f->verdicts));
+	f->frames = xalloc(p->samples.n_frames * sizeof(*f->frames));
 	return f;
 }
 
@@ -111,26 +117,11 @@ void own_fold_free(struct own_fold *f)
 	if (!f)
 		return;
 	free(f->verdicts);
-	vec_free(&f->keeps);
+	free(f->frames);
 	free(f);
 }
 
 /* ---- frames ---- */
-
-/* Fills `keeps`; returns the number of own functions, and in *n that of all. */
-static size_t look_at_frame(struct own_fold *f, frameid frame, size_t *n)
-{
-	size_t own = 0, inlined;
-	program_inlines(f->g, frame, &inlined);
-	f->keeps.n = 0;
-	for (size_t i = 0; i <= inlined; i++) {
-		bool keeps = own_fold_verdict(f, frame, i).is_own;
-		vec_push(&f->keeps, keeps);
-		own += keeps;
-	}
-	*n = inlined + 1;
-	return own;
-}
 
 /* A note about the stack or about time, but no function. */
 static bool is_note(const struct own_fold *f, frameid frame)
@@ -140,38 +131,59 @@ static bool is_note(const struct own_fold *f, frameid frame)
 	       (at->name && !strcmp(strtab_get(f->p->strings, at->name), NAME_NOT_SAMPLED));
 }
 
+static struct own_frame look_at_frame(struct own_fold *f, frameid frame)
+{
+	struct own_frame *at = &f->frames[frame];
+	size_t inlined;
+	if (at->n)
+		return *at;
+	program_inlines(f->g, frame, &inlined);
+	at->n = (uint32_t)inlined + 1;
+	at->first = is_note(f, frame) ? at->n : 0;
+	while (at->first < at->n && !own_fold_verdict(f, frame, at->first).is_own)
+		at->first++;
+	if (at->first == at->n)
+		at->first = NONE;
+	return *at;
+}
+
 void own_fold_names(struct own_fold *f)
 {
+	VEC(bool) keeps = { 0 };
 	for (frameid i = 1; i < f->p->samples.n_frames; i++) {
-		size_t n, own = is_note(f, i) ? 0 : look_at_frame(f, i, &n);
-		if (own && own < n)
-			program_keep(f->g, i, f->keeps.at);
+		struct own_frame at = look_at_frame(f, i);
+		if (at.first == NONE)
+			continue;
+		bool all = true;
+		keeps.n = 0;
+		for (size_t k = 0; k < at.n; k++) {
+			vec_push(&keeps, own_fold_verdict(f, i, k).is_own);
+			all &= keeps.at[k];
+		}
+		if (!all)
+			program_keep(f->g, i, keeps.at);
 	}
+	vec_free(&keeps);
 }
 
 struct own_shares own_fold_shares(struct own_fold *f, uint16_t event)
 {
 	const struct samples *s = &f->p->samples;
-	bool *has_own = xalloc(s->n_frames + 1), *ends_own = xalloc(s->n_frames + 1);
 	bool *owned = xalloc(s->n_stacks + 1);
 	double all = 0, own = 0, folded = 0;
 
-	for (frameid i = 1; i < s->n_frames; i++) {
-		size_t n;
-		has_own[i] = !is_note(f, i) && look_at_frame(f, i, &n);
-		ends_own[i] = has_own[i] && f->keeps.at[0];
-	}
 	for (size_t i = 1; i < s->n_stacks; i++)
-		owned[i] = owned[s->stacks[i].caller] || has_own[s->stacks[i].frame];
+		owned[i] = owned[s->stacks[i].caller] ||
+			   look_at_frame(f, s->stacks[i].frame).first != NONE;
 	for (size_t i = 0; i < s->n; i++) {
 		double weight = s->at[i].event == event ? (double)s->at[i].weight : 0;
 		bool is_owned = owned[s->at[i].stack];
 		all += weight;
 		own += is_owned ? weight : 0;
-		folded += is_owned && !ends_own[s->stacks[s->at[i].stack].frame] ? weight : 0;
+		folded += is_owned && look_at_frame(f, s->stacks[s->at[i].stack].frame).first
+				  ? weight
+				  : 0;
 	}
-	free(has_own);
-	free(ends_own);
 	free(owned);
 	all = all > 0 ? all : 1;
 	return (struct own_shares){ own / all, folded / all };
@@ -275,79 +287,17 @@ static char *library_name(const struct own_fold *f, objid object)
 	return xprintf("%.*s", end && end > name ? (int)(end - name) : (int)strlen(name), name);
 }
 
-/* The name without the arguments of templates. The type that a name of Rust begins with stays:
- * "T::f" for "<T as Trait>::f". */
-static char *without_arguments(const char *name, size_t n)
-{
-	char *ret = xalloc(n + 1);
-	size_t length = 0, depth = 0;
-	bool in_type = n && name[0] == '<', in_trait = false;
-	for (size_t i = in_type; i < n; i++) {
-		bool is_operator = !depth && !strncmp(name + i, "operator", 8);
-		size_t sign = is_operator ? (size_t)(name_operator_end(name, name + i) - name) : i;
-		for (; i < sign && i < n; i++)
-			ret[length++] = name[i];
-		if (i == n)
-			break;
-		in_trait |= in_type && !depth && !strncmp(name + i, " as ", 4);
-		depth += name[i] == '<';
-		if (in_type && !depth && name[i] == '>')
-			in_type = in_trait = false;
-		else if (!depth && !in_trait)
-			ret[length++] = name[i];
-		depth -= name[i] == '>' && depth;
-		/* Of "slice::<impl [T]>::sort" only one of the two signs. */
-		if (length > 3 && !memcmp(ret + length - 4, "::::", 4))
-			length -= 2;
-	}
-	ret[length] = '\0';
-	return ret;
-}
-
-/* Leaves out outer scopes of a long name. */
-static const char *inner_name(const char *name)
-{
-	enum { LONG = 28 };
-	const char *scope;
-	while (strlen(name) > LONG && (scope = strstr(name, "::")))
-		name = scope + 2;
-	return name;
-}
-
-/* A class, for its constructors and for the call of its objects. */
-static void cut_to_class(char *name)
-{
-	static const char call[] = "::operator()";
-	size_t n = strlen(name), cut = sizeof(call) - 1;
-	if (n > cut && !strcmp(name + n - cut, call))
-		name[n - cut] = '\0';
-	char *last = strrchr(name, ':');
-	if (!last || last < name + 2)
-		return;
-	size_t own = strlen(last + 1), scope = (size_t)(last - 1 - name);
-	bool is_class = scope >= own && !memcmp(name + scope - own, last + 1, own) &&
-			(scope == own || name[scope - own - 1] == ':');
-	if (is_class)
-		name[scope] = '\0';
-}
-
 /* What a function is known as to those who call it: "std::sort". */
 static char *callee_name(const struct own_folding *x, frameid frame, symid place)
 {
 	struct own_fold *f = x->f;
 	const char *name = program_name(f->g, place);
-	size_t n;
 
 	if (is_of_kernel(f, frame))
 		return xprintf("%s", kernel_entry(name));
 	if (place == program_place(f->g, frame) && program_is_unnamed(f->g, frame))
 		return library_name(f, f->p->samples.frames[frame].object);
-	name = bare_name(name, &n);
-	char *whole = without_arguments(name, n);
-	cut_to_class(whole);
-	char *ret = xprintf("%s", inner_name(whole));
-	free(whole);
-	return ret;
+	return brief_name(name);
 }
 
 /* `depth`: of the outermost function of others in the frame. */
@@ -417,14 +367,13 @@ static stackid with_leaf(struct own_folding *x, struct revised_stacks *r,
 			    : at->own;
 }
 
-/* The frame has own functions: it becomes the leaf. */
+/* The frame has own functions, `first` the innermost: it becomes the leaf. */
 static stackid add_own(struct own_folding *x, struct revised_stacks *r, frameid frame,
-		       struct folded_stack *at)
+		       uint32_t first, struct folded_stack *at)
 {
 	struct own_fold *f = x->f;
 	const struct frame *named = &f->p->samples.frames[frame];
 	char *file = NULL;
-	size_t first = 0;
 	at->below = at->owner ? at->own : at->notes;
 	at->own = revised_stacks_add(r, at->below, frame);
 	at->owner = frame;
@@ -432,8 +381,6 @@ static stackid add_own(struct own_folding *x, struct revised_stacks *r, frameid 
 	at->is_script =
 		named->name && own_code_script(strtab_get(f->p->strings, named->name), &file);
 	free(file);
-	while (!f->keeps.at[first])
-		first++;
 	at->paid_for = first ? paid_for(x, frame, first - 1, false) : 0;
 	return with_leaf(x, r, at);
 }
@@ -444,7 +391,6 @@ static stackid fold(void *arg, struct revised_stacks *r, stackid stack, stackid 
 	struct own_fold *f = x->f;
 	const struct stack at = f->p->samples.stacks[stack];
 	struct folded_stack *now = &x->at[stack];
-	size_t n;
 
 	(void)caller;
 	*now = x->at[at.caller];
@@ -453,11 +399,12 @@ static stackid fold(void *arg, struct revised_stacks *r, stackid stack, stackid 
 			return now->own = revised_stacks_add(r, now->own, at.frame);
 		return now->notes = revised_stacks_add(r, now->notes, at.frame);
 	}
-	if (look_at_frame(f, at.frame, &n))
-		return add_own(x, r, at.frame, now);
+	struct own_frame frame = look_at_frame(f, at.frame);
+	if (frame.first != NONE)
+		return add_own(x, r, at.frame, frame.first, now);
 	if (now->owner) {
 		if (!now->paid_for || (now->is_script && !now->in_kernel))
-			now->paid_for = paid_for(x, at.frame, n - 1, now->is_script);
+			now->paid_for = paid_for(x, at.frame, frame.n - 1, now->is_script);
 		now->in_kernel = is_of_kernel(f, at.frame);
 		return with_leaf(x, r, now);
 	}
