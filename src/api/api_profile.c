@@ -28,6 +28,13 @@
 
 void profile_ref(struct kin_profile *p) { p->refs++; }
 
+static void forget_programs(struct kin_profile *p)
+{
+	for (size_t i = 0; i < p->programs.n; i++)
+		program_free(p->programs.at[i].program);
+	vec_free(&p->programs);
+}
+
 void profile_unref(void *profile)
 {
 	struct kin_profile *p = profile;
@@ -39,9 +46,7 @@ void profile_unref(void *profile)
 			symbols_free(p->views[i].symbols);
 		profile_free(p->views[i].flat);
 	}
-	for (size_t i = 0; i < p->programs.n; i++)
-		program_free(p->programs.at[i].program);
-	vec_free(&p->programs);
+	forget_programs(p);
 	program_files_free(p->files);
 	for (size_t i = 0; i < p->warnings.n; i++)
 		free(p->warnings.at[i]);
@@ -814,9 +819,8 @@ static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
 {
 	const struct own_dirs dirs = { o->own_dirs, o->foreign_dirs };
 	struct program_opts naming = p->naming;
-	naming.files = p->files;
 	naming.group_unknown = true;
-	struct program *g = program_new(p->data, p->object, &naming);
+	struct program *g = profile_program(p, &naming);
 	struct own_code *code =
 		own_code_new(&dirs, own_fold_program(p->data), own_fold_has_scripts(p->data));
 	struct own_fold *f = own_fold_new(g, p->data, code);
@@ -824,20 +828,21 @@ static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
 	struct own_shares share = own_fold_shares(f, event);
 	p->findings = findings_new(&(struct findings_input){ p->data, g, is_own, f });
 	bool leads = share.own >= KIN_OWN_LEADS && share.folded > 0;
-	if (o->own == KIN_OWN_EXPLAIN) {
+	bool folds = o->own == KIN_OWN_ALWAYS || (o->own == KIN_OWN_IF_LEADING && leads);
+	if (o->own == KIN_OWN_EXPLAIN)
 		own_fold_rule(f, event, &p->rulings);
-	} else if (o->own == KIN_OWN_ALWAYS || (o->own == KIN_OWN_IF_LEADING && leads)) {
+	profile_hear(p, g); /* of files that were read for this */
+	if (folds)
 		own_fold_stacks(f);
-		p->own = code;
-		code = NULL;
+	own_fold_free(f);
+	if (folds) {
+		forget_programs(p); /* which do not fit these stacks */
+		p->own = TAKE(code);
 		p->folded = xprintf("own code: %.1f %% of the time is in what it calls; "
 				    "all functions: --own=no",
 				    100 * share.folded);
 	}
-	profile_hear(p, g);
-	own_fold_free(f);
 	own_code_free(code);
-	program_free(g);
 }
 
 /* Whether two files name the same job, or some file names none. */
