@@ -261,11 +261,13 @@ double audit_samples(const struct profile *p)
 	return squares > 0 ? sum * sum / squares : 0;
 }
 
-double audit_points(double samples)
+double audit_interval(double share, double samples)
 {
-	const double z = 1.96, widest = 0.5; /* the deviation of a share of one half */
-	return samples > 0 ? 100 * z * widest / sqrt(samples) : 0;
+	const double z = 1.96;
+	return samples > 0 ? z * sqrt(share * (1 - share) / samples) : 0;
 }
+
+double audit_points(double samples) { return 100 * audit_interval(0.5, samples); }
 
 static void check_number(const struct profile *p, const struct talk *t)
 {

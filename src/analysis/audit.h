@@ -57,8 +57,9 @@ bool audit_lacks_time(const struct profile *p);
 /* How many samples of equal weight tell as much as those of the profile's main event; 0: none, not
  * known, or it does not sample time or cycles for kin. */
 double audit_samples(const struct profile *p);
-/* Half the interval of a share of so many samples, in points, with a confidence of 95 %: at most.
- */
+/* Half the interval of a share (0..1) of so many samples, with a confidence of 95 %, as a share. */
+double audit_interval(double share, double samples);
+/* The same in points, of any share: at most. */
 double audit_points(double samples);
 
 /* Samples per second of CPU time; 0: not known. */

@@ -40,7 +40,7 @@ static const struct {
 			     { "memcpy", "memmove", "mempcpy", "__memcpy_*", "__memmove_*",
 			       "__mempcpy_*", "runtime.memmove" } },
 	[EFFORT_PAGE_FAULTS] = { "page-faults",
-				 "page faults, at the first touch of memory, take",
+				 "page faults take",
 				 true,
 				 { "asm_exc_page_fault", "exc_page_fault", "do_user_addr_fault",
 				   "handle_mm_fault", "do_page_fault", "do_mem_abort",

@@ -1,7 +1,6 @@
 /* evidence.c - goes through the stacks once, for all findings. */
 #include "findings/evidence.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +13,7 @@
 
 double evidence_points(const struct evidence *e, double share)
 {
-	const double z = 1.96;
-	return z * sqrt(share * (1 - share) / e->count);
+	return audit_interval(share, e->count);
 }
 
 char *evidence_function(const struct evidence *e, symid function)

@@ -5,6 +5,9 @@
 #include "findings/efforts.h"
 #include "findings/findings.h"
 
+/* Below a tenth it is not what to look at first. */
+#define EVIDENCE_LEAST 0.1
+
 struct evidence {
 	const struct findings_input *in;
 	const struct samples *samples;
@@ -25,13 +28,14 @@ char *evidence_share(const struct evidence *e, double share);
 /* The name of a function, and the same as people read it; to be freed. */
 char *evidence_function(const struct evidence *e, symid function);
 char *evidence_name(const struct evidence *e, symid function);
-/* "parse 18 %, main 3 %": the own functions that caused most of `shares` [symbols], up to three; ""
- * if there is none. To be freed. */
 struct own_share {
 	symid function;
 	double share;
 };
+/* "parse 18 %, main 3 %": the own functions with most of `shares` [n], up to three; "" if there is
+ * none. Sorts them. To be freed. */
 char *evidence_owners(const struct evidence *e, struct own_share *shares, size_t n);
+
 /* The kinds, each in its file. */
 void find_efforts(const struct evidence *e, struct findings *into);
 void find_busy_thread(const struct evidence *e, struct findings *into);

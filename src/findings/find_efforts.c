@@ -6,9 +6,6 @@
 #include "base/map64.h"
 #include "findings/evidence.h"
 
-/* Below a tenth it is not what to look at first. */
-#define LEAST 0.1
-
 struct effort_owner {
 	enum effort effort;
 	struct own_share of;
@@ -69,7 +66,7 @@ void find_efforts(const struct evidence *e, struct findings *into)
 					   (double)x->weight / e->weight);
 	}
 	for (enum effort effort = 0; effort < N_EFFORTS; effort++)
-		if (s.all[effort] - evidence_points(e, s.all[effort]) >= LEAST)
+		if (s.all[effort] - evidence_points(e, s.all[effort]) >= EVIDENCE_LEAST)
 			say(e, into, &s, effort);
 	map64_free(&s.index);
 	vec_free(&s.owners);

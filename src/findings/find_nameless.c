@@ -3,8 +3,6 @@
 
 #include "findings/evidence.h"
 
-#define LEAST 0.1
-
 void find_nameless(const struct evidence *e, struct findings *into)
 {
 	const struct samples *s = e->samples;
@@ -23,7 +21,7 @@ void find_nameless(const struct evidence *e, struct findings *into)
 	for (objid i = 1; i < p->n_objects; i++)
 		worst = by[i] > by[worst] ? i : worst;
 	double share = all / e->weight;
-	if (share >= LEAST) {
+	if (share >= EVIDENCE_LEAST) {
 		char *words = evidence_share(e, share);
 		vec_push(&into->at,
 			 ((struct finding){

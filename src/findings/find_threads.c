@@ -1,4 +1,4 @@
-/* find_threads.c - finds one thread that works while others of its process wait for it. */
+/* find_threads.c - finds one of several threads that does most of the work of its process. */
 #include "base/map64.h"
 #include "findings/evidence.h"
 

@@ -3,9 +3,6 @@
 
 #include "findings/evidence.h"
 
-/* Of the time on a CPU and that waited. */
-#define LEAST 0.1
-
 static double weight_of(const struct evidence *e, enum event_kind kind, bool for_locks,
 			symid *worst, double *worst_weight)
 {
@@ -38,9 +35,9 @@ static void find_one(const struct evidence *e, struct findings *into, enum event
 {
 	symid worst;
 	double most, waited = weight_of(e, kind, for_locks, &worst, &most);
-	double share = waited / (waited + e->weight);
+	double share = waited / (waited + e->weight); /* of the time on a CPU and that waited */
 
-	if (e->samples->events[e->event].unit != EVENT_NS || share < LEAST)
+	if (e->samples->events[e->event].unit != EVENT_NS || share < EVIDENCE_LEAST)
 		return;
 	char *name = worst != NONE ? evidence_name(e, worst) : NULL;
 	char *whose = name ? xprintf(", %.1f s of it in %s", most / 1e9, name) : xprintf("%s", "");

@@ -230,6 +230,17 @@ def check_frames(lab, tap, about, words):
     tap.note(f'{guessed} different stacks with a guess')
 
 
+def check_many(lab, tap):
+    """A million calls, and the time of these alone."""
+    lab.run(lab.kin, 'run', '-q', '--no-gmon', '-o', 'many.kin', lab.build('many', '.pg', '-pg'))
+    rows = json.loads(lab.run(lab.kin, 'findings', '-f', 'json', '--columns=kind,text,share,points', 'many.kin').stdout)['rows']
+    found = [row for row in rows if row['kind'] == 'many-calls']
+    stacks = [line.rsplit(' ', 1) for line in lab.run(lab.kin, 'script', '--folded', 'many.kin').stdout.splitlines()]
+    said = sum(int(n) for stack, n in stacks if ';many;tiny' in stack) / sum(int(n) for _, n in stacks)
+    tap.ok(len(found) == 1 and found[0]['text'].startswith('many calls tiny 4000000 times'), 'a million calls are found', rows)
+    tap.ok(found and abs(found[0]['share'] - said) < 0.001, 'with the time of these calls', f'{rows} {said}')
+
+
 def check_lying(lab, tap):
     """A caller that made no call is on no stack above it, and the data is in doubt."""
     for tool, start, flags in (('record', ['record', '-F', str(RATE)], []), ('run', ['run', '--no-gmon'], ['-pg'])):
@@ -282,6 +293,7 @@ def main():
             if platform.machine() == 'x86_64':
                 check_lying(lab, tap)
             step.test(lab, tap)
+        check_many(lab, tap)
     finally:
         shutil.rmtree(lab.folder)
     if table:

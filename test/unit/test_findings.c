@@ -118,7 +118,7 @@ static void test_efforts(void)
 	is_found(&m,
 		 "allocator: allocating and freeing memory takes 30 % of the time (\u00b1 3): for "
 		 "my_parse 20 %, my_build 10 % | graph my_parse\n"
-		 "page-faults: page faults, at the first touch of memory, take 20 % of the time "
+		 "page-faults: page faults take 20 % of the time "
 		 "(\u00b1 "
 		 "2): for my_parse 20 % | graph my_parse\n",
 		 "what is done on behalf of own functions");
