@@ -5,11 +5,10 @@
 #include <sys/stat.h>
 
 #include "api/api_private.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/map64.h"
 #include "input/counters.h"
-
-enum { NS = 1000000000 };
 
 struct counters {
 	struct kin_profile *p;
@@ -51,7 +50,7 @@ static void read_file(void *counters, const char *path)
 
 	if (stat(at, &st)) {
 		keep_first(&c->missing, &c->n_missing, at);
-	} else if ((uint64_t)st.st_mtim.tv_sec * NS + (uint64_t)st.st_mtim.tv_nsec < c->since_ns) {
+	} else if (clock_ns_of(st.st_mtim) < c->since_ns) {
 		keep_first(&c->old, &c->n_old, at);
 	} else {
 		struct kin_error *err = counters_read(at, path, c->lines, &runs);

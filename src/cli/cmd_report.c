@@ -70,10 +70,11 @@ enum {
 	PAGE_FINDINGS = 5,  /* sentences above the table */
 };
 
+static bool is_narrow(const struct output *out) { return out->width && out->width < PAGE_NARROW; }
+
 static size_t lines_around(const struct output *out)
 {
-	bool narrow = out->width && out->width < PAGE_NARROW;
-	return narrow ? PAGE_AROUND_NARROW : PAGE_AROUND;
+	return is_narrow(out) ? PAGE_AROUND_NARROW : PAGE_AROUND;
 }
 
 static size_t page_rows(const struct output *out)
@@ -376,8 +377,8 @@ static struct kin_error *print_tables(struct kin_profile *profile, const struct 
 {
 	struct document d = { s, out, .is_json = s->format && !strcmp(s->format, "json") };
 	struct kin_error *err = check_filters(profile, h);
-	bool is_narrow = out->width && out->width < PAGE_NARROW; /* they would push all rows away */
-	if (!err && h->overview && !is_narrow && !s->format && !s->stats && !s->subjects.at.n)
+	/* On a narrow screen they would push all rows away. */
+	if (!err && h->overview && !is_narrow(out) && !s->format && !s->stats && !s->subjects.at.n)
 		err = print_findings(profile, &d);
 	if (!err)
 		err = s->subjects.at.n ? print_functions(profile, h, &d)
