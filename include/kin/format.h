@@ -385,6 +385,8 @@ enum kinf_audit {
 	KINF_AUDIT_GUESSED,
 	KINF_AUDIT_HOOKS_NS, /* calls times hook_ps, in ns */
 	KINF_AUDIT_BEYOND,   /* those of TRUNCATED with KINF_MODE_BEYOND */
+	KINF_AUDIT_CHECKED,  /* stacks that were walked in two ways: by tables, by frame pointers */
+	KINF_AUDIT_CONTRADICTED, /* those of CHECKED for which these differ */
 	KINF_N_AUDIT
 };
 enum kinf_spread {                        /* values compared between ranks */

@@ -119,7 +119,13 @@ static void check_losses(const struct profile *p, const struct talk *t)
 struct audit_stacks audit_stacks(const struct profile *p)
 {
 	const struct audit *a = &p->samples.audit;
-	struct audit_stacks s = { a->complete, a->guessed, a->truncated, a->beyond, 0 };
+	struct audit_stacks s = { .complete = a->complete,
+				  .guessed = a->guessed,
+				  .cut = a->truncated,
+				  .beyond = a->beyond,
+				  .checked = a->checked,
+				  .contradicted = a->contradicted < a->checked ? a->contradicted
+									       : a->checked };
 	s.all = capped_sum(s.complete, capped_sum(s.guessed, s.cut));
 	return s;
 }
@@ -143,6 +149,12 @@ static void check_stacks(const struct profile *p, const struct talk *t)
 	if (guessed > AUDIT_GUESSED * all)
 		say_in_reports(t, "%.1f %% of the stacks have callers that are a guess",
 			       100 * guessed / all);
+	double checked = (double)s.checked, contradicted = (double)s.contradicted;
+	if (contradicted > AUDIT_CONTRADICTED * checked)
+		say_in_reports(t,
+			       "%.1f %% of the stacks that were walked in two ways have other "
+			       "callers by frame pointers than by call-frame information",
+			       100 * contradicted / checked);
 }
 
 /* Whether CPU time was to be sampled, and there are no samples. */

@@ -15,20 +15,22 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
  *   entries; a sum was too large; the kernel throttled sampling;
  * - more than AUDIT_TRUNCATED of the stacks could not be walked to their end;
  * - more than AUDIT_GUESSED of them have guessed callers;
+ * - more than AUDIT_CONTRADICTED of those walked in two ways have different callers;
  * - sampled CPU time is less than the kernel's by more than unsampled_least(); or more, also than
  * one sampling period of each thread; or there are no samples of at least AUDIT_SILENT_NS;
  * - shares are of fewer than AUDIT_FEW samples;
  * - more than AUDIT_PLACELESS of the time blocked or waiting has no stack.
  *
- * Troubles, cut and guessed stacks, few samples, CPU time without a sample, CPU time that is off by
- * more than AUDIT_MISREAD and time without a stack are marked `in_reports`. For whole profiles:
- * parts (profile_filter) lack some of the data. */
-#define AUDIT_TRUNCATED 0.01
-#define AUDIT_GUESSED   0.01
-#define AUDIT_MISREAD   0.2
-#define AUDIT_SILENT_NS 50000000
-#define AUDIT_PLACELESS 0.05
-#define AUDIT_FEW       30
+ * Troubles, cut, guessed and contradicted stacks, few samples, CPU time without a sample, CPU time
+ * that is off by more than AUDIT_MISREAD and time without a stack are marked `in_reports`. For
+ * whole profiles: parts (profile_filter) lack some of the data. */
+#define AUDIT_TRUNCATED    0.01
+#define AUDIT_GUESSED      0.01
+#define AUDIT_CONTRADICTED 0.01
+#define AUDIT_MISREAD      0.2
+#define AUDIT_SILENT_NS    50000000
+#define AUDIT_PLACELESS    0.05
+#define AUDIT_FEW          30
 void audit_check(const struct profile *p, audit_listener *say, void *arg);
 
 /* Whether a lack of samples means that the program used little CPU time, because samples were to be
@@ -45,7 +47,9 @@ struct audit_stacks {
 	uint64_t guessed;  /* to the start of the thread, with some guessed callers */
 	uint64_t cut;      /* not to the start: the caller of the outermost function is not known */
 	uint64_t beyond;   /* those of `cut` that went beyond what the kernel copied */
-	uint64_t all;      /* their sum; 0: no information about stacks */
+	uint64_t checked;  /* those walked by frame pointers, too */
+	uint64_t contradicted; /* those of `checked` for which the two ways differ */
+	uint64_t all;          /* sum of the first three; 0: no information about stacks */
 };
 struct audit_stacks audit_stacks(const struct profile *p);
 

@@ -81,6 +81,7 @@ static const struct example examples[] = {
 
 enum {
 	RECORD_STACKS = OPT_OWN,
+	RECORD_SELF_CHECK,
 	RECORD_DURATION,
 	RECORD_WALL,
 	RECORD_RUNS,
@@ -199,6 +200,10 @@ static const struct opt_group how_options = {
 		  "dwarf: that information alone; fp: frame pointers, of programs compiled with "
 		  "-fno-omit-frame-pointer. dwarf,BYTES: size of the stack copies",
 		  "auto dwarf fp", .lenient = ARG_OR_OPTION, .more = true },
+		{ RECORD_SELF_CHECK, 0, "selfcheck", NULL,
+		  "walk every eighth stack in two ways, by call-frame information and by frame "
+		  "pointers, and count those that contradict each other; for programs compiled "
+		  "with -fno-omit-frame-pointer" },
 		{ RECORD_USER_CHAINS, 0, "user-callchains", NULL,
 		  "keep only the user-mode part of stacks, and the sampled place" },
 		{ RECORD_KERNEL_CHAINS, 0, "kernel-callchains", NULL,
@@ -479,6 +484,9 @@ static bool set(void *line, int id, const char *arg, char error[512])
 		break;
 	case RECORD_STACKS:
 		return take_stacks(arg, o, error);
+	case RECORD_SELF_CHECK:
+		o->check = true;
+		break;
 	case RECORD_WALL:
 		o->wall = true;
 		break;
@@ -634,6 +642,9 @@ static const char *check(const struct record_line *l)
 		return "-r, and -D -1 or --control: one or the other";
 	if (o->all_user && o->all_kernel)
 		return "--all-user and --all-kernel: one or the other";
+	if (o->check && o->mode == UNWINDING_FP)
+		return "--selfcheck compares frame pointers with call-frame information: not with "
+		       "-g fp";
 	if (o->user_chains && o->kernel_chains)
 		return "--user-callchains and --kernel-callchains: one or the other";
 	if (l->perf_data && (parts_are_wanted(&o->parts) || !strcmp(o->output, "-")))

@@ -267,7 +267,9 @@ int record_inside(const struct record_opts *o, const struct record_ending *e)
 					   .frequency = frequency(o),
 					   .run = run },
 				 .argv = o->argv };
-	struct record_audit a = { .is_clock = true, .inside = true, .asked_hz = frequency(o) };
+	struct record_audit a = {
+		.is_clock = true, .inside = true, .check = o->check, .asked_hz = frequency(o)
+	};
 	struct inside_result r = { 0 };
 	int status = 0;
 	if (!e->warned)

@@ -156,13 +156,15 @@ static inline uint16_t sample_cpu(uint64_t cpu)
 
 /* Quality of the samples: losses are part of the measurement. */
 struct audit {
-	uint64_t lost;       /* samples (or records) dropped by the kernel */
-	uint64_t throttled;  /* times the kernel throttled sampling */
-	uint64_t truncated;  /* stacks not walked to their end */
-	uint64_t beyond;     /* those of them that went beyond what the kernel copied */
-	uint64_t complete;   /* stacks walked to their end without a guessed caller */
-	uint64_t guessed;    /* stacks walked to their end with guessed callers */
-	uint64_t unresolved; /* samples that refer to something missing from the file */
+	uint64_t lost;         /* samples (or records) dropped by the kernel */
+	uint64_t throttled;    /* times the kernel throttled sampling */
+	uint64_t truncated;    /* stacks not walked to their end */
+	uint64_t beyond;       /* those of them that went beyond what the kernel copied */
+	uint64_t complete;     /* stacks walked to their end without a guessed caller */
+	uint64_t guessed;      /* stacks walked to their end with guessed callers */
+	uint64_t checked;      /* stacks walked by call-frame information and by frame pointers */
+	uint64_t contradicted; /* those of them with different callers */
+	uint64_t unresolved;   /* samples that refer to something missing from the file */
 	uint64_t switches, preemptions;
 	uint64_t cpu_ns;      /* by the kernel's accounting; 0: not known */
 	uint64_t sampled_ns;  /* what the samples of the first on-CPU event represent */

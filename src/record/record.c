@@ -410,7 +410,7 @@ static struct kin_error *open_files(struct session *s)
 	s->unwinding = unwinding_new(o->mode,
 				     (struct unwinding_copies){ rings_stack_bytes(s->rings, false),
 								rings_stack_bytes(s->rings, true) },
-				     s->jit);
+				     s->jit, o->check);
 	s->recording = recording_new(w, s->jit, s->kernel, o->watch);
 	if (o->parts.overwrite)
 		recording_keep_recent(s->recording, RECENT_BYTES);

@@ -50,6 +50,7 @@ struct record_opts {
 	uint64_t frequency; /* samples per second of CPU time; 0: 999, if period is 0, too */
 	uint64_t period;    /* events per sample, instead of a frequency */
 	enum unwinding_mode mode;
+	bool check;           /* some stacks are walked in two ways */
 	uint32_t stack_bytes; /* bytes of stack copied with each sample; 0: as many as fit */
 	bool exact;           /* clocks keep their period: see rings_opts.spread */
 	bool strict_rate;     /* a frequency above the kernel's limit is an error; otherwise it is

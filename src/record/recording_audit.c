@@ -125,6 +125,17 @@ static void put_bad_stacks(FILE *f, const struct record_audit *a)
 	}
 }
 
+static void put_check(FILE *f, const struct record_audit *a)
+{
+	if (a->checked)
+		fprintf(f, "  %llu stack%s walked in two ways: %llu contradict%s\n",
+			(unsigned long long)a->checked, a->checked == 1 ? "" : "s",
+			(unsigned long long)a->contradicted, a->contradicted == 1 ? "s" : "");
+	else if (a->check)
+		fprintf(f, "  no stack was walked in two ways: %s\n",
+			a->inside ? "the runtime walks in one" : "there were no frame pointers");
+}
+
 static void put_losses(FILE *f, const struct record_audit *a)
 {
 	if (a->lost)
@@ -230,6 +241,7 @@ char *record_audit_text(const struct record_audit *a, const char *output, bool m
 	put_trust(f, a);
 	put_losses(f, a);
 	put_bad_stacks(f, a);
+	put_check(f, a);
 	put_rate(f, a);
 	put_none(f, a);
 	put_idle(f, a);

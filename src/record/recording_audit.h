@@ -22,6 +22,8 @@ struct record_audit {
 	char trouble[240]; /* the first error while recording, in words; or "" */
 	uint64_t stacks, complete, guesses, cut; /* numbers of user stacks */
 	uint64_t beyond; /* those of `cut` that went beyond what the kernel copied of them */
+	bool check;      /* some stacks were walked by frame pointers, too */
+	uint64_t checked, contradicted; /* those that have any, and those that differ */
 	uint64_t frames, guessed; /* frames, and those of them that were found by frame pointers */
 	uint64_t processes, threads;
 	uint64_t outside; /* samples of processes outside of our PID namespace */

@@ -564,8 +564,14 @@ static struct kin_error *unload(struct session *s, uint64_t now_ns)
 	return NULL;
 }
 
+static void write_switches(struct kinfile_writer *w, uint64_t switches, uint64_t preemptions)
+{
+	kinfile_writer_count(w, KINF_AUDIT_SWITCHES, switches);
+	kinfile_writer_count(w, KINF_AUDIT_PREEMPTIONS, preemptions);
+}
+
 /* Writes totals of the current file. Those from wait() would cover all files of a program. */
-static void write_switches(struct session *s)
+static void write_counts(struct session *s)
 {
 	struct kinfile_writer *w = recording_writer(s->recording);
 	const struct part_begin *b = &s->begin;
@@ -573,21 +579,28 @@ static void write_switches(struct session *s)
 		return;
 	if (s->wall) {
 		const struct wall_totals *t = wall_totals(s->wall);
-		kinfile_writer_switches(w, t->switches - b->switches,
-					t->preemptions - b->preemptions);
+		write_switches(w, t->switches - b->switches, t->preemptions - b->preemptions);
 	} else if (!s->parts) {
-		kinfile_writer_switches(w, s->switched, s->preempted);
+		write_switches(w, s->switched, s->preempted);
+	}
+	if (s->opts->check) {
+		const struct unwinding_stats *u = unwinding_stats(s->unwinding);
+		kinfile_writer_count(w, KINF_AUDIT_CHECKED, u->checked - b->checked);
+		kinfile_writer_count(w, KINF_AUDIT_CONTRADICTED, u->contradicted - b->contradicted);
 	}
 }
 
 static void begin_counts(struct session *s, uint64_t now_ns)
 {
 	struct rings_totals t = rings_totals(s->rings);
+	const struct unwinding_stats *u = unwinding_stats(s->unwinding);
 	s->begin = (struct part_begin){ .time_ns = now_ns,
 					.cpu_ns = cpu_time(s, &t),
 					.sampled_ns = s->sampled_ns,
 					.lost = s->lost_written,
-					.throttled = s->throttled };
+					.throttled = s->throttled,
+					.checked = u->checked,
+					.contradicted = u->contradicted };
 	if (s->wall) {
 		s->begin.switches = wall_totals(s->wall)->switches;
 		s->begin.preemptions = wall_totals(s->wall)->preemptions;
@@ -598,7 +611,7 @@ static struct kin_error *end_file(struct session *s, enum kinf_end how, uint64_t
 				  uint64_t end_ns)
 {
 	const char *name = NULL;
-	write_switches(s);
+	write_counts(s);
 	struct kin_error *err = recording_end_file(s->recording, s->modules, how, detail, end_ns);
 	bool keep = !err && s->parts && s->has_file;
 	s->has_file = false;
@@ -893,6 +906,9 @@ static void fill_audit(struct session *s, uint64_t end_ns)
 	a->guesses = u->guesses;
 	a->cut = u->cut;
 	a->beyond = u->beyond;
+	a->check = s->opts->check;
+	a->checked = u->checked;
+	a->contradicted = u->contradicted;
 	a->frames = u->frames;
 	a->guessed = u->guessed;
 	a->outside = s->outside;

@@ -34,7 +34,8 @@ struct session {
 	struct kinfile_writer_opts file; /* options of each file, except for the time */
 	char job[64];                    /* id of the parallel job: file.job */
 	struct part_begin {              /* totals at the start of the current file */
-		uint64_t time_ns, cpu_ns, sampled_ns, lost, throttled, switches, preemptions;
+		uint64_t time_ns, cpu_ns, sampled_ns, lost, throttled, switches, preemptions,
+			checked, contradicted;
 	} begin;
 	bool has_file;               /* the current file has the output's name */
 	bool switch_now;             /* a new file was requested */

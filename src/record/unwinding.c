@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "record/beyond.h"
 #include "record/roots.h"
+#include "record/two_ways.h"
 #include "unwind/perf_regs.h"
 #include "unwind/unwinder.h"
 
@@ -22,6 +23,7 @@ enum {
 	NO_PAGE = 1,
 	PAGES_BEYOND = 16, /* read for one sample at most */
 	LAST_STACKS = 32,
+	CHECK_EVERY = 8, /* stacks */
 };
 
 struct code_cache { /* modules found for pcs */
@@ -45,6 +47,7 @@ struct unwinding {
 	struct unwinding_copies copies;
 	struct unwinding_stats stats;
 	struct jit *jit;
+	bool check;
 	struct perf_places places; /* machine NULL: this machine's stacks cannot be walked */
 	uint64_t pcs[UNWINDING_DEPTH];
 	pid_t process, thread; /* of the current sample */
@@ -71,13 +74,14 @@ struct walker {
 };
 
 struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copies copies,
-				struct jit *jit)
+				struct jit *jit, bool check)
 {
 	struct unwinding *u = xalloc(sizeof(*u));
 	const struct machine *m = machine_native();
 	u->mode = mode;
 	u->copies = copies;
 	u->jit = jit;
+	u->check = check;
 	if (m)
 		u->places = unwind_perf_places(m, m->perf_mask);
 	return u;
@@ -453,6 +457,14 @@ static struct last_stack *last_stack_of(struct unwinding *u, pid_t tid)
 	return last;
 }
 
+static void check_walk(struct unwinding *u, struct walker *walker, const struct unwind_walk *w)
+{
+	size_t n = unwinder_by_pointers(walker->unwinder, w, u->pcs_beyond, UNWINDING_DEPTH);
+	enum two_ways r = two_ways(u->pcs, w->n, w->end == UNWIND_COMPLETE, u->pcs_beyond, n);
+	u->stats.checked += r != TWO_WAYS_NONE;
+	u->stats.contradicted += r == TWO_WAYS_DIFFER;
+}
+
 static void by_cfi(struct unwinding *u, struct space *s, const struct perf_sample *sample,
 		   struct unwound *ret)
 {
@@ -466,6 +478,8 @@ static void by_cfi(struct unwinding *u, struct space *s, const struct perf_sampl
 	add_walked(u, s, &w, last, ret);
 
 	bool beyond = w.end == UNWIND_TRUNCATED && w.missing >= w.copy_addr;
+	if (u->check && u->stats.stacks % CHECK_EVERY == 0)
+		check_walk(u, walker, &w);
 	u->stats.stacks++;
 	u->stats.guessed += w.guessed;
 	u->stats.ends[w.end]++;

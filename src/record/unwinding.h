@@ -55,9 +55,10 @@ struct unwinding_copies { /* sizes of stack copies, in bytes */
 };
 
 struct unwinding;
-/* `jit`, which must outlive it, knows JIT code. */
+/* `jit`, which must outlive it, knows JIT code. `check`: some of the stacks that are walked by
+ * call-frame information are walked by frame pointers, too, and compared (two_ways.h). */
 struct unwinding *unwinding_new(enum unwinding_mode mode, struct unwinding_copies copies,
-				struct jit *jit);
+				struct jit *jit, bool check);
 void unwinding_free(struct unwinding *u); /* NULL is fine */
 /* Frees its data for a space; for spaces_new(). */
 void unwinding_release(struct space *s);
@@ -75,6 +76,8 @@ struct unwinding_stats {
 	uint64_t ends[5];                        /* by enum unwind_end */
 	uint64_t guessed;                        /* frames found by frame pointers */
 	uint64_t frames;
+	uint64_t checked,
+		contradicted; /* stacks walked in two ways, and those of them that differ */
 };
 const struct unwinding_stats *unwinding_stats(const struct unwinding *u);
 

@@ -403,6 +403,10 @@ static void add_audit(struct kin_table *t, const struct report_input *in)
 	add_share(
 		t, "of them beyond the copy", stacks.beyond, stacks.cut - stacks.beyond,
 		"those: the kernel copies 64 KiB of a stack at most; kin run walks them in place");
+	add_share(t, "stacks walked in two ways", stacks.checked, stacks.all - stacks.checked,
+		  "all: by call-frame information, and by frame pointers");
+	add_share(t, "of them contradicted", stacks.contradicted,
+		  stacks.checked - stacks.contradicted, "those: the ways found different callers");
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		if (counts[i].n)
 			add_fact(t, "audit", counts[i].fact, cell_count(counts[i].n),

@@ -538,6 +538,19 @@ void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, siz
 		end_trail(u, w, &f);
 }
 
+size_t unwinder_by_pointers(struct unwinder *u, const struct unwind_walk *w, uint64_t *pcs,
+			    size_t max)
+{
+	struct unwind_regs r = w->regs;
+	struct unwind_walk over = *w;
+	struct memory m = { u, &over, w->copy_size < 8 ? 0 : w->copy_size - 7 };
+	const struct unwind_row row = unwind_guess(r.machine, false, NULL, 0, 0);
+	size_t n = 0;
+	while (n < max && unwind_step(&row, &r, read_word, &m) == UNWIND_OK && may_return(&m, r.pc))
+		pcs[n++] = r.pc;
+	return n;
+}
+
 const char *unwind_end_name(enum unwind_end end)
 {
 	switch (end) {

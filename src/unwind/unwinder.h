@@ -78,6 +78,12 @@ void unwinder_flush(struct unwinder *u);
 
 void unwinder_walk(struct unwinder *u, struct unwind_walk *w, uint64_t *pcs, size_t max);
 
+/* Another way to the callers, which takes nothing from tables: by frame pointers alone, over the
+ * copy, as long as each address found has a call before it. The callers are in pcs, innermost
+ * first; a function without a frame pointer of its own hides its caller. Returns how many. */
+size_t unwinder_by_pointers(struct unwinder *u, const struct unwind_walk *w, uint64_t *pcs,
+			    size_t max);
+
 const char *unwind_end_name(enum unwind_end end); /* "complete" ... */
 
 #endif

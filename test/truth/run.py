@@ -252,6 +252,14 @@ def check_lying(lab, tap):
         tap.ok(any('main;other;leaf' in ';'.join(stack) for stack in stacks), f'a call that was made stays, kin {tool}', stacks)
         said = lab.run(lab.kin, 'info', '--strict', 'lying.kin', check=False)
         tap.ok(said.returncode == 1 and 'did not make the call' in said.stdout, f'the data is in doubt, kin {tool}', said.stdout)
+    pointers = ['-fno-omit-frame-pointer', '-mno-omit-leaf-frame-pointer']
+    for name, flags, wrong in (('lying', pointers, True), ('callers', pointers, False)):
+        record = ['record', '--selfcheck', '-F', str(RATE), '-o', f'{name}.kin', lab.build(name, '.checked', *flags)]
+        line = re.search(r'(\d+) stacks walked in two ways: (\d+) contradict', lab.run(lab.kin, *record).stderr)
+        checked, differ = map(int, line.groups()) if line else (0, 0)
+        tap.ok(checked > 20 and (checked / 3 < differ < checked if wrong else differ == 0), f'two ways to walk {name}', f'{checked} {differ}')
+        info = lab.run(lab.kin, 'info', f'{name}.kin').stdout
+        tap.ok(re.search(rf'walked in two ways +{checked}\b', info) and ('other callers by frame pointers' in info) == wrong, f'{name}: said', info)
 
 
 # ---- comparison ----

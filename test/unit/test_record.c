@@ -18,6 +18,7 @@
 #include "record/recent.h"
 #include "record/recording.h"
 #include "record/recording_audit.h"
+#include "record/two_ways.h"
 #include "tap.h"
 
 static struct record_event event(const char *text)
@@ -568,6 +569,34 @@ static void test_beyond(void)
 	beyond_free(b);
 }
 
+static enum two_ways ways(const char *by_tables, bool complete, const char *by_pointers)
+{
+	uint64_t pcs[16], callers[16];
+	size_t n = strlen(by_tables), m = strlen(by_pointers);
+	for (size_t i = 0; i < n; i++)
+		pcs[i] = (uint64_t)by_tables[i];
+	for (size_t i = 0; i < m; i++)
+		callers[i] = (uint64_t)by_pointers[i];
+	return two_ways(pcs, n, complete, callers, m);
+}
+
+static void test_two_ways(void)
+{
+	OK(ways("labm", true, "abm") == TWO_WAYS_AGREE);
+	OK(ways("labm", true, "bm") == TWO_WAYS_AGREE); /* a has no frame pointer */
+	OK(ways("labm", true, "b") == TWO_WAYS_NONE);   /* a word that an earlier call left */
+	OK(ways("labm", true, "") == TWO_WAYS_NONE);
+	OK(ways("labm", true, "xbm") == TWO_WAYS_DIFFER);
+	OK(ways("labm", true, "ba") == TWO_WAYS_DIFFER);
+	OK(ways("labm", true, "abx") == TWO_WAYS_DIFFER); /* behind the outermost frame */
+	OK(ways("labm", false, "axm") == TWO_WAYS_DIFFER);
+	OK(ways("lab", false, "bxm") == TWO_WAYS_AGREE); /* behind the cut */
+	OK(ways("lab", false, "axm") == TWO_WAYS_AGREE);
+	OK(ways("lab", false, "xm") == TWO_WAYS_NONE);
+	OK(ways("lrrrm", true, "rrrm") == TWO_WAYS_AGREE);
+	OK(ways("lrrm", true, "rrrm") == TWO_WAYS_DIFFER);
+}
+
 static struct walked_sample numbered(uint64_t i, const struct stack_frame frames[2])
 {
 	struct walked_sample s = { .sample = { .event = 1,
@@ -881,6 +910,7 @@ int main(void)
 	test_processes_end();
 	test_nowhere_forgets();
 	test_beyond();
+	test_two_ways();
 	test_tables();
 	test_recent();
 	recent_samples_are_written();

@@ -409,6 +409,8 @@ static void put_audit(struct profile_pen *n)
 		[KINF_AUDIT_GUESSED] = a->guessed,
 		[KINF_AUDIT_HOOKS_NS] = a->hooks_ns,
 		[KINF_AUDIT_BEYOND] = a->beyond,
+		[KINF_AUDIT_CHECKED] = a->checked,
+		[KINF_AUDIT_CONTRADICTED] = a->contradicted,
 	};
 	struct kinfile_plain *r = begin(n, KINF_R_AUDIT);
 

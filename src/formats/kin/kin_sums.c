@@ -172,6 +172,8 @@ void kinfile_read_audit(struct kinfile_stream *s)
 		[KINF_AUDIT_GUESSED] = &a->guessed,
 		[KINF_AUDIT_HOOKS_NS] = &a->hooks_ns,
 		[KINF_AUDIT_BEYOND] = &a->beyond,
+		[KINF_AUDIT_CHECKED] = &a->checked,
+		[KINF_AUDIT_CONTRADICTED] = &a->contradicted,
 	};
 	uint64_t n = bytes_uleb(&s->in);
 

@@ -557,14 +557,13 @@ void kinfile_writer_unwind_failed(struct kinfile_writer *w, uint32_t module, uin
 	end_record(w);
 }
 
-void kinfile_writer_switches(struct kinfile_writer *w, uint64_t switches, uint64_t preemptions)
+void kinfile_writer_count(struct kinfile_writer *w, enum kinf_audit what, uint64_t n)
 {
 	struct kinfile_plain *r = begin_record(w, KINF_R_AUDIT);
-	kinfile_put(r, KINF_AUDIT_PREEMPTIONS + 1);
-	for (int i = 0; i <= KINF_AUDIT_PREEMPTIONS; i++)
-		kinfile_put(r, i == KINF_AUDIT_SWITCHES      ? switches
-			       : i == KINF_AUDIT_PREEMPTIONS ? preemptions
-							     : 0);
+	kinfile_put(r, what + 1);
+	for (int i = 0; i < (int)what; i++)
+		kinfile_put(r, 0);
+	kinfile_put(r, n);
 	end_record(w);
 }
 

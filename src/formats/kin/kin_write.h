@@ -124,9 +124,9 @@ void kinfile_writer_task_end(struct kinfile_writer *w, uint32_t task, uint64_t t
 void kinfile_writer_lost(struct kinfile_writer *w, enum kinf_loss what, uint64_t n);
 /* Counts stacks that could not be walked beyond a frame of the module. */
 void kinfile_writer_unwind_failed(struct kinfile_writer *w, uint32_t module, uint64_t n);
-/* For all threads together: how often they left a CPU, and how often they were preempted. Added to
- * the calls of kinfile_writer_switch(). */
-void kinfile_writer_switches(struct kinfile_writer *w, uint64_t switches, uint64_t preemptions);
+/* Adds n to a count that the header has no place for: KINF_AUDIT_SWITCHES and _PREEMPTIONS, of all
+ * threads together beyond the calls of kinfile_writer_switch(), _CHECKED and _CONTRADICTED. */
+void kinfile_writer_count(struct kinfile_writer *w, enum kinf_audit what, uint64_t n);
 /* Adds a named moment. */
 void kinfile_writer_marker(struct kinfile_writer *w, uint64_t time_ns, const char *name);
 /* "key=value": exe, cwd, command, host, ... */

@@ -22,7 +22,8 @@ static void maps(pid_t pid, const struct code_maps *now)
 		r.modules = modules_new(0);
 		r.jit = jit_new();
 		r.unwinding = unwinding_new(UNWINDING_AUTO,
-					    (struct unwinding_copies){ 16 << 10, COPY_MAX }, r.jit);
+					    (struct unwinding_copies){ 16 << 10, COPY_MAX }, r.jit,
+					    false);
 	}
 	spaces_free(r.spaces);
 	r.spaces = spaces_new(r.modules, unwinding_release);
