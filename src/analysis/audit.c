@@ -11,36 +11,10 @@
 #include "paths/path_tree.h"
 #include "profile/unsampled.h"
 
-struct talk {
-	audit_listener *say;
-	void *arg;
+enum {
+	DOUBT = KIN_REMARK_DOUBT,
+	IN_REPORTS = KIN_REMARK_DOUBT | KIN_REMARK_NOTE, /* rows would be misread without it */
 };
-
-static PRINTF(3, 0) void say_that(const struct talk *t, bool in_reports, const char *fmt,
-				  va_list ap)
-{
-	char *text = xvprintf(fmt, ap);
-	t->say(text, in_reports, t->arg);
-	free(text);
-}
-
-static void say(const struct talk *t, const char *fmt, ...) PRINTF(2, 3);
-static void say(const struct talk *t, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	say_that(t, false, fmt, ap);
-	va_end(ap);
-}
-
-static void say_in_reports(const struct talk *t, const char *fmt, ...) PRINTF(2, 3);
-static void say_in_reports(const struct talk *t, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	say_that(t, true, fmt, ap);
-	va_end(ap);
-}
 
 static uint64_t count_samples(const struct profile *p)
 {
@@ -80,40 +54,38 @@ static bool is_unread(const struct profile *p, size_t fact)
 	return !strcmp(strtab_get(p->strings, p->facts[fact].name), FACT_UNREAD);
 }
 
-static void check_troubles(const struct profile *p, const struct talk *t)
+static void check_troubles(const struct profile *p, struct remarks *to)
 {
 	for (size_t i = 0; i < p->n_facts; i++)
 		if (is_trouble(p, i) || is_unread(p, i))
-			say_in_reports(t, "%s: %s%s",
-				       strtab_get(p->strings, p->sources[p->facts[i].source].path),
-				       is_trouble(p, i) ? "while it was recorded: " : "",
-				       strtab_get(p->strings, p->facts[i].value));
+			remarks_add(to, IN_REPORTS, "%s: %s%s",
+				    strtab_get(p->strings, p->sources[p->facts[i].source].path),
+				    is_trouble(p, i) ? "while it was recorded: " : "",
+				    strtab_get(p->strings, p->facts[i].value));
 }
 
-static void check_losses(const struct profile *p, const struct talk *t)
+static void check_losses(const struct profile *p, struct remarks *to)
 {
 	const struct audit *a = &p->samples.audit;
 	const struct {
 		const char *text;
 		uint64_t n;
-		bool in_reports;
+		unsigned kinds;
 	} losses[] = {
-		{ "samples were lost", a->lost, true },
-		{ "samples refer to entries that are not in the data", a->unresolved },
-		{ "times the kernel held sampling back", a->throttled },
-		{ "calls could not be counted", a->lost_arcs, true },
-		{ "executions of blocks could not be counted", a->lost_blocks, true },
-		{ "threads have no counts of their own", a->lost_threads },
-		{ "objects that were mapped are not in the data", a->lost_modules },
+		{ "samples were lost", a->lost, IN_REPORTS },
+		{ "samples refer to entries that are not in the data", a->unresolved, DOUBT },
+		{ "times the kernel held sampling back", a->throttled, DOUBT },
+		{ "calls could not be counted", a->lost_arcs, IN_REPORTS },
+		{ "executions of blocks could not be counted", a->lost_blocks, IN_REPORTS },
+		{ "threads have no counts of their own", a->lost_threads, DOUBT },
+		{ "objects that were mapped are not in the data", a->lost_modules, DOUBT },
 	};
-	for (size_t i = 0; i < ARRAY_LEN(losses); i++) {
-		if (losses[i].n && losses[i].in_reports)
-			say_in_reports(t, "%" PRIu64 " %s", losses[i].n, losses[i].text);
-		else if (losses[i].n)
-			say(t, "%" PRIu64 " %s", losses[i].n, losses[i].text);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(losses); i++)
+		if (losses[i].n)
+			remarks_add(to, losses[i].kinds, "%" PRIu64 " %s", losses[i].n,
+				    losses[i].text);
 	if (p->saturated)
-		say(t, "a sum was too large, and stands for more");
+		remarks_add(to, DOUBT, "a sum was too large, and stands for more");
 }
 
 struct audit_stacks audit_stacks(const struct profile *p)
@@ -130,31 +102,31 @@ struct audit_stacks audit_stacks(const struct profile *p)
 	return s;
 }
 
-static void check_stacks(const struct profile *p, const struct talk *t)
+static void check_stacks(const struct profile *p, struct remarks *to)
 {
 	struct audit_stacks s = audit_stacks(p);
 	double all = (double)s.all, cut = (double)s.cut, guessed = (double)s.guessed;
 
 	if (cut > AUDIT_TRUNCATED * all)
-		say_in_reports(t,
-			       "%.1f %% of the stacks could not be walked to their end: who "
-			       "called is missing there",
-			       100 * cut / all);
+		remarks_add(to, IN_REPORTS,
+			    "%.1f %% of the stacks could not be walked to their end: who "
+			    "called is missing there",
+			    100 * cut / all);
 	if ((double)s.beyond > AUDIT_TRUNCATED * all)
-		say_in_reports(t,
-			       "%.1f %% of the stacks go beyond what the kernel copies of them, "
-			       "64 KiB at most: kin run, which starts the program, walks them in "
-			       "place",
-			       100 * (double)s.beyond / all);
+		remarks_add(to, IN_REPORTS,
+			    "%.1f %% of the stacks go beyond what the kernel copies of them, "
+			    "64 KiB at most: kin run, which starts the program, walks them in "
+			    "place",
+			    100 * (double)s.beyond / all);
 	if (guessed > AUDIT_GUESSED * all)
-		say_in_reports(t, "%.1f %% of the stacks have callers that are a guess",
-			       100 * guessed / all);
+		remarks_add(to, IN_REPORTS, "%.1f %% of the stacks have callers that are a guess",
+			    100 * guessed / all);
 	double checked = (double)s.checked, contradicted = (double)s.contradicted;
 	if (contradicted > AUDIT_CONTRADICTED * checked)
-		say_in_reports(t,
-			       "%.1f %% of the stacks that were walked in two ways have other "
-			       "callers by frame pointers than by call-frame information",
-			       100 * contradicted / checked);
+		remarks_add(to, IN_REPORTS,
+			    "%.1f %% of the stacks that were walked in two ways have other "
+			    "callers by frame pointers than by call-frame information",
+			    100 * contradicted / checked);
 }
 
 /* Whether CPU time was to be sampled, and there are no samples. */
@@ -177,7 +149,7 @@ bool audit_used_little(const struct profile *p)
 }
 
 /* Checks for time off the CPU without a known place: it is in no row. */
-static void check_places(const struct profile *p, const struct talk *t)
+static void check_places(const struct profile *p, struct remarks *to)
 {
 	const struct samples *s = &p->samples;
 	for (size_t e = 0; e < s->n_events; e++) {
@@ -190,12 +162,12 @@ static void check_places(const struct profile *p, const struct talk *t)
 			placeless += s->at[i].stack ? 0 : weight;
 		}
 		if (placeless > AUDIT_PLACELESS * all)
-			say_in_reports(t,
-				       "%.1f %% of the time '%s', %.3f of %.3f s, has no place and "
-				       "is in no function",
-				       100 * placeless / all,
-				       strtab_get(p->strings, s->events[e].name), placeless / 1e9,
-				       all / 1e9);
+			remarks_add(to, IN_REPORTS,
+				    "%.1f %% of the time '%s', %.3f of %.3f s, has no place and "
+				    "is in no function",
+				    100 * placeless / all,
+				    strtab_get(p->strings, s->events[e].name), placeless / 1e9,
+				    all / 1e9);
 	}
 }
 
@@ -225,14 +197,14 @@ bool audit_lacks_time(const struct profile *p)
 	return audit_knows_time(p) && (double)a->cpu_ns - (double)a->sampled_ns > chance_of_time(p);
 }
 
-static void check_time(const struct profile *p, const struct talk *t)
+static void check_time(const struct profile *p, struct remarks *to)
 {
 	const struct audit *a = &p->samples.audit;
 	uint64_t n = count_samples(p);
 
 	if (is_silent(p))
-		say_in_reports(t, "there is no sample of %.3f s of CPU time",
-			       (double)a->cpu_ns / 1e9);
+		remarks_add(to, IN_REPORTS, "there is no sample of %.3f s of CPU time",
+			    (double)a->cpu_ns / 1e9);
 	if (!audit_knows_time(p) || !n || audit_is_unfinished(p))
 		return;
 	double cpu = (double)a->cpu_ns, sampled = (double)a->sampled_ns;
@@ -240,11 +212,12 @@ static void check_time(const struct profile *p, const struct talk *t)
 	double less = cpu - sampled, more = sampled - cpu;
 	double least = chance_of_time(p);
 	if (less > least || (more > least && more > period * threads))
-		(less > AUDIT_MISREAD * cpu || more > AUDIT_MISREAD * cpu ? say_in_reports : say)(
-			t,
-			"samples stand for %.3f s of CPU time: %.1f %% of the %.3f s of the "
-			"kernel's accounting",
-			sampled / 1e9, 100 * sampled / cpu, cpu / 1e9);
+		remarks_add(to,
+			    less > AUDIT_MISREAD * cpu || more > AUDIT_MISREAD * cpu ? IN_REPORTS
+										     : DOUBT,
+			    "samples stand for %.3f s of CPU time: %.1f %% of the %.3f s of the "
+			    "kernel's accounting",
+			    sampled / 1e9, 100 * sampled / cpu, cpu / 1e9);
 }
 
 static bool is_of_kin(const struct profile *p)
@@ -281,21 +254,20 @@ double audit_interval(double share, double samples)
 
 double audit_points(double samples) { return 100 * audit_interval(0.5, samples); }
 
-static void check_number(const struct profile *p, const struct talk *t)
+static void check_number(const struct profile *p, struct remarks *to)
 {
 	double n = audit_samples(p);
 	if (n > 0 && n < AUDIT_FEW)
-		say_in_reports(t, "few samples, %.0f: shares are \u00b1 %.0f points", n,
-			       audit_points(n));
+		remarks_add(to, IN_REPORTS, "few samples, %.0f: shares are \u00b1 %.0f points", n,
+			    audit_points(n));
 }
 
-void audit_check(const struct profile *p, audit_listener *listener, void *arg)
+void audit_check(const struct profile *p, struct remarks *to)
 {
-	struct talk t = { listener, arg };
-	check_troubles(p, &t);
-	check_losses(p, &t);
-	check_stacks(p, &t);
-	check_time(p, &t);
-	check_number(p, &t);
-	check_places(p, &t);
+	check_troubles(p, to);
+	check_losses(p, to);
+	check_stacks(p, to);
+	check_time(p, to);
+	check_number(p, to);
+	check_places(p, to);
 }

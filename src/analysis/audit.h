@@ -2,13 +2,10 @@
 #ifndef ANALYSIS_AUDIT_H
 #define ANALYSIS_AUDIT_H
 
+#include "base/remarks.h"
 #include "profile/profile.h"
 
-/* Receives a line of text, valid during the call. `in_reports`: reports need it, because their rows
- * would be misread without it. */
-typedef void audit_listener(const char *text, bool in_reports, void *arg);
-
-/* Calls say() for each data-quality problem:
+/* Adds a doubt for each data-quality problem:
  *
  * - the recorder reports an error (FACT_TROUBLE);
  * - anything was lost: samples, calls, block executions, threads, objects; samples refer to missing
@@ -22,8 +19,8 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
  * - more than AUDIT_PLACELESS of the time blocked or waiting has no stack.
  *
  * Troubles, cut, guessed and contradicted stacks, few samples, CPU time without a sample, CPU time
- * that is off by more than AUDIT_MISREAD and time without a stack are marked `in_reports`. For
- * whole profiles: parts (profile_filter) lack some of the data. */
+ * that is off by more than AUDIT_MISREAD and time without a stack are notes, too: rows would be
+ * misread without them. For whole profiles: parts (profile_filter) lack some of the data. */
 #define AUDIT_TRUNCATED    0.01
 #define AUDIT_GUESSED      0.01
 #define AUDIT_CONTRADICTED 0.01
@@ -31,7 +28,7 @@ typedef void audit_listener(const char *text, bool in_reports, void *arg);
 #define AUDIT_SILENT_NS    50000000
 #define AUDIT_PLACELESS    0.05
 #define AUDIT_FEW          30
-void audit_check(const struct profile *p, audit_listener *say, void *arg);
+void audit_check(const struct profile *p, struct remarks *to);
 
 /* Whether a lack of samples means that the program used little CPU time, because samples were to be
  * taken, and nothing in the data contradicts this. */

@@ -16,19 +16,10 @@ enum {
 struct mismatch_check {
 	const struct profile *data;
 	struct object_file *object;
-	void (*say)(const char *text, void *arg);
-	void *arg;
+	struct remarks *to;
 };
 
-static PRINTF(2, 3) void warn(const struct mismatch_check *c, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	char *text = xvprintf(fmt, ap);
-	va_end(ap);
-	c->say(text, c->arg);
-	free(text);
-}
+enum { WARNING = KIN_REMARK_WARNING | KIN_REMARK_DOUBT };
 
 static const char *data_name(const struct mismatch_check *p)
 {
@@ -76,12 +67,14 @@ static bool check_range(struct mismatch_check *p, const struct symbols *s)
 		if (has_all_code(p->object, h, &r, s))
 			continue;
 		bool inside = h->low + ROUNDING > r.low && h->high < r.high + ROUNDING;
-		warn(p,
-		     "%s covers addresses 0x%" PRIx64 "-0x%" PRIx64 ", %s has 0x%" PRIx64
-		     "-0x%" PRIx64 ": %s",
-		     data_name(p), h->low, h->high, object_path(p->object), r.low, r.high,
-		     inside ? "only a part of the program was profiled, or it was built anew since"
-			    : "it was written by another program, or by another build of this one");
+		remarks_add(p->to, WARNING,
+			    "%s covers addresses 0x%" PRIx64 "-0x%" PRIx64 ", %s has 0x%" PRIx64
+			    "-0x%" PRIx64 ": %s",
+			    data_name(p), h->low, h->high, object_path(p->object), r.low, r.high,
+			    inside ? "only a part of the program was profiled, or it was built "
+				     "anew since"
+				   : "it was written by another program, or by another build of "
+				     "this one");
 		return !inside;
 	}
 	return false;
@@ -142,19 +135,21 @@ static bool check_callees(struct mismatch_check *p, const struct symbols *s)
 			first = to;
 	}
 	if (n && foreign == n)
-		warn(p,
-		     "none of the %zu call counts in %s is for a function of %s: it was written by "
-		     "another program",
-		     n, data_name(p), object_path(p->object));
+		remarks_add(p->to, WARNING,
+			    "none of the %zu call counts in %s is for a function of %s: it was "
+			    "written by "
+			    "another program",
+			    n, data_name(p), object_path(p->object));
 	if (bad)
-		warn(p,
-		     "%zu of %zu call counts%s in %s are for addresses where no function of %s "
-		     "counts calls (0x%" PRIx64 "%s): %s",
-		     bad, n, step > 1 ? " looked at" : "", data_name(p), object_path(p->object),
-		     first, bad > 1 ? " ..." : "",
-		     bad * 2 > n
-			     ? "it was written by another program, or by another build of this one"
-			     : "the data is damaged, or partly of another build");
+		remarks_add(
+			p->to, WARNING,
+			"%zu of %zu call counts%s in %s are for addresses where no function of %s "
+			"counts calls (0x%" PRIx64 "%s): %s",
+			bad, n, step > 1 ? " looked at" : "", data_name(p), object_path(p->object),
+			first, bad > 1 ? " ..." : "",
+			bad * 2 > n ? "it was written by another program, or by another build of "
+				      "this one"
+				    : "the data is damaged, or partly of another build");
 	return bad || (n && foreign == n);
 }
 
@@ -185,43 +180,40 @@ static void check_ticks(struct mismatch_check *p, const struct symbols *s)
 	for (size_t i = 0; i < p->data->n_histograms; i++)
 		lost += outside(&p->data->histograms[i], s, &total);
 	if (lost > 1 && lost * 100 >= total * OUTSIDE_PERCENT)
-		warn(p,
-		     "%.0f%% of the samples in %s are outside of all functions of %s: code without "
-		     "symbols, or another build",
-		     100 * lost / total, data_name(p), object_path(p->object));
-}
-
-static void count_one(const char *text, void *n)
-{
-	(void)text;
-	++*(size_t *)n;
+		remarks_add(p->to, WARNING,
+			    "%.0f%% of the samples in %s are outside of all functions of %s: code "
+			    "without "
+			    "symbols, or another build",
+			    100 * lost / total, data_name(p), object_path(p->object));
 }
 
 /* Where functions have lost their names, their calls and ticks say nothing about the build. */
 static void check_stripped(const struct mismatch_check *p, const struct symbols *s)
 {
-	size_t n = 0;
+	struct remarks found = { 0 };
 	struct mismatch_check quiet = *p;
 
-	quiet.say = count_one;
-	quiet.arg = &n;
+	quiet.to = &found;
 	check_callees(&quiet, s);
 	check_ticks(&quiet, s);
-	if (n)
-		warn(p,
-		     "%s was stripped: only functions that it exports have names; profile the file "
-		     "as the linker made it, or give its debug file",
-		     object_path(p->object));
+	if (found.at.n)
+		remarks_add(p->to, WARNING,
+			    "%s was stripped: only functions that it exports have names; profile "
+			    "the file "
+			    "as the linker made it, or give its debug file",
+			    object_path(p->object));
+	remarks_free(&found);
 }
 
 bool mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
-		    void (*say)(const char *text, void *arg), void *arg)
+		    struct remarks *to)
 {
-	struct mismatch_check c = { .data = p, .object = o, .say = say, .arg = arg };
+	struct mismatch_check c = { .data = p, .object = o, .to = to };
 
 	if (p->saturated)
-		warn(&c, "a sum in %s is too large for 64 bits and stays at the largest value",
-		     data_name(&c));
+		remarks_add(to, WARNING,
+			    "a sum in %s is too large for 64 bits and stays at the largest value",
+			    data_name(&c));
 	bool foreign = check_range(&c, s);
 	if (!s)
 		return foreign;

@@ -4,12 +4,13 @@
 #ifndef ANALYSIS_MISMATCH_H
 #define ANALYSIS_MISMATCH_H
 
+#include "base/remarks.h"
 #include "profile/profile.h"
 #include "symbolize/symbols.h"
 
-/* Calls say() with a line of text, valid during the call, for each sign that p was not written by
- * this build of this program. Returns whether at least a part of it certainly was not. */
+/* Adds a warning, which is a doubt, too, for each sign that p was not written by this build of this
+ * program. Returns whether at least a part of it certainly was not. */
 bool mismatch_check(const struct profile *p, struct object_file *o, const struct symbols *s,
-		    void (*say)(const char *text, void *arg), void *arg);
+		    struct remarks *to);
 
 #endif

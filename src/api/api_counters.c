@@ -12,7 +12,6 @@
 
 struct counters {
 	struct kin_profile *p;
-	profile_noter *note;
 	struct line_counts *all, *lines; /* of all objects, and of one */
 	uint64_t since_ns;               /* the run did not begin earlier; since 1970 */
 	size_t n_read;                   /* files of one object */
@@ -55,7 +54,8 @@ static void read_file(void *counters, const char *path)
 	} else {
 		struct kin_error *err = counters_read(at, path, c->lines, &runs);
 		if (err)
-			c->note(c->p, xprintf("lines have no counts: %s", kin_error_message(err)));
+			remarks_add_once(&c->p->remarks, KIN_REMARK_NOTE,
+					 "lines have no counts: %s", kin_error_message(err));
 		else
 			c->n_read++;
 		kin_error_free(err);
@@ -143,9 +143,10 @@ static void read_objects(struct counters *c)
 static void note_files(struct counters *c, const char *first, size_t n, const char *what)
 {
 	if (n > 1)
-		c->note(c->p, xprintf("%s and %zu more: %s", first, n - 1, what));
+		remarks_add_once(&c->p->remarks, KIN_REMARK_NOTE, "%s and %zu more: %s", first,
+				 n - 1, what);
 	else if (n)
-		c->note(c->p, xprintf("%s: %s", first, what));
+		remarks_add_once(&c->p->remarks, KIN_REMARK_NOTE, "%s: %s", first, what);
 }
 
 static void tell(struct counters *c, size_t processes)
@@ -159,15 +160,16 @@ static void tell(struct counters *c, size_t processes)
 	if (c->runs <= 1 || c->runs == processes)
 		return;
 	c->p->counts_of_other_runs = true;
-	c->note(c->p, xprintf("lines are counted over %" PRIu32 " processes, and time is "
-			      "of %zu: there is no time/count (remove the .gcda files "
-			      "before a run, to count it alone)",
-			      c->runs, processes));
+	remarks_add_once(&c->p->remarks, KIN_REMARK_NOTE,
+			 "lines are counted over %" PRIu32
+			 " processes, and time is of %zu: there is no time/count (remove the .gcda "
+			 "files before a run, to count it alone)",
+			 c->runs, processes);
 }
 
-void counters_of_profile(struct kin_profile *p, struct object_file *program, profile_noter *note)
+void counters_of_profile(struct kin_profile *p, struct object_file *program)
 {
-	struct counters c = { .p = p, .note = note, .all = line_counts_new() };
+	struct counters c = { .p = p, .all = line_counts_new() };
 	size_t processes = 0;
 
 	for (size_t i = 0; i < p->data->n_sources; i++) {

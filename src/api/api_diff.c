@@ -144,8 +144,9 @@ static bool are_alike(const char *a, const char *b)
 /* Takes each note once: recordings of a side have most notes in common. */
 static void take_notes(struct kin_comparison *c, const struct kin_profile *p, bool after)
 {
-	for (size_t i = 0; i < p->notes.n; i++) {
-		char *text = xprintf("%s: %s", after ? "after" : "before", p->notes.at[i]);
+	const char *said;
+	for (size_t i = 0; (said = remarks_next(&p->remarks, KIN_REMARK_NOTE, &i));) {
+		char *text = xprintf("%s: %s", after ? "after" : "before", said);
 		struct diff_note *known = NULL;
 		for (size_t k = 0; k < c->notes.n && !known; k++)
 			if (are_alike(c->notes.at[k].text, text))

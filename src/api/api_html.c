@@ -59,7 +59,7 @@ static void try_table(struct kin_profile *p, enum page_part part, const char *re
 {
 	struct kin_error *err = add_table(p, part, report, opts, ret);
 	if (err)
-		vec_push(&p->warnings, xprintf("%s", kin_error_message(err)));
+		remarks_add(&p->remarks, KIN_REMARK_WARNING, "%s", kin_error_message(err));
 	kin_error_free(err);
 }
 
@@ -144,10 +144,9 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 	opts_copy(&o, sizeof(o), opts);
 	x.names = o.full_names ? NULL : people_names_new();
 	char *title = o.title ? NULL : title_of(p);
-	const char *findings[FINDINGS];
-	size_t n_findings = 0;
-	for (; n_findings < FINDINGS && n_findings < p->findings.at.n; n_findings++)
-		findings[n_findings] = p->findings.at.at[n_findings].text;
+	struct remarks findings = { 0 };
+	for (size_t i = 0; i < FINDINGS && i < p->findings.at.n; i++)
+		remarks_add(&findings, KIN_REMARK_NOTE, "%s", p->findings.at.at[i].text);
 	struct kin_error *err = make_tables(p, &o, &x);
 	if (!err)
 		err = make_paths(p, &x);
@@ -155,17 +154,14 @@ static struct kin_error *unguarded_html(struct kin_profile *p, const struct kin_
 		err = html_write(out, &(struct html_input){
 					      .title = o.title ? o.title : title,
 					      .tables = x.tables,
-					      .warnings = (const char *const *)p->warnings.at,
-					      .n_warnings = p->warnings.n,
-					      .findings = findings,
-					      .n_findings = n_findings,
-					      .hints = (const char *const *)p->hints.at,
-					      .n_hints = p->hints.n,
+					      .remarks = &p->remarks,
+					      .findings = &findings,
 					      .names = x.names,
 					      .paths = x.paths,
 					      .max_bytes = o.max_bytes ? o.max_bytes : HTML_BYTES,
 					      .min_width = o.max_bytes ? 0 : HTML_MIN_WIDTH });
 	parts_done(&x);
+	remarks_free(&findings);
 	free(title);
 	return err;
 }

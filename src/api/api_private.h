@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/callgraph.h"
+#include "base/remarks.h"
 #include "base/vec.h"
 #include "findings/findings.h"
 #include "input/input.h"
@@ -63,12 +64,7 @@ struct kin_profile {
 	struct own_rulings rulings;  /* for "info"; empty: not requested */
 	struct program_files *files; /* shared by all programs; NULL: none opened yet */
 	VEC(struct named_program) programs;
-	/* notes: the doubts that each report must mention. */
-	VEC(char *) warnings, doubts, notes, hints, gaps;
-	/* Notes on what was changed on stacks; NULL: nothing. */
-	char *interrupted, *tail_called, *tail_unknown, *folded;
-	char *origin; /* where names came from that are not from the files that ran; NULL: all are
-			 from these */
+	struct remarks remarks;
 	struct line_counts *line_counts; /* NULL: none */
 	bool counts_of_other_runs;       /* line_counts are of other processes than the time */
 };
@@ -113,9 +109,8 @@ void profile_take_off_hooks(struct kin_profile *p, bool noted);
  * where these begin. */
 void profile_read_counters(struct kin_profile *p);
 /* The same (api_counters.c). `program`: the one that has all counts; NULL: the data names its
- * objects. `note` takes ownership of the text. */
-typedef void profile_noter(struct kin_profile *p, char *text);
-void counters_of_profile(struct kin_profile *p, struct object_file *program, profile_noter *note);
+ * objects. */
+void counters_of_profile(struct kin_profile *p, struct object_file *program);
 /* Puts right who called whom on the stacks: interrupts were called by nobody, and functions that
  * ended in a jump to another one are put back. */
 void profile_revise_stacks(struct kin_profile *p);
@@ -153,9 +148,6 @@ void profile_hear(struct kin_profile *p, struct program *g);
 struct program *profile_program(struct kin_profile *p, const struct program_opts *opts);
 /* profile_hear() for all programs of the profile. */
 void profile_hear_all(struct kin_profile *p);
-
-/* Takes ownership of the text, and adds it unless it is a note already. */
-void profile_add_note(struct kin_profile *p, char *text);
 
 /* A note about a report that shows one event (samples_event): its name, and the names of other
  * events with samples. `what`: "times". To be freed; NULL: there are no others. */

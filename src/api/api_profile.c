@@ -1,4 +1,4 @@
-/* api_profile.c - opens profiles: reading, naming, filtering, warnings and doubts. */
+/* api_profile.c - opens profiles: reading, naming, filtering, remarks. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,26 +48,7 @@ void profile_unref(void *profile)
 	}
 	forget_programs(p);
 	program_files_free(p->files);
-	for (size_t i = 0; i < p->warnings.n; i++)
-		free(p->warnings.at[i]);
-	vec_free(&p->warnings);
-	for (size_t i = 0; i < p->doubts.n; i++)
-		free(p->doubts.at[i]);
-	vec_free(&p->doubts);
-	for (size_t i = 0; i < p->notes.n; i++)
-		free(p->notes.at[i]);
-	vec_free(&p->notes);
-	for (size_t i = 0; i < p->hints.n; i++)
-		free(p->hints.at[i]);
-	vec_free(&p->hints);
-	for (size_t i = 0; i < p->gaps.n; i++)
-		free(p->gaps.at[i]);
-	vec_free(&p->gaps);
-	free(p->origin);
-	free(p->interrupted);
-	free(p->tail_called);
-	free(p->tail_unknown);
-	free(p->folded);
+	remarks_free(&p->remarks);
 	own_code_free(p->own);
 	own_rulings_done(&p->rulings);
 	findings_done(&p->findings);
@@ -79,87 +60,41 @@ void profile_unref(void *profile)
 
 void kin_profile_free(struct kin_profile *p) { profile_unref(p); }
 
-/* ---- warnings, doubts and notes ---- */
+/* ---- remarks ---- */
 
-static void add_warning(const char *text, void *profile)
-{
-	struct kin_profile *p = profile;
-	vec_push(&p->warnings, xprintf("%s", text));
-}
-
-static void add_doubt(const char *text, bool in_reports, void *profile)
-{
-	struct kin_profile *p = profile;
-	vec_push(&p->doubts, xprintf("%s", text));
-	if (in_reports)
-		vec_push(&p->notes, xprintf("%s", text));
-}
-
-static void add_both(const char *text, void *profile)
-{
-	add_warning(text, profile);
-	add_doubt(text, false, profile);
-}
-
-static void add_gap(const char *text, void *profile)
-{
-	struct kin_profile *p = profile;
-	vec_push(&p->gaps, xprintf("%s", text));
-}
-
-static bool was_said(const struct kin_profile *p, const char *text)
-{
-	for (size_t i = 0; i < p->warnings.n; i++)
-		if (!strcmp(p->warnings.at[i], text))
-			return true;
-	return false;
-}
-
-static void add_hint(const char *text, void *profile)
-{
-	struct kin_profile *p = profile;
-	vec_push(&p->hints, xprintf("%s", text));
-}
+/* A warning that is a doubt, too. */
+enum { DOUBTED = KIN_REMARK_WARNING | KIN_REMARK_DOUBT };
 
 /* Describes where names came from: "names are those that the recording keeps: of t (the file has
  * been replaced ...), and 2 more". */
-static void hear_origins(struct kin_profile *p, const struct program *g)
+static void hear_origins(struct kin_profile *p, const struct remarks *of)
 {
 	enum { NAMED = 2 };
-	size_t n = program_n_origins(g);
-	if (!n || p->origin)
-		return;
-	p->origin = xprintf("names are those that the recording keeps, of");
-	for (size_t i = 0; i < n && i < NAMED; i++) {
-		char *before = p->origin;
-		p->origin = xprintf("%s%s %s", before, i ? "," : "", program_origin_at(g, i));
-		free(before);
-	}
-	if (n > NAMED) {
-		char *before = p->origin;
-		p->origin = xprintf("%s, and %zu more", before, n - NAMED);
-		free(before);
-	}
-}
-
-void profile_add_note(struct kin_profile *p, char *text)
-{
-	for (size_t i = 0; i < p->notes.n; i++) {
-		if (strcmp(p->notes.at[i], text) != 0)
+	char *named = xprintf("%s", ""); /* " a, b" */
+	const char *origin;
+	size_t n = 0;
+	for (size_t i = 0; (origin = remarks_next(of, KIN_REMARK_ORIGIN, &i)); n++) {
+		char *before = named;
+		if (n >= NAMED)
 			continue;
-		free(text);
-		return;
+		named = xprintf("%s%s %s", before, n ? "," : "", origin);
+		free(before);
 	}
-	vec_push(&p->notes, text);
+	const char *what = "names are those that the recording keeps, of";
+	if (n > NAMED)
+		remarks_add(&p->remarks, KIN_REMARK_ORIGIN, "%s%s, and %zu more", what, named,
+			    n - NAMED);
+	else if (n)
+		remarks_add(&p->remarks, KIN_REMARK_ORIGIN, "%s%s", what, named);
+	free(named);
 }
 
 static void hear_builds(struct kin_profile *p, const struct program *g)
 {
-	for (size_t i = 0; !p->heard_builds && i < program_n_joined(g); i++) {
-		char *text = xprintf("%s is there in several builds: functions of one name are one",
-				     program_object_name(g, program_joined_at(g, i)));
-		profile_add_note(p, text);
-	}
+	for (size_t i = 0; !p->heard_builds && i < program_n_joined(g); i++)
+		remarks_add_once(&p->remarks, KIN_REMARK_NOTE,
+				 "%s is there in several builds: functions of one name are one",
+				 program_object_name(g, program_joined_at(g, i)));
 	p->heard_builds = true;
 }
 
@@ -168,9 +103,10 @@ static void hear_builds(struct kin_profile *p, const struct program *g)
 static void hear_machine(struct kin_profile *p, const char *what, const char *part, uint32_t elf)
 {
 	if (elf)
-		profile_add_note(p, xprintf("%s is %s a machine that is not known (%" PRIu32
-					    " in ELF): its code is not read",
-					    what, part, elf));
+		remarks_add_once(&p->remarks, KIN_REMARK_NOTE,
+				 "%s is %s a machine that is not known (%" PRIu32
+				 " in ELF): its code is not read",
+				 what, part, elf);
 }
 
 static void hear_machine_of(struct kin_profile *p, const struct object_file *o)
@@ -183,19 +119,19 @@ void profile_hear(struct kin_profile *p, struct program *g)
 {
 	for (objid i = 0; i < p->data->n_objects; i++)
 		hear_machine_of(p, program_object_file(g, i));
-	hear_origins(p, g);
+	if (!remarks_have(&p->remarks, KIN_REMARK_ORIGIN, NULL))
+		hear_origins(p, program_remarks(g));
 	hear_builds(p, g);
 	if (!p->has_hints)
-		remedies_find(g, p->data, add_hint, p);
+		remedies_find(g, p->data, &p->remarks);
 	p->has_hints = true;
 	program_look_for_troubles(g);
-	for (size_t i = 0; i < program_n_troubles(g); i++) {
-		const struct program_trouble *t = program_trouble_at(g, i);
-		if (was_said(p, t->text))
-			continue;
-		add_warning(t->text, p);
-		if (t->in_doubt)
-			add_doubt(t->text, false, p);
+	const struct remarks *of = program_remarks(g);
+	for (size_t i = 0; i < of->at.n; i++) {
+		const struct remark *r = &of->at.at[i];
+		if (r->kinds & KIN_REMARK_WARNING &&
+		    !remarks_have(&p->remarks, KIN_REMARK_WARNING, r->text))
+			remarks_add_of(&p->remarks, r->kinds, r->where, "%s", r->text);
 	}
 }
 
@@ -385,12 +321,7 @@ struct report_input report_input_of(const struct kin_profile *p, const struct vi
 				      .findings = &p->findings,
 				      .rulings = p->rulings.at.at,
 				      .n_rulings = p->rulings.at.n,
-				      .warnings = (const char *const *)p->warnings.at,
-				      .n_warnings = p->warnings.n,
-				      .gaps = (const char *const *)p->gaps.at,
-				      .n_gaps = p->gaps.n,
-				      .doubts = (const char *const *)p->doubts.at,
-				      .n_doubts = p->doubts.n };
+				      .remarks = &p->remarks };
 }
 
 struct kin_error *profile_trouble(struct kin_profile *p)
@@ -495,9 +426,9 @@ static void open_for_counts(struct kin_profile *p, const struct kin_open_opts *o
 {
 	kin_error_free(open_late(p, o, paths, n));
 	if (!p->object)
-		add_warning("what a gmon.out counted is left out: its program is not known (-e "
-			    "names it)",
-			    p);
+		remarks_add(&p->remarks, KIN_REMARK_WARNING,
+			    "what a gmon.out counted is left out: its program is not known (-e "
+			    "names it)");
 }
 
 static struct kin_error *setup(struct kin_profile *p, const struct kin_open_opts *o,
@@ -546,12 +477,10 @@ static void tell_unfinished(struct kin_profile *p)
 		const struct source *s = &p->data->sources[i];
 		if (!s->unfinished)
 			continue;
-		char *text =
-			xprintf("%s was not ended: its recorder is still at work, or was killed; "
-				"this is what there was by then",
-				strtab_get(p->data->strings, s->path));
-		add_both(text, p);
-		free(text);
+		remarks_add(&p->remarks, DOUBTED,
+			    "%s was not ended: its recorder is still at work, or was killed; "
+			    "this is what there was by then",
+			    strtab_get(p->data->strings, s->path));
 	}
 }
 
@@ -569,7 +498,7 @@ void profile_check_data(struct kin_profile *p)
 {
 	tell_unfinished(p);
 	tell_machines(p);
-	audit_check(p->data, add_doubt, p);
+	audit_check(p->data, &p->remarks);
 }
 
 void profile_check_program(struct kin_profile *p)
@@ -578,10 +507,10 @@ void profile_check_program(struct kin_profile *p)
 	struct view *v;
 	struct kin_error *no_symbols =
 		profile_view(p, p->lines ? VIEW_LINES : VIEW_FUNCTIONS, false, &v);
-	size_t before = p->warnings.n;
-	p->is_foreign =
-		mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, add_both, p);
-	p->is_its_program = p->warnings.n == before;
+	struct remarks *to = &p->remarks;
+	size_t before = to->at.n;
+	p->is_foreign = mismatch_check(p->data, p->object, no_symbols ? NULL : v->symbols, to);
+	p->is_its_program = to->at.n == before;
 	kin_error_free(no_symbols);
 }
 
@@ -600,13 +529,12 @@ static void tell_unused(struct kin_profile *p)
 	if (!sampled)
 		return;
 	const char *named = object_path(p->object);
-	char *text = xprintf(
+	remarks_add(
+		&p->remarks, KIN_REMARK_WARNING,
 		"%s is not used: no program or library of the data has its build id; the data is "
 		"of %s%s",
 		named, !strcmp(base_name(named), base_name(sampled)) ? "another build of " : "",
 		sampled);
-	add_warning(text, p);
-	free(text);
 }
 
 static frameid first_of_class(void *classes, const struct profile *p, frameid frame)
@@ -709,14 +637,15 @@ void profile_note_left_out(struct kin_profile *p)
 		if (p->data->sources[i].left_out && !n++)
 			first = strtab_get(p->data->strings, p->data->sources[i].path);
 	if (n == 1)
-		profile_add_note(
-			p, xprintf("%s is left out: it belongs to the same run as a recording, "
-				   "which has its calls",
-				   first));
+		remarks_add_once(&p->remarks, KIN_REMARK_NOTE,
+				 "%s is left out: it belongs to the same run as a recording, which "
+				 "has its calls",
+				 first);
 	else if (n)
-		profile_add_note(p, xprintf("%s and %zu more are left out: they belong to the "
-					    "same runs as recordings, which have their calls",
-					    first, n - 1));
+		remarks_add_once(&p->remarks, KIN_REMARK_NOTE,
+				 "%s and %zu more are left out: they belong to the same runs as "
+				 "recordings, which have their calls",
+				 first, n - 1);
 }
 
 /* Notes files that were ignored: a directory with gmon.out files stands for these alone. */
@@ -726,14 +655,16 @@ static void note_beside(struct kin_profile *p, const char *const *paths, size_t 
 		size_t left_out;
 		char *first = paths_left_out(paths[i], paths, n, &left_out);
 		if (left_out == 1)
-			profile_add_note(p, xprintf("%s is left out: of a directory with gmon.out "
-						    "files these are read; name it to see it",
-						    first));
+			remarks_add_once(&p->remarks, KIN_REMARK_NOTE,
+					 "%s is left out: of a directory with gmon.out files these "
+					 "are read; name it to see it",
+					 first);
 		else if (left_out)
-			profile_add_note(p, xprintf("%s and %zu more are left out: of a directory "
-						    "with gmon.out files these are read; name "
-						    "recordings to see them",
-						    first, left_out - 1));
+			remarks_add_once(
+				&p->remarks, KIN_REMARK_NOTE,
+				"%s and %zu more are left out: of a directory with gmon.out files "
+				"these are read; name recordings to see them",
+				first, left_out - 1);
 		free(first);
 	}
 }
@@ -744,11 +675,11 @@ void profile_take_off_hooks(struct kin_profile *p, bool noted)
 	struct hooks_time t = hooks_take_off(p->data);
 	int decimals = t.sampled_ns < NS ? 4 : 2;
 	if (t.off_ns && noted)
-		profile_add_note(
-			p, xprintf("counting calls took %.*f s of %.*f s, estimated at %.2f ns a "
-				   "call: that is taken off (kin's --with-hooks leaves it in)",
-				   decimals, (double)t.off_ns / NS, decimals,
-				   (double)t.sampled_ns / NS, t.call_ns));
+		remarks_add_once(&p->remarks, KIN_REMARK_NOTE,
+				 "counting calls took %.*f s of %.*f s, estimated at %.2f ns a "
+				 "call: that is taken off (kin's --with-hooks leaves it in)",
+				 decimals, (double)t.off_ns / NS, decimals,
+				 (double)t.sampled_ns / NS, t.call_ns);
 }
 
 struct revision { /* NULL: nothing of that kind */
@@ -780,30 +711,28 @@ void profile_revise_stacks(struct kin_profile *p)
 		profile_revise_callers(p->data, changes, revise, &v);
 	free(changes);
 	const double shown = 0.01; /* less changes nothing that is read from a report */
-	if (found.put_back >= shown)
-		p->tail_called = xprintf("functions that ended in a jump to another one (tail "
-					 "calls) are put back, on stacks with %.1f %% of the time",
-					 100 * found.put_back);
-	if (found.unknown >= shown)
-		p->tail_unknown = xprintf("functions that ended in a jump to another one (tail "
-					  "calls) are missing on stacks with %.1f %% of the time: "
-					  "the code leaves open which",
-					  100 * found.unknown);
-	if (found.cut > AUDIT_TRUNCATED) {
-		char *text =
-			xprintf("%.1f %% of the time has a caller that did not make the call, "
-				"as its code shows: the stack was walked wrongly, and is " MARK_CUT
-				" there",
-				100 * found.cut);
-		add_doubt(text, true, p);
-		free(text);
-	}
 	double share = v.interrupts ? 100 * interrupts_share(p->data, event) : 0;
 	if (v.interrupts)
-		p->interrupted =
-			xprintf("interrupts took %.*f %%: they were called by nobody, and have "
-				"stacks of their own, below " MARK_INTERRUPTED,
-				share < 1 ? 2 : 1, share);
+		remarks_add(&p->remarks, KIN_REMARK_STACKS,
+			    "interrupts took %.*f %%: they were called by nobody, and have stacks "
+			    "of their own, below " MARK_INTERRUPTED,
+			    share < 1 ? 2 : 1, share);
+	if (found.put_back >= shown)
+		remarks_add(&p->remarks, KIN_REMARK_STACKS,
+			    "functions that ended in a jump to another one (tail calls) are put "
+			    "back, on stacks with %.1f %% of the time",
+			    100 * found.put_back);
+	if (found.unknown >= shown)
+		remarks_add(&p->remarks, KIN_REMARK_STACKS,
+			    "functions that ended in a jump to another one (tail calls) are "
+			    "missing on stacks with %.1f %% of the time: the code leaves open "
+			    "which",
+			    100 * found.unknown);
+	if (found.cut > AUDIT_TRUNCATED)
+		remarks_add(&p->remarks, KIN_REMARK_DOUBT | KIN_REMARK_NOTE,
+			    "%.1f %% of the time has a caller that did not make the call, as its "
+			    "code shows: the stack was walked wrongly, and is " MARK_CUT " there",
+			    100 * found.cut);
 	tail_calls_free(v.tails);
 	interrupts_free(v.interrupts);
 }
@@ -838,9 +767,10 @@ static void fold_foreign(struct kin_profile *p, const struct kin_open_opts *o)
 	if (folds) {
 		forget_programs(p); /* which do not fit these stacks */
 		p->own = TAKE(code);
-		p->folded = xprintf("own code: %.1f %% of the time is in what it calls; "
-				    "all functions: --own=no",
-				    100 * share.folded);
+		remarks_add(&p->remarks, KIN_REMARK_FOLDED,
+			    "own code: %.1f %% of the time is in what it calls; all functions: "
+			    "--own=no",
+			    100 * share.folded);
 	}
 	own_code_free(code);
 }
@@ -879,7 +809,7 @@ void profile_read_counters(struct kin_profile *p)
 {
 	bool has_one = !profile_has_objects(p);
 	if (!has_one || p->object)
-		counters_of_profile(p, has_one ? p->object : NULL, profile_add_note);
+		counters_of_profile(p, has_one ? p->object : NULL);
 }
 
 static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_opts *o,
@@ -915,21 +845,21 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (no_part)
 		return nothing_but(no_part, p, err);
 	if (err)
-		add_doubt("not all of the data could be read", false, p);
+		remarks_add(&p->remarks, KIN_REMARK_DOUBT, "not all of the data could be read");
 	if (o->counters && !p->line_counts)
 		profile_read_counters(p);
-	job_ranks_gaps(p->data, add_gap, p);
+	job_ranks_gaps(p->data, &p->remarks);
 	if (!o->stacks_as_recorded && !o->for_writing && !o->no_callers)
 		profile_revise_stacks(p);
 	if (o->own != KIN_OWN_NO && p->data->samples.n && !o->for_writing)
 		fold_foreign(p, o);
 	if ((o->threads || o->comms || o->ranks) && unassigned)
-		add_warning("histograms, block counts and durations of calls are not known by "
-			    "thread: they are left out",
-			    p);
+		remarks_add(&p->remarks, KIN_REMARK_WARNING,
+			    "histograms, block counts and durations of calls are not known by "
+			    "thread: they are left out");
 	if (o->time && has_counts)
-		add_warning("--time: call and block counts have no time stamps and are left out",
-			    p);
+		remarks_add(&p->remarks, KIN_REMARK_WARNING,
+			    "--time: call and block counts have no time stamps and are left out");
 	if (p->object && (!profile_has_objects(p) || has_bare_counts(p->data))) {
 		profile_check_program(p);
 		if (!err)
@@ -1000,27 +930,12 @@ struct kin_error *kin_about(const char *path, unsigned what, FILE *out)
 
 /* ---- queries and writing ---- */
 
-size_t kin_profile_n_doubts(const struct kin_profile *p) { return p->doubts.n; }
-
-const char *kin_profile_doubt_at(const struct kin_profile *p, size_t i) { return p->doubts.at[i]; }
-
-size_t kin_profile_n_notes(const struct kin_profile *p) { return p->notes.n; }
-
-const char *kin_profile_note_at(const struct kin_profile *p, size_t i) { return p->notes.at[i]; }
-
-size_t kin_profile_n_hints(const struct kin_profile *p) { return p->hints.n; }
-
-const char *kin_profile_hint_at(const struct kin_profile *p, size_t i) { return p->hints.at[i]; }
-
-const char *kin_profile_origin(const struct kin_profile *p) { return p->origin; }
+const char *kin_profile_remark(const struct kin_profile *p, enum kin_remark kind, size_t *i)
+{
+	return remarks_next(&p->remarks, kind, i);
+}
 
 mode_t kin_profile_file_mode(const struct kin_profile *p) { return profile_file_mode(p->data); }
-
-size_t kin_profile_n_warnings(const struct kin_profile *p) { return p->warnings.n; }
-const char *kin_profile_warning_at(const struct kin_profile *p, size_t i)
-{
-	return p->warnings.at[i];
-}
 
 bool kin_profile_is_sampled(const struct kin_profile *p)
 {
@@ -1089,10 +1004,6 @@ int kin_exit_status_of(const char *path)
 uint64_t kin_profile_n_ranks(const struct kin_profile *p) { return job_ranks_count(p->data); }
 
 char *kin_profile_missing_ranks(const struct kin_profile *p) { return job_ranks_missing(p->data); }
-
-size_t kin_profile_n_gaps(const struct kin_profile *p) { return p->gaps.n; }
-
-const char *kin_profile_gap_at(const struct kin_profile *p, size_t i) { return p->gaps.at[i]; }
 
 /* *ret: differences between ranks, if they are to be summed; else NULL. */
 static struct kin_error *sum_ranks(const struct kin_profile *p, bool kin, const char *path,

@@ -181,10 +181,10 @@ static struct kin_error *run_by_program(struct kin_profile *p, const struct repo
 	opts.group_unknown = !a->opts.hists_style || !a->opts.hists_style->addresses_apart;
 	struct program *program = profile_program(p, &opts);
 	if (a->opts.hists && misses_parallelism(p->data, a->opts.hists))
-		vec_push(&p->warnings,
-			 xprintf("how many threads ran at a time is not in this recording: Wall is "
-				 "what Children is (kin record --wall has it, and perf record "
-				 "--switch-events)"));
+		remarks_add(&p->remarks, KIN_REMARK_WARNING,
+			    "how many threads ran at a time is not in this recording: Wall is "
+			    "what Children is (kin record --wall has it, and perf record "
+			    "--switch-events)");
 	struct report_input in = { .profile = p->data,
 				   .program = program,
 				   .findings = &p->findings };
@@ -265,18 +265,24 @@ static void release_profile(void *profile)
 	profile_unref(p);
 }
 
+static void note_all(const struct kin_profile *p, enum kin_remark kind, struct kin_table *t)
+{
+	const char *text;
+	for (size_t i = 0; (text = remarks_next(&p->remarks, kind, &i));)
+		table_note(t, "%s", text);
+}
+
 /* "info" already has all doubts as rows, and "own_lines" stands below a report that has notes. */
 static void add_notes(const struct kin_profile *p, const struct report *r, struct kin_table *t)
 {
 	if (r == &own_lines_report)
 		return;
-	for (size_t i = 0; i < p->notes.n && r != &info_report; i++)
-		table_note(t, "%s", p->notes.at[i]);
-	const char *const changes[] = { p->folded, p->interrupted, p->tail_called,
-					p->tail_unknown };
-	for (size_t i = 0; i < ARRAY_LEN(changes) && has_times(t); i++)
-		if (changes[i])
-			table_note(t, "%s", changes[i]);
+	if (r != &info_report)
+		note_all(p, KIN_REMARK_NOTE, t);
+	if (has_times(t)) {
+		note_all(p, KIN_REMARK_FOLDED, t);
+		note_all(p, KIN_REMARK_STACKS, t);
+	}
 }
 
 /* How far shares may be off by chance, in reports that show them; few samples are a doubt, and

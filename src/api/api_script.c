@@ -43,7 +43,8 @@ static struct kin_error *write_folded(struct kin_profile *p, struct program *g,
 	leaf_filter_free(leaves);
 	char *note = err || o->event ? NULL : profile_event_note(p->data, "stacks");
 	if (note)
-		profile_add_note(p, note);
+		remarks_add_once(&p->remarks, KIN_REMARK_NOTE, "%s", note);
+	free(note);
 	return err;
 }
 

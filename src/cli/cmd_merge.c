@@ -103,10 +103,9 @@ static int cmd_merge(const struct settings *s)
 	int status = message_error(name, err);
 	if (!profile)
 		return status;
-	for (size_t i = 0; i < kin_profile_n_warnings(profile); i++)
-		message(name, "warning: %s", kin_profile_warning_at(profile, i));
-	for (size_t i = 0; s->sum_ranks && i < kin_profile_n_gaps(profile); i++)
-		message(name, "warning: %s", kin_profile_gap_at(profile, i));
+	run_say(s, profile, KIN_REMARK_WARNING, "warning", &(size_t){ 0 });
+	if (s->sum_ranks)
+		run_say(s, profile, KIN_REMARK_GAP, "warning", &(size_t){ 0 });
 	const char *path = s->output.path                   ? s->output.path
 			   : kin_profile_fits_gmon(profile) ? "gmon.sum"
 							    : "merged.kin";

@@ -17,40 +17,41 @@
 #include "cli/progress.h"
 #include "kin/kin.h"
 
-#define HINT "hint: %s"
+static const char hint[] = "hint";
+
+bool run_say(const struct settings *s, const struct kin_profile *profile, enum kin_remark kind,
+	     const char *label, size_t *from)
+{
+	const char *text;
+	bool any = false;
+	for (; (text = kin_profile_remark(profile, kind, from)); any = true)
+		message(s->command->name, "%s: %s", label, text);
+	return any;
+}
 
 int run_tell(const struct settings *s, const struct kin_profile *profile, struct told *told)
 {
-	int status = EXIT_OK;
-	for (; told->warnings < kin_profile_n_warnings(profile); told->warnings++)
-		message(s->command->name, "warning: %s",
-			kin_profile_warning_at(profile, told->warnings));
-	for (; s->strict && told->doubts < kin_profile_n_doubts(profile); told->doubts++) {
-		message(s->command->name, "in doubt: %s",
-			kin_profile_doubt_at(profile, told->doubts));
-		status = EXIT_ERROR;
-	}
-	if (kin_profile_origin(profile) && !told->origin)
-		message(s->command->name, "note: %s", kin_profile_origin(profile));
-	told->origin |= kin_profile_origin(profile) != NULL;
+	run_say(s, profile, KIN_REMARK_WARNING, "warning", &told->warnings);
+	bool in_doubt =
+		s->strict && run_say(s, profile, KIN_REMARK_DOUBT, "in doubt", &told->doubts);
+	run_say(s, profile, KIN_REMARK_ORIGIN, "note", &told->origins);
 	fetching_tell(s->fetching, s->command->name);
-	for (; told->hints < kin_profile_n_hints(profile); told->hints++)
-		message(s->command->name, HINT, kin_profile_hint_at(profile, told->hints));
-	return status;
+	run_say(s, profile, KIN_REMARK_HINT, hint, &told->hints);
+	return in_doubt ? EXIT_ERROR : EXIT_OK;
 }
 
 size_t run_hint_lines(const struct settings *s, const struct kin_profile *profile)
 {
+	const char *text;
 	size_t n = 0;
-	for (size_t i = 0; i < kin_profile_n_hints(profile); i++)
-		n += message_lines(s->command->name, HINT, kin_profile_hint_at(profile, i));
+	for (size_t i = 0; (text = kin_profile_remark(profile, KIN_REMARK_HINT, &i));)
+		n += message_lines(s->command->name, "%s: %s", hint, text);
 	return n;
 }
 
 void run_tell_notes(const struct settings *s, const struct kin_profile *profile)
 {
-	for (size_t i = 0; i < kin_profile_n_notes(profile); i++)
-		message(s->command->name, "warning: %s", kin_profile_note_at(profile, i));
+	run_say(s, profile, KIN_REMARK_NOTE, "warning", &(size_t){ 0 });
 }
 
 bool run_has_notes(const char *format)
@@ -142,15 +143,16 @@ const char *run_reading(const struct settings *s)
 	return "reading";
 }
 
-/* Warns of gaps in a report that compares ranks. Returns the exit status. */
+/* Warns of gaps in a report that compares ranks, unless its notes do. Returns the exit status. */
 static int tell_gaps(const struct settings *s, const struct kin_profile *profile)
 {
 	bool compares = s->command->compares_ranks, by_rank = s->by && !strcmp(s->by, "rank");
-	size_t n = compares || by_rank ? kin_profile_n_gaps(profile) : 0;
 	bool in_notes = compares && run_has_notes(s->format);
-	for (size_t i = 0; i < n && !in_notes; i++)
-		message(s->command->name, "warning: %s", kin_profile_gap_at(profile, i));
-	return n ? EXIT_ERROR : EXIT_OK;
+	if (!compares && !by_rank)
+		return EXIT_OK;
+	bool any = in_notes ? kin_profile_remark(profile, KIN_REMARK_GAP, &(size_t){ 0 }) != NULL
+			    : run_say(s, profile, KIN_REMARK_GAP, "warning", &(size_t){ 0 });
+	return any ? EXIT_ERROR : EXIT_OK;
 }
 
 /* What there is to say of a word that was taken for a function, and may have been meant for a file:

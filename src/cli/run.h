@@ -30,10 +30,10 @@ void run_by_function(const struct settings *s, struct kin_open_opts *o);
 /* For a command's `narrow`: its reports show executions of lines. */
 void run_with_counters(const struct settings *s, struct kin_open_opts *o);
 
-/* Messages printed so far. */
+/* Remarks of each kind printed so far: where kin_profile_remark() looks on. SIZE_MAX: print none.
+ */
 struct told {
-	size_t warnings, doubts, hints;
-	bool origin;
+	size_t warnings, doubts, origins, hints;
 };
 
 /* The first step of run_profile(): returns the exit status for the data; *ret, to be freed, is NULL
@@ -51,6 +51,10 @@ MUST_CHECK struct kin_error *run_open_part(const struct settings *s, const char 
 /* Prints new messages: problems with programs and libraries are known only when the last table was
  * freed. Returns the exit status for them. */
 int run_tell(const struct settings *s, const struct kin_profile *profile, struct told *told);
+/* Prints remarks of a kind, "kin report: label: text", from *from on. Returns whether there were
+ * any. */
+bool run_say(const struct settings *s, const struct kin_profile *profile, enum kin_remark kind,
+	     const char *label, size_t *from);
 /* The number of lines that the hints take on standard error. They are known after the first report,
  * when functions have names. */
 size_t run_hint_lines(const struct settings *s, const struct kin_profile *profile);

@@ -137,13 +137,13 @@ static int add_one(struct sides *sides, const struct settings *s, int side, size
 	*added = !err;
 	if (*hinted) /* hints about other recordings are the same */
 		told.hints = SIZE_MAX;
-	const char *origin = kin_profile_origin(p);
+	const char *origin = kin_profile_remark(p, KIN_REMARK_ORIGIN, &(size_t){ 0 });
 	if (origin && sides->origin && !strcmp(origin, sides->origin))
-		told.origin = true;
+		told.origins = SIZE_MAX;
 	else if (origin)
 		sides->origin = arena_printf(&sides->words, "%s", origin);
 	int doubt = run_tell(&one, p, &told);
-	*hinted |= told.hints > 0;
+	*hinted |= kin_profile_remark(p, KIN_REMARK_HINT, &(size_t){ 0 }) != NULL;
 	kin_profile_free(p);
 	err = with_remedy(sides, err);
 	return err ? message_error(s->command->name, err) : status ? status : doubt;

@@ -48,11 +48,10 @@ static void check_data(void *arg)
 		if (strchr("EFk", r->o->specs.at[i].letter))
 			session_warn_of_stacks(r->o->specs.at[i].letter);
 	if (p->n_blocks)
-		session_warn("basic-block counts are not shown in this dialect", NULL);
+		session_warn("basic-block counts are not shown in this dialect");
 	if (p->n_histograms && !p->histograms[0].rate)
 		session_warn("the data does not say how many ticks make a second: all times are "
-			     "in ticks",
-			     NULL);
+			     "in ticks");
 }
 
 static bool load_data(struct bsd_run *r)
@@ -83,8 +82,7 @@ static struct kin_error *write_sum(struct bsd_run *r)
 	if (!err || kin_error_kind(err) != KIN_ERROR_UNSUPPORTED)
 		return err;
 	kin_error_free(err);
-	session_warn("gmon.sum is in GNU's format: that of this dialect has no room for the sums",
-		     NULL);
+	session_warn("gmon.sum is in GNU's format: that of this dialect has no room for the sums");
 	return gmon_write(sum_path, p, target);
 }
 

@@ -73,11 +73,7 @@ bool session_succeeded(struct gprof_session *s, struct kin_error *err)
 	return false;
 }
 
-void session_warn(const char *text, void *unused)
-{
-	(void)unused;
-	session_say("warning: %s", text);
-}
+void session_warn(const char *text) { session_say("warning: %s", text); }
 
 void session_warn_of_stacks(char option)
 {
@@ -100,12 +96,18 @@ void session_note(const char *text, void *unused)
 	session_say("%s", text);
 }
 
+/* Those from *i on. */
+static void say_remarks(const struct kin_profile *p, enum kin_remark kind, size_t *i)
+{
+	const char *text;
+	while ((text = remarks_next(&p->remarks, kind, i)))
+		session_warn(text);
+}
+
 void session_say_warnings(struct gprof_session *s)
 {
-	const struct kin_profile *p = s->profile;
-
-	for (; s->n_said < p->warnings.n && !s->compat; s->n_said++)
-		session_warn(p->warnings.at[s->n_said], NULL);
+	if (!s->compat)
+		say_remarks(s->profile, KIN_REMARK_WARNING, &s->n_said);
 }
 
 /* ---- the program ---- */
@@ -183,18 +185,16 @@ static bool has_records(const struct profile *p)
 void session_check_data(struct gprof_session *s, const struct session_files *f, bool complete)
 {
 	if (!s->compat && complete && is_empty(s))
-		session_warn("there is nothing in the data: no samples, no calls, no block counts",
-			     NULL);
+		session_warn("there is nothing in the data: no samples, no calls, no block counts");
 	if (f->check)
 		f->check(f->arg);
 	if (s->compat || is_empty(s))
 		return;
 	profile_check_data(s->profile);
-	size_t n = s->profile->notes.n;
+	size_t n = s->profile->remarks.at.n;
 	profile_note_left_out(s->profile);
 	profile_take_off_hooks(s->profile, true);
-	for (; n < s->profile->notes.n; n++)
-		session_warn(s->profile->notes.at[n], NULL);
+	say_remarks(s->profile, KIN_REMARK_NOTE, &n);
 	if (!f->foreign_symbols && !profile_has_objects(s->profile))
 		profile_check_program(s->profile);
 	session_say_warnings(s);

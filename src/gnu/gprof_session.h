@@ -25,7 +25,7 @@ struct gprof_session {
 	/* The input of all reports: its names and, once analysed, the graph. */
 	struct view *view;
 	struct selection selection; /* everything, once names are loaded; filled by the caller */
-	size_t n_said;              /* number of the profile's warnings printed so far */
+	size_t n_said;              /* remarks of the profile of which warnings were printed */
 	bool has_output;            /* the next part starts on a new page */
 	int status;                 /* 1 after any error */
 };
@@ -47,7 +47,7 @@ bool session_succeeded(struct gprof_session *s, struct kin_error *err);
 /* Prints "gprof: ..." on stderr, escaped for a terminal. */
 void session_say(const char *fmt, ...) PRINTF(1, 2);
 void session_note(const char *text, void *unused); /* "gprof: text" */
-void session_warn(const char *text, void *unused); /* "gprof: warning: text" */
+void session_warn(const char *text);               /* "gprof: warning: text" */
 /* Warns that an option for apportioned times has no effect on times from stacks. */
 void session_warn_of_stacks(char option);
 /* Warns if data with stacks has histograms, too. */

@@ -394,8 +394,9 @@ static void write_result(struct reduction *r)
 	complain(r, kin_profile_open(&sum, 1, &opts, &p));
 	if (!p)
 		return;
-	for (size_t i = 0; i < kin_profile_n_gaps(p); i++) {
-		fprintf(stderr, "kin-mpi: %s\n", kin_profile_gap_at(p, i));
+	const char *gap;
+	for (size_t i = 0; (gap = kin_profile_remark(p, KIN_REMARK_GAP, &i));) {
+		fprintf(stderr, "kin-mpi: %s\n", gap);
 		r->incomplete = true;
 	}
 	bool of_ranks = kin_profile_n_ranks(p) > 0;

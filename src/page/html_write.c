@@ -278,14 +278,15 @@ struct page_text { /* owned */
 	size_t n;
 };
 
-static void put_strings(struct sink *s, const char *key, const char *const *at, size_t n)
+static void put_remarks(struct sink *s, const char *key, const struct remarks *r, unsigned kinds)
 {
+	const char *text, *between = "";
 	sink_str(s, ",\"");
 	sink_str(s, key);
 	sink_str(s, "\":[");
-	for (size_t i = 0; i < n; i++) {
-		sink_str(s, i ? "," : "");
-		json_string(s, at[i]);
+	for (size_t i = 0; (text = remarks_next(r, kinds, &i)); between = ",") {
+		sink_str(s, between);
+		json_string(s, text);
 	}
 	sink_char(s, ']');
 }
@@ -313,9 +314,9 @@ static void put_fixed(struct sink *s, const struct html_input *in)
 	sink_str(s, "{\"title\":");
 	json_string(s, in->title);
 	sink_str(s, ",\"version\":\"" KIN_VERSION "\"");
-	put_strings(s, "warnings", in->warnings, in->n_warnings);
-	put_strings(s, "findings", in->findings, in->n_findings);
-	put_strings(s, "hints", in->hints, in->n_hints);
+	put_remarks(s, "warnings", in->remarks, KIN_REMARK_WARNING);
+	put_remarks(s, "findings", in->findings, KIN_REMARK_NOTE);
+	put_remarks(s, "hints", in->remarks, KIN_REMARK_HINT);
 	put_tables(s, in->tables);
 	if (in->names)
 		put_shown(s, in);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "base/people_name.h"
+#include "base/remarks.h"
 #include "kin/table.h"
 #include "page/html_paths.h"
 
@@ -38,14 +39,10 @@ char *html_table_json(struct kin_table *t, struct people_names *names);
 struct html_input {
 	const char *title;
 	const struct html_table *tables; /* ends with a NULL key */
-	const char *const *warnings;
-	size_t n_warnings;
-	const char *const *findings; /* what stands out, in sentences */
-	size_t n_findings;
-	const char *const *hints; /* what would give code without names its names */
-	size_t n_hints;
-	struct people_names *names;     /* how functions are shown; NULL: by their whole names */
-	const struct html_paths *paths; /* NULL: no samples */
+	const struct remarks *remarks;   /* warnings, and hints at names; NULL: none */
+	const struct remarks *findings;  /* notes on what stands out; NULL: none */
+	struct people_names *names;      /* how functions are shown; NULL: by their whole names */
+	const struct html_paths *paths;  /* NULL: no samples */
 	uint64_t max_bytes; /* size limit of the file: narrow flame-graph nodes are dropped and
 			       times get less precise; 0: no limit */
 	double min_width;   /* nodes with a smaller share of every event are dropped */

@@ -174,20 +174,16 @@ static char *missing_ranks(const struct profile *p)
 	return line;
 }
 
-static void add_line(const char *what, char *ranks, void (*add)(const char *line, void *arg),
-		     void *arg)
+static void add_line(const char *what, char *ranks, struct remarks *to)
 {
-	char *line = ranks ? xprintf("%s%s", what, ranks) : NULL;
-
-	if (line)
-		add(line, arg);
-	free(line);
+	if (ranks)
+		remarks_add(to, KIN_REMARK_GAP, "%s%s", what, ranks);
 	free(ranks);
 }
 
-void job_ranks_gaps(const struct profile *p, void (*add)(const char *line, void *arg), void *arg)
+void job_ranks_gaps(const struct profile *p, struct remarks *to)
 {
-	add_line("", missing_ranks(p), add, arg);
-	add_line("killed by a signal: ", killed_ranks(p), add, arg);
-	add_line("not ended (killed, or still running): ", ranks_not_ended(p), add, arg);
+	add_line("", missing_ranks(p), to);
+	add_line("killed by a signal: ", killed_ranks(p), to);
+	add_line("not ended (killed, or still running): ", ranks_not_ended(p), to);
 }

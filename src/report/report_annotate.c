@@ -29,29 +29,14 @@ struct annotate_job {
 	struct coverage *whole;       /* of all places; NULL until needed */
 	VEC(struct coverage *) parts; /* of single functions */
 	double function_time;         /* ticks of the functions that are being added */
-	VEC(char *) notes;
-	VEC(const char *) absent; /* missing sources, if many are looked for */
+	struct remarks notes;         /* each once */
+	VEC(const char *) absent;     /* missing sources, if many are looked for */
 	bool looks_for_many;
 	struct kin_error *trouble; /* a failure to read a source that may not happen again */
 	struct arena arena;
 };
 
 /* ---- sources ---- */
-
-static PRINTF(2, 3) void note(struct annotate_job *j, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	char *text = xvprintf(fmt, ap);
-	va_end(ap);
-	for (size_t i = 0; i < j->notes.n; i++) {
-		if (strcmp(j->notes.at[i], text))
-			continue;
-		free(text);
-		return;
-	}
-	vec_push(&j->notes, text);
-}
 
 /* The first object file with code of these lines that is older than the source; NULL: there is
  * none. */
@@ -116,12 +101,13 @@ static void note_absent(struct annotate_job *j)
 		names = more;
 	}
 	if (j->absent.n)
-		note(j, "%zu source%s not here, neither as named nor in the %s: %s%s", j->absent.n,
-		     j->absent.n > 1 ? "s are" : " is",
-		     j->o->source_dirs && j->o->source_dirs[0]
-			     ? "directories to search"
-			     : "current directory (--source-dir names others)",
-		     names, j->absent.n > NAMED ? ", ..." : "");
+		remarks_add_once(&j->notes, KIN_REMARK_NOTE,
+				 "%zu source%s not here, neither as named nor in the %s: %s%s",
+				 j->absent.n, j->absent.n > 1 ? "s are" : " is",
+				 j->o->source_dirs && j->o->source_dirs[0]
+					 ? "directories to search"
+					 : "current directory (--source-dir names others)",
+				 names, j->absent.n > NAMED ? ", ..." : "");
 	free(names);
 }
 
@@ -129,10 +115,11 @@ static void note_absent(struct annotate_job *j)
 static void note_uncounted(struct annotate_job *j, const struct coverage_file *f)
 {
 	if (!j->looks_for_many && j->in->graph->has_arcs && f->is_uncounted)
-		note(j,
-		     "no calls of functions in '%s' were counted: it was compiled without "
-		     "counting them",
-		     f->path);
+		remarks_add_once(
+			&j->notes, KIN_REMARK_NOTE,
+			"no calls of functions in '%s' were counted: it was compiled without "
+			"counting them",
+			f->path);
 }
 
 /* Opens a source. If it cannot be read there is a note, and its lines are shown without text. */
@@ -145,7 +132,7 @@ static void open_source(struct annotate_job *j, const struct coverage *c,
 		if (j->looks_for_many && is_absent(err))
 			vec_push(&j->absent, f->path);
 		else
-			note(j, "%s", kin_error_message(err));
+			remarks_add_once(&j->notes, KIN_REMARK_NOTE, "%s", kin_error_message(err));
 		if (!j->trouble && err_is_trouble(err))
 			j->trouble = TAKE(err);
 		kin_error_free(err);
@@ -156,13 +143,15 @@ static void open_source(struct annotate_job *j, const struct coverage *c,
 	bool is_kept = kept_find_source(j->in->profile->kept, f->path) != NULL;
 	const char *older = is_kept ? NULL : find_older(j, c, f, ret->text.path);
 	if (last > have)
-		note(j,
-		     "source '%s' has %u lines, but there is code of line %u: it was changed, or "
-		     "is another file",
-		     ret->text.path, have, last);
+		remarks_add_once(&j->notes, KIN_REMARK_NOTE,
+				 "source '%s' has %u lines, but there is code of line %u: it was "
+				 "changed, or "
+				 "is another file",
+				 ret->text.path, have, last);
 	else if (older)
-		note(j, "source '%s' is newer than '%s': lines may not be where they were",
-		     ret->text.path, older);
+		remarks_add_once(&j->notes, KIN_REMARK_NOTE,
+				 "source '%s' is newer than '%s': lines may not be where they were",
+				 ret->text.path, older);
 }
 
 static struct coverage *cover(struct annotate_job *j, const uint8_t *wanted)
@@ -586,7 +575,9 @@ static bool add_functions_named(struct annotate_job *j, const char *name)
 		add_own(j, c, &n);
 		add_inlined(j, c, &n);
 		if (!n.ranges.n && symbols_has_lines(in->symbols))
-			note(j, "no source line is known of '%s': build its file with -g", name);
+			remarks_add_once(&j->notes, KIN_REMARK_NOTE,
+					 "no source line is known of '%s': build its file with -g",
+					 name);
 	}
 	named_done(&n);
 	return found;
@@ -614,12 +605,10 @@ static void job_free(void *what)
 	struct annotate_job *j = what;
 	for (size_t i = 0; i < j->parts.n; i++)
 		coverage_free(j->parts.at[i]);
-	for (size_t i = 0; i < j->notes.n; i++)
-		free(j->notes.at[i]);
 	kin_error_free(j->trouble);
 	coverage_free(j->whole);
 	vec_free(&j->parts);
-	vec_free(&j->notes);
+	remarks_free(&j->notes);
 	vec_free(&j->absent);
 	arena_release(&j->arena);
 	free(j);
@@ -667,8 +656,9 @@ static struct kin_error *annotate_run(const struct report_input *in, const struc
 	table_show(t, "per_count",
 		   (in->profile->n_blocks || in->line_counts) && !in->counts_of_other_runs &&
 			   in->graph->total > 0);
-	for (size_t i = 0; i < j->notes.n; i++)
-		table_note(t, "%s", j->notes.at[i]);
+	const char *note;
+	for (size_t i = 0; (note = remarks_next(&j->notes, KIN_REMARK_NOTE, &i));)
+		table_note(t, "%s", note);
 	report_note_lines(in, t, "source");
 	report_note_subjects(in, o, t);
 	note_nothing(in, t);

@@ -364,8 +364,9 @@ static void note_ranks(struct imbalance_job *j)
 	if (left_out)
 		table_note(j->t, "--rank leaves out %zu of the %zu ranks in the data", left_out,
 			   j->in->profile->n_ranks);
-	for (size_t i = 0; i < j->in->n_gaps; i++)
-		table_note(j->t, "%s", j->in->gaps[i]);
+	const char *gap;
+	for (size_t i = 0; (gap = remarks_next(j->in->remarks, KIN_REMARK_GAP, &i));)
+		table_note(j->t, "%s", gap);
 	if (count_values(j->in->profile, FACT_JOB) > 1 ||
 	    count_values(j->in->profile, FACT_RANKS) > 1)
 		table_note(j->t,

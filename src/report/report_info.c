@@ -496,26 +496,32 @@ static void add_rulings(struct kin_table *t, const struct report_input *in)
 
 static bool is_doubt(const struct report_input *in, const char *text)
 {
-	for (size_t i = 0; i < in->n_doubts; i++)
-		if (!strcmp(in->doubts[i], text))
-			return true;
-	return false;
+	return remarks_have(in->remarks, KIN_REMARK_DOUBT, text);
 }
 
 /* Adds failures that happened while the rows above were made: these are not among the doubts
  * yet. */
 static size_t add_new_troubles(struct kin_table *t, const struct report_input *in, bool shown)
 {
+	const struct remarks *of = in->program ? program_remarks(in->program) : NULL;
+	const char *text;
 	size_t n = 0;
-	for (size_t i = 0; in->program && i < program_n_troubles(in->program); i++) {
-		const struct program_trouble *p = program_trouble_at(in->program, i);
-		if (!p->in_doubt || is_doubt(in, p->text))
+	for (size_t i = 0; (text = remarks_next(of, KIN_REMARK_DOUBT, &i));) {
+		if (is_doubt(in, text))
 			continue;
 		if (shown)
-			add_text(t, "check", "doubt", p->text);
+			add_text(t, "check", "doubt", text);
 		n++;
 	}
 	return n;
+}
+
+static void add_remarks(struct kin_table *t, const struct report_input *in, enum kin_remark kind,
+			const char *name)
+{
+	const char *text;
+	for (size_t i = 0; (text = remarks_next(in->remarks, kind, &i));)
+		add_text(t, "check", name, text);
 }
 
 static void put_part(FILE *f, const char **between, double share, const char *what)
@@ -554,16 +560,15 @@ static void add_checks(struct kin_table *t, const struct report_input *in)
 
 	if (in->program)
 		program_look_for_troubles(in->program);
-	bool in_doubt = in->n_doubts || add_new_troubles(t, in, false);
-	add_text(t, "check", "data fits the program", in->n_warnings ? "in doubt" : "yes");
-	for (size_t i = 0; i < in->n_warnings; i++)
-		add_text(t, "check", "warning", in->warnings[i]);
+	bool in_doubt = is_doubt(in, NULL) || add_new_troubles(t, in, false);
+	bool fits = !remarks_have(in->remarks, KIN_REMARK_WARNING, NULL);
+	add_text(t, "check", "data fits the program", fits ? "yes" : "in doubt");
+	add_remarks(t, in, KIN_REMARK_WARNING, "warning");
 	add_text(t, "check", "a sum was too large", yes_no(in->profile->saturated));
 	add_fact(t, "check", "can be trusted",
 		 cell_text(table_text(t, in_doubt ? "in doubt" : "yes")), proof);
 	free(proof);
-	for (size_t i = 0; i < in->n_doubts; i++)
-		add_text(t, "check", "doubt", in->doubts[i]);
+	add_remarks(t, in, KIN_REMARK_DOUBT, "doubt");
 	add_new_troubles(t, in, true);
 }
 

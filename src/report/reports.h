@@ -3,6 +3,7 @@
 #define REPORT_REPORTS_H
 
 #include "analysis/callgraph.h"
+#include "base/remarks.h"
 #include "profile/line_counts.h"
 #include "symbolize/own_fold.h"
 #include "symbolize/program.h"
@@ -61,13 +62,7 @@ struct report_input {
 		*flat; /* the same with the addresses of the symbols; NULL: as profile */
 	struct symbols *symbols;
 	const struct callgraph *graph;
-	const char *const
-		*warnings; /* oddities of the data; copied by the report that shows them */
-	size_t n_warnings;
-	const char *const *doubts; /* data-quality problems */
-	size_t n_doubts;
-	const char *const *gaps; /* what the data lacks of its parallel job */
-	size_t n_gaps;
+	const struct remarks *remarks;         /* on the data; NULL: none */
 	const struct line_counts *line_counts; /* from a coverage tool; NULL: none */
 	bool counts_of_other_runs; /* line_counts are of other processes than the time, so that
 				      there is no time per count */

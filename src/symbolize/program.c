@@ -79,8 +79,7 @@ struct program {
 	VEC(struct call_line) inline_calls; /* of inline_list; empty with the option lines */
 	struct map64 kept_line_of;          /* frame: its line, where program_keep() changed it */
 	VEC(struct srcloc) kept_lines;
-	VEC(struct program_trouble) troubles;
-	VEC(char *) origins;
+	struct remarks remarks;
 	VEC(objid) joined; /* objects that were joined with an earlier build of the file */
 };
 
@@ -100,14 +99,13 @@ static const char *reason(const struct program *g, objid id, const struct kin_er
 							   : why + n + 1 + (why[n + 1] == ' ');
 }
 
+enum { DOUBTED = KIN_REMARK_WARNING | KIN_REMARK_DOUBT };
+
 static void add_trouble(struct program *g, objid id, const char *what, struct kin_error *err,
 			bool in_doubt)
 {
-	const char *name = program_object_name(g, id), *why = reason(g, id, err);
-	struct program_trouble t = { .text = xprintf("%s: %s: %s", name, what, why),
-				     .object = id,
-				     .in_doubt = in_doubt };
-	vec_push(&g->troubles, t);
+	remarks_add_of(&g->remarks, in_doubt ? DOUBTED : KIN_REMARK_WARNING, id, "%s: %s: %s",
+		       program_object_name(g, id), what, reason(g, id, err));
 	kin_error_free(err);
 }
 
@@ -121,15 +119,9 @@ static void trouble(struct program *g, objid id, struct kin_error *err)
 /* Notes that an object's names are not from its file. */
 static void add_origin(struct program *g, objid id, struct kin_error *instead)
 {
-	vec_push(&g->origins,
-		 xprintf("%s (%s)", program_object_name(g, id), reason(g, id, instead)));
+	remarks_add_of(&g->remarks, KIN_REMARK_ORIGIN, id, "%s (%s)", program_object_name(g, id),
+		       reason(g, id, instead));
 	kin_error_free(instead);
-}
-
-static void add_kernel_trouble(struct program *g, char *text)
-{
-	struct program_trouble t = { .text = text, .in_doubt = true };
-	vec_push(&g->troubles, t);
 }
 
 static void look_for_kernel_trouble(struct program *g)
@@ -138,7 +130,7 @@ static void look_for_kernel_trouble(struct program *g)
 	if (!err)
 		return;
 	g->kernel_failed = true;
-	add_kernel_trouble(g, xprintf("names are missing: %s", kin_error_message(err)));
+	remarks_add(&g->remarks, DOUBTED, "names are missing: %s", kin_error_message(err));
 	kin_error_free(err);
 }
 
@@ -766,7 +758,7 @@ static void open_kernel(struct program *g)
 	if (g->opts.kallsyms) {
 		struct kin_error *err = kallsyms_open(g->opts.kallsyms, &g->kernel);
 		if (err)
-			add_kernel_trouble(g, xprintf("%s", kin_error_message(err)));
+			remarks_add(&g->remarks, DOUBTED, "%s", kin_error_message(err));
 		kin_error_free(err);
 		return;
 	}
@@ -777,8 +769,8 @@ static void open_kernel(struct program *g)
 		    kernel_is_running(object_string(g, p->objects[i].build_id), &errnum))
 			g->kernel = kallsyms_of_running();
 	if (errnum)
-		add_kernel_trouble(g, xprintf("names of the kernel are missing: %s: %s",
-					      KERNEL_NOTES, strerror(errnum)));
+		remarks_add(&g->remarks, DOUBTED, "names of the kernel are missing: %s: %s",
+			    KERNEL_NOTES, strerror(errnum));
 }
 
 bool program_is_unnamed(const struct program *g, frameid frame)
@@ -806,9 +798,10 @@ static void doubt_the_nameless(struct program *g)
 	uint64_t all = 0;
 	for (size_t i = 0; i < s->n; i++)
 		all += s->at[i].count;
-	for (size_t i = 0; i < g->troubles.n; i++) {
-		struct program_trouble *t = &g->troubles.at[i];
-		t->in_doubt |= g->objects[t->object].unnamed > all / FEW;
+	for (size_t i = 0; i < g->remarks.at.n; i++) {
+		struct remark *r = &g->remarks.at.at[i];
+		if (r->kinds & KIN_REMARK_WARNING && g->objects[r->where].unnamed > all / FEW)
+			r->kinds |= KIN_REMARK_DOUBT;
 	}
 }
 
@@ -981,12 +974,7 @@ void program_free(struct program *g)
 		if (!g->objects[i].borrowed)
 			object_free(g->objects[i].file);
 	}
-	for (size_t i = 0; i < g->troubles.n; i++)
-		free(g->troubles.at[i].text);
-	vec_free(&g->troubles);
-	for (size_t i = 0; i < g->origins.n; i++)
-		free(g->origins.at[i]);
-	vec_free(&g->origins);
+	remarks_free(&g->remarks);
 	vec_free(&g->joined);
 	if (!g->kernel_borrowed)
 		kallsyms_free(g->kernel);
@@ -1214,16 +1202,7 @@ bool program_call_line(const struct program *g, frameid frame, size_t i, struct 
 	return at->file;
 }
 
-size_t program_n_troubles(const struct program *g) { return g->troubles.n; }
-
-const struct program_trouble *program_trouble_at(const struct program *g, size_t i)
-{
-	return &g->troubles.at[i];
-}
-
-size_t program_n_origins(const struct program *g) { return g->origins.n; }
-
-const char *program_origin_at(const struct program *g, size_t i) { return g->origins.at[i]; }
+const struct remarks *program_remarks(const struct program *g) { return &g->remarks; }
 
 size_t program_n_joined(const struct program *g) { return g->joined.n; }
 

@@ -8,10 +8,11 @@
  *
  * Objects that cannot be opened, or are not the builds that ran, get their names from the recording
  * (names/kept.h). If it has none that is no error: their frames stay unnamed, and
- * program_trouble_at() says why. */
+ * program_remarks() say why. */
 #ifndef SYMBOLIZE_PROGRAM_H
 #define SYMBOLIZE_PROGRAM_H
 
+#include "base/remarks.h"
 #include "profile/profile.h"
 #include "symbolize/symbols.h"
 
@@ -144,21 +145,13 @@ bool program_line_at(struct program *g, frameid frame, size_t depth, struct srcl
  * frame's place, and its line is in the innermost. */
 void program_keep(struct program *g, frameid frame, const bool *keeps);
 
-/* A sampled object that could not be read: "libfoo.so: no such file". */
-struct program_trouble {
-	char *text;
-	objid object;
-	/* An existing file was not read, or more than 1 % of the samples are in the object and have
-	 * no name. */
-	bool in_doubt;
-};
-size_t program_n_troubles(const struct program *g);
-const struct program_trouble *program_trouble_at(const struct program *g, size_t i);
+/* What there is to say of where names come from, each about an object. Warnings: objects that could
+ * not be read, "libfoo.so: its code has no names: no such file"; a doubt, too, if an existing file
+ * was not read, or if more than 1 % of the samples are in the object and have no name. Origins:
+ * objects whose names came from the recording, and why: "libfoo.so (no such file)". */
+const struct remarks *program_remarks(const struct program *g);
 /* Adds failures since the program was made: most of a file is read at its first use. */
 void program_look_for_troubles(struct program *g);
-/* Objects whose names came from the recording, and why: "libfoo.so (no such file)". */
-size_t program_n_origins(const struct program *g);
-const char *program_origin_at(const struct program *g, size_t i);
 /* The number of objects that are another build of an earlier object with the same path. Functions
  * of the same name in both are one; the first is the owner. */
 size_t program_n_joined(const struct program *g);

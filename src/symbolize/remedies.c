@@ -30,8 +30,7 @@ struct remedy_finding {
 	const struct profile *p;
 	const struct interpreter *interpreter; /* that was run; NULL: none of those above */
 	uint64_t all;                          /* samples */
-	void (*say)(const char *text, void *arg);
-	void *arg;
+	struct remarks *to;
 };
 
 static const char *file_of(const struct remedy_finding *f, objid id)
@@ -42,10 +41,8 @@ static const char *file_of(const struct remedy_finding *f, objid id)
 static void say_share(const struct remedy_finding *f, const char *what, uint64_t n,
 		      const char *remedy)
 {
-	char *text = xprintf("%s (%.1f %% of the samples): %s", what,
-			     100 * (double)n / (double)f->all, remedy);
-	f->say(text, f->arg);
-	free(text);
+	remarks_add(f->to, KIN_REMARK_HINT, "%s (%.1f %% of the samples): %s", what,
+		    100 * (double)n / (double)f->all, remedy);
 }
 
 static bool is_worth_it(const struct remedy_finding *f, uint64_t n)
@@ -293,10 +290,9 @@ static void find_python(const struct remedy_finding *f)
 			  interpreters[PYTHON].remedy);
 }
 
-void remedies_find(const struct program *g, const struct profile *p,
-		   void (*say)(const char *text, void *arg), void *arg)
+void remedies_find(const struct program *g, const struct profile *p, struct remarks *to)
 {
-	struct remedy_finding f = { .g = g, .p = p, .say = say, .arg = arg };
+	struct remedy_finding f = { .g = g, .p = p, .to = to };
 	for (size_t i = 0; i < p->samples.n; i++)
 		f.all += p->samples.at[i].count;
 	f.interpreter = find_interpreter(&f);

@@ -3,9 +3,10 @@
 #ifndef SYMBOLIZE_REMEDIES_H
 #define SYMBOLIZE_REMEDIES_H
 
+#include "base/remarks.h"
 #include "symbolize/program.h"
 
-/* Calls say() with a line of text, valid during the call, for
+/* Adds a hint for
  *
  * - the file without symbols that most samples were in;
  * - the file of which a part of the debug information is missing, that most samples were in;
@@ -16,7 +17,6 @@
  *
  * Less than REMEDY_SHARE of all samples is not worth a line. */
 #define REMEDY_SHARE 0.05
-void remedies_find(const struct program *g, const struct profile *p,
-		   void (*say)(const char *text, void *arg), void *arg);
+void remedies_find(const struct program *g, const struct profile *p, struct remarks *to);
 
 #endif

@@ -949,13 +949,22 @@ static void to_no_function(const struct fixture *x, struct profile_builder *b)
 	profile_add_source(b, "gmon.out", (struct source){ .kind = "gmon" });
 }
 
-static void add_text(const char *text, void *arg) { strcat(strcat(arg, text), "\n"); }
+/* One per line; to be freed. */
+static char *warnings_in(const struct fixture *x)
+{
+	struct remarks r = { 0 };
+	char *text = xalloc(2000);
+	mismatch_check(x->profile, x->object, x->symbols, &r);
+	for (size_t i = 0; i < r.at.n; i++)
+		strcat(strcat(text, r.at.at[i].text), "\n");
+	remarks_free(&r);
+	return text;
+}
 
 static char *warnings_of(filler *fill)
 {
 	struct fixture x = setup(fill, false, false);
-	char *text = xalloc(2000);
-	mismatch_check(x.profile, x.object, x.symbols, add_text, text);
+	char *text = warnings_in(&x);
 	done(&x);
 	return text;
 }
@@ -989,8 +998,7 @@ static char *warnings_of_ranged(unsigned n_beyond, unsigned n_out, unsigned n_wi
 	for (unsigned i = 0; i < n_within; i++)
 		call(b, at(&x, "f", i, 0), at(&x, "g", 0, 0), 1);
 	x.profile = profile_finish(b);
-	char *text = xalloc(2000);
-	mismatch_check(x.profile, x.object, x.symbols, add_text, text);
+	char *text = warnings_in(&x);
 	done(&x);
 	return text;
 }
@@ -1046,8 +1054,7 @@ static char *warnings_of_range(uint64_t low, uint64_t high)
 	struct profile_builder *b = profile_builder_new();
 	kin_error_free(profile_add_histogram(b, h));
 	x.profile = profile_finish(b);
-	char *text = xalloc(2000);
-	mismatch_check(x.profile, x.object, x.symbols, add_text, text);
+	char *text = warnings_in(&x);
 	done(&x);
 	return text;
 }
@@ -1100,8 +1107,7 @@ static char *warnings_of_call(uint64_t to)
 	struct profile_builder *b = profile_builder_new();
 	call(b, 0x60000000, to, 1);
 	x.profile = profile_finish(b);
-	char *text = xalloc(2000);
-	mismatch_check(x.profile, x.object, x.symbols, add_text, text);
+	char *text = warnings_in(&x);
 	done(&x);
 	return text;
 }
@@ -1199,8 +1205,7 @@ static void test_second_range(void)
 	for (size_t i = 0; i < ARRAY_LEN(h); i++)
 		kin_error_free(profile_add_histogram(b, h[i]));
 	x.profile = profile_finish(b);
-	char text[2000] = "";
-	mismatch_check(x.profile, x.object, NULL, add_text, text);
+	char *text = warnings_in(&x);
 	OK_STR(text,
 	       "the data covers addresses 0x500000-0x501000, laid has 0x400000-0x403000: it was "
 	       "written by another program, or by another build of this one\n");
@@ -1380,10 +1385,10 @@ static char *without_line(char *text, const char *start)
 static void test_info(void)
 {
 	struct fixture x = setup(timed, false, false);
-	static const char *const warnings[] = { "gmon.out is of another program" };
+	struct remarks remarks = { 0 };
 	struct report_opts o = { 0 };
-	x.in.warnings = warnings;
-	x.in.n_warnings = 1;
+	remarks_add(&remarks, KIN_REMARK_WARNING, "gmon.out is of another program");
+	x.in.remarks = &remarks;
 	CHECK(without_line(without_line(reported(&x, &info_report, &o, &csv_renderer),
 					"program,machine"),
 			   "program,byte order"),
@@ -1412,6 +1417,7 @@ static void test_info(void)
 	      "check,warning,gmon.out is of another program,\n"
 	      "check,a sum was too large,no,\n"
 	      "check,can be trusted,yes,\n");
+	remarks_free(&remarks);
 	done(&x);
 }
 

@@ -20,6 +20,7 @@
 #include "base/guard.h"
 #include "base/map64.h"
 #include "base/pairs.h"
+#include "base/remarks.h"
 #include "base/strtab.h"
 
 static void equal_strings_have_equal_ids(void)
@@ -284,8 +285,32 @@ static void run_beside_ends_both(void)
 	work_ends(true, true);
 }
 
+/* Of each kind in the order in which they were added, some of several kinds. */
+static void remarks_are_listed_by_kind(void)
+{
+	enum { DOUBT = KIN_REMARK_DOUBT, NOTE = KIN_REMARK_NOTE, HINT = KIN_REMARK_HINT };
+	struct remarks r = { 0 };
+	size_t i = 0;
+	OK(!remarks_next(NULL, NOTE, &i) && !remarks_have(&r, NOTE, NULL));
+	remarks_add(&r, DOUBT, "%d lost", 1);
+	remarks_add(&r, DOUBT | NOTE, "cut");
+	remarks_add_once(&r, NOTE, "cut");
+	remarks_add_once(&r, HINT, "cut");
+	remarks_add_of(&r, NOTE, 7, "last");
+	OK_STR(remarks_next(&r, NOTE, &i), "cut");
+	OK_STR(remarks_next(&r, NOTE, &i), "last");
+	OK(!remarks_next(&r, NOTE, &i) && i == r.at.n && i == 4);
+	i = 0;
+	OK_STR(remarks_next(&r, DOUBT | HINT, &i), "1 lost");
+	OK(r.at.at[3].where == 7 && r.at.at[0].where == 0);
+	OK(remarks_have(&r, HINT, "cut") && !remarks_have(&r, HINT, "last"));
+	remarks_free(&r);
+	OK(!remarks_have(&r, DOUBT | NOTE | HINT, NULL));
+}
+
 int main(void)
 {
+	remarks_are_listed_by_kind();
 	run_beside_ends_both();
 	errors_keep_what_they_are_about();
 	odd_bytes_are_found();

@@ -544,8 +544,6 @@ static void test_debug_archives(void)
 	OK(!rmdir(folder));
 }
 
-static void keep_hint(const char *text, void *arg) { snprintf(arg, 256, "%s", text); }
-
 /* All functions that an interpreter runs are its code. */
 static void test_interpreted(void)
 {
@@ -557,7 +555,7 @@ static void test_interpreted(void)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
 		struct profile_builder *b = profile_builder_new();
-		char hint[256] = "";
+		struct remarks hints = { 0 };
 		objid object = profile_add_object_of(b, codes[i][0], "", OBJECT_ELF, true);
 		strid name = profile_add_string(b, codes[i][1], strlen(codes[i][1]));
 		frameid code =
@@ -570,8 +568,10 @@ static void test_interpreted(void)
 		profile_add_sample(b, (struct sample){ .stack = stack, .count = 9, .weight = 9 });
 		struct profile *p = profile_finish(b);
 		struct program *g = program_new(p, NULL, &(struct program_opts){ 0 });
-		remedies_find(g, p, keep_hint, hint);
+		remedies_find(g, p, &hints);
+		const char *hint = hints.at.n ? hints.at.at[hints.at.n - 1].text : "";
 		OK(!strncmp(hint, codes[i][2], strlen(codes[i][2])) && !*hint == !*codes[i][2]);
+		remarks_free(&hints);
 		program_free(g);
 		profile_free(p);
 	}

@@ -292,24 +292,22 @@ static void threads_and_processes_have_labels(void)
 
 /* ---- doubts ---- */
 
-static void count_doubt(const char *text, bool in_reports, void *arg)
+/* The doubts of those kinds, one per line; to be freed. */
+static char *doubts_in(const struct profile *p, unsigned kinds)
 {
-	(void)text;
-	(void)in_reports;
-	++*(size_t *)arg;
-}
-
-/* Collects the doubts that reports print, one per line. */
-static void collect_notes(const char *text, bool in_reports, void *arg)
-{
-	char **all = arg;
-	char *more = xprintf("%s%s%s", *all ? *all : "", text, "\n");
-	if (!in_reports) {
-		free(more);
-		return;
+	struct remarks r = { 0 };
+	char *all = xprintf("%s", "");
+	const char *text;
+	audit_check(p, &r);
+	for (size_t i = 0; (text = remarks_next(&r, kinds, &i));) {
+		char *before = all;
+		bool noted = remarks_have(&r, KIN_REMARK_NOTE, text);
+		bool marked = noted && kinds & KIN_REMARK_DOUBT;
+		all = xprintf("%s%s%s\n", before, marked ? "!" : "", text);
+		free(before);
 	}
-	free(*all);
-	*all = more;
+	remarks_free(&r);
+	return all;
 }
 
 /* A second blocked, of which `placeless` have no stack. */
@@ -332,30 +330,29 @@ static struct profile *of_waiting(uint64_t placeless)
 
 static void reports_say_what_has_no_place(void)
 {
-	char *notes = NULL;
 	struct profile *p = of_waiting(SECOND / 20);
-	audit_check(p, collect_notes, &notes);
-	OK(notes == NULL);
+	char *notes = doubts_in(p, KIN_REMARK_NOTE);
+	OK_STR(notes, "");
+	free(notes);
 	profile_free(p);
 	p = of_waiting(SECOND / 4);
-	audit_check(p, collect_notes, &notes);
-	OK_STR(notes ? notes : "", "25.0 % of the time 'blocked', 0.250 of 1.000 s, has no place "
-				   "and is in no function\n");
+	notes = doubts_in(p, KIN_REMARK_NOTE);
+	OK_STR(notes, "25.0 % of the time 'blocked', 0.250 of 1.000 s, has no place "
+		      "and is in no function\n");
 	free(notes);
 	profile_free(p);
 }
 
 static void reports_say_what_went_wrong(void)
 {
-	char *notes = NULL;
 	struct profile_builder *b = profile_builder_new();
 	profile_add_fact(b, FACT_TROUBLE, "no signal is left for sampling");
 	profile_add_source(b, "x.kin", (struct source){ 0 });
 	struct audit *a = profile_audit(b);
 	a->truncated = a->complete = 500;
 	struct profile *p = profile_finish(b);
-	audit_check(p, collect_notes, &notes);
-	OK_STR(notes ? notes : "",
+	char *notes = doubts_in(p, KIN_REMARK_NOTE);
+	OK_STR(notes,
 	       "x.kin: while it was recorded: no signal is left for sampling\n"
 	       "50.0 % of the stacks could not be walked to their end: who called is missing "
 	       "there\n");
@@ -369,7 +366,6 @@ static size_t doubts_of(void (*spoil)(struct audit *a), bool unfinished)
 	struct profile_builder *b = profile_builder_new();
 	uint16_t clock =
 		profile_add_event(b, (struct event){ .name = name(b, "clock"), .unit = EVENT_NS });
-	size_t n = 0;
 	for (int i = 0; i < 1000; i++)
 		profile_add_sample(
 			b, (struct sample){ .event = clock, .count = 1, .weight = 1000000 });
@@ -379,7 +375,10 @@ static size_t doubts_of(void (*spoil)(struct audit *a), bool unfinished)
 	a->cpu_ns = a->sampled_ns = SECOND;
 	spoil(a);
 	struct profile *p = profile_finish(b);
-	audit_check(p, count_doubt, &n);
+	struct remarks r = { 0 };
+	audit_check(p, &r);
+	size_t n = r.at.n;
+	remarks_free(&r);
 	profile_free(p);
 	return n;
 }
@@ -411,15 +410,6 @@ static void doubts_have_thresholds(void)
 	OK(doubts(know_nothing) == 0);
 }
 
-/* All doubts, one per line; those that reports print begin with "!". */
-static void collect_all(const char *text, bool in_reports, void *arg)
-{
-	char **all = arg;
-	char *more = xprintf("%s%s%s\n", *all, in_reports ? "!" : "", text);
-	free(*all);
-	*all = more;
-}
-
 /* A profile with n samples of 1 ms each, of that event, and with that audit. */
 static struct profile *of_samples(struct event e, const char *event, uint32_t n, struct audit a)
 {
@@ -434,11 +424,11 @@ static struct profile *of_samples(struct event e, const char *event, uint32_t n,
 	return profile_finish(b);
 }
 
+/* All doubts, one per line; those that reports print begin with "!". */
 static const char *said_of(struct profile *p)
 {
 	static char text[1000];
-	char *all = xprintf("%s", "");
-	audit_check(p, collect_all, &all);
+	char *all = doubts_in(p, KIN_REMARK_DOUBT);
 	snprintf(text, sizeof(text), "%s", all);
 	free(all);
 	profile_free(p);

@@ -589,10 +589,13 @@ static void troubles_are_collected(void)
 	profile_free(q);
 }
 
-static void add_line(const char *line, void *text)
+static void list_gaps(const struct profile *p, char *text)
 {
-	strcat(text, line);
-	strcat(text, "\n");
+	struct remarks r = { 0 };
+	job_ranks_gaps(p, &r);
+	for (size_t i = 0; i < r.at.n; i++)
+		strcat(strcat(text, r.at.at[i].text), "\n");
+	remarks_free(&r);
 }
 
 /* Files and their sum give the same list; sorted by rank, each once. */
@@ -610,8 +613,8 @@ static void gaps_are_listed(void)
 	profile_add_source(b, "x", (struct source){ .kind = "kin", .unfinished = true });
 	struct profile *p = profile_finish(b), *q = profile_canonical(p, NULL, NULL);
 	char text[2][1000] = { "", "" };
-	job_ranks_gaps(p, add_line, text[0]);
-	job_ranks_gaps(q, add_line, text[1]);
+	list_gaps(p, text[0]);
+	list_gaps(q, text[1]);
 	OK_STR(text[0], "ranks 0-15 of 16 are missing\n"
 			"killed by a signal: rank 1 (11), rank 2 (15), rank 7 (6), rank 10 (9), "
 			"rank 11 (6), rank 12 (6), rank 13 (6), rank 14 (6), and 1 more\n"
