@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/map64.h"
+#include "base/records.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "unwind/bare_state.h"
@@ -101,8 +102,7 @@ struct bare_walk {
 	uint32_t *index; /* [size]: index in seen + 1, by an instruction's first byte; 0: none */
 	VEC(struct seen) seen;
 	VEC(struct bare_state) states; /* distinct */
-	uint32_t *hash;                /* index in states + 1; 0: free */
-	size_t hash_size;
+	struct records known;          /* states by contents */
 	VEC(struct segment) segments;
 	VEC(struct code_link) joins;     /* pairs of segments: one leads into the other */
 	VEC(struct code_link) conflicts; /* pairs of segments that do not agree */
@@ -176,49 +176,35 @@ static void read_code(struct bare_walk *w, const struct bare_input *in)
 
 /* ---- states ---- */
 
-static uint32_t hash_of(const struct bare_state *s)
+static uint64_t state_hash(const void *state)
 {
+	const struct bare_state *s = state;
 	uint64_t h = 0;
 	for (unsigned i = 0; i < MACHINE_REGISTERS; i++)
-		h = (h ^ s->kind[i] ^ (uint64_t)(uint32_t)s->n[i] << 8) *
-		    UINT64_C(0x9e3779b97f4a7c15);
+		h = records_mix(h, s->kind[i] ^ (uint64_t)(uint32_t)s->n[i] << 8);
 	for (unsigned i = 0; i < BARE_N_SAVED; i++)
-		h = (h ^ (uint32_t)s->saved[i]) * UINT64_C(0xc2b2ae3d27d4eb4f);
-	return (uint32_t)(h ^ h >> 32);
+		h = records_mix(h, (uint32_t)s->saved[i]);
+	return h;
 }
 
-static size_t slot_of(const struct bare_walk *w, const struct bare_state *s)
+static bool is_same_state(const void *a, const void *b)
 {
-	size_t k = hash_of(s) & (w->hash_size - 1);
-	while (w->hash[k] && memcmp(&w->states.at[w->hash[k] - 1], s, sizeof(*s)) != 0)
-		k = (k + 1) & (w->hash_size - 1);
-	return k;
+	return !memcmp(a, b, sizeof(struct bare_state));
 }
 
-static void grow_hash(struct bare_walk *w)
-{
-	w->hash_size = w->hash_size ? 2 * w->hash_size : 256;
-	w->hash = xrealloc(w->hash, w->hash_size, sizeof(*w->hash));
-	memset(w->hash, 0, w->hash_size * sizeof(*w->hash));
-	for (size_t i = 0; i < w->states.n; i++)
-		w->hash[slot_of(w, &w->states.at[i])] = (uint32_t)i + 1;
-}
+static const struct records_kind states = { sizeof(struct bare_state), state_hash, is_same_state };
 
 static uint32_t intern(struct bare_walk *w, const struct bare_state *s)
 {
-	if (2 * w->states.n >= w->hash_size)
-		grow_hash(w);
-	size_t k = slot_of(w, s);
-	if (!w->hash[k] && w->states.n == STATES_MAX) {
+	uint32_t n = (uint32_t)w->states.n;
+	uint32_t state = records_add(&w->known, &states, w->states.at, s, n);
+	if (state == n)
+		vec_push(&w->states, *s);
+	if (w->states.n > STATES_MAX) {
 		w->budget = 0;
 		w->is_too_much = true;
-		return 0;
 	}
-	if (!w->hash[k]) {
-		vec_push(&w->states, *s);
-		w->hash[k] = (uint32_t)w->states.n;
-	}
-	return w->hash[k] - 1;
+	return state;
 }
 
 /* ---- functions ---- */
@@ -943,7 +929,7 @@ static void walk_done(struct bare_walk *w)
 	free(w->index);
 	vec_free(&w->seen);
 	vec_free(&w->states);
-	free(w->hash);
+	records_free(&w->known);
 	vec_free(&w->segments);
 	vec_free(&w->joins);
 	vec_free(&w->conflicts);

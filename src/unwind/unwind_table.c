@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/records.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "unwind/bare_code.h"
@@ -43,8 +44,7 @@ struct unwind_build {
 	uint64_t base;
 	VEC(struct unwind_point) points;
 	VEC(struct unwind_row) rules;
-	uint32_t *hash; /* of rules, by contents; NONE: free */
-	size_t hash_size;
+	struct records known; /* rules by contents */
 	uint32_t last_rule;
 	struct unwind_piece current;
 };
@@ -257,41 +257,26 @@ static struct pieces read_bare(struct unwind_build *b, const struct code_file *f
 
 /* ---- points ---- */
 
-static uint32_t hash_of(const struct unwind_row *row)
+static uint64_t row_hash(const void *row)
 {
 	uint64_t w[2];
 	memcpy(w, row, sizeof(w));
-	uint64_t h = (w[0] * UINT64_C(0x9e3779b97f4a7c15)) ^ (w[1] * UINT64_C(0xc2b2ae3d27d4eb4f));
-	return (uint32_t)(h ^ h >> 32);
+	return records_mix(records_mix(0, w[0]), w[1]);
 }
 
-static void grow_hash(struct unwind_build *b)
-{
-	b->hash_size = b->hash_size ? 4 * b->hash_size : 1024;
-	b->hash = xrealloc(b->hash, b->hash_size, sizeof(*b->hash));
-	memset(b->hash, 0xff, b->hash_size * sizeof(*b->hash));
-	for (uint32_t i = 0; i < b->rules.n; i++) {
-		size_t k = hash_of(&b->rules.at[i]) & (b->hash_size - 1);
-		while (b->hash[k] != NONE)
-			k = (k + 1) & (b->hash_size - 1);
-		b->hash[k] = i;
-	}
-}
+static bool is_same_row(const void *a, const void *b) { return unwind_row_equal(a, b); }
+
+static const struct records_kind rows = { sizeof(struct unwind_row), row_hash, is_same_row };
 
 static uint32_t intern(struct unwind_build *b, const struct unwind_row *row)
 {
-	if (b->rules.n && unwind_row_equal(&b->rules.at[b->last_rule], row))
+	uint32_t n = (uint32_t)b->rules.n;
+	if (n && unwind_row_equal(&b->rules.at[b->last_rule], row))
 		return b->last_rule;
-	if (2 * b->rules.n >= b->hash_size)
-		grow_hash(b);
-	size_t k = hash_of(row) & (b->hash_size - 1);
-	while (b->hash[k] != NONE && !unwind_row_equal(&b->rules.at[b->hash[k]], row))
-		k = (k + 1) & (b->hash_size - 1);
-	if (b->hash[k] == NONE) {
-		b->hash[k] = (uint32_t)b->rules.n;
+	b->last_rule = records_add(&b->known, &rows, b->rules.at, row, n);
+	if (b->last_rule == n)
 		vec_push(&b->rules, *row);
-	}
-	return b->last_rule = b->hash[k];
+	return b->last_rule;
 }
 
 static void add_point(struct unwind_build *b, uint64_t addr, uint32_t rule)
@@ -417,7 +402,7 @@ struct unwind_table *unwind_table_new(const struct machine *machine,
 		vec_free(&b.points);
 		vec_free(&b.rules);
 	}
-	free(b.hash);
+	records_free(&b.known);
 	vec_free(&b.bare);
 	vec_free(&b.entries);
 	vec_free(&b.pieces);
