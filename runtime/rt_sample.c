@@ -510,6 +510,9 @@ void rt_sample_thread_ends(void)
 
 void rt_sample_file(void)
 {
+	rt_own_code(&rt.sampling.own, &rt.sampling.own_end);
+	rt.header->own_start = rt.sampling.own;
+	rt.header->own_end = rt.sampling.own_end;
 	rt.header->period_ns = rt.sampling.period_ns;
 	if (rt.cost_known)
 		rt_cost_file();

@@ -439,7 +439,6 @@ static bool prepare(struct rt_thread *t)
 			 0);
 		if (m > 0 || m < -4096)
 			rt.sampling.rows = (struct rt_row *)m;
-		rt_own_code(&rt.sampling.own, &rt.sampling.own_end);
 	}
 	rt_unlock(mask);
 	return t->stacks && rt.sampling.rows;

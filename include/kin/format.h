@@ -78,6 +78,8 @@ struct kinf_header {
 					    [start, end); 0: not known */
 	char became[256]; /* KINF_EXECED: the program, as passed to exec; NUL-terminated, may be
 			     truncated; or "" */
+	uint64_t own_start, own_end; /* run-time addresses of the runtime's code, [start, end); 0:
+					not known */
 	char reserved[];  /* zero, up to page */
 };
 /* Where a gmon.out of the runtime identifies its run: start_time_ns and pid of the run's .kin file.

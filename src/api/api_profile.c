@@ -669,6 +669,8 @@ static void note_beside(struct kin_profile *p, const char *const *paths, size_t 
 	}
 }
 
+static const double LEAST_TOLD = 0.01; /* less changes nothing that is read from a report */
+
 void profile_take_off_hooks(struct kin_profile *p, bool noted)
 {
 	enum { NS = 1000000000 };
@@ -680,6 +682,34 @@ void profile_take_off_hooks(struct kin_profile *p, bool noted)
 				 "call: that is taken off (kin's --with-hooks leaves it in)",
 				 decimals, (double)t.off_ns / NS, decimals,
 				 (double)t.sampled_ns / NS, t.call_ns);
+}
+
+/* The part of the main event's time that collecting took inside the program, 0..1. */
+static double profiler_share(const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+	uint16_t event = samples_event(s);
+	frameid own = 0;
+	while (own < s->n_frames &&
+	       strcmp(strtab_get(p->strings, s->frames[own].name), NAME_PROFILER))
+		own++;
+	double all = 0, profiler = 0;
+	for (size_t i = 0; i < s->n && own < s->n_frames; i++) {
+		double weight = s->at[i].event == event ? (double)s->at[i].weight : 0;
+		all += weight;
+		profiler += s->stacks[s->at[i].stack].frame == own ? weight : 0;
+	}
+	return all > 0 ? profiler / all : 0;
+}
+
+static void tell_profiler(struct kin_profile *p)
+{
+	double share = profiler_share(p->data);
+	if (share >= LEAST_TOLD)
+		remarks_add(&p->remarks, KIN_REMARK_STACKS,
+			    "kin's own work inside the program took %.1f %%: it is a row of its "
+			    "own, " NAME_PROFILER,
+			    100 * share);
 }
 
 struct revision { /* NULL: nothing of that kind */
@@ -710,19 +740,18 @@ void profile_revise_stacks(struct kin_profile *p)
 	if (v.tails || v.interrupts)
 		profile_revise_callers(p->data, changes, revise, &v);
 	free(changes);
-	const double shown = 0.01; /* less changes nothing that is read from a report */
 	double share = v.interrupts ? 100 * interrupts_share(p->data, event) : 0;
 	if (v.interrupts)
 		remarks_add(&p->remarks, KIN_REMARK_STACKS,
 			    "interrupts took %.*f %%: they were called by nobody, and have stacks "
 			    "of their own, below " MARK_INTERRUPTED,
 			    share < 1 ? 2 : 1, share);
-	if (found.put_back >= shown)
+	if (found.put_back >= LEAST_TOLD)
 		remarks_add(&p->remarks, KIN_REMARK_STACKS,
 			    "functions that ended in a jump to another one (tail calls) are put "
 			    "back, on stacks with %.1f %% of the time",
 			    100 * found.put_back);
-	if (found.unknown >= shown)
+	if (found.unknown >= LEAST_TOLD)
 		remarks_add(&p->remarks, KIN_REMARK_STACKS,
 			    "functions that ended in a jump to another one (tail calls) are "
 			    "missing on stacks with %.1f %% of the time: the code leaves open "
@@ -849,6 +878,8 @@ static struct kin_error *open_all(struct kin_profile *p, const struct kin_open_o
 	if (o->counters && !p->line_counts)
 		profile_read_counters(p);
 	job_ranks_gaps(p->data, &p->remarks);
+	if (!o->for_writing)
+		tell_profiler(p);
 	if (!o->stacks_as_recorded && !o->for_writing && !o->no_callers)
 		profile_revise_stacks(p);
 	if (o->own != KIN_OWN_NO && p->data->samples.n && !o->for_writing)

@@ -37,8 +37,10 @@ enum frame_flags {
 #define MARK_CUT         "[cut]"
 #define MARK_GUESSED     "[guessed]"
 #define MARK_INTERRUPTED "[interrupted]"
-/* The name of a frame that stands for CPU time without samples (unsampled.h). */
+/* Names of frames that stand for time in none of the program's functions: CPU time without samples
+ * (unsampled.h), and what collecting took inside the program. */
 #define NAME_NOT_SAMPLED "[not sampled]"
+#define NAME_PROFILER    "[profiler]"
 
 struct frame {
 	uint64_t addr; /* link-time address in the object; run-time address if the object is not

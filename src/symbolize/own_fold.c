@@ -127,8 +127,9 @@ void own_fold_free(struct own_fold *f)
 static bool is_note(const struct own_fold *f, frameid frame)
 {
 	const struct frame *at = &f->p->samples.frames[frame];
-	return at->flags & FRAME_MARK ||
-	       (at->name && !strcmp(strtab_get(f->p->strings, at->name), NAME_NOT_SAMPLED));
+	const char *name = at->name ? strtab_get(f->p->strings, at->name) : "";
+	return at->flags & FRAME_MARK || !strcmp(name, NAME_NOT_SAMPLED) ||
+	       !strcmp(name, NAME_PROFILER);
 }
 
 static struct own_frame look_at_frame(struct own_fold *f, frameid frame)

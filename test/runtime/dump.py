@@ -40,6 +40,7 @@ class Kin:
             raise Damaged('magic')
         self.losses = {n: v for n, v in zip(LOSSES, fields[15:31]) if v}
         self.header['hook_ps'], *self.hooks = struct.unpack_from('<IQQ', data, HEADER.size + 4 + 4 + 4 + 64)
+        self.own = struct.unpack_from('<QQ', data, HEADER.size + 4 + 4 + 4 + 64 + 4 + 16 + 256)
         self.error = fields[33].split(b'\0')[0].decode('utf8', 'replace')
         self.blocks, self.modules, self.threads, self.info = [], [], [], ''
         self.stacks, self.latencies, self._retired_latencies = [], [], []

@@ -543,6 +543,33 @@ def hooks():
     tap.ok('mcount' in left and 'estimated at' not in left, 'sampling hooks: --with-hooks leaves it in', lambda: left)
 
 
+@part('own work')
+def own_work():
+    """Programs of short threads let the runtime work under its locks."""
+    r, kins = sampled('short_threads', options='sample=10000,stacks=on')
+    k = kins[0]
+    tap.ok(any(m.start <= k.own[0] < k.own[1] <= m.end and 'libkinrt' in m.path for m in k.modules), 'sampling own work: where its code is',
+           lambda: f'{k.own} {k.modules}')
+    took = sum(s.weight_ns for s in k.stacks if k.own[0] <= s.pcs[0] < k.own[1] and not k.hooks[0] <= s.pcs[0] < k.hooks[1])
+
+    def show(*words):
+        return subprocess.run([os.path.join(RT, '..', 'kin'), *words, r.kins[0]], capture_output=True, text=True).stdout
+    rows = re.findall(r'^(.*) (\d+)$', show('script', '--folded'), re.M)
+    row = [int(n) for stack, n in rows if re.fullmatch(r'[^;]*;\[profiler\]', stack)]
+    tap.ok(took and row == [took], 'sampling own work: it is one row', lambda: f'{took} {row}\n' + describe(r))
+    tap.ok(sum(int(n) for stack, n in rows if '[not sampled]' not in stack) == sum(s.weight_ns for s in k.stacks),
+           'sampling own work: the total stays', lambda: f'{rows}')
+    for words in (('report', '--own=no', '--all-rows', '--sort=dso,symbol'), ('flat',), ('graph',)):
+        text = show(*words)
+        tap.ok('[profiler]' in text and not re.search(r'libkinrt|\brt_', text), f'sampling own work: kin {words[0]}', lambda: text)
+    with open(os.path.join(TMP, 'entered.c'), 'w') as f:
+        f.write(CALLS)
+    r = run([build('entered', os.path.join(TMP, 'entered.c'), flags='-finstrument-functions -O1')], options=ON)
+    text = show('flat')
+    tap.ok("kin's own work inside the program took" in text and '[profiler]' in text and '__cyg_profile' not in text,
+           'sampling own work: hooks whose cost is not known are in it, and it is said', lambda: text)
+
+
 @part('gmon.out own')
 def gmon_own():
     """Most of the time of these calls is the counting."""
@@ -560,4 +587,4 @@ def gmon_own():
            lambda: f'{own} {counting} s, {ticks(path)} ticks, {ticks(path, *own)} of them')
 
 
-PARTS = (shares, threads, bursts, control, chance, stacks, signals, debugger, no_signal, first_calls, small_stacks, processes, killed, refused, libraries, file, gmon, hooks, gmon_own)
+PARTS = (shares, threads, bursts, control, chance, stacks, signals, debugger, no_signal, first_calls, small_stacks, processes, killed, refused, libraries, file, gmon, hooks, own_work, gmon_own)

@@ -944,6 +944,35 @@ static void a_leaf_alone_is_cut_if_callers_were_lost(void)
 	vec_free(&m.bytes);
 }
 
+/* Time in the runtime's code is no function's of the program; that in hooks is subtracted. */
+static void the_runtimes_own_work_is_one_row(void)
+{
+	struct image m = runtime_image();
+	struct kinf_header *h = (struct kinf_header *)(void *)m.bytes.at;
+	bool failed;
+	for (int hook = 0; hook < 2; hook++) {
+		h->own_start = 0x30200; /* both stacks' innermost frame */
+		h->own_end = 0x30300;
+		h->hooks_start = hook ? 0x30200 : 0x30201;
+		h->hooks_end = 0x30300;
+		struct profile *p = read_bytes(m.bytes.at, m.bytes.n, &failed);
+		const struct samples *s = &p->samples;
+		OK(!failed && weight_of(p) == 6000000);
+		for (size_t i = 0; i < s->n; i++) {
+			const struct stack *at = &s->stacks[s->at[i].stack];
+			bool is_row = !strcmp(strtab_get(p->strings, s->frames[at->frame].name),
+					      NAME_PROFILER);
+			OK(is_row == !hook && !at->caller == !hook);
+		}
+		profile_free(p);
+	}
+	h->own_end = 0x30200; /* the other functions stay as they are */
+	struct profile *p = read_bytes(m.bytes.at, m.bytes.n, &failed);
+	OK(p->samples.frames[p->samples.stacks[p->samples.at[0].stack].frame].addr == 0x200);
+	profile_free(p);
+	vec_free(&m.bytes);
+}
+
 static void the_runtimes_files_are_read(void)
 {
 	struct image m = runtime_image();
@@ -1097,6 +1126,7 @@ int main(void)
 	every_cut_is_told();
 	every_flipped_bit_is_told();
 	the_runtimes_files_are_read();
+	the_runtimes_own_work_is_one_row();
 	a_leaf_alone_is_cut_if_callers_were_lost();
 	the_documented_example_is_read();
 	char *command = NULL;

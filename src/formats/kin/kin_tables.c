@@ -452,6 +452,8 @@ void kinfile_note_unsampled(struct kinfile *f)
 		event_of(f);
 }
 
+static bool is_within(uint64_t pc, uint64_t start, uint64_t end) { return pc >= start && pc < end; }
+
 /* A return address belongs to the module of its call. */
 static frameid frame_of(struct kinfile *f, uint64_t pc, uint16_t flags, uint32_t epoch)
 {
@@ -459,13 +461,28 @@ static frameid frame_of(struct kinfile *f, uint64_t pc, uint16_t flags, uint32_t
 	bool before = flags & FRAME_RETURN && pc;
 
 	x.addr -= before;
-	if (x.addr >= f->header.hooks_start && x.addr < f->header.hooks_end)
+	if (is_within(x.addr, f->header.hooks_start, f->header.hooks_end))
 		x.flags |= FRAME_HOOK;
 	x.object = kinfile_module_place(&f->modules, &x.addr, epoch);
 	if (f->made.n && profile_object_kind(f->into, x.object) == OBJECT_JIT)
 		x.name = name_of_made(f, x.addr);
 	x.addr += before;
 	return profile_add_frame(f->into, x);
+}
+
+/* The runtime's own work: not the hooks', whose cost is known, and subtracted. */
+static bool is_profiler(const struct kinf_header *h, uint64_t leaf)
+{
+	return is_within(leaf, h->own_start, h->own_end) &&
+	       !is_within(leaf, h->hooks_start, h->hooks_end);
+}
+
+/* No function of the program called for it, so it has no callers. */
+static stackid profiler_stack(struct kinfile *f)
+{
+	strid name = profile_add_string(f->into, NAME_PROFILER, strlen(NAME_PROFILER));
+	return profile_add_stack(f->into, 0,
+				 profile_add_frame(f->into, (struct frame){ .name = name }));
 }
 
 static bool is_cut(const struct kinfile *f, const struct kinf_stack *s)
@@ -478,7 +495,11 @@ static bool is_cut(const struct kinfile *f, const struct kinf_stack *s)
 static stackid stack_of(struct kinfile *f, const struct kinf_stack *s)
 {
 	stackid stack = 0;
+	uint64_t leaf;
 
+	memcpy(&leaf, f->w->b.pos, sizeof(leaf));
+	if (is_profiler(&f->header, leaf))
+		return profiler_stack(f);
 	if (is_cut(f, s))
 		stack = profile_add_stack(f->into, 0, profile_add_mark(f->into, MARK_CUT));
 	for (uint32_t i = s->depth; i-- > 0;) {
